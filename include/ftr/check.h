@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The checker: walks tables over a fabric and proves or refutes.
+ *
+ * It shares no code with the engines and trusts nothing that they say; ranks
+ * are taken as a CLAIM whose every use is verified entry by entry.
+ *
+ * What is walked: for every LID of the fabric and every switch, the path that
+ * a packet takes which stands at that switch.  A path ends well when it leaves
+ * the last switch by the very port behind which the LID's owner sits (or by
+ * port 0 at the switch that owns it).  Everything else is a finding:
+ *
+ *	hole		FTR_PORT_NONE before the destination
+ *	dead port	an entry that names a port without a cable or beyond the
+ *			switch, or port 0 at a switch that does not own the LID
+ *	wrong end	delivery to an end port that does not own the LID
+ *	loop		the path comes back to a switch
+ *
+ * Pairs are counted per (class of source, class of destination), where a
+ * source is an end port (host) or a switch, a destination is a LID of an end
+ * port or of a switch, and a source does not count towards its own LIDs.
+ *
+ * Credit loops: the channel dependency graph has one vertex per directed
+ * switch-to-switch link and an edge a->b when some packet may hold a and wait
+ * for b (Dally and Seitz 1987).  With sources = end ports only, dependencies
+ * arise only along paths that start at a switch with a host; with sources =
+ * all switches, along every path.  If every entry that is walked moves up or
+ * down by the claimed rank and none turns up after down, the graph is acyclic
+ * (seed 002, section 4.1; links ordered by up-then-down), and that proof
+ * stands for the graph; otherwise the graph is built and searched, and one
+ * shortest cycle is reported.
+ */
+#ifndef FTR_CHECK_H
+#define FTR_CHECK_H
+
+#include <ftr/fabric.h>
+#include <ftr/tables.h>
+#include <ftr/team.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum ftr_check_class {
+	FTR_CHECK_HOST_HOST = 0,
+	FTR_CHECK_HOST_SW,
+	FTR_CHECK_SW_HOST,
+	FTR_CHECK_SW_SW,
+	FTR_N_CHECK_CLASSES
+};
+
+enum ftr_finding {
+	FTR_FIND_HOLE = 0,
+	FTR_FIND_DEAD_PORT,
+	FTR_FIND_WRONG_END,
+	FTR_FIND_LOOP,
+	FTR_FIND_TURN,		/* up after down by the claimed ranks */
+	FTR_N_FINDINGS
+};
+
+enum ftr_cdg_verdict {
+	FTR_CDG_NOT_CHECKED = 0,	/* never silently: the report says so */
+	FTR_CDG_PROVED,		/* acyclic: every entry goes up, then down */
+	FTR_CDG_ACYCLIC,	/* the graph was built and has no cycle */
+	FTR_CDG_CYCLE
+};
+
+struct ftr_check_opts {
+	const uint8_t *rank;	/* [n_sw] claimed ranks, NULL: none claimed */
+	bool switch_sources;	/* credit loops: switches send too */
+	bool no_cdg;		/* do not look for credit loops */
+};
+
+struct ftr_check_sample {	/* where something was found first */
+	ftr_sw from;		/* switch at which the walk started */
+	ftr_sw at;		/* switch of the faulty entry */
+	ftr_lid lid;
+};
+
+struct ftr_channel {		/* a directed switch-to-switch link */
+	ftr_sw sw;
+	ftr_port port;
+};
+
+#define FTR_CYCLE_MAX 64
+
+struct ftr_check_report {
+	uint64_t pairs[FTR_N_CHECK_CLASSES];
+	uint64_t bad[FTR_N_CHECK_CLASSES];	/* pairs that do not arrive */
+	/* (switch, LID) walks that end in each finding; TURN: entries */
+	uint64_t found[FTR_N_FINDINGS];
+	struct ftr_check_sample sample[FTR_N_FINDINGS];	/* if found[] > 0 */
+	/* walks that do not arrive for anything but a clean hole: a table
+	 * with these is never pushed */
+	uint64_t harmful;
+	uint32_t max_hops;	/* switch-to-switch hops of the longest good walk */
+	enum ftr_cdg_verdict cdg;
+	uint32_t cycle_len;	/* channels in cycle[], 0 unless FTR_CDG_CYCLE */
+	struct ftr_channel cycle[FTR_CYCLE_MAX];	/* cut at FTR_CYCLE_MAX */
+};
+
+/*
+ * Check t over f.  Fails only for lack of memory or when t is not of f's size
+ * (FTR_INVAL); findings are no failure.  Deterministic for any team.
+ * O(n_sw * LIDs) for the walk.
+ */
+enum ftr_status ftr_check_tables(const struct ftr_fabric *f,
+				 const struct ftr_tables *t,
+				 const struct ftr_check_opts *opts,
+				 struct ftr_team *team,
+				 struct ftr_check_report *out,
+				 struct ftr_err *err) FTR_MUST_USE;
+
+/*
+ * Inter-switch load of permutations: for the n end ports in order[] (their
+ * base LIDs; FTR_EP_NONE = gap, sends and receives nothing) and one shift
+ * k, flow order[i] -> order[(i + k) % n].  max_load: flows on the most loaded
+ * directed switch-to-switch link.  Walks paths hop by hop: slow and obvious.
+ */
+enum ftr_status ftr_check_shift(const struct ftr_fabric *f,
+				const struct ftr_tables *t,
+				const ftr_ep *order, uint32_t n, uint32_t k,
+				uint32_t *max_load,
+				struct ftr_err *err) FTR_MUST_USE;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The fabric: an immutable graph of switches, end ports and links.
+ *
+ * A struct ftr_builder collects nodes and links in any order; freeze turns it
+ * into a struct ftr_fabric and consumes it.  Nothing half-built is ever
+ * visible, and nothing in a frozen fabric changes, so it may be shared freely
+ * between threads.
+ *
+ * Indices are dense and do not depend on the order of discovery: switches are
+ * numbered by ascending node GUID, end ports by ascending (port GUID).  Ports
+ * of switch s lie side by side:
+ *
+ *	ports[sw[s].first_port + 0]	the switch's own port 0 (kind NONE)
+ *	ports[sw[s].first_port + p]	external port p, 1..n_ports
+ *
+ * An end port is one port of a channel adapter or router: the thing that a
+ * LID names.  A node with several ports (multi-rail host) is several end ports
+ * with one node number.
+ */
+#ifndef FTR_FABRIC_H
+#define FTR_FABRIC_H
+
+#include <ftr/status.h>
+#include <ftr/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum ftr_node_type {
+	FTR_NODE_CA = 1,	/* values as in NodeInfo, IBA 14.2.5.3 */
+	FTR_NODE_SWITCH = 2,
+	FTR_NODE_ROUTER = 3
+};
+
+enum ftr_peer {
+	FTR_PEER_NONE = 0,	/* no cable, or the far end was not discovered */
+	FTR_PEER_SW,
+	FTR_PEER_EP
+};
+
+/* Signalling rate of one lane; 0 where the source does not tell. */
+enum ftr_speed {
+	FTR_SPEED_UNKNOWN = 0,
+	FTR_SPEED_SDR, FTR_SPEED_DDR, FTR_SPEED_QDR, FTR_SPEED_FDR10,
+	FTR_SPEED_FDR, FTR_SPEED_EDR, FTR_SPEED_HDR, FTR_SPEED_NDR,
+	FTR_SPEED_XDR,
+	FTR_SPEED_END
+};
+
+/* One port of a switch. */
+struct ftr_swport {
+	uint32_t peer;		/* ftr_sw or ftr_ep by peer_kind */
+	uint8_t peer_kind;	/* enum ftr_peer */
+	ftr_port peer_port;	/* port number at the far end */
+	uint8_t width;		/* lanes: 1, 2, 4, 8, 12; 0 unknown */
+	uint8_t speed;		/* enum ftr_speed */
+};
+
+struct ftr_switch {
+	uint64_t guid;		/* node GUID; ascending with the index */
+	uint32_t first_port;	/* index of port 0 in ftr_fabric.ports */
+	ftr_lid lid;		/* base LID of port 0; 0 = none */
+	uint8_t lmc;		/* 0 unless enhanced port 0 has an LMC */
+	ftr_port n_ports;	/* external ports, 1..254 */
+	const char *name;	/* node description or "" */
+};
+
+struct ftr_endport {
+	uint64_t guid;		/* port GUID; ascending with the index */
+	uint64_t node_guid;
+	uint32_t node;		/* dense end node number: same for all its ports */
+	ftr_sw sw;		/* switch at the far end, FTR_SW_NONE: none */
+	ftr_port sw_port;	/* port of that switch */
+	ftr_port port_num;	/* own port number on the node, 1..254 */
+	ftr_lid lid;		/* base LID; 0 = none */
+	uint8_t lmc;		/* 0..7: the port owns lid .. lid + 2^lmc - 1 */
+	uint8_t type;		/* FTR_NODE_CA or FTR_NODE_ROUTER */
+	const char *name;	/* node description or "" */
+};
+
+/* Who owns a LID. */
+enum ftr_owner { FTR_OWNER_NONE = 0, FTR_OWNER_SW, FTR_OWNER_EP };
+
+struct ftr_lid_owner {
+	uint32_t idx;		/* ftr_sw or ftr_ep */
+	uint8_t kind;		/* enum ftr_owner */
+	uint8_t offset;		/* lid - base LID: 0..2^lmc-1 */
+};
+
+struct ftr_fabric {
+	uint32_t n_sw;
+	uint32_t n_ep;
+	uint32_t n_nodes;	/* distinct end nodes (CAs and routers) */
+	uint32_t n_ports;	/* length of ports[] */
+	uint32_t n_sw_links;	/* switch-to-switch cables */
+	ftr_lid max_lid;	/* greatest LID in use, 0 if none */
+	const struct ftr_switch *sw;
+	const struct ftr_endport *ep;
+	const struct ftr_swport *ports;
+	const struct ftr_lid_owner *owner;	/* [0 .. max_lid] */
+	struct ftr_arena *arena;	/* owns all of the above */
+};
+
+static inline const struct ftr_swport *
+ftr_fabric_port(const struct ftr_fabric *f, ftr_sw s, ftr_port p)
+{
+	return &f->ports[f->sw[s].first_port + p];
+}
+
+/* Index by GUID, FTR_SW_NONE/FTR_EP_NONE if unknown.  O(log n). */
+ftr_sw ftr_fabric_find_sw(const struct ftr_fabric *f, uint64_t node_guid);
+ftr_ep ftr_fabric_find_ep(const struct ftr_fabric *f, uint64_t port_guid);
+
+/* A SHARP Aggregation Node: a CA inside a switch.  It makes no switch a leaf,
+ * yet its LID must be routed (design: ranks on real fabrics). */
+bool ftr_ep_is_aggregation(const struct ftr_endport *ep);
+
+/* NULL is accepted. */
+void ftr_fabric_free(struct ftr_fabric *f);
+
+/* "4x", "QDR" and back; NULL/FTR_SPEED_UNKNOWN for what is unknown. */
+const char *ftr_speed_str(enum ftr_speed speed);
+enum ftr_speed ftr_speed_parse(const char *s, size_t len);
+
+/* ---- building ---------------------------------------------------------- */
+
+struct ftr_builder;
+
+/* One end of a cable, named as the sources name it. */
+struct ftr_end {
+	uint64_t node_guid;
+	ftr_port port;
+};
+
+struct ftr_builder *ftr_builder_new(void);	/* NULL: no memory */
+void ftr_builder_free(struct ftr_builder *b);	/* NULL is accepted */
+
+/*
+ * Add a switch / an end port.  Adding the same object twice with equal
+ * attributes is allowed (sources list both ends); a contradiction is
+ * FTR_INVAL with both values in the text.  name is copied, may be NULL, and
+ * is cut at FTR_NAME_MAX.  lid 0 = not known (yet).
+ */
+enum ftr_status ftr_builder_add_switch(struct ftr_builder *b, uint64_t guid,
+				       unsigned int n_ports, ftr_lid lid,
+				       unsigned int lmc, const char *name,
+				       struct ftr_err *err) FTR_MUST_USE;
+enum ftr_status ftr_builder_add_endport(struct ftr_builder *b,
+					enum ftr_node_type type,
+					uint64_t node_guid, uint64_t port_guid,
+					unsigned int port_num, ftr_lid lid,
+					unsigned int lmc, const char *name,
+					struct ftr_err *err) FTR_MUST_USE;
+
+/*
+ * Connect two ends.  Order of nodes and links is free: an end may be named
+ * before its node is added; freeze verifies that all exist.  The same cable
+ * told from both ends counts once; another far end for a port that is already
+ * cabled is FTR_INVAL at once (so a reader can say which line).  width and
+ * speed 0 = not told; contradicting values keep the lower ones.
+ */
+enum ftr_status ftr_builder_add_link(struct ftr_builder *b, struct ftr_end a,
+				     struct ftr_end z, unsigned int width,
+				     enum ftr_speed speed,
+				     struct ftr_err *err) FTR_MUST_USE;
+
+/*
+ * Give a base LID to everything that has none: 1 upwards in ascending GUID
+ * order over switches and end ports mixed, aligned to 2^lmc for end ports,
+ * avoiding the LIDs already taken.  Deterministic.  lmc is given to all end
+ * ports that had no LID.
+ */
+enum ftr_status ftr_builder_assign_lids(struct ftr_builder *b,
+					unsigned int lmc,
+					struct ftr_err *err) FTR_MUST_USE;
+
+/*
+ * Verify and publish.  The builder is consumed on success and untouched on
+ * failure.  Errors (FTR_INVAL): an end of a link without a node, a port number
+ * beyond the node's ports, two owners of one LID, a base LID that is not
+ * aligned to 2^lmc or ends above FTR_LID_MAX, two end ports with one port
+ * GUID.  Cables between two end ports are dropped (nothing to route).
+ * O((n + links) log n).
+ */
+enum ftr_status ftr_builder_freeze(struct ftr_builder *b,
+				   struct ftr_fabric **out,
+				   struct ftr_err *err) FTR_MUST_USE;
+
+/* What ftr_fabric_copy_if leaves out; NULL members keep everything. */
+struct ftr_filter {
+	bool (*keep_sw)(void *ctx, const struct ftr_fabric *f, ftr_sw s);
+	bool (*keep_ep)(void *ctx, const struct ftr_fabric *f, ftr_ep e);
+	/* asked once per cable, from its lower-numbered switch end */
+	bool (*keep_link)(void *ctx, const struct ftr_fabric *f, ftr_sw s,
+			  ftr_port p);
+	void *ctx;
+};
+
+/* A new fabric with the same GUIDs and LIDs, less what the filter drops: how
+ * faults are made in tests, what-if and the generator. */
+enum ftr_status ftr_fabric_copy_if(const struct ftr_fabric *f,
+				   const struct ftr_filter *filter,
+				   struct ftr_fabric **out,
+				   struct ftr_err *err) FTR_MUST_USE;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * libftr: routing, checking and describing of InfiniBand fat-trees.
+ *
+ * No globals, no static buffers, no locks; distinct objects may be used from
+ * distinct threads, const objects may be shared.  Strings given to the library
+ * are copied; strings returned live as long as the object they came from.
+ */
+#ifndef FTR_FTR_H
+#define FTR_FTR_H
+
+#include <ftr/check.h>
+#include <ftr/engine.h>
+#include <ftr/fabric.h>
+#include <ftr/gen.h>
+#include <ftr/io.h>
+#include <ftr/shape.h>
+#include <ftr/status.h>
+#include <ftr/tables.h>
+#include <ftr/team.h>
+#include <ftr/types.h>
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Generator: PGFTs of any shape, and seeded damage.
+ *
+ * PGFT(h; m_1..m_h; w_1..w_h; p_1..p_h), seed 002 section 2 and its [2]:
+ * level 0 are hosts, levels 1..h are switches.  A node of level i has m_i
+ * children of level i-1 (through p_i parallel cables each) and a node of level
+ * i-1 has w_i parents of level i.  Hosts: prod m_i.  Switches of level i:
+ * prod_{j<=i} w_j * prod_{j>i} m_j.  k-ary n-tree: m = (k,..,k), w = (1,k,..,k),
+ * p = 1.  With w_1 * p_1 > 1 a host is one node with w_1 * p_1 ports.
+ */
+#ifndef FTR_GEN_H
+#define FTR_GEN_H
+
+#include <ftr/fabric.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define FTR_PGFT_MAX_H 8
+
+struct ftr_pgft {
+	unsigned int h;		/* 1..FTR_PGFT_MAX_H */
+	unsigned int m[FTR_PGFT_MAX_H];	/* m[0] is m_1 */
+	unsigned int w[FTR_PGFT_MAX_H];
+	unsigned int p[FTR_PGFT_MAX_H];
+};
+
+struct ftr_gen_opts {
+	uint64_t seed;
+	bool random_guids;	/* else consecutive by level and position */
+	bool random_ports;	/* port numbers of every switch shuffled; else
+				 * down ports first, then up ports */
+	bool random_lids;	/* else as ftr_builder_assign_lids does */
+	unsigned int lmc;
+	bool no_lids;		/* leave LIDs 0: a subnet manager gives them */
+};
+
+/* "3;12,12,24;1,12,12;1,1,1", "kary:4,3", or a named size: "648", "3456",
+ * "11664", "27648".  Error texts name the piece and the value. */
+enum ftr_status ftr_pgft_parse(const char *text, struct ftr_pgft *out,
+			       struct ftr_err *err) FTR_MUST_USE;
+
+/* Limits: 254 ports per switch, FTR_LID_MAX LIDs. opts NULL = all defaults.
+ * Node descriptions: "host-N" with N the PGFT index of the host from 0,
+ * switches "sw-LEVEL-POSITION" from 1 and 0. */
+enum ftr_status ftr_gen_pgft(const struct ftr_pgft *pgft,
+			     const struct ftr_gen_opts *opts,
+			     struct ftr_fabric **out,
+			     struct ftr_err *err) FTR_MUST_USE;
+
+/* Seeded damage: so many random switch-to-switch cables, switches that carry
+ * no host, and hosts are taken away.  More than there are is FTR_INVAL. */
+struct ftr_damage {
+	uint64_t seed;
+	uint32_t links;
+	uint32_t switches;
+	uint32_t hosts;
+};
+enum ftr_status ftr_gen_damage(const struct ftr_fabric *f,
+			       const struct ftr_damage *damage,
+			       struct ftr_fabric **out,
+			       struct ftr_err *err) FTR_MUST_USE;
+
+/* A random connected graph of switches with hosts, no tree at all: for tests
+ * that must hold on any fabric. */
+enum ftr_status ftr_gen_random(uint64_t seed, uint32_t n_sw, uint32_t n_hosts,
+			       uint32_t n_extra_links,
+			       struct ftr_fabric **out,
+			       struct ftr_err *err) FTR_MUST_USE;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Text formats: to and from fabrics, tables and GUID lists.
+ *
+ * Readers take a path and give a finished object or one error of the form
+ * "FILE:LINE: what, with the value"; nothing half-read is ever returned.
+ * Files are read as bytes; CR LF is accepted; NUL bytes and lines over 4,096
+ * bytes are errors.
+ */
+#ifndef FTR_IO_H
+#define FTR_IO_H
+
+#include <stdio.h>
+
+#include <ftr/fabric.h>
+#include <ftr/tables.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Read an ibsim netfile or the output of ibnetdiscover (with or without -p
+ * decorations), or an opensm-subnet.lst; the form is told by the first
+ * meaningful line.  lmc is used only where the file gives no LIDs (they are
+ * then assigned, see ftr_builder_assign_lids).
+ */
+enum ftr_status ftr_read_fabric(const char *path, unsigned int lmc,
+				struct ftr_fabric **out,
+				struct ftr_err *err) FTR_MUST_USE;
+/* The same from memory; path only for messages. */
+enum ftr_status ftr_parse_fabric(const char *path, const char *text,
+				 size_t len, unsigned int lmc,
+				 struct ftr_fabric **out,
+				 struct ftr_err *err) FTR_MUST_USE;
+
+/* One GUID per line (0x... or hex), '#' comments: OpenSM's guid files.
+ * *guids is malloc()ed for the caller. */
+enum ftr_status ftr_read_guids(const char *path, uint64_t **guids,
+			       uint32_t *n, struct ftr_err *err) FTR_MUST_USE;
+
+/* Read tables for f: opensm-lfts.dump or the output of dump_lfts/ibroute.
+ * Rows of switches that the file does not mention are all FTR_PORT_NONE and
+ * counted in *missing (may be NULL). */
+enum ftr_status ftr_read_lfts(const char *path, const struct ftr_fabric *f,
+			      struct ftr_tables **out, uint32_t *missing,
+			      struct ftr_err *err) FTR_MUST_USE;
+
+/* Write f as a netfile that ibsim and ftr_read_fabric accept.  order: NULL,
+ * or a permutation of 0 .. n_sw + n_nodes - 1 (switches by index, then end
+ * nodes) that gives the order of records in the file. */
+enum ftr_status ftr_write_netfile(FILE *out, const struct ftr_fabric *f,
+				  const uint32_t *order,
+				  struct ftr_err *err) FTR_MUST_USE;
+
+/* Write t in the form of opensm-lfts.dump, which OpenSM's "file" engine and
+ * ftr_read_lfts accept. */
+enum ftr_status ftr_write_lfts(FILE *out, const struct ftr_fabric *f,
+			       const struct ftr_tables *t,
+			       struct ftr_err *err) FTR_MUST_USE;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

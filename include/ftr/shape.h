@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The shape: what tree a fabric is.
+ *
+ * Input is a frozen fabric; output is all that an engine needs to route in
+ * closed form: ranks, port groups in a fabric-wide agreed order, costs,
+ * dividers and the topological destination index d.  It chooses no port and
+ * looks at no VL.  Source: seed 002, sections 3.1 to 3.3, Procedure 1; the
+ * order of groups and the index d are ours (design, section 4), because with
+ * vendors' GUIDs the plain order of the seed makes pods disagree.
+ *
+ * Rank      0 = lowest.  A link goes up from the lower to the higher rank;
+ *           links inside one rank are "sideways" and not used here.
+ * Column    one per switch: cost and down-cost are kept towards every switch,
+ *           leaf switches first, in topological order.
+ * cost      c[s][l], hops: switch-to-switch links on the path that goes up as
+ *           long as no pure down path to l exists, then down; 0 on the own
+ *           column; FTR_COST_INF: no up/down path.
+ * down      the same over down links only; finite means: from s on, down.
+ *
+ *	            columns: leaf 0, 1, 2 ...   n_leaf .. n_sw-1: the others
+ *	switch 0    c c c c c c                 | row padded to 64 bytes
+ *	switch 1    c c c c c c
+ *
+ * deviation: seed 002, section 3.4 selects {up: c < c_s} and {down: down <
+ * c_s}.  On trees whose links skip ranks this allows a down-up turn (a switch
+ * below may prefer a shorter way up).  Here a switch with a finite down-cost
+ * goes down, always; on PGFTs, whole or damaged, the two rules agree.
+ *
+ * Everything is const after ftr_shape_new and may be shared between threads.
+ */
+#ifndef FTR_SHAPE_H
+#define FTR_SHAPE_H
+
+#include <ftr/fabric.h>
+#include <ftr/team.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define FTR_COST_INF 255	/* sentinel: the maximum of the type */
+
+enum ftr_leaf_order {
+	FTR_LEAF_BY_GUID = 0,	/* leaves of a pod by switch GUID, hosts by port */
+	FTR_LEAF_BY_NAME	/* both by host name in natural order */
+};
+
+/* Sorted or not, duplicates allowed; NULL/0 = not given. */
+struct ftr_guids {
+	const uint64_t *guid;
+	uint32_t n;
+};
+
+struct ftr_shape_opts {
+	struct ftr_guids roots;	/* switch node GUIDs: top rank, decides ranks */
+	struct ftr_guids cn;	/* port GUIDs of compute nodes */
+	struct ftr_guids io;	/* port GUIDs of I/O nodes */
+	enum ftr_leaf_order leaf_order;
+};
+
+/* Port group: the parallel cables of s that lead to one switch. */
+struct ftr_group {
+	ftr_sw remote;		/* Omega_g */
+	uint32_t first;		/* ports: ftr_shape.group_ports[first ..] */
+	uint32_t n;		/* #g, ascending by the key below */
+	bool up;
+};
+
+/* Destination classes: each has its own index d, so that a few I/O or
+ * Aggregation Nodes do not disturb the balance of the compute nodes. */
+enum ftr_class {
+	FTR_CLASS_HOST = 0,	/* compute nodes on leaf switches */
+	FTR_CLASS_OTHER,	/* I/O, routers, Aggregation Nodes, hosts higher up */
+	FTR_CLASS_SW,		/* switch LIDs */
+	FTR_N_CLASSES
+};
+
+struct ftr_dest {		/* one LID to be routed */
+	ftr_lid lid;
+	uint8_t cls;		/* enum ftr_class */
+	ftr_port port;		/* port at the column's switch; 0: the switch */
+	uint32_t col;		/* column of its switch (lambda_d) */
+	uint32_t d;		/* topological index inside its class */
+};
+
+struct ftr_shape {
+	const struct ftr_fabric *f;
+	uint32_t n_ranks;
+	uint32_t n_leaf;	/* columns 0..n_leaf-1 are leaf switches */
+	uint32_t stride;	/* d-indices per leaf for FTR_CLASS_HOST */
+	uint32_t cost_stride;	/* bytes per row of cost and down */
+	uint32_t n_planes;	/* components strictly above rank 0 */
+	uint32_t n_pods;	/* components below the top rank */
+	uint32_t n_odd;		/* hosts on switches that are no leaf */
+	uint32_t n_sideways;	/* cables inside one rank, unused */
+	bool roots_given;
+	const uint8_t *rank;	/* [n_sw] */
+	const uint32_t *col;	/* [n_sw] column of a switch */
+	const ftr_sw *col_sw;	/* [n_sw] switch of a column */
+	const uint32_t *leaf_hosts;	/* [n_leaf] host ports of the leaf */
+	/* groups of s: group_first[s] .. group_first[s+1]-1; all up groups
+	 * first, ordered by (plane, GUID) */
+	const uint32_t *group_first;	/* [n_sw + 1] */
+	const uint32_t *n_up;		/* [n_sw] up groups of s */
+	const struct ftr_group *groups;
+	const ftr_port *group_ports;
+	const uint64_t *divider;	/* [n_sw] Pi_s, >= 1, saturating */
+	const uint8_t *cost;		/* c_{s,l} */
+	const uint8_t *down;
+	uint32_t n_dest;
+	const struct ftr_dest *dest;	/* by (col, cls, d) */
+	const uint32_t *dest_first;	/* [n_sw + 1] dests of a column */
+	struct ftr_arena *arena;
+};
+
+static inline const uint8_t *ftr_shape_cost(const struct ftr_shape *sh,
+					    ftr_sw s)
+{
+	return sh->cost + (size_t)s * sh->cost_stride;
+}
+
+static inline const uint8_t *ftr_shape_down(const struct ftr_shape *sh,
+					    ftr_sw s)
+{
+	return sh->down + (size_t)s * sh->cost_stride;
+}
+
+/*
+ * Analyse f.  opts may be NULL (all defaults).  The fabric must outlive the
+ * shape.  Errors: FTR_SHAPE if there is no switch, if an up/down path could
+ * be longer than 254 hops, or if root GUIDs are given and none is a switch of
+ * f.  A fabric without hosts or in several islands is no error.
+ * O(links * n_sw) byte operations, 2 * n_sw^2 bytes.
+ */
+enum ftr_status ftr_shape_new(const struct ftr_fabric *f,
+			      const struct ftr_shape_opts *opts,
+			      struct ftr_team *team, struct ftr_shape **out,
+			      struct ftr_err *err) FTR_MUST_USE;
+void ftr_shape_free(struct ftr_shape *sh);	/* NULL is accepted */
+
+/*
+ * The order that the tables are balanced for: calls fn once per index of
+ * FTR_CLASS_HOST in ascending d, ep = FTR_EP_NONE for a gap.  Base LIDs only.
+ */
+void ftr_shape_host_order(const struct ftr_shape *sh,
+			  void (*fn)(void *ctx, uint32_t d, ftr_ep ep),
+			  void *ctx);
+
+/* Seed 002, section 4.1: pairs of leaf switches without an up/down path. */
+struct ftr_validity {
+	uint64_t leaf_pairs;	/* ordered pairs of leaf switches looked at */
+	uint64_t bad_pairs;	/* of those, without a path */
+	uint64_t bad_host_pairs;	/* the same, weighted with their hosts */
+	ftr_sw sample_from, sample_to;	/* the first bad pair */
+};
+void ftr_shape_validity(const struct ftr_shape *sh, struct ftr_validity *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Status codes and error texts.
+ *
+ * Every call of the library that can fail returns an enum ftr_status, zero on
+ * success, and fills the caller's struct ftr_err with ONE finished sentence
+ * that holds the offending value and its place (FILE:LINE, GUID or LID).
+ * Outputs are written on success only, unless a function says otherwise.  The
+ * library prints nothing; whoever decides that the failure matters logs the
+ * text.
+ */
+#ifndef FTR_STATUS_H
+#define FTR_STATUS_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define FTR_MUST_USE __attribute__((warn_unused_result))
+#define FTR_PRINTF(f, a) __attribute__((format(printf, f, a)))
+
+enum ftr_status {
+	FTR_OK = 0,
+	FTR_NOMEM,		/* an allocation failed */
+	FTR_INVAL,		/* an argument or a described fabric contradicts itself */
+	FTR_PARSE,		/* a file is torn or not of the stated form */
+	FTR_IO,			/* the system refused to open, read or write */
+	FTR_SHAPE,		/* the fabric is none that the engine can rank */
+	FTR_LIMIT,		/* a documented size limit is exceeded */
+	FTR_REFUSED,		/* the checker found fault with computed tables */
+	FTR_INTERNAL		/* an invariant is broken: always a bug of ours */
+};
+
+#define FTR_ERR_MAX 512
+
+struct ftr_err {
+	enum ftr_status status;
+	char msg[FTR_ERR_MAX];	/* "" until something failed */
+};
+
+/* Set err (may be NULL) and return status, so that callers can write
+ * "return ftr_fail(err, FTR_INVAL, ...)". */
+enum ftr_status ftr_fail(struct ftr_err *err, enum ftr_status status,
+			 const char *fmt, ...) FTR_PRINTF(3, 4);
+
+/* Put "prefix: " before the text already in err; keeps the status. */
+enum ftr_status ftr_err_prefix(struct ftr_err *err, const char *fmt, ...)
+	FTR_PRINTF(2, 3);
+
+/* "out of memory", "invalid input", ...: a constant string, never NULL. */
+const char *ftr_status_str(enum ftr_status status);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Linear forwarding tables of all switches, and the difference of two.
+ *
+ * One row per switch, one byte per LID, row-major; rows are padded to whole
+ * 64-entry blocks (what one SMP carries) and start on a 64-byte line:
+ *
+ *	         lid 0   1   2  ...  max_lid   pad
+ *	switch 0  255   p   p         p        255 ...
+ *	switch 1  255   p   p         p        255 ...
+ *	          |<--------- stride ------------>|
+ *
+ * An entry is a port number, 0 for the switch itself, FTR_PORT_NONE for "no
+ * path".  Memory: n_sw * stride bytes; 2,880 switches with 30,528 LIDs are
+ * 88 MB.
+ */
+#ifndef FTR_TABLES_H
+#define FTR_TABLES_H
+
+#include <ftr/fabric.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct ftr_tables {
+	uint32_t n_sw;
+	uint32_t stride;	/* bytes per row, multiple of FTR_LFT_BLOCK */
+	ftr_lid max_lid;
+	uint8_t *lft;		/* n_sw rows */
+};
+
+/* All entries FTR_PORT_NONE if fill, else undefined (an engine writes all). */
+enum ftr_status ftr_tables_new(const struct ftr_fabric *f, bool fill,
+			       struct ftr_tables **out,
+			       struct ftr_err *err) FTR_MUST_USE;
+void ftr_tables_free(struct ftr_tables *t);	/* NULL is accepted */
+
+static inline uint8_t *ftr_tables_row(const struct ftr_tables *t, ftr_sw s)
+{
+	return t->lft + (size_t)s * t->stride;
+}
+
+static inline ftr_port ftr_tables_get(const struct ftr_tables *t, ftr_sw s,
+				      ftr_lid lid)
+{
+	return lid <= t->max_lid ? ftr_tables_row(t, s)[lid] : FTR_PORT_NONE;
+}
+
+struct ftr_tables_diff {
+	uint64_t entries;	/* (switch, LID) pairs with another port */
+	uint64_t blocks;	/* 64-entry blocks with a changed entry */
+	uint32_t switches;	/* switches with a changed entry */
+};
+
+/* Switches are matched by GUID; a switch in only one of the two fabrics is
+ * left out.  Missing rows beyond the shorter max_lid count as FTR_PORT_NONE. */
+void ftr_tables_diff(const struct ftr_fabric *fa, const struct ftr_tables *a,
+		     const struct ftr_fabric *fb, const struct ftr_tables *b,
+		     struct ftr_tables_diff *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * A team of threads for fork-join inside one call.
+ *
+ * The caller makes a team and hands it in; size 1 (or a NULL team) runs in the
+ * calling thread and starts none.  ftr_team_run splits 0..n-1 into chunks,
+ * runs fn on them and returns when all are done.  Work must be split so that
+ * every output has one writer; then results do not depend on the team's size.
+ * A worker neither logs nor allocates from a shared arena.  One run at a time.
+ */
+#ifndef FTR_TEAM_H
+#define FTR_TEAM_H
+
+#include <ftr/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct ftr_team;
+
+/* n = 0: one per online core, at most FTR_TEAM_MAX.  NULL: no memory or no
+ * thread could be started. */
+#define FTR_TEAM_MAX 64
+struct ftr_team *ftr_team_new(unsigned int n);
+void ftr_team_free(struct ftr_team *t);		/* joins; NULL is accepted */
+unsigned int ftr_team_size(const struct ftr_team *t);	/* 1 for NULL */
+
+/* fn handles items begin..end-1; worker is 0..size-1. */
+typedef void (*ftr_team_fn)(void *ctx, unsigned int worker, uint32_t begin,
+			    uint32_t end);
+void ftr_team_run(struct ftr_team *t, uint32_t n, uint32_t chunk,
+		  ftr_team_fn fn, void *ctx);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

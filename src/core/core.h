@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * core: memory, growing arrays, seeded random numbers, natural order.
+ *
+ * Knows no fabric words.  Memory comes from two places only: arenas (one per
+ * published object; freed as a whole) and ftr_malloc/ftr_realloc for what
+ * grows.  Both go through one hook, so that a test can make the n-th
+ * allocation fail.
+ */
+#ifndef FTR_CORE_CORE_H
+#define FTR_CORE_CORE_H
+
+#include <ftr/status.h>
+#include <ftr/team.h>
+#include <ftr/types.h>
+
+#define FTR_ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+#define FTR_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define FTR_MAX(a, b) ((a) > (b) ? (a) : (b))
+
+/* ---- memory ------------------------------------------------------------ */
+
+/* As the libc calls, but subject to the fail-at-n hook.  realloc with n * size
+ * overflowing fails.  Free with free(). */
+void *ftr_malloc(size_t size);
+void *ftr_calloc(size_t n, size_t size);
+void *ftr_reallocarray(void *p, size_t n, size_t size);
+void *ftr_aligned(size_t align, size_t size);
+
+/* For tests: let the n-th allocation from now on (1 = the next) and all after
+ * it fail; 0 = never.  Not thread safe. */
+void ftr_alloc_fail_at(unsigned long n);
+/* Allocations made since the last ftr_alloc_fail_at. */
+unsigned long ftr_alloc_count(void);
+
+/* Chunked bump allocator.  Blocks are 64-byte aligned when size >= 64, else
+ * 16.  Memory from alloc is not zeroed, from zalloc it is. */
+struct ftr_arena;
+struct ftr_arena *ftr_arena_new(void);
+void ftr_arena_free(struct ftr_arena *a);	/* NULL is accepted */
+void *ftr_arena_alloc(struct ftr_arena *a, size_t n, size_t size);
+void *ftr_arena_zalloc(struct ftr_arena *a, size_t n, size_t size);
+/* Copy of at most max bytes of s, NUL-terminated; "" for NULL s. */
+char *ftr_arena_strndup(struct ftr_arena *a, const char *s, size_t max);
+size_t ftr_arena_bytes(const struct ftr_arena *a);
+
+/* Make room for one more element in a growing array (cap in elements). */
+#define FTR_GROW(ptr, n, cap)						\
+	((n) < (cap) || ftr_grow((void **)&(ptr), &(cap), sizeof(*(ptr))))
+bool ftr_grow(void **ptr, uint32_t *cap, size_t size);
+
+/* ---- random numbers ---------------------------------------------------- */
+
+/* xoshiro256** seeded by splitmix64: the same sequence on every machine. */
+struct ftr_rng {
+	uint64_t s[4];
+};
+
+void ftr_rng_seed(struct ftr_rng *r, uint64_t seed);
+uint64_t ftr_rng_next(struct ftr_rng *r);
+/* Uniform in 0..n-1, n >= 1. */
+uint32_t ftr_rng_below(struct ftr_rng *r, uint32_t n);
+/* Fill perm with a random permutation of 0..n-1. */
+void ftr_rng_perm(struct ftr_rng *r, uint32_t *perm, uint32_t n);
+
+/* ---- order ------------------------------------------------------------- */
+
+/* "node2" < "node10": runs of digits compare as numbers, the rest as bytes;
+ * equal only if the strings are equal. */
+int ftr_natural_cmp(const char *a, const char *b);
+
+/* ---- union-find -------------------------------------------------------- */
+
+/* uf[i] = i initially; find with path halving, union by smaller index, so the
+ * representative of a set is its smallest member. */
+static inline void ftr_uf_init(uint32_t *uf, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		uf[i] = i;
+}
+
+static inline uint32_t ftr_uf_find(uint32_t *uf, uint32_t i)
+{
+	while (uf[i] != i) {
+		uf[i] = uf[uf[i]];
+		i = uf[i];
+	}
+	return i;
+}
+
+static inline void ftr_uf_union(uint32_t *uf, uint32_t a, uint32_t b)
+{
+	a = ftr_uf_find(uf, a);
+	b = ftr_uf_find(uf, b);
+	if (a < b)
+		uf[b] = a;
+	else
+		uf[a] = b;
+}
+
+#endif

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Memory.  An arena is a list of chunks; a request is cut from the newest
+ * chunk or opens a new one (at least CHUNK bytes), so that an object of any
+ * size costs one pointer bump and all of a generation dies with one call.
+ *
+ *	arena -> chunk -> chunk -> ...
+ *	         [header|used......|free....]
+ */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/core.h"
+
+#define CHUNK (64u * 1024)
+
+static atomic_ulong fail_at;
+static atomic_ulong count;
+
+static bool fails(void)
+{
+	unsigned long n = atomic_fetch_add_explicit(&count, 1,
+						    memory_order_relaxed) + 1;
+	unsigned long at = atomic_load_explicit(&fail_at,
+						memory_order_relaxed);
+
+	return at && n >= at;
+}
+
+void ftr_alloc_fail_at(unsigned long n)
+{
+	atomic_store(&count, 0);
+	atomic_store(&fail_at, n);
+}
+
+unsigned long ftr_alloc_count(void)
+{
+	return atomic_load(&count);
+}
+
+void *ftr_malloc(size_t size)
+{
+	return fails() ? NULL : malloc(size ? size : 1);
+}
+
+void *ftr_calloc(size_t n, size_t size)
+{
+	return fails() ? NULL : calloc(n ? n : 1, size ? size : 1);
+}
+
+void *ftr_reallocarray(void *p, size_t n, size_t size)
+{
+	if (fails())
+		return NULL;
+	return reallocarray(p, n ? n : 1, size ? size : 1);
+}
+
+void *ftr_aligned(size_t align, size_t size)
+{
+	void *p;
+
+	if (fails() || posix_memalign(&p, align, size ? size : 1))
+		return NULL;
+	return p;
+}
+
+bool ftr_grow(void **ptr, uint32_t *cap, size_t size)
+{
+	uint32_t n = *cap ? *cap * 2 : 16;
+	void *p;
+
+	if (n < *cap)
+		return false;
+	p = ftr_reallocarray(*ptr, n, size);
+	if (!p)
+		return false;
+	*ptr = p;
+	*cap = n;
+	return true;
+}
+
+struct chunk {
+	struct chunk *next;
+	size_t used, size;	/* of the bytes behind the header */
+	char pad[64 - sizeof(void *) - 2 * sizeof(size_t)];
+};
+
+_Static_assert(sizeof(struct chunk) == 64, "data must stay line-aligned");
+
+struct ftr_arena {
+	struct chunk *head;
+	size_t bytes;
+};
+
+struct ftr_arena *ftr_arena_new(void)
+{
+	return ftr_calloc(1, sizeof(struct ftr_arena));
+}
+
+void ftr_arena_free(struct ftr_arena *a)
+{
+	if (!a)
+		return;
+	while (a->head) {
+		struct chunk *c = a->head;
+
+		a->head = c->next;
+		free(c);
+	}
+	free(a);
+}
+
+static char *chunk_data(struct chunk *c)
+{
+	return (char *)(c + 1);
+}
+
+void *ftr_arena_alloc(struct ftr_arena *a, size_t n, size_t size)
+{
+	struct chunk *c = a->head;
+	size_t bytes, align, at;
+
+	if (size && n > (SIZE_MAX - 4096) / size)
+		return NULL;
+	bytes = FTR_MAX(n * size, (size_t)1);
+	align = bytes >= 64 ? 64 : 16;
+	at = c ? (c->used + align - 1) & ~(align - 1) : 0;
+	if (!c || at + bytes > c->size) {
+		size_t want = FTR_MAX(bytes, (size_t)CHUNK);
+
+		c = ftr_aligned(64, sizeof(*c) + want);
+		if (!c)
+			return NULL;
+		c->size = want;
+		c->used = 0;
+		/* A big block must not hide the room left in the head. */
+		if (a->head && want > CHUNK) {
+			c->next = a->head->next;
+			a->head->next = c;
+		} else {
+			c->next = a->head;
+			a->head = c;
+		}
+		a->bytes += want;
+		at = 0;
+	}
+	c->used = at + bytes;
+	return chunk_data(c) + at;
+}
+
+void *ftr_arena_zalloc(struct ftr_arena *a, size_t n, size_t size)
+{
+	void *p = ftr_arena_alloc(a, n, size);
+
+	if (p)
+		memset(p, 0, n * size);
+	return p;
+}
+
+char *ftr_arena_strndup(struct ftr_arena *a, const char *s, size_t max)
+{
+	size_t len = s ? strnlen(s, max) : 0;
+	char *p = ftr_arena_alloc(a, len + 1, 1);
+
+	if (p) {
+		if (len)
+			memcpy(p, s, len);
+		p[len] = '\0';
+	}
+	return p;
+}
+
+size_t ftr_arena_bytes(const struct ftr_arena *a)
+{
+	return a->bytes;
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Seeded random numbers and natural order.  The generator is xoshiro256** by
+ * Blackman and Vigna with splitmix64 seeding, written from its published
+ * recurrence: small, fast, and the same everywhere, so a printed seed replays.
+ */
+#include <string.h>
+
+#include "core/core.h"
+
+void ftr_rng_seed(struct ftr_rng *r, uint64_t seed)
+{
+	for (int i = 0; i < 4; i++) {
+		uint64_t z = (seed += 0x9E3779B97F4A7C15u);
+
+		z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+		z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+		r->s[i] = z ^ (z >> 31);
+	}
+}
+
+static uint64_t rotl(uint64_t x, int k)
+{
+	return (x << k) | (x >> (64 - k));
+}
+
+uint64_t ftr_rng_next(struct ftr_rng *r)
+{
+	uint64_t *s = r->s;
+	uint64_t out = rotl(s[1] * 5, 7) * 9;
+	uint64_t t = s[1] << 17;
+
+	s[2] ^= s[0];
+	s[3] ^= s[1];
+	s[1] ^= s[2];
+	s[0] ^= s[3];
+	s[2] ^= t;
+	s[3] = rotl(s[3], 45);
+	return out;
+}
+
+uint32_t ftr_rng_below(struct ftr_rng *r, uint32_t n)
+{
+	/* Rejection keeps it uniform: 2^32 mod n lowest values are dropped. */
+	uint32_t low = (uint32_t)-n % n, x;
+
+	do
+		x = (uint32_t)(ftr_rng_next(r) >> 32);
+	while (x < low);
+	return x % n;
+}
+
+void ftr_rng_perm(struct ftr_rng *r, uint32_t *perm, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t j = ftr_rng_below(r, i + 1);
+
+		perm[i] = perm[j];
+		perm[j] = i;
+	}
+}
+
+static bool digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Compare the runs of digits at *a and *b as numbers, and step over them. */
+static int number_cmp(const char **a, const char **b)
+{
+	const char *x = *a, *y = *b;
+	size_t nx = 0, ny = 0;
+	int c;
+
+	while (*x == '0')
+		x++;
+	while (*y == '0')
+		y++;
+	while (digit(x[nx]))
+		nx++;
+	while (digit(y[ny]))
+		ny++;
+	*a = x + nx;
+	*b = y + ny;
+	if (nx != ny)
+		return nx < ny ? -1 : 1;
+	c = memcmp(x, y, nx);
+	return c;
+}
+
+int ftr_natural_cmp(const char *a, const char *b)
+{
+	const char *x = a, *y = b;
+
+	while (*x && *y) {
+		if (digit(*x) && digit(*y)) {
+			int c = number_cmp(&x, &y);
+
+			if (c)
+				return c;
+			continue;
+		}
+		if (*x != *y)
+			return (unsigned char)*x < (unsigned char)*y ? -1 : 1;
+		x++;
+		y++;
+	}
+	if (*x || *y)
+		return *x ? 1 : -1;
+	return strcmp(a, b);	/* "a01" and "a1": equal numbers, some order */
+}

@@ -1,0 +1,711 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The builder: nodes and links as the sources tell them, in any order.
+ *
+ * Three growing arrays (switches, end ports, cables) and three maps: node GUID
+ * to switch, (node GUID, port) to end port, (node GUID, port) to cable.  A
+ * contradiction between two additions is found at the second one, so that a
+ * reader can name its line; what needs the whole (missing nodes, port numbers,
+ * LID overlaps) is found by freeze, which sorts everything by GUID and lays it
+ * out in one arena.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/fabric.h"
+
+struct b_switch {
+	uint64_t guid;
+	ftr_lid lid;
+	uint8_t lmc;
+	ftr_port n_ports;
+	char name[FTR_NAME_MAX + 1];
+};
+
+struct b_endport {
+	uint64_t guid, node_guid;
+	ftr_lid lid;
+	uint8_t lmc, type;
+	ftr_port port_num;
+	char name[FTR_NAME_MAX + 1];
+};
+
+struct b_cable {
+	struct ftr_end a, z;
+	uint8_t width, speed;
+};
+
+struct ftr_builder {
+	struct b_switch *sw;
+	struct b_endport *ep;
+	struct b_cable *cable;
+	uint32_t n_sw, n_ep, n_cable;
+	uint32_t cap_sw, cap_ep, cap_cable;
+	struct ftr_map sw_by_guid;
+	struct ftr_map ep_by_end;	/* end_key() */
+	struct ftr_map ep_by_guid;
+	struct ftr_map cable_by_end;
+};
+
+static uint64_t mix(uint64_t x)
+{
+	x ^= x >> 32;
+	x *= 0xD6E8FEB86659FD93u;
+	return x ^ (x >> 32);
+}
+
+/* Node GUIDs are 64 bits wide and a port number 8 more, so the key is the
+ * mixed sum; a collision of two ends is told apart nowhere, hence the mixing
+ * is a bijection of the GUID and ports are spread by an odd constant.  Two
+ * real ends collide with probability about n^2 / 2^65. */
+static uint64_t end_key(uint64_t node_guid, ftr_port port)
+{
+	return mix(node_guid) + port * 0x9E3779B97F4A7C15u;
+}
+
+/* ---- the map ----------------------------------------------------------- */
+
+static uint32_t map_slot(const struct ftr_map *m, uint64_t key)
+{
+	uint32_t i = (uint32_t)mix(key) & (m->cap - 1);
+
+	while (m->val[i] != FTR_MAP_NONE && m->key[i] != key)
+		i = (i + 1) & (m->cap - 1);
+	return i;
+}
+
+uint32_t ftr_map_get(const struct ftr_map *m, uint64_t key)
+{
+	return m->cap ? m->val[map_slot(m, key)] : FTR_MAP_NONE;
+}
+
+static bool map_resize(struct ftr_map *m, uint32_t cap)
+{
+	struct ftr_map old = *m;
+
+	m->key = ftr_calloc(cap, sizeof(*m->key));
+	m->val = ftr_malloc(cap * sizeof(*m->val));
+	if (!m->key || !m->val) {
+		free(m->key);
+		free(m->val);
+		*m = old;
+		return false;
+	}
+	memset(m->val, 0xff, cap * sizeof(*m->val));
+	m->cap = cap;
+	for (uint32_t i = 0; i < old.cap; i++) {
+		if (old.val[i] == FTR_MAP_NONE)
+			continue;
+		uint32_t slot = map_slot(m, old.key[i]);
+
+		m->key[slot] = old.key[i];
+		m->val[slot] = old.val[i];
+	}
+	free(old.key);
+	free(old.val);
+	return true;
+}
+
+bool ftr_map_put(struct ftr_map *m, uint64_t key, uint32_t val)
+{
+	uint32_t i;
+
+	if (2 * (m->n + 1) > m->cap &&
+	    !map_resize(m, m->cap ? 2 * m->cap : 64))
+		return false;
+	i = map_slot(m, key);
+	if (m->val[i] == FTR_MAP_NONE)
+		m->n++;
+	m->key[i] = key;
+	m->val[i] = val;
+	return true;
+}
+
+void ftr_map_fini(struct ftr_map *m)
+{
+	free(m->key);
+	free(m->val);
+	memset(m, 0, sizeof(*m));
+}
+
+/* ---- adding ------------------------------------------------------------ */
+
+struct ftr_builder *ftr_builder_new(void)
+{
+	return ftr_calloc(1, sizeof(struct ftr_builder));
+}
+
+void ftr_builder_free(struct ftr_builder *b)
+{
+	if (!b)
+		return;
+	free(b->sw);
+	free(b->ep);
+	free(b->cable);
+	ftr_map_fini(&b->sw_by_guid);
+	ftr_map_fini(&b->ep_by_end);
+	ftr_map_fini(&b->ep_by_guid);
+	ftr_map_fini(&b->cable_by_end);
+	free(b);
+}
+
+static enum ftr_status nomem(struct ftr_err *err)
+{
+	return ftr_fail(err, FTR_NOMEM, "out of memory for the fabric");
+}
+
+static void copy_name(char *to, const char *from)
+{
+	size_t len = from ? strnlen(from, FTR_NAME_MAX) : 0;
+
+	if (len)
+		memcpy(to, from, len);
+	to[len] = '\0';
+}
+
+/* Merge a second telling of lid/lmc into the first; 0 = not told. */
+static enum ftr_status merge_lid(ftr_lid *lid, uint8_t *lmc, ftr_lid lid2,
+				 unsigned int lmc2, const char *what,
+				 uint64_t guid, struct ftr_err *err)
+{
+	if (!lid2)
+		return FTR_OK;
+	if (*lid && (*lid != lid2 || *lmc != lmc2))
+		return ftr_fail(err, FTR_INVAL, "%s 0x%016" PRIx64
+				" has LID %u (LMC %u) here but LID %u (LMC %u) before",
+				what, guid, lid2, lmc2, *lid, *lmc);
+	*lid = lid2;
+	*lmc = (uint8_t)lmc2;
+	return FTR_OK;
+}
+
+static enum ftr_status check_lid(ftr_lid lid, unsigned int lmc,
+				 const char *what, uint64_t guid,
+				 struct ftr_err *err)
+{
+	if (lmc > FTR_LMC_MAX)
+		return ftr_fail(err, FTR_INVAL, "%s 0x%016" PRIx64
+				": LMC %u is above %u", what, guid, lmc,
+				FTR_LMC_MAX);
+	if (lid && ((lid & ((1u << lmc) - 1)) ||
+		    lid + (1u << lmc) - 1 > FTR_LID_MAX))
+		return ftr_fail(err, FTR_INVAL, "%s 0x%016" PRIx64
+				": base LID %u does not fit LMC %u and the unicast range 1..%u",
+				what, guid, lid, lmc, FTR_LID_MAX);
+	return FTR_OK;
+}
+
+enum ftr_status ftr_builder_add_switch(struct ftr_builder *b, uint64_t guid,
+				       unsigned int n_ports, ftr_lid lid,
+				       unsigned int lmc, const char *name,
+				       struct ftr_err *err)
+{
+	enum ftr_status st = check_lid(lid, lmc, "switch", guid, err);
+	struct b_switch *s;
+	uint32_t i;
+
+	if (st)
+		return st;
+	if (n_ports < 1 || n_ports > FTR_PORT_MAX)
+		return ftr_fail(err, FTR_INVAL, "switch 0x%016" PRIx64
+				" has %u ports, not 1..%u", guid, n_ports,
+				FTR_PORT_MAX);
+	i = ftr_map_get(&b->sw_by_guid, guid);
+	if (i != FTR_MAP_NONE) {
+		s = &b->sw[i];
+		if (s->n_ports != n_ports)
+			return ftr_fail(err, FTR_INVAL, "switch 0x%016" PRIx64
+					" has %u ports here but %u before",
+					guid, n_ports, s->n_ports);
+		return merge_lid(&s->lid, &s->lmc, lid, lmc, "switch", guid,
+				 err);
+	}
+	if (!FTR_GROW(b->sw, b->n_sw, b->cap_sw) ||
+	    !ftr_map_put(&b->sw_by_guid, guid, b->n_sw))
+		return nomem(err);
+	s = &b->sw[b->n_sw++];
+	s->guid = guid;
+	s->lid = lid;
+	s->lmc = (uint8_t)lmc;
+	s->n_ports = (ftr_port)n_ports;
+	copy_name(s->name, name);
+	return FTR_OK;
+}
+
+enum ftr_status ftr_builder_add_endport(struct ftr_builder *b,
+					enum ftr_node_type type,
+					uint64_t node_guid, uint64_t port_guid,
+					unsigned int port_num, ftr_lid lid,
+					unsigned int lmc, const char *name,
+					struct ftr_err *err)
+{
+	enum ftr_status st = check_lid(lid, lmc, "port", port_guid, err);
+	struct b_endport *e;
+	uint64_t key;
+	uint32_t i;
+
+	if (st)
+		return st;
+	if (type != FTR_NODE_CA && type != FTR_NODE_ROUTER)
+		return ftr_fail(err, FTR_INVAL, "port 0x%016" PRIx64
+				": node type %d is no end node", port_guid,
+				(int)type);
+	if (port_num < 1 || port_num > FTR_PORT_MAX)
+		return ftr_fail(err, FTR_INVAL, "node 0x%016" PRIx64
+				": port number %u, not 1..%u", node_guid,
+				port_num, FTR_PORT_MAX);
+	key = end_key(node_guid, (ftr_port)port_num);
+	i = ftr_map_get(&b->ep_by_end, key);
+	if (i != FTR_MAP_NONE) {
+		e = &b->ep[i];
+		if (e->guid != port_guid || e->type != type)
+			return ftr_fail(err, FTR_INVAL, "node 0x%016" PRIx64
+					" port %u has port GUID 0x%016" PRIx64
+					" here but 0x%016" PRIx64 " before",
+					node_guid, port_num, port_guid,
+					e->guid);
+		return merge_lid(&e->lid, &e->lmc, lid, lmc, "port",
+				 port_guid, err);
+	}
+	if (ftr_map_get(&b->ep_by_guid, port_guid) != FTR_MAP_NONE) {
+		e = &b->ep[ftr_map_get(&b->ep_by_guid, port_guid)];
+		return ftr_fail(err, FTR_INVAL, "port GUID 0x%016" PRIx64
+				" on node 0x%016" PRIx64
+				" port %u was already given to node 0x%016"
+				PRIx64 " port %u", port_guid, node_guid,
+				port_num, e->node_guid, e->port_num);
+	}
+	if (!FTR_GROW(b->ep, b->n_ep, b->cap_ep) ||
+	    !ftr_map_put(&b->ep_by_end, key, b->n_ep) ||
+	    !ftr_map_put(&b->ep_by_guid, port_guid, b->n_ep))
+		return nomem(err);
+	e = &b->ep[b->n_ep++];
+	e->guid = port_guid;
+	e->node_guid = node_guid;
+	e->lid = lid;
+	e->lmc = (uint8_t)lmc;
+	e->type = (uint8_t)type;
+	e->port_num = (ftr_port)port_num;
+	copy_name(e->name, name);
+	return FTR_OK;
+}
+
+static bool same_end(struct ftr_end a, struct ftr_end b)
+{
+	return a.node_guid == b.node_guid && a.port == b.port;
+}
+
+static enum ftr_status cabled_before(const struct b_cable *c, struct ftr_end a,
+				     struct ftr_end z, struct ftr_err *err)
+{
+	struct ftr_end far = same_end(c->a, a) ? c->z : c->a;
+
+	return ftr_fail(err, FTR_INVAL, "node 0x%016" PRIx64
+			" port %u is cabled to node 0x%016" PRIx64
+			" port %u here but to node 0x%016" PRIx64
+			" port %u before", a.node_guid, a.port, z.node_guid,
+			z.port, far.node_guid, far.port);
+}
+
+enum ftr_status ftr_builder_add_link(struct ftr_builder *b, struct ftr_end a,
+				     struct ftr_end z, unsigned int width,
+				     enum ftr_speed speed, struct ftr_err *err)
+{
+	uint64_t ka = end_key(a.node_guid, a.port);
+	uint64_t kz = end_key(z.node_guid, z.port);
+	uint32_t ia = ftr_map_get(&b->cable_by_end, ka);
+	uint32_t iz = ftr_map_get(&b->cable_by_end, kz);
+	struct b_cable *c;
+
+	if (a.port < 1 || a.port > FTR_PORT_MAX || z.port < 1 ||
+	    z.port > FTR_PORT_MAX)
+		return ftr_fail(err, FTR_INVAL, "cable from node 0x%016" PRIx64
+				" port %u to node 0x%016" PRIx64
+				" port %u: port numbers are 1..%u",
+				a.node_guid, a.port, z.node_guid, z.port,
+				FTR_PORT_MAX);
+	if (same_end(a, z))
+		return ftr_fail(err, FTR_INVAL, "node 0x%016" PRIx64
+				" port %u is cabled to itself", a.node_guid,
+				a.port);
+	if (ia != iz) {
+		if (ia != FTR_MAP_NONE)
+			return cabled_before(&b->cable[ia], a, z, err);
+		return cabled_before(&b->cable[iz], z, a, err);
+	}
+	if (ia != FTR_MAP_NONE) {
+		c = &b->cable[ia];
+		if (width && (!c->width || width < c->width))
+			c->width = (uint8_t)width;
+		if (speed && (!c->speed || (unsigned int)speed < c->speed))
+			c->speed = (uint8_t)speed;
+		return FTR_OK;
+	}
+	if (!FTR_GROW(b->cable, b->n_cable, b->cap_cable) ||
+	    !ftr_map_put(&b->cable_by_end, ka, b->n_cable) ||
+	    !ftr_map_put(&b->cable_by_end, kz, b->n_cable))
+		return nomem(err);
+	c = &b->cable[b->n_cable++];
+	c->a = a;
+	c->z = z;
+	c->width = (uint8_t)width;
+	c->speed = (uint8_t)speed;
+	return FTR_OK;
+}
+
+/* ---- LIDs -------------------------------------------------------------- */
+
+struct lid_want {
+	uint64_t guid;
+	ftr_lid *lid;
+	uint8_t lmc;
+};
+
+static int want_cmp(const void *x, const void *y)
+{
+	const struct lid_want *a = x, *b = y;
+
+	return (a->guid > b->guid) - (a->guid < b->guid);
+}
+
+static void mark(uint8_t *used, ftr_lid lid, unsigned int lmc)
+{
+	if (lid)
+		memset(used + lid, 1, 1u << lmc);
+}
+
+enum ftr_status ftr_builder_assign_lids(struct ftr_builder *b,
+					unsigned int lmc, struct ftr_err *err)
+{
+	struct lid_want *want;
+	uint8_t *used;
+	uint32_t n = 0, next = 1;
+	enum ftr_status st = FTR_OK;
+
+	if (lmc > FTR_LMC_MAX)
+		return ftr_fail(err, FTR_INVAL, "LMC %u is above %u", lmc,
+				FTR_LMC_MAX);
+	want = ftr_malloc(((size_t)b->n_sw + b->n_ep) * sizeof(*want));
+	used = ftr_calloc(FTR_LID_MAX + 129, 1);
+	if (!want || !used) {
+		st = nomem(err);
+		goto out;
+	}
+	for (uint32_t i = 0; i < b->n_sw; i++) {
+		mark(used, b->sw[i].lid, b->sw[i].lmc);
+		if (!b->sw[i].lid)
+			want[n++] = (struct lid_want){ b->sw[i].guid,
+						       &b->sw[i].lid, 0 };
+	}
+	for (uint32_t i = 0; i < b->n_ep; i++) {
+		mark(used, b->ep[i].lid, b->ep[i].lmc);
+		if (!b->ep[i].lid) {
+			b->ep[i].lmc = (uint8_t)lmc;
+			want[n++] = (struct lid_want){ b->ep[i].guid,
+						       &b->ep[i].lid,
+						       (uint8_t)lmc };
+		}
+	}
+	qsort(want, n, sizeof(*want), want_cmp);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t size = 1u << want[i].lmc, lid;
+
+		lid = (next + size - 1) & ~(size - 1);
+		while (lid + size - 1 <= FTR_LID_MAX &&
+		       memchr(used + lid, 1, size))
+			lid += size;
+		if (lid + size - 1 > FTR_LID_MAX) {
+			st = ftr_fail(err, FTR_LIMIT, "%u nodes with LMC %u need more than the %u unicast LIDs",
+				      b->n_sw + b->n_ep, lmc, FTR_LID_MAX);
+			goto out;
+		}
+		*want[i].lid = (ftr_lid)lid;
+		next = lid + size;
+	}
+out:
+	free(want);
+	free(used);
+	return st;
+}
+
+/* ---- freezing ---------------------------------------------------------- */
+
+struct by_guid {
+	uint64_t guid;
+	uint32_t idx;
+};
+
+static int by_guid_cmp(const void *x, const void *y)
+{
+	const struct by_guid *a = x, *b = y;
+
+	return (a->guid > b->guid) - (a->guid < b->guid);
+}
+
+/* The fabric under construction: writable views of what gets published. */
+struct frozen {
+	struct ftr_fabric *f;
+	struct ftr_switch *sw;
+	struct ftr_endport *ep;
+	struct ftr_swport *ports;
+	uint32_t *ep_new;	/* [b->n_ep] new index of an added end port */
+	uint32_t *sw_new;	/* [b->n_sw] */
+};
+
+static bool lay_switches(const struct ftr_builder *b, struct frozen *z,
+			 struct by_guid *key)
+{
+	struct ftr_arena *a = z->f->arena;
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < b->n_sw; i++)
+		key[i] = (struct by_guid){ b->sw[i].guid, i };
+	qsort(key, b->n_sw, sizeof(*key), by_guid_cmp);
+	for (uint32_t i = 0; i < b->n_sw; i++) {
+		const struct b_switch *s = &b->sw[key[i].idx];
+
+		z->sw_new[key[i].idx] = i;
+		z->sw[i] = (struct ftr_switch){
+			.guid = s->guid, .first_port = at, .lid = s->lid,
+			.lmc = s->lmc, .n_ports = s->n_ports,
+			.name = ftr_arena_strndup(a, s->name, FTR_NAME_MAX),
+		};
+		if (!z->sw[i].name)
+			return false;
+		at += s->n_ports + 1u;
+	}
+	z->f->n_ports = at;
+	z->ports = ftr_arena_zalloc(a, at, sizeof(*z->ports));
+	return z->ports != NULL;
+}
+
+static bool lay_endports(const struct ftr_builder *b, struct frozen *z,
+			 struct by_guid *key)
+{
+	struct ftr_map nodes = { 0 };
+	bool ok = true;
+
+	for (uint32_t i = 0; i < b->n_ep; i++)
+		key[i] = (struct by_guid){ b->ep[i].guid, i };
+	qsort(key, b->n_ep, sizeof(*key), by_guid_cmp);
+	for (uint32_t i = 0; ok && i < b->n_ep; i++) {
+		const struct b_endport *e = &b->ep[key[i].idx];
+		uint32_t node = ftr_map_get(&nodes, e->node_guid);
+
+		if (node == FTR_MAP_NONE) {
+			node = z->f->n_nodes++;
+			ok = ftr_map_put(&nodes, e->node_guid, node);
+		}
+		z->ep_new[key[i].idx] = i;
+		z->ep[i] = (struct ftr_endport){
+			.guid = e->guid, .node_guid = e->node_guid,
+			.node = node, .sw = FTR_SW_NONE, .lid = e->lid,
+			.lmc = e->lmc, .type = e->type,
+			.port_num = e->port_num,
+			.name = ftr_arena_strndup(z->f->arena, e->name,
+						  FTR_NAME_MAX),
+		};
+		ok = ok && z->ep[i].name;
+	}
+	ftr_map_fini(&nodes);
+	return ok;
+}
+
+/* An end of a cable after look-up. */
+struct found_end {
+	uint8_t kind;
+	uint32_t idx;
+	ftr_port port;
+};
+
+static enum ftr_status find_end(const struct ftr_builder *b,
+				const struct frozen *z, struct ftr_end end,
+				struct ftr_end far, struct found_end *out,
+				struct ftr_err *err)
+{
+	uint32_t i = ftr_map_get(&b->sw_by_guid, end.node_guid);
+
+	out->port = end.port;
+	if (i != FTR_MAP_NONE) {
+		if (end.port > b->sw[i].n_ports)
+			return ftr_fail(err, FTR_INVAL, "switch 0x%016" PRIx64
+					" has %u ports, but its port %u is cabled to node 0x%016"
+					PRIx64 " port %u", end.node_guid,
+					b->sw[i].n_ports, end.port,
+					far.node_guid, far.port);
+		out->kind = FTR_PEER_SW;
+		out->idx = z->sw_new[i];
+		return FTR_OK;
+	}
+	i = ftr_map_get(&b->ep_by_end, end_key(end.node_guid, end.port));
+	if (i == FTR_MAP_NONE)
+		return ftr_fail(err, FTR_INVAL, "node 0x%016" PRIx64
+				" port %u is cabled to node 0x%016" PRIx64
+				" port %u, which is described nowhere",
+				far.node_guid, far.port, end.node_guid,
+				end.port);
+	out->kind = FTR_PEER_EP;
+	out->idx = z->ep_new[i];
+	return FTR_OK;
+}
+
+static void plug(struct frozen *z, const struct found_end *near,
+		 const struct found_end *far, const struct b_cable *c)
+{
+	if (near->kind == FTR_PEER_SW) {
+		struct ftr_swport *p =
+			&z->ports[z->sw[near->idx].first_port + near->port];
+
+		p->peer = far->idx;
+		p->peer_kind = far->kind;
+		p->peer_port = far->port;
+		p->width = c->width;
+		p->speed = c->speed;
+	} else if (far->kind == FTR_PEER_SW) {
+		z->ep[near->idx].sw = far->idx;
+		z->ep[near->idx].sw_port = far->port;
+	}
+}
+
+static enum ftr_status lay_cables(const struct ftr_builder *b,
+				  struct frozen *z, struct ftr_err *err)
+{
+	for (uint32_t i = 0; i < b->n_cable; i++) {
+		const struct b_cable *c = &b->cable[i];
+		struct found_end x, y;
+		enum ftr_status st;
+
+		st = find_end(b, z, c->a, c->z, &x, err);
+		if (!st)
+			st = find_end(b, z, c->z, c->a, &y, err);
+		if (st)
+			return st;
+		plug(z, &x, &y, c);
+		plug(z, &y, &x, c);
+		if (x.kind == FTR_PEER_SW && y.kind == FTR_PEER_SW)
+			z->f->n_sw_links++;
+	}
+	return FTR_OK;
+}
+
+/* Enter the LIDs of one object; report who owned one before. */
+static enum ftr_status own(struct ftr_lid_owner *owner, ftr_lid lid,
+			   unsigned int lmc, uint8_t kind, uint32_t idx,
+			   uint64_t guid, const struct frozen *z,
+			   struct ftr_err *err)
+{
+	if (!lid)
+		return FTR_OK;
+	for (uint32_t k = 0; k < 1u << lmc; k++) {
+		struct ftr_lid_owner *o = &owner[lid + k];
+
+		if (o->kind != FTR_OWNER_NONE)
+			return ftr_fail(err, FTR_INVAL, "LID %u of 0x%016" PRIx64
+					" belongs to 0x%016" PRIx64 " already",
+					lid + k, guid,
+					o->kind == FTR_OWNER_SW ?
+					z->sw[o->idx].guid :
+					z->ep[o->idx].guid);
+		o->kind = kind;
+		o->idx = idx;
+		o->offset = (uint8_t)k;
+	}
+	return FTR_OK;
+}
+
+static enum ftr_status lay_lids(struct frozen *z, struct ftr_err *err)
+{
+	struct ftr_fabric *f = z->f;
+	struct ftr_lid_owner *owner;
+	uint32_t max = 0;
+
+	for (uint32_t i = 0; i < f->n_sw; i++)
+		if (z->sw[i].lid)
+			max = FTR_MAX(max, z->sw[i].lid +
+				      (1u << z->sw[i].lmc) - 1);
+	for (uint32_t i = 0; i < f->n_ep; i++)
+		if (z->ep[i].lid)
+			max = FTR_MAX(max, z->ep[i].lid +
+				      (1u << z->ep[i].lmc) - 1);
+	owner = ftr_arena_zalloc(f->arena, (size_t)max + 1, sizeof(*owner));
+	if (!owner)
+		return nomem(err);
+	f->max_lid = (ftr_lid)max;
+	f->owner = owner;
+	for (uint32_t i = 0; i < f->n_sw; i++) {
+		enum ftr_status st = own(owner, z->sw[i].lid, z->sw[i].lmc,
+					 FTR_OWNER_SW, i, z->sw[i].guid, z,
+					 err);
+
+		if (st)
+			return st;
+	}
+	for (uint32_t i = 0; i < f->n_ep; i++) {
+		enum ftr_status st = own(owner, z->ep[i].lid, z->ep[i].lmc,
+					 FTR_OWNER_EP, i, z->ep[i].guid, z,
+					 err);
+
+		if (st)
+			return st;
+	}
+	return FTR_OK;
+}
+
+static enum ftr_status lay_out(const struct ftr_builder *b, struct frozen *z,
+			       struct by_guid *key, struct ftr_err *err)
+{
+	struct ftr_fabric *f = z->f;
+	enum ftr_status st;
+
+	f->n_sw = b->n_sw;
+	f->n_ep = b->n_ep;
+	z->sw = ftr_arena_zalloc(f->arena, b->n_sw, sizeof(*z->sw));
+	z->ep = ftr_arena_zalloc(f->arena, b->n_ep, sizeof(*z->ep));
+	if (!z->sw || !z->ep || !lay_switches(b, z, key) ||
+	    !lay_endports(b, z, key))
+		return nomem(err);
+	st = lay_cables(b, z, err);
+	if (st)
+		return st;
+	st = lay_lids(z, err);
+	if (st)
+		return st;
+	f->sw = z->sw;
+	f->ep = z->ep;
+	f->ports = z->ports;
+	return FTR_OK;
+}
+
+enum ftr_status ftr_builder_freeze(struct ftr_builder *b,
+				   struct ftr_fabric **out,
+				   struct ftr_err *err)
+{
+	struct frozen z = { 0 };
+	struct ftr_arena *arena = ftr_arena_new();
+	struct by_guid *key = NULL;
+	enum ftr_status st = FTR_NOMEM;
+
+	if (!arena)
+		return nomem(err);
+	z.f = ftr_arena_zalloc(arena, 1, sizeof(*z.f));
+	key = ftr_malloc((size_t)FTR_MAX(b->n_sw, b->n_ep) * sizeof(*key));
+	z.sw_new = ftr_malloc(b->n_sw * sizeof(*z.sw_new));
+	z.ep_new = ftr_malloc(b->n_ep * sizeof(*z.ep_new));
+	if (!z.f || !key || !z.sw_new || !z.ep_new) {
+		st = nomem(err);
+	} else {
+		z.f->arena = arena;
+		st = lay_out(b, &z, key, err);
+	}
+	free(key);
+	free(z.sw_new);
+	free(z.ep_new);
+	if (st) {
+		ftr_arena_free(arena);
+		return st;
+	}
+	*out = z.f;
+	ftr_builder_free(b);
+	return FTR_OK;
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The frozen fabric: look-ups, copies with something left out, and the words
+ * for speeds.  Everything here only reads.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/fabric.h"
+
+void ftr_fabric_free(struct ftr_fabric *f)
+{
+	if (f)
+		ftr_arena_free(f->arena);
+}
+
+ftr_sw ftr_fabric_find_sw(const struct ftr_fabric *f, uint64_t node_guid)
+{
+	uint32_t lo = 0, hi = f->n_sw;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (f->sw[mid].guid < node_guid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < f->n_sw && f->sw[lo].guid == node_guid ? lo : FTR_SW_NONE;
+}
+
+ftr_ep ftr_fabric_find_ep(const struct ftr_fabric *f, uint64_t port_guid)
+{
+	uint32_t lo = 0, hi = f->n_ep;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (f->ep[mid].guid < port_guid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < f->n_ep && f->ep[lo].guid == port_guid ? lo : FTR_EP_NONE;
+}
+
+bool ftr_ep_is_aggregation(const struct ftr_endport *ep)
+{
+	return ep->type == FTR_NODE_CA &&
+	       strstr(ep->name, "Aggregation Node") != NULL;
+}
+
+static const char *const speed_name[FTR_SPEED_END] = {
+	NULL, "SDR", "DDR", "QDR", "FDR10", "FDR", "EDR", "HDR", "NDR", "XDR",
+};
+
+const char *ftr_speed_str(enum ftr_speed speed)
+{
+	return (unsigned int)speed < FTR_SPEED_END ? speed_name[speed] : NULL;
+}
+
+enum ftr_speed ftr_speed_parse(const char *s, size_t len)
+{
+	for (int i = 1; i < FTR_SPEED_END; i++)
+		if (strlen(speed_name[i]) == len &&
+		    !memcmp(speed_name[i], s, len))
+			return (enum ftr_speed)i;
+	return FTR_SPEED_UNKNOWN;
+}
+
+/* ---- copies ------------------------------------------------------------ */
+
+struct copy {
+	const struct ftr_fabric *f;
+	const struct ftr_filter *filter;
+	struct ftr_builder *b;
+	struct ftr_err *err;
+};
+
+static bool keep_sw(const struct copy *c, ftr_sw s)
+{
+	return !c->filter->keep_sw ||
+	       c->filter->keep_sw(c->filter->ctx, c->f, s);
+}
+
+static bool keep_ep(const struct copy *c, ftr_ep e)
+{
+	return !c->filter->keep_ep ||
+	       c->filter->keep_ep(c->filter->ctx, c->f, e);
+}
+
+static enum ftr_status copy_nodes(const struct copy *c)
+{
+	const struct ftr_fabric *f = c->f;
+
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		const struct ftr_switch *w = &f->sw[s];
+		enum ftr_status st;
+
+		if (!keep_sw(c, s))
+			continue;
+		st = ftr_builder_add_switch(c->b, w->guid, w->n_ports, w->lid,
+					    w->lmc, w->name, c->err);
+		if (st)
+			return st;
+	}
+	for (ftr_ep e = 0; e < f->n_ep; e++) {
+		const struct ftr_endport *p = &f->ep[e];
+		enum ftr_status st;
+
+		if (!keep_ep(c, e))
+			continue;
+		st = ftr_builder_add_endport(c->b, p->type, p->node_guid,
+					     p->guid, p->port_num, p->lid,
+					     p->lmc, p->name, c->err);
+		if (st)
+			return st;
+	}
+	return FTR_OK;
+}
+
+/* Is the cable at (s, p) one to copy, and asked for at this end? */
+static bool wanted(const struct copy *c, ftr_sw s, ftr_port p,
+		   struct ftr_end *far)
+{
+	const struct ftr_swport *port = ftr_fabric_port(c->f, s, p);
+
+	far->port = port->peer_port;
+	if (port->peer_kind == FTR_PEER_EP) {
+		far->node_guid = c->f->ep[port->peer].node_guid;
+		return keep_ep(c, port->peer);
+	}
+	if (port->peer_kind != FTR_PEER_SW || port->peer < s ||
+	    (port->peer == s && port->peer_port < p))
+		return false;
+	far->node_guid = c->f->sw[port->peer].guid;
+	if (!keep_sw(c, port->peer))
+		return false;
+	return !c->filter->keep_link ||
+	       c->filter->keep_link(c->filter->ctx, c->f, s, p);
+}
+
+static enum ftr_status copy_links(const struct copy *c)
+{
+	const struct ftr_fabric *f = c->f;
+
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		if (!keep_sw(c, s))
+			continue;
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			const struct ftr_swport *port;
+			struct ftr_end near = { f->sw[s].guid, (ftr_port)p };
+			struct ftr_end far;
+			enum ftr_status st;
+
+			if (!wanted(c, s, (ftr_port)p, &far))
+				continue;
+			port = ftr_fabric_port(f, s, (ftr_port)p);
+			st = ftr_builder_add_link(c->b, near, far, port->width,
+						  port->speed, c->err);
+			if (st)
+				return st;
+		}
+	}
+	return FTR_OK;
+}
+
+enum ftr_status ftr_fabric_copy_if(const struct ftr_fabric *f,
+				   const struct ftr_filter *filter,
+				   struct ftr_fabric **out,
+				   struct ftr_err *err)
+{
+	static const struct ftr_filter all = { 0 };
+	struct copy c = { f, filter ? filter : &all, ftr_builder_new(), err };
+	enum ftr_status st;
+
+	if (!c.b)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for a copy of the fabric");
+	st = copy_nodes(&c);
+	if (!st)
+		st = copy_links(&c);
+	if (!st)
+		st = ftr_builder_freeze(c.b, out, err);
+	if (st)
+		ftr_builder_free(c.b);
+	return st;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What builder.c and fabric.c share: the map from GUID to a small number.
+ */
+#ifndef FTR_FABRIC_FABRIC_H
+#define FTR_FABRIC_FABRIC_H
+
+#include "core/core.h"
+#include <ftr/fabric.h>
+
+/* Open addressing, power-of-two slots, at most half full; value NONE = free. */
+#define FTR_MAP_NONE UINT32_MAX
+
+struct ftr_map {
+	uint64_t *key;
+	uint32_t *val;
+	uint32_t cap;		/* 0 or a power of two */
+	uint32_t n;
+};
+
+uint32_t ftr_map_get(const struct ftr_map *m, uint64_t key);
+bool ftr_map_put(struct ftr_map *m, uint64_t key, uint32_t val);
+void ftr_map_fini(struct ftr_map *m);
+
+#endif

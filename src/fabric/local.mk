@@ -1,0 +1,1 @@
+libftr_la_SOURCES += src/fabric/builder.c src/fabric/fabric.c src/fabric/fabric.h

@@ -1,0 +1,1 @@
+libftr_la_SOURCES += src/tables/tables.c

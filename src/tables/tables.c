@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Forwarding tables: one allocation of rows, and the difference of two.
+ * Layout: see <ftr/tables.h>.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/core.h"
+#include <ftr/tables.h>
+
+enum ftr_status ftr_tables_new(const struct ftr_fabric *f, bool fill,
+			       struct ftr_tables **out, struct ftr_err *err)
+{
+	struct ftr_tables *t = ftr_calloc(1, sizeof(*t));
+	size_t bytes;
+
+	if (!t)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for tables");
+	t->n_sw = f->n_sw;
+	t->max_lid = f->max_lid;
+	t->stride = (f->max_lid / FTR_LFT_BLOCK + 1u) * FTR_LFT_BLOCK;
+	bytes = (size_t)t->n_sw * t->stride;
+	t->lft = ftr_aligned(64, bytes);
+	if (!t->lft) {
+		free(t);
+		return ftr_fail(err, FTR_NOMEM, "out of memory for %zu bytes of tables",
+				bytes);
+	}
+	if (fill)
+		memset(t->lft, FTR_PORT_NONE, bytes);
+	*out = t;
+	return FTR_OK;
+}
+
+void ftr_tables_free(struct ftr_tables *t)
+{
+	if (!t)
+		return;
+	free(t->lft);
+	free(t);
+}
+
+static void diff_row(const struct ftr_tables *a, ftr_sw sa,
+		     const struct ftr_tables *b, ftr_sw sb,
+		     struct ftr_tables_diff *out)
+{
+	uint32_t top = FTR_MAX(a->stride, b->stride);
+	uint64_t before = out->blocks;
+
+	for (uint32_t at = 0; at < top; at += FTR_LFT_BLOCK) {
+		static const uint8_t none[FTR_LFT_BLOCK] = {
+			[0 ... FTR_LFT_BLOCK - 1] = FTR_PORT_NONE
+		};
+		const uint8_t *x = at < a->stride ?
+			ftr_tables_row(a, sa) + at : none;
+		const uint8_t *y = at < b->stride ?
+			ftr_tables_row(b, sb) + at : none;
+		uint32_t n = 0;
+
+		if (!memcmp(x, y, FTR_LFT_BLOCK))
+			continue;
+		for (uint32_t i = 0; i < FTR_LFT_BLOCK; i++)
+			n += x[i] != y[i];
+		out->entries += n;
+		out->blocks++;
+	}
+	out->switches += out->blocks != before;
+}
+
+void ftr_tables_diff(const struct ftr_fabric *fa, const struct ftr_tables *a,
+		     const struct ftr_fabric *fb, const struct ftr_tables *b,
+		     struct ftr_tables_diff *out)
+{
+	ftr_sw i = 0, j = 0;
+
+	memset(out, 0, sizeof(*out));
+	while (i < fa->n_sw && j < fb->n_sw) {
+		if (fa->sw[i].guid < fb->sw[j].guid)
+			i++;
+		else if (fa->sw[i].guid > fb->sw[j].guid)
+			j++;
+		else
+			diff_row(a, i++, b, j++, out);
+	}
+}

@@ -1,0 +1,12 @@
+# Tests that need nothing but the library: make check.  Each module's tests are
+# listed in tests/<class>/local.mk; the end-to-end runs in tests/sim.
+CHECK_TEST_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+CHECK_TEST_LDADD = libftr.la $(CHECK_LIBS)
+AM_TESTS_ENVIRONMENT = abs_top_srcdir='$(abs_top_srcdir)'; export abs_top_srcdir; \
+	abs_top_builddir='$(abs_top_builddir)'; export abs_top_builddir;
+TESTS += $(check_PROGRAMS)
+
+include tests/unit/local.mk
+include tests/prop/local.mk
+include tests/sim/local.mk
+include tests/perf/local.mk
