@@ -16,8 +16,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <opensm/osm_mcast_mgr.h>
-
 #include "osm/osm.h"
 
 struct seat {			/* a switch port behind which a member sits */
@@ -64,14 +62,16 @@ static bool collect(struct seats *list, const struct ftr_fabric *f,
 	for (cl_list_item_t *i = cl_qlist_head(&mbox->mgrp_list);
 	     ok && i != cl_qlist_end(&mbox->mgrp_list);
 	     i = cl_qlist_next(i)) {
-		cl_qmap_t *tbl = &cl_item_obj(i, (osm_mgrp_t *)NULL,
-					      list_item)->mcm_port_tbl;
+		osm_mgrp_t *mgrp = cl_item_obj(i, mgrp, list_item);
+		cl_qmap_t *tbl = &mgrp->mcm_port_tbl;
 
 		for (cl_map_item_t *m = cl_qmap_head(tbl);
-		     ok && m != cl_qmap_end(tbl); m = cl_qmap_next(m))
-			ok = add_seat(list, f,
-				      cl_item_obj(m, (osm_mcm_port_t *)NULL,
-						  map_item)->port);
+		     ok && m != cl_qmap_end(tbl); m = cl_qmap_next(m)) {
+			osm_mcm_port_t *member = cl_item_obj(m, member,
+							     map_item);
+
+			ok = add_seat(list, f, member->port);
+		}
 	}
 	return ok;
 }

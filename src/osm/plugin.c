@@ -33,6 +33,7 @@
 #include <string.h>
 
 #include "osm/osm.h"
+#include <opensm/osm_version.h>
 
 static void read_options(struct ibf_plugin *p)
 {

@@ -13,6 +13,7 @@
  * print_desc, which OpenSM has sent through the node-name-map.
  */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "osm/osm.h"

@@ -53,20 +53,24 @@ static enum ftr_status refuse_cycle(const struct ftr_fabric *f,
 			r->cycle_len ? c->port : 0);
 }
 
-/* What the shape's costs say that cannot be served between hosts, counted as
- * the checker counts: end ports of one switch times host LIDs of another. */
-struct unserved {
-	uint64_t pairs;
-	ftr_sw from, to;
-};
-
+/* End ports and their LIDs per switch, to count pairs as the checker does. */
 struct tally {
 	uint32_t *sources;	/* [n_sw] end ports */
 	uint32_t *lids;		/* [n_sw] their LIDs */
 };
 
-static void tally_hosts(const struct ftr_fabric *f, struct tally *y)
+static void tally_fini(struct tally *y)
 {
+	free(y->sources);
+	free(y->lids);
+}
+
+static bool tally_hosts(const struct ftr_fabric *f, struct tally *y)
+{
+	y->sources = ftr_calloc(f->n_sw, sizeof(*y->sources));
+	y->lids = ftr_calloc(f->n_sw, sizeof(*y->lids));
+	if (!y->sources || !y->lids)
+		return false;
 	for (ftr_ep e = 0; e < f->n_ep; e++) {
 		if (f->ep[e].sw == FTR_SW_NONE)
 			continue;
@@ -74,82 +78,87 @@ static void tally_hosts(const struct ftr_fabric *f, struct tally *y)
 		if (f->ep[e].lid)
 			y->lids[f->ep[e].sw] += 1u << f->ep[e].lmc;
 	}
+	return true;
 }
 
-static bool count_unserved(const struct ftr_shape *sh, struct unserved *out)
+/* Host pairs that the shape's own costs give no path. */
+static uint64_t unserved(const struct ftr_shape *sh, const struct tally *y)
 {
-	const struct ftr_fabric *f = sh->f;
-	struct tally y = {
-		.sources = ftr_calloc(f->n_sw, sizeof(*y.sources)),
-		.lids = ftr_calloc(f->n_sw, sizeof(*y.lids)),
-	};
-	bool ok = y.sources && y.lids;
+	uint32_t n_sw = sh->f->n_sw;
+	uint64_t pairs = 0;
 
-	memset(out, 0, sizeof(*out));
-	if (ok)
-		tally_hosts(f, &y);
-	for (ftr_sw s = 0; ok && s < f->n_sw; s++) {
+	for (ftr_sw s = 0; s < n_sw; s++) {
 		const uint8_t *cost = ftr_shape_cost(sh, s);
 
-		for (uint32_t c = 0; y.sources[s] && c < f->n_sw; c++) {
-			ftr_sw to = sh->col_sw[c];
-
-			if (cost[c] != FTR_COST_INF || !y.lids[to])
-				continue;
-			if (!out->pairs) {
-				out->from = s;
-				out->to = to;
-			}
-			out->pairs += (uint64_t)y.sources[s] * y.lids[to];
-		}
+		for (uint32_t c = 0; y->sources[s] && c < n_sw; c++)
+			if (cost[c] == FTR_COST_INF)
+				pairs += (uint64_t)y->sources[s] *
+					 y->lids[sh->col_sw[c]];
 	}
-	free(y.sources);
-	free(y.lids);
-	return ok;
+	return pairs;
 }
 
+/* Some pairs of switches without a path, by name: both with hosts if there are
+ * such, else one. */
+static void sample_pairs(const struct ftr_shape *sh, const struct tally *y,
+			 bool both, int left, char *text, size_t size)
+{
+	const struct ftr_fabric *f = sh->f;
+	size_t n = 0;
+
+	text[0] = '\0';
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		const uint8_t *cost = ftr_shape_cost(sh, s);
+
+		for (uint32_t c = 0; c < f->n_sw; c++) {
+			ftr_sw to = sh->col_sw[c];
+			unsigned int ends = (y->sources[s] != 0) +
+					    (y->lids[to] != 0);
+
+			if (cost[c] != FTR_COST_INF || ends < 1u + both)
+				continue;
+			if (!left-- || n >= size)
+				return;
+			n += (size_t)snprintf(text + n, size - n, "%s %s to %s",
+					      n ? "," : ":", f->sw[s].name,
+					      f->sw[to].name);
+		}
+	}
+}
+
+/* Switches of the upper ranks have no up/down path to each other on any tree,
+ * so what counts as worth a warning has a host at one end. */
 static void warn_unreachable(struct ibf_engine *e, const struct ftr_shape *sh,
+			     const struct tally *y,
 			     const struct ftr_check_report *r)
 {
-	char sample[1024] = "";
-	size_t n = 0;
-	int left = e->plugin->opt.log_samples;
-	const struct ftr_fabric *f = sh->f;
+	const uint64_t *bad = r->bad, *all = r->pairs;
+	char sample[1024];
 
-	for (ftr_sw s = 0; left && s < f->n_sw; s++) {
-		const uint8_t *cost = ftr_shape_cost(sh, s);
-
-		for (uint32_t c = 0; left && c < f->n_sw; c++) {
-			if (cost[c] != FTR_COST_INF)
-				continue;
-			left--;
-			n += (size_t)snprintf(sample + n, sizeof(sample) - n,
-					      "%s %s to %s", n ? "," : ":",
-					      f->sw[s].name,
-					      f->sw[sh->col_sw[c]].name);
-			if (n >= sizeof(sample))
-				n = sizeof(sample) - 1;
-		}
-	}
+	if (!bad[FTR_CHECK_HOST_HOST] && !bad[FTR_CHECK_SW_HOST] &&
+	    !bad[FTR_CHECK_HOST_SW])
+		return;
+	sample_pairs(sh, y, bad[FTR_CHECK_HOST_HOST] != 0,
+		     e->plugin->opt.log_samples, sample, sizeof(sample));
 	ibf_log(e->plugin, IBF_UNREACHABLE,
 		"%s: the cabling leaves pairs without an up/down path: %" PRIu64
 		" of %" PRIu64 " host to host, %" PRIu64 " of %" PRIu64
 		" switch to host, %" PRIu64 " of %" PRIu64
-		" host to switch, %" PRIu64 " of %" PRIu64
-		" switch to switch; all others are routed%s", e->ops->name,
-		r->bad[FTR_CHECK_HOST_HOST], r->pairs[FTR_CHECK_HOST_HOST],
-		r->bad[FTR_CHECK_SW_HOST], r->pairs[FTR_CHECK_SW_HOST],
-		r->bad[FTR_CHECK_HOST_SW], r->pairs[FTR_CHECK_HOST_SW],
-		r->bad[FTR_CHECK_SW_SW], r->pairs[FTR_CHECK_SW_SW], sample);
+		" host to switch; all others are routed%s", e->ops->name,
+		bad[FTR_CHECK_HOST_HOST], all[FTR_CHECK_HOST_HOST],
+		bad[FTR_CHECK_SW_HOST], all[FTR_CHECK_SW_HOST],
+		bad[FTR_CHECK_HOST_SW], all[FTR_CHECK_HOST_SW], sample);
 }
 
 static enum ftr_status judge(const struct ibf_generation *gen,
 			     const struct ftr_tables *t,
+			     const struct tally *y,
 			     const struct ftr_check_report *r,
 			     struct ftr_err *err)
 {
 	const struct ftr_fabric *f = gen->fabric;
-	struct unserved un;
+	const struct ftr_check_sample *hole = &r->sample[FTR_FIND_HOLE];
+	uint64_t allowed;
 
 	for (int i = FTR_FIND_DEAD_PORT; i < FTR_N_FINDINGS; i++)
 		if (r->found[i])
@@ -163,20 +172,15 @@ static enum ftr_status judge(const struct ibf_generation *gen,
 	if (r->cdg == FTR_CDG_NOT_CHECKED)
 		return ftr_fail(err, FTR_REFUSED,
 				"the computed tables were not checked for credit loops");
-	if (!r->bad[FTR_CHECK_HOST_HOST])
-		return FTR_OK;
-	if (!count_unserved(gen->shape, &un))
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the check");
-	if (r->bad[FTR_CHECK_HOST_HOST] <= un.pairs)
+	allowed = unserved(gen->shape, y);
+	if (r->bad[FTR_CHECK_HOST_HOST] <= allowed)
 		return FTR_OK;
 	return ftr_fail(err, FTR_REFUSED, "%" PRIu64
 			" host pairs are not reached, but the cabling leaves only %"
 			PRIu64 " without a path; first hole: from switch %s towards LID %u at switch %s (0x%016"
-			PRIx64 ")", r->bad[FTR_CHECK_HOST_HOST], un.pairs,
-			f->sw[r->sample[FTR_FIND_HOLE].from].name,
-			r->sample[FTR_FIND_HOLE].lid,
-			f->sw[r->sample[FTR_FIND_HOLE].at].name,
-			f->sw[r->sample[FTR_FIND_HOLE].at].guid);
+			PRIx64 ")", r->bad[FTR_CHECK_HOST_HOST], allowed,
+			f->sw[hole->from].name, hole->lid, f->sw[hole->at].name,
+			f->sw[hole->at].guid);
 }
 
 enum ftr_status ibf_verify(struct ibf_engine *e,
@@ -187,16 +191,20 @@ enum ftr_status ibf_verify(struct ibf_engine *e,
 		.rank = gen->shape->rank, .switch_sources = true
 	};
 	struct ftr_check_report *r = ftr_calloc(1, sizeof(*r));
+	struct tally y = { 0 };
 	enum ftr_status st;
 
-	if (!r)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the check");
+	if (!r || !tally_hosts(gen->fabric, &y)) {
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for the check");
+		goto out;
+	}
 	st = ftr_check_tables(gen->fabric, t, &opts, e->plugin->team, r, err);
 	if (!st)
-		st = judge(gen, t, r, err);
-	if (!st && (r->bad[FTR_CHECK_HOST_HOST] || r->bad[FTR_CHECK_HOST_SW] ||
-		    r->bad[FTR_CHECK_SW_HOST] || r->bad[FTR_CHECK_SW_SW]))
-		warn_unreachable(e, gen->shape, r);
+		st = judge(gen, t, &y, r, err);
+	if (!st)
+		warn_unreachable(e, gen->shape, &y, r);
+out:
+	tally_fini(&y);
 	free(r);
 	return st;
 }
