@@ -7,10 +7,6 @@
  * switch is looked up and measured, then all are written; between the two
  * nothing can fail.  What is counted as changed is the difference to lft, the
  * table that the switch acknowledged last: the blocks that OpenSM will push.
- *
- * Hops: OpenSM's own dump files (opensm.fdbs, opensm-lid-matrix.dump) print
- * hop counts, and only they and the min-hop engines read them.  They are
- * filled, towards switch LIDs as OpenSM does, when those dumps are asked for.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -76,58 +72,4 @@ enum ftr_status ibf_commit(struct ibf_plugin *p, const struct ftr_fabric *f,
 	}
 	free(sw);
 	return st;
-}
-
-/* ---- hops ---------------------------------------------------------------- */
-
-static uint8_t hops_via(const struct ftr_shape *sh, const struct ftr_group *g,
-			uint32_t col)
-{
-	const uint8_t *c = g->up ? ftr_shape_cost(sh, g->remote) :
-				   ftr_shape_down(sh, g->remote);
-
-	return c[col] == FTR_COST_INF ? OSM_NO_PATH : (uint8_t)(c[col] + 1);
-}
-
-/* Hops of switch s to the switch of column col, by every port that leads
- * there; OpenSM keeps the least in slot 0. */
-static bool set_hops(osm_switch_t *sw, const struct ftr_shape *sh, ftr_sw s,
-		     uint32_t col, ftr_lid lid)
-{
-	for (uint32_t i = sh->group_first[s]; i < sh->group_first[s + 1];
-	     i++) {
-		const struct ftr_group *g = &sh->groups[i];
-		uint8_t hops = hops_via(sh, g, col);
-
-		for (uint32_t k = 0; hops != OSM_NO_PATH && k < g->n; k++)
-			if (osm_switch_set_hops(sw, lid,
-						sh->group_ports[g->first + k],
-						hops))
-				return false;
-	}
-	return true;
-}
-
-void ibf_fill_hops(struct ibf_plugin *p, const struct ftr_shape *sh)
-{
-	const struct ftr_fabric *f = sh->f;
-	bool ok = true;
-
-	if (!osm_log_is_active(&p->osm->log, OSM_LOG_ROUTING))
-		return;
-	for (ftr_sw s = 0; ok && s < f->n_sw; s++) {
-		osm_switch_t *sw = host_switch(p, f, s);
-
-		for (uint32_t col = 0; ok && sw && col < f->n_sw; col++) {
-			ftr_sw to = sh->col_sw[col];
-			ftr_lid lid = f->sw[to].lid;
-
-			if (!lid)
-				continue;
-			ok = to == s ? !osm_switch_set_hops(sw, lid, 0, 0) :
-				       set_hops(sw, sh, s, col, lid);
-		}
-	}
-	if (!ok)
-		ibf_log(p, IBF_HOPS, "out of memory for hop counts; opensm.fdbs and opensm-lid-matrix.dump will lack them");
 }

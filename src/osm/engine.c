@@ -9,8 +9,8 @@
  * was decided, and kept for the line that says who routes instead.
  *
  * build_lid_matrices returns 0 without doing anything: the host's min-hop
- * matrices serve its own multicast and its dumps, and both are provided for
- * (mcast.c, ibf_fill_hops).
+ * matrices serve its min-hop engines, its multicast, which mcast.c replaces,
+ * and the hop columns of its dumps, which then say that hops are unknown.
  */
 #include <signal.h>
 #include <string.h>
@@ -273,7 +273,6 @@ static enum ftr_status route(struct ibf_engine *e)
 		generation_free(gen);
 		return st;
 	}
-	ibf_fill_hops(e->plugin, gen->shape);
 	ibf_engine_publish(e, gen);
 	log_routed(e, gen, &ms, &changes);
 	if (e->plugin->opt.ca_order_dump)

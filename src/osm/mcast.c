@@ -208,7 +208,8 @@ ib_api_status_t ibf_mcast_build_stree(void *ctx, osm_mgrp_box_t *mbox)
 			e->ops->name, mbox->mlid);
 		return IB_INSUFFICIENT_MEMORY;
 	}
-	e->n_trees++;
+	if (list.n >= 2)
+		e->n_trees++;
 	e->trees_ms += ibf_now_ms() - t0;
 	return IB_SUCCESS;
 }

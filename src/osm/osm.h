@@ -103,8 +103,6 @@ enum ftr_status ibf_commit(struct ibf_plugin *p, const struct ftr_fabric *f,
 			   const struct ftr_tables *t,
 			   struct ibf_changes *changes,
 			   struct ftr_err *err) FTR_MUST_USE;
-/* Hop counts for OpenSM's dump files; does nothing if none are dumped. */
-void ibf_fill_hops(struct ibf_plugin *p, const struct ftr_shape *sh);
 
 /* mcast.c */
 ib_api_status_t ibf_mcast_build_stree(void *ctx, osm_mgrp_box_t *mbox);
