@@ -306,8 +306,8 @@ int ibf_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm)
 	(void)osm;
 	if (p->opt_err.status) {
 		snprintf(e->refusal, sizeof(e->refusal), "%s", p->opt_err.msg);
-		ibf_log(p, IBF_SETUP, "%s is not set up: %s", e->ops->name,
-			e->refusal);
+		ibf_log(p, IBF_SETUP, "%s is not set up, because the options are wrong (IBF201)",
+			e->ops->name);
 		return host_return(p->opt_err.status);
 	}
 	re->build_lid_matrices = build_lid_matrices;

@@ -67,7 +67,8 @@ struct ibf_plugin {
 	struct ftr_team *team;
 	bool team_tried;
 	bool cache_warned;
-	bool routing_done;	/* since the last heavy sweep started */
+	bool swept;		/* a heavy sweep has started before */
+	bool routing_done;	/* since it started */
 	unsigned int n_engines;
 	struct ibf_engine engine[IBF_MAX_ENGINES];
 };

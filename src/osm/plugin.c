@@ -162,18 +162,20 @@ static void routing_done(struct ibf_plugin *p)
 			used->name, e->ops->name, reason(e));
 }
 
+/* A routing that failed altogether is reported by no event; the next sweep is
+ * the first to hear of it. */
 static void sweep_start(struct ibf_plugin *p)
 {
-	struct ibf_engine *e = NULL;
+	struct ibf_engine *e = passed_over(p, NULL);
 
-	for (unsigned int i = 0; i < p->n_engines; i++) {
-		p->engine[i].gen_stale = true;
-		if (p->engine[i].refusal[0] && !p->osm->routing_engine_used)
-			e = passed_over(p, NULL);
-	}
-	if (e && !p->routing_done)
+	if (e && p->swept && !p->routing_done &&
+	    !p->osm->routing_engine_used &&
+	    p->osm->subn.sm_state == IB_SMINFO_STATE_MASTER)
 		ibf_log(p, IBF_NO_ENGINE, "no routing engine routed in the last sweep, switches keep their old tables; %s: %s",
 			e->ops->name, reason(e));
+	for (unsigned int i = 0; i < p->n_engines; i++)
+		p->engine[i].gen_stale = true;
+	p->swept = true;
 	p->routing_done = false;
 }
 
