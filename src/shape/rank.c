@@ -43,45 +43,54 @@
 
 /* ---- adjacency --------------------------------------------------------- */
 
-static int nbr_cmp(const void *x, const void *y)
+/* Cables of s to other switches as (far switch << 8 | own port), sorted. */
+static uint32_t sorted_cables(const struct ftr_fabric *f, ftr_sw s,
+			      uint64_t *key)
 {
-	const struct nbr *a = x, *b = y;
+	uint32_t n = 0;
 
-	return (a->sw > b->sw) - (a->sw < b->sw);
+	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+		const struct ftr_swport *port =
+			ftr_fabric_port(f, s, (ftr_port)p);
+		uint64_t k = (uint64_t)port->peer << 8 | p;
+		uint32_t i;
+
+		if (port->peer_kind != FTR_PEER_SW || port->peer == s)
+			continue;
+		for (i = n++; i > 0 && key[i - 1] > k; i--)
+			key[i] = key[i - 1];
+		key[i] = k;
+	}
+	return n;
 }
 
 static enum ftr_status adjacency(struct shaping *z)
 {
 	const struct ftr_fabric *f = z->f;
-	uint32_t at = 0;
+	uint32_t n_nbr = 0, n_port = 0;
 
 	z->nbr_first = ftr_arena_alloc(z->scratch, f->n_sw + 1u,
 				       sizeof(*z->nbr_first));
 	z->nbr = ftr_arena_alloc(z->scratch, f->n_ports, sizeof(*z->nbr));
-	if (!z->nbr_first || !z->nbr)
+	z->nbr_port = ftr_arena_alloc(z->keep, f->n_ports, 1);
+	if (!z->nbr_first || !z->nbr || !z->nbr_port)
 		return shape_nomem(z);
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
-		uint32_t first = at, n = 0;
+		uint64_t key[FTR_PORT_MAX];
+		uint32_t n = sorted_cables(f, s, key);
 
-		z->nbr_first[s] = first;
-		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
-			const struct ftr_swport *port =
-				ftr_fabric_port(f, s, (ftr_port)p);
-
-			if (port->peer_kind == FTR_PEER_SW && port->peer != s)
-				z->nbr[first + n++] =
-					(struct nbr){ port->peer, 1 };
-		}
-		qsort(&z->nbr[first], n, sizeof(*z->nbr), nbr_cmp);
+		z->nbr_first[s] = n_nbr;
 		for (uint32_t i = 0; i < n; i++) {
-			if (at > first && z->nbr[at - 1].sw ==
-					  z->nbr[first + i].sw)
-				z->nbr[at - 1].cables++;
-			else
-				z->nbr[at++] = z->nbr[first + i];
+			if (i == 0 || key[i] >> 8 != key[i - 1] >> 8)
+				z->nbr[n_nbr++] = (struct nbr){
+					.sw = (ftr_sw)(key[i] >> 8),
+					.first = n_port,
+				};
+			z->nbr[n_nbr - 1].cables++;
+			z->nbr_port[n_port++] = (ftr_port)key[i];
 		}
 	}
-	z->nbr_first[f->n_sw] = at;
+	z->nbr_first[f->n_sw] = n_nbr;
 	return FTR_OK;
 }
 
