@@ -12,9 +12,10 @@
  *     hosts as cables to other switches, is a leaf: height 0.  A minority of
  *     hosts on an upper switch does not make it one.
  *  2. Heights.  Round k gives height k to the switches of which at least
- *     1 / LOW_SHARE of the neighbours have a height already; where none
- *     qualifies, to those with the largest share.  The share keeps a top
- *     switch up that has one odd leaf among its neighbours.
+ *     1 / LOW_SHARE of the neighbours have a height already, but for those
+ *     that see more neighbours with a larger share than neighbours with a
+ *     height; where none qualifies, to those with the largest share.  So a top
+ *     switch stays up that has an odd leaf among its neighbours.
  *  3. Slim leaves.  A switch of height >= 2 all of whose neighbours belong to
  *     one component of lower switches connects nothing that is not connected
  *     already.  With hosts it is a slim leaf and comes down to height 0;
@@ -146,47 +147,67 @@ static void seed_leaves(struct shaping *z, int32_t *height, uint32_t *tmp)
 	}
 }
 
-/* Neighbours of s that have a height, out of all. */
-static void low_share(const struct shaping *z, const int32_t *height, ftr_sw s,
-		      uint32_t *low, uint32_t *all)
+/* Of the neighbours of a switch, those that have a height. */
+struct share {
+	uint32_t low, all;
+};
+
+static bool larger(struct share a, struct share b)
 {
-	*low = *all = 0;
-	for_each_nbr(z, s, n) {
-		*low += height[n->sw] != NO_HEIGHT;
-		(*all)++;
-	}
+	return (uint64_t)a.low * b.all > (uint64_t)b.low * a.all;
 }
 
-/* One round: heights k for those who qualify.  False: nobody is left that
- * has a neighbour with a height. */
-static bool raise_round(const struct shaping *z, int32_t *height, int32_t k,
-			uint8_t *pick)
+/* Shares of the switches without a height; 0 / 1 for those with one.  Returns
+ * the largest. */
+static struct share shares(const struct shaping *z, const int32_t *height,
+			   struct share *share)
 {
-	uint32_t best_low = 0, best_all = 1, low, all;
-	bool any = false;
+	struct share best = { 0, 1 };
 
 	for (ftr_sw s = 0; s < z->f->n_sw; s++) {
-		pick[s] = 0;
+		share[s] = (struct share){ 0, 1 };
 		if (height[s] != NO_HEIGHT)
 			continue;
-		low_share(z, height, s, &low, &all);
-		pick[s] = low && low * LOW_SHARE >= all;
-		any |= pick[s];
-		if ((uint64_t)low * best_all > (uint64_t)best_low * all) {
-			best_low = low;
-			best_all = all;
+		for_each_nbr(z, s, n)
+			share[s].low += height[n->sw] != NO_HEIGHT;
+		share[s].all = FTR_MAX(z->nbr_first[s + 1] - z->nbr_first[s],
+				       1u);
+		if (larger(share[s], best))
+			best = share[s];
+	}
+	return best;
+}
+
+/* Does s qualify in this round, by rule 2? */
+static bool rises(const struct shaping *z, const struct share *share, ftr_sw s)
+{
+	uint32_t better = 0;
+
+	if (share[s].low * LOW_SHARE < share[s].all)
+		return false;
+	for_each_nbr(z, s, n)
+		better += larger(share[n->sw], share[s]);
+	return better <= share[s].low;
+}
+
+/* One round: height k for those who qualify.  False: nobody is left that has
+ * a neighbour with a height. */
+static bool raise_round(const struct shaping *z, int32_t *height, int32_t k,
+			struct share *share)
+{
+	struct share best = shares(z, height, share);
+	bool any = false;
+
+	if (!best.low)
+		return false;
+	for (ftr_sw s = 0; s < z->f->n_sw; s++) {
+		if (share[s].low && rises(z, share, s)) {
+			height[s] = k;
+			any = true;
 		}
 	}
-	if (!best_low)
-		return false;
-	for (ftr_sw s = 0; !any && s < z->f->n_sw; s++) {
-		if (height[s] != NO_HEIGHT)
-			continue;
-		low_share(z, height, s, &low, &all);
-		pick[s] = (uint64_t)low * best_all == (uint64_t)best_low * all;
-	}
-	for (ftr_sw s = 0; s < z->f->n_sw; s++)
-		if (pick[s])
+	for (ftr_sw s = 0; !any && s < z->f->n_sw; s++)
+		if (share[s].low && !larger(best, share[s]))
 			height[s] = k;
 	return true;
 }
@@ -326,16 +347,17 @@ static enum ftr_status infer(struct shaping *z, int32_t *height)
 					sizeof(*tmp));
 	ftr_sw *queue = ftr_arena_alloc(z->scratch, n, sizeof(*queue));
 	int32_t *depth = ftr_arena_alloc(z->scratch, n, sizeof(*depth));
-	uint8_t *pick = ftr_arena_alloc(z->scratch, n, 1);
+	struct share *share = ftr_arena_alloc(z->scratch, n, sizeof(*share));
+	uint8_t *seen = ftr_arena_alloc(z->scratch, n, 1);
 	int32_t k;
 
-	if (!tmp || !queue || !depth || !pick)
+	if (!tmp || !queue || !depth || !share || !seen)
 		return shape_nomem(z);
 	seed_leaves(z, height, tmp);
-	for (k = 1; raise_round(z, height, k, pick); k++)
+	for (k = 1; raise_round(z, height, k, share); k++)
 		;
 	slim_leaves(z, height, k - 1, tmp);
-	hang_leaves(z, height, queue, pick);
+	hang_leaves(z, height, queue, seen);
 	flat_components(z, height, depth, queue, tmp);
 	return FTR_OK;
 }
