@@ -1,15 +1,3 @@
-# tests/unit
-
-if HAVE_CHECK
-if HAVE_OPENSM
-check_PROGRAMS += test_osm_options test_osm_stree
-test_osm_options_SOURCES = tests/unit/test_osm_options.c
-test_osm_options_CFLAGS = $(CHECK_TEST_CFLAGS)
-test_osm_options_LDADD = libibfcore.la $(CHECK_TEST_LDADD)
-test_osm_stree_SOURCES = tests/unit/test_osm_stree.c
-test_osm_stree_CFLAGS = $(CHECK_TEST_CFLAGS)
-test_osm_stree_LDADD = libibfcore.la $(CHECK_TEST_LDADD)
-endif
 # Unit tests, one program a module.
 if HAVE_CHECK
 check_LTLIBRARIES += libftrtest.la
@@ -30,4 +18,14 @@ check_PROGRAMS += tests/unit/test_shape
 tests_unit_test_shape_SOURCES = tests/unit/test_shape.c
 tests_unit_test_shape_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_shape_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+
+if HAVE_OPENSM
+check_PROGRAMS += tests/unit/test_osm_options tests/unit/test_osm_stree
+tests_unit_test_osm_options_SOURCES = tests/unit/test_osm_options.c
+tests_unit_test_osm_options_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_osm_options_LDADD = libibfcore.la $(CHECK_TEST_LDADD)
+tests_unit_test_osm_stree_SOURCES = tests/unit/test_osm_stree.c
+tests_unit_test_osm_stree_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_osm_stree_LDADD = libibfcore.la $(CHECK_TEST_LDADD)
+endif
 endif
