@@ -1,1 +1,2 @@
-# sources of src/engine
+libftr_la_SOURCES += src/engine/engine.c src/engine/engine.h \
+	src/engine/dmodc.c src/engine/lookup.c

@@ -1,1 +1,2 @@
-# sources of src/shape
+libftr_la_SOURCES += src/shape/shape.h src/shape/shape.c src/shape/rank.c \
+	src/shape/group.c src/shape/order.c src/shape/cost.c

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Dmodc: closed-form routes on whole, damaged and irregular fat-trees.
+ *
+ * Source: J. Gliksberg et al., "High-Quality Fault Resiliency in Fat-Trees"
+ * (seed 002), section 3.4.  For switch s, destination d behind leaf switch l:
+ *
+ *	C = groups of s that lead closer to l			(1)
+ *	g = C[floor(d / Pi_s) mod #C]				(3)
+ *	p = g[floor(d / (Pi_s * #C)) mod #g]			(4)
+ *
+ * Where s has a finite down-cost to l, "closer" are the groups below with a
+ * smaller down-cost, else the groups above with a smaller cost (section 3.2,
+ * last paragraph; deviation: see <ftr/shape.h>).  So every entry goes up as
+ * long as it must and down from then on, on any graph: no loop, and a channel
+ * dependency graph without cycles (section 4.1).
+ *
+ * How it is made fast.  On a tree with few faults nearly every (s, l) has
+ * C = all groups above s.  Then the port depends on d only through the pair
+ *
+ *	floor(d / Pi) mod W,  floor(d / (Pi * W)) mod p
+ *
+ * for W groups of p cables each, and all switches with the same (Pi, W, p),
+ * a "pattern", share these numbers.  A pattern keeps one byte per LID, the
+ * place i * p + j of the cable in the order of groups; the row of a switch is
+ * that byte string looked up in the switch's own list of ports.  What is left
+ * is done column by column over it: the columns below s, its own, and those
+ * to which some group above does not lead closer.  Which columns these are is
+ * found by comparing whole rows of costs, many columns per instruction.
+ *
+ *	row of s = lookup(pattern(Pi_s, W_s, p_s), ports of s)
+ *	           then patched for columns below s / with fewer candidates
+ *
+ * Every row has one writer, so rows are shared out over the team.
+ * Work: n_sw * (LIDs + groups * n_sw) byte operations, vectorised.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/engine.h"
+
+/* More patterns than this, on a badly damaged fabric: the switches of the
+ * rarest go column by column. */
+#define MAX_PATTERNS 32
+#define NO_PATTERN 255
+
+struct pattern {
+	uint64_t pi;
+	uint32_t w;		/* groups above */
+	uint32_t p;		/* cables of each */
+	uint8_t *place;		/* [stride] i * p + j, 255 for LIDs of nobody */
+};
+
+/* Work of one thread: one byte per column. */
+struct lane {
+	uint8_t *n_cand;	/* groups that lead closer, above or below */
+	uint8_t *one;		/* the last of those below */
+	uint64_t no_path;
+};
+
+struct job {
+	const struct ftr_shape *sh;
+	struct ftr_tables *out;
+	struct ftr_arena *arena;
+	struct pattern pattern[MAX_PATTERNS];
+	unsigned int n_patterns;
+	uint8_t *pattern_of;	/* [n_sw] index or NO_PATTERN */
+	uint32_t *d;		/* [n_dest] compact copies of the shape's dests */
+	ftr_lid *lid;
+	struct lane lane[FTR_TEAM_MAX];
+};
+
+/* ---- patterns ---------------------------------------------------------- */
+
+static bool uniform_groups(const struct ftr_shape *sh, ftr_sw s, uint32_t *p)
+{
+	const struct ftr_group *g = &sh->groups[sh->group_first[s]];
+
+	*p = sh->n_up[s] ? g[0].n : 0;
+	for (uint32_t i = 1; i < sh->n_up[s]; i++)
+		if (g[i].n != *p)
+			return false;
+	return *p > 0;
+}
+
+static void choose_patterns(struct job *j)
+{
+	const struct ftr_shape *sh = j->sh;
+
+	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
+		uint32_t p;
+		unsigned int i;
+
+		j->pattern_of[s] = NO_PATTERN;
+		if (!uniform_groups(sh, s, &p))
+			continue;
+		for (i = 0; i < j->n_patterns; i++)
+			if (j->pattern[i].pi == sh->divider[s] &&
+			    j->pattern[i].w == sh->n_up[s] &&
+			    j->pattern[i].p == p)
+				break;
+		if (i == MAX_PATTERNS)
+			continue;
+		if (i == j->n_patterns)
+			j->pattern[j->n_patterns++] = (struct pattern){
+				.pi = sh->divider[s], .w = sh->n_up[s], .p = p,
+			};
+		j->pattern_of[s] = (uint8_t)i;
+	}
+}
+
+static void fill_patterns(void *ctx, unsigned int worker, uint32_t begin,
+			  uint32_t end)
+{
+	struct job *j = ctx;
+
+	(void)worker;
+	for (uint32_t i = begin; i < end; i++) {
+		struct pattern *t = &j->pattern[i];
+
+		memset(t->place, 255, j->out->stride);
+		for (uint32_t k = 0; k < j->sh->n_dest; k++) {
+			uint64_t q = j->d[k] / t->pi;
+
+			t->place[j->lid[k]] = (uint8_t)(q % t->w * t->p +
+							q / t->w % t->p);
+		}
+	}
+}
+
+static enum ftr_status prepare(struct job *j, struct ftr_team *team,
+			       struct ftr_err *err)
+{
+	const struct ftr_shape *sh = j->sh;
+	bool ok;
+
+	j->pattern_of = ftr_arena_alloc(j->arena, sh->f->n_sw, 1);
+	j->d = ftr_arena_alloc(j->arena, sh->n_dest, sizeof(*j->d));
+	j->lid = ftr_arena_alloc(j->arena, sh->n_dest, sizeof(*j->lid));
+	ok = j->pattern_of && j->d && j->lid;
+	for (unsigned int i = 0; ok && i < ftr_team_size(team); i++) {
+		struct lane *l = &j->lane[i];
+
+		l->n_cand = ftr_arena_alloc(j->arena, sh->cost_stride, 1);
+		l->one = ftr_arena_alloc(j->arena, sh->cost_stride, 1);
+		ok = l->n_cand && l->one;
+	}
+	if (ok)
+		choose_patterns(j);
+	for (unsigned int i = 0; ok && i < j->n_patterns; i++) {
+		j->pattern[i].place = ftr_arena_alloc(j->arena,
+						      j->out->stride, 1);
+		ok = j->pattern[i].place;
+	}
+	if (!ok)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for routing %u LIDs on %u switches",
+				sh->n_dest, sh->f->n_sw);
+	for (uint32_t k = 0; k < sh->n_dest; k++) {
+		j->d[k] = sh->dest[k].d;
+		j->lid[k] = sh->dest[k].lid;
+	}
+	ftr_team_run(team, j->n_patterns, 1, fill_patterns, j);
+	return FTR_OK;
+}
+
+/* ---- candidates of a row ----------------------------------------------- */
+
+/* n_cand[l] = groups above that lead closer to l, by cost. */
+static void count_above(uint8_t *restrict n_cand, const uint8_t *restrict mine,
+			const uint8_t *restrict theirs, size_t n)
+{
+	for (size_t l = 0; l < n; l++)
+		n_cand[l] = (uint8_t)(n_cand[l] + (theirs[l] < mine[l]));
+}
+
+/* The same below, by down-cost; keeps the number of the last one. */
+static void count_below(uint8_t *restrict n_cand, uint8_t *restrict one,
+			uint8_t k, const uint8_t *restrict mine,
+			const uint8_t *restrict theirs, size_t n)
+{
+	for (size_t l = 0; l < n; l++) {
+		bool closer = mine[l] != FTR_COST_INF && theirs[l] < mine[l];
+
+		n_cand[l] = (uint8_t)(n_cand[l] + closer);
+		one[l] = closer ? k : one[l];
+	}
+}
+
+/* A column that goes down has its candidates below only. */
+static void forget_above(uint8_t *restrict n_cand,
+			 const uint8_t *restrict down, size_t n)
+{
+	for (size_t l = 0; l < n; l++)
+		n_cand[l] = down[l] != FTR_COST_INF ? 0 : n_cand[l];
+}
+
+static void count_candidates(const struct ftr_shape *sh, struct lane *w,
+			     ftr_sw s)
+{
+	const struct ftr_group *g = &sh->groups[sh->group_first[s]];
+	uint32_t up = sh->n_up[s];
+	uint32_t all = sh->group_first[s + 1] - sh->group_first[s];
+	size_t n = sh->cost_stride;
+
+	memset(w->n_cand, 0, n);
+	for (uint32_t k = 0; k < up; k++)
+		count_above(w->n_cand, ftr_shape_cost(sh, s),
+			    ftr_shape_cost(sh, g[k].remote), n);
+	forget_above(w->n_cand, ftr_shape_down(sh, s), n);
+	for (uint32_t k = up; k < all; k++)
+		count_below(w->n_cand, w->one, (uint8_t)k,
+			    ftr_shape_down(sh, s),
+			    ftr_shape_down(sh, g[k].remote), n);
+}
+
+/* ---- columns ----------------------------------------------------------- */
+
+struct column {
+	const struct job *j;
+	ftr_sw s;
+	uint32_t l;
+	uint8_t *row;
+};
+
+static void all_none(const struct column *c)
+{
+	const struct ftr_shape *sh = c->j->sh;
+
+	for (uint32_t i = sh->dest_first[c->l]; i < sh->dest_first[c->l + 1];
+	     i++)
+		c->row[c->j->lid[i]] = FTR_PORT_NONE;
+}
+
+static void own_column(const struct column *c)
+{
+	const struct ftr_shape *sh = c->j->sh;
+
+	for (uint32_t i = sh->dest_first[c->l]; i < sh->dest_first[c->l + 1];
+	     i++)
+		c->row[c->j->lid[i]] = sh->dest[i].port;
+}
+
+/* Equations (3) and (4) for one column and a list of n candidates. */
+static void by_formula(const struct column *c, const struct ftr_group **cand,
+		       uint32_t n)
+{
+	const struct ftr_shape *sh = c->j->sh;
+	uint64_t pi = sh->divider[c->s];
+
+	for (uint32_t i = sh->dest_first[c->l]; i < sh->dest_first[c->l + 1];
+	     i++) {
+		uint64_t q = c->j->d[i] / pi;
+		const struct ftr_group *g = cand[q % n];
+		uint32_t k = g->n == 1 ? 0 : (uint32_t)(q / n % g->n);
+
+		c->row[c->j->lid[i]] = sh->group_ports[g->first + k];
+	}
+}
+
+/* The one candidate below, with one cable: no arithmetic left. */
+static void one_port(const struct column *c, ftr_port port)
+{
+	const struct ftr_shape *sh = c->j->sh;
+
+	for (uint32_t i = sh->dest_first[c->l]; i < sh->dest_first[c->l + 1];
+	     i++)
+		c->row[c->j->lid[i]] = port;
+}
+
+static uint32_t list_candidates(const struct column *c,
+				const struct ftr_group **cand)
+{
+	const struct ftr_shape *sh = c->j->sh;
+	const struct ftr_group *g = &sh->groups[sh->group_first[c->s]];
+	uint32_t up = sh->n_up[c->s], n = 0;
+	uint32_t all = sh->group_first[c->s + 1] - sh->group_first[c->s];
+	uint8_t down = ftr_shape_down(sh, c->s)[c->l];
+	uint8_t cost = ftr_shape_cost(sh, c->s)[c->l];
+
+	if (down != FTR_COST_INF) {
+		for (uint32_t k = up; k < all; k++)
+			if (ftr_shape_down(sh, g[k].remote)[c->l] < down)
+				cand[n++] = &g[k];
+	} else {
+		for (uint32_t k = 0; k < up; k++)
+			if (ftr_shape_cost(sh, g[k].remote)[c->l] < cost)
+				cand[n++] = &g[k];
+	}
+	return n;
+}
+
+/* A column that the pattern does not serve; returns the entries left empty. */
+static uint32_t patch(const struct column *c, const struct lane *w)
+{
+	const struct ftr_shape *sh = c->j->sh;
+	const struct ftr_group *cand[FTR_PORT_MAX + 1];
+	uint32_t l = c->l, n;
+
+	if (l == sh->col[c->s]) {
+		own_column(c);
+		return 0;
+	}
+	if (w->n_cand[l] == 0) {
+		all_none(c);
+		return sh->dest_first[l + 1] - sh->dest_first[l];
+	}
+	if (w->n_cand[l] == 1 && ftr_shape_down(sh, c->s)[l] != FTR_COST_INF) {
+		cand[0] = &sh->groups[sh->group_first[c->s] + w->one[l]];
+		if (cand[0]->n == 1) {
+			one_port(c, sh->group_ports[cand[0]->first]);
+			return 0;
+		}
+		n = 1;
+	} else {
+		n = list_candidates(c, cand);
+	}
+	by_formula(c, cand, n);
+	return 0;
+}
+
+static void route_switch(const struct job *j, struct lane *w, ftr_sw s)
+{
+	const struct ftr_shape *sh = j->sh;
+	const uint8_t *down = ftr_shape_down(sh, s);
+	struct column c = { j, s, 0, ftr_tables_row(j->out, s) };
+	unsigned int pattern = j->pattern_of[s];
+
+	count_candidates(sh, w, s);
+	if (pattern == NO_PATTERN) {
+		memset(c.row, FTR_PORT_NONE, j->out->stride);
+	} else {
+		const struct pattern *t = &j->pattern[pattern];
+		const struct ftr_group *g = &sh->groups[sh->group_first[s]];
+		uint8_t ports[256];
+
+		/* up groups are the first of a switch, but their cables need
+		 * not lie side by side in group_ports */
+		memset(ports, FTR_PORT_NONE, sizeof(ports));
+		for (uint32_t i = 0; i < t->w; i++)
+			memcpy(ports + i * t->p, sh->group_ports + g[i].first,
+			       t->p);
+		engine_lookup(c.row, t->place, j->out->stride, ports,
+			      t->w * t->p);
+	}
+	for (c.l = 0; c.l < sh->f->n_sw; c.l++)
+		if (pattern == NO_PATTERN || down[c.l] != FTR_COST_INF ||
+		    w->n_cand[c.l] != sh->n_up[s])
+			w->no_path += patch(&c, w);
+}
+
+static void route_some(void *ctx, unsigned int worker, uint32_t begin,
+		       uint32_t end)
+{
+	struct job *j = ctx;
+
+	for (uint32_t s = begin; s < end; s++)
+		route_switch(j, &j->lane[worker], s);
+}
+
+static enum ftr_status dmodc_route(const struct ftr_shape *sh,
+				   struct ftr_team *team,
+				   struct ftr_tables *out,
+				   struct ftr_route_stats *stats,
+				   struct ftr_err *err)
+{
+	struct job *j = ftr_calloc(1, sizeof(*j));
+	enum ftr_status st;
+
+	if (!j || !(j->arena = ftr_arena_new())) {
+		free(j);
+		return ftr_fail(err, FTR_NOMEM, "out of memory for routing");
+	}
+	j->sh = sh;
+	j->out = out;
+	st = prepare(j, team, err);
+	if (!st) {
+		ftr_team_run(team, sh->f->n_sw, 8, route_some, j);
+		if (stats) {
+			stats->no_path = 0;
+			for (unsigned int i = 0; i < ftr_team_size(team); i++)
+				stats->no_path += j->lane[i].no_path;
+		}
+	}
+	ftr_arena_free(j->arena);
+	free(j);
+	return st;
+}
+
+const struct ftr_engine_ops ftr_engine_dmodc = {
+	.name = "dmodc",
+	.summary = "closed-form, fault-resilient fat-tree routing (Dmodc)",
+	.route = dmodc_route,
+};

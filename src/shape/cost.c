@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Costs, down-costs and dividers: seed 002, Procedure 1.
+ *
+ * The seed pushes a switch's row of costs to its neighbours; here every row is
+ * pulled from the neighbours' rows, so that each has one writer and a rank can
+ * be shared out over the team.  Ranks are barriers:
+ *
+ *	ascending	down[s] = min over switches g below: down[g] + 1
+ *	descending	cost[s] = down[s] where finite,
+ *				  else min over switches g above: cost[g] + 1
+ *
+ * A finite down-cost stands even where a way up would be shorter: see the
+ * deviation in <ftr/shape.h>.  Rows are bytes, one per column, so that the
+ * compiler makes 16 or 32 columns at a time of them.  O(E L), two passes.
+ */
+#include <string.h>
+
+#include "shape/shape.h"
+
+struct costing {
+	const struct shaping *z;
+	const ftr_sw *list;	/* switches of the rank being worked on */
+	uint8_t *cost, *down;
+	size_t stride;
+};
+
+/* to[i] = min(to[i], from[i] + 1), FTR_COST_INF staying what it is. */
+static void relax(uint8_t *restrict to, const uint8_t *restrict from, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint8_t v = (uint8_t)(from[i] + (from[i] != FTR_COST_INF));
+
+		to[i] = v < to[i] ? v : to[i];
+	}
+}
+
+static void prefer_down(uint8_t *restrict cost, const uint8_t *restrict down,
+			size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		cost[i] = down[i] != FTR_COST_INF ? down[i] : cost[i];
+}
+
+static void pull_down(void *ctx, unsigned int worker, uint32_t begin,
+		      uint32_t end)
+{
+	const struct costing *c = ctx;
+	const struct ftr_shape *sh = c->z->sh;
+
+	(void)worker;
+	for (uint32_t i = begin; i < end; i++) {
+		ftr_sw s = c->list[i];
+		uint8_t *row = c->down + s * c->stride;
+
+		memset(row, FTR_COST_INF, c->stride);
+		row[sh->col[s]] = 0;
+		for (uint32_t g = sh->group_first[s] + sh->n_up[s];
+		     g < sh->group_first[s + 1]; g++)
+			relax(row, c->down + sh->groups[g].remote * c->stride,
+			      c->stride);
+	}
+}
+
+static void pull_cost(void *ctx, unsigned int worker, uint32_t begin,
+		      uint32_t end)
+{
+	const struct costing *c = ctx;
+	const struct ftr_shape *sh = c->z->sh;
+
+	(void)worker;
+	for (uint32_t i = begin; i < end; i++) {
+		ftr_sw s = c->list[i];
+		uint8_t *row = c->cost + s * c->stride;
+
+		memset(row, FTR_COST_INF, c->stride);
+		for (uint32_t k = 0; k < sh->n_up[s]; k++) {
+			const struct ftr_group *g =
+				&sh->groups[sh->group_first[s] + k];
+
+			relax(row, c->cost + g->remote * c->stride, c->stride);
+		}
+		prefer_down(row, c->down + s * c->stride, c->stride);
+	}
+}
+
+static void run_rank(struct costing *c, uint32_t r, ftr_team_fn fn)
+{
+	const uint32_t *first = c->z->rank_first;
+
+	c->list = c->z->by_rank + first[r];
+	ftr_team_run(c->z->team, first[r + 1] - first[r], 16, fn, c);
+}
+
+/* Pi: seed 002 section 3.3.  Ascending ranks, so a switch is final before it
+ * is used; the greatest of the products that arrive from below wins. */
+static enum ftr_status dividers(struct shaping *z)
+{
+	const struct ftr_shape *sh = z->sh;
+	uint64_t *pi = ftr_arena_alloc(z->keep, z->f->n_sw, sizeof(*pi));
+
+	if (!pi)
+		return shape_nomem(z);
+	for (ftr_sw s = 0; s < z->f->n_sw; s++)
+		pi[s] = 1;
+	for (uint32_t i = 0; i < z->f->n_sw; i++) {
+		ftr_sw s = z->by_rank[i];
+		uint64_t up;
+
+		if (__builtin_mul_overflow(pi[s], (uint64_t)sh->n_up[s], &up))
+			up = UINT64_MAX;
+		for (uint32_t k = 0; k < sh->n_up[s]; k++) {
+			ftr_sw t = sh->groups[sh->group_first[s] + k].remote;
+
+			pi[t] = FTR_MAX(pi[t], up);
+		}
+	}
+	z->sh->divider = pi;
+	return FTR_OK;
+}
+
+enum ftr_status shape_cost(struct shaping *z)
+{
+	struct ftr_shape *sh = z->sh;
+	uint32_t n = z->f->n_sw;
+	struct costing c = {
+		.z = z, .stride = ((size_t)n + 63) & ~(size_t)63,
+	};
+
+	c.cost = ftr_arena_alloc(z->keep, n, c.stride);
+	c.down = ftr_arena_alloc(z->keep, n, c.stride);
+	if (!c.cost || !c.down)
+		return shape_nomem(z);
+	for (uint32_t r = 0; r < sh->n_ranks; r++)
+		run_rank(&c, r, pull_down);
+	for (uint32_t r = sh->n_ranks; r-- > 0;)
+		run_rank(&c, r, pull_cost);
+	sh->cost = c.cost;
+	sh->down = c.down;
+	sh->cost_stride = (uint32_t)c.stride;
+	return dividers(z);
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Port groups, in an order that the whole fabric agrees on.
+ *
+ * A group holds the parallel cables from a switch to one neighbour (seed 002,
+ * section 3.1).  The seed orders the groups of a switch by the GUID of the
+ * neighbour.  With GUIDs as vendors give them, the pods of a tree then
+ * disagree on which spine is "first", and shift permutations collide, so:
+ *
+ * deviation: up groups of a switch of rank r are ordered by (plane of the
+ * neighbour, GUID), where a plane is a connected component of the switches of
+ * rank > r and is named by its smallest GUID.  Switches of one rank see the
+ * same planes, hence choose alike.
+ *
+ * One union-find serves all ranks: going from the top rank down, the switches
+ * of rank r + 1 are joined in, then the groups of rank r are ordered by the
+ * representative (the smallest index, which is the smallest GUID).  Stubs,
+ * which join nothing that is not joined below, are left out, or an empty leaf
+ * that looks like a top switch would make one plane of all.
+ */
+#include <stdlib.h>
+
+#include "shape/shape.h"
+
+/* A group while it is being ordered. */
+struct draft {
+	struct ftr_group g;
+	uint32_t plane;
+};
+
+static int draft_cmp(const void *x, const void *y)
+{
+	const struct draft *a = x, *b = y;
+
+	if (a->g.up != b->g.up)
+		return a->g.up ? -1 : 1;
+	if (a->plane != b->plane)
+		return a->plane < b->plane ? -1 : 1;
+	return (a->g.remote > b->g.remote) - (a->g.remote < b->g.remote);
+}
+
+static void join_rank(const struct shaping *z, uint32_t *uf, uint32_t r)
+{
+	for (uint32_t i = z->rank_first[r]; i < z->rank_first[r + 1]; i++) {
+		ftr_sw s = z->by_rank[i];
+
+		if (z->is_stub[s])
+			continue;
+		for (uint32_t k = z->nbr_first[s]; k < z->nbr_first[s + 1];
+		     k++) {
+			ftr_sw n = z->nbr[k].sw;
+
+			if (z->rank[n] > r && !z->is_stub[n])
+				ftr_uf_union(uf, s, n);
+		}
+	}
+}
+
+/* Drafts of the groups of s; returns how many.  The ports of a group are
+ * those cabled to its switch, ascending. */
+static uint32_t draft_groups(const struct shaping *z, uint32_t *uf, ftr_sw s,
+			     struct draft *d)
+{
+	uint32_t n = 0;
+
+	for (uint32_t k = z->nbr_first[s]; k < z->nbr_first[s + 1]; k++) {
+		ftr_sw r = z->nbr[k].sw;
+		bool up = z->rank[r] > z->rank[s];
+
+		if (z->rank[r] == z->rank[s])
+			continue;
+		d[n++] = (struct draft){
+			.g = { .remote = r, .n = z->nbr[k].cables, .up = up },
+			.plane = up ? ftr_uf_find(uf, r) : 0,
+		};
+	}
+	qsort(d, n, sizeof(*d), draft_cmp);
+	return n;
+}
+
+static void fill_ports(const struct ftr_fabric *f, ftr_sw s,
+		       const struct ftr_group *g, ftr_port *ports)
+{
+	uint32_t at = g->first;
+
+	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+		const struct ftr_swport *port =
+			ftr_fabric_port(f, s, (ftr_port)p);
+
+		if (port->peer_kind == FTR_PEER_SW && port->peer == g->remote)
+			ports[at++] = (ftr_port)p;
+	}
+}
+
+/* Count sideways cables, each once. */
+static void count_sideways(struct shaping *z)
+{
+	for (ftr_sw s = 0; s < z->f->n_sw; s++)
+		for (uint32_t k = z->nbr_first[s]; k < z->nbr_first[s + 1];
+		     k++)
+			if (z->nbr[k].sw > s &&
+			    z->rank[z->nbr[k].sw] == z->rank[s])
+				z->sh->n_sideways += z->nbr[k].cables;
+}
+
+/* Components among the switches of rank > 0: how many planes leaves see. */
+static uint32_t count_planes(const struct shaping *z, uint32_t *uf)
+{
+	uint32_t n = 0;
+
+	for (ftr_sw s = 0; s < z->f->n_sw; s++)
+		n += z->rank[s] > 0 && !z->is_stub[s] &&
+			ftr_uf_find(uf, s) == s;
+	return n;
+}
+
+enum ftr_status shape_group(struct shaping *z)
+{
+	const struct ftr_fabric *f = z->f;
+	struct ftr_shape *sh = z->sh;
+	uint32_t n_groups = 0, n_ports = 0;
+	uint32_t *uf = ftr_arena_alloc(z->scratch, f->n_sw, sizeof(*uf));
+	uint32_t *first = ftr_arena_zalloc(z->keep, f->n_sw + 1u,
+					   sizeof(*first));
+	uint32_t *n_up = ftr_arena_zalloc(z->keep, f->n_sw, sizeof(*n_up));
+	struct ftr_group *groups = ftr_arena_zalloc(
+		z->keep, z->nbr_first[f->n_sw], sizeof(*groups));
+	ftr_port *ports = ftr_arena_alloc(z->keep, f->n_ports, 1);
+	struct draft draft[FTR_PORT_MAX + 1];
+
+	if (!uf || !first || !n_up || !groups || !ports)
+		return shape_nomem(z);
+	/* Exact offsets first: groups are filled rank by rank. */
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		first[s] = n_groups;
+		for (uint32_t k = z->nbr_first[s]; k < z->nbr_first[s + 1];
+		     k++)
+			n_groups += z->rank[z->nbr[k].sw] != z->rank[s];
+	}
+	first[f->n_sw] = n_groups;
+	ftr_uf_init(uf, f->n_sw);
+	for (uint32_t r = sh->n_ranks; r-- > 0;) {
+		if (r + 1 < sh->n_ranks)
+			join_rank(z, uf, r + 1);
+		for (uint32_t i = z->rank_first[r]; i < z->rank_first[r + 1];
+		     i++) {
+			ftr_sw s = z->by_rank[i];
+			uint32_t n = draft_groups(z, uf, s, draft);
+
+			for (uint32_t k = 0; k < n; k++) {
+				draft[k].g.first = n_ports;
+				fill_ports(f, s, &draft[k].g, ports);
+				n_ports += draft[k].g.n;
+				n_up[s] += draft[k].g.up;
+				groups[first[s] + k] = draft[k].g;
+			}
+		}
+	}
+	sh->n_planes = sh->n_ranks > 1 ? count_planes(z, uf) : 0;
+	count_sideways(z);
+	sh->group_first = first;
+	sh->n_up = n_up;
+	sh->groups = groups;
+	sh->group_ports = ports;
+	return FTR_OK;
+}

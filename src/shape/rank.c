@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Ranks: which way is up.
+ *
+ * Seed 002 section 3.1 takes leaf switches as the lowest level and breadth
+ * does the rest.  Real fabrics break that: a few hosts hang on middle and top
+ * switches, some leaves have fewer hosts than others, some leaves hang on
+ * other leaves.  So:
+ *
+ *  1. Leaf seeds.  T = the host count of the switch of the median host.  A
+ *     switch with at least T / SEED_SHARE hosts, or with at least as many
+ *     hosts as cables to other switches, is a leaf: height 0.  A minority of
+ *     hosts on an upper switch does not make it one.
+ *  2. Heights.  Round k gives height k to the switches of which at least
+ *     1 / LOW_SHARE of the neighbours have a height already; where none
+ *     qualifies, to those with the largest share.  The share keeps a top
+ *     switch up that has one odd leaf among its neighbours.
+ *  3. Slim leaves.  A switch of height >= 2 all of whose neighbours belong to
+ *     one component of lower switches connects nothing that is not connected
+ *     already.  With hosts it is a slim leaf and comes down to height 0;
+ *     without, it keeps its height but stands aside when planes are found.
+ *  4. Hanging leaves.  A leaf with no neighbour above it, but with leaves
+ *     beside it, hangs below those: it is pushed down, step by step.
+ *  5. A component in which nobody is above anybody (two switches back to back,
+ *     a ring) is ranked by breadth from its best connected switch: complete,
+ *     if not well balanced.
+ *
+ * Roots given by the administrator decide instead: rank = greatest depth -
+ * depth of a breadth-first search from them; a component that has none of
+ * them keeps the inferred ranks.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shape/shape.h"
+
+#define SEED_SHARE 4
+#define LOW_SHARE 8
+#define MAX_RANKS 128		/* keeps 2 * (ranks - 1) below FTR_COST_INF */
+
+#define NO_HEIGHT INT32_MIN
+
+/* ---- adjacency --------------------------------------------------------- */
+
+static int nbr_cmp(const void *x, const void *y)
+{
+	const struct nbr *a = x, *b = y;
+
+	return (a->sw > b->sw) - (a->sw < b->sw);
+}
+
+static enum ftr_status adjacency(struct shaping *z)
+{
+	const struct ftr_fabric *f = z->f;
+	uint32_t at = 0;
+
+	z->nbr_first = ftr_arena_alloc(z->scratch, f->n_sw + 1u,
+				       sizeof(*z->nbr_first));
+	z->nbr = ftr_arena_alloc(z->scratch, f->n_ports, sizeof(*z->nbr));
+	if (!z->nbr_first || !z->nbr)
+		return shape_nomem(z);
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		uint32_t first = at, n = 0;
+
+		z->nbr_first[s] = first;
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			const struct ftr_swport *port =
+				ftr_fabric_port(f, s, (ftr_port)p);
+
+			if (port->peer_kind == FTR_PEER_SW && port->peer != s)
+				z->nbr[first + n++] =
+					(struct nbr){ port->peer, 1 };
+		}
+		qsort(&z->nbr[first], n, sizeof(*z->nbr), nbr_cmp);
+		for (uint32_t i = 0; i < n; i++) {
+			if (at > first && z->nbr[at - 1].sw ==
+					  z->nbr[first + i].sw)
+				z->nbr[at - 1].cables++;
+			else
+				z->nbr[at++] = z->nbr[first + i];
+		}
+	}
+	z->nbr_first[f->n_sw] = at;
+	return FTR_OK;
+}
+
+#define for_each_nbr(z, s, n)						\
+	for (const struct nbr *n = &(z)->nbr[(z)->nbr_first[s]];		\
+	     n < &(z)->nbr[(z)->nbr_first[(s) + 1]]; n++)
+
+static uint32_t cables(const struct shaping *z, ftr_sw s)
+{
+	uint32_t sum = 0;
+
+	for_each_nbr(z, s, n)
+		sum += n->cables;
+	return sum;
+}
+
+/* ---- heights ----------------------------------------------------------- */
+
+static int u32_cmp(const void *x, const void *y)
+{
+	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+
+	return (a > b) - (a < b);
+}
+
+/* Host count of the switch on which the median host sits; 0: no hosts. */
+static uint32_t typical_hosts(const struct shaping *z, uint32_t *tmp)
+{
+	uint64_t total = 0, sum = 0;
+
+	memcpy(tmp, z->hosts, z->f->n_sw * sizeof(*tmp));
+	qsort(tmp, z->f->n_sw, sizeof(*tmp), u32_cmp);
+	for (uint32_t i = 0; i < z->f->n_sw; i++)
+		total += tmp[i];
+	for (uint32_t i = 0; i < z->f->n_sw; i++) {
+		sum += tmp[i];
+		if (total && 2 * sum >= total)
+			return tmp[i];
+	}
+	return 0;
+}
+
+static void seed_leaves(struct shaping *z, int32_t *height, uint32_t *tmp)
+{
+	uint32_t typical = typical_hosts(z, tmp);
+
+	for (ftr_sw s = 0; s < z->f->n_sw; s++) {
+		uint32_t h = z->hosts[s];
+
+		z->is_leaf[s] = h && (h * SEED_SHARE >= typical ||
+				      h >= cables(z, s));
+		height[s] = z->is_leaf[s] ? 0 : NO_HEIGHT;
+	}
+}
+
+/* Neighbours of s that have a height, out of all. */
+static void low_share(const struct shaping *z, const int32_t *height, ftr_sw s,
+		      uint32_t *low, uint32_t *all)
+{
+	*low = *all = 0;
+	for_each_nbr(z, s, n) {
+		*low += height[n->sw] != NO_HEIGHT;
+		(*all)++;
+	}
+}
+
+/* One round: heights k for those who qualify.  False: nobody is left that
+ * has a neighbour with a height. */
+static bool raise_round(const struct shaping *z, int32_t *height, int32_t k,
+			uint8_t *pick)
+{
+	uint32_t best_low = 0, best_all = 1, low, all;
+	bool any = false;
+
+	for (ftr_sw s = 0; s < z->f->n_sw; s++) {
+		pick[s] = 0;
+		if (height[s] != NO_HEIGHT)
+			continue;
+		low_share(z, height, s, &low, &all);
+		pick[s] = low && low * LOW_SHARE >= all;
+		any |= pick[s];
+		if ((uint64_t)low * best_all > (uint64_t)best_low * all) {
+			best_low = low;
+			best_all = all;
+		}
+	}
+	if (!best_low)
+		return false;
+	for (ftr_sw s = 0; !any && s < z->f->n_sw; s++) {
+		if (height[s] != NO_HEIGHT)
+			continue;
+		low_share(z, height, s, &low, &all);
+		pick[s] = (uint64_t)low * best_all == (uint64_t)best_low * all;
+	}
+	for (ftr_sw s = 0; s < z->f->n_sw; s++)
+		if (pick[s])
+			height[s] = k;
+	return true;
+}
+
+/* Rule 3, from the lowest height up; uf joins all switches below height h. */
+static void slim_leaves(struct shaping *z, int32_t *height, int32_t top,
+			uint32_t *uf)
+{
+	ftr_uf_init(uf, z->f->n_sw);
+	for (int32_t h = 1; h <= top; h++) {
+		for (ftr_sw s = 0; s < z->f->n_sw; s++) {
+			if (height[s] != h - 1)
+				continue;
+			for_each_nbr(z, s, n)
+				if (height[n->sw] != NO_HEIGHT &&
+				    height[n->sw] < h)
+					ftr_uf_union(uf, s, n->sw);
+		}
+		if (h < 2)
+			continue;
+		for (ftr_sw s = 0; s < z->f->n_sw; s++) {
+			uint32_t comp = FTR_SW_NONE;
+			bool one = height[s] == h;
+
+			if (!one)
+				continue;
+			for_each_nbr(z, s, n) {
+				uint32_t c = ftr_uf_find(uf, n->sw);
+
+				one &= height[n->sw] < h &&
+					(comp == FTR_SW_NONE || comp == c);
+				comp = c;
+			}
+			z->is_stub[s] = one;
+		}
+		for (ftr_sw s = 0; s < z->f->n_sw; s++) {
+			if (height[s] == h && z->is_stub[s] && z->hosts[s]) {
+				height[s] = 0;
+				z->is_leaf[s] = 1;
+			}
+		}
+	}
+}
+
+/* Rule 4.  Breadth-first over leaves from those that have somebody above. */
+static void hang_leaves(const struct shaping *z, int32_t *height,
+			ftr_sw *queue, uint8_t *seen)
+{
+	uint32_t head = 0, tail = 0;
+
+	for (ftr_sw s = 0; s < z->f->n_sw; s++) {
+		bool above = false;
+
+		for_each_nbr(z, s, n)
+			above |= height[n->sw] > 0;
+		seen[s] = height[s] != 0 || above;
+		if (height[s] == 0 && above)
+			queue[tail++] = s;
+	}
+	while (head < tail) {
+		ftr_sw s = queue[head++];
+
+		for_each_nbr(z, s, n) {
+			if (seen[n->sw])
+				continue;
+			seen[n->sw] = 1;
+			height[n->sw] = height[s] - 1;
+			queue[tail++] = n->sw;
+		}
+	}
+}
+
+/* Breadth-first depth of everything reachable from the queue's tail entries
+ * (depth 0 already set); returns the new tail. */
+static uint32_t bfs(const struct shaping *z, int32_t *depth, ftr_sw *queue,
+		    uint32_t head, uint32_t tail)
+{
+	while (head < tail) {
+		ftr_sw s = queue[head++];
+
+		for_each_nbr(z, s, n) {
+			if (depth[n->sw] != NO_HEIGHT)
+				continue;
+			depth[n->sw] = depth[s] + 1;
+			queue[tail++] = n->sw;
+		}
+	}
+	return tail;
+}
+
+/* Rule 5: components in which all known heights are equal. */
+static void flat_components(const struct shaping *z, int32_t *height,
+			    int32_t *depth, ftr_sw *queue, uint32_t *uf)
+{
+	const struct ftr_fabric *f = z->f;
+	uint32_t *best = uf + f->n_sw;	/* best root of a component */
+
+	ftr_uf_init(uf, f->n_sw);
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for_each_nbr(z, s, n)
+			ftr_uf_union(uf, s, n->sw);
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		best[s] = FTR_SW_NONE;
+		depth[s] = NO_HEIGHT;
+	}
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		uint32_t c = ftr_uf_find(uf, s);
+		ftr_sw b = best[c];
+
+		if (b == FTR_SW_NONE ||
+		    z->nbr_first[s + 1] - z->nbr_first[s] >
+		    z->nbr_first[b + 1] - z->nbr_first[b])
+			best[c] = s;
+	}
+	/* A component is not flat if it has two heights. */
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for_each_nbr(z, s, n)
+			if (height[n->sw] != height[s])
+				best[ftr_uf_find(uf, s)] = FTR_SW_NONE;
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		uint32_t n;
+
+		if (ftr_uf_find(uf, s) != s || best[s] == FTR_SW_NONE)
+			continue;
+		queue[0] = best[s];
+		depth[best[s]] = 0;
+		n = bfs(z, depth, queue, 0, 1);
+		for (uint32_t i = 0; i < n; i++)
+			height[queue[i]] = -depth[queue[i]];
+	}
+}
+
+static enum ftr_status infer(struct shaping *z, int32_t *height)
+{
+	uint32_t n = z->f->n_sw;
+	uint32_t *tmp = ftr_arena_alloc(z->scratch, 2 * (size_t)n,
+					sizeof(*tmp));
+	ftr_sw *queue = ftr_arena_alloc(z->scratch, n, sizeof(*queue));
+	int32_t *depth = ftr_arena_alloc(z->scratch, n, sizeof(*depth));
+	uint8_t *pick = ftr_arena_alloc(z->scratch, n, 1);
+	int32_t k;
+
+	if (!tmp || !queue || !depth || !pick)
+		return shape_nomem(z);
+	seed_leaves(z, height, tmp);
+	for (k = 1; raise_round(z, height, k, pick); k++)
+		;
+	slim_leaves(z, height, k - 1, tmp);
+	hang_leaves(z, height, queue, pick);
+	flat_components(z, height, depth, queue, tmp);
+	return FTR_OK;
+}
+
+/* ---- roots ------------------------------------------------------------- */
+
+/* Replace heights by minus the depth from the given roots. */
+static enum ftr_status from_roots(struct shaping *z, int32_t *height)
+{
+	const struct ftr_guids *roots = &z->opts->roots;
+	uint32_t n = z->f->n_sw, tail = 0;
+	ftr_sw *queue = ftr_arena_alloc(z->scratch, n, sizeof(*queue));
+	int32_t *depth = ftr_arena_alloc(z->scratch, n, sizeof(*depth));
+
+	if (!queue || !depth)
+		return shape_nomem(z);
+	for (ftr_sw s = 0; s < n; s++)
+		depth[s] = NO_HEIGHT;
+	for (uint32_t i = 0; i < roots->n; i++) {
+		ftr_sw s = ftr_fabric_find_sw(z->f, roots->guid[i]);
+
+		if (s == FTR_SW_NONE || depth[s] == 0)
+			continue;
+		depth[s] = 0;
+		queue[tail++] = s;
+	}
+	if (!tail)
+		return ftr_fail(z->err, FTR_SHAPE, "none of the %u root GUIDs is a switch of this fabric (the first is 0x%016"
+				PRIx64 ")", roots->n, roots->guid[0]);
+	bfs(z, depth, queue, 0, tail);
+	for (ftr_sw s = 0; s < n; s++) {
+		if (depth[s] == NO_HEIGHT)
+			continue;
+		height[s] = -depth[s];
+		z->is_stub[s] = 0;
+	}
+	z->sh->roots_given = true;
+	return FTR_OK;
+}
+
+/* ---- publishing -------------------------------------------------------- */
+
+static enum ftr_status publish(struct shaping *z, const int32_t *height)
+{
+	const struct ftr_fabric *f = z->f;
+	int32_t min = INT32_MAX, max = INT32_MIN;
+	uint32_t n_ranks;
+
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		if (height[s] == NO_HEIGHT)
+			continue;
+		min = FTR_MIN(min, height[s]);
+		max = FTR_MAX(max, height[s]);
+	}
+	n_ranks = min <= max ? (uint32_t)(max - min) + 1 : 1;
+	if (n_ranks > MAX_RANKS)
+		return ftr_fail(z->err, FTR_LIMIT, "the fabric has %u ranks of switches, more than %u",
+				n_ranks, MAX_RANKS);
+	z->rank = ftr_arena_alloc(z->keep, f->n_sw, 1);
+	z->by_rank = ftr_arena_alloc(z->scratch, f->n_sw, sizeof(*z->by_rank));
+	z->rank_first = ftr_arena_zalloc(z->scratch, n_ranks + 2u,
+					 sizeof(*z->rank_first));
+	if (!z->rank || !z->by_rank || !z->rank_first)
+		return shape_nomem(z);
+	/* Unreached switches (no hosts near): any rank will do. */
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		z->rank[s] = height[s] == NO_HEIGHT ? 0 :
+			(uint8_t)(height[s] - min);
+		z->rank_first[z->rank[s] + 2]++;
+	}
+	for (uint32_t r = 2; r <= n_ranks; r++)
+		z->rank_first[r] += z->rank_first[r - 1];
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		z->by_rank[z->rank_first[z->rank[s] + 1]++] = s;
+	z->sh->rank = z->rank;
+	z->sh->n_ranks = n_ranks;
+	return FTR_OK;
+}
+
+enum ftr_status shape_rank(struct shaping *z)
+{
+	uint32_t n = z->f->n_sw;
+	int32_t *height;
+	enum ftr_status st = adjacency(z);
+
+	if (st)
+		return st;
+	height = ftr_arena_alloc(z->scratch, n, sizeof(*height));
+	z->is_leaf = ftr_arena_zalloc(z->scratch, n, 1);
+	z->is_stub = ftr_arena_zalloc(z->scratch, n, 1);
+	if (!height || !z->is_leaf || !z->is_stub)
+		return shape_nomem(z);
+	st = infer(z, height);
+	if (!st && z->opts->roots.n)
+		st = from_roots(z, height);
+	return st ? st : publish(z, height);
+}

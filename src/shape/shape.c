@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Assembly of a shape out of its steps, and the questions asked of one.
+ *
+ * A shape is built in two arenas: what the steps leave for the engines, and
+ * scratch.  On any failure both are freed and nothing is published.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shape/shape.h"
+
+enum ftr_status shape_nomem(struct shaping *z)
+{
+	return ftr_fail(z->err, FTR_NOMEM,
+			"out of memory for the shape of %u switches",
+			z->f->n_sw);
+}
+
+static int u64_cmp(const void *x, const void *y)
+{
+	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+
+	return (a > b) - (a < b);
+}
+
+/* A sorted copy of a GUID list in scratch memory; NULL: no memory. */
+static uint64_t *sorted(struct shaping *z, const struct ftr_guids *g)
+{
+	uint64_t *copy = ftr_arena_alloc(z->scratch, g->n, sizeof(*copy));
+
+	if (copy && g->n) {
+		memcpy(copy, g->guid, g->n * sizeof(*copy));
+		qsort(copy, g->n, sizeof(*copy), u64_cmp);
+	}
+	return copy;
+}
+
+static bool listed(const uint64_t *list, uint32_t n, uint64_t guid)
+{
+	return bsearch(&guid, list, n, sizeof(*list), u64_cmp) != NULL;
+}
+
+/*
+ * Which end ports are hosts.  A list of compute nodes decides if given; else
+ * every channel adapter counts but for I/O nodes and Aggregation Nodes.
+ * Routers never do.
+ */
+enum ftr_status shape_hosts(struct shaping *z)
+{
+	const struct ftr_fabric *f = z->f;
+	const struct ftr_guids *cn = &z->opts->cn, *io = &z->opts->io;
+	uint64_t *cn_list = sorted(z, cn), *io_list = sorted(z, io);
+
+	z->ep_host = ftr_arena_zalloc(z->scratch, f->n_ep, 1);
+	z->hosts = ftr_arena_zalloc(z->scratch, f->n_sw, sizeof(*z->hosts));
+	if (!cn_list || !io_list || !z->ep_host || !z->hosts)
+		return shape_nomem(z);
+	for (ftr_ep e = 0; e < f->n_ep; e++) {
+		const struct ftr_endport *p = &f->ep[e];
+		bool host;
+
+		if (p->sw == FTR_SW_NONE || p->type != FTR_NODE_CA ||
+		    ftr_ep_is_aggregation(p))
+			continue;
+		host = cn->n ? listed(cn_list, cn->n, p->guid) :
+			!listed(io_list, io->n, p->guid);
+		z->ep_host[e] = host;
+		z->hosts[p->sw] += host;
+	}
+	return FTR_OK;
+}
+
+static enum ftr_status build(struct shaping *z)
+{
+	enum ftr_status (*const step[])(struct shaping *) = {
+		shape_hosts, shape_rank, shape_group, shape_order, shape_cost,
+	};
+
+	for (size_t i = 0; i < FTR_ARRAY_LEN(step); i++) {
+		enum ftr_status st = step[i](z);
+
+		if (st)
+			return st;
+	}
+	return FTR_OK;
+}
+
+enum ftr_status ftr_shape_new(const struct ftr_fabric *f,
+			      const struct ftr_shape_opts *opts,
+			      struct ftr_team *team, struct ftr_shape **out,
+			      struct ftr_err *err)
+{
+	static const struct ftr_shape_opts defaults = { 0 };
+	struct shaping z = {
+		.f = f, .opts = opts ? opts : &defaults, .team = team,
+		.err = err, .keep = ftr_arena_new(),
+		.scratch = ftr_arena_new(),
+	};
+	enum ftr_status st;
+
+	if (!z.keep || !z.scratch ||
+	    !(z.sh = ftr_arena_zalloc(z.keep, 1, sizeof(*z.sh)))) {
+		st = shape_nomem(&z);
+	} else if (f->n_sw == 0) {
+		st = ftr_fail(err, FTR_SHAPE, "the fabric has no switch");
+	} else {
+		z.sh->f = f;
+		z.sh->arena = z.keep;
+		st = build(&z);
+	}
+	ftr_arena_free(z.scratch);
+	if (st) {
+		ftr_arena_free(z.keep);
+		return st;
+	}
+	*out = z.sh;
+	return FTR_OK;
+}
+
+void ftr_shape_free(struct ftr_shape *sh)
+{
+	if (sh)
+		ftr_arena_free(sh->arena);
+}
+
+void ftr_shape_host_order(const struct ftr_shape *sh,
+			  void (*fn)(void *ctx, uint32_t d, ftr_ep ep),
+			  void *ctx)
+{
+	const struct ftr_fabric *f = sh->f;
+	uint32_t next = 0;
+
+	/* dest is sorted by (column, class, d): ascending d for hosts. */
+	for (uint32_t i = 0; i < sh->n_dest; i++) {
+		const struct ftr_dest *t = &sh->dest[i];
+		const struct ftr_lid_owner *o = &f->owner[t->lid];
+
+		if (t->cls != FTR_CLASS_HOST || o->offset)
+			continue;
+		for (; next < t->d; next++)
+			fn(ctx, next, FTR_EP_NONE);
+		fn(ctx, next++, o->idx);
+	}
+	for (; next < sh->n_leaf * sh->stride; next++)
+		fn(ctx, next, FTR_EP_NONE);
+}
+
+void ftr_shape_validity(const struct ftr_shape *sh, struct ftr_validity *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->sample_from = out->sample_to = FTR_SW_NONE;
+	out->leaf_pairs = (uint64_t)sh->n_leaf * (sh->n_leaf ?
+						  sh->n_leaf - 1 : 0);
+	for (uint32_t i = 0; i < sh->n_leaf; i++) {
+		const uint8_t *cost = ftr_shape_cost(sh, sh->col_sw[i]);
+
+		for (uint32_t j = 0; j < sh->n_leaf; j++) {
+			if (cost[j] != FTR_COST_INF)
+				continue;
+			if (!out->bad_pairs++) {
+				out->sample_from = sh->col_sw[i];
+				out->sample_to = sh->col_sw[j];
+			}
+			out->bad_host_pairs += (uint64_t)sh->leaf_hosts[i] *
+				sh->leaf_hosts[j];
+		}
+	}
+}
