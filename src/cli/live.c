@@ -180,7 +180,7 @@ static enum ftr_status to_fabric(ibnd_fabric_t *net, struct cli_live *out,
 		st = ftr_builder_freeze(b, &out->f, err);
 	if (st) {
 		ftr_builder_free(b);
-		return ftr_err_prefix(err, "running fabric: ");
+		return ftr_err_prefix(err, "running fabric");
 	}
 	return FTR_OK;
 }
