@@ -37,6 +37,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/bytes.h"
 #include "engine/engine.h"
 
 /* More patterns than this, on a badly damaged fabric: the switches of the
@@ -54,7 +55,7 @@ struct pattern {
 /* Work of one thread: one byte per column. */
 struct lane {
 	uint8_t *n_cand;	/* groups that lead closer, above or below */
-	uint8_t *one;		/* the last of those below */
+	uint8_t *one;		/* the last of them */
 	uint64_t no_path;
 };
 
@@ -165,35 +166,8 @@ static enum ftr_status prepare(struct job *j, struct ftr_team *team,
 
 /* ---- candidates of a row ----------------------------------------------- */
 
-/* n_cand[l] = groups above that lead closer to l, by cost. */
-static void count_above(uint8_t *restrict n_cand, const uint8_t *restrict mine,
-			const uint8_t *restrict theirs, size_t n)
-{
-	for (size_t l = 0; l < n; l++)
-		n_cand[l] = (uint8_t)(n_cand[l] + (theirs[l] < mine[l]));
-}
-
-/* The same below, by down-cost; keeps the number of the last one. */
-static void count_below(uint8_t *restrict n_cand, uint8_t *restrict one,
-			uint8_t k, const uint8_t *restrict mine,
-			const uint8_t *restrict theirs, size_t n)
-{
-	for (size_t l = 0; l < n; l++) {
-		bool closer = mine[l] != FTR_COST_INF && theirs[l] < mine[l];
-
-		n_cand[l] = (uint8_t)(n_cand[l] + closer);
-		one[l] = closer ? k : one[l];
-	}
-}
-
-/* A column that goes down has its candidates below only. */
-static void forget_above(uint8_t *restrict n_cand,
-			 const uint8_t *restrict down, size_t n)
-{
-	for (size_t l = 0; l < n; l++)
-		n_cand[l] = down[l] != FTR_COST_INF ? 0 : n_cand[l];
-}
-
+/* n_cand[l] = groups that lead closer to l: below by down-cost where there is
+ * a way down, else above by cost. */
 static void count_candidates(const struct ftr_shape *sh, struct lane *w,
 			     ftr_sw s)
 {
@@ -204,13 +178,14 @@ static void count_candidates(const struct ftr_shape *sh, struct lane *w,
 
 	memset(w->n_cand, 0, n);
 	for (uint32_t k = 0; k < up; k++)
-		count_above(w->n_cand, ftr_shape_cost(sh, s),
-			    ftr_shape_cost(sh, g[k].remote), n);
-	forget_above(w->n_cand, ftr_shape_down(sh, s), n);
+		bytes_count_less(w->n_cand, w->one, (uint8_t)k,
+				 ftr_shape_cost(sh, s),
+				 ftr_shape_cost(sh, g[k].remote), n);
+	bytes_clear(w->n_cand, ftr_shape_down(sh, s), n);
 	for (uint32_t k = up; k < all; k++)
-		count_below(w->n_cand, w->one, (uint8_t)k,
-			    ftr_shape_down(sh, s),
-			    ftr_shape_down(sh, g[k].remote), n);
+		bytes_count_finite(w->n_cand, w->one, (uint8_t)k,
+				   ftr_shape_down(sh, s),
+				   ftr_shape_down(sh, g[k].remote), n);
 }
 
 /* ---- columns ----------------------------------------------------------- */
@@ -219,24 +194,15 @@ struct column {
 	const struct job *j;
 	ftr_sw s;
 	uint32_t l;
+	uint32_t first, end;	/* its destinations */
 	uint8_t *row;
 };
-
-static void all_none(const struct column *c)
-{
-	const struct ftr_shape *sh = c->j->sh;
-
-	for (uint32_t i = sh->dest_first[c->l]; i < sh->dest_first[c->l + 1];
-	     i++)
-		c->row[c->j->lid[i]] = FTR_PORT_NONE;
-}
 
 static void own_column(const struct column *c)
 {
 	const struct ftr_shape *sh = c->j->sh;
 
-	for (uint32_t i = sh->dest_first[c->l]; i < sh->dest_first[c->l + 1];
-	     i++)
+	for (uint32_t i = c->first; i < c->end; i++)
 		c->row[c->j->lid[i]] = sh->dest[i].port;
 }
 
@@ -247,8 +213,7 @@ static void by_formula(const struct column *c, const struct ftr_group **cand,
 	const struct ftr_shape *sh = c->j->sh;
 	uint64_t pi = sh->divider[c->s];
 
-	for (uint32_t i = sh->dest_first[c->l]; i < sh->dest_first[c->l + 1];
-	     i++) {
+	for (uint32_t i = c->first; i < c->end; i++) {
 		uint64_t q = c->j->d[i] / pi;
 		const struct ftr_group *g = cand[q % n];
 		uint32_t k = g->n == 1 ? 0 : (uint32_t)(q / n % g->n);
@@ -257,14 +222,12 @@ static void by_formula(const struct column *c, const struct ftr_group **cand,
 	}
 }
 
-/* The one candidate below, with one cable: no arithmetic left. */
-static void one_port(const struct column *c, ftr_port port)
+/* One port for all of a column: no arithmetic left. */
+static void one_port(uint8_t *restrict row, const ftr_lid *restrict lid,
+		     uint32_t n, ftr_port port)
 {
-	const struct ftr_shape *sh = c->j->sh;
-
-	for (uint32_t i = sh->dest_first[c->l]; i < sh->dest_first[c->l + 1];
-	     i++)
-		c->row[c->j->lid[i]] = port;
+	for (uint32_t i = 0; i < n; i++)
+		row[lid[i]] = port;
 }
 
 static uint32_t list_candidates(const struct column *c,
@@ -289,63 +252,92 @@ static uint32_t list_candidates(const struct column *c,
 	return n;
 }
 
-/* A column that the pattern does not serve; returns the entries left empty. */
-static uint32_t patch(const struct column *c, const struct lane *w)
+/* A column that the pattern does not serve, with several candidates or
+ * several cables, or the switch's own. */
+static void patch(const struct column *c, const struct lane *w)
 {
 	const struct ftr_shape *sh = c->j->sh;
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
-	uint32_t l = c->l, n;
+	uint32_t n = 1;
 
-	if (l == sh->col[c->s]) {
+	if (c->l == sh->col[c->s]) {
 		own_column(c);
-		return 0;
+		return;
 	}
-	if (w->n_cand[l] == 0) {
-		all_none(c);
-		return sh->dest_first[l + 1] - sh->dest_first[l];
-	}
-	if (w->n_cand[l] == 1 && ftr_shape_down(sh, c->s)[l] != FTR_COST_INF) {
-		cand[0] = &sh->groups[sh->group_first[c->s] + w->one[l]];
-		if (cand[0]->n == 1) {
-			one_port(c, sh->group_ports[cand[0]->first]);
-			return 0;
-		}
-		n = 1;
-	} else {
+	if (w->n_cand[c->l] == 1)
+		cand[0] = &sh->groups[sh->group_first[c->s] + w->one[c->l]];
+	else
 		n = list_candidates(c, cand);
-	}
 	by_formula(c, cand, n);
-	return 0;
+}
+
+/* The only port of every group of s, FTR_PORT_NONE where it has more. */
+static void only_ports(const struct ftr_shape *sh, ftr_sw s, ftr_port *only)
+{
+	const struct ftr_group *g = &sh->groups[sh->group_first[s]];
+	uint32_t n = sh->group_first[s + 1] - sh->group_first[s];
+
+	for (uint32_t k = 0; k < n; k++)
+		only[k] = g[k].n == 1 ? sh->group_ports[g[k].first] :
+			FTR_PORT_NONE;
+}
+
+/* Columns of s that the pattern does not serve; n_served: candidates of those
+ * that it does, 0 for none. */
+static void patch_columns(const struct job *j, struct lane *w, ftr_sw s,
+			  uint8_t *row, uint32_t n_served)
+{
+	const struct ftr_shape *sh = j->sh;
+	const uint32_t *first = sh->dest_first;
+	const uint8_t *down = ftr_shape_down(sh, s);
+	const uint8_t *n_cand = w->n_cand, *one = w->one;
+	uint32_t own = sh->col[s], n_sw = sh->f->n_sw;
+	const ftr_lid *lid = j->lid;
+	ftr_port only[FTR_PORT_MAX + 1];
+
+	only_ports(sh, s, only);
+	for (uint32_t l = 0; l < n_sw; l++) {
+		uint32_t n = first[l + 1] - first[l];
+		struct column c;
+
+		if (n_cand[l] == n_served && n_served &&
+		    down[l] == FTR_COST_INF)
+			continue;
+		if (l != own && n_cand[l] == 0) {
+			one_port(row, lid + first[l], n, FTR_PORT_NONE);
+			w->no_path += n;
+			continue;
+		}
+		if (l != own && n_cand[l] == 1 &&
+		    only[one[l]] != FTR_PORT_NONE) {
+			one_port(row, lid + first[l], n, only[one[l]]);
+			continue;
+		}
+		c = (struct column){ j, s, l, first[l], first[l + 1], row };
+		patch(&c, w);
+	}
 }
 
 static void route_switch(const struct job *j, struct lane *w, ftr_sw s)
 {
 	const struct ftr_shape *sh = j->sh;
-	const uint8_t *down = ftr_shape_down(sh, s);
-	struct column c = { j, s, 0, ftr_tables_row(j->out, s) };
+	const struct ftr_group *g = &sh->groups[sh->group_first[s]];
+	uint8_t *row = ftr_tables_row(j->out, s);
 	unsigned int pattern = j->pattern_of[s];
+	uint8_t ports[256];
 
 	count_candidates(sh, w, s);
 	if (pattern == NO_PATTERN) {
-		memset(c.row, FTR_PORT_NONE, j->out->stride);
-	} else {
-		const struct pattern *t = &j->pattern[pattern];
-		const struct ftr_group *g = &sh->groups[sh->group_first[s]];
-		uint8_t ports[256];
-
-		/* up groups are the first of a switch, but their cables need
-		 * not lie side by side in group_ports */
-		memset(ports, FTR_PORT_NONE, sizeof(ports));
-		for (uint32_t i = 0; i < t->w; i++)
-			memcpy(ports + i * t->p, sh->group_ports + g[i].first,
-			       t->p);
-		engine_lookup(c.row, t->place, j->out->stride, ports,
-			      t->w * t->p);
+		memset(row, FTR_PORT_NONE, j->out->stride);
+		patch_columns(j, w, s, row, 0);
+		return;
 	}
-	for (c.l = 0; c.l < sh->f->n_sw; c.l++)
-		if (pattern == NO_PATTERN || down[c.l] != FTR_COST_INF ||
-		    w->n_cand[c.l] != sh->n_up[s])
-			w->no_path += patch(&c, w);
+	memset(ports, FTR_PORT_NONE, sizeof(ports));
+	for (uint32_t i = 0; i < j->pattern[pattern].w; i++)
+		memcpy(ports + i * g->n, sh->group_ports + g[i].first, g->n);
+	bytes_lookup(row, j->pattern[pattern].place, j->out->stride, ports,
+		     j->pattern[pattern].w * g->n);
+	patch_columns(j, w, s, row, sh->n_up[s]);
 }
 
 static void route_some(void *ctx, unsigned int worker, uint32_t begin,

@@ -1,2 +1,2 @@
 libftr_la_SOURCES += src/engine/engine.c src/engine/engine.h \
-	src/engine/dmodc.c src/engine/lookup.c
+	src/engine/dmodc.c

@@ -1,1 +1,1 @@
-# sources of src/gen
+libftr_la_SOURCES += src/gen/pgft.c src/gen/damage.c

@@ -11,12 +11,15 @@
  *				  else min over switches g above: cost[g] + 1
  *
  * A finite down-cost stands even where a way up would be shorter: see the
- * deviation in <ftr/shape.h>.  Rows are bytes, one per column, so that the
- * compiler makes 16 or 32 columns at a time of them.  O(E L), two passes.
+ * deviation in <ftr/shape.h>.  Rows are bytes, one per column, and worked on
+ * many columns at a time.  O(E L), two passes.
  */
 #include <string.h>
 
+#include "core/bytes.h"
 #include "shape/shape.h"
+
+_Static_assert(FTR_COST_INF == FTR_BYTE_INF, "one infinity for all rows");
 
 struct costing {
 	const struct shaping *z;
@@ -24,23 +27,6 @@ struct costing {
 	uint8_t *cost, *down;
 	size_t stride;
 };
-
-/* to[i] = min(to[i], from[i] + 1), FTR_COST_INF staying what it is. */
-static void relax(uint8_t *restrict to, const uint8_t *restrict from, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		uint8_t v = (uint8_t)(from[i] + (from[i] != FTR_COST_INF));
-
-		to[i] = v < to[i] ? v : to[i];
-	}
-}
-
-static void prefer_down(uint8_t *restrict cost, const uint8_t *restrict down,
-			size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		cost[i] = down[i] != FTR_COST_INF ? down[i] : cost[i];
-}
 
 static void pull_down(void *ctx, unsigned int worker, uint32_t begin,
 		      uint32_t end)
@@ -57,8 +43,9 @@ static void pull_down(void *ctx, unsigned int worker, uint32_t begin,
 		row[sh->col[s]] = 0;
 		for (uint32_t g = sh->group_first[s] + sh->n_up[s];
 		     g < sh->group_first[s + 1]; g++)
-			relax(row, c->down + sh->groups[g].remote * c->stride,
-			      c->stride);
+			bytes_relax(row, c->down +
+				    sh->groups[g].remote * c->stride,
+				    c->stride);
 	}
 }
 
@@ -78,9 +65,10 @@ static void pull_cost(void *ctx, unsigned int worker, uint32_t begin,
 			const struct ftr_group *g =
 				&sh->groups[sh->group_first[s] + k];
 
-			relax(row, c->cost + g->remote * c->stride, c->stride);
+			bytes_relax(row, c->cost + g->remote * c->stride,
+				    c->stride);
 		}
-		prefer_down(row, c->down + s * c->stride, c->stride);
+		bytes_prefer(row, c->down + s * c->stride, c->stride);
 	}
 }
 

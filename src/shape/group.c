@@ -56,8 +56,7 @@ static void join_rank(const struct shaping *z, uint32_t *uf, uint32_t r)
 	}
 }
 
-/* Drafts of the groups of s; returns how many.  The ports of a group are
- * those cabled to its switch, ascending. */
+/* Drafts of the groups of s; returns how many. */
 static uint32_t draft_groups(const struct shaping *z, uint32_t *uf, ftr_sw s,
 			     struct draft *d)
 {
@@ -70,26 +69,13 @@ static uint32_t draft_groups(const struct shaping *z, uint32_t *uf, ftr_sw s,
 		if (z->rank[r] == z->rank[s])
 			continue;
 		d[n++] = (struct draft){
-			.g = { .remote = r, .n = z->nbr[k].cables, .up = up },
+			.g = { .remote = r, .first = z->nbr[k].first,
+			       .n = z->nbr[k].cables, .up = up },
 			.plane = up ? ftr_uf_find(uf, r) : 0,
 		};
 	}
 	qsort(d, n, sizeof(*d), draft_cmp);
 	return n;
-}
-
-static void fill_ports(const struct ftr_fabric *f, ftr_sw s,
-		       const struct ftr_group *g, ftr_port *ports)
-{
-	uint32_t at = g->first;
-
-	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
-		const struct ftr_swport *port =
-			ftr_fabric_port(f, s, (ftr_port)p);
-
-		if (port->peer_kind == FTR_PEER_SW && port->peer == g->remote)
-			ports[at++] = (ftr_port)p;
-	}
 }
 
 /* Count sideways cables, each once. */
@@ -118,17 +104,16 @@ enum ftr_status shape_group(struct shaping *z)
 {
 	const struct ftr_fabric *f = z->f;
 	struct ftr_shape *sh = z->sh;
-	uint32_t n_groups = 0, n_ports = 0;
+	uint32_t n_groups = 0;
 	uint32_t *uf = ftr_arena_alloc(z->scratch, f->n_sw, sizeof(*uf));
 	uint32_t *first = ftr_arena_zalloc(z->keep, f->n_sw + 1u,
 					   sizeof(*first));
 	uint32_t *n_up = ftr_arena_zalloc(z->keep, f->n_sw, sizeof(*n_up));
 	struct ftr_group *groups = ftr_arena_zalloc(
 		z->keep, z->nbr_first[f->n_sw], sizeof(*groups));
-	ftr_port *ports = ftr_arena_alloc(z->keep, f->n_ports, 1);
 	struct draft draft[FTR_PORT_MAX + 1];
 
-	if (!uf || !first || !n_up || !groups || !ports)
+	if (!uf || !first || !n_up || !groups)
 		return shape_nomem(z);
 	/* Exact offsets first: groups are filled rank by rank. */
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
@@ -148,9 +133,6 @@ enum ftr_status shape_group(struct shaping *z)
 			uint32_t n = draft_groups(z, uf, s, draft);
 
 			for (uint32_t k = 0; k < n; k++) {
-				draft[k].g.first = n_ports;
-				fill_ports(f, s, &draft[k].g, ports);
-				n_ports += draft[k].g.n;
 				n_up[s] += draft[k].g.up;
 				groups[first[s] + k] = draft[k].g;
 			}
@@ -161,6 +143,6 @@ enum ftr_status shape_group(struct shaping *z)
 	sh->group_first = first;
 	sh->n_up = n_up;
 	sh->groups = groups;
-	sh->group_ports = ports;
+	sh->group_ports = z->nbr_port;
 	return FTR_OK;
 }

@@ -408,12 +408,11 @@ static enum ftr_status spread_multiport(struct ordering *o)
 
 /* ---- destinations ------------------------------------------------------ */
 
+/* Order of destinations inside a column. */
 static int dest_cmp(const void *x, const void *y)
 {
 	const struct ftr_dest *a = x, *b = y;
 
-	if (a->col != b->col)
-		return a->col < b->col ? -1 : 1;
 	if (a->cls != b->cls)
 		return a->cls < b->cls ? -1 : 1;
 	if (a->d != b->d)
@@ -421,10 +420,18 @@ static int dest_cmp(const void *x, const void *y)
 	return (a->lid > b->lid) - (a->lid < b->lid);
 }
 
-static struct ftr_dest dest_of(const struct ordering *o, ftr_lid lid,
-			       const struct ftr_lid_owner *w)
+/* Has the owner of a LID a place in the tree? */
+static bool has_column(const struct ftr_fabric *f,
+		       const struct ftr_lid_owner *w)
+{
+	return w->kind == FTR_OWNER_SW ||
+	       (w->kind == FTR_OWNER_EP && f->ep[w->idx].sw != FTR_SW_NONE);
+}
+
+static struct ftr_dest dest_of(const struct ordering *o, ftr_lid lid)
 {
 	const struct ftr_fabric *f = o->z->f;
+	const struct ftr_lid_owner *w = &f->owner[lid];
 	struct ftr_dest t = { .lid = lid, .cls = FTR_CLASS_SW };
 	uint32_t place = 0;
 
@@ -446,25 +453,30 @@ static enum ftr_status destinations(struct ordering *o)
 	const struct ftr_fabric *f = z->f;
 	struct ftr_dest *dest = ftr_arena_alloc(z->keep, f->max_lid + 1u,
 						sizeof(*dest));
-	uint32_t *first = ftr_arena_zalloc(z->keep, f->n_sw + 1u,
+	uint32_t *first = ftr_arena_zalloc(z->keep, f->n_sw + 2u,
 					   sizeof(*first));
-	uint32_t n = 0;
+	uint32_t n;
 
 	if (!dest || !first)
 		return shape_nomem(z);
-	for (uint32_t lid = 1; lid <= f->max_lid; lid++) {
-		const struct ftr_lid_owner *w = &f->owner[lid];
-
-		if (w->kind == FTR_OWNER_NONE ||
-		    (w->kind == FTR_OWNER_EP &&
-		     f->ep[w->idx].sw == FTR_SW_NONE))
-			continue;
-		dest[n] = dest_of(o, (ftr_lid)lid, w);
-		first[dest[n++].col + 1]++;
-	}
+	/* Counted into columns, placed, then sorted column by column. */
+	for (uint32_t lid = 1; lid <= f->max_lid; lid++)
+		if (has_column(f, &f->owner[lid]))
+			first[dest_of(o, (ftr_lid)lid).col + 2]++;
 	for (uint32_t c = 0; c < f->n_sw; c++)
-		first[c + 1] += first[c];
-	qsort(dest, n, sizeof(*dest), dest_cmp);
+		first[c + 2] += first[c + 1];
+	for (uint32_t lid = 1; lid <= f->max_lid; lid++) {
+		struct ftr_dest t;
+
+		if (!has_column(f, &f->owner[lid]))
+			continue;
+		t = dest_of(o, (ftr_lid)lid);
+		dest[first[t.col + 1]++] = t;
+	}
+	n = first[f->n_sw];
+	for (uint32_t c = 0; c < f->n_sw; c++)
+		qsort(dest + first[c], first[c + 1] - first[c], sizeof(*dest),
+		      dest_cmp);
 	z->sh->n_dest = n;
 	z->sh->dest = dest;
 	z->sh->dest_first = first;

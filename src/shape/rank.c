@@ -12,9 +12,10 @@
  *     hosts as cables to other switches, is a leaf: height 0.  A minority of
  *     hosts on an upper switch does not make it one.
  *  2. Heights.  Round k gives height k to the switches of which at least
- *     1 / LOW_SHARE of the neighbours have a height already; where none
- *     qualifies, to those with the largest share.  The share keeps a top
- *     switch up that has one odd leaf among its neighbours.
+ *     1 / LOW_SHARE of the neighbours have a height already, but for those
+ *     that see more neighbours with a larger share than neighbours with a
+ *     height; where none qualifies, to those with the largest share.  So a top
+ *     switch stays up that has an odd leaf among its neighbours.
  *  3. Slim leaves.  A switch of height >= 2 all of whose neighbours belong to
  *     one component of lower switches connects nothing that is not connected
  *     already.  With hosts it is a slim leaf and comes down to height 0;
@@ -43,45 +44,54 @@
 
 /* ---- adjacency --------------------------------------------------------- */
 
-static int nbr_cmp(const void *x, const void *y)
+/* Cables of s to other switches as (far switch << 8 | own port), sorted. */
+static uint32_t sorted_cables(const struct ftr_fabric *f, ftr_sw s,
+			      uint64_t *key)
 {
-	const struct nbr *a = x, *b = y;
+	uint32_t n = 0;
 
-	return (a->sw > b->sw) - (a->sw < b->sw);
+	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+		const struct ftr_swport *port =
+			ftr_fabric_port(f, s, (ftr_port)p);
+		uint64_t k = (uint64_t)port->peer << 8 | p;
+		uint32_t i;
+
+		if (port->peer_kind != FTR_PEER_SW || port->peer == s)
+			continue;
+		for (i = n++; i > 0 && key[i - 1] > k; i--)
+			key[i] = key[i - 1];
+		key[i] = k;
+	}
+	return n;
 }
 
 static enum ftr_status adjacency(struct shaping *z)
 {
 	const struct ftr_fabric *f = z->f;
-	uint32_t at = 0;
+	uint32_t n_nbr = 0, n_port = 0;
 
 	z->nbr_first = ftr_arena_alloc(z->scratch, f->n_sw + 1u,
 				       sizeof(*z->nbr_first));
 	z->nbr = ftr_arena_alloc(z->scratch, f->n_ports, sizeof(*z->nbr));
-	if (!z->nbr_first || !z->nbr)
+	z->nbr_port = ftr_arena_alloc(z->keep, f->n_ports, 1);
+	if (!z->nbr_first || !z->nbr || !z->nbr_port)
 		return shape_nomem(z);
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
-		uint32_t first = at, n = 0;
+		uint64_t key[FTR_PORT_MAX];
+		uint32_t n = sorted_cables(f, s, key);
 
-		z->nbr_first[s] = first;
-		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
-			const struct ftr_swport *port =
-				ftr_fabric_port(f, s, (ftr_port)p);
-
-			if (port->peer_kind == FTR_PEER_SW && port->peer != s)
-				z->nbr[first + n++] =
-					(struct nbr){ port->peer, 1 };
-		}
-		qsort(&z->nbr[first], n, sizeof(*z->nbr), nbr_cmp);
+		z->nbr_first[s] = n_nbr;
 		for (uint32_t i = 0; i < n; i++) {
-			if (at > first && z->nbr[at - 1].sw ==
-					  z->nbr[first + i].sw)
-				z->nbr[at - 1].cables++;
-			else
-				z->nbr[at++] = z->nbr[first + i];
+			if (i == 0 || key[i] >> 8 != key[i - 1] >> 8)
+				z->nbr[n_nbr++] = (struct nbr){
+					.sw = (ftr_sw)(key[i] >> 8),
+					.first = n_port,
+				};
+			z->nbr[n_nbr - 1].cables++;
+			z->nbr_port[n_port++] = (ftr_port)key[i];
 		}
 	}
-	z->nbr_first[f->n_sw] = at;
+	z->nbr_first[f->n_sw] = n_nbr;
 	return FTR_OK;
 }
 
@@ -137,47 +147,67 @@ static void seed_leaves(struct shaping *z, int32_t *height, uint32_t *tmp)
 	}
 }
 
-/* Neighbours of s that have a height, out of all. */
-static void low_share(const struct shaping *z, const int32_t *height, ftr_sw s,
-		      uint32_t *low, uint32_t *all)
+/* Of the neighbours of a switch, those that have a height. */
+struct share {
+	uint32_t low, all;
+};
+
+static bool larger(struct share a, struct share b)
 {
-	*low = *all = 0;
-	for_each_nbr(z, s, n) {
-		*low += height[n->sw] != NO_HEIGHT;
-		(*all)++;
-	}
+	return (uint64_t)a.low * b.all > (uint64_t)b.low * a.all;
 }
 
-/* One round: heights k for those who qualify.  False: nobody is left that
- * has a neighbour with a height. */
-static bool raise_round(const struct shaping *z, int32_t *height, int32_t k,
-			uint8_t *pick)
+/* Shares of the switches without a height; 0 / 1 for those with one.  Returns
+ * the largest. */
+static struct share shares(const struct shaping *z, const int32_t *height,
+			   struct share *share)
 {
-	uint32_t best_low = 0, best_all = 1, low, all;
-	bool any = false;
+	struct share best = { 0, 1 };
 
 	for (ftr_sw s = 0; s < z->f->n_sw; s++) {
-		pick[s] = 0;
+		share[s] = (struct share){ 0, 1 };
 		if (height[s] != NO_HEIGHT)
 			continue;
-		low_share(z, height, s, &low, &all);
-		pick[s] = low && low * LOW_SHARE >= all;
-		any |= pick[s];
-		if ((uint64_t)low * best_all > (uint64_t)best_low * all) {
-			best_low = low;
-			best_all = all;
+		for_each_nbr(z, s, n)
+			share[s].low += height[n->sw] != NO_HEIGHT;
+		share[s].all = FTR_MAX(z->nbr_first[s + 1] - z->nbr_first[s],
+				       1u);
+		if (larger(share[s], best))
+			best = share[s];
+	}
+	return best;
+}
+
+/* Does s qualify in this round, by rule 2? */
+static bool rises(const struct shaping *z, const struct share *share, ftr_sw s)
+{
+	uint32_t better = 0;
+
+	if (share[s].low * LOW_SHARE < share[s].all)
+		return false;
+	for_each_nbr(z, s, n)
+		better += larger(share[n->sw], share[s]);
+	return better <= share[s].low;
+}
+
+/* One round: height k for those who qualify.  False: nobody is left that has
+ * a neighbour with a height. */
+static bool raise_round(const struct shaping *z, int32_t *height, int32_t k,
+			struct share *share)
+{
+	struct share best = shares(z, height, share);
+	bool any = false;
+
+	if (!best.low)
+		return false;
+	for (ftr_sw s = 0; s < z->f->n_sw; s++) {
+		if (share[s].low && rises(z, share, s)) {
+			height[s] = k;
+			any = true;
 		}
 	}
-	if (!best_low)
-		return false;
-	for (ftr_sw s = 0; !any && s < z->f->n_sw; s++) {
-		if (height[s] != NO_HEIGHT)
-			continue;
-		low_share(z, height, s, &low, &all);
-		pick[s] = (uint64_t)low * best_all == (uint64_t)best_low * all;
-	}
-	for (ftr_sw s = 0; s < z->f->n_sw; s++)
-		if (pick[s])
+	for (ftr_sw s = 0; !any && s < z->f->n_sw; s++)
+		if (share[s].low && !larger(best, share[s]))
 			height[s] = k;
 	return true;
 }
@@ -317,16 +347,17 @@ static enum ftr_status infer(struct shaping *z, int32_t *height)
 					sizeof(*tmp));
 	ftr_sw *queue = ftr_arena_alloc(z->scratch, n, sizeof(*queue));
 	int32_t *depth = ftr_arena_alloc(z->scratch, n, sizeof(*depth));
-	uint8_t *pick = ftr_arena_alloc(z->scratch, n, 1);
+	struct share *share = ftr_arena_alloc(z->scratch, n, sizeof(*share));
+	uint8_t *seen = ftr_arena_alloc(z->scratch, n, 1);
 	int32_t k;
 
-	if (!tmp || !queue || !depth || !pick)
+	if (!tmp || !queue || !depth || !share || !seen)
 		return shape_nomem(z);
 	seed_leaves(z, height, tmp);
-	for (k = 1; raise_round(z, height, k, pick); k++)
+	for (k = 1; raise_round(z, height, k, share); k++)
 		;
 	slim_leaves(z, height, k - 1, tmp);
-	hang_leaves(z, height, queue, pick);
+	hang_leaves(z, height, queue, seen);
 	flat_components(z, height, depth, queue, tmp);
 	return FTR_OK;
 }

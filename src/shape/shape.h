@@ -21,6 +21,7 @@
 struct nbr {
 	ftr_sw sw;
 	uint32_t cables;
+	uint32_t first;		/* ports: shaping.nbr_port[first ..] */
 };
 
 struct shaping {
@@ -36,6 +37,7 @@ struct shaping {
 	uint32_t *hosts;		/* [n_sw] end ports that count */
 	uint32_t *nbr_first;		/* [n_sw + 1] */
 	struct nbr *nbr;
+	ftr_port *nbr_port;		/* published as group_ports */
 	uint8_t *is_leaf;		/* [n_sw] leaf switch (has hosts, low) */
 	uint8_t *is_stub;		/* [n_sw] joins nothing above: no plane */
 	uint8_t *rank;			/* [n_sw], published */

@@ -1,1 +1,21 @@
-# tests/unit
+# Unit tests, one program a module.
+if HAVE_CHECK
+check_LTLIBRARIES += libftrtest.la
+libftrtest_la_SOURCES = tests/lib/draw.c tests/lib/draw.h
+libftrtest_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+
+check_PROGRAMS += tests/unit/test_core
+tests_unit_test_core_SOURCES = tests/unit/test_core.c
+tests_unit_test_core_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_core_LDADD = $(CHECK_TEST_LDADD)
+
+check_PROGRAMS += tests/unit/test_fabric
+tests_unit_test_fabric_SOURCES = tests/unit/test_fabric.c
+tests_unit_test_fabric_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_fabric_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+
+check_PROGRAMS += tests/unit/test_shape
+tests_unit_test_shape_SOURCES = tests/unit/test_shape.c
+tests_unit_test_shape_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_shape_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+endif

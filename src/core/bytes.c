@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Kernels over rows of bytes.
+ *
+ * Each kernel is one inline body.  On x86-64 it is compiled twice, for the base
+ * instruction set and for AVX2, and a call picks one; rows are kilobytes, so
+ * the test costs nothing.  (Function multi-versioning by the
+ * dynamic linker would do the same but runs before a sanitizer is ready.)
+ *
+ * The look-up is different: a byte shuffle looks 16 entries up at once.  A map
+ * of up to MAX_PLANES * 16 entries is cut into such planes, and each plane
+ * answers for the indices whose high half names it.  Longer maps, and other
+ * processors, go byte by byte.
+ */
+#include "core/bytes.h"
+
+/* Plain loops over bytes: the compiler must make vector code of them whatever
+ * level the rest is built at. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3")
+#endif
+
+#define INLINE static inline __attribute__((always_inline))
+#define ROW(p) __builtin_assume_aligned((p), 64)
+
+INLINE void relax(uint8_t *restrict to_, const uint8_t *restrict from_,
+		  size_t n)
+{
+	uint8_t *to = ROW(to_);
+	const uint8_t *from = ROW(from_);
+
+	for (size_t i = 0; i < n; i++) {
+		uint8_t v = (uint8_t)(from[i] + (from[i] != FTR_BYTE_INF));
+
+		to[i] = v < to[i] ? v : to[i];
+	}
+}
+
+INLINE void prefer(uint8_t *restrict to_, const uint8_t *restrict from_,
+		   size_t n)
+{
+	uint8_t *to = ROW(to_);
+	const uint8_t *from = ROW(from_);
+
+	for (size_t i = 0; i < n; i++)
+		to[i] = from[i] != FTR_BYTE_INF ? from[i] : to[i];
+}
+
+INLINE void count_less(uint8_t *restrict count_, uint8_t *restrict last_,
+		       uint8_t k, const uint8_t *restrict mine_,
+		       const uint8_t *restrict theirs_, size_t n)
+{
+	uint8_t *count = ROW(count_), *last = ROW(last_);
+	const uint8_t *mine = ROW(mine_), *theirs = ROW(theirs_);
+
+	for (size_t i = 0; i < n; i++) {
+		uint8_t hit = theirs[i] < mine[i];
+
+		count[i] = (uint8_t)(count[i] + hit);
+		last[i] = hit ? k : last[i];
+	}
+}
+
+INLINE void count_finite(uint8_t *restrict count_, uint8_t *restrict last_,
+			 uint8_t k, const uint8_t *restrict mine_,
+			 const uint8_t *restrict theirs_, size_t n)
+{
+	uint8_t *count = ROW(count_), *last = ROW(last_);
+	const uint8_t *mine = ROW(mine_), *theirs = ROW(theirs_);
+
+	for (size_t i = 0; i < n; i++) {
+		uint8_t hit = (theirs[i] < mine[i]) &
+			(mine[i] != FTR_BYTE_INF);
+
+		count[i] = (uint8_t)(count[i] + hit);
+		last[i] = hit ? k : last[i];
+	}
+}
+
+INLINE void clear(uint8_t *restrict to_, const uint8_t *restrict by_, size_t n)
+{
+	uint8_t *to = ROW(to_);
+	const uint8_t *by = ROW(by_);
+
+	for (size_t i = 0; i < n; i++)
+		to[i] = by[i] != FTR_BYTE_INF ? 0 : to[i];
+}
+
+INLINE void lookup(uint8_t *restrict to, const uint8_t *restrict from,
+		   size_t n, const uint8_t *restrict map)
+{
+	for (size_t i = 0; i < n; i++)
+		to[i] = map[from[i]];
+}
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#define MAX_PLANES 4
+#define AVX2 __attribute__((target("avx2")))
+#define HAVE_AVX2 __builtin_cpu_supports("avx2")
+
+AVX2 static void lookup_avx2(uint8_t *to, const uint8_t *from, size_t n,
+			     const uint8_t *map, unsigned int planes)
+{
+	const __m256i low = _mm256_set1_epi8(0x0f);
+	__m256i part[MAX_PLANES];
+
+	for (unsigned int k = 0; k < planes; k++)
+		part[k] = _mm256_broadcastsi128_si256(_mm_loadu_si128(
+			(const __m128i *)(const void *)(map + 16 * k)));
+	for (size_t i = 0; i < n; i += 32) {
+		__m256i x = _mm256_load_si256(
+			(const __m256i *)(const void *)(from + i));
+		__m256i lo = _mm256_and_si256(x, low);
+		__m256i hi = _mm256_and_si256(_mm256_srli_epi16(x, 4), low);
+		__m256i out = _mm256_set1_epi8(-1);
+
+		for (unsigned int k = 0; k < planes; k++)
+			out = _mm256_blendv_epi8(out,
+				_mm256_shuffle_epi8(part[k], lo),
+				_mm256_cmpeq_epi8(hi,
+					_mm256_set1_epi8((char)k)));
+		_mm256_store_si256((__m256i *)(void *)(to + i), out);
+	}
+}
+#else
+#define AVX2
+#define HAVE_AVX2 0
+#endif
+
+/* The two versions of a kernel, and the call that picks one. */
+#define VERSIONS(name, params, args)					\
+	AVX2 static void name##_avx2 params { name args; }		\
+	void bytes_##name params					\
+	{								\
+		if (HAVE_AVX2)						\
+			name##_avx2 args;				\
+		else							\
+			name args;					\
+	}
+
+VERSIONS(relax, (uint8_t *to, const uint8_t *from, size_t n), (to, from, n))
+VERSIONS(prefer, (uint8_t *to, const uint8_t *from, size_t n), (to, from, n))
+VERSIONS(clear, (uint8_t *to, const uint8_t *by, size_t n), (to, by, n))
+VERSIONS(count_less,
+	 (uint8_t *count, uint8_t *last, uint8_t k, const uint8_t *mine,
+	  const uint8_t *theirs, size_t n),
+	 (count, last, k, mine, theirs, n))
+VERSIONS(count_finite,
+	 (uint8_t *count, uint8_t *last, uint8_t k, const uint8_t *mine,
+	  const uint8_t *theirs, size_t n),
+	 (count, last, k, mine, theirs, n))
+
+void bytes_lookup(uint8_t *to, const uint8_t *from, size_t n,
+		  const uint8_t *map, unsigned int n_map)
+{
+#if defined(__x86_64__)
+	unsigned int planes = (n_map + 15) / 16;
+
+	if (planes <= MAX_PLANES && HAVE_AVX2) {
+		lookup_avx2(to, from, n, map, planes);
+		return;
+	}
+#else
+	(void)n_map;
+#endif
+	lookup(to, from, n, map);
+}

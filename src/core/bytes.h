@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Kernels over rows of bytes: what shape and engines do to whole rows of
+ * costs.  All rows start on a 64-byte line and n is a multiple of 64.
+ * FTR_BYTE_INF is infinity: it stays infinite under + 1.
+ *
+ * Vector code at any optimisation level, in two versions chosen at run time.
+ */
+#ifndef FTR_CORE_BYTES_H
+#define FTR_CORE_BYTES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define FTR_BYTE_INF 255
+
+/* to[i] = min(to[i], from[i] + 1) */
+void bytes_relax(uint8_t *to, const uint8_t *from, size_t n);
+
+/* to[i] = from[i] where from[i] is finite */
+void bytes_prefer(uint8_t *to, const uint8_t *from, size_t n);
+
+/* count[i] += hit; last[i] = k where hit; hit: theirs[i] < mine[i] */
+void bytes_count_less(uint8_t *count, uint8_t *last, uint8_t k,
+		      const uint8_t *mine, const uint8_t *theirs, size_t n);
+
+/* The same with mine[i] finite as a further condition. */
+void bytes_count_finite(uint8_t *count, uint8_t *last, uint8_t k,
+			const uint8_t *mine, const uint8_t *theirs, size_t n);
+
+/* to[i] = 0 where by[i] is finite */
+void bytes_clear(uint8_t *to, const uint8_t *by, size_t n);
+
+/*
+ * to[i] = map[from[i]].  map has 256 entries; n_map: entries from 0 that
+ * matter; any from[i] is < n_map or 255, and map[255] is 255.
+ */
+void bytes_lookup(uint8_t *to, const uint8_t *from, size_t n,
+		  const uint8_t *map, unsigned int n_map);
+
+#endif

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * core: arenas, growing, random numbers, natural order, the team, and the
+ * byte kernels against loops that nobody can misread.
+ */
+#include <check.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/bytes.h"
+#include "core/core.h"
+
+START_TEST(arena_aligns_and_keeps)
+{
+	struct ftr_arena *a = ftr_arena_new();
+	uint8_t *small[100], *big;
+
+	for (int i = 0; i < 100; i++) {
+		small[i] = ftr_arena_zalloc(a, 1, 17);
+		ck_assert_uint_eq((uintptr_t)small[i] % 16, 0);
+		memset(small[i], i, 17);
+		if (i == 50) {	/* a big block between small ones */
+			big = ftr_arena_alloc(a, 1, 1000000);
+			ck_assert_uint_eq((uintptr_t)big % 64, 0);
+			memset(big, 0xee, 1000000);
+		}
+	}
+	for (int i = 0; i < 100; i++)
+		for (int k = 0; k < 17; k++)
+			ck_assert_uint_eq(small[i][k], i);
+	ck_assert_ptr_null(ftr_arena_alloc(a, SIZE_MAX / 2, 3));
+	ck_assert_str_eq(ftr_arena_strndup(a, "abcdef", 3), "abc");
+	ck_assert_str_eq(ftr_arena_strndup(a, NULL, 3), "");
+	ftr_arena_free(a);
+	ftr_arena_free(NULL);
+}
+END_TEST
+
+START_TEST(allocations_fail_when_told)
+{
+	void *p;
+
+	ftr_alloc_fail_at(2);
+	p = ftr_malloc(1);
+	ck_assert_ptr_nonnull(p);
+	free(p);
+	ck_assert_ptr_null(ftr_malloc(1));
+	ck_assert_ptr_null(ftr_arena_new());
+	ftr_alloc_fail_at(0);
+}
+END_TEST
+
+START_TEST(rng_is_seeded_and_uniform)
+{
+	struct ftr_rng a, b;
+	uint32_t hits[7] = { 0 }, perm[50];
+	bool seen[50] = { false };
+
+	ftr_rng_seed(&a, 42);
+	ftr_rng_seed(&b, 42);
+	for (int i = 0; i < 100; i++)
+		ck_assert_uint_eq(ftr_rng_next(&a), ftr_rng_next(&b));
+	for (int i = 0; i < 70000; i++)
+		hits[ftr_rng_below(&a, 7)]++;
+	for (int i = 0; i < 7; i++)
+		ck_assert(hits[i] > 9500 && hits[i] < 10500);
+	ftr_rng_perm(&a, perm, 50);
+	for (int i = 0; i < 50; i++) {
+		ck_assert(!seen[perm[i]]);
+		seen[perm[i]] = true;
+	}
+}
+END_TEST
+
+START_TEST(natural_order)
+{
+	static const char *const sorted[] = {
+		"", "a", "a1", "a2", "a10", "a10b", "ab", "n1-2", "n1-10",
+		"n2-1", "node09", "node9a", "node10",
+	};
+
+	for (size_t i = 0; i < FTR_ARRAY_LEN(sorted); i++)
+		for (size_t k = 0; k < FTR_ARRAY_LEN(sorted); k++) {
+			int c = ftr_natural_cmp(sorted[i], sorted[k]);
+
+			ck_assert_int_eq((c > 0) - (c < 0), (i > k) - (i < k));
+		}
+	ck_assert_int_ne(ftr_natural_cmp("a01", "a1"), 0);
+	ck_assert_int_eq(ftr_natural_cmp("a01", "a1") > 0,
+			 ftr_natural_cmp("a1", "a01") < 0);
+}
+END_TEST
+
+static atomic_uint touched[1000];
+
+static void touch(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
+{
+	ck_assert_ptr_eq(ctx, touched);
+	ck_assert_uint_lt(worker, 4);
+	for (uint32_t i = begin; i < end; i++)
+		atomic_fetch_add(&touched[i], 1);
+}
+
+START_TEST(team_does_all_once)
+{
+	for (unsigned int size = 1; size <= 4; size++) {
+		struct ftr_team *t = ftr_team_new(size);
+
+		ck_assert_uint_eq(ftr_team_size(t), size);
+		for (int run = 0; run < 200; run++) {
+			uint32_t n = (uint32_t)run * 5;
+
+			memset(touched, 0, sizeof(touched));
+			ftr_team_run(t, n, 3, touch, touched);
+			for (uint32_t i = 0; i < 1000; i++)
+				ck_assert_uint_eq(touched[i], i < n);
+		}
+		ftr_team_free(t);
+	}
+	ck_assert_uint_eq(ftr_team_size(NULL), 1);
+	ftr_team_free(NULL);
+}
+END_TEST
+
+#define ROWS 192
+
+static void random_row(struct ftr_rng *r, uint8_t *row)
+{
+	/* infinity and small costs, as rows have them */
+	for (int i = 0; i < ROWS; i++)
+		row[i] = ftr_rng_below(r, 3) ?
+			(uint8_t)ftr_rng_below(r, 6) : FTR_BYTE_INF;
+	row[0] = 254;
+}
+
+START_TEST(byte_kernels_do_what_they_say)
+{
+	_Alignas(64) uint8_t a[ROWS], b[ROWS], to[ROWS], last[ROWS], was[ROWS];
+	struct ftr_rng r;
+
+	ftr_rng_seed(&r, 1);
+	for (int run = 0; run < 200; run++) {
+		random_row(&r, a);
+		random_row(&r, b);
+		memcpy(to, a, ROWS);
+		bytes_relax(to, b, ROWS);
+		for (int i = 0; i < ROWS; i++) {
+			int v = b[i] == FTR_BYTE_INF ? FTR_BYTE_INF : b[i] + 1;
+
+			ck_assert_int_eq(to[i], v < a[i] ? v : a[i]);
+		}
+		memcpy(to, a, ROWS);
+		bytes_prefer(to, b, ROWS);
+		for (int i = 0; i < ROWS; i++)
+			ck_assert_int_eq(to[i], b[i] < 255 ? b[i] : a[i]);
+		memcpy(to, a, ROWS);
+		bytes_clear(to, b, ROWS);
+		for (int i = 0; i < ROWS; i++)
+			ck_assert_int_eq(to[i], b[i] < 255 ? 0 : a[i]);
+		random_row(&r, was);
+		memcpy(to, was, ROWS);
+		memset(last, 7, ROWS);
+		bytes_count_less(to, last, 9, a, b, ROWS);
+		for (int i = 0; i < ROWS; i++) {
+			ck_assert_int_eq(to[i], (uint8_t)(was[i] + (b[i] < a[i])));
+			ck_assert_int_eq(last[i], b[i] < a[i] ? 9 : 7);
+		}
+		memcpy(to, was, ROWS);
+		memset(last, 7, ROWS);
+		bytes_count_finite(to, last, 9, a, b, ROWS);
+		for (int i = 0; i < ROWS; i++) {
+			bool hit = b[i] < a[i] && a[i] < 255;
+
+			ck_assert_int_eq(to[i], (uint8_t)(was[i] + hit));
+			ck_assert_int_eq(last[i], hit ? 9 : 7);
+		}
+	}
+}
+END_TEST
+
+START_TEST(byte_lookup)
+{
+	_Alignas(64) uint8_t from[ROWS], to[ROWS], map[256];
+	struct ftr_rng r;
+
+	ftr_rng_seed(&r, 2);
+	for (unsigned int n = 1; n < 255; n++) {
+		for (int i = 0; i < 256; i++)
+			map[i] = (uint8_t)ftr_rng_next(&r);
+		map[255] = 255;
+		for (int i = 0; i < ROWS; i++)
+			from[i] = ftr_rng_below(&r, 4) ?
+				(uint8_t)ftr_rng_below(&r, n) : 255;
+		bytes_lookup(to, from, ROWS, map, n);
+		for (int i = 0; i < ROWS; i++)
+			ck_assert_uint_eq(to[i], map[from[i]]);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("core");
+	TCase *t = tcase_create("core");
+	SRunner *sr;
+	int failed;
+
+	tcase_add_test(t, arena_aligns_and_keeps);
+	tcase_add_test(t, allocations_fail_when_told);
+	tcase_add_test(t, rng_is_seeded_and_uniform);
+	tcase_add_test(t, natural_order);
+	tcase_add_test(t, team_does_all_once);
+	tcase_add_test(t, byte_kernels_do_what_they_say);
+	tcase_add_test(t, byte_lookup);
+	suite_add_tcase(s, t);
+	sr = srunner_create(s);
+	srunner_run_all(sr, CK_ENV);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}

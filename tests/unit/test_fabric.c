@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The builder and the frozen fabric: what is told twice, what contradicts
+ * itself and with which words, dense order, LIDs, copies, and every
+ * allocation failing once.  Also the difference of two tables.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/core.h"
+#include "lib/draw.h"
+
+static struct ftr_builder *b;
+static struct ftr_err err;
+
+static void setup(void)
+{
+	b = ftr_builder_new();
+	memset(&err, 0, sizeof(err));
+}
+
+static void teardown(void)
+{
+	ftr_builder_free(b);
+}
+
+static struct ftr_end end(uint64_t guid, unsigned int port)
+{
+	return (struct ftr_end){ guid, (ftr_port)port };
+}
+
+static void sw(uint64_t guid)
+{
+	ck_assert_int_eq(ftr_builder_add_switch(b, guid, 8, 0, 0, "s", &err),
+			 FTR_OK);
+}
+
+static void host(uint64_t guid)
+{
+	ck_assert_int_eq(ftr_builder_add_endport(b, FTR_NODE_CA, guid,
+						 guid + 1, 1, 0, 0, "h", &err),
+			 FTR_OK);
+}
+
+#define says(call, st, text) do {					\
+	ck_assert_int_eq(call, st);					\
+	ck_assert_str_eq(err.msg, text);				\
+} while (0)
+
+START_TEST(order_is_by_guid)
+{
+	struct ftr_fabric *f;
+
+	sw(0x300);
+	sw(0x100);
+	sw(0x200);
+	host(0x2000);
+	host(0x1000);
+	ck_assert_int_eq(ftr_builder_add_link(b, end(0x300, 2),
+					      end(0x1000, 1), 4, FTR_SPEED_EDR,
+					      &err), FTR_OK);
+	/* the same cable told from the other end, slower: once, the lower */
+	ck_assert_int_eq(ftr_builder_add_link(b, end(0x1000, 1),
+					      end(0x300, 2), 1, FTR_SPEED_QDR,
+					      &err), FTR_OK);
+	ck_assert_int_eq(ftr_builder_add_link(b, end(0x100, 8),
+					      end(0x300, 1), 0, 0, &err),
+			 FTR_OK);
+	ck_assert_int_eq(ftr_builder_assign_lids(b, 0, &err), FTR_OK);
+	ck_assert_int_eq(ftr_builder_freeze(b, &f, &err), FTR_OK);
+	b = NULL;
+	ck_assert_uint_eq(f->n_sw, 3);
+	for (ftr_sw s = 0; s < 3; s++) {
+		ck_assert_uint_eq(f->sw[s].guid, 0x100 * (s + 1));
+		ck_assert_uint_eq(f->sw[s].lid, s + 1);
+		ck_assert_uint_eq(ftr_fabric_find_sw(f, f->sw[s].guid), s);
+	}
+	ck_assert_uint_eq(ftr_fabric_find_sw(f, 0x150), FTR_SW_NONE);
+	ck_assert_uint_eq(f->n_sw_links, 1);
+	ck_assert_uint_eq(f->n_ep, 2);
+	ck_assert_uint_eq(f->ep[0].guid, 0x1001);
+	ck_assert_uint_eq(f->ep[0].sw, 2);
+	ck_assert_uint_eq(f->ep[0].sw_port, 2);
+	ck_assert_uint_eq(f->ep[1].sw, FTR_SW_NONE);
+	ck_assert_uint_eq(ftr_fabric_find_ep(f, 0x2001), 1);
+	ck_assert_uint_eq(ftr_fabric_find_ep(f, 1), FTR_EP_NONE);
+	ck_assert_uint_eq(ftr_fabric_port(f, 2, 2)->width, 1);
+	ck_assert_uint_eq(ftr_fabric_port(f, 2, 2)->speed, FTR_SPEED_QDR);
+	ck_assert_uint_eq(ftr_fabric_port(f, 0, 8)->peer, 2);
+	ck_assert_uint_eq(ftr_fabric_port(f, 0, 8)->peer_port, 1);
+	ck_assert_uint_eq(f->max_lid, 5);
+	ck_assert_uint_eq(f->owner[4].kind, FTR_OWNER_EP);
+	ck_assert_uint_eq(f->owner[4].idx, 0);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+START_TEST(contradictions_are_named)
+{
+	struct ftr_fabric *f = NULL;
+
+	sw(0x100);
+	sw(0x200);
+	says(ftr_builder_add_switch(b, 0x100, 36, 0, 0, "s", &err), FTR_INVAL,
+	     "switch 0x0000000000000100 has 36 ports here but 8 before");
+	says(ftr_builder_add_switch(b, 0x500, 255, 0, 0, "s", &err),
+	     FTR_INVAL, "switch 0x0000000000000500 has 255 ports, not 1..254");
+	says(ftr_builder_add_endport(b, FTR_NODE_CA, 0x900, 0x901, 1, 5, 3,
+				     "h", &err), FTR_INVAL,
+	     "port 0x0000000000000901: base LID 5 does not fit LMC 3 and the unicast range 1..49151");
+	host(0x900);
+	says(ftr_builder_add_endport(b, FTR_NODE_CA, 0xa00, 0x901, 1, 0, 0,
+				     "h", &err), FTR_INVAL,
+	     "port GUID 0x0000000000000901 on node 0x0000000000000a00 port 1 was already given to node 0x0000000000000900 port 1");
+	ck_assert_int_eq(ftr_builder_add_link(b, end(0x100, 1), end(0x200, 1),
+					      0, 0, &err), FTR_OK);
+	says(ftr_builder_add_link(b, end(0x100, 1), end(0x200, 2), 0, 0,
+				  &err), FTR_INVAL,
+	     "node 0x0000000000000100 port 1 is cabled to node 0x0000000000000200 port 2 here but to node 0x0000000000000200 port 1 before");
+	says(ftr_builder_add_link(b, end(0x900, 1), end(0x200, 1), 0, 0,
+				  &err), FTR_INVAL,
+	     "node 0x0000000000000200 port 1 is cabled to node 0x0000000000000900 port 1 here but to node 0x0000000000000100 port 1 before");
+	says(ftr_builder_add_link(b, end(0x100, 3), end(0x100, 3), 0, 0,
+				  &err), FTR_INVAL,
+	     "node 0x0000000000000100 port 3 is cabled to itself");
+	ck_assert_int_eq(ftr_builder_add_link(b, end(0x100, 7), end(0x777, 1),
+					      0, 0, &err), FTR_OK);
+	says(ftr_builder_freeze(b, &f, &err), FTR_INVAL,
+	     "node 0x0000000000000100 port 7 is cabled to node 0x0000000000000777 port 1, which is described nowhere");
+	ck_assert_ptr_null(f);
+}
+END_TEST
+
+START_TEST(lids_overlap_or_misfit)
+{
+	struct ftr_fabric *f = NULL;
+
+	ck_assert_int_eq(ftr_builder_add_switch(b, 0x100, 8, 6, 0, "s", &err),
+			 FTR_OK);
+	ck_assert_int_eq(ftr_builder_add_endport(b, FTR_NODE_CA, 0x900, 0x901,
+						 1, 4, 2, "h", &err), FTR_OK);
+	says(ftr_builder_freeze(b, &f, &err), FTR_INVAL,
+	     "LID 6 of 0x0000000000000901 belongs to 0x0000000000000100 already");
+	says(ftr_builder_add_endport(b, FTR_NODE_CA, 0x900, 0x901, 1, 8, 2,
+				     "h", &err), FTR_INVAL,
+	     "port 0x0000000000000901 has LID 8 (LMC 2) here but LID 4 (LMC 2) before");
+}
+END_TEST
+
+START_TEST(assigned_lids_are_aligned)
+{
+	struct ftr_fabric *f = draw_lmc("a: b*2 h3\nb: h2 rt\n", 3);
+
+	for (ftr_ep e = 0; e < f->n_ep; e++) {
+		ck_assert_uint_eq(f->ep[e].lmc, 3);
+		ck_assert_uint_eq(f->ep[e].lid % 8, 0);
+		for (unsigned int k = 0; k < 8; k++) {
+			ck_assert_uint_eq(f->owner[f->ep[e].lid + k].idx, e);
+			ck_assert_uint_eq(f->owner[f->ep[e].lid + k].offset, k);
+		}
+	}
+	ck_assert_uint_eq(f->sw[0].lid, 1);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+START_TEST(copies_leave_out_and_keep_lids)
+{
+	struct ftr_fabric *f = draw("a: b*2 h3\nb: h2 rt an\n");
+	struct ftr_fabric *g = draw_cut(f, "a", "b", 0);
+
+	ck_assert_uint_eq(f->n_sw_links, 2);
+	ck_assert_uint_eq(g->n_sw_links, 1);
+	ck_assert_uint_eq(g->n_ep, 7);
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		ck_assert_uint_eq(f->ep[e].lid, g->ep[e].lid);
+	ck_assert_uint_eq(f->ep[5].type, FTR_NODE_ROUTER);
+	ck_assert(ftr_ep_is_aggregation(&f->ep[6]));
+	ck_assert(!ftr_ep_is_aggregation(&f->ep[0]));
+	ftr_fabric_free(f);
+	ftr_fabric_free(g);
+}
+END_TEST
+
+START_TEST(every_allocation_may_fail)
+{
+	struct ftr_fabric *f = draw("a: b*2 h3\nb: h2 rt an\n"), *g;
+	unsigned long n;
+
+	for (n = 1;; n++) {
+		enum ftr_status st;
+
+		ftr_alloc_fail_at(n);
+		st = ftr_fabric_copy_if(f, NULL, &g, &err);
+		ftr_alloc_fail_at(0);
+		if (!st)
+			break;
+		ck_assert_int_eq(st, FTR_NOMEM);
+	}
+	ck_assert_uint_gt(n, 10);
+	ftr_fabric_free(f);
+	ftr_fabric_free(g);
+}
+END_TEST
+
+START_TEST(difference_of_tables)
+{
+	struct ftr_fabric *f = draw("a: b h70\nb: c h2\nc: h1\n");
+	struct ftr_fabric *g;
+	struct ftr_tables *x, *y;
+	struct ftr_tables_diff d;
+
+	ck_assert_int_eq(ftr_fabric_copy_if(f, NULL, &g, &err), FTR_OK);
+	ck_assert_int_eq(ftr_tables_new(f, true, &x, &err), FTR_OK);
+	ck_assert_int_eq(ftr_tables_new(g, true, &y, &err), FTR_OK);
+	ck_assert_uint_eq(x->stride, 128);
+	ftr_tables_diff(f, x, g, y, &d);
+	ck_assert_uint_eq(d.entries + d.blocks + d.switches, 0);
+	ftr_tables_row(y, 0)[1] = 3;
+	ftr_tables_row(y, 0)[63] = 3;
+	ftr_tables_row(y, 0)[64] = 3;
+	ftr_tables_row(y, 2)[5] = 3;
+	ftr_tables_diff(f, x, g, y, &d);
+	ck_assert_uint_eq(d.entries, 4);
+	ck_assert_uint_eq(d.blocks, 3);
+	ck_assert_uint_eq(d.switches, 2);
+	ck_assert_uint_eq(ftr_tables_get(y, 0, 63), 3);
+	ck_assert_uint_eq(ftr_tables_get(y, 0, 200), FTR_PORT_NONE);
+	ftr_tables_free(x);
+	ftr_tables_free(y);
+	ftr_tables_free(NULL);
+	ftr_fabric_free(f);
+	ftr_fabric_free(g);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("fabric");
+	TCase *t = tcase_create("fabric");
+	SRunner *sr;
+	int failed;
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, order_is_by_guid);
+	tcase_add_test(t, contradictions_are_named);
+	tcase_add_test(t, lids_overlap_or_misfit);
+	tcase_add_test(t, assigned_lids_are_aligned);
+	tcase_add_test(t, copies_leave_out_and_keep_lids);
+	tcase_add_test(t, every_allocation_may_fail);
+	tcase_add_test(t, difference_of_tables);
+	suite_add_tcase(s, t);
+	sr = srunner_create(s);
+	srunner_run_all(sr, CK_ENV);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}

@@ -1,0 +1,545 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Shapes: the worked figures of seed 002, and ranks on the irregular trees
+ * that real sites have.  Each fabric is drawn above its test.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/core.h"
+#include "lib/draw.h"
+
+static struct ftr_err err;
+
+static struct ftr_shape *shape_of(const struct ftr_fabric *f,
+				  const struct ftr_shape_opts *opts)
+{
+	struct ftr_shape *sh = NULL;
+
+	ck_assert_msg(!ftr_shape_new(f, opts, NULL, &sh, &err), "%s", err.msg);
+	return sh;
+}
+
+static unsigned int cost(const struct ftr_shape *sh, const char *from,
+			 const char *to)
+{
+	return ftr_shape_cost(sh, draw_sw(sh->f, from))
+		[sh->col[draw_sw(sh->f, to)]];
+}
+
+static unsigned int down(const struct ftr_shape *sh, const char *from,
+			 const char *to)
+{
+	return ftr_shape_down(sh, draw_sw(sh->f, from))
+		[sh->col[draw_sw(sh->f, to)]];
+}
+
+static unsigned int rank(const struct ftr_shape *sh, const char *name)
+{
+	return sh->rank[draw_sw(sh->f, name)];
+}
+
+static unsigned int divider(const struct ftr_shape *sh, const char *name)
+{
+	return (unsigned int)sh->divider[draw_sw(sh->f, name)];
+}
+
+static ftr_port entry(const struct ftr_shape *sh, const char *sw, ftr_lid lid)
+{
+	struct ftr_tables *t;
+	ftr_port p;
+
+	ck_assert(!ftr_tables_new(sh->f, false, &t, &err));
+	ck_assert(!ftr_engine_find("dmodc")->route(sh, NULL, t, NULL, &err));
+	p = ftr_tables_get(t, draw_sw(sh->f, sw), lid);
+	ftr_tables_free(t);
+	return p;
+}
+
+/*
+ * Seed 002, figure 2: propagation of costs towards the bottom-right switch L
+ * in a damaged part.  A switch that was reached first over a long path (here
+ * m1, over t1 and the top) must still take the shorter one (over t2): the
+ * condition c + 1 < c', where "only if infinite" would keep the long one.
+ *
+ *	rank 3        u
+ *	            / | \
+ *	rank 2   t1  t2  t3
+ *	         | \/ |   |
+ *	rank 1  m0 m1 m2  m3		t2 - m1, t2 - m2
+ *	         |  |  |   |
+ *	rank 0  K  J   L   M		t1 has lost its cable to m2
+ */
+START_TEST(figure_2_costs)
+{
+	struct ftr_fabric *f = draw("K: m0 h2\nJ: m1 h2\nL: m2 h2\nM: m3 h2\n"
+				    "m0: t1\nm1: t1 t2\nm2: t2\nm3: t3\n"
+				    "t1: u\nt2: u\nt3: u\nu:\n");
+	struct ftr_shape *sh = shape_of(f, NULL);
+
+	ck_assert_uint_eq(sh->n_ranks, 4);
+	/* ascending: the switches above L, by pure down paths */
+	ck_assert_uint_eq(cost(sh, "L", "L"), 0);
+	ck_assert_uint_eq(cost(sh, "m2", "L"), 1);
+	ck_assert_uint_eq(cost(sh, "t2", "L"), 2);
+	ck_assert_uint_eq(cost(sh, "u", "L"), 3);
+	ck_assert_uint_eq(down(sh, "u", "L"), 3);
+	/* descending: the others */
+	ck_assert_uint_eq(cost(sh, "t1", "L"), 4);
+	ck_assert_uint_eq(down(sh, "t1", "L"), FTR_COST_INF);
+	ck_assert_uint_eq(cost(sh, "m0", "L"), 5);
+	ck_assert_uint_eq(cost(sh, "K", "L"), 6);
+	/* m1 hears 5 from t1 and 3 from t2, whatever the order */
+	ck_assert_uint_eq(cost(sh, "m1", "L"), 3);
+	ck_assert_uint_eq(cost(sh, "J", "L"), 4);
+	ck_assert_uint_eq(cost(sh, "M", "L"), 6);
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+/*
+ * Seed 002, figure 3: dividers in a damaged part.  Leaves have 2 switches
+ * above (Pi = 2 on the middle), whole middle switches have 3: Pi = 6 on top.
+ * m1 has lost one cable, so it offers 2 * 2 = 4 to t0 and t1, which keep 6
+ * from m0: "the first upswitch is not updated because pi = 2 x 2 <= 6".
+ *
+ *	rank 2    t0  t1  t2   t3  t4  t5
+ *	           | \/|\/|     |  / \ /
+ *	rank 1    m0     m1 .. m2     m3	m0: t0 t1 t2, m1: t0 t1
+ *	           | \  / |			m2: t3 t4 t5, m3: t4 t5
+ *	rank 0     A  B  C  D			A, B: m0 m2; C, D: m1 m3
+ */
+START_TEST(figure_3_dividers)
+{
+	struct ftr_fabric *f = draw("A: m0 m2 h2\nB: m0 m2 h2\nC: m1 m3 h2\n"
+				    "D: m1 m3 h2\nm0: t0 t1 t2\nm1: t0 t1\n"
+				    "m2: t3 t4 t5\nm3: t4 t5\nt0:\nt1:\nt2:\n"
+				    "t3:\nt4:\nt5:\n");
+	struct ftr_shape *sh = shape_of(f, NULL);
+	static const char *const top[] = { "t0", "t1", "t4", "t5" };
+
+	ck_assert_uint_eq(divider(sh, "A"), 1);
+	ck_assert_uint_eq(divider(sh, "m0"), 2);
+	ck_assert_uint_eq(divider(sh, "m1"), 2);
+	for (size_t i = 0; i < FTR_ARRAY_LEN(top); i++)
+		ck_assert_uint_eq(divider(sh, top[i]), 6);
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+/*
+ * Seed 002, figure 4: Pi_s = 4, d = 20, two candidate groups of three cables:
+ * group floor(20 / 4) mod 2 = 1, cable floor(20 / 8) mod 3 = 2.
+ *
+ *	rank 3       x             y		s - x, s - y: 3 cables each,
+ *	            /|\           /|\		the other pods alike
+ *	rank 2     s   s2  s3  s4  ...		s above P, Q; r above R, S
+ *	           |\ /|
+ *	rank 1    P   Q   |   R   S		4 hosts a leaf: d = 20 is the
+ *	          |\ /|       |\ /|		first host of the sixth leaf
+ *	rank 0    A   B       E   F ...
+ */
+START_TEST(figure_4_route)
+{
+	struct ftr_fabric *f = draw(
+		"A: P Q h4\nB: P Q h4\nC: P2 Q2 h4\nD: P2 Q2 h4\n"
+		"E: R S h4\nF: R S h4\nG: R2 S2 h4\nH: R2 S2 h4\n"
+		"P: s s2\nQ: s3 s4\nP2: s s2\nQ2: s3 s4\n"
+		"R: r r2\nS: r3 r4\nR2: r r2\nS2: r3 r4\n"
+		"s: x*3 y*3\ns2: x2*3 y2*3\ns3: x3*3 y3*3\ns4: x4*3 y4*3\n"
+		"r: x*3 y*3\nr2: x2*3 y2*3\nr3: x3*3 y3*3\nr4: x4*3 y4*3\n"
+		"x:\ny:\nx2:\ny2:\nx3:\ny3:\nx4:\ny4:\n");
+	struct ftr_shape *sh = shape_of(f, NULL);
+	ftr_ep e = draw_host(f, "F", 0);
+	const struct ftr_dest *t = NULL;
+	const struct ftr_swport *port;
+	ftr_sw s = draw_sw(f, "s");
+	ftr_port p, nth = 0;
+
+	ck_assert_uint_eq(sh->n_ranks, 4);
+	ck_assert_uint_eq(sh->divider[s], 4);
+	for (uint32_t i = 0; i < sh->n_dest; i++)
+		if (sh->dest[i].lid == f->ep[e].lid)
+			t = &sh->dest[i];
+	ck_assert_ptr_nonnull(t);
+	ck_assert_uint_eq(t->d, 20);
+	p = entry(sh, "s", f->ep[e].lid);
+	port = ftr_fabric_port(f, s, p);
+	ck_assert_str_eq(f->sw[port->peer].name, "y");
+	for (ftr_port q = 1; q < p; q++)
+		nth += ftr_fabric_port(f, s, q)->peer_kind == FTR_PEER_SW &&
+			ftr_fabric_port(f, s, q)->peer == port->peer;
+	ck_assert_uint_eq(nth, 2);
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+/*
+ * Why a finite down-cost stands (deviation in <ftr/shape.h>).  v0 reaches l0
+ * by a way down of 3 and by a way up over u of 2; if v0 took the short way up,
+ * s, which comes down to v0 because that is its only way, would turn up again.
+ *
+ *	rank 4   s      u		u - l0 skips ranks; u has nine chains
+ *	         | \   /|\ \		below it, so that one odd cable to a
+ *	rank 3   |  v0 | v1 .. v8	leaf does not pull it down
+ *	         |  w0 | w1 .. w8
+ *	         |  x0 | x1 .. x8
+ *	rank 0   |  l0-+ l1 .. l8
+ *	         +--------v1
+ */
+START_TEST(down_cost_stands)
+{
+	char text[2000];
+	int at = snprintf(text, sizeof(text), "u: l0\ns: v0 v1\n");
+	struct ftr_fabric *f;
+	struct ftr_shape *sh;
+	ftr_lid lid;
+	ftr_sw v;
+
+	for (int i = 0; i < 9; i++)
+		at += snprintf(text + at, sizeof(text) - (size_t)at,
+			       "v%d: u\nw%d: v%d\nx%d: w%d\nl%d: x%d h2\n",
+			       i, i, i, i, i, i, i);
+	f = draw(text);
+	sh = shape_of(f, NULL);
+	lid = f->ep[draw_host(f, "l0", 0)].lid;
+	v = draw_sw(f, "v0");
+	ck_assert_uint_eq(rank(sh, "s"), 4);
+	ck_assert_uint_eq(rank(sh, "u"), 4);
+	ck_assert_uint_eq(rank(sh, "v0"), 3);
+	ck_assert_uint_eq(down(sh, "s", "l0"), 4);
+	ck_assert_uint_eq(cost(sh, "v0", "l0"), 3);
+	ck_assert_uint_eq(cost(sh, "u", "l0"), 1);
+	ck_assert_str_eq(f->sw[ftr_fabric_port(f, v, entry(sh, "v0", lid))
+			       ->peer].name, "w0");
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+/*
+ * A login host on a spine and a slim leaf pull nobody down or up.
+ *
+ *	rank 1     S1   S2 +login
+ *	          /|\\ //|\
+ *	rank 0   A B  C   D(1 host)
+ */
+START_TEST(odd_hosts_and_slim_leaves)
+{
+	struct ftr_fabric *f = draw("A: S1*2 S2*2 h8\nB: S1*2 S2*2 h8\n"
+				    "C: S1*2 S2*2 h8\nD: S1*2 S2*2 h1\n"
+				    "S1:\nS2: h1 an\n");
+	struct ftr_shape *sh = shape_of(f, NULL);
+
+	ck_assert_uint_eq(sh->n_ranks, 2);
+	ck_assert_uint_eq(rank(sh, "D"), 0);
+	ck_assert_uint_eq(rank(sh, "S1"), 1);
+	ck_assert_uint_eq(rank(sh, "S2"), 1);
+	ck_assert_uint_eq(sh->n_leaf, 4);
+	ck_assert_uint_eq(sh->n_odd, 1);
+	ck_assert_uint_eq(sh->stride, 8);
+	ck_assert_uint_eq(sh->n_planes, 2);
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+/*
+ * Three levels with an I/O host on every top and middle switch, and a rack
+ * switch R cabled straight to a top: nobody upstairs comes down.
+ *
+ *	rank 2    t1   t2   (+io each)
+ *	          |\  /|
+ *	rank 1   m1 m2 m3 m4 (+io each)      R - t1
+ *	         |\/|  |\/|
+ *	rank 0   A  B  C  D
+ */
+START_TEST(hosts_on_every_level)
+{
+	struct ftr_fabric *f = draw("A: m1*2 m2*2 h6\nB: m1*2 m2*2 h6\n"
+				    "C: m3*2 m4*2 h6\nD: m3*2 m4*2 h6\n"
+				    "m1: t1*2 h1\nm2: t2*2 h1\nm3: t1*2 h1\n"
+				    "m4: t2*2 h1\nt1: h1\nt2: h1\nR: t1 h6\n");
+	struct ftr_shape *sh = shape_of(f, NULL);
+	static const char *const leaf[] = { "A", "B", "C", "D", "R" };
+	static const char *const mid[] = { "m1", "m2", "m3", "m4" };
+
+	for (size_t i = 0; i < FTR_ARRAY_LEN(leaf); i++)
+		ck_assert_uint_eq(rank(sh, leaf[i]), 0);
+	for (size_t i = 0; i < FTR_ARRAY_LEN(mid); i++)
+		ck_assert_uint_eq(rank(sh, mid[i]), 1);
+	ck_assert_uint_eq(rank(sh, "t1"), 2);
+	ck_assert_uint_eq(rank(sh, "t2"), 2);
+	ck_assert_uint_eq(sh->n_odd, 6);
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+/*
+ * A leaf that hangs on another leaf goes below it, so its hosts are reached.
+ *
+ *	rank 2     S1   S2
+ *	           | \ / |
+ *	rank 1     A  B  C
+ *	           |
+ *	rank 0     D
+ */
+START_TEST(hanging_leaf)
+{
+	struct ftr_fabric *f = draw("A: S1 S2 D h4\nB: S1 S2 h4\n"
+				    "C: S1 S2 h4\nD: h4\nS1:\nS2:\n");
+	struct ftr_shape *sh = shape_of(f, NULL);
+	struct ftr_validity v;
+
+	ck_assert_uint_eq(rank(sh, "D"), 0);
+	ck_assert_uint_eq(rank(sh, "A"), 1);
+	ck_assert_uint_eq(rank(sh, "S1"), 2);
+	ck_assert_uint_eq(cost(sh, "C", "D"), 3);
+	ck_assert_uint_eq(cost(sh, "D", "C"), 3);
+	ftr_shape_validity(sh, &v);
+	ck_assert_uint_eq(v.leaf_pairs, 12);
+	ck_assert_uint_eq(v.bad_pairs, 0);
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+/* Nobody above anybody: two switches back to back, a ring of five, one alone,
+ * and two islands.  All of it is complete inside each island. */
+START_TEST(flat_fabrics)
+{
+	static const struct {
+		const char *text;
+		uint64_t bad;
+	} flat[] = {
+		{ "A: B*2 h4\nB: h4\n", 0 },
+		{ "A: B h1\nB: C h1\nC: D h1\nD: E h1\nE: A h1\n", 0 },
+		{ "A: h4\n", 0 },
+		{ "A: B h4\nB: h4\nC: D h4\nD: h4\n", 8 },
+		{ "A: h1\nB: C\nC:\n", 0 },
+	};
+
+	for (size_t i = 0; i < FTR_ARRAY_LEN(flat); i++) {
+		struct ftr_fabric *f = draw(flat[i].text);
+		struct ftr_shape *sh = shape_of(f, NULL);
+		struct ftr_validity v;
+
+		ftr_shape_validity(sh, &v);
+		ck_assert_uint_eq(v.bad_pairs, flat[i].bad);
+		ck_assert_uint_eq(v.bad_host_pairs, 16 * flat[i].bad);
+		ftr_shape_free(sh);
+		ftr_fabric_free(f);
+	}
+}
+END_TEST
+
+/*
+ * An empty leaf looks like a third level.  It must not make one plane of all
+ * spines, or leaves in two pods would order them by GUID alone.
+ */
+START_TEST(empty_leaf_joins_no_planes)
+{
+	struct ftr_fabric *f = draw("A: m1 m2 h2\nB: m1 m2 h2\nC: m3 m4 h2\n"
+				    "D: m3 m4 h2\nE: m1 m2\n"
+				    "m1: t1\nm2: t2\nm3: t1\nm4: t2\n"
+				    "t1:\nt2:\n");
+	struct ftr_shape *sh = shape_of(f, NULL);
+
+	ck_assert_uint_eq(sh->n_planes, 2);
+	ck_assert_uint_eq(sh->n_pods, 2);
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+/* cn and io lists decide who makes a switch a leaf, and who is a host. */
+START_TEST(guid_lists)
+{
+	struct ftr_fabric *f = draw("A: S h3\nB: S h3\nC: S h3\nS:\n");
+	uint64_t cn[3], io[2];
+	struct ftr_shape_opts opts = { 0 };
+	struct ftr_shape *sh;
+
+	for (unsigned int i = 0; i < 3; i++)
+		cn[i] = f->ep[draw_host(f, "A", i)].guid;
+	io[0] = f->ep[draw_host(f, "B", 0)].guid;
+	io[1] = f->ep[draw_host(f, "C", 2)].guid;
+	opts.cn = (struct ftr_guids){ cn, 3 };
+	sh = shape_of(f, &opts);
+	ck_assert_uint_eq(sh->n_leaf, 1);
+	ck_assert_uint_eq(sh->leaf_hosts[0], 3);
+	ftr_shape_free(sh);
+	opts.cn = (struct ftr_guids){ 0 };
+	opts.io = (struct ftr_guids){ io, 2 };
+	sh = shape_of(f, &opts);
+	ck_assert_uint_eq(sh->n_leaf, 3);
+	ck_assert_uint_eq(sh->stride, 3);
+	ck_assert_uint_eq(sh->leaf_hosts[0] + sh->leaf_hosts[1] +
+			  sh->leaf_hosts[2], 7);
+	ftr_shape_free(sh);
+	/* roots that are nowhere */
+	opts = (struct ftr_shape_opts){ .roots = { cn, 1 } };
+	ck_assert_int_eq(ftr_shape_new(f, &opts, NULL, &sh, &err), FTR_SHAPE);
+	ck_assert_str_eq(err.msg, "none of the 1 root GUIDs is a switch of this fabric (the first is 0x0000010000000101)");
+	ftr_fabric_free(f);
+}
+END_TEST
+
+static void collect(void *ctx, uint32_t d, ftr_ep ep)
+{
+	ftr_ep *order = ctx;
+
+	ck_assert_uint_lt(d, 64);
+	order[d] = ep;
+}
+
+/* The published order: leaves of a pod side by side, gaps where a leaf has
+ * fewer hosts or one is missing in the middle, natural order of names. */
+START_TEST(host_order)
+{
+	/* pods {A, C} and {B, D}, told alternately */
+	struct ftr_fabric *f = draw("A: m1 h3\nB: m2 h3\nC: m1 h2\nD: m2 h3\n"
+				    "m1: t\nm2: t\nt:\n");
+	struct ftr_shape_opts by_name = { .leaf_order = FTR_LEAF_BY_NAME };
+	struct ftr_shape *sh = shape_of(f, NULL);
+	ftr_ep order[64];
+
+	ck_assert_uint_eq(sh->n_leaf * sh->stride, 12);
+	ftr_shape_host_order(sh, collect, order);
+	ck_assert_uint_eq(order[0], draw_host(f, "A", 0));
+	ck_assert_uint_eq(order[3], draw_host(f, "C", 0));
+	ck_assert_uint_eq(order[5], FTR_EP_NONE);
+	ck_assert_uint_eq(order[6], draw_host(f, "B", 0));
+	ck_assert_uint_eq(order[11], draw_host(f, "D", 2));
+	ftr_shape_free(sh);
+	/* names run host0.. over A, B, C, D; host9 comes before host10 */
+	sh = shape_of(f, &by_name);
+	ftr_shape_host_order(sh, collect, order);
+	ck_assert_str_eq(f->ep[order[0]].name, "host0");
+	ck_assert_str_eq(f->ep[order[3]].name, "host6");
+	ck_assert_str_eq(f->ep[order[6]].name, "host3");
+	ck_assert_str_eq(f->ep[order[10]].name, "host9");
+	ck_assert_str_eq(f->ep[order[11]].name, "host10");
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+static bool not_host4(void *ctx, const struct ftr_fabric *f, ftr_ep e)
+{
+	(void)ctx;
+	return strcmp(f->ep[e].name, "host4") != 0;
+}
+
+/* A host that goes away moves nobody else. */
+START_TEST(missing_host_leaves_a_gap)
+{
+	struct ftr_fabric *f = draw("A: S T h3\nB: S T h3\nC: S T h3\nS:\nT:\n");
+	struct ftr_filter filter = { .keep_ep = not_host4 };
+	struct ftr_fabric *g;
+	struct ftr_shape *sf = shape_of(f, NULL), *sg;
+	ftr_ep of[64], og[64];
+
+	ck_assert(!ftr_fabric_copy_if(f, &filter, &g, &err));
+	sg = shape_of(g, NULL);
+	ftr_shape_host_order(sf, collect, of);
+	ftr_shape_host_order(sg, collect, og);
+	for (int d = 0; d < 9; d++) {
+		if (d == 4)
+			ck_assert_uint_eq(og[d], FTR_EP_NONE);
+		else
+			ck_assert_str_eq(f->ep[of[d]].name,
+					 g->ep[og[d]].name);
+	}
+	ftr_shape_free(sf);
+	ftr_shape_free(sg);
+	ftr_fabric_free(f);
+	ftr_fabric_free(g);
+}
+END_TEST
+
+START_TEST(no_switch_no_shape)
+{
+	struct ftr_builder *b = ftr_builder_new();
+	struct ftr_fabric *f;
+	struct ftr_shape *sh = NULL;
+
+	ck_assert(!ftr_builder_freeze(b, &f, &err));
+	ck_assert_int_eq(ftr_shape_new(f, NULL, NULL, &sh, &err), FTR_SHAPE);
+	ck_assert_ptr_null(sh);
+	ck_assert_str_eq(err.msg, "the fabric has no switch");
+	ftr_fabric_free(f);
+}
+END_TEST
+
+START_TEST(every_allocation_may_fail)
+{
+	struct ftr_fabric *f = draw("A: m1 h3\nB: m2 h3\nC: m1 h2\nD: m2 h3\n"
+				    "m1: t\nm2: t\nt:\n");
+	struct ftr_tables *t;
+	struct ftr_shape *sh;
+	unsigned long n;
+
+	for (n = 1;; n++) {
+		enum ftr_status st;
+
+		ftr_alloc_fail_at(n);
+		st = ftr_shape_new(f, NULL, NULL, &sh, &err);
+		ftr_alloc_fail_at(0);
+		if (!st)
+			break;
+		ck_assert_int_eq(st, FTR_NOMEM);
+	}
+	ck_assert_uint_gt(n, 3);
+	ck_assert(!ftr_tables_new(f, false, &t, &err));
+	for (n = 1;; n++) {
+		enum ftr_status st;
+
+		ftr_alloc_fail_at(n);
+		st = ftr_engine_find("dmodc")->route(sh, NULL, t, NULL, &err);
+		ftr_alloc_fail_at(0);
+		if (!st)
+			break;
+		ck_assert_int_eq(st, FTR_NOMEM);
+	}
+	ck_assert_uint_gt(n, 2);
+	ftr_tables_free(t);
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("shape");
+	TCase *t = tcase_create("shape");
+	SRunner *sr;
+	int failed;
+
+	tcase_add_test(t, figure_2_costs);
+	tcase_add_test(t, figure_3_dividers);
+	tcase_add_test(t, figure_4_route);
+	tcase_add_test(t, down_cost_stands);
+	tcase_add_test(t, odd_hosts_and_slim_leaves);
+	tcase_add_test(t, hosts_on_every_level);
+	tcase_add_test(t, hanging_leaf);
+	tcase_add_test(t, flat_fabrics);
+	tcase_add_test(t, empty_leaf_joins_no_planes);
+	tcase_add_test(t, guid_lists);
+	tcase_add_test(t, host_order);
+	tcase_add_test(t, missing_host_leaves_a_gap);
+	tcase_add_test(t, no_switch_no_shape);
+	tcase_add_test(t, every_allocation_may_fail);
+	suite_add_tcase(s, t);
+	sr = srunner_create(s);
+	srunner_run_all(sr, CK_ENV);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}
