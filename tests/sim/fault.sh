@@ -5,7 +5,7 @@
 
 cable() {
 	IFS=$'\t' read -r near near_port far far_port _ < \
-		<(sim_cables "$T/fabric.net" | sed -n "${1:-1}p")
+		<(sim_cables "$T/fabric.net" | sed -n 1p)
 	[[ -n $near ]] || fail "no cable to cut"
 }
 
