@@ -27,4 +27,14 @@ tests_unit_test_check_oracle_SOURCES = tests/unit/test_check_oracle.c \
 	tests/unit/check_net.h
 tests_unit_test_check_oracle_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_check_oracle_LDADD = $(CHECK_TEST_LDADD)
+
+if HAVE_OPENSM
+check_PROGRAMS += tests/unit/test_osm_options tests/unit/test_osm_stree
+tests_unit_test_osm_options_SOURCES = tests/unit/test_osm_options.c
+tests_unit_test_osm_options_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_osm_options_LDADD = libibfcore.la $(CHECK_TEST_LDADD)
+tests_unit_test_osm_stree_SOURCES = tests/unit/test_osm_stree.c
+tests_unit_test_osm_stree_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_osm_stree_LDADD = libibfcore.la $(CHECK_TEST_LDADD)
+endif
 endif
