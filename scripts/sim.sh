@@ -61,6 +61,7 @@ sim_start() {
 		sim_die "the preload library of ibsim-run is missing: '$SIM_SO'" ||
 		return 1
 	mkfifo "$SIM_DIR/console"
+	: >"$SIM_DIR/ibsim.log"
 	ibsim -s -N 60000 -S 8000 -P 600000 -L 49152 "$net" \
 		0<>"$SIM_DIR/console" >"$SIM_DIR/ibsim.log" 2>&1 &
 	SIM_PID=$!
@@ -88,7 +89,7 @@ osm_conf() {
 	local d=$1
 	cat <<-EOF
 	log_file $d/opensm.log
-	log_flags 0x43
+	log_flags ${OSM_LOG_FLAGS:-0x43}
 	force_log_flush TRUE
 	dump_files_dir $d
 	sweep_interval 300
