@@ -204,31 +204,40 @@ static uint32_t count_lids(const struct ftr_fabric *f)
 	return n;
 }
 
+struct ibf_result {
+	struct ibf_unserved unserved;
+	struct ibf_changes changes;
+};
+
 static void log_routed(const struct ibf_engine *e,
 		       const struct ibf_generation *gen,
 		       const struct ibf_timing *ms,
-		       const struct ibf_changes *c)
+		       const struct ibf_result *res)
 {
 	const struct ftr_shape *sh = gen->shape;
 	const struct ftr_fabric *f = gen->fabric;
 
 	ibf_log(e->plugin, IBF_ROUTED,
-		"%s: %u ranks (%s), %u switches, %u leaves, %u hosts (%u not on leaves), %u LIDs, %u planes, %u pods, %u cables (%u sideways), %u threads; ms: snapshot %.1f, shape %.1f, route %.1f, check %.1f, commit %.1f; changed: %"
+		"%s: %u ranks (%s), %u switches, %u leaves, %u hosts (%u not on leaves), %u LIDs, %u planes, %u pods, %u cables (%u sideways), %u threads; without a path: %" PRIu64 " host pairs, %"
+		PRIu64 " host and switch, %" PRIu64
+		" others; ms: snapshot %.1f, shape %.1f, route %.1f, check %.1f, commit %.1f; changed: %"
 		PRIu64 " entries in %" PRIu64 " blocks of %u switches",
 		e->ops->name, sh->n_ranks,
 		sh->roots_given ? "from root_guid_file" : "inferred", f->n_sw,
 		sh->n_leaf, f->n_ep, sh->n_odd, count_lids(f), sh->n_planes,
 		sh->n_pods, f->n_sw_links, sh->n_sideways,
-		ftr_team_size(e->plugin->team), ms->snapshot, ms->shape,
-		ms->route, ms->check, ms->commit, c->entries, c->blocks,
-		c->switches);
+		ftr_team_size(e->plugin->team), res->unserved.hosts,
+		res->unserved.mixed, res->unserved.others, ms->snapshot,
+		ms->shape, ms->route, ms->check, ms->commit,
+		res->changes.entries, res->changes.blocks,
+		res->changes.switches);
 }
 
 /* Tables for gen, proved and handed over; logs its own failures. */
 static enum ftr_status make_tables(struct ibf_engine *e,
 				   const struct ibf_generation *gen,
 				   struct ibf_timing *ms,
-				   struct ibf_changes *changes,
+				   struct ibf_result *res,
 				   struct ftr_err *err)
 {
 	struct ftr_tables *t = NULL;
@@ -242,13 +251,14 @@ static enum ftr_status make_tables(struct ibf_engine *e,
 	ms->route = t1 - t0;
 	if (!st) {
 		msg = IBF_CHECK;
-		st = ibf_verify(e, gen, t, err);
+		st = ibf_verify(e, gen, t, &res->unserved, err);
 		t0 = ibf_now_ms();
 		ms->check = t0 - t1;
 	}
 	if (!st) {
 		msg = IBF_COMMIT;
-		st = ibf_commit(e->plugin, gen->fabric, t, changes, err);
+		st = ibf_commit(e->plugin, gen->fabric, t, &res->changes,
+				err);
 		ms->commit = ibf_now_ms() - t0;
 	}
 	ftr_tables_free(t);
@@ -259,7 +269,7 @@ static enum ftr_status route(struct ibf_engine *e)
 {
 	struct ftr_err err = { 0 };
 	struct ibf_timing ms = { 0 };
-	struct ibf_changes changes = { 0 };
+	struct ibf_result res = { 0 };
 	struct ibf_generation *gen;
 	enum ftr_status st;
 
@@ -268,13 +278,13 @@ static enum ftr_status route(struct ibf_engine *e)
 	st = ibf_generation_new(e, &gen, &ms, &err);
 	if (st)
 		return st;
-	st = make_tables(e, gen, &ms, &changes, &err);
+	st = make_tables(e, gen, &ms, &res, &err);
 	if (st) {
 		generation_free(gen);
 		return st;
 	}
 	ibf_engine_publish(e, gen);
-	log_routed(e, gen, &ms, &changes);
+	log_routed(e, gen, &ms, &res);
 	if (e->plugin->opt.ca_order_dump)
 		ibf_ca_order_write(e, gen->shape);
 	return FTR_OK;

@@ -44,6 +44,13 @@ struct ibf_timing {
 	double snapshot, shape, route, check, commit;
 };
 
+/* (source, LID) pairs that the cabling leaves without an up/down path. */
+struct ibf_unserved {
+	uint64_t hosts;		/* host to host */
+	uint64_t mixed;		/* host to switch, switch to host */
+	uint64_t others;	/* switches, Aggregation Nodes */
+};
+
 struct ibf_changes {
 	uint64_t entries, blocks;
 	uint32_t switches;
@@ -96,7 +103,7 @@ enum ftr_status ibf_snapshot(struct ibf_plugin *p, struct ftr_fabric **out,
 /* verify.c: the verdict on computed tables; FTR_REFUSED with the reason. */
 enum ftr_status ibf_verify(struct ibf_engine *e,
 			   const struct ibf_generation *gen,
-			   const struct ftr_tables *t,
+			   const struct ftr_tables *t, struct ibf_unserved *un,
 			   struct ftr_err *err) FTR_MUST_USE;
 
 /* commit.c: nothing is written unless everything fits. */

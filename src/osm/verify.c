@@ -53,49 +53,56 @@ static enum ftr_status refuse_cycle(const struct ftr_fabric *f,
 			r->cycle_len ? c->port : 0);
 }
 
-/* End ports and their LIDs per switch, to count pairs as the checker does. */
+/* End ports and their LIDs per switch, to count pairs as the checker does; and
+ * the same without Aggregation Nodes, which sit on the upper switches of a
+ * whole tree and have no up/down path to each other there. */
 struct tally {
-	uint32_t *sources;	/* [n_sw] end ports */
-	uint32_t *lids;		/* [n_sw] their LIDs */
+	uint32_t sources, lids;
+	uint32_t hosts, host_lids;
 };
 
-static void tally_fini(struct tally *y)
+static struct tally *tally_new(const struct ftr_fabric *f)
 {
-	free(y->sources);
-	free(y->lids);
-}
+	struct tally *y = ftr_calloc(f->n_sw, sizeof(*y));
 
-static bool tally_hosts(const struct ftr_fabric *f, struct tally *y)
-{
-	y->sources = ftr_calloc(f->n_sw, sizeof(*y->sources));
-	y->lids = ftr_calloc(f->n_sw, sizeof(*y->lids));
-	if (!y->sources || !y->lids)
-		return false;
-	for (ftr_ep e = 0; e < f->n_ep; e++) {
-		if (f->ep[e].sw == FTR_SW_NONE)
+	for (ftr_ep e = 0; y && e < f->n_ep; e++) {
+		const struct ftr_endport *ep = &f->ep[e];
+		uint32_t lids = ep->lid ? 1u << ep->lmc : 0;
+
+		if (ep->sw == FTR_SW_NONE)
 			continue;
-		y->sources[f->ep[e].sw]++;
-		if (f->ep[e].lid)
-			y->lids[f->ep[e].sw] += 1u << f->ep[e].lmc;
+		y[ep->sw].sources++;
+		y[ep->sw].lids += lids;
+		if (ftr_ep_is_aggregation(ep))
+			continue;
+		y[ep->sw].hosts++;
+		y[ep->sw].host_lids += lids;
 	}
-	return true;
+	return y;
 }
 
-/* Host pairs that the shape's own costs give no path. */
-static uint64_t unserved(const struct ftr_shape *sh, const struct tally *y)
+/* Pairs that the shape's own costs give no path. */
+static void count_unserved(const struct ftr_shape *sh, const struct tally *y,
+			   uint64_t *end_ports, struct ibf_unserved *out)
 {
-	uint32_t n_sw = sh->f->n_sw;
-	uint64_t pairs = 0;
+	const struct ftr_fabric *f = sh->f;
 
-	for (ftr_sw s = 0; s < n_sw; s++) {
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		const uint8_t *cost = ftr_shape_cost(sh, s);
 
-		for (uint32_t c = 0; y->sources[s] && c < n_sw; c++)
-			if (cost[c] == FTR_COST_INF)
-				pairs += (uint64_t)y->sources[s] *
-					 y->lids[sh->col_sw[c]];
+		for (uint32_t c = 0; c < f->n_sw; c++) {
+			ftr_sw to = sh->col_sw[c];
+
+			if (cost[c] != FTR_COST_INF)
+				continue;
+			*end_ports += (uint64_t)y[s].sources * y[to].lids;
+			out->hosts += (uint64_t)y[s].hosts * y[to].host_lids;
+			out->mixed += y[to].host_lids;
+			if (f->sw[to].lid)
+				out->mixed += (uint64_t)y[s].hosts <<
+					      f->sw[to].lmc;
+		}
 	}
-	return pairs;
 }
 
 /* Some pairs of switches without a path, by name: both with hosts if there are
@@ -112,8 +119,8 @@ static void sample_pairs(const struct ftr_shape *sh, const struct tally *y,
 
 		for (uint32_t c = 0; c < f->n_sw; c++) {
 			ftr_sw to = sh->col_sw[c];
-			unsigned int ends = (y->sources[s] != 0) +
-					    (y->lids[to] != 0);
+			unsigned int ends = (y[s].hosts != 0) +
+					    (y[to].host_lids != 0);
 
 			if (cost[c] != FTR_COST_INF || ends < 1u + both)
 				continue;
@@ -126,39 +133,28 @@ static void sample_pairs(const struct ftr_shape *sh, const struct tally *y,
 	}
 }
 
-/* Switches of the upper ranks have no up/down path to each other on any tree,
- * so what counts as worth a warning has a host at one end. */
-static void warn_unreachable(struct ibf_engine *e, const struct ftr_shape *sh,
-			     const struct tally *y,
-			     const struct ftr_check_report *r)
+static void warn_unserved(struct ibf_engine *e, const struct ftr_shape *sh,
+			  const struct tally *y, const struct ibf_unserved *un)
 {
-	const uint64_t *bad = r->bad, *all = r->pairs;
 	char sample[1024];
 
-	if (!bad[FTR_CHECK_HOST_HOST] && !bad[FTR_CHECK_SW_HOST] &&
-	    !bad[FTR_CHECK_HOST_SW])
+	if (!un->hosts && !un->mixed)
 		return;
-	sample_pairs(sh, y, bad[FTR_CHECK_HOST_HOST] != 0,
-		     e->plugin->opt.log_samples, sample, sizeof(sample));
+	sample_pairs(sh, y, un->hosts != 0, e->plugin->opt.log_samples, sample,
+		     sizeof(sample));
 	ibf_log(e->plugin, IBF_UNREACHABLE,
-		"%s: the cabling leaves pairs without an up/down path: %" PRIu64
-		" of %" PRIu64 " host to host, %" PRIu64 " of %" PRIu64
-		" switch to host, %" PRIu64 " of %" PRIu64
-		" host to switch; all others are routed%s", e->ops->name,
-		bad[FTR_CHECK_HOST_HOST], all[FTR_CHECK_HOST_HOST],
-		bad[FTR_CHECK_SW_HOST], all[FTR_CHECK_SW_HOST],
-		bad[FTR_CHECK_HOST_SW], all[FTR_CHECK_HOST_SW], sample);
+		"%s: the cabling leaves %" PRIu64 " pairs of hosts and %" PRIu64
+		" pairs of a host and a switch without an up/down path; all others are routed%s",
+		e->ops->name, un->hosts, un->mixed, sample);
 }
 
 static enum ftr_status judge(const struct ibf_generation *gen,
 			     const struct ftr_tables *t,
-			     const struct tally *y,
 			     const struct ftr_check_report *r,
-			     struct ftr_err *err)
+			     uint64_t allowed, struct ftr_err *err)
 {
 	const struct ftr_fabric *f = gen->fabric;
 	const struct ftr_check_sample *hole = &r->sample[FTR_FIND_HOLE];
-	uint64_t allowed;
 
 	for (int i = FTR_FIND_DEAD_PORT; i < FTR_N_FINDINGS; i++)
 		if (r->found[i])
@@ -172,7 +168,6 @@ static enum ftr_status judge(const struct ibf_generation *gen,
 	if (r->cdg == FTR_CDG_NOT_CHECKED)
 		return ftr_fail(err, FTR_REFUSED,
 				"the computed tables were not checked for credit loops");
-	allowed = unserved(gen->shape, y);
 	if (r->bad[FTR_CHECK_HOST_HOST] <= allowed)
 		return FTR_OK;
 	return ftr_fail(err, FTR_REFUSED, "%" PRIu64
@@ -185,26 +180,34 @@ static enum ftr_status judge(const struct ibf_generation *gen,
 
 enum ftr_status ibf_verify(struct ibf_engine *e,
 			   const struct ibf_generation *gen,
-			   const struct ftr_tables *t, struct ftr_err *err)
+			   const struct ftr_tables *t, struct ibf_unserved *un,
+			   struct ftr_err *err)
 {
 	struct ftr_check_opts opts = {
 		.rank = gen->shape->rank, .switch_sources = true
 	};
 	struct ftr_check_report *r = ftr_calloc(1, sizeof(*r));
-	struct tally y = { 0 };
+	struct tally *y = tally_new(gen->fabric);
+	uint64_t end_ports = 0;
 	enum ftr_status st;
 
-	if (!r || !tally_hosts(gen->fabric, &y)) {
+	memset(un, 0, sizeof(*un));
+	if (!r || !y)
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for the check");
-		goto out;
+	else
+		st = ftr_check_tables(gen->fabric, t, &opts, e->plugin->team,
+				      r, err);
+	if (!st) {
+		count_unserved(gen->shape, y, &end_ports, un);
+		st = judge(gen, t, r, end_ports, err);
 	}
-	st = ftr_check_tables(gen->fabric, t, &opts, e->plugin->team, r, err);
-	if (!st)
-		st = judge(gen, t, &y, r, err);
-	if (!st)
-		warn_unreachable(e, gen->shape, &y, r);
-out:
-	tally_fini(&y);
+	if (!st) {
+		for (int i = 0; i < FTR_N_CHECK_CLASSES; i++)
+			un->others += r->bad[i];
+		un->others -= FTR_MIN(un->others, un->hosts + un->mixed);
+		warn_unserved(e, gen->shape, y, un);
+	}
+	free(y);
 	free(r);
 	return st;
 }

@@ -19,15 +19,6 @@ tests_unit_test_shape_SOURCES = tests/unit/test_shape.c
 tests_unit_test_shape_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_shape_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
-check_PROGRAMS += tests/unit/test_check tests/unit/test_check_oracle
-tests_unit_test_check_SOURCES = tests/unit/test_check.c tests/unit/check_net.h
-tests_unit_test_check_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_check_LDADD = $(CHECK_TEST_LDADD)
-tests_unit_test_check_oracle_SOURCES = tests/unit/test_check_oracle.c \
-	tests/unit/check_net.h
-tests_unit_test_check_oracle_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_check_oracle_LDADD = $(CHECK_TEST_LDADD)
-
 if HAVE_OPENSM
 check_PROGRAMS += tests/unit/test_osm_options tests/unit/test_osm_stree
 tests_unit_test_osm_options_SOURCES = tests/unit/test_osm_options.c
@@ -37,4 +28,13 @@ tests_unit_test_osm_stree_SOURCES = tests/unit/test_osm_stree.c
 tests_unit_test_osm_stree_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_osm_stree_LDADD = libibfcore.la $(CHECK_TEST_LDADD)
 endif
+
+check_PROGRAMS += tests/unit/test_check tests/unit/test_check_oracle
+tests_unit_test_check_SOURCES = tests/unit/test_check.c tests/unit/check_net.h
+tests_unit_test_check_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_check_LDADD = $(CHECK_TEST_LDADD)
+tests_unit_test_check_oracle_SOURCES = tests/unit/test_check_oracle.c \
+	tests/unit/check_net.h
+tests_unit_test_check_oracle_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_check_oracle_LDADD = $(CHECK_TEST_LDADD)
 endif
