@@ -40,36 +40,71 @@ static enum ftr_status find_all(struct ibf_plugin *p,
 	return FTR_OK;
 }
 
-static void count(const uint8_t *old, const uint8_t *new, uint32_t n,
-		  struct ibf_changes *c)
+/* One 64-entry block in, and what of it differs from the old one. */
+static uint32_t put_block(uint8_t *new, const uint8_t *old,
+			  const uint8_t *row, uint32_t n)
 {
-	uint64_t before = c->entries;
+	uint32_t diff = 0;
 
-	for (uint32_t at = 0; at < n; at += FTR_LFT_BLOCK) {
-		uint32_t end = FTR_MIN(at + FTR_LFT_BLOCK, n), diff = 0;
+	memcpy(new, row, n);
+	if (!memcmp(new, old, n))
+		return 0;
+	for (uint32_t i = 0; i < n; i++)
+		diff += old[i] != new[i];
+	return diff;
+}
 
-		for (uint32_t i = at; i < end; i++)
-			diff += old[i] != new[i];
-		c->entries += diff;
-		c->blocks += diff != 0;
+struct job {
+	const struct ftr_fabric *f;
+	const struct ftr_tables *t;
+	osm_switch_t **sw;
+	struct ibf_changes by_worker[FTR_TEAM_MAX];
+};
+
+static void put_switches(void *ctx, unsigned int worker, uint32_t begin,
+			 uint32_t end)
+{
+	struct job *j = ctx;
+	struct ibf_changes c = { 0 };
+
+	for (ftr_sw s = begin; s < end; s++) {
+		const uint8_t *row = ftr_tables_row(j->t, s);
+		uint32_t n = j->f->max_lid + 1u, before = (uint32_t)c.blocks;
+
+		for (uint32_t at = 0; at < n; at += FTR_LFT_BLOCK) {
+			uint32_t diff = put_block(j->sw[s]->new_lft + at,
+						  j->sw[s]->lft + at, row + at,
+						  FTR_MIN(n - at, FTR_LFT_BLOCK));
+
+			c.entries += diff;
+			c.blocks += diff != 0;
+		}
+		c.switches += c.blocks != before;
 	}
-	c->switches += c->entries != before;
+	j->by_worker[worker].entries += c.entries;
+	j->by_worker[worker].blocks += c.blocks;
+	j->by_worker[worker].switches += c.switches;
 }
 
 enum ftr_status ibf_commit(struct ibf_plugin *p, const struct ftr_fabric *f,
 			   const struct ftr_tables *t,
 			   struct ibf_changes *changes, struct ftr_err *err)
 {
-	osm_switch_t **sw = ftr_calloc(f->n_sw, sizeof(*sw));
+	struct job j = {
+		.f = f, .t = t, .sw = ftr_calloc(f->n_sw, sizeof(*j.sw))
+	};
 	enum ftr_status st;
 
-	if (!sw)
+	if (!j.sw)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for the commit");
-	st = find_all(p, f, sw, err);
-	for (ftr_sw s = 0; !st && s < f->n_sw; s++) {
-		memcpy(sw[s]->new_lft, ftr_tables_row(t, s), f->max_lid + 1u);
-		count(sw[s]->lft, sw[s]->new_lft, sw[s]->lft_size, changes);
+	st = find_all(p, f, j.sw, err);
+	if (!st)
+		ftr_team_run(p->team, f->n_sw, 16, put_switches, &j);
+	for (unsigned int i = 0; i < FTR_TEAM_MAX; i++) {
+		changes->entries += j.by_worker[i].entries;
+		changes->blocks += j.by_worker[i].blocks;
+		changes->switches += j.by_worker[i].switches;
 	}
-	free(sw);
+	free(j.sw);
 	return st;
 }
