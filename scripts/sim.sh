@@ -79,10 +79,16 @@ sim_ready() {
 
 sim_do() { printf '%s\n' "$1" >"$SIM_DIR/console"; }
 
-# The preload library makes ./sys-PID, hence the cd.
+# The preload library makes ./sys-PID, hence the cd; it also says on stderr
+# where it has attached, which is nobody's business.
 in_sim() {
+	local status=0 err
+	err=$(mktemp "$SIM_DIR/stderr.XXXXXX")
 	(cd "$SIM_DIR" && LD_PRELOAD="${SIM_PRELOAD:+$SIM_PRELOAD:}$SIM_SO" \
-		exec "$@" 2> >(grep -v 'sim_connect: attached' >&2))
+		exec "$@") 2>"$err" || status=$?
+	grep -v 'sim_connect: attached' "$err" >&2 || true
+	rm -f "$err"
+	return "$status"
 }
 
 osm_conf() {
@@ -106,7 +112,7 @@ osm_start() {
 	rm -f "$d/console"
 	mkfifo "$d/console"
 	OSM_HOST[$id]=${OSM_HOST[$id]:-$SIM_HOST}
-	OSM_MARK[$id]=0
+	osm_mark "$id"
 	osm_exec "$d" "${OSM_HOST[$id]}" &
 	OSM_PID[$id]=$!
 }
