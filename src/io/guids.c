@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * GUID files: one per line, hex with or without 0x, comments from '#' on.  As
+ * people write them with an editor, the last newline may be missing.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "io/io.h"
+
+static enum ftr_status guid(const struct ftr_text *t, struct ftr_cur c,
+			    uint64_t *out)
+{
+	struct ftr_cur at = c;
+
+	if (!ftr_cur_uint(&at, 16, UINT64_MAX, out))
+		return ftr_text_expected(t, &c, "a GUID");
+	ftr_cur_blanks(&at);
+	if (!ftr_cur_end(&at) && *at.p != '#')
+		return ftr_text_expected(t, &c, "a GUID and nothing else");
+	if (!*out)
+		return ftr_text_fail(t, FTR_PARSE, "GUID 0 names nothing");
+	return FTR_OK;
+}
+
+enum ftr_status ftr_read_guids(const char *path, uint64_t **guids, uint32_t *n,
+			       struct ftr_err *err)
+{
+	uint32_t cap = 0, count = 0;
+	uint64_t *list = NULL;
+	struct ftr_text t;
+	struct ftr_cur c;
+	enum ftr_status st = ftr_text_open(&t, path, err);
+
+	if (st)
+		return st;
+	t.open_end = true;
+	for (;;) {
+		st = ftr_text_meaningful(&t, &c);
+		if (st || !c.p)
+			break;
+		if (!FTR_GROW(list, count, cap)) {
+			st = ftr_text_nomem(&t);
+			break;
+		}
+		st = guid(&t, c, &list[count]);
+		if (st)
+			break;
+		count++;
+	}
+	ftr_text_close(&t);
+	if (!st && !list) {
+		list = ftr_malloc(sizeof(*list));
+		if (!list)
+			st = ftr_text_nomem(&t);
+	}
+	if (st) {
+		free(list);
+		return st;
+	}
+	*guids = list;
+	*n = count;
+	return FTR_OK;
+}

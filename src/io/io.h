@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What the readers share: lines of a file, a cursor inside a line, and the
+ * raw fabric that every topology format is first collected into.
+ */
+#ifndef FTR_IO_INTERNAL_H
+#define FTR_IO_INTERNAL_H
+
+#include "core/core.h"
+#include "fabric/fabric.h"
+#include <ftr/io.h>
+
+/* ---- text.c: lines and cursors ----------------------------------------- */
+
+#define FTR_LINE_MAX 4096
+
+struct ftr_text {
+	const char *path;	/* for messages */
+	struct ftr_err *err;
+	const char *at, *end;	/* bytes not yet given out */
+	uint32_t line;		/* number of the line given last, from 1 */
+	int fd;			/* -1: all bytes are in memory already */
+	char *buf;		/* window over fd */
+	bool open_end;		/* the last line may lack its newline */
+};
+
+/* A piece of one line: [p, end).  p is NULL after the last line. */
+struct ftr_cur {
+	const char *p, *end;
+};
+
+void ftr_text_mem(struct ftr_text *t, const char *path, const char *text,
+		  size_t len, struct ftr_err *err);
+/* Lines are valid until the next one is asked for. */
+enum ftr_status ftr_text_open(struct ftr_text *t, const char *path,
+			      struct ftr_err *err) FTR_MUST_USE;
+void ftr_text_close(struct ftr_text *t);
+enum ftr_status ftr_text_line(struct ftr_text *t,
+			      struct ftr_cur *c) FTR_MUST_USE;
+/* The same, passing over blank lines and those that start with '#'. */
+enum ftr_status ftr_text_meaningful(struct ftr_text *t,
+				    struct ftr_cur *c) FTR_MUST_USE;
+/* The whole file, malloc()ed. */
+enum ftr_status ftr_slurp(const char *path, char **text, size_t *len,
+			  struct ftr_err *err) FTR_MUST_USE;
+
+/* "PATH:LINE: text" for the line given last, or for an earlier one. */
+enum ftr_status ftr_text_fail(const struct ftr_text *t, enum ftr_status status,
+			      const char *fmt, ...) FTR_PRINTF(3, 4);
+enum ftr_status ftr_text_fail_at(const struct ftr_text *t, uint32_t line,
+				 enum ftr_status status, const char *fmt, ...)
+	FTR_PRINTF(4, 5);
+/* "expected WHAT, found 'rest of the line'" */
+enum ftr_status ftr_text_expected(const struct ftr_text *t,
+				  const struct ftr_cur *c, const char *what);
+enum ftr_status ftr_text_nomem(const struct ftr_text *t);
+
+/* Foreign bytes fit for a message: printable and not too many of them. */
+struct ftr_quoted {
+	char s[44];
+};
+struct ftr_quoted ftr_quote(const char *s, size_t len);
+
+void ftr_cur_blanks(struct ftr_cur *c);
+static inline bool ftr_cur_end(const struct ftr_cur *c)
+{
+	return c->p == c->end;
+}
+/* Each steps over what it names and says whether it was there. */
+bool ftr_cur_char(struct ftr_cur *c, char ch);
+bool ftr_cur_str(struct ftr_cur *c, const char *s);
+bool ftr_cur_word(struct ftr_cur *c, const char *word);
+/* Digits of base 10 or 16 up to max; base 0: hex after 0x, else decimal. */
+bool ftr_cur_uint(struct ftr_cur *c, unsigned int base, uint64_t max,
+		  uint64_t *out);
+/* Move to just behind the first occurrence of s. */
+bool ftr_cur_find(struct ftr_cur *c, const char *s);
+
+/* ---- raw.c: a fabric as a file tells it -------------------------------- */
+
+#define FTR_RAW_NONE UINT32_MAX
+
+struct ftr_raw_node {
+	const char *id;		/* NULL: known by its GUID only */
+	const char *name;
+	uint32_t id_len, name_len;
+	uint32_t line;
+	uint64_t guid;
+	ftr_lid lid;		/* of a switch; 0 = not told */
+	uint8_t lmc;
+	uint8_t type;		/* enum ftr_node_type */
+	ftr_port n_ports;
+};
+
+/* One port and what its line says of the far end; 0 = not told. */
+struct ftr_raw_port {
+	uint32_t node;		/* index of the own node */
+	uint32_t far;		/* of the far node; FTR_RAW_NONE: see far_id */
+	const char *far_id;
+	uint32_t far_len;
+	uint32_t line;
+	uint64_t guid, far_guid;	/* port GUIDs, of end ports only */
+	ftr_lid lid, far_lid;
+	uint8_t lmc;
+	ftr_port num, far_num;
+	uint8_t width, speed;
+};
+
+struct ftr_raw {
+	struct ftr_text *t;
+	struct ftr_arena *arena;	/* strings that are not in the text */
+	struct ftr_raw_node *node;
+	struct ftr_raw_port *port;
+	uint32_t n_node, cap_node;
+	uint32_t n_port, cap_port;
+	uint32_t *id_slot;	/* open addressing: index of a node, NONE */
+	uint32_t id_cap;	/* power of two, at most half full */
+	struct ftr_map by_guid;
+	struct ftr_map by_port;	/* node << 8 | num */
+};
+
+enum ftr_status ftr_raw_init(struct ftr_raw *r, struct ftr_text *t) FTR_MUST_USE;
+void ftr_raw_fini(struct ftr_raw *r);
+uint32_t ftr_raw_find_id(const struct ftr_raw *r, const char *id, size_t len);
+enum ftr_status ftr_raw_add_node(struct ftr_raw *r,
+				 const struct ftr_raw_node *n) FTR_MUST_USE;
+enum ftr_status ftr_raw_add_port(struct ftr_raw *r,
+				 const struct ftr_raw_port *p) FTR_MUST_USE;
+/* Verify the whole and publish it. */
+enum ftr_status ftr_raw_build(struct ftr_raw *r, unsigned int lmc,
+			      struct ftr_fabric **out) FTR_MUST_USE;
+
+/* ---- the formats ------------------------------------------------------- */
+
+enum ftr_status ftr_netfile_collect(struct ftr_raw *r) FTR_MUST_USE;
+enum ftr_status ftr_subnetlst_collect(struct ftr_raw *r) FTR_MUST_USE;
+enum ftr_status ftr_portlist_collect(struct ftr_raw *r) FTR_MUST_USE;
+
+#endif

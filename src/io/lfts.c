@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Forwarding tables as text.  One section per switch:
+ *
+ *	Unicast lids [0-41] of switch Lid 12 guid 0x0008f10500108c9e ('name'):
+ *	0x0001 004 # Channel Adapter portguid 0x...: 'node'
+ *	...
+ *	41 lids dumped
+ *
+ * as OpenSM dumps them (the last line tells the greatest LID), or as ibroute
+ * and dump_lfts print them, with column titles, "0x0001 004 : (Channel Adapter
+ * ...)" and "N valid lids dumped" (the number of lines).  A section without its
+ * last line is torn.
+ *
+ * Read are LID and port.  The port GUID behind them is not: under ibsim it is
+ * often another than the one in the netfile, while LIDs agree.  Entries for
+ * LIDs above the fabric's last, and sections of switches that the fabric does
+ * not have, are passed over, as real switches keep entries of nodes long gone.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/io.h"
+
+struct reader {
+	struct ftr_text t;
+	const struct ftr_fabric *f;
+	struct ftr_tables *tables;
+	uint32_t *told;		/* [n_sw] line of the section, 0: none */
+	bool open;		/* inside a section */
+	uint32_t open_line;
+	ftr_sw sw;		/* its switch; FTR_SW_NONE: not of f */
+	uint64_t lines;		/* entries in the section so far */
+	uint32_t known;		/* sections of switches of f */
+	uint32_t unknown_line;	/* the first of the others */
+	uint64_t unknown;	/* its GUID */
+};
+
+/* ---- reading ----------------------------------------------------------- */
+
+static enum ftr_status torn(const struct reader *r)
+{
+	return ftr_text_fail(&r->t, FTR_PARSE, "the section that begins on line %u has no \"lids dumped\" line",
+			     r->open_line);
+}
+
+static enum ftr_status begin(struct reader *r, struct ftr_cur *c)
+{
+	struct ftr_cur at = *c;
+	uint64_t guid;
+
+	if (r->open)
+		return torn(r);
+	if (!ftr_cur_find(&at, " guid 0x") ||
+	    !ftr_cur_uint(&at, 16, UINT64_MAX, &guid))
+		return ftr_text_expected(&r->t, c, "\"of switch ... guid 0x...\"");
+	r->open = true;
+	r->open_line = r->t.line;
+	r->lines = 0;
+	r->sw = ftr_fabric_find_sw(r->f, guid);
+	if (r->sw == FTR_SW_NONE) {
+		if (!r->unknown_line) {
+			r->unknown_line = r->t.line;
+			r->unknown = guid;
+		}
+		return FTR_OK;
+	}
+	if (r->told[r->sw])
+		return ftr_text_fail(&r->t, FTR_INVAL, "a second section of switch 0x%016"
+				     PRIx64 ", the first is on line %u", guid,
+				     r->told[r->sw]);
+	r->told[r->sw] = r->t.line;
+	r->known++;
+	return FTR_OK;
+}
+
+static enum ftr_status entry(struct reader *r, struct ftr_cur *c)
+{
+	struct ftr_cur at = *c;
+	uint64_t lid, port;
+	uint8_t *slot;
+
+	if (!r->open)
+		return ftr_text_fail(&r->t, FTR_PARSE, "entry outside of a switch's section: '%s'",
+				     ftr_quote(c->p, (size_t)(c->end - c->p)).s);
+	if (!ftr_cur_uint(&at, 16, UINT16_MAX, &lid) ||
+	    !ftr_cur_char(&at, ' '))
+		return ftr_text_expected(&r->t, c, "a LID 0x0000..0xffff");
+	ftr_cur_blanks(&at);
+	*c = at;
+	if (!ftr_cur_uint(&at, 10, UINT8_MAX, &port) ||
+	    (!ftr_cur_end(&at) && *at.p != ' '))
+		return ftr_text_expected(&r->t, c, "a port 0..255");
+	r->lines++;
+	if (r->sw == FTR_SW_NONE || !lid || lid > r->tables->max_lid)
+		return FTR_OK;
+	slot = ftr_tables_row(r->tables, r->sw) + lid;
+	if (*slot != FTR_PORT_NONE && *slot != port)
+		return ftr_text_fail(&r->t, FTR_INVAL, "LID %u leads to port %u here but to port %u before",
+				     (unsigned int)lid, (unsigned int)port,
+				     *slot);
+	*slot = (uint8_t)port;
+	return FTR_OK;
+}
+
+/* "41 lids dumped" or "17 valid lids dumped"; false if it is neither. */
+static enum ftr_status finish(struct reader *r, struct ftr_cur *c, bool *is)
+{
+	struct ftr_cur at = *c;
+	uint64_t n;
+	bool valid;
+
+	*is = false;
+	if (!ftr_cur_uint(&at, 10, UINT64_MAX, &n))
+		return FTR_OK;
+	ftr_cur_blanks(&at);
+	valid = ftr_cur_word(&at, "valid");
+	ftr_cur_blanks(&at);
+	if (!ftr_cur_str(&at, "lids dumped"))
+		return FTR_OK;
+	*is = true;
+	if (!r->open)
+		return ftr_text_fail(&r->t, FTR_PARSE, "\"lids dumped\" outside of a switch's section");
+	if (valid && n != r->lines)
+		return ftr_text_fail(&r->t, FTR_PARSE, "%" PRIu64
+				     " lids dumped, but %" PRIu64
+				     " entries since line %u", n, r->lines,
+				     r->open_line);
+	r->open = false;
+	return FTR_OK;
+}
+
+static enum ftr_status line(struct reader *r, struct ftr_cur *c)
+{
+	enum ftr_status st;
+	bool is;
+
+	if (ftr_cur_str(c, "Unicast lids"))
+		return begin(r, c);
+	if (c->end - c->p > 2 && c->p[0] == '0' && c->p[1] == 'x')
+		return entry(r, c);
+	if (ftr_cur_word(c, "Lid") || ftr_cur_word(c, "Port"))
+		return FTR_OK;	/* column titles */
+	if (ftr_cur_str(c, "Multicast mlids"))
+		return ftr_text_fail(&r->t, FTR_PARSE, "multicast tables, not unicast ones");
+	st = finish(r, c, &is);
+	if (st || is)
+		return st;
+	return ftr_text_fail(&r->t, FTR_PARSE, "neither section nor entry: '%s'",
+			     ftr_quote(c->p, (size_t)(c->end - c->p)).s);
+}
+
+static enum ftr_status read_all(struct reader *r)
+{
+	for (;;) {
+		struct ftr_cur c;
+		enum ftr_status st = ftr_text_meaningful(&r->t, &c);
+
+		if (st)
+			return st;
+		if (!c.p)
+			break;
+		st = line(r, &c);
+		if (st)
+			return st;
+	}
+	if (r->open)
+		return torn(r);
+	if (!r->known && r->unknown_line)
+		return ftr_text_fail_at(&r->t, r->unknown_line, FTR_INVAL,
+					"no switch of this file is in the fabric, the first is 0x%016"
+					PRIx64, r->unknown);
+	if (!r->known)
+		return ftr_text_fail(&r->t, FTR_PARSE, "the file ends without a single switch: no tables");
+	return FTR_OK;
+}
+
+enum ftr_status ftr_read_lfts(const char *path, const struct ftr_fabric *f,
+			      struct ftr_tables **out, uint32_t *missing,
+			      struct ftr_err *err)
+{
+	struct reader r = { .f = f };
+	enum ftr_status st = ftr_text_open(&r.t, path, err);
+
+	if (st)
+		return st;
+	r.told = ftr_calloc(f->n_sw, sizeof(*r.told));
+	if (!r.told)
+		st = ftr_text_nomem(&r.t);
+	if (!st)
+		st = ftr_tables_new(f, true, &r.tables, err);
+	if (!st)
+		st = read_all(&r);
+	ftr_text_close(&r.t);
+	free(r.told);
+	if (st) {
+		ftr_tables_free(r.tables);
+		return st;
+	}
+	if (missing)
+		*missing = f->n_sw - r.known;
+	*out = r.tables;
+	return FTR_OK;
+}
+
+/* ---- writing ----------------------------------------------------------- */
+
+struct suffix {			/* what follows the port number of a LID */
+	const char *s;
+	size_t len;
+};
+
+/* Node descriptions are foreign bytes: keep them inside of their line. */
+static void clean(char *to, const char *from)
+{
+	size_t len = strnlen(from, FTR_NAME_MAX);
+
+	for (size_t i = 0; i < len; i++)
+		to[i] = (unsigned char)from[i] < ' ' || from[i] == 127 ?
+			'?' : from[i];
+	to[len] = '\0';
+}
+
+static bool make_suffix(struct ftr_arena *a, const struct ftr_fabric *f,
+			ftr_lid lid, struct suffix *out)
+{
+	const struct ftr_lid_owner *o = &f->owner[lid];
+	char name[FTR_NAME_MAX + 1], text[160];
+	const char *type = "Channel Adapter";
+	uint64_t guid;
+
+	switch (o->kind) {
+	case FTR_OWNER_SW:
+		type = "Switch";
+		guid = f->sw[o->idx].guid;
+		clean(name, f->sw[o->idx].name);
+		break;
+	case FTR_OWNER_EP:
+		if (f->ep[o->idx].type == FTR_NODE_ROUTER)
+			type = "Router";
+		guid = f->ep[o->idx].guid;
+		clean(name, f->ep[o->idx].name);
+		break;
+	default:
+		out->s = " # unknown node and type\n";
+		out->len = strlen(out->s);
+		return true;
+	}
+	snprintf(text, sizeof(text), " # %s portguid 0x%016" PRIx64 ": '%s'\n",
+		 type, guid, name);
+	out->s = ftr_arena_strndup(a, text, sizeof(text));
+	out->len = strlen(text);
+	return out->s != NULL;
+}
+
+static void write_entry(FILE *out, uint32_t lid, unsigned int port,
+			const struct suffix *suffix)
+{
+	static const char hex[] = "0123456789abcdef";
+	char head[10] = { '0', 'x', hex[lid >> 12 & 15], hex[lid >> 8 & 15],
+			  hex[lid >> 4 & 15], hex[lid & 15], ' ',
+			  (char)('0' + port / 100),
+			  (char)('0' + port / 10 % 10),
+			  (char)('0' + port % 10) };
+
+	fwrite(head, 1, sizeof(head), out);
+	fwrite(suffix->s, 1, suffix->len, out);
+}
+
+static void write_section(FILE *out, const struct ftr_fabric *f,
+			  const struct ftr_tables *t, ftr_sw s,
+			  const struct suffix *suffix)
+{
+	const uint8_t *row = ftr_tables_row(t, s);
+	char name[FTR_NAME_MAX + 1];
+
+	clean(name, f->sw[s].name);
+	fprintf(out, "Unicast lids [0-%u] of switch Lid %u guid 0x%016" PRIx64
+		" ('%s'):\n", t->max_lid, f->sw[s].lid, f->sw[s].guid, name);
+	for (uint32_t lid = 1; lid <= t->max_lid; lid++)
+		if (row[lid] != FTR_PORT_NONE)
+			write_entry(out, lid, row[lid], &suffix[lid]);
+	fprintf(out, "%u lids dumped\n", t->max_lid);
+}
+
+enum ftr_status ftr_write_lfts(FILE *out, const struct ftr_fabric *f,
+			       const struct ftr_tables *t, struct ftr_err *err)
+{
+	struct ftr_arena *a;
+	struct suffix *suffix = NULL;
+	enum ftr_status st = FTR_OK;
+	bool ok;
+
+	if (t->n_sw != f->n_sw || t->max_lid > f->max_lid)
+		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs up to %u do not fit a fabric of %u and %u",
+				t->n_sw, t->max_lid, f->n_sw, f->max_lid);
+	a = ftr_arena_new();
+	if (a)
+		suffix = ftr_arena_alloc(a, t->max_lid + 1u, sizeof(*suffix));
+	ok = suffix != NULL;
+	for (uint32_t lid = 0; ok && lid <= t->max_lid; lid++)
+		ok = make_suffix(a, f, (ftr_lid)lid, &suffix[lid]);
+	if (!ok) {
+		ftr_arena_free(a);
+		return ftr_fail(err, FTR_NOMEM, "out of memory for a dump of tables");
+	}
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		write_section(out, f, t, s, suffix);
+	if (fflush(out) || ferror(out))
+		st = ftr_fail(err, FTR_IO, "cannot write the tables: %s",
+			      strerror(errno));
+	ftr_arena_free(a);
+	return st;
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The reader of the ports report, ibnetdiscover -p: one line per port.
+ *
+ *	SW    18  2 0x00066a00ec002dd9 4x QDR - CA    41  1 0x001175000077caee ( 'leaf' - 'node166 HCA-1' )
+ *	SW    18  1 0x00066a00ec002dd9 4x SDR                                    'leaf'
+ *
+ * Fields: type, LID, port, GUID, width, speed.  An uncabled port is printed
+ * too, so a switch has as many ports as its greatest number; end nodes show
+ * only port GUIDs, and each of their ports stands for a node of its own, whose
+ * node GUID is the port GUID.  Widths and speeds that are no such words count
+ * as unknown.  The LMC is not told: 0.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "io/io.h"
+
+struct side {
+	uint8_t type;
+	uint64_t lid, num, guid;
+};
+
+static enum ftr_status side(struct ftr_raw *r, struct ftr_cur *c,
+			    struct side *s)
+{
+	struct ftr_cur at = *c;
+
+	ftr_cur_blanks(&at);
+	if (ftr_cur_word(&at, "SW"))
+		s->type = FTR_NODE_SWITCH;
+	else if (ftr_cur_word(&at, "CA"))
+		s->type = FTR_NODE_CA;
+	else if (ftr_cur_word(&at, "RT") || ftr_cur_word(&at, "Rt"))
+		s->type = FTR_NODE_ROUTER;
+	else
+		return ftr_text_expected(r->t, c, "SW, CA or RT");
+	*c = at;
+	ftr_cur_blanks(c);
+	if (!ftr_cur_uint(c, 10, FTR_LID_MAX, &s->lid))
+		return ftr_text_expected(r->t, c, "a LID");
+	ftr_cur_blanks(c);
+	if (!ftr_cur_uint(c, 10, FTR_PORT_MAX, &s->num))
+		return ftr_text_expected(r->t, c, "a port number");
+	ftr_cur_blanks(c);
+	if (!ftr_cur_uint(c, 16, UINT64_MAX, &s->guid))
+		return ftr_text_expected(r->t, c, "a GUID");
+	return FTR_OK;
+}
+
+static void rate(struct ftr_cur *c, struct ftr_raw_port *p)
+{
+	struct ftr_cur at = *c;
+	const char *first;
+	uint64_t lanes;
+
+	ftr_cur_blanks(&at);
+	if (!ftr_cur_uint(&at, 10, 12, &lanes) || !ftr_cur_char(&at, 'x'))
+		return;
+	p->width = (uint8_t)lanes;
+	ftr_cur_blanks(&at);
+	for (first = at.p; !ftr_cur_end(&at) && *at.p != ' ';)
+		at.p++;
+	p->speed = (uint8_t)ftr_speed_parse(first, (size_t)(at.p - first));
+	*c = at;
+}
+
+/* "( 'near' - 'far' )": both may hold quotes, so look for the seam. */
+static enum ftr_status names(struct ftr_raw *r, struct ftr_cur *c,
+			     struct ftr_cur *near, struct ftr_cur *far)
+{
+	struct ftr_cur at = *c;
+
+	ftr_cur_blanks(&at);
+	if (!ftr_cur_str(&at, "( '"))
+		return ftr_text_expected(r->t, c, "( 'name' - 'name' )");
+	near->p = at.p;
+	if (!ftr_cur_find(&at, "' - '"))
+		return ftr_text_expected(r->t, c, "( 'name' - 'name' )");
+	near->end = at.p - strlen("' - '");
+	far->p = at.p;
+	while (at.end > at.p && at.end[-1] == ' ')
+		at.end--;
+	if (at.end - at.p < 3 || memcmp(at.end - 3, "' )", 3))
+		return ftr_text_expected(r->t, c, "( 'name' - 'name' )");
+	far->end = at.end - 3;
+	return FTR_OK;
+}
+
+static enum ftr_status enter(struct ftr_raw *r, const struct side *s,
+			     struct ftr_cur name, uint32_t *out)
+{
+	bool is_sw = s->type == FTR_NODE_SWITCH;
+	struct ftr_raw_node *n;
+
+	*out = ftr_map_get(&r->by_guid, s->guid);
+	if (*out == FTR_MAP_NONE) {
+		struct ftr_raw_node fresh = {
+			.name = name.p,
+			.name_len = (uint32_t)(name.end - name.p),
+			.line = r->t->line, .guid = s->guid,
+			.lid = is_sw ? (ftr_lid)s->lid : 0,
+			.type = s->type, .n_ports = (ftr_port)s->num,
+		};
+
+		*out = r->n_node;
+		return ftr_raw_add_node(r, &fresh);
+	}
+	n = &r->node[*out];
+	if (n->type != s->type)
+		return ftr_text_fail(r->t, FTR_INVAL, "node 0x%016" PRIx64
+				     " of type %u was of type %u on line %u",
+				     s->guid, s->type, n->type, n->line);
+	if (is_sw && n->lid != s->lid)
+		return ftr_text_fail(r->t, FTR_INVAL, "switch 0x%016" PRIx64
+				     " has LID %" PRIu64 " here but LID %u on line %u",
+				     s->guid, s->lid, n->lid, n->line);
+	n->n_ports = (ftr_port)FTR_MAX(n->n_ports, s->num);
+	return FTR_OK;
+}
+
+static enum ftr_status uncabled(struct ftr_raw *r, struct ftr_cur *c,
+				const struct side *a)
+{
+	struct ftr_cur name = { NULL, NULL };
+	uint32_t idx;
+
+	if (a->type != FTR_NODE_SWITCH || !a->num)
+		return FTR_OK;
+	if (ftr_cur_find(c, "'")) {
+		name = *c;
+		while (name.end > name.p && name.end[-1] != '\'')
+			name.end--;
+		name.end -= name.end > name.p;
+	}
+	return enter(r, a, name, &idx);
+}
+
+static enum ftr_status port_line(struct ftr_raw *r, struct ftr_cur *c)
+{
+	struct ftr_raw_port p = { .line = r->t->line };
+	struct ftr_cur near, far;
+	struct side a, z;
+	enum ftr_status st = side(r, c, &a);
+
+	if (st)
+		return st;
+	rate(c, &p);
+	ftr_cur_blanks(c);
+	if (!ftr_cur_str(c, "- "))
+		return uncabled(r, c, &a);
+	st = side(r, c, &z);
+	if (!st)
+		st = names(r, c, &near, &far);
+	if (!st)
+		st = enter(r, &a, near, &p.node);
+	if (!st)
+		st = enter(r, &z, far, &p.far);
+	if (st)
+		return st;
+	p.num = (ftr_port)a.num;
+	p.far_num = (ftr_port)z.num;
+	p.far_lid = (ftr_lid)z.lid;
+	if (a.type != FTR_NODE_SWITCH) {
+		p.guid = a.guid;
+		p.lid = (ftr_lid)a.lid;
+	}
+	if (z.type != FTR_NODE_SWITCH)
+		p.far_guid = z.guid;
+	return ftr_raw_add_port(r, &p);
+}
+
+enum ftr_status ftr_portlist_collect(struct ftr_raw *r)
+{
+	struct ftr_cur c;
+
+	for (;;) {
+		enum ftr_status st = ftr_text_meaningful(r->t, &c);
+
+		if (st || !c.p)
+			return st;
+		if (ftr_cur_word(&c, "DR"))
+			continue;	/* trace lines of ibnetdiscover -v */
+		st = port_line(r, &c);
+		if (st)
+			return st;
+	}
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The reader of opensm-subnet.lst: one line per cabled port, near end first.
+ *
+ *	{ SW Ports:24 SystemGUID:g NodeGUID:g PortGUID:g VenID:h DevID:h Rev:h
+ *	  {description} LID:0049 PN:01 } { CA ... } PHY=4x LOG=ACT SPD=25
+ *
+ * (one line in the file; all numbers but those behind PHY and SPD are hex).
+ * Each line describes both nodes in full, so every property is told many times
+ * and must stay the same.  The file does not tell the LMC: 0 is assumed, and a
+ * LID inside of a port's range is then unknown.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "io/io.h"
+
+struct half {
+	uint8_t type;
+	uint64_t ports, node_guid, port_guid, lid, num;
+	const char *desc;
+	size_t desc_len;
+};
+
+static enum ftr_status field(struct ftr_raw *r, struct ftr_cur *c,
+			     const char *key, uint64_t max, uint64_t *out)
+{
+	struct ftr_cur at;
+
+	ftr_cur_blanks(c);
+	at = *c;
+	if (!ftr_cur_str(&at, key) || !ftr_cur_uint(&at, 16, max, out) ||
+	    (!ftr_cur_end(&at) && *at.p != ' '))
+		return ftr_text_expected(r->t, c, key);
+	*c = at;
+	return FTR_OK;
+}
+
+static enum ftr_status node_type(struct ftr_raw *r, struct ftr_cur *c,
+				 struct half *h)
+{
+	ftr_cur_blanks(c);
+	if (!ftr_cur_char(c, '{'))
+		return ftr_text_expected(r->t, c, "'{'");
+	ftr_cur_blanks(c);
+	if (ftr_cur_str(c, "SW"))
+		h->type = FTR_NODE_SWITCH;
+	else if (ftr_cur_str(c, "CA"))
+		h->type = FTR_NODE_CA;
+	else if (ftr_cur_str(c, "Rt"))
+		h->type = FTR_NODE_ROUTER;
+	else
+		return ftr_text_expected(r->t, c, "SW, CA or Rt");
+	ftr_cur_str(c, "-SM");
+	return FTR_OK;
+}
+
+/* The description may hold braces: it ends where the LID begins. */
+static enum ftr_status description(struct ftr_raw *r, struct ftr_cur *c,
+				   struct half *h)
+{
+	struct ftr_cur at;
+
+	ftr_cur_blanks(c);
+	at = *c;
+	if (!ftr_cur_char(&at, '{'))
+		return ftr_text_expected(r->t, c, "{description}");
+	h->desc = at.p;
+	if (!ftr_cur_find(&at, "} LID:"))
+		return ftr_text_expected(r->t, c, "{description} LID:");
+	c->p = at.p - strlen(" LID:");
+	h->desc_len = (size_t)(c->p - 1 - h->desc);
+	return FTR_OK;
+}
+
+static enum ftr_status half_line(struct ftr_raw *r, struct ftr_cur *c,
+				 struct half *h)
+{
+	enum ftr_status st = node_type(r, c, h);
+	uint64_t v;
+
+	if (st || (st = field(r, c, "Ports:", 255, &h->ports)) ||
+	    (st = field(r, c, "SystemGUID:", UINT64_MAX, &v)) ||
+	    (st = field(r, c, "NodeGUID:", UINT64_MAX, &h->node_guid)) ||
+	    (st = field(r, c, "PortGUID:", UINT64_MAX, &h->port_guid)) ||
+	    (st = field(r, c, "VenID:", UINT64_MAX, &v)) ||
+	    (st = field(r, c, "DevID:", UINT64_MAX, &v)) ||
+	    (st = field(r, c, "Rev:", UINT64_MAX, &v)) ||
+	    (st = description(r, c, h)) ||
+	    (st = field(r, c, "LID:", UINT16_MAX, &h->lid)) ||
+	    (st = field(r, c, "PN:", 255, &h->num)))
+		return st;
+	ftr_cur_blanks(c);
+	if (!ftr_cur_char(c, '}'))
+		return ftr_text_expected(r->t, c, "'}'");
+	if (h->ports < 1 || h->ports > FTR_PORT_MAX)
+		return ftr_text_fail(r->t, FTR_PARSE, "%" PRIu64 " ports, not 1..%u",
+				     h->ports, FTR_PORT_MAX);
+	if (h->num < 1 || h->num > h->ports)
+		return ftr_text_fail(r->t, FTR_INVAL, "port %" PRIu64 " of node 0x%016"
+				     PRIx64 ", which has ports 1..%" PRIu64,
+				     h->num, h->node_guid, h->ports);
+	if (h->lid > FTR_LID_MAX)
+		return ftr_text_fail(r->t, FTR_PARSE, "LID %" PRIu64
+				     " is above %u", h->lid, FTR_LID_MAX);
+	return FTR_OK;
+}
+
+/* Find or make the node of a half line. */
+static enum ftr_status enter(struct ftr_raw *r, const struct half *h,
+			     uint32_t *out)
+{
+	bool is_sw = h->type == FTR_NODE_SWITCH;
+	struct ftr_raw_node *n;
+
+	*out = ftr_map_get(&r->by_guid, h->node_guid);
+	if (*out == FTR_MAP_NONE) {
+		struct ftr_raw_node fresh = {
+			.name = h->desc, .name_len = (uint32_t)h->desc_len,
+			.line = r->t->line, .guid = h->node_guid,
+			.lid = is_sw ? (ftr_lid)h->lid : 0,
+			.type = h->type, .n_ports = (ftr_port)h->ports,
+		};
+
+		*out = r->n_node;
+		return ftr_raw_add_node(r, &fresh);
+	}
+	n = &r->node[*out];
+	if (n->type != h->type || n->n_ports != h->ports)
+		return ftr_text_fail(r->t, FTR_INVAL, "node 0x%016" PRIx64
+				     " of type %u with %" PRIu64
+				     " ports was of type %u with %u ports on line %u",
+				     h->node_guid, h->type, h->ports, n->type,
+				     n->n_ports, n->line);
+	if (is_sw && n->lid != h->lid)
+		return ftr_text_fail(r->t, FTR_INVAL, "switch 0x%016" PRIx64
+				     " has LID %" PRIu64 " here but LID %u on line %u",
+				     h->node_guid, h->lid, n->lid, n->line);
+	return FTR_OK;
+}
+
+static enum ftr_speed speed_of(struct ftr_cur c)
+{
+	static const struct {
+		const char *text;
+		enum ftr_speed speed;
+	} known[] = {
+		{ "2.5", FTR_SPEED_SDR }, { "5", FTR_SPEED_DDR },
+		{ "10", FTR_SPEED_QDR }, { "FDR10", FTR_SPEED_FDR10 },
+		{ "14", FTR_SPEED_FDR }, { "25", FTR_SPEED_EDR },
+		{ "50", FTR_SPEED_HDR }, { "100", FTR_SPEED_NDR },
+		{ "200", FTR_SPEED_XDR },
+	};
+
+	while (c.end > c.p && (c.end[-1] == ' ' || c.end[-1] == '\t'))
+		c.end--;
+	for (size_t i = 0; i < FTR_ARRAY_LEN(known); i++)
+		if (strlen(known[i].text) == (size_t)(c.end - c.p) &&
+		    !memcmp(known[i].text, c.p, (size_t)(c.end - c.p)))
+			return known[i].speed;
+	return FTR_SPEED_UNKNOWN;
+}
+
+/* "PHY=4x LOG=ACT SPD=25"; "??" is unknown. */
+static enum ftr_status link_state(struct ftr_raw *r, struct ftr_cur *c,
+				  struct ftr_raw_port *p)
+{
+	struct ftr_cur at;
+	uint64_t lanes;
+
+	ftr_cur_blanks(c);
+	at = *c;
+	if (!ftr_cur_str(&at, "PHY="))
+		return ftr_text_expected(r->t, c, "PHY=");
+	if (ftr_cur_uint(&at, 10, 12, &lanes))
+		p->width = (uint8_t)lanes;
+	if (!ftr_cur_find(&at, " SPD="))
+		return ftr_text_expected(r->t, c, "PHY=.. LOG=.. SPD=..");
+	p->speed = (uint8_t)speed_of(at);
+	return FTR_OK;
+}
+
+static enum ftr_status port_line(struct ftr_raw *r, struct ftr_cur *c)
+{
+	struct half a = { 0 }, z = { 0 };
+	struct ftr_raw_port p = { .line = r->t->line };
+	enum ftr_status st = half_line(r, c, &a);
+
+	if (!st)
+		st = half_line(r, c, &z);
+	if (!st)
+		st = link_state(r, c, &p);
+	if (!st)
+		st = enter(r, &a, &p.node);
+	if (!st)
+		st = enter(r, &z, &p.far);
+	if (st)
+		return st;
+	p.num = (ftr_port)a.num;
+	p.far_num = (ftr_port)z.num;
+	if (a.type != FTR_NODE_SWITCH) {
+		p.guid = a.port_guid;
+		p.lid = (ftr_lid)a.lid;
+	}
+	p.far_lid = (ftr_lid)z.lid;
+	if (z.type != FTR_NODE_SWITCH)
+		p.far_guid = z.port_guid;
+	return ftr_raw_add_port(r, &p);
+}
+
+enum ftr_status ftr_subnetlst_collect(struct ftr_raw *r)
+{
+	struct ftr_cur c;
+
+	for (;;) {
+		enum ftr_status st = ftr_text_meaningful(r->t, &c);
+
+		if (st || !c.p)
+			return st;
+		st = port_line(r, &c);
+		if (st)
+			return st;
+	}
+}

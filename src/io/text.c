@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Lines of a file and a cursor inside a line.
+ *
+ * Bytes come from memory or through a window over a descriptor:
+ *
+ *	buf [ given out | at ... end | room ]
+ *
+ * A line is a pair of pointers into those bytes; nothing is copied and nothing
+ * needs a NUL at its end.  NUL bytes, lines that are too long and a last line
+ * without newline (a file cut short looks like that) are refused here, once
+ * for all readers.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/io.h"
+
+#define WINDOW (256u * 1024)
+
+/* ---- messages ---------------------------------------------------------- */
+
+static enum ftr_status vfail(const struct ftr_text *t, uint32_t line,
+			     enum ftr_status status, const char *fmt,
+			     va_list ap)
+{
+	char msg[FTR_ERR_MAX];
+
+	vsnprintf(msg, sizeof(msg), fmt, ap);
+	return ftr_fail(t->err, status, "%s:%u: %s", t->path,
+			FTR_MAX(line, 1u), msg);
+}
+
+enum ftr_status ftr_text_fail(const struct ftr_text *t, enum ftr_status status,
+			      const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	status = vfail(t, t->line, status, fmt, ap);
+	va_end(ap);
+	return status;
+}
+
+enum ftr_status ftr_text_fail_at(const struct ftr_text *t, uint32_t line,
+				 enum ftr_status status, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	status = vfail(t, line, status, fmt, ap);
+	va_end(ap);
+	return status;
+}
+
+enum ftr_status ftr_text_expected(const struct ftr_text *t,
+				  const struct ftr_cur *c, const char *what)
+{
+	if (ftr_cur_end(c))
+		return ftr_text_fail(t, FTR_PARSE, "expected %s, found the end of the line",
+				     what);
+	return ftr_text_fail(t, FTR_PARSE, "expected %s, found '%s'", what,
+			     ftr_quote(c->p, (size_t)(c->end - c->p)).s);
+}
+
+enum ftr_status ftr_text_nomem(const struct ftr_text *t)
+{
+	return ftr_fail(t->err, FTR_NOMEM, "out of memory while reading %s",
+			t->path);
+}
+
+struct ftr_quoted ftr_quote(const char *s, size_t len)
+{
+	struct ftr_quoted q;
+	size_t room = sizeof(q.s) - 1, n = FTR_MIN(len, room);
+
+	for (size_t i = 0; i < n; i++)
+		q.s[i] = s[i] >= ' ' && s[i] <= '~' ? s[i] : '?';
+	q.s[n] = '\0';
+	if (len > room)
+		memcpy(q.s + room - 3, "...", 3);
+	return q;
+}
+
+/* ---- bytes ------------------------------------------------------------- */
+
+void ftr_text_mem(struct ftr_text *t, const char *path, const char *text,
+		  size_t len, struct ftr_err *err)
+{
+	*t = (struct ftr_text){ .path = path, .err = err, .at = text,
+				.end = text + len, .fd = -1 };
+}
+
+enum ftr_status ftr_text_open(struct ftr_text *t, const char *path,
+			      struct ftr_err *err)
+{
+	*t = (struct ftr_text){ .path = path, .err = err, .fd = -1 };
+	t->buf = ftr_malloc(WINDOW);
+	if (!t->buf)
+		return ftr_text_nomem(t);
+	t->at = t->end = t->buf;
+	t->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (t->fd < 0) {
+		free(t->buf);
+		t->buf = NULL;
+		return ftr_fail(err, FTR_IO, "cannot open %s: %s", path,
+				strerror(errno));
+	}
+	return FTR_OK;
+}
+
+void ftr_text_close(struct ftr_text *t)
+{
+	if (t->fd >= 0)
+		close(t->fd);
+	free(t->buf);
+	t->fd = -1;
+	t->buf = NULL;
+}
+
+static ssize_t read_some(int fd, char *to, size_t room)
+{
+	ssize_t n;
+
+	do
+		n = read(fd, to, room);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
+/* Bring more bytes into the window; at the end of the file close it. */
+static enum ftr_status refill(struct ftr_text *t)
+{
+	size_t left = (size_t)(t->end - t->at);
+	ssize_t n;
+
+	memmove(t->buf, t->at, left);
+	t->at = t->buf;
+	t->end = t->buf + left;
+	n = read_some(t->fd, t->buf + left, WINDOW - left);
+	if (n < 0)
+		return ftr_fail(t->err, FTR_IO, "cannot read %s: %s", t->path,
+				strerror(errno));
+	t->end += n;
+	if (!n) {
+		close(t->fd);
+		t->fd = -1;
+	}
+	return FTR_OK;
+}
+
+enum ftr_status ftr_slurp(const char *path, char **text, size_t *len,
+			  struct ftr_err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t cap = 0, n = 0;
+	char *buf = NULL, *more;
+	ssize_t got = 0;
+
+	if (fd < 0)
+		return ftr_fail(err, FTR_IO, "cannot open %s: %s", path,
+				strerror(errno));
+	do {
+		n += (size_t)got;
+		if (n == cap) {
+			cap = cap ? 2 * cap : WINDOW;
+			more = ftr_reallocarray(buf, cap, 1);
+			if (!more) {
+				free(buf);
+				close(fd);
+				return ftr_fail(err, FTR_NOMEM, "out of memory while reading %s",
+						path);
+			}
+			buf = more;
+		}
+		got = read_some(fd, buf + n, cap - n);
+	} while (got > 0);
+	if (got < 0) {
+		ftr_fail(err, FTR_IO, "cannot read %s: %s", path,
+			 strerror(errno));
+		free(buf);
+		close(fd);
+		return FTR_IO;
+	}
+	close(fd);
+	*text = buf;
+	*len = n;
+	return FTR_OK;
+}
+
+/* ---- lines ------------------------------------------------------------- */
+
+/* Find the end of the line that starts at t->at; NULL: there is no newline. */
+static enum ftr_status find_newline(struct ftr_text *t, const char **nl)
+{
+	for (;;) {
+		size_t left = (size_t)(t->end - t->at);
+		enum ftr_status st;
+
+		*nl = left ? memchr(t->at, '\n', left) : NULL;
+		if (*nl || t->fd < 0 || left > FTR_LINE_MAX)
+			return FTR_OK;
+		st = refill(t);
+		if (st)
+			return st;
+	}
+}
+
+enum ftr_status ftr_text_line(struct ftr_text *t, struct ftr_cur *c)
+{
+	const char *nl, *stop, *nul;
+	enum ftr_status st = find_newline(t, &nl);
+
+	if (st)
+		return st;
+	*c = (struct ftr_cur){ NULL, NULL };
+	if (t->at == t->end)
+		return FTR_OK;
+	t->line++;
+	stop = nl ? nl : t->end;
+	nul = memchr(t->at, '\0',
+		     FTR_MIN((size_t)(stop - t->at), FTR_LINE_MAX));
+	if (nul)
+		return ftr_text_fail(t, FTR_PARSE, "NUL byte in column %zu",
+				     (size_t)(nul - t->at) + 1);
+	if (stop - t->at > FTR_LINE_MAX)
+		return ftr_text_fail(t, FTR_PARSE, "line of more than %d bytes: '%s'",
+				     FTR_LINE_MAX, ftr_quote(t->at, 64).s);
+	if (!nl && !t->open_end)
+		return ftr_text_fail(t, FTR_PARSE, "the file ends in the middle of a line: '%s'",
+				     ftr_quote(t->at, (size_t)(stop - t->at)).s);
+	*c = (struct ftr_cur){ t->at, stop };
+	t->at = nl ? nl + 1 : t->end;
+	if (c->end > c->p && c->end[-1] == '\r')
+		c->end--;
+	return FTR_OK;
+}
+
+enum ftr_status ftr_text_meaningful(struct ftr_text *t, struct ftr_cur *c)
+{
+	enum ftr_status st;
+
+	do {
+		st = ftr_text_line(t, c);
+		if (st || !c->p)
+			return st;
+		ftr_cur_blanks(c);
+	} while (ftr_cur_end(c) || *c->p == '#');
+	return FTR_OK;
+}
+
+/* ---- inside a line ----------------------------------------------------- */
+
+void ftr_cur_blanks(struct ftr_cur *c)
+{
+	while (c->p < c->end && (*c->p == ' ' || *c->p == '\t'))
+		c->p++;
+}
+
+bool ftr_cur_char(struct ftr_cur *c, char ch)
+{
+	if (c->p == c->end || *c->p != ch)
+		return false;
+	c->p++;
+	return true;
+}
+
+bool ftr_cur_str(struct ftr_cur *c, const char *s)
+{
+	size_t len = strlen(s);
+
+	if ((size_t)(c->end - c->p) < len || memcmp(c->p, s, len))
+		return false;
+	c->p += len;
+	return true;
+}
+
+static bool in_word(char ch)
+{
+	return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
+	       (ch >= '0' && ch <= '9') || ch == '_' || ch == '-';
+}
+
+bool ftr_cur_word(struct ftr_cur *c, const char *word)
+{
+	struct ftr_cur at = *c;
+
+	if (!ftr_cur_str(&at, word) || (at.p < at.end && in_word(*at.p)))
+		return false;
+	*c = at;
+	return true;
+}
+
+static unsigned int digit(char ch)
+{
+	if (ch >= '0' && ch <= '9')
+		return (unsigned int)(ch - '0');
+	if (ch >= 'a' && ch <= 'f')
+		return (unsigned int)(ch - 'a') + 10;
+	if (ch >= 'A' && ch <= 'F')
+		return (unsigned int)(ch - 'A') + 10;
+	return 16;
+}
+
+bool ftr_cur_uint(struct ftr_cur *c, unsigned int base, uint64_t max,
+		  uint64_t *out)
+{
+	struct ftr_cur at = *c;
+	const char *first;
+	uint64_t v = 0;
+
+	if (base != 10 && (ftr_cur_str(&at, "0x") || ftr_cur_str(&at, "0X")))
+		base = 16;
+	else if (!base)
+		base = 10;
+	for (first = at.p; at.p < at.end && digit(*at.p) < base; at.p++) {
+		unsigned int d = digit(*at.p);
+
+		if (v > (max - FTR_MIN(d, max)) / base || d > max)
+			return false;
+		v = v * base + d;
+	}
+	if (at.p == first)
+		return false;
+	*c = at;
+	*out = v;
+	return true;
+}
+
+bool ftr_cur_find(struct ftr_cur *c, const char *s)
+{
+	size_t len = strlen(s);
+	const char *hit = memmem(c->p, (size_t)(c->end - c->p), s, len);
+
+	if (!hit)
+		return false;
+	c->p = hit + len;
+	return true;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Reading a fabric: which of the formats it is, and the way through it.
+ *
+ *	bytes -> lines -> collect (one per format) -> raw fabric -> verify ->
+ *	builder -> fabric
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/io.h"
+
+typedef enum ftr_status (*collect_fn)(struct ftr_raw *r);
+
+/* Told by the first line that is neither blank nor a comment. */
+static enum ftr_status find_format(const char *path, const char *text,
+				   size_t len, collect_fn *out,
+				   struct ftr_err *err)
+{
+	struct ftr_text t;
+	enum ftr_status st;
+	struct ftr_cur c;
+
+	ftr_text_mem(&t, path, text, len, err);
+	if (!len)
+		return ftr_text_fail(&t, FTR_PARSE, "the file is empty");
+	do
+		st = ftr_text_meaningful(&t, &c);
+	while (!st && c.p && ftr_cur_word(&c, "DR"));
+	if (st)
+		return st;
+	*out = ftr_netfile_collect;
+	if (!c.p)
+		return FTR_OK;
+	if (*c.p == '{')
+		*out = ftr_subnetlst_collect;
+	else if (ftr_cur_word(&c, "SW") || ftr_cur_word(&c, "CA") ||
+		 ftr_cur_word(&c, "RT"))
+		*out = ftr_portlist_collect;
+	return FTR_OK;
+}
+
+enum ftr_status ftr_parse_fabric(const char *path, const char *text,
+				 size_t len, unsigned int lmc,
+				 struct ftr_fabric **out, struct ftr_err *err)
+{
+	collect_fn collect = NULL;
+	struct ftr_text t;
+	struct ftr_raw r;
+	enum ftr_status st = find_format(path, text, len, &collect, err);
+
+	if (st)
+		return st;
+	ftr_text_mem(&t, path, text, len, err);
+	st = ftr_raw_init(&r, &t);
+	if (!st)
+		st = collect(&r);
+	if (!st)
+		st = ftr_raw_build(&r, lmc, out);
+	ftr_raw_fini(&r);
+	return st;
+}
+
+enum ftr_status ftr_read_fabric(const char *path, unsigned int lmc,
+				struct ftr_fabric **out, struct ftr_err *err)
+{
+	char *text;
+	size_t len;
+	enum ftr_status st = ftr_slurp(path, &text, &len, err);
+
+	if (st)
+		return st;
+	st = ftr_parse_fabric(path, text, len, lmc, out, err);
+	free(text);
+	return st;
+}
