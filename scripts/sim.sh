@@ -61,6 +61,7 @@ sim_start() {
 		sim_die "the preload library of ibsim-run is missing: '$SIM_SO'" ||
 		return 1
 	mkfifo "$SIM_DIR/console"
+	: >"$SIM_DIR/ibsim.log"
 	ibsim -s -N 60000 -S 8000 -P 600000 -L 49152 "$net" \
 		0<>"$SIM_DIR/console" >"$SIM_DIR/ibsim.log" 2>&1 &
 	SIM_PID=$!
@@ -78,17 +79,23 @@ sim_ready() {
 
 sim_do() { printf '%s\n' "$1" >"$SIM_DIR/console"; }
 
-# The preload library makes ./sys-PID, hence the cd.
+# The preload library makes ./sys-PID, hence the cd; it also says on stderr
+# where it has attached, which is nobody's business.
 in_sim() {
+	local status=0 err
+	err=$(mktemp "$SIM_DIR/stderr.XXXXXX")
 	(cd "$SIM_DIR" && LD_PRELOAD="${SIM_PRELOAD:+$SIM_PRELOAD:}$SIM_SO" \
-		exec "$@" 2> >(grep -v 'sim_connect: attached' >&2))
+		exec "$@") 2>"$err" || status=$?
+	grep -v 'sim_connect: attached' "$err" >&2 || true
+	rm -f "$err"
+	return "$status"
 }
 
 osm_conf() {
 	local d=$1
 	cat <<-EOF
 	log_file $d/opensm.log
-	log_flags 0x43
+	log_flags ${OSM_LOG_FLAGS:-0x43}
 	force_log_flush TRUE
 	dump_files_dir $d
 	sweep_interval 300
@@ -105,7 +112,7 @@ osm_start() {
 	rm -f "$d/console"
 	mkfifo "$d/console"
 	OSM_HOST[$id]=${OSM_HOST[$id]:-$SIM_HOST}
-	OSM_MARK[$id]=0
+	osm_mark "$id"
 	osm_exec "$d" "${OSM_HOST[$id]}" &
 	OSM_PID[$id]=$!
 }

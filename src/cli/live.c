@@ -237,13 +237,21 @@ static bool send_get(struct reader *r, struct slot *s)
 			 0) >= 0;
 }
 
+/* "0,1,5": leave by port 1, then by port 5. */
+static const char *route_text(const ib_dr_path_t *dr, char *buf, size_t size)
+{
+	int n = snprintf(buf, size, "0");
+
+	for (int i = 1; i <= dr->cnt && n > 0 && (size_t)n < size; i++)
+		n += snprintf(buf + n, size - (size_t)n, ",%u", dr->p[i]);
+	return buf;
+}
+
 static void give_up(struct reader *r, ftr_sw sw, const char *why)
 {
 	char path[DR_PATH_TEXT];
-	ib_dr_path_t *dr = &r->node[sw]->path_portid.drpath;
 
-	if (!drpath2str(dr, path, sizeof(path)))
-		path[0] = '\0';
+	route_text(&r->node[sw]->path_portid.drpath, path, sizeof(path));
 	cli_error("note: switch \"%s\" (0x%016" PRIx64
 		  ") over directed route %s: %s; its table is not known",
 		  r->f->sw[sw].name, r->f->sw[sw].guid, path, why);

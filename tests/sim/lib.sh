@@ -33,8 +33,10 @@ plugin_conf() {
 }
 
 up() {
+	local conf
+	conf=$(plugin_conf)
 	sim_start "$T/sim" "${1:-$T/fabric.net}"
-	plugin_conf | osm_start sm
+	osm_start sm <<<"$conf"
 	osm_wait sm "$patience" 'SUBNET UP'
 }
 
@@ -77,15 +79,18 @@ not_logged() {
 	! osm_said sm "$1" || fail "the log says '$1'"
 }
 
-# The second opinion.  ibdmchk knows nothing of switch destinations.
+# The second opinion, on paths between hosts.  ibdmchk of Debian 12 often ends
+# with a segmentation fault after its last line; what counts is that it came
+# that far and found nothing.
 ibdm() {
 	local out=$T/ibdmchk.txt
 	(cd "$SIM_DIR/sm" && ibdmchk -s opensm-subnet.lst -f opensm.fdbs \
-		-m opensm.mcfdbs "$@") >"$out" 2>&1 || {
+		-m opensm.mcfdbs "$@" || true) >"$out" 2>&1
+	! grep -e '-E-' "$out" >&2 || fail "ibdmchk finds faults"
+	grep -q -e '-I- no credit loops found' "$out" || {
 		tail -n 20 "$out" >&2
-		fail "ibdmchk finds faults"
+		fail "ibdmchk did not get to its end"
 	}
-	! grep -E '^-E-|-E- ' "$out" >&2 || fail "ibdmchk finds faults"
 }
 
 down() {

@@ -10,7 +10,8 @@ case_handover() {
 	up <<<"sm_priority 10"$'\n'"$polling"
 	walk master
 	OSM_HOST["standby"]=$(sim_hosts "$T/fabric.net" | tail -n 1)
-	plugin_conf <<<"sm_priority 5"$'\n'"$polling" | osm_start standby
+	plugin_conf <<<"sm_priority 5"$'\n'"$polling" >"$T/standby.conf"
+	osm_start standby <"$T/standby.conf"
 	osm_wait standby "$patience" 'Entering STANDBY'
 	walk both
 	same master both

@@ -53,10 +53,11 @@ case_648_hosts() {
 	comes_up
 }
 
+# ibdmchk cannot judge here: with an LMC it takes LIDs of switches to be aligned,
+# too, and gives up when it counts hops, whatever the tables are.
 case_lmc_2() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 17
 	up <<<'lmc 2'
-	ibdm -l 2
 	comes_up
 }
 
