@@ -1,1 +1,2 @@
 # manual pages
+dist_man_MANS += man/ibfattree.7 man/ibfattree.conf.5

@@ -96,6 +96,7 @@ struct ftr_shape {
 	uint32_t n_sideways;	/* cables inside one rank, unused */
 	bool roots_given;
 	const uint8_t *rank;	/* [n_sw] */
+	const uint8_t *stub;	/* [n_sw] 1: joins nothing, left out of planes */
 	const uint32_t *col;	/* [n_sw] column of a switch */
 	const ftr_sw *col_sw;	/* [n_sw] switch of a column */
 	const uint32_t *leaf_hosts;	/* [n_leaf] host ports of the leaf */

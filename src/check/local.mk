@@ -1,1 +1,3 @@
-# sources of src/check
+libftr_la_SOURCES += src/check/check.h src/check/check.c \
+	src/check/updown.c src/check/walk.c src/check/cdg.c \
+	src/check/cycle.c src/check/load.c

@@ -9,7 +9,7 @@
  *
  * deviation: up groups of a switch of rank r are ordered by (plane of the
  * neighbour, GUID), where a plane is a connected component of the switches of
- * rank > r and is named by its smallest GUID.  Switches of one rank see the
+ * rank > r (sideways cables aside) and is named by its smallest GUID.  Switches of one rank see the
  * same planes, hence choose alike.
  *
  * One union-find serves all ranks: going from the top rank down, the switches

@@ -6,7 +6,7 @@
  * neighbours in the tree.  LIDs are not, so d is made here:
  *
  *  - Leaves are ordered by nested pods.  pod(l) = connected component of the
- *    switches of rank <= l; a pod is placed by its first leaf (by GUID, or by
+ *    switches of rank <= l (sideways cables aside, as dmodc does not use them); a pod is placed by its first leaf (by GUID, or by
  *    the natural order of host names).  So the leaves of a pod are adjacent
  *    on every level.
  *  - Every leaf owns the same number of indices (the stride, the host count of
@@ -167,7 +167,7 @@ static enum ftr_status pods(struct ordering *o)
 
 			for (uint32_t k = z->nbr_first[s];
 			     k < z->nbr_first[s + 1]; k++)
-				if (z->rank[z->nbr[k].sw] <= l)
+				if (z->rank[z->nbr[k].sw] < l)
 					ftr_uf_union(uf, s, z->nbr[k].sw);
 		}
 		memset(first, 0xff, n * sizeof(*first));

@@ -247,6 +247,7 @@ static void slim_leaves(struct shaping *z, int32_t *height, int32_t top,
 			if (height[s] == h && z->is_stub[s] && z->hosts[s]) {
 				height[s] = 0;
 				z->is_leaf[s] = 1;
+				z->is_stub[s] = 0;
 			}
 		}
 	}
@@ -433,6 +434,7 @@ static enum ftr_status publish(struct shaping *z, const int32_t *height)
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		z->by_rank[z->rank_first[z->rank[s] + 1]++] = s;
 	z->sh->rank = z->rank;
+	z->sh->stub = z->is_stub;
 	z->sh->n_ranks = n_ranks;
 	return FTR_OK;
 }
@@ -447,7 +449,7 @@ enum ftr_status shape_rank(struct shaping *z)
 		return st;
 	height = ftr_arena_alloc(z->scratch, n, sizeof(*height));
 	z->is_leaf = ftr_arena_zalloc(z->scratch, n, 1);
-	z->is_stub = ftr_arena_zalloc(z->scratch, n, 1);
+	z->is_stub = ftr_arena_zalloc(z->keep, n, 1);
 	if (!height || !z->is_leaf || !z->is_stub)
 		return shape_nomem(z);
 	st = infer(z, height);

@@ -39,7 +39,7 @@ struct shaping {
 	struct nbr *nbr;
 	ftr_port *nbr_port;		/* published as group_ports */
 	uint8_t *is_leaf;		/* [n_sw] leaf switch (has hosts, low) */
-	uint8_t *is_stub;		/* [n_sw] joins nothing above: no plane */
+	uint8_t *is_stub;		/* [n_sw] joins nothing: no plane; published */
 	uint8_t *rank;			/* [n_sw], published */
 	ftr_sw *by_rank;		/* [n_sw] ascending (rank, index) */
 	uint32_t *rank_first;		/* [n_ranks + 1] into by_rank */

@@ -1,1 +1,12 @@
-# tests/sim
+# End-to-end runs of stock opensm in ibsim: scripts/test runs tests/sim/run.
+SIM_FILES = tests/sim/run tests/sim/lib.sh tests/sim/tree.sh \
+	tests/sim/fault.sh tests/sim/manager.sh tests/sim/refuse.sh \
+	tests/sim/cli.sh
+EXTRA_DIST += $(SIM_FILES)
+
+if HAVE_IBMAD
+noinst_PROGRAMS += mcjoin
+mcjoin_SOURCES = tests/sim/mcjoin.c
+mcjoin_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS)
+mcjoin_LDADD = $(IBMAD_LIBS)
+endif

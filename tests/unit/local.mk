@@ -34,5 +34,24 @@ tests_unit_test_io_fuzz_LDADD = $(CHECK_TEST_LDADD)
 tests_unit_test_gen_SOURCES = tests/unit/test_gen.c
 tests_unit_test_gen_CFLAGS = $(IO_TEST_CFLAGS)
 tests_unit_test_gen_LDADD = $(CHECK_TEST_LDADD)
+
+if HAVE_OPENSM
+check_PROGRAMS += tests/unit/test_osm_options tests/unit/test_osm_stree
+tests_unit_test_osm_options_SOURCES = tests/unit/test_osm_options.c
+tests_unit_test_osm_options_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_osm_options_LDADD = libibfcore.la $(CHECK_TEST_LDADD)
+tests_unit_test_osm_stree_SOURCES = tests/unit/test_osm_stree.c
+tests_unit_test_osm_stree_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_osm_stree_LDADD = libibfcore.la $(CHECK_TEST_LDADD)
+endif
+
+check_PROGRAMS += tests/unit/test_check tests/unit/test_check_oracle
+tests_unit_test_check_SOURCES = tests/unit/test_check.c tests/unit/check_net.h
+tests_unit_test_check_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_check_LDADD = $(CHECK_TEST_LDADD)
+tests_unit_test_check_oracle_SOURCES = tests/unit/test_check_oracle.c \
+	tests/unit/check_net.h
+tests_unit_test_check_oracle_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_check_oracle_LDADD = $(CHECK_TEST_LDADD)
 endif
 EXTRA_DIST += tests/fuzz

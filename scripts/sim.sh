@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
+#
+# One simulated fabric with its subnet managers: sourced by scripts/demo and by
+# tests/sim.  Needs in $SIM_BUILD the directory of the build (the plugin is
+# taken from its .libs, the command ibfattree from itself).
+#
+#   sim_start DIR NETFILE       ibsim on that file; everything lives in DIR
+#   sim_do 'Unlink "S-..."[3]'  a line for the console of ibsim
+#   in_sim CMD...               run a command on the first host (or $SIM_HOST)
+#   osm_start ID                opensm ID; extra lines of its opensm.conf on
+#                               stdin; log DIR/ID/opensm.log, dumps in DIR/ID
+#   osm_mark ID                 remember the end of its log for the next waits
+#   osm_wait ID SECS REGEX      until a line after the mark matches
+#   osm_settled ID SECS         until a sweep that began after the mark is done
+#   osm_stop ID, sim_stop       clean end; sim_stop stops all
+#
+# One shell holds one fabric; run several in several shells.  Only processes
+# started here are ever signalled, by their id.
+
+# Consoles are fifos that their reader opens for reading and writing, so that it
+# neither waits for a writer nor ever sees an end of file.
+
+SIM_DIR=
+SIM_PID=
+declare -A OSM_PID=() OSM_MARK=() OSM_HOST=()
+
+sim_die() { echo "$*" >&2; return 1; }
+
+sim_alive() { [[ -n ${1:-} ]] && kill -0 "$1" 2>/dev/null; }
+
+# sim_until SECS CMD...: poll until CMD succeeds; $SIM_TICK, if set, is run at
+# every round that it does not.
+sim_until() {
+	local end=$((${EPOCHREALTIME/./} + $1 * 1000000))
+	shift
+	while ! "$@"; do
+		((${EPOCHREALTIME/./} < end)) || return 1
+		${SIM_TICK:+"$SIM_TICK"}
+		sleep 0.1
+	done
+}
+
+# Hosts of a netfile that have a cable, one node id per line.
+sim_hosts() {
+	awk '/^(Ca|Hca|CA|HCA)[ \t]/ { split($0, a, "\""); id = a[2]; next }
+	     /^[^[]/ { id = "" }
+	     /^\[/ && id != "" { print id; id = "" }' "$1"
+}
+
+sim_start() {
+	local dir=$1 net=$2
+	mkdir -p "$dir"
+	SIM_DIR=$(cd "$dir" && pwd)
+	SIM_HOST=${SIM_HOST:-$(sim_hosts "$net" | sed -n 1p)}
+	[[ -n $SIM_HOST ]] || sim_die "$net: no host with a cable" || return 1
+	export SIM_HOST
+	export IBSIM_SOCKNAME="ibfattree-$$-$RANDOM-${SIM_DIR##*/}"
+	SIM_SO=$(sed -n 's/^sim_so=//p' "$(command -v ibsim-run)")
+	[[ -e $SIM_SO ]] ||
+		sim_die "the preload library of ibsim-run is missing: '$SIM_SO'" ||
+		return 1
+	mkfifo "$SIM_DIR/console"
+	: >"$SIM_DIR/ibsim.log"
+	ibsim -s -N 60000 -S 8000 -P 600000 -L 49152 "$net" \
+		0<>"$SIM_DIR/console" >"$SIM_DIR/ibsim.log" 2>&1 &
+	SIM_PID=$!
+	sim_until 60 sim_ready || {
+		tail -n 5 "$SIM_DIR/ibsim.log" >&2
+		sim_die "ibsim does not come up with $net"
+	}
+}
+
+sim_ready() {
+	grep -q '^Network simulator ready' "$SIM_DIR/ibsim.log" ||
+		! sim_alive "$SIM_PID"
+	sim_alive "$SIM_PID"
+}
+
+sim_do() { printf '%s\n' "$1" >"$SIM_DIR/console"; }
+
+# The preload library makes ./sys-PID, hence the cd; it also says on stderr
+# where it has attached, which is nobody's business.
+in_sim() {
+	local status=0 err
+	err=$(mktemp "$SIM_DIR/stderr.XXXXXX")
+	(cd "$SIM_DIR" && LD_PRELOAD="${SIM_PRELOAD:+$SIM_PRELOAD:}$SIM_SO" \
+		exec "$@") 2>"$err" || status=$?
+	grep -v 'sim_connect: attached' "$err" >&2 || true
+	rm -f "$err"
+	return "$status"
+}
+
+osm_conf() {
+	local d=$1
+	cat <<-EOF
+	log_file $d/opensm.log
+	log_flags ${OSM_LOG_FLAGS:-0x43}
+	force_log_flush TRUE
+	dump_files_dir $d
+	sweep_interval 300
+	fsync_high_avail_files FALSE
+	EOF
+	cat
+}
+
+osm_start() {
+	local id=$1 d=$SIM_DIR/$1
+	mkdir -p "$d"
+	osm_conf "$d" >"$d/opensm.conf"
+	: >>"$d/opensm.log"
+	rm -f "$d/console"
+	mkfifo "$d/console"
+	OSM_HOST[$id]=${OSM_HOST[$id]:-$SIM_HOST}
+	osm_mark "$id"
+	osm_exec "$d" "${OSM_HOST[$id]}" &
+	OSM_PID[$id]=$!
+}
+
+osm_exec() {
+	cd "$1" || exit
+	export SIM_HOST=$2 OSM_TMP_DIR=$1 OSM_CACHE_DIR=$1
+	export LD_LIBRARY_PATH=$SIM_BUILD/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+	export LD_PRELOAD=${SIM_PRELOAD:+$SIM_PRELOAD:}$SIM_SO
+	exec opensm -F opensm.conf 0<>console >opensm.out 2>&1
+}
+
+# A line for the console of opensm (with "console local" in its opensm.conf).
+osm_do() { printf '%s\n' "$2" >"$SIM_DIR/$1/console"; }
+
+osm_alive() { sim_alive "${OSM_PID[$1]:-}"; }
+
+osm_mark() { OSM_MARK[$1]=$(wc -c <"$SIM_DIR/$1/opensm.log"); }
+
+# The log after the mark.
+osm_log() {
+	tail -c "+$((OSM_MARK[$1] + 1))" "$SIM_DIR/$1/opensm.log"
+}
+
+osm_said() { osm_log "$1" | grep -Eq -- "$2"; }
+
+osm_said_or_dead() { ! osm_alive "$1" || osm_said "$1" "$2"; }
+
+osm_wait() {
+	sim_until "$2" osm_said_or_dead "$1" "$3" && osm_said "$1" "$3" && return
+	osm_alive "$1" || sim_die "opensm $1 has died" || return
+	sim_die "opensm $1 does not say '$3' within $2 s"
+}
+
+# The last thing said about sweeps and traps is that a sweep is done.
+osm_is_settled() {
+	osm_log "$1" | awk '
+		/SUBNET UP/ { up = 1 }
+		/Received Generic Notice/ { up = 0 }
+		END { exit !up }'
+}
+
+osm_settled_or_dead() { ! osm_alive "$1" || osm_is_settled "$1"; }
+
+osm_settled() {
+	sim_until "$2" osm_settled_or_dead "$1" && osm_alive "$1" &&
+		osm_is_settled "$1" && return
+	osm_alive "$1" || sim_die "opensm $1 has died" || return
+	sim_die "opensm $1 is not done with its sweep within $2 s"
+}
+
+# The engine that routed last, as opensm itself tells it.
+osm_engine() {
+	sed -n 's/.*[> ]\([^ ]*\) tables configured on all switches.*/\1/p' \
+		"$SIM_DIR/$1/opensm.log" | tail -n 1
+}
+
+# Ends it and gives its exit status.
+osm_stop() {
+	local id=$1 pid=${OSM_PID[$1]:-} status=0
+	[[ -n $pid ]] || return 0
+	kill -TERM "$pid" 2>/dev/null || true
+	sim_until 20 sim_gone "$pid" || {
+		echo "opensm $id does not end within 20 s: killed" >&2
+		kill -KILL "$pid" 2>/dev/null || true
+	}
+	wait "$pid" || status=$?
+	unset "OSM_PID[$id]"
+	return "$status"
+}
+
+sim_gone() {
+	local state
+	[[ -e /proc/$1/stat ]] || return 0
+	state=$(sed 's/.*) //; s/ .*//' "/proc/$1/stat" 2>/dev/null) || return 0
+	[[ $state == Z ]]
+}
+
+# Without taking leave, as a power failure.
+osm_kill() {
+	kill -KILL "${OSM_PID[$1]}"
+	wait "${OSM_PID[$1]}" 2>/dev/null || true
+	unset "OSM_PID[$1]"
+}
+
+sim_stop() {
+	local id
+	for id in "${!OSM_PID[@]}"; do
+		osm_stop "$id" || true
+	done
+	if [[ -n $SIM_PID ]]; then
+		kill -TERM "$SIM_PID" 2>/dev/null || true
+		wait "$SIM_PID" 2>/dev/null || true
+		SIM_PID=
+	fi
+}
+
+# sim_cables NETFILE: the switch-to-switch cables whose loss a routing should
+# survive, best first: at the highest switches (farthest from those with many
+# hosts), the lower end with most other ways up.  Node names are taken from the
+# comments.  One per line: id [tab] port [tab] id [tab] port [tab] name [tab] name
+sim_cables() {
+	awk -f "$SIM_SCRIPTS/cables.awk" "$1" | sort -t "$(printf '\t')" \
+		-k1,1nr -k2,2nr -k3,3 -k4,4n | cut -f 3-
+}

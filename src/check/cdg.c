@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The channel dependency graph, filled LID by LID.
+ *
+ * Dally and Seitz 1987: routing is free of deadlock if (and for tables as
+ * plain as ours, only if) the graph "a packet may hold link a and wait for
+ * link b" has no cycle.  A packet that came from switch x over link a to s
+ * waits for the one link that s has for its LID; so per LID it is enough to
+ * know which switches some packet passes: those on a path from a source.  Each
+ * path is followed until it joins one that was followed before, so a LID costs
+ * O(n_sw).  Paths that end badly count as far as they go: their packets do
+ * hold links until they are dropped.  A loop is a cycle by itself.
+ *
+ * Workers share the bits.  Setting them is an atomic or, done only if the bit
+ * is not yet there, and the order does not matter.
+ *
+ * The proof by ranks is tested along the same paths: every hop must go
+ * strictly up or down, and none up after down.
+ */
+#include <string.h>
+
+#include "check/check.h"
+
+static void set_dep(const struct chk *c, ftr_sw s, ftr_port in, ftr_port out)
+{
+	uint64_t *word = &c->cdg.dep[chk_dep_row(c, s, in) + out / 64u];
+	uint64_t bit = UINT64_C(1) << (out % 64u);
+
+	if (!(__atomic_load_n(word, __ATOMIC_RELAXED) & bit))
+		__atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
+}
+
+/* Enter the one dependency of hop x -> s, test the proof on it. */
+static void add_hop(const struct chk *c, struct chk_part *w, ftr_sw x,
+		    ftr_sw s)
+{
+	const uint8_t *rank = c->rank;
+	uint32_t y = w->nxt[s];
+
+	if (rank && rank[x] == rank[s])
+		w->unproved = true;
+	if (y >= c->f->n_sw)
+		return;
+	if (rank && rank[s] < rank[x] && rank[y] > rank[s])
+		w->unproved = true;
+	set_dep(c, s, ftr_fabric_port(c->f, x, w->col[x])->peer_port,
+		w->col[s]);
+}
+
+void chk_cdg_add(const struct chk *c, struct chk_part *w, ftr_lid lid)
+{
+	const uint32_t n = c->f->n_sw;
+
+	memset(w->mark, 0, n);
+	for (ftr_sw first = 0; first < n; first++) {
+		uint32_t x = c->source[first] ? first : n;
+
+		while (x < n && !w->mark[x]) {
+			w->mark[x] = 1;
+			if (w->nxt[x] < n)
+				add_hop(c, w, x, w->nxt[x]);
+			x = w->nxt[x];
+		}
+	}
+	c->in_cdg[lid] = 1;
+}

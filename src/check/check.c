@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * ftr_check_tables: set-up, the split over the team, the sum.
+ *
+ * From the fabric: hop[] (what each byte of each row would mean), the weight of
+ * each switch as a source, and with claimed ranks the order of the sweeps.
+ * Blocks of 64 LIDs, one cache line of every row, are then handed out to the
+ * team.  With ranks a block goes through updown.c first, which passes on what
+ * it cannot settle; without, every LID takes the general walk (walk.c).
+ *
+ *	part[0]  part[1] ...	counts, samples, scratch: one per worker
+ *	    \     /
+ *	     sum		sums, maxima, least (LID, switch) of each sample
+ *
+ * Which worker had which block changes neither sum nor least sample, so the
+ * report is the same for every team.  All memory is taken before the team
+ * runs; workers allocate nothing.
+ *
+ * The proof stands if every LID went through updown.c, or was found clean on
+ * the general walk.  If not, the LIDs whose dependencies are not yet in the
+ * graph are added and the graph is searched (cdg.c, cycle.c).
+ *
+ * Time: O(n_sw * LIDs); memory: 512 bytes per switch, 64 per switch and worker,
+ * and per switch a square bit matrix of its ports.
+ */
+#include <string.h>
+
+#include "check/check.h"
+
+struct chk_exit chk_exit_of(const struct ftr_fabric *f, ftr_lid lid)
+{
+	const struct ftr_lid_owner *o = &f->owner[lid];
+
+	if (o->kind == FTR_OWNER_SW)
+		return (struct chk_exit){ o->idx, 0 };
+	if (o->kind == FTR_OWNER_EP)
+		return (struct chk_exit){ f->ep[o->idx].sw,
+					  f->ep[o->idx].sw_port };
+	return (struct chk_exit){ FTR_SW_NONE, 0 };
+}
+
+enum ftr_status chk_same_size(const struct ftr_fabric *f,
+			      const struct ftr_tables *t, struct ftr_err *err)
+{
+	if (t->n_sw != f->n_sw || t->max_lid != f->max_lid)
+		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs to %u do not fit a fabric of %u and %u",
+				t->n_sw, t->max_lid, f->n_sw, f->max_lid);
+	if (t->stride % FTR_LFT_BLOCK || t->stride <= t->max_lid)
+		return ftr_fail(err, FTR_INVAL, "rows of %u bytes do not hold LIDs to %u in whole blocks",
+				t->stride, t->max_lid);
+	return FTR_OK;
+}
+
+/* ---- findings ------------------------------------------------------------ */
+
+static bool sample_before(const struct ftr_check_sample *a,
+			  const struct ftr_check_sample *b)
+{
+	return a->lid != b->lid ? a->lid < b->lid : a->from < b->from;
+}
+
+void chk_found(struct chk_part *w, enum ftr_finding what, ftr_sw from,
+	       ftr_sw at, ftr_lid lid)
+{
+	struct ftr_check_sample s = { from, at, lid };
+
+	if (!w->r.found[what]++ || sample_before(&s, &w->r.sample[what]))
+		w->r.sample[what] = s;
+}
+
+void chk_bad(const struct chk *c, struct chk_part *w, ftr_sw s, ftr_lid lid,
+	     uint8_t st)
+{
+	static const uint8_t finding[] = {
+		[ST_HOLE - ST_HOLE] = FTR_FIND_HOLE,
+		[ST_DEAD - ST_HOLE] = FTR_FIND_DEAD_PORT,
+		[ST_WRONG - ST_HOLE] = FTR_FIND_WRONG_END,
+		[ST_LOOP - ST_HOLE] = FTR_FIND_LOOP,
+	};
+	const struct ftr_lid_owner *o = &c->f->owner[lid];
+	enum ftr_finding what = finding[st - ST_HOLE];
+	struct ftr_check_sample here = { s, s, lid };
+
+	if (o->kind == FTR_OWNER_EP) {
+		const struct ftr_endport *e = &c->f->ep[o->idx];
+
+		w->r.bad[FTR_CHECK_HOST_HOST] += c->hosts[s] - (e->sw == s);
+		w->r.bad[FTR_CHECK_SW_HOST]++;
+	} else {
+		w->r.bad[FTR_CHECK_HOST_SW] += c->hosts[s];
+		w->r.bad[FTR_CHECK_SW_SW] += o->idx != s;
+	}
+	w->r.harmful += what != FTR_FIND_HOLE;
+	/* the culprit is looked for only if this becomes the sample */
+	if (!w->r.found[what] || sample_before(&here, &w->r.sample[what]))
+		here.at = chk_culprit(c, s, lid, st);
+	chk_found(w, what, s, here.at, lid);
+}
+
+static void count_pairs(const struct chk *c, struct ftr_check_report *r)
+{
+	for (uint32_t lid = 1; lid <= c->f->max_lid; lid++) {
+		const struct ftr_lid_owner *o = &c->f->owner[lid];
+
+		if (o->kind == FTR_OWNER_EP) {
+			const struct ftr_endport *e = &c->f->ep[o->idx];
+
+			r->pairs[FTR_CHECK_HOST_HOST] +=
+				c->n_hosts - chk_is_source(e);
+			r->pairs[FTR_CHECK_SW_HOST] += c->f->n_sw;
+		} else if (o->kind == FTR_OWNER_SW) {
+			r->pairs[FTR_CHECK_HOST_SW] += c->n_hosts;
+			r->pairs[FTR_CHECK_SW_SW] += c->f->n_sw - 1;
+		}
+	}
+}
+
+static void merge(struct ftr_check_report *sum,
+		  const struct ftr_check_report *r)
+{
+	for (int i = 0; i < FTR_N_CHECK_CLASSES; i++)
+		sum->bad[i] += r->bad[i];
+	for (int i = 0; i < FTR_N_FINDINGS; i++) {
+		if (r->found[i] &&
+		    (!sum->found[i] ||
+		     sample_before(&r->sample[i], &sum->sample[i])))
+			sum->sample[i] = r->sample[i];
+		sum->found[i] += r->found[i];
+	}
+	sum->harmful += r->harmful;
+	sum->max_hops = FTR_MAX(sum->max_hops, r->max_hops);
+}
+
+/* ---- set-up -------------------------------------------------------------- */
+
+static uint32_t meaning(const struct chk *c, ftr_sw s, uint32_t p)
+{
+	const struct ftr_fabric *f = c->f;
+	const struct ftr_swport *port;
+
+	if (p == FTR_PORT_NONE)
+		return f->n_sw + END_HOLE;
+	if (p == 0 || p > f->sw[s].n_ports)
+		return f->n_sw + END_DEAD;
+	port = ftr_fabric_port(f, s, (ftr_port)p);
+	if (port->peer_kind == FTR_PEER_NONE)
+		return f->n_sw + END_DEAD;
+	if (port->peer_kind == FTR_PEER_EP)
+		return f->n_sw + END_WRONG;
+	if (c->rank && c->rank[s] == c->rank[port->peer])
+		return f->n_sw + END_SIDE;
+	return port->peer;
+}
+
+static void set_hops(struct chk *c)
+{
+	for (ftr_sw s = 0; s < c->f->n_sw; s++)
+		for (uint32_t p = 0; p < CHK_HOPS; p++)
+			c->hop[(size_t)s * CHK_HOPS + p] =
+				(uint16_t)meaning(c, s, p);
+}
+
+static void set_sources(struct chk *c, bool switches)
+{
+	for (ftr_ep e = 0; e < c->f->n_ep; e++)
+		if (chk_is_source(&c->f->ep[e])) {
+			c->hosts[c->f->ep[e].sw]++;
+			c->n_hosts++;
+		}
+	for (ftr_sw s = 0; s < c->f->n_sw; s++)
+		c->source[s] = switches || c->hosts[s];
+}
+
+static void set_order(struct chk *c)
+{
+	uint32_t at[257] = { 0 };
+
+	for (ftr_sw s = 0; s < c->f->n_sw; s++)
+		at[c->rank[s] + 1]++;
+	for (int r = 0; r < 256; r++) {
+		if (!c->n_lowest)
+			c->n_lowest = at[r + 1];
+		at[r + 1] += at[r];
+	}
+	for (ftr_sw s = 0; s < c->f->n_sw; s++)
+		c->order[at[c->rank[s]]++] = s;
+}
+
+static bool new_cdg(struct chk *c, struct ftr_arena *a)
+{
+	uint64_t words = 0;
+
+	c->cdg.first = ftr_arena_alloc(a, c->f->n_sw, sizeof(*c->cdg.first));
+	c->in_cdg = ftr_arena_zalloc(a, (size_t)c->f->max_lid + 1, 1);
+	if (!c->cdg.first || !c->in_cdg)
+		return false;
+	for (ftr_sw s = 0; s < c->f->n_sw; s++) {
+		c->cdg.first[s] = words;
+		words += (uint64_t)(c->f->sw[s].n_ports + 1u) *
+			chk_dep_words(&c->f->sw[s]);
+	}
+	c->cdg.dep = ftr_arena_zalloc(a, words, sizeof(*c->cdg.dep));
+	return c->cdg.dep != NULL;
+}
+
+static bool new_part(const struct chk *c, struct ftr_arena *a,
+		     struct chk_part *w)
+{
+	const uint32_t n = c->f->n_sw;
+
+	w->col = ftr_arena_alloc(a, n, sizeof(*w->col));
+	w->nxt = ftr_arena_alloc(a, n, sizeof(*w->nxt));
+	w->end = ftr_arena_alloc(a, n, sizeof(*w->end));
+	w->mark = ftr_arena_alloc(a, n, sizeof(*w->mark));
+	w->hops = ftr_arena_alloc(a, n, sizeof(*w->hops));
+	w->stack = ftr_arena_alloc(a, n, sizeof(*w->stack));
+	if (!w->col || !w->nxt || !w->end || !w->mark || !w->hops || !w->stack)
+		return false;
+	if (!c->rank)
+		return true;
+	w->head = ftr_arena_zalloc(a, n, sizeof(*w->head));
+	w->state = ftr_arena_alloc(a, (size_t)n + N_ENDS, FTR_LFT_BLOCK);
+	if (!w->head || !w->state)
+		return false;
+	for (int i = 0; i < N_ENDS; i++)
+		memset(w->state + ((size_t)n + i) * FTR_LFT_BLOCK,
+		       chk_end_state[i], FTR_LFT_BLOCK);
+	return true;
+}
+
+static bool set_up(struct chk *c, struct ftr_arena *a, unsigned int workers,
+		   bool switches)
+{
+	const uint32_t n = c->f->n_sw;
+
+	c->hop = ftr_arena_alloc(a, (size_t)n * CHK_HOPS, sizeof(*c->hop));
+	c->hosts = ftr_arena_zalloc(a, n, sizeof(*c->hosts));
+	c->source = ftr_arena_alloc(a, n, sizeof(*c->source));
+	c->order = ftr_arena_alloc(a, n, sizeof(*c->order));
+	c->part = ftr_arena_zalloc(a, workers, sizeof(*c->part));
+	if (!c->hop || !c->hosts || !c->source || !c->order || !c->part)
+		return false;
+	if (!c->no_cdg && !new_cdg(c, a))
+		return false;
+	for (unsigned int i = 0; i < workers; i++)
+		if (!new_part(c, a, &c->part[i]))
+			return false;
+	set_hops(c);
+	set_sources(c, switches);
+	if (c->rank)
+		set_order(c);
+	return true;
+}
+
+/* ---- the run ------------------------------------------------------------- */
+
+static void work(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
+{
+	const struct chk *c = ctx;
+	struct chk_part *w = &c->part[worker];
+
+	if (c->rank) {
+		for (uint32_t b = begin; b < end; b++)
+			chk_block(c, w, b * FTR_LFT_BLOCK);
+		return;
+	}
+	end = FTR_MIN(end * FTR_LFT_BLOCK, c->f->max_lid + 1u);
+	for (uint32_t lid = begin * FTR_LFT_BLOCK; lid < end; lid++)
+		if (c->f->owner[lid].kind != FTR_OWNER_NONE)
+			chk_walk_lid(c, w, (ftr_lid)lid);
+}
+
+/* What the walk has not put into the graph. */
+static void work_cdg(void *ctx, unsigned int worker, uint32_t begin,
+		     uint32_t end)
+{
+	const struct chk *c = ctx;
+	struct chk_part *w = &c->part[worker];
+
+	end = FTR_MIN(end * FTR_LFT_BLOCK, c->f->max_lid + 1u);
+	for (uint32_t lid = begin * FTR_LFT_BLOCK; lid < end; lid++) {
+		if (c->f->owner[lid].kind == FTR_OWNER_NONE ||
+		    c->in_cdg[lid])
+			continue;
+		chk_column(c, w, (ftr_lid)lid);
+		chk_cdg_add(c, w, (ftr_lid)lid);
+	}
+}
+
+static enum ftr_status run(struct chk *c, struct ftr_arena *a,
+			   struct ftr_team *team, struct ftr_check_report *r,
+			   struct ftr_err *err)
+{
+	uint32_t blocks = c->f->max_lid / FTR_LFT_BLOCK + 1u;
+	bool proved = c->rank != NULL;
+
+	count_pairs(c, r);
+	ftr_team_run(team, blocks, 1, work, c);
+	for (unsigned int i = 0; i < ftr_team_size(team); i++) {
+		merge(r, &c->part[i].r);
+		proved = proved && !c->part[i].unproved;
+	}
+	if (c->no_cdg)
+		return FTR_OK;
+	if (proved) {
+		r->cdg = FTR_CDG_PROVED;
+		return FTR_OK;
+	}
+	ftr_team_run(team, blocks, 1, work_cdg, c);
+	return chk_cycle(c, a, r, err);
+}
+
+static enum ftr_status refuse(const struct ftr_fabric *f,
+			      const struct ftr_tables *t, struct ftr_err *err)
+{
+	enum ftr_status st = chk_same_size(f, t, err);
+
+	if (st)
+		return st;
+	if (f->n_sw > CHK_SW_MAX)
+		return ftr_fail(err, FTR_LIMIT, "%u switches are more than the %u that the checker can number",
+				f->n_sw, (unsigned int)CHK_SW_MAX);
+	return FTR_OK;
+}
+
+enum ftr_status ftr_check_tables(const struct ftr_fabric *f,
+				 const struct ftr_tables *t,
+				 const struct ftr_check_opts *opts,
+				 struct ftr_team *team,
+				 struct ftr_check_report *out,
+				 struct ftr_err *err)
+{
+	static const struct ftr_check_opts none;
+	struct ftr_check_report r = { 0 };
+	struct chk c = { .f = f, .t = t };
+	struct ftr_arena *a;
+	enum ftr_status st = refuse(f, t, err);
+
+	if (st)
+		return st;
+	if (!opts)
+		opts = &none;
+	c.rank = opts->rank;
+	c.no_cdg = opts->no_cdg;
+	a = ftr_arena_new();
+	if (a && set_up(&c, a, ftr_team_size(team), opts->switch_sources))
+		st = run(&c, a, team, &r, err);
+	else
+		st = ftr_fail(err, FTR_NOMEM, "out of memory to check tables of %u switches",
+			      f->n_sw);
+	ftr_arena_free(a);
+	if (!st)
+		*out = r;
+	return st;
+}

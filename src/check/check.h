@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What the parts of the checker share.
+ *
+ *	check.c		set-up, the split over the team, the sum of the parts
+ *	updown.c	64 LIDs at a time, two sweeps along the claimed ranks
+ *	walk.c		one LID, any tables: follow, remember, find loops
+ *	cdg.c		dependencies of one LID into the graph
+ *	cycle.c		is there a cycle in the graph, and the shortest one
+ *	load.c		link load of a shift permutation
+ *
+ * hop[] is all that the walks know of the fabric: 256 next rows per switch, so
+ * that any byte of a table is a valid index.  A row is a switch or one of
+ * the ends below; rows of ends follow the switches:
+ *
+ *	hop[s * 256 + p]   = peer switch | n_sw + END_...
+ */
+#ifndef FTR_CHECK_CHECK_H
+#define FTR_CHECK_CHECK_H
+
+#include "core/core.h"
+#include <ftr/check.h>
+
+/* Fate of a walk.  Below PENDING it is good and the value counts its hops. */
+enum {
+	ST_GOOD = 0,
+	ST_HOPS_MAX = 0x7f,
+	ST_PENDING = 0x80,	/* not known (yet) */
+	ST_HOLE,
+	ST_DEAD,
+	ST_WRONG,
+	ST_LOOP,
+	ST_ON_PATH
+};
+
+/* Pseudo switches: where a hop leads that leads to no switch. */
+enum {
+	END_SIDE = 0,	/* a switch, but of equal claimed rank: see ports[] */
+	END_HOLE,
+	END_DEAD,
+	END_WRONG,	/* an end port; right for one LID owner only */
+	END_GOOD,	/* general walk only */
+	N_ENDS
+};
+
+#define CHK_HOPS 256		/* entries of hop[] per switch */
+#define CHK_SW_MAX (UINT16_MAX - N_ENDS)
+
+/* Where packets to a LID must leave the last switch. */
+struct chk_exit {
+	ftr_sw sw;		/* FTR_SW_NONE: the owner has no cable */
+	ftr_port port;
+};
+
+/* The dependency graph.  A vertex is a directed link, numbered as the port it
+ * leaves by (index into ftr_fabric.ports).  Edges are kept where they turn:
+ * bit `out` of row (switch, in port) says that some packet comes in there and
+ * goes out here. */
+struct chk_cdg {
+	uint64_t *dep;
+	uint64_t *first;	/* [n_sw] word of row (s, 0) */
+};
+
+/* One worker's findings and memory. */
+struct chk_part {
+	struct ftr_check_report r;
+	bool unproved;		/* a walked entry is not up-then-down */
+	uint8_t *state;		/* [(n_sw + N_ENDS) * FTR_LFT_BLOCK] */
+	uint8_t *head;		/* [n_sw] first lane owned there + 1 */
+	/* one LID, by switch */
+	uint8_t *col;		/* its column of the tables */
+	uint16_t *nxt;		/* row of the next hop */
+	uint8_t *end;		/* ST_... */
+	uint8_t *mark;
+	uint32_t *hops, *stack;
+};
+
+struct chk {
+	const struct ftr_fabric *f;
+	const struct ftr_tables *t;
+	const uint8_t *rank;	/* NULL: none claimed */
+	bool no_cdg;
+	uint16_t *hop;
+	uint32_t *hosts;	/* [n_sw] source end ports */
+	uint8_t *source;	/* [n_sw] starts dependencies */
+	uint32_t *order;	/* [n_sw] by ascending rank, then index */
+	uint32_t n_lowest;	/* switches of the lowest rank */
+	uint32_t n_hosts;	/* sum of hosts[] */
+	uint8_t *in_cdg;	/* [max_lid + 1] dependencies are in */
+	struct chk_cdg cdg;
+	struct chk_part *part;	/* one per worker */
+};
+
+static inline bool chk_is_source(const struct ftr_endport *e)
+{
+	return e->lid && e->sw != FTR_SW_NONE;
+}
+
+static inline uint32_t chk_dep_words(const struct ftr_switch *s)
+{
+	return s->n_ports / 64u + 1;
+}
+
+static inline size_t chk_dep_row(const struct chk *c, ftr_sw s, ftr_port in)
+{
+	return c->cdg.first[s] + (size_t)in * chk_dep_words(&c->f->sw[s]);
+}
+
+/* check.c */
+struct chk_exit chk_exit_of(const struct ftr_fabric *f, ftr_lid lid);
+enum ftr_status chk_same_size(const struct ftr_fabric *f,
+			      const struct ftr_tables *t,
+			      struct ftr_err *err) FTR_MUST_USE;
+/* Enter that the walk from s to lid ends badly in st. */
+void chk_bad(const struct chk *c, struct chk_part *w, ftr_sw s, ftr_lid lid,
+	     uint8_t st);
+void chk_found(struct chk_part *w, enum ftr_finding what, ftr_sw from,
+	       ftr_sw at, ftr_lid lid);
+
+/* updown.c: one 64-entry block of LIDs from base on, with claimed ranks. */
+void chk_block(const struct chk *c, struct chk_part *w, uint32_t base);
+
+/* walk.c */
+extern const uint8_t chk_end_state[N_ENDS];
+void chk_walk_lid(const struct chk *c, struct chk_part *w, ftr_lid lid);
+/* The switch whose entry is at fault on the walk from s, which ends in st. */
+ftr_sw chk_culprit(const struct chk *c, ftr_sw s, ftr_lid lid, uint8_t st);
+/* Fill col and nxt for lid. */
+void chk_column(const struct chk *c, struct chk_part *w, ftr_lid lid);
+
+/* cdg.c: enter what lid's walks from sources depend on; col, nxt are set. */
+void chk_cdg_add(const struct chk *c, struct chk_part *w, ftr_lid lid);
+
+/* cycle.c: sets r->cdg to ACYCLIC or CYCLE and the cycle. */
+enum ftr_status chk_cycle(const struct chk *c, struct ftr_arena *a,
+			  struct ftr_check_report *r, struct ftr_err *err);
+
+#endif

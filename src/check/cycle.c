@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The search for a cycle in the dependency graph.
+ *
+ * Whatever has no predecessor or no successor lies on no cycle; it is peeled
+ * off, and what that lays bare with it.  If nothing is left, the graph is
+ * acyclic (Kahn's argument).  Otherwise every vertex left has a successor that
+ * is left, so simply walking on must come back: that is a first cycle.
+ *
+ * To find a shortest one, take the lowest vertex left, look breadth-first for
+ * the way back to it, no deeper than what would beat the best cycle known,
+ * then delete and peel it, for all cycles through it have been seen.  The
+ * cycle is turned so that its lowest channel comes first.
+ *
+ * Peeling is O(vertices + edges).  The search is O(vertices * edges) at worst,
+ * in practice far less for its bounded depth; after BUDGET edges it settles for
+ * the best cycle found so far.  All of it is one thread's work.
+ */
+#include <string.h>
+
+#include "check/check.h"
+
+#define BUDGET (UINT64_C(1) << 27)
+
+struct search {
+	const struct chk *c;
+	uint32_t n;		/* vertices: ports of the fabric */
+	uint32_t *in, *out;	/* degrees among the living */
+	uint8_t *alive;
+	uint32_t *queue;
+	uint32_t root;
+	uint32_t *dist, *via;	/* breadth-first from root */
+	uint32_t *best;
+	uint32_t best_len;
+	uint64_t edges;		/* looked at */
+};
+
+/* Called with each successor or predecessor w of v, living or dead. */
+typedef void (*visit_fn)(struct search *z, uint32_t v, uint32_t w);
+
+static void successors(struct search *z, uint32_t v, visit_fn fn)
+{
+	const struct chk *c = z->c;
+	const struct ftr_swport *p = &c->f->ports[v];
+	const struct ftr_switch *s = &c->f->sw[p->peer];
+	const uint64_t *row = c->cdg.dep + chk_dep_row(c, p->peer,
+						       p->peer_port);
+
+	for (uint32_t k = 0; k < chk_dep_words(s); k++)
+		for (uint64_t m = row[k]; m; m &= m - 1) {
+			uint32_t bit = (uint32_t)__builtin_ctzll(m);
+
+			fn(z, v, s->first_port + 64 * k + bit);
+		}
+}
+
+/* The same backwards: in ports i of v's switch with bit v set. */
+static void predecessors(struct search *z, uint32_t v, visit_fn fn)
+{
+	const struct ftr_fabric *f = z->c->f;
+	const struct ftr_swport *p = &f->ports[v];
+	const struct ftr_swport *back =
+		ftr_fabric_port(f, p->peer, p->peer_port);
+	const struct ftr_switch *s = &f->sw[back->peer];
+	uint32_t out = v - s->first_port;
+
+	for (uint32_t i = 1; i <= s->n_ports; i++) {
+		const struct ftr_swport *q = &f->ports[s->first_port + i];
+		const uint64_t *row;
+
+		if (q->peer_kind != FTR_PEER_SW)
+			continue;
+		row = z->c->cdg.dep + chk_dep_row(z->c, back->peer,
+						  (ftr_port)i);
+		if (row[out / 64] >> (out % 64) & 1)
+			fn(z, v, f->sw[q->peer].first_port + q->peer_port);
+	}
+}
+
+/* ---- peeling ------------------------------------------------------------- */
+
+static void count_edge(struct search *z, uint32_t v, uint32_t w)
+{
+	z->out[v]++;
+	z->in[w]++;
+}
+
+static void doom(struct search *z, uint32_t v)
+{
+	z->alive[v] = 0;
+	z->queue[z->queue[z->n]++] = v;
+}
+
+static void lose_pred(struct search *z, uint32_t v, uint32_t w)
+{
+	(void)v;
+	if (z->alive[w] && --z->in[w] == 0)
+		doom(z, w);
+}
+
+static void lose_succ(struct search *z, uint32_t v, uint32_t w)
+{
+	(void)v;
+	if (z->alive[w] && --z->out[w] == 0)
+		doom(z, w);
+}
+
+/* Delete what is queued, and what that lays bare.  queue[n] is its length. */
+static void peel(struct search *z)
+{
+	for (uint32_t i = 0; i < z->queue[z->n]; i++) {
+		uint32_t v = z->queue[i];
+
+		successors(z, v, lose_pred);
+		predecessors(z, v, lose_succ);
+	}
+	z->queue[z->n] = 0;
+}
+
+static void peel_all(struct search *z)
+{
+	const struct ftr_swport *ports = z->c->f->ports;
+
+	for (uint32_t v = 0; v < z->n; v++) {
+		z->alive[v] = ports[v].peer_kind == FTR_PEER_SW;
+		if (z->alive[v])
+			successors(z, v, count_edge);
+	}
+	for (uint32_t v = 0; v < z->n; v++)
+		if (z->alive[v] && (!z->in[v] || !z->out[v]))
+			doom(z, v);
+	peel(z);
+}
+
+/* ---- cycles -------------------------------------------------------------- */
+
+static void take_first(struct search *z, uint32_t v, uint32_t w)
+{
+	if (z->via[v] == UINT32_MAX && z->alive[w])
+		z->via[v] = w;
+}
+
+/* Walk on from v until a channel comes again. */
+static void first_cycle(struct search *z, uint32_t v)
+{
+	memset(z->via, 0xff, (size_t)z->n * sizeof(*z->via));
+	while (z->via[v] == UINT32_MAX) {
+		successors(z, v, take_first);
+		v = z->via[v];
+	}
+	for (uint32_t w = z->via[v]; ; w = z->via[w]) {
+		z->best[z->best_len++] = w;
+		if (w == v)
+			break;
+	}
+}
+
+static void reach(struct search *z, uint32_t v, uint32_t w)
+{
+	z->edges++;
+	if (!z->alive[w] || z->dist[w] != UINT32_MAX)
+		return;
+	z->dist[w] = v == z->root ? 1 : z->dist[v] + 1;
+	z->via[w] = v;
+	z->queue[z->queue[z->n]++] = w;
+}
+
+/* Look from root for a way back of fewer than best_len channels.  The root
+ * itself is given a distance only when it is found again. */
+static void shorter_through(struct search *z, uint32_t root)
+{
+	uint32_t len = 0, i = 0;
+
+	z->root = root;
+	successors(z, root, reach);
+	for (; i < z->queue[z->n] && z->dist[root] == UINT32_MAX; i++) {
+		uint32_t v = z->queue[i];
+
+		if (z->dist[v] + 1 >= z->best_len)
+			break;
+		successors(z, v, reach);
+	}
+	if (z->dist[root] < z->best_len) {
+		len = z->dist[root];
+		z->best_len = len;
+		for (uint32_t v = root; len > 0; v = z->via[v])
+			z->best[--len] = v;
+	}
+	for (i = 0; i < z->queue[z->n]; i++)
+		z->dist[z->queue[i]] = UINT32_MAX;
+	z->queue[z->n] = 0;
+}
+
+static void report(const struct search *z, struct ftr_check_report *r)
+{
+	const struct ftr_fabric *f = z->c->f;
+	uint32_t low = 0;
+
+	for (uint32_t i = 1; i < z->best_len; i++)
+		if (z->best[i] < z->best[low])
+			low = i;
+	r->cycle_len = FTR_MIN(z->best_len, (uint32_t)FTR_CYCLE_MAX);
+	for (uint32_t i = 0; i < r->cycle_len; i++) {
+		uint32_t v = z->best[(low + i) % z->best_len];
+		const struct ftr_swport *p = &f->ports[v];
+		ftr_sw s = ftr_fabric_port(f, p->peer, p->peer_port)->peer;
+
+		r->cycle[i].sw = s;
+		r->cycle[i].port = (ftr_port)(v - f->sw[s].first_port);
+	}
+}
+
+static void search(struct search *z, struct ftr_check_report *r)
+{
+	uint32_t v = 0;
+
+	peel_all(z);
+	while (v < z->n && !z->alive[v])
+		v++;
+	r->cdg = v == z->n ? FTR_CDG_ACYCLIC : FTR_CDG_CYCLE;
+	if (v == z->n)
+		return;
+	first_cycle(z, v);
+	memset(z->dist, 0xff, (size_t)z->n * sizeof(*z->dist));
+	for (; v < z->n && z->best_len > 1 && z->edges < BUDGET; v++) {
+		if (!z->alive[v])
+			continue;
+		shorter_through(z, v);
+		doom(z, v);
+		peel(z);
+	}
+	report(z, r);
+}
+
+enum ftr_status chk_cycle(const struct chk *c, struct ftr_arena *a,
+			  struct ftr_check_report *r, struct ftr_err *err)
+{
+	const uint32_t n = c->f->n_ports;
+	struct search z = { .c = c, .n = n };
+
+	z.in = ftr_arena_zalloc(a, n, sizeof(*z.in));
+	z.out = ftr_arena_zalloc(a, n, sizeof(*z.out));
+	z.alive = ftr_arena_zalloc(a, n, sizeof(*z.alive));
+	z.queue = ftr_arena_zalloc(a, (size_t)n + 1, sizeof(*z.queue));
+	z.dist = ftr_arena_alloc(a, n, sizeof(*z.dist));
+	z.via = ftr_arena_alloc(a, n, sizeof(*z.via));
+	z.best = ftr_arena_alloc(a, n, sizeof(*z.best));
+	if (!z.in || !z.out || !z.alive || !z.queue || !z.dist || !z.via ||
+	    !z.best)
+		return ftr_fail(err, FTR_NOMEM,
+				"out of memory to search %u links for cycles",
+				n);
+	search(&z, r);
+	return FTR_OK;
+}

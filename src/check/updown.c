@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The fast walk: all switches towards 64 LIDs at once.
+ *
+ * One byte of state per (switch, LID of the block), at first PENDING:
+ *
+ *	                lid base+0 ... base+63      one cache line per row
+ *	switch 0            . . . . . .
+ *	...
+ *	END_SIDE            PENDING, for ever
+ *	END_HOLE, ...       HOLE, DEAD, WRONG
+ *
+ * Sweep 1 visits the switches by ascending claimed rank, sweep 2 by descending
+ * rank; each gives a switch its next hop's state plus one hop, and PENDING
+ * gives PENDING.  Nothing else is asked about ranks, and that suffices:
+ *
+ *  - A state other than PENDING is right whatever the ranks are, because it was
+ *    derived, hop by hop, from an end of the path.
+ *  - Sweep 1 settles s only from a next hop that was settled before, i.e. one
+ *    of lower rank: s goes down, and only down, to the end of its path.
+ *  - Sweep 2 settles s only if its next hop is settled and was not when sweep
+ *    1 came by.  A lower next hop that sweep 1 left open is visited after s,
+ *    so the next hop is higher: s goes up, to a path that is up-then-down.
+ *  - Equal ranks never settle each other (END_SIDE).
+ *
+ * So a LID without PENDING is proved up-then-down from every switch, and its
+ * dependencies cannot close a cycle (seed 002, section 4.1).  Any other LID
+ * goes to the general walk (walk.c), alone.
+ *
+ * In sweep 1 the lowest rank has nobody below; it only marks the LIDs at home
+ * and leaves even its ends to sweep 2.  A path that goes down to a foreign
+ * lowest switch and ends badly there costs a general walk, no more.
+ */
+#include <string.h>
+
+#include "check/check.h"
+
+#define LANES FTR_LFT_BLOCK
+#define AHEAD 8			/* rows to prefetch */
+
+struct lanes {
+	uint8_t own[LANES];	/* 0xff: somebody owns the LID */
+	uint8_t next[LANES];	/* next lane at the same switch + 1 */
+	ftr_port port[LANES];	/* right port at the owner's switch */
+	bool any;
+};
+
+/* State of all lanes at s as seen through the next hops. */
+static inline void look(const struct chk *c, const uint8_t *state, ftr_sw s,
+			uint32_t base, uint8_t *restrict out)
+{
+	const uint8_t *row = ftr_tables_row(c->t, s) + base;
+	const uint16_t *hop = c->hop + (size_t)s * CHK_HOPS;
+
+	for (uint32_t j = 0; j < LANES; j++)
+		out[j] = state[(size_t)hop[row[j]] * LANES + j];
+	/* one hop more; 0x7f + 1 is PENDING and PENDING stays as it is */
+	for (uint32_t j = 0; j < LANES; j++)
+		out[j] = (uint8_t)(out[j] + 1 - (out[j] >> 7));
+}
+
+/* Ends have no further hop: they are seen as they are because bit 7 is set. */
+static void settle_home(const struct chk *c, struct chk_part *w,
+			const struct lanes *l, ftr_sw s, uint32_t base)
+{
+	const uint8_t *row = ftr_tables_row(c->t, s) + base;
+
+	for (uint32_t k = w->head[s]; k; k = l->next[k - 1])
+		if (row[k - 1] == l->port[k - 1])
+			w->state[(size_t)s * LANES + k - 1] = ST_GOOD;
+}
+
+static inline void prefetch_row(const struct chk *c, uint32_t i, uint32_t base)
+{
+	if (i < c->f->n_sw)
+		__builtin_prefetch(ftr_tables_row(c->t, c->order[i]) + base);
+}
+
+static void sweep_up(const struct chk *c, struct chk_part *w,
+		     const struct lanes *l, uint32_t base)
+{
+	uint8_t out[LANES];
+
+	for (uint32_t i = 0; i < c->f->n_sw; i++) {
+		ftr_sw s = c->order[i];
+
+		prefetch_row(c, i + AHEAD, base);
+		if (i >= c->n_lowest) {
+			look(c, w->state, s, base, out);
+			memcpy(w->state + (size_t)s * LANES, out, LANES);
+		}
+		if (w->head[s])
+			settle_home(c, w, l, s, base);
+	}
+}
+
+static inline bool any_pending(const uint8_t *st)
+{
+	uint8_t any = 0;
+
+	for (uint32_t j = 0; j < LANES; j++)
+		any |= st[j] == ST_PENDING;
+	return any;
+}
+
+static void sweep_down(const struct chk *c, struct chk_part *w, uint32_t base)
+{
+	uint8_t out[LANES];
+
+	for (uint32_t i = c->f->n_sw; i-- > 0; ) {
+		ftr_sw s = c->order[i];
+		uint8_t *st = w->state + (size_t)s * LANES;
+
+		if (!any_pending(st))
+			continue;
+		look(c, w->state, s, base, out);
+		for (uint32_t j = 0; j < LANES; j++)
+			st[j] = st[j] == ST_PENDING ? out[j] : st[j];
+	}
+}
+
+/* Who owns the lanes, chained by the switch where they leave. */
+static void set_lanes(const struct chk *c, struct chk_part *w,
+		      struct lanes *l, uint32_t base)
+{
+	memset(l, 0, sizeof(*l));
+	for (uint32_t j = 0; j < LANES && base + j <= c->f->max_lid; j++) {
+		struct chk_exit x;
+
+		if (c->f->owner[base + j].kind == FTR_OWNER_NONE)
+			continue;
+		l->own[j] = 0xff;
+		l->any = true;
+		x = chk_exit_of(c->f, (ftr_lid)(base + j));
+		if (x.sw == FTR_SW_NONE)
+			continue;
+		l->port[j] = x.port;
+		l->next[j] = w->head[x.sw];
+		w->head[x.sw] = (uint8_t)(j + 1);
+	}
+}
+
+static void clear_lanes(const struct chk *c, struct chk_part *w, uint32_t base)
+{
+	for (uint32_t j = 0; j < LANES && base + j <= c->f->max_lid; j++) {
+		struct chk_exit x = chk_exit_of(c->f, (ftr_lid)(base + j));
+
+		if (x.sw != FTR_SW_NONE)
+			w->head[x.sw] = 0;
+	}
+}
+
+/* Per lane: the worst and the longest over all switches. */
+static void reduce(const struct chk *c, const struct chk_part *w,
+		   uint8_t *restrict any, uint8_t *restrict longest,
+		   uint8_t *restrict open)
+{
+	memset(any, 0, LANES);
+	memset(longest, 0, LANES);
+	memset(open, 0, LANES);
+	for (ftr_sw s = 0; s < c->f->n_sw; s++) {
+		const uint8_t *st = w->state + (size_t)s * LANES;
+
+		for (uint32_t j = 0; j < LANES; j++) {
+			uint8_t good = st[j] < ST_PENDING ? st[j] : 0;
+
+			any[j] |= st[j];
+			longest[j] = FTR_MAX(longest[j], good);
+			open[j] |= st[j] == ST_PENDING ? 0xff : 0;
+		}
+	}
+}
+
+/* Enter the bad ends of the lanes in mask. */
+static void enter_bad(const struct chk *c, struct chk_part *w,
+		      const uint8_t *mask, uint32_t base)
+{
+	for (ftr_sw s = 0; s < c->f->n_sw; s++) {
+		const uint8_t *st = w->state + (size_t)s * LANES;
+		uint8_t any = 0;
+
+		for (uint32_t j = 0; j < LANES; j++)
+			any |= st[j] & mask[j];
+		if (any < ST_PENDING)
+			continue;
+		for (uint32_t j = 0; j < LANES; j++)
+			if (mask[j] && st[j] > ST_PENDING)
+				chk_bad(c, w, s, (ftr_lid)(base + j), st[j]);
+	}
+}
+
+void chk_block(const struct chk *c, struct chk_part *w, uint32_t base)
+{
+	uint8_t any[LANES], longest[LANES], open[LANES], mask[LANES];
+	struct lanes l;
+	bool bad = false;
+
+	set_lanes(c, w, &l, base);
+	if (!l.any)
+		return;
+	memset(w->state, ST_PENDING, (size_t)c->f->n_sw * LANES);
+	sweep_up(c, w, &l, base);
+	sweep_down(c, w, base);
+	clear_lanes(c, w, base);
+
+	reduce(c, w, any, longest, open);
+	for (uint32_t j = 0; j < LANES; j++) {
+		bool fast = l.own[j] && !open[j];
+
+		mask[j] = fast && any[j] >= ST_PENDING ? 0xff : 0;
+		bad |= mask[j];
+		if (fast)
+			w->r.max_hops = FTR_MAX(w->r.max_hops, longest[j]);
+	}
+	if (bad)
+		enter_bad(c, w, mask, base);
+	for (uint32_t j = 0; j < LANES; j++)
+		if (l.own[j] && open[j])
+			chk_walk_lid(c, w, (ftr_lid)(base + j));
+}

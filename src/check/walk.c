@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The general walk: one LID, tables of any kind.
+ *
+ * Towards one LID every switch has one next hop, so the walks form a functional
+ * graph.  Follow it from each switch that is not known yet, pushing what is
+ * passed; stop at an end, at a known switch, or at one that is on the stack
+ * (then all on the stack run into that loop); then name the fate of everything
+ * on the stack from the top down.  Each switch is pushed once: O(n_sw) per LID.
+ *
+ * Here too turns are counted and the dependencies entered, while the column is
+ * at hand.
+ */
+#include <string.h>
+
+#include "check/check.h"
+
+/* The true next row of s by entry p: sideways hops are looked up. */
+static uint32_t row_of(const struct chk *c, ftr_sw s, ftr_port p)
+{
+	uint32_t row = c->hop[(size_t)s * CHK_HOPS + p];
+
+	if (row == c->f->n_sw + END_SIDE)
+		row = ftr_fabric_port(c->f, s, p)->peer;
+	return row;
+}
+
+void chk_column(const struct chk *c, struct chk_part *w, ftr_lid lid)
+{
+	struct chk_exit x = chk_exit_of(c->f, lid);
+	const uint8_t *entry = c->t->lft + lid;
+
+	for (ftr_sw s = 0; s < c->f->n_sw; s++, entry += c->t->stride) {
+		w->col[s] = *entry;
+		w->nxt[s] = (uint16_t)row_of(c, s, *entry);
+	}
+	if (x.sw != FTR_SW_NONE && w->col[x.sw] == x.port)
+		w->nxt[x.sw] = (uint16_t)(c->f->n_sw + END_GOOD);
+}
+
+const uint8_t chk_end_state[N_ENDS] = {
+	[END_SIDE] = ST_PENDING, [END_HOLE] = ST_HOLE, [END_DEAD] = ST_DEAD,
+	[END_WRONG] = ST_WRONG, [END_GOOD] = ST_GOOD,
+};
+
+/* Follow from s, which is not known, and name all that is passed. */
+static void follow(const struct chk *c, struct chk_part *w, ftr_sw s)
+{
+	uint32_t depth = 0, x = s, hops = 0;
+	uint8_t fate;
+
+	while (x < c->f->n_sw && w->end[x] == ST_PENDING) {
+		w->end[x] = ST_ON_PATH;
+		w->stack[depth++] = x;
+		x = w->nxt[x];
+	}
+	if (x >= c->f->n_sw) {
+		fate = chk_end_state[x - c->f->n_sw];
+	} else if (w->end[x] == ST_ON_PATH) {
+		fate = ST_LOOP;
+	} else {
+		fate = w->end[x];
+		hops = w->hops[x] + 1;
+	}
+	while (depth) {
+		x = w->stack[--depth];
+		w->end[x] = fate;
+		w->hops[x] = hops++;
+	}
+}
+
+/* Entries that turn up although another switch hands packets down to them. */
+static void count_turns(const struct chk *c, struct chk_part *w, ftr_lid lid)
+{
+	const uint8_t *rank = c->rank;
+
+	memset(w->mark, 0, c->f->n_sw);
+	for (ftr_sw x = 0; x < c->f->n_sw; x++) {
+		uint32_t s = w->nxt[x], y;
+
+		if (s >= c->f->n_sw || rank[s] >= rank[x])
+			continue;
+		y = w->nxt[s];
+		if (y >= c->f->n_sw || rank[y] <= rank[s] || w->mark[s])
+			continue;
+		w->mark[s] = 1;
+		chk_found(w, FTR_FIND_TURN, x, s, lid);
+	}
+}
+
+void chk_walk_lid(const struct chk *c, struct chk_part *w, ftr_lid lid)
+{
+	uint32_t longest = w->r.max_hops;
+
+	chk_column(c, w, lid);
+	memset(w->end, ST_PENDING, c->f->n_sw);
+	for (ftr_sw s = 0; s < c->f->n_sw; s++) {
+		if (w->end[s] == ST_PENDING)
+			follow(c, w, s);
+		if (w->end[s] != ST_GOOD)
+			chk_bad(c, w, s, lid, w->end[s]);
+		else
+			longest = FTR_MAX(longest, w->hops[s]);
+	}
+	w->r.max_hops = longest;
+	if (c->rank)
+		count_turns(c, w, lid);
+	if (!c->no_cdg)
+		chk_cdg_add(c, w, lid);
+}
+
+static ftr_sw step(const struct chk *c, ftr_sw s, ftr_lid lid)
+{
+	return row_of(c, s, ftr_tables_get(c->t, s, lid));
+}
+
+ftr_sw chk_culprit(const struct chk *c, ftr_sw s, ftr_lid lid, uint8_t st)
+{
+	ftr_sw x = s, y;
+	uint32_t len = 1;
+
+	if (st != ST_LOOP) {
+		while ((y = step(c, x, lid)) < c->f->n_sw)
+			x = y;
+		return x;
+	}
+	/* n_sw steps lead into the loop; its length; then two walkers that
+	 * far apart meet where the path enters it */
+	for (uint32_t i = 0; i < c->f->n_sw; i++)
+		x = step(c, x, lid);
+	for (y = step(c, x, lid); y != x; y = step(c, y, lid))
+		len++;
+	for (x = s, y = s; len > 0; len--)
+		y = step(c, y, lid);
+	while (x != y) {
+		x = step(c, x, lid);
+		y = step(c, y, lid);
+	}
+	return x;
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What several commands share: GUID lists, whole-or-nothing output files,
+ * numbers for people.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+double cli_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+const char *cli_num(char *buf, uint64_t n)
+{
+	char plain[CLI_NUM_MAX];
+	size_t len = (size_t)snprintf(plain, sizeof(plain), "%" PRIu64, n);
+	size_t j = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			buf[j++] = ',';
+		buf[j++] = plain[i];
+	}
+	buf[j] = '\0';
+	return buf;
+}
+
+static enum ftr_status read_one(const char *path, struct ftr_guids *out,
+				struct ftr_err *err)
+{
+	uint64_t *guid;
+	enum ftr_status st;
+
+	if (!path)
+		return FTR_OK;
+	st = ftr_read_guids(path, &guid, &out->n, err);
+	if (!st)
+		out->guid = guid;
+	return st;
+}
+
+enum ftr_status cli_read_guids(const struct cli_guid_files *files,
+			       struct ftr_shape_opts *opts,
+			       struct ftr_err *err)
+{
+	enum ftr_status st = read_one(files->roots, &opts->roots, err);
+
+	if (!st)
+		st = read_one(files->cn, &opts->cn, err);
+	if (!st)
+		st = read_one(files->io, &opts->io, err);
+	if (st)
+		cli_free_guids(opts);
+	return st;
+}
+
+static void free_one(struct ftr_guids *g)
+{
+	/* allocated by ftr_read_guids for us; const only in the contract */
+	free((void *)(uintptr_t)g->guid);
+	g->guid = NULL;
+	g->n = 0;
+}
+
+void cli_free_guids(struct ftr_shape_opts *opts)
+{
+	free_one(&opts->roots);
+	free_one(&opts->cn);
+	free_one(&opts->io);
+}
+
+static enum ftr_status sys_fail(struct ftr_err *err, const char *path,
+				const char *what)
+{
+	return ftr_fail(err, FTR_IO, "%s: cannot %s: %s", path, what,
+			strerror(errno));
+}
+
+/* Write to the open temporary file, give it the usual mode, close it. */
+static enum ftr_status fill(int fd, const char *path, cli_write_fn fn,
+			    const void *ctx, struct ftr_err *err)
+{
+	mode_t mask = umask(0);
+	FILE *out = fdopen(fd, "w");
+	enum ftr_status st;
+
+	umask(mask);
+	if (!out) {
+		st = sys_fail(err, path, "write");
+		close(fd);
+		return st;
+	}
+	st = fn(out, ctx, err);
+	if (!st && (fflush(out) || fchmod(fd, 0666 & ~mask) || fsync(fd)))
+		st = sys_fail(err, path, "write");
+	if (fclose(out) && !st)
+		st = sys_fail(err, path, "write");
+	return st;
+}
+
+enum ftr_status cli_write(const char *path, cli_write_fn fn, const void *ctx,
+			  struct ftr_err *err)
+{
+	struct stat sb;
+	enum ftr_status st;
+	char *tmp;
+	int fd;
+
+	if (!path || !strcmp(path, "-")) {
+		st = fn(stdout, ctx, err);
+		if (!st && (fflush(stdout) || ferror(stdout)))
+			st = sys_fail(err, "stdout", "write");
+		return st;
+	}
+	/* a device or a pipe cannot be replaced, only written to */
+	if (!stat(path, &sb) && !S_ISREG(sb.st_mode)) {
+		FILE *out = fopen(path, "w");
+
+		if (!out)
+			return sys_fail(err, path, "open");
+		st = fn(out, ctx, err);
+		if (fclose(out) && !st)
+			st = sys_fail(err, path, "write");
+		return st;
+	}
+	tmp = malloc(strlen(path) + sizeof(".XXXXXX"));
+	if (!tmp)
+		return ftr_fail(err, FTR_NOMEM, "out of memory");
+	strcpy(tmp, path);
+	strcat(tmp, ".XXXXXX");
+	fd = mkstemp(tmp);
+	if (fd < 0) {
+		st = sys_fail(err, path, "create");
+	} else {
+		st = fill(fd, path, fn, ctx, err);
+		if (!st && rename(tmp, path))
+			st = sys_fail(err, path, "replace");
+		if (st)
+			unlink(tmp);
+	}
+	free(tmp);
+	return st;
+}
+
+enum ftr_status cli_write_fabric_fn(FILE *out, const void *fabric,
+				    struct ftr_err *err)
+{
+	return ftr_write_netfile(out, fabric, NULL, err);
+}
+
+enum ftr_status cli_write_tables_fn(FILE *out, const void *tables_of,
+				    struct ftr_err *err)
+{
+	const struct cli_tables_of *of = tables_of;
+
+	return ftr_write_lfts(out, of->f, of->t, err);
+}

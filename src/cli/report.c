@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The report of a check, for people.
+ *
+ * Not every unreachable pair is a fault of the tables: two switches of one
+ * rank, or two Aggregation Nodes inside them, often have no path that goes up
+ * and then down.  The shape tells how many pairs of each class have none.
+ * When no walk turned up after down, every pair that arrived used an up/down
+ * path, so the pairs without one are all among those that did not arrive, and
+ * the difference of the two counts is what the tables could have routed and
+ * did not.  Hosts on leaf switches that cannot talk are a finding in any case.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cli/cli.h"
+
+static const char *const class_name[FTR_N_CHECK_CLASSES] = {
+	"end port -> end port", "end port -> switch",
+	"switch -> end port", "switch -> switch",
+};
+
+static const char *const finding_name[FTR_N_FINDINGS] = {
+	"holes", "dead ports", "wrong ends", "loops", "turns",
+};
+
+static const char *const finding_text[FTR_N_FINDINGS] = {
+	"no entry", "the entry names a port without a cable",
+	"the entry delivers to a port that does not own the LID",
+	"the path comes back", "the entry goes up after down",
+};
+
+/* Pairs that no up/down path connects. */
+struct no_path {
+	uint64_t pairs[FTR_N_CHECK_CLASSES];
+	uint64_t leaf_hosts;	/* of HOST_HOST: both on leaf switches */
+};
+
+/* What sits on one switch. */
+struct load {
+	uint64_t ports, lids, sw_lids;	/* end ports, their LIDs, own LIDs */
+	uint64_t leaf_ports, leaf_lids;	/* without Aggregation Nodes */
+};
+
+static void weigh(const struct ftr_shape *sh, struct load *w)
+{
+	const struct ftr_fabric *f = sh->f;
+
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		w[s].sw_lids = f->sw[s].lid ? 1u << f->sw[s].lmc : 0;
+	for (ftr_ep e = 0; e < f->n_ep; e++) {
+		const struct ftr_endport *p = &f->ep[e];
+		uint64_t lids = p->lid ? 1u << p->lmc : 0;
+
+		if (p->sw == FTR_SW_NONE)
+			continue;
+		w[p->sw].ports++;
+		w[p->sw].lids += lids;
+		if (sh->col[p->sw] < sh->n_leaf && !ftr_ep_is_aggregation(p)) {
+			w[p->sw].leaf_ports++;
+			w[p->sw].leaf_lids += lids;
+		}
+	}
+}
+
+static bool count_no_path(const struct ftr_shape *sh, struct no_path *np)
+{
+	uint32_t n = sh->f->n_sw;
+	struct load *w = calloc(n ? n : 1, sizeof(*w));
+
+	if (!w)
+		return false;
+	weigh(sh, w);
+	for (ftr_sw s = 0; s < n; s++) {
+		const uint8_t *cost = ftr_shape_cost(sh, s);
+
+		for (ftr_sw t = 0; t < n; t++) {
+			if (s == t || cost[sh->col[t]] != FTR_COST_INF)
+				continue;
+			np->pairs[FTR_CHECK_HOST_HOST] += w[s].ports * w[t].lids;
+			np->pairs[FTR_CHECK_HOST_SW] += w[s].ports * w[t].sw_lids;
+			np->pairs[FTR_CHECK_SW_HOST] += w[t].lids;
+			np->pairs[FTR_CHECK_SW_SW] += w[t].sw_lids;
+			np->leaf_hosts += w[s].leaf_ports * w[t].leaf_lids;
+		}
+	}
+	free(w);
+	return true;
+}
+
+/* ---- names ------------------------------------------------------------- */
+
+static void put_switch(const struct ftr_fabric *f, ftr_sw s)
+{
+	if (f->sw[s].name[0])
+		printf("\"%s\"", f->sw[s].name);
+	else
+		printf("switch 0x%016" PRIx64, f->sw[s].guid);
+}
+
+static void put_lid(const struct ftr_fabric *f, ftr_lid lid)
+{
+	struct ftr_lid_owner o = { 0 };
+
+	if (lid <= f->max_lid)
+		o = f->owner[lid];
+	printf("LID %u", lid);
+	if (o.kind == FTR_OWNER_SW) {
+		printf(" of ");
+		put_switch(f, o.idx);
+	} else if (o.kind == FTR_OWNER_EP && f->ep[o.idx].name[0]) {
+		printf(" of \"%s\"", f->ep[o.idx].name);
+	} else if (o.kind == FTR_OWNER_EP) {
+		printf(" of port 0x%016" PRIx64, f->ep[o.idx].guid);
+	}
+}
+
+/* ---- the parts --------------------------------------------------------- */
+
+static void put_fabric(const struct ftr_fabric *f, const struct ftr_shape *sh,
+		       const struct cli_report_opts *o)
+{
+	char a[CLI_NUM_MAX], b[CLI_NUM_MAX], c[CLI_NUM_MAX];
+
+	printf("fabric        %s switches, %s end ports, %s cables between switches\n",
+	       cli_num(a, f->n_sw), cli_num(b, f->n_ep),
+	       cli_num(c, f->n_sw_links));
+	if (sh)
+		printf("ranks         %u, %s leaf switches\n", sh->n_ranks,
+		       cli_num(a, sh->n_leaf));
+	printf("tables        %s\n", o->source);
+}
+
+/* Returns true if the class is a finding. */
+static bool put_class(const struct ftr_check_report *r, int cls,
+		      const struct no_path *np, bool strict)
+{
+	char a[CLI_NUM_MAX], b[CLI_NUM_MAX], c[CLI_NUM_MAX];
+	uint64_t bad = r->bad[cls];
+	bool judged = np && !r->found[FTR_FIND_TURN];
+	uint64_t none = judged ? np->pairs[cls] : 0;
+
+	printf("%-13s %-20s %12s pairs, ", cls ? "" : "paths",
+	       class_name[cls], cli_num(a, r->pairs[cls]));
+	if (!bad) {
+		printf("all arrive\n");
+		return false;
+	}
+	printf("%s do not arrive", cli_num(b, bad));
+	if (judged)
+		printf(" (%s of them have no up/down path)",
+		       cli_num(c, none < bad ? none : bad));
+	putchar('\n');
+	if (strict || bad > none)
+		return true;
+	return cls == FTR_CHECK_HOST_HOST && np && np->leaf_hosts;
+}
+
+static void put_findings(const struct ftr_fabric *f,
+			 const struct ftr_check_report *r)
+{
+	char a[CLI_NUM_MAX];
+
+	for (int i = 0; i < FTR_N_FINDINGS; i++) {
+		const struct ftr_check_sample *s = &r->sample[i];
+
+		if (!r->found[i]) {
+			printf("%-13s none\n", finding_name[i]);
+			continue;
+		}
+		printf("%-13s %s; the first: from ", finding_name[i],
+		       cli_num(a, r->found[i]));
+		put_switch(f, s->from);
+		printf(" to ");
+		put_lid(f, s->lid);
+		printf(": at ");
+		put_switch(f, s->at);
+		printf(" %s\n", finding_text[i]);
+	}
+}
+
+static void put_cycle(const struct ftr_fabric *f,
+		      const struct ftr_check_report *r)
+{
+	uint32_t n = r->cycle_len;
+
+	if (n > FTR_CYCLE_MAX)
+		n = FTR_CYCLE_MAX;
+	printf("credit loops  FOUND: %u links, each waits for the next:\n",
+	       r->cycle_len);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ftr_channel *c = &r->cycle[i];
+		const struct ftr_swport *p = ftr_fabric_port(f, c->sw, c->port);
+
+		printf("              ");
+		put_switch(f, c->sw);
+		printf(" port %u -> ", c->port);
+		if (p->peer_kind == FTR_PEER_SW)
+			put_switch(f, p->peer);
+		printf(" port %u\n", p->peer_port);
+	}
+	if (n < r->cycle_len)
+		printf("              ... and %u more\n", r->cycle_len - n);
+}
+
+static void put_cdg(const struct ftr_fabric *f,
+		    const struct ftr_check_report *r, bool switch_sources)
+{
+	const char *who = switch_sources ? "end ports and switches" :
+			  "end ports";
+
+	switch (r->cdg) {
+	case FTR_CDG_PROVED:
+		printf("credit loops  none among packets of %s: every entry goes up by rank, then down\n",
+		       who);
+		break;
+	case FTR_CDG_ACYCLIC:
+		printf("credit loops  none among packets of %s: the dependency graph has no cycle\n",
+		       who);
+		break;
+	case FTR_CDG_CYCLE:
+		put_cycle(f, r);
+		break;
+	case FTR_CDG_NOT_CHECKED:
+		printf("credit loops  NOT CHECKED\n");
+		break;
+	}
+}
+
+static void put_not_checked(const struct cli_report_opts *o,
+			    const struct ftr_shape *sh)
+{
+	char a[CLI_NUM_MAX];
+
+	printf("not checked   multicast, virtual lanes (all traffic is taken to share one)%s\n",
+	       o->switch_sources ? "" :
+	       ", credit loops by packets of switches (--switch-sources)");
+	if (!sh)
+		printf("              ranks (see above), hence turns and which pairs have an up/down path\n");
+	if (o->missing)
+		printf("              %s switches without a table: they count as empty\n",
+		       cli_num(a, o->missing));
+	if (o->silent)
+		printf("              what is behind %s links whose far end keeps silent\n",
+		       cli_num(a, o->silent));
+}
+
+int cli_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
+	       const struct ftr_check_report *r,
+	       const struct cli_report_opts *o)
+{
+	struct no_path np = { { 0 }, 0 };
+	bool have_np = sh && count_no_path(sh, &np);
+	bool found = o->missing || o->silent || r->harmful ||
+		     r->cdg == FTR_CDG_CYCLE;
+
+	put_fabric(f, sh, o);
+	for (int c = 0; c < FTR_N_CHECK_CLASSES; c++)
+		if (put_class(r, c, have_np ? &np : NULL, o->strict))
+			found = true;
+	printf("longest path  %u cables between switches\n", r->max_hops);
+	put_findings(f, r);
+	put_cdg(f, r, o->switch_sources);
+	put_not_checked(o, sh);
+	printf("verdict       %s\n", found ? "FINDINGS" : "clean");
+	return found ? CLI_FINDINGS : CLI_CLEAN;
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Checked tables into OpenSM's buffers.
+ *
+ * OpenSM has made new_lft of every switch lft_size bytes long, filled with "no
+ * path", and will push whatever stands there once we return 0.  First every
+ * switch is looked up and measured, then all are written; between the two
+ * nothing can fail.  What is counted as changed is the difference to lft, the
+ * table that the switch acknowledged last: the blocks that OpenSM will push.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "osm/osm.h"
+
+static osm_switch_t *host_switch(struct ibf_plugin *p,
+				 const struct ftr_fabric *f, ftr_sw s)
+{
+	return osm_get_switch_by_guid(&p->osm->subn, cl_hton64(f->sw[s].guid));
+}
+
+static enum ftr_status find_all(struct ibf_plugin *p,
+				const struct ftr_fabric *f, osm_switch_t **sw,
+				struct ftr_err *err)
+{
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		sw[s] = host_switch(p, f, s);
+		if (!sw[s] || !sw[s]->new_lft || !sw[s]->lft)
+			return ftr_fail(err, FTR_INTERNAL,
+					"OpenSM has no table for switch %s (0x%016"
+					PRIx64 ")", f->sw[s].name,
+					f->sw[s].guid);
+		if (f->max_lid >= sw[s]->lft_size)
+			return ftr_fail(err, FTR_INTERNAL,
+					"LID %u does not fit OpenSM's table of %u entries for switch %s (0x%016"
+					PRIx64 ")", f->max_lid,
+					sw[s]->lft_size, f->sw[s].name,
+					f->sw[s].guid);
+	}
+	return FTR_OK;
+}
+
+/* One 64-entry block in, and what of it differs from the old one. */
+static uint32_t put_block(uint8_t *new, const uint8_t *old,
+			  const uint8_t *row, uint32_t n)
+{
+	uint32_t diff = 0;
+
+	memcpy(new, row, n);
+	if (!memcmp(new, old, n))
+		return 0;
+	for (uint32_t i = 0; i < n; i++)
+		diff += old[i] != new[i];
+	return diff;
+}
+
+struct job {
+	const struct ftr_fabric *f;
+	const struct ftr_tables *t;
+	osm_switch_t **sw;
+	struct ibf_changes by_worker[FTR_TEAM_MAX];
+};
+
+static void put_switches(void *ctx, unsigned int worker, uint32_t begin,
+			 uint32_t end)
+{
+	struct job *j = ctx;
+	struct ibf_changes c = { 0 };
+
+	for (ftr_sw s = begin; s < end; s++) {
+		const uint8_t *row = ftr_tables_row(j->t, s);
+		uint32_t n = j->f->max_lid + 1u, before = (uint32_t)c.blocks;
+
+		for (uint32_t at = 0; at < n; at += FTR_LFT_BLOCK) {
+			uint32_t diff = put_block(j->sw[s]->new_lft + at,
+						  j->sw[s]->lft + at, row + at,
+						  FTR_MIN(n - at, FTR_LFT_BLOCK));
+
+			c.entries += diff;
+			c.blocks += diff != 0;
+		}
+		c.switches += c.blocks != before;
+	}
+	j->by_worker[worker].entries += c.entries;
+	j->by_worker[worker].blocks += c.blocks;
+	j->by_worker[worker].switches += c.switches;
+}
+
+enum ftr_status ibf_commit(struct ibf_plugin *p, const struct ftr_fabric *f,
+			   const struct ftr_tables *t,
+			   struct ibf_changes *changes, struct ftr_err *err)
+{
+	struct job j = {
+		.f = f, .t = t, .sw = ftr_calloc(f->n_sw, sizeof(*j.sw))
+	};
+	enum ftr_status st;
+
+	if (!j.sw)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the commit");
+	st = find_all(p, f, j.sw, err);
+	if (!st)
+		ftr_team_run(p->team, f->n_sw, 16, put_switches, &j);
+	for (unsigned int i = 0; i < FTR_TEAM_MAX; i++) {
+		changes->entries += j.by_worker[i].entries;
+		changes->blocks += j.by_worker[i].blocks;
+		changes->switches += j.by_worker[i].switches;
+	}
+	free(j.sw);
+	return st;
+}

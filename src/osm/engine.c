@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The callbacks of a routing engine, and what one routing is.
+ *
+ * guid files -> snapshot -> shape -> route -> verify -> commit -> publish.
+ * Until commit nothing of the host is written, and commit looks before it
+ * writes; so a failure anywhere leaves new_lft as the host prepared it (no
+ * path) for the next engine of its list.  The reason is logged once, where it
+ * was decided, and kept for the line that says who routes instead.
+ *
+ * build_lid_matrices returns 0 without doing anything: the host's min-hop
+ * matrices serve its min-hop engines, its multicast, which mcast.c replaces,
+ * and the hop columns of its dumps, which then say that hops are unknown.
+ */
+#include <signal.h>
+#include <string.h>
+
+#include "osm/osm.h"
+#include <ftr/io.h>
+
+/* The host's contract: < 0 failed and the next engine's turn, 0 done, > 0 the
+ * host routes by min-hop, which is never wanted. */
+static int host_return(enum ftr_status st)
+{
+	return st == FTR_OK ? 0 : -1;
+}
+
+static void generation_free(struct ibf_generation *gen)
+{
+	if (!gen)
+		return;
+	ftr_shape_free(gen->shape);
+	ftr_fabric_free(gen->fabric);
+	free(gen->mcast_able);
+	free(gen);
+}
+
+void ibf_engine_publish(struct ibf_engine *e, struct ibf_generation *gen)
+{
+	generation_free(e->gen);
+	ibf_stree_free(e->stree);
+	e->stree = NULL;
+	e->gen = gen;
+	e->gen_stale = false;
+}
+
+/* The team's threads must not catch the signals that OpenSM's main thread
+ * sleeps for, so they are born with all of them blocked. */
+static struct ftr_team *team(struct ibf_plugin *p)
+{
+	sigset_t all, old;
+
+	if (p->team_tried)
+		return p->team;
+	p->team_tried = true;
+	if (p->opt.threads == 1)
+		return NULL;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	p->team = ftr_team_new((unsigned int)p->opt.threads);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!p->team)
+		ibf_log(p, IBF_THREADS, "no threads could be started; one thread routes");
+	return p->team;
+}
+
+/* ---- GUID files --------------------------------------------------------- */
+
+struct guid_files {
+	uint64_t *roots, *cn, *io;
+	struct ftr_shape_opts opts;
+};
+
+static void guid_files_fini(struct guid_files *g)
+{
+	free(g->roots);
+	free(g->cn);
+	free(g->io);
+}
+
+static enum ftr_status read_guids(const char *key, const char *path,
+				  uint64_t **guid, struct ftr_guids *list,
+				  struct ftr_err *err)
+{
+	enum ftr_status st;
+
+	if (!path)
+		return FTR_OK;
+	st = ftr_read_guids(path, guid, &list->n, err);
+	if (st)
+		return ftr_err_prefix(err, "%s", key);
+	list->guid = *guid;
+	return FTR_OK;
+}
+
+static enum ftr_status read_guid_files(struct ibf_plugin *p,
+				       struct guid_files *g,
+				       struct ftr_err *err)
+{
+	const osm_subn_opt_t *opt = &p->osm->subn.opt;
+	enum ftr_status st;
+
+	memset(g, 0, sizeof(*g));
+	g->opts.leaf_order = (enum ftr_leaf_order)p->opt.leaf_order;
+	st = read_guids("root_guid_file", opt->root_guid_file, &g->roots,
+			&g->opts.roots, err);
+	if (!st)
+		st = read_guids("cn_guid_file", opt->cn_guid_file, &g->cn,
+				&g->opts.cn, err);
+	if (!st)
+		st = read_guids("io_guid_file", opt->io_guid_file, &g->io,
+				&g->opts.io, err);
+	if (st)
+		guid_files_fini(g);
+	return st;
+}
+
+/* ---- a generation ------------------------------------------------------- */
+
+static enum ftr_status refuse(struct ibf_engine *e, enum ibf_msg msg,
+			      const struct ftr_err *err)
+{
+	snprintf(e->refusal, sizeof(e->refusal), "%s",
+		 err->msg[0] ? err->msg : ftr_status_str(err->status));
+	ibf_log(e->plugin, msg, "%s refuses to route: %s", e->ops->name,
+		e->refusal);
+	return err->status;
+}
+
+static void mcast_ability(struct ibf_plugin *p, struct ibf_generation *gen)
+{
+	for (ftr_sw s = 0; s < gen->fabric->n_sw; s++) {
+		const osm_switch_t *sw =
+			osm_get_switch_by_guid(&p->osm->subn,
+					       cl_hton64(gen->fabric->sw[s].guid));
+
+		gen->mcast_able[s] = sw && osm_switch_supports_mcast(sw);
+	}
+}
+
+/* Fabric and shape; logs its own failures. */
+enum ftr_status ibf_generation_new(struct ibf_engine *e,
+				   struct ibf_generation **out,
+				   struct ibf_timing *ms, struct ftr_err *err)
+{
+	struct ibf_plugin *p = e->plugin;
+	struct ibf_generation *gen = ftr_calloc(1, sizeof(*gen));
+	struct ibf_skips skips = { 0 };
+	struct guid_files g;
+	double t0 = ibf_now_ms(), t1;
+
+	if (!gen) {
+		ftr_fail(err, FTR_NOMEM, "out of memory for the fabric");
+		return refuse(e, IBF_SNAPSHOT, err);
+	}
+	if (read_guid_files(p, &g, err)) {
+		generation_free(gen);
+		return refuse(e, IBF_GUID_FILE, err);
+	}
+	if (ibf_snapshot(p, &gen->fabric, &skips, err)) {
+		guid_files_fini(&g);
+		generation_free(gen);
+		return refuse(e, IBF_SNAPSHOT, err);
+	}
+	if (skips.n)
+		ibf_log(p, IBF_SKIPPED, "%u contradictions in OpenSM's data, the objects were left out or go without a LID; first: %s",
+			skips.n, skips.first);
+	t1 = ibf_now_ms();
+	ms->snapshot = t1 - t0;
+	if (ftr_shape_new(gen->fabric, &g.opts, team(p), &gen->shape, err)) {
+		guid_files_fini(&g);
+		generation_free(gen);
+		return refuse(e, IBF_SHAPE, err);
+	}
+	guid_files_fini(&g);
+	ms->shape = ibf_now_ms() - t1;
+	gen->mcast_able = ftr_calloc(gen->fabric->n_sw, 1);
+	if (!gen->mcast_able) {
+		generation_free(gen);
+		ftr_fail(err, FTR_NOMEM, "out of memory for the fabric");
+		return refuse(e, IBF_SNAPSHOT, err);
+	}
+	mcast_ability(p, gen);
+	*out = gen;
+	return FTR_OK;
+}
+
+/* ---- one routing -------------------------------------------------------- */
+
+static void warn_cache(struct ibf_plugin *p)
+{
+	if (!p->osm->subn.opt.use_ucast_cache || p->cache_warned)
+		return;
+	p->cache_warned = true;
+	ibf_log(p, IBF_UCAST_CACHE, "use_ucast_cache is TRUE: OpenSM may keep old tables and not call the engine after changes at leaf switches");
+}
+
+static uint32_t count_lids(const struct ftr_fabric *f)
+{
+	uint32_t n = 0;
+
+	for (uint32_t lid = 1; lid <= f->max_lid; lid++)
+		n += f->owner[lid].kind != FTR_OWNER_NONE;
+	return n;
+}
+
+struct ibf_result {
+	struct ibf_unserved unserved;
+	struct ibf_changes changes;
+};
+
+static void log_routed(const struct ibf_engine *e,
+		       const struct ibf_generation *gen,
+		       const struct ibf_timing *ms,
+		       const struct ibf_result *res)
+{
+	const struct ftr_shape *sh = gen->shape;
+	const struct ftr_fabric *f = gen->fabric;
+
+	ibf_log(e->plugin, IBF_ROUTED,
+		"%s: %u ranks (%s), %u switches, %u leaves, %u hosts (%u not on leaves), %u LIDs, %u planes, %u pods, %u cables (%u sideways), %u threads; without a path: %" PRIu64 " host pairs, %"
+		PRIu64 " host and switch, %" PRIu64
+		" others; ms: snapshot %.1f, shape %.1f, route %.1f, check %.1f, commit %.1f; changed: %"
+		PRIu64 " entries in %" PRIu64 " blocks of %u switches",
+		e->ops->name, sh->n_ranks,
+		sh->roots_given ? "from root_guid_file" : "inferred", f->n_sw,
+		sh->n_leaf, f->n_ep, sh->n_odd, count_lids(f), sh->n_planes,
+		sh->n_pods, f->n_sw_links, sh->n_sideways,
+		ftr_team_size(e->plugin->team), res->unserved.hosts,
+		res->unserved.mixed, res->unserved.others, ms->snapshot,
+		ms->shape, ms->route, ms->check, ms->commit,
+		res->changes.entries, res->changes.blocks,
+		res->changes.switches);
+}
+
+/* Tables for gen, proved and handed over; logs its own failures. */
+static enum ftr_status make_tables(struct ibf_engine *e,
+				   const struct ibf_generation *gen,
+				   struct ibf_timing *ms,
+				   struct ibf_result *res,
+				   struct ftr_err *err)
+{
+	struct ftr_tables *t = NULL;
+	double t0 = ibf_now_ms(), t1;
+	enum ibf_msg msg = IBF_ENGINE;
+	enum ftr_status st = ftr_tables_new(gen->fabric, false, &t, err);
+
+	if (!st)
+		st = e->ops->route(gen->shape, team(e->plugin), t, NULL, err);
+	t1 = ibf_now_ms();
+	ms->route = t1 - t0;
+	if (!st) {
+		msg = IBF_CHECK;
+		st = ibf_verify(e, gen, t, &res->unserved, err);
+		t0 = ibf_now_ms();
+		ms->check = t0 - t1;
+	}
+	if (!st) {
+		msg = IBF_COMMIT;
+		st = ibf_commit(e->plugin, gen->fabric, t, &res->changes,
+				err);
+		ms->commit = ibf_now_ms() - t0;
+	}
+	ftr_tables_free(t);
+	return st ? refuse(e, msg, err) : FTR_OK;
+}
+
+static enum ftr_status route(struct ibf_engine *e)
+{
+	struct ftr_err err = { 0 };
+	struct ibf_timing ms = { 0 };
+	struct ibf_result res = { 0 };
+	struct ibf_generation *gen;
+	enum ftr_status st;
+
+	warn_cache(e->plugin);
+	e->refusal[0] = '\0';
+	st = ibf_generation_new(e, &gen, &ms, &err);
+	if (st)
+		return st;
+	st = make_tables(e, gen, &ms, &res, &err);
+	if (st) {
+		generation_free(gen);
+		return st;
+	}
+	ibf_engine_publish(e, gen);
+	log_routed(e, gen, &ms, &res);
+	if (e->plugin->opt.ca_order_dump)
+		ibf_ca_order_write(e, gen->shape);
+	return FTR_OK;
+}
+
+/* ---- callbacks ---------------------------------------------------------- */
+
+static int build_lid_matrices(void *ctx)
+{
+	(void)ctx;
+	return host_return(FTR_OK);
+}
+
+static int build_fwd_tables(void *ctx)
+{
+	return host_return(route(ctx));
+}
+
+static void destroy(void *ctx)
+{
+	ibf_engine_publish(ctx, NULL);
+}
+
+int ibf_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm)
+{
+	struct ibf_engine *e = re->context;
+	struct ibf_plugin *p = e->plugin;
+
+	(void)osm;
+	if (p->opt_err.status) {
+		snprintf(e->refusal, sizeof(e->refusal), "%s", p->opt_err.msg);
+		ibf_log(p, IBF_SETUP, "%s is not set up, because the options are wrong (IBF201)",
+			e->ops->name);
+		return host_return(p->opt_err.status);
+	}
+	re->build_lid_matrices = build_lid_matrices;
+	re->ucast_build_fwd_tables = build_fwd_tables;
+	re->mcast_build_stree = ibf_mcast_build_stree;
+	re->destroy = destroy;
+	return host_return(FTR_OK);
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Messages into OpenSM's log.
+ *
+ * OpenSM knows errors and information, and writes both by default (log_flags
+ * 0x03); it has no level for warnings and writes its own as errors.  So do we:
+ * who asks for errors only still sees that tables are not complete.
+ */
+#include <stdarg.h>
+#include <time.h>
+
+#include "osm/osm.h"
+
+void ibf_log(struct ibf_plugin *p, enum ibf_msg msg, const char *fmt, ...)
+{
+	static const char *const prefix[] = {
+		[IBF_INFO] = "", [IBF_WARN] = "WRN ", [IBF_ERROR] = "ERR "
+	};
+	const struct ibf_msg_info *info = &ibf_msg_table[msg];
+	osm_log_level_t level = info->severity == IBF_INFO ? OSM_LOG_INFO :
+							     OSM_LOG_ERROR;
+	char text[2048];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	osm_log(&p->osm->log, level, "ibfattree: %sIBF%03u: %s\n",
+		prefix[info->severity], info->number, text);
+}
+
+double ibf_now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}

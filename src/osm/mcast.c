@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Multicast: OpenSM's groups onto the trees of stree.c.
+ *
+ * OpenSM calls once per MLID that needs it, under the exclusive lock, after it
+ * has cleared the MLID in the tables of all switches and made them long
+ * enough; what we set is pushed afterwards.  Several groups may share an MLID.
+ * A group of fewer than two ports gets no entries, as with OpenSM's own code.
+ * OpenSM's tree object (mbox->root) is read by nobody but its destructor; one
+ * that another engine left is purged.
+ *
+ * The tree runs over the published generation.  With use_ucast_cache OpenSM
+ * may sweep without calling the engine; the generation is then older than the
+ * subnet, so it is made anew first.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "osm/osm.h"
+
+struct seat {			/* a switch port behind which a member sits */
+	ftr_sw sw;
+	ftr_port port;		/* 0: the switch itself */
+};
+
+struct seats {
+	struct seat *seat;
+	uint32_t n, cap, n_outside;
+};
+
+static bool add_seat(struct seats *list, const struct ftr_fabric *f,
+		     const osm_port_t *port)
+{
+	const osm_physp_t *p = port->p_physp;
+	ftr_port at = 0;
+	ftr_sw s;
+
+	if (!port->p_node->sw) {
+		p = p ? p->p_remote_physp : NULL;
+		if (!p || !p->p_node->sw) {
+			list->n_outside++;
+			return true;
+		}
+		at = p->port_num;
+	}
+	s = ftr_fabric_find_sw(f, cl_ntoh64(osm_node_get_node_guid(p->p_node)));
+	if (s == FTR_SW_NONE) {
+		list->n_outside++;
+		return true;
+	}
+	if (!FTR_GROW(list->seat, list->n, list->cap))
+		return false;
+	list->seat[list->n++] = (struct seat){ s, at };
+	return true;
+}
+
+static bool collect(struct seats *list, const struct ftr_fabric *f,
+		    osm_mgrp_box_t *mbox)
+{
+	bool ok = true;
+
+	for (cl_list_item_t *i = cl_qlist_head(&mbox->mgrp_list);
+	     ok && i != cl_qlist_end(&mbox->mgrp_list);
+	     i = cl_qlist_next(i)) {
+		osm_mgrp_t *mgrp = cl_item_obj(i, mgrp, list_item);
+		cl_qmap_t *tbl = &mgrp->mcm_port_tbl;
+
+		for (cl_map_item_t *m = cl_qmap_head(tbl);
+		     ok && m != cl_qmap_end(tbl); m = cl_qmap_next(m)) {
+			osm_mcm_port_t *member = cl_item_obj(m, member,
+							     map_item);
+
+			ok = add_seat(list, f, member->port);
+		}
+	}
+	return ok;
+}
+
+static int seat_cmp(const void *x, const void *y)
+{
+	const struct seat *a = x, *b = y;
+
+	if (a->sw != b->sw)
+		return a->sw < b->sw ? -1 : 1;
+	return (int)a->port - (int)b->port;
+}
+
+/* Sort, keep one of each; the same port may be in several groups. */
+static void unite(struct seats *list)
+{
+	uint32_t n = 0;
+
+	if (!list->n)
+		return;
+	qsort(list->seat, list->n, sizeof(*list->seat), seat_cmp);
+	for (uint32_t i = 0; i < list->n; i++)
+		if (!n || seat_cmp(&list->seat[n - 1], &list->seat[i]))
+			list->seat[n++] = list->seat[i];
+	list->n = n;
+}
+
+static osm_mcast_tbl_t *table(const struct ibf_plugin *p,
+			      const struct ftr_fabric *f, ftr_sw s,
+			      uint16_t mlid)
+{
+	osm_switch_t *sw = osm_get_switch_by_guid(&p->osm->subn,
+						  cl_hton64(f->sw[s].guid));
+	osm_mcast_tbl_t *tbl = sw ? osm_switch_get_mcast_tbl_ptr(sw) : NULL;
+
+	return tbl && tbl->p_mask_tbl && mlid <= tbl->max_mlid_ho ? tbl : NULL;
+}
+
+static void set_port(const struct ibf_plugin *p, const struct ftr_fabric *f,
+		     ftr_sw s, uint16_t mlid, ftr_port port)
+{
+	osm_mcast_tbl_t *tbl = table(p, f, s, mlid);
+
+	if (tbl)
+		osm_mcast_tbl_set(tbl, mlid, port);
+}
+
+static void write_tree(const struct ibf_plugin *p, const struct ibf_stree *t,
+		       const struct seats *list, uint16_t mlid)
+{
+	const struct ftr_fabric *f = t->shape->f;
+
+	for (uint32_t i = 0; i < t->n_used; i++) {
+		const struct ibf_stree_node *n = &t->node[t->used[i]];
+
+		if (n->parent == FTR_SW_NONE)
+			continue;
+		set_port(p, f, t->used[i], mlid, n->up);
+		set_port(p, f, n->parent, mlid, n->down);
+	}
+	for (uint32_t i = 0; i < list->n; i++)
+		if (t->node[list->seat[i].sw].used)
+			set_port(p, f, list->seat[i].sw, mlid,
+				 list->seat[i].port);
+}
+
+static uint32_t lost_seats(const struct ibf_stree *t, const struct seats *list)
+{
+	uint32_t n = list->n_outside;
+
+	for (uint32_t i = 0; i < list->n; i++)
+		n += !t->node[list->seat[i].sw].used;
+	return n;
+}
+
+static bool build(struct ibf_engine *e, const struct seats *list,
+		  uint16_t mlid)
+{
+	struct ibf_stree *t = e->stree;
+	uint32_t lost;
+
+	if (!t)
+		t = e->stree = ibf_stree_new(e->gen->shape,
+					     e->gen->mcast_able);
+	if (!t)
+		return false;
+	t->n_members = 0;
+	for (uint32_t i = 0; i < list->n; i++)
+		if (!i || list->seat[i].sw != list->seat[i - 1].sw)
+			t->member[t->n_members++] = list->seat[i].sw;
+	ibf_stree_build(t, mlid);
+	write_tree(e->plugin, t, list, mlid);
+	lost = lost_seats(t, list);
+	if (lost)
+		ibf_log(e->plugin, IBF_MCAST_MEMBERS, "%s: multicast group with MLID 0x%04x: %u of %u members are not connected to the others by switches that do multicast",
+			e->ops->name, mlid, lost, list->n + list->n_outside);
+	return true;
+}
+
+static bool refresh(struct ibf_engine *e)
+{
+	struct ibf_generation *gen;
+	struct ibf_timing ms;
+	struct ftr_err err = { 0 };
+
+	if (e->gen && !e->gen_stale)
+		return true;
+	if (ibf_generation_new(e, &gen, &ms, &err))
+		return false;
+	ibf_engine_publish(e, gen);
+	return true;
+}
+
+ib_api_status_t ibf_mcast_build_stree(void *ctx, osm_mgrp_box_t *mbox)
+{
+	struct ibf_engine *e = ctx;
+	struct seats list = { 0 };
+	double t0 = ibf_now_ms();
+	bool ok;
+
+	osm_purge_mtree(&e->plugin->osm->sm, mbox);
+	if (!refresh(e)) {
+		ibf_log(e->plugin, IBF_MCAST_TREE, "%s: no tree for MLID 0x%04x: %s",
+			e->ops->name, mbox->mlid, e->refusal);
+		return IB_ERROR;
+	}
+	ok = collect(&list, e->gen->fabric, mbox);
+	unite(&list);
+	if (ok && list.n >= 2)
+		ok = build(e, &list, mbox->mlid);
+	free(list.seat);
+	if (!ok) {
+		ibf_log(e->plugin, IBF_MCAST_TREE, "%s: no tree for MLID 0x%04x: out of memory",
+			e->ops->name, mbox->mlid);
+		return IB_INSUFFICIENT_MEMORY;
+	}
+	if (list.n >= 2)
+		e->n_trees++;
+	e->trees_ms += ibf_now_ms() - t0;
+	return IB_SUCCESS;
+}

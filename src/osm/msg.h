@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Every message that the plugin writes to OpenSM's log, with its code.
+ *
+ * A code is "IBF" and three digits and is never given to another message.
+ * 0xx tell, 1xx warn, 2xx are errors.  The table below is all there is; a test
+ * holds it against ibfattree(7).  Knows nothing of OpenSM.
+ */
+#ifndef IBF_MSG_H
+#define IBF_MSG_H
+
+enum ibf_severity { IBF_INFO, IBF_WARN, IBF_ERROR };
+
+/* name, number, severity, meaning in a few words */
+#define IBF_MESSAGES(M)							\
+	M(LOADED, 1, INFO, "the plugin is loaded")			\
+	M(ROUTED, 2, INFO, "one line per routing")			\
+	M(MCAST, 3, INFO, "multicast trees built since the routing")	\
+	M(UNREACHABLE, 101, WARN, "pairs that the cabling cannot serve") \
+	M(SKIPPED, 102, WARN, "contradictory data of OpenSM left out")	\
+	M(CA_ORDER, 103, WARN, "the host order was not written")	\
+	M(UCAST_CACHE, 104, WARN, "use_ucast_cache is on")		\
+	M(THREADS, 105, WARN, "routing without threads")		\
+	M(MCAST_MEMBERS, 106, WARN, "multicast members left out")	\
+	M(OPTIONS, 201, ERROR, "the options are wrong")			\
+	M(REGISTER, 202, ERROR, "OpenSM did not take an engine")	\
+	M(SETUP, 203, ERROR, "an engine refuses its setup")		\
+	M(GUID_FILE, 204, ERROR, "a GUID file cannot be used")		\
+	M(SNAPSHOT, 205, ERROR, "the subnet could not be copied")	\
+	M(SHAPE, 206, ERROR, "the fabric cannot be ranked")		\
+	M(ENGINE, 207, ERROR, "the engine failed")			\
+	M(CHECK, 208, ERROR, "computed tables were refused")		\
+	M(COMMIT, 209, ERROR, "OpenSM's buffers do not fit")		\
+	M(FALLBACK, 210, ERROR, "another engine routes")		\
+	M(NO_ENGINE, 211, ERROR, "no engine routes")			\
+	M(MCAST_TREE, 212, ERROR, "a multicast tree failed")
+
+#define IBF_MSG_ENUM(name, number, severity, text) IBF_##name,
+enum ibf_msg { IBF_MESSAGES(IBF_MSG_ENUM) IBF_N_MSG };
+#undef IBF_MSG_ENUM
+
+struct ibf_msg_info {
+	unsigned int number;
+	enum ibf_severity severity;
+	const char *text;
+};
+
+extern const struct ibf_msg_info ibf_msg_table[IBF_N_MSG];
+
+#endif

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Options: one table, and everything else is derived from it.
+ *
+ * All values are ints (numbers, or the index of a word), so that a row needs an
+ * offset and no type.  A file is parsed into a copy; the caller's options
+ * change only when the whole file was good.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/core.h"
+#include "osm/options.h"
+#include <ftr/shape.h>
+
+#define PLUGIN_WORD "ibfattree"
+#define LINE_MAX_BYTES 4096
+
+static const char *const off_on[] = { "off", "on", NULL };
+static const char *const leaf_orders[] = {
+	[FTR_LEAF_BY_GUID] = "guid", [FTR_LEAF_BY_NAME] = "name", NULL
+};
+
+#define FIELD(f) .offset = offsetof(struct ibf_options, f)
+
+const struct ibf_option ibf_option_table[] = {
+	{ .name = "threads", FIELD(threads), .max = FTR_TEAM_MAX,
+	  .doc = "Threads that compute the routes; 0 = one per core.  The tables\n"
+		 "do not depend on it." },
+	{ .name = "leaf_order", FIELD(leaf_order), .words = leaf_orders,
+	  .def = FTR_LEAF_BY_GUID,
+	  .doc = "Order of the leaf switches inside a pod, and with it the order of\n"
+		 "hosts that the tables are balanced for: guid (of the switch), or\n"
+		 "name (of the hosts; node2 before node10)." },
+	{ .name = "ca_order_dump", FIELD(ca_order_dump), .words = off_on,
+	  .def = 1,
+	  .doc = "Write that order of hosts to opensm-ENGINE-ca-order.dump in\n"
+		 "dump_files_dir after every routing: on or off." },
+	{ .name = "log_samples", FIELD(log_samples), .max = 16, .def = 3,
+	  .doc = "How many unreachable pairs a warning names." },
+	{ .name = NULL }
+};
+
+static int *value_of(struct ibf_options *o, const struct ibf_option *opt)
+{
+	return (int *)(void *)((char *)o + opt->offset);
+}
+
+void ibf_options_default(struct ibf_options *o)
+{
+	for (const struct ibf_option *opt = ibf_option_table; opt->name; opt++)
+		*value_of(o, opt) = opt->def;
+}
+
+static enum ftr_status set_word(const struct ibf_option *opt, const char *text,
+				int *out, struct ftr_err *err)
+{
+	char known[128] = "";
+	size_t n = 0;
+
+	for (int i = 0; opt->words[i]; i++) {
+		if (!strcmp(opt->words[i], text)) {
+			*out = i;
+			return FTR_OK;
+		}
+		n += (size_t)snprintf(known + n, sizeof(known) - n, "%s%s",
+				      i ? ", " : "", opt->words[i]);
+	}
+	return ftr_fail(err, FTR_PARSE, "%s is \"%s\", not one of: %s",
+			opt->name, text, known);
+}
+
+static enum ftr_status set_number(const struct ibf_option *opt,
+				  const char *text, int *out,
+				  struct ftr_err *err)
+{
+	char *end;
+	long v;
+
+	errno = 0;
+	v = strtol(text, &end, 10);
+	if (!isdigit((unsigned char)*text) || *end || errno || v < opt->min ||
+	    v > opt->max)
+		return ftr_fail(err, FTR_PARSE, "%s is \"%s\", not a number %d..%d",
+				opt->name, text, opt->min, opt->max);
+	*out = (int)v;
+	return FTR_OK;
+}
+
+/* Cut a comment and the blanks at both ends. */
+static char *trim(char *line)
+{
+	char *end;
+
+	for (char *c = line; *c; c++) {
+		if (*c == '#' && (c == line || isspace((unsigned char)c[-1]))) {
+			*c = '\0';
+			break;
+		}
+	}
+	while (isspace((unsigned char)*line))
+		line++;
+	end = line + strlen(line);
+	while (end > line && isspace((unsigned char)end[-1]))
+		*--end = '\0';
+	return line;
+}
+
+struct parse {
+	struct ibf_options opt;
+	uint64_t seen;		/* bit per table row */
+};
+
+static enum ftr_status parse_line(struct parse *p, char *line,
+				  struct ftr_err *err)
+{
+	const struct ibf_option *opt = ibf_option_table;
+	char *value;
+
+	line = trim(line);
+	if (!*line)
+		return FTR_OK;
+	value = line + strcspn(line, " \t=");
+	if (*value) {
+		bool equals = *value == '=';
+
+		*value++ = '\0';
+		value += strspn(value, " \t");
+		if (!equals && *value == '=')
+			value += 1 + strspn(value + 1, " \t");
+	}
+	while (opt->name && strcmp(opt->name, line))
+		opt++;
+	if (!opt->name)
+		return ftr_fail(err, FTR_PARSE, "unknown key \"%s\"", line);
+	if (p->seen & 1ull << (opt - ibf_option_table))
+		return ftr_fail(err, FTR_PARSE, "%s is given twice", line);
+	p->seen |= 1ull << (opt - ibf_option_table);
+	if (!*value)
+		return ftr_fail(err, FTR_PARSE, "%s has no value", line);
+	return opt->words ? set_word(opt, value, value_of(&p->opt, opt), err) :
+			    set_number(opt, value, value_of(&p->opt, opt), err);
+}
+
+static enum ftr_status parse_file(FILE *in, const char *path, struct parse *p,
+				  struct ftr_err *err)
+{
+	char line[LINE_MAX_BYTES + 2];
+	unsigned int n = 0;
+
+	for (;;) {
+		enum ftr_status st;
+		size_t len = 0;
+		int c;
+
+		while ((c = getc(in)) != EOF && c != '\n' &&
+		       len <= LINE_MAX_BYTES)
+			line[len++] = (char)c;
+		if (ferror(in))
+			return ftr_fail(err, FTR_IO, "%s: %s", path,
+					strerror(errno));
+		if (c == EOF && !len)
+			return FTR_OK;
+		n++;
+		line[len] = '\0';
+		if (len > LINE_MAX_BYTES)
+			return ftr_fail(err, FTR_PARSE, "%s:%u: longer than %d bytes",
+					path, n, LINE_MAX_BYTES);
+		if (strlen(line) != len)
+			return ftr_fail(err, FTR_PARSE, "%s:%u: holds a NUL byte",
+					path, n);
+		st = parse_line(p, line, err);
+		if (st)
+			return ftr_err_prefix(err, "%s:%u", path, n);
+	}
+}
+
+enum ftr_status ibf_options_read(const char *path, struct ibf_options *o,
+				 bool *missing, struct ftr_err *err)
+{
+	struct parse p = { .opt = *o };
+	FILE *in = fopen(path, "re");
+	enum ftr_status st;
+
+	if (missing)
+		*missing = !in && errno == ENOENT;
+	if (!in)
+		return ftr_fail(err, FTR_IO, "%s: %s", path, strerror(errno));
+	st = parse_file(in, path, &p, err);
+	fclose(in);
+	if (!st)
+		*o = p.opt;
+	return st;
+}
+
+enum ftr_status ibf_options_path(const char *shared, char **path,
+				 struct ftr_err *err)
+{
+	const size_t len = strlen(PLUGIN_WORD);
+	char *copy = strdup(shared ? shared : ""), *save, *found = NULL;
+	enum ftr_status st = FTR_OK;
+
+	if (!copy)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the options");
+	for (char *w = strtok_r(copy, " \t,", &save); w && !st;
+	     w = strtok_r(NULL, " \t,", &save)) {
+		if (strncmp(w, PLUGIN_WORD, len) || (w[len] && w[len] != ':'))
+			continue;
+		if (w[len] != ':' || !w[len + 1])
+			st = ftr_fail(err, FTR_INVAL,
+				      "event_plugin_options: \"%s\" names no file; %s:PATH is expected",
+				      w, PLUGIN_WORD);
+		else if (found)
+			st = ftr_fail(err, FTR_INVAL,
+				      "event_plugin_options: \"%s\" comes after \"%s:%s\"; one file is expected",
+				      w, PLUGIN_WORD, found);
+		else
+			found = w + len + 1;
+	}
+	if (!st) {
+		*path = found ? strdup(found) : NULL;
+		if (found && !*path)
+			st = ftr_fail(err, FTR_NOMEM,
+				      "out of memory for the options");
+	}
+	free(copy);
+	return st;
+}
+
+void ibf_options_sample(FILE *out)
+{
+	fputs("# Options of the ibfattree routing engines, see ibfattree.conf(5).\n"
+	      "# All keys are shown with their defaults.\n", out);
+	for (const struct ibf_option *opt = ibf_option_table; opt->name;
+	     opt++) {
+		const char *doc = opt->doc;
+
+		fputc('\n', out);
+		while (*doc) {
+			size_t len = strcspn(doc, "\n");
+
+			fprintf(out, "# %.*s\n", (int)len, doc);
+			doc += len + (doc[len] == '\n');
+		}
+		if (opt->words)
+			fprintf(out, "#%s %s\n", opt->name,
+				opt->words[opt->def]);
+		else
+			fprintf(out, "#%s %d\n", opt->name, opt->def);
+	}
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The options of the plugin: one table drives defaults, parser and sample.
+ *
+ * File: "key value" or "key = value" per line, '#' starts a comment at the
+ * start of a line or after a blank.  An unknown key, a key given twice, a value
+ * outside of its range and a torn line are FTR_PARSE with FILE:LINE and the
+ * value; *o is then unchanged.  Knows nothing of OpenSM.
+ */
+#ifndef IBF_OPTIONS_H
+#define IBF_OPTIONS_H
+
+#include <stdio.h>
+
+#include <ftr/status.h>
+#include <ftr/types.h>
+
+struct ibf_options {
+	int threads;		/* 0: one per core */
+	int leaf_order;		/* enum ftr_leaf_order */
+	int ca_order_dump;	/* bool */
+	int log_samples;	/* pairs named in a warning */
+};
+
+struct ibf_option {
+	const char *name;
+	size_t offset;		/* of an int in struct ibf_options */
+	int min, max, def;	/* of numbers; def also of words */
+	const char *const *words;	/* NULL: a number; else value = index */
+	const char *doc;	/* lines for the sample file */
+};
+
+/* Ends with an entry without a name. */
+extern const struct ibf_option ibf_option_table[];
+
+void ibf_options_default(struct ibf_options *o);
+
+/* Read path over the values in *o.  FTR_IO if it cannot be read, and
+ * *missing (may be NULL) tells whether that is because there is no file. */
+enum ftr_status ibf_options_read(const char *path, struct ibf_options *o,
+				 bool *missing,
+				 struct ftr_err *err) FTR_MUST_USE;
+
+/*
+ * Find our word in the string that all plugins share (event_plugin_options in
+ * opensm.conf, may be NULL): "ibfattree:PATH".  Words of other plugins are
+ * passed over.  *path is malloc()ed, NULL if there is no word of ours.  A word
+ * "ibfattree" without a path and a second word are FTR_INVAL.
+ */
+enum ftr_status ibf_options_path(const char *shared, char **path,
+				 struct ftr_err *err) FTR_MUST_USE;
+
+/* The commented sample, all keys at their defaults. */
+void ibf_options_sample(FILE *out);
+
+#endif

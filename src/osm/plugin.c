@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The plugin: what OpenSM loads, and who may call what.
+ *
+ *  entry point		thread		host lock	touches
+ *  create		main		none		options, registry
+ *  report: events of	sweeper		none		flags, log
+ *    sweeps
+ *  report: traps, SA,	any		any		nothing: returns
+ *    counters
+ *  setup		main		none		log
+ *  build_lid_matrices	sweeper		exclusive	nothing
+ *  ucast_build_fwd_...	sweeper		exclusive	subnet (read), new_lft
+ *							(write), generation
+ *  mcast_build_stree	sweeper		exclusive	subnet (read), MFTs
+ *							(write), generation
+ *  destroy		main, at exit	none		generation
+ *  delete		main, at exit	none		all; joins the threads
+ *
+ * OpenSM ends with destroy of every engine that was set up, then delete, then
+ * dlclose; so destroy drops routing state and leaves the engine object, which
+ * is part of the plugin, alone.  report never takes a host lock and never
+ * waits: for traps off the wire the host already holds its lock shared, and a
+ * writer may be queued behind it.
+ *
+ * Wrong options do not stop the plugin from loading: then OpenSM would only
+ * say that it does not know the engine.  The engines are registered and refuse
+ * their setup with the reason; OpenSM goes on with the next engine of its
+ * list.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "osm/osm.h"
+#include <opensm/osm_version.h>
+
+static void read_options(struct ibf_plugin *p)
+{
+	char *path = NULL, text[] = IBF_CONF_FILE;
+	bool missing = false;
+	enum ftr_status st;
+
+	ibf_options_default(&p->opt);
+	st = ibf_options_path(p->osm->subn.opt.event_plugin_options, &path,
+			      &p->opt_err);
+	if (!st) {
+		st = ibf_options_read(path ? path : text, &p->opt, &missing,
+				      &p->opt_err);
+		if (st == FTR_IO && missing && !path) {
+			memset(&p->opt_err, 0, sizeof(p->opt_err));
+			st = FTR_OK;
+		}
+	}
+	if (st)
+		ibf_log(p, IBF_OPTIONS, "%s; the engines of this plugin will not route",
+			p->opt_err.msg);
+	else
+		ibf_log(p, IBF_LOADED, "ibfattree " PACKAGE_VERSION
+			" for " OSM_VERSION ", options from %s",
+			missing ? "nowhere, all defaults" :
+			path ? path : text);
+	free(path);
+}
+
+static void register_engines(struct ibf_plugin *p)
+{
+	const struct ftr_engine_ops *ops;
+
+	for (unsigned int i = 0;
+	     i < IBF_MAX_ENGINES && (ops = ftr_engine_at(i)); i++) {
+		struct ibf_engine *e = &p->engine[p->n_engines];
+		external_routing_engine_module_t module = {
+			.name = ops->name, .setup = ibf_engine_setup,
+		};
+		cl_status_t st;
+
+		e->plugin = p;
+		e->ops = ops;
+		st = osm_register_external_routing_engine(p->osm, &module, e);
+		if (st == CL_SUCCESS)
+			p->n_engines++;
+		else
+			ibf_log(p, IBF_REGISTER, "OpenSM refuses the routing engine %s: %s",
+				ops->name, CL_STATUS_MSG(st));
+	}
+}
+
+static void *create(struct osm_opensm *osm)
+{
+	struct ibf_plugin *p = ftr_calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;	/* OpenSM says that it cannot load us */
+	p->osm = osm;
+	read_options(p);
+	register_engines(p);
+	return p;
+}
+
+static void delete(void *data)
+{
+	struct ibf_plugin *p = data;
+
+	for (unsigned int i = 0; i < p->n_engines; i++)
+		ibf_engine_publish(&p->engine[i], NULL);
+	ftr_team_free(p->team);
+	free(p);
+}
+
+/* ---- who routes -------------------------------------------------------- */
+
+static struct ibf_engine *engine_by_name(struct ibf_plugin *p,
+					 const char *name, size_t len)
+{
+	for (unsigned int i = 0; i < p->n_engines; i++) {
+		const char *own = p->engine[i].ops->name;
+
+		if (strlen(own) == len && !memcmp(own, name, len))
+			return &p->engine[i];
+	}
+	return NULL;
+}
+
+/* The first of our engines in routing_engine that comes before the one in use:
+ * the administrator wanted it and does not get it. */
+static struct ibf_engine *passed_over(struct ibf_plugin *p, const char *used)
+{
+	static const char blanks[] = ", \t\n";
+	const char *w = p->osm->subn.opt.routing_engine_names;
+
+	while (w && *(w += strspn(w, blanks))) {
+		size_t len = strcspn(w, blanks);
+		struct ibf_engine *e = engine_by_name(p, w, len);
+
+		if (used && strlen(used) == len && !memcmp(used, w, len))
+			return NULL;
+		if (e)
+			return e;
+		w += len;
+	}
+	return NULL;
+}
+
+static const char *reason(const struct ibf_engine *e)
+{
+	return e->refusal[0] ? e->refusal :
+	       "OpenSM did not ask it (see the lines above)";
+}
+
+static void routing_done(struct ibf_plugin *p)
+{
+	const struct osm_routing_engine *used = p->osm->routing_engine_used;
+	struct ibf_engine *e;
+
+	p->routing_done = true;
+	if (!used)
+		return;
+	e = passed_over(p, used->name);
+	if (e)
+		ibf_log(p, IBF_FALLBACK, "the routing engine %s routes now instead of %s: %s",
+			used->name, e->ops->name, reason(e));
+}
+
+/* A routing that failed altogether is reported by no event; the next sweep is
+ * the first to hear of it. */
+static void sweep_start(struct ibf_plugin *p)
+{
+	struct ibf_engine *e = passed_over(p, NULL);
+
+	if (e && p->swept && !p->routing_done &&
+	    !p->osm->routing_engine_used &&
+	    p->osm->subn.sm_state == IB_SMINFO_STATE_MASTER)
+		ibf_log(p, IBF_NO_ENGINE, "no routing engine routed in the last sweep, switches keep their old tables; %s: %s",
+			e->ops->name, reason(e));
+	for (unsigned int i = 0; i < p->n_engines; i++)
+		p->engine[i].gen_stale = true;
+	p->swept = true;
+	p->routing_done = false;
+}
+
+static void trees_done(struct ibf_plugin *p)
+{
+	for (unsigned int i = 0; i < p->n_engines; i++) {
+		struct ibf_engine *e = &p->engine[i];
+
+		if (e->n_trees)
+			ibf_log(p, IBF_MCAST, "%s: %u multicast trees in %.1f ms",
+				e->ops->name, e->n_trees, e->trees_ms);
+		e->n_trees = 0;
+		e->trees_ms = 0;
+	}
+}
+
+static void report(void *data, osm_epi_event_id_t event, void *event_data)
+{
+	(void)event_data;
+	switch (event) {
+	case OSM_EVENT_ID_HEAVY_SWEEP_START:
+		sweep_start(data);
+		break;
+	case OSM_EVENT_ID_UCAST_ROUTING_DONE:
+		routing_done(data);
+		break;
+	case OSM_EVENT_ID_SUBNET_UP:
+		trees_done(data);
+		break;
+	default:
+		break;
+	}
+}
+
+__attribute__((visibility("default")))
+osm_event_plugin_t osm_event_plugin = {
+	.osm_version = OSM_VERSION,
+	.create = create,
+	.delete = delete,
+	.report = report,
+};

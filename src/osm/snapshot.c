@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The subnet as OpenSM sees it, copied by value into a fabric.
+ *
+ * Runs in a routing callback, under the exclusive lock.  Two passes: switches
+ * with their cables to other switches, then end ports with theirs.  A cable is
+ * taken if both ends are known and healthy (osm_link_is_healthy, as the stock
+ * engines do), and told once, from its lower end.
+ *
+ * OpenSM's data can contradict itself after an error at initialisation: a LID
+ * of 0, a LID that its own table gives to another port.  Such an object stays
+ * in the fabric without a LID, so the rest routes; it is counted.  Names are
+ * print_desc, which OpenSM has sent through the node-name-map.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "osm/osm.h"
+
+struct snap {
+	const osm_subn_t *subn;
+	struct ftr_builder *b;
+	struct ibf_skips *skips;
+};
+
+static void skip(struct snap *s, const char *fmt, ...) FTR_PRINTF(2, 3);
+
+static void skip(struct snap *s, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (s->skips->n++)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(s->skips->first, sizeof(s->skips->first), fmt, ap);
+	va_end(ap);
+}
+
+static unsigned int link_width(const ib_port_info_t *pi)
+{
+	switch (pi->link_width_active) {
+	case IB_LINK_WIDTH_ACTIVE_1X:
+		return 1;
+	case IB_LINK_WIDTH_ACTIVE_2X:
+		return 2;
+	case IB_LINK_WIDTH_ACTIVE_4X:
+		return 4;
+	case IB_LINK_WIDTH_ACTIVE_8X:
+		return 8;
+	case IB_LINK_WIDTH_ACTIVE_12X:
+		return 12;
+	default:
+		return 0;
+	}
+}
+
+/* The extended speeds are told only by ports that can do them; a port that
+ * cannot leaves the field zero. */
+static enum ftr_speed link_speed(const osm_physp_t *p)
+{
+	switch (ib_port_info_get_link_speed_ext_active(&p->port_info)) {
+	case 1:
+		return FTR_SPEED_FDR;
+	case 2:
+		return FTR_SPEED_EDR;
+	case 4:
+		return FTR_SPEED_HDR;
+	case 8:
+		return FTR_SPEED_NDR;
+	default:
+		break;
+	}
+	if (p->ext_port_info.link_speed_active & FDR10)
+		return FTR_SPEED_FDR10;
+	switch (ib_port_info_get_link_speed_active(&p->port_info)) {
+	case IB_LINK_SPEED_ACTIVE_2_5:
+		return FTR_SPEED_SDR;
+	case IB_LINK_SPEED_ACTIVE_5:
+		return FTR_SPEED_DDR;
+	case IB_LINK_SPEED_ACTIVE_10:
+		return FTR_SPEED_QDR;
+	default:
+		return FTR_SPEED_UNKNOWN;
+	}
+}
+
+/* The port's LIDs, if OpenSM's LID table gives every one of them to its node;
+ * else 0 and a note. */
+static ftr_lid trusted_lid(struct snap *s, const osm_physp_t *p)
+{
+	const cl_ptr_vector_t *tbl = &s->subn->port_lid_tbl;
+	uint32_t lid = cl_ntoh16(osm_physp_get_base_lid(p));
+	uint32_t n = 1u << osm_physp_get_lmc(p);
+
+	if (!lid) {
+		skip(s, "%s port %u has no LID", p->p_node->print_desc,
+		     p->port_num);
+		return 0;
+	}
+	for (uint32_t l = lid; l < lid + n; l++) {
+		const osm_port_t *port = l < cl_ptr_vector_get_size(tbl) ?
+			cl_ptr_vector_get(tbl, l) : NULL;
+
+		if (!port || port->p_physp != p || (lid & (n - 1)) ||
+		    l > FTR_LID_MAX) {
+			skip(s, "%s port %u claims LID %u, which OpenSM's table gives to %s",
+			     p->p_node->print_desc, p->port_num, l,
+			     port ? port->p_node->print_desc : "nobody");
+			return 0;
+		}
+	}
+	return (ftr_lid)lid;
+}
+
+static enum ftr_status add_switch(struct snap *s, const osm_switch_t *sw,
+				  struct ftr_err *err)
+{
+	osm_node_t *node = sw->p_node;
+	const osm_physp_t *port0 = osm_node_get_physp_ptr(node, 0);
+	ftr_lid lid = port0 ? trusted_lid(s, port0) : 0;
+	enum ftr_status st;
+
+	st = ftr_builder_add_switch(s->b,
+				    cl_ntoh64(osm_node_get_node_guid(node)),
+				    sw->num_ports - 1u, lid,
+				    lid ? osm_physp_get_lmc(port0) : 0,
+				    node->print_desc, err);
+	if (st != FTR_INVAL)
+		return st;
+	skip(s, "%s", err->msg);
+	return FTR_OK;
+}
+
+/* The far end of p if the cable may be used. */
+static const osm_physp_t *usable_remote(const osm_physp_t *p)
+{
+	const osm_physp_t *r = p ? p->p_remote_physp : NULL;
+
+	return r && osm_physp_is_valid(r) && r->p_node != p->p_node &&
+	       osm_link_is_healthy(p) ? r : NULL;
+}
+
+static enum ftr_status add_cable(struct snap *s, const osm_physp_t *p,
+				 const osm_physp_t *r, struct ftr_err *err)
+{
+	struct ftr_end a = {
+		cl_ntoh64(osm_node_get_node_guid(p->p_node)), p->port_num
+	};
+	struct ftr_end z = {
+		cl_ntoh64(osm_node_get_node_guid(r->p_node)), r->port_num
+	};
+	enum ftr_status st = ftr_builder_add_link(s->b, a, z,
+						  link_width(&p->port_info),
+						  link_speed(p), err);
+
+	if (st != FTR_INVAL)
+		return st;
+	skip(s, "%s", err->msg);
+	return FTR_OK;
+}
+
+static enum ftr_status add_sw_cables(struct snap *s, const osm_switch_t *sw,
+				     struct ftr_err *err)
+{
+	for (unsigned int n = 1; n < sw->num_ports; n++) {
+		const osm_physp_t *p = osm_node_get_physp_ptr(sw->p_node, n);
+		const osm_physp_t *r = usable_remote(p);
+		const osm_switch_t *far = r ? r->p_node->sw : NULL;
+		enum ftr_status st;
+
+		/* once per cable; far ends without a switch object were not
+		 * discovered as far as OpenSM routes, and have no tables */
+		if (!far || sw > far || r->port_num >= far->num_ports)
+			continue;
+		st = add_cable(s, p, r, err);
+		if (st)
+			return st;
+	}
+	return FTR_OK;
+}
+
+static enum ftr_status add_end_port(struct snap *s, const osm_port_t *port,
+				    struct ftr_err *err)
+{
+	const osm_node_t *node = port->p_node;
+	const osm_physp_t *p = port->p_physp, *r = usable_remote(p);
+	ftr_lid lid;
+	enum ftr_status st;
+
+	if (!p || osm_node_get_type(node) == IB_NODE_TYPE_SWITCH)
+		return FTR_OK;
+	lid = trusted_lid(s, p);
+	st = ftr_builder_add_endport(s->b,
+				     osm_node_get_type(node) ==
+				     IB_NODE_TYPE_ROUTER ? FTR_NODE_ROUTER :
+							   FTR_NODE_CA,
+				     cl_ntoh64(osm_node_get_node_guid(node)),
+				     cl_ntoh64(port->guid), p->port_num, lid,
+				     lid ? osm_physp_get_lmc(p) : 0,
+				     node->print_desc, err);
+	if (st == FTR_INVAL) {
+		skip(s, "%s", err->msg);
+		return FTR_OK;
+	}
+	if (st || !r || !r->p_node->sw ||
+	    r->port_num >= r->p_node->sw->num_ports)
+		return st;
+	return add_cable(s, p, r, err);
+}
+
+static enum ftr_status fill(struct snap *s, struct ftr_err *err)
+{
+	const cl_qmap_t *sws = &s->subn->sw_guid_tbl;
+	const cl_qmap_t *ports = &s->subn->port_guid_tbl;
+	enum ftr_status st = FTR_OK;
+
+	for (cl_map_item_t *i = cl_qmap_head(sws);
+	     !st && i != cl_qmap_end(sws); i = cl_qmap_next(i))
+		st = add_switch(s, (osm_switch_t *)(void *)i, err);
+	for (cl_map_item_t *i = cl_qmap_head(sws);
+	     !st && i != cl_qmap_end(sws); i = cl_qmap_next(i))
+		st = add_sw_cables(s, (osm_switch_t *)(void *)i, err);
+	for (cl_map_item_t *i = cl_qmap_head(ports);
+	     !st && i != cl_qmap_end(ports); i = cl_qmap_next(i))
+		st = add_end_port(s, (osm_port_t *)(void *)i, err);
+	return st;
+}
+
+enum ftr_status ibf_snapshot(struct ibf_plugin *p, struct ftr_fabric **out,
+			     struct ibf_skips *skips, struct ftr_err *err)
+{
+	struct snap s = {
+		.subn = &p->osm->subn, .b = ftr_builder_new(), .skips = skips
+	};
+	enum ftr_status st;
+
+	if (!s.b)
+		return ftr_fail(err, FTR_NOMEM,
+				"out of memory for the fabric");
+	st = fill(&s, err);
+	if (!st)
+		st = ftr_builder_freeze(s.b, out, err);
+	if (st)
+		ftr_builder_free(s.b);
+	return st;
+}

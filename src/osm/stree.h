@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Spanning trees for multicast groups, over a shape.  Knows nothing of OpenSM.
+ *
+ * A tree is found by breadth-first search from a root, so every switch has one
+ * parent and there is no loop, and is pruned to the switches that lie between
+ * members.  Two ways, the first that works:
+ *
+ *	down	from a switch that reaches every member switch by down links
+ *		only (lowest such rank, so that a group inside one pod stays
+ *		there); among those of that rank one is chosen by a hash of the
+ *		MLID, as are the cables, so that groups spread.  Every path of
+ *		such a tree goes up, then down.
+ *	any	from a member over all cables, in the connected part that holds
+ *		the most members.
+ *
+ * Only switches in able[] are entered.  O(switches + cables) for a tree.
+ */
+#ifndef IBF_STREE_H
+#define IBF_STREE_H
+
+#include <ftr/shape.h>
+
+struct ibf_stree_node {
+	ftr_sw parent;		/* FTR_SW_NONE: the root */
+	ftr_port up;		/* own port towards the parent */
+	ftr_port down;		/* the parent's port towards it */
+	bool seen;		/* by the search */
+	bool member;
+	bool used;		/* in the pruned tree */
+};
+
+struct ibf_stree {
+	const struct ftr_shape *shape;
+	const uint8_t *able;	/* [n_sw] the switch supports multicast */
+	/* written by the caller before a build */
+	uint32_t n_members;
+	ftr_sw *member;		/* [n_sw] distinct switches with members */
+	/* results of a build */
+	ftr_sw root;		/* FTR_SW_NONE: no tree */
+	bool pure_down;
+	uint32_t n_lost;	/* members outside of the tree */
+	uint32_t n_used;
+	ftr_sw *used;		/* [n_sw] switches of the tree, root first */
+	struct ibf_stree_node *node;	/* [n_sw] */
+	/* scratch */
+	uint32_t *n_children;
+	ftr_sw *queue;		/* in the order of the last search */
+	uint32_t n_seen;	/* its length */
+};
+
+/* NULL: no memory.  shape and able must outlive it. */
+struct ibf_stree *ibf_stree_new(const struct ftr_shape *shape,
+				const uint8_t *able);
+void ibf_stree_free(struct ibf_stree *t);	/* NULL is accepted */
+
+/* Build the tree of t->member[0 .. n_members - 1] for an MLID. */
+void ibf_stree_build(struct ibf_stree *t, uint16_t mlid);
+
+#endif

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The verdict on computed tables, before OpenSM sees them.
+ *
+ * The checker walks every path and knows nothing of the engine.  Refused are:
+ * anything that does not end at a clean hole, a turn up after down, a cycle of
+ * channel dependencies, and a hole between two hosts that the shape's costs
+ * call reachable.  What the cabling cannot serve up and down is a warning: the
+ * rest is routed, because a failing engine would stop the whole subnet.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "osm/osm.h"
+#include <ftr/check.h>
+
+static const char *const finding_text[FTR_N_FINDINGS] = {
+	[FTR_FIND_HOLE] = "a hole",
+	[FTR_FIND_DEAD_PORT] = "a port without a cable",
+	[FTR_FIND_WRONG_END] = "delivery to the wrong node",
+	[FTR_FIND_LOOP] = "a loop",
+	[FTR_FIND_TURN] = "a turn up after down",
+};
+
+static enum ftr_status refuse_finding(const struct ftr_fabric *f,
+				      const struct ftr_tables *t,
+				      const struct ftr_check_report *r,
+				      enum ftr_finding what,
+				      struct ftr_err *err)
+{
+	const struct ftr_check_sample *s = &r->sample[what];
+
+	return ftr_fail(err, FTR_REFUSED,
+			"the computed tables hold %s (%" PRIu64
+			" in all): from switch %s towards LID %u, at switch %s (0x%016"
+			PRIx64 ") port %u", finding_text[what],
+			r->found[what], f->sw[s->from].name, s->lid,
+			f->sw[s->at].name, f->sw[s->at].guid,
+			ftr_tables_get(t, s->at, s->lid));
+}
+
+static enum ftr_status refuse_cycle(const struct ftr_fabric *f,
+				    const struct ftr_check_report *r,
+				    struct ftr_err *err)
+{
+	const struct ftr_channel *c = r->cycle;
+
+	return ftr_fail(err, FTR_REFUSED,
+			"the computed tables hold a credit loop of %u channels, through switch %s (0x%016"
+			PRIx64 ") port %u", r->cycle_len,
+			r->cycle_len ? f->sw[c->sw].name : "?",
+			r->cycle_len ? f->sw[c->sw].guid : 0,
+			r->cycle_len ? c->port : 0);
+}
+
+/* End ports and their LIDs per switch, to count pairs as the checker does; and
+ * the same without Aggregation Nodes, which sit on the upper switches of a
+ * whole tree and have no up/down path to each other there. */
+struct tally {
+	uint32_t sources, lids;
+	uint32_t hosts, host_lids;
+};
+
+static struct tally *tally_new(const struct ftr_fabric *f)
+{
+	struct tally *y = ftr_calloc(f->n_sw, sizeof(*y));
+
+	for (ftr_ep e = 0; y && e < f->n_ep; e++) {
+		const struct ftr_endport *ep = &f->ep[e];
+		uint32_t lids = ep->lid ? 1u << ep->lmc : 0;
+
+		if (ep->sw == FTR_SW_NONE)
+			continue;
+		y[ep->sw].sources++;
+		y[ep->sw].lids += lids;
+		if (ftr_ep_is_aggregation(ep))
+			continue;
+		y[ep->sw].hosts++;
+		y[ep->sw].host_lids += lids;
+	}
+	return y;
+}
+
+/* Pairs that the shape's own costs give no path. */
+static void count_unserved(const struct ftr_shape *sh, const struct tally *y,
+			   uint64_t *end_ports, struct ibf_unserved *out)
+{
+	const struct ftr_fabric *f = sh->f;
+
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		const uint8_t *cost = ftr_shape_cost(sh, s);
+
+		for (uint32_t c = 0; c < f->n_sw; c++) {
+			ftr_sw to = sh->col_sw[c];
+
+			if (cost[c] != FTR_COST_INF)
+				continue;
+			*end_ports += (uint64_t)y[s].sources * y[to].lids;
+			out->hosts += (uint64_t)y[s].hosts * y[to].host_lids;
+			out->mixed += y[to].host_lids;
+			if (f->sw[to].lid)
+				out->mixed += (uint64_t)y[s].hosts <<
+					      f->sw[to].lmc;
+		}
+	}
+}
+
+/* Some pairs of switches without a path, by name: both with hosts if there are
+ * such, else one. */
+static void sample_pairs(const struct ftr_shape *sh, const struct tally *y,
+			 bool both, int left, char *text, size_t size)
+{
+	const struct ftr_fabric *f = sh->f;
+	size_t n = 0;
+
+	text[0] = '\0';
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		const uint8_t *cost = ftr_shape_cost(sh, s);
+
+		for (uint32_t c = 0; c < f->n_sw; c++) {
+			ftr_sw to = sh->col_sw[c];
+			unsigned int ends = (y[s].hosts != 0) +
+					    (y[to].host_lids != 0);
+
+			if (cost[c] != FTR_COST_INF || ends < 1u + both)
+				continue;
+			if (!left-- || n >= size)
+				return;
+			n += (size_t)snprintf(text + n, size - n, "%s %s to %s",
+					      n ? "," : ":", f->sw[s].name,
+					      f->sw[to].name);
+		}
+	}
+}
+
+static void warn_unserved(struct ibf_engine *e, const struct ftr_shape *sh,
+			  const struct tally *y, const struct ibf_unserved *un)
+{
+	char sample[1024];
+
+	if (!un->hosts && !un->mixed)
+		return;
+	sample_pairs(sh, y, un->hosts != 0, e->plugin->opt.log_samples, sample,
+		     sizeof(sample));
+	ibf_log(e->plugin, IBF_UNREACHABLE,
+		"%s: the cabling leaves %" PRIu64 " pairs of hosts and %" PRIu64
+		" pairs of a host and a switch without an up/down path; all others are routed%s",
+		e->ops->name, un->hosts, un->mixed, sample);
+}
+
+static enum ftr_status judge(const struct ibf_generation *gen,
+			     const struct ftr_tables *t,
+			     const struct ftr_check_report *r,
+			     uint64_t allowed, struct ftr_err *err)
+{
+	const struct ftr_fabric *f = gen->fabric;
+	const struct ftr_check_sample *hole = &r->sample[FTR_FIND_HOLE];
+
+	for (int i = FTR_FIND_DEAD_PORT; i < FTR_N_FINDINGS; i++)
+		if (r->found[i])
+			return refuse_finding(f, t, r, (enum ftr_finding)i,
+					      err);
+	if (r->harmful)
+		return ftr_fail(err, FTR_REFUSED, "the computed tables hold %"
+				PRIu64 " faulty walks", r->harmful);
+	if (r->cdg == FTR_CDG_CYCLE)
+		return refuse_cycle(f, r, err);
+	if (r->cdg == FTR_CDG_NOT_CHECKED)
+		return ftr_fail(err, FTR_REFUSED,
+				"the computed tables were not checked for credit loops");
+	if (r->bad[FTR_CHECK_HOST_HOST] <= allowed)
+		return FTR_OK;
+	return ftr_fail(err, FTR_REFUSED, "%" PRIu64
+			" host pairs are not reached, but the cabling leaves only %"
+			PRIu64 " without a path; first hole: from switch %s towards LID %u at switch %s (0x%016"
+			PRIx64 ")", r->bad[FTR_CHECK_HOST_HOST], allowed,
+			f->sw[hole->from].name, hole->lid, f->sw[hole->at].name,
+			f->sw[hole->at].guid);
+}
+
+enum ftr_status ibf_verify(struct ibf_engine *e,
+			   const struct ibf_generation *gen,
+			   const struct ftr_tables *t, struct ibf_unserved *un,
+			   struct ftr_err *err)
+{
+	struct ftr_check_opts opts = {
+		.rank = gen->shape->rank, .switch_sources = true
+	};
+	struct ftr_check_report *r = ftr_calloc(1, sizeof(*r));
+	struct tally *y = tally_new(gen->fabric);
+	uint64_t end_ports = 0;
+	enum ftr_status st;
+
+	memset(un, 0, sizeof(*un));
+	if (!r || !y)
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for the check");
+	else
+		st = ftr_check_tables(gen->fabric, t, &opts, e->plugin->team,
+				      r, err);
+	if (!st) {
+		count_unserved(gen->shape, y, &end_ports, un);
+		st = judge(gen, t, r, end_ports, err);
+	}
+	if (!st) {
+		for (int i = 0; i < FTR_N_CHECK_CLASSES; i++)
+			un->others += r->bad[i];
+		un->others -= FTR_MIN(un->others, un->hosts + un->mixed);
+		warn_unserved(e, gen->shape, y, un);
+	}
+	free(y);
+	free(r);
+	return st;
+}

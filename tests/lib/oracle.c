@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The oracle of oracle.h.  Nothing here is meant to be fast.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/oracle.h"
+
+/* Cables of s to t. */
+static unsigned int cables(const struct ftr_fabric *f, ftr_sw s, ftr_sw t)
+{
+	unsigned int n = 0;
+
+	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+		const struct ftr_swport *port =
+			ftr_fabric_port(f, s, (ftr_port)p);
+
+		n += port->peer_kind == FTR_PEER_SW && port->peer == t &&
+			s != t;
+	}
+	return n;
+}
+
+static bool above(const struct ftr_shape *sh, ftr_sw t, ftr_sw s)
+{
+	return sh->rank[t] > sh->rank[s] && cables(sh->f, s, t);
+}
+
+void oracle_seed_costs(const struct ftr_shape *sh, unsigned int *out)
+{
+	uint32_t n = sh->f->n_sw;
+
+	for (uint32_t i = 0; i < n * n; i++)
+		out[i] = ORACLE_INF;
+	for (ftr_sw l = 0; l < n; l++)
+		out[l * n + l] = 0;
+	for (unsigned int r = 0; r < sh->n_ranks; r++)	/* ascending */
+		for (ftr_sw s = 0; s < n; s++)
+			for (ftr_sw t = 0; t < n && sh->rank[s] == r; t++)
+				for (ftr_sw l = 0; above(sh, t, s) && l < n;
+				     l++)
+					if (out[s * n + l] + 1 < out[t * n + l])
+						out[t * n + l] =
+							out[s * n + l] + 1;
+	for (unsigned int r = sh->n_ranks; r-- > 0;)	/* descending */
+		for (ftr_sw s = 0; s < n; s++)
+			for (ftr_sw t = 0; t < n && sh->rank[s] == r; t++)
+				for (ftr_sw l = 0; above(sh, s, t) && l < n;
+				     l++)
+					if (out[s * n + l] + 1 < out[t * n + l])
+						out[t * n + l] =
+							out[s * n + l] + 1;
+}
+
+/* One relaxation of everything; false when nothing changed. */
+static bool relax(const struct ftr_shape *sh, unsigned int *to,
+		  const unsigned int *down, bool up)
+{
+	uint32_t n = sh->f->n_sw;
+	bool changed = false;
+
+	for (ftr_sw s = 0; s < n; s++)
+		for (ftr_sw t = 0; t < n; t++) {
+			if (up ? !above(sh, t, s) : !above(sh, s, t))
+				continue;
+			for (ftr_sw l = 0; l < n; l++) {
+				if (up && down[s * n + l] != ORACLE_INF)
+					continue;
+				if (to[t * n + l] + 1 >= to[s * n + l])
+					continue;
+				to[s * n + l] = to[t * n + l] + 1;
+				changed = true;
+			}
+		}
+	return changed;
+}
+
+void oracle_costs(const struct ftr_shape *sh, unsigned int *cost,
+		  unsigned int *down)
+{
+	uint32_t n = sh->f->n_sw;
+
+	for (uint32_t i = 0; i < n * n; i++)
+		down[i] = ORACLE_INF;
+	for (ftr_sw l = 0; l < n; l++)
+		down[l * n + l] = 0;
+	while (relax(sh, down, down, false))
+		;
+	memcpy(cost, down, n * n * sizeof(*cost));
+	while (relax(sh, cost, down, true))
+		;
+}
+
+static uint32_t n_above(const struct ftr_shape *sh, ftr_sw s)
+{
+	uint32_t n = 0;
+
+	for (ftr_sw t = 0; t < sh->f->n_sw; t++)
+		n += above(sh, t, s);
+	return n;
+}
+
+/* The greatest product of numbers of switches above, over all ways up to s. */
+uint64_t oracle_divider(const struct ftr_shape *sh, ftr_sw s)
+{
+	uint64_t best = 1;
+
+	for (ftr_sw t = 0; t < sh->f->n_sw; t++) {
+		uint64_t pi;
+
+		if (!above(sh, s, t))
+			continue;
+		pi = oracle_divider(sh, t) * n_above(sh, t);
+		best = pi > best ? pi : best;
+	}
+	return best;
+}
+
+/* Smallest switch that can be reached from s over switches of rank >= low,
+ * stubs and sideways cables left out. */
+static ftr_sw flood(const struct ftr_shape *sh, ftr_sw s, unsigned int low,
+		    uint8_t *seen)
+{
+	ftr_sw least = s;
+
+	seen[s] = 1;
+	for (ftr_sw t = 0; !sh->stub[s] && t < sh->f->n_sw; t++) {
+		ftr_sw c;
+
+		if (seen[t] || sh->rank[t] < low || sh->stub[t] ||
+		    sh->rank[t] == sh->rank[s] || !cables(sh->f, s, t))
+			continue;
+		c = flood(sh, t, low, seen);
+		least = c < least ? c : least;
+	}
+	return least;
+}
+
+static ftr_sw plane(const struct ftr_shape *sh, ftr_sw s, unsigned int low)
+{
+	uint8_t *seen = calloc(sh->f->n_sw, 1);
+	ftr_sw least = flood(sh, s, low, seen);
+
+	free(seen);
+	return least;
+}
+
+/* C of equation (1), in order. */
+static unsigned int candidates(const struct ftr_shape *sh,
+			       const unsigned int *cost,
+			       const unsigned int *down, ftr_sw s, ftr_sw l,
+			       ftr_sw *c)
+{
+	uint32_t n = sh->f->n_sw;
+	bool goes_down = down[s * n + l] != ORACLE_INF;
+	ftr_sw key[256];
+	unsigned int m = 0;
+
+	for (ftr_sw t = 0; t < n; t++) {
+		unsigned int i;
+		ftr_sw k;
+
+		if (goes_down ? !(above(sh, s, t) &&
+				  down[t * n + l] < down[s * n + l]) :
+		    !(above(sh, t, s) && cost[t * n + l] < cost[s * n + l]))
+			continue;
+		k = goes_down ? 0 : plane(sh, t, sh->rank[s] + 1u);
+		for (i = m++; i > 0 && key[i - 1] > k; i--) {
+			key[i] = key[i - 1];
+			c[i] = c[i - 1];
+		}
+		key[i] = k;
+		c[i] = t;
+	}
+	return m;
+}
+
+ftr_port oracle_entry(const struct ftr_shape *sh, const unsigned int *cost,
+		      const unsigned int *down, ftr_sw s,
+		      const struct ftr_dest *t)
+{
+	ftr_sw l = sh->col_sw[t->col], c[256], g;
+	unsigned int m, k;
+	uint64_t pi;
+
+	if (s == l)
+		return t->port;
+	m = candidates(sh, cost, down, s, l, c);
+	if (m == 0)
+		return FTR_PORT_NONE;
+	pi = oracle_divider(sh, s);
+	g = c[t->d / pi % m];
+	k = (unsigned int)(t->d / (pi * m) % cables(sh->f, s, g));
+	for (unsigned int p = 1; p <= sh->f->sw[s].n_ports; p++) {
+		const struct ftr_swport *port =
+			ftr_fabric_port(sh->f, s, (ftr_port)p);
+
+		if (port->peer_kind == FTR_PEER_SW && port->peer == g &&
+		    k-- == 0)
+			return (ftr_port)p;
+	}
+	return FTR_PORT_NONE;
+}

@@ -1,0 +1,648 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Dmodc over random fabrics: equality with the oracle, the non-blocking
+ * property for shifts, D-mod-k, threads, LMC and multi-port hosts.
+ *
+ * Every loop prints its seed when it fails; FTR_SEED=N starts there, FTR_RUNS
+ * multiplies the number of fabrics.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/core.h"
+#include "lib/draw.h"
+#include "lib/oracle.h"
+
+static struct ftr_err err;
+
+static uint64_t first_seed(void)
+{
+	const char *s = getenv("FTR_SEED");
+
+	return s ? strtoull(s, NULL, 0) : 1;
+}
+
+static unsigned int runs(unsigned int n)
+{
+	const char *s = getenv("FTR_RUNS");
+
+	return s ? n * (unsigned int)atoi(s) : n;
+}
+
+/* A fabric with its shape and tables. */
+struct routed {
+	struct ftr_fabric *f;
+	struct ftr_shape *sh;
+	struct ftr_tables *t;
+	struct ftr_route_stats stats;
+};
+
+static void route(struct routed *r, const struct ftr_shape_opts *opts,
+		  struct ftr_team *team)
+{
+	ck_assert_msg(!ftr_shape_new(r->f, opts, team, &r->sh, &err), "%s",
+		      err.msg);
+	ck_assert(!ftr_tables_new(r->f, false, &r->t, &err));
+	memset(r->t->lft, 0x55, (size_t)r->t->n_sw * r->t->stride);
+	ck_assert_msg(!ftr_engine_find("dmodc")->route(r->sh, team, r->t,
+						       &r->stats, &err),
+		      "%s", err.msg);
+}
+
+static void unroute(struct routed *r)
+{
+	ftr_tables_free(r->t);
+	ftr_shape_free(r->sh);
+	ftr_fabric_free(r->f);
+}
+
+/* ---- random trees ------------------------------------------------------ */
+
+static uint32_t draw_one(struct ftr_rng *r, const uint32_t *from, uint32_t n)
+{
+	return from[ftr_rng_below(r, n)];
+}
+
+/* A small PGFT; full: as many cables up as down on every level. */
+static void random_pgft(struct ftr_rng *r, struct ftr_pgft *g, bool full,
+			uint32_t max_sw)
+{
+	static const uint32_t few[] = { 1, 2, 3, 4 }, one[] = { 1, 1, 1, 2 };
+
+	for (;;) {
+		uint64_t n_sw = 0;
+
+		*g = (struct ftr_pgft){ .h = 2 + ftr_rng_below(r, 3) };
+		for (unsigned int i = 0; i < g->h; i++) {
+			g->m[i] = 1 + draw_one(r, few, 4);
+			g->w[i] = i ? draw_one(r, few, 4) : 1;
+			g->p[i] = i ? draw_one(r, one, 4) : 1;
+		}
+		for (unsigned int i = 0; full && i + 1 < g->h; i++) {
+			/* cables up of level i + 1 = cables down of it */
+			uint32_t ports = g->m[i] * g->p[i];
+
+			g->p[i + 1] = ports % g->p[i + 1] ? 1 : g->p[i + 1];
+			g->w[i + 1] = ports / g->p[i + 1];
+		}
+		for (unsigned int l = 1; l <= g->h; l++) {
+			uint64_t n = 1;
+
+			for (unsigned int i = 0; i < g->h; i++)
+				n *= i < l ? g->w[i] : g->m[i];
+			n_sw += n;
+		}
+		if (n_sw <= max_sw)
+			return;
+	}
+}
+
+static struct ftr_fabric *grow(const struct ftr_pgft *g, uint64_t seed,
+			       unsigned int lmc)
+{
+	struct ftr_gen_opts o = {
+		.seed = seed, .random_guids = true, .random_ports = true,
+		.random_lids = true, .lmc = lmc,
+	};
+	struct ftr_fabric *f;
+
+	ck_assert_msg(!ftr_gen_pgft(g, &o, &f, &err), "%s", err.msg);
+	return f;
+}
+
+/* Damage f by up to one in three of its cables, some switches and hosts. */
+static struct ftr_fabric *hurt(struct ftr_fabric *f, struct ftr_rng *r)
+{
+	struct ftr_damage d = {
+		.seed = ftr_rng_next(r),
+		.links = ftr_rng_below(r, f->n_sw_links / 3 + 1),
+		.hosts = ftr_rng_below(r, f->n_ep / 4 + 1),
+	};
+	struct ftr_fabric *out;
+	uint32_t bare = 0;
+
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		bool has = false;
+
+		for (ftr_ep e = 0; e < f->n_ep; e++)
+			has |= f->ep[e].sw == s;
+		bare += !has;
+	}
+	if (bare > 2)
+		d.switches = ftr_rng_below(r, bare / 3 + 1);
+	ck_assert_msg(!ftr_gen_damage(f, &d, &out, &err), "%s", err.msg);
+	ftr_fabric_free(f);
+	return out;
+}
+
+/* ---- the oracle -------------------------------------------------------- */
+
+static void compare_costs(const struct ftr_shape *sh, unsigned int *cost,
+			  unsigned int *down, uint64_t seed)
+{
+	uint32_t n = sh->f->n_sw;
+
+	oracle_costs(sh, cost, down);
+	for (ftr_sw s = 0; s < n; s++) {
+		ck_assert_msg(sh->divider[s] == oracle_divider(sh, s),
+			      "seed %" PRIu64 ": divider of switch %u", seed,
+			      s);
+		for (ftr_sw l = 0; l < n; l++) {
+			unsigned int c = ftr_shape_cost(sh, s)[sh->col[l]];
+			unsigned int d = ftr_shape_down(sh, s)[sh->col[l]];
+
+			c = c == FTR_COST_INF ? ORACLE_INF : c;
+			d = d == FTR_COST_INF ? ORACLE_INF : d;
+			ck_assert_msg(c == cost[s * n + l] &&
+				      d == down[s * n + l],
+				      "seed %" PRIu64 ": cost of %u to %u is %u/%u, oracle %u/%u",
+				      seed, s, l, c, d, cost[s * n + l],
+				      down[s * n + l]);
+		}
+	}
+}
+
+static void compare_entries(const struct routed *r, const unsigned int *cost,
+			    const unsigned int *down, uint64_t seed)
+{
+	const struct ftr_shape *sh = r->sh;
+	uint64_t none = 0;
+	uint8_t *has = calloc(r->t->stride, 1);
+
+	for (uint32_t i = 0; i < sh->n_dest; i++) {
+		const struct ftr_dest *t = &sh->dest[i];
+
+		has[t->lid] = 1;
+		for (ftr_sw s = 0; s < r->f->n_sw; s++) {
+			ftr_port want = oracle_entry(sh, cost, down, s, t);
+			ftr_port got = ftr_tables_row(r->t, s)[t->lid];
+
+			none += want == FTR_PORT_NONE;
+			ck_assert_msg(want == got, "seed %" PRIu64
+				      ": switch %u LID %u: port %u, oracle %u",
+				      seed, s, t->lid, got, want);
+		}
+	}
+	ck_assert_uint_eq(none, r->stats.no_path);
+	for (uint32_t lid = 0; lid < r->t->stride; lid++)
+		for (ftr_sw s = 0; !has[lid] && s < r->f->n_sw; s++)
+			ck_assert_uint_eq(ftr_tables_row(r->t, s)[lid],
+					  FTR_PORT_NONE);
+	free(has);
+}
+
+/* The checker, which knows nothing of costs, must find the tables harmless,
+ * prove them, and miss exactly the host pairs that the shape calls hopeless. */
+static void against_checker(const struct routed *r, uint64_t seed)
+{
+	struct ftr_check_opts opts = {
+		.rank = r->sh->rank, .switch_sources = true,
+	};
+	struct ftr_check_report rep;
+	struct ftr_validity v;
+	bool only_hosts = true;	/* one LID each, on leaves */
+
+	ck_assert(!ftr_check_tables(r->f, r->t, &opts, NULL, &rep, &err));
+	ck_assert_msg(rep.harmful == 0 && rep.found[FTR_FIND_TURN] == 0 &&
+		      rep.cdg == FTR_CDG_PROVED,
+		      "seed %" PRIu64 ": harmful %" PRIu64 ", turns %" PRIu64
+		      ", verdict %d", seed, rep.harmful,
+		      rep.found[FTR_FIND_TURN], (int)rep.cdg);
+	ck_assert_uint_eq(rep.found[FTR_FIND_HOLE], r->stats.no_path);
+	ftr_shape_validity(r->sh, &v);
+	for (uint32_t i = 0; i < r->sh->n_dest; i++)
+		only_hosts &= r->sh->dest[i].cls != FTR_CLASS_OTHER &&
+			!r->f->owner[r->sh->dest[i].lid].offset;
+	if (only_hosts)
+		ck_assert_msg(rep.bad[FTR_CHECK_HOST_HOST] ==
+			      v.bad_host_pairs,
+			      "seed %" PRIu64 ": %" PRIu64
+			      " host pairs do not arrive, %" PRIu64
+			      " have no path", seed,
+			      rep.bad[FTR_CHECK_HOST_HOST], v.bad_host_pairs);
+}
+
+static void against_oracle(struct routed *r, uint64_t seed)
+{
+	uint32_t n = r->f->n_sw;
+	unsigned int *cost = malloc(n * n * sizeof(*cost));
+	unsigned int *down = malloc(n * n * sizeof(*down));
+
+	compare_costs(r->sh, cost, down, seed);
+	compare_entries(r, cost, down, seed);
+	against_checker(r, seed);
+	free(cost);
+	free(down);
+}
+
+START_TEST(trees_equal_the_oracle)
+{
+	uint64_t seed = first_seed();
+
+	for (unsigned int i = 0; i < runs(1500); i++, seed++) {
+		struct routed r;
+		struct ftr_rng rng;
+		struct ftr_pgft g;
+
+		ftr_rng_seed(&rng, seed);
+		random_pgft(&rng, &g, false, 40);
+		r.f = grow(&g, seed, i % 5 == 0);
+		if (i % 3)
+			r.f = hurt(r.f, &rng);
+		route(&r, NULL, NULL);
+		against_oracle(&r, seed);
+		unroute(&r);
+	}
+}
+END_TEST
+
+START_TEST(any_graph_equals_the_oracle)
+{
+	uint64_t seed = first_seed();
+
+	for (unsigned int i = 0; i < runs(700); i++, seed++) {
+		struct routed r;
+		struct ftr_rng rng;
+		uint32_t n;
+
+		ftr_rng_seed(&rng, seed);
+		n = 1 + ftr_rng_below(&rng, 20);
+		ck_assert(!ftr_gen_random(seed, n, ftr_rng_below(&rng, 40),
+					  ftr_rng_below(&rng, 2 * n), &r.f,
+					  &err));
+		route(&r, NULL, NULL);
+		against_oracle(&r, seed);
+		unroute(&r);
+	}
+}
+END_TEST
+
+/* Procedure 1 to the letter gives the same costs on damaged PGFTs. */
+START_TEST(costs_equal_the_seed)
+{
+	uint64_t seed = first_seed();
+
+	for (unsigned int i = 0; i < runs(300); i++, seed++) {
+		struct routed r;
+		struct ftr_rng rng;
+		struct ftr_pgft g;
+		unsigned int *want;
+		uint32_t n;
+
+		ftr_rng_seed(&rng, seed);
+		random_pgft(&rng, &g, false, 40);
+		r.f = hurt(grow(&g, seed, 0), &rng);
+		route(&r, NULL, NULL);
+		n = r.f->n_sw;
+		want = malloc(n * n * sizeof(*want));
+		oracle_seed_costs(r.sh, want);
+		for (ftr_sw s = 0; s < n; s++)
+			for (ftr_sw l = 0; l < n; l++) {
+				unsigned int c = ftr_shape_cost(r.sh, s)
+					[r.sh->col[l]];
+
+				c = c == FTR_COST_INF ? ORACLE_INF : c;
+				ck_assert_msg(c == want[s * n + l],
+					      "seed %" PRIu64 ": cost of %u to %u is %u, seed 002 says %u",
+					      seed, s, l, c, want[s * n + l]);
+			}
+		free(want);
+		unroute(&r);
+	}
+}
+END_TEST
+
+/* ---- shifts ------------------------------------------------------------ */
+
+struct order {
+	ftr_ep *ep;
+	uint32_t n;
+};
+
+static void collect(void *ctx, uint32_t d, ftr_ep ep)
+{
+	struct order *o = ctx;
+
+	ck_assert_uint_eq(d, o->n);
+	o->ep[o->n++] = ep;
+}
+
+/* Most flows on one inter-switch link, over all shifts of the order. */
+static uint32_t worst_shift(const struct routed *r, const struct order *o)
+{
+	const struct ftr_fabric *f = r->f;
+	uint32_t *load = calloc(f->n_ports, sizeof(*load)), worst = 0;
+
+	for (uint32_t k = 1; k < o->n; k++) {
+		memset(load, 0, f->n_ports * sizeof(*load));
+		for (uint32_t i = 0; i < o->n; i++) {
+			ftr_ep from = o->ep[i], to = o->ep[(i + k) % o->n];
+			ftr_sw s;
+
+			if (from == FTR_EP_NONE || to == FTR_EP_NONE)
+				continue;
+			s = f->ep[from].sw;
+			while (s != f->ep[to].sw) {
+				ftr_port p = ftr_tables_get(r->t, s,
+							    f->ep[to].lid);
+				uint32_t at = f->sw[s].first_port + p;
+
+				ck_assert_uint_ne(p, FTR_PORT_NONE);
+				load[at]++;
+				worst = FTR_MAX(worst, load[at]);
+				s = f->ports[at].peer;
+			}
+		}
+	}
+	free(load);
+	return worst;
+}
+
+START_TEST(shifts_do_not_collide)
+{
+	uint64_t seed = first_seed();
+
+	for (unsigned int i = 0; i < runs(250); i++, seed++) {
+		struct routed r;
+		struct ftr_rng rng;
+		struct ftr_pgft g;
+		struct order o = { 0 };
+		struct ftr_shape_opts opts = { .leaf_order = i % 2 ?
+			FTR_LEAF_BY_NAME : FTR_LEAF_BY_GUID };
+		uint32_t worst;
+
+		ftr_rng_seed(&rng, seed);
+		random_pgft(&rng, &g, true, 120);
+		r.f = grow(&g, seed, 0);
+		route(&r, &opts, NULL);
+		o.ep = malloc((r.f->n_ep + 1) * sizeof(*o.ep));
+		ftr_shape_host_order(r.sh, collect, &o);
+		ck_assert_uint_eq(o.n, r.f->n_ep);
+		worst = worst_shift(&r, &o);
+		ck_assert_msg(worst <= 1, "seed %" PRIu64
+			      ": h %u m %u,%u,%u,%u w %u,%u,%u,%u p %u,%u,%u,%u: a link carries %u flows of a shift",
+			      seed, g.h, g.m[0], g.m[1], g.m[2], g.m[3],
+			      g.w[0], g.w[1], g.w[2], g.w[3], g.p[0], g.p[1],
+			      g.p[2], g.p[3], worst);
+		free(o.ep);
+		unroute(&r);
+	}
+}
+END_TEST
+
+/* ---- D-mod-k ----------------------------------------------------------- */
+
+/* "sw-LEVEL-INDEX": the digit by which the parents of one node differ. */
+static uint32_t parent_digit(const struct ftr_pgft *g, const char *name)
+{
+	unsigned int level, i;
+
+	ck_assert_int_eq(sscanf(name, "sw-%u-%u", &level, &i), 2);
+	for (unsigned int k = 0; k + 1 < level; k++)
+		i /= g->w[k];
+	return i % g->w[level - 1];
+}
+
+/* Seed 002 section 2: up port floor(d / prod w) mod (w p) of level l. */
+static void check_dmodk(const struct routed *r, const struct ftr_pgft *g,
+			ftr_sw s, ftr_ep e)
+{
+	const struct ftr_fabric *f = r->f;
+	unsigned int level, i, d, below, q;
+	ftr_port p = ftr_tables_get(r->t, s, f->ep[e].lid);
+	const struct ftr_swport *port = ftr_fabric_port(f, s, p);
+	uint64_t pi = 1;
+
+	ck_assert_int_eq(sscanf(f->sw[s].name, "sw-%u-%u", &level, &i), 2);
+	ck_assert_int_eq(sscanf(f->ep[e].name, "host-%u", &d), 1);
+	if (port->peer_kind != FTR_PEER_SW ||
+	    r->sh->rank[port->peer] < r->sh->rank[s])
+		return;		/* goes down: nothing to choose but cables */
+	for (unsigned int k = 0; k < level; k++)
+		pi *= g->w[k];
+	q = (unsigned int)(d / pi % (g->w[level] * g->p[level]));
+	below = g->m[level - 1] * g->p[level - 1];
+	ck_assert_uint_eq(parent_digit(g, f->sw[port->peer].name),
+			  q % g->w[level]);
+	/* ports above: parent * p + cable */
+	ck_assert_uint_eq((p - 1u - below) % g->p[level], q / g->w[level]);
+}
+
+START_TEST(healthy_trees_equal_dmodk)
+{
+	uint64_t seed = first_seed();
+
+	for (unsigned int i = 0; i < runs(150); i++, seed++) {
+		struct routed r;
+		struct ftr_rng rng;
+		struct ftr_pgft g;
+
+		ftr_rng_seed(&rng, seed);
+		random_pgft(&rng, &g, false, 80);
+		ck_assert(!ftr_gen_pgft(&g, NULL, &r.f, &err));
+		route(&r, NULL, NULL);
+		for (ftr_sw s = 0; s < r.f->n_sw; s++)
+			for (ftr_ep e = 0; e < r.f->n_ep; e++)
+				check_dmodk(&r, &g, s, e);
+		unroute(&r);
+	}
+}
+END_TEST
+
+/* ---- threads ----------------------------------------------------------- */
+
+START_TEST(threads_change_nothing)
+{
+	uint64_t seed = first_seed();
+	struct ftr_team *team[3];
+
+	for (unsigned int k = 0; k < 3; k++)
+		team[k] = ftr_team_new(k + 1);
+	for (unsigned int i = 0; i < runs(40); i++, seed++) {
+		struct ftr_rng rng;
+		struct ftr_pgft g;
+		struct routed r[3];
+
+		ftr_rng_seed(&rng, seed);
+		random_pgft(&rng, &g, false, 300);
+		r[0].f = hurt(grow(&g, seed, i % 3), &rng);
+		r[1].f = r[2].f = r[0].f;
+		for (unsigned int k = 0; k < 3; k++)
+			route(&r[k], NULL, team[k]);
+		for (unsigned int k = 1; k < 3; k++) {
+			ck_assert_msg(!memcmp(r[0].t->lft, r[k].t->lft,
+					      (size_t)r[0].t->n_sw *
+					      r[0].t->stride),
+				      "seed %" PRIu64 ": %u threads give other tables",
+				      seed, k + 1);
+			ck_assert_uint_eq(r[0].stats.no_path,
+					  r[k].stats.no_path);
+			ftr_tables_free(r[k].t);
+			ftr_shape_free(r[k].sh);
+		}
+		unroute(&r[0]);
+	}
+	for (unsigned int k = 0; k < 3; k++)
+		ftr_team_free(team[k]);
+}
+END_TEST
+
+/* ---- several LIDs, several ports --------------------------------------- */
+
+/* Switch that the port of s towards a LID leads to. */
+static ftr_sw next_hop(const struct routed *r, ftr_sw s, ftr_lid lid)
+{
+	return ftr_fabric_port(r->f, s, ftr_tables_get(r->t, s, lid))->peer;
+}
+
+START_TEST(lids_of_a_port_take_all_planes)
+{
+	struct ftr_pgft g;
+
+	for (unsigned int lmc = 1; lmc <= 4; lmc++) {
+		struct routed r;
+
+		ck_assert(!ftr_pgft_parse("3;6,3,4;1,6,3;1,1,1", &g, &err));
+		r.f = grow(&g, lmc, lmc);
+		route(&r, NULL, NULL);
+		for (ftr_ep e = 0; e < r.f->n_ep; e++)
+			for (uint32_t l = 0; l < r.sh->n_leaf; l++) {
+				ftr_sw s = r.sh->col_sw[l];
+				uint64_t planes = 0;
+
+				if (s == r.f->ep[e].sw)
+					continue;
+				for (unsigned int k = 0; k < 1u << lmc; k++) {
+					ftr_lid lid = (ftr_lid)
+						(r.f->ep[e].lid + k);
+
+					for (uint32_t i = 0; i < 6; i++)
+						if (r.sh->groups[r.sh->group_first[s] + i].remote ==
+						    next_hop(&r, s, lid))
+							planes |= 1u << i;
+				}
+				ck_assert_int_eq(__builtin_popcountll(planes),
+						 FTR_MIN(1 << lmc, 6));
+			}
+		unroute(&r);
+	}
+}
+END_TEST
+
+/* Hosts with a port on each of two leaves, at the same place of both: the two
+ * ports of a host must be reached over different spines. */
+START_TEST(ports_of_a_host_take_different_planes)
+{
+	struct ftr_builder *b = ftr_builder_new();
+	struct routed r;
+	const unsigned int n = 4;
+
+	for (unsigned int s = 0; s < 8; s++)	/* 0..3 leaves, 4..7 spines */
+		ck_assert(!ftr_builder_add_switch(b, (s + 1) << 16, 16, 0, 0,
+						  s < 4 ? "leaf" : "spine",
+						  &err));
+	for (unsigned int l = 0; l < 4; l++)
+		for (unsigned int s = 0; s < 4; s++)
+			ck_assert(!ftr_builder_add_link(b,
+				(struct ftr_end){ (l + 1) << 16,
+						  (ftr_port)(n + 1 + s) },
+				(struct ftr_end){ (s + 5) << 16,
+						  (ftr_port)(l + 1) },
+				4, FTR_SPEED_EDR, &err));
+	for (unsigned int h = 0; h < 2 * n; h++)	/* two pairs of leaves */
+		for (unsigned int p = 1; p <= 2; p++) {
+			uint64_t guid = ((uint64_t)1 << 40) + (h << 8);
+			unsigned int leaf = h / n * 2 + p - 1;
+
+			ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA,
+				guid, guid + p, p, 0, 0, "host", &err));
+			ck_assert(!ftr_builder_add_link(b,
+				(struct ftr_end){ guid, (ftr_port)p },
+				(struct ftr_end){ (leaf + 1) << 16,
+						  (ftr_port)(h % n + 1) },
+				4, FTR_SPEED_EDR, &err));
+		}
+	ck_assert(!ftr_builder_assign_lids(b, 0, &err));
+	ck_assert(!ftr_builder_freeze(b, &r.f, &err));
+	route(&r, NULL, NULL);
+	for (ftr_ep e = 0; e < r.f->n_ep; e += 2) {
+		ftr_sw other = r.f->ep[e].sw < 2 ? 2 : 0;
+
+		ck_assert_uint_eq(r.f->ep[e].node, r.f->ep[e + 1].node);
+		ck_assert_uint_ne(next_hop(&r, other, r.f->ep[e].lid),
+				  next_hop(&r, other, r.f->ep[e + 1].lid));
+	}
+	unroute(&r);
+}
+END_TEST
+
+/* ---- real fabrics ------------------------------------------------------ */
+
+/* Every real fabric, without any guid file: all hosts reach all hosts, but
+ * where the shape itself says that no way leads up and then down. */
+START_TEST(real_fabrics_are_complete)
+{
+	static const char *const file[] = {
+		"avakas/avakas.net", "plafrim/plafrim.net",
+		"plafrim2/plafrim2a.net", "topograph/topograph.net",
+		"topograph/topograph-noan.net",
+	};
+	const char *dir = getenv("FTR_TOPOLOGIES");
+	const char *top = getenv("abs_top_srcdir");
+	char path[1000];
+
+	for (size_t i = 0; i < FTR_ARRAY_LEN(file); i++) {
+		struct ftr_validity v;
+		struct routed r;
+
+		if (dir)
+			snprintf(path, sizeof(path), "%s/%s", dir, file[i]);
+		else
+			snprintf(path, sizeof(path),
+				 "%s/../shared/topologies/%s",
+				 top ? top : ".", file[i]);
+		if (access(path, R_OK)) {
+			printf("SKIP: no %s (FTR_TOPOLOGIES)\n", path);
+			continue;
+		}
+		ck_assert_msg(!ftr_read_fabric(path, 0, &r.f, &err), "%s",
+			      err.msg);
+		route(&r, NULL, NULL);
+		ftr_shape_validity(r.sh, &v);
+		ck_assert_msg(v.bad_pairs == 0, "%s: %" PRIu64
+			      " pairs of leaves without a path", file[i],
+			      v.bad_pairs);
+		against_checker(&r, 0);
+		unroute(&r);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("dmodc");
+	TCase *t = tcase_create("dmodc");
+	SRunner *sr;
+	int failed;
+
+	tcase_set_timeout(t, 0);
+	tcase_add_test(t, trees_equal_the_oracle);
+	tcase_add_test(t, any_graph_equals_the_oracle);
+	tcase_add_test(t, costs_equal_the_seed);
+	tcase_add_test(t, shifts_do_not_collide);
+	tcase_add_test(t, healthy_trees_equal_dmodk);
+	tcase_add_test(t, threads_change_nothing);
+	tcase_add_test(t, lids_of_a_port_take_all_planes);
+	tcase_add_test(t, ports_of_a_host_take_different_planes);
+	tcase_add_test(t, real_fabrics_are_complete);
+	suite_add_tcase(s, t);
+	sr = srunner_create(s);
+	srunner_run_all(sr, CK_ENV);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
+#
+# The command ibfattree: live reading against what opensm says that it wrote,
+# silence, wrong words.
+
+# Tables of a stock engine, read by us, are those that opensm dumps.
+case_live_equals_dump() {
+	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 51
+	sim_start "$T/sim" "$T/fabric.net"
+	osm_start sm <<<'routing_engine updn'
+	osm_wait sm "$patience" 'SUBNET UP'
+	routed_by updn
+	walk live
+	local dump=$SIM_DIR/sm/opensm-lfts.dump
+	sim_until 10 test -s "$dump"
+	"$ibfattree" diff "$T/live.net" "$T/live.lfts" "$dump" >"$T/diff" ||
+		fail "live tables and $dump: $(cat "$T/diff")"
+	"$ibfattree" check "$T/live.net" --lfts "$dump" >/dev/null
+	down
+}
+
+case_silent_switch() {
+	gen '2;4,4;1,4;1,1' --random-guids --seed 52
+	sim_start "$T/sim" "$T/fabric.net"
+	osm_start sm <<<'routing_engine updn'
+	osm_wait sm "$patience" 'SUBNET UP'
+	local far status=0
+	IFS=$'\t' read -r _ _ far _ < <(sim_cables "$T/fabric.net" | sed -n 1p)
+	# all messages for attribute 25, LinearForwardingTable, get lost
+	sim_do "Error \"$far\" 100 25"
+	live silent 2>"$T/err" || status=$?
+	((status == 1)) || fail "a silent switch gives exit status $status"
+	grep -q "0x${far#S-}) over directed route 0,.*no answer" "$T/err" ||
+		fail "the silent switch is not named: $(cat "$T/err")"
+	grep -q '1 switches without a table' "$T/silent.txt"
+	down
+}
+
+case_no_subnet_manager() {
+	gen '2;4,4;1,4;1,1' --seed 53
+	sim_start "$T/sim" "$T/fabric.net"
+	local status=0
+	live none 2>"$T/err" || status=$?
+	((status == 2)) || fail "no LIDs give exit status $status"
+	grep -q 'no subnet manager has been here' "$T/err"
+}
+
+expect() {
+	local want=$1 text=$2 status=0
+	shift 2
+	"$ibfattree" "$@" >"$T/out" 2>"$T/err" || status=$?
+	((status == want)) ||
+		fail "'$*' gives exit status $status, not $want: $(cat "$T/err")"
+	grep -qF -- "$text" "$T/out" "$T/err" ||
+		fail "'$*' does not say '$text': $(cat "$T/out" "$T/err")"
+}
+
+case_words() {
+	local net=$T/a.net
+	"$ibfattree" gen '2;4,4;1,4;1,1' -o "$net"
+	expect 0 '--random-guids' gen --help
+	expect 2 "there is no command 'rout'" rout
+	expect 2 "there is no option '--sed'" gen 648 --sed 1
+	expect 2 "--seed wants a number, not 'x'" gen 648 --seed x
+	expect 2 "--lmc wants a number from 0 to 7, not '8'" gen 648 --lmc 8
+	expect 2 'missing argument' gen
+	expect 2 "there is no engine 'bogus'" route "$net" --engine bogus
+	expect 2 "$T/nowhere" route "$T/nowhere"
+	expect 2 'FABRIC and --lfts' check "$net"
+	expect 0 '' route "$net" -o "$T/a.lfts"
+	expect 0 'verdict       clean' check "$net" --lfts "$T/a.lfts"
+	expect 0 '0 entries' diff "$net" "$T/a.lfts" "$T/a.lfts"
+	expect 2 "$T" route "$net" -o "$T/no/such/dir"
+	# one entry less is a hole, named
+	awk '!done && /^0x[0-9a-f]+ 00[1-9]/ && ++n == 3 { done = 1; next } 1' \
+		"$T/a.lfts" >"$T/hole.lfts"
+	expect 1 'no entry' check "$net" --lfts "$T/hole.lfts"
+	expect 1 'entries in 1 blocks of 1 switches' \
+		diff "$net" "$T/a.lfts" "$T/hole.lfts"
+}
+
+# What we compute offline is what the plugin makes of the same fabric.
+case_offline_equals_plugin() {
+	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 54
+	up </dev/null
+	walk live
+	"$ibfattree" route "$T/live.net" -o "$T/offline.lfts" 2>/dev/null
+	same live offline
+	down
+}
+
+# OpenSM's own "file" engine accepts our tables.
+case_opensm_loads_our_tables() {
+	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 55
+	up </dev/null
+	walk first
+	down
+	cp "$T/first.lfts" "$T/load.lfts"
+	osm_start sm <<-EOF
+	routing_engine file
+	lfts_file $T/load.lfts
+	honor_guid2lid_file TRUE
+	EOF
+	osm_wait sm "$patience" 'SUBNET UP'
+	routed_by file
+	walk second
+	same first second
+	down
+}

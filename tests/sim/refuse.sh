@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
+#
+# Bad input: one line says what is wrong and where, opensm keeps running, the
+# next engine routes, and another line says so.
+
+# refuses REGEX: conf on stdin; updn takes over.
+refuses() {
+	local conf
+	conf=$(cat)
+	gen '2;4,4;1,4;1,1' --random-guids --seed 41
+	sim_start "$T/sim" "$T/fabric.net"
+	osm_start sm <<-EOF
+	event_plugin_name ibfattree
+	routing_engine dmodc,updn
+	$conf
+	EOF
+	osm_wait sm "$patience" 'SUBNET UP'
+	logged "$1"
+	routed_by updn
+	logged 'ERR IBF210.*updn routes now instead of dmodc'
+	walk tables
+	down
+}
+
+case_unknown_key() {
+	printf 'threads 1\ncolour blue\n' >"$T/conf"
+	refuses "ERR IBF201.*$T/conf:2: unknown key \"colour\"" \
+		<<<"event_plugin_options ibfattree:$T/conf"
+}
+
+case_bad_value() {
+	printf 'threads many\n' >"$T/conf"
+	refuses "ERR IBF201.*$T/conf:1: threads is \"many\"" \
+		<<<"event_plugin_options ibfattree:$T/conf"
+}
+
+case_missing_options_file() {
+	refuses "ERR IBF201.*$T/nowhere: No such file" \
+		<<<"event_plugin_options ibfattree:$T/nowhere"
+}
+
+case_torn_root_guid_file() {
+	printf '0x0002c90000000001\n0x00zz\n' >"$T/roots"
+	refuses "ERR IBF204.*$T/roots:2: .*0x00zz" \
+		<<<"root_guid_file $T/roots"
+}
+
+case_missing_cn_guid_file() {
+	refuses "ERR IBF204.*$T/nowhere" <<<"cn_guid_file $T/nowhere"
+}
+
+case_options_are_read() {
+	gen '2;4,4;1,4;1,1' --random-guids --seed 42
+	printf '# comment\nthreads 1\nleaf_order name\n' >"$T/conf"
+	up <<<"event_plugin_options ibfattree:$T/conf"
+	logged "IBF001.*$T/conf"
+	logged 'IBF002.* 1 threads'
+	routed_by dmodc
+	walk tables
+	[[ -s $SIM_DIR/sm/opensm-dmodc-ca-order.dump ]] ||
+		fail "no opensm-dmodc-ca-order.dump"
+	down
+}

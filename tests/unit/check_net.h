@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Small fabrics by hand, for the tests of the checker.
+ *
+ * Switch i has GUID i + 1 and hence index i; host h has GUID 1000 + h and
+ * index h.  LIDs: switch i has 1 + i (if n_sw <= 63), host h has 64 + h << lmc.
+ */
+#ifndef FTR_TESTS_CHECK_NET_H
+#define FTR_TESTS_CHECK_NET_H
+
+#include <check.h>
+#include <string.h>
+
+#include "core/core.h"
+#include <ftr/check.h>
+
+struct net {
+	struct ftr_builder *b;
+	struct ftr_fabric *f;
+	struct ftr_tables *t;
+	uint32_t n_sw, n_ep, lmc;
+};
+
+static inline void net_host(struct net *n, uint32_t sw, uint32_t port)
+{
+	uint64_t g = 1000 + n->n_ep;
+	struct ftr_end a = { sw + 1, (ftr_port)port }, z = { g, 1 };
+
+	ck_assert(!ftr_builder_add_endport(n->b, FTR_NODE_CA, g, g, 1,
+					   (ftr_lid)(64 + (n->n_ep << n->lmc)),
+					   n->lmc, NULL, NULL));
+	if (sw != FTR_SW_NONE)
+		ck_assert(!ftr_builder_add_link(n->b, a, z, 4, FTR_SPEED_EDR,
+						NULL));
+	n->n_ep++;
+}
+
+static inline void net_link(struct net *n, uint32_t x, uint32_t px, uint32_t y,
+			    uint32_t py)
+{
+	struct ftr_end a = { x + 1, (ftr_port)px }, z = { y + 1, (ftr_port)py };
+
+	ck_assert(!ftr_builder_add_link(n->b, a, z, 4, FTR_SPEED_EDR, NULL));
+}
+
+static inline struct net net_new(uint32_t n_sw, uint32_t ports, bool sw_lids,
+				 uint32_t lmc)
+{
+	struct net n = { .b = ftr_builder_new(), .n_sw = n_sw, .lmc = lmc };
+
+	ck_assert_ptr_nonnull(n.b);
+	for (uint32_t s = 0; s < n_sw; s++)
+		ck_assert(!ftr_builder_add_switch(n.b, s + 1, ports,
+						  sw_lids ? (ftr_lid)(s + 1) : 0,
+						  0, NULL, NULL));
+	return n;
+}
+
+static inline void net_freeze(struct net *n)
+{
+	ck_assert(!ftr_builder_freeze(n->b, &n->f, NULL));
+	ck_assert(!ftr_tables_new(n->f, true, &n->t, NULL));
+}
+
+static inline void net_free(struct net *n)
+{
+	ftr_tables_free(n->t);
+	ftr_fabric_free(n->f);
+}
+
+static inline uint8_t *net_at(struct net *n, ftr_sw s, ftr_lid lid)
+{
+	return ftr_tables_row(n->t, s) + lid;
+}
+
+/* Right exit of lid, and all shortest paths by the first port (or, with rng, by
+ * any) that comes nearer. */
+static inline void net_route(struct net *n, ftr_lid lid, struct ftr_rng *rng)
+{
+	const struct ftr_fabric *f = n->f;
+	const struct ftr_lid_owner *o = &f->owner[lid];
+	uint32_t dist[64], queue[64], head = 0, tail = 0;
+	bool sw = o->kind == FTR_OWNER_SW;
+	ftr_sw home = sw ? o->idx : f->ep[o->idx].sw;
+
+	memset(dist, 0xff, sizeof(dist));
+	if (home == FTR_SW_NONE)
+		return;
+	*net_at(n, home, lid) = sw ? 0 : f->ep[o->idx].sw_port;
+	dist[home] = 0;
+	queue[tail++] = home;
+	while (head < tail) {
+		ftr_sw y = queue[head++];
+
+		for (uint32_t p = 1; p <= f->sw[y].n_ports; p++) {
+			const struct ftr_swport *q =
+				ftr_fabric_port(f, y, (ftr_port)p);
+
+			if (q->peer_kind != FTR_PEER_SW)
+				continue;
+			if (dist[q->peer] == UINT32_MAX) {
+				dist[q->peer] = dist[y] + 1;
+				queue[tail++] = q->peer;
+			} else if (dist[q->peer] != dist[y] + 1 || !rng ||
+				   ftr_rng_below(rng, 2)) {
+				continue;
+			}
+			*net_at(n, q->peer, lid) = q->peer_port;
+		}
+	}
+}
+
+static inline void net_route_all(struct net *n, struct ftr_rng *rng)
+{
+	for (uint32_t lid = 1; lid <= n->f->max_lid; lid++)
+		if (n->f->owner[lid].kind != FTR_OWNER_NONE)
+			net_route(n, (ftr_lid)lid, rng);
+}
+
+#endif

@@ -1,0 +1,667 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The checker on fabrics drawn by hand: one fault each, every number known.
+ * Switch numbers are indices; see check_net.h for GUIDs and LIDs.
+ */
+#include <stdlib.h>
+
+#include "check_net.h"
+
+#define HOST(h) ((ftr_lid)(64 + (h)))
+#define SW(s) ((ftr_lid)(1 + (s)))
+
+static struct ftr_check_report check(struct net *n,
+				     const struct ftr_check_opts *opts)
+{
+	struct ftr_check_report r;
+	struct ftr_err err = { 0 };
+
+	ck_assert_msg(!ftr_check_tables(n->f, n->t, opts, NULL, &r, &err),
+		      "%s", err.msg);
+	return r;
+}
+
+static const uint8_t tree_rank[] = { 0, 0, 1, 1 };
+static const struct ftr_check_opts tree_opts = { .rank = tree_rank };
+
+/*
+ *	 spine 2       spine 3
+ *	  1|  \2        /1 |2
+ *	   |    \_____ /   |
+ *	   |    ______X    |
+ *	  3|   /4      \3  |4
+ *	 leaf 0        leaf 1
+ *	  1| |2         1| |2
+ *	 h0   h1       h2   h3
+ *
+ * lmc is the hosts' one.  Everything climbs by spine 2 unless it goes to
+ * spine 3; spines do not reach each other.
+ */
+static struct net tree_lmc(uint32_t lmc)
+{
+	struct net n = net_new(4, 5, true, lmc);
+
+	for (uint32_t leaf = 0; leaf < 2; leaf++) {
+		net_host(&n, leaf, 1);
+		net_host(&n, leaf, 2);
+		net_link(&n, leaf, 3, 2, leaf + 1);
+		net_link(&n, leaf, 4, 3, leaf + 1);
+	}
+	net_freeze(&n);
+	net_route_all(&n, NULL);
+	*net_at(&n, 2, SW(3)) = FTR_PORT_NONE;
+	*net_at(&n, 3, SW(2)) = FTR_PORT_NONE;
+	return n;
+}
+
+static struct net tree(void)
+{
+	return tree_lmc(0);
+}
+
+static void assert_pairs(const struct ftr_check_report *r, uint64_t hh,
+			 uint64_t hs, uint64_t sh, uint64_t ss)
+{
+	ck_assert_uint_eq(r->pairs[FTR_CHECK_HOST_HOST], hh);
+	ck_assert_uint_eq(r->pairs[FTR_CHECK_HOST_SW], hs);
+	ck_assert_uint_eq(r->pairs[FTR_CHECK_SW_HOST], sh);
+	ck_assert_uint_eq(r->pairs[FTR_CHECK_SW_SW], ss);
+}
+
+static void assert_bad(const struct ftr_check_report *r, uint64_t hh,
+		       uint64_t hs, uint64_t sh, uint64_t ss)
+{
+	ck_assert_uint_eq(r->bad[FTR_CHECK_HOST_HOST], hh);
+	ck_assert_uint_eq(r->bad[FTR_CHECK_HOST_SW], hs);
+	ck_assert_uint_eq(r->bad[FTR_CHECK_SW_HOST], sh);
+	ck_assert_uint_eq(r->bad[FTR_CHECK_SW_SW], ss);
+}
+
+static void assert_found(const struct ftr_check_report *r, uint64_t hole,
+			 uint64_t dead, uint64_t wrong, uint64_t loop,
+			 uint64_t turn)
+{
+	ck_assert_uint_eq(r->found[FTR_FIND_HOLE], hole);
+	ck_assert_uint_eq(r->found[FTR_FIND_DEAD_PORT], dead);
+	ck_assert_uint_eq(r->found[FTR_FIND_WRONG_END], wrong);
+	ck_assert_uint_eq(r->found[FTR_FIND_LOOP], loop);
+	ck_assert_uint_eq(r->found[FTR_FIND_TURN], turn);
+	ck_assert_uint_eq(r->harmful, dead + wrong + loop);
+}
+
+static void assert_sample(const struct ftr_check_report *r,
+			  enum ftr_finding what, ftr_sw from, ftr_sw at,
+			  ftr_lid lid)
+{
+	ck_assert_uint_eq(r->sample[what].lid, lid);
+	ck_assert_uint_eq(r->sample[what].from, from);
+	ck_assert_uint_eq(r->sample[what].at, at);
+}
+
+START_TEST(right_tables)
+{
+	struct net n = tree();
+	struct ftr_check_report r = check(&n, &tree_opts);
+
+	assert_pairs(&r, 12, 16, 16, 12);
+	assert_bad(&r, 0, 0, 0, 2);
+	assert_found(&r, 2, 0, 0, 0, 0);
+	assert_sample(&r, FTR_FIND_HOLE, 3, 3, SW(2));
+	ck_assert_uint_eq(r.max_hops, 2);
+	ck_assert_int_eq(r.cdg, FTR_CDG_PROVED);
+	ck_assert_uint_eq(r.cycle_len, 0);
+
+	r = check(&n, NULL);
+	assert_bad(&r, 0, 0, 0, 2);
+	ck_assert_int_eq(r.cdg, FTR_CDG_ACYCLIC);
+	net_free(&n);
+}
+END_TEST
+
+/* What one changed entry of the tree does; the two holes above are in all. */
+struct fault {
+	const char *what;
+	ftr_sw sw;
+	ftr_lid lid;
+	ftr_port entry;
+	uint64_t bad[FTR_N_CHECK_CLASSES];
+	uint64_t found[4];
+	enum ftr_finding kind;
+	ftr_sw from, at;
+};
+
+static const struct fault faults[] = {
+	/* leaf 1 does not know h0: its two hosts and itself are cut off */
+	{ "hole", 1, HOST(0), 255, { 2, 0, 1, 2 }, { 3, 0, 0, 0 },
+	  FTR_FIND_HOLE, 3, 3 },
+	/* port 5 has no cable; leaf 1 comes through spine 2 */
+	{ "dead port", 2, HOST(0), 5, { 2, 0, 2, 2 }, { 2, 2, 0, 0 },
+	  FTR_FIND_DEAD_PORT, 1, 2 },
+	{ "port beyond the switch", 2, HOST(0), 6, { 2, 0, 2, 2 },
+	  { 2, 2, 0, 0 }, FTR_FIND_DEAD_PORT, 1, 2 },
+	{ "port 254", 2, HOST(0), 254, { 2, 0, 2, 2 }, { 2, 2, 0, 0 },
+	  FTR_FIND_DEAD_PORT, 1, 2 },
+	/* h0's traffic is handed to h1: all but h0 itself suffer */
+	{ "wrong end", 0, HOST(0), 2, { 3, 0, 4, 2 }, { 2, 0, 4, 0 },
+	  FTR_FIND_WRONG_END, 0, 0 },
+	{ "port 0 at a foreign switch", 2, HOST(0), 0, { 2, 0, 2, 2 },
+	  { 2, 2, 0, 0 }, FTR_FIND_DEAD_PORT, 1, 2 },
+	{ "port 0 where the host sits", 0, HOST(0), 0, { 3, 0, 4, 2 },
+	  { 2, 4, 0, 0 }, FTR_FIND_DEAD_PORT, 0, 0 },
+	/* leaf 0 gives its own LID to h1: found from all 4, 3 are pairs */
+	{ "switch LID to a host", 0, SW(0), 2, { 0, 4, 0, 5 },
+	  { 2, 0, 4, 0 }, FTR_FIND_WRONG_END, 0, 0 },
+	/* leaf 1 <-> spine 2; spine 3 comes down to leaf 0 by itself */
+	{ "loop of two", 2, HOST(0), 2, { 2, 0, 2, 2 }, { 2, 0, 0, 2 },
+	  FTR_FIND_LOOP, 1, 1 },
+};
+
+START_TEST(one_fault)
+{
+	const struct fault *x = &faults[_i];
+
+	for (int claim = 0; claim < 2; claim++) {
+		struct net n = tree();
+		struct ftr_check_report r;
+
+		*net_at(&n, x->sw, x->lid) = x->entry;
+		r = check(&n, claim ? &tree_opts : NULL);
+		for (int i = 0; i < FTR_N_CHECK_CLASSES; i++)
+			ck_assert_msg(r.bad[i] == x->bad[i],
+				      "%s: class %d has %d bad", x->what, i,
+				      (int)r.bad[i]);
+		for (int i = 0; i < 4; i++)
+			ck_assert_msg(r.found[i] == x->found[i],
+				      "%s: finding %d is found %d times",
+				      x->what, i, (int)r.found[i]);
+		ck_assert_uint_eq(r.harmful,
+				  x->found[1] + x->found[2] + x->found[3]);
+		if (x->kind != FTR_FIND_HOLE)
+			assert_sample(&r, x->kind, x->from, x->at, x->lid);
+		else
+			assert_sample(&r, x->kind, x->from, x->at, SW(2));
+		if (x->kind == FTR_FIND_LOOP)
+			ck_assert_int_eq(r.cdg, FTR_CDG_CYCLE);
+		else
+			ck_assert_int_eq(r.cdg, claim ? FTR_CDG_PROVED :
+					 FTR_CDG_ACYCLIC);
+		net_free(&n);
+	}
+}
+END_TEST
+
+/* Two LIDs per host: every one of them is a destination of its own. */
+START_TEST(lmc)
+{
+	struct net n = tree_lmc(1);
+	struct ftr_check_report r = check(&n, &tree_opts);
+
+	assert_pairs(&r, 24, 16, 32, 12);
+	assert_bad(&r, 0, 0, 0, 2);
+	/* second LID of h1 (66, 67): no entry at leaf 1 and both spines */
+	for (ftr_sw s = 1; s < 4; s++)
+		*net_at(&n, s, 67) = FTR_PORT_NONE;
+	/* second LID of h2 (68, 69) is given to h3 */
+	*net_at(&n, 1, 69) = 2;
+	r = check(&n, &tree_opts);
+	assert_bad(&r, 2 + 3, 0, 3 + 4, 2);
+	assert_found(&r, 2 + 3, 0, 4, 0, 0);
+	assert_sample(&r, FTR_FIND_WRONG_END, 0, 1, 69);
+	net_free(&n);
+}
+END_TEST
+
+/*
+ * A host that lost its cable still owns a LID that nobody reaches, but it is no
+ * source; entries for LIDs that nobody owns (90) mean nothing.
+ *
+ *	h0 -1 [0] 2--2 [1] 1- h1	h2
+ */
+START_TEST(no_cable)
+{
+	struct net n = net_new(2, 3, true, 0);
+	static const uint8_t rank[] = { 0, 1 };
+	struct ftr_check_opts opts = { .rank = rank };
+	struct ftr_check_report r;
+
+	net_host(&n, 0, 1);
+	net_host(&n, 1, 1);
+	net_link(&n, 0, 2, 1, 2);
+	net_host(&n, FTR_SW_NONE, 0);
+	net_freeze(&n);
+	net_route_all(&n, NULL);
+	*net_at(&n, 0, 63) = 3;
+	r = check(&n, &opts);
+	assert_pairs(&r, 1 + 1 + 2, 4, 6, 2);
+	assert_bad(&r, 2, 0, 2, 0);
+	assert_found(&r, 2, 0, 0, 0, 0);
+	ck_assert_int_eq(r.cdg, FTR_CDG_PROVED);
+	net_free(&n);
+}
+END_TEST
+
+/*
+ * A ring; port 1 leads clockwise, 2 counter-clockwise, 3 to the host.
+ *
+ *	    h0
+ *	    |
+ *	   [0] 1-> 2 [1]- h1
+ *	   2          1
+ *	   |          |
+ *	   1          2
+ *	h4-[4]        [2]- h2
+ *	    2\1     2/1
+ *	       [3]
+ *	        h3
+ */
+static struct net ring(uint32_t len)
+{
+	struct net n = net_new(len, 3, false, 0);
+
+	for (uint32_t s = 0; s < len; s++) {
+		net_host(&n, s, 3);
+		net_link(&n, s, 1, (s + 1) % len, 2);
+	}
+	net_freeze(&n);
+	return n;
+}
+
+/* Shortest paths, h hops clockwise or less than len - h the other way. */
+static void ring_route(struct net *n, uint32_t clockwise)
+{
+	for (uint32_t s = 0; s < n->n_sw; s++)
+		for (uint32_t d = 0; d < n->n_sw; d++) {
+			uint32_t h = (d + n->n_sw - s) % n->n_sw;
+
+			*net_at(n, s, HOST(d)) =
+				h == 0 ? 3 : h <= clockwise ? 1 : 2;
+		}
+}
+
+START_TEST(ring_of_five)
+{
+	struct net n = ring(5);
+	struct ftr_check_opts opts = { 0 };
+	struct ftr_check_report r;
+
+	ring_route(&n, 2);
+	r = check(&n, NULL);
+	assert_found(&r, 0, 0, 0, 0, 0);
+	assert_bad(&r, 0, 0, 0, 0);
+	ck_assert_uint_eq(r.max_hops, 2);
+	ck_assert_int_eq(r.cdg, FTR_CDG_CYCLE);
+	ck_assert_uint_eq(r.cycle_len, 5);
+	for (uint32_t i = 0; i < 5; i++) {
+		ck_assert_uint_eq(r.cycle[i].sw, i);
+		ck_assert_uint_eq(r.cycle[i].port, 1);
+	}
+	opts.no_cdg = true;
+	r = check(&n, &opts);
+	ck_assert_int_eq(r.cdg, FTR_CDG_NOT_CHECKED);
+	ck_assert_uint_eq(r.cycle_len, 0);
+	net_free(&n);
+}
+END_TEST
+
+/* The same ring, the cable 2-3 unused: a chain has no cycle. */
+START_TEST(ring_cut)
+{
+	struct net n = ring(5);
+	struct ftr_check_report r;
+
+	for (uint32_t s = 0; s < 5; s++)
+		for (uint32_t d = 0; d < 5; d++) {
+			uint32_t a = (s + 2) % 5, z = (d + 2) % 5;
+
+			*net_at(&n, s, HOST(d)) = s == d ? 3 : a < z ? 1 : 2;
+		}
+	r = check(&n, NULL);
+	assert_bad(&r, 0, 0, 0, 0);
+	ck_assert_uint_eq(r.max_hops, 4);
+	ck_assert_int_eq(r.cdg, FTR_CDG_ACYCLIC);
+	net_free(&n);
+}
+END_TEST
+
+/* All clockwise, and h0 is never taken off: a loop through every switch, and
+ * in the long ring a cycle that does not fit into the report. */
+START_TEST(long_loop)
+{
+	struct net n = ring(5);
+	struct ftr_check_report r;
+
+	ring_route(&n, 4);
+	*net_at(&n, 0, HOST(0)) = 1;
+	r = check(&n, NULL);
+	assert_found(&r, 0, 0, 0, 5, 0);
+	assert_bad(&r, 4, 0, 5, 0);
+	assert_sample(&r, FTR_FIND_LOOP, 0, 0, HOST(0));
+	ck_assert_uint_eq(r.cycle_len, 5);
+	net_free(&n);
+
+	/* the tail 0 -> 1 -> 2 leads into the loop 2 <-> 3 */
+	n = ring(5);
+	ring_route(&n, 4);
+	*net_at(&n, 3, HOST(4)) = 2;
+	r = check(&n, NULL);
+	assert_found(&r, 0, 0, 0, 4, 0);
+	assert_sample(&r, FTR_FIND_LOOP, 0, 2, HOST(4));
+	ck_assert_uint_eq(r.cycle_len, 2);
+	ck_assert_uint_eq(r.cycle[0].sw, 2);
+	ck_assert_uint_eq(r.cycle[0].port, 1);
+	ck_assert_uint_eq(r.cycle[1].sw, 3);
+	ck_assert_uint_eq(r.cycle[1].port, 2);
+	net_free(&n);
+
+	n = ring(100);
+	ring_route(&n, 99);
+	r = check(&n, NULL);
+	assert_bad(&r, 0, 0, 0, 0);
+	ck_assert_uint_eq(r.max_hops, 99);
+	ck_assert_int_eq(r.cdg, FTR_CDG_CYCLE);
+	ck_assert_uint_eq(r.cycle_len, FTR_CYCLE_MAX);
+	ck_assert_uint_eq(r.cycle[63].sw, 63);
+	net_free(&n);
+}
+END_TEST
+
+/*
+ * A chain of 200 switches, ranks 0..199: more hops than a byte of the fast
+ * walk counts; the length is exact and the proof stands.
+ *
+ *	h0-[0]1--2[1]1--2[2] ... 1--2[199]-h1
+ */
+START_TEST(long_chain)
+{
+	struct net n = net_new(200, 3, false, 0);
+	uint8_t rank[200];
+	struct ftr_check_opts opts = { .rank = rank };
+	struct ftr_check_report r;
+
+	for (uint32_t s = 0; s < 200; s++) {
+		rank[s] = (uint8_t)s;
+		if (s)
+			net_link(&n, s - 1, 1, s, 2);
+	}
+	net_host(&n, 0, 3);
+	net_host(&n, 199, 3);
+	net_freeze(&n);
+	for (uint32_t s = 0; s < 200; s++) {
+		*net_at(&n, s, HOST(0)) = s == 0 ? 3 : 2;
+		*net_at(&n, s, HOST(1)) = s == 199 ? 3 : 1;
+	}
+	r = check(&n, &opts);
+	assert_found(&r, 0, 0, 0, 0, 0);
+	ck_assert_uint_eq(r.max_hops, 199);
+	ck_assert_int_eq(r.cdg, FTR_CDG_PROVED);
+	net_free(&n);
+}
+END_TEST
+
+/*
+ * Seed 004, figure 2: four pairs that deadlock.  0, 3 and 6 are middle
+ * switches, 7 is the top, A and B sit on leaf 4 and D on leaf 5.
+ *
+ *	          ___[7]___
+ *	        1/         \2
+ *	       [0]   [3]   [6]		level 1
+ *	        1\  1/ \2  /1
+ *	          [4]   [5]		level 0
+ *	         A   B   D
+ *
+ * Switch to switch: 0 -> 3 by 4 and 3 -> 6 by 5 (down, then up).  Host to host:
+ * B -> D by 3, D -> A by 6, 7, 0.  Dependencies: 04 43, 43 35, 35 56, 56 67,
+ * 67 70, 70 04.
+ */
+START_TEST(four_pairs)
+{
+	struct net n = net_new(8, 4, false, 0);
+	static const uint8_t rank[] = { 1, 9, 9, 1, 0, 0, 1, 2 };
+	/* ports by [switch][0 LID of 3, 1 LID of 6, 2 A, 3 B, 4 D] */
+	static const uint8_t port[8][5] = {
+		[0] = { 1, 2, 1, 1, 2 }, [3] = { 0, 2, 1, 1, 2 },
+		[4] = { 2, 1, 3, 4, 2 }, [5] = { 1, 2, 2, 1, 3 },
+		[6] = { 1, 0, 2, 2, 1 }, [7] = { 1, 2, 1, 1, 2 },
+		[1] = { 255, 255, 255, 255, 255 },
+		[2] = { 255, 255, 255, 255, 255 },
+	};
+	static const ftr_lid lid[5] = { 4, 7, HOST(0), HOST(1), HOST(2) };
+	static const uint8_t cycle[6][2] = {
+		{ 0, 1 }, { 4, 2 }, { 3, 2 }, { 5, 2 }, { 6, 2 }, { 7, 1 }
+	};
+	struct ftr_check_opts opts = { 0 };
+	struct ftr_check_report r;
+
+	ck_assert(!ftr_builder_add_switch(n.b, 4, 4, 4, 0, NULL, NULL));
+	ck_assert(!ftr_builder_add_switch(n.b, 7, 4, 7, 0, NULL, NULL));
+	net_host(&n, 4, 3);
+	net_host(&n, 4, 4);
+	net_host(&n, 5, 3);
+	net_link(&n, 0, 1, 4, 1);
+	net_link(&n, 3, 1, 4, 2);
+	net_link(&n, 3, 2, 5, 1);
+	net_link(&n, 6, 1, 5, 2);
+	net_link(&n, 0, 2, 7, 1);
+	net_link(&n, 6, 2, 7, 2);
+	net_freeze(&n);
+	for (uint32_t s = 0; s < 8; s++)
+		for (uint32_t i = 0; i < 5; i++)
+			*net_at(&n, s, lid[i]) = port[s][i];
+
+	r = check(&n, &opts);
+	ck_assert_uint_eq(r.harmful, 0);
+	ck_assert_int_eq(r.cdg, FTR_CDG_ACYCLIC);
+	opts.rank = rank;
+	r = check(&n, &opts);
+	/* entered from above, left upwards: 4 and 5 towards 3, 5 towards 6 */
+	ck_assert_uint_eq(r.found[FTR_FIND_TURN], 3);
+	assert_sample(&r, FTR_FIND_TURN, 0, 4, 4);
+	ck_assert_int_eq(r.cdg, FTR_CDG_PROVED);
+
+	opts.switch_sources = true;
+	for (int claim = 0; claim < 2; claim++) {
+		opts.rank = claim ? rank : NULL;
+		r = check(&n, &opts);
+		ck_assert_int_eq(r.cdg, FTR_CDG_CYCLE);
+		ck_assert_uint_eq(r.cycle_len, 6);
+		for (int i = 0; i < 6; i++) {
+			ck_assert_uint_eq(r.cycle[i].sw, cycle[i][0]);
+			ck_assert_uint_eq(r.cycle[i].port, cycle[i][1]);
+		}
+	}
+	net_free(&n);
+}
+END_TEST
+
+/* The tree with spines that reach each other by leaf 0: two turns, no cycle,
+ * and hosts never take them. */
+START_TEST(down_up_turn)
+{
+	struct net n = tree();
+	struct ftr_check_opts opts = tree_opts;
+	struct ftr_check_report r;
+
+	*net_at(&n, 2, SW(3)) = 1;
+	*net_at(&n, 3, SW(2)) = 1;
+	r = check(&n, &opts);
+	assert_bad(&r, 0, 0, 0, 0);
+	assert_found(&r, 0, 0, 0, 0, 2);
+	assert_sample(&r, FTR_FIND_TURN, 3, 0, SW(2));
+	ck_assert_int_eq(r.cdg, FTR_CDG_PROVED);
+	opts.switch_sources = true;
+	r = check(&n, &opts);
+	ck_assert_int_eq(r.cdg, FTR_CDG_ACYCLIC);
+	net_free(&n);
+}
+END_TEST
+
+/* Equal ranks side by side prove nothing, but hide nothing either. */
+START_TEST(sideways)
+{
+	struct net n = tree();
+	static const uint8_t flat[4] = { 3, 3, 3, 3 };
+	struct ftr_check_opts opts = { .rank = flat };
+	struct ftr_check_report r = check(&n, &opts);
+
+	assert_bad(&r, 0, 0, 0, 2);
+	assert_found(&r, 2, 0, 0, 0, 0);
+	ck_assert_int_eq(r.cdg, FTR_CDG_ACYCLIC);
+	net_free(&n);
+}
+END_TEST
+
+/* A cable from a switch to itself. */
+START_TEST(self_cable)
+{
+	struct net n = net_new(1, 4, true, 0);
+	static const uint8_t rank[1] = { 0 };
+	struct ftr_check_opts opts = { .rank = rank };
+
+	net_host(&n, 0, 1);
+	net_link(&n, 0, 2, 0, 3);
+	net_freeze(&n);
+	net_route_all(&n, NULL);
+	*net_at(&n, 0, HOST(0)) = 3;
+	for (int claim = 0; claim < 2; claim++) {
+		struct ftr_check_report r = check(&n, claim ? &opts : NULL);
+
+		assert_found(&r, 0, 0, 0, 1, 0);
+		assert_bad(&r, 0, 0, 1, 0);
+		ck_assert_int_eq(r.cdg, FTR_CDG_CYCLE);
+		ck_assert_uint_eq(r.cycle_len, 1);
+		ck_assert_uint_eq(r.cycle[0].port, 3);
+	}
+	net_free(&n);
+}
+END_TEST
+
+START_TEST(no_switch)
+{
+	struct net n = net_new(0, 1, false, 0);
+	struct ftr_check_report r;
+
+	net_host(&n, FTR_SW_NONE, 0);
+	net_freeze(&n);
+	r = check(&n, NULL);
+	assert_pairs(&r, 0, 0, 0, 0);
+	ck_assert_int_eq(r.cdg, FTR_CDG_ACYCLIC);
+	net_free(&n);
+}
+END_TEST
+
+START_TEST(wrong_size)
+{
+	struct net n = tree(), m = ring(5);
+	struct ftr_check_report r;
+	struct ftr_err err = { 0 };
+	uint32_t load;
+	ftr_ep order[2] = { 0, 4 };
+
+	ck_assert_int_eq(ftr_check_tables(n.f, m.t, NULL, NULL, &r, &err),
+			 FTR_INVAL);
+	ck_assert_ptr_nonnull(strstr(err.msg, "5 switches"));
+	ck_assert_int_eq(ftr_check_shift(n.f, m.t, order, 1, 0, &load, &err),
+			 FTR_INVAL);
+	ck_assert_int_eq(ftr_check_shift(n.f, n.t, order, 2, 0, &load, &err),
+			 FTR_INVAL);
+	net_free(&n);
+	net_free(&m);
+}
+END_TEST
+
+/* In the tree all climb by spine 2, so a shift by 2 puts two flows on each
+ * uplink; a shift by 1 moves one flow per leaf out; gaps stay quiet. */
+START_TEST(shift_load)
+{
+	struct net n = tree();
+	ftr_ep order[] = { 0, 1, 2, 3, FTR_EP_NONE };
+	uint32_t load = 99;
+
+	ck_assert(!ftr_check_shift(n.f, n.t, order, 4, 2, &load, NULL));
+	ck_assert_uint_eq(load, 2);
+	ck_assert(!ftr_check_shift(n.f, n.t, order, 4, 1, &load, NULL));
+	ck_assert_uint_eq(load, 1);
+	ck_assert(!ftr_check_shift(n.f, n.t, order, 4, 4, &load, NULL));
+	ck_assert_uint_eq(load, 0);
+	ck_assert(!ftr_check_shift(n.f, n.t, order, 0, 1, &load, NULL));
+	ck_assert_uint_eq(load, 0);
+	/* of 0..3 and a gap, shift 3: 0->3, 1->gap, 2->0, 3->1, gap->2 */
+	ck_assert(!ftr_check_shift(n.f, n.t, order, 5, 3, &load, NULL));
+	ck_assert_uint_eq(load, 2);
+	/* a loop loads nothing; 2->0 and 3->1 do, on different spines now */
+	*net_at(&n, 2, HOST(0)) = 2;
+	*net_at(&n, 1, HOST(1)) = 4;
+	ck_assert(!ftr_check_shift(n.f, n.t, order, 4, 2, &load, NULL));
+	ck_assert_uint_eq(load, 2);
+	*net_at(&n, 0, HOST(2)) = 4;
+	ck_assert(!ftr_check_shift(n.f, n.t, order, 4, 2, &load, NULL));
+	ck_assert_uint_eq(load, 1);
+	net_free(&n);
+}
+END_TEST
+
+/* Fail every allocation in turn: always FTR_NOMEM, never half a report. */
+START_TEST(out_of_memory)
+{
+	struct net n = ring(5);
+	static const uint8_t rank[5] = { 0, 1, 2, 1, 0 };
+	struct ftr_check_opts opts = { .rank = rank };
+	struct ftr_check_report r;
+	ftr_ep order[2] = { 0, 1 };
+	enum ftr_status st = FTR_NOMEM;
+	uint32_t load = 7;
+
+	ring_route(&n, 2);
+	for (unsigned long i = 1; st; i++) {
+		struct ftr_err err = { 0 };
+
+		memset(&r, 0xab, sizeof(r));
+		ftr_alloc_fail_at(i);
+		st = ftr_check_tables(n.f, n.t, &opts, NULL, &r, &err);
+		ftr_alloc_fail_at(0);
+		ck_assert(st == FTR_OK || st == FTR_NOMEM);
+		if (st) {
+			ck_assert_uint_eq(r.max_hops, 0xabababab);
+			ck_assert_int_ne(err.msg[0], 0);
+		}
+		ck_assert_uint_lt(i, 100);
+	}
+	ck_assert_int_eq(r.cdg, FTR_CDG_CYCLE);
+	ftr_alloc_fail_at(1);
+	ck_assert_int_eq(ftr_check_shift(n.f, n.t, order, 2, 1, &load, NULL),
+			 FTR_NOMEM);
+	ftr_alloc_fail_at(0);
+	ck_assert_uint_eq(load, 7);
+	net_free(&n);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("check");
+	TCase *t = tcase_create("golden");
+	SRunner *r = srunner_create(s);
+	int failed;
+
+	suite_add_tcase(s, t);
+	tcase_add_test(t, right_tables);
+	tcase_add_loop_test(t, one_fault, 0, (int)FTR_ARRAY_LEN(faults));
+	tcase_add_test(t, lmc);
+	tcase_add_test(t, no_cable);
+	tcase_add_test(t, ring_of_five);
+	tcase_add_test(t, ring_cut);
+	tcase_add_test(t, long_loop);
+	tcase_add_test(t, long_chain);
+	tcase_add_test(t, four_pairs);
+	tcase_add_test(t, down_up_turn);
+	tcase_add_test(t, sideways);
+	tcase_add_test(t, self_cable);
+	tcase_add_test(t, no_switch);
+	tcase_add_test(t, wrong_size);
+	tcase_add_test(t, shift_load);
+	tcase_add_test(t, out_of_memory);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,500 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The checker against a slow and obvious oracle on random fabrics.
+ *
+ * The oracle walks every (switch, LID) step by step with a list of the switches
+ * it has seen, keeps the dependency graph as a square matrix of ports and looks
+ * for the shortest way back from every port breadth-first.  A report must equal
+ * the oracle's in every field; of the cycle the length must be the shortest
+ * and each step must be a dependency.
+ *
+ * FTR_CHECK_ROUNDS sets how many fabrics; each is made from its number, which
+ * every failure prints.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "check_net.h"
+
+#define MAX_SW 12
+#define MAX_PORTS (MAX_SW * 9)
+
+struct oracle {
+	const struct ftr_fabric *f;
+	const struct ftr_tables *t;
+	const uint8_t *rank;
+	bool dep[MAX_PORTS][MAX_PORTS];
+	bool proof;
+	struct ftr_check_report r;
+};
+
+enum fate { GOOD, HOLE, DEAD, WRONG, LOOP };
+
+struct path {
+	ftr_sw sw[MAX_SW + 1];
+	uint32_t n;		/* switches passed */
+	enum fate fate;
+	ftr_sw at;
+};
+
+static uint32_t port_id(const struct oracle *o, ftr_sw s, ftr_port p)
+{
+	return o->f->sw[s].first_port + p;
+}
+
+static struct path walk(const struct oracle *o, ftr_sw s, ftr_lid lid)
+{
+	const struct ftr_lid_owner *own = &o->f->owner[lid];
+	struct path w = { .n = 0 };
+
+	for (;;) {
+		ftr_port p = ftr_tables_get(o->t, s, lid);
+		const struct ftr_swport *port;
+
+		w.at = s;
+		for (uint32_t i = 0; i < w.n; i++)
+			if (w.sw[i] == s) {
+				w.fate = LOOP;
+				return w;
+			}
+		w.sw[w.n++] = s;
+		w.fate = HOLE;
+		if (p == FTR_PORT_NONE)
+			return w;
+		if (p == 0) {
+			w.fate = own->kind == FTR_OWNER_SW && own->idx == s ?
+				GOOD : DEAD;
+			return w;
+		}
+		w.fate = DEAD;
+		if (p > o->f->sw[s].n_ports)
+			return w;
+		port = ftr_fabric_port(o->f, s, p);
+		if (port->peer_kind == FTR_PEER_NONE)
+			return w;
+		if (port->peer_kind == FTR_PEER_EP) {
+			w.fate = own->kind == FTR_OWNER_EP &&
+				own->idx == port->peer ? GOOD : WRONG;
+			return w;
+		}
+		s = port->peer;
+	}
+}
+
+/* The hops of a path, with the one that closes a loop and the one after. */
+static void depend(struct oracle *o, const struct path *w, ftr_lid lid)
+{
+	ftr_sw way[2 * MAX_SW + 4];
+	uint32_t n = w->n;
+
+	memcpy(way, w->sw, n * sizeof(*way));
+	for (uint32_t i = 0; w->fate == LOOP && i <= w->n; i++) {
+		ftr_port p = ftr_tables_get(o->t, way[n - 1], lid);
+
+		way[n] = ftr_fabric_port(o->f, way[n - 1], p)->peer;
+		n++;
+	}
+	for (uint32_t i = 0; i + 1 < n; i++) {
+		ftr_port p = ftr_tables_get(o->t, way[i], lid);
+
+		if (o->rank && o->rank[way[i]] == o->rank[way[i + 1]])
+			o->proof = false;
+		if (i + 2 >= n)
+			continue;
+		if (o->rank && o->rank[way[i + 1]] < o->rank[way[i]] &&
+		    o->rank[way[i + 2]] > o->rank[way[i + 1]])
+			o->proof = false;
+		o->dep[port_id(o, way[i], p)]
+		      [port_id(o, way[i + 1],
+			       ftr_tables_get(o->t, way[i + 1], lid))] = true;
+	}
+}
+
+static bool sends(const struct ftr_endport *e)
+{
+	return e->lid && e->sw != FTR_SW_NONE;
+}
+
+static void count(struct oracle *o, const struct path *w, ftr_sw s,
+		  ftr_lid lid)
+{
+	const struct ftr_lid_owner *own = &o->f->owner[lid];
+	bool to_sw = own->kind == FTR_OWNER_SW, bad = w->fate != GOOD;
+	int host = to_sw ? FTR_CHECK_HOST_SW : FTR_CHECK_HOST_HOST;
+	int sw = to_sw ? FTR_CHECK_SW_SW : FTR_CHECK_SW_HOST;
+
+	for (ftr_ep e = 0; e < o->f->n_ep; e++)
+		if (sends(&o->f->ep[e]) && o->f->ep[e].sw == s &&
+		    (to_sw || own->idx != e)) {
+			o->r.pairs[host]++;
+			o->r.bad[host] += bad;
+		}
+	if (!to_sw || own->idx != s) {
+		o->r.pairs[sw]++;
+		o->r.bad[sw] += bad;
+	}
+	if (!bad) {
+		o->r.max_hops = FTR_MAX(o->r.max_hops, w->n - 1);
+		return;
+	}
+	if (!o->r.found[w->fate - HOLE]++)
+		o->r.sample[w->fate - HOLE] =
+			(struct ftr_check_sample){ s, w->at, lid };
+	o->r.harmful += w->fate != HOLE;
+}
+
+static bool hop(const struct oracle *o, ftr_sw x, ftr_lid lid, ftr_sw *to)
+{
+	ftr_port p = ftr_tables_get(o->t, x, lid);
+
+	if (p == 0 || p > o->f->sw[x].n_ports ||
+	    ftr_fabric_port(o->f, x, p)->peer_kind != FTR_PEER_SW)
+		return false;
+	*to = ftr_fabric_port(o->f, x, p)->peer;
+	return true;
+}
+
+static void turns(struct oracle *o, ftr_lid lid)
+{
+	bool seen[MAX_SW] = { false };
+
+	for (ftr_sw x = 0; x < o->f->n_sw; x++) {
+		ftr_sw s, y;
+
+		if (!hop(o, x, lid, &s) || o->rank[s] >= o->rank[x] ||
+		    !hop(o, s, lid, &y) || o->rank[y] <= o->rank[s] || seen[s])
+			continue;
+		seen[s] = true;
+		if (!o->r.found[FTR_FIND_TURN]++)
+			o->r.sample[FTR_FIND_TURN] =
+				(struct ftr_check_sample){ x, s, lid };
+	}
+}
+
+/* Length of the shortest cycle, 0: none. */
+static uint32_t girth(const struct oracle *o)
+{
+	uint32_t n = o->f->n_ports, best = 0;
+
+	for (uint32_t r = 0; r < n; r++) {
+		uint32_t dist[MAX_PORTS] = { 0 }, queue[MAX_PORTS + 1];
+		uint32_t head = 0, tail = 0;
+
+		queue[tail++] = r;
+		while (head < tail && !dist[r]) {
+			uint32_t v = queue[head++];
+
+			for (uint32_t w = 0; w < n; w++)
+				if (o->dep[v][w] && !dist[w]) {
+					dist[w] = (v == r ? 0 : dist[v]) + 1;
+					queue[tail++] = w;
+				}
+		}
+		if (dist[r] && (!best || dist[r] < best))
+			best = dist[r];
+	}
+	return best;
+}
+
+static void consult(struct oracle *o, const struct ftr_check_opts *opts)
+{
+	bool host[MAX_SW] = { false };
+
+	o->rank = opts->rank;
+	o->proof = opts->rank != NULL;
+	for (ftr_ep e = 0; e < o->f->n_ep; e++)
+		if (sends(&o->f->ep[e]))
+			host[o->f->ep[e].sw] = true;
+	for (uint32_t lid = 1; lid <= o->f->max_lid; lid++) {
+		if (o->f->owner[lid].kind == FTR_OWNER_NONE)
+			continue;
+		for (ftr_sw s = 0; s < o->f->n_sw; s++) {
+			struct path w = walk(o, s, (ftr_lid)lid);
+
+			count(o, &w, s, (ftr_lid)lid);
+			if (host[s] || opts->switch_sources)
+				depend(o, &w, (ftr_lid)lid);
+		}
+		if (o->rank)
+			turns(o, (ftr_lid)lid);
+	}
+	o->r.cycle_len = girth(o);
+	o->r.cdg = opts->no_cdg ? FTR_CDG_NOT_CHECKED :
+		o->proof ? FTR_CDG_PROVED :
+		o->r.cycle_len ? FTR_CDG_CYCLE : FTR_CDG_ACYCLIC;
+}
+
+/* ---- random fabrics and tables ------------------------------------------- */
+
+/* Random graph, or a random two- or three-level tree with extra cables. */
+static struct net random_net(struct ftr_rng *g, uint8_t *rank)
+{
+	uint32_t n_sw = 1 + ftr_rng_below(g, MAX_SW), used[MAX_SW] = { 0 };
+	struct net n = net_new(n_sw, 8, ftr_rng_below(g, 2),
+			       ftr_rng_below(g, 3));
+	uint32_t links = ftr_rng_below(g, 3 * n_sw);
+	uint32_t hosts = ftr_rng_below(g, 2 * n_sw + 1);
+	uint32_t levels = 1 + ftr_rng_below(g, 4);
+
+	for (uint32_t s = 0; s < n_sw; s++)
+		rank[s] = (uint8_t)(ftr_rng_below(g, levels) * 3);
+	for (uint32_t i = 0; i < links; i++) {
+		uint32_t x = ftr_rng_below(g, n_sw), y = ftr_rng_below(g, n_sw);
+		bool level = rank[x] == rank[y] && levels > 1;
+
+		if ((level && ftr_rng_below(g, 16)) || used[x] > 5 ||
+		    used[y] > 5 || (x == y && ftr_rng_below(g, 8)))
+			continue;
+		used[x]++;
+		net_link(&n, x, used[x], y, used[y] + 1);
+		used[y]++;
+	}
+	for (uint32_t h = 0; h < hosts; h++) {
+		uint32_t s = ftr_rng_below(g, n_sw);
+
+		if (used[s] > 7 || !ftr_rng_below(g, 20))
+			net_host(&n, FTR_SW_NONE, 0);
+		else
+			net_host(&n, s, ++used[s]);
+	}
+	net_freeze(&n);
+	return n;
+}
+
+/* Up by any higher switch, down when a pure down path exists. */
+static void up_down(struct net *n, ftr_lid lid, const uint8_t *rank,
+		    struct ftr_rng *g)
+{
+	const struct ftr_lid_owner *o = &n->f->owner[lid];
+	bool sw = o->kind == FTR_OWNER_SW, on[MAX_SW] = { false }, more = true;
+	ftr_sw home = sw ? o->idx : n->f->ep[o->idx].sw;
+
+	if (home == FTR_SW_NONE)
+		return;
+	on[home] = true;
+	*net_at(n, home, lid) = sw ? 0 : n->f->ep[o->idx].sw_port;
+	for (int up = 0; up < 2; up++) {
+		for (more = true; more; ) {
+			ftr_port to[MAX_SW] = { 0 };
+
+			more = false;
+			for (ftr_sw s = 0; s < n->f->n_sw; s++) {
+				for (uint32_t p = 1; !on[s] && p <= 8; p++) {
+					const struct ftr_swport *q =
+						ftr_fabric_port(n->f, s,
+								(ftr_port)p);
+
+					if (q->peer_kind == FTR_PEER_SW &&
+					    on[q->peer] &&
+					    (up ? rank[q->peer] > rank[s] :
+					     rank[q->peer] < rank[s]) &&
+					    (!to[s] || ftr_rng_below(g, 2)))
+						to[s] = (ftr_port)p;
+				}
+				more = more || to[s];
+			}
+			for (ftr_sw s = 0; s < n->f->n_sw; s++)
+				if (to[s]) {
+					on[s] = true;
+					*net_at(n, s, lid) = to[s];
+				}
+		}
+	}
+}
+
+static void fill(struct net *n, const uint8_t *rank, struct ftr_rng *g)
+{
+	uint32_t kind = ftr_rng_below(g, 6);
+	uint32_t spoil = ftr_rng_below(g, 3) ? 0 : ftr_rng_below(g, 20);
+
+	for (uint32_t lid = 0; lid <= n->f->max_lid; lid++) {
+		bool owned = n->f->owner[lid].kind != FTR_OWNER_NONE;
+
+		for (ftr_sw s = 0; s < n->f->n_sw; s++)
+			*net_at(n, s, (ftr_lid)lid) = kind == 0 || !owned ?
+				(ftr_port)ftr_rng_below(g, 256) : kind == 1 ?
+				(ftr_port)ftr_rng_below(g, 9) : FTR_PORT_NONE;
+		if (owned && kind > 3)
+			up_down(n, (ftr_lid)lid, rank, g);
+		else if (owned && kind > 0)
+			net_route(n, (ftr_lid)lid, g);
+	}
+	/* kind 1: garbage where no path leads; a few bad entries anywhere */
+	while (spoil-- > 0)
+		*net_at(n, ftr_rng_below(g, n->f->n_sw),
+			(ftr_lid)ftr_rng_below(g, n->f->max_lid + 1u)) =
+			(ftr_port)ftr_rng_below(g, ftr_rng_below(g, 4) ? 9 :
+						256);
+}
+
+/* ---- comparison ---------------------------------------------------------- */
+
+static void assert_cycle(const struct oracle *o,
+			 const struct ftr_check_report *r, unsigned long seed)
+{
+	for (uint32_t i = 0; i < r->cycle_len; i++) {
+		const struct ftr_channel *a = &r->cycle[i];
+		const struct ftr_channel *b = &r->cycle[(i + 1) % r->cycle_len];
+
+		ck_assert_msg(o->dep[port_id(o, a->sw, a->port)]
+				    [port_id(o, b->sw, b->port)],
+			      "fabric %lu: step %u of the cycle is no dependency",
+			      seed, i);
+	}
+}
+
+#define SAME(what)							\
+	ck_assert_msg(!memcmp(&r->what, &o->r.what, sizeof(r->what)),	\
+		      "fabric %lu, variant %d: " #what " differs", seed, variant)
+
+static void compare(const struct oracle *o, const struct ftr_check_report *r,
+		    unsigned long seed, int variant)
+{
+	SAME(pairs);
+	SAME(bad);
+	SAME(found);
+	for (int i = 0; i < FTR_N_FINDINGS; i++)
+		if (r->found[i]) {
+			SAME(sample[i].from);
+			SAME(sample[i].at);
+			SAME(sample[i].lid);
+		}
+	SAME(harmful);
+	SAME(max_hops);
+	SAME(cdg);
+	if (r->cdg == FTR_CDG_CYCLE) {
+		SAME(cycle_len);
+		assert_cycle(o, r, seed);
+	}
+}
+
+/* verdicts[]: how often each was seen, so that none is missed by the test. */
+static void one_fabric(unsigned long seed, struct ftr_team *team,
+		       unsigned long *verdicts)
+{
+	uint8_t rank[MAX_SW], lie[MAX_SW];
+	struct ftr_rng g;
+	struct net n;
+
+	ftr_rng_seed(&g, seed);
+	n = random_net(&g, rank);
+	fill(&n, rank, &g);
+	for (uint32_t s = 0; s < n.n_sw; s++)
+		lie[s] = (uint8_t)ftr_rng_below(&g, 5);
+	/* no, true or false ranks; hosts only or all send; all, no search */
+	for (int variant = 0; variant < 7; variant++) {
+		struct ftr_check_opts opts = {
+			.rank = variant % 3 == 0 ? NULL :
+				variant % 3 == 1 ? rank : lie,
+			.switch_sources = variant / 3 == 1,
+			.no_cdg = variant == 6,
+		};
+		struct oracle o = { .f = n.f, .t = n.t };
+		struct ftr_check_report r, r2;
+
+		memset(&r, 0, sizeof(r));
+		memset(&r2, 0, sizeof(r2));
+		consult(&o, &opts);
+		ck_assert(!ftr_check_tables(n.f, n.t, &opts, NULL, &r, NULL));
+		compare(&o, &r, seed, variant);
+		ck_assert(!ftr_check_tables(n.f, n.t, &opts, team, &r2, NULL));
+		compare(&o, &r2, seed, variant);
+		for (uint32_t i = 0; i < r.cycle_len; i++)
+			ck_assert(r.cycle[i].sw == r2.cycle[i].sw &&
+				  r.cycle[i].port == r2.cycle[i].port);
+		verdicts[r.cdg]++;
+	}
+	net_free(&n);
+}
+
+static void shift_oracle(unsigned long seed)
+{
+	uint8_t rank[MAX_SW];
+	struct ftr_rng g;
+	struct net n;
+	struct oracle o = { 0 };
+	uint32_t k;
+
+	ftr_rng_seed(&g, seed);
+	n = random_net(&g, rank);
+	fill(&n, rank, &g);
+	o.f = n.f;
+	o.t = n.t;
+	k = ftr_rng_below(&g, 30);
+	{
+		uint32_t load[MAX_PORTS] = { 0 }, max = 0, got = 99;
+		uint32_t m = n.f->n_ep;
+		ftr_ep order[2 * MAX_SW + 1];
+
+		ftr_rng_perm(&g, order, m);
+		for (uint32_t i = 0; i < m; i++)
+			if (!ftr_rng_below(&g, 5))
+				order[i] = FTR_EP_NONE;
+		for (uint32_t i = 0; i < m; i++) {
+			ftr_ep a = order[i], z = order[(i + k) % m];
+			struct path w;
+
+			if (a == FTR_EP_NONE || z == FTR_EP_NONE || a == z ||
+			    n.f->ep[a].sw == FTR_SW_NONE)
+				continue;
+			w = walk(&o, n.f->ep[a].sw, n.f->ep[z].lid);
+			for (uint32_t j = 0; w.fate == GOOD && j + 1 < w.n; j++)
+				load[port_id(&o, w.sw[j], ftr_tables_get(
+					n.t, w.sw[j], n.f->ep[z].lid))]++;
+		}
+		for (uint32_t i = 0; i < n.f->n_ports; i++)
+			max = FTR_MAX(max, load[i]);
+		ck_assert(!ftr_check_shift(n.f, n.t, order, m, k, &got, NULL));
+		ck_assert_msg(got == max, "fabric %lu: load %u, not %u", seed,
+			      got, max);
+	}
+	net_free(&n);
+}
+
+static unsigned long rounds(void)
+{
+	const char *s = getenv("FTR_CHECK_ROUNDS");
+
+	return s ? strtoul(s, NULL, 10) : 3000;
+}
+
+START_TEST(against_oracle)
+{
+	struct ftr_team *team = ftr_team_new(2);
+	unsigned long verdicts[4] = { 0 };
+
+	ck_assert_ptr_nonnull(team);
+	for (unsigned long seed = 1; seed <= rounds(); seed++)
+		one_fabric(seed, team, verdicts);
+	ftr_team_free(team);
+	printf("proved %lu, acyclic %lu, cycle %lu\n",
+	       verdicts[FTR_CDG_PROVED], verdicts[FTR_CDG_ACYCLIC],
+	       verdicts[FTR_CDG_CYCLE]);
+	for (int i = 0; i < 4; i++)
+		ck_assert_uint_gt(verdicts[i], 0);
+}
+END_TEST
+
+START_TEST(shift_against_oracle)
+{
+	for (unsigned long seed = 1; seed <= rounds(); seed++)
+		shift_oracle(seed);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("check_oracle");
+	TCase *t = tcase_create("random");
+	SRunner *r = srunner_create(s);
+	int failed;
+
+	suite_add_tcase(s, t);
+	tcase_set_timeout(t, 600);
+	tcase_add_test(t, against_oracle);
+	tcase_add_test(t, shift_against_oracle);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The options of the plugin and its table of messages, and that the sample file
+ * and the manual pages say the same as the tables.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/core.h"
+#include "osm/msg.h"
+#include "osm/options.h"
+#include <ftr/shape.h>
+
+static char path[] = "/tmp/test_osm_options.XXXXXX";
+
+static void setup(void)
+{
+	int fd;
+
+	memcpy(path + sizeof(path) - 7, "XXXXXX", 6);
+	fd = mkstemp(path);
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+}
+
+static void teardown(void)
+{
+	unlink(path);
+}
+
+static void put(const char *text, size_t len)
+{
+	FILE *f = fopen(path, "w");
+
+	ck_assert_ptr_nonnull(f);
+	ck_assert_uint_eq(fwrite(text, 1, len, f), len);
+	ck_assert_int_eq(fclose(f), 0);
+}
+
+static enum ftr_status read_text(const char *text, struct ibf_options *o,
+				 struct ftr_err *err)
+{
+	put(text, strlen(text));
+	ibf_options_default(o);
+	return ibf_options_read(path, o, NULL, err);
+}
+
+static char *slurp(const char *name)
+{
+	const char *dir = getenv("abs_top_srcdir");
+	char full[4096], *text = calloc(1, 1 << 20);
+	FILE *f;
+
+	snprintf(full, sizeof(full), "%s/%s", dir ? dir : ".", name);
+	f = fopen(full, "r");
+	ck_assert_msg(f, "cannot open %s", full);
+	ck_assert_ptr_nonnull(text);
+	ck_assert_uint_lt(fread(text, 1, (1 << 20) - 1, f), (1 << 20) - 1);
+	fclose(f);
+	return text;
+}
+
+START_TEST(test_good)
+{
+	struct ibf_options o;
+	struct ftr_err err = { 0 };
+
+	ck_assert_int_eq(read_text("", &o, &err), FTR_OK);
+	ck_assert_int_eq(o.threads, 0);
+	ck_assert_int_eq(o.leaf_order, FTR_LEAF_BY_GUID);
+	ck_assert_int_eq(o.ca_order_dump, 1);
+	ck_assert_int_eq(o.log_samples, 3);
+	ck_assert_int_eq(read_text("# all\n\nthreads 2\r\nleaf_order=name # x\n"
+				   "\tca_order_dump = off\nlog_samples 0",
+				   &o, &err), FTR_OK);
+	ck_assert_int_eq(o.threads, 2);
+	ck_assert_int_eq(o.leaf_order, FTR_LEAF_BY_NAME);
+	ck_assert_int_eq(o.ca_order_dump, 0);
+	ck_assert_int_eq(o.log_samples, 0);
+}
+END_TEST
+
+static const struct {
+	const char *text, *where, *what;
+} bad[] = {
+	{ "thread 2\n", ":1: ", "unknown key \"thread\"" },
+	{ "\nTHREADS 2\n", ":2: ", "unknown key \"THREADS\"" },
+	{ "threads\n", ":1: ", "threads has no value" },
+	{ "threads =\n", ":1: ", "threads has no value" },
+	{ "threads # 2\n", ":1: ", "threads has no value" },
+	{ "threads 65\n", ":1: ", "\"65\", not a number 0..64" },
+	{ "threads -1\n", ":1: ", "\"-1\"" },
+	{ "threads 2x\n", ":1: ", "\"2x\"" },
+	{ "threads 99999999999999999999\n", ":1: ", "\"999999999999" },
+	{ "threads 1\n# c\nthreads 1\n", ":3: ", "threads is given twice" },
+	{ "leaf_order size\n", ":1: ", "\"size\", not one of: guid, name" },
+	{ "ca_order_dump 1\n", ":1: ", "\"1\", not one of: off, on" },
+	{ "= 3\n", ":1: ", "unknown key \"\"" },
+	{ "threads = = 3\n", ":1: ", "\"= 3\"" },
+};
+
+START_TEST(test_bad)
+{
+	struct ibf_options o, def;
+	struct ftr_err err = { 0 };
+
+	ibf_options_default(&def);
+	ck_assert_int_eq(read_text(bad[_i].text, &o, &err), FTR_PARSE);
+	ck_assert_msg(!strncmp(err.msg, path, strlen(path)), "%s", err.msg);
+	ck_assert_msg(strstr(err.msg, bad[_i].where), "%s", err.msg);
+	ck_assert_msg(strstr(err.msg, bad[_i].what), "%s", err.msg);
+	ck_assert_mem_eq(&o, &def, sizeof(o));
+}
+END_TEST
+
+START_TEST(test_torn)
+{
+	struct ibf_options o;
+	struct ftr_err err = { 0 };
+	char *big = malloc(5000);
+	bool missing;
+
+	ibf_options_default(&o);
+	memset(big, 'a', 5000);
+	put(big, 5000);
+	ck_assert_int_eq(ibf_options_read(path, &o, &missing, &err),
+			 FTR_PARSE);
+	ck_assert_ptr_nonnull(strstr(err.msg, ":1: longer than 4096"));
+	ck_assert(!missing);
+	free(big);
+	put("threads 1\nlog\0x", 15);
+	ck_assert_int_eq(ibf_options_read(path, &o, NULL, &err), FTR_PARSE);
+	ck_assert_ptr_nonnull(strstr(err.msg, ":2: holds a NUL"));
+	ck_assert_int_eq(o.threads, 0);
+	ck_assert_int_eq(ibf_options_read("/tmp", &o, &missing, &err), FTR_IO);
+	ck_assert(!missing);
+	unlink(path);
+	ck_assert_int_eq(ibf_options_read(path, &o, &missing, &err), FTR_IO);
+	ck_assert(missing);
+}
+END_TEST
+
+START_TEST(test_shared_string)
+{
+	static const struct {
+		const char *shared, *path;
+		enum ftr_status st;
+	} t[] = {
+		{ NULL, NULL, FTR_OK },
+		{ "", NULL, FTR_OK },
+		{ "other:/x", NULL, FTR_OK },
+		{ "ibfattree2:/x ibfattreex", NULL, FTR_OK },
+		{ "ibfattree:/a/b", "/a/b", FTR_OK },
+		{ "other  ibfattree:c,more:ibfattree:/x", "c", FTR_OK },
+		{ "ibfattree", NULL, FTR_INVAL },
+		{ "x ibfattree:", NULL, FTR_INVAL },
+		{ "ibfattree:/a ibfattree:/b", NULL, FTR_INVAL },
+	};
+
+	for (size_t i = 0; i < FTR_ARRAY_LEN(t); i++) {
+		struct ftr_err err = { 0 };
+		char *got = NULL;
+
+		ck_assert_int_eq(ibf_options_path(t[i].shared, &got, &err),
+				 t[i].st);
+		ck_assert_pstr_eq(got, t[i].path);
+		if (t[i].st)
+			ck_assert_ptr_nonnull(strstr(err.msg, "ibfattree"));
+		free(got);
+	}
+}
+END_TEST
+
+START_TEST(test_sample)
+{
+	char *file = slurp("src/osm/ibfattree.conf"), *made = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&made, &len);
+	struct ibf_options o, def;
+	struct ftr_err err;
+
+	ibf_options_sample(f);
+	fclose(f);
+	ck_assert_str_eq(made, file);
+	ibf_options_default(&def);
+	ck_assert_int_eq(read_text(file, &o, &err), FTR_OK);
+	ck_assert_mem_eq(&o, &def, sizeof(o));
+	/* and with every key live */
+	for (char *c = strstr(made, "\n#"); c; c = strstr(c + 1, "\n#"))
+		if (c[2] != ' ')
+			c[1] = ' ';
+	ck_assert_int_eq(read_text(made, &o, &err), FTR_OK);
+	ck_assert_mem_eq(&o, &def, sizeof(o));
+	free(made);
+	free(file);
+}
+END_TEST
+
+/* Every key is a tagged paragraph of the page, with its words and default. */
+START_TEST(test_man_options)
+{
+	char *page = slurp("man/ibfattree.conf.5");
+	unsigned int n = 0, tags = 0;
+
+	for (const struct ibf_option *o = ibf_option_table; o->name; o++) {
+		char want[128], *tag, *end;
+
+		n++;
+		snprintf(want, sizeof(want), o->words ? "\n.TP\n.BR %s \" " :
+						       "\n.TP\n.BI %s \" NUMBER\"",
+			 o->name);
+		tag = strstr(page, want);
+		ck_assert_msg(tag, "%s is not in the page", o->name);
+		for (int i = 0; o->words && o->words[i]; i++)
+			ck_assert_ptr_nonnull(strstr(tag, o->words[i]));
+		if (o->words)
+			snprintf(want, sizeof(want), "\nDefault: %s.\n",
+				 o->words[o->def]);
+		else
+			snprintf(want, sizeof(want), "\nDefault: %d.\n",
+				 o->def);
+		end = strstr(tag, "\nDefault: ");
+		ck_assert_ptr_nonnull(end);
+		ck_assert_msg(!strncmp(end, want, strlen(want)),
+			      "default of %s", o->name);
+	}
+	for (char *c = page; (c = strstr(c, "\n.TP\n")); c++)
+		tags++;
+	ck_assert_uint_eq(tags, n);
+	free(page);
+}
+END_TEST
+
+/* Every message is a tagged paragraph, no other code is, numbers are unique and
+ * tell the severity. */
+START_TEST(test_man_messages)
+{
+	char *page = slurp("man/ibfattree.7");
+	unsigned int tags = 0, last = 0;
+
+	for (unsigned int i = 0; i < IBF_N_MSG; i++) {
+		const struct ibf_msg_info *m = &ibf_msg_table[i];
+		char want[64];
+
+		ck_assert_uint_gt(m->number, last);
+		ck_assert_uint_eq(m->number / 100, m->severity);
+		last = m->number;
+		snprintf(want, sizeof(want), "\n.TP\n.B IBF%03u\n", m->number);
+		ck_assert_msg(strstr(page, want), "IBF%03u is not in the page",
+			      m->number);
+	}
+	for (char *c = page; (c = strstr(c, "\n.TP\n.B IBF")); c++)
+		tags++;
+	ck_assert_uint_eq(tags, IBF_N_MSG);
+	free(page);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("osm_options");
+	TCase *t = tcase_create("options");
+	SRunner *r;
+	int failed;
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, test_good);
+	tcase_add_loop_test(t, test_bad, 0, (int)FTR_ARRAY_LEN(bad));
+	tcase_add_test(t, test_torn);
+	tcase_add_test(t, test_shared_string);
+	tcase_add_test(t, test_sample);
+	tcase_add_test(t, test_man_options);
+	tcase_add_test(t, test_man_messages);
+	suite_add_tcase(s, t);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}
