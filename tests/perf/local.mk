@@ -3,3 +3,21 @@
 EXTRA_PROGRAMS += tests/perf/time_check
 tests_perf_time_check_SOURCES = tests/perf/time_check.c
 tests_perf_time_check_LDADD = libftr.la
+
+EXTRA_PROGRAMS += tests/perf/bench_core
+tests_perf_bench_core_SOURCES = tests/perf/bench_core.c
+tests_perf_bench_core_LDADD = libftr.la
+
+# make bench: the tables of BENCHMARKS.md on standard output
+if HAVE_OPENSM
+EXTRA_LTLIBRARIES = libibftimer.la
+libibftimer_la_SOURCES = tests/perf/timer.c
+libibftimer_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS)
+libibftimer_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
+	-rpath $(libdir)
+BENCH_OPENSM = libibftimer.la
+endif
+
+.PHONY: bench
+bench: all tests/perf/bench_core $(BENCH_OPENSM)
+	$(srcdir)/scripts/bench --build $(abs_builddir)

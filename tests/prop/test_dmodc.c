@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/core.h"
 #include "lib/draw.h"
@@ -194,6 +195,37 @@ static void compare_entries(const struct routed *r, const unsigned int *cost,
 	free(has);
 }
 
+/* The checker, which knows nothing of costs, must find the tables harmless,
+ * prove them, and miss exactly the host pairs that the shape calls hopeless. */
+static void against_checker(const struct routed *r, uint64_t seed)
+{
+	struct ftr_check_opts opts = {
+		.rank = r->sh->rank, .switch_sources = true,
+	};
+	struct ftr_check_report rep;
+	struct ftr_validity v;
+	bool only_hosts = true;	/* one LID each, on leaves */
+
+	ck_assert(!ftr_check_tables(r->f, r->t, &opts, NULL, &rep, &err));
+	ck_assert_msg(rep.harmful == 0 && rep.found[FTR_FIND_TURN] == 0 &&
+		      rep.cdg == FTR_CDG_PROVED,
+		      "seed %" PRIu64 ": harmful %" PRIu64 ", turns %" PRIu64
+		      ", verdict %d", seed, rep.harmful,
+		      rep.found[FTR_FIND_TURN], (int)rep.cdg);
+	ck_assert_uint_eq(rep.found[FTR_FIND_HOLE], r->stats.no_path);
+	ftr_shape_validity(r->sh, &v);
+	for (uint32_t i = 0; i < r->sh->n_dest; i++)
+		only_hosts &= r->sh->dest[i].cls != FTR_CLASS_OTHER &&
+			!r->f->owner[r->sh->dest[i].lid].offset;
+	if (only_hosts)
+		ck_assert_msg(rep.bad[FTR_CHECK_HOST_HOST] ==
+			      v.bad_host_pairs,
+			      "seed %" PRIu64 ": %" PRIu64
+			      " host pairs do not arrive, %" PRIu64
+			      " have no path", seed,
+			      rep.bad[FTR_CHECK_HOST_HOST], v.bad_host_pairs);
+}
+
 static void against_oracle(struct routed *r, uint64_t seed)
 {
 	uint32_t n = r->f->n_sw;
@@ -202,6 +234,7 @@ static void against_oracle(struct routed *r, uint64_t seed)
 
 	compare_costs(r->sh, cost, down, seed);
 	compare_entries(r, cost, down, seed);
+	against_checker(r, seed);
 	free(cost);
 	free(down);
 }
@@ -547,6 +580,48 @@ START_TEST(ports_of_a_host_take_different_planes)
 }
 END_TEST
 
+/* ---- real fabrics ------------------------------------------------------ */
+
+/* Every real fabric, without any guid file: all hosts reach all hosts, but
+ * where the shape itself says that no way leads up and then down. */
+START_TEST(real_fabrics_are_complete)
+{
+	static const char *const file[] = {
+		"avakas/avakas.net", "plafrim/plafrim.net",
+		"plafrim2/plafrim2a.net", "topograph/topograph.net",
+		"topograph/topograph-noan.net",
+	};
+	const char *dir = getenv("FTR_TOPOLOGIES");
+	const char *top = getenv("abs_top_srcdir");
+	char path[1000];
+
+	for (size_t i = 0; i < FTR_ARRAY_LEN(file); i++) {
+		struct ftr_validity v;
+		struct routed r;
+
+		if (dir)
+			snprintf(path, sizeof(path), "%s/%s", dir, file[i]);
+		else
+			snprintf(path, sizeof(path),
+				 "%s/../shared/topologies/%s",
+				 top ? top : ".", file[i]);
+		if (access(path, R_OK)) {
+			printf("SKIP: no %s (FTR_TOPOLOGIES)\n", path);
+			continue;
+		}
+		ck_assert_msg(!ftr_read_fabric(path, 0, &r.f, &err), "%s",
+			      err.msg);
+		route(&r, NULL, NULL);
+		ftr_shape_validity(r.sh, &v);
+		ck_assert_msg(v.bad_pairs == 0, "%s: %" PRIu64
+			      " pairs of leaves without a path", file[i],
+			      v.bad_pairs);
+		against_checker(&r, 0);
+		unroute(&r);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("dmodc");
@@ -563,6 +638,7 @@ int main(void)
 	tcase_add_test(t, threads_change_nothing);
 	tcase_add_test(t, lids_of_a_port_take_all_planes);
 	tcase_add_test(t, ports_of_a_host_take_different_planes);
+	tcase_add_test(t, real_fabrics_are_complete);
 	suite_add_tcase(s, t);
 	sr = srunner_create(s);
 	srunner_run_all(sr, CK_ENV);

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * A stopwatch for OpenSM's routing engines, stock ones and ours alike: an
+ * event plugin for benchmarks ("event_plugin_name ibfattree ibftimer").
+ *
+ * Engines are set up after plugins are loaded, so at the first heavy sweep the
+ * list is complete; every engine's callbacks are then replaced by ones that
+ * take the time around the old ones.  Where an engine leaves a step to the
+ * host (no callback, or > 0 returned), the host would take min-hop's, which is
+ * what the default engine holds: it is called here, inside the watch, so the
+ * sum is what the routing really costs.  The writing of tables to the switches
+ * is the host's and outside of it.
+ *
+ * One line per routing in the log: "ibftimer: ENGINE matrices X ms, tables Y
+ * ms, multicast Z ms in N trees" (multicast of the sweep before, for engines
+ * that build trees themselves; for the others it is the host's own work).
+ */
+#include <stdlib.h>
+#include <time.h>
+
+#include <opensm/osm_config.h>
+#include <opensm/osm_version.h>
+#include <opensm/osm_opensm.h>
+#include <opensm/osm_log.h>
+
+struct watched {
+	struct timer *timer;
+	struct osm_routing_engine *re, old;
+	double matrices, tables, trees;
+	unsigned int n_trees;
+};
+
+#define MAX_ENGINES 8
+
+struct timer {
+	osm_opensm_t *osm;
+	struct watched w[MAX_ENGINES];
+	unsigned int n;
+};
+
+static double now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static int matrices(void *ctx)
+{
+	struct watched *w = ctx;
+	const struct osm_routing_engine *d =
+		w->timer->osm->default_routing_engine;
+	double t = now_ms();
+	int ret = 1;
+
+	if (w->old.build_lid_matrices)
+		ret = w->old.build_lid_matrices(w->old.context);
+	if (ret > 0)
+		ret = d->build_lid_matrices(d->context);
+	w->matrices = now_ms() - t;
+	return ret;
+}
+
+static int tables(void *ctx)
+{
+	struct watched *w = ctx;
+	const struct osm_routing_engine *d =
+		w->timer->osm->default_routing_engine;
+	double t = now_ms();
+	int ret = 1;
+
+	if (w->old.ucast_build_fwd_tables)
+		ret = w->old.ucast_build_fwd_tables(w->old.context);
+	if (ret > 0)
+		ret = d->ucast_build_fwd_tables(d->context);
+	w->tables = now_ms() - t;
+	return ret;
+}
+
+static ib_api_status_t tree(void *ctx, osm_mgrp_box_t *mgb)
+{
+	struct watched *w = ctx;
+	double t = now_ms();
+	ib_api_status_t st = w->old.mcast_build_stree(w->old.context, mgb);
+
+	w->trees += now_ms() - t;
+	w->n_trees++;
+	return st;
+}
+
+static void destroy(void *ctx)
+{
+	struct watched *w = ctx;
+
+	if (w->old.destroy)
+		w->old.destroy(w->old.context);
+}
+
+static uint8_t path_sl(void *ctx, uint8_t hint, const ib_net16_t slid,
+		       const ib_net16_t dlid)
+{
+	struct watched *w = ctx;
+
+	return w->old.path_sl(w->old.context, hint, slid, dlid);
+}
+
+static void watch_all(struct timer *t)
+{
+	struct osm_routing_engine *re = t->osm->routing_engine_list;
+
+	for (; re && t->n < MAX_ENGINES; re = re->next) {
+		struct watched *w = &t->w[t->n++];
+
+		w->timer = t;
+		w->re = re;
+		w->old = *re;
+		re->context = w;
+		re->build_lid_matrices = matrices;
+		re->ucast_build_fwd_tables = tables;
+		re->destroy = destroy;
+		if (re->mcast_build_stree)
+			re->mcast_build_stree = tree;
+		if (re->path_sl)
+			re->path_sl = path_sl;
+	}
+}
+
+static void report(void *ctx, osm_epi_event_id_t id, void *data)
+{
+	struct timer *t = ctx;
+
+	(void)data;
+	if (id == OSM_EVENT_ID_HEAVY_SWEEP_START && !t->n)
+		watch_all(t);
+	for (unsigned int i = 0; id == OSM_EVENT_ID_SUBNET_UP && i < t->n;
+	     i++) {
+		struct watched *w = &t->w[i];
+
+		if (t->osm->routing_engine_used != w->re)
+			continue;
+		OSM_LOG(&t->osm->log, OSM_LOG_INFO,
+			"ibftimer: %s matrices %.1f ms, tables %.1f ms, multicast %.1f ms in %u trees\n",
+			w->re->name, w->matrices, w->tables, w->trees,
+			w->n_trees);
+		w->trees = 0;
+		w->n_trees = 0;
+	}
+}
+
+static void *create(osm_opensm_t *osm)
+{
+	struct timer *t = calloc(1, sizeof(*t));
+
+	if (t)
+		t->osm = osm;
+	return t;
+}
+
+static void delete(void *ctx)
+{
+	free(ctx);
+}
+
+__attribute__((visibility("default")))
+osm_event_plugin_t osm_event_plugin = {
+	.osm_version = OSM_VERSION,
+	.create = create,
+	.delete = delete,
+	.report = report,
+};
