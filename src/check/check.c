@@ -157,7 +157,7 @@ static void set_hops(struct chk *c)
 	for (ftr_sw s = 0; s < c->f->n_sw; s++)
 		for (uint32_t p = 0; p < CHK_HOPS; p++)
 			c->hop[(size_t)s * CHK_HOPS + p] =
-				(uint16_t)meaning(c, s, p);
+				meaning(c, s, p) * FTR_LFT_BLOCK;
 }
 
 static void set_sources(struct chk *c, bool switches)

@@ -80,7 +80,7 @@ struct chk {
 	const struct ftr_tables *t;
 	const uint8_t *rank;	/* NULL: none claimed */
 	bool no_cdg;
-	uint16_t *hop;
+	uint32_t *hop;
 	uint32_t *hosts;	/* [n_sw] source end ports */
 	uint8_t *source;	/* [n_sw] starts dependencies */
 	uint32_t *order;	/* [n_sw] by ascending rank, then index */

@@ -50,10 +50,11 @@ static inline void look(const struct chk *c, const uint8_t *state, ftr_sw s,
 			uint32_t base, uint8_t *restrict out)
 {
 	const uint8_t *row = ftr_tables_row(c->t, s) + base;
-	const uint16_t *hop = c->hop + (size_t)s * CHK_HOPS;
+	const uint32_t *hop = c->hop + (size_t)s * CHK_HOPS;
 
+#pragma GCC unroll 16
 	for (uint32_t j = 0; j < LANES; j++)
-		out[j] = state[(size_t)hop[row[j]] * LANES + j];
+		out[j] = state[hop[row[j]] + j];
 	/* one hop more; 0x7f + 1 is PENDING and PENDING stays as it is */
 	for (uint32_t j = 0; j < LANES; j++)
 		out[j] = (uint8_t)(out[j] + 1 - (out[j] >> 7));
@@ -105,7 +106,7 @@ static inline bool any_pending(const uint8_t *st)
 
 static void sweep_down(const struct chk *c, struct chk_part *w, uint32_t base)
 {
-	uint8_t out[LANES];
+	uint8_t out[LANES], now[LANES];
 
 	for (uint32_t i = c->f->n_sw; i-- > 0; ) {
 		ftr_sw s = c->order[i];
@@ -114,8 +115,10 @@ static void sweep_down(const struct chk *c, struct chk_part *w, uint32_t base)
 		if (!any_pending(st))
 			continue;
 		look(c, w->state, s, base, out);
+		memcpy(now, st, LANES);
 		for (uint32_t j = 0; j < LANES; j++)
-			st[j] = st[j] == ST_PENDING ? out[j] : st[j];
+			now[j] = now[j] == ST_PENDING ? out[j] : now[j];
+		memcpy(st, now, LANES);
 	}
 }
 
