@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * whatif: faults (fault.c), what is measured of tables on a fabric
+ * (measure.c), and how columns of it are shown (whatif_show.c).
+ */
+#ifndef FTR_CLI_WHATIF_H
+#define FTR_CLI_WHATIF_H
+
+#include <ftr/ftr.h>
+
+#include "cli/cli.h"
+
+/* ---- faults ------------------------------------------------------------ */
+
+/* The faults that were asked for: those by name, and how many random ones. */
+struct cli_faults {
+	uint8_t *dead_sw;	/* [n_sw] */
+	uint8_t *dead_port;	/* [n_ports], both ends of a cable */
+	uint32_t links, switches;	/* drawn anew for every seed */
+};
+
+enum ftr_status cli_faults_parse(const struct ftr_fabric *f,
+				 const struct cli_list *specs,
+				 struct cli_faults *out,
+				 struct ftr_err *err) FTR_MUST_USE;
+void cli_faults_free(struct cli_faults *z);
+
+/* A copy of f with the faults; hosts that lose their cable stay, unreachable,
+ * Aggregation Nodes go with their switch. */
+enum ftr_status cli_faults_apply(const struct ftr_fabric *f,
+				 const struct cli_faults *z, uint64_t seed,
+				 struct ftr_fabric **out,
+				 struct ftr_err *err) FTR_MUST_USE;
+
+/* ---- measures ---------------------------------------------------------- */
+
+enum cli_metric {
+	CLI_M_SWITCHES = 0, CLI_M_END_PORTS, CLI_M_CABLES,
+	CLI_M_PAIRS,		/* one per class, not in the table */
+	CLI_M_LOST = CLI_M_PAIRS + FTR_N_CHECK_CLASSES,	/* one per class */
+	CLI_M_NO_PATH = CLI_M_LOST + FTR_N_CHECK_CLASSES,
+	CLI_M_FOUND,		/* one per enum ftr_finding */
+	CLI_M_CYCLE = CLI_M_FOUND + FTR_N_FINDINGS,
+	CLI_M_HOPS,
+	CLI_M_ENTRIES, CLI_M_BLOCKS, CLI_M_CHANGED,
+	CLI_M_ROUTE_MS,
+	CLI_N_METRICS
+};
+
+/* A value that was not measured is a NaN. */
+struct cli_measure {
+	double v[CLI_N_METRICS];
+};
+
+/* Walk t, the tables of f; sh: shape of f, gives the ranks. */
+enum ftr_status cli_measure(const struct ftr_fabric *f,
+			    const struct ftr_shape *sh,
+			    const struct ftr_tables *t, struct ftr_team *team,
+			    struct cli_measure *out,
+			    struct ftr_err *err) FTR_MUST_USE;
+void cli_measure_churn(const struct ftr_fabric *fa, const struct ftr_tables *a,
+		       const struct ftr_fabric *fb, const struct ftr_tables *b,
+		       struct cli_measure *out);
+/* Would a table with these be a finding? */
+bool cli_measure_bad(const struct cli_measure *m);
+
+/* ---- columns ----------------------------------------------------------- */
+
+struct cli_column {
+	const char *title;	/* constant, or the path of given tables */
+	const char *kind;	/* "before", "not_rerouted", ... for JSON */
+	unsigned int n;		/* runs: 1, or one per seed */
+	struct cli_measure *run;
+};
+
+struct cli_whatif_view {
+	const char *engine;
+	const struct cli_list *fail, *compare;
+	const struct cli_faults *faults;
+	uint64_t seed;
+	unsigned int repeat;
+	const struct cli_column *col;
+	unsigned int n_col;
+};
+
+void cli_whatif_table(const struct cli_whatif_view *v);
+int cli_whatif_json(const struct cli_whatif_view *v, int status);
+
+#endif
