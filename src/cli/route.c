@@ -81,7 +81,7 @@ static enum ftr_status work(struct route *r, const struct ftr_engine_ops *ops,
 	if (!st)
 		st = ftr_tables_new(f, false, &t, err);
 	if (!st)
-		st = ops->route(sh, team, t, &stats, err);
+		st = ops->route(sh, NULL, team, t, &stats, err);
 	t2 = cli_now();
 	if (!st) {
 		const struct cli_tables_of of = { f, t };

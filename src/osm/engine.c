@@ -246,7 +246,8 @@ static enum ftr_status make_tables(struct ibf_engine *e,
 	enum ftr_status st = ftr_tables_new(gen->fabric, false, &t, err);
 
 	if (!st)
-		st = e->ops->route(gen->shape, team(e->plugin), t, NULL, err);
+		st = e->ops->route(gen->shape, NULL, team(e->plugin), t, NULL,
+				    err);
 	t1 = ibf_now_ms();
 	ms->route = t1 - t0;
 	if (!st) {
