@@ -15,7 +15,8 @@
 #   osm_settled ID SECS         until a sweep that began after the mark is done
 #   osm_stop ID, sim_stop       clean end; sim_stop stops all
 #
-# One shell holds one fabric; run several in several shells.  Only processes
+# SIM_LEASH: words put before the commands, for tests to make sure that nothing
+# outlives the shell.  One shell holds one fabric; run several in several shells.  Only processes
 # started here are ever signalled, by their id.
 
 # Consoles are fifos that their reader opens for reading and writing, so that it
@@ -23,6 +24,7 @@
 
 SIM_DIR=
 SIM_PID=
+SIM_LEASH=(env)
 declare -A OSM_PID=() OSM_MARK=() OSM_HOST=()
 
 sim_die() { echo "$*" >&2; return 1; }
@@ -62,19 +64,20 @@ sim_start() {
 		return 1
 	mkfifo "$SIM_DIR/console"
 	: >"$SIM_DIR/ibsim.log"
-	ibsim -s -N 60000 -S 8000 -P 600000 -L 49152 "$net" \
+	"${SIM_LEASH[@]}" ibsim -s -N 60000 -S 8000 -P 600000 -L 49152 "$net" \
 		0<>"$SIM_DIR/console" >"$SIM_DIR/ibsim.log" 2>&1 &
 	SIM_PID=$!
-	sim_until 60 sim_ready || {
+	sim_until 60 sim_ready || true
+	sim_alive "$SIM_PID" || {
 		tail -n 5 "$SIM_DIR/ibsim.log" >&2
 		sim_die "ibsim does not come up with $net"
 	}
 }
 
+# Its socket has no file; a client that comes too early sleeps for 2 s.
 sim_ready() {
-	grep -q '^Network simulator ready' "$SIM_DIR/ibsim.log" ||
+	grep -q "@$IBSIM_SOCKNAME:ctl@*\$" /proc/net/unix ||
 		! sim_alive "$SIM_PID"
-	sim_alive "$SIM_PID"
 }
 
 sim_do() { printf '%s\n' "$1" >"$SIM_DIR/console"; }
@@ -122,7 +125,7 @@ osm_exec() {
 	export SIM_HOST=$2 OSM_TMP_DIR=$1 OSM_CACHE_DIR=$1
 	export LD_LIBRARY_PATH=$SIM_BUILD/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 	export LD_PRELOAD=${SIM_PRELOAD:+$SIM_PRELOAD:}$SIM_SO
-	exec opensm -F opensm.conf 0<>console >opensm.out 2>&1
+	exec "${SIM_LEASH[@]}" opensm -F opensm.conf 0<>console >opensm.out 2>&1
 }
 
 # A line for the console of opensm (with "console local" in its opensm.conf).

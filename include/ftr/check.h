@@ -18,17 +18,25 @@
  *
  * Pairs are counted per (class of source, class of destination), where a
  * source is an end port (host) or a switch, a destination is a LID of an end
- * port or of a switch, and a source does not count towards its own LIDs.
+ * port or of a switch, and a source does not count towards its own LIDs.  A
+ * switch counts towards the hosts it carries, and so do hosts of one switch.
+ * All 2^lmc LIDs of a port are destinations of their own.  An end port without
+ * a LID or without a cable is no source; if it owns LIDs without a cable they
+ * are destinations that nobody reaches.  Entries for LIDs that nobody owns
+ * are ignored.
  *
  * Credit loops: the channel dependency graph has one vertex per directed
  * switch-to-switch link and an edge a->b when some packet may hold a and wait
  * for b (Dally and Seitz 1987).  With sources = end ports only, dependencies
  * arise only along paths that start at a switch with a host; with sources =
- * all switches, along every path.  If every entry that is walked moves up or
- * down by the claimed rank and none turns up after down, the graph is acyclic
- * (seed 002, section 4.1; links ordered by up-then-down), and that proof
- * stands for the graph; otherwise the graph is built and searched, and one
- * shortest cycle is reported.
+ * all switches, along every path.  A path that ends badly counts as far as it
+ * goes (a loop goes round: it is a cycle).  If every entry that is walked moves
+ * up or down by the claimed rank and none turns up after down, the graph is
+ * acyclic (seed 002, section 4.1; links ordered by up-then-down), and that
+ * proof stands for the graph; a hop between equal ranks breaks it.  Otherwise
+ * the graph is built and searched, and one shortest cycle is reported, its lowest
+ * channel first.  Only in a huge graph without short cycles (2^27 edges looked
+ * at) the search is cut off and the shortest found so far stands.
  */
 #ifndef FTR_CHECK_H
 #define FTR_CHECK_H
@@ -71,9 +79,11 @@ struct ftr_check_opts {
 	bool no_cdg;		/* do not look for credit loops */
 };
 
-struct ftr_check_sample {	/* where something was found first */
+/* Where something was found first: least LID, then least from. */
+struct ftr_check_sample {
 	ftr_sw from;		/* switch at which the walk started */
-	ftr_sw at;		/* switch of the faulty entry */
+	ftr_sw at;		/* switch of the faulty entry; of a loop the
+				 * switch that is met twice */
 	ftr_lid lid;
 };
 
@@ -87,7 +97,10 @@ struct ftr_channel {		/* a directed switch-to-switch link */
 struct ftr_check_report {
 	uint64_t pairs[FTR_N_CHECK_CLASSES];
 	uint64_t bad[FTR_N_CHECK_CLASSES];	/* pairs that do not arrive */
-	/* (switch, LID) walks that end in each finding; TURN: entries */
+	/* (switch, LID) walks that end in each finding, a switch's own LID
+	 * included; TURN: entries that go up for a LID that some other switch
+	 * hands down to them, by the claimed ranks and from any switch (a turn
+	 * that no source walks leaves the proof alone) */
 	uint64_t found[FTR_N_FINDINGS];
 	struct ftr_check_sample sample[FTR_N_FINDINGS];	/* if found[] > 0 */
 	/* walks that do not arrive for anything but a clean hole: a table
@@ -95,14 +108,18 @@ struct ftr_check_report {
 	uint64_t harmful;
 	uint32_t max_hops;	/* switch-to-switch hops of the longest good walk */
 	enum ftr_cdg_verdict cdg;
-	uint32_t cycle_len;	/* channels in cycle[], 0 unless FTR_CDG_CYCLE */
-	struct ftr_channel cycle[FTR_CYCLE_MAX];	/* cut at FTR_CYCLE_MAX */
+	/* channels in cycle[], 0 unless FTR_CDG_CYCLE; a longer cycle is cut
+	 * at FTR_CYCLE_MAX */
+	uint32_t cycle_len;
+	struct ftr_channel cycle[FTR_CYCLE_MAX];
 };
 
 /*
- * Check t over f.  Fails only for lack of memory or when t is not of f's size
- * (FTR_INVAL); findings are no failure.  Deterministic for any team.
- * O(n_sw * LIDs) for the walk.
+ * Check t over f.  Fails only for lack of memory, when t is not of f's size
+ * (FTR_INVAL) or f has more than 65,530 switches (FTR_LIMIT); findings are no
+ * failure.  opts NULL = all zero, team NULL = this thread.  Deterministic for
+ * any team.  O(n_sw * LIDs) for the walk, the same again for the graph if the
+ * proof does not stand.
  */
 enum ftr_status ftr_check_tables(const struct ftr_fabric *f,
 				 const struct ftr_tables *t,
@@ -115,7 +132,9 @@ enum ftr_status ftr_check_tables(const struct ftr_fabric *f,
  * Inter-switch load of permutations: for the n end ports in order[] (their
  * base LIDs; FTR_EP_NONE = gap, sends and receives nothing) and one shift
  * k, flow order[i] -> order[(i + k) % n].  max_load: flows on the most loaded
- * directed switch-to-switch link.  Walks paths hop by hop: slow and obvious.
+ * directed switch-to-switch link.  A flow that does not arrive loads nothing.
+ * Walks paths hop by hop: slow and obvious.  FTR_INVAL for tables not of f's
+ * size or an end port beyond f.
  */
 enum ftr_status ftr_check_shift(const struct ftr_fabric *f,
 				const struct ftr_tables *t,

@@ -4,13 +4,13 @@
  *
  * From the fabric: hop[] (what each byte of each row would mean), the weight of
  * each switch as a source, and with claimed ranks the order of the sweeps.
- * Blocks of 64 LIDs, one cache line of every row, are then handed out to the
- * team.  With ranks a block goes through updown.c first, which passes on what
- * it cannot settle; without, every LID takes the general walk (walk.c).
+ * Blocks of 128 LIDs are then handed out to the team.  With ranks a block goes
+ * through updown.c first, which passes on what it cannot settle; without, every
+ * LID takes the general walk (walk.c).
  *
  *	part[0]  part[1] ...	counts, samples, scratch: one per worker
  *	    \     /
- *	     sum		sums, maxima, least (LID, switch) of each sample
+ *	     sum		sums, maxima, least (LID, switch) of samples
  *
  * Which worker had which block changes neither sum nor least sample, so the
  * report is the same for every team.  All memory is taken before the team
@@ -20,8 +20,8 @@
  * the general walk.  If not, the LIDs whose dependencies are not yet in the
  * graph are added and the graph is searched (cdg.c, cycle.c).
  *
- * Time: O(n_sw * LIDs); memory: 512 bytes per switch, 64 per switch and worker,
- * and per switch a square bit matrix of its ports.
+ * Time: O(n_sw * LIDs); memory: 1 KB per switch, 128 bytes per switch and
+ * worker, and per switch a square bit matrix of its ports.
  */
 #include <string.h>
 
@@ -157,7 +157,7 @@ static void set_hops(struct chk *c)
 	for (ftr_sw s = 0; s < c->f->n_sw; s++)
 		for (uint32_t p = 0; p < CHK_HOPS; p++)
 			c->hop[(size_t)s * CHK_HOPS + p] =
-				(uint16_t)meaning(c, s, p);
+				meaning(c, s, p) * CHK_LANES;
 }
 
 static void set_sources(struct chk *c, bool switches)
@@ -219,12 +219,12 @@ static bool new_part(const struct chk *c, struct ftr_arena *a,
 	if (!c->rank)
 		return true;
 	w->head = ftr_arena_zalloc(a, n, sizeof(*w->head));
-	w->state = ftr_arena_alloc(a, (size_t)n + N_ENDS, FTR_LFT_BLOCK);
+	w->state = ftr_arena_alloc(a, (size_t)n + N_ENDS, CHK_LANES);
 	if (!w->head || !w->state)
 		return false;
 	for (int i = 0; i < N_ENDS; i++)
-		memset(w->state + ((size_t)n + i) * FTR_LFT_BLOCK,
-		       chk_end_state[i], FTR_LFT_BLOCK);
+		memset(w->state + ((size_t)n + i) * CHK_LANES,
+		       chk_end_state[i], CHK_LANES);
 	return true;
 }
 
@@ -261,11 +261,11 @@ static void work(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
 
 	if (c->rank) {
 		for (uint32_t b = begin; b < end; b++)
-			chk_block(c, w, b * FTR_LFT_BLOCK);
+			chk_block(c, w, b * CHK_LANES);
 		return;
 	}
-	end = FTR_MIN(end * FTR_LFT_BLOCK, c->f->max_lid + 1u);
-	for (uint32_t lid = begin * FTR_LFT_BLOCK; lid < end; lid++)
+	end = FTR_MIN(end * CHK_LANES, c->f->max_lid + 1u);
+	for (uint32_t lid = begin * CHK_LANES; lid < end; lid++)
 		if (c->f->owner[lid].kind != FTR_OWNER_NONE)
 			chk_walk_lid(c, w, (ftr_lid)lid);
 }
@@ -277,8 +277,8 @@ static void work_cdg(void *ctx, unsigned int worker, uint32_t begin,
 	const struct chk *c = ctx;
 	struct chk_part *w = &c->part[worker];
 
-	end = FTR_MIN(end * FTR_LFT_BLOCK, c->f->max_lid + 1u);
-	for (uint32_t lid = begin * FTR_LFT_BLOCK; lid < end; lid++) {
+	end = FTR_MIN(end * CHK_LANES, c->f->max_lid + 1u);
+	for (uint32_t lid = begin * CHK_LANES; lid < end; lid++) {
 		if (c->f->owner[lid].kind == FTR_OWNER_NONE ||
 		    c->in_cdg[lid])
 			continue;
@@ -291,7 +291,7 @@ static enum ftr_status run(struct chk *c, struct ftr_arena *a,
 			   struct ftr_team *team, struct ftr_check_report *r,
 			   struct ftr_err *err)
 {
-	uint32_t blocks = c->f->max_lid / FTR_LFT_BLOCK + 1u;
+	uint32_t blocks = c->f->max_lid / CHK_LANES + 1u;
 	bool proved = c->rank != NULL;
 
 	count_pairs(c, r);

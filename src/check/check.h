@@ -2,18 +2,20 @@
 /*
  * What the parts of the checker share.
  *
- *	check.c		set-up, the split over the team, the sum of the parts
- *	updown.c	64 LIDs at a time, two sweeps along the claimed ranks
+ *	check.c		set-up, split over the team, sum of the parts
+ *	updown.c	128 LIDs at a time, two sweeps along the ranks
  *	walk.c		one LID, any tables: follow, remember, find loops
  *	cdg.c		dependencies of one LID into the graph
- *	cycle.c		is there a cycle in the graph, and the shortest one
+ *	cycle.c		is there a cycle in the graph, and a shortest one
  *	load.c		link load of a shift permutation
  *
  * hop[] is all that the walks know of the fabric: 256 next rows per switch, so
  * that any byte of a table is a valid index.  A row is a switch or one of
  * the ends below; rows of ends follow the switches:
  *
- *	hop[s * 256 + p]   = peer switch | n_sw + END_...
+ *	hop[s * 256 + p]   = LANES * (peer switch | n_sw + END_...)
+ *
+ * The factor makes it the offset into the states of updown.c.
  */
 #ifndef FTR_CHECK_CHECK_H
 #define FTR_CHECK_CHECK_H
@@ -24,7 +26,6 @@
 /* Fate of a walk.  Below PENDING it is good and the value counts its hops. */
 enum {
 	ST_GOOD = 0,
-	ST_HOPS_MAX = 0x7f,
 	ST_PENDING = 0x80,	/* not known (yet) */
 	ST_HOLE,
 	ST_DEAD,
@@ -44,6 +45,7 @@ enum {
 };
 
 #define CHK_HOPS 256		/* entries of hop[] per switch */
+#define CHK_LANES 128		/* LIDs of one block of work */
 #define CHK_SW_MAX (UINT16_MAX - N_ENDS)
 
 /* Where packets to a LID must leave the last switch. */
@@ -65,7 +67,7 @@ struct chk_cdg {
 struct chk_part {
 	struct ftr_check_report r;
 	bool unproved;		/* a walked entry is not up-then-down */
-	uint8_t *state;		/* [(n_sw + N_ENDS) * FTR_LFT_BLOCK] */
+	uint8_t *state;		/* [(n_sw + N_ENDS) * CHK_LANES] */
 	uint8_t *head;		/* [n_sw] first lane owned there + 1 */
 	/* one LID, by switch */
 	uint8_t *col;		/* its column of the tables */
@@ -80,7 +82,7 @@ struct chk {
 	const struct ftr_tables *t;
 	const uint8_t *rank;	/* NULL: none claimed */
 	bool no_cdg;
-	uint16_t *hop;
+	uint32_t *hop;
 	uint32_t *hosts;	/* [n_sw] source end ports */
 	uint8_t *source;	/* [n_sw] starts dependencies */
 	uint32_t *order;	/* [n_sw] by ascending rank, then index */
@@ -117,7 +119,7 @@ void chk_bad(const struct chk *c, struct chk_part *w, ftr_sw s, ftr_lid lid,
 void chk_found(struct chk_part *w, enum ftr_finding what, ftr_sw from,
 	       ftr_sw at, ftr_lid lid);
 
-/* updown.c: one 64-entry block of LIDs from base on, with claimed ranks. */
+/* updown.c: CHK_LANES LIDs from base on, with claimed ranks. */
 void chk_block(const struct chk *c, struct chk_part *w, uint32_t base);
 
 /* walk.c */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The fast walk: all switches towards 64 LIDs at once.
+ * The fast walk: all switches towards 128 LIDs at once, so that two cache lines
+ * of each row share one look into the page table.
  *
  * One byte of state per (switch, LID of the block), at first PENDING:
  *
- *	                lid base+0 ... base+63      one cache line per row
+ *	                lid base+0 ... base+127
  *	switch 0            . . . . . .
  *	...
  *	END_SIDE            PENDING, for ever
@@ -35,35 +36,39 @@
 
 #include "check/check.h"
 
-#define LANES FTR_LFT_BLOCK
+#define LANES CHK_LANES
 #define AHEAD 8			/* rows to prefetch */
 
 struct lanes {
+	uint32_t base;		/* LID of lane 0 */
+	uint32_t n;		/* bytes of the rows to look at */
 	uint8_t own[LANES];	/* 0xff: somebody owns the LID */
 	uint8_t next[LANES];	/* next lane at the same switch + 1 */
 	ftr_port port[LANES];	/* right port at the owner's switch */
 	bool any;
 };
 
-/* State of all lanes at s as seen through the next hops. */
-static inline void look(const struct chk *c, const uint8_t *state, ftr_sw s,
-			uint32_t base, uint8_t *restrict out)
+/* State of all lanes at s as seen through the next hops.  Only the last block
+ * of a row has fewer than LANES; the rest of out is then stale. */
+static inline void look(const struct chk *c, const uint8_t *state,
+			const struct lanes *l, ftr_sw s, uint8_t *restrict out)
 {
-	const uint8_t *row = ftr_tables_row(c->t, s) + base;
-	const uint16_t *hop = c->hop + (size_t)s * CHK_HOPS;
+	const uint8_t *row = ftr_tables_row(c->t, s) + l->base;
+	const uint32_t *hop = c->hop + (size_t)s * CHK_HOPS;
 
-	for (uint32_t j = 0; j < LANES; j++)
-		out[j] = state[(size_t)hop[row[j]] * LANES + j];
+#pragma GCC unroll 16
+	for (uint32_t j = 0; j < l->n; j++)
+		out[j] = state[hop[row[j]] + j];
 	/* one hop more; 0x7f + 1 is PENDING and PENDING stays as it is */
 	for (uint32_t j = 0; j < LANES; j++)
 		out[j] = (uint8_t)(out[j] + 1 - (out[j] >> 7));
 }
 
-/* Ends have no further hop: they are seen as they are because bit 7 is set. */
+/* Where the LIDs at home in s leave it as they should, they have arrived. */
 static void settle_home(const struct chk *c, struct chk_part *w,
-			const struct lanes *l, ftr_sw s, uint32_t base)
+			const struct lanes *l, ftr_sw s)
 {
-	const uint8_t *row = ftr_tables_row(c->t, s) + base;
+	const uint8_t *row = ftr_tables_row(c->t, s) + l->base;
 
 	for (uint32_t k = w->head[s]; k; k = l->next[k - 1])
 		if (row[k - 1] == l->port[k - 1])
@@ -72,25 +77,30 @@ static void settle_home(const struct chk *c, struct chk_part *w,
 
 static inline void prefetch_row(const struct chk *c, uint32_t i, uint32_t base)
 {
-	if (i < c->f->n_sw)
-		__builtin_prefetch(ftr_tables_row(c->t, c->order[i]) + base);
+	const uint8_t *row;
+
+	if (i >= c->f->n_sw)
+		return;
+	row = ftr_tables_row(c->t, c->order[i]) + base;
+	__builtin_prefetch(row);
+	__builtin_prefetch(row + 64);
 }
 
 static void sweep_up(const struct chk *c, struct chk_part *w,
-		     const struct lanes *l, uint32_t base)
+		     const struct lanes *l)
 {
-	uint8_t out[LANES];
+	uint8_t out[LANES] = { 0 };
 
 	for (uint32_t i = 0; i < c->f->n_sw; i++) {
 		ftr_sw s = c->order[i];
 
-		prefetch_row(c, i + AHEAD, base);
+		prefetch_row(c, i + AHEAD, l->base);
 		if (i >= c->n_lowest) {
-			look(c, w->state, s, base, out);
+			look(c, w->state, l, s, out);
 			memcpy(w->state + (size_t)s * LANES, out, LANES);
 		}
 		if (w->head[s])
-			settle_home(c, w, l, s, base);
+			settle_home(c, w, l, s);
 	}
 }
 
@@ -103,9 +113,10 @@ static inline bool any_pending(const uint8_t *st)
 	return any;
 }
 
-static void sweep_down(const struct chk *c, struct chk_part *w, uint32_t base)
+static void sweep_down(const struct chk *c, struct chk_part *w,
+		       const struct lanes *l)
 {
-	uint8_t out[LANES];
+	uint8_t out[LANES] = { 0 }, now[LANES];
 
 	for (uint32_t i = c->f->n_sw; i-- > 0; ) {
 		ftr_sw s = c->order[i];
@@ -113,9 +124,11 @@ static void sweep_down(const struct chk *c, struct chk_part *w, uint32_t base)
 
 		if (!any_pending(st))
 			continue;
-		look(c, w->state, s, base, out);
+		look(c, w->state, l, s, out);
+		memcpy(now, st, LANES);
 		for (uint32_t j = 0; j < LANES; j++)
-			st[j] = st[j] == ST_PENDING ? out[j] : st[j];
+			now[j] = now[j] == ST_PENDING ? out[j] : now[j];
+		memcpy(st, now, LANES);
 	}
 }
 
@@ -124,6 +137,8 @@ static void set_lanes(const struct chk *c, struct chk_part *w,
 		      struct lanes *l, uint32_t base)
 {
 	memset(l, 0, sizeof(*l));
+	l->base = base;
+	l->n = FTR_MIN(c->t->stride - base, (uint32_t)LANES);
 	for (uint32_t j = 0; j < LANES && base + j <= c->f->max_lid; j++) {
 		struct chk_exit x;
 
@@ -199,8 +214,8 @@ void chk_block(const struct chk *c, struct chk_part *w, uint32_t base)
 	if (!l.any)
 		return;
 	memset(w->state, ST_PENDING, (size_t)c->f->n_sw * LANES);
-	sweep_up(c, w, &l, base);
-	sweep_down(c, w, base);
+	sweep_up(c, w, &l);
+	sweep_down(c, w, &l);
 	clear_lanes(c, w, base);
 
 	reduce(c, w, any, longest, open);

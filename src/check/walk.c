@@ -18,7 +18,7 @@
 /* The true next row of s by entry p: sideways hops are looked up. */
 static uint32_t row_of(const struct chk *c, ftr_sw s, ftr_port p)
 {
-	uint32_t row = c->hop[(size_t)s * CHK_HOPS + p];
+	uint32_t row = c->hop[(size_t)s * CHK_HOPS + p] / CHK_LANES;
 
 	if (row == c->f->n_sw + END_SIDE)
 		row = ftr_fabric_port(c->f, s, p)->peer;

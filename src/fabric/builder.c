@@ -658,6 +658,13 @@ static enum ftr_status lay_out(const struct ftr_builder *b, struct frozen *z,
 	struct ftr_fabric *f = z->f;
 	enum ftr_status st;
 
+	for (uint32_t i = 0; i < b->n_ep; i++)
+		if (ftr_map_get(&b->sw_by_guid, b->ep[i].node_guid) !=
+		    FTR_MAP_NONE)
+			return ftr_fail(err, FTR_INVAL, "node GUID 0x%016" PRIx64
+					" belongs to a switch and to the end port 0x%016"
+					PRIx64, b->ep[i].node_guid,
+					b->ep[i].guid);
 	f->n_sw = b->n_sw;
 	f->n_ep = b->n_ep;
 	z->sw = ftr_arena_zalloc(f->arena, b->n_sw, sizeof(*z->sw));

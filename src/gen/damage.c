@@ -3,9 +3,10 @@
  * Seeded damage, and random fabrics that are no trees.
  *
  * Damage draws, without replacement, from the lists of cables between
- * switches, of switches without hosts, and of end ports, in index order, so a
+ * switches, of switches without hosts, and of hosts, in index order, so a
  * seed means the same faults on every machine; what was drawn is left out of a
- * copy.
+ * copy.  A host goes with all of its ports.  Aggregation Nodes are no hosts:
+ * they go with their switch and with nothing else.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 #include <ftr/gen.h>
 
 struct loss {
-	uint8_t *dead_sw, *dead_ep;
+	uint8_t *dead_sw, *dead_node;
 	uint8_t *dead_port;	/* [n_ports] of the lower end of a cable */
 };
 
@@ -45,6 +46,38 @@ static bool is_cable(const struct ftr_fabric *f, ftr_sw s, unsigned int p)
 	       (port->peer > s || (port->peer == s && port->peer_port > p));
 }
 
+/* Switches without hosts; dead_sw serves as scratch and is left cleared. */
+static uint32_t list_bare_switches(const struct ftr_fabric *f, struct loss *z,
+				   uint32_t *list)
+{
+	uint32_t n = 0;
+
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		if (f->ep[e].sw != FTR_SW_NONE &&
+		    !ftr_ep_is_aggregation(&f->ep[e]))
+			z->dead_sw[f->ep[e].sw] = 1;
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		if (!z->dead_sw[s])
+			list[n++] = s;
+	memset(z->dead_sw, 0, f->n_sw);
+	return n;
+}
+
+/* Node numbers are dense and rise with the first end port of each node. */
+static uint32_t list_hosts(const struct ftr_fabric *f, uint32_t *list)
+{
+	uint32_t n = 0, next = 0;
+
+	for (ftr_ep e = 0; e < f->n_ep; e++) {
+		if (f->ep[e].node != next)
+			continue;
+		next++;
+		if (!ftr_ep_is_aggregation(&f->ep[e]))
+			list[n++] = f->ep[e].node;
+	}
+	return n;
+}
+
 static enum ftr_status choose(const struct ftr_fabric *f,
 			      const struct ftr_damage *d, struct loss *z,
 			      uint32_t *list, struct ftr_err *err)
@@ -62,22 +95,13 @@ static enum ftr_status choose(const struct ftr_fabric *f,
 		       "cables between switches", err);
 	if (st)
 		return st;
-	memset(z->dead_sw, 0, f->n_sw);
-	for (ftr_ep e = 0; e < f->n_ep; e++)
-		if (f->ep[e].sw != FTR_SW_NONE)
-			z->dead_sw[f->ep[e].sw] = 1;
-	n = 0;
-	for (ftr_sw s = 0; s < f->n_sw; s++)
-		if (!z->dead_sw[s])
-			list[n++] = s;
-	memset(z->dead_sw, 0, f->n_sw);
+	n = list_bare_switches(f, z, list);
 	st = draw_dead(&r, list, n, d->switches, z->dead_sw,
 		       "switches without hosts", err);
 	if (st)
 		return st;
-	for (n = 0; n < f->n_ep; n++)
-		list[n] = n;
-	return draw_dead(&r, list, n, d->hosts, z->dead_ep, "hosts", err);
+	n = list_hosts(f, list);
+	return draw_dead(&r, list, n, d->hosts, z->dead_node, "hosts", err);
 }
 
 static bool keep_sw(void *ctx, const struct ftr_fabric *f, ftr_sw s)
@@ -88,8 +112,12 @@ static bool keep_sw(void *ctx, const struct ftr_fabric *f, ftr_sw s)
 
 static bool keep_ep(void *ctx, const struct ftr_fabric *f, ftr_ep e)
 {
-	(void)f;
-	return !((struct loss *)ctx)->dead_ep[e];
+	const struct loss *z = ctx;
+	const struct ftr_endport *p = &f->ep[e];
+
+	if (ftr_ep_is_aggregation(p) && p->sw != FTR_SW_NONE)
+		return !z->dead_sw[p->sw];
+	return !z->dead_node[p->node];
 }
 
 static bool keep_link(void *ctx, const struct ftr_fabric *f, ftr_sw s,
@@ -111,11 +139,11 @@ enum ftr_status ftr_gen_damage(const struct ftr_fabric *f,
 	if (!a)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for damage");
 	z.dead_sw = ftr_arena_zalloc(a, f->n_sw, 1);
-	z.dead_ep = ftr_arena_zalloc(a, f->n_ep, 1);
+	z.dead_node = ftr_arena_zalloc(a, f->n_nodes, 1);
 	z.dead_port = ftr_arena_zalloc(a, f->n_ports, 1);
 	list = ftr_arena_alloc(a, (size_t)f->n_ports + f->n_ep + f->n_sw,
 			       sizeof(*list));
-	if (!z.dead_sw || !z.dead_ep || !z.dead_port || !list)
+	if (!z.dead_sw || !z.dead_node || !z.dead_port || !list)
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for damage");
 	else
 		st = choose(f, damage, &z, list, err);
@@ -140,12 +168,29 @@ static uint64_t wild_guid(uint32_t i)
 	return (uint64_t)3 << 56 | (uint64_t)(i + 1) << 8;
 }
 
+/* A random one of the switches 0..n-1, other than skip, or the next with a
+ * free port; n if all are full. */
+static uint32_t wild_pick(struct wild *w, uint32_t n, uint32_t skip)
+{
+	uint32_t at = ftr_rng_below(&w->rng, n - (skip < n));
+
+	at += at >= skip;
+	for (uint32_t i = 0; i < n; i++, at = (at + 1) % n)
+		if (at != skip && w->used[at] < FTR_PORT_MAX)
+			return at;
+	return n;
+}
+
+static enum ftr_status wild_full(const struct wild *w)
+{
+	return ftr_fail(w->err, FTR_LIMIT, "all ports of %u switches are taken, %u each",
+			w->n_sw, FTR_PORT_MAX);
+}
+
 static enum ftr_status wild_cable(struct wild *w, uint32_t a, uint32_t z)
 {
 	struct ftr_end x, y;
 
-	if (w->used[a] == FTR_PORT_MAX || w->used[z] == FTR_PORT_MAX)
-		return FTR_OK;	/* a full switch takes no further cable */
 	x = (struct ftr_end){ wild_guid(a), ++w->used[a] };
 	y = (struct ftr_end){ wild_guid(z), ++w->used[z] };
 	return ftr_builder_add_link(w->b, x, y, 4, FTR_SPEED_EDR, w->err);
@@ -154,15 +199,17 @@ static enum ftr_status wild_cable(struct wild *w, uint32_t a, uint32_t z)
 static enum ftr_status wild_host(struct wild *w, uint32_t i)
 {
 	uint64_t guid = wild_guid(w->n_sw + i);
-	uint32_t s = ftr_rng_below(&w->rng, w->n_sw);
+	uint32_t s = wild_pick(w, w->n_sw, w->n_sw);
 	char name[FTR_NAME_MAX];
 	struct ftr_end x, y = { guid, 1 };
 	enum ftr_status st;
 
+	if (s == w->n_sw)
+		return wild_full(w);
 	snprintf(name, sizeof(name), "host-%u", i);
 	st = ftr_builder_add_endport(w->b, FTR_NODE_CA, guid, guid + 1, 1, 0,
 				     0, name, w->err);
-	if (st || w->used[s] == FTR_PORT_MAX)
+	if (st)
 		return st;
 	x = (struct ftr_end){ wild_guid(s), ++w->used[s] };
 	return ftr_builder_add_link(w->b, x, y, 4, FTR_SPEED_EDR, w->err);
@@ -178,14 +225,15 @@ static enum ftr_status grow_wild(struct wild *w, uint32_t n_hosts,
 		snprintf(name, sizeof(name), "sw-%u", i);
 		st = ftr_builder_add_switch(w->b, wild_guid(i), FTR_PORT_MAX,
 					    0, 0, name, w->err);
+		/* a tree of i switches never fills them all */
 		if (!st && i > 0)
-			st = wild_cable(w, i, ftr_rng_below(&w->rng, i));
+			st = wild_cable(w, i, wild_pick(w, i, i));
 	}
 	for (uint32_t i = 0; !st && w->n_sw > 1 && i < n_extra; i++) {
-		uint32_t a = ftr_rng_below(&w->rng, w->n_sw);
-		uint32_t z = ftr_rng_below(&w->rng, w->n_sw - 1);
+		uint32_t a = wild_pick(w, w->n_sw, w->n_sw);
+		uint32_t z = a < w->n_sw ? wild_pick(w, w->n_sw, a) : a;
 
-		st = wild_cable(w, a, z + (z >= a));
+		st = z < w->n_sw ? wild_cable(w, a, z) : wild_full(w);
 	}
 	for (uint32_t i = 0; !st && i < n_hosts; i++)
 		st = wild_host(w, i);

@@ -141,8 +141,9 @@ static enum ftr_status line(struct reader *r, struct ftr_cur *c)
 		return begin(r, c);
 	if (c->end - c->p > 2 && c->p[0] == '0' && c->p[1] == 'x')
 		return entry(r, c);
-	if (ftr_cur_word(c, "Lid") || ftr_cur_word(c, "Port"))
-		return FTR_OK;	/* column titles */
+	if (ftr_cur_word(c, "Lid") || ftr_cur_word(c, "Port") ||
+	    ftr_cur_str(c, "*** WARNING ***"))
+		return FTR_OK;	/* column titles, dump_lfts' farewell */
 	if (ftr_cur_str(c, "Multicast mlids"))
 		return ftr_text_fail(&r->t, FTR_PARSE, "multicast tables, not unicast ones");
 	st = finish(r, c, &is);

@@ -11,7 +11,8 @@
  *
  * A file that was cut or edited by hand shows as a cable that only one end
  * knows, or that the ends tell differently; either is an error that names
- * both lines.  Only then the builder sees anything.
+ * both lines.  A file without any cable is refused as cut, too.  Only then the
+ * builder sees anything.
  *
  * What one end tells of the other (its LID, its port GUID) must agree with what
  * the other tells of itself, and stands in for it if that is silent.
@@ -408,6 +409,8 @@ enum ftr_status ftr_raw_build(struct ftr_raw *r, unsigned int lmc,
 
 	if (!r->n_node)
 		return ftr_text_fail(r->t, FTR_PARSE, "the file ends without a single node: no fabric");
+	if (!r->n_port)
+		return ftr_text_fail(r->t, FTR_PARSE, "the file ends without a single cable: no fabric");
 	st = resolve(r);
 	if (!st)
 		st = match_ends(r);

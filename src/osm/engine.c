@@ -89,6 +89,9 @@ static enum ftr_status read_guids(const char *key, const char *path,
 	st = ftr_read_guids(path, guid, &list->n, err);
 	if (st)
 		return ftr_err_prefix(err, "%s", key);
+	if (!list->n)	/* to the shape that would mean: not given */
+		return ftr_fail(err, FTR_PARSE, "%s: %s holds no GUID", key,
+				path);
 	list->guid = *guid;
 	return FTR_OK;
 }

@@ -8,8 +8,9 @@
  * engines do), and told once, from its lower end.
  *
  * OpenSM's data can contradict itself after an error at initialisation: a LID
- * of 0, a LID that its own table gives to another port.  Such an object stays
- * in the fabric without a LID, so the rest routes; it is counted.  Names are
+ * of 0, a LID that its own table gives to another port, a host whose switch did
+ * not answer.  Such an object stays in the fabric without a LID, so the rest
+ * routes; it is counted.  Names are
  * print_desc, which OpenSM has sent through the node-name-map.
  */
 #include <inttypes.h>
@@ -190,7 +191,14 @@ static enum ftr_status add_end_port(struct snap *s, const osm_port_t *port,
 
 	if (!p || osm_node_get_type(node) == IB_NODE_TYPE_SWITCH)
 		return FTR_OK;
+	if (r && (!r->p_node->sw || r->port_num >= r->p_node->sw->num_ports))
+		r = NULL;
 	lid = trusted_lid(s, p);
+	if (lid && !r) {
+		skip(s, "%s port %u has LID %u but no usable cable to a switch",
+		     node->print_desc, p->port_num, lid);
+		lid = 0;
+	}
 	st = ftr_builder_add_endport(s->b,
 				     osm_node_get_type(node) ==
 				     IB_NODE_TYPE_ROUTER ? FTR_NODE_ROUTER :
@@ -203,10 +211,7 @@ static enum ftr_status add_end_port(struct snap *s, const osm_port_t *port,
 		skip(s, "%s", err->msg);
 		return FTR_OK;
 	}
-	if (st || !r || !r->p_node->sw ||
-	    r->port_num >= r->p_node->sw->num_ports)
-		return st;
-	return add_cable(s, p, r, err);
+	return st || !r ? st : add_cable(s, p, r, err);
 }
 
 static enum ftr_status fill(struct snap *s, struct ftr_err *err)

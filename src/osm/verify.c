@@ -148,13 +148,44 @@ static void warn_unserved(struct ibf_engine *e, const struct ftr_shape *sh,
 		e->ops->name, un->hosts, un->mixed, sample);
 }
 
+/* Name an entry that is empty although the costs of its switch promise a path
+ * to the host; there is one if a host pair is not reached for no reason. */
+static enum ftr_status refuse_hole(const struct ftr_shape *sh,
+				   const struct ftr_tables *t,
+				   uint64_t pairs, uint64_t allowed,
+				   struct ftr_err *err)
+{
+	const struct ftr_fabric *f = sh->f;
+	const struct ftr_endport *to = NULL;
+	ftr_sw s;
+
+	for (s = 0; s < f->n_sw; s++) {
+		for (ftr_ep e = 0; !to && e < f->n_ep; e++) {
+			const struct ftr_endport *ep = &f->ep[e];
+
+			if (ep->sw != FTR_SW_NONE && ep->lid &&
+			    ftr_shape_cost(sh, s)[sh->col[ep->sw]] !=
+			    FTR_COST_INF &&
+			    ftr_tables_get(t, s, ep->lid) == FTR_PORT_NONE)
+				to = ep;
+		}
+		if (to)
+			break;
+	}
+	return ftr_fail(err, FTR_REFUSED, "the computed tables do not connect %"
+			PRIu64 " host pairs, where the cabling leaves only %"
+			PRIu64 " without a path; at switch %s (0x%016" PRIx64
+			") LID %u of %s has no port", pairs, allowed,
+			to ? f->sw[s].name : "?", to ? f->sw[s].guid : 0,
+			to ? to->lid : 0, to ? to->name : "?");
+}
+
 static enum ftr_status judge(const struct ibf_generation *gen,
 			     const struct ftr_tables *t,
 			     const struct ftr_check_report *r,
 			     uint64_t allowed, struct ftr_err *err)
 {
 	const struct ftr_fabric *f = gen->fabric;
-	const struct ftr_check_sample *hole = &r->sample[FTR_FIND_HOLE];
 
 	for (int i = FTR_FIND_DEAD_PORT; i < FTR_N_FINDINGS; i++)
 		if (r->found[i])
@@ -170,12 +201,8 @@ static enum ftr_status judge(const struct ibf_generation *gen,
 				"the computed tables were not checked for credit loops");
 	if (r->bad[FTR_CHECK_HOST_HOST] <= allowed)
 		return FTR_OK;
-	return ftr_fail(err, FTR_REFUSED, "%" PRIu64
-			" host pairs are not reached, but the cabling leaves only %"
-			PRIu64 " without a path; first hole: from switch %s towards LID %u at switch %s (0x%016"
-			PRIx64 ")", r->bad[FTR_CHECK_HOST_HOST], allowed,
-			f->sw[hole->from].name, hole->lid, f->sw[hole->at].name,
-			f->sw[hole->at].guid);
+	return refuse_hole(gen->shape, t, r->bad[FTR_CHECK_HOST_HOST], allowed,
+			   err);
 }
 
 enum ftr_status ibf_verify(struct ibf_engine *e,

@@ -19,6 +19,9 @@
 # shellcheck source=scripts/sim.sh
 . "$SIM_SCRIPTS/sim.sh"
 
+# shellcheck disable=SC2034
+SIM_LEASH=(setpriv --pdeathsig KILL)
+
 patience=${SIM_PATIENCE:-60}
 ibfattree=$SIM_BUILD/ibfattree
 
@@ -84,8 +87,9 @@ not_logged() {
 # that far and found nothing.
 ibdm() {
 	local out=$T/ibdmchk.txt
-	(cd "$SIM_DIR/sm" && ibdmchk -s opensm-subnet.lst -f opensm.fdbs \
-		-m opensm.mcfdbs "$@" || true) >"$out" 2>&1
+	(cd "$SIM_DIR/sm" || exit
+		ibdmchk -s opensm-subnet.lst -f opensm.fdbs \
+			-m opensm.mcfdbs "$@" || true) >"$out" 2>&1
 	! grep -e '-E-' "$out" >&2 || fail "ibdmchk finds faults"
 	grep -q -e '-I- no credit loops found' "$out" || {
 		tail -n 20 "$out" >&2

@@ -59,11 +59,8 @@ case_console_reroute() {
 joined() {
 	local n=0 host mlid
 	for host in $(sim_hosts "$T/fabric.net" | awk 'NR % 7 == 0'); do
-		mlid=$(cd "$SIM_DIR" && SIM_HOST=$host LD_PRELOAD=$SIM_SO \
-			"$SIM_BUILD/mcjoin" "$1" 2>"$T/mcjoin.log") || {
-			cat "$T/mcjoin.log" >&2
+		mlid=$(SIM_HOST=$host in_sim "$SIM_BUILD/mcjoin" "$1") ||
 			fail "$host cannot join"
-		}
 		: $((++n))
 	done
 	echo "$mlid $n"

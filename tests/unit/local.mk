@@ -19,6 +19,22 @@ tests_unit_test_shape_SOURCES = tests/unit/test_shape.c
 tests_unit_test_shape_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_shape_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
+check_PROGRAMS += tests/unit/test_io tests/unit/test_io_tables \
+	tests/unit/test_io_fuzz tests/unit/test_gen
+IO_TEST_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_io_SOURCES = tests/unit/test_io.c tests/unit/io_util.h
+tests_unit_test_io_CFLAGS = $(IO_TEST_CFLAGS)
+tests_unit_test_io_LDADD = $(CHECK_TEST_LDADD)
+tests_unit_test_io_tables_SOURCES = tests/unit/test_io_tables.c
+tests_unit_test_io_tables_CFLAGS = $(IO_TEST_CFLAGS)
+tests_unit_test_io_tables_LDADD = $(CHECK_TEST_LDADD)
+tests_unit_test_io_fuzz_SOURCES = tests/unit/test_io_fuzz.c
+tests_unit_test_io_fuzz_CFLAGS = $(IO_TEST_CFLAGS)
+tests_unit_test_io_fuzz_LDADD = $(CHECK_TEST_LDADD)
+tests_unit_test_gen_SOURCES = tests/unit/test_gen.c
+tests_unit_test_gen_CFLAGS = $(IO_TEST_CFLAGS)
+tests_unit_test_gen_LDADD = $(CHECK_TEST_LDADD)
+
 if HAVE_OPENSM
 check_PROGRAMS += tests/unit/test_osm_options tests/unit/test_osm_stree
 tests_unit_test_osm_options_SOURCES = tests/unit/test_osm_options.c
@@ -38,3 +54,4 @@ tests_unit_test_check_oracle_SOURCES = tests/unit/test_check_oracle.c \
 tests_unit_test_check_oracle_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_check_oracle_LDADD = $(CHECK_TEST_LDADD)
 endif
+EXTRA_DIST += tests/fuzz

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What the tests of readers, writers and generators share: texts to read, and
+ * the comparison of two fabrics in every published field.
+ */
+#ifndef FTR_TEST_IO_UTIL_H
+#define FTR_TEST_IO_UTIL_H
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/core.h"
+#include <ftr/ftr.h>
+
+#define PATH "t.net"
+
+/* As ibnetdiscover prints it.  Tests name its lines by number. */
+static const char good_net[] =
+	"# a comment\n"						/* 1 */
+	"\n"
+	"switchguid=0x10(10)\n"
+	"Switch\t4 \"S-10\"\t\t# \"leaf 1\" enhanced port 0 lid 1 lmc 0\n"
+	"[1]\t\"H-100\"[1](105) \t\t# \"node1\" lid 4 4xNDR\n"	/* 5 */
+	"[2]\t\"S-20\"[3]\t\t# \"spine\" lid 2 4xHDR\n"
+	"\n"
+	"switchguid=0x20(20)\n"
+	"Switch\t4 \"S-20\"\t\t# \"spine\" base port 0 lid 2 lmc 0\n"
+	"[3]\t\"S-10\"[2]\t\t# \"leaf 1\" lid 1 4xHDR\n"	/* 10 */
+	"\n"
+	"caguid=0x100\n"
+	"Ca\t1 \"H-100\"\t\t# \"node1\"\n"
+	"[1](105) \t\"S-10\"[1]\t\t# lid 4 lmc 2 \"leaf 1\" lid 1 4xNDR\n";
+
+/* As people write it for ibsim. */
+static const char hand_net[] =
+	"Switch\t8 \"Switch1\"\n"
+	"[1]\t\"Hca1\"[1]\n"
+	"[2]\t\"Hca1\"[2]  w=8\n"
+	"[3]\t\"Switch2\"[3] s=4 # trunk\n"
+	"\n"
+	"Switch 8 \"Switch2\"\n"
+	"[3]\t\"Switch1\"[3]\n"
+	"\n"
+	"Hca\t2 \"Hca1\"\n"
+	"[1]\t\"Switch1\"\n"
+	"[2]\t\"Switch1\"[2]\n";
+
+#define LST_SW(guid, name, lid, pn)					\
+	"{ SW Ports:04 SystemGUID:" guid " NodeGUID:" guid " PortGUID:" guid \
+	" VenID:000000 DevID:0000 Rev:000000A1 {" name "} LID:" lid " PN:" pn \
+	" } "
+#define LST_CA(guid, port, name, lid, pn)				\
+	"{ CA-SM Ports:02 SystemGUID:" guid " NodeGUID:" guid " PortGUID:" port \
+	" VenID:000000 DevID:0000 Rev:000000A1 {" name "} LID:" lid " PN:" pn \
+	" } "
+#define LST_END "PHY=4x LOG=ACT SPD=25\n"
+
+static const char good_lst[] =
+	LST_SW("0000000000000010", "leaf {1}", "0001", "01")
+	LST_CA("0000000000000100", "0000000000000101", "node1", "000A", "01")
+	LST_END
+	LST_SW("0000000000000010", "leaf {1}", "0001", "02")
+	LST_SW("0000000000000020", "spine", "0002", "03") LST_END
+	LST_SW("0000000000000020", "spine", "0002", "03")
+	LST_SW("0000000000000010", "leaf {1}", "0001", "02") LST_END
+	LST_CA("0000000000000100", "0000000000000101", "node1", "000A", "01")
+	LST_SW("0000000000000010", "leaf {1}", "0001", "01") LST_END;
+
+/* Cut behind a whole line it is only noticed while cables miss an end. */
+static const char good_ports[] =
+	"SW     1  1 0x0000000000000010 4x EDR - CA     4  1 0x0000000000000101 ( 'leaf 1' - 'node1' )\n"
+	"SW     1  2 0x0000000000000010 4x HDR - SW     2  3 0x0000000000000020 ( 'leaf 1' - 'spine' )\n"
+	"SW     1  4 0x0000000000000010 4x SDR                                      'leaf 1'\n"
+	"SW     2  3 0x0000000000000020 4x HDR - SW     1  2 0x0000000000000010 ( 'spine' - 'leaf 1' )\n"
+	"CA     4  1 0x0000000000000101 4x EDR - SW     1  1 0x0000000000000010 ( 'node1' - 'leaf 1' )\n";
+
+static inline void same_fabric(const struct ftr_fabric *a,
+			       const struct ftr_fabric *b)
+{
+	ck_assert_uint_eq(a->n_sw, b->n_sw);
+	ck_assert_uint_eq(a->n_ep, b->n_ep);
+	ck_assert_uint_eq(a->n_nodes, b->n_nodes);
+	ck_assert_uint_eq(a->n_ports, b->n_ports);
+	ck_assert_uint_eq(a->n_sw_links, b->n_sw_links);
+	ck_assert_uint_eq(a->max_lid, b->max_lid);
+	for (ftr_sw s = 0; s < a->n_sw; s++) {
+		const struct ftr_switch *x = &a->sw[s], *y = &b->sw[s];
+
+		ck_assert(x->guid == y->guid && x->lid == y->lid &&
+			  x->lmc == y->lmc && x->n_ports == y->n_ports &&
+			  x->first_port == y->first_port);
+		ck_assert_str_eq(x->name, y->name);
+	}
+	for (ftr_ep e = 0; e < a->n_ep; e++) {
+		const struct ftr_endport *x = &a->ep[e], *y = &b->ep[e];
+
+		ck_assert(x->guid == y->guid && x->node_guid == y->node_guid &&
+			  x->node == y->node && x->sw == y->sw &&
+			  x->sw_port == y->sw_port &&
+			  x->port_num == y->port_num && x->lid == y->lid &&
+			  x->lmc == y->lmc && x->type == y->type);
+		ck_assert_str_eq(x->name, y->name);
+	}
+	for (uint32_t p = 0; p < a->n_ports; p++) {
+		const struct ftr_swport *x = &a->ports[p], *y = &b->ports[p];
+
+		ck_assert(x->peer == y->peer && x->peer_kind == y->peer_kind &&
+			  x->peer_port == y->peer_port &&
+			  x->width == y->width && x->speed == y->speed);
+	}
+}
+
+static inline struct ftr_fabric *must_parse(const char *text)
+{
+	struct ftr_fabric *f = NULL;
+	struct ftr_err err = { 0 };
+
+	if (ftr_parse_fabric(PATH, text, strlen(text), 0, &f, &err))
+		ck_abort_msg("%s", err.msg);
+	return f;
+}
+
+/* Write f as a netfile; free() the text. */
+static inline char *written(const struct ftr_fabric *f, const uint32_t *order)
+{
+	struct ftr_err err = { 0 };
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	ck_assert_ptr_nonnull(out);
+	if (ftr_write_netfile(out, f, order, &err))
+		ck_abort_msg("%s", err.msg);
+	fclose(out);
+	return text;
+}
+
+static inline void round_trip(const struct ftr_fabric *f)
+{
+	char *text = written(f, NULL);
+	struct ftr_fabric *g = must_parse(text);
+
+	same_fabric(f, g);
+	ftr_fabric_free(g);
+	free(text);
+}
+
+#endif

@@ -1,0 +1,538 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Readers and writers of topologies: every dialect, every refusal with its
+ * words and its line, round trips, and the real fabrics where they are.
+ */
+#include "unit/io_util.h"
+
+static struct ftr_err err;
+
+static ftr_sw sw_named(const struct ftr_fabric *f, const char *name)
+{
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		if (!strcmp(f->sw[s].name, name))
+			return s;
+	ck_abort_msg("no switch '%s'", name);
+	return FTR_SW_NONE;
+}
+
+/* ---- dialects ---------------------------------------------------------- */
+
+START_TEST(discovered)
+{
+	struct ftr_fabric *f = must_parse(good_net);
+	const struct ftr_swport *p;
+
+	ck_assert_uint_eq(f->n_sw, 2);
+	ck_assert_uint_eq(f->n_ep, 1);
+	ck_assert_uint_eq(f->sw[0].guid, 0x10);
+	ck_assert_str_eq(f->sw[0].name, "leaf 1");
+	ck_assert_uint_eq(f->sw[1].lid, 2);
+	ck_assert_uint_eq(f->ep[0].guid, 0x105);
+	ck_assert_uint_eq(f->ep[0].node_guid, 0x100);
+	ck_assert_uint_eq(f->ep[0].lid, 4);
+	ck_assert_uint_eq(f->ep[0].lmc, 2);
+	ck_assert_uint_eq(f->max_lid, 7);
+	p = ftr_fabric_port(f, 0, 2);
+	ck_assert_uint_eq(p->peer, 1);
+	ck_assert_uint_eq(p->peer_port, 3);
+	ck_assert_uint_eq(p->width, 4);
+	ck_assert_uint_eq(p->speed, FTR_SPEED_HDR);
+	round_trip(f);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+/* GUIDs, defaults and options as ibsim has them. */
+START_TEST(hand_written)
+{
+	struct ftr_fabric *f = must_parse(hand_net);
+
+	ck_assert_uint_eq(f->sw[0].guid, 0x200000);
+	ck_assert_uint_eq(f->sw[1].guid, 0x200001);
+	ck_assert_str_eq(f->sw[0].name, "Switch1");
+	ck_assert_uint_eq(f->n_ep, 2);
+	ck_assert_uint_eq(f->n_nodes, 1);
+	ck_assert_uint_eq(f->ep[0].guid, 0x100001);
+	ck_assert_uint_eq(f->ep[1].guid, 0x100002);
+	ck_assert_uint_eq(f->max_lid, 4);
+	ck_assert_uint_eq(ftr_fabric_port(f, 0, 1)->width, 0);
+	ck_assert_uint_eq(ftr_fabric_port(f, 0, 2)->width, 12);
+	ck_assert_uint_eq(ftr_fabric_port(f, 0, 3)->speed, FTR_SPEED_QDR);
+	round_trip(f);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+START_TEST(given_lmc)
+{
+	struct ftr_fabric *f = NULL;
+
+	ck_assert_int_eq(ftr_parse_fabric(PATH, hand_net, strlen(hand_net), 2,
+					  &f, &err), FTR_OK);
+	ck_assert_uint_eq(f->ep[0].lmc, 2);
+	ck_assert_uint_eq(f->ep[0].lid % 4, 0);
+	ck_assert_uint_eq(f->sw[0].lmc, 0);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+START_TEST(guid_counters)
+{
+	struct ftr_fabric *f = must_parse(
+		"switchguid=0x50\n"
+		"Switch 2 \"a\"\n[1] \"b\"[1]\n\n"
+		"Switch 2 \"b\"\n[1] \"a\"[1]\n[2] \"c\"[1]\n\n"
+		"switchguid+0x20\n"
+		"Switch 2 \"c\"\n[1] \"b\"[2]\n[2] \"r\"[2]\n\n"
+		"rtguid=0x900\n"
+		"Rt 2 \"r\" # \"router\"\n[2] \"c\"[2]\n\n");
+
+	ck_assert_uint_eq(f->sw[sw_named(f, "a")].guid, 0x50);
+	ck_assert_uint_eq(f->sw[sw_named(f, "b")].guid, 0x51);
+	ck_assert_uint_eq(f->sw[sw_named(f, "c")].guid, 0x70);
+	ck_assert_uint_eq(f->ep[0].guid, 0x902);
+	ck_assert_uint_eq(f->ep[0].type, FTR_NODE_ROUTER);
+	round_trip(f);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+/* Chassis lines, trailers, [ext N], -f's s= w= v=, bare and odd names, CR. */
+START_TEST(decorations)
+{
+	struct ftr_fabric *f = must_parse(
+		"Chassis 1 (guid 0x8f104)\r\n"
+		"# Spine Nodes\n"
+		"Spine 1 Chip 1\n"
+		"vendid=0x8f1\n"
+		"devid=0x5a31\n"
+		"sysimgguid=0x10\t\t# Chassis 1\n"
+		"switchguid=0x10(10)\t# ISR9288 Spine 1 Chip 1\r\n"
+		"Switch\t24 \"S-10\"  # ISR 9288 # x base port 0 lid 6 lmc 0\n"
+		"# between ports\n"
+		"[7][ext 3]\t\"H-a0\"[1][ext 2](a1) \t# \"say \"hi\" now\" lid 9 12xFDR10 s=4 w=8 v=1\r\n"
+		"Non-Chassis Nodes\n"
+		"\n"
+		"caguid=0xa0\n"
+		"Ca\t1 \"H-a0\" # \"say \"hi\" now\" (scp)\n"
+		"[1](a1)\t\"S-10\"[7][ext 3]\t# lid 9 lmc 0 \"ISR 9288 # x\" lid 6 12xFDR10\n");
+
+	ck_assert_str_eq(f->sw[0].name, "ISR 9288 # x");
+	ck_assert_uint_eq(f->sw[0].lid, 6);
+	ck_assert_str_eq(f->ep[0].name, "say \"hi\" now");
+	ck_assert_uint_eq(f->ep[0].lid, 9);
+	ck_assert_uint_eq(f->ep[0].sw_port, 7);
+	ck_assert_uint_eq(ftr_fabric_port(f, 0, 7)->width, 12);
+	ck_assert_uint_eq(ftr_fabric_port(f, 0, 7)->speed, FTR_SPEED_FDR10);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+START_TEST(modules)
+{
+	struct ftr_fabric *f = must_parse(
+		"width = 2\n"
+		"extspeed=3\n"
+		"module = \"m1\"\n"
+		"Switch 2 \"s\"\n[1] \"m2#s\"[1]\n\n"
+		"module = \"m2\"\n"
+		"Switch 2 \"s\"\n[1] \"m1#s\"[1]\n[2] \"h\"\n\n"
+		"speed=7\n"
+		"Hca 1 \"h\"\n[1] \"s\"[2] lid 9 lmc 0 w=1 e=0\n");
+
+	ck_assert_str_eq(f->sw[0].name, "m1#s");
+	ck_assert_str_eq(f->sw[1].name, "m2#s");
+	ck_assert_uint_eq(ftr_fabric_port(f, 0, 1)->width, 4);
+	ck_assert_uint_eq(ftr_fabric_port(f, 0, 1)->speed, FTR_SPEED_EDR);
+	/* two ends that differ: the lower counts */
+	ck_assert_uint_eq(ftr_fabric_port(f, 1, 2)->width, 1);
+	ck_assert_uint_eq(ftr_fabric_port(f, 1, 2)->speed, FTR_SPEED_QDR);
+	ck_assert_uint_eq(f->ep[0].lid, 9);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+START_TEST(subnet_lst)
+{
+	struct ftr_fabric *f = must_parse(good_lst);
+
+	ck_assert_uint_eq(f->n_sw, 2);
+	ck_assert_str_eq(f->sw[0].name, "leaf {1}");
+	ck_assert_uint_eq(f->sw[0].n_ports, 4);
+	ck_assert_uint_eq(f->ep[0].guid, 0x101);
+	ck_assert_uint_eq(f->ep[0].lid, 10);
+	ck_assert_uint_eq(ftr_fabric_port(f, 0, 2)->peer_port, 3);
+	ck_assert_uint_eq(ftr_fabric_port(f, 0, 2)->speed, FTR_SPEED_EDR);
+	round_trip(f);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+START_TEST(ports_report)
+{
+	struct ftr_fabric *f = must_parse(good_ports);
+
+	ck_assert_uint_eq(f->n_sw, 2);
+	ck_assert_uint_eq(f->sw[0].n_ports, 4);
+	ck_assert_uint_eq(f->sw[1].n_ports, 3);
+	ck_assert_str_eq(f->sw[1].name, "spine");
+	ck_assert_str_eq(f->ep[0].name, "node1");
+	ck_assert_uint_eq(f->ep[0].node_guid, 0x101);
+	ck_assert_uint_eq(ftr_fabric_port(f, 0, 2)->speed, FTR_SPEED_HDR);
+	round_trip(f);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+/* ---- refusals ---------------------------------------------------------- */
+
+/* base with the first occurrence of from replaced by to, and what is said. */
+struct refusal {
+	const char *base, *from, *to;
+	enum ftr_status status;
+	const char *msg;
+};
+
+#define LONG16 "xxxxxxxxxxxxxxxx"
+#define LONG256 LONG16 LONG16 LONG16 LONG16 LONG16 LONG16 LONG16 LONG16 \
+	LONG16 LONG16 LONG16 LONG16 LONG16 LONG16 LONG16 LONG16
+#define LONG4096 LONG256 LONG256 LONG256 LONG256 LONG256 LONG256 LONG256 \
+	LONG256 LONG256 LONG256 LONG256 LONG256 LONG256 LONG256 LONG256 LONG256
+
+static const struct refusal refusals[] = {
+	{ good_net, good_net, "", FTR_PARSE, "t.net:1: the file is empty" },
+	{ good_net, good_net, "# nothing\n\n", FTR_PARSE,
+	  "t.net:2: the file ends without a single node: no fabric" },
+	{ good_net, good_net, "Switch 4 \"a\"\n", FTR_PARSE,
+	  "t.net:1: the file ends without a single cable: no fabric" },
+	{ good_net, good_net, "#!/bin/sh\necho hello\n", FTR_PARSE,
+	  "t.net:2: neither record nor port line: 'echo hello'" },
+	{ good_net, "# a comment", "[1]\t\"S-20\"[3]", FTR_PARSE,
+	  "t.net:1: port line outside of a record: '[1]?\"S-20\"[3]'" },
+	{ good_net, "[3]\t\"S-10\"", "\n[3]\t\"S-10\"", FTR_PARSE,
+	  "t.net:11: port line outside of a record: '[3]?\"S-10\"[2]??# \"leaf 1\" lid 1 4xHDR'" },
+	{ good_net, "# a comment", "# " LONG4096, FTR_PARSE,
+	  "t.net:1: line of more than 4096 bytes: '# xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...'" },
+	{ good_net, "lid 1 4xNDR\n", "lid 1 4xND", FTR_PARSE,
+	  "t.net:14: the file ends in the middle of a line: '[1](105) ?\"S-10\"[1]??# lid 4 lmc 2 \"leaf...'" },
+	{ good_net, "\"leaf 1\" enhanced", "\"leaf 1 enhanced", FTR_PARSE,
+	  "t.net:4: no closing quote: '\"leaf 1 enhanced port 0 lid 1 lmc 0'" },
+	{ good_net, "\"S-20\"[3]", "\"S-20[3]", FTR_PARSE,
+	  "t.net:6: expected an option or a comment, found 'spine\" lid 2 4xHDR'" },
+	{ hand_net, "\"Switch2\"[3]", "\"Switch2[3]", FTR_PARSE,
+	  "t.net:4: no closing quote: '\"Switch2[3] s=4 # trunk'" },
+	{ good_net, "\"S-20\"[3]", "S-20[3]", FTR_PARSE,
+	  "t.net:6: expected a node id in quotes, found 'S-20[3]??# \"spine\" lid 2 4xHDR'" },
+	{ good_net, "4 \"S-20\"", "4 S-20", FTR_PARSE,
+	  "t.net:9: expected a node id in quotes, found 'S-20??# \"spine\" base port 0 lid 2 lmc 0'" },
+	{ good_net, "4 \"S-20\"", "4 \"\"", FTR_PARSE,
+	  "t.net:9: empty node id" },
+	{ good_net, "4 \"S-20\"", "4 \"S@20\"", FTR_PARSE,
+	  "t.net:9: \"S@20\": aliases are not supported" },
+	{ good_net, "Switch\t4 \"S-20\"", "Switch\t\"S-20\"", FTR_PARSE,
+	  "t.net:9: expected a number of ports, found '\"S-20\"??# \"spine\" base port 0 lid 2 lmc 0'" },
+	{ good_net, "4 \"S-20\"", "400 \"S-20\"", FTR_PARSE,
+	  "t.net:9: 400 ports, not 1..254" },
+	{ good_net, "4 \"S-20\"", "0 \"S-20\"", FTR_PARSE,
+	  "t.net:9: 0 ports, not 1..254" },
+	{ good_net, "4 \"S-20\"", "2 \"S-20\"", FTR_INVAL,
+	  "t.net:10: port 3 of \"S-20\", which has ports 1..2" },
+	{ good_net, "\"S-20\"[3]", "\"S-20\"[7]", FTR_INVAL,
+	  "t.net:6: port 2 of \"S-10\" is cabled to port 7 of \"S-20\", which has ports 1..4" },
+	{ good_net, "[2]\t\"S-20\"", "[x]\t\"S-20\"", FTR_PARSE,
+	  "t.net:6: expected a port number, found 'x]?\"S-20\"[3]??# \"spine\" lid 2 4xHDR'" },
+	{ good_net, "[2]\t\"S-20\"", "[2\t\"S-20\"", FTR_PARSE,
+	  "t.net:6: expected ']' after the port number, found '?\"S-20\"[3]??# \"spine\" lid 2 4xHDR'" },
+	{ good_net, "[2]\t\"S-20\"", "[0]\t\"S-20\"", FTR_PARSE,
+	  "t.net:6: port number 0, not 1..254" },
+	{ good_net, "\"S-20\"[3]", "\"S-20\"[999]", FTR_PARSE,
+	  "t.net:6: port number 999, not 1..254" },
+	{ good_net, "[2]\t\"S-20\"", "[1]\t\"S-20\"", FTR_INVAL,
+	  "t.net:6: port 1 of \"S-10\" is cabled to \"S-20\" port 3, but on line 5 to \"H-100\" port 1" },
+	{ good_net, "\"S-20\"[3]", "\"S-99\"[3]", FTR_INVAL,
+	  "t.net:6: port 2 of \"S-10\" is cabled to \"S-99\", which has no record" },
+	{ good_net, "\"S-20\"[3]", "\"S-10\"[2]", FTR_INVAL,
+	  "t.net:6: port 2 of \"S-10\" is cabled to itself" },
+	{ good_net, "\"S-20\"[3]", "\"S-20\"[4]", FTR_INVAL,
+	  "t.net:6: port 2 of \"S-10\" is cabled to \"S-20\" port 4, but the record of \"S-20\" (line 9) has no line for that port" },
+	{ good_net, "\"S-10\"[2]", "\"S-10\"[1]", FTR_INVAL,
+	  "t.net:6: port 2 of \"S-10\" is cabled to \"S-20\" port 3, but line 10 cables that port to \"S-10\" port 1" },
+	{ good_net, "switchguid=0x20(20)\nSwitch\t4 \"S-20\"",
+	  "switchguid=0x20(20)\nSwitch\t4 \"S-10\"", FTR_INVAL,
+	  "t.net:9: a second record of \"S-10\", the first is on line 4" },
+	{ good_net, "switchguid=0x20", "switchguid=0x10", FTR_INVAL,
+	  "t.net:9: node GUID 0x0000000000000010 of \"S-20\" belongs to \"S-10\" on line 4 already" },
+	{ good_net, "caguid=0x100", "caguid=0x20", FTR_INVAL,
+	  "t.net:13: node GUID 0x0000000000000020 of \"H-100\" belongs to \"S-20\" on line 9 already" },
+	{ good_net, "caguid=0x100", "caguid 0x100", FTR_PARSE,
+	  "t.net:12: expected '=' and a GUID, found ' 0x100'" },
+	{ good_net, "caguid=0x100", "caguid=hello", FTR_PARSE,
+	  "t.net:12: expected a GUID, found 'hello'" },
+	{ good_net, "caguid=0x100", "caguid=0x11112222333344445", FTR_PARSE,
+	  "t.net:12: expected a GUID, found '0x11112222333344445'" },
+	{ good_net, "0x20(20)", "0x20(2z)", FTR_PARSE,
+	  "t.net:8: expected a GUID in parentheses, found '(2z)'" },
+	{ good_net, "[1](105)", "[1](105", FTR_PARSE,
+	  "t.net:5: expected a GUID in parentheses, found '(105 ??# \"node1\" lid 4 4xNDR'" },
+	{ good_net, "[1](105) \t\"S", "[1](106) \t\"S", FTR_INVAL,
+	  "t.net:5: port 1 of \"H-100\" has GUID 0x0000000000000105 here but 0x0000000000000106 on line 14" },
+	{ good_net, "lid 4 4xNDR", "lid 8 4xNDR", FTR_INVAL,
+	  "t.net:5: \"H-100\" has LID 8 here but LID 4 on line 14" },
+	{ good_net, "\"spine\" lid 2", "\"spine\" lid 3", FTR_INVAL,
+	  "t.net:6: \"S-20\" has LID 3 here but LID 2 on line 9" },
+	{ good_net, "lid 2 4xHDR\n\nswitchguid=0x20(20)\nSwitch\t4 \"S-20\"\t\t# \"spine\" base port 0 lid 2",
+	  "\n\nswitchguid=0x20(20)\nSwitch\t4 \"S-20\"\t\t# \"spine\" base port 0 lid 1",
+	  FTR_INVAL,
+	  "t.net:9: LID 1 of \"S-20\" belongs to the node on line 4 already" },
+	{ good_net, "lid 2 4xHDR\n\nswitchguid=0x20(20)\nSwitch\t4 \"S-20\"\t\t# \"spine\" base port 0 lid 2",
+	  "\n\nswitchguid=0x20(20)\nSwitch\t4 \"S-20\"\t\t# \"spine\" base port 0 lid 6",
+	  FTR_INVAL,
+	  "t.net:14: LID 6 of \"H-100\" belongs to the node on line 9 already" },
+	{ good_net, "lid 4 lmc 2", "lid 4 lmc 3", FTR_INVAL,
+	  "t.net:14: port 0x0000000000000105: base LID 4 does not fit LMC 3 and the unicast range 1..49151" },
+	{ good_net, "lid 4 lmc 2", "lid 49152 lmc 2", FTR_PARSE,
+	  "t.net:14: LID 49152 is above 49151" },
+	{ good_net, "lid 4 lmc 2", "lid 4 lmc 8", FTR_PARSE,
+	  "t.net:14: LMC 8 is above 7" },
+	{ hand_net, "w=8", "w=99", FTR_PARSE,
+	  "t.net:3: expected w=0..31, found 'w=99'" },
+	{ hand_net, "w=8", "fast", FTR_PARSE,
+	  "t.net:3: expected an option or a comment, found 'fast'" },
+	{ hand_net, "Switch\t8", "width=40\nSwitch\t8", FTR_PARSE,
+	  "t.net:1: expected width=0..31, found '40'" },
+	{ hand_net, "Switch\t8", "module \"x\"\nSwitch\t8", FTR_PARSE,
+	  "t.net:1: expected '=', found '\"x\"'" },
+	{ hand_net, "Switch\t8", "include \"x\"\nSwitch\t8", FTR_PARSE,
+	  "t.net:1: neither record nor port line: 'include \"x\"'" },
+	{ hand_net, "Hca1\"[2]", "Hca1\"[ext]", FTR_PARSE,
+	  "t.net:3: expected a port number, found 'ext]  w=8'" },
+	{ hand_net, "Hca1\"[2]", "Hca1\"[2][ext]", FTR_PARSE,
+	  "t.net:3: expected an external port number, found '[ext]  w=8'" },
+	{ good_lst, "{ SW", "{ XX", FTR_PARSE,
+	  "t.net:1: expected SW, CA or Rt, found 'XX Ports:04 SystemGUID:0000000000000010 ...'" },
+	{ good_lst, "Ports:04", "Ports:4z", FTR_PARSE,
+	  "t.net:1: expected Ports:, found 'Ports:4z SystemGUID:0000000000000010 Nod...'" },
+	{ good_lst, "PN:01 }", "PN:09 }", FTR_INVAL,
+	  "t.net:1: port 9 of node 0x0000000000000010, which has ports 1..4" },
+	{ good_lst, "Ports:04", "Ports:05", FTR_INVAL,
+	  "t.net:2: node 0x0000000000000010 of type 2 with 4 ports was of type 2 with 5 ports on line 1" },
+	{ good_lst, "LID:0001", "LID:0003", FTR_INVAL,
+	  "t.net:2: switch 0x0000000000000010 has LID 1 here but LID 3 on line 1" },
+	{ good_lst, "LID:000A", "LID:000B", FTR_INVAL,
+	  "t.net:1: \"0x0000000000000100\" has LID 11 here but LID 10 on line 4" },
+	{ good_lst, "LID:000A", "LID:C000", FTR_PARSE,
+	  "t.net:1: LID 49152 is above 49151" },
+	{ good_lst, "{leaf {1}}", "leaf", FTR_PARSE,
+	  "t.net:1: expected {description}, found 'leaf LID:0001 PN:01 } { CA-SM Ports:02 S...'" },
+	{ good_lst, LST_END, "\n", FTR_PARSE,
+	  "t.net:1: expected PHY=, found the end of the line" },
+	{ good_lst, "LOG=ACT SPD=25", "LOG=ACT", FTR_PARSE,
+	  "t.net:1: expected PHY=.. LOG=.. SPD=.., found 'PHY=4x LOG=ACT'" },
+	{ good_ports, "- SW     1", "- SX     1", FTR_PARSE,
+	  "t.net:4: expected SW, CA or RT, found 'SX     1  2 0x0000000000000010 ( 'spine'...'" },
+	{ good_ports, "( 'node1'", "'node1'", FTR_PARSE,
+	  "t.net:5: expected ( 'name' - 'name' ), found ' 'node1' - 'leaf 1' )'" },
+	{ good_ports, "- CA     4  1", "- CA     x  1", FTR_PARSE,
+	  "t.net:1: expected a LID, found 'x  1 0x0000000000000101 ( 'leaf 1' - 'no...'" },
+	{ good_ports, "SW     1  2", "SW     7  2", FTR_INVAL,
+	  "t.net:2: switch 0x0000000000000010 has LID 7 here but LID 1 on line 1" },
+	{ good_ports, "SW     2  3 0x0000000000000020 4x", "SW     2  4 0x0000000000000020 4x", FTR_INVAL,
+	  "t.net:2: port 2 of \"0x0000000000000010\" is cabled to \"0x0000000000000020\" port 3, but the record of \"0x0000000000000020\" (line 2) has no line for that port" },
+};
+
+START_TEST(refused)
+{
+	const struct refusal *r = &refusals[_i];
+	const char *hit = strstr(r->base, r->from);
+	struct ftr_fabric *f = NULL;
+	enum ftr_status st;
+	size_t len;
+	char *text;
+	FILE *out = open_memstream(&text, &len);
+
+	ck_assert_ptr_nonnull(hit);
+	ck_assert_ptr_nonnull(out);
+	fprintf(out, "%.*s%s%s", (int)(hit - r->base), r->base, r->to,
+		hit + strlen(r->from));
+	fclose(out);
+	st = ftr_parse_fabric(PATH, text, len, 0, &f, &err);
+	if (!st)
+		ck_abort_msg("accepted, instead of: %s", r->msg);
+	ck_assert_str_eq(err.msg, r->msg);
+	ck_assert_int_eq(st, r->status);
+	ck_assert_int_eq(err.status, r->status);
+	ck_assert_ptr_null(f);
+	free(text);
+}
+END_TEST
+
+START_TEST(nul_byte)
+{
+	static const char text[] = "Switch 2 \"a\"\n[1] \"b\0\"[1]\n";
+	struct ftr_fabric *f = NULL;
+
+	ck_assert_int_eq(ftr_parse_fabric(PATH, text, sizeof(text) - 1, 0, &f,
+					  &err), FTR_PARSE);
+	ck_assert_str_eq(err.msg, "t.net:2: NUL byte in column 7");
+}
+END_TEST
+
+START_TEST(no_such_file)
+{
+	struct ftr_fabric *f = NULL;
+
+	ck_assert_int_eq(ftr_read_fabric("/nowhere/x", 0, &f, &err), FTR_IO);
+	ck_assert_str_eq(err.msg, "cannot open /nowhere/x: No such file or directory");
+	ck_assert_int_eq(ftr_read_fabric("/", 0, &f, &err), FTR_IO);
+	ck_assert_str_eq(err.msg, "cannot read /: Is a directory");
+}
+END_TEST
+
+/* ---- writing ----------------------------------------------------------- */
+
+START_TEST(order_of_records)
+{
+	struct ftr_fabric *f = must_parse(good_net), *g;
+	static const uint32_t order[] = { 2, 1, 0 }, bad[] = { 0, 0, 1 };
+	char *text = written(f, order);
+	FILE *null = fopen("/dev/null", "w");
+
+	ck_assert(strstr(text, "\nCa\t") < strstr(text, "\nSwitch\t"));
+	g = must_parse(text);
+	same_fabric(f, g);
+	ck_assert_int_eq(ftr_write_netfile(null, f, bad, &err), FTR_INVAL);
+	ck_assert_str_eq(err.msg, "order of records: entry 1 is 0, so it is no permutation of 0..2");
+	fclose(null);
+	ftr_fabric_free(f);
+	ftr_fabric_free(g);
+	free(text);
+}
+END_TEST
+
+START_TEST(full_disk)
+{
+	struct ftr_fabric *f = must_parse(good_net);
+	FILE *full = fopen("/dev/full", "w");
+
+	if (full) {
+		ck_assert_int_eq(ftr_write_netfile(full, f, NULL, &err),
+				 FTR_IO);
+		ck_assert_str_eq(err.msg, "cannot write the netfile: No space left on device");
+		fclose(full);
+	}
+	ftr_fabric_free(f);
+}
+END_TEST
+
+/* Whatever the generator can make comes back the same. */
+START_TEST(generated_round_trips)
+{
+	static const char *const shape[] = { "2;2,3;1,2;1,2", "3;2,2,3;2,2,1;1,1,1",
+					     "kary:3,3", "648" };
+
+	for (size_t i = 0; i < FTR_ARRAY_LEN(shape); i++)
+		for (unsigned int mix = 0; mix < 8; mix++) {
+			struct ftr_gen_opts o = {
+				.seed = mix, .random_guids = mix & 1,
+				.random_ports = mix & 2,
+				.random_lids = mix & 4, .lmc = mix % 3,
+			};
+			struct ftr_fabric *f = NULL;
+			struct ftr_pgft g;
+
+			ck_assert_int_eq(ftr_pgft_parse(shape[i], &g, &err), FTR_OK);
+			ck_assert_int_eq(ftr_gen_pgft(&g, &o, &f, &err), FTR_OK);
+			round_trip(f);
+			ftr_fabric_free(f);
+		}
+}
+END_TEST
+
+/* ---- real fabrics ------------------------------------------------------ */
+
+static const struct {
+	const char *file;
+	uint32_t n_sw, n_ep, links, aggregation;
+} real[] = {
+	{ "avakas/avakas.net", 25, 281, 569, 0 },
+	{ "plafrim2/plafrim2a.net", 7, 96, 155, 0 },
+	{ "plafrim/plafrim.net", 9, 125, 201, 0 },
+	{ "topograph/topograph.net", 40, 582, 1114, 40 },
+	{ "topograph/topograph-noan.net", 40, 542, 1074, 0 },
+};
+
+static void real_path(char *to, size_t room, const char *file)
+{
+	const char *dir = getenv("FTR_TOPOLOGIES");
+	const char *top = getenv("abs_top_srcdir");
+
+	if (dir)
+		snprintf(to, room, "%s/%s", dir, file);
+	else
+		snprintf(to, room, "%s/../shared/topologies/%s",
+			 top ? top : ".", file);
+}
+
+START_TEST(real_fabric)
+{
+	struct ftr_fabric *f = NULL;
+	uint32_t links, an = 0;
+	char path[4096];
+	FILE *in;
+
+	real_path(path, sizeof(path), real[_i].file);
+	in = fopen(path, "r");
+	if (!in) {
+		printf("SKIP: %s is not there (set FTR_TOPOLOGIES)\n", path);
+		fflush(stdout);
+		return;
+	}
+	fclose(in);
+	if (ftr_read_fabric(path, 0, &f, &err))
+		ck_abort_msg("%s", err.msg);
+	links = f->n_sw_links;
+	for (ftr_ep e = 0; e < f->n_ep; e++) {
+		links += f->ep[e].sw != FTR_SW_NONE;
+		an += ftr_ep_is_aggregation(&f->ep[e]);
+		ck_assert_uint_ne(f->ep[e].lid, 0);
+	}
+	ck_assert_uint_eq(f->n_sw, real[_i].n_sw);
+	ck_assert_uint_eq(f->n_ep, real[_i].n_ep);
+	ck_assert_uint_eq(links, real[_i].links);
+	ck_assert_uint_eq(an, real[_i].aggregation);
+	round_trip(f);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("io");
+	TCase *tc = tcase_create("topologies");
+	SRunner *r;
+	int failed;
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, discovered);
+	tcase_add_test(tc, hand_written);
+	tcase_add_test(tc, given_lmc);
+	tcase_add_test(tc, guid_counters);
+	tcase_add_test(tc, decorations);
+	tcase_add_test(tc, modules);
+	tcase_add_test(tc, subnet_lst);
+	tcase_add_test(tc, ports_report);
+	tcase_add_loop_test(tc, refused, 0, (int)FTR_ARRAY_LEN(refusals));
+	tcase_add_test(tc, nul_byte);
+	tcase_add_test(tc, no_such_file);
+	tcase_add_test(tc, order_of_records);
+	tcase_add_test(tc, full_disk);
+	tcase_add_test(tc, generated_round_trips);
+	tcase_add_loop_test(tc, real_fabric, 0, (int)FTR_ARRAY_LEN(real));
+	suite_add_tcase(s, tc);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

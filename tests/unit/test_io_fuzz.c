@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Broken input: every cut of small files, seeded mutations of every dialect,
+ * the corpus in tests/fuzz, and every allocation failing once.  Nothing may
+ * crash, leak, or be accepted that cannot be written and read again.
+ */
+#include <dirent.h>
+
+#include "unit/io_util.h"
+
+#define MUTATIONS 20000
+
+static struct ftr_err err;
+
+static const char *const sound[] = { good_net, hand_net, good_lst, good_ports };
+
+/* What was accepted can be written, and read again unless no switch has a
+ * cable (two hosts back to back). */
+static void reread(const struct ftr_fabric *f)
+{
+	struct ftr_fabric *g = NULL;
+	struct ftr_err why = { 0 };
+	uint32_t cables = f->n_sw_links;
+	char *text = written(f, NULL);
+
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		cables += f->ep[e].sw != FTR_SW_NONE;
+	if (cables && ftr_parse_fabric(PATH, text, strlen(text), 0, &g, &why))
+		ck_abort_msg("%s\n%s", why.msg, text);
+	ftr_fabric_free(g);
+	free(text);
+}
+
+/* Read; what is accepted must survive a round trip. */
+static enum ftr_status feed(const char *text, size_t len)
+{
+	struct ftr_fabric *f = NULL;
+	enum ftr_status st;
+
+	memset(&err, 0, sizeof(err));
+	st = ftr_parse_fabric(PATH, text, len, 0, &f, &err);
+	if (st) {
+		ck_assert_ptr_null(f);
+		ck_assert_int_eq(err.status, st);
+		ck_assert_str_ne(err.msg, "");
+		return st;
+	}
+	reread(f);
+	ftr_fabric_free(f);
+	return FTR_OK;
+}
+
+START_TEST(cut_everywhere)
+{
+	const char *text = sound[_i];
+	size_t len = strlen(text);
+
+	for (size_t cut = 0; cut < len; cut++) {
+		/* a heap copy of the very length: reading beyond it shows */
+		char *copy = malloc(cut + 1);
+
+		memcpy(copy, text, cut);
+		copy = realloc(copy, cut ? cut : 1);
+		if (!feed(copy, cut))
+			ck_abort_msg("cut after %zu bytes was accepted", cut);
+		ck_assert(!strncmp(err.msg, PATH ":", strlen(PATH) + 1));
+		free(copy);
+	}
+	ck_assert_int_eq(feed(text, len), FTR_OK);
+}
+END_TEST
+
+static void mutate(struct ftr_rng *r, char *text, size_t *len, size_t room)
+{
+	static const char *const piece[] = {
+		"\"", "[", "]", "(", ")", "#", "\n", "\n\n", "lid 49151", "lmc 7",
+		"Switch 1 \"x\"\n", "[1] \"x\"[1]\n", "caguid=0x10\n", "{", "}",
+		"4294967296", "18446744073709551616", "0x", "-1", "12xXDR",
+		"LID:FFFF", " - ", "\r", "module=\"m\"\n",
+	};
+	size_t at = ftr_rng_below(r, (uint32_t)*len);
+	size_t n = ftr_rng_below(r, 24) + 1u, add;
+	const char *s;
+
+	n = FTR_MIN(n, *len - at);
+	switch (ftr_rng_below(r, 5)) {
+	case 0:
+		text[at] = (char)ftr_rng_below(r, 256);
+		break;
+	case 1:
+		text[at] = (char)(text[at] ^ 1 << ftr_rng_below(r, 8));
+		break;
+	case 2:
+		if (n == *len)
+			break;
+		memmove(text + at, text + at + n, *len - at - n);
+		*len -= n;
+		break;
+	case 3:
+		if (*len + n > room)
+			break;
+		memmove(text + at + n, text + at, *len - at);
+		*len += n;
+		break;
+	default:
+		s = piece[ftr_rng_below(r, FTR_ARRAY_LEN(piece))];
+		add = strlen(s);
+		if (*len + add > room)
+			break;
+		memmove(text + at + add, text + at, *len - at);
+		memcpy(text + at, s, add);
+		*len += add;
+	}
+}
+
+START_TEST(mutations)
+{
+	struct ftr_rng rng;
+	uint32_t taken = 0;
+
+	ftr_rng_seed(&rng, 20261120u + (unsigned int)_i);
+	for (uint32_t i = 0; i < MUTATIONS / FTR_ARRAY_LEN(sound); i++) {
+		size_t len = strlen(sound[_i]), room = len + 256;
+		char *text = malloc(room);
+
+		memcpy(text, sound[_i], len);
+		for (uint32_t k = ftr_rng_below(&rng, 3); k < 3; k++)
+			mutate(&rng, text, &len, room);
+		text = realloc(text, len);
+		taken += !feed(text, len);
+		free(text);
+	}
+	/* else the mutations are too wild to say anything */
+	ck_assert_uint_gt(taken, 0);
+}
+END_TEST
+
+/* The corpus: every file there is torn, and refused. */
+START_TEST(corpus)
+{
+	const char *top = getenv("abs_top_srcdir");
+	char dir[4096], path[8192];
+	struct dirent *e;
+	int n = 0;
+	DIR *d;
+
+	snprintf(dir, sizeof(dir), "%s/tests/fuzz", top ? top : ".");
+	d = opendir(dir);
+	if (!d) {
+		printf("SKIP: %s is not there\n", dir);
+		fflush(stdout);
+		return;
+	}
+	while ((e = readdir(d))) {
+		struct ftr_fabric *f = NULL;
+
+		if (e->d_name[0] == '.' || !strcmp(e->d_name, "README"))
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
+		if (!ftr_read_fabric(path, 0, &f, &err))
+			ck_abort_msg("%s was accepted", path);
+		ck_assert(!strncmp(err.msg, path, strlen(path)));
+		n++;
+	}
+	closedir(d);
+	ck_assert_int_ge(n, 10);
+}
+END_TEST
+
+START_TEST(without_memory)
+{
+	struct ftr_fabric *f = NULL;
+	unsigned long n = 0;
+	enum ftr_status st;
+
+	do {
+		ftr_alloc_fail_at(++n);
+		st = ftr_parse_fabric(PATH, sound[_i], strlen(sound[_i]), 1,
+				      &f, &err);
+		ftr_alloc_fail_at(0);
+		if (st)
+			ck_assert_int_eq(st, FTR_NOMEM);
+		if (st)
+			ck_assert_int_eq(err.status, FTR_NOMEM);
+	} while (st);
+	ck_assert_uint_gt(n, 10);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+START_TEST(writing_without_memory)
+{
+	static const uint32_t order[] = { 0, 1, 2 };
+	struct ftr_fabric *f = must_parse(good_net);
+	FILE *null = fopen("/dev/null", "w");
+	unsigned long n = 0;
+	enum ftr_status st;
+
+	do {
+		ftr_alloc_fail_at(++n);
+		st = ftr_write_netfile(null, f, order, &err);
+		ftr_alloc_fail_at(0);
+		if (st)
+			ck_assert_int_eq(st, FTR_NOMEM);
+	} while (st);
+	fclose(null);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("broken input");
+	TCase *tc = tcase_create("fuzz");
+	int n = (int)FTR_ARRAY_LEN(sound), failed;
+	SRunner *r;
+
+	tcase_set_timeout(tc, 300);
+	tcase_add_loop_test(tc, cut_everywhere, 0, n);
+	tcase_add_loop_test(tc, mutations, 0, n);
+	tcase_add_test(tc, corpus);
+	tcase_add_loop_test(tc, without_memory, 0, n);
+	tcase_add_test(tc, writing_without_memory);
+	suite_add_tcase(s, tc);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
