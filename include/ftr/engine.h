@@ -56,6 +56,9 @@ struct ftr_route_stats {
 struct ftr_engine_ops {
 	const char *name;	/* lower case, as in opensm.conf */
 	const char *summary;	/* one line for --help and man pages */
+	/* Promises a path from every switch to every LID of its island; else
+	 * only where the shape has a finite cost. */
+	bool (*complete)(const struct ftr_route_opts *opts);
 	enum ftr_status (*route)(const struct ftr_shape *shape,
 				 const struct ftr_route_opts *opts,
 				 struct ftr_team *team, struct ftr_tables *out,

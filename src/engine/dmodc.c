@@ -396,8 +396,15 @@ static enum ftr_status dmodc_route(const struct ftr_shape *sh,
 	return FTR_OK;
 }
 
+static bool dmodc_complete(const struct ftr_route_opts *opts)
+{
+	(void)opts;
+	return false;
+}
+
 const struct ftr_engine_ops ftr_engine_dmodc = {
 	.name = "dmodc",
+	.complete = dmodc_complete,
 	.summary = "closed-form, fault-resilient fat-tree routing (Dmodc)",
 	.route = dmodc_route,
 };

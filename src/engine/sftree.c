@@ -190,8 +190,14 @@ static enum ftr_status sftree_route(const struct ftr_shape *sh,
 	return st;
 }
 
+static bool sftree_complete(const struct ftr_route_opts *opts)
+{
+	return !opts || opts->sftree_mode == FTR_SFTREE_INVERTED;
+}
+
 const struct ftr_engine_ops ftr_engine_sftree = {
 	.name = "sftree",
+	.complete = sftree_complete,
 	.summary = "dmodc, and every switch reaches everything on one lane (sFtree)",
 	.route = sftree_route,
 };
