@@ -43,12 +43,12 @@ ask_switches() {
 }
 
 cut_cables() {
-	local n=$1
+	local a p _
 	osm_mark sm
-	sim_cables "$T/fabric.net" | awk 'NR % 3 == 1' | head -n "$n" |
-		while IFS=$'\t' read -r a p _ _ _ _; do
-			sim_do "Unlink \"$a\"[$p]"
-		done
+	while IFS=$'\t' read -r a p _; do
+		sim_do "Unlink \"$a\"[$p]"
+	done < <(sim_cables "$T/fabric.net" |
+		awk -v n="$1" 'NR % 3 == 1 && k++ < n')
 	osm_settled sm "$patience"
 }
 
