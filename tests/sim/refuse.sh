@@ -68,7 +68,7 @@ case_other_opensm_version() {
 	mkdir "$T/plugins"
 	sed 's/OpenSM 3\.3\.23/OpenSM 9.9.99/g' \
 		"$SIM_BUILD/.libs/libibfattree.so" >"$T/plugins/libibfattree.so"
-	SIM_PLUGINS=$T/plugins
+	export SIM_PLUGINS=$T/plugins
 	gen '2;4,4;1,4;1,1' --random-guids --seed 43
 	sim_start "$T/sim" "$T/fabric.net"
 	osm_start sm <<-EOF
