@@ -9,7 +9,7 @@
 #include "core/core.h"
 #include <ftr/ftr.h>
 
-/* FTR_SEED, or 1; n times FTR_RUNS. */
+/* FTR_SEED, or 1; n times FTR_RUNS ("4", or "1/4" for slow builds). */
 uint64_t trees_first_seed(void);
 unsigned int trees_runs(unsigned int n);
 
