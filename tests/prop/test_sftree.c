@@ -183,6 +183,37 @@ START_TEST(damaged_trees)
 			acyclic(&b, seed);
 		unroute(&b);
 	}
+	printf("damaged trees, seeds %" PRIu64 "..%" PRIu64
+	       ": all reach all, no cycle\n", trees_first_seed(), seed - 1);
+}
+END_TEST
+
+/* Trees of real sizes, with 1 to 60 % of the cables and some switches dead. */
+START_TEST(large_damaged_trees)
+{
+	static const char *const shape[] = {
+		"648", "kary:6,3", "3;8,8,8;1,8,8;1,1,1", "2;12,24;1,6;1,2",
+	};
+	static const unsigned int percent[] = { 1, 5, 10, 30, 60 };
+	uint64_t seed = trees_first_seed();
+
+	for (unsigned int i = 0; i < trees_runs(40); i++, seed++) {
+		struct ftr_damage d = { .seed = seed, .switches = i % 4 };
+		struct both b = { 0 };
+		struct ftr_fabric *f;
+		struct ftr_pgft g;
+
+		ck_assert(!ftr_pgft_parse(shape[i / 5 % 4], &g, &err));
+		f = trees_grow(&g, seed, 0);
+		d.links = f->n_sw_links * percent[i % 5] / 100;
+		ck_assert(!ftr_gen_damage(f, &d, &b.f, &err));
+		ftr_fabric_free(f);
+		route(&b, NULL, NULL);
+		complete(&b, seed);
+		if (i % 8 == 0)
+			acyclic(&b, seed);
+		unroute(&b);
+	}
 }
 END_TEST
 
@@ -493,6 +524,7 @@ int main(void)
 	tcase_set_timeout(t, 0);
 	tcase_add_test(t, whole_trees);
 	tcase_add_test(t, damaged_trees);
+	tcase_add_test(t, large_damaged_trees);
 	tcase_add_test(t, no_trees_at_all);
 	tcase_add_test(t, all_sets_of_three_faults);
 	tcase_add_test(t, sideways_cables);
