@@ -63,8 +63,7 @@ struct ftr_shape_opts {
 struct ftr_group {
 	ftr_sw remote;		/* Omega_g */
 	uint32_t first;		/* ports: ftr_shape.group_ports[first ..] */
-	uint32_t n;		/* #g, ascending by the key below */
-	bool up;
+	uint32_t n;		/* #g */
 };
 
 /* Destination classes: each has its own index d, so that a few I/O or
@@ -100,10 +99,11 @@ struct ftr_shape {
 	const uint32_t *col;	/* [n_sw] column of a switch */
 	const ftr_sw *col_sw;	/* [n_sw] switch of a column */
 	const uint32_t *leaf_hosts;	/* [n_leaf] host ports of the leaf */
-	/* groups of s: group_first[s] .. group_first[s+1]-1; all up groups
-	 * first, ordered by (plane, GUID) */
+	/* groups of s: group_first[s] .. group_first[s+1]-1: first those above,
+	 * ordered by (plane, GUID), then those below, then sideways ones */
 	const uint32_t *group_first;	/* [n_sw + 1] */
-	const uint32_t *n_up;		/* [n_sw] up groups of s */
+	const uint32_t *n_up;		/* [n_sw] groups above s */
+	const uint32_t *n_down;		/* [n_sw] groups below s */
 	const struct ftr_group *groups;
 	const ftr_port *group_ports;
 	const uint64_t *divider;	/* [n_sw] Pi_s, >= 1, saturating */
@@ -139,6 +139,21 @@ enum ftr_status ftr_shape_new(const struct ftr_fabric *f,
 			      struct ftr_team *team, struct ftr_shape **out,
 			      struct ftr_err *err) FTR_MUST_USE;
 void ftr_shape_free(struct ftr_shape *sh);	/* NULL is accepted */
+
+/*
+ * The same shape over another order: level[s] takes the place of the rank, so
+ * a cable goes up from the lower to the higher level.  Destinations, columns,
+ * dividers and the order of groups (among those above, and among those below)
+ * stay; ranks, groups above and below, costs and down-costs are made anew.
+ * sideways: may cables be used that were sideways in sh.  Neighbours over the
+ * cables used must differ in level (FTR_INVAL if not).  rank is NULL in the result if there are more than 255 levels.  FTR_LIMIT: a
+ * path that exists would be longer than 254 hops.  sh must outlive the result.
+ */
+enum ftr_status ftr_shape_reorder(const struct ftr_shape *sh,
+				  const uint16_t *level, bool sideways,
+				  struct ftr_team *team,
+				  struct ftr_shape **out,
+				  struct ftr_err *err) FTR_MUST_USE;
 
 /*
  * The order that the tables are balanced for: calls fn once per index of

@@ -88,9 +88,13 @@ int cli_fail(const struct ftr_err *err);
 #define CLI_OPT_THREADS(s) \
 	{ "threads", CLI_UINT, offsetof(s, threads), "N", \
 	  "threads; 0: one per core", "0", 0, FTR_TEAM_MAX }
-#define CLI_OPT_ENGINE(s) \
-	{ "engine", CLI_ENGINE, offsetof(s, engine), "NAME", \
-	  "routing engine", "dmodc", 0, 0 }
+#define CLI_OPTS_ENGINE(s) \
+	{ "engine", CLI_ENGINE, offsetof(s, engine.ops), "NAME", \
+	  "routing engine", "dmodc", 0, 0 }, \
+	{ "sftree-mode", CLI_WORD, offsetof(s, engine.sftree_mode), \
+	  "inverted|paper", "how sftree routes", "inverted", 0, 0 }, \
+	{ "sm-switch", CLI_U64, offsetof(s, engine.sm_switch), "GUID", \
+	  "switch of the subnet manager, for sftree; 0: any", "0", 0, 0 }
 #define CLI_OPT_ROOTS(s) \
 	{ "roots", CLI_FILE, offsetof(s, files.roots), "FILE", \
 	  "node GUIDs of the top switches", NULL, 0, 0 }
@@ -112,6 +116,19 @@ int cli_fail(const struct ftr_err *err);
 #define CLI_OPT_END { NULL, CLI_FLAG, 0, NULL, NULL, NULL, 0, 0 }
 
 /* ---- things that several commands do (common.c) ------------------------ */
+
+/* An engine and its options, as CLI_OPTS_ENGINE fills them. */
+struct cli_engine {
+	const struct ftr_engine_ops *ops;
+	unsigned int sftree_mode;
+	uint64_t sm_switch;	/* GUID or 0 */
+};
+
+/* FTR_INVAL if sm_switch is no switch of f. */
+enum ftr_status cli_route_opts(const struct cli_engine *e,
+			       const struct ftr_fabric *f,
+			       struct ftr_route_opts *out,
+			       struct ftr_err *err) FTR_MUST_USE;
 
 struct cli_guid_files {
 	const char *roots, *cn, *io;

@@ -36,6 +36,21 @@ const char *cli_num(char *buf, uint64_t n)
 	return buf;
 }
 
+enum ftr_status cli_route_opts(const struct cli_engine *e,
+			       const struct ftr_fabric *f,
+			       struct ftr_route_opts *out, struct ftr_err *err)
+{
+	*out = (struct ftr_route_opts)FTR_ROUTE_OPTS_INIT;
+	out->sftree_mode = (enum ftr_sftree_mode)e->sftree_mode;
+	if (!e->sm_switch)
+		return FTR_OK;
+	out->sm_switch = ftr_fabric_find_sw(f, e->sm_switch);
+	if (out->sm_switch == FTR_SW_NONE)
+		return ftr_fail(err, FTR_INVAL, "--sm-switch 0x%016" PRIx64 ": no switch of the fabric has that GUID",
+				e->sm_switch);
+	return FTR_OK;
+}
+
 static enum ftr_status read_one(const char *path, struct ftr_guids *out,
 				struct ftr_err *err)
 {

@@ -132,37 +132,43 @@ static size_t utf8(const unsigned char *s)
 	return n;
 }
 
-void cli_json_str(struct json_object *o, const char *key, const char *text)
+static struct json_object *new_string(const char *text)
 {
 	const unsigned char *s = (const unsigned char *)text;
-	char *clean;
+	char *clean = malloc(3 * strlen(text) + 1);
+	struct json_object *o;
 	size_t n = 0, len;
 
-	if (!text) {
-		if (!o || json_object_object_add(o, key, NULL))
-			no_memory = true;
-		return;
-	}
-	clean = malloc(3 * strlen(text) + 1);
-	if (!clean) {
-		no_memory = true;
-		return;
-	}
+	if (!clean)
+		return NULL;
 	while (*s) {
 		len = utf8(s);
-		if (len) {
-			memcpy(clean + n, s, len);
-			n += len;
-			s += len;
-		} else {
-			memcpy(clean + n, "\xef\xbf\xbd", 3);
-			n += 3;
-			s++;
-		}
+		memcpy(clean + n, len ? s : (const void *)"\xef\xbf\xbd",
+		       len ? len : 3);
+		n += len ? len : 3;
+		s += len ? len : 1;
 	}
-	clean[n] = '\0';
-	put(o, key, json_object_new_string_len(clean, (int)n));
+	o = json_object_new_string_len(clean, (int)n);
 	free(clean);
+	return o;
+}
+
+void cli_json_str(struct json_object *o, const char *key, const char *text)
+{
+	if (text)
+		put(o, key, new_string(text));
+	else if (!o || json_object_object_add(o, key, NULL))
+		no_memory = true;
+}
+
+void cli_json_text(struct json_object *a, const char *text)
+{
+	struct json_object *o = a ? new_string(text) : NULL;
+
+	if (!o || json_object_array_add(a, o)) {
+		no_memory = true;
+		json_object_put(o);
+	}
 }
 
 void cli_json_guid(struct json_object *o, const char *key, uint64_t guid)

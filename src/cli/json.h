@@ -23,6 +23,8 @@ struct json_object *cli_json_object(struct json_object *o, const char *key);
 struct json_object *cli_json_array(struct json_object *o, const char *key);
 /* An object that is the next element of the array a. */
 struct json_object *cli_json_element(struct json_object *a);
+/* A string that is the next element of the array a. */
+void cli_json_text(struct json_object *a, const char *text);
 void cli_json_num(struct json_object *o, const char *key, uint64_t n);
 void cli_json_real(struct json_object *o, const char *key, double x);
 void cli_json_bool(struct json_object *o, const char *key, bool b);

@@ -9,7 +9,7 @@
 #include "cli/json.h"
 
 struct route {
-	const struct ftr_engine_ops *engine;
+	struct cli_engine engine;
 	const char *output;
 	struct cli_guid_files files;
 	unsigned int lmc, threads, leaf_order;
@@ -17,7 +17,7 @@ struct route {
 };
 
 static const struct cli_opt options[] = {
-	CLI_OPT_ENGINE(struct route),
+	CLI_OPTS_ENGINE(struct route),
 	CLI_OPT_ROOTS(struct route),
 	CLI_OPT_CN(struct route),
 	CLI_OPT_IO(struct route),
@@ -55,8 +55,8 @@ struct result {
 static void summary(const struct route *r, const struct result *x)
 {
 	const struct ftr_shape *sh = x->sh;
-	const char *engine = r->engine->name;
-	char num[CLI_NUM_MAX];
+	const char *engine = r->engine.ops->name;
+	char num[CLI_NUM_MAX], name[CLI_NAME_MAX];
 
 	fprintf(stderr, "%s: %u ranks%s, %u switches, %u of them leaves, %u end ports, %u planes, %u pods\n",
 		engine, sh->n_ranks, sh->roots_given ? " (roots given)" : "",
@@ -68,6 +68,10 @@ static void summary(const struct route *r, const struct result *x)
 	fprintf(stderr, "%s: %u LIDs, %s entries without a path, shape %.1f ms, route %.1f ms\n",
 		engine, sh->n_dest, cli_num(num, x->stats.no_path),
 		x->shape_s * 1e3, x->route_s * 1e3);
+	if (x->stats.root != FTR_SW_NONE)
+		fprintf(stderr, "%s: root %s, %s pairs of hosts take a detour\n",
+			engine, cli_sw_name(name, sh->f, x->stats.root),
+			cli_num(num, x->stats.detours));
 }
 
 static int summary_json(const struct route *r, const struct result *x)
@@ -75,7 +79,7 @@ static int summary_json(const struct route *r, const struct result *x)
 	const struct ftr_shape *sh = x->sh;
 	struct json_object *o = cli_json_new("route");
 
-	cli_json_str(o, "engine", r->engine->name);
+	cli_json_str(o, "engine", r->engine.ops->name);
 	cli_json_str(o, "output", r->output);
 	cli_json_fabric(o, sh->f, sh);
 	cli_json_bool(o, "roots_given", sh->roots_given);
@@ -83,6 +87,11 @@ static int summary_json(const struct route *r, const struct result *x)
 	cli_json_num(o, "odd_end_ports", sh->n_odd);
 	cli_json_num(o, "sideways_cables", sh->n_sideways);
 	cli_json_num(o, "entries_without_path", x->stats.no_path);
+	cli_json_num(o, "detours", x->stats.detours);
+	if (x->stats.root != FTR_SW_NONE)
+		cli_json_switch(o, "root", sh->f, x->stats.root);
+	else
+		cli_json_str(o, "root", NULL);
 	cli_json_real(o, "shape_ms", x->shape_s * 1e3);
 	cli_json_real(o, "route_ms", x->route_s * 1e3);
 	return cli_json_end(o, CLI_CLEAN);
@@ -93,9 +102,12 @@ static enum ftr_status work(const struct route *r,
 			    const struct ftr_fabric *f, struct ftr_team *team,
 			    struct result *x, struct ftr_err *err)
 {
+	struct ftr_route_opts ro = FTR_ROUTE_OPTS_INIT;
 	double t0 = cli_now(), t1, t2;
-	enum ftr_status st;
+	enum ftr_status st = cli_route_opts(&r->engine, f, &ro, err);
 
+	if (st)
+		return st;
 	cli_progress("finding ranks");
 	st = ftr_shape_new(f, opts, team, &x->sh, err);
 	t1 = cli_now();
@@ -103,7 +115,8 @@ static enum ftr_status work(const struct route *r,
 	if (!st)
 		st = ftr_tables_new(f, false, &x->t, err);
 	if (!st)
-		st = r->engine->route(x->sh, team, x->t, &x->stats, err);
+		st = r->engine.ops->route(x->sh, &ro, team, x->t, &x->stats,
+					  err);
 	t2 = cli_now();
 	cli_progress("writing");
 	if (!st) {
@@ -120,7 +133,7 @@ static int run(int argc, char **argv)
 {
 	struct route r = { .output = NULL };
 	struct ftr_shape_opts opts = { .leaf_order = FTR_LEAF_BY_GUID };
-	struct result x = { .sh = NULL };
+	struct result x = { .stats = { .root = FTR_SW_NONE } };
 	struct ftr_fabric *f = NULL;
 	struct ftr_team *team = NULL;
 	struct ftr_err err = { 0 };

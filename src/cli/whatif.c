@@ -24,7 +24,7 @@
 #define REPEAT_MAX 10000
 
 struct whatif {
-	const struct ftr_engine_ops *engine;
+	struct cli_engine engine;
 	struct cli_list fail, compare;
 	struct cli_guid_files files;
 	uint64_t seed;
@@ -33,7 +33,7 @@ struct whatif {
 };
 
 static const struct cli_opt options[] = {
-	CLI_OPT_ENGINE(struct whatif),
+	CLI_OPTS_ENGINE(struct whatif),
 	{ "fail", CLI_LIST, offsetof(struct whatif, fail), "SPEC",
 	  "what breaks: SWITCH, SWITCH[PORT], Nlinks, N%links, Nswitches", NULL,
 	  0, 0 },
@@ -91,13 +91,17 @@ static enum ftr_status route(const struct job *j, const struct ftr_fabric *f,
 			     struct ftr_shape **sh, struct ftr_tables **t,
 			     double *ms, struct ftr_err *err)
 {
+	struct ftr_route_opts ro = FTR_ROUTE_OPTS_INIT;
 	double t0 = cli_now();
 	enum ftr_status st = ftr_shape_new(f, &j->opts, j->team, sh, err);
 
+	/* that switch may be among the dead: then it is as if not given */
+	ro.sm_switch = ftr_fabric_find_sw(f, j->w->engine.sm_switch);
+	ro.sftree_mode = (enum ftr_sftree_mode)j->w->engine.sftree_mode;
 	if (!st)
 		st = ftr_tables_new(f, false, t, err);
 	if (!st)
-		st = j->w->engine->route(*sh, j->team, *t, NULL, err);
+		st = j->w->engine.ops->route(*sh, &ro, j->team, *t, NULL, err);
 	*ms = (cli_now() - t0) * 1e3;
 	return st;
 }
@@ -189,9 +193,12 @@ static enum ftr_status set_up(struct job *j, const char *path,
 			      struct ftr_err *err)
 {
 	const struct whatif *w = j->w;
+	struct ftr_route_opts ro;
 	double ms;
 	enum ftr_status st = ftr_read_fabric(path, w->lmc, &j->f, err);
 
+	if (!st)
+		st = cli_route_opts(&w->engine, j->f, &ro, err);
 	if (!st)
 		st = cli_read_guids(&w->files, &j->opts, err);
 	if (!st)
@@ -213,7 +220,7 @@ static enum ftr_status set_up(struct job *j, const char *path,
 		}
 	}
 	if (!st)
-		st = add_column(j, w->fail.n ? "after" : w->engine->name,
+		st = add_column(j, w->fail.n ? "after" : w->engine.ops->name,
 				"after", w->repeat, err);
 	for (unsigned int i = 0; !st && i < w->compare.n; i++)
 		st = add_column(j, w->compare.v[i], "compare", w->repeat, err);
@@ -238,7 +245,7 @@ static int tell(const struct job *j)
 {
 	const struct whatif *w = j->w;
 	const struct cli_whatif_view v = {
-		.engine = w->engine->name, .fail = &w->fail,
+		.engine = w->engine.ops->name, .fail = &w->fail,
 		.compare = &w->compare, .faults = &j->faults, .seed = w->seed,
 		.repeat = w->repeat, .col = j->col, .n_col = j->n_col,
 	};

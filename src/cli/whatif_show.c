@@ -53,6 +53,16 @@ static const struct {
 	[CLI_M_ROUTE_MS] = { "ms to route", "route_ms", REAL, false },
 };
 
+/* Rows that no column has a value for are left out. */
+static bool shown(const struct cli_whatif_view *v, int m)
+{
+	for (unsigned int c = 0; metric[m].text && c < v->n_col; c++)
+		for (unsigned int i = 0; i < v->col[c].n; i++)
+			if (!isnan(v->col[c].run[i].v[m]))
+				return true;
+	return false;
+}
+
 /* ---- the table --------------------------------------------------------- */
 
 #define CELL_MAX (3 * CLI_NUM_MAX)
@@ -146,7 +156,7 @@ void cli_whatif_table(const struct cli_whatif_view *v)
 		printf("  %*s", width[c], title(&v->col[c]));
 	putchar('\n');
 	for (int m = 0; m < CLI_N_METRICS; m++) {
-		if (!metric[m].text)
+		if (!shown(v, m))
 			continue;
 		printf("%-30s", metric[m].text);
 		for (unsigned int c = 0; c < v->n_col; c++) {
@@ -186,7 +196,7 @@ int cli_whatif_json(const struct cli_whatif_view *v, int status)
 	cli_json_str(o, "engine", v->engine);
 	list = cli_json_array(o, "faults");
 	for (unsigned int i = 0; i < v->fail->n; i++)
-		cli_json_str(cli_json_element(list), "fail", v->fail->v[i]);
+		cli_json_text(list, v->fail->v[i]);
 	cli_json_num(o, "random_links", v->faults->links);
 	cli_json_num(o, "random_switches", v->faults->switches);
 	cli_json_num(o, "seed", v->seed);

@@ -173,7 +173,7 @@ static void count_candidates(const struct ftr_shape *sh, struct lane *w,
 {
 	const struct ftr_group *g = &sh->groups[sh->group_first[s]];
 	uint32_t up = sh->n_up[s];
-	uint32_t all = sh->group_first[s + 1] - sh->group_first[s];
+	uint32_t all = up + sh->n_down[s];
 	size_t n = sh->cost_stride;
 
 	memset(w->n_cand, 0, n);
@@ -236,7 +236,7 @@ static uint32_t list_candidates(const struct column *c,
 	const struct ftr_shape *sh = c->j->sh;
 	const struct ftr_group *g = &sh->groups[sh->group_first[c->s]];
 	uint32_t up = sh->n_up[c->s], n = 0;
-	uint32_t all = sh->group_first[c->s + 1] - sh->group_first[c->s];
+	uint32_t all = up + sh->n_down[c->s];
 	uint8_t down = ftr_shape_down(sh, c->s)[c->l];
 	uint8_t cost = ftr_shape_cost(sh, c->s)[c->l];
 
@@ -275,7 +275,7 @@ static void patch(const struct column *c, const struct lane *w)
 static void only_ports(const struct ftr_shape *sh, ftr_sw s, ftr_port *only)
 {
 	const struct ftr_group *g = &sh->groups[sh->group_first[s]];
-	uint32_t n = sh->group_first[s + 1] - sh->group_first[s];
+	uint32_t n = sh->n_up[s] + sh->n_down[s];
 
 	for (uint32_t k = 0; k < n; k++)
 		only[k] = g[k].n == 1 ? sh->group_ports[g[k].first] :
@@ -349,11 +349,9 @@ static void route_some(void *ctx, unsigned int worker, uint32_t begin,
 		route_switch(j, &j->lane[worker], s);
 }
 
-static enum ftr_status dmodc_route(const struct ftr_shape *sh,
-				   struct ftr_team *team,
-				   struct ftr_tables *out,
-				   struct ftr_route_stats *stats,
-				   struct ftr_err *err)
+enum ftr_status dmodc_tables(const struct ftr_shape *sh, struct ftr_team *team,
+			     struct ftr_tables *out, uint64_t *no_path,
+			     struct ftr_err *err)
 {
 	struct job *j = ftr_calloc(1, sizeof(*j));
 	enum ftr_status st;
@@ -367,19 +365,46 @@ static enum ftr_status dmodc_route(const struct ftr_shape *sh,
 	st = prepare(j, team, err);
 	if (!st) {
 		ftr_team_run(team, sh->f->n_sw, 8, route_some, j);
-		if (stats) {
-			stats->no_path = 0;
-			for (unsigned int i = 0; i < ftr_team_size(team); i++)
-				stats->no_path += j->lane[i].no_path;
-		}
+		*no_path = 0;
+		for (unsigned int i = 0; i < ftr_team_size(team); i++)
+			*no_path += j->lane[i].no_path;
 	}
 	ftr_arena_free(j->arena);
 	free(j);
 	return st;
 }
 
+static enum ftr_status dmodc_route(const struct ftr_shape *sh,
+				   const struct ftr_route_opts *opts,
+				   struct ftr_team *team,
+				   struct ftr_tables *out,
+				   struct ftr_route_stats *stats,
+				   struct ftr_err *err)
+{
+	uint64_t no_path;
+	enum ftr_status st = dmodc_tables(sh, team, out, &no_path, err);
+
+	(void)opts;
+	if (st || !stats)
+		return st;
+	stats->no_path = no_path;
+	stats->detours = 0;
+	stats->root = FTR_SW_NONE;
+	stats->order_known = true;
+	if (stats->order)
+		memcpy(stats->order, sh->rank, sh->f->n_sw);
+	return FTR_OK;
+}
+
+static bool dmodc_complete(const struct ftr_route_opts *opts)
+{
+	(void)opts;
+	return false;
+}
+
 const struct ftr_engine_ops ftr_engine_dmodc = {
 	.name = "dmodc",
+	.complete = dmodc_complete,
 	.summary = "closed-form, fault-resilient fat-tree routing (Dmodc)",
 	.route = dmodc_route,
 };

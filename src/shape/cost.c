@@ -41,11 +41,14 @@ static void pull_down(void *ctx, unsigned int worker, uint32_t begin,
 
 		memset(row, FTR_COST_INF, c->stride);
 		row[sh->col[s]] = 0;
-		for (uint32_t g = sh->group_first[s] + sh->n_up[s];
-		     g < sh->group_first[s + 1]; g++)
-			bytes_relax(row, c->down +
-				    sh->groups[g].remote * c->stride,
+		for (uint32_t k = 0; k < sh->n_down[s]; k++) {
+			const struct ftr_group *g =
+				&sh->groups[sh->group_first[s] + sh->n_up[s] +
+					    k];
+
+			bytes_relax(row, c->down + g->remote * c->stride,
 				    c->stride);
+		}
 	}
 }
 
@@ -82,7 +85,7 @@ static void run_rank(struct costing *c, uint32_t r, ftr_team_fn fn)
 
 /* Pi: seed 002 section 3.3.  Ascending ranks, so a switch is final before it
  * is used; the greatest of the products that arrive from below wins. */
-static enum ftr_status dividers(struct shaping *z)
+enum ftr_status shape_dividers(struct shaping *z)
 {
 	const struct ftr_shape *sh = z->sh;
 	uint64_t *pi = ftr_arena_alloc(z->keep, z->f->n_sw, sizeof(*pi));
@@ -126,5 +129,5 @@ enum ftr_status shape_cost(struct shaping *z)
 	sh->cost = c.cost;
 	sh->down = c.down;
 	sh->cost_stride = (uint32_t)c.stride;
-	return dividers(z);
+	return FTR_OK;
 }

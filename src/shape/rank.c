@@ -70,7 +70,7 @@ static enum ftr_status adjacency(struct shaping *z)
 	const struct ftr_fabric *f = z->f;
 	uint32_t n_nbr = 0, n_port = 0;
 
-	z->nbr_first = ftr_arena_alloc(z->scratch, f->n_sw + 1u,
+	z->nbr_first = ftr_arena_alloc(z->keep, f->n_sw + 1u,
 				       sizeof(*z->nbr_first));
 	z->nbr = ftr_arena_alloc(z->scratch, f->n_ports, sizeof(*z->nbr));
 	z->nbr_port = ftr_arena_alloc(z->keep, f->n_ports, 1);

@@ -76,6 +76,7 @@ static enum ftr_status build(struct shaping *z)
 {
 	enum ftr_status (*const step[])(struct shaping *) = {
 		shape_hosts, shape_rank, shape_group, shape_order, shape_cost,
+		shape_dividers,
 	};
 
 	for (size_t i = 0; i < FTR_ARRAY_LEN(step); i++) {

@@ -52,7 +52,7 @@ static ftr_port entry(const struct ftr_shape *sh, const char *sw, ftr_lid lid)
 	ftr_port p;
 
 	ck_assert(!ftr_tables_new(sh->f, false, &t, &err));
-	ck_assert(!ftr_engine_find("dmodc")->route(sh, NULL, t, NULL, &err));
+	ck_assert(!ftr_engine_find("dmodc")->route(sh, NULL, NULL, t, NULL, &err));
 	p = ftr_tables_get(t, draw_sw(sh->f, sw), lid);
 	ftr_tables_free(t);
 	return p;
@@ -502,7 +502,7 @@ START_TEST(every_allocation_may_fail)
 		enum ftr_status st;
 
 		ftr_alloc_fail_at(n);
-		st = ftr_engine_find("dmodc")->route(sh, NULL, t, NULL, &err);
+		st = ftr_engine_find("dmodc")->route(sh, NULL, NULL, t, NULL, &err);
 		ftr_alloc_fail_at(0);
 		if (!st)
 			break;
