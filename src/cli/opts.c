@@ -47,7 +47,7 @@ static void help(const struct cli_cmd *cmd)
 			 o->arg ? " " : "", o->arg ? o->arg : "");
 		printf("  %-26s %s", left, o->help);
 		if (o->def)
-			printf(" (%s)", o->def);
+			printf(" (default: %s)", o->def);
 		putchar('\n');
 	}
 	printf("  %-26s %s\n", "-h, --help", "this text");
