@@ -65,8 +65,8 @@ struct cli_cmd {
 	int (*run)(int argc, char **argv);	/* argv[0] is the name */
 };
 
-extern const struct cli_cmd cli_gen, cli_route, cli_check, cli_diff;
-extern const struct cli_cmd cli_whatif, cli_completion;
+extern const struct cli_cmd cli_gen, cli_route, cli_check, cli_load;
+extern const struct cli_cmd cli_diff, cli_whatif, cli_completion;
 extern const struct cli_cmd *const cli_commands[];	/* ends with NULL */
 
 /*
@@ -139,6 +139,10 @@ enum ftr_status cli_read_guids(const struct cli_guid_files *files,
 			       struct ftr_shape_opts *opts,
 			       struct ftr_err *err) FTR_MUST_USE;
 void cli_free_guids(struct ftr_shape_opts *opts);
+
+/* The order of end ports that sh gives; *order is malloc()ed. */
+enum ftr_status cli_host_order(const struct ftr_shape *sh, ftr_ep **order,
+			       uint32_t *n, struct ftr_err *err) FTR_MUST_USE;
 
 /*
  * Write a file so that path holds either its old or its whole new content:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What several commands share: GUID lists, whole-or-nothing output files,
+ * What several commands share: GUID lists, orders of hosts, whole-or-nothing output files,
  * numbers for people.
  */
 #include <errno.h>
@@ -93,6 +93,38 @@ void cli_free_guids(struct ftr_shape_opts *opts)
 	free_one(&opts->roots);
 	free_one(&opts->cn);
 	free_one(&opts->io);
+}
+
+struct places {
+	ftr_ep *order;		/* NULL: only count */
+	uint32_t n;
+};
+
+static void place(void *ctx, uint32_t d, ftr_ep ep)
+{
+	struct places *p = ctx;
+
+	(void)d;
+	if (p->order)
+		p->order[p->n] = ep;
+	p->n++;
+}
+
+enum ftr_status cli_host_order(const struct ftr_shape *sh, ftr_ep **order,
+			       uint32_t *n, struct ftr_err *err)
+{
+	struct places p = { NULL, 0 };
+
+	ftr_shape_host_order(sh, place, &p);
+	p.order = malloc(((size_t)p.n + 1) * sizeof(*p.order));
+	if (!p.order)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for an order of %u places",
+				p.n);
+	p.n = 0;
+	ftr_shape_host_order(sh, place, &p);
+	*order = p.order;
+	*n = p.n;
+	return FTR_OK;
 }
 
 static enum ftr_status sys_fail(struct ftr_err *err, const char *path,

@@ -8,7 +8,7 @@
 #include "cli/cli.h"
 
 const struct cli_cmd *const cli_commands[] = {
-	&cli_gen, &cli_route, &cli_check, &cli_diff, &cli_whatif,
+	&cli_gen, &cli_route, &cli_check, &cli_load, &cli_diff, &cli_whatif,
 	&cli_completion, NULL
 };
 

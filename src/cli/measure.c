@@ -3,6 +3,7 @@
  * What whatif measures of one set of tables on one fabric.
  */
 #include <math.h>
+#include <stdlib.h>
 
 #include "cli/whatif.h"
 
@@ -38,6 +39,45 @@ enum ftr_status cli_measure(const struct ftr_fabric *f,
 		out->v[CLI_M_CYCLE] = r.cycle_len;
 	out->v[CLI_M_HOPS] = r.max_hops;
 	return FTR_OK;
+}
+
+static double per(uint64_t sum, uint64_t n)
+{
+	return n ? (double)sum / (double)n : 0;
+}
+
+enum ftr_status cli_measure_load(const struct ftr_fabric *f,
+				 const struct ftr_tables *t,
+				 const uint64_t *place, uint32_t n,
+				 struct ftr_team *team,
+				 struct cli_measure *out, struct ftr_err *err)
+{
+	ftr_ep *order = malloc(((size_t)n + 1) * sizeof(*order));
+	struct ftr_load_report *r = malloc(sizeof(*r));
+	struct ftr_load *ld = NULL;
+	enum ftr_status st = FTR_OK;
+
+	if (!order || !r)
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for loads");
+	for (uint32_t i = 0; !st && i < n; i++)
+		order[i] = place[i] ? ftr_fabric_find_ep(f, place[i]) :
+				      FTR_EP_NONE;
+	if (!st)
+		st = ftr_load_new(f, t, order, n, 0, team, &ld, err);
+	if (!st)
+		st = ftr_load_all(ld, team, r, err);
+	if (!st) {
+		out->v[CLI_M_ALL_MAX] = (double)r->max;
+		st = ftr_load_shifts(ld, CLI_SHIFTS_MAX, 1, team, r, err);
+	}
+	if (!st && r->patterns) {
+		out->v[CLI_M_SHIFT_MAX] = (double)r->max;
+		out->v[CLI_M_SHIFT_MEAN] = per(r->sum_max, r->patterns);
+	}
+	ftr_load_free(ld);
+	free(order);
+	free(r);
+	return st;
 }
 
 void cli_measure_churn(const struct ftr_fabric *fa, const struct ftr_tables *a,

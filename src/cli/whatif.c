@@ -82,6 +82,8 @@ struct job {
 	struct cli_faults faults;
 	struct ftr_shape *sh;		/* of f */
 	struct ftr_tables *before;
+	uint64_t *place;		/* order for the loads: port GUIDs */
+	uint32_t n_places;
 	struct ftr_tables *given[CLI_LIST_MAX];
 	struct cli_column col[3 + CLI_LIST_MAX];
 	unsigned int n_col;
@@ -103,6 +105,36 @@ static enum ftr_status route(const struct job *j, const struct ftr_fabric *f,
 	if (!st)
 		st = j->w->engine.ops->route(*sh, &ro, j->team, *t, NULL, err);
 	*ms = (cli_now() - t0) * 1e3;
+	return st;
+}
+
+/* The order of the whole fabric, so that loads of all columns compare. */
+static enum ftr_status keep_order(struct job *j, struct ftr_err *err)
+{
+	ftr_ep *order = NULL;
+	enum ftr_status st = cli_host_order(j->sh, &order, &j->n_places, err);
+
+	if (st)
+		return st;
+	j->place = calloc((size_t)j->n_places + 1, sizeof(*j->place));
+	if (!j->place)
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for an order");
+	for (uint32_t i = 0; !st && i < j->n_places; i++)
+		if (order[i] != FTR_EP_NONE)
+			j->place[i] = j->f->ep[order[i]].guid;
+	free(order);
+	return st;
+}
+
+static enum ftr_status measure(const struct job *j, const struct ftr_shape *sh,
+			       const struct ftr_tables *t,
+			       struct cli_measure *out, struct ftr_err *err)
+{
+	enum ftr_status st = cli_measure(sh->f, sh, t, j->team, out, err);
+
+	if (!st)
+		st = cli_measure_load(sh->f, t, j->place, j->n_places, j->team,
+				      out, err);
 	return st;
 }
 
@@ -138,7 +170,7 @@ static enum ftr_status measure_old(const struct job *j,
 	enum ftr_status st = carry_over(j->f, t, sh->f, &here, err);
 
 	if (!st)
-		st = cli_measure(sh->f, sh, here, j->team, out, err);
+		st = measure(j, sh, here, out, err);
 	ftr_tables_free(here);
 	return st;
 }
@@ -162,7 +194,7 @@ static enum ftr_status one_run(struct job *j, unsigned int i,
 		st = measure_old(j, j->before, sh, &j->col[c++].run[i], err);
 	}
 	if (!st)
-		st = cli_measure(f, sh, t, j->team, &j->col[c].run[i], err);
+		st = measure(j, sh, t, &j->col[c].run[i], err);
 	if (!st) {
 		j->col[c].run[i].v[CLI_M_ROUTE_MS] = ms;
 		if (j->before)
@@ -193,6 +225,7 @@ static enum ftr_status set_up(struct job *j, const char *path,
 			      struct ftr_err *err)
 {
 	const struct whatif *w = j->w;
+	struct ftr_tables *t = NULL;
 	struct ftr_route_opts ro;
 	double ms;
 	enum ftr_status st = ftr_read_fabric(path, w->lmc, &j->f, err);
@@ -206,13 +239,16 @@ static enum ftr_status set_up(struct job *j, const char *path,
 	for (unsigned int i = 0; !st && i < w->compare.n; i++)
 		st = ftr_read_lfts(w->compare.v[i], j->f, &j->given[i], NULL,
 				   err);
+	if (!st)
+		st = route(j, j->f, &j->sh, &t, &ms, err);
+	if (!st)
+		st = keep_order(j, err);
 	if (!st && w->fail.n) {
-		st = route(j, j->f, &j->sh, &j->before, &ms, err);
+		st = add_column(j, "before", "before", 1, err);
 		if (!st)
-			st = add_column(j, "before", "before", 1, err);
-		if (!st)
-			st = cli_measure(j->f, j->sh, j->before, j->team,
-					 &j->col[0].run[0], err);
+			st = measure(j, j->sh, t, &j->col[0].run[0], err);
+		j->before = t;
+		t = NULL;
 		if (!st) {
 			j->col[0].run[0].v[CLI_M_ROUTE_MS] = ms;
 			st = add_column(j, "not rerouted", "not_rerouted",
@@ -224,6 +260,7 @@ static enum ftr_status set_up(struct job *j, const char *path,
 				"after", w->repeat, err);
 	for (unsigned int i = 0; !st && i < w->compare.n; i++)
 		st = add_column(j, w->compare.v[i], "compare", w->repeat, err);
+	ftr_tables_free(t);
 	return st;
 }
 
@@ -234,6 +271,7 @@ static void tear_down(struct job *j)
 	for (unsigned int i = 0; i < j->w->compare.n; i++)
 		ftr_tables_free(j->given[i]);
 	ftr_tables_free(j->before);
+	free(j->place);
 	ftr_shape_free(j->sh);
 	cli_faults_free(&j->faults);
 	cli_free_guids(&j->opts);
@@ -248,6 +286,7 @@ static int tell(const struct job *j)
 		.engine = w->engine.ops->name, .fail = &w->fail,
 		.compare = &w->compare, .faults = &j->faults, .seed = w->seed,
 		.repeat = w->repeat, .col = j->col, .n_col = j->n_col,
+		.places = j->n_places,
 	};
 	const struct cli_column *after = &j->col[w->fail.n ? 2 : 0];
 	int status = CLI_CLEAN;

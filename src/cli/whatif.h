@@ -42,6 +42,7 @@ enum cli_metric {
 	CLI_M_FOUND,		/* one per enum ftr_finding */
 	CLI_M_CYCLE = CLI_M_FOUND + FTR_N_FINDINGS,
 	CLI_M_HOPS,
+	CLI_M_ALL_MAX, CLI_M_SHIFT_MAX, CLI_M_SHIFT_MEAN,	/* link loads */
 	CLI_M_ENTRIES, CLI_M_BLOCKS, CLI_M_CHANGED,
 	CLI_M_ROUTE_MS,
 	CLI_N_METRICS
@@ -58,6 +59,18 @@ enum ftr_status cli_measure(const struct ftr_fabric *f,
 			    const struct ftr_tables *t, struct ftr_team *team,
 			    struct cli_measure *out,
 			    struct ftr_err *err) FTR_MUST_USE;
+/* Up to so many shifts are counted exactly, of more so many by a seeded draw:
+ * well below a second per set of tables at 11,664 hosts. */
+#define CLI_SHIFTS_MAX 1000
+
+/* Load of the patterns "all" and "shifts" of the order place[n]: port GUIDs, 0
+ * for a gap; those that f does not have are gaps, too. */
+enum ftr_status cli_measure_load(const struct ftr_fabric *f,
+				 const struct ftr_tables *t,
+				 const uint64_t *place, uint32_t n,
+				 struct ftr_team *team,
+				 struct cli_measure *out,
+				 struct ftr_err *err) FTR_MUST_USE;
 void cli_measure_churn(const struct ftr_fabric *fa, const struct ftr_tables *a,
 		       const struct ftr_fabric *fb, const struct ftr_tables *b,
 		       struct cli_measure *out);
@@ -81,6 +94,7 @@ struct cli_whatif_view {
 	unsigned int repeat;
 	const struct cli_column *col;
 	unsigned int n_col;
+	uint32_t places;	/* of the order for the loads */
 };
 
 void cli_whatif_table(const struct cli_whatif_view *v);

@@ -45,6 +45,12 @@ static const struct {
 			  NONE_IF_0, true },
 	[CLI_M_HOPS] = { "longest path (cables)", "longest_path", COUNT,
 			 false },
+	[CLI_M_ALL_MAX] = { "load: all-to-all, worst link", "load_all_max",
+			    COUNT, false },
+	[CLI_M_SHIFT_MAX] = { "load: shifts, worst link", "load_shift_max",
+			      COUNT, false },
+	[CLI_M_SHIFT_MEAN] = { "load: shifts, mean of worst",
+			       "load_shift_mean", REAL, false },
 	[CLI_M_ENTRIES] = { "changed entries", "changed_entries", COUNT,
 			    false },
 	[CLI_M_BLOCKS] = { "changed blocks", "changed_blocks", COUNT, false },
@@ -77,7 +83,7 @@ static int by_value(const void *va, const void *vb)
 static void put_number(char *buf, double x, enum kind kind)
 {
 	if (kind == REAL)
-		snprintf(buf, CLI_NUM_MAX, "%.1f", x);
+		snprintf(buf, CLI_NUM_MAX, "%.2f", x);
 	else if (kind == NONE_IF_0 && x <= 0)
 		snprintf(buf, CLI_NUM_MAX, "none");
 	else
@@ -170,6 +176,9 @@ void cli_whatif_table(const struct cli_whatif_view *v)
 	}
 	printf("\nnot checked: multicast, virtual lanes (all traffic is taken to share one),\n"
 	       "credit loops by packets of switches\n");
+	if (v->places > CLI_SHIFTS_MAX + 1)
+		printf("shifts: %u of %u, drawn\n", CLI_SHIFTS_MAX,
+		       v->places - 1);
 out:
 	free(scratch);
 	free(width);
@@ -201,6 +210,9 @@ int cli_whatif_json(const struct cli_whatif_view *v, int status)
 	cli_json_num(o, "random_switches", v->faults->switches);
 	cli_json_num(o, "seed", v->seed);
 	cli_json_num(o, "repeat", v->repeat);
+	cli_json_num(o, "shifts", !v->places ? 0 :
+		     v->places > CLI_SHIFTS_MAX ? CLI_SHIFTS_MAX :
+		     v->places - 1);
 	list = cli_json_array(o, "columns");
 	for (unsigned int c = 0; c < v->n_col; c++) {
 		const struct cli_column *col = &v->col[c];

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * ibfattree load: how many flows share the most loaded link, for the patterns
+ * of the literature and for the user's own.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/load.h"
+
+struct load {
+	const char *lfts, *order, *patterns;
+	struct cli_guid_files files;
+	unsigned int sample, permutations, bisections, threads, worst;
+	uint64_t seed;
+	bool json;
+};
+
+static const struct cli_opt options[] = {
+	{ "lfts", CLI_FILE, offsetof(struct load, lfts), "FILE",
+	  "tables to load", NULL, 0, 0 },
+	{ "order", CLI_FILE, offsetof(struct load, order), "FILE",
+	  "order of end ports: opensm-*-ca-order.dump", NULL, 0, 0 },
+	CLI_OPT_ROOTS(struct load),
+	CLI_OPT_CN(struct load),
+	CLI_OPT_IO(struct load),
+	{ "sample", CLI_UINT, offsetof(struct load, sample), "N",
+	  "N random shifts; 0: all shifts", "0", 0, UINT16_MAX },
+	{ "permutations", CLI_UINT, offsetof(struct load, permutations), "N",
+	  "random permutations", "100", 0, 1000000 },
+	{ "bisections", CLI_UINT, offsetof(struct load, bisections), "N",
+	  "random bisections", "100", 0, 1000000 },
+	{ "patterns", CLI_FILE, offsetof(struct load, patterns), "FILE",
+	  "pairs of end ports that send at the same time", NULL, 0, 0 },
+	{ "seed", CLI_U64, offsetof(struct load, seed), "N",
+	  "seed of all random patterns", "1", 0, 0 },
+	{ "worst", CLI_UINT, offsetof(struct load, worst), "N",
+	  "list the N most loaded links", "5", 0, FTR_LOAD_WORST_MAX },
+	CLI_OPT_THREADS(struct load),
+	CLI_OPT_JSON(struct load),
+	CLI_OPT_END
+};
+
+static int run(int argc, char **argv);
+
+const struct cli_cmd cli_load = {
+	.name = "load",
+	.summary = "count the flows on every link: congestion",
+	.args = "FABRIC",
+	.text =
+"Counts the flows on every link between switches that the tables in --lfts\n"
+"make of traffic patterns: all-to-all, all shift permutations (place i of the\n"
+"order sends to place i + k), random permutations, random bisections, and the\n"
+"pairs in --patterns (two end ports a line: LID, GUID or \"name\").  The order\n"
+"of end ports is the one that the fabric's shape gives, or that of an\n"
+"opensm-*-ca-order.dump.  \"maximum\" is the load of the most loaded link.\n"
+"Exit status: 0 all flows arrive, 1 some do not, 2 bad input.\n",
+	.opts = options,
+	.min_args = 1,
+	.max_args = 1,
+	.run = run,
+};
+
+struct input {
+	struct ftr_fabric *f;
+	struct ftr_tables *t;
+	uint32_t missing;
+	ftr_ep *order;
+	uint32_t n;
+	struct ftr_load_pair *pair;
+	uint32_t n_pairs;
+};
+
+/* ---- what is loaded ------------------------------------------------------ */
+
+static enum ftr_status order_of_shape(const struct load *l, struct input *in,
+				      struct ftr_team *team,
+				      struct ftr_err *err)
+{
+	struct ftr_shape_opts opts = { .leaf_order = FTR_LEAF_BY_GUID };
+	struct ftr_shape *sh = NULL;
+	enum ftr_status st = cli_read_guids(&l->files, &opts, err);
+
+	if (!st)
+		st = ftr_shape_new(in->f, &opts, team, &sh, err);
+	cli_free_guids(&opts);
+	if (!st)
+		st = cli_host_order(sh, &in->order, &in->n, err);
+	ftr_shape_free(sh);
+	return st;
+}
+
+static enum ftr_status read_all(const struct load *l, const char *fabric,
+				struct input *in, struct ftr_team *team,
+				struct ftr_err *err)
+{
+	enum ftr_status st = ftr_read_fabric(fabric, 0, &in->f, err);
+
+	if (!st)
+		st = ftr_read_lfts(l->lfts, in->f, &in->t, &in->missing, err);
+	if (!st && l->order)
+		st = ftr_read_order(l->order, in->f, &in->order, &in->n, err);
+	else if (!st)
+		st = order_of_shape(l, in, team, err);
+	if (!st && l->patterns)
+		st = ftr_read_pairs(l->patterns, in->f, &in->pair,
+				    &in->n_pairs, err);
+	return st;
+}
+
+static void free_all(struct input *in)
+{
+	free(in->pair);
+	free(in->order);
+	ftr_tables_free(in->t);
+	ftr_fabric_free(in->f);
+}
+
+/* ---- printing ------------------------------------------------------------ */
+
+static double mean(uint64_t sum, uint64_t n)
+{
+	return n ? (double)sum / (double)n : 0;
+}
+
+static void print_row(const struct cli_load_result *x)
+{
+	const struct ftr_load_report *r = &x->r;
+	char patterns[CLI_NUM_MAX], flows[CLI_NUM_MAX], lost[CLI_NUM_MAX];
+	char max[CLI_NUM_MAX], which[40];
+
+	snprintf(which, sizeof(which), "%s %u", x->which, r->worst);
+	printf("%-14s %8s %15s %11s %10.2f %9s %-9s %10.2f\n", x->name,
+	       cli_num(patterns, r->patterns), cli_num(flows, r->flows),
+	       cli_num(lost, r->lost), mean(r->sum_max, r->patterns),
+	       cli_num(max, r->max), r->patterns > 1 ? which : "",
+	       mean(r->sum_load, r->sum_used));
+}
+
+static void print_bins(const struct ftr_load_bins *b, const char *what)
+{
+	char num[CLI_NUM_MAX];
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		uint64_t low = i * b->width;
+
+		if (!b->count[i])
+			continue;
+		if (b->width == 1)
+			printf("  %10" PRIu64 "            ", low);
+		else
+			printf("  %10" PRIu64 " .. %-8" PRIu64, low,
+			       low + b->width - 1);
+		printf(" %12s %s\n", cli_num(num, b->count[i]), what);
+	}
+}
+
+static void print_links(const struct ftr_fabric *f,
+			const struct ftr_load_report *r, uint32_t n)
+{
+	char num[CLI_NUM_MAX], near[CLI_NAME_MAX], far[CLI_NAME_MAX];
+
+	for (uint32_t i = 0; i < r->n_links && i < n; i++) {
+		const struct ftr_load_link *l = &r->link[i];
+		const struct ftr_swport *p = ftr_fabric_port(f, l->sw, l->port);
+
+		printf("  %10s  %s port %u -> %s port %u\n",
+		       cli_num(num, l->load), cli_sw_name(near, f, l->sw),
+		       l->port, cli_sw_name(far, f, p->peer), p->peer_port);
+	}
+}
+
+static void print_one(const struct ftr_fabric *f, const struct cli_load_result *x,
+		      uint32_t worst)
+{
+	const struct ftr_load_report *r = &x->r;
+	char which[40], used[CLI_NUM_MAX], links[CLI_NUM_MAX];
+
+	if (r->patterns > 1) {
+		printf("\n%s by their maximum:\n", x->name);
+		print_bins(&r->maxima, "patterns");
+	}
+	snprintf(which, sizeof(which), "%s %u", x->which, r->worst);
+	printf("\n%s%s%s: %s of %s links used, mean %.2f, most flows of one end port %" PRIu64 "\n",
+	       x->name, r->patterns > 1 ? ", " : "",
+	       r->patterns > 1 ? which : "", cli_num(used, r->used),
+	       cli_num(links, r->links), mean(r->load, r->used), r->host_max);
+	print_bins(&r->loads, "links");
+	if (worst && r->n_links) {
+		printf("the most loaded links:\n");
+		print_links(f, r, worst);
+	}
+}
+
+static void print_all(const struct load *l, const struct input *in,
+		     const struct cli_load_result *x, const char *fabric)
+{
+	char a[CLI_NUM_MAX], b[CLI_NUM_MAX];
+
+	printf("fabric    %s: %s switches, %s end ports\n", fabric,
+	       cli_num(a, in->f->n_sw), cli_num(b, in->f->n_ep));
+	printf("tables    %s", l->lfts);
+	if (in->missing)
+		printf(" (%s switches without a table)",
+		       cli_num(a, in->missing));
+	printf("\norder     %s: %s end ports in %s places\n\n",
+	       l->order ? l->order : "by the shape of the fabric",
+	       cli_num(a, x[0].r.hosts), cli_num(b, in->n));
+	printf("%-14s %8s %15s %11s %10s %9s %-9s %10s\n", "", "", "", "",
+	       "mean of", "greatest", "", "mean used");
+	printf("%-14s %8s %15s %11s %10s %9s %-9s %10s\n", "pattern",
+	       "patterns", "flows", "lost", "maximum", "maximum", "", "link");
+	for (int i = 0; i < CLI_LOAD_KINDS; i++)
+		if (x[i].done)
+			print_row(&x[i]);
+	for (int i = 0; i < CLI_LOAD_KINDS; i++)
+		if (x[i].done && x[i].r.patterns)
+			print_one(in->f, &x[i], l->worst);
+}
+
+static int tell(const struct load *l, const struct input *in,
+		const struct cli_load_result *x, const char *fabric)
+{
+	const struct cli_load_view v = {
+		.f = in->f, .tables = l->lfts, .order = l->order,
+		.patterns = l->patterns, .places = in->n, .seed = l->seed,
+		.missing = in->missing, .worst = l->worst, .result = x,
+	};
+	int status = CLI_CLEAN;
+
+	for (int i = 0; i < CLI_LOAD_KINDS; i++)
+		if (x[i].done && x[i].r.lost)
+			status = CLI_FINDINGS;
+	if (l->json)
+		return cli_load_json(&v, status);
+	print_all(l, in, x, fabric);
+	return status;
+}
+
+/* ---- the run ------------------------------------------------------------- */
+
+static enum ftr_status run_kind(const struct load *l, const struct input *in,
+				const struct ftr_load *ld, int kind,
+				struct ftr_team *team,
+				struct ftr_load_report *r, struct ftr_err *err)
+{
+	switch (kind) {
+	case 0:
+		return ftr_load_all(ld, team, r, err);
+	case 1:
+		return ftr_load_shifts(ld, l->sample, l->seed, team, r, err);
+	case 2:
+		return ftr_load_permutations(ld, l->permutations, l->seed, team,
+					     r, err);
+	case 3:
+		return ftr_load_bisections(ld, l->bisections, l->seed, team, r,
+					   err);
+	default:
+		return ftr_load_pairs(ld, in->pair, in->n_pairs, r, err);
+	}
+}
+
+static enum ftr_status run_all(const struct load *l, const struct input *in,
+			       struct ftr_team *team,
+			       struct cli_load_result *x, struct ftr_err *err)
+{
+	struct ftr_load *ld = NULL;
+	enum ftr_status st;
+	double t0;
+
+	cli_progress("walking the tables");
+	st = ftr_load_new(in->f, in->t, in->order, in->n, 0, team, &ld, err);
+	for (int i = 0; !st && i < CLI_LOAD_KINDS; i++) {
+		if (!x[i].done)
+			continue;
+		cli_progress(x[i].name);
+		t0 = cli_now();
+		st = run_kind(l, in, ld, i, team, &x[i].r, err);
+		x[i].seconds = cli_now() - t0;
+	}
+	ftr_load_free(ld);
+	return st;
+}
+
+static int run(int argc, char **argv)
+{
+	static struct cli_load_result x[CLI_LOAD_KINDS] = {
+		{ .name = "all-to-all", .which = "", .done = true },
+		{ .name = "shifts", .which = "k =", .done = true },
+		{ .name = "permutations", .which = "no." },
+		{ .name = "bisections", .which = "no." },
+		{ .name = "pairs", .which = "" },
+	};
+	struct load l = { .lfts = NULL };
+	struct input in = { .f = NULL };
+	struct ftr_err err = { 0 };
+	struct ftr_team *team;
+	enum ftr_status st;
+	int n, status = cli_parse(&cli_load, &l, argc, argv, &n);
+
+	if (status >= 0)
+		return status;
+	if (!l.lfts)
+		return cli_error("load: --lfts FILE is needed");
+	x[2].done = l.permutations > 0;
+	x[3].done = l.bisections > 0;
+	x[4].done = l.patterns != NULL;
+	cli_progress("reading");
+	team = ftr_team_new(l.threads);
+	st = read_all(&l, argv[0], &in, team, &err);
+	if (!st)
+		st = run_all(&l, &in, team, x, &err);
+	cli_progress_end();
+	status = st ? cli_fail(&err) : tell(&l, &in, x, argv[0]);
+	ftr_team_free(team);
+	free_all(&in);
+	return status;
+}
