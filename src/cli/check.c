@@ -139,10 +139,12 @@ static enum ftr_status claim(const struct check *c, const struct subject *s,
 static int check(const struct check *c, const struct subject *s,
 		 struct ftr_team *team, struct ftr_err *err)
 {
+	uint64_t hops[FTR_HOPS_MAX];
 	const struct cli_report_opts ro = {
 		.source = s->source, .missing = s->missing,
 		.silent = s->silent, .strict = c->strict,
 		.switch_sources = c->switch_sources, .json = c->json,
+		.hops = hops,
 	};
 	struct ftr_check_opts opts = { .switch_sources = c->switch_sources };
 	struct ftr_check_report report;
@@ -156,6 +158,8 @@ static int check(const struct check *c, const struct subject *s,
 		opts.rank = sh ? sh->rank : NULL;
 		st = ftr_check_tables(s->f, s->t, &opts, team, &report, err);
 	}
+	if (!st)
+		st = ftr_check_hops(s->f, s->t, hops, err);
 	cli_progress_end();
 	if (!st)
 		status = cli_report(s->f, sh, &report, &ro);

@@ -201,6 +201,7 @@ struct cli_report_opts {
 	bool strict;
 	bool switch_sources;
 	bool json;
+	const uint64_t *hops;	/* of ftr_check_hops, or NULL: not counted */
 };
 
 /* Pairs that no up/down path connects. */

@@ -23,6 +23,7 @@ enum ftr_status cli_measure(const struct ftr_fabric *f,
 	for (int i = 0; i < CLI_N_METRICS; i++)
 		out->v[i] = NAN;
 	cli_judge(sh, &r, &none, &verdict);
+	out->bad = verdict.found;
 	out->v[CLI_M_SWITCHES] = f->n_sw;
 	out->v[CLI_M_END_PORTS] = f->n_ep;
 	out->v[CLI_M_CABLES] = f->n_sw_links;
@@ -90,13 +91,4 @@ void cli_measure_churn(const struct ftr_fabric *fa, const struct ftr_tables *a,
 	out->v[CLI_M_ENTRIES] = (double)d.entries;
 	out->v[CLI_M_BLOCKS] = (double)d.blocks;
 	out->v[CLI_M_CHANGED] = d.switches;
-}
-
-bool cli_measure_bad(const struct cli_measure *m)
-{
-	return m->v[CLI_M_LOST + FTR_CHECK_HOST_HOST] > 0 ||
-	       m->v[CLI_M_FOUND + FTR_FIND_LOOP] > 0 ||
-	       m->v[CLI_M_FOUND + FTR_FIND_WRONG_END] > 0 ||
-	       m->v[CLI_M_FOUND + FTR_FIND_DEAD_PORT] > 0 ||
-	       m->v[CLI_M_CYCLE] > 0;
 }

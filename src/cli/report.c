@@ -236,6 +236,22 @@ static void put_not_checked(const struct cli_report_opts *o,
 		       cli_num(a, o->silent));
 }
 
+/* Pairs of end ports by the cables between switches that they cross. */
+static void put_hops(const uint64_t *hops)
+{
+	char a[CLI_NUM_MAX];
+	const char *head = "hops";
+
+	for (unsigned int h = 0; hops && h < FTR_HOPS_MAX; h++) {
+		if (!hops[h])
+			continue;
+		printf("%-13s %2u%-18s %12s pairs of end ports\n", head, h,
+		       h == FTR_HOPS_MAX - 1 ? " or more" : "",
+		       cli_num(a, hops[h]));
+		head = "";
+	}
+}
+
 static void put_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
 		       const struct ftr_check_report *r,
 		       const struct cli_report_opts *o,
@@ -245,6 +261,7 @@ static void put_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
 	for (int c = 0; c < FTR_N_CHECK_CLASSES; c++)
 		put_class(r, c, v);
 	printf("longest path  %u cables between switches\n", r->max_hops);
+	put_hops(o->hops);
 	put_findings(f, r);
 	put_cdg(f, r, o->switch_sources);
 	put_not_checked(o, sh);

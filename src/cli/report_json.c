@@ -23,6 +23,20 @@ static void put_classes(struct json_object *o,
 	}
 }
 
+/* Up to the longest path. */
+static void put_hops(struct json_object *o, const uint64_t *hops)
+{
+	struct json_object *list = cli_json_array(o, "hops"), *e;
+
+	for (unsigned int h = 0; hops && h < FTR_HOPS_MAX; h++) {
+		if (!hops[h])
+			continue;
+		e = cli_json_element(list);
+		cli_json_num(e, "cables", h);
+		cli_json_num(e, "pairs", hops[h]);
+	}
+}
+
 static void put_findings(struct json_object *o, const struct ftr_fabric *f,
 			 const struct ftr_check_report *r)
 {
@@ -78,6 +92,7 @@ int cli_report_json(const struct ftr_fabric *f, const struct ftr_shape *sh,
 	cli_json_fabric(o, f, sh);
 	put_classes(o, r, v);
 	cli_json_num(o, "longest_path", r->max_hops);
+	put_hops(o, opts->hops);
 	put_findings(o, f, r);
 	put_cdg(o, f, r, opts->switch_sources);
 	n = cli_json_object(o, "not_checked");

@@ -65,8 +65,8 @@ const struct cli_cmd cli_whatif = {
 "loops, load, and how much of the tables changes.  --fail and --compare may be\n"
 "given many times; FILEs are compared, too.  Without --fail it compares the\n"
 "engine's tables with the given ones.\n"
-"Exit status: 0 clean, 1 the engine's tables for the damaged fabric leave end\n"
-"ports apart or have loops or dead ports, 2 bad input.\n",
+"Exit status: 0 clean, 1 \"check\" finds fault with the engine's tables for the\n"
+"damaged fabric, 2 bad input.\n",
 	.opts = options,
 	.min_args = 1,
 	.max_args = 1 + CLI_LIST_MAX,
@@ -292,7 +292,7 @@ static int tell(const struct job *j)
 	int status = CLI_CLEAN;
 
 	for (unsigned int i = 0; i < after->n; i++)
-		if (cli_measure_bad(&after->run[i]))
+		if (after->run[i].bad)
 			status = CLI_FINDINGS;
 	if (w->json)
 		return cli_whatif_json(&v, status);

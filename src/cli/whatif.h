@@ -51,6 +51,7 @@ enum cli_metric {
 /* A value that was not measured is a NaN. */
 struct cli_measure {
 	double v[CLI_N_METRICS];
+	bool bad;		/* ibfattree check would find fault */
 };
 
 /* Walk t, the tables of f; sh: shape of f, gives the ranks. */
@@ -74,8 +75,6 @@ enum ftr_status cli_measure_load(const struct ftr_fabric *f,
 void cli_measure_churn(const struct ftr_fabric *fa, const struct ftr_tables *a,
 		       const struct ftr_fabric *fb, const struct ftr_tables *b,
 		       struct cli_measure *out);
-/* Would a table with these be a finding? */
-bool cli_measure_bad(const struct cli_measure *m);
 
 /* ---- columns ----------------------------------------------------------- */
 
