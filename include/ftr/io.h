@@ -42,8 +42,8 @@ enum ftr_status ftr_read_guids(const char *path, uint64_t **guids,
 			       uint32_t *n, struct ftr_err *err) FTR_MUST_USE;
 
 /* Read tables for f: opensm-lfts.dump, the output of dump_lfts/ibroute, or
- * opensm.fdbs; told by the first line.  Rows of switches that the file does not mention are all FTR_PORT_NONE and
- * counted in *missing (may be NULL). */
+ * opensm.fdbs; told by the first line.  Rows of switches that the file does not
+ * mention are all FTR_PORT_NONE and counted in *missing (may be NULL). */
 enum ftr_status ftr_read_lfts(const char *path, const struct ftr_fabric *f,
 			      struct ftr_tables **out, uint32_t *missing,
 			      struct ftr_err *err) FTR_MUST_USE;
