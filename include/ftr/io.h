@@ -15,6 +15,7 @@
 #include <ftr/fabric.h>
 #include <ftr/load.h>
 #include <ftr/tables.h>
+#include <ftr/vl.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -40,9 +41,9 @@ enum ftr_status ftr_parse_fabric(const char *path, const char *text,
 enum ftr_status ftr_read_guids(const char *path, uint64_t **guids,
 			       uint32_t *n, struct ftr_err *err) FTR_MUST_USE;
 
-/* Read tables for f: opensm-lfts.dump or the output of dump_lfts/ibroute.
- * Rows of switches that the file does not mention are all FTR_PORT_NONE and
- * counted in *missing (may be NULL). */
+/* Read tables for f: opensm-lfts.dump, the output of dump_lfts/ibroute, or
+ * opensm.fdbs; told by the first line.  Rows of switches that the file does not
+ * mention are all FTR_PORT_NONE and counted in *missing (may be NULL). */
 enum ftr_status ftr_read_lfts(const char *path, const struct ftr_fabric *f,
 			      struct ftr_tables **out, uint32_t *missing,
 			      struct ftr_err *err) FTR_MUST_USE;
@@ -59,6 +60,29 @@ enum ftr_status ftr_read_order(const char *path, const struct ftr_fabric *f,
 enum ftr_status ftr_read_pairs(const char *path, const struct ftr_fabric *f,
 			       struct ftr_load_pair **pair, uint32_t *n,
 			       struct ftr_err *err) FTR_MUST_USE;
+
+/* Read SL to VL tables of switches: opensm-sl2vl.dump, or lines "0xGUID in out
+ * 0xNN ..." (two SLs a byte), both as ibdmchk -d reads them.  What the file does
+ * not tell is the identity; switches of which it tells nothing are counted in
+ * *missing (may be NULL). */
+enum ftr_status ftr_read_sl2vl(const char *path, const struct ftr_fabric *f,
+			       struct ftr_sl2vl **out, uint32_t *missing,
+			       struct ftr_err *err) FTR_MUST_USE;
+/* The second form. */
+enum ftr_status ftr_write_sl2vl(FILE *out, const struct ftr_fabric *f,
+				const struct ftr_sl2vl *m,
+				struct ftr_err *err) FTR_MUST_USE;
+
+/* Read the SLs of paths: lines "0xGUID DLID SL", or sections "Channel Adapter
+ * 0xGUID," or "Switch 0xGUID," of lines "0xLID : SL", as ibdmchk -c reads
+ * them.  Sources and LIDs that f does not have are passed over. */
+enum ftr_status ftr_read_path_sl(const char *path, const struct ftr_fabric *f,
+				 struct ftr_path_sl **out,
+				 struct ftr_err *err) FTR_MUST_USE;
+/* The second form. */
+enum ftr_status ftr_write_path_sl(FILE *out, const struct ftr_fabric *f,
+				  const struct ftr_path_sl *p,
+				  struct ftr_err *err) FTR_MUST_USE;
 
 /* Write f as a netfile that ibsim and ftr_read_fabric accept.  order: NULL,
  * or a permutation of 0 .. n_sw + n_nodes - 1 (switches by index, then end

@@ -130,6 +130,27 @@ enum ftr_status ftr_raw_add_port(struct ftr_raw *r,
 enum ftr_status ftr_raw_build(struct ftr_raw *r, unsigned int lmc,
 			      struct ftr_fabric **out) FTR_MUST_USE;
 
+/* ---- fdbs.c: sections of opensm.fdbs, line by line ---------------------- */
+
+struct ftr_fdbs {
+	struct ftr_text *t;
+	const struct ftr_fabric *f;
+	struct ftr_tables *tables;
+	uint32_t *told;		/* [n_sw] line of the section, 0: none */
+	ftr_sw sw;		/* of this section; FTR_SW_NONE: not of f */
+	uint32_t open_line;	/* where it began; 0: none yet */
+	ftr_lid lid;		/* told last */
+	ftr_lid last;		/* last LID of the first section; 0: not known */
+	uint32_t known;		/* sections of switches of f */
+	uint32_t unknown_line;	/* the first of the others */
+	uint64_t unknown;	/* its GUID */
+};
+
+bool ftr_is_fdbs(struct ftr_cur line);
+enum ftr_status ftr_fdbs_line(struct ftr_fdbs *r,
+			      struct ftr_cur *c) FTR_MUST_USE;
+enum ftr_status ftr_fdbs_end(struct ftr_fdbs *r) FTR_MUST_USE;
+
 /* ---- the formats ------------------------------------------------------- */
 
 enum ftr_status ftr_netfile_collect(struct ftr_raw *r) FTR_MUST_USE;

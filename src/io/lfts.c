@@ -16,6 +16,8 @@
  * often another than the one in the netfile, while LIDs agree.  Entries for
  * LIDs above the fabric's last, and sections of switches that the fabric does
  * not have, are passed over, as real switches keep entries of nodes long gone.
+ *
+ * An opensm.fdbs is told by its first line and read by fdbs.c.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -36,6 +38,7 @@ struct reader {
 	uint32_t known;		/* sections of switches of f */
 	uint32_t unknown_line;	/* the first of the others */
 	uint64_t unknown;	/* its GUID */
+	struct ftr_fdbs fdbs;	/* if t is set: the file is an opensm.fdbs */
 };
 
 /* ---- reading ----------------------------------------------------------- */
@@ -153,22 +156,49 @@ static enum ftr_status line(struct reader *r, struct ftr_cur *c)
 			     ftr_quote(c->p, (size_t)(c->end - c->p)).s);
 }
 
+static void set_fdbs(struct reader *r)
+{
+	r->fdbs = (struct ftr_fdbs){ .t = &r->t, .f = r->f,
+				     .tables = r->tables, .told = r->told };
+}
+
+/* The last line is read; what is still open is torn. */
+static enum ftr_status end(struct reader *r)
+{
+	enum ftr_status st = FTR_OK;
+
+	if (r->fdbs.t) {
+		st = ftr_fdbs_end(&r->fdbs);
+		r->known = r->fdbs.known;
+		r->unknown_line = r->fdbs.unknown_line;
+		r->unknown = r->fdbs.unknown;
+	} else if (r->open) {
+		st = torn(r);
+	}
+	return st;
+}
+
 static enum ftr_status read_all(struct reader *r)
 {
-	for (;;) {
-		struct ftr_cur c;
-		enum ftr_status st = ftr_text_meaningful(&r->t, &c);
+	enum ftr_status st;
 
+	for (bool first = true; ; first = false) {
+		struct ftr_cur c;
+
+		st = ftr_text_meaningful(&r->t, &c);
 		if (st)
 			return st;
 		if (!c.p)
 			break;
-		st = line(r, &c);
+		if (first && ftr_is_fdbs(c))
+			set_fdbs(r);
+		st = r->fdbs.t ? ftr_fdbs_line(&r->fdbs, &c) : line(r, &c);
 		if (st)
 			return st;
 	}
-	if (r->open)
-		return torn(r);
+	st = end(r);
+	if (st)
+		return st;
 	if (!r->known && r->unknown_line)
 		return ftr_text_fail_at(&r->t, r->unknown_line, FTR_INVAL,
 					"no switch of this file is in the fabric, the first is 0x%016"

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * SLs of paths as text, in the two forms that ibdmchk -c reads
+ * (IBFabric::parsePSLFile of ibutils 1.5.7), mixed at will:
+ *
+ *	0x0002c90000000099 154 0
+ *
+ * node GUID of the source, destination LID, SL: of all ports of the node; and
+ *
+ *	Channel Adapter 0x0002c9000000009a, base LID 13, "name"
+ *	0x009A : 0
+ *
+ * a section of one source ("Switch", too), named by its port GUID, and a line
+ * for each LID.  Neither form has an end mark: a file cut between two lines
+ * shows only in what it does not tell, which the checker counts.  LIDs above
+ * the fabric's last are passed over, as are sources that it does not have.
+ *
+ * Written is the second form: ports of one node may then differ.  ibdmchk knows
+ * no "Router" there, so routers go as "Channel Adapter".
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/io.h"
+
+struct node {			/* an end port, sorted by its node's GUID */
+	uint64_t guid;
+	ftr_ep ep;
+};
+
+struct reader {
+	struct ftr_text t;
+	const struct ftr_fabric *f;
+	struct ftr_path_sl *sl;
+	struct node *node;	/* [n_ep] */
+	bool open;		/* inside a section */
+	uint32_t source;	/* its source */
+	struct node *first;	/* the section is of a node: its ports */
+	uint64_t known;		/* lines of sources of f */
+	uint32_t unknown_line;
+	uint64_t unknown;
+};
+
+#define NOBODY UINT32_MAX
+
+static int node_cmp(const void *a, const void *b)
+{
+	const struct node *x = a, *y = b;
+
+	if (x->guid != y->guid)
+		return x->guid < y->guid ? -1 : 1;
+	return x->ep < y->ep ? -1 : x->ep > y->ep;
+}
+
+static bool set_nodes(struct reader *r)
+{
+	const uint32_t n = r->f->n_ep;
+
+	r->node = ftr_calloc((size_t)n + 1, sizeof(*r->node));
+	if (!r->node)
+		return false;
+	for (ftr_ep e = 0; e < n; e++)
+		r->node[e] = (struct node){ r->f->ep[e].node_guid, e };
+	qsort(r->node, n, sizeof(*r->node), node_cmp);
+	return true;
+}
+
+/* The first port of a node, NULL if there is no such node. */
+static struct node *find_node(const struct reader *r, uint64_t guid)
+{
+	uint32_t lo = 0, hi = r->f->n_ep;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (r->node[mid].guid < guid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < r->f->n_ep && r->node[lo].guid == guid ? &r->node[lo] :
+		NULL;
+}
+
+static void not_found(struct reader *r, uint64_t guid)
+{
+	if (r->unknown_line)
+		return;
+	r->unknown_line = r->t.line;
+	r->unknown = guid;
+}
+
+/* Set for a source, or for all ports of a node. */
+static enum ftr_status set(struct reader *r, uint32_t source,
+			   const struct node *node, uint64_t lid, uint64_t sl)
+{
+	uint64_t guid = node ? node->guid : 0;
+	enum ftr_status st = FTR_OK;
+
+	if (source == NOBODY && !node)
+		return FTR_OK;
+	r->known++;
+	if (!lid || lid > r->f->max_lid)
+		return FTR_OK;
+	if (source != NOBODY)
+		return ftr_path_sl_set(r->sl, source, (ftr_lid)lid,
+				       (unsigned int)sl, r->t.err);
+	for (; !st && node < r->node + r->f->n_ep && node->guid == guid; node++)
+		st = ftr_path_sl_set(r->sl, node->ep, (ftr_lid)lid,
+				     (unsigned int)sl, r->t.err);
+	return st;
+}
+
+static uint32_t switch_source(const struct reader *r, uint64_t guid)
+{
+	ftr_sw s = ftr_fabric_find_sw(r->f, guid);
+
+	return s == FTR_SW_NONE ? NOBODY : r->f->n_ep + s;
+}
+
+static enum ftr_status number(struct reader *r, struct ftr_cur *c,
+			      unsigned int base, uint64_t max,
+			      const char *what, uint64_t *out)
+{
+	struct ftr_cur at = *c;
+
+	ftr_cur_blanks(&at);
+	if (!ftr_cur_uint(&at, base, max, out) ||
+	    (!ftr_cur_end(&at) && *at.p != ' ' && *at.p != '\t'))
+		return ftr_text_expected(&r->t, c, what);
+	*c = at;
+	return FTR_OK;
+}
+
+static enum ftr_status sl_and_end(struct reader *r, struct ftr_cur *c,
+				  uint64_t *sl)
+{
+	enum ftr_status st = number(r, c, 10, FTR_N_SL - 1, "an SL 0..15", sl);
+
+	ftr_cur_blanks(c);
+	if (!st && !ftr_cur_end(c))
+		st = ftr_text_expected(&r->t, c, "an SL and nothing else");
+	return st;
+}
+
+static enum ftr_status begin(struct reader *r, struct ftr_cur *c, bool sw)
+{
+	struct ftr_cur at = *c;
+	uint64_t guid;
+
+	ftr_cur_blanks(&at);
+	if (!ftr_cur_uint(&at, 16, UINT64_MAX, &guid) ||
+	    !ftr_cur_char(&at, ','))
+		return ftr_text_expected(&r->t, c, "\"0xGUID,\"");
+	r->open = true;
+	r->first = NULL;
+	if (sw) {
+		r->source = switch_source(r, guid);
+	} else {
+		ftr_ep e = ftr_fabric_find_ep(r->f, guid);
+
+		r->source = e == FTR_EP_NONE ? NOBODY : e;
+		if (r->source == NOBODY)
+			r->first = find_node(r, guid);
+	}
+	if (r->source == NOBODY && !r->first)
+		not_found(r, guid);
+	return FTR_OK;
+}
+
+/* "0x0002c90000000099 154 0" or, in a section, "0x009A : 0" */
+static enum ftr_status entry(struct reader *r, struct ftr_cur *c)
+{
+	const struct node *node;
+	uint64_t head, lid, sl;
+	uint32_t source;
+	enum ftr_status st = number(r, c, 16, UINT64_MAX,
+				    "a GUID or a LID in hex", &head);
+
+	if (st)
+		return st;
+	ftr_cur_blanks(c);
+	if (ftr_cur_char(c, ':')) {
+		if (!r->open)
+			return ftr_text_fail(&r->t, FTR_PARSE, "LID 0x%" PRIx64
+					     " outside of a source's section",
+					     head);
+		if (head > UINT16_MAX)
+			return ftr_text_fail(&r->t, FTR_PARSE, "0x%" PRIx64
+					     " is no LID", head);
+		st = sl_and_end(r, c, &sl);
+		return st ? st : set(r, r->source, r->first, head, sl);
+	}
+	st = number(r, c, 10, UINT16_MAX, "a destination LID", &lid);
+	if (!st)
+		st = sl_and_end(r, c, &sl);
+	if (st)
+		return st;
+	source = switch_source(r, head);
+	node = source == NOBODY ? find_node(r, head) : NULL;
+	if (source == NOBODY && !node)
+		not_found(r, head);
+	return set(r, source, node, lid, sl);
+}
+
+static enum ftr_status line(struct reader *r, struct ftr_cur *c)
+{
+	if (ftr_cur_word(c, "Switch"))
+		return begin(r, c, true);
+	if (ftr_cur_str(c, "Channel Adapter ") || ftr_cur_word(c, "Router"))
+		return begin(r, c, false);
+	if (c->end - c->p > 2 && c->p[0] == '0' && c->p[1] == 'x')
+		return entry(r, c);
+	return ftr_text_fail(&r->t, FTR_PARSE, "neither source nor SL: '%s'",
+			     ftr_quote(c->p, (size_t)(c->end - c->p)).s);
+}
+
+static enum ftr_status read_all(struct reader *r)
+{
+	for (;;) {
+		struct ftr_cur c;
+		enum ftr_status st = ftr_text_meaningful(&r->t, &c);
+
+		if (!st && c.p)
+			st = line(r, &c);
+		if (st)
+			return st;
+		if (!c.p)
+			break;
+	}
+	if (r->known)
+		return FTR_OK;
+	if (r->unknown_line)
+		return ftr_text_fail_at(&r->t, r->unknown_line, FTR_INVAL,
+					"no source of this file is in the fabric, the first is 0x%016"
+					PRIx64, r->unknown);
+	return ftr_text_fail(&r->t, FTR_PARSE, "the file ends without a single SL");
+}
+
+enum ftr_status ftr_read_path_sl(const char *path, const struct ftr_fabric *f,
+				 struct ftr_path_sl **out, struct ftr_err *err)
+{
+	struct reader r = { .f = f };
+	enum ftr_status st = ftr_text_open(&r.t, path, err);
+
+	if (st)
+		return st;
+	if (!set_nodes(&r))
+		st = ftr_text_nomem(&r.t);
+	if (!st)
+		st = ftr_path_sl_new(f, &r.sl, err);
+	if (!st)
+		st = read_all(&r);
+	ftr_text_close(&r.t);
+	free(r.node);
+	if (st) {
+		ftr_path_sl_free(r.sl);
+		return st;
+	}
+	*out = r.sl;
+	return FTR_OK;
+}
+
+/* ---- writing ----------------------------------------------------------- */
+
+static void write_row(FILE *out, const struct ftr_path_sl *p, uint32_t source,
+		      const char *type, uint64_t guid, ftr_lid lid)
+{
+	if (!p->row[source])
+		return;
+	fprintf(out, "%s 0x%016" PRIx64 ", base LID %u\n", type, guid, lid);
+	for (uint32_t i = 0; i <= p->max_lid; i++)
+		if (p->row[source][i] != FTR_SL_NONE)
+			fprintf(out, "0x%04X : %u\n", i, p->row[source][i]);
+}
+
+enum ftr_status ftr_write_path_sl(FILE *out, const struct ftr_fabric *f,
+				  const struct ftr_path_sl *p,
+				  struct ftr_err *err)
+{
+	if (p->n_ep != f->n_ep || p->n_sw != f->n_sw ||
+	    p->max_lid != f->max_lid)
+		return ftr_fail(err, FTR_INVAL, "SLs of %u end ports, %u switches and LIDs to %u do not fit a fabric of %u, %u and %u",
+				p->n_ep, p->n_sw, p->max_lid, f->n_ep, f->n_sw,
+				f->max_lid);
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		write_row(out, p, e, "Channel Adapter", f->ep[e].guid,
+			  f->ep[e].lid);
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		write_row(out, p, f->n_ep + s, "Switch", f->sw[s].guid,
+			  f->sw[s].lid);
+	if (fflush(out) || ferror(out))
+		return ftr_fail(err, FTR_IO, "cannot write the path SLs: %s",
+				strerror(errno));
+	return FTR_OK;
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * SL to VL tables of switches as text, in the two forms that ibdmchk -d reads
+ * (IBFabric::parseSLVLFile of ibutils 1.5.7), mixed at will:
+ *
+ *	0x0002c90000000201 5 1 0x01 0x23 0x45 0x67 0x01 0x23 0x45 0x67
+ *
+ * node GUID, in port, out port, two SLs a byte, SL 0 in the first upper half;
+ * and OpenSM's opensm-sl2vl.dump:
+ *
+ *	Switch 0x0002c90000000201, base LID 13, "name"
+ *	#in out : 0  1  2  3 ...
+ *	5   1   : 0  1  2  3  4  5  6  7  0  1  2  3  4  5  6  7
+ *
+ * Sections of channel adapters and routers are passed over: how a host maps its
+ * own packets decides on no link between switches.  OpenSM prints in ports 0 to
+ * the last for each out port; a section that stops before the last is torn.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/io.h"
+
+struct reader {
+	struct ftr_text t;
+	const struct ftr_fabric *f;
+	struct ftr_sl2vl *map;
+	uint8_t *told;		/* [n_sw] */
+	uint32_t known;
+	uint32_t open_line;	/* section of OpenSM's form; 0: none */
+	bool ours;		/* it is a switch's, and f has it */
+	ftr_sw sw;
+	int64_t in;		/* in port of its last line; -1: none yet */
+	uint32_t unknown_line;
+	uint64_t unknown;
+};
+
+/* ---- reading ----------------------------------------------------------- */
+
+static bool find(struct reader *r, uint64_t guid)
+{
+	r->sw = ftr_fabric_find_sw(r->f, guid);
+	if (r->sw == FTR_SW_NONE) {
+		if (!r->unknown_line) {
+			r->unknown_line = r->t.line;
+			r->unknown = guid;
+		}
+		return false;
+	}
+	r->known += !r->told[r->sw];
+	r->told[r->sw] = 1;
+	return true;
+}
+
+static enum ftr_status close_section(struct reader *r)
+{
+	bool torn = r->open_line && r->ours &&
+		r->in >= 0 && r->in != r->f->sw[r->sw].n_ports;
+
+	if (torn)
+		return ftr_text_fail(&r->t, FTR_PARSE, "the section that begins on line %u ends with in port %u of %u",
+				     r->open_line, (unsigned int)r->in,
+				     r->f->sw[r->sw].n_ports);
+	r->open_line = 0;
+	r->in = -1;
+	return FTR_OK;
+}
+
+static enum ftr_status begin(struct reader *r, struct ftr_cur *c, bool sw)
+{
+	struct ftr_cur at = *c;
+	enum ftr_status st = close_section(r);
+	uint64_t guid;
+
+	if (st)
+		return st;
+	ftr_cur_blanks(&at);
+	if (!ftr_cur_uint(&at, 16, UINT64_MAX, &guid) ||
+	    !ftr_cur_char(&at, ','))
+		return ftr_text_expected(&r->t, c, "\"0xGUID, base LID ...\"");
+	r->open_line = r->t.line;
+	r->ours = sw && find(r, guid);
+	return FTR_OK;
+}
+
+static enum ftr_status port(struct reader *r, struct ftr_cur *c, uint64_t max,
+			    const char *what, uint64_t *out)
+{
+	struct ftr_cur at = *c;
+
+	ftr_cur_blanks(&at);
+	if (!ftr_cur_uint(&at, 10, UINT8_MAX, out) ||
+	    (!ftr_cur_end(&at) && *at.p != ' ' && *at.p != '\t' &&
+	     *at.p != ':'))
+		return ftr_text_expected(&r->t, c, what);
+	if (*out > max)
+		return ftr_text_fail(&r->t, FTR_INVAL, "port %u of a switch with %u ports",
+				     (unsigned int)*out, (unsigned int)max);
+	*c = at;
+	return FTR_OK;
+}
+
+static enum ftr_status ports(struct reader *r, struct ftr_cur *c, bool ours,
+			     uint64_t *in, uint64_t *out)
+{
+	uint64_t max = ours ? r->f->sw[r->sw].n_ports : UINT8_MAX;
+	enum ftr_status st = port(r, c, max, "an in port", in);
+
+	return st ? st : port(r, c, max, "an out port", out);
+}
+
+static enum ftr_status nothing_else(struct reader *r, struct ftr_cur *c)
+{
+	ftr_cur_blanks(c);
+	if (!ftr_cur_end(c))
+		return ftr_text_expected(&r->t, c, "16 VLs and nothing else");
+	return FTR_OK;
+}
+
+/* "5   1   : 0  1 ..." */
+static enum ftr_status row(struct reader *r, struct ftr_cur *c)
+{
+	enum ftr_status st;
+	uint64_t in, out;
+
+	if (!r->open_line)
+		return ftr_text_fail(&r->t, FTR_PARSE, "line outside of a section: '%s'",
+				     ftr_quote(c->p, (size_t)(c->end - c->p)).s);
+	st = ports(r, c, r->ours, &in, &out);
+	if (st)
+		return st;
+	ftr_cur_blanks(c);
+	if (!ftr_cur_char(c, ':'))
+		return ftr_text_expected(&r->t, c, "':' behind the ports");
+	r->in = (int64_t)in;
+	for (unsigned int sl = 0; sl < FTR_N_SL; sl++) {
+		struct ftr_cur at = *c;
+		uint64_t vl;
+
+		ftr_cur_blanks(&at);
+		if (!ftr_cur_uint(&at, 10, 15, &vl) ||
+		    (!ftr_cur_end(&at) && *at.p != ' '))
+			return ftr_text_expected(&r->t, c, "a VL 0..15");
+		*c = at;
+		if (r->ours)
+			ftr_sl2vl_set(r->map, r->sw, (ftr_port)in,
+				      (ftr_port)out, sl, (unsigned int)vl);
+	}
+	return nothing_else(r, c);
+}
+
+/* "0x0002c90000000201 5 1 0x01 0x23 ..." */
+static enum ftr_status line_form(struct reader *r, struct ftr_cur *c)
+{
+	struct ftr_cur at = *c;
+	uint64_t guid, in, out, pair;
+	enum ftr_status st = close_section(r);
+	bool ours;
+
+	if (st)
+		return st;
+	if (!ftr_cur_uint(&at, 16, UINT64_MAX, &guid))
+		return ftr_text_expected(&r->t, c, "a node GUID");
+	*c = at;
+	ours = find(r, guid);
+	st = ports(r, c, ours, &in, &out);
+	for (unsigned int sl = 0; !st && sl < FTR_N_SL; sl += 2) {
+		at = *c;
+		ftr_cur_blanks(&at);
+		if (at.end - at.p < 4 || at.p[0] != '0' || at.p[1] != 'x' ||
+		    !ftr_cur_uint(&at, 16, UINT8_MAX, &pair))
+			return ftr_text_expected(&r->t, c, "two VLs as 0xNN");
+		*c = at;
+		if (!ours)
+			continue;
+		ftr_sl2vl_set(r->map, r->sw, (ftr_port)in, (ftr_port)out, sl,
+			      (unsigned int)pair >> 4);
+		ftr_sl2vl_set(r->map, r->sw, (ftr_port)in, (ftr_port)out,
+			      sl + 1, (unsigned int)pair & 15);
+	}
+	return st ? st : nothing_else(r, c);
+}
+
+static enum ftr_status line(struct reader *r, struct ftr_cur *c)
+{
+	if (ftr_cur_word(c, "Switch"))
+		return begin(r, c, true);
+	if (ftr_cur_word(c, "Channel")) {
+		ftr_cur_blanks(c);
+		if (!ftr_cur_word(c, "Adapter"))
+			return ftr_text_expected(&r->t, c, "\"Adapter\"");
+		return begin(r, c, false);
+	}
+	if (ftr_cur_word(c, "Router"))
+		return begin(r, c, false);
+	if (c->end - c->p > 2 && c->p[0] == '0' && c->p[1] == 'x')
+		return line_form(r, c);
+	return row(r, c);
+}
+
+static enum ftr_status read_all(struct reader *r)
+{
+	enum ftr_status st;
+
+	for (;;) {
+		struct ftr_cur c;
+
+		st = ftr_text_meaningful(&r->t, &c);
+		if (st)
+			return st;
+		if (!c.p)
+			break;
+		st = line(r, &c);
+		if (st)
+			return st;
+	}
+	st = close_section(r);
+	if (st || r->known)
+		return st;
+	if (r->unknown_line)
+		return ftr_text_fail_at(&r->t, r->unknown_line, FTR_INVAL,
+					"no switch of this file is in the fabric, the first is 0x%016"
+					PRIx64, r->unknown);
+	return ftr_text_fail(&r->t, FTR_PARSE, "the file ends without a single switch: no SL to VL tables");
+}
+
+enum ftr_status ftr_read_sl2vl(const char *path, const struct ftr_fabric *f,
+			       struct ftr_sl2vl **out, uint32_t *missing,
+			       struct ftr_err *err)
+{
+	struct reader r = { .f = f, .in = -1 };
+	enum ftr_status st = ftr_text_open(&r.t, path, err);
+
+	if (st)
+		return st;
+	r.told = ftr_calloc((size_t)f->n_sw + 1, 1);
+	if (!r.told)
+		st = ftr_text_nomem(&r.t);
+	if (!st)
+		st = ftr_sl2vl_new(f, &r.map, err);
+	if (!st)
+		st = read_all(&r);
+	ftr_text_close(&r.t);
+	free(r.told);
+	if (st) {
+		ftr_sl2vl_free(r.map);
+		return st;
+	}
+	if (missing)
+		*missing = f->n_sw - r.known;
+	*out = r.map;
+	return FTR_OK;
+}
+
+/* ---- writing ----------------------------------------------------------- */
+
+static void write_word(FILE *out, uint64_t guid, uint32_t in, uint32_t to,
+		       uint64_t word)
+{
+	fprintf(out, "0x%016" PRIx64 " %u %u", guid, in, to);
+	for (unsigned int sl = 0; sl < FTR_N_SL; sl += 2)
+		fprintf(out, " 0x%x%x", (unsigned int)(word >> (4 * sl)) & 15,
+			(unsigned int)(word >> (4 * sl + 4)) & 15);
+	fputc('\n', out);
+}
+
+enum ftr_status ftr_write_sl2vl(FILE *out, const struct ftr_fabric *f,
+				const struct ftr_sl2vl *m, struct ftr_err *err)
+{
+	if (m->n_sw != f->n_sw)
+		return ftr_fail(err, FTR_INVAL, "SL to VL tables of %u switches do not fit a fabric of %u",
+				m->n_sw, f->n_sw);
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (uint32_t to = 0; to < m->width[s]; to++)
+			for (uint32_t in = 0; in < m->width[s]; in++)
+				write_word(out, f->sw[s].guid, in, to,
+					   *ftr_sl2vl_word(m, s, (ftr_port)in,
+							   (ftr_port)to));
+	if (fflush(out) || ferror(out))
+		return ftr_fail(err, FTR_IO, "cannot write the SL to VL tables: %s",
+				strerror(errno));
+	return FTR_OK;
+}
