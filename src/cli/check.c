@@ -2,14 +2,13 @@
 /*
  * ibfattree check: walks tables, from files or from the switches themselves.
  */
-#include <inttypes.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "cli/cli.h"
 #include "cli/live.h"
 
 struct check {
-	const char *lfts, *save_fabric, *save_lfts;
+	const char *lfts, *sl2vl, *psl, *save_fabric, *save_lfts;
 	bool live, strict, switch_sources, json;
 	struct cli_live_opts from;
 	struct cli_guid_files files;
@@ -19,6 +18,10 @@ struct check {
 static const struct cli_opt options[] = {
 	{ "lfts", CLI_FILE, offsetof(struct check, lfts), "FILE",
 	  "tables to check", NULL, 0, 0 },
+	{ "sl2vl", CLI_FILE, offsetof(struct check, sl2vl), "FILE",
+	  "SL to VL tables: opensm-sl2vl.dump", NULL, 0, 0 },
+	{ "psl", CLI_FILE, offsetof(struct check, psl), "FILE",
+	  "SLs of paths, as ibdmchk -c reads them", NULL, 0, 0 },
 	{ "live", CLI_FLAG, offsetof(struct check, live), NULL,
 	  "read fabric and tables from the switches", NULL, 0, 0 },
 	CLI_OPT_ROOTS(struct check),
@@ -51,9 +54,10 @@ const struct cli_cmd cli_check = {
 "Walks the forwarding tables of a fabric, every switch to every LID, and looks\n"
 "for pairs that do not arrive, loops, dead ports and credit loops.  Fabric and\n"
 "tables come from files (FABRIC: ibnetdiscover output, an ibsim netfile or\n"
-"opensm-subnet.lst; --lfts: opensm-lfts.dump or dump_lfts output), or both are\n"
-"read from the switches (--live, no FABRIC).  Nothing is ever written to a\n"
-"switch.\n"
+"opensm-subnet.lst; --lfts: opensm-lfts.dump, dump_lfts output or opensm.fdbs),\n"
+"or both are read from the switches (--live, no FABRIC).  Nothing is ever\n"
+"written to a switch.  With --sl2vl or --psl credit loops are looked for by\n"
+"virtual lane.\n"
 "Pairs that no up/down path connects are reported, but are a finding only if\n"
 "both are hosts on leaf switches, or with --strict.\n"
 "Exit status: 0 clean, 1 findings, 2 bad input.\n",
@@ -67,7 +71,9 @@ const struct cli_cmd cli_check = {
 struct subject {
 	struct ftr_fabric *f;
 	struct ftr_tables *t;
-	uint32_t missing, silent;
+	struct ftr_sl2vl *sl2vl;
+	struct ftr_path_sl *psl;
+	uint32_t missing, silent, no_sl2vl;
 	char source[256];
 };
 
@@ -97,6 +103,19 @@ static enum ftr_status from_files(const struct check *c, const char *fabric,
 	if (!st)
 		st = ftr_read_lfts(c->lfts, s->f, &s->t, &s->missing, err);
 	snprintf(s->source, sizeof(s->source), "%s", c->lfts);
+	return st;
+}
+
+static enum ftr_status read_lanes(const struct check *c, struct subject *s,
+				  struct ftr_err *err)
+{
+	enum ftr_status st = FTR_OK;
+
+	if (c->sl2vl)
+		st = ftr_read_sl2vl(c->sl2vl, s->f, &s->sl2vl, &s->no_sl2vl,
+				    err);
+	if (!st && c->psl)
+		st = ftr_read_path_sl(c->psl, s->f, &s->psl, err);
 	return st;
 }
 
@@ -136,6 +155,34 @@ static enum ftr_status claim(const struct check *c, const struct subject *s,
 	return st;
 }
 
+/* Where the proof made the graph of lanes unnecessary, it is built all the
+ * same: for packets that are dropped and paths whose SL nobody told. */
+static enum ftr_status count_drops(const struct subject *s,
+				   const struct ftr_check_opts *opts,
+				   struct ftr_team *team,
+				   struct ftr_check_report *r,
+				   struct ftr_err *err)
+{
+	struct ftr_check_opts unproved = *opts;
+	struct ftr_check_report *r2;
+	enum ftr_status st;
+
+	if (r->cdg != FTR_CDG_PROVED || (!s->sl2vl && !s->psl))
+		return FTR_OK;
+	r2 = malloc(sizeof(*r2));
+	if (!r2)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for a report");
+	unproved.rank = NULL;
+	st = ftr_check_tables(s->f, s->t, &unproved, team, r2, err);
+	if (!st) {
+		r->vl_drops = r2->vl_drops;
+		r->vl_drop = r2->vl_drop;
+		r->no_sl = r2->no_sl;
+	}
+	free(r2);
+	return st;
+}
+
 static int check(const struct check *c, const struct subject *s,
 		 struct ftr_team *team, struct ftr_err *err)
 {
@@ -144,9 +191,13 @@ static int check(const struct check *c, const struct subject *s,
 		.source = s->source, .missing = s->missing,
 		.silent = s->silent, .strict = c->strict,
 		.switch_sources = c->switch_sources, .json = c->json,
-		.hops = hops,
+		.hops = hops, .sl2vl = c->sl2vl, .psl = c->psl,
+		.no_sl2vl = s->no_sl2vl,
 	};
-	struct ftr_check_opts opts = { .switch_sources = c->switch_sources };
+	struct ftr_check_opts opts = {
+		.switch_sources = c->switch_sources, .sl2vl = s->sl2vl,
+		.path_sl = s->psl,
+	};
 	struct ftr_check_report report;
 	struct ftr_shape *sh = NULL;
 	int status = CLI_BAD;
@@ -158,6 +209,8 @@ static int check(const struct check *c, const struct subject *s,
 		opts.rank = sh ? sh->rank : NULL;
 		st = ftr_check_tables(s->f, s->t, &opts, team, &report, err);
 	}
+	if (!st)
+		st = count_drops(s, &opts, team, &report, err);
 	if (!st)
 		st = ftr_check_hops(s->f, s->t, hops, err);
 	cli_progress_end();
@@ -189,6 +242,8 @@ static int run(int argc, char **argv)
 	st = c.live ? from_switches(&c, &s, &err) :
 		      from_files(&c, argv[0], &s, &err);
 	if (!st)
+		st = read_lanes(&c, &s, &err);
+	if (!st)
 		st = save(&c, &s, &err);
 	cli_progress_end();
 	if (st) {
@@ -198,6 +253,8 @@ static int run(int argc, char **argv)
 		status = check(&c, &s, team, &err);
 		ftr_team_free(team);
 	}
+	ftr_path_sl_free(s.psl);
+	ftr_sl2vl_free(s.sl2vl);
 	ftr_tables_free(s.t);
 	ftr_fabric_free(s.f);
 	return status;

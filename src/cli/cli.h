@@ -201,6 +201,8 @@ struct cli_report_opts {
 	bool strict;
 	bool switch_sources;
 	bool json;
+	const char *sl2vl, *psl;	/* files, NULL: not given */
+	uint32_t no_sl2vl;	/* switches that sl2vl does not tell of */
 	const uint64_t *hops;	/* of ftr_check_hops, or NULL: not counted */
 };
 

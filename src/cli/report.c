@@ -101,7 +101,7 @@ void cli_judge(const struct ftr_shape *sh, const struct ftr_check_report *r,
 	*v = (struct cli_verdict){ .found = false };
 	v->np.known = sh && count_no_path(sh, &v->np);
 	v->judged = v->np.known && !r->found[FTR_FIND_TURN];
-	v->found = o->missing || o->silent || r->harmful ||
+	v->found = o->missing || o->silent || r->harmful || r->vl_drops ||
 		   r->cdg == FTR_CDG_CYCLE;
 	for (int c = 0; c < FTR_N_CHECK_CLASSES; c++) {
 		uint64_t bad = r->bad[c];
@@ -128,6 +128,9 @@ static void put_fabric(const struct ftr_fabric *f, const struct ftr_shape *sh,
 		printf("ranks         %u, %s leaf switches\n", sh->n_ranks,
 		       cli_num(a, sh->n_leaf));
 	printf("tables        %s\n", o->source);
+	if (o->sl2vl || o->psl)
+		printf("lanes         SL to VL: %s; SLs of paths: %s\n",
+		       o->sl2vl ? o->sl2vl : "-", o->psl ? o->psl : "-");
 }
 
 static void put_class(const struct ftr_check_report *r, int cls,
@@ -176,7 +179,7 @@ static void put_cycle(const struct ftr_fabric *f,
 		      const struct ftr_check_report *r)
 {
 	uint32_t n = r->cycle_len;
-	char near[CLI_NAME_MAX], far[CLI_NAME_MAX];
+	char near[CLI_NAME_MAX], far[CLI_NAME_MAX], vl[16] = "";
 
 	if (n > FTR_CYCLE_MAX)
 		n = FTR_CYCLE_MAX;
@@ -186,9 +189,11 @@ static void put_cycle(const struct ftr_fabric *f,
 		const struct ftr_channel *c = &r->cycle[i];
 		const struct ftr_swport *p = ftr_fabric_port(f, c->sw, c->port);
 
-		printf("              %s port %u -> %s port %u\n",
+		if (r->n_vls)
+			snprintf(vl, sizeof(vl), " on VL %u", c->vl);
+		printf("              %s port %u -> %s port %u%s\n",
 		       cli_sw_name(near, f, c->sw), c->port,
-		       cli_sw_name(far, f, p->peer), p->peer_port);
+		       cli_sw_name(far, f, p->peer), p->peer_port, vl);
 	}
 	if (n < r->cycle_len)
 		printf("              ... and %u more\n", r->cycle_len - n);
@@ -218,22 +223,59 @@ static void put_cdg(const struct ftr_fabric *f,
 	}
 }
 
+/* What the given lanes leave open. */
+static void put_lanes(const struct cli_report_opts *o,
+		      const struct ftr_check_report *r)
+{
+	char a[CLI_NUM_MAX];
+
+	if (!o->sl2vl && !o->psl)
+		return;
+	if (!o->sl2vl)
+		printf("              SL to VL tables: every SL is taken to be on the VL of its number (--sl2vl)\n");
+	if (!o->psl)
+		printf("              SLs of paths: all are taken to be 0 (--psl)\n");
+	if (o->no_sl2vl)
+		printf("              %s switches that --sl2vl does not tell of: taken as above\n",
+		       cli_num(a, o->no_sl2vl));
+	if (r->no_sl)
+		printf("              %s paths that --psl does not tell of: taken to be of SL 0\n",
+		       cli_num(a, r->no_sl));
+}
+
 static void put_not_checked(const struct cli_report_opts *o,
+			    const struct ftr_check_report *r,
 			    const struct ftr_shape *sh)
 {
 	char a[CLI_NUM_MAX];
 
-	printf("not checked   multicast, virtual lanes (all traffic is taken to share one)%s\n",
+	printf("not checked   multicast%s%s\n", o->sl2vl || o->psl ? "" :
+	       ", virtual lanes (all traffic is taken to share one)",
 	       o->switch_sources ? "" :
 	       ", credit loops by packets of switches (--switch-sources)");
 	if (!sh)
 		printf("              ranks (see above), hence turns and which pairs have an up/down path\n");
+	put_lanes(o, r);
 	if (o->missing)
 		printf("              %s switches without a table: they count as empty\n",
 		       cli_num(a, o->missing));
 	if (o->silent)
 		printf("              what is behind %s links whose far end keeps silent\n",
 		       cli_num(a, o->silent));
+}
+
+/* Packets that a switch maps to VL 15. */
+static void put_drops(const struct ftr_fabric *f,
+		      const struct ftr_check_report *r)
+{
+	char a[CLI_NUM_MAX], at[CLI_NAME_MAX], to[CLI_NAME_MAX];
+
+	if (r->vl_drops)
+		printf("VL 15         %s%s%s mappings drop packets; the first: at %s to %s\n",
+		       cli_colour(CLI_WRONG), cli_num(a, r->vl_drops),
+		       cli_colour(CLI_PLAIN),
+		       cli_sw_name(at, f, r->vl_drop.at),
+		       cli_lid_name(to, f, r->vl_drop.lid));
 }
 
 /* Pairs of end ports by the cables between switches that they cross. */
@@ -264,7 +306,8 @@ static void put_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
 	put_hops(o->hops);
 	put_findings(f, r);
 	put_cdg(f, r, o->switch_sources);
-	put_not_checked(o, sh);
+	put_drops(f, r);
+	put_not_checked(o, r, sh);
 	printf("verdict       %s%s%s\n",
 	       cli_colour(v->found ? CLI_WRONG : CLI_GOOD),
 	       v->found ? "FINDINGS" : "clean", cli_colour(CLI_PLAIN));

@@ -78,6 +78,8 @@ static void put_cdg(struct json_object *o, const struct ftr_fabric *f,
 		cli_json_num(e, "from_port", ch->port);
 		cli_json_switch(e, "to", f, p->peer);
 		cli_json_num(e, "to_port", p->peer_port);
+		if (r->n_vls)
+			cli_json_num(e, "vl", ch->vl);
 	}
 }
 
@@ -89,15 +91,25 @@ int cli_report_json(const struct ftr_fabric *f, const struct ftr_shape *sh,
 	struct json_object *o = cli_json_new("check"), *n;
 
 	cli_json_str(o, "tables", opts->source);
+	cli_json_str(o, "sl2vl", opts->sl2vl);
+	cli_json_str(o, "psl", opts->psl);
 	cli_json_fabric(o, f, sh);
 	put_classes(o, r, v);
 	cli_json_num(o, "longest_path", r->max_hops);
 	put_hops(o, opts->hops);
 	put_findings(o, f, r);
 	put_cdg(o, f, r, opts->switch_sources);
+	n = cli_json_object(o, "vl_drops");
+	cli_json_num(n, "count", r->vl_drops);
+	if (r->vl_drops) {
+		cli_json_switch(n, "at", f, r->vl_drop.at);
+		cli_json_lid(cli_json_object(n, "to"), f, r->vl_drop.lid);
+	}
 	n = cli_json_object(o, "not_checked");
 	cli_json_bool(n, "multicast", true);
-	cli_json_bool(n, "virtual_lanes", true);
+	cli_json_bool(n, "virtual_lanes", !opts->sl2vl && !opts->psl);
+	cli_json_num(n, "switches_without_sl2vl", opts->no_sl2vl);
+	cli_json_num(n, "paths_without_sl", r->no_sl);
 	cli_json_bool(n, "switch_sources", !opts->switch_sources);
 	cli_json_bool(n, "ranks", !sh);
 	cli_json_num(n, "switches_without_table", opts->missing);

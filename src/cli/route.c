@@ -10,7 +10,7 @@
 
 struct route {
 	struct cli_engine engine;
-	const char *output;
+	const char *output, *sl2vl, *psl;
 	struct cli_guid_files files;
 	unsigned int lmc, threads, leaf_order;
 	bool json;
@@ -25,6 +25,10 @@ static const struct cli_opt options[] = {
 	CLI_OPT_LMC(struct route),
 	CLI_OPT_THREADS(struct route),
 	CLI_OPT_OUTPUT(struct route),
+	{ "sl2vl", CLI_FILE, offsetof(struct route, sl2vl), "FILE",
+	  "also write SL to VL tables, as ibdmchk -d reads them", NULL, 0, 0 },
+	{ "psl", CLI_FILE, offsetof(struct route, psl), "FILE",
+	  "also write SLs of paths, as ibdmchk -c reads them", NULL, 0, 0 },
 	CLI_OPT_JSON(struct route),
 	CLI_OPT_END
 };
@@ -81,6 +85,8 @@ static int summary_json(const struct route *r, const struct result *x)
 
 	cli_json_str(o, "engine", r->engine.ops->name);
 	cli_json_str(o, "output", r->output);
+	cli_json_str(o, "sl2vl", r->sl2vl);
+	cli_json_str(o, "psl", r->psl);
 	cli_json_fabric(o, sh->f, sh);
 	cli_json_bool(o, "roots_given", sh->roots_given);
 	cli_json_num(o, "lids", sh->n_dest);
@@ -95,6 +101,52 @@ static int summary_json(const struct route *r, const struct result *x)
 	cli_json_real(o, "shape_ms", x->shape_s * 1e3);
 	cli_json_real(o, "route_ms", x->route_s * 1e3);
 	return cli_json_end(o, CLI_CLEAN);
+}
+
+static enum ftr_status write_sl2vl(FILE *out, const void *fabric,
+				   struct ftr_err *err)
+{
+	struct ftr_sl2vl *m = NULL;
+	enum ftr_status st = ftr_sl2vl_new(fabric, &m, err);
+
+	if (!st)
+		st = ftr_write_sl2vl(out, fabric, m, err);
+	ftr_sl2vl_free(m);
+	return st;
+}
+
+/* All engines of the library need one lane only: SL 0 from every source. */
+static enum ftr_status write_psl(FILE *out, const void *fabric,
+				 struct ftr_err *err)
+{
+	const struct ftr_fabric *f = fabric;
+	struct ftr_path_sl *p = NULL;
+	enum ftr_status st = ftr_path_sl_new(f, &p, err);
+
+	for (uint32_t i = 0; !st && i < f->n_ep + f->n_sw; i++)
+		for (uint32_t lid = 1; !st && lid <= f->max_lid; lid++)
+			if (f->owner[lid].kind != FTR_OWNER_NONE)
+				st = ftr_path_sl_set(p, i, (ftr_lid)lid, 0,
+						     err);
+	if (!st)
+		st = ftr_write_path_sl(out, f, p, err);
+	ftr_path_sl_free(p);
+	return st;
+}
+
+static enum ftr_status write_all(const struct route *r,
+				 const struct cli_tables_of *of,
+				 struct ftr_err *err)
+{
+	enum ftr_status st = FTR_OK;
+
+	if (r->sl2vl)
+		st = cli_write(r->sl2vl, write_sl2vl, of->f, err);
+	if (!st && r->psl)
+		st = cli_write(r->psl, write_psl, of->f, err);
+	if (!st)
+		st = cli_write(r->output, cli_write_tables_fn, of, err);
+	return st;
 }
 
 static enum ftr_status work(const struct route *r,
@@ -122,7 +174,7 @@ static enum ftr_status work(const struct route *r,
 	if (!st) {
 		const struct cli_tables_of of = { f, x->t };
 
-		st = cli_write(r->output, cli_write_tables_fn, &of, err);
+		st = write_all(r, &of, err);
 	}
 	x->shape_s = t1 - t0;
 	x->route_s = t2 - t1;
