@@ -139,8 +139,8 @@ static inline const uint8_t *ftr_shape_down(const struct ftr_shape *sh,
 
 /*
  * Analyse f.  opts may be NULL (all defaults).  The fabric must outlive the
- * shape.  Errors: FTR_SHAPE if there is no switch, if an up/down path could
- * be longer than 254 hops, or if root GUIDs are given and none is a switch of
+ * shape.  Errors: FTR_SHAPE if there is no switch, if there are more than
+ * 128 ranks (up/down paths of 254 hops), or if root GUIDs are given and none is a switch of
  * f.  A fabric without hosts or in several islands is no error.
  * O(links * n_sw) byte operations, 2 * n_sw^2 bytes.
  */

@@ -415,7 +415,7 @@ static enum ftr_status publish(struct shaping *z, const int32_t *height)
 	}
 	n_ranks = min <= max ? (uint32_t)(max - min) + 1 : 1;
 	if (n_ranks > MAX_RANKS)
-		return ftr_fail(z->err, FTR_LIMIT, "the fabric has %u ranks of switches, more than %u",
+		return ftr_fail(z->err, FTR_SHAPE, "the fabric has %u ranks of switches, more than %u",
 				n_ranks, MAX_RANKS);
 	z->rank = ftr_arena_alloc(z->keep, f->n_sw, 1);
 	z->by_rank = ftr_arena_alloc(z->scratch, f->n_sw, sizeof(*z->by_rank));

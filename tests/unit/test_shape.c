@@ -515,6 +515,26 @@ START_TEST(every_allocation_may_fail)
 }
 END_TEST
 
+/* Up to 128 ranks: the costs of longer paths do not fit their byte. */
+START_TEST(too_many_ranks)
+{
+	char text[6000];
+	struct ftr_fabric *f;
+	struct ftr_shape *sh = NULL;
+	int at = 0;
+
+	for (int i = 0; i < 300; i++)
+		at += snprintf(text + at, sizeof(text) - (size_t)at,
+			       i < 299 ? "s%d: s%d h1\n" : "s%d: h1\n", i,
+			       i + 1);
+	f = draw(text);
+	ck_assert_int_eq(ftr_shape_new(f, NULL, NULL, &sh, &err), FTR_SHAPE);
+	ck_assert_ptr_nonnull(strstr(err.msg, "299 ranks"));
+	ck_assert_ptr_null(sh);
+	ftr_fabric_free(f);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("shape");
@@ -536,6 +556,7 @@ int main(void)
 	tcase_add_test(t, missing_host_leaves_a_gap);
 	tcase_add_test(t, no_switch_no_shape);
 	tcase_add_test(t, every_allocation_may_fail);
+	tcase_add_test(t, too_many_ranks);
 	suite_add_tcase(s, t);
 	sr = srunner_create(s);
 	srunner_run_all(sr, CK_ENV);
