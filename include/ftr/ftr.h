@@ -14,6 +14,7 @@
 #include <ftr/fabric.h>
 #include <ftr/gen.h>
 #include <ftr/io.h>
+#include <ftr/load.h>
 #include <ftr/shape.h>
 #include <ftr/status.h>
 #include <ftr/tables.h>

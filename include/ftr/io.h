@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include <ftr/fabric.h>
+#include <ftr/load.h>
 #include <ftr/tables.h>
 
 #ifdef __cplusplus
@@ -46,6 +47,19 @@ enum ftr_status ftr_read_guids(const char *path, uint64_t **guids,
 enum ftr_status ftr_read_lfts(const char *path, const struct ftr_fabric *f,
 			      struct ftr_tables **out, uint32_t *missing,
 			      struct ftr_err *err) FTR_MUST_USE;
+
+/* Read an order of end ports: opensm-*-ca-order.dump, FTR_EP_NONE for a gap.
+ * *order is malloc()ed for the caller. */
+enum ftr_status ftr_read_order(const char *path, const struct ftr_fabric *f,
+			       ftr_ep **order, uint32_t *n,
+			       struct ftr_err *err) FTR_MUST_USE;
+
+/* Read pairs of end ports, two a line: a LID (decimal, or 0x up to 0xffff), a
+ * port GUID, the node GUID of a node with one port, or a "node description"
+ * that only one end port bears.  *pair is malloc()ed for the caller. */
+enum ftr_status ftr_read_pairs(const char *path, const struct ftr_fabric *f,
+			       struct ftr_load_pair **pair, uint32_t *n,
+			       struct ftr_err *err) FTR_MUST_USE;
 
 /* Write f as a netfile that ibsim and ftr_read_fabric accept.  order: NULL,
  * or a permutation of 0 .. n_sw + n_nodes - 1 (switches by index, then end

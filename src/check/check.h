@@ -7,7 +7,8 @@
  *	walk.c		one LID, any tables: follow, remember, find loops
  *	cdg.c		dependencies of one LID into the graph
  *	cycle.c		is there a cycle in the graph, and a shortest one
- *	load.c		link load of a shift permutation
+ *	shift.c		link load of one shift permutation, slowly
+ *	load*.c		<ftr/load.h>
  *
  * hop[] is all that the walks know of the fabric: 256 next rows per switch, so
  * that any byte of a table is a valid index.  A row is a switch or one of

@@ -121,5 +121,6 @@ int cli_gen(int argc, char **argv);
 int cli_route(int argc, char **argv);
 int cli_check(int argc, char **argv);
 int cli_diff(int argc, char **argv);
+int cli_load(int argc, char **argv);
 
 #endif

@@ -12,6 +12,8 @@ const struct cli_cmd cli_commands[] = {
 	{ "route", "compute forwarding tables for a fabric", cli_route },
 	{ "check", "walk forwarding tables: holes, loops, credit loops",
 	  cli_check },
+	{ "load", "count the flows on every link under traffic patterns",
+	  cli_load },
 	{ "diff", "count what differs between two sets of tables", cli_diff },
 	{ NULL, NULL, NULL }
 };

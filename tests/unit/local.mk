@@ -53,5 +53,10 @@ tests_unit_test_check_oracle_SOURCES = tests/unit/test_check_oracle.c \
 	tests/unit/check_net.h
 tests_unit_test_check_oracle_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_check_oracle_LDADD = $(CHECK_TEST_LDADD)
+
+check_PROGRAMS += tests/unit/test_load
+tests_unit_test_load_SOURCES = tests/unit/test_load.c tests/unit/check_net.h
+tests_unit_test_load_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_load_LDADD = $(CHECK_TEST_LDADD)
 endif
 EXTRA_DIST += tests/fuzz

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Families of patterns, spread over the team, and the caller's own pairs.
+ *
+ * A worker takes a pattern, adds it up in its own array of loads, notes the
+ * maximum under the pattern's number, and clears the array for the next:
+ *
+ *	max[0] max[1] ... max[patterns-1]	one writer each
+ *	part[worker].load			[n_links + LOAD_PSEUDO]
+ *
+ * Sums over patterns do not depend on who had which; the worst pattern, the
+ * first of those with the greatest maximum, is added up once more at the end
+ * for its links.
+ *
+ * In a pattern every end port receives once at most, so no link carries more
+ * flows than there are LIDs and 16 bits are enough: the loads of 46,656 links
+ * are 91 KB and stay in the second level cache.  Under a shift, consecutive
+ * sources on one leaf send to consecutive places: one piece of the array of
+ * paths, read in sequence.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/load.h"
+
+_Static_assert(FTR_LID_MAX <= UINT16_MAX, "a load fits 16 bits");
+
+enum kind { SHIFT, PERMUTATION, BISECTION };
+
+struct part {
+	uint16_t *load;		/* [n_links + LOAD_PSEUDO] */
+	uint32_t *perm;		/* [n_live] */
+	uint32_t *walk;		/* [n_sw] */
+	uint64_t flows, lost, sum_load, sum_used;
+};
+
+struct run {			/* one stretch of places on one switch */
+	uint32_t first, n;
+	ftr_sw sw;
+};
+
+struct family {
+	const struct ftr_load *ld;
+	enum kind kind;
+	uint32_t n;		/* patterns */
+	uint32_t *k;		/* [n] shifts */
+	uint64_t *seed;		/* [n] others */
+	uint32_t *max;		/* [n] */
+	struct run *run;	/* shifts */
+	uint32_t n_runs;
+	struct part *part;
+};
+
+/* ---- one pattern --------------------------------------------------------- */
+
+static void add_words(uint16_t *load, const uint32_t *word, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		load[word[i]]++;
+}
+
+/* One flow, from the end port in place i to that in place j. */
+static void add_flow(const struct ftr_load *ld, struct part *w, uint32_t i,
+		     uint32_t j)
+{
+	const struct ftr_endport *from = &ld->f->ep[ld->order[i]];
+	uint32_t hops;
+
+	if (ld->path) {
+		add_words(w->load, load_path(ld, from->sw, j), ld->hops);
+		return;
+	}
+	hops = load_walk(ld, from->sw, ld->f->ep[ld->order[j]].lid, w->walk);
+	if (hops == LOAD_NONE)
+		w->load[ld->n_links + LOAD_LOST]++;
+	else
+		add_words(w->load, w->walk, hops);
+}
+
+static uint64_t add_shift(const struct family *y, struct part *w, uint32_t k)
+{
+	const struct ftr_load *ld = y->ld;
+
+	for (uint32_t r = 0; ld->path && r < y->n_runs; r++) {
+		const struct run *run = &y->run[r];
+		uint32_t j = (uint32_t)(((uint64_t)run->first + k) % ld->n);
+		uint32_t n = FTR_MIN(run->n, ld->n - j);
+
+		add_words(w->load, load_path(ld, run->sw, j),
+			  (size_t)n * ld->hops);
+		add_words(w->load, load_path(ld, run->sw, 0),
+			  (size_t)(run->n - n) * ld->hops);
+	}
+	for (uint32_t i = 0; !ld->path && i < ld->n_live; i++) {
+		uint32_t j = (uint32_t)(((uint64_t)ld->live[i] + k) % ld->n);
+
+		if (ld->order[j] == FTR_EP_NONE)
+			w->load[ld->n_links + LOAD_GAP]++;
+		else
+			add_flow(ld, w, ld->live[i], j);
+	}
+	return ld->n_live - w->load[ld->n_links + LOAD_GAP];
+}
+
+/* Returns the number of flows. */
+static uint64_t add_pattern(const struct family *y, struct part *w, uint32_t at)
+{
+	const struct ftr_load *ld = y->ld;
+	uint32_t half = ld->n_live / 2;
+	uint64_t flows = 0;
+	struct ftr_rng rng;
+
+	if (y->kind == SHIFT)
+		return add_shift(y, w, y->k[at]);
+	ftr_rng_seed(&rng, y->seed[at]);
+	ftr_rng_perm(&rng, w->perm, ld->n_live);
+	if (y->kind == BISECTION) {
+		for (uint32_t i = 0; i < half; i++)
+			add_flow(ld, w, ld->live[w->perm[i]],
+				 ld->live[w->perm[half + i]]);
+		return half;
+	}
+	for (uint32_t i = 0; i < ld->n_live; i++) {
+		if (w->perm[i] == i)
+			continue;
+		add_flow(ld, w, ld->live[i], ld->live[w->perm[i]]);
+		flows++;
+	}
+	return flows;
+}
+
+static void clear(const struct ftr_load *ld, struct part *w)
+{
+	memset(w->load, 0,
+	       ((size_t)ld->n_links + LOAD_PSEUDO) * sizeof(*w->load));
+}
+
+static void work(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
+{
+	const struct family *y = ctx;
+	const struct ftr_load *ld = y->ld;
+	struct part *w = &y->part[worker];
+
+	for (uint32_t i = begin; i < end; i++) {
+		uint32_t used = 0;
+		uint64_t sum = 0;
+		uint16_t max = 0;
+
+		clear(ld, w);
+		w->flows += add_pattern(y, w, i);
+		w->lost += w->load[ld->n_links + LOAD_LOST];
+		for (uint32_t l = 0; l < ld->n_links; l++) {
+			max = FTR_MAX(max, w->load[l]);
+			used += w->load[l] > 0;
+			sum += w->load[l];
+		}
+		w->sum_load += sum;
+		w->sum_used += used;
+		y->max[i] = max;
+	}
+}
+
+/* ---- a family ------------------------------------------------------------ */
+
+static bool new_parts(struct family *y, struct ftr_arena *a,
+		      unsigned int workers)
+{
+	const struct ftr_load *ld = y->ld;
+
+	y->max = ftr_arena_alloc(a, y->n, sizeof(*y->max));
+	y->part = ftr_arena_zalloc(a, workers, sizeof(*y->part));
+	if (!y->max || !y->part)
+		return false;
+	for (unsigned int i = 0; i < workers; i++) {
+		struct part *w = &y->part[i];
+
+		w->load = ftr_arena_alloc(a, (size_t)ld->n_links + LOAD_PSEUDO,
+					  sizeof(*w->load));
+		w->perm = ftr_arena_alloc(a, ld->n_live, sizeof(*w->perm));
+		w->walk = ftr_arena_alloc(a, ld->f->n_sw, sizeof(*w->walk));
+		if (!w->load || !w->perm || !w->walk)
+			return false;
+	}
+	return true;
+}
+
+static void summarise(const struct family *y, unsigned int workers,
+		      struct ftr_load_report *r)
+{
+	r->hosts = y->ld->n_live;
+	r->patterns = y->n;
+	for (unsigned int i = 0; i < workers; i++) {
+		r->flows += y->part[i].flows;
+		r->lost += y->part[i].lost;
+		r->sum_load += y->part[i].sum_load;
+		r->sum_used += y->part[i].sum_used;
+	}
+	r->min_max = UINT64_MAX;
+	for (uint32_t i = 0; i < y->n; i++) {
+		if (!i || y->max[i] > r->max) {
+			r->max = y->max[i];
+			r->worst = i;
+		}
+		r->min_max = FTR_MIN(r->min_max, y->max[i]);
+		r->sum_max += y->max[i];
+	}
+	for (uint32_t i = 0; i < y->n; i++)
+		load_bin(&r->maxima, r->max, y->max[i]);
+}
+
+/* The links of the worst pattern. */
+static bool detail(const struct family *y, struct ftr_load_report *r)
+{
+	const struct ftr_load *ld = y->ld;
+	struct part *w = &y->part[0];
+	uint64_t *load = ftr_calloc((size_t)ld->n_links + 1, sizeof(*load));
+	uint64_t flows;
+
+	if (!load)
+		return false;
+	clear(ld, w);
+	flows = add_pattern(y, w, r->worst);
+	for (uint32_t l = 0; l < ld->n_links; l++)
+		load[l] = w->load[l];
+	r->host_max = flows > w->load[ld->n_links + LOAD_LOST];
+	load_report_links(ld, load, r);
+	free(load);
+	if (y->kind == SHIFT)
+		r->worst = y->k[r->worst];
+	return true;
+}
+
+static enum ftr_status run(struct family *y, struct ftr_arena *a,
+			   struct ftr_team *team, struct ftr_load_report *out,
+			   struct ftr_err *err)
+{
+	struct ftr_load_report r = { 0 };
+	bool ok = new_parts(y, a, ftr_team_size(team));
+
+	if (ok && !y->n) {
+		r.hosts = y->ld->n_live;
+		r.links = y->ld->n_links;
+	} else if (ok) {
+		ftr_team_run(team, y->n, 1, work, y);
+		summarise(y, ftr_team_size(team), &r);
+		ok = detail(y, &r);
+	}
+	ftr_arena_free(a);
+	if (!ok)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the load of %u links under %u patterns",
+				y->ld->n_links, y->n);
+	*out = r;
+	return FTR_OK;
+}
+
+/* ---- shifts -------------------------------------------------------------- */
+
+static bool set_runs(struct family *y, struct ftr_arena *a)
+{
+	const struct ftr_load *ld = y->ld;
+	struct run *at = NULL;
+
+	y->run = ftr_arena_alloc(a, ld->n_live, sizeof(*y->run));
+	if (!y->run)
+		return false;
+	for (uint32_t i = 0; i < ld->n_live; i++) {
+		uint32_t place = ld->live[i];
+		ftr_sw s = ld->f->ep[ld->order[place]].sw;
+
+		if (!at || at->sw != s || at->first + at->n != place) {
+			at = &y->run[y->n_runs++];
+			*at = (struct run){ place, 0, s };
+		}
+		at->n++;
+	}
+	return true;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Shifts 1 .. all, or the first y->n of them in a random order, sorted. */
+static bool set_shifts(struct family *y, struct ftr_arena *a, uint32_t all,
+		       uint64_t seed)
+{
+	struct ftr_rng rng;
+
+	y->k = ftr_arena_alloc(a, all, sizeof(*y->k));
+	if (!y->k)
+		return false;
+	if (y->n < all) {
+		ftr_rng_seed(&rng, seed);
+		ftr_rng_perm(&rng, y->k, all);
+		qsort(y->k, y->n, sizeof(*y->k), by_value);
+	}
+	for (uint32_t i = 0; i < y->n; i++)
+		y->k[i] = (y->n < all ? y->k[i] : i) + 1;
+	return true;
+}
+
+enum ftr_status ftr_load_shifts(const struct ftr_load *ld, uint32_t sample,
+				uint64_t seed, struct ftr_team *team,
+				struct ftr_load_report *out,
+				struct ftr_err *err)
+{
+	uint32_t all = ld->n ? ld->n - 1 : 0;
+	struct family y = { .ld = ld, .kind = SHIFT,
+			    .n = sample && sample < all ? sample : all };
+	struct ftr_arena *a = ftr_arena_new();
+
+	if (!a || !set_runs(&y, a) || !set_shifts(&y, a, all, seed)) {
+		ftr_arena_free(a);
+		return ftr_fail(err, FTR_NOMEM, "out of memory for %u shifts",
+				y.n);
+	}
+	return run(&y, a, team, out, err);
+}
+
+/* ---- random patterns ----------------------------------------------------- */
+
+static enum ftr_status run_random(const struct ftr_load *ld, enum kind kind,
+				  uint32_t count, uint64_t seed,
+				  struct ftr_team *team,
+				  struct ftr_load_report *out,
+				  struct ftr_err *err)
+{
+	struct family y = { .ld = ld, .kind = kind, .n = count };
+	struct ftr_arena *a = ftr_arena_new();
+	struct ftr_rng rng;
+
+	if (a)
+		y.seed = ftr_arena_alloc(a, count, sizeof(*y.seed));
+	if (!y.seed) {
+		ftr_arena_free(a);
+		return ftr_fail(err, FTR_NOMEM, "out of memory for %u patterns",
+				count);
+	}
+	ftr_rng_seed(&rng, seed);
+	for (uint32_t i = 0; i < count; i++)
+		y.seed[i] = ftr_rng_next(&rng);
+	return run(&y, a, team, out, err);
+}
+
+enum ftr_status ftr_load_permutations(const struct ftr_load *ld, uint32_t count,
+				      uint64_t seed, struct ftr_team *team,
+				      struct ftr_load_report *out,
+				      struct ftr_err *err)
+{
+	return run_random(ld, PERMUTATION, count, seed, team, out, err);
+}
+
+enum ftr_status ftr_load_bisections(const struct ftr_load *ld, uint32_t count,
+				    uint64_t seed, struct ftr_team *team,
+				    struct ftr_load_report *out,
+				    struct ftr_err *err)
+{
+	return run_random(ld, BISECTION, count, seed, team, out, err);
+}
+
+/* ---- the caller's pairs -------------------------------------------------- */
+
+struct pairs {
+	uint64_t *load, *sent, *got;
+	uint32_t *walk;
+};
+
+static void add_pair(const struct ftr_load *ld, struct pairs *w,
+		     const struct ftr_load_pair *p, struct ftr_load_report *r)
+{
+	const struct ftr_endport *from = &ld->f->ep[p->from];
+	const struct ftr_endport *to = &ld->f->ep[p->to];
+	uint32_t hops = LOAD_NONE;
+
+	if (p->from == p->to)
+		return;
+	r->flows++;
+	if (chk_is_source(from) && chk_is_source(to))
+		hops = load_walk(ld, from->sw, to->lid, w->walk);
+	if (hops == LOAD_NONE) {
+		r->lost++;
+		return;
+	}
+	for (uint32_t h = 0; h < hops; h++)
+		w->load[w->walk[h]]++;
+	w->sent[p->from]++;
+	w->got[p->to]++;
+}
+
+static void sum_hosts(const struct ftr_load *ld, const struct pairs *w,
+		      const uint8_t *named, struct ftr_load_report *r)
+{
+	for (ftr_ep e = 0; e < ld->f->n_ep; e++) {
+		r->hosts += named[e];
+		r->host_max = FTR_MAX(r->host_max, w->sent[e]);
+		r->host_max = FTR_MAX(r->host_max, w->got[e]);
+	}
+}
+
+enum ftr_status ftr_load_pairs(const struct ftr_load *ld,
+			       const struct ftr_load_pair *pair, uint32_t n,
+			       struct ftr_load_report *out,
+			       struct ftr_err *err)
+{
+	struct ftr_load_report r = { .patterns = 1 };
+	const struct ftr_fabric *f = ld->f;
+	struct ftr_arena *a = ftr_arena_new();
+	struct pairs w = { NULL, NULL, NULL, NULL };
+	uint8_t *named = NULL;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (pair[i].from >= f->n_ep || pair[i].to >= f->n_ep) {
+			ftr_arena_free(a);
+			return ftr_fail(err, FTR_INVAL, "pair %u names end ports %u and %u of %u",
+					i, pair[i].from, pair[i].to, f->n_ep);
+		}
+	if (a) {
+		w.load = ftr_arena_zalloc(a, ld->n_links, sizeof(*w.load));
+		w.sent = ftr_arena_zalloc(a, f->n_ep, sizeof(*w.sent));
+		w.got = ftr_arena_zalloc(a, f->n_ep, sizeof(*w.got));
+		w.walk = ftr_arena_alloc(a, f->n_sw, sizeof(*w.walk));
+		named = ftr_arena_zalloc(a, f->n_ep, 1);
+	}
+	if (!w.load || !w.sent || !w.got || !w.walk || !named) {
+		ftr_arena_free(a);
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the load of %u links",
+				ld->n_links);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		named[pair[i].from] = 1;
+		named[pair[i].to] = 1;
+		add_pair(ld, &w, &pair[i], &r);
+	}
+	sum_hosts(ld, &w, named, &r);
+	load_report_one(ld, w.load, &r);
+	ftr_arena_free(a);
+	*out = r;
+	return FTR_OK;
+}

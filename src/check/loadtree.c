@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * All paths to one destination, and the load of all-to-all.
+ *
+ * Towards one LID every switch has one next switch or none.  Switches that
+ * nobody leads to come first, then those whose last predecessor has come
+ * (Kahn): the queue then holds every switch after all that are behind it, and
+ * what never gets into it goes round in a loop.  Backwards along the queue,
+ * from the destination outwards, the hops to go follow; forwards, the sum of
+ * the sources behind each switch: the flows on its link.
+ *
+ *	queue:  leaf leaf leaf ... middle ... top ... middle, own leaf
+ *	        sources add up  ------------------------------------->
+ *	        <-------------------------------------  hops add up
+ *
+ * So all-to-all costs O(n_sw) per destination, whatever the number of hosts.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/load.h"
+
+#define CHUNK 32		/* destinations: their LIDs share cache lines */
+
+bool load_tree_new(struct ftr_arena *a, uint32_t n_sw, struct load_tree *w)
+{
+	w->via = ftr_arena_alloc(a, n_sw, sizeof(*w->via));
+	w->next = ftr_arena_alloc(a, n_sw, sizeof(*w->next));
+	w->open = ftr_arena_alloc(a, n_sw, sizeof(*w->open));
+	w->hops = ftr_arena_alloc(a, n_sw, sizeof(*w->hops));
+	w->queue = ftr_arena_alloc(a, n_sw, sizeof(*w->queue));
+	return w->via && w->next && w->open && w->hops && w->queue;
+}
+
+static void fill_queue(struct load_tree *w, uint32_t n_sw)
+{
+	w->n = 0;
+	for (ftr_sw s = 0; s < n_sw; s++)
+		if (!w->open[s])
+			w->queue[w->n++] = s;
+	for (uint32_t i = 0; i < w->n; i++) {
+		uint32_t y = w->next[w->queue[i]];
+
+		if (y != LOAD_NONE && --w->open[y] == 0)
+			w->queue[w->n++] = y;
+	}
+}
+
+void load_tree_make(const struct ftr_load *ld, struct load_tree *w,
+		    ftr_lid lid)
+{
+	const uint32_t n = ld->f->n_sw;
+	const uint8_t *entry = ld->t->lft + lid;
+	struct chk_exit x = chk_exit_of(ld->f, lid);
+
+	memset(w->open, 0, n * sizeof(*w->open));
+	memset(w->hops, 0xff, n * sizeof(*w->hops));
+	for (ftr_sw s = 0; s < n; s++, entry += ld->t->stride) {
+		w->next[s] = load_next(ld, s, *entry, &w->via[s]);
+		if (w->next[s] != LOAD_NONE)
+			w->open[w->next[s]]++;
+	}
+	fill_queue(w, n);
+	for (uint32_t i = w->n; i-- > 0; ) {
+		ftr_sw s = w->queue[i];
+		uint32_t y = w->next[s];
+
+		if (y != LOAD_NONE)
+			w->hops[s] = w->hops[y] + (w->hops[y] != LOAD_NONE);
+		else if (s == x.sw && ftr_tables_get(ld->t, s, lid) == x.port)
+			w->hops[s] = 0;
+	}
+}
+
+uint32_t load_walk(const struct ftr_load *ld, ftr_sw s, ftr_lid lid,
+		   uint32_t *buf)
+{
+	struct chk_exit x = chk_exit_of(ld->f, lid);
+
+	for (uint32_t h = 0; h < ld->f->n_sw; h++) {
+		ftr_port p = ftr_tables_get(ld->t, s, lid);
+		uint32_t y = load_next(ld, s, p, &buf[h]);
+
+		if (y == LOAD_NONE)
+			return s == x.sw && p == x.port ? h : LOAD_NONE;
+		s = y;
+	}
+	return LOAD_NONE;
+}
+
+/* ---- all-to-all ---------------------------------------------------------- */
+
+struct part {
+	struct load_tree tree;
+	uint64_t *load;		/* [n_links] */
+	uint32_t *arrive;	/* [n_sw] destinations reached from there */
+	uint32_t *sum;		/* [n_sw] sources behind, of one destination */
+	uint64_t flows;		/* that arrive */
+	uint64_t host_max;	/* into one end port */
+};
+
+struct all {
+	const struct ftr_load *ld;
+	struct part *part;
+};
+
+static void add_tree(const struct ftr_load *ld, struct part *w, ftr_sw home)
+{
+	const struct load_tree *t = &w->tree;
+	uint64_t in = 0;
+
+	memcpy(w->sum, ld->hosts, ld->f->n_sw * sizeof(*w->sum));
+	for (uint32_t i = 0; i < t->n; i++) {
+		ftr_sw s = t->queue[i];
+
+		if (t->hops[s] == LOAD_NONE)
+			continue;
+		w->arrive[s]++;
+		in += ld->hosts[s];
+		if (!t->hops[s])
+			continue;
+		w->load[t->via[s]] += w->sum[s];
+		w->sum[t->next[s]] += w->sum[s];
+	}
+	if (t->hops[home] != LOAD_NONE)
+		in--;		/* the destination itself */
+	w->flows += in;
+	w->host_max = FTR_MAX(w->host_max, in);
+}
+
+static void all_work(void *ctx, unsigned int worker, uint32_t begin,
+		     uint32_t end)
+{
+	const struct all *a = ctx;
+	const struct ftr_load *ld = a->ld;
+	struct part *w = &a->part[worker];
+
+	for (uint32_t i = begin; i < end; i++) {
+		const struct ftr_endport *e =
+			&ld->f->ep[ld->order[ld->by_lid[i]]];
+
+		load_tree_make(ld, &w->tree, e->lid);
+		add_tree(ld, w, e->sw);
+	}
+}
+
+static bool all_new(const struct ftr_load *ld, struct ftr_arena *a,
+		    unsigned int workers, struct all *out)
+{
+	const uint32_t n = ld->f->n_sw;
+
+	out->ld = ld;
+	out->part = ftr_arena_zalloc(a, workers, sizeof(*out->part));
+	if (!out->part)
+		return false;
+	for (unsigned int i = 0; i < workers; i++) {
+		struct part *w = &out->part[i];
+
+		w->load = ftr_arena_zalloc(a, ld->n_links, sizeof(*w->load));
+		w->arrive = ftr_arena_zalloc(a, n, sizeof(*w->arrive));
+		w->sum = ftr_arena_alloc(a, n, sizeof(*w->sum));
+		if (!w->load || !w->arrive || !w->sum ||
+		    !load_tree_new(a, n, &w->tree))
+			return false;
+	}
+	return true;
+}
+
+/* Add the parts up in the first. */
+static void all_sum(const struct all *a, unsigned int workers)
+{
+	struct part *to = &a->part[0];
+
+	for (unsigned int i = 1; i < workers; i++) {
+		const struct part *w = &a->part[i];
+
+		for (uint32_t l = 0; l < a->ld->n_links; l++)
+			to->load[l] += w->load[l];
+		for (ftr_sw s = 0; s < a->ld->f->n_sw; s++)
+			to->arrive[s] += w->arrive[s];
+		to->flows += w->flows;
+		to->host_max = FTR_MAX(to->host_max, w->host_max);
+	}
+}
+
+/* Out of one end port: what its switch reaches, less the end port itself. */
+static uint64_t most_sent(const struct ftr_load *ld, const uint32_t *arrive)
+{
+	uint64_t max = 0;
+
+	for (uint32_t i = 0; i < ld->n_live; i++) {
+		const struct ftr_endport *e =
+			&ld->f->ep[ld->order[ld->live[i]]];
+		bool home = ftr_tables_get(ld->t, e->sw, e->lid) ==
+			e->sw_port;
+
+		max = FTR_MAX(max, (uint64_t)arrive[e->sw] - home);
+	}
+	return max;
+}
+
+enum ftr_status ftr_load_all(const struct ftr_load *ld, struct ftr_team *team,
+			     struct ftr_load_report *out, struct ftr_err *err)
+{
+	unsigned int workers = ftr_team_size(team);
+	struct ftr_load_report r = { .hosts = ld->n_live, .patterns = 1 };
+	struct ftr_arena *a = ftr_arena_new();
+	struct all all;
+
+	if (!a || !all_new(ld, a, workers, &all)) {
+		ftr_arena_free(a);
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the load of %u links",
+				ld->n_links);
+	}
+	ftr_team_run(team, ld->n_live, CHUNK, all_work, &all);
+	all_sum(&all, workers);
+	r.flows = ld->n_live ? (uint64_t)ld->n_live * (ld->n_live - 1) : 0;
+	r.lost = r.flows - all.part[0].flows;
+	r.host_max = FTR_MAX(all.part[0].host_max,
+			     most_sent(ld, all.part[0].arrive));
+	load_report_one(ld, all.part[0].load, &r);
+	ftr_arena_free(a);
+	*out = r;
+	return FTR_OK;
+}

@@ -1,0 +1,689 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Link load: trees with answers known by hand, and every figure against a
+ * naive count on random fabrics with random, partly broken tables.
+ *
+ * The naive count walks every flow hop by hop into an array indexed by switch
+ * and port, and works all figures out from that.
+ */
+#include <stdlib.h>
+
+#include "unit/check_net.h"
+#include <ftr/ftr.h>
+
+#define PORTS 16
+#define MAX_SW 24
+#define SEEDS 60
+
+static struct ftr_err err;
+
+/* ---- the naive count ----------------------------------------------------- */
+
+struct naive {
+	uint64_t load[MAX_SW][PORTS + 1];
+	uint64_t sent[512], got[512];
+	uint64_t flows, lost;
+};
+
+static void naive_flow(const struct net *n, struct naive *v, ftr_ep from,
+		       ftr_ep to)
+{
+	const struct ftr_fabric *f = n->f;
+	uint8_t port[MAX_SW + 1];
+	ftr_sw at[MAX_SW + 1], s = f->ep[from].sw;
+	ftr_lid lid = f->ep[to].lid;
+	uint32_t h = 0;
+
+	v->flows++;
+	while (s != FTR_SW_NONE && h <= f->n_sw) {
+		ftr_port p = ftr_tables_get(n->t, s, lid);
+
+		if (p == 0 || p > f->sw[s].n_ports)
+			break;
+		if (ftr_fabric_port(f, s, p)->peer_kind != FTR_PEER_SW) {
+			if (s != f->ep[to].sw || p != f->ep[to].sw_port)
+				break;
+			for (uint32_t i = 0; i < h; i++)
+				v->load[at[i]][port[i]]++;
+			v->sent[from]++;
+			v->got[to]++;
+			return;
+		}
+		at[h] = s;
+		port[h++] = p;
+		s = ftr_fabric_port(f, s, p)->peer;
+	}
+	v->lost++;
+}
+
+struct figures {
+	uint64_t max, sum, used, links, hosts;
+	uint64_t bins[4096];
+};
+
+static void naive_figures(const struct net *n, const struct naive *v,
+			  struct figures *out)
+{
+	memset(out, 0, sizeof(*out));
+	for (ftr_sw s = 0; s < n->f->n_sw; s++)
+		for (uint32_t p = 1; p <= PORTS; p++) {
+			uint64_t l = v->load[s][p];
+
+			if (ftr_fabric_port(n->f, s, (ftr_port)p)->peer_kind !=
+			    FTR_PEER_SW) {
+				ck_assert_uint_eq(l, 0);
+				continue;
+			}
+			out->links++;
+			out->sum += l;
+			out->used += l > 0;
+			out->max = FTR_MAX(out->max, l);
+			ck_assert_uint_lt(l, 4096);
+			out->bins[l]++;
+		}
+	for (ftr_ep e = 0; e < n->f->n_ep; e++) {
+		out->hosts = FTR_MAX(out->hosts, v->sent[e]);
+		out->hosts = FTR_MAX(out->hosts, v->got[e]);
+	}
+}
+
+static void same_bins(const struct ftr_load_bins *b, const uint64_t *naive,
+		      uint32_t n)
+{
+	uint64_t count[FTR_LOAD_BINS] = { 0 };
+
+	for (uint32_t i = 0; i < n; i++)
+		if (naive[i])
+			count[i / b->width] += naive[i];
+	for (uint32_t i = 0; i < FTR_LOAD_BINS; i++)
+		ck_assert_uint_eq(count[i], b->count[i]);
+	ck_assert(!b->n || b->count[b->n - 1]);
+}
+
+/* What the report says of links is what v says. */
+static void same_links(const struct net *n, const struct naive *v,
+		       const struct ftr_load_report *r)
+{
+	struct figures g;
+	uint64_t last = UINT64_MAX;
+
+	naive_figures(n, v, &g);
+	ck_assert_uint_eq(r->max, g.max);
+	ck_assert_uint_eq(r->links, g.links);
+	ck_assert_uint_eq(r->used, g.used);
+	ck_assert_uint_eq(r->load, g.sum);
+	ck_assert_uint_eq(r->host_max, g.hosts);
+	same_bins(&r->loads, g.bins, 4096);
+	ck_assert_uint_eq(r->n_links, FTR_MIN(g.used, FTR_LOAD_WORST_MAX));
+	for (uint32_t i = 0; i < r->n_links; i++) {
+		const struct ftr_load_link *l = &r->link[i];
+
+		ck_assert_uint_eq(l->load, v->load[l->sw][l->port]);
+		ck_assert_uint_le(l->load, last);
+		if (i && l->load == last)
+			ck_assert(l[-1].sw < l->sw || (l[-1].sw == l->sw &&
+						       l[-1].port < l->port));
+		last = l->load;
+	}
+	/* and nothing heavier was left out */
+	for (ftr_sw s = 0; s < n->f->n_sw; s++)
+		for (uint32_t p = 1, seen; p <= PORTS; p++) {
+			if (!r->n_links || v->load[s][p] <= last)
+				continue;
+			for (seen = 0; seen < r->n_links; seen++)
+				if (r->link[seen].sw == s &&
+				    r->link[seen].port == p)
+					break;
+			ck_assert_uint_lt(seen, r->n_links);
+		}
+}
+
+/* ---- random fabrics ------------------------------------------------------ */
+
+struct scene {
+	struct net net;
+	struct ftr_rng rng;
+	ftr_ep order[512];
+	uint32_t n;
+};
+
+static void random_net(struct scene *z, uint64_t seed)
+{
+	uint32_t n_sw, next[MAX_SW] = { 0 };
+	struct net *n = &z->net;
+
+	ftr_rng_seed(&z->rng, seed);
+	n_sw = 1 + ftr_rng_below(&z->rng, MAX_SW);
+	*n = net_new(n_sw, PORTS, false, 0);
+	for (uint32_t s = 1; s < n_sw; s++) {
+		uint32_t y = ftr_rng_below(&z->rng, s);
+
+		if (next[y] < PORTS - 4)
+			net_link(n, s, ++next[s], y, ++next[y]);
+	}
+	for (uint32_t i = 0; i < n_sw; i++) {
+		uint32_t x = ftr_rng_below(&z->rng, n_sw);
+		uint32_t y = ftr_rng_below(&z->rng, n_sw);
+
+		if (x != y && next[x] < PORTS - 4 && next[y] < PORTS - 4)
+			net_link(n, x, ++next[x], y, ++next[y]);
+	}
+	for (uint32_t s = 0; s < n_sw; s++)
+		for (uint32_t h = ftr_rng_below(&z->rng, 4); h > 0; h--)
+			net_host(n, s, ++next[s]);
+	if (ftr_rng_below(&z->rng, 3) == 0)
+		net_host(n, FTR_SW_NONE, 0);
+	net_freeze(n);
+	net_route_all(n, &z->rng);
+}
+
+/* Overwrite a few entries; leave out and shuffle places. */
+static void spoil(struct scene *z)
+{
+	struct net *n = &z->net;
+	uint32_t perm[512];
+
+	if (ftr_rng_below(&z->rng, 2))
+		for (uint32_t i = 0; n->f->max_lid && i < n->f->n_sw; i++)
+			*net_at(n, ftr_rng_below(&z->rng, n->f->n_sw),
+				(ftr_lid)(1 + ftr_rng_below(&z->rng,
+							    n->f->max_lid))) =
+				(uint8_t)ftr_rng_below(&z->rng, PORTS + 2);
+	ftr_rng_perm(&z->rng, perm, n->f->n_ep);
+	for (uint32_t i = 0; i < n->f->n_ep; i++) {
+		if (ftr_rng_below(&z->rng, 6) == 0)
+			z->order[z->n++] = FTR_EP_NONE;
+		if (ftr_rng_below(&z->rng, 9) == 0)
+			continue;
+		z->order[z->n++] = ftr_rng_below(&z->rng, 4) ?
+			perm[i] : FTR_EP_NONE;
+	}
+}
+
+static struct ftr_load *must_new(struct scene *z, uint64_t table,
+				 struct ftr_team *team)
+{
+	struct ftr_load *ld = NULL;
+
+	if (ftr_load_new(z->net.f, z->net.t, z->order, z->n, table, team, &ld,
+			 &err))
+		ck_abort_msg("%s", err.msg);
+	return ld;
+}
+
+static bool is_live(const struct scene *z, uint32_t i)
+{
+	return z->order[i] != FTR_EP_NONE &&
+		z->net.f->ep[z->order[i]].sw != FTR_SW_NONE;
+}
+
+static void test_all(struct scene *z, struct ftr_load *ld,
+		     struct ftr_team *team)
+{
+	struct naive v = { .flows = 0 };
+	struct ftr_load_report r;
+	uint32_t hosts = 0;
+
+	for (uint32_t i = 0; i < z->n; i++) {
+		hosts += is_live(z, i);
+		for (uint32_t j = 0; is_live(z, i) && j < z->n; j++)
+			if (i != j && is_live(z, j))
+				naive_flow(&z->net, &v, z->order[i],
+					   z->order[j]);
+	}
+	ck_assert_int_eq(ftr_load_all(ld, team, &r, &err), FTR_OK);
+	ck_assert_uint_eq(r.hosts, hosts);
+	ck_assert_uint_eq(r.flows, v.flows);
+	ck_assert_uint_eq(r.lost, v.lost);
+	ck_assert_uint_eq(r.patterns, 1);
+	ck_assert_uint_eq(r.sum_max, r.max);
+	same_links(&z->net, &v, &r);
+}
+
+static void test_shifts(struct scene *z, struct ftr_load *ld,
+			struct ftr_team *team)
+{
+	uint64_t flows = 0, lost = 0, max = 0, sum = 0, least = UINT64_MAX;
+	uint64_t load = 0, used = 0, maxima[512] = { 0 };
+	static struct naive v, worst;
+	struct ftr_load_report r;
+	struct figures g;
+	uint32_t k, at = 0, told;
+
+	for (k = 1; k < z->n; k++) {
+		memset(&v, 0, sizeof(v));
+		for (uint32_t i = 0; i < z->n; i++)
+			if (is_live(z, i) && is_live(z, (i + k) % z->n))
+				naive_flow(&z->net, &v, z->order[i],
+					   z->order[(i + k) % z->n]);
+		naive_figures(&z->net, &v, &g);
+		ck_assert_int_eq(ftr_check_shift(z->net.f, z->net.t, z->order,
+						 z->n, k, &told, &err), FTR_OK);
+		ck_assert_uint_eq(told, g.max);
+		flows += v.flows;
+		lost += v.lost;
+		if (k == 1 || g.max > max) {
+			max = g.max;
+			at = k;
+			worst = v;
+		}
+		sum += g.max;
+		least = FTR_MIN(least, g.max);
+		load += g.sum;
+		used += g.used;
+		maxima[g.max]++;
+	}
+	ck_assert_int_eq(ftr_load_shifts(ld, 0, 0, team, &r, &err), FTR_OK);
+	ck_assert_uint_eq(r.patterns, z->n ? z->n - 1 : 0);
+	ck_assert_uint_eq(r.flows, flows);
+	ck_assert_uint_eq(r.lost, lost);
+	ck_assert_uint_eq(r.max, max);
+	ck_assert_uint_eq(r.sum_max, sum);
+	ck_assert_uint_eq(r.sum_load, load);
+	ck_assert_uint_eq(r.sum_used, used);
+	if (z->n < 2)
+		return;
+	ck_assert_uint_eq(r.min_max, least);
+	ck_assert_uint_eq(r.worst, at);
+	same_bins(&r.maxima, maxima, 512);
+	same_links(&z->net, &worst, &r);
+}
+
+static void test_pairs(struct scene *z, struct ftr_load *ld)
+{
+	struct ftr_load_pair pair[200];
+	struct naive v = { .flows = 0 };
+	struct ftr_load_report r;
+	uint32_t n = z->net.f->n_ep ? 200 : 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct ftr_load_pair *p = &pair[i];
+
+		p->from = ftr_rng_below(&z->rng, z->net.f->n_ep);
+		p->to = ftr_rng_below(&z->rng, z->net.f->n_ep);
+		if (p->from == p->to)
+			continue;
+		naive_flow(&z->net, &v, p->from, p->to);
+	}
+	ck_assert_int_eq(ftr_load_pairs(ld, pair, n, &r, &err), FTR_OK);
+	ck_assert_uint_eq(r.flows, v.flows);
+	ck_assert_uint_eq(r.lost, v.lost);
+	same_links(&z->net, &v, &r);
+}
+
+START_TEST(against_naive)
+{
+	struct ftr_team *team = ftr_team_new(3);
+
+	for (uint64_t i = 0; i < SEEDS; i++) {
+		struct scene z = { .n = 0 };
+		struct ftr_load *kept, *walked;
+
+		random_net(&z, (uint64_t)_i * SEEDS + i);
+		spoil(&z);
+		kept = must_new(&z, 0, team);
+		walked = must_new(&z, 1, NULL);
+		test_all(&z, kept, team);
+		test_all(&z, walked, NULL);
+		test_shifts(&z, kept, team);
+		test_shifts(&z, walked, NULL);
+		test_pairs(&z, kept);
+		ftr_load_free(kept);
+		ftr_load_free(walked);
+		net_free(&z.net);
+	}
+	ftr_team_free(team);
+}
+END_TEST
+
+static void same_report(const struct ftr_load_report *a,
+			const struct ftr_load_report *b)
+{
+	ck_assert_uint_eq(a->flows, b->flows);
+	ck_assert_uint_eq(a->max, b->max);
+	ck_assert_uint_eq(a->worst, b->worst);
+	ck_assert_int_eq(memcmp(a, b, sizeof(*a)), 0);
+}
+
+/* Neither the team nor keeping the paths makes a difference. */
+START_TEST(same_for_any_team)
+{
+	struct ftr_team *team[] = { NULL, ftr_team_new(2), ftr_team_new(5) };
+	struct ftr_load_report r[3][4];
+
+	for (uint64_t seed = 1; seed < 20; seed++) {
+		struct scene z = { .n = 0 };
+
+		random_net(&z, seed);
+		spoil(&z);
+		memset(r, 0, sizeof(r));
+		for (int i = 0; i < 3; i++) {
+			struct ftr_load *ld = must_new(&z, i == 1, team[i]);
+
+			ck_assert(!ftr_load_all(ld, team[i], &r[i][0], NULL));
+			ck_assert(!ftr_load_shifts(ld, 5, seed, team[i],
+						   &r[i][1], NULL));
+			ck_assert(!ftr_load_permutations(ld, 20, seed, team[i],
+							 &r[i][2], NULL));
+			ck_assert(!ftr_load_bisections(ld, 20, seed, team[i],
+						       &r[i][3], NULL));
+			ftr_load_free(ld);
+		}
+		for (int k = 0; k < 4; k++) {
+			same_report(&r[0][k], &r[1][k]);
+			same_report(&r[0][k], &r[2][k]);
+		}
+		net_free(&z.net);
+	}
+	ftr_team_free(team[1]);
+	ftr_team_free(team[2]);
+}
+END_TEST
+
+/* ---- by hand ------------------------------------------------------------- */
+
+/* Two leaves of three hosts below `spines` spines; leaf 0 and 1, hosts 0..2
+ * and 3..5; a host goes through spine (number in its leaf) mod spines. */
+static void two_level(struct scene *z, uint32_t spines)
+{
+	struct net *n = &z->net;
+
+	*n = net_new(2 + spines, PORTS, false, 0);
+	for (uint32_t l = 0; l < 2; l++) {
+		for (uint32_t h = 0; h < 3; h++)
+			net_host(n, l, 1 + h);
+		for (uint32_t s = 0; s < spines; s++)
+			net_link(n, l, 4 + s, 2 + s, 1 + l);
+	}
+	net_freeze(n);
+	for (uint32_t e = 0; e < 6; e++) {
+		ftr_lid lid = n->f->ep[e].lid;
+
+		for (uint32_t l = 0; l < 2; l++)
+			*net_at(n, l, lid) = (uint8_t)(l == e / 3 ? 1 + e % 3 :
+						       4 + e % 3 % spines);
+		for (uint32_t s = 0; s < spines; s++)
+			*net_at(n, 2 + s, lid) = (uint8_t)(1 + e / 3);
+		z->order[z->n++] = e;
+	}
+}
+
+/* As many spines as hosts per leaf: every shift is free of collisions. */
+START_TEST(non_blocking)
+{
+	struct scene z = { .n = 0 };
+	struct ftr_load_report r;
+	struct ftr_load *ld;
+
+	two_level(&z, 3);
+	ld = must_new(&z, 0, NULL);
+	ck_assert(!ftr_load_shifts(ld, 0, 0, NULL, &r, NULL));
+	ck_assert_uint_eq(r.patterns, 5);
+	ck_assert_uint_eq(r.flows, 30);
+	ck_assert_uint_eq(r.lost, 0);
+	ck_assert_uint_eq(r.max, 1);
+	ck_assert_uint_eq(r.min_max, 1);
+	ck_assert_uint_eq(r.sum_max, 5);
+	ck_assert_uint_eq(r.worst, 1);
+	ck_assert_uint_eq(r.links, 12);
+	/* all-to-all: 3 hosts to each of 6, by its own up and down link */
+	ck_assert(!ftr_load_all(ld, NULL, &r, NULL));
+	ck_assert_uint_eq(r.flows, 30);
+	ck_assert_uint_eq(r.max, 3);
+	ck_assert_uint_eq(r.used, 12);
+	ck_assert_uint_eq(r.load, 36);
+	ck_assert_uint_eq(r.host_max, 5);
+	ck_assert_uint_eq(r.loads.count[3], 12);
+	ck_assert_uint_eq(r.loads.n, 4);
+	ftr_load_free(ld);
+	net_free(&z.net);
+}
+END_TEST
+
+/* One spine for three hosts: shift k makes min(k, 6 - k) flows cross each way,
+ * all through one link: 1 2 3 2 1. */
+START_TEST(blocking)
+{
+	struct scene z = { .n = 0 };
+	struct ftr_load_report r;
+	struct ftr_load *ld;
+
+	two_level(&z, 1);
+	ld = must_new(&z, 0, NULL);
+	ck_assert(!ftr_load_shifts(ld, 0, 0, NULL, &r, NULL));
+	ck_assert_uint_eq(r.max, 3);
+	ck_assert_uint_eq(r.min_max, 1);
+	ck_assert_uint_eq(r.sum_max, 9);
+	ck_assert_uint_eq(r.worst, 3);
+	ck_assert_uint_eq(r.maxima.count[1], 2);
+	ck_assert_uint_eq(r.maxima.count[2], 2);
+	ck_assert_uint_eq(r.maxima.count[3], 1);
+	ck_assert_uint_eq(r.sum_load, 2 * 18);
+	ck_assert_uint_eq(r.sum_used, 5 * 4);
+	ck_assert_uint_eq(r.used, 4);
+	ck_assert_uint_eq(r.n_links, 4);
+	ck_assert_uint_eq(r.link[0].sw, 0);
+	ck_assert_uint_eq(r.link[0].port, 4);
+	ck_assert_uint_eq(r.link[0].load, 3);
+	ck_assert(!ftr_load_all(ld, NULL, &r, NULL));
+	ck_assert_uint_eq(r.max, 9);
+	/* a hole: host 5 is not reached from the other leaf */
+	*net_at(&z.net, 2, z.net.f->ep[5].lid) = FTR_PORT_NONE;
+	ftr_load_free(ld);
+	ld = must_new(&z, 0, NULL);
+	ck_assert(!ftr_load_all(ld, NULL, &r, NULL));
+	ck_assert_uint_eq(r.flows, 30);
+	ck_assert_uint_eq(r.lost, 3);
+	ck_assert_uint_eq(r.link[0].load, 9);
+	ck_assert_uint_eq(r.link[3].load, 6);
+	ftr_load_free(ld);
+	net_free(&z.net);
+}
+END_TEST
+
+/* Six hosts on one switch: no links, no load, all flows arrive. */
+START_TEST(one_switch)
+{
+	struct scene z = { .n = 0 };
+	struct ftr_load_report r;
+	struct ftr_load *ld;
+
+	z.net = net_new(1, PORTS, false, 0);
+	for (uint32_t h = 0; h < 6; h++) {
+		net_host(&z.net, 0, 1 + h);
+		z.order[z.n++] = h;
+	}
+	net_freeze(&z.net);
+	net_route_all(&z.net, NULL);
+	ld = must_new(&z, 0, NULL);
+	ck_assert(!ftr_load_all(ld, NULL, &r, NULL));
+	ck_assert(r.flows == 30 && !r.lost && !r.max && !r.links &&
+		  r.host_max == 5);
+	ck_assert(!ftr_load_shifts(ld, 0, 0, NULL, &r, NULL));
+	ck_assert(r.flows == 30 && !r.lost && !r.max && r.host_max == 1);
+	ck_assert(!ftr_load_bisections(ld, 3, 1, NULL, &r, NULL));
+	ck_assert(r.flows == 9 && r.patterns == 3);
+	ck_assert(!ftr_load_permutations(ld, 0, 1, NULL, &r, NULL));
+	ck_assert(!r.flows && !r.patterns && r.hosts == 6);
+	ftr_load_free(ld);
+	z.n = 0;
+	ld = must_new(&z, 0, NULL);
+	ck_assert(!ftr_load_all(ld, NULL, &r, NULL) && !r.flows && !r.hosts);
+	ck_assert(!ftr_load_shifts(ld, 0, 0, NULL, &r, NULL) && !r.patterns);
+	ck_assert(!ftr_load_bisections(ld, 2, 0, NULL, &r, NULL) && !r.flows);
+	ftr_load_free(ld);
+	net_free(&z.net);
+}
+END_TEST
+
+/* A sample is a part of all shifts, and a smaller one of a larger one. */
+START_TEST(samples)
+{
+	struct scene z = { .n = 0 };
+	struct ftr_load_report r, s;
+	struct ftr_load *ld;
+
+	two_level(&z, 1);
+	ld = must_new(&z, 0, NULL);
+	for (uint64_t seed = 0; seed < 50; seed++) {
+		uint64_t sum = 0;
+
+		for (uint32_t n = 1; n <= 6; n++) {
+			ck_assert(!ftr_load_shifts(ld, n, seed, NULL, &s,
+						   NULL));
+			ck_assert_uint_eq(s.patterns, FTR_MIN(n, 5));
+			ck_assert_uint_ge(s.sum_max, sum + (n <= 5));
+			ck_assert_uint_le(s.sum_max, sum + 3);
+			sum = s.sum_max;
+		}
+		ck_assert_uint_eq(sum, 9);
+		ck_assert(!ftr_load_permutations(ld, 4, seed, NULL, &r, NULL));
+		ck_assert(!ftr_load_permutations(ld, 5, seed, NULL, &s, NULL));
+		ck_assert_uint_ge(s.sum_max, r.sum_max);
+		ck_assert_uint_le(s.sum_max, r.sum_max + 3);
+		ck_assert_uint_le(r.flows, 24);
+		ck_assert(!ftr_load_bisections(ld, 4, seed, NULL, &r, NULL));
+		ck_assert_uint_eq(r.flows, 12);
+		ck_assert_uint_le(r.max, 3);
+	}
+	ftr_load_free(ld);
+	net_free(&z.net);
+}
+END_TEST
+
+/* dmodc's promise on healthy trees: no shift has a collision. */
+START_TEST(dmodc_shifts)
+{
+	static const char *const shape[] = { "3;4,4,8;1,4,4;1,1,1", "kary:4,3" };
+	struct ftr_gen_opts o = { .seed = 5, .random_guids = true,
+				  .random_ports = true, .random_lids = true };
+	struct scene z = { .n = 0 };
+	struct ftr_load_report r;
+	struct ftr_pgft g;
+	struct ftr_load *ld;
+	struct ftr_fabric *f;
+	struct ftr_tables *t;
+	struct ftr_shape *sh;
+
+	ck_assert(!ftr_pgft_parse(shape[_i], &g, &err));
+	ck_assert(!ftr_gen_pgft(&g, &o, &f, &err));
+	ck_assert(!ftr_shape_new(f, NULL, NULL, &sh, &err));
+	ck_assert(!ftr_tables_new(f, false, &t, &err));
+	ck_assert(!ftr_engine_find("dmodc")->route(sh, NULL, t, NULL, &err));
+	for (uint32_t l = 0; l < sh->n_leaf; l++)
+		for (uint32_t i = sh->dest_first[l]; i < sh->dest_first[l + 1];
+		     i++)
+			if (sh->dest[i].cls == FTR_CLASS_HOST)
+				z.order[z.n++] = f->owner[sh->dest[i].lid].idx;
+	ck_assert(!ftr_load_new(f, t, z.order, z.n, 0, NULL, &ld, &err));
+	ck_assert(!ftr_load_shifts(ld, 0, 0, NULL, &r, &err));
+	ck_assert_uint_eq(r.max, 1);
+	ck_assert_uint_eq(r.sum_max, z.n - 1);
+	ck_assert_uint_eq(r.lost, 0);
+	/* and random permutations do have some */
+	ck_assert(!ftr_load_permutations(ld, 20, 1, NULL, &r, &err));
+	ck_assert_uint_gt(r.max, 1);
+	ftr_load_free(ld);
+	ftr_shape_free(sh);
+	ftr_tables_free(t);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+START_TEST(refused)
+{
+	struct scene z = { .n = 0 };
+	struct ftr_load_pair pair = { 0, 6 };
+	struct ftr_load *ld = NULL;
+	struct ftr_load_report r;
+
+	two_level(&z, 1);
+	z.order[2] = 0;
+	ck_assert_int_eq(ftr_load_new(z.net.f, z.net.t, z.order, z.n, 0, NULL,
+				      &ld, &err), FTR_INVAL);
+	ck_assert_str_eq(err.msg, "places 0 and 2 of the order name the same end port 0");
+	z.order[2] = 6;
+	ck_assert_int_eq(ftr_load_new(z.net.f, z.net.t, z.order, z.n, 0, NULL,
+				      &ld, &err), FTR_INVAL);
+	ck_assert_str_eq(err.msg, "place 2 of the order names end port 6 of 6");
+	z.net.t->max_lid--;
+	ck_assert_int_eq(ftr_load_new(z.net.f, z.net.t, z.order, 0, 0, NULL,
+				      &ld, &err), FTR_INVAL);
+	z.net.t->max_lid++;
+	ck_assert_ptr_null(ld);
+	z.order[2] = 2;
+	ld = must_new(&z, 0, NULL);
+	ck_assert_int_eq(ftr_load_pairs(ld, &pair, 1, &r, &err), FTR_INVAL);
+	ck_assert_str_eq(err.msg, "pair 0 names end ports 0 and 6 of 6");
+	ftr_load_free(ld);
+	net_free(&z.net);
+}
+END_TEST
+
+static enum ftr_status everything(struct scene *z, struct ftr_team *team)
+{
+	static const struct ftr_load_pair pair = { 0, 5 };
+	struct ftr_load_report r;
+	struct ftr_load *ld = NULL;
+	enum ftr_status st;
+
+	st = ftr_load_new(z->net.f, z->net.t, z->order, z->n, 0, team, &ld,
+			  &err);
+	if (!st)
+		st = ftr_load_all(ld, team, &r, &err);
+	if (!st)
+		st = ftr_load_shifts(ld, 2, 0, team, &r, &err);
+	if (!st)
+		st = ftr_load_permutations(ld, 2, 0, team, &r, &err);
+	if (!st)
+		st = ftr_load_bisections(ld, 2, 0, team, &r, &err);
+	if (!st)
+		st = ftr_load_pairs(ld, &pair, 1, &r, &err);
+	ftr_load_free(ld);
+	return st;
+}
+
+START_TEST(without_memory)
+{
+	struct scene z = { .n = 0 };
+	struct ftr_team *team = ftr_team_new(2);
+	unsigned long n = 0;
+	enum ftr_status st;
+
+	two_level(&z, 3);
+	do {
+		ftr_alloc_fail_at(++n);
+		st = everything(&z, team);
+		ftr_alloc_fail_at(0);
+		ck_assert(!st || st == FTR_NOMEM);
+	} while (st);
+	ck_assert_uint_gt(n, 10);
+	net_free(&z.net);
+	ftr_team_free(team);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("link load");
+	TCase *tc = tcase_create("load");
+	SRunner *r;
+	int failed;
+
+	tcase_set_timeout(tc, 120);
+	tcase_add_loop_test(tc, against_naive, 0, 8);
+	tcase_add_test(tc, same_for_any_team);
+	tcase_add_test(tc, non_blocking);
+	tcase_add_test(tc, blocking);
+	tcase_add_test(tc, one_switch);
+	tcase_add_test(tc, samples);
+	tcase_add_loop_test(tc, dmodc_shifts, 0, 2);
+	tcase_add_test(tc, refused);
+	tcase_add_test(tc, without_memory);
+	suite_add_tcase(s, tc);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
