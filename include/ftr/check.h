@@ -37,6 +37,13 @@
  * the graph is built and searched, and one shortest cycle is reported, its lowest
  * channel first.  Only in a huge graph without short cycles (2^27 edges looked
  * at) the search is cut off and the shortest found so far stands.
+ *
+ * Lanes: without sl2vl and path_sl in the options all packets share one lane.
+ * With either, a vertex is a (link, VL): a packet has the SL that path_sl tells
+ * for its source and LID (0 where it tells none, which is counted), and takes
+ * out of each switch the VL that sl2vl tells (without sl2vl: the VL of the SL's
+ * number).  Where it is mapped to VL 15 it is dropped: counted, and no
+ * finding of the walk, which looks at no lane.
  */
 #ifndef FTR_CHECK_H
 #define FTR_CHECK_H
@@ -44,6 +51,7 @@
 #include <ftr/fabric.h>
 #include <ftr/tables.h>
 #include <ftr/team.h>
+#include <ftr/vl.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -77,6 +85,8 @@ struct ftr_check_opts {
 	const uint8_t *rank;	/* [n_sw] claimed ranks, NULL: none claimed */
 	bool switch_sources;	/* credit loops: switches send too */
 	bool no_cdg;		/* do not look for credit loops */
+	const struct ftr_sl2vl *sl2vl;	/* NULL: see "Lanes" */
+	const struct ftr_path_sl *path_sl;
 };
 
 /* Where something was found first: least LID, then least from. */
@@ -90,6 +100,7 @@ struct ftr_check_sample {
 struct ftr_channel {		/* a directed switch-to-switch link */
 	ftr_sw sw;
 	ftr_port port;
+	uint8_t vl;		/* 0 if all packets share one lane */
 };
 
 #define FTR_CYCLE_MAX 64
@@ -112,6 +123,13 @@ struct ftr_check_report {
 	 * at FTR_CYCLE_MAX */
 	uint32_t cycle_len;
 	struct ftr_channel cycle[FTR_CYCLE_MAX];
+	/* lanes of a link in the graph; 0: one for all, or graph not built */
+	uint32_t n_vls;
+	/* counted while the graph is built, so 0 if the proof stands: */
+	uint64_t no_sl;		/* (source, LID) without an SL in path_sl */
+	uint64_t vl_drops;	/* (switch, in port, SL, LID) mapped to VL 15;
+				 * once for each packet that starts there */
+	struct ftr_check_sample vl_drop;	/* the first; from == at */
 };
 
 /*
@@ -127,6 +145,18 @@ enum ftr_status ftr_check_tables(const struct ftr_fabric *f,
 				 struct ftr_team *team,
 				 struct ftr_check_report *out,
 				 struct ftr_err *err) FTR_MUST_USE;
+
+/*
+ * hist[h]: pairs (end port, LID of another end port) whose path crosses h
+ * cables between switches; the last place holds all that are longer.  Pairs
+ * that do not arrive are in none.  FTR_INVAL for tables not of f's size.
+ * O(n_sw * LIDs), one thread.
+ */
+#define FTR_HOPS_MAX 64
+enum ftr_status ftr_check_hops(const struct ftr_fabric *f,
+			       const struct ftr_tables *t,
+			       uint64_t hist[FTR_HOPS_MAX],
+			       struct ftr_err *err) FTR_MUST_USE;
 
 /*
  * Inter-switch load of permutations: for the n end ports in order[] (their

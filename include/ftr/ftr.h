@@ -20,5 +20,6 @@
 #include <ftr/tables.h>
 #include <ftr/team.h>
 #include <ftr/types.h>
+#include <ftr/vl.h>
 
 #endif

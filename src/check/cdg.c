@@ -16,6 +16,8 @@
  *
  * The proof by ranks is tested along the same paths: every hop must go
  * strictly up or down, and none up after down.
+ *
+ * With virtual lanes only that test is made here; lanes.c fills the graph.
  */
 #include <string.h>
 
@@ -23,7 +25,7 @@
 
 static void set_dep(const struct chk *c, ftr_sw s, ftr_port in, ftr_port out)
 {
-	uint64_t *word = &c->cdg.dep[chk_dep_row(c, s, in) + out / 64u];
+	uint64_t *word = &c->cdg.dep[chk_dep_row(c, s, in, 0) + out / 64u];
 	uint64_t bit = UINT64_C(1) << (out % 64u);
 
 	if (!(__atomic_load_n(word, __ATOMIC_RELAXED) & bit))
@@ -43,8 +45,9 @@ static void add_hop(const struct chk *c, struct chk_part *w, ftr_sw x,
 		return;
 	if (rank && rank[s] < rank[x] && rank[y] > rank[s])
 		w->unproved = true;
-	set_dep(c, s, ftr_fabric_port(c->f, x, w->col[x])->peer_port,
-		w->col[s]);
+	if (!c->lanes)
+		set_dep(c, s, ftr_fabric_port(c->f, x, w->col[x])->peer_port,
+			w->col[s]);
 }
 
 void chk_cdg_add(const struct chk *c, struct chk_part *w, ftr_lid lid)
@@ -62,5 +65,7 @@ void chk_cdg_add(const struct chk *c, struct chk_part *w, ftr_lid lid)
 			x = w->nxt[x];
 		}
 	}
+	if (c->lanes)
+		chk_lanes_add(c, w, lid);
 	c->in_cdg[lid] = 1;
 }

@@ -53,8 +53,8 @@ enum ftr_status chk_same_size(const struct ftr_fabric *f,
 
 /* ---- findings ------------------------------------------------------------ */
 
-static bool sample_before(const struct ftr_check_sample *a,
-			  const struct ftr_check_sample *b)
+bool chk_sample_before(const struct ftr_check_sample *a,
+		       const struct ftr_check_sample *b)
 {
 	return a->lid != b->lid ? a->lid < b->lid : a->from < b->from;
 }
@@ -64,7 +64,7 @@ void chk_found(struct chk_part *w, enum ftr_finding what, ftr_sw from,
 {
 	struct ftr_check_sample s = { from, at, lid };
 
-	if (!w->r.found[what]++ || sample_before(&s, &w->r.sample[what]))
+	if (!w->r.found[what]++ || chk_sample_before(&s, &w->r.sample[what]))
 		w->r.sample[what] = s;
 }
 
@@ -92,7 +92,7 @@ void chk_bad(const struct chk *c, struct chk_part *w, ftr_sw s, ftr_lid lid,
 	}
 	w->r.harmful += what != FTR_FIND_HOLE;
 	/* the culprit is looked for only if this becomes the sample */
-	if (!w->r.found[what] || sample_before(&here, &w->r.sample[what]))
+	if (!w->r.found[what] || chk_sample_before(&here, &w->r.sample[what]))
 		here.at = chk_culprit(c, s, lid, st);
 	chk_found(w, what, s, here.at, lid);
 }
@@ -123,12 +123,23 @@ static void merge(struct ftr_check_report *sum,
 	for (int i = 0; i < FTR_N_FINDINGS; i++) {
 		if (r->found[i] &&
 		    (!sum->found[i] ||
-		     sample_before(&r->sample[i], &sum->sample[i])))
+		     chk_sample_before(&r->sample[i], &sum->sample[i])))
 			sum->sample[i] = r->sample[i];
 		sum->found[i] += r->found[i];
 	}
 	sum->harmful += r->harmful;
 	sum->max_hops = FTR_MAX(sum->max_hops, r->max_hops);
+}
+
+/* What lanes.c counts; it may go on counting after the walk. */
+static void merge_lanes(struct ftr_check_report *sum,
+			const struct ftr_check_report *r)
+{
+	if (r->vl_drops && (!sum->vl_drops ||
+			    chk_sample_before(&r->vl_drop, &sum->vl_drop)))
+		sum->vl_drop = r->vl_drop;
+	sum->vl_drops += r->vl_drops;
+	sum->no_sl += r->no_sl;
 }
 
 /* ---- set-up -------------------------------------------------------------- */
@@ -160,7 +171,7 @@ static void set_hops(struct chk *c)
 				meaning(c, s, p) * CHK_LANES;
 }
 
-static void set_sources(struct chk *c, bool switches)
+static void set_sources(struct chk *c)
 {
 	for (ftr_ep e = 0; e < c->f->n_ep; e++)
 		if (chk_is_source(&c->f->ep[e])) {
@@ -168,7 +179,7 @@ static void set_sources(struct chk *c, bool switches)
 			c->n_hosts++;
 		}
 	for (ftr_sw s = 0; s < c->f->n_sw; s++)
-		c->source[s] = switches || c->hosts[s];
+		c->source[s] = c->switches || c->hosts[s];
 }
 
 static void set_order(struct chk *c)
@@ -196,8 +207,8 @@ static bool new_cdg(struct chk *c, struct ftr_arena *a)
 		return false;
 	for (ftr_sw s = 0; s < c->f->n_sw; s++) {
 		c->cdg.first[s] = words;
-		words += (uint64_t)(c->f->sw[s].n_ports + 1u) *
-			chk_dep_words(&c->f->sw[s]);
+		words += (uint64_t)(c->f->sw[s].n_ports + 1u) * c->n_vl *
+			chk_dep_words(c, s);
 	}
 	c->cdg.dep = ftr_arena_zalloc(a, words, sizeof(*c->cdg.dep));
 	return c->cdg.dep != NULL;
@@ -216,6 +227,12 @@ static bool new_part(const struct chk *c, struct ftr_arena *a,
 	w->stack = ftr_arena_alloc(a, n, sizeof(*w->stack));
 	if (!w->col || !w->nxt || !w->end || !w->mark || !w->hops || !w->stack)
 		return false;
+	if (c->lanes && !c->no_cdg) {
+		w->seen = ftr_arena_zalloc(a, c->f->n_ports,
+					   FTR_N_SL * sizeof(*w->seen));
+		if (!w->seen)
+			return false;
+	}
 	if (!c->rank)
 		return true;
 	w->head = ftr_arena_zalloc(a, n, sizeof(*w->head));
@@ -228,8 +245,7 @@ static bool new_part(const struct chk *c, struct ftr_arena *a,
 	return true;
 }
 
-static bool set_up(struct chk *c, struct ftr_arena *a, unsigned int workers,
-		   bool switches)
+static bool set_up(struct chk *c, struct ftr_arena *a, unsigned int workers)
 {
 	const uint32_t n = c->f->n_sw;
 
@@ -246,7 +262,7 @@ static bool set_up(struct chk *c, struct ftr_arena *a, unsigned int workers,
 		if (!new_part(c, a, &c->part[i]))
 			return false;
 	set_hops(c);
-	set_sources(c, switches);
+	set_sources(c);
 	if (c->rank)
 		set_order(c);
 	return true;
@@ -307,6 +323,9 @@ static enum ftr_status run(struct chk *c, struct ftr_arena *a,
 		return FTR_OK;
 	}
 	ftr_team_run(team, blocks, 1, work_cdg, c);
+	for (unsigned int i = 0; i < ftr_team_size(team); i++)
+		merge_lanes(r, &c->part[i].r);
+	r->n_vls = c->lanes ? c->n_vl : 0;
 	return chk_cycle(c, a, r, err);
 }
 
@@ -321,6 +340,17 @@ static enum ftr_status refuse(const struct ftr_fabric *f,
 		return ftr_fail(err, FTR_LIMIT, "%u switches are more than the %u that the checker can number",
 				f->n_sw, (unsigned int)CHK_SW_MAX);
 	return FTR_OK;
+}
+
+static void set_opts(struct chk *c, const struct ftr_check_opts *opts)
+{
+	c->rank = opts->rank;
+	c->no_cdg = opts->no_cdg;
+	c->switches = opts->switch_sources;
+	c->sl2vl = opts->sl2vl;
+	c->path_sl = opts->path_sl;
+	c->lanes = opts->sl2vl || opts->path_sl;
+	c->n_vl = c->lanes && !c->no_cdg ? chk_lanes_count(c) : 1;
 }
 
 enum ftr_status ftr_check_tables(const struct ftr_fabric *f,
@@ -340,10 +370,12 @@ enum ftr_status ftr_check_tables(const struct ftr_fabric *f,
 		return st;
 	if (!opts)
 		opts = &none;
-	c.rank = opts->rank;
-	c.no_cdg = opts->no_cdg;
+	st = chk_lanes_fit(f, opts, err);
+	if (st)
+		return st;
+	set_opts(&c, opts);
 	a = ftr_arena_new();
-	if (a && set_up(&c, a, ftr_team_size(team), opts->switch_sources))
+	if (a && set_up(&c, a, ftr_team_size(team)))
 		st = run(&c, a, team, &r, err);
 	else
 		st = ftr_fail(err, FTR_NOMEM, "out of memory to check tables of %u switches",

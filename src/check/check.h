@@ -6,6 +6,7 @@
  *	updown.c	128 LIDs at a time, two sweeps along the ranks
  *	walk.c		one LID, any tables: follow, remember, find loops
  *	cdg.c		dependencies of one LID into the graph
+ *	lanes.c		the same with virtual lanes
  *	cycle.c		is there a cycle in the graph, and a shortest one
  *	shift.c		link load of one shift permutation, slowly
  *	load*.c		<ftr/load.h>
@@ -55,13 +56,13 @@ struct chk_exit {
 	ftr_port port;
 };
 
-/* The dependency graph.  A vertex is a directed link, numbered as the port it
- * leaves by (index into ftr_fabric.ports).  Edges are kept where they turn:
- * bit `out` of row (switch, in port) says that some packet comes in there and
- * goes out here. */
+/* The dependency graph.  A vertex is a lane of a directed link, numbered by the
+ * port it leaves by (index into ftr_fabric.ports): port * n_vl + VL.  Edges are
+ * kept where they turn: bit `out * n_vl + VL` of row (switch, in port, VL) says
+ * that some packet comes in there and goes out here. */
 struct chk_cdg {
 	uint64_t *dep;
-	uint64_t *first;	/* [n_sw] word of row (s, 0) */
+	uint64_t *first;	/* [n_sw] word of row (s, 0, 0) */
 };
 
 /* One worker's findings and memory. */
@@ -76,6 +77,7 @@ struct chk_part {
 	uint8_t *end;		/* ST_... */
 	uint8_t *mark;
 	uint32_t *hops, *stack;
+	uint32_t *seen;		/* [n_ports * FTR_N_SL] see lanes.c */
 };
 
 struct chk {
@@ -83,6 +85,11 @@ struct chk {
 	const struct ftr_tables *t;
 	const uint8_t *rank;	/* NULL: none claimed */
 	bool no_cdg;
+	bool switches;		/* they send, too */
+	bool lanes;		/* look at virtual lanes */
+	uint32_t n_vl;		/* 1 if not */
+	const struct ftr_sl2vl *sl2vl;	/* NULL: VL = SL */
+	const struct ftr_path_sl *path_sl;	/* NULL: SL 0 */
 	uint32_t *hop;
 	uint32_t *hosts;	/* [n_sw] source end ports */
 	uint8_t *source;	/* [n_sw] starts dependencies */
@@ -99,14 +106,16 @@ static inline bool chk_is_source(const struct ftr_endport *e)
 	return e->lid && e->sw != FTR_SW_NONE;
 }
 
-static inline uint32_t chk_dep_words(const struct ftr_switch *s)
+static inline uint32_t chk_dep_words(const struct chk *c, ftr_sw s)
 {
-	return s->n_ports / 64u + 1;
+	return ((c->f->sw[s].n_ports + 1u) * c->n_vl - 1) / 64 + 1;
 }
 
-static inline size_t chk_dep_row(const struct chk *c, ftr_sw s, ftr_port in)
+static inline size_t chk_dep_row(const struct chk *c, ftr_sw s, ftr_port in,
+				 uint32_t vl)
 {
-	return c->cdg.first[s] + (size_t)in * chk_dep_words(&c->f->sw[s]);
+	return c->cdg.first[s] +
+		((size_t)in * c->n_vl + vl) * chk_dep_words(c, s);
 }
 
 /* check.c */
@@ -117,6 +126,8 @@ enum ftr_status chk_same_size(const struct ftr_fabric *f,
 /* Enter that the walk from s to lid ends badly in st. */
 void chk_bad(const struct chk *c, struct chk_part *w, ftr_sw s, ftr_lid lid,
 	     uint8_t st);
+bool chk_sample_before(const struct ftr_check_sample *a,
+		       const struct ftr_check_sample *b);
 void chk_found(struct chk_part *w, enum ftr_finding what, ftr_sw from,
 	       ftr_sw at, ftr_lid lid);
 
@@ -133,6 +144,13 @@ void chk_column(const struct chk *c, struct chk_part *w, ftr_lid lid);
 
 /* cdg.c: enter what lid's walks from sources depend on; col, nxt are set. */
 void chk_cdg_add(const struct chk *c, struct chk_part *w, ftr_lid lid);
+
+/* lanes.c: the same over (link, VL), from every source. */
+void chk_lanes_add(const struct chk *c, struct chk_part *w, ftr_lid lid);
+enum ftr_status chk_lanes_fit(const struct ftr_fabric *f,
+			      const struct ftr_check_opts *opts,
+			      struct ftr_err *err) FTR_MUST_USE;
+uint32_t chk_lanes_count(const struct chk *c);
 
 /* cycle.c: sets r->cdg to ACYCLIC or CYCLE and the cycle. */
 enum ftr_status chk_cycle(const struct chk *c, struct ftr_arena *a,

@@ -24,7 +24,7 @@
 
 struct search {
 	const struct chk *c;
-	uint32_t n;		/* vertices: ports of the fabric */
+	uint32_t n;		/* vertices: ports of the fabric times lanes */
 	uint32_t *in, *out;	/* degrees among the living */
 	uint8_t *alive;
 	uint32_t *queue;
@@ -41,39 +41,43 @@ typedef void (*visit_fn)(struct search *z, uint32_t v, uint32_t w);
 static void successors(struct search *z, uint32_t v, visit_fn fn)
 {
 	const struct chk *c = z->c;
-	const struct ftr_swport *p = &c->f->ports[v];
+	const struct ftr_swport *p = &c->f->ports[v / c->n_vl];
 	const struct ftr_switch *s = &c->f->sw[p->peer];
-	const uint64_t *row = c->cdg.dep + chk_dep_row(c, p->peer,
-						       p->peer_port);
+	const uint64_t *row = c->cdg.dep +
+		chk_dep_row(c, p->peer, p->peer_port, v % c->n_vl);
 
-	for (uint32_t k = 0; k < chk_dep_words(s); k++)
+	for (uint32_t k = 0; k < chk_dep_words(c, p->peer); k++)
 		for (uint64_t m = row[k]; m; m &= m - 1) {
 			uint32_t bit = (uint32_t)__builtin_ctzll(m);
 
-			fn(z, v, s->first_port + 64 * k + bit);
+			fn(z, v, s->first_port * c->n_vl + 64 * k + bit);
 		}
 }
 
-/* The same backwards: in ports i of v's switch with bit v set. */
+/* The same backwards: in ports i and lanes of v's switch with bit v set. */
 static void predecessors(struct search *z, uint32_t v, visit_fn fn)
 {
 	const struct ftr_fabric *f = z->c->f;
-	const struct ftr_swport *p = &f->ports[v];
-	const struct ftr_swport *back =
-		ftr_fabric_port(f, p->peer, p->peer_port);
-	const struct ftr_switch *s = &f->sw[back->peer];
-	uint32_t out = v - s->first_port;
+	const uint32_t n_vl = z->c->n_vl;
+	const struct ftr_swport *p = &f->ports[v / n_vl];
+	ftr_sw own = ftr_fabric_port(f, p->peer, p->peer_port)->peer;
+	const struct ftr_switch *s = &f->sw[own];
+	uint32_t out = v - s->first_port * n_vl;
 
 	for (uint32_t i = 1; i <= s->n_ports; i++) {
 		const struct ftr_swport *q = &f->ports[s->first_port + i];
-		const uint64_t *row;
+		const uint64_t *row = z->c->cdg.dep +
+			chk_dep_row(z->c, own, (ftr_port)i, 0);
+		uint32_t from;
 
 		if (q->peer_kind != FTR_PEER_SW)
 			continue;
-		row = z->c->cdg.dep + chk_dep_row(z->c, back->peer,
-						  (ftr_port)i);
-		if (row[out / 64] >> (out % 64) & 1)
-			fn(z, v, f->sw[q->peer].first_port + q->peer_port);
+		from = (f->sw[q->peer].first_port + q->peer_port) * n_vl;
+		for (uint32_t vl = 0; vl < n_vl; vl++) {
+			if (row[out / 64] >> (out % 64) & 1)
+				fn(z, v, from + vl);
+			row += chk_dep_words(z->c, own);
+		}
 	}
 }
 
@@ -122,7 +126,7 @@ static void peel_all(struct search *z)
 	const struct ftr_swport *ports = z->c->f->ports;
 
 	for (uint32_t v = 0; v < z->n; v++) {
-		z->alive[v] = ports[v].peer_kind == FTR_PEER_SW;
+		z->alive[v] = ports[v / z->c->n_vl].peer_kind == FTR_PEER_SW;
 		if (z->alive[v])
 			successors(z, v, count_edge);
 	}
@@ -202,11 +206,13 @@ static void report(const struct search *z, struct ftr_check_report *r)
 	r->cycle_len = FTR_MIN(z->best_len, (uint32_t)FTR_CYCLE_MAX);
 	for (uint32_t i = 0; i < r->cycle_len; i++) {
 		uint32_t v = z->best[(low + i) % z->best_len];
-		const struct ftr_swport *p = &f->ports[v];
+		uint32_t port = v / z->c->n_vl;
+		const struct ftr_swport *p = &f->ports[port];
 		ftr_sw s = ftr_fabric_port(f, p->peer, p->peer_port)->peer;
 
 		r->cycle[i].sw = s;
-		r->cycle[i].port = (ftr_port)(v - f->sw[s].first_port);
+		r->cycle[i].port = (ftr_port)(port - f->sw[s].first_port);
+		r->cycle[i].vl = (uint8_t)(v % z->c->n_vl);
 	}
 }
 
@@ -235,7 +241,7 @@ static void search(struct search *z, struct ftr_check_report *r)
 enum ftr_status chk_cycle(const struct chk *c, struct ftr_arena *a,
 			  struct ftr_check_report *r, struct ftr_err *err)
 {
-	const uint32_t n = c->f->n_ports;
+	const uint32_t n = c->f->n_ports * c->n_vl;
 	struct search z = { .c = c, .n = n };
 
 	z.in = ftr_arena_zalloc(a, n, sizeof(*z.in));

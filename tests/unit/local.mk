@@ -54,6 +54,11 @@ tests_unit_test_check_oracle_SOURCES = tests/unit/test_check_oracle.c \
 tests_unit_test_check_oracle_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_check_oracle_LDADD = $(CHECK_TEST_LDADD)
 
+check_PROGRAMS += tests/unit/test_lanes
+tests_unit_test_lanes_SOURCES = tests/unit/test_lanes.c tests/unit/check_net.h
+tests_unit_test_lanes_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_lanes_LDADD = $(CHECK_TEST_LDADD)
+
 check_PROGRAMS += tests/unit/test_load
 tests_unit_test_load_SOURCES = tests/unit/test_load.c tests/unit/check_net.h
 tests_unit_test_load_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests

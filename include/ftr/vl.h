@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Virtual lanes: the SL to VL tables of switches, and the SLs of paths.
+ *
+ * A packet keeps its SL all the way.  Every switch takes the VL of its next
+ * link from (port where it came in, port where it leaves, SL); the VL that it
+ * came on plays no part (IBA 1.3, 7.6.6).  A packet that is mapped to VL 15 is
+ * dropped.  Packets of the switch itself come in by port 0.
+ */
+#ifndef FTR_VL_H
+#define FTR_VL_H
+
+#include <ftr/fabric.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define FTR_N_SL 16
+#define FTR_VL_DROP 15		/* no data lane: IBA 1.3, 7.6.6 */
+#define FTR_SL_NONE 255		/* not told */
+
+/* One 64-bit word per (switch, in, out): bits 4 * sl .. 4 * sl + 3 are the VL.
+ * 11 KB for a switch of 36 ports. */
+struct ftr_sl2vl {
+	uint32_t n_sw;
+	uint32_t *width;	/* [n_sw] ports of the switch, port 0 included */
+	uint64_t *first;	/* [n_sw] word of (s, 0, 0) */
+	uint64_t *word;
+};
+
+/* Identity: every SL is on the VL of its number. */
+enum ftr_status ftr_sl2vl_new(const struct ftr_fabric *f,
+			      struct ftr_sl2vl **out,
+			      struct ftr_err *err) FTR_MUST_USE;
+void ftr_sl2vl_free(struct ftr_sl2vl *m);	/* NULL is accepted */
+
+static inline uint64_t *ftr_sl2vl_word(const struct ftr_sl2vl *m, ftr_sw s,
+				       ftr_port in, ftr_port out)
+{
+	return &m->word[m->first[s] + (uint64_t)in * m->width[s] + out];
+}
+
+static inline unsigned int ftr_sl2vl_get(const struct ftr_sl2vl *m, ftr_sw s,
+					 ftr_port in, ftr_port out,
+					 unsigned int sl)
+{
+	return (unsigned int)(*ftr_sl2vl_word(m, s, in, out) >> (4 * sl)) & 15;
+}
+
+static inline void ftr_sl2vl_set(struct ftr_sl2vl *m, ftr_sw s, ftr_port in,
+				 ftr_port out, unsigned int sl, unsigned int vl)
+{
+	uint64_t *word = ftr_sl2vl_word(m, s, in, out);
+
+	*word &= ~(UINT64_C(15) << (4 * sl));
+	*word |= (uint64_t)(vl & 15) << (4 * sl);
+}
+
+/* The SL of each (source, destination LID).  Sources are the end ports 0 ..
+ * n_ep-1, then the switches; a source of which nothing is told has no row. */
+struct ftr_path_sl {
+	uint32_t n_ep, n_sw;
+	ftr_lid max_lid;
+	uint8_t **row;		/* [n_ep + n_sw], NULL or [max_lid + 1] */
+};
+
+/* Nothing told. */
+enum ftr_status ftr_path_sl_new(const struct ftr_fabric *f,
+				struct ftr_path_sl **out,
+				struct ftr_err *err) FTR_MUST_USE;
+void ftr_path_sl_free(struct ftr_path_sl *p);	/* NULL is accepted */
+
+/* FTR_INVAL for a source, a LID or an SL beyond the last. */
+enum ftr_status ftr_path_sl_set(struct ftr_path_sl *p, uint32_t source,
+				ftr_lid lid, unsigned int sl,
+				struct ftr_err *err) FTR_MUST_USE;
+
+static inline unsigned int ftr_path_sl_get(const struct ftr_path_sl *p,
+					   uint32_t source, ftr_lid lid)
+{
+	return p->row[source] ? p->row[source][lid] : FTR_SL_NONE;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif
