@@ -11,8 +11,14 @@
  *	1. the switches that can climb into A, by rank,
  *	2. A = all that can be reached from the root by going up, upside down:
  *	   top switches lowest, the root highest,
- *	3. every other switch, put just below its highest neighbour that has a
- *	   place already, in breadth-first order.
+ *	3. a part that cannot climb into A (a plane that lost its cable to the
+ *	   root) is joined at a leaf that can, its anchor: what the anchor
+ *	   reaches there by going up stands upside down just below it, and what
+ *	   climbs into that below again, by rank.  Anchors are the highest of
+ *	   their rank, so for the other leaves the part stays above them, and
+ *	   hosts go on using it,
+ *	4. what is left is put, breadth first, just below its highest neighbour
+ *	   that has a place.
  *
  *	      root             <- highest
  *	     /  |  \
@@ -40,26 +46,40 @@
 
 #include "engine/engine.h"
 
-/* A candidate's A lacks at most 1 / ROOT_SHARE of the largest. */
-#define ROOT_SHARE 8
+/* A candidate's A lacks at most 1 / ROOT_SHARE of the largest; an anchor's
+ * reach likewise. */
+#define ROOT_SHARE 4
 
 #define NONE UINT32_MAX
 
+/* A leaf that climbs offers itself as anchor of a part. */
+struct offer {
+	ftr_sw s;
+	uint32_t part, size;	/* switches of it that s reaches going up */
+};
+
 struct ordering {
 	const struct ftr_shape *sh;
+	const ftr_sw *by_rank;	/* [n_sw] by (rank, index) */
 	uint32_t *island;	/* [n_sw] smallest switch of its island */
 	uint32_t *reach;	/* [n_sw] size of A, by column */
 	uint32_t *chain;	/* [n_sw] leaves that it hangs on or below it */
 	ftr_sw *root;		/* [n_sw] by island */
-	ftr_sw *seq;		/* [n_sw] switches in the order of insertion */
 	uint8_t *kind;		/* [n_sw] where the switch stands */
+	uint32_t *part;		/* [n_sw] smallest switch of its part */
+	ftr_sw *anchor;		/* [n_sw] by part, or NONE */
+	uint8_t *is_anchor;	/* [n_sw] */
+	struct offer *offer;
+	uint32_t n_offers;
+	uint32_t *seen, stamp;	/* [n_sw] marks of the searches */
+	uint32_t *best, *score;	/* [n_sw] scratch */
+	ftr_sw *queue;
 	/* the order as a list from low to high; NONE ends it */
 	uint32_t *next, *prev, *place;
-	ftr_sw low;
-	ftr_sw *queue;
+	ftr_sw low, high;
 };
 
-enum { OUTSIDE, CLIMBS, IN_A };
+enum { OUTSIDE, CLIMBS, IN_A, BELOW_ANCHOR };
 
 /* All cables count here, sideways ones too. */
 #define for_each_group(sh, s, g)					\
@@ -71,8 +91,9 @@ static bool allocate(struct ordering *o, struct ftr_arena *a)
 {
 	uint32_t n = o->sh->f->n_sw;
 	uint32_t **array[] = {
-		&o->island, &o->reach, &o->chain, &o->root, &o->seq, &o->next, &o->prev,
-		&o->place, &o->queue,
+		&o->island, &o->reach, &o->chain, &o->root, &o->part,
+		&o->anchor, &o->seen, &o->best, &o->score, &o->queue,
+		&o->next, &o->prev, &o->place,
 	};
 
 	for (size_t i = 0; i < FTR_ARRAY_LEN(array); i++) {
@@ -81,7 +102,10 @@ static bool allocate(struct ordering *o, struct ftr_arena *a)
 			return false;
 	}
 	o->kind = ftr_arena_zalloc(a, n, 1);
-	return o->kind != NULL;
+	o->is_anchor = ftr_arena_zalloc(a, n, 1);
+	o->offer = ftr_arena_alloc(a, o->sh->group_first[n],
+				   sizeof(*o->offer));
+	return o->kind && o->is_anchor && o->offer;
 }
 
 static void find_islands(struct ordering *o)
@@ -133,8 +157,8 @@ static void choose_roots(struct ordering *o, ftr_sw avoid)
 {
 	const struct ftr_shape *sh = o->sh;
 	uint32_t n = sh->f->n_sw;
-	uint32_t *most = o->queue;	/* largest A of a leaf, by island */
-	uint32_t *least = o->place;	/* shortest chain */
+	uint32_t *most = o->best;	/* largest A of a leaf, by island */
+	uint32_t *least = o->score;	/* shortest chain */
 
 	memset(most, 0, n * sizeof(*most));
 	memset(least, 0xff, n * sizeof(*least));
@@ -159,16 +183,15 @@ static void choose_roots(struct ordering *o, ftr_sw avoid)
 		    preferred(o, s, o->root[i], avoid))
 			o->root[i] = s;
 	}
-	memset(o->place, 0, n * sizeof(*o->place));
 }
 
 /* Who is in A, who can climb into it: from the top rank down. */
-static void sort_kinds(struct ordering *o, const ftr_sw *by_rank)
+static void sort_kinds(struct ordering *o)
 {
 	const struct ftr_shape *sh = o->sh;
 
 	for (uint32_t k = sh->f->n_sw; k-- > 0;) {
-		ftr_sw s = by_rank[k], root = o->root[o->island[s]];
+		ftr_sw s = o->by_rank[k], root = o->root[o->island[s]];
 		const struct ftr_group *g = &sh->groups[sh->group_first[s]];
 
 		o->kind[s] = OUTSIDE;
@@ -180,10 +203,106 @@ static void sort_kinds(struct ordering *o, const ftr_sw *by_rank)
 	}
 }
 
-/* Put s just below t; t == NONE: on top of all. */
-static void put_below(struct ordering *o, ftr_sw s, ftr_sw t, ftr_sw top)
+/* ---- parts and their anchors -------------------------------------------- */
+
+static void find_parts(struct ordering *o)
 {
-	uint32_t p = t == NONE ? top : o->prev[t];
+	const struct ftr_shape *sh = o->sh;
+	uint32_t n = sh->f->n_sw;
+
+	ftr_uf_init(o->part, n);
+	for (ftr_sw s = 0; s < n; s++)
+		for_each_group(sh, s, g)
+			if (o->kind[s] == OUTSIDE &&
+			    o->kind[g->remote] == OUTSIDE)
+				ftr_uf_union(o->part, s, g->remote);
+	for (ftr_sw s = 0; s < n; s++)
+		o->part[s] = ftr_uf_find(o->part, s);
+}
+
+/* Switches of one part that can be reached from a by going up, into o->queue;
+ * they are marked with a new stamp.  Returns how many. */
+static uint32_t climb(struct ordering *o, ftr_sw a, uint32_t part)
+{
+	const struct ftr_shape *sh = o->sh;
+	uint32_t head = 0, n = 0;
+	ftr_sw from = a;
+
+	o->stamp++;
+	for (;;) {
+		const struct ftr_group *g = &sh->groups[sh->group_first[from]];
+
+		for (uint32_t i = 0; i < sh->n_up[from]; i++) {
+			ftr_sw s = g[i].remote;
+
+			if (o->kind[s] != OUTSIDE || o->part[s] != part ||
+			    o->seen[s] == o->stamp)
+				continue;
+			o->seen[s] = o->stamp;
+			o->queue[n++] = s;
+		}
+		if (head == n)
+			return n;
+		from = o->queue[head++];
+	}
+}
+
+static void collect_offers(struct ordering *o)
+{
+	const struct ftr_shape *sh = o->sh;
+
+	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
+		const struct ftr_group *g = &sh->groups[sh->group_first[s]];
+		uint32_t before = o->stamp;
+
+		for (uint32_t i = 0; o->kind[s] == CLIMBS && i < sh->n_up[s];
+		     i++) {
+			ftr_sw r = g[i].remote;
+
+			/* a part is searched once for each s */
+			if (o->kind[r] != OUTSIDE || o->seen[r] > before)
+				continue;
+			o->offer[o->n_offers++] = (struct offer){
+				s, o->part[r], climb(o, s, o->part[r])
+			};
+		}
+	}
+}
+
+/* Of the offers that reach nearly as much of a part as the best, take that of
+ * the switch which serves most parts, then of the smallest GUID. */
+static void choose_anchors(struct ordering *o)
+{
+	uint32_t n = o->sh->f->n_sw;
+	const struct offer *end = o->offer + o->n_offers;
+
+	memset(o->best, 0, n * sizeof(*o->best));
+	memset(o->score, 0, n * sizeof(*o->score));
+	memset(o->anchor, 0xff, n * sizeof(*o->anchor));
+	for (const struct offer *f = o->offer; f < end; f++)
+		o->best[f->part] = FTR_MAX(o->best[f->part], f->size);
+	for (const struct offer *f = o->offer; f < end; f++)
+		o->score[f->s] += f->size + o->best[f->part] / ROOT_SHARE >=
+			o->best[f->part];
+	for (const struct offer *f = o->offer; f < end; f++) {
+		ftr_sw *a = &o->anchor[f->part];
+
+		if (f->size + o->best[f->part] / ROOT_SHARE >=
+		    o->best[f->part] &&
+		    (*a == NONE || o->score[f->s] > o->score[*a]))
+			*a = f->s;
+	}
+	for (uint32_t p = 0; p < n; p++)
+		if (o->anchor[p] != NONE)
+			o->is_anchor[o->anchor[p]] = 1;
+}
+
+/* ---- placing ------------------------------------------------------------- */
+
+/* Put s just below t; t == NONE: on top of all. */
+static void put_below(struct ordering *o, ftr_sw s, ftr_sw t)
+{
+	ftr_sw p = t == NONE ? o->high : o->prev[t];
 
 	o->next[s] = t;
 	o->prev[s] = p;
@@ -191,7 +310,9 @@ static void put_below(struct ordering *o, ftr_sw s, ftr_sw t, ftr_sw top)
 		o->low = s;
 	else
 		o->next[p] = s;
-	if (t != NONE)
+	if (t == NONE)
+		o->high = s;
+	else
 		o->prev[t] = s;
 }
 
@@ -203,7 +324,62 @@ static void number_places(struct ordering *o)
 		o->place[s] = ++at;
 }
 
-/* Rule 3.  place is 0 for those that have none yet. */
+/* Rules 1 and 2 for all islands at once: they do not touch.  Inside a rank
+ * anchors come last. */
+static void place_most(struct ordering *o)
+{
+	const uint8_t *rank = o->sh->rank;
+	uint32_t n = o->sh->f->n_sw;
+
+	o->low = o->high = NONE;
+	for (uint32_t k = 0, end; k < n; k = end) {
+		for (end = k; end < n &&
+		     rank[o->by_rank[end]] == rank[o->by_rank[k]]; end++)
+			;
+		for (int anchors = 0; anchors < 2; anchors++)
+			for (uint32_t i = k; i < end; i++)
+				if (o->kind[o->by_rank[i]] == CLIMBS &&
+				    o->is_anchor[o->by_rank[i]] == anchors)
+					put_below(o, o->by_rank[i], NONE);
+	}
+	for (uint32_t k = n; k-- > 0;)
+		if (o->kind[o->by_rank[k]] == IN_A)
+			put_below(o, o->by_rank[k], NONE);
+}
+
+/* Rule 3 for one part. */
+static void place_part(struct ordering *o, uint32_t part)
+{
+	const struct ftr_shape *sh = o->sh;
+	ftr_sw a = o->anchor[part];
+	uint32_t n = sh->f->n_sw;
+	uint32_t up;		/* stamp of what the anchor reaches going up */
+
+	climb(o, a, part);
+	up = o->stamp++;
+	for (uint32_t k = n; k-- > 0;) {	/* what climbs into that */
+		ftr_sw s = o->by_rank[k];
+		const struct ftr_group *g = &sh->groups[sh->group_first[s]];
+
+		if (o->kind[s] != OUTSIDE || o->part[s] != part ||
+		    o->seen[s] == up)
+			continue;
+		for (uint32_t i = 0; i < sh->n_up[s]; i++)
+			if (o->seen[g[i].remote] >= up)
+				o->seen[s] = o->stamp;
+	}
+	for (uint32_t k = 0; k < n; k++)
+		if (o->seen[o->by_rank[k]] == o->stamp)
+			put_below(o, o->by_rank[k], a);
+	for (uint32_t k = n; k-- > 0;)
+		if (o->seen[o->by_rank[k]] == up)
+			put_below(o, o->by_rank[k], a);
+	for (ftr_sw s = 0; s < n; s++)
+		if (o->seen[s] >= up)
+			o->kind[s] = BELOW_ANCHOR;
+}
+
+/* Rule 4.  place is 0 for those that have none yet. */
 static void place_rest(struct ordering *o)
 {
 	const struct ftr_shape *sh = o->sh;
@@ -222,33 +398,24 @@ static void place_rest(struct ordering *o)
 			for_each_group(sh, s, h)
 				if (o->place[h->remote] > o->place[best])
 					best = h->remote;
-			put_below(o, s, best, NONE);
+			put_below(o, s, best);
 			number_places(o);
 			o->queue[tail++] = s;
 		}
 	}
 }
 
-/* Rules 1 and 2 for all islands at once: they do not touch. */
-static void place_most(struct ordering *o, const ftr_sw *by_rank)
+static void place_all(struct ordering *o)
 {
-	uint32_t n = o->sh->f->n_sw;
-	ftr_sw top = NONE;
-
-	o->low = NONE;
-	for (uint32_t k = 0; k < n; k++) {
-		if (o->kind[by_rank[k]] != CLIMBS)
-			continue;
-		put_below(o, by_rank[k], NONE, top);
-		top = by_rank[k];
-	}
-	for (uint32_t k = n; k-- > 0;) {
-		if (o->kind[by_rank[k]] != IN_A)
-			continue;
-		put_below(o, by_rank[k], NONE, top);
-		top = by_rank[k];
-	}
+	find_parts(o);
+	collect_offers(o);
+	choose_anchors(o);
+	place_most(o);
+	for (uint32_t p = 0; p < o->sh->f->n_sw; p++)
+		if (o->anchor[p] != NONE)
+			place_part(o, p);
 	number_places(o);
+	place_rest(o);
 }
 
 /* Level: the longest chain of neighbours below, in the order. */
@@ -286,7 +453,7 @@ static ftr_sw *sort_by_rank(const struct ftr_shape *sh, struct ftr_arena *a)
 
 static ftr_sw root_of_largest(const struct ordering *o)
 {
-	uint32_t n = o->sh->f->n_sw, *size = o->queue, best = 0;
+	uint32_t n = o->sh->f->n_sw, *size = o->score, best = 0;
 
 	memset(size, 0, n * sizeof(*size));
 	for (ftr_sw s = 0; s < n; s++)
@@ -309,12 +476,12 @@ enum ftr_status inverted_order(const struct ftr_shape *sh, ftr_sw avoid,
 	if (!by_rank || !*level || !allocate(&o, arena))
 		return ftr_fail(err, FTR_NOMEM, "out of memory for the order of %u switches",
 				sh->f->n_sw);
+	o.by_rank = by_rank;
 	find_islands(&o);
 	measure_reach(&o);
 	choose_roots(&o, avoid);
-	sort_kinds(&o, by_rank);
-	place_most(&o, by_rank);
-	place_rest(&o);
+	sort_kinds(&o);
+	place_all(&o);
 	st = to_levels(&o, *level, err);
 	if (!st)
 		*root = root_of_largest(&o);

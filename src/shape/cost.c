@@ -7,12 +7,13 @@
  * be shared out over the team.  Ranks are barriers:
  *
  *	ascending	down[s] = min over switches g below: down[g] + 1
- *	descending	cost[s] = down[s] where finite,
- *				  else min over switches g above: cost[g] + 1
+ *	descending	must[s] = some switch g above has cost[g] > down[s]
+ *			cost[s] = must[s] ? down[s]
+ *				: min(down[s], min over g above: cost[g] + 1)
  *
- * A finite down-cost stands even where a way up would be shorter: see the
- * deviation in <ftr/shape.h>.  Rows are bytes, one per column, and worked on
- * many columns at a time.  O(E L), two passes.
+ * must is explained with the deviation in <ftr/shape.h>; nobody keeps it, for
+ * whoever needs it has the rows above at hand.  Rows are bytes, one per
+ * column, and worked on many columns at a time.  O(E L), two passes.
  */
 #include <string.h>
 
@@ -25,6 +26,7 @@ struct costing {
 	const struct shaping *z;
 	const ftr_sw *list;	/* switches of the rank being worked on */
 	uint8_t *cost, *down;
+	uint8_t *must;		/* a row for each worker */
 	size_t stride;
 };
 
@@ -57,21 +59,25 @@ static void pull_cost(void *ctx, unsigned int worker, uint32_t begin,
 {
 	const struct costing *c = ctx;
 	const struct ftr_shape *sh = c->z->sh;
+	uint8_t *must = c->must + worker * c->stride;
 
-	(void)worker;
 	for (uint32_t i = begin; i < end; i++) {
 		ftr_sw s = c->list[i];
 		uint8_t *row = c->cost + s * c->stride;
+		const uint8_t *down = c->down + s * c->stride;
 
 		memset(row, FTR_COST_INF, c->stride);
+		memset(must, 0, c->stride);
 		for (uint32_t k = 0; k < sh->n_up[s]; k++) {
 			const struct ftr_group *g =
 				&sh->groups[sh->group_first[s] + k];
+			const uint8_t *above = c->cost + g->remote * c->stride;
 
-			bytes_relax(row, c->cost + g->remote * c->stride,
-				    c->stride);
+			bytes_relax(row, above, c->stride);
+			bytes_flag_less(must, down, above, c->stride);
 		}
-		bytes_prefer(row, c->down + s * c->stride, c->stride);
+		bytes_min(row, down, c->stride);
+		bytes_take(row, down, must, c->stride);
 	}
 }
 
@@ -120,7 +126,8 @@ enum ftr_status shape_cost(struct shaping *z)
 
 	c.cost = ftr_arena_alloc(z->keep, n, c.stride);
 	c.down = ftr_arena_alloc(z->keep, n, c.stride);
-	if (!c.cost || !c.down)
+	c.must = ftr_arena_alloc(z->scratch, ftr_team_size(z->team), c.stride);
+	if (!c.cost || !c.down || !c.must)
 		return shape_nomem(z);
 	for (uint32_t r = 0; r < sh->n_ranks; r++)
 		run_rank(&c, r, pull_down);

@@ -126,6 +126,7 @@ enum ftr_status shape_group(struct shaping *z)
 			for (uint32_t k = 0; k < n; k++) {
 				n_up[s] += draft[k].side == ABOVE;
 				n_down[s] += draft[k].side == BELOW;
+				draft[k].g.pos = k;
 				groups[z->nbr_first[s] + k] = draft[k].g;
 			}
 		}

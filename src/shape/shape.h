@@ -35,6 +35,7 @@ struct shaping {
 
 	uint8_t *ep_host;		/* [n_ep] the end port counts as host */
 	uint32_t *hosts;		/* [n_sw] end ports that count */
+	uint32_t *ends;			/* [n_sw] all but Aggregation Nodes */
 	uint32_t *nbr_first;		/* [n_sw + 1], published as group_first */
 	struct nbr *nbr;
 	ftr_port *nbr_port;		/* published as group_ports */

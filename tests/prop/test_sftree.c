@@ -278,6 +278,18 @@ static bool cable_lives(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 	return !(l->set >> (bit - 1) & 1);
 }
 
+/* All but cable number n_cables of the order in which they are asked for. */
+static bool nth_cable_lives(void *ctx, const struct ftr_fabric *f, ftr_sw s,
+			    ftr_port p)
+{
+	struct lost *l = ctx;
+
+	(void)f;
+	(void)s;
+	(void)p;
+	return l->set++ != l->n_cables;
+}
+
 static void lose(const struct ftr_fabric *f, uint64_t set)
 {
 	struct lost l = { set, f->n_sw_links };
@@ -467,6 +479,144 @@ START_TEST(paper_off_whole_trees)
 }
 END_TEST
 
+/*
+ * A whole tree that is no PGFT: top switches reach some pods over one middle
+ * switch and some over two, as somebody cabled them.  Theorem 5.2 of the seed
+ * fails on some of these: packets that turn in the subtree leave it over
+ * different middle switches and close a cycle with others.  The plugin's check
+ * refuses such tables; the default mode has no cycle in any.
+ *
+ *	t0  t1  t2  t3		three of the four t's to every m
+ *	 | \/ ...
+ *	m0  m1 | m2  m3 | m4  m5
+ *	 |\ /|    |\ /|    |\ /|
+ *	 A   B    C   D    E   F
+ */
+static struct ftr_fabric *crossed_tree(struct ftr_rng *r)
+{
+	char text[1000] = "", line[40];
+	uint32_t perm[10], t[4];
+
+	/* 0..5 middle switches, 6..9 tops: random order of GUIDs */
+	ftr_rng_perm(r, perm, 10);
+	for (int i = 0; i < 10; i++) {
+		ftr_rng_perm(r, t, 4);
+		if (perm[i] < 6)
+			snprintf(line, sizeof(line), "m%u: t%u t%u t%u\n",
+				 perm[i], t[0], t[1], t[2]);
+		else
+			snprintf(line, sizeof(line), "t%u:\n", perm[i] - 6);
+		strcat(text, line);
+	}
+	for (int i = 0; i < 6; i++) {
+		snprintf(line, sizeof(line), "%c: m%d m%d h1\n", 'A' + i,
+			 i / 2 * 2, i / 2 * 2 + 1);
+		strcat(text, line);
+	}
+	return draw(text);
+}
+
+START_TEST(paper_has_cycles_off_pgfts)
+{
+	uint64_t seed = trees_first_seed();
+	unsigned int cycles = 0;
+
+	for (unsigned int i = 0; i < trees_runs(300); i++, seed++) {
+		struct both b = { 0 };
+		struct ftr_check_report rep;
+		struct ftr_rng rng;
+
+		ftr_rng_seed(&rng, seed);
+		b.f = crossed_tree(&rng);
+		paper(&b);
+		judge(&b, &rep);
+		cycles += rep.cdg == FTR_CDG_CYCLE;
+		ftr_tables_free(b.sftree);
+		tables(&b, "sftree", NULL, NULL, &b.sftree);
+		complete(&b, seed);
+		acyclic(&b, seed);
+		unroute(&b);
+	}
+	printf("paper's sFtree on 300 whole trees that are no PGFTs: cycles in %u\n",
+	       cycles);
+	ck_assert_uint_gt(cycles, 0);
+}
+END_TEST
+
+/* ---- root and spread ----------------------------------------------------- */
+
+/* Any one lost cable leaves the root where it is, and the tables of hosts as
+ * dmodc has them. */
+START_TEST(one_lost_cable_moves_no_root)
+{
+	struct ftr_fabric *f;
+	struct ftr_pgft g;
+	uint64_t root;
+
+	ck_assert(!ftr_pgft_parse("3;4,4,4;1,4,4;1,1,1", &g, &err));
+	f = trees_grow(&g, 5, 0);
+	{
+		struct both b = { 0 };
+
+		ck_assert(!ftr_fabric_copy_if(f, NULL, &b.f, &err));
+		route(&b, NULL, NULL);
+		root = b.f->sw[b.stats.root].guid;
+		unroute(&b);
+	}
+	for (uint32_t i = 0; i < f->n_sw_links; i += 3) {
+		struct lost l = { 0 };
+		struct ftr_filter filter = { .keep_link = nth_cable_lives,
+					     .ctx = &l };
+		struct both b = { 0 };
+
+		l.n_cables = i;
+		ck_assert(!ftr_fabric_copy_if(f, &filter, &b.f, &err));
+		ck_assert_uint_eq(b.f->n_sw_links, f->n_sw_links - 1);
+		route(&b, NULL, NULL);
+		ck_assert_uint_eq(b.f->sw[b.stats.root].guid, root);
+		complete(&b, i);
+		hosts_as_dmodc(&b, i);
+		unroute(&b);
+	}
+	ftr_fabric_free(f);
+}
+END_TEST
+
+/* Detours between switches take all cables of a switch, not the first: from a
+ * middle switch towards the tops of other planes. */
+START_TEST(detours_are_spread)
+{
+	struct both b = { 0 };
+	struct ftr_pgft g;
+	unsigned int spread = 0, switches = 0;
+
+	ck_assert(!ftr_pgft_parse("3;4,4,4;1,4,4;1,1,1", &g, &err));
+	b.f = trees_grow(&g, 5, 0);
+	route(&b, NULL, NULL);
+	for (ftr_sw s = 0; s < b.f->n_sw; s++) {
+		uint64_t used = 0;
+
+		/* outside of the subtree, whose middle switches have one way */
+		if (b.sh->rank[s] != 1 ||
+		    ftr_shape_down(b.sh, s)[b.sh->col[b.stats.root]] !=
+		    FTR_COST_INF)
+			continue;
+		for (ftr_sw d = 0; d < b.f->n_sw; d++) {
+			ftr_lid lid = b.f->sw[d].lid;
+
+			if (ftr_tables_get(b.dmodc, s, lid) == FTR_PORT_NONE)
+				used |= (uint64_t)1 <<
+					ftr_tables_get(b.sftree, s, lid);
+		}
+		switches++;
+		spread += __builtin_popcountll(used) == 4;
+	}
+	ck_assert_uint_gt(switches, 0);
+	ck_assert_uint_eq(spread, switches);
+	unroute(&b);
+}
+END_TEST
+
 START_TEST(real_fabrics)
 {
 	static const char *const file[] = {
@@ -532,6 +682,9 @@ int main(void)
 	tcase_add_test(t, threads_change_nothing);
 	tcase_add_test(t, paper_on_whole_trees);
 	tcase_add_test(t, paper_off_whole_trees);
+	tcase_add_test(t, paper_has_cycles_off_pgfts);
+	tcase_add_test(t, one_lost_cable_moves_no_root);
+	tcase_add_test(t, detours_are_spread);
 	tcase_add_test(t, real_fabrics);
 	tcase_add_test(t, every_allocation_may_fail);
 	suite_add_tcase(s, t);
