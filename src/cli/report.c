@@ -167,7 +167,9 @@ static void put_findings(const struct ftr_fabric *f,
 			continue;
 		}
 		printf("%-13s %s%s%s; the first: from %s to %s: at %s %s\n",
-		       finding_name[i], cli_colour(CLI_WRONG),
+		       finding_name[i],
+		       cli_colour(i == FTR_FIND_HOLE || i == FTR_FIND_TURN ?
+				  CLI_DOUBT : CLI_WRONG),
 		       cli_num(a, r->found[i]), cli_colour(CLI_PLAIN),
 		       cli_sw_name(from, f, s->from),
 		       cli_lid_name(to, f, s->lid),

@@ -80,6 +80,52 @@ case_words() {
 		diff "$net" "$T/a.lfts" "$T/hole.lfts"
 }
 
+# Stock minhop tables of a real fabric beside dmodc's: the section of README.
+case_real_minhop_beside_dmodc() {
+	local net=$FTR_TOPOLOGIES/topograph/topograph.net status=0
+	[[ -r $net ]] || skip "no topograph.net in $FTR_TOPOLOGIES (FTR_TOPOLOGIES)"
+	sim_start "$T/sim" "$net"
+	osm_start sm <<<'routing_engine minhop'
+	osm_wait sm "$patience" 'SUBNET UP'
+	routed_by minhop
+	live minhop || status=$?
+	((status == 1)) || fail "stock minhop tables give exit status $status"
+	grep -q 'credit loops  FOUND: 4 links' "$T/minhop.txt"
+	sim_until 10 test -s "$SIM_DIR/sm/opensm.fdbs"
+	# opensm's own files of fabric and tables say the same
+	expect 1 'FOUND: 4 links' check "$SIM_DIR/sm/opensm-subnet.lst" \
+		--lfts "$SIM_DIR/sm/opensm.fdbs"
+	down
+	expect 0 '' whatif "$T/minhop.net" --compare "$T/minhop.lfts" --json
+	"$SIM_BUILD/jsonq" "$T/out" columns.0.runs.0.credit_loop_length |
+		grep -qx 0
+	"$SIM_BUILD/jsonq" "$T/out" columns.1.runs.0.credit_loop_length |
+		grep -qx 4
+	"$ibfattree" whatif "$T/minhop.net" --fail 2%links --repeat 5 \
+		"$T/minhop.lfts" >"$T/out"
+	grep -q '^credit loop, .* none  *none  *none  *4$' "$T/out" ||
+		fail "$(cat "$T/out")"
+}
+
+# ibsim takes a schedule; what is left is healed by the engine.
+case_schedule() {
+	"$ibfattree" gen 648 --no-lids --random-guids --seed 56 \
+		-o "$T/fabric.net" --schedule 12 --schedule-output "$T/faults"
+	up </dev/null
+	walk whole
+	osm_mark sm
+	local line
+	while read -r line; do
+		sim_do "$line"
+	done <"$T/faults"
+	until_healed damaged
+	local cut
+	cut=$(($(grep -c Unlink "$T/faults") - $(grep -c '^Link' "$T/faults")))
+	grep -q "end ports, $((648 - cut)) cables" "$T/damaged.txt" ||
+		fail "$cut cables are out, but $(sed -n 1p "$T/damaged.txt")"
+	down
+}
+
 # What we compute offline is what the plugin makes of the same fabric.
 case_offline_equals_plugin() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 54
