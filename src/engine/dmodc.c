@@ -40,8 +40,8 @@
 #include "core/bytes.h"
 #include "engine/engine.h"
 
-/* More patterns than this, on a badly damaged fabric: the switches of the
- * rarest go column by column. */
+/* More patterns than this, on a badly damaged fabric: the switches of those
+ * met last go column by column. */
 #define MAX_PATTERNS 32
 #define NO_PATTERN 255
 
