@@ -3,7 +3,7 @@
 #
 # One simulated fabric with its subnet managers: sourced by scripts/demo and by
 # tests/sim.  Needs in $SIM_BUILD the directory of the build (the plugin is
-# taken from its .libs, the command ibfattree from itself).
+# taken from its .libs, or from $SIM_PLUGINS).
 #
 #   sim_start DIR NETFILE       ibsim on that file; everything lives in DIR
 #   sim_do 'Unlink "S-..."[3]'  a line for the console of ibsim
@@ -123,7 +123,7 @@ osm_start() {
 osm_exec() {
 	cd "$1" || exit
 	export SIM_HOST=$2 OSM_TMP_DIR=$1 OSM_CACHE_DIR=$1
-	export LD_LIBRARY_PATH=$SIM_BUILD/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+	export LD_LIBRARY_PATH=${SIM_PLUGINS:-$SIM_BUILD/.libs}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 	export LD_PRELOAD=${SIM_PRELOAD:+$SIM_PRELOAD:}$SIM_SO
 	exec "${SIM_LEASH[@]}" opensm -F opensm.conf 0<>console >opensm.out 2>&1
 }

@@ -147,6 +147,18 @@ enum ftr_status ftr_check_tables(const struct ftr_fabric *f,
 				 struct ftr_err *err) FTR_MUST_USE;
 
 /*
+ * hist[h]: pairs (end port, LID of another end port) whose path crosses h
+ * cables between switches; the last place holds all that are longer.  Pairs
+ * that do not arrive are in none.  FTR_INVAL for tables not of f's size.
+ * O(n_sw * LIDs), one thread.
+ */
+#define FTR_HOPS_MAX 64
+enum ftr_status ftr_check_hops(const struct ftr_fabric *f,
+			       const struct ftr_tables *t,
+			       uint64_t hist[FTR_HOPS_MAX],
+			       struct ftr_err *err) FTR_MUST_USE;
+
+/*
  * Inter-switch load of permutations: for the n end ports in order[] (their
  * base LIDs; FTR_EP_NONE = gap, sends and receives nothing) and one shift
  * k, flow order[i] -> order[(i + k) % n].  max_load: flows on the most loaded

@@ -5,13 +5,14 @@
  * Life of an engine, all calls from one thread:
  *
  *	ftr_engine_find(name)		a constant table, never freed
- *	  ops->route(shape, team, out)	any number of times, no state kept
+ *	  ops->route(shape, opts, team, out)	any number of times, no state kept
  *
  * route: maps a shape to complete tables.
  *	shape	const, lives at least as long as the call
  *	team	may be NULL; the result is the same for any team, bit for bit
  *	out	made by ftr_tables_new for shape->f; EVERY byte is written,
  *		FTR_PORT_NONE where there is no path or no LID
+ *	opts	may be NULL: FTR_ROUTE_OPTS_INIT
  *	stats	may be NULL; written on success
  *	returns	FTR_OK also when destinations are unreachable (they are
  *		counted), FTR_NOMEM, FTR_LIMIT, FTR_INTERNAL
@@ -27,14 +28,39 @@
 extern "C" {
 #endif
 
+enum ftr_sftree_mode {
+	FTR_SFTREE_INVERTED = 0,	/* one up/down routing on an inverted order */
+	FTR_SFTREE_PAPER		/* seed 004, Algorithms 1 and 2 */
+};
+
+struct ftr_route_opts {
+	ftr_sw sm_switch;	/* where the subnet manager is cabled, or NONE */
+	enum ftr_sftree_mode sftree_mode;
+};
+
+#define FTR_ROUTE_OPTS_INIT { .sm_switch = FTR_SW_NONE }
+
 struct ftr_route_stats {
 	uint64_t no_path;	/* (switch, LID) entries left FTR_PORT_NONE */
+	uint64_t detours;	/* ordered pairs of hosts on leaf switches whose
+				 * path is longer than the shortest up/down path
+				 * by rank, or that have no such path */
+	ftr_sw root;		/* subtree root (sftree), else FTR_SW_NONE */
+	/* Levels by which every entry moves up, then down: a claim for the
+	 * checker.  order: the caller's [n_sw], or NULL; order_known: it was
+	 * filled (an engine may not have one, or have more than 255 levels) */
+	uint8_t *order;
+	bool order_known;
 };
 
 struct ftr_engine_ops {
 	const char *name;	/* lower case, as in opensm.conf */
 	const char *summary;	/* one line for --help and man pages */
+	/* Promises a path from every switch to every LID of its island; else
+	 * only where the shape has a finite cost. */
+	bool (*complete)(const struct ftr_route_opts *opts);
 	enum ftr_status (*route)(const struct ftr_shape *shape,
+				 const struct ftr_route_opts *opts,
 				 struct ftr_team *team, struct ftr_tables *out,
 				 struct ftr_route_stats *stats,
 				 struct ftr_err *err);

@@ -36,7 +36,8 @@ enum ftr_status ftr_parse_fabric(const char *path, const char *text,
 				 struct ftr_fabric **out,
 				 struct ftr_err *err) FTR_MUST_USE;
 
-/* One GUID per line (0x... or hex), '#' comments: OpenSM's guid files.
+/* One GUID per line (0x... or hex), '#' comments: OpenSM's guid files.  A name
+ * behind the GUID is passed over; *n is 0 for a file without any GUID.
  * *guids is malloc()ed for the caller. */
 enum ftr_status ftr_read_guids(const char *path, uint64_t **guids,
 			       uint32_t *n, struct ftr_err *err) FTR_MUST_USE;

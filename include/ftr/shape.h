@@ -13,19 +13,27 @@
  *           links inside one rank are "sideways" and not used here.
  * Column    one per switch: cost and down-cost are kept towards every switch,
  *           leaf switches first, in topological order.
- * cost      c[s][l], hops: switch-to-switch links on the path that goes up as
- *           long as no pure down path to l exists, then down; 0 on the own
- *           column; FTR_COST_INF: no up/down path.
- * down      the same over down links only; finite means: from s on, down.
+ * down      hops from s to l over down links only, or FTR_COST_INF.
+ * cost      c[s][l]: hops of the path that a packet takes from s to l, up and
+ *           then down; 0 on the own column; FTR_COST_INF: no such path.
+ *           It is the shortest one, but for this: where some switch above
+ *           comes down to s on its way to l, s must go down, too.
  *
  *	            columns: leaf 0, 1, 2 ...   n_leaf .. n_sw-1: the others
  *	switch 0    c c c c c c                 | row padded to 64 bytes
  *	switch 1    c c c c c c
  *
  * deviation: seed 002, section 3.4 selects {up: c < c_s} and {down: down <
- * c_s}.  On trees whose links skip ranks this allows a down-up turn (a switch
- * below may prefer a shorter way up).  Here a switch with a finite down-cost
- * goes down, always; on PGFTs, whole or damaged, the two rules agree.
+ * c_s}.  On trees whose links skip ranks this allows a turn up after down: a
+ * switch that is entered from above may prefer a shorter way up.  So, from the
+ * top down, s "must go down" to l if it is a candidate of some switch t above:
+ *
+ *	must(s,l) = there is t above s with down[s][l] < c[t][l]
+ *	c[s][l]   = must(s,l) ? down[s][l]
+ *			      : min(down[s][l], 1 + min over t above of c[t][l])
+ *
+ * and where it must, only {down: down < c_s} are its candidates.  On PGFTs,
+ * whole or damaged, this is the seed's rule.
  *
  * Everything is const after ftr_shape_new and may be shared between threads.
  */
@@ -63,8 +71,9 @@ struct ftr_shape_opts {
 struct ftr_group {
 	ftr_sw remote;		/* Omega_g */
 	uint32_t first;		/* ports: ftr_shape.group_ports[first ..] */
-	uint32_t n;		/* #g, ascending by the key below */
-	bool up;
+	uint32_t n;		/* #g */
+	uint32_t pos;		/* place among the groups of its switch, by rank:
+				 * the order of candidates in equation (3) */
 };
 
 /* Destination classes: each has its own index d, so that a few I/O or
@@ -95,15 +104,17 @@ struct ftr_shape {
 	uint32_t n_odd;		/* hosts on switches that are no leaf */
 	uint32_t n_sideways;	/* cables inside one rank, unused */
 	bool roots_given;
+	bool cn_unknown;	/* opts.cn names no port of f: it was not used */
 	const uint8_t *rank;	/* [n_sw] */
 	const uint8_t *stub;	/* [n_sw] 1: joins nothing, left out of planes */
 	const uint32_t *col;	/* [n_sw] column of a switch */
 	const ftr_sw *col_sw;	/* [n_sw] switch of a column */
 	const uint32_t *leaf_hosts;	/* [n_leaf] host ports of the leaf */
-	/* groups of s: group_first[s] .. group_first[s+1]-1; all up groups
-	 * first, ordered by (plane, GUID) */
+	/* groups of s: group_first[s] .. group_first[s+1]-1: first those above,
+	 * ordered by (plane, GUID), then those below, then sideways ones */
 	const uint32_t *group_first;	/* [n_sw + 1] */
-	const uint32_t *n_up;		/* [n_sw] up groups of s */
+	const uint32_t *n_up;		/* [n_sw] groups above s */
+	const uint32_t *n_down;		/* [n_sw] groups below s */
 	const struct ftr_group *groups;
 	const ftr_port *group_ports;
 	const uint64_t *divider;	/* [n_sw] Pi_s, >= 1, saturating */
@@ -129,8 +140,8 @@ static inline const uint8_t *ftr_shape_down(const struct ftr_shape *sh,
 
 /*
  * Analyse f.  opts may be NULL (all defaults).  The fabric must outlive the
- * shape.  Errors: FTR_SHAPE if there is no switch, if an up/down path could
- * be longer than 254 hops, or if root GUIDs are given and none is a switch of
+ * shape.  Errors: FTR_SHAPE if there is no switch, if there are more than
+ * 128 ranks (up/down paths of 254 hops), or if root GUIDs are given and none is a switch of
  * f.  A fabric without hosts or in several islands is no error.
  * O(links * n_sw) byte operations, 2 * n_sw^2 bytes.
  */
@@ -139,6 +150,21 @@ enum ftr_status ftr_shape_new(const struct ftr_fabric *f,
 			      struct ftr_team *team, struct ftr_shape **out,
 			      struct ftr_err *err) FTR_MUST_USE;
 void ftr_shape_free(struct ftr_shape *sh);	/* NULL is accepted */
+
+/*
+ * The same shape over another order: level[s] takes the place of the rank, so
+ * a cable goes up from the lower to the higher level.  Destinations, columns,
+ * dividers and the order of groups (among those above, and among those below)
+ * stay; ranks, groups above and below, costs and down-costs are made anew.
+ * sideways: may cables be used that were sideways in sh.  Neighbours over the
+ * cables used must differ in level (FTR_INVAL if not).  rank is NULL in the result if there are more than 255 levels.  FTR_LIMIT: a
+ * path that exists would be longer than 254 hops.  sh must outlive the result.
+ */
+enum ftr_status ftr_shape_reorder(const struct ftr_shape *sh,
+				  const uint16_t *level, bool sideways,
+				  struct ftr_team *team,
+				  struct ftr_shape **out,
+				  struct ftr_err *err) FTR_MUST_USE;
 
 /*
  * The order that the tables are balanced for: calls fn once per index of

@@ -8,7 +8,46 @@
 #include "cli/cli.h"
 #include "cli/live.h"
 
-static const char text[] =
+struct check {
+	const char *lfts, *save_fabric, *save_lfts;
+	bool live, strict, switch_sources, json;
+	struct cli_live_opts from;
+	struct cli_guid_files files;
+	unsigned int threads;
+};
+
+static const struct cli_opt options[] = {
+	{ "lfts", CLI_FILE, offsetof(struct check, lfts), "FILE",
+	  "tables to check", NULL, 0, 0 },
+	{ "live", CLI_FLAG, offsetof(struct check, live), NULL,
+	  "read fabric and tables from the switches", NULL, 0, 0 },
+	CLI_OPT_ROOTS(struct check),
+	{ "switch-sources", CLI_FLAG, offsetof(struct check, switch_sources),
+	  NULL, "credit loops: count packets of switches, too", NULL, 0, 0 },
+	{ "strict", CLI_FLAG, offsetof(struct check, strict), NULL,
+	  "every pair that does not arrive is a finding", NULL, 0, 0 },
+	CLI_OPT_THREADS(struct check),
+	{ "ca", CLI_STRING, offsetof(struct check, from.ca), "NAME",
+	  "--live: local adapter, not the first that is up", NULL, 0, 0 },
+	{ "port", CLI_UINT, offsetof(struct check, from.port), "N",
+	  "--live: its port; 0: the first that is up", "0", 0, FTR_PORT_MAX },
+	{ "m-key", CLI_U64, offsetof(struct check, from.m_key), "KEY",
+	  "--live: M_Key of the switches", "0", 0, 0 },
+	{ "save-fabric", CLI_FILE, offsetof(struct check, save_fabric), "FILE",
+	  "keep the fabric as a netfile", NULL, 0, 0 },
+	{ "save-lfts", CLI_FILE, offsetof(struct check, save_lfts), "FILE",
+	  "keep the tables as opensm-lfts.dump", NULL, 0, 0 },
+	CLI_OPT_JSON(struct check),
+	CLI_OPT_END
+};
+
+static int run(int argc, char **argv);
+
+const struct cli_cmd cli_check = {
+	.name = "check",
+	.summary = "walk forwarding tables: holes, loops, credit loops",
+	.args = "[FABRIC]",
+	.text =
 "Walks the forwarding tables of a fabric, every switch to every LID, and looks\n"
 "for pairs that do not arrive, loops, dead ports and credit loops.  Fabric and\n"
 "tables come from files (FABRIC: ibnetdiscover output, an ibsim netfile or\n"
@@ -17,14 +56,11 @@ static const char text[] =
 "switch.\n"
 "Pairs that no up/down path connects are reported, but are a finding only if\n"
 "both are hosts on leaf switches, or with --strict.\n"
-"Exit status: 0 clean, 1 findings, 2 bad input.\n";
-
-struct check {
-	const char *lfts, *save_fabric, *save_lfts;
-	bool live, strict, switch_sources;
-	struct cli_live_opts from;
-	struct cli_guid_files files;
-	unsigned int threads;
+"Exit status: 0 clean, 1 findings, 2 bad input.\n",
+	.opts = options,
+	.min_args = 0,
+	.max_args = 1,
+	.run = run,
 };
 
 /* What is checked. */
@@ -34,38 +70,6 @@ struct subject {
 	uint32_t missing, silent;
 	char source[256];
 };
-
-static int parse(struct check *c, int argc, char **argv, int *n)
-{
-	const struct cli_opt opts[] = {
-		{ "lfts", CLI_STRING, &c->lfts, "FILE",
-		  "tables to check", 0 },
-		{ "live", CLI_FLAG, &c->live, NULL,
-		  "read fabric and tables from the switches", 0 },
-		{ "roots", CLI_STRING, &c->files.roots, "FILE",
-		  "node GUIDs of the top switches", 0 },
-		{ "switch-sources", CLI_FLAG, &c->switch_sources, NULL,
-		  "credit loops: count packets of switches, too", 0 },
-		{ "strict", CLI_FLAG, &c->strict, NULL,
-		  "every pair that does not arrive is a finding", 0 },
-		{ "threads", CLI_UINT, &c->threads, "N",
-		  "threads (0: one per core)", FTR_TEAM_MAX },
-		{ "ca", CLI_STRING, &c->from.ca, "NAME",
-		  "--live: local adapter (the first)", 0 },
-		{ "port", CLI_UINT, &c->from.port, "N",
-		  "--live: its port (the first that is up)", FTR_PORT_MAX },
-		{ "m-key", CLI_U64, &c->from.m_key, "KEY",
-		  "--live: M_Key of the switches (0)", 0 },
-		{ "save-fabric", CLI_STRING, &c->save_fabric, "FILE",
-		  "keep the fabric as a netfile", 0 },
-		{ "save-lfts", CLI_STRING, &c->save_lfts, "FILE",
-		  "keep the tables as opensm-lfts.dump", 0 },
-		{ NULL, CLI_FLAG, NULL, NULL, NULL, 0 }
-	};
-	const struct cli_usage u = { "check", "[FABRIC]", text, opts, 0, 1 };
-
-	return cli_parse(&u, argc, argv, n);
-}
 
 static enum ftr_status from_switches(const struct check *c, struct subject *s,
 				     struct ftr_err *err)
@@ -135,21 +139,28 @@ static enum ftr_status claim(const struct check *c, const struct subject *s,
 static int check(const struct check *c, const struct subject *s,
 		 struct ftr_team *team, struct ftr_err *err)
 {
+	uint64_t hops[FTR_HOPS_MAX];
 	const struct cli_report_opts ro = {
 		.source = s->source, .missing = s->missing,
 		.silent = s->silent, .strict = c->strict,
-		.switch_sources = c->switch_sources,
+		.switch_sources = c->switch_sources, .json = c->json,
+		.hops = hops,
 	};
 	struct ftr_check_opts opts = { .switch_sources = c->switch_sources };
 	struct ftr_check_report report;
 	struct ftr_shape *sh = NULL;
-	enum ftr_status st = claim(c, s, team, &sh, err);
 	int status = CLI_BAD;
+	enum ftr_status st;
 
+	cli_progress("walking the tables");
+	st = claim(c, s, team, &sh, err);
 	if (!st) {
 		opts.rank = sh ? sh->rank : NULL;
 		st = ftr_check_tables(s->f, s->t, &opts, team, &report, err);
 	}
+	if (!st)
+		st = ftr_check_hops(s->f, s->t, hops, err);
+	cli_progress_end();
 	if (!st)
 		status = cli_report(s->f, sh, &report, &ro);
 	else
@@ -158,14 +169,14 @@ static int check(const struct check *c, const struct subject *s,
 	return status;
 }
 
-int cli_check(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	struct check c = { .lfts = NULL };
 	struct subject s = { .f = NULL };
 	struct ftr_team *team;
 	struct ftr_err err = { 0 };
 	enum ftr_status st;
-	int n, status = parse(&c, argc, argv, &n);
+	int n, status = cli_parse(&cli_check, &c, argc, argv, &n);
 
 	if (status >= 0)
 		return status;
@@ -174,10 +185,12 @@ int cli_check(int argc, char **argv)
 				 c.lfts ? "--lfts" : argv[0]);
 	if (!c.live && (!c.lfts || !n))
 		return cli_error("check: FABRIC and --lfts FILE are needed, or --live");
+	cli_progress("reading");
 	st = c.live ? from_switches(&c, &s, &err) :
 		      from_files(&c, argv[0], &s, &err);
 	if (!st)
 		st = save(&c, &s, &err);
+	cli_progress_end();
 	if (st) {
 		status = cli_fail(&err);
 	} else {

@@ -3,10 +3,13 @@
  * cli: the command ibfattree.  Argument handling and printing only; all
  * thinking is done behind the public headers.
  *
- * One table of options per command drives the parser and --help alike, so the
- * two cannot disagree.  Results go to stdout, errors and notes to stderr as
- * "ibfattree: what, with the value".  Exit status: 0 clean, 1 findings, 2 bad
- * input or no way to work.
+ * Each command is one struct cli_cmd with one table of options.  That table
+ * drives the parser, the defaults, --help and the bash completion, and the
+ * tests hold the manual pages against it, so none of them can disagree.
+ *
+ * Results go to stdout, for people or, with --json, as one JSON object; errors
+ * and notes go to stderr as "ibfattree: what, with the value".  Exit status: 0
+ * clean, 1 findings, 2 bad input or no way to work.
  */
 #ifndef FTR_CLI_CLI_H
 #define FTR_CLI_CLI_H
@@ -21,51 +24,111 @@ enum cli_exit {
 	CLI_BAD = 2
 };
 
-struct cli_cmd {
-	const char *name;
-	const char *summary;
-	int (*run)(int argc, char **argv);	/* argv[0] is the name */
-};
-
-extern const struct cli_cmd cli_commands[];	/* ends with a NULL name */
-
 /* ---- options (opts.c) -------------------------------------------------- */
 
 enum cli_kind {
 	CLI_FLAG,		/* bool */
 	CLI_STRING,		/* const char * */
-	CLI_UINT,		/* unsigned int, at most max */
-	CLI_U64			/* uint64_t, decimal or 0x... */
+	CLI_FILE,		/* the same, completed as a file */
+	CLI_UINT,		/* unsigned int, min .. max */
+	CLI_U64,		/* uint64_t, decimal or 0x... */
+	CLI_WORD,		/* unsigned int: which of arg, "one|two" */
+	CLI_ENGINE,		/* const struct ftr_engine_ops * */
+	CLI_LIST,		/* struct cli_list; may be given many times */
+	CLI_FILES		/* the same, completed as files */
+};
+
+#define CLI_LIST_MAX 64
+
+struct cli_list {
+	unsigned int n;
+	const char *v[CLI_LIST_MAX];
 };
 
 struct cli_opt {
 	const char *name;	/* long name without the dashes */
 	enum cli_kind kind;
-	void *val;
+	size_t at;		/* where the value is in the command's struct */
 	const char *arg;	/* word for the value in --help */
 	const char *help;
-	unsigned int max;	/* CLI_UINT */
+	const char *def;	/* default, parsed like a given value, or NULL */
+	unsigned int min, max;	/* CLI_UINT */
 };
 
-struct cli_usage {
-	const char *cmd;	/* "gen" */
+struct cli_cmd {
+	const char *name;	/* "gen" */
+	const char *summary;	/* one line for ibfattree --help */
 	const char *args;	/* "SHAPE" */
 	const char *text;	/* what it does, a few lines */
 	const struct cli_opt *opts;	/* ends with a NULL name */
 	int min_args, max_args;
+	int (*run)(int argc, char **argv);	/* argv[0] is the name */
 };
 
+extern const struct cli_cmd cli_gen, cli_route, cli_check, cli_load;
+extern const struct cli_cmd cli_diff, cli_whatif, cli_completion;
+extern const struct cli_cmd *const cli_commands[];	/* ends with NULL */
+
 /*
- * Fills opts[].val, moves the other words to argv[0 .. *n_args - 1].  Returns
- * -1: go on; else the exit status (after --help or an error message).
+ * Sets the defaults, then what is given, in the struct conf; moves the other
+ * words to argv[0 .. *n_args - 1].  Returns -1: go on; else the exit status
+ * (after --help or an error message).
  */
-int cli_parse(const struct cli_usage *u, int argc, char **argv, int *n_args);
+int cli_parse(const struct cli_cmd *cmd, void *conf, int argc, char **argv,
+	      int *n_args);
 
 /* Always returns CLI_BAD. */
 int cli_error(const char *fmt, ...) FTR_PRINTF(1, 2);
 int cli_fail(const struct ftr_err *err);
 
+/* Entries that several tables share; s: the command's struct. */
+#define CLI_OPT_JSON(s) \
+	{ "json", CLI_FLAG, offsetof(s, json), NULL, \
+	  "print one JSON object, see ibfattree-json(5)", NULL, 0, 0 }
+#define CLI_OPT_THREADS(s) \
+	{ "threads", CLI_UINT, offsetof(s, threads), "N", \
+	  "threads; 0: one per core", "0", 0, FTR_TEAM_MAX }
+#define CLI_OPTS_ENGINE(s) \
+	{ "engine", CLI_ENGINE, offsetof(s, engine.ops), "NAME", \
+	  "routing engine", "dmodc", 0, 0 }, \
+	{ "sftree-mode", CLI_WORD, offsetof(s, engine.sftree_mode), \
+	  "inverted|paper", "how sftree routes", "inverted", 0, 0 }, \
+	{ "sm-switch", CLI_U64, offsetof(s, engine.sm_switch), "GUID", \
+	  "switch of the subnet manager, for sftree; 0: any", "0", 0, 0 }
+#define CLI_OPT_ROOTS(s) \
+	{ "roots", CLI_FILE, offsetof(s, files.roots), "FILE", \
+	  "node GUIDs of the top switches", NULL, 0, 0 }
+#define CLI_OPT_CN(s) \
+	{ "cn", CLI_FILE, offsetof(s, files.cn), "FILE", \
+	  "port GUIDs of the compute nodes", NULL, 0, 0 }
+#define CLI_OPT_IO(s) \
+	{ "io", CLI_FILE, offsetof(s, files.io), "FILE", \
+	  "port GUIDs of the I/O nodes", NULL, 0, 0 }
+#define CLI_OPT_LEAF_ORDER(s) \
+	{ "leaf-order", CLI_WORD, offsetof(s, leaf_order), "guid|name", \
+	  "order of the leaves inside a pod", "guid", 0, 0 }
+#define CLI_OPT_LMC(s) \
+	{ "lmc", CLI_UINT, offsetof(s, lmc), "N", \
+	  "2^N LIDs per host port if FABRIC gives none", "0", 0, FTR_LMC_MAX }
+#define CLI_OPT_OUTPUT(s) \
+	{ "output", CLI_FILE, offsetof(s, output), "FILE", \
+	  "write to FILE, not to stdout", NULL, 0, 0 }
+#define CLI_OPT_END { NULL, CLI_FLAG, 0, NULL, NULL, NULL, 0, 0 }
+
 /* ---- things that several commands do (common.c) ------------------------ */
+
+/* An engine and its options, as CLI_OPTS_ENGINE fills them. */
+struct cli_engine {
+	const struct ftr_engine_ops *ops;
+	unsigned int sftree_mode;
+	uint64_t sm_switch;	/* GUID or 0 */
+};
+
+/* FTR_INVAL if sm_switch is no switch of f. */
+enum ftr_status cli_route_opts(const struct cli_engine *e,
+			       const struct ftr_fabric *f,
+			       struct ftr_route_opts *out,
+			       struct ftr_err *err) FTR_MUST_USE;
 
 struct cli_guid_files {
 	const char *roots, *cn, *io;
@@ -76,6 +139,10 @@ enum ftr_status cli_read_guids(const struct cli_guid_files *files,
 			       struct ftr_shape_opts *opts,
 			       struct ftr_err *err) FTR_MUST_USE;
 void cli_free_guids(struct ftr_shape_opts *opts);
+
+/* The order of end ports that sh gives; *order is malloc()ed. */
+enum ftr_status cli_host_order(const struct ftr_shape *sh, ftr_ep **order,
+			       uint32_t *n, struct ftr_err *err) FTR_MUST_USE;
 
 /*
  * Write a file so that path holds either its old or its whole new content:
@@ -102,7 +169,30 @@ double cli_now(void);		/* seconds of a steady clock */
 #define CLI_NUM_MAX 32
 const char *cli_num(char *buf, uint64_t n);
 
-/* ---- the report of a check (report.c) ---------------------------------- */
+/* ---- names (names.c); buf holds at least CLI_NAME_MAX bytes ------------ */
+
+#define CLI_NAME_MAX 384
+const char *cli_sw_name(char *buf, const struct ftr_fabric *f, ftr_sw s);
+const char *cli_lid_name(char *buf, const struct ftr_fabric *f, ftr_lid lid);
+
+/* ---- terminal (term.c) ------------------------------------------------- */
+
+enum cli_colour { CLI_PLAIN = 0, CLI_GOOD, CLI_WRONG, CLI_DOUBT };
+
+/* The escape sequence that starts the colour, "" unless stdout is a terminal
+ * that wants colours; CLI_PLAIN ends any. */
+const char *cli_colour(enum cli_colour c);
+
+/*
+ * A line on stderr that says what is being done, for how long, and how far it
+ * is; shown only if stderr is a terminal and two seconds have passed.  what is
+ * a constant string.  cli_progress_end takes it away, also when none was begun.
+ */
+void cli_progress(const char *what);
+void cli_progress_step(unsigned int done, unsigned int of);
+void cli_progress_end(void);
+
+/* ---- the report of a check (report.c, report_json.c) ------------------- */
 
 struct cli_report_opts {
 	const char *source;	/* where the tables came from, for the reader */
@@ -110,17 +200,40 @@ struct cli_report_opts {
 	uint32_t silent;	/* links whose far end does not answer */
 	bool strict;
 	bool switch_sources;
+	bool json;
+	const uint64_t *hops;	/* of ftr_check_hops, or NULL: not counted */
 };
 
-/* Print it; returns CLI_CLEAN or CLI_FINDINGS.  sh may be NULL. */
+/* Pairs that no up/down path connects. */
+struct cli_no_path {
+	bool known;		/* the fabric has ranks and memory was there */
+	uint64_t pairs[FTR_N_CHECK_CLASSES];
+	uint64_t leaf_hosts;	/* of HOST_HOST: both on leaf switches */
+};
+
+/* What a report holds, computed once for both forms. */
+struct cli_verdict {
+	struct cli_no_path np;
+	uint64_t no_path[FTR_N_CHECK_CLASSES];	/* of those that do not arrive */
+	bool judged;		/* no_path[] is known */
+	bool class_bad[FTR_N_CHECK_CLASSES];
+	bool found;
+};
+
+extern const char *const cli_class_key[FTR_N_CHECK_CLASSES];
+extern const char *const cli_finding_key[FTR_N_FINDINGS];
+extern const char *const cli_cdg_key[];	/* by enum ftr_cdg_verdict */
+
+/* sh may be NULL. */
+void cli_judge(const struct ftr_shape *sh, const struct ftr_check_report *r,
+	       const struct cli_report_opts *o, struct cli_verdict *v);
+/* Print it; returns CLI_CLEAN or CLI_FINDINGS. */
 int cli_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
 	       const struct ftr_check_report *r,
-	       const struct cli_report_opts *opts);
-
-int cli_gen(int argc, char **argv);
-int cli_route(int argc, char **argv);
-int cli_check(int argc, char **argv);
-int cli_diff(int argc, char **argv);
-int cli_load(int argc, char **argv);
+	       const struct cli_report_opts *o);
+int cli_report_json(const struct ftr_fabric *f, const struct ftr_shape *sh,
+		    const struct ftr_check_report *r,
+		    const struct cli_report_opts *o,
+		    const struct cli_verdict *v);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What several commands share: GUID lists, whole-or-nothing output files,
+ * What several commands share: GUID lists, orders of hosts, whole-or-nothing output files,
  * numbers for people.
  */
 #include <errno.h>
@@ -34,6 +34,21 @@ const char *cli_num(char *buf, uint64_t n)
 	}
 	buf[j] = '\0';
 	return buf;
+}
+
+enum ftr_status cli_route_opts(const struct cli_engine *e,
+			       const struct ftr_fabric *f,
+			       struct ftr_route_opts *out, struct ftr_err *err)
+{
+	*out = (struct ftr_route_opts)FTR_ROUTE_OPTS_INIT;
+	out->sftree_mode = (enum ftr_sftree_mode)e->sftree_mode;
+	if (!e->sm_switch)
+		return FTR_OK;
+	out->sm_switch = ftr_fabric_find_sw(f, e->sm_switch);
+	if (out->sm_switch == FTR_SW_NONE)
+		return ftr_fail(err, FTR_INVAL, "--sm-switch 0x%016" PRIx64 ": no switch of the fabric has that GUID",
+				e->sm_switch);
+	return FTR_OK;
 }
 
 static enum ftr_status read_one(const char *path, struct ftr_guids *out,
@@ -78,6 +93,38 @@ void cli_free_guids(struct ftr_shape_opts *opts)
 	free_one(&opts->roots);
 	free_one(&opts->cn);
 	free_one(&opts->io);
+}
+
+struct places {
+	ftr_ep *order;		/* NULL: only count */
+	uint32_t n;
+};
+
+static void place(void *ctx, uint32_t d, ftr_ep ep)
+{
+	struct places *p = ctx;
+
+	(void)d;
+	if (p->order)
+		p->order[p->n] = ep;
+	p->n++;
+}
+
+enum ftr_status cli_host_order(const struct ftr_shape *sh, ftr_ep **order,
+			       uint32_t *n, struct ftr_err *err)
+{
+	struct places p = { NULL, 0 };
+
+	ftr_shape_host_order(sh, place, &p);
+	p.order = malloc(((size_t)p.n + 1) * sizeof(*p.order));
+	if (!p.order)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for an order of %u places",
+				p.n);
+	p.n = 0;
+	ftr_shape_host_order(sh, place, &p);
+	*order = p.order;
+	*n = p.n;
+	return FTR_OK;
 }
 
 static enum ftr_status sys_fail(struct ftr_err *err, const char *path,

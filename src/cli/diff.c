@@ -1,48 +1,191 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * ibfattree diff: how much two sets of tables for one fabric differ, in the
- * units that cost time: entries, 64-entry blocks (one SMP each), switches.
+ * units that cost time: entries, 64-entry blocks (one SMP each), switches; and
+ * which destinations moved, that is, at how many switches each leaves by
+ * another port.
  */
-#include <inttypes.h>
+#include <stdlib.h>
 
 #include "cli/cli.h"
+#include "cli/json.h"
 
-static const char text[] =
+struct diff {
+	unsigned int top;
+	bool verbose, json;
+};
+
+static const struct cli_opt options[] = {
+	{ "top", CLI_UINT, offsetof(struct diff, top), "N",
+	  "tell the N destinations that moved at most switches", "10", 0,
+	  FTR_LID_MAX },
+	{ "verbose", CLI_FLAG, offsetof(struct diff, verbose), NULL,
+	  "tell the changes of every switch, too", NULL, 0, 0 },
+	CLI_OPT_JSON(struct diff),
+	CLI_OPT_END
+};
+
+static int run(int argc, char **argv);
+
+const struct cli_cmd cli_diff = {
+	.name = "diff",
+	.summary = "tell what differs between two sets of tables",
+	.args = "FABRIC A B",
+	.text =
 "Counts the entries that differ between two files of forwarding tables\n"
-"(opensm-lfts.dump or the output of dump_lfts) of one fabric.\n"
-"Exit status: 0 equal, 1 different, 2 bad input.\n";
+"(opensm-lfts.dump or the output of dump_lfts) of one fabric, and tells which\n"
+"destinations moved.\n"
+"Exit status: 0 equal, 1 different, 2 bad input.\n",
+	.opts = options,
+	.min_args = 3,
+	.max_args = 3,
+	.run = run,
+};
 
-int cli_diff(int argc, char **argv)
+/* How often something changed. */
+struct moved {
+	uint32_t idx;		/* LID or switch */
+	uint32_t n;
+};
+
+struct result {
+	struct ftr_fabric *f;
+	struct ftr_tables *a, *b;
+	struct ftr_tables_diff d;
+	struct moved *lid, *sw;	/* by falling count, then rising index */
+	uint32_t n_lid, n_sw;	/* of those that changed at all */
+};
+
+static int by_count(const void *va, const void *vb)
 {
-	const struct cli_opt opts[] = {
-		{ NULL, CLI_FLAG, NULL, NULL, NULL, 0 }
-	};
-	const struct cli_usage u = { "diff", "FABRIC A B", text, opts, 3, 3 };
-	struct ftr_tables *a = NULL, *b = NULL;
-	struct ftr_tables_diff d = { 0 };
-	struct ftr_fabric *f = NULL;
-	char n1[CLI_NUM_MAX], n2[CLI_NUM_MAX], n3[CLI_NUM_MAX];
+	const struct moved *a = va, *b = vb;
+
+	if (a->n != b->n)
+		return a->n < b->n ? 1 : -1;
+	return a->idx < b->idx ? -1 : a->idx > b->idx;
+}
+
+/* Sort, and return how many are not zero. */
+static uint32_t rank(struct moved *m, uint32_t n)
+{
+	uint32_t k = 0;
+
+	qsort(m, n, sizeof(*m), by_count);
+	while (k < n && m[k].n)
+		k++;
+	return k;
+}
+
+static enum ftr_status count(struct result *r, struct ftr_err *err)
+{
+	const struct ftr_fabric *f = r->f;
+	uint32_t n_lid = (uint32_t)f->max_lid + 1;
+
+	r->lid = calloc(n_lid, sizeof(*r->lid));
+	r->sw = calloc((size_t)f->n_sw + 1, sizeof(*r->sw));
+	if (!r->lid || !r->sw)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for counts");
+	for (uint32_t lid = 0; lid < n_lid; lid++)
+		r->lid[lid].idx = lid;
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		const uint8_t *a = ftr_tables_row(r->a, s);
+		const uint8_t *b = ftr_tables_row(r->b, s);
+
+		r->sw[s].idx = s;
+		for (uint32_t lid = 1; lid < n_lid; lid++) {
+			r->sw[s].n += a[lid] != b[lid];
+			r->lid[lid].n += a[lid] != b[lid];
+		}
+	}
+	r->n_lid = rank(r->lid, n_lid);
+	r->n_sw = rank(r->sw, f->n_sw);
+	return FTR_OK;
+}
+
+static void tell(const struct result *r, const struct diff *opts)
+{
+	char a[CLI_NUM_MAX], b[CLI_NUM_MAX], c[CLI_NUM_MAX];
+	char name[CLI_NAME_MAX];
+
+	printf("%s entries in %s blocks of %s switches differ\n",
+	       cli_num(a, r->d.entries), cli_num(b, r->d.blocks),
+	       cli_num(c, r->d.switches));
+	if (!r->n_lid)
+		return;
+	printf("%s destinations moved\n", cli_num(a, r->n_lid));
+	for (uint32_t i = 0; i < r->n_lid && i < opts->top; i++)
+		printf("  %8s switches: %s\n", cli_num(a, r->lid[i].n),
+		       cli_lid_name(name, r->f, (ftr_lid)r->lid[i].idx));
+	if (opts->top < r->n_lid)
+		printf("  ... and %s more (--top)\n",
+		       cli_num(a, r->n_lid - opts->top));
+	if (!opts->verbose)
+		return;
+	printf("changes by switch\n");
+	for (uint32_t i = 0; i < r->n_sw; i++)
+		printf("  %8s entries: %s\n", cli_num(a, r->sw[i].n),
+		       cli_sw_name(name, r->f, r->sw[i].idx));
+}
+
+static int tell_json(const struct result *r, const struct diff *opts)
+{
+	struct json_object *o = cli_json_new("diff"), *list, *e;
+
+	cli_json_fabric(o, r->f, NULL);
+	cli_json_num(o, "entries", r->d.entries);
+	cli_json_num(o, "blocks", r->d.blocks);
+	cli_json_num(o, "changed_switches", r->d.switches);
+	cli_json_num(o, "moved_destinations", r->n_lid);
+	list = cli_json_array(o, "destinations");
+	for (uint32_t i = 0; i < r->n_lid && i < opts->top; i++) {
+		e = cli_json_element(list);
+		cli_json_num(e, "switches", r->lid[i].n);
+		cli_json_lid(e, r->f, (ftr_lid)r->lid[i].idx);
+	}
+	if (opts->verbose) {
+		list = cli_json_array(o, "switches");
+		for (uint32_t i = 0; i < r->n_sw; i++) {
+			e = cli_json_element(list);
+			cli_json_num(e, "entries", r->sw[i].n);
+			cli_json_switch(e, "switch", r->f, r->sw[i].idx);
+		}
+	}
+	return cli_json_end(o, r->d.entries ? CLI_FINDINGS : CLI_CLEAN);
+}
+
+static int run(int argc, char **argv)
+{
+	struct diff opts = { .json = false };
+	struct result r = { .f = NULL };
 	struct ftr_err err = { 0 };
 	enum ftr_status st;
-	int n, status = cli_parse(&u, argc, argv, &n);
+	int n, status = cli_parse(&cli_diff, &opts, argc, argv, &n);
 
 	if (status >= 0)
 		return status;
-	st = ftr_read_fabric(argv[0], 0, &f, &err);
+	cli_progress("comparing");
+	st = ftr_read_fabric(argv[0], 0, &r.f, &err);
 	if (!st)
-		st = ftr_read_lfts(argv[1], f, &a, NULL, &err);
+		st = ftr_read_lfts(argv[1], r.f, &r.a, NULL, &err);
 	if (!st)
-		st = ftr_read_lfts(argv[2], f, &b, NULL, &err);
-	if (!st) {
-		ftr_tables_diff(f, a, f, b, &d);
-		printf("%s entries in %s blocks of %s switches differ\n",
-		       cli_num(n1, d.entries), cli_num(n2, d.blocks),
-		       cli_num(n3, d.switches));
+		st = ftr_read_lfts(argv[2], r.f, &r.b, NULL, &err);
+	if (!st)
+		st = count(&r, &err);
+	if (!st)
+		ftr_tables_diff(r.f, r.a, r.f, r.b, &r.d);
+	cli_progress_end();
+	if (st) {
+		status = cli_fail(&err);
+	} else if (opts.json) {
+		status = tell_json(&r, &opts);
+	} else {
+		tell(&r, &opts);
+		status = r.d.entries ? CLI_FINDINGS : CLI_CLEAN;
 	}
-	ftr_tables_free(a);
-	ftr_tables_free(b);
-	ftr_fabric_free(f);
-	if (st)
-		return cli_fail(&err);
-	return d.entries ? CLI_FINDINGS : CLI_CLEAN;
+	free(r.lid);
+	free(r.sw);
+	ftr_tables_free(r.a);
+	ftr_tables_free(r.b);
+	ftr_fabric_free(r.f);
+	return status;
 }

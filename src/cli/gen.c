@@ -1,60 +1,75 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree gen: a PGFT, damaged on request, as a netfile.
+ * ibfattree gen: a PGFT, damaged on request, as a netfile; and a schedule of
+ * faults to play to ibsim.
  */
-#include <inttypes.h>
+#include <string.h>
 
 #include "cli/cli.h"
+#include "cli/json.h"
+#include "cli/schedule.h"
 
-static const char text[] =
+#define COUNT_MAX 1000000
+
+struct gen {
+	uint64_t seed;
+	bool random_guids, random_ports, random_lids, no_lids, json;
+	unsigned int lmc, links, switches, hosts, schedule;
+	const char *output, *schedule_output;
+};
+
+static const struct cli_opt options[] = {
+	{ "seed", CLI_U64, offsetof(struct gen, seed), "N",
+	  "seed of everything random", "0", 0, 0 },
+	{ "random-guids", CLI_FLAG, offsetof(struct gen, random_guids), NULL,
+	  "GUIDs as vendors assign them, not in order", NULL, 0, 0 },
+	{ "random-ports", CLI_FLAG, offsetof(struct gen, random_ports), NULL,
+	  "cables plugged into any port of a switch", NULL, 0, 0 },
+	{ "random-lids", CLI_FLAG, offsetof(struct gen, random_lids), NULL,
+	  "LIDs in any order", NULL, 0, 0 },
+	{ "lmc", CLI_UINT, offsetof(struct gen, lmc), "N",
+	  "2^N LIDs per host port", "0", 0, FTR_LMC_MAX },
+	{ "no-lids", CLI_FLAG, offsetof(struct gen, no_lids), NULL,
+	  "leave LIDs to the subnet manager", NULL, 0, 0 },
+	{ "drop-links", CLI_UINT, offsetof(struct gen, links), "N",
+	  "take N random cables between switches away", "0", 0, COUNT_MAX },
+	{ "drop-switches", CLI_UINT, offsetof(struct gen, switches), "N",
+	  "take N random switches without hosts away", "0", 0, COUNT_MAX },
+	{ "drop-hosts", CLI_UINT, offsetof(struct gen, hosts), "N",
+	  "take N random hosts away", "0", 0, COUNT_MAX },
+	{ "schedule", CLI_UINT, offsetof(struct gen, schedule), "N",
+	  "also write N console commands of faults and repairs", "0", 0,
+	  COUNT_MAX },
+	{ "schedule-output", CLI_FILE, offsetof(struct gen, schedule_output),
+	  "FILE", "where --schedule writes", NULL, 0, 0 },
+	CLI_OPT_OUTPUT(struct gen),
+	CLI_OPT_JSON(struct gen),
+	CLI_OPT_END
+};
+
+static int run(int argc, char **argv);
+
+const struct cli_cmd cli_gen = {
+	.name = "gen",
+	.summary = "write a fat-tree as a netfile for ibsim",
+	.args = "SHAPE",
+	.text =
 "Writes a parallel-ports generalised fat-tree in the form that ibsim reads.\n"
 "SHAPE: 648, 3456, 11664 or 27648 (hosts of well-known trees), kary:K,N for\n"
 "the K-ary N-tree, or \"H;m1,..,mH;w1,..,wH;p1,..,pH\": H levels of switches,\n"
 "m_i children, w_i parents and p_i parallel cables at level i.\n"
-"The same SHAPE, options and seed give the same file on every machine.\n";
-
-struct gen {
-	struct ftr_gen_opts opts;
-	struct ftr_damage damage;
-	unsigned int lmc, links, switches, hosts;
-	const char *output;
+"The same SHAPE, options and seed give the same file on every machine.\n",
+	.opts = options,
+	.min_args = 1,
+	.max_args = 1,
+	.run = run,
 };
-
-static int parse(struct gen *g, int argc, char **argv, int *n)
-{
-	const struct cli_opt opts[] = {
-		{ "seed", CLI_U64, &g->opts.seed, "N",
-		  "seed of everything random (0)", 0 },
-		{ "random-guids", CLI_FLAG, &g->opts.random_guids, NULL,
-		  "GUIDs as vendors assign them, not in order", 0 },
-		{ "random-ports", CLI_FLAG, &g->opts.random_ports, NULL,
-		  "cables plugged into any port of a switch", 0 },
-		{ "random-lids", CLI_FLAG, &g->opts.random_lids, NULL,
-		  "LIDs in any order", 0 },
-		{ "lmc", CLI_UINT, &g->lmc, "N",
-		  "2^N LIDs per host port (0)", FTR_LMC_MAX },
-		{ "no-lids", CLI_FLAG, &g->opts.no_lids, NULL,
-		  "leave LIDs to the subnet manager", 0 },
-		{ "drop-links", CLI_UINT, &g->links, "N",
-		  "take N random cables between switches away", 1000000 },
-		{ "drop-switches", CLI_UINT, &g->switches, "N",
-		  "take N random switches without hosts away", 1000000 },
-		{ "drop-hosts", CLI_UINT, &g->hosts, "N",
-		  "take N random hosts away", 1000000 },
-		{ "output", CLI_STRING, &g->output, "FILE",
-		  "write to FILE, not to stdout", 0 },
-		{ NULL, CLI_FLAG, NULL, NULL, NULL, 0 }
-	};
-	const struct cli_usage u = { "gen", "SHAPE", text, opts, 1, 1 };
-
-	return cli_parse(&u, argc, argv, n);
-}
 
 static enum ftr_status damage(struct ftr_fabric **f, const struct gen *g,
 			      struct ftr_err *err)
 {
 	const struct ftr_damage d = {
-		.seed = g->opts.seed, .links = g->links,
+		.seed = g->seed, .links = g->links,
 		.switches = g->switches, .hosts = g->hosts,
 	};
 	struct ftr_fabric *whole = *f;
@@ -68,25 +83,76 @@ static enum ftr_status damage(struct ftr_fabric **f, const struct gen *g,
 	return st;
 }
 
-int cli_gen(int argc, char **argv)
+static enum ftr_status work(const struct gen *g, const char *shape,
+			    struct ftr_fabric **f, struct ftr_err *err)
+{
+	const struct ftr_gen_opts opts = {
+		.seed = g->seed, .random_guids = g->random_guids,
+		.random_ports = g->random_ports,
+		.random_lids = g->random_lids, .lmc = g->lmc,
+		.no_lids = g->no_lids,
+	};
+	struct ftr_pgft pgft;
+	enum ftr_status st = ftr_pgft_parse(shape, &pgft, err);
+
+	if (!st)
+		st = ftr_gen_pgft(&pgft, &opts, f, err);
+	if (!st)
+		st = damage(f, g, err);
+	if (!st && g->schedule) {
+		const struct cli_schedule s = { *f, g->seed, g->schedule };
+
+		st = cli_write(g->schedule_output, cli_write_schedule_fn, &s,
+			       err);
+	}
+	if (!st)
+		st = cli_write(g->output, cli_write_fabric_fn, *f, err);
+	return st;
+}
+
+static int tell(const struct gen *g, const char *shape,
+		const struct ftr_fabric *f)
+{
+	struct json_object *o;
+
+	if (!g->json)
+		return CLI_CLEAN;
+	o = cli_json_new("gen");
+	cli_json_str(o, "shape", shape);
+	cli_json_num(o, "seed", g->seed);
+	cli_json_fabric(o, f, NULL);
+	cli_json_str(o, "output", g->output);
+	cli_json_num(o, "schedule", g->schedule);
+	cli_json_str(o, "schedule_output", g->schedule_output);
+	return cli_json_end(o, CLI_CLEAN);
+}
+
+static bool to_stdout(const char *path)
+{
+	return !path || !strcmp(path, "-");
+}
+
+static int run(int argc, char **argv)
 {
 	struct gen g = { .output = NULL };
 	struct ftr_fabric *f = NULL;
 	struct ftr_err err = { 0 };
-	struct ftr_pgft pgft;
 	enum ftr_status st;
-	int n, status = parse(&g, argc, argv, &n);
+	int n, status = cli_parse(&cli_gen, &g, argc, argv, &n);
 
 	if (status >= 0)
 		return status;
-	g.opts.lmc = g.lmc;
-	st = ftr_pgft_parse(argv[0], &pgft, &err);
-	if (!st)
-		st = ftr_gen_pgft(&pgft, &g.opts, &f, &err);
-	if (!st)
-		st = damage(&f, &g, &err);
-	if (!st)
-		st = cli_write(g.output, cli_write_fabric_fn, f, &err);
+	if (g.json && to_stdout(g.output))
+		return cli_error("gen: with --json the netfile needs --output FILE");
+	if (!g.schedule != !g.schedule_output)
+		return cli_error("gen: --schedule and --schedule-output go together");
+	if (g.schedule && to_stdout(g.schedule_output) &&
+	    (g.json || to_stdout(g.output)))
+		return cli_error("gen: two things cannot go to stdout");
+	cli_progress("making the tree");
+	st = work(&g, argv[0], &f, &err);
+	cli_progress_end();
+	status = st ? cli_fail(&err) : tell(&g, argv[0], f);
 	ftr_fabric_free(f);
-	return st ? cli_fail(&err) : CLI_CLEAN;
+	return status;
 }

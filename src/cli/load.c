@@ -8,23 +8,59 @@
 #include <string.h>
 
 #include "cli/cli.h"
-
-static const char text[] =
-"Counts the flows on every link between switches that the tables in --lfts\n"
-"make of traffic patterns: all-to-all, all shift permutations (place i of the\n"
-"order sends to place i + k), random permutations, random bisections, and the\n"
-"pairs in --patterns (two end ports a line: LID, GUID or \"name\").  The order\n"
-"of end ports is the one that the fabric's shape gives, or that of an\n"
-"opensm-*-ca-order.dump.  \"maximum\" is the load of the most loaded link.\n"
-"Exit status: 0 all flows arrive, 1 some do not, 2 bad input.\n";
-
-#define KINDS 5
+#include "cli/load.h"
 
 struct load {
 	const char *lfts, *order, *patterns;
 	struct cli_guid_files files;
 	unsigned int sample, permutations, bisections, threads, worst;
 	uint64_t seed;
+	bool json;
+};
+
+static const struct cli_opt options[] = {
+	{ "lfts", CLI_FILE, offsetof(struct load, lfts), "FILE",
+	  "tables to load", NULL, 0, 0 },
+	{ "order", CLI_FILE, offsetof(struct load, order), "FILE",
+	  "order of end ports: opensm-*-ca-order.dump", NULL, 0, 0 },
+	CLI_OPT_ROOTS(struct load),
+	CLI_OPT_CN(struct load),
+	CLI_OPT_IO(struct load),
+	{ "sample", CLI_UINT, offsetof(struct load, sample), "N",
+	  "N random shifts; 0: all shifts", "0", 0, UINT16_MAX },
+	{ "permutations", CLI_UINT, offsetof(struct load, permutations), "N",
+	  "random permutations", "100", 0, 1000000 },
+	{ "bisections", CLI_UINT, offsetof(struct load, bisections), "N",
+	  "random bisections", "100", 0, 1000000 },
+	{ "patterns", CLI_FILE, offsetof(struct load, patterns), "FILE",
+	  "pairs of end ports that send at the same time", NULL, 0, 0 },
+	{ "seed", CLI_U64, offsetof(struct load, seed), "N",
+	  "seed of all random patterns", "1", 0, 0 },
+	{ "worst", CLI_UINT, offsetof(struct load, worst), "N",
+	  "list the N most loaded links", "5", 0, FTR_LOAD_WORST_MAX },
+	CLI_OPT_THREADS(struct load),
+	CLI_OPT_JSON(struct load),
+	CLI_OPT_END
+};
+
+static int run(int argc, char **argv);
+
+const struct cli_cmd cli_load = {
+	.name = "load",
+	.summary = "count the flows on every link: congestion",
+	.args = "FABRIC",
+	.text =
+"Counts the flows on every link between switches that the tables in --lfts\n"
+"make of traffic patterns: all-to-all, all shift permutations (place i of the\n"
+"order sends to place i + k), random permutations, random bisections, and the\n"
+"pairs in --patterns (two end ports a line: LID, GUID or \"name\").  The order\n"
+"of end ports is the one that the fabric's shape gives, or that of an\n"
+"opensm-*-ca-order.dump.  \"maximum\" is the load of the most loaded link.\n"
+"Exit status: 0 all flows arrive, 1 some do not, 2 bad input.\n",
+	.opts = options,
+	.min_args = 1,
+	.max_args = 1,
+	.run = run,
 };
 
 struct input {
@@ -37,63 +73,7 @@ struct input {
 	uint32_t n_pairs;
 };
 
-struct result {
-	const char *name, *which;	/* which: word for the worst one */
-	bool done;
-	double seconds;
-	struct ftr_load_report r;
-};
-
-static int parse(struct load *l, int argc, char **argv, int *n)
-{
-	const struct cli_opt opts[] = {
-		{ "lfts", CLI_STRING, &l->lfts, "FILE",
-		  "tables to load", 0 },
-		{ "order", CLI_STRING, &l->order, "FILE",
-		  "order of end ports: opensm-*-ca-order.dump", 0 },
-		{ "roots", CLI_STRING, &l->files.roots, "FILE",
-		  "node GUIDs of the top switches, for the order", 0 },
-		{ "cn", CLI_STRING, &l->files.cn, "FILE",
-		  "port GUIDs of the compute nodes, for the order", 0 },
-		{ "io", CLI_STRING, &l->files.io, "FILE",
-		  "port GUIDs of the I/O nodes, for the order", 0 },
-		{ "sample", CLI_UINT, &l->sample, "N",
-		  "N random shifts instead of all (0: all)", UINT16_MAX },
-		{ "permutations", CLI_UINT, &l->permutations, "N",
-		  "random permutations (100)", 1000000 },
-		{ "bisections", CLI_UINT, &l->bisections, "N",
-		  "random bisections (100)", 1000000 },
-		{ "patterns", CLI_STRING, &l->patterns, "FILE",
-		  "pairs of end ports that send at the same time", 0 },
-		{ "seed", CLI_U64, &l->seed, "N",
-		  "seed of all random patterns (1)", 0 },
-		{ "worst", CLI_UINT, &l->worst, "N",
-		  "list the N most loaded links (5)", FTR_LOAD_WORST_MAX },
-		{ "threads", CLI_UINT, &l->threads, "N",
-		  "threads (0: one per core)", FTR_TEAM_MAX },
-		{ NULL, CLI_FLAG, NULL, NULL, NULL, 0 }
-	};
-	const struct cli_usage u = { "load", "FABRIC", text, opts, 1, 1 };
-
-	return cli_parse(&u, argc, argv, n);
-}
-
 /* ---- what is loaded ------------------------------------------------------ */
-
-static void place(void *ctx, uint32_t d, ftr_ep ep)
-{
-	struct input *in = ctx;
-
-	(void)d;
-	in->order[in->n++] = ep;
-}
-
-static void count(void *ctx, uint32_t d, ftr_ep ep)
-{
-	(void)d;
-	(void)ep;
-	++*(uint32_t *)ctx;
-}
 
 static enum ftr_status order_of_shape(const struct load *l, struct input *in,
 				      struct ftr_team *team,
@@ -102,20 +82,12 @@ static enum ftr_status order_of_shape(const struct load *l, struct input *in,
 	struct ftr_shape_opts opts = { .leaf_order = FTR_LEAF_BY_GUID };
 	struct ftr_shape *sh = NULL;
 	enum ftr_status st = cli_read_guids(&l->files, &opts, err);
-	uint32_t n = 0;
 
 	if (!st)
 		st = ftr_shape_new(in->f, &opts, team, &sh, err);
 	cli_free_guids(&opts);
-	if (st)
-		return st;
-	ftr_shape_host_order(sh, count, &n);
-	in->order = malloc(((size_t)n + 1) * sizeof(*in->order));
-	if (in->order)
-		ftr_shape_host_order(sh, place, in);
-	else
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for an order of %u places",
-			      n);
+	if (!st)
+		st = cli_host_order(sh, &in->order, &in->n, err);
 	ftr_shape_free(sh);
 	return st;
 }
@@ -153,7 +125,7 @@ static double mean(uint64_t sum, uint64_t n)
 	return n ? (double)sum / (double)n : 0;
 }
 
-static void print_row(const struct result *x)
+static void print_row(const struct cli_load_result *x)
 {
 	const struct ftr_load_report *r = &x->r;
 	char patterns[CLI_NUM_MAX], flows[CLI_NUM_MAX], lost[CLI_NUM_MAX];
@@ -188,19 +160,19 @@ static void print_bins(const struct ftr_load_bins *b, const char *what)
 static void print_links(const struct ftr_fabric *f,
 			const struct ftr_load_report *r, uint32_t n)
 {
-	char num[CLI_NUM_MAX];
+	char num[CLI_NUM_MAX], near[CLI_NAME_MAX], far[CLI_NAME_MAX];
 
 	for (uint32_t i = 0; i < r->n_links && i < n; i++) {
 		const struct ftr_load_link *l = &r->link[i];
 		const struct ftr_swport *p = ftr_fabric_port(f, l->sw, l->port);
 
-		printf("  %10s  \"%s\" port %u -> \"%s\" port %u\n",
-		       cli_num(num, l->load), f->sw[l->sw].name, l->port,
-		       f->sw[p->peer].name, p->peer_port);
+		printf("  %10s  %s port %u -> %s port %u\n",
+		       cli_num(num, l->load), cli_sw_name(near, f, l->sw),
+		       l->port, cli_sw_name(far, f, p->peer), p->peer_port);
 	}
 }
 
-static void print_one(const struct ftr_fabric *f, const struct result *x,
+static void print_one(const struct ftr_fabric *f, const struct cli_load_result *x,
 		      uint32_t worst)
 {
 	const struct ftr_load_report *r = &x->r;
@@ -222,11 +194,10 @@ static void print_one(const struct ftr_fabric *f, const struct result *x,
 	}
 }
 
-static int print_all(const struct load *l, const struct input *in,
-		     const struct result *x, const char *fabric)
+static void print_all(const struct load *l, const struct input *in,
+		     const struct cli_load_result *x, const char *fabric)
 {
 	char a[CLI_NUM_MAX], b[CLI_NUM_MAX];
-	bool lost = false;
 
 	printf("fabric    %s: %s switches, %s end ports\n", fabric,
 	       cli_num(a, in->f->n_sw), cli_num(b, in->f->n_ep));
@@ -241,15 +212,31 @@ static int print_all(const struct load *l, const struct input *in,
 	       "mean of", "greatest", "", "mean used");
 	printf("%-14s %8s %15s %11s %10s %9s %-9s %10s\n", "pattern",
 	       "patterns", "flows", "lost", "maximum", "maximum", "", "link");
-	for (int i = 0; i < KINDS; i++)
-		if (x[i].done) {
+	for (int i = 0; i < CLI_LOAD_KINDS; i++)
+		if (x[i].done)
 			print_row(&x[i]);
-			lost = lost || x[i].r.lost;
-		}
-	for (int i = 0; i < KINDS; i++)
+	for (int i = 0; i < CLI_LOAD_KINDS; i++)
 		if (x[i].done && x[i].r.patterns)
 			print_one(in->f, &x[i], l->worst);
-	return lost ? CLI_FINDINGS : CLI_CLEAN;
+}
+
+static int tell(const struct load *l, const struct input *in,
+		const struct cli_load_result *x, const char *fabric)
+{
+	const struct cli_load_view v = {
+		.f = in->f, .tables = l->lfts, .order = l->order,
+		.patterns = l->patterns, .places = in->n, .seed = l->seed,
+		.missing = in->missing, .worst = l->worst, .result = x,
+	};
+	int status = CLI_CLEAN;
+
+	for (int i = 0; i < CLI_LOAD_KINDS; i++)
+		if (x[i].done && x[i].r.lost)
+			status = CLI_FINDINGS;
+	if (l->json)
+		return cli_load_json(&v, status);
+	print_all(l, in, x, fabric);
+	return status;
 }
 
 /* ---- the run ------------------------------------------------------------- */
@@ -275,46 +262,43 @@ static enum ftr_status run_kind(const struct load *l, const struct input *in,
 	}
 }
 
-static enum ftr_status run(const struct load *l, const struct input *in,
-			   struct ftr_team *team, struct result *x,
-			   struct ftr_err *err)
+static enum ftr_status run_all(const struct load *l, const struct input *in,
+			       struct ftr_team *team,
+			       struct cli_load_result *x, struct ftr_err *err)
 {
 	struct ftr_load *ld = NULL;
-	double t0 = cli_now(), t1;
-	enum ftr_status st = ftr_load_new(in->f, in->t, in->order, in->n, 0,
-					  team, &ld, err);
+	enum ftr_status st;
+	double t0;
 
-	t1 = cli_now();
-	fprintf(stderr, "load: paths %.2f s", t1 - t0);
-	for (int i = 0; !st && i < KINDS; i++) {
+	cli_progress("walking the tables");
+	st = ftr_load_new(in->f, in->t, in->order, in->n, 0, team, &ld, err);
+	for (int i = 0; !st && i < CLI_LOAD_KINDS; i++) {
 		if (!x[i].done)
 			continue;
+		cli_progress(x[i].name);
+		t0 = cli_now();
 		st = run_kind(l, in, ld, i, team, &x[i].r, err);
-		x[i].seconds = cli_now() - t1;
-		fprintf(stderr, ", %s %.2f s", x[i].name, x[i].seconds);
-		t1 = cli_now();
+		x[i].seconds = cli_now() - t0;
 	}
-	fputc('\n', stderr);
 	ftr_load_free(ld);
 	return st;
 }
 
-int cli_load(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-	struct load l = { .permutations = 100, .bisections = 100, .seed = 1,
-			  .worst = 5 };
-	static struct result x[KINDS] = {
+	static struct cli_load_result x[CLI_LOAD_KINDS] = {
 		{ .name = "all-to-all", .which = "", .done = true },
 		{ .name = "shifts", .which = "k =", .done = true },
 		{ .name = "permutations", .which = "no." },
 		{ .name = "bisections", .which = "no." },
 		{ .name = "pairs", .which = "" },
 	};
+	struct load l = { .lfts = NULL };
 	struct input in = { .f = NULL };
 	struct ftr_err err = { 0 };
 	struct ftr_team *team;
 	enum ftr_status st;
-	int n, status = parse(&l, argc, argv, &n);
+	int n, status = cli_parse(&cli_load, &l, argc, argv, &n);
 
 	if (status >= 0)
 		return status;
@@ -323,11 +307,13 @@ int cli_load(int argc, char **argv)
 	x[2].done = l.permutations > 0;
 	x[3].done = l.bisections > 0;
 	x[4].done = l.patterns != NULL;
+	cli_progress("reading");
 	team = ftr_team_new(l.threads);
 	st = read_all(&l, argv[0], &in, team, &err);
 	if (!st)
-		st = run(&l, &in, team, x, &err);
-	status = st ? cli_fail(&err) : print_all(&l, &in, x, argv[0]);
+		st = run_all(&l, &in, team, x, &err);
+	cli_progress_end();
+	status = st ? cli_fail(&err) : tell(&l, &in, x, argv[0]);
 	ftr_team_free(team);
 	free_all(&in);
 	return status;

@@ -1,6 +1,15 @@
 bin_PROGRAMS += ibfattree
 ibfattree_SOURCES = src/cli/main.c src/cli/cli.h src/cli/opts.c \
-	src/cli/common.c src/cli/gen.c src/cli/route.c src/cli/check.c \
-	src/cli/diff.c src/cli/load.c src/cli/report.c src/cli/live.c src/cli/live.h
-ibfattree_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS)
-ibfattree_LDADD = libftr.la $(IBMAD_LIBS)
+	src/cli/common.c src/cli/names.c src/cli/term.c src/cli/json.c \
+	src/cli/json.h src/cli/gen.c src/cli/schedule.c src/cli/schedule.h \
+	src/cli/route.c src/cli/check.c src/cli/report.c \
+	src/cli/report_json.c src/cli/live.c src/cli/live.h src/cli/diff.c \
+	src/cli/whatif.c src/cli/whatif.h src/cli/whatif_show.c \
+	src/cli/fault.c src/cli/measure.c src/cli/load.c src/cli/load.h \
+	src/cli/load_json.c src/cli/completion.c
+ibfattree_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS) $(JSONC_CFLAGS)
+ibfattree_LDADD = libftr.la $(IBMAD_LIBS) $(JSONC_LIBS) -lm
+
+# bash completion, kept in the tree and held against the program by tests/cli
+completiondir = $(datadir)/bash-completion/completions
+dist_completion_DATA = src/cli/completion/ibfattree

@@ -7,15 +7,9 @@
 #include "config.h"
 #include "cli/cli.h"
 
-const struct cli_cmd cli_commands[] = {
-	{ "gen", "write a fat-tree as a netfile for ibsim", cli_gen },
-	{ "route", "compute forwarding tables for a fabric", cli_route },
-	{ "check", "walk forwarding tables: holes, loops, credit loops",
-	  cli_check },
-	{ "load", "count the flows on every link under traffic patterns",
-	  cli_load },
-	{ "diff", "count what differs between two sets of tables", cli_diff },
-	{ NULL, NULL, NULL }
+const struct cli_cmd *const cli_commands[] = {
+	&cli_gen, &cli_route, &cli_check, &cli_load, &cli_diff, &cli_whatif,
+	&cli_completion, NULL
 };
 
 static void usage(FILE *out)
@@ -24,13 +18,13 @@ static void usage(FILE *out)
 
 	fprintf(out, "Usage: ibfattree COMMAND [OPTION...] [ARGUMENT...]\n"
 		"Routing and checking of InfiniBand fat-trees.\n\nCommands:\n");
-	for (const struct cli_cmd *c = cli_commands; c->name; c++)
-		fprintf(out, "  %-8s %s\n", c->name, c->summary);
+	for (const struct cli_cmd *const *c = cli_commands; *c; c++)
+		fprintf(out, "  %-11s %s\n", (*c)->name, (*c)->summary);
 	fprintf(out, "\nEngines:\n");
 	for (unsigned int i = 0; (e = ftr_engine_at(i)); i++)
-		fprintf(out, "  %-8s %s\n", e->name, e->summary);
-	fprintf(out, "\n\"ibfattree COMMAND --help\" tells the options of each.\n"
-		"Exit status: 0 clean, 1 findings, 2 bad input.\n");
+		fprintf(out, "  %-11s %s\n", e->name, e->summary);
+	fprintf(out, "\n\"ibfattree COMMAND --help\" tells the options of each, \"man ibfattree-COMMAND\"\n"
+		"all about it.  Exit status: 0 clean, 1 findings, 2 bad input.\n");
 }
 
 int main(int argc, char **argv)
@@ -49,9 +43,9 @@ int main(int argc, char **argv)
 		printf("ibfattree %s\n", PACKAGE_VERSION);
 		status = CLI_CLEAN;
 	}
-	for (const struct cli_cmd *c = cli_commands; status < 0 && c->name; c++)
-		if (!strcmp(argv[1], c->name))
-			status = c->run(argc - 1, argv + 1);
+	for (unsigned int i = 0; status < 0 && cli_commands[i]; i++)
+		if (!strcmp(argv[1], cli_commands[i]->name))
+			status = cli_commands[i]->run(argc - 1, argv + 1);
 	if (status < 0)
 		return cli_error("there is no command '%s' (ibfattree --help lists them)",
 				 argv[1]);

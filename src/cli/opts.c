@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Options: one table per command, read by the parser and by --help.
+ * Options: one table per command, read by the parser, by --help and by the
+ * bash completion.
  *
  * "--name value", "--name=value" and, for --output, "-o value".  "--" ends the
  * options.  A word that is no option is an argument; options and arguments may
- * be mixed.
+ * be mixed.  Defaults are parsed by the code that parses what the user gives.
+ * An option given twice: the last counts, but lists grow.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -33,57 +35,121 @@ int cli_fail(const struct ftr_err *err)
 			 ftr_status_str(err->status));
 }
 
-static void help(const struct cli_usage *u)
+static void help(const struct cli_cmd *cmd)
 {
 	char left[64];
 
-	printf("Usage: ibfattree %s [OPTION...] %s\n%s\nOptions:\n", u->cmd,
-	       u->args, u->text);
-	for (const struct cli_opt *o = u->opts; o->name; o++) {
+	printf("Usage: ibfattree %s [OPTION...] %s\n%s\nOptions:\n", cmd->name,
+	       cmd->args, cmd->text);
+	for (const struct cli_opt *o = cmd->opts; o->name; o++) {
 		snprintf(left, sizeof(left), "%s--%s%s%s",
 			 strcmp(o->name, "output") ? "" : "-o, ", o->name,
 			 o->arg ? " " : "", o->arg ? o->arg : "");
-		printf("  %-24s %s\n", left, o->help);
+		printf("  %-26s %s", left, o->help);
+		if (o->def)
+			printf(" (default: %s)", o->def);
+		putchar('\n');
 	}
-	printf("  %-24s %s\n", "--help", "print this and exit");
+	printf("  %-26s %s\n", "-h, --help", "this text");
 }
 
-static int bad_number(const struct cli_usage *u, const struct cli_opt *o,
+static int bad_number(const struct cli_cmd *cmd, const struct cli_opt *o,
 		      const char *text)
 {
 	if (o->kind == CLI_UINT)
-		return cli_error("%s: --%s wants a number from 0 to %u, not '%s'",
-				 u->cmd, o->name, o->max, text);
-	return cli_error("%s: --%s wants a number, not '%s'", u->cmd, o->name,
-			 text);
+		return cli_error("%s: --%s wants a number from %u to %u, not '%s'",
+				 cmd->name, o->name, o->min, o->max, text);
+	return cli_error("%s: --%s wants a number, not '%s'", cmd->name,
+			 o->name, text);
 }
 
-static int set_value(const struct cli_usage *u, const struct cli_opt *o,
-		     const char *text)
+static int set_number(const struct cli_cmd *cmd, const struct cli_opt *o,
+		      void *val, const char *text)
 {
 	unsigned long long n;
 	char *end;
 
-	if (o->kind == CLI_STRING) {
-		*(const char **)o->val = text;
-		return -1;
-	}
 	errno = 0;
 	n = strtoull(text, &end, 0);
 	if (errno || *end || end == text || text[0] < '0' || text[0] > '9')
-		return bad_number(u, o, text);
+		return bad_number(cmd, o, text);
 	if (o->kind == CLI_U64) {
-		*(uint64_t *)o->val = n;
+		*(uint64_t *)val = n;
 		return -1;
 	}
-	if (n > o->max)
-		return bad_number(u, o, text);
-	*(unsigned int *)o->val = (unsigned int)n;
+	if (n < o->min || n > o->max)
+		return bad_number(cmd, o, text);
+	*(unsigned int *)val = (unsigned int)n;
+	return -1;
+}
+
+static int set_word(const struct cli_cmd *cmd, const struct cli_opt *o,
+		    unsigned int *val, const char *text)
+{
+	size_t len = strlen(text);
+	unsigned int i = 0;
+
+	for (const char *w = o->arg; ; i++) {
+		size_t n = strcspn(w, "|");
+
+		if (n == len && !memcmp(w, text, n)) {
+			*val = i;
+			return -1;
+		}
+		if (!w[n])
+			break;
+		w += n + 1;
+	}
+	return cli_error("%s: --%s wants %s, not '%s'", cmd->name, o->name,
+			 o->arg, text);
+}
+
+static int add(const struct cli_cmd *cmd, const struct cli_opt *o,
+	       struct cli_list *list, const char *text)
+{
+	if (list->n == CLI_LIST_MAX)
+		return cli_error("%s: --%s %s: more than %u times --%s",
+				 cmd->name, o->name, text, CLI_LIST_MAX,
+				 o->name);
+	list->v[list->n++] = text;
+	return -1;
+}
+
+static int set_value(const struct cli_cmd *cmd, const struct cli_opt *o,
+		     void *conf, const char *text)
+{
+	void *val = (char *)conf + o->at;
+	const struct ftr_engine_ops *ops;
+
+	switch (o->kind) {
+	case CLI_STRING:
+	case CLI_FILE:
+		*(const char **)val = text;
+		return -1;
+	case CLI_UINT:
+	case CLI_U64:
+		return set_number(cmd, o, val, text);
+	case CLI_WORD:
+		return set_word(cmd, o, val, text);
+	case CLI_ENGINE:
+		ops = ftr_engine_find(text);
+		if (!ops)
+			return cli_error("%s: there is no engine '%s' (ibfattree --help lists them)",
+					 cmd->name, text);
+		*(const struct ftr_engine_ops **)val = ops;
+		return -1;
+	case CLI_LIST:
+	case CLI_FILES:
+		return add(cmd, o, val, text);
+	case CLI_FLAG:
+		break;
+	}
+	*(bool *)val = true;
 	return -1;
 }
 
 /* The option that word names; *value: what stands behind '=' or NULL. */
-static const struct cli_opt *find(const struct cli_usage *u, const char *word,
+static const struct cli_opt *find(const struct cli_cmd *cmd, const char *word,
 				  const char **value)
 {
 	size_t len = strcspn(word + 2, "=");
@@ -96,65 +162,65 @@ static const struct cli_opt *find(const struct cli_usage *u, const char *word,
 	}
 	if (word[1] != '-')
 		return NULL;
-	for (const struct cli_opt *o = u->opts; o->name; o++)
+	for (const struct cli_opt *o = cmd->opts; o->name; o++)
 		if (strlen(o->name) == len && !strncmp(o->name, word + 2, len))
 			return o;
 	return NULL;
 }
 
 /* One option at argv[*i]; moves *i past its value. */
-static int take(const struct cli_usage *u, int argc, char **argv, int *i)
+static int take(const struct cli_cmd *cmd, void *conf, int argc, char **argv,
+		int *i)
 {
 	const char *word = argv[*i], *value;
 	const struct cli_opt *o;
 
 	if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
-		help(u);
+		help(cmd);
 		return CLI_CLEAN;
 	}
-	o = find(u, word, &value);
+	o = find(cmd, word, &value);
 	if (!o)
 		return cli_error("%s: there is no option '%s' (ibfattree %s --help lists them)",
-				 u->cmd, word, u->cmd);
-	if (o->kind == CLI_FLAG) {
-		if (value)
-			return cli_error("%s: --%s takes no value, but '%s' is given",
-					 u->cmd, o->name, value);
-		*(bool *)o->val = true;
-		return -1;
-	}
-	if (!value) {
+				 cmd->name, word, cmd->name);
+	if (o->kind == CLI_FLAG && value)
+		return cli_error("%s: --%s takes no value, but '%s' is given",
+				 cmd->name, o->name, value);
+	if (o->kind != CLI_FLAG && !value) {
 		if (*i + 1 >= argc)
-			return cli_error("%s: --%s wants a value: %s", u->cmd,
-					 o->name, o->arg);
+			return cli_error("%s: --%s wants a value: %s",
+					 cmd->name, o->name, o->arg);
 		value = argv[++*i];
 	}
-	return set_value(u, o, value);
+	return set_value(cmd, o, conf, value);
 }
 
-int cli_parse(const struct cli_usage *u, int argc, char **argv, int *n_args)
+int cli_parse(const struct cli_cmd *cmd, void *conf, int argc, char **argv,
+	      int *n_args)
 {
 	bool only_args = false;
-	int n = 0;
+	int n = 0, status = -1;
 
-	for (int i = 1; i < argc; i++) {
-		if (!only_args && !strcmp(argv[i], "--")) {
+	for (const struct cli_opt *o = cmd->opts; o->name; o++)
+		if (o->def && set_value(cmd, o, conf, o->def) >= 0)
+			return CLI_BAD;
+	for (int i = 1; i < argc && status < 0; i++) {
+		if (!only_args && !strcmp(argv[i], "--"))
 			only_args = true;
-		} else if (!only_args && argv[i][0] == '-' && argv[i][1]) {
-			int status = take(u, argc, argv, &i);
-
-			if (status >= 0)
-				return status;
-		} else {
+		else if (!only_args && argv[i][0] == '-' && argv[i][1])
+			status = take(cmd, conf, argc, argv, &i);
+		else
 			argv[n++] = argv[i];
-		}
 	}
-	if (n < u->min_args)
+	if (status >= 0)
+		return status;
+	if (n < cmd->min_args)
 		return cli_error("%s: missing argument; usage: ibfattree %s [OPTION...] %s",
-				 u->cmd, u->cmd, u->args);
-	if (n > u->max_args)
+				 cmd->name, cmd->name, cmd->args);
+	if (n > cmd->max_args)
 		return cli_error("%s: '%s' is one argument too many; usage: ibfattree %s [OPTION...] %s",
-				 u->cmd, argv[u->max_args], u->cmd, u->args);
+				 cmd->name, argv[cmd->max_args], cmd->name,
+				 cmd->args);
 	*n_args = n;
 	return -1;
 }

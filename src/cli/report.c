@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The report of a check, for people.
+ * The report of a check: what it means, and how people are told.
  *
  * Not every unreachable pair is a fault of the tables: two switches of one
  * rank, or two Aggregation Nodes inside them, often have no path that goes up
@@ -24,16 +24,23 @@ static const char *const finding_name[FTR_N_FINDINGS] = {
 	"holes", "dead ports", "wrong ends", "loops", "turns",
 };
 
+const char *const cli_class_key[FTR_N_CHECK_CLASSES] = {
+	"host_host", "host_switch", "switch_host", "switch_switch",
+};
+
+const char *const cli_finding_key[FTR_N_FINDINGS] = {
+	"holes", "dead_ports", "wrong_ends", "loops", "turns",
+};
+
+const char *const cli_cdg_key[] = {
+	[FTR_CDG_NOT_CHECKED] = "not checked", [FTR_CDG_PROVED] = "proved",
+	[FTR_CDG_ACYCLIC] = "acyclic", [FTR_CDG_CYCLE] = "cycle",
+};
+
 static const char *const finding_text[FTR_N_FINDINGS] = {
 	"no entry", "the entry names a port without a cable",
 	"the entry delivers to a port that does not own the LID",
 	"the path comes back", "the entry goes up after down",
-};
-
-/* Pairs that no up/down path connects. */
-struct no_path {
-	uint64_t pairs[FTR_N_CHECK_CLASSES];
-	uint64_t leaf_hosts;	/* of HOST_HOST: both on leaf switches */
 };
 
 /* What sits on one switch. */
@@ -63,7 +70,7 @@ static void weigh(const struct ftr_shape *sh, struct load *w)
 	}
 }
 
-static bool count_no_path(const struct ftr_shape *sh, struct no_path *np)
+static bool count_no_path(const struct ftr_shape *sh, struct cli_no_path *np)
 {
 	uint32_t n = sh->f->n_sw;
 	struct load *w = calloc(n ? n : 1, sizeof(*w));
@@ -88,30 +95,22 @@ static bool count_no_path(const struct ftr_shape *sh, struct no_path *np)
 	return true;
 }
 
-/* ---- names ------------------------------------------------------------- */
-
-static void put_switch(const struct ftr_fabric *f, ftr_sw s)
+void cli_judge(const struct ftr_shape *sh, const struct ftr_check_report *r,
+	       const struct cli_report_opts *o, struct cli_verdict *v)
 {
-	if (f->sw[s].name[0])
-		printf("\"%s\"", f->sw[s].name);
-	else
-		printf("switch 0x%016" PRIx64, f->sw[s].guid);
-}
+	*v = (struct cli_verdict){ .found = false };
+	v->np.known = sh && count_no_path(sh, &v->np);
+	v->judged = v->np.known && !r->found[FTR_FIND_TURN];
+	v->found = o->missing || o->silent || r->harmful ||
+		   r->cdg == FTR_CDG_CYCLE;
+	for (int c = 0; c < FTR_N_CHECK_CLASSES; c++) {
+		uint64_t bad = r->bad[c];
+		uint64_t none = v->judged ? v->np.pairs[c] : 0;
 
-static void put_lid(const struct ftr_fabric *f, ftr_lid lid)
-{
-	struct ftr_lid_owner o = { 0 };
-
-	if (lid <= f->max_lid)
-		o = f->owner[lid];
-	printf("LID %u", lid);
-	if (o.kind == FTR_OWNER_SW) {
-		printf(" of ");
-		put_switch(f, o.idx);
-	} else if (o.kind == FTR_OWNER_EP && f->ep[o.idx].name[0]) {
-		printf(" of \"%s\"", f->ep[o.idx].name);
-	} else if (o.kind == FTR_OWNER_EP) {
-		printf(" of port 0x%016" PRIx64, f->ep[o.idx].guid);
+		v->no_path[c] = none < bad ? none : bad;
+		v->class_bad[c] = bad && (o->strict || bad > none ||
+			(c == FTR_CHECK_HOST_HOST && v->np.leaf_hosts));
+		v->found |= v->class_bad[c];
 	}
 }
 
@@ -131,35 +130,31 @@ static void put_fabric(const struct ftr_fabric *f, const struct ftr_shape *sh,
 	printf("tables        %s\n", o->source);
 }
 
-/* Returns true if the class is a finding. */
-static bool put_class(const struct ftr_check_report *r, int cls,
-		      const struct no_path *np, bool strict)
+static void put_class(const struct ftr_check_report *r, int cls,
+		      const struct cli_verdict *v)
 {
 	char a[CLI_NUM_MAX], b[CLI_NUM_MAX], c[CLI_NUM_MAX];
-	uint64_t bad = r->bad[cls];
-	bool judged = np && !r->found[FTR_FIND_TURN];
-	uint64_t none = judged ? np->pairs[cls] : 0;
 
 	printf("%-13s %-20s %12s pairs, ", cls ? "" : "paths",
 	       class_name[cls], cli_num(a, r->pairs[cls]));
-	if (!bad) {
+	if (!r->bad[cls]) {
 		printf("all arrive\n");
-		return false;
+		return;
 	}
-	printf("%s do not arrive", cli_num(b, bad));
-	if (judged)
+	printf("%s%s do not arrive%s",
+	       cli_colour(v->class_bad[cls] ? CLI_WRONG : CLI_DOUBT),
+	       cli_num(b, r->bad[cls]), cli_colour(CLI_PLAIN));
+	if (v->judged)
 		printf(" (%s of them have no up/down path)",
-		       cli_num(c, none < bad ? none : bad));
+		       cli_num(c, v->no_path[cls]));
 	putchar('\n');
-	if (strict || bad > none)
-		return true;
-	return cls == FTR_CHECK_HOST_HOST && np && np->leaf_hosts;
 }
 
 static void put_findings(const struct ftr_fabric *f,
 			 const struct ftr_check_report *r)
 {
-	char a[CLI_NUM_MAX];
+	char a[CLI_NUM_MAX], from[CLI_NAME_MAX], to[CLI_NAME_MAX];
+	char at[CLI_NAME_MAX];
 
 	for (int i = 0; i < FTR_N_FINDINGS; i++) {
 		const struct ftr_check_sample *s = &r->sample[i];
@@ -168,14 +163,12 @@ static void put_findings(const struct ftr_fabric *f,
 			printf("%-13s none\n", finding_name[i]);
 			continue;
 		}
-		printf("%-13s %s; the first: from ", finding_name[i],
-		       cli_num(a, r->found[i]));
-		put_switch(f, s->from);
-		printf(" to ");
-		put_lid(f, s->lid);
-		printf(": at ");
-		put_switch(f, s->at);
-		printf(" %s\n", finding_text[i]);
+		printf("%-13s %s%s%s; the first: from %s to %s: at %s %s\n",
+		       finding_name[i], cli_colour(CLI_WRONG),
+		       cli_num(a, r->found[i]), cli_colour(CLI_PLAIN),
+		       cli_sw_name(from, f, s->from),
+		       cli_lid_name(to, f, s->lid),
+		       cli_sw_name(at, f, s->at), finding_text[i]);
 	}
 }
 
@@ -183,21 +176,19 @@ static void put_cycle(const struct ftr_fabric *f,
 		      const struct ftr_check_report *r)
 {
 	uint32_t n = r->cycle_len;
+	char near[CLI_NAME_MAX], far[CLI_NAME_MAX];
 
 	if (n > FTR_CYCLE_MAX)
 		n = FTR_CYCLE_MAX;
-	printf("credit loops  FOUND: %u links, each waits for the next:\n",
-	       r->cycle_len);
+	printf("credit loops  %sFOUND%s: %u links, each waits for the next:\n",
+	       cli_colour(CLI_WRONG), cli_colour(CLI_PLAIN), r->cycle_len);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct ftr_channel *c = &r->cycle[i];
 		const struct ftr_swport *p = ftr_fabric_port(f, c->sw, c->port);
 
-		printf("              ");
-		put_switch(f, c->sw);
-		printf(" port %u -> ", c->port);
-		if (p->peer_kind == FTR_PEER_SW)
-			put_switch(f, p->peer);
-		printf(" port %u\n", p->peer_port);
+		printf("              %s port %u -> %s port %u\n",
+		       cli_sw_name(near, f, c->sw), c->port,
+		       cli_sw_name(far, f, p->peer), p->peer_port);
 	}
 	if (n < r->cycle_len)
 		printf("              ... and %u more\n", r->cycle_len - n);
@@ -245,23 +236,49 @@ static void put_not_checked(const struct cli_report_opts *o,
 		       cli_num(a, o->silent));
 }
 
+/* Pairs of end ports by the cables between switches that they cross. */
+static void put_hops(const uint64_t *hops)
+{
+	char a[CLI_NUM_MAX];
+	const char *head = "hops";
+
+	for (unsigned int h = 0; hops && h < FTR_HOPS_MAX; h++) {
+		if (!hops[h])
+			continue;
+		printf("%-13s %2u%-18s %12s pairs of end ports\n", head, h,
+		       h == FTR_HOPS_MAX - 1 ? " or more" : "",
+		       cli_num(a, hops[h]));
+		head = "";
+	}
+}
+
+static void put_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
+		       const struct ftr_check_report *r,
+		       const struct cli_report_opts *o,
+		       const struct cli_verdict *v)
+{
+	put_fabric(f, sh, o);
+	for (int c = 0; c < FTR_N_CHECK_CLASSES; c++)
+		put_class(r, c, v);
+	printf("longest path  %u cables between switches\n", r->max_hops);
+	put_hops(o->hops);
+	put_findings(f, r);
+	put_cdg(f, r, o->switch_sources);
+	put_not_checked(o, sh);
+	printf("verdict       %s%s%s\n",
+	       cli_colour(v->found ? CLI_WRONG : CLI_GOOD),
+	       v->found ? "FINDINGS" : "clean", cli_colour(CLI_PLAIN));
+}
+
 int cli_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
 	       const struct ftr_check_report *r,
 	       const struct cli_report_opts *o)
 {
-	struct no_path np = { { 0 }, 0 };
-	bool have_np = sh && count_no_path(sh, &np);
-	bool found = o->missing || o->silent || r->harmful ||
-		     r->cdg == FTR_CDG_CYCLE;
+	struct cli_verdict v;
 
-	put_fabric(f, sh, o);
-	for (int c = 0; c < FTR_N_CHECK_CLASSES; c++)
-		if (put_class(r, c, have_np ? &np : NULL, o->strict))
-			found = true;
-	printf("longest path  %u cables between switches\n", r->max_hops);
-	put_findings(f, r);
-	put_cdg(f, r, o->switch_sources);
-	put_not_checked(o, sh);
-	printf("verdict       %s\n", found ? "FINDINGS" : "clean");
-	return found ? CLI_FINDINGS : CLI_CLEAN;
+	cli_judge(sh, r, o, &v);
+	if (o->json)
+		return cli_report_json(f, sh, r, o, &v);
+	put_report(f, sh, r, o, &v);
+	return v.found ? CLI_FINDINGS : CLI_CLEAN;
 }

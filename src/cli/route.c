@@ -6,125 +6,164 @@
 #include <string.h>
 
 #include "cli/cli.h"
-
-static const char text[] =
-"Computes forwarding tables for FABRIC (ibnetdiscover output, an ibsim\n"
-"netfile or opensm-subnet.lst) and writes them in the form of\n"
-"opensm-lfts.dump; a summary goes to stderr.\n";
+#include "cli/json.h"
 
 struct route {
-	const char *engine, *leaf_order, *output;
+	struct cli_engine engine;
+	const char *output;
 	struct cli_guid_files files;
-	struct ftr_shape_opts shape;
-	unsigned int lmc, threads;
+	unsigned int lmc, threads, leaf_order;
+	bool json;
 };
 
-static int parse(struct route *r, int argc, char **argv, int *n)
+static const struct cli_opt options[] = {
+	CLI_OPTS_ENGINE(struct route),
+	CLI_OPT_ROOTS(struct route),
+	CLI_OPT_CN(struct route),
+	CLI_OPT_IO(struct route),
+	CLI_OPT_LEAF_ORDER(struct route),
+	CLI_OPT_LMC(struct route),
+	CLI_OPT_THREADS(struct route),
+	CLI_OPT_OUTPUT(struct route),
+	CLI_OPT_JSON(struct route),
+	CLI_OPT_END
+};
+
+static int run(int argc, char **argv);
+
+const struct cli_cmd cli_route = {
+	.name = "route",
+	.summary = "compute forwarding tables for a fabric",
+	.args = "FABRIC",
+	.text =
+"Computes forwarding tables for FABRIC (ibnetdiscover output, an ibsim\n"
+"netfile or opensm-subnet.lst) and writes them in the form of\n"
+"opensm-lfts.dump; a summary goes to stderr.\n",
+	.opts = options,
+	.min_args = 1,
+	.max_args = 1,
+	.run = run,
+};
+
+struct result {
+	struct ftr_shape *sh;
+	struct ftr_tables *t;
+	struct ftr_route_stats stats;
+	double shape_s, route_s;
+};
+
+static void summary(const struct route *r, const struct result *x)
 {
-	const struct cli_opt opts[] = {
-		{ "engine", CLI_STRING, &r->engine, "NAME",
-		  "routing engine (dmodc)", 0 },
-		{ "roots", CLI_STRING, &r->files.roots, "FILE",
-		  "node GUIDs of the top switches", 0 },
-		{ "cn", CLI_STRING, &r->files.cn, "FILE",
-		  "port GUIDs of the compute nodes", 0 },
-		{ "io", CLI_STRING, &r->files.io, "FILE",
-		  "port GUIDs of the I/O nodes", 0 },
-		{ "leaf-order", CLI_STRING, &r->leaf_order, "guid|name",
-		  "order of the leaves inside a pod (guid)", 0 },
-		{ "lmc", CLI_UINT, &r->lmc, "N",
-		  "2^N LIDs per host port if FABRIC gives no LIDs (0)",
-		  FTR_LMC_MAX },
-		{ "threads", CLI_UINT, &r->threads, "N",
-		  "threads (0: one per core)", FTR_TEAM_MAX },
-		{ "output", CLI_STRING, &r->output, "FILE",
-		  "write to FILE, not to stdout", 0 },
-		{ NULL, CLI_FLAG, NULL, NULL, NULL, 0 }
-	};
-	const struct cli_usage u = { "route", "FABRIC", text, opts, 1, 1 };
+	const struct ftr_shape *sh = x->sh;
+	const char *engine = r->engine.ops->name;
+	char num[CLI_NUM_MAX], name[CLI_NAME_MAX];
 
-	return cli_parse(&u, argc, argv, n);
-}
-
-static void summary(const struct ftr_shape *sh, const char *engine,
-		    const struct ftr_route_stats *stats, double shape_s,
-		    double route_s)
-{
-	const struct ftr_fabric *f = sh->f;
-	char num[CLI_NUM_MAX];
-
-	fprintf(stderr, "%s: %u ranks%s, %u switches, %u of them leaves, "
-		"%u end ports, %u planes, %u pods\n", engine, sh->n_ranks,
-		sh->roots_given ? " (roots given)" : "", f->n_sw, sh->n_leaf,
-		f->n_ep, sh->n_planes, sh->n_pods);
+	fprintf(stderr, "%s: %u ranks%s, %u switches, %u of them leaves, %u end ports, %u planes, %u pods\n",
+		engine, sh->n_ranks, sh->roots_given ? " (roots given)" : "",
+		sh->f->n_sw, sh->n_leaf, sh->f->n_ep, sh->n_planes,
+		sh->n_pods);
 	if (sh->n_odd || sh->n_sideways)
-		fprintf(stderr, "%s: %u end ports on switches that are no leaf, "
-			"%u cables inside one rank\n", engine, sh->n_odd,
-			sh->n_sideways);
-	fprintf(stderr, "%s: %u LIDs, %s entries without a path, "
-		"shape %.1f ms, route %.1f ms\n", engine, sh->n_dest,
-		cli_num(num, stats->no_path), shape_s * 1e3, route_s * 1e3);
+		fprintf(stderr, "%s: %u end ports on switches that are no leaf, %u cables inside one rank\n",
+			engine, sh->n_odd, sh->n_sideways);
+	fprintf(stderr, "%s: %u LIDs, %s entries without a path, shape %.1f ms, route %.1f ms\n",
+		engine, sh->n_dest, cli_num(num, x->stats.no_path),
+		x->shape_s * 1e3, x->route_s * 1e3);
+	if (x->stats.root != FTR_SW_NONE)
+		fprintf(stderr, "%s: root %s, %s pairs of hosts take a detour\n",
+			engine, cli_sw_name(name, sh->f, x->stats.root),
+			cli_num(num, x->stats.detours));
 }
 
-static enum ftr_status work(struct route *r, const struct ftr_engine_ops *ops,
-			    const struct ftr_fabric *f, struct ftr_team *team,
-			    struct ftr_err *err)
+static int summary_json(const struct route *r, const struct result *x)
 {
-	struct ftr_route_stats stats = { 0 };
-	struct ftr_tables *t = NULL;
-	struct ftr_shape *sh = NULL;
-	double t0 = cli_now(), t1, t2;
-	enum ftr_status st;
+	const struct ftr_shape *sh = x->sh;
+	struct json_object *o = cli_json_new("route");
 
-	st = ftr_shape_new(f, &r->shape, team, &sh, err);
+	cli_json_str(o, "engine", r->engine.ops->name);
+	cli_json_str(o, "output", r->output);
+	cli_json_fabric(o, sh->f, sh);
+	cli_json_bool(o, "roots_given", sh->roots_given);
+	cli_json_num(o, "lids", sh->n_dest);
+	cli_json_num(o, "odd_end_ports", sh->n_odd);
+	cli_json_num(o, "sideways_cables", sh->n_sideways);
+	cli_json_num(o, "entries_without_path", x->stats.no_path);
+	cli_json_num(o, "detours", x->stats.detours);
+	if (x->stats.root != FTR_SW_NONE)
+		cli_json_switch(o, "root", sh->f, x->stats.root);
+	else
+		cli_json_str(o, "root", NULL);
+	cli_json_real(o, "shape_ms", x->shape_s * 1e3);
+	cli_json_real(o, "route_ms", x->route_s * 1e3);
+	return cli_json_end(o, CLI_CLEAN);
+}
+
+static enum ftr_status work(const struct route *r,
+			    const struct ftr_shape_opts *opts,
+			    const struct ftr_fabric *f, struct ftr_team *team,
+			    struct result *x, struct ftr_err *err)
+{
+	struct ftr_route_opts ro = FTR_ROUTE_OPTS_INIT;
+	double t0 = cli_now(), t1, t2;
+	enum ftr_status st = cli_route_opts(&r->engine, f, &ro, err);
+
+	if (st)
+		return st;
+	cli_progress("finding ranks");
+	st = ftr_shape_new(f, opts, team, &x->sh, err);
 	t1 = cli_now();
+	cli_progress("routing");
 	if (!st)
-		st = ftr_tables_new(f, false, &t, err);
+		st = ftr_tables_new(f, false, &x->t, err);
 	if (!st)
-		st = ops->route(sh, team, t, &stats, err);
+		st = r->engine.ops->route(x->sh, &ro, team, x->t, &x->stats,
+					  err);
 	t2 = cli_now();
+	cli_progress("writing");
 	if (!st) {
-		const struct cli_tables_of of = { f, t };
+		const struct cli_tables_of of = { f, x->t };
 
 		st = cli_write(r->output, cli_write_tables_fn, &of, err);
 	}
-	if (!st)
-		summary(sh, ops->name, &stats, t1 - t0, t2 - t1);
-	ftr_tables_free(t);
-	ftr_shape_free(sh);
+	x->shape_s = t1 - t0;
+	x->route_s = t2 - t1;
 	return st;
 }
 
-int cli_route(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-	struct route r = { .engine = "dmodc", .leaf_order = "guid" };
-	const struct ftr_engine_ops *ops;
+	struct route r = { .output = NULL };
+	struct ftr_shape_opts opts = { .leaf_order = FTR_LEAF_BY_GUID };
+	struct result x = { .stats = { .root = FTR_SW_NONE } };
 	struct ftr_fabric *f = NULL;
 	struct ftr_team *team = NULL;
 	struct ftr_err err = { 0 };
 	enum ftr_status st;
-	int n, status = parse(&r, argc, argv, &n);
+	int n, status = cli_parse(&cli_route, &r, argc, argv, &n);
 
 	if (status >= 0)
 		return status;
-	ops = ftr_engine_find(r.engine);
-	if (!ops)
-		return cli_error("route: there is no engine '%s' (ibfattree --help lists them)",
-				 r.engine);
-	if (!strcmp(r.leaf_order, "name"))
-		r.shape.leaf_order = FTR_LEAF_BY_NAME;
-	else if (strcmp(r.leaf_order, "guid"))
-		return cli_error("route: --leaf-order is guid or name, not '%s'",
-				 r.leaf_order);
+	if (r.json && (!r.output || !strcmp(r.output, "-")))
+		return cli_error("route: with --json the tables need --output FILE");
+	cli_progress("reading");
+	opts.leaf_order = (enum ftr_leaf_order)r.leaf_order;
 	st = ftr_read_fabric(argv[0], r.lmc, &f, &err);
 	if (!st)
-		st = cli_read_guids(&r.files, &r.shape, &err);
+		st = cli_read_guids(&r.files, &opts, &err);
 	if (!st) {
 		team = ftr_team_new(r.threads);
-		st = work(&r, ops, f, team, &err);
-		cli_free_guids(&r.shape);
+		st = work(&r, &opts, f, team, &x, &err);
+		cli_free_guids(&opts);
 	}
+	cli_progress_end();
+	if (st)
+		status = cli_fail(&err);
+	else if (r.json)
+		status = summary_json(&r, &x);
+	else
+		summary(&r, &x);
+	ftr_tables_free(x.t);
+	ftr_shape_free(x.sh);
 	ftr_team_free(team);
 	ftr_fabric_free(f);
-	return st ? cli_fail(&err) : CLI_CLEAN;
+	return status < 0 ? CLI_CLEAN : status;
 }

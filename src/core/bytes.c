@@ -36,14 +36,33 @@ INLINE void relax(uint8_t *restrict to_, const uint8_t *restrict from_,
 	}
 }
 
-INLINE void prefer(uint8_t *restrict to_, const uint8_t *restrict from_,
-		   size_t n)
+INLINE void min(uint8_t *restrict to_, const uint8_t *restrict from_, size_t n)
 {
 	uint8_t *to = ROW(to_);
 	const uint8_t *from = ROW(from_);
 
 	for (size_t i = 0; i < n; i++)
-		to[i] = from[i] != FTR_BYTE_INF ? from[i] : to[i];
+		to[i] = from[i] < to[i] ? from[i] : to[i];
+}
+
+INLINE void take(uint8_t *restrict to_, const uint8_t *restrict from_,
+		 const uint8_t *restrict flag_, size_t n)
+{
+	uint8_t *to = ROW(to_);
+	const uint8_t *from = ROW(from_), *flag = ROW(flag_);
+
+	for (size_t i = 0; i < n; i++)
+		to[i] = flag[i] ? from[i] : to[i];
+}
+
+INLINE void flag_less(uint8_t *restrict flag_, const uint8_t *restrict a_,
+		      const uint8_t *restrict b_, size_t n)
+{
+	uint8_t *flag = ROW(flag_);
+	const uint8_t *a = ROW(a_), *b = ROW(b_);
+
+	for (size_t i = 0; i < n; i++)
+		flag[i] = (uint8_t)(flag[i] | (a[i] < b[i]));
 }
 
 INLINE void count_less(uint8_t *restrict count_, uint8_t *restrict last_,
@@ -61,29 +80,14 @@ INLINE void count_less(uint8_t *restrict count_, uint8_t *restrict last_,
 	}
 }
 
-INLINE void count_finite(uint8_t *restrict count_, uint8_t *restrict last_,
-			 uint8_t k, const uint8_t *restrict mine_,
-			 const uint8_t *restrict theirs_, size_t n)
-{
-	uint8_t *count = ROW(count_), *last = ROW(last_);
-	const uint8_t *mine = ROW(mine_), *theirs = ROW(theirs_);
-
-	for (size_t i = 0; i < n; i++) {
-		uint8_t hit = (theirs[i] < mine[i]) &
-			(mine[i] != FTR_BYTE_INF);
-
-		count[i] = (uint8_t)(count[i] + hit);
-		last[i] = hit ? k : last[i];
-	}
-}
-
-INLINE void clear(uint8_t *restrict to_, const uint8_t *restrict by_, size_t n)
+INLINE void clear(uint8_t *restrict to_, const uint8_t *restrict flag_,
+		  size_t n)
 {
 	uint8_t *to = ROW(to_);
-	const uint8_t *by = ROW(by_);
+	const uint8_t *flag = ROW(flag_);
 
 	for (size_t i = 0; i < n; i++)
-		to[i] = by[i] != FTR_BYTE_INF ? 0 : to[i];
+		to[i] = flag[i] ? 0 : to[i];
 }
 
 INLINE void lookup(uint8_t *restrict to, const uint8_t *restrict from,
@@ -141,13 +145,15 @@ AVX2 static void lookup_avx2(uint8_t *to, const uint8_t *from, size_t n,
 	}
 
 VERSIONS(relax, (uint8_t *to, const uint8_t *from, size_t n), (to, from, n))
-VERSIONS(prefer, (uint8_t *to, const uint8_t *from, size_t n), (to, from, n))
-VERSIONS(clear, (uint8_t *to, const uint8_t *by, size_t n), (to, by, n))
+VERSIONS(min, (uint8_t *to, const uint8_t *from, size_t n), (to, from, n))
+VERSIONS(take,
+	 (uint8_t *to, const uint8_t *from, const uint8_t *flag, size_t n),
+	 (to, from, flag, n))
+VERSIONS(flag_less,
+	 (uint8_t *flag, const uint8_t *a, const uint8_t *b, size_t n),
+	 (flag, a, b, n))
+VERSIONS(clear, (uint8_t *to, const uint8_t *flag, size_t n), (to, flag, n))
 VERSIONS(count_less,
-	 (uint8_t *count, uint8_t *last, uint8_t k, const uint8_t *mine,
-	  const uint8_t *theirs, size_t n),
-	 (count, last, k, mine, theirs, n))
-VERSIONS(count_finite,
 	 (uint8_t *count, uint8_t *last, uint8_t k, const uint8_t *mine,
 	  const uint8_t *theirs, size_t n),
 	 (count, last, k, mine, theirs, n))

@@ -17,19 +17,23 @@
 /* to[i] = min(to[i], from[i] + 1) */
 void bytes_relax(uint8_t *to, const uint8_t *from, size_t n);
 
-/* to[i] = from[i] where from[i] is finite */
-void bytes_prefer(uint8_t *to, const uint8_t *from, size_t n);
+/* to[i] = min(to[i], from[i]) */
+void bytes_min(uint8_t *to, const uint8_t *from, size_t n);
+
+/* to[i] = from[i] where flag[i] is not 0 */
+void bytes_take(uint8_t *to, const uint8_t *from, const uint8_t *flag,
+		size_t n);
+
+/* flag[i] |= a[i] < b[i] */
+void bytes_flag_less(uint8_t *flag, const uint8_t *a, const uint8_t *b,
+		     size_t n);
 
 /* count[i] += hit; last[i] = k where hit; hit: theirs[i] < mine[i] */
 void bytes_count_less(uint8_t *count, uint8_t *last, uint8_t k,
 		      const uint8_t *mine, const uint8_t *theirs, size_t n);
 
-/* The same with mine[i] finite as a further condition. */
-void bytes_count_finite(uint8_t *count, uint8_t *last, uint8_t k,
-			const uint8_t *mine, const uint8_t *theirs, size_t n);
-
-/* to[i] = 0 where by[i] is finite */
-void bytes_clear(uint8_t *to, const uint8_t *by, size_t n);
+/* to[i] = 0 where flag[i] is not 0 */
+void bytes_clear(uint8_t *to, const uint8_t *flag, size_t n);
 
 /*
  * to[i] = map[from[i]].  map has 256 entries; n_map: entries from 0 that

@@ -9,10 +9,10 @@
  *	g = C[floor(d / Pi_s) mod #C]				(3)
  *	p = g[floor(d / (Pi_s * #C)) mod #g]			(4)
  *
- * Where s has a finite down-cost to l, "closer" are the groups below with a
- * smaller down-cost, else the groups above with a smaller cost (section 3.2,
- * last paragraph; deviation: see <ftr/shape.h>).  So every entry goes up as
- * long as it must and down from then on, on any graph: no loop, and a channel
+ * Closer are the groups above with a smaller cost and the groups below with a
+ * smaller down-cost (section 3.4); only the latter where s must go down, that
+ * is where a switch above comes down to it (deviation: see <ftr/shape.h>).  So
+ * every path goes up, then down, on any graph: no loop, and a channel
  * dependency graph without cycles (section 4.1).
  *
  * How it is made fast.  On a tree with few faults nearly every (s, l) has
@@ -55,7 +55,9 @@ struct pattern {
 /* Work of one thread: one byte per column. */
 struct lane {
 	uint8_t *n_cand;	/* groups that lead closer, above or below */
+	uint8_t *n_above;	/* those above */
 	uint8_t *one;		/* the last of them */
+	uint8_t *must;		/* must go down */
 	uint64_t no_path;
 };
 
@@ -143,8 +145,10 @@ static enum ftr_status prepare(struct job *j, struct ftr_team *team,
 		struct lane *l = &j->lane[i];
 
 		l->n_cand = ftr_arena_alloc(j->arena, sh->cost_stride, 1);
+		l->n_above = ftr_arena_alloc(j->arena, sh->cost_stride, 1);
 		l->one = ftr_arena_alloc(j->arena, sh->cost_stride, 1);
-		ok = l->n_cand && l->one;
+		l->must = ftr_arena_alloc(j->arena, sh->cost_stride, 1);
+		ok = l->n_cand && l->n_above && l->one && l->must;
 	}
 	if (ok)
 		choose_patterns(j);
@@ -166,26 +170,29 @@ static enum ftr_status prepare(struct job *j, struct ftr_team *team,
 
 /* ---- candidates of a row ----------------------------------------------- */
 
-/* n_cand[l] = groups that lead closer to l: below by down-cost where there is
- * a way down, else above by cost. */
 static void count_candidates(const struct ftr_shape *sh, struct lane *w,
 			     ftr_sw s)
 {
 	const struct ftr_group *g = &sh->groups[sh->group_first[s]];
-	uint32_t up = sh->n_up[s];
-	uint32_t all = sh->group_first[s + 1] - sh->group_first[s];
+	const uint8_t *cost = ftr_shape_cost(sh, s);
+	const uint8_t *down = ftr_shape_down(sh, s);
+	uint32_t up = sh->n_up[s], all = up + sh->n_down[s];
 	size_t n = sh->cost_stride;
 
 	memset(w->n_cand, 0, n);
-	for (uint32_t k = 0; k < up; k++)
-		bytes_count_less(w->n_cand, w->one, (uint8_t)k,
-				 ftr_shape_cost(sh, s),
-				 ftr_shape_cost(sh, g[k].remote), n);
-	bytes_clear(w->n_cand, ftr_shape_down(sh, s), n);
+	memset(w->must, 0, n);
+	for (uint32_t k = 0; k < up; k++) {
+		const uint8_t *above = ftr_shape_cost(sh, g[k].remote);
+
+		bytes_count_less(w->n_cand, w->one, (uint8_t)k, cost, above,
+				 n);
+		bytes_flag_less(w->must, down, above, n);
+	}
+	bytes_clear(w->n_cand, w->must, n);
+	memcpy(w->n_above, w->n_cand, n);
 	for (uint32_t k = up; k < all; k++)
-		bytes_count_finite(w->n_cand, w->one, (uint8_t)k,
-				   ftr_shape_down(sh, s),
-				   ftr_shape_down(sh, g[k].remote), n);
+		bytes_count_less(w->n_cand, w->one, (uint8_t)k, cost,
+				 ftr_shape_down(sh, g[k].remote), n);
 }
 
 /* ---- columns ----------------------------------------------------------- */
@@ -230,24 +237,25 @@ static void one_port(uint8_t *restrict row, const ftr_lid *restrict lid,
 		row[lid[i]] = port;
 }
 
-static uint32_t list_candidates(const struct column *c,
+/* C of equation (1), in order. */
+static uint32_t list_candidates(const struct column *c, bool must,
 				const struct ftr_group **cand)
 {
 	const struct ftr_shape *sh = c->j->sh;
 	const struct ftr_group *g = &sh->groups[sh->group_first[c->s]];
-	uint32_t up = sh->n_up[c->s], n = 0;
-	uint32_t all = sh->group_first[c->s + 1] - sh->group_first[c->s];
-	uint8_t down = ftr_shape_down(sh, c->s)[c->l];
+	uint32_t up = sh->n_up[c->s], all = up + sh->n_down[c->s], n = 0;
 	uint8_t cost = ftr_shape_cost(sh, c->s)[c->l];
 
-	if (down != FTR_COST_INF) {
-		for (uint32_t k = up; k < all; k++)
-			if (ftr_shape_down(sh, g[k].remote)[c->l] < down)
-				cand[n++] = &g[k];
-	} else {
-		for (uint32_t k = 0; k < up; k++)
-			if (ftr_shape_cost(sh, g[k].remote)[c->l] < cost)
-				cand[n++] = &g[k];
+	for (uint32_t k = must ? up : 0; k < all; k++) {
+		const uint8_t *row = k < up ? ftr_shape_cost(sh, g[k].remote) :
+			ftr_shape_down(sh, g[k].remote);
+		uint32_t i;
+
+		if (row[c->l] >= cost)
+			continue;
+		for (i = n++; i > 0 && cand[i - 1]->pos > g[k].pos; i--)
+			cand[i] = cand[i - 1];
+		cand[i] = &g[k];
 	}
 	return n;
 }
@@ -267,7 +275,7 @@ static void patch(const struct column *c, const struct lane *w)
 	if (w->n_cand[c->l] == 1)
 		cand[0] = &sh->groups[sh->group_first[c->s] + w->one[c->l]];
 	else
-		n = list_candidates(c, cand);
+		n = list_candidates(c, w->must[c->l], cand);
 	by_formula(c, cand, n);
 }
 
@@ -275,7 +283,7 @@ static void patch(const struct column *c, const struct lane *w)
 static void only_ports(const struct ftr_shape *sh, ftr_sw s, ftr_port *only)
 {
 	const struct ftr_group *g = &sh->groups[sh->group_first[s]];
-	uint32_t n = sh->group_first[s + 1] - sh->group_first[s];
+	uint32_t n = sh->n_up[s] + sh->n_down[s];
 
 	for (uint32_t k = 0; k < n; k++)
 		only[k] = g[k].n == 1 ? sh->group_ports[g[k].first] :
@@ -289,8 +297,8 @@ static void patch_columns(const struct job *j, struct lane *w, ftr_sw s,
 {
 	const struct ftr_shape *sh = j->sh;
 	const uint32_t *first = sh->dest_first;
-	const uint8_t *down = ftr_shape_down(sh, s);
-	const uint8_t *n_cand = w->n_cand, *one = w->one;
+	const uint8_t *n_cand = w->n_cand, *n_above = w->n_above;
+	const uint8_t *one = w->one;
 	uint32_t own = sh->col[s], n_sw = sh->f->n_sw;
 	const ftr_lid *lid = j->lid;
 	ftr_port only[FTR_PORT_MAX + 1];
@@ -300,8 +308,8 @@ static void patch_columns(const struct job *j, struct lane *w, ftr_sw s,
 		uint32_t n = first[l + 1] - first[l];
 		struct column c;
 
-		if (n_cand[l] == n_served && n_served &&
-		    down[l] == FTR_COST_INF)
+		if (n_above[l] == n_served && n_cand[l] == n_served &&
+		    n_served)
 			continue;
 		if (l != own && n_cand[l] == 0) {
 			one_port(row, lid + first[l], n, FTR_PORT_NONE);
@@ -349,11 +357,9 @@ static void route_some(void *ctx, unsigned int worker, uint32_t begin,
 		route_switch(j, &j->lane[worker], s);
 }
 
-static enum ftr_status dmodc_route(const struct ftr_shape *sh,
-				   struct ftr_team *team,
-				   struct ftr_tables *out,
-				   struct ftr_route_stats *stats,
-				   struct ftr_err *err)
+enum ftr_status dmodc_tables(const struct ftr_shape *sh, struct ftr_team *team,
+			     struct ftr_tables *out, uint64_t *no_path,
+			     struct ftr_err *err)
 {
 	struct job *j = ftr_calloc(1, sizeof(*j));
 	enum ftr_status st;
@@ -367,19 +373,46 @@ static enum ftr_status dmodc_route(const struct ftr_shape *sh,
 	st = prepare(j, team, err);
 	if (!st) {
 		ftr_team_run(team, sh->f->n_sw, 8, route_some, j);
-		if (stats) {
-			stats->no_path = 0;
-			for (unsigned int i = 0; i < ftr_team_size(team); i++)
-				stats->no_path += j->lane[i].no_path;
-		}
+		*no_path = 0;
+		for (unsigned int i = 0; i < ftr_team_size(team); i++)
+			*no_path += j->lane[i].no_path;
 	}
 	ftr_arena_free(j->arena);
 	free(j);
 	return st;
 }
 
+static enum ftr_status dmodc_route(const struct ftr_shape *sh,
+				   const struct ftr_route_opts *opts,
+				   struct ftr_team *team,
+				   struct ftr_tables *out,
+				   struct ftr_route_stats *stats,
+				   struct ftr_err *err)
+{
+	uint64_t no_path;
+	enum ftr_status st = dmodc_tables(sh, team, out, &no_path, err);
+
+	(void)opts;
+	if (st || !stats)
+		return st;
+	stats->no_path = no_path;
+	stats->detours = 0;
+	stats->root = FTR_SW_NONE;
+	stats->order_known = true;
+	if (stats->order)
+		memcpy(stats->order, sh->rank, sh->f->n_sw);
+	return FTR_OK;
+}
+
+static bool dmodc_complete(const struct ftr_route_opts *opts)
+{
+	(void)opts;
+	return false;
+}
+
 const struct ftr_engine_ops ftr_engine_dmodc = {
 	.name = "dmodc",
+	.complete = dmodc_complete,
 	.summary = "closed-form, fault-resilient fat-tree routing (Dmodc)",
 	.route = dmodc_route,
 };

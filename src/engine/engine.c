@@ -8,6 +8,7 @@
 
 static const struct ftr_engine_ops *const engines[] = {
 	&ftr_engine_dmodc,
+	&ftr_engine_sftree,
 };
 
 const struct ftr_engine_ops *ftr_engine_at(unsigned int i)

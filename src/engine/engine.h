@@ -9,5 +9,23 @@
 #include <ftr/engine.h>
 
 extern const struct ftr_engine_ops ftr_engine_dmodc;
+extern const struct ftr_engine_ops ftr_engine_sftree;
+
+/* Equations (1) to (4) of seed 002 over any shape: dmodc without the
+ * statistics; *no_path: entries left FTR_PORT_NONE. */
+enum ftr_status dmodc_tables(const struct ftr_shape *sh, struct ftr_team *team,
+			     struct ftr_tables *out, uint64_t *no_path,
+			     struct ftr_err *err) FTR_MUST_USE;
+
+/*
+ * The inverted order (design, section 5) as levels, [n_sw] from arena.  Every
+ * two switches joined by a cable differ in level, and every switch climbs to
+ * the subtree root of its island over cables alone.  avoid: leaf not to be
+ * taken as root if there is another, or FTR_SW_NONE.  root: the subtree root
+ * of the largest island.
+ */
+enum ftr_status inverted_order(const struct ftr_shape *sh, ftr_sw avoid,
+			       struct ftr_arena *arena, uint16_t **level,
+			       ftr_sw *root, struct ftr_err *err) FTR_MUST_USE;
 
 #endif

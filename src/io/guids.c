@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * GUID files: one per line, hex with or without 0x, comments from '#' on.  As
- * people write them with an editor, the last newline may be missing.
+ * people write them with an editor, the last newline may be missing.  OpenSM's
+ * own reader lets a name follow the GUID and drops it, so we do, too; a second
+ * GUID is no name, but two lines that have become one.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,11 +14,14 @@ static enum ftr_status guid(const struct ftr_text *t, struct ftr_cur c,
 			    uint64_t *out)
 {
 	struct ftr_cur at = c;
+	const char *stop;
 
 	if (!ftr_cur_uint(&at, 16, UINT64_MAX, out))
 		return ftr_text_expected(t, &c, "a GUID");
+	stop = at.p;
 	ftr_cur_blanks(&at);
-	if (!ftr_cur_end(&at) && *at.p != '#')
+	if (!ftr_cur_end(&at) && *at.p != '#' &&
+	    (at.p == stop || ftr_cur_str(&at, "0x")))
 		return ftr_text_expected(t, &c, "a GUID and nothing else");
 	if (!*out)
 		return ftr_text_fail(t, FTR_PARSE, "GUID 0 names nothing");

@@ -6,6 +6,8 @@
  * old or the new order, never a part.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -28,26 +30,57 @@ static void write_host(void *ctx, uint32_t d, ftr_ep ep)
 			o->f->ep[ep].name);
 }
 
+/* A file of our own: a link that somebody has put there is not followed, for
+ * opensm runs as root and dump_files_dir may be a directory of all. */
+static FILE *create(const char *path)
+{
+	FILE *out;
+	int fd;
+
+	unlink(path);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return NULL;
+	out = fdopen(fd, "w");
+	if (!out)
+		close(fd);
+	return out;
+}
+
+/* 0 or an errno. */
+static int write_order(const struct ftr_shape *sh, const char *path)
+{
+	struct order o = { .f = sh->f };
+	char tmp[PATH_MAX];
+	int why = 0;
+
+	if (snprintf(tmp, sizeof(tmp), "%s.tmp", path) >= (int)sizeof(tmp))
+		return ENAMETOOLONG;
+	o.out = create(tmp);
+	if (!o.out)
+		return errno;
+	ftr_shape_host_order(sh, write_host, &o);
+	if (fflush(o.out) || ferror(o.out))
+		why = errno;
+	if (fclose(o.out) && !why)
+		why = errno;
+	if (!why && rename(tmp, path))
+		why = errno;
+	if (why)
+		unlink(tmp);
+	return why;
+}
+
 void ibf_ca_order_write(struct ibf_engine *e, const struct ftr_shape *sh)
 {
-	char path[1024], tmp[1040];
-	struct order o = { .f = sh->f };
-	bool ok = true;
+	char path[PATH_MAX];
+	int n, why = ENAMETOOLONG;
 
-	snprintf(path, sizeof(path), "%s/opensm-%s-ca-order.dump",
-		 e->plugin->osm->subn.opt.dump_files_dir, e->ops->name);
-	snprintf(tmp, sizeof(tmp), "%s.tmp", path);
-	o.out = fopen(tmp, "we");
-	if (o.out) {
-		ftr_shape_host_order(sh, write_host, &o);
-		ok = !ferror(o.out);
-		ok = !fclose(o.out) && ok;
-		ok = ok && !rename(tmp, path);
-	}
-	if (o.out && ok)
-		return;
-	ibf_log(e->plugin, IBF_CA_ORDER, "%s: the order of hosts was not written to %s: %s",
-		e->ops->name, path, strerror(errno));
-	if (o.out)
-		unlink(tmp);
+	n = snprintf(path, sizeof(path), "%s/opensm-%s-ca-order.dump",
+		     e->plugin->osm->subn.opt.dump_files_dir, e->ops->name);
+	if (n >= 0 && (size_t)n < sizeof(path))
+		why = write_order(sh, path);
+	if (why)
+		ibf_log(e->plugin, IBF_CA_ORDER, "%s: the order of hosts was not written to %s: %s",
+			e->ops->name, path, strerror(why));
 }

@@ -208,6 +208,8 @@ static uint32_t count_lids(const struct ftr_fabric *f)
 }
 
 struct ibf_result {
+	ftr_sw root;		/* subtree root, FTR_SW_NONE: the engine has none */
+	uint64_t detours;
 	struct ibf_unserved unserved;
 	struct ibf_changes changes;
 };
@@ -219,21 +221,57 @@ static void log_routed(const struct ibf_engine *e,
 {
 	const struct ftr_shape *sh = gen->shape;
 	const struct ftr_fabric *f = gen->fabric;
+	char subtree[FTR_NAME_MAX + 96] = "";
+
+	if (res->root != FTR_SW_NONE)
+		snprintf(subtree, sizeof(subtree),
+			 "; subtree root %s, %" PRIu64
+			 " host pairs on detours", f->sw[res->root].name,
+			 res->detours);
 
 	ibf_log(e->plugin, IBF_ROUTED,
 		"%s: %u ranks (%s), %u switches, %u leaves, %u hosts (%u not on leaves), %u LIDs, %u planes, %u pods, %u cables (%u sideways), %u threads; without a path: %" PRIu64 " host pairs, %"
 		PRIu64 " host and switch, %" PRIu64
-		" others; ms: snapshot %.1f, shape %.1f, route %.1f, check %.1f, commit %.1f; changed: %"
+		" others%s; ms: snapshot %.1f, shape %.1f, route %.1f, check %.1f, commit %.1f; changed: %"
 		PRIu64 " entries in %" PRIu64 " blocks of %u switches",
 		e->ops->name, sh->n_ranks,
 		sh->roots_given ? "from root_guid_file" : "inferred", f->n_sw,
 		sh->n_leaf, f->n_ep, sh->n_odd, count_lids(f), sh->n_planes,
 		sh->n_pods, f->n_sw_links, sh->n_sideways,
 		ftr_team_size(e->plugin->team), res->unserved.hosts,
-		res->unserved.mixed, res->unserved.others, ms->snapshot,
+		res->unserved.mixed, res->unserved.others, subtree, ms->snapshot,
 		ms->shape, ms->route, ms->check, ms->commit,
 		res->changes.entries, res->changes.blocks,
 		res->changes.switches);
+}
+
+/* The switch that the subnet manager is cabled to. */
+static ftr_sw manager_switch(const struct ibf_plugin *p,
+			     const struct ftr_fabric *f)
+{
+	uint64_t guid = cl_ntoh64(p->osm->subn.sm_port_guid);
+	ftr_ep e = ftr_fabric_find_ep(f, guid);
+
+	return e == FTR_EP_NONE ? ftr_fabric_find_sw(f, guid) : f->ep[e].sw;
+}
+
+static enum ftr_status compute(struct ibf_engine *e,
+			       const struct ibf_generation *gen,
+			       struct ibf_routes *r, struct ftr_err *err)
+{
+	const struct ftr_fabric *f = gen->fabric;
+	enum ftr_status st = ftr_tables_new(f, false, &r->t, err);
+
+	if (st)
+		return st;
+	r->stats.order = ftr_malloc(f->n_sw);
+	if (!r->stats.order)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the order");
+	r->opts.sm_switch = manager_switch(e->plugin, f);
+	r->opts.sftree_mode = (enum ftr_sftree_mode)
+		e->plugin->opt.sftree_mode;
+	return e->ops->route(gen->shape, &r->opts, team(e->plugin), r->t,
+			     &r->stats, err);
 }
 
 /* Tables for gen, proved and handed over; logs its own failures. */
@@ -243,28 +281,29 @@ static enum ftr_status make_tables(struct ibf_engine *e,
 				   struct ibf_result *res,
 				   struct ftr_err *err)
 {
-	struct ftr_tables *t = NULL;
+	struct ibf_routes r = { .stats.root = FTR_SW_NONE };
 	double t0 = ibf_now_ms(), t1;
 	enum ibf_msg msg = IBF_ENGINE;
-	enum ftr_status st = ftr_tables_new(gen->fabric, false, &t, err);
+	enum ftr_status st = compute(e, gen, &r, err);
 
-	if (!st)
-		st = e->ops->route(gen->shape, team(e->plugin), t, NULL, err);
 	t1 = ibf_now_ms();
 	ms->route = t1 - t0;
 	if (!st) {
 		msg = IBF_CHECK;
-		st = ibf_verify(e, gen, t, &res->unserved, err);
+		st = ibf_verify(e, gen, &r, &res->unserved, err);
 		t0 = ibf_now_ms();
 		ms->check = t0 - t1;
 	}
 	if (!st) {
 		msg = IBF_COMMIT;
-		st = ibf_commit(e->plugin, gen->fabric, t, &res->changes,
+		st = ibf_commit(e->plugin, gen->fabric, r.t, &res->changes,
 				err);
 		ms->commit = ibf_now_ms() - t0;
 	}
-	ftr_tables_free(t);
+	res->root = r.stats.root;
+	res->detours = r.stats.detours;
+	ftr_tables_free(r.t);
+	free(r.stats.order);
 	return st ? refuse(e, msg, err) : FTR_OK;
 }
 

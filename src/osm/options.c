@@ -13,6 +13,7 @@
 
 #include "core/core.h"
 #include "osm/options.h"
+#include <ftr/engine.h>
 #include <ftr/shape.h>
 
 #define PLUGIN_WORD "ibfattree"
@@ -21,6 +22,10 @@
 static const char *const off_on[] = { "off", "on", NULL };
 static const char *const leaf_orders[] = {
 	[FTR_LEAF_BY_GUID] = "guid", [FTR_LEAF_BY_NAME] = "name", NULL
+};
+
+static const char *const sftree_modes[] = {
+	[FTR_SFTREE_INVERTED] = "inverted", [FTR_SFTREE_PAPER] = "paper", NULL
 };
 
 #define FIELD(f) .offset = offsetof(struct ibf_options, f)
@@ -40,6 +45,11 @@ const struct ibf_option ibf_option_table[] = {
 		 "dump_files_dir after every routing: on or off." },
 	{ .name = "log_samples", FIELD(log_samples), .max = 16, .def = 3,
 	  .doc = "How many unreachable pairs a warning names." },
+	{ .name = "sftree_mode", FIELD(sftree_mode), .words = sftree_modes,
+	  .def = FTR_SFTREE_INVERTED,
+	  .doc = "How the engine sftree connects switches: inverted (always complete,\n"
+		 "free of credit loops on any fabric), or paper (the published\n"
+		 "algorithms to the letter, for comparison only)." },
 	{ .name = NULL }
 };
 

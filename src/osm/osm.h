@@ -39,12 +39,19 @@ struct ibf_generation {
 	uint8_t *mcast_able;	/* [n_sw] the switch supports multicast */
 };
 
+/* Tables with what the engine says of them. */
+struct ibf_routes {
+	struct ftr_tables *t;
+	struct ftr_route_opts opts;
+	struct ftr_route_stats stats;	/* stats.order is ours */
+};
+
 /* Per routing: milliseconds and counts for the one line that is logged. */
 struct ibf_timing {
 	double snapshot, shape, route, check, commit;
 };
 
-/* (source, LID) pairs that the cabling leaves without an up/down path. */
+/* (source, LID) pairs that are left without a path for good reason. */
 struct ibf_unserved {
 	uint64_t hosts;		/* host to host */
 	uint64_t mixed;		/* host to switch, switch to host */
@@ -103,7 +110,7 @@ enum ftr_status ibf_snapshot(struct ibf_plugin *p, struct ftr_fabric **out,
 /* verify.c: the verdict on computed tables; FTR_REFUSED with the reason. */
 enum ftr_status ibf_verify(struct ibf_engine *e,
 			   const struct ibf_generation *gen,
-			   const struct ftr_tables *t, struct ibf_unserved *un,
+			   const struct ibf_routes *r, struct ibf_unserved *un,
 			   struct ftr_err *err) FTR_MUST_USE;
 
 /* commit.c: nothing is written unless everything fits. */

@@ -11,7 +11,8 @@
  * of 0, a LID that its own table gives to another port, a host whose switch did
  * not answer.  Such an object stays in the fabric without a LID, so the rest
  * routes; it is counted.  Names are
- * print_desc, which OpenSM has sent through the node-name-map.
+ * print_desc, which OpenSM has sent through the node-name-map, but for
+ * Aggregation Nodes.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -181,11 +182,24 @@ static enum ftr_status add_sw_cables(struct snap *s, const osm_switch_t *sw,
 	return FTR_OK;
 }
 
+/* The name that the node-name-map gives, but not to an Aggregation Node: what
+ * it is is told by its own description only.  raw: room for that. */
+static const char *end_name(const osm_node_t *node,
+			    char raw[IB_NODE_DESCRIPTION_SIZE + 1])
+{
+	struct ftr_endport ep = { .type = FTR_NODE_CA, .name = raw };
+
+	memcpy(raw, node->node_desc.description, IB_NODE_DESCRIPTION_SIZE);
+	raw[IB_NODE_DESCRIPTION_SIZE] = '\0';
+	return ftr_ep_is_aggregation(&ep) ? raw : node->print_desc;
+}
+
 static enum ftr_status add_end_port(struct snap *s, const osm_port_t *port,
 				    struct ftr_err *err)
 {
 	const osm_node_t *node = port->p_node;
 	const osm_physp_t *p = port->p_physp, *r = usable_remote(p);
+	char raw[IB_NODE_DESCRIPTION_SIZE + 1];
 	ftr_lid lid;
 	enum ftr_status st;
 
@@ -206,7 +220,7 @@ static enum ftr_status add_end_port(struct snap *s, const osm_port_t *port,
 				     cl_ntoh64(osm_node_get_node_guid(node)),
 				     cl_ntoh64(port->guid), p->port_num, lid,
 				     lid ? osm_physp_get_lmc(p) : 0,
-				     node->print_desc, err);
+				     end_name(node, raw), err);
 	if (st == FTR_INVAL) {
 		skip(s, "%s", err->msg);
 		return FTR_OK;

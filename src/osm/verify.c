@@ -4,9 +4,11 @@
  *
  * The checker walks every path and knows nothing of the engine.  Refused are:
  * anything that does not end at a clean hole, a turn up after down, a cycle of
- * channel dependencies, and a hole between two hosts that the shape's costs
- * call reachable.  What the cabling cannot serve up and down is a warning: the
- * rest is routed, because a failing engine would stop the whole subnet.
+ * channel dependencies, and a hole between two hosts where the engine promises
+ * a path: where the shape's costs call them reachable or, if the engine is a
+ * complete one, where any cabling joins them.  What is beyond the promise is a
+ * warning: the rest is routed, because a failing engine would stop the whole
+ * subnet.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -81,19 +83,57 @@ static struct tally *tally_new(const struct ftr_fabric *f)
 	return y;
 }
 
-/* Pairs that the shape's own costs give no path. */
-static void count_unserved(const struct ftr_shape *sh, const struct tally *y,
-			   uint64_t *end_ports, struct ibf_unserved *out)
+/* What the engine promises. */
+struct promise {
+	const struct ftr_shape *sh;
+	uint32_t *island;	/* [n_sw]; NULL: costs decide */
+};
+
+static enum ftr_status promise_init(struct promise *p,
+				    const struct ftr_shape *sh, bool complete,
+				    struct ftr_err *err)
 {
 	const struct ftr_fabric *f = sh->f;
 
-	for (ftr_sw s = 0; s < f->n_sw; s++) {
-		const uint8_t *cost = ftr_shape_cost(sh, s);
+	p->sh = sh;
+	p->island = NULL;
+	if (!complete)
+		return FTR_OK;
+	p->island = ftr_calloc(f->n_sw, sizeof(*p->island));
+	if (!p->island)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the check");
+	ftr_uf_init(p->island, f->n_sw);
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (unsigned int n = 1; n <= f->sw[s].n_ports; n++) {
+			const struct ftr_swport *port =
+				ftr_fabric_port(f, s, (ftr_port)n);
 
+			if (port->peer_kind == FTR_PEER_SW)
+				ftr_uf_union(p->island, s, port->peer);
+		}
+	return FTR_OK;
+}
+
+static bool promised(const struct promise *p, ftr_sw from, uint32_t col)
+{
+	if (p->island)
+		return ftr_uf_find(p->island, from) ==
+		       ftr_uf_find(p->island, p->sh->col_sw[col]);
+	return ftr_shape_cost(p->sh, from)[col] != FTR_COST_INF;
+}
+
+/* Pairs beyond the promise. */
+static void count_unserved(const struct promise *p, const struct tally *y,
+			   uint64_t *end_ports, struct ibf_unserved *out)
+{
+	const struct ftr_shape *sh = p->sh;
+	const struct ftr_fabric *f = sh->f;
+
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		for (uint32_t c = 0; c < f->n_sw; c++) {
 			ftr_sw to = sh->col_sw[c];
 
-			if (cost[c] != FTR_COST_INF)
+			if (promised(p, s, c))
 				continue;
 			*end_ports += (uint64_t)y[s].sources * y[to].lids;
 			out->hosts += (uint64_t)y[s].hosts * y[to].host_lids;
@@ -107,22 +147,20 @@ static void count_unserved(const struct ftr_shape *sh, const struct tally *y,
 
 /* Some pairs of switches without a path, by name: both with hosts if there are
  * such, else one. */
-static void sample_pairs(const struct ftr_shape *sh, const struct tally *y,
+static void sample_pairs(const struct promise *p, const struct tally *y,
 			 bool both, int left, char *text, size_t size)
 {
-	const struct ftr_fabric *f = sh->f;
+	const struct ftr_fabric *f = p->sh->f;
 	size_t n = 0;
 
 	text[0] = '\0';
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
-		const uint8_t *cost = ftr_shape_cost(sh, s);
-
 		for (uint32_t c = 0; c < f->n_sw; c++) {
-			ftr_sw to = sh->col_sw[c];
+			ftr_sw to = p->sh->col_sw[c];
 			unsigned int ends = (y[s].hosts != 0) +
 					    (y[to].host_lids != 0);
 
-			if (cost[c] != FTR_COST_INF || ends < 1u + both)
+			if (ends < 1u + both || promised(p, s, c))
 				continue;
 			if (!left-- || n >= size)
 				return;
@@ -133,28 +171,30 @@ static void sample_pairs(const struct ftr_shape *sh, const struct tally *y,
 	}
 }
 
-static void warn_unserved(struct ibf_engine *e, const struct ftr_shape *sh,
+static void warn_unserved(struct ibf_engine *e, const struct promise *p,
 			  const struct tally *y, const struct ibf_unserved *un)
 {
 	char sample[1024];
 
 	if (!un->hosts && !un->mixed)
 		return;
-	sample_pairs(sh, y, un->hosts != 0, e->plugin->opt.log_samples, sample,
+	sample_pairs(p, y, un->hosts != 0, e->plugin->opt.log_samples, sample,
 		     sizeof(sample));
 	ibf_log(e->plugin, IBF_UNREACHABLE,
 		"%s: the cabling leaves %" PRIu64 " pairs of hosts and %" PRIu64
-		" pairs of a host and a switch without an up/down path; all others are routed%s",
-		e->ops->name, un->hosts, un->mixed, sample);
+		" pairs of a host and a switch without %s path; all others are routed%s",
+		e->ops->name, un->hosts, un->mixed,
+		p->island ? "any" : "an up/down", sample);
 }
 
 /* Name an entry that is empty although the costs of its switch promise a path
  * to the host; there is one if a host pair is not reached for no reason. */
-static enum ftr_status refuse_hole(const struct ftr_shape *sh,
+static enum ftr_status refuse_hole(const struct promise *p,
 				   const struct ftr_tables *t,
 				   uint64_t pairs, uint64_t allowed,
 				   struct ftr_err *err)
 {
+	const struct ftr_shape *sh = p->sh;
 	const struct ftr_fabric *f = sh->f;
 	const struct ftr_endport *to = NULL;
 	ftr_sw s;
@@ -164,8 +204,7 @@ static enum ftr_status refuse_hole(const struct ftr_shape *sh,
 			const struct ftr_endport *ep = &f->ep[e];
 
 			if (ep->sw != FTR_SW_NONE && ep->lid &&
-			    ftr_shape_cost(sh, s)[sh->col[ep->sw]] !=
-			    FTR_COST_INF &&
+			    promised(p, s, sh->col[ep->sw]) &&
 			    ftr_tables_get(t, s, ep->lid) == FTR_PORT_NONE)
 				to = ep;
 		}
@@ -180,12 +219,12 @@ static enum ftr_status refuse_hole(const struct ftr_shape *sh,
 			to ? to->lid : 0, to ? to->name : "?");
 }
 
-static enum ftr_status judge(const struct ibf_generation *gen,
+static enum ftr_status judge(const struct promise *p,
 			     const struct ftr_tables *t,
 			     const struct ftr_check_report *r,
 			     uint64_t allowed, struct ftr_err *err)
 {
-	const struct ftr_fabric *f = gen->fabric;
+	const struct ftr_fabric *f = p->sh->f;
 
 	for (int i = FTR_FIND_DEAD_PORT; i < FTR_N_FINDINGS; i++)
 		if (r->found[i])
@@ -201,20 +240,23 @@ static enum ftr_status judge(const struct ibf_generation *gen,
 				"the computed tables were not checked for credit loops");
 	if (r->bad[FTR_CHECK_HOST_HOST] <= allowed)
 		return FTR_OK;
-	return refuse_hole(gen->shape, t, r->bad[FTR_CHECK_HOST_HOST], allowed,
+	return refuse_hole(p, t, r->bad[FTR_CHECK_HOST_HOST], allowed,
 			   err);
 }
 
 enum ftr_status ibf_verify(struct ibf_engine *e,
 			   const struct ibf_generation *gen,
-			   const struct ftr_tables *t, struct ibf_unserved *un,
-			   struct ftr_err *err)
+			   const struct ibf_routes *routes,
+			   struct ibf_unserved *un, struct ftr_err *err)
 {
+	const struct ftr_route_stats *stats = &routes->stats;
 	struct ftr_check_opts opts = {
-		.rank = gen->shape->rank, .switch_sources = true
+		.rank = stats->order_known ? stats->order : NULL,
+		.switch_sources = true
 	};
 	struct ftr_check_report *r = ftr_calloc(1, sizeof(*r));
 	struct tally *y = tally_new(gen->fabric);
+	struct promise p = { 0 };
 	uint64_t end_ports = 0;
 	enum ftr_status st;
 
@@ -222,18 +264,22 @@ enum ftr_status ibf_verify(struct ibf_engine *e,
 	if (!r || !y)
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for the check");
 	else
-		st = ftr_check_tables(gen->fabric, t, &opts, e->plugin->team,
-				      r, err);
+		st = promise_init(&p, gen->shape,
+				  e->ops->complete(&routes->opts), err);
+	if (!st)
+		st = ftr_check_tables(gen->fabric, routes->t, &opts,
+				      e->plugin->team, r, err);
 	if (!st) {
-		count_unserved(gen->shape, y, &end_ports, un);
-		st = judge(gen, t, r, end_ports, err);
+		count_unserved(&p, y, &end_ports, un);
+		st = judge(&p, routes->t, r, end_ports, err);
 	}
 	if (!st) {
 		for (int i = 0; i < FTR_N_CHECK_CLASSES; i++)
 			un->others += r->bad[i];
 		un->others -= FTR_MIN(un->others, un->hosts + un->mixed);
-		warn_unserved(e, gen->shape, y, un);
+		warn_unserved(e, &p, y, un);
 	}
+	free(p.island);
 	free(y);
 	free(r);
 	return st;

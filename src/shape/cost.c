@@ -7,12 +7,13 @@
  * be shared out over the team.  Ranks are barriers:
  *
  *	ascending	down[s] = min over switches g below: down[g] + 1
- *	descending	cost[s] = down[s] where finite,
- *				  else min over switches g above: cost[g] + 1
+ *	descending	must[s] = some switch g above has cost[g] > down[s]
+ *			cost[s] = must[s] ? down[s]
+ *				: min(down[s], min over g above: cost[g] + 1)
  *
- * A finite down-cost stands even where a way up would be shorter: see the
- * deviation in <ftr/shape.h>.  Rows are bytes, one per column, and worked on
- * many columns at a time.  O(E L), two passes.
+ * must is explained with the deviation in <ftr/shape.h>; nobody keeps it, for
+ * whoever needs it has the rows above at hand.  Rows are bytes, one per
+ * column, and worked on many columns at a time.  O(E L), two passes.
  */
 #include <string.h>
 
@@ -25,6 +26,7 @@ struct costing {
 	const struct shaping *z;
 	const ftr_sw *list;	/* switches of the rank being worked on */
 	uint8_t *cost, *down;
+	uint8_t *must;		/* a row for each worker */
 	size_t stride;
 };
 
@@ -41,11 +43,14 @@ static void pull_down(void *ctx, unsigned int worker, uint32_t begin,
 
 		memset(row, FTR_COST_INF, c->stride);
 		row[sh->col[s]] = 0;
-		for (uint32_t g = sh->group_first[s] + sh->n_up[s];
-		     g < sh->group_first[s + 1]; g++)
-			bytes_relax(row, c->down +
-				    sh->groups[g].remote * c->stride,
+		for (uint32_t k = 0; k < sh->n_down[s]; k++) {
+			const struct ftr_group *g =
+				&sh->groups[sh->group_first[s] + sh->n_up[s] +
+					    k];
+
+			bytes_relax(row, c->down + g->remote * c->stride,
 				    c->stride);
+		}
 	}
 }
 
@@ -54,21 +59,25 @@ static void pull_cost(void *ctx, unsigned int worker, uint32_t begin,
 {
 	const struct costing *c = ctx;
 	const struct ftr_shape *sh = c->z->sh;
+	uint8_t *must = c->must + worker * c->stride;
 
-	(void)worker;
 	for (uint32_t i = begin; i < end; i++) {
 		ftr_sw s = c->list[i];
 		uint8_t *row = c->cost + s * c->stride;
+		const uint8_t *down = c->down + s * c->stride;
 
 		memset(row, FTR_COST_INF, c->stride);
+		memset(must, 0, c->stride);
 		for (uint32_t k = 0; k < sh->n_up[s]; k++) {
 			const struct ftr_group *g =
 				&sh->groups[sh->group_first[s] + k];
+			const uint8_t *above = c->cost + g->remote * c->stride;
 
-			bytes_relax(row, c->cost + g->remote * c->stride,
-				    c->stride);
+			bytes_relax(row, above, c->stride);
+			bytes_flag_less(must, down, above, c->stride);
 		}
-		bytes_prefer(row, c->down + s * c->stride, c->stride);
+		bytes_min(row, down, c->stride);
+		bytes_take(row, down, must, c->stride);
 	}
 }
 
@@ -82,7 +91,7 @@ static void run_rank(struct costing *c, uint32_t r, ftr_team_fn fn)
 
 /* Pi: seed 002 section 3.3.  Ascending ranks, so a switch is final before it
  * is used; the greatest of the products that arrive from below wins. */
-static enum ftr_status dividers(struct shaping *z)
+enum ftr_status shape_dividers(struct shaping *z)
 {
 	const struct ftr_shape *sh = z->sh;
 	uint64_t *pi = ftr_arena_alloc(z->keep, z->f->n_sw, sizeof(*pi));
@@ -117,7 +126,8 @@ enum ftr_status shape_cost(struct shaping *z)
 
 	c.cost = ftr_arena_alloc(z->keep, n, c.stride);
 	c.down = ftr_arena_alloc(z->keep, n, c.stride);
-	if (!c.cost || !c.down)
+	c.must = ftr_arena_alloc(z->scratch, ftr_team_size(z->team), c.stride);
+	if (!c.cost || !c.down || !c.must)
 		return shape_nomem(z);
 	for (uint32_t r = 0; r < sh->n_ranks; r++)
 		run_rank(&c, r, pull_down);
@@ -126,5 +136,5 @@ enum ftr_status shape_cost(struct shaping *z)
 	sh->cost = c.cost;
 	sh->down = c.down;
 	sh->cost_stride = (uint32_t)c.stride;
-	return dividers(z);
+	return FTR_OK;
 }

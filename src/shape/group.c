@@ -25,6 +25,7 @@
 /* A group while it is being ordered. */
 struct draft {
 	struct ftr_group g;
+	enum { ABOVE, BELOW, BESIDE } side;
 	uint32_t plane;
 };
 
@@ -32,8 +33,8 @@ static int draft_cmp(const void *x, const void *y)
 {
 	const struct draft *a = x, *b = y;
 
-	if (a->g.up != b->g.up)
-		return a->g.up ? -1 : 1;
+	if (a->side != b->side)
+		return a->side < b->side ? -1 : 1;
 	if (a->plane != b->plane)
 		return a->plane < b->plane ? -1 : 1;
 	return (a->g.remote > b->g.remote) - (a->g.remote < b->g.remote);
@@ -66,11 +67,11 @@ static uint32_t draft_groups(const struct shaping *z, uint32_t *uf, ftr_sw s,
 		ftr_sw r = z->nbr[k].sw;
 		bool up = z->rank[r] > z->rank[s];
 
-		if (z->rank[r] == z->rank[s])
-			continue;
 		d[n++] = (struct draft){
 			.g = { .remote = r, .first = z->nbr[k].first,
-			       .n = z->nbr[k].cables, .up = up },
+			       .n = z->nbr[k].cables },
+			.side = up ? ABOVE :
+				z->rank[r] < z->rank[s] ? BELOW : BESIDE,
 			.plane = up ? ftr_uf_find(uf, r) : 0,
 		};
 	}
@@ -104,25 +105,15 @@ enum ftr_status shape_group(struct shaping *z)
 {
 	const struct ftr_fabric *f = z->f;
 	struct ftr_shape *sh = z->sh;
-	uint32_t n_groups = 0;
 	uint32_t *uf = ftr_arena_alloc(z->scratch, f->n_sw, sizeof(*uf));
-	uint32_t *first = ftr_arena_zalloc(z->keep, f->n_sw + 1u,
-					   sizeof(*first));
 	uint32_t *n_up = ftr_arena_zalloc(z->keep, f->n_sw, sizeof(*n_up));
+	uint32_t *n_down = ftr_arena_zalloc(z->keep, f->n_sw, sizeof(*n_down));
 	struct ftr_group *groups = ftr_arena_zalloc(
 		z->keep, z->nbr_first[f->n_sw], sizeof(*groups));
 	struct draft draft[FTR_PORT_MAX + 1];
 
-	if (!uf || !first || !n_up || !groups)
+	if (!uf || !n_up || !n_down || !groups)
 		return shape_nomem(z);
-	/* Exact offsets first: groups are filled rank by rank. */
-	for (ftr_sw s = 0; s < f->n_sw; s++) {
-		first[s] = n_groups;
-		for (uint32_t k = z->nbr_first[s]; k < z->nbr_first[s + 1];
-		     k++)
-			n_groups += z->rank[z->nbr[k].sw] != z->rank[s];
-	}
-	first[f->n_sw] = n_groups;
 	ftr_uf_init(uf, f->n_sw);
 	for (uint32_t r = sh->n_ranks; r-- > 0;) {
 		if (r + 1 < sh->n_ranks)
@@ -133,15 +124,18 @@ enum ftr_status shape_group(struct shaping *z)
 			uint32_t n = draft_groups(z, uf, s, draft);
 
 			for (uint32_t k = 0; k < n; k++) {
-				n_up[s] += draft[k].g.up;
-				groups[first[s] + k] = draft[k].g;
+				n_up[s] += draft[k].side == ABOVE;
+				n_down[s] += draft[k].side == BELOW;
+				draft[k].g.pos = k;
+				groups[z->nbr_first[s] + k] = draft[k].g;
 			}
 		}
 	}
 	sh->n_planes = sh->n_ranks > 1 ? count_planes(z, uf) : 0;
 	count_sideways(z);
-	sh->group_first = first;
+	sh->group_first = z->nbr_first;
 	sh->n_up = n_up;
+	sh->n_down = n_down;
 	sh->groups = groups;
 	sh->group_ports = z->nbr_port;
 	return FTR_OK;

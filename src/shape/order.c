@@ -31,7 +31,8 @@
 
 struct leaf_key {
 	ftr_sw sw;
-	const char *name;	/* smallest host name, FTR_LEAF_BY_NAME */
+	const char *name;	/* smallest host name, FTR_LEAF_BY_NAME; else,
+				 * and without hosts, NULL: last */
 };
 
 struct ordering {
@@ -105,7 +106,9 @@ static int base_cmp(const void *x, const void *y)
 {
 	const struct leaf_key *a = x, *b = y;
 
-	if (a->name && b->name) {
+	if (!a->name != !b->name)
+		return a->name ? -1 : 1;
+	if (a->name) {
 		int c = ftr_natural_cmp(a->name, b->name);
 
 		if (c)
@@ -144,6 +147,12 @@ static enum ftr_status base_order(struct ordering *o)
 	return FTR_OK;
 }
 
+/* An empty leaf is ranked high but has its place among the others. */
+static bool below(const struct shaping *z, ftr_sw s, uint32_t l)
+{
+	return z->rank[s] < l || (z->is_leaf[s] && z->is_stub[s]);
+}
+
 /* For every rank l: the first leaf (base order) of the pod of each switch. */
 static enum ftr_status pods(struct ordering *o)
 {
@@ -167,7 +176,7 @@ static enum ftr_status pods(struct ordering *o)
 
 			for (uint32_t k = z->nbr_first[s];
 			     k < z->nbr_first[s + 1]; k++)
-				if (z->rank[z->nbr[k].sw] < l)
+				if (below(z, z->nbr[k].sw, l))
 					ftr_uf_union(uf, s, z->nbr[k].sw);
 		}
 		memset(first, 0xff, n * sizeof(*first));
@@ -181,7 +190,7 @@ static enum ftr_status pods(struct ordering *o)
 		if (l + 2 == z->sh->n_ranks || z->sh->n_ranks == 1) {
 			z->sh->n_pods = 0;
 			for (ftr_sw s = 0; s < n; s++)
-				z->sh->n_pods += z->rank[s] <= l &&
+				z->sh->n_pods += below(z, s, l + 1) &&
 					ftr_uf_find(uf, s) == s;
 		}
 	}

@@ -18,8 +18,13 @@
  *     switch stays up that has an odd leaf among its neighbours.
  *  3. Slim leaves.  A switch of height >= 2 all of whose neighbours belong to
  *     one component of lower switches connects nothing that is not connected
- *     already.  With hosts it is a slim leaf and comes down to height 0;
- *     without, it keeps its height but stands aside when planes are found.
+ *     already.  With end nodes of any kind it is a slim leaf and comes down to
+ *     height 0, but has indices of compute nodes only if it has some (I/O
+ *     nodes on leaves of their own must reach each other).  Without
+ *     end nodes it keeps its height, for it may join what nobody else does
+ *     after many faults, but stands aside when planes are found.  If it is
+ *     cabled as a leaf is, to most of the same switches, it is one in the order
+ *     of leaves: a rack that is switched off keeps its place.
  *  4. Hanging leaves.  A leaf with no neighbour above it, but with leaves
  *     beside it, hangs below those: it is pushed down, step by step.
  *  5. A component in which nobody is above anybody (two switches back to back,
@@ -70,7 +75,7 @@ static enum ftr_status adjacency(struct shaping *z)
 	const struct ftr_fabric *f = z->f;
 	uint32_t n_nbr = 0, n_port = 0;
 
-	z->nbr_first = ftr_arena_alloc(z->scratch, f->n_sw + 1u,
+	z->nbr_first = ftr_arena_alloc(z->keep, f->n_sw + 1u,
 				       sizeof(*z->nbr_first));
 	z->nbr = ftr_arena_alloc(z->scratch, f->n_ports, sizeof(*z->nbr));
 	z->nbr_port = ftr_arena_alloc(z->keep, f->n_ports, 1);
@@ -244,13 +249,48 @@ static void slim_leaves(struct shaping *z, int32_t *height, int32_t top,
 			z->is_stub[s] = one;
 		}
 		for (ftr_sw s = 0; s < z->f->n_sw; s++) {
-			if (height[s] == h && z->is_stub[s] && z->hosts[s]) {
+			if (height[s] == h && z->is_stub[s] && z->ends[s]) {
 				height[s] = 0;
-				z->is_leaf[s] = 1;
+				z->is_leaf[s] = z->hosts[s] != 0;
 				z->is_stub[s] = 0;
 			}
 		}
 	}
+}
+
+/* Does s share more than half of its neighbours, and of theirs, with a leaf
+ * that has hosts?  shared: zero for all switches, and left so. */
+static bool cabled_as_leaf(const struct shaping *z, const int32_t *height,
+			   ftr_sw s, uint32_t *shared)
+{
+	uint32_t own = z->nbr_first[s + 1] - z->nbr_first[s];
+	bool found = false;
+
+	for_each_nbr(z, s, n)
+		for_each_nbr(z, n->sw, l)
+			if (height[l->sw] == 0 && z->hosts[l->sw])
+				shared[l->sw]++;
+	for_each_nbr(z, s, n) {
+		for_each_nbr(z, n->sw, l) {
+			uint32_t all = z->nbr_first[l->sw + 1] -
+				z->nbr_first[l->sw];
+
+			found |= 2 * shared[l->sw] > FTR_MAX(own, all);
+			shared[l->sw] = 0;
+		}
+	}
+	return found;
+}
+
+/* Rule 3, switches without end nodes.  Only leaves with hosts are looked at, so
+ * the order does not matter. */
+static void empty_leaves(struct shaping *z, const int32_t *height,
+			 uint32_t *shared)
+{
+	memset(shared, 0, z->f->n_sw * sizeof(*shared));
+	for (ftr_sw s = 0; s < z->f->n_sw; s++)
+		if (z->is_stub[s])
+			z->is_leaf[s] = cabled_as_leaf(z, height, s, shared);
 }
 
 /* Rule 4.  Breadth-first over leaves from those that have somebody above. */
@@ -358,6 +398,7 @@ static enum ftr_status infer(struct shaping *z, int32_t *height)
 	for (k = 1; raise_round(z, height, k, share); k++)
 		;
 	slim_leaves(z, height, k - 1, tmp);
+	empty_leaves(z, height, tmp);
 	hang_leaves(z, height, queue, seen);
 	flat_components(z, height, depth, queue, tmp);
 	return FTR_OK;
@@ -415,7 +456,7 @@ static enum ftr_status publish(struct shaping *z, const int32_t *height)
 	}
 	n_ranks = min <= max ? (uint32_t)(max - min) + 1 : 1;
 	if (n_ranks > MAX_RANKS)
-		return ftr_fail(z->err, FTR_LIMIT, "the fabric has %u ranks of switches, more than %u",
+		return ftr_fail(z->err, FTR_SHAPE, "the fabric has %u ranks of switches, more than %u",
 				n_ranks, MAX_RANKS);
 	z->rank = ftr_arena_alloc(z->keep, f->n_sw, 1);
 	z->by_rank = ftr_arena_alloc(z->scratch, f->n_sw, sizeof(*z->by_rank));

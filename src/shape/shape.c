@@ -42,10 +42,33 @@ static bool listed(const uint64_t *list, uint32_t n, uint64_t guid)
 	return bsearch(&guid, list, n, sizeof(*list), u64_cmp) != NULL;
 }
 
+/* Count hosts by the lists; false: there are none. */
+static bool count_hosts(struct shaping *z, const uint64_t *cn, uint32_t n_cn,
+			const uint64_t *io, uint32_t n_io)
+{
+	const struct ftr_fabric *f = z->f;
+	bool any = false;
+
+	for (ftr_ep e = 0; e < f->n_ep; e++) {
+		const struct ftr_endport *p = &f->ep[e];
+
+		if (p->sw == FTR_SW_NONE || p->type != FTR_NODE_CA ||
+		    ftr_ep_is_aggregation(p))
+			continue;
+		z->ep_host[e] = n_cn ? listed(cn, n_cn, p->guid) :
+			!listed(io, n_io, p->guid);
+		z->hosts[p->sw] += z->ep_host[e];
+		any |= z->ep_host[e];
+	}
+	return any;
+}
+
 /*
  * Which end ports are hosts.  A list of compute nodes decides if given; else
  * every channel adapter counts but for I/O nodes and Aggregation Nodes.
- * Routers never do.
+ * Routers never do.  A list that names no port of the fabric (node GUIDs in
+ * place of port GUIDs, or all of them are switched off) would leave a tree
+ * without leaves: it is not used, and the shape says so.
  */
 enum ftr_status shape_hosts(struct shaping *z)
 {
@@ -55,19 +78,16 @@ enum ftr_status shape_hosts(struct shaping *z)
 
 	z->ep_host = ftr_arena_zalloc(z->scratch, f->n_ep, 1);
 	z->hosts = ftr_arena_zalloc(z->scratch, f->n_sw, sizeof(*z->hosts));
-	if (!cn_list || !io_list || !z->ep_host || !z->hosts)
+	z->ends = ftr_arena_zalloc(z->scratch, f->n_sw, sizeof(*z->ends));
+	if (!cn_list || !io_list || !z->ep_host || !z->hosts || !z->ends)
 		return shape_nomem(z);
-	for (ftr_ep e = 0; e < f->n_ep; e++) {
-		const struct ftr_endport *p = &f->ep[e];
-		bool host;
-
-		if (p->sw == FTR_SW_NONE || p->type != FTR_NODE_CA ||
-		    ftr_ep_is_aggregation(p))
-			continue;
-		host = cn->n ? listed(cn_list, cn->n, p->guid) :
-			!listed(io_list, io->n, p->guid);
-		z->ep_host[e] = host;
-		z->hosts[p->sw] += host;
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		if (f->ep[e].sw != FTR_SW_NONE &&
+		    !ftr_ep_is_aggregation(&f->ep[e]))
+			z->ends[f->ep[e].sw]++;
+	if (!count_hosts(z, cn_list, cn->n, io_list, io->n) && cn->n) {
+		z->sh->cn_unknown = true;
+		count_hosts(z, NULL, 0, io_list, io->n);
 	}
 	return FTR_OK;
 }
@@ -76,6 +96,7 @@ static enum ftr_status build(struct shaping *z)
 {
 	enum ftr_status (*const step[])(struct shaping *) = {
 		shape_hosts, shape_rank, shape_group, shape_order, shape_cost,
+		shape_dividers,
 	};
 
 	for (size_t i = 0; i < FTR_ARRAY_LEN(step); i++) {

@@ -6,7 +6,7 @@
  *	rank	adjacency, leaf switches, ranks
  *	group	port groups in agreed order, planes
  *	order	pods, columns, destinations and their index d
- *	cost	cost, down-cost, dividers
+ *	cost	cost, down-cost; dividers
  *
  * struct shaping carries the work; what stays goes into the shape's arena,
  * the rest into a scratch arena that dies at the end.
@@ -35,7 +35,8 @@ struct shaping {
 
 	uint8_t *ep_host;		/* [n_ep] the end port counts as host */
 	uint32_t *hosts;		/* [n_sw] end ports that count */
-	uint32_t *nbr_first;		/* [n_sw + 1] */
+	uint32_t *ends;			/* [n_sw] all but Aggregation Nodes */
+	uint32_t *nbr_first;		/* [n_sw + 1], published as group_first */
 	struct nbr *nbr;
 	ftr_port *nbr_port;		/* published as group_ports */
 	uint8_t *is_leaf;		/* [n_sw] leaf switch (has hosts, low) */
@@ -50,6 +51,7 @@ enum ftr_status shape_rank(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_group(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_order(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_cost(struct shaping *z) FTR_MUST_USE;
+enum ftr_status shape_dividers(struct shaping *z) FTR_MUST_USE;
 
 /* FTR_NOMEM with the one text for it. */
 enum ftr_status shape_nomem(struct shaping *z);

@@ -10,7 +10,7 @@
 
 #include "lib/draw.h"
 
-#define MAX_SW 128
+#define MAX_SW 320
 #define PORTS 200
 
 struct drawing {

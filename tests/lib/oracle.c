@@ -53,27 +53,33 @@ void oracle_seed_costs(const struct ftr_shape *sh, unsigned int *out)
 							out[s * n + l] + 1;
 }
 
-/* One relaxation of everything; false when nothing changed. */
-static bool relax(const struct ftr_shape *sh, unsigned int *to,
-		  const unsigned int *down, bool up)
+/* One relaxation of the down-costs; false when nothing changed. */
+static bool relax_down(const struct ftr_shape *sh, unsigned int *down)
 {
 	uint32_t n = sh->f->n_sw;
 	bool changed = false;
 
 	for (ftr_sw s = 0; s < n; s++)
-		for (ftr_sw t = 0; t < n; t++) {
-			if (up ? !above(sh, t, s) : !above(sh, s, t))
-				continue;
-			for (ftr_sw l = 0; l < n; l++) {
-				if (up && down[s * n + l] != ORACLE_INF)
+		for (ftr_sw t = 0; t < n; t++)
+			for (ftr_sw l = 0; above(sh, s, t) && l < n; l++) {
+				if (down[t * n + l] + 1 >= down[s * n + l])
 					continue;
-				if (to[t * n + l] + 1 >= to[s * n + l])
-					continue;
-				to[s * n + l] = to[t * n + l] + 1;
+				down[s * n + l] = down[t * n + l] + 1;
 				changed = true;
 			}
-		}
 	return changed;
+}
+
+/* Does some switch above s come down to it on its way to l? */
+static bool must_go_down(const struct ftr_shape *sh, const unsigned int *cost,
+			 const unsigned int *down, ftr_sw s, ftr_sw l)
+{
+	uint32_t n = sh->f->n_sw;
+
+	for (ftr_sw t = 0; t < n; t++)
+		if (above(sh, t, s) && down[s * n + l] < cost[t * n + l])
+			return true;
+	return false;
 }
 
 void oracle_costs(const struct ftr_shape *sh, unsigned int *cost,
@@ -85,11 +91,21 @@ void oracle_costs(const struct ftr_shape *sh, unsigned int *cost,
 		down[i] = ORACLE_INF;
 	for (ftr_sw l = 0; l < n; l++)
 		down[l * n + l] = 0;
-	while (relax(sh, down, down, false))
+	while (relax_down(sh, down))
 		;
 	memcpy(cost, down, n * n * sizeof(*cost));
-	while (relax(sh, cost, down, true))
-		;
+	for (unsigned int r = sh->n_ranks; r-- > 0;)
+		for (ftr_sw s = 0; s < n; s++)
+			for (ftr_sw l = 0; sh->rank[s] == r && l < n; l++) {
+				unsigned int *c = &cost[s * n + l];
+
+				if (must_go_down(sh, cost, down, s, l))
+					continue;
+				for (ftr_sw t = 0; t < n; t++)
+					if (above(sh, t, s) &&
+					    cost[t * n + l] + 1 < *c)
+						*c = cost[t * n + l] + 1;
+			}
 }
 
 static uint32_t n_above(const struct ftr_shape *sh, ftr_sw s)
@@ -146,26 +162,27 @@ static ftr_sw plane(const struct ftr_shape *sh, ftr_sw s, unsigned int low)
 	return least;
 }
 
-/* C of equation (1), in order. */
+/* C of equation (1), in order: those above by plane, then those below. */
 static unsigned int candidates(const struct ftr_shape *sh,
 			       const unsigned int *cost,
 			       const unsigned int *down, ftr_sw s, ftr_sw l,
 			       ftr_sw *c)
 {
-	uint32_t n = sh->f->n_sw;
-	bool goes_down = down[s * n + l] != ORACLE_INF;
-	ftr_sw key[256];
+	uint32_t n = sh->f->n_sw, mine = cost[s * n + l];
+	bool must = must_go_down(sh, cost, down, s, l);
+	uint64_t key[256];
 	unsigned int m = 0;
 
 	for (ftr_sw t = 0; t < n; t++) {
 		unsigned int i;
-		ftr_sw k;
+		uint64_t k;
 
-		if (goes_down ? !(above(sh, s, t) &&
-				  down[t * n + l] < down[s * n + l]) :
-		    !(above(sh, t, s) && cost[t * n + l] < cost[s * n + l]))
+		if (above(sh, t, s) && !must && cost[t * n + l] < mine)
+			k = plane(sh, t, sh->rank[s] + 1u);
+		else if (above(sh, s, t) && down[t * n + l] < mine)
+			k = (uint64_t)1 << 32;
+		else
 			continue;
-		k = goes_down ? 0 : plane(sh, t, sh->rank[s] + 1u);
 		for (i = m++; i > 0 && key[i - 1] > k; i--) {
 			key[i] = key[i - 1];
 			c[i] = c[i - 1];

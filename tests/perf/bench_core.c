@@ -79,8 +79,8 @@ static void repeat(const struct ftr_fabric *f, struct ftr_team *team,
 
 		must(ftr_shape_new(f, NULL, team, &sh, &err), &err);
 		b = now_ms();
-		must(ftr_engine_find("dmodc")->route(sh, team, t, NULL, &err),
-		     &err);
+		must(ftr_engine_find("dmodc")->route(sh, NULL, team, t, NULL,
+						     &err), &err);
 		c = now_ms();
 		v->shape[i] = b - a;
 		v->route[i] = c - b;

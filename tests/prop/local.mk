@@ -1,9 +1,15 @@
 # Property tests over random fabrics; FTR_SEED replays, FTR_RUNS scales.
 if HAVE_CHECK
-libftrtest_la_SOURCES += tests/lib/oracle.c tests/lib/oracle.h
+libftrtest_la_SOURCES += tests/lib/oracle.c tests/lib/oracle.h \
+	tests/lib/trees.c tests/lib/trees.h
 
 check_PROGRAMS += tests/prop/test_dmodc
 tests_prop_test_dmodc_SOURCES = tests/prop/test_dmodc.c
 tests_prop_test_dmodc_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_prop_test_dmodc_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+
+check_PROGRAMS += tests/prop/test_sftree
+tests_prop_test_sftree_SOURCES = tests/prop/test_sftree.c
+tests_prop_test_sftree_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_sftree_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 endif

@@ -16,22 +16,9 @@
 #include "core/core.h"
 #include "lib/draw.h"
 #include "lib/oracle.h"
+#include "lib/trees.h"
 
 static struct ftr_err err;
-
-static uint64_t first_seed(void)
-{
-	const char *s = getenv("FTR_SEED");
-
-	return s ? strtoull(s, NULL, 0) : 1;
-}
-
-static unsigned int runs(unsigned int n)
-{
-	const char *s = getenv("FTR_RUNS");
-
-	return s ? n * (unsigned int)atoi(s) : n;
-}
 
 /* A fabric with its shape and tables. */
 struct routed {
@@ -47,9 +34,10 @@ static void route(struct routed *r, const struct ftr_shape_opts *opts,
 	ck_assert_msg(!ftr_shape_new(r->f, opts, team, &r->sh, &err), "%s",
 		      err.msg);
 	ck_assert(!ftr_tables_new(r->f, false, &r->t, &err));
+	memset(&r->stats, 0, sizeof(r->stats));
 	memset(r->t->lft, 0x55, (size_t)r->t->n_sw * r->t->stride);
-	ck_assert_msg(!ftr_engine_find("dmodc")->route(r->sh, team, r->t,
-						       &r->stats, &err),
+	ck_assert_msg(!ftr_engine_find("dmodc")->route(r->sh, NULL, team,
+						       r->t, &r->stats, &err),
 		      "%s", err.msg);
 }
 
@@ -58,85 +46,6 @@ static void unroute(struct routed *r)
 	ftr_tables_free(r->t);
 	ftr_shape_free(r->sh);
 	ftr_fabric_free(r->f);
-}
-
-/* ---- random trees ------------------------------------------------------ */
-
-static uint32_t draw_one(struct ftr_rng *r, const uint32_t *from, uint32_t n)
-{
-	return from[ftr_rng_below(r, n)];
-}
-
-/* A small PGFT; full: as many cables up as down on every level. */
-static void random_pgft(struct ftr_rng *r, struct ftr_pgft *g, bool full,
-			uint32_t max_sw)
-{
-	static const uint32_t few[] = { 1, 2, 3, 4 }, one[] = { 1, 1, 1, 2 };
-
-	for (;;) {
-		uint64_t n_sw = 0;
-
-		*g = (struct ftr_pgft){ .h = 2 + ftr_rng_below(r, 3) };
-		for (unsigned int i = 0; i < g->h; i++) {
-			g->m[i] = 1 + draw_one(r, few, 4);
-			g->w[i] = i ? draw_one(r, few, 4) : 1;
-			g->p[i] = i ? draw_one(r, one, 4) : 1;
-		}
-		for (unsigned int i = 0; full && i + 1 < g->h; i++) {
-			/* cables up of level i + 1 = cables down of it */
-			uint32_t ports = g->m[i] * g->p[i];
-
-			g->p[i + 1] = ports % g->p[i + 1] ? 1 : g->p[i + 1];
-			g->w[i + 1] = ports / g->p[i + 1];
-		}
-		for (unsigned int l = 1; l <= g->h; l++) {
-			uint64_t n = 1;
-
-			for (unsigned int i = 0; i < g->h; i++)
-				n *= i < l ? g->w[i] : g->m[i];
-			n_sw += n;
-		}
-		if (n_sw <= max_sw)
-			return;
-	}
-}
-
-static struct ftr_fabric *grow(const struct ftr_pgft *g, uint64_t seed,
-			       unsigned int lmc)
-{
-	struct ftr_gen_opts o = {
-		.seed = seed, .random_guids = true, .random_ports = true,
-		.random_lids = true, .lmc = lmc,
-	};
-	struct ftr_fabric *f;
-
-	ck_assert_msg(!ftr_gen_pgft(g, &o, &f, &err), "%s", err.msg);
-	return f;
-}
-
-/* Damage f by up to one in three of its cables, some switches and hosts. */
-static struct ftr_fabric *hurt(struct ftr_fabric *f, struct ftr_rng *r)
-{
-	struct ftr_damage d = {
-		.seed = ftr_rng_next(r),
-		.links = ftr_rng_below(r, f->n_sw_links / 3 + 1),
-		.hosts = ftr_rng_below(r, f->n_ep / 4 + 1),
-	};
-	struct ftr_fabric *out;
-	uint32_t bare = 0;
-
-	for (ftr_sw s = 0; s < f->n_sw; s++) {
-		bool has = false;
-
-		for (ftr_ep e = 0; e < f->n_ep; e++)
-			has |= f->ep[e].sw == s;
-		bare += !has;
-	}
-	if (bare > 2)
-		d.switches = ftr_rng_below(r, bare / 3 + 1);
-	ck_assert_msg(!ftr_gen_damage(f, &d, &out, &err), "%s", err.msg);
-	ftr_fabric_free(f);
-	return out;
 }
 
 /* ---- the oracle -------------------------------------------------------- */
@@ -241,18 +150,18 @@ static void against_oracle(struct routed *r, uint64_t seed)
 
 START_TEST(trees_equal_the_oracle)
 {
-	uint64_t seed = first_seed();
+	uint64_t seed = trees_first_seed();
 
-	for (unsigned int i = 0; i < runs(1500); i++, seed++) {
+	for (unsigned int i = 0; i < trees_runs(1500); i++, seed++) {
 		struct routed r;
 		struct ftr_rng rng;
 		struct ftr_pgft g;
 
 		ftr_rng_seed(&rng, seed);
-		random_pgft(&rng, &g, false, 40);
-		r.f = grow(&g, seed, i % 5 == 0);
+		trees_random_pgft(&rng, &g, false, 40);
+		r.f = trees_grow(&g, seed, i % 5 == 0);
 		if (i % 3)
-			r.f = hurt(r.f, &rng);
+			r.f = trees_hurt(r.f, &rng, 33);
 		route(&r, NULL, NULL);
 		against_oracle(&r, seed);
 		unroute(&r);
@@ -262,9 +171,9 @@ END_TEST
 
 START_TEST(any_graph_equals_the_oracle)
 {
-	uint64_t seed = first_seed();
+	uint64_t seed = trees_first_seed();
 
-	for (unsigned int i = 0; i < runs(700); i++, seed++) {
+	for (unsigned int i = 0; i < trees_runs(700); i++, seed++) {
 		struct routed r;
 		struct ftr_rng rng;
 		uint32_t n;
@@ -284,9 +193,9 @@ END_TEST
 /* Procedure 1 to the letter gives the same costs on damaged PGFTs. */
 START_TEST(costs_equal_the_seed)
 {
-	uint64_t seed = first_seed();
+	uint64_t seed = trees_first_seed();
 
-	for (unsigned int i = 0; i < runs(300); i++, seed++) {
+	for (unsigned int i = 0; i < trees_runs(300); i++, seed++) {
 		struct routed r;
 		struct ftr_rng rng;
 		struct ftr_pgft g;
@@ -294,8 +203,8 @@ START_TEST(costs_equal_the_seed)
 		uint32_t n;
 
 		ftr_rng_seed(&rng, seed);
-		random_pgft(&rng, &g, false, 40);
-		r.f = hurt(grow(&g, seed, 0), &rng);
+		trees_random_pgft(&rng, &g, false, 40);
+		r.f = trees_hurt(trees_grow(&g, seed, 0), &rng, 33);
 		route(&r, NULL, NULL);
 		n = r.f->n_sw;
 		want = malloc(n * n * sizeof(*want));
@@ -364,9 +273,9 @@ static uint32_t worst_shift(const struct routed *r, const struct order *o)
 
 START_TEST(shifts_do_not_collide)
 {
-	uint64_t seed = first_seed();
+	uint64_t seed = trees_first_seed();
 
-	for (unsigned int i = 0; i < runs(250); i++, seed++) {
+	for (unsigned int i = 0; i < trees_runs(250); i++, seed++) {
 		struct routed r;
 		struct ftr_rng rng;
 		struct ftr_pgft g;
@@ -376,8 +285,8 @@ START_TEST(shifts_do_not_collide)
 		uint32_t worst;
 
 		ftr_rng_seed(&rng, seed);
-		random_pgft(&rng, &g, true, 120);
-		r.f = grow(&g, seed, 0);
+		trees_random_pgft(&rng, &g, true, 120);
+		r.f = trees_grow(&g, seed, 0);
 		route(&r, &opts, NULL);
 		o.ep = malloc((r.f->n_ep + 1) * sizeof(*o.ep));
 		ftr_shape_host_order(r.sh, collect, &o);
@@ -434,15 +343,15 @@ static void check_dmodk(const struct routed *r, const struct ftr_pgft *g,
 
 START_TEST(healthy_trees_equal_dmodk)
 {
-	uint64_t seed = first_seed();
+	uint64_t seed = trees_first_seed();
 
-	for (unsigned int i = 0; i < runs(150); i++, seed++) {
+	for (unsigned int i = 0; i < trees_runs(150); i++, seed++) {
 		struct routed r;
 		struct ftr_rng rng;
 		struct ftr_pgft g;
 
 		ftr_rng_seed(&rng, seed);
-		random_pgft(&rng, &g, false, 80);
+		trees_random_pgft(&rng, &g, false, 80);
 		ck_assert(!ftr_gen_pgft(&g, NULL, &r.f, &err));
 		route(&r, NULL, NULL);
 		for (ftr_sw s = 0; s < r.f->n_sw; s++)
@@ -457,19 +366,19 @@ END_TEST
 
 START_TEST(threads_change_nothing)
 {
-	uint64_t seed = first_seed();
+	uint64_t seed = trees_first_seed();
 	struct ftr_team *team[3];
 
 	for (unsigned int k = 0; k < 3; k++)
 		team[k] = ftr_team_new(k + 1);
-	for (unsigned int i = 0; i < runs(40); i++, seed++) {
+	for (unsigned int i = 0; i < trees_runs(40); i++, seed++) {
 		struct ftr_rng rng;
 		struct ftr_pgft g;
 		struct routed r[3];
 
 		ftr_rng_seed(&rng, seed);
-		random_pgft(&rng, &g, false, 300);
-		r[0].f = hurt(grow(&g, seed, i % 3), &rng);
+		trees_random_pgft(&rng, &g, false, 300);
+		r[0].f = trees_hurt(trees_grow(&g, seed, i % 3), &rng, 33);
 		r[1].f = r[2].f = r[0].f;
 		for (unsigned int k = 0; k < 3; k++)
 			route(&r[k], NULL, team[k]);
@@ -507,7 +416,7 @@ START_TEST(lids_of_a_port_take_all_planes)
 		struct routed r;
 
 		ck_assert(!ftr_pgft_parse("3;6,3,4;1,6,3;1,1,1", &g, &err));
-		r.f = grow(&g, lmc, lmc);
+		r.f = trees_grow(&g, lmc, lmc);
 		route(&r, NULL, NULL);
 		for (ftr_ep e = 0; e < r.f->n_ep; e++)
 			for (uint32_t l = 0; l < r.sh->n_leaf; l++) {
@@ -591,26 +500,14 @@ START_TEST(real_fabrics_are_complete)
 		"plafrim2/plafrim2a.net", "topograph/topograph.net",
 		"topograph/topograph-noan.net",
 	};
-	const char *dir = getenv("FTR_TOPOLOGIES");
-	const char *top = getenv("abs_top_srcdir");
-	char path[1000];
 
 	for (size_t i = 0; i < FTR_ARRAY_LEN(file); i++) {
 		struct ftr_validity v;
 		struct routed r;
 
-		if (dir)
-			snprintf(path, sizeof(path), "%s/%s", dir, file[i]);
-		else
-			snprintf(path, sizeof(path),
-				 "%s/../shared/topologies/%s",
-				 top ? top : ".", file[i]);
-		if (access(path, R_OK)) {
-			printf("SKIP: no %s (FTR_TOPOLOGIES)\n", path);
+		r.f = trees_real(file[i]);
+		if (!r.f)
 			continue;
-		}
-		ck_assert_msg(!ftr_read_fabric(path, 0, &r.f, &err), "%s",
-			      err.msg);
 		route(&r, NULL, NULL);
 		ftr_shape_validity(r.sh, &v);
 		ck_assert_msg(v.bad_pairs == 0, "%s: %" PRIu64

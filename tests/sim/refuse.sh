@@ -62,3 +62,30 @@ case_options_are_read() {
 		fail "no opensm-dmodc-ca-order.dump"
 	down
 }
+
+# A plugin built for another opensm is turned down by opensm itself.
+case_other_opensm_version() {
+	mkdir "$T/plugins"
+	sed 's/OpenSM 3\.3\.23/OpenSM 9.9.99/g' \
+		"$SIM_BUILD/.libs/libibfattree.so" >"$T/plugins/libibfattree.so"
+	export SIM_PLUGINS=$T/plugins
+	gen '2;4,4;1,4;1,1' --random-guids --seed 43
+	sim_start "$T/sim" "$T/fabric.net"
+	osm_start sm <<-EOF
+	event_plugin_name ibfattree
+	routing_engine dmodc,updn
+	EOF
+	osm_wait sm "$patience" 'SUBNET UP'
+	logged 'OpenSM 9.9.99'
+	routed_by updn
+	down
+}
+
+case_ucast_cache_is_warned_of() {
+	gen '2;4,4;1,4;1,1' --random-guids --seed 44
+	up <<<'use_ucast_cache TRUE'
+	logged 'WRN IBF104'
+	routed_by dmodc
+	walk tables
+	down
+}

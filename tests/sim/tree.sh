@@ -88,3 +88,17 @@ case_real_plafrim() { real plafrim/plafrim.net; }
 case_real_plafrim2() { real plafrim2/plafrim2a.net; }
 case_real_topograph() { real topograph/topograph.net; }
 case_real_topograph_noan() { real topograph/topograph-noan.net; }
+
+# Two leaves of compute nodes, two of I/O nodes: the latter are in no list of
+# compute nodes and reach each other all the same.
+case_cn_guid_file() {
+	gen '2;4,4;1,4;1,1' --seed 17
+	local net=$T/fabric.net
+	awk -F'[()]' '/^Ca/ { n = $0; sub(/.*"host-/, "", n); cn = n + 0 < 8 }
+		/^\[1\]\(/ && cn { print "0x" $2; cn = 0 }' "$net" >"$T/cn"
+	[[ $(wc -l <"$T/cn") == 8 ]] || fail "$(cat "$T/cn")"
+	up <<<"cn_guid_file $T/cn"
+	logged 'IBF002.* 2 ranks.*, 2 leaves.*without a path: 0 host pairs'
+	comes_up
+	[[ $(wc -l <"$SIM_DIR/sm/opensm-dmodc-ca-order.dump") == 8 ]]
+}

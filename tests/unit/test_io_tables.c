@@ -263,9 +263,25 @@ START_TEST(guid_list)
 }
 END_TEST
 
+/* As OpenSM's own engines accept it. */
+START_TEST(guid_names)
+{
+	uint64_t *g = NULL;
+	uint32_t n = 0;
+
+	puts_file("0x10 spine-1\n11\t\"Spine 2\" # left\n0x12 \n");
+	ck_assert_msg(!ftr_read_guids(path, &g, &n, &err), "%s", err.msg);
+	ck_assert_uint_eq(n, 3);
+	for (uint32_t i = 0; i < n; i++)
+		ck_assert_uint_eq(g[i], 0x10 + i);
+	free(g);
+}
+END_TEST
+
 static const struct {
 	const char *text, *msg;
 } bad_guid[] = {
+	{ "0x1\n0x2spine\n", ":2: expected a GUID and nothing else, found '0x2spine'" },
 	{ "0x1\nhello\n", ":2: expected a GUID, found 'hello'" },
 	{ "0x1 0x2\n", ":1: expected a GUID and nothing else, found '0x1 0x2'" },
 	{ "0x11112222333344445\n", ":1: expected a GUID, found '0x11112222333344445'" },
@@ -322,6 +338,7 @@ int main(void)
 	tcase_add_test(tc, broken_dumps);
 	tcase_add_test(tc, tables_without_memory);
 	tcase_add_test(tc, guid_list);
+	tcase_add_test(tc, guid_names);
 	tcase_add_loop_test(tc, guid_refused, 0, (int)FTR_ARRAY_LEN(bad_guid));
 	tcase_add_test(tc, long_list);
 	suite_add_tcase(s, tc);

@@ -569,7 +569,7 @@ START_TEST(dmodc_shifts)
 	ck_assert(!ftr_gen_pgft(&g, &o, &f, &err));
 	ck_assert(!ftr_shape_new(f, NULL, NULL, &sh, &err));
 	ck_assert(!ftr_tables_new(f, false, &t, &err));
-	ck_assert(!ftr_engine_find("dmodc")->route(sh, NULL, t, NULL, &err));
+	ck_assert(!ftr_engine_find("dmodc")->route(sh, NULL, NULL, t, NULL, &err));
 	for (uint32_t l = 0; l < sh->n_leaf; l++)
 		for (uint32_t i = sh->dest_first[l]; i < sh->dest_first[l + 1];
 		     i++)

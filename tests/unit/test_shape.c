@@ -52,7 +52,7 @@ static ftr_port entry(const struct ftr_shape *sh, const char *sw, ftr_lid lid)
 	ftr_port p;
 
 	ck_assert(!ftr_tables_new(sh->f, false, &t, &err));
-	ck_assert(!ftr_engine_find("dmodc")->route(sh, NULL, t, NULL, &err));
+	ck_assert(!ftr_engine_find("dmodc")->route(sh, NULL, NULL, t, NULL, &err));
 	p = ftr_tables_get(t, draw_sw(sh->f, sw), lid);
 	ftr_tables_free(t);
 	return p;
@@ -362,7 +362,7 @@ END_TEST
 START_TEST(guid_lists)
 {
 	struct ftr_fabric *f = draw("A: S h3\nB: S h3\nC: S h3\nS:\n");
-	uint64_t cn[3], io[2];
+	uint64_t cn[3], io[2], nowhere = 0x99;
 	struct ftr_shape_opts opts = { 0 };
 	struct ftr_shape *sh;
 
@@ -374,6 +374,14 @@ START_TEST(guid_lists)
 	sh = shape_of(f, &opts);
 	ck_assert_uint_eq(sh->n_leaf, 1);
 	ck_assert_uint_eq(sh->leaf_hosts[0], 3);
+	ck_assert(!sh->cn_unknown);
+	ftr_shape_free(sh);
+	/* compute nodes that are nowhere: as if not given */
+	opts.cn = (struct ftr_guids){ &nowhere, 1 };
+	sh = shape_of(f, &opts);
+	ck_assert_uint_eq(sh->n_leaf, 3);
+	ck_assert_uint_eq(sh->n_ranks, 2);
+	ck_assert(sh->cn_unknown);
 	ftr_shape_free(sh);
 	opts.cn = (struct ftr_guids){ 0 };
 	opts.io = (struct ftr_guids){ io, 2 };
@@ -502,7 +510,7 @@ START_TEST(every_allocation_may_fail)
 		enum ftr_status st;
 
 		ftr_alloc_fail_at(n);
-		st = ftr_engine_find("dmodc")->route(sh, NULL, t, NULL, &err);
+		st = ftr_engine_find("dmodc")->route(sh, NULL, NULL, t, NULL, &err);
 		ftr_alloc_fail_at(0);
 		if (!st)
 			break;
@@ -511,6 +519,89 @@ START_TEST(every_allocation_may_fail)
 	ck_assert_uint_gt(n, 2);
 	ftr_tables_free(t);
 	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+/*
+ * I/O nodes on leaves of their own, which no list of compute nodes makes
+ * leaves: they are at the bottom all the same, or they could not reach each
+ * other.  D is cabled to one spine only.
+ *
+ *	rank 1     S1      S2
+ *	          /|\ \  / | \
+ *	rank 0   A B  C   D ...		cn: A, B; C, D: I/O nodes
+ */
+START_TEST(io_leaves_of_their_own)
+{
+	struct ftr_fabric *f = draw("A: S1 S2 h2\nB: S1 S2 h2\n"
+				    "C: S1 S2 h2\nD: S2 h2\nE: S1 S2 rt\n"
+				    "S1:\nS2:\n");
+	uint64_t cn[4];
+	struct ftr_shape_opts opts = { .cn = { cn, 4 } };
+	struct ftr_shape *sh;
+
+	for (unsigned int i = 0; i < 4; i++)
+		cn[i] = f->ep[draw_host(f, i < 2 ? "A" : "B", i % 2)].guid;
+	sh = shape_of(f, &opts);
+	ck_assert_uint_eq(sh->n_ranks, 2);
+	ck_assert_uint_eq(sh->n_leaf, 2);
+	ck_assert_uint_eq(cost(sh, "C", "D"), 2);
+	ck_assert_uint_eq(cost(sh, "D", "C"), 2);
+	ck_assert_uint_eq(cost(sh, "E", "C"), 2);
+	ck_assert_uint_eq(cost(sh, "A", "D"), 2);
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+/* A leaf whose hosts are all switched off keeps its place and its indices:
+ * nobody else's change. */
+START_TEST(dark_leaf_keeps_its_place)
+{
+	static const char all[] = "A: S1 S2 h2\nB: S1 S2 h2\nC: S1 S2 h2\n"
+		"S1:\nS2:\n";
+	static const char dark[] = "A: S1 S2 h2\nB: S1 S2\nC: S1 S2 h2\n"
+		"S1:\nS2:\n";
+
+	for (int by_name = 0; by_name < 2; by_name++) {
+		struct ftr_shape_opts opts = { .leaf_order = by_name ?
+			FTR_LEAF_BY_NAME : FTR_LEAF_BY_GUID };
+		struct ftr_fabric *f = draw(all), *g = draw(dark);
+		struct ftr_shape *before = shape_of(f, &opts);
+		struct ftr_shape *after = shape_of(g, &opts);
+
+		ck_assert_uint_eq(after->n_leaf, 3);
+		ck_assert_uint_eq(after->n_planes, 2);
+		/* nobody knows the names that are missing: then it is last */
+		for (ftr_sw s = 0; s < f->n_sw && !by_name; s++)
+			ck_assert_uint_eq(before->col[s], after->col[s]);
+		if (by_name)
+			ck_assert_uint_eq(after->col[draw_sw(g, "B")], 2);
+		ftr_shape_free(before);
+		ftr_shape_free(after);
+		ftr_fabric_free(f);
+		ftr_fabric_free(g);
+	}
+}
+END_TEST
+
+/* Up to 128 ranks: the costs of longer paths do not fit their byte. */
+START_TEST(too_many_ranks)
+{
+	char text[6000];
+	struct ftr_fabric *f;
+	struct ftr_shape *sh = NULL;
+	int at = 0;
+
+	for (int i = 0; i < 300; i++)
+		at += snprintf(text + at, sizeof(text) - (size_t)at,
+			       i < 299 ? "s%d: s%d h1\n" : "s%d: h1\n", i,
+			       i + 1);
+	f = draw(text);
+	ck_assert_int_eq(ftr_shape_new(f, NULL, NULL, &sh, &err), FTR_SHAPE);
+	ck_assert_ptr_nonnull(strstr(err.msg, "299 ranks"));
+	ck_assert_ptr_null(sh);
 	ftr_fabric_free(f);
 }
 END_TEST
@@ -536,6 +627,9 @@ int main(void)
 	tcase_add_test(t, missing_host_leaves_a_gap);
 	tcase_add_test(t, no_switch_no_shape);
 	tcase_add_test(t, every_allocation_may_fail);
+	tcase_add_test(t, too_many_ranks);
+	tcase_add_test(t, io_leaves_of_their_own);
+	tcase_add_test(t, dark_leaf_keeps_its_place);
 	suite_add_tcase(s, t);
 	sr = srunner_create(s);
 	srunner_run_all(sr, CK_ENV);

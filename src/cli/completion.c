@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * ibfattree completion: the bash completion, written from the tables of
+ * options.  The copy in src/cli/ibfattree.bash is what "make install" installs;
+ * a test holds it against this.
+ */
+#include <string.h>
+
+#include "cli/cli.h"
+
+static const struct cli_opt options[] = { CLI_OPT_END };
+
+static int run(int argc, char **argv);
+
+const struct cli_cmd cli_completion = {
+	.name = "completion",
+	.summary = "print the completion for bash",
+	.args = "",
+	.text =
+"Prints a bash script that completes commands, options, engines and files:\n"
+"\n"
+"    source <(ibfattree completion)\n",
+	.opts = options,
+	.min_args = 0,
+	.max_args = 0,
+	.run = run,
+};
+
+static void put_words(const char *arg)
+{
+	for (; *arg; arg++)
+		putchar(*arg == '|' ? ' ' : *arg);
+}
+
+static void put_engines(void)
+{
+	const struct ftr_engine_ops *e;
+
+	for (unsigned int i = 0; (e = ftr_engine_at(i)); i++)
+		printf("%s%s", i ? " " : "", e->name);
+}
+
+/* One branch per option that has a value. */
+static void put_value(const struct cli_cmd *cmd, const struct cli_opt *o)
+{
+	if (o->kind == CLI_FLAG)
+		return;
+	printf("\t%s,--%s", cmd->name, o->name);
+	if (!strcmp(o->name, "output"))
+		printf(" | %s,-o", cmd->name);
+	printf(") ");
+	switch (o->kind) {
+	case CLI_WORD:
+		printf("words='");
+		put_words(o->arg);
+		printf("' ;;\n");
+		break;
+	case CLI_ENGINE:
+		printf("words='");
+		put_engines();
+		printf("' ;;\n");
+		break;
+	case CLI_FILE:
+	case CLI_FILES:
+		printf("files=1 ;;\n");
+		break;
+	default:
+		printf("return ;;\n");
+	}
+}
+
+static void put_names(const struct cli_cmd *cmd)
+{
+	printf("\t\t%s) words='", cmd->name);
+	for (const struct cli_opt *o = cmd->opts; o->name; o++)
+		printf("%s--%s ", strcmp(o->name, "output") ? "" : "-o ",
+		       o->name);
+	printf("--help' ;;\n");
+}
+
+static int run(int argc, char **argv)
+{
+	int n, status = cli_parse(&cli_completion, NULL, argc, argv, &n);
+
+	if (status >= 0)
+		return status;
+	printf("# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB\n"
+	       "# shellcheck shell=bash disable=SC2207\n"
+	       "# bash completion for ibfattree, written by: ibfattree completion\n"
+	       "_ibfattree()\n{\n"
+	       "\tlocal cur=${COMP_WORDS[COMP_CWORD]} words='' files=''\n"
+	       "\tlocal prev=${COMP_WORDS[COMP_CWORD - 1]}\n"
+	       "\tCOMPREPLY=()\n"
+	       "\tif ((COMP_CWORD == 1)); then\n"
+	       "\t\twords='");
+	for (unsigned int i = 0; cli_commands[i]; i++)
+		printf("%s ", cli_commands[i]->name);
+	printf("--help --version'\n"
+	       "\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+	       "\t\treturn\n"
+	       "\tfi\n"
+	       "\tcase ${COMP_WORDS[1]},$prev in\n");
+	for (unsigned int i = 0; cli_commands[i]; i++)
+		for (const struct cli_opt *o = cli_commands[i]->opts; o->name;
+		     o++)
+			put_value(cli_commands[i], o);
+	printf("\t*)\n"
+	       "\t\tfiles=1\n"
+	       "\t\t[[ $cur != -* ]] || case ${COMP_WORDS[1]} in\n");
+	for (unsigned int i = 0; cli_commands[i]; i++)
+		put_names(cli_commands[i]);
+	printf("\t\tesac ;;\n"
+	       "\tesac\n"
+	       "\tif [[ -n $words ]]; then\n"
+	       "\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+	       "\telif [[ -n $files ]]; then\n"
+	       "\t\tcompopt -o filenames 2>/dev/null\n"
+	       "\t\tlocal IFS=$'\\n'\n"
+	       "\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n"
+	       "\tfi\n"
+	       "}\n"
+	       "complete -F _ibfattree ibfattree\n");
+	return CLI_CLEAN;
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Faults as a user names them, and a fabric that has them.
+ *
+ *	"sw-1-3"[20]  0x0002c903000a1b2c[20]  S-0002c903000a1b2c[20]
+ *			the cable at that port, to a switch or to a host
+ *	sw-2-0  0x0002c903000a1b2c  S-0002c903000a1b2c
+ *			a whole switch
+ *	5links  2%links  3switches
+ *			random ones: cables between switches, switches that
+ *			carry no host; drawn from what the named faults leave
+ *
+ * A name that several switches have is an error, never a guess.  A host whose
+ * cable or switch is gone stays in the fabric without a cable, so that the
+ * checker counts every pair that it loses; an Aggregation Node is part of its
+ * switch and goes with it.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/whatif.h"
+
+/* ---- what the words mean ----------------------------------------------- */
+
+static bool is_plural(const char *s, const char *one)
+{
+	size_t n = strlen(one);
+
+	return !strncmp(s, one, n) &&
+	       (!s[n] || !strcmp(s + n, "s") || !strcmp(s + n, "es"));
+}
+
+/* "5links", "2.5%links", "3switches": -1 if the word is none of these. */
+static int parse_random(const struct ftr_fabric *f, const char *spec,
+			struct cli_faults *z, struct ftr_err *err)
+{
+	char *end;
+	double x;
+
+	if (*spec < '0' || *spec > '9' || spec[1] == 'x')
+		return -1;
+	x = strtod(spec, &end);
+	if (*end == '%' && is_plural(end + 1, "link")) {
+		if (x > 100)
+			return ftr_fail(err, FTR_INVAL, "--fail %s: more than 100 percent",
+					spec);
+		x = x > 0 ? fmax(1, round(x / 100 * f->n_sw_links)) : 0;
+		z->links += (uint32_t)x;
+		return FTR_OK;
+	}
+	if (!is_plural(end, "link") && !is_plural(end, "switch"))
+		return -1;
+	if (x != floor(x) || x > UINT16_MAX)
+		return ftr_fail(err, FTR_INVAL, "--fail %s: not a whole number up to %u",
+				spec, UINT16_MAX);
+	if (is_plural(end, "link"))
+		z->links += (uint32_t)x;
+	else
+		z->switches += (uint32_t)x;
+	return FTR_OK;
+}
+
+/* "0x..." or "S-..." as a GUID. */
+static bool parse_guid(const char *s, uint64_t *guid)
+{
+	char *end;
+
+	if (strncmp(s, "0x", 2) && strncmp(s, "S-", 2))
+		return false;
+	errno = 0;
+	*guid = strtoull(s + 2, &end, 16);
+	return s[2] && s[2] != '-' && s[2] != '+' && !*end && !errno;
+}
+
+static enum ftr_status find_switch(const struct ftr_fabric *f,
+				   const char *spec, const char *name,
+				   ftr_sw *out, struct ftr_err *err)
+{
+	unsigned int n = 0;
+	uint64_t guid;
+
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		if (strcmp(f->sw[s].name, name))
+			continue;
+		*out = s;
+		n++;
+	}
+	if (n > 1)
+		return ftr_fail(err, FTR_INVAL, "--fail %s: %u switches are called \"%s\"; name one by its GUID",
+				spec, n, name);
+	if (n)
+		return FTR_OK;
+	if (parse_guid(name, &guid)) {
+		*out = ftr_fabric_find_sw(f, guid);
+		if (*out != FTR_SW_NONE)
+			return FTR_OK;
+	}
+	return ftr_fail(err, FTR_INVAL, "--fail %s: neither a switch of the fabric, nor a cable SWITCH[PORT], nor Nlinks, N%%links or Nswitches",
+			spec);
+}
+
+static enum ftr_status kill_cable(const struct ftr_fabric *f, const char *spec,
+				  ftr_sw s, unsigned long port,
+				  struct cli_faults *z, struct ftr_err *err)
+{
+	const struct ftr_swport *p;
+
+	if (!port || port > f->sw[s].n_ports)
+		return ftr_fail(err, FTR_INVAL, "--fail %s: the switch has ports 1 to %u",
+				spec, f->sw[s].n_ports);
+	p = ftr_fabric_port(f, s, (ftr_port)port);
+	if (p->peer_kind == FTR_PEER_NONE)
+		return ftr_fail(err, FTR_INVAL, "--fail %s: there is no cable at that port",
+				spec);
+	z->dead_port[f->sw[s].first_port + port] = 1;
+	if (p->peer_kind == FTR_PEER_SW)
+		z->dead_port[f->sw[p->peer].first_port + p->peer_port] = 1;
+	return FTR_OK;
+}
+
+/* name is a scratch copy of spec. */
+static enum ftr_status parse_named(const struct ftr_fabric *f,
+				   const char *spec, char *name,
+				   struct cli_faults *z, struct ftr_err *err)
+{
+	size_t len = strlen(name);
+	unsigned long port = 0;
+	char *open = strrchr(name, '['), *end;
+	bool cable = open && len && name[len - 1] == ']';
+	enum ftr_status st;
+	ftr_sw s = 0;
+
+	if (cable) {
+		errno = 0;
+		port = strtoul(open + 1, &end, 10);
+		cable = end != open + 1 && !strcmp(end, "]") && !errno;
+	}
+	if (cable) {
+		*open = '\0';
+		len = strlen(name);
+	}
+	if (len > 1 && name[0] == '"' && name[len - 1] == '"') {
+		name[len - 1] = '\0';
+		name++;
+	}
+	st = find_switch(f, spec, name, &s, err);
+	if (st)
+		return st;
+	if (cable)
+		return kill_cable(f, spec, s, port, z, err);
+	z->dead_sw[s] = 1;
+	return FTR_OK;
+}
+
+enum ftr_status cli_faults_parse(const struct ftr_fabric *f,
+				 const struct cli_list *specs,
+				 struct cli_faults *out, struct ftr_err *err)
+{
+	enum ftr_status st = FTR_OK;
+
+	*out = (struct cli_faults){ .links = 0 };
+	out->dead_sw = calloc((size_t)f->n_sw + 1, 1);
+	out->dead_port = calloc((size_t)f->n_ports + 1, 1);
+	if (!out->dead_sw || !out->dead_port)
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for faults");
+	for (unsigned int i = 0; !st && i < specs->n; i++) {
+		int random = parse_random(f, specs->v[i], out, err);
+		char *copy;
+
+		if (random >= 0) {
+			st = (enum ftr_status)random;
+			continue;
+		}
+		copy = strdup(specs->v[i]);
+		st = copy ? parse_named(f, specs->v[i], copy, out, err) :
+			    ftr_fail(err, FTR_NOMEM, "out of memory for faults");
+		free(copy);
+	}
+	if (st)
+		cli_faults_free(out);
+	return st;
+}
+
+void cli_faults_free(struct cli_faults *z)
+{
+	free(z->dead_sw);
+	free(z->dead_port);
+	z->dead_sw = z->dead_port = NULL;
+}
+
+/* ---- the damaged fabric ------------------------------------------------ */
+
+static enum ftr_status copy_nodes(const struct ftr_fabric *f,
+				  const struct cli_faults *z,
+				  struct ftr_builder *b, struct ftr_err *err)
+{
+	enum ftr_status st = FTR_OK;
+
+	for (ftr_sw s = 0; !st && s < f->n_sw; s++) {
+		const struct ftr_switch *w = &f->sw[s];
+
+		if (!z->dead_sw[s])
+			st = ftr_builder_add_switch(b, w->guid, w->n_ports,
+						    w->lid, w->lmc, w->name,
+						    err);
+	}
+	for (ftr_ep e = 0; !st && e < f->n_ep; e++) {
+		const struct ftr_endport *p = &f->ep[e];
+
+		if (p->sw != FTR_SW_NONE && z->dead_sw[p->sw] &&
+		    ftr_ep_is_aggregation(p))
+			continue;
+		st = ftr_builder_add_endport(b, p->type, p->node_guid, p->guid,
+					     p->port_num, p->lid, p->lmc,
+					     p->name, err);
+	}
+	return st;
+}
+
+static enum ftr_status copy_cable(const struct ftr_fabric *f,
+				  const struct cli_faults *z, ftr_sw s,
+				  unsigned int p, struct ftr_builder *b,
+				  struct ftr_err *err)
+{
+	const struct ftr_swport *port = ftr_fabric_port(f, s, (ftr_port)p);
+	const struct ftr_end near = { f->sw[s].guid, (ftr_port)p };
+	struct ftr_end far = { 0, port->peer_port };
+
+	if (port->peer_kind == FTR_PEER_NONE ||
+	    z->dead_port[f->sw[s].first_port + p])
+		return FTR_OK;
+	if (port->peer_kind == FTR_PEER_EP)
+		far.node_guid = f->ep[port->peer].node_guid;
+	else if (z->dead_sw[port->peer])
+		return FTR_OK;
+	else
+		far.node_guid = f->sw[port->peer].guid;
+	return ftr_builder_add_link(b, near, far, port->width, port->speed,
+				    err);
+}
+
+static enum ftr_status copy_named(const struct ftr_fabric *f,
+				  const struct cli_faults *z,
+				  struct ftr_fabric **out, struct ftr_err *err)
+{
+	struct ftr_builder *b = ftr_builder_new();
+	enum ftr_status st;
+
+	if (!b)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for a damaged fabric");
+	st = copy_nodes(f, z, b, err);
+	for (ftr_sw s = 0; !st && s < f->n_sw; s++)
+		for (unsigned int p = 1; !st && !z->dead_sw[s] &&
+		     p <= f->sw[s].n_ports; p++)
+			st = copy_cable(f, z, s, p, b, err);
+	if (!st)
+		st = ftr_builder_freeze(b, out, err);
+	if (st)
+		ftr_builder_free(b);
+	return st;
+}
+
+enum ftr_status cli_faults_apply(const struct ftr_fabric *f,
+				 const struct cli_faults *z, uint64_t seed,
+				 struct ftr_fabric **out, struct ftr_err *err)
+{
+	const struct ftr_damage d = {
+		.seed = seed, .links = z->links, .switches = z->switches,
+	};
+	struct ftr_fabric *named = NULL;
+	enum ftr_status st = copy_named(f, z, &named, err);
+
+	if (!st && (d.links || d.switches)) {
+		st = ftr_gen_damage(named, &d, out, err);
+		ftr_fabric_free(named);
+		if (st)
+			ftr_err_prefix(err, "--fail");
+	} else if (!st) {
+		*out = named;
+	}
+	return st;
+}

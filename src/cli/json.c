@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Building and printing JSON.
+ *
+ * json-c gives NULL when memory is out.  That is remembered here, every later
+ * call on a NULL object does nothing, and cli_json_end prints an error instead
+ * of an object with holes: no caller needs to look.
+ *
+ * Names come from the fabric and may hold any bytes, but a JSON text is UTF-8;
+ * so strings are cleaned on their way in.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/json.h"
+
+static bool no_memory;
+
+static struct json_object *put(struct json_object *o, const char *key,
+			       struct json_object *val)
+{
+	if (!o || !val) {
+		no_memory = true;
+		json_object_put(val);
+		return NULL;
+	}
+	if (json_object_object_add(o, key, val)) {
+		no_memory = true;
+		json_object_put(val);
+		return NULL;
+	}
+	return val;
+}
+
+struct json_object *cli_json_new(const char *command)
+{
+	struct json_object *o = json_object_new_object();
+
+	cli_json_str(o, "program", PACKAGE_NAME);
+	cli_json_str(o, "version", PACKAGE_VERSION);
+	cli_json_num(o, "schema", CLI_JSON_SCHEMA);
+	cli_json_str(o, "command", command);
+	return o;
+}
+
+int cli_json_end(struct json_object *o, int status)
+{
+	const char *text = NULL;
+
+	cli_json_num(o, "status", (uint64_t)status);
+	if (o && !no_memory)
+		text = json_object_to_json_string_ext(o,
+				JSON_C_TO_STRING_PRETTY |
+				JSON_C_TO_STRING_SPACED |
+				JSON_C_TO_STRING_NOSLASHESCAPE);
+	if (text)
+		puts(text);
+	else
+		status = cli_error("out of memory for the JSON text");
+	json_object_put(o);
+	return status;
+}
+
+struct json_object *cli_json_object(struct json_object *o, const char *key)
+{
+	return put(o, key, json_object_new_object());
+}
+
+struct json_object *cli_json_array(struct json_object *o, const char *key)
+{
+	return put(o, key, json_object_new_array());
+}
+
+struct json_object *cli_json_element(struct json_object *a)
+{
+	struct json_object *o = a ? json_object_new_object() : NULL;
+
+	if (o && !json_object_array_add(a, o))
+		return o;
+	no_memory = true;
+	json_object_put(o);
+	return NULL;
+}
+
+void cli_json_num(struct json_object *o, const char *key, uint64_t n)
+{
+	put(o, key, json_object_new_uint64(n));
+}
+
+/* Six digits are more than any of our measures means. */
+void cli_json_real(struct json_object *o, const char *key, double x)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%.6g", x);
+	put(o, key, json_object_new_double_s(x, text));
+}
+
+void cli_json_bool(struct json_object *o, const char *key, bool b)
+{
+	put(o, key, json_object_new_boolean(b));
+}
+
+/* Bytes of the UTF-8 character at s (RFC 3629, section 4), 0 if it is none. */
+static size_t utf8(const unsigned char *s)
+{
+	unsigned char lo = 0x80, hi = 0xbf;
+	size_t n;
+
+	if (s[0] < 0x80)
+		return 1;
+	if (s[0] < 0xc2 || s[0] > 0xf4)
+		return 0;
+	n = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+	if (s[0] == 0xe0)
+		lo = 0xa0;
+	else if (s[0] == 0xed)
+		hi = 0x9f;
+	else if (s[0] == 0xf0)
+		lo = 0x90;
+	else if (s[0] == 0xf4)
+		hi = 0x8f;
+	if (s[1] < lo || s[1] > hi)
+		return 0;
+	for (size_t i = 2; i < n; i++)
+		if (s[i] < 0x80 || s[i] > 0xbf)
+			return 0;
+	return n;
+}
+
+static struct json_object *new_string(const char *text)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	char *clean = malloc(3 * strlen(text) + 1);
+	struct json_object *o;
+	size_t n = 0, len;
+
+	if (!clean)
+		return NULL;
+	while (*s) {
+		len = utf8(s);
+		memcpy(clean + n, len ? s : (const void *)"\xef\xbf\xbd",
+		       len ? len : 3);
+		n += len ? len : 3;
+		s += len ? len : 1;
+	}
+	o = json_object_new_string_len(clean, (int)n);
+	free(clean);
+	return o;
+}
+
+void cli_json_str(struct json_object *o, const char *key, const char *text)
+{
+	if (text)
+		put(o, key, new_string(text));
+	else if (!o || json_object_object_add(o, key, NULL))
+		no_memory = true;
+}
+
+void cli_json_text(struct json_object *a, const char *text)
+{
+	struct json_object *o = a ? new_string(text) : NULL;
+
+	if (!o || json_object_array_add(a, o)) {
+		no_memory = true;
+		json_object_put(o);
+	}
+}
+
+void cli_json_guid(struct json_object *o, const char *key, uint64_t guid)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "0x%016" PRIx64, guid);
+	cli_json_str(o, key, text);
+}
+
+void cli_json_switch(struct json_object *o, const char *key,
+		     const struct ftr_fabric *f, ftr_sw s)
+{
+	struct json_object *w = cli_json_object(o, key);
+
+	cli_json_guid(w, "guid", f->sw[s].guid);
+	cli_json_str(w, "name", f->sw[s].name);
+}
+
+void cli_json_lid(struct json_object *o, const struct ftr_fabric *f,
+		  ftr_lid lid)
+{
+	struct ftr_lid_owner w = { 0 };
+
+	if (lid <= f->max_lid)
+		w = f->owner[lid];
+	cli_json_num(o, "lid", lid);
+	if (w.kind == FTR_OWNER_NONE) {
+		cli_json_str(o, "kind", "none");
+		return;
+	}
+	cli_json_str(o, "kind", w.kind == FTR_OWNER_SW ? "switch" : "end port");
+	cli_json_guid(o, "guid", w.kind == FTR_OWNER_SW ? f->sw[w.idx].guid :
+		      f->ep[w.idx].guid);
+	cli_json_str(o, "name", w.kind == FTR_OWNER_SW ? f->sw[w.idx].name :
+		     f->ep[w.idx].name);
+}
+
+void cli_json_fabric(struct json_object *o, const struct ftr_fabric *f,
+		     const struct ftr_shape *sh)
+{
+	struct json_object *n = cli_json_object(o, "fabric");
+
+	cli_json_num(n, "switches", f->n_sw);
+	cli_json_num(n, "end_ports", f->n_ep);
+	cli_json_num(n, "end_nodes", f->n_nodes);
+	cli_json_num(n, "switch_cables", f->n_sw_links);
+	cli_json_num(n, "max_lid", f->max_lid);
+	if (!sh)
+		return;
+	cli_json_num(n, "ranks", sh->n_ranks);
+	cli_json_num(n, "leaves", sh->n_leaf);
+	cli_json_num(n, "planes", sh->n_planes);
+	cli_json_num(n, "pods", sh->n_pods);
+}

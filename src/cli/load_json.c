@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The figures of ibfattree load as JSON: the same as the table for people, and
+ * the sums from which its means come.
+ */
+#include "cli/cli.h"
+#include "cli/json.h"
+#include "cli/load.h"
+
+static double mean(uint64_t sum, uint64_t n)
+{
+	return n ? (double)sum / (double)n : 0;
+}
+
+static void put_bins(struct json_object *o, const char *key,
+		     const struct ftr_load_bins *b)
+{
+	struct json_object *list = cli_json_array(o, key), *e;
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		if (!b->count[i])
+			continue;
+		e = cli_json_element(list);
+		cli_json_num(e, "from", i * b->width);
+		cli_json_num(e, "to", (i + 1) * b->width - 1);
+		cli_json_num(e, "count", b->count[i]);
+	}
+}
+
+static void put_links(struct json_object *o, const struct ftr_fabric *f,
+		      const struct ftr_load_report *r, uint32_t n)
+{
+	struct json_object *list = cli_json_array(o, "worst_links"), *e;
+
+	for (uint32_t i = 0; i < r->n_links && i < n; i++) {
+		const struct ftr_load_link *l = &r->link[i];
+		const struct ftr_swport *p = ftr_fabric_port(f, l->sw, l->port);
+
+		e = cli_json_element(list);
+		cli_json_num(e, "load", l->load);
+		cli_json_switch(e, "from", f, l->sw);
+		cli_json_num(e, "from_port", l->port);
+		cli_json_switch(e, "to", f, p->peer);
+		cli_json_num(e, "to_port", p->peer_port);
+	}
+}
+
+static void put_result(struct json_object *list, const struct cli_load_view *v,
+		       const struct cli_load_result *x)
+{
+	const struct ftr_load_report *r = &x->r;
+	struct json_object *o = cli_json_element(list), *w;
+
+	cli_json_str(o, "pattern", x->name);
+	cli_json_num(o, "patterns", r->patterns);
+	cli_json_num(o, "flows", r->flows);
+	cli_json_num(o, "lost", r->lost);
+	cli_json_num(o, "max", r->max);
+	cli_json_num(o, "min_max", r->min_max);
+	cli_json_real(o, "mean_max", mean(r->sum_max, r->patterns));
+	cli_json_real(o, "mean_used_link", mean(r->sum_load, r->sum_used));
+	put_bins(o, "maxima", &r->maxima);
+	cli_json_real(o, "seconds", x->seconds);
+	w = cli_json_object(o, "worst");
+	cli_json_num(w, "number", r->worst);
+	cli_json_num(w, "links", r->links);
+	cli_json_num(w, "used_links", r->used);
+	cli_json_num(w, "sum", r->load);
+	cli_json_num(w, "host_max", r->host_max);
+	put_bins(w, "loads", &r->loads);
+	put_links(w, v->f, r, v->worst);
+}
+
+int cli_load_json(const struct cli_load_view *v, int status)
+{
+	struct json_object *o = cli_json_new("load"), *list;
+
+	cli_json_str(o, "tables", v->tables);
+	cli_json_fabric(o, v->f, NULL);
+	cli_json_num(o, "switches_without_table", v->missing);
+	cli_json_str(o, "order", v->order);
+	cli_json_num(o, "places", v->places);
+	cli_json_str(o, "patterns_file", v->patterns);
+	cli_json_num(o, "seed", v->seed);
+	list = cli_json_array(o, "results");
+	for (int i = 0; i < CLI_LOAD_KINDS; i++)
+		if (v->result[i].done)
+			put_result(list, v, &v->result[i]);
+	return cli_json_end(o, status);
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What whatif measures of one set of tables on one fabric.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "cli/whatif.h"
+
+enum ftr_status cli_measure(const struct ftr_fabric *f,
+			    const struct ftr_shape *sh,
+			    const struct ftr_tables *t, struct ftr_team *team,
+			    struct cli_measure *out, struct ftr_err *err)
+{
+	const struct ftr_check_opts opts = { .rank = sh->rank };
+	const struct cli_report_opts none = { .strict = false };
+	struct ftr_check_report r;
+	struct cli_verdict verdict;
+	enum ftr_status st = ftr_check_tables(f, t, &opts, team, &r, err);
+
+	if (st)
+		return st;
+	for (int i = 0; i < CLI_N_METRICS; i++)
+		out->v[i] = NAN;
+	cli_judge(sh, &r, &none, &verdict);
+	out->bad = verdict.found;
+	out->v[CLI_M_SWITCHES] = f->n_sw;
+	out->v[CLI_M_END_PORTS] = f->n_ep;
+	out->v[CLI_M_CABLES] = f->n_sw_links;
+	for (int c = 0; c < FTR_N_CHECK_CLASSES; c++) {
+		out->v[CLI_M_PAIRS + c] = (double)r.pairs[c];
+		out->v[CLI_M_LOST + c] = (double)r.bad[c];
+	}
+	if (verdict.judged)
+		out->v[CLI_M_NO_PATH] =
+			(double)verdict.no_path[FTR_CHECK_HOST_HOST];
+	for (int i = 0; i < FTR_N_FINDINGS; i++)
+		out->v[CLI_M_FOUND + i] = (double)r.found[i];
+	if (r.cdg != FTR_CDG_NOT_CHECKED)
+		out->v[CLI_M_CYCLE] = r.cycle_len;
+	out->v[CLI_M_HOPS] = r.max_hops;
+	return FTR_OK;
+}
+
+static double per(uint64_t sum, uint64_t n)
+{
+	return n ? (double)sum / (double)n : 0;
+}
+
+enum ftr_status cli_measure_load(const struct ftr_fabric *f,
+				 const struct ftr_tables *t,
+				 const uint64_t *place, uint32_t n,
+				 struct ftr_team *team,
+				 struct cli_measure *out, struct ftr_err *err)
+{
+	ftr_ep *order = malloc(((size_t)n + 1) * sizeof(*order));
+	struct ftr_load_report *r = malloc(sizeof(*r));
+	struct ftr_load *ld = NULL;
+	enum ftr_status st = FTR_OK;
+
+	if (!order || !r)
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for loads");
+	for (uint32_t i = 0; !st && i < n; i++)
+		order[i] = place[i] ? ftr_fabric_find_ep(f, place[i]) :
+				      FTR_EP_NONE;
+	if (!st)
+		st = ftr_load_new(f, t, order, n, 0, team, &ld, err);
+	if (!st)
+		st = ftr_load_all(ld, team, r, err);
+	if (!st) {
+		out->v[CLI_M_ALL_MAX] = (double)r->max;
+		st = ftr_load_shifts(ld, CLI_SHIFTS_MAX, 1, team, r, err);
+	}
+	if (!st && r->patterns) {
+		out->v[CLI_M_SHIFT_MAX] = (double)r->max;
+		out->v[CLI_M_SHIFT_MEAN] = per(r->sum_max, r->patterns);
+	}
+	ftr_load_free(ld);
+	free(order);
+	free(r);
+	return st;
+}
+
+void cli_measure_churn(const struct ftr_fabric *fa, const struct ftr_tables *a,
+		       const struct ftr_fabric *fb, const struct ftr_tables *b,
+		       struct cli_measure *out)
+{
+	struct ftr_tables_diff d;
+
+	ftr_tables_diff(fa, a, fb, b, &d);
+	out->v[CLI_M_ENTRIES] = (double)d.entries;
+	out->v[CLI_M_BLOCKS] = (double)d.blocks;
+	out->v[CLI_M_CHANGED] = d.switches;
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * A fault schedule: every line cuts one cable between two switches (Unlink) or
+ * plugs one that was cut back in (Link), as ibsim's console wants it.
+ *
+ * Cables are numbered in index order and lie in one array, the whole ones
+ * first, so a draw is one random index and a swap.  Three of four commands cut
+ * while anything is left to cut; a cable is never cut twice.  The draws depend
+ * on the seed alone, so the same fabric and seed give the same lines anywhere.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cli/cli.h"
+#include "cli/schedule.h"
+
+struct cable {
+	ftr_sw sw;
+	ftr_port port;
+};
+
+/* splitmix64 (Steele, Lea and Flood 2014, figure 17). */
+static uint64_t draw(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+	return z ^ (z >> 31);
+}
+
+static uint32_t list(const struct ftr_fabric *f, struct cable *out)
+{
+	uint32_t n = 0;
+
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			const struct ftr_swport *port =
+				ftr_fabric_port(f, s, (ftr_port)p);
+
+			if (port->peer_kind != FTR_PEER_SW || port->peer < s ||
+			    (port->peer == s && port->peer_port <= p))
+				continue;
+			out[n].sw = s;
+			out[n++].port = (ftr_port)p;
+		}
+	}
+	return n;
+}
+
+static void command(FILE *out, const struct ftr_fabric *f,
+		    const struct cable *c, bool cut)
+{
+	const struct ftr_swport *p = ftr_fabric_port(f, c->sw, c->port);
+
+	if (cut)
+		fprintf(out, "Unlink \"S-%016" PRIx64 "\"[%u]\n",
+			f->sw[c->sw].guid, c->port);
+	else
+		fprintf(out, "Link \"S-%016" PRIx64 "\"[%u] \"S-%016" PRIx64 "\"[%u]\n",
+			f->sw[c->sw].guid, c->port, f->sw[p->peer].guid,
+			p->peer_port);
+}
+
+enum ftr_status cli_write_schedule_fn(FILE *out, const void *ctx,
+				      struct ftr_err *err)
+{
+	const struct cli_schedule *s = ctx;
+	struct cable *cable = calloc((size_t)s->f->n_sw_links + 1,
+				     sizeof(*cable));
+	uint64_t state = s->seed;
+	uint32_t n, whole;
+
+	if (!cable)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for a schedule");
+	n = whole = list(s->f, cable);
+	for (unsigned int i = 0; n && i < s->n; i++) {
+		bool cut = whole && (whole == n || draw(&state) % 4);
+		uint32_t from = cut ? 0 : whole, of = cut ? whole : n - whole;
+		uint32_t k = from + (uint32_t)(draw(&state) % of);
+		uint32_t edge = cut ? --whole : whole++;
+		struct cable c = cable[k];
+
+		command(out, s->f, &c, cut);
+		cable[k] = cable[edge];
+		cable[edge] = c;
+	}
+	free(cable);
+	if (!n)
+		return ftr_fail(err, FTR_INVAL, "no schedule: no cable joins two switches");
+	return FTR_OK;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * whatif: faults (fault.c), what is measured of tables on a fabric
+ * (measure.c), and how columns of it are shown (whatif_show.c).
+ */
+#ifndef FTR_CLI_WHATIF_H
+#define FTR_CLI_WHATIF_H
+
+#include <ftr/ftr.h>
+
+#include "cli/cli.h"
+
+/* ---- faults ------------------------------------------------------------ */
+
+/* The faults that were asked for: those by name, and how many random ones. */
+struct cli_faults {
+	uint8_t *dead_sw;	/* [n_sw] */
+	uint8_t *dead_port;	/* [n_ports], both ends of a cable */
+	uint32_t links, switches;	/* drawn anew for every seed */
+};
+
+enum ftr_status cli_faults_parse(const struct ftr_fabric *f,
+				 const struct cli_list *specs,
+				 struct cli_faults *out,
+				 struct ftr_err *err) FTR_MUST_USE;
+void cli_faults_free(struct cli_faults *z);
+
+/* A copy of f with the faults; hosts that lose their cable stay, unreachable,
+ * Aggregation Nodes go with their switch. */
+enum ftr_status cli_faults_apply(const struct ftr_fabric *f,
+				 const struct cli_faults *z, uint64_t seed,
+				 struct ftr_fabric **out,
+				 struct ftr_err *err) FTR_MUST_USE;
+
+/* ---- measures ---------------------------------------------------------- */
+
+enum cli_metric {
+	CLI_M_SWITCHES = 0, CLI_M_END_PORTS, CLI_M_CABLES,
+	CLI_M_PAIRS,		/* one per class, not in the table */
+	CLI_M_LOST = CLI_M_PAIRS + FTR_N_CHECK_CLASSES,	/* one per class */
+	CLI_M_NO_PATH = CLI_M_LOST + FTR_N_CHECK_CLASSES,
+	CLI_M_FOUND,		/* one per enum ftr_finding */
+	CLI_M_CYCLE = CLI_M_FOUND + FTR_N_FINDINGS,
+	CLI_M_HOPS,
+	CLI_M_ALL_MAX, CLI_M_SHIFT_MAX, CLI_M_SHIFT_MEAN,	/* link loads */
+	CLI_M_ENTRIES, CLI_M_BLOCKS, CLI_M_CHANGED,
+	CLI_M_ROUTE_MS,
+	CLI_N_METRICS
+};
+
+/* A value that was not measured is a NaN. */
+struct cli_measure {
+	double v[CLI_N_METRICS];
+	bool bad;		/* ibfattree check would find fault */
+};
+
+/* Walk t, the tables of f; sh: shape of f, gives the ranks. */
+enum ftr_status cli_measure(const struct ftr_fabric *f,
+			    const struct ftr_shape *sh,
+			    const struct ftr_tables *t, struct ftr_team *team,
+			    struct cli_measure *out,
+			    struct ftr_err *err) FTR_MUST_USE;
+/* Up to so many shifts are counted exactly, of more so many by a seeded draw:
+ * well below a second per set of tables at 11,664 hosts. */
+#define CLI_SHIFTS_MAX 1000
+
+/* Load of the patterns "all" and "shifts" of the order place[n]: port GUIDs, 0
+ * for a gap; those that f does not have are gaps, too. */
+enum ftr_status cli_measure_load(const struct ftr_fabric *f,
+				 const struct ftr_tables *t,
+				 const uint64_t *place, uint32_t n,
+				 struct ftr_team *team,
+				 struct cli_measure *out,
+				 struct ftr_err *err) FTR_MUST_USE;
+void cli_measure_churn(const struct ftr_fabric *fa, const struct ftr_tables *a,
+		       const struct ftr_fabric *fb, const struct ftr_tables *b,
+		       struct cli_measure *out);
+
+/* ---- columns ----------------------------------------------------------- */
+
+struct cli_column {
+	const char *title;	/* constant, or the path of given tables */
+	const char *kind;	/* "before", "not_rerouted", ... for JSON */
+	unsigned int n;		/* runs: 1, or one per seed */
+	struct cli_measure *run;
+};
+
+struct cli_whatif_view {
+	const char *engine;
+	const struct cli_list *fail, *compare;
+	const struct cli_faults *faults;
+	uint64_t seed;
+	unsigned int repeat;
+	const struct cli_column *col;
+	unsigned int n_col;
+	uint32_t places;	/* of the order for the loads */
+};
+
+void cli_whatif_table(const struct cli_whatif_view *v);
+int cli_whatif_json(const struct cli_whatif_view *v, int status);
+
+#endif

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The columns of whatif, as a table for people and as JSON.
+ *
+ * Of several runs a cell shows least/median/greatest, or one number if all are
+ * equal; JSON holds every run.  A value that was not measured is "-" and null.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/json.h"
+#include "cli/whatif.h"
+
+enum kind { COUNT, NONE_IF_0, REAL };
+
+static const struct {
+	const char *text;	/* NULL: not in the table */
+	const char *key;
+	enum kind kind;
+	bool bad;		/* anything but 0 is trouble */
+} metric[CLI_N_METRICS] = {
+	[CLI_M_SWITCHES] = { "switches", "switches", COUNT, false },
+	[CLI_M_END_PORTS] = { "end ports", "end_ports", COUNT, false },
+	[CLI_M_CABLES] = { "cables between switches", "switch_cables", COUNT,
+			   false },
+	[CLI_M_PAIRS] = { NULL, "host_host_pairs", COUNT, false },
+	{ NULL, "host_switch_pairs", COUNT, false },
+	{ NULL, "switch_host_pairs", COUNT, false },
+	{ NULL, "switch_switch_pairs", COUNT, false },
+	[CLI_M_LOST] = { "lost: end port -> end port",
+			 "host_host_not_arriving", COUNT, true },
+	{ "lost: end port -> switch", "host_switch_not_arriving", COUNT, false },
+	{ "lost: switch -> end port", "switch_host_not_arriving", COUNT, false },
+	{ "lost: switch -> switch", "switch_switch_not_arriving", COUNT,
+	  false },
+	[CLI_M_NO_PATH] = { "no up/down path: end ports",
+			    "host_host_no_updown_path", COUNT, false },
+	[CLI_M_FOUND] = { "holes", "holes", COUNT, false },
+	{ "dead ports", "dead_ports", COUNT, true },
+	{ "wrong ends", "wrong_ends", COUNT, true },
+	{ "loops", "loops", COUNT, true },
+	{ "turns", "turns", COUNT, false },
+	[CLI_M_CYCLE] = { "credit loop, shortest (links)", "credit_loop_length",
+			  NONE_IF_0, true },
+	[CLI_M_HOPS] = { "longest path (cables)", "longest_path", COUNT,
+			 false },
+	[CLI_M_ALL_MAX] = { "load: all-to-all, worst link", "load_all_max",
+			    COUNT, false },
+	[CLI_M_SHIFT_MAX] = { "load: shifts, worst link", "load_shift_max",
+			      COUNT, false },
+	[CLI_M_SHIFT_MEAN] = { "load: shifts, mean of worst",
+			       "load_shift_mean", REAL, false },
+	[CLI_M_ENTRIES] = { "changed entries", "changed_entries", COUNT,
+			    false },
+	[CLI_M_BLOCKS] = { "changed blocks", "changed_blocks", COUNT, false },
+	[CLI_M_CHANGED] = { "changed switches", "changed_switches", COUNT,
+			    false },
+	[CLI_M_ROUTE_MS] = { "ms to route", "route_ms", REAL, false },
+};
+
+/* Rows that no column has a value for are left out. */
+static bool shown(const struct cli_whatif_view *v, int m)
+{
+	for (unsigned int c = 0; metric[m].text && c < v->n_col; c++)
+		for (unsigned int i = 0; i < v->col[c].n; i++)
+			if (!isnan(v->col[c].run[i].v[m]))
+				return true;
+	return false;
+}
+
+/* ---- the table --------------------------------------------------------- */
+
+#define CELL_MAX (3 * CLI_NUM_MAX)
+
+static int by_value(const void *va, const void *vb)
+{
+	double a = *(const double *)va, b = *(const double *)vb;
+
+	return a < b ? -1 : a > b;
+}
+
+static void put_number(char *buf, double x, enum kind kind)
+{
+	if (kind == REAL)
+		snprintf(buf, CLI_NUM_MAX, "%.2f", x);
+	else if (kind == NONE_IF_0 && x <= 0)
+		snprintf(buf, CLI_NUM_MAX, "none");
+	else
+		cli_num(buf, (uint64_t)x);
+}
+
+/* Returns true if the cell is trouble.  scratch holds c->n numbers. */
+static bool cell(char *buf, const struct cli_column *c, int m, double *scratch)
+{
+	char lo[CLI_NUM_MAX], mid[CLI_NUM_MAX], hi[CLI_NUM_MAX];
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < c->n; i++)
+		if (!isnan(c->run[i].v[m]))
+			scratch[n++] = c->run[i].v[m];
+	if (!n) {
+		snprintf(buf, CELL_MAX, "-");
+		return false;
+	}
+	qsort(scratch, n, sizeof(*scratch), by_value);
+	put_number(lo, scratch[0], metric[m].kind);
+	put_number(mid, scratch[(n - 1) / 2], metric[m].kind);
+	put_number(hi, scratch[n - 1], metric[m].kind);
+	if (!strcmp(lo, hi))
+		snprintf(buf, CELL_MAX, "%s", lo);
+	else
+		snprintf(buf, CELL_MAX, "%s/%s/%s", lo, mid, hi);
+	return metric[m].bad && scratch[n - 1] > 0;
+}
+
+static const char *title(const struct cli_column *c)
+{
+	const char *slash = strrchr(c->title, '/');
+
+	return slash ? slash + 1 : c->title;
+}
+
+static void put_head(const struct cli_whatif_view *v)
+{
+	printf("engine  %s\n", v->engine);
+	if (v->fail->n) {
+		printf("faults ");
+		for (unsigned int i = 0; i < v->fail->n; i++)
+			printf(" %s", v->fail->v[i]);
+		if (v->faults->links || v->faults->switches)
+			printf(" (seed %llu)", (unsigned long long)v->seed);
+		putchar('\n');
+	}
+	if (v->repeat > 1)
+		printf("runs    %u, seeds from %llu on: least/median/greatest\n",
+		       v->repeat, (unsigned long long)v->seed);
+	putchar('\n');
+}
+
+void cli_whatif_table(const struct cli_whatif_view *v)
+{
+	double *scratch = malloc(sizeof(*scratch) * v->repeat);
+	int *width = calloc(v->n_col, sizeof(*width));
+	char buf[CELL_MAX];
+
+	if (!scratch || !width) {
+		cli_error("out of memory for the table");
+		goto out;
+	}
+	put_head(v);
+	for (unsigned int c = 0; c < v->n_col; c++) {
+		width[c] = (int)strlen(title(&v->col[c]));
+		for (int m = 0; m < CLI_N_METRICS; m++) {
+			cell(buf, &v->col[c], m, scratch);
+			if (metric[m].text && (int)strlen(buf) > width[c])
+				width[c] = (int)strlen(buf);
+		}
+	}
+	printf("%-30s", "");
+	for (unsigned int c = 0; c < v->n_col; c++)
+		printf("  %*s", width[c], title(&v->col[c]));
+	putchar('\n');
+	for (int m = 0; m < CLI_N_METRICS; m++) {
+		if (!shown(v, m))
+			continue;
+		printf("%-30s", metric[m].text);
+		for (unsigned int c = 0; c < v->n_col; c++) {
+			bool bad = cell(buf, &v->col[c], m, scratch);
+
+			printf("  %s%*s%s", cli_colour(bad ? CLI_WRONG :
+				CLI_PLAIN), width[c], buf,
+			       cli_colour(CLI_PLAIN));
+		}
+		putchar('\n');
+	}
+	printf("\nnot checked: multicast, virtual lanes (all traffic is taken to share one),\n"
+	       "credit loops by packets of switches\n");
+	if (v->places > CLI_SHIFTS_MAX + 1)
+		printf("shifts: %u of %u, drawn\n", CLI_SHIFTS_MAX,
+		       v->places - 1);
+out:
+	free(scratch);
+	free(width);
+}
+
+/* ---- JSON -------------------------------------------------------------- */
+
+static void put_run(struct json_object *o, const struct cli_measure *r)
+{
+	for (int m = 0; m < CLI_N_METRICS; m++) {
+		if (isnan(r->v[m]))
+			cli_json_str(o, metric[m].key, NULL);
+		else if (metric[m].kind == REAL)
+			cli_json_real(o, metric[m].key, r->v[m]);
+		else
+			cli_json_num(o, metric[m].key, (uint64_t)r->v[m]);
+	}
+}
+
+int cli_whatif_json(const struct cli_whatif_view *v, int status)
+{
+	struct json_object *o = cli_json_new("whatif"), *list, *e, *runs;
+
+	cli_json_str(o, "engine", v->engine);
+	list = cli_json_array(o, "faults");
+	for (unsigned int i = 0; i < v->fail->n; i++)
+		cli_json_text(list, v->fail->v[i]);
+	cli_json_num(o, "random_links", v->faults->links);
+	cli_json_num(o, "random_switches", v->faults->switches);
+	cli_json_num(o, "seed", v->seed);
+	cli_json_num(o, "repeat", v->repeat);
+	cli_json_num(o, "shifts", !v->places ? 0 :
+		     v->places > CLI_SHIFTS_MAX ? CLI_SHIFTS_MAX :
+		     v->places - 1);
+	list = cli_json_array(o, "columns");
+	for (unsigned int c = 0; c < v->n_col; c++) {
+		const struct cli_column *col = &v->col[c];
+
+		e = cli_json_element(list);
+		cli_json_str(e, "kind", col->kind);
+		cli_json_str(e, "tables", strcmp(col->kind, "compare") ? NULL :
+			     col->title);
+		runs = cli_json_array(e, "runs");
+		for (unsigned int i = 0; i < col->n; i++) {
+			struct json_object *run = cli_json_element(runs);
+
+			if (!strcmp(col->kind, "before"))
+				cli_json_str(run, "seed", NULL);
+			else
+				cli_json_num(run, "seed", v->seed + i);
+			put_run(run, &col->run[i]);
+		}
+	}
+	return cli_json_end(o, status);
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * sFtree to the letter, as a reference for comparison: B. Bogdanski et al.,
+ * "sFtree: A Fully Connected and Deadlock-Free Switch-to-Switch Routing
+ * Algorithm for Fat-Trees" (seed 004), Algorithms 1 and 2, over tables of
+ * dmodc in place of those of OpenSM's ftree.
+ *
+ * Its limits off whole trees are known and shown by tests: a subtree root that
+ * reaches every switch vanishes after few faults, switch-to-host paths are not
+ * covered, and where a pod can be reached by several ways down its tables may
+ * hold a cycle of channel dependencies.  The checker catches them all; the
+ * default mode of sftree has none.
+ *
+ * Hop counts (get_path_length of the seed) are OpenSM's bookkeeping for tools
+ * that read its matrices; nothing here needs them.
+ */
+#include <string.h>
+
+#include "engine/subtree.h"
+
+struct subtree {
+	const struct ftr_shape *sh;
+	struct ftr_tables *t;
+	ftr_sw root;
+	bool found;
+};
+
+static ftr_lid sw_lid(const struct subtree *z, ftr_sw s)
+{
+	return z->sh->f->sw[s].lid;
+}
+
+static ftr_port entry(const struct subtree *z, ftr_sw s, ftr_sw dst)
+{
+	return ftr_tables_get(z->t, s, sw_lid(z, dst));
+}
+
+static bool reaches_all(const struct subtree *z, ftr_sw s)
+{
+	for (ftr_sw d = 0; d < z->sh->f->n_sw; d++)
+		if (sw_lid(z, d) && entry(z, s, d) == FTR_PORT_NONE)
+			return false;
+	return true;
+}
+
+/* Algorithm 1; leaves in column order, that of the subnet manager left out
+ * (section 4.2) if there is another. */
+static void choose_root(struct subtree *z, ftr_sw sm_switch)
+{
+	const struct ftr_shape *sh = z->sh;
+
+	for (uint32_t l = 0; l < sh->n_leaf && !z->found; l++) {
+		ftr_sw s = sh->col_sw[l];
+
+		if ((s == sm_switch && sh->n_leaf > 1) || !sw_lid(z, s))
+			continue;
+		z->found = reaches_all(z, s);
+		z->root = s;
+	}
+	if (!z->found)
+		z->root = sh->n_leaf ? sh->col_sw[0] : 0;
+}
+
+/* Algorithm 2, lines 6 to 19: over a neighbour of the root inside its rank. */
+static void over_sibling(struct subtree *z, ftr_sw src, ftr_sw dst)
+{
+	const struct ftr_shape *sh = z->sh;
+	uint32_t first = sh->group_first[z->root];
+	uint32_t side = first + sh->n_up[z->root] + sh->n_down[z->root];
+
+	for (uint32_t g = side; g < sh->group_first[z->root + 1]; g++) {
+		ftr_sw sib = sh->groups[g].remote;
+
+		if (!sw_lid(z, sib) || entry(z, src, sib) == FTR_PORT_NONE ||
+		    entry(z, sib, dst) == FTR_PORT_NONE)
+			continue;
+		ftr_tables_row(z->t, z->root)[sw_lid(z, dst)] =
+			sh->group_ports[sh->groups[g].first];
+		ftr_tables_row(z->t, src)[sw_lid(z, dst)] =
+			entry(z, src, sib);
+		return;
+	}
+}
+
+/* Algorithm 2 for a pair without a path. */
+static void connect(struct subtree *z, ftr_sw src, ftr_sw dst)
+{
+	if (z->found || entry(z, z->root, dst) != FTR_PORT_NONE)
+		ftr_tables_row(z->t, src)[sw_lid(z, dst)] =
+			entry(z, src, z->root);
+	else
+		over_sibling(z, src, dst);
+}
+
+static uint64_t count_none(const struct subtree *z)
+{
+	uint64_t none = 0;
+
+	for (ftr_sw s = 0; s < z->sh->f->n_sw; s++)
+		for (uint32_t i = 0; i < z->sh->n_dest; i++)
+			none += ftr_tables_get(z->t, s, z->sh->dest[i].lid) ==
+				FTR_PORT_NONE;
+	return none;
+}
+
+enum ftr_status subtree_route(const struct ftr_shape *sh, ftr_sw sm_switch,
+			      struct ftr_team *team, struct ftr_tables *out,
+			      struct ftr_route_stats *stats,
+			      struct ftr_err *err)
+{
+	struct subtree z = { .sh = sh, .t = out };
+	uint32_t n = sh->f->n_sw;
+	uint64_t no_path;
+	enum ftr_status st = dmodc_tables(sh, team, out, &no_path, err);
+
+	if (st)
+		return st;
+	choose_root(&z, sm_switch);
+	for (ftr_sw src = 0; src < n; src++)
+		for (ftr_sw dst = 0; dst < n; dst++) {
+			if (!sw_lid(&z, dst) ||
+			    entry(&z, src, dst) != FTR_PORT_NONE)
+				continue;
+			connect(&z, src, dst);
+		}
+	if (!stats)
+		return FTR_OK;
+	stats->no_path = count_none(&z);
+	stats->detours = 0;
+	stats->root = z.root;
+	stats->order_known = false;
+	return FTR_OK;
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * A shape over another order of the switches.
+ *
+ * Only which way is up changes.  The result shares columns, destinations,
+ * dividers and cables with the shape it came from, and has groups, costs and
+ * down-costs of its own.  Groups of a switch are split into those above and
+ * those below by the new order; inside each part they keep the old order, so
+ * where the candidates of equation (1) are the same, so is the choice of
+ * equation (3).
+ */
+#include <string.h>
+
+#include "shape/shape.h"
+
+static enum ftr_status sort_levels(struct shaping *z, const uint16_t *level)
+{
+	uint32_t n = z->f->n_sw, n_levels = 0;
+	uint8_t *rank = ftr_arena_alloc(z->keep, n, 1);
+	uint32_t *at;
+
+	for (ftr_sw s = 0; s < n; s++)
+		n_levels = FTR_MAX(n_levels, level[s] + 1u);
+	z->by_rank = ftr_arena_alloc(z->scratch, n, sizeof(*z->by_rank));
+	z->rank_first = ftr_arena_zalloc(z->scratch, n_levels + 2u,
+					 sizeof(*z->rank_first));
+	if (!rank || !z->by_rank || !z->rank_first)
+		return shape_nomem(z);
+	at = z->rank_first + 1;
+	for (ftr_sw s = 0; s < n; s++) {
+		rank[s] = (uint8_t)level[s];
+		at[level[s] + 1]++;
+	}
+	for (uint32_t l = 0; l < n_levels; l++)
+		at[l + 1] += at[l];
+	for (ftr_sw s = 0; s < n; s++)
+		z->by_rank[at[level[s]]++] = s;
+	z->sh->n_ranks = n_levels;
+	z->sh->rank = n_levels <= 255 ? rank : NULL;
+	return FTR_OK;
+}
+
+static enum ftr_status split_groups(struct shaping *z,
+				    const struct ftr_shape *old,
+				    const uint16_t *level, bool sideways)
+{
+	uint32_t n = z->f->n_sw;
+	struct ftr_group *groups = ftr_arena_alloc(z->keep,
+						   old->group_first[n],
+						   sizeof(*groups));
+	uint32_t *n_up = ftr_arena_zalloc(z->keep, n, sizeof(*n_up));
+	uint32_t *n_down = ftr_arena_zalloc(z->keep, n, sizeof(*n_down));
+
+	if (!groups || !n_up || !n_down)
+		return shape_nomem(z);
+	for (ftr_sw s = 0; s < n; s++) {
+		uint32_t first = old->group_first[s];
+		uint32_t end = sideways ? old->group_first[s + 1] :
+			first + old->n_up[s] + old->n_down[s];
+		uint32_t at = first;
+
+		for (uint32_t g = first; g < end; g++) {
+			ftr_sw r = old->groups[g].remote;
+
+			if (level[r] == level[s])
+				return ftr_fail(z->err, FTR_INVAL, "switches %u and %u are neighbours of one level, %u",
+						s, r, level[s]);
+			if (level[r] > level[s])
+				groups[at++] = old->groups[g];
+		}
+		n_up[s] = at - first;
+		for (uint32_t g = first; g < end; g++)
+			if (level[old->groups[g].remote] < level[s])
+				groups[at++] = old->groups[g];
+		n_down[s] = at - first - n_up[s];
+	}
+	z->sh->groups = groups;
+	z->sh->n_up = n_up;
+	z->sh->n_down = n_down;
+	return FTR_OK;
+}
+
+/* A row is final when all it pulls from is; if some neighbour's cost is the
+ * greatest that a byte holds, a longer path may have been lost. */
+static enum ftr_status no_overflow(struct shaping *z)
+{
+	const struct ftr_shape *sh = z->sh;
+
+	for (ftr_sw s = 0; s < z->f->n_sw; s++) {
+		if (memchr(ftr_shape_cost(sh, s), FTR_COST_INF - 1,
+			   z->f->n_sw))
+			return ftr_fail(z->err, FTR_LIMIT, "a path to switch %s would be longer than %u hops",
+					z->f->sw[s].name, FTR_COST_INF - 1);
+	}
+	return FTR_OK;
+}
+
+enum ftr_status ftr_shape_reorder(const struct ftr_shape *sh,
+				  const uint16_t *level, bool sideways,
+				  struct ftr_team *team,
+				  struct ftr_shape **out, struct ftr_err *err)
+{
+	struct shaping z = {
+		.f = sh->f, .team = team, .err = err, .keep = ftr_arena_new(),
+		.scratch = ftr_arena_new(),
+	};
+	enum ftr_status st;
+
+	if (!z.keep || !z.scratch ||
+	    !(z.sh = ftr_arena_alloc(z.keep, 1, sizeof(*z.sh)))) {
+		st = shape_nomem(&z);
+	} else {
+		*z.sh = *sh;
+		z.sh->arena = z.keep;
+		z.sh->n_sideways = sideways ? 0 : sh->n_sideways;
+		st = sort_levels(&z, level);
+		if (!st)
+			st = split_groups(&z, sh, level, sideways);
+		if (!st)
+			st = shape_cost(&z);
+		if (!st)
+			st = no_overflow(&z);
+	}
+	ftr_arena_free(z.scratch);
+	if (st) {
+		ftr_arena_free(z.keep);
+		return st;
+	}
+	*out = z.sh;
+	return FTR_OK;
+}

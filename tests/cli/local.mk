@@ -1,0 +1,9 @@
+# The command line without a simulator.
+dist_check_SCRIPTS += tests/cli/run
+EXTRA_DIST += tests/cli/golden
+TESTS += tests/cli/run
+
+noinst_PROGRAMS += jsonq
+jsonq_SOURCES = tests/cli/jsonq.c
+jsonq_CFLAGS = $(AM_CFLAGS) $(JSONC_CFLAGS)
+jsonq_LDADD = $(JSONC_LIBS)

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Random trees for property tests, and the real fabrics.  All abort with a
+ * message if the library refuses: a test must not go on.
+ */
+#ifndef FTR_TEST_TREES_H
+#define FTR_TEST_TREES_H
+
+#include "core/core.h"
+#include <ftr/ftr.h>
+
+/* FTR_SEED, or 1; n times FTR_RUNS ("4", or "1/4" for slow builds). */
+uint64_t trees_first_seed(void);
+unsigned int trees_runs(unsigned int n);
+
+/* A small PGFT of 2..4 levels with at most max_sw switches; full: as many
+ * cables up as down on every level. */
+void trees_random_pgft(struct ftr_rng *r, struct ftr_pgft *g, bool full,
+		       uint32_t max_sw);
+
+/* The tree with random GUIDs, port numbers and LIDs. */
+struct ftr_fabric *trees_grow(const struct ftr_pgft *g, uint64_t seed,
+			      unsigned int lmc);
+
+/* f (consumed) less up to percent % of its cables, up to a third of its
+ * switches without hosts, and up to a quarter of its hosts. */
+struct ftr_fabric *trees_hurt(struct ftr_fabric *f, struct ftr_rng *r,
+			      unsigned int percent);
+
+/* A real fabric by its name below the directory of topologies, or NULL, and
+ * "SKIP" on standard output, if it is not there. */
+struct ftr_fabric *trees_real(const char *file);
+
+#endif
