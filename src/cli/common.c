@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What several commands share: GUID lists, orders of hosts, whole-or-nothing output files,
- * numbers for people.
+ * What several commands share: GUID lists, orders of hosts, whole-or-nothing
+ * output files, numbers for people.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -172,8 +172,8 @@ static void print_links(const struct ftr_fabric *f,
 	}
 }
 
-static void print_one(const struct ftr_fabric *f, const struct cli_load_result *x,
-		      uint32_t worst)
+static void print_one(const struct ftr_fabric *f,
+		      const struct cli_load_result *x, uint32_t worst)
 {
 	const struct ftr_load_report *r = &x->r;
 	char which[40], used[CLI_NUM_MAX], links[CLI_NUM_MAX];

@@ -20,6 +20,26 @@ case_live_equals_dump() {
 	down
 }
 
+# opensm.fdbs says what opensm-lfts.dump says: with hops that opensm does not
+# know, entries that are missing and detours.
+case_fdbs_equals_dump() {
+	gen '2;3,3;1,2;1,1' --drop-links 1 --seed 1
+	up <<<'lmc 1'
+	walk live
+	local d=$SIM_DIR/sm word
+	sim_until 10 test -s "$d/opensm.mcfdbs" -o -s "$d/opensm-subnet.lst"
+	down
+	for word in 'HOPS UNKNOWN' UNREACHABLE 'hop path possible'; do
+		grep -q "$word" "$d/opensm.fdbs" || fail "no '$word' in $d/opensm.fdbs"
+	done
+	"$ibfattree" diff "$T/live.net" "$d/opensm-lfts.dump" "$d/opensm.fdbs" \
+		>"$T/diff" || fail "the dumps differ: $(cat "$T/diff")"
+	differ_from "$d/opensm.fdbs" "$d/opensm-lfts.dump"
+}
+
+# The two dumps are not one file under two names.
+differ_from() { ! cmp -s "$1" "$2" || fail "$1 and $2 are one file"; }
+
 case_silent_switch() {
 	gen '2;4,4;1,4;1,1' --random-guids --seed 52
 	sim_start "$T/sim" "$T/fabric.net"
@@ -124,6 +144,39 @@ case_schedule() {
 	grep -q "end ports, $((648 - cut)) cables" "$T/damaged.txt" ||
 		fail "$cut cables are out, but $(sed -n 1p "$T/damaged.txt")"
 	down
+}
+
+case_load() {
+	local net=$T/a.net
+	"$ibfattree" gen '3;3,3,6;1,3,3;1,1,1' --random-guids --random-ports \
+		--seed 56 -o "$net"
+	"$ibfattree" route "$net" -o "$T/a.lfts" 2>/dev/null
+	expect 2 '--lfts' load "$net"
+	expect 0 'most loaded links' load "$net" --lfts "$T/a.lfts"
+	# every shift is free of collisions
+	grep -Eq '^shifts +53 +2,862 +0 +1\.00 +1 ' "$T/out" ||
+		fail "shifts: $(cat "$T/out")"
+	printf '%s\n' '# all to one' '"host-1" "host-0"' '"host-2" "host-0"' \
+		'"host-53" "host-0"' >"$T/pairs"
+	expect 0 'most flows of one end port 3' load "$net" \
+		--lfts "$T/a.lfts" --patterns "$T/pairs" --bisections 0
+	echo '"host-1" "nobody"' >"$T/pairs"
+	expect 2 "$T/pairs:1: no end port" load "$net" --lfts "$T/a.lfts" \
+		--patterns "$T/pairs"
+	# an order that takes in only part: gaps send nothing
+	awk '/Channel Adapter/ { print $1 "\tname" } /lids dumped/ { exit }' \
+		"$T/a.lfts" >"$T/order"
+	sed -i '1s/.*/0xFFFF\tDUMMY/' "$T/order"
+	expect 0 '53 end ports in 54 places' load "$net" --lfts "$T/a.lfts" \
+		--order "$T/order" --sample 3
+	grep -Eq '^shifts +3 ' "$T/out" || fail "sample: $(cat "$T/out")"
+	# what does not arrive is a finding
+	local lid
+	lid=$(sed -n '2s/\t.*//p' "$T/order")
+	grep -v "^$lid " "$T/a.lfts" >"$T/hole.lfts"
+	expect 1 'all-to-all' load "$net" --lfts "$T/hole.lfts"
+	grep -Eq '^all-to-all +1 +2,862 +53 ' "$T/out" ||
+		fail "a LID without entries: $(cat "$T/out")"
 }
 
 # What we compute offline is what the plugin makes of the same fabric.
