@@ -189,6 +189,26 @@ case_offline_equals_plugin() {
 	down
 }
 
+# ibdmchk reads the SL and lane files that we write, and judges by them.
+case_ibdmchk_reads_our_lanes() {
+	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 57
+	up </dev/null
+	walk live
+	"$ibfattree" route "$T/live.net" -o "$T/offline.lfts" \
+		--sl2vl "$T/sl2vl" --psl "$T/psl" 2>/dev/null
+	expect 0 '' check "$T/live.net" --lfts "$T/live.lfts" \
+		--sl2vl "$T/sl2vl" --psl "$T/psl"
+	ibdm -c "$T/psl" -d "$T/sl2vl"
+	grep -qx -e '-I- Defined 1 SLs in use *' "$T/ibdmchk.txt"
+	grep -qx -e '-I- Defined 16 VLs in use *' "$T/ibdmchk.txt"
+	# its histogram of hops is ours, plus the two cables of the hosts
+	diff <(sed -n '/LFT ROUTE HOP HISTOGRAM/,/^---*$/p' "$T/ibdmchk.txt" |
+		awk '$1 ~ /^[0-9]+$/ { print $1 - 2, $2 }') \
+		<(sed -n 's/,//g; s/^hops  */ /; s/ pairs of end ports$//p' \
+			"$T/out" | awk '{ print $1, $2 }') >&2
+	down
+}
+
 # OpenSM's own "file" engine accepts our tables.
 case_opensm_loads_our_tables() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 55
