@@ -154,6 +154,11 @@ typedef enum ftr_status (*cli_write_fn)(FILE *out, const void *ctx,
 enum ftr_status cli_write(const char *path, cli_write_fn fn, const void *ctx,
 			  struct ftr_err *err) FTR_MUST_USE;
 
+/* ftr_read_lfts, and a note on stderr if the file leaves switches out. */
+enum ftr_status cli_read_lfts(const char *path, const struct ftr_fabric *f,
+			      struct ftr_tables **out,
+			      struct ftr_err *err) FTR_MUST_USE;
+
 struct cli_tables_of {
 	const struct ftr_fabric *f;
 	const struct ftr_tables *t;

@@ -200,6 +200,18 @@ enum ftr_status cli_write(const char *path, cli_write_fn fn, const void *ctx,
 	return st;
 }
 
+enum ftr_status cli_read_lfts(const char *path, const struct ftr_fabric *f,
+			      struct ftr_tables **out, struct ftr_err *err)
+{
+	uint32_t missing = 0;
+	enum ftr_status st = ftr_read_lfts(path, f, out, &missing, err);
+
+	if (!st && missing)
+		cli_error("note: %s: %u switches without a table: they count as empty",
+			  path, missing);
+	return st;
+}
+
 enum ftr_status cli_write_fabric_fn(FILE *out, const void *fabric,
 				    struct ftr_err *err)
 {

@@ -166,9 +166,9 @@ static int run(int argc, char **argv)
 	cli_progress("comparing");
 	st = ftr_read_fabric(argv[0], 0, &r.f, &err);
 	if (!st)
-		st = ftr_read_lfts(argv[1], r.f, &r.a, NULL, &err);
+		st = cli_read_lfts(argv[1], r.f, &r.a, &err);
 	if (!st)
-		st = ftr_read_lfts(argv[2], r.f, &r.b, NULL, &err);
+		st = cli_read_lfts(argv[2], r.f, &r.b, &err);
 	if (!st)
 		st = count(&r, &err);
 	if (!st)
