@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
 # Reads a netfile (ibsim, ibnetdiscover) and lists the cables that go up from a
-# switch with at least two higher neighbours: height of the far end, number of
-# higher neighbours of the near end, then both ends and their names.
+# switch with at least two such cables: height of the far end, number of cables
+# up at the near end, then both ends and their names.
 
 function quoted(text, n,    part) {
 	split(text, part, "\"")
@@ -49,11 +49,8 @@ END {
 			}
 	}
 	for (i = 1; i <= n; i++)
-		if (height[to[i]] > height[from[i]] &&
-		    !((from[i], to[i]) in seen)) {
-			seen[from[i], to[i]] = 1
+		if (height[to[i]] > height[from[i]])
 			ways[from[i]]++
-		}
 	for (i = 1; i <= n; i++)
 		if (height[to[i]] > height[from[i]] && ways[from[i]] > 1)
 			printf "%d\t%d\t%s\t%d\t%s\t%d\t%s\t%s\n",

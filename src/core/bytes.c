@@ -55,14 +55,19 @@ INLINE void take(uint8_t *restrict to_, const uint8_t *restrict from_,
 		to[i] = flag[i] ? from[i] : to[i];
 }
 
-INLINE void flag_less(uint8_t *restrict flag_, const uint8_t *restrict a_,
-		      const uint8_t *restrict b_, size_t n)
+INLINE void relax_flag(uint8_t *restrict to_, uint8_t *restrict flag_,
+		       const uint8_t *restrict low_,
+		       const uint8_t *restrict from_, size_t n)
 {
-	uint8_t *flag = ROW(flag_);
-	const uint8_t *a = ROW(a_), *b = ROW(b_);
+	uint8_t *to = ROW(to_), *flag = ROW(flag_);
+	const uint8_t *low = ROW(low_), *from = ROW(from_);
 
-	for (size_t i = 0; i < n; i++)
-		flag[i] = (uint8_t)(flag[i] | (a[i] < b[i]));
+	for (size_t i = 0; i < n; i++) {
+		uint8_t v = (uint8_t)(from[i] + (from[i] != FTR_BYTE_INF));
+
+		to[i] = v < to[i] ? v : to[i];
+		flag[i] = (uint8_t)(flag[i] | (low[i] < from[i]));
+	}
 }
 
 INLINE void count_less(uint8_t *restrict count_, uint8_t *restrict last_,
@@ -77,6 +82,25 @@ INLINE void count_less(uint8_t *restrict count_, uint8_t *restrict last_,
 
 		count[i] = (uint8_t)(count[i] + hit);
 		last[i] = hit ? k : last[i];
+	}
+}
+
+INLINE void count_flag(uint8_t *restrict count_, uint8_t *restrict last_,
+		       uint8_t *restrict flag_, uint8_t k,
+		       const uint8_t *restrict mine_,
+		       const uint8_t *restrict low_,
+		       const uint8_t *restrict theirs_, size_t n)
+{
+	uint8_t *count = ROW(count_), *last = ROW(last_), *flag = ROW(flag_);
+	const uint8_t *mine = ROW(mine_), *low = ROW(low_);
+	const uint8_t *theirs = ROW(theirs_);
+
+	for (size_t i = 0; i < n; i++) {
+		uint8_t hit = theirs[i] < mine[i];
+
+		count[i] = (uint8_t)(count[i] + hit);
+		last[i] = hit ? k : last[i];
+		flag[i] = (uint8_t)(flag[i] | (low[i] < theirs[i]));
 	}
 }
 
@@ -149,9 +173,15 @@ VERSIONS(min, (uint8_t *to, const uint8_t *from, size_t n), (to, from, n))
 VERSIONS(take,
 	 (uint8_t *to, const uint8_t *from, const uint8_t *flag, size_t n),
 	 (to, from, flag, n))
-VERSIONS(flag_less,
-	 (uint8_t *flag, const uint8_t *a, const uint8_t *b, size_t n),
-	 (flag, a, b, n))
+VERSIONS(relax_flag,
+	 (uint8_t *to, uint8_t *flag, const uint8_t *low, const uint8_t *from,
+	  size_t n),
+	 (to, flag, low, from, n))
+VERSIONS(count_flag,
+	 (uint8_t *count, uint8_t *last, uint8_t *flag, uint8_t k,
+	  const uint8_t *mine, const uint8_t *low, const uint8_t *theirs,
+	  size_t n),
+	 (count, last, flag, k, mine, low, theirs, n))
 VERSIONS(clear, (uint8_t *to, const uint8_t *flag, size_t n), (to, flag, n))
 VERSIONS(count_less,
 	 (uint8_t *count, uint8_t *last, uint8_t k, const uint8_t *mine,

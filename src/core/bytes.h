@@ -24,13 +24,18 @@ void bytes_min(uint8_t *to, const uint8_t *from, size_t n);
 void bytes_take(uint8_t *to, const uint8_t *from, const uint8_t *flag,
 		size_t n);
 
-/* flag[i] |= a[i] < b[i] */
-void bytes_flag_less(uint8_t *flag, const uint8_t *a, const uint8_t *b,
-		     size_t n);
+/* bytes_relax(to, from), and flag[i] |= low[i] < from[i] */
+void bytes_relax_flag(uint8_t *to, uint8_t *flag, const uint8_t *low,
+		      const uint8_t *from, size_t n);
 
 /* count[i] += hit; last[i] = k where hit; hit: theirs[i] < mine[i] */
 void bytes_count_less(uint8_t *count, uint8_t *last, uint8_t k,
 		      const uint8_t *mine, const uint8_t *theirs, size_t n);
+
+/* The same, and flag[i] |= low[i] < theirs[i] */
+void bytes_count_flag(uint8_t *count, uint8_t *last, uint8_t *flag, uint8_t k,
+		      const uint8_t *mine, const uint8_t *low,
+		      const uint8_t *theirs, size_t n);
 
 /* to[i] = 0 where flag[i] is not 0 */
 void bytes_clear(uint8_t *to, const uint8_t *flag, size_t n);

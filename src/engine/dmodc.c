@@ -40,8 +40,8 @@
 #include "core/bytes.h"
 #include "engine/engine.h"
 
-/* More patterns than this, on a badly damaged fabric: the switches of the
- * rarest go column by column. */
+/* More patterns than this, on a badly damaged fabric: the switches of those
+ * met last go column by column. */
 #define MAX_PATTERNS 32
 #define NO_PATTERN 255
 
@@ -181,13 +181,9 @@ static void count_candidates(const struct ftr_shape *sh, struct lane *w,
 
 	memset(w->n_cand, 0, n);
 	memset(w->must, 0, n);
-	for (uint32_t k = 0; k < up; k++) {
-		const uint8_t *above = ftr_shape_cost(sh, g[k].remote);
-
-		bytes_count_less(w->n_cand, w->one, (uint8_t)k, cost, above,
-				 n);
-		bytes_flag_less(w->must, down, above, n);
-	}
+	for (uint32_t k = 0; k < up; k++)
+		bytes_count_flag(w->n_cand, w->one, w->must, (uint8_t)k, cost,
+				 down, ftr_shape_cost(sh, g[k].remote), n);
 	bytes_clear(w->n_cand, w->must, n);
 	memcpy(w->n_above, w->n_cand, n);
 	for (uint32_t k = up; k < all; k++)

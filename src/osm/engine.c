@@ -177,6 +177,9 @@ enum ftr_status ibf_generation_new(struct ibf_engine *e,
 	}
 	guid_files_fini(&g);
 	ms->shape = ibf_now_ms() - t1;
+	if (gen->shape->cn_unknown)
+		ibf_log(p, IBF_CN_UNKNOWN, "cn_guid_file %s names no port of this fabric and is not used; it should hold port GUIDs",
+			p->osm->subn.opt.cn_guid_file);
 	gen->mcast_able = ftr_calloc(gen->fabric->n_sw, 1);
 	if (!gen->mcast_able) {
 		generation_free(gen);
@@ -196,6 +199,15 @@ static void warn_cache(struct ibf_plugin *p)
 		return;
 	p->cache_warned = true;
 	ibf_log(p, IBF_UCAST_CACHE, "use_ucast_cache is TRUE: OpenSM may keep old tables and not call the engine after changes at leaf switches");
+}
+
+static uint32_t count_hosts(const struct ftr_shape *sh)
+{
+	uint32_t n = sh->n_odd;
+
+	for (uint32_t l = 0; l < sh->n_leaf; l++)
+		n += sh->leaf_hosts[l];
+	return n;
 }
 
 static uint32_t count_lids(const struct ftr_fabric *f)
@@ -236,7 +248,7 @@ static void log_routed(const struct ibf_engine *e,
 		PRIu64 " entries in %" PRIu64 " blocks of %u switches",
 		e->ops->name, sh->n_ranks,
 		sh->roots_given ? "from root_guid_file" : "inferred", f->n_sw,
-		sh->n_leaf, f->n_ep, sh->n_odd, count_lids(f), sh->n_planes,
+		sh->n_leaf, count_hosts(sh), sh->n_odd, count_lids(f), sh->n_planes,
 		sh->n_pods, f->n_sw_links, sh->n_sideways,
 		ftr_team_size(e->plugin->team), res->unserved.hosts,
 		res->unserved.mixed, res->unserved.others, subtree, ms->snapshot,

@@ -22,6 +22,7 @@ enum ibf_severity { IBF_INFO, IBF_WARN, IBF_ERROR };
 	M(UCAST_CACHE, 104, WARN, "use_ucast_cache is on")		\
 	M(THREADS, 105, WARN, "routing without threads")		\
 	M(MCAST_MEMBERS, 106, WARN, "multicast members left out")	\
+	M(CN_UNKNOWN, 107, WARN, "cn_guid_file names no port here")	\
 	M(OPTIONS, 201, ERROR, "the options are wrong")			\
 	M(REGISTER, 202, ERROR, "OpenSM did not take an engine")	\
 	M(SETUP, 203, ERROR, "an engine refuses its setup")		\

@@ -116,7 +116,8 @@ static struct ibf_engine *engine_by_name(struct ibf_plugin *p,
 	for (unsigned int i = 0; i < p->n_engines; i++) {
 		const char *own = p->engine[i].ops->name;
 
-		if (strlen(own) == len && !memcmp(own, name, len))
+		/* OpenSM minds the case, and the administrator should know */
+		if (strlen(own) == len && !strncasecmp(own, name, len))
 			return &p->engine[i];
 	}
 	return NULL;

@@ -4,9 +4,8 @@
  *
  * The checker walks every path and knows nothing of the engine.  Refused are:
  * anything that does not end at a clean hole, a turn up after down, a cycle of
- * channel dependencies, and a hole between two hosts where the engine promises
- * a path: where the shape's costs call them reachable or, if the engine is a
- * complete one, where any cabling joins them.  What is beyond the promise is a
+ * channel dependencies, and a hole where the engine promises a path: where the shape has a finite cost or, if the engine is a complete one, where any
+ * cabling joins the two.  What is beyond the promise is a
  * warning: the rest is routed, because a failing engine would stop the whole
  * subnet.
  */
@@ -55,11 +54,10 @@ static enum ftr_status refuse_cycle(const struct ftr_fabric *f,
 			r->cycle_len ? c->port : 0);
 }
 
-/* End ports and their LIDs per switch, to count pairs as the checker does; and
- * the same without Aggregation Nodes, which sit on the upper switches of a
- * whole tree and have no up/down path to each other there. */
+/* End ports and their LIDs per switch, to count pairs; without Aggregation
+ * Nodes, which sit on the upper switches of a whole tree and have no up/down
+ * path to each other there. */
 struct tally {
-	uint32_t sources, lids;
 	uint32_t hosts, host_lids;
 };
 
@@ -73,8 +71,6 @@ static struct tally *tally_new(const struct ftr_fabric *f)
 
 		if (ep->sw == FTR_SW_NONE)
 			continue;
-		y[ep->sw].sources++;
-		y[ep->sw].lids += lids;
 		if (ftr_ep_is_aggregation(ep))
 			continue;
 		y[ep->sw].hosts++;
@@ -124,7 +120,7 @@ static bool promised(const struct promise *p, ftr_sw from, uint32_t col)
 
 /* Pairs beyond the promise. */
 static void count_unserved(const struct promise *p, const struct tally *y,
-			   uint64_t *end_ports, struct ibf_unserved *out)
+			   struct ibf_unserved *out)
 {
 	const struct ftr_shape *sh = p->sh;
 	const struct ftr_fabric *f = sh->f;
@@ -135,7 +131,6 @@ static void count_unserved(const struct promise *p, const struct tally *y,
 
 			if (promised(p, s, c))
 				continue;
-			*end_ports += (uint64_t)y[s].sources * y[to].lids;
 			out->hosts += (uint64_t)y[s].hosts * y[to].host_lids;
 			out->mixed += y[to].host_lids;
 			if (f->sw[to].lid)
@@ -182,47 +177,55 @@ static void warn_unserved(struct ibf_engine *e, const struct promise *p,
 		     sizeof(sample));
 	ibf_log(e->plugin, IBF_UNREACHABLE,
 		"%s: the cabling leaves %" PRIu64 " pairs of hosts and %" PRIu64
-		" pairs of a host and a switch without %s path; all others are routed%s",
+		" pairs of a host and a switch without %s path%s; all others are routed%s",
 		e->ops->name, un->hosts, un->mixed,
-		p->island ? "any" : "an up/down", sample);
+		p->island ? "any" : "an up/down",
+		p->sh->roots_given && un->hosts ?
+		" by the ranks that root_guid_file gives" : "", sample);
 }
 
-/* Name an entry that is empty although the costs of its switch promise a path
- * to the host; there is one if a host pair is not reached for no reason. */
-static enum ftr_status refuse_hole(const struct promise *p,
+static enum ftr_status refuse_hole(const struct promise *p, ftr_sw s,
+				   ftr_lid lid, struct ftr_err *err)
+{
+	const struct ftr_fabric *f = p->sh->f;
+	const struct ftr_lid_owner *o = &f->owner[lid];
+
+	return ftr_fail(err, FTR_REFUSED, "the computed tables hold a hole where there is a path: at switch %s (0x%016"
+			PRIx64 ") LID %u of %s has no port", f->sw[s].name,
+			f->sw[s].guid, lid, o->kind == FTR_OWNER_SW ?
+			f->sw[o->idx].name : f->ep[o->idx].name);
+}
+
+/* Every empty entry must be beyond the promise. */
+static enum ftr_status judge_holes(const struct promise *p,
 				   const struct ftr_tables *t,
-				   uint64_t pairs, uint64_t allowed,
 				   struct ftr_err *err)
 {
-	const struct ftr_shape *sh = p->sh;
-	const struct ftr_fabric *f = sh->f;
-	const struct ftr_endport *to = NULL;
-	ftr_sw s;
+	const struct ftr_fabric *f = p->sh->f;
 
-	for (s = 0; s < f->n_sw; s++) {
-		for (ftr_ep e = 0; !to && e < f->n_ep; e++) {
-			const struct ftr_endport *ep = &f->ep[e];
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		const uint8_t *row = ftr_tables_row(t, s), *at = row;
+		const uint8_t *end = row + f->max_lid + 1;
 
-			if (ep->sw != FTR_SW_NONE && ep->lid &&
-			    promised(p, s, sh->col[ep->sw]) &&
-			    ftr_tables_get(t, s, ep->lid) == FTR_PORT_NONE)
-				to = ep;
+		while ((at = memchr(at, FTR_PORT_NONE, (size_t)(end - at)))) {
+			ftr_lid lid = (ftr_lid)(at++ - row);
+			const struct ftr_lid_owner *o = &f->owner[lid];
+			ftr_sw to = o->kind == FTR_OWNER_SW ? o->idx :
+				o->kind == FTR_OWNER_EP ? f->ep[o->idx].sw :
+				FTR_SW_NONE;
+
+			if (to != FTR_SW_NONE &&
+			    promised(p, s, p->sh->col[to]))
+				return refuse_hole(p, s, lid, err);
 		}
-		if (to)
-			break;
 	}
-	return ftr_fail(err, FTR_REFUSED, "the computed tables do not connect %"
-			PRIu64 " host pairs, where the cabling leaves only %"
-			PRIu64 " without a path; at switch %s (0x%016" PRIx64
-			") LID %u of %s has no port", pairs, allowed,
-			to ? f->sw[s].name : "?", to ? f->sw[s].guid : 0,
-			to ? to->lid : 0, to ? to->name : "?");
+	return FTR_OK;
 }
 
 static enum ftr_status judge(const struct promise *p,
 			     const struct ftr_tables *t,
 			     const struct ftr_check_report *r,
-			     uint64_t allowed, struct ftr_err *err)
+			     struct ftr_err *err)
 {
 	const struct ftr_fabric *f = p->sh->f;
 
@@ -238,10 +241,7 @@ static enum ftr_status judge(const struct promise *p,
 	if (r->cdg == FTR_CDG_NOT_CHECKED)
 		return ftr_fail(err, FTR_REFUSED,
 				"the computed tables were not checked for credit loops");
-	if (r->bad[FTR_CHECK_HOST_HOST] <= allowed)
-		return FTR_OK;
-	return refuse_hole(p, t, r->bad[FTR_CHECK_HOST_HOST], allowed,
-			   err);
+	return judge_holes(p, t, err);
 }
 
 enum ftr_status ibf_verify(struct ibf_engine *e,
@@ -257,7 +257,6 @@ enum ftr_status ibf_verify(struct ibf_engine *e,
 	struct ftr_check_report *r = ftr_calloc(1, sizeof(*r));
 	struct tally *y = tally_new(gen->fabric);
 	struct promise p = { 0 };
-	uint64_t end_ports = 0;
 	enum ftr_status st;
 
 	memset(un, 0, sizeof(*un));
@@ -270,8 +269,8 @@ enum ftr_status ibf_verify(struct ibf_engine *e,
 		st = ftr_check_tables(gen->fabric, routes->t, &opts,
 				      e->plugin->team, r, err);
 	if (!st) {
-		count_unserved(&p, y, &end_ports, un);
-		st = judge(&p, routes->t, r, end_ports, err);
+		count_unserved(&p, y, un);
+		st = judge(&p, routes->t, r, err);
 	}
 	if (!st) {
 		for (int i = 0; i < FTR_N_CHECK_CLASSES; i++)

@@ -73,8 +73,7 @@ static void pull_cost(void *ctx, unsigned int worker, uint32_t begin,
 				&sh->groups[sh->group_first[s] + k];
 			const uint8_t *above = c->cost + g->remote * c->stride;
 
-			bytes_relax(row, above, c->stride);
-			bytes_flag_less(must, down, above, c->stride);
+			bytes_relax_flag(row, must, down, above, c->stride);
 		}
 		bytes_min(row, down, c->stride);
 		bytes_take(row, down, must, c->stride);

@@ -52,6 +52,10 @@ void trees_random_pgft(struct ftr_rng *r, struct ftr_pgft *g, bool full,
 			g->w[i] = i ? one_of(r, few, 4) : 1;
 			g->p[i] = i ? one_of(r, one, 4) : 1;
 		}
+		if (full) {	/* hosts with several ports, too */
+			g->w[0] = one_of(r, one, 4);
+			g->p[0] = one_of(r, one, 4);
+		}
 		for (unsigned int i = 0; full && i + 1 < g->h; i++) {
 			/* cables up of level i + 1 = cables down of it */
 			uint32_t ports = g->m[i] * g->p[i];

@@ -260,7 +260,13 @@ static uint32_t worst_shift(const struct routed *r, const struct order *o)
 							    f->ep[to].lid);
 				uint32_t at = f->sw[s].first_port + p;
 
-				ck_assert_uint_ne(p, FTR_PORT_NONE);
+				if (p == FTR_PORT_NONE) {
+					/* ports of hosts on another rail */
+					ck_assert_uint_eq(ftr_shape_cost(r->sh, s)
+						[r->sh->col[f->ep[to].sw]],
+						FTR_COST_INF);
+					break;
+				}
 				load[at]++;
 				worst = FTR_MAX(worst, load[at]);
 				s = f->ports[at].peer;

@@ -137,7 +137,7 @@ static void random_row(struct ftr_rng *r, uint8_t *row)
 START_TEST(byte_kernels_do_what_they_say)
 {
 	_Alignas(64) uint8_t a[ROWS], b[ROWS], to[ROWS], last[ROWS], was[ROWS];
-	_Alignas(64) uint8_t flag[ROWS];
+	_Alignas(64) uint8_t flag[ROWS], low[ROWS], set[ROWS];
 	struct ftr_rng r;
 
 	ftr_rng_seed(&r, 1);
@@ -165,10 +165,16 @@ START_TEST(byte_kernels_do_what_they_say)
 		bytes_clear(to, flag, ROWS);
 		for (int i = 0; i < ROWS; i++)
 			ck_assert_int_eq(to[i], flag[i] ? 0 : a[i]);
-		memcpy(to, flag, ROWS);
-		bytes_flag_less(to, a, b, ROWS);
-		for (int i = 0; i < ROWS; i++)
-			ck_assert_int_eq(to[i], flag[i] || a[i] < b[i]);
+		random_row(&r, low);
+		memcpy(to, a, ROWS);
+		memcpy(last, flag, ROWS);
+		bytes_relax_flag(to, last, low, b, ROWS);
+		for (int i = 0; i < ROWS; i++) {
+			int v = b[i] == FTR_BYTE_INF ? FTR_BYTE_INF : b[i] + 1;
+
+			ck_assert_int_eq(to[i], v < a[i] ? v : a[i]);
+			ck_assert_int_eq(last[i], flag[i] || low[i] < b[i]);
+		}
 		random_row(&r, was);
 		memcpy(to, was, ROWS);
 		memset(last, 7, ROWS);
@@ -176,6 +182,15 @@ START_TEST(byte_kernels_do_what_they_say)
 		for (int i = 0; i < ROWS; i++) {
 			ck_assert_int_eq(to[i], (uint8_t)(was[i] + (b[i] < a[i])));
 			ck_assert_int_eq(last[i], b[i] < a[i] ? 9 : 7);
+		}
+		memcpy(to, was, ROWS);
+		memset(last, 7, ROWS);
+		memcpy(set, flag, ROWS);
+		bytes_count_flag(to, last, set, 9, a, low, b, ROWS);
+		for (int i = 0; i < ROWS; i++) {
+			ck_assert_int_eq(to[i], (uint8_t)(was[i] + (b[i] < a[i])));
+			ck_assert_int_eq(last[i], b[i] < a[i] ? 9 : 7);
+			ck_assert_int_eq(set[i], flag[i] || low[i] < b[i]);
 		}
 	}
 }
