@@ -289,6 +289,51 @@ static void test_shifts(struct scene *z, struct ftr_load *ld,
 	same_links(&z->net, &worst, &r);
 }
 
+/* The patterns that <ftr/load.h> promises: a seed for each from the first
+ * generator, then a permutation of the live places; halves of it pair up. */
+static void test_random(struct scene *z, struct ftr_load *ld, bool halves)
+{
+	uint32_t live[512], perm[512], n = 0, at = 0;
+	uint64_t flows = 0, lost = 0, max = 0, sum = 0;
+	static struct naive v, worst;
+	struct ftr_rng master, rng;
+	struct ftr_load_report r;
+	struct figures g;
+
+	for (uint32_t i = 0; i < z->n; i++)
+		if (is_live(z, i))
+			live[n++] = z->order[i];
+	ftr_rng_seed(&master, 77);
+	for (uint32_t k = 0; k < 6; k++) {
+		memset(&v, 0, sizeof(v));
+		ftr_rng_seed(&rng, ftr_rng_next(&master));
+		ftr_rng_perm(&rng, perm, n);
+		for (uint32_t i = 0; halves && i < n / 2; i++)
+			naive_flow(&z->net, &v, live[perm[i]],
+				   live[perm[n / 2 + i]]);
+		for (uint32_t i = 0; !halves && i < n; i++)
+			if (perm[i] != i)
+				naive_flow(&z->net, &v, live[i],
+					   live[perm[i]]);
+		naive_figures(&z->net, &v, &g);
+		flows += v.flows;
+		lost += v.lost;
+		sum += g.max;
+		if (k == 0 || g.max > max) {
+			max = g.max;
+			at = k;
+			worst = v;
+		}
+	}
+	ck_assert_int_eq((halves ? ftr_load_bisections : ftr_load_permutations)
+			 (ld, 6, 77, NULL, &r, &err), FTR_OK);
+	ck_assert_uint_eq(r.flows, flows);
+	ck_assert_uint_eq(r.lost, lost);
+	ck_assert_uint_eq(r.sum_max, sum);
+	ck_assert_uint_eq(r.worst, at);
+	same_links(&z->net, &worst, &r);
+}
+
 static void test_pairs(struct scene *z, struct ftr_load *ld)
 {
 	struct ftr_load_pair pair[200];
@@ -327,6 +372,8 @@ START_TEST(against_naive)
 		test_all(&z, walked, NULL);
 		test_shifts(&z, kept, team);
 		test_shifts(&z, walked, NULL);
+		test_random(&z, kept, true);
+		test_random(&z, walked, false);
 		test_pairs(&z, kept);
 		ftr_load_free(kept);
 		ftr_load_free(walked);
