@@ -156,12 +156,17 @@ void ftr_shape_free(struct ftr_shape *sh);	/* NULL is accepted */
  * a cable goes up from the lower to the higher level.  Destinations, columns,
  * dividers and the order of groups (among those above, and among those below)
  * stay; ranks, groups above and below, costs and down-costs are made anew.
- * sideways: may cables be used that were sideways in sh.  Neighbours over the
- * cables used must differ in level (FTR_INVAL if not).  rank is NULL in the result if there are more than 255 levels.  FTR_LIMIT: a
+ * how: FTR_REORDER_KEEP keeps to the paths of sh where there are any: a switch
+ * that goes to l in sh over a neighbour which is above it in the new order is
+ * not come down to on the way to l, and cables that were sideways in sh are not
+ * used.  FTR_REORDER_ALL has neither limit, so that whatever the order connects
+ * is connected.  Neighbours over the cables used must differ in level
+ * (FTR_INVAL if not).  rank is NULL in the result if there are more than 255 levels.  FTR_LIMIT: a
  * path that exists would be longer than 254 hops.  sh must outlive the result.
  */
+enum ftr_reorder { FTR_REORDER_KEEP, FTR_REORDER_ALL };
 enum ftr_status ftr_shape_reorder(const struct ftr_shape *sh,
-				  const uint16_t *level, bool sideways,
+				  const uint16_t *level, enum ftr_reorder how,
 				  struct ftr_team *team,
 				  struct ftr_shape **out,
 				  struct ftr_err *err) FTR_MUST_USE;

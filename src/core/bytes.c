@@ -70,6 +70,16 @@ INLINE void relax_flag(uint8_t *restrict to_, uint8_t *restrict flag_,
 	}
 }
 
+INLINE void flag_less(uint8_t *restrict flag_, const uint8_t *restrict a_,
+		      const uint8_t *restrict b_, size_t n)
+{
+	uint8_t *flag = ROW(flag_);
+	const uint8_t *a = ROW(a_), *b = ROW(b_);
+
+	for (size_t i = 0; i < n; i++)
+		flag[i] = (uint8_t)(flag[i] | (a[i] < b[i]));
+}
+
 INLINE void count_less(uint8_t *restrict count_, uint8_t *restrict last_,
 		       uint8_t k, const uint8_t *restrict mine_,
 		       const uint8_t *restrict theirs_, size_t n)
@@ -182,6 +192,9 @@ VERSIONS(count_flag,
 	  const uint8_t *mine, const uint8_t *low, const uint8_t *theirs,
 	  size_t n),
 	 (count, last, flag, k, mine, low, theirs, n))
+VERSIONS(flag_less,
+	 (uint8_t *flag, const uint8_t *a, const uint8_t *b, size_t n),
+	 (flag, a, b, n))
 VERSIONS(clear, (uint8_t *to, const uint8_t *flag, size_t n), (to, flag, n))
 VERSIONS(count_less,
 	 (uint8_t *count, uint8_t *last, uint8_t k, const uint8_t *mine,

@@ -24,6 +24,10 @@ void bytes_min(uint8_t *to, const uint8_t *from, size_t n);
 void bytes_take(uint8_t *to, const uint8_t *from, const uint8_t *flag,
 		size_t n);
 
+/* flag[i] |= a[i] < b[i] */
+void bytes_flag_less(uint8_t *flag, const uint8_t *a, const uint8_t *b,
+		     size_t n);
+
 /* bytes_relax(to, from), and flag[i] |= low[i] < from[i] */
 void bytes_relax_flag(uint8_t *to, uint8_t *flag, const uint8_t *low,
 		      const uint8_t *from, size_t n);

@@ -9,11 +9,12 @@
  * whole tree are those of dmodc to the bit, and paths between switches spread
  * over the subtree by the same formula instead of taking its first port.
  *
- * Cables inside one rank (racks joined sideways) would shorten some paths and
- * gather traffic on few cables, so they are a last resort: first all is routed
- * without them; only destinations that some switch of their island cannot
- * reach so are routed again with them.  Both routings follow the same order,
- * so together they have no cycle either.
+ * All is routed first so that the paths of dmodc stay where there are any, and
+ * without cables inside one rank (racks joined sideways), which would shorten
+ * some paths and gather traffic on few cables (FTR_REORDER_KEEP).  Only
+ * destinations that some switch of their island cannot reach so are routed
+ * again without these limits.  Both routings follow the same order, so together
+ * they have no cycle either.
  *
  * With sftree_mode = paper the algorithms of the seed run to the letter
  * (subtree.c): a reference, not for use.
@@ -31,13 +32,13 @@ struct work {
 	struct ftr_err *err;
 	struct ftr_arena *arena;
 	uint16_t *level;
-	struct ftr_shape *plain;	/* in the order, without sideways */
-	struct ftr_shape *full;		/* with them, or NULL: not needed */
+	struct ftr_shape *plain;	/* FTR_REORDER_KEEP */
+	struct ftr_shape *full;		/* FTR_REORDER_ALL, NULL: not needed */
 	uint8_t *use_full;		/* [n_sw] by column */
 };
 
-/* Columns that some switch of the island reaches only with sideways cables.
- * Only those have a finite cost in full and none in plain. */
+/* Columns that some switch of the island reaches only without limits: those
+ * have a finite cost in full and none in plain. */
 static bool mark_columns(struct work *w)
 {
 	uint32_t n = w->sh->f->n_sw;
@@ -69,20 +70,28 @@ static void copy_columns(const struct work *w, const struct ftr_tables *from)
 	}
 }
 
-/* Route again what needs sideways cables. */
-static enum ftr_status with_sideways(struct work *w)
+static bool has_gaps(const struct ftr_shape *sh)
+{
+	for (ftr_sw s = 0; s < sh->f->n_sw; s++)
+		if (memchr(ftr_shape_cost(sh, s), FTR_COST_INF, sh->f->n_sw))
+			return true;
+	return false;
+}
+
+/* Route again what cannot be reached within the limits. */
+static enum ftr_status fill_gaps(struct work *w)
 {
 	struct ftr_tables *t = NULL;
 	uint64_t no_path;
 	enum ftr_status st;
 
-	st = ftr_shape_reorder(w->sh, w->level, true, w->team, &w->full,
-			       w->err);
+	st = ftr_shape_reorder(w->sh, w->level, FTR_REORDER_ALL, w->team,
+			       &w->full, w->err);
 	if (st)
 		return st;
 	w->use_full = ftr_arena_zalloc(w->arena, w->sh->f->n_sw, 1);
 	if (!w->use_full)
-		return ftr_fail(w->err, FTR_NOMEM, "out of memory for sideways cables");
+		return ftr_fail(w->err, FTR_NOMEM, "out of memory for sftree");
 	if (!mark_columns(w))
 		return FTR_OK;
 	st = ftr_tables_new(w->sh->f, false, &t, w->err);
@@ -152,12 +161,12 @@ static enum ftr_status inverted(struct work *w, ftr_sw avoid,
 
 	st = inverted_order(w->sh, avoid, w->arena, &w->level, &root, w->err);
 	if (!st)
-		st = ftr_shape_reorder(w->sh, w->level, false, w->team,
-				       &w->plain, w->err);
+		st = ftr_shape_reorder(w->sh, w->level, FTR_REORDER_KEEP,
+				       w->team, &w->plain, w->err);
 	if (!st)
 		st = dmodc_tables(w->plain, w->team, w->out, &no_path, w->err);
-	if (!st && w->sh->n_sideways)
-		st = with_sideways(w);
+	if (!st && has_gaps(w->plain))
+		st = fill_gaps(w);
 	if (!st && stats)
 		tell(w, root, no_path, stats);
 	return st;

@@ -27,8 +27,32 @@ struct costing {
 	const ftr_sw *list;	/* switches of the rank being worked on */
 	uint8_t *cost, *down;
 	uint8_t *must;		/* a row for each worker */
+	uint8_t *inf;		/* a row of FTR_COST_INF */
 	size_t stride;
 };
+
+/*
+ * Over a new order (reorder.c): where the paths of the shape to keep to leave s
+ * over a neighbour that is above it now, s is no way down.  If a switch above
+ * came down to it, s would have to go down, too, and all that it sends would
+ * crowd on the few cables there.
+ */
+static void forget_kept(const struct costing *c, unsigned int worker, ftr_sw s,
+			uint8_t *down)
+{
+	const struct ftr_shape *sh = c->z->sh, *old = c->z->keep_to;
+	uint8_t *up = c->must + worker * c->stride;
+
+	memset(up, 0, c->stride);
+	for (uint32_t k = 0; k < sh->n_up[s]; k++) {
+		ftr_sw g = sh->groups[sh->group_first[s] + k].remote;
+
+		bytes_flag_less(up, old->rank[g] > old->rank[s] ?
+				ftr_shape_cost(old, g) : ftr_shape_down(old, g),
+				ftr_shape_cost(old, s), c->stride);
+	}
+	bytes_take(down, c->inf, up, c->stride);
+}
 
 static void pull_down(void *ctx, unsigned int worker, uint32_t begin,
 		      uint32_t end)
@@ -36,7 +60,6 @@ static void pull_down(void *ctx, unsigned int worker, uint32_t begin,
 	const struct costing *c = ctx;
 	const struct ftr_shape *sh = c->z->sh;
 
-	(void)worker;
 	for (uint32_t i = begin; i < end; i++) {
 		ftr_sw s = c->list[i];
 		uint8_t *row = c->down + s * c->stride;
@@ -51,6 +74,8 @@ static void pull_down(void *ctx, unsigned int worker, uint32_t begin,
 			bytes_relax(row, c->down + g->remote * c->stride,
 				    c->stride);
 		}
+		if (c->z->keep_to)
+			forget_kept(c, worker, s, row);
 	}
 }
 
@@ -126,8 +151,10 @@ enum ftr_status shape_cost(struct shaping *z)
 	c.cost = ftr_arena_alloc(z->keep, n, c.stride);
 	c.down = ftr_arena_alloc(z->keep, n, c.stride);
 	c.must = ftr_arena_alloc(z->scratch, ftr_team_size(z->team), c.stride);
-	if (!c.cost || !c.down || !c.must)
+	c.inf = ftr_arena_alloc(z->scratch, 1, c.stride);
+	if (!c.cost || !c.down || !c.must || !c.inf)
 		return shape_nomem(z);
+	memset(c.inf, FTR_COST_INF, c.stride);
 	for (uint32_t r = 0; r < sh->n_ranks; r++)
 		run_rank(&c, r, pull_down);
 	for (uint32_t r = sh->n_ranks; r-- > 0;)

@@ -42,7 +42,7 @@ static enum ftr_status sort_levels(struct shaping *z, const uint16_t *level)
 
 static enum ftr_status split_groups(struct shaping *z,
 				    const struct ftr_shape *old,
-				    const uint16_t *level, bool sideways)
+				    const uint16_t *level, enum ftr_reorder how)
 {
 	uint32_t n = z->f->n_sw;
 	struct ftr_group *groups = ftr_arena_alloc(z->keep,
@@ -55,7 +55,8 @@ static enum ftr_status split_groups(struct shaping *z,
 		return shape_nomem(z);
 	for (ftr_sw s = 0; s < n; s++) {
 		uint32_t first = old->group_first[s];
-		uint32_t end = sideways ? old->group_first[s + 1] :
+		uint32_t end = how == FTR_REORDER_ALL ?
+			old->group_first[s + 1] :
 			first + old->n_up[s] + old->n_down[s];
 		uint32_t at = first;
 
@@ -96,7 +97,7 @@ static enum ftr_status no_overflow(struct shaping *z)
 }
 
 enum ftr_status ftr_shape_reorder(const struct ftr_shape *sh,
-				  const uint16_t *level, bool sideways,
+				  const uint16_t *level, enum ftr_reorder how,
 				  struct ftr_team *team,
 				  struct ftr_shape **out, struct ftr_err *err)
 {
@@ -112,10 +113,13 @@ enum ftr_status ftr_shape_reorder(const struct ftr_shape *sh,
 	} else {
 		*z.sh = *sh;
 		z.sh->arena = z.keep;
-		z.sh->n_sideways = sideways ? 0 : sh->n_sideways;
+		if (how == FTR_REORDER_ALL)
+			z.sh->n_sideways = 0;
+		else
+			z.keep_to = sh;
 		st = sort_levels(&z, level);
 		if (!st)
-			st = split_groups(&z, sh, level, sideways);
+			st = split_groups(&z, sh, level, how);
 		if (!st)
 			st = shape_cost(&z);
 		if (!st)

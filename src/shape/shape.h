@@ -42,6 +42,7 @@ struct shaping {
 	uint8_t *is_leaf;		/* [n_sw] leaf switch (has hosts, low) */
 	uint8_t *is_stub;		/* [n_sw] joins nothing: no plane; published */
 	uint8_t *rank;			/* [n_sw], published */
+	const struct ftr_shape *keep_to;	/* reorder.c: paths to keep */
 	ftr_sw *by_rank;		/* [n_sw] ascending (rank, index) */
 	uint32_t *rank_first;		/* [n_ranks + 1] into by_rank */
 };

@@ -165,6 +165,10 @@ START_TEST(byte_kernels_do_what_they_say)
 		bytes_clear(to, flag, ROWS);
 		for (int i = 0; i < ROWS; i++)
 			ck_assert_int_eq(to[i], flag[i] ? 0 : a[i]);
+		memcpy(to, flag, ROWS);
+		bytes_flag_less(to, a, b, ROWS);
+		for (int i = 0; i < ROWS; i++)
+			ck_assert_int_eq(to[i], flag[i] || a[i] < b[i]);
 		random_row(&r, low);
 		memcpy(to, a, ROWS);
 		memcpy(last, flag, ROWS);
