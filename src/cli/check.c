@@ -12,7 +12,7 @@ struct check {
 	bool live, strict, switch_sources, json;
 	struct cli_live_opts from;
 	struct cli_guid_files files;
-	unsigned int threads;
+	unsigned int lmc, threads;
 };
 
 static const struct cli_opt options[] = {
@@ -25,6 +25,9 @@ static const struct cli_opt options[] = {
 	{ "live", CLI_FLAG, offsetof(struct check, live), NULL,
 	  "read fabric and tables from the switches", NULL, 0, 0 },
 	CLI_OPT_ROOTS(struct check),
+	CLI_OPT_CN(struct check),
+	CLI_OPT_IO(struct check),
+	CLI_OPT_LMC(struct check),
 	{ "switch-sources", CLI_FLAG, offsetof(struct check, switch_sources),
 	  NULL, "credit loops: count packets of switches, too", NULL, 0, 0 },
 	{ "strict", CLI_FLAG, offsetof(struct check, strict), NULL,
@@ -98,7 +101,7 @@ static enum ftr_status from_switches(const struct check *c, struct subject *s,
 static enum ftr_status from_files(const struct check *c, const char *fabric,
 				  struct subject *s, struct ftr_err *err)
 {
-	enum ftr_status st = ftr_read_fabric(fabric, 0, &s->f, err);
+	enum ftr_status st = ftr_read_fabric(fabric, c->lmc, &s->f, err);
 
 	if (!st)
 		st = ftr_read_lfts(c->lfts, s->f, &s->t, &s->missing, err);

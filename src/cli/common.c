@@ -60,9 +60,14 @@ static enum ftr_status read_one(const char *path, struct ftr_guids *out,
 	if (!path)
 		return FTR_OK;
 	st = ftr_read_guids(path, &guid, &out->n, err);
-	if (!st)
-		out->guid = guid;
-	return st;
+	if (st)
+		return st;
+	if (out->n == 0) {	/* as the plugin has it: a list of nobody */
+		free(guid);
+		return ftr_fail(err, FTR_PARSE, "%s: holds no GUID", path);
+	}
+	out->guid = guid;
+	return FTR_OK;
 }
 
 enum ftr_status cli_read_guids(const struct cli_guid_files *files,

@@ -11,7 +11,7 @@
 #include "cli/json.h"
 
 struct diff {
-	unsigned int top;
+	unsigned int top, lmc;
 	bool verbose, json;
 };
 
@@ -21,6 +21,7 @@ static const struct cli_opt options[] = {
 	  FTR_LID_MAX },
 	{ "verbose", CLI_FLAG, offsetof(struct diff, verbose), NULL,
 	  "tell the changes of every switch, too", NULL, 0, 0 },
+	CLI_OPT_LMC(struct diff),
 	CLI_OPT_JSON(struct diff),
 	CLI_OPT_END
 };
@@ -164,7 +165,7 @@ static int run(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	cli_progress("comparing");
-	st = ftr_read_fabric(argv[0], 0, &r.f, &err);
+	st = ftr_read_fabric(argv[0], opts.lmc, &r.f, &err);
 	if (!st)
 		st = cli_read_lfts(argv[1], r.f, &r.a, &err);
 	if (!st)

@@ -13,7 +13,7 @@
 struct load {
 	const char *lfts, *order, *patterns;
 	struct cli_guid_files files;
-	unsigned int sample, permutations, bisections, threads, worst;
+	unsigned int sample, permutations, bisections, lmc, threads, worst;
 	uint64_t seed;
 	bool json;
 };
@@ -26,6 +26,7 @@ static const struct cli_opt options[] = {
 	CLI_OPT_ROOTS(struct load),
 	CLI_OPT_CN(struct load),
 	CLI_OPT_IO(struct load),
+	CLI_OPT_LMC(struct load),
 	{ "sample", CLI_UINT, offsetof(struct load, sample), "N",
 	  "N random shifts; 0: all shifts", "0", 0, UINT16_MAX },
 	{ "permutations", CLI_UINT, offsetof(struct load, permutations), "N",
@@ -96,7 +97,7 @@ static enum ftr_status read_all(const struct load *l, const char *fabric,
 				struct input *in, struct ftr_team *team,
 				struct ftr_err *err)
 {
-	enum ftr_status st = ftr_read_fabric(fabric, 0, &in->f, err);
+	enum ftr_status st = ftr_read_fabric(fabric, l->lmc, &in->f, err);
 
 	if (!st)
 		st = ftr_read_lfts(l->lfts, in->f, &in->t, &in->missing, err);
