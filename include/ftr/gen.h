@@ -63,6 +63,12 @@ enum ftr_status ftr_gen_damage(const struct ftr_fabric *f,
 			       struct ftr_fabric **out,
 			       struct ftr_err *err) FTR_MUST_USE;
 
+/* A random order of records for ftr_write_netfile, the same for a seed on every
+ * machine; *order is malloc()ed for the caller. */
+enum ftr_status ftr_gen_order(const struct ftr_fabric *f, uint64_t seed,
+			      uint32_t **order,
+			      struct ftr_err *err) FTR_MUST_USE;
+
 /* A random connected graph of switches with hosts, no tree at all: for tests
  * that must hold on any fabric. */
 enum ftr_status ftr_gen_random(uint64_t seed, uint32_t n_sw, uint32_t n_hosts,

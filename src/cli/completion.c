@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * ibfattree completion: the bash completion, written from the tables of
- * options.  The copy in src/cli/ibfattree.bash is what "make install" installs;
+ * options.  The copy in src/cli/completion/ibfattree is what "make install" installs;
  * a test holds it against this.
  */
 #include <string.h>

@@ -3,6 +3,7 @@
  * ibfattree gen: a PGFT, damaged on request, as a netfile; and a schedule of
  * faults to play to ibsim.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -13,7 +14,8 @@
 
 struct gen {
 	uint64_t seed;
-	bool random_guids, random_ports, random_lids, no_lids, json;
+	bool random_guids, random_ports, random_lids, random_order, no_lids;
+	bool json;
 	unsigned int lmc, links, switches, hosts, schedule;
 	const char *output, *schedule_output;
 };
@@ -27,6 +29,8 @@ static const struct cli_opt options[] = {
 	  "cables plugged into any port of a switch", NULL, 0, 0 },
 	{ "random-lids", CLI_FLAG, offsetof(struct gen, random_lids), NULL,
 	  "LIDs in any order", NULL, 0, 0 },
+	{ "random-order", CLI_FLAG, offsetof(struct gen, random_order), NULL,
+	  "records of the file in any order", NULL, 0, 0 },
 	{ "lmc", CLI_UINT, offsetof(struct gen, lmc), "N",
 	  "2^N LIDs per host port", "0", 0, FTR_LMC_MAX },
 	{ "no-lids", CLI_FLAG, offsetof(struct gen, no_lids), NULL,
@@ -83,6 +87,34 @@ static enum ftr_status damage(struct ftr_fabric **f, const struct gen *g,
 	return st;
 }
 
+struct ordered {
+	const struct ftr_fabric *f;
+	uint32_t *order;	/* NULL: by index */
+};
+
+static enum ftr_status write_ordered(FILE *out, const void *ctx,
+				     struct ftr_err *err)
+{
+	const struct ordered *o = ctx;
+
+	return ftr_write_netfile(out, o->f, o->order, err);
+}
+
+static enum ftr_status write_out(const struct gen *g,
+				 const struct ftr_fabric *f,
+				 struct ftr_err *err)
+{
+	struct ordered o = { f, NULL };
+	enum ftr_status st = FTR_OK;
+
+	if (g->random_order)
+		st = ftr_gen_order(f, g->seed, &o.order, err);
+	if (!st)
+		st = cli_write(g->output, write_ordered, &o, err);
+	free(o.order);
+	return st;
+}
+
 static enum ftr_status work(const struct gen *g, const char *shape,
 			    struct ftr_fabric **f, struct ftr_err *err)
 {
@@ -106,7 +138,7 @@ static enum ftr_status work(const struct gen *g, const char *shape,
 			       err);
 	}
 	if (!st)
-		st = cli_write(g->output, cli_write_fabric_fn, *f, err);
+		st = write_out(g, *f, err);
 	return st;
 }
 

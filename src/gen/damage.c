@@ -153,6 +153,22 @@ enum ftr_status ftr_gen_damage(const struct ftr_fabric *f,
 	return st;
 }
 
+enum ftr_status ftr_gen_order(const struct ftr_fabric *f, uint64_t seed,
+			      uint32_t **order, struct ftr_err *err)
+{
+	uint32_t n = f->n_sw + f->n_nodes;
+	uint32_t *perm = ftr_reallocarray(NULL, n, sizeof(*perm));
+	struct ftr_rng r;
+
+	if (!perm)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for an order of %u records",
+				n);
+	ftr_rng_seed(&r, seed);
+	ftr_rng_perm(&r, perm, n);
+	*order = perm;
+	return FTR_OK;
+}
+
 /* ---- no trees ---------------------------------------------------------- */
 
 struct wild {
