@@ -45,6 +45,9 @@ struct ftr_route_stats {
 	uint64_t detours;	/* ordered pairs of hosts on leaf switches whose
 				 * path is longer than the shortest up/down path
 				 * by rank, or that have no such path */
+	/* sftree_mode paper: hops of the longest path between switches that the
+	 * seed's Algorithm 2 made (get_path_length); else 0 */
+	uint32_t longest_made;
 	ftr_sw root;		/* subtree root (sftree), else FTR_SW_NONE */
 	/* Levels by which every entry moves up, then down: a claim for the
 	 * checker.  order: the caller's [n_sw], or NULL; order_known: it was

@@ -76,6 +76,9 @@ static void summary(const struct route *r, const struct result *x)
 		fprintf(stderr, "%s: root %s, %s pairs of hosts take a detour\n",
 			engine, cli_sw_name(name, sh->f, x->stats.root),
 			cli_num(num, x->stats.detours));
+	if (x->stats.longest_made)
+		fprintf(stderr, "%s: the longest path made between switches has %u hops\n",
+			engine, x->stats.longest_made);
 }
 
 static int summary_json(const struct route *r, const struct result *x)

@@ -393,6 +393,7 @@ static enum ftr_status dmodc_route(const struct ftr_shape *sh,
 		return st;
 	stats->no_path = no_path;
 	stats->detours = 0;
+	stats->longest_made = 0;
 	stats->root = FTR_SW_NONE;
 	stats->order_known = true;
 	if (stats->order)

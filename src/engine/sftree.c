@@ -146,6 +146,7 @@ static void tell(const struct work *w, ftr_sw root, uint64_t no_path,
 
 	stats->no_path = w->use_full ? count_none(w) : no_path;
 	stats->detours = count_detours(w);
+	stats->longest_made = 0;
 	stats->root = root;
 	stats->order_known = ranked->rank != NULL;
 	if (stats->order && ranked->rank)

@@ -11,8 +11,9 @@
  * hold a cycle of channel dependencies.  The checker catches them all; the
  * default mode of sftree has none.
  *
- * Hop counts (get_path_length of the seed) are OpenSM's bookkeeping for tools
- * that read its matrices; nothing here needs them.
+ * The seed writes hop counts of the zig-zag paths into OpenSM's matrices
+ * (section 4.2, get_path_length).  Nobody reads these here; the same walk gives
+ * the longest path that was made.
  */
 #include <string.h>
 
@@ -92,6 +93,41 @@ static void connect(struct subtree *z, ftr_sw src, ftr_sw dst)
 		over_sibling(z, src, dst);
 }
 
+/* Section 4.2, get_path_length: along the entries to the first switch that has
+ * a count of its own, then that.  0 if the path does not get there. */
+static uint32_t path_length(const struct subtree *z, ftr_sw src, ftr_sw dst)
+{
+	const struct ftr_shape *sh = z->sh;
+
+	for (uint32_t hops = 0; hops < sh->f->n_sw; hops++) {
+		uint8_t cost = ftr_shape_cost(sh, src)[sh->col[dst]];
+		const struct ftr_swport *port;
+
+		if (cost != FTR_COST_INF)
+			return hops + cost;
+		if (entry(z, src, dst) == FTR_PORT_NONE)
+			return 0;
+		port = ftr_fabric_port(sh->f, src, entry(z, src, dst));
+		if (port->peer_kind != FTR_PEER_SW)
+			return 0;
+		src = port->peer;
+	}
+	return 0;
+}
+
+static uint32_t longest_made(const struct subtree *z)
+{
+	uint32_t n = z->sh->f->n_sw, longest = 0;
+
+	for (ftr_sw src = 0; src < n; src++)
+		for (ftr_sw dst = 0; dst < n; dst++)
+			if (ftr_shape_cost(z->sh, src)[z->sh->col[dst]] ==
+			    FTR_COST_INF)
+				longest = FTR_MAX(longest,
+						  path_length(z, src, dst));
+	return longest;
+}
+
 static uint64_t count_none(const struct subtree *z)
 {
 	uint64_t none = 0;
@@ -127,6 +163,7 @@ enum ftr_status subtree_route(const struct ftr_shape *sh, ftr_sw sm_switch,
 		return FTR_OK;
 	stats->no_path = count_none(&z);
 	stats->detours = 0;
+	stats->longest_made = longest_made(&z);
 	stats->root = z.root;
 	stats->order_known = false;
 	return FTR_OK;

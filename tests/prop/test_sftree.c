@@ -417,6 +417,28 @@ static void judge(const struct both *b, struct ftr_check_report *rep)
 	ck_assert(!ftr_check_tables(b->f, b->sftree, &opts, NULL, rep, &err));
 }
 
+/* Hops of the longest path between switches that dmodc does not connect. */
+static uint32_t longest_zigzag(const struct both *b)
+{
+	uint32_t longest = 0;
+
+	for (ftr_sw src = 0; src < b->f->n_sw; src++)
+		for (ftr_sw dst = 0; dst < b->f->n_sw; dst++) {
+			ftr_lid lid = b->f->sw[dst].lid;
+			uint32_t hops = 0;
+
+			if (ftr_tables_get(b->dmodc, src, lid) !=
+			    FTR_PORT_NONE)
+				continue;
+			for (ftr_sw s = src; s != dst; hops++)
+				s = ftr_fabric_port(b->f, s,
+					ftr_tables_get(b->sftree, s, lid))
+					->peer;
+			longest = FTR_MAX(longest, hops);
+		}
+	return longest;
+}
+
 /* On whole k-ary n-trees the seed is right: complete between switches,
  * acyclic on the lane of the hosts. */
 START_TEST(paper_on_whole_trees)
@@ -438,6 +460,8 @@ START_TEST(paper_on_whole_trees)
 		ck_assert_uint_eq(rep.bad[FTR_CHECK_SW_SW], 0);
 		ck_assert_uint_eq(rep.harmful, 0);
 		ck_assert_int_eq(rep.cdg, FTR_CDG_ACYCLIC);
+		ck_assert_uint_gt(b.stats.longest_made, 0);
+		ck_assert_uint_eq(b.stats.longest_made, longest_zigzag(&b));
 		hosts_as_dmodc(&b, i);
 		unroute(&b);
 	}
