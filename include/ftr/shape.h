@@ -161,8 +161,9 @@ void ftr_shape_free(struct ftr_shape *sh);	/* NULL is accepted */
  * not come down to on the way to l, and cables that were sideways in sh are not
  * used.  FTR_REORDER_ALL has neither limit, so that whatever the order connects
  * is connected.  Neighbours over the cables used must differ in level
- * (FTR_INVAL if not).  rank is NULL in the result if there are more than 255 levels.  FTR_LIMIT: a
- * path that exists would be longer than 254 hops.  sh must outlive the result.
+ * (FTR_INVAL if not).  rank is NULL in the result if there are more than 255
+ * levels.  FTR_LIMIT: a path that exists would be longer than 253 hops.  sh
+ * must outlive the result.
  */
 enum ftr_reorder { FTR_REORDER_KEEP, FTR_REORDER_ALL };
 enum ftr_status ftr_shape_reorder(const struct ftr_shape *sh,

@@ -9,6 +9,7 @@
  * where the candidates of equation (1) are the same, so is the choice of
  * equation (3).
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "shape/shape.h"
@@ -64,8 +65,11 @@ static enum ftr_status split_groups(struct shaping *z,
 			ftr_sw r = old->groups[g].remote;
 
 			if (level[r] == level[s])
-				return ftr_fail(z->err, FTR_INVAL, "switches %u and %u are neighbours of one level, %u",
-						s, r, level[s]);
+				return ftr_fail(z->err, FTR_INVAL, "switches 0x%016"
+						PRIx64 " and 0x%016" PRIx64
+						" are neighbours of one level, %u",
+						z->f->sw[s].guid,
+						z->f->sw[r].guid, level[s]);
 			if (level[r] > level[s])
 				groups[at++] = old->groups[g];
 		}
@@ -81,8 +85,8 @@ static enum ftr_status split_groups(struct shaping *z,
 	return FTR_OK;
 }
 
-/* A row is final when all it pulls from is; if some neighbour's cost is the
- * greatest that a byte holds, a longer path may have been lost. */
+/* A cost of the greatest value below infinity: a longer path may have been
+ * lost behind it. */
 static enum ftr_status no_overflow(struct shaping *z)
 {
 	const struct ftr_shape *sh = z->sh;
@@ -90,8 +94,10 @@ static enum ftr_status no_overflow(struct shaping *z)
 	for (ftr_sw s = 0; s < z->f->n_sw; s++) {
 		if (memchr(ftr_shape_cost(sh, s), FTR_COST_INF - 1,
 			   z->f->n_sw))
-			return ftr_fail(z->err, FTR_LIMIT, "a path to switch %s would be longer than %u hops",
-					z->f->sw[s].name, FTR_COST_INF - 1);
+			return ftr_fail(z->err, FTR_LIMIT, "paths from switch %s (0x%016"
+					PRIx64 ") would be longer than %u hops",
+					z->f->sw[s].name, z->f->sw[s].guid,
+					FTR_COST_INF - 2);
 	}
 	return FTR_OK;
 }

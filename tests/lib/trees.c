@@ -115,6 +115,11 @@ struct ftr_fabric *trees_hurt(struct ftr_fabric *f, struct ftr_rng *r,
 	return out;
 }
 
+const char *const trees_real_files[] = {
+	"avakas/avakas.net", "plafrim/plafrim.net", "plafrim2/plafrim2a.net",
+	"topograph/topograph.net", "topograph/topograph-noan.net", NULL
+};
+
 struct ftr_fabric *trees_real(const char *file)
 {
 	const char *dir = getenv("FTR_TOPOLOGIES");

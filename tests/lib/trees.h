@@ -27,6 +27,9 @@ struct ftr_fabric *trees_grow(const struct ftr_pgft *g, uint64_t seed,
 struct ftr_fabric *trees_hurt(struct ftr_fabric *f, struct ftr_rng *r,
 			      unsigned int percent);
 
+/* Names of the real fabrics, NULL at the end. */
+extern const char *const trees_real_files[];
+
 /* A real fabric by its name below the directory of topologies, or NULL, and
  * "SKIP" on standard output, if it is not there. */
 struct ftr_fabric *trees_real(const char *file);

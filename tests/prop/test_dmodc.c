@@ -501,23 +501,17 @@ END_TEST
  * where the shape itself says that no way leads up and then down. */
 START_TEST(real_fabrics_are_complete)
 {
-	static const char *const file[] = {
-		"avakas/avakas.net", "plafrim/plafrim.net",
-		"plafrim2/plafrim2a.net", "topograph/topograph.net",
-		"topograph/topograph-noan.net",
-	};
-
-	for (size_t i = 0; i < FTR_ARRAY_LEN(file); i++) {
+	for (size_t i = 0; trees_real_files[i]; i++) {
 		struct ftr_validity v;
 		struct routed r;
 
-		r.f = trees_real(file[i]);
+		r.f = trees_real(trees_real_files[i]);
 		if (!r.f)
 			continue;
 		route(&r, NULL, NULL);
 		ftr_shape_validity(r.sh, &v);
 		ck_assert_msg(v.bad_pairs == 0, "%s: %" PRIu64
-			      " pairs of leaves without a path", file[i],
+			      " pairs of leaves without a path", trees_real_files[i],
 			      v.bad_pairs);
 		against_checker(&r, 0);
 		unroute(&r);

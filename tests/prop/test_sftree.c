@@ -643,16 +643,10 @@ END_TEST
 
 START_TEST(real_fabrics)
 {
-	static const char *const file[] = {
-		"avakas/avakas.net", "plafrim/plafrim.net",
-		"plafrim2/plafrim2a.net", "topograph/topograph.net",
-		"topograph/topograph-noan.net",
-	};
-
-	for (size_t i = 0; i < FTR_ARRAY_LEN(file); i++) {
+	for (size_t i = 0; trees_real_files[i]; i++) {
 		struct both b = { 0 };
 
-		b.f = trees_real(file[i]);
+		b.f = trees_real(trees_real_files[i]);
 		if (!b.f)
 			continue;
 		route(&b, NULL, NULL);

@@ -180,7 +180,7 @@ START_TEST(figure_4_route)
 END_TEST
 
 /*
- * Why a finite down-cost stands (deviation in <ftr/shape.h>).  v0 reaches l0
+ * Why a switch must go down (deviation in <ftr/shape.h>).  v0 reaches l0
  * by a way down of 3 and by a way up over u of 2; if v0 took the short way up,
  * s, which comes down to v0 because that is its only way, would turn up again.
  *
@@ -192,7 +192,7 @@ END_TEST
  *	rank 0   |  l0-+ l1 .. l8
  *	         +--------v1
  */
-START_TEST(down_cost_stands)
+START_TEST(entered_from_above_goes_down)
 {
 	char text[2000];
 	int at = snprintf(text, sizeof(text), "u: l0\ns: v0 v1\n");
@@ -616,7 +616,7 @@ int main(void)
 	tcase_add_test(t, figure_2_costs);
 	tcase_add_test(t, figure_3_dividers);
 	tcase_add_test(t, figure_4_route);
-	tcase_add_test(t, down_cost_stands);
+	tcase_add_test(t, entered_from_above_goes_down);
 	tcase_add_test(t, odd_hosts_and_slim_leaves);
 	tcase_add_test(t, hosts_on_every_level);
 	tcase_add_test(t, hanging_leaf);
