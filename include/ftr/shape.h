@@ -35,6 +35,17 @@
  * and where it must, only {down: down < c_s} are its candidates.  On PGFTs,
  * whole or damaged, this is the seed's rule.
  *
+ * Nominal shape.  A fabric that lost something must not be a new tree: the
+ * shape of f may be made over the shape of a nominal fabric, the union of what
+ * was seen (<ftr/nominal.h>).  Ranks, stubs, the order of columns and of groups,
+ * slots, dividers, strides and indices d are then the nominal ones; groups,
+ * costs and down-costs hold what is alive in f and nothing else.
+ *
+ * Slot      a group above by rank has a nominal place among those of its
+ *           switch, its slot: 0 .. n_slots[s]-1, ascending with pos.  A slot
+ *           that no group has belongs to a neighbour that was lost.  A cable of
+ *           a group has a nominal place in the same sense (group_place).
+ *
  * Everything is const after ftr_shape_new and may be shared between threads.
  */
 #ifndef FTR_SHAPE_H
@@ -65,7 +76,14 @@ struct ftr_shape_opts {
 	struct ftr_guids cn;	/* port GUIDs of compute nodes */
 	struct ftr_guids io;	/* port GUIDs of I/O nodes */
 	enum ftr_leaf_order leaf_order;
+	/* The shape to be made over, NULL: f is all there is.  It must outlive
+	 * ftr_shape_new only; the options above are not looked at, for they
+	 * made the nominal shape. */
+	const struct ftr_shape *nominal;
+	bool no_slots;		/* slots = groups as they are, nothing more */
 };
+
+#define FTR_SLOT_NONE UINT32_MAX
 
 /* Port group: the parallel cables of s that lead to one switch. */
 struct ftr_group {
@@ -74,6 +92,15 @@ struct ftr_group {
 	uint32_t n;		/* #g */
 	uint32_t pos;		/* place among the groups of its switch, by rank:
 				 * the order of candidates in equation (3) */
+	uint32_t slot;		/* nominal place among the groups above by rank;
+				 * FTR_SLOT_NONE: below or sideways */
+	uint32_t n_nominal;	/* nominal cables, >= n */
+};
+
+/* A nominal cable between two switches of f that f lacks; sw < peer. */
+struct ftr_absent {
+	ftr_sw sw, peer;
+	ftr_port port, peer_port;
 };
 
 /* Destination classes: each has its own index d, so that a few I/O or
@@ -117,12 +144,21 @@ struct ftr_shape {
 	const uint32_t *n_down;		/* [n_sw] groups below s */
 	const struct ftr_group *groups;
 	const ftr_port *group_ports;
+	/* parallel to group_ports: nominal place of the cable in its group,
+	 * 0 .. n_nominal-1, ascending */
+	const uint8_t *group_place;
+	const uint32_t *n_slots;	/* [n_sw] W_s: nominal groups above */
 	const uint64_t *divider;	/* [n_sw] Pi_s, >= 1, saturating */
 	const uint8_t *cost;		/* c_{s,l} */
 	const uint8_t *down;
 	uint32_t n_dest;
 	const struct ftr_dest *dest;	/* by (col, cls, d) */
 	const uint32_t *dest_first;	/* [n_sw + 1] dests of a column */
+	/* what is nominal and not in f; all 0 without a nominal shape */
+	bool from_nominal;
+	uint32_t n_missing_sw, n_missing_cables, n_missing_hosts;
+	uint32_t n_absent;
+	const struct ftr_absent *absent;	/* by (sw, port) */
 	struct ftr_arena *arena;
 };
 

@@ -101,6 +101,31 @@ static uint32_t count_planes(const struct shaping *z, uint32_t *uf)
 	return n;
 }
 
+/* Nominal places where nothing nominal is known: the groups as they are. */
+static enum ftr_status own_slots(struct shaping *z, struct ftr_group *groups,
+				 const uint32_t *n_up)
+{
+	uint32_t n = z->f->n_sw;
+	uint8_t *place = ftr_arena_alloc(z->keep, z->f->n_ports, 1);
+
+	if (!place)
+		return shape_nomem(z);
+	for (ftr_sw s = 0; s < n; s++) {
+		for (uint32_t k = 0; k < z->nbr_first[s + 1] - z->nbr_first[s];
+		     k++) {
+			struct ftr_group *g = &groups[z->nbr_first[s] + k];
+
+			g->slot = k < n_up[s] ? k : FTR_SLOT_NONE;
+			g->n_nominal = g->n;
+			for (uint32_t i = 0; i < g->n; i++)
+				place[g->first + i] = (uint8_t)i;
+		}
+	}
+	z->sh->group_place = place;
+	z->sh->n_slots = n_up;
+	return FTR_OK;
+}
+
 enum ftr_status shape_group(struct shaping *z)
 {
 	const struct ftr_fabric *f = z->f;
@@ -138,5 +163,5 @@ enum ftr_status shape_group(struct shaping *z)
 	sh->n_down = n_down;
 	sh->groups = groups;
 	sh->group_ports = z->nbr_port;
-	return FTR_OK;
+	return own_slots(z, groups, n_up);
 }
