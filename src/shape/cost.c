@@ -113,8 +113,9 @@ static void run_rank(struct costing *c, uint32_t r, ftr_team_fn fn)
 	ftr_team_run(c->z->team, first[r + 1] - first[r], 16, fn, c);
 }
 
-/* Pi: seed 002 section 3.3.  Ascending ranks, so a switch is final before it
- * is used; the greatest of the products that arrive from below wins. */
+/* Pi: seed 002 section 3.3, over what is nominal.  Ascending ranks, so a switch
+ * is final before it is used; the greatest of the products that arrive from
+ * below wins. */
 enum ftr_status shape_dividers(struct shaping *z)
 {
 	const struct ftr_shape *sh = z->sh;
@@ -126,15 +127,20 @@ enum ftr_status shape_dividers(struct shaping *z)
 		pi[s] = 1;
 	for (uint32_t i = 0; i < z->f->n_sw; i++) {
 		ftr_sw s = z->by_rank[i];
+		const ftr_sw *above;
+		uint32_t n_inferred = shape_inferred_above(z, s, &above);
 		uint64_t up;
 
-		if (__builtin_mul_overflow(pi[s], (uint64_t)sh->n_up[s], &up))
+		if (__builtin_mul_overflow(pi[s], (uint64_t)sh->n_slots[s],
+					   &up))
 			up = UINT64_MAX;
 		for (uint32_t k = 0; k < sh->n_up[s]; k++) {
 			ftr_sw t = sh->groups[sh->group_first[s] + k].remote;
 
 			pi[t] = FTR_MAX(pi[t], up);
 		}
+		for (uint32_t k = 0; k < n_inferred; k++)
+			pi[above[k]] = FTR_MAX(pi[above[k]], up);
 	}
 	z->sh->divider = pi;
 	return FTR_OK;

@@ -17,6 +17,9 @@
  * representative (the smallest index, which is the smallest GUID).  Stubs,
  * which join nothing that is not joined below, are left out, or an empty leaf
  * that looks like a top switch would make one plane of all.
+ *
+ * Slots are numbered in the same order, the inferred ones (slots.c) with the
+ * others.
  */
 #include <stdlib.h>
 
@@ -27,6 +30,12 @@ struct draft {
 	struct ftr_group g;
 	enum { ABOVE, BELOW, BESIDE } side;
 	uint32_t plane;
+};
+
+/* A nominal neighbour above, in the order of groups. */
+struct slot {
+	uint32_t plane;
+	ftr_sw remote;
 };
 
 static int draft_cmp(const void *x, const void *y)
@@ -69,7 +78,10 @@ static uint32_t draft_groups(const struct shaping *z, uint32_t *uf, ftr_sw s,
 
 		d[n++] = (struct draft){
 			.g = { .remote = r, .first = z->nbr[k].first,
-			       .n = z->nbr[k].cables },
+			       .n = z->nbr[k].cables,
+			       .slot = FTR_SLOT_NONE,
+			       .n_nominal = shape_nominal_cables(
+				       z, s, r, z->nbr[k].cables) },
 			.side = up ? ABOVE :
 				z->rank[r] < z->rank[s] ? BELOW : BESIDE,
 			.plane = up ? ftr_uf_find(uf, r) : 0,
@@ -101,28 +113,58 @@ static uint32_t count_planes(const struct shaping *z, uint32_t *uf)
 	return n;
 }
 
-/* Nominal places where nothing nominal is known: the groups as they are. */
-static enum ftr_status own_slots(struct shaping *z, struct ftr_group *groups,
-				 const uint32_t *n_up)
+static int slot_cmp(const void *x, const void *y)
 {
-	uint32_t n = z->f->n_sw;
+	const struct slot *a = x, *b = y;
+
+	if (a->plane != b->plane)
+		return a->plane < b->plane ? -1 : 1;
+	return (a->remote > b->remote) - (a->remote < b->remote);
+}
+
+/*
+ * Slots of the n_up groups above s that lead d, which are in order: all that is
+ * nominally above s, in the same order.  Returns how many there are; slot has
+ * room for all switches.
+ */
+static uint32_t number_slots(const struct shaping *z, uint32_t *uf, ftr_sw s,
+			     struct draft *d, uint32_t n_up, struct slot *slot)
+{
+	const ftr_sw *above;
+	uint32_t n_inferred = shape_inferred_above(z, s, &above);
+	uint32_t n = 0, m = 0, k = 0;
+
+	for (uint32_t i = 0; i < n_up; i++)
+		slot[n++] = (struct slot){ d[i].plane, d[i].g.remote };
+	for (uint32_t i = 0; i < n_inferred; i++)
+		slot[n++] = (struct slot){ ftr_uf_find(uf, above[i]),
+					   above[i] };
+	if (n_inferred)
+		qsort(slot, n, sizeof(*slot), slot_cmp);
+	for (uint32_t i = 0; i < n; i++) {
+		if (i && slot[i].remote == slot[i - 1].remote)
+			continue;
+		if (k < n_up && d[k].g.remote == slot[i].remote)
+			d[k++].g.slot = m;
+		m++;
+	}
+	return m;
+}
+
+/* Nominal place of every cable in its group: those of a group that lacks some
+ * are taken for the first ones. */
+static enum ftr_status number_cables(struct shaping *z,
+				     const struct ftr_group *groups)
+{
+	uint32_t n = z->nbr_first[z->f->n_sw];
 	uint8_t *place = ftr_arena_alloc(z->keep, z->f->n_ports, 1);
 
 	if (!place)
 		return shape_nomem(z);
-	for (ftr_sw s = 0; s < n; s++) {
-		for (uint32_t k = 0; k < z->nbr_first[s + 1] - z->nbr_first[s];
-		     k++) {
-			struct ftr_group *g = &groups[z->nbr_first[s] + k];
-
-			g->slot = k < n_up[s] ? k : FTR_SLOT_NONE;
-			g->n_nominal = g->n;
-			for (uint32_t i = 0; i < g->n; i++)
-				place[g->first + i] = (uint8_t)i;
-		}
-	}
+	for (uint32_t g = 0; g < n; g++)
+		for (uint32_t i = 0; i < groups[g].n; i++)
+			place[groups[g].first + i] = (uint8_t)i;
 	z->sh->group_place = place;
-	z->sh->n_slots = n_up;
 	return FTR_OK;
 }
 
@@ -135,9 +177,13 @@ enum ftr_status shape_group(struct shaping *z)
 	uint32_t *n_down = ftr_arena_zalloc(z->keep, f->n_sw, sizeof(*n_down));
 	struct ftr_group *groups = ftr_arena_zalloc(
 		z->keep, z->nbr_first[f->n_sw], sizeof(*groups));
+	uint32_t *n_slots = ftr_arena_alloc(z->keep, f->n_sw,
+					    sizeof(*n_slots));
+	struct slot *slot = ftr_arena_alloc(z->scratch, f->n_sw +
+					    FTR_PORT_MAX, sizeof(*slot));
 	struct draft draft[FTR_PORT_MAX + 1];
 
-	if (!uf || !n_up || !n_down || !groups)
+	if (!uf || !n_up || !n_down || !groups || !n_slots || !slot)
 		return shape_nomem(z);
 	ftr_uf_init(uf, f->n_sw);
 	for (uint32_t r = sh->n_ranks; r-- > 0;) {
@@ -152,8 +198,11 @@ enum ftr_status shape_group(struct shaping *z)
 				n_up[s] += draft[k].side == ABOVE;
 				n_down[s] += draft[k].side == BELOW;
 				draft[k].g.pos = k;
-				groups[z->nbr_first[s] + k] = draft[k].g;
 			}
+			n_slots[s] = number_slots(z, uf, s, draft, n_up[s],
+						  slot);
+			for (uint32_t k = 0; k < n; k++)
+				groups[z->nbr_first[s] + k] = draft[k].g;
 		}
 	}
 	sh->n_planes = sh->n_ranks > 1 ? count_planes(z, uf) : 0;
@@ -163,5 +212,6 @@ enum ftr_status shape_group(struct shaping *z)
 	sh->n_down = n_down;
 	sh->groups = groups;
 	sh->group_ports = z->nbr_port;
-	return own_slots(z, groups, n_up);
+	sh->n_slots = n_slots;
+	return number_cables(z, groups);
 }

@@ -1,3 +1,3 @@
 libftr_la_SOURCES += src/shape/shape.h src/shape/shape.c src/shape/rank.c \
 	src/shape/group.c src/shape/order.c src/shape/cost.c \
-	src/shape/reorder.c
+	src/shape/reorder.c src/shape/slots.c

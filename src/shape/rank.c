@@ -100,10 +100,6 @@ static enum ftr_status adjacency(struct shaping *z)
 	return FTR_OK;
 }
 
-#define for_each_nbr(z, s, n)						\
-	for (const struct nbr *n = &(z)->nbr[(z)->nbr_first[s]];		\
-	     n < &(z)->nbr[(z)->nbr_first[(s) + 1]]; n++)
-
 static uint32_t cables(const struct shaping *z, ftr_sw s)
 {
 	uint32_t sum = 0;
@@ -442,6 +438,27 @@ static enum ftr_status from_roots(struct shaping *z, int32_t *height)
 
 /* ---- publishing -------------------------------------------------------- */
 
+enum ftr_status shape_by_rank(struct shaping *z, uint32_t n_ranks)
+{
+	uint32_t n = z->f->n_sw;
+
+	z->by_rank = ftr_arena_alloc(z->scratch, n, sizeof(*z->by_rank));
+	z->rank_first = ftr_arena_zalloc(z->scratch, n_ranks + 2u,
+					 sizeof(*z->rank_first));
+	if (!z->by_rank || !z->rank_first)
+		return shape_nomem(z);
+	for (ftr_sw s = 0; s < n; s++)
+		z->rank_first[z->rank[s] + 2]++;
+	for (uint32_t r = 2; r <= n_ranks; r++)
+		z->rank_first[r] += z->rank_first[r - 1];
+	for (ftr_sw s = 0; s < n; s++)
+		z->by_rank[z->rank_first[z->rank[s] + 1]++] = s;
+	z->sh->rank = z->rank;
+	z->sh->stub = z->is_stub;
+	z->sh->n_ranks = n_ranks;
+	return FTR_OK;
+}
+
 static enum ftr_status publish(struct shaping *z, const int32_t *height)
 {
 	const struct ftr_fabric *f = z->f;
@@ -459,25 +476,13 @@ static enum ftr_status publish(struct shaping *z, const int32_t *height)
 		return ftr_fail(z->err, FTR_SHAPE, "the fabric has %u ranks of switches, more than %u",
 				n_ranks, MAX_RANKS);
 	z->rank = ftr_arena_alloc(z->keep, f->n_sw, 1);
-	z->by_rank = ftr_arena_alloc(z->scratch, f->n_sw, sizeof(*z->by_rank));
-	z->rank_first = ftr_arena_zalloc(z->scratch, n_ranks + 2u,
-					 sizeof(*z->rank_first));
-	if (!z->rank || !z->by_rank || !z->rank_first)
+	if (!z->rank)
 		return shape_nomem(z);
 	/* Unreached switches (no hosts near): any rank will do. */
-	for (ftr_sw s = 0; s < f->n_sw; s++) {
+	for (ftr_sw s = 0; s < f->n_sw; s++)
 		z->rank[s] = height[s] == NO_HEIGHT ? 0 :
 			(uint8_t)(height[s] - min);
-		z->rank_first[z->rank[s] + 2]++;
-	}
-	for (uint32_t r = 2; r <= n_ranks; r++)
-		z->rank_first[r] += z->rank_first[r - 1];
-	for (ftr_sw s = 0; s < f->n_sw; s++)
-		z->by_rank[z->rank_first[z->rank[s] + 1]++] = s;
-	z->sh->rank = z->rank;
-	z->sh->stub = z->is_stub;
-	z->sh->n_ranks = n_ranks;
-	return FTR_OK;
+	return shape_by_rank(z, n_ranks);
 }
 
 enum ftr_status shape_rank(struct shaping *z)

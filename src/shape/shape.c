@@ -95,8 +95,8 @@ enum ftr_status shape_hosts(struct shaping *z)
 static enum ftr_status build(struct shaping *z)
 {
 	enum ftr_status (*const step[])(struct shaping *) = {
-		shape_hosts, shape_rank, shape_group, shape_order, shape_cost,
-		shape_dividers,
+		shape_hosts, shape_rank, shape_meshes, shape_group,
+		shape_order, shape_cost, shape_dividers,
 	};
 
 	for (size_t i = 0; i < FTR_ARRAY_LEN(step); i++) {

@@ -4,9 +4,13 @@
  *
  *	hosts	which end ports count, and how many each switch has
  *	rank	adjacency, leaf switches, ranks
- *	group	port groups in agreed order, planes
+ *	slots	what is nominal above a switch, known or inferred
+ *	group	port groups in agreed order, planes, slots
  *	order	pods, columns, destinations and their index d
  *	cost	cost, down-cost; dividers
+ *
+ * Over a nominal shape (project.c) there is one step in place of all but the
+ * costs.
  *
  * struct shaping carries the work; what stays goes into the shape's arena,
  * the rest into a scratch arena that dies at the end.
@@ -43,16 +47,37 @@ struct shaping {
 	uint8_t *is_stub;		/* [n_sw] joins nothing: no plane; published */
 	uint8_t *rank;			/* [n_sw], published */
 	const struct ftr_shape *keep_to;	/* reorder.c: paths to keep */
+	struct slots *slots;		/* slots.c */
 	ftr_sw *by_rank;		/* [n_sw] ascending (rank, index) */
 	uint32_t *rank_first;		/* [n_ranks + 1] into by_rank */
 };
 
+#define for_each_nbr(z, s, n)						\
+	for (const struct nbr *n = &(z)->nbr[(z)->nbr_first[s]];		\
+	     n < &(z)->nbr[(z)->nbr_first[(s) + 1]]; n++)
+
 enum ftr_status shape_hosts(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_rank(struct shaping *z) FTR_MUST_USE;
+enum ftr_status shape_meshes(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_group(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_order(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_cost(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_dividers(struct shaping *z) FTR_MUST_USE;
+enum ftr_status shape_project(struct shaping *z) FTR_MUST_USE;
+
+/* Publish rank, by_rank, rank_first (rank.c); rank is set, n_ranks known. */
+enum ftr_status shape_by_rank(struct shaping *z, uint32_t n_ranks) FTR_MUST_USE;
+/* Destinations of the LIDs of f, from the places of what owns them. */
+enum ftr_status shape_dests(struct shaping *z) FTR_MUST_USE;
+
+/* slots.c: switches that would be above s if nothing were damaged, cabled or
+ * not, ascending.  Those that are above for other reasons may be missing.
+ * *above is good until the next call. */
+uint32_t shape_inferred_above(const struct shaping *z, ftr_sw s,
+			      const ftr_sw **above);
+/* Nominal number of cables of two neighbours that have so many. */
+uint32_t shape_nominal_cables(const struct shaping *z, ftr_sw a, ftr_sw b,
+			      uint32_t cables);
 
 /* FTR_NOMEM with the one text for it. */
 enum ftr_status shape_nomem(struct shaping *z);

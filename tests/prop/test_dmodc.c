@@ -31,7 +31,12 @@ struct routed {
 static void route(struct routed *r, const struct ftr_shape_opts *opts,
 		  struct ftr_team *team)
 {
-	ck_assert_msg(!ftr_shape_new(r->f, opts, team, &r->sh, &err), "%s",
+	struct ftr_shape_opts literal = { .leaf_order = FTR_LEAF_BY_GUID };
+
+	if (opts)
+		literal = *opts;
+	literal.no_slots = true;
+	ck_assert_msg(!ftr_shape_new(r->f, &literal, team, &r->sh, &err), "%s",
 		      err.msg);
 	ck_assert(!ftr_tables_new(r->f, false, &r->t, &err));
 	memset(&r->stats, 0, sizeof(r->stats));

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Slots: the nominal groups above a switch, known or inferred.
+ *
+ * A fabric that is damaged on the day it is first seen hides what it should
+ * be.  In every PGFT (seed 002, section 2) a component of the switches of two
+ * adjacent ranks, joined by the cables between these ranks, is a complete
+ * bipartite graph with one number of parallel cables.  So, for such a
+ * component, a mesh:
+ *
+ *  - If at least MESH_SHARE % of its pairs are cabled, all pairs are nominal,
+ *    with the most frequent number of cables (on a tie the larger, for a lost
+ *    cable makes it smaller).  Groups with more cables keep them.
+ *  - A cable that is lost leaves a port free at both ends.  So a pair of which
+ *    one switch has no free port lacks nothing, and a switch that has not so
+ *    many free ports as it lacks cables is not damaged but built so: nothing is
+ *    inferred for it.
+ *
+ * MESH_SHARE lies between 2/3 (every leaf on two of three spines is a plan,
+ * not damage) and 3/4.  Of generated trees (4 x 4 to 36 x 18 meshes) that had
+ * lost 10 % of their cables all but the smallest meshes are still recognised,
+ * see the table in tests/prop/test_nominal.c; of the real fabrics, those that
+ * lack cables have 96 % of their pairs.
+ *
+ * Inferred slots have no cable.  When the cable comes, nothing else moves: the
+ * mesh is what it was, planes join no more than they did, and order, number of
+ * slots and dividers count inferred slots like others.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "shape/shape.h"
+
+#define MESH_SHARE 70
+
+#define NO_MESH UINT32_MAX
+
+struct mesh {
+	uint32_t low, n_low;	/* slots.member[low ..]: of the lower rank */
+	uint32_t up, n_up;	/* the same of the upper rank, eligible ones */
+	uint32_t cables;	/* nominal, of a pair */
+};
+
+struct slots {
+	uint32_t *low_mesh;	/* [n_sw] as a lower switch, NO_MESH: nothing
+				 * is inferred */
+	uint32_t *up_mesh;	/* [n_sw] as an upper switch */
+	struct mesh *mesh;
+	ftr_sw *member;
+	uint32_t *open;		/* [n_sw] ports without a cable */
+	ftr_sw *above;		/* the last answer of shape_inferred_above */
+};
+
+/* ---- meshes ------------------------------------------------------------ */
+
+/* Is t a switch of the rank just above s, and are both in a mesh? */
+static bool meshed(const struct shaping *z, ftr_sw s, ftr_sw t)
+{
+	return z->rank[t] == z->rank[s] + 1u && !z->is_stub[s] &&
+	       !z->is_stub[t];
+}
+
+static uint32_t open_ports(const struct ftr_fabric *f, ftr_sw s)
+{
+	uint32_t n = 0;
+
+	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
+		n += ftr_fabric_port(f, s, (ftr_port)p)->peer_kind ==
+			FTR_PEER_NONE;
+	return n;
+}
+
+/* Components: node s is s as a lower switch, n_sw + s as an upper one, so the
+ * representative of a mesh is its first lower switch.  Members lie side by
+ * side, those of the lower rank first, ascending. */
+static void collect(const struct shaping *z, struct slots *w, uint32_t *uf,
+		    uint32_t *at)
+{
+	uint32_t n = z->f->n_sw, next = 0;
+
+	ftr_uf_init(uf, 2 * n);
+	for (ftr_sw s = 0; s < n; s++)
+		for_each_nbr(z, s, k)
+			if (meshed(z, s, k->sw))
+				ftr_uf_union(uf, s, n + k->sw);
+	memset(at, 0, n * sizeof(*at));
+	for (uint32_t i = 0; i < 2 * n; i++) {
+		uint32_t c = ftr_uf_find(uf, i);
+
+		if (i < n)
+			w->mesh[c].n_low++;
+		else if (c < n)
+			w->mesh[c].n_up++;
+	}
+	for (uint32_t c = 0; c < n; c++) {
+		struct mesh *m = &w->mesh[c];
+
+		if (!m->n_up)		/* nobody above: no mesh */
+			continue;
+		m->low = next;
+		m->up = next += m->n_low;
+		next += m->n_up;
+	}
+	for (uint32_t i = 0; i < 2 * n; i++) {
+		uint32_t c = ftr_uf_find(uf, i);
+
+		if (c < n && w->mesh[c].n_up)
+			w->member[w->mesh[c].low + at[c]++] = i % n;
+	}
+}
+
+/* Number of cabled pairs, and of their cables the most frequent count. */
+static uint32_t survey(const struct shaping *z, const struct slots *w,
+		       struct mesh *m)
+{
+	uint32_t seen[FTR_PORT_MAX + 1] = { 0 }, pairs = 0;
+
+	for (uint32_t i = 0; i < m->n_low; i++) {
+		ftr_sw s = w->member[m->low + i];
+
+		for_each_nbr(z, s, k) {
+			if (!meshed(z, s, k->sw))
+				continue;
+			pairs++;
+			seen[k->cables]++;
+		}
+	}
+	m->cables = 1;
+	for (uint32_t c = 1; c <= FTR_PORT_MAX; c++)
+		if (seen[c] >= seen[m->cables])
+			m->cables = c;
+	return pairs;
+}
+
+/* Cables that s lacks to the n switches of other with which it may be paired;
+ * have: zero for all switches, and left so. */
+static uint32_t lacking(const struct shaping *z, const struct slots *w,
+			const struct mesh *m, ftr_sw s, const ftr_sw *other,
+			uint32_t n, uint32_t *have)
+{
+	uint32_t sum = 0;
+
+	for_each_nbr(z, s, k)
+		have[k->sw] = k->cables;
+	for (uint32_t i = 0; i < n; i++)
+		if (have[other[i]] < m->cables && w->open[other[i]])
+			sum += m->cables - have[other[i]];
+	for_each_nbr(z, s, k)
+		have[k->sw] = 0;
+	return sum;
+}
+
+/* Which members could have all pairs; upper ones that could not drop out. */
+static void admit(const struct shaping *z, struct slots *w, uint32_t id,
+		  uint32_t *have)
+{
+	struct mesh *m = &w->mesh[id];
+	ftr_sw *low = w->member + m->low, *up = w->member + m->up;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < m->n_low; i++)
+		if (lacking(z, w, m, low[i], up, m->n_up, have) <=
+		    w->open[low[i]])
+			w->low_mesh[low[i]] = id;
+	for (uint32_t i = 0; i < m->n_up; i++)
+		if (lacking(z, w, m, up[i], low, m->n_low, have) <=
+		    w->open[up[i]])
+			w->up_mesh[up[i]] = id;
+	for (uint32_t i = 0; i < m->n_up; i++)
+		if (w->up_mesh[up[i]] == id)
+			up[n++] = up[i];
+	m->n_up = n;
+}
+
+enum ftr_status shape_meshes(struct shaping *z)
+{
+	uint32_t n = z->f->n_sw;
+	struct slots *w = ftr_arena_zalloc(z->scratch, 1, sizeof(*w));
+	uint32_t *uf = ftr_arena_alloc(z->scratch, 2 * (size_t)n, sizeof(*uf));
+	uint32_t *tmp = ftr_arena_alloc(z->scratch, n, sizeof(*tmp));
+
+	if (!w || !uf || !tmp)
+		return shape_nomem(z);
+	w->low_mesh = ftr_arena_alloc(z->scratch, n, sizeof(*w->low_mesh));
+	w->up_mesh = ftr_arena_alloc(z->scratch, n, sizeof(*w->up_mesh));
+	w->mesh = ftr_arena_zalloc(z->scratch, n, sizeof(*w->mesh));
+	w->member = ftr_arena_alloc(z->scratch, 2 * (size_t)n,
+				    sizeof(*w->member));
+	w->open = ftr_arena_alloc(z->scratch, n, sizeof(*w->open));
+	w->above = ftr_arena_alloc(z->scratch, n, sizeof(*w->above));
+	if (!w->low_mesh || !w->up_mesh || !w->mesh || !w->member ||
+	    !w->open || !w->above)
+		return shape_nomem(z);
+	for (ftr_sw s = 0; s < n; s++) {
+		w->low_mesh[s] = w->up_mesh[s] = NO_MESH;
+		w->open[s] = open_ports(z->f, s);
+	}
+	z->slots = w;
+	if (z->opts->no_slots)
+		return FTR_OK;
+	collect(z, w, uf, tmp);
+	memset(tmp, 0, n * sizeof(*tmp));
+	for (uint32_t c = 0; c < n; c++) {
+		struct mesh *m = &w->mesh[c];
+
+		if (m->n_up && (uint64_t)survey(z, w, m) * 100 >=
+		    (uint64_t)m->n_low * m->n_up * MESH_SHARE)
+			admit(z, w, c, tmp);
+	}
+	return FTR_OK;
+}
+
+/* ---- slots ------------------------------------------------------------- */
+
+/* May the pair have more cables than it has? */
+static bool both_open(const struct slots *w, ftr_sw a, ftr_sw b)
+{
+	return w->open[a] && w->open[b];
+}
+
+uint32_t shape_inferred_above(const struct shaping *z, ftr_sw s,
+			      const ftr_sw **above)
+{
+	const struct slots *w = z->slots;
+	const struct mesh *m;
+	uint32_t n = 0;
+
+	*above = w->above;
+	if (w->low_mesh[s] == NO_MESH)
+		return 0;
+	m = &w->mesh[w->low_mesh[s]];
+	for (uint32_t i = 0; i < m->n_up; i++)
+		if (both_open(w, s, w->member[m->up + i]))
+			w->above[n++] = w->member[m->up + i];
+	return n;
+}
+
+uint32_t shape_nominal_cables(const struct shaping *z, ftr_sw a, ftr_sw b,
+			      uint32_t cables)
+{
+	const struct slots *w = z->slots;
+	ftr_sw low = z->rank[a] < z->rank[b] ? a : b;
+	ftr_sw up = low == a ? b : a;
+	uint32_t id = w->low_mesh[low];
+
+	if (id == NO_MESH || w->up_mesh[up] != id || !both_open(w, a, b))
+		return cables;
+	return FTR_MAX(cables, w->mesh[id].cables);
+}
