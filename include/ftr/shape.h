@@ -120,11 +120,19 @@ struct ftr_dest {		/* one LID to be routed */
 	uint32_t d;		/* topological index inside its class */
 };
 
+/* Where an end port has its place, cabled ones only. */
+struct ftr_place {
+	uint32_t d;		/* index of its base LID */
+	uint8_t cls;		/* enum ftr_class */
+	bool host;		/* counts as a compute node, wherever it is */
+};
+
 struct ftr_shape {
 	const struct ftr_fabric *f;
 	uint32_t n_ranks;
 	uint32_t n_leaf;	/* columns 0..n_leaf-1 are leaf switches */
 	uint32_t stride;	/* d-indices per leaf for FTR_CLASS_HOST */
+	uint32_t n_d;		/* indices d of FTR_CLASS_HOST, gaps included */
 	uint32_t cost_stride;	/* bytes per row of cost and down */
 	uint32_t n_planes;	/* components strictly above rank 0 */
 	uint32_t n_pods;	/* components below the top rank */
@@ -154,6 +162,8 @@ struct ftr_shape {
 	uint32_t n_dest;
 	const struct ftr_dest *dest;	/* by (col, cls, d) */
 	const uint32_t *dest_first;	/* [n_sw + 1] dests of a column */
+	const struct ftr_place *ep_place;	/* [n_ep] */
+	const uint32_t *sw_d;		/* [n_sw] d of the LID of a switch */
 	/* what is nominal and not in f; all 0 without a nominal shape */
 	bool from_nominal;
 	uint32_t n_missing_sw, n_missing_cables, n_missing_hosts;
@@ -177,8 +187,10 @@ static inline const uint8_t *ftr_shape_down(const struct ftr_shape *sh,
 /*
  * Analyse f.  opts may be NULL (all defaults).  The fabric must outlive the
  * shape.  Errors: FTR_SHAPE if there is no switch, if there are more than
- * 128 ranks (up/down paths of 254 hops), or if root GUIDs are given and none is a switch of
- * f.  A fabric without hosts or in several islands is no error.
+ * 128 ranks (up/down paths of 254 hops), or if root GUIDs are given and none
+ * is a switch of f.  FTR_INVAL if there is a nominal shape and f has what its
+ * fabric lacks, or if that shape was made over a nominal one itself.  A fabric
+ * without hosts or in several islands is no error.
  * O(links * n_sw) byte operations, 2 * n_sw^2 bytes.
  */
 enum ftr_status ftr_shape_new(const struct ftr_fabric *f,

@@ -63,6 +63,21 @@ uint32_t ftr_rng_below(struct ftr_rng *r, uint32_t n);
 /* Fill perm with a random permutation of 0..n-1. */
 void ftr_rng_perm(struct ftr_rng *r, uint32_t *perm, uint32_t n);
 
+/* ---- hash -------------------------------------------------------------- */
+
+/* FNV-1a, 64 bits: start with INIT, feed piece by piece.  Of two texts that
+ * differ in one byte, the hashes differ. */
+#define FTR_HASH_INIT UINT64_C(0xcbf29ce484222325)
+
+static inline uint64_t ftr_hash(uint64_t hash, const void *data, size_t n)
+{
+	const uint8_t *p = data;
+
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
 /* ---- order ------------------------------------------------------------- */
 
 /* "node2" < "node10": runs of digits compare as numbers, the rest as bytes;

@@ -151,19 +151,26 @@ static uint32_t number_slots(const struct shaping *z, uint32_t *uf, ftr_sw s,
 	return m;
 }
 
-/* Nominal place of every cable in its group: those of a group that lacks some
- * are taken for the first ones. */
-static enum ftr_status number_cables(struct shaping *z,
-				     const struct ftr_group *groups)
+/* Cables in the order of groups, with their nominal places: those of a group
+ * that lacks some are taken for the first ones. */
+static enum ftr_status lay_cables(struct shaping *z, struct ftr_group *groups)
 {
-	uint32_t n = z->nbr_first[z->f->n_sw];
+	uint32_t n = z->nbr_first[z->f->n_sw], next = 0;
+	ftr_port *port = ftr_arena_alloc(z->keep, z->f->n_ports, 1);
 	uint8_t *place = ftr_arena_alloc(z->keep, z->f->n_ports, 1);
 
-	if (!place)
+	if (!port || !place)
 		return shape_nomem(z);
-	for (uint32_t g = 0; g < n; g++)
-		for (uint32_t i = 0; i < groups[g].n; i++)
-			place[groups[g].first + i] = (uint8_t)i;
+	for (uint32_t g = 0; g < n; g++) {
+		const ftr_port *from = z->nbr_port + groups[g].first;
+
+		groups[g].first = next;
+		for (uint32_t i = 0; i < groups[g].n; i++) {
+			port[next] = from[i];
+			place[next++] = (uint8_t)i;
+		}
+	}
+	z->sh->group_ports = port;
 	z->sh->group_place = place;
 	return FTR_OK;
 }
@@ -211,7 +218,6 @@ enum ftr_status shape_group(struct shaping *z)
 	sh->n_up = n_up;
 	sh->n_down = n_down;
 	sh->groups = groups;
-	sh->group_ports = z->nbr_port;
 	sh->n_slots = n_slots;
-	return number_cables(z, groups);
+	return lay_cables(z, groups);
 }

@@ -298,7 +298,6 @@ static void classify(struct ordering *o)
 {
 	const struct shaping *z = o->z;
 
-	o->stride[FTR_CLASS_SW] = 1;
 	for (ftr_sw s = 0; s < z->f->n_sw; s++) {
 		uint32_t n[FTR_N_CLASSES] = { 0 };
 
@@ -354,7 +353,7 @@ static uint32_t slot_of(const struct ordering *o, ftr_sw s, ftr_ep e,
 	uint32_t stride = o->stride[FTR_CLASS_HOST];
 
 	return (sh->col[s] * stride + (o->place[e] + turn) % stride) %
-		FTR_MAX(sh->n_up[s], 1u);
+		FTR_MAX(sh->n_slots[s], 1u);
 }
 
 /* The rotation of leaf s under which the fewest ports of multi-port hosts
@@ -415,80 +414,32 @@ static enum ftr_status spread_multiport(struct ordering *o)
 	return FTR_OK;
 }
 
-/* ---- destinations ------------------------------------------------------ */
+/* ---- publishing -------------------------------------------------------- */
 
-/* Order of destinations inside a column. */
-static int dest_cmp(const void *x, const void *y)
+/* Where all that owns LIDs has its indices d. */
+static enum ftr_status publish(const struct ordering *o)
 {
-	const struct ftr_dest *a = x, *b = y;
-
-	if (a->cls != b->cls)
-		return a->cls < b->cls ? -1 : 1;
-	if (a->d != b->d)
-		return a->d < b->d ? -1 : 1;
-	return (a->lid > b->lid) - (a->lid < b->lid);
-}
-
-/* Has the owner of a LID a place in the tree? */
-static bool has_column(const struct ftr_fabric *f,
-		       const struct ftr_lid_owner *w)
-{
-	return w->kind == FTR_OWNER_SW ||
-	       (w->kind == FTR_OWNER_EP && f->ep[w->idx].sw != FTR_SW_NONE);
-}
-
-static struct ftr_dest dest_of(const struct ordering *o, ftr_lid lid)
-{
-	const struct ftr_fabric *f = o->z->f;
-	const struct ftr_lid_owner *w = &f->owner[lid];
-	struct ftr_dest t = { .lid = lid, .cls = FTR_CLASS_SW };
-	uint32_t place = 0;
-
-	if (w->kind == FTR_OWNER_SW) {
-		t.col = o->z->sh->col[w->idx];
-	} else {
-		t.col = o->z->sh->col[f->ep[w->idx].sw];
-		t.port = f->ep[w->idx].sw_port;
-		t.cls = o->cls[w->idx];
-		place = o->place[w->idx];
-	}
-	t.d = t.col * o->stride[t.cls] + place + w->offset;
-	return t;
-}
-
-static enum ftr_status destinations(struct ordering *o)
-{
-	struct shaping *z = o->z;
+	const struct shaping *z = o->z;
 	const struct ftr_fabric *f = z->f;
-	struct ftr_dest *dest = ftr_arena_alloc(z->keep, f->max_lid + 1u,
-						sizeof(*dest));
-	uint32_t *first = ftr_arena_zalloc(z->keep, f->n_sw + 2u,
-					   sizeof(*first));
-	uint32_t n;
+	struct ftr_shape *sh = z->sh;
+	struct ftr_place *ep = ftr_arena_zalloc(z->keep, f->n_ep, sizeof(*ep));
+	uint32_t *sw_d = ftr_arena_alloc(z->keep, f->n_sw, sizeof(*sw_d));
 
-	if (!dest || !first)
-		return shape_nomem(z);
-	/* Counted into columns, placed, then sorted column by column. */
-	for (uint32_t lid = 1; lid <= f->max_lid; lid++)
-		if (has_column(f, &f->owner[lid]))
-			first[dest_of(o, (ftr_lid)lid).col + 2]++;
-	for (uint32_t c = 0; c < f->n_sw; c++)
-		first[c + 2] += first[c + 1];
-	for (uint32_t lid = 1; lid <= f->max_lid; lid++) {
-		struct ftr_dest t;
-
-		if (!has_column(f, &f->owner[lid]))
-			continue;
-		t = dest_of(o, (ftr_lid)lid);
-		dest[first[t.col + 1]++] = t;
-	}
-	n = first[f->n_sw];
-	for (uint32_t c = 0; c < f->n_sw; c++)
-		qsort(dest + first[c], first[c + 1] - first[c], sizeof(*dest),
-		      dest_cmp);
-	z->sh->n_dest = n;
-	z->sh->dest = dest;
-	z->sh->dest_first = first;
+	if (!ep || !sw_d)
+		return shape_nomem(o->z);
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		if (f->ep[e].sw != FTR_SW_NONE)
+			ep[e] = (struct ftr_place){
+				.d = sh->col[f->ep[e].sw] *
+					o->stride[o->cls[e]] + o->place[e],
+				.cls = o->cls[e],
+				.host = z->ep_host[e],
+			};
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		sw_d[s] = sh->col[s];
+	sh->ep_place = ep;
+	sh->sw_d = sw_d;
+	sh->n_d = sh->n_leaf * sh->stride;
 	return FTR_OK;
 }
 
@@ -507,5 +458,7 @@ enum ftr_status shape_order(struct shaping *z)
 	}
 	places(&o);
 	st = spread_multiport(&o);
-	return st ? st : destinations(&o);
+	if (!st)
+		st = publish(&o);
+	return st ? st : shape_dests(z);
 }

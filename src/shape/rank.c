@@ -78,7 +78,7 @@ static enum ftr_status adjacency(struct shaping *z)
 	z->nbr_first = ftr_arena_alloc(z->keep, f->n_sw + 1u,
 				       sizeof(*z->nbr_first));
 	z->nbr = ftr_arena_alloc(z->scratch, f->n_ports, sizeof(*z->nbr));
-	z->nbr_port = ftr_arena_alloc(z->keep, f->n_ports, 1);
+	z->nbr_port = ftr_arena_alloc(z->scratch, f->n_ports, 1);
 	if (!z->nbr_first || !z->nbr || !z->nbr_port)
 		return shape_nomem(z);
 	for (ftr_sw s = 0; s < f->n_sw; s++) {

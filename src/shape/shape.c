@@ -99,6 +99,11 @@ static enum ftr_status build(struct shaping *z)
 		shape_order, shape_cost, shape_dividers,
 	};
 
+	if (z->opts->nominal) {
+		enum ftr_status st = shape_project(z);
+
+		return st ? st : shape_cost(z);
+	}
 	for (size_t i = 0; i < FTR_ARRAY_LEN(step); i++) {
 		enum ftr_status st = step[i](z);
 
@@ -164,7 +169,7 @@ void ftr_shape_host_order(const struct ftr_shape *sh,
 			fn(ctx, next, FTR_EP_NONE);
 		fn(ctx, next++, o->idx);
 	}
-	for (; next < sh->n_leaf * sh->stride; next++)
+	for (; next < sh->n_d; next++)
 		fn(ctx, next, FTR_EP_NONE);
 }
 

@@ -42,7 +42,7 @@ struct shaping {
 	uint32_t *ends;			/* [n_sw] all but Aggregation Nodes */
 	uint32_t *nbr_first;		/* [n_sw + 1], published as group_first */
 	struct nbr *nbr;
-	ftr_port *nbr_port;		/* published as group_ports */
+	ftr_port *nbr_port;
 	uint8_t *is_leaf;		/* [n_sw] leaf switch (has hosts, low) */
 	uint8_t *is_stub;		/* [n_sw] joins nothing: no plane; published */
 	uint8_t *rank;			/* [n_sw], published */

@@ -153,7 +153,7 @@ static ftr_sw flood(const struct ftr_shape *sh, ftr_sw s, unsigned int low,
 	return least;
 }
 
-static ftr_sw plane(const struct ftr_shape *sh, ftr_sw s, unsigned int low)
+ftr_sw oracle_plane(const struct ftr_shape *sh, ftr_sw s, unsigned int low)
 {
 	uint8_t *seen = calloc(sh->f->n_sw, 1);
 	ftr_sw least = flood(sh, s, low, seen);
@@ -178,7 +178,7 @@ static unsigned int candidates(const struct ftr_shape *sh,
 		uint64_t k;
 
 		if (above(sh, t, s) && !must && cost[t * n + l] < mine)
-			k = plane(sh, t, sh->rank[s] + 1u);
+			k = oracle_plane(sh, t, sh->rank[s] + 1u);
 		else if (above(sh, s, t) && down[t * n + l] < mine)
 			k = (uint64_t)1 << 32;
 		else

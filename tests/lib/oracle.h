@@ -21,6 +21,9 @@ void oracle_seed_costs(const struct ftr_shape *sh, unsigned int *out);
 void oracle_costs(const struct ftr_shape *sh, unsigned int *cost,
 		  unsigned int *down);
 
+/* Smallest switch of the plane of s among the switches of rank >= low. */
+ftr_sw oracle_plane(const struct ftr_shape *sh, ftr_sw s, unsigned int low);
+
 uint64_t oracle_divider(const struct ftr_shape *sh, ftr_sw s);
 
 /* The entry of s for the i-th destination of the shape. */

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What a fabric has that the nominal one lacks.
+ *
+ * Indices of both ascend by GUID, so one pass over both finds which is which.
+ * What a source did not tell is no difference: the LMC without a LID, an empty
+ * name.  An end port without a cable has no place in the tree and is not
+ * looked at.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "shape/cover.h"
+
+static void FTR_PRINTF(3, 4)
+note(struct cover *c, uint32_t *count, const char *fmt, ...)
+{
+	va_list ap;
+
+	++*count;
+	if (!c->n || c->change.example[0])
+		return;
+	va_start(ap, fmt);
+	vsnprintf(c->change.example, sizeof(c->change.example), fmt, ap);
+	va_end(ap);
+}
+
+static void match(struct cover *c)
+{
+	const struct ftr_fabric *f = c->f, *n = c->n;
+	uint32_t k = 0;
+
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		while (n && k < n->n_sw && n->sw[k].guid < f->sw[s].guid)
+			k++;
+		c->sw[s] = n && k < n->n_sw && n->sw[k].guid == f->sw[s].guid ?
+			k : FTR_SW_NONE;
+	}
+	k = 0;
+	for (ftr_ep e = 0; e < f->n_ep; e++) {
+		while (n && k < n->n_ep && n->ep[k].guid < f->ep[e].guid)
+			k++;
+		c->ep[e] = n && k < n->n_ep && n->ep[k].guid == f->ep[e].guid ?
+			k : FTR_EP_NONE;
+	}
+}
+
+static void switches(struct cover *c)
+{
+	for (ftr_sw s = 0; s < c->f->n_sw; s++) {
+		const struct ftr_switch *a = &c->f->sw[s], *b;
+
+		if (c->sw[s] == FTR_SW_NONE) {
+			note(c, &c->change.new_sw, "switch 0x%016" PRIx64
+			     " \"%s\"", a->guid, a->name);
+			continue;
+		}
+		b = &c->n->sw[c->sw[s]];
+		if (a->n_ports != b->n_ports)
+			note(c, &c->change.changed, "switch 0x%016" PRIx64
+			     " \"%s\" with %u ports, before %u", a->guid,
+			     a->name, a->n_ports, b->n_ports);
+		else if (a->lid && a->lmc != b->lmc)
+			note(c, &c->change.changed, "switch 0x%016" PRIx64
+			     " \"%s\" with LMC %u, before %u", a->guid,
+			     a->name, a->lmc, b->lmc);
+	}
+}
+
+/* What is different in two cabled end ports of one GUID; NULL: nothing. */
+static const char *difference(const struct cover *c,
+			      const struct ftr_endport *a,
+			      const struct ftr_endport *b, bool names)
+{
+	bool told = *a->name && *b->name;
+
+	if (c->sw[a->sw] != b->sw || a->sw_port != b->sw_port)
+		return "at another place";
+	if (a->node_guid != b->node_guid || a->port_num != b->port_num ||
+	    a->type != b->type)
+		return "of another node";
+	if (a->lid && a->lmc != b->lmc)
+		return "with another LMC";
+	if (told && ftr_ep_is_aggregation(a) != ftr_ep_is_aggregation(b))
+		return "of another kind";
+	if (names && *a->name && strcmp(a->name, b->name))
+		return "with another name";
+	return NULL;
+}
+
+static void endports(struct cover *c, bool names)
+{
+	for (ftr_ep e = 0; e < c->f->n_ep; e++) {
+		const struct ftr_endport *a = &c->f->ep[e], *b;
+		const char *what;
+
+		if (a->sw == FTR_SW_NONE)
+			continue;
+		b = c->ep[e] == FTR_EP_NONE ? NULL : &c->n->ep[c->ep[e]];
+		if (!b || b->sw == FTR_SW_NONE) {
+			note(c, &c->change.new_hosts, "host port 0x%016" PRIx64
+			     " \"%s\"", a->guid, a->name);
+			continue;
+		}
+		what = difference(c, a, b, names);
+		if (what)
+			note(c, &c->change.changed, "host port 0x%016" PRIx64
+			     " \"%s\" %s", a->guid, a->name, what);
+	}
+}
+
+static bool cabled_alike(const struct cover *c, ftr_sw s, unsigned int p)
+{
+	const struct ftr_swport *a = ftr_fabric_port(c->f, s, (ftr_port)p), *b;
+	ftr_sw t = c->sw[s];
+
+	if (t == FTR_SW_NONE || p > c->n->sw[t].n_ports)
+		return false;
+	b = ftr_fabric_port(c->n, t, (ftr_port)p);
+	return b->peer_kind == FTR_PEER_SW && b->peer == c->sw[a->peer] &&
+	       b->peer_port == a->peer_port;
+}
+
+static void cables(struct cover *c)
+{
+	const struct ftr_fabric *f = c->f;
+
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			const struct ftr_swport *port =
+				ftr_fabric_port(f, s, (ftr_port)p);
+
+			if (!cover_told_here(f, s, p) || cabled_alike(c, s, p))
+				continue;
+			note(c, &c->change.new_cables, "cable 0x%016" PRIx64
+			     "[%u] - 0x%016" PRIx64 "[%u]", f->sw[s].guid, p,
+			     f->sw[port->peer].guid, port->peer_port);
+		}
+	}
+}
+
+bool cover_compare(struct cover *c, struct ftr_arena *a,
+		   const struct ftr_fabric *f, const struct ftr_fabric *n,
+		   bool names)
+{
+	*c = (struct cover){
+		.f = f, .n = n,
+		.sw = ftr_arena_alloc(a, f->n_sw, sizeof(*c->sw)),
+		.ep = ftr_arena_alloc(a, f->n_ep, sizeof(*c->ep)),
+	};
+	if (!c->sw || !c->ep)
+		return false;
+	match(c);
+	switches(c);
+	endports(c, names);
+	cables(c);
+	return true;
+}

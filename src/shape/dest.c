@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Destinations: every LID with its column, class, port and index d, sorted.
+ *
+ * The place of a node's first LID is known (order.c, or project.c over a
+ * nominal shape); the i-th LID of a port (LMC) takes d + i.
+ */
+#include <stdlib.h>
+
+#include "shape/shape.h"
+
+/* Order of destinations inside a column. */
+static int dest_cmp(const void *x, const void *y)
+{
+	const struct ftr_dest *a = x, *b = y;
+
+	if (a->cls != b->cls)
+		return a->cls < b->cls ? -1 : 1;
+	if (a->d != b->d)
+		return a->d < b->d ? -1 : 1;
+	return (a->lid > b->lid) - (a->lid < b->lid);
+}
+
+/* Has the owner of a LID a place in the tree? */
+static bool has_column(const struct ftr_fabric *f,
+		       const struct ftr_lid_owner *w)
+{
+	return w->kind == FTR_OWNER_SW ||
+	       (w->kind == FTR_OWNER_EP && f->ep[w->idx].sw != FTR_SW_NONE);
+}
+
+static struct ftr_dest dest_of(const struct ftr_shape *sh, ftr_lid lid)
+{
+	const struct ftr_fabric *f = sh->f;
+	const struct ftr_lid_owner *w = &f->owner[lid];
+	struct ftr_dest t = { .lid = lid, .cls = FTR_CLASS_SW };
+
+	if (w->kind == FTR_OWNER_SW) {
+		t.col = sh->col[w->idx];
+		t.d = sh->sw_d[w->idx];
+	} else {
+		t.col = sh->col[f->ep[w->idx].sw];
+		t.port = f->ep[w->idx].sw_port;
+		t.cls = sh->ep_place[w->idx].cls;
+		t.d = sh->ep_place[w->idx].d;
+	}
+	t.d += w->offset;
+	return t;
+}
+
+enum ftr_status shape_dests(struct shaping *z)
+{
+	const struct ftr_fabric *f = z->f;
+	struct ftr_dest *dest = ftr_arena_alloc(z->keep, f->max_lid + 1u,
+						sizeof(*dest));
+	uint32_t *first = ftr_arena_zalloc(z->keep, f->n_sw + 2u,
+					   sizeof(*first));
+	uint32_t n;
+
+	if (!dest || !first)
+		return shape_nomem(z);
+	/* Counted into columns, placed, then sorted column by column. */
+	for (uint32_t lid = 1; lid <= f->max_lid; lid++)
+		if (has_column(f, &f->owner[lid]))
+			first[dest_of(z->sh, (ftr_lid)lid).col + 2]++;
+	for (uint32_t c = 0; c < f->n_sw; c++)
+		first[c + 2] += first[c + 1];
+	for (uint32_t lid = 1; lid <= f->max_lid; lid++) {
+		struct ftr_dest t;
+
+		if (!has_column(f, &f->owner[lid]))
+			continue;
+		t = dest_of(z->sh, (ftr_lid)lid);
+		dest[first[t.col + 1]++] = t;
+	}
+	n = first[f->n_sw];
+	for (uint32_t c = 0; c < f->n_sw; c++)
+		qsort(dest + first[c], first[c + 1] - first[c], sizeof(*dest),
+		      dest_cmp);
+	z->sh->n_dest = n;
+	z->sh->dest = dest;
+	z->sh->dest_first = first;
+	return FTR_OK;
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The nominal fabric as an object: kept, or made anew when the fabric grew.
+ *
+ * One object holds N and S(N).  Nothing in it changes, so whoever holds the old
+ * one while a new one is made reads on undisturbed.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "shape/unite.h"
+
+/* ---- options ----------------------------------------------------------- */
+
+static int u64_cmp(const void *x, const void *y)
+{
+	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+
+	return (a > b) - (a < b);
+}
+
+/* The list as a set: order and repetitions do not matter. */
+static bool hash_list(uint64_t *hash, const struct ftr_guids *g)
+{
+	uint64_t *list = ftr_reallocarray(NULL, g->n + 1u, sizeof(*list));
+
+	if (!list)
+		return false;
+	if (g->n) {
+		memcpy(list, g->guid, g->n * sizeof(*list));
+		qsort(list, g->n, sizeof(*list), u64_cmp);
+	}
+	for (uint32_t i = 0; i < g->n; i++) {
+		if (i && list[i] == list[i - 1])
+			continue;
+		for (unsigned int k = 0; k < 64; k += 8) {
+			uint8_t byte = (uint8_t)(list[i] >> k);
+
+			*hash = ftr_hash(*hash, &byte, 1);
+		}
+	}
+	*hash = ftr_hash(*hash, "|", 1);
+	free(list);
+	return true;
+}
+
+/* A list that is not given and an empty one are the same. */
+static bool hash_lists(uint64_t *hash, const struct ftr_shape_opts *opts)
+{
+	*hash = FTR_HASH_INIT;
+	return hash_list(hash, &opts->roots) && hash_list(hash, &opts->cn) &&
+	       hash_list(hash, &opts->io);
+}
+
+/* ---- objects ----------------------------------------------------------- */
+
+void ftr_nominal_free(struct ftr_nominal *n)
+{
+	if (!n)
+		return;
+	/* both were made for this object; const only for its users */
+	ftr_shape_free((struct ftr_shape *)(uintptr_t)n->shape);
+	ftr_fabric_free((struct ftr_fabric *)(uintptr_t)n->f);
+	free(n);
+}
+
+/* An object of united, which is consumed, also on failure. */
+static enum ftr_status wrap(struct ftr_fabric *united,
+			    const struct ftr_shape_opts *opts, uint64_t lists,
+			    struct ftr_team *team, struct ftr_nominal **out,
+			    struct ftr_err *err)
+{
+	struct ftr_nominal *n = ftr_calloc(1, sizeof(*n));
+	struct ftr_shape *sh = NULL;
+	enum ftr_status st;
+
+	if (!n) {
+		ftr_fabric_free(united);
+		return ftr_fail(err, FTR_NOMEM, "out of memory for a nominal fabric");
+	}
+	n->f = united;
+	n->leaf_order = opts->leaf_order;
+	n->lists = lists;
+	st = ftr_shape_new(united, opts, team, &sh, err);
+	if (st) {
+		ftr_nominal_free(n);
+		return st;
+	}
+	n->shape = sh;
+	*out = n;
+	return FTR_OK;
+}
+
+enum ftr_status ftr_nominal_new(const struct ftr_fabric *f,
+				const struct ftr_shape_opts *opts,
+				struct ftr_nominal *old, struct ftr_team *team,
+				struct ftr_nominal **out,
+				struct ftr_nominal_change *change,
+				struct ftr_err *err)
+{
+	struct ftr_shape_opts own = { .leaf_order = FTR_LEAF_BY_GUID };
+	struct ftr_nominal_change result;
+	struct ftr_fabric *united = NULL;
+	struct ftr_arena *a = ftr_arena_new();
+	struct cover c;
+	uint64_t lists;
+	enum ftr_status st;
+
+	if (opts)
+		own = *opts;
+	own.nominal = NULL;
+	own.no_slots = false;
+	if (!a || !hash_lists(&lists, &own) ||
+	    !cover_compare(&c, a, f, old ? old->f : NULL,
+			   own.leaf_order == FTR_LEAF_BY_NAME)) {
+		ftr_arena_free(a);
+		return ftr_fail(err, FTR_NOMEM, "out of memory for a nominal fabric");
+	}
+	result = c.change;
+	result.grew = !old || !cover_complete(&c);
+	result.reshaped = old && (old->leaf_order != own.leaf_order ||
+				  old->lists != lists);
+	if (!result.grew && !result.reshaped) {
+		*out = old;
+		st = FTR_OK;
+	} else {
+		st = unite(&c, a, &result, &united, err);
+		if (!st)
+			st = wrap(united, &own, lists, team, out, err);
+	}
+	ftr_arena_free(a);
+	if (!st && change)
+		*change = result;
+	return st;
+}

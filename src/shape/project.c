@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * A shape over a nominal shape.
+ *
+ * All that says where things are is taken over: ranks, stubs, columns, groups,
+ * slots and cables in their nominal order, dividers, indices d.  What is not in
+ * the fabric is left out of the lists, and nothing else is decided here, so a
+ * fault leaves every number as it was.  Costs are worked out afterwards from
+ * the groups that are left, over the nominal ranks.
+ *
+ * The fabric must be a part of the nominal one, switch by switch and cable by
+ * cable.
+ */
+#include <string.h>
+
+#include "shape/cover.h"
+#include "shape/shape.h"
+
+struct projection {
+	struct shaping *z;
+	const struct ftr_shape *n;	/* nominal */
+	struct cover c;
+	ftr_sw *sw;		/* [nominal n_sw] in the fabric, FTR_SW_NONE */
+};
+
+static enum ftr_status prepare(struct projection *p)
+{
+	struct shaping *z = p->z;
+	const struct ftr_fabric *nf = p->n->f;
+
+	if (p->n->from_nominal)
+		return ftr_fail(z->err, FTR_INVAL, "the nominal shape is one over a nominal shape itself");
+	p->sw = ftr_arena_alloc(z->scratch, nf->n_sw, sizeof(*p->sw));
+	if (!p->sw || !cover_compare(&p->c, z->scratch, z->f, nf, false))
+		return shape_nomem(z);
+	if (!cover_complete(&p->c))
+		return ftr_fail(z->err, FTR_INVAL, "the nominal fabric lacks %s",
+				p->c.change.example);
+	memset(p->sw, 0xff, nf->n_sw * sizeof(*p->sw));
+	for (ftr_sw s = 0; s < z->f->n_sw; s++)
+		p->sw[p->c.sw[s]] = s;
+	return FTR_OK;
+}
+
+/* What a switch has whatever becomes of its cables. */
+static enum ftr_status switches(struct projection *p)
+{
+	struct shaping *z = p->z;
+	uint32_t n = z->f->n_sw;
+	uint64_t *pi = ftr_arena_alloc(z->keep, n, sizeof(*pi));
+	uint32_t *n_slots = ftr_arena_alloc(z->keep, n, sizeof(*n_slots));
+	uint32_t *sw_d = ftr_arena_alloc(z->keep, n, sizeof(*sw_d));
+
+	z->rank = ftr_arena_alloc(z->keep, n, 1);
+	z->is_stub = ftr_arena_alloc(z->keep, n, 1);
+	if (!pi || !n_slots || !sw_d || !z->rank || !z->is_stub)
+		return shape_nomem(z);
+	for (ftr_sw s = 0; s < n; s++) {
+		ftr_sw t = p->c.sw[s];
+
+		z->rank[s] = p->n->rank[t];
+		z->is_stub[s] = p->n->stub[t];
+		pi[s] = p->n->divider[t];
+		n_slots[s] = p->n->n_slots[t];
+		sw_d[s] = p->n->sw_d[t];
+	}
+	z->sh->divider = pi;
+	z->sh->n_slots = n_slots;
+	z->sh->sw_d = sw_d;
+	return shape_by_rank(z, p->n->n_ranks);
+}
+
+/* Writable views of what is published of groups. */
+struct living {
+	struct ftr_group *group;
+	ftr_port *port;
+	uint8_t *place;
+	uint32_t n, n_ports;
+};
+
+/* Cables of the nominal group g of s that are in the fabric; false: none. */
+static bool living_group(const struct projection *p, struct living *l,
+			 ftr_sw s, const struct ftr_group *g)
+{
+	struct ftr_group *out = &l->group[l->n];
+
+	*out = *g;
+	out->remote = p->sw[g->remote];
+	out->first = l->n_ports;
+	for (uint32_t i = 0; i < g->n; i++) {
+		ftr_port port = p->n->group_ports[g->first + i];
+
+		if (ftr_fabric_port(p->z->f, s, port)->peer_kind !=
+		    FTR_PEER_SW)
+			continue;
+		l->port[l->n_ports] = port;
+		l->place[l->n_ports++] = p->n->group_place[g->first + i];
+	}
+	out->n = l->n_ports - out->first;
+	l->n += out->n != 0;
+	return out->n != 0;
+}
+
+static enum ftr_status groups(struct projection *p)
+{
+	struct shaping *z = p->z;
+	const struct ftr_shape *nsh = p->n;
+	uint32_t n = z->f->n_sw;
+	uint32_t *first = ftr_arena_alloc(z->keep, n + 1u, sizeof(*first));
+	uint32_t *n_up = ftr_arena_zalloc(z->keep, n, sizeof(*n_up));
+	uint32_t *n_down = ftr_arena_zalloc(z->keep, n, sizeof(*n_down));
+	struct living l = {
+		.group = ftr_arena_alloc(z->keep,
+					 nsh->group_first[nsh->f->n_sw] + 1u,
+					 sizeof(*l.group)),
+		.port = ftr_arena_alloc(z->keep, z->f->n_ports, 1),
+		.place = ftr_arena_alloc(z->keep, z->f->n_ports, 1),
+	};
+
+	if (!first || !n_up || !n_down || !l.group || !l.port || !l.place)
+		return shape_nomem(z);
+	for (ftr_sw s = 0; s < n; s++) {
+		ftr_sw t = p->c.sw[s];
+
+		first[s] = l.n;
+		for (uint32_t k = nsh->group_first[t];
+		     k < nsh->group_first[t + 1]; k++) {
+			uint32_t nth = k - nsh->group_first[t];
+
+			if (!living_group(p, &l, s, &nsh->groups[k]))
+				continue;
+			l.group[l.n - 1].pos = l.n - 1 - first[s];
+			if (nth < nsh->n_up[t])
+				n_up[s]++;
+			else if (nth < nsh->n_up[t] + nsh->n_down[t])
+				n_down[s]++;
+			else if (l.group[l.n - 1].remote > s)
+				z->sh->n_sideways += l.group[l.n - 1].n;
+		}
+	}
+	first[n] = l.n;
+	z->sh->group_first = first;
+	z->sh->n_up = n_up;
+	z->sh->n_down = n_down;
+	z->sh->groups = l.group;
+	z->sh->group_ports = l.port;
+	z->sh->group_place = l.place;
+	return FTR_OK;
+}
+
+static enum ftr_status columns(struct projection *p)
+{
+	struct shaping *z = p->z;
+	const struct ftr_shape *nsh = p->n;
+	uint32_t n = z->f->n_sw, c = 0;
+	uint32_t *col = ftr_arena_alloc(z->keep, n, sizeof(*col));
+	ftr_sw *col_sw = ftr_arena_alloc(z->keep, n, sizeof(*col_sw));
+
+	if (!col || !col_sw)
+		return shape_nomem(z);
+	for (uint32_t i = 0; i < nsh->f->n_sw; i++) {
+		ftr_sw s = p->sw[nsh->col_sw[i]];
+
+		if (s == FTR_SW_NONE)
+			continue;
+		col_sw[c] = s;
+		col[s] = c++;
+		if (i < nsh->n_leaf)
+			z->sh->n_leaf = c;
+	}
+	z->sh->col = col;
+	z->sh->col_sw = col_sw;
+	return FTR_OK;
+}
+
+static enum ftr_status endports(struct projection *p)
+{
+	struct shaping *z = p->z;
+	const struct ftr_fabric *f = z->f;
+	struct ftr_shape *sh = z->sh;
+	struct ftr_place *place = ftr_arena_zalloc(z->keep, f->n_ep,
+						   sizeof(*place));
+	uint32_t *hosts = ftr_arena_zalloc(z->keep, sh->n_leaf + 1u,
+					   sizeof(*hosts));
+
+	if (!place || !hosts)
+		return shape_nomem(z);
+	for (ftr_ep e = 0; e < f->n_ep; e++) {
+		if (f->ep[e].sw == FTR_SW_NONE)
+			continue;
+		place[e] = p->n->ep_place[p->c.ep[e]];
+		if (place[e].cls == FTR_CLASS_HOST)
+			hosts[sh->col[f->ep[e].sw]]++;
+		else
+			sh->n_odd += place[e].host;
+	}
+	sh->ep_place = place;
+	sh->leaf_hosts = hosts;
+	sh->n_d = p->n->n_d;
+	sh->stride = p->n->stride;
+	return shape_dests(z);
+}
+
+static uint32_t cabled_endports(const struct ftr_fabric *f)
+{
+	uint32_t n = 0;
+
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		n += f->ep[e].sw != FTR_SW_NONE;
+	return n;
+}
+
+/* The cable that n has at port q of t, s in the fabric, is it absent there? */
+static bool is_absent(const struct projection *p, ftr_sw s, ftr_sw t,
+		      unsigned int q)
+{
+	const struct ftr_fabric *nf = p->n->f;
+	const struct ftr_swport *port = ftr_fabric_port(nf, t, (ftr_port)q);
+
+	return cover_told_here(nf, t, q) && port->peer != t &&
+	       p->sw[port->peer] != FTR_SW_NONE &&
+	       ftr_fabric_port(p->z->f, s, (ftr_port)q)->peer_kind !=
+	       FTR_PEER_SW;
+}
+
+static enum ftr_status missing(struct projection *p)
+{
+	struct shaping *z = p->z;
+	const struct ftr_fabric *f = z->f, *nf = p->n->f;
+	struct ftr_shape *sh = z->sh;
+	struct ftr_absent *absent;
+
+	sh->from_nominal = true;
+	sh->n_missing_sw = nf->n_sw - f->n_sw;
+	sh->n_missing_cables = nf->n_sw_links - f->n_sw_links;
+	sh->n_missing_hosts = cabled_endports(nf) - cabled_endports(f);
+	absent = ftr_arena_alloc(z->keep, sh->n_missing_cables + 1u,
+				 sizeof(*absent));
+	if (!absent)
+		return shape_nomem(z);
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		ftr_sw t = p->c.sw[s];
+
+		for (unsigned int q = 1; q <= f->sw[s].n_ports; q++) {
+			const struct ftr_swport *port;
+
+			if (!is_absent(p, s, t, q))
+				continue;
+			port = ftr_fabric_port(nf, t, (ftr_port)q);
+			absent[sh->n_absent++] = (struct ftr_absent){
+				.sw = s, .port = (ftr_port)q,
+				.peer = p->sw[port->peer],
+				.peer_port = port->peer_port,
+			};
+		}
+	}
+	sh->absent = absent;
+	return FTR_OK;
+}
+
+enum ftr_status shape_project(struct shaping *z)
+{
+	struct projection p = { .z = z, .n = z->opts->nominal };
+	enum ftr_status (*const step[])(struct projection *) = {
+		prepare, switches, groups, columns, endports, missing,
+	};
+
+	for (size_t i = 0; i < FTR_ARRAY_LEN(step); i++) {
+		enum ftr_status st = step[i](&p);
+
+		if (st)
+			return st;
+	}
+	z->sh->n_planes = p.n->n_planes;
+	z->sh->n_pods = p.n->n_pods;
+	z->sh->roots_given = p.n->roots_given;
+	z->sh->cn_unknown = p.n->cn_unknown;
+	return FTR_OK;
+}

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The union of a nominal fabric and the fabric as it is.
+ *
+ * The fabric goes in as it is, less LIDs and end ports without a cable.  Of the
+ * nominal one goes in what the fabric does not contradict:
+ *
+ *  - A cable is contradicted if the fabric has another one at either end, or
+ *    no such port.
+ *  - An end port that the fabric has without a cable keeps its nominal one; one
+ *    that it has elsewhere, or whose place another has, loses it and goes.
+ *  - A switch that the fabric lacks goes if more of its cables are contradicted
+ *    than not: it was replaced, and those at which nobody is now would make a
+ *    ghost of it for ever.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "shape/unite.h"
+
+struct unite {
+	const struct cover *c;
+	const struct ftr_fabric *f, *n;
+	struct ftr_nominal_change *change;
+	struct ftr_builder *b;
+	struct ftr_err *err;
+	ftr_sw *sw;		/* [n->n_sw] in f, FTR_SW_NONE */
+	ftr_ep *ep;		/* [n->n_ep] in f, FTR_EP_NONE */
+	ftr_ep *by_node;	/* [f->n_ep] by (node GUID, port) */
+	uint8_t *gone;		/* [n->n_sw] not taken over */
+};
+
+/* ---- what the fabric says ---------------------------------------------- */
+
+static int node_cmp(const void *x, const void *y, void *ctx)
+{
+	const struct ftr_fabric *f = ctx;
+	const struct ftr_endport *a = &f->ep[*(const ftr_ep *)x];
+	const struct ftr_endport *b = &f->ep[*(const ftr_ep *)y];
+
+	if (a->node_guid != b->node_guid)
+		return a->node_guid < b->node_guid ? -1 : 1;
+	return (a->port_num > b->port_num) - (a->port_num < b->port_num);
+}
+
+/* Does the fabric have a cabled end port at node and port (0: any port)? */
+static bool has_end(const struct unite *u, uint64_t node, ftr_port port)
+{
+	uint32_t lo = 0, hi = u->f->n_ep;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		const struct ftr_endport *e = &u->f->ep[u->by_node[mid]];
+
+		if (e->node_guid < node ||
+		    (e->node_guid == node && e->port_num < port))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < u->f->n_ep; lo++) {
+		const struct ftr_endport *e = &u->f->ep[u->by_node[lo]];
+
+		if (e->node_guid != node || (port && e->port_num != port))
+			return false;
+		if (e->sw != FTR_SW_NONE)
+			return true;
+	}
+	return false;
+}
+
+/* What the fabric has at port p of the nominal switch t. */
+enum at { AT_NOTHING, AT_CABLE, AT_NO_PORT };
+
+static enum at look(const struct unite *u, ftr_sw t, unsigned int p)
+{
+	ftr_sw s = u->sw[t];
+
+	if (s == FTR_SW_NONE)
+		return AT_NOTHING;
+	if (p > u->f->sw[s].n_ports)
+		return AT_NO_PORT;
+	return ftr_fabric_port(u->f, s, (ftr_port)p)->peer_kind ==
+		FTR_PEER_NONE ? AT_NOTHING : AT_CABLE;
+}
+
+/* Is the fabric's cable at port p of t the nominal one? */
+static bool same_there(const struct unite *u, ftr_sw t, unsigned int p)
+{
+	const struct ftr_swport *a = ftr_fabric_port(u->f, u->sw[t],
+						     (ftr_port)p);
+	const struct ftr_swport *b = ftr_fabric_port(u->n, t, (ftr_port)p);
+
+	if (a->peer_kind != b->peer_kind || a->peer_port != b->peer_port)
+		return false;
+	return a->peer == (b->peer_kind == FTR_PEER_SW ? u->sw[b->peer] :
+			   u->ep[b->peer]);
+}
+
+enum fate { HAS_IT, KEEP, CONTRADICTED };
+
+/* The nominal cable between two switches at port p of t. */
+static enum fate cable_fate(const struct unite *u, ftr_sw t, unsigned int p)
+{
+	const struct ftr_swport *port = ftr_fabric_port(u->n, t, (ftr_port)p);
+	enum at near = look(u, t, p), far = look(u, port->peer,
+						 port->peer_port);
+
+	if (near == AT_NOTHING && far == AT_NOTHING)
+		return KEEP;
+	return near == AT_CABLE && same_there(u, t, p) ? HAS_IT : CONTRADICTED;
+}
+
+/* The nominal end port e, which has a cable. */
+static enum fate ep_fate(const struct unite *u, ftr_ep e)
+{
+	const struct ftr_endport *p = &u->n->ep[e];
+	enum at far = look(u, p->sw, p->sw_port);
+
+	if (u->ep[e] != FTR_EP_NONE && u->f->ep[u->ep[e]].sw != FTR_SW_NONE)
+		return far == AT_CABLE && same_there(u, p->sw, p->sw_port) ?
+			HAS_IT : CONTRADICTED;
+	if (far != AT_NOTHING || has_end(u, p->node_guid, p->port_num) ||
+	    ftr_fabric_find_sw(u->f, p->node_guid) != FTR_SW_NONE)
+		return CONTRADICTED;
+	return KEEP;
+}
+
+/* ---- the fabric -------------------------------------------------------- */
+
+/* LMC and name where the fabric does not tell them. */
+static enum ftr_status add_switch(const struct unite *u, ftr_sw s)
+{
+	const struct ftr_switch *w = &u->f->sw[s], *old;
+	const char *name = w->name;
+	unsigned int lmc = w->lmc;
+
+	if (u->n && u->c->sw[s] != FTR_SW_NONE) {
+		old = &u->n->sw[u->c->sw[s]];
+		name = *name ? name : old->name;
+		lmc = w->lid ? lmc : old->lmc;
+	}
+	return ftr_builder_add_switch(u->b, w->guid, w->n_ports, 0, lmc, name,
+				      u->err);
+}
+
+static enum ftr_status add_ep(const struct unite *u, ftr_ep e)
+{
+	const struct ftr_endport *p = &u->f->ep[e], *old;
+	const struct ftr_end near = { p->node_guid, p->port_num };
+	struct ftr_end far = { 0, p->sw_port };
+	const char *name = p->name;
+	unsigned int lmc = p->lmc;
+	enum ftr_status st;
+
+	if (p->sw == FTR_SW_NONE)
+		return FTR_OK;
+	if (u->n && u->c->ep[e] != FTR_EP_NONE) {
+		old = &u->n->ep[u->c->ep[e]];
+		name = *name ? name : old->name;
+		lmc = p->lid ? lmc : old->lmc;
+	}
+	st = ftr_builder_add_endport(u->b, p->type, p->node_guid, p->guid,
+				     p->port_num, 0, lmc, name, u->err);
+	far.node_guid = u->f->sw[p->sw].guid;
+	return st ? st : ftr_builder_add_link(u->b, near, far, 0,
+					      FTR_SPEED_UNKNOWN, u->err);
+}
+
+static enum ftr_status add_cable(const struct unite *u,
+				 const struct ftr_fabric *f, ftr_sw s,
+				 unsigned int p)
+{
+	const struct ftr_swport *port = ftr_fabric_port(f, s, (ftr_port)p);
+	const struct ftr_end near = { f->sw[s].guid, (ftr_port)p };
+	const struct ftr_end far = { f->sw[port->peer].guid, port->peer_port };
+
+	return ftr_builder_add_link(u->b, near, far, 0, FTR_SPEED_UNKNOWN,
+				    u->err);
+}
+
+static enum ftr_status add_fabric(const struct unite *u)
+{
+	const struct ftr_fabric *f = u->f;
+	enum ftr_status st = FTR_OK;
+
+	for (ftr_sw s = 0; !st && s < f->n_sw; s++)
+		st = add_switch(u, s);
+	for (ftr_ep e = 0; !st && e < f->n_ep; e++)
+		st = add_ep(u, e);
+	for (ftr_sw s = 0; !st && s < f->n_sw; s++)
+		for (unsigned int p = 1; !st && p <= f->sw[s].n_ports; p++)
+			if (cover_told_here(f, s, p))
+				st = add_cable(u, f, s, p);
+	return st;
+}
+
+/* ---- what stays of the nominal one ------------------------------------- */
+
+/* Is the nominal switch t, which the fabric lacks, no more than a ghost? */
+static bool is_ghost(const struct unite *u, ftr_sw t)
+{
+	uint32_t kept = 0, lost = 0;
+
+	if (has_end(u, u->n->sw[t].guid, 0))
+		return true;
+	for (unsigned int p = 1; p <= u->n->sw[t].n_ports; p++) {
+		const struct ftr_swport *port =
+			ftr_fabric_port(u->n, t, (ftr_port)p);
+		enum fate fate;
+
+		if (port->peer_kind == FTR_PEER_NONE)
+			continue;
+		fate = port->peer_kind == FTR_PEER_SW ? cable_fate(u, t, p) :
+			ep_fate(u, port->peer);
+		kept += fate == KEEP;
+		lost += fate == CONTRADICTED;
+	}
+	return lost > kept;
+}
+
+static enum ftr_status keep_switches(const struct unite *u)
+{
+	enum ftr_status st = FTR_OK;
+
+	for (ftr_sw t = 0; !st && t < u->n->n_sw; t++) {
+		const struct ftr_switch *w = &u->n->sw[t];
+
+		if (u->sw[t] != FTR_SW_NONE)
+			continue;
+		u->gone[t] = is_ghost(u, t);
+		u->change->dropped_sw += u->gone[t];
+		if (!u->gone[t])
+			st = ftr_builder_add_switch(u->b, w->guid, w->n_ports,
+						    0, w->lmc, w->name,
+						    u->err);
+	}
+	return st;
+}
+
+static enum ftr_status keep_endports(const struct unite *u)
+{
+	enum ftr_status st = FTR_OK;
+
+	for (ftr_ep e = 0; !st && e < u->n->n_ep; e++) {
+		const struct ftr_endport *p = &u->n->ep[e];
+		const struct ftr_end near = { p->node_guid, p->port_num };
+		struct ftr_end far = { 0, p->sw_port };
+		enum fate fate;
+
+		if (p->sw == FTR_SW_NONE)
+			continue;
+		fate = ep_fate(u, e);
+		if (fate == KEEP && !u->gone[p->sw]) {
+			far.node_guid = u->n->sw[p->sw].guid;
+			st = ftr_builder_add_endport(u->b, p->type,
+						     p->node_guid, p->guid,
+						     p->port_num, 0, p->lmc,
+						     p->name, u->err);
+			if (!st)
+				st = ftr_builder_add_link(u->b, near, far, 0,
+							  FTR_SPEED_UNKNOWN,
+							  u->err);
+		} else if (fate != HAS_IT) {
+			u->change->dropped_hosts++;
+		}
+	}
+	return st;
+}
+
+static enum ftr_status keep_cables(const struct unite *u)
+{
+	const struct ftr_fabric *n = u->n;
+	enum ftr_status st = FTR_OK;
+
+	for (ftr_sw t = 0; !st && t < n->n_sw; t++) {
+		for (unsigned int p = 1; !st && p <= n->sw[t].n_ports; p++) {
+			enum fate fate;
+			ftr_sw far;
+
+			if (!cover_told_here(n, t, p))
+				continue;
+			far = ftr_fabric_port(n, t, (ftr_port)p)->peer;
+			fate = cable_fate(u, t, p);
+			if (fate == KEEP && !u->gone[t] && !u->gone[far])
+				st = add_cable(u, n, t, p);
+			else if (fate != HAS_IT)
+				u->change->dropped_cables++;
+		}
+	}
+	return st;
+}
+
+static enum ftr_status keep_nominal(struct unite *u, struct ftr_arena *a)
+{
+	const struct ftr_fabric *f = u->f, *n = u->n;
+	enum ftr_status st;
+
+	u->sw = ftr_arena_alloc(a, n->n_sw, sizeof(*u->sw));
+	u->ep = ftr_arena_alloc(a, n->n_ep, sizeof(*u->ep));
+	u->by_node = ftr_arena_alloc(a, f->n_ep, sizeof(*u->by_node));
+	u->gone = ftr_arena_zalloc(a, n->n_sw, 1);
+	if (!u->sw || !u->ep || !u->by_node || !u->gone)
+		return ftr_fail(u->err, FTR_NOMEM, "out of memory for a nominal fabric");
+	memset(u->sw, 0xff, n->n_sw * sizeof(*u->sw));
+	memset(u->ep, 0xff, n->n_ep * sizeof(*u->ep));
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		if (u->c->sw[s] != FTR_SW_NONE)
+			u->sw[u->c->sw[s]] = s;
+	for (ftr_ep e = 0; e < f->n_ep; e++) {
+		u->by_node[e] = e;
+		if (u->c->ep[e] != FTR_EP_NONE)
+			u->ep[u->c->ep[e]] = e;
+	}
+	qsort_r(u->by_node, f->n_ep, sizeof(*u->by_node), node_cmp,
+		(void *)(uintptr_t)f);
+	st = keep_switches(u);
+	if (!st)
+		st = keep_endports(u);
+	return st ? st : keep_cables(u);
+}
+
+enum ftr_status unite(const struct cover *c, struct ftr_arena *scratch,
+		      struct ftr_nominal_change *change,
+		      struct ftr_fabric **out, struct ftr_err *err)
+{
+	struct unite u = {
+		.c = c, .f = c->f, .n = c->n, .change = change,
+		.b = ftr_builder_new(), .err = err,
+	};
+	enum ftr_status st;
+
+	if (!u.b)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for a nominal fabric");
+	st = add_fabric(&u);
+	if (!st && u.n)
+		st = keep_nominal(&u, scratch);
+	if (!st)
+		st = ftr_builder_freeze(u.b, out, err);
+	if (st)
+		ftr_builder_free(u.b);
+	return st;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The union of a nominal fabric and the fabric as it is.
+ */
+#ifndef FTR_SHAPE_UNITE_H
+#define FTR_SHAPE_UNITE_H
+
+#include "shape/cover.h"
+
+/* c->n with c->f, or c->f alone if c->n is NULL, without LIDs.  change: the
+ * dropped_* are counted into it. */
+enum ftr_status unite(const struct cover *c, struct ftr_arena *scratch,
+		      struct ftr_nominal_change *change,
+		      struct ftr_fabric **out,
+		      struct ftr_err *err) FTR_MUST_USE;
+
+#endif

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Slots by the definition in src/shape/slots.c, projections by the one in
+ * <ftr/shape.h>.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/oracle.h"
+#include "lib/oracle_slots.h"
+
+#define SHARE 70
+
+static unsigned int cables(const struct ftr_fabric *f, ftr_sw a, ftr_sw b)
+{
+	unsigned int n = 0;
+
+	for (unsigned int p = 1; p <= f->sw[a].n_ports; p++) {
+		const struct ftr_swport *port =
+			ftr_fabric_port(f, a, (ftr_port)p);
+
+		n += port->peer_kind == FTR_PEER_SW && port->peer == b;
+	}
+	return n;
+}
+
+static unsigned int open_ports(const struct ftr_fabric *f, ftr_sw s)
+{
+	unsigned int n = 0;
+
+	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
+		n += ftr_fabric_port(f, s, (ftr_port)p)->peer_kind ==
+			FTR_PEER_NONE;
+	return n;
+}
+
+/* ---- meshes ------------------------------------------------------------ */
+
+struct mesh {
+	uint8_t *in;		/* [n_sw] */
+	unsigned int rank;	/* of the lower ones */
+	unsigned int mode;
+	bool dense;
+};
+
+static void flood(const struct ftr_shape *sh, unsigned int low, ftr_sw s,
+		  uint8_t *in)
+{
+	if (in[s])
+		return;
+	in[s] = 1;
+	for (ftr_sw t = 0; t < sh->f->n_sw; t++) {
+		bool other = sh->rank[t] + sh->rank[s] == 2 * low + 1 &&
+			(sh->rank[t] == low || sh->rank[t] == low + 1);
+
+		if (other && !sh->stub[t] && cables(sh->f, s, t))
+			flood(sh, low, t, in);
+	}
+}
+
+static struct mesh mesh_of(const struct ftr_shape *sh, ftr_sw s)
+{
+	uint32_t n = sh->f->n_sw, n_low = 0, n_up = 0, pairs = 0;
+	unsigned int seen[256] = { 0 };
+	struct mesh m = { .in = calloc(n, 1), .rank = sh->rank[s] };
+
+	if (!sh->stub[s])
+		flood(sh, m.rank, s, m.in);
+	for (ftr_sw a = 0; a < n; a++) {
+		n_low += m.in[a] && sh->rank[a] == m.rank;
+		n_up += m.in[a] && sh->rank[a] != m.rank;
+		for (ftr_sw b = 0; b < n; b++) {
+			unsigned int c;
+
+			if (!m.in[a] || !m.in[b] || sh->rank[a] != m.rank ||
+			    sh->rank[b] == m.rank)
+				continue;
+			c = cables(sh->f, a, b);
+			pairs += c != 0;
+			seen[c]++;
+		}
+	}
+	m.dense = n_up && pairs * 100 >= n_low * n_up * SHARE;
+	for (unsigned int c = 1; c < 256; c++)
+		if (!m.mode || seen[c] >= seen[m.mode])
+			m.mode = c;
+	return m;
+}
+
+/* Has s a free port for each cable that it lacks to members on the other side
+ * that have a free port? */
+static bool eligible(const struct ftr_shape *sh, const struct mesh *m, ftr_sw s)
+{
+	unsigned int lacks = 0;
+
+	for (ftr_sw t = 0; t < sh->f->n_sw; t++)
+		if (m->in[t] && sh->rank[t] != sh->rank[s] &&
+		    open_ports(sh->f, t) && cables(sh->f, s, t) < m->mode)
+			lacks += m->mode - cables(sh->f, s, t);
+	return lacks <= open_ports(sh->f, s);
+}
+
+unsigned int oracle_nominal(const struct ftr_shape *sh, ftr_sw a, ftr_sw b)
+{
+	unsigned int have = cables(sh->f, a, b), all = have;
+	ftr_sw low = sh->rank[a] < sh->rank[b] ? a : b, up = low == a ? b : a;
+	struct mesh m;
+
+	if (sh->rank[up] != sh->rank[low] + 1)
+		return have;
+	m = mesh_of(sh, low);
+	if (m.dense && m.in[up] && open_ports(sh->f, a) &&
+	    open_ports(sh->f, b) && eligible(sh, &m, a) &&
+	    eligible(sh, &m, b) && m.mode > have)
+		all = m.mode;
+	free(m.in);
+	return all;
+}
+
+uint32_t oracle_slots(const struct ftr_shape *sh, ftr_sw s, ftr_sw *slot)
+{
+	uint32_t n = 0;
+
+	for (ftr_sw t = 0; t < sh->f->n_sw; t++) {
+		ftr_sw plane;
+		uint32_t i;
+
+		if (sh->rank[t] <= sh->rank[s] || !oracle_nominal(sh, s, t))
+			continue;
+		plane = oracle_plane(sh, t, sh->rank[s] + 1u);
+		for (i = n++; i > 0 && oracle_plane(sh, slot[i - 1],
+						    sh->rank[s] + 1u) > plane;
+		     i--)
+			slot[i] = slot[i - 1];
+		slot[i] = t;
+	}
+	return n;
+}
+
+/* The greatest product of slots over all nominal ways up to each switch. */
+static void dividers(const struct ftr_shape *sh, uint64_t *pi)
+{
+	uint32_t n = sh->f->n_sw;
+
+	for (ftr_sw s = 0; s < n; s++)
+		pi[s] = 1;
+	for (unsigned int r = 0; r < sh->n_ranks; r++) {
+		for (ftr_sw s = 0; s < n; s++) {
+			if (sh->rank[s] != r)
+				continue;
+			for (ftr_sw t = 0; t < n; t++)
+				if (sh->rank[t] > r &&
+				    oracle_nominal(sh, s, t) &&
+				    pi[s] * sh->n_slots[s] > pi[t])
+					pi[t] = pi[s] * sh->n_slots[s];
+		}
+	}
+}
+
+void oracle_check_slots(const struct ftr_shape *sh, uint64_t seed)
+{
+	uint32_t n = sh->f->n_sw;
+	ftr_sw *slot = calloc(n, sizeof(*slot));
+	uint64_t *pi = calloc(n, sizeof(*pi));
+
+	for (ftr_sw s = 0; s < n; s++) {
+		uint32_t m = oracle_slots(sh, s, slot);
+
+		ck_assert_msg(sh->n_slots[s] == m, "seed %" PRIu64
+			      ": switch %u has %u slots, not %u", seed, s,
+			      sh->n_slots[s], m);
+		for (uint32_t k = 0; k < sh->group_first[s + 1] -
+		     sh->group_first[s]; k++) {
+			const struct ftr_group *g =
+				&sh->groups[sh->group_first[s] + k];
+
+			ck_assert_msg(g->n_nominal ==
+				      oracle_nominal(sh, s, g->remote),
+				      "seed %" PRIu64 ": cables of %u and %u",
+				      seed, s, g->remote);
+			if (k < sh->n_up[s])
+				ck_assert_msg(g->slot < m &&
+					      slot[g->slot] == g->remote,
+					      "seed %" PRIu64
+					      ": slot of %u at %u", seed,
+					      g->remote, s);
+			else
+				ck_assert_uint_eq(g->slot, FTR_SLOT_NONE);
+			for (uint32_t i = 0; i < g->n; i++)
+				ck_assert_uint_eq(sh->group_place[g->first + i],
+						  i);
+		}
+	}
+	dividers(sh, pi);
+	for (ftr_sw s = 0; s < n; s++)
+		ck_assert_msg(sh->divider[s] == pi[s], "seed %" PRIu64
+			      ": divider of %u", seed, s);
+	free(slot);
+	free(pi);
+}
+
+/* ---- projections ------------------------------------------------------- */
+
+static ftr_sw nominal_sw(const struct ftr_shape *sh, const struct ftr_shape *n,
+			 ftr_sw s)
+{
+	return ftr_fabric_find_sw(n->f, sh->f->sw[s].guid);
+}
+
+static void check_switches(const struct ftr_shape *sh,
+			   const struct ftr_shape *n, uint64_t seed)
+{
+	uint32_t leaves = 0;
+
+	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
+		ftr_sw t = nominal_sw(sh, n, s);
+		uint32_t before = 0, hosts = 0;
+
+		ck_assert_msg(sh->rank[s] == n->rank[t] &&
+			      sh->stub[s] == n->stub[t] &&
+			      sh->divider[s] == n->divider[t] &&
+			      sh->n_slots[s] == n->n_slots[t] &&
+			      sh->sw_d[s] == n->sw_d[t],
+			      "seed %" PRIu64 ": switch %u", seed, s);
+		for (ftr_sw x = 0; x < sh->f->n_sw; x++)
+			before += n->col[nominal_sw(sh, n, x)] < n->col[t];
+		ck_assert_msg(sh->col[s] == before && sh->col_sw[before] == s,
+			      "seed %" PRIu64 ": column of %u", seed, s);
+		if (n->col[t] >= n->n_leaf)
+			continue;
+		leaves++;
+		for (ftr_ep e = 0; e < sh->f->n_ep; e++)
+			hosts += sh->f->ep[e].sw == s &&
+				sh->ep_place[e].cls == FTR_CLASS_HOST;
+		ck_assert_msg(sh->leaf_hosts[before] == hosts,
+			      "seed %" PRIu64 ": hosts of %u", seed, s);
+	}
+	ck_assert_uint_eq(sh->n_leaf, leaves);
+}
+
+/* The nominal group of t that leads to r. */
+static const struct ftr_group *find_group(const struct ftr_shape *n, ftr_sw t,
+					  ftr_sw r)
+{
+	for (uint32_t g = n->group_first[t]; g < n->group_first[t + 1]; g++)
+		if (n->groups[g].remote == r)
+			return &n->groups[g];
+	return NULL;
+}
+
+static unsigned int place_of(const struct ftr_shape *n,
+			     const struct ftr_group *g, ftr_port p)
+{
+	for (uint32_t i = 0; i < g->n; i++)
+		if (n->group_ports[g->first + i] == p)
+			return n->group_place[g->first + i];
+	return 999;
+}
+
+static void check_groups_of(const struct ftr_shape *sh,
+			    const struct ftr_shape *n, ftr_sw s, uint64_t seed)
+{
+	uint32_t first = sh->group_first[s], m = sh->group_first[s + 1] - first;
+	uint32_t alive = 0, ports = 0;
+	ftr_sw t = nominal_sw(sh, n, s);
+	const struct ftr_group *last = NULL;
+
+	for (ftr_sw x = 0; x < sh->f->n_sw; x++)
+		alive += x != s && cables(sh->f, s, x);
+	ck_assert_msg(m == alive, "seed %" PRIu64 ": %u groups at %u", seed,
+		      m, s);
+	for (uint32_t k = 0; k < m; k++) {
+		const struct ftr_group *g = &sh->groups[first + k], *o;
+		unsigned int side = sh->rank[g->remote] > sh->rank[s] ? 0 :
+			sh->rank[g->remote] < sh->rank[s] ? 1 : 2;
+
+		o = find_group(n, t, nominal_sw(sh, n, g->remote));
+		ck_assert_ptr_nonnull(o);
+		ck_assert_msg((!last || last < o) && g->pos == k &&
+			      g->slot == o->slot &&
+			      g->n_nominal == o->n_nominal &&
+			      g->n == cables(sh->f, s, g->remote),
+			      "seed %" PRIu64 ": group %u of %u", seed, k, s);
+		ck_assert_uint_eq(side, k < sh->n_up[s] ? 0 :
+				  k < sh->n_up[s] + sh->n_down[s] ? 1 : 2);
+		for (uint32_t i = 0; i < g->n; i++) {
+			ftr_port p = sh->group_ports[g->first + i];
+
+			ck_assert_uint_eq(ftr_fabric_port(sh->f, s, p)->peer,
+					  g->remote);
+			ck_assert_uint_eq(sh->group_place[g->first + i],
+					  place_of(n, o, p));
+			ck_assert(!i || sh->group_place[g->first + i - 1] <
+				  sh->group_place[g->first + i]);
+		}
+		ports += g->n;
+		last = o;
+	}
+	for (ftr_sw x = 0; x < sh->f->n_sw; x++)
+		ports -= x != s ? cables(sh->f, s, x) : 0;
+	ck_assert_uint_eq(ports, 0);
+}
+
+static void check_dests(const struct ftr_shape *sh, const struct ftr_shape *n,
+			uint64_t seed)
+{
+	uint32_t want = 0;
+
+	for (uint32_t lid = 1; lid <= sh->f->max_lid; lid++) {
+		const struct ftr_lid_owner *o = &sh->f->owner[lid];
+
+		want += o->kind == FTR_OWNER_SW ||
+			(o->kind == FTR_OWNER_EP &&
+			 sh->f->ep[o->idx].sw != FTR_SW_NONE);
+	}
+	ck_assert_uint_eq(sh->n_dest, want);
+	for (uint32_t i = 0; i < sh->n_dest; i++) {
+		const struct ftr_dest *t = &sh->dest[i];
+		const struct ftr_lid_owner *o = &sh->f->owner[t->lid];
+		uint32_t d;
+		uint8_t cls = FTR_CLASS_SW;
+
+		if (o->kind == FTR_OWNER_EP) {
+			const struct ftr_place *p = &n->ep_place[
+				ftr_fabric_find_ep(n->f,
+						   sh->f->ep[o->idx].guid)];
+
+			d = p->d;
+			cls = p->cls;
+			ck_assert_uint_eq(t->port, sh->f->ep[o->idx].sw_port);
+			ck_assert_uint_eq(sh->col_sw[t->col],
+					  sh->f->ep[o->idx].sw);
+		} else {
+			d = n->col[nominal_sw(sh, n, o->idx)];
+			ck_assert_uint_eq(sh->col_sw[t->col], o->idx);
+		}
+		ck_assert_msg(t->d == d + o->offset && t->cls == cls,
+			      "seed %" PRIu64 ": LID %u", seed, t->lid);
+	}
+	ck_assert_uint_eq(sh->stride, n->stride);
+	ck_assert_uint_eq(sh->n_d, n->n_leaf * n->stride);
+}
+
+static void check_absent(const struct ftr_shape *sh, const struct ftr_shape *n,
+			 uint64_t seed)
+{
+	const struct ftr_fabric *nf = n->f, *f = sh->f;
+	uint32_t k = 0, lost = 0, hosts = 0;
+
+	for (ftr_sw t = 0; t < nf->n_sw; t++) {
+		for (unsigned int q = 1; q <= nf->sw[t].n_ports; q++) {
+			const struct ftr_swport *port =
+				ftr_fabric_port(nf, t, (ftr_port)q);
+			const struct ftr_absent *a = &sh->absent[k];
+			ftr_sw s = ftr_fabric_find_sw(f, nf->sw[t].guid), z;
+
+			if (port->peer_kind != FTR_PEER_SW || port->peer < t)
+				continue;
+			z = ftr_fabric_find_sw(f, nf->sw[port->peer].guid);
+			if (s != FTR_SW_NONE && z != FTR_SW_NONE &&
+			    ftr_fabric_port(f, s, (ftr_port)q)->peer_kind ==
+			    FTR_PEER_SW)
+				continue;
+			lost++;
+			if (s == FTR_SW_NONE || z == FTR_SW_NONE)
+				continue;
+			ck_assert_msg(k < sh->n_absent && a->sw == s &&
+				      a->port == q && a->peer == z &&
+				      a->peer_port == port->peer_port,
+				      "seed %" PRIu64 ": absent %u", seed, k);
+			k++;
+		}
+	}
+	for (ftr_ep e = 0; e < nf->n_ep; e++)
+		hosts += nf->ep[e].sw != FTR_SW_NONE;
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		hosts -= f->ep[e].sw != FTR_SW_NONE;
+	ck_assert_uint_eq(sh->n_absent, k);
+	ck_assert_uint_eq(sh->n_missing_cables, lost);
+	ck_assert_uint_eq(sh->n_missing_hosts, hosts);
+	ck_assert_uint_eq(sh->n_missing_sw, nf->n_sw - f->n_sw);
+	ck_assert(sh->from_nominal);
+}
+
+static void check_costs(const struct ftr_shape *sh, uint64_t seed)
+{
+	uint32_t n = sh->f->n_sw;
+	unsigned int *cost = calloc((size_t)n * n, sizeof(*cost));
+	unsigned int *down = calloc((size_t)n * n, sizeof(*down));
+
+	oracle_costs(sh, cost, down);
+	for (ftr_sw s = 0; s < n; s++) {
+		for (ftr_sw l = 0; l < n; l++) {
+			unsigned int c = ftr_shape_cost(sh, s)[sh->col[l]];
+			unsigned int d = ftr_shape_down(sh, s)[sh->col[l]];
+
+			c = c == FTR_COST_INF ? ORACLE_INF : c;
+			d = d == FTR_COST_INF ? ORACLE_INF : d;
+			ck_assert_msg(c == cost[s * n + l] &&
+				      d == down[s * n + l], "seed %" PRIu64
+				      ": cost from %u to %u", seed, s, l);
+		}
+	}
+	free(cost);
+	free(down);
+}
+
+void oracle_check_projection(const struct ftr_shape *sh,
+			     const struct ftr_shape *n, uint64_t seed)
+{
+	uint32_t sideways = 0, odd = 0;
+
+	check_switches(sh, n, seed);
+	for (ftr_sw s = 0; s < sh->f->n_sw; s++)
+		check_groups_of(sh, n, s, seed);
+	check_dests(sh, n, seed);
+	check_absent(sh, n, seed);
+	check_costs(sh, seed);
+	for (ftr_sw a = 0; a < sh->f->n_sw; a++)
+		for (ftr_sw b = a + 1; b < sh->f->n_sw; b++)
+			if (sh->rank[a] == sh->rank[b])
+				sideways += cables(sh->f, a, b);
+	for (ftr_ep e = 0; e < sh->f->n_ep; e++) {
+		ftr_ep o = ftr_fabric_find_ep(n->f, sh->f->ep[e].guid);
+
+		odd += sh->f->ep[e].sw != FTR_SW_NONE && n->ep_place[o].host &&
+			n->ep_place[o].cls != FTR_CLASS_HOST;
+	}
+	ck_assert_uint_eq(sh->n_sideways, sideways);
+	ck_assert_uint_eq(sh->n_odd, odd);
+	ck_assert(sh->n_ranks == n->n_ranks && sh->n_planes == n->n_planes &&
+		  sh->n_pods == n->n_pods &&
+		  sh->roots_given == n->roots_given &&
+		  sh->cn_unknown == n->cn_unknown);
+}
