@@ -86,8 +86,8 @@ enum ftr_status ftr_nominal_write(const char *path,
  * Read it back; S(N) is made under opts, whatever the file says: *reshaped
  * (may be NULL) tells whether they are other ones.  FTR_IO: no such file, or
  * it cannot be read.  FTR_PARSE: it is torn, damaged, of another version or no
- * state file; the text names path and what is wrong.  The caller goes on
- * without: it only costs churn.
+ * state file; the text names path and what is wrong.  Else as ftr_shape_new for
+ * N.  The caller goes on without: it only costs churn.
  */
 enum ftr_status ftr_nominal_read(const char *path,
 				 const struct ftr_shape_opts *opts,

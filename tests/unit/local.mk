@@ -19,6 +19,11 @@ tests_unit_test_shape_SOURCES = tests/unit/test_shape.c
 tests_unit_test_shape_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_shape_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
+check_PROGRAMS += tests/unit/test_nominal
+tests_unit_test_nominal_SOURCES = tests/unit/test_nominal.c
+tests_unit_test_nominal_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_nominal_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+
 check_PROGRAMS += tests/unit/test_io tests/unit/test_io_tables \
 	tests/unit/test_io_fuzz tests/unit/test_gen
 IO_TEST_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
