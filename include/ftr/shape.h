@@ -189,8 +189,9 @@ static inline const uint8_t *ftr_shape_down(const struct ftr_shape *sh,
  * shape.  Errors: FTR_SHAPE if there is no switch, if there are more than
  * 128 ranks (up/down paths of 254 hops), or if root GUIDs are given and none
  * is a switch of f.  FTR_INVAL if there is a nominal shape and f has what its
- * fabric lacks, or if that shape was made over a nominal one itself.  A fabric
- * without hosts or in several islands is no error.
+ * fabric lacks.  (A shape over a shape over N is one over N, but for what is
+ * missing or absent.)  A fabric without hosts or in several islands is no
+ * error.
  * O(links * n_sw) byte operations, 2 * n_sw^2 bytes.
  */
 enum ftr_status ftr_shape_new(const struct ftr_fabric *f,

@@ -28,8 +28,6 @@ static enum ftr_status prepare(struct projection *p)
 	struct shaping *z = p->z;
 	const struct ftr_fabric *nf = p->n->f;
 
-	if (p->n->from_nominal)
-		return ftr_fail(z->err, FTR_INVAL, "the nominal shape is one over a nominal shape itself");
 	p->sw = ftr_arena_alloc(z->scratch, nf->n_sw, sizeof(*p->sw));
 	if (!p->sw || !cover_compare(&p->c, z->scratch, z->f, nf, false))
 		return shape_nomem(z);

@@ -321,6 +321,45 @@ START_TEST(projection)
 }
 END_TEST
 
+/* A shape over a shape over N is one over N, and a team changes nothing. */
+START_TEST(twice)
+{
+	uint64_t seed = trees_first_seed();
+	struct ftr_team *team = ftr_team_new(3);
+
+	for (unsigned int i = 0; i < trees_runs(60); i++, seed++) {
+		struct ftr_rng r;
+		struct ftr_fabric *whole, *f, *g;
+		struct ftr_nominal *n = NULL;
+		struct ftr_shape_opts opts = { 0 };
+		struct ftr_shape *over_f, *over_g, *direct = NULL;
+
+		ftr_rng_seed(&r, seed);
+		whole = random_tree(&r, seed, 40);
+		f = part_of(whole, &r, 20);
+		g = part_of(f, &r, 20);
+		ck_assert(!ftr_nominal_new(whole, NULL, NULL, team, &n, NULL,
+					   &err));
+		over_f = shape_over(f, n->shape);
+		over_g = shape_over(g, over_f);
+		opts.nominal = n->shape;
+		ck_assert(!ftr_shape_new(g, &opts, team, &direct, &err));
+		same_shape(over_g, direct, seed);
+		ck_assert_uint_eq(over_f->n_missing_cables +
+				  over_g->n_missing_cables,
+				  direct->n_missing_cables);
+		ftr_shape_free(over_f);
+		ftr_shape_free(over_g);
+		ftr_shape_free(direct);
+		ftr_nominal_free(n);
+		ftr_fabric_free(f);
+		ftr_fabric_free(g);
+		ftr_fabric_free(whole);
+	}
+	ftr_team_free(team);
+}
+END_TEST
+
 /* A whole leaf gone: its indices stay empty and nobody moves. */
 static void note_place(void *ctx, uint32_t d, ftr_ep ep)
 {
@@ -715,6 +754,7 @@ int main(void)
 	tcase_add_test(tc, slots);
 	tcase_add_test(tc, recognised_share);
 	tcase_add_test(tc, projection);
+	tcase_add_test(tc, twice);
 	tcase_add_test(tc, host_order_keeps_gaps);
 	tcase_add_test(tc, unions);
 	tcase_add_test(tc, order_of_discovery);

@@ -1,7 +1,8 @@
 # Unit tests, one program a module.
 if HAVE_CHECK
 check_LTLIBRARIES += libftrtest.la
-libftrtest_la_SOURCES = tests/lib/draw.c tests/lib/draw.h
+libftrtest_la_SOURCES = tests/lib/draw.c tests/lib/draw.h \
+	tests/lib/edit.c tests/lib/edit.h
 libftrtest_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 
 check_PROGRAMS += tests/unit/test_core
@@ -19,10 +20,13 @@ tests_unit_test_shape_SOURCES = tests/unit/test_shape.c
 tests_unit_test_shape_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_shape_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
-check_PROGRAMS += tests/unit/test_nominal
+check_PROGRAMS += tests/unit/test_nominal tests/unit/test_nominal_file
 tests_unit_test_nominal_SOURCES = tests/unit/test_nominal.c
 tests_unit_test_nominal_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_nominal_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+tests_unit_test_nominal_file_SOURCES = tests/unit/test_nominal_file.c
+tests_unit_test_nominal_file_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_nominal_file_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_io tests/unit/test_io_tables \
 	tests/unit/test_io_fuzz tests/unit/test_gen

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The edits of edit.h: a copy through the public builder.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/edit.h"
+
+static void must(enum ftr_status st, const struct ftr_err *err)
+{
+	if (!st)
+		return;
+	fprintf(stderr, "edit: %s\n", err->msg);
+	abort();
+}
+
+static bool is_cut(const struct ftr_fabric *f, const struct edit *e, ftr_sw s,
+		   unsigned int p)
+{
+	const struct ftr_swport *port = ftr_fabric_port(f, s, (ftr_port)p);
+
+	if (s == e->cut_sw && p == e->cut_port)
+		return true;
+	return port->peer_kind == FTR_PEER_SW && port->peer == e->cut_sw &&
+	       port->peer_port == e->cut_port;
+}
+
+struct ftr_builder *edit_open(const struct ftr_fabric *f,
+			      const struct edit *e)
+{
+	struct ftr_builder *b = ftr_builder_new();
+	struct ftr_err err = { 0 };
+
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		if (s != e->no_sw)
+			must(ftr_builder_add_switch(
+				b, f->sw[s].guid, f->sw[s].n_ports,
+				f->sw[s].lid, f->sw[s].lmc, f->sw[s].name,
+				&err), &err);
+	for (ftr_ep i = 0; i < f->n_ep; i++) {
+		const struct ftr_endport *p = &f->ep[i];
+		bool wide = i == e->lmc_ep;
+
+		if (i != e->no_ep)
+			must(ftr_builder_add_endport(
+				b, p->type, p->node_guid, p->guid,
+				p->port_num, wide ? 1000 : p->lid,
+				wide ? 1 : p->lmc,
+				i == e->name_ep ? e->name : p->name, &err),
+			     &err);
+	}
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			const struct ftr_swport *port =
+				ftr_fabric_port(f, s, (ftr_port)p);
+			struct ftr_end x = { f->sw[s].guid, (ftr_port)p };
+			struct ftr_end y = { 0, port->peer_port };
+			bool sw = port->peer_kind == FTR_PEER_SW;
+
+			if (port->peer_kind == FTR_PEER_NONE ||
+			    s == e->no_sw || (sw && port->peer == e->no_sw) ||
+			    (!sw && port->peer == e->no_ep) ||
+			    is_cut(f, e, s, p))
+				continue;
+			y.node_guid = sw ? f->sw[port->peer].guid :
+				f->ep[port->peer].node_guid;
+			must(ftr_builder_add_link(b, x, y, 4, FTR_SPEED_HDR,
+						  &err), &err);
+		}
+	}
+	return b;
+}
+
+struct ftr_fabric *edit_seal(struct ftr_builder *b)
+{
+	struct ftr_fabric *f = NULL;
+	struct ftr_err err = { 0 };
+
+	must(ftr_builder_assign_lids(b, 0, &err), &err);
+	must(ftr_builder_freeze(b, &f, &err), &err);
+	return f;
+}
+
+void edit_plug(struct ftr_builder *b, uint64_t a, unsigned int pa, uint64_t z,
+	       unsigned int pz)
+{
+	const struct ftr_end x = { a, (ftr_port)pa }, y = { z, (ftr_port)pz };
+	struct ftr_err err = { 0 };
+
+	must(ftr_builder_add_link(b, x, y, 4, FTR_SPEED_HDR, &err), &err);
+}
