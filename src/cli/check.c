@@ -8,7 +8,7 @@
 #include "cli/live.h"
 
 struct check {
-	const char *lfts, *sl2vl, *psl, *save_fabric, *save_lfts;
+	const char *lfts, *sl2vl, *psl, *save_fabric, *save_lfts, *nominal;
 	bool live, strict, switch_sources, json;
 	struct cli_live_opts from;
 	struct cli_guid_files files;
@@ -27,6 +27,7 @@ static const struct cli_opt options[] = {
 	CLI_OPT_ROOTS(struct check),
 	CLI_OPT_CN(struct check),
 	CLI_OPT_IO(struct check),
+	CLI_OPT_NOMINAL(struct check),
 	CLI_OPT_LMC(struct check),
 	{ "switch-sources", CLI_FLAG, offsetof(struct check, switch_sources),
 	  NULL, "credit loops: count packets of switches, too", NULL, 0, 0 },
@@ -146,7 +147,7 @@ static enum ftr_status claim(const struct check *c, const struct subject *s,
 
 	if (st)
 		return st;
-	st = ftr_shape_new(s->f, &opts, team, sh, &why);
+	st = cli_shape(c->nominal, s->f, &opts, team, sh, &why);
 	cli_free_guids(&opts);
 	if (st == FTR_SHAPE && !c->files.roots) {
 		*sh = NULL;

@@ -107,6 +107,9 @@ int cli_fail(const struct ftr_err *err);
 #define CLI_OPT_LEAF_ORDER(s) \
 	{ "leaf-order", CLI_WORD, offsetof(s, leaf_order), "guid|name", \
 	  "order of the leaves inside a pod", "guid", 0, 0 }
+#define CLI_OPT_NOMINAL(s) \
+	{ "nominal", CLI_FILE, offsetof(s, nominal), "FILE", \
+	  "the fabric as it should be: a state file, or any fabric", NULL, 0, 0 }
 #define CLI_OPT_LMC(s) \
 	{ "lmc", CLI_UINT, offsetof(s, lmc), "N", \
 	  "2^N LIDs per host port if FABRIC gives none", "0", 0, FTR_LMC_MAX }
@@ -139,6 +142,22 @@ enum ftr_status cli_read_guids(const struct cli_guid_files *files,
 			       struct ftr_shape_opts *opts,
 			       struct ftr_err *err) FTR_MUST_USE;
 void cli_free_guids(struct ftr_shape_opts *opts);
+
+/*
+ * What is nominal of f, for opts->nominal: f and what the file holds, a state
+ * file or any fabric; a note on stderr if f has more.  path NULL: f itself if
+ * faults are to follow, else *out is NULL.  NULL, too, if there are no slots to
+ * be had.
+ */
+enum ftr_status cli_nominal(const char *path, const struct ftr_fabric *f,
+			    bool faults, const struct ftr_shape_opts *opts,
+			    struct ftr_team *team, struct ftr_nominal **out,
+			    struct ftr_err *err) FTR_MUST_USE;
+/* The shape of f, over what is nominal if path is given. */
+enum ftr_status cli_shape(const char *path, const struct ftr_fabric *f,
+			  const struct ftr_shape_opts *opts,
+			  struct ftr_team *team, struct ftr_shape **out,
+			  struct ftr_err *err) FTR_MUST_USE;
 
 /* The order of end ports that sh gives; *order is malloc()ed. */
 enum ftr_status cli_host_order(const struct ftr_shape *sh, ftr_ep **order,

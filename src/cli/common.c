@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What several commands share: GUID lists, orders of hosts, whole-or-nothing
- * output files, numbers for people.
+ * What several commands share: GUID lists, nominal fabrics, orders of hosts,
+ * whole-or-nothing output files, numbers for people.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -98,6 +98,76 @@ void cli_free_guids(struct ftr_shape_opts *opts)
 	free_one(&opts->roots);
 	free_one(&opts->cn);
 	free_one(&opts->io);
+}
+
+/* The file as a nominal fabric; where it gives no LIDs, the LMC of f is taken
+ * for its own. */
+static enum ftr_status read_nominal(const char *path,
+				    const struct ftr_fabric *f,
+				    const struct ftr_shape_opts *opts,
+				    struct ftr_team *team,
+				    struct ftr_nominal **out,
+				    struct ftr_err *err)
+{
+	struct ftr_fabric *g = NULL;
+	enum ftr_status st;
+
+	if (ftr_nominal_is_file(path))
+		return ftr_nominal_read(path, opts, team, out, NULL, err);
+	st = ftr_read_fabric(path, f->n_ep ? f->ep[0].lmc : 0, &g, err);
+	if (!st)
+		st = ftr_nominal_new(g, opts, NULL, team, out, NULL, err);
+	ftr_fabric_free(g);
+	return st;
+}
+
+static void note_growth(const char *path, const struct ftr_nominal_change *c)
+{
+	if (c->grew)
+		cli_error("note: %s lacks %u switches, %u cables and %u end ports of the fabric, %u are changed; the first: %s",
+			  path, c->new_sw, c->new_cables, c->new_hosts,
+			  c->changed, c->example);
+}
+
+enum ftr_status cli_nominal(const char *path, const struct ftr_fabric *f,
+			    bool faults, const struct ftr_shape_opts *opts,
+			    struct ftr_team *team, struct ftr_nominal **out,
+			    struct ftr_err *err)
+{
+	struct ftr_nominal *old = NULL;
+	struct ftr_nominal_change change;
+	enum ftr_status st = FTR_OK;
+
+	*out = NULL;
+	if (opts->no_slots || (!path && !faults))
+		return FTR_OK;
+	if (path)
+		st = read_nominal(path, f, opts, team, &old, err);
+	if (!st)
+		st = ftr_nominal_new(f, opts, old, team, out, &change, err);
+	if (!st && path)
+		note_growth(path, &change);
+	if (*out != old)
+		ftr_nominal_free(old);
+	return st;
+}
+
+enum ftr_status cli_shape(const char *path, const struct ftr_fabric *f,
+			  const struct ftr_shape_opts *opts,
+			  struct ftr_team *team, struct ftr_shape **out,
+			  struct ftr_err *err)
+{
+	struct ftr_shape_opts over = *opts;
+	struct ftr_nominal *nominal = NULL;
+	enum ftr_status st = cli_nominal(path, f, false, opts, team, &nominal,
+					 err);
+
+	if (nominal)
+		over.nominal = nominal->shape;
+	if (!st)
+		st = ftr_shape_new(f, &over, team, out, err);
+	ftr_nominal_free(nominal);
+	return st;
 }
 
 struct places {

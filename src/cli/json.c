@@ -223,4 +223,7 @@ void cli_json_fabric(struct json_object *o, const struct ftr_fabric *f,
 	cli_json_num(n, "leaves", sh->n_leaf);
 	cli_json_num(n, "planes", sh->n_planes);
 	cli_json_num(n, "pods", sh->n_pods);
+	cli_json_num(n, "missing_switches", sh->n_missing_sw);
+	cli_json_num(n, "missing_cables", sh->n_missing_cables);
+	cli_json_num(n, "missing_end_ports", sh->n_missing_hosts);
 }

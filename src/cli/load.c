@@ -11,7 +11,7 @@
 #include "cli/load.h"
 
 struct load {
-	const char *lfts, *order, *patterns;
+	const char *lfts, *order, *patterns, *nominal;
 	struct cli_guid_files files;
 	unsigned int sample, permutations, bisections, lmc, threads, worst;
 	uint64_t seed;
@@ -26,6 +26,7 @@ static const struct cli_opt options[] = {
 	CLI_OPT_ROOTS(struct load),
 	CLI_OPT_CN(struct load),
 	CLI_OPT_IO(struct load),
+	CLI_OPT_NOMINAL(struct load),
 	CLI_OPT_LMC(struct load),
 	{ "sample", CLI_UINT, offsetof(struct load, sample), "N",
 	  "N random shifts; 0: all shifts", "0", 0, UINT16_MAX },
@@ -85,7 +86,7 @@ static enum ftr_status order_of_shape(const struct load *l, struct input *in,
 	enum ftr_status st = cli_read_guids(&l->files, &opts, err);
 
 	if (!st)
-		st = ftr_shape_new(in->f, &opts, team, &sh, err);
+		st = cli_shape(l->nominal, in->f, &opts, team, &sh, err);
 	cli_free_guids(&opts);
 	if (!st)
 		st = cli_host_order(sh, &in->order, &in->n, err);

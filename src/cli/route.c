@@ -10,7 +10,7 @@
 
 struct route {
 	struct cli_engine engine;
-	const char *output, *sl2vl, *psl;
+	const char *output, *sl2vl, *psl, *nominal;
 	struct cli_guid_files files;
 	unsigned int lmc, threads, leaf_order;
 	bool json;
@@ -22,6 +22,7 @@ static const struct cli_opt options[] = {
 	CLI_OPT_CN(struct route),
 	CLI_OPT_IO(struct route),
 	CLI_OPT_LEAF_ORDER(struct route),
+	CLI_OPT_NOMINAL(struct route),
 	CLI_OPT_LMC(struct route),
 	CLI_OPT_THREADS(struct route),
 	CLI_OPT_OUTPUT(struct route),
@@ -69,6 +70,10 @@ static void summary(const struct route *r, const struct result *x)
 	if (sh->n_odd || sh->n_sideways)
 		fprintf(stderr, "%s: %u end ports on switches that are no leaf, %u cables inside one rank\n",
 			engine, sh->n_odd, sh->n_sideways);
+	if (sh->from_nominal)
+		fprintf(stderr, "%s: of the nominal fabric %u switches, %u cables and %u end ports are missing\n",
+			engine, sh->n_missing_sw, sh->n_missing_cables,
+			sh->n_missing_hosts);
 	fprintf(stderr, "%s: %u LIDs, %s entries without a path, shape %.1f ms, route %.1f ms\n",
 		engine, sh->n_dest, cli_num(num, x->stats.no_path),
 		x->shape_s * 1e3, x->route_s * 1e3);
@@ -164,7 +169,7 @@ static enum ftr_status work(const struct route *r,
 	if (st)
 		return st;
 	cli_progress("finding ranks");
-	st = ftr_shape_new(f, opts, team, &x->sh, err);
+	st = cli_shape(r->nominal, f, opts, team, &x->sh, err);
 	t1 = cli_now();
 	cli_progress("routing");
 	if (!st)

@@ -27,6 +27,7 @@ struct whatif {
 	struct cli_engine engine;
 	struct cli_list fail, compare;
 	struct cli_guid_files files;
+	const char *nominal;
 	uint64_t seed;
 	unsigned int repeat, lmc, threads, leaf_order;
 	bool json;
@@ -47,6 +48,7 @@ static const struct cli_opt options[] = {
 	CLI_OPT_CN(struct whatif),
 	CLI_OPT_IO(struct whatif),
 	CLI_OPT_LEAF_ORDER(struct whatif),
+	CLI_OPT_NOMINAL(struct whatif),
 	CLI_OPT_LMC(struct whatif),
 	CLI_OPT_THREADS(struct whatif),
 	CLI_OPT_JSON(struct whatif),
@@ -80,6 +82,7 @@ struct job {
 	struct ftr_team *team;
 	struct ftr_fabric *f;		/* whole */
 	struct cli_faults faults;
+	struct ftr_nominal *nominal;	/* f at least; NULL: no faults */
 	struct ftr_shape *sh;		/* of f */
 	struct ftr_tables *before;
 	uint64_t *place;		/* order for the loads: port GUIDs */
@@ -235,6 +238,11 @@ static enum ftr_status set_up(struct job *j, const char *path,
 	if (!st)
 		st = cli_read_guids(&w->files, &j->opts, err);
 	if (!st)
+		st = cli_nominal(w->nominal, j->f, w->fail.n != 0, &j->opts,
+				 j->team, &j->nominal, err);
+	if (!st && j->nominal)
+		j->opts.nominal = j->nominal->shape;
+	if (!st)
 		st = cli_faults_parse(j->f, &w->fail, &j->faults, err);
 	for (unsigned int i = 0; !st && i < w->compare.n; i++)
 		st = cli_read_lfts(w->compare.v[i], j->f, &j->given[i], err);
@@ -272,6 +280,7 @@ static void tear_down(struct job *j)
 	ftr_tables_free(j->before);
 	free(j->place);
 	ftr_shape_free(j->sh);
+	ftr_nominal_free(j->nominal);
 	cli_faults_free(&j->faults);
 	cli_free_guids(&j->opts);
 	ftr_team_free(j->team);
