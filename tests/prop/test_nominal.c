@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "core/core.h"
+#include "lib/edit.h"
 #include "lib/oracle_slots.h"
 #include "lib/trees.h"
 
@@ -198,6 +199,32 @@ END_TEST
 
 /* ---- inference --------------------------------------------------------- */
 
+/* f (consumed) with a host at each free port but one in eight: switches that
+ * are built so, not damaged. */
+static struct ftr_fabric *fill_ports(struct ftr_fabric *f, struct ftr_rng *r)
+{
+	static const struct edit as_is = EDIT_NOTHING;
+	struct ftr_builder *b = edit_open(f, &as_is);
+	uint64_t guid = UINT64_C(0xfe) << 56;
+	struct ftr_fabric *out;
+
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			if (ftr_fabric_port(f, s, (ftr_port)p)->peer_kind !=
+			    FTR_PEER_NONE || ftr_rng_below(r, 8) == 0)
+				continue;
+			guid += 2;
+			ck_assert(!ftr_builder_add_endport(
+				b, FTR_NODE_ROUTER, guid, guid + 1, 1, 0, 0,
+				"", &err));
+			edit_plug(b, f->sw[s].guid, p, guid, 1);
+		}
+	}
+	out = edit_seal(b);
+	ftr_fabric_free(f);
+	return out;
+}
+
 START_TEST(slots)
 {
 	uint64_t seed = trees_first_seed();
@@ -214,6 +241,8 @@ START_TEST(slots)
 		else
 			f = trees_hurt(random_tree(&r, seed, 24), &r,
 				       i % 3 * 15);
+		if (i % 4 == 1)
+			f = fill_ports(f, &r);
 		ck_assert(!ftr_shape_new(f, NULL, NULL, &sh, &err));
 		oracle_check_slots(sh, seed);
 		ftr_shape_free(sh);

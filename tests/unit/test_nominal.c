@@ -406,6 +406,94 @@ START_TEST(other_lmc)
 }
 END_TEST
 
+/* A source that does not tell LIDs does not tell LMCs: those known stay. */
+START_TEST(lmc_not_told)
+{
+	struct ftr_fabric *f = draw(tree), *wide, *more = NULL;
+	struct edit e = EDIT_NOTHING;
+	struct ftr_nominal_change c;
+	struct ftr_nominal *old, *n;
+	struct ftr_builder *b;
+
+	e.lmc_ep = draw_host(f, "B", 1);
+	wide = edit_seal(edit_open(f, &e));
+	old = nominal_of(wide, NULL, NULL);
+	/* f without LIDs and LMCs, with a cable more */
+	b = ftr_builder_new();
+	for (ftr_sw i = 0; i < f->n_sw; i++)
+		ck_assert(!ftr_builder_add_switch(b, f->sw[i].guid,
+						  f->sw[i].n_ports, 0, 0, "",
+						  &err));
+	for (ftr_ep i = 0; i < f->n_ep; i++) {
+		const struct ftr_endport *p = &f->ep[i];
+
+		ck_assert(!ftr_builder_add_endport(b, p->type, p->node_guid,
+						   p->guid, p->port_num, 0, 0,
+						   "", &err));
+		edit_plug(b, p->node_guid, p->port_num, f->sw[p->sw].guid,
+			  p->sw_port);
+	}
+	edit_plug(b, guid(f, "A"), 20, guid(f, "t2"), 20);
+	ck_assert(!ftr_builder_freeze(b, &more, &err));
+	n = nominal_of(more, old, &c);
+	ck_assert(c.grew && c.new_cables == 1 && !c.changed);
+	ck_assert_uint_eq(n->f->ep[e.lmc_ep].lmc, 1);
+	ck_assert_str_eq(n->f->sw[0].name, f->sw[0].name);
+	ck_assert_uint_eq(n->f->n_sw_links, 9);
+	ftr_nominal_free(n);
+	ftr_nominal_free(old);
+	ftr_fabric_free(more);
+	ftr_fabric_free(wide);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+/* A GUID that was a switch's is a host's now, and the other way round. */
+START_TEST(guid_of_another_kind)
+{
+	struct grown g = { .base = draw(tree) };
+	struct edit e = EDIT_NOTHING;
+	struct ftr_builder *b;
+	struct ftr_fabric *f;
+	struct ftr_nominal *n;
+	struct ftr_nominal_change c;
+
+	e.no_sw = draw_sw(g.base, "t1");
+	b = edit_open(g.base, &e);
+	ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, guid(g.base, "t1"),
+					   0x7001, 1, 0, 0, "new", &err));
+	edit_plug(b, guid(g.base, "B"), 20, guid(g.base, "t1"), 1);
+	g.f = edit_seal(b);
+	grow(&g);
+	only(&g, 0, 0, 1, 0);
+	dropped(&g, 1, 4, 0);
+	/* and back */
+	f = edit_seal(edit_open(g.base, &edit_nothing));
+	n = nominal_of(f, g.n, &c);
+	ck_assert(c.grew && c.new_sw == 1 && c.new_cables == 4);
+	ck_assert_uint_eq(c.dropped_hosts, 1);
+	ftr_nominal_free(n);
+	ftr_fabric_free(f);
+	done(&g);
+}
+END_TEST
+
+/* A cable from a switch to itself is nothing that could come back. */
+START_TEST(loop_cable)
+{
+	struct grown g = { .f = draw(tree) };
+	struct ftr_builder *b = edit_open(g.f, &edit_nothing);
+
+	edit_plug(b, guid(g.f, "A"), 20, guid(g.f, "A"), 21);
+	g.base = edit_seal(b);
+	grow(&g);
+	ck_assert(!g.c.grew);
+	missing(&g, 0, 1, 0);
+	ck_assert_uint_eq(g.sh->n_absent, 0);
+	done(&g);
+}
+END_TEST
+
 /* A node description that comes late: of no concern in the order by GUID,
  * unless it says that this is an Aggregation Node. */
 START_TEST(other_names)
@@ -531,6 +619,73 @@ START_TEST(no_port_no_slot)
 }
 END_TEST
 
+/*
+ * t1 has ports for four leaves only, E is the fifth.  E lacks t2, too, for
+ * which both have a port: that one is inferred all the same.
+ */
+START_TEST(full_switch_spoils_nothing)
+{
+	struct ftr_fabric *f = draw("A: t3 t4 h2\nB: t3 t4 h2\nC: t3 t4 h2\n"
+				    "D: t3 t4 h2\nt3:\nt4:\n"), *g;
+	static const char *const leaf[] = { "A", "B", "C", "D" };
+	struct ftr_builder *b = edit_open(f, &edit_nothing);
+	struct ftr_shape *sh = NULL;
+
+	ck_assert(!ftr_builder_add_switch(b, 0x91000, 4, 0, 0, "t1", &err));
+	ck_assert(!ftr_builder_add_switch(b, 0x92000, 5, 0, 0, "t2", &err));
+	ck_assert(!ftr_builder_add_switch(b, 0x90000, 5, 0, 0, "E", &err));
+	for (unsigned int i = 0; i < 4; i++) {
+		edit_plug(b, guid(f, leaf[i]), 30, 0x91000, i + 1);
+		edit_plug(b, guid(f, leaf[i]), 31, 0x92000, i + 1);
+	}
+	for (unsigned int i = 0; i < 2; i++) {
+		ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, 0x7000 + i,
+						   0x7100 + i, 1, 0, 0, "e",
+						   &err));
+		edit_plug(b, 0x7000 + i, 1, 0x90000, i + 1);
+	}
+	edit_plug(b, guid(f, "t3"), 30, 0x90000, 3);
+	edit_plug(b, guid(f, "t4"), 30, 0x90000, 4);
+	g = edit_seal(b);
+	ck_assert(!ftr_shape_new(g, NULL, NULL, &sh, &err));
+	ck_assert_uint_eq(sh->n_slots[draw_sw(g, "A")], 4);
+	ck_assert_uint_eq(sh->n_slots[draw_sw(g, "E")], 3);
+	ck_assert_uint_eq(sh->n_up[draw_sw(g, "E")], 2);
+	ftr_shape_free(sh);
+	ftr_fabric_free(g);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+/*
+ * The divider of t1 comes over the cable to ma1, which is lost: pod A has
+ * three planes, the others two, so 3 * 3 in place of 2 * 3.
+ */
+START_TEST(divider_over_an_inferred_slot)
+{
+	struct ftr_fabric *f = draw("A: ma1 ma2 ma3 h2\nB: ma1 ma2 ma3 h2\n"
+				    "C: mb1 mb2 h2\nD: mb1 mb2 h2\n"
+				    "E: mc1 mc2 h2\nF: mc1 mc2 h2\n"
+				    "ma1: t2 t3\nmb1: t1 t2 t3\n"
+				    "mc1: t1 t2 t3\nma2: u1 u2 u3\n"
+				    "mb2: u1 u2 u3\nmc2: u1 u2 u3\n"
+				    "ma3: v1 v2 v3\nt1:\nt2:\nt3:\nu1:\n"
+				    "u2:\nu3:\nv1:\nv2:\nv3:\n");
+	struct ftr_shape_opts literal = { .no_slots = true };
+	struct ftr_shape *sh = NULL;
+
+	ck_assert(!ftr_shape_new(f, NULL, NULL, &sh, &err));
+	ck_assert_uint_eq(sh->rank[draw_sw(f, "t1")], 2);
+	ck_assert_uint_eq(sh->n_slots[draw_sw(f, "ma1")], 3);
+	ck_assert_uint_eq(sh->divider[draw_sw(f, "t1")], 9);
+	ftr_shape_free(sh);
+	ck_assert(!ftr_shape_new(f, &literal, NULL, &sh, &err));
+	ck_assert_uint_eq(sh->divider[draw_sw(f, "t1")], 6);
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+END_TEST
+
 /* Every leaf on two of three spines is a plan, on three of four is damage. */
 START_TEST(share_of_pairs)
 {
@@ -579,10 +734,15 @@ int main(void)
 	tcase_add_test(tc, replaced_switch);
 	tcase_add_test(tc, fewer_ports);
 	tcase_add_test(tc, other_lmc);
+	tcase_add_test(tc, lmc_not_told);
+	tcase_add_test(tc, guid_of_another_kind);
+	tcase_add_test(tc, loop_cable);
 	tcase_add_test(tc, other_names);
 	tcase_add_test(tc, other_options);
 	tcase_add_test(tc, refused);
 	tcase_add_test(tc, no_port_no_slot);
+	tcase_add_test(tc, full_switch_spoils_nothing);
+	tcase_add_test(tc, divider_over_an_inferred_slot);
 	tcase_add_test(tc, share_of_pairs);
 	suite_add_tcase(s, tc);
 	runner = srunner_create(s);

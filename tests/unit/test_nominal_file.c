@@ -103,6 +103,9 @@ START_TEST(torn_at_every_offset)
 	for (size_t i = 0; i < len; i++) {
 		put(text, i);
 		ck_assert_int_eq(try_read(), FTR_PARSE);
+		/* longer than "ibfattree-nominal 1 " */
+		ck_assert_msg(i < 20 || strstr(err.msg, "torn"), "%s",
+			      err.msg);
 	}
 	/* and with something behind it */
 	text[len] = '\n';
