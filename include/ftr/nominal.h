@@ -13,7 +13,9 @@
  * Faults and recoveries leave N as it is.  If F has what N lacks, there is a
  * new N, once, and all tables may change.  What S(N) infers about a fabric that
  * was damaged when it was first seen (inferred slots, gaps for hosts) keeps its
- * numbers when it turns up, so this growth moves nothing.
+ * numbers when it turns up, so this growth moves nothing else.  Two things it
+ * cannot know: which of several parallel cables is lost (those of that group may
+ * move), and ranks, where so much is lost that they look otherwise.
  *
  * N does not shrink by itself: a switch that was taken away for good is missing
  * for ever, and keeps its slots.  To forget, begin anew without old.  What F
