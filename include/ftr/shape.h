@@ -157,6 +157,10 @@ struct ftr_shape {
 	const uint8_t *group_place;
 	const uint32_t *n_slots;	/* [n_sw] W_s: nominal groups above */
 	const uint64_t *divider;	/* [n_sw] Pi_s, >= 1, saturating */
+	/* where a switch stands among the leaves, nominally: those of the pod of
+	 * its own rank (of a leaf, itself) */
+	const uint32_t *home;	/* [n_sw] first column of them, 0 without one */
+	const uint32_t *span;	/* [n_sw] how many, >= 1 */
 	const uint8_t *cost;		/* c_{s,l} */
 	const uint8_t *down;
 	uint32_t n_dest;

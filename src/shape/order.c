@@ -247,6 +247,41 @@ static enum ftr_status columns(struct ordering *o)
 	return FTR_OK;
 }
 
+/* Where every switch stands among the leaves: those of its pod, which does not
+ * shrink when a cable is lost. */
+static enum ftr_status homes(struct ordering *o)
+{
+	struct shaping *z = o->z;
+	uint32_t n = z->f->n_sw;
+	uint32_t *home = ftr_arena_zalloc(z->keep, n, sizeof(*home));
+	uint32_t *span = ftr_arena_alloc(z->keep, n, sizeof(*span));
+	uint32_t *leaves = ftr_arena_alloc(z->scratch, o->n_leaf + 1u,
+					   sizeof(*leaves));
+
+	if (!home || !span || !leaves)
+		return shape_nomem(z);
+	for (uint32_t l = 0; l < z->sh->n_ranks; l++) {
+		const uint32_t *key = o->pod_key + (size_t)l * n;
+
+		memset(leaves, 0, o->n_leaf * sizeof(*leaves));
+		for (uint32_t i = 0; i < o->n_leaf; i++)
+			leaves[key[o->leaf[i].sw]]++;
+		for (uint32_t i = z->rank_first[l]; i < z->rank_first[l + 1];
+		     i++) {
+			ftr_sw s = z->by_rank[i];
+			bool pod = !z->is_leaf[s] && key[s] != UINT32_MAX;
+
+			if (pod || z->is_leaf[s])
+				home[s] = z->sh->col[pod ? o->leaf[key[s]].sw :
+						     s];
+			span[s] = pod ? leaves[key[s]] : 1;
+		}
+	}
+	z->sh->home = home;
+	z->sh->span = span;
+	return FTR_OK;
+}
+
 /* ---- places inside a switch -------------------------------------------- */
 
 /* Port numbers that carry a host on some leaf. */
@@ -447,7 +482,7 @@ enum ftr_status shape_order(struct shaping *z)
 {
 	struct ordering o = { .z = z };
 	enum ftr_status (*const step[])(struct ordering *) = {
-		sort_endports, base_order, pods, columns,
+		sort_endports, base_order, pods, columns, homes,
 	};
 	enum ftr_status st;
 

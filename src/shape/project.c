@@ -48,10 +48,13 @@ static enum ftr_status switches(struct projection *p)
 	uint64_t *pi = ftr_arena_alloc(z->keep, n, sizeof(*pi));
 	uint32_t *n_slots = ftr_arena_alloc(z->keep, n, sizeof(*n_slots));
 	uint32_t *sw_d = ftr_arena_alloc(z->keep, n, sizeof(*sw_d));
+	uint32_t *home = ftr_arena_alloc(z->keep, n, sizeof(*home));
+	uint32_t *span = ftr_arena_alloc(z->keep, n, sizeof(*span));
 
 	z->rank = ftr_arena_alloc(z->keep, n, 1);
 	z->is_stub = ftr_arena_alloc(z->keep, n, 1);
-	if (!pi || !n_slots || !sw_d || !z->rank || !z->is_stub)
+	if (!pi || !n_slots || !sw_d || !home || !span || !z->rank ||
+	    !z->is_stub)
 		return shape_nomem(z);
 	for (ftr_sw s = 0; s < n; s++) {
 		ftr_sw t = p->c.sw[s];
@@ -61,10 +64,14 @@ static enum ftr_status switches(struct projection *p)
 		pi[s] = p->n->divider[t];
 		n_slots[s] = p->n->n_slots[t];
 		sw_d[s] = p->n->sw_d[t];
+		home[s] = p->n->home[t];
+		span[s] = p->n->span[t];
 	}
 	z->sh->divider = pi;
 	z->sh->n_slots = n_slots;
 	z->sh->sw_d = sw_d;
+	z->sh->home = home;
+	z->sh->span = span;
 	return shape_by_rank(z, p->n->n_ranks);
 }
 

@@ -222,7 +222,9 @@ static void check_switches(const struct ftr_shape *sh,
 			      sh->stub[s] == n->stub[t] &&
 			      sh->divider[s] == n->divider[t] &&
 			      sh->n_slots[s] == n->n_slots[t] &&
-			      sh->sw_d[s] == n->sw_d[t],
+			      sh->sw_d[s] == n->sw_d[t] &&
+			      sh->home[s] == n->home[t] &&
+			      sh->span[s] == n->span[t],
 			      "seed %" PRIu64 ": switch %u", seed, s);
 		for (ftr_sw x = 0; x < sh->f->n_sw; x++)
 			before += n->col[nominal_sw(sh, n, x)] < n->col[t];

@@ -3,9 +3,7 @@
  * Nominal shapes over random damaged fabrics and the real ones: inference and
  * projection against their oracles, what comes back is as it was, and growth
  * into an inferred slot moves nothing.
- *
- * Every loop prints its seed when it fails; FTR_SEED=N starts there, FTR_RUNS
- * multiplies the number of fabrics.
+ * FTR_SEED=N starts at that seed, FTR_RUNS multiplies the number of fabrics.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -549,6 +547,8 @@ static void nothing_moved(const struct ftr_shape *a, const struct ftr_shape *b,
 	SAME(n_slots, n);
 	SAME(divider, n);
 	SAME(sw_d, n);
+	SAME(home, n);
+	SAME(span, n);
 	ck_assert(a->n_d == b->n_d && a->stride == b->stride);
 	for (ftr_ep e = 0; e < a->f->n_ep; e++)
 		ck_assert(a->ep_place[e].d == b->ep_place[e].d);
