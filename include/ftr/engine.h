@@ -33,9 +33,21 @@ enum ftr_sftree_mode {
 	FTR_SFTREE_PAPER		/* seed 004, Algorithms 1 and 2 */
 };
 
+/* Which of the candidates of equation (1) a destination takes: by its place
+ * among what is nominal (stable and even), or among what is alive (literal).
+ * The first two differ in what a destination does whose place is lost. */
+enum ftr_placement {
+	FTR_PLACE_STABLE = 0,	/* the first alive one of its own fixed list:
+				 * entries change only where they must */
+	FTR_PLACE_EVEN,		/* the displaced share what is alive: balance
+				 * for a few more changes after several faults */
+	FTR_PLACE_LITERAL	/* seed 002, equations (3) and (4) */
+};
+
 struct ftr_route_opts {
 	ftr_sw sm_switch;	/* where the subnet manager is cabled, or NONE */
 	enum ftr_sftree_mode sftree_mode;
+	enum ftr_placement placement;
 };
 
 #define FTR_ROUTE_OPTS_INIT { .sm_switch = FTR_SW_NONE }

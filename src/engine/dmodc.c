@@ -15,6 +15,11 @@
  * every path goes up, then down, on any graph: no loop, and a channel
  * dependency graph without cycles (section 4.1).
  *
+ * How many groups there are and which one a number means is told by the
+ * placement (place.c): (3) and (4) count over what is alive, the others over
+ * what is nominal, and then only destinations whose nominal cable is lost, the
+ * displaced, take another one.
+ *
  * How it is made fast.  On a tree with few faults nearly every (s, l) has
  * C = all groups above s.  Then the port depends on d only through the pair
  *
@@ -23,13 +28,15 @@
  * for W groups of p cables each, and all switches with the same (Pi, W, p),
  * a "pattern", share these numbers.  A pattern keeps one byte per LID, the
  * place i * p + j of the cable in the order of groups; the row of a switch is
- * that byte string looked up in the switch's own list of ports.  What is left
- * is done column by column over it: the columns below s, its own, and those
- * to which some group above does not lead closer.  Which columns these are is
- * found by comparing whole rows of costs, many columns per instruction.
+ * that byte string looked up in the switch's own list of ports, where a lost
+ * cable has none.  What is left is done column by column over it: the columns
+ * below s, its own, those to which some group above does not lead closer, and
+ * the displaced.  Which columns these are is found by comparing whole rows of
+ * costs, many columns per instruction.
  *
  *	row of s = lookup(pattern(Pi_s, W_s, p_s), ports of s)
- *	           then patched for columns below s / with fewer candidates
+ *	           then patched for columns below s / with fewer candidates,
+ *	           and for what was displaced
  *
  * Every row has one writer, so rows are shared out over the team.
  * Work: n_sw * (LIDs + groups * n_sw) byte operations, vectorised.
@@ -39,6 +46,7 @@
 
 #include "core/bytes.h"
 #include "engine/engine.h"
+#include "engine/place.h"
 
 /* More patterns than this, on a badly damaged fabric: the switches of those
  * met last go column by column. */
@@ -47,7 +55,7 @@
 
 struct pattern {
 	uint64_t pi;
-	uint32_t w;		/* groups above */
+	uint32_t w;		/* groups above: all nominal ones, or those alive */
 	uint32_t p;		/* cables of each */
 	uint8_t *place;		/* [stride] i * p + j, 255 for LIDs of nobody */
 };
@@ -63,6 +71,7 @@ struct lane {
 
 struct job {
 	const struct ftr_shape *sh;
+	enum ftr_placement how;
 	struct ftr_tables *out;
 	struct ftr_arena *arena;
 	struct pattern pattern[MAX_PATTERNS];
@@ -75,15 +84,32 @@ struct job {
 
 /* ---- patterns ---------------------------------------------------------- */
 
-static bool uniform_groups(const struct ftr_shape *sh, ftr_sw s, uint32_t *p)
+/* Places of s, if all groups above have slots and as many cables. */
+static bool uniform_slots(const struct ftr_shape *sh, ftr_sw s,
+			  struct pattern *t)
 {
 	const struct ftr_group *g = &sh->groups[sh->group_first[s]];
 
-	*p = sh->n_up[s] ? g[0].n : 0;
-	for (uint32_t i = 1; i < sh->n_up[s]; i++)
-		if (g[i].n != *p)
+	t->w = sh->n_slots[s];
+	t->p = sh->n_up[s] ? g[0].n_nominal : 0;
+	for (uint32_t i = 0; i < sh->n_up[s]; i++)
+		if (g[i].slot == FTR_SLOT_NONE || g[i].n_nominal != t->p)
 			return false;
-	return *p > 0;
+	return t->p > 0 && t->w * t->p <= FTR_PORT_MAX;
+}
+
+/* The same over the groups that are alive. */
+static bool uniform_groups(const struct ftr_shape *sh, ftr_sw s,
+			   struct pattern *t)
+{
+	const struct ftr_group *g = &sh->groups[sh->group_first[s]];
+
+	t->w = sh->n_up[s];
+	t->p = sh->n_up[s] ? g[0].n : 0;
+	for (uint32_t i = 1; i < sh->n_up[s]; i++)
+		if (g[i].n != t->p)
+			return false;
+	return t->p > 0;
 }
 
 static void choose_patterns(struct job *j)
@@ -91,23 +117,21 @@ static void choose_patterns(struct job *j)
 	const struct ftr_shape *sh = j->sh;
 
 	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
-		uint32_t p;
+		struct pattern t = { .pi = sh->divider[s] };
 		unsigned int i;
 
 		j->pattern_of[s] = NO_PATTERN;
-		if (!uniform_groups(sh, s, &p))
+		if (!(j->how == FTR_PLACE_LITERAL ? uniform_groups(sh, s, &t) :
+		      uniform_slots(sh, s, &t)))
 			continue;
 		for (i = 0; i < j->n_patterns; i++)
-			if (j->pattern[i].pi == sh->divider[s] &&
-			    j->pattern[i].w == sh->n_up[s] &&
-			    j->pattern[i].p == p)
+			if (j->pattern[i].pi == t.pi && j->pattern[i].w == t.w &&
+			    j->pattern[i].p == t.p)
 				break;
 		if (i == MAX_PATTERNS)
 			continue;
 		if (i == j->n_patterns)
-			j->pattern[j->n_patterns++] = (struct pattern){
-				.pi = sh->divider[s], .w = sh->n_up[s], .p = p,
-			};
+			j->pattern[j->n_patterns++] = t;
 		j->pattern_of[s] = (uint8_t)i;
 	}
 }
@@ -193,36 +217,23 @@ static void count_candidates(const struct ftr_shape *sh, struct lane *w,
 
 /* ---- columns ----------------------------------------------------------- */
 
-struct column {
+/* A switch while its row is made. */
+struct row {
 	const struct job *j;
+	const struct lane *w;
 	ftr_sw s;
-	uint32_t l;
-	uint32_t first, end;	/* its destinations */
-	uint8_t *row;
+	uint8_t *lft;
+	const struct pattern *t;	/* NULL: none */
+	bool lost;		/* the pattern names cables that are lost */
+	struct place place;
 };
 
-static void own_column(const struct column *c)
+static void own_column(const struct row *r, uint32_t l)
 {
-	const struct ftr_shape *sh = c->j->sh;
+	const struct ftr_shape *sh = r->j->sh;
 
-	for (uint32_t i = c->first; i < c->end; i++)
-		c->row[c->j->lid[i]] = sh->dest[i].port;
-}
-
-/* Equations (3) and (4) for one column and a list of n candidates. */
-static void by_formula(const struct column *c, const struct ftr_group **cand,
-		       uint32_t n)
-{
-	const struct ftr_shape *sh = c->j->sh;
-	uint64_t pi = sh->divider[c->s];
-
-	for (uint32_t i = c->first; i < c->end; i++) {
-		uint64_t q = c->j->d[i] / pi;
-		const struct ftr_group *g = cand[q % n];
-		uint32_t k = g->n == 1 ? 0 : (uint32_t)(q / n % g->n);
-
-		c->row[c->j->lid[i]] = sh->group_ports[g->first + k];
-	}
+	for (uint32_t i = sh->dest_first[l]; i < sh->dest_first[l + 1]; i++)
+		r->lft[r->j->lid[i]] = sh->dest[i].port;
 }
 
 /* One port for all of a column: no arithmetic left. */
@@ -234,20 +245,20 @@ static void one_port(uint8_t *restrict row, const ftr_lid *restrict lid,
 }
 
 /* C of equation (1), in order. */
-static uint32_t list_candidates(const struct column *c, bool must,
+static uint32_t list_candidates(const struct ftr_shape *sh, ftr_sw s,
+				uint32_t l, bool must,
 				const struct ftr_group **cand)
 {
-	const struct ftr_shape *sh = c->j->sh;
-	const struct ftr_group *g = &sh->groups[sh->group_first[c->s]];
-	uint32_t up = sh->n_up[c->s], all = up + sh->n_down[c->s], n = 0;
-	uint8_t cost = ftr_shape_cost(sh, c->s)[c->l];
+	const struct ftr_group *g = &sh->groups[sh->group_first[s]];
+	uint32_t up = sh->n_up[s], all = up + sh->n_down[s], n = 0;
+	uint8_t cost = ftr_shape_cost(sh, s)[l];
 
 	for (uint32_t k = must ? up : 0; k < all; k++) {
 		const uint8_t *row = k < up ? ftr_shape_cost(sh, g[k].remote) :
 			ftr_shape_down(sh, g[k].remote);
 		uint32_t i;
 
-		if (row[c->l] >= cost)
+		if (row[l] >= cost)
 			continue;
 		for (i = n++; i > 0 && cand[i - 1]->pos > g[k].pos; i--)
 			cand[i] = cand[i - 1];
@@ -256,23 +267,63 @@ static uint32_t list_candidates(const struct column *c, bool must,
 	return n;
 }
 
-/* A column that the pattern does not serve, with several candidates or
- * several cables, or the switch's own. */
-static void patch(const struct column *c, const struct lane *w)
+/* Ports of the places of the pattern over the groups above, one after the
+ * other or by slot; returns false if some place has no port. */
+static bool list_ports(const struct row *r, const struct ftr_group *const *g,
+		       uint32_t n, ftr_port *ports)
 {
-	const struct ftr_shape *sh = c->j->sh;
-	const struct ftr_group *cand[FTR_PORT_MAX + 1];
-	uint32_t n = 1;
+	const struct ftr_shape *sh = r->j->sh;
+	uint32_t p = r->t->p, found = 0;
 
-	if (c->l == sh->col[c->s]) {
-		own_column(c);
+	memset(ports, FTR_PORT_NONE, 256);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t at = r->j->how == FTR_PLACE_LITERAL ? i : g[i]->slot;
+
+		if (g[i]->n == p)
+			memcpy(ports + at * p, sh->group_ports + g[i]->first,
+			       p);
+		else
+			for (uint32_t k = 0; k < p; k++)
+				ports[at * p + k] = place_cable(sh, g[i], k);
+		found += g[i]->n;
+	}
+	return found == r->t->w * p;
+}
+
+/* Entries of a column whose place leads nowhere (gone, by place) or is lost. */
+static void patch_displaced(struct row *r, uint32_t l, const uint8_t *gone)
+{
+	const struct ftr_shape *sh = r->j->sh;
+	const ftr_lid *lid = r->j->lid;
+	const uint8_t *place = r->t->place;
+
+	for (uint32_t i = sh->dest_first[l]; i < sh->dest_first[l + 1]; i++)
+		if (gone[place[lid[i]]] || r->lft[lid[i]] == FTR_PORT_NONE)
+			r->lft[lid[i]] = place_port(&r->place, &sh->dest[i]);
+}
+
+/* A column that the pattern does not serve, with several candidates or several
+ * cables. */
+static void patch(struct row *r, uint32_t l)
+{
+	const struct ftr_shape *sh = r->j->sh;
+	const struct ftr_group *g = &sh->groups[sh->group_first[r->s]];
+	const ftr_lid *lid = r->j->lid;
+	const struct ftr_group *cand[FTR_PORT_MAX + 1];
+	uint32_t n = list_candidates(sh, r->s, l, r->w->must[l], cand);
+	uint8_t gone[256] = { 0 };
+
+	place_column(&r->place, cand, n);
+	if (!r->t || !r->place.slots || r->w->n_above[l] != n) {
+		for (uint32_t i = sh->dest_first[l];
+		     i < sh->dest_first[l + 1]; i++)
+			r->lft[lid[i]] = place_port(&r->place, &sh->dest[i]);
 		return;
 	}
-	if (w->n_cand[c->l] == 1)
-		cand[0] = &sh->groups[sh->group_first[c->s] + w->one[c->l]];
-	else
-		n = list_candidates(c, w->must[c->l], cand);
-	by_formula(c, cand, n);
+	for (uint32_t i = 0; i < sh->n_up[r->s]; i++)
+		if (!r->place.at[g[i].slot])
+			memset(gone + g[i].slot * r->t->p, 1, r->t->p);
+	patch_displaced(r, l, gone);
 }
 
 /* The only port of every group of s, FTR_PORT_NONE where it has more. */
@@ -286,62 +337,70 @@ static void only_ports(const struct ftr_shape *sh, ftr_sw s, ftr_port *only)
 			FTR_PORT_NONE;
 }
 
-/* Columns of s that the pattern does not serve; n_served: candidates of those
- * that it does, 0 for none. */
-static void patch_columns(const struct job *j, struct lane *w, ftr_sw s,
-			  uint8_t *row, uint32_t n_served)
+/* What the pattern does not serve; up: the groups above, all candidates of the
+ * columns that it does. */
+static void patch_columns(struct row *r, struct lane *w,
+			  const struct ftr_group *const *up)
 {
-	const struct ftr_shape *sh = j->sh;
+	const struct ftr_shape *sh = r->j->sh;
 	const uint32_t *first = sh->dest_first;
 	const uint8_t *n_cand = w->n_cand, *n_above = w->n_above;
 	const uint8_t *one = w->one;
-	uint32_t own = sh->col[s], n_sw = sh->f->n_sw;
-	const ftr_lid *lid = j->lid;
+	uint32_t own = sh->col[r->s], n_sw = sh->f->n_sw;
+	uint32_t n_served = r->t ? sh->n_up[r->s] : 0;
+	const ftr_lid *lid = r->j->lid;
+	const uint8_t none_gone[256] = { 0 };
 	ftr_port only[FTR_PORT_MAX + 1];
 
-	only_ports(sh, s, only);
+	only_ports(sh, r->s, only);
 	for (uint32_t l = 0; l < n_sw; l++) {
 		uint32_t n = first[l + 1] - first[l];
-		struct column c;
 
 		if (n_above[l] == n_served && n_cand[l] == n_served &&
-		    n_served)
-			continue;
-		if (l != own && n_cand[l] == 0) {
-			one_port(row, lid + first[l], n, FTR_PORT_NONE);
+		    n_served) {
+			if (!r->lost)
+				continue;
+			place_column(&r->place, up, n_served);
+			patch_displaced(r, l, none_gone);
+		} else if (l == own) {
+			own_column(r, l);
+		} else if (n_cand[l] == 0) {
+			one_port(r->lft, lid + first[l], n, FTR_PORT_NONE);
 			w->no_path += n;
-			continue;
+		} else if (n_cand[l] == 1 && only[one[l]] != FTR_PORT_NONE) {
+			one_port(r->lft, lid + first[l], n, only[one[l]]);
+		} else {
+			patch(r, l);
 		}
-		if (l != own && n_cand[l] == 1 &&
-		    only[one[l]] != FTR_PORT_NONE) {
-			one_port(row, lid + first[l], n, only[one[l]]);
-			continue;
-		}
-		c = (struct column){ j, s, l, first[l], first[l + 1], row };
-		patch(&c, w);
 	}
 }
 
 static void route_switch(const struct job *j, struct lane *w, ftr_sw s)
 {
 	const struct ftr_shape *sh = j->sh;
-	const struct ftr_group *g = &sh->groups[sh->group_first[s]];
-	uint8_t *row = ftr_tables_row(j->out, s);
-	unsigned int pattern = j->pattern_of[s];
-	uint8_t ports[256];
+	const struct ftr_group *up[FTR_PORT_MAX + 1];
+	ftr_port ports[256];
+	struct row r;
 
+	r.j = j;
+	r.w = w;
+	r.s = s;
+	r.lft = ftr_tables_row(j->out, s);
+	r.t = NULL;
+	r.lost = false;
 	count_candidates(sh, w, s);
-	if (pattern == NO_PATTERN) {
-		memset(row, FTR_PORT_NONE, j->out->stride);
-		patch_columns(j, w, s, row, 0);
-		return;
+	place_switch(&r.place, sh, j->how, s);
+	for (uint32_t i = 0; i < sh->n_up[s]; i++)
+		up[i] = &sh->groups[sh->group_first[s] + i];
+	if (j->pattern_of[s] == NO_PATTERN) {
+		memset(r.lft, FTR_PORT_NONE, j->out->stride);
+	} else {
+		r.t = &j->pattern[j->pattern_of[s]];
+		r.lost = !list_ports(&r, up, sh->n_up[s], ports);
+		bytes_lookup(r.lft, r.t->place, j->out->stride, ports,
+			     r.t->w * r.t->p);
 	}
-	memset(ports, FTR_PORT_NONE, sizeof(ports));
-	for (uint32_t i = 0; i < j->pattern[pattern].w; i++)
-		memcpy(ports + i * g->n, sh->group_ports + g[i].first, g->n);
-	bytes_lookup(row, j->pattern[pattern].place, j->out->stride, ports,
-		     j->pattern[pattern].w * g->n);
-	patch_columns(j, w, s, row, sh->n_up[s]);
+	patch_columns(&r, w, up);
 }
 
 static void route_some(void *ctx, unsigned int worker, uint32_t begin,
@@ -353,7 +412,8 @@ static void route_some(void *ctx, unsigned int worker, uint32_t begin,
 		route_switch(j, &j->lane[worker], s);
 }
 
-enum ftr_status dmodc_tables(const struct ftr_shape *sh, struct ftr_team *team,
+enum ftr_status dmodc_tables(const struct ftr_shape *sh,
+			     enum ftr_placement how, struct ftr_team *team,
 			     struct ftr_tables *out, uint64_t *no_path,
 			     struct ftr_err *err)
 {
@@ -365,6 +425,7 @@ enum ftr_status dmodc_tables(const struct ftr_shape *sh, struct ftr_team *team,
 		return ftr_fail(err, FTR_NOMEM, "out of memory for routing");
 	}
 	j->sh = sh;
+	j->how = how;
 	j->out = out;
 	st = prepare(j, team, err);
 	if (!st) {
@@ -386,9 +447,10 @@ static enum ftr_status dmodc_route(const struct ftr_shape *sh,
 				   struct ftr_err *err)
 {
 	uint64_t no_path;
-	enum ftr_status st = dmodc_tables(sh, team, out, &no_path, err);
+	enum ftr_status st = dmodc_tables(sh, opts ? opts->placement :
+					  FTR_PLACE_STABLE, team, out,
+					  &no_path, err);
 
-	(void)opts;
 	if (st || !stats)
 		return st;
 	stats->no_path = no_path;

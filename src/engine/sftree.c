@@ -31,6 +31,7 @@ struct work {
 	struct ftr_tables *out;
 	struct ftr_err *err;
 	struct ftr_arena *arena;
+	enum ftr_placement how;
 	uint16_t *level;
 	struct ftr_shape *plain;	/* FTR_REORDER_KEEP */
 	struct ftr_shape *full;		/* FTR_REORDER_ALL, NULL: not needed */
@@ -96,7 +97,8 @@ static enum ftr_status fill_gaps(struct work *w)
 		return FTR_OK;
 	st = ftr_tables_new(w->sh->f, false, &t, w->err);
 	if (!st)
-		st = dmodc_tables(w->full, w->team, t, &no_path, w->err);
+		st = dmodc_tables(w->full, w->how, w->team, t, &no_path,
+				  w->err);
 	if (!st)
 		copy_columns(w, t);
 	ftr_tables_free(t);
@@ -165,7 +167,8 @@ static enum ftr_status inverted(struct work *w, ftr_sw avoid,
 		st = ftr_shape_reorder(w->sh, w->level, FTR_REORDER_KEEP,
 				       w->team, &w->plain, w->err);
 	if (!st)
-		st = dmodc_tables(w->plain, w->team, w->out, &no_path, w->err);
+		st = dmodc_tables(w->plain, w->how, w->team, w->out,
+				  &no_path, w->err);
 	if (!st && has_gaps(w->plain))
 		st = fill_gaps(w);
 	if (!st && stats)
@@ -188,10 +191,11 @@ static enum ftr_status sftree_route(const struct ftr_shape *sh,
 	enum ftr_status st;
 
 	opts = opts ? opts : &defaults;
+	w.how = opts->placement;
 	if (!w.arena)
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for sftree");
 	else if (opts->sftree_mode == FTR_SFTREE_PAPER)
-		st = subtree_route(sh, opts->sm_switch, team, out, stats, err);
+		st = subtree_route(sh, opts, team, out, stats, err);
 	else
 		st = inverted(&w, opts->sm_switch, stats);
 	ftr_shape_free(w.full);

@@ -139,7 +139,8 @@ static uint64_t count_none(const struct subtree *z)
 	return none;
 }
 
-enum ftr_status subtree_route(const struct ftr_shape *sh, ftr_sw sm_switch,
+enum ftr_status subtree_route(const struct ftr_shape *sh,
+			      const struct ftr_route_opts *opts,
 			      struct ftr_team *team, struct ftr_tables *out,
 			      struct ftr_route_stats *stats,
 			      struct ftr_err *err)
@@ -147,11 +148,12 @@ enum ftr_status subtree_route(const struct ftr_shape *sh, ftr_sw sm_switch,
 	struct subtree z = { .sh = sh, .t = out };
 	uint32_t n = sh->f->n_sw;
 	uint64_t no_path;
-	enum ftr_status st = dmodc_tables(sh, team, out, &no_path, err);
+	enum ftr_status st = dmodc_tables(sh, opts->placement, team, out,
+					  &no_path, err);
 
 	if (st)
 		return st;
-	choose_root(&z, sm_switch);
+	choose_root(&z, opts->sm_switch);
 	for (ftr_sw src = 0; src < n; src++)
 		for (ftr_sw dst = 0; dst < n; dst++) {
 			if (!sw_lid(&z, dst) ||

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * sFtree to the letter: Algorithms 1 and 2 of seed 004 over dmodc's tables.
- * Same contract as an engine's route (<ftr/engine.h>); sm_switch is the leaf
- * of the subnet manager, which section 4.2 keeps from being subtree root.  No
+ * Same contract as an engine's route (<ftr/engine.h>), opts given; the leaf of
+ * the subnet manager is kept from being subtree root by section 4.2.  No
  * order is claimed (order_known = false): its turns fit none.
  */
 #ifndef FTR_ENGINE_SUBTREE_H
@@ -10,7 +10,8 @@
 
 #include "engine/engine.h"
 
-enum ftr_status subtree_route(const struct ftr_shape *sh, ftr_sw sm_switch,
+enum ftr_status subtree_route(const struct ftr_shape *sh,
+			      const struct ftr_route_opts *opts,
 			      struct ftr_team *team, struct ftr_tables *out,
 			      struct ftr_route_stats *stats,
 			      struct ftr_err *err) FTR_MUST_USE;

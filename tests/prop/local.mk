@@ -2,7 +2,8 @@
 if HAVE_CHECK
 libftrtest_la_SOURCES += tests/lib/oracle.c tests/lib/oracle.h \
 	tests/lib/trees.c tests/lib/trees.h tests/lib/oracle_slots.c \
-	tests/lib/oracle_slots.h
+	tests/lib/oracle_slots.h tests/lib/oracle_place.c \
+	tests/lib/oracle_place.h
 
 check_PROGRAMS += tests/prop/test_dmodc
 tests_prop_test_dmodc_SOURCES = tests/prop/test_dmodc.c
@@ -18,4 +19,9 @@ check_PROGRAMS += tests/prop/test_nominal
 tests_prop_test_nominal_SOURCES = tests/prop/test_nominal.c
 tests_prop_test_nominal_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_prop_test_nominal_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+
+check_PROGRAMS += tests/prop/test_place
+tests_prop_test_place_SOURCES = tests/prop/test_place.c
+tests_prop_test_place_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_place_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 endif

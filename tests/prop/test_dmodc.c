@@ -26,11 +26,13 @@ struct routed {
 	struct ftr_shape *sh;
 	struct ftr_tables *t;
 	struct ftr_route_stats stats;
+	enum ftr_placement how;
 };
 
 static void route(struct routed *r, const struct ftr_shape_opts *opts,
 		  struct ftr_team *team)
 {
+	struct ftr_route_opts ro = FTR_ROUTE_OPTS_INIT;
 	struct ftr_shape_opts literal = { .leaf_order = FTR_LEAF_BY_GUID };
 
 	if (opts)
@@ -41,7 +43,8 @@ static void route(struct routed *r, const struct ftr_shape_opts *opts,
 	ck_assert(!ftr_tables_new(r->f, false, &r->t, &err));
 	memset(&r->stats, 0, sizeof(r->stats));
 	memset(r->t->lft, 0x55, (size_t)r->t->n_sw * r->t->stride);
-	ck_assert_msg(!ftr_engine_find("dmodc")->route(r->sh, NULL, team,
+	ro.placement = r->how;
+	ck_assert_msg(!ftr_engine_find("dmodc")->route(r->sh, &ro, team,
 						       r->t, &r->stats, &err),
 		      "%s", err.msg);
 }
@@ -158,7 +161,7 @@ START_TEST(trees_equal_the_oracle)
 	uint64_t seed = trees_first_seed();
 
 	for (unsigned int i = 0; i < trees_runs(1500); i++, seed++) {
-		struct routed r;
+		struct routed r = { .how = FTR_PLACE_LITERAL };
 		struct ftr_rng rng;
 		struct ftr_pgft g;
 
@@ -179,7 +182,7 @@ START_TEST(any_graph_equals_the_oracle)
 	uint64_t seed = trees_first_seed();
 
 	for (unsigned int i = 0; i < trees_runs(700); i++, seed++) {
-		struct routed r;
+		struct routed r = { .how = FTR_PLACE_LITERAL };
 		struct ftr_rng rng;
 		uint32_t n;
 
@@ -201,7 +204,7 @@ START_TEST(costs_equal_the_seed)
 	uint64_t seed = trees_first_seed();
 
 	for (unsigned int i = 0; i < trees_runs(300); i++, seed++) {
-		struct routed r;
+		struct routed r = { .how = FTR_PLACE_LITERAL };
 		struct ftr_rng rng;
 		struct ftr_pgft g;
 		unsigned int *want;
@@ -287,7 +290,7 @@ START_TEST(shifts_do_not_collide)
 	uint64_t seed = trees_first_seed();
 
 	for (unsigned int i = 0; i < trees_runs(250); i++, seed++) {
-		struct routed r;
+		struct routed r = { .how = (enum ftr_placement)(i / 2 % 3) };
 		struct ftr_rng rng;
 		struct ftr_pgft g;
 		struct order o = { 0 };
@@ -357,7 +360,7 @@ START_TEST(healthy_trees_equal_dmodk)
 	uint64_t seed = trees_first_seed();
 
 	for (unsigned int i = 0; i < trees_runs(150); i++, seed++) {
-		struct routed r;
+		struct routed r = { 0 };
 		struct ftr_rng rng;
 		struct ftr_pgft g;
 
@@ -385,7 +388,7 @@ START_TEST(threads_change_nothing)
 	for (unsigned int i = 0; i < trees_runs(40); i++, seed++) {
 		struct ftr_rng rng;
 		struct ftr_pgft g;
-		struct routed r[3];
+		struct routed r[3] = { 0 };
 
 		ftr_rng_seed(&rng, seed);
 		trees_random_pgft(&rng, &g, false, 300);
@@ -424,7 +427,7 @@ START_TEST(lids_of_a_port_take_all_planes)
 	struct ftr_pgft g;
 
 	for (unsigned int lmc = 1; lmc <= 4; lmc++) {
-		struct routed r;
+		struct routed r = { 0 };
 
 		ck_assert(!ftr_pgft_parse("3;6,3,4;1,6,3;1,1,1", &g, &err));
 		r.f = trees_grow(&g, lmc, lmc);
@@ -458,7 +461,7 @@ END_TEST
 START_TEST(ports_of_a_host_take_different_planes)
 {
 	struct ftr_builder *b = ftr_builder_new();
-	struct routed r;
+	struct routed r = { 0 };
 	const unsigned int n = 4;
 
 	for (unsigned int s = 0; s < 8; s++)	/* 0..3 leaves, 4..7 spines */
@@ -508,7 +511,7 @@ START_TEST(real_fabrics_are_complete)
 {
 	for (size_t i = 0; trees_real_files[i]; i++) {
 		struct ftr_validity v;
-		struct routed r;
+		struct routed r = { 0 };
 
 		r.f = trees_real(trees_real_files[i]);
 		if (!r.f)

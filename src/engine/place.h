@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Which of the groups that lead closer, and which of their cables: the one
+ * place where a port is chosen, for a whole routing and for single entries
+ * alike.  A choice depends on its arguments only: the shape, the placement,
+ * the switch, the candidates and the destination.
+ *
+ *	struct place pl;			on the stack, nothing is allocated
+ *	place_switch(&pl, sh, how, s)
+ *	  place_column(&pl, cand, n)		once per column
+ *	    place_port(&pl, dest)		any number of times
+ *
+ * The rules are told in place.c.
+ */
+#ifndef FTR_ENGINE_PLACE_H
+#define FTR_ENGINE_PLACE_H
+
+#include <ftr/engine.h>
+
+/* Slots times windows that FTR_PLACE_EVEN looks at together. */
+#define PLACE_MAX 1024
+
+struct place {
+	const struct ftr_shape *sh;
+	enum ftr_placement how;
+	uint32_t pi;
+	uint32_t w;		/* nominal slots; 0: they are not used */
+	uint32_t span;		/* leaves of a block */
+	uint32_t block;		/* indices of hosts of a block */
+	uint32_t r;		/* windows of a block */
+	int32_t b;		/* blocks that share a turn */
+	int32_t home;		/* block of the switch */
+	/* of the column */
+	const struct ftr_group *const *cand;
+	uint32_t n;
+	bool slots;		/* every candidate has one */
+	const struct ftr_group *at[FTR_PORT_MAX + 1];	/* by slot */
+	/* FTR_PLACE_EVEN: slots instead, for a block at this distance */
+	bool matched;
+	int32_t distance;
+	uint8_t instead[PLACE_MAX];	/* [window * w + slot] */
+};
+
+void place_switch(struct place *pl, const struct ftr_shape *sh,
+		  enum ftr_placement how, ftr_sw s);
+
+/* cand[n]: groups of the switch that lead closer (C of equation (1)), by pos;
+ * must stay as long as the column is used. */
+void place_column(struct place *pl, const struct ftr_group *const *cand,
+		  uint32_t n);
+
+/* The port, FTR_PORT_NONE if there is no candidate.  t: a destination of the
+ * column, not of the switch itself. */
+ftr_port place_port(struct place *pl, const struct ftr_dest *t);
+
+/* Port of a group's nominal cable, FTR_PORT_NONE if that is lost. */
+ftr_port place_cable(const struct ftr_shape *sh, const struct ftr_group *g,
+		     uint32_t cable);
+
+#endif

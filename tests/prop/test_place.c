@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Placement over random trees and random histories of faults: equality with the
+ * oracle, churn at its lower bound, balance of what was displaced.
+ *
+ * Every loop prints its seed when it fails; FTR_SEED=N starts there, FTR_RUNS
+ * multiplies the number of fabrics.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/core.h"
+#include "engine/place.h"
+#include "lib/oracle.h"
+#include "lib/oracle_place.h"
+#include "lib/trees.h"
+
+static struct ftr_err err;
+
+static const enum ftr_placement placements[] = {
+	FTR_PLACE_STABLE, FTR_PLACE_EVEN, FTR_PLACE_LITERAL,
+};
+
+static struct ftr_tables *route(const struct ftr_shape *sh,
+				enum ftr_placement how, struct ftr_team *team)
+{
+	struct ftr_route_opts opts = FTR_ROUTE_OPTS_INIT;
+	struct ftr_tables *t = NULL;
+
+	opts.placement = how;
+	ck_assert(!ftr_tables_new(sh->f, false, &t, &err));
+	memset(t->lft, 0x55, (size_t)t->n_sw * t->stride);
+	ck_assert_msg(!ftr_engine_find("dmodc")->route(sh, &opts, team, t,
+						       NULL, &err),
+		      "%s", err.msg);
+	return t;
+}
+
+static struct ftr_shape *shape_over(const struct ftr_fabric *f,
+				    const struct ftr_shape *whole)
+{
+	struct ftr_shape_opts opts = { .nominal = whole };
+	struct ftr_shape *sh = NULL;
+
+	ck_assert_msg(!ftr_shape_new(f, &opts, NULL, &sh, &err), "%s",
+		      err.msg);
+	return sh;
+}
+
+static struct ftr_fabric *grow(const char *text, uint64_t seed)
+{
+	struct ftr_pgft g;
+
+	ck_assert_msg(!ftr_pgft_parse(text, &g, &err), "%s", err.msg);
+	return trees_grow(&g, seed, 0);
+}
+
+/* ---- the oracle -------------------------------------------------------- */
+
+static void against_oracle(const struct ftr_shape *whole,
+			   const struct ftr_shape *sh, uint64_t seed)
+{
+	struct oracle_place o;
+
+	oracle_place_init(&o, whole, sh);
+	for (int k = 0; k < 2; k++) {
+		struct ftr_tables *t = route(sh, placements[k], NULL);
+
+		for (uint32_t i = 0; i < sh->n_dest; i++)
+			for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
+				const struct ftr_dest *d = &sh->dest[i];
+				ftr_port got = ftr_tables_get(t, s, d->lid);
+				ftr_port want = oracle_place_entry(
+					&o, placements[k], s, d);
+
+				ck_assert_msg(got == want, "seed %" PRIu64
+					      ", placement %d: switch %u LID %u: port %u, oracle %u",
+					      seed, k, s, d->lid, got, want);
+			}
+		ftr_tables_free(t);
+	}
+	oracle_place_free(&o);
+}
+
+START_TEST(trees_equal_the_oracle)
+{
+	uint64_t seed = trees_first_seed();
+
+	for (unsigned int i = 0; i < trees_runs(300); i++, seed++) {
+		struct ftr_fabric *f, *hurt;
+		struct ftr_shape *whole = NULL, *sh;
+		struct ftr_rng rng;
+		struct ftr_pgft g;
+
+		ftr_rng_seed(&rng, seed);
+		trees_random_pgft(&rng, &g, false, 40);
+		f = trees_grow(&g, seed, i % 5 == 0);
+		ck_assert(!ftr_shape_new(f, NULL, NULL, &whole, &err));
+		hurt = trees_hurt(trees_grow(&g, seed, i % 5 == 0), &rng, 33);
+		sh = shape_over(hurt, whole);
+		against_oracle(whole, sh, seed);
+		ftr_shape_free(sh);
+		ftr_shape_free(whole);
+		ftr_fabric_free(hurt);
+		ftr_fabric_free(f);
+	}
+}
+END_TEST
+
+/* Shapes with enough slots for all rounds and lists, several windows a block,
+ * and trunks. */
+static const char *const wide[] = {
+	"2;10,8;1,10;1,1", "2;12,6;1,4;1,3", "2;14,6;1,7;1,1",
+	"3;5,4,6;1,5,4;1,1,1", "3;8,4,4;1,4,4;1,2,1", "2;9,6;1,3;1,4",
+	"2;6,9;1,17;1,1",
+};
+
+START_TEST(wide_trees_equal_the_oracle)
+{
+	uint64_t seed = trees_first_seed();
+
+	for (unsigned int i = 0; i < trees_runs(35); i++, seed++) {
+		const char *text = wide[i % FTR_ARRAY_LEN(wide)];
+		struct ftr_fabric *f = grow(text, seed), *hurt;
+		struct ftr_shape *whole = NULL, *sh;
+		struct ftr_rng rng;
+
+		ftr_rng_seed(&rng, seed);
+		ck_assert(!ftr_shape_new(f, NULL, NULL, &whole, &err));
+		hurt = trees_hurt(grow(text, seed), &rng, 10 + i % 3 * 25);
+		sh = shape_over(hurt, whole);
+		against_oracle(whole, sh, seed);
+		ftr_shape_free(sh);
+		ftr_shape_free(whole);
+		ftr_fabric_free(hurt);
+		ftr_fabric_free(f);
+	}
+}
+END_TEST
+
+/* On a whole tree hosts go where the literal rule sends them. */
+START_TEST(whole_trees_are_literal)
+{
+	uint64_t seed = trees_first_seed();
+
+	for (unsigned int i = 0; i < trees_runs(300); i++, seed++) {
+		struct ftr_tables *t[3];
+		struct ftr_shape *sh = NULL;
+		struct ftr_fabric *f;
+		struct ftr_rng rng;
+		struct ftr_pgft g;
+
+		ftr_rng_seed(&rng, seed);
+		trees_random_pgft(&rng, &g, i % 2, 120);
+		f = trees_grow(&g, seed, i % 3);
+		ck_assert(!ftr_shape_new(f, NULL, NULL, &sh, &err));
+		for (int k = 0; k < 3; k++)
+			t[k] = route(sh, placements[k], NULL);
+		for (uint32_t j = 0; j < sh->n_dest; j++)
+			for (ftr_sw s = 0; s < f->n_sw; s++)
+				for (int k = 0; k < 2; k++)
+					ck_assert_msg(sh->dest[j].cls !=
+						FTR_CLASS_HOST ||
+						ftr_tables_get(t[k], s, sh->dest[j].lid) ==
+						ftr_tables_get(t[2], s, sh->dest[j].lid),
+						"seed %" PRIu64 ", placement %d: switch %u LID %u",
+						seed, k, s, sh->dest[j].lid);
+		for (int k = 0; k < 3; k++)
+			ftr_tables_free(t[k]);
+		ftr_shape_free(sh);
+		ftr_fabric_free(f);
+	}
+}
+END_TEST
+
+/* ---- histories of faults ----------------------------------------------- */
+
+/* What is dead of a fabric. */
+struct state {
+	const struct ftr_fabric *f;
+	uint8_t *port;		/* [n_ports] of the lower switch of a cable */
+	uint8_t *sw;
+};
+
+static bool keep_sw(void *ctx, const struct ftr_fabric *f, ftr_sw s)
+{
+	const struct state *st = ctx;
+
+	(void)f;
+	return !st->sw[s];
+}
+
+static bool keep_link(void *ctx, const struct ftr_fabric *f, ftr_sw s,
+		      ftr_port p)
+{
+	const struct state *st = ctx;
+
+	return !st->port[f->sw[s].first_port + p];
+}
+
+static struct ftr_fabric *left_of(struct state *st)
+{
+	struct ftr_filter filter = {
+		.keep_sw = keep_sw, .keep_link = keep_link, .ctx = st,
+	};
+	struct ftr_fabric *f = NULL;
+
+	ck_assert(!ftr_fabric_copy_if(st->f, &filter, &f, &err));
+	return f;
+}
+
+/* Kill a live cable, sometimes a live switch without hosts, or revive one. */
+static void change(struct state *st, struct ftr_rng *r, bool fault)
+{
+	const struct ftr_fabric *f = st->f;
+
+	for (unsigned int tries = 0; tries < 10000; tries++) {
+		ftr_sw s = ftr_rng_below(r, f->n_sw);
+		uint32_t p = f->sw[s].first_port + 1 +
+			ftr_rng_below(r, f->sw[s].n_ports);
+		bool hosts = false;
+
+		for (ftr_ep e = 0; e < f->n_ep; e++)
+			hosts |= f->ep[e].sw == s;
+		if (ftr_rng_below(r, 6) == 0 && !hosts && st->sw[s] != fault) {
+			st->sw[s] = fault;
+			return;
+		}
+		if (f->ports[p].peer_kind == FTR_PEER_SW &&
+		    f->ports[p].peer > s && st->port[p] != fault) {
+			st->port[p] = fault;
+			return;
+		}
+	}
+}
+
+struct routed {
+	struct ftr_fabric *f;
+	struct ftr_shape *sh;
+	struct ftr_tables *t[2];	/* stable, even */
+};
+
+static struct routed route_state(struct state *st,
+				 const struct ftr_shape *whole)
+{
+	struct routed r = { .f = left_of(st) };
+
+	r.sh = shape_over(r.f, whole);
+	for (int k = 0; k < 2; k++)
+		r.t[k] = route(r.sh, placements[k], NULL);
+	return r;
+}
+
+static void unroute(struct routed *r)
+{
+	for (int k = 0; k < 2; k++)
+		ftr_tables_free(r->t[k]);
+	ftr_shape_free(r->sh);
+	ftr_fabric_free(r->f);
+}
+
+/*
+ * Has an entry of `before` lost its next hop in `after`, which has one fault
+ * more?  It has if the cable is dead, if the switch behind it leads no closer,
+ * or if that has lost its own way, so that it is farther away than it was.
+ */
+static bool lost_hop(const struct oracle_place *before,
+		     const struct oracle_place *after, ftr_sw s0, ftr_sw s1,
+		     ftr_port port, const struct ftr_dest *t)
+{
+	const struct ftr_fabric *f0 = before->sh->f, *f1 = after->sh->f;
+	const struct ftr_swport *p0 = ftr_fabric_port(f0, s0, port);
+	const struct ftr_swport *p1 = ftr_fabric_port(f1, s1, port);
+	uint32_t n0 = f0->n_sw, n1 = f1->n_sw;
+	ftr_sw l1 = after->sh->col_sw[t->col], l0;
+
+	if (p0->peer_kind != FTR_PEER_SW)
+		return false;	/* the owner's own switch */
+	if (p1->peer_kind != FTR_PEER_SW ||
+	    !oracle_leads(after, s1, p1->peer, l1))
+		return true;
+	l0 = ftr_fabric_find_sw(f0, f1->sw[l1].guid);
+	return after->cost[p1->peer * n1 + l1] !=
+		before->cost[p0->peer * n0 + l0];
+}
+
+struct churn {
+	uint64_t lost, changed;
+};
+
+/* One fault between the two: which entries change, and which had to. */
+static void compare(const struct routed *before, const struct routed *after,
+		    const struct ftr_shape *whole, struct churn *even,
+		    bool first, uint64_t seed)
+{
+	struct oracle_place o0, o1;
+
+	oracle_place_init(&o0, whole, before->sh);
+	oracle_place_init(&o1, whole, after->sh);
+	for (uint32_t i = 0; i < after->sh->n_dest; i++)
+		for (ftr_sw s1 = 0; s1 < after->f->n_sw; s1++) {
+			const struct ftr_dest *t = &after->sh->dest[i];
+			ftr_sw s0 = ftr_fabric_find_sw(before->f,
+						       after->f->sw[s1].guid);
+
+			for (int k = 0; k < 2; k++) {
+				ftr_port was = ftr_tables_get(before->t[k], s0,
+							      t->lid);
+				ftr_port is = ftr_tables_get(after->t[k], s1,
+							     t->lid);
+				bool lost = was != FTR_PORT_NONE &&
+					lost_hop(&o0, &o1, s0, s1, was, t);
+
+				even->lost += k && lost;
+				even->changed += k && is != was;
+				ck_assert_msg(is != was || !lost,
+					      "seed %" PRIu64 ", placement %d: switch %u LID %u keeps port %u, which is lost",
+					      seed, k, s1, t->lid, is);
+				ck_assert_msg(is == was || lost ||
+					      (k && !first),
+					      "seed %" PRIu64 ", placement %d: switch %u LID %u: port %u to %u for nothing",
+					      seed, k, s1, t->lid, was, is);
+			}
+		}
+	oracle_place_free(&o0);
+	oracle_place_free(&o1);
+}
+
+static void history(struct ftr_fabric *f, uint64_t seed, unsigned int steps,
+		    struct churn *even)
+{
+	struct state st = { f, calloc(f->n_ports, 1), calloc(f->n_sw, 1) };
+	struct ftr_shape *whole = NULL;
+	struct routed now, next;
+	struct ftr_rng rng;
+	unsigned int dead = 0;
+
+	ftr_rng_seed(&rng, seed);
+	ck_assert(!ftr_shape_new(f, NULL, NULL, &whole, &err));
+	now = route_state(&st, whole);
+	for (unsigned int i = 0; i < steps; i++) {
+		bool fault = !dead || ftr_rng_below(&rng, 3);
+
+		change(&st, &rng, fault);
+		next = route_state(&st, whole);
+		/* a recovery is a fault seen backwards */
+		compare(fault ? &now : &next, fault ? &next : &now, whole,
+			even, dead == (fault ? 0 : 1), seed);
+		dead += fault ? 1 : -1u;
+		unroute(&now);
+		now = next;
+	}
+	unroute(&now);
+	ftr_shape_free(whole);
+	free(st.port);
+	free(st.sw);
+}
+
+START_TEST(only_what_is_lost_changes)
+{
+	uint64_t seed = trees_first_seed();
+	struct churn even = { 0 };
+
+	for (unsigned int i = 0; i < trees_runs(60); i++, seed++) {
+		struct ftr_fabric *f;
+		struct ftr_rng rng;
+		struct ftr_pgft g;
+
+		ftr_rng_seed(&rng, seed);
+		trees_random_pgft(&rng, &g, false, 40);
+		f = i % 2 ? trees_grow(&g, seed, 0) :
+			grow(wide[i / 2 % FTR_ARRAY_LEN(wide)], seed);
+		history(f, seed, 14, &even);
+		ftr_fabric_free(f);
+	}
+	printf("even: %" PRIu64 " entries changed, %" PRIu64 " had to\n",
+	       even.changed, even.lost);
+}
+END_TEST
+
+/* ---- balance ----------------------------------------------------------- */
+
+/* With few slots dead, no survivor of a window gets two displaced ones more
+ * than another: EVEN, over all masks drawn, by the public function alone. */
+START_TEST(even_is_even)
+{
+	struct ftr_fabric *f = grow("2;18,36;1,18;1,1", 1);
+	struct ftr_shape *sh = NULL;
+	struct ftr_rng rng;
+	uint64_t seed = trees_first_seed();
+
+	ck_assert(!ftr_shape_new(f, NULL, NULL, &sh, &err));
+	for (unsigned int i = 0; i < trees_runs(3000); i++, seed++) {
+		const struct ftr_group *cand[18];
+		uint32_t n = 0, l, most = 0, least = UINT32_MAX;
+		uint32_t taken[FTR_PORT_MAX + 1] = { 0 };
+		struct place pl;
+		ftr_sw s;
+
+		ftr_rng_seed(&rng, seed);
+		s = sh->col_sw[ftr_rng_below(&rng, sh->n_leaf)];
+		l = ftr_rng_below(&rng, sh->n_leaf);
+		for (uint32_t k = 0; k < 18; k++)
+			if (ftr_rng_below(&rng, 10) < 1 + i % 9)
+				cand[n++] = &sh->groups[sh->group_first[s] + k];
+		if (!n)
+			continue;
+		place_switch(&pl, sh, FTR_PLACE_EVEN, s);
+		place_column(&pl, cand, n);
+		for (uint32_t x = 0; x < 18; x++) {
+			struct ftr_dest t = { .d = l * 18 + x };
+
+			taken[place_port(&pl, &t)]++;
+		}
+		for (uint32_t k = 0; k < n; k++) {
+			uint32_t c = taken[sh->group_ports[cand[k]->first]];
+
+			most = FTR_MAX(most, c);
+			least = FTR_MIN(least, c);
+		}
+		ck_assert_msg(most <= least + 1, "seed %" PRIu64
+			      ": %u slots alive, one takes %u, one %u", seed,
+			      n, most, least);
+	}
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+/* ---- threads ----------------------------------------------------------- */
+
+START_TEST(threads_change_nothing)
+{
+	uint64_t seed = trees_first_seed();
+	struct ftr_team *team = ftr_team_new(3);
+
+	for (unsigned int i = 0; i < trees_runs(20); i++, seed++) {
+		struct ftr_fabric *f;
+		struct ftr_shape *sh = NULL;
+		struct ftr_rng rng;
+		struct ftr_pgft g;
+
+		ftr_rng_seed(&rng, seed);
+		trees_random_pgft(&rng, &g, false, 300);
+		f = trees_hurt(trees_grow(&g, seed, 0), &rng, 33);
+		ck_assert(!ftr_shape_new(f, NULL, NULL, &sh, &err));
+		for (int k = 0; k < 3; k++) {
+			struct ftr_tables *a = route(sh, placements[k], NULL);
+			struct ftr_tables *b = route(sh, placements[k], team);
+
+			ck_assert_msg(!memcmp(a->lft, b->lft, (size_t)a->n_sw *
+					      a->stride),
+				      "seed %" PRIu64 ", placement %d", seed,
+				      k);
+			ftr_tables_free(a);
+			ftr_tables_free(b);
+		}
+		ftr_shape_free(sh);
+		ftr_fabric_free(f);
+	}
+	ftr_team_free(team);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("place");
+	TCase *t = tcase_create("place");
+	SRunner *sr;
+	int failed;
+
+	tcase_set_timeout(t, 0);
+	tcase_add_test(t, trees_equal_the_oracle);
+	tcase_add_test(t, wide_trees_equal_the_oracle);
+	tcase_add_test(t, whole_trees_are_literal);
+	tcase_add_test(t, only_what_is_lost_changes);
+	tcase_add_test(t, even_is_even);
+	tcase_add_test(t, threads_change_nothing);
+	suite_add_tcase(s, t);
+	sr = srunner_create(s);
+	srunner_run_all(sr, CK_ENV);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}
