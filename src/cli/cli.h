@@ -91,6 +91,9 @@ int cli_fail(const struct ftr_err *err);
 #define CLI_OPTS_ENGINE(s) \
 	{ "engine", CLI_ENGINE, offsetof(s, engine.ops), "NAME", \
 	  "routing engine", "dmodc", 0, 0 }, \
+	{ "placement", CLI_WORD, offsetof(s, engine.placement), \
+	  "stable|even|literal", "who takes over from what is lost", \
+	  "stable", 0, 0 }, \
 	{ "sftree-mode", CLI_WORD, offsetof(s, engine.sftree_mode), \
 	  "inverted|paper", "how sftree routes", "inverted", 0, 0 }, \
 	{ "sm-switch", CLI_U64, offsetof(s, engine.sm_switch), "GUID", \
@@ -123,6 +126,7 @@ int cli_fail(const struct ftr_err *err);
 /* An engine and its options, as CLI_OPTS_ENGINE fills them. */
 struct cli_engine {
 	const struct ftr_engine_ops *ops;
+	unsigned int placement;
 	unsigned int sftree_mode;
 	uint64_t sm_switch;	/* GUID or 0 */
 };

@@ -280,6 +280,7 @@ static enum ftr_status compute(struct ibf_engine *e,
 	if (!r->stats.order)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for the order");
 	r->opts.sm_switch = manager_switch(e->plugin, f);
+	r->opts.placement = (enum ftr_placement)e->plugin->opt.placement;
 	r->opts.sftree_mode = (enum ftr_sftree_mode)
 		e->plugin->opt.sftree_mode;
 	return e->ops->route(gen->shape, &r->opts, team(e->plugin), r->t,

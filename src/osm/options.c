@@ -24,6 +24,11 @@ static const char *const leaf_orders[] = {
 	[FTR_LEAF_BY_GUID] = "guid", [FTR_LEAF_BY_NAME] = "name", NULL
 };
 
+static const char *const placements[] = {
+	[FTR_PLACE_STABLE] = "stable", [FTR_PLACE_EVEN] = "even",
+	[FTR_PLACE_LITERAL] = "literal", NULL
+};
+
 static const char *const sftree_modes[] = {
 	[FTR_SFTREE_INVERTED] = "inverted", [FTR_SFTREE_PAPER] = "paper", NULL
 };
@@ -45,6 +50,12 @@ const struct ibf_option ibf_option_table[] = {
 		 "dump_files_dir after every routing: on or off." },
 	{ .name = "log_samples", FIELD(log_samples), .max = 16, .def = 3,
 	  .doc = "How many unreachable pairs a warning names." },
+	{ .name = "dmodc_placement", FIELD(placement), .words = placements,
+	  .def = FTR_PLACE_STABLE,
+	  .doc = "Who takes over from a lost cable, for dmodc and sftree: stable (the\n"
+		 "fewest entries change), even (a few more change after several\n"
+		 "faults, and survivors share the load more evenly), or literal (the\n"
+		 "published modulo: nearly all entries of a switch change)." },
 	{ .name = "sftree_mode", FIELD(sftree_mode), .words = sftree_modes,
 	  .def = FTR_SFTREE_INVERTED,
 	  .doc = "How the engine sftree connects switches: inverted (always complete,\n"

@@ -20,6 +20,7 @@ struct ibf_options {
 	int leaf_order;		/* enum ftr_leaf_order */
 	int ca_order_dump;	/* bool */
 	int log_samples;	/* pairs named in a warning */
+	int placement;		/* enum ftr_placement */
 	int sftree_mode;	/* enum ftr_sftree_mode */
 };
 
