@@ -8,6 +8,10 @@ EXTRA_PROGRAMS += tests/perf/bench_core
 tests_perf_bench_core_SOURCES = tests/perf/bench_core.c
 tests_perf_bench_core_LDADD = libftr.la
 
+EXTRA_PROGRAMS += tests/perf/bench_place
+tests_perf_bench_place_SOURCES = tests/perf/bench_place.c
+tests_perf_bench_place_LDADD = libftr.la
+
 # make bench: the tables of BENCHMARKS.md on standard output
 if HAVE_OPENSM
 EXTRA_LTLIBRARIES = libibftimer.la
@@ -19,5 +23,5 @@ BENCH_OPENSM = libibftimer.la
 endif
 
 .PHONY: bench
-bench: all tests/perf/bench_core $(BENCH_OPENSM)
+bench: all tests/perf/bench_core tests/perf/bench_place $(BENCH_OPENSM)
 	$(srcdir)/scripts/bench --build $(abs_builddir)

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What a routing makes of a damaged tree: load and churn, ours and others'.
+ *
+ *	bench_place LABEL WHOLE A.net B.net [ENGINE A.net A.lfts B.net B.lfts]...
+ *
+ * WHOLE is the undamaged fabric (any netfile, LIDs or not), A.net the damaged
+ * one, B.net the same with one cable less.  Prints a line for each placement of
+ * dmodc on A.net and B.net, then for each ENGINE with tables of its own:
+ *
+ *	LABEL ENGINE all max-shift mean-shift perm max-perm bisect entries blocks switches
+ *
+ * with tabs between them.  all: most flows of all-to-all on a link, over the
+ * bound that the thinnest leaf sets: hosts of a leaf, times all others, over its
+ * live cables up.  The rest: flows on the most loaded link over all shifts, in
+ * the order of hosts of WHOLE, of PATTERNS random permutations and as many
+ * bisections.  The last three: what changes from A to B.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ftr/ftr.h>
+
+#define PATTERNS 200
+
+static struct ftr_err err;
+
+static void must(enum ftr_status st)
+{
+	if (!st)
+		return;
+	fprintf(stderr, "bench_place: %s\n", err.msg);
+	exit(1);
+}
+
+static struct ftr_fabric *fabric(const char *path)
+{
+	struct ftr_fabric *f = NULL;
+
+	must(ftr_read_fabric(path, 0, &f, &err));
+	return f;
+}
+
+/* ---- load --------------------------------------------------------------- */
+
+struct order {
+	ftr_ep *ep;
+	uint32_t n;
+};
+
+static void collect(void *ctx, uint32_t d, ftr_ep ep)
+{
+	struct order *o = ctx;
+
+	(void)d;
+	o->ep[o->n++] = ep;
+}
+
+static double bound(const struct ftr_shape *sh, uint32_t hosts)
+{
+	double most = 0;
+
+	for (uint32_t l = 0; l < sh->n_leaf; l++) {
+		ftr_sw s = sh->col_sw[l];
+		uint32_t g = sh->group_first[s], cables = 0;
+		double here = (double)sh->leaf_hosts[l] *
+			(hosts - sh->leaf_hosts[l]);
+
+		for (uint32_t i = 0; i < sh->n_up[s]; i++)
+			cables += sh->groups[g + i].n;
+		if (cables && here / cables > most)
+			most = here / cables;
+	}
+	return most;
+}
+
+static void print_load(const struct ftr_shape *sh, const struct ftr_tables *t)
+{
+	struct order o = { malloc((sh->n_d + 1) * sizeof(ftr_ep)), 0 };
+	struct ftr_load_report all, shift, perm, half;
+	struct ftr_load *ld = NULL;
+
+	ftr_shape_host_order(sh, collect, &o);
+	must(ftr_load_new(sh->f, t, o.ep, o.n, 0, NULL, &ld, &err));
+	must(ftr_load_all(ld, NULL, &all, &err));
+	must(ftr_load_shifts(ld, 0, 1, NULL, &shift, &err));
+	must(ftr_load_permutations(ld, PATTERNS, 1, NULL, &perm, &err));
+	must(ftr_load_bisections(ld, PATTERNS, 1, NULL, &half, &err));
+	if (all.lost)
+		fprintf(stderr, "bench_place: %llu flows are lost\n",
+			(unsigned long long)all.lost);
+	printf("\t%.4f\t%llu\t%.4f\t%.4f\t%llu\t%.4f",
+	       (double)all.max / bound(sh, all.hosts),
+	       (unsigned long long)shift.max,
+	       (double)shift.sum_max / shift.patterns,
+	       (double)perm.sum_max / perm.patterns,
+	       (unsigned long long)perm.max,
+	       (double)half.sum_max / half.patterns);
+	ftr_load_free(ld);
+	free(o.ep);
+}
+
+static void print_line(const char *label, const char *engine,
+		       const struct ftr_shape *a, const struct ftr_tables *ta,
+		       const struct ftr_shape *b, const struct ftr_tables *tb)
+{
+	struct ftr_tables_diff d;
+
+	printf("%s\t%s", label, engine);
+	print_load(a, ta);
+	ftr_tables_diff(a->f, ta, b->f, tb, &d);
+	printf("\t%llu\t%llu\t%u\n", (unsigned long long)d.entries,
+	       (unsigned long long)d.blocks, d.switches);
+	fflush(stdout);
+}
+
+/* ---- ours and others' ---------------------------------------------------- */
+
+static struct ftr_shape *shape(const struct ftr_fabric *f,
+			       const struct ftr_shape *whole)
+{
+	struct ftr_shape_opts opts = { .nominal = whole };
+	struct ftr_shape *sh = NULL;
+
+	must(ftr_shape_new(f, &opts, NULL, &sh, &err));
+	return sh;
+}
+
+static struct ftr_tables *route(const struct ftr_shape *sh,
+				enum ftr_placement how)
+{
+	struct ftr_route_opts opts = FTR_ROUTE_OPTS_INIT;
+	struct ftr_tables *t = NULL;
+
+	opts.placement = how;
+	must(ftr_tables_new(sh->f, false, &t, &err));
+	must(ftr_engine_find("dmodc")->route(sh, &opts, NULL, t, NULL, &err));
+	return t;
+}
+
+static struct ftr_tables *lfts(const char *path, const struct ftr_fabric *f)
+{
+	struct ftr_tables *t = NULL;
+	uint32_t missing;
+
+	must(ftr_read_lfts(path, f, &t, &missing, &err));
+	return t;
+}
+
+static void ours(const char *label, const struct ftr_shape *whole, char **file)
+{
+	static const char *const name[] = {
+		[FTR_PLACE_STABLE] = "dmodc-stable",
+		[FTR_PLACE_EVEN] = "dmodc-even",
+		[FTR_PLACE_LITERAL] = "dmodc-literal",
+	};
+	struct ftr_fabric *f[2] = { fabric(file[0]), fabric(file[1]) };
+	struct ftr_shape *sh[2] = { shape(f[0], whole), shape(f[1], whole) };
+
+	for (int k = FTR_PLACE_STABLE; k <= FTR_PLACE_LITERAL; k++) {
+		struct ftr_tables *a = route(sh[0], (enum ftr_placement)k);
+		struct ftr_tables *b = route(sh[1], (enum ftr_placement)k);
+
+		print_line(label, name[k], sh[0], a, sh[1], b);
+		ftr_tables_free(a);
+		ftr_tables_free(b);
+	}
+	for (int i = 0; i < 2; i++) {
+		ftr_shape_free(sh[i]);
+		ftr_fabric_free(f[i]);
+	}
+}
+
+static void theirs(const char *label, const struct ftr_shape *whole,
+		   char **arg)
+{
+	struct ftr_fabric *a = fabric(arg[1]), *b = fabric(arg[3]);
+	struct ftr_shape *sa = shape(a, whole), *sb = shape(b, whole);
+	struct ftr_tables *ta = lfts(arg[2], a), *tb = lfts(arg[4], b);
+
+	print_line(label, arg[0], sa, ta, sb, tb);
+	ftr_tables_free(ta);
+	ftr_tables_free(tb);
+	ftr_shape_free(sa);
+	ftr_shape_free(sb);
+	ftr_fabric_free(a);
+	ftr_fabric_free(b);
+}
+
+int main(int argc, char **argv)
+{
+	struct ftr_fabric *f;
+	struct ftr_shape *whole = NULL;
+
+	if (argc < 5 || argc % 5) {
+		fprintf(stderr, "usage: bench_place LABEL WHOLE A.net B.net [ENGINE A.net A.lfts B.net B.lfts]...\n");
+		return 2;
+	}
+	f = fabric(argv[2]);
+	must(ftr_shape_new(f, NULL, NULL, &whole, &err));
+	ours(argv[1], whole, argv + 3);
+	for (int i = 5; i < argc; i += 5)
+		theirs(argv[1], whole, argv + i);
+	ftr_shape_free(whole);
+	ftr_fabric_free(f);
+	return 0;
+}
