@@ -244,29 +244,6 @@ static void one_port(uint8_t *restrict row, const ftr_lid *restrict lid,
 		row[lid[i]] = port;
 }
 
-/* C of equation (1), in order. */
-static uint32_t list_candidates(const struct ftr_shape *sh, ftr_sw s,
-				uint32_t l, bool must,
-				const struct ftr_group **cand)
-{
-	const struct ftr_group *g = &sh->groups[sh->group_first[s]];
-	uint32_t up = sh->n_up[s], all = up + sh->n_down[s], n = 0;
-	uint8_t cost = ftr_shape_cost(sh, s)[l];
-
-	for (uint32_t k = must ? up : 0; k < all; k++) {
-		const uint8_t *row = k < up ? ftr_shape_cost(sh, g[k].remote) :
-			ftr_shape_down(sh, g[k].remote);
-		uint32_t i;
-
-		if (row[l] >= cost)
-			continue;
-		for (i = n++; i > 0 && cand[i - 1]->pos > g[k].pos; i--)
-			cand[i] = cand[i - 1];
-		cand[i] = &g[k];
-	}
-	return n;
-}
-
 /* Ports of the places of the pattern over the groups above, one after the
  * other or by slot; returns false if some place has no port. */
 static bool list_ports(const struct row *r, const struct ftr_group *const *g,
@@ -310,7 +287,7 @@ static void patch(struct row *r, uint32_t l)
 	const struct ftr_group *g = &sh->groups[sh->group_first[r->s]];
 	const ftr_lid *lid = r->j->lid;
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
-	uint32_t n = list_candidates(sh, r->s, l, r->w->must[l], cand);
+	uint32_t n = place_candidates(sh, r->s, l, r->w->must[l], cand);
 	uint8_t gone[256] = { 0 };
 
 	place_column(&r->place, cand, n);

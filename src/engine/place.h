@@ -7,6 +7,7 @@
  *
  *	struct place pl;			on the stack, nothing is allocated
  *	place_switch(&pl, sh, how, s)
+ *	  n = place_candidates(sh, s, l, must, cand)
  *	  place_column(&pl, cand, n)		once per column
  *	    place_port(&pl, dest)		any number of times
  *
@@ -43,6 +44,16 @@ struct place {
 
 void place_switch(struct place *pl, const struct ftr_shape *sh,
 		  enum ftr_placement how, ftr_sw s);
+
+/* Is s come down to on its way to column l by a switch above, so that it must
+ * go down, too (<ftr/shape.h>)? */
+bool place_must(const struct ftr_shape *sh, ftr_sw s, uint32_t l);
+
+/* C of equation (1), by pos: the groups that lead closer to column l, which is
+ * not that of s; only those below if it must.  Returns how many, at most
+ * FTR_PORT_MAX. */
+uint32_t place_candidates(const struct ftr_shape *sh, ftr_sw s, uint32_t l,
+			  bool must, const struct ftr_group **cand);
 
 /* cand[n]: groups of the switch that lead closer (C of equation (1)), by pos;
  * must stay as long as the column is used. */
