@@ -103,6 +103,12 @@ struct ftr_fabric {
 	struct ftr_arena *arena;	/* owns all of the above */
 };
 
+/* A cable between two switches, by both ends. */
+struct ftr_cable {
+	ftr_sw sw, peer;
+	ftr_port port, peer_port;
+};
+
 static inline const struct ftr_swport *
 ftr_fabric_port(const struct ftr_fabric *f, ftr_sw s, ftr_port p)
 {

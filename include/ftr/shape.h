@@ -97,12 +97,6 @@ struct ftr_group {
 	uint32_t n_nominal;	/* nominal cables, >= n */
 };
 
-/* A nominal cable between two switches of f that f lacks; sw < peer. */
-struct ftr_absent {
-	ftr_sw sw, peer;
-	ftr_port port, peer_port;
-};
-
 /* Destination classes: each has its own index d, so that a few I/O or
  * Aggregation Nodes do not disturb the balance of the compute nodes. */
 enum ftr_class {
@@ -172,7 +166,9 @@ struct ftr_shape {
 	bool from_nominal;
 	uint32_t n_missing_sw, n_missing_cables, n_missing_hosts;
 	uint32_t n_absent;
-	const struct ftr_absent *absent;	/* by (sw, port) */
+	/* nominal cables between two switches of f that f lacks; sw < peer,
+	 * by (sw, port) */
+	const struct ftr_cable *absent;
 	struct ftr_arena *arena;
 };
 

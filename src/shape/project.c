@@ -233,7 +233,7 @@ static enum ftr_status missing(struct projection *p)
 	struct shaping *z = p->z;
 	const struct ftr_fabric *f = z->f, *nf = p->n->f;
 	struct ftr_shape *sh = z->sh;
-	struct ftr_absent *absent;
+	struct ftr_cable *absent;
 
 	sh->from_nominal = true;
 	sh->n_missing_sw = nf->n_sw - f->n_sw;
@@ -252,7 +252,7 @@ static enum ftr_status missing(struct projection *p)
 			if (!is_absent(p, s, t, q))
 				continue;
 			port = ftr_fabric_port(nf, t, (ftr_port)q);
-			absent[sh->n_absent++] = (struct ftr_absent){
+			absent[sh->n_absent++] = (struct ftr_cable){
 				.sw = s, .port = (ftr_port)q,
 				.peer = p->sw[port->peer],
 				.peer_port = port->peer_port,

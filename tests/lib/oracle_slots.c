@@ -355,7 +355,7 @@ static void check_absent(const struct ftr_shape *sh, const struct ftr_shape *n,
 		for (unsigned int q = 1; q <= nf->sw[t].n_ports; q++) {
 			const struct ftr_swport *port =
 				ftr_fabric_port(nf, t, (ftr_port)q);
-			const struct ftr_absent *a = &sh->absent[k];
+			const struct ftr_cable *a = &sh->absent[k];
 			ftr_sw s = ftr_fabric_find_sw(f, nf->sw[t].guid), z;
 
 			if (port->peer_kind != FTR_PEER_SW || port->peer < t)
