@@ -147,6 +147,74 @@ enum ftr_status ftr_check_tables(const struct ftr_fabric *f,
 				 struct ftr_err *err) FTR_MUST_USE;
 
 /*
+ * What changed between two states of tables on a fabric that lost and regained
+ * cables, to be judged with work that grows with the changes only.
+ *
+ * f is the fabric as it was snapped; cables that are dead now have their bits
+ * set, and cables that are alive though f lacks them are told.
+ */
+struct ftr_check_delta {
+	/* bit f->sw[s].first_port + p: the cable there is dead; both ends are
+	 * set.  NULL: none is */
+	const uint64_t *dead;
+	const struct ftr_cable *extra;	/* alive, but not in f */
+	uint32_t n_extra;
+	const struct ftr_cable *gone;	/* died by this change */
+	uint32_t n_gone;
+	const struct ftr_change *change;	/* by (switch, LID) */
+	uint32_t n_changes;
+	const uint8_t *rank;	/* [n_sw] claimed ranks */
+	/* the order of writes, NULL: none is claimed.  Stages from first_drain
+	 * on are written after what came before has drained */
+	const uint16_t *stage;	/* [n_changes] */
+	uint32_t first_drain;
+};
+
+struct ftr_delta_report {
+	/* walks from changed entries over the new tables that end in each
+	 * finding; TURN: entries that go up and are entered from above */
+	uint64_t found[FTR_N_FINDINGS];
+	struct ftr_check_sample sample[FTR_N_FINDINGS];	/* if found[] > 0 */
+	uint64_t harmful;	/* as in ftr_check_report, of these walks */
+	uint32_t max_hops;	/* of the longest good one */
+	/* entries of the new tables that name a port of a cable in gone, and
+	 * changes whose `after` is not in the tables */
+	uint64_t missed;
+	/* entries that did not change and lead to a switch that has become a
+	 * hole */
+	uint64_t stranded;
+	/* (switch from above, switch that goes up), one of them by its old and
+	 * one by its new entry, over live cables: dependencies that neither of
+	 * the two tables has.  Those that cannot meet in the order of writes
+	 * are not counted */
+	uint64_t mixed;
+	struct ftr_check_sample mixed_at;	/* the first, if any */
+	/* entries that are not written after the next change on their path */
+	uint64_t early;
+	/* No turns, no hop between equal ranks, nothing mixed: if that holds
+	 * for the old tables, the channel dependencies of both together have
+	 * no cycle (seed 002, section 4.1) */
+	bool proved;
+};
+
+/*
+ * Judge t, the new tables.  The old ones, without the changes, are taken to
+ * have been judged before.  Then no finding but holes, nothing missed and
+ * nothing stranded means that t is as harmless on the fabric as it is now as
+ * the old tables were on the fabric as it was: every path that a change
+ * touches runs into a changed entry, and from there it was walked.
+ * Errors: FTR_INVAL: t is not of f's size, or the changes are not of it or not
+ * in order; FTR_NOMEM.  The report is the same for any team.
+ * O(changes * (path + ports of holes) + cables gone * LIDs + n_sw).
+ */
+enum ftr_status ftr_check_changes(const struct ftr_fabric *f,
+				  const struct ftr_tables *t,
+				  const struct ftr_check_delta *delta,
+				  struct ftr_team *team,
+				  struct ftr_delta_report *out,
+				  struct ftr_err *err) FTR_MUST_USE;
+
+/*
  * hist[h]: pairs (end port, LID of another end port) whose path crosses h
  * cables between switches; the last place holds all that are longer.  Pairs
  * that do not arrive are in none.  FTR_INVAL for tables not of f's size.

@@ -47,6 +47,13 @@ static inline ftr_port ftr_tables_get(const struct ftr_tables *t, ftr_sw s,
 	return lid <= t->max_lid ? ftr_tables_row(t, s)[lid] : FTR_PORT_NONE;
 }
 
+/* One entry of two tables that differ. */
+struct ftr_change {
+	ftr_sw sw;
+	ftr_lid lid;
+	ftr_port before, after;
+};
+
 struct ftr_tables_diff {
 	uint64_t entries;	/* (switch, LID) pairs with another port */
 	uint64_t blocks;	/* 64-entry blocks with a changed entry */

@@ -1,0 +1,500 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * ftr_check_changes: judgement of what changed, and of no more.
+ *
+ * Changes are sorted by LID and the LIDs are shared out over the team.  For one
+ * LID the walks from all changed entries are followed as in walk.c: what is
+ * passed is remembered, so nothing is walked twice.  Then each change is held
+ * against its neighbours, by claimed rank:
+ *
+ *	new tables	x comes down to y, and y goes up: seen on the walks if x
+ *			changed; else y changed, and the switches above y are
+ *			asked
+ *	old and new	x comes down to y by one, y goes up by the other; both
+ *			have changed then, or it would be a turn in one of the
+ *			two tables
+ *	holes		switches that still lead to a new hole are asked for
+ *
+ * A dead cable carries nothing: old entries that lead over one do not count.
+ */
+#include <string.h>
+
+#include "check/check.h"
+
+#define NONE UINT32_MAX
+
+struct judge {			/* of one worker */
+	struct ftr_delta_report r;
+	bool sideways;
+	uint32_t *at;		/* [n_sw] change of this LID, NONE at rest */
+	uint32_t *seen;		/* [n_sw] stamp: fate and hops are known */
+	uint32_t stamp;
+	uint8_t *fate;
+	uint8_t *turned;	/* [n_sw] with the stamp: counted as a turn */
+	uint32_t *ahead;	/* [n_sw] with the stamp: next change on the way */
+	uint32_t *hops, *stack;
+};
+
+struct trial {
+	const struct ftr_fabric *f;
+	const struct ftr_tables *t;
+	const struct ftr_check_delta *d;
+	uint32_t *by_lid;	/* changes, LID by LID */
+	uint32_t *lid_first;	/* [max_lid + 2] */
+	ftr_lid *lid;		/* those with changes */
+	uint32_t n_lids;
+	struct judge *judge;
+};
+
+/* ---- cables ---------------------------------------------------------- */
+
+static bool is_dead(const struct trial *c, ftr_sw s, ftr_port p)
+{
+	uint32_t bit = c->f->sw[s].first_port + p;
+
+	return c->d->dead && c->d->dead[bit / 64] >> bit % 64 & 1;
+}
+
+/* The far end of a cable that f lacks, by either of its ends. */
+static bool extra_peer(const struct trial *c, ftr_sw s, ftr_port p,
+		       ftr_sw *peer, ftr_port *peer_port)
+{
+	for (uint32_t i = 0; i < c->d->n_extra; i++) {
+		const struct ftr_cable *x = &c->d->extra[i];
+
+		if (x->sw == s && x->port == p) {
+			*peer = x->peer;
+			*peer_port = x->peer_port;
+			return true;
+		}
+		if (x->peer == s && x->peer_port == p) {
+			*peer = x->sw;
+			*peer_port = x->port;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The switch behind a live cable of s; false: there is none. */
+static bool peer_of(const struct trial *c, ftr_sw s, ftr_port p, ftr_sw *peer,
+		    ftr_port *peer_port)
+{
+	const struct ftr_swport *port;
+
+	if (p == 0 || p > c->f->sw[s].n_ports || is_dead(c, s, p))
+		return false;
+	port = ftr_fabric_port(c->f, s, p);
+	*peer = port->peer;
+	*peer_port = port->peer_port;
+	if (port->peer_kind == FTR_PEER_NONE && c->d->n_extra)
+		return extra_peer(c, s, p, peer, peer_port);
+	return port->peer_kind == FTR_PEER_SW;
+}
+
+static ftr_port entry(const struct trial *c, ftr_sw s, ftr_lid lid)
+{
+	return ftr_tables_get(c->t, s, lid);
+}
+
+/* Fate of a packet that stands at s; ST_PENDING: it goes on to *next, which is
+ * left alone else. */
+static uint8_t step(const struct trial *c, ftr_sw s, ftr_lid lid,
+		    struct chk_exit x, ftr_sw *next)
+{
+	ftr_port p = entry(c, s, lid), q;
+	ftr_sw y;
+
+	if (p == FTR_PORT_NONE)
+		return ST_HOLE;
+	if (s == x.sw && p == x.port && !is_dead(c, s, p))
+		return ST_GOOD;
+	if (peer_of(c, s, p, &y, &q)) {
+		*next = y;
+		return ST_PENDING;
+	}
+	if (p == 0 || p > c->f->sw[s].n_ports || is_dead(c, s, p) ||
+	    ftr_fabric_port(c->f, s, p)->peer_kind != FTR_PEER_EP)
+		return ST_DEAD;
+	return ST_WRONG;
+}
+
+/* ---- walks ----------------------------------------------------------- */
+
+static void note(struct ftr_check_sample *s, bool first, ftr_sw from,
+		 ftr_sw at, ftr_lid lid)
+{
+	struct ftr_check_sample x = { .from = from, .at = at, .lid = lid };
+
+	if (first || x.lid < s->lid || (x.lid == s->lid && x.from < s->from))
+		*s = x;
+}
+
+static void found(struct judge *j, enum ftr_finding what, ftr_sw from,
+		  ftr_sw at, ftr_lid lid)
+{
+	note(&j->r.sample[what], !j->r.found[what]++, from, at, lid);
+}
+
+static void turn(struct judge *j, ftr_sw from, ftr_sw at, ftr_lid lid)
+{
+	if (!j->turned[at])
+		found(j, FTR_FIND_TURN, from, at, lid);
+	j->turned[at] = 1;
+}
+
+/* Does the new entry of s go up? */
+static bool goes_up(const struct trial *c, ftr_sw s, ftr_port p)
+{
+	ftr_sw y;
+	ftr_port q;
+
+	return peer_of(c, s, p, &y, &q) && c->d->rank[y] > c->d->rank[s];
+}
+
+/* Follow from s and name the fate of all that is passed. */
+static uint8_t follow(const struct trial *c, struct judge *j, ftr_sw s,
+		      ftr_lid lid)
+{
+	const uint8_t *rank = c->d->rank;
+	struct chk_exit x = chk_exit_of(c->f, lid);
+	uint32_t depth = 0, hops = 0;
+	uint8_t fate = ST_PENDING;
+	bool down = false;
+	ftr_sw y = s;
+
+	while (j->seen[y] != j->stamp) {
+		ftr_sw next = y;
+
+		j->seen[y] = j->stamp;
+		j->turned[y] = 0;
+		j->ahead[y] = NONE;
+		j->fate[y] = ST_ON_PATH;
+		j->stack[depth++] = y;
+		fate = step(c, y, lid, x, &next);
+		if (fate != ST_PENDING)
+			break;
+		if (down && rank[next] > rank[y])
+			turn(j, j->stack[depth - 2], y, lid);
+		j->sideways |= rank[next] == rank[y];
+		down = rank[next] < rank[y];
+		y = next;
+	}
+	if (fate == ST_PENDING) {	/* came to what is known */
+		if (down && goes_up(c, y, entry(c, y, lid)))
+			turn(j, j->stack[depth - 1], y, lid);
+		fate = j->fate[y] == ST_ON_PATH ? ST_LOOP : j->fate[y];
+		hops = j->hops[y] + 1;
+	}
+	while (depth) {
+		ftr_sw next = y;
+
+		y = j->stack[--depth];
+		j->ahead[y] = next == y ? NONE : j->at[next] != NONE ?
+			j->at[next] : j->ahead[next];
+		j->fate[y] = fate;
+		j->hops[y] = fate == ST_GOOD ? hops++ : 0;
+	}
+	return j->fate[s];
+}
+
+static ftr_sw next_of(const struct trial *c, ftr_sw s, ftr_lid lid)
+{
+	step(c, s, lid, chk_exit_of(c->f, lid), &s);
+	return s;
+}
+
+/* The switch of the faulty entry on the walk from s; of a loop the one that is
+ * met twice: two walkers as far apart as the loop is long meet there. */
+static ftr_sw culprit(const struct trial *c, ftr_sw s, ftr_lid lid, bool loop)
+{
+	ftr_sw x = s, y = s;
+
+	if (!loop) {
+		while ((y = next_of(c, x, lid)) != x)
+			x = y;
+		return x;
+	}
+	for (uint32_t i = 0; i < c->f->n_sw; i++)
+		x = next_of(c, x, lid);
+	y = next_of(c, s, lid);
+	for (ftr_sw z = next_of(c, x, lid); z != x; z = next_of(c, z, lid))
+		y = next_of(c, y, lid);
+	for (x = s; x != y; x = next_of(c, x, lid))
+		y = next_of(c, y, lid);
+	return x;
+}
+
+static const enum ftr_finding finding_of[] = {
+	[ST_HOLE - ST_HOLE] = FTR_FIND_HOLE,
+	[ST_DEAD - ST_HOLE] = FTR_FIND_DEAD_PORT,
+	[ST_WRONG - ST_HOLE] = FTR_FIND_WRONG_END,
+	[ST_LOOP - ST_HOLE] = FTR_FIND_LOOP,
+};
+
+static void walk(const struct trial *c, struct judge *j, ftr_sw s, ftr_lid lid)
+{
+	uint8_t fate = j->seen[s] == j->stamp ? j->fate[s] :
+		follow(c, j, s, lid);
+
+	if (fate == ST_GOOD) {
+		j->r.max_hops = FTR_MAX(j->r.max_hops, j->hops[s]);
+		return;
+	}
+	found(j, finding_of[fate - ST_HOLE], s, 
+	      culprit(c, s, lid, fate == ST_LOOP), lid);
+	j->r.harmful += fate != ST_HOLE;
+}
+
+/* ---- neighbours ------------------------------------------------------ */
+
+/* Does change k come to be written before, and drained by, change i? */
+static bool drained_before(const struct trial *c, uint32_t k, uint32_t i)
+{
+	const struct ftr_check_delta *d = c->d;
+
+	return d->stage && d->stage[i] >= d->first_drain &&
+		d->stage[k] < d->stage[i];
+}
+
+static void mixed(struct judge *j, ftr_sw from, ftr_sw at, ftr_lid lid)
+{
+	note(&j->r.mixed_at, !j->r.mixed++, from, at, lid);
+}
+
+/* Change i as the switch that comes down, or used to. */
+static void judge_below(const struct trial *c, struct judge *j, uint32_t i)
+{
+	const struct ftr_check_delta *d = c->d;
+	const struct ftr_change *x = &d->change[i], *y;
+	ftr_sw s;
+	ftr_port q;
+	uint32_t k;
+
+	if (peer_of(c, x->sw, x->before, &s, &q) &&
+	    d->rank[s] < d->rank[x->sw] && (k = j->at[s]) != NONE) {
+		y = &d->change[k];
+		if (goes_up(c, s, y->after) && !goes_up(c, s, y->before) &&
+		    !drained_before(c, i, k))
+			mixed(j, x->sw, s, x->lid);
+	}
+	k = j->ahead[x->sw];
+	j->r.early += d->stage && k != NONE &&
+		d->change[k].after != FTR_PORT_NONE &&
+		d->stage[k] >= d->stage[i];
+	if (!peer_of(c, x->sw, x->after, &s, &q) || (k = j->at[s]) == NONE)
+		return;
+	y = &d->change[k];
+	if (d->rank[s] < d->rank[x->sw] && goes_up(c, s, y->before) &&
+	    !goes_up(c, s, y->after) &&
+	    !(d->stage && d->stage[k] < d->stage[i]))
+		mixed(j, x->sw, s, x->lid);
+}
+
+/* Switches that did not change and lead to one that is a hole now, or has
+ * turned up. */
+static void judge_around(const struct trial *c, struct judge *j, uint32_t i)
+{
+	const struct ftr_check_delta *d = c->d;
+	const struct ftr_change *y = &d->change[i];
+	bool hole = y->after == FTR_PORT_NONE;
+
+	if (!hole && (!goes_up(c, y->sw, y->after) ||
+		      goes_up(c, y->sw, y->before)))
+		return;
+	for (unsigned int p = 1; p <= c->f->sw[y->sw].n_ports; p++) {
+		ftr_sw s;
+		ftr_port q;
+
+		if (!peer_of(c, y->sw, (ftr_port)p, &s, &q) ||
+		    j->at[s] != NONE || entry(c, s, y->lid) != q)
+			continue;
+		if (hole)
+			j->r.stranded++;
+		else if (d->rank[s] > d->rank[y->sw])
+			turn(j, s, y->sw, y->lid);
+	}
+}
+
+static void judge_lid(const struct trial *c, struct judge *j, ftr_lid lid)
+{
+	const uint32_t *list = c->by_lid + c->lid_first[lid];
+	uint32_t n = c->lid_first[lid + 1] - c->lid_first[lid];
+	const struct ftr_change *change = c->d->change;
+
+	j->stamp++;
+	for (uint32_t i = 0; i < n; i++)
+		j->at[change[list[i]].sw] = list[i];
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ftr_change *x = &change[list[i]];
+
+		j->r.missed += entry(c, x->sw, lid) != x->after;
+		walk(c, j, x->sw, lid);
+		judge_below(c, j, list[i]);
+		judge_around(c, j, list[i]);
+	}
+	for (uint32_t i = 0; i < n; i++)
+		j->at[change[list[i]].sw] = NONE;
+}
+
+static void judge_some(void *ctx, unsigned int worker, uint32_t begin,
+		       uint32_t end)
+{
+	const struct trial *c = ctx;
+
+	for (uint32_t i = begin; i < end; i++)
+		judge_lid(c, &c->judge[worker], c->lid[i]);
+}
+
+/* ---- all together ---------------------------------------------------- */
+
+static uint64_t count_named(const struct trial *c, ftr_sw s, ftr_port p)
+{
+	const uint8_t *row = ftr_tables_row(c->t, s);
+	const uint8_t *end = row + c->t->max_lid + 1;
+	uint64_t n = 0;
+
+	for (; (row = memchr(row, p, (size_t)(end - row))); row++)
+		n++;
+	return n;
+}
+
+/* Entries that still name a port of a cable that died. */
+static uint64_t count_missed(const struct trial *c)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < c->d->n_gone; i++) {
+		const struct ftr_cable *x = &c->d->gone[i];
+
+		n += count_named(c, x->sw, x->port);
+		n += count_named(c, x->peer, x->peer_port);
+	}
+	return n;
+}
+
+static enum ftr_status sound(const struct trial *c, struct ftr_err *err)
+{
+	const struct ftr_check_delta *d = c->d;
+	enum ftr_status st = chk_same_size(c->f, c->t, err);
+
+	for (uint32_t i = 0; !st && i < d->n_changes; i++) {
+		const struct ftr_change *x = &d->change[i];
+
+		if (x->sw >= c->f->n_sw || x->lid > c->t->max_lid ||
+		    (i && (x[-1].sw > x->sw ||
+			   (x[-1].sw == x->sw && x[-1].lid >= x->lid))))
+			st = ftr_fail(err, FTR_INVAL, "change %u, of LID %u on switch %u, is out of range or of order",
+				      i, x->lid, x->sw);
+	}
+	for (uint32_t i = 0; !st && i < d->n_gone; i++)
+		if (d->gone[i].sw >= c->f->n_sw ||
+		    d->gone[i].peer >= c->f->n_sw)
+			st = ftr_fail(err, FTR_INVAL, "a cable between switches %u and %u of %u is gone",
+				      d->gone[i].sw, d->gone[i].peer,
+				      c->f->n_sw);
+	return st;
+}
+
+static void sort_by_lid(struct trial *c)
+{
+	uint32_t *first = c->lid_first + 1;	/* becomes the end of each */
+
+	for (uint32_t i = 0; i < c->d->n_changes; i++)
+		first[c->d->change[i].lid]++;
+	for (uint32_t lid = 0, sum = 0; lid <= c->t->max_lid; lid++) {
+		uint32_t k = first[lid];
+
+		if (k)
+			c->lid[c->n_lids++] = (ftr_lid)lid;
+		first[lid] = sum;
+		sum += k;
+	}
+	for (uint32_t i = 0; i < c->d->n_changes; i++)
+		c->by_lid[first[c->d->change[i].lid]++] = i;
+}
+
+static enum ftr_status prepare(struct trial *c, struct ftr_arena *a,
+			       unsigned int workers, struct ftr_err *err)
+{
+	uint32_t n = c->f->n_sw;
+	bool ok;
+
+	c->by_lid = ftr_arena_alloc(a, c->d->n_changes, sizeof(*c->by_lid));
+	c->lid_first = ftr_arena_zalloc(a, c->t->max_lid + 2u,
+					sizeof(*c->lid_first));
+	c->lid = ftr_arena_alloc(a, c->t->max_lid + 1u, sizeof(*c->lid));
+	c->judge = ftr_arena_zalloc(a, workers, sizeof(*c->judge));
+	ok = c->by_lid && c->lid_first && c->lid && c->judge;
+	for (unsigned int i = 0; ok && i < workers; i++) {
+		struct judge *j = &c->judge[i];
+
+		j->at = ftr_arena_alloc(a, n, sizeof(*j->at));
+		j->seen = ftr_arena_zalloc(a, n, sizeof(*j->seen));
+		j->fate = ftr_arena_alloc(a, n, 1);
+		j->turned = ftr_arena_zalloc(a, n, 1);
+		j->ahead = ftr_arena_alloc(a, n, sizeof(*j->ahead));
+		j->hops = ftr_arena_alloc(a, n, sizeof(*j->hops));
+		j->stack = ftr_arena_alloc(a, n, sizeof(*j->stack));
+		ok = j->at && j->seen && j->fate && j->turned && j->ahead &&
+			j->hops && j->stack;
+		if (ok)
+			memset(j->at, 0xff, n * sizeof(*j->at));
+	}
+	return ok ? FTR_OK : ftr_fail(err, FTR_NOMEM, "out of memory for judging %u changes",
+				      c->d->n_changes);
+}
+
+static void add(struct ftr_delta_report *sum, const struct ftr_delta_report *r)
+{
+	for (int k = 0; k < FTR_N_FINDINGS; k++) {
+		if (r->found[k])
+			note(&sum->sample[k], !sum->found[k],
+			     r->sample[k].from, r->sample[k].at,
+			     r->sample[k].lid);
+		sum->found[k] += r->found[k];
+	}
+	if (r->mixed)
+		note(&sum->mixed_at, !sum->mixed, r->mixed_at.from,
+		     r->mixed_at.at, r->mixed_at.lid);
+	sum->mixed += r->mixed;
+	sum->harmful += r->harmful;
+	sum->missed += r->missed;
+	sum->stranded += r->stranded;
+	sum->early += r->early;
+	sum->max_hops = FTR_MAX(sum->max_hops, r->max_hops);
+}
+
+enum ftr_status ftr_check_changes(const struct ftr_fabric *f,
+				  const struct ftr_tables *t,
+				  const struct ftr_check_delta *delta,
+				  struct ftr_team *team,
+				  struct ftr_delta_report *out,
+				  struct ftr_err *err)
+{
+	struct ftr_arena *a = ftr_arena_new();
+	struct trial c = { .f = f, .t = t, .d = delta };
+	struct ftr_delta_report sum = { .proved = true };
+	enum ftr_status st;
+
+	if (!a)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for judging %u changes",
+				delta->n_changes);
+	st = sound(&c, err);
+	if (!st)
+		st = prepare(&c, a, ftr_team_size(team), err);
+	if (!st) {
+		sort_by_lid(&c);
+		ftr_team_run(delta->n_changes < 1024 ? NULL : team, c.n_lids,
+			     FTR_MAX(c.n_lids / 64, 1u), judge_some, &c);
+		for (unsigned int i = 0; i < ftr_team_size(team); i++) {
+			add(&sum, &c.judge[i].r);
+			sum.proved &= !c.judge[i].sideways;
+		}
+		sum.missed += count_missed(&c);
+		sum.proved &= !sum.mixed && !sum.found[FTR_FIND_TURN];
+		*out = sum;
+	}
+	ftr_arena_free(a);
+	return st;
+}
