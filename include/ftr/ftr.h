@@ -14,6 +14,7 @@
 #include <ftr/fabric.h>
 #include <ftr/gen.h>
 #include <ftr/io.h>
+#include <ftr/live.h>
 #include <ftr/load.h>
 #include <ftr/nominal.h>
 #include <ftr/shape.h>

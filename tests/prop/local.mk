@@ -24,4 +24,21 @@ check_PROGRAMS += tests/prop/test_place
 tests_prop_test_place_SOURCES = tests/prop/test_place.c
 tests_prop_test_place_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_prop_test_place_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+
+libftrtest_la_SOURCES += tests/lib/world.c tests/lib/world.h
+
+check_PROGRAMS += tests/prop/test_live
+tests_prop_test_live_SOURCES = tests/prop/test_live.c
+tests_prop_test_live_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_live_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+
+check_PROGRAMS += tests/prop/test_stages
+tests_prop_test_stages_SOURCES = tests/prop/test_stages.c
+tests_prop_test_stages_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_stages_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+
+check_PROGRAMS += tests/prop/test_changes
+tests_prop_test_changes_SOURCES = tests/prop/test_changes.c
+tests_prop_test_changes_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_changes_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 endif

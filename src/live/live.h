@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What the parts of the live routing share.
+ *
+ *	live.c		made, freed; an apply from end to end; undo
+ *	view.c		cables, and the groups that are left of them
+ *	cost.c		what of costs and down-costs follows
+ *	entry.c		what of the tables follows
+ *	stage.c		in which order it may be written
+ *
+ * The view is a struct ftr_shape whose groups, costs and down-costs are ours
+ * and change; all else is that of the shape it came from.  Whoever can route
+ * over a shape can route over the view.  Each switch keeps room for all of its
+ * nominal groups, and those with a live cable are packed to the front of it, in
+ * nominal order:
+ *
+ *	group_first[s]  |above|above|below|below|  .  |  .  | group_first[s+1]
+ *	                 <- n_up -> <- n_down ->
+ *
+ * An apply is a transaction.  Costs are changed in place and logged; new
+ * entries are collected beside the tables.  When nothing can fail any more the
+ * entries go into the tables; before that, and on undo, the logs are run
+ * backwards.
+ */
+#ifndef FTR_LIVE_LIVE_H
+#define FTR_LIVE_LIVE_H
+
+#include "engine/engine.h"
+#include <ftr/live.h>
+
+#define NONE UINT32_MAX
+
+/* The nominal cables between a switch and one neighbour. */
+struct live_group {
+	struct ftr_group g;	/* first, n: into live.port */
+	bool up;
+};
+
+/* A cost before it was changed. */
+struct live_cost {
+	ftr_sw sw;
+	uint32_t col;
+	uint8_t before;
+	bool is_down;		/* the down-cost */
+};
+
+/* Pairs (switch, column) that wait: a bit each, and the switches that have
+ * any as a list for each rank. */
+struct live_work {
+	uint64_t *bit;		/* n_sw rows of live.words */
+	uint8_t *listed;	/* [n_sw] */
+	uint8_t *whole;		/* [n_sw] all columns of it, bits or not */
+	uint32_t *next, *head;	/* [n_sw], [n_ranks] */
+};
+
+enum live_job { JOB_DOWN, JOB_COST, JOB_ENTRY, N_JOBS };
+
+struct ftr_live {
+	const struct ftr_shape *base;
+	struct ftr_shape view;
+	struct ftr_route_opts opts;
+	struct ftr_arena *arena;	/* all that lives as long as this */
+	struct ftr_tables *t;
+
+	/* cables, nominal */
+	struct live_group *group;
+	uint32_t *first;	/* [n_sw + 1] of a switch, into group[] */
+	uint32_t n_ends;	/* ends of cables */
+	ftr_port *port;		/* by end */
+	uint8_t *place;		/* in its group, by end */
+	uint32_t *cable_at;	/* [n_ports] an end, NONE: no cable */
+	uint32_t *group_of;	/* by end: place in group[] */
+	uint32_t *far;		/* by end: the other end */
+	uint8_t *alive, *want;	/* by end; want by the lower one only */
+	uint32_t *absent;	/* cables that the fabric of the shape lacks */
+	uint32_t n_absent;
+	uint64_t *dead;		/* [n_ports] bits, for ftr_live_dead */
+	/* the view's own arrays, to be written */
+	struct ftr_group *view_group;
+	ftr_port *view_port;
+	uint8_t *view_place;
+	uint32_t *n_up, *n_down;
+	uint8_t *cost, *down;
+	uint8_t *keep;		/* n_sw rows of words: pairs that are not come
+				 * down to; NULL: none.  See cost.c */
+
+	/* work */
+	uint32_t words;		/* of a row of bits */
+	struct live_work work[N_JOBS];
+	uint8_t *row[3];	/* [cost_stride] */
+	uint32_t *at;		/* [n_sw] scratch of stage.c, NONE at rest */
+
+	/* this apply, or the last one */
+	uint32_t *toggled;	/* cables (one end) that changed state */
+	uint32_t n_toggled, cap_toggled;
+	uint8_t *had;		/* [n_toggled] there was a cable between them */
+	struct live_cost *log;
+	uint32_t n_log, cap_log;
+	struct ftr_change *change;
+	uint32_t cap_change;
+	struct ftr_arena *last;		/* stages, writes, cables */
+	struct ftr_cable *extra;	/* alive, but not in the fabric */
+	uint32_t n_extra;
+	struct ftr_live_result result;
+	bool can_undo;
+	uint64_t bad_pairs, bad_before;
+};
+
+static inline uint8_t *live_cost(const struct ftr_live *lv, ftr_sw s)
+{
+	return lv->cost + (size_t)s * lv->view.cost_stride;
+}
+
+static inline uint8_t *live_down(const struct ftr_live *lv, ftr_sw s)
+{
+	return lv->down + (size_t)s * lv->view.cost_stride;
+}
+
+/* Switch at the far end of a cable, nominal. */
+static inline ftr_sw live_remote(const struct ftr_live *lv, uint32_t cable)
+{
+	return lv->group[lv->group_of[cable]].g.remote;
+}
+
+/* The cable of s that an entry names, NONE: none to a switch. */
+static inline uint32_t live_cable(const struct ftr_live *lv, ftr_sw s,
+				  ftr_port p)
+{
+	const struct ftr_switch *sw = &lv->view.f->sw[s];
+
+	return p <= sw->n_ports ? lv->cable_at[sw->first_port + p] : NONE;
+}
+
+/* view.c */
+enum ftr_status live_cables(struct ftr_live *lv,
+			    const struct ftr_shape *nominal,
+			    struct ftr_err *err);
+void live_pack(struct ftr_live *lv, ftr_sw s);
+void live_toggle(struct ftr_live *lv, uint32_t cable);
+
+/* Work lists, cost.c. */
+enum ftr_status live_work_new(struct ftr_live *lv, struct ftr_err *err);
+void live_touch(struct ftr_live *lv, enum live_job job, ftr_sw s, uint32_t l);
+void live_touch_row(struct ftr_live *lv, enum live_job job, ftr_sw s,
+		    const uint8_t *flag);
+void live_touch_whole(struct ftr_live *lv, enum live_job job, ftr_sw s);
+void live_work_clear(struct ftr_live *lv);
+/* Follow all that is on the lists of costs; changes are logged. */
+enum ftr_status live_costs(struct ftr_live *lv, struct ftr_err *err);
+void live_costs_back(struct ftr_live *lv);
+/* Verify the costs of the view and find lv->keep. */
+enum ftr_status live_costs_check(struct ftr_live *lv, struct ftr_err *err);
+
+/* entry.c: fill lv->change from the list of entries; tables are not changed. */
+enum ftr_status live_entries(struct ftr_live *lv, struct ftr_team *team,
+			     struct ftr_err *err);
+
+/* stage.c: fill the rest of lv->result. */
+enum ftr_status live_stages(struct ftr_live *lv, struct ftr_err *err);
+
+enum ftr_status live_nomem(const struct ftr_live *lv, struct ftr_err *err);
+
+#endif

@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The slow way of world.h, twice: groups without the dead cables, costs rank by
+ * rank for every pair, all tables routed anew; and, where ranks are followed,
+ * the full shape over the nominal one of a fabric that lost its dead cables.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/engine.h"
+#include "lib/trees.h"
+#include "lib/world.h"
+#include "live/live.h"
+
+static struct ftr_err err;
+
+/* ---- the slow way ---------------------------------------------------- */
+
+/* The shape that tells all cables. */
+static const struct ftr_shape *told(const struct world *w)
+{
+	return w->order ? w->order : w->whole;
+}
+
+/* The shape without the dead cables, kept pairs as they were. */
+struct slow {
+	struct ftr_shape sh;
+	struct ftr_tables *t;
+};
+
+static void slow_groups(const struct world *w, struct slow *o)
+{
+	const struct ftr_shape *sh = told(w);
+	uint32_t n = w->f->n_sw, all = sh->group_first[n];
+	struct ftr_group *groups = calloc(all + 1, sizeof(*groups));
+	ftr_port *ports = calloc(w->f->n_ports, 1);
+	uint8_t *place = calloc(w->f->n_ports, 1);
+	uint32_t *n_up = calloc(n, sizeof(*n_up));
+	uint32_t *n_down = calloc(n, sizeof(*n_down));
+
+	for (ftr_sw s = 0; s < n; s++) {
+		uint32_t first = sh->group_first[s], at = first;
+
+		for (uint32_t k = 0; k < sh->n_up[s] + sh->n_down[s]; k++) {
+			struct ftr_group g = sh->groups[first + k];
+			uint32_t alive = 0;
+
+			for (uint32_t i = 0; i < g.n; i++) {
+				ftr_port p = sh->group_ports[g.first + i];
+
+				if (w->dead[w->f->sw[s].first_port + p])
+					continue;
+				place[g.first + alive] =
+					sh->group_place[g.first + i];
+				ports[g.first + alive++] = p;
+			}
+			g.n = alive;
+			if (!alive)
+				continue;
+			groups[at++] = g;
+			if (k < sh->n_up[s])
+				n_up[s]++;
+			else
+				n_down[s]++;
+		}
+	}
+	o->sh.groups = groups;
+	o->sh.group_ports = ports;
+	o->sh.group_place = place;
+	o->sh.n_up = n_up;
+	o->sh.n_down = n_down;
+}
+
+#define FAR 9999u
+
+static unsigned int number(uint8_t c)
+{
+	return c == FTR_COST_INF ? FAR : c;
+}
+
+/* Was s not to be come down to on the way to l, though a way leads there? */
+static bool kept_off(const struct ftr_shape *sh, ftr_sw s, uint32_t l)
+{
+	const struct ftr_group *g = &sh->groups[sh->group_first[s] +
+						sh->n_up[s]];
+
+	if (ftr_shape_down(sh, s)[l] != FTR_COST_INF)
+		return false;
+	for (uint32_t k = 0; k < sh->n_down[s]; k++)
+		if (ftr_shape_down(sh, g[k].remote)[l] < FTR_COST_INF - 1)
+			return true;
+	return false;
+}
+
+static unsigned int slow_down(const struct world *w, const struct slow *o,
+			      const unsigned int *down, ftr_sw s, uint32_t l)
+{
+	const struct ftr_group *g = &o->sh.groups[o->sh.group_first[s] +
+						  o->sh.n_up[s]];
+	unsigned int least = o->sh.col[s] == l ? 0 : FAR;
+
+	if (kept_off(told(w), s, l))
+		return FAR;
+	for (uint32_t k = 0; k < o->sh.n_down[s]; k++) {
+		unsigned int d = down[g[k].remote * w->f->n_sw + l];
+
+		least = d + 1 < least ? d + 1 : least;
+	}
+	return least;
+}
+
+static unsigned int slow_cost(const struct world *w, const struct slow *o,
+			      const unsigned int *down,
+			      const unsigned int *cost, ftr_sw s, uint32_t l)
+{
+	const struct ftr_group *g = &o->sh.groups[o->sh.group_first[s]];
+	unsigned int mine = down[s * w->f->n_sw + l], least = mine;
+
+	for (uint32_t k = 0; k < o->sh.n_up[s]; k++) {
+		unsigned int c = cost[g[k].remote * w->f->n_sw + l];
+
+		if (mine < c)
+			return mine;
+		least = c + 1 < least ? c + 1 : least;
+	}
+	return least;
+}
+
+/* Until nothing changes: as many rounds as there are ranks do. */
+static void slow_costs(const struct world *w, struct slow *o)
+{
+	uint32_t n = w->f->n_sw;
+	unsigned int *cost = malloc(n * n * sizeof(*cost));
+	unsigned int *down = malloc(n * n * sizeof(*down));
+	uint8_t *c = aligned_alloc(64, (size_t)n * o->sh.cost_stride);
+	uint8_t *d = aligned_alloc(64, (size_t)n * o->sh.cost_stride);
+
+	for (uint32_t i = 0; i < n * n; i++)
+		cost[i] = down[i] = FAR;
+	for (uint32_t r = 0; r < o->sh.n_ranks; r++)
+		for (ftr_sw s = 0; s < n; s++)
+			for (uint32_t l = 0; o->sh.rank[s] == r && l < n; l++)
+				down[s * n + l] = slow_down(w, o, down, s, l);
+	for (uint32_t r = o->sh.n_ranks; r-- > 0;)
+		for (ftr_sw s = 0; s < n; s++)
+			for (uint32_t l = 0; o->sh.rank[s] == r && l < n; l++)
+				cost[s * n + l] = slow_cost(w, o, down, cost,
+							    s, l);
+	memset(c, FTR_COST_INF, (size_t)n * o->sh.cost_stride);
+	memset(d, FTR_COST_INF, (size_t)n * o->sh.cost_stride);
+	for (ftr_sw s = 0; s < n; s++)
+		for (uint32_t l = 0; l < n; l++) {
+			size_t at = (size_t)s * o->sh.cost_stride + l;
+
+			c[at] = (uint8_t)FTR_MIN(cost[s * n + l], 255u);
+			d[at] = (uint8_t)FTR_MIN(down[s * n + l], 255u);
+		}
+	free(cost);
+	free(down);
+	o->sh.cost = c;
+	o->sh.down = d;
+}
+
+static void slow_route(const struct world *w, struct slow *o)
+{
+	uint64_t no_path;
+
+	o->sh = *told(w);
+	slow_groups(w, o);
+	slow_costs(w, o);
+	ck_assert(!ftr_tables_new(w->f, false, &o->t, &err));
+	ck_assert(!dmodc_tables(&o->sh, w->opts.placement, NULL, o->t,
+				&no_path, &err));
+}
+
+static void slow_free(struct slow *o)
+{
+	free((void *)(uintptr_t)o->sh.groups);
+	free((void *)(uintptr_t)o->sh.group_ports);
+	free((void *)(uintptr_t)o->sh.group_place);
+	free((void *)(uintptr_t)o->sh.n_up);
+	free((void *)(uintptr_t)o->sh.n_down);
+	free((void *)(uintptr_t)o->sh.cost);
+	free((void *)(uintptr_t)o->sh.down);
+	ftr_tables_free(o->t);
+}
+
+static void same_tables(const struct world *w, const struct ftr_tables *want)
+{
+	const struct ftr_tables *t = ftr_live_tables(w->lv);
+
+	for (ftr_sw s = 0; s < w->f->n_sw; s++)
+		for (uint32_t i = 0; i < t->stride; i++)
+			must(ftr_tables_row(t, s)[i] ==
+			     ftr_tables_row(want, s)[i], "seed %" PRIu64
+			     ": switch %u LID %u: port %u, should be %u",
+			     w->seed, s, i, ftr_tables_row(t, s)[i],
+			     ftr_tables_row(want, s)[i]);
+}
+
+static void same_costs(const struct world *w, const struct ftr_shape *want)
+{
+	for (ftr_sw s = 0; s < w->f->n_sw; s++)
+		for (uint32_t l = 0; l < w->f->n_sw; l++) {
+			unsigned int c = number(live_cost(w->lv, s)[l]);
+			unsigned int d = number(live_down(w->lv, s)[l]);
+			unsigned int wc = number(ftr_shape_cost(want, s)[l]);
+			unsigned int wd = number(ftr_shape_down(want, s)[l]);
+
+			must(c == wc && d == wd, "seed %" PRIu64
+			     ": cost of %u to column %u is %u/%u, should be %u/%u",
+			     w->seed, s, l, c, d, wc, wd);
+		}
+}
+
+static void same_as_slow(const struct world *w)
+{
+	struct ftr_validity v;
+	struct slow o;
+
+	slow_route(w, &o);
+	same_costs(w, &o.sh);
+	same_tables(w, o.t);
+	ftr_shape_validity(&o.sh, &v);
+	ck_assert_uint_eq(v.bad_pairs, ftr_live_bad_pairs(w->lv));
+	slow_free(&o);
+}
+
+/* ---- the full way ---------------------------------------------------- */
+
+static bool is_alive(void *ctx, const struct ftr_fabric *f, ftr_sw s,
+		     ftr_port p)
+{
+	const struct world *w = ctx;
+
+	return !w->dead[f->sw[s].first_port + p];
+}
+
+static void same_as_full(const struct world *w)
+{
+	struct ftr_filter filter = {
+		.keep_link = is_alive, .ctx = (void *)(uintptr_t)w,
+	};
+	struct ftr_shape_opts opts = { .nominal = w->whole };
+	struct ftr_fabric *f;
+	struct ftr_shape *sh;
+	struct ftr_tables *t;
+
+	ck_assert(!ftr_fabric_copy_if(w->f, &filter, &f, &err));
+	ck_assert_msg(!ftr_shape_new(f, &opts, NULL, &sh, &err), "%s",
+		      err.msg);
+	ck_assert(!ftr_tables_new(f, false, &t, &err));
+	ck_assert(!ftr_engine_find("dmodc")->route(sh, &w->opts, NULL, t, NULL,
+						   &err));
+	same_costs(w, sh);
+	same_tables(w, t);
+	ftr_tables_free(t);
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+
+void world_check(const struct world *w)
+{
+	for (uint32_t i = 0; i < w->f->n_ports; i++)
+		must(w->dead[i] == (ftr_live_dead(w->lv)[i / 64] >> i % 64 & 1),
+		     "seed %" PRIu64 ": port %u", w->seed, i);
+	same_as_slow(w);
+	if (!w->order)
+		same_as_full(w);
+}
+
+/* ---- events ---------------------------------------------------------- */
+
+/* The other end of a cable between switches. */
+static uint32_t far_end(const struct world *w, ftr_sw s, ftr_port p)
+{
+	const struct ftr_swport *port = ftr_fabric_port(w->f, s, p);
+
+	return w->f->sw[port->peer].first_port + port->peer_port;
+}
+
+static void note(struct world *w, const struct ftr_live_event *e)
+{
+	/* hosts, and cables inside one rank: nobody routes over them */
+	if (live_cable(w->lv, e->sw, e->port) == NONE)
+		return;
+	w->dead[w->f->sw[e->sw].first_port + e->port] = !e->up;
+	w->dead[far_end(w, e->sw, e->port)] = !e->up;
+}
+
+/* Any port with something in it; up more often as more is dead. */
+static uint32_t draw_cable(struct world *w, struct ftr_live_event *e)
+{
+	for (;;) {
+		ftr_sw s = ftr_rng_below(&w->rng, w->f->n_sw);
+		ftr_port p = (ftr_port)(1 + ftr_rng_below(&w->rng,
+						w->f->sw[s].n_ports));
+		const struct ftr_swport *port = ftr_fabric_port(w->f, s, p);
+
+		if (port->peer_kind == FTR_PEER_NONE)
+			continue;
+		if (port->peer_kind == FTR_PEER_EP &&
+		    ftr_rng_below(&w->rng, 4))
+			continue;
+		e[0] = (struct ftr_live_event){
+			s, p, ftr_rng_below(&w->rng, 5) < 2
+		};
+		if (port->peer_kind != FTR_PEER_SW ||
+		    ftr_rng_below(&w->rng, 3))
+			return 1;
+		/* told from the other end, too, or of another mind */
+		e[1] = (struct ftr_live_event){
+			port->peer, port->peer_port,
+			ftr_rng_below(&w->rng, 8) ? e[0].up : !e[0].up
+		};
+		return 2;
+	}
+}
+
+uint32_t world_events(struct world *w, struct ftr_live_event *e)
+{
+	uint32_t n = 0, k = ftr_rng_below(&w->rng, 10);
+
+	if (k == 0)
+		return ftr_live_switch(w->lv, ftr_rng_below(&w->rng,
+							    w->f->n_sw),
+				       ftr_rng_below(&w->rng, 2), e);
+	if (k == 1)	/* all that is dead comes back */
+		for (ftr_sw s = 0; s < w->f->n_sw; s++)
+			for (unsigned int p = 1; p <= w->f->sw[s].n_ports;
+			     p++)
+				if (w->dead[w->f->sw[s].first_port + p])
+					e[n++] = (struct ftr_live_event){
+						s, (ftr_port)p, true
+					};
+	for (k = k < 6 ? 1 : 1 + ftr_rng_below(&w->rng, 5); k > 0; k--)
+		n += draw_cable(w, e + n);
+	return n;
+}
+
+void world_note(struct world *w, const struct ftr_live_event *e, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		note(w, &e[i]);
+}
+
+size_t world_room(const struct world *w)
+{
+	return 2 * w->f->n_ports + 600;
+}
+
+/* ---- made and unmade ------------------------------------------------- */
+
+void world_copy_tables(struct ftr_tables *to, const struct ftr_tables *from)
+{
+	memcpy(to->lft, from->lft, (size_t)from->n_sw * from->stride);
+}
+
+void world_tree(struct world *w, uint32_t max_sw, bool hurt)
+{
+	struct ftr_pgft g;
+
+	trees_random_pgft(&w->rng, &g, false, max_sw);
+	w->f = trees_grow(&g, w->seed, ftr_rng_below(&w->rng, 5) == 0);
+	if (hurt)
+		w->f = trees_hurt(w->f, &w->rng, 20);
+}
+
+void world_graph(struct world *w, uint32_t max_sw)
+{
+	uint32_t n = 2 + ftr_rng_below(&w->rng, max_sw - 1);
+
+	ck_assert(!ftr_gen_random(w->seed, n,
+				  1 + ftr_rng_below(&w->rng, 30),
+				  ftr_rng_below(&w->rng, 2 * n), &w->f, &err));
+}
+
+/* Other levels than the ranks; w->sh: over them. */
+static void invert(struct world *w)
+{
+	struct ftr_arena *a = ftr_arena_new();
+	uint16_t *level;
+	ftr_sw root = 0;
+
+	ck_assert(!inverted_order(w->whole, FTR_SW_NONE, a, &level, &root,
+				  &err));
+	ck_assert(!ftr_shape_reorder(w->whole, level,
+				     ftr_rng_below(&w->rng, 2) ?
+				     FTR_REORDER_KEEP : FTR_REORDER_ALL, NULL,
+				     &w->order, &err));
+	ftr_arena_free(a);
+	w->sh = w->order;
+}
+
+/* Cables between ranks are absent; w->sh: over the whole shape without them. */
+static void hurt(struct world *w)
+{
+	struct ftr_filter filter = { .keep_link = is_alive, .ctx = w };
+	struct ftr_shape_opts opts = { .nominal = w->whole };
+	const struct ftr_shape *sh = w->whole;
+	uint32_t share = 1 + ftr_rng_below(&w->rng, 6);
+
+	for (ftr_sw s = 0; s < w->f->n_sw; s++)
+		for (unsigned int p = 1; p <= w->f->sw[s].n_ports; p++) {
+			const struct ftr_swport *port =
+				ftr_fabric_port(w->f, s, (ftr_port)p);
+
+			if (port->peer_kind != FTR_PEER_SW || port->peer < s ||
+			    sh->rank[s] == sh->rank[port->peer] ||
+			    ftr_rng_below(&w->rng, 8) >= share)
+				continue;
+			w->dead[w->f->sw[s].first_port + p] = 1;
+			w->dead[far_end(w, s, (ftr_port)p)] = 1;
+		}
+	ck_assert(!ftr_fabric_copy_if(w->f, &filter, &w->hurt, &err));
+	ck_assert_msg(!ftr_shape_new(w->hurt, &opts, NULL, &w->over, &err),
+		      "%s", err.msg);
+	w->sh = w->over;
+}
+
+void world_start(struct world *w, enum world_kind kind)
+{
+	uint64_t no_path;
+
+	w->opts = (struct ftr_route_opts)FTR_ROUTE_OPTS_INIT;
+	w->opts.placement = (enum ftr_placement)ftr_rng_below(&w->rng, 3);
+	w->hurt = NULL;
+	w->over = w->order = NULL;
+	w->dead = calloc(w->f->n_ports, 1);
+	ck_assert(!ftr_shape_new(w->f, NULL, NULL, &w->whole, &err));
+	w->sh = w->whole;
+	if (kind == WORLD_INVERTED)
+		invert(w);
+	if (kind == WORLD_LATE)
+		hurt(w);
+	ck_assert(!ftr_tables_new(w->f, false, &w->t, &err));
+	ck_assert(!dmodc_tables(w->sh, w->opts.placement, NULL, w->t, &no_path,
+				&err));
+	ck_assert_msg(!ftr_live_new(w->sh, kind == WORLD_LATE ? w->whole :
+				    NULL, w->t, &w->opts, &w->lv, &err), "%s",
+		      err.msg);
+}
+
+void world_stop(struct world *w)
+{
+	ftr_live_free(w->lv);
+	ftr_tables_free(w->t);
+	ftr_shape_free(w->order);
+	ftr_shape_free(w->over);
+	ftr_fabric_free(w->hurt);
+	ftr_shape_free(w->whole);
+	ftr_fabric_free(w->f);
+	free(w->dead);
+}

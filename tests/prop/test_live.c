@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The live routing over random fabrics and random sequences of events: after
+ * every apply it must be what the slow ways of lib/world.h make of it.
+ *
+ * Every loop prints its seed when it fails; FTR_SEED=N starts there, FTR_RUNS
+ * multiplies the number of fabrics.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/draw.h"
+#include "lib/trees.h"
+#include "lib/world.h"
+
+static struct ftr_err err;
+
+/* The checker finds nothing, and the same whether a cable that came to life is
+ * one of the fabric or one that it is told of. */
+static void changes_stand(const struct world *w)
+{
+	struct ftr_check_delta d;
+	struct ftr_delta_report rep, whole;
+
+	ftr_live_delta(w->lv, &d);
+	ck_assert_msg(!ftr_check_changes(w->hurt ? w->hurt : w->f,
+					 ftr_live_tables(w->lv), &d, NULL,
+					 &rep, &err), "%s", err.msg);
+	must(!rep.harmful && !rep.missed && !rep.stranded && !rep.early &&
+	     rep.proved, "seed %" PRIu64 ": harmful %" PRIu64 ", missed %"
+	     PRIu64 ", stranded %" PRIu64 ", early %" PRIu64 ", proved %d",
+	     w->seed, rep.harmful, rep.missed, rep.stranded, rep.early,
+	     rep.proved);
+	d.extra = NULL;
+	d.n_extra = 0;
+	ck_assert(!ftr_check_changes(w->f, ftr_live_tables(w->lv), &d, NULL,
+				     &whole, &err));
+	must(!memcmp(&rep, &whole, sizeof(rep)), "seed %" PRIu64
+	     ": cables that are told of", w->seed);
+}
+
+static void one_apply(struct world *w)
+{
+	struct ftr_live_event *e = malloc(world_room(w) * sizeof(*e));
+	const struct ftr_live_result *r;
+	uint64_t bad = ftr_live_bad_pairs(w->lv);
+	uint32_t n = world_events(w, e);
+
+	world_note(w, e, n);
+	ck_assert_msg(!ftr_live_apply(w->lv, e, n, NULL, &r, &err), "%s",
+		      err.msg);
+	world_check(w);
+	changes_stand(w);
+	ck_assert_uint_eq(bad + r->lost_pairs - r->regained_pairs,
+			  r->bad_pairs);
+	for (uint32_t i = 0; i < r->n_changes; i++) {
+		const struct ftr_change *c = &r->change[i];
+
+		must(c->before != c->after &&
+		     (i == 0 || c[-1].sw < c->sw ||
+		      (c[-1].sw == c->sw && c[-1].lid < c->lid)),
+		     "seed %" PRIu64 ": change %u", w->seed, i);
+	}
+	free(e);
+}
+
+/* An apply that is taken back leaves nothing behind. */
+static void one_undo(struct world *w)
+{
+	struct ftr_live_event *e = malloc(world_room(w) * sizeof(*e));
+	const struct ftr_live_result *r;
+	uint32_t n = world_events(w, e);
+
+	ck_assert(!ftr_live_apply(w->lv, e, n, NULL, &r, &err));
+	ck_assert(ftr_live_undo(w->lv));
+	ck_assert(!ftr_live_undo(w->lv));
+	world_check(w);
+	free(e);
+}
+
+static void follow(struct world *w, enum world_kind kind)
+{
+	world_start(w, kind);
+	world_check(w);
+	for (int i = 0; i < 12; i++)
+		one_apply(w);
+	one_undo(w);
+	world_stop(w);
+}
+
+START_TEST(trees_follow)
+{
+	for_each_world(w, 600) {
+		world_tree(&w, 40, w.seed % 3);
+		follow(&w, w.seed % 2 ? WORLD_LATE : WORLD_WHOLE);
+	}
+}
+END_TEST
+
+START_TEST(any_graph_follows)
+{
+	for_each_world(w, 1000) {
+		world_graph(&w, 20);
+		follow(&w, w.seed % 2 ? WORLD_LATE : WORLD_WHOLE);
+	}
+}
+END_TEST
+
+START_TEST(other_orders_follow)
+{
+	for_each_world(w, 600) {
+		if (w.seed % 2)
+			world_tree(&w, 30, true);
+		else
+			world_graph(&w, 16);
+		follow(&w, WORLD_INVERTED);
+	}
+}
+END_TEST
+
+/* Leaves of all sizes, hosts on upper switches, racks joined sideways. */
+START_TEST(real_fabrics_follow)
+{
+	for (size_t i = 0; trees_real_files[i]; i++) {
+		struct world w = { .seed = trees_first_seed() };
+
+		w.f = trees_real(trees_real_files[i]);
+		if (!w.f)
+			continue;
+		ftr_rng_seed(&w.rng, w.seed);
+		follow(&w, WORLD_LATE);
+	}
+}
+END_TEST
+
+/* ---- a nominal switch is missing ------------------------------------- */
+
+struct loss {
+	const struct world *w;
+	ftr_sw gone;
+};
+
+static bool has_switch(void *ctx, const struct ftr_fabric *f, ftr_sw s)
+{
+	(void)f;
+	return s != ((struct loss *)ctx)->gone;
+}
+
+static bool has_cable(void *ctx, const struct ftr_fabric *f, ftr_sw s,
+		      ftr_port p)
+{
+	return !((struct loss *)ctx)->w->dead[f->sw[s].first_port + p];
+}
+
+/* The fabric without its last switch and all that is dead. */
+static struct ftr_shape *over_what_is_left(struct world *w,
+					   struct ftr_fabric **f)
+{
+	struct loss z = { w, w->f->n_sw - 1 };
+	struct ftr_filter filter = { has_switch, NULL, has_cable, &z };
+	struct ftr_shape_opts opts = { .nominal = w->whole };
+	struct ftr_shape *sh;
+
+	ck_assert(!ftr_fabric_copy_if(w->f, &filter, f, &err));
+	ck_assert_msg(!ftr_shape_new(*f, &opts, NULL, &sh, &err), "%s",
+		      err.msg);
+	return sh;
+}
+
+static struct ftr_tables *route(const struct world *w,
+				const struct ftr_shape *sh)
+{
+	struct ftr_tables *t;
+
+	ck_assert(!ftr_tables_new(sh->f, false, &t, &err));
+	ck_assert(!ftr_engine_find("dmodc")->route(sh, &w->opts, NULL, t, NULL,
+						   &err));
+	return t;
+}
+
+/* Any cable of a switch that is there, up or down. */
+static void one_event(struct world *w, struct ftr_live *lv)
+{
+	struct ftr_live_event e[FTR_PORT_MAX];
+	const struct ftr_live_result *r;
+	uint32_t n = ftr_live_switch(lv, ftr_rng_below(&w->rng,
+						       w->f->n_sw - 1),
+				     ftr_rng_below(&w->rng, 2), e);
+	uint32_t k = n ? ftr_rng_below(&w->rng, n) : 0;
+
+	if (!n)
+		return;
+	world_note(w, &e[k], 1);
+	ck_assert_msg(!ftr_live_apply(lv, &e[k], 1, NULL, &r, &err), "%s",
+		      err.msg);
+}
+
+START_TEST(a_switch_is_missing)
+{
+	for_each_world(w, 200) {
+		struct ftr_fabric *f, *now;
+		struct ftr_shape *sh, *full;
+		struct ftr_tables *t, *want;
+		struct ftr_live *lv;
+
+		if (w.seed % 2)
+			world_tree(&w, 30, false);
+		else
+			world_graph(&w, 16);
+		world_start(&w, WORLD_LATE);
+		sh = over_what_is_left(&w, &f);
+		t = route(&w, sh);
+		ck_assert_msg(!ftr_live_new(sh, w.whole, t, &w.opts, &lv,
+					    &err), "%s", err.msg);
+		for (int i = 0; i < 10; i++) {
+			one_event(&w, lv);
+			full = over_what_is_left(&w, &now);
+			want = route(&w, full);
+			must(!memcmp(want->lft, ftr_live_tables(lv)->lft,
+				     (size_t)t->n_sw * t->stride),
+			     "seed %" PRIu64 ": other tables", w.seed);
+			ftr_tables_free(want);
+			ftr_shape_free(full);
+			ftr_fabric_free(now);
+		}
+		ftr_live_free(lv);
+		ftr_tables_free(t);
+		ftr_shape_free(sh);
+		ftr_fabric_free(f);
+		world_stop(&w);
+	}
+}
+END_TEST
+
+/* ---- other promises -------------------------------------------------- */
+
+START_TEST(threads_change_nothing)
+{
+	struct ftr_team *team = ftr_team_new(3);
+	uint32_t most = 0;
+
+	for_each_world(w, 12) {
+		struct ftr_live_event e[FTR_PORT_MAX];
+		const struct ftr_live_result *a, *b;
+		struct ftr_check_delta d;
+		struct ftr_delta_report alone, shared;
+		struct ftr_live *other;
+		struct ftr_pgft g;
+
+		ck_assert(!ftr_pgft_parse("3;8,8,8;1,8,8;1,1,1", &g, &err));
+		w.f = trees_grow(&g, w.seed, 0);
+		world_start(&w, WORLD_WHOLE);
+		ck_assert(!ftr_live_new(w.sh, NULL, w.t, &w.opts, &other,
+					&err));
+		for (int i = 0; i < 5; i++) {
+			uint32_t n = ftr_live_switch(w.lv,
+				ftr_rng_below(&w.rng, w.f->n_sw), i == 4, e);
+
+			ck_assert(!ftr_live_apply(w.lv, e, n, NULL, &a, &err));
+			ck_assert(!ftr_live_apply(other, e, n, team, &b,
+						  &err));
+			ck_assert_uint_eq(a->n_changes, b->n_changes);
+			ck_assert_uint_eq(a->n_writes, b->n_writes);
+			ck_assert(!memcmp(a->change, b->change, a->n_changes *
+					  sizeof(*a->change)));
+			ck_assert(!memcmp(a->stage, b->stage, a->n_changes *
+					  sizeof(*a->stage)));
+			ck_assert(!memcmp(a->write, b->write, a->n_writes *
+					  sizeof(*a->write)));
+			ftr_live_delta(w.lv, &d);
+			ck_assert(!ftr_check_changes(w.f,
+				ftr_live_tables(w.lv), &d, NULL, &alone, &err));
+			ck_assert(!ftr_check_changes(w.f,
+				ftr_live_tables(w.lv), &d, team, &shared,
+				&err));
+			ck_assert(!memcmp(&alone, &shared, sizeof(alone)));
+			ck_assert(!alone.harmful && !alone.missed &&
+				  !alone.stranded && !alone.early &&
+				  alone.proved);
+			most = FTR_MAX(most, a->n_changes);
+		}
+		ftr_live_free(other);
+		world_stop(&w);
+	}
+	ck_assert_uint_ge(most, 1024);	/* else the team had nothing to do */
+	ftr_team_free(team);
+}
+END_TEST
+
+/* Without memory, at any place, nothing has changed. */
+START_TEST(no_memory_no_change)
+{
+	for_each_world(w, 12) {
+		struct ftr_live_event e[FTR_PORT_MAX];
+		const struct ftr_live_result *r;
+		enum ftr_status st = FTR_NOMEM;
+		uint32_t n;
+
+		if (w.seed % 2)
+			world_graph(&w, 16);
+		else
+			world_tree(&w, 24, false);
+		world_start(&w, WORLD_WHOLE);
+		ftr_live_free(w.lv);
+		for (unsigned long k = 1; st; k++) {
+			ftr_alloc_fail_at(k);
+			st = ftr_live_new(w.sh, NULL, w.t, &w.opts, &w.lv,
+					  &err);
+			ftr_alloc_fail_at(0);
+			ck_assert(!st || st == FTR_NOMEM);
+		}
+		st = FTR_NOMEM;
+		n = ftr_live_switch(w.lv, ftr_rng_below(&w.rng, w.f->n_sw),
+				    false, e);
+		for (unsigned long k = 1; st; k++) {
+			ftr_alloc_fail_at(k);
+			st = ftr_live_apply(w.lv, e, n, NULL, &r, &err);
+			ftr_alloc_fail_at(0);
+			ck_assert(!st || st == FTR_NOMEM);
+			if (!st)
+				continue;
+			ck_assert(!ftr_live_undo(w.lv));
+			world_check(&w);
+		}
+		world_note(&w, e, n);
+		world_check(&w);
+		world_stop(&w);
+	}
+}
+END_TEST
+
+START_TEST(what_is_refused)
+{
+	struct world w = { .f = draw("a: s t h2\nb: s t h2\ns:\nt:\n") };
+	struct ftr_live_event e = { .sw = 9, .port = 1 };
+	const struct ftr_live_result *r;
+	struct ftr_tables *small;
+	struct ftr_fabric *other = draw("a: s h1\nb: s h1\ns:\n");
+	struct ftr_live *lv;
+
+	ftr_rng_seed(&w.rng, 1);
+	world_start(&w, WORLD_WHOLE);
+	ck_assert_int_eq(ftr_live_apply(w.lv, &e, 1, NULL, &r, &err),
+			 FTR_INVAL);
+	e.sw = 0;
+	e.port = 0;
+	ck_assert_int_eq(ftr_live_apply(w.lv, &e, 1, NULL, &r, &err),
+			 FTR_INVAL);
+	e.port = 200;	/* no cable there */
+	ck_assert_int_eq(ftr_live_apply(w.lv, &e, 1, NULL, &r, &err),
+			 FTR_INVAL);
+	e.port = 3;	/* a host */
+	ck_assert_int_eq(ftr_live_apply(w.lv, &e, 1, NULL, &r, &err), FTR_OK);
+	ck_assert_uint_eq(r->n_changes, 0);
+	ck_assert_uint_eq(r->n_cables, 0);
+	world_check(&w);
+	ck_assert(!ftr_tables_new(other, true, &small, &err));
+	ck_assert_int_eq(ftr_live_new(w.sh, NULL, small, NULL, &lv, &err),
+			 FTR_INVAL);
+	ftr_tables_free(small);
+	ftr_fabric_free(other);
+	world_stop(&w);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("live");
+	TCase *t = tcase_create("live");
+	SRunner *sr;
+	int failed;
+
+	tcase_set_timeout(t, 0);
+	tcase_add_test(t, trees_follow);
+	tcase_add_test(t, any_graph_follows);
+	tcase_add_test(t, other_orders_follow);
+	tcase_add_test(t, real_fabrics_follow);
+	tcase_add_test(t, a_switch_is_missing);
+	tcase_add_test(t, threads_change_nothing);
+	tcase_add_test(t, no_memory_no_change);
+	tcase_add_test(t, what_is_refused);
+	suite_add_tcase(s, t);
+	sr = srunner_create(s);
+	srunner_run_all(sr, CK_ENV);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}
