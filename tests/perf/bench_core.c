@@ -9,6 +9,9 @@
  * + route) / memcpy, where memcpy runs in one thread over tables that were
  * written before, and so do the repeated routes.
  *
+ * A second table tells how long a live routing takes to follow one fault and
+ * the checker to judge what it changed, and to follow its repair.
+ *
  *	bench_core [SHAPE...]		default: 648 3456 11664 27648
  */
 #include <stdio.h>
@@ -141,25 +144,167 @@ static void one_case(const char *name, unsigned int threads)
 	ftr_team_free(team);
 }
 
-int main(int argc, char **argv)
-{
-	static const char *const all[] = { "648", "3456", "11664", "27648" };
-	int n = argc > 1 ? argc - 1 : 4, bad = 0;
+/* ---- one cable dies: the live routing -------------------------------- */
 
-	printf("| shape | hosts | switches | LIDs | threads | tables MB | shape ms | route ms | check ms | memcpy ms | (shape+route)/memcpy | peak extra MB |\n"
-	       "|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+enum fault { LEAF_CABLE, MIDDLE_CABLE, TOP_SWITCH, N_FAULTS };
+
+static const char *const fault_name[] = {
+	"leaf cable", "middle cable", "top switch"
+};
+
+/* The i-th fault of a kind, spread over the fabric; 0: there is none. */
+static uint32_t draw_fault(const struct ftr_shape *sh,
+			   const struct ftr_live *lv, enum fault kind,
+			   uint32_t i, struct ftr_live_event *e)
+{
+	uint32_t n_sw = sh->f->n_sw, from = i * 7919 % n_sw;
+	uint32_t rank = kind == LEAF_CABLE ? 0 : kind == MIDDLE_CABLE ? 1 :
+		sh->n_ranks - 1;
+
+	for (uint32_t k = 0; k < n_sw; k++) {
+		ftr_sw s = (from + k) % n_sw;
+		const struct ftr_group *g = &sh->groups[sh->group_first[s]];
+
+		if (sh->rank[s] != rank)
+			continue;
+		if (kind == TOP_SWITCH)
+			return ftr_live_switch(lv, s, false, e);
+		if (!sh->n_up[s])
+			continue;
+		*e = (struct ftr_live_event){
+			s, sh->group_ports[g[i % sh->n_up[s]].first], false
+		};
+		return 1;
+	}
+	return 0;
+}
+
+static void judge(const struct ftr_fabric *f, const struct ftr_live *lv,
+		  struct ftr_team *team, struct ftr_err *err)
+{
+	struct ftr_check_delta d;
+	struct ftr_delta_report rep;
+
+	ftr_live_delta(lv, &d);
+	must(ftr_check_changes(f, ftr_live_tables(lv), &d, team, &rep, err),
+	     err);
+	if (rep.harmful || rep.missed || rep.stranded || rep.early ||
+	    !rep.proved) {
+		fprintf(stderr, "bench_core: the changes are wrong\n");
+		exit(1);
+	}
+}
+
+struct live_times {
+	double down[REPEATS], check[REPEATS], up[REPEATS];
+};
+
+static void live_row(const char *name, double made, const struct ftr_shape *sh,
+		     struct ftr_live *lv, struct ftr_team *team,
+		     enum fault kind)
+{
+	static struct ftr_live_event e[FTR_PORT_MAX];
+	struct ftr_live_result last = { 0 };
+	struct ftr_err err = { 0 };
+	static struct live_times v;
+
+	for (int i = 0; i < REPEATS; i++) {
+		const struct ftr_live_result *r;
+		uint32_t n = draw_fault(sh, lv, kind, (uint32_t)i, e);
+		double a = now_ms(), b, c;
+
+		if (!n)
+			return;
+		must(ftr_live_apply(lv, e, n, team, &r, &err), &err);
+		b = now_ms();
+		judge(sh->f, lv, team, &err);
+		c = now_ms();
+		last = *r;
+		for (uint32_t k = 0; k < n; k++)
+			e[k].up = true;
+		v.down[i] = b - a;
+		v.check[i] = c - b;
+		c = now_ms();
+		must(ftr_live_apply(lv, e, n, team, &r, &err), &err);
+		v.up[i] = now_ms() - c;
+	}
+	printf("| %s | %s | %u | %u | %u | %u | %u | %.2f | %.2f | %.2f | %.1f | %.0f |\n",
+	       name, fault_name[kind], ftr_team_size(team), last.n_changes,
+	       last.n_switches, last.n_writes, last.n_stages, median(v.down),
+	       median(v.check), median(v.up), made,
+	       (double)ftr_live_bytes(lv) / 1e6);
+	fflush(stdout);
+}
+
+static void live_case(const char *name, unsigned int threads)
+{
+	struct ftr_gen_opts o = {
+		.seed = 1, .random_guids = true, .random_ports = true,
+		.random_lids = true,
+	};
+	struct ftr_team *team = ftr_team_new(threads);
+	struct ftr_err err = { 0 };
+	struct ftr_pgft g;
+	struct ftr_fabric *f;
+	struct ftr_shape *sh;
+	struct ftr_tables *t;
+	struct ftr_live *lv;
+	double made;
+
+	must(ftr_pgft_parse(name, &g, &err), &err);
+	must(ftr_gen_pgft(&g, &o, &f, &err), &err);
+	must(ftr_shape_new(f, NULL, team, &sh, &err), &err);
+	must(ftr_tables_new(f, false, &t, &err), &err);
+	must(ftr_engine_find("dmodc")->route(sh, NULL, team, t, NULL, &err),
+	     &err);
+	made = now_ms();
+	must(ftr_live_new(sh, NULL, t, NULL, &lv, &err), &err);
+	made = now_ms() - made;
+	for (int kind = 0; kind < N_FAULTS; kind++)
+		live_row(name, made, sh, lv, team, (enum fault)kind);
+	ftr_live_free(lv);
+	ftr_tables_free(t);
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+	ftr_team_free(team);
+}
+
+/* ---- tables ---------------------------------------------------------- */
+
+/* Each case in a process of its own; returns whether one failed. */
+static bool in_children(void (*fn)(const char *, unsigned int), int n,
+			const char *const *name)
+{
+	bool bad = false;
+
 	for (int i = 0; i < n; i++)
 		for (unsigned int threads = 1; threads <= 2; threads++) {
 			int status;
 
 			fflush(stdout);
 			if (fork() == 0) {
-				one_case(argc > 1 ? argv[i + 1] : all[i],
-					 threads);
+				fn(name[i], threads);
 				exit(0);
 			}
 			wait(&status);
-			bad |= status;
+			bad |= status != 0;
 		}
-	return bad != 0;
+	return bad;
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const all[] = { "648", "3456", "11664", "27648" };
+	int n = argc > 1 ? argc - 1 : 4;
+	const char *const *name = argc > 1 ? (const char *const *)argv + 1 :
+		all;
+	bool bad;
+
+	printf("| shape | hosts | switches | LIDs | threads | tables MB | shape ms | route ms | check ms | memcpy ms | (shape+route)/memcpy | peak extra MB |\n"
+	       "|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+	bad = in_children(one_case, n, name);
+	printf("\n| shape | dies | threads | entries | switches | writes | stages | apply ms | check ms | back again ms | new ms | memory MB |\n"
+	       "|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+	bad |= in_children(live_case, n, name);
+	return bad;
 }
