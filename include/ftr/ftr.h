@@ -16,6 +16,7 @@
 #include <ftr/io.h>
 #include <ftr/load.h>
 #include <ftr/shape.h>
+#include <ftr/sim.h>
 #include <ftr/status.h>
 #include <ftr/tables.h>
 #include <ftr/team.h>
