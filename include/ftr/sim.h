@@ -257,7 +257,9 @@ struct ftr_sim_class {		/* hosts, or ports 0 of switches */
 	uint32_t sources;	/* that may send */
 	double capacity;	/* bits per second that they could send */
 	/* in the measurement: */
-	uint64_t offered;	/* packets made, whether they got in or not */
+	uint64_t offered;	/* packets made, whether they got in or not;
+				 * always something to send: what the channel
+				 * could carry */
 	uint64_t injected;	/* that entered a channel */
 	uint64_t delivered;
 	uint64_t bytes;		/* delivered */

@@ -246,8 +246,6 @@ void sim_source_sent(struct sim *m, uint32_t st)
 	struct source *x = &m->src[st];
 
 	x->has_head = false;
-	if (x->saturated && m->now >= m->warm)
-		(st < m->f->n_ep ? &m->r->host : &m->r->sw)->offered++;
 }
 
 void sim_sources_end(struct sim *m)
@@ -255,9 +253,14 @@ void sim_sources_end(struct sim *m)
 	for (uint32_t st = 0; st < m->n_st; st++) {
 		struct source *x = &m->src[st];
 
-		if (!x->active || x->saturated)
+		if (!x->active)
 			continue;
-		for (; x->next_make < m->end;
+		if (x->saturated && m->end > m->warm)
+			(st < m->f->n_ep ? &m->r->host : &m->r->sw)->offered +=
+				(m->end - m->warm) /
+				wire_ps(&m->ch[m->n_ports + st],
+					m->conf->bytes);
+		for (; !x->saturated && x->next_make < m->end;
 		     x->next_make += gap(x, m->conf->periodic))
 			if (x->next_make >= m->warm)
 				(st < m->f->n_ep ? &m->r->host :
