@@ -116,7 +116,7 @@ struct ftr_sim_view {		/* what a function may know; const to it */
 	const uint8_t *up;	/* [f->n_ports] 1: a cable that works */
 	unsigned int n_vls;
 	uint64_t now;
-	void *const *arg;	/* conf.arg */
+	const void *const *arg;	/* conf.arg */
 };
 
 struct ftr_sim_function {
@@ -195,7 +195,9 @@ struct ftr_sim_conf {
 	const struct ftr_sl2vl *sl2vl;		/* NULL: VL = SL */
 	const struct ftr_path_sl *path_sl;	/* NULL: SL 0 */
 	const struct ftr_sim_function *function;	/* NULL: lft */
-	void *arg;		/* for the function, which knows what it is */
+	/* for the function: ranks of switches [n_sw], as in ftr_shape, for all
+	 * but lft; NULL: those of the fabric's own shape */
+	const void *arg;
 	/* traffic of end ports; order NULL: all with LID and cable by index */
 	enum ftr_sim_pattern pattern;
 	const ftr_ep *order;	/* FTR_EP_NONE: a gap, sends nothing */

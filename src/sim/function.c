@@ -41,7 +41,10 @@ const struct ftr_sim_function sim_lft = {
 	.route = route_lft,
 };
 
-static const struct ftr_sim_function *const functions[] = { &sim_lft };
+static const struct ftr_sim_function *const functions[] = {
+	&sim_lft, &sim_det_links, &sim_det_switches, &sim_adaptive_links,
+	&sim_adaptive_switches, &sim_misroute,
+};
 
 const struct ftr_sim_function *ftr_sim_function_at(unsigned int i)
 {

@@ -246,6 +246,8 @@ void result_lost(struct sim *m, enum ftr_sim_loss why);
 void result_busy(struct sim *m, struct channel *c, uint64_t ps);
 void result_end(struct sim *m);
 
-extern const struct ftr_sim_function sim_lft;
+extern const struct ftr_sim_function sim_lft, sim_det_links, sim_det_switches;
+extern const struct ftr_sim_function sim_adaptive_links, sim_adaptive_switches;
+extern const struct ftr_sim_function sim_misroute;
 
 #endif
