@@ -366,22 +366,25 @@ static void start(struct sim *m, uint32_t c, unsigned int vl, uint32_t n)
 	sim_send(m, c, p, vl);
 }
 
-/* An output of a switch chooses. */
+/* An output of a switch chooses.  If nothing can go, its turn stays where it
+ * was: how often it looks in vain makes no difference. */
 static void choose(struct sim *m, uint32_t c)
 {
 	struct channel *h = &m->ch[c];
+	unsigned int vl = h->lane;
+	int32_t left = h->left;
 
 	for (unsigned int i = 0; i <= m->n_vls; i++) {
-		unsigned int vl = h->lane;
-		uint32_t n = h->left > 0 ? pick(m, c, vl) : NONE;
+		uint32_t n = left > 0 ? pick(m, c, vl) : NONE;
 
 		if (n != NONE) {
-			h->left -= m->pkt[m->node[n].head].h.bytes;
+			h->lane = (uint8_t)vl;
+			h->left = left - m->pkt[m->node[n].head].h.bytes;
 			start(m, c, vl, n);
 			return;
 		}
-		h->lane = (uint8_t)(vl + 1u < m->n_vls ? vl + 1u : 0);
-		h->left = m->quantum[h->lane];
+		vl = vl + 1u < m->n_vls ? vl + 1u : 0;
+		left = m->quantum[vl];
 	}
 }
 
