@@ -77,7 +77,10 @@ enum ftr_sim_loss {
 	FTR_SIM_LOST_LANE,	/* mapped to VL 15 or to a lane beyond n_vls */
 	FTR_SIM_LOST_LOOP,	/* FTR_SIM_HOPS_MAX channels crossed */
 	FTR_SIM_LOST_GIVEN_UP,	/* the routing function discards it */
-	FTR_SIM_N_LOSSES
+	FTR_SIM_N_LOSSES,
+	/* no loss: route() has no exit yet; the packet stays in its buffer
+	 * until ftr_sim_again() */
+	FTR_SIM_WAIT = FTR_SIM_N_LOSSES
 };
 #define FTR_SIM_HOPS_MAX 250
 
@@ -116,6 +119,9 @@ struct ftr_sim_view {		/* what a function may know; const to it */
 	const uint8_t *up;	/* [f->n_ports] 1: a cable that works */
 	unsigned int n_vls;
 	uint64_t now;
+	uint64_t hop_ps;		/* a signal to the next switch: a cable
+					 * and a switch */
+	struct sim *sim;		/* the run, for the calls below */
 	const void *const *arg;	/* conf.arg */
 };
 
@@ -146,7 +152,16 @@ struct ftr_sim_function {
 	/* port of s went down or came up; may be NULL */
 	void (*link)(void *state, const struct ftr_sim_view *v, ftr_sw s,
 		     ftr_port port, bool up);
+	/* what was asked for by ftr_sim_after(); may be NULL if nothing is */
+	void (*timer)(void *state, const struct ftr_sim_view *v, uint64_t what);
 };
+
+/* For link() and timer(): timer(what) at ps from now, ps > 0. */
+void ftr_sim_after(const struct ftr_sim_view *v, uint64_t ps, uint64_t what);
+/* Route all packets anew that wait in switch s. */
+void ftr_sim_again(const struct ftr_sim_view *v, ftr_sw s);
+/* End ports of s and its port 0 start no more packets, or may again. */
+void ftr_sim_hold(const struct ftr_sim_view *v, ftr_sw s, bool hold);
 
 /* The default is the first, "lft": table and sl2vl.  NULL past the last, or
  * if there is none of that name. */

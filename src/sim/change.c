@@ -62,14 +62,9 @@ static void drop_exit(struct sim *m, uint32_t n, struct orphans *o)
 		orphan(m, o, p);
 }
 
-static void kill_channel(struct sim *m, uint32_t c, struct orphans *o)
+/* All that waits for channel c. */
+static void empty_lists(struct sim *m, uint32_t c, struct orphans *o)
 {
-	struct channel *h = &m->ch[c];
-
-	h->up = false;
-	h->epoch++;
-	if (h->busy && m->pkt[h->packet].id == h->packet_id)
-		m->pkt[h->packet].cut = true;
 	for (unsigned int v = 0; c < m->n_ports && v < m->n_vls; v++) {
 		struct list *l = &m->lane[c * m->n_vls + v];
 
@@ -80,6 +75,76 @@ static void kill_channel(struct sim *m, uint32_t c, struct orphans *o)
 				drop_exit(m, l->first, o);
 		}
 	}
+}
+
+/* All packets of s that had no exit. */
+static void unpark(struct sim *m, ftr_sw s, struct orphans *o)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < m->n_parked; i++) {
+		uint32_t p = m->parked[i];
+
+		if (m->port_sw[m->pkt[p].at] != s) {
+			m->parked[n++] = p;
+			continue;
+		}
+		m->pkt[p].parked = false;
+		orphan(m, o, p);
+	}
+	m->n_parked = n;
+}
+
+void sim_again(struct sim *m, ftr_sw s)
+{
+	uint32_t first = m->f->sw[s].first_port;
+	struct orphans o = { 0 };
+
+	for (unsigned int p = 0; p <= m->f->sw[s].n_ports; p++)
+		empty_lists(m, first + p, &o);
+	unpark(m, s, &o);
+	for (uint32_t i = 0; i < o.n; i++)
+		sim_route(m, o.p[i]);
+	free(o.p);
+}
+
+void ftr_sim_again(const struct ftr_sim_view *v, ftr_sw s)
+{
+	sim_again(v->sim, s);
+}
+
+void ftr_sim_after(const struct ftr_sim_view *v, uint64_t ps, uint64_t what)
+{
+	sim_push(v->sim, v->now + FTR_MAX(ps, 1), EV_TIMER, (uint32_t)what,
+		 (uint32_t)(what >> 32), 0, 0);
+}
+
+void ftr_sim_hold(const struct ftr_sim_view *v, ftr_sw s, bool hold)
+{
+	struct sim *m = v->sim;
+	const struct ftr_fabric *f = m->f;
+
+	m->held[s] = hold;
+	if (hold)
+		return;
+	touch(m, m->n_ports + f->n_ep + s);
+	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+		const struct ftr_swport *q = ftr_fabric_port(f, s, (ftr_port)p);
+
+		if (q->peer_kind == FTR_PEER_EP)
+			touch(m, m->n_ports + q->peer);
+	}
+}
+
+static void kill_channel(struct sim *m, uint32_t c, struct orphans *o)
+{
+	struct channel *h = &m->ch[c];
+
+	h->up = false;
+	h->epoch++;
+	if (h->busy && m->pkt[h->packet].id == h->packet_id)
+		m->pkt[h->packet].cut = true;
+	empty_lists(m, c, o);
 }
 
 static void revive_channel(struct sim *m, uint32_t c)
@@ -187,6 +252,7 @@ static void change_switch(struct sim *m, ftr_sw s, bool down)
 			if (m->ch[first + p].up)
 				kill_channel(m, first + p, &near);
 		kill_channel(m, station, &near);
+		unpark(m, s, &near);
 		settle(m, &near, FTR_SIM_LOST_SWITCH);
 		if (m->conf->queues == FTR_SIM_FIFO)
 			empty_fifos(m, s);

@@ -156,7 +156,8 @@ static enum ftr_status set_up(struct sim *m, struct ftr_err *err)
 		st = sim_changes(m, err);
 	m->view = (struct ftr_sim_view){
 		.f = m->f, .t = m->t, .sl2vl = c->sl2vl, .up = m->up,
-		.n_vls = m->n_vls, .arg = &c->arg,
+		.n_vls = m->n_vls, .arg = &c->arg, .sim = m,
+		.hop_ps = FTR_MAX((uint64_t)c->cable_ps + c->switch_ps, 1),
 	};
 	if (!st && m->fn->start)
 		st = m->fn->start(&m->view, &m->state, err);
@@ -177,6 +178,7 @@ static void tear_down(struct sim *m)
 	free(m->own);
 	free(m->pkt);
 	free(m->fresh);
+	free(m->parked);
 	free(m->batch);
 	ftr_arena_free(m->arena);
 }

@@ -43,7 +43,7 @@ const struct ftr_sim_function sim_lft = {
 
 static const struct ftr_sim_function *const functions[] = {
 	&sim_lft, &sim_det_links, &sim_det_switches, &sim_adaptive_links,
-	&sim_adaptive_switches, &sim_misroute,
+	&sim_adaptive_switches, &sim_misroute, &sim_immunet,
 };
 
 const struct ftr_sim_function *ftr_sim_function_at(unsigned int i)

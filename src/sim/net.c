@@ -109,10 +109,11 @@ static bool set_arrays(struct sim *m)
 	m->up = ftr_arena_zalloc(a, m->n_ports, 1);
 	m->cable_down = ftr_arena_zalloc(a, m->n_ports, 1);
 	m->sw_down = ftr_arena_zalloc(a, m->f->n_sw, 1);
+	m->held = ftr_arena_zalloc(a, m->f->n_sw, 1);
 	m->dirty = ftr_arena_zalloc(a, m->n_ch, sizeof(*m->dirty));
 	if (!m->ch || !m->feeder || !m->port_sw || !m->credit || !m->occ ||
 	    !m->reading || !m->fifo || !m->lane || !m->voq || !m->up ||
-	    !m->cable_down || !m->sw_down || !m->dirty)
+	    !m->cable_down || !m->sw_down || !m->held || !m->dirty)
 		return false;
 	memset(m->feeder, 0xff, m->n_ports * sizeof(*m->feeder));
 	memset(m->lane, 0xff, m->n_ports * v * sizeof(*m->lane));

@@ -220,6 +220,16 @@ static void wait_for_any(struct sim *m, uint32_t p, ftr_sw s,
 		m->fresh[m->n_fresh++] = p;
 }
 
+/* Until ftr_sim_again(). */
+static void park(struct sim *m, uint32_t p)
+{
+	m->pkt[p].parked = true;
+	if (!FTR_GROW(m->parked, m->n_parked, m->cap_parked))
+		m->no_memory = true;
+	else
+		m->parked[m->n_parked++] = p;
+}
+
 /* The earliest start at which no exit runs ahead of the tail. */
 static void set_ready(struct sim *m, struct packet *k, ftr_sw s,
 		      const struct ftr_sim_exit *e, unsigned int n)
@@ -254,6 +264,10 @@ void sim_route(struct sim *m, uint32_t p)
 			e[left++] = e[i];
 		else if (e[i].vl >= m->n_vls)
 			why = FTR_SIM_LOST_LANE;
+	}
+	if (!left && why == FTR_SIM_WAIT) {
+		park(m, p);
+		return;
 	}
 	if (!left) {
 		sim_leave_buffer(m, p);
@@ -388,6 +402,13 @@ static void choose(struct sim *m, uint32_t c)
 	}
 }
 
+static bool held(const struct sim *m, uint32_t st)
+{
+	uint32_t n_ep = m->f->n_ep;
+
+	return m->held[st < n_ep ? m->f->ep[st].sw : st - n_ep];
+}
+
 /* A station sends what is at the head of its queue. */
 static void inject(struct sim *m, uint32_t c)
 {
@@ -395,7 +416,7 @@ static void inject(struct sim *m, uint32_t c)
 	const struct source *x = &m->src[st];
 	struct packet *k;
 
-	if (!sim_source_head(m, st) ||
+	if (!sim_source_head(m, st) || held(m, st) ||
 	    m->credit[c * m->n_vls + x->vl] < (int32_t)m->conf->bytes)
 		return;
 	p = new_packet(m);
@@ -498,6 +519,10 @@ static void handle(struct sim *m, const struct event *e)
 	switch ((enum event_type)e->type) {
 	case EV_CHANGE:
 		sim_change(m, &m->conf->change[e->a]);
+		break;
+	case EV_TIMER:
+		m->fn->timer(m->state, &m->view,
+			     (uint64_t)e->b << 32 | e->a);
 		break;
 	case EV_FREE:
 		on_free(m, e->a);

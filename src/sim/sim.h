@@ -35,6 +35,7 @@
 /* In this order if at the same time. */
 enum event_type {
 	EV_CHANGE,		/* a: index of the change */
+	EV_TIMER,		/* a, b: what, for the function */
 	EV_FREE,		/* a: channel whose packet has left */
 	EV_CREDIT,		/* a: channel, vl, b: bytes, x: epoch */
 	EV_ARRIVE,		/* a: channel, b: packet's head is there */
@@ -92,6 +93,7 @@ struct packet {
 	uint16_t epoch;		/* of the channel it is on */
 	uint8_t vl;
 	bool cut;
+	bool parked;		/* has no exit yet */
 };
 
 struct node {
@@ -165,7 +167,9 @@ struct sim {
 	struct packet *pkt;
 	uint32_t n_pkt, cap_pkt, free_pkt, next_id;
 	uint8_t *up;		/* [n_ports] for view */
-	uint8_t *cable_down, *sw_down;
+	uint8_t *cable_down, *sw_down, *held;
+	uint32_t *parked;	/* packets without an exit yet, or that were */
+	uint32_t n_parked, cap_parked;
 	uint32_t *dirty;
 	uint32_t n_dirty;
 	uint32_t *fresh;	/* packets with several exits, just routed */
@@ -233,6 +237,7 @@ void sim_next_head(struct sim *m, uint32_t port, unsigned int vl);
 /* change.c */
 enum ftr_status sim_changes(struct sim *m, struct ftr_err *err);
 void sim_change(struct sim *m, const struct ftr_sim_change *g);
+void sim_again(struct sim *m, ftr_sw s);
 
 /* stuck.c: false if there is no memory */
 bool sim_check(struct sim *m);
@@ -248,6 +253,6 @@ void result_end(struct sim *m);
 
 extern const struct ftr_sim_function sim_lft, sim_det_links, sim_det_switches;
 extern const struct ftr_sim_function sim_adaptive_links, sim_adaptive_switches;
-extern const struct ftr_sim_function sim_misroute;
+extern const struct ftr_sim_function sim_misroute, sim_immunet;
 
 #endif

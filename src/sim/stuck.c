@@ -87,6 +87,13 @@ static void begin(struct stuck *x)
 		}
 }
 
+/* A packet without an exit waits for its switch, not for room. */
+static void spare_parked(struct stuck *x)
+{
+	for (uint32_t i = 0; i < x->m->n_parked; i++)
+		x->alive[buffer_of(x->m, &x->m->pkt[x->m->parked[i]])] = 1;
+}
+
 static void follow(struct stuck *x, uint32_t b)
 {
 	struct sim *m = x->m;
@@ -143,6 +150,7 @@ bool sim_check(struct sim *m)
 
 	if (ok) {
 		begin(&x);
+		spare_parked(&x);
 		do {
 			x.changed = 0;
 			for (uint32_t c = 0; c < m->n_ports; c++)

@@ -81,5 +81,10 @@ tests_unit_test_sim_functions_SOURCES = tests/unit/test_sim_functions.c \
 tests_unit_test_sim_functions_CFLAGS = $(CHECK_TEST_CFLAGS) \
 	-I$(top_srcdir)/tests
 tests_unit_test_sim_functions_LDADD = $(CHECK_TEST_LDADD)
+
+check_PROGRAMS += tests/unit/test_sim_immunet
+tests_unit_test_sim_immunet_SOURCES = tests/unit/test_sim_immunet.c
+tests_unit_test_sim_immunet_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_sim_immunet_LDADD = $(CHECK_TEST_LDADD)
 endif
 EXTRA_DIST += tests/fuzz
