@@ -24,7 +24,8 @@ struct reader {
 	struct cli_sim_job *j;
 	const char *path;
 	unsigned int line;
-	double first;		/* time of the first event, < 0: none yet */
+	bool started;
+	double first;		/* time of the first event */
 	uint64_t at;		/* of it, in the simulation */
 };
 
@@ -42,6 +43,16 @@ static struct json_object *member(struct json_object *o, const char *key)
 
 	return json_object_is_type(o, json_type_object) &&
 	       json_object_object_get_ex(o, key, &x) ? x : NULL;
+}
+
+/* An array, or NULL: there is none. */
+static enum ftr_status read_list(const struct reader *r, struct json_object *o,
+				 const char *key, struct json_object **list,
+				 struct ftr_err *err)
+{
+	*list = member(o, key);
+	return !*list || json_object_is_type(*list, json_type_array) ? FTR_OK :
+	       wrong(r, "no array", key, err);
 }
 
 /* The switch that key names, or NONE: not a switch of the fabric. */
@@ -164,18 +175,20 @@ static enum ftr_status read_event(struct reader *r, struct json_object *o,
 	if (!time)
 		return FTR_OK;
 	t = json_object_get_double(time);
-	if (r->first < 0)
+	if (!r->started)
 		r->first = t;
+	r->started = true;
 	if (!(t >= r->first && t - r->first < 1e5))
 		return wrong(r, "a time before the first, or a day after it",
 			     json_object_get_string(time), err);
 	at = r->at + (uint64_t)((t - r->first) * 1e12);
-	list = member(o, "cables");
+	st = read_list(r, o, "cables", &list, err);
 	for (size_t i = 0; !st && (down || up) && list &&
 	     i < json_object_array_length(list); i++)
 		st = read_cable(r, json_object_array_get_idx(list, i), at,
 				down, err);
-	list = member(o, "sets");
+	if (!st)
+		st = read_list(r, o, "sets", &list, err);
 	for (size_t i = 0; !st && list && i < json_object_array_length(list);
 	     i++)
 		st = read_set(r, json_object_array_get_idx(list, i), at, err);
@@ -185,7 +198,7 @@ static enum ftr_status read_event(struct reader *r, struct json_object *o,
 enum ftr_status cli_sim_events(struct cli_sim_job *j, const char *path,
 			       uint64_t at, struct ftr_err *err)
 {
-	struct reader r = { .j = j, .path = path, .first = -1, .at = at };
+	struct reader r = { .j = j, .path = path, .at = at };
 	FILE *in = fopen(path, "r");
 	enum ftr_status st = FTR_OK;
 	char *text = NULL;

@@ -25,7 +25,6 @@ struct immunet {
 	uint64_t *ports;	/* [n * n] adaptive ports, by number */
 	struct immunet_signal *signal;
 	uint32_t n_signal, cap_signal, free_signal;
-	bool no_memory;
 };
 
 #endif
