@@ -18,6 +18,7 @@
 #include <ftr/load.h>
 #include <ftr/nominal.h>
 #include <ftr/shape.h>
+#include <ftr/sim.h>
 #include <ftr/status.h>
 #include <ftr/tables.h>
 #include <ftr/team.h>

@@ -41,4 +41,9 @@ check_PROGRAMS += tests/prop/test_changes
 tests_prop_test_changes_SOURCES = tests/prop/test_changes.c
 tests_prop_test_changes_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_prop_test_changes_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+
+check_PROGRAMS += tests/prop/test_sim
+tests_prop_test_sim_SOURCES = tests/prop/test_sim.c
+tests_prop_test_sim_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_sim_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 endif

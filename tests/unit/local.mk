@@ -78,5 +78,22 @@ check_PROGRAMS += tests/unit/test_load
 tests_unit_test_load_SOURCES = tests/unit/test_load.c tests/unit/check_net.h
 tests_unit_test_load_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_load_LDADD = $(CHECK_TEST_LDADD)
+
+check_PROGRAMS += tests/unit/test_sim
+tests_unit_test_sim_SOURCES = tests/unit/test_sim.c tests/unit/check_net.h
+tests_unit_test_sim_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_sim_LDADD = $(CHECK_TEST_LDADD)
+
+check_PROGRAMS += tests/unit/test_sim_functions
+tests_unit_test_sim_functions_SOURCES = tests/unit/test_sim_functions.c \
+	tests/unit/walk.h
+tests_unit_test_sim_functions_CFLAGS = $(CHECK_TEST_CFLAGS) \
+	-I$(top_srcdir)/tests
+tests_unit_test_sim_functions_LDADD = $(CHECK_TEST_LDADD)
+
+check_PROGRAMS += tests/unit/test_sim_immunet
+tests_unit_test_sim_immunet_SOURCES = tests/unit/test_sim_immunet.c
+tests_unit_test_sim_immunet_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_sim_immunet_LDADD = $(CHECK_TEST_LDADD)
 endif
 EXTRA_DIST += tests/fuzz

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * sim: the command's options and input (sim.c, sim_input.c), its schedule
+ * (sim_schedule.c, sim_events.c), and what is shown (sim_show.c, sim_json.c,
+ * sim_svg.c).
+ */
+#ifndef FTR_CLI_SIM_H
+#define FTR_CLI_SIM_H
+
+#include "cli/cli.h"
+#include "cli/whatif.h"
+
+struct cli_sim {
+	struct cli_engine engine;
+	const char *lfts, *sl2vl, *psl;
+	const char *function, *order, *pairs;
+	struct cli_guid_files files;
+	struct cli_list hot, fail, recover, tables, reroute, events;
+	const char *load, *switch_load, *duration, *warmup, *check;
+	const char *cable_delay, *switch_delay, *events_at, *weights, *svg;
+	unsigned int pattern, shift, hot_percent, arrivals, queues, packet;
+	unsigned int buffer, vls, switch_rate, rate, host_sl, switch_sl, runs;
+	unsigned int series, worst, lmc, threads;
+	uint64_t seed;
+	bool stop, json;
+};
+
+/* All that lives through the command. */
+struct cli_sim_job {
+	const struct cli_sim *o;
+	const char *fabric;	/* path of it */
+	const char *source;	/* of the tables, for the reader */
+	struct ftr_team *team;
+	struct ftr_fabric *f;
+	struct ftr_shape *sh;	/* of f, or NULL: it cannot be ranked */
+	struct ftr_shape_opts shape_opts;
+	struct ftr_tables *t;
+	struct ftr_sl2vl *sl2vl;
+	struct ftr_path_sl *psl;
+	ftr_ep *order;
+	uint32_t n_order;
+	struct ftr_load_pair *pair;
+	uint32_t n_pairs;
+	ftr_ep hot[CLI_LIST_MAX];
+	struct ftr_sim_change *change;
+	uint32_t n_changes, cap_changes;
+	uint32_t n_cables_down, n_cables_up;	/* in the schedule */
+	struct ftr_tables *later[2 * CLI_LIST_MAX];
+	unsigned int n_later;
+	struct ftr_sim_conf conf;
+	struct ftr_sim_result *result;	/* [conf.runs] */
+	double seconds;
+};
+
+/* "1.5ms", "20us", "300ns", "10ps": picoseconds.  FTR_INVAL names the option. */
+enum ftr_status cli_sim_time(const char *option, const char *text,
+			     uint64_t *ps, struct ftr_err *err) FTR_MUST_USE;
+/* "93.5": a share, 0.935. */
+enum ftr_status cli_sim_percent(const char *option, const char *text,
+				double *share,
+				struct ftr_err *err) FTR_MUST_USE;
+/* "WHAT@TIME": splits at the last '@'; *what is malloc()ed. */
+enum ftr_status cli_sim_at(const char *option, const char *text, char **what,
+			   uint64_t *ps, struct ftr_err *err) FTR_MUST_USE;
+
+enum ftr_status cli_sim_read(struct cli_sim_job *j,
+			     struct ftr_err *err) FTR_MUST_USE;
+void cli_sim_free(struct cli_sim_job *j);
+
+enum ftr_status cli_sim_route(const struct cli_sim_job *j,
+			      const struct ftr_fabric *f, struct ftr_shape **sh,
+			      struct ftr_tables **t,
+			      struct ftr_err *err) FTR_MUST_USE;
+enum ftr_status cli_sim_schedule(struct cli_sim_job *j,
+				 struct ftr_err *err) FTR_MUST_USE;
+enum ftr_status cli_sim_events(struct cli_sim_job *j, const char *path,
+			       uint64_t at, struct ftr_err *err) FTR_MUST_USE;
+enum ftr_status cli_sim_add(struct cli_sim_job *j,
+			    const struct ftr_sim_change *g,
+			    struct ftr_err *err) FTR_MUST_USE;
+
+/* ---- results ----------------------------------------------------------- */
+
+/* Mean and standard deviation (n - 1) over runs. */
+struct cli_sim_mean {
+	double mean, sd;
+};
+
+struct cli_sim_class_sum {
+	bool any;
+	struct cli_sim_mean accepted;	/* share of capacity */
+	struct cli_sim_mean offered;
+	struct cli_sim_mean mbps;	/* per source */
+	double total_gbps;
+	double latency_ns[5];	/* mean, 50, 95, 99 percent, greatest */
+	double network_ns;	/* mean from the first channel on */
+};
+
+struct cli_sim_sum {
+	struct cli_sim_class_sum host, sw;
+	uint64_t injected, delivered, in_flight, lost[FTR_SIM_N_LOSSES];
+	uint64_t all_lost, hops, events, memory;
+	uint32_t deadlocks, first_deadlock;	/* runs; NONE: UINT32_MAX */
+	uint32_t max_hops;
+	double max_use, mean_use;	/* of cables between switches */
+};
+
+#define CLI_SIM_WORST_MAX 64
+struct cli_sim_use {
+	const struct ftr_sim_channel_use *c;
+	double use;		/* mean over runs */
+};
+
+void cli_sim_sum(const struct cli_sim_job *j, struct cli_sim_sum *out);
+/* The most used channels between switches, n of them at most; how many. */
+uint32_t cli_sim_worst(const struct cli_sim_job *j, uint32_t n,
+		       struct cli_sim_use *out);
+extern const char *const cli_sim_loss_key[FTR_SIM_N_LOSSES];
+extern const char *const cli_sim_loss_text[FTR_SIM_N_LOSSES];
+
+void cli_sim_show(const struct cli_sim_job *j, const struct cli_sim_sum *s);
+int cli_sim_json(const struct cli_sim_job *j, const struct cli_sim_sum *s,
+		 int status);
+/* o.svg names the files: PREFIX-series.svg, PREFIX-latency.svg, PREFIX-links.svg */
+enum ftr_status cli_sim_svg(const struct cli_sim_job *j,
+			    struct ftr_err *err) FTR_MUST_USE;
+
+#endif

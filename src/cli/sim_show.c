@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What ibfattree sim found, summed over runs, for people.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/sim.h"
+
+const char *const cli_sim_loss_key[FTR_SIM_N_LOSSES] = {
+	"hole", "dead_port", "wire", "queue", "dead_switch", "wrong_end",
+	"lane", "loop", "given_up",
+};
+
+const char *const cli_sim_loss_text[FTR_SIM_N_LOSSES] = {
+	"no entry in the table", "entry for a port without a working cable",
+	"on a cable that died", "in the queue for a cable that died",
+	"in a switch that died", "came out at the wrong end",
+	"mapped to a lane that is not there", "went round in a loop",
+	"discarded by the routing function",
+};
+
+/* ---- sums ------------------------------------------------------------------ */
+
+static void mean_of(struct cli_sim_mean *m, const double *x, uint32_t n)
+{
+	double sum = 0, dev = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		sum += x[i];
+	m->mean = sum / n;
+	for (uint32_t i = 0; i < n; i++)
+		dev += (x[i] - m->mean) * (x[i] - m->mean);
+	m->sd = n > 1 ? sqrt(dev / (n - 1)) : 0;
+}
+
+static const struct ftr_sim_class *class_of(const struct ftr_sim_result *r,
+					    bool host)
+{
+	return host ? &r->host : &r->sw;
+}
+
+/* Measured seconds of a run; one that was stopped has fewer. */
+static double seconds_of(const struct cli_sim_job *j,
+			 const struct ftr_sim_result *r)
+{
+	return r->end_ps > j->conf.warm_ps ?
+	       (double)(r->end_ps - j->conf.warm_ps) * 1e-12 : 0;
+}
+
+static void sum_latency(const struct cli_sim_job *j, bool host,
+			struct cli_sim_class_sum *out)
+{
+	static uint64_t bin[FTR_SIM_BINS];
+	struct ftr_sim_latency all = { .bin = bin };
+	double network = 0;
+
+	memset(bin, 0, sizeof(bin));
+	for (uint32_t i = 0; i < j->conf.runs; i++) {
+		const struct ftr_sim_class *k = class_of(&j->result[i], host);
+
+		all.n += k->total.n;
+		all.sum_ps += k->total.sum_ps;
+		network += k->network.sum_ps;
+		if (k->total.max_ps > all.max_ps)
+			all.max_ps = k->total.max_ps;
+		for (uint32_t b = 0; b < FTR_SIM_BINS; b++)
+			bin[b] += k->total.bin[b];
+	}
+	if (!all.n)
+		return;
+	out->latency_ns[0] = all.sum_ps / (double)all.n / 1e3;
+	out->latency_ns[1] = (double)ftr_sim_percentile(&all, 0.5) / 1e3;
+	out->latency_ns[2] = (double)ftr_sim_percentile(&all, 0.95) / 1e3;
+	out->latency_ns[3] = (double)ftr_sim_percentile(&all, 0.99) / 1e3;
+	out->latency_ns[4] = (double)all.max_ps / 1e3;
+	out->network_ns = network / (double)all.n / 1e3;
+}
+
+static void sum_class(const struct cli_sim_job *j, bool host, double *x,
+		      struct cli_sim_class_sum *out)
+{
+	uint32_t n = j->conf.runs;
+	double *accepted = x, *offered = x + n, *mbps = x + 2 * n;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ftr_sim_result *r = &j->result[i];
+		const struct ftr_sim_class *k = class_of(r, host);
+		double s = seconds_of(j, r), bps;
+
+		accepted[i] = offered[i] = mbps[i] = 0;
+		if (!k->sources || s <= 0)
+			continue;
+		out->any = true;
+		bps = (double)k->bytes * 8 / s;
+		accepted[i] = bps / k->capacity;
+		offered[i] = (double)k->offered * j->conf.bytes * 8 / s /
+			     k->capacity;
+		mbps[i] = bps / k->sources / 1e6;
+		out->total_gbps += bps / 1e9 / n;
+	}
+	mean_of(&out->accepted, accepted, n);
+	mean_of(&out->offered, offered, n);
+	mean_of(&out->mbps, mbps, n);
+	sum_latency(j, host, out);
+}
+
+static double use_of(const struct cli_sim_job *j, uint32_t i)
+{
+	double sum = 0, s;
+
+	for (uint32_t k = 0; k < j->conf.runs; k++) {
+		s = seconds_of(j, &j->result[k]);
+		if (s > 0)
+			sum += (double)j->result[k].channel[i].busy_ps *
+			       1e-12 / s;
+	}
+	return sum / j->conf.runs;
+}
+
+static bool between_switches(const struct cli_sim_job *j,
+			     const struct ftr_sim_channel_use *c)
+{
+	return c->sw != FTR_SW_NONE &&
+	       ftr_fabric_port(j->f, c->sw, c->port)->peer_kind == FTR_PEER_SW;
+}
+
+uint32_t cli_sim_worst(const struct cli_sim_job *j, uint32_t n,
+		       struct cli_sim_use *out)
+{
+	const struct ftr_sim_result *r = &j->result[0];
+	uint32_t have = 0, k;
+
+	for (uint32_t i = 0; i < r->n_channels; i++) {
+		struct cli_sim_use u = { &r->channel[i], 0 };
+
+		if (!between_switches(j, u.c))
+			continue;
+		u.use = use_of(j, i);
+		if (have == n && (!n || out[n - 1].use >= u.use))
+			continue;
+		k = have < n ? have++ : n - 1;
+		for (; k && out[k - 1].use < u.use; k--)
+			out[k] = out[k - 1];
+		out[k] = u;
+	}
+	return have;
+}
+
+static void sum_use(const struct cli_sim_job *j, struct cli_sim_sum *out)
+{
+	const struct ftr_sim_result *r = &j->result[0];
+	uint32_t n = 0;
+	double u;
+
+	for (uint32_t i = 0; i < r->n_channels; i++) {
+		if (!between_switches(j, &r->channel[i]))
+			continue;
+		u = use_of(j, i);
+		n++;
+		out->mean_use += u;
+		if (u > out->max_use)
+			out->max_use = u;
+	}
+	if (n)
+		out->mean_use /= n;
+}
+
+void cli_sim_sum(const struct cli_sim_job *j, struct cli_sim_sum *out)
+{
+	double *x = calloc(3 * (size_t)j->conf.runs, sizeof(*x));
+
+	memset(out, 0, sizeof(*out));
+	out->first_deadlock = UINT32_MAX;
+	for (uint32_t i = 0; i < j->conf.runs; i++) {
+		const struct ftr_sim_result *r = &j->result[i];
+
+		out->injected += r->injected;
+		out->delivered += r->delivered;
+		out->in_flight += r->in_flight;
+		out->hops += r->hops;
+		out->events += r->events;
+		if (r->bytes_of_memory > out->memory)
+			out->memory = r->bytes_of_memory;
+		if (r->max_hops > out->max_hops)
+			out->max_hops = r->max_hops;
+		if (r->deadlock && !out->deadlocks++)
+			out->first_deadlock = i;
+		for (int k = 0; k < FTR_SIM_N_LOSSES; k++) {
+			out->lost[k] += r->lost[k];
+			out->all_lost += r->lost[k];
+		}
+	}
+	if (x) {
+		sum_class(j, true, x, &out->host);
+		sum_class(j, false, x, &out->sw);
+	}
+	free(x);
+	sum_use(j, out);
+}
+
+/* ---- the page ----------------------------------------------------------------- */
+
+static void show_class(const char *name, const struct cli_sim_class_sum *c,
+		       uint32_t runs)
+{
+	char sd[48] = "";
+
+	if (!c->any)
+		return;
+	if (runs > 1)
+		snprintf(sd, sizeof(sd), " (sd %.2f)", 100 * c->accepted.sd);
+	printf("%-9s accepted %.2f %%%s of capacity, offered %.2f %%; %.0f Mbit/s each, %.1f Gbit/s in all\n",
+	       name, 100 * c->accepted.mean, sd, 100 * c->offered.mean,
+	       c->mbps.mean, c->total_gbps);
+	printf("          latency %.0f ns mean, %.0f median, %.0f 95 %%, %.0f 99 %%, %.0f greatest; in the fabric %.0f mean\n",
+	       c->latency_ns[0], c->latency_ns[1], c->latency_ns[2],
+	       c->latency_ns[3], c->latency_ns[4], c->network_ns);
+}
+
+static void show_losses(const struct cli_sim_sum *s)
+{
+	char num[CLI_NUM_MAX];
+
+	printf("lost      %s%s%s\n", cli_colour(s->all_lost ? CLI_WRONG :
+						CLI_GOOD),
+	       cli_num(num, s->all_lost), cli_colour(CLI_PLAIN));
+	for (int k = 0; k < FTR_SIM_N_LOSSES; k++)
+		if (s->lost[k])
+			printf("%15s %s\n", cli_num(num, s->lost[k]),
+			       cli_sim_loss_text[k]);
+}
+
+static void show_deadlock(const struct cli_sim_job *j,
+			  const struct cli_sim_sum *s)
+{
+	const struct ftr_sim_result *r;
+	char near[CLI_NAME_MAX], far[CLI_NAME_MAX];
+
+	if (!s->deadlocks) {
+		printf("deadlock  %snone%s\n", cli_colour(CLI_GOOD),
+		       cli_colour(CLI_PLAIN));
+		return;
+	}
+	r = &j->result[s->first_deadlock];
+	printf("deadlock  %sFOUND%s in %u of %u runs; seed %" PRIu64 ", by %.3f us: %u buffers, %" PRIu64 " packets\n",
+	       cli_colour(CLI_WRONG), cli_colour(CLI_PLAIN), s->deadlocks,
+	       j->conf.runs, r->seed, (double)r->deadlock_ps / 1e6,
+	       r->stuck_buffers, r->stuck_packets);
+	printf("          %u full buffers, each waits for the next:\n",
+	       r->cycle_len);
+	for (uint32_t i = 0; i < r->cycle_len && i < FTR_SIM_CYCLE_MAX; i++) {
+		const struct ftr_sim_wait *w = &r->cycle[i];
+		const struct ftr_swport *p = ftr_fabric_port(j->f, w->sw,
+							     w->port);
+
+		printf("          %s port %u -> %s port %u, VL %u\n",
+		       cli_sw_name(near, j->f, w->sw), w->port,
+		       cli_sw_name(far, j->f, p->peer), p->peer_port, w->vl);
+	}
+	if (r->cycle_len > FTR_SIM_CYCLE_MAX)
+		printf("          ...\n");
+}
+
+static void show_links(const struct cli_sim_job *j, const struct cli_sim_sum *s)
+{
+	struct cli_sim_use u[CLI_SIM_WORST_MAX];
+	char near[CLI_NAME_MAX], far[CLI_NAME_MAX];
+	uint32_t n = cli_sim_worst(j, j->o->worst, u);
+
+	printf("links     between switches used %.2f %% mean, %.2f %% most\n",
+	       100 * s->mean_use, 100 * s->max_use);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ftr_swport *p = ftr_fabric_port(j->f, u[i].c->sw,
+							     u[i].c->port);
+
+		printf("  %9.2f %%  %s port %u -> %s port %u\n", 100 * u[i].use,
+		       cli_sw_name(near, j->f, u[i].c->sw), u[i].c->port,
+		       cli_sw_name(far, j->f, p->peer), p->peer_port);
+	}
+}
+
+static void show_series(const struct cli_sim_job *j)
+{
+	double all = (double)(j->conf.warm_ps + j->conf.run_ps) / 1e6;
+	double part = all / j->conf.n_series;
+
+	printf("\n%12s %12s %12s %10s %12s\n", "from us", "injected",
+	       "delivered", "lost", "latency ns");
+	for (uint32_t i = 0; i < j->conf.n_series; i++) {
+		struct ftr_sim_slice z = { 0 };
+
+		for (uint32_t k = 0; k < j->conf.runs; k++) {
+			const struct ftr_sim_slice *x = &j->result[k].series[i];
+
+			z.injected += x->injected;
+			z.delivered += x->delivered;
+			z.lost += x->lost;
+			z.latency_ps += x->latency_ps * (double)x->delivered;
+		}
+		printf("%12.3f %12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %12.0f\n",
+		       part * i, z.injected, z.delivered, z.lost,
+		       z.delivered ? z.latency_ps / (double)z.delivered / 1e3 :
+		       0);
+	}
+}
+
+void cli_sim_show(const struct cli_sim_job *j, const struct cli_sim_sum *s)
+{
+	const struct ftr_sim_conf *c = &j->conf;
+	char a[CLI_NUM_MAX], b[CLI_NUM_MAX], d[CLI_NUM_MAX];
+
+	printf("fabric    %s: %s switches, %s end ports\n", j->fabric,
+	       cli_num(a, j->f->n_sw), cli_num(b, j->f->n_ep));
+	printf("tables    %s; function %s\n", j->source, c->function->name);
+	printf("traffic   %s senders, packets of %u bytes, buffers of %s, %u lanes\n",
+	       cli_num(a, j->result[0].host.sources), c->bytes,
+	       cli_num(b, c->buffer), c->n_vls);
+	printf("time      %.3f us after %.3f us of warm-up, %u runs from seed %" PRIu64 "\n",
+	       (double)c->run_ps / 1e6, (double)c->warm_ps / 1e6, c->runs,
+	       c->seed);
+	show_class("hosts", &s->host, c->runs);
+	show_class("ports 0", &s->sw, c->runs);
+	printf("packets   %s injected, %s delivered, %s still under way; %u cables at most\n",
+	       cli_num(a, s->injected), cli_num(b, s->delivered),
+	       cli_num(d, s->in_flight), s->max_hops);
+	show_losses(s);
+	show_deadlock(j, s);
+	show_links(j, s);
+	if (c->n_series)
+		show_series(j);
+}

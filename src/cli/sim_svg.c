@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Plots of ibfattree sim, in plain SVG: throughput and losses over time, the
+ * distribution of latencies, and how much links are used.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/sim.h"
+
+#define WIDTH 640
+#define HEIGHT 360
+#define LEFT 70
+#define RIGHT 20
+#define TOP 40
+#define BOTTOM 50
+
+struct plot {
+	const char *title, *x_label, *y_label;
+	double x_max, y_max;
+	uint32_t n;
+	const double *x, *y, *y2;	/* y2 may be NULL */
+	const char *name, *name2;
+};
+
+static double px(const struct plot *p, double x)
+{
+	return LEFT + (WIDTH - LEFT - RIGHT) *
+	       (p->x_max > 0 ? x / p->x_max : 0);
+}
+
+static double py(const struct plot *p, double y)
+{
+	return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) *
+	       (p->y_max > 0 ? y / p->y_max : 0);
+}
+
+static void axes(FILE *out, const struct plot *p)
+{
+	fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"12\">\n"
+		"<rect width=\"%d\" height=\"%d\" fill=\"white\"/>\n",
+		WIDTH, HEIGHT, WIDTH, HEIGHT, WIDTH, HEIGHT);
+	fprintf(out, "<text x=\"%d\" y=\"20\" text-anchor=\"middle\" font-size=\"14\">%s</text>\n",
+		WIDTH / 2, p->title);
+	fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text>\n",
+		WIDTH / 2, HEIGHT - 12, p->x_label);
+	fprintf(out, "<text transform=\"translate(16 %d) rotate(-90)\" text-anchor=\"middle\">%s</text>\n",
+		HEIGHT / 2, p->y_label);
+	for (int i = 0; i <= 5; i++) {
+		double x = p->x_max * i / 5, y = p->y_max * i / 5;
+
+		fprintf(out, "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" stroke=\"#ddd\"/>\n",
+			LEFT, py(p, y), WIDTH - RIGHT, py(p, y));
+		fprintf(out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.4g</text>\n",
+			LEFT - 6, py(p, y) + 4, y);
+		fprintf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.4g</text>\n",
+			px(p, x), HEIGHT - BOTTOM + 18, x);
+	}
+}
+
+static void curve(FILE *out, const struct plot *p, const double *y,
+		  const char *colour, const char *name, int row)
+{
+	fprintf(out, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\" points=\"",
+		colour);
+	for (uint32_t i = 0; i < p->n; i++)
+		fprintf(out, "%.1f,%.1f ", px(p, p->x[i]), py(p, y[i]));
+	fprintf(out, "\"/>\n<text x=\"%d\" y=\"%d\" fill=\"%s\" text-anchor=\"end\">%s</text>\n",
+		WIDTH - RIGHT - 4, TOP + 14 * row, colour, name);
+}
+
+static enum ftr_status write_plot(FILE *out, const void *ctx,
+				  struct ftr_err *err)
+{
+	const struct plot *p = ctx;
+
+	(void)err;
+	axes(out, p);
+	curve(out, p, p->y, "#1f77b4", p->name, 1);
+	if (p->y2)
+		curve(out, p, p->y2, "#d62728", p->name2, 2);
+	fputs("</svg>\n", out);
+	return FTR_OK;
+}
+
+static double greatest(const double *y, uint32_t n, double least)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (y[i] > least)
+			least = y[i];
+	return least;
+}
+
+static enum ftr_status save(const struct cli_sim_job *j, const char *suffix,
+			    const struct plot *p, struct ftr_err *err)
+{
+	size_t len = strlen(j->o->svg) + strlen(suffix) + 1;
+	char *path = malloc(len);
+	enum ftr_status st;
+
+	if (!path)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for a path");
+	snprintf(path, len, "%s%s", j->o->svg, suffix);
+	st = cli_write(path, write_plot, p, err);
+	free(path);
+	return st;
+}
+
+/* Gbit/s delivered and lost, over time. */
+static enum ftr_status series(const struct cli_sim_job *j, double *x,
+			      struct ftr_err *err)
+{
+	uint32_t n = j->conf.n_series;
+	double *y = x + n, *y2 = y + n;
+	double us = (double)(j->conf.warm_ps + j->conf.run_ps) / 1e6;
+	struct plot p = {
+		.title = "throughput over time", .x_label = "time, us",
+		.y_label = "Gbit/s", .x_max = us, .n = n, .x = x, .y = y,
+		.y2 = y2, .name = "delivered", .name2 = "lost",
+	};
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t bytes = 0, lost = 0;
+
+		for (uint32_t k = 0; k < j->conf.runs; k++) {
+			bytes += j->result[k].series[i].bytes;
+			lost += j->result[k].series[i].lost * j->conf.bytes;
+		}
+		x[i] = us * (i + 0.5) / n;
+		y[i] = (double)bytes * 8 / (us / n) / 1e3 / j->conf.runs;
+		y2[i] = (double)lost * 8 / (us / n) / 1e3 / j->conf.runs;
+	}
+	p.y_max = greatest(y2, n, greatest(y, n, 1e-3)) * 1.05;
+	return save(j, "-series.svg", &p, err);
+}
+
+/* Latency against the share of packets that are no slower. */
+static enum ftr_status latency(const struct cli_sim_job *j, double *x,
+			       struct ftr_err *err)
+{
+	double *y = x + 1001;
+	struct plot p = {
+		.title = "latency of hosts' packets, first run",
+		.x_label = "percent of packets that are no slower",
+		.y_label = "ns", .x_max = 100, .n = 1000, .x = x, .y = y,
+		.name = "from being made",
+	};
+
+	for (uint32_t i = 0; i < 1000; i++) {
+		x[i] = i / 10.0;
+		y[i] = (double)ftr_sim_percentile(&j->result[0].host.total,
+						  i / 1000.0) / 1e3;
+	}
+	p.y_max = greatest(y, 1000, 1) * 1.05;
+	return save(j, "-latency.svg", &p, err);
+}
+
+static int falling(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x < y) - (x > y);
+}
+
+/* Links between switches by use, most used first; first run. */
+static enum ftr_status links(const struct cli_sim_job *j, double *x,
+			     struct ftr_err *err)
+{
+	const struct ftr_sim_result *r = &j->result[0];
+	double s = (double)(r->end_ps - j->conf.warm_ps);
+	double *y = x + r->n_channels;
+	uint32_t n = 0;
+	struct plot p = {
+		.title = "use of links between switches, first run",
+		.x_label = "links, most used first", .y_label = "percent",
+		.y_max = 100, .x = x, .y = y, .name = "busy",
+	};
+
+	for (uint32_t i = 0; i < r->n_channels; i++) {
+		const struct ftr_sim_channel_use *c = &r->channel[i];
+
+		if (c->sw == FTR_SW_NONE || r->end_ps <= j->conf.warm_ps ||
+		    ftr_fabric_port(j->f, c->sw, c->port)->peer_kind !=
+		    FTR_PEER_SW)
+			continue;
+		x[n] = n + 1;
+		y[n++] = 100 * (double)c->busy_ps / s;
+	}
+	qsort(y, n, sizeof(*y), falling);
+	p.n = n;
+	p.x_max = n;
+	return save(j, "-links.svg", &p, err);
+}
+
+enum ftr_status cli_sim_svg(const struct cli_sim_job *j, struct ftr_err *err)
+{
+	size_t n = 2002 + 3 * (size_t)j->conf.n_series +
+		   2 * (size_t)j->result[0].n_channels;
+	double *x = calloc(n, sizeof(*x));
+	enum ftr_status st = FTR_OK;
+
+	if (!x)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for plots");
+	if (j->conf.n_series)
+		st = series(j, x, err);
+	if (!st)
+		st = latency(j, x, err);
+	if (!st)
+		st = links(j, x, err);
+	free(x);
+	return st;
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Cables and switches that die and come back, and new tables.
+ *
+ * A cable works if it was not taken down and neither was a switch at its ends;
+ * both its channels die and come back together.  A channel that dies loses what
+ * is on it, and what waits for it: alone, or, of a packet with other exits,
+ * that exit only.  With fn->requeue what waits is routed again instead.  What
+ * stands in the buffer at its far end goes on.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/sim.h"
+
+/* Packets that lost their last exit: in a queue of their own until the state of
+ * the switch is whole again. */
+struct orphans {
+	uint32_t *p;
+	uint32_t n, cap;
+};
+
+static void orphan(struct sim *m, struct orphans *o, uint32_t p)
+{
+	if (!FTR_GROW(o->p, o->n, o->cap))
+		m->no_memory = true;
+	else
+		o->p[o->n++] = p;
+}
+
+/* Empty the queue n, which is on the list of (c, vl). */
+static void empty_queue(struct sim *m, uint32_t c, unsigned int vl, uint32_t n,
+			struct orphans *o)
+{
+	struct node *q = &m->node[n];
+	uint32_t p = q->head, last = q->tail, next;
+
+	sim_unlink(m, c, vl, n);
+	q->head = NONE;
+	for (; ; p = next) {
+		next = m->pkt[p].next;
+		orphan(m, o, p);
+		if (p == last)
+			return;
+	}
+}
+
+/* The exit of node n of a packet's own is gone. */
+static void drop_exit(struct sim *m, uint32_t n, struct orphans *o)
+{
+	uint32_t p = m->node[n].head;
+	uint32_t *link = &m->pkt[p].nodes;
+	const struct own *w = &m->own[n - m->n_voq];
+
+	while (*link != n)
+		link = &m->node[*link].tail;
+	*link = m->node[n].tail;
+	sim_unlink(m, w->channel, w->exit.vl, n);
+	m->node[n].next = m->free_node;
+	m->free_node = n;
+	if (m->pkt[p].nodes == NONE)
+		orphan(m, o, p);
+}
+
+/* All that waits for channel c. */
+static void empty_lists(struct sim *m, uint32_t c, struct orphans *o)
+{
+	for (unsigned int v = 0; c < m->n_ports && v < m->n_vls; v++) {
+		struct list *l = &m->lane[c * m->n_vls + v];
+
+		while (l->first != NONE) {
+			if (l->first < m->n_voq)
+				empty_queue(m, c, v, l->first, o);
+			else
+				drop_exit(m, l->first, o);
+		}
+	}
+}
+
+/* All packets of s that had no exit. */
+static void unpark(struct sim *m, ftr_sw s, struct orphans *o)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < m->n_parked; i++) {
+		uint32_t p = m->parked[i];
+
+		if (m->port_sw[m->pkt[p].at] != s) {
+			m->parked[n++] = p;
+			continue;
+		}
+		m->pkt[p].parked = false;
+		orphan(m, o, p);
+	}
+	m->n_parked = n;
+}
+
+void sim_again(struct sim *m, ftr_sw s)
+{
+	uint32_t first = m->f->sw[s].first_port;
+	struct orphans o = { 0 };
+
+	for (unsigned int p = 0; p <= m->f->sw[s].n_ports; p++)
+		empty_lists(m, first + p, &o);
+	unpark(m, s, &o);
+	for (uint32_t i = 0; i < o.n; i++)
+		sim_route(m, o.p[i]);
+	free(o.p);
+}
+
+void ftr_sim_again(const struct ftr_sim_view *v, ftr_sw s)
+{
+	sim_again(v->sim, s);
+}
+
+void ftr_sim_after(const struct ftr_sim_view *v, uint64_t ps, uint64_t what)
+{
+	sim_push(v->sim, v->now + FTR_MAX(ps, 1), EV_TIMER, (uint32_t)what,
+		 (uint32_t)(what >> 32), 0, 0);
+}
+
+void ftr_sim_hold(const struct ftr_sim_view *v, ftr_sw s, bool hold)
+{
+	struct sim *m = v->sim;
+	const struct ftr_fabric *f = m->f;
+
+	m->held[s] = hold;
+	if (hold)
+		return;
+	touch(m, m->n_ports + f->n_ep + s);
+	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+		const struct ftr_swport *q = ftr_fabric_port(f, s, (ftr_port)p);
+
+		if (q->peer_kind == FTR_PEER_EP)
+			touch(m, m->n_ports + q->peer);
+	}
+}
+
+static void kill_channel(struct sim *m, uint32_t c, struct orphans *o)
+{
+	struct channel *h = &m->ch[c];
+
+	h->up = false;
+	h->epoch++;
+	if (h->busy && m->pkt[h->packet].id == h->packet_id)
+		m->pkt[h->packet].cut = true;
+	empty_lists(m, c, o);
+}
+
+static void revive_channel(struct sim *m, uint32_t c)
+{
+	struct channel *h = &m->ch[c];
+
+	h->up = true;
+	for (unsigned int v = 0; !h->to_station && v < m->n_vls; v++)
+		m->credit[c * m->n_vls + v] = (int32_t)m->conf->buffer -
+			m->occ[h->dst * m->n_vls + v];
+	touch(m, c);
+}
+
+static void settle(struct sim *m, struct orphans *o, enum ftr_sim_loss why)
+{
+	for (uint32_t i = 0; i < o->n; i++) {
+		uint32_t p = o->p[i], port = m->pkt[p].at;
+		unsigned int vl = m->pkt[p].vl;
+
+		if (m->fn->requeue && why == FTR_SIM_LOST_QUEUE) {
+			sim_route(m, p);
+			continue;
+		}
+		sim_leave_buffer(m, p);
+		sim_lose(m, p, why);
+		if (m->conf->queues == FTR_SIM_FIFO &&
+		    !m->sw_down[m->port_sw[port]])
+			sim_next_head(m, port, vl);
+	}
+	o->n = 0;
+}
+
+/* The port at the other end of the cable of port i; NONE: an end port. */
+static uint32_t far_port(const struct sim *m, uint32_t i)
+{
+	const struct ftr_swport *q = &m->f->ports[i];
+
+	if (q->peer_kind != FTR_PEER_SW)
+		return NONE;
+	return m->f->sw[q->peer].first_port + q->peer_port;
+}
+
+static void tell(struct sim *m, uint32_t i)
+{
+	ftr_sw s = m->port_sw[i];
+
+	if (m->fn->link && !m->sw_down[s])
+		m->fn->link(m->state, &m->view, s,
+			    (ftr_port)(i - m->f->sw[s].first_port), m->up[i]);
+}
+
+/* Bring the cable of port i (not a port 0) into the state it should be in. */
+static void refresh(struct sim *m, uint32_t i, struct orphans *o)
+{
+	uint32_t far = far_port(m, i);
+	uint32_t back = m->feeder[i];
+	bool up = !m->cable_down[i] && !m->sw_down[m->port_sw[i]];
+
+	if (far != NONE)
+		up = up && !m->cable_down[far] && !m->sw_down[m->port_sw[far]];
+	if (m->ch[i].up == up)
+		return;
+	m->up[i] = up;
+	if (far != NONE)
+		m->up[far] = up;
+	if (up) {
+		revive_channel(m, i);
+		revive_channel(m, back);
+	} else {
+		kill_channel(m, i, o);
+		kill_channel(m, back, o);
+	}
+	tell(m, i);
+	if (far != NONE)
+		tell(m, far);
+}
+
+/* FIFOs behind the first packet; the first was an orphan. */
+static void empty_fifos(struct sim *m, ftr_sw s)
+{
+	uint32_t first = m->f->sw[s].first_port * m->n_vls;
+	uint32_t n = (m->f->sw[s].n_ports + 1u) * m->n_vls;
+
+	for (uint32_t i = first; i < first + n; i++)
+		while (m->fifo[i].first != NONE) {
+			uint32_t p = m->fifo[i].first;
+
+			sim_leave_buffer(m, p);
+			sim_lose(m, p, FTR_SIM_LOST_SWITCH);
+		}
+}
+
+static void change_switch(struct sim *m, ftr_sw s, bool down)
+{
+	uint32_t first = m->f->sw[s].first_port;
+	uint32_t station = m->n_ports + m->f->n_ep + s;
+	struct orphans near = { 0 }, o = { 0 };
+
+	if (m->sw_down[s] == down)
+		return;
+	m->sw_down[s] = down;
+	if (down) {
+		/* all that waits in the switch goes with it */
+		for (unsigned int p = 0; p <= m->f->sw[s].n_ports; p++)
+			if (m->ch[first + p].up)
+				kill_channel(m, first + p, &near);
+		kill_channel(m, station, &near);
+		unpark(m, s, &near);
+		settle(m, &near, FTR_SIM_LOST_SWITCH);
+		if (m->conf->queues == FTR_SIM_FIFO)
+			empty_fifos(m, s);
+		for (unsigned int p = 0; p <= m->f->sw[s].n_ports; p++)
+			if (m->ch[first + p].wired && p)
+				m->ch[first + p].up = m->up[first + p];
+	} else {
+		revive_channel(m, first);
+		revive_channel(m, station);
+	}
+	for (unsigned int p = 1; p <= m->f->sw[s].n_ports; p++)
+		if (m->ch[first + p].wired)
+			refresh(m, first + p, &o);
+	settle(m, &o, FTR_SIM_LOST_QUEUE);
+	free(near.p);
+	free(o.p);
+}
+
+static void change_cable(struct sim *m, uint32_t i, bool down)
+{
+	uint32_t far = far_port(m, i);
+	struct orphans o = { 0 };
+
+	m->cable_down[i] = down;
+	if (far != NONE)
+		m->cable_down[far] = down;
+	refresh(m, i, &o);
+	settle(m, &o, FTR_SIM_LOST_QUEUE);
+	free(o.p);
+}
+
+void sim_change(struct sim *m, const struct ftr_sim_change *g)
+{
+	switch (g->kind) {
+	case FTR_SIM_LINK_DOWN:
+	case FTR_SIM_LINK_UP:
+		change_cable(m, m->f->sw[g->sw].first_port + g->port,
+			     g->kind == FTR_SIM_LINK_DOWN);
+		break;
+	case FTR_SIM_SWITCH_DOWN:
+	case FTR_SIM_SWITCH_UP:
+		change_switch(m, g->sw, g->kind == FTR_SIM_SWITCH_DOWN);
+		break;
+	case FTR_SIM_ENTRY:
+		if (g->lid <= m->t->max_lid)
+			ftr_tables_row(m->t, g->sw)[g->lid] = g->port;
+		break;
+	case FTR_SIM_TABLES:
+		memcpy(m->t->lft, g->tables->lft,
+		       (size_t)m->t->n_sw * m->t->stride);
+		break;
+	}
+}
+
+enum ftr_status sim_changes(struct sim *m, struct ftr_err *err)
+{
+	for (uint32_t i = 0; i < m->conf->n_changes; i++)
+		sim_push(m, m->conf->change[i].at, EV_CHANGE, i, 0, 0, 0);
+	return m->no_memory ? ftr_fail(err, FTR_NOMEM, "out of memory for %u changes",
+				       m->conf->n_changes) : FTR_OK;
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * A configuration is checked and completed, and its runs are shared out.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/sim.h"
+
+#define CHECK_PS (20 * FTR_SIM_US)
+
+/* ---- the configuration -------------------------------------------------------- */
+
+static void complete(struct ftr_sim_conf *c)
+{
+	if (!c->function)
+		c->function = &sim_lft;
+	if (!c->switch_mbps)
+		c->switch_mbps = 2000;
+	if (!c->default_mbps)
+		c->default_mbps = 32000;
+	if (!c->bytes)
+		c->bytes = 2048;
+	if (!c->buffer)
+		c->buffer = 8192;
+	if (!c->n_vls)
+		c->n_vls = 1;
+	if (!c->check_ps)
+		c->check_ps = CHECK_PS;
+	if (!c->runs)
+		c->runs = 1;
+}
+
+static enum ftr_status check_traffic(const struct ftr_sim_conf *c,
+				     struct ftr_err *err)
+{
+	uint32_t n_ep = c->f->n_ep;
+
+	if (!(c->load >= 0) || !(c->switch_load >= 0))
+		return ftr_fail(err, FTR_INVAL, "load %g: less than nothing",
+				c->load >= 0 ? c->switch_load : c->load);
+	for (uint32_t i = 0; c->order && i < c->n_order; i++)
+		if (c->order[i] != FTR_EP_NONE && c->order[i] >= n_ep)
+			return ftr_fail(err, FTR_INVAL, "place %u of the order: end port %u, but there are %u",
+					i, c->order[i], n_ep);
+	for (uint32_t i = 0; i < c->n_pairs; i++)
+		if (c->pair[i].from >= n_ep || c->pair[i].to >= n_ep)
+			return ftr_fail(err, FTR_INVAL, "pair %u: end port %u to %u, but there are %u",
+					i, c->pair[i].from, c->pair[i].to,
+					n_ep);
+	for (uint32_t i = 0; i < c->n_hot; i++)
+		if (c->hot[i] >= n_ep)
+			return ftr_fail(err, FTR_INVAL, "hot spot %u: end port %u, but there are %u",
+					i, c->hot[i], n_ep);
+	if (c->pattern == FTR_SIM_HOTSPOT && !c->n_hot)
+		return ftr_fail(err, FTR_INVAL, "hot spots: none is given");
+	if (c->hot_percent > 100)
+		return ftr_fail(err, FTR_INVAL, "hot spots: %u percent of the packets",
+				c->hot_percent);
+	return FTR_OK;
+}
+
+static enum ftr_status check_change(const struct ftr_sim_conf *c, uint32_t i,
+				    struct ftr_err *err)
+{
+	const struct ftr_sim_change *g = &c->change[i];
+	bool cable = g->kind <= FTR_SIM_LINK_UP;
+
+	if (g->kind == FTR_SIM_TABLES)
+		return g->tables && g->tables->n_sw == c->t->n_sw &&
+		       g->tables->stride == c->t->stride ? FTR_OK :
+		       ftr_fail(err, FTR_INVAL, "change %u: tables of another fabric",
+				i);
+	if (g->sw >= c->f->n_sw)
+		return ftr_fail(err, FTR_INVAL, "change %u: switch %u, but there are %u",
+				i, g->sw, c->f->n_sw);
+	if (cable && (!g->port || g->port > c->f->sw[g->sw].n_ports ||
+		      ftr_fabric_port(c->f, g->sw, g->port)->peer_kind ==
+		      FTR_PEER_NONE))
+		return ftr_fail(err, FTR_INVAL, "change %u: no cable at port %u of switch %u",
+				i, g->port, g->sw);
+	return FTR_OK;
+}
+
+static enum ftr_status check_conf(const struct ftr_sim_conf *c,
+				  struct ftr_err *err)
+{
+	enum ftr_status st = FTR_OK;
+
+	if (c->t->n_sw != c->f->n_sw || c->t->max_lid < c->f->max_lid)
+		return ftr_fail(err, FTR_INVAL, "tables of %u switches up to LID %u for a fabric of %u up to LID %u",
+				c->t->n_sw, c->t->max_lid, c->f->n_sw,
+				c->f->max_lid);
+	if (!c->run_ps)
+		return ftr_fail(err, FTR_INVAL, "a measurement of no time");
+	if (c->bytes > c->buffer || c->bytes > UINT16_MAX ||
+	    c->buffer > INT32_MAX / 4)
+		return ftr_fail(err, FTR_INVAL, "packets of %u bytes for buffers of %u",
+				c->bytes, c->buffer);
+	if (c->n_vls > FTR_SIM_VLS || c->n_vls < c->function->min_vls)
+		return ftr_fail(err, FTR_INVAL, "%u data lanes, where %u to %u are possible",
+				c->n_vls, c->function->min_vls, FTR_SIM_VLS);
+	st = check_traffic(c, err);
+	for (uint32_t i = 0; !st && i < c->n_changes; i++)
+		st = check_change(c, i, err);
+	return st;
+}
+
+/* ---- a run ------------------------------------------------------------------------ */
+
+struct job {
+	const struct ftr_sim_conf *conf;
+	struct ftr_sim_result *out;
+	enum ftr_status *status;
+	struct ftr_err *err;
+};
+
+struct tick {
+	struct sim *m;
+	uint32_t run;
+};
+
+static void tick(void *ctx)
+{
+	const struct tick *t = ctx;
+	const struct sim *m = t->m;
+
+	m->conf->progress(m->conf->progress_ctx, t->run,
+			  (double)m->now / (double)m->end);
+}
+
+static enum ftr_status set_up(struct sim *m, struct ftr_err *err)
+{
+	const struct ftr_sim_conf *c = m->conf;
+	enum ftr_status st;
+
+	m->f = c->f;
+	m->fn = c->function;
+	m->n_vls = c->n_vls;
+	m->warm = c->warm_ps;
+	m->end = c->warm_ps + c->run_ps;
+	m->arena = ftr_arena_new();
+	m->t = ftr_calloc(1, sizeof(*m->t));
+	if (!m->arena || !m->t)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for a run");
+	*m->t = *c->t;
+	m->t->lft = ftr_malloc((size_t)c->t->n_sw * c->t->stride + 1);
+	if (!m->t->lft)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the tables of %u switches",
+				c->t->n_sw);
+	memcpy(m->t->lft, c->t->lft, (size_t)c->t->n_sw * c->t->stride);
+	st = sim_net(m, err);
+	if (!st)
+		st = sim_sources(m, err);
+	if (!st)
+		st = sim_changes(m, err);
+	m->view = (struct ftr_sim_view){
+		.f = m->f, .t = m->t, .sl2vl = c->sl2vl, .up = m->up,
+		.n_vls = m->n_vls, .arg = &c->arg, .sim = m,
+		.hop_ps = FTR_MAX((uint64_t)c->cable_ps + c->switch_ps, 1),
+	};
+	if (!st && m->fn->start)
+		st = m->fn->start(&m->view, &m->state, err);
+	if (!st)
+		sim_push(m, c->check_ps, EV_CHECK, 0, 0, 0, 0);
+	return st;
+}
+
+static void tear_down(struct sim *m)
+{
+	if (m->fn && m->fn->finish)
+		m->fn->finish(m->state);
+	wheel_fini(&m->wheel);
+	if (m->t)
+		free(m->t->lft);
+	free(m->t);
+	free(m->node);
+	free(m->own);
+	free(m->pkt);
+	free(m->fresh);
+	free(m->parked);
+	free(m->batch);
+	ftr_arena_free(m->arena);
+}
+
+static enum ftr_status one_run(const struct ftr_sim_conf *c, uint32_t i,
+			       bool first, struct ftr_sim_result *r,
+			       struct ftr_err *err)
+{
+	struct sim m = { .conf = c, .f = c->f };
+	struct tick t = { &m, i };
+	enum ftr_status st;
+
+	memset(r, 0, sizeof(*r));
+	r->seed = c->seed + i;
+	st = result_init(&m, r, err);
+	if (!st)
+		st = set_up(&m, err);
+	if (!st) {
+		sim_loop(&m, first && c->progress ? tick : NULL, &t);
+		if (!r->deadlock && !m.no_memory && !sim_check(&m))
+			m.no_memory = true;
+		sim_sources_end(&m);
+		result_end(&m);
+		if (m.no_memory)
+			st = ftr_fail(err, FTR_NOMEM, "out of memory after %llu events",
+				      (unsigned long long)r->events);
+	}
+	tear_down(&m);
+	return st;
+}
+
+static void work(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
+{
+	const struct job *j = ctx;
+
+	for (uint32_t i = begin; i < end; i++)
+		j->status[i] = one_run(j->conf, i, worker == 0, &j->out[i],
+				       &j->err[i]);
+}
+
+enum ftr_status ftr_sim_run(const struct ftr_sim_conf *conf,
+			    struct ftr_team *team, struct ftr_sim_result *out,
+			    struct ftr_err *err)
+{
+	struct ftr_sim_conf c = *conf;
+	struct job j = { .conf = &c, .out = out };
+	enum ftr_status st;
+
+	complete(&c);
+	st = check_conf(&c, err);
+	if (st)
+		return st;
+	j.status = ftr_calloc(c.runs, sizeof(*j.status));
+	j.err = ftr_calloc(c.runs, sizeof(*j.err));
+	if (!j.status || !j.err)
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for %u runs",
+			      c.runs);
+	else
+		ftr_team_run(team, c.runs, 1, work, &j);
+	for (uint32_t i = 0; !st && i < c.runs; i++)
+		if (j.status[i]) {
+			st = ftr_fail(err, j.status[i], "%s", j.err[i].msg);
+			ftr_sim_result_fini(out, c.runs);
+		}
+	free(j.status);
+	free(j.err);
+	return st;
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The routing functions by name, and the first of them: what an InfiniBand
+ * switch does.
+ */
+#include <string.h>
+
+#include "sim/sim.h"
+
+/* The port of the linear table, the lane of the SL to VL table. */
+static unsigned int route_lft(void *state, const struct ftr_sim_view *v,
+			      ftr_sw s, ftr_port in, unsigned int vl,
+			      struct ftr_sim_packet *p,
+			      struct ftr_sim_exit *exit,
+			      enum ftr_sim_loss *why)
+{
+	ftr_port out = ftr_tables_get(v->t, s, p->dlid);
+
+	(void)state;
+	(void)vl;
+	if (out == FTR_PORT_NONE) {
+		*why = FTR_SIM_LOST_HOLE;
+		return 0;
+	}
+	if (out > v->f->sw[s].n_ports ||
+	    (out && !v->up[v->f->sw[s].first_port + out]))
+		return 0;
+	exit->port = out;
+	exit->vl = v->sl2vl ? (uint8_t)ftr_sl2vl_get(v->sl2vl, s, in, out,
+						      p->sl) : p->sl;
+	exit->room = 1;
+	exit->rank = 0;
+	exit->note = 0;
+	return 1;
+}
+
+const struct ftr_sim_function sim_lft = {
+	.name = "lft",
+	.summary = "linear forwarding tables and SL to VL tables",
+	.min_vls = 1,
+	.route = route_lft,
+};
+
+static const struct ftr_sim_function *const functions[] = {
+	&sim_lft, &sim_det_links, &sim_det_switches, &sim_adaptive_links,
+	&sim_adaptive_switches, &sim_misroute, &sim_immunet,
+};
+
+const struct ftr_sim_function *ftr_sim_function_at(unsigned int i)
+{
+	return i < FTR_ARRAY_LEN(functions) ? functions[i] : NULL;
+}
+
+const struct ftr_sim_function *ftr_sim_function_find(const char *name)
+{
+	for (unsigned int i = 0; i < FTR_ARRAY_LEN(functions); i++)
+		if (!strcmp(functions[i]->name, name))
+			return functions[i];
+	return NULL;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* immunet: what the switches of seed 003 know, rf_immunet.c. */
+#ifndef FTR_SIM_IMMUNET_H
+#define FTR_SIM_IMMUNET_H
+
+#include "sim/sim.h"
+
+#define IMMUNET_FAR UINT16_MAX
+
+struct immunet_node {
+	uint64_t level;		/* emergency priority level + 1; 0: never */
+	uint32_t emergencies;	/* experienced so far */
+	ftr_port parent;	/* 0: none, it is the root */
+	bool open;		/* ring and provisional table are there */
+	ftr_port next[256];	/* small safe table: port in -> out, or 0 */
+	uint8_t child[256];	/* of the port, at the present level */
+};
+
+struct immunet {
+	uint32_t n;		/* switches */
+	struct immunet_node *node;
+	ftr_port *safe;		/* [n * n] port into the ring for a switch, 0:
+				 * towards the parent */
+	uint16_t *dist;		/* [n * n] */
+	uint64_t *ports;	/* [n * n] adaptive ports, by number */
+	struct immunet_signal *signal;
+	uint32_t n_signal, cap_signal, free_signal;
+};
+
+#endif

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Local rerouting with adaptive routing, one lane: seed 001, section VII (the
+ * vector in the U-turn switch), and seed 000, section 3.1 (in the packet).
+ *
+ * Up: any working port up.  Down: the table's port.  A switch that finds it
+ * dead sends the packet one tier down by any other; there, from above and
+ * without a way down, is the U-turn switch, which marks the port it came by in
+ * a vector and sends the packet up by any that is not marked.  If all others
+ * are, it is discarded.
+ *
+ * R_adaptive links: the vector is the switch's, shared by all that turn there,
+ * and cleared when TIMEOUT has passed without a U-turn.  From below, a packet
+ * whose way down is dead goes back to where it came from (step 2b).
+ *
+ * R_adaptive switches: the same two tiers down, with the port field of the
+ * header (0 is the seed's -1, 1 is -2, 2 + p is port p) to find the way back to
+ * the U-turn switch.
+ *
+ * R_m: the vector is the packet's.  At an empty vector a packet whose way down
+ * is dead goes down by any other port (step 2), else back to its U-turn switch
+ * (step 5).
+ */
+#include "sim/tiers.h"
+
+/* The seed leaves it open.  Long against the time of a few U-turns of one
+ * packet under load, short against the life of a fault. */
+#define TIMEOUT (100 * FTR_SIM_US)
+
+enum { FIELD_NONE = 0, FIELD_DOWN = 1, FIELD_PORT = 2 };
+
+static unsigned int some(unsigned int n, enum ftr_sim_loss *why)
+{
+	if (!n)
+		*why = FTR_SIM_LOST_GIVEN_UP;
+	return n;
+}
+
+static bool comes_from(const struct tiers *t, const struct ftr_sim_view *v,
+		       ftr_sw s, ftr_port in, enum side side)
+{
+	return in && ftr_fabric_port(v->f, s, in)->peer_kind == FTR_PEER_SW &&
+	       t->side[v->f->sw[s].first_port + in] == side;
+}
+
+/* The switch that turns the packet: mark where it came from, go elsewhere. */
+static unsigned int turn(struct tiers *t, const struct ftr_sim_view *v,
+			 ftr_sw s, ftr_port in, struct ftr_sim_exit *e,
+			 enum ftr_sim_loss *why)
+{
+	if (v->now - t->used[s] > TIMEOUT)
+		t->vector[s] = 0;
+	t->used[s] = v->now;
+	t->vector[s] |= UINT64_C(1) << tiers_place(t, s, in);
+	return some(tiers_all_up(t, v, s, t->vector[s], e), why);
+}
+
+/* The way down is there and works, or is an end port's own cable. */
+static bool straight(const struct ftr_sim_view *v, ftr_sw s, enum side side,
+		     ftr_port out, struct ftr_sim_exit *e, unsigned int *n)
+{
+	*n = 0;
+	if (side != SIDE_BELOW)
+		return false;
+	if (tiers_entry_works(v, s, out))
+		*n = tiers_exit(e, out, 0);
+	return *n || ftr_fabric_port(v->f, s, out)->peer_kind != FTR_PEER_SW;
+}
+
+static unsigned int adaptive_links(void *state, const struct ftr_sim_view *v,
+				   ftr_sw s, ftr_port in, unsigned int vl,
+				   struct ftr_sim_packet *p,
+				   struct ftr_sim_exit *e,
+				   enum ftr_sim_loss *why)
+{
+	struct tiers *t = state;
+	ftr_port out;
+	enum side side = tiers_entry(t, v, s, p, &out);
+	unsigned int n;
+
+	(void)vl;
+	if (straight(v, s, side, out, e, &n))
+		return n;
+	if (side != SIDE_BELOW && comes_from(t, v, s, in, SIDE_ABOVE))
+		return turn(t, v, s, in, e, why);		/* 3, 4, 5 */
+	if (side == SIDE_ABOVE)
+		return some(tiers_all_up(t, v, s, 0, e), why);	/* 1 */
+	if (comes_from(t, v, s, in, SIDE_BELOW) && tiers_works(v, s, in))
+		return tiers_exit(e, in, 0);			/* 2b */
+	return some(tiers_all_down(t, v, s, out, e), why);	/* 2a */
+}
+
+const struct ftr_sim_function sim_adaptive_links = {
+	.name = "adaptive-links",
+	.summary = "seed 001: adaptive local rerouting, link faults",
+	.min_vls = 1,
+	.start = tiers_new,
+	.finish = tiers_free,
+	.route = adaptive_links,
+};
+
+/* Step 4: from above, and no way down. */
+static unsigned int descend(struct tiers *t, const struct ftr_sim_view *v,
+			    ftr_sw s, ftr_port in, struct ftr_sim_packet *p,
+			    struct ftr_sim_exit *e, enum ftr_sim_loss *why)
+{
+	ftr_port out;
+
+	if (p->field >= FIELD_PORT) {				/* (d) */
+		out = (ftr_port)(p->field - FIELD_PORT);
+		p->field = FIELD_DOWN;
+		return some(tiers_works(v, s, out) ?
+			    tiers_exit(e, out, 0) : 0, why);
+	}
+	if (tiers_bottom(t, s)) {				/* (c) */
+		/* deviation: the field becomes -1 only if the packet came one
+		 * tier down; from two tiers down the way back is two up, so it
+		 * stays -2 */
+		return turn(t, v, s, in, e, why);
+	}
+	if (p->field == FIELD_DOWN)				/* (b) */
+		return turn(t, v, s, in, e, why);
+	p->field = FIELD_DOWN;					/* (a) */
+	return some(tiers_all_down(t, v, s, 0, e), why);
+}
+
+static unsigned int adaptive_switches(void *state,
+				      const struct ftr_sim_view *v, ftr_sw s,
+				      ftr_port in, unsigned int vl,
+				      struct ftr_sim_packet *p,
+				      struct ftr_sim_exit *e,
+				      enum ftr_sim_loss *why)
+{
+	struct tiers *t = state;
+	ftr_port out;
+	enum side side = tiers_entry(t, v, s, p, &out);
+	bool below = comes_from(t, v, s, in, SIDE_BELOW);
+	unsigned int n;
+
+	(void)vl;
+	if (straight(v, s, side, out, e, &n)) {
+		p->field = FIELD_NONE;				/* 3 */
+		return n;
+	}
+	if (side != SIDE_BELOW && comes_from(t, v, s, in, SIDE_ABOVE))
+		return descend(t, v, s, in, p, e, why);		/* 4, 5, 7 */
+	if (side == SIDE_ABOVE) {
+		if (below && p->field == FIELD_DOWN)		/* 6 */
+			p->field = (uint16_t)(FIELD_PORT + in);
+		return some(tiers_all_up(t, v, s, 0, e), why);	/* 1 */
+	}
+	if (below && tiers_works(v, s, in))
+		return tiers_exit(e, in, 0);			/* 2b */
+	p->field = FIELD_NONE;
+	return some(tiers_all_down(t, v, s, out, e), why);	/* 2a */
+}
+
+const struct ftr_sim_function sim_adaptive_switches = {
+	.name = "adaptive-switches",
+	.summary = "seed 001: adaptive local rerouting, switch faults",
+	.min_vls = 1,
+	.start = tiers_new,
+	.finish = tiers_free,
+	.route = adaptive_switches,
+};
+
+static unsigned int misroute(void *state, const struct ftr_sim_view *v,
+			     ftr_sw s, ftr_port in, unsigned int vl,
+			     struct ftr_sim_packet *p, struct ftr_sim_exit *e,
+			     enum ftr_sim_loss *why)
+{
+	const struct tiers *t = state;
+	ftr_port out;
+	enum side side = tiers_entry(t, v, s, p, &out);
+	unsigned int n;
+
+	(void)vl;
+	if (straight(v, s, side, out, e, &n)) {
+		p->vector = 0;					/* 5 */
+		return n;
+	}
+	if (side != SIDE_BELOW && comes_from(t, v, s, in, SIDE_ABOVE)) {
+		p->vector |= UINT64_C(1) << tiers_place(t, s, in);	/* 3 */
+		return some(tiers_all_up(t, v, s, p->vector, e), why);	/* 4, 6 */
+	}
+	if (side == SIDE_ABOVE)
+		return some(tiers_all_up(t, v, s, 0, e), why);	/* 1 */
+	if (p->vector && comes_from(t, v, s, in, SIDE_BELOW) &&
+	    tiers_works(v, s, in))
+		return tiers_exit(e, in, 0);			/* 5 */
+	p->vector = 0;
+	return some(tiers_all_down(t, v, s, out, e), why);	/* 2 */
+}
+
+const struct ftr_sim_function sim_misroute = {
+	.name = "misroute",
+	.summary = "seed 000: adaptive, misroute vector in the packet (R_m)",
+	.min_vls = 1,
+	.start = tiers_new,
+	.finish = tiers_free,
+	.route = misroute,
+};

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Dynamic local rerouting with deterministic routing: seed 001, section VI.
+ *
+ * The forwarding table gives one port; a switch that finds it dead acts on what
+ * it sees itself: the port and the lane (virtual layer) that the packet came
+ * by, and, for switch faults, the port field of the header.  Lane 0 is the
+ * normal layer NL, 1 is ML or ML1, 2 is ML2.  No state is kept, so what comes
+ * back is used at once.
+ *
+ * R_det links (section VI.A, steps of section V.C):
+ *	1	up, in NL; by another port up if that one is dead
+ *	2	down.  From below in ML: in ML, else in NL.  If the port is
+ *		dead: (a) from above: by another port down, in NL; (b) from
+ *		below: back down where it came from
+ *	3	a switch that has the packet from above and no way down is the
+ *		U-turn switch: up in ML, by (a) the first port of D if it came
+ *		in NL, (b) else the next after the one it came by
+ *	4	came by the last one in ML: discarded
+ *
+ * deviation: step 2b says ML whatever the packet came in.  A packet on its first
+ * way up, in NL, would then have the U-turn switch begin its test of D behind
+ * the port it came by, and never try those before: with one dead link below the
+ * last port of D the packet would be discarded, against Lemma 2.  So what comes
+ * from below in NL goes back in NL.  That channel is a normal downward one; it
+ * is above all that the packet held (section VI.C, rule 3) and below all that
+ * it will hold (rule 4), so the proof stands.
+ *
+ * R_det switches (section VI.B), field 0 is the seed's -1, 1 is -2, 2 + p is
+ * port p; its steps stand at the code.
+ */
+#include "sim/tiers.h"
+
+enum { NL = 0, ML = 1, ML1 = 1, ML2 = 2 };
+enum { FIELD_NONE = 0, FIELD_DOWN = 1, FIELD_PORT = 2 };
+
+static unsigned int give_up(enum ftr_sim_loss *why)
+{
+	*why = FTR_SIM_LOST_GIVEN_UP;
+	return 0;
+}
+
+/* Step 1 of both. */
+static unsigned int climb(const struct tiers *t, const struct ftr_sim_view *v,
+			  ftr_sw s, ftr_port out, unsigned int vl,
+			  struct ftr_sim_exit *e, enum ftr_sim_loss *why)
+{
+	if (!tiers_works(v, s, out))
+		out = tiers_other(t, v, s, out, true);
+	if (out == FTR_PORT_NONE)
+		return give_up(why);
+	return tiers_exit(e, out, vl);
+}
+
+/* Step 3 of links: up by the first working port of D from place i on. */
+static unsigned int turn(const struct tiers *t, const struct ftr_sim_view *v,
+			 ftr_sw s, uint32_t i, unsigned int vl,
+			 struct ftr_sim_exit *e, enum ftr_sim_loss *why)
+{
+	i = tiers_next_up(t, v, s, i);
+	if (i == t->n_up[s])
+		return give_up(why);
+	return tiers_exit(e, t->port[t->first[s] + i], vl);
+}
+
+static unsigned int det_links(void *state, const struct ftr_sim_view *v,
+			      ftr_sw s, ftr_port in, unsigned int vl,
+			      struct ftr_sim_packet *p, struct ftr_sim_exit *e,
+			      enum ftr_sim_loss *why)
+{
+	const struct tiers *t = state;
+	bool above = t->side[v->f->sw[s].first_port + in] == SIDE_ABOVE;
+	ftr_port out;
+	enum side side = tiers_entry(t, v, s, p, &out);
+
+	if (above && side != SIDE_BELOW)
+		return turn(t, v, s, vl == ML ? tiers_place(t, s, in) + 1 : 0,
+			    ML, e, why);
+	if (side == SIDE_ABOVE)
+		return climb(t, v, s, out, NL, e, why);
+	if (side == SIDE_BELOW && tiers_entry_works(v, s, out))
+		return tiers_exit(e, out, above ? NL : vl);
+	if (side == SIDE_BELOW && ftr_fabric_port(v->f, s, out)->peer_kind !=
+	    FTR_PEER_SW)
+		return 0;	/* the end port's own cable */
+	if (!above && in && tiers_works(v, s, in) &&
+	    t->side[v->f->sw[s].first_port + in] == SIDE_BELOW)
+		return tiers_exit(e, in, vl);
+	out = tiers_other(t, v, s, out, false);
+	return out == FTR_PORT_NONE ? give_up(why) : tiers_exit(e, out, NL);
+}
+
+const struct ftr_sim_function sim_det_links = {
+	.name = "det-links",
+	.summary = "seed 001: deterministic local rerouting, link faults",
+	.min_vls = 2,
+	.start = tiers_new,
+	.finish = tiers_free,
+	.route = det_links,
+};
+
+/* ---- switches ------------------------------------------------------------------ */
+
+/* Step 2: the lane of the way down. */
+static unsigned int down_lane(bool above, unsigned int vl)
+{
+	if (vl == ML2)
+		return above ? ML1 : ML2;
+	return NL;
+}
+
+/* Step 3: the next switch down is dead. */
+static unsigned int avoid(const struct tiers *t, const struct ftr_sim_view *v,
+			  ftr_sw s, ftr_port in, bool above, unsigned int vl,
+			  ftr_port out, struct ftr_sim_packet *p,
+			  struct ftr_sim_exit *e, enum ftr_sim_loss *why)
+{
+	bool from_switch = in && ftr_fabric_port(v->f, s, in)->peer_kind ==
+			   FTR_PEER_SW;
+
+	/* (b), back; deviation as with links: in NL what came in NL */
+	if (!above && from_switch && tiers_works(v, s, in))
+		return tiers_exit(e, in, vl == NL ? NL : ML2);
+	out = tiers_other(t, v, s, out, false);
+	if (out == FTR_PORT_NONE)
+		return give_up(why);
+	p->field = FIELD_NONE;
+	return tiers_exit(e, out, vl == ML2 ? ML1 : NL);	/* (a) */
+}
+
+/* Step 4: from above, no way down.  deviation: at the bottom tier the layers of
+ * step 4(b) are those of a packet that came two tiers down.  One that comes back
+ * a single tier, by step 3(b), is in ML2: it goes on with D as in ML1. */
+static unsigned int descend(const struct tiers *t,
+			    const struct ftr_sim_view *v, ftr_sw s,
+			    ftr_port in, unsigned int vl,
+			    struct ftr_sim_packet *p, struct ftr_sim_exit *e,
+			    enum ftr_sim_loss *why)
+{
+	ftr_port out;
+	uint32_t i;
+
+	if (p->field >= FIELD_PORT) {			/* (c) */
+		out = (ftr_port)(p->field - FIELD_PORT);
+		p->field = FIELD_DOWN;
+		return tiers_works(v, s, out) ? tiers_exit(e, out, ML1) :
+		       give_up(why);
+	}
+	if (p->field == FIELD_NONE && !tiers_bottom(t, s)) {	/* (a) */
+		out = tiers_other(t, v, s, 0, false);
+		if (out == FTR_PORT_NONE)
+			return give_up(why);
+		p->field = FIELD_DOWN;
+		return tiers_exit(e, out, NL);
+	}
+	if (vl != NL)						/* (b) ii, iii */
+		return turn(t, v, s, tiers_place(t, s, in) + 1, ML1, e, why);
+	i = tiers_next_up(t, v, s, 0);				/* (b) i */
+	if (i < t->n_up[s] && t->port[t->first[s] + i] == in)
+		i++;
+	return turn(t, v, s, i, ML1, e, why);
+}
+
+static unsigned int det_switches(void *state, const struct ftr_sim_view *v,
+				 ftr_sw s, ftr_port in, unsigned int vl,
+				 struct ftr_sim_packet *p,
+				 struct ftr_sim_exit *e, enum ftr_sim_loss *why)
+{
+	const struct tiers *t = state;
+	bool above = t->side[v->f->sw[s].first_port + in] == SIDE_ABOVE;
+	ftr_port out;
+	enum side side = tiers_entry(t, v, s, p, &out);
+
+	if (above && side != SIDE_BELOW)
+		return descend(t, v, s, in, vl, p, e, why);
+	if (!above && side == SIDE_ABOVE && p->field == FIELD_DOWN) {
+		p->field = (uint16_t)(FIELD_PORT + in);		/* step 5 */
+		return turn(t, v, s, 0, ML2, e, why);
+	}
+	if (side == SIDE_ABOVE)
+		return climb(t, v, s, out, NL, e, why);
+	if (side == SIDE_BELOW && tiers_entry_works(v, s, out)) {
+		p->field = FIELD_NONE;
+		return tiers_exit(e, out, down_lane(above, vl));
+	}
+	if (side == SIDE_BELOW && ftr_fabric_port(v->f, s, out)->peer_kind !=
+	    FTR_PEER_SW)
+		return 0;
+	return avoid(t, v, s, in, above, vl, out, p, e, why);
+}
+
+const struct ftr_sim_function sim_det_switches = {
+	.name = "det-switches",
+	.summary = "seed 001: deterministic local rerouting, switch faults",
+	.min_vls = 3,
+	.start = tiers_new,
+	.finish = tiers_free,
+	.route = det_switches,
+};

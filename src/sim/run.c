@@ -1,0 +1,676 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What packets do: arrive, wait, leave.
+ *
+ * An instant has three steps.  All its events are taken note of, in the order
+ * of (type, channel).  Then packets that have just been routed with several
+ * exits take the best of those that are free.  Then every output that may have
+ * become able to send chooses, by ascending channel.  What a step causes at
+ * the same instant is the next round.
+ *
+ * A buffer's bytes are taken at the sender (credit) when a packet starts, noted
+ * at the receiver (occ) when its head comes in, and given back when its tail
+ * has left.  A channel that dies forgets what was under way on it: its epoch
+ * counts up, and events of an older one mean nothing.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/sim.h"
+
+void sim_push(struct sim *m, uint64_t at, enum event_type type, uint32_t a,
+	      uint32_t b, unsigned int vl, unsigned int x)
+{
+	const struct event e = { at, a, b, NONE, (uint16_t)x, (uint8_t)type,
+				 (uint8_t)vl };
+
+	if (!wheel_push(&m->wheel, &e))
+		m->no_memory = true;
+}
+
+/* ---- packets ------------------------------------------------------------- */
+
+static uint32_t new_packet(struct sim *m)
+{
+	uint32_t p = m->free_pkt;
+
+	if (p != NONE) {
+		m->free_pkt = m->pkt[p].next;
+	} else {
+		if (!FTR_GROW(m->pkt, m->n_pkt, m->cap_pkt)) {
+			m->no_memory = true;
+			return NONE;
+		}
+		p = m->n_pkt++;
+	}
+	memset(&m->pkt[p], 0, sizeof(m->pkt[p]));
+	m->pkt[p].id = m->next_id++;
+	m->pkt[p].nodes = NONE;
+	return p;
+}
+
+static void free_packet(struct sim *m, uint32_t p)
+{
+	m->pkt[p].next = m->free_pkt;
+	m->pkt[p].id = NONE;
+	m->free_pkt = p;
+	m->r->in_flight--;
+}
+
+/* Gone, and in no buffer and no queue. */
+void sim_lose(struct sim *m, uint32_t p, enum ftr_sim_loss why)
+{
+	result_lost(m, m->pkt[p].cut ? FTR_SIM_LOST_WIRE : why);
+	free_packet(m, p);
+}
+
+/* ---- nodes and lists ------------------------------------------------------- */
+
+static void append(struct sim *m, uint32_t c, unsigned int vl, uint32_t n)
+{
+	struct list *l = &m->lane[c * m->n_vls + vl];
+
+	m->node[n].prev = l->last;
+	m->node[n].next = NONE;
+	if (l->last == NONE)
+		l->first = n;
+	else
+		m->node[l->last].next = n;
+	l->last = n;
+}
+
+void sim_unlink(struct sim *m, uint32_t c, unsigned int vl, uint32_t n)
+{
+	struct list *l = &m->lane[c * m->n_vls + vl];
+	struct node *x = &m->node[n];
+
+	if (x->prev == NONE)
+		l->first = x->next;
+	else
+		m->node[x->prev].next = x->next;
+	if (x->next == NONE)
+		l->last = x->prev;
+	else
+		m->node[x->next].prev = x->prev;
+}
+
+static uint32_t new_node(struct sim *m)
+{
+	uint32_t n = m->free_node;
+
+	if (n != NONE) {
+		m->free_node = m->node[n].next;
+		return n;
+	}
+	if (!FTR_GROW(m->node, m->n_node, m->cap_node) ||
+	    !FTR_GROW(m->own, m->n_node - m->n_voq, m->cap_own)) {
+		m->no_memory = true;
+		return NONE;
+	}
+	return m->n_node++;
+}
+
+/* Take p off all lists that its own nodes are on. */
+void sim_drop_nodes(struct sim *m, uint32_t p)
+{
+	uint32_t n = m->pkt[p].nodes, next;
+
+	for (; n != NONE; n = next) {
+		const struct own *o = &m->own[n - m->n_voq];
+
+		next = m->node[n].tail;
+		sim_unlink(m, o->channel, o->exit.vl, n);
+		m->node[n].next = m->free_node;
+		m->free_node = n;
+	}
+	m->pkt[p].nodes = NONE;
+}
+
+/* ---- buffers ---------------------------------------------------------------- */
+
+void sim_release(struct sim *m, uint32_t port, unsigned int vl, uint32_t bytes)
+{
+	uint32_t c = m->feeder[port];
+
+	m->occ[port * m->n_vls + vl] -= (int32_t)bytes;
+	if (m->ch[c].up)
+		sim_push(m, m->now + m->ch[c].cable_ps, EV_CREDIT, c, bytes,
+			 vl, m->ch[c].epoch);
+}
+
+/* The first of a FIFO is routed, unless the last one is still leaving. */
+void sim_next_head(struct sim *m, uint32_t port, unsigned int vl)
+{
+	struct list *l = &m->fifo[port * m->n_vls + vl];
+
+	if (l->first != NONE && !m->reading[port * m->n_vls + vl])
+		sim_route(m, l->first);
+}
+
+static void fifo_pop(struct sim *m, uint32_t p)
+{
+	const struct packet *k = &m->pkt[p];
+	struct list *l = &m->fifo[k->at * m->n_vls + k->vl];
+
+	l->first = k->next;
+	if (l->first == NONE)
+		l->last = NONE;
+}
+
+void sim_leave_buffer(struct sim *m, uint32_t p)
+{
+	const struct packet *k = &m->pkt[p];
+
+	if (m->conf->queues == FTR_SIM_FIFO)
+		fifo_pop(m, p);
+	sim_release(m, k->at, k->vl, k->h.bytes);
+}
+
+/* ---- routing ------------------------------------------------------------------ */
+
+static bool usable(const struct sim *m, ftr_sw s, const struct ftr_sim_exit *e)
+{
+	return e->port <= m->f->sw[s].n_ports && e->vl < m->n_vls &&
+	       m->ch[m->f->sw[s].first_port + e->port].up;
+}
+
+static void wait_in_queue(struct sim *m, uint32_t p, ftr_sw s,
+			  const struct ftr_sim_exit *e)
+{
+	struct packet *k = &m->pkt[p];
+	uint32_t c = m->f->sw[s].first_port + e->port;
+	bool fifo = m->conf->queues == FTR_SIM_FIFO;
+	uint32_t n = queue_of(m, s, k->at - m->f->sw[s].first_port, e->port,
+			      fifo ? k->vl : e->vl);
+	struct node *q = &m->node[n];
+
+	if (!fifo)
+		k->next = NONE;
+	if (q->head == NONE) {
+		q->head = q->tail = p;
+		append(m, c, e->vl, n);
+	} else {
+		m->pkt[q->tail].next = p;
+		q->tail = p;
+	}
+	touch(m, c);
+}
+
+static void wait_for_any(struct sim *m, uint32_t p, ftr_sw s,
+			 const struct ftr_sim_exit *e, unsigned int n_exits)
+{
+	for (unsigned int i = 0; i < n_exits; i++) {
+		uint32_t n = new_node(m);
+		struct own *o;
+
+		if (n == NONE)
+			return;
+		o = &m->own[n - m->n_voq];
+		o->exit = e[i];
+		o->channel = m->f->sw[s].first_port + e[i].port;
+		m->node[n].head = p;
+		m->node[n].tail = m->pkt[p].nodes;
+		m->pkt[p].nodes = n;
+		append(m, o->channel, e[i].vl, n);
+		touch(m, o->channel);
+	}
+	if (!FTR_GROW(m->fresh, m->n_fresh, m->cap_fresh))
+		m->no_memory = true;
+	else
+		m->fresh[m->n_fresh++] = p;
+}
+
+/* Until ftr_sim_again(). */
+static void park(struct sim *m, uint32_t p)
+{
+	m->pkt[p].parked = true;
+	if (!FTR_GROW(m->parked, m->n_parked, m->cap_parked))
+		m->no_memory = true;
+	else
+		m->parked[m->n_parked++] = p;
+}
+
+/* The earliest start at which no exit runs ahead of the tail. */
+static void set_ready(struct sim *m, struct packet *k, ftr_sw s,
+		      const struct ftr_sim_exit *e, unsigned int n)
+{
+	uint64_t wire = UINT64_MAX;
+
+	for (unsigned int i = 0; i < n; i++) {
+		const struct channel *c =
+			&m->ch[m->f->sw[s].first_port + e[i].port];
+
+		wire = FTR_MIN(wire, wire_ps(c, k->h.bytes));
+	}
+	k->ready = FTR_MAX(m->now, k->tail - FTR_MIN(wire, k->tail));
+}
+
+/* Find the exits of a packet that stands in its buffer (first of it, if that
+ * is a FIFO), and let it wait there. */
+void sim_route(struct sim *m, uint32_t p)
+{
+	struct ftr_sim_exit e[FTR_SIM_EXITS];
+	enum ftr_sim_loss why = FTR_SIM_LOST_DEAD_PORT;
+	struct packet *k = &m->pkt[p];
+	uint32_t port = k->at;
+	ftr_sw s = m->port_sw[port];
+	unsigned int n, left = 0, vl = k->vl;
+
+	n = m->fn->route(m->state, &m->view, s,
+			 (ftr_port)(port - m->f->sw[s].first_port), vl, &k->h,
+			 e, &why);
+	for (unsigned int i = 0; i < n; i++) {
+		if (usable(m, s, &e[i]))
+			e[left++] = e[i];
+		else if (e[i].vl >= m->n_vls)
+			why = FTR_SIM_LOST_LANE;
+	}
+	if (!left && why == FTR_SIM_WAIT) {
+		park(m, p);
+		return;
+	}
+	if (!left) {
+		sim_leave_buffer(m, p);
+		sim_lose(m, p, why);
+		if (m->conf->queues == FTR_SIM_FIFO)
+			sim_next_head(m, port, vl);
+		return;
+	}
+	set_ready(m, k, s, e, left);
+	if (left == 1 && e[0].room <= 1 && !m->fn->taken)
+		wait_in_queue(m, p, s, &e[0]);
+	else
+		wait_for_any(m, p, s, e, left);
+}
+
+/* ---- sending -------------------------------------------------------------------- */
+
+/* p starts on channel c; it is in no queue any more. */
+void sim_send(struct sim *m, uint32_t c, uint32_t p, unsigned int vl)
+{
+	struct channel *h = &m->ch[c];
+	struct packet *k = &m->pkt[p];
+	uint64_t wire = wire_ps(h, k->h.bytes);
+
+	h->busy = true;
+	h->packet = p;
+	h->packet_id = k->id;
+	h->bytes = k->h.bytes;
+	h->from = k->at;
+	h->from_vl = k->vl;
+	if (k->at != NONE)
+		m->reading[k->at * m->n_vls + k->vl]++;
+	result_busy(m, h, wire);
+	k->h.hops++;
+	k->vl = (uint8_t)vl;
+	k->epoch = h->epoch;
+	m->r->hops++;
+	sim_push(m, m->now + wire, EV_FREE, c, 0, 0, 0);
+	if (h->to_station) {
+		k->at = NONE;
+		sim_push(m, m->now + wire + h->cable_ps, EV_DELIVER, c, p, 0,
+			 0);
+		return;
+	}
+	k->at = h->dst;
+	m->credit[c * m->n_vls + vl] -= (int32_t)k->h.bytes;
+	sim_push(m, m->now + h->cable_ps + m->conf->switch_ps, EV_ARRIVE, c, p,
+		 0, 0);
+}
+
+static void wake_at(struct sim *m, uint32_t c, uint64_t at)
+{
+	struct channel *h = &m->ch[c];
+
+	if (h->wake > m->now && h->wake <= at)
+		return;
+	h->wake = at;
+	sim_push(m, at, EV_WAKE, c, 0, 0, 0);
+}
+
+static unsigned int room_of(const struct sim *m, uint32_t n)
+{
+	return n < m->n_voq ? 1 : FTR_MAX(m->own[n - m->n_voq].exit.room, 1);
+}
+
+/* The first node of the lane whose packet may start now. */
+static uint32_t pick(struct sim *m, uint32_t c, unsigned int vl)
+{
+	int32_t credit = m->credit[c * m->n_vls + vl];
+	uint32_t n = m->lane[c * m->n_vls + vl].first;
+
+	if (credit < (int32_t)m->conf->bytes)
+		return NONE;
+	for (; n != NONE; n = m->node[n].next) {
+		const struct packet *k = &m->pkt[m->node[n].head];
+
+		if ((int64_t)k->h.bytes * room_of(m, n) > credit)
+			continue;
+		if (k->ready <= m->now)
+			return n;
+		wake_at(m, c, k->ready);
+	}
+	return NONE;
+}
+
+/* The packet of node n leaves by channel c. */
+static void start(struct sim *m, uint32_t c, unsigned int vl, uint32_t n)
+{
+	uint32_t p = m->node[n].head;
+	struct packet *k = &m->pkt[p];
+	bool fifo = m->conf->queues == FTR_SIM_FIFO;
+
+	if (n >= m->n_voq) {
+		const struct ftr_sim_exit e = m->own[n - m->n_voq].exit;
+
+		sim_drop_nodes(m, p);
+		if (m->fn->taken)
+			m->fn->taken(m->state, &m->view, m->port_sw[c], &k->h,
+				     &e);
+	} else {
+		struct node *q = &m->node[n];
+
+		sim_unlink(m, c, vl, n);
+		q->head = fifo ? NONE : k->next;
+		if (q->head != NONE)
+			append(m, c, vl, n);
+	}
+	if (fifo)
+		fifo_pop(m, p);
+	sim_send(m, c, p, vl);
+}
+
+/* An output of a switch chooses.  If nothing can go, its turn stays where it
+ * was: how often it looks in vain makes no difference. */
+static void choose(struct sim *m, uint32_t c)
+{
+	struct channel *h = &m->ch[c];
+	unsigned int vl = h->lane;
+	int32_t left = h->left;
+
+	for (unsigned int i = 0; i <= m->n_vls; i++) {
+		uint32_t n = left > 0 ? pick(m, c, vl) : NONE;
+
+		if (n != NONE) {
+			h->lane = (uint8_t)vl;
+			h->left = left - m->pkt[m->node[n].head].h.bytes;
+			start(m, c, vl, n);
+			return;
+		}
+		vl = vl + 1u < m->n_vls ? vl + 1u : 0;
+		left = m->quantum[vl];
+	}
+}
+
+static bool held(const struct sim *m, uint32_t st)
+{
+	uint32_t n_ep = m->f->n_ep;
+
+	return m->held[st < n_ep ? m->f->ep[st].sw : st - n_ep];
+}
+
+/* A station sends what is at the head of its queue. */
+static void inject(struct sim *m, uint32_t c)
+{
+	uint32_t st = c - m->n_ports, p;
+	const struct source *x = &m->src[st];
+	struct packet *k;
+
+	if (!sim_source_head(m, st) || held(m, st) ||
+	    m->credit[c * m->n_vls + x->vl] < (int32_t)m->conf->bytes)
+		return;
+	p = new_packet(m);
+	if (p == NONE)
+		return;
+	k = &m->pkt[p];
+	k->h.source = st;
+	k->h.dlid = x->dlid;
+	k->h.bytes = (uint16_t)m->conf->bytes;
+	k->h.sl = x->sl;
+	k->made = x->saturated ? m->now : x->made;
+	k->sent = m->now;
+	k->at = NONE;
+	result_injected(m, k);
+	sim_send(m, c, p, x->vl);
+	sim_source_sent(m, st);
+}
+
+/* ---- events ------------------------------------------------------------------------- */
+
+static void on_free(struct sim *m, uint32_t c)
+{
+	struct channel *h = &m->ch[c];
+	uint32_t port = h->from, vl = h->from_vl;
+
+	h->busy = false;
+	touch(m, c);
+	if (port == NONE)
+		return;
+	m->reading[port * m->n_vls + vl]--;
+	sim_release(m, port, vl, h->bytes);
+	if (m->conf->queues == FTR_SIM_FIFO)
+		sim_next_head(m, port, vl);
+}
+
+static void on_credit(struct sim *m, const struct event *e)
+{
+	if (m->ch[e->a].epoch != e->x)
+		return;
+	m->credit[e->a * m->n_vls + e->vl] += (int32_t)e->b;
+	touch(m, e->a);
+}
+
+static void on_arrive(struct sim *m, uint32_t c, uint32_t p)
+{
+	const struct channel *h = &m->ch[c];
+	struct packet *k = &m->pkt[p];
+	uint32_t i = k->at * m->n_vls + k->vl;
+	struct list *l;
+
+	if (k->epoch != h->epoch) {
+		sim_lose(m, p, FTR_SIM_LOST_WIRE);
+		return;
+	}
+	m->occ[i] += k->h.bytes;
+	k->tail = m->now + wire_ps(h, k->h.bytes);
+	if (k->h.hops >= FTR_SIM_HOPS_MAX) {
+		sim_release(m, k->at, k->vl, k->h.bytes);
+		sim_lose(m, p, FTR_SIM_LOST_LOOP);
+		return;
+	}
+	if (m->conf->queues == FTR_SIM_VOQ) {
+		sim_route(m, p);
+		return;
+	}
+	l = &m->fifo[i];
+	k->next = NONE;
+	if (l->last != NONE) {
+		m->pkt[l->last].next = p;
+		l->last = p;
+	} else {
+		l->first = l->last = p;
+		sim_next_head(m, k->at, k->vl);
+	}
+}
+
+static void on_deliver(struct sim *m, uint32_t c, uint32_t p)
+{
+	const struct packet *k = &m->pkt[p];
+	uint32_t st = m->ch[c].dst;
+	struct ftr_lid_owner o = { 0 };
+
+	if (k->epoch != m->ch[c].epoch || k->cut) {
+		sim_lose(m, p, FTR_SIM_LOST_WIRE);
+		return;
+	}
+	if (k->h.dlid <= m->f->max_lid)
+		o = m->f->owner[k->h.dlid];
+	if (o.kind == FTR_OWNER_NONE ||
+	    st != (o.kind == FTR_OWNER_EP ? o.idx : m->f->n_ep + o.idx)) {
+		sim_lose(m, p, FTR_SIM_LOST_WRONG_END);
+		return;
+	}
+	result_delivered(m, k);
+	free_packet(m, p);
+}
+
+static void handle(struct sim *m, const struct event *e)
+{
+	switch ((enum event_type)e->type) {
+	case EV_CHANGE:
+		sim_change(m, &m->conf->change[e->a]);
+		break;
+	case EV_TIMER:
+		m->fn->timer(m->state, &m->view,
+			     (uint64_t)e->b << 32 | e->a);
+		break;
+	case EV_FREE:
+		on_free(m, e->a);
+		break;
+	case EV_CREDIT:
+		on_credit(m, e);
+		break;
+	case EV_ARRIVE:
+		on_arrive(m, e->a, e->b);
+		break;
+	case EV_DELIVER:
+		on_deliver(m, e->a, e->b);
+		break;
+	case EV_MAKE:
+		m->src[e->a].waiting = false;
+		touch(m, m->n_ports + e->a);
+		break;
+	case EV_WAKE:
+		touch(m, e->a);
+		break;
+	case EV_CHECK:
+		if (!m->r->deadlock && !sim_check(m))
+			m->no_memory = true;
+		if (m->r->deadlock && m->conf->stop_on_deadlock)
+			m->end = m->now;
+		sim_push(m, m->now + m->conf->check_ps, EV_CHECK, 0, 0, 0, 0);
+		break;
+	}
+}
+
+/* ---- an instant ------------------------------------------------------------------------ */
+
+/* The best free exit: lowest rank, then most credit, then lowest port. */
+static uint32_t best_node(const struct sim *m, uint32_t p)
+{
+	uint32_t best = NONE;
+	const struct own *b = NULL;
+	int32_t most = 0;
+
+	for (uint32_t n = m->pkt[p].nodes; n != NONE; n = m->node[n].tail) {
+		const struct own *o = &m->own[n - m->n_voq];
+		const struct channel *h = &m->ch[o->channel];
+		int32_t credit = m->credit[o->channel * m->n_vls + o->exit.vl];
+
+		if (h->busy || !h->up || (int64_t)room_of(m, n) *
+		    m->pkt[p].h.bytes > credit)
+			continue;
+		if (b && (o->exit.rank > b->exit.rank ||
+			  (o->exit.rank == b->exit.rank && credit < most)))
+			continue;
+		if (b && o->exit.rank == b->exit.rank && credit == most &&
+		    o->exit.port > b->exit.port)
+			continue;
+		best = n;
+		b = o;
+		most = credit;
+	}
+	return best;
+}
+
+static void start_fresh(struct sim *m)
+{
+	for (uint32_t i = 0; i < m->n_fresh; i++) {
+		uint32_t p = m->fresh[i], n;
+
+		if (m->pkt[p].nodes == NONE || m->pkt[p].ready > m->now)
+			continue;
+		n = best_node(m, p);
+		if (n != NONE)
+			start(m, m->own[n - m->n_voq].channel,
+			      m->own[n - m->n_voq].exit.vl, n);
+	}
+	m->n_fresh = 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void choose_all(struct sim *m)
+{
+	if (m->n_dirty > 1)
+		qsort(m->dirty, m->n_dirty, sizeof(*m->dirty), by_number);
+	for (uint32_t i = 0; i < m->n_dirty; i++) {
+		uint32_t c = m->dirty[i];
+
+		m->ch[c].dirty = false;
+		if (m->ch[c].busy || !m->ch[c].up)
+			continue;
+		if (c < m->n_ports)
+			choose(m, c);
+		else
+			inject(m, c);
+	}
+	m->n_dirty = 0;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct event *x = a, *y = b;
+
+	if (x->type != y->type)
+		return x->type - y->type;
+	if (x->a != y->a)
+		return (x->a > y->a) - (x->a < y->a);
+	return (x->vl > y->vl) - (x->vl < y->vl);
+}
+
+/* All events of the instant into the batch; how many. */
+static uint32_t gather(struct sim *m)
+{
+	uint32_t n = 0;
+
+	do {
+		if (!FTR_GROW(m->batch, n, m->cap_batch)) {
+			m->no_memory = true;
+			break;
+		}
+		wheel_pop(&m->wheel, &m->batch[n++]);
+	} while (wheel_peek(&m->wheel) == m->now);
+	if (n > 1)
+		qsort(m->batch, n, sizeof(*m->batch), by_key);
+	return n;
+}
+
+void sim_loop(struct sim *m, void (*tick)(void *ctx), void *ctx)
+{
+	uint64_t rounds = 0, t;
+	uint32_t n;
+
+	choose_all(m);
+	while ((t = wheel_peek(&m->wheel)) < m->end && !m->no_memory) {
+		m->now = m->view.now = t;
+		n = gather(m);
+		m->r->events += n;
+		for (uint32_t i = 0; i < n; i++) {
+			const struct event e = m->batch[i];
+
+			handle(m, &e);
+		}
+		if (m->n_fresh)
+			start_fresh(m);
+		choose_all(m);
+		if (tick && !(++rounds & 0xffff))
+			tick(ctx);
+	}
+	m->now = m->view.now = m->end;
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Deadlocks: buffers of which no packet can ever move.
+ *
+ * A buffer (channel that fills it, lane) is alive if it is not full of waiting
+ * packets: empty, or a packet is leaving it, or credits are on their way, or a
+ * packet is; or if a packet waits in it for an exit that is taken by an end
+ * port, has room, or leads to a buffer that is alive.  The least set of buffers
+ * that these rules make alive is worked out; what is left is dead, and stays so
+ * whatever happens, unless a change of cables takes packets away.  (With bubble
+ * flow control a buffer that is alive may never have room for two: such a wait
+ * is not seen.)
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/sim.h"
+
+struct stuck {
+	struct sim *m;
+	uint8_t *alive;		/* [n_ch * n_vls] */
+	uint32_t *waits;	/* [n_ch * n_vls] what a packet in it waits for */
+	uint32_t changed;
+};
+
+static uint32_t buffer_of(const struct sim *m, const struct packet *k)
+{
+	return m->feeder[k->at] * m->n_vls + k->vl;
+}
+
+static void visit_packet(struct stuck *x, uint32_t p, uint32_t exit, bool open)
+{
+	uint32_t b = buffer_of(x->m, &x->m->pkt[p]);
+
+	if (x->alive[b])
+		return;
+	if (open) {
+		x->alive[b] = 1;
+		x->changed++;
+	} else if (x->waits[b] == NONE) {
+		x->waits[b] = exit;
+	}
+}
+
+/* All that waits for lane vl of channel c. */
+static void visit_list(struct stuck *x, uint32_t c, unsigned int vl)
+{
+	struct sim *m = x->m;
+	uint32_t exit = c * m->n_vls + vl;
+	uint32_t n = m->lane[exit].first;
+	bool open = m->ch[c].to_station || x->alive[exit];
+
+	for (; n != NONE; n = m->node[n].next) {
+		uint32_t p = m->node[n].head, last = m->node[n].tail;
+		unsigned int room = 1;
+
+		if (n >= m->n_voq) {
+			room = FTR_MAX(m->own[n - m->n_voq].exit.room, 1);
+			last = p;
+		}
+		for (; ; p = m->pkt[p].next) {
+			visit_packet(x, p, exit, open || m->credit[exit] >=
+				     (int64_t)room * m->pkt[p].h.bytes);
+			if (p == last)
+				break;
+		}
+	}
+}
+
+/* Dead as long as nothing speaks for it. */
+static void begin(struct stuck *x)
+{
+	struct sim *m = x->m;
+
+	for (uint32_t c = 0; c < m->n_ch; c++)
+		for (unsigned int v = 0; v < m->n_vls; v++) {
+			uint32_t b = c * m->n_vls + v, i;
+
+			x->waits[b] = NONE;
+			x->alive[b] = true;
+			if (!m->ch[c].wired || m->ch[c].to_station)
+				continue;
+			i = m->ch[c].dst * m->n_vls + v;
+			x->alive[b] = !m->occ[i] || m->reading[i] ||
+				(m->ch[c].up && m->credit[b] + m->occ[i] <
+				 (int32_t)m->conf->buffer);
+		}
+}
+
+/* A packet without an exit waits for its switch, not for room. */
+static void spare_parked(struct stuck *x)
+{
+	for (uint32_t i = 0; i < x->m->n_parked; i++)
+		x->alive[buffer_of(x->m, &x->m->pkt[x->m->parked[i]])] = 1;
+}
+
+static void follow(struct stuck *x, uint32_t b)
+{
+	struct sim *m = x->m;
+	struct ftr_sim_result *r = m->r;
+	uint32_t first;
+
+	/* after that many steps it goes in a circle */
+	for (uint32_t i = 0; i < m->n_ch * m->n_vls && x->waits[b] != NONE; i++)
+		b = x->waits[b];
+	first = b;
+	do {
+		uint32_t c = b / m->n_vls;
+
+		if (r->cycle_len < FTR_SIM_CYCLE_MAX)
+			r->cycle[r->cycle_len] = (struct ftr_sim_wait){
+				m->port_sw[c], (ftr_port)(c -
+				m->f->sw[m->port_sw[c]].first_port),
+				(uint8_t)(b % m->n_vls) };
+		r->cycle_len++;
+		b = x->waits[b];
+	} while (b != first && b != NONE);
+}
+
+static void tell(struct stuck *x)
+{
+	struct sim *m = x->m;
+	struct ftr_sim_result *r = m->r;
+	uint32_t first = NONE;
+
+	for (uint32_t b = 0; b < m->n_ch * m->n_vls; b++) {
+		uint32_t c = b / m->n_vls;
+
+		if (x->alive[b])
+			continue;
+		r->stuck_buffers++;
+		r->stuck_packets += (uint64_t)m->occ[m->ch[c].dst * m->n_vls +
+			b % m->n_vls] / m->conf->bytes;
+		if (first == NONE && x->waits[b] != NONE)
+			first = b;
+	}
+	if (first == NONE)
+		return;
+	r->deadlock = true;
+	r->deadlock_ps = m->now;
+	follow(x, first);
+}
+
+bool sim_check(struct sim *m)
+{
+	size_t n = (size_t)m->n_ch * m->n_vls;
+	struct stuck x = { .m = m, .alive = ftr_malloc(n),
+			   .waits = ftr_malloc(n * sizeof(*x.waits)) };
+	bool ok = x.alive && x.waits;
+
+	if (ok) {
+		begin(&x);
+		spare_parked(&x);
+		do {
+			x.changed = 0;
+			for (uint32_t c = 0; c < m->n_ports; c++)
+				for (unsigned int v = 0; v < m->n_vls; v++)
+					visit_list(&x, c, v);
+		} while (x.changed);
+		tell(&x);
+	}
+	free(x.alive);
+	free(x.waits);
+	return ok;
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Ports that lead up and down.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/tiers.h"
+#include <ftr/shape.h>
+
+static enum ftr_status take_ranks(struct tiers *t, const struct ftr_sim_view *v,
+				  struct ftr_err *err)
+{
+	struct ftr_shape *sh = NULL;
+	const uint8_t *rank = *v->arg;
+	enum ftr_status st = FTR_OK;
+
+	if (!rank) {
+		st = ftr_shape_new(v->f, NULL, NULL, &sh, err);
+		if (st)
+			return st;
+		rank = sh->rank;
+	}
+	memcpy(t->rank, rank, v->f->n_sw);
+	ftr_shape_free(sh);
+	return FTR_OK;
+}
+
+static void take_side(struct tiers *t, const struct ftr_fabric *f, ftr_sw s,
+		      unsigned int p)
+{
+	const struct ftr_swport *q = ftr_fabric_port(f, s, (ftr_port)p);
+	enum side side = SIDE_NONE;
+
+	if (q->peer_kind == FTR_PEER_EP)
+		side = SIDE_BELOW;
+	else if (q->peer_kind == FTR_PEER_SW && t->rank[q->peer] > t->rank[s])
+		side = SIDE_ABOVE;
+	else if (q->peer_kind == FTR_PEER_SW && t->rank[q->peer] < t->rank[s])
+		side = SIDE_BELOW;
+	t->side[f->sw[s].first_port + p] = (uint8_t)side;
+}
+
+static void take_ports(struct tiers *t, const struct ftr_fabric *f, ftr_sw s,
+		       uint32_t *n)
+{
+	const struct ftr_switch *w = &f->sw[s];
+
+	t->first[s] = *n;
+	t->side[w->first_port] = SIDE_BELOW;
+	for (unsigned int p = 1; p <= w->n_ports; p++) {
+		take_side(t, f, s, p);
+		if (t->side[w->first_port + p] == SIDE_ABOVE)
+			t->port[(*n)++] = (ftr_port)p;
+	}
+	t->n_up[s] = *n - t->first[s];
+	for (unsigned int p = 1; p <= w->n_ports; p++)
+		if (t->side[w->first_port + p] == SIDE_BELOW &&
+		    ftr_fabric_port(f, s, (ftr_port)p)->peer_kind ==
+		    FTR_PEER_SW)
+			t->port[(*n)++] = (ftr_port)p;
+}
+
+enum ftr_status tiers_new(const struct ftr_sim_view *v, void **state,
+			  struct ftr_err *err)
+{
+	const struct ftr_fabric *f = v->f;
+	struct tiers *t = ftr_calloc(1, sizeof(*t));
+	enum ftr_status st;
+	uint32_t n = 0;
+
+	if (!t)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for tiers");
+	t->side = ftr_calloc(f->n_ports + 1u, 1);
+	t->rank = ftr_calloc(f->n_sw + 1u, 1);
+	t->first = ftr_calloc(f->n_sw + 1u, sizeof(*t->first));
+	t->n_up = ftr_calloc(f->n_sw + 1u, sizeof(*t->n_up));
+	t->port = ftr_calloc(f->n_ports + 1u, sizeof(*t->port));
+	t->vector = ftr_calloc(f->n_sw + 1u, sizeof(*t->vector));
+	t->used = ftr_calloc(f->n_sw + 1u, sizeof(*t->used));
+	if (!t->side || !t->rank || !t->first || !t->n_up || !t->port ||
+	    !t->vector || !t->used)
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for tiers");
+	else
+		st = take_ranks(t, v, err);
+	for (ftr_sw s = 0; !st && s < f->n_sw; s++) {
+		take_ports(t, f, s, &n);
+		t->first[s + 1] = n;
+		if (t->n_up[s] > FTR_SIM_EXITS ||
+		    n - t->first[s] - t->n_up[s] > FTR_SIM_EXITS)
+			st = ftr_fail(err, FTR_LIMIT, "switch \"%s\" has more than %u ports up or down to switches",
+				      f->sw[s].name, FTR_SIM_EXITS);
+	}
+	if (st)
+		tiers_free(t);
+	else
+		*state = t;
+	return st;
+}
+
+void tiers_free(void *state)
+{
+	struct tiers *t = state;
+
+	if (!t)
+		return;
+	free(t->side);
+	free(t->rank);
+	free(t->first);
+	free(t->n_up);
+	free(t->port);
+	free(t->vector);
+	free(t->used);
+	free(t);
+}
+
+ftr_port tiers_other(const struct tiers *t, const struct ftr_sim_view *v,
+		     ftr_sw s, ftr_port p, bool up)
+{
+	uint32_t first = t->first[s] + (up ? 0 : t->n_up[s]);
+	uint32_t end = up ? t->first[s] + t->n_up[s] : t->first[s + 1];
+	uint32_t n = end - first, at = 0;
+
+	while (at < n && t->port[first + at] <= p)
+		at++;
+	for (uint32_t i = 0; i < n; i++) {
+		ftr_port q = t->port[first + (at + i) % n];
+
+		if (q != p && tiers_works(v, s, q))
+			return q;
+	}
+	return FTR_PORT_NONE;
+}
+
+unsigned int tiers_all_up(const struct tiers *t, const struct ftr_sim_view *v,
+			  ftr_sw s, uint64_t mask, struct ftr_sim_exit *e)
+{
+	unsigned int n = 0;
+
+	for (uint32_t i = 0; i < t->n_up[s]; i++) {
+		ftr_port p = t->port[t->first[s] + i];
+
+		if (!(mask >> i & 1) && tiers_works(v, s, p))
+			n += tiers_exit(&e[n], p, 0);
+	}
+	return n;
+}
+
+unsigned int tiers_all_down(const struct tiers *t, const struct ftr_sim_view *v,
+			    ftr_sw s, ftr_port except, struct ftr_sim_exit *e)
+{
+	unsigned int n = 0;
+
+	for (uint32_t i = t->first[s] + t->n_up[s]; i < t->first[s + 1]; i++) {
+		ftr_port p = t->port[i];
+
+		if (p != except && tiers_works(v, s, p))
+			n += tiers_exit(&e[n], p, 0);
+	}
+	return n;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * tiers: what a switch of a fat-tree knows, for the routing functions of seeds
+ * 000 and 001: which of its ports lead up, which down, and which of them work.
+ *
+ * Tiers are ranks (leaf switches 0), where the seeds count from the top.  They
+ * come from conf.arg, a const uint8_t [n_sw] as ftr_shape.rank is, or, if that
+ * is NULL, from a shape of the fabric.  Ports of a switch are in ascending
+ * order: the seeds' sequence D.
+ */
+#ifndef FTR_SIM_TIERS_H
+#define FTR_SIM_TIERS_H
+
+#include "sim/sim.h"
+
+enum side { SIDE_NONE = 0, SIDE_BELOW, SIDE_ABOVE };
+
+struct tiers {
+	uint8_t *side;		/* [n_ports] where the port leads */
+	uint8_t *rank;		/* [n_sw] */
+	uint32_t *first;	/* [n_sw + 1] into port */
+	uint32_t *n_up;		/* [n_sw] ports that lead up come first, then
+				 * those that lead down to switches */
+	ftr_port *port;
+	/* a vector with a bit for each port that leads up, and when it was
+	 * last used; of the functions that keep one */
+	uint64_t *vector, *used;
+};
+
+enum ftr_status tiers_new(const struct ftr_sim_view *v, void **state,
+			  struct ftr_err *err);
+void tiers_free(void *state);
+
+static inline bool tiers_works(const struct ftr_sim_view *v, ftr_sw s,
+			       ftr_port p)
+{
+	return v->up[v->f->sw[s].first_port + p];
+}
+
+/* Side of the table's port for the packet; BELOW for an end port and for the
+ * switch itself, NONE if there is no entry.  *out: the port. */
+static inline enum side tiers_entry(const struct tiers *t,
+				    const struct ftr_sim_view *v, ftr_sw s,
+				    const struct ftr_sim_packet *p,
+				    ftr_port *out)
+{
+	*out = ftr_tables_get(v->t, s, p->dlid);
+	if (*out == 0)
+		return SIDE_BELOW;
+	if (*out > v->f->sw[s].n_ports)
+		return SIDE_NONE;
+	return (enum side)t->side[v->f->sw[s].first_port + *out];
+}
+
+static inline bool tiers_entry_works(const struct ftr_sim_view *v, ftr_sw s,
+				     ftr_port out)
+{
+	return out == 0 || tiers_works(v, s, out);
+}
+
+/* Bottom tier: nothing below but end ports. */
+static inline bool tiers_bottom(const struct tiers *t, ftr_sw s)
+{
+	return t->first[s] + t->n_up[s] == t->first[s + 1];
+}
+
+/* The place of a port among those that lead up. */
+static inline uint32_t tiers_place(const struct tiers *t, ftr_sw s, ftr_port p)
+{
+	const ftr_port *up = t->port + t->first[s];
+	uint32_t i = 0;
+
+	while (i < t->n_up[s] && up[i] != p)
+		i++;
+	return i;
+}
+
+/* The first place from i on whose port works; n_up if there is none. */
+static inline uint32_t tiers_next_up(const struct tiers *t,
+				     const struct ftr_sim_view *v, ftr_sw s,
+				     uint32_t i)
+{
+	while (i < t->n_up[s] && !tiers_works(v, s, t->port[t->first[s] + i]))
+		i++;
+	return i;
+}
+
+/* The next working port of the same side behind port p, in a circle;
+ * FTR_PORT_NONE if there is none but p. */
+ftr_port tiers_other(const struct tiers *t, const struct ftr_sim_view *v,
+		     ftr_sw s, ftr_port p, bool up);
+
+static inline unsigned int tiers_exit(struct ftr_sim_exit *e, ftr_port p,
+				      unsigned int vl)
+{
+	*e = (struct ftr_sim_exit){ .port = p, .vl = (uint8_t)vl, .room = 1 };
+	return 1;
+}
+
+/* All working ports up whose bit in mask is 0 / all down to switches but
+ * except; how many. */
+unsigned int tiers_all_up(const struct tiers *t, const struct ftr_sim_view *v,
+			  ftr_sw s, uint64_t mask, struct ftr_sim_exit *e);
+unsigned int tiers_all_down(const struct tiers *t,
+			    const struct ftr_sim_view *v, ftr_sw s,
+			    ftr_port except, struct ftr_sim_exit *e);
+
+#endif

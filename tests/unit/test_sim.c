@@ -1,0 +1,698 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The data plane: cases whose figures a hand can work out.
+ *
+ * Cables of the small fabrics are 4x EDR: 100 Gbit/s, 80 ps a byte, so that a
+ * packet of 2,048 bytes takes WIRE.
+ */
+#include <stdlib.h>
+
+#include "unit/check_net.h"
+#include <ftr/ftr.h>
+
+#define WIRE UINT64_C(163840)
+#define CABLE UINT64_C(10000)
+#define SWITCH UINT64_C(100000)
+
+static struct ftr_err err;
+
+static struct ftr_sim_conf conf_of(const struct net *n)
+{
+	return (struct ftr_sim_conf){
+		.f = n->f, .t = n->t, .cable_ps = CABLE, .switch_ps = SWITCH,
+		.run_ps = 100 * FTR_SIM_US, .load = 1, .seed = 7,
+	};
+}
+
+static struct ftr_sim_result run(const struct ftr_sim_conf *c)
+{
+	struct ftr_sim_result r;
+	uint64_t lost = 0;
+
+	ck_assert_msg(!ftr_sim_run(c, NULL, &r, &err), "%s", err.msg);
+	for (int i = 0; i < FTR_SIM_N_LOSSES; i++)
+		lost += r.lost[i];
+	ck_assert_uint_eq(r.injected, r.delivered + lost + r.in_flight);
+	return r;
+}
+
+static uint64_t packets(const struct ftr_sim_result *r, ftr_sw s, ftr_port p)
+{
+	for (uint32_t i = 0; i < r->n_channels; i++)
+		if (r->channel[i].sw == s && r->channel[i].port == p)
+			return r->channel[i].packets;
+	ck_abort_msg("no channel %u[%u]", s, p);
+	return 0;
+}
+
+/* Hosts 0 and 1 at switch 0, 2 and 3 at switch 1, one cable between. */
+static struct net dumbbell(void)
+{
+	struct net n = net_new(2, 4, true, 0);
+
+	net_host(&n, 0, 1);
+	net_host(&n, 0, 2);
+	net_host(&n, 1, 1);
+	net_host(&n, 1, 2);
+	net_link(&n, 0, 3, 1, 3);
+	net_freeze(&n);
+	net_route_all(&n, NULL);
+	return n;
+}
+
+/* k switches, one host each, tables clockwise: out by port 1, in by port 2,
+ * host at port 3. */
+static struct net ring(uint32_t k)
+{
+	struct net n = net_new(k, 3, true, 0);
+
+	for (uint32_t s = 0; s < k; s++)
+		net_host(&n, s, 3);
+	for (uint32_t s = 0; s < k; s++)
+		net_link(&n, s, 1, (s + 1) % k, 2);
+	net_freeze(&n);
+	for (uint32_t s = 0; s < k; s++)
+		for (uint32_t h = 0; h < k; h++)
+			*net_at(&n, s, n.f->ep[h].lid) = h == s ? 3 : 1;
+	return n;
+}
+
+/* ---- time ------------------------------------------------------------------- */
+
+START_TEST(latency)
+{
+	struct net n = dumbbell();
+	const struct ftr_load_pair pair = { 0, 3 };
+	struct ftr_sim_conf c = conf_of(&n);
+	struct ftr_sim_result r;
+
+	c.pattern = FTR_SIM_PAIRS;
+	c.pair = &pair;
+	c.n_pairs = 1;
+	c.load = 0.25;
+	c.periodic = true;
+	r = run(&c);
+	/* three cables, two switches, one packet */
+	ck_assert_uint_eq(r.host.total.min_ps, 3 * CABLE + 2 * SWITCH + WIRE);
+	ck_assert_uint_eq(r.host.total.max_ps, 3 * CABLE + 2 * SWITCH + WIRE);
+	ck_assert_uint_eq(r.host.network.max_ps, r.host.total.max_ps);
+	ck_assert_uint_eq(r.hops, 3 * r.injected);
+	ck_assert_uint_eq(r.max_hops, 3);
+	/* one in 4 * WIRE */
+	ck_assert_uint_ge(r.injected, 100 * FTR_SIM_US / (4 * WIRE));
+	ck_assert_uint_le(r.injected, 100 * FTR_SIM_US / (4 * WIRE) + 1);
+	ftr_sim_result_fini(&r, 1);
+	net_free(&n);
+}
+END_TEST
+
+/* From port 0 to port 0, at 2 Gbit/s: a fast cable between waits for the slow
+ * tail. */
+START_TEST(slow_input)
+{
+	struct net n = dumbbell();
+	struct ftr_sim_conf c = conf_of(&n);
+	const uint64_t slow = WIRE * 50;
+	struct ftr_sim_result r;
+
+	c.load = 0;
+	c.switch_load = 0.1;
+	c.periodic = true;
+	c.run_ps = FTR_SIM_MS;
+	r = run(&c);
+	ck_assert_uint_gt(r.sw.total.n, 0);
+	ck_assert_uint_eq(r.sw.total.min_ps, SWITCH + slow - WIRE + CABLE +
+			  SWITCH + slow);
+	ck_assert_uint_eq(r.sw.total.max_ps, r.sw.total.min_ps);
+	ck_assert_uint_eq(r.host.total.n, 0);
+	ck_assert_uint_eq(r.sw.sources, 2);
+	ck_assert_double_eq_tol(r.sw.capacity, 4e9, 1e3);
+	ftr_sim_result_fini(&r, 1);
+	net_free(&n);
+}
+END_TEST
+
+/* Room for one packet: the next may start when the credit is back. */
+START_TEST(credit_stall)
+{
+	struct net n = net_new(1, 2, true, 0);
+	const struct ftr_load_pair pair = { 0, 1 };
+	struct ftr_sim_conf c;
+	struct ftr_sim_result r;
+	const uint64_t period = 2 * CABLE + SWITCH + WIRE;
+
+	net_host(&n, 0, 1);
+	net_host(&n, 0, 2);
+	net_freeze(&n);
+	net_route_all(&n, NULL);
+	c = conf_of(&n);
+	c.pattern = FTR_SIM_PAIRS;
+	c.pair = &pair;
+	c.n_pairs = 1;
+	c.buffer = 2048;
+	r = run(&c);
+	ck_assert_uint_eq(r.injected, (c.run_ps + period - 1) / period);
+	ftr_sim_result_fini(&r, 1);
+	/* room for two: no stall */
+	c.buffer = 4096;
+	r = run(&c);
+	ck_assert_uint_eq(r.injected, (c.run_ps + WIRE - 1) / WIRE);
+	ftr_sim_result_fini(&r, 1);
+	net_free(&n);
+}
+END_TEST
+
+START_TEST(fair_share)
+{
+	struct net n = dumbbell();
+	const struct ftr_load_pair pair[] = { { 0, 2 }, { 1, 3 } };
+	struct ftr_sim_conf c = conf_of(&n);
+	struct ftr_sim_result r;
+	uint64_t a, b;
+
+	c.pattern = FTR_SIM_PAIRS;
+	c.pair = pair;
+	c.n_pairs = 2;
+	r = run(&c);
+	a = packets(&r, 1, 1);
+	b = packets(&r, 1, 2);
+	ck_assert_uint_le(a > b ? a - b : b - a, 1);
+	/* the cable never rests once the first head is there */
+	for (uint32_t i = 0; i < r.n_channels; i++)
+		if (r.channel[i].sw == 0 && r.channel[i].port == 3)
+			ck_assert_uint_eq(r.channel[i].busy_ps, c.run_ps -
+					  CABLE - SWITCH);
+	ftr_sim_result_fini(&r, 1);
+	net_free(&n);
+}
+END_TEST
+
+/* Weights 3 to 1 of two lanes. */
+START_TEST(weights)
+{
+	struct net n = dumbbell();
+	const struct ftr_load_pair pair[] = { { 0, 2 }, { 1, 3 } };
+	struct ftr_sim_conf c = conf_of(&n);
+	struct ftr_path_sl *sl;
+	struct ftr_sim_result r;
+	uint64_t a, b;
+
+	ck_assert(!ftr_path_sl_new(n.f, &sl, &err));
+	ck_assert(!ftr_path_sl_set(sl, 1, n.f->ep[3].lid, 1, &err));
+	c.pattern = FTR_SIM_PAIRS;
+	c.pair = pair;
+	c.n_pairs = 2;
+	c.path_sl = sl;
+	c.n_vls = 2;
+	c.weight[0] = 96;
+	c.weight[1] = 32;
+	r = run(&c);
+	a = packets(&r, 1, 1);
+	b = packets(&r, 1, 2);
+	ck_assert_uint_ge(a + 4, 3 * b);
+	ck_assert_uint_le(a, 3 * b + 4);
+	ftr_sim_result_fini(&r, 1);
+	ftr_path_sl_free(sl);
+	net_free(&n);
+}
+END_TEST
+
+/* Host 0 sends to 2 (a crowded exit) and to 3 in turn, host 1 to 2: in a FIFO
+ * what goes to 3 waits behind what goes to 2, else it does not. */
+START_TEST(head_of_line)
+{
+	struct net n = net_new(1, 4, true, 0);
+	const struct ftr_load_pair pair[] = { { 0, 2 }, { 0, 3 }, { 1, 2 } };
+	struct ftr_sim_conf c;
+	struct ftr_sim_result voq, fifo;
+
+	for (uint32_t i = 0; i < 4; i++)
+		net_host(&n, 0, i + 1);
+	net_freeze(&n);
+	net_route_all(&n, NULL);
+	c = conf_of(&n);
+	c.pattern = FTR_SIM_PAIRS;
+	c.pair = pair;
+	c.n_pairs = 3;
+	c.buffer = 1 << 16;
+	voq = run(&c);
+	c.queues = FTR_SIM_FIFO;
+	fifo = run(&c);
+	/* the crowded exit is full either way */
+	ck_assert_uint_ge(packets(&voq, 0, 3) + 1, c.run_ps / WIRE);
+	ck_assert_uint_gt(packets(&voq, 0, 4), packets(&fifo, 0, 4));
+	/* of one input half each, of the other half: a third, 1/3 */
+	ck_assert_uint_le(packets(&fifo, 0, 4), c.run_ps / WIRE / 2 + 1);
+	ftr_sim_result_fini(&voq, 1);
+	ftr_sim_result_fini(&fifo, 1);
+	net_free(&n);
+}
+END_TEST
+
+/* ---- deadlock ----------------------------------------------------------------- */
+
+START_TEST(deadlock)
+{
+	const uint32_t k = 5;
+	struct net n = ring(k);
+	struct ftr_sim_conf c = conf_of(&n);
+	struct ftr_path_sl *sl;
+	struct ftr_sim_result r;
+
+	c.queues = _i ? FTR_SIM_FIFO : FTR_SIM_VOQ;
+	c.pattern = FTR_SIM_SHIFT;
+	c.shift = 3;
+	c.buffer = 4096;
+	r = run(&c);
+	ck_assert(r.deadlock);
+	ck_assert_uint_eq(r.cycle_len, k);
+	for (uint32_t i = 0; i < k; i++) {
+		ck_assert_uint_eq(r.cycle[i].port, 1);
+		ck_assert_uint_eq(r.cycle[i].vl, 0);
+		/* each waits for the next around */
+		ck_assert_uint_eq(r.cycle[(i + 1) % k].sw,
+				  (r.cycle[i].sw + 1) % k);
+	}
+	ck_assert_uint_ge(r.stuck_buffers, k);
+	ftr_sim_result_fini(&r, 1);
+
+	/* the paths that cross the cable from the last switch to the first on
+	 * a lane of their own (Dally and Seitz's dateline) */
+	ck_assert(!ftr_path_sl_new(n.f, &sl, &err));
+	for (uint32_t h = 0; h < k; h++)
+		for (uint32_t d = 0; d < h; d++)
+			ck_assert(!ftr_path_sl_set(sl, h, n.f->ep[d].lid, 1,
+						   &err));
+	c.path_sl = sl;
+	c.n_vls = 2;
+	r = run(&c);
+	ck_assert(!r.deadlock);
+	ck_assert_uint_gt(r.delivered, 500);
+	ftr_sim_result_fini(&r, 1);
+	ftr_path_sl_free(sl);
+	net_free(&n);
+}
+END_TEST
+
+/* Two cycles' worth of traffic that is merely slow: one end port takes all. */
+START_TEST(slow_is_no_deadlock)
+{
+	struct net n = ring(5);
+	const ftr_ep hot = 0;
+	struct ftr_sim_conf c = conf_of(&n);
+	struct ftr_sim_result r;
+
+	c.pattern = FTR_SIM_HOTSPOT;
+	c.hot = &hot;
+	c.n_hot = 1;
+	c.hot_percent = 100;
+	c.buffer = 2048;
+	c.check_ps = FTR_SIM_US;
+	/* the hot end port itself sends to others: one switch on */
+	c.order = (const ftr_ep[]){ 1, 2, 3, 4 };
+	c.n_order = 4;
+	r = run(&c);
+	ck_assert(!r.deadlock);
+	ck_assert_uint_gt(r.delivered, 0);
+	ftr_sim_result_fini(&r, 1);
+	net_free(&n);
+}
+END_TEST
+
+START_TEST(stop)
+{
+	struct net n = ring(5);
+	struct ftr_sim_conf c = conf_of(&n);
+	struct ftr_sim_result r;
+
+	c.pattern = FTR_SIM_SHIFT;
+	c.shift = 3;
+	c.buffer = 4096;
+	c.check_ps = FTR_SIM_US;
+	c.stop_on_deadlock = true;
+	r = run(&c);
+	ck_assert(r.deadlock);
+	ck_assert_uint_eq(r.end_ps, r.deadlock_ps);
+	ck_assert_uint_lt(r.end_ps, c.run_ps);
+	ftr_sim_result_fini(&r, 1);
+	net_free(&n);
+}
+END_TEST
+
+/* ---- losses --------------------------------------------------------------------- */
+
+/* A saturated flow over a cable that dies: the packet on it is cut, the whole
+ * buffer before it is lost; then a hole; then all is well again. */
+START_TEST(dying_link)
+{
+	struct net n = dumbbell();
+	const struct ftr_load_pair pair[] = { { 0, 2 }, { 1, 2 } };
+	struct ftr_sim_change g[] = {
+		{ .at = 20 * FTR_SIM_US, .kind = FTR_SIM_LINK_DOWN, .sw = 1,
+		  .port = 3 },
+		{ .at = 40 * FTR_SIM_US, .kind = FTR_SIM_ENTRY, .sw = 0,
+		  .port = FTR_PORT_NONE },
+		{ .at = 60 * FTR_SIM_US, .kind = FTR_SIM_LINK_UP, .sw = 0,
+		  .port = 3 },
+		{ .at = 60 * FTR_SIM_US, .kind = FTR_SIM_ENTRY, .sw = 0,
+		  .port = 3 },
+	};
+	struct ftr_sim_conf c = conf_of(&n);
+	struct ftr_sim_result r;
+	uint64_t none;
+
+	g[1].lid = g[3].lid = n.f->ep[2].lid;
+	c.pattern = FTR_SIM_PAIRS;
+	c.pair = pair;
+	c.n_pairs = 2;
+	c.change = g;
+	c.n_changes = 4;
+	c.n_series = 100;
+	r = run(&c);
+	ck_assert_uint_ge(r.lost[FTR_SIM_LOST_WIRE], 1);
+	ck_assert_uint_le(r.lost[FTR_SIM_LOST_WIRE], 2);
+	/* buffers of four packets at either input are full of waiting ones */
+	ck_assert_uint_ge(r.lost[FTR_SIM_LOST_QUEUE], 5);
+	ck_assert_uint_le(r.lost[FTR_SIM_LOST_QUEUE], 8);
+	/* 20 us each of two sources at full rate */
+	ck_assert_uint_ge(r.lost[FTR_SIM_LOST_DEAD_PORT], 240);
+	ck_assert_uint_le(r.lost[FTR_SIM_LOST_DEAD_PORT], 250);
+	ck_assert_uint_ge(r.lost[FTR_SIM_LOST_HOLE], 240);
+	ck_assert_uint_le(r.lost[FTR_SIM_LOST_HOLE], 250);
+	none = 0;
+	for (uint32_t i = 21; i < 60; i++)
+		none += r.series[i].delivered;
+	ck_assert_uint_eq(none, 0);
+	for (uint32_t i = 62; i < 100; i++)
+		ck_assert_uint_ge(r.series[i].delivered, 5);
+	ftr_sim_result_fini(&r, 1);
+	net_free(&n);
+}
+END_TEST
+
+START_TEST(dying_switch)
+{
+	struct net n = dumbbell();
+	const struct ftr_load_pair pair[] = { { 0, 1 }, { 1, 2 } };
+	const struct ftr_sim_change g[] = {
+		{ .at = 20 * FTR_SIM_US, .kind = FTR_SIM_SWITCH_DOWN, .sw = 0 },
+		{ .at = 50 * FTR_SIM_US, .kind = FTR_SIM_SWITCH_UP, .sw = 0 },
+	};
+	struct ftr_sim_conf c = conf_of(&n);
+	struct ftr_sim_result r;
+
+	c.queues = _i ? FTR_SIM_FIFO : FTR_SIM_VOQ;
+	c.pattern = FTR_SIM_PAIRS;
+	c.pair = pair;
+	c.n_pairs = 2;
+	c.change = g;
+	c.n_changes = 2;
+	c.n_series = 100;
+	r = run(&c);
+	/* nothing is sent while the ends' only switch is dead */
+	for (uint32_t i = 22; i < 50; i++)
+		ck_assert_uint_eq(r.series[i].delivered +
+				  r.series[i].injected, 0);
+	for (uint32_t i = 52; i < 100; i++)
+		ck_assert_uint_ge(r.series[i].delivered, 10);
+	ck_assert_uint_ge(r.lost[FTR_SIM_LOST_WIRE], 2);
+	ck_assert_uint_eq(r.lost[FTR_SIM_LOST_DEAD_PORT], 0);
+	ftr_sim_result_fini(&r, 1);
+	net_free(&n);
+}
+END_TEST
+
+START_TEST(bad_tables)
+{
+	struct net n = dumbbell();
+	const struct ftr_load_pair pair[] = { { 0, 2 } };
+	struct ftr_sim_conf c = conf_of(&n);
+	struct ftr_sl2vl *m;
+	struct ftr_sim_result r;
+
+	c.pattern = FTR_SIM_PAIRS;
+	c.pair = pair;
+	c.n_pairs = 1;
+	c.load = 0.5;
+	/* there and back, one packet at a time */
+	*net_at(&n, 1, n.f->ep[2].lid) = 3;
+	c.load = 0.002;
+	c.run_ps = FTR_SIM_MS;
+	r = run(&c);
+	c = conf_of(&n);
+	c.pattern = FTR_SIM_PAIRS;
+	c.pair = &pair[0];
+	c.n_pairs = 1;
+	c.load = 0.5;
+	ck_assert_uint_eq(r.delivered, 0);
+	ck_assert_uint_gt(r.lost[FTR_SIM_LOST_LOOP], 0);
+	ftr_sim_result_fini(&r, 1);
+	/* to the wrong host */
+	*net_at(&n, 1, n.f->ep[2].lid) = 2;
+	r = run(&c);
+	ck_assert_uint_gt(r.lost[FTR_SIM_LOST_WRONG_END], 200);
+	ftr_sim_result_fini(&r, 1);
+	/* to no cable, and beyond the switch */
+	for (uint8_t p = 4; p < 6; p++) {
+		*net_at(&n, 1, n.f->ep[2].lid) = p;
+		r = run(&c);
+		ck_assert_uint_gt(r.lost[FTR_SIM_LOST_DEAD_PORT], 200);
+		ftr_sim_result_fini(&r, 1);
+	}
+	/* to VL 15 */
+	*net_at(&n, 1, n.f->ep[2].lid) = 1;
+	ck_assert(!ftr_sl2vl_new(n.f, &m, &err));
+	ftr_sl2vl_set(m, 0, 1, 3, 0, 15);
+	c.sl2vl = m;
+	r = run(&c);
+	ck_assert_uint_gt(r.lost[FTR_SIM_LOST_LANE], 200);
+	ck_assert_uint_eq(r.delivered, 0);
+	ftr_sim_result_fini(&r, 1);
+	ftr_sl2vl_free(m);
+	net_free(&n);
+}
+END_TEST
+
+/* ---- traffic ------------------------------------------------------------------------ */
+
+static struct ftr_fabric *tree(const char *shape, struct ftr_tables **t)
+{
+	struct ftr_pgft g;
+	struct ftr_fabric *f;
+	struct ftr_shape *sh;
+
+	ck_assert(!ftr_pgft_parse(shape, &g, &err));
+	ck_assert(!ftr_gen_pgft(&g, NULL, &f, &err));
+	ck_assert(!ftr_shape_new(f, NULL, NULL, &sh, &err));
+	ck_assert(!ftr_tables_new(f, false, t, &err));
+	ck_assert(!ftr_engine_find("dmodc")->route(sh, NULL, NULL, *t, NULL,
+						   &err));
+	ftr_shape_free(sh);
+	return f;
+}
+
+/* Dmodc's tables carry every shift at full rate. */
+START_TEST(shifts)
+{
+	struct ftr_tables *t;
+	struct ftr_fabric *f = tree("3;2,2,2;1,2,2;1,1,1", &t);
+	struct ftr_sim_conf c = {
+		.f = f, .t = t, .cable_ps = CABLE, .switch_ps = SWITCH,
+		.pattern = FTR_SIM_SHIFT, .load = 1, .warm_ps = 10 * FTR_SIM_US,
+		.run_ps = 50 * FTR_SIM_US,
+	};
+	struct ftr_sim_result r;
+
+	for (c.shift = 1; c.shift < 8; c.shift++) {
+		r = run(&c);
+		ck_assert_double_ge((double)r.host.bytes * 8 * 1e12 /
+				    (double)c.run_ps / r.host.capacity, 0.99);
+		ftr_sim_result_fini(&r, 1);
+	}
+	ftr_tables_free(t);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+/* Light traffic arrives as it is offered. */
+START_TEST(light_load)
+{
+	static const enum ftr_sim_pattern kind[] = {
+		FTR_SIM_UNIFORM, FTR_SIM_HOTSPOT, FTR_SIM_PERMUTATION,
+		FTR_SIM_ALL_TO_ALL,
+	};
+	struct ftr_tables *t;
+	struct ftr_fabric *f = tree("2;4,4;1,4;1,1", &t);
+	const ftr_ep hot = 3;
+	struct ftr_sim_conf c = {
+		.f = f, .t = t, .cable_ps = CABLE, .switch_ps = SWITCH,
+		.pattern = kind[_i], .hot = &hot, .n_hot = 1,
+		.hot_percent = 5, .load = 0.3, .warm_ps = 20 * FTR_SIM_US,
+		.run_ps = 2 * FTR_SIM_MS, .switch_load = 0.2, .seed = 5,
+	};
+	struct ftr_sim_result r = run(&c);
+	double want = 0.3 * r.host.capacity / 8 / 2048 * 2e-3;
+
+	ck_assert_double_eq_tol((double)r.host.offered, want, want / 50);
+	ck_assert_double_eq_tol((double)r.host.delivered, want, want / 50);
+	/* dmodc has no way from a spine to another: 12 of 56 pairs */
+	ck_assert_double_eq_tol((double)r.sw.delivered, 0.2 * 8 * 2e9 / 8 /
+				2048 * 2e-3 * 44 / 56, 40);
+	ck_assert_uint_gt(r.lost[FTR_SIM_LOST_HOLE], 40);
+	ck_assert_uint_lt(r.in_flight, 60);
+	ck_assert_uint_le(r.host.network.max_ps, r.host.total.max_ps);
+	ck_assert_uint_le(ftr_sim_percentile(&r.host.total, 0.5),
+			  ftr_sim_percentile(&r.host.total, 0.99));
+	ck_assert_uint_eq(ftr_sim_percentile(&r.host.total, 1),
+			  r.host.total.max_ps);
+	ftr_sim_result_fini(&r, 1);
+	ftr_tables_free(t);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+static void same(const struct ftr_sim_result *a, const struct ftr_sim_result *b)
+{
+	ck_assert_uint_eq(a->seed, b->seed);
+	ck_assert_uint_eq(a->injected, b->injected);
+	ck_assert_uint_eq(a->delivered, b->delivered);
+	ck_assert_uint_eq(a->events, b->events);
+	ck_assert_uint_eq(a->host.total.max_ps, b->host.total.max_ps);
+	ck_assert(a->host.total.sum_ps == b->host.total.sum_ps);
+	ck_assert(!memcmp(a->lost, b->lost, sizeof(a->lost)));
+	ck_assert(!memcmp(a->channel, b->channel,
+			  a->n_channels * sizeof(*a->channel)));
+	ck_assert(!memcmp(a->host.total.bin, b->host.total.bin,
+			  FTR_SIM_BINS * sizeof(uint64_t)));
+}
+
+START_TEST(any_team)
+{
+	struct ftr_tables *t;
+	struct ftr_fabric *f = tree("2;4,4;1,4;1,1", &t);
+	struct ftr_sim_conf c = {
+		.f = f, .t = t, .cable_ps = CABLE, .switch_ps = SWITCH,
+		.load = 0.9, .run_ps = 100 * FTR_SIM_US, .runs = 6, .seed = 1,
+	};
+	struct ftr_sim_result one[6], many[6];
+
+	ck_assert(!ftr_sim_run(&c, NULL, one, &err));
+	for (unsigned int k = 2; k < 4; k++) {
+		struct ftr_team *team = ftr_team_new(k);
+
+		ck_assert(!ftr_sim_run(&c, team, many, &err));
+		for (int i = 0; i < 6; i++)
+			same(&one[i], &many[i]);
+		ftr_sim_result_fini(many, 6);
+		ftr_team_free(team);
+	}
+	ck_assert_uint_ne(one[0].events, one[1].events);
+	ftr_sim_result_fini(one, 6);
+	ftr_tables_free(t);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+/* ---- nonsense ------------------------------------------------------------------------- */
+
+START_TEST(refused)
+{
+	struct net n = dumbbell(), other = ring(5);
+	const struct ftr_load_pair pair = { 0, 4 };
+	const ftr_ep far = 4;
+	const struct ftr_sim_change g[] = {
+		{ .kind = FTR_SIM_LINK_DOWN, .sw = 2, .port = 1 },
+		{ .kind = FTR_SIM_LINK_DOWN, .sw = 1, .port = 4 },
+		{ .kind = FTR_SIM_LINK_DOWN, .sw = 1, .port = 0 },
+		{ .kind = FTR_SIM_SWITCH_UP, .sw = 2 },
+		{ .kind = FTR_SIM_ENTRY, .sw = 2 },
+		{ .kind = FTR_SIM_TABLES, .tables = other.t },
+		{ .kind = FTR_SIM_TABLES },
+	};
+	struct ftr_sim_conf good = conf_of(&n), c;
+	struct ftr_sim_result r;
+
+#define REFUSED(change) do { \
+	c = good; \
+	change; \
+	ck_assert_int_eq(ftr_sim_run(&c, NULL, &r, &err), FTR_INVAL); \
+	ck_assert_str_ne(err.msg, ""); \
+} while (0)
+	REFUSED(c.t = other.t);
+	REFUSED(c.run_ps = 0);
+	REFUSED(c.bytes = 8193);
+	REFUSED(c.bytes = 70000; c.buffer = 80000);
+	REFUSED(c.n_vls = 9);
+	REFUSED(c.load = -1);
+	REFUSED(c.switch_load = -1);
+	REFUSED(c.pair = &pair; c.n_pairs = 1);
+	REFUSED(c.order = &far; c.n_order = 1);
+	REFUSED(c.pattern = FTR_SIM_HOTSPOT);
+	REFUSED(c.hot = &far; c.n_hot = 1);
+	REFUSED(c.hot_percent = 101);
+	for (unsigned int i = 0; i < FTR_ARRAY_LEN(g); i++)
+		REFUSED(c.change = &g[i]; c.n_changes = 1);
+	ck_assert_ptr_null(ftr_sim_function_find("bogus"));
+	ck_assert_str_eq(ftr_sim_function_at(0)->name, "lft");
+	ck_assert_ptr_eq(ftr_sim_function_find("lft"), ftr_sim_function_at(0));
+	ck_assert_uint_eq(ftr_sim_mbps(4, FTR_SPEED_EDR), 100000);
+	ck_assert_uint_eq(ftr_sim_mbps(1, FTR_SPEED_SDR), 2000);
+	ck_assert_uint_eq(ftr_sim_mbps(0, FTR_SPEED_SDR), 0);
+	net_free(&n);
+	net_free(&other);
+}
+END_TEST
+
+/* Every allocation fails once: an error, and nothing is left behind. */
+START_TEST(out_of_memory)
+{
+	struct net n = dumbbell();
+	struct ftr_sim_conf c = conf_of(&n);
+	struct ftr_sim_result r;
+	unsigned long all;
+
+	c.run_ps = 5 * FTR_SIM_US;
+	ftr_alloc_fail_at(0);
+	ck_assert(!ftr_sim_run(&c, NULL, &r, &err));
+	all = ftr_alloc_count();
+	ftr_sim_result_fini(&r, 1);
+	for (unsigned long i = 1; i <= all; i++) {
+		ftr_alloc_fail_at(i);
+		ck_assert_int_eq(ftr_sim_run(&c, NULL, &r, &err), FTR_NOMEM);
+	}
+	ftr_alloc_fail_at(0);
+	net_free(&n);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("sim");
+	TCase *c = tcase_create("sim");
+	SRunner *r = srunner_create(s);
+	int failed;
+
+	tcase_set_timeout(c, 120);
+	tcase_add_test(c, latency);
+	tcase_add_test(c, slow_input);
+	tcase_add_test(c, credit_stall);
+	tcase_add_test(c, fair_share);
+	tcase_add_test(c, weights);
+	tcase_add_test(c, head_of_line);
+	tcase_add_loop_test(c, deadlock, 0, 2);
+	tcase_add_test(c, slow_is_no_deadlock);
+	tcase_add_test(c, stop);
+	tcase_add_test(c, dying_link);
+	tcase_add_loop_test(c, dying_switch, 0, 2);
+	tcase_add_test(c, bad_tables);
+	tcase_add_test(c, shifts);
+	tcase_add_loop_test(c, light_load, 0, 4);
+	tcase_add_test(c, any_team);
+	tcase_add_test(c, refused);
+	tcase_add_test(c, out_of_memory);
+	suite_add_tcase(s, c);
+	srunner_run_all(r, CK_ENV);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * A k-ary n-tree with faults, and packets walked through it by hand: route() of
+ * a routing function is asked at every switch, and one of its exits is taken,
+ * the first one or any.
+ */
+#ifndef FTR_TESTS_WALK_H
+#define FTR_TESTS_WALK_H
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/core.h"
+#include <ftr/ftr.h>
+
+#define LANES 3
+#define LOST 0xffff
+
+static struct ftr_err err;
+
+struct world {
+	struct ftr_fabric *f;
+	struct ftr_tables *t;
+	struct ftr_shape *sh;
+	uint8_t *up;
+	const void *arg;
+	struct ftr_sim_view v;
+	const struct ftr_sim_function *fn;
+	void *state;
+	struct ftr_rng rng;
+	bool random;		/* any exit, else the first */
+	uint8_t *dep;		/* [n * n] dependencies between channels */
+	uint32_t n;
+};
+
+static inline void world_new(struct world *w, const char *shape)
+{
+	struct ftr_pgft g;
+
+	memset(w, 0, sizeof(*w));
+	ck_assert(!ftr_pgft_parse(shape, &g, &err));
+	ck_assert(!ftr_gen_pgft(&g, NULL, &w->f, &err));
+	ck_assert(!ftr_shape_new(w->f, NULL, NULL, &w->sh, &err));
+	ck_assert(!ftr_tables_new(w->f, false, &w->t, &err));
+	ck_assert(!ftr_engine_find("dmodc")->route(w->sh, NULL, NULL, w->t,
+						   NULL, &err));
+	w->arg = w->sh->rank;
+	w->up = calloc(w->f->n_ports, 1);
+	w->n = w->f->n_ports * LANES;
+	w->dep = calloc((size_t)w->n, w->n);
+	ck_assert(w->up && w->dep);
+	w->v = (struct ftr_sim_view){
+		.f = w->f, .t = w->t, .up = w->up, .n_vls = LANES,
+		.arg = &w->arg,
+	};
+	ftr_rng_seed(&w->rng, 1);
+}
+
+static inline void use(struct world *w, const char *name)
+{
+	w->fn = ftr_sim_function_find(name);
+	ck_assert_ptr_nonnull(w->fn);
+	if (w->state)
+		w->fn->finish(w->state);
+	ck_assert(!w->fn->start(&w->v, &w->state, &err));
+}
+
+static inline void world_free(struct world *w)
+{
+	if (w->state)
+		w->fn->finish(w->state);
+	free(w->up);
+	free(w->dep);
+	ftr_tables_free(w->t);
+	ftr_shape_free(w->sh);
+	ftr_fabric_free(w->f);
+}
+
+static inline void mend(struct world *w)
+{
+	for (uint32_t i = 0; i < w->f->n_ports; i++)
+		w->up[i] = w->f->ports[i].peer_kind != FTR_PEER_NONE;
+}
+
+static inline void cut(struct world *w, ftr_sw s, ftr_port p)
+{
+	const struct ftr_swport *q = ftr_fabric_port(w->f, s, p);
+
+	w->up[w->f->sw[s].first_port + p] = 0;
+	if (q->peer_kind == FTR_PEER_SW)
+		w->up[w->f->sw[q->peer].first_port + q->peer_port] = 0;
+}
+
+static inline void kill_switch(struct world *w, ftr_sw s)
+{
+	for (unsigned int p = 1; p <= w->f->sw[s].n_ports; p++)
+		cut(w, s, (ftr_port)p);
+}
+
+/* ---- a walk --------------------------------------------------------------- */
+
+struct walk {
+	unsigned int n;		/* switches visited, or LOST */
+	ftr_sw at[256];
+	uint8_t vl[256];	/* lane that it left by */
+	uint64_t vector[256];	/* header behind that switch */
+	struct ftr_sim_packet p;
+};
+
+static inline void walk(struct world *w, ftr_ep from, ftr_ep to, struct walk *k)
+{
+	const struct ftr_fabric *f = w->f;
+	ftr_sw s = f->ep[from].sw;
+	ftr_port in = f->ep[from].sw_port;
+	unsigned int vl = 0;
+	uint32_t last = UINT32_MAX;
+
+	memset(k, 0, sizeof(*k));
+	k->p.source = from;
+	k->p.dlid = f->ep[to].lid;
+	for (k->n = 0; k->n < 250; ) {
+		struct ftr_sim_exit e[FTR_SIM_EXITS];
+		enum ftr_sim_loss why;
+		unsigned int n, i = 0;
+		const struct ftr_swport *q;
+		uint32_t c;
+
+		n = w->fn->route(w->state, &w->v, s, in, vl, &k->p, e, &why);
+		if (!n) {
+			k->n = LOST;
+			return;
+		}
+		if (w->random)
+			i = ftr_rng_below(&w->rng, n);
+		/* no ck_assert in here: each tells the parent process */
+		if (e[i].vl >= w->fn->min_vls ||
+		    !w->up[f->sw[s].first_port + e[i].port])
+			ck_abort_msg("%s: port %u, lane %u", w->fn->name,
+				     e[i].port, e[i].vl);
+		k->at[k->n] = s;
+		k->vl[k->n] = e[i].vl;
+		k->vector[k->n++] = k->p.vector;
+		c = (f->sw[s].first_port + e[i].port) * LANES + e[i].vl;
+		if (last != UINT32_MAX && w->fn->min_vls > 1)
+			w->dep[(size_t)last * w->n + c] = 1;
+		last = c;
+		q = ftr_fabric_port(f, s, e[i].port);
+		if (q->peer_kind == FTR_PEER_EP) {
+			if (q->peer != to)
+				ck_abort_msg("%s: wrong end", w->fn->name);
+			return;
+		}
+		s = q->peer;
+		in = q->peer_port;
+		vl = e[i].vl;
+	}
+	ck_abort_msg("%s: a packet goes round for ever", w->fn->name);
+}
+
+/* Whether the dependencies noted have a cycle; forgets them. */
+static inline bool cyclic(struct world *w)
+{
+	uint32_t *in = calloc(w->n, sizeof(*in)), *todo = calloc(w->n, 4);
+	uint32_t n = 0, done = 0;
+
+	for (uint32_t a = 0; a < w->n; a++)
+		for (uint32_t b = 0; b < w->n; b++)
+			in[b] += w->dep[(size_t)a * w->n + b];
+	for (uint32_t a = 0; a < w->n; a++)
+		if (!in[a])
+			todo[n++] = a;
+	while (done < n) {
+		uint32_t a = todo[done++];
+
+		for (uint32_t b = 0; b < w->n; b++)
+			if (w->dep[(size_t)a * w->n + b] && !--in[b])
+				todo[n++] = b;
+	}
+	free(in);
+	free(todo);
+	memset(w->dep, 0, (size_t)w->n * w->n);
+	return n < w->n;
+}
+
+#endif
