@@ -9,6 +9,7 @@
 #ifndef FTR_FTR_H
 #define FTR_FTR_H
 
+#include <ftr/cdg.h>
 #include <ftr/check.h>
 #include <ftr/engine.h>
 #include <ftr/fabric.h>

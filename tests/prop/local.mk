@@ -1,7 +1,7 @@
 # Property tests over random fabrics; FTR_SEED replays, FTR_RUNS scales.
 if HAVE_CHECK
 libftrtest_la_SOURCES += tests/lib/oracle.c tests/lib/oracle.h \
-	tests/lib/trees.c tests/lib/trees.h
+	tests/lib/trees.c tests/lib/trees.h tests/lib/deps.c tests/lib/deps.h
 
 check_PROGRAMS += tests/prop/test_dmodc
 tests_prop_test_dmodc_SOURCES = tests/prop/test_dmodc.c
@@ -12,4 +12,9 @@ check_PROGRAMS += tests/prop/test_sftree
 tests_prop_test_sftree_SOURCES = tests/prop/test_sftree.c
 tests_prop_test_sftree_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_prop_test_sftree_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+
+check_PROGRAMS += tests/prop/test_cdg
+tests_prop_test_cdg_SOURCES = tests/prop/test_cdg.c
+tests_prop_test_cdg_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_cdg_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 endif
