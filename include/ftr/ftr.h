@@ -16,6 +16,7 @@
 #include <ftr/gen.h>
 #include <ftr/io.h>
 #include <ftr/load.h>
+#include <ftr/repair.h>
 #include <ftr/shape.h>
 #include <ftr/status.h>
 #include <ftr/tables.h>

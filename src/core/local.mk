@@ -3,5 +3,5 @@ libftr_la_SOURCES += src/core/bytes.c src/core/bytes.h \
 	src/core/team.c src/core/util.c \
 	include/ftr/cdg.h include/ftr/check.h include/ftr/engine.h include/ftr/fabric.h \
 	include/ftr/ftr.h include/ftr/gen.h include/ftr/io.h include/ftr/load.h \
-	include/ftr/shape.h include/ftr/status.h include/ftr/tables.h \
+	include/ftr/repair.h include/ftr/shape.h include/ftr/status.h include/ftr/tables.h \
 	include/ftr/team.h include/ftr/types.h include/ftr/vl.h
