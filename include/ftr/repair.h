@@ -156,7 +156,10 @@ const struct ftr_tables *ftr_repair_tables(const struct ftr_repair *r);
  * Stage one of any number of events at once, in the given order.  What is up or
  * down already is nothing.  After events that bring something back, entries
  * that differ from the tables as pushed go back where those have a way, in the
- * opposite order: c first, then b.  FTR_REFUSED for such events while packets
+ * opposite order: c first, then b.  Where entries that were not healed lead
+ * onto a cable that comes up, and would close a cycle, they are taken away
+ * first: writes FTR_HOW_NONE, step 1, to be acknowledged before the subnet
+ * manager makes the cable active.  FTR_REFUSED for such events while packets
  * are not drained; FTR_INVAL for a switch or port that there is not.
  * Per LID: O(paths looked at), a few microseconds on a tree.
  */

@@ -466,6 +466,7 @@ static enum ftr_status one_up(struct ftr_repair *r, ftr_sw s, ftr_port p,
 
 	if (st || !closes)
 		return st;
+	r->first_step = 0;
 	st = take_away(r, s, p, err);
 	if (!st)
 		st = take_away(r, port->peer, port->peer_port, err);

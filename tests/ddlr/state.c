@@ -153,6 +153,33 @@ void world_suffer(struct world *w, struct ftr_event e)
 		e.kind == FTR_EVENT_LINK_DOWN;
 }
 
+static bool keep_sw(void *ctx, const struct ftr_fabric *f, ftr_sw s)
+{
+	(void)f;
+	return !((const struct world *)ctx)->dead_sw[s];
+}
+
+static bool keep_link(void *ctx, const struct ftr_fabric *f, ftr_sw s,
+		      ftr_port p)
+{
+	const struct world *w = ctx;
+
+	return !w->dead_port[f->sw[s].first_port + p];
+}
+
+struct ftr_fabric *world_damaged(const struct world *w)
+{
+	struct ftr_filter filter = { .keep_sw = keep_sw,
+				     .keep_link = keep_link };
+	struct ftr_fabric *f = NULL;
+	struct ftr_err err = { 0 };
+	struct world copy = *w;
+
+	filter.ctx = &copy;
+	must(ftr_fabric_copy_if(w->f, &filter, &f, &err), &err);
+	return f;
+}
+
 /* ---- judging ----------------------------------------------------------- */
 
 /* The switch behind port p of s, FTR_SW_NONE: none that lives. */
@@ -326,15 +353,19 @@ static void judge_lid(struct world *w, ftr_lid lid, struct verdict *out)
 	ftr_sw at;
 
 	home(w, lid, &at, &port);
-	if (at == FTR_SW_NONE || w->dead_sw[at])
+	if (at == FTR_SW_NONE || w->dead_sw[at]) {
+		memset(way, 0, w->f->n_sw);
 		return;
+	}
 	flood(w, at);
 	memset(w->fate, OPEN, w->f->n_sw);
 	for (ftr_sw s = 0; s < w->f->n_sw; s++) {
 		uint8_t fate;
 
-		if (!w->mark[s])
+		if (!w->mark[s]) {
+			way[s] = 0;
 			continue;
+		}
 		fate = fate_of(w, lid, s, at, port);
 		out->pairs++;
 		out->lost += fate != GOOD;
@@ -398,7 +429,8 @@ bool world_write(struct world *w, const struct ftr_repair_plan *p,
 				fprintf(stderr, "write at switch %u, LID %u from %u, where %u is\n",
 					x->sw, x->lid, x->from, *e);
 			*e = x->to;
-			if (ok && (p->n <= 64 || k + 1 == end - i))
+			if (ok && ((p->n <= 64 && !w->hasty) ||
+				   k + 1 == end - i))
 				ok = sound(w, p, i + k + 1);
 		}
 	}

@@ -27,6 +27,7 @@ struct world {
 	struct { ftr_sw sw; ftr_port port; } *cable;
 	uint32_t n_inner;	/* switches without hosts */
 	ftr_sw *inner;
+	bool hasty;		/* judge steps, not every write */
 	/* scratch */
 	uint8_t *fate;
 	ftr_sw *stack;
@@ -63,11 +64,15 @@ void world_judge(struct world *w, bool cdg, struct verdict *out);
 
 /*
  * Give the writes of a plan to the switches as told: step by step, in a random
- * order inside.  Every state (or, for more than 64 writes, every step) must be
- * free of loops, and nobody who arrived may be lost.  False and a line on
+ * order inside.  Every state (or, for more than 64 writes or if hasty, every
+ * step) must be free of loops and of cycles of channel dependencies, and nobody
+ * who arrived may be lost.  False and a line on
  * standard error otherwise.
  */
 bool world_write(struct world *w, const struct ftr_repair_plan *p,
 		 struct ftr_rng *rng);
+
+/* The fabric as it is: less what is dead. */
+struct ftr_fabric *world_damaged(const struct world *w);
 
 #endif
