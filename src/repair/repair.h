@@ -26,6 +26,7 @@ struct detour {
 	uint32_t key[3];	/* less is better, after hops */
 	uint8_t end_step;	/* last step that the way from sw[n] needs */
 	bool clean;
+	bool counts;		/* its turns make planes dirty */
 };
 
 struct place {			/* an entry */

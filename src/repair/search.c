@@ -58,7 +58,7 @@ static const struct form way_round = { 0, { ANY } };
 struct search {
 	struct ftr_repair *r;
 	bool heavy;		/* traffic of hosts to a host passes here */
-	bool stingy;		/* one lane, of hosts to a switch */
+	bool to_switch;		/* one lane, and no LID of a host */
 	bool clean_only;
 	const struct form *form;
 	struct detour way;	/* being made */
@@ -117,6 +117,15 @@ static ftr_port best_cable(const struct ftr_repair *r, ftr_sw s,
 	return best;
 }
 
+/* Does a switch that is to be rewritten carry packets of hosts? */
+static bool carries(const struct ftr_repair *r, const struct detour *d)
+{
+	for (uint32_t i = 0; i < d->n; i++)
+		if (search_carried(r, d->sw[i], CARRIED_DEPTH))
+			return true;
+	return false;
+}
+
 /* way.sw[n] is reached: does it know a way, and how good is all that? */
 static void judge(struct search *z)
 {
@@ -126,8 +135,9 @@ static void judge(struct search *z)
 
 	if (!repair_arrives(r, d->sw[d->n], &hops, &d->end_step))
 		return;
-	d->clean = planes_clean(r, d, z->stingy);
-	if ((z->clean_only || z->stingy) && !d->clean)
+	d->counts = !z->to_switch || carries(r, d);
+	d->clean = planes_clean(r, d, z->to_switch && d->counts);
+	if ((z->clean_only || (z->to_switch && d->counts)) && !d->clean)
 		return;
 	for (uint32_t i = 0; i < d->n; i++) {
 		uint32_t load = *load_of(r, d->sw[i], d->port[i]);
@@ -269,23 +279,24 @@ static enum ftr_status try_one(struct search *z, const struct detour *d,
 	struct ftr_repair *r = z->r;
 	struct ftr_cdg_write w[DETOUR_MAX];
 	enum ftr_repair_how how = how_of(r, d);
+	uint32_t n = 0;
 	enum ftr_status st;
 
 	if (d->end_step > UINT8_MAX - DETOUR_MAX) {
 		*made = false;
 		return FTR_OK;
 	}
-	for (uint32_t i = 0; i < d->n; i++)
-		w[i] = (struct ftr_cdg_write){
-			d->sw[d->n - 1 - i], d->port[d->n - 1 - i],
-			(uint8_t)(d->end_step + 1 + i),
-		};
-	st = repair_try(r, w, d->n, how, made, err);
+	for (uint32_t i = d->n; i-- > 0;) {
+		if (d->port[i] == ftr_tables_get(r->now, d->sw[i], r->lid))
+			continue;
+		w[n] = (struct ftr_cdg_write){ d->sw[i], d->port[i],
+					       (uint8_t)(d->end_step + 1 + n) };
+		n++;
+	}
+	st = repair_try(r, w, n, how, made, err);
 	if (st || !*made)
 		return st;
-	/* what carries nothing on one lane makes no plane dirty */
-	if (how != FTR_HOW_PARALLEL && (z->heavy || r->lanes || z->stingy ||
-					r->cls[r->lid] == FTR_CLASS_HOST)) {
+	if (how != FTR_HOW_PARALLEL && d->counts) {
 		planes_enter(r, d);
 		r->plan->unclean += !d->clean;
 	}
@@ -378,7 +389,7 @@ enum ftr_status search_heal(struct ftr_repair *r, ftr_sw s, bool *healed,
 	bool carried = search_carried(r, s, CARRIED_DEPTH);
 	bool clean_first = !r->lanes || (host && carried);
 	struct search z = { .r = r, .heavy = host && carried,
-			    .stingy = !r->lanes && !host && carried };
+			    .to_switch = !r->lanes && !host };
 	enum ftr_status st = try_parallel(&z, s, healed, err);
 
 	for (uint32_t i = 0; !st && !*healed && i < FTR_ARRAY_LEN(clean_ways);

@@ -299,7 +299,8 @@ static void add_lid(struct world *w, ftr_lid lid)
 	for (ftr_sw s = 0; s < w->f->n_sw; s++) {
 		ftr_port out = ftr_tables_get(w->t, s, lid);
 
-		for (unsigned int p = 0; p <= w->f->sw[s].n_ports; p++)
+		for (unsigned int p = 0; next(w, s, out) != FTR_SW_NONE &&
+		     p <= w->f->sw[s].n_ports; p++)
 			if (p ? ftr_fabric_port(w->f, s,
 						(ftr_port)p)->peer_kind ==
 			    FTR_PEER_EP : w->switches)
