@@ -314,7 +314,7 @@ static void add_lid(struct world *w, ftr_lid lid)
 static bool cyclic(struct world *w)
 {
 	const uint32_t n = w->f->n_ports * VLS, row = w->width * VLS;
-	uint32_t *in = calloc(n, sizeof(*in)), head = 0, tail = 0;
+	uint32_t *in = calloc((size_t)n + row, sizeof(*in)), head = 0, tail = 0;
 
 	for (uint32_t pass = 0; pass < 2; pass++)
 		for (uint32_t v = 0; v < n; v++) {
