@@ -428,6 +428,16 @@ static bool count_checked(struct ftr_cdg *g, uint32_t edge, uint32_t v,
 	return true;
 }
 
+/* An edge that was there before: the order may have changed without it, but it
+ * cannot close a cycle. */
+static bool count_again(struct ftr_cdg *g, uint32_t edge, uint32_t v,
+			uint32_t w)
+{
+	if (!g->count[edge]++)
+		dyn_order_edge(g, v, w);
+	return true;
+}
+
 static void recount(struct ftr_cdg *g, uint32_t link, dyn_edge_fn fn, bool *ok)
 {
 	for (uint32_t lid = 1; *ok && lid <= g->f->max_lid; lid++)
@@ -459,7 +469,7 @@ enum ftr_status ftr_cdg_link_up(struct ftr_cdg *g, ftr_sw s, ftr_port port,
 		g->count[g->undo[--g->n_undo].key]--;
 	g->down_since[link] = g->down_since[reverse(g, link)] = since;
 	ok = true;
-	recount(g, link, count_up, &ok);
+	recount(g, link, count_again, &ok);
 	if (g->no_memory)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for a cable that comes up");
 	*closes = true;

@@ -333,11 +333,13 @@ START_TEST(against_sets)
 		built++;
 		edges += compare(&w);
 		for (unsigned int i = 0; i < 25; i++) {
-			switch (ftr_rng_below(&w.rng, 8)) {
+			switch (ftr_rng_below(&w.rng, 10)) {
 			case 0:
+			case 1:
+			case 2:
 				cable(&w);
 				break;
-			case 1:
+			case 3:
 				drain(&w, ftr_rng_below(&w.rng, 2));
 				break;
 			default:
