@@ -196,14 +196,14 @@ void ftr_repair_plan_fini(struct ftr_repair_plan *plan);
 /*
  * How many arbitrary faults (cables between switches, switches without hosts)
  * are healed locally for certain: seed 001, lemmas 2 and 4, with k taken over
- * all switches that have hosts on or below them.
+ * all switches that have hosts on or below them, and the planes that are clean:
+ * all of them at first, one less with every fault.
  */
 struct ftr_guarantee {
 	uint32_t k;		/* switches above the weakest switch, alive */
-	uint32_t faults;	/* k - 1, or 0 */
-	uint32_t planes;	/* distinct planes above the weakest; less than
-				 * k: one lane may not do */
-	uint32_t clean;		/* the least number of clean planes now */
+	uint32_t faults;	/* min(k, clean) - 1, or 0 */
+	uint32_t planes;	/* distinct planes above the weakest */
+	uint32_t clean;		/* least number of clean planes above a switch */
 	ftr_sw weakest;		/* lowest rank, then index; FTR_SW_NONE: there
 				 * is one switch of hosts only */
 	uint32_t n_weakest;	/* switches with so few above them */

@@ -258,8 +258,9 @@ void ftr_repair_guarantee(const struct ftr_repair *r,
 		if (sh->rank[s] < sh->rank[out->weakest])
 			out->weakest = s;
 	}
-	out->faults = out->k ? out->k - 1 : 0;
 	if (out->weakest == FTR_SW_NONE)
 		out->clean = 0;
+	out->faults = FTR_MIN(out->k, out->clean);
+	out->faults -= out->faults > 0;
 	memset(on, 0, r->f->n_sw);
 }
