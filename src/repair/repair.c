@@ -170,6 +170,7 @@ void repair_begin_plan(struct ftr_repair *r, struct ftr_repair_plan *plan)
 	r->plan = plan;
 	r->cap_write = 0;
 	r->first_step = 0;
+	r->late_refused = 0;
 }
 
 void repair_end_plan(struct ftr_repair *r, enum ftr_status st)
@@ -321,9 +322,7 @@ static enum ftr_status heal_lid(struct ftr_repair *r, const struct broken *b,
 	if (r->exit_sw == FTR_SW_NONE)
 		return FTR_OK;
 	st = heal_some(r, b, n, err);
-	/* on one lane, packets to switches must not spoil it for hosts */
-	if (!st && count_left(r, b, n) &&
-	    (r->lanes || r->cls[r->lid] == FTR_CLASS_HOST))
+	if (!st && !b->late && count_left(r, b, n))
 		st = handover_inverted(r, v, &healed, err);
 	if (!st && !b->late && r->hosts && count_left(r, b, n)) {
 		forget_switches(r);

@@ -64,6 +64,7 @@ struct ftr_repair {
 	/* one plan */
 	struct ftr_repair_plan *plan;
 	uint32_t cap_write;
+	uint32_t late_refused;	/* ways for packets of or to switches */
 	uint8_t first_step;	/* less one: of writes from now on */
 	uint8_t *in_plan;	/* [max_lid + 1] has a write */
 	uint8_t *touched;	/* [n_sw] has a write */

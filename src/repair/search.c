@@ -26,6 +26,9 @@
  * are not healed on one lane (the papers know no packets to switches: seed 000,
  * section 3.2); the full routing that follows does it.
  *
+ * Packets of or to switches are not worth every try: after LATE_REFUSALS ways
+ * that would close a cycle they wait for the full routing.
+ *
  * Of one form the best few are kept: least hops, then for LIDs of hosts with
  * traffic here the least loaded links, and switches that have writes anyway;
  * for others the latter first, so that a fault costs few switches.  They are
@@ -38,6 +41,9 @@
 
 #define KEPT 16			/* detours of one form to try */
 #define LOOKS 20000		/* ways looked at per form */
+/* So many refusals a plan may spend on packets of or to switches: each costs a
+ * search of the graph, and packets of hosts wait for the plan. */
+#define LATE_REFUSALS 200
 
 #define FORM_MAX 4
 
@@ -323,7 +329,10 @@ static enum ftr_status try_form(struct search *z, ftr_sw s,
 		all_ways(z, s);
 	*made = false;
 	for (uint32_t i = 0; !st && !*made && i < z->n_kept; i++)
-		st = try_one(z, &z->kept[i], made, err);
+		if (z->heavy || z->r->late_refused < LATE_REFUSALS) {
+			st = try_one(z, &z->kept[i], made, err);
+			z->r->late_refused += !z->heavy && !*made;
+		}
 	return st;
 }
 

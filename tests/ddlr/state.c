@@ -207,6 +207,22 @@ static void home(const struct world *w, ftr_lid lid, ftr_sw *s, ftr_port *p)
 	}
 }
 
+bool world_arrives(const struct world *w, ftr_lid lid, ftr_sw s)
+{
+	ftr_sw at;
+	ftr_port port;
+
+	home(w, lid, &at, &port);
+	for (uint32_t hops = 0; s != FTR_SW_NONE && hops < w->f->n_sw; hops++) {
+		ftr_port p = ftr_tables_get(w->t, s, lid);
+
+		if (s == at)
+			return p == port;
+		s = next(w, s, p);
+	}
+	return false;
+}
+
 /* What becomes of packets for lid that stand at s. */
 static uint8_t fate_of(struct world *w, ftr_lid lid, ftr_sw s, ftr_sw at,
 		       ftr_port port)

@@ -72,6 +72,9 @@ void world_judge(struct world *w, bool cdg, struct verdict *out);
 bool world_write(struct world *w, const struct ftr_repair_plan *p,
 		 struct ftr_rng *rng);
 
+/* Do packets for lid at s arrive, by the entries at this moment? */
+bool world_arrives(const struct world *w, ftr_lid lid, ftr_sw s);
+
 /* The fabric as it is: less what is dead. */
 struct ftr_fabric *world_damaged(const struct world *w);
 

@@ -13,6 +13,11 @@ tests_prop_test_sftree_SOURCES = tests/prop/test_sftree.c
 tests_prop_test_sftree_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_prop_test_sftree_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
+check_PROGRAMS += tests/prop/test_repair
+tests_prop_test_repair_SOURCES = tests/prop/test_repair.c
+tests_prop_test_repair_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_repair_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+
 check_PROGRAMS += tests/prop/test_cdg
 tests_prop_test_cdg_SOURCES = tests/prop/test_cdg.c
 tests_prop_test_cdg_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
