@@ -405,10 +405,12 @@ enum ftr_status search_heal(struct ftr_repair *r, ftr_sw s, bool *healed,
 	     i++) {
 		const struct form *form = clean_first ? clean_ways[i].form :
 			short_ways[i].form;
+		bool clean_only = clean_first ? clean_ways[i].clean_only :
+			short_ways[i].clean_only;
 
-		st = try_form(&z, s, form, clean_first ?
-			      clean_ways[i].clean_only :
-			      short_ways[i].clean_only, healed, err);
+		/* others would not be taken */
+		if (clean_only || !z.to_switch || !carried)
+			st = try_form(&z, s, form, clean_only, healed, err);
 	}
 	return st;
 }
