@@ -17,10 +17,11 @@
  *
  * Cable c-s is lost, c above s.  For every LID that c sent to s:
  *
- *	    c   X   t		c: down to b, another switch below c
- *	   / \ X     \		b: up to t, a switch above both b and s
- *	  b   s ------+		s: its own upward entries move to others
- *	   \__________|
+ *	  c     t		c: down to b, another switch below c
+ *	  | \ / |		b: up to t, a switch above both b and s
+ *	  |  X  |		s: its own upward entries move to others
+ *	  | / \ |
+ *	  b     s		lost: c-s, drawn from c to s
  *
  * A second cable to the same switch comes first; a neighbour that knows a way
  * already comes before any detour; a dead switch takes two tiers down.  The
@@ -179,7 +180,8 @@ void ftr_repair_drained(struct ftr_repair *r);
 uint32_t ftr_repair_undrained(const struct ftr_repair *r);	/* LIDs */
 
 /*
- * Go over to t, full tables for nf (the damaged fabric).  Entries stay where t
+ * Go over to t, full tables for nf, the damaged fabric, whose faults were told
+ * before (ftr_repair_to).  Entries stay where t
  * has none, or would not arrive.  A LID whose change would close a cycle with
  * what is under way is held: send the plan, drain, and call again with the same
  * tables, until plan->done.  Then the tables now are what later events restore.
