@@ -8,6 +8,7 @@ TESTS += $(check_PROGRAMS)
 
 include tests/unit/local.mk
 include tests/prop/local.mk
+include tests/ddlr/local.mk
 include tests/cli/local.mk
 include tests/sim/local.mk
 include tests/perf/local.mk

@@ -23,6 +23,7 @@
 
 #include <ftr/shape.h>
 #include <ftr/tables.h>
+#include <ftr/vl.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -85,6 +86,17 @@ struct ftr_engine_ops {
 const struct ftr_engine_ops *ftr_engine_find(const char *name);
 /* The i-th engine, NULL past the last. */
 const struct ftr_engine_ops *ftr_engine_at(unsigned int i);
+
+/*
+ * The SL2VL tables of engine ddlr, set once, never changed by a fault: for every
+ * SL, VL 1 out of a switch where the packet turns (came from below and goes
+ * down, or came from above and goes up), VL 0 else and where it comes from a
+ * host or from the switch.  Needs two operational VLs on every cable between
+ * switches.  Errors: FTR_NOMEM.
+ */
+enum ftr_status ftr_ddlr_sl2vl(const struct ftr_shape *sh,
+			       struct ftr_sl2vl **out,
+			       struct ftr_err *err) FTR_MUST_USE;
 
 #ifdef __cplusplus
 }

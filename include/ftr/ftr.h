@@ -9,6 +9,7 @@
 #ifndef FTR_FTR_H
 #define FTR_FTR_H
 
+#include <ftr/cdg.h>
 #include <ftr/check.h>
 #include <ftr/engine.h>
 #include <ftr/fabric.h>
@@ -17,6 +18,7 @@
 #include <ftr/live.h>
 #include <ftr/load.h>
 #include <ftr/nominal.h>
+#include <ftr/repair.h>
 #include <ftr/shape.h>
 #include <ftr/sim.h>
 #include <ftr/status.h>

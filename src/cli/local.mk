@@ -6,10 +6,10 @@ ibfattree_SOURCES = src/cli/main.c src/cli/cli.h src/cli/opts.c \
 	src/cli/report_json.c src/cli/live.c src/cli/live.h src/cli/diff.c \
 	src/cli/whatif.c src/cli/whatif.h src/cli/whatif_show.c \
 	src/cli/fault.c src/cli/measure.c src/cli/load.c src/cli/load.h \
-	src/cli/load_json.c src/cli/sim.c src/cli/sim.h \
-	src/cli/sim_input.c src/cli/sim_schedule.c src/cli/sim_events.c \
-	src/cli/sim_show.c src/cli/sim_json.c src/cli/sim_svg.c \
-	src/cli/completion.c
+	src/cli/load_json.c src/cli/local.c src/cli/local.h \
+	src/cli/completion.c src/cli/sim.c src/cli/sim.h src/cli/sim_input.c \
+	src/cli/sim_schedule.c src/cli/sim_events.c src/cli/sim_show.c \
+	src/cli/sim_json.c src/cli/sim_svg.c
 ibfattree_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS) $(JSONC_CFLAGS)
 ibfattree_LDADD = libftr.la $(IBMAD_LIBS) $(JSONC_LIBS) -lm
 

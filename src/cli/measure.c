@@ -9,10 +9,11 @@
 
 enum ftr_status cli_measure(const struct ftr_fabric *f,
 			    const struct ftr_shape *sh,
-			    const struct ftr_tables *t, struct ftr_team *team,
+			    const struct ftr_tables *t,
+			    const struct ftr_sl2vl *m, struct ftr_team *team,
 			    struct cli_measure *out, struct ftr_err *err)
 {
-	const struct ftr_check_opts opts = { .rank = sh->rank };
+	const struct ftr_check_opts opts = { .rank = sh->rank, .sl2vl = m };
 	const struct cli_report_opts none = { .strict = false };
 	struct ftr_check_report r;
 	struct cli_verdict verdict;

@@ -7,17 +7,27 @@
 
 #include "cli/cli.h"
 #include "cli/json.h"
+#include "cli/local.h"
+#include "cli/whatif.h"
 
 struct route {
 	struct cli_engine engine;
 	const char *output, *sl2vl, *psl, *nominal;
 	struct cli_guid_files files;
-	unsigned int lmc, threads, leaf_order;
+	struct cli_list fail;
+	uint64_t seed;
+	unsigned int lmc, threads, leaf_order, vls;
 	bool json;
 };
 
 static const struct cli_opt options[] = {
 	CLI_OPTS_ENGINE(struct route),
+	{ "fail", CLI_LIST, offsetof(struct route, fail), "SPEC",
+	  "what is broken: SWITCH, SWITCH[PORT], Nlinks, N%links, Nswitches",
+	  NULL, 0, 0 },
+	{ "seed", CLI_U64, offsetof(struct route, seed), "N",
+	  "seed of the random faults", "0", 0, 0 },
+	CLI_OPT_VLS(struct route),
 	CLI_OPT_ROOTS(struct route),
 	CLI_OPT_CN(struct route),
 	CLI_OPT_IO(struct route),
@@ -43,7 +53,8 @@ const struct cli_cmd cli_route = {
 	.text =
 "Computes forwarding tables for FABRIC (ibnetdiscover output, an ibsim\n"
 "netfile or opensm-subnet.lst) and writes them in the form of\n"
-"opensm-lfts.dump; a summary goes to stderr.\n",
+"opensm-lfts.dump; a summary goes to stderr.  With --fail the tables are those\n"
+"for the damaged fabric; engine ddlr heals those of the whole one locally.\n",
 	.opts = options,
 	.min_args = 1,
 	.max_args = 1,
@@ -51,8 +62,14 @@ const struct cli_cmd cli_route = {
 };
 
 struct result {
-	struct ftr_shape *sh;
+	struct ftr_fabric *f;		/* as read */
+	struct ftr_fabric *damaged;	/* or NULL */
+	struct ftr_shape *sh;		/* of the one that is routed */
 	struct ftr_tables *t;
+	const struct ftr_fabric *of;	/* fabric of t */
+	struct ftr_sl2vl *lanes;	/* for of, or NULL */
+	bool local;			/* healed locally: plan */
+	struct ftr_repair_plan plan;
 	struct ftr_route_stats stats;
 	double shape_s, route_s;
 };
@@ -81,6 +98,10 @@ static void summary(const struct route *r, const struct result *x)
 		fprintf(stderr, "%s: root %s, %s pairs of hosts take a detour\n",
 			engine, cli_sw_name(name, sh->f, x->stats.root),
 			cli_num(num, x->stats.detours));
+	if (x->local)
+		fprintf(stderr, "%s: healed locally by %u writes to %u switches in %u steps, %s entries not healed\n",
+			engine, x->plan.n, x->plan.n_switches, x->plan.n_steps,
+			cli_num(num, x->plan.unhealed));
 	if (x->stats.longest_made)
 		fprintf(stderr, "%s: the longest path made between switches has %u hops\n",
 			engine, x->stats.longest_made);
@@ -106,24 +127,42 @@ static int summary_json(const struct route *r, const struct result *x)
 		cli_json_switch(o, "root", sh->f, x->stats.root);
 	else
 		cli_json_str(o, "root", NULL);
+	if (x->local) {
+		struct json_object *l = cli_json_object(o, "local");
+
+		cli_json_num(l, "writes", x->plan.n);
+		cli_json_num(l, "switches", x->plan.n_switches);
+		cli_json_num(l, "steps", x->plan.n_steps);
+		cli_json_num(l, "unhealed", x->plan.unhealed);
+		cli_json_num(l, "unclean", x->plan.unclean);
+		cli_json_num(l, "refused", x->plan.refused);
+	}
 	cli_json_real(o, "shape_ms", x->shape_s * 1e3);
 	cli_json_real(o, "route_ms", x->route_s * 1e3);
 	return cli_json_end(o, CLI_CLEAN);
 }
 
-static enum ftr_status write_sl2vl(FILE *out, const void *fabric,
+struct lanes_of {
+	const struct ftr_fabric *f;
+	const struct ftr_sl2vl *m;	/* NULL: VL = SL */
+};
+
+static enum ftr_status write_sl2vl(FILE *out, const void *ctx,
 				   struct ftr_err *err)
 {
+	const struct lanes_of *l = ctx;
 	struct ftr_sl2vl *m = NULL;
-	enum ftr_status st = ftr_sl2vl_new(fabric, &m, err);
+	enum ftr_status st = FTR_OK;
 
+	if (!l->m)
+		st = ftr_sl2vl_new(l->f, &m, err);
 	if (!st)
-		st = ftr_write_sl2vl(out, fabric, m, err);
+		st = ftr_write_sl2vl(out, l->f, l->m ? l->m : m, err);
 	ftr_sl2vl_free(m);
 	return st;
 }
 
-/* All engines of the library need one lane only: SL 0 from every source. */
+/* All engines of the library need one SL only: 0 from every source. */
 static enum ftr_status write_psl(FILE *out, const void *fabric,
 				 struct ftr_err *err)
 {
@@ -142,51 +181,98 @@ static enum ftr_status write_psl(FILE *out, const void *fabric,
 	return st;
 }
 
-static enum ftr_status write_all(const struct route *r,
-				 const struct cli_tables_of *of,
+static enum ftr_status write_all(const struct route *r, const struct result *x,
 				 struct ftr_err *err)
 {
+	const struct cli_tables_of of = { x->of, x->t };
+	const struct lanes_of lanes = { x->of, x->lanes };
 	enum ftr_status st = FTR_OK;
 
+	cli_progress("writing");
 	if (r->sl2vl)
-		st = cli_write(r->sl2vl, write_sl2vl, of->f, err);
+		st = cli_write(r->sl2vl, write_sl2vl, &lanes, err);
 	if (!st && r->psl)
-		st = cli_write(r->psl, write_psl, of->f, err);
+		st = cli_write(r->psl, write_psl, x->of, err);
 	if (!st)
-		st = cli_write(r->output, cli_write_tables_fn, of, err);
+		st = cli_write(r->output, cli_write_tables_fn, &of, err);
+	return st;
+}
+
+/* Does the engine heal what it has routed? */
+static bool is_local(const struct route *r)
+{
+	return !strcmp(r->engine.ops->name, "ddlr");
+}
+
+/* In place of tables for the whole fabric, those after a local repair. */
+static enum ftr_status heal(struct result *x, struct ftr_err *err)
+{
+	struct ftr_sl2vl *lanes = x->lanes;
+	struct ftr_tables *t = NULL;
+	enum ftr_status st = cli_local_repair(x->sh, x->t, lanes, x->damaged,
+					      &t, &x->plan, NULL, err);
+
+	if (st)
+		return st;
+	ftr_tables_free(x->t);
+	x->t = t;
+	x->of = x->damaged;
+	x->local = true;
+	if (lanes) {
+		x->lanes = NULL;
+		st = cli_carry_lanes(x->f, lanes, x->of, &x->lanes, err);
+		ftr_sl2vl_free(lanes);
+	}
 	return st;
 }
 
 static enum ftr_status work(const struct route *r,
 			    const struct ftr_shape_opts *opts,
-			    const struct ftr_fabric *f, struct ftr_team *team,
-			    struct result *x, struct ftr_err *err)
+			    struct ftr_team *team, struct result *x,
+			    struct ftr_err *err)
 {
 	struct ftr_route_opts ro = FTR_ROUTE_OPTS_INIT;
 	double t0 = cli_now(), t1, t2;
-	enum ftr_status st = cli_route_opts(&r->engine, f, &ro, err);
+	enum ftr_status st;
 
+	x->of = x->damaged && !is_local(r) ? x->damaged : x->f;
+	st = cli_route_opts(&r->engine, x->of, &ro, err);
 	if (st)
 		return st;
 	cli_progress("finding ranks");
-	st = cli_shape(r->nominal, f, opts, team, &x->sh, err);
+	st = cli_shape(r->nominal, x->of, opts, team, &x->sh, err);
 	t1 = cli_now();
 	cli_progress("routing");
 	if (!st)
-		st = ftr_tables_new(f, false, &x->t, err);
+		st = ftr_tables_new(x->of, false, &x->t, err);
 	if (!st)
 		st = r->engine.ops->route(x->sh, &ro, team, x->t, &x->stats,
 					  err);
 	t2 = cli_now();
-	cli_progress("writing");
-	if (!st) {
-		const struct cli_tables_of of = { f, x->t };
-
-		st = write_all(r, &of, err);
-	}
 	x->shape_s = t1 - t0;
 	x->route_s = t2 - t1;
-	return st;
+	if (!st && is_local(r))
+		st = cli_lanes(x->sh, r->vls, &x->lanes, err);
+	if (!st && x->damaged && is_local(r))
+		st = heal(x, err);
+	return st ? st : write_all(r, x, err);
+}
+
+static enum ftr_status read_all(const struct route *r, const char *path,
+				struct ftr_shape_opts *opts, struct result *x,
+				struct ftr_err *err)
+{
+	struct cli_faults faults = { .links = 0 };
+	enum ftr_status st = ftr_read_fabric(path, r->lmc, &x->f, err);
+
+	if (!st && r->fail.n) {
+		st = cli_faults_parse(x->f, &r->fail, &faults, err);
+		if (!st)
+			st = cli_faults_apply(x->f, &faults, r->seed,
+					      &x->damaged, err);
+		cli_faults_free(&faults);
+	}
+	return st ? st : cli_read_guids(&r->files, opts, err);
 }
 
 static int run(int argc, char **argv)
@@ -194,7 +280,6 @@ static int run(int argc, char **argv)
 	struct route r = { .output = NULL };
 	struct ftr_shape_opts opts = { .leaf_order = FTR_LEAF_BY_GUID };
 	struct result x = { .stats = { .root = FTR_SW_NONE } };
-	struct ftr_fabric *f = NULL;
 	struct ftr_team *team = NULL;
 	struct ftr_err err = { 0 };
 	enum ftr_status st;
@@ -206,12 +291,10 @@ static int run(int argc, char **argv)
 		return cli_error("route: with --json the tables need --output FILE");
 	cli_progress("reading");
 	opts.leaf_order = (enum ftr_leaf_order)r.leaf_order;
-	st = ftr_read_fabric(argv[0], r.lmc, &f, &err);
-	if (!st)
-		st = cli_read_guids(&r.files, &opts, &err);
+	st = read_all(&r, argv[0], &opts, &x, &err);
 	if (!st) {
 		team = ftr_team_new(r.threads);
-		st = work(&r, &opts, f, team, &x, &err);
+		st = work(&r, &opts, team, &x, &err);
 		cli_free_guids(&opts);
 	}
 	cli_progress_end();
@@ -223,7 +306,9 @@ static int run(int argc, char **argv)
 		summary(&r, &x);
 	ftr_tables_free(x.t);
 	ftr_shape_free(x.sh);
+	ftr_sl2vl_free(x.lanes);
 	ftr_team_free(team);
-	ftr_fabric_free(f);
+	ftr_fabric_free(x.damaged);
+	ftr_fabric_free(x.f);
 	return status < 0 ? CLI_CLEAN : status;
 }

@@ -8,6 +8,7 @@
  *	before		the engine's tables on the whole fabric
  *	not rerouted	the same tables on the damaged fabric: what is lost
  *			until the subnet manager has routed anew
+ *	local		(--local) those after stage one of a local repair
  *	after		the engine's tables for the damaged fabric; its changes
  *			are counted against "before"
  *	FILE		given tables (--compare) on the damaged fabric
@@ -19,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/local.h"
 #include "cli/whatif.h"
 
 #define REPEAT_MAX 10000
@@ -29,8 +31,8 @@ struct whatif {
 	struct cli_guid_files files;
 	const char *nominal;
 	uint64_t seed;
-	unsigned int repeat, lmc, threads, leaf_order;
-	bool json;
+	unsigned int repeat, lmc, threads, leaf_order, vls;
+	bool json, local, guarantee;
 };
 
 static const struct cli_opt options[] = {
@@ -44,6 +46,11 @@ static const struct cli_opt options[] = {
 	  "do it for N seeds", "1", 1, REPEAT_MAX },
 	{ "compare", CLI_FILES, offsetof(struct whatif, compare), "FILE",
 	  "put these tables beside it, on the damaged fabric", NULL, 0, 0 },
+	{ "local", CLI_FLAG, offsetof(struct whatif, local), NULL,
+	  "also heal the faults locally, as ddlr does at once", NULL, 0, 0 },
+	{ "guarantee", CLI_FLAG, offsetof(struct whatif, guarantee), NULL,
+	  "tell how many faults are healed locally for certain", NULL, 0, 0 },
+	CLI_OPT_VLS(struct whatif),
 	CLI_OPT_ROOTS(struct whatif),
 	CLI_OPT_CN(struct whatif),
 	CLI_OPT_IO(struct whatif),
@@ -85,10 +92,11 @@ struct job {
 	struct ftr_nominal *nominal;	/* f at least; NULL: no faults */
 	struct ftr_shape *sh;		/* of f */
 	struct ftr_tables *before;
+	struct ftr_sl2vl *lanes;	/* turn bit of f, or NULL */
 	uint64_t *place;		/* order for the loads: port GUIDs */
 	uint32_t n_places;
 	struct ftr_tables *given[CLI_LIST_MAX];
-	struct cli_column col[3 + CLI_LIST_MAX];
+	struct cli_column col[4 + CLI_LIST_MAX];
 	unsigned int n_col;
 };
 
@@ -134,33 +142,18 @@ static enum ftr_status measure(const struct job *j, const struct ftr_shape *sh,
 			       const struct ftr_tables *t,
 			       struct cli_measure *out, struct ftr_err *err)
 {
-	enum ftr_status st = cli_measure(sh->f, sh, t, j->team, out, err);
+	struct ftr_sl2vl *m = NULL;
+	enum ftr_status st = FTR_OK;
 
+	if (j->lanes)
+		st = cli_carry_lanes(j->f, j->lanes, sh->f, &m, err);
+	if (!st)
+		st = cli_measure(sh->f, sh, t, m, j->team, out, err);
 	if (!st)
 		st = cli_measure_load(sh->f, t, j->place, j->n_places, j->team,
 				      out, err);
+	ftr_sl2vl_free(m);
 	return st;
-}
-
-/* The rows that t, tables of fa, has for the switches of fb. */
-static enum ftr_status carry_over(const struct ftr_fabric *fa,
-				  const struct ftr_tables *t,
-				  const struct ftr_fabric *fb,
-				  struct ftr_tables **out, struct ftr_err *err)
-{
-	enum ftr_status st = ftr_tables_new(fb, true, out, err);
-
-	if (st)
-		return st;
-	for (ftr_sw s = 0; s < fb->n_sw; s++) {
-		ftr_sw old = ftr_fabric_find_sw(fa, fb->sw[s].guid);
-
-		for (uint32_t lid = 0; old != FTR_SW_NONE &&
-		     lid <= fb->max_lid; lid++)
-			ftr_tables_row(*out, s)[lid] =
-				ftr_tables_get(t, old, (ftr_lid)lid);
-	}
-	return FTR_OK;
 }
 
 /* Measure tables of the whole fabric on the damaged one. */
@@ -171,11 +164,34 @@ static enum ftr_status measure_old(const struct job *j,
 				   struct ftr_err *err)
 {
 	struct ftr_tables *here = NULL;
-	enum ftr_status st = carry_over(j->f, t, sh->f, &here, err);
+	enum ftr_status st = cli_carry_tables(j->f, t, sh->f, &here, err);
 
 	if (!st)
 		st = measure(j, sh, here, out, err);
 	ftr_tables_free(here);
+	return st;
+}
+
+/* The same after stage one of a local repair. */
+static enum ftr_status measure_local(const struct job *j,
+				     const struct ftr_shape *sh,
+				     struct cli_measure *out,
+				     struct ftr_err *err)
+{
+	struct ftr_tables *t = NULL;
+	struct ftr_repair_plan p = { .n = 0 };
+	enum ftr_status st = cli_local_repair(j->sh, j->before, j->lanes,
+					      sh->f, &t, &p, NULL, err);
+
+	if (!st)
+		st = measure(j, sh, t, out, err);
+	if (!st) {
+		cli_measure_churn(j->f, j->before, sh->f, t, out);
+		out->v[CLI_M_WRITES] = p.n;
+		out->v[CLI_M_STEPS] = p.n_steps;
+		out->v[CLI_M_UNHEALED] = (double)p.unhealed;
+	}
+	ftr_tables_free(t);
 	return st;
 }
 
@@ -197,6 +213,8 @@ static enum ftr_status one_run(struct job *j, unsigned int i,
 		c = 1;
 		st = measure_old(j, j->before, sh, &j->col[c++].run[i], err);
 	}
+	if (!st && j->w->local)
+		st = measure_local(j, sh, &j->col[c++].run[i], err);
 	if (!st)
 		st = measure(j, sh, t, &j->col[c].run[i], err);
 	if (!st) {
@@ -251,6 +269,12 @@ static enum ftr_status set_up(struct job *j, const char *path,
 		st = route(j, j->f, &j->sh, &t, &ms, err);
 	if (!st)
 		st = keep_order(j, err);
+	if (!st)
+		st = cli_lanes(j->sh, w->vls, &j->lanes, err);
+	if (!st && w->guarantee) {
+		j->before = t;
+		return FTR_OK;
+	}
 	if (!st && w->fail.n) {
 		st = add_column(j, "before", "before", 1, err);
 		if (!st)
@@ -261,6 +285,9 @@ static enum ftr_status set_up(struct job *j, const char *path,
 			j->col[0].run[0].v[CLI_M_ROUTE_MS] = ms;
 			st = add_column(j, "not rerouted", "not_rerouted",
 					w->repeat, err);
+			if (!st && w->local)
+				st = add_column(j, "local", "local", w->repeat,
+						err);
 		}
 	}
 	if (!st)
@@ -279,6 +306,7 @@ static void tear_down(struct job *j)
 	for (unsigned int i = 0; i < j->w->compare.n; i++)
 		ftr_tables_free(j->given[i]);
 	ftr_tables_free(j->before);
+	ftr_sl2vl_free(j->lanes);
 	free(j->place);
 	ftr_shape_free(j->sh);
 	ftr_nominal_free(j->nominal);
@@ -295,9 +323,9 @@ static int tell(const struct job *j)
 		.engine = w->engine.ops->name, .fail = &w->fail,
 		.compare = &w->compare, .faults = &j->faults, .seed = w->seed,
 		.repeat = w->repeat, .col = j->col, .n_col = j->n_col,
-		.places = j->n_places,
+		.places = j->n_places, .lanes = j->lanes != NULL,
 	};
-	const struct cli_column *after = &j->col[w->fail.n ? 2 : 0];
+	const struct cli_column *after = &j->col[w->fail.n ? 2 + w->local : 0];
 	int status = CLI_CLEAN;
 
 	for (unsigned int i = 0; i < after->n; i++)
@@ -309,10 +337,46 @@ static int tell(const struct job *j)
 	return status;
 }
 
+/* What is guaranteed on the fabric, or after the faults on it. */
+static enum ftr_status guarantee(const struct job *j, struct ftr_guarantee *g,
+				 struct ftr_err *err)
+{
+	struct ftr_fabric *nf = NULL;
+	struct ftr_tables *t = NULL;
+	struct ftr_repair_plan p = { .n = 0 };
+	enum ftr_status st = cli_faults_apply(j->f, &j->faults, j->w->seed,
+					      &nf, err);
+
+	if (!st)
+		st = cli_local_repair(j->sh, j->before, j->lanes, nf, &t, &p,
+				      g, err);
+	ftr_tables_free(t);
+	ftr_fabric_free(nf);
+	return st;
+}
+
+/* All seeds. */
+static enum ftr_status all_runs(struct job *j, struct ftr_err *err)
+{
+	const struct whatif *w = j->w;
+	enum ftr_status st = FTR_OK;
+
+	if (w->repeat > 1 && !j->faults.links && !j->faults.switches)
+		return ftr_fail(err, FTR_INVAL, "whatif: --repeat %u without random faults: all runs would be the same",
+				w->repeat);
+	for (unsigned int i = 0; !st && i < w->repeat; i++) {
+		cli_progress("breaking, routing and walking");
+		cli_progress_step(i, w->repeat);
+		st = one_run(j, i, err);
+	}
+	return st;
+}
+
 static int run(int argc, char **argv)
 {
 	struct whatif w = { .json = false };
 	struct job j = { .w = &w };
+	struct ftr_guarantee g = { .k = 0 };
 	struct ftr_err err = { 0 };
 	enum ftr_status st;
 	int n, status = cli_parse(&cli_whatif, &w, argc, argv, &n);
@@ -322,22 +386,27 @@ static int run(int argc, char **argv)
 	if (w.compare.n + (unsigned int)n - 1 > CLI_LIST_MAX)
 		return cli_error("whatif: more than %u tables to compare",
 				 CLI_LIST_MAX);
+	if (w.local && !w.fail.n)
+		return cli_error("whatif: --local needs --fail SPEC");
 	for (int i = 1; i < n; i++)
 		w.compare.v[w.compare.n++] = argv[i];
 	cli_progress("reading and routing");
 	j.opts.leaf_order = (enum ftr_leaf_order)w.leaf_order;
 	j.team = ftr_team_new(w.threads);
 	st = set_up(&j, argv[0], &err);
-	if (!st && w.repeat > 1 && !j.faults.links && !j.faults.switches)
-		st = ftr_fail(&err, FTR_INVAL, "whatif: --repeat %u without random faults: all runs would be the same",
-			      w.repeat);
-	for (unsigned int i = 0; !st && i < w.repeat; i++) {
-		cli_progress("breaking, routing and walking");
-		cli_progress_step(i, w.repeat);
-		st = one_run(&j, i, &err);
-	}
+	if (!st && w.guarantee)
+		st = guarantee(&j, &g, &err);
+	else if (!st)
+		st = all_runs(&j, &err);
 	cli_progress_end();
-	status = st ? cli_fail(&err) : tell(&j);
+	if (st)
+		status = cli_fail(&err);
+	else if (!w.guarantee)
+		status = tell(&j);
+	else if (w.json)
+		status = cli_guarantee_json(j.f, &g, w.vls);
+	else
+		cli_guarantee_text(j.f, &g, w.vls);
 	tear_down(&j);
-	return status;
+	return status < 0 ? CLI_CLEAN : status;
 }

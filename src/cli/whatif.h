@@ -44,6 +44,7 @@ enum cli_metric {
 	CLI_M_HOPS,
 	CLI_M_ALL_MAX, CLI_M_SHIFT_MAX, CLI_M_SHIFT_MEAN,	/* link loads */
 	CLI_M_ENTRIES, CLI_M_BLOCKS, CLI_M_CHANGED,
+	CLI_M_WRITES, CLI_M_STEPS, CLI_M_UNHEALED,	/* local repair */
 	CLI_M_ROUTE_MS,
 	CLI_N_METRICS
 };
@@ -54,10 +55,12 @@ struct cli_measure {
 	bool bad;		/* ibfattree check would find fault */
 };
 
-/* Walk t, the tables of f; sh: shape of f, gives the ranks. */
+/* Walk t, the tables of f; sh: shape of f, gives the ranks; m: lanes, NULL:
+ * one for all. */
 enum ftr_status cli_measure(const struct ftr_fabric *f,
 			    const struct ftr_shape *sh,
-			    const struct ftr_tables *t, struct ftr_team *team,
+			    const struct ftr_tables *t,
+			    const struct ftr_sl2vl *m, struct ftr_team *team,
 			    struct cli_measure *out,
 			    struct ftr_err *err) FTR_MUST_USE;
 /* Up to so many shifts are counted exactly, of more so many by a seeded draw:
@@ -94,6 +97,7 @@ struct cli_whatif_view {
 	const struct cli_column *col;
 	unsigned int n_col;
 	uint32_t places;	/* of the order for the loads */
+	bool lanes;		/* turns have a lane of their own */
 };
 
 void cli_whatif_table(const struct cli_whatif_view *v);

@@ -56,6 +56,11 @@ static const struct {
 	[CLI_M_BLOCKS] = { "changed blocks", "changed_blocks", COUNT, false },
 	[CLI_M_CHANGED] = { "changed switches", "changed_switches", COUNT,
 			    false },
+	[CLI_M_WRITES] = { "writes of the local repair", "local_writes", COUNT,
+			   false },
+	[CLI_M_STEPS] = { "steps of it", "local_steps", COUNT, false },
+	[CLI_M_UNHEALED] = { "entries not healed", "local_unhealed", COUNT,
+			     true },
 	[CLI_M_ROUTE_MS] = { "ms to route", "route_ms", REAL, false },
 };
 
@@ -174,8 +179,9 @@ void cli_whatif_table(const struct cli_whatif_view *v)
 		}
 		putchar('\n');
 	}
-	printf("\nnot checked: multicast, virtual lanes (all traffic is taken to share one),\n"
-	       "credit loops by packets of switches\n");
+	printf("\nnot checked: multicast, %scredit loops by packets of switches\n",
+	       v->lanes ? "" :
+	       "virtual lanes (all traffic is taken to share one),\n");
 	if (v->places > CLI_SHIFTS_MAX + 1)
 		printf("shifts: %u of %u, drawn\n", CLI_SHIFTS_MAX,
 		       v->places - 1);

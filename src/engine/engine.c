@@ -9,6 +9,7 @@
 static const struct ftr_engine_ops *const engines[] = {
 	&ftr_engine_dmodc,
 	&ftr_engine_sftree,
+	&ftr_engine_ddlr,
 };
 
 const struct ftr_engine_ops *ftr_engine_at(unsigned int i)

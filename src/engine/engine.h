@@ -10,6 +10,7 @@
 
 extern const struct ftr_engine_ops ftr_engine_dmodc;
 extern const struct ftr_engine_ops ftr_engine_sftree;
+extern const struct ftr_engine_ops ftr_engine_ddlr;
 
 /* Equations (1) to (4) of seed 002 over any shape: dmodc without the
  * statistics; *no_path: entries left FTR_PORT_NONE. */

@@ -4,6 +4,10 @@ EXTRA_PROGRAMS += tests/perf/time_check
 tests_perf_time_check_SOURCES = tests/perf/time_check.c
 tests_perf_time_check_LDADD = libftr.la
 
+EXTRA_PROGRAMS += tests/perf/time_repair
+tests_perf_time_repair_SOURCES = tests/perf/time_repair.c
+tests_perf_time_repair_LDADD = libftr.la
+
 EXTRA_PROGRAMS += tests/perf/bench_core
 tests_perf_bench_core_SOURCES = tests/perf/bench_core.c
 tests_perf_bench_core_LDADD = libftr.la

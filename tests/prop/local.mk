@@ -3,7 +3,7 @@ if HAVE_CHECK
 libftrtest_la_SOURCES += tests/lib/oracle.c tests/lib/oracle.h \
 	tests/lib/trees.c tests/lib/trees.h tests/lib/oracle_slots.c \
 	tests/lib/oracle_slots.h tests/lib/oracle_place.c \
-	tests/lib/oracle_place.h
+	tests/lib/oracle_place.h tests/lib/deps.c tests/lib/deps.h
 
 check_PROGRAMS += tests/prop/test_dmodc
 tests_prop_test_dmodc_SOURCES = tests/prop/test_dmodc.c
@@ -41,6 +41,16 @@ check_PROGRAMS += tests/prop/test_changes
 tests_prop_test_changes_SOURCES = tests/prop/test_changes.c
 tests_prop_test_changes_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_prop_test_changes_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+
+check_PROGRAMS += tests/prop/test_repair
+tests_prop_test_repair_SOURCES = tests/prop/test_repair.c
+tests_prop_test_repair_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_repair_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+
+check_PROGRAMS += tests/prop/test_cdg
+tests_prop_test_cdg_SOURCES = tests/prop/test_cdg.c
+tests_prop_test_cdg_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_cdg_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/prop/test_sim
 tests_prop_test_sim_SOURCES = tests/prop/test_sim.c

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What a change adds to the graph.
+ *
+ * The writes of one step are all entered as second entries of their switches
+ * (alt[]), and then followed: at each written switch, every occupied link that
+ * comes in depends on the new entry, and what that occupies anew is followed
+ * through old and new entries alike.  At the end of the step the second entries
+ * replace the first: what comes later does not see those any more, what is in
+ * the graph stays.
+ *
+ * Which lanes of a link are occupied for the LID is known in two parts: those
+ * since the last drain are kept per LID (struct dyn_occ), those of the base
+ * entries are found when asked, by looking backwards along these until a source
+ * is met: in a tree that is next door.
+ *
+ * Any refusal takes back all of it: counts, occupied lanes, entries.  The order
+ * of the vertices stays as it is, for it is good for fewer edges, too.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/dyn.h"
+
+enum outcome { DONE, CLOSES, NO_MEMORY };
+
+/* ---- LIDs that are not drained ----------------------------------------- */
+
+struct dyn_lid *dyn_open(struct ftr_cdg *g, ftr_lid lid)
+{
+	struct dyn_lid *t;
+
+	if (g->open_of[lid])
+		return g->open[g->open_of[lid] - 1];
+	if (!FTR_GROW(g->open, g->n_open, g->cap_open))
+		return NULL;
+	t = ftr_calloc(1, sizeof(*t));
+	if (!t)
+		return NULL;
+	t->lid = lid;
+	g->open[g->n_open++] = t;
+	g->open_of[lid] = g->n_open;
+	return t;
+}
+
+void dyn_close(struct ftr_cdg *g, ftr_lid lid)
+{
+	uint32_t at = g->open_of[lid] - 1;
+	struct dyn_lid *t = g->open[at];
+
+	g->open_of[lid] = 0;
+	g->open[at] = g->open[--g->n_open];
+	if (at < g->n_open)
+		g->open_of[g->open[at]->lid] = at + 1;
+	free(t->occ.key);
+	free(t->occ.lanes);
+	free(t->edge);
+	free(t->sw);
+	free(t);
+}
+
+/* ---- occupied lanes ---------------------------------------------------- */
+
+static uint32_t slot_of(const struct dyn_occ *o, uint32_t key)
+{
+	uint32_t i = (key * 2654435761u) & (o->cap - 1);
+
+	while (o->key[i] && o->key[i] != key + 1)
+		i = (i + 1) & (o->cap - 1);
+	return i;
+}
+
+static uint16_t occ_get(const struct dyn_occ *o, uint32_t key)
+{
+	uint32_t i;
+
+	if (!o->cap)
+		return 0;
+	i = slot_of(o, key);
+	return o->key[i] ? o->lanes[i] : 0;
+}
+
+static bool occ_grow(struct dyn_occ *o)
+{
+	struct dyn_occ n = { .cap = o->cap ? 2 * o->cap : 16 };
+
+	n.key = ftr_calloc(n.cap, sizeof(*n.key));
+	n.lanes = ftr_calloc(n.cap, sizeof(*n.lanes));
+	if (!n.key || !n.lanes) {
+		free(n.key);
+		free(n.lanes);
+		return false;
+	}
+	for (uint32_t i = 0; i < o->cap; i++) {
+		uint32_t k;
+
+		if (!o->key[i])
+			continue;
+		k = slot_of(&n, o->key[i] - 1);
+		n.key[k] = o->key[i];
+		n.lanes[k] = o->lanes[i];
+	}
+	n.n = o->n;
+	free(o->key);
+	free(o->lanes);
+	*o = n;
+	return true;
+}
+
+/* Keys are never taken out: lanes 0 is as good as none. */
+static bool occ_set(struct dyn_occ *o, uint32_t key, uint16_t lanes)
+{
+	uint32_t i;
+
+	if (2 * (o->n + 1) > o->cap && !occ_grow(o))
+		return false;
+	i = slot_of(o, key);
+	o->n += !o->key[i];
+	o->key[i] = key + 1;
+	o->lanes[i] = lanes;
+	return true;
+}
+
+/* Lanes of link that packets for lid are on by the base entries. */
+static uint32_t base_lanes(const struct ftr_cdg *g, uint32_t link, ftr_lid lid,
+			   uint32_t sl, uint32_t depth)
+{
+	const struct dyn_link *out = &g->link[link];
+	ftr_sw s = out->from;
+	uint32_t all = g->lanes[sl * g->n_links + link];
+	uint32_t got, deg = dyn_degree(g, s);
+
+	if (ftr_tables_get(g->base, s, lid) != out->from_port ||
+	    g->down_since[link] <= g->epoch_of[lid])
+		return 0;
+	got = g->inject[sl * g->n_links + link];
+	if (depth > g->f->n_sw)		/* a loop: more than there is */
+		return all;
+	for (uint32_t i = 0; i < deg && got != all; i++) {
+		const struct dyn_link *l = &g->link[g->first_link[s] + i];
+		unsigned int lane = dyn_lane(g, sl, s, i, out->from_place);
+
+		if (lane == FTR_VL_DROP || got >> lane & 1 ||
+		    ftr_tables_get(g->base, l->to, lid) != l->to_port)
+			continue;
+		if (base_lanes(g, g->first_link[l->to] + l->to_place, lid, sl,
+			       depth + 1))
+			got |= 1u << lane;
+	}
+	return got;
+}
+
+static uint32_t occupied(const struct ftr_cdg *g, const struct dyn_lid *t,
+			 uint32_t link, ftr_lid lid, uint32_t sl)
+{
+	uint32_t got = t ? occ_get(&t->occ, link * g->n_sl + sl) : 0;
+
+	if (got != g->lanes[sl * g->n_links + link])
+		got |= base_lanes(g, link, lid, sl, 0);
+	return got;
+}
+
+bool ftr_cdg_occupied(const struct ftr_cdg *g, ftr_sw s, ftr_port port,
+		      ftr_lid lid)
+{
+	uint32_t link = s < g->f->n_sw ? dyn_link_of(g, s, port) : DYN_NONE;
+	const struct dyn_lid *t;
+
+	if (link == DYN_NONE || lid > g->f->max_lid)
+		return false;
+	t = g->open_of[lid] ? g->open[g->open_of[lid] - 1] : NULL;
+	for (uint32_t sl = 0; sl < g->n_sl; sl++)
+		if (occupied(g, t, link, lid, sl))
+			return true;
+	return false;
+}
+
+/* ---- following --------------------------------------------------------- */
+
+/* Packets of an SL are on that lane of link now: follow them if that is new. */
+static enum outcome occupy(struct ftr_cdg *g, struct dyn_lid *t, uint32_t link,
+			   unsigned int lane, uint32_t sl)
+{
+	uint32_t key = link * g->n_sl + sl;
+	uint32_t got = occupied(g, t, link, t->lid, sl);
+	uint16_t mine = occ_get(&t->occ, key);
+
+	if (got >> lane & 1)
+		return DONE;
+	if (!FTR_GROW(g->undo, g->n_undo, g->cap_undo) ||
+	    !FTR_GROW(g->queue, g->n_queue, g->cap_queue) ||
+	    !occ_set(&t->occ, key, (uint16_t)(mine | 1u << lane)))
+		return NO_MEMORY;
+	g->undo[g->n_undo++] = (struct dyn_undo){ key, mine };
+	g->queue[g->n_queue++] = (uint64_t)key << 8 | lane;
+	return DONE;
+}
+
+static enum outcome add_edge(struct ftr_cdg *g, struct dyn_lid *t, uint32_t v,
+			     unsigned int out, unsigned int lane, uint32_t w)
+{
+	uint32_t at = dyn_edge_at(g, v, out, lane);
+
+	if (!FTR_GROW(t->edge, t->n_edge, t->cap_edge))
+		return NO_MEMORY;
+	if (!g->count[at] && !dyn_order_edge(g, v, w))
+		return CLOSES;
+	g->count[at]++;
+	t->edge[t->n_edge++] = at;
+	return DONE;
+}
+
+/* Packets on that lane of the link in, at its end, leave by port. */
+static enum outcome pass(struct ftr_cdg *g, struct dyn_lid *t, uint32_t in,
+			 unsigned int lane_in, uint32_t sl, ftr_port port)
+{
+	const struct dyn_link *l = &g->link[in];
+	uint32_t out = dyn_link_of(g, l->to, port);
+	unsigned int lane, place;
+	enum outcome r;
+
+	if (out == DYN_NONE || dyn_is_down(g, out) || dyn_is_down(g, in))
+		return DONE;
+	place = g->link[out].from_place;
+	lane = dyn_lane(g, sl, l->to, l->to_place, place);
+	if (lane == FTR_VL_DROP)
+		return DONE;
+	r = add_edge(g, t, in * g->n_vl + lane_in, place, lane,
+		     out * g->n_vl + lane);
+	return r ? r : occupy(g, t, out, lane, sl);
+}
+
+/* What is in the queue goes on by the entries that its switch has now. */
+static enum outcome drain_queue(struct ftr_cdg *g, struct dyn_lid *t)
+{
+	enum outcome r = DONE;
+
+	while (!r && g->n_queue) {
+		uint64_t q = g->queue[--g->n_queue];
+		uint32_t key = (uint32_t)(q >> 8);
+		uint32_t link = key / g->n_sl, sl = key % g->n_sl;
+		ftr_sw s = g->link[link].to;
+
+		r = pass(g, t, link, q & 255, sl,
+			 ftr_tables_get(g->now, s, t->lid));
+		if (!r && g->alt[s] != FTR_PORT_NONE)
+			r = pass(g, t, link, q & 255, sl, g->alt[s]);
+	}
+	return r;
+}
+
+/* All that is at s already takes the new entry. */
+static enum outcome start(struct ftr_cdg *g, struct dyn_lid *t, ftr_sw s,
+			  ftr_port port)
+{
+	uint32_t out = dyn_link_of(g, s, port);
+	enum outcome r = DONE;
+
+	if (out == DYN_NONE || dyn_is_down(g, out))
+		return DONE;
+	for (uint32_t sl = 0; !r && sl < g->n_sl; sl++) {
+		uint32_t lanes = g->inject[sl * g->n_links + out];
+
+		for (; !r && lanes; lanes &= lanes - 1)
+			r = occupy(g, t, out,
+				   (unsigned int)__builtin_ctz(lanes), sl);
+		for (uint32_t i = 0; !r && i < dyn_degree(g, s); i++) {
+			const struct dyn_link *l =
+				&g->link[g->first_link[s] + i];
+			uint32_t in = g->first_link[l->to] + l->to_place;
+
+			lanes = occupied(g, t, in, t->lid, sl);
+			for (; !r && lanes; lanes &= lanes - 1)
+				r = pass(g, t, in,
+					 (unsigned int)__builtin_ctz(lanes),
+					 sl, port);
+		}
+	}
+	return r;
+}
+
+static enum outcome one_step(struct ftr_cdg *g, struct dyn_lid *t,
+			     const struct ftr_cdg_write *w, uint32_t n)
+{
+	enum outcome r = DONE;
+
+	for (uint32_t i = 0; i < n; i++)
+		g->alt[w[i].sw] = w[i].port;
+	for (uint32_t i = 0; !r && i < n; i++) {
+		r = start(g, t, w[i].sw, w[i].port);
+		if (!r)
+			r = drain_queue(g, t);
+	}
+	for (uint32_t i = 0; i < n; i++)
+		g->alt[w[i].sw] = FTR_PORT_NONE;
+	g->n_queue = 0;
+	for (uint32_t i = 0; !r && i < n; i++) {
+		if (!FTR_GROW(t->sw, t->n_sw, t->cap_sw))
+			return NO_MEMORY;
+		t->sw[t->n_sw++] = w[i].sw;
+		ftr_tables_row(g->now, w[i].sw)[t->lid] = w[i].port;
+	}
+	return r;
+}
+
+/* ---- a change ---------------------------------------------------------- */
+
+static enum ftr_status refuse(const struct ftr_cdg *g, ftr_lid lid,
+			      const struct ftr_cdg_write *w, uint32_t n,
+			      struct ftr_err *err)
+{
+	if (lid == 0 || lid > g->f->max_lid)
+		return ftr_fail(err, FTR_INVAL, "LID %u: the fabric has LIDs to %u",
+				lid, g->f->max_lid);
+	for (uint32_t i = 0; i < n; i++) {
+		if (w[i].sw >= g->f->n_sw)
+			return ftr_fail(err, FTR_INVAL, "switch %u: the fabric has %u",
+					w[i].sw, g->f->n_sw);
+		if (w[i].port != FTR_PORT_NONE &&
+		    w[i].port > g->f->sw[w[i].sw].n_ports)
+			return ftr_fail(err, FTR_INVAL, "port %u of switch %u, which has %u",
+					w[i].port, w[i].sw,
+					g->f->sw[w[i].sw].n_ports);
+		if (i && w[i].step < w[i - 1].step)
+			return ftr_fail(err, FTR_INVAL, "step %u after step %u",
+					w[i].step, w[i - 1].step);
+	}
+	return FTR_OK;
+}
+
+struct before {
+	uint32_t n_edge, n_sw;
+	bool was_open;
+	uint8_t *port;		/* [n] entries by write */
+};
+
+static void take_back(struct ftr_cdg *g, struct dyn_lid *t,
+		      const struct ftr_cdg_write *w, uint32_t n,
+		      const struct before *b)
+{
+	while (t->n_edge > b->n_edge)
+		g->count[t->edge[--t->n_edge]]--;
+	while (g->n_undo) {
+		const struct dyn_undo *u = &g->undo[--g->n_undo];
+
+		t->occ.lanes[slot_of(&t->occ, u->key)] = u->lanes;
+	}
+	for (uint32_t i = n; i-- > 0;)
+		ftr_tables_row(g->now, w[i].sw)[t->lid] = b->port[i];
+	t->n_sw = b->n_sw;
+	if (!b->was_open)
+		dyn_close(g, t->lid);
+}
+
+static enum outcome all_steps(struct ftr_cdg *g, struct dyn_lid *t,
+			      const struct ftr_cdg_write *w, uint32_t n,
+			      struct before *b)
+{
+	enum outcome r = DONE;
+	uint32_t end;
+
+	for (uint32_t i = 0; i < n; i++)
+		b->port[i] = ftr_tables_get(g->now, w[i].sw, t->lid);
+	for (uint32_t i = 0; !r && i < n; i = end) {
+		for (end = i + 1; end < n && w[end].step == w[i].step; end++)
+			;
+		r = one_step(g, t, w + i, end - i);
+	}
+	return r;
+}
+
+enum ftr_status ftr_cdg_change(struct ftr_cdg *g, ftr_lid lid,
+			       const struct ftr_cdg_write *w, uint32_t n,
+			       bool *closes, struct ftr_err *err)
+{
+	struct before b = { .was_open = false };
+	struct dyn_lid *t = NULL;
+	enum outcome r = NO_MEMORY;
+	enum ftr_status st = refuse(g, lid, w, n, err);
+
+	if (st)
+		return st;
+	b.was_open = g->open_of[lid] != 0;
+	b.port = ftr_malloc((size_t)n + 1);
+	if (b.port)
+		t = dyn_open(g, lid);
+	if (t) {
+		b.n_edge = t->n_edge;
+		b.n_sw = t->n_sw;
+		g->n_undo = 0;
+		r = all_steps(g, t, w, n, &b);
+		if (r)
+			take_back(g, t, w, n, &b);
+	}
+	free(b.port);
+	if (r == NO_MEMORY)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for a change of LID %u",
+				lid);
+	*closes = r == CLOSES;
+	return FTR_OK;
+}

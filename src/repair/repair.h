@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What the parts of <ftr/repair.h> share.
+ *
+ *	repair.c	the planner, events, plans
+ *	search.c	where a broken entry may lead instead
+ *	planes.c	planes, arcs between them, the guarantee
+ *	column.c	from one column of entries to another, in steps
+ *	handover.c	all columns; restoring; the inverted order
+ */
+#ifndef FTR_REPAIR_REPAIR_H
+#define FTR_REPAIR_REPAIR_H
+
+#include "core/core.h"
+#include <ftr/repair.h>
+
+#define DETOUR_MAX 12		/* entries of one detour */
+
+/* Entries to be written at sw[0 .. n-1], each towards the next; sw[n] knows a
+ * way. */
+struct detour {
+	uint32_t n;
+	ftr_sw sw[DETOUR_MAX + 1];
+	ftr_port port[DETOUR_MAX];
+	uint32_t hops;		/* from sw[0] to the end */
+	uint32_t key[3];	/* less is better, after hops */
+	uint8_t end_step;	/* last step that the way from sw[n] needs */
+	bool clean;
+	bool counts;		/* its turns make planes dirty */
+};
+
+struct place {			/* an entry */
+	ftr_sw sw;
+	ftr_lid lid;
+};
+
+/* New entry of a column: column.c. */
+struct column_write {
+	ftr_sw sw;
+	ftr_port port;
+	uint8_t step;
+	bool done;
+};
+
+struct ftr_repair {
+	const struct ftr_shape *sh;
+	const struct ftr_fabric *f;
+	bool lanes;		/* there is an SL2VL */
+	struct ftr_arena *arena;
+	struct ftr_cdg *g;	/* decides */
+	struct ftr_cdg *hosts;	/* packets of hosts only, or NULL */
+	const struct ftr_tables *now;	/* of g */
+	struct ftr_tables *orig;	/* as pushed, or handed over */
+	uint8_t *dead_sw;	/* [n_sw] */
+	uint8_t *dead_link;	/* [n_ports] told so itself */
+	uint8_t *has_hosts;	/* [n_sw] */
+	uint8_t *cls;		/* [max_lid + 1] enum ftr_class */
+	uint32_t *load;		/* [n_ports] LIDs on detours over that link */
+	uint32_t *plane;	/* [n_ranks * n_sw] planes.c */
+	uint8_t *dirty;		/* [n_ranks * n_sw] */
+	/* entries that differ from orig, some perhaps not any more */
+	struct place *off;
+	uint32_t n_off, cap_off;
+	/* one plan */
+	struct ftr_repair_plan *plan;
+	uint32_t cap_write;
+	uint32_t late_refused;	/* ways for packets of or to switches */
+	uint8_t first_step;	/* less one: of writes from now on */
+	uint8_t *in_plan;	/* [max_lid + 1] has a write */
+	uint8_t *touched;	/* [n_sw] has a write */
+	uint32_t *switches;	/* [n_sw] those */
+	/* one LID */
+	ftr_lid lid;
+	ftr_sw exit_sw;		/* FTR_SW_NONE: nowhere */
+	ftr_port exit_port;
+	uint8_t *step_of;	/* [n_sw] step of its write in this plan, 0 */
+	ftr_sw *stepped;	/* [n_sw] those with one */
+	uint32_t n_stepped;
+	uint8_t *avoid;		/* [n_sw] a way may not pass */
+	/* breadth-first: [n_sw] each */
+	ftr_sw *queue;
+	uint32_t *from;		/* place in the queue of the one before */
+	ftr_port *by;		/* port of the one before */
+	uint8_t *seen;
+	struct column_write *col;	/* [n_sw] scratch of column.c */
+	uint32_t *col_of;	/* [n_sw] index + 1 */
+};
+
+/* ---- repair.c ---------------------------------------------------------- */
+
+/* Is that port a cable to a living switch? */
+bool repair_live(const struct ftr_repair *r, ftr_sw s, ftr_port port);
+void repair_begin_plan(struct ftr_repair *r, struct ftr_repair_plan *plan);
+void repair_end_plan(struct ftr_repair *r, enum ftr_status st);
+/* Turn to a LID; it may have writes in this plan already. */
+void repair_begin_lid(struct ftr_repair *r, ftr_lid lid);
+
+/* Walk the entries now from s; false: does not arrive, or passes avoid[]. */
+bool repair_arrives(const struct ftr_repair *r, ftr_sw s, uint32_t *hops,
+		    uint8_t *last_step);
+/* Hold the writes against the graph, then enter them into the plan.  made:
+ * false if they would close a cycle. */
+enum ftr_status repair_try(struct ftr_repair *r, const struct ftr_cdg_write *w,
+			   uint32_t n, enum ftr_repair_how how, bool *made,
+			   struct ftr_err *err);
+
+/* ---- search.c ---------------------------------------------------------- */
+
+/* Mend the entry of s for the LID; healed: false if nothing was found. */
+enum ftr_status search_heal(struct ftr_repair *r, ftr_sw s, bool *healed,
+			    struct ftr_err *err);
+
+#define CARRIED_DEPTH 32
+bool search_carried(const struct ftr_repair *r, ftr_sw s, uint32_t depth);
+
+/* ---- planes.c ---------------------------------------------------------- */
+
+bool planes_new(struct ftr_repair *r);		/* false: no memory */
+/* Does the detour lead to clean planes only, by the entries before it?  hard:
+ * and out of those only that are not clean. */
+bool planes_clean(const struct ftr_repair *r, const struct detour *d,
+		  bool hard);
+/* Enter its arcs. */
+void planes_enter(struct ftr_repair *r, const struct detour *d);
+/* Enter those of the LID's whole column. */
+void planes_enter_column(struct ftr_repair *r);
+void planes_clear(struct ftr_repair *r);
+
+/* ---- column.c ---------------------------------------------------------- */
+
+/*
+ * r->col[0 .. n-1]: entries of the LID that shall change.  Gives them steps so
+ * that every state arrives; those that would not are left out.  made: false if
+ * it would close a cycle.
+ */
+enum ftr_status column_change(struct ftr_repair *r, uint32_t n,
+			      enum ftr_repair_how how, bool *made,
+			      struct ftr_err *err);
+
+/* ---- handover.c -------------------------------------------------------- */
+
+/* Entries of the LID that are off go back where orig has a way. */
+enum ftr_status handover_restore(struct ftr_repair *r, ftr_lid lid,
+				 struct ftr_err *err);
+
+/* What the inverted order says on the damaged fabric, made when first asked. */
+struct inverted {
+	struct ftr_fabric *f;
+	struct ftr_tables *t;
+	ftr_sw *of;		/* [n_sw] of the planner's switch, or NONE */
+};
+enum ftr_status handover_inverted(struct ftr_repair *r, struct inverted *v,
+				  bool *healed, struct ftr_err *err);
+void handover_inverted_fini(struct inverted *v);
+
+#endif

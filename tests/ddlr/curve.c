@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Beyond k-1: how often so many random link faults leave all hosts connected.
+ *
+ *	curve SHAPE FAULTS RUNS SEED
+ *
+ * One line of CSV per number of faults from 0 on: seed 001 figure 11 (kept
+ * connected) and, for the engine's dealings with lanes, figure 12 (deadlock).
+ * Of RUNS sets of faults that come one by one, per cent of those after which
+ *
+ *	physical	cables connect all leaf switches
+ *	local1, local2	all hosts reach all hosts after local repairs alone, with
+ *			one lane and with the turn bit; always without a cycle
+ *			(any would be a failure, and the exit status 1)
+ *	updown		all hosts have an up/down path: what a full routing by
+ *			dmodc connects (the paper's DDRC)
+ *	full		all hosts reach all hosts after a full routing by ddlr
+ *	naive1, naive2	the same detours, made without looking at cycles, hold a
+ *			cycle of channel dependencies: with one lane, and with
+ *			the turn bit
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ddlr/state.h"
+
+struct row {
+	uint64_t physical, local[2], updown, full, naive[2];
+	bool bad;
+};
+
+static struct ftr_err err;
+
+static void must(enum ftr_status st)
+{
+	if (!st)
+		return;
+	fprintf(stderr, "curve: %s\n", err.msg);
+	exit(2);
+}
+
+/* Are all switches with hosts joined by cables? */
+static bool connected(const struct ftr_fabric *f)
+{
+	uint32_t *uf = malloc(f->n_sw * sizeof(*uf));
+	bool one = true;
+	ftr_sw first = FTR_SW_NONE;
+
+	ftr_uf_init(uf, f->n_sw);
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			const struct ftr_swport *x =
+				ftr_fabric_port(f, s, (ftr_port)p);
+
+			if (x->peer_kind == FTR_PEER_SW)
+				ftr_uf_union(uf, s, x->peer);
+		}
+	for (ftr_ep e = 0; e < f->n_ep; e++) {
+		if (f->ep[e].sw == FTR_SW_NONE)
+			continue;
+		if (first == FTR_SW_NONE)
+			first = f->ep[e].sw;
+		one &= ftr_uf_find(uf, f->ep[e].sw) == ftr_uf_find(uf, first);
+	}
+	free(uf);
+	return one;
+}
+
+/* Do all hosts reach all hosts by the tables of that engine? */
+static bool routed(const struct ftr_fabric *f, const char *engine)
+{
+	const struct ftr_check_opts o = { .no_cdg = true };
+	struct ftr_check_report r;
+	struct ftr_shape *sh = NULL;
+	struct ftr_tables *t = NULL;
+
+	must(ftr_shape_new(f, NULL, NULL, &sh, &err));
+	must(ftr_tables_new(f, false, &t, &err));
+	must(ftr_engine_find(engine)->route(sh, NULL, NULL, t, NULL, &err));
+	must(ftr_check_tables(f, t, &o, NULL, &r, &err));
+	ftr_tables_free(t);
+	ftr_shape_free(sh);
+	return r.bad[FTR_CHECK_HOST_HOST] == 0;
+}
+
+/*
+ * The detours of the seed without its layers: c sends what it sent over the dead
+ * cable to the first other switch below, that one to the first other above that
+ * knows a way; entries that only go up move to the next cable.
+ */
+static void naive_repair(struct world *w, ftr_lid lid, ftr_sw c)
+{
+	const struct ftr_shape *sh = w->sh;
+	const struct ftr_group *g = &sh->groups[sh->group_first[c]];
+
+	for (uint32_t i = 0; i < sh->n_up[c]; i++) {
+		ftr_tables_row(w->t, c)[lid] = sh->group_ports[g[i].first];
+		if (world_arrives(w, lid, c))
+			return;
+	}
+	for (uint32_t i = sh->n_up[c]; i < sh->n_up[c] + sh->n_down[c]; i++) {
+		ftr_sw b = g[i].remote;
+		const struct ftr_group *h = &sh->groups[sh->group_first[b]];
+		ftr_port old = ftr_tables_get(w->t, b, lid);
+
+		ftr_tables_row(w->t, c)[lid] = sh->group_ports[g[i].first];
+		for (uint32_t k = 0; k < sh->n_up[b]; k++) {
+			if (h[k].remote == c)
+				continue;
+			ftr_tables_row(w->t, b)[lid] =
+				sh->group_ports[h[k].first];
+			if (world_arrives(w, lid, c))
+				return;
+		}
+		ftr_tables_row(w->t, b)[lid] = old;
+	}
+}
+
+static void naive_event(struct world *w, struct ftr_event e)
+{
+	const struct ftr_swport *x = ftr_fabric_port(w->f, e.sw, e.port);
+	struct { ftr_sw s; ftr_port p; } end[2] = {
+		{ e.sw, e.port }, { x->peer, x->peer_port },
+	};
+
+	if (w->sh->rank[end[0].s] > w->sh->rank[end[1].s]) {
+		end[1].s = e.sw;
+		end[1].p = e.port;
+		end[0].s = x->peer;
+		end[0].p = x->peer_port;
+	}
+	for (int k = 0; k < 2; k++)
+		for (uint32_t lid = 1; lid <= w->f->max_lid; lid++)
+			if (w->f->owner[lid].kind == FTR_OWNER_EP &&
+			    ftr_tables_get(w->t, end[k].s, (ftr_lid)lid) ==
+			    end[k].p)
+				naive_repair(w, (ftr_lid)lid, end[k].s);
+}
+
+/* The faults of set, one by one; counts into rows 0 .. n. */
+static void local_run(struct world *w, const uint32_t *set, unsigned int n,
+		      struct row *row, const bool *joined, unsigned int lanes)
+{
+	struct verdict v;
+
+	world_reset(w);
+	for (unsigned int i = 0; i <= n; i++) {
+		if (i) {
+			struct ftr_event e = world_fault(w, set[i - 1], false);
+			struct ftr_repair_plan p;
+
+			world_suffer(w, e);
+			must(ftr_repair_events(w->r, &e, 1, &p, &err));
+			w->switches = w->switches && !p.hosts_only;
+			ftr_repair_plan_fini(&p);
+			ftr_repair_drained(w->r);
+			memcpy(w->t->lft, ftr_repair_tables(w->r)->lft,
+			       (size_t)w->t->n_sw * w->t->stride);
+		}
+		world_judge(w, true, &v);
+		row[i].local[lanes - 1] += joined[i] && !v.host_lost;
+		row[i].bad |= v.cyclic || v.loops;
+	}
+	w->switches = lanes > 1;
+}
+
+static void naive_run(struct world *w, const uint32_t *set, unsigned int n,
+		      struct row *row, unsigned int lanes)
+{
+	struct verdict v;
+	bool was = false;
+
+	world_reset(w);
+	w->switches = false;
+	for (unsigned int i = 1; i <= n; i++) {
+		struct ftr_event e = world_fault(w, set[i - 1], false);
+
+		world_suffer(w, e);
+		naive_event(w, e);
+		world_judge(w, true, &v);
+		was |= v.cyclic;
+		row[i].naive[lanes - 1] += was;
+	}
+	w->switches = lanes > 1;
+}
+
+static void full_run(struct world *w, const uint32_t *set, unsigned int n,
+		     struct row *row, bool *joined)
+{
+	world_reset(w);
+	for (unsigned int i = 0; i <= n; i++) {
+		struct ftr_fabric *f;
+
+		if (i)
+			world_suffer(w, world_fault(w, set[i - 1], false));
+		f = world_damaged(w);
+		joined[i] = connected(f);
+		row[i].physical += joined[i];
+		row[i].updown += routed(f, "dmodc");
+		row[i].full += routed(f, "ddlr");
+		ftr_fabric_free(f);
+	}
+}
+
+static void draw(struct ftr_rng *rng, uint32_t end, uint32_t *set,
+		 unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		bool twice = false;
+
+		set[i] = ftr_rng_below(rng, end);
+		for (unsigned int k = 0; k < i; k++)
+			twice |= set[k] == set[i];
+		i -= twice;
+	}
+}
+
+static double cent(uint64_t n, uint64_t of)
+{
+	return 100.0 * (double)n / (double)of;
+}
+
+int main(int argc, char **argv)
+{
+	struct ftr_gen_opts o = { .seed = 1, .random_guids = true };
+	struct ftr_pgft g;
+	struct world *w[2];
+	struct row row[17] = { 0 };
+	struct ftr_rng rng;
+	unsigned int n, runs;
+	bool bad = false;
+
+	if (argc != 5 || (n = (unsigned int)atoi(argv[2])) > 16)
+		return 2;
+	runs = (unsigned int)atoi(argv[3]);
+	ftr_rng_seed(&rng, strtoull(argv[4], NULL, 0));
+	must(ftr_pgft_parse(argv[1], &g, &err));
+	for (unsigned int l = 0; l < 2; l++) {
+		struct ftr_fabric *f = NULL;
+
+		must(ftr_gen_pgft(&g, &o, &f, &err));
+		w[l] = world_new(f, l + 1);
+	}
+	for (unsigned int i = 0; i < runs; i++) {
+		uint32_t set[16];
+		bool joined[17];
+
+		draw(&rng, w[0]->n_cables, set, n);
+		full_run(w[0], set, n, row, joined);
+		for (unsigned int l = 0; l < 2; l++) {
+			local_run(w[l], set, n, row, joined, l + 1);
+			naive_run(w[l], set, n, row, l + 1);
+		}
+	}
+	printf("shape,runs,faults,physical,local1,local2,updown,full,naive1,naive2\n");
+	for (unsigned int i = 0; i <= n; i++) {
+		printf("\"%s\",%u,%u,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f\n",
+		       argv[1], runs, i, cent(row[i].physical, runs),
+		       cent(row[i].local[0], runs), cent(row[i].local[1], runs),
+		       cent(row[i].updown, runs), cent(row[i].full, runs),
+		       cent(row[i].naive[0], runs),
+		       cent(row[i].naive[1], runs));
+		bad |= row[i].bad;
+	}
+	world_free(w[0]);
+	world_free(w[1]);
+	return bad;
+}

@@ -1,0 +1,30 @@
+# Local repairs: a sample in make check, the lot with make verify-ddlr.
+check_PROGRAMS += tests/ddlr/verify
+tests_ddlr_verify_SOURCES = tests/ddlr/verify.c tests/ddlr/state.c \
+	tests/ddlr/state.h
+tests_ddlr_verify_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tests
+tests_ddlr_verify_LDADD = libftr.la
+
+.PHONY: verify-ddlr
+verify-ddlr: tests/ddlr/verify
+	tests/ddlr/verify long
+
+# The curves of docs/ddlr.md: make ddlr-curves writes CSV and SVG there.
+EXTRA_PROGRAMS += tests/ddlr/curve
+tests_ddlr_curve_SOURCES = tests/ddlr/curve.c tests/ddlr/state.c \
+	tests/ddlr/state.h
+tests_ddlr_curve_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tests
+tests_ddlr_curve_LDADD = libftr.la
+
+.PHONY: ddlr-curves
+ddlr-curves: tests/ddlr/curve
+	tests/ddlr/curve kary:4,3 10 5000 1 >$(srcdir)/docs/ddlr-4ary-3tree.csv
+	tests/ddlr/curve kary:2,6 10 1000 1 >$(srcdir)/docs/ddlr-2ary-6tree.csv
+	for t in 4ary-3tree 2ary-6tree; do \
+		for k in connected deadlock; do \
+			awk -v kind=$$k -f $(srcdir)/tests/ddlr/plot.awk \
+				$(srcdir)/docs/ddlr-$$t.csv \
+				>$(srcdir)/docs/ddlr-$$t-$$k.svg || exit; \
+		done; \
+	done
+EXTRA_DIST += docs tests/ddlr/plot.awk

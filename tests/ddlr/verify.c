@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Up to k-1 faults are healed: all fault sets of small trees, random ones of
+ * larger.
+ *
+ *	verify			the sample of make check
+ *	verify long		the lot: make verify-ddlr
+ *	verify SHAPE FAULTS KINDS LANES [N [SEED]]
+ *				KINDS l, s or ls; N random sets in place of all
+ *
+ * A set of faults is suffered one by one, each repaired before the next comes,
+ * in all orders or one.  After each: every pair that cables connect arrives, no
+ * loop, no cycle of channel dependencies on the lanes stated; in between, after
+ * every single write, no loop, no cycle, nobody lost who arrived.  Between
+ * faults packets are drained or not, by turns.
+ *
+ * After the last, by turns: all comes back, in a random order, and the tables
+ * must be those from before; or the damaged fabric is routed anew and handed
+ * over to, then mended and handed over to again.  The same must hold in between.
+ * Of very many random sets one in 32 is looked at so closely; the others after
+ * every step, and without what comes afterwards.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "ddlr/state.h"
+
+struct job {
+	const char *shape;
+	unsigned int faults;
+	const char *kinds;
+	unsigned int lanes;
+	uint64_t n;		/* 0: all sets */
+	bool orders;		/* all orders of each */
+};
+
+struct tally {
+	uint64_t sets, runs, failures, pairs, lost;
+	uint64_t writes, switches, plans, unclean, refused, inverted;
+	uint64_t hosts_only;	/* runs that came to it */
+	uint64_t handovers, phases, held;
+	uint32_t most_switches, most_steps, most_link;
+};
+
+static struct world *world;
+static struct ftr_rng rng;
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static struct ftr_fabric *grow(const char *shape)
+{
+	struct ftr_pgft g;
+	struct ftr_gen_opts o = { .seed = 1, .random_guids = true };
+	struct ftr_err err = { 0 };
+	struct ftr_fabric *f = NULL;
+
+	if (ftr_pgft_parse(shape, &g, &err) || ftr_gen_pgft(&g, &o, &f, &err)) {
+		fprintf(stderr, "ddlr: %s\n", err.msg);
+		exit(2);
+	}
+	return f;
+}
+
+static void tell(const struct job *j, const uint32_t *set, unsigned int n,
+		 const char *what)
+{
+	fprintf(stderr, "%s, %u lanes:", j->shape, j->lanes);
+	for (unsigned int i = 0; i < n; i++) {
+		struct ftr_event e = world_fault(world, set[i], false);
+
+		if (e.kind == FTR_EVENT_LINK_DOWN)
+			fprintf(stderr, " %s[%u]",
+				world->f->sw[e.sw].name, e.port);
+		else
+			fprintf(stderr, " %s", world->f->sw[e.sw].name);
+	}
+	fprintf(stderr, ": %s\n", what);
+}
+
+static const char *one_fault(struct ftr_event e, struct tally *t)
+{
+	struct ftr_repair_plan p;
+	struct ftr_err err = { 0 };
+	struct verdict v;
+	bool ok;
+
+	world_suffer(world, e);
+	world_judge(world, false, &v);	/* who is left to arrive */
+	if (ftr_repair_events(world->r, &e, 1, &p, &err)) {
+		fprintf(stderr, "%s\n", err.msg);
+		return "refused";
+	}
+	t->plans++;
+	if (p.hosts_only && world->switches) {
+		world->switches = false;
+		t->hosts_only++;
+	}
+	t->writes += p.n;
+	t->switches += p.n_switches;
+	t->unclean += p.unclean;
+	t->refused += p.refused;
+	t->inverted += p.how[FTR_HOW_INVERTED] != 0;
+	if (p.n_switches > t->most_switches)
+		t->most_switches = p.n_switches;
+	if (p.n_switches > t->most_link && e.kind == FTR_EVENT_LINK_DOWN)
+		t->most_link = p.n_switches;
+	if (p.n_steps > t->most_steps)
+		t->most_steps = p.n_steps;
+	ok = world_write(world, &p, &rng);
+	ftr_repair_plan_fini(&p);
+	if (!ok)
+		return "a state on the way is not sound";
+	world_judge(world, true, &v);
+	/* packets of and to switches may wait for the full routing */
+	t->lost += v.lost;
+	t->pairs += v.pairs;
+	if (v.host_lost)
+		return "hosts are lost";
+	if (v.loops || v.cyclic)
+		return v.loops ? "loop" : "cycle";
+	if (memcmp(world->t->lft, ftr_repair_tables(world->r)->lft,
+		   (size_t)world->t->n_sw * world->t->stride))
+		return "the planner's tables are others";
+	if (ftr_rng_below(&rng, 2))
+		ftr_repair_drained(world->r);
+	return NULL;
+}
+
+/* Write and judge what plan says. */
+static const char *carry_out(struct ftr_repair_plan *p)
+{
+	bool ok;
+
+	if (p->hosts_only)
+		world->switches = false;
+	ok = world_write(world, p, &rng);
+	ftr_repair_plan_fini(p);
+	return ok ? NULL : "a state on the way is not sound";
+}
+
+/* The writes that come before a cable is brought up. */
+static const char *take_away(struct ftr_repair_plan *p)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct ftr_repair_write *w = &p->write[i];
+
+		if (w->how != FTR_HOW_NONE) {
+			p->write[n++] = *w;
+			continue;
+		}
+		if (w->step != 1 || w->to != FTR_PORT_NONE)
+			return "a write to take away is not in step 1";
+		ftr_tables_row(world->t, w->sw)[w->lid] = FTR_PORT_NONE;
+	}
+	p->n = n;
+	return NULL;
+}
+
+/* All that is dead comes back in a random order. */
+static const char *recover(const struct job *j, const uint32_t *set,
+			   struct tally *t)
+{
+	uint32_t perm[16];
+	const char *what = NULL;
+
+	ftr_rng_perm(&rng, perm, j->faults);
+	for (unsigned int i = 0; i < j->faults && !what; i++) {
+		struct ftr_event e = world_fault(world, set[perm[i]], true);
+		struct ftr_repair_plan p;
+		struct ftr_err err = { 0 };
+
+		ftr_repair_drained(world->r);
+		if (ftr_repair_events(world->r, &e, 1, &p, &err)) {
+			fprintf(stderr, "%s\n", err.msg);
+			return "a recovery is refused";
+		}
+		t->held += p.held;
+		what = take_away(&p);
+		world_suffer(world, e);
+		if (!what)
+			what = carry_out(&p);
+	}
+	return what;
+}
+
+static bool is_base(void)
+{
+	return !memcmp(world->t->lft, world->base->lft,
+		       (size_t)world->t->n_sw * world->t->stride);
+}
+
+/* Route the fabric as it is and go over to that. */
+static const char *hand_over(struct tally *t)
+{
+	struct ftr_fabric *f = world_damaged(world);
+	struct ftr_shape *sh = NULL;
+	struct ftr_tables *to = NULL;
+	struct ftr_repair_plan p = { .done = false };
+	struct ftr_err err = { 0 };
+	struct verdict v;
+	const char *what = NULL;
+	bool done = false;
+
+	if (ftr_shape_new(f, NULL, NULL, &sh, &err) ||
+	    ftr_tables_new(f, false, &to, &err) ||
+	    ftr_engine_find("ddlr")->route(sh, NULL, NULL, to, NULL, &err))
+		what = "the damaged fabric is not routed";
+	for (unsigned int i = 0; !done && !what && i < 30; i++) {
+		ftr_repair_drained(world->r);
+		if (ftr_repair_handover(world->r, f, to, &p, &err)) {
+			fprintf(stderr, "%s\n", err.msg);
+			what = "a handover is refused";
+			break;
+		}
+		done = p.done;
+		t->held += done ? p.held : 0;
+		t->phases++;
+		what = carry_out(&p);
+	}
+	t->handovers++;
+	if (!what && !done)
+		what = "a handover comes to no end";
+	world_judge(world, true, &v);
+	if (!what && (v.host_lost || v.loops || v.cyclic))
+		what = "after a handover hosts are lost";
+	ftr_tables_free(to);
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+	return what;
+}
+
+static const char *afterwards(const struct job *j, const uint32_t *set,
+			      struct tally *t)
+{
+	const char *what;
+	uint64_t held = t->held;
+
+	if (ftr_rng_below(&rng, 2)) {
+		what = recover(j, set, t);
+		if (!what && held == t->held && !is_base())
+			what = "not as before the faults";
+		return what;
+	}
+	what = hand_over(t);
+	if (!what)
+		what = recover(j, set, t);
+	if (!what)
+		what = hand_over(t);
+	if (!what && held == t->held && !is_base())
+		what = "not as before the faults";
+	return what;
+}
+
+static void run_order(const struct job *j, const uint32_t *set,
+		      struct tally *t)
+{
+	const char *what = NULL;
+	unsigned int i;
+	struct verdict v;
+
+	world->switches = j->lanes > 1;
+	world_reset(world);
+	world_judge(world, false, &v);
+	for (i = 0; i < j->faults && !what; i++)
+		what = one_fault(world_fault(world, set[i], false), t);
+	if (!what && !world->hasty)
+		what = afterwards(j, set, t);
+	t->runs++;
+	if (!what)
+		return;
+	if (t->failures++ < 5)
+		tell(j, set, i, what);
+}
+
+/* All orders of set[at ..]. */
+static void permute(const struct job *j, uint32_t *set, unsigned int at,
+		    struct tally *t)
+{
+	if (at + 1 >= j->faults || !j->orders) {
+		run_order(j, set, t);
+		return;
+	}
+	for (unsigned int i = at; i < j->faults; i++) {
+		uint32_t x = set[at];
+
+		set[at] = set[i];
+		set[i] = x;
+		permute(j, set, at + 1, t);
+		set[i] = set[at];
+		set[at] = x;
+	}
+}
+
+static void all_sets(const struct job *j, uint32_t *set, unsigned int at,
+		     uint32_t first, uint32_t end, struct tally *t)
+{
+	if (at == j->faults) {
+		t->sets++;
+		permute(j, set, 0, t);
+		return;
+	}
+	for (uint32_t i = first; i < end; i++) {
+		set[at] = i;
+		all_sets(j, set, at + 1, i + 1, end, t);
+	}
+}
+
+static void random_sets(const struct job *j, uint32_t first, uint32_t end,
+			struct tally *t)
+{
+	uint32_t set[16];
+
+	for (t->sets = 0; t->sets < j->n; t->sets++) {
+		for (unsigned int i = 0; i < j->faults; i++) {
+			bool twice = false;
+
+			set[i] = first + ftr_rng_below(&rng, end - first);
+			for (unsigned int k = 0; k < i; k++)
+				twice |= set[k] == set[i];
+			i -= twice;
+		}
+		world->hasty = j->n > 5000 && t->sets % 32;
+		run_order(j, set, t);
+	}
+}
+
+/* The faults of j, exactly so many; returns failures. */
+static uint64_t run(const struct job *j)
+{
+	struct tally t = { 0 };
+	uint32_t first = 0, end, set[16];
+	double t0 = now();
+
+	world = world_new(grow(j->shape), j->lanes);
+	end = world_n_faults(world);
+	if (!strcmp(j->kinds, "l"))
+		end = world->n_cables;
+	else if (!strcmp(j->kinds, "s"))
+		first = world->n_cables;
+	if (j->n)
+		random_sets(j, first, end, &t);
+	else
+		all_sets(j, set, 0, first, end, &t);
+	printf("%-22s %u %-2s %u  %9llu %9llu %8llu  %6.1f %5.2f %4u %4u %4u %7llu %7llu %7llu %5llu %7.4f%% %5.2f %5llu %6.1f s\n",
+	       j->shape, j->faults, j->kinds, j->lanes,
+	       (unsigned long long)t.sets, (unsigned long long)t.runs,
+	       (unsigned long long)t.failures,
+	       (double)t.writes / (double)(t.plans ? t.plans : 1),
+	       (double)t.switches / (double)(t.plans ? t.plans : 1),
+	       t.most_switches, t.most_link, t.most_steps,
+	       (unsigned long long)t.unclean, (unsigned long long)t.refused,
+	       (unsigned long long)t.inverted,
+	       (unsigned long long)t.hosts_only,
+	       100.0 * (double)t.lost / (double)(t.pairs ? t.pairs : 1),
+	       (double)t.phases / (double)(t.handovers ? t.handovers : 1),
+	       (unsigned long long)t.held, now() - t0);
+	fflush(stdout);
+	world_free(world);
+	return t.failures;
+}
+
+static const struct job sample[] = {
+	{ "kary:2,2", 1, "ls", 1, 0, true },
+	{ "kary:2,3", 1, "ls", 1, 0, true },
+	{ "kary:2,3", 1, "ls", 2, 0, true },
+	{ "kary:2,4", 1, "ls", 1, 0, true },
+	{ "kary:3,2", 2, "ls", 1, 0, true },
+	{ "kary:3,2", 2, "ls", 2, 0, true },
+	{ "kary:3,3", 2, "ls", 1, 300, false },
+	{ "kary:3,3", 2, "ls", 2, 300, false },
+	{ "kary:4,2", 3, "ls", 1, 300, false },
+	{ "kary:4,3", 3, "ls", 1, 40, false },
+	{ "kary:4,3", 3, "ls", 2, 40, false },
+};
+
+/* All fault sets of the small trees in all orders; of others 100,000 at random
+ * and more. */
+static const struct job full[] = {
+	{ "kary:2,2", 1, "ls", 1, 0, true },
+	{ "kary:2,3", 1, "ls", 1, 0, true },
+	{ "kary:2,4", 1, "ls", 1, 0, true },
+	{ "kary:2,5", 1, "ls", 1, 0, true },
+	{ "kary:2,6", 1, "ls", 1, 0, true },
+	{ "kary:3,2", 1, "ls", 1, 0, true },
+	{ "kary:3,2", 2, "ls", 1, 0, true },
+	{ "kary:3,3", 1, "ls", 1, 0, true },
+	{ "kary:3,3", 2, "ls", 1, 0, true },
+	{ "kary:3,4", 2, "ls", 1, 300, false },
+	{ "kary:4,2", 1, "ls", 1, 0, true },
+	{ "kary:4,2", 2, "ls", 1, 0, true },
+	{ "kary:4,2", 3, "ls", 1, 0, true },
+	{ "kary:4,3", 1, "ls", 1, 0, true },
+	{ "kary:4,3", 2, "ls", 1, 2000, false },
+	{ "kary:4,3", 3, "l", 1, 100000, false },
+	{ "kary:4,3", 3, "s", 1, 0, false },
+	{ "kary:4,3", 3, "ls", 1, 100000, false },
+	{ "kary:2,2", 1, "ls", 2, 0, true },
+	{ "kary:2,3", 1, "ls", 2, 0, true },
+	{ "kary:2,4", 1, "ls", 2, 0, true },
+	{ "kary:2,5", 1, "ls", 2, 0, true },
+	{ "kary:3,2", 2, "ls", 2, 0, true },
+	{ "kary:3,3", 2, "ls", 2, 0, true },
+	{ "kary:4,2", 3, "ls", 2, 0, true },
+	{ "kary:4,3", 3, "ls", 2, 100000, false },
+	{ "2;4,6;1,4;1,2", 3, "ls", 1, 300, false },
+	{ "3;3,3,3;1,2,3;1,2,1", 1, "ls", 1, 0, true },
+	{ "3;4,4,4;1,2,2;1,2,1", 1, "ls", 1, 0, true },
+	{ "3;4,4,2;1,4,2;1,1,2", 1, "ls", 2, 0, true },
+};
+
+int main(int argc, char **argv)
+{
+	const struct job *j = sample;
+	size_t n = FTR_ARRAY_LEN(sample);
+	uint64_t failures = 0;
+	struct job one;
+
+	ftr_rng_seed(&rng, argc > 6 ? strtoull(argv[6], NULL, 0) : 1);
+	if (argc > 1 && !strcmp(argv[1], "long")) {
+		j = full;
+		n = FTR_ARRAY_LEN(full);
+	} else if (argc > 4) {
+		one = (struct job){ argv[1], (unsigned int)atoi(argv[2]),
+				    argv[3], (unsigned int)atoi(argv[4]),
+				    argc > 5 ? strtoull(argv[5], NULL, 0) : 0,
+				    argc <= 5 };
+		if (one.faults > 16)
+			return 2;
+		j = &one;
+		n = 1;
+	}
+	printf("tree          faults kind lanes  sets     runs  failures  writes switches/plan, most, link, steps; unclean refused inverted hosts-only lost phases held\n");
+	for (size_t i = 0; i < n; i++)
+		failures += run(&j[i]);
+	return failures != 0;
+}

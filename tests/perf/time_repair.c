@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Milliseconds of local repairs: time_repair [SHAPE [LANES]].  Prints, never fails on a
+ * time.  A planner is made, then single cables and switches die and come back.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <ftr/ftr.h>
+
+static struct ftr_err err;
+
+static void must(enum ftr_status st)
+{
+	if (!st)
+		return;
+	fprintf(stderr, "time_repair: %s\n", err.msg);
+	exit(2);
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static void one(struct ftr_repair *r, const struct ftr_fabric *f,
+		struct ftr_event e, const char *what)
+{
+	struct ftr_repair_plan p;
+	double t0 = now(), t1, t2;
+	uint32_t lids;
+
+	must(ftr_repair_events(r, &e, 1, &p, &err));
+	t1 = now();
+	lids = ftr_repair_undrained(r);
+	ftr_repair_drained(r);
+	t2 = now();
+	printf("%-22s %-10s %8.2f ms  %6u writes %4u switches %u steps, %llu not healed, %llu refused; drain of %u LIDs %.1f ms\n",
+	       what, f->sw[e.sw].name, t1 - t0, p.n, p.n_switches, p.n_steps,
+	       (unsigned long long)p.unhealed, (unsigned long long)p.refused,
+	       lids, t2 - t1);
+	ftr_repair_plan_fini(&p);
+}
+
+static void cable(struct ftr_repair *r, const struct ftr_shape *sh,
+		  unsigned int rank, const char *down, const char *up)
+{
+	for (ftr_sw s = sh->f->n_sw / 3; s < sh->f->n_sw; s++) {
+		struct ftr_event e = { FTR_EVENT_LINK_DOWN, s, 0 };
+
+		if (sh->rank[s] != rank || !sh->n_up[s])
+			continue;
+		e.port = sh->group_ports[sh->groups[sh->group_first[s]].first];
+		one(r, sh->f, e, down);
+		e.kind = FTR_EVENT_LINK_UP;
+		one(r, sh->f, e, up);
+		return;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct ftr_gen_opts o = { .seed = 1, .random_guids = true };
+	struct ftr_repair_opts ro = { .sl2vl = NULL };
+	struct ftr_pgft g;
+	struct ftr_fabric *f = NULL;
+	struct ftr_shape *sh = NULL;
+	struct ftr_tables *t = NULL;
+	struct ftr_sl2vl *m = NULL;
+	struct ftr_repair *r = NULL;
+	double t0;
+
+	must(ftr_pgft_parse(argc > 1 ? argv[1] : "11664", &g, &err));
+	must(ftr_gen_pgft(&g, &o, &f, &err));
+	must(ftr_shape_new(f, NULL, NULL, &sh, &err));
+	must(ftr_tables_new(f, false, &t, &err));
+	must(ftr_engine_find("ddlr")->route(sh, NULL, NULL, t, NULL, &err));
+	if (argc > 2 && atoi(argv[2]) > 1) {
+		must(ftr_ddlr_sl2vl(sh, &m, &err));
+		ro.sl2vl = m;
+		ro.switch_sources = true;
+	}
+	t0 = now();
+	must(ftr_repair_new(sh, t, &ro, &r, &err));
+	printf("%u hosts, %u switches: planner made in %.1f ms\n", f->n_ep,
+	       f->n_sw, now() - t0);
+	cable(r, sh, 0, "leaf cable down", "leaf cable up");
+	cable(r, sh, 1, "middle cable down", "middle cable up");
+	for (unsigned int rank = 1; rank < sh->n_ranks; rank++)
+		for (ftr_sw s = 0; s < f->n_sw; s++)
+			if (sh->rank[s] == rank) {
+				struct ftr_event e = { FTR_EVENT_SWITCH_DOWN,
+						       s, 0 };
+
+				one(r, f, e, "switch down");
+				e.kind = FTR_EVENT_SWITCH_UP;
+				one(r, f, e, "switch up");
+				break;
+			}
+	ftr_repair_free(r);
+	ftr_sl2vl_free(m);
+	ftr_tables_free(t);
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+	return 0;
+}

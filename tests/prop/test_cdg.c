@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The dependency graph that follows changes, against the sets of lib/deps.c and
+ * against the checker: trees and graphs that are none, tables of the engines
+ * and random ones, one lane and random SL2VL tables, changes of several steps,
+ * drains, cables that go and come.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/deps.h"
+#include "lib/draw.h"
+#include "lib/trees.h"
+
+static struct ftr_err err;
+
+#define VLS 3
+
+struct world {
+	struct ftr_rng rng;
+	uint64_t seed;
+	struct ftr_fabric *f;
+	struct ftr_tables *t;
+	struct ftr_sl2vl *m;
+	struct ftr_cdg_opts opts;
+	struct ftr_cdg *g;
+	struct deps *d;
+};
+
+static struct ftr_sl2vl *random_lanes(struct ftr_rng *r,
+				      const struct ftr_fabric *f)
+{
+	struct ftr_sl2vl *m = NULL;
+
+	ck_assert(!ftr_sl2vl_new(f, &m, &err));
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (uint32_t io = 0; io < m->width[s] * m->width[s]; io++)
+			for (unsigned int sl = 0; sl < FTR_N_SL; sl++) {
+				unsigned int vl = ftr_rng_below(r, 40);
+
+				ftr_sl2vl_set(m, s,
+					      (ftr_port)(io / m->width[s]),
+					      (ftr_port)(io % m->width[s]), sl,
+					      vl == 39 ? FTR_VL_DROP :
+					      vl % VLS);
+			}
+	return m;
+}
+
+/* Towards each LID a random tree over the cables; a few entries at random. */
+static void random_tables(struct ftr_rng *r, const struct ftr_fabric *f,
+			  struct ftr_tables *t, unsigned int wild)
+{
+	ftr_sw *queue = malloc((f->n_sw + 1) * sizeof(*queue));
+
+	for (uint32_t lid = 1; lid <= f->max_lid; lid++) {
+		const struct ftr_lid_owner *o = &f->owner[lid];
+		ftr_sw root;
+		uint32_t n = 0;
+
+		if (o->kind == FTR_OWNER_NONE)
+			continue;
+		root = o->kind == FTR_OWNER_SW ? o->idx : f->ep[o->idx].sw;
+		if (root == FTR_SW_NONE)
+			continue;
+		ftr_tables_row(t, root)[lid] = o->kind == FTR_OWNER_SW ? 0 :
+			f->ep[o->idx].sw_port;
+		queue[n++] = root;
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t k = i + ftr_rng_below(r, n - i);
+			ftr_sw s = queue[k];
+
+			queue[k] = queue[i];
+			for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+				const struct ftr_swport *x =
+					ftr_fabric_port(f, s, (ftr_port)p);
+				uint8_t *e;
+
+				if (x->peer_kind != FTR_PEER_SW)
+					continue;
+				e = &ftr_tables_row(t, x->peer)[lid];
+				if (x->peer == root || *e != FTR_PORT_NONE)
+					continue;
+				*e = x->peer_port;
+				queue[n++] = x->peer;
+			}
+		}
+		if (wild && ftr_rng_below(r, 100) < wild) {
+			ftr_sw s = ftr_rng_below(r, f->n_sw);
+
+			if (s != root)
+				ftr_tables_row(t, s)[lid] = (uint8_t)
+					ftr_rng_below(r, f->sw[s].n_ports + 1u);
+		}
+	}
+	free(queue);
+}
+
+static void engine_tables(const struct world *w, const char *name)
+{
+	struct ftr_shape *sh = NULL;
+
+	ck_assert(!ftr_shape_new(w->f, NULL, NULL, &sh, &err));
+	ck_assert(!ftr_engine_find(name)->route(sh, NULL, NULL, w->t, NULL,
+						&err));
+	ftr_shape_free(sh);
+}
+
+static void make_world(struct world *w, uint64_t seed)
+{
+	struct ftr_pgft g;
+	unsigned int how;
+
+	*w = (struct world){ .seed = seed };
+	ftr_rng_seed(&w->rng, seed);
+	if (ftr_rng_below(&w->rng, 8)) {
+		trees_random_pgft(&w->rng, &g, false, 14);
+		w->f = trees_grow(&g, seed, ftr_rng_below(&w->rng, 2));
+		w->f = trees_hurt(w->f, &w->rng, 20);
+	} else {
+		ck_assert(!ftr_gen_random(seed, 2 + ftr_rng_below(&w->rng, 4),
+					  ftr_rng_below(&w->rng, 6),
+					  ftr_rng_below(&w->rng, 6), &w->f,
+					  &err));
+	}
+	ck_assert(!ftr_tables_new(w->f, true, &w->t, &err));
+	how = ftr_rng_below(&w->rng, 4);
+	if (how == 0)
+		engine_tables(w, "dmodc");
+	else if (how == 1)
+		engine_tables(w, "sftree");
+	else
+		random_tables(&w->rng, w->f, w->t, how == 2 ? 3 : 0);
+	w->opts.switch_sources = ftr_rng_below(&w->rng, 2);
+	w->opts.sls = 1;
+	if (ftr_rng_below(&w->rng, 2))
+		w->opts.sl2vl = w->m = random_lanes(&w->rng, w->f);
+	if (w->m && ftr_rng_below(&w->rng, 2))
+		w->opts.sls = 0x8005;
+}
+
+static void end_world(struct world *w)
+{
+	ftr_cdg_free(w->g);
+	if (w->d)
+		deps_free(w->d);
+	ftr_sl2vl_free(w->m);
+	ftr_tables_free(w->t);
+	ftr_fabric_free(w->f);
+}
+
+/* Build; what the checker and the sets say decides whether it must succeed. */
+static bool start(struct world *w)
+{
+	const struct ftr_check_opts co = {
+		.switch_sources = w->opts.switch_sources, .sl2vl = w->m,
+	};
+	struct ftr_check_report r;
+	bool cyclic;
+	enum ftr_status st;
+
+	w->d = deps_new(w->f, w->t, w->m, w->opts.sls, w->opts.switch_sources,
+			VLS);
+	cyclic = deps_cyclic(w->d);
+	if (w->opts.sls == 1) {
+		ck_assert(!ftr_check_tables(w->f, w->t, &co, NULL, &r, &err));
+		ck_assert_msg((r.cdg == FTR_CDG_CYCLE) == cyclic,
+			      "seed %llu: checker and sets disagree",
+			      (unsigned long long)w->seed);
+	}
+	st = ftr_cdg_new(w->f, w->t, &w->opts, &w->g, &err);
+	ck_assert_msg(st == (cyclic ? FTR_REFUSED : FTR_OK), "seed %llu: %s",
+		      (unsigned long long)w->seed, err.msg);
+	return !cyclic;
+}
+
+static bool graph_has(const struct world *w, uint32_t a, unsigned int va,
+		      ftr_port out, unsigned int vb)
+{
+	const struct ftr_swport *p = &w->f->ports[a];
+	ftr_sw s = ftr_fabric_port(w->f, p->peer, p->peer_port)->peer;
+	struct ftr_channel x = { s, (ftr_port)(a - w->f->sw[s].first_port),
+				 (uint8_t)va };
+	struct ftr_channel y = { p->peer, out, (uint8_t)vb };
+	bool mine = ftr_cdg_edge(w->g, x, y) != 0;
+
+	/* edges at a cable that is down may linger, they mean nothing */
+	if (!w->d->down[a] && !ftr_cdg_link_is_down(w->g, y.sw, y.port))
+		ck_assert_msg(mine == deps_has(w->d, x, y),
+			      "seed %llu: edge %u[%u]/%u -> %u[%u]/%u",
+			      (unsigned long long)w->seed, x.sw, x.port, va,
+			      y.sw, y.port, vb);
+	return mine;
+}
+
+static uint32_t compare(const struct world *w)
+{
+	uint32_t n = 0;
+
+	for (uint32_t a = 0; a < w->f->n_ports; a++) {
+		const struct ftr_swport *p = &w->f->ports[a];
+
+		if (p->peer_kind != FTR_PEER_SW)
+			continue;
+		for (unsigned int out = 1; out <= w->f->sw[p->peer].n_ports;
+		     out++)
+			for (unsigned int v = 0; v < VLS * VLS; v++)
+				if (ftr_fabric_port(w->f, p->peer,
+						    (ftr_port)out)->peer_kind ==
+				    FTR_PEER_SW)
+					n += graph_has(w, a, v / VLS,
+						       (ftr_port)out, v % VLS);
+	}
+	return n;
+}
+
+static ftr_lid random_lid(struct world *w)
+{
+	for (;;) {
+		uint32_t lid = 1 + ftr_rng_below(&w->rng, w->f->max_lid);
+
+		if (w->f->owner[lid].kind != FTR_OWNER_NONE)
+			return (ftr_lid)lid;
+	}
+}
+
+/* Up to three steps of up to three writes; returns whether it was refused. */
+static bool change(struct world *w)
+{
+	ftr_lid lid = random_lid(w);
+	struct deps_lid saved = deps_save(w->d, lid);
+	struct ftr_cdg_write x[9];
+	uint32_t n = 0;
+	bool closes, cyclic;
+
+	for (uint8_t step = 0, steps = (uint8_t)(1 + ftr_rng_below(&w->rng, 3));
+	     step < steps; step++) {
+		uint32_t first = n, many = 1 + ftr_rng_below(&w->rng, 3);
+
+		while (n - first < many) {
+			ftr_sw s = ftr_rng_below(&w->rng, w->f->n_sw);
+			bool twice = false;
+
+			for (uint32_t i = first; i < n; i++)
+				twice |= x[i].sw == s;
+			if (twice)
+				break;
+			x[n++] = (struct ftr_cdg_write){ s, (ftr_port)
+				ftr_rng_below(&w->rng, w->f->sw[s].n_ports + 1u),
+				step };
+		}
+		deps_step(w->d, lid, x + first, n - first);
+	}
+	cyclic = deps_cyclic(w->d);
+	ck_assert(!ftr_cdg_change(w->g, lid, x, n, &closes, &err));
+	ck_assert_msg(closes == cyclic, "seed %llu: a cycle is %s",
+		      (unsigned long long)w->seed,
+		      cyclic ? "missed" : "seen where there is none");
+	for (uint32_t i = 0; !closes && i < n; i++)
+		ck_assert_uint_eq(ftr_tables_get(ftr_cdg_tables(w->g), x[i].sw,
+						 lid),
+				  w->d->lid[lid].port[x[i].sw]);
+	if (cyclic)
+		deps_restore(w->d, lid, saved);
+	else
+		deps_forget(saved);
+	return cyclic;
+}
+
+static void drain(struct world *w, bool all)
+{
+	ftr_lid lid = random_lid(w);
+
+	for (uint32_t l = 1; l <= w->f->max_lid; l++)
+		if (w->f->owner[l].kind != FTR_OWNER_NONE && (all || l == lid))
+			deps_drain(w->d, (ftr_lid)l);
+	if (all)
+		ftr_cdg_drain_all(w->g);
+	else
+		ftr_cdg_drain(w->g, lid);
+	if (all)
+		ck_assert_uint_eq(ftr_cdg_undrained(w->g), 0);
+}
+
+/* A random cable goes, or comes back. */
+static void cable(struct world *w)
+{
+	ftr_sw s = ftr_rng_below(&w->rng, w->f->n_sw);
+	ftr_port p = (ftr_port)(1 + ftr_rng_below(&w->rng,
+						  w->f->sw[s].n_ports));
+	bool closes = false;
+
+	if (ftr_fabric_port(w->f, s, p)->peer_kind != FTR_PEER_SW)
+		return;
+	if (!ftr_cdg_link_is_down(w->g, s, p)) {
+		ck_assert(!ftr_cdg_link_down(w->g, s, p, &err));
+		deps_set_down(w->d, s, p, true);
+		return;
+	}
+	if (ftr_cdg_undrained(w->g)) {
+		ck_assert_int_eq(ftr_cdg_link_up(w->g, s, p, &closes, &err),
+				 FTR_REFUSED);
+		drain(w, true);
+	}
+	deps_set_down(w->d, s, p, false);
+	drain(w, true);
+	ck_assert(!ftr_cdg_link_up(w->g, s, p, &closes, &err));
+	ck_assert(closes == deps_cyclic(w->d));
+	ck_assert(closes == ftr_cdg_link_is_down(w->g, s, p));
+	if (closes) {
+		deps_set_down(w->d, s, p, true);
+		drain(w, true);
+	}
+}
+
+START_TEST(against_sets)
+{
+	uint64_t first = trees_first_seed();
+	unsigned int refused = 0, taken = 0, built = 0, cyclic = 0;
+	uint32_t edges = 0;
+
+	for (uint64_t seed = first; seed < first + trees_runs(100); seed++) {
+		struct world w;
+
+		make_world(&w, seed);
+		if (!start(&w)) {
+			cyclic++;
+			end_world(&w);
+			continue;
+		}
+		built++;
+		edges += compare(&w);
+		for (unsigned int i = 0; i < 25; i++) {
+			switch (ftr_rng_below(&w.rng, 10)) {
+			case 0:
+			case 1:
+			case 2:
+				cable(&w);
+				break;
+			case 3:
+				drain(&w, ftr_rng_below(&w.rng, 2));
+				break;
+			default:
+				if (change(&w))
+					refused++;
+				else
+					taken++;
+			}
+			if (i % 5 == 4)
+				compare(&w);
+		}
+		end_world(&w);
+	}
+	printf("against_sets: %u graphs, %u tables with cycles, %u changes, %u refused, %u edges\n",
+	       built, cyclic, taken, refused, edges);
+	ck_assert_uint_gt(built, 0);
+	ck_assert_uint_gt(taken, 0);
+	ck_assert_uint_gt(refused, 0);
+}
+END_TEST
+
+/* Two leaves, two spines: a U-turn at each leaf, in both directions, is a cycle
+ * on one lane. */
+START_TEST(two_turns_close)
+{
+	struct ftr_fabric *f = draw("A: s t h1\nB: s t h1\ns:\nt:\n");
+	ftr_sw a = draw_sw(f, "A"), b = draw_sw(f, "B"), s = draw_sw(f, "s"),
+	       t = draw_sw(f, "t");
+	ftr_lid la = f->ep[draw_host(f, "A", 0)].lid;
+	ftr_lid lb = f->ep[draw_host(f, "B", 0)].lid;
+	struct ftr_tables *tab = NULL;
+	struct ftr_cdg *g = NULL;
+	struct ftr_cdg_write w[2];
+	bool closes;
+
+	/* to B over s, to A over t; ports by the order of drawing */
+	ck_assert(!ftr_tables_new(f, true, &tab, &err));
+	ftr_tables_row(tab, a)[lb] = 1;
+	ftr_tables_row(tab, s)[lb] = 2;
+	ftr_tables_row(tab, b)[lb] = 3;
+	ftr_tables_row(tab, b)[la] = 2;
+	ftr_tables_row(tab, t)[la] = 1;
+	ftr_tables_row(tab, a)[la] = 3;
+	ck_assert(!ftr_cdg_new(f, tab, NULL, &g, &err));
+	/* s goes back to A, which goes over t, then t back to B, over s: the
+	 * first alone is good, both close A>s>A>t>B>s */
+	w[0] = (struct ftr_cdg_write){ t, 2, 0 };
+	ck_assert(!ftr_cdg_change(g, lb, w, 1, &closes, &err));
+	ck_assert(!closes);
+	w[0] = (struct ftr_cdg_write){ a, 2, 0 };
+	w[1] = (struct ftr_cdg_write){ s, 1, 1 };
+	ck_assert(!ftr_cdg_change(g, lb, w, 2, &closes, &err));
+	ck_assert(!closes);
+	w[0] = (struct ftr_cdg_write){ s, 1, 0 };
+	ck_assert(!ftr_cdg_change(g, la, w, 1, &closes, &err));
+	ck_assert(!closes);
+	w[0] = (struct ftr_cdg_write){ b, 1, 0 };
+	w[1] = (struct ftr_cdg_write){ t, 2, 1 };
+	ck_assert(!ftr_cdg_change(g, la, w, 2, &closes, &err));
+	ck_assert(closes);
+	ck_assert_uint_eq(ftr_tables_get(ftr_cdg_tables(g), b, la), 2);
+	ck_assert(ftr_cdg_occupied(g, a, 1, lb));	/* not drained */
+	ftr_cdg_drain_all(g);
+	ck_assert(!ftr_cdg_occupied(g, a, 1, lb));
+	ck_assert(ftr_cdg_occupied(g, a, 2, lb));
+	ftr_cdg_free(g);
+	ftr_tables_free(tab);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+START_TEST(wrong_words)
+{
+	struct ftr_fabric *f = draw("A: s h1\nB: s h1\ns:\n");
+	struct ftr_fabric *other = draw("A: h1\n");
+	struct ftr_tables *t = NULL, *small = NULL;
+	struct ftr_sl2vl *m = NULL;
+	struct ftr_cdg_opts o = { .sls = 0 };
+	struct ftr_cdg *g = NULL;
+	struct ftr_cdg_write w = { 0, 201, 0 };
+	bool closes;
+
+	ck_assert(!ftr_tables_new(f, true, &t, &err));
+	ck_assert(!ftr_tables_new(other, true, &small, &err));
+	ck_assert(!ftr_sl2vl_new(other, &m, &err));
+	ck_assert_int_eq(ftr_cdg_new(f, small, NULL, &g, &err), FTR_INVAL);
+	o.sl2vl = m;
+	ck_assert_int_eq(ftr_cdg_new(f, t, &o, &g, &err), FTR_INVAL);
+	ck_assert(!ftr_cdg_new(f, t, NULL, &g, &err));
+	ck_assert_int_eq(ftr_cdg_change(g, 1, &w, 1, &closes, &err),
+			 FTR_INVAL);
+	w.port = 1;
+	ck_assert_int_eq(ftr_cdg_change(g, 0, &w, 1, &closes, &err),
+			 FTR_INVAL);
+	ck_assert_int_eq(ftr_cdg_change(g, (ftr_lid)(f->max_lid + 1), &w, 1,
+					&closes, &err), FTR_INVAL);
+	w.sw = f->n_sw;
+	ck_assert_int_eq(ftr_cdg_change(g, 1, &w, 1, &closes, &err),
+			 FTR_INVAL);
+	ck_assert(!ftr_cdg_link_down(g, 0, 99, &err));	/* no cable: nothing */
+	ck_assert(!ftr_cdg_link_is_down(g, 0, 99));
+	ftr_cdg_free(g);
+	ftr_cdg_free(NULL);
+	ftr_sl2vl_free(m);
+	ftr_tables_free(small);
+	ftr_tables_free(t);
+	ftr_fabric_free(other);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+START_TEST(every_allocation_may_fail)
+{
+	struct ftr_fabric *f = draw("A: s t h2\nB: s t h2\nC: s t h2\ns:\nt:\n");
+	struct ftr_shape *sh = NULL;
+	struct ftr_tables *t = NULL;
+	ftr_sw a = draw_sw(f, "A"), s = draw_sw(f, "s");
+	ftr_lid lid = f->ep[draw_host(f, "B", 0)].lid;
+	struct ftr_cdg_write w[2] = { { a, 2, 0 }, { s, 1, 1 } };
+	unsigned long n;
+
+	ck_assert(!ftr_shape_new(f, NULL, NULL, &sh, &err));
+	ck_assert(!ftr_tables_new(f, false, &t, &err));
+	ck_assert(!ftr_engine_find("dmodc")->route(sh, NULL, NULL, t, NULL,
+						   &err));
+	for (n = 1;; n++) {
+		struct ftr_cdg *g = NULL;
+		bool closes;
+		enum ftr_status st;
+
+		ftr_alloc_fail_at(n);
+		st = ftr_cdg_new(f, t, NULL, &g, &err);
+		if (!st)
+			st = ftr_cdg_change(g, lid, w, 2, &closes, &err);
+		if (!st)
+			st = ftr_cdg_link_down(g, s, 2, &err);
+		ftr_alloc_fail_at(0);
+		if (g)
+			ftr_cdg_drain_all(g);
+		ftr_cdg_free(g);
+		if (!st)
+			break;
+		ck_assert_int_eq(st, FTR_NOMEM);
+	}
+	ck_assert_uint_gt(n, 10);
+	ftr_tables_free(t);
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("cdg");
+	TCase *t = tcase_create("cdg");
+	SRunner *sr;
+	int failed;
+
+	tcase_set_timeout(t, 0);
+	tcase_add_test(t, against_sets);
+	tcase_add_test(t, two_turns_close);
+	tcase_add_test(t, wrong_words);
+	tcase_add_test(t, every_allocation_may_fail);
+	suite_add_tcase(s, t);
+	sr = srunner_create(s);
+	srunner_run_all(sr, CK_ENV);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}
