@@ -35,13 +35,13 @@ enum ftr_sftree_mode {
 };
 
 /* Which of the candidates of equation (1) a destination takes: by its place
- * among what is nominal (stable and even), or among what is alive (literal).
+ * among what is nominal (even and stable), or among what is alive (literal).
  * The first two differ in what a destination does whose place is lost. */
 enum ftr_placement {
-	FTR_PLACE_STABLE = 0,	/* the first alive one of its own fixed list:
-				 * entries change only where they must */
-	FTR_PLACE_EVEN,		/* the displaced share what is alive: balance
+	FTR_PLACE_EVEN = 0,	/* the displaced share what is alive: balance
 				 * for a few more changes after several faults */
+	FTR_PLACE_STABLE,	/* the first alive one of its own fixed list:
+				 * entries change only where they must */
 	FTR_PLACE_LITERAL	/* seed 002, equations (3) and (4) */
 };
 
@@ -49,6 +49,11 @@ struct ftr_route_opts {
 	ftr_sw sm_switch;	/* where the subnet manager is cabled, or NONE */
 	enum ftr_sftree_mode sftree_mode;
 	enum ftr_placement placement;
+	bool keep_routed;	/* fill stats.routed */
+	/* Shape of the nominal fabric that the input was made over, or NULL:
+	 * sftree orders the switches by it as long as that order connects
+	 * all, so that faults do not change it. */
+	const struct ftr_shape *nominal;
 };
 
 #define FTR_ROUTE_OPTS_INIT { .sm_switch = FTR_SW_NONE }
@@ -67,6 +72,12 @@ struct ftr_route_stats {
 	 * filled (an engine may not have one, or have more than 255 levels) */
 	uint8_t *order;
 	bool order_known;
+	/* The shape whose ranks, costs and groups the tables follow to the
+	 * letter, as dmodc would: what a live routing starts from.  by_rank:
+	 * it is the engine's input; else routed, if keep_routed was asked for
+	 * and there is one, which is then the caller's to free. */
+	bool by_rank;
+	struct ftr_shape *routed;
 };
 
 struct ftr_engine_ops {

@@ -168,6 +168,8 @@ const struct ftr_tables *ftr_live_tables(const struct ftr_live *lv);
 /* Bit f->sw[s].first_port + p: the cable of s, p is dead (both ends are set);
  * (f->n_ports + 63) / 64 words. */
 const uint64_t *ftr_live_dead(const struct ftr_live *lv);
+/* Is a cable between switches known there, dead or alive? */
+bool ftr_live_cabled(const struct ftr_live *lv, ftr_sw s, ftr_port p);
 /* Is this cable between switches alive? */
 bool ftr_live_alive(const struct ftr_live *lv, ftr_sw s, ftr_port p);
 /* Ordered pairs of leaf switches without a path. */

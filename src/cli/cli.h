@@ -92,8 +92,8 @@ int cli_fail(const struct ftr_err *err);
 	{ "engine", CLI_ENGINE, offsetof(s, engine.ops), "NAME", \
 	  "routing engine", "dmodc", 0, 0 }, \
 	{ "placement", CLI_WORD, offsetof(s, engine.placement), \
-	  "stable|even|literal", "who takes over from what is lost", \
-	  "stable", 0, 0 }, \
+	  "even|stable|literal", "who takes over from what is lost", \
+	  "even", 0, 0 }, \
 	{ "sftree-mode", CLI_WORD, offsetof(s, engine.sftree_mode), \
 	  "inverted|paper", "how sftree routes", "inverted", 0, 0 }, \
 	{ "sm-switch", CLI_U64, offsetof(s, engine.sm_switch), "GUID", \

@@ -425,7 +425,7 @@ static enum ftr_status dmodc_route(const struct ftr_shape *sh,
 {
 	uint64_t no_path;
 	enum ftr_status st = dmodc_tables(sh, opts ? opts->placement :
-					  FTR_PLACE_STABLE, team, out,
+					  FTR_PLACE_EVEN, team, out,
 					  &no_path, err);
 
 	if (st || !stats)
@@ -435,6 +435,8 @@ static enum ftr_status dmodc_route(const struct ftr_shape *sh,
 	stats->longest_made = 0;
 	stats->root = FTR_SW_NONE;
 	stats->order_known = true;
+	stats->by_rank = true;
+	stats->routed = NULL;
 	if (stats->order)
 		memcpy(stats->order, sh->rank, sh->f->n_sw);
 	return FTR_OK;

@@ -19,6 +19,12 @@ enum ftr_status dmodc_tables(const struct ftr_shape *sh,
 			     struct ftr_tables *out, uint64_t *no_path,
 			     struct ftr_err *err) FTR_MUST_USE;
 
+/* All cables count here, sideways ones too. */
+#define for_each_group(sh, s, g)					\
+	for (const struct ftr_group *g =				\
+		     &(sh)->groups[(sh)->group_first[s]];		\
+	     g < &(sh)->groups[(sh)->group_first[(s) + 1]]; g++)
+
 /*
  * The inverted order (design, section 5) as levels, [n_sw] from arena.  Every
  * two switches joined by a cable differ in level, and every switch climbs to

@@ -81,12 +81,6 @@ struct ordering {
 
 enum { OUTSIDE, CLIMBS, IN_A, BELOW_ANCHOR };
 
-/* All cables count here, sideways ones too. */
-#define for_each_group(sh, s, g)					\
-	for (const struct ftr_group *g =				\
-		     &(sh)->groups[(sh)->group_first[s]];		\
-	     g < &(sh)->groups[(sh)->group_first[(s) + 1]]; g++)
-
 static bool allocate(struct ordering *o, struct ftr_arena *a)
 {
 	uint32_t n = o->sh->f->n_sw;

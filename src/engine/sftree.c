@@ -16,6 +16,11 @@
  * again without these limits.  Both routings follow the same order, so together
  * they have no cycle either.
  *
+ * A fault must not choose another root or order if it need not: the tables
+ * would change all over.  So the order is that of the nominal fabric, where one
+ * is given, as long as every switch of an island reaches all of it that way;
+ * else that of the fabric as it is.
+ *
  * With sftree_mode = paper the algorithms of the seed run to the letter
  * (subtree.c): a reference, not for use.
  */
@@ -141,8 +146,8 @@ static uint64_t count_detours(const struct work *w)
 	return n;
 }
 
-static void tell(const struct work *w, ftr_sw root, uint64_t no_path,
-		 struct ftr_route_stats *stats)
+static void tell(struct work *w, const struct ftr_route_opts *opts,
+		 ftr_sw root, uint64_t no_path, struct ftr_route_stats *stats)
 {
 	const struct ftr_shape *ranked = w->full ? w->full : w->plain;
 
@@ -153,26 +158,117 @@ static void tell(const struct work *w, ftr_sw root, uint64_t no_path,
 	stats->order_known = ranked->rank != NULL;
 	if (stats->order && ranked->rank)
 		memcpy(stats->order, ranked->rank, w->sh->f->n_sw);
+	stats->by_rank = false;
+	stats->routed = NULL;
+	if (opts->keep_routed && !w->use_full) {
+		stats->routed = w->plain;
+		w->plain = NULL;
+	}
 }
 
-static enum ftr_status inverted(struct work *w, ftr_sw avoid,
+/* ---- the nominal order ---------------------------------------------------- */
+
+static ftr_sw same_switch(const struct ftr_fabric *from, ftr_sw s,
+			  const struct ftr_fabric *to)
+{
+	return s == FTR_SW_NONE ? FTR_SW_NONE :
+		ftr_fabric_find_sw(to, from->sw[s].guid);
+}
+
+/* Every switch reaches all of its island over w->plain. */
+static bool connects_all(struct work *w)
+{
+	const struct ftr_shape *sh = w->plain;
+	uint32_t n = sh->f->n_sw;
+	uint32_t *island = ftr_arena_alloc(w->arena, n, sizeof(*island));
+
+	if (!island)
+		return false;
+	ftr_uf_init(island, n);
+	for (ftr_sw s = 0; s < n; s++)
+		for_each_group(w->sh, s, g)
+			ftr_uf_union(island, s, g->remote);
+	for (ftr_sw s = 0; s < n; s++) {
+		const uint8_t *cost = ftr_shape_cost(sh, s);
+
+		for (uint32_t l = 0; l < n; l++)
+			if (cost[l] == FTR_COST_INF &&
+			    ftr_uf_find(island, s) ==
+			    ftr_uf_find(island, sh->col_sw[l]))
+				return false;
+	}
+	return true;
+}
+
+/* w->plain over the order of the nominal fabric, if that connects all;
+ * *root FTR_SW_NONE: it does not, or the root is gone. */
+static enum ftr_status by_nominal(struct work *w,
+				  const struct ftr_route_opts *opts,
+				  ftr_sw *root)
+{
+	const struct ftr_fabric *f = w->sh->f, *nf = opts->nominal->f;
+	uint32_t n = f->n_sw;
+	uint16_t *level, *own = ftr_arena_alloc(w->arena, n, sizeof(*own));
+	enum ftr_status st;
+
+	if (!own)
+		return ftr_fail(w->err, FTR_NOMEM, "out of memory for sftree");
+	st = inverted_order(opts->nominal,
+			    same_switch(f, opts->sm_switch, nf), w->arena,
+			    &level, root, w->err);
+	if (st)
+		return st;
+	*root = same_switch(nf, *root, f);
+	for (ftr_sw s = 0; s < n && *root != FTR_SW_NONE; s++) {
+		ftr_sw at = same_switch(f, s, nf);
+
+		if (at == FTR_SW_NONE)
+			*root = FTR_SW_NONE;
+		else
+			own[s] = level[at];
+	}
+	if (*root == FTR_SW_NONE)
+		return FTR_OK;
+	st = ftr_shape_reorder(w->sh, own, FTR_REORDER_KEEP, w->team,
+			       &w->plain, w->err);
+	if (!st && !connects_all(w)) {
+		ftr_shape_free(w->plain);
+		w->plain = NULL;
+		*root = FTR_SW_NONE;
+	}
+	w->level = own;
+	return st;
+}
+
+static enum ftr_status by_own(struct work *w,
+			      const struct ftr_route_opts *opts, ftr_sw *root)
+{
+	enum ftr_status st = inverted_order(w->sh, opts->sm_switch, w->arena,
+					    &w->level, root, w->err);
+
+	return st ? st : ftr_shape_reorder(w->sh, w->level, FTR_REORDER_KEEP,
+					   w->team, &w->plain, w->err);
+}
+
+static enum ftr_status inverted(struct work *w,
+				const struct ftr_route_opts *opts,
 				struct ftr_route_stats *stats)
 {
 	ftr_sw root = FTR_SW_NONE;
 	uint64_t no_path;
-	enum ftr_status st;
+	enum ftr_status st = FTR_OK;
 
-	st = inverted_order(w->sh, avoid, w->arena, &w->level, &root, w->err);
-	if (!st)
-		st = ftr_shape_reorder(w->sh, w->level, FTR_REORDER_KEEP,
-				       w->team, &w->plain, w->err);
+	if (opts->nominal)
+		st = by_nominal(w, opts, &root);
+	if (!st && root == FTR_SW_NONE)
+		st = by_own(w, opts, &root);
 	if (!st)
 		st = dmodc_tables(w->plain, w->how, w->team, w->out,
 				  &no_path, w->err);
 	if (!st && has_gaps(w->plain))
 		st = fill_gaps(w);
 	if (!st && stats)
-		tell(w, root, no_path, stats);
+		tell(w, opts, root, no_path, stats);
 	return st;
 }
 
@@ -197,7 +293,7 @@ static enum ftr_status sftree_route(const struct ftr_shape *sh,
 	else if (opts->sftree_mode == FTR_SFTREE_PAPER)
 		st = subtree_route(sh, opts, team, out, stats, err);
 	else
-		st = inverted(&w, opts->sm_switch, stats);
+		st = inverted(&w, opts, stats);
 	ftr_shape_free(w.full);
 	ftr_shape_free(w.plain);
 	ftr_arena_free(w.arena);

@@ -168,5 +168,7 @@ enum ftr_status subtree_route(const struct ftr_shape *sh,
 	stats->longest_made = longest_made(&z);
 	stats->root = z.root;
 	stats->order_known = false;
+	stats->by_rank = false;
+	stats->routed = NULL;
 	return FTR_OK;
 }

@@ -427,6 +427,11 @@ const uint64_t *ftr_live_dead(const struct ftr_live *lv)
 	return lv->dead;
 }
 
+bool ftr_live_cabled(const struct ftr_live *lv, ftr_sw s, ftr_port p)
+{
+	return live_cable(lv, s, p) != NONE;
+}
+
 bool ftr_live_alive(const struct ftr_live *lv, ftr_sw s, ftr_port p)
 {
 	uint32_t c = live_cable(lv, s, p);

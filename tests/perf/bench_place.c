@@ -158,7 +158,7 @@ static void ours(const char *label, const struct ftr_shape *whole, char **file)
 	struct ftr_fabric *f[2] = { fabric(file[0]), fabric(file[1]) };
 	struct ftr_shape *sh[2] = { shape(f[0], whole), shape(f[1], whole) };
 
-	for (int k = FTR_PLACE_STABLE; k <= FTR_PLACE_LITERAL; k++) {
+	for (int k = FTR_PLACE_EVEN; k <= FTR_PLACE_LITERAL; k++) {
 		struct ftr_tables *a = route(sh[0], (enum ftr_placement)k);
 		struct ftr_tables *b = route(sh[1], (enum ftr_placement)k);
 
