@@ -140,7 +140,8 @@ osm_log() {
 	tail -c "+$((OSM_MARK[$1] + 1))" "$SIM_DIR/$1/opensm.log"
 }
 
-osm_said() { osm_log "$1" | grep -Eq -- "$2"; }
+# No pipe: grep ends at the first match, and what feeds it must not fail then.
+osm_said() { grep -Eq -- "$2" < <(osm_log "$1"); }
 
 osm_said_or_dead() { ! osm_alive "$1" || osm_said "$1" "$2"; }
 

@@ -25,11 +25,23 @@ static int host_return(enum ftr_status st)
 	return st == FTR_OK ? 0 : -1;
 }
 
-static void generation_free(struct ibf_generation *gen)
+struct ibf_generation *ibf_generation_get(struct ibf_generation *gen)
 {
-	if (!gen)
+	if (gen)
+		atomic_fetch_add(&gen->refs, 1);
+	return gen;
+}
+
+void ibf_generation_put(struct ibf_generation *gen)
+{
+	if (!gen || atomic_fetch_sub(&gen->refs, 1) > 1)
 		return;
+	ftr_shape_free(gen->own);
+	ftr_sl2vl_free(gen->lanes);
+	ftr_tables_free(gen->tables);
+	free(gen->order);
 	ftr_shape_free(gen->shape);
+	ibf_nominal_put(gen->nominal);
 	ftr_fabric_free(gen->fabric);
 	free(gen->mcast_able);
 	free(gen);
@@ -37,7 +49,7 @@ static void generation_free(struct ibf_generation *gen)
 
 void ibf_engine_publish(struct ibf_engine *e, struct ibf_generation *gen)
 {
-	generation_free(e->gen);
+	ibf_generation_put(e->gen);
 	ibf_stree_free(e->stree);
 	e->stree = NULL;
 	e->gen = gen;
@@ -141,6 +153,11 @@ static void mcast_ability(struct ibf_plugin *p, struct ibf_generation *gen)
 	}
 }
 
+static const struct ftr_shape *nominal_shape(const struct ibf_generation *gen)
+{
+	return gen->nominal ? gen->nominal->n->shape : NULL;
+}
+
 /* Fabric and shape; logs its own failures. */
 enum ftr_status ibf_generation_new(struct ibf_engine *e,
 				   struct ibf_generation **out,
@@ -156,13 +173,14 @@ enum ftr_status ibf_generation_new(struct ibf_engine *e,
 		ftr_fail(err, FTR_NOMEM, "out of memory for the fabric");
 		return refuse(e, IBF_SNAPSHOT, err);
 	}
+	atomic_init(&gen->refs, 1);
 	if (read_guid_files(p, &g, err)) {
-		generation_free(gen);
+		ibf_generation_put(gen);
 		return refuse(e, IBF_GUID_FILE, err);
 	}
 	if (ibf_snapshot(p, &gen->fabric, &skips, err)) {
 		guid_files_fini(&g);
-		generation_free(gen);
+		ibf_generation_put(gen);
 		return refuse(e, IBF_SNAPSHOT, err);
 	}
 	if (skips.n)
@@ -170,9 +188,15 @@ enum ftr_status ibf_generation_new(struct ibf_engine *e,
 			skips.n, skips.first);
 	t1 = ibf_now_ms();
 	ms->snapshot = t1 - t0;
+	if (p->opt.placement == FTR_PLACE_LITERAL)
+		g.opts.no_slots = true;
+	else
+		gen->nominal = ibf_nominal_for(p, gen->fabric, &g.opts,
+					       team(p));
+	g.opts.nominal = nominal_shape(gen);
 	if (ftr_shape_new(gen->fabric, &g.opts, team(p), &gen->shape, err)) {
 		guid_files_fini(&g);
-		generation_free(gen);
+		ibf_generation_put(gen);
 		return refuse(e, IBF_SHAPE, err);
 	}
 	guid_files_fini(&g);
@@ -182,7 +206,7 @@ enum ftr_status ibf_generation_new(struct ibf_engine *e,
 			p->osm->subn.opt.cn_guid_file);
 	gen->mcast_able = ftr_calloc(gen->fabric->n_sw, 1);
 	if (!gen->mcast_able) {
-		generation_free(gen);
+		ibf_generation_put(gen);
 		ftr_fail(err, FTR_NOMEM, "out of memory for the fabric");
 		return refuse(e, IBF_SNAPSHOT, err);
 	}
@@ -280,6 +304,8 @@ static enum ftr_status compute(struct ibf_engine *e,
 	if (!r->stats.order)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for the order");
 	r->opts.sm_switch = manager_switch(e->plugin, f);
+	r->opts.keep_routed = e->plugin->fast != NULL;
+	r->opts.nominal = nominal_shape(gen);
 	r->opts.placement = (enum ftr_placement)e->plugin->opt.placement;
 	r->opts.sftree_mode = (enum ftr_sftree_mode)
 		e->plugin->opt.sftree_mode;
@@ -287,9 +313,24 @@ static enum ftr_status compute(struct ibf_engine *e,
 			     &r->stats, err);
 }
 
+/* What the fast path starts from. */
+static void keep_routes(const struct ibf_engine *e, struct ibf_generation *gen,
+			struct ibf_routes *r)
+{
+	gen->engine = e->ops->name;
+	gen->tables = r->t;
+	gen->opts = r->opts;
+	gen->order = r->stats.order;
+	gen->own = r->stats.routed;
+	gen->routed = r->stats.by_rank ? gen->shape : gen->own;
+	r->t = NULL;
+	r->stats.order = NULL;
+	r->stats.routed = NULL;
+}
+
 /* Tables for gen, proved and handed over; logs its own failures. */
 static enum ftr_status make_tables(struct ibf_engine *e,
-				   const struct ibf_generation *gen,
+				   struct ibf_generation *gen,
 				   struct ibf_timing *ms,
 				   struct ibf_result *res,
 				   struct ftr_err *err)
@@ -315,6 +356,9 @@ static enum ftr_status make_tables(struct ibf_engine *e,
 	}
 	res->root = r.stats.root;
 	res->detours = r.stats.detours;
+	if (!st)
+		keep_routes(e, gen, &r);
+	ftr_shape_free(r.stats.routed);
 	ftr_tables_free(r.t);
 	free(r.stats.order);
 	return st ? refuse(e, msg, err) : FTR_OK;
@@ -329,16 +373,19 @@ static enum ftr_status route(struct ibf_engine *e)
 	enum ftr_status st;
 
 	warn_cache(e->plugin);
+	ibf_fast_routing(e->plugin->fast);
 	e->refusal[0] = '\0';
 	st = ibf_generation_new(e, &gen, &ms, &err);
 	if (st)
 		return st;
 	st = make_tables(e, gen, &ms, &res, &err);
 	if (st) {
-		generation_free(gen);
+		ibf_generation_put(gen);
 		return st;
 	}
+	ibf_local_lanes(e, gen);
 	ibf_engine_publish(e, gen);
+	ibf_fast_changed(e->plugin->fast, &res.changes);
 	log_routed(e, gen, &ms, &res);
 	if (e->plugin->opt.ca_order_dump)
 		ibf_ca_order_write(e, gen->shape);
@@ -368,7 +415,6 @@ int ibf_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm)
 	struct ibf_engine *e = re->context;
 	struct ibf_plugin *p = e->plugin;
 
-	(void)osm;
 	if (p->opt_err.status) {
 		snprintf(e->refusal, sizeof(e->refusal), "%s", p->opt_err.msg);
 		ibf_log(p, IBF_SETUP, "%s is not set up, because the options are wrong (IBF201)",
@@ -378,6 +424,8 @@ int ibf_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm)
 	re->build_lid_matrices = build_lid_matrices;
 	re->ucast_build_fwd_tables = build_fwd_tables;
 	re->mcast_build_stree = ibf_mcast_build_stree;
+	if (!strcmp(e->ops->name, "ddlr") && osm->subn.opt.qos)
+		re->update_sl2vl = ibf_local_sl2vl;
 	re->destroy = destroy;
 	return host_return(FTR_OK);
 }

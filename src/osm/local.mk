@@ -3,17 +3,27 @@
 EXTRA_DIST += src/osm/ibfattree.conf
 if HAVE_OPENSM
 noinst_LTLIBRARIES += libibfcore.la
-libibfcore_la_SOURCES = src/osm/msg.c src/osm/msg.h src/osm/options.c \
+libibfcore_la_SOURCES = src/osm/damp.c src/osm/damp.h src/osm/dr.c \
+	src/osm/dr.h src/osm/msg.c src/osm/msg.h src/osm/options.c \
 	src/osm/options.h src/osm/stree.c src/osm/stree.h
 
-lib_LTLIBRARIES += libibfattree.la
-libibfattree_la_SOURCES = src/osm/ca_order.c src/osm/commit.c \
-	src/osm/engine.c src/osm/log.c src/osm/mcast.c src/osm/osm.h \
-	src/osm/plugin.c src/osm/snapshot.c src/osm/verify.c
-libibfattree_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) \
+# All of the plugin, for it and for the tests that load it into a fake host.
+noinst_LTLIBRARIES += libibfplugin.la
+libibfplugin_la_SOURCES = src/osm/ca_order.c src/osm/clock.h \
+	src/osm/commit.c src/osm/engine.c src/osm/event.c src/osm/fast.c \
+	src/osm/fast.h src/osm/local.c src/osm/log.c src/osm/mcast.c src/osm/nominal.c \
+	src/osm/osm.h \
+	src/osm/outside.c src/osm/plugin.c src/osm/probe.c src/osm/push.c \
+	src/osm/repair.c src/osm/smp.c src/osm/smp.h src/osm/snapshot.c \
+	src/osm/trap.c src/osm/verify.c
+libibfplugin_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) \
 	-DIBF_CONF_FILE='"$(opensmconfdir)/ibfattree.conf"'
-libibfattree_la_CFLAGS = $(AM_CFLAGS) -O2
-libibfattree_la_LIBADD = libibfcore.la libftr.la
+libibfplugin_la_CFLAGS = $(AM_CFLAGS) -O2
+libibfplugin_la_LIBADD = libibfcore.la libftr.la
+
+lib_LTLIBRARIES += libibfattree.la
+libibfattree_la_SOURCES =
+libibfattree_la_LIBADD = libibfplugin.la
 libibfattree_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
 	-export-symbols-regex '^osm_event_plugin$$'
 

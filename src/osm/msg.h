@@ -16,6 +16,10 @@ enum ibf_severity { IBF_INFO, IBF_WARN, IBF_ERROR };
 	M(LOADED, 1, INFO, "the plugin is loaded")			\
 	M(ROUTED, 2, INFO, "one line per routing")			\
 	M(MCAST, 3, INFO, "multicast trees built since the routing")	\
+	M(FAST, 4, INFO, "one line per fast reroute")			\
+	M(RECONCILED, 5, INFO, "what the sweep after it still changed")	\
+	M(NOMINAL, 6, INFO, "the nominal fabric was made or has grown")	\
+	M(LANES, 7, INFO, "which lanes ddlr has")			\
 	M(UNREACHABLE, 101, WARN, "pairs that the cabling cannot serve") \
 	M(SKIPPED, 102, WARN, "contradictory data of OpenSM left out")	\
 	M(CA_ORDER, 103, WARN, "the host order was not written")	\
@@ -23,6 +27,12 @@ enum ibf_severity { IBF_INFO, IBF_WARN, IBF_ERROR };
 	M(THREADS, 105, WARN, "routing without threads")		\
 	M(MCAST_MEMBERS, 106, WARN, "multicast members left out")	\
 	M(CN_UNKNOWN, 107, WARN, "cn_guid_file names no port here")	\
+	M(FAST_OFF, 108, WARN, "there is no fast path")			\
+	M(FAST_FAILED, 109, WARN, "no fast reroute this time")		\
+	M(FAST_WRITES, 110, WARN, "a fast reroute lost some writes")	\
+	M(FLAPPING, 111, WARN, "a cable flaps and is left out")		\
+	M(EVENT_FILE, 112, WARN, "the event file cannot be written")	\
+	M(STATE_FILE, 113, WARN, "the state file is not used or written") \
 	M(OPTIONS, 201, ERROR, "the options are wrong")			\
 	M(REGISTER, 202, ERROR, "OpenSM did not take an engine")	\
 	M(SETUP, 203, ERROR, "an engine refuses its setup")		\

@@ -25,7 +25,7 @@ static const char *const leaf_orders[] = {
 };
 
 static const char *const placements[] = {
-	[FTR_PLACE_STABLE] = "stable", [FTR_PLACE_EVEN] = "even",
+	[FTR_PLACE_EVEN] = "even", [FTR_PLACE_STABLE] = "stable",
 	[FTR_PLACE_LITERAL] = "literal", NULL
 };
 
@@ -51,16 +51,41 @@ const struct ibf_option ibf_option_table[] = {
 	{ .name = "log_samples", FIELD(log_samples), .max = 16, .def = 3,
 	  .doc = "How many unreachable pairs a warning names." },
 	{ .name = "dmodc_placement", FIELD(placement), .words = placements,
-	  .def = FTR_PLACE_STABLE,
-	  .doc = "Who takes over from a lost cable, for dmodc and sftree: stable (the\n"
-		 "fewest entries change), even (a few more change after several\n"
-		 "faults, and survivors share the load more evenly), or literal (the\n"
-		 "published modulo: nearly all entries of a switch change)." },
+	  .def = FTR_PLACE_EVEN,
+	  .doc = "Who takes over from a lost cable, for all engines: even (survivors\n"
+		 "share the load), stable (the fewest entries change, a few less after\n"
+		 "several faults), or literal (the published modulo: nearly all entries\n"
+		 "of a switch change)." },
 	{ .name = "sftree_mode", FIELD(sftree_mode), .words = sftree_modes,
 	  .def = FTR_SFTREE_INVERTED,
 	  .doc = "How the engine sftree connects switches: inverted (always complete,\n"
 		 "free of credit loops on any fabric), or paper (the published\n"
 		 "algorithms to the letter, for comparison only)." },
+	{ .name = "fast_reroute", FIELD(fast_reroute), .words = off_on,
+	  .def = 1,
+	  .doc = "Repair the tables as soon as a switch reports a change of its links,\n"
+		 "before OpenSM sweeps: on, or off (exactly what OpenSM does by itself)." },
+	{ .name = "fast_window", FIELD(fast_window), .min = 1, .max = 256,
+	  .def = 64,
+	  .doc = "Management packets that a fast reroute has on the wire at a time." },
+	{ .name = "fast_timeout_ms", FIELD(fast_timeout_ms), .min = 5,
+	  .max = 5000, .def = 50,
+	  .doc = "Milliseconds after which such a packet counts as lost and is sent again." },
+	{ .name = "fast_sweep_delay_ms", FIELD(fast_sweep_delay_ms),
+	  .max = 60000, .def = 500,
+	  .doc = "The sweep that confirms fast reroutes begins when no link has changed\n"
+		 "for so many milliseconds ..." },
+	{ .name = "fast_sweep_cap_ms", FIELD(fast_sweep_cap_ms),
+	  .max = 600000, .def = 5000,
+	  .doc = "... but no later than this after the first change." },
+	{ .name = "fast_flap_limit", FIELD(fast_flap_limit), .max = 1000,
+	  .def = 5,
+	  .doc = "A cable that goes down so often within fast_flap_window_ms is not used\n"
+		 "before it has been quiet for fast_flap_hold_ms; 0 = always used." },
+	{ .name = "fast_flap_window_ms", FIELD(fast_flap_window_ms),
+	  .max = 3600000, .def = 60000, .doc = "See fast_flap_limit." },
+	{ .name = "fast_flap_hold_ms", FIELD(fast_flap_hold_ms),
+	  .max = 3600000, .def = 60000, .doc = "See fast_flap_limit." },
 	{ .name = NULL }
 };
 

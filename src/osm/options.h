@@ -22,6 +22,12 @@ struct ibf_options {
 	int log_samples;	/* pairs named in a warning */
 	int placement;		/* enum ftr_placement */
 	int sftree_mode;	/* enum ftr_sftree_mode */
+	int fast_reroute;	/* bool */
+	int fast_window;	/* packets on the wire */
+	int fast_timeout_ms;
+	int fast_sweep_delay_ms, fast_sweep_cap_ms;
+	int fast_flap_limit;	/* 0: never held down */
+	int fast_flap_window_ms, fast_flap_hold_ms;
 };
 
 struct ibf_option {

@@ -17,11 +17,15 @@
 #include <opensm/osm_event_plugin.h>
 #include <opensm/osm_multicast.h>
 
+#include <stdatomic.h>
+
 #include "core/core.h"
+#include "osm/clock.h"
 #include "osm/msg.h"
 #include "osm/options.h"
 #include "osm/stree.h"
 #include <ftr/engine.h>
+#include <ftr/nominal.h>
 #include <ftr/shape.h>
 #include <ftr/tables.h>
 
@@ -33,10 +37,37 @@ struct ibf_skips {
 	char first[192];
 };
 
+/* The nominal fabric, shared by reference. */
+struct ibf_nominal {
+	atomic_uint refs;
+	struct ftr_nominal *n;
+};
+
+/* A fabric with what was made of it; shared by reference, immutable once the
+ * routing that made it is done. */
 struct ibf_generation {
+	atomic_uint refs;
 	struct ftr_fabric *fabric;
+	struct ibf_nominal *nominal;	/* that shape was made over, or NULL */
 	struct ftr_shape *shape;
 	uint8_t *mcast_able;	/* [n_sw] the switch supports multicast */
+	/* of a routing; NULL where only the fabric was looked at */
+	const char *engine;
+	struct ftr_tables *tables;
+	struct ftr_route_opts opts;
+	uint8_t *order;		/* [n_sw] levels of up and down */
+	/* the shape that the tables follow to the letter, shape or own; NULL:
+	 * there is none */
+	const struct ftr_shape *routed;
+	struct ftr_shape *own;
+	struct ftr_sl2vl *lanes;	/* ddlr's turn bit, NULL: not in use */
+};
+
+/* A cable between two switches, as OpenSM names it. */
+struct ibf_link {
+	uint64_t guid, peer_guid;
+	ftr_port port, peer_port;
+	bool active;		/* both ports can carry data */
 };
 
 /* Tables with what the engine says of them. */
@@ -68,14 +99,19 @@ struct ibf_engine {
 	const struct ftr_engine_ops *ops;
 	struct ibf_generation *gen;	/* published, NULL before */
 	bool gen_stale;		/* a sweep began after gen was made */
+	bool turn_bit, told_lanes;	/* ddlr, see local.c */
 	char refusal[FTR_ERR_MAX];	/* why it does not route, "" = it does */
 	struct ibf_stree *stree;	/* scratch, of gen's size */
 	uint32_t n_trees;	/* built since the last summary */
 	double trees_ms;
 };
 
+struct ibf_fast;
+
 struct ibf_plugin {
 	struct osm_opensm *osm;
+	struct ibf_fast *fast;	/* NULL: no fast path */
+	struct ibf_nominal *nominal;	/* NULL: not yet, or not known */
 	struct ibf_options opt;
 	struct ftr_err opt_err;	/* status set: no engine may be set up */
 	struct ftr_team *team;
@@ -91,8 +127,6 @@ struct ibf_plugin {
 void ibf_log(struct ibf_plugin *p, enum ibf_msg msg, const char *fmt, ...)
 	FTR_PRINTF(3, 4);
 
-double ibf_now_ms(void);
-
 /* engine.c: osm_routing_engine callbacks; ctx is a struct ibf_engine. */
 int ibf_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm);
 /* A published or refreshed view of the subnet; needs the exclusive lock. */
@@ -101,11 +135,25 @@ enum ftr_status ibf_generation_new(struct ibf_engine *e,
 				   struct ibf_timing *ms,
 				   struct ftr_err *err) FTR_MUST_USE;
 void ibf_engine_publish(struct ibf_engine *e, struct ibf_generation *gen);
+/* Count a reference up; drop one, the last frees.  NULL is accepted. */
+struct ibf_generation *ibf_generation_get(struct ibf_generation *gen);
+void ibf_generation_put(struct ibf_generation *gen);
 
 /* snapshot.c */
 enum ftr_status ibf_snapshot(struct ibf_plugin *p, struct ftr_fabric **out,
 			     struct ibf_skips *skips,
 			     struct ftr_err *err) FTR_MUST_USE;
+
+/* nominal.c: the nominal fabric brought up to date with f, for the caller to
+ * put back; NULL if there is none. */
+struct ibf_nominal *ibf_nominal_for(struct ibf_plugin *p,
+				    const struct ftr_fabric *f,
+				    const struct ftr_shape_opts *opts,
+				    struct ftr_team *team);
+/* Drop a reference; NULL is accepted. */
+void ibf_nominal_put(struct ibf_nominal *n);
+/* The next call reads the state file anew. */
+void ibf_nominal_forget(struct ibf_plugin *p);
 
 /* verify.c: the verdict on computed tables; FTR_REFUSED with the reason. */
 enum ftr_status ibf_verify(struct ibf_engine *e,
@@ -121,6 +169,28 @@ enum ftr_status ibf_commit(struct ibf_plugin *p, const struct ftr_fabric *f,
 
 /* mcast.c */
 ib_api_status_t ibf_mcast_build_stree(void *ctx, osm_mgrp_box_t *mbox);
+
+/* fast.c, see fast.h.  NULL: switched off, or not possible, which is logged.
+ * All others accept NULL. */
+struct ibf_fast *ibf_fast_new(struct ibf_plugin *p);
+void ibf_fast_free(struct ibf_fast *f);		/* joins the worker */
+/* Sweep events, on the sweeper's thread and without a lock: a heavy sweep
+ * begins; discovery is over (may wait for a write to end); tables are on the
+ * switches, by gen, or NULL: by no engine of ours; all is done. */
+void ibf_fast_sweep_start(struct ibf_fast *f);
+void ibf_fast_discovered(struct ibf_fast *f);
+void ibf_fast_routed(struct ibf_fast *f, struct ibf_generation *gen);
+void ibf_fast_sweep_done(struct ibf_fast *f);
+/* A routing begins; it has changed this.  Exclusive lock held. */
+void ibf_fast_routing(struct ibf_fast *f);
+void ibf_fast_changed(struct ibf_fast *f, const struct ibf_changes *c);
+/* local.c: decide gen's lanes, exclusive lock held; OpenSM's update_sl2vl. */
+void ibf_local_lanes(struct ibf_engine *e, struct ibf_generation *gen);
+void ibf_local_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,
+		     ib_slvl_table_t *t);
+
+/* outside.c: a routing is to leave this cable out. */
+bool ibf_fast_left_out(struct ibf_fast *f, struct ibf_link l);
 
 /* ca_order.c */
 void ibf_ca_order_write(struct ibf_engine *e, const struct ftr_shape *sh);

@@ -95,6 +95,8 @@ static void *create(struct osm_opensm *osm)
 	p->osm = osm;
 	read_options(p);
 	register_engines(p);
+	if (p->opt.fast_reroute && !p->opt_err.status)
+		p->fast = ibf_fast_new(p);
 	return p;
 }
 
@@ -102,8 +104,10 @@ static void delete(void *data)
 {
 	struct ibf_plugin *p = data;
 
+	ibf_fast_free(p->fast);
 	for (unsigned int i = 0; i < p->n_engines; i++)
 		ibf_engine_publish(&p->engine[i], NULL);
+	ibf_nominal_forget(p);
 	ftr_team_free(p->team);
 	free(p);
 }
@@ -155,6 +159,8 @@ static void routing_done(struct ibf_plugin *p)
 	struct ibf_engine *e;
 
 	p->routing_done = true;
+	e = used ? engine_by_name(p, used->name, strlen(used->name)) : NULL;
+	ibf_fast_routed(p->fast, e ? e->gen : NULL);
 	if (!used)
 		return;
 	e = passed_over(p, used->name);
@@ -195,16 +201,27 @@ static void trees_done(struct ibf_plugin *p)
 
 static void report(void *data, osm_epi_event_id_t event, void *event_data)
 {
+	struct ibf_plugin *p = data;
+
 	(void)event_data;
 	switch (event) {
 	case OSM_EVENT_ID_HEAVY_SWEEP_START:
-		sweep_start(data);
+		sweep_start(p);
+		ibf_fast_sweep_start(p->fast);
+		break;
+	case OSM_EVENT_ID_STATE_CHANGE:	/* another manager may change the file */
+		if (p->osm->subn.sm_state != IB_SMINFO_STATE_MASTER)
+			ibf_nominal_forget(p);
+		break;
+	case OSM_EVENT_ID_HEAVY_SWEEP_DONE:
+		ibf_fast_discovered(p->fast);
 		break;
 	case OSM_EVENT_ID_UCAST_ROUTING_DONE:
-		routing_done(data);
+		routing_done(p);
 		break;
 	case OSM_EVENT_ID_SUBNET_UP:
-		trees_done(data);
+		trees_done(p);
+		ibf_fast_sweep_done(p->fast);
 		break;
 	default:
 		break;

@@ -21,6 +21,7 @@
 #include "osm/osm.h"
 
 struct snap {
+	struct ibf_plugin *p;
 	const osm_subn_t *subn;
 	struct ftr_builder *b;
 	struct ibf_skips *skips;
@@ -162,6 +163,17 @@ static enum ftr_status add_cable(struct snap *s, const osm_physp_t *p,
 	return FTR_OK;
 }
 
+static struct ibf_link link_of(const osm_physp_t *p, const osm_physp_t *r)
+{
+	return (struct ibf_link){
+		.guid = cl_ntoh64(osm_node_get_node_guid(p->p_node)),
+		.peer_guid = cl_ntoh64(osm_node_get_node_guid(r->p_node)),
+		.port = p->port_num, .peer_port = r->port_num,
+		.active = osm_physp_get_port_state(p) >= IB_LINK_ARMED &&
+			osm_physp_get_port_state(r) >= IB_LINK_ARMED,
+	};
+}
+
 static enum ftr_status add_sw_cables(struct snap *s, const osm_switch_t *sw,
 				     struct ftr_err *err)
 {
@@ -173,7 +185,8 @@ static enum ftr_status add_sw_cables(struct snap *s, const osm_switch_t *sw,
 
 		/* once per cable; far ends without a switch object were not
 		 * discovered as far as OpenSM routes, and have no tables */
-		if (!far || sw > far || r->port_num >= far->num_ports)
+		if (!far || sw > far || r->port_num >= far->num_ports ||
+		    ibf_fast_left_out(s->p->fast, link_of(p, r)))
 			continue;
 		st = add_cable(s, p, r, err);
 		if (st)
@@ -250,7 +263,8 @@ enum ftr_status ibf_snapshot(struct ibf_plugin *p, struct ftr_fabric **out,
 			     struct ibf_skips *skips, struct ftr_err *err)
 {
 	struct snap s = {
-		.subn = &p->osm->subn, .b = ftr_builder_new(), .skips = skips
+		.p = p, .subn = &p->osm->subn, .b = ftr_builder_new(),
+		.skips = skips
 	};
 	enum ftr_status st;
 

@@ -45,13 +45,47 @@ tests_unit_test_gen_CFLAGS = $(IO_TEST_CFLAGS)
 tests_unit_test_gen_LDADD = $(CHECK_TEST_LDADD)
 
 if HAVE_OPENSM
-check_PROGRAMS += tests/unit/test_osm_options tests/unit/test_osm_stree
+check_PROGRAMS += tests/unit/test_osm_options tests/unit/test_osm_parts \
+	tests/unit/test_osm_stree
+tests_unit_test_osm_parts_SOURCES = tests/unit/test_osm_parts.c
+tests_unit_test_osm_parts_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_osm_parts_LDADD = libftrtest.la libibfcore.la \
+	$(CHECK_TEST_LDADD)
 tests_unit_test_osm_options_SOURCES = tests/unit/test_osm_options.c
 tests_unit_test_osm_options_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_osm_options_LDADD = libibfcore.la $(CHECK_TEST_LDADD)
 tests_unit_test_osm_stree_SOURCES = tests/unit/test_osm_stree.c
 tests_unit_test_osm_stree_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_osm_stree_LDADD = libibfcore.la $(CHECK_TEST_LDADD)
+
+# The plugin in a fake OpenSM; only the structures and the dispatcher are real.
+check_LTLIBRARIES += libfake.la
+libfake_la_SOURCES = tests/fake/host.c tests/fake/host.h tests/fake/judge.c \
+	tests/fake/sweep.c tests/fake/wire.c
+libfake_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) -I$(top_srcdir)/tests
+libfake_la_CFLAGS = $(CHECK_TEST_CFLAGS)
+libfake_la_LIBADD = libibfplugin.la libftr.la $(OSMCOMP_LIBS)
+
+check_PROGRAMS += tests/unit/test_fast tests/unit/test_fast_end \
+	tests/unit/test_fast_loss tests/unit/test_fast_sweep
+FAKE_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) -I$(top_srcdir)/tests
+FAKE_LDADD = libfake.la $(CHECK_TEST_LDADD)
+tests_unit_test_fast_SOURCES = tests/unit/test_fast.c
+tests_unit_test_fast_CPPFLAGS = $(FAKE_CPPFLAGS)
+tests_unit_test_fast_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_fast_LDADD = $(FAKE_LDADD)
+tests_unit_test_fast_end_SOURCES = tests/unit/test_fast_end.c
+tests_unit_test_fast_end_CPPFLAGS = $(FAKE_CPPFLAGS)
+tests_unit_test_fast_end_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_fast_end_LDADD = libftrtest.la $(FAKE_LDADD)
+tests_unit_test_fast_loss_SOURCES = tests/unit/test_fast_loss.c
+tests_unit_test_fast_loss_CPPFLAGS = $(FAKE_CPPFLAGS)
+tests_unit_test_fast_loss_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_fast_loss_LDADD = $(FAKE_LDADD)
+tests_unit_test_fast_sweep_SOURCES = tests/unit/test_fast_sweep.c
+tests_unit_test_fast_sweep_CPPFLAGS = $(FAKE_CPPFLAGS)
+tests_unit_test_fast_sweep_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_fast_sweep_LDADD = $(FAKE_LDADD)
 endif
 
 check_PROGRAMS += tests/unit/test_check tests/unit/test_check_oracle

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Directed routes: one breadth-first search, and reading a route out of it.
+ *
+ * A switch that is to be avoided may still be the last one of a route: it is
+ * given a place when it is met, and not gone on from.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/core.h"
+#include "osm/dr.h"
+
+struct ibf_dr_tree *ibf_dr_tree_new(uint32_t n_sw)
+{
+	struct ibf_dr_tree *t = ftr_calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->n_sw = n_sw;
+	t->parent = ftr_calloc(n_sw, sizeof(*t->parent));
+	t->port = ftr_calloc(n_sw, sizeof(*t->port));
+	t->hops = ftr_calloc(n_sw, sizeof(*t->hops));
+	t->queue = ftr_calloc(n_sw, sizeof(*t->queue));
+	if (t->parent && t->port && t->hops && t->queue)
+		return t;
+	ibf_dr_tree_free(t);
+	return NULL;
+}
+
+void ibf_dr_tree_free(struct ibf_dr_tree *t)
+{
+	if (!t)
+		return;
+	free(t->parent);
+	free(t->port);
+	free(t->hops);
+	free(t->queue);
+	free(t);
+}
+
+static bool is_dead(const uint64_t *dead, uint32_t port)
+{
+	return dead && dead[port / 64] >> (port % 64) & 1;
+}
+
+static bool usable(const struct ftr_fabric *f, ftr_sw s, ftr_port p,
+		   const uint64_t *dead)
+{
+	return ftr_fabric_port(f, s, p)->peer_kind == FTR_PEER_SW &&
+		!is_dead(dead, f->sw[s].first_port + p);
+}
+
+void ibf_dr_search(struct ibf_dr_tree *t, const struct ftr_fabric *f,
+		   const struct ibf_dr_origin *from,
+		   const struct ibf_dr_limits *limits)
+{
+	uint32_t head = 0, tail = 0;
+
+	memset(t->parent, 0xff, t->n_sw * sizeof(*t->parent));
+	t->from = *from;
+	if (from->sw == FTR_SW_NONE)
+		return;
+	t->parent[from->sw] = from->sw;
+	t->hops[from->sw] = 0;
+	t->queue[tail++] = from->sw;
+	while (head < tail) {
+		ftr_sw s = t->queue[head++];
+
+		if (t->hops[s] >= IBF_DR_HOPS_MAX ||
+		    (s != from->sw && limits->avoid && limits->avoid[s]))
+			continue;
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			ftr_sw r = ftr_fabric_port(f, s, (ftr_port)p)->peer;
+
+			if (!usable(f, s, (ftr_port)p, limits->dead) ||
+			    t->parent[r] != FTR_SW_NONE)
+				continue;
+			t->parent[r] = s;
+			t->port[r] = (ftr_port)p;
+			t->hops[r] = (uint8_t)(t->hops[s] + 1);
+			t->queue[tail++] = r;
+		}
+	}
+}
+
+bool ibf_dr_route(const struct ibf_dr_tree *t, ftr_sw s, struct ibf_dr *out)
+{
+	uint32_t first = t->from.own_port ? 1 : 0;
+
+	if (t->from.sw == FTR_SW_NONE || t->parent[s] == FTR_SW_NONE ||
+	    t->hops[s] + first > IBF_DR_HOPS_MAX)
+		return false;
+	memset(out, 0, sizeof(*out));
+	out->hops = (uint8_t)(t->hops[s] + first);
+	if (first)
+		out->path[1] = t->from.own_port;
+	for (uint32_t i = out->hops; s != t->from.sw; i--) {
+		out->path[i] = t->port[s];
+		s = t->parent[s];
+	}
+	return true;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The fast path: from a trap to healed tables without a sweep.
+ *
+ *	trap.c	sees every trap before OpenSM does, queues those of a switch
+ *		whose links changed, and says whether OpenSM should sweep for it
+ *	fast.c	the worker: one thread, its queue, its view of the fabric, the
+ *		order of things
+ *	probe.c	asks the switch which of its cables are dead or back
+ *	push.c	tells OpenSM's copy what is about to change, writes the
+ *		blocks stage by stage, and settles the copy
+ *	event.c	the log line, and the line of ibfattree-events.jsonl
+ *	smp.c	packets; dr.c routes for them; damp.c when to sweep
+ *
+ * Who waits for whom.  A trap only queues.  The sweeper waits, at the end of
+ * a discovery and without any lock, until the worker has settled what it is
+ * writing; from there to the end of routing the worker starts nothing.  The
+ * worker takes OpenSM's lock (exclusive) twice per repair, for microseconds.
+ * No lock of ours is held while OpenSM's lock is waited for, but patching.
+ */
+#ifndef IBF_FAST_H
+#define IBF_FAST_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "osm/damp.h"
+#include "osm/osm.h"
+#include "osm/smp.h"
+#include <ftr/check.h>
+#include <ftr/live.h>
+#include <ftr/repair.h>
+
+#define IBF_TRAPS_MAX 512
+#define IBF_CABLES_MAX 4096
+
+enum ibf_phase {
+	IBF_PHASE_IDLE = 0,	/* nothing, or what comes after routing */
+	IBF_PHASE_DISCOVERY,
+	IBF_PHASE_ROUTING	/* drop manager, LIDs, routing, push of LFTs */
+};
+
+struct ibf_trap {
+	ftr_lid lid;		/* of the switch */
+	double at;
+};
+
+/* A cable whose state has changed, told from one end. */
+struct ibf_cable {
+	ftr_sw sw, peer;
+	ftr_port port, peer_port;
+	bool up;
+};
+
+/* Entries to be written, by (step, switch, LID).  Steps ascend; one is written
+ * when all before it is acknowledged, and those from first_drain on when
+ * packets that came by the old entries have left, too. */
+struct ibf_entry {
+	ftr_sw sw;
+	ftr_lid lid;
+	ftr_port to;
+	uint16_t step;
+};
+
+struct ibf_writes {
+	struct ibf_entry *entry;
+	uint32_t n;
+	uint32_t first_drain;
+};
+
+/* What the worker knows of one generation of routing; its own. */
+struct ibf_view {
+	struct ibf_generation *gen;
+	struct ftr_live *live;
+	struct ftr_tables *sent;	/* what the switches hold */
+	ib_net64_t *m_key;		/* [n_sw] */
+	struct ibf_dr_origin origin;
+	struct ibf_dr_tree *tree[2];	/* around what is dead; second routes */
+	uint8_t *avoid;			/* [n_sw] scratch of probe.c */
+	/* [n_sw] lost a cable and gave no answer: dead, in all likelihood */
+	uint8_t *silent;
+	/* [n_sw] a packet to it was given up: it may still be on its way */
+	uint8_t *echo;
+	uint64_t *wary;			/* bits by port, the same */
+	bool brought_up;		/* its sweep has set all links Active */
+	/* local.c: engine ddlr; NULL: not, or not before the next routing */
+	struct ftr_repair *local;
+	struct ibf_repair *pending;	/* not all is handed over yet */
+	double handover_due;	/* negative: nothing is pending */
+	double drained_at;	/* packets of older entries are gone then */
+};
+
+/* One repair, from its first trap to the sweep that confirms it. */
+struct ibf_repair {
+	struct ibf_repair *next;
+	struct ibf_generation *gen;	/* names the switches */
+	uint32_t number;	/* since the start of the plugin */
+	double wall;		/* seconds since 1970 of the first trap */
+	double trap_at;		/* ibf_now_ms() */
+	uint32_t n_traps;
+	uint32_t n_cables;
+	struct ibf_cable *cable;	/* [n_cables] */
+	uint32_t n_changes;
+	uint32_t lids;		/* with a changed entry */
+	uint32_t switches, blocks, stages;
+	uint32_t failed;	/* blocks that were not acknowledged */
+	uint32_t resent;	/* blocks sent more than once */
+	uint32_t drained;	/* entries that waited for old packets to leave */
+	bool local;		/* this is stage one, detours around the fault */
+	uint64_t unhealed;	/* stage one: entries that still lead nowhere */
+	uint32_t held;		/* handover: LIDs that keep older entries */
+	uint64_t lost_pairs, regained_pairs;	/* of leaf switches */
+	/* ms from the trap; negative: did not come to that */
+	double known_ms, computed_ms, checked_ms, first_ms, last_ms;
+	double reconciled_ms;
+	bool reconciled;
+	struct ibf_changes rest;	/* what the sweep still changed */
+	char *sets;		/* JSON text of what was written, or NULL */
+};
+
+struct ibf_fast {
+	struct ibf_plugin *p;
+	struct ibf_smp *smp;
+	pthread_t thread;
+	bool running;
+	struct {
+		cl_pfn_msgrcv_cb_t original;
+		const void *context;
+	} hook;
+	pthread_mutex_t trap_order;	/* one trap at a time in OpenSM */
+	atomic_bool sweep_on_trap;	/* the administrator's */
+
+	pthread_mutex_t mutex;		/* guards what follows */
+	pthread_cond_t cond;
+	bool stop;
+	bool armed;		/* an engine of ours has routed last */
+	bool busy;		/* the worker is at a task */
+	bool patching;		/* OpenSM's copy is being changed */
+	enum ibf_phase phase;
+	uint32_t routings;	/* begun since the start */
+	double sweep_began;
+	struct ibf_trap trap[IBF_TRAPS_MAX];
+	uint32_t n_traps;
+	struct ibf_generation *fresh;	/* routed, not yet the worker's view */
+	struct ibf_changes changes;	/* of the last routing */
+	struct ibf_damp_sweep sweep;
+	struct ibf_flap flap;
+	struct ibf_dead {	/* died, and no later discovery is done */
+		struct ibf_link link;
+		double at;
+	} dead[IBF_CABLES_MAX];
+	uint32_t n_dead;
+	struct ibf_link returns[IBF_CABLES_MAX];	/* left out for us */
+	uint32_t n_returns;
+	bool after_sweep;	/* SUBNET_UP: look at the returns */
+	bool released;		/* a flapping cable may be used again */
+	struct ibf_repair *repairs;	/* not yet reconciled, oldest first */
+
+	pthread_mutex_t view_lock;	/* taken last, held for no wait */
+	struct ibf_view *view;	/* changed by the worker only */
+
+	/* the worker's own */
+	struct ibf_suspect {
+		uint64_t guid;
+		uint32_t block;
+	} *suspect;		/* blocks to be written again by a sweep */
+	uint32_t n_suspects;
+	uint32_t n_repairs;
+};
+
+/* fast.c; osm.h has what the rest of the plugin calls.  A trap of the switch
+ * with this LID; false: OpenSM should act. */
+bool ibf_fast_trap(struct ibf_fast *f, ftr_lid lid);
+/* OpenSM is routing, or has routed since the worker has looked. */
+bool ibf_fast_is_routing(struct ibf_fast *f);
+void ibf_want_sweep(struct ibf_fast *f);	/* when it is due */
+void ibf_sweep_now(struct ibf_fast *f);
+void ibf_sleep_ms(unsigned int ms);
+
+/* trap.c */
+void ibf_trap_hook(struct ibf_fast *f);
+
+/* repair.c: the worker's.  NULL: err says why. */
+struct ibf_view *ibf_view_new(struct ibf_fast *f, struct ibf_generation *gen,
+			      struct ftr_err *err);
+void ibf_view_free(struct ibf_view *v);		/* NULL is accepted */
+/* false: a routing came in between, the traps are to be put back. */
+bool ibf_repair_traps(struct ibf_fast *f, const struct ibf_trap *trap,
+		      uint32_t n);
+void ibf_repair_returns(struct ibf_fast *f);
+
+/* outside.c.  true: the cable is held down from now on. */
+bool ibf_remember_cable(struct ibf_fast *f, const struct ibf_cable *c);
+bool ibf_is_held(struct ibf_fast *f, const struct ibf_cable *c);
+uint32_t ibf_take_returns(struct ibf_fast *f, struct ibf_cable *out,
+			  uint32_t max);
+void ibf_forget_deaths(struct ibf_fast *f);	/* under the mutex */
+
+/* probe.c.  Cables between s and other switches, dead or alive; out: room for
+ * FTR_PORT_MAX. */
+uint32_t ibf_cables_of(const struct ibf_view *v, ftr_sw s,
+		       struct ibf_cable *out);
+/* Of n cables those that are not as the view has them, into out[n]; returns
+ * how many.  *unknown: a port gave no answer. */
+uint32_t ibf_probe(struct ibf_fast *f, const struct ibf_cable *ask, uint32_t n,
+		   struct ibf_cable *out, bool *unknown);
+/* Directed routes to s, at most two that differ in how they enter it. */
+unsigned int ibf_routes_to(struct ibf_view *v, ftr_sw s, struct ibf_dr *out);
+
+/* What is pending is told of as it is: something else comes in between. */
+void ibf_repair_settle(struct ibf_fast *f);
+/* Go on with what is pending; only when handover_due has come. */
+void ibf_repair_continue(struct ibf_fast *f);
+
+/* local.c */
+void ibf_local_start(struct ibf_fast *f, struct ibf_view *v);
+void ibf_local_drop(struct ibf_view *v);
+/* Stage one: true if all planned detours are written. */
+bool ibf_local_detour(struct ibf_fast *f, struct ibf_repair *r);
+/* One round of the way to the tables of view->live; sets handover_due. */
+enum ftr_status ibf_local_handover(struct ibf_fast *f, struct ibf_repair *r,
+				   struct ftr_err *err);
+
+/* push.c: write a repair.  FTR_OK also if some blocks were not acknowledged
+ * (r->failed); FTR_REFUSED: nothing was written, a routing has begun. */
+enum ftr_status ibf_push(struct ibf_fast *f, const struct ibf_writes *what,
+			 struct ibf_repair *r, struct ftr_err *err);
+
+/* event.c */
+void ibf_event_log(struct ibf_fast *f, const struct ibf_repair *r);
+void ibf_event_write(struct ibf_fast *f, const struct ibf_repair *r);
+void ibf_repair_free(struct ibf_repair *r);
+
+#endif

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Local repairs: the first stage of the fast path, for the engine ddlr.
+ *
+ * A cable dies.  The planner (<ftr/repair.h>) has the detours: a few entries at
+ * the switches around it, written before anything is routed anew.  After that
+ * the new tables of the whole fabric are handed over to, entry by entry, where
+ * old and new paths together form no credit loop; what cannot be changed yet is
+ * held until packets that follow older entries are gone, a packet lifetime
+ * later, while the worker goes on with other things.
+ *
+ *	trap -> cables -> stage one: plan, push	(known to be loop-free)
+ *	               -> new tables -> handover: plan, push
+ *	               -> a lifetime later: what was held, until nothing is
+ *
+ * The planner believes that what it planned was written.  If a write is lost,
+ * or a routing comes in between, it is dropped, and the next routing brings a
+ * new one; then, and for cables that come back, the worker writes as it does
+ * for the other engines.
+ *
+ * Lanes.  With two operational VLs on every cable between switches and qos on,
+ * the turn bit (ftr_ddlr_sl2vl) gives detours a lane of their own, and packets
+ * of switches count, too; without, all is planned for one lane, and packets of
+ * hosts count.  Which of the two is decided at each routing and told when it
+ * changes.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "osm/fast.h"
+
+/* ---- lanes -------------------------------------------------------------- */
+
+/* PortInfo.OperationalVLs: 1 = VL0, 2 = VL0 and VL1, ... (IBA 14.2.5.6) */
+static bool two_lanes(const osm_physp_t *p)
+{
+	return ib_port_info_get_op_vls(&p->port_info) >= 2;
+}
+
+/* A cable between switches with one lane only, or NULL. */
+static const osm_physp_t *one_lane(struct ibf_plugin *p,
+				   const struct ftr_fabric *f)
+{
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		const osm_switch_t *sw = osm_get_switch_by_guid(&p->osm->subn,
+				cl_hton64(f->sw[s].guid));
+
+		for (unsigned int i = 1; sw && i <= f->sw[s].n_ports; i++) {
+			const osm_physp_t *port =
+				osm_node_get_physp_ptr(sw->p_node, i);
+
+			if (ftr_fabric_port(f, s, (ftr_port)i)->peer_kind ==
+			    FTR_PEER_SW && port && !two_lanes(port))
+				return port;
+		}
+	}
+	return NULL;
+}
+
+void ibf_local_lanes(struct ibf_engine *e, struct ibf_generation *gen)
+{
+	struct ibf_plugin *p = e->plugin;
+	const osm_physp_t *port = NULL;
+	struct ftr_err err = { 0 };
+	int before = e->turn_bit;
+
+	if (strcmp(e->ops->name, "ddlr"))
+		return;
+	e->turn_bit = p->osm->subn.opt.qos &&
+		!(port = one_lane(p, gen->fabric)) &&
+		!ftr_ddlr_sl2vl(gen->shape, &gen->lanes, &err);
+	if (before == e->turn_bit && e->told_lanes)
+		return;
+	e->told_lanes = true;
+	if (e->turn_bit)
+		ibf_log(p, IBF_LANES, "ddlr: detours have VL 1 for themselves");
+	else if (port)
+		ibf_log(p, IBF_LANES, "ddlr: all traffic on one lane, for %s port %u has only one operational VL",
+			port->p_node->print_desc, port->port_num);
+	else
+		ibf_log(p, IBF_LANES, "ddlr: all traffic on one lane: %s",
+			err.status ? err.msg : "qos is off");
+}
+
+/* OpenSM sets up SL2VL tables: one (in, out) of the switch of port p.  Under
+ * the exclusive lock. */
+void ibf_local_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,
+		     ib_slvl_table_t *t)
+{
+	struct ibf_engine *e = context;
+	const struct ibf_generation *gen = e->gen;
+	ftr_sw s;
+
+	if (!gen || !gen->lanes ||
+	    osm_node_get_type(p->p_node) != IB_NODE_TYPE_SWITCH)
+		return;
+	s = ftr_fabric_find_sw(gen->fabric,
+			cl_ntoh64(osm_node_get_node_guid(p->p_node)));
+	if (s == FTR_SW_NONE || in > gen->fabric->sw[s].n_ports ||
+	    out > gen->fabric->sw[s].n_ports)
+		return;
+	for (uint8_t sl = 0; sl < FTR_N_SL; sl++)
+		ib_slvl_table_set(t, sl, (uint8_t)ftr_sl2vl_get(gen->lanes, s,
+								in, out, sl));
+}
+
+/* ---- the planner -------------------------------------------------------- */
+
+void ibf_local_start(struct ibf_fast *f, struct ibf_view *v)
+{
+	struct ftr_repair_opts opts = {
+		.sl2vl = v->gen->lanes, .switch_sources = v->gen->lanes,
+	};
+	struct ftr_err err = { 0 };
+
+	if (strcmp(v->gen->engine, "ddlr"))
+		return;
+	if (ftr_repair_new(v->gen->shape, v->gen->tables, &opts, &v->local,
+			   &err)) {
+		v->local = NULL;
+		ibf_log(f->p, IBF_FAST_FAILED, "no local repairs before the next routing: %s",
+			err.msg);
+	}
+}
+
+void ibf_local_drop(struct ibf_view *v)
+{
+	ftr_repair_free(v->local);
+	v->local = NULL;
+	v->handover_due = -1;
+}
+
+/* Packets live so long: OpenSM's subnet-wide packet_life_time. */
+static double lifetime_ms(const struct ibf_fast *f)
+{
+	unsigned int code = f->p->osm->subn.opt.packet_life_time & 31;
+
+	return 4.096e-3 * (double)(1u << code);
+}
+
+static bool list_writes(const struct ftr_repair_plan *plan,
+			struct ibf_writes *out)
+{
+	out->n = plan->n;
+	out->first_drain = UINT32_MAX;
+	out->entry = ftr_calloc(plan->n + 1u, sizeof(*out->entry));
+	for (uint32_t i = 0; out->entry && i < plan->n; i++) {
+		const struct ftr_repair_write *w = &plan->write[i];
+
+		out->entry[i] = (struct ibf_entry){ w->sw, w->lid, w->to,
+						    w->step };
+	}
+	return out->entry != NULL;
+}
+
+static void count(struct ibf_repair *r, const struct ftr_repair_plan *plan)
+{
+	uint8_t *seen = ftr_calloc(FTR_LID_MAX + 1u, 1);
+
+	for (uint32_t i = 0; seen && i < plan->n; i++) {
+		r->lids += !seen[plan->write[i].lid];
+		seen[plan->write[i].lid] = 1;
+	}
+	free(seen);
+	r->n_changes += plan->n;
+	r->switches = FTR_MAX(r->switches, plan->n_switches);
+	r->stages += plan->n_steps;
+}
+
+/* What is planned is written; on an error the planner is gone. */
+static enum ftr_status push_plan(struct ibf_fast *f,
+				 const struct ftr_repair_plan *plan,
+				 struct ibf_repair *r, struct ftr_err *err)
+{
+	struct ibf_writes what = { 0 };
+	enum ftr_status st;
+
+	count(r, plan);
+	if (list_writes(plan, &what))
+		st = ibf_push(f, &what, r, err);
+	else
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for %u entries",
+			      plan->n);
+	free(what.entry);
+	if (!st && r->failed)
+		st = ftr_fail(err, FTR_REFUSED, "%u blocks were not acknowledged",
+			      r->failed);
+	if (st)
+		ibf_local_drop(f->view);
+	f->view->drained_at = ibf_now_ms() + lifetime_ms(f);
+	return st;
+}
+
+/* ---- stage one ---------------------------------------------------------- */
+
+static enum ftr_status plan_detours(struct ibf_fast *f,
+				    const struct ibf_repair *r,
+				    struct ftr_repair_plan *plan,
+				    struct ftr_err *err)
+{
+	struct ftr_event *ev = ftr_calloc(r->n_cables, sizeof(*ev));
+	enum ftr_status st;
+
+	if (!ev)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for %u cables",
+				r->n_cables);
+	for (uint32_t i = 0; i < r->n_cables; i++)
+		ev[i] = (struct ftr_event){
+			.kind = FTR_EVENT_LINK_DOWN, .sw = r->cable[i].sw,
+			.port = r->cable[i].port,
+		};
+	st = ftr_repair_events(f->view->local, ev, r->n_cables, plan, err);
+	free(ev);
+	return st;
+}
+
+bool ibf_local_detour(struct ibf_fast *f, struct ibf_repair *r)
+{
+	struct ftr_repair_plan plan = { 0 };
+	struct ftr_err err = { 0 };
+	enum ftr_status st = plan_detours(f, r, &plan, &err);
+
+	if (st) {
+		ibf_local_drop(f->view);
+	} else {
+		r->computed_ms = r->checked_ms = ibf_now_ms() - r->trap_at;
+		r->unhealed = plan.unhealed;
+		st = push_plan(f, &plan, r, &err);
+		ftr_repair_plan_fini(&plan);
+	}
+	if (st)
+		ibf_log(f->p, IBF_FAST_FAILED, "no local repair, all is rerouted: %s",
+			err.msg);
+	return !st;
+}
+
+/* ---- handover ----------------------------------------------------------- */
+
+enum ftr_status ibf_local_handover(struct ibf_fast *f, struct ibf_repair *r,
+				   struct ftr_err *err)
+{
+	struct ibf_view *v = f->view;
+	struct ftr_repair_plan plan = { 0 };
+	enum ftr_status st;
+	bool done;
+
+	if (ibf_now_ms() >= v->drained_at)
+		ftr_repair_drained(v->local);
+	st = ftr_repair_handover(v->local, v->gen->fabric,
+				 ftr_live_tables(v->live), &plan, err);
+	if (st) {
+		ibf_local_drop(v);
+		return st;
+	}
+	done = plan.done;
+	r->held = plan.held;
+	st = push_plan(f, &plan, r, err);
+	ftr_repair_plan_fini(&plan);
+	if (!st)
+		v->handover_due = done ? -1 : v->drained_at;
+	return st;
+}

@@ -1,0 +1,583 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Writing a repair to the switches, and keeping OpenSM's copy true.
+ *
+ * OpenSM has two copies of every table: lft, what the switch acknowledged, and
+ * new_lft, what it is to hold.  A sweep writes the blocks in which they
+ * differ.  So, for every block that a repair is going to write:
+ *
+ *	before the first packet		new_lft = new, lft = complement of new
+ *	all acknowledged		lft = new
+ *	not acknowledged		lft stays: the next sweep writes it
+ *	sent more than once		the same: of a packet that was given up
+ *					nobody knows when it is carried out,
+ *					perhaps after a later one
+ *
+ * which leaves the next sweep with nothing to do after a good repair, and with
+ * exactly the doubtful blocks after a bad one, whenever it comes and whatever
+ * becomes of us.  (The complement: no block is its own.)
+ *
+ * If a routing has begun meanwhile (that of a forced reroute comes without a
+ * warning), its tables stand, and a packet of ours may have overtaken one of
+ * OpenSM's: these blocks are marked once it is done, and swept again.
+ *
+ * A packet that is not answered is sent again over the same route and, where
+ * there is one, another.  Steps are written one after the other, each when all before it has been
+ * acknowledged.  A block that was not acknowledged holds up those which would
+ * send packets to that switch, and no others.  A switch that gave no sign of
+ * life (probe.c) is written after the others of its step, and not waited for
+ * long: in all likelihood it is dead.
+ *
+ * The entries come by (step, switch, LID); a run of them that share a step, a
+ * switch and a 64-entry block is one packet.  What a block holds besides is
+ * taken from view->sent, the tables as they were written last.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "osm/fast.h"
+
+/* Packets that came down to a switch which is about to turn up leave it within
+ * its head-of-queue lifetime; OpenSM's default is 0x12, 4.096 us * 2^18, for
+ * links that stall.  Here the way they were taking is dead, so that they are
+ * dropped when they get to the head of their queue; this is some time for
+ * that. */
+#define DRAIN_MS 5
+
+/* One packet. */
+struct write {
+	ftr_sw sw;
+	uint16_t step;
+	uint32_t block;
+	uint32_t first, end;	/* its entries */
+	uint8_t data[FTR_LFT_BLOCK];
+};
+
+struct push {
+	struct ibf_fast *f;
+	struct ibf_view *v;
+	const struct ibf_writes *what;
+	struct ibf_repair *r;
+	struct write *write;
+	struct ibf_smp_job *job;	/* parallel to write */
+	uint32_t n;
+	ftr_port *before;	/* [what->n] entries of view->sent */
+	uint8_t *doubtful;	/* [n_sw] a write was not acknowledged */
+	/* [n_sw] no way leads there: it is dead, or will be discovered anew
+	 * and written as a whole */
+	uint8_t *cut_off;
+};
+
+/* ---- packets ------------------------------------------------------------ */
+
+static bool same_block(const struct ibf_entry *a, const struct ibf_entry *b)
+{
+	return a->step == b->step && a->sw == b->sw &&
+		a->lid / FTR_LFT_BLOCK == b->lid / FTR_LFT_BLOCK;
+}
+
+/* Entries into view->sent, and the packets that this makes. */
+static void make_writes(struct push *p)
+{
+	const struct ibf_entry *e = p->what->entry;
+	struct write *w = NULL;
+
+	for (uint32_t i = 0; i < p->what->n; i++) {
+		uint8_t *row = ftr_tables_row(p->v->sent, e[i].sw);
+
+		if (!i || !same_block(&e[i], &e[i - 1])) {
+			w = &p->write[p->n++];
+			w->sw = e[i].sw;
+			w->step = e[i].step;
+			w->block = e[i].lid / FTR_LFT_BLOCK;
+			w->first = i;
+		}
+		w->end = i + 1;
+		p->before[i] = row[e[i].lid];
+		row[e[i].lid] = e[i].to;
+		if (i + 1 == p->what->n || !same_block(&e[i], &e[i + 1]))
+			memcpy(w->data, row + w->block * FTR_LFT_BLOCK,
+			       sizeof(w->data));
+	}
+}
+
+static void unmake_writes(struct push *p)
+{
+	const struct ibf_entry *e = p->what->entry;
+
+	for (uint32_t i = p->what->n; i-- > 0;)
+		ftr_tables_row(p->v->sent, e[i].sw)[e[i].lid] = p->before[i];
+}
+
+static osm_switch_t *host_switch(const struct push *p, ftr_sw s)
+{
+	return osm_get_switch_by_guid(&p->f->p->osm->subn,
+			cl_hton64(p->v->gen->fabric->sw[s].guid));
+}
+
+/* ---- OpenSM's copy ------------------------------------------------------ */
+
+static enum ftr_status writable(const struct push *p, struct ftr_err *err)
+{
+	const osm_subn_t *subn = &p->f->p->osm->subn;
+
+	if (subn->sm_state != IB_SMINFO_STATE_MASTER)
+		return ftr_fail(err, FTR_REFUSED, "this subnet manager is no longer master");
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct write *w = &p->write[i];
+		const osm_switch_t *sw = host_switch(p, w->sw);
+
+		if (p->cut_off[w->sw])
+			continue;
+		if (!sw || !sw->lft || !sw->new_lft ||
+		    (w->block + 1u) * FTR_LFT_BLOCK > sw->lft_size)
+			return ftr_fail(err, FTR_REFUSED,
+					"OpenSM has no table for block %u of switch %s (0x%016"
+					PRIx64 ")", w->block,
+					p->v->gen->fabric->sw[w->sw].name,
+					p->v->gen->fabric->sw[w->sw].guid);
+	}
+	return FTR_OK;
+}
+
+/* Later stages of a block overwrite earlier ones: what stays is the last. */
+static void announce(struct push *p)
+{
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct write *w = &p->write[i];
+		osm_switch_t *sw = host_switch(p, w->sw);
+		size_t at = w->block * (size_t)FTR_LFT_BLOCK;
+
+		if (p->cut_off[w->sw])
+			continue;
+		memcpy(sw->new_lft + at, w->data, FTR_LFT_BLOCK);
+		for (uint32_t k = 0; k < FTR_LFT_BLOCK; k++)
+			sw->lft[at + k] = (uint8_t)~w->data[k];
+	}
+}
+
+/* Whether a routing has begun since there had been so many. */
+static bool has_routed(struct ibf_fast *f, uint32_t routings)
+{
+	bool has;
+
+	pthread_mutex_lock(&f->mutex);
+	has = f->routings != routings;
+	pthread_mutex_unlock(&f->mutex);
+	return has;
+}
+
+static enum ftr_status prepare_host(struct push *p, uint32_t routings,
+				    struct ftr_err *err)
+{
+	struct osm_opensm *osm = p->f->p->osm;
+	enum ftr_status st;
+
+	CL_PLOCK_EXCL_ACQUIRE(&osm->lock);
+	/* while we waited for the lock; these tables are newer than ours */
+	st = has_routed(p->f, routings) ?
+		ftr_fail(err, FTR_REFUSED, "OpenSM has routed meanwhile") :
+		writable(p, err);
+	if (!st)
+		announce(p);
+	CL_PLOCK_RELEASE(&osm->lock);
+	return st;
+}
+
+static bool add_suspect(struct ibf_fast *f, uint64_t guid, uint32_t block)
+{
+	void *grown = realloc(f->suspect, (f->n_suspects + 1u) *
+			      sizeof(*f->suspect));
+
+	if (!grown)
+		return false;
+	f->suspect = grown;
+	f->suspect[f->n_suspects++] = (struct ibf_suspect){ guid, block };
+	return true;
+}
+
+/* A block is settled if its last write, and so all of it, was acknowledged,
+ * and no older packet can come after that. */
+static void settle_host(struct push *p, uint32_t routings)
+{
+	struct osm_opensm *osm = p->f->p->osm;
+	bool ours;
+
+	CL_PLOCK_EXCL_ACQUIRE(&osm->lock);
+	ours = !has_routed(p->f, routings);
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct write *w = &p->write[i];
+		size_t at = w->block * (size_t)FTR_LFT_BLOCK;
+		osm_switch_t *sw = host_switch(p, w->sw);
+
+		if (p->cut_off[w->sw])
+			continue;
+		if (!ours)
+			add_suspect(p->f, p->v->gen->fabric->sw[w->sw].guid,
+				    w->block);
+		else if (sw && sw->lft && !p->doubtful[w->sw] &&
+			 !p->v->echo[w->sw] &&
+			 p->job[i].state == IBF_SMP_DONE &&
+			 !memcmp(sw->new_lft + at, w->data, FTR_LFT_BLOCK))
+			memcpy(sw->lft + at, w->data, FTR_LFT_BLOCK);
+	}
+	CL_PLOCK_RELEASE(&osm->lock);
+}
+
+/* ---- the wire ----------------------------------------------------------- */
+
+static void make_job(struct push *p, uint32_t i)
+{
+	const struct write *w = &p->write[i];
+	struct ibf_smp_job *j = &p->job[i];
+
+	j->attr = IB_MAD_ATTR_LIN_FWD_TBL;
+	j->mod = w->block;
+	j->m_key = p->v->m_key[w->sw];
+	j->payload = w->data;
+	j->n_routes = ibf_dr_route(p->v->tree[0], w->sw, &j->route[0]);
+}
+
+static bool leads_into_doubt(const struct push *p, const struct write *w)
+{
+	const struct ftr_fabric *f = p->v->gen->fabric;
+
+	for (uint32_t i = w->first; i < w->end; i++) {
+		const struct ibf_entry *e = &p->what->entry[i];
+		const struct ftr_swport *port;
+
+		if (!e->to || e->to > f->sw[e->sw].n_ports)
+			continue;
+		port = ftr_fabric_port(f, e->sw, e->to);
+		if (port->peer_kind == FTR_PEER_SW && p->doubtful[port->peer])
+			return true;
+	}
+	return false;
+}
+
+static bool any_doubt(const struct push *p)
+{
+	return memchr(p->doubtful, 1, p->v->gen->fabric->n_sw) != NULL;
+}
+
+/* ---- packets that get lost ---------------------------------------------- */
+
+/* Another cable may have died that nobody has told of yet, and routes lead over
+ * it.  The first packets are given up early, to find that out for all of them
+ * at once. */
+#define QUICK_TIMEOUTS 0.5
+
+static bool has(const uint64_t *set, uint32_t bit)
+{
+	return set[bit / 64] >> (bit % 64) & 1;
+}
+
+static void put(uint64_t *set, uint32_t bit)
+{
+	set[bit / 64] |= UINT64_C(1) << (bit % 64);
+}
+
+/* Along a route, by the port that each cable is left by: put them all into set
+ * or, if there are proven ones, both ends of the first that is none of them. */
+static void mark_route(const struct push *p, const struct ibf_dr *dr,
+		       uint64_t *set, const uint64_t *proven)
+{
+	const struct ftr_fabric *f = p->v->gen->fabric;
+	ftr_sw s = p->v->origin.sw;
+
+	for (unsigned int i = p->v->origin.own_port ? 2 : 1; i <= dr->hops;
+	     i++) {
+		const struct ftr_swport *port =
+			ftr_fabric_port(f, s, dr->path[i]);
+		uint32_t bit = f->sw[s].first_port + dr->path[i];
+
+		if (!proven || !has(proven, bit))
+			put(set, bit);
+		if (proven && !has(proven, bit)) {
+			put(set, f->sw[port->peer].first_port +
+			    port->peer_port);
+			return;
+		}
+		s = port->peer;
+	}
+}
+
+/* v->tree[1]: around the first cable of each lost packet's way that no other
+ * packet has passed. */
+static bool search_around_lost(struct push *p, uint32_t first, uint32_t end)
+{
+	const struct ftr_fabric *f = p->v->gen->fabric;
+	struct ibf_dr_limits limits = { .dead = p->v->wary };
+	size_t words = (f->n_ports + 63) / 64;
+	uint64_t *proven = ftr_calloc(words, sizeof(*proven));
+
+	if (!proven)
+		return false;
+	memcpy(p->v->wary, ftr_live_dead(p->v->live),
+	       words * sizeof(*p->v->wary));
+	for (uint32_t i = first; i < end; i++)
+		if (p->job[i].state == IBF_SMP_DONE)
+			mark_route(p, &p->job[i].route[0], proven, NULL);
+	for (uint32_t i = first; i < end; i++)
+		if (p->job[i].state != IBF_SMP_DONE && p->job[i].n_routes &&
+		    !p->job[i].skip)
+			mark_route(p, &p->job[i].route[0], p->v->wary, proven);
+	ibf_dr_search(p->v->tree[1], f, &p->v->origin, &limits);
+	free(proven);
+	return true;
+}
+
+/* Those that were not answered once more, over both routes in turn. */
+static void second_try(struct push *p, uint32_t first, uint32_t end,
+		       const struct ibf_smp_policy *policy)
+{
+	struct ibf_smp_job *again = ftr_calloc(end - first, sizeof(*again));
+	uint32_t n = 0;
+
+	if (!again || !search_around_lost(p, first, end)) {
+		free(again);
+		return;
+	}
+	for (uint32_t i = first; i < end; i++) {
+		struct ibf_smp_job *j = &p->job[i];
+		struct ibf_dr around;
+
+		if (j->state == IBF_SMP_DONE || !j->n_routes || j->skip)
+			continue;
+		p->v->echo[p->write[i].sw] = 1;
+		p->r->resent++;
+		if (ibf_dr_route(p->v->tree[1], p->write[i].sw,
+				 &around)) {
+			j->route[1] = j->route[0];
+			j->route[0] = around;
+			j->n_routes = 2;
+		}
+		again[n++] = *j;
+	}
+	ibf_smp_run(p->f->smp, again, n, policy);
+	while (n)	/* back where they were */
+		if (p->job[--end].state != IBF_SMP_DONE &&
+		    p->job[end].n_routes && !p->job[end].skip)
+			p->job[end] = again[--n];
+	free(again);
+}
+
+/* So long a silent switch is waited for in each step: it may only be slow. */
+#define SILENT_MS 10
+
+/* Those of a step for switches that are silent, or those for all others. */
+static void write_some(struct push *p, uint32_t first, uint32_t end,
+		       bool silent)
+{
+	struct ibf_smp_policy policy = {
+		.window = (unsigned int)p->f->p->opt.fast_window,
+		.timeout = p->f->p->opt.fast_timeout_ms, .tries = 3,
+		.limit = silent ? SILENT_MS : 0,
+	}, quick = policy;
+	uint32_t todo = 0;
+
+	for (uint32_t i = first; i < end; i++) {
+		struct ibf_smp_job *j = &p->job[i];
+
+		if (j->state == IBF_SMP_DONE ||
+		    (bool)p->v->silent[p->write[i].sw] != silent)
+			j->skip = true;
+		else
+			todo += j->n_routes != 0;
+	}
+	quick.timeout *= QUICK_TIMEOUTS;
+	quick.tries = 1;
+	if (todo && ibf_smp_run(p->f->smp, p->job + first, end - first,
+				&quick) && !silent)
+		second_try(p, first, end, &policy);
+	for (uint32_t i = first; i < end; i++)
+		p->job[i].skip = false;
+}
+
+/* Packets first .. end-1 are those of one step. */
+static void write_step(struct push *p, uint32_t first, uint32_t end)
+{
+	bool doubt = any_doubt(p);
+
+	for (uint32_t i = first; i < end; i++) {
+		make_job(p, i);
+		if (doubt && leads_into_doubt(p, &p->write[i]))
+			p->job[i].n_routes = 0;
+	}
+	write_some(p, first, end, false);
+	write_some(p, first, end, true);
+	for (uint32_t i = first; i < end; i++) {
+		ftr_sw s = p->write[i].sw;
+
+		if (p->job[i].state == IBF_SMP_DONE || p->cut_off[s])
+			continue;
+		p->doubtful[s] = 1;
+		p->r->failed += !p->v->silent[s];
+	}
+}
+
+static void write_all(struct push *p)
+{
+	for (uint32_t first = 0, end; first < p->n; first = end) {
+		uint16_t step = p->write[first].step;
+
+		for (end = first; end < p->n && p->write[end].step == step;
+		     end++)
+			;
+		if (step >= p->what->first_drain)
+			ibf_sleep_ms(DRAIN_MS);
+		write_step(p, first, end);
+	}
+	for (uint32_t i = 0; i < p->n; i++) {
+		double ms = p->job[i].at - p->r->trap_at;
+
+		if (p->job[i].state != IBF_SMP_DONE)
+			continue;
+		if (p->r->first_ms < 0 || ms < p->r->first_ms)
+			p->r->first_ms = ms;
+		if (ms > p->r->last_ms)
+			p->r->last_ms = ms;
+	}
+}
+
+/* ---- what was written, for replays -------------------------------------- */
+
+static void note_write(const struct push *p, FILE *out, uint32_t i)
+{
+	const struct write *w = &p->write[i];
+
+	fprintf(out, "{\"ms\":%.3f,\"guid\":\"0x%016" PRIx64 "\",\"lids\":[",
+		p->job[i].at - p->r->trap_at,
+		p->v->gen->fabric->sw[w->sw].guid);
+	for (uint32_t k = w->first; k < w->end; k++)
+		fprintf(out, "%s[%u,%u]", k > w->first ? "," : "",
+			p->what->entry[k].lid, p->what->entry[k].to);
+	fprintf(out, "]}");
+}
+
+/* Larger ones would fill the disk. */
+#define NOTED_MAX 16384
+
+/* Appends, for a repair may be written in several turns. */
+static void note_writes(struct push *p)
+{
+	size_t size;
+	char *old = p->r->sets, *text = NULL;
+	FILE *out;
+	const char *sep = "";
+
+	if (p->what->n > NOTED_MAX || !(out = open_memstream(&text, &size)))
+		return;
+	if (old) {
+		fprintf(out, "%.*s", (int)strlen(old) - 1, old);
+		sep = old[1] == ']' ? "" : ",";
+	} else {
+		fputc('[', out);
+	}
+	for (uint32_t i = 0; i < p->n; i++) {
+		if (p->job[i].state != IBF_SMP_DONE)
+			continue;
+		fputs(sep, out);
+		note_write(p, out, i);
+		sep = ",";
+	}
+	fputc(']', out);
+	if (fclose(out)) {
+		free(text);
+		return;
+	}
+	free(old);
+	p->r->sets = text;
+}
+
+/* ---- all of it ---------------------------------------------------------- */
+
+static bool allocate(struct push *p)
+{
+	uint32_t n = p->what->n;
+
+	p->write = ftr_calloc(n + 1u, sizeof(*p->write));
+	p->job = ftr_calloc(n + 1u, sizeof(*p->job));
+	p->before = ftr_calloc(n + 1u, sizeof(*p->before));
+	p->doubtful = ftr_calloc(p->v->gen->fabric->n_sw, 1);
+	p->cut_off = ftr_calloc(p->v->gen->fabric->n_sw, 1);
+	return p->write && p->job && p->before && p->doubtful && p->cut_off;
+}
+
+/* Whether the worker may write now; if so nobody routes before end_patch. */
+static bool begin_patch(struct ibf_fast *f, uint32_t *routings)
+{
+	bool ok;
+
+	pthread_mutex_lock(&f->mutex);
+	ok = f->phase != IBF_PHASE_ROUTING && !f->stop;
+	f->patching = ok;
+	*routings = f->routings;
+	pthread_mutex_unlock(&f->mutex);
+	return ok;
+}
+
+static void end_patch(struct ibf_fast *f)
+{
+	pthread_mutex_lock(&f->mutex);
+	f->patching = false;
+	pthread_cond_broadcast(&f->cond);
+	pthread_mutex_unlock(&f->mutex);
+}
+
+/* Ways to the switches around what is dead. */
+static void find_ways(struct push *p)
+{
+	struct ibf_dr_limits limits = {
+		.dead = ftr_live_dead(p->v->live), .avoid = p->v->silent
+	};
+	struct ibf_dr route;
+	uint32_t n = 0;
+
+	ibf_dr_search(p->v->tree[0], p->v->gen->fabric, &p->v->origin,
+		      &limits);
+	for (uint32_t i = 0; i < p->n; i++) {
+		ftr_sw s = p->write[i].sw;
+
+		p->cut_off[s] = !ibf_dr_route(p->v->tree[0], s, &route);
+		n += !p->cut_off[s];
+	}
+	p->r->blocks += n;
+}
+
+enum ftr_status ibf_push(struct ibf_fast *f, const struct ibf_writes *what,
+			 struct ibf_repair *r, struct ftr_err *err)
+{
+	struct push p = { .f = f, .v = f->view, .what = what, .r = r };
+	enum ftr_status st = FTR_OK;
+	uint32_t routings;
+	bool begun = false;
+
+	if (!allocate(&p))
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for %u writes",
+			      what->n);
+	if (!st) {
+		make_writes(&p);
+		find_ways(&p);
+		begun = begin_patch(f, &routings);
+		st = begun ? prepare_host(&p, routings, err) :
+			     ftr_fail(err, FTR_REFUSED, "OpenSM is routing");
+		if (!st) {
+			write_all(&p);
+			settle_host(&p, routings);
+		} else {
+			unmake_writes(&p);
+		}
+	}
+	if (begun)
+		end_patch(f);
+	if (!st)
+		note_writes(&p);
+	free(p.write);
+	free(p.job);
+	free(p.before);
+	free(p.doubtful);
+	free(p.cut_off);
+	return st;
+}

@@ -1,0 +1,585 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * One repair: cables that changed -> entries -> check -> switches.
+ *
+ * The worker has a view of its own of the routing that stands: a working copy
+ * of shape and tables that follows the fabric cable by cable (<ftr/live.h>), and
+ * what it needs to reach the switches.  A repair that is not pushed is taken
+ * back in the view, so that the view is what the switches hold.
+ *
+ * Who reads the view besides the worker: the snapshot of a routing, which asks
+ * what to leave out (outside.c).  view_lock is held to change the view, and for
+ * nothing that could wait.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "osm/fast.h"
+
+/* ---- the view ----------------------------------------------------------- */
+
+void ibf_view_free(struct ibf_view *v)
+{
+	if (!v)
+		return;
+	ibf_repair_free(v->pending);
+	ftr_repair_free(v->local);
+	ftr_live_free(v->live);
+	ftr_tables_free(v->sent);
+	ibf_generation_put(v->gen);
+	ibf_dr_tree_free(v->tree[0]);
+	ibf_dr_tree_free(v->tree[1]);
+	free(v->m_key);
+	free(v->avoid);
+	free(v->wary);
+	free(v->silent);
+	free(v->echo);
+	free(v);
+}
+
+static struct ibf_dr_origin find_origin(const struct ibf_fast *f,
+					const struct ftr_fabric *fab)
+{
+	uint64_t guid = cl_ntoh64(f->p->osm->subn.sm_port_guid);
+	ftr_ep e = ftr_fabric_find_ep(fab, guid);
+
+	if (e == FTR_EP_NONE)
+		return (struct ibf_dr_origin){ ftr_fabric_find_sw(fab, guid),
+					       0 };
+	return (struct ibf_dr_origin){ fab->ep[e].sw, fab->ep[e].port_num };
+}
+
+/* The key that OpenSM itself would use for a switch. */
+static void read_m_keys(struct ibf_fast *f, struct ibf_view *v)
+{
+	struct osm_opensm *osm = f->p->osm;
+	const struct ftr_fabric *fab = v->gen->fabric;
+
+	CL_PLOCK_ACQUIRE(&osm->lock);
+	for (ftr_sw s = 0; s < fab->n_sw; s++) {
+		osm_switch_t *sw = osm_get_switch_by_guid(&osm->subn,
+				cl_hton64(fab->sw[s].guid));
+		const osm_physp_t *port0 = sw ?
+			osm_node_get_physp_ptr(sw->p_node, 0) : NULL;
+
+		v->m_key[s] = osm->subn.opt.m_key;
+		if (osm->subn.opt.m_key_lookup && port0)
+			v->m_key[s] =
+				ib_port_info_get_m_key(&port0->port_info);
+	}
+	CL_PLOCK_RELEASE(&osm->lock);
+}
+
+struct ibf_view *ibf_view_new(struct ibf_fast *f, struct ibf_generation *gen,
+			      struct ftr_err *err)
+{
+	struct ibf_view *v = ftr_calloc(1, sizeof(*v));
+	uint32_t n = gen->fabric->n_sw;
+	enum ftr_status st = FTR_NOMEM;
+
+	if (!v) {
+		ftr_fail(err, st, "out of memory for the fast path");
+		return NULL;
+	}
+	v->gen = ibf_generation_get(gen);
+	v->origin = find_origin(f, gen->fabric);
+	v->tree[0] = ibf_dr_tree_new(n);
+	v->tree[1] = ibf_dr_tree_new(n);
+	v->m_key = ftr_calloc(n, sizeof(*v->m_key));
+	v->avoid = ftr_calloc(n, 1);
+	v->silent = ftr_calloc(n, 1);
+	v->echo = ftr_calloc(n, 1);
+	v->wary = ftr_calloc((gen->fabric->n_ports + 63) / 64,
+			     sizeof(*v->wary));
+	if (!v->tree[0] || !v->tree[1] || !v->m_key || !v->avoid ||
+	    !v->wary || !v->silent || !v->echo)
+		st = ftr_fail(err, st, "out of memory for the fast path");
+	else
+		st = ftr_live_new(gen->routed, gen->opts.nominal, gen->tables,
+				  &gen->opts, &v->live, err);
+	if (!st)
+		st = ftr_tables_new(gen->fabric, false, &v->sent, err);
+	if (st) {
+		ibf_view_free(v);
+		return NULL;
+	}
+	memcpy(v->sent->lft, gen->tables->lft,
+	       (size_t)n * gen->tables->stride);
+	read_m_keys(f, v);
+	v->handover_due = -1;
+	ibf_local_start(f, v);
+	return v;
+}
+
+/* ---- one repair --------------------------------------------------------- */
+
+static struct ibf_repair *repair_new(struct ibf_fast *f,
+				     const struct ibf_trap *trap,
+				     uint32_t n_traps)
+{
+	struct ibf_repair *r = ftr_calloc(1, sizeof(*r));
+	struct timespec t;
+
+	if (!r)
+		return NULL;
+	clock_gettime(CLOCK_REALTIME, &t);
+	r->trap_at = n_traps ? trap[0].at : ibf_now_ms();
+	r->wall = (double)t.tv_sec + (double)t.tv_nsec / 1e9 -
+		(ibf_now_ms() - r->trap_at) / 1e3;
+	r->gen = ibf_generation_get(f->view->gen);
+	r->number = f->n_repairs + 1;
+	r->n_traps = n_traps;
+	r->known_ms = r->computed_ms = r->checked_ms = -1;
+	r->first_ms = r->last_ms = r->reconciled_ms = -1;
+	return r;
+}
+
+static double since(const struct ibf_repair *r)
+{
+	return ibf_now_ms() - r->trap_at;
+}
+
+/* Cables that are alive now although the fabric lacks them; to be freed. */
+static struct ftr_cable *extra_cables(const struct ibf_view *v, uint32_t *n)
+{
+	const struct ftr_shape *sh = v->gen->shape;
+	struct ftr_cable *out = ftr_calloc(sh->n_absent + 1u, sizeof(*out));
+
+	*n = 0;
+	for (uint32_t i = 0; out && i < sh->n_absent; i++) {
+		const struct ftr_cable *a = &sh->absent[i];
+
+		if (ftr_live_alive(v->live, a->sw, a->port))
+			out[(*n)++] = (struct ftr_cable){
+				a->sw, a->peer, a->port, a->peer_port
+			};
+	}
+	return out;
+}
+
+static struct ftr_cable *gone_cables(const struct ibf_repair *r, uint32_t *n)
+{
+	struct ftr_cable *out = ftr_calloc(r->n_cables, sizeof(*out));
+
+	*n = 0;
+	for (uint32_t i = 0; out && i < r->n_cables; i++) {
+		const struct ibf_cable *c = &r->cable[i];
+
+		if (!c->up)
+			out[(*n)++] = (struct ftr_cable){
+				c->sw, c->peer, c->port, c->peer_port
+			};
+	}
+	return out;
+}
+
+static enum ftr_status judge(const struct ibf_view *v,
+			     const struct ftr_delta_report *rep,
+			     struct ftr_err *err)
+{
+	for (int i = 0; i < FTR_N_FINDINGS; i++)
+		if (i != FTR_FIND_HOLE && rep->found[i])
+			return ftr_fail(err, FTR_REFUSED,
+					"the computed entries hold %" PRIu64
+					" faults of kind %d, the first from switch %s towards LID %u",
+					rep->found[i], i,
+					v->gen->fabric->sw[rep->sample[i].from].name,
+					rep->sample[i].lid);
+	if (rep->missed || rep->stranded)
+		return ftr_fail(err, FTR_REFUSED, "%" PRIu64
+				" entries still use a dead cable, %" PRIu64
+				" lead to a hole", rep->missed, rep->stranded);
+	/* the planner of a handover sees to it by itself */
+	if (!rep->proved && !v->local)
+		return ftr_fail(err, FTR_REFUSED, "old and new entries together may form a credit loop (%"
+				PRIu64 " places)", rep->mixed);
+	return FTR_OK;
+}
+
+/* What the checker says of the changes; it has not seen how they were made. */
+static enum ftr_status check(struct ibf_fast *f, const struct ibf_repair *r,
+			     const struct ftr_live_result *res,
+			     struct ftr_err *err)
+{
+	struct ibf_view *v = f->view;
+	struct ftr_delta_report rep;
+	uint32_t n_extra, n_gone;
+	struct ftr_cable *extra = extra_cables(v, &n_extra);
+	struct ftr_cable *gone = gone_cables(r, &n_gone);
+	struct ftr_check_delta delta = {
+		.dead = ftr_live_dead(v->live), .extra = extra,
+		.n_extra = n_extra, .gone = gone, .n_gone = n_gone,
+		.change = res->change, .n_changes = res->n_changes,
+		.rank = v->gen->order, .stage = res->stage,
+		.first_drain = res->first_drain,
+	};
+	enum ftr_status st;
+
+	if (!extra || !gone)
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for the check");
+	else
+		st = ftr_check_changes(v->gen->fabric,
+				       ftr_live_tables(v->live), &delta, NULL,
+				       &rep, err);
+	if (!st)
+		st = judge(v, &rep, err);
+	free(extra);
+	free(gone);
+	return st;
+}
+
+static void count_pairs(struct ibf_repair *r,
+			const struct ftr_live_result *res)
+{
+	r->lost_pairs = res->lost_pairs;
+	r->regained_pairs = res->regained_pairs;
+}
+
+static void count(struct ibf_repair *r, const struct ftr_live_result *res)
+{
+	uint8_t *seen = ftr_calloc(FTR_LID_MAX + 1u, 1);
+
+	for (uint32_t i = 0; seen && i < res->n_changes; i++) {
+		r->lids += !seen[res->change[i].lid];
+		seen[res->change[i].lid] = 1;
+	}
+	free(seen);
+	r->n_changes = res->n_changes;
+	r->switches = res->n_switches;
+	r->stages = res->n_stages;
+	r->drained = res->n_drain;
+	count_pairs(r, res);
+}
+
+static enum ftr_status compute(struct ibf_fast *f, struct ibf_repair *r,
+			       const struct ftr_live_result **res,
+			       struct ftr_err *err)
+{
+	struct ftr_live_event *ev = ftr_calloc(r->n_cables, sizeof(*ev));
+	enum ftr_status st;
+
+	if (!ev)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for %u cables",
+				r->n_cables);
+	for (uint32_t i = 0; i < r->n_cables; i++)
+		ev[i] = (struct ftr_live_event){
+			r->cable[i].sw, r->cable[i].port, r->cable[i].up
+		};
+	pthread_mutex_lock(&f->view_lock);
+	st = ftr_live_apply(f->view->live, ev, r->n_cables, NULL, res, err);
+	pthread_mutex_unlock(&f->view_lock);
+	free(ev);
+	r->computed_ms = since(r);
+	return st;
+}
+
+/* The changes by stage. */
+static bool list_writes(const struct ftr_live_result *res,
+			struct ibf_writes *out)
+{
+	uint32_t *at = ftr_calloc(res->n_stages + 1u, sizeof(*at));
+
+	out->n = res->n_changes;
+	out->first_drain = res->first_drain;
+	out->entry = ftr_calloc(res->n_changes + 1u, sizeof(*out->entry));
+	for (uint32_t i = 0; at && i < res->n_changes; i++)
+		at[res->stage[i] + 1]++;
+	for (uint32_t i = 0; at && i < res->n_stages; i++)
+		at[i + 1] += at[i];
+	for (uint32_t i = 0; at && out->entry && i < res->n_changes; i++) {
+		const struct ftr_change *c = &res->change[i];
+
+		out->entry[at[res->stage[i]]++] = (struct ibf_entry){
+			c->sw, c->lid, c->after, res->stage[i]
+		};
+	}
+	free(at);
+	return at && out->entry;
+}
+
+static enum ftr_status push_changes(struct ibf_fast *f,
+				    const struct ftr_live_result *res,
+				    struct ibf_repair *r, struct ftr_err *err)
+{
+	struct ibf_writes what = { 0 };
+	enum ftr_status st;
+
+	if (list_writes(res, &what))
+		st = ibf_push(f, &what, r, err);
+	else
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for %u entries",
+			      res->n_changes);
+	free(what.entry);
+	return st;
+}
+
+/* Keep it until a sweep has confirmed it. */
+static void keep(struct ibf_fast *f, struct ibf_repair *r)
+{
+	struct ibf_repair **at = &f->repairs;
+
+	pthread_mutex_lock(&f->mutex);
+	while (*at)
+		at = &(*at)->next;
+	*at = r;
+	pthread_mutex_unlock(&f->mutex);
+}
+
+/* The tables of the view are ahead of the switches and of OpenSM: back. */
+static void take_back(struct ibf_fast *f)
+{
+	pthread_mutex_lock(&f->view_lock);
+	ftr_live_undo(f->view->live);
+	pthread_mutex_unlock(&f->view_lock);
+}
+
+static void give_up(struct ibf_fast *f, const struct ftr_err *err)
+{
+	take_back(f);
+	ibf_log(f->p, IBF_FAST_FAILED, "no fast reroute, a sweep will do it: %s",
+		err->msg);
+	ibf_sweep_now(f);
+}
+
+static void remember(struct ibf_fast *f, const struct ibf_repair *r)
+{
+	for (uint32_t i = 0; i < r->n_cables; i++)
+		if (ibf_remember_cable(f, &r->cable[i]))
+			ibf_log(f->p, IBF_FLAPPING, "the cable at %s port %u flaps; it is not used until it has been quiet for %d ms",
+				r->gen->fabric->sw[r->cable[i].sw].name,
+				r->cable[i].port,
+				f->p->opt.fast_flap_hold_ms);
+}
+
+/* All is written: tell of it. */
+static void finish(struct ibf_fast *f, struct ibf_repair *r)
+{
+	ibf_event_log(f, r);
+	if (r->failed)
+		ibf_sweep_now(f);
+	else if (r->resent)	/* these blocks are to be written again */
+		ibf_want_sweep(f);
+	if (r->n_traps) {
+		keep(f, r);
+	} else {	/* OpenSM has seen it before us: no sweep follows */
+		ibf_event_write(f, r);
+		ibf_repair_free(r);
+	}
+}
+
+/* Stage one told of by itself, and what is left of r for stage two. */
+static void tell_local(struct ibf_fast *f, struct ibf_repair *r)
+{
+	r->local = true;
+	ibf_event_log(f, r);
+	ibf_event_write(f, r);
+	r->local = false;
+	free(r->sets);
+	r->sets = NULL;
+	r->n_changes = r->lids = r->switches = r->blocks = r->stages = 0;
+	r->computed_ms = r->checked_ms = r->first_ms = r->last_ms = -1;
+}
+
+static bool all_down(const struct ibf_repair *r)
+{
+	for (uint32_t i = 0; i < r->n_cables; i++)
+		if (r->cable[i].up)
+			return false;
+	return true;
+}
+
+/* The switches hold something between two tables: nothing more is done before
+ * a sweep has written them all. */
+static void lose_view(struct ibf_fast *f)
+{
+	struct ibf_view *v = f->view;
+
+	pthread_mutex_lock(&f->view_lock);
+	f->view = NULL;
+	pthread_mutex_unlock(&f->view_lock);
+	ibf_view_free(v);
+	ibf_sweep_now(f);
+}
+
+/* A round of the handover to the tables of the view. */
+static void hand_over(struct ibf_fast *f, struct ibf_repair *r)
+{
+	struct ftr_err err = { 0 };
+
+	if (ibf_local_handover(f, r, &err)) {
+		ibf_log(f->p, IBF_FAST_FAILED, "a sweep will finish it: %s",
+			err.msg);
+		finish(f, r);
+		lose_view(f);
+	} else if (f->view->handover_due < 0) {
+		finish(f, r);
+	} else {
+		f->view->pending = r;
+	}
+}
+
+void ibf_repair_settle(struct ibf_fast *f)
+{
+	struct ibf_repair *r = f->view ? f->view->pending : NULL;
+
+	if (!r)
+		return;
+	f->view->pending = NULL;
+	f->view->handover_due = -1;
+	finish(f, r);
+}
+
+void ibf_repair_continue(struct ibf_fast *f)
+{
+	struct ibf_repair *r = f->view->pending;
+
+	f->view->pending = NULL;
+	f->view->handover_due = -1;
+	if (r)
+		hand_over(f, r);
+}
+
+/* Stage one of ddlr; afterwards the planner is gone if it cannot be used. */
+static void detour(struct ibf_fast *f, struct ibf_repair *r)
+{
+	ibf_repair_settle(f);	/* a fault before all was handed over */
+	if (!all_down(r))
+		ibf_local_drop(f->view);
+	else if (ibf_local_detour(f, r))
+		tell_local(f, r);
+}
+
+/* Returns false if it is to be tried again after the routing. */
+static bool repair(struct ibf_fast *f, struct ibf_repair *r)
+{
+	const struct ftr_live_result *res;
+	struct ftr_err err = { 0 };
+	enum ftr_status st;
+
+	if (f->view->local)
+		detour(f, r);
+	st = compute(f, r, &res, &err);
+	if (!st) {
+		st = check(f, r, res, &err);
+		r->checked_ms = since(r);
+	}
+	if (!st && f->view->local) {
+		count_pairs(r, res);
+		f->n_repairs++;
+		remember(f, r);
+		hand_over(f, r);
+		return true;
+	}
+	if (!st) {
+		count(r, res);
+		st = push_changes(f, res, r, &err);
+		if (st == FTR_REFUSED && ibf_fast_is_routing(f)) {
+			take_back(f);
+			ibf_repair_free(r);
+			return false;
+		}
+	}
+	if (st) {
+		give_up(f, &err);
+		ibf_repair_free(r);
+		return true;
+	}
+	f->n_repairs++;
+	remember(f, r);
+	finish(f, r);
+	return true;
+}
+
+/* ---- traps -------------------------------------------------------------- */
+
+/* Distinct switches of the traps. */
+static uint32_t named_switches(const struct ibf_view *v,
+			       const struct ibf_trap *trap, uint32_t n,
+			       ftr_sw *sw)
+{
+	const struct ftr_fabric *fab = v->gen->fabric;
+	uint32_t k = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ftr_lid_owner *o = &fab->owner[trap[i].lid];
+		bool seen = trap[i].lid > fab->max_lid ||
+			o->kind != FTR_OWNER_SW;
+
+		for (uint32_t j = 0; j < k && !seen; j++)
+			seen = sw[j] == o->idx;
+		if (!seen)
+			sw[k++] = o->idx;
+	}
+	return k;
+}
+
+/* Held cables are not taken into use. */
+static uint32_t drop_held(struct ibf_fast *f, struct ibf_cable *c, uint32_t n)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (!c[i].up || !ibf_is_held(f, &c[i]))
+			c[kept++] = c[i];
+	return kept;
+}
+
+/* Probe and repair; false: a routing came in between, try again after it. */
+static bool look_at(struct ibf_fast *f, const struct ibf_cable *ask,
+		    uint32_t n_ask, const struct ibf_trap *trap,
+		    uint32_t n_traps)
+{
+	struct ibf_repair *r = repair_new(f, trap, n_traps);
+	bool unknown = false;
+
+	if (r)
+		r->cable = ftr_calloc(n_ask, sizeof(*r->cable));
+	if (!r || !r->cable) {
+		ibf_repair_free(r);
+		ibf_sweep_now(f);
+		return true;
+	}
+	r->n_cables = ibf_probe(f, ask, n_ask, r->cable, &unknown);
+	r->n_cables = drop_held(f, r->cable, r->n_cables);
+	r->known_ms = since(r);
+	if (unknown)
+		ibf_want_sweep(f);
+	if (r->n_cables)
+		return repair(f, r);
+	ibf_repair_free(r);
+	return true;
+}
+
+bool ibf_repair_traps(struct ibf_fast *f, const struct ibf_trap *trap,
+		      uint32_t n)
+{
+	ftr_sw sw[IBF_TRAPS_MAX];
+	uint32_t n_sw = named_switches(f->view, trap, n, sw), n_ask = 0;
+	struct ibf_cable *ask = ftr_calloc(n_sw * (size_t)FTR_PORT_MAX + 1,
+					   sizeof(*ask));
+	bool done = true;
+
+	for (uint32_t i = 0; ask && i < n_sw; i++)
+		n_ask += ibf_cables_of(f->view, sw[i], ask + n_ask);
+	if (!ask)
+		ibf_sweep_now(f);
+	else if (n_ask)
+		done = look_at(f, ask, n_ask, trap, n);
+	free(ask);
+	return done;
+}
+
+void ibf_repair_returns(struct ibf_fast *f)
+{
+	struct ibf_cable *ask = ftr_calloc(IBF_CABLES_MAX, sizeof(*ask));
+	uint32_t n = ask ? ibf_take_returns(f, ask, IBF_CABLES_MAX) : 0;
+
+	if (n)
+		look_at(f, ask, n, NULL, 0);
+	/* the order of switches may be better again with these cables */
+	if (n && f->view->gen->own)
+		ibf_want_sweep(f);
+	free(ask);
+}

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Management packets of our own: a window of slots, and a runner of jobs.
+ *
+ * Every packet on the wire holds a slot.  Its number and the slot's sequence
+ * number travel in the wrapper's context, which the host keeps with the request
+ * and hands back with the answer; so an answer that comes late, or twice over
+ * two routes, finds that its sequence number is over, and is dropped.
+ *
+ *	runner		FREE -> SENT
+ *	receiver	SENT -> ANSWERED | LOST		under the mutex
+ *	runner		ANSWERED | LOST | timed out -> FREE
+ *
+ * The mutex is never held while the host's transport is called: a send that
+ * fails calls our error callback from inside osm_vendor_send.
+ *
+ * Failures under ibsim.  Its preload library gives packets that were not
+ * answered to the agent that registered last, which is OpenSM's.  OpenSM then
+ * counts its packets outstanding and on the wire down by one each and posts
+ * the request to the dispatcher id in fail_msg, which is ours; both counters
+ * are put back up there, before OpenSM's "message done" takes the packet off
+ * once more.  On hardware the answer is matched by the transaction ID, and
+ * failures come to our own callback.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/core.h"
+#include "osm/clock.h"
+#include "osm/smp.h"
+#include <opensm/osm_madw.h>
+#include <opensm/osm_msgdef.h>
+#include <vendor/osm_vendor_api.h>
+
+enum slot_state { SLOT_FREE = 0, SLOT_SENT, SLOT_ANSWERED, SLOT_LOST };
+
+struct slot {
+	enum slot_state state;
+	uint32_t seq;
+	struct ibf_smp_job *job;
+	double sent, at;
+	uint8_t data[IB_SMP_DATA_SIZE];
+};
+
+/* What travels in the wrapper's context. */
+struct ticket {
+	uint32_t magic, slot, seq;
+};
+
+#define TICKET_MAGIC 0x66747234u
+
+struct ibf_smp {
+	struct osm_opensm *osm;
+	osm_bind_handle_t bind;
+	cl_disp_reg_handle_t disp;
+	cl_disp_msgid_t fail_msg;
+	pthread_mutex_t mutex;
+	pthread_cond_t cond;
+	bool stop;
+	bool fresh;		/* a slot has changed since the runner looked */
+	struct slot slot[IBF_SMP_WINDOW_MAX];
+};
+
+/* ---- receiver side ------------------------------------------------------ */
+
+static bool ticket_of(const osm_madw_t *madw, struct ticket *t)
+{
+	memcpy(t, &madw->context, sizeof(*t));
+	return t->magic == TICKET_MAGIC && t->slot < IBF_SMP_WINDOW_MAX;
+}
+
+static void settle(struct ibf_smp *s, const osm_madw_t *request,
+		   const uint8_t *data)
+{
+	struct slot *slot;
+	struct ticket t;
+
+	if (!ticket_of(request, &t))
+		return;
+	pthread_mutex_lock(&s->mutex);
+	slot = &s->slot[t.slot];
+	if (slot->state == SLOT_SENT && slot->seq == t.seq) {
+		slot->state = data ? SLOT_ANSWERED : SLOT_LOST;
+		slot->at = ibf_now_ms();
+		if (data)
+			memcpy(slot->data, data, sizeof(slot->data));
+		s->fresh = true;
+		pthread_cond_signal(&s->cond);
+	}
+	pthread_mutex_unlock(&s->mutex);
+}
+
+static void on_receive(osm_madw_t *madw, void *context, osm_madw_t *request)
+{
+	struct ibf_smp *s = context;
+	const ib_smp_t *smp = osm_madw_get_smp_ptr(madw);
+
+	if (request) {
+		settle(s, request, ib_smp_get_status(smp) ? NULL : smp->data);
+		osm_mad_pool_put(&s->osm->mad_pool, request);
+	}
+	osm_mad_pool_put(&s->osm->mad_pool, madw);
+}
+
+/* A packet of OpenSM's cannot come here: it has bound after us. */
+static void on_error(void *context, osm_madw_t *request)
+{
+	struct ibf_smp *s = context;
+
+	settle(s, request, NULL);
+	osm_mad_pool_put(&s->osm->mad_pool, request);
+}
+
+static void on_failed_at_host(void *context, void *data)
+{
+	struct ibf_smp *s = context;
+
+	settle(s, data, NULL);
+	osm_stats_inc_qp0_outstanding(&s->osm->stats);
+	cl_atomic_inc(&s->osm->stats.qp0_mads_outstanding_on_wire);
+}
+
+/* ---- life --------------------------------------------------------------- */
+
+static bool register_failures(struct ibf_smp *s)
+{
+	for (cl_disp_msgid_t id = OSM_MSG_MAX; id < OSM_MSG_MAX + 64; id++) {
+		s->disp = cl_disp_register(&s->osm->disp, id,
+					   on_failed_at_host, s);
+		if (s->disp != CL_DISP_INVALID_HANDLE) {
+			s->fail_msg = id;
+			return true;
+		}
+	}
+	return false;
+}
+
+struct ibf_smp *ibf_smp_new(struct osm_opensm *osm, unsigned int timeout_ms,
+			    struct ftr_err *err)
+{
+	osm_bind_info_t info = {
+		.port_guid = osm->subn.sm_port_guid,
+		.mad_class = IB_MCLASS_SUBN_DIR, .class_version = 1,
+		.send_q_size = OSM_SM_DEFAULT_QP0_SEND_SIZE,
+		.recv_q_size = OSM_SM_DEFAULT_QP0_RCV_SIZE,
+		.timeout = timeout_ms, .retries = 1,
+	};
+	struct ibf_smp *s = ftr_calloc(1, sizeof(*s));
+	pthread_condattr_t attr;
+
+	if (!s) {
+		ftr_fail(err, FTR_NOMEM, "out of memory for the fast path");
+		return NULL;
+	}
+	s->osm = osm;
+	pthread_mutex_init(&s->mutex, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->cond, &attr);
+	pthread_condattr_destroy(&attr);
+	if (!register_failures(s))
+		ftr_fail(err, FTR_INTERNAL, "OpenSM's dispatcher has no free message id");
+	else if (!(s->bind = osm_vendor_bind(osm->p_vendor, &info,
+					     &osm->mad_pool, on_receive,
+					     on_error, s)))
+		ftr_fail(err, FTR_IO, "a second bind to port 0x%016" PRIx64
+			 " for directed-route packets was refused",
+			 cl_ntoh64(info.port_guid));
+	else
+		return s;
+	if (s->disp != CL_DISP_INVALID_HANDLE)
+		cl_disp_unregister(s->disp);
+	ibf_smp_free(s);
+	return NULL;
+}
+
+/* OpenSM has closed its dispatcher before it deletes plugins, and has freed
+ * all registrations. */
+void ibf_smp_free(struct ibf_smp *s)
+{
+	if (!s)
+		return;
+	if (s->bind)
+		osm_vendor_unbind(s->bind);
+	pthread_cond_destroy(&s->cond);
+	pthread_mutex_destroy(&s->mutex);
+	free(s);
+}
+
+void ibf_smp_stop(struct ibf_smp *s)
+{
+	pthread_mutex_lock(&s->mutex);
+	s->stop = true;
+	pthread_cond_signal(&s->cond);
+	pthread_mutex_unlock(&s->mutex);
+}
+
+/* ---- one packet --------------------------------------------------------- */
+
+static ib_net64_t next_tid(struct ibf_smp *s)
+{
+	uint32_t tid;
+
+	do {
+		tid = (uint32_t)cl_atomic_inc(&s->osm->sm.sm_trans_id);
+	} while (!tid);
+	return cl_hton64(tid);
+}
+
+/* The wrapper belongs to the host from here on; a failed send comes back
+ * through on_error. */
+static bool send_packet(struct ibf_smp *s, const struct ibf_smp_job *job,
+			double timeout, uint32_t slot, uint32_t seq)
+{
+	const struct ibf_dr *dr = &job->route[job->tries % job->n_routes];
+	struct ticket t = { TICKET_MAGIC, slot, seq };
+	osm_madw_t *madw = osm_mad_pool_get(&s->osm->mad_pool, s->bind,
+					    MAD_BLOCK_SIZE, NULL);
+	ib_smp_t *smp;
+
+	if (!madw)
+		return false;
+	smp = osm_madw_get_smp_ptr(madw);
+	ib_smp_init_new(smp, job->payload ? IB_MAD_METHOD_SET :
+			IB_MAD_METHOD_GET, next_tid(s), job->attr,
+			cl_hton32(job->mod), dr->hops, job->m_key, dr->path,
+			IB_LID_PERMISSIVE, IB_LID_PERMISSIVE);
+	if (job->payload)
+		memcpy(smp->data, job->payload, sizeof(smp->data));
+	madw->mad_addr.dest_lid = IB_LID_PERMISSIVE;
+	madw->mad_addr.addr_type.smi.source_lid = IB_LID_PERMISSIVE;
+	madw->resp_expected = TRUE;
+	/* the transport sends everything twice: both before we give it up, or
+	 * the second packet might undo what was written after that */
+	madw->timeout = (uint32_t)(timeout / 2) + 1;
+	madw->fail_msg = s->fail_msg;
+	memcpy(&madw->context, &t, sizeof(t));
+	osm_vendor_send(s->bind, madw, TRUE);
+	return true;
+}
+
+/* ---- the runner --------------------------------------------------------- */
+
+struct run {
+	struct ibf_smp *s;
+	struct ibf_smp_job *job;
+	unsigned int n, next;	/* jobs not yet sent once: next .. n-1 */
+	unsigned int open;	/* jobs that are IBF_SMP_OPEN */
+	unsigned int on_wire;
+	const struct ibf_smp_policy *policy;
+};
+
+static void send_job(struct run *r, struct ibf_smp_job *job)
+{
+	struct ibf_smp *s = r->s;
+	uint32_t i = 0, seq;
+
+	pthread_mutex_lock(&s->mutex);
+	while (s->slot[i].state != SLOT_FREE)
+		i++;
+	s->slot[i].state = SLOT_SENT;
+	s->slot[i].job = job;
+	s->slot[i].sent = job->sent = ibf_now_ms();
+	seq = ++s->slot[i].seq;
+	pthread_mutex_unlock(&s->mutex);
+	r->on_wire++;
+	if (!send_packet(s, job, r->policy->timeout, i, seq)) {
+		pthread_mutex_lock(&s->mutex);
+		s->slot[i].state = SLOT_LOST;
+		s->fresh = true;
+		pthread_mutex_unlock(&s->mutex);
+	}
+	job->tries++;
+}
+
+/* Another packet of the same job is on the wire.  Under the mutex. */
+static bool in_flight(const struct run *r, const struct ibf_smp_job *job)
+{
+	for (uint32_t i = 0; i < IBF_SMP_WINDOW_MAX; i++)
+		if (r->s->slot[i].state == SLOT_SENT &&
+		    r->s->slot[i].job == job)
+			return true;
+	return false;
+}
+
+/* Free what is over; jobs[]: those to be sent again, returns how many. */
+static unsigned int collect(struct run *r, double now,
+			    struct ibf_smp_job **again)
+{
+	struct ibf_smp *s = r->s;
+	unsigned int n = 0;
+
+	s->fresh = false;
+	for (uint32_t i = 0; i < IBF_SMP_WINDOW_MAX; i++) {
+		struct slot *slot = &s->slot[i];
+		struct ibf_smp_job *job = slot->job;
+		bool late = slot->state == SLOT_SENT &&
+			now >= slot->sent + r->policy->timeout;
+
+		if (slot->state == SLOT_FREE)
+			continue;
+		if (slot->state == SLOT_SENT && !late &&
+		    job->state == IBF_SMP_OPEN)
+			continue;
+		if (slot->state == SLOT_ANSWERED &&
+		    job->state == IBF_SMP_OPEN) {
+			job->state = IBF_SMP_DONE;
+			job->at = slot->at;
+			memcpy(job->answer, slot->data, sizeof(job->answer));
+			r->open--;
+		}
+		slot->state = SLOT_FREE;
+		r->on_wire--;
+		if (job->state != IBF_SMP_OPEN || in_flight(r, job))
+			continue;
+		if (job->tries < r->policy->tries) {
+			again[n++] = job;
+			continue;
+		}
+		job->state = IBF_SMP_FAILED;
+		r->open--;
+	}
+	return n;
+}
+
+/* Jobs that have waited long enough for their first answer. */
+static unsigned int hedged(struct run *r, double now,
+			   struct ibf_smp_job **again, unsigned int max)
+{
+	unsigned int n = 0;
+
+	if (r->policy->hedge <= 0)
+		return 0;
+	for (uint32_t i = 0; i < IBF_SMP_WINDOW_MAX && n < max; i++) {
+		struct slot *slot = &r->s->slot[i];
+		struct ibf_smp_job *job = slot->job;
+
+		if (slot->state == SLOT_SENT && job->state == IBF_SMP_OPEN &&
+		    job->n_routes > 1 && job->tries == 1 &&
+		    now >= job->sent + r->policy->hedge)
+			again[n++] = job;
+	}
+	return n;
+}
+
+static void wait_for_news(struct ibf_smp *s, double until)
+{
+	struct timespec t;
+
+	t.tv_sec = (time_t)(until / 1e3);
+	t.tv_nsec = (long)((until - (double)t.tv_sec * 1e3) * 1e6);
+	while (!s->fresh && !s->stop &&
+	       !pthread_cond_timedwait(&s->cond, &s->mutex, &t))
+		;
+}
+
+/* The next time at which something is to be done without an answer. */
+static double next_deadline(const struct run *r, double start)
+{
+	double until = start + (r->policy->limit > 0 ? r->policy->limit : 1e12);
+
+	for (uint32_t i = 0; i < IBF_SMP_WINDOW_MAX; i++) {
+		const struct slot *slot = &r->s->slot[i];
+		double t;
+
+		if (slot->state != SLOT_SENT)
+			continue;
+		t = slot->sent + r->policy->timeout;
+		until = t < until ? t : until;
+		t = slot->job->sent + r->policy->hedge;
+		if (r->policy->hedge > 0 && slot->job->tries == 1 &&
+		    slot->job->n_routes > 1 && t < until)
+			until = t;
+	}
+	return until;
+}
+
+/* The jobs may go out of scope when run returns. */
+static void abandon(struct run *r)
+{
+	pthread_mutex_lock(&r->s->mutex);
+	for (uint32_t i = 0; i < IBF_SMP_WINDOW_MAX; i++)
+		r->s->slot[i].state = SLOT_FREE;
+	pthread_mutex_unlock(&r->s->mutex);
+}
+
+static void start_jobs(struct run *r)
+{
+	while (r->next < r->n && r->on_wire < r->policy->window) {
+		struct ibf_smp_job *job = &r->job[r->next++];
+
+		if (job->state == IBF_SMP_OPEN && !job->skip)
+			send_job(r, job);
+	}
+}
+
+unsigned int ibf_smp_run(struct ibf_smp *s, struct ibf_smp_job *job,
+			 unsigned int n, const struct ibf_smp_policy *policy)
+{
+	struct run r = { .s = s, .job = job, .n = n, .policy = policy };
+	struct ibf_smp_job *again[IBF_SMP_WINDOW_MAX];
+	double start = ibf_now_ms(), now = start;
+	unsigned int bad = 0;
+	bool stop = false;
+
+	for (unsigned int i = 0; i < n; i++) {
+		if (job[i].skip)
+			continue;
+		job[i].state = job[i].n_routes ? IBF_SMP_OPEN : IBF_SMP_FAILED;
+		job[i].tries = 0;
+		r.open += job[i].state == IBF_SMP_OPEN;
+	}
+	while (r.open && !stop &&
+	       (policy->limit <= 0 || now < start + policy->limit)) {
+		unsigned int n_again;
+
+		start_jobs(&r);
+		pthread_mutex_lock(&s->mutex);
+		if (!s->fresh && !s->stop)
+			wait_for_news(s, next_deadline(&r, start));
+		stop = s->stop;
+		now = ibf_now_ms();
+		n_again = collect(&r, now, again);
+		n_again += hedged(&r, now, again + n_again,
+				  IBF_SMP_WINDOW_MAX - r.on_wire - n_again);
+		pthread_mutex_unlock(&s->mutex);
+		for (unsigned int i = 0; i < n_again && !stop; i++)
+			send_job(&r, again[i]);
+	}
+	abandon(&r);
+	for (unsigned int i = 0; i < n; i++)
+		bad += !job[i].skip && job[i].state != IBF_SMP_DONE;
+	return bad;
+}

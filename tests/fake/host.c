@@ -1,0 +1,734 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * OpenSM as the plugin sees it: its symbols, its structures, its end.
+ *
+ * There is one host at a time, because the symbols know no other.  Structures
+ * are those of the installed headers; of every object as much is filled in as
+ * snapshot, commit and the fast path look at.  A switch that OpenSM does not
+ * know has its node all the same, but is in none of the tables.
+ */
+#include <check.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fake/host.h"
+#include <complib/cl_debug.h>
+#include <vendor/osm_vendor_api.h>
+
+extern osm_event_plugin_t osm_event_plugin;
+
+volatile unsigned int osm_exit_flag;
+static struct fake *the_host;
+
+#define PATIENCE_MS 60000
+
+_Noreturn void fake_fail(const char *what)
+{
+	fprintf(stderr, "fake host: %s\n", what);
+	if (the_host && the_host->log)
+		fputs(the_host->log, stderr);
+	abort();
+}
+
+static void *must(void *p)
+{
+	if (!p)
+		fake_fail("out of memory");
+	return p;
+}
+
+/* ---- imported symbols ---------------------------------------------------- */
+
+void osm_log(osm_log_t *log, osm_log_level_t level, const char *fmt, ...)
+{
+	struct fake *h = the_host;
+	char line[4096];
+	size_t n;
+	va_list ap;
+
+	(void)log;
+	(void)level;
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	if (getenv("FAKE_LOG"))
+		fprintf(stderr, "%.3f %s", ibf_now_ms(), line);
+	n = strlen(line);
+	pthread_mutex_lock(&h->mutex);
+	h->log = must(realloc(h->log, h->log_size + n + 1));
+	memcpy(h->log + h->log_size, line, n + 1);
+	h->log_size += n;
+	pthread_mutex_unlock(&h->mutex);
+}
+
+boolean_t osm_link_is_healthy(const osm_physp_t *p)
+{
+	const osm_physp_t *r = p->p_remote_physp;
+
+	return r ? p->healthy & r->healthy : TRUE;
+}
+
+osm_switch_t *osm_get_switch_by_guid(const osm_subn_t *subn, ib_net64_t guid)
+{
+	cl_map_item_t *i = cl_qmap_get(&subn->sw_guid_tbl, guid);
+
+	return i == cl_qmap_end(&subn->sw_guid_tbl) ? NULL :
+		(osm_switch_t *)(void *)i;
+}
+
+void osm_mcast_tbl_set(osm_mcast_tbl_t *tbl, uint16_t mlid, uint8_t port)
+{
+	(void)tbl;
+	(void)mlid;
+	(void)port;
+	fake_fail("there is no multicast here");
+}
+
+void osm_purge_mtree(osm_sm_t *sm, osm_mgrp_box_t *mbox)
+{
+	(void)sm;
+	(void)mbox;
+	fake_fail("there is no multicast here");
+}
+
+void osm_sm_signal(osm_sm_t *sm, osm_signal_t signal)
+{
+	struct fake *h = the_host;
+
+	(void)sm;
+	if (signal != OSM_SIGNAL_SWEEP)
+		return;
+	pthread_mutex_lock(&h->mutex);
+	h->signals++;
+	pthread_cond_broadcast(&h->cond);
+	pthread_mutex_unlock(&h->mutex);
+}
+
+cl_status_t osm_register_external_routing_engine(osm_opensm_t *osm,
+		const external_routing_engine_module_t *module, void *context)
+{
+	struct osm_routing_engine *re = must(calloc(1, sizeof(*re)));
+
+	re->name = module->name;
+	re->context = context;
+	re->next = osm->routing_engine_list;
+	if (module->setup(re, osm) < 0) {
+		free(re);
+		return CL_SUCCESS;
+	}
+	osm->routing_engine_list = re;
+	return CL_SUCCESS;
+}
+
+osm_madw_t *osm_mad_pool_get(osm_mad_pool_t *pool, osm_bind_handle_t bind,
+			     uint32_t size, const osm_mad_addr_t *addr)
+{
+	osm_madw_t *madw = must(calloc(1, sizeof(*madw) + size));
+
+	(void)pool;
+	osm_madw_init(madw, bind, size, addr);
+	madw->p_mad = (void *)(madw + 1);
+	pthread_mutex_lock(&the_host->mutex);
+	the_host->pool_out++;
+	pthread_mutex_unlock(&the_host->mutex);
+	return madw;
+}
+
+void osm_mad_pool_put(osm_mad_pool_t *pool, osm_madw_t *madw)
+{
+	(void)pool;
+	pthread_mutex_lock(&the_host->mutex);
+	the_host->pool_out--;
+	pthread_mutex_unlock(&the_host->mutex);
+	free(madw);
+}
+
+/* ---- nodes --------------------------------------------------------------- */
+
+static osm_node_t *node_new(uint64_t guid, unsigned int n_physp,
+			    uint8_t type, const char *name)
+{
+	osm_node_t *n = must(calloc(1, sizeof(*n) +
+				    n_physp * sizeof(osm_physp_t)));
+
+	n->node_info.node_guid = cl_hton64(guid);
+	n->node_info.node_type = type;
+	n->node_info.num_ports = (uint8_t)(n_physp - 1);
+	n->physp_tbl_size = n_physp;
+	n->print_desc = must(strdup(name));
+	snprintf((char *)n->node_desc.description,
+		 sizeof(n->node_desc.description), "%s", name);
+	for (unsigned int i = 0; i < n_physp; i++) {
+		n->physp_table[i].p_node = n;
+		n->physp_table[i].port_num = (uint8_t)i;
+		n->physp_table[i].healthy = TRUE;
+		n->physp_table[i].port_info.link_width_active =
+			IB_LINK_WIDTH_ACTIVE_4X;
+	}
+	return n;
+}
+
+static void make_switch(struct fake *h, ftr_sw s)
+{
+	const struct ftr_switch *sw = &h->fab->sw[s];
+	osm_node_t *n = node_new(sw->guid, sw->n_ports + 1u,
+				 IB_NODE_TYPE_SWITCH, sw->name);
+	osm_port_t *port = must(calloc(1, sizeof(*port)));
+
+	for (unsigned int i = 0; i <= sw->n_ports; i++)
+		n->physp_table[i].port_guid = cl_hton64(sw->guid);
+	n->physp_table[0].port_info.base_lid = cl_hton16(sw->lid);
+	port->p_node = n;
+	port->guid = cl_hton64(sw->guid);
+	port->p_physp = &n->physp_table[0];
+	h->sw_node[s] = n;
+	h->sw_port[s] = port;
+}
+
+static void make_end(struct fake *h, ftr_ep e)
+{
+	const struct ftr_endport *ep = &h->fab->ep[e];
+	osm_node_t *n = node_new(ep->node_guid, ep->port_num + 1u,
+				 IB_NODE_TYPE_CA, ep->name);
+	osm_port_t *port = must(calloc(1, sizeof(*port)));
+	osm_physp_t *p = &n->physp_table[ep->port_num];
+
+	p->port_guid = cl_hton64(ep->guid);
+	p->port_info.base_lid = cl_hton16(ep->lid);
+	ib_port_info_set_lmc(&p->port_info, ep->lmc);
+	ib_port_info_set_port_state(&p->port_info, IB_LINK_ACTIVE);
+	port->p_node = n;
+	port->guid = cl_hton64(ep->guid);
+	port->p_physp = p;
+	h->ep_node[e] = n;
+	h->ep_port[e] = port;
+}
+
+static void node_free(osm_node_t *n, osm_port_t *port)
+{
+	free(n->print_desc);
+	free(n);
+	free(port);
+}
+
+/* ---- what OpenSM knows --------------------------------------------------- */
+
+static void know(struct fake *h, osm_node_t *n, osm_port_t *port, ftr_lid lid,
+		 unsigned int lmc)
+{
+	osm_subn_t *subn = &h->osm->subn;
+
+	cl_qmap_insert(&subn->node_guid_tbl, n->node_info.node_guid,
+		       &n->map_item);
+	cl_qmap_insert(&subn->port_guid_tbl, port->guid, &port->map_item);
+	for (unsigned int i = 0; i < 1u << lmc; i++)
+		if (cl_ptr_vector_set(&subn->port_lid_tbl, lid + i, port))
+			fake_fail("out of memory");
+}
+
+static void forget(struct fake *h, osm_node_t *n, osm_port_t *port,
+		   ftr_lid lid, unsigned int lmc)
+{
+	osm_subn_t *subn = &h->osm->subn;
+
+	cl_qmap_remove_item(&subn->node_guid_tbl, &n->map_item);
+	cl_qmap_remove_item(&subn->port_guid_tbl, &port->map_item);
+	for (unsigned int i = 0; i < 1u << lmc; i++)
+		cl_ptr_vector_set(&subn->port_lid_tbl, lid + i, NULL);
+	for (unsigned int i = 0; i < n->physp_tbl_size; i++) {
+		osm_physp_t *p = &n->physp_table[i];
+
+		if (p->p_remote_physp)
+			p->p_remote_physp->p_remote_physp = NULL;
+		p->p_remote_physp = NULL;
+	}
+}
+
+static void new_switch(struct fake *h, ftr_sw s)
+{
+	osm_switch_t *sw = must(calloc(1, sizeof(*sw)));
+	osm_node_t *n = h->sw_node[s];
+
+	sw->p_node = n;
+	sw->num_ports = (uint8_t)n->physp_tbl_size;
+	sw->need_update = 2;
+	n->sw = sw;
+	h->osw[s] = sw;
+	cl_qmap_insert(&h->osm->subn.sw_guid_tbl, n->node_info.node_guid,
+		       &sw->map_item);
+	know(h, n, h->sw_port[s], h->fab->sw[s].lid, h->fab->sw[s].lmc);
+}
+
+void fake_drop(struct fake *h, ftr_sw s)
+{
+	const struct ftr_switch *sw = &h->fab->sw[s];
+	osm_switch_t *o = h->osw[s];
+
+	if (!o)
+		return;
+	for (unsigned int p = 1; p <= sw->n_ports; p++) {
+		const struct ftr_swport *port =
+			ftr_fabric_port(h->fab, s, (ftr_port)p);
+
+		if (port->peer_kind == FTR_PEER_EP && port->peer != h->sm)
+			forget(h, h->ep_node[port->peer],
+			       h->ep_port[port->peer],
+			       h->fab->ep[port->peer].lid,
+			       h->fab->ep[port->peer].lmc);
+	}
+	forget(h, h->sw_node[s], h->sw_port[s], sw->lid, sw->lmc);
+	cl_qmap_remove_item(&h->osm->subn.sw_guid_tbl, &o->map_item);
+	h->sw_node[s]->sw = NULL;
+	h->osw[s] = NULL;
+	free(o->lft);
+	free(o->new_lft);
+	free(o);
+}
+
+static osm_physp_t *far_end(struct fake *h, const struct ftr_swport *port)
+{
+	if (port->peer_kind == FTR_PEER_SW)
+		return h->osw[port->peer] ?
+			&h->sw_node[port->peer]->physp_table[port->peer_port] :
+			NULL;
+	return &h->ep_node[port->peer]->physp_table[port->peer_port];
+}
+
+/* As osm_port_info_rcv.c: a port that is Down loses its far end at once. */
+static void learn_port(struct fake *h, ftr_sw s, ftr_port p, uint8_t state)
+{
+	const struct ftr_swport *port = ftr_fabric_port(h->fab, s, p);
+	osm_physp_t *own = &h->sw_node[s]->physp_table[p], *far;
+
+	ib_port_info_set_port_state(&own->port_info, state);
+	if (state == IB_LINK_DOWN) {
+		if (own->p_remote_physp)
+			own->p_remote_physp->p_remote_physp = NULL;
+		own->p_remote_physp = NULL;
+		return;
+	}
+	if (port->peer_kind == FTR_PEER_NONE || !(far = far_end(h, port)))
+		return;
+	if (port->peer_kind == FTR_PEER_EP &&
+	    cl_qmap_get(&h->osm->subn.port_guid_tbl, far->port_guid) ==
+	    cl_qmap_end(&h->osm->subn.port_guid_tbl))
+		know(h, h->ep_node[port->peer], h->ep_port[port->peer],
+		     h->fab->ep[port->peer].lid, h->fab->ep[port->peer].lmc);
+	own->p_remote_physp = far;
+	far->p_remote_physp = own;
+}
+
+void fake_learn(struct fake *h, ftr_sw s)
+{
+	const struct ftr_switch *sw = &h->fab->sw[s];
+	uint8_t state[FTR_PORT_MAX + 1];
+	bool changed;
+
+	fake_lock(h);
+	memcpy(state, h->link + sw->first_port, sw->n_ports + 1u);
+	changed = h->sw[s].changed;
+	fake_unlock(h);
+	if (!h->osw[s])
+		new_switch(h, s);
+	for (unsigned int p = 1; p <= sw->n_ports; p++)
+		learn_port(h, s, (ftr_port)p, state[p]);
+	h->sw_node[s]->physp_table[0].port_info.m_key = h->sw[s].m_key;
+	if (h->osw[s]->need_update == 1 && !changed)
+		h->osw[s]->need_update = 0;
+}
+
+/* ---- the dispatcher ------------------------------------------------------ */
+
+struct message {
+	void *data;
+	cl_pfn_msgdone_cb_t done;
+};
+
+static void message_done(void *context, void *data)
+{
+	struct message *m = context;
+
+	m->done(the_host, data);
+	free(m);
+	pthread_mutex_lock(&the_host->mutex);
+	the_host->posted--;
+	pthread_cond_broadcast(&the_host->cond);
+	pthread_mutex_unlock(&the_host->mutex);
+}
+
+void fake_post(struct fake *h, cl_disp_msgid_t id, void *data,
+	       cl_pfn_msgdone_cb_t done)
+{
+	struct message *m = must(calloc(1, sizeof(*m)));
+
+	m->done = done;
+	pthread_mutex_lock(&h->mutex);
+	h->posted++;
+	pthread_mutex_unlock(&h->mutex);
+	if (cl_disp_post(h->poster, id, data, message_done, m))
+		fake_fail("nobody is registered for a message");
+}
+
+/* osm_opensm_report_event */
+void fake_report(struct fake *h, osm_epi_event_id_t id, void *data)
+{
+	if (__atomic_load_n(&osm_exit_flag, __ATOMIC_RELAXED))
+		return;
+	osm_event_plugin.report(h->plugin, id, data);
+}
+
+/* ---- life ---------------------------------------------------------------- */
+
+static void write_options(struct fake *h, const struct fake_opts *o)
+{
+	static const char common[] =
+		"threads 1\nca_order_dump off\nfast_window 16\n"
+		"fast_timeout_ms 500\nfast_sweep_delay_ms 0\n"
+		"fast_sweep_cap_ms 20\nfast_flap_limit 0\n";
+	char path[128];
+	FILE *out;
+
+	snprintf(h->dir, sizeof(h->dir), "/tmp/ibf-fake-XXXXXX");
+	if (!mkdtemp(h->dir))
+		fake_fail("no temporary directory");
+	snprintf(path, sizeof(path), "%s/conf", h->dir);
+	out = fopen(path, "w");
+	if (!out)
+		fake_fail("no temporary file");
+	/* a key may stand there once only */
+	for (const char *line = common; *line;) {
+		size_t n = strcspn(line, "\n") + 1, key = strcspn(line, " ");
+		char name[64];
+
+		snprintf(name, sizeof(name), "%.*s ", (int)key, line);
+		if (!o->options || !strstr(o->options, name))
+			fwrite(line, 1, n, out);
+		line += n;
+	}
+	if (o->options)
+		fputs(o->options, out);
+	fclose(out);
+	snprintf(path, sizeof(path), "ibfattree:%s/conf", h->dir);
+	h->osm->subn.opt.event_plugin_options = must(strdup(path));
+	h->osm->subn.opt.dump_files_dir = h->dir;
+	if (setenv("OSM_CACHE_DIR", h->dir, 1))
+		fake_fail("out of memory");
+}
+
+static void make_osm(struct fake *h, const struct fake_opts *o)
+{
+	osm_opensm_t *osm = must(calloc(1, sizeof(*osm)));
+	osm_subn_t *subn = &osm->subn;
+
+	h->osm = osm;
+	if (complib_init_v2() || cl_plock_init(&osm->lock) ||
+	    cl_disp_init(&osm->disp, 2, "disp") ||
+	    cl_ptr_vector_init(&subn->port_lid_tbl, 64, 64))
+		fake_fail("complib");
+	pthread_mutex_init(&osm->stats.mutex, NULL);
+	pthread_cond_init(&osm->stats.cond, NULL);
+	osm->sm.p_subn = subn;
+	osm->sm.trap_disp_h = cl_disp_register(&osm->disp, OSM_MSG_MAD_NOTICE,
+					       fake_trap_process, h);
+	h->lft_disp = cl_disp_register(&osm->disp, OSM_MSG_MAD_LFT,
+				       fake_lft_answer, h);
+	h->poster = cl_disp_register(&osm->disp, CL_DISP_MSGID_NONE, NULL,
+				     NULL);
+	cl_qmap_init(&subn->sw_guid_tbl);
+	cl_qmap_init(&subn->node_guid_tbl);
+	cl_qmap_init(&subn->port_guid_tbl);
+	subn->p_osm = osm;
+	subn->sm_state = IB_SMINFO_STATE_MASTER;
+	subn->sm_port_guid = cl_hton64(h->fab->ep[h->sm].guid);
+	subn->opt.sweep_on_trap = !o->no_sweep_on_trap;
+	subn->opt.m_key = o->m_key;
+	subn->opt.m_key_lookup = o->m_key_lookup;
+	subn->opt.routing_engine_names = must(strdup(o->routing_engines ?
+		o->routing_engines : o->engine ? o->engine : "dmodc"));
+	osm->p_vendor = (void *)h;
+	h->minhop.name = "minhop";
+	h->minhop.context = h;
+	h->minhop.ucast_build_fwd_tables = fake_minhop;
+	osm->default_routing_engine = &h->minhop;
+}
+
+static void make_fabric(struct fake *h, const struct fake_opts *o)
+{
+	struct ftr_shape_opts so = { .leaf_order = FTR_LEAF_BY_GUID };
+	struct ftr_gen_opts go = { .seed = 7, .random_lids = true };
+	struct ftr_err err = { 0 };
+	struct ftr_pgft g;
+	struct ftr_shape *sh;
+
+	if (ftr_pgft_parse(o->pgft ? o->pgft : "3;8,2,4;1,2,2;1,1,1", &g,
+			   &err) ||
+	    ftr_gen_pgft(&g, &go, &h->fab, &err) ||
+	    ftr_shape_new(h->fab, &so, NULL, &sh, &err))
+		fake_fail(err.msg);
+	h->sh = sh;
+	h->sw = must(calloc(h->fab->n_sw, sizeof(*h->sw)));
+	h->link = must(calloc(h->fab->n_ports, 1));
+	h->sw_node = must(calloc(h->fab->n_sw, sizeof(void *)));
+	h->sw_port = must(calloc(h->fab->n_sw, sizeof(void *)));
+	h->osw = must(calloc(h->fab->n_sw, sizeof(void *)));
+	h->ep_node = must(calloc(h->fab->n_ep, sizeof(void *)));
+	h->ep_port = must(calloc(h->fab->n_ep, sizeof(void *)));
+	for (ftr_ep e = 0; e < h->fab->n_ep; e++)
+		make_end(h, e);
+	for (ftr_sw s = 0; s < h->fab->n_sw; s++) {
+		make_switch(h, s);
+		h->sw[s].lft = must(malloc(FTR_LID_MAX + 1u));
+		memset(h->sw[s].lft, FTR_PORT_NONE, FTR_LID_MAX + 1u);
+		h->sw[s].m_key = o->m_key_lookup ? cl_hton64(s + 1000u) :
+			o->m_key;
+		for (unsigned int p = 1; p <= h->fab->sw[s].n_ports; p++)
+			h->link[h->fab->sw[s].first_port + p] =
+				ftr_fabric_port(h->fab, s, (ftr_port)p)
+				->peer_kind ? IB_LINK_INIT : IB_LINK_DOWN;
+	}
+}
+
+struct fake *fake_new(const struct fake_opts *opts)
+{
+	static const struct fake_opts none;
+	const struct fake_opts *o = opts ? opts : &none;
+	struct fake *h = must(calloc(1, sizeof(*h)));
+	struct ibf_plugin *p;
+
+	if (the_host)
+		fake_fail("there is one already");
+	the_host = h;
+	__atomic_store_n(&osm_exit_flag, 0, __ATOMIC_RELAXED);
+	pthread_mutex_init(&h->mutex, NULL);
+	pthread_cond_init(&h->cond, NULL);
+	h->sm = o->sm;
+	make_fabric(h, o);
+	make_osm(h, o);
+	write_options(h, o);
+	h->wire = fake_wire_new(h);
+	h->plugin = p = must(osm_event_plugin.create(h->osm));
+	h->fast = p->fast;
+	if (!o->not_up) {
+		fake_sweep(h);
+		fake_settle(h);
+	}
+	return h;
+}
+
+/* osm_opensm_destroy: the sweeper is joined, the dispatcher drained and its
+ * registrations freed, engines destroyed, plugins deleted; the transport goes
+ * on all the time. */
+void fake_unload(struct fake *h)
+{
+	struct osm_routing_engine *re;
+
+	if (!h->plugin)
+		return;
+	__atomic_store_n(&osm_exit_flag, 1, __ATOMIC_RELAXED);
+	pthread_mutex_lock(&h->mutex);
+	h->stop_sweeper = true;
+	pthread_cond_broadcast(&h->cond);
+	pthread_mutex_unlock(&h->mutex);
+	pthread_mutex_lock(&h->osm->stats.mutex);
+	pthread_cond_broadcast(&h->osm->stats.cond);
+	pthread_mutex_unlock(&h->osm->stats.mutex);
+	if (h->auto_sweep)
+		pthread_join(h->sweeper, NULL);
+	cl_disp_unregister(h->osm->sm.trap_disp_h);
+	cl_disp_shutdown(&h->osm->disp);
+	while ((re = h->osm->routing_engine_list)) {
+		h->osm->routing_engine_list = re->next;
+		re->destroy(re->context);
+		free(re);
+	}
+	osm_event_plugin.delete(h->plugin);
+	h->plugin = NULL;
+	h->fast = NULL;
+}
+
+static void free_objects(struct fake *h)
+{
+	for (ftr_sw s = 0; s < h->fab->n_sw; s++) {
+		fake_drop(h, s);
+		node_free(h->sw_node[s], h->sw_port[s]);
+		free(h->sw[s].lft);
+	}
+	for (ftr_ep e = 0; e < h->fab->n_ep; e++)
+		node_free(h->ep_node[e], h->ep_port[e]);
+	free(h->sw_node);
+	free(h->sw_port);
+	free(h->ep_node);
+	free(h->ep_port);
+	free(h->osw);
+	free(h->sw);
+	free(h->link);
+}
+
+void fake_free(struct fake *h)
+{
+	static const char *const file[] = {
+		"conf", "ibfattree-events.jsonl", "ibfattree-nominal", NULL
+	};
+	char path[128];
+
+	fake_unload(h);
+	fake_wire_free(h->wire);
+	if (h->pool_out)
+		fake_fail("packets are missing from the pool");
+	free_objects(h);
+	for (unsigned int i = 0; file[i]; i++) {
+		snprintf(path, sizeof(path), "%s/%s", h->dir, file[i]);
+		unlink(path);
+	}
+	if (rmdir(h->dir))
+		fake_fail("something is left in the dump directory");
+	cl_disp_destroy(&h->osm->disp);
+	cl_ptr_vector_destroy(&h->osm->subn.port_lid_tbl);
+	cl_plock_destroy(&h->osm->lock);
+	free(h->osm->subn.opt.event_plugin_options);
+	free(h->osm->subn.opt.routing_engine_names);
+	free(h->osm);
+	ftr_shape_free((struct ftr_shape *)(uintptr_t)h->sh);
+	ftr_fabric_free(h->fab);
+	pthread_mutex_destroy(&h->mutex);
+	pthread_cond_destroy(&h->cond);
+	free(h->log);
+	free(h);
+	the_host = NULL;
+}
+
+/* ---- waiting ------------------------------------------------------------- */
+
+static bool plugin_idle(struct fake *h)
+{
+	struct ibf_fast *f = h->fast;
+	bool idle, waits;
+
+	if (!f)
+		return true;
+	pthread_mutex_lock(&f->mutex);
+	waits = f->phase == IBF_PHASE_ROUTING;
+	idle = !f->busy && !f->fresh &&
+		(waits || (!f->n_traps && !f->after_sweep && !f->released));
+	pthread_mutex_unlock(&f->mutex);
+	return idle;
+}
+
+static bool dispatcher_idle(struct fake *h)
+{
+	bool idle;
+
+	pthread_mutex_lock(&h->mutex);
+	idle = !h->posted;
+	pthread_mutex_unlock(&h->mutex);
+	return idle;
+}
+
+void fake_settle(struct fake *h)
+{
+	double end = ibf_now_ms() + PATIENCE_MS;
+
+	while (!dispatcher_idle(h) || !plugin_idle(h) || !fake_wire_idle(h) ||
+	       !dispatcher_idle(h) || !plugin_idle(h) ||
+	       fake_repeat_traps(h)) {
+		if (ibf_now_ms() > end)
+			fake_fail("it does not come to rest");
+		usleep(200);
+	}
+}
+
+static bool sweeper_idle(struct fake *h)
+{
+	bool idle;
+
+	pthread_mutex_lock(&h->mutex);
+	idle = !h->sweeping && !h->signals;
+	pthread_mutex_unlock(&h->mutex);
+	return idle;
+}
+
+/* A sweep that the worker will want, but not yet. */
+static bool sweep_due(struct fake *h)
+{
+	bool due;
+
+	if (!h->fast)
+		return false;
+	pthread_mutex_lock(&h->fast->mutex);
+	due = h->fast->sweep.wanted;
+	pthread_mutex_unlock(&h->fast->mutex);
+	return due;
+}
+
+void fake_rest(struct fake *h)
+{
+	double end = ibf_now_ms() + PATIENCE_MS;
+
+	do {
+		fake_settle(h);
+		if (ibf_now_ms() > end)
+			fake_fail("OpenSM sweeps without end");
+		usleep(200);
+	} while (!sweeper_idle(h) || fake_sweep_wanted(h) || sweep_due(h) ||
+		 !dispatcher_idle(h) || !plugin_idle(h));
+}
+
+bool fake_sweep_wanted(struct fake *h)
+{
+	return __atomic_load_n(&h->osm->subn.force_heavy_sweep,
+			       __ATOMIC_RELAXED);
+}
+
+bool fake_wait_wanted(struct fake *h)
+{
+	double end = ibf_now_ms() + PATIENCE_MS;
+
+	while (!fake_sweep_wanted(h)) {
+		if (ibf_now_ms() > end)
+			return false;
+		usleep(200);
+	}
+	return true;
+}
+
+static unsigned int count_text(const char *in, const char *text)
+{
+	unsigned int n = 0;
+
+	while (in && (in = strstr(in, text))) {
+		in += strlen(text);
+		n++;
+	}
+	return n;
+}
+
+unsigned int fake_logged(struct fake *h, const char *text)
+{
+	unsigned int n;
+
+	pthread_mutex_lock(&h->mutex);
+	n = count_text(h->log, text);
+	pthread_mutex_unlock(&h->mutex);
+	return n;
+}
+
+unsigned int fake_events(struct fake *h, const char *text)
+{
+	static char buf[1 << 20];
+	char path[128];
+	size_t n;
+	FILE *in;
+
+	snprintf(path, sizeof(path), "%s/ibfattree-events.jsonl", h->dir);
+	in = fopen(path, "r");
+	if (!in)
+		return 0;
+	n = fread(buf, 1, sizeof(buf) - 1, in);
+	fclose(in);
+	buf[n] = '\0';
+	return count_text(buf, text);
+}

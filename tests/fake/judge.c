@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Judgement: the switches' own tables over the fabric as it is.
+ *
+ * Only cables whose ports are Active carry data.  Judged is what OpenSM's port
+ * can reach over these: nobody else has anybody to send to.  What must
+ * work is found by walking up, then down, over the ranks of the whole fabric,
+ * which has nothing in common with costs and groups of the engines.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake/host.h"
+#include <ftr/check.h>
+
+struct scene {
+	struct fake *h;
+	uint8_t *link;		/* [n_ports] a copy */
+	uint8_t *in;		/* [n_sw] reached from OpenSM's port */
+};
+
+static bool carries(const struct scene *c, ftr_sw s, unsigned int p)
+{
+	return c->link[c->h->fab->sw[s].first_port + p] == IB_LINK_ACTIVE;
+}
+
+/* Over cables in that state or better. */
+static struct scene scene_new(struct fake *h, uint8_t state)
+{
+	const struct ftr_fabric *f = h->fab;
+	struct scene c = { h, malloc(f->n_ports), calloc(f->n_sw, 1) };
+	ftr_sw *queue = calloc(f->n_sw, sizeof(*queue));
+	uint32_t head = 0, tail = 0;
+
+	ck_assert(c.link && c.in && queue);
+	fake_lock(h);
+	memcpy(c.link, h->link, f->n_ports);
+	fake_unlock(h);
+	queue[tail++] = f->ep[h->sm].sw;
+	c.in[queue[0]] = 1;
+	while (head < tail) {
+		ftr_sw s = queue[head++];
+
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			const struct ftr_swport *port =
+				ftr_fabric_port(f, s, (ftr_port)p);
+
+			if (port->peer_kind != FTR_PEER_SW ||
+			    c.link[f->sw[s].first_port + p] < state ||
+			    c.in[port->peer])
+				continue;
+			c.in[port->peer] = 1;
+			queue[tail++] = port->peer;
+		}
+	}
+	free(queue);
+	return c;
+}
+
+static void scene_fini(struct scene *c)
+{
+	free(c->link);
+	free(c->in);
+}
+
+static bool keep_sw(void *ctx, const struct ftr_fabric *f, ftr_sw s)
+{
+	const struct scene *c = ctx;
+
+	(void)f;
+	return c->in[s];
+}
+
+static bool keep_ep(void *ctx, const struct ftr_fabric *f, ftr_ep e)
+{
+	const struct scene *c = ctx;
+
+	return c->in[f->ep[e].sw];
+}
+
+static bool keep_link(void *ctx, const struct ftr_fabric *f, ftr_sw s,
+		      ftr_port p)
+{
+	(void)f;
+	return carries(ctx, s, p);
+}
+
+/* Ends with what s can reach up, then down: mark 2, on the way up 1. */
+static void spread(const struct scene *c, ftr_sw from, uint8_t *mark,
+		   ftr_sw *queue)
+{
+	const struct ftr_fabric *f = c->h->fab;
+	const uint8_t *rank = c->h->sh->rank;
+	uint32_t head = 0, tail = 0;
+
+	memset(mark, 0, f->n_sw);
+	mark[from] = 1;
+	queue[tail++] = from;
+	for (unsigned int way = 1; way <= 2; way++) {
+		for (head = 0; head < tail; head++) {
+			ftr_sw s = queue[head];
+
+			for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+				const struct ftr_swport *port =
+					ftr_fabric_port(f, s, (ftr_port)p);
+
+				if (port->peer_kind != FTR_PEER_SW ||
+				    !carries(c, s, p) || mark[port->peer] ||
+				    (rank[port->peer] > rank[s]) != (way == 1))
+					continue;
+				mark[port->peer] = (uint8_t)way;
+				queue[tail++] = port->peer;
+			}
+		}
+	}
+}
+
+/* Ordered pairs of hosts that no walk up, then down, can join. */
+static uint64_t hopeless(const struct scene *c)
+{
+	const struct ftr_fabric *f = c->h->fab;
+	uint32_t *hosts = calloc(f->n_sw, sizeof(*hosts));
+	uint8_t *mark = calloc(f->n_sw, 1);
+	ftr_sw *queue = calloc(f->n_sw, sizeof(*queue));
+	uint64_t n = 0;
+
+	ck_assert(hosts && mark && queue);
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		hosts[f->ep[e].sw]++;
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		if (!hosts[s] || !c->in[s])
+			continue;
+		spread(c, s, mark, queue);
+		for (ftr_sw d = 0; d < f->n_sw; d++)
+			if (c->in[d] && !mark[d])
+				n += (uint64_t)hosts[s] * hosts[d];
+	}
+	free(hosts);
+	free(mark);
+	free(queue);
+	return n;
+}
+
+/* The rows and ranks of the switches of f out of the host's. */
+static void read_tables(struct fake *h, const struct ftr_fabric *f,
+			struct ftr_tables *t, uint8_t *rank)
+{
+	fake_lock(h);
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		ftr_sw own = ftr_fabric_find_sw(h->fab, f->sw[s].guid);
+
+		memcpy(ftr_tables_row(t, s), h->sw[own].lft, f->max_lid + 1u);
+		rank[s] = h->sh->rank[own];
+	}
+	fake_unlock(h);
+}
+
+void fake_check_healed(struct fake *h)
+{
+	struct scene c = scene_new(h, IB_LINK_ACTIVE);
+	struct ftr_filter filter = { keep_sw, keep_ep, keep_link, &c };
+	struct ftr_check_report rep;
+	struct ftr_check_opts opts = { 0 };
+	struct ftr_err err = { 0 };
+	struct ftr_fabric *f;
+	struct ftr_tables *t;
+	uint8_t *rank;
+
+	ck_assert(!ftr_fabric_copy_if(h->fab, &filter, &f, &err));
+	ck_assert(!ftr_tables_new(f, true, &t, &err));
+	rank = calloc(f->n_sw, 1);
+	ck_assert_ptr_nonnull(rank);
+	read_tables(h, f, t, rank);
+	opts.rank = rank;
+	ck_assert(!ftr_check_tables(f, t, &opts, NULL, &rep, &err));
+	ck_assert_msg(!rep.found[FTR_FIND_LOOP], "%" PRIu64 " loops, LID %u",
+		      rep.found[FTR_FIND_LOOP], rep.sample[FTR_FIND_LOOP].lid);
+	ck_assert_msg(!rep.harmful, "%" PRIu64 " walks end at dead ports, first from %s at %s port %u towards LID %u",
+		      rep.harmful,
+		      f->sw[rep.sample[FTR_FIND_DEAD_PORT].from].name,
+		      f->sw[rep.sample[FTR_FIND_DEAD_PORT].at].name,
+		      ftr_tables_get(t, rep.sample[FTR_FIND_DEAD_PORT].at,
+				     rep.sample[FTR_FIND_DEAD_PORT].lid),
+		      rep.sample[FTR_FIND_DEAD_PORT].lid);
+	ck_assert_int_ne(rep.cdg, FTR_CDG_CYCLE);
+	ck_assert_uint_eq(rep.bad[FTR_CHECK_HOST_HOST], hopeless(&c));
+	free(rank);
+	ftr_tables_free(t);
+	ftr_fabric_free(f);
+	scene_fini(&c);
+}
+
+/* Blocks of OpenSM's copy that differ from the switch and are not marked; and
+ * marked ones of switches that can be written to. */
+static void compare(struct fake *h, uint32_t *wrong, uint32_t *marked)
+{
+	struct scene c = scene_new(h, IB_LINK_INIT);
+
+	*wrong = *marked = 0;
+	CL_PLOCK_ACQUIRE(&h->osm->lock);
+	fake_lock(h);
+	for (ftr_sw s = 0; s < h->fab->n_sw; s++) {
+		const osm_switch_t *sw = h->osw[s];
+
+		for (size_t at = 0; sw && at < sw->lft_size;
+		     at += FTR_LFT_BLOCK) {
+			bool mark = memcmp(sw->lft + at, sw->new_lft + at,
+					   FTR_LFT_BLOCK);
+
+			*marked += mark && c.in[s];
+			*wrong += !mark && memcmp(sw->lft + at,
+						  h->sw[s].lft + at,
+						  FTR_LFT_BLOCK);
+		}
+	}
+	fake_unlock(h);
+	CL_PLOCK_RELEASE(&h->osm->lock);
+	scene_fini(&c);
+}
+
+void fake_check_copy(struct fake *h)
+{
+	uint32_t wrong, marked;
+
+	compare(h, &wrong, &marked);
+	ck_assert_msg(!wrong, "%u blocks of OpenSM's copy are not the switches', and no sweep would write them",
+		      wrong);
+}
+
+void fake_check_copy_clean(struct fake *h)
+{
+	uint32_t wrong, marked;
+
+	compare(h, &wrong, &marked);
+	ck_assert_uint_eq(wrong, 0);
+	ck_assert_uint_eq(marked, 0);
+}
+
+void fake_check_quiet_sweep(struct fake *h)
+{
+	ck_assert(fake_sweep(h));
+	ck_assert_uint_eq(h->changed_entries, 0);
+	fake_settle(h);
+	fake_check_healed(h);
+	fake_check_copy_clean(h);
+}
+
+void fake_check_repaired(struct fake *h)
+{
+	fake_settle(h);
+	fake_check_healed(h);
+	fake_check_copy_clean(h);
+	ck_assert_msg(fake_wait_wanted(h), "no sweep is asked for");
+	fake_check_quiet_sweep(h);
+	ck_assert(!fake_sweep_wanted(h));
+	fake_check_counters(h);
+}
+
+void fake_check_repaired_in_parts(struct fake *h)
+{
+	fake_settle(h);
+	fake_check_healed(h);
+	fake_check_copy(h);
+	ck_assert_msg(fake_wait_wanted(h), "no sweep is asked for");
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	fake_check_healed(h);
+	fake_check_quiet_sweep(h);
+	fake_check_counters(h);
+}
+
+void fake_check_counters(struct fake *h)
+{
+	osm_stats_t *st = &h->osm->stats;
+
+	pthread_mutex_lock(&st->mutex);
+	ck_assert_int_eq(st->qp0_mads_outstanding, 0);
+	pthread_mutex_unlock(&st->mutex);
+	ck_assert_int_eq(st->qp0_mads_outstanding_on_wire, 0);
+}
+
+/* ---- places -------------------------------------------------------------- */
+
+ftr_port fake_uplink(const struct fake *h, ftr_sw s, unsigned int i)
+{
+	for (unsigned int p = 1; p <= h->fab->sw[s].n_ports; p++) {
+		const struct ftr_swport *port =
+			ftr_fabric_port(h->fab, s, (ftr_port)p);
+
+		if (port->peer_kind == FTR_PEER_SW &&
+		    h->sh->rank[port->peer] > h->sh->rank[s] && !i--)
+			return (ftr_port)p;
+	}
+	fake_fail("there is no such cable up");
+}
+
+static ftr_sw of_rank(const struct fake *h, uint8_t rank, unsigned int i)
+{
+	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
+		if (h->sh->rank[s] == rank && !i--)
+			return s;
+	fake_fail("there is no such switch");
+}
+
+ftr_sw fake_leaf(const struct fake *h, unsigned int i)
+{
+	return of_rank(h, 0, i);
+}
+
+ftr_sw fake_spine(const struct fake *h, unsigned int i)
+{
+	return of_rank(h, (uint8_t)(h->sh->n_ranks - 1), i);
+}

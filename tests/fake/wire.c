@@ -1,0 +1,617 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The fabric: packets in flight, and the switches that answer them.
+ *
+ * One list of events, each at a time and with a number; the transport thread
+ * takes them by (time, number), so packets that are not delayed arrive in the
+ * order in which they were sent.
+ *
+ *	send	-> CARRY	the request walks its route over the cables as
+ *				they are then, and is carried out
+ *		-> ANSWER	it reaches its sender, if that still waits
+ *		-> TIMER	no answer: once more (the retries of the
+ *				transport), then an error
+ *
+ * Errors go to the sender's own callback, or, where the test says so, to
+ * OpenSM's (sm_mad_ctrl_send_err_cb), as ibsim has it.  A sender's callbacks
+ * run under cb_mutex, as those of osm_vendor_ibumad.c do; after an unbind they
+ * run no more.  An answer that nobody waits for is dropped there, too.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fake/host.h"
+#include <vendor/osm_vendor_api.h>
+
+#define OSM_TIMEOUT_MS 20
+#define OSM_RETRIES 2
+
+struct bind {
+	struct bind *next;
+	struct fake_wire *wire;
+	osm_vend_mad_recv_callback_t receive;
+	osm_vend_mad_send_err_callback_t error;
+	void *context;
+	uint32_t timeout;
+	unsigned int retries;
+	bool dead;
+};
+
+/* Of OpenSM's own: what came of one Set. */
+struct lft_set {
+	uint64_t guid;
+	uint32_t block;
+	bool answered;
+	uint8_t data[FTR_LFT_BLOCK];
+};
+
+/* One request, with all its copies; freed with the last event that knows it. */
+struct txn {
+	struct bind *bind;	/* NULL: OpenSM's */
+	osm_madw_t *madw;	/* of the plugin */
+	struct lft_set *own;	/* of OpenSM */
+	ib_smp_t smp;
+	uint32_t timeout;	/* of the packet; 0: that of the bind */
+	uint32_t number;
+	unsigned int copy, refs;
+	bool open;
+};
+
+enum kind { CARRY, ANSWER, TIMER };
+
+struct event {
+	struct event *next;
+	double due;
+	uint64_t seq;
+	enum kind kind;
+	struct txn *t;
+	struct fake_fate fate;
+	uint16_t status;
+	uint8_t data[IB_SMP_DATA_SIZE];
+};
+
+struct fake_wire {
+	struct fake *h;
+	pthread_t thread;
+	pthread_mutex_t mutex, cb_mutex;
+	pthread_cond_t cond;
+	bool stop, calling;
+	struct event *event;	/* by due, seq */
+	struct bind *bind;
+	uint64_t seq;
+	uint32_t number[2];
+	fake_fate_fn fate;
+	void *fate_ctx;
+};
+
+void fake_lock(struct fake *h)
+{
+	pthread_mutex_lock(&h->wire->mutex);
+}
+
+void fake_unlock(struct fake *h)
+{
+	pthread_mutex_unlock(&h->wire->mutex);
+}
+
+/* ---- events, under the mutex --------------------------------------------- */
+
+static struct event *push(struct fake_wire *w, enum kind kind, double due,
+			  struct txn *t)
+{
+	struct event *e = calloc(1, sizeof(*e)), **at = &w->event;
+
+	if (!e)
+		fake_fail("out of memory");
+	e->due = due;
+	e->seq = w->seq++;
+	e->kind = kind;
+	e->t = t;
+	t->refs++;
+	while (*at && (*at)->due <= due)
+		at = &(*at)->next;
+	e->next = *at;
+	*at = e;
+	pthread_cond_signal(&w->cond);
+	return e;
+}
+
+static void release(struct txn *t)
+{
+	if (--t->refs)
+		return;
+	free(t);
+}
+
+/* Nobody waits for it any more: its timer would hold us up. */
+static void close_txn(struct fake_wire *w, struct txn *t)
+{
+	struct event **at = &w->event, *e;
+
+	t->open = false;
+	while ((e = *at)) {
+		if (e->t != t || e->kind != TIMER) {
+			at = &e->next;
+			continue;
+		}
+		*at = e->next;
+		release(t);
+		free(e);
+	}
+}
+
+/* ---- routes and switches, under the mutex -------------------------------- */
+
+static bool cable_up(const struct fake *h, ftr_sw s, ftr_port p)
+{
+	return p && p <= h->fab->sw[s].n_ports &&
+		h->link[h->fab->sw[s].first_port + p] >= IB_LINK_INIT;
+}
+
+/* Where a directed route ends, NONE at a dead cable. */
+static ftr_sw walk(const struct fake *h, const ib_smp_t *smp)
+{
+	const struct ftr_endport *sm = &h->fab->ep[h->sm];
+	ftr_sw s = sm->sw;
+
+	if (!smp->hop_count || smp->initial_path[1] != sm->port_num ||
+	    !cable_up(h, s, sm->sw_port))
+		return FTR_SW_NONE;
+	for (unsigned int i = 2; i <= smp->hop_count; i++) {
+		const struct ftr_swport *port;
+		ftr_port p = smp->initial_path[i];
+
+		if (!cable_up(h, s, p))
+			return FTR_SW_NONE;
+		port = ftr_fabric_port(h->fab, s, p);
+		if (port->peer_kind != FTR_PEER_SW)
+			return FTR_SW_NONE;
+		s = port->peer;
+	}
+	return s;
+}
+
+/* The switch carries it out; false: it says nothing. */
+static bool carry_out(struct fake *h, ftr_sw s, const ib_smp_t *smp,
+		      uint16_t *status, uint8_t *data)
+{
+	struct fake_sw *sw = &h->sw[s];
+	uint32_t mod = cl_ntoh32(smp->attr_mod);
+	ib_port_info_t *pi = (void *)data;
+
+	if (sw->silent || (sw->m_key && smp->m_key != sw->m_key))
+		return false;
+	memset(data, 0, IB_SMP_DATA_SIZE);
+	if (smp->attr_id == IB_MAD_ATTR_PORT_INFO &&
+	    smp->method == IB_MAD_METHOD_GET &&
+	    mod <= h->fab->sw[s].n_ports) {
+		ib_port_info_set_port_state(pi, h->link[
+				h->fab->sw[s].first_port + mod]);
+	} else if (smp->attr_id == IB_MAD_ATTR_LIN_FWD_TBL &&
+		   smp->method == IB_MAD_METHOD_SET &&
+		   mod <= FTR_LID_MAX / FTR_LFT_BLOCK) {
+		if (!*status) {
+			memcpy(sw->lft + mod * (size_t)FTR_LFT_BLOCK,
+			       smp->data, FTR_LFT_BLOCK);
+			sw->n_sets++;
+		}
+		memcpy(data, smp->data, FTR_LFT_BLOCK);
+	} else {
+		*status = 0x0c;
+	}
+	return true;
+}
+
+/* ---- one packet, under the mutex ----------------------------------------- */
+
+static struct fake_packet describe(struct fake_wire *w, const struct txn *t)
+{
+	return (struct fake_packet){
+		.plugin = t->bind, .set = t->smp.method == IB_MAD_METHOD_SET,
+		.mod = cl_ntoh32(t->smp.attr_mod), .copy = t->copy,
+		.number = t->number, .to = walk(w->h, &t->smp),
+	};
+}
+
+static uint32_t timeout_of(const struct txn *t)
+{
+	if (!t->bind)
+		return OSM_TIMEOUT_MS;
+	return t->timeout ? t->timeout : t->bind->timeout;
+}
+
+/* false: the transport does not take it. */
+static bool launch(struct fake_wire *w, struct txn *t)
+{
+	struct fake_packet p = describe(w, t);
+	struct fake_fate fate = { 0 };
+	double now = ibf_now_ms();
+	struct event *e;
+
+	if (w->fate)
+		w->fate(w->fate_ctx, &p, &fate);
+	if (fate.refuse && !t->copy)
+		return false;
+	e = push(w, TIMER, now + timeout_of(t), t);
+	e->fate = fate;
+	if (!fate.lose_request) {
+		e = push(w, CARRY, now + fate.delay_ms, t);
+		e->fate = fate;
+	}
+	return true;
+}
+
+static void do_carry(struct fake_wire *w, struct event *e)
+{
+	ftr_sw s = walk(w->h, &e->t->smp);
+	uint16_t status = e->fate.status;
+	uint8_t data[IB_SMP_DATA_SIZE];
+
+	if (s == FTR_SW_NONE ||
+	    !carry_out(w->h, s, &e->t->smp, &status, data) ||
+	    e->fate.lose_answer)
+		return;
+	for (unsigned int i = 0; i <= e->fate.copies; i++) {
+		struct event *a = push(w, ANSWER, ibf_now_ms() +
+				       e->fate.back_ms, e->t);
+
+		a->status = status;
+		memcpy(a->data, data, sizeof(data));
+	}
+}
+
+/* ---- the sender is told, without the mutex ------------------------------- */
+
+static void retire(void *context, void *data)
+{
+	struct fake *h = context;
+
+	osm_mad_pool_put(&h->osm->mad_pool, data);
+	osm_stats_dec_qp0_outstanding(&h->osm->stats);
+}
+
+/* sm_mad_ctrl_send_err_cb, sm_mad_ctrl_disp_done_callback */
+static void fail_at_host(struct fake *h, osm_madw_t *madw)
+{
+	if (osm_madw_get_smp_ptr(madw)->method == IB_MAD_METHOD_SET)
+		__atomic_store_n(&h->osm->subn.subnet_initialization_error,
+				 TRUE, __ATOMIC_RELAXED);
+	cl_atomic_dec(&h->osm->stats.qp0_mads_outstanding_on_wire);
+	if (madw->fail_msg != CL_DISP_MSGID_NONE)
+		fake_post(h, madw->fail_msg, madw, retire);
+	else
+		retire(h, madw);
+}
+
+static void own_done(void *context, void *data)
+{
+	struct fake *h = context;
+
+	free(data);
+	osm_stats_dec_qp0_outstanding(&h->osm->stats);
+}
+
+/* osm_lft_rcv_process */
+void fake_lft_answer(void *context, void *data)
+{
+	struct fake *h = context;
+	struct lft_set *l = data;
+	osm_switch_t *sw;
+
+	if (!l->answered)
+		return;
+	CL_PLOCK_EXCL_ACQUIRE(&h->osm->lock);
+	sw = osm_get_switch_by_guid(&h->osm->subn, cl_hton64(l->guid));
+	if (sw)
+		osm_switch_set_lft_block(sw, l->data, l->block);
+	CL_PLOCK_RELEASE(&h->osm->lock);
+}
+
+static void tell_own(struct fake *h, struct lft_set *own, bool answered)
+{
+	own->answered = answered;
+	cl_atomic_dec(&h->osm->stats.qp0_mads_outstanding_on_wire);
+	if (!answered)
+		__atomic_store_n(&h->osm->subn.subnet_initialization_error,
+				 TRUE, __ATOMIC_RELAXED);
+	if (__atomic_load_n(&osm_exit_flag, __ATOMIC_RELAXED))
+		own_done(h, own);	/* OpenSM has unbound */
+	else
+		fake_post(h, OSM_MSG_MAD_LFT, own, own_done);
+}
+
+static void tell_plugin(struct fake *h, struct bind *b, osm_madw_t *request,
+			const struct event *e)
+{
+	osm_madw_t *answer = osm_mad_pool_get(&h->osm->mad_pool, b,
+					      MAD_BLOCK_SIZE, NULL);
+	ib_smp_t *smp = osm_madw_get_smp_ptr(answer);
+
+	*smp = *osm_madw_get_smp_ptr(request);
+	smp->method |= IB_MAD_METHOD_RESP_MASK;
+	smp->status = IB_SMP_DIRECTION | cl_hton16(e->status);
+	memcpy(smp->data, e->data, sizeof(smp->data));
+	b->receive(answer, b->context, request);
+}
+
+/* Takes what the transaction holds; the sender owns it from here on. */
+static void tell(struct fake_wire *w, struct txn *t, const struct event *e,
+		 bool answered, bool to_host)
+{
+	struct fake *h = w->h;
+	struct bind *b = t->bind;
+	osm_madw_t *madw = t->madw;
+	struct lft_set *own = t->own;
+
+	t->madw = NULL;
+	t->own = NULL;
+	w->calling = true;
+	pthread_mutex_unlock(&w->mutex);
+	if (own) {
+		tell_own(h, own, answered);
+	} else {
+		pthread_mutex_lock(&w->cb_mutex);
+		if (b->dead)
+			osm_mad_pool_put(&h->osm->mad_pool, madw);
+		else if (answered)
+			tell_plugin(h, b, madw, e);
+		else if (to_host && !__atomic_load_n(&osm_exit_flag,
+						     __ATOMIC_RELAXED))
+			fail_at_host(h, madw);
+		else
+			b->error(b->context, madw);
+		pthread_mutex_unlock(&w->cb_mutex);
+	}
+	pthread_mutex_lock(&w->mutex);
+	w->calling = false;
+}
+
+static void do_answer(struct fake_wire *w, struct event *e)
+{
+	struct txn *t = e->t;
+
+	if (!t->open)
+		return;
+	close_txn(w, t);
+	if (t->own)
+		memcpy(t->own->data, e->data, FTR_LFT_BLOCK);
+	tell(w, t, e, true, false);
+}
+
+static void do_timer(struct fake_wire *w, struct event *e)
+{
+	struct txn *t = e->t;
+	unsigned int retries = t->bind ? t->bind->retries : OSM_RETRIES;
+
+	if (!t->open)
+		return;
+	if (t->copy < retries) {
+		t->copy++;
+		launch(w, t);
+		return;
+	}
+	close_txn(w, t);
+	tell(w, t, e, false, e->fate.to_host);
+}
+
+/* ---- the thread ---------------------------------------------------------- */
+
+static void wait_for_event(struct fake_wire *w)
+{
+	struct timespec ts;
+	double due;
+
+	if (!w->event) {
+		pthread_cond_wait(&w->cond, &w->mutex);
+		return;
+	}
+	due = w->event->due;
+	ts.tv_sec = (time_t)(due / 1e3);
+	ts.tv_nsec = (long)((due - (double)ts.tv_sec * 1e3) * 1e6);
+	pthread_cond_timedwait(&w->cond, &w->mutex, &ts);
+}
+
+static void *transport(void *arg)
+{
+	struct fake_wire *w = arg;
+
+	pthread_mutex_lock(&w->mutex);
+	while (!w->stop) {
+		struct event *e = w->event;
+
+		if (!e || e->due > ibf_now_ms()) {
+			wait_for_event(w);
+			continue;
+		}
+		w->event = e->next;
+		if (e->kind == CARRY)
+			do_carry(w, e);
+		else if (e->kind == ANSWER)
+			do_answer(w, e);
+		else
+			do_timer(w, e);
+		release(e->t);
+		free(e);
+	}
+	pthread_mutex_unlock(&w->mutex);
+	return NULL;
+}
+
+struct fake_wire *fake_wire_new(struct fake *h)
+{
+	struct fake_wire *w = calloc(1, sizeof(*w));
+	pthread_condattr_t attr;
+
+	if (!w)
+		fake_fail("out of memory");
+	w->h = h;
+	pthread_mutex_init(&w->mutex, NULL);
+	pthread_mutex_init(&w->cb_mutex, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&w->cond, &attr);
+	pthread_condattr_destroy(&attr);
+	if (pthread_create(&w->thread, NULL, transport, w))
+		fake_fail("no thread");
+	return w;
+}
+
+/* What is still in flight goes down with it. */
+void fake_wire_free(struct fake_wire *w)
+{
+	struct event *e;
+	struct bind *b;
+
+	pthread_mutex_lock(&w->mutex);
+	w->stop = true;
+	pthread_cond_signal(&w->cond);
+	pthread_mutex_unlock(&w->mutex);
+	pthread_join(w->thread, NULL);
+	while ((e = w->event)) {
+		w->event = e->next;
+		if (e->t->madw)
+			osm_mad_pool_put(&w->h->osm->mad_pool, e->t->madw);
+		e->t->madw = NULL;
+		free(e->t->own);
+		e->t->own = NULL;
+		release(e->t);
+		free(e);
+	}
+	while ((b = w->bind)) {
+		w->bind = b->next;
+		if (!b->dead)
+			fake_fail("the plugin is gone and has not unbound");
+		free(b);
+	}
+	pthread_mutex_destroy(&w->mutex);
+	pthread_mutex_destroy(&w->cb_mutex);
+	pthread_cond_destroy(&w->cond);
+	free(w);
+}
+
+bool fake_wire_idle(struct fake *h)
+{
+	bool idle;
+
+	fake_lock(h);
+	idle = !h->wire->event && !h->wire->calling;
+	fake_unlock(h);
+	return idle;
+}
+
+void fake_set_fate(struct fake *h, fake_fate_fn fn, void *ctx)
+{
+	fake_lock(h);
+	h->wire->fate = fn;
+	h->wire->fate_ctx = ctx;
+	h->wire->number[0] = h->wire->number[1] = 0;
+	fake_unlock(h);
+}
+
+/* ---- senders ------------------------------------------------------------- */
+
+osm_bind_handle_t osm_vendor_bind(osm_vendor_t *vendor, osm_bind_info_t *info,
+				  osm_mad_pool_t *pool,
+				  osm_vend_mad_recv_callback_t receive,
+				  osm_vend_mad_send_err_callback_t error,
+				  void *context)
+{
+	struct fake *h = (void *)vendor;
+	struct bind *b = calloc(1, sizeof(*b));
+
+	(void)pool;
+	if (!b || info->mad_class != IB_MCLASS_SUBN_DIR ||
+	    info->class_version != 1 || info->is_responder ||
+	    info->is_trap_processor || info->is_report_processor ||
+	    info->port_guid != h->osm->subn.sm_port_guid)
+		fake_fail("a bind that would take packets from OpenSM");
+	b->wire = h->wire;
+	b->receive = receive;
+	b->error = error;
+	b->context = context;
+	b->timeout = info->timeout;
+	b->retries = info->retries ? info->retries : 3;
+	fake_lock(h);
+	b->next = h->wire->bind;
+	h->wire->bind = b;
+	fake_unlock(h);
+	return b;
+}
+
+void osm_vendor_unbind(osm_bind_handle_t handle)
+{
+	struct bind *b = handle;
+	struct fake_wire *w = b->wire;
+
+	pthread_mutex_lock(&w->cb_mutex);
+	b->dead = true;
+	pthread_mutex_unlock(&w->cb_mutex);
+}
+
+static struct txn *txn_new(struct fake_wire *w, struct bind *b,
+			   const ib_smp_t *smp)
+{
+	struct txn *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		fake_fail("out of memory");
+	t->bind = b;
+	t->smp = *smp;
+	t->open = true;
+	t->number = w->number[b != NULL]++;
+	return t;
+}
+
+ib_api_status_t osm_vendor_send(osm_bind_handle_t handle, osm_madw_t *madw,
+				boolean_t resp_expected)
+{
+	struct bind *b = handle;
+	struct fake_wire *w = b->wire;
+	struct txn *t;
+	bool sent;
+
+	if (!resp_expected || !madw->resp_expected || b->dead)
+		fake_fail("a packet of the plugin that is none of its requests");
+	pthread_mutex_lock(&w->mutex);
+	t = txn_new(w, b, osm_madw_get_smp_ptr(madw));
+	t->madw = madw;
+	t->timeout = madw->timeout;
+	sent = launch(w, t);
+	pthread_mutex_unlock(&w->mutex);
+	if (sent)
+		return IB_SUCCESS;
+	free(t);
+	pthread_mutex_lock(&w->cb_mutex);
+	b->error(b->context, madw);
+	pthread_mutex_unlock(&w->cb_mutex);
+	return IB_ERROR;
+}
+
+void fake_send_block(struct fake *h, ftr_sw s, uint32_t block,
+		     const uint8_t *data)
+{
+	struct fake_wire *w = h->wire;
+	struct lft_set *own = calloc(1, sizeof(*own));
+	ib_smp_t smp;
+	struct txn *t;
+
+	if (!own)
+		fake_fail("out of memory");
+	own->guid = h->fab->sw[s].guid;
+	own->block = block;
+	ib_smp_init_new(&smp, IB_MAD_METHOD_SET, 0, IB_MAD_ATTR_LIN_FWD_TBL,
+			cl_hton32(block), h->sw[s].route.hops,
+			h->sw[s].m_key, h->sw[s].route.path,
+			IB_LID_PERMISSIVE, IB_LID_PERMISSIVE);
+	memcpy(smp.data, data, FTR_LFT_BLOCK);
+	osm_stats_inc_qp0_outstanding(&h->osm->stats);
+	cl_atomic_inc(&h->osm->stats.qp0_mads_outstanding_on_wire);
+	pthread_mutex_lock(&w->mutex);
+	t = txn_new(w, NULL, &smp);
+	t->own = own;
+	if (!launch(w, t))
+		fake_fail("OpenSM's own packets cannot be refused");
+	pthread_mutex_unlock(&w->mutex);
+}

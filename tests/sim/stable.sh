@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
+#
+# Routes stay where they are: through faults, through restarts of OpenSM, and
+# when the fabric grows.
+
+state() { echo "$SIM_DIR/sm/ibfattree-nominal"; }
+
+restart() {
+	osm_stop sm || fail "opensm ended with status $?"
+	osm_start sm < <(plugin_conf </dev/null)
+	osm_wait sm "$patience" 'SUBNET UP'
+}
+
+# An opensm that has seen only the damaged fabric before it was restarted, or
+# only after, gives the same tables.
+case_stable_restart() {
+	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 81
+	up </dev/null
+	walk before
+	local near near_port far far_port
+	IFS=$'\t' read -r near near_port far far_port _ < \
+		<(sim_cables "$T/fabric.net" | sed -n 1p)
+	osm_mark sm
+	sim_do "Unlink \"$near\"[$near_port]"
+	osm_wait sm "$patience" 'IBF005:'
+	osm_settled sm "$patience"
+	walk cut
+	differ before cut
+	restart
+	not_logged 'IBF006'
+	walk again
+	same cut again
+	sim_do "Link \"$near\"[$near_port] \"$far\"[$far_port]"
+	sim_until "$patience" back || same before after
+	not_logged 'ERR IBF'
+	down
+}
+
+back() { live after && cmp -s "$T/before.lfts" "$T/after.lfts"; }
+
+# A state file that is torn costs a line in the log, and is made anew.
+case_stable_torn_file() {
+	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 82
+	up </dev/null
+	walk before
+	local size
+	size=$(wc -c <"$(state)")
+	osm_stop sm || fail "opensm ended with status $?"
+	truncate -s $((size / 2)) "$(state)"
+	osm_start sm < <(plugin_conf </dev/null)
+	osm_wait sm "$patience" 'SUBNET UP'
+	logged 'WRN IBF113: .*ibfattree-nominal'
+	logged 'IBF006'
+	walk after
+	same before after
+	[[ $(wc -c <"$(state)") == "$size" ]] || fail "it was not made anew"
+	restart
+	not_logged 'IBF113|IBF006'
+	down
+}
+
+# First seen without one of its spines; the spine is adopted once, and told of.
+case_stable_growth() {
+	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 83
+	local far
+	far=$(sim_cables "$T/fabric.net" | sed -n 1p | cut -f 3)
+	sim_start "$T/sim" "$T/fabric.net"
+	sim_do "Unlink \"$far\""
+	osm_start sm < <(plugin_conf </dev/null)
+	osm_wait sm "$patience" 'SUBNET UP'
+	logged 'IBF006: the nominal fabric is what is seen now: 11 switches'
+	osm_mark sm
+	sim_do "ReLink \"$far\""
+	osm_wait sm "$patience" 'IBF006: the nominal fabric has changed: new 1 switches'
+	osm_settled sm "$patience"
+	until_healed after
+	osm_mark sm
+	kill -HUP "${OSM_PID[sm]}"
+	osm_wait sm "$patience" 'SUBNET UP'
+	not_logged 'IBF006'
+	down
+}

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The fast path in a fake host: repairs when nothing else is going on.
+ */
+#include <check.h>
+#include <stdlib.h>
+
+#include "fake/host.h"
+
+START_TEST(test_up)
+{
+	struct fake *h = fake_new(NULL);
+
+	ck_assert_ptr_nonnull(h->fast);
+	fake_check_healed(h);
+	fake_check_quiet_sweep(h);
+	ck_assert_uint_eq(fake_logged(h, "WRN"), 0);
+	ck_assert_uint_eq(fake_logged(h, "ERR"), 0);
+	fake_free(h);
+}
+END_TEST
+
+START_TEST(test_off)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.options = "fast_reroute off\n"
+	});
+	ftr_sw s = fake_leaf(h, 3);
+
+	ck_assert_ptr_null(h->fast);
+	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	fake_settle(h);
+	ck_assert(fake_sweep_wanted(h));	/* by OpenSM itself */
+	ck_assert(fake_sweep(h));
+	ck_assert_uint_gt(h->changed_entries, 0);
+	fake_check_healed(h);
+	fake_check_quiet_sweep(h);
+	fake_free(h);
+}
+END_TEST
+
+/* Every cable of the tree on its own, each from a fabric that is whole. */
+START_TEST(test_one_cable)
+{
+	struct fake *h = fake_new(NULL);
+	unsigned int n = 0;
+
+	for (ftr_sw s = 0; s < h->fab->n_sw; s++) {
+		for (unsigned int p = 1; p <= h->fab->sw[s].n_ports; p++) {
+			const struct ftr_swport *port =
+				ftr_fabric_port(h->fab, s, (ftr_port)p);
+
+			if (port->peer_kind != FTR_PEER_SW || port->peer < s)
+				continue;
+			fake_cable(h, s, (ftr_port)p, false);
+			fake_check_repaired(h);
+			n++;
+			ck_assert_uint_eq(fake_events(h, "link-down"), n);
+			fake_cable_quietly(h, s, (ftr_port)p, true);
+			ck_assert(fake_sweep(h));
+			fake_settle(h);
+			fake_check_healed(h);
+			fake_check_quiet_sweep(h);
+		}
+	}
+	ck_assert_uint_eq(n, h->fab->n_sw_links);
+	ck_assert_uint_eq(fake_logged(h, "IBF109"), 0);
+	fake_free(h);
+}
+END_TEST
+
+/* A trap of one end only; which one must not matter. */
+START_TEST(test_one_end)
+{
+	struct fake *h = fake_new(NULL);
+	ftr_sw s = fake_leaf(h, 3);
+	ftr_port p = fake_uplink(h, s, 1);
+	ftr_sw end[2] = { s, ftr_fabric_port(h->fab, s, p)->peer };
+
+	fake_cable_quietly(h, s, p, false);
+	fake_trap(h, end[_i], 128);
+	fake_check_repaired(h);
+	ck_assert_uint_eq(fake_logged(h, "fast reroute 1:"), 1);
+	fake_free(h);
+}
+END_TEST
+
+/* Both ends, one well after the other: the second finds nothing to do. */
+START_TEST(test_both_ends)
+{
+	struct fake *h = fake_new(NULL);
+	ftr_sw s = fake_leaf(h, 3);
+	ftr_port p = fake_uplink(h, s, 1);
+
+	fake_cable_quietly(h, s, p, false);
+	fake_trap(h, s, 128);
+	fake_settle(h);
+	fake_trap(h, ftr_fabric_port(h->fab, s, p)->peer, 128);
+	fake_check_repaired(h);
+	ck_assert_uint_eq(fake_logged(h, "IBF004"), 1);
+	fake_free(h);
+}
+END_TEST
+
+START_TEST(test_spine)
+{
+	struct fake *h = fake_new(NULL);
+
+	fake_switch(h, fake_spine(h, 1), false);
+	fake_check_repaired_in_parts(h);
+	fake_switch(h, fake_spine(h, 2), false);
+	fake_check_repaired_in_parts(h);
+	fake_free(h);
+}
+END_TEST
+
+/* The traps of a dead spine that are still in the queue make one repair. */
+START_TEST(test_spine_at_once)
+{
+	struct fake *h = fake_new(NULL);
+	ftr_sw s = fake_spine(h, 0);
+
+	for (unsigned int p = 1; p <= h->fab->sw[s].n_ports; p++)
+		if (ftr_fabric_port(h->fab, s, (ftr_port)p)->peer_kind ==
+		    FTR_PEER_SW)
+			fake_cable_quietly(h, s, (ftr_port)p, false);
+	for (unsigned int p = 1; p <= h->fab->sw[s].n_ports; p++)
+		fake_cable(h, s, (ftr_port)p, false);
+	fake_check_repaired_in_parts(h);
+	fake_free(h);
+}
+END_TEST
+
+/* A leaf whose last cable dies is cut off: its hosts are lost, others not. */
+START_TEST(test_leaf_cut_off)
+{
+	struct fake *h = fake_new(NULL);
+	ftr_sw s = fake_leaf(h, 5);
+
+	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	fake_check_repaired(h);
+	fake_cable(h, s, fake_uplink(h, s, 1), false);
+	fake_settle(h);
+	fake_check_healed(h);
+	ck_assert(fake_wait_wanted(h));
+	ck_assert(fake_sweep(h));	/* forgets the leaf and its LIDs */
+	fake_settle(h);
+	fake_check_healed(h);
+	fake_check_quiet_sweep(h);
+	fake_cable(h, s, fake_uplink(h, s, 0), true);
+	fake_settle(h);
+	ck_assert(fake_wait_wanted(h));
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
+START_TEST(test_several)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.pgft = "3;4,4,4;1,4,4;1,1,1"
+	});
+
+	for (unsigned int i = 0; i < 8; i++) {
+		ftr_sw s = fake_leaf(h, 2 * i);
+
+		fake_cable(h, s, fake_uplink(h, s, i % 4), false);
+	}
+	fake_check_repaired_in_parts(h);
+	fake_free(h);
+}
+END_TEST
+
+START_TEST(test_trunk)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.pgft = "2;9,8;1,4;1,2"
+	});
+	ftr_sw s = fake_leaf(h, 2);
+
+	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	fake_check_repaired(h);
+	fake_cable(h, s, fake_uplink(h, s, 1), false);
+	fake_check_repaired(h);
+	fake_free(h);
+}
+END_TEST
+
+/* The leaf that OpenSM sits on: half of all stored routes are stale. */
+START_TEST(test_own_uplink)
+{
+	struct fake *h = fake_new(NULL);
+	ftr_sw s = h->fab->ep[h->sm].sw;
+
+	fake_cable(h, s, fake_uplink(h, s, (unsigned int)_i), false);
+	fake_check_repaired(h);
+	ck_assert_uint_eq(fake_logged(h, "NOT acknowledged"), 0);
+	fake_free(h);
+}
+END_TEST
+
+/* A cable died that nobody has told of: packets of a repair get lost on it,
+ * and find another way, all of them in about the time that one takes. */
+START_TEST(test_unknown_dead)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.options = "fast_timeout_ms 500\n"
+	});
+	ftr_sw s = h->fab->ep[h->sm].sw, first = fake_leaf(h, 1);
+	double start;
+
+	fake_cable_quietly(h, first, fake_uplink(h, first, 1), false);
+	start = ibf_now_ms();
+	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	fake_settle(h);
+	ck_assert_double_lt(ibf_now_ms() - start, 5000);
+	ck_assert_uint_eq(fake_logged(h, "IBF004"), 1);
+	ck_assert_uint_eq(fake_logged(h, "NOT acknowledged"), 0);
+	fake_check_copy(h);
+	ck_assert(fake_wait_wanted(h));
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	fake_check_healed(h);
+	fake_check_quiet_sweep(h);
+	fake_free(h);
+}
+END_TEST
+
+START_TEST(test_engines)
+{
+	static const char *const engine[] = { "dmodc", "sftree" };
+	struct fake *h = fake_new(&(struct fake_opts){
+		.engine = engine[_i]
+	});
+	ftr_sw s = fake_leaf(h, 6);
+
+	fake_cable(h, s, fake_uplink(h, s, 1), false);
+	fake_check_repaired(h);
+	ck_assert_uint_eq(fake_logged(h, "IBF004"), 1);
+	fake_switch(h, fake_spine(h, 3), false);
+	fake_settle(h);
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
+static void no_key(void *ctx, const struct fake_packet *p,
+		   struct fake_fate *fate)
+{
+	(void)ctx;
+	fate->lose_request = p->plugin;	/* would be noticed */
+}
+
+/* Switches that carry out nothing without their key. */
+START_TEST(test_m_key)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.m_key = _i ? 0 : cl_hton64(0x1234), .m_key_lookup = _i
+	});
+	ftr_sw s = fake_leaf(h, 4);
+
+	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	fake_check_repaired(h);
+	ck_assert_uint_eq(fake_logged(h, "IBF004"), 1);
+	fake_set_fate(h, no_key, NULL);
+	fake_cable(h, s, fake_uplink(h, s, 1), false);
+	fake_settle(h);
+	ck_assert_uint_eq(fake_logged(h, "IBF004"), 1);
+	fake_free(h);
+}
+END_TEST
+
+/* Traps of other kinds pass as they are, and with sweep_on_trap untouched. */
+START_TEST(test_other_traps)
+{
+	static const struct {
+		unsigned int number;
+		bool sweep;
+	} trap[] = {
+		{ 129, false }, { 130, false }, { 131, false }, { 144, true },
+	};
+	struct fake *h = fake_new(NULL);
+	ftr_sw s = fake_leaf(h, 4);
+	unsigned int told = h->told;
+
+	fake_trap(h, s, trap[_i].number);
+	fake_settle(h);
+	pthread_mutex_lock(&h->mutex);
+	ck_assert_uint_eq(h->signals, 1);
+	pthread_mutex_unlock(&h->mutex);
+	ck_assert_int_eq(fake_sweep_wanted(h), trap[_i].sweep);
+	ck_assert(h->osm->subn.opt.sweep_on_trap);
+	ck_assert_uint_eq(h->told, told);
+	ck_assert_uint_eq(fake_logged(h, "IBF004"), 0);
+	fake_check_quiet_sweep(h);
+	fake_free(h);
+}
+END_TEST
+
+/* 128 while the fast path takes it: OpenSM does not sweep by itself, and is
+ * told of the trap all the same; other traps meanwhile do what they did. */
+START_TEST(test_mixed_traps)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.options = "fast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n"
+	});
+	ftr_sw s = fake_leaf(h, 4);
+
+	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	fake_settle(h);
+	ck_assert(!fake_sweep_wanted(h));
+	fake_check_healed(h);
+	ck_assert(h->osm->subn.opt.sweep_on_trap);
+	for (unsigned int i = 0; i < 20; i++) {
+		fake_trap(h, fake_leaf(h, i % 8), 128);
+		fake_trap(h, fake_leaf(h, i % 8), i == 13 ? 144 : 130);
+	}
+	fake_settle(h);
+	ck_assert(fake_sweep_wanted(h));
+	ck_assert(h->osm->subn.opt.sweep_on_trap);
+	fake_check_quiet_sweep(h);
+	fake_free(h);
+}
+END_TEST
+
+/* sweep_on_trap FALSE: healed, and no sweep is asked for. */
+START_TEST(test_no_sweep_on_trap)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.no_sweep_on_trap = true
+	});
+	ftr_sw s = fake_leaf(h, 4);
+
+	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	fake_settle(h);
+	fake_check_healed(h);
+	fake_check_copy_clean(h);
+	ck_assert_uint_eq(fake_logged(h, "IBF004"), 1);
+	ck_assert(!h->osm->subn.opt.sweep_on_trap);
+	fake_trap(h, s, 144);
+	fake_settle(h);
+	ck_assert(!fake_sweep_wanted(h));
+	fake_check_quiet_sweep(h);
+	fake_free(h);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("fast");
+	TCase *t = tcase_create("repairs");
+	SRunner *r;
+	int failed;
+
+	tcase_set_timeout(t, 120);
+	tcase_add_test(t, test_up);
+	tcase_add_test(t, test_off);
+	tcase_add_test(t, test_one_cable);
+	tcase_add_loop_test(t, test_one_end, 0, 2);
+	tcase_add_test(t, test_both_ends);
+	tcase_add_test(t, test_spine);
+	tcase_add_test(t, test_spine_at_once);
+	tcase_add_test(t, test_leaf_cut_off);
+	tcase_add_test(t, test_several);
+	tcase_add_test(t, test_trunk);
+	tcase_add_loop_test(t, test_own_uplink, 0, 2);
+	tcase_add_test(t, test_unknown_dead);
+	tcase_add_loop_test(t, test_engines, 0, 2);
+	tcase_add_loop_test(t, test_m_key, 0, 2);
+	tcase_add_loop_test(t, test_other_traps, 0, 4);
+	tcase_add_test(t, test_mixed_traps);
+	tcase_add_test(t, test_no_sweep_on_trap);
+	suite_add_tcase(s, t);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The end of OpenSM at any moment of a repair, and long runs of everything with
+ * OpenSM sweeping by itself.  FTR_SEED replays, FTR_RUNS scales.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "fake/host.h"
+#include "lib/trees.h"
+
+struct dice {
+	struct ftr_rng rng;
+	unsigned int percent;
+	double slow_ms;
+	atomic_uint n;		/* packets of the plugin so far */
+};
+
+static void some_luck(void *ctx, const struct fake_packet *p,
+		      struct fake_fate *fate)
+{
+	struct dice *d = ctx;
+
+	fate->delay_ms = ftr_rng_below(&d->rng, 100) / 100. * d->slow_ms;
+	if (!p->plugin)
+		return;
+	atomic_fetch_add(&d->n, 1);
+	if (ftr_rng_below(&d->rng, 100) >= d->percent)
+		return;
+	fate->lose_request = ftr_rng_below(&d->rng, 2);
+	fate->lose_answer = !fate->lose_request;
+	fate->to_host = ftr_rng_below(&d->rng, 3) == 0;
+}
+
+static void any_cable(struct fake *h, struct ftr_rng *r, bool up)
+{
+	ftr_sw s;
+
+	do {
+		s = ftr_rng_below(r, h->fab->n_sw);
+	} while (h->sh->rank[s] == h->sh->n_ranks - 1);
+	fake_cable(h, s, fake_uplink(h, s, ftr_rng_below(r, 2)), up);
+}
+
+/* ---- the end ------------------------------------------------------------- */
+
+/* After so many packets of the plugin OpenSM goes, with others in flight. */
+START_TEST(test_end_in_repair)
+{
+	static const unsigned int after[] = { 0, 1, 5, 12, 20, 30, 45, 70 };
+	struct fake *h = fake_new(&(struct fake_opts){
+		.options = "fast_timeout_ms 10\n"
+	});
+	struct dice d = { .percent = _i & 8 ? 50 : 0, .slow_ms = 3 };
+	ftr_sw s = fake_leaf(h, 3);
+	double end = ibf_now_ms() + 2000;
+
+	ftr_rng_seed(&d.rng, trees_first_seed() + (uint64_t)_i);
+	fake_set_fate(h, some_luck, &d);
+	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	while (atomic_load(&d.n) < after[_i & 7] && ibf_now_ms() < end)
+		sched_yield();
+	fake_unload(h);
+	fake_check_copy(h);
+	fake_free(h);
+}
+END_TEST
+
+/* The same while a sweep is at any of its moments. */
+static void leave(void *ctx, struct fake *h, enum fake_moment m)
+{
+	struct ftr_rng *r = ctx;
+
+	if (h->n_sweeps >= 1 && m <= FAKE_DISCOVERED)
+		any_cable(h, r, false);
+}
+
+START_TEST(test_end_in_sweep)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.options = "fast_timeout_ms 10\n"
+	});
+	struct dice d = { .percent = 20, .slow_ms = 2 };
+	struct ftr_rng r;
+
+	ftr_rng_seed(&d.rng, trees_first_seed() + (uint64_t)_i);
+	ftr_rng_seed(&r, trees_first_seed() * 100 + (uint64_t)_i);
+	fake_set_fate(h, some_luck, &d);
+	h->moment = leave;
+	h->moment_ctx = &r;
+	fake_auto_sweep(h);
+	fake_cable(h, fake_leaf(h, 3), fake_uplink(h, fake_leaf(h, 3), 0),
+		   false);
+	usleep(500 * (unsigned int)_i);
+	fake_unload(h);
+	fake_free(h);
+}
+END_TEST
+
+/* Never up at all. */
+START_TEST(test_end_at_once)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .not_up = true });
+
+	fake_trap(h, 0, 128);
+	fake_free(h);
+}
+END_TEST
+
+/* ---- long runs ----------------------------------------------------------- */
+
+static void mend_all(struct fake *h)
+{
+	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
+		for (unsigned int p = 1; p <= h->fab->sw[s].n_ports; p++) {
+			bool down;
+
+			if (ftr_fabric_port(h->fab, s, (ftr_port)p)->peer_kind
+			    != FTR_PEER_SW)
+				continue;
+			fake_lock(h);
+			down = h->link[h->fab->sw[s].first_port + p] ==
+				IB_LINK_DOWN;
+			fake_unlock(h);
+			if (down)
+				fake_cable(h, s, (ftr_port)p, true);
+		}
+}
+
+/* What nobody was told of is found by the periodic light sweep. */
+static void light_sweep(struct fake *h)
+{
+	__atomic_store_n(&h->osm->subn.force_heavy_sweep, TRUE,
+			 __ATOMIC_RELAXED);
+	osm_sm_signal(&h->osm->sm, OSM_SIGNAL_SWEEP);
+}
+
+static void check_at_rest(struct fake *h)
+{
+	fake_rest(h);
+	/* OpenSM has lost packets, and sweeps again at its next interval */
+	while (__atomic_load_n(&h->osm->subn.subnet_initialization_error,
+			       __ATOMIC_RELAXED)) {
+		light_sweep(h);
+		fake_rest(h);
+	}
+	fake_check_healed(h);
+	fake_check_copy(h);
+	fake_check_counters(h);
+}
+
+/* Faults and recoveries, some packets lost, sweeps whenever they are asked
+ * for; at each rest all is judged, at the end all is whole again. */
+START_TEST(test_soak)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.options = "fast_timeout_ms 40\nfast_sweep_delay_ms 3\nfast_sweep_cap_ms 30\nfast_flap_limit 4\nfast_flap_hold_ms 100\n"
+	});
+	uint64_t seed = trees_first_seed() + (uint64_t)_i;
+	struct dice d = { .percent = 2 * (unsigned int)(_i % 3),
+			  .slow_ms = 0.5 };
+	struct ftr_rng r;
+
+	printf("seed %llu\n", (unsigned long long)seed);
+	ftr_rng_seed(&d.rng, seed);
+	ftr_rng_seed(&r, seed + 1000);
+	fake_set_fate(h, some_luck, &d);
+	fake_auto_sweep(h);
+	for (unsigned int i = 0; i < trees_runs(40); i++) {
+		any_cable(h, &r, ftr_rng_below(&r, 3) == 0);
+		if (ftr_rng_below(&r, 8) == 0)
+			fake_settle(h);
+		if (ftr_rng_below(&r, 12) == 0) {
+			light_sweep(h);
+			check_at_rest(h);
+		}
+	}
+	fake_set_fate(h, NULL, NULL);
+	mend_all(h);
+	light_sweep(h);
+	check_at_rest(h);
+	usleep(100000);		/* of the held cables */
+	light_sweep(h);
+	check_at_rest(h);
+	fake_free(h);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("fast_end");
+	TCase *t = tcase_create("end");
+	SRunner *r;
+	int failed;
+
+	tcase_set_timeout(t, 240);
+	tcase_add_loop_test(t, test_end_in_repair, 0, 16);
+	tcase_add_loop_test(t, test_end_in_sweep, 0, 16);
+	tcase_add_test(t, test_end_at_once);
+	tcase_add_loop_test(t, test_soak, 0, 6);
+	suite_add_tcase(s, t);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The fast path when packets get lost, come late, twice, or in another order.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fake/host.h"
+
+#define QUICK "fast_timeout_ms 20\n"
+
+/* What happens to packets of the plugin: whose of them, and how often. */
+struct loss {
+	bool sets, gets;	/* which kind */
+	ftr_sw to;		/* only to this switch, FTR_SW_NONE: to all */
+	unsigned int every;	/* 1: all of them */
+	bool first_copy;	/* its retries get through */
+	struct fake_fate fate;
+	double spread_ms;	/* answers in reverse: the first waits longest */
+};
+
+static void lossy(void *ctx, const struct fake_packet *p,
+		  struct fake_fate *fate)
+{
+	const struct loss *l = ctx;
+
+	if (!p->plugin || !(p->set ? l->sets : l->gets) ||
+	    (l->to != FTR_SW_NONE && l->to != p->to) ||
+	    (l->every && p->number % l->every) || (l->first_copy && p->copy))
+		return;
+	*fate = l->fate;
+	if (l->spread_ms > 0)
+		fate->back_ms = l->spread_ms * (16 - p->number % 16);
+}
+
+/* The sweep that puts right what was lost, and one that finds nothing. */
+static void check_after(struct fake *h)
+{
+	fake_settle(h);
+	fake_set_fate(h, NULL, NULL);
+	fake_check_copy(h);
+	fake_check_counters(h);
+	ck_assert(fake_wait_wanted(h));
+	while (fake_sweep_wanted(h)) {
+		ck_assert(fake_sweep(h));
+		fake_settle(h);
+	}
+	fake_check_healed(h);
+	fake_check_copy_clean(h);
+	fake_check_quiet_sweep(h);
+	fake_check_counters(h);
+}
+
+/* ---- nothing is lost in the end ------------------------------------------ */
+
+static const struct loss harmless[] = {
+	/* lost once */
+	{ .sets = true, .every = 3, .to = FTR_SW_NONE, .first_copy = true,
+	  .fate.lose_request = true },
+	{ .sets = true, .every = 2, .to = FTR_SW_NONE, .first_copy = true,
+	  .fate.lose_answer = true },
+	{ .gets = true, .every = 2, .to = FTR_SW_NONE, .first_copy = true,
+	  .fate.lose_request = true },
+	/* the answer comes when its packet has been given up */
+	{ .sets = true, .every = 4, .to = FTR_SW_NONE, .fate.back_ms = 30 },
+	{ .gets = true, .every = 4, .to = FTR_SW_NONE, .fate.back_ms = 30 },
+	/* twice */
+	{ .sets = true, .gets = true, .to = FTR_SW_NONE, .fate.copies = 2 },
+	/* the last first */
+	{ .sets = true, .gets = true, .to = FTR_SW_NONE, .spread_ms = 0.3 },
+};
+
+START_TEST(test_harmless)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.options = _i < 5 ? "fast_timeout_ms 25\n" : NULL
+	});
+	struct loss l = harmless[_i];
+	ftr_sw s = fake_leaf(h, 3);
+
+	fake_set_fate(h, lossy, &l);
+	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	fake_settle(h);
+	if (_i >= 5) {
+		fake_check_healed(h);
+		fake_check_copy_clean(h);
+		ck_assert_uint_eq(fake_logged(h, "NOT acknowledged"), 0);
+	}
+	check_after(h);
+	ck_assert_uint_eq(fake_logged(h, "fast reroute 1:"), 1);
+	fake_free(h);
+}
+END_TEST
+
+/* ---- writes are lost ----------------------------------------------------- */
+
+static const struct loss lost_sets[] = {
+	{ .sets = true, .to = FTR_SW_NONE, .fate.lose_request = true },
+	{ .sets = true, .to = FTR_SW_NONE, .fate.lose_answer = true },
+	{ .sets = true, .to = FTR_SW_NONE, .fate.status = 0x1c },
+	{ .sets = true, .to = FTR_SW_NONE, .fate.refuse = true },
+	{ .sets = true, .to = FTR_SW_NONE,
+	  .fate = { .lose_request = true, .to_host = true } },
+	/* of one switch only: set by the test */
+	{ .sets = true, .fate.lose_request = true },
+	{ .sets = true, .fate.status = 0x04 },
+	{ .sets = true, .fate = { .lose_answer = true, .to_host = true } },
+};
+
+/* Its blocks, and no others, are written again by the next sweep. */
+START_TEST(test_lost_sets)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .options = QUICK });
+	struct loss l = lost_sets[_i];
+	ftr_sw s = fake_leaf(h, 3);
+
+	if (_i >= 5)
+		l.to = fake_leaf(h, 6);
+	fake_set_fate(h, lossy, &l);
+	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	fake_settle(h);
+	ck_assert_uint_eq(fake_logged(h, "NOT acknowledged"), 1);
+	check_after(h);
+	fake_free(h);
+}
+END_TEST
+
+static uint32_t marked_blocks(struct fake *h, ftr_sw only)
+{
+	uint32_t n = 0;
+
+	CL_PLOCK_ACQUIRE(&h->osm->lock);
+	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
+		for (size_t at = 0; at < h->osw[s]->lft_size;
+		     at += FTR_LFT_BLOCK)
+			n += (only == FTR_SW_NONE || s == only) &&
+				memcmp(h->osw[s]->lft + at,
+				       h->osw[s]->new_lft + at, FTR_LFT_BLOCK);
+	CL_PLOCK_RELEASE(&h->osm->lock);
+	return n;
+}
+
+START_TEST(test_doubtful_blocks_only)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.options = "fast_timeout_ms 200\n"
+	});
+	ftr_sw s = fake_leaf(h, 3), mute = fake_leaf(h, 6);
+	struct loss l = { .sets = true, .to = mute,
+			  .fate.lose_answer = true };
+	uint32_t n;
+
+	fake_set_fate(h, lossy, &l);
+	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	fake_settle(h);
+	n = marked_blocks(h, FTR_SW_NONE);
+	ck_assert_uint_gt(n, 0);
+	ck_assert_uint_eq(n, marked_blocks(h, mute));
+	fake_set_fate(h, NULL, NULL);
+	ck_assert(fake_wait_wanted(h));
+	ck_assert(fake_sweep(h));
+	ck_assert_uint_eq(h->changed_blocks, n);
+	fake_settle(h);
+	fake_check_healed(h);
+	fake_check_quiet_sweep(h);
+	fake_free(h);
+}
+END_TEST
+
+/* ---- questions are lost -------------------------------------------------- */
+
+static const struct loss lost_gets[] = {
+	{ .gets = true, .to = FTR_SW_NONE, .fate.lose_request = true },
+	{ .gets = true, .to = FTR_SW_NONE, .fate.lose_answer = true },
+	{ .gets = true, .to = FTR_SW_NONE, .fate.status = 0x1c },
+	{ .gets = true, .to = FTR_SW_NONE, .fate.refuse = true },
+	{ .gets = true, .to = FTR_SW_NONE,
+	  .fate = { .lose_answer = true, .to_host = true } },
+};
+
+/* Nothing can be known: nothing is written, and a sweep comes. */
+START_TEST(test_lost_gets)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .options = QUICK });
+	struct loss l = lost_gets[_i];
+	ftr_sw s = fake_leaf(h, 3);
+
+	fake_set_fate(h, lossy, &l);
+	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	fake_settle(h);
+	ck_assert_uint_eq(fake_logged(h, "fast reroute 1:"), 0);
+	check_after(h);
+	fake_free(h);
+}
+END_TEST
+
+/* ---- a switch that never answers ----------------------------------------- */
+
+static void silence(struct fake *h, ftr_sw s, bool silent)
+{
+	fake_lock(h);
+	h->sw[s].silent = silent;
+	fake_unlock(h);
+}
+
+/* i: it sits at the cable, or elsewhere. */
+START_TEST(test_silent)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .options = QUICK });
+	ftr_sw s = fake_leaf(h, 3), mute = _i ? fake_leaf(h, 6) : s;
+
+	silence(h, mute, true);
+	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	fake_settle(h);
+	fake_check_copy(h);
+	fake_check_counters(h);
+	silence(h, mute, false);
+	check_after(h);
+	fake_free(h);
+}
+END_TEST
+
+/* ---- OpenSM waits for its own packets meanwhile -------------------------- */
+
+/* Failures of the plugin's come through OpenSM's error path while it counts its
+ * own down: the sweep must neither hang nor go on too early. */
+static void at_push(void *ctx, struct fake *h, enum fake_moment m)
+{
+	ftr_sw s = fake_leaf(h, 5);
+
+	(void)ctx;
+	if (m != FAKE_DISCOVERED || h->n_sweeps > 1)
+		return;
+	fake_cable(h, s, fake_uplink(h, s, 1), false);
+}
+
+static void lose_half(void *ctx, const struct fake_packet *p,
+		      struct fake_fate *fate)
+{
+	(void)ctx;
+	fate->back_ms = p->plugin ? 0 : 3;
+	fate->lose_request = p->plugin && p->number % 2;
+	fate->to_host = true;
+}
+
+START_TEST(test_error_path)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .options = QUICK });
+	ftr_sw s = fake_leaf(h, 2);
+
+	fake_set_fate(h, lose_half, NULL);
+	h->moment = at_push;
+	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	ck_assert(fake_sweep(h));
+	check_after(h);
+	fake_free(h);
+}
+END_TEST
+
+/* ---- an old packet after a new one --------------------------------------- */
+
+struct stale {
+	bool known;
+	uint32_t number;	/* of the first Set of all */
+};
+
+static void delay_one(void *ctx, const struct fake_packet *p,
+		      struct fake_fate *fate)
+{
+	struct stale *st = ctx;
+
+	if (!p->plugin || !p->set || (st->known && p->number != st->number))
+		return;
+	st->known = true;
+	st->number = p->number;
+	fate->delay_ms = 120;	/* carried out long after it was given up */
+}
+
+/* A Set that was given up is carried out after a later one of the same block:
+ * the switch then holds something old.  What was sent more than once is
+ * written again by the sweep that follows. */
+START_TEST(test_stale_set)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.options = "fast_timeout_ms 50\nfast_sweep_delay_ms 400\nfast_sweep_cap_ms 2000\n"
+	});
+	struct stale st = { 0 };
+	ftr_sw s = fake_leaf(h, 3);
+	double end = ibf_now_ms() + 60000;
+
+	fake_set_fate(h, delay_one, &st);
+	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	while (!fake_logged(h, "fast reroute 1:") && ibf_now_ms() < end)
+		usleep(200);
+	fake_cable(h, fake_leaf(h, 5), fake_uplink(h, fake_leaf(h, 5), 0),
+		   false);
+	fake_settle(h);		/* also waits for the packet that is late */
+	fake_check_copy(h);
+	check_after(h);
+	fake_free(h);
+}
+END_TEST
+
+/* ---- all of it, at random ------------------------------------------------ */
+
+struct dice {
+	struct ftr_rng rng;
+	unsigned int percent;
+};
+
+static void at_random(void *ctx, const struct fake_packet *p,
+		      struct fake_fate *fate)
+{
+	struct dice *d = ctx;
+
+	if (!p->plugin || ftr_rng_below(&d->rng, 100) >= d->percent)
+		return;
+	switch (ftr_rng_below(&d->rng, 6)) {
+	case 0:
+		fate->lose_request = true;
+		break;
+	case 1:
+		fate->lose_answer = true;
+		fate->to_host = ftr_rng_below(&d->rng, 2);
+		break;
+	case 2:
+		fate->status = 0x1c;
+		break;
+	case 3:
+		fate->copies = 1 + ftr_rng_below(&d->rng, 2);
+		break;
+	case 4:
+		fate->back_ms = ftr_rng_below(&d->rng, 40);
+		break;
+	default:
+		fate->refuse = true;
+	}
+}
+
+START_TEST(test_random)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.options = "fast_timeout_ms 15\n"
+	});
+	struct dice d = { .percent = 10 + 8 * (unsigned int)(_i % 10) };
+	struct ftr_rng r;
+
+	ftr_rng_seed(&d.rng, (uint64_t)_i);
+	ftr_rng_seed(&r, (uint64_t)_i + 1000);
+	fake_set_fate(h, at_random, &d);
+	for (unsigned int i = 0; i < 3; i++) {
+		ftr_sw s = ftr_rng_below(&r, h->fab->n_sw);
+
+		if (h->sh->rank[s] == h->sh->n_ranks - 1)
+			continue;
+		fake_cable(h, s, fake_uplink(h, s, ftr_rng_below(&r, 2)),
+			   ftr_rng_below(&r, 3) == 0);
+		if (ftr_rng_below(&r, 2))
+			fake_settle(h);
+		fake_check_counters(h);
+	}
+	fake_settle(h);
+	fake_set_fate(h, NULL, NULL);
+	fake_check_copy(h);
+	/* not every event is one; what is wanted, comes */
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	while (fake_sweep_wanted(h)) {
+		ck_assert(fake_sweep(h));
+		fake_settle(h);
+	}
+	fake_check_healed(h);
+	fake_check_copy_clean(h);
+	fake_check_quiet_sweep(h);
+	fake_check_counters(h);
+	fake_free(h);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("fast_loss");
+	TCase *t = tcase_create("loss");
+	SRunner *r;
+	int failed;
+
+	tcase_set_timeout(t, 120);
+	tcase_add_loop_test(t, test_harmless, 0,
+			    sizeof(harmless) / sizeof(harmless[0]));
+	tcase_add_loop_test(t, test_lost_sets, 0,
+			    sizeof(lost_sets) / sizeof(lost_sets[0]));
+	tcase_add_test(t, test_doubtful_blocks_only);
+	tcase_add_loop_test(t, test_lost_gets, 0,
+			    sizeof(lost_gets) / sizeof(lost_gets[0]));
+	tcase_add_loop_test(t, test_silent, 0, 2);
+	tcase_add_test(t, test_error_path);
+	tcase_add_test(t, test_stale_set);
+	tcase_add_loop_test(t, test_random, 0, 20);
+	suite_add_tcase(s, t);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}
