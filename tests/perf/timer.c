@@ -14,8 +14,11 @@
  * One line per routing in the log: "ibftimer: ENGINE matrices X ms, tables Y
  * ms, multicast Z ms in N trees" (multicast of the sweep before, for engines
  * that build trees themselves; for the others it is the host's own work).
+ * And one per sweep when its tables are on the switches: "ibftimer: pushed N
+ * blocks to M switches", by the host's own account of acknowledged blocks.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include <opensm/osm_config.h>
@@ -34,6 +37,9 @@ struct watched {
 
 struct timer {
 	osm_opensm_t *osm;
+	/* since the sweep began; told under the host's exclusive lock */
+	unsigned int blocks, switches;
+	unsigned char seen[49152];	/* by LID */
 	struct watched w[MAX_ENGINES];
 	unsigned int n;
 };
@@ -126,13 +132,39 @@ static void watch_all(struct timer *t)
 	}
 }
 
+static void count_block(struct timer *t, const osm_epi_lft_change_event_t *c)
+{
+	unsigned int lid;
+
+	if (!(c->flags & LFT_CHANGED_BLOCK))
+		return;
+	lid = cl_ntoh16(osm_node_get_base_lid(c->p_sw->p_node, 0));
+	t->blocks++;
+	if (lid < sizeof(t->seen)) {
+		t->switches += !t->seen[lid];
+		t->seen[lid] = 1;
+	}
+}
+
+static void tell_pushed(struct timer *t)
+{
+	OSM_LOG(&t->osm->log, OSM_LOG_INFO,
+		"ibftimer: pushed %u blocks to %u switches\n", t->blocks,
+		t->switches);
+	t->blocks = t->switches = 0;
+	memset(t->seen, 0, sizeof(t->seen));
+}
+
 static void report(void *ctx, osm_epi_event_id_t id, void *data)
 {
 	struct timer *t = ctx;
 
-	(void)data;
 	if (id == OSM_EVENT_ID_HEAVY_SWEEP_START && !t->n)
 		watch_all(t);
+	if (id == OSM_EVENT_ID_LFT_CHANGE)
+		count_block(t, data);
+	if (id == OSM_EVENT_ID_UCAST_ROUTING_DONE)
+		tell_pushed(t);
 	for (unsigned int i = 0; id == OSM_EVENT_ID_SUBNET_UP && i < t->n;
 	     i++) {
 		struct watched *w = &t->w[i];
