@@ -17,11 +17,11 @@ healed_locally() {
 	osm_wait sm "$patience" 'IBF004: local repair .* down'
 	# on one lane packets to switches may wait for the new tables
 	live local || true
-	grep -q '^loops *none' "$T/local.txt" &&
-		grep -q '^paths *end port -> end port .* all arrive' "$T/local.txt" || {
+	if ! grep -q '^loops *none' "$T/local.txt" || ! grep -q \
+		'^paths *end port -> end port .* all arrive' "$T/local.txt"; then
 		cat "$T/local.txt" >&2
 		fail "hosts lost their way"
-	}
+	fi
 	reconciled
 	[[ $(stage_event local switches) -le 3 ]] ||
 		fail "stage one wrote to $(stage_event local switches) switches"
