@@ -220,9 +220,16 @@ static void match_round(struct matching *m, int32_t step)
  * belong to different leaves in nearly every shift, two neighbours in one.
  * Every slot asks every other in a pass, so each pass serves as many as are
  * alive.
+ *
+ * Two distances in turn share a c.  One of them goes forth first and the other
+ * back, and one begins next door and the other three places away (and comes to
+ * the nearer ones last): else the neighbours of what is lost would carry what
+ * all sources ask there in vain.
  */
 static void match(struct place *pl, int32_t a)
 {
+	bool odd = a & 1;
+	int32_t w = (int32_t)pl->w;
 	struct matching m;
 
 	m.pl = pl;
@@ -237,9 +244,11 @@ static void match(struct place *pl, int32_t a)
 		for (uint32_t x = 0; x < pl->w; x++)
 			m.vacant[x] = pl->at[x] != NULL;
 		match_round(&m, 0);
-		for (int32_t k = 1; m.n > 0 && k < (int32_t)pl->w; k++) {
-			match_round(&m, a & 1 ? -k : k);
-			match_round(&m, a & 1 ? k : -k);
+		for (int32_t k = 1; m.n > 0 && k < w; k++) {
+			int32_t step = odd ? 1 + (k + 1) % (w - 1) : k;
+
+			match_round(&m, odd ? -step : step);
+			match_round(&m, odd ? step : -step);
 		}
 	}
 	pl->matched = true;

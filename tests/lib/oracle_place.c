@@ -182,8 +182,10 @@ static int64_t even_slot(const struct choice *c, int64_t x, int64_t window)
 
 		for (int64_t k = 0; k < 2 * c->w; k++) {
 			int64_t far = (k + 1) / 2;
-			bool up = (k & 1) != (c->a % 2 != 0);
+			bool odd = c->a % 2 != 0, up = (k & 1) != odd;
 
+			if (odd && far && c->w > 1)
+				far = 1 + (far - 1 + 2) % (c->w - 1);
 			for (int64_t i = 0; i < c->r * c->w; i++) {
 				int64_t near = i % c->w + (up ? far : -far);
 				int64_t y;
