@@ -126,6 +126,18 @@ static void handle_traps(struct ibf_fast *f, const struct ibf_trap *trap,
 		put_back(f, trap, n);
 }
 
+/* Another engine has routed: what we know is no longer what switches hold. */
+static void drop_view(struct ibf_fast *f)
+{
+	struct ibf_view *old = f->view;
+
+	ibf_repair_settle(f);
+	pthread_mutex_lock(&f->view_lock);
+	f->view = NULL;
+	pthread_mutex_unlock(&f->view_lock);
+	ibf_view_free(old);
+}
+
 static void take_over(struct ibf_fast *f, struct ibf_generation *gen)
 {
 	struct ftr_err err = { 0 };
@@ -151,7 +163,7 @@ static void take_over(struct ibf_fast *f, struct ibf_generation *gen)
 /* What there is to do, taken out of the shared state. */
 struct task {
 	struct ibf_generation *fresh;
-	bool after_sweep, swept, sweep_due, handover;
+	bool after_sweep, swept, sweep_due, handover, dropped, suspects;
 	struct ibf_trap trap[IBF_TRAPS_MAX];
 	uint32_t n_traps;
 };
@@ -210,6 +222,9 @@ static bool take_task(struct ibf_fast *f, struct task *t)
 
 	t->fresh = f->fresh;
 	f->fresh = NULL;
+	t->dropped = f->dropped;
+	f->dropped = false;
+	t->suspects = f->n_suspects && f->phase == IBF_PHASE_IDLE;
 	t->swept = f->after_sweep;
 	t->after_sweep = free_to_write && (f->after_sweep || f->released);
 	if (t->after_sweep)
@@ -220,21 +235,26 @@ static bool take_task(struct ibf_fast *f, struct task *t)
 	t->sweep_due = due >= 0 && ibf_now_ms() >= due;
 	t->handover = f->phase != IBF_PHASE_ROUTING && handover_due(f) >= 0 &&
 		ibf_now_ms() >= handover_due(f);
-	return t->handover || t->fresh || t->after_sweep || t->n_traps || t->sweep_due;
+	return t->handover || t->dropped || t->suspects || t->fresh || t->after_sweep || t->n_traps || t->sweep_due;
 }
 
 static void do_task(struct ibf_fast *f, struct task *t)
 {
+	if (t->dropped)
+		drop_view(f);
 	if (t->fresh)
 		take_over(f, t->fresh);
-	if (f->n_suspects && t->fresh)
+	if (t->suspects)
 		mark_suspects(f);
 	if (t->n_traps)
 		handle_traps(f, t->trap, t->n_traps);
-	else if (t->handover && f->view && is_master(f))
+	else if (t->handover && f->view && !is_master(f))
+		ibf_repair_settle(f);
+	else if (t->handover && f->view)
 		ibf_repair_continue(f);
-	if (t->after_sweep && f->view && is_master(f)) {
-		f->view->brought_up |= t->swept;
+	if (t->after_sweep && is_master(f)) {
+		if (f->view)
+			f->view->brought_up |= t->swept;
 		ibf_repair_returns(f);
 	}
 	if (t->sweep_due)
@@ -244,20 +264,21 @@ static void do_task(struct ibf_fast *f, struct task *t)
 static void *worker(void *arg)
 {
 	struct ibf_fast *f = arg;
-	struct task *t = ftr_calloc(1, sizeof(*t));
+	struct task *t = f->task;
 
 	pthread_mutex_lock(&f->mutex);
-	while (t && !f->stop) {
-		if (!take_task(f, t)) {
-			double now = ibf_now_ms();
-			double release = ibf_flap_release(&f->flap, now);
+	f->looked = ibf_now_ms();
+	while (!f->stop) {
+		double now = ibf_now_ms();
+		double release = ibf_flap_release(&f->flap, f->looked);
 
-			wait_until(f, earlier(earlier(sweep_due(f),
-						      release),
+		f->released |= release >= 0 && now >= release;
+		f->looked = now;
+		if (!take_task(f, t)) {
+			release = ibf_flap_release(&f->flap, now);
+			wait_until(f, earlier(earlier(sweep_due(f), release),
 					      earlier(gathered(f),
 						      handover_due(f))));
-			if (release >= 0 && ibf_now_ms() >= release)
-				f->released = true;
 			continue;
 		}
 		f->busy = true;
@@ -267,7 +288,6 @@ static void *worker(void *arg)
 		f->busy = false;
 	}
 	pthread_mutex_unlock(&f->mutex);
-	free(t);
 	return NULL;
 }
 
@@ -385,6 +405,10 @@ void ibf_fast_routed(struct ibf_fast *f, struct ibf_generation *gen)
 	old = f->fresh;
 	f->fresh = gen ? ibf_generation_get(gen) : NULL;
 	f->armed = gen != NULL;
+	if (!gen) {
+		f->dropped = true;
+		f->n_returns = 0;
+	}
 	done = take_reconciled(f);
 	pthread_cond_broadcast(&f->cond);
 	pthread_mutex_unlock(&f->mutex);
@@ -436,6 +460,9 @@ static bool start(struct ibf_fast *f)
 	sigset_t all, old;
 	int failed;
 
+	f->task = ftr_calloc(1, sizeof(struct task));
+	if (!f->task)
+		return false;
 	sigfillset(&all);	/* they are for OpenSM's main thread */
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	failed = pthread_create(&f->thread, NULL, worker, f);
@@ -494,6 +521,7 @@ void ibf_fast_free(struct ibf_fast *f)
 	ibf_generation_put(f->fresh);
 	tell(f, f->repairs);
 	free(f->suspect);
+	free(f->task);
 	pthread_cond_destroy(&f->cond);
 	pthread_mutex_destroy(&f->mutex);
 	pthread_mutex_destroy(&f->view_lock);

@@ -105,6 +105,7 @@ struct ibf_repair {
 	uint32_t switches, blocks, stages;
 	uint32_t failed;	/* blocks that were not acknowledged */
 	uint32_t resent;	/* blocks sent more than once */
+	uint32_t unsettled;	/* blocks that a sweep is to write again */
 	uint32_t drained;	/* entries that waited for old packets to leave */
 	bool local;		/* this is stage one, detours around the fault */
 	uint64_t unhealed;	/* stage one: entries that still lead nowhere */
@@ -154,12 +155,18 @@ struct ibf_fast {
 	uint32_t n_returns;
 	bool after_sweep;	/* SUBNET_UP: look at the returns */
 	bool released;		/* a flapping cable may be used again */
+	double looked;		/* when that was last looked at */
+	bool dropped;		/* the view is of no use any more */
+	/* returns that could not be taken into use: routed as OpenSM sees them */
+	struct ibf_link tried[IBF_CABLES_MAX];
+	uint32_t n_tried;
 	struct ibf_repair *repairs;	/* not yet reconciled, oldest first */
 
 	pthread_mutex_t view_lock;	/* taken last, held for no wait */
 	struct ibf_view *view;	/* changed by the worker only */
 
 	/* the worker's own */
+	void *task;
 	struct ibf_suspect {
 		uint64_t guid;
 		uint32_t block;
@@ -189,11 +196,17 @@ bool ibf_repair_traps(struct ibf_fast *f, const struct ibf_trap *trap,
 		      uint32_t n);
 void ibf_repair_returns(struct ibf_fast *f);
 
-/* outside.c.  true: the cable is held down from now on. */
+/* outside.c.  A routing from now on leaves a dead cable out. */
+void ibf_note_dead(struct ibf_fast *f, const struct ibf_cable *c);
+/* It could not be taken into use: no routing leaves it out for that again. */
+void ibf_note_tried(struct ibf_fast *f, const struct ibf_cable *c);
+/* true: the cable is held down from now on. */
 bool ibf_remember_cable(struct ibf_fast *f, const struct ibf_cable *c);
 bool ibf_is_held(struct ibf_fast *f, const struct ibf_cable *c);
+/* The list of returns as cables of the view, at most max; it is empty after.
+ * *lost: some are none of the view. */
 uint32_t ibf_take_returns(struct ibf_fast *f, struct ibf_cable *out,
-			  uint32_t max);
+			  uint32_t max, bool *lost);
 void ibf_forget_deaths(struct ibf_fast *f);	/* under the mutex */
 
 /* probe.c.  Cables between s and other switches, dead or alive; out: room for

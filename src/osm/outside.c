@@ -57,13 +57,39 @@ static struct ibf_dead *find_dead(struct ibf_fast *f, const struct ibf_link *l)
 	return NULL;
 }
 
-static void add_return(struct ibf_fast *f, const struct ibf_link *l)
+/* False: the list is full. */
+static bool add_return(struct ibf_fast *f, const struct ibf_link *l)
 {
 	for (uint32_t i = 0; i < f->n_returns; i++)
 		if (same(&f->returns[i], l))
-			return;
-	if (f->n_returns < IBF_CABLES_MAX)
-		f->returns[f->n_returns++] = *l;
+			return true;
+	if (f->n_returns == IBF_CABLES_MAX)
+		return false;
+	f->returns[f->n_returns++] = *l;
+	return true;
+}
+
+/* Its place in the list of those tried, n_tried if it has none. */
+static uint32_t find_tried(const struct ibf_fast *f, const struct ibf_link *l)
+{
+	uint32_t i = 0;
+
+	while (i < f->n_tried && !same(&f->tried[i], l))
+		i++;
+	return i;
+}
+
+static void add_dead(struct ibf_fast *f, const struct ibf_link *l)
+{
+	struct ibf_dead *d = find_dead(f, l);
+	uint32_t i = find_tried(f, l);
+
+	if (i < f->n_tried)
+		f->tried[i] = f->tried[--f->n_tried];
+	if (!d && f->n_dead < IBF_CABLES_MAX)
+		d = &f->dead[f->n_dead++];
+	if (d)
+		*d = (struct ibf_dead){ *l, ibf_now_ms() };
 }
 
 void ibf_forget_deaths(struct ibf_fast *f)
@@ -78,6 +104,25 @@ void ibf_forget_deaths(struct ibf_fast *f)
 
 /* ---- the worker --------------------------------------------------------- */
 
+void ibf_note_dead(struct ibf_fast *f, const struct ibf_cable *c)
+{
+	struct ibf_link l = link_of(f->view->gen->fabric, c);
+
+	pthread_mutex_lock(&f->mutex);
+	add_dead(f, &l);
+	pthread_mutex_unlock(&f->mutex);
+}
+
+void ibf_note_tried(struct ibf_fast *f, const struct ibf_cable *c)
+{
+	struct ibf_link l = link_of(f->view->gen->fabric, c);
+
+	pthread_mutex_lock(&f->mutex);
+	if (find_tried(f, &l) == f->n_tried && f->n_tried < IBF_CABLES_MAX)
+		f->tried[f->n_tried++] = l;
+	pthread_mutex_unlock(&f->mutex);
+}
+
 bool ibf_remember_cable(struct ibf_fast *f, const struct ibf_cable *c)
 {
 	struct ibf_link l = link_of(f->view->gen->fabric, c);
@@ -90,10 +135,7 @@ bool ibf_remember_cable(struct ibf_fast *f, const struct ibf_cable *c)
 	if (c->up && d)
 		*d = f->dead[--f->n_dead];
 	if (!c->up) {
-		if (!d && f->n_dead < IBF_CABLES_MAX)
-			d = &f->dead[f->n_dead++];
-		if (d)
-			*d = (struct ibf_dead){ l, now };
+		add_dead(f, &l);
 		held = ibf_flap_died(&f->flap, l.guid, l.port, now);
 		if (held)
 			add_return(f, &l);
@@ -115,9 +157,8 @@ bool ibf_is_held(struct ibf_fast *f, const struct ibf_cable *c)
 	return held;
 }
 
-/* The list of returns as cables of the view; it is empty afterwards. */
 uint32_t ibf_take_returns(struct ibf_fast *f, struct ibf_cable *out,
-			  uint32_t max)
+			  uint32_t max, bool *lost)
 {
 	const struct ftr_fabric *fab = f->view->gen->fabric;
 	uint32_t n = 0;
@@ -135,6 +176,7 @@ uint32_t ibf_take_returns(struct ibf_fast *f, struct ibf_cable *out,
 		    ftr_live_cabled(f->view->live, c.sw, c.port))
 			out[n++] = c;
 	}
+	*lost = n < f->n_returns;
 	f->n_returns = 0;
 	pthread_mutex_unlock(&f->mutex);
 	return n;
@@ -156,7 +198,7 @@ static bool came_back(const struct ibf_view *v, const struct ibf_link *l)
 bool ibf_fast_left_out(struct ibf_fast *f, struct ibf_link l)
 {
 	const struct ibf_dead *d;
-	bool out, back = false;
+	bool out, held, back = false;
 
 	if (!f)
 		return false;
@@ -168,10 +210,13 @@ bool ibf_fast_left_out(struct ibf_fast *f, struct ibf_link l)
 	}
 	pthread_mutex_lock(&f->mutex);
 	d = find_dead(f, &l);
-	out = back || ibf_flap_held(&f->flap, l.guid, l.port, ibf_now_ms());
-	if (f->armed && out)
+	held = ibf_flap_held(&f->flap, l.guid, l.port, ibf_now_ms());
+	if (held)	/* if the list is full, the next sweep finds it */
 		add_return(f, &l);
-	out = f->armed && (out || (d && d->at >= f->sweep_began));
+	else if (back)
+		back = f->armed && find_tried(f, &l) == f->n_tried &&
+			add_return(f, &l);
+	out = f->armed && (held || back || (d && d->at >= f->sweep_began));
 	pthread_mutex_unlock(&f->mutex);
 	return out;
 }

@@ -160,7 +160,8 @@ static void routing_done(struct ibf_plugin *p)
 
 	p->routing_done = true;
 	e = used ? engine_by_name(p, used->name, strlen(used->name)) : NULL;
-	ibf_fast_routed(p->fast, e ? e->gen : NULL);
+	/* with use_ucast_cache OpenSM may have routed without asking it */
+	ibf_fast_routed(p->fast, e && !e->gen_stale ? e->gen : NULL);
 	if (!used)
 		return;
 	e = passed_over(p, used->name);

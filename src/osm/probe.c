@@ -231,7 +231,8 @@ static void run(struct ibf_fast *f, struct probe *p)
 }
 
 /* Of the cables that came back keep those whose other end is Active, too. */
-static uint32_t confirm_up(struct ibf_fast *f, struct ibf_cable *c, uint32_t n)
+static uint32_t confirm_up(struct ibf_fast *f, struct ibf_cable *c, uint32_t n,
+			   bool *unknown)
 {
 	struct probe p = { .v = f->view };
 	uint32_t kept = 0, at = 0;
@@ -253,6 +254,7 @@ static uint32_t confirm_up(struct ibf_fast *f, struct ibf_cable *c, uint32_t n)
 
 		if (c[i].up) {
 			at++;
+			*unknown |= !ok || j->state != IBF_SMP_DONE;
 			if (!ok || j->state != IBF_SMP_DONE ||
 			    port_state(j) != IB_LINK_ACTIVE)
 				continue;
@@ -400,7 +402,7 @@ uint32_t ibf_probe(struct ibf_fast *f, const struct ibf_cable *ask, uint32_t n,
 		run(f, &p);
 		found = disagreeing(&p, out, unknown);
 		ask_far_ends(f, &p, out, found);
-		found = confirm_up(f, out, found);
+		found = confirm_up(f, out, found, unknown);
 	}
 	free_probe(&p);
 	return found;

@@ -221,6 +221,8 @@ static void settle_host(struct push *p, uint32_t routings)
 			 p->job[i].state == IBF_SMP_DONE &&
 			 !memcmp(sw->new_lft + at, w->data, FTR_LFT_BLOCK))
 			memcpy(sw->lft + at, w->data, FTR_LFT_BLOCK);
+		else
+			p->r->unsettled++;
 	}
 	CL_PLOCK_RELEASE(&osm->lock);
 }
@@ -511,7 +513,7 @@ static bool begin_patch(struct ibf_fast *f, uint32_t *routings)
 	bool ok;
 
 	pthread_mutex_lock(&f->mutex);
-	ok = f->phase != IBF_PHASE_ROUTING && !f->stop;
+	ok = f->armed && f->phase != IBF_PHASE_ROUTING && !f->stop;
 	f->patching = ok;
 	*routings = f->routings;
 	pthread_mutex_unlock(&f->mutex);

@@ -335,9 +335,10 @@ static void take_back(struct ibf_fast *f)
 	pthread_mutex_unlock(&f->view_lock);
 }
 
-static void give_up(struct ibf_fast *f, const struct ftr_err *err)
+static void give_up(struct ibf_fast *f, bool applied, const struct ftr_err *err)
 {
-	take_back(f);
+	if (applied)
+		take_back(f);
 	ibf_log(f->p, IBF_FAST_FAILED, "no fast reroute, a sweep will do it: %s",
 		err->msg);
 	ibf_sweep_now(f);
@@ -359,8 +360,8 @@ static void finish(struct ibf_fast *f, struct ibf_repair *r)
 	ibf_event_log(f, r);
 	if (r->failed)
 		ibf_sweep_now(f);
-	else if (r->resent)	/* these blocks are to be written again */
-		ibf_want_sweep(f);
+	else if (r->resent || r->unsettled)
+		ibf_want_sweep(f);	/* it writes these blocks again */
 	if (r->n_traps) {
 		keep(f, r);
 	} else {	/* OpenSM has seen it before us: no sweep follows */
@@ -401,6 +402,14 @@ static void lose_view(struct ibf_fast *f)
 	pthread_mutex_unlock(&f->view_lock);
 	ibf_view_free(v);
 	ibf_sweep_now(f);
+}
+
+/* Do the switches hold the tables of the view, as far as we have written? */
+static bool in_step(const struct ibf_view *v)
+{
+	const struct ftr_tables *t = ftr_live_tables(v->live);
+
+	return !memcmp(v->sent->lft, t->lft, (size_t)t->n_sw * t->stride);
 }
 
 /* A round of the handover to the tables of the view. */
@@ -456,11 +465,21 @@ static bool repair(struct ibf_fast *f, struct ibf_repair *r)
 {
 	const struct ftr_live_result *res;
 	struct ftr_err err = { 0 };
+	bool local = f->view->local, applied;
 	enum ftr_status st;
 
-	if (f->view->local)
+	for (uint32_t i = 0; i < r->n_cables; i++)
+		if (!r->cable[i].up)
+			ibf_note_dead(f, &r->cable[i]);
+	if (local)
 		detour(f, r);
+	if (local && !f->view->local && !in_step(f->view)) {
+		ibf_repair_free(r);
+		lose_view(f);
+		return true;
+	}
 	st = compute(f, r, &res, &err);
+	applied = !st;
 	if (!st) {
 		st = check(f, r, res, &err);
 		r->checked_ms = since(r);
@@ -482,8 +501,10 @@ static bool repair(struct ibf_fast *f, struct ibf_repair *r)
 		}
 	}
 	if (st) {
-		give_up(f, &err);
+		give_up(f, applied, &err);
 		ibf_repair_free(r);
+		if (f->view->local && !in_step(f->view))
+			lose_view(f);
 		return true;
 	}
 	f->n_repairs++;
@@ -571,15 +592,42 @@ bool ibf_repair_traps(struct ibf_fast *f, const struct ibf_trap *trap,
 	return done;
 }
 
+/* Those that could not be taken into use are left to a sweep, and not left out
+ * of it again. */
+static void leave_to_sweep(struct ibf_fast *f, const struct ibf_cable *c,
+			   uint32_t n)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; f->view && i < n; i++) {
+		if (ftr_live_alive(f->view->live, c[i].sw, c[i].port) ||
+		    ibf_is_held(f, &c[i]))
+			continue;
+		ibf_note_tried(f, &c[i]);
+		any = true;
+	}
+	if (any)
+		ibf_want_sweep(f);
+}
+
 void ibf_repair_returns(struct ibf_fast *f)
 {
 	struct ibf_cable *ask = ftr_calloc(IBF_CABLES_MAX, sizeof(*ask));
-	uint32_t n = ask ? ibf_take_returns(f, ask, IBF_CABLES_MAX) : 0;
+	bool lost = !f->view || !ask;
+	uint32_t n = 0;
 
-	if (n)
-		look_at(f, ask, n, NULL, 0);
+	if (!lost) {
+		n = ibf_take_returns(f, ask, IBF_CABLES_MAX, &lost);
+	} else {
+		pthread_mutex_lock(&f->mutex);
+		lost = f->n_returns > 0;
+		f->n_returns = 0;
+		pthread_mutex_unlock(&f->mutex);
+	}
+	if (n && look_at(f, ask, n, NULL, 0))
+		leave_to_sweep(f, ask, n);
 	/* the order of switches may be better again with these cables */
-	if (n && f->view->gen->own)
+	if (lost || (n && f->view && f->view->gen->own))
 		ibf_want_sweep(f);
 	free(ask);
 }

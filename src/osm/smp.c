@@ -60,6 +60,8 @@ struct ibf_smp {
 	pthread_cond_t cond;
 	bool stop;
 	bool fresh;		/* a slot has changed since the runner looked */
+	unsigned int out;	/* wrappers that the host's transport has */
+	unsigned int timeout_ms;
 	struct slot slot[IBF_SMP_WINDOW_MAX];
 };
 
@@ -80,6 +82,7 @@ static void settle(struct ibf_smp *s, const osm_madw_t *request,
 	if (!ticket_of(request, &t))
 		return;
 	pthread_mutex_lock(&s->mutex);
+	s->out--;
 	slot = &s->slot[t.slot];
 	if (slot->state == SLOT_SENT && slot->seq == t.seq) {
 		slot->state = data ? SLOT_ANSWERED : SLOT_LOST;
@@ -87,8 +90,8 @@ static void settle(struct ibf_smp *s, const osm_madw_t *request,
 		if (data)
 			memcpy(slot->data, data, sizeof(slot->data));
 		s->fresh = true;
-		pthread_cond_signal(&s->cond);
 	}
+	pthread_cond_signal(&s->cond);
 	pthread_mutex_unlock(&s->mutex);
 }
 
@@ -155,6 +158,7 @@ struct ibf_smp *ibf_smp_new(struct osm_opensm *osm, unsigned int timeout_ms,
 		return NULL;
 	}
 	s->osm = osm;
+	s->timeout_ms = timeout_ms;
 	pthread_mutex_init(&s->mutex, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -176,14 +180,32 @@ struct ibf_smp *ibf_smp_new(struct osm_opensm *osm, unsigned int timeout_ms,
 	return NULL;
 }
 
+/* OpenSM frees its wrappers before it empties its table of those that are on
+ * the wire, and crashes over one that is left: so all are waited for, as long
+ * as the transport may take to give them up. */
+static void wait_for_all(struct ibf_smp *s)
+{
+	double end = ibf_now_ms() + 2.5 * s->timeout_ms + 50;
+	struct timespec t;
+
+	t.tv_sec = (time_t)(end / 1e3);
+	t.tv_nsec = (long)((end - (double)t.tv_sec * 1e3) * 1e6);
+	pthread_mutex_lock(&s->mutex);
+	while (s->out && !pthread_cond_timedwait(&s->cond, &s->mutex, &t))
+		;
+	pthread_mutex_unlock(&s->mutex);
+}
+
 /* OpenSM has closed its dispatcher before it deletes plugins, and has freed
  * all registrations. */
 void ibf_smp_free(struct ibf_smp *s)
 {
 	if (!s)
 		return;
-	if (s->bind)
+	if (s->bind) {
+		wait_for_all(s);
 		osm_vendor_unbind(s->bind);
+	}
 	pthread_cond_destroy(&s->cond);
 	pthread_mutex_destroy(&s->mutex);
 	free(s);
@@ -237,6 +259,9 @@ static bool send_packet(struct ibf_smp *s, const struct ibf_smp_job *job,
 	madw->timeout = (uint32_t)(timeout / 2) + 1;
 	madw->fail_msg = s->fail_msg;
 	memcpy(&madw->context, &t, sizeof(t));
+	pthread_mutex_lock(&s->mutex);
+	s->out++;
+	pthread_mutex_unlock(&s->mutex);
 	osm_vendor_send(s->bind, madw, TRUE);
 	return true;
 }
