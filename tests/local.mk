@@ -12,3 +12,4 @@ include tests/ddlr/local.mk
 include tests/cli/local.mk
 include tests/sim/local.mk
 include tests/perf/local.mk
+EXTRA_DIST += tests/seeds
