@@ -73,6 +73,8 @@ enum ftr_finding {
 	FTR_FIND_TURN,		/* up after down by the claimed ranks */
 	FTR_N_FINDINGS
 };
+/* "a loop", "a hole", ...: for a sentence. */
+const char *ftr_finding_name(enum ftr_finding what);
 
 enum ftr_cdg_verdict {
 	FTR_CDG_NOT_CHECKED = 0,	/* never silently: the report says so */

@@ -53,6 +53,19 @@ enum ftr_status chk_same_size(const struct ftr_fabric *f,
 
 /* ---- findings ------------------------------------------------------------ */
 
+const char *ftr_finding_name(enum ftr_finding what)
+{
+	static const char *const name[FTR_N_FINDINGS] = {
+		[FTR_FIND_HOLE] = "a hole",
+		[FTR_FIND_DEAD_PORT] = "a port without a cable",
+		[FTR_FIND_WRONG_END] = "delivery to the wrong node",
+		[FTR_FIND_LOOP] = "a loop",
+		[FTR_FIND_TURN] = "a turn up after down",
+	};
+
+	return name[what];
+}
+
 bool chk_sample_before(const struct ftr_check_sample *a,
 		       const struct ftr_check_sample *b)
 {

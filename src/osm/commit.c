@@ -13,18 +13,12 @@
 
 #include "osm/osm.h"
 
-static osm_switch_t *host_switch(struct ibf_plugin *p,
-				 const struct ftr_fabric *f, ftr_sw s)
-{
-	return osm_get_switch_by_guid(&p->osm->subn, cl_hton64(f->sw[s].guid));
-}
-
 static enum ftr_status find_all(struct ibf_plugin *p,
 				const struct ftr_fabric *f, osm_switch_t **sw,
 				struct ftr_err *err)
 {
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
-		sw[s] = host_switch(p, f, s);
+		sw[s] = ibf_host_switch(p, f->sw[s].guid);
 		if (!sw[s] || !sw[s]->new_lft || !sw[s]->lft)
 			return ftr_fail(err, FTR_INTERNAL,
 					"OpenSM has no table for switch %s (0x%016"

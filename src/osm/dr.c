@@ -39,16 +39,11 @@ void ibf_dr_tree_free(struct ibf_dr_tree *t)
 	free(t);
 }
 
-static bool is_dead(const uint64_t *dead, uint32_t port)
-{
-	return dead && dead[port / 64] >> (port % 64) & 1;
-}
-
 static bool usable(const struct ftr_fabric *f, ftr_sw s, ftr_port p,
 		   const uint64_t *dead)
 {
 	return ftr_fabric_port(f, s, p)->peer_kind == FTR_PEER_SW &&
-		!is_dead(dead, f->sw[s].first_port + p);
+		!(dead && ibf_port_has(dead, f->sw[s].first_port + p));
 }
 
 void ibf_dr_search(struct ibf_dr_tree *t, const struct ftr_fabric *f,

@@ -36,9 +36,20 @@ struct ibf_dr_tree {
 	ftr_sw *queue;		/* [n_sw] scratch */
 };
 
+/* Sets of ports: bit f->sw[s].first_port + p. */
+static inline bool ibf_port_has(const uint64_t *set, uint32_t bit)
+{
+	return set[bit / 64] >> (bit % 64) & 1;
+}
+
+static inline void ibf_port_put(uint64_t *set, uint32_t bit)
+{
+	set[bit / 64] |= UINT64_C(1) << (bit % 64);
+}
+
 /* What a search may not use; NULL: nothing of that kind. */
 struct ibf_dr_limits {
-	const uint64_t *dead;	/* bit by port index: the cable is dead */
+	const uint64_t *dead;	/* set of ports: the cable is dead */
 	const uint8_t *avoid;	/* [n_sw] 1 = is entered, but not passed */
 };
 

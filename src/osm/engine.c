@@ -146,8 +146,7 @@ static void mcast_ability(struct ibf_plugin *p, struct ibf_generation *gen)
 {
 	for (ftr_sw s = 0; s < gen->fabric->n_sw; s++) {
 		const osm_switch_t *sw =
-			osm_get_switch_by_guid(&p->osm->subn,
-					       cl_hton64(gen->fabric->sw[s].guid));
+			ibf_host_switch(p, gen->fabric->sw[s].guid);
 
 		gen->mcast_able[s] = sw && osm_switch_supports_mcast(sw);
 	}

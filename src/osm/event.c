@@ -179,6 +179,7 @@ void ibf_event_write(struct ibf_fast *f, const struct ibf_repair *r)
 	char path[1024], *text = NULL;
 	size_t size = 0;
 	FILE *mem = open_memstream(&text, &size), *out;
+	bool written;
 
 	if (!mem)
 		return;
@@ -190,7 +191,10 @@ void ibf_event_write(struct ibf_fast *f, const struct ibf_repair *r)
 	snprintf(path, sizeof(path), "%s/ibfattree-events.jsonl",
 		 dir ? dir : "/var/log");
 	out = fopen(path, "ae");
-	if (!out || fwrite(text, 1, size, out) != size || fclose(out))
+	written = out && fwrite(text, 1, size, out) == size;
+	if (out && fclose(out))
+		written = false;
+	if (!written)
 		ibf_log(f->p, IBF_EVENT_FILE, "%s: %s", path, strerror(errno));
 	free(text);
 }

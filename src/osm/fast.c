@@ -20,7 +20,7 @@
  * takes them into use, downstream first: nothing is lost on the way back.
  *
  * A cable that flaps (fast_flap_limit times in fast_flap_window_ms) is left
- * out until it has been quiet for fast_flap_hold_ms; then a sweep is due.
+ * out until it has been quiet for fast_flap_hold_ms; then it is taken into use.
  *
  * Sweeps: each repair wants one; it is due when no trap came for
  * fast_sweep_delay_ms, at the latest fast_sweep_cap_ms after the first.  If
@@ -30,18 +30,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "osm/fast.h"
 
 extern volatile unsigned int osm_exit_flag;
-
-void ibf_sleep_ms(unsigned int ms)
-{
-	struct timespec t = { ms / 1000, (long)(ms % 1000) * 1000000 };
-
-	nanosleep(&t, NULL);
-}
 
 /* ---- sweeps ------------------------------------------------------------- */
 
@@ -78,8 +70,7 @@ static void mark_suspects(struct ibf_fast *f)
 
 	CL_PLOCK_EXCL_ACQUIRE(&osm->lock);
 	for (uint32_t i = 0; i < f->n_suspects; i++) {
-		osm_switch_t *sw = osm_get_switch_by_guid(&osm->subn,
-				cl_hton64(f->suspect[i].guid));
+		osm_switch_t *sw = ibf_host_switch(f->p, f->suspect[i].guid);
 		size_t at = f->suspect[i].block * (size_t)FTR_LFT_BLOCK;
 
 		if (!sw || !sw->lft || !sw->new_lft ||
@@ -129,29 +120,21 @@ static void handle_traps(struct ibf_fast *f, const struct ibf_trap *trap,
 /* Another engine has routed: what we know is no longer what switches hold. */
 static void drop_view(struct ibf_fast *f)
 {
-	struct ibf_view *old = f->view;
-
 	ibf_repair_settle(f);
-	pthread_mutex_lock(&f->view_lock);
-	f->view = NULL;
-	pthread_mutex_unlock(&f->view_lock);
-	ibf_view_free(old);
+	ibf_view_set(f, NULL);
 }
 
 static void take_over(struct ibf_fast *f, struct ibf_generation *gen)
 {
 	struct ftr_err err = { 0 };
-	struct ibf_view *new = NULL, *old = f->view;
+	struct ibf_view *new = NULL;
 
 	ibf_repair_settle(f);
 	if (gen->routed)
 		new = ibf_view_new(f, gen, &err);
 	else
 		ftr_fail(&err, FTR_REFUSED, "these tables follow no single order of the switches");
-	pthread_mutex_lock(&f->view_lock);
-	f->view = new;
-	pthread_mutex_unlock(&f->view_lock);
-	ibf_view_free(old);
+	ibf_view_set(f, new);
 	if (!new)
 		ibf_log(f->p, IBF_FAST_FAILED, "no fast reroute before the next routing: %s",
 			err.msg);
@@ -167,19 +150,6 @@ struct task {
 	struct ibf_trap trap[IBF_TRAPS_MAX];
 	uint32_t n_traps;
 };
-
-static void wait_until(struct ibf_fast *f, double when)
-{
-	struct timespec t;
-
-	if (when < 0) {
-		pthread_cond_wait(&f->cond, &f->mutex);
-		return;
-	}
-	t.tv_sec = (time_t)(when / 1e3);
-	t.tv_nsec = (long)((when - (double)t.tv_sec * 1e3) * 1e6);
-	pthread_cond_timedwait(&f->cond, &f->mutex, &t);
-}
 
 static double earlier(double a, double b)
 {
@@ -235,7 +205,8 @@ static bool take_task(struct ibf_fast *f, struct task *t)
 	t->sweep_due = due >= 0 && ibf_now_ms() >= due;
 	t->handover = f->phase != IBF_PHASE_ROUTING && handover_due(f) >= 0 &&
 		ibf_now_ms() >= handover_due(f);
-	return t->handover || t->dropped || t->suspects || t->fresh || t->after_sweep || t->n_traps || t->sweep_due;
+	return t->dropped || t->fresh || t->suspects || t->n_traps ||
+		t->handover || t->after_sweep || t->sweep_due;
 }
 
 static void do_task(struct ibf_fast *f, struct task *t)
@@ -276,7 +247,8 @@ static void *worker(void *arg)
 		f->looked = now;
 		if (!take_task(f, t)) {
 			release = ibf_flap_release(&f->flap, now);
-			wait_until(f, earlier(earlier(sweep_due(f), release),
+			ibf_cond_wait(&f->cond, &f->mutex,
+				      earlier(earlier(sweep_due(f), release),
 					      earlier(gathered(f),
 						      handover_due(f))));
 			continue;
@@ -335,7 +307,7 @@ void ibf_fast_discovered(struct ibf_fast *f)
 	while (f->patching && !f->stop &&
 	       !__atomic_load_n(&osm_exit_flag, __ATOMIC_RELAXED) &&
 	       ibf_now_ms() < end)
-		wait_until(f, ibf_now_ms() + 100);
+		ibf_cond_wait(&f->cond, &f->mutex, ibf_now_ms() + 100);
 	pthread_mutex_unlock(&f->mutex);
 }
 
@@ -475,7 +447,6 @@ struct ibf_fast *ibf_fast_new(struct ibf_plugin *p)
 {
 	struct ibf_fast *f = ftr_calloc(1, sizeof(*f));
 	struct ftr_err err = { 0 };
-	pthread_condattr_t attr;
 
 	if (!f)
 		return NULL;
@@ -484,10 +455,7 @@ struct ibf_fast *ibf_fast_new(struct ibf_plugin *p)
 	pthread_mutex_init(&f->trap_order, NULL);
 	pthread_mutex_init(&f->view_lock, NULL);
 	pthread_mutex_init(&f->mutex, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&f->cond, &attr);
-	pthread_condattr_destroy(&attr);
+	ibf_cond_init(&f->cond);
 	settings(f);
 	if (!start(f))
 		ftr_fail(&err, FTR_NOMEM, "its thread could not be started");

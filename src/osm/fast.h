@@ -6,9 +6,12 @@
  *		whose links changed, and says whether OpenSM should sweep for it
  *	fast.c	the worker: one thread, its queue, its view of the fabric, the
  *		order of things
+ *	repair.c the view, and one repair from its traps to the end
  *	probe.c	asks the switch which of its cables are dead or back
+ *	local.c	engine ddlr: detours first, then the way to the new tables
  *	push.c	tells OpenSM's copy what is about to change, writes the
  *		blocks stage by stage, and settles the copy
+ *	outside.c cables that a routing leaves out although they were found
  *	event.c	the log line, and the line of ibfattree-events.jsonl
  *	smp.c	packets; dr.c routes for them; damp.c when to sweep
  *
@@ -81,7 +84,7 @@ struct ibf_view {
 	uint8_t *silent;
 	/* [n_sw] a packet to it was given up: it may still be on its way */
 	uint8_t *echo;
-	uint64_t *wary;			/* bits by port, the same */
+	uint64_t *wary;			/* bits by port; ways to avoid now */
 	bool brought_up;		/* its sweep has set all links Active */
 	/* local.c: engine ddlr; NULL: not, or not before the next routing */
 	struct ftr_repair *local;
@@ -182,7 +185,6 @@ bool ibf_fast_trap(struct ibf_fast *f, ftr_lid lid);
 bool ibf_fast_is_routing(struct ibf_fast *f);
 void ibf_want_sweep(struct ibf_fast *f);	/* when it is due */
 void ibf_sweep_now(struct ibf_fast *f);
-void ibf_sleep_ms(unsigned int ms);
 
 /* trap.c */
 void ibf_trap_hook(struct ibf_fast *f);
@@ -191,6 +193,8 @@ void ibf_trap_hook(struct ibf_fast *f);
 struct ibf_view *ibf_view_new(struct ibf_fast *f, struct ibf_generation *gen,
 			      struct ftr_err *err);
 void ibf_view_free(struct ibf_view *v);		/* NULL is accepted */
+/* In place of the one there is, which is freed; NULL: none. */
+void ibf_view_set(struct ibf_fast *f, struct ibf_view *v);
 /* false: a routing came in between, the traps are to be put back. */
 bool ibf_repair_traps(struct ibf_fast *f, const struct ibf_trap *trap,
 		      uint32_t n);

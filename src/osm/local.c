@@ -43,8 +43,7 @@ static const osm_physp_t *one_lane(struct ibf_plugin *p,
 				   const struct ftr_fabric *f)
 {
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
-		const osm_switch_t *sw = osm_get_switch_by_guid(&p->osm->subn,
-				cl_hton64(f->sw[s].guid));
+		const osm_switch_t *sw = ibf_host_switch(p, f->sw[s].guid);
 
 		for (unsigned int i = 1; sw && i <= f->sw[s].n_ports; i++) {
 			const osm_physp_t *port =
@@ -154,20 +153,6 @@ static bool list_writes(const struct ftr_repair_plan *plan,
 	return out->entry != NULL;
 }
 
-static void count(struct ibf_repair *r, const struct ftr_repair_plan *plan)
-{
-	uint8_t *seen = ftr_calloc(FTR_LID_MAX + 1u, 1);
-
-	for (uint32_t i = 0; seen && i < plan->n; i++) {
-		r->lids += !seen[plan->write[i].lid];
-		seen[plan->write[i].lid] = 1;
-	}
-	free(seen);
-	r->n_changes += plan->n;
-	r->switches = FTR_MAX(r->switches, plan->n_switches);
-	r->stages += plan->n_steps;
-}
-
 /* What is planned is written; on an error the planner is gone. */
 static enum ftr_status push_plan(struct ibf_fast *f,
 				 const struct ftr_repair_plan *plan,
@@ -176,7 +161,8 @@ static enum ftr_status push_plan(struct ibf_fast *f,
 	struct ibf_writes what = { 0 };
 	enum ftr_status st;
 
-	count(r, plan);
+	r->switches = FTR_MAX(r->switches, plan->n_switches);
+	r->stages += plan->n_steps;
 	if (list_writes(plan, &what))
 		st = ibf_push(f, &what, r, err);
 	else

@@ -9,7 +9,7 @@ libibfcore_la_SOURCES = src/osm/damp.c src/osm/damp.h src/osm/dr.c \
 
 # All of the plugin, for it and for the tests that load it into a fake host.
 noinst_LTLIBRARIES += libibfplugin.la
-libibfplugin_la_SOURCES = src/osm/ca_order.c src/osm/clock.h \
+libibfplugin_la_SOURCES = src/osm/ca_order.c src/osm/clock.c src/osm/clock.h \
 	src/osm/commit.c src/osm/engine.c src/osm/event.c src/osm/fast.c \
 	src/osm/fast.h src/osm/local.c src/osm/log.c src/osm/mcast.c src/osm/nominal.c \
 	src/osm/osm.h \

@@ -7,7 +7,6 @@
  * who asks for errors only still sees that tables are not complete.
  */
 #include <stdarg.h>
-#include <time.h>
 
 #include "osm/osm.h"
 
@@ -27,12 +26,4 @@ void ibf_log(struct ibf_plugin *p, enum ibf_msg msg, const char *fmt, ...)
 	va_end(ap);
 	osm_log(&p->osm->log, level, "ibfattree: %sIBF%03u: %s\n",
 		prefix[info->severity], info->number, text);
-}
-
-double ibf_now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }

@@ -103,8 +103,7 @@ static osm_mcast_tbl_t *table(const struct ibf_plugin *p,
 			      const struct ftr_fabric *f, ftr_sw s,
 			      uint16_t mlid)
 {
-	osm_switch_t *sw = osm_get_switch_by_guid(&p->osm->subn,
-						  cl_hton64(f->sw[s].guid));
+	osm_switch_t *sw = ibf_host_switch(p, f->sw[s].guid);
 	osm_mcast_tbl_t *tbl = sw ? osm_switch_get_mcast_tbl_ptr(sw) : NULL;
 
 	return tbl && tbl->p_mask_tbl && mlid <= tbl->max_mlid_ho ? tbl : NULL;

@@ -4,8 +4,9 @@
  * osm_config.h must come first, because struct layouts depend on it.
  *
  * Ownership: the plugin object lives from create to delete.  Each engine holds
- * at most one published generation (fabric and shape, immutable) and, while it
- * routes, one under construction.  No pointer into OpenSM's data is kept
+ * at most one published generation (fabric, shape and tables, immutable) and,
+ * while it routes, one under construction; the fast path and repairs that are
+ * not yet told of hold references of their own.  No pointer into OpenSM's data is kept
  * across callbacks: generations name things by GUID, LID and index, and
  * commit and multicast look switches up again.
  */
@@ -122,6 +123,13 @@ struct ibf_plugin {
 	unsigned int n_engines;
 	struct ibf_engine engine[IBF_MAX_ENGINES];
 };
+
+/* NULL: OpenSM has none of that GUID.  Its lock is held. */
+static inline osm_switch_t *ibf_host_switch(const struct ibf_plugin *p,
+					    uint64_t guid)
+{
+	return osm_get_switch_by_guid(&p->osm->subn, cl_hton64(guid));
+}
 
 /* Write one line, "ibfattree: [ERR |WRN ]IBFnnn: ..." */
 void ibf_log(struct ibf_plugin *p, enum ibf_msg msg, const char *fmt, ...)

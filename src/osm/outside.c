@@ -11,7 +11,9 @@
  *		end of the sweep, and the tables of a sweep are written in no
  *		order.  The worker takes them into use when the sweep is done.
  *
- * The last two are kept in a list of returns, which the worker looks at.
+ * The last two are kept in a list of returns, which the worker looks at.  What
+ * it could not take into use then is in the list of those tried: it is routed
+ * as OpenSM sees it, until it dies once more.
  */
 #include <string.h>
 

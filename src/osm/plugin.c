@@ -3,9 +3,11 @@
  * The plugin: what OpenSM loads, and who may call what.
  *
  *  entry point		thread		host lock	touches
- *  create		main		none		options, registry
- *  report: events of	sweeper		none		flags, log
- *    sweeps
+ *  create		main		none		options, registry, the
+ *							fast path: its thread,
+ *							its hook, its bind
+ *  report: events of	sweeper		none		flags, log, event file;
+ *    sweeps						may wait, see below
  *  report: traps, SA,	any		any		nothing: returns
  *    counters
  *  setup		main		none		log
@@ -16,12 +18,16 @@
  *							(write), generation
  *  destroy		main, at exit	none		generation
  *  delete		main, at exit	none		all; joins the threads
+ *  trap hook		dispatcher	as OpenSM's own	queue of the worker
+ *  worker		its own		exclusive, for	subnet (read), lft and
+ *			(fast.h)	microseconds	new_lft (write)
  *
  * OpenSM ends with destroy of every engine that was set up, then delete, then
  * dlclose; so destroy drops routing state and leaves the engine object, which
- * is part of the plugin, alone.  report never takes a host lock and never
- * waits: for traps off the wire the host already holds its lock shared, and a
- * writer may be queued behind it.
+ * is part of the plugin, alone.  report never takes a host lock: for traps off
+ * the wire the host already holds its lock shared, and a writer may be queued
+ * behind it.  It waits for one thing only, at the end of a discovery, when the
+ * sweeper holds no lock: until the worker has settled what it is writing.
  *
  * Wrong options do not stop the plugin from loading: then OpenSM would only
  * say that it does not know the engine.  The engines are registered and refuse

@@ -67,11 +67,9 @@ unsigned int ibf_routes_to(struct ibf_view *v, ftr_sw s, struct ibf_dr *out)
 static void mark_wary(struct ibf_view *v, const struct ibf_cable *c)
 {
 	const struct ftr_fabric *f = v->gen->fabric;
-	uint32_t bit = f->sw[c->sw].first_port + c->port;
 
-	v->wary[bit / 64] |= UINT64_C(1) << (bit % 64);
-	bit = f->sw[c->peer].first_port + c->peer_port;
-	v->wary[bit / 64] |= UINT64_C(1) << (bit % 64);
+	ibf_port_put(v->wary, f->sw[c->sw].first_port + c->port);
+	ibf_port_put(v->wary, f->sw[c->peer].first_port + c->peer_port);
 }
 
 /* v->tree[0] around what is dead and cables between the switches asked. */

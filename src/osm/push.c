@@ -22,11 +22,11 @@
  * OpenSM's: these blocks are marked once it is done, and swept again.
  *
  * A packet that is not answered is sent again over the same route and, where
- * there is one, another.  Steps are written one after the other, each when all before it has been
- * acknowledged.  A block that was not acknowledged holds up those which would
- * send packets to that switch, and no others.  A switch that gave no sign of
- * life (probe.c) is written after the others of its step, and not waited for
- * long: in all likelihood it is dead.
+ * there is one, another.  Steps are written one after the other, each when all
+ * before it has been acknowledged.  A block that was not acknowledged holds up
+ * those which would send packets to that switch, and no others.  A switch that
+ * gave no sign of life (probe.c) is written after the others of its step, and
+ * not waited for long: in all likelihood it is dead.
  *
  * The entries come by (step, switch, LID); a run of them that share a step, a
  * switch and a 64-entry block is one packet.  What a block holds besides is
@@ -112,8 +112,7 @@ static void unmake_writes(struct push *p)
 
 static osm_switch_t *host_switch(const struct push *p, ftr_sw s)
 {
-	return osm_get_switch_by_guid(&p->f->p->osm->subn,
-			cl_hton64(p->v->gen->fabric->sw[s].guid));
+	return ibf_host_switch(p->f->p, p->v->gen->fabric->sw[s].guid);
 }
 
 /* ---- OpenSM's copy ------------------------------------------------------ */
@@ -185,16 +184,15 @@ static enum ftr_status prepare_host(struct push *p, uint32_t routings,
 	return st;
 }
 
-static bool add_suspect(struct ibf_fast *f, uint64_t guid, uint32_t block)
+/* Room for n more, before anything is written. */
+static bool reserve_suspects(struct ibf_fast *f, uint32_t n)
 {
-	void *grown = realloc(f->suspect, (f->n_suspects + 1u) *
+	void *grown = realloc(f->suspect, (f->n_suspects + n + 1u) *
 			      sizeof(*f->suspect));
 
-	if (!grown)
-		return false;
-	f->suspect = grown;
-	f->suspect[f->n_suspects++] = (struct ibf_suspect){ guid, block };
-	return true;
+	if (grown)
+		f->suspect = grown;
+	return grown != NULL;
 }
 
 /* A block is settled if its last write, and so all of it, was acknowledged,
@@ -214,8 +212,9 @@ static void settle_host(struct push *p, uint32_t routings)
 		if (p->cut_off[w->sw])
 			continue;
 		if (!ours)
-			add_suspect(p->f, p->v->gen->fabric->sw[w->sw].guid,
-				    w->block);
+			p->f->suspect[p->f->n_suspects++] = (struct ibf_suspect){
+				p->v->gen->fabric->sw[w->sw].guid, w->block
+			};
 		else if (sw && sw->lft && !p->doubtful[w->sw] &&
 			 !p->v->echo[w->sw] &&
 			 p->job[i].state == IBF_SMP_DONE &&
@@ -270,16 +269,6 @@ static bool any_doubt(const struct push *p)
  * at once. */
 #define QUICK_TIMEOUTS 0.5
 
-static bool has(const uint64_t *set, uint32_t bit)
-{
-	return set[bit / 64] >> (bit % 64) & 1;
-}
-
-static void put(uint64_t *set, uint32_t bit)
-{
-	set[bit / 64] |= UINT64_C(1) << (bit % 64);
-}
-
 /* Along a route, by the port that each cable is left by: put them all into set
  * or, if there are proven ones, both ends of the first that is none of them. */
 static void mark_route(const struct push *p, const struct ibf_dr *dr,
@@ -294,10 +283,10 @@ static void mark_route(const struct push *p, const struct ibf_dr *dr,
 			ftr_fabric_port(f, s, dr->path[i]);
 		uint32_t bit = f->sw[s].first_port + dr->path[i];
 
-		if (!proven || !has(proven, bit))
-			put(set, bit);
-		if (proven && !has(proven, bit)) {
-			put(set, f->sw[port->peer].first_port +
+		if (!proven || !ibf_port_has(proven, bit))
+			ibf_port_put(set, bit);
+		if (proven && !ibf_port_has(proven, bit)) {
+			ibf_port_put(set, f->sw[port->peer].first_port +
 			    port->peer_port);
 			return;
 		}
@@ -495,6 +484,23 @@ static void note_writes(struct push *p)
 
 /* ---- all of it ---------------------------------------------------------- */
 
+/* A repair may be pushed in several turns: these add up. */
+static void count(struct push *p)
+{
+	uint8_t *seen = ftr_calloc(FTR_LID_MAX + 1u, 1);
+
+	for (uint32_t i = 0; seen && i < p->what->n; i++) {
+		ftr_lid lid = p->what->entry[i].lid;
+
+		p->r->lids += !seen[lid];
+		seen[lid] = 1;
+	}
+	free(seen);
+	for (uint32_t i = 0; i < p->n; i++)
+		p->r->blocks += !p->cut_off[p->write[i].sw];
+	p->r->n_changes += p->what->n;
+}
+
 static bool allocate(struct push *p)
 {
 	uint32_t n = p->what->n;
@@ -504,7 +510,8 @@ static bool allocate(struct push *p)
 	p->before = ftr_calloc(n + 1u, sizeof(*p->before));
 	p->doubtful = ftr_calloc(p->v->gen->fabric->n_sw, 1);
 	p->cut_off = ftr_calloc(p->v->gen->fabric->n_sw, 1);
-	return p->write && p->job && p->before && p->doubtful && p->cut_off;
+	return p->write && p->job && p->before && p->doubtful &&
+		p->cut_off && reserve_suspects(p->f, n);
 }
 
 /* Whether the worker may write now; if so nobody routes before end_patch. */
@@ -535,7 +542,6 @@ static void find_ways(struct push *p)
 		.dead = ftr_live_dead(p->v->live), .avoid = p->v->silent
 	};
 	struct ibf_dr route;
-	uint32_t n = 0;
 
 	ibf_dr_search(p->v->tree[0], p->v->gen->fabric, &p->v->origin,
 		      &limits);
@@ -543,9 +549,7 @@ static void find_ways(struct push *p)
 		ftr_sw s = p->write[i].sw;
 
 		p->cut_off[s] = !ibf_dr_route(p->v->tree[0], s, &route);
-		n += !p->cut_off[s];
 	}
-	p->r->blocks += n;
 }
 
 enum ftr_status ibf_push(struct ibf_fast *f, const struct ibf_writes *what,
@@ -574,8 +578,10 @@ enum ftr_status ibf_push(struct ibf_fast *f, const struct ibf_writes *what,
 	}
 	if (begun)
 		end_patch(f);
-	if (!st)
+	if (!st) {
+		count(&p);
 		note_writes(&p);
+	}
 	free(p.write);
 	free(p.job);
 	free(p.before);

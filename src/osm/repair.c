@@ -39,6 +39,16 @@ void ibf_view_free(struct ibf_view *v)
 	free(v);
 }
 
+void ibf_view_set(struct ibf_fast *f, struct ibf_view *v)
+{
+	struct ibf_view *old = f->view;
+
+	pthread_mutex_lock(&f->view_lock);
+	f->view = v;
+	pthread_mutex_unlock(&f->view_lock);
+	ibf_view_free(old);
+}
+
 static struct ibf_dr_origin find_origin(const struct ibf_fast *f,
 					const struct ftr_fabric *fab)
 {
@@ -59,8 +69,7 @@ static void read_m_keys(struct ibf_fast *f, struct ibf_view *v)
 
 	CL_PLOCK_ACQUIRE(&osm->lock);
 	for (ftr_sw s = 0; s < fab->n_sw; s++) {
-		osm_switch_t *sw = osm_get_switch_by_guid(&osm->subn,
-				cl_hton64(fab->sw[s].guid));
+		osm_switch_t *sw = ibf_host_switch(f->p, fab->sw[s].guid);
 		const osm_physp_t *port0 = sw ?
 			osm_node_get_physp_ptr(sw->p_node, 0) : NULL;
 
@@ -141,40 +150,6 @@ static double since(const struct ibf_repair *r)
 	return ibf_now_ms() - r->trap_at;
 }
 
-/* Cables that are alive now although the fabric lacks them; to be freed. */
-static struct ftr_cable *extra_cables(const struct ibf_view *v, uint32_t *n)
-{
-	const struct ftr_shape *sh = v->gen->shape;
-	struct ftr_cable *out = ftr_calloc(sh->n_absent + 1u, sizeof(*out));
-
-	*n = 0;
-	for (uint32_t i = 0; out && i < sh->n_absent; i++) {
-		const struct ftr_cable *a = &sh->absent[i];
-
-		if (ftr_live_alive(v->live, a->sw, a->port))
-			out[(*n)++] = (struct ftr_cable){
-				a->sw, a->peer, a->port, a->peer_port
-			};
-	}
-	return out;
-}
-
-static struct ftr_cable *gone_cables(const struct ibf_repair *r, uint32_t *n)
-{
-	struct ftr_cable *out = ftr_calloc(r->n_cables, sizeof(*out));
-
-	*n = 0;
-	for (uint32_t i = 0; out && i < r->n_cables; i++) {
-		const struct ibf_cable *c = &r->cable[i];
-
-		if (!c->up)
-			out[(*n)++] = (struct ftr_cable){
-				c->sw, c->peer, c->port, c->peer_port
-			};
-	}
-	return out;
-}
-
 static enum ftr_status judge(const struct ibf_view *v,
 			     const struct ftr_delta_report *rep,
 			     struct ftr_err *err)
@@ -182,9 +157,10 @@ static enum ftr_status judge(const struct ibf_view *v,
 	for (int i = 0; i < FTR_N_FINDINGS; i++)
 		if (i != FTR_FIND_HOLE && rep->found[i])
 			return ftr_fail(err, FTR_REFUSED,
-					"the computed entries hold %" PRIu64
-					" faults of kind %d, the first from switch %s towards LID %u",
-					rep->found[i], i,
+					"the computed entries hold %s (%" PRIu64
+					" in all): from switch %s towards LID %u",
+					ftr_finding_name((enum ftr_finding)i),
+					rep->found[i],
 					v->gen->fabric->sw[rep->sample[i].from].name,
 					rep->sample[i].lid);
 	if (rep->missed || rep->stranded)
@@ -199,35 +175,17 @@ static enum ftr_status judge(const struct ibf_view *v,
 }
 
 /* What the checker says of the changes; it has not seen how they were made. */
-static enum ftr_status check(struct ibf_fast *f, const struct ibf_repair *r,
-			     const struct ftr_live_result *res,
-			     struct ftr_err *err)
+static enum ftr_status check(const struct ibf_view *v, struct ftr_err *err)
 {
-	struct ibf_view *v = f->view;
+	struct ftr_check_delta delta;
 	struct ftr_delta_report rep;
-	uint32_t n_extra, n_gone;
-	struct ftr_cable *extra = extra_cables(v, &n_extra);
-	struct ftr_cable *gone = gone_cables(r, &n_gone);
-	struct ftr_check_delta delta = {
-		.dead = ftr_live_dead(v->live), .extra = extra,
-		.n_extra = n_extra, .gone = gone, .n_gone = n_gone,
-		.change = res->change, .n_changes = res->n_changes,
-		.rank = v->gen->order, .stage = res->stage,
-		.first_drain = res->first_drain,
-	};
 	enum ftr_status st;
 
-	if (!extra || !gone)
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for the check");
-	else
-		st = ftr_check_changes(v->gen->fabric,
-				       ftr_live_tables(v->live), &delta, NULL,
-				       &rep, err);
-	if (!st)
-		st = judge(v, &rep, err);
-	free(extra);
-	free(gone);
-	return st;
+	ftr_live_delta(v->live, &delta);
+	delta.rank = v->gen->order;	/* what the whole tables were judged by */
+	st = ftr_check_changes(v->gen->fabric, ftr_live_tables(v->live),
+			       &delta, NULL, &rep, err);
+	return st ? st : judge(v, &rep, err);
 }
 
 static void count_pairs(struct ibf_repair *r,
@@ -239,14 +197,6 @@ static void count_pairs(struct ibf_repair *r,
 
 static void count(struct ibf_repair *r, const struct ftr_live_result *res)
 {
-	uint8_t *seen = ftr_calloc(FTR_LID_MAX + 1u, 1);
-
-	for (uint32_t i = 0; seen && i < res->n_changes; i++) {
-		r->lids += !seen[res->change[i].lid];
-		seen[res->change[i].lid] = 1;
-	}
-	free(seen);
-	r->n_changes = res->n_changes;
 	r->switches = res->n_switches;
 	r->stages = res->n_stages;
 	r->drained = res->n_drain;
@@ -395,12 +345,7 @@ static bool all_down(const struct ibf_repair *r)
  * a sweep has written them all. */
 static void lose_view(struct ibf_fast *f)
 {
-	struct ibf_view *v = f->view;
-
-	pthread_mutex_lock(&f->view_lock);
-	f->view = NULL;
-	pthread_mutex_unlock(&f->view_lock);
-	ibf_view_free(v);
+	ibf_view_set(f, NULL);
 	ibf_sweep_now(f);
 }
 
@@ -481,7 +426,7 @@ static bool repair(struct ibf_fast *f, struct ibf_repair *r)
 	st = compute(f, r, &res, &err);
 	applied = !st;
 	if (!st) {
-		st = check(f, r, res, &err);
+		st = check(f->view, &err);
 		r->checked_ms = since(r);
 	}
 	if (!st && f->view->local) {

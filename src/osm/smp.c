@@ -25,7 +25,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/core.h"
 #include "osm/clock.h"
@@ -151,7 +150,6 @@ struct ibf_smp *ibf_smp_new(struct osm_opensm *osm, unsigned int timeout_ms,
 		.timeout = timeout_ms, .retries = 1,
 	};
 	struct ibf_smp *s = ftr_calloc(1, sizeof(*s));
-	pthread_condattr_t attr;
 
 	if (!s) {
 		ftr_fail(err, FTR_NOMEM, "out of memory for the fast path");
@@ -160,10 +158,7 @@ struct ibf_smp *ibf_smp_new(struct osm_opensm *osm, unsigned int timeout_ms,
 	s->osm = osm;
 	s->timeout_ms = timeout_ms;
 	pthread_mutex_init(&s->mutex, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&s->cond, &attr);
-	pthread_condattr_destroy(&attr);
+	ibf_cond_init(&s->cond);
 	if (!register_failures(s))
 		ftr_fail(err, FTR_INTERNAL, "OpenSM's dispatcher has no free message id");
 	else if (!(s->bind = osm_vendor_bind(osm->p_vendor, &info,
@@ -186,12 +181,9 @@ struct ibf_smp *ibf_smp_new(struct osm_opensm *osm, unsigned int timeout_ms,
 static void wait_for_all(struct ibf_smp *s)
 {
 	double end = ibf_now_ms() + 2.5 * s->timeout_ms + 50;
-	struct timespec t;
 
-	t.tv_sec = (time_t)(end / 1e3);
-	t.tv_nsec = (long)((end - (double)t.tv_sec * 1e3) * 1e6);
 	pthread_mutex_lock(&s->mutex);
-	while (s->out && !pthread_cond_timedwait(&s->cond, &s->mutex, &t))
+	while (s->out && ibf_cond_wait(&s->cond, &s->mutex, end))
 		;
 	pthread_mutex_unlock(&s->mutex);
 }
@@ -372,12 +364,8 @@ static unsigned int hedged(struct run *r, double now,
 
 static void wait_for_news(struct ibf_smp *s, double until)
 {
-	struct timespec t;
-
-	t.tv_sec = (time_t)(until / 1e3);
-	t.tv_nsec = (long)((until - (double)t.tv_sec * 1e3) * 1e6);
 	while (!s->fresh && !s->stop &&
-	       !pthread_cond_timedwait(&s->cond, &s->mutex, &t))
+	       ibf_cond_wait(&s->cond, &s->mutex, until))
 		;
 }
 

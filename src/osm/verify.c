@@ -15,14 +15,6 @@
 #include "osm/osm.h"
 #include <ftr/check.h>
 
-static const char *const finding_text[FTR_N_FINDINGS] = {
-	[FTR_FIND_HOLE] = "a hole",
-	[FTR_FIND_DEAD_PORT] = "a port without a cable",
-	[FTR_FIND_WRONG_END] = "delivery to the wrong node",
-	[FTR_FIND_LOOP] = "a loop",
-	[FTR_FIND_TURN] = "a turn up after down",
-};
-
 static enum ftr_status refuse_finding(const struct ftr_fabric *f,
 				      const struct ftr_tables *t,
 				      const struct ftr_check_report *r,
@@ -34,7 +26,7 @@ static enum ftr_status refuse_finding(const struct ftr_fabric *f,
 	return ftr_fail(err, FTR_REFUSED,
 			"the computed tables hold %s (%" PRIu64
 			" in all): from switch %s towards LID %u, at switch %s (0x%016"
-			PRIx64 ") port %u", finding_text[what],
+			PRIx64 ") port %u", ftr_finding_name(what),
 			r->found[what], f->sw[s->from].name, s->lid,
 			f->sw[s->at].name, f->sw[s->at].guid,
 			ftr_tables_get(t, s->at, s->lid));

@@ -99,7 +99,8 @@ case_ddlr_random() {
 			pick "$k"
 			cut[$k]=1
 			cut_it
-			((RANDOM % 2)) || osm_wait sm "$patience" 'IBF004'
+			# a sweep under way may have been the first to see it
+			((RANDOM % 2)) || osm_wait sm "$patience" 'IBF00[24]'
 		done
 		at_rest
 		until_healed cut

@@ -79,6 +79,31 @@ event() {
 	"$SIM_BUILD/jsonq" "$T/event.json" "$1"
 }
 
+# Every member that the last event has is told of in the manual.
+told_of() {
+	local key
+	event event >/dev/null
+	for key in $("$SIM_BUILD/jsonq" --keys "$T/event.json" | sort -u); do
+		grep -qw "$key" "$top/man/ibfattree-json.5" ||
+			fail "the event has '$key', ibfattree-json(5) has not"
+	done
+}
+
+# Traffic under what was written, when it was: packets are lost from the cut on,
+# and none any more once the last block is there.
+replayed() {
+	local last us
+	last=$(event ms.last)
+	us=$(awk "BEGIN { print int($last * 1000) + 1000 }")
+	"$ibfattree" sim "$T/before.net" --lfts "$T/before.lfts" --load 5 \
+		--events "$T/event.json" --events-at 50us --warmup 0us \
+		--duration "${us}us" --series 20 --json >"$T/replay.json" &&
+		fail 'nothing is lost in the replay'
+	[[ $("$SIM_BUILD/jsonq" "$T/replay.json" runs.0.lost.dead_port) != 0 &&
+	   $("$SIM_BUILD/jsonq" "$T/replay.json" runs.0.series.19.lost) == 0 ]] ||
+		fail "the replay says: $(cat "$T/replay.json")"
+}
+
 case_fast_link_2_levels() {
 	gen '2;6,12;1,6;1,1' --random-guids --random-ports --seed 61
 	fast_up 'fast_sweep_delay_ms 1500' </dev/null
@@ -104,6 +129,8 @@ case_fast_link_3_levels() {
 	[[ $(event event) == link-down && $(event cables.0.up) == false &&
 	   $(event reconcile.entries) == 0 && $(event failed) == 0 ]] ||
 		fail "the event says: $(cat "$T/event.json")"
+	told_of
+	replayed
 	quiet
 	down
 }
