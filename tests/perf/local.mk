@@ -16,6 +16,10 @@ EXTRA_PROGRAMS += tests/perf/bench_place
 tests_perf_bench_place_SOURCES = tests/perf/bench_place.c
 tests_perf_bench_place_LDADD = libftr.la
 
+EXTRA_PROGRAMS += tests/perf/bench_bound
+tests_perf_bench_bound_SOURCES = tests/perf/bench_bound.c
+tests_perf_bench_bound_LDADD = libftr.la -lm
+
 # make bench: the tables of BENCHMARKS.md on standard output
 if HAVE_OPENSM
 EXTRA_LTLIBRARIES = libibftimer.la
@@ -27,5 +31,6 @@ BENCH_OPENSM = libibftimer.la
 endif
 
 .PHONY: bench
-bench: all tests/perf/bench_core tests/perf/bench_place $(BENCH_OPENSM)
+bench: all tests/perf/bench_core tests/perf/bench_place \
+	tests/perf/bench_bound $(BENCH_OPENSM)
 	$(srcdir)/scripts/bench --build $(abs_builddir)
