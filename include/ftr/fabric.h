@@ -129,6 +129,11 @@ void ftr_fabric_free(struct ftr_fabric *f);
 /* "4x", "QDR" and back; NULL/FTR_SPEED_UNKNOWN for what is unknown. */
 const char *ftr_speed_str(enum ftr_speed speed);
 enum ftr_speed ftr_speed_parse(const char *s, size_t len);
+/* What PortInfo tells of a link (IBA 14.2.5.6): LinkWidthActive to lanes, 0 if
+ * it is none; LinkSpeedActive and LinkSpeedExtActive (0 where the port knows no
+ * extended speeds) to the speed. */
+unsigned int ftr_width_active(unsigned int active);
+enum ftr_speed ftr_speed_active(unsigned int active, unsigned int ext);
 
 /* ---- building ---------------------------------------------------------- */
 

@@ -51,54 +51,25 @@ enum ftr_status cli_live_read(const struct cli_live_opts *opts,
 
 /* ---- discovery to fabric ----------------------------------------------- */
 
-static unsigned int lanes(const uint8_t *port_info)
+/* libibmad takes no const */
+static unsigned int field(const uint8_t *port_info, enum MAD_FIELDS which)
 {
 	uint8_t copy[IB_SMP_DATA_SIZE];
 
 	memcpy(copy, port_info, sizeof(copy));
-	switch (mad_get_field(copy, 0, IB_PORT_LINK_WIDTH_ACTIVE_F)) {
-	case 1:
-		return 1;
-	case 2:
-		return 4;
-	case 4:
-		return 8;
-	case 8:
-		return 12;
-	case 16:
-		return 2;
-	default:
-		return 0;
-	}
+	return mad_get_field(copy, 0, which);
+}
+
+static unsigned int lanes(const uint8_t *port_info)
+{
+	return ftr_width_active(field(port_info, IB_PORT_LINK_WIDTH_ACTIVE_F));
 }
 
 static enum ftr_speed speed(const uint8_t *port_info)
 {
-	uint8_t copy[IB_SMP_DATA_SIZE];
-
-	memcpy(copy, port_info, sizeof(copy));
-	switch (mad_get_field(copy, 0, IB_PORT_LINK_SPEED_EXT_ACTIVE_F)) {
-	case 1:
-		return FTR_SPEED_FDR;
-	case 2:
-		return FTR_SPEED_EDR;
-	case 4:
-		return FTR_SPEED_HDR;
-	case 8:
-		return FTR_SPEED_NDR;
-	default:
-		break;
-	}
-	switch (mad_get_field(copy, 0, IB_PORT_LINK_SPEED_ACTIVE_F)) {
-	case 1:
-		return FTR_SPEED_SDR;
-	case 2:
-		return FTR_SPEED_DDR;
-	case 4:
-		return FTR_SPEED_QDR;
-	default:
-		return FTR_SPEED_UNKNOWN;
-	}
+	return ftr_speed_active(field(port_info, IB_PORT_LINK_SPEED_ACTIVE_F),
+				field(port_info,
+				      IB_PORT_LINK_SPEED_EXT_ACTIVE_F));
 }
 
 static bool link_is_up(ibnd_port_t *p)

@@ -69,6 +69,50 @@ enum ftr_speed ftr_speed_parse(const char *s, size_t len)
 	return FTR_SPEED_UNKNOWN;
 }
 
+unsigned int ftr_width_active(unsigned int active)
+{
+	switch (active) {
+	case 1:
+		return 1;
+	case 2:
+		return 4;
+	case 4:
+		return 8;
+	case 8:
+		return 12;
+	case 16:
+		return 2;
+	default:
+		return 0;
+	}
+}
+
+enum ftr_speed ftr_speed_active(unsigned int active, unsigned int ext)
+{
+	switch (ext) {
+	case 1:
+		return FTR_SPEED_FDR;
+	case 2:
+		return FTR_SPEED_EDR;
+	case 4:
+		return FTR_SPEED_HDR;
+	case 8:
+		return FTR_SPEED_NDR;
+	default:
+		break;
+	}
+	switch (active) {
+	case 1:
+		return FTR_SPEED_SDR;
+	case 2:
+		return FTR_SPEED_DDR;
+	case 4:
+		return FTR_SPEED_QDR;
+	default:
+		return FTR_SPEED_UNKNOWN;
+	}
+}
+
 /* ---- copies ------------------------------------------------------------ */
 
 struct copy {

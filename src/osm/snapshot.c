@@ -40,52 +40,16 @@ static void skip(struct snap *s, const char *fmt, ...)
 	va_end(ap);
 }
 
-static unsigned int link_width(const ib_port_info_t *pi)
-{
-	switch (pi->link_width_active) {
-	case IB_LINK_WIDTH_ACTIVE_1X:
-		return 1;
-	case IB_LINK_WIDTH_ACTIVE_2X:
-		return 2;
-	case IB_LINK_WIDTH_ACTIVE_4X:
-		return 4;
-	case IB_LINK_WIDTH_ACTIVE_8X:
-		return 8;
-	case IB_LINK_WIDTH_ACTIVE_12X:
-		return 12;
-	default:
-		return 0;
-	}
-}
-
 /* The extended speeds are told only by ports that can do them; a port that
  * cannot leaves the field zero. */
 static enum ftr_speed link_speed(const osm_physp_t *p)
 {
-	switch (ib_port_info_get_link_speed_ext_active(&p->port_info)) {
-	case 1:
-		return FTR_SPEED_FDR;
-	case 2:
-		return FTR_SPEED_EDR;
-	case 4:
-		return FTR_SPEED_HDR;
-	case 8:
-		return FTR_SPEED_NDR;
-	default:
-		break;
-	}
-	if (p->ext_port_info.link_speed_active & FDR10)
+	const ib_port_info_t *pi = &p->port_info;
+	unsigned int ext = ib_port_info_get_link_speed_ext_active(pi);
+
+	if (!ext && p->ext_port_info.link_speed_active & FDR10)
 		return FTR_SPEED_FDR10;
-	switch (ib_port_info_get_link_speed_active(&p->port_info)) {
-	case IB_LINK_SPEED_ACTIVE_2_5:
-		return FTR_SPEED_SDR;
-	case IB_LINK_SPEED_ACTIVE_5:
-		return FTR_SPEED_DDR;
-	case IB_LINK_SPEED_ACTIVE_10:
-		return FTR_SPEED_QDR;
-	default:
-		return FTR_SPEED_UNKNOWN;
-	}
+	return ftr_speed_active(ib_port_info_get_link_speed_active(pi), ext);
 }
 
 /* The port's LIDs, if OpenSM's LID table gives every one of them to its node;
@@ -154,7 +118,7 @@ static enum ftr_status add_cable(struct snap *s, const osm_physp_t *p,
 		cl_ntoh64(osm_node_get_node_guid(r->p_node)), r->port_num
 	};
 	enum ftr_status st = ftr_builder_add_link(s->b, a, z,
-						  link_width(&p->port_info),
+						  ftr_width_active(p->port_info.link_width_active),
 						  link_speed(p), err);
 
 	if (st != FTR_INVAL)

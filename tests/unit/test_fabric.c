@@ -204,6 +204,26 @@ START_TEST(every_allocation_may_fail)
 }
 END_TEST
 
+START_TEST(link_codes)
+{
+	static const unsigned int lanes[] = {
+		[1] = 1, [2] = 4, [4] = 8, [8] = 12, [16] = 2, [31] = 0
+	};
+
+	for (unsigned int i = 0; i < 32; i++)
+		ck_assert_uint_eq(ftr_width_active(i), lanes[i]);
+	ck_assert_int_eq(ftr_speed_active(0, 0), FTR_SPEED_UNKNOWN);
+	ck_assert_int_eq(ftr_speed_active(1, 0), FTR_SPEED_SDR);
+	ck_assert_int_eq(ftr_speed_active(2, 0), FTR_SPEED_DDR);
+	ck_assert_int_eq(ftr_speed_active(4, 0), FTR_SPEED_QDR);
+	/* a port at an extended speed tells QDR besides */
+	ck_assert_int_eq(ftr_speed_active(4, 1), FTR_SPEED_FDR);
+	ck_assert_int_eq(ftr_speed_active(4, 2), FTR_SPEED_EDR);
+	ck_assert_int_eq(ftr_speed_active(4, 4), FTR_SPEED_HDR);
+	ck_assert_int_eq(ftr_speed_active(4, 8), FTR_SPEED_NDR);
+}
+END_TEST
+
 START_TEST(difference_of_tables)
 {
 	struct ftr_fabric *f = draw("a: b h70\nb: c h2\nc: h1\n");
@@ -249,6 +269,7 @@ int main(void)
 	tcase_add_test(t, assigned_lids_are_aligned);
 	tcase_add_test(t, copies_leave_out_and_keep_lids);
 	tcase_add_test(t, every_allocation_may_fail);
+	tcase_add_test(t, link_codes);
 	tcase_add_test(t, difference_of_tables);
 	suite_add_tcase(s, t);
 	sr = srunner_create(s);
