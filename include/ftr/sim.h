@@ -16,7 +16,7 @@
  *		packet may leave, if the output is idle and the next buffer has
  *		room for all of it; where the output is faster than the input,
  *		it waits until the tail cannot fail it.  An input may feed
- *		several outputs at once.
+ *		several outputs at once, conf.speedup of them at most.
  * Queues	FTR_SIM_VOQ: a packet waits only for packets of its input that
  *		want the same output and lane.  FTR_SIM_FIFO: only the first
  *		packet of a buffer may leave, the next one after its tail.
@@ -234,6 +234,9 @@ struct ftr_sim_conf {
 	uint8_t host_sl;
 	uint32_t bytes;		/* of a packet on the wire, 0: 2048 */
 	uint32_t buffer;	/* bytes per input port and lane, 0: 8192 */
+	uint32_t switch_buffer;	/* of what ports 0 send, 0: buffer */
+	unsigned int speedup;	/* outputs that an input feeds at once, 0: no
+				 * limit */
 	unsigned int n_vls;	/* 1 .. FTR_SIM_VLS, 0: 1 */
 	uint8_t weight[FTR_SIM_VLS];	/* all 0: all 1 packet */
 	enum ftr_sim_queues queues;

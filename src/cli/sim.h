@@ -19,7 +19,8 @@ struct cli_sim {
 	const char *load, *switch_load, *duration, *warmup, *check;
 	const char *cable_delay, *switch_delay, *events_at, *weights, *svg;
 	unsigned int pattern, shift, hot_percent, arrivals, queues, packet;
-	unsigned int buffer, vls, switch_rate, rate, host_sl, switch_sl, runs;
+	unsigned int buffer, switch_buffer, speedup, vls, switch_rate, rate;
+	unsigned int host_sl, switch_sl, runs;
 	unsigned int series, worst, lmc, threads;
 	uint64_t seed;
 	bool stop, json;

@@ -153,7 +153,7 @@ static void revive_channel(struct sim *m, uint32_t c)
 
 	h->up = true;
 	for (unsigned int v = 0; !h->to_station && v < m->n_vls; v++)
-		m->credit[c * m->n_vls + v] = (int32_t)m->conf->buffer -
+		m->credit[c * m->n_vls + v] = buffer_behind(m, c) -
 			m->occ[h->dst * m->n_vls + v];
 	touch(m, c);
 }

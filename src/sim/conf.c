@@ -23,6 +23,8 @@ static void complete(struct ftr_sim_conf *c)
 		c->bytes = 2048;
 	if (!c->buffer)
 		c->buffer = 8192;
+	if (!c->switch_buffer)
+		c->switch_buffer = c->buffer;
 	if (!c->n_vls)
 		c->n_vls = 1;
 	if (!c->check_ps)
@@ -86,6 +88,7 @@ static enum ftr_status check_conf(const struct ftr_sim_conf *c,
 				  struct ftr_err *err)
 {
 	enum ftr_status st = FTR_OK;
+	uint32_t least;
 
 	if (c->t->n_sw != c->f->n_sw || c->t->max_lid < c->f->max_lid)
 		return ftr_fail(err, FTR_INVAL, "tables of %u switches up to LID %u for a fabric of %u up to LID %u",
@@ -93,10 +96,11 @@ static enum ftr_status check_conf(const struct ftr_sim_conf *c,
 				c->f->max_lid);
 	if (!c->run_ps)
 		return ftr_fail(err, FTR_INVAL, "a measurement of no time");
-	if (c->bytes > c->buffer || c->bytes > UINT16_MAX ||
-	    c->buffer > INT32_MAX / 4)
+	least = FTR_MIN(c->buffer, c->switch_buffer);
+	if (c->bytes > least || c->bytes > UINT16_MAX ||
+	    FTR_MAX(c->buffer, c->switch_buffer) > INT32_MAX / 4)
 		return ftr_fail(err, FTR_INVAL, "packets of %u bytes for buffers of %u",
-				c->bytes, c->buffer);
+				c->bytes, least);
 	if (c->n_vls > FTR_SIM_VLS || c->n_vls < c->function->min_vls)
 		return ftr_fail(err, FTR_INVAL, "%u data lanes, where %u to %u are possible",
 				c->n_vls, c->function->min_vls, FTR_SIM_VLS);

@@ -42,7 +42,7 @@ static void set_channel(struct sim *m, uint32_t c, uint32_t dst, bool station,
 		m->feeder[dst] = c;
 	for (unsigned int v = 0; v < m->n_vls; v++)
 		m->credit[c * m->n_vls + v] = station ? INT32_MAX :
-			(int32_t)m->conf->buffer;
+			buffer_behind(m, c);
 }
 
 static void set_port(struct sim *m, ftr_sw s, unsigned int p)

@@ -333,6 +333,18 @@ static unsigned int room_of(const struct sim *m, uint32_t n)
 	return n < m->n_voq ? 1 : FTR_MAX(m->own[n - m->n_voq].exit.room, 1);
 }
 
+/* Whether the input of a packet feeds as many outputs as it can. */
+static bool input_busy(const struct sim *m, const struct packet *k)
+{
+	unsigned int n = 0;
+
+	if (!m->conf->speedup)
+		return false;
+	for (unsigned int v = 0; v < m->n_vls; v++)
+		n += m->reading[k->at * m->n_vls + v];
+	return n >= m->conf->speedup;
+}
+
 /* The first node of the lane whose packet may start now. */
 static uint32_t pick(struct sim *m, uint32_t c, unsigned int vl)
 {
@@ -344,7 +356,8 @@ static uint32_t pick(struct sim *m, uint32_t c, unsigned int vl)
 	for (; n != NONE; n = m->node[n].next) {
 		const struct packet *k = &m->pkt[m->node[n].head];
 
-		if ((int64_t)k->h.bytes * room_of(m, n) > credit)
+		if ((int64_t)k->h.bytes * room_of(m, n) > credit ||
+		    input_busy(m, k))
 			continue;
 		if (k->ready <= m->now)
 			return n;
@@ -437,6 +450,15 @@ static void inject(struct sim *m, uint32_t c)
 
 /* ---- events ------------------------------------------------------------------------- */
 
+/* An input can feed one output more: any may have waited for it. */
+static void touch_outputs(struct sim *m, ftr_sw s)
+{
+	uint32_t first = m->f->sw[s].first_port;
+
+	for (unsigned int p = 0; p <= m->f->sw[s].n_ports; p++)
+		touch(m, first + p);
+}
+
 static void on_free(struct sim *m, uint32_t c)
 {
 	struct channel *h = &m->ch[c];
@@ -448,6 +470,8 @@ static void on_free(struct sim *m, uint32_t c)
 		return;
 	m->reading[port * m->n_vls + vl]--;
 	sim_release(m, port, vl, h->bytes);
+	if (m->conf->speedup)
+		touch_outputs(m, m->port_sw[port]);
 	if (m->conf->queues == FTR_SIM_FIFO)
 		sim_next_head(m, port, vl);
 }
@@ -588,7 +612,8 @@ static void start_fresh(struct sim *m)
 	for (uint32_t i = 0; i < m->n_fresh; i++) {
 		uint32_t p = m->fresh[i], n;
 
-		if (m->pkt[p].nodes == NONE || m->pkt[p].ready > m->now)
+		if (m->pkt[p].nodes == NONE || m->pkt[p].ready > m->now ||
+		    input_busy(m, &m->pkt[p]))
 			continue;
 		n = best_node(m, p);
 		if (n != NONE)

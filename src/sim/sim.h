@@ -201,6 +201,14 @@ static inline uint32_t queue_of(const struct sim *m, ftr_sw s, unsigned int in,
 	return m->voq[s] + (in * width + out) * m->n_vls + vl;
 }
 
+/* Bytes of a lane of the buffer at the far end of channel c. */
+static inline int32_t buffer_behind(const struct sim *m, uint32_t c)
+{
+	bool port_0 = c >= m->n_ports + m->f->n_ep;
+
+	return (int32_t)(port_0 ? m->conf->switch_buffer : m->conf->buffer);
+}
+
 static inline void touch(struct sim *m, uint32_t c)
 {
 	if (m->ch[c].dirty)

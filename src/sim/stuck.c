@@ -83,7 +83,7 @@ static void begin(struct stuck *x)
 			i = m->ch[c].dst * m->n_vls + v;
 			x->alive[b] = !m->occ[i] || m->reading[i] ||
 				(m->ch[c].up && m->credit[b] + m->occ[i] <
-				 (int32_t)m->conf->buffer);
+				 buffer_behind(m, c));
 		}
 }
 

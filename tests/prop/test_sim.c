@@ -207,6 +207,16 @@ static uint32_t first_of(const struct slow *x, uint32_t c, unsigned int vl,
 	return best;
 }
 
+/* Outputs that are being fed out of the buffers behind channel ch. */
+static unsigned int fed(const struct slow *x, uint32_t ch)
+{
+	unsigned int n = 0;
+
+	for (uint32_t c = 0; c < x->n_ch; c++)
+		n += x->free_at[c] > x->now && x->from_ch[c] == ch;
+	return n;
+}
+
 static bool send_lane(struct slow *x, uint32_t c, unsigned int vl)
 {
 	struct turn *t = &x->turn[c][vl];
@@ -218,7 +228,8 @@ static bool send_lane(struct slow *x, uint32_t c, unsigned int vl)
 		struct pkt *p = &x->p[i];
 
 		ck_assert_uint_ne(i, UINT32_MAX);
-		if (p->ready > x->now)
+		if (p->ready > x->now ||
+		    (x->c->speedup && fed(x, p->ch) >= x->c->speedup))
 			continue;
 		memmove(&t->key[k], &t->key[k + 1],
 			(t->n - k - 1) * sizeof(t->key[0]));
@@ -446,6 +457,7 @@ START_TEST(slow_and_fast)
 		.buffer = BYTES * (1 + ftr_rng_below(&rng, 5)),
 		.queues = ftr_rng_below(&rng, 2) ? FTR_SIM_FIFO : FTR_SIM_VOQ,
 		.run_ps = 4 * FTR_SIM_US, .bytes = BYTES,
+		.speedup = ftr_rng_below(&rng, 4),
 	};
 	if (ftr_rng_below(&rng, 2))
 		for (unsigned int v = 0; v < c.n_vls; v++)

@@ -162,6 +162,29 @@ START_TEST(credit_stall)
 }
 END_TEST
 
+/* The same of a port 0: its slow cable stalls for the switch between packets. */
+START_TEST(switch_buffer)
+{
+	struct net n = dumbbell();
+	struct ftr_sim_conf c = conf_of(&n);
+	const uint64_t slow = WIRE * 50;
+	struct ftr_sim_result r;
+
+	c.load = 0;
+	c.switch_load = 1;
+	c.run_ps = FTR_SIM_MS;
+	r = run(&c);
+	ck_assert_uint_eq(r.injected, 2 * ((c.run_ps + slow - 1) / slow));
+	ftr_sim_result_fini(&r, 1);
+	c.switch_buffer = 2048;
+	r = run(&c);
+	ck_assert_uint_eq(r.injected, 2 * ((c.run_ps + SWITCH + slow - 1) /
+					   (SWITCH + slow)));
+	ftr_sim_result_fini(&r, 1);
+	net_free(&n);
+}
+END_TEST
+
 START_TEST(fair_share)
 {
 	struct net n = dumbbell();
@@ -622,6 +645,7 @@ START_TEST(refused)
 	REFUSED(c.run_ps = 0);
 	REFUSED(c.bytes = 8193);
 	REFUSED(c.bytes = 70000; c.buffer = 80000);
+	REFUSED(c.switch_buffer = 2047);
 	REFUSED(c.n_vls = 9);
 	REFUSED(c.load = -1);
 	REFUSED(c.switch_load = -1);
@@ -676,6 +700,7 @@ int main(void)
 	tcase_add_test(c, latency);
 	tcase_add_test(c, slow_input);
 	tcase_add_test(c, credit_stall);
+	tcase_add_test(c, switch_buffer);
 	tcase_add_test(c, fair_share);
 	tcase_add_test(c, weights);
 	tcase_add_test(c, head_of_line);
