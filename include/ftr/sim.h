@@ -67,6 +67,12 @@ extern "C" {
 #define FTR_SIM_US UINT64_C(1000000)
 #define FTR_SIM_MS UINT64_C(1000000000)
 
+/* Data buffer of an input port, bytes, which its lanes share alike: 800 of the
+ * 1,000 blocks of 64 bytes that the InfiniBand model published for OMNeT++
+ * gives to a port of an InfiniScale IV switch; one lane has 800 in it, four have
+ * 200 each. */
+#define FTR_SIM_PORT_BUFFER 51200u
+
 enum ftr_sim_loss {
 	FTR_SIM_LOST_HOLE = 0,	/* the table says FTR_PORT_NONE */
 	FTR_SIM_LOST_DEAD_PORT,	/* a port without cable, or whose cable died */
@@ -233,7 +239,8 @@ struct ftr_sim_conf {
 	uint8_t switch_sl;	/* SL where path_sl tells none */
 	uint8_t host_sl;
 	uint32_t bytes;		/* of a packet on the wire, 0: 2048 */
-	uint32_t buffer;	/* bytes per input port and lane, 0: 8192 */
+	uint32_t buffer;	/* bytes per input port and lane, 0:
+				 * FTR_SIM_PORT_BUFFER / n_vls */
 	uint32_t switch_buffer;	/* of what ports 0 send, 0: buffer */
 	unsigned int speedup;	/* outputs that an input feeds at once, 0: no
 				 * limit */

@@ -296,6 +296,8 @@ static enum ftr_status set_conf(struct cli_sim_job *j, struct ftr_err *err)
 				o->function);
 	c->n_vls = o->vls > c->function->min_vls ? o->vls :
 		   c->function->min_vls;
+	if (!c->buffer)
+		c->buffer = FTR_SIM_PORT_BUFFER / c->n_vls;
 	st = cli_sim_percent("load", o->load, &c->load, err);
 	if (!st)
 		st = cli_sim_percent("switch-load", o->switch_load,

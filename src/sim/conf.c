@@ -21,12 +21,12 @@ static void complete(struct ftr_sim_conf *c)
 		c->default_mbps = 32000;
 	if (!c->bytes)
 		c->bytes = 2048;
-	if (!c->buffer)
-		c->buffer = 8192;
-	if (!c->switch_buffer)
-		c->switch_buffer = c->buffer;
 	if (!c->n_vls)
 		c->n_vls = 1;
+	if (!c->buffer)
+		c->buffer = FTR_SIM_PORT_BUFFER / c->n_vls;
+	if (!c->switch_buffer)
+		c->switch_buffer = c->buffer;
 	if (!c->check_ps)
 		c->check_ps = CHECK_PS;
 	if (!c->runs)

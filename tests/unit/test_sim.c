@@ -390,6 +390,7 @@ START_TEST(dying_link)
 	c.n_pairs = 2;
 	c.change = g;
 	c.n_changes = 4;
+	c.buffer = 8192;
 	c.n_series = 100;
 	r = run(&c);
 	ck_assert_uint_ge(r.lost[FTR_SIM_LOST_WIRE], 1);
@@ -643,7 +644,7 @@ START_TEST(refused)
 } while (0)
 	REFUSED(c.t = other.t);
 	REFUSED(c.run_ps = 0);
-	REFUSED(c.bytes = 8193);
+	REFUSED(c.bytes = FTR_SIM_PORT_BUFFER + 1);
 	REFUSED(c.bytes = 70000; c.buffer = 80000);
 	REFUSED(c.switch_buffer = 2047);
 	REFUSED(c.n_vls = 9);
