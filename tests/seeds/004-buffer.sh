@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
+#
+# Seed 004, simulation test bed: what the room of an input is worth, which the
+# paper does not tell.  Uniform traffic of all hosts on a tree with cables enough
+# for all of it: what is missing is the switches' own.  Room in packets, since
+# that is what counts: the same at four times the speed with packets four times
+# the size, and nearly the same without any delay; while tables that keep all
+# flows apart (a shift) need room for two.
+
+# shellcheck source=tests/seeds/sftree.sh
+. "$here/sftree.sh"
+
+if [[ $long ]]; then
+	shape=648 rooms=(2 3 4 6 8 12 16 20 24 28 32)
+else
+	shape='2;8,16;1,8;1,1' rooms=(2 4 8 24)
+fi
+ibfattree gen "$shape" -o "$T/edr.net"
+cp "$T/edr.net" "$T/ddr.net"
+ddr "$T/ddr.net"
+
+# carried NET PACKETS BYTES OPTION...
+carried() {
+	ibfattree sim "$T/$1.net" --packet "$3" --buffer $(($2 * $3)) \
+		"${how[@]}" "${@:4}" --json >"$T/result.json"
+	hosts
+}
+
+still=(--cable-delay 0ns --switch-delay 0ns)
+echo 'room in packets,4x DDR,4x DDR no delays,4x DDR 512 bytes,4x EDR,4x DDR fifo,4x DDR shift' \
+	>"$out/004-buffer.csv"
+for n in "${rooms[@]}"; do
+	echo "$n,$(carried ddr "$n" 2048),$(carried ddr "$n" 2048 "${still[@]}"),$(carried ddr "$n" 512),$(carried edr "$n" 2048),$(carried ddr "$n" 2048 --queues fifo),$(carried ddr "$n" 2048 --pattern shift --shift 9)"
+done >>"$out/004-buffer.csv"
+plot 004-buffer 'Uniform traffic, by the room of an input' \
+	'room of a lane, packets' 'hosts, per cent of capacity'
+
+v() { at 004-buffer "$1" "$2"; }
+claim 'room for 4 packets stalls 10 % or more of uniform traffic' \
+	"$(v 4 '4x DDR') < 90 && $(v 24 '4x DDR') > 95"
+claim 'not for the delays: without any it is the same to 2 points' \
+	"($(v 4 '4x DDR') - $(v 4 '4x DDR no delays')) ^ 2 < 4"
+claim 'nor for flows that the tables keep apart' "$(v 4 '4x DDR shift') > 99"
+claim 'one queue a lane stays far below at any room' \
+	"$(v 24 '4x DDR fifo') < $(v 24 '4x DDR') - 20"

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
+#
+# Seed 004, table III: throughput of end ports, hosts and switches sending all
+# that they can, on a 648-port switch and on one with a layer of rack switches.
+# The second tree's cabling is not told: a PGFT of 648 hosts and three levels, as
+# BENCHMARKS.md has for it, and racks of two switches joined sideways, as the
+# module that the paper cites (racks.awk).  Besides the paper's load, none of
+# switches at all.
+
+# shellcheck source=tests/seeds/sftree.sh
+. "$here/sftree.sh"
+
+# The paper's numbers: the first tree, the second.
+declare -A paper=([sftree+paper]='91.94 92.93' [minhop]='66.98 54.01'
+	[updn]='66.98 54.01' [dfsssp]='85.49 84.20' [lash]='5.257 0.8103')
+stock_engines=(ftree minhop updn dfsssp lash)
+our_engines=(dmodc sftree sftree+paper ddlr ddlr+2)
+[[ ! $long ]] || stock_engines+=(ftree+roots)
+
+csv=$out/004-table3.csv
+echo 'tree,engine,paper,hosts alone,deadlocks,hosts with switches,ports 0,deadlocks' >"$csv"
+
+# tree N NAME SHAPE [OPTION...]: the rows of a tree, the paper's column N, 0: none.
+tree() {
+	local n=$1 name=$2 dir=$T/tree engine alone told
+	mkdir -p "$dir"
+	if [[ $3 == racks ]]; then
+		awk -f "$here/racks.awk" >"$dir.net"
+	else
+		ibfattree gen "${@:3}" --no-lids -o "$dir.net"
+	fi
+	roots "$dir.net" >"$dir/roots"
+	stock "$dir" "$dir.net" "${stock_engines[@]}"
+	ours "$dir" "$dir/minhop.net" "${our_engines[@]}"
+	for engine in "${stock_engines[@]}" "${our_engines[@]}"; do
+		told=$(cut -d ' ' -f "$((n ? n : 3))" <<<"${paper[$engine]:-}")
+		traffic "$dir" "$engine"
+		alone=$(hosts),$(deadlocks)
+		traffic "$dir" "$engine" --switch-load 100
+		echo "$name,$engine,$told,$alone,$(hosts),$(switches),$(deadlocks)" >>"$csv"
+	done
+	rm -rf "$dir"
+}
+
+# of TREE ENGINE COLUMN
+of() {
+	awk -F, -v t="$1" -v e="$2" -v c="$3" \
+		'$1 == t && $2 == e { print $c; n = 1 } END { exit !n }' "$csv"
+}
+
+# The order in which minhop takes the destinations, and what of it: TURNED
+# percent of the hosts in random places, the others leaf by leaf.
+order() {
+	awk '/^Ca/ { split($0, a, "\""); id = substr(a[2], 3); getline
+		match($0, /\([0-9a-f]*\)/)
+		print "0x" substr($0, RSTART + 1, RLENGTH - 2) }' "$1" |
+	awk -v part="$2" -v seed="$3" '
+	{ guid[NR] = $1 }
+	END {
+		srand(seed)
+		for (i = 1; i <= NR; i++)
+			if (100 * rand() < part) place[++n] = i
+		for (i = n; i > 1; i--) {
+			j = 1 + int(i * rand())
+			t = guid[place[i]]; guid[place[i]] = guid[place[j]]
+			guid[place[j]] = t
+		}
+		for (i = 1; i <= NR; i++) print guid[i]
+	}'
+}
+
+# minhop_order PART...: throughput of minhop's hosts, a column of seeds.
+minhop_order() {
+	local part seed sum dir=$T/order
+	mkdir -p "$dir"
+	ibfattree gen 648 --no-lids -o "$dir.net"
+	echo 'hosts in random places %,minhop,paper minhop'
+	for part; do
+		sum=0
+		for seed in 1 2 3; do
+			order "$dir.net" "$part" "$seed" >"$dir/order"
+			stock "$dir" "$dir.net" minhop
+			traffic "$dir" minhop --switch-load 100
+			sum="$sum + $(hosts)"
+		done
+		echo "$part,$(awk "BEGIN { printf \"%.2f\", ($sum) / 3 }"),66.98"
+	done
+	rm -rf "$dir"
+}
+
+if [[ $long ]]; then
+	tree 1 648 648
+	tree 2 '648 + rack switches' '3;18,6,6;1,6,6;1,3,3'
+	tree 2 '648 + racks' racks
+	tree 0 '648 random GUIDs and ports' 648 \
+		--random-guids --random-ports --seed 1
+	tree 0 '648 + rack switches random GUIDs and ports' \
+		'3;18,6,6;1,6,6;1,3,3' --random-guids --random-ports --seed 1
+	minhop_order 0 5 10 20 40 60 80 100 >"$out/004-table3-order.csv"
+	plot 004-table3-order 'minhop, 648 hosts: the order of the destinations' \
+		'hosts in random places, per cent' 'hosts, per cent of capacity'
+	claim "between both orders minhop has the paper's throughput" \
+		"$(at 004-table3-order 0 minhop) > 67 && 67 > $(at 004-table3-order 100 minhop)"
+	a=648 b='648 + rack switches'
+else
+	a=128 b='54 + rack switches'
+	tree 0 "$a" '2;8,16;1,8;1,1'
+	tree 0 "$b" '3;6,3,3;1,3,3;1,2,2'
+fi
+
+for t in "$a" "$b"; do
+	for e in dmodc sftree ddlr ftree; do
+		claim "$t: $e alone carries 85 % or more" \
+			"$(of "$t" "$e" 4) > 85"
+	done
+	claim "$t: lash carries less than a fifth of that" \
+		"$(of "$t" lash 4) < $(of "$t" sftree 4) / 5"
+	claim "$t: minhop and Up*/Down* spread hosts alike" \
+		"($(of "$t" minhop 4) - $(of "$t" updn 4)) ^ 2 < 4"
+	claim "$t: no deadlock with switches' traffic: sftree, both modes, ddlr" \
+		"$(of "$t" sftree 8) + $(of "$t" sftree+paper 8) + $(of "$t" ddlr 8) == 0"
+done
+claim "$b: minhop falls far behind" "$(of "$b" minhop 4) < 0.75 * $(of "$b" sftree 4)"
+claim "$b: dfsssp falls behind" "$(of "$b" dfsssp 4) < 0.9 * $(of "$b" sftree 4)"

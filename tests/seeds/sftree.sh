@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
+#
+# What the experiments of seed 004 have in common.
+#
+# Told there: all cables 4x DDR, ports 0 of switches 1x SDR, packets of 2 kB,
+# every end port sends to random others all that it can, ports 0 to random other
+# ports 0; eight runs.  Not told: buffers, delays, durations.  Those of the switch
+# are taken from the InfiniBand model for OMNeT++ that is published, of which the
+# one that the paper used (Gran and Reinemo, 2011) is a descendant: for each lane
+# 200 blocks of 64 bytes at an input, a quarter of them where the port has one
+# line, and 78 blocks at an output, which has no buffer of its own here and lends
+# them to the input; an input feeds three outputs at once (which makes no
+# difference, see 004-fig7), and 50 ns in, 50 ns out.
+
+# shellcheck source=tests/seeds/stock.sh
+. "$here/stock.sh"
+
+model=(--packet 2048 --buffer $(((200 + 78) * 64)) --switch-buffer $((50 * 64))
+	--switch-rate 2000 --switch-delay 100ns --cable-delay 10ns)
+if [[ $long ]]; then
+	how=(--runs 4 --warmup 300us --duration 700us)
+else
+	how=(--warmup 150us --duration 150us)
+fi
+
+# Cables of a netfile at 4x DDR, whatever it says.
+ddr() { sed -i 's/ [0-9]*x[A-Z?0-9]*$/ 4xDDR/' "$1"; }
+
+# stock DIR NETFILE ENGINE...: their tables, at 4x DDR.
+stock() {
+	local dir=$1 engine
+	stock_tables "$@"
+	for engine in "${@:3}"; do
+		ddr "$dir/$engine.net"
+	done
+}
+
+# ours DIR NETFILE ENGINE...: of this package; NETFILE has LIDs.  "+paper" is a
+# mode of sftree, "+2" two lanes.
+ours() {
+	local dir=$1 net=$2 engine
+	local -a options
+	for engine in "${@:3}"; do
+		options=(--engine "${engine%%+*}")
+		[[ ! -s $dir/roots ]] || options+=(--roots "$dir/roots")
+		case $engine in
+		*+paper) options+=(--sftree-mode paper) ;;
+		*+2) options+=(--vls 2 --sl2vl "$dir/$engine.sl2vl") ;;
+		esac
+		cp "$net" "$dir/$engine.net"
+		ddr "$dir/$engine.net"
+		ibfattree route "$net" "${options[@]}" \
+			-o "$dir/$engine.lfts" 2>/dev/null
+	done
+}
+
+# traffic DIR ENGINE OPTION...: $T/result.json.
+traffic() {
+	local dir=$1 engine=$2
+	local -a lanes=()
+	shift 2
+	[[ ! -s $dir/$engine.sl2vl ]] ||
+		lanes=(--vls 2 --sl2vl "$dir/$engine.sl2vl")
+	ibfattree sim "$dir/$engine.net" --lfts "$dir/$engine.lfts" \
+		"${lanes[@]}" "${model[@]}" "${how[@]}" "$@" --json \
+		>"$T/result.json" || (($? == 1))
+}
+
+# Of it: percent of what hosts could send, or ports 0; runs that deadlock.
+percent() { awk "BEGIN { printf \"%.2f\", 100 * $(jsonq "$T/result.json" "$1.accepted") }"; }
+hosts() { percent hosts; }
+switches() { percent ports_0; }
+deadlocks() { jsonq "$T/result.json" deadlocks; }

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
+#
+# Tables of stock opensm, for the experiments that compare with its engines.
+#
+#   roots NETFILE		node GUIDs of the top switches of a generated fabric
+#   stock_tables DIR NETFILE ENGINE...
+#				NETFILE in ibsim, and opensm with one engine after
+#				the other: DIR/ENGINE.lfts, and DIR/ENGINE.net with
+#				the LIDs; fails if opensm falls back to another one.
+#				$DIR/roots, if it is there, is the root_guid_file,
+#				DIR/order the guid_routing_order_file.
+#
+# ENGINE may be "ftree+roots", ftree with connect_roots.
+
+SIM_BUILD=$build
+SIM_SCRIPTS=$top/scripts
+# shellcheck source=scripts/sim.sh
+. "$SIM_SCRIPTS/sim.sh"
+
+roots() {
+	awk '/^Switch/ { split($0, q, "\""); split(q[4], a, "-")
+		level[q[2]] = a[2]; if (a[2] > high) high = a[2] }
+	     END { for (s in level) if (level[s] == high)
+			print "0x" substr(s, 3) }' "$1" | sort
+}
+
+stock_conf() {
+	local dir=$1 engine=$2
+	echo "routing_engine ${engine%+roots}"
+	[[ $engine != *+roots ]] || echo 'connect_roots TRUE'
+	[[ ! -s $dir/roots ]] || echo "root_guid_file $dir/roots"
+	[[ ! -s $dir/order ]] || echo "guid_routing_order_file $dir/order"
+	echo 'max_wire_smps 64'
+	echo 'log_flags 0x03'
+}
+
+stock_engine() {
+	local dir=$1 engine=$2 id=${2%+roots}
+	osm_start "$id" < <(stock_conf "$dir" "$engine")
+	osm_wait "$id" 900 'SUBNET UP'
+	osm_settled "$id" 900
+	[[ $(osm_engine "$id") == "$id" ]] || {
+		sim_die "opensm falls back from $id to $(osm_engine "$id")"
+		return
+	}
+	# what is wrong with the tables is not this one's business
+	in_sim "$build/ibfattree" check --live --save-fabric "$dir/$engine.net" \
+		--save-lfts "$dir/$engine.lfts" >/dev/null || true
+	[[ -s $dir/$engine.net && -s $dir/$engine.lfts ]] ||
+		sim_die "no tables of $engine" || return
+	osm_stop "$id"
+}
+
+stock_tables() {
+	local dir net=$2 engine
+	dir=$(cd "$1" && pwd)
+	shift 2
+	(
+		trap sim_stop EXIT
+		sim_start "$dir/sim" "$net"
+		for engine; do
+			stock_engine "$dir" "$engine"
+		done
+	)
+	rm -rf "$dir/sim"
+}
