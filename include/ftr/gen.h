@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Generator: PGFTs of any shape, and seeded damage.
+ * Generator: PGFTs of any shape, tori, and seeded damage.
  *
  * PGFT(h; m_1..m_h; w_1..w_h; p_1..p_h), seed 002 section 2 and its [2]:
  * level 0 are hosts, levels 1..h are switches.  A node of level i has m_i
@@ -49,6 +49,36 @@ enum ftr_status ftr_gen_pgft(const struct ftr_pgft *pgft,
 			     const struct ftr_gen_opts *opts,
 			     struct ftr_fabric **out,
 			     struct ftr_err *err) FTR_MUST_USE;
+
+/*
+ * A torus: k[0] x k[1] x ... switches, each with hosts of its own and a cable to
+ * the next one of every dimension, round.  For simulations of what needs no
+ * tree; the engines route it up and down below one switch.  Ports without random_ports: 2d + 1 leads on
+ * in dimension d, 2d + 2 back, then hosts.  Switches are "sw-X-Y-..", their
+ * index, with GUIDs in order, is X + k[0] * (Y + k[1] * ..); host i hangs on
+ * switch i / hosts.  With k = 2 there are two cables between the two.
+ */
+#define FTR_TORUS_MAX_D 4
+
+struct ftr_torus {
+	unsigned int d;		/* dimensions, 1..FTR_TORUS_MAX_D */
+	unsigned int k[FTR_TORUS_MAX_D];	/* 2 or more */
+	unsigned int hosts;	/* of each switch */
+};
+
+/* "torus:8,8" or, with 4 hosts each, "torus:8,8;4". */
+enum ftr_status ftr_torus_parse(const char *text, struct ftr_torus *out,
+				struct ftr_err *err) FTR_MUST_USE;
+enum ftr_status ftr_gen_torus(const struct ftr_torus *torus,
+			      const struct ftr_gen_opts *opts,
+			      struct ftr_fabric **out,
+			      struct ftr_err *err) FTR_MUST_USE;
+
+/* Any shape by its text: a torus, or what ftr_pgft_parse() reads. */
+enum ftr_status ftr_gen_shape(const char *text,
+			      const struct ftr_gen_opts *opts,
+			      struct ftr_fabric **out,
+			      struct ftr_err *err) FTR_MUST_USE;
 
 /* Seeded damage: so many random switch-to-switch cables, switches that carry
  * no host, and hosts are taken away.  More than there are is FTR_INVAL. */

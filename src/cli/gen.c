@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree gen: a PGFT, damaged on request, as a netfile; and a schedule of
- * faults to play to ibsim.
+ * ibfattree gen: a PGFT or a torus, damaged on request, as a netfile; and a
+ * schedule of faults to play to ibsim.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -55,13 +55,15 @@ static int run(int argc, char **argv);
 
 const struct cli_cmd cli_gen = {
 	.name = "gen",
-	.summary = "write a fat-tree as a netfile for ibsim",
+	.summary = "write a fat-tree or a torus as a netfile for ibsim",
 	.args = "SHAPE",
 	.text =
-"Writes a parallel-ports generalised fat-tree in the form that ibsim reads.\n"
+"Writes a parallel-ports generalised fat-tree, or a torus, in the form that\n"
+"ibsim reads.\n"
 "SHAPE: 648, 3456, 11664 or 27648 (hosts of well-known trees), kary:K,N for\n"
 "the K-ary N-tree, or \"H;m1,..,mH;w1,..,wH;p1,..,pH\": H levels of switches,\n"
 "m_i children, w_i parents and p_i parallel cables at level i.\n"
+"torus:K1,K2,..[;H]: a torus of K1 x K2 x .. switches with H hosts each (1).\n"
 "The same SHAPE, options and seed give the same file on every machine.\n",
 	.opts = options,
 	.min_args = 1,
@@ -124,11 +126,8 @@ static enum ftr_status work(const struct gen *g, const char *shape,
 		.random_lids = g->random_lids, .lmc = g->lmc,
 		.no_lids = g->no_lids,
 	};
-	struct ftr_pgft pgft;
-	enum ftr_status st = ftr_pgft_parse(shape, &pgft, err);
+	enum ftr_status st = ftr_gen_shape(shape, &opts, f, err);
 
-	if (!st)
-		st = ftr_gen_pgft(&pgft, &opts, f, err);
 	if (!st)
 		st = damage(f, g, err);
 	if (!st && g->schedule) {
@@ -181,7 +180,7 @@ static int run(int argc, char **argv)
 	if (g.schedule && to_stdout(g.schedule_output) &&
 	    (g.json || to_stdout(g.output)))
 		return cli_error("gen: two things cannot go to stdout");
-	cli_progress("making the tree");
+	cli_progress("making the fabric");
 	st = work(&g, argv[0], &f, &err);
 	cli_progress_end();
 	status = st ? cli_fail(&err) : tell(&g, argv[0], f);

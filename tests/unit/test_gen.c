@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The generator: counts and degrees by the formulas, cabling by the rule,
- * the same again from the same seed, limits, damage, random graphs.
+ * the same again from the same seed, tori, limits, damage, random graphs.
  */
 #include "unit/io_util.h"
 
@@ -279,6 +279,175 @@ START_TEST(no_lids)
 }
 END_TEST
 
+/* ---- tori -------------------------------------------------------------- */
+
+static const struct {
+	const char *shape;
+	uint32_t n_sw, n_ep, links;
+} tori[] = {
+	{ "torus:8,8", 64, 64, 128 },
+	{ "torus:16,16", 256, 256, 512 },
+	{ "torus:5", 5, 5, 5 },
+	{ "torus:2,3;2", 6, 12, 12 },
+	{ "torus:4,3,5;3", 60, 180, 180 },
+	{ "torus:2,2,2,2", 16, 16, 64 },
+};
+
+static struct ftr_fabric *grow_torus(const char *shape,
+				     const struct ftr_gen_opts *o)
+{
+	struct ftr_fabric *f = NULL;
+
+	if (ftr_gen_shape(shape, o, &f, &err))
+		ck_abort_msg("%s", err.msg);
+	return f;
+}
+
+/* Coordinates out of the name. */
+static void place_of(const struct ftr_switch *sw, const struct ftr_torus *g,
+		     unsigned int *x)
+{
+	const char *at = sw->name + 2;
+	int used;
+
+	for (unsigned int d = 0; d < g->d; d++, at += used) {
+		ck_assert_int_eq(sscanf(at, "-%u%n", &x[d], &used), 1);
+		ck_assert_uint_lt(x[d], g->k[d]);
+	}
+	ck_assert_str_eq(at, "");
+}
+
+/* Both neighbours of every dimension, once each (twice the same one if k is 2),
+ * and hosts; how many cables to where, by port where ports are in order. */
+static void check_torus_switch(const struct ftr_fabric *f,
+			       const struct ftr_torus *g, ftr_sw s,
+			       bool ordered)
+{
+	unsigned int x[FTR_TORUS_MAX_D], y[FTR_TORUS_MAX_D], hosts = 0;
+	unsigned int on[FTR_TORUS_MAX_D] = { 0 }, back[FTR_TORUS_MAX_D] = { 0 };
+
+	place_of(&f->sw[s], g, x);
+	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+		const struct ftr_swport *q =
+			ftr_fabric_port(f, s, (ftr_port)p);
+		unsigned int moved = 0, d = 0;
+
+		if (q->peer_kind == FTR_PEER_EP) {
+			hosts++;
+			continue;
+		}
+		ck_assert_int_eq(q->peer_kind, FTR_PEER_SW);
+		place_of(&f->sw[q->peer], g, y);
+		for (unsigned int i = 0; i < g->d; i++)
+			if (x[i] != y[i]) {
+				moved++;
+				d = i;
+			}
+		ck_assert_uint_eq(moved, 1);
+		ck_assert(y[d] == (x[d] + 1) % g->k[d] ||
+			  x[d] == (y[d] + 1) % g->k[d]);
+		on[d] += y[d] == (x[d] + 1) % g->k[d];
+		back[d] += x[d] == (y[d] + 1) % g->k[d];
+		if (ordered) {
+			ck_assert_uint_eq((p - 1) / 2, d);
+			ck_assert_uint_eq(q->peer_port, (p % 2) ? p + 1 : p - 1);
+		}
+	}
+	ck_assert_uint_eq(hosts, g->hosts);
+	for (unsigned int d = 0; d < g->d; d++) {
+		ck_assert_uint_eq(on[d], g->k[d] == 2 ? 2 : 1);
+		ck_assert_uint_eq(back[d], g->k[d] == 2 ? 2 : 1);
+	}
+}
+
+START_TEST(torus)
+{
+	struct ftr_gen_opts o = { .seed = 5, .random_guids = true,
+				  .random_ports = true, .random_lids = true,
+				  .lmc = 1 };
+	const struct ftr_gen_opts *opts[] = { NULL, &o };
+	struct ftr_torus g;
+
+	ck_assert(!ftr_torus_parse(tori[_i].shape, &g, &err));
+	for (int r = 0; r < 2; r++) {
+		struct ftr_fabric *f = grow_torus(tori[_i].shape, opts[r]);
+
+		ck_assert_uint_eq(f->n_sw, tori[_i].n_sw);
+		ck_assert_uint_eq(f->n_ep, tori[_i].n_ep);
+		ck_assert_uint_eq(f->n_sw_links, tori[_i].links);
+		ck_assert_uint_eq(components(f), 1);
+		for (ftr_sw s = 0; s < f->n_sw; s++)
+			check_torus_switch(f, &g, s, !r);
+		for (ftr_ep e = 0; e < f->n_ep; e++) {
+			ck_assert_uint_ne(f->ep[e].lid, 0);
+			ck_assert_uint_eq(f->ep[e].lmc, r);
+			if (!r)
+				ck_assert_uint_eq(f->ep[e].sw, e / g.hosts);
+		}
+		ftr_fabric_free(f);
+	}
+}
+END_TEST
+
+/* The same seed, the same torus; without LIDs; damaged. */
+START_TEST(torus_options)
+{
+	struct ftr_gen_opts o = { .seed = 5, .random_guids = true,
+				  .random_ports = true, .no_lids = true };
+	const struct ftr_damage d = { .seed = 1, .links = 12, .hosts = 3 };
+	struct ftr_fabric *f = grow_torus("torus:8,8", &o), *g = NULL;
+
+	g = grow_torus("torus:8,8", &o);
+	same_fabric(f, g);
+	ck_assert_uint_eq(f->max_lid, 0);
+	ftr_fabric_free(f);
+	ck_assert(!ftr_gen_damage(g, &d, &f, &err));
+	ck_assert_uint_eq(f->n_sw_links, 128 - 12);
+	ck_assert_uint_eq(f->n_nodes, 61);
+	ftr_fabric_free(f);
+	ftr_fabric_free(g);
+	f = NULL;
+	for (unsigned long n = 1; !f; n++) {
+		enum ftr_status st;
+
+		ftr_alloc_fail_at(n);
+		st = ftr_gen_shape("torus:3,3", NULL, &f, &err);
+		ftr_alloc_fail_at(0);
+		ck_assert_int_eq(st, f ? FTR_OK : FTR_NOMEM);
+	}
+	ftr_fabric_free(f);
+}
+END_TEST
+
+static const struct {
+	const char *shape;
+	enum ftr_status st;
+} no_tori[] = {
+	{ "torus:", FTR_PARSE }, { "torus:8,", FTR_PARSE },
+	{ "torus:8;", FTR_PARSE }, { "torus:8;0", FTR_PARSE },
+	{ "torus:8,8;1;1", FTR_PARSE }, { "torus:8x8", FTR_PARSE },
+	{ "torus:0,8", FTR_PARSE }, { "torus:2,2,2,2,2", FTR_PARSE },
+	{ "torus", FTR_PARSE }, { "torus:1,8", FTR_INVAL },
+	{ "torus:4,4;251", FTR_LIMIT }, { "torus:256,256", FTR_LIMIT },
+	{ "torus:49151,49151,49151,49151", FTR_LIMIT },
+	{ "torus:8,8;254", FTR_LIMIT },
+};
+
+START_TEST(torus_refused)
+{
+	struct ftr_fabric *f = NULL;
+	struct ftr_torus g;
+
+	ck_assert_int_eq(ftr_gen_shape(no_tori[_i].shape, NULL, &f, &err),
+			 no_tori[_i].st);
+	ck_assert_str_ne(err.msg, "");
+	ck_assert_ptr_null(f);
+	ck_assert_int_eq(ftr_torus_parse("kary:4,3", &g, &err), FTR_PARSE);
+	g = (struct ftr_torus){ .d = 5, .hosts = 1 };
+	ck_assert_int_eq(ftr_gen_torus(&g, NULL, &f, &err), FTR_INVAL);
+}
+END_TEST
+
 /* ---- words and limits -------------------------------------------------- */
 
 static const char *const nonsense[] = {
@@ -497,6 +666,9 @@ int main(void)
 	tcase_add_test(tc, seeds);
 	tcase_add_test(tc, lids);
 	tcase_add_test(tc, no_lids);
+	tcase_add_loop_test(tc, torus, 0, (int)FTR_ARRAY_LEN(tori));
+	tcase_add_test(tc, torus_options);
+	tcase_add_loop_test(tc, torus_refused, 0, (int)FTR_ARRAY_LEN(no_tori));
 	tcase_add_loop_test(tc, words_refused, 0, (int)FTR_ARRAY_LEN(nonsense));
 	tcase_add_test(tc, limits);
 	tcase_add_test(tc, without_memory);

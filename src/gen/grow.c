@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Nodes, GUIDs, port numbers and LIDs of generated fabrics.
+ *
+ * Where they are drawn at random, all come from one seed, in the order level by
+ * level and node by node: a fabric as vendors and installers leave it, the same
+ * on every machine.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen/grow.h"
+
+#define WIDTH 4
+#define SPEED FTR_SPEED_EDR
+
+/* ---- shapes as text ------------------------------------------------------ */
+
+enum ftr_status gen_number(const char *text, const char **at, const char *what,
+			   unsigned int max, unsigned int *out,
+			   struct ftr_err *err)
+{
+	char *end;
+	unsigned long v;
+
+	if (**at < '0' || **at > '9')
+		return ftr_fail(err, FTR_PARSE, "shape \"%s\": %s expected at \"%s\"",
+				text, what, *at);
+	v = strtoul(*at, &end, 10);
+	if (v < 1 || v > max)
+		return ftr_fail(err, FTR_PARSE, "shape \"%s\": %s is %lu, not 1..%u",
+				text, what, v, max);
+	*at = end;
+	*out = (unsigned int)v;
+	return FTR_OK;
+}
+
+enum ftr_status gen_mark(const char *text, const char **at, char c,
+			 struct ftr_err *err)
+{
+	if (**at != c)
+		return ftr_fail(err, FTR_PARSE, "shape \"%s\": '%c' expected at \"%s\"",
+				text, c, *at);
+	(*at)++;
+	return FTR_OK;
+}
+
+/* ---- nodes ------------------------------------------------------------- */
+
+static enum ftr_status nomem(struct gen_growth *z)
+{
+	return ftr_fail(z->err, FTR_NOMEM, "out of memory for a generated fabric");
+}
+
+enum ftr_status gen_limit(struct gen_growth *z, unsigned int l, uint64_t n,
+			  uint64_t ports, uint64_t *total)
+{
+	if (ports > FTR_PORT_MAX)
+		return ftr_fail(z->err, FTR_LIMIT, "a node of level %u has %"
+				PRIu64 " ports, more than %u", l, ports,
+				FTR_PORT_MAX);
+	*total += n * (l ? 1 : (ports << z->o->lmc));
+	if (*total > FTR_LID_MAX)
+		return ftr_fail(z->err, FTR_LIMIT, "the shape needs more than the %u unicast LIDs",
+				FTR_LID_MAX);
+	z->level[l].n = (uint32_t)n;
+	z->level[l].n_ports = (unsigned int)ports;
+	return FTR_OK;
+}
+
+/* GUIDs leave the low byte to the ports: a simulator numbers them so. */
+static uint64_t pick_guid(struct gen_growth *z, unsigned int l, uint32_t i)
+{
+	uint64_t serial = (uint64_t)l << 32 | i;
+
+	if (!z->o->random_guids)
+		return (uint64_t)2 << 56 | serial << 8;
+	/* 26 random bits above a serial number: unique by construction */
+	return (1 + (ftr_rng_next(&z->rng) >> 38)) << 36 | (uint64_t)l << 32 |
+		(uint64_t)i << 8;
+}
+
+static bool name_ports(struct gen_growth *z, struct gen_level *v, bool shuffle)
+{
+	uint32_t perm[FTR_PORT_MAX];
+
+	v->port = ftr_arena_alloc(z->arena, v->n, v->n_ports);
+	if (!v->port)
+		return false;
+	for (uint32_t i = 0; i < v->n; i++) {
+		if (shuffle)
+			ftr_rng_perm(&z->rng, perm, v->n_ports);
+		for (unsigned int k = 0; k < v->n_ports; k++)
+			v->port[(size_t)i * v->n_ports + k] =
+				(uint8_t)((shuffle ? perm[k] : k) + 1);
+	}
+	return true;
+}
+
+static enum ftr_status add_node(struct gen_growth *z, unsigned int l, uint32_t i)
+{
+	const struct gen_level *v = &z->level[l];
+	char name[FTR_NAME_MAX];
+
+	if (l > 0) {
+		z->shape->name(z, l, i, name);
+		return ftr_builder_add_switch(z->b, v->guid[i], v->n_ports, 0,
+					      0, name, z->err);
+	}
+	snprintf(name, sizeof(name), "host-%u", i);
+	for (unsigned int p = 1; p <= v->n_ports; p++) {
+		enum ftr_status st = ftr_builder_add_endport(
+			z->b, FTR_NODE_CA, v->guid[i], v->guid[i] + p, p, 0, 0,
+			name, z->err);
+
+		if (st)
+			return st;
+	}
+	return FTR_OK;
+}
+
+static enum ftr_status add_nodes(struct gen_growth *z)
+{
+	for (unsigned int l = 0; l <= z->h; l++) {
+		struct gen_level *v = &z->level[l];
+
+		v->guid = ftr_arena_alloc(z->arena, v->n, sizeof(*v->guid));
+		if (!v->guid ||
+		    !name_ports(z, v, l > 0 && z->o->random_ports))
+			return nomem(z);
+		for (uint32_t i = 0; i < v->n; i++) {
+			enum ftr_status st;
+
+			v->guid[i] = pick_guid(z, l, i);
+			st = add_node(z, l, i);
+			if (st)
+				return st;
+		}
+	}
+	return FTR_OK;
+}
+
+/* ---- cables ------------------------------------------------------------ */
+
+static struct ftr_end place(const struct gen_growth *z, unsigned int l,
+			    uint32_t i, unsigned int k)
+{
+	const struct gen_level *v = &z->level[l];
+
+	return (struct ftr_end){ v->guid[i],
+				 v->port[(size_t)i * v->n_ports + k] };
+}
+
+enum ftr_status gen_cable(struct gen_growth *z, unsigned int l, uint32_t i,
+			  unsigned int k, unsigned int r, uint32_t j,
+			  unsigned int q)
+{
+	return ftr_builder_add_link(z->b, place(z, l, i, k), place(z, r, j, q),
+				    WIDTH, SPEED, z->err);
+}
+
+/* ---- LIDs -------------------------------------------------------------- */
+
+/* Everything gets a random LID: aligned slots of 2^lmc, in random order. */
+static enum ftr_status random_lids(struct gen_growth *z)
+{
+	unsigned int lmc = z->o->lmc;
+	uint32_t n = 0, at = 0, *slot;
+
+	for (unsigned int l = 0; l <= z->h; l++)
+		n += z->level[l].n * (l ? 1 : z->level[l].n_ports);
+	if ((uint64_t)(n + 1) << lmc > FTR_LID_MAX + 1)
+		return ftr_fail(z->err, FTR_LIMIT, "%u random LIDs with LMC %u do not fit %u",
+				n, lmc, FTR_LID_MAX);
+	slot = ftr_arena_alloc(z->arena, n, sizeof(*slot));
+	if (!slot)
+		return nomem(z);
+	ftr_rng_perm(&z->rng, slot, n);
+	for (unsigned int l = 0; l <= z->h; l++) {
+		const struct gen_level *v = &z->level[l];
+
+		for (uint32_t i = 0; i < v->n; i++) {
+			enum ftr_status st = FTR_OK;
+
+			if (l > 0)
+				st = ftr_builder_add_switch(
+					z->b, v->guid[i], v->n_ports,
+					(ftr_lid)((slot[at++] + 1) << lmc), 0,
+					NULL, z->err);
+			for (unsigned int p = 1; !st && !l && p <= v->n_ports;
+			     p++)
+				st = ftr_builder_add_endport(
+					z->b, FTR_NODE_CA, v->guid[i],
+					v->guid[i] + p, p,
+					(ftr_lid)((slot[at++] + 1) << lmc),
+					lmc, NULL, z->err);
+			if (st)
+				return st;
+		}
+	}
+	return FTR_OK;
+}
+
+static enum ftr_status give_lids(struct gen_growth *z)
+{
+	if (z->o->no_lids)
+		return FTR_OK;
+	return z->o->random_lids ? random_lids(z) :
+		ftr_builder_assign_lids(z->b, z->o->lmc, z->err);
+}
+
+enum ftr_status gen_grow(const struct gen_shape *shape, const void *of,
+			 unsigned int h, const struct ftr_gen_opts *opts,
+			 struct ftr_fabric **out, struct ftr_err *err)
+{
+	static const struct ftr_gen_opts defaults = { 0 };
+	struct gen_growth z = {
+		.shape = shape, .of = of, .h = h,
+		.o = opts ? opts : &defaults, .err = err,
+		.b = ftr_builder_new(), .arena = ftr_arena_new(),
+	};
+	enum ftr_status st;
+
+	if (z.o->lmc > FTR_LMC_MAX)
+		st = ftr_fail(err, FTR_INVAL, "LMC %u is above %u", z.o->lmc,
+			      FTR_LMC_MAX);
+	else
+		st = z.b && z.arena ? shape->size(&z) : nomem(&z);
+	ftr_rng_seed(&z.rng, z.o->seed);
+	if (!st)
+		st = add_nodes(&z);
+	if (!st)
+		st = shape->cables(&z);
+	if (!st)
+		st = give_lids(&z);
+	if (!st)
+		st = ftr_builder_freeze(z.b, out, err);
+	if (st)
+		ftr_builder_free(z.b);
+	ftr_arena_free(z.arena);
+	return st;
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Tori, <ftr/gen.h>: hosts are level 0, switches level 1.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "gen/grow.h"
+
+#define PREFIX "torus:"
+
+enum ftr_status ftr_torus_parse(const char *text, struct ftr_torus *out,
+				struct ftr_err *err)
+{
+	const char *at = text + strlen(PREFIX);
+	struct ftr_torus g = { .hosts = 1 };
+	enum ftr_status st = FTR_OK;
+
+	if (strncmp(text, PREFIX, strlen(PREFIX)))
+		return ftr_fail(err, FTR_PARSE, "shape \"%s\" is no torus",
+				text);
+	do {
+		if (g.d == FTR_TORUS_MAX_D)
+			return ftr_fail(err, FTR_PARSE, "shape \"%s\": more than %u dimensions",
+					text, FTR_TORUS_MAX_D);
+		if (g.d)
+			st = gen_mark(text, &at, ',', err);
+		if (!st)
+			st = gen_number(text, &at, "k", FTR_LID_MAX,
+					&g.k[g.d++], err);
+	} while (!st && *at == ',');
+	if (!st && *at == ';') {
+		at++;
+		st = gen_number(text, &at, "hosts", FTR_PORT_MAX, &g.hosts,
+				err);
+	}
+	if (!st)
+		st = gen_mark(text, &at, '\0', err);
+	if (!st)
+		*out = g;
+	return st;
+}
+
+static enum ftr_status size(struct gen_growth *z)
+{
+	const struct ftr_torus *g = z->of;
+	uint64_t n = 1, total = 0;
+	enum ftr_status st;
+
+	for (unsigned int i = 0; i < g->d; i++)
+		n = FTR_MIN(n * g->k[i], (uint64_t)UINT32_MAX);
+	st = gen_limit(z, 1, n, 2u * g->d + g->hosts, &total);
+	return st ? st : gen_limit(z, 0, n * g->hosts, 1, &total);
+}
+
+static void name(const struct gen_growth *z, unsigned int l, uint32_t i,
+		 char *name)
+{
+	const struct ftr_torus *g = z->of;
+	size_t at = 2;
+
+	(void)l;
+	snprintf(name, FTR_NAME_MAX, "sw");
+	for (unsigned int d = 0; d < g->d; d++) {
+		at += (size_t)snprintf(name + at, FTR_NAME_MAX - at, "-%u",
+				       i % g->k[d]);
+		i /= g->k[d];
+	}
+}
+
+/* From switch i on in every dimension, and to its hosts. */
+static enum ftr_status cable_switch(struct gen_growth *z, uint32_t i)
+{
+	const struct ftr_torus *g = z->of;
+	uint32_t step = 1;
+	enum ftr_status st = FTR_OK;
+
+	for (unsigned int d = 0; !st && d < g->d; d++) {
+		uint32_t x = i / step % g->k[d];
+		uint32_t next = i - x * step + (x + 1) % g->k[d] * step;
+
+		st = gen_cable(z, 1, i, 2 * d, 1, next, 2 * d + 1);
+		step *= g->k[d];
+	}
+	for (unsigned int h = 0; !st && h < g->hosts; h++)
+		st = gen_cable(z, 1, i, 2 * g->d + h, 0, i * g->hosts + h, 0);
+	return st;
+}
+
+static enum ftr_status cables(struct gen_growth *z)
+{
+	enum ftr_status st = FTR_OK;
+
+	for (uint32_t i = 0; !st && i < z->level[1].n; i++)
+		st = cable_switch(z, i);
+	return st;
+}
+
+enum ftr_status ftr_gen_torus(const struct ftr_torus *torus,
+			      const struct ftr_gen_opts *opts,
+			      struct ftr_fabric **out, struct ftr_err *err)
+{
+	static const struct gen_shape shape = { size, cables, name };
+
+	if (torus->d < 1 || torus->d > FTR_TORUS_MAX_D)
+		return ftr_fail(err, FTR_INVAL, "a torus has 1..%u dimensions, not %u",
+				FTR_TORUS_MAX_D, torus->d);
+	for (unsigned int i = 0; i < torus->d; i++)
+		if (torus->k[i] < 2)
+			return ftr_fail(err, FTR_INVAL, "a torus with k = %u in dimension %u: 2 is the least",
+					torus->k[i], i + 1);
+	return gen_grow(&shape, torus, 1, opts, out, err);
+}
+
+enum ftr_status ftr_gen_shape(const char *text,
+			      const struct ftr_gen_opts *opts,
+			      struct ftr_fabric **out, struct ftr_err *err)
+{
+	struct ftr_torus torus;
+	struct ftr_pgft pgft;
+	enum ftr_status st;
+
+	if (!strncmp(text, PREFIX, strlen(PREFIX))) {
+		st = ftr_torus_parse(text, &torus, err);
+		return st ? st : ftr_gen_torus(&torus, opts, out, err);
+	}
+	st = ftr_pgft_parse(text, &pgft, err);
+	return st ? st : ftr_gen_pgft(&pgft, opts, out, err);
+}
