@@ -81,7 +81,8 @@ enum ftr_sim_loss {
 	FTR_SIM_LOST_SWITCH,	/* in a switch that died */
 	FTR_SIM_LOST_WRONG_END,	/* came out where the LID is not */
 	FTR_SIM_LOST_LANE,	/* mapped to VL 15 or to a lane beyond n_vls */
-	FTR_SIM_LOST_LOOP,	/* FTR_SIM_HOPS_MAX channels crossed */
+	FTR_SIM_LOST_LOOP,	/* FTR_SIM_HOPS_MAX channels crossed, or what
+				 * the function says */
 	FTR_SIM_LOST_GIVEN_UP,	/* the routing function discards it */
 	FTR_SIM_N_LOSSES,
 	/* no loss: route() has no exit yet; the packet stays in its buffer
@@ -102,7 +103,7 @@ struct ftr_sim_packet {
 	ftr_lid dlid;
 	uint16_t bytes;
 	uint8_t sl;
-	uint8_t hops;		/* channels crossed so far */
+	uint16_t hops;		/* channels crossed so far */
 	uint16_t field;		/* header fields, 0 at the source; what they */
 	uint64_t vector;	/* mean is the function's business */
 };
@@ -114,6 +115,8 @@ struct ftr_sim_exit {		/* one way to go on */
 				 * size; 1, or 2 for bubble flow control */
 	uint8_t rank;		/* lower ones are preferred while several of
 				 * them could be taken at once */
+	bool last;		/* not while there is room behind an exit of
+				 * lower rank, though its channel be busy */
 	uint32_t note;		/* handed to taken() */
 };
 #define FTR_SIM_EXITS 64
@@ -134,8 +137,12 @@ struct ftr_sim_view {		/* what a function may know; const to it */
 struct ftr_sim_function {
 	const char *name, *summary;
 	unsigned int min_vls;	/* lanes that it needs */
+	uint16_t hops_max;	/* 0: FTR_SIM_HOPS_MAX */
 	bool requeue;		/* packets that wait for a channel that dies
 				 * are routed again, not lost */
+	bool tiers;		/* conf.arg: ranks of switches [n_sw], as in
+				 * ftr_shape; NULL: those of the fabric's own
+				 * shape */
 	/* before the first packet; *state is NULL if start is */
 	enum ftr_status (*start)(const struct ftr_sim_view *v, void **state,
 				 struct ftr_err *err);
@@ -160,12 +167,29 @@ struct ftr_sim_function {
 		     ftr_port port, bool up);
 	/* what was asked for by ftr_sim_after(); may be NULL if nothing is */
 	void (*timer)(void *state, const struct ftr_sim_view *v, uint64_t what);
+	/* a message of ftr_sim_send() has come in as a whole, or was lost with
+	 * its channel; may be NULL if none is sent */
+	void (*message)(void *state, const struct ftr_sim_view *v,
+			uint64_t what, bool lost);
 };
 
 /* For link() and timer(): timer(what) at ps from now, ps > 0. */
 void ftr_sim_after(const struct ftr_sim_view *v, uint64_t ps, uint64_t what);
+/*
+ * A message of so many bytes by port of s, whose cable works, to the function at
+ * the other end: beside the packets, as VL 15 is.  A channel sends packets and
+ * messages in turn while there are both, or, with after, messages only while no
+ * packet can go; a message needs no credit.
+ */
+void ftr_sim_send(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
+		  uint32_t bytes, bool after, uint64_t what);
 /* Route all packets anew that wait in switch s. */
 void ftr_sim_again(const struct ftr_sim_view *v, ftr_sw s);
+/* Take the first packet that waits in the buffer of that port and lane out of it,
+ * whatever its exits: it goes on as if it had come by the same lane of port 0,
+ * which has room for any number of them. */
+void ftr_sim_drain(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
+		   unsigned int vl);
 /* End ports of s and its port 0 start no more packets, or may again. */
 void ftr_sim_hold(const struct ftr_sim_view *v, ftr_sw s, bool hold);
 
@@ -173,6 +197,24 @@ void ftr_sim_hold(const struct ftr_sim_view *v, ftr_sw s, bool hold);
  * if there is none of that name. */
 const struct ftr_sim_function *ftr_sim_function_at(unsigned int i);
 const struct ftr_sim_function *ftr_sim_function_find(const char *name);
+
+/* conf.arg of "immunet"; times are those of seed 003, section 6. */
+struct ftr_sim_immunet {
+	uint64_t signal_ps;	/* in a switch, for an emergency signal */
+	uint64_t control_ps;	/* for a control packet */
+	uint32_t control_bytes;	/* of a control packet; 0: takes a cable and a
+				 * switch and no bandwidth */
+	bool control_after;	/* application packets go first; else a channel
+				 * sends one of each in turn */
+	uint8_t moves;		/* of a packet into the ring, 0: 4 */
+	uint8_t inject;		/* room that a host's packet wants in the first
+				 * buffer, packets; 0: 1, and 2 in the ring */
+	bool every_way;		/* pass a distance on for every shortest way */
+	bool own_count;		/* levels count what a switch itself has seen */
+	bool no_drain;		/* of a new ring's buffers */
+	bool one_lane;		/* lane 1 of cables outside the ring unused */
+	bool one_ring;		/* from the start, on tori too */
+};
 
 /* ---- what is simulated ----------------------------------------------------- */
 
@@ -216,8 +258,8 @@ struct ftr_sim_conf {
 	const struct ftr_sl2vl *sl2vl;		/* NULL: VL = SL */
 	const struct ftr_path_sl *path_sl;	/* NULL: SL 0 */
 	const struct ftr_sim_function *function;	/* NULL: lft */
-	/* for the function: ranks of switches [n_sw], as in ftr_shape, for all
-	 * but lft; NULL: those of the fabric's own shape */
+	/* for the function: see ftr_sim_function.tiers and struct
+	 * ftr_sim_immunet; NULL: its defaults */
 	const void *arg;
 	/* traffic of end ports; order NULL: all with LID and cable by index */
 	enum ftr_sim_pattern pattern;
@@ -229,6 +271,8 @@ struct ftr_sim_conf {
 	unsigned int hot_percent;
 	const struct ftr_load_pair *pair;
 	uint32_t n_pairs;
+	bool spare_dead;	/* uniform: nothing is sent to end ports that a
+				 * dead cable or switch cuts off */
 	double load;		/* of the channel's data rate; >= 1: always
 				 * something to send */
 	bool periodic;		/* gaps all alike, from a random phase; else
@@ -304,6 +348,7 @@ struct ftr_sim_channel_use {
 
 struct ftr_sim_slice {
 	uint64_t injected, delivered, bytes, lost;
+	uint64_t hops;		/* channels crossed by the delivered */
 	double latency_ps;	/* mean of the delivered, from being made */
 };
 

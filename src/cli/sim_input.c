@@ -288,12 +288,11 @@ static enum ftr_status set_conf(struct cli_sim_job *j, struct ftr_err *err)
 		.default_mbps = o->rate, .stop_on_deadlock = o->stop,
 		.n_series = o->series, .seed = o->seed, .runs = o->runs,
 	};
-	/* what the functions of fat-trees look at */
-	c->arg = j->sh ? j->sh->rank : NULL;
 	c->function = ftr_sim_function_find(o->function);
 	if (!c->function)
 		return ftr_fail(err, FTR_INVAL, "sim: there is no function '%s' (--function list names them)",
 				o->function);
+	c->arg = c->function->tiers && j->sh ? j->sh->rank : NULL;
 	c->n_vls = o->vls > c->function->min_vls ? o->vls :
 		   c->function->min_vls;
 	if (!c->buffer)

@@ -113,6 +113,48 @@ void ftr_sim_again(const struct ftr_sim_view *v, ftr_sw s)
 	sim_again(v->sim, s);
 }
 
+/* The first packet that waits in a buffer for one of its exits, or NONE. */
+static uint32_t first_waiting(const struct sim *m, uint32_t port,
+			      unsigned int vl)
+{
+	uint32_t first = NONE;
+
+	if (m->conf->queues == FTR_SIM_FIFO) {
+		first = m->fifo[port * m->n_vls + vl].first;
+		return first == NONE || m->pkt[first].parked ? NONE : first;
+	}
+	for (uint32_t p = 0; p < m->n_pkt; p++) {
+		const struct packet *k = &m->pkt[p];
+
+		if (k->id != NONE && k->at == port && k->vl == vl &&
+		    k->nodes != NONE &&
+		    (first == NONE || k->id < m->pkt[first].id))
+			first = p;
+	}
+	return first;
+}
+
+void ftr_sim_drain(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
+		   unsigned int vl)
+{
+	struct sim *m = v->sim;
+	uint32_t own = m->f->sw[s].first_port, at = own + port;
+	uint32_t p = first_waiting(m, at, vl);
+	struct packet *k = &m->pkt[p];
+
+	if (p == NONE)
+		return;
+	sim_drop_nodes(m, p);
+	sim_leave_buffer(m, p);
+	k->at = own;
+	/* the station pays with room that it may not have */
+	m->occ[own * m->n_vls + vl] += k->h.bytes;
+	m->credit[m->feeder[own] * m->n_vls + vl] -= k->h.bytes;
+	sim_enter(m, p);
+	if (m->conf->queues == FTR_SIM_FIFO)
+		sim_next_head(m, at, vl);
+}
+
 void ftr_sim_after(const struct ftr_sim_view *v, uint64_t ps, uint64_t what)
 {
 	sim_push(v->sim, v->now + FTR_MAX(ps, 1), EV_TIMER, (uint32_t)what,
@@ -142,9 +184,12 @@ static void kill_channel(struct sim *m, uint32_t c, struct orphans *o)
 
 	h->up = false;
 	h->epoch++;
-	if (h->busy && m->pkt[h->packet].id == h->packet_id)
+	if (h->busy && h->packet != NONE &&
+	    m->pkt[h->packet].id == h->packet_id)
 		m->pkt[h->packet].cut = true;
 	empty_lists(m, c, o);
+	if (c < m->n_ports)
+		sim_messages_lost(m, c);
 }
 
 static void revive_channel(struct sim *m, uint32_t c)

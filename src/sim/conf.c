@@ -141,6 +141,7 @@ static enum ftr_status set_up(struct sim *m, struct ftr_err *err)
 	m->f = c->f;
 	m->fn = c->function;
 	m->n_vls = c->n_vls;
+	m->hops_max = m->fn->hops_max ? m->fn->hops_max : FTR_SIM_HOPS_MAX;
 	m->warm = c->warm_ps;
 	m->end = c->warm_ps + c->run_ps;
 	m->arena = ftr_arena_new();
@@ -183,6 +184,7 @@ static void tear_down(struct sim *m)
 	free(m->pkt);
 	free(m->fresh);
 	free(m->parked);
+	free(m->msg);
 	free(m->batch);
 	ftr_arena_free(m->arena);
 }

@@ -4,6 +4,7 @@
 #define FTR_SIM_IMMUNET_H
 
 #include "sim/sim.h"
+#include <ftr/gen.h>
 
 #define IMMUNET_FAR UINT16_MAX
 
@@ -16,8 +17,17 @@ struct immunet_node {
 	uint8_t child[256];	/* of the port, at the present level */
 };
 
+/* A torus whose switches are numbered row by row. */
+struct immunet_torus {
+	unsigned int d;		/* dimensions; 0: no torus */
+	uint32_t k[FTR_TORUS_MAX_D], stride[FTR_TORUS_MAX_D];
+	ftr_port *way;		/* [n * 2d] ports on and back */
+};
+
 struct immunet {
+	struct ftr_sim_immunet o;
 	uint32_t n;		/* switches */
+	struct immunet_torus torus;
 	struct immunet_node *node;
 	ftr_port *safe;		/* [n * n] port into the ring for a switch, 0:
 				 * towards the parent */
@@ -25,6 +35,11 @@ struct immunet {
 	uint64_t *ports;	/* [n * n] adaptive ports, by number */
 	struct immunet_signal *signal;
 	uint32_t n_signal, cap_signal, free_signal;
+	/* what an experiment may want to know */
+	uint64_t first_fault, last_open, last_update, last_control;
+	uint64_t n_origins, n_safe, n_distance;	/* control packets: numbers
+				 * sent to parents by their owners, those that
+				 * crossed a cable, distances */
 };
 
 #endif

@@ -86,7 +86,7 @@ static bool set_queues(struct sim *m)
 	m->node = ftr_malloc((size_t)n * sizeof(*m->node));
 	if (m->node)
 		memset(m->node, 0xff, (size_t)n * sizeof(*m->node));
-	m->free_node = m->free_pkt = NONE;
+	m->free_node = m->free_pkt = m->free_msg = NONE;
 	return m->node;
 }
 
@@ -105,18 +105,21 @@ static bool set_arrays(struct sim *m)
 	m->fifo = ftr_arena_alloc(a, fifo ? m->n_ports * v : 1,
 				  sizeof(*m->fifo));
 	m->lane = ftr_arena_alloc(a, m->n_ports * v, sizeof(*m->lane));
+	m->messages = ftr_arena_alloc(a, m->n_ports, sizeof(*m->messages));
 	m->voq = ftr_arena_zalloc(a, m->f->n_sw, sizeof(*m->voq));
 	m->up = ftr_arena_zalloc(a, m->n_ports, 1);
 	m->cable_down = ftr_arena_zalloc(a, m->n_ports, 1);
 	m->sw_down = ftr_arena_zalloc(a, m->f->n_sw, 1);
 	m->held = ftr_arena_zalloc(a, m->f->n_sw, 1);
 	m->dirty = ftr_arena_zalloc(a, m->n_ch, sizeof(*m->dirty));
+	m->turn = ftr_arena_zalloc(a, m->n_ch, sizeof(*m->turn));
 	if (!m->ch || !m->feeder || !m->port_sw || !m->credit || !m->occ ||
-	    !m->reading || !m->fifo || !m->lane || !m->voq || !m->up ||
-	    !m->cable_down || !m->sw_down || !m->held || !m->dirty)
+	    !m->reading || !m->fifo || !m->lane || !m->messages || !m->voq || !m->up ||
+	    !m->cable_down || !m->sw_down || !m->held || !m->dirty || !m->turn)
 		return false;
 	memset(m->feeder, 0xff, m->n_ports * sizeof(*m->feeder));
 	memset(m->lane, 0xff, m->n_ports * v * sizeof(*m->lane));
+	memset(m->messages, 0xff, m->n_ports * sizeof(*m->messages));
 	if (fifo)
 		memset(m->fifo, 0xff, m->n_ports * v * sizeof(*m->fifo));
 	return true;

@@ -99,6 +99,7 @@ void result_delivered(struct sim *m, const struct packet *p)
 	if (z) {
 		z->delivered++;
 		z->bytes += p->h.bytes;
+		z->hops += p->h.hops;
 		z->latency_ps += (double)(m->now - p->made);
 	}
 }
@@ -182,6 +183,7 @@ void result_end(struct sim *m)
 		(uint64_t)m->t->n_sw * m->t->stride +
 		m->cap_node * sizeof(*m->node) + m->cap_own * sizeof(*m->own) +
 		m->cap_pkt * sizeof(*m->pkt) +
+		m->cap_msg * sizeof(*m->msg) +
 		m->wheel.cap_event * sizeof(*m->wheel.event) +
 		WHEEL_SLOTS * sizeof(*m->wheel.head);
 }

@@ -4,9 +4,10 @@
  *
  * Lane 0 is the adaptive virtual network: any port on a shortest way.  Lane 1 is
  * the safe one: a directed ring that goes round a spanning tree and visits all
- * switches.  Packets prefer lane 0 and take lane 1 when no adaptive exit can be
- * had.  Whoever enters the ring needs room for two packets (bubble flow
- * control), whoever is in it for one, so the ring always moves.
+ * switches; of cables outside the tree it is adaptive, too.  A packet enters the
+ * ring only when no adaptive exit has room, section 2.  Whoever enters needs
+ * room for two packets (bubble flow control), whoever is in the ring for one, so
+ * it always moves.
  *
  * A switch whose cable dies or comes back declares an emergency, section 4.1:
  * its level is t * N + x, t the emergencies it has known, x its number.  A
@@ -15,29 +16,37 @@
  * new.  When the answers must be in, the ring through the switch is known (the
  * tree's ports in a circle), all that waits is routed anew, and the switch is
  * open again: whatever wants into the ring goes towards the parent (the
- * provisional table of section 4.2).  Then each switch tells its number up the
- * tree, so that those above know which port leads to it (4.2), and to all
- * neighbours with a distance (4.3), so that all learn the shortest ways.  What
- * has a level of the past is ignored.
+ * provisional table of section 4.2).  The buffers of the new ring may be full of
+ * what came by other rules; so the first packet of each is taken out of it, into
+ * the switch, and comes back as those do that enter the ring (4.2, 5).  Then
+ * each switch tells its number up the tree, so that those above know which port
+ * leads to it (4.2), and to all neighbours with a distance (4.3), so that all
+ * learn the shortest ways.  What has a level of the past is ignored.
  *
  * Levels are kept plus one, so that switch 0 can declare one.
+ *
+ * Times and sizes are conf.arg's, struct ftr_sim_immunet: what a switch needs for
+ * a signal or a control packet, and the bandwidth that control packets take.  All
+ * 0 (the default), each takes a cable and a switch, and no bandwidth.
+ *
+ * Before the first fault a torus whose switches are numbered row by row has the
+ * seed's rings, one for each line and direction, visited dimension by dimension;
+ * any other fabric, or with one_ring, the ring of a breadth-first tree of switch
+ * 0.
  *
  * deviation: t is also at least one above that of the level taken.  The plain
  * count differs from switch to switch (who declares one and then hears of a
  * higher one counts two), and after some faults a switch could declare a level
- * below the one it has, which nobody would follow.
- * deviation: signals and control packets take a cable and a switch each, but no
- * bandwidth: the seed's emergency signals do not either, its control packets do,
- * one to a few for each pair of neighbours and destination.
- * deviation: a distance that is told twice is passed on once; the seed passes it
- * on for every minimal path.  The tables are the same.
- * deviation: before the first fault the ring goes round a breadth-first tree of
- * switch 0, on any fabric, where the seed's torus has 4k rings under dimension
- * order; only what finds no adaptive exit notices.
+ * below the one it has, which nobody would follow (own_count counts so).
+ * deviation: a distance that is told twice is passed on once.  The seed's text
+ * passes it on for every minimal path (every_way does), the numbers of its table
+ * 1 are those of passing it on once.  The tables are the same.
  * deviation: packets move into the ring at most MOVES times and then stay in it
  * (the seed limits this, and does not say to what).
- * deviation: a ring that is full from the start is not drained into network
- * interfaces; packets leave it by adaptive exits.
+ * deviation: control packets have no lane of buffers that they share with the
+ * ring's packets; their channel sends a packet and one of them in turn.
+ * deviation: a packet that has gone round a whole ring without meeting its switch
+ * is given up.  The seed leaves lost switches to software.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +54,8 @@
 #include "sim/immunet.h"
 
 #define MOVES 4
+/* More than any packet that is no loop ever needs. */
+#define HOPS 60000
 /* Signal there, answer back, and one to spare. */
 #define OPEN_HOPS 3
 
@@ -68,8 +79,15 @@ static bool is_way(const struct ftr_sim_view *v, ftr_sw s, unsigned int p)
 
 /* ---- signals ------------------------------------------------------------------- */
 
-static void put(struct immunet *x, const struct ftr_sim_view *v,
-		const struct immunet_signal *g, unsigned int hops)
+static bool is_control(unsigned int kind)
+{
+	return kind == SIGNAL_SAFE || kind == SIGNAL_DISTANCE;
+}
+
+/* A signal of switch from: by a port of it, or (open) to itself. */
+static void put(struct immunet *x, const struct ftr_sim_view *v, ftr_sw from,
+		ftr_port port, const struct immunet_signal *g,
+		unsigned int hops)
 {
 	uint32_t i = x->free_signal;
 
@@ -82,7 +100,26 @@ static void put(struct immunet *x, const struct ftr_sim_view *v,
 		return;
 	}
 	x->signal[i] = *g;
-	ftr_sim_after(v, hops * v->hop_ps, i);
+	if (is_control(g->kind) && x->o.control_bytes)
+		ftr_sim_send(v, from, port, x->o.control_bytes,
+			     x->o.control_after, i);
+	else
+		ftr_sim_after(v, hops * (v->hop_ps + (is_control(g->kind) ?
+			      x->o.control_ps : x->o.signal_ps)), i);
+}
+
+/* A control packet has come in. */
+static void on_message(void *state, const struct ftr_sim_view *v,
+		       uint64_t what, bool lost)
+{
+	struct immunet *x = state;
+
+	if (!lost) {
+		ftr_sim_after(v, x->o.control_ps, what);
+		return;
+	}
+	x->signal[what].next = x->free_signal;
+	x->free_signal = (uint32_t)what;
 }
 
 /* By port p of s, if its cable works. */
@@ -95,8 +132,12 @@ static void tell(struct immunet *x, const struct ftr_sim_view *v, ftr_sw s,
 		.port = q->peer_port, .kind = (uint8_t)kind, .dist = dist,
 	};
 
-	if (is_way(v, s, p))
-		put(x, v, &g, 1);
+	if (!is_way(v, s, p))
+		return;
+	x->n_safe += kind == SIGNAL_SAFE;
+	x->n_origins += kind == SIGNAL_SAFE && about == s;
+	x->n_distance += kind == SIGNAL_DISTANCE;
+	put(x, v, s, (ftr_port)p, &g, 1);
 }
 
 static void tell_others(struct immunet *x, const struct ftr_sim_view *v,
@@ -119,8 +160,10 @@ static void enter(struct immunet *x, const struct ftr_sim_view *v, ftr_sw s,
 	};
 
 	k->level = level;
-	k->emergencies = FTR_MAX(k->emergencies + 1,
-				 (uint32_t)((level - 1) / x->n) + 1);
+	k->emergencies++;
+	if (!x->o.own_count)
+		k->emergencies = FTR_MAX(k->emergencies,
+					 (uint32_t)((level - 1) / x->n) + 1);
 	k->parent = parent;
 	k->open = false;
 	memset(k->child, 0, sizeof(k->child));
@@ -132,7 +175,7 @@ static void enter(struct immunet *x, const struct ftr_sim_view *v, ftr_sw s,
 	if (parent)
 		tell(x, v, s, parent, SIGNAL_ANSWER, s, 0);
 	tell_others(x, v, s, parent, SIGNAL_EMERGENCY, s, 0);
-	put(x, v, &open, OPEN_HOPS);
+	put(x, v, s, 0, &open, OPEN_HOPS);
 }
 
 static void on_link(void *state, const struct ftr_sim_view *v, ftr_sw s,
@@ -143,6 +186,8 @@ static void on_link(void *state, const struct ftr_sim_view *v, ftr_sw s,
 	uint64_t level = (uint64_t)k->emergencies * x->n + s + 1;
 
 	(void)up;
+	if (!x->first_fault)
+		x->first_fault = v->now;
 	if (ftr_fabric_port(v->f, s, port)->peer_kind == FTR_PEER_SW &&
 	    level > k->level)
 		enter(x, v, s, level, 0);
@@ -170,8 +215,13 @@ static void open_up(struct immunet *x, const struct ftr_sim_view *v, ftr_sw s)
 
 	make_ring(k, v->f->sw[s].n_ports);
 	k->open = true;
+	x->last_open = v->now;
 	ftr_sim_hold(v, s, false);
 	ftr_sim_again(v, s);
+	for (unsigned int p = 1; !x->o.no_drain && p <= v->f->sw[s].n_ports;
+	     p++)
+		if (k->next[p])
+			ftr_sim_drain(v, s, (ftr_port)p, 1);
 	if (k->parent)
 		tell(x, v, s, k->parent, SIGNAL_SAFE, s, 0);
 	tell_others(x, v, s, 0, SIGNAL_DISTANCE, s, 0);
@@ -183,6 +233,7 @@ static void hear_safe(struct immunet *x, const struct ftr_sim_view *v,
 	const struct immunet_node *k = &x->node[g->to];
 
 	x->safe[g->to * x->n + g->about] = g->port;
+	x->last_update = v->now;
 	if (k->parent)
 		tell(x, v, g->to, k->parent, SIGNAL_SAFE, g->about, 0);
 }
@@ -195,12 +246,11 @@ static void hear_distance(struct immunet *x, const struct ftr_sim_view *v,
 
 	if (g->about == g->to || g->dist > x->dist[i])
 		return;
-	if (g->dist == x->dist[i]) {
-		x->ports[i] |= bit;
+	x->last_update = v->now;
+	x->ports[i] = g->dist == x->dist[i] ? x->ports[i] | bit : bit;
+	if (g->dist == x->dist[i] && !x->o.every_way)
 		return;
-	}
 	x->dist[i] = g->dist;
-	x->ports[i] = bit;
 	tell_others(x, v, g->to, g->port, SIGNAL_DISTANCE, g->about,
 		    (uint16_t)(g->dist + 1));
 }
@@ -221,6 +271,8 @@ static void on_timer(void *state, const struct ftr_sim_view *v, uint64_t what)
 			enter(x, v, g.to, g.level, g.port);
 		return;
 	}
+	if (is_control(g.kind))
+		x->last_control = v->now;
 	if (g.level != k->level)
 		return;
 	if (g.kind == SIGNAL_ANSWER)
@@ -294,6 +346,70 @@ static void first_ring(struct immunet *x, const struct ftr_fabric *f)
 	}
 }
 
+/* The port of s that leads to switch to, or 0. */
+static ftr_port port_to(const struct ftr_fabric *f, ftr_sw s, ftr_sw to)
+{
+	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+		const struct ftr_swport *q = ftr_fabric_port(f, s, (ftr_port)p);
+
+		if (q->peer_kind == FTR_PEER_SW && q->peer == to)
+			return (ftr_port)p;
+	}
+	return 0;
+}
+
+static uint32_t step_to(const struct immunet_torus *t, unsigned int d,
+			uint32_t s, uint32_t by)
+{
+	uint32_t at = s / t->stride[d] % t->k[d];
+
+	return s - at * t->stride[d] + (at + by) % t->k[d] * t->stride[d];
+}
+
+/* The next dimension: the shortest circle through switch 0 by this stride. */
+static bool find_dimension(struct immunet_torus *t, const struct ftr_fabric *f,
+			   uint32_t stride)
+{
+	for (uint32_t k = 3; stride * k <= f->n_sw; k++)
+		if (f->n_sw % (stride * k) == 0 &&
+		    port_to(f, 0, (k - 1) * stride)) {
+			t->k[t->d] = k;
+			t->stride[t->d++] = stride;
+			return true;
+		}
+	return false;
+}
+
+static enum ftr_status find_torus(struct immunet *x, const struct ftr_fabric *f,
+				  struct ftr_err *err)
+{
+	struct immunet_torus *t = &x->torus;
+	uint32_t stride = 1;
+
+	for (; stride < x->n && t->d < FTR_TORUS_MAX_D &&
+	     find_dimension(t, f, stride); stride *= t->k[t->d - 1])
+		;
+	if (stride != x->n || !t->d) {
+		t->d = 0;
+		return FTR_OK;
+	}
+	t->way = ftr_calloc((size_t)x->n * 2 * t->d, sizeof(*t->way));
+	if (!t->way)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for a torus of %u switches",
+				x->n);
+	for (uint32_t i = 0; i < x->n * 2 * t->d; i++) {
+		uint32_t s = i / (2 * t->d), d = i % (2 * t->d) / 2;
+
+		t->way[i] = port_to(f, s, step_to(t, d, s, i % 2 ?
+						  t->k[d] - 1 : 1));
+		if (!t->way[i]) {
+			t->d = 0;
+			return FTR_OK;
+		}
+	}
+	return FTR_OK;
+}
+
 static void immunet_free(void *state)
 {
 	struct immunet *x = state;
@@ -305,6 +421,7 @@ static void immunet_free(void *state)
 	free(x->dist);
 	free(x->ports);
 	free(x->signal);
+	free(x->torus.way);
 	free(x);
 }
 
@@ -324,6 +441,10 @@ static enum ftr_status immunet_new(const struct ftr_sim_view *v, void **state,
 	}
 	x->n = f->n_sw;
 	x->free_signal = NONE;
+	if (*v->arg)
+		x->o = *(const struct ftr_sim_immunet *)*v->arg;
+	if (!x->o.moves)
+		x->o.moves = MOVES;
 	for (ftr_sw s = 0; !st && s < n; s++)
 		if (f->sw[s].n_ports > 64)
 			st = ftr_fail(err, FTR_LIMIT, "switch \"%s\" has %u ports, Immunet's tables have 64",
@@ -343,21 +464,26 @@ static enum ftr_status immunet_new(const struct ftr_sim_view *v, void **state,
 		for (ftr_sw d = 0; d < n; d++)
 			spread(x, f, d, queue);
 		first_ring(x, f);
-		*state = x;
-	} else {
-		immunet_free(x);
+		if (!x->o.one_ring)
+			st = find_torus(x, f, err);
 	}
+	if (!st)
+		*state = x;
+	else
+		immunet_free(x);
 	free(queue);
 	return st;
 }
 
 /* ---- packets ---------------------------------------------------------------------------------- */
 
+enum note { ADAPTIVE, IN_DIMENSION, ON_IN_RING, INTO_RING };
+
 static void exit_by(struct ftr_sim_exit *e, unsigned int port, unsigned int vl,
 		    unsigned int room, unsigned int rank, uint32_t note)
 {
 	*e = (struct ftr_sim_exit){ (ftr_port)port, (uint8_t)vl, (uint8_t)room,
-				    (uint8_t)rank, note };
+				    (uint8_t)rank, rank > 0, note };
 }
 
 /* The way into the ring for switch d. */
@@ -376,6 +502,99 @@ static ftr_port ring_port(const struct immunet *x, ftr_sw s, ftr_sw d,
 	return 0;
 }
 
+/* Dimension by dimension, the shorter way round, on if both are.  Who has come
+ * by the ring that it goes on in needs room for one, else two. */
+static unsigned int dimension_exit(const struct immunet *x,
+				   const struct ftr_sim_view *v, ftr_sw s,
+				   ftr_sw d, ftr_port in, bool ring,
+				   struct ftr_sim_exit *e)
+{
+	const struct immunet_torus *t = &x->torus;
+
+	for (unsigned int i = 0; i < t->d; i++) {
+		uint32_t at = s / t->stride[i] % t->k[i];
+		uint32_t to = d / t->stride[i] % t->k[i];
+		uint32_t far = (to + t->k[i] - at) % t->k[i];
+		const ftr_port *way = &t->way[s * 2 * t->d + 2 * i];
+		unsigned int back = 2 * far > t->k[i];
+
+		if (!far)
+			continue;
+		if (!is_way(v, s, way[back]))
+			return 0;
+		exit_by(e, way[back], 1, ring && in == way[!back] ? 1 : 2, 1,
+			IN_DIMENSION);
+		return 1;
+	}
+	return 0;
+}
+
+/* Whether lane 1 of the cable at that port belongs to a ring. */
+static bool in_ring(const struct immunet *x, ftr_sw s, ftr_port port)
+{
+	const struct immunet_node *k = &x->node[s];
+
+	if (x->torus.d && !k->level)
+		return port;
+	return k->next[port];
+}
+
+/* Into the ring, or on in it. */
+static unsigned int safe_exit(const struct immunet *x,
+			      const struct ftr_sim_view *v, ftr_sw s, ftr_sw d,
+			      ftr_port in, bool ring, struct ftr_sim_exit *e)
+{
+	const struct immunet_node *k = &x->node[s];
+	ftr_port out = ring ? k->next[in] : 0;
+
+	if (!k->open)
+		return 0;
+	if (x->torus.d && !k->level)
+		return dimension_exit(x, v, s, d, in, ring, e);
+	if (out) {
+		exit_by(e, out, 1, 1, 1, ON_IN_RING);
+		return 1;
+	}
+	out = ring_port(x, s, d, v->f->sw[s].n_ports);
+	if (!out)
+		return 0;
+	exit_by(e, out, 1, 2, 1, INTO_RING);
+	return 1;
+}
+
+/* It has gone round the whole ring of this level, and not met its switch. */
+static bool been_round(const struct immunet *x, ftr_sw s,
+		       const struct ftr_sim_packet *p)
+{
+	return p->vector >> 16 == x->node[s].level &&
+	       (p->vector & 0xffff) > 2 * x->n;
+}
+
+/* Lane 1 of a cable that is in no ring is adaptive, too. */
+static bool two_lanes(const struct immunet *x, ftr_sw s, ftr_port out)
+{
+	return x->node[s].open && !in_ring(x, s, out) && !x->o.one_lane;
+}
+
+static unsigned int adaptive_exits(const struct immunet *x,
+				   const struct ftr_sim_view *v, ftr_sw s,
+				   ftr_sw d, struct ftr_sim_exit *e)
+{
+	uint64_t m = x->ports[s * x->n + d];
+	unsigned int n = 0;
+
+	for (; m && n < FTR_SIM_EXITS - 2; m &= m - 1) {
+		ftr_port out = (ftr_port)(__builtin_ctzll(m) + 1);
+
+		if (!is_way(v, s, out))
+			continue;
+		exit_by(&e[n++], out, 0, 1, 0, ADAPTIVE);
+		if (two_lanes(x, s, out))
+			exit_by(&e[n++], out, 1, 1, 0, ADAPTIVE);
+	}
+	return n;
+}
+
 static unsigned int route(void *state, const struct ftr_sim_view *v, ftr_sw s,
 			  ftr_port in, unsigned int vl,
 			  struct ftr_sim_packet *p, struct ftr_sim_exit *e,
@@ -386,26 +605,23 @@ static unsigned int route(void *state, const struct ftr_sim_view *v, ftr_sw s,
 	const struct ftr_lid_owner o = v->f->owner[p->dlid];
 	bool host = o.kind == FTR_OWNER_EP;
 	ftr_sw d = host ? v->f->ep[o.idx].sw : o.idx;
-	bool ring = vl == 1 && in && ftr_fabric_port(v->f, s, in)->peer_kind ==
-		    FTR_PEER_SW;
+	bool ring = vl == 1 && in_ring(x, s, in);
 	unsigned int n = 0;
-	ftr_port out;
 
 	if (d == s) {
 		exit_by(e, host ? v->f->ep[o.idx].sw_port : 0, 0, 1, 0, 0);
 		return 1;
 	}
-	for (uint64_t m = x->ports[s * x->n + d]; m && n < FTR_SIM_EXITS - 1 &&
-	     !(ring && p->field >= MOVES); m &= m - 1) {
-		out = (ftr_port)(__builtin_ctzll(m) + 1);
-		if (is_way(v, s, out))
-			exit_by(&e[n++], out, 0, 1, 0, 0);
+	if (ring && been_round(x, s, p)) {
+		*why = FTR_SIM_LOST_GIVEN_UP;
+		return 0;
 	}
-	out = !k->open ? 0 : ring ? k->next[in] : 0;
-	if (out)
-		exit_by(&e[n++], out, 1, 1, 1, 0);
-	else if (k->open && (out = ring_port(x, s, d, v->f->sw[s].n_ports)))
-		exit_by(&e[n++], out, 1, 2, 1, 1);
+	if (!ring || p->field < x->o.moves)
+		n = adaptive_exits(x, v, s, d, e);
+	n += safe_exit(x, v, s, d, in, ring, &e[n]);
+	if (in && ftr_fabric_port(v->f, s, in)->peer_kind == FTR_PEER_EP)
+		for (unsigned int i = 0; i < n; i++)
+			e[i].room = FTR_MAX(e[i].room, x->o.inject);
 	if (!n)
 		*why = k->open ? FTR_SIM_LOST_GIVEN_UP : FTR_SIM_WAIT;
 	return n;
@@ -414,17 +630,24 @@ static unsigned int route(void *state, const struct ftr_sim_view *v, ftr_sw s,
 static void taken(void *state, const struct ftr_sim_view *v, ftr_sw s,
 		  struct ftr_sim_packet *p, const struct ftr_sim_exit *e)
 {
-	(void)state;
+	const struct immunet *x = state;
+	uint64_t level = x->node[s].level;
+
 	(void)v;
-	(void)s;
-	if (e->note && p->field < MOVES)
-		p->field++;
+	if (e->note == INTO_RING) {
+		p->field = FTR_MIN(p->field + 1, UINT16_MAX);
+		p->vector = level << 16 | 1;
+	} else if (e->note == ON_IN_RING) {
+		p->vector = p->vector >> 16 == level ? p->vector + 1 :
+			    level << 16 | 1;
+	}
 }
 
 const struct ftr_sim_function sim_immunet = {
 	.name = "immunet",
 	.summary = "seed 003: adaptive, a safe ring, tables rebuilt by switches",
 	.min_vls = 2,
+	.hops_max = HOPS,
 	.requeue = true,
 	.start = immunet_new,
 	.finish = immunet_free,
@@ -432,4 +655,5 @@ const struct ftr_sim_function sim_immunet = {
 	.taken = taken,
 	.link = on_link,
 	.timer = on_timer,
+	.message = on_message,
 };

@@ -285,6 +285,48 @@ void sim_route(struct sim *m, uint32_t p)
 
 /* ---- sending -------------------------------------------------------------------- */
 
+static unsigned int room_of(const struct sim *m, uint32_t n)
+{
+	return n < m->n_voq ? 1 : FTR_MAX(m->own[n - m->n_voq].exit.room, 1);
+}
+
+static bool has_room(const struct sim *m, uint32_t n)
+{
+	const struct own *o = &m->own[n - m->n_voq];
+	int32_t credit = m->credit[o->channel * m->n_vls + o->exit.vl];
+
+	return m->ch[o->channel].up && (int64_t)room_of(m, n) *
+	       m->pkt[m->node[n].head].h.bytes <= credit;
+}
+
+/* An exit that is for the last, and a better one has room. */
+static bool not_yet(const struct sim *m, uint32_t n)
+{
+	const struct own *o = &m->own[n - m->n_voq];
+
+	if (n < m->n_voq || !o->exit.last)
+		return false;
+	for (uint32_t i = m->pkt[m->node[n].head].nodes; i != NONE;
+	     i = m->node[i].tail)
+		if (m->own[i - m->n_voq].exit.rank < o->exit.rank &&
+		    has_room(m, i))
+			return true;
+	return false;
+}
+
+/* The room behind (c, vl) has become less: exits for the last may be due. */
+static void touch_last(struct sim *m, uint32_t c, unsigned int vl)
+{
+	uint32_t n = c < m->n_ports ? m->lane[c * m->n_vls + vl].first : NONE;
+
+	for (; n != NONE; n = m->node[n].next)
+		for (uint32_t i = n < m->n_voq ? NONE :
+		     m->pkt[m->node[n].head].nodes; i != NONE;
+		     i = m->node[i].tail)
+			if (m->own[i - m->n_voq].exit.last)
+				touch(m, m->own[i - m->n_voq].channel);
+}
+
 /* p starts on channel c; it is in no queue any more. */
 void sim_send(struct sim *m, uint32_t c, uint32_t p, unsigned int vl)
 {
@@ -293,6 +335,7 @@ void sim_send(struct sim *m, uint32_t c, uint32_t p, unsigned int vl)
 	uint64_t wire = wire_ps(h, k->h.bytes);
 
 	h->busy = true;
+	h->told = false;
 	h->packet = p;
 	h->packet_id = k->id;
 	h->bytes = k->h.bytes;
@@ -314,6 +357,7 @@ void sim_send(struct sim *m, uint32_t c, uint32_t p, unsigned int vl)
 	}
 	k->at = h->dst;
 	m->credit[c * m->n_vls + vl] -= (int32_t)k->h.bytes;
+	touch_last(m, c, vl);
 	sim_push(m, m->now + h->cable_ps + m->conf->switch_ps, EV_ARRIVE, c, p,
 		 0, 0);
 }
@@ -326,11 +370,6 @@ static void wake_at(struct sim *m, uint32_t c, uint64_t at)
 		return;
 	h->wake = at;
 	sim_push(m, at, EV_WAKE, c, 0, 0, 0);
-}
-
-static unsigned int room_of(const struct sim *m, uint32_t n)
-{
-	return n < m->n_voq ? 1 : FTR_MAX(m->own[n - m->n_voq].exit.room, 1);
 }
 
 /* Whether the input of a packet feeds as many outputs as it can. */
@@ -357,7 +396,7 @@ static uint32_t pick(struct sim *m, uint32_t c, unsigned int vl)
 		const struct packet *k = &m->pkt[m->node[n].head];
 
 		if ((int64_t)k->h.bytes * room_of(m, n) > credit ||
-		    input_busy(m, k))
+		    input_busy(m, k) || not_yet(m, n))
 			continue;
 		if (k->ready <= m->now)
 			return n;
@@ -401,6 +440,10 @@ static void choose(struct sim *m, uint32_t c)
 	unsigned int vl = h->lane;
 	int32_t left = h->left;
 
+	if (sim_message_due(m, c)) {
+		sim_message_start(m, c);
+		return;
+	}
 	for (unsigned int i = 0; i <= m->n_vls; i++) {
 		uint32_t n = left > 0 ? pick(m, c, vl) : NONE;
 
@@ -413,6 +456,8 @@ static void choose(struct sim *m, uint32_t c)
 		vl = vl + 1u < m->n_vls ? vl + 1u : 0;
 		left = m->quantum[vl];
 	}
+	if (sim_message_waits(m, c))
+		sim_message_start(m, c);
 }
 
 static bool held(const struct sim *m, uint32_t st)
@@ -484,29 +529,16 @@ static void on_credit(struct sim *m, const struct event *e)
 	touch(m, e->a);
 }
 
-static void on_arrive(struct sim *m, uint32_t c, uint32_t p)
+void sim_enter(struct sim *m, uint32_t p)
 {
-	const struct channel *h = &m->ch[c];
 	struct packet *k = &m->pkt[p];
-	uint32_t i = k->at * m->n_vls + k->vl;
 	struct list *l;
 
-	if (k->epoch != h->epoch) {
-		sim_lose(m, p, FTR_SIM_LOST_WIRE);
-		return;
-	}
-	m->occ[i] += k->h.bytes;
-	k->tail = m->now + wire_ps(h, k->h.bytes);
-	if (k->h.hops >= FTR_SIM_HOPS_MAX) {
-		sim_release(m, k->at, k->vl, k->h.bytes);
-		sim_lose(m, p, FTR_SIM_LOST_LOOP);
-		return;
-	}
 	if (m->conf->queues == FTR_SIM_VOQ) {
 		sim_route(m, p);
 		return;
 	}
-	l = &m->fifo[i];
+	l = &m->fifo[k->at * m->n_vls + k->vl];
 	k->next = NONE;
 	if (l->last != NONE) {
 		m->pkt[l->last].next = p;
@@ -515,6 +547,26 @@ static void on_arrive(struct sim *m, uint32_t c, uint32_t p)
 		l->first = l->last = p;
 		sim_next_head(m, k->at, k->vl);
 	}
+}
+
+static void on_arrive(struct sim *m, uint32_t c, uint32_t p)
+{
+	const struct channel *h = &m->ch[c];
+	struct packet *k = &m->pkt[p];
+	uint32_t i = k->at * m->n_vls + k->vl;
+
+	if (k->epoch != h->epoch) {
+		sim_lose(m, p, FTR_SIM_LOST_WIRE);
+		return;
+	}
+	m->occ[i] += k->h.bytes;
+	k->tail = m->now + wire_ps(h, k->h.bytes);
+	if (k->h.hops >= m->hops_max) {
+		sim_release(m, k->at, k->vl, k->h.bytes);
+		sim_lose(m, p, FTR_SIM_LOST_LOOP);
+		return;
+	}
+	sim_enter(m, p);
 }
 
 static void on_deliver(struct sim *m, uint32_t c, uint32_t p)
@@ -547,6 +599,9 @@ static void handle(struct sim *m, const struct event *e)
 	case EV_TIMER:
 		m->fn->timer(m->state, &m->view,
 			     (uint64_t)e->b << 32 | e->a);
+		break;
+	case EV_MESSAGE:
+		sim_message_event(m, e->a);
 		break;
 	case EV_FREE:
 		on_free(m, e->a);
@@ -588,11 +643,9 @@ static uint32_t best_node(const struct sim *m, uint32_t p)
 
 	for (uint32_t n = m->pkt[p].nodes; n != NONE; n = m->node[n].tail) {
 		const struct own *o = &m->own[n - m->n_voq];
-		const struct channel *h = &m->ch[o->channel];
 		int32_t credit = m->credit[o->channel * m->n_vls + o->exit.vl];
 
-		if (h->busy || !h->up || (int64_t)room_of(m, n) *
-		    m->pkt[p].h.bytes > credit)
+		if (m->ch[o->channel].busy || !has_room(m, n) || not_yet(m, n))
 			continue;
 		if (b && (o->exit.rank > b->exit.rank ||
 			  (o->exit.rank == b->exit.rank && credit < most)))
@@ -630,22 +683,30 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* A channel that starts may make others due: another round. */
 static void choose_all(struct sim *m)
 {
-	if (m->n_dirty > 1)
-		qsort(m->dirty, m->n_dirty, sizeof(*m->dirty), by_number);
-	for (uint32_t i = 0; i < m->n_dirty; i++) {
-		uint32_t c = m->dirty[i];
+	while (m->n_dirty) {
+		uint32_t *turn = m->dirty, n = m->n_dirty;
 
-		m->ch[c].dirty = false;
-		if (m->ch[c].busy || !m->ch[c].up)
-			continue;
-		if (c < m->n_ports)
-			choose(m, c);
-		else
-			inject(m, c);
+		if (n > 1)
+			qsort(turn, n, sizeof(*turn), by_number);
+		m->dirty = m->turn;
+		m->turn = turn;
+		m->n_dirty = 0;
+		for (uint32_t i = 0; i < n; i++)
+			m->ch[turn[i]].dirty = false;
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t c = turn[i];
+
+			if (m->ch[c].busy || !m->ch[c].up)
+				continue;
+			if (c < m->n_ports)
+				choose(m, c);
+			else
+				inject(m, c);
+		}
 	}
-	m->n_dirty = 0;
 }
 
 static int by_key(const void *a, const void *b)

@@ -19,7 +19,7 @@
  *
  * Files: net.c makes the channels, wheel.c is the event queue, run.c is what
  * packets do, source.c makes them, change.c is faults and new tables, stuck.c
- * finds deadlocks, result.c counts, conf.c checks what is given and shares the
+ * finds deadlocks, message.c is what functions tell each other, result.c counts, conf.c checks what is given and shares the
  * runs out, function.c lists the routing functions (rf_*.c).
  */
 #ifndef FTR_SIM_SIM_H
@@ -36,6 +36,7 @@
 enum event_type {
 	EV_CHANGE,		/* a: index of the change */
 	EV_TIMER,		/* a, b: what, for the function */
+	EV_MESSAGE,		/* a: message that has come in, or is lost */
 	EV_FREE,		/* a: channel whose packet has left */
 	EV_CREDIT,		/* a: channel, vl, b: bytes, x: epoch */
 	EV_ARRIVE,		/* a: channel, b: packet's head is there */
@@ -111,11 +112,19 @@ struct list {
 	uint32_t first, last;
 };
 
+struct message {
+	uint64_t what;
+	uint32_t channel, bytes;
+	uint32_t next;
+	uint16_t epoch;		/* of the channel when it was sent */
+	bool after;		/* packets */
+};
+
 struct channel {
 	uint32_t dst;		/* port, or station */
 	uint32_t ps1024;	/* 1024 times ps per byte */
 	uint32_t cable_ps;	/* one way */
-	uint32_t packet, packet_id;	/* that was sent last */
+	uint32_t packet, packet_id;	/* that was sent last; NONE: a message */
 	uint32_t bytes;		/* of it */
 	uint32_t from;		/* port that it came from, or NONE */
 	int32_t left;		/* bytes that the lane may still send */
@@ -125,6 +134,7 @@ struct channel {
 	uint8_t from_vl;
 	uint8_t lane;		/* whose turn it is */
 	bool to_station, wired, up, busy, dirty;
+	bool told;		/* the last one to leave was a message */
 };
 
 struct source {
@@ -170,10 +180,13 @@ struct sim {
 	uint8_t *cable_down, *sw_down, *held;
 	uint32_t *parked;	/* packets without an exit yet, or that were */
 	uint32_t n_parked, cap_parked;
-	uint32_t *dirty;
+	uint32_t *dirty, *turn;	/* channels to look at, and that of this round */
 	uint32_t n_dirty;
 	uint32_t *fresh;	/* packets with several exits, just routed */
 	uint32_t n_fresh, cap_fresh;
+	struct message *msg;
+	uint32_t n_msg, cap_msg, free_msg;
+	struct list *messages;	/* [n_ports] that wait for the channel */
 	struct source *src;
 	uint32_t *perm;		/* of the order */
 	ftr_ep *order;
@@ -184,7 +197,7 @@ struct sim {
 	struct event *batch;
 	uint32_t cap_batch;
 	bool no_memory;
-	uint64_t hops_max;
+	uint16_t hops_max;
 	struct ftr_sim_result *r;
 };
 
@@ -234,6 +247,8 @@ void sim_sources_end(struct sim *m);	/* count what was made and not sent */
 void sim_loop(struct sim *m, void (*tick)(void *ctx), void *ctx);
 void sim_send(struct sim *m, uint32_t c, uint32_t p, unsigned int vl);
 void sim_route(struct sim *m, uint32_t p);
+/* The packet stands in the buffer at its port and lane from now on. */
+void sim_enter(struct sim *m, uint32_t p);
 void sim_lose(struct sim *m, uint32_t p, enum ftr_sim_loss why);
 /* The packet leaves the buffer that it waits in, for good. */
 void sim_leave_buffer(struct sim *m, uint32_t p);
@@ -246,6 +261,14 @@ void sim_next_head(struct sim *m, uint32_t port, unsigned int vl);
 enum ftr_status sim_changes(struct sim *m, struct ftr_err *err);
 void sim_change(struct sim *m, const struct ftr_sim_change *g);
 void sim_again(struct sim *m, ftr_sw s);
+
+/* message.c */
+bool sim_message_waits(const struct sim *m, uint32_t c);
+/* It waits, and it is its turn before packets. */
+bool sim_message_due(const struct sim *m, uint32_t c);
+void sim_message_start(struct sim *m, uint32_t c);
+void sim_message_event(struct sim *m, uint32_t i);
+void sim_messages_lost(struct sim *m, uint32_t c);
 
 /* stuck.c: false if there is no memory */
 bool sim_check(struct sim *m);

@@ -155,6 +155,22 @@ static uint32_t other(struct source *x, uint32_t n, uint32_t i)
 	return to + (to >= i);
 }
 
+/* Cut off: its cable or its switch is dead. */
+static bool cut_off(const struct sim *m, ftr_ep e)
+{
+	return !m->ch[m->n_ports + e].up;
+}
+
+static ftr_ep any_target(struct sim *m, struct source *x, uint32_t i)
+{
+	ftr_ep e = m->order[other(x, m->n_order, i)];
+
+	/* if all are, the packet is lost as ever */
+	for (int t = 0; t < 64 && m->conf->spare_dead && cut_off(m, e); t++)
+		e = m->order[other(x, m->n_order, i)];
+	return e;
+}
+
 static ftr_ep host_target(struct sim *m, struct source *x, ftr_ep e)
 {
 	const struct ftr_sim_conf *c = m->conf;
@@ -181,7 +197,7 @@ static ftr_ep host_target(struct sim *m, struct source *x, ftr_ep e)
 	case FTR_SIM_UNIFORM:
 		break;
 	}
-	return m->order[other(x, n, i)];
+	return any_target(m, x, i);
 }
 
 /* A switch other than the source that has a LID, or its own: then 0. */

@@ -125,6 +125,11 @@ tests_unit_test_sim_functions_CFLAGS = $(CHECK_TEST_CFLAGS) \
 	-I$(top_srcdir)/tests
 tests_unit_test_sim_functions_LDADD = $(CHECK_TEST_LDADD)
 
+check_PROGRAMS += tests/unit/test_sim_messages
+tests_unit_test_sim_messages_SOURCES = tests/unit/test_sim_messages.c
+tests_unit_test_sim_messages_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_sim_messages_LDADD = $(CHECK_TEST_LDADD)
+
 check_PROGRAMS += tests/unit/test_sim_immunet
 tests_unit_test_sim_immunet_SOURCES = tests/unit/test_sim_immunet.c
 tests_unit_test_sim_immunet_CFLAGS = $(CHECK_TEST_CFLAGS)

@@ -4,7 +4,8 @@
  * random times against what a flood over the cables says.
  *
  * Tori have one host a switch; switches are numbered row by row as in the seed,
- * ports 1 to 4 lead right, left, down and up, 5 to the host.
+ * ports 1 to 4 lead right, left, down and up, 5 to the host.  Fat-trees have
+ * switches without hosts, too.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -18,39 +19,15 @@
 
 static struct ftr_err err;
 static struct ftr_fabric *f;
+static struct ftr_sim_immunet opts;
 static struct ftr_tables *t;
 static uint8_t *up;		/* as the run left it */
+static enum ftr_sim_queues queues;
 static bool check_tables;
 
-static void cable(struct ftr_builder *b, unsigned int a, unsigned int pa,
-		  unsigned int z, unsigned int pz)
+static void grow(const char *shape)
 {
-	const struct ftr_end x = { a + 1, (ftr_port)pa };
-	const struct ftr_end y = { z + 1, (ftr_port)pz };
-
-	ck_assert(!ftr_builder_add_link(b, x, y, 4, FTR_SPEED_EDR, &err));
-}
-
-static void torus(unsigned int rows, unsigned int cols)
-{
-	struct ftr_builder *b = ftr_builder_new();
-
-	for (unsigned int s = 0; s < rows * cols; s++) {
-		unsigned int r = s / cols, c = s % cols;
-		const struct ftr_end x = { s + 1, 5 }, y = { 1000 + s, 1 };
-
-		ck_assert(!ftr_builder_add_switch(b, s + 1, 5, 0, 0, NULL,
-						  &err));
-		ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, 1000 + s,
-						   1000 + s, 1, 0, 0, NULL,
-						   &err));
-		ck_assert(!ftr_builder_add_link(b, x, y, 4, FTR_SPEED_EDR,
-						&err));
-		cable(b, s, 1, r * cols + (c + 1) % cols, 2);
-		cable(b, s, 3, (r + 1) % rows * cols + c, 4);
-	}
-	ck_assert(!ftr_builder_assign_lids(b, 0, &err));
-	ck_assert(!ftr_builder_freeze(b, &f, &err));
+	ck_assert_msg(!ftr_gen_shape(shape, NULL, &f, &err), "%s", err.msg);
 	ck_assert(!ftr_tables_new(f, true, &t, &err));
 	up = calloc(f->n_ports, 1);
 }
@@ -170,15 +147,44 @@ static void check_switch(const struct immunet *x, ftr_sw d)
 
 static void *last_state;
 
+/* A switch that died keeps what it knew. */
+static bool works(ftr_sw s)
+{
+	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
+		if (up[f->sw[s].first_port + p])
+			return true;
+	return false;
+}
+
 static void inspect(void *state)
 {
 	const struct immunet *x = state;
 
 	for (ftr_sw s = 0; check_tables && s < x->n; s++) {
+		if (!works(s))
+			continue;
 		check_ring(x, s);
 		check_switch(x, s);
 	}
 	last_state = state;	/* freed by the test */
+}
+
+static void set_up_port(ftr_sw s, unsigned int p, bool now)
+{
+	const struct ftr_swport *q = ftr_fabric_port(f, s, (ftr_port)p);
+
+	up[f->sw[s].first_port + p] = now;
+	if (q->peer_kind == FTR_PEER_SW)
+		up[f->sw[q->peer].first_port + q->peer_port] = now;
+}
+
+static void mark(const struct ftr_sim_change *g)
+{
+	if (g->kind != FTR_SIM_SWITCH_DOWN)
+		set_up_port(g->sw, g->port, g->kind == FTR_SIM_LINK_UP);
+	else
+		for (unsigned int p = 1; p <= f->sw[g->sw].n_ports; p++)
+			set_up_port(g->sw, p, false);
 }
 
 /* Run the changes; the state is there until forget(). */
@@ -190,18 +196,16 @@ static const struct immunet *after(const struct ftr_sim_change *g, uint32_t n,
 		.f = f, .t = t, .function = &fn, .n_vls = 2, .load = load,
 		.cable_ps = 10000, .switch_ps = 100000, .change = g,
 		.n_changes = n, .run_ps = 100 * FTR_SIM_US, .n_series = 10,
+		.arg = &opts, .queues = queues, .spare_dead = true,
+		/* when all is quiet: a ring that the next level wipes out may
+		 * well be stuck until then */
+		.check_ps = 90 * FTR_SIM_US,
 	};
 
 	for (uint32_t i = 0; i < f->n_ports; i++)
 		up[i] = f->ports[i].peer_kind != FTR_PEER_NONE;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct ftr_swport *q =
-			ftr_fabric_port(f, g[i].sw, g[i].port);
-		bool now = g[i].kind == FTR_SIM_LINK_UP;
-
-		up[f->sw[g[i].sw].first_port + g[i].port] = now;
-		up[f->sw[q->peer].first_port + q->peer_port] = now;
-	}
+	for (uint32_t i = 0; i < n; i++)
+		mark(&g[i]);
 	fn.finish = inspect;
 	ck_assert_msg(!ftr_sim_run(&c, NULL, r, &err), "%s", err.msg);
 	return last_state;
@@ -230,7 +234,7 @@ START_TEST(figure_5)
 	struct ftr_sim_result r;
 	unsigned int in;
 
-	torus(3, 3);
+	grow("torus:3,3");
 	check_tables = true;
 	ck_assert_uint_eq(ftr_fabric_port(f, 4, 4)->peer, 1);
 	x = after(&g, 1, &r, 0);
@@ -260,7 +264,7 @@ START_TEST(figure_6)
 	const struct immunet *x;
 	struct ftr_sim_result r;
 
-	torus(3, 3);
+	grow("torus:3,3");
 	check_tables = true;
 	ck_assert_uint_eq(ftr_fabric_port(f, 4, 2)->peer, 3);
 	x = after(g, 2, &r, 0);
@@ -279,7 +283,7 @@ START_TEST(whole)
 {
 	struct ftr_sim_result r;
 
-	torus(4, 4);
+	grow("torus:4,4");
 	check_tables = true;
 	after(NULL, 0, &r, 0.5);
 	ck_assert_uint_gt(r.delivered, 3000);
@@ -300,7 +304,7 @@ START_TEST(nested)
 	uint64_t at = FTR_SIM_US;
 	uint32_t n = 0;
 
-	torus(4, 4);
+	grow("torus:4,4");
 	check_tables = true;
 	ftr_rng_seed(&rng, (uint64_t)_i + 1);
 	for (uint32_t i = 0; i < 4 + (uint32_t)_i; i++) {
@@ -326,7 +330,7 @@ START_TEST(under_load)
 	struct ftr_rng rng;
 	uint64_t lost = 0;
 
-	torus(8, 8);
+	grow("torus:8,8");
 	check_tables = true;
 	ftr_rng_seed(&rng, (uint64_t)_i + 1);
 	for (int i = 0; i < 8; i++)
@@ -346,7 +350,236 @@ START_TEST(under_load)
 }
 END_TEST
 
-/* The ring alone: without the bubble it deadlocks, with it it does not. */
+/* ---- any number of faults on any topology ------------------------------------------ */
+
+static const char *const shapes[] = {
+	"torus:16,16", "torus:8,8", "torus:5,3", "torus:4,3,3", "kary:4,3",
+	"kary:2,4", "2;6,6;1,6;1,1", "3;3,3,3;1,2,3;1,2,1",
+};
+
+static bool gone[256];		/* switches that were killed */
+
+static bool hangs_together(void)
+{
+	uint32_t parts = 0, uf[256];
+
+	ftr_uf_init(uf, f->n_sw);
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			const struct ftr_swport *q =
+				ftr_fabric_port(f, s, (ftr_port)p);
+
+			if (q->peer_kind == FTR_PEER_SW &&
+			    up[f->sw[s].first_port + p])
+				ftr_uf_union(uf, s, q->peer);
+		}
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		parts += !gone[s] && ftr_uf_find(uf, s) == s;
+	return parts == 1;
+}
+
+/* Faults one by one in random order, each that leaves the rest connected, at
+ * most most; times from 10 us on, some in the middle of the last emergency. */
+static uint32_t draw(struct ftr_sim_change *g, uint32_t most, bool sw,
+		     uint64_t seed)
+{
+	uint64_t at = 10 * FTR_SIM_US;
+	struct ftr_rng rng;
+	uint32_t n = 0;
+
+	ftr_rng_seed(&rng, seed);
+	memset(gone, 0, sizeof(gone));
+	for (uint32_t i = 0; i < f->n_ports; i++)
+		up[i] = f->ports[i].peer_kind != FTR_PEER_NONE;
+	for (uint32_t tries = 0; n < most && tries < 50 * most; tries++) {
+		ftr_sw s = ftr_rng_below(&rng, f->n_sw);
+		ftr_port p = (ftr_port)(1 + ftr_rng_below(&rng,
+							  f->sw[s].n_ports));
+		uint8_t *was = malloc(f->n_ports);
+
+		g[n] = dies(s, p, at);
+		if (sw)
+			g[n].kind = FTR_SIM_SWITCH_DOWN;
+		memcpy(was, up, f->n_ports);
+		mark(&g[n]);
+		gone[s] |= sw;
+		if (!was[f->sw[s].first_port + p] || !hangs_together() ||
+		    (!sw && ftr_fabric_port(f, s, p)->peer_kind !=
+		     FTR_PEER_SW)) {
+			memcpy(up, was, f->n_ports);
+			gone[s] = sw && !works(s);
+		} else if (++n && ftr_rng_below(&rng, 2)) {
+			at += ftr_rng_below(&rng, 6 * (uint32_t)HOP);
+		}
+		free(was);
+	}
+	return n;
+}
+
+static uint64_t all_lost(const struct ftr_sim_result *r)
+{
+	uint64_t lost = 0;
+
+	for (int i = 0; i < FTR_SIM_N_LOSSES; i++)
+		lost += r->lost[i];
+	return lost;
+}
+
+/* Cables, a few or (odd) until a tree is left. */
+START_TEST(any_number)
+{
+	struct ftr_sim_change g[600];
+	struct ftr_sim_result r;
+	bool all = _i & 1;
+	uint32_t n;
+
+	grow(shapes[_i / 2]);
+	check_tables = true;
+	queues = _i & 1 ? FTR_SIM_FIFO : FTR_SIM_VOQ;
+	opts = (struct ftr_sim_immunet){ .inject = 3 };
+	n = draw(g, all ? (uint32_t)f->n_sw_links : 5, false, (uint64_t)_i);
+	ck_assert_uint_ge(n, 5);
+	if (all)
+		ck_assert_uint_eq(n, f->n_sw_links - (f->n_sw - 1));
+	after(g, n, &r, 0.3);
+	ck_assert(!r.deadlock);
+	ck_assert_uint_eq(all_lost(&r), r.lost[FTR_SIM_LOST_WIRE]);
+	/* one each way on the wire, and what has begun to leave the next */
+	ck_assert_uint_le(all_lost(&r), 4 * n);
+	ck_assert_uint_eq(r.injected, r.delivered + all_lost(&r) +
+			  r.in_flight);
+	ck_assert_uint_gt(r.series[9].delivered, 0);
+	forget(&r);
+	done();
+}
+END_TEST
+
+/* Those for the dead go round once and are given up; nothing else is lost. */
+START_TEST(dead_switches)
+{
+	struct ftr_sim_change g[4];
+	struct ftr_sim_result r;
+	uint32_t n;
+
+	grow(shapes[_i]);
+	check_tables = true;
+	queues = FTR_SIM_FIFO;
+	opts = (struct ftr_sim_immunet){ .inject = 3 };
+	n = draw(g, 4, true, (uint64_t)_i);
+	ck_assert_uint_eq(n, 4);
+	after(g, n, &r, 0.2);
+	ck_assert(!r.deadlock);
+	ck_assert_uint_eq(all_lost(&r), r.lost[FTR_SIM_LOST_WIRE] +
+			  r.lost[FTR_SIM_LOST_SWITCH] +
+			  r.lost[FTR_SIM_LOST_GIVEN_UP]);
+	ck_assert_uint_eq(r.series[9].lost, 0);
+	ck_assert_uint_gt(r.series[9].delivered, 0);
+	forget(&r);
+	done();
+}
+END_TEST
+
+/* Before a fault the lanes 1 of a torus are its lines, dimension by dimension:
+ * alone they carry all packets on shortest ways. */
+static unsigned int safe_only(void *state, const struct ftr_sim_view *v,
+			      ftr_sw s, ftr_port in, unsigned int vl,
+			      struct ftr_sim_packet *p,
+			      struct ftr_sim_exit *e, enum ftr_sim_loss *why)
+{
+	unsigned int n = ftr_sim_function_find("immunet")->route(
+		state, v, s, in, vl, p, e, why);
+
+	for (unsigned int i = 0; i < n; i++) {
+		if (e[i].vl != 1)
+			continue;
+		ck_assert_int_eq(e[i].port >= 3, s % 8 ==
+				 v->f->owner[p->dlid].idx % 8);
+		e[0] = e[i];
+		return 1;
+	}
+	return n;
+}
+
+START_TEST(torus_rings)
+{
+	struct ftr_sim_function fn = *ftr_sim_function_find("immunet");
+	struct ftr_sim_conf c;
+	struct ftr_sim_result r;
+
+	fn.route = safe_only;
+	grow("torus:8,8");
+	c = (struct ftr_sim_conf){
+		.f = f, .t = t, .function = &fn, .n_vls = 2, .load = 0.2,
+		.cable_ps = 10000, .switch_ps = 100000,
+		.run_ps = 200 * FTR_SIM_US, .n_series = 2,
+	};
+	ck_assert_msg(!ftr_sim_run(&c, NULL, &r, &err), "%s", err.msg);
+	ck_assert_uint_gt(r.delivered, 10000);
+	ck_assert_uint_eq(r.max_hops, 2 + 4 + 4);
+	/* the mean distance of 8x8 is 4 * 64 / 63 */
+	ck_assert_double_eq_tol((double)r.series[1].hops /
+				(double)r.series[1].delivered - 2,
+				256.0 / 63, 0.1);
+	ftr_sim_result_fini(&r, 1);
+	done();
+}
+END_TEST
+
+/* ---- what control costs --------------------------------------------------------------- */
+
+/* One cable of 8x8: every switch but the root tells its number once, and for
+ * each number each switch tells all cables but the one it came by.  With times
+ * the last of them has crossed eight switches. */
+START_TEST(control_packets)
+{
+	const struct ftr_sim_change g = dies(0, 1, 10 * FTR_SIM_US);
+	const uint64_t cycle = 320, took = 8 * 1000 * cycle;
+	const struct immunet *x;
+	struct ftr_sim_result r;
+
+	grow("torus:8,8");
+	check_tables = true;
+	opts = (struct ftr_sim_immunet){
+		.signal_ps = 100 * cycle, .control_ps = 1000 * cycle,
+		.control_bytes = 80,
+	};
+	x = after(&g, 1, &r, 0);
+	/* both ends declare one, 0 opens once more under the level of 1 */
+	ck_assert_uint_ge(x->n_origins, 63);
+	ck_assert_uint_le(x->n_origins, 65);
+	ck_assert_uint_ge(x->n_distance, 64 * (2 * 127 - 63));
+	ck_assert_uint_le(x->n_distance, 64 * (2 * 127 - 63) + 64);
+	ck_assert_uint_ge(x->last_update - x->first_fault, took);
+	ck_assert_uint_le(x->last_update - x->first_fault, took +
+			  12 * (HOP + 100 * cycle) + FTR_SIM_US / 4);
+	ck_assert_uint_ge(x->last_open - x->first_fault, 8 * 100 * cycle);
+	forget(&r);
+	done();
+}
+END_TEST
+
+/* As the seed's text has it: more packets, the same tables. */
+START_TEST(every_way)
+{
+	const struct ftr_sim_change g = dies(0, 1, 10 * FTR_SIM_US);
+	const struct immunet *x;
+	struct ftr_sim_result r;
+
+	grow("torus:5,5");
+	check_tables = true;
+	x = after(&g, 1, &r, 0);
+	ck_assert_uint_le(x->n_distance, 25 * (2 * 49 - 24) + 64);
+	forget(&r);
+	opts.every_way = true;
+	x = after(&g, 1, &r, 0);
+	ck_assert_uint_gt(x->n_distance, 2 * 25 * (2 * 49 - 24));
+	forget(&r);
+	done();
+}
+END_TEST
+
+/* The safe lane alone, one ring or a torus's rings: without the bubble it
+ * deadlocks, with it it does not. */
 static bool bubble;
 
 static unsigned int ring_only(void *state, const struct ftr_sim_view *v,
@@ -374,12 +607,14 @@ START_TEST(bubbles)
 	struct ftr_sim_result r;
 
 	fn.route = ring_only;
-	bubble = _i;
-	torus(4, 4);
+	bubble = _i & 1;
+	opts = (struct ftr_sim_immunet){ .one_ring = _i & 2,
+					 .one_lane = true };
+	grow("torus:4,4");
 	c = (struct ftr_sim_conf){
 		.f = f, .t = t, .function = &fn, .n_vls = 2, .load = 1,
 		.cable_ps = 10000, .switch_ps = 100000, .buffer = 4096,
-		.run_ps = 300 * FTR_SIM_US, .n_series = 10,
+		.run_ps = 300 * FTR_SIM_US, .n_series = 10, .arg = &opts,
 	};
 	ck_assert_msg(!ftr_sim_run(&c, NULL, &r, &err), "%s", err.msg);
 	if (bubble) {
@@ -387,11 +622,124 @@ START_TEST(bubbles)
 		ck_assert_uint_gt(r.series[9].delivered, 50);
 	} else {
 		ck_assert(r.deadlock);
-		ck_assert_uint_eq(r.series[9].delivered, 0);
-		ck_assert_uint_eq(r.cycle_len, 30);
+		if (opts.one_ring)
+			ck_assert_uint_eq(r.series[9].delivered, 0);
+		ck_assert_uint_eq(r.cycle_len, opts.one_ring ? 30 : 4);
 	}
 	ftr_sim_result_fini(&r, 1);
 	done();
+}
+END_TEST
+
+static void cable(struct ftr_builder *b, uint64_t x, unsigned int px,
+		  uint64_t y, unsigned int py)
+{
+	const struct ftr_end e = { x, (ftr_port)px }, g = { y, (ftr_port)py };
+
+	ck_assert(!ftr_builder_add_link(b, e, g, 4, FTR_SPEED_EDR, &err));
+}
+
+/* Switch 0 with 1, 2 and 3 round it, and a cable between 1 and 2; two hosts
+ * each. */
+static void star(void)
+{
+	struct ftr_builder *b = ftr_builder_new();
+
+	for (uint64_t s = 1; s <= 4; s++) {
+		ck_assert(!ftr_builder_add_switch(b, s, 6, 0, 0, NULL, &err));
+		for (uint64_t h = 10 * s; h < 10 * s + 2; h++) {
+			ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, h,
+							   h, 1, 0, 0, NULL,
+							   &err));
+			cable(b, s, (unsigned int)(5 + h % 10), h, 1);
+		}
+		if (s > 1)
+			cable(b, 1, (unsigned int)s, s, 1);
+	}
+	cable(b, 2, 2, 3, 2);
+	ck_assert(!ftr_builder_assign_lids(b, 0, &err));
+	ck_assert(!ftr_builder_freeze(b, &f, &err));
+	ck_assert(!ftr_tables_new(f, true, &t, &err));
+	up = calloc(f->n_ports, 1);
+}
+
+/* The ring round the star, without bubbles, fills up; the cable that it does not
+ * use dies, and the same ring is built anew and keeps to bubbles: it moves again
+ * only if it is drained. */
+static unsigned int ring_then(void *state, const struct ftr_sim_view *v,
+			      ftr_sw s, ftr_port in, unsigned int vl,
+			      struct ftr_sim_packet *p,
+			      struct ftr_sim_exit *e, enum ftr_sim_loss *why)
+{
+	bubble = v->now >= 100 * FTR_SIM_US;
+	return ring_only(state, v, s, in, vl, p, e, why);
+}
+
+START_TEST(drains)
+{
+	struct ftr_sim_function fn = *ftr_sim_function_find("immunet");
+	const struct ftr_sim_change g = dies(1, 2, 100 * FTR_SIM_US);
+	const struct ftr_sim_immunet o = {
+		.one_ring = true, .one_lane = true, .no_drain = _i & 1,
+	};
+	struct ftr_sim_conf c;
+	struct ftr_sim_result r;
+
+	fn.route = ring_then;
+	star();
+	c = (struct ftr_sim_conf){
+		.f = f, .t = t, .function = &fn, .n_vls = 2, .load = 1,
+		.cable_ps = 10000, .switch_ps = 100000, .buffer = 4096,
+		.run_ps = 400 * FTR_SIM_US, .n_series = 8, .arg = &o,
+		.change = &g, .n_changes = 1,
+		.queues = _i & 2 ? FTR_SIM_FIFO : FTR_SIM_VOQ,
+	};
+	ck_assert_msg(!ftr_sim_run(&c, NULL, &r, &err), "%s", err.msg);
+	ck_assert(r.deadlock);		/* before the cable died */
+	ck_assert_uint_lt(r.deadlock_ps, 100 * FTR_SIM_US);
+	ck_assert_uint_eq(r.series[1].delivered, 0);
+	if (o.no_drain)
+		ck_assert_uint_eq(r.series[7].delivered, 0);
+	else
+		ck_assert_uint_gt(r.series[7].delivered, 50);
+	ck_assert_uint_eq(r.injected, r.delivered + all_lost(&r) +
+			  r.in_flight);
+	ftr_sim_result_fini(&r, 1);
+	done();
+}
+END_TEST
+
+/* One cable after the other: with a count of its own a switch may declare a level
+ * that nobody follows, and a ring keeps a dead cable (the second deviation). */
+START_TEST(levels)
+{
+	uint32_t broken = 0;
+
+	for (uint64_t seed = 0; seed < 10; seed++) {
+		struct ftr_sim_change g[8];
+		struct ftr_sim_result r;
+		const struct immunet *x;
+		bool bad = false;
+		uint32_t n;
+
+		grow("torus:8,8");
+		opts = (struct ftr_sim_immunet){ .own_count = _i };
+		n = draw(g, 8, false, seed);
+		for (uint32_t i = 0; i < n; i++)
+			g[i].at = 10 * FTR_SIM_US * (i + 1);
+		x = after(g, n, &r, 0);
+		for (ftr_sw s = 0; s < x->n; s++)
+			for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
+				bad |= x->node[s].next[p] &&
+				       !up[f->sw[s].first_port + p];
+		broken += bad;
+		forget(&r);
+		done();
+	}
+	if (_i)
+		ck_assert_uint_gt(broken, 0);
+	else
+		ck_assert_uint_eq(broken, 0);
 }
 END_TEST
 
@@ -408,7 +756,14 @@ int main(void)
 	tcase_add_test(c, whole);
 	tcase_add_loop_test(c, nested, 0, 30);
 	tcase_add_loop_test(c, under_load, 0, 4);
-	tcase_add_loop_test(c, bubbles, 0, 2);
+	tcase_add_loop_test(c, bubbles, 0, 4);
+	tcase_add_loop_test(c, drains, 0, 4);
+	tcase_add_loop_test(c, levels, 0, 2);
+	tcase_add_loop_test(c, any_number, 0, 2 * (int)FTR_ARRAY_LEN(shapes));
+	tcase_add_loop_test(c, dead_switches, 0, (int)FTR_ARRAY_LEN(shapes));
+	tcase_add_test(c, torus_rings);
+	tcase_add_test(c, control_packets);
+	tcase_add_test(c, every_way);
 	suite_add_tcase(s, c);
 	srunner_run_all(r, CK_ENV);
 	failed = srunner_ntests_failed(r);

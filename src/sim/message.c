@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Messages of routing functions, which take their share of a channel.
+ *
+ * They wait in a queue of the channel.  What is in it or on the wire when the
+ * channel dies comes back as lost: the epoch has changed.
+ */
+#include <stdlib.h>
+
+#include "sim/sim.h"
+
+static uint32_t new_message(struct sim *m)
+{
+	uint32_t i = m->free_msg;
+
+	if (i != NONE) {
+		m->free_msg = m->msg[i].next;
+		return i;
+	}
+	if (!FTR_GROW(m->msg, m->n_msg, m->cap_msg)) {
+		m->no_memory = true;
+		return NONE;
+	}
+	return m->n_msg++;
+}
+
+void ftr_sim_send(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
+		  uint32_t bytes, bool after, uint64_t what)
+{
+	struct sim *m = v->sim;
+	uint32_t c = m->f->sw[s].first_port + port, i = new_message(m);
+	struct list *l = &m->messages[c];
+
+	if (i == NONE)
+		return;
+	m->msg[i] = (struct message){ what, c, bytes, NONE, m->ch[c].epoch,
+					after };
+	if (l->first == NONE)
+		l->first = i;
+	else
+		m->msg[l->last].next = i;
+	l->last = i;
+	touch(m, c);
+}
+
+bool sim_message_waits(const struct sim *m, uint32_t c)
+{
+	return m->messages[c].first != NONE;
+}
+
+bool sim_message_due(const struct sim *m, uint32_t c)
+{
+	return sim_message_waits(m, c) && !m->ch[c].told &&
+	       !m->msg[m->messages[c].first].after;
+}
+
+static uint32_t first_message(struct sim *m, uint32_t c)
+{
+	uint32_t i = m->messages[c].first;
+
+	m->messages[c].first = m->msg[i].next;
+	return i;
+}
+
+void sim_message_start(struct sim *m, uint32_t c)
+{
+	struct channel *h = &m->ch[c];
+	uint32_t i = first_message(m, c);
+	uint64_t wire = wire_ps(h, m->msg[i].bytes);
+
+	h->busy = h->told = true;
+	h->packet = h->from = NONE;
+	result_busy(m, h, wire);
+	sim_push(m, m->now + wire, EV_FREE, c, 0, 0, 0);
+	sim_push(m, m->now + wire + h->cable_ps, EV_MESSAGE, i, 0, 0, 0);
+}
+
+void sim_message_event(struct sim *m, uint32_t i)
+{
+	const struct message g = m->msg[i];
+
+	m->msg[i].next = m->free_msg;
+	m->free_msg = i;
+	m->fn->message(m->state, &m->view, g.what,
+		       m->ch[g.channel].epoch != g.epoch);
+}
+
+/* The channel c has just died: its queue comes back. */
+void sim_messages_lost(struct sim *m, uint32_t c)
+{
+	while (sim_message_waits(m, c))
+		sim_push(m, m->now, EV_MESSAGE, first_message(m, c), 0, 0, 0);
+}

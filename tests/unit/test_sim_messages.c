@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What routing functions can do beside routing: messages between switches, exits
+ * for the last, their own limit of hops; and sources that spare the dead.
+ *
+ * Two switches, 0 and 1, with two cables between them: port 1 of each to port 2
+ * of the other.  Hosts at ports 3 and 4; those of switch 0 send to those of
+ * switch 1 where pairs are used.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/core.h"
+#include <ftr/ftr.h>
+
+#define BYTES 2048u
+#define PS_BYTE 80u		/* 100 Gbit/s */
+#define CABLE 10000u
+
+static struct ftr_err err;
+static struct ftr_fabric *f;
+static struct ftr_tables *t;
+static struct ftr_sim_result r;
+
+/* what the function under test is to do, and what it saw */
+static struct {
+	uint32_t n, bytes;	/* messages at the start, by port 1 of switch 0 */
+	bool after, last, again;
+	uint8_t rank;
+	uint64_t at[4096];	/* arrivals */
+	uint64_t what[4096];
+	uint32_t n_at, n_lost;
+} does;
+
+static void begin(void *state, const struct ftr_sim_view *v, uint64_t what)
+{
+	(void)state;
+	(void)what;
+	for (uint32_t i = 0; i < does.n; i++)
+		ftr_sim_send(v, 0, 1, does.bytes, does.after, i);
+}
+
+static enum ftr_status start(const struct ftr_sim_view *v, void **state,
+			     struct ftr_err *e)
+{
+	(void)state;
+	(void)e;
+	ftr_sim_after(v, FTR_SIM_US, 0);
+	return FTR_OK;
+}
+
+static void message(void *state, const struct ftr_sim_view *v, uint64_t what,
+		    bool lost)
+{
+	(void)state;
+	does.n_lost += lost;
+	if (lost)
+		return;
+	does.at[does.n_at] = v->now;
+	does.what[does.n_at++] = what;
+	if (does.again && does.n_at < 4000)
+		ftr_sim_send(v, 0, 1, does.bytes, does.after, what);
+}
+
+/* To the hosts of this switch, else by port 1, or by port 2 at does.rank. */
+static unsigned int route(void *state, const struct ftr_sim_view *v, ftr_sw s,
+			  ftr_port in, unsigned int vl,
+			  struct ftr_sim_packet *p, struct ftr_sim_exit *e,
+			  enum ftr_sim_loss *why)
+{
+	const struct ftr_endport *d = &v->f->ep[v->f->owner[p->dlid].idx];
+
+	(void)state;
+	(void)in;
+	(void)vl;
+	(void)why;
+	memset(e, 0, 2 * sizeof(*e));
+	e[0].port = d->sw == s ? d->sw_port : 1;
+	e[1].port = 2;
+	e[1].rank = does.rank;
+	e[1].last = does.last;
+	return d->sw != s && does.rank ? 2 : 1;
+}
+
+/* Round for ever. */
+static unsigned int round_route(void *state, const struct ftr_sim_view *v,
+				ftr_sw s, ftr_port in, unsigned int vl,
+				struct ftr_sim_packet *p,
+				struct ftr_sim_exit *e, enum ftr_sim_loss *why)
+{
+	route(state, v, s, in, vl, p, e, why);
+	e[0].port = 1;
+	return 1;
+}
+
+static struct ftr_sim_function fn;
+static struct ftr_load_pair pair[2];
+static struct ftr_sim_conf conf;
+
+static void set_up(void)
+{
+	memset(&does, 0, sizeof(does));
+	ck_assert(!ftr_gen_shape("torus:2;2", NULL, &f, &err));
+	ck_assert(!ftr_tables_new(f, true, &t, &err));
+	ck_assert_uint_eq(ftr_fabric_port(f, 0, 1)->peer_port, 2);
+	pair[0] = (struct ftr_load_pair){ 0, 2 };
+	pair[1] = (struct ftr_load_pair){ 1, 3 };
+	fn = (struct ftr_sim_function){
+		.name = "test", .min_vls = 1, .start = start, .route = route,
+		.timer = begin, .message = message,
+	};
+	conf = (struct ftr_sim_conf){
+		.f = f, .t = t, .function = &fn, .pattern = FTR_SIM_PAIRS,
+		.pair = pair, .n_pairs = 2, .cable_ps = CABLE,
+		.switch_ps = 100000, .run_ps = 100 * FTR_SIM_US,
+		.bytes = BYTES, .n_series = 10,
+	};
+}
+
+static void go(void)
+{
+	ck_assert_msg(!ftr_sim_run(&conf, NULL, &r, &err), "%s", err.msg);
+}
+
+static void tear_down(void)
+{
+	ftr_sim_result_fini(&r, 1);
+	ftr_tables_free(t);
+	ftr_fabric_free(f);
+}
+
+static double busy(ftr_sw s, ftr_port port)
+{
+	for (uint32_t i = 0; i < r.n_channels; i++)
+		if (r.channel[i].sw == s && r.channel[i].port == port)
+			return (double)r.channel[i].busy_ps / 1e8;
+	ck_abort_msg("no channel");
+}
+
+/* One after the other, in their order, each as long as its bytes. */
+START_TEST(alone)
+{
+	does.n = 3;
+	does.bytes = 100;
+	go();
+	ck_assert_uint_eq(does.n_at, 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		ck_assert_uint_eq(does.what[i], i);
+		ck_assert_uint_eq(does.at[i], FTR_SIM_US + CABLE +
+				  (i + 1) * 100 * PS_BYTE);
+	}
+	ck_assert_uint_eq(does.n_lost, 0);
+}
+END_TEST
+
+/* Packets that want all of the channel get half of it, or, before messages that
+ * come after, all; messages the other half, or what is left over. */
+START_TEST(shares)
+{
+	uint64_t packets;
+
+	does.n = 4;
+	does.bytes = BYTES;
+	does.again = true;
+	does.after = _i;
+	conf.load = 1;
+	go();
+	packets = r.delivered;
+	ck_assert_double_gt(busy(0, 1), 0.98);
+	if (does.after) {
+		ck_assert_uint_gt(packets * BYTES * PS_BYTE,
+				  96 * FTR_SIM_US);
+		/* one can slip through before the first packet is there */
+		ck_assert_uint_le(does.n_at, 8);
+	} else {
+		ck_assert_uint_gt(packets * BYTES * PS_BYTE,
+				  47 * FTR_SIM_US);
+		ck_assert_uint_lt(packets * BYTES * PS_BYTE,
+				  53 * FTR_SIM_US);
+		ck_assert_uint_gt((uint64_t)does.n_at * BYTES * PS_BYTE,
+				  47 * FTR_SIM_US);
+	}
+	ck_assert_uint_eq(r.injected, r.delivered + r.in_flight);
+}
+END_TEST
+
+/* What is under way or waits when the cable dies is lost, and said to be. */
+START_TEST(dies)
+{
+	const struct ftr_sim_change g[] = {
+		{ .at = FTR_SIM_US + CABLE + 250 * PS_BYTE, .sw = 0, .port = 1,
+		  .kind = FTR_SIM_LINK_DOWN },
+		{ .at = 2 * FTR_SIM_US, .sw = 0, .port = 1,
+		  .kind = FTR_SIM_LINK_UP },
+	};
+
+	does.n = 10;
+	does.bytes = 100;
+	conf.change = g;
+	conf.n_changes = 2;
+	go();
+	ck_assert_uint_eq(does.n_at, 2);
+	ck_assert_uint_eq(does.n_lost, 8);
+}
+END_TEST
+
+/* Two hosts at full rate: the second cable is taken when the first is busy, or,
+ * for the last, only when the buffer behind the first is full; it never is if it
+ * holds what comes while credits are under way, and is if it holds a packet. */
+START_TEST(for_the_last)
+{
+	does.rank = 1;
+	does.last = _i > 0;
+	conf.load = 1;
+	conf.buffer = _i == 2 ? BYTES : 8 * BYTES;
+	go();
+	if (_i == 0)
+		ck_assert_double_gt(busy(0, 2), 0.8);
+	else if (_i == 1)
+		ck_assert_double_eq(busy(0, 2), 0);
+	else
+		ck_assert_double_gt(busy(0, 2), 0.2);
+	ck_assert_double_gt(busy(0, 1), _i == 2 ? 0.3 : 0.9);
+	ck_assert(!r.deadlock);
+	ck_assert_uint_gt(r.series[9].delivered, 40);
+}
+END_TEST
+
+START_TEST(hops)
+{
+	uint64_t sum = 0;
+
+	conf.load = 0.2;
+	go();
+	for (int i = 0; i < 10; i++)
+		sum += r.series[i].hops;
+	ck_assert_uint_gt(r.delivered, 200);
+	ck_assert_uint_eq(sum, 3 * r.delivered);
+	ftr_sim_result_fini(&r, 1);
+	fn.route = round_route;
+	conf.load = 0.002;
+	conf.run_ps = 400 * FTR_SIM_US;
+	go();
+	ck_assert_uint_eq(r.delivered, 0);
+	ck_assert_uint_gt(r.lost[FTR_SIM_LOST_LOOP], 0);
+	ftr_sim_result_fini(&r, 1);
+	fn.hops_max = 3;
+	conf.load = 0.02;
+	go();
+	ck_assert_uint_gt(r.lost[FTR_SIM_LOST_LOOP], 40);
+	ck_assert_uint_le(r.hops, 3 * r.injected);
+	ck_assert_uint_ge(r.hops, 3 * (r.injected - r.in_flight));
+}
+END_TEST
+
+/* Nobody sends to a host that is cut off; who is told so late loses them. */
+START_TEST(spared)
+{
+	const struct ftr_sim_change g = {
+		.at = 20 * FTR_SIM_US, .sw = 1, .port = 3,
+		.kind = FTR_SIM_LINK_DOWN,
+	};
+	uint64_t late = 0;
+
+	conf.pattern = FTR_SIM_UNIFORM;
+	conf.load = 0.5;
+	conf.change = &g;
+	conf.n_changes = 1;
+	conf.spare_dead = _i;
+	go();
+	for (int i = 4; i < 10; i++)
+		late += r.series[i].lost;
+	if (_i)
+		ck_assert_uint_eq(late, 0);
+	else
+		ck_assert_uint_gt(late, 50);
+	ck_assert_uint_gt(r.series[9].delivered, 50);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("sim_messages");
+	TCase *c = tcase_create("messages");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(c, set_up, tear_down);
+	tcase_add_test(c, alone);
+	tcase_add_loop_test(c, shares, 0, 2);
+	tcase_add_test(c, dies);
+	tcase_add_loop_test(c, for_the_last, 0, 3);
+	tcase_add_test(c, hops);
+	tcase_add_loop_test(c, spared, 0, 2);
+	suite_add_tcase(s, c);
+	runner = srunner_create(s);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}
