@@ -12,4 +12,5 @@ include tests/ddlr/local.mk
 include tests/cli/local.mk
 include tests/sim/local.mk
 include tests/perf/local.mk
+include tests/seeds/local.mk
 EXTRA_DIST += tests/seeds

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
+# Seed 000, figure 3: throughput and latency of misrouting on the 4-ary 3-tree
+# with 0 to 20 link faults, of runs that neither deadlock nor lose a pair.
+# shellcheck source=/dev/null
+. "$here/rerouting.sh"
+tree 4,3
+
+# 32 packets a cycle is all that hosts can send, 14 are 43.75 %.
+for l in 100 43.75; do
+	faults=0,5,16 runs=10
+	if [[ $long ]]; then
+		faults=0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20
+		runs=60
+	fi
+	rerouting -x -n $faults -r $runs -l $l 4-ary-3-tree.net misroute >rows
+	if [[ $long ]]; then
+		rerouting -x -n 0,2,4,6,8,10,12,14,16,18,20 -r 12 -l $l \
+			4-ary-3-tree.net dmodc ddlr1 ddlr2 >>rows
+	fi
+	csv=000-fig3-${l%.*}
+	table accepted '!stuck && !no_way' <rows >"$out/$csv.csv"
+	table latency '!stuck && !no_way' <rows >"$out/$csv-latency.csv"
+	table '100 * (stuck || no_way > 0)' <rows >"$out/$csv-left-out.csv"
+	plot "$csv" "throughput, 4-ary 3-tree, load $l %" 'link faults' \
+		'packets per cycle'
+	plot "$csv-latency" "latency, 4-ary 3-tree, load $l %" 'link faults' \
+		'cycles in the network'
+done
+
+# With other queues.
+if [[ $long ]]; then
+	for how in fifo:512 fifo:1024 fifo:4096 voq:512 voq:1024; do
+		rerouting -x -n 0,5,10,20 -r 40 -q "${how%:*}" -b "${how#*:}" \
+			4-ary-3-tree.net misroute | sed "s/^misroute/$how/"
+	done >rows
+	table accepted '!stuck && !no_way' <rows >"$out/000-fig3-queues.csv"
+	table latency '!stuck && !no_way' <rows \
+		>"$out/000-fig3-queues-latency.csv"
+	table '100 * stuck' <rows >"$out/000-fig3-queues-stuck.csv"
+fi
+
+csv=000-fig3-100
+at0=$(at $csv 0 misroute) at5=$(at $csv 5 misroute) at16=$(at $csv 16 misroute)
+claim 'saturated, throughput falls by some per cent a fault' \
+	"$at5 < 0.95 * $at0 && $at5 > 0.75 * $at0 &&
+	$at16 < 0.7 * $at0 && $at16 > 0.3 * $at0"
+claim 'latency nearly doubles with many faults' \
+	"$(at $csv-latency 16 misroute) > 1.4 * $(at $csv-latency 0 misroute) &&
+	$(at $csv-latency 16 misroute) < 2.6 * $(at $csv-latency 0 misroute)"
+csv=000-fig3-43
+claim 'unsaturated, it stands with 5 faults and falls later' \
+	"$(at $csv 5 misroute) > 0.98 * $(at $csv 0 misroute) &&
+	$(at $csv 16 misroute) < 0.9 * $(at $csv 0 misroute)"

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
+# Seed 001, figures 8 and 9: throughput over load, and with link faults; the same
+# with switch faults, which the seed leaves out, and with other queues.
+# shellcheck source=/dev/null
+. "$here/rerouting.sh"
+tree 4,3
+tree 2,6
+
+# Figure 8: where the networks saturate.
+loads=(40 60) runs=1
+[[ -z $long ]] || runs=2 loads=(20 30 40 45 50 52 54 56 58 60 65 70 80 100)
+for t in 4-ary-3 2-ary-6; do
+	{
+		echo
+		for l in "${loads[@]}"; do
+			rerouting -n 0 -r $runs -l "$l" \
+				"$t-tree.net" det-links adaptive-links |
+				sed "1d; s/,0,/,$l,/"
+		done
+	} >rows
+	name=001-fig8-${t/-ary-/ary-}tree
+	table accepted <rows | sed '1s/faults/load/' >"$out/$name.csv"
+	table latency <rows | sed '1s/faults/load/' >"$out/$name-latency.csv"
+	plot "$name" "no faults, ${t/-ary-/-ary }-tree" 'load, % of the links of hosts' \
+		'packets per cycle'
+	plot "$name-latency" "no faults, ${t/-ary-/-ary }-tree" \
+		'load, % of the links of hosts' 'cycles in the network'
+done
+
+# Figure 9: saturated is just above the point where that ends, unsaturated 30 %
+# below it.
+theirs=(det-links adaptive-links)
+ours=(dmodc ddlr2)
+[[ -z $long ]] || theirs+=(det-switches adaptive-switches)
+[[ -z $long ]] || ours+=(ddlr1 sftree)
+for t in 4-ary-3 2-ary-6; do
+	for l in 60 40; do
+		faults=0,3,10 runs=4
+		[[ $t$l != 4-ary-340 ]] || runs=2
+		[[ $t != 2-ary-6 ]] || faults=0,10 runs=2
+		if [[ $long ]]; then
+			faults=0,1,2,3,4,5,6,7,8,9,10 runs=24
+			[[ $l == 60 && $t == 4-ary-3 ]] || runs=12
+			[[ $l == 60 || $t == 4-ary-3 ]] || runs=6
+		fi
+		rerouting -n $faults -r $runs -l $l "$t-tree.net" \
+			"${theirs[@]}" "${ours[@]}" >"rows$t$l"
+		name=001-fig9-${t/-ary-/ary-}tree-$l
+		table accepted '!stuck' <"rows$t$l" >"$out/$name.csv"
+		table '100 * stuck' <"rows$t$l" >"$out/$name-stuck.csv"
+		plot "$name" "throughput, ${t/-ary-/-ary }-tree, load $l %" \
+			'link faults' 'packets per cycle'
+	done
+done
+
+# Switch faults, saturated.
+faults=0,3 runs=2
+[[ -z $long ]] || faults=0,1,2,3,4,5,6,7,8,9,10 runs=12
+rerouting -k switches -n $faults -r $runs -l 60 4-ary-3-tree.net det-switches \
+	adaptive-switches dmodc ddlr1 ddlr2 >rows
+table accepted '!stuck' <rows >"$out/001-fig9-switches.csv"
+plot 001-fig9-switches 'throughput, 4-ary 3-tree, load 60 %' 'switch faults' \
+	'packets per cycle'
+
+# The same with other queues: what of it is theirs.
+if [[ $long ]]; then
+	for how in fifo:512 fifo:1024 fifo:4096 voq:512 voq:1024; do
+		rerouting -n 0,5,10 -r 6 -l 100 -q "${how%:*}" -b "${how#*:}" \
+			4-ary-3-tree.net det-links adaptive-links dmodc |
+			sed "s/^[a-z-]*/& $how/"
+	done >rows
+	table accepted '!stuck' <rows >"$out/001-fig9-queues.csv"
+fi
+
+csv=001-fig8-4ary-3tree
+claim 'saturates at 18 packets a cycle, and at less if adaptive' \
+	"$(at $csv 60 det-links) > 17.5 && $(at $csv 60 det-links) < 18.5 &&
+	$(at $csv 60 adaptive-links) < 0.98 * $(at $csv 60 det-links)"
+claim 'the 2-ary 6-tree carries more' \
+	"$(at 001-fig8-2ary-6tree 60 det-links) > 1.02 * $(at $csv 60 det-links)"
+csv=001-fig9-4ary-3tree-60
+claim 'saturated, 10 faults: reconfigured > adaptive > deterministic' \
+	"$(at $csv 10 dmodc) > 1.03 * $(at $csv 10 adaptive-links) &&
+	$(at $csv 10 adaptive-links) > 1.03 * $(at $csv 10 det-links)"
+claim 'so with 3 faults, though less' \
+	"$(at $csv 3 adaptive-links) > 1.02 * $(at $csv 3 det-links) &&
+	$(at $csv 3 dmodc) > $(at $csv 3 adaptive-links) &&
+	$(at $csv 3 det-links) > 1.2 * $(at $csv 10 det-links)"
+claim 'local repairs with the turn bit carry more than det-links' \
+	"$(at $csv 10 ddlr2) > 1.03 * $(at $csv 10 det-links)"
+csv=001-fig9-4ary-3tree-40
+claim 'unsaturated, 10 faults: deterministic falls, adaptive does not' \
+	"$(at $csv 10 adaptive-links) > 0.98 * $(at $csv 0 adaptive-links) &&
+	$(at $csv 10 det-links) < 0.95 * $(at $csv 0 det-links) &&
+	$(at $csv 3 det-links) > 0.97 * $(at $csv 0 det-links)"
+csv=001-fig9-2ary-6tree-60
+claim 'on the 2-ary 6-tree reconfiguration is ahead of det-links, too' \
+	"$(at $csv 10 dmodc) > 1.01 * $(at $csv 10 det-links)"
+csv=001-fig9-switches
+claim 'switch faults cost more than link faults' \
+	"$(at $csv 3 det-switches) < $(at 001-fig9-4ary-3tree-60 3 det-links) &&
+	$(at $csv 3 dmodc) > 1.05 * $(at $csv 3 adaptive-switches) &&
+	$(at $csv 3 adaptive-switches) > 1.05 * $(at $csv 3 det-switches)"

@@ -1,0 +1,592 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The experiments of seeds 000 and 001: traffic on a tree with random faults,
+ * under their routing functions and under tables of ours.
+ *
+ *	rerouting [OPTION...] FABRIC SCHEME...
+ *
+ * Draws RUNS sets of faults that come one after the other, the same for every
+ * scheme, and simulates every scheme after so many of each.  One line of CSV
+ * for each run:
+ *
+ *	scheme, faults, set
+ *	joined		1: cables still connect all switches with hosts
+ *	accepted	packets that arrived per cycle of the measurement
+ *	latency		mean cycles from the first cable to the end
+ *	wire, queue	packets lost on a cable that died, in a queue for it
+ *	no_way		packets lost for any other reason, from the start on
+ *	deadlock	cycles after which one was found; empty: none
+ *	hops		cables crossed by a packet in the mean
+ *	tier		of the last fault's cable: 0 above the leaf switches, and
+ *			so on; empty: a switch, or none
+ *
+ * A cycle is that of seed 001, section IX-A: 512 ns, in which a link of 2 Gb/s
+ * (1x SDR in FABRIC) carries 128 bytes; packets have 256.
+ *
+ *	-k links|switches|mixed	what fails (links); switches without hosts
+ *	-n N,N,...	simulate after so many faults
+ *	-r RUNS -s SEED	sets of faults; also of the traffic
+ *	-l PERCENT	load (100)
+ *	-w N -m N	cycles before the measurement, and of it
+ *	-q fifo|voq	input queues (fifo)
+ *	-b BYTES	buffer of an input and lane (512)
+ *	-a		every host sends to all others in turn, evenly spaced; else
+ *			uniform
+ *	-c N		cycles between looks for a deadlock (100)
+ *	-x		end a run at a deadlock
+ *	-h N		the last fault comes when the measurement begins, and the
+ *			tables that go with it N cycles later; else all is there
+ *			from the start
+ *
+ * Schemes:
+ *
+ *	det-links ... misroute	a routing function, on dmodc's tables for the
+ *			whole tree
+ *	FUNCTION/STEP	the same with a step to the seed's letter where
+ *			src/sim/rf_*.c deviates
+ *	FUNCTION+dmodc	the same, on tables that are made anew (the seed's
+ *			hybrid)
+ *	dmodc, sftree	these tables for what is left: reconfiguration
+ *	ddlr1, ddlr2	those for the whole tree (sftree's), healed locally after
+ *			each fault, on one lane and with the turn bit
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ddlr/state.h"
+#include <ftr/sim.h>
+
+#define CYCLE (512 * FTR_SIM_NS)
+#define BYTES 256
+#define FAULTS_MAX 64
+#define SCHEMES_MAX 16
+
+struct scheme {
+	const char *name;
+	struct ftr_sim_function fn;
+	const char *engine;	/* routes what is left; NULL: see lanes */
+	unsigned int lanes;	/* of local repairs; 0: none, tables stay */
+};
+
+struct row {
+	bool joined;
+	int tier;
+	uint64_t no_way;
+	struct ftr_sim_result r;
+};
+
+static struct {
+	const char *fabric, *kind;
+	unsigned int n[FAULTS_MAX], n_n, most;
+	struct scheme scheme[SCHEMES_MAX];
+	unsigned int n_schemes, lanes;
+	uint32_t runs;
+	uint64_t heal;
+	bool hit;
+	struct ftr_sim_conf conf;
+	struct row *row;	/* [runs][n_n][n_schemes] */
+} job = {
+	.kind = "links", .runs = 1,
+	.conf = {
+		.load = 1, .bytes = BYTES, .buffer = 512,
+		.queues = FTR_SIM_FIFO, .cable_ps = 10 * FTR_SIM_NS,
+		.switch_ps = 100 * FTR_SIM_NS, .warm_ps = 1000 * CYCLE,
+		.run_ps = 1000 * CYCLE, .check_ps = 100 * CYCLE, .seed = 1,
+	},
+};
+
+static void must(enum ftr_status st, const struct ftr_err *err)
+{
+	if (!st)
+		return;
+	fprintf(stderr, "rerouting: %s\n", err->msg);
+	exit(2);
+}
+
+static void refuse(const char *what, const char *value)
+{
+	fprintf(stderr, "rerouting: %s '%s'\n", what, value);
+	exit(2);
+}
+
+/* ---- steps to the letter --------------------------------------------------- */
+
+static bool leads_up(const struct ftr_sim_view *v, ftr_sw s, ftr_port p)
+{
+	const struct ftr_swport *q = ftr_fabric_port(v->f, s, p);
+	const uint8_t *rank = *v->arg;
+
+	return q->peer_kind == FTR_PEER_SW && rank[q->peer] > rank[s];
+}
+
+static unsigned int as_is(const char *name, void *state,
+			  const struct ftr_sim_view *v, ftr_sw s, ftr_port in,
+			  unsigned int vl, struct ftr_sim_packet *p,
+			  struct ftr_sim_exit *e, enum ftr_sim_loss *why)
+{
+	return ftr_sim_function_find(name)->route(state, v, s, in, vl, p, e,
+						  why);
+}
+
+/* Step 2b: back down where it came from, in ML whatever it came in. */
+static unsigned int det_links_2b(void *state, const struct ftr_sim_view *v,
+				 ftr_sw s, ftr_port in, unsigned int vl,
+				 struct ftr_sim_packet *p,
+				 struct ftr_sim_exit *e, enum ftr_sim_loss *why)
+{
+	unsigned int n = as_is("det-links", state, v, s, in, vl, p, e, why);
+
+	if (n && in && e->port == in && !leads_up(v, s, in))
+		e->vl = 1;
+	return n;
+}
+
+/* Step 3b, likewise: in ML2. */
+static unsigned int det_switches_3b(void *state, const struct ftr_sim_view *v,
+				    ftr_sw s, ftr_port in, unsigned int vl,
+				    struct ftr_sim_packet *p,
+				    struct ftr_sim_exit *e,
+				    enum ftr_sim_loss *why)
+{
+	unsigned int n = as_is("det-switches", state, v, s, in, vl, p, e, why);
+
+	if (n && in && e->port == in && !leads_up(v, s, in))
+		e->vl = 2;
+	return n;
+}
+
+/* Step 4b has no layer for what comes to a bottom switch in ML2. */
+static unsigned int det_switches_4b(void *state, const struct ftr_sim_view *v,
+				    ftr_sw s, ftr_port in, unsigned int vl,
+				    struct ftr_sim_packet *p,
+				    struct ftr_sim_exit *e,
+				    enum ftr_sim_loss *why)
+{
+	const uint8_t *rank = *v->arg;
+	unsigned int n = as_is("det-switches", state, v, s, in, vl, p, e, why);
+
+	if (n && vl == 2 && rank[s] == 0 && leads_up(v, s, in) &&
+	    leads_up(v, s, e->port)) {
+		*why = FTR_SIM_LOST_GIVEN_UP;
+		return 0;
+	}
+	return n;
+}
+
+/* Step 4c: at a bottom switch the field is -1 from wherever it comes. */
+static unsigned int adaptive_switches_4c(void *state,
+					 const struct ftr_sim_view *v,
+					 ftr_sw s, ftr_port in,
+					 unsigned int vl,
+					 struct ftr_sim_packet *p,
+					 struct ftr_sim_exit *e,
+					 enum ftr_sim_loss *why)
+{
+	const uint8_t *rank = *v->arg;
+	unsigned int n = as_is("adaptive-switches", state, v, s, in, vl, p, e,
+			       why);
+
+	if (n && rank[s] == 0 && leads_up(v, s, in) && leads_up(v, s, e->port))
+		p->field = 0;
+	return n;
+}
+
+static const struct {
+	const char *step;
+	unsigned int (*route)(void *state, const struct ftr_sim_view *v,
+			      ftr_sw s, ftr_port in, unsigned int vl,
+			      struct ftr_sim_packet *p, struct ftr_sim_exit *e,
+			      enum ftr_sim_loss *why);
+} letter[] = {
+	{ "det-links/2b", det_links_2b },
+	{ "det-switches/3b", det_switches_3b },
+	{ "det-switches/4b", det_switches_4b },
+	{ "adaptive-switches/4c", adaptive_switches_4c },
+};
+
+/* ---- schemes ------------------------------------------------------------------ */
+
+static bool take_function(struct scheme *k, const char *name)
+{
+	const struct ftr_sim_function *fn;
+	char base[64];
+
+	snprintf(base, sizeof(base), "%.*s", (int)strcspn(name, "/+"), name);
+	fn = ftr_sim_function_find(base);
+	if (!fn)
+		return false;
+	k->fn = *fn;
+	if (!name[strlen(base)])
+		return true;
+	if (!strcmp(name + strlen(base), "+dmodc")) {
+		k->engine = "dmodc";
+		return true;
+	}
+	for (unsigned int i = 0; i < FTR_ARRAY_LEN(letter); i++)
+		if (!strcmp(letter[i].step, name)) {
+			k->fn.route = letter[i].route;
+			return true;
+		}
+	return false;
+}
+
+static void take_scheme(const char *name)
+{
+	struct scheme *k = &job.scheme[job.n_schemes];
+
+	if (job.n_schemes++ == SCHEMES_MAX)
+		refuse("too many schemes from", name);
+	k->name = name;
+	k->fn = *ftr_sim_function_find("lft");
+	if (!strcmp(name, "ddlr1") || !strcmp(name, "ddlr2"))
+		k->lanes = name[4] == '1' ? 1 : 2;
+	else if (!strcmp(name, "dmodc") || !strcmp(name, "sftree"))
+		k->engine = name;
+	else if (!take_function(k, name))
+		refuse("no scheme", name);
+	job.lanes = FTR_MAX(job.lanes, k->lanes);
+}
+
+/* ---- tables -------------------------------------------------------------------- */
+
+/* The engine's, for what is left of w, as tables of w->f. */
+static void route(const struct world *w, const char *engine,
+		  struct ftr_tables *out)
+{
+	const struct ftr_shape_opts so = { .nominal = w->sh };
+	struct ftr_route_opts ro = FTR_ROUTE_OPTS_INIT;
+	struct ftr_err err = { 0 };
+	struct ftr_fabric *f = world_damaged(w);
+	struct ftr_shape *sh = NULL;
+	struct ftr_tables *t = NULL;
+
+	ro.nominal = w->sh;
+	must(ftr_shape_new(f, &so, NULL, &sh, &err), &err);
+	must(ftr_tables_new(f, false, &t, &err), &err);
+	must(ftr_engine_find(engine)->route(sh, &ro, NULL, t, NULL, &err),
+	     &err);
+	memset(out->lft, FTR_PORT_NONE, (size_t)out->n_sw * out->stride);
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		memcpy(ftr_tables_row(out, ftr_fabric_find_sw(w->f,
+							      f->sw[s].guid)),
+		       ftr_tables_row(t, s), (size_t)f->max_lid + 1);
+	ftr_tables_free(t);
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+
+static bool joined(const struct world *w)
+{
+	struct ftr_fabric *f = world_damaged(w);
+	uint32_t *uf = calloc(f->n_sw + 1u, sizeof(*uf));
+	ftr_sw first = FTR_SW_NONE;
+	bool one = true;
+
+	ftr_uf_init(uf, f->n_sw);
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			const struct ftr_swport *q =
+				ftr_fabric_port(f, s, (ftr_port)p);
+
+			if (q->peer_kind == FTR_PEER_SW)
+				ftr_uf_union(uf, s, q->peer);
+		}
+	for (ftr_ep e = 0; e < f->n_ep; e++) {
+		if (first == FTR_SW_NONE)
+			first = f->ep[e].sw;
+		one &= ftr_uf_find(uf, f->ep[e].sw) == ftr_uf_find(uf, first);
+	}
+	free(uf);
+	ftr_fabric_free(f);
+	return one;
+}
+
+/* ---- a set of faults -------------------------------------------------------------- */
+
+struct set {
+	struct world *w[2];	/* one lane; two, if a scheme has them */
+	uint32_t fault[FAULTS_MAX];
+	struct ftr_sim_change change[FAULTS_MAX + 2];
+	/* of each scheme, now and before the last fault */
+	struct ftr_tables *now[SCHEMES_MAX], *before[SCHEMES_MAX];
+};
+
+static struct world *new_world(unsigned int lanes)
+{
+	struct ftr_err err = { 0 };
+	struct ftr_fabric *f = NULL;
+
+	must(ftr_read_fabric(job.fabric, 0, &f, &err), &err);
+	return world_new(f, lanes);
+}
+
+static void draw(struct set *x, uint64_t seed)
+{
+	const struct world *w = x->w[0];
+	uint32_t first = strcmp(job.kind, "switches") ? 0 : w->n_cables;
+	uint32_t end = strcmp(job.kind, "links") ? world_n_faults(w) :
+		w->n_cables;
+	struct ftr_rng rng;
+
+	ftr_rng_seed(&rng, seed);
+	for (unsigned int i = 0; i < job.most; i++) {
+		bool twice = false;
+
+		x->fault[i] = first + ftr_rng_below(&rng, end - first);
+		for (unsigned int k = 0; k < i; k++)
+			twice |= x->fault[k] == x->fault[i];
+		i -= twice;
+	}
+}
+
+static void set_new(struct set *x, uint64_t seed)
+{
+	struct ftr_err err = { 0 };
+
+	memset(x, 0, sizeof(*x));
+	for (unsigned int l = 0; l < FTR_MAX(job.lanes, 1); l++)
+		x->w[l] = new_world(l + 1);
+	draw(x, seed);
+	for (unsigned int k = 0; k < job.n_schemes; k++) {
+		const struct scheme *c = &job.scheme[k];
+
+		must(ftr_tables_new(x->w[0]->f, true, &x->now[k], &err), &err);
+		must(ftr_tables_new(x->w[0]->f, true, &x->before[k], &err),
+		     &err);
+		if (c->lanes)
+			memcpy(x->now[k]->lft, x->w[c->lanes - 1]->t->lft,
+			       (size_t)x->now[k]->n_sw * x->now[k]->stride);
+		else
+			route(x->w[0], c->engine ? c->engine : "dmodc",
+			      x->now[k]);
+	}
+}
+
+static void set_free(struct set *x)
+{
+	for (unsigned int k = 0; k < job.n_schemes; k++) {
+		ftr_tables_free(x->now[k]);
+		ftr_tables_free(x->before[k]);
+	}
+	for (unsigned int l = 0; l < FTR_MAX(job.lanes, 1); l++)
+		world_free(x->w[l]);
+}
+
+static void heal(struct world *w, struct ftr_event e)
+{
+	struct ftr_repair_plan p;
+	struct ftr_err err = { 0 };
+
+	world_suffer(w, e);
+	must(ftr_repair_events(w->r, &e, 1, &p, &err), &err);
+	ftr_repair_plan_fini(&p);
+	ftr_repair_drained(w->r);
+	memcpy(w->t->lft, ftr_repair_tables(w->r)->lft,
+	       (size_t)w->t->n_sw * w->t->stride);
+}
+
+/* Fault i, and what becomes of the tables. */
+static void suffer(struct set *x, unsigned int i)
+{
+	struct ftr_event e = world_fault(x->w[0], x->fault[i], false);
+	bool cable = e.kind == FTR_EVENT_LINK_DOWN;
+
+	x->change[i] = (struct ftr_sim_change){
+		.kind = cable ? FTR_SIM_LINK_DOWN : FTR_SIM_SWITCH_DOWN,
+		.sw = e.sw, .port = e.port,
+	};
+	for (unsigned int l = 0; l < FTR_MAX(job.lanes, 1); l++)
+		heal(x->w[l], e);
+	for (unsigned int k = 0; k < job.n_schemes; k++) {
+		const struct scheme *c = &job.scheme[k];
+		size_t size = (size_t)x->now[k]->n_sw * x->now[k]->stride;
+
+		memcpy(x->before[k]->lft, x->now[k]->lft, size);
+		if (c->lanes)
+			memcpy(x->now[k]->lft, x->w[c->lanes - 1]->t->lft,
+			       size);
+		else if (c->engine)
+			route(x->w[0], c->engine, x->now[k]);
+	}
+}
+
+/* ---- a run -------------------------------------------------------------------------- */
+
+/* In a queue for what died, or in a switch that died. */
+static uint64_t in_queue(const struct ftr_sim_result *r)
+{
+	return r->lost[FTR_SIM_LOST_QUEUE] + r->lost[FTR_SIM_LOST_SWITCH];
+}
+
+static void simulate(struct set *x, unsigned int n, unsigned int k,
+		     uint64_t seed, struct row *row)
+{
+	const struct scheme *c = &job.scheme[k];
+	struct ftr_sim_conf conf = job.conf;
+	struct ftr_err err = { 0 };
+
+	conf.f = x->w[0]->f;
+	conf.t = job.hit && n ? x->before[k] : x->now[k];
+	conf.sl2vl = c->lanes ? x->w[c->lanes - 1]->m : NULL;
+	conf.function = &c->fn;
+	conf.arg = x->w[0]->sh->rank;
+	conf.n_vls = FTR_MAX(c->fn.min_vls, c->lanes);
+	conf.seed = seed;
+	conf.change = x->change;
+	conf.n_changes = n;
+	if (job.hit && n) {
+		x->change[n - 1].at = conf.warm_ps;
+		x->change[n] = (struct ftr_sim_change){
+			.at = conf.warm_ps + job.heal,
+			.kind = FTR_SIM_TABLES, .tables = x->now[k],
+		};
+		conf.n_changes++;
+	}
+	must(ftr_sim_run(&conf, NULL, &row->r, &err), &err);
+	x->change[n ? n - 1 : 0].at = 0;
+	for (int i = 0; i < FTR_SIM_N_LOSSES; i++)
+		row->no_way += row->r.lost[i];
+	row->no_way -= row->r.lost[FTR_SIM_LOST_WIRE] + in_queue(&row->r);
+}
+
+/* Of the cable of fault n; -1: there is none. */
+static int tier_of(const struct set *x, unsigned int n)
+{
+	const struct world *w = x->w[0];
+	const struct ftr_sim_change *g = &x->change[n ? n - 1 : 0];
+
+	if (!n || g->kind != FTR_SIM_LINK_DOWN)
+		return -1;
+	return FTR_MIN(w->sh->rank[g->sw],
+		       w->sh->rank[ftr_fabric_port(w->f, g->sw,
+						   g->port)->peer]);
+}
+
+static void work(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
+{
+	static struct set scratch[FTR_TEAM_MAX];
+	struct set *x = &scratch[worker];
+
+	(void)ctx;
+	for (uint32_t i = begin; i < end; i++) {
+		uint64_t seed = job.conf.seed + i;
+		struct row *row = job.row + (size_t)i * job.n_n *
+			job.n_schemes;
+
+		set_new(x, seed);
+		for (unsigned int n = 0, j = 0; n <= job.most; n++) {
+			if (n)
+				suffer(x, n - 1);
+			if (j == job.n_n || job.n[j] != n)
+				continue;
+			for (unsigned int k = 0; k < job.n_schemes; k++, row++) {
+				row->joined = joined(x->w[0]);
+				row->tier = tier_of(x, n);
+				simulate(x, n, k, seed, row);
+			}
+			j++;
+		}
+		set_free(x);
+	}
+}
+
+static void print(const struct row *row, const char *name, unsigned int n,
+		  uint32_t set)
+{
+	const struct ftr_sim_result *r = &row->r;
+	const struct ftr_sim_latency *l = &r->host.network;
+
+	printf("%s,%u,%u,%d,%.4f,%.2f,%llu,%llu,%llu,", name, n, set, row->joined,
+	       (double)r->host.delivered * (double)CYCLE /
+	       (double)job.conf.run_ps,
+	       l->n ? l->sum_ps / (double)l->n / (double)CYCLE : 0,
+	       (unsigned long long)r->lost[FTR_SIM_LOST_WIRE],
+	       (unsigned long long)in_queue(r),
+	       (unsigned long long)row->no_way);
+	if (r->deadlock)
+		printf("%llu", (unsigned long long)(r->deadlock_ps / CYCLE));
+	printf(",%.3f,", r->delivered ?
+	       (double)r->hops / (double)r->delivered : 0);
+	if (row->tier >= 0)
+		printf("%d", row->tier);
+	putchar('\n');
+}
+
+/* ---- the command -------------------------------------------------------------------- */
+
+static void take_list(const char *text)
+{
+	char *end;
+
+	for (; *text; text = *end == ',' ? end + 1 : end) {
+		unsigned long n = strtoul(text, &end, 10);
+
+		if (end == text || n > FAULTS_MAX || job.n_n == FAULTS_MAX ||
+		    (job.n_n && n <= job.n[job.n_n - 1]))
+			refuse("-n: not a list of ascending numbers", text);
+		job.n[job.n_n++] = (unsigned int)n;
+		job.most = (unsigned int)n;
+	}
+}
+
+static void take_option(int c)
+{
+	struct ftr_sim_conf *o = &job.conf;
+	uint64_t n = optarg ? strtoull(optarg, NULL, 0) : 0;
+
+	switch (c) {
+	case 'k': job.kind = optarg; break;
+	case 'n': take_list(optarg); break;
+	case 'r': job.runs = (uint32_t)n; break;
+	case 's': o->seed = n; break;
+	case 'l': o->load = strtod(optarg, NULL) / 100; break;
+	case 'w': o->warm_ps = n * CYCLE; break;
+	case 'm': o->run_ps = n * CYCLE; break;
+	case 'q': o->queues = strcmp(optarg, "voq") ? FTR_SIM_FIFO :
+			FTR_SIM_VOQ; break;
+	case 'b': o->buffer = (uint32_t)n; break;
+	case 'a':
+		o->pattern = FTR_SIM_ALL_TO_ALL;
+		o->periodic = true;
+		break;
+	case 'c': o->check_ps = n * CYCLE; break;
+	case 'x': o->stop_on_deadlock = true; break;
+	case 'h':
+		job.hit = true;
+		job.heal = n * CYCLE;
+		break;
+	default: exit(2);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct ftr_team *team;
+	struct row *row;
+	int c;
+
+	while ((c = getopt(argc, argv, "k:n:r:s:l:w:m:q:b:ac:xh:")) >= 0)
+		take_option(c);
+	if (optind + 2 > argc || !job.n_n || !job.runs)
+		refuse("usage: rerouting -n N,.. [OPTION...] FABRIC SCHEME...",
+		       "");
+	job.fabric = argv[optind];
+	for (int i = optind + 1; i < argc; i++)
+		take_scheme(argv[i]);
+	row = job.row = calloc((size_t)job.runs * job.n_n * job.n_schemes,
+			       sizeof(*row));
+	team = ftr_team_new(0);
+	ftr_team_run(team, job.runs, 1, work, NULL);
+	ftr_team_free(team);
+	printf("scheme,faults,set,joined,accepted,latency,wire,queue,no_way,deadlock,hops,tier\n");
+	for (uint32_t i = 0; i < job.runs; i++)
+		for (unsigned int j = 0; j < job.n_n; j++)
+			for (unsigned int k = 0; k < job.n_schemes; k++, row++) {
+				print(row, job.scheme[k].name, job.n[j], i);
+				ftr_sim_result_fini(&row->r, 1);
+			}
+	free(job.row);
+	return 0;
+}

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
+#
+# What the scripts of seeds 000 and 001 share.  Numbers are in the units of the
+# seeds: packets of 256 bytes, cycles of 512 ns; see rerouting.c.
+
+# rerouting ARGUMENT...: rows of runs, in CSV.
+rerouting() { "$build/rerouting" "$@"; }
+
+# tree K,N: the K-ary N-tree as K-ary-N-tree.net, links of 2 Gb/s.
+tree() {
+	ibfattree gen "kary:$1" | sed 's/4xEDR/1xSDR/' \
+		>"${1/,/-ary-}-tree.net"
+}
+
+# table EXPRESSION [KEEP]: rows on standard input to a table: faults, and a
+# column for each scheme with the mean of an expression of awk in the names of
+# the columns; of the rows, of which KEEP is true.  No row: an empty field.
+table() {
+	awk -F, '
+	NR == 1 || $1 ~ /^scheme/ { next }
+	{
+		scheme = $1; faults = $2; joined = $4; accepted = $5
+		latency = $6; wire = $7; queue = $8; no_way = $9
+		stuck = $10 != ""; stuck_at = $10; hops = $11; tier = $12
+		if (!(scheme in place)) { place[scheme] = ++n; name[n] = scheme }
+		if (!(faults in seen)) { seen[faults] = 1; x[++m] = faults }
+		if ('"${2:-1}"') {
+			sum[faults, scheme] += '"$1"'
+			rows[faults, scheme]++
+		}
+	}
+	END {
+		printf "faults"
+		for (i = 1; i <= n; i++) printf ",%s", name[i]
+		for (k = 1; k <= m; k++) {
+			printf "\n%s", x[k]
+			for (i = 1; i <= n; i++) {
+				r = rows[x[k], name[i]]
+				printf ",%s", r ? sprintf("%.5g", sum[x[k], name[i]] / r) : ""
+			}
+		}
+		print ""
+	}'
+}
+
+# paper CSV COLUMN X=VALUE...: one more curve, by the text of the paper.
+paper() {
+	local csv=$1 column=$2
+	shift 2
+	awk -F, -v column="$column" -v points="$*" '
+	BEGIN {
+		n = split(points, p, " ")
+		for (i = 1; i <= n; i++) { split(p[i], q, "="); at[q[1]] = q[2] }
+	}
+	{ print $0 "," (NR == 1 ? "paper " column : at[$1]) }' \
+		"$out/$csv.csv" >"$out/$csv.new"
+	mv "$out/$csv.new" "$out/$csv.csv"
+}
