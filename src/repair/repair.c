@@ -292,45 +292,82 @@ static uint32_t count_left(const struct ftr_repair *r, const struct broken *b,
 	return left;
 }
 
+/* The broken entries of one LID. */
+struct job {
+	const struct broken *b;
+	uint32_t n;
+	struct inverted *inverted;
+};
+
 /* By detours, as long as one is found. */
-static enum ftr_status heal_some(struct ftr_repair *r, const struct broken *b,
-				 uint32_t n, struct ftr_err *err)
+static enum ftr_status heal_some(struct ftr_repair *r, const struct job *j,
+				 bool clean_only, struct ftr_err *err)
 {
 	enum ftr_status st = FTR_OK;
 	bool again = true, healed;
 
 	while (!st && again) {
 		again = false;
-		for (uint32_t i = 0; !st && i < n; i++) {
-			if (!is_broken(r, b[i].sw))
+		for (uint32_t i = 0; !st && i < j->n; i++) {
+			if (!is_broken(r, j->b[i].sw))
 				continue;
-			st = search_heal(r, b[i].sw, &healed, err);
+			st = search_heal(r, j->b[i].sw, clean_only, &healed,
+					 err);
 			again |= healed;
 		}
 	}
 	return st;
 }
 
-/* All of one LID: b[0 .. n-1]. */
-static enum ftr_status heal_lid(struct ftr_repair *r, const struct broken *b,
-				uint32_t n, struct inverted *v,
+/* In any way. */
+static enum ftr_status heal_all(struct ftr_repair *r, const struct job *j,
+				struct ftr_err *err)
+{
+	enum ftr_status st = heal_some(r, j, false, err);
+	bool healed;
+
+	if (!st && count_left(r, j->b, j->n))
+		st = handover_inverted(r, j->inverted, &healed, err);
+	return st;
+}
+
+/*
+ * For packets of hosts to a host.  As long as all their turns lead to clean
+ * planes one is left for each of the first k-1 faults.  So where those of
+ * switches stand in the way to one they stop to count, rather than that a turn
+ * is made to any other plane.
+ */
+static enum ftr_status heal_hosts(struct ftr_repair *r, const struct job *j,
+				  struct ftr_err *err)
+{
+	enum ftr_status st;
+
+	r->clean_refused = false;
+	st = heal_some(r, j, true, err);
+	if (!st && r->hosts && r->clean_refused &&
+	    count_left(r, j->b, j->n)) {
+		forget_switches(r);
+		st = heal_some(r, j, true, err);
+	}
+	if (!st && count_left(r, j->b, j->n))
+		st = heal_all(r, j, err);
+	if (!st && r->hosts && count_left(r, j->b, j->n)) {
+		forget_switches(r);
+		st = heal_all(r, j, err);
+	}
+	return st;
+}
+
+/* All of one LID. */
+static enum ftr_status heal_lid(struct ftr_repair *r, const struct job *j,
 				struct ftr_err *err)
 {
 	enum ftr_status st;
-	bool healed;
 
 	if (r->exit_sw == FTR_SW_NONE)
 		return FTR_OK;
-	st = heal_some(r, b, n, err);
-	if (!st && !b->late && count_left(r, b, n))
-		st = handover_inverted(r, v, &healed, err);
-	if (!st && !b->late && r->hosts && count_left(r, b, n)) {
-		forget_switches(r);
-		st = heal_some(r, b, n, err);
-		if (!st && count_left(r, b, n))
-			st = handover_inverted(r, v, &healed, err);
-	}
-	r->plan->unhealed += count_left(r, b, n);
+	st = j->b->late ? heal_some(r, j, false, err) : heal_hosts(r, j, err);
+	r->plan->unhealed += count_left(r, j->b, j->n);
 	return st;
 }
 
@@ -382,12 +419,15 @@ static enum ftr_status mend(struct ftr_repair *r, bool restore,
 	if (!st)
 		st = list_broken(r, &l, err);
 	for (uint32_t i = 0; !st && i < l.n; i = end) {
+		struct job j = { .b = l.b + i, .inverted = &v };
+
 		for (end = i + 1; end < l.n && l.b[end].lid == l.b[i].lid &&
 		     l.b[end].late == l.b[i].late;
 		     end++)
 			;
 		repair_begin_lid(r, l.b[i].lid);
-		st = heal_lid(r, l.b + i, end - i, &v, err);
+		j.n = end - i;
+		st = heal_lid(r, &j, err);
 	}
 	handover_inverted_fini(&v);
 	free(l.b);
@@ -718,7 +758,6 @@ enum ftr_status ftr_repair_new(const struct ftr_shape *sh,
 	opts = opts ? opts : &none;
 	r->sh = sh;
 	r->f = sh->f;
-	r->lanes = opts->sl2vl != NULL;
 	st = build(r, t, opts, err);
 	if (st)
 		ftr_repair_free(r);

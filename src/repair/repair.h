@@ -45,7 +45,6 @@ struct column_write {
 struct ftr_repair {
 	const struct ftr_shape *sh;
 	const struct ftr_fabric *f;
-	bool lanes;		/* there is an SL2VL */
 	struct ftr_arena *arena;
 	struct ftr_cdg *g;	/* decides */
 	struct ftr_cdg *hosts;	/* packets of hosts only, or NULL */
@@ -76,6 +75,7 @@ struct ftr_repair {
 	uint8_t *step_of;	/* [n_sw] step of its write in this plan, 0 */
 	ftr_sw *stepped;	/* [n_sw] those with one */
 	uint32_t n_stepped;
+	bool clean_refused;	/* a clean way of hosts would close a cycle */
 	uint8_t *avoid;		/* [n_sw] a way may not pass */
 	/* breadth-first: [n_sw] each */
 	ftr_sw *queue;
@@ -106,9 +106,10 @@ enum ftr_status repair_try(struct ftr_repair *r, const struct ftr_cdg_write *w,
 
 /* ---- search.c ---------------------------------------------------------- */
 
-/* Mend the entry of s for the LID; healed: false if nothing was found. */
-enum ftr_status search_heal(struct ftr_repair *r, ftr_sw s, bool *healed,
-			    struct ftr_err *err);
+/* Mend the entry of s for the LID, over clean planes only or over any; healed:
+ * false if nothing was found. */
+enum ftr_status search_heal(struct ftr_repair *r, ftr_sw s, bool clean_only,
+			    bool *healed, struct ftr_err *err);
 
 #define CARRIED_DEPTH 32
 bool search_carried(const struct ftr_repair *r, ftr_sw s, uint32_t depth);

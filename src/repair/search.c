@@ -16,15 +16,16 @@
  *	n	any, over switches that know no way themselves: for LIDs of
  *		switches, which may have to be come to from below
  *
- * On one lane, and for traffic of hosts to hosts on any, all forms are first
- * looked at for detours onto clean planes only (planes.c), then for any.  For
- * the rest, where SL2VL keeps turns on a lane of their own, a short way is worth
- * more than a clean one.
+ * Traffic of hosts to hosts looks at all forms for detours onto clean planes
+ * first (planes.c), and then for any.  For the rest a short way is worth more
+ * than a clean one.
  *
- * The clean planes of one lane are for hosts.  Where packets of hosts to a
- * switch would turn out of a plane that is clean, or into one that is not, they
- * are not healed on one lane (the papers know no packets to switches: seed 000,
- * section 3.2); the full routing that follows does it.
+ * The clean planes are for hosts.  Where packets of hosts to a switch would turn
+ * out of a plane that is clean, or into one that is not, they are not healed
+ * (the papers know no packets to switches: seed 000, section 3.2), and so it is
+ * with those of switches to a host; the full routing that follows does it.  With
+ * a lane for turns most of that would be free of cycles by now, but a later
+ * fault could find it in the way of the only detour for hosts.
  *
  * Packets of or to switches are not worth every try: after LATE_REFUSALS ways
  * that would close a cycle they wait for the full routing.
@@ -64,7 +65,7 @@ static const struct form way_round = { 0, { ANY } };
 struct search {
 	struct ftr_repair *r;
 	bool heavy;		/* traffic of hosts to a host passes here */
-	bool to_switch;		/* one lane, and no LID of a host */
+	bool host;		/* the LID is a host's */
 	bool clean_only;
 	const struct form *form;
 	struct detour way;	/* being made */
@@ -141,9 +142,9 @@ static void judge(struct search *z)
 
 	if (!repair_arrives(r, d->sw[d->n], &hops, &d->end_step))
 		return;
-	d->counts = !z->to_switch || carries(r, d);
-	d->clean = planes_clean(r, d, z->to_switch && d->counts);
-	if ((z->clean_only || (z->to_switch && d->counts)) && !d->clean)
+	d->counts = z->host || carries(r, d);
+	d->clean = planes_clean(r, d, !z->heavy && d->counts);
+	if ((z->clean_only || (!z->heavy && d->counts)) && !d->clean)
 		return;
 	for (uint32_t i = 0; i < d->n; i++) {
 		uint32_t load = *load_of(r, d->sw[i], d->port[i]);
@@ -332,6 +333,7 @@ static enum ftr_status try_form(struct search *z, ftr_sw s,
 		if (z->heavy || z->r->late_refused < LATE_REFUSALS) {
 			st = try_one(z, &z->kept[i], made, err);
 			z->r->late_refused += !z->heavy && !*made;
+			z->r->clean_refused |= z->heavy && clean_only && !*made;
 		}
 	return st;
 }
@@ -377,40 +379,35 @@ bool search_carried(const struct ftr_repair *r, ftr_sw s, uint32_t depth)
 	return false;
 }
 
-enum ftr_status search_heal(struct ftr_repair *r, ftr_sw s, bool *healed,
-			    struct ftr_err *err)
+enum ftr_status search_heal(struct ftr_repair *r, ftr_sw s, bool clean_only,
+			    bool *healed, struct ftr_err *err)
 {
-	static const struct {
+	static const struct way {
 		const struct form *form;
 		bool clean_only;
 	} clean_ways[] = {
 		{ &next_door, true }, { &turn, true }, { &turn_2, true },
-		{ &turn_2_up, true }, { &next_door, false }, { &turn, false },
-		{ &any_2, false }, { &turn_2, false }, { &turn_2_up, false },
-		{ &way_round, false },
+		{ &turn_2_up, true }, { &any_2, true }, { &way_round, true },
+		{ &next_door, false }, { &turn, false }, { &any_2, false },
+		{ &turn_2, false }, { &turn_2_up, false },
+		{ &way_round, false }, { NULL, false }
 	}, short_ways[] = {
 		{ &next_door, true }, { &turn, true }, { &next_door, false },
 		{ &turn, false }, { &any_2, false }, { &turn_2, true },
 		{ &turn_2_up, true }, { &turn_2, false },
-		{ &turn_2_up, false }, { &way_round, false },
+		{ &turn_2_up, false }, { &way_round, false }, { NULL, false }
 	};
 	bool host = r->cls[r->lid] == FTR_CLASS_HOST;
 	bool carried = search_carried(r, s, CARRIED_DEPTH);
-	bool clean_first = !r->lanes || (host && carried);
-	struct search z = { .r = r, .heavy = host && carried,
-			    .to_switch = !r->lanes && !host };
+	struct search z = { .r = r, .heavy = host && carried, .host = host };
+	const struct way *w = z.heavy ? clean_ways : short_ways;
 	enum ftr_status st = try_parallel(&z, s, healed, err);
 
-	for (uint32_t i = 0; !st && !*healed && i < FTR_ARRAY_LEN(clean_ways);
-	     i++) {
-		const struct form *form = clean_first ? clean_ways[i].form :
-			short_ways[i].form;
-		bool clean_only = clean_first ? clean_ways[i].clean_only :
-			short_ways[i].clean_only;
-
-		/* others would not be taken */
-		if (clean_only || !z.to_switch || !carried)
-			st = try_form(&z, s, form, clean_only, healed, err);
-	}
+	/* no other would be taken */
+	clean_only |= !z.heavy && (host || carried);
+	for (; !st && !*healed && w->form; w++)
+		if (w->clean_only || !clean_only)
+			st = try_form(&z, s, w->form, w->clean_only, healed,
+				      err);
 	return st;
 }

@@ -72,7 +72,7 @@ struct world *world_new(struct ftr_fabric *f, unsigned int lanes)
 	w->stack = calloc(f->n_sw + 1, sizeof(*w->stack));
 	w->edge = calloc((size_t)f->n_ports * VLS, w->width * VLS);
 	w->seen = calloc(f->n_ports, VLS);
-	w->mark = calloc(f->n_ports, VLS);
+	w->part = calloc(f->n_sw, sizeof(*w->part));
 	w->queue = calloc((size_t)f->n_ports * VLS + 1, sizeof(*w->queue));
 	list_faults(w);
 	world_reset(w);
@@ -94,7 +94,7 @@ void world_free(struct world *w)
 	free(w->stack);
 	free(w->edge);
 	free(w->seen);
-	free(w->mark);
+	free(w->part);
 	free(w->queue);
 	free(w->cable);
 	free(w->inner);
@@ -254,27 +254,35 @@ static uint8_t fate_of(struct world *w, ftr_lid lid, ftr_sw s, ftr_sw at,
 	return fate;
 }
 
-/* Switches that cables join to s: mark[]. */
-static void flood(struct world *w, ftr_sw s)
+/* The switches that cables join to s get this number. */
+static void flood(struct world *w, ftr_sw s, uint32_t number)
 {
 	uint32_t n = 0;
 
-	memset(w->mark, 0, w->f->n_sw);
-	if (w->dead_sw[s])
-		return;
-	w->mark[s] = 1;
+	w->part[s] = number;
 	w->stack[n++] = s;
 	while (n) {
 		s = w->stack[--n];
 		for (unsigned int p = 1; p <= w->f->sw[s].n_ports; p++) {
 			ftr_sw t = next(w, s, p);
 
-			if (t == FTR_SW_NONE || w->mark[t])
+			if (t == FTR_SW_NONE || w->part[t])
 				continue;
-			w->mark[t] = 1;
+			w->part[t] = number;
 			w->stack[n++] = t;
 		}
 	}
+}
+
+/* Parts of the fabric as it is now, from 1 on; 0: dead. */
+static void find_parts(struct world *w)
+{
+	uint32_t n = 0;
+
+	memset(w->part, 0, w->f->n_sw * sizeof(*w->part));
+	for (ftr_sw s = 0; s < w->f->n_sw; s++)
+		if (!w->part[s] && !w->dead_sw[s])
+			flood(w, s, ++n);
 }
 
 static bool has_hosts(const struct world *w, ftr_sw s)
@@ -315,8 +323,9 @@ static void add_lid(struct world *w, ftr_lid lid)
 	for (ftr_sw s = 0; s < w->f->n_sw; s++) {
 		ftr_port out = ftr_tables_get(w->t, s, lid);
 
-		for (unsigned int p = 0; next(w, s, out) != FTR_SW_NONE &&
-		     p <= w->f->sw[s].n_ports; p++)
+		if (next(w, s, out) == FTR_SW_NONE)
+			continue;
+		for (unsigned int p = 0; p <= w->f->sw[s].n_ports; p++)
 			if (p ? ftr_fabric_port(w->f, s,
 						(ftr_port)p)->peer_kind ==
 			    FTR_PEER_EP : w->switches)
@@ -374,12 +383,11 @@ static void judge_lid(struct world *w, ftr_lid lid, struct verdict *out)
 		memset(way, 0, w->f->n_sw);
 		return;
 	}
-	flood(w, at);
 	memset(w->fate, OPEN, w->f->n_sw);
 	for (ftr_sw s = 0; s < w->f->n_sw; s++) {
 		uint8_t fate;
 
-		if (!w->mark[s]) {
+		if (w->part[s] != w->part[at]) {
 			way[s] = 0;
 			continue;
 		}
@@ -396,6 +404,7 @@ static void judge_lid(struct world *w, ftr_lid lid, struct verdict *out)
 void world_judge(struct world *w, bool cdg, struct verdict *out)
 {
 	*out = (struct verdict){ 0 };
+	find_parts(w);
 	if (cdg)
 		memset(w->edge, 0, (size_t)w->f->n_ports * VLS * w->width *
 		       VLS);

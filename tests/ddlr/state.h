@@ -33,7 +33,8 @@ struct world {
 	ftr_sw *stack;
 	uint8_t *edge;		/* [n_ports * VLS][width * VLS] */
 	uint32_t width;
-	uint8_t *seen, *mark;	/* [n_ports * VLS] */
+	uint8_t *seen;		/* [n_ports * VLS] */
+	uint32_t *part;		/* [n_sw] of the fabric, 0: dead */
 	uint32_t *queue;
 };
 

@@ -4,9 +4,16 @@
  * larger.
  *
  *	verify			the sample of make check
- *	verify long		the lot: make verify-ddlr
- *	verify SHAPE FAULTS KINDS LANES [N [SEED]]
- *				KINDS l, s or ls; N random sets in place of all
+ *	verify long [ROW..]	the lot: make verify-ddlr; or these rows of it,
+ *				from 1 on
+ *	verify SHAPE FAULTS KINDS LANES [N [SEED [FIRST]]]
+ *				KINDS l, s or ls; N random sets in place of all,
+ *				from the FIRST of that SEED on
+ *	verify SHAPE FAULTS KINDS LANES =A,B,C
+ *				this set, faults by number, in this order
+ *
+ * A failure is told with its numbers; the chances taken in a run depend on the
+ * seed and the number of the set alone, so each can be run again.
  *
  * A set of faults is suffered one by one, each repaired before the next comes,
  * in all orders or one.  After each: every pair that cables connect arrives, no
@@ -46,6 +53,15 @@ struct tally {
 
 static struct world *world;
 static struct ftr_rng rng;
+static uint64_t seed = 1, first_set;
+
+#define TRIES 4			/* packets drained in between or not */
+
+/* The chances of one set. */
+static void take_chances(uint64_t set)
+{
+	ftr_rng_seed(&rng, seed + set * 0x9e3779b97f4a7c15u);
+}
 
 static double now(void)
 {
@@ -69,18 +85,20 @@ static struct ftr_fabric *grow(const char *shape)
 	return f;
 }
 
-static void tell(const struct job *j, const uint32_t *set, unsigned int n,
-		 const char *what)
+static void tell(const struct job *j, uint64_t number, const uint32_t *set,
+		 unsigned int n, const char *what)
 {
-	fprintf(stderr, "%s, %u lanes:", j->shape, j->lanes);
+	fprintf(stderr, "%s, %u lanes, seed %llu, set %llu:", j->shape,
+		j->lanes, (unsigned long long)seed, (unsigned long long)number);
 	for (unsigned int i = 0; i < n; i++) {
 		struct ftr_event e = world_fault(world, set[i], false);
 
+		fprintf(stderr, " %u", set[i]);
 		if (e.kind == FTR_EVENT_LINK_DOWN)
-			fprintf(stderr, " %s[%u]",
+			fprintf(stderr, "=%s[%u]",
 				world->f->sw[e.sw].name, e.port);
 		else
-			fprintf(stderr, " %s", world->f->sw[e.sw].name);
+			fprintf(stderr, "=%s", world->f->sw[e.sw].name);
 	}
 	fprintf(stderr, ": %s\n", what);
 }
@@ -279,7 +297,7 @@ static void run_order(const struct job *j, const uint32_t *set,
 	if (!what)
 		return;
 	if (t->failures++ < 5)
-		tell(j, set, i, what);
+		tell(j, first_set + t->sets, set, i, what);
 }
 
 /* All orders of set[at ..]. */
@@ -305,8 +323,9 @@ static void all_sets(const struct job *j, uint32_t *set, unsigned int at,
 		     uint32_t first, uint32_t end, struct tally *t)
 {
 	if (at == j->faults) {
-		t->sets++;
+		take_chances(t->sets);
 		permute(j, set, 0, t);
+		t->sets++;
 		return;
 	}
 	for (uint32_t i = first; i < end; i++) {
@@ -321,6 +340,7 @@ static void random_sets(const struct job *j, uint32_t first, uint32_t end,
 	uint32_t set[16];
 
 	for (t->sets = 0; t->sets < j->n; t->sets++) {
+		take_chances(first_set + t->sets);
 		for (unsigned int i = 0; i < j->faults; i++) {
 			bool twice = false;
 
@@ -329,13 +349,37 @@ static void random_sets(const struct job *j, uint32_t first, uint32_t end,
 				twice |= set[k] == set[i];
 			i -= twice;
 		}
-		world->hasty = j->n > 5000 && t->sets % 32;
+		world->hasty = j->n > 5000 && (first_set + t->sets) % 32;
 		run_order(j, set, t);
 	}
 }
 
-/* The faults of j, exactly so many; returns failures. */
-static uint64_t run(const struct job *j)
+/* FAULTS numbers each; every one TRIES times. */
+static void given_sets(const struct job *j, const char *sets, uint32_t end,
+		       struct tally *t)
+{
+	char *at = (char *)(uintptr_t)sets;
+	uint32_t set[16];
+
+	while (*at) {
+		for (unsigned int i = 0; i < j->faults; i++) {
+			set[i] = (uint32_t)strtoul(at, &at, 10);
+			at += *at != 0;
+			if (set[i] >= end) {
+				fprintf(stderr, "ddlr: no fault %u\n", set[i]);
+				exit(2);
+			}
+		}
+		for (uint64_t i = 0; i < TRIES; i++) {
+			take_chances(i);
+			run_order(j, set, t);
+		}
+		t->sets++;
+	}
+}
+
+/* The faults of j, exactly so many, or in the sets given; returns failures. */
+static uint64_t run(const struct job *j, const char *sets)
 {
 	struct tally t = { 0 };
 	uint32_t first = 0, end, set[16];
@@ -347,7 +391,9 @@ static uint64_t run(const struct job *j)
 		end = world->n_cables;
 	else if (!strcmp(j->kinds, "s"))
 		first = world->n_cables;
-	if (j->n)
+	if (sets)
+		given_sets(j, sets, end, &t);
+	else if (j->n)
 		random_sets(j, first, end, &t);
 	else
 		all_sets(j, set, 0, first, end, &t);
@@ -416,20 +462,46 @@ static const struct job full[] = {
 	{ "3;3,3,3;1,2,3;1,2,1", 1, "ls", 1, 0, true },
 	{ "3;4,4,4;1,2,2;1,2,1", 1, "ls", 1, 0, true },
 	{ "3;4,4,2;1,4,2;1,1,2", 1, "ls", 2, 0, true },
+	{ "3;2,2,2;1,3,3;1,1,1", 2, "ls", 1, 0, true },
+	{ "3;2,2,3;1,3,3;1,2,1", 2, "ls", 1, 0, true },
+	{ "2;4,2;1,4;1,1", 3, "ls", 1, 0, true },
+	{ "kary:4,3", 3, "s", 2, 0, false },
 };
+
+/* Two switches and a cable: hosts were lost there as long as detours of packets
+ * to switches could lead out of clean planes where turns have a lane. */
+static const struct job in_the_way = { "kary:4,3", 3, "ls", 2, 0, false };
+static const char in_the_way_sets[] =
+	"90,153,138;43,156,144;97,140,155;16,156,150;138,153,98;53,156,153";
+
+/* verify long ROW.. */
+static bool is_asked(int argc, char **argv, size_t row)
+{
+	for (int i = 2; i < argc; i++)
+		if (strtoul(argv[i], NULL, 10) == row)
+			return true;
+	return false;
+}
 
 int main(int argc, char **argv)
 {
 	const struct job *j = sample;
 	size_t n = FTR_ARRAY_LEN(sample);
 	uint64_t failures = 0;
+	bool lot = argc > 1 && !strcmp(argv[1], "long");
+	const char *sets = NULL;
 	struct job one;
 
-	ftr_rng_seed(&rng, argc > 6 ? strtoull(argv[6], NULL, 0) : 1);
-	if (argc > 1 && !strcmp(argv[1], "long")) {
+	if (lot) {
 		j = full;
 		n = FTR_ARRAY_LEN(full);
 	} else if (argc > 4) {
+		if (argc > 5 && argv[5][0] == '=')
+			sets = argv[5] + 1;
+		if (argc > 6)
+			seed = strtoull(argv[6], NULL, 0);
+		if (argc > 7)
+			first_set = strtoull(argv[7], NULL, 0);
 		one = (struct job){ argv[1], (unsigned int)atoi(argv[2]),
 				    argv[3], (unsigned int)atoi(argv[4]),
 				    argc > 5 ? strtoull(argv[5], NULL, 0) : 0,
@@ -441,6 +513,9 @@ int main(int argc, char **argv)
 	}
 	printf("tree          faults kind lanes  sets     runs  failures  writes switches/plan, most, link, steps; unclean refused inverted hosts-only lost phases held\n");
 	for (size_t i = 0; i < n; i++)
-		failures += run(&j[i]);
+		if (!lot || argc == 2 || is_asked(argc, argv, i + 1))
+			failures += run(&j[i], sets);
+	if (argc < 3)
+		failures += run(&in_the_way, in_the_way_sets);
 	return failures != 0;
 }
