@@ -29,9 +29,10 @@
  * lie on no cycle, for a packet that is to leave by a port without a link is
  * dropped and waits for nothing.
  *
- * Cost: memory 1 byte per (switch, LID) twice, 4 bytes per pair of lanes that
- * meet in a switch.  Cycles are found by an order of the vertices that is kept
- * up (Pearce and Kelly 2006, "A dynamic topological sort algorithm").
+ * Cost: memory 1 byte per (switch, LID) twice, by row and by column, thrice for
+ * LIDs that are not drained; 4 bytes per pair of lanes that meet in a switch.
+ * Cycles are found by an order of the vertices that is kept up (Pearce and Kelly
+ * 2006, "A dynamic topological sort algorithm").
  *
  * Not thread safe: one thread at a time.
  */
@@ -75,6 +76,8 @@ void ftr_cdg_free(struct ftr_cdg *g);	/* NULL is accepted */
 
 /* The entries now, all changes applied. */
 const struct ftr_tables *ftr_cdg_tables(const struct ftr_cdg *g);
+/* Those of one LID, by switch. */
+const uint8_t *ftr_cdg_column(const struct ftr_cdg *g, ftr_lid lid);
 
 /*
  * Change entries of one LID: w[0 .. n-1] by ascending step, a switch at most

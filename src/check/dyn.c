@@ -18,8 +18,6 @@
 
 #include "check/dyn.h"
 
-#define BLOCK FTR_LFT_BLOCK
-
 /* ---- set-up ------------------------------------------------------------ */
 
 static bool number_links(struct ftr_cdg *g)
@@ -29,11 +27,12 @@ static bool number_links(struct ftr_cdg *g)
 
 	g->first_link = ftr_arena_alloc(g->arena, (size_t)f->n_sw + 1,
 					sizeof(*g->first_link));
-	g->place = ftr_arena_alloc(g->arena, f->n_ports, 1);
-	g->link = ftr_arena_alloc(g->arena, f->n_ports, sizeof(*g->link));
-	if (!g->first_link || !g->place || !g->link)
+	g->link_of = ftr_arena_alloc(g->arena, (size_t)f->n_sw << 8,
+				     sizeof(*g->link_of));
+	g->link = ftr_arena_zalloc(g->arena, f->n_ports, sizeof(*g->link));
+	if (!g->first_link || !g->link_of || !g->link)
 		return false;
-	memset(g->place, DYN_NO_PLACE, f->n_ports);
+	memset(g->link_of, 0xff, ((size_t)f->n_sw << 8) * sizeof(*g->link_of));
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		g->first_link[s] = n;
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
@@ -42,13 +41,13 @@ static bool number_links(struct ftr_cdg *g)
 
 			if (port->peer_kind != FTR_PEER_SW)
 				continue;
-			g->place[f->sw[s].first_port + p] =
-				(uint8_t)(n - g->first_link[s]);
+			g->link_of[(size_t)s << 8 | p] = n;
 			g->link[n] = (struct dyn_link){
 				.from = s, .to = port->peer,
 				.from_port = (ftr_port)p,
 				.to_port = port->peer_port,
 				.from_place = (uint8_t)(n - g->first_link[s]),
+				.down_since = DYN_ALIVE,
 			};
 			n++;
 		}
@@ -57,7 +56,8 @@ static bool number_links(struct ftr_cdg *g)
 	for (uint32_t i = 0; i < n; i++) {
 		struct dyn_link *l = &g->link[i];
 
-		l->to_place = g->place[f->sw[l->to].first_port + l->to_port];
+		l->to_place = g->link[dyn_link_of(g, l->to,
+						  l->to_port)].from_place;
 	}
 	return true;
 }
@@ -66,6 +66,16 @@ static unsigned int vl_of(const struct ftr_cdg_opts *o, ftr_sw s,
 			  ftr_port in, ftr_port out, unsigned int sl)
 {
 	return o->sl2vl ? ftr_sl2vl_get(o->sl2vl, s, in, out, sl) : sl;
+}
+
+static uint16_t lane_bit(struct ftr_cdg *g, unsigned int vl)
+{
+	if (vl == FTR_VL_DROP) {
+		g->plain = false;
+		return 0;
+	}
+	g->n_vl = FTR_MAX(g->n_vl, vl + 1);
+	return (uint16_t)(1u << vl);
 }
 
 static bool is_source(const struct ftr_cdg *g, ftr_sw s, ftr_port p)
@@ -81,36 +91,28 @@ static bool is_source(const struct ftr_cdg *g, ftr_sw s, ftr_port p)
 static void set_lanes_of(struct ftr_cdg *g, const struct ftr_cdg_opts *o,
 			 ftr_sw s, uint32_t sl)
 {
-	uint32_t deg = dyn_degree(g, s), first = g->first_link[s];
+	uint32_t deg = dyn_degree(g, s);
+	const struct dyn_link *links = &g->link[g->first_link[s]];
+	uint16_t *inject = g->inject + sl * g->n_links + g->first_link[s];
+	uint16_t *lanes = g->lanes + sl * g->n_links + g->first_link[s];
 	uint8_t *square = g->lane + sl * g->lane_square + g->lane_first[s];
 
-	for (uint32_t out = 0; out < deg; out++) {
-		ftr_port po = g->link[first + out].from_port;
-		uint32_t at = sl * g->n_links + first + out, set = 0;
+	for (unsigned int p = 0; p <= g->f->sw[s].n_ports; p++)
+		for (uint32_t i = 0; is_source(g, s, (ftr_port)p) && i < deg;
+		     i++)
+			inject[i] |= lane_bit(g, vl_of(o, s, (ftr_port)p,
+						       links[i].from_port,
+						       g->sl[sl]));
+	memcpy(lanes, inject, deg * sizeof(*lanes));
+	for (uint32_t in = 0; in < deg; in++)
+		for (uint32_t out = 0; out < deg; out++) {
+			unsigned int vl = vl_of(o, s, links[in].from_port,
+						links[out].from_port,
+						g->sl[sl]);
 
-		for (unsigned int p = 0; p <= g->f->sw[s].n_ports; p++) {
-			unsigned int vl;
-
-			if (!is_source(g, s, (ftr_port)p))
-				continue;
-			vl = vl_of(o, s, (ftr_port)p, po, g->sl[sl]);
-			if (vl != FTR_VL_DROP)
-				set |= 1u << vl;
+			*square++ = (uint8_t)vl;
+			lanes[out] |= lane_bit(g, vl);
 		}
-		g->inject[at] = (uint16_t)set;
-		for (uint32_t in = 0; in < deg; in++) {
-			ftr_port pi = g->link[first + in].from_port;
-			unsigned int vl = vl_of(o, s, pi, po, g->sl[sl]);
-
-			square[in * deg + out] = (uint8_t)vl;
-			if (vl != FTR_VL_DROP)
-				set |= 1u << vl;
-		}
-		g->lanes[at] = (uint16_t)set;
-		for (uint32_t vl = 0; vl < FTR_N_SL; vl++)
-			if (set >> vl & 1)
-				g->n_vl = FTR_MAX(g->n_vl, vl + 1);
-	}
 }
 
 static bool set_lanes(struct ftr_cdg *g, const struct ftr_cdg_opts *o)
@@ -121,6 +123,7 @@ static bool set_lanes(struct ftr_cdg *g, const struct ftr_cdg_opts *o)
 		if (sls >> sl & 1 && (o->sl2vl || sl != FTR_VL_DROP))
 			g->sl[g->n_sl++] = (uint8_t)sl;
 	g->n_vl = 1;
+	g->plain = true;
 	g->lane_first = ftr_arena_alloc(g->arena, g->f->n_sw,
 					sizeof(*g->lane_first));
 	if (!g->lane_first)
@@ -130,7 +133,7 @@ static bool set_lanes(struct ftr_cdg *g, const struct ftr_cdg_opts *o)
 		g->lane_square += (uint64_t)dyn_degree(g, s) * dyn_degree(g, s);
 	}
 	g->lane = ftr_arena_alloc(g->arena, g->n_sl, g->lane_square);
-	g->inject = ftr_arena_alloc(g->arena, (size_t)g->n_sl * g->n_links,
+	g->inject = ftr_arena_zalloc(g->arena, (size_t)g->n_sl * g->n_links,
 				    sizeof(*g->inject));
 	g->lanes = ftr_arena_alloc(g->arena, (size_t)g->n_sl * g->n_links,
 				   sizeof(*g->lanes));
@@ -139,9 +142,25 @@ static bool set_lanes(struct ftr_cdg *g, const struct ftr_cdg_opts *o)
 	for (uint32_t sl = 0; sl < g->n_sl; sl++)
 		for (ftr_sw s = 0; s < g->f->n_sw; s++)
 			set_lanes_of(g, o, s, sl);
+	g->plain &= g->n_vl == 1;
 	return true;
 }
 
+static bool set_sources(struct ftr_cdg *g)
+{
+	const struct ftr_fabric *f = g->f;
+
+	g->source = ftr_arena_alloc(g->arena, f->n_sw, sizeof(*g->source));
+	for (ftr_sw s = 0; g->source && s < f->n_sw; s++)
+		for (unsigned int p = 0; p <= f->sw[s].n_ports; p++)
+			if (is_source(g, s, (ftr_port)p)) {
+				g->source[g->n_sources++] = s;
+				break;
+			}
+	return g->source != NULL;
+}
+
+/* n: of counts, too many for their index: refused by the caller. */
 static bool set_counts(struct ftr_cdg *g, uint64_t *n)
 {
 	*n = 0;
@@ -156,7 +175,17 @@ static bool set_counts(struct ftr_cdg *g, uint64_t *n)
 		*n += side * side;
 	}
 	if (*n > UINT32_MAX)
-		return true;	/* refused by the caller */
+		return true;
+	for (uint32_t i = 0; i < g->n_links; i++) {
+		struct dyn_link *l = &g->link[i];
+		uint32_t deg = dyn_degree(g, l->to);
+
+		l->row_len = deg * g->n_vl;
+		l->row = (uint32_t)g->count_first[l->to] +
+			l->to_place * g->n_vl * l->row_len;
+		l->lane_at = (uint32_t)g->lane_first[l->to] +
+			l->to_place * deg;
+	}
 	g->count = ftr_arena_zalloc(g->arena, *n, sizeof(*g->count));
 	return g->count != NULL;
 }
@@ -166,78 +195,57 @@ static bool set_rest(struct ftr_cdg *g)
 	const struct ftr_fabric *f = g->f;
 
 	g->n_vertices = g->n_links * g->n_vl;
-	g->down_since = ftr_arena_alloc(g->arena, g->n_links,
-					sizeof(*g->down_since));
 	g->epoch_of = ftr_arena_zalloc(g->arena, (size_t)f->max_lid + 1,
 				       sizeof(*g->epoch_of));
 	g->open_of = ftr_arena_zalloc(g->arena, (size_t)f->max_lid + 1,
 				      sizeof(*g->open_of));
 	g->alt = ftr_arena_alloc(g->arena, f->n_sw, 1);
 	g->seen = ftr_arena_alloc(g->arena, f->n_sw, sizeof(*g->seen));
-	if (!g->down_since || !g->epoch_of || !g->open_of || !g->alt ||
+	if (!g->epoch_of || !g->open_of || !g->alt ||
 	    !g->seen || !dyn_order_new(g))
 		return false;
-	memset(g->down_since, 0xff, g->n_links * sizeof(*g->down_since));
 	memset(g->alt, FTR_PORT_NONE, f->n_sw);
 	return true;
 }
 
-static bool count_up(struct ftr_cdg *g, uint32_t edge, uint32_t v, uint32_t w)
+/* The rows of now by column, a cache line of each at a time. */
+static void turn_round(struct ftr_cdg *g)
 {
-	(void)v, (void)w;
-	g->count[edge]++;
-	return true;
-}
+	const uint32_t n = g->f->n_sw, end = (uint32_t)g->f->max_lid + 1;
 
-static bool count_down(struct ftr_cdg *g, uint32_t edge, uint32_t v,
-		       uint32_t w)
-{
-	(void)v, (void)w;
-	g->count[edge]--;
-	return true;
-}
+	for (uint32_t at = 0; at < end; at += FTR_LFT_BLOCK) {
+		uint32_t m = FTR_MIN(end - at, FTR_LFT_BLOCK);
 
-/* All LIDs, a block of columns at a time so that rows are read along. */
-static bool count_all(struct ftr_cdg *g)
-{
-	const uint32_t n = g->f->n_sw;
-	uint8_t *cols = ftr_malloc((size_t)n * BLOCK + 1);
-
-	for (uint32_t at = 0; cols && at <= g->f->max_lid; at += BLOCK) {
 		for (ftr_sw s = 0; s < n; s++) {
 			const uint8_t *row = ftr_tables_row(g->now, s) + at;
+			uint8_t *to = g->col + (size_t)at * n + s;
 
-			for (uint32_t i = 0; i < BLOCK; i++)
-				cols[(size_t)i * n + s] = row[i];
+			for (uint32_t i = 0; i < m; i++)
+				to[(size_t)i * n] = row[i];
 		}
-		for (uint32_t i = 0; i < BLOCK && at + i <= g->f->max_lid; i++)
-			if (g->f->owner[at + i].kind != FTR_OWNER_NONE)
-				dyn_walk(g, cols + (size_t)i * n, 1, 0,
-					 count_up);
 	}
-	free(cols);
-	return cols != NULL;
 }
 
 static enum ftr_status copy_tables(struct ftr_cdg *g,
 				   const struct ftr_tables *t,
 				   struct ftr_err *err)
 {
-	enum ftr_status st = ftr_tables_new(g->f, false, &g->base, err);
+	enum ftr_status st = ftr_tables_new(g->f, false, &g->now, err);
+	const uint32_t n = (uint32_t)g->f->max_lid + 1;
 
-	if (!st)
-		st = ftr_tables_new(g->f, false, &g->now, err);
 	if (st)
 		return st;
+	g->col = ftr_arena_alloc(g->arena, n, g->f->n_sw);
+	if (!g->col)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the columns of %u LIDs",
+				n);
 	for (ftr_sw s = 0; s < g->f->n_sw; s++) {
-		uint32_t n = (uint32_t)g->f->max_lid + 1;
+		uint8_t *row = ftr_tables_row(g->now, s);
 
-		memset(ftr_tables_row(g->now, s), FTR_PORT_NONE,
-		       g->now->stride);
-		memcpy(ftr_tables_row(g->now, s), ftr_tables_row(t, s), n);
-		memcpy(ftr_tables_row(g->base, s), ftr_tables_row(g->now, s),
-		       g->now->stride);
+		memcpy(row, ftr_tables_row(t, s), n);
+		memset(row + n, FTR_PORT_NONE, g->now->stride - n);
 	}
+	turn_round(g);
 	return FTR_OK;
 }
 
@@ -264,7 +272,8 @@ static enum ftr_status build(struct ftr_cdg *g, const struct ftr_tables *t,
 	uint64_t n_counts = 0;
 	enum ftr_status st;
 
-	if (!number_links(g) || !set_lanes(g, o) || !set_counts(g, &n_counts))
+	if (!number_links(g) || !set_sources(g) || !set_lanes(g, o) ||
+	    !set_counts(g, &n_counts))
 		goto nomem;
 	if (n_counts > UINT32_MAX)
 		return ftr_fail(err, FTR_LIMIT, "a dependency graph of %llu pairs of lanes, more than %u",
@@ -274,7 +283,7 @@ static enum ftr_status build(struct ftr_cdg *g, const struct ftr_tables *t,
 	st = copy_tables(g, t, err);
 	if (st)
 		return st;
-	if (!count_all(g))
+	if (!dyn_count_all(g))
 		goto nomem;
 	if (!dyn_order_all(g))
 		return ftr_fail(err, FTR_REFUSED, "the tables hold a cycle of channel dependencies");
@@ -321,7 +330,6 @@ void ftr_cdg_free(struct ftr_cdg *g)
 	free(g->open);
 	free(g->queue);
 	free(g->undo);
-	ftr_tables_free(g->base);
 	ftr_tables_free(g->now);
 	ftr_arena_free(g->arena);
 	free(g);
@@ -330,6 +338,11 @@ void ftr_cdg_free(struct ftr_cdg *g)
 const struct ftr_tables *ftr_cdg_tables(const struct ftr_cdg *g)
 {
 	return g->now;
+}
+
+const uint8_t *ftr_cdg_column(const struct ftr_cdg *g, ftr_lid lid)
+{
+	return dyn_column(g, lid);
 }
 
 uint32_t ftr_cdg_undrained(const struct ftr_cdg *g)
@@ -346,7 +359,7 @@ uint32_t ftr_cdg_edge(const struct ftr_cdg *g, struct ftr_channel a,
 	if (in == DYN_NONE || out == DYN_NONE || g->link[in].to != b.sw ||
 	    a.vl >= g->n_vl || b.vl >= g->n_vl)
 		return 0;
-	return g->count[dyn_edge_at(g, in * g->n_vl + a.vl,
+	return g->count[dyn_edge_at(g, &g->link[in], a.vl,
 				    g->link[out].from_place, b.vl)];
 }
 
@@ -354,19 +367,15 @@ uint32_t ftr_cdg_edge(const struct ftr_cdg *g, struct ftr_channel a,
 
 void ftr_cdg_drain(struct ftr_cdg *g, ftr_lid lid)
 {
-	const size_t stride = g->now->stride;
 	struct dyn_lid *t;
 
 	if (lid > g->f->max_lid || !g->open_of[lid])
 		return;
 	t = g->open[g->open_of[lid] - 1];
-	dyn_walk(g, g->now->lft + lid, stride, g->epoch, count_up);
-	dyn_walk(g, g->base->lft + lid, stride, g->epoch_of[lid], count_down);
+	dyn_count(g, dyn_column(g, lid), g->epoch, 1);
+	dyn_count(g, t->base, g->epoch_of[lid], UINT32_MAX);
 	for (uint32_t i = 0; i < t->n_edge; i++)
 		g->count[t->edge[i]]--;
-	for (uint32_t i = 0; i < t->n_sw; i++)
-		ftr_tables_row(g->base, t->sw[i])[lid] =
-			ftr_tables_get(g->now, t->sw[i], lid);
 	g->epoch_of[lid] = g->epoch;
 	dyn_close(g, lid);
 }
@@ -379,9 +388,13 @@ void ftr_cdg_drain_all(struct ftr_cdg *g)
 
 /* ---- cables ------------------------------------------------------------ */
 
-static uint32_t reverse(const struct ftr_cdg *g, uint32_t link)
+/* Both directions. */
+static void set_down(struct ftr_cdg *g, uint32_t link, uint32_t since)
 {
-	return g->first_link[g->link[link].to] + g->link[link].to_place;
+	struct dyn_link *l = &g->link[link];
+
+	g->link[g->first_link[l->to] + l->to_place].down_since = since;
+	l->down_since = since;
 }
 
 static bool leads_onto(const struct ftr_cdg *g, uint32_t link, ftr_lid lid)
@@ -412,7 +425,7 @@ enum ftr_status ftr_cdg_link_down(struct ftr_cdg *g, ftr_sw s, ftr_port port,
 		    !dyn_open(g, (ftr_lid)lid))
 			return ftr_fail(err, FTR_NOMEM, "out of memory for a cable that is down");
 	g->epoch++;
-	g->down_since[link] = g->down_since[reverse(g, link)] = g->epoch;
+	set_down(g, link, g->epoch);
 	return FTR_OK;
 }
 
@@ -438,11 +451,19 @@ static bool count_again(struct ftr_cdg *g, uint32_t edge, uint32_t v,
 	return true;
 }
 
+static void count_columns(struct ftr_cdg *g, uint32_t link, uint32_t by)
+{
+	for (uint32_t lid = 1; lid <= g->f->max_lid; lid++)
+		if (leads_onto(g, link, (ftr_lid)lid))
+			dyn_count(g, dyn_column(g, (ftr_lid)lid), g->epoch,
+				  by);
+}
+
 static void recount(struct ftr_cdg *g, uint32_t link, dyn_edge_fn fn, bool *ok)
 {
 	for (uint32_t lid = 1; *ok && lid <= g->f->max_lid; lid++)
 		if (leads_onto(g, link, (ftr_lid)lid))
-			*ok = dyn_walk(g, g->now->lft + lid, g->now->stride,
+			*ok = dyn_walk(g, dyn_column(g, (ftr_lid)lid),
 				       g->epoch, fn);
 }
 
@@ -458,16 +479,16 @@ enum ftr_status ftr_cdg_link_up(struct ftr_cdg *g, ftr_sw s, ftr_port port,
 	if (g->n_open)
 		return ftr_fail(err, FTR_REFUSED, "a cable comes up while %u LIDs are not drained",
 				g->n_open);
-	since = g->down_since[link];
+	since = g->link[link].down_since;
 	g->n_undo = 0;
-	recount(g, link, count_down, &ok);
-	g->down_since[link] = g->down_since[reverse(g, link)] = DYN_ALIVE;
+	count_columns(g, link, UINT32_MAX);
+	set_down(g, link, DYN_ALIVE);
 	recount(g, link, count_checked, &ok);
 	if (ok)
 		return FTR_OK;
 	while (g->n_undo)
 		g->count[g->undo[--g->n_undo].key]--;
-	g->down_since[link] = g->down_since[reverse(g, link)] = since;
+	set_down(g, link, since);
 	ok = true;
 	recount(g, link, count_again, &ok);
 	if (g->no_memory)

@@ -4,6 +4,7 @@
  *
  *	dyn.c		set-up, drains, cables that go and come
  *	dynwalk.c	the edges of one LID by tables at rest
+ *	dynall.c	those of all LIDs
  *	dynchange.c	the edges that a change adds
  *	dynorder.c	edges: counts, and the order that proves them acyclic
  *
@@ -23,12 +24,16 @@
 
 #define DYN_NONE UINT32_MAX
 #define DYN_ALIVE UINT32_MAX
-#define DYN_NO_PLACE 255
 
+/* All that a packet on its way needs to know of a link: half a cache line. */
 struct dyn_link {
 	ftr_sw from, to;
 	ftr_port from_port, to_port;
 	uint8_t from_place, to_place;
+	uint32_t row, row_len;	/* of count[]: of lane 0; of one lane */
+	uint32_t lane_at;	/* of lane[]: from here to every place of to */
+	uint32_t down_since;	/* epoch, or DYN_ALIVE */
+	uint32_t unused;
 };
 
 /* Lanes occupied beyond the base, by link * n_sl + SL: open addressing. */
@@ -44,8 +49,7 @@ struct dyn_lid {
 	struct dyn_occ occ;
 	uint32_t *edge;		/* indices into count[], once per count */
 	uint32_t n_edge, cap_edge;
-	ftr_sw *sw;		/* switches whose entry changed */
-	uint32_t n_sw, cap_sw;
+	uint8_t *base;		/* [n_sw] its column at the last drain */
 };
 
 /* To take a change back. */
@@ -57,19 +61,22 @@ struct dyn_undo {
 struct ftr_cdg {
 	const struct ftr_fabric *f;
 	bool switches;		/* they send, too */
-	struct ftr_tables *base, *now;
+	struct ftr_tables *now;
+	uint8_t *col;		/* [max_lid + 1][n_sw] the same by LID */
 	uint32_t n_vl, n_sl;
 	uint8_t sl[FTR_N_SL];
 	uint32_t n_links;
 	uint32_t *first_link;	/* [n_sw + 1] */
 	struct dyn_link *link;
-	uint8_t *place;		/* [n_ports] DYN_NO_PLACE: to no switch */
+	uint32_t *link_of;	/* [n_sw * 256] by port; DYN_NONE: to no switch */
 	uint8_t *lane;		/* [n_sl] squares of places: VL, or DROP */
 	uint64_t *lane_first;	/* [n_sw] square of a switch */
+	bool plain;		/* all is on lane 0 */
 	uint64_t lane_square;	/* bytes per SL */
 	uint16_t *inject;	/* [n_sl][n_links] lanes that sources take */
 	uint16_t *lanes;	/* [n_sl][n_links] lanes that anyone takes */
-	uint32_t *down_since;	/* [n_links] epoch, or DYN_ALIVE */
+	ftr_sw *source;		/* switches where packets come in */
+	uint32_t n_sources;
 	uint32_t epoch;
 	uint32_t *epoch_of;	/* [max_lid + 1] when the base was counted */
 	uint64_t *count_first;	/* [n_sw] */
@@ -102,48 +109,50 @@ static inline uint32_t dyn_degree(const struct ftr_cdg *g, ftr_sw s)
 
 static inline bool dyn_is_down(const struct ftr_cdg *g, uint32_t link)
 {
-	return g->down_since[link] != DYN_ALIVE;
+	return g->link[link].down_since != DYN_ALIVE;
 }
 
 /* The link that port p of s sends on, DYN_NONE: it leads to no switch. */
 static inline uint32_t dyn_link_of(const struct ftr_cdg *g, ftr_sw s,
 				   unsigned int p)
 {
-	uint8_t place;
-
-	if (p > g->f->sw[s].n_ports)
-		return DYN_NONE;
-	place = g->place[g->f->sw[s].first_port + p];
-	return place == DYN_NO_PLACE ? DYN_NONE : g->first_link[s] + place;
+	return g->link_of[(size_t)s << 8 | (p & 255)];
 }
 
+/* The lane that a packet of that link takes when it leaves at place out. */
 static inline unsigned int dyn_lane(const struct ftr_cdg *g, uint32_t sl,
-				    ftr_sw s, unsigned int in,
-				    unsigned int out)
+				    const struct dyn_link *l, unsigned int out)
 {
-	return g->lane[sl * g->lane_square + g->lane_first[s] +
-		       in * dyn_degree(g, s) + out];
+	return g->plain ? 0 : g->lane[sl * g->lane_square + l->lane_at + out];
 }
 
-/* Index into count[] of the edge from vertex v to a lane of the link that
- * leaves at place out of where v arrives. */
-static inline uint32_t dyn_edge_at(const struct ftr_cdg *g, uint32_t v,
-				   unsigned int out, unsigned int lane)
+/* Index into count[] of the edge from a lane of link l to one of the link that
+ * leaves at place out of where l arrives. */
+static inline uint32_t dyn_edge_at(const struct ftr_cdg *g,
+				   const struct dyn_link *l, unsigned int lane,
+				   unsigned int out, unsigned int lane_out)
 {
-	const struct dyn_link *l = &g->link[v / g->n_vl];
-	uint32_t row = l->to_place * g->n_vl + v % g->n_vl;
-
-	return (uint32_t)(g->count_first[l->to] +
-			  (uint64_t)row * dyn_degree(g, l->to) * g->n_vl +
-			  out * g->n_vl + lane);
+	return l->row + lane * l->row_len + out * g->n_vl + lane_out;
 }
 
-/* dynwalk.c: visit every edge that the column of a LID causes, col[s * step].
+/* The entries now for a LID, by switch. */
+static inline uint8_t *dyn_column(const struct ftr_cdg *g, ftr_lid lid)
+{
+	return g->col + (size_t)lid * g->f->n_sw;
+}
+
+/* dynwalk.c: visit every edge that the column of a LID causes, col[s].
  * Links down since or before epoch carry nothing.  fn returns false to stop. */
 typedef bool (*dyn_edge_fn)(struct ftr_cdg *g, uint32_t edge, uint32_t v,
 			    uint32_t w);
-bool dyn_walk(struct ftr_cdg *g, const uint8_t *col, size_t step,
-	      uint32_t epoch, dyn_edge_fn fn);
+bool dyn_walk(struct ftr_cdg *g, const uint8_t *col, uint32_t epoch,
+	      dyn_edge_fn fn);
+/* Add by to count[] of all of them. */
+void dyn_count(struct ftr_cdg *g, const uint8_t *col, uint32_t epoch,
+	       uint32_t by);
+
+/* dynall.c: count all edges by the entries now; false: no memory */
+bool dyn_count_all(struct ftr_cdg *g);
 
 /* dynorder.c */
 bool dyn_order_new(struct ftr_cdg *g);	/* false: no memory */

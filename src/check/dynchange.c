@@ -35,8 +35,13 @@ struct dyn_lid *dyn_open(struct ftr_cdg *g, ftr_lid lid)
 	if (!FTR_GROW(g->open, g->n_open, g->cap_open))
 		return NULL;
 	t = ftr_calloc(1, sizeof(*t));
-	if (!t)
+	if (t)
+		t->base = ftr_malloc((size_t)g->f->n_sw + 1);
+	if (!t || !t->base) {
+		free(t);
 		return NULL;
+	}
+	memcpy(t->base, dyn_column(g, lid), g->f->n_sw);
 	t->lid = lid;
 	g->open[g->n_open++] = t;
 	g->open_of[lid] = g->n_open;
@@ -55,7 +60,7 @@ void dyn_close(struct ftr_cdg *g, ftr_lid lid)
 	free(t->occ.key);
 	free(t->occ.lanes);
 	free(t->edge);
-	free(t->sw);
+	free(t->base);
 	free(t);
 }
 
@@ -122,29 +127,31 @@ static bool occ_set(struct dyn_occ *o, uint32_t key, uint16_t lanes)
 }
 
 /* Lanes of link that packets for lid are on by the base entries. */
-static uint32_t base_lanes(const struct ftr_cdg *g, uint32_t link, ftr_lid lid,
-			   uint32_t sl, uint32_t depth)
+static uint32_t base_lanes(const struct ftr_cdg *g, const uint8_t *base,
+			   uint32_t link, ftr_lid lid, uint32_t sl,
+			   uint32_t depth)
 {
 	const struct dyn_link *out = &g->link[link];
 	ftr_sw s = out->from;
 	uint32_t all = g->lanes[sl * g->n_links + link];
 	uint32_t got, deg = dyn_degree(g, s);
 
-	if (ftr_tables_get(g->base, s, lid) != out->from_port ||
-	    g->down_since[link] <= g->epoch_of[lid])
+	if (base[s] != out->from_port ||
+	    out->down_since <= g->epoch_of[lid])
 		return 0;
 	got = g->inject[sl * g->n_links + link];
 	if (depth > g->f->n_sw)		/* a loop: more than there is */
 		return all;
 	for (uint32_t i = 0; i < deg && got != all; i++) {
 		const struct dyn_link *l = &g->link[g->first_link[s] + i];
-		unsigned int lane = dyn_lane(g, sl, s, i, out->from_place);
+		uint32_t in = g->first_link[l->to] + l->to_place;
+		unsigned int lane = dyn_lane(g, sl, &g->link[in],
+					     out->from_place);
 
 		if (lane == FTR_VL_DROP || got >> lane & 1 ||
-		    ftr_tables_get(g->base, l->to, lid) != l->to_port)
+		    base[l->to] != l->to_port)
 			continue;
-		if (base_lanes(g, g->first_link[l->to] + l->to_place, lid, sl,
-			       depth + 1))
+		if (base_lanes(g, base, in, lid, sl, depth + 1))
 			got |= 1u << lane;
 	}
 	return got;
@@ -156,7 +163,8 @@ static uint32_t occupied(const struct ftr_cdg *g, const struct dyn_lid *t,
 	uint32_t got = t ? occ_get(&t->occ, link * g->n_sl + sl) : 0;
 
 	if (got != g->lanes[sl * g->n_links + link])
-		got |= base_lanes(g, link, lid, sl, 0);
+		got |= base_lanes(g, t ? t->base : dyn_column(g, lid), link,
+				  lid, sl, 0);
 	return got;
 }
 
@@ -196,14 +204,17 @@ static enum outcome occupy(struct ftr_cdg *g, struct dyn_lid *t, uint32_t link,
 	return DONE;
 }
 
-static enum outcome add_edge(struct ftr_cdg *g, struct dyn_lid *t, uint32_t v,
-			     unsigned int out, unsigned int lane, uint32_t w)
+/* From lane v of link in to lane w of link out. */
+static enum outcome add_edge(struct ftr_cdg *g, struct dyn_lid *t, uint32_t in,
+			     unsigned int v, uint32_t out, unsigned int w)
 {
-	uint32_t at = dyn_edge_at(g, v, out, lane);
+	uint32_t at = dyn_edge_at(g, &g->link[in], v, g->link[out].from_place,
+				  w);
 
 	if (!FTR_GROW(t->edge, t->n_edge, t->cap_edge))
 		return NO_MEMORY;
-	if (!g->count[at] && !dyn_order_edge(g, v, w))
+	if (!g->count[at] && !dyn_order_edge(g, in * g->n_vl + v,
+					     out * g->n_vl + w))
 		return CLOSES;
 	g->count[at]++;
 	t->edge[t->n_edge++] = at;
@@ -216,17 +227,15 @@ static enum outcome pass(struct ftr_cdg *g, struct dyn_lid *t, uint32_t in,
 {
 	const struct dyn_link *l = &g->link[in];
 	uint32_t out = dyn_link_of(g, l->to, port);
-	unsigned int lane, place;
+	unsigned int lane;
 	enum outcome r;
 
 	if (out == DYN_NONE || dyn_is_down(g, out) || dyn_is_down(g, in))
 		return DONE;
-	place = g->link[out].from_place;
-	lane = dyn_lane(g, sl, l->to, l->to_place, place);
+	lane = dyn_lane(g, sl, l, g->link[out].from_place);
 	if (lane == FTR_VL_DROP)
 		return DONE;
-	r = add_edge(g, t, in * g->n_vl + lane_in, place, lane,
-		     out * g->n_vl + lane);
+	r = add_edge(g, t, in, lane_in, out, lane);
 	return r ? r : occupy(g, t, out, lane, sl);
 }
 
@@ -242,7 +251,7 @@ static enum outcome drain_queue(struct ftr_cdg *g, struct dyn_lid *t)
 		ftr_sw s = g->link[link].to;
 
 		r = pass(g, t, link, q & 255, sl,
-			 ftr_tables_get(g->now, s, t->lid));
+			 dyn_column(g, t->lid)[s]);
 		if (!r && g->alt[s] != FTR_PORT_NONE)
 			r = pass(g, t, link, q & 255, sl, g->alt[s]);
 	}
@@ -279,6 +288,12 @@ static enum outcome start(struct ftr_cdg *g, struct dyn_lid *t, ftr_sw s,
 	return r;
 }
 
+static void set_entry(struct ftr_cdg *g, ftr_sw s, ftr_lid lid, ftr_port port)
+{
+	ftr_tables_row(g->now, s)[lid] = port;
+	dyn_column(g, lid)[s] = port;
+}
+
 static enum outcome one_step(struct ftr_cdg *g, struct dyn_lid *t,
 			     const struct ftr_cdg_write *w, uint32_t n)
 {
@@ -294,12 +309,8 @@ static enum outcome one_step(struct ftr_cdg *g, struct dyn_lid *t,
 	for (uint32_t i = 0; i < n; i++)
 		g->alt[w[i].sw] = FTR_PORT_NONE;
 	g->n_queue = 0;
-	for (uint32_t i = 0; !r && i < n; i++) {
-		if (!FTR_GROW(t->sw, t->n_sw, t->cap_sw))
-			return NO_MEMORY;
-		t->sw[t->n_sw++] = w[i].sw;
-		ftr_tables_row(g->now, w[i].sw)[t->lid] = w[i].port;
-	}
+	for (uint32_t i = 0; !r && i < n; i++)
+		set_entry(g, w[i].sw, t->lid, w[i].port);
 	return r;
 }
 
@@ -329,7 +340,7 @@ static enum ftr_status refuse(const struct ftr_cdg *g, ftr_lid lid,
 }
 
 struct before {
-	uint32_t n_edge, n_sw;
+	uint32_t n_edge;
 	bool was_open;
 	uint8_t *port;		/* [n] entries by write */
 };
@@ -346,8 +357,7 @@ static void take_back(struct ftr_cdg *g, struct dyn_lid *t,
 		t->occ.lanes[slot_of(&t->occ, u->key)] = u->lanes;
 	}
 	for (uint32_t i = n; i-- > 0;)
-		ftr_tables_row(g->now, w[i].sw)[t->lid] = b->port[i];
-	t->n_sw = b->n_sw;
+		set_entry(g, w[i].sw, t->lid, b->port[i]);
 	if (!b->was_open)
 		dyn_close(g, t->lid);
 }
@@ -360,7 +370,7 @@ static enum outcome all_steps(struct ftr_cdg *g, struct dyn_lid *t,
 	uint32_t end;
 
 	for (uint32_t i = 0; i < n; i++)
-		b->port[i] = ftr_tables_get(g->now, w[i].sw, t->lid);
+		b->port[i] = dyn_column(g, t->lid)[w[i].sw];
 	for (uint32_t i = 0; !r && i < n; i = end) {
 		for (end = i + 1; end < n && w[end].step == w[i].step; end++)
 			;
@@ -386,7 +396,6 @@ enum ftr_status ftr_cdg_change(struct ftr_cdg *g, ftr_lid lid,
 		t = dyn_open(g, lid);
 	if (t) {
 		b.n_edge = t->n_edge;
-		b.n_sw = t->n_sw;
 		g->n_undo = 0;
 		r = all_steps(g, t, w, n, &b);
 		if (r)

@@ -34,11 +34,11 @@ bool dyn_order_new(struct ftr_cdg *g)
 static const uint32_t *row_of(const struct ftr_cdg *g, uint32_t v,
 			      uint32_t *first, uint32_t *n)
 {
-	ftr_sw s = g->link[v / g->n_vl].to;
+	const struct dyn_link *l = &g->link[v / g->n_vl];
 
-	*first = g->first_link[s] * g->n_vl;
-	*n = dyn_degree(g, s) * g->n_vl;
-	return &g->count[dyn_edge_at(g, v, 0, 0)];
+	*first = g->first_link[l->to] * g->n_vl;
+	*n = l->row_len;
+	return &g->count[dyn_edge_at(g, l, v % g->n_vl, 0, 0)];
 }
 
 bool dyn_order_all(struct ftr_cdg *g)
@@ -115,7 +115,8 @@ static uint32_t push_back(struct ftr_cdg *g, uint32_t w, uint32_t low,
 			uint32_t v = in * g->n_vl + vl;
 
 			if (g->mark[v] || g->ord[v] < low ||
-			    !g->count[dyn_edge_at(g, v, out->from_place,
+			    !g->count[dyn_edge_at(g, &g->link[in], vl,
+						  out->from_place,
 						  w % g->n_vl)])
 				continue;
 			g->mark[v] = 1;

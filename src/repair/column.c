@@ -33,12 +33,10 @@ static bool arrives(const struct ftr_repair *r, const struct column_write *c,
 
 		if (s == r->exit_sw && p == r->exit_port)
 			break;
-		if (!repair_live(r, s, p))
+		s = repair_next(r, s, p);
+		if (s == FTR_SW_NONE || s == c->sw)
 			return false;
-		s = ftr_fabric_port(r->f, s, p)->peer;
-		if (s == c->sw)
-			return false;
-		p = ftr_tables_get(r->now, s, r->lid);
+		p = r->entry[s];
 		last = FTR_MAX(last, r->step_of[s]);
 		if (!r->col_of[s])
 			continue;

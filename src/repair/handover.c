@@ -30,9 +30,9 @@ static bool orig_arrives(const struct ftr_repair *r, ftr_sw s)
 
 		if (s == r->exit_sw)
 			return p == r->exit_port;
-		if (!repair_live(r, s, p))
+		s = repair_next(r, s, p);
+		if (s == FTR_SW_NONE)
 			return false;
-		s = ftr_fabric_port(r->f, s, p)->peer;
 	}
 	return false;
 }
@@ -49,7 +49,7 @@ enum ftr_status handover_restore(struct ftr_repair *r, ftr_lid lid,
 		const struct place *o = &r->off[i];
 
 		if (o->lid != lid || r->dead_sw[o->sw] || r->col_of[o->sw] ||
-		    ftr_tables_get(r->now, o->sw, lid) ==
+		    r->entry[o->sw] ==
 		    ftr_tables_get(r->orig, o->sw, lid) ||
 		    !orig_arrives(r, o->sw))
 			continue;
@@ -143,7 +143,7 @@ enum ftr_status handover_inverted(struct ftr_repair *r, struct inverted *v,
 			continue;
 		p = ftr_tables_get(v->t, v->of[s], r->lid);
 		if (p != FTR_PORT_NONE &&
-		    p != ftr_tables_get(r->now, s, r->lid))
+		    p != r->entry[s])
 			want(r, &n, s, p);
 	}
 	return st || !n ? st :
@@ -186,7 +186,7 @@ static enum ftr_status hand_over_lid(struct ftr_repair *r, const ftr_sw *of,
 		if (of[s] == FTR_SW_NONE || r->dead_sw[s])
 			continue;
 		p = ftr_tables_get(t, of[s], lid);
-		if (p != FTR_PORT_NONE && p != ftr_tables_get(r->now, s, lid))
+		if (p != FTR_PORT_NONE && p != r->entry[s])
 			want(r, &n, s, p);
 	}
 	return n ? column_change(r, n, FTR_HOW_NEW, made, err) : FTR_OK;

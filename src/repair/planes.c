@@ -89,10 +89,7 @@ static bool unclean_turn(const struct ftr_repair *r, ftr_sw z, ftr_sw y,
 static bool comes_down(const struct ftr_repair *r, const struct ftr_group *g,
 		       ftr_sw y)
 {
-	ftr_port p = ftr_tables_get(r->now, g->remote, r->lid);
-
-	return repair_live(r, g->remote, p) &&
-	       ftr_fabric_port(r->f, g->remote, p)->peer == y;
+	return repair_next(r, g->remote, r->entry[g->remote]) == y;
 }
 
 /* The turns up to next at the i-th switch of the detour.  True if one is
@@ -122,8 +119,7 @@ static bool turns_behind(const struct ftr_repair *r, const struct detour *d,
 	bool bad = false;
 
 	for (uint32_t hops = 0; y != r->exit_sw && hops < r->f->n_sw; hops++) {
-		next = ftr_fabric_port(r->f, y, ftr_tables_get(r->now, y,
-							       r->lid))->peer;
+		next = repair_next(r, y, r->entry[y]);
 		if (above(r, z, y) && above(r, next, y))
 			bad |= unclean_turn(r, z, y, next, what);
 		z = y;
@@ -141,11 +137,9 @@ static bool all_turns(const struct ftr_repair *r, const struct detour *d,
 		ftr_sw y = d->sw[i], next = d->sw[i + (i < d->n)];
 
 		if (i == d->n) {
-			ftr_port p = ftr_tables_get(r->now, y, r->lid);
-
 			if (y == r->exit_sw)
 				break;
-			next = ftr_fabric_port(r->f, y, p)->peer;
+			next = repair_next(r, y, r->entry[y]);
 		}
 		if (above(r, next, y))
 			bad |= turns_at(r, d, i, next, what);
@@ -171,11 +165,10 @@ void planes_enter_column(struct ftr_repair *r)
 	const struct ftr_shape *sh = r->sh;
 
 	for (ftr_sw y = 0; y < r->f->n_sw; y++) {
-		ftr_port p = ftr_tables_get(r->now, y, r->lid);
 		const struct ftr_group *g = &sh->groups[sh->group_first[y]];
+		ftr_sw next = repair_next(r, y, r->entry[y]);
 
-		if (!repair_live(r, y, p) ||
-		    !above(r, ftr_fabric_port(r->f, y, p)->peer, y))
+		if (next == FTR_SW_NONE || !above(r, next, y))
 			continue;
 		for (uint32_t k = 0; k < sh->n_up[y]; k++)
 			if (comes_down(r, &g[k], y))

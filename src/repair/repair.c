@@ -22,14 +22,6 @@
 
 /* ---- what is alive ----------------------------------------------------- */
 
-bool repair_live(const struct ftr_repair *r, ftr_sw s, ftr_port port)
-{
-	if (port == 0 || port > r->f->sw[s].n_ports)
-		return false;
-	return ftr_fabric_port(r->f, s, port)->peer_kind == FTR_PEER_SW &&
-	       !ftr_cdg_link_is_down(r->g, s, port);
-}
-
 void repair_begin_lid(struct ftr_repair *r, ftr_lid lid)
 {
 	const struct ftr_lid_owner *o = &r->f->owner[lid];
@@ -37,6 +29,7 @@ void repair_begin_lid(struct ftr_repair *r, ftr_lid lid)
 	while (r->n_stepped)
 		r->step_of[r->stepped[--r->n_stepped]] = 0;
 	r->lid = lid;
+	r->entry = ftr_cdg_column(r->g, lid);
 	r->exit_sw = o->idx;
 	r->exit_port = 0;
 	if (o->kind == FTR_OWNER_EP) {
@@ -60,16 +53,16 @@ bool repair_arrives(const struct ftr_repair *r, ftr_sw s, uint32_t *hops,
 {
 	*last_step = 0;
 	for (*hops = 0; *hops < r->f->n_sw; ++*hops) {
-		ftr_port p = ftr_tables_get(r->now, s, r->lid);
+		ftr_port p = r->entry[s];
 
 		if (r->avoid[s])
 			return false;
 		*last_step = FTR_MAX(*last_step, r->step_of[s]);
 		if (s == r->exit_sw)
 			return p == r->exit_port;
-		if (!repair_live(r, s, p))
+		s = repair_next(r, s, p);
+		if (s == FTR_SW_NONE)
 			return false;
-		s = ftr_fabric_port(r->f, s, p)->peer;
 	}
 	return false;
 }
@@ -138,7 +131,7 @@ enum ftr_status repair_try(struct ftr_repair *r, const struct ftr_cdg_write *w,
 				r->plan->n + n);
 	}
 	for (uint32_t i = 0; i < n; i++)
-		from[i] = ftr_tables_get(r->now, w[i].sw, r->lid);
+		from[i] = r->entry[w[i].sw];
 	st = ftr_cdg_change(r->g, r->lid, w, n, &closes, err);
 	if (!st && !closes && r->hosts) {	/* the lesser graph follows */
 		st = ftr_cdg_change(r->hosts, r->lid, w, n, &closes, err);
@@ -268,7 +261,7 @@ static enum ftr_status list_broken(struct ftr_repair *r,
 
 static bool is_broken(const struct ftr_repair *r, ftr_sw s)
 {
-	ftr_port p = ftr_tables_get(r->now, s, r->lid);
+	ftr_port p = r->entry[s];
 
 	return s != r->exit_sw && ftr_cdg_link_is_down(r->g, s, p);
 }
@@ -280,6 +273,7 @@ static void forget_switches(struct ftr_repair *r)
 	r->g = r->hosts;
 	r->hosts = NULL;
 	r->now = ftr_cdg_tables(r->g);
+	r->entry = ftr_cdg_column(r->g, r->lid);
 }
 
 static uint32_t count_left(const struct ftr_repair *r, const struct broken *b,
@@ -464,6 +458,16 @@ static bool should_be_down(const struct ftr_repair *r, ftr_sw s, ftr_port p)
 	       r->dead_link[r->f->sw[s].first_port + p];
 }
 
+/* Both ends, as the graph has the cable. */
+static void set_live(struct ftr_repair *r, ftr_sw s, ftr_port p)
+{
+	const struct ftr_swport *x = ftr_fabric_port(r->f, s, p);
+	bool down = ftr_cdg_link_is_down(r->g, s, p);
+
+	r->live_to[(size_t)s << 8 | p] = down ? FTR_SW_NONE : x->peer;
+	r->live_to[(size_t)x->peer << 8 | x->peer_port] = down ? FTR_SW_NONE : s;
+}
+
 /* Entries that lead onto a cable that comes up, and may not. */
 static enum ftr_status take_away(struct ftr_repair *r, ftr_sw s, ftr_port p,
 				 struct ftr_err *err)
@@ -493,6 +497,7 @@ static enum ftr_status link_up(struct ftr_repair *r, ftr_sw s, ftr_port p,
 		st = ftr_cdg_link_up(r->hosts, s, p, &closes_too, err);
 	if (!st && closes_too)
 		st = ftr_fail(err, FTR_INTERNAL, "packets of hosts close a cycle that those of all do not");
+	set_live(r, s, p);
 	return st;
 }
 
@@ -526,6 +531,7 @@ static enum ftr_status link_down(struct ftr_repair *r, ftr_sw s, ftr_port p,
 
 	if (!st && r->hosts)
 		st = ftr_cdg_link_down(r->hosts, s, p, err);
+	set_live(r, s, p);
 	return st;
 }
 
@@ -678,6 +684,8 @@ static bool allocate(struct ftr_repair *r)
 	struct ftr_arena *a = r->arena;
 	const struct ftr_fabric *f = r->f;
 
+	r->live_to = ftr_arena_alloc(a, (size_t)f->n_sw << 8,
+				     sizeof(*r->live_to));
 	r->dead_sw = ftr_arena_zalloc(a, f->n_sw, 1);
 	r->dead_link = ftr_arena_zalloc(a, f->n_ports, 1);
 	r->has_hosts = ftr_arena_zalloc(a, f->n_sw, 1);
@@ -696,8 +704,8 @@ static bool allocate(struct ftr_repair *r)
 	r->seen = ftr_arena_zalloc(a, f->n_sw, 1);
 	r->col = ftr_arena_alloc(a, f->n_sw, sizeof(*r->col));
 	r->col_of = ftr_arena_zalloc(a, f->n_sw, sizeof(*r->col_of));
-	return r->dead_sw && r->dead_link && r->has_hosts && r->cls &&
-	       r->load && r->in_plan && r->touched && r->switches && r->step_of &&
+	return r->live_to && r->dead_sw && r->dead_link && r->has_hosts &&
+	       r->cls && r->load && r->in_plan && r->touched && r->switches && r->step_of &&
 	       r->stepped && r->avoid && r->queue && r->from && r->by &&
 	       r->seen && r->col && r->col_of && planes_new(r);
 }
@@ -714,6 +722,23 @@ static void set_classes(struct ftr_repair *r)
 			r->has_hosts[f->ep[e].sw] = 1;
 }
 
+static void set_neighbours(struct ftr_repair *r)
+{
+	for (ftr_sw s = 0; s < r->f->n_sw; s++) {
+		ftr_sw *to = &r->live_to[(size_t)s << 8];
+
+		for (unsigned int p = 0; p < 256; p++)
+			to[p] = FTR_SW_NONE;
+		for (unsigned int p = 1; p <= r->f->sw[s].n_ports; p++) {
+			const struct ftr_swport *x =
+				ftr_fabric_port(r->f, s, (ftr_port)p);
+
+			if (x->peer_kind == FTR_PEER_SW)
+				to[p] = x->peer;
+		}
+	}
+}
+
 static enum ftr_status build(struct ftr_repair *r, const struct ftr_tables *t,
 			     const struct ftr_repair_opts *o,
 			     struct ftr_err *err)
@@ -728,6 +753,7 @@ static enum ftr_status build(struct ftr_repair *r, const struct ftr_tables *t,
 		return ftr_fail(err, FTR_NOMEM, "out of memory for repairs of %u switches",
 				r->f->n_sw);
 	set_classes(r);
+	set_neighbours(r);
 	st = ftr_cdg_new(r->f, t, &co, &r->g, err);
 	co.switch_sources = false;
 	if (!st && o->switch_sources)

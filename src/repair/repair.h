@@ -50,6 +50,7 @@ struct ftr_repair {
 	struct ftr_cdg *hosts;	/* packets of hosts only, or NULL */
 	const struct ftr_tables *now;	/* of g */
 	struct ftr_tables *orig;	/* as pushed, or handed over */
+	ftr_sw *live_to;	/* [n_sw * 256] by port: behind a living cable */
 	uint8_t *dead_sw;	/* [n_sw] */
 	uint8_t *dead_link;	/* [n_ports] told so itself */
 	uint8_t *has_hosts;	/* [n_sw] */
@@ -70,6 +71,7 @@ struct ftr_repair {
 	uint32_t *switches;	/* [n_sw] those */
 	/* one LID */
 	ftr_lid lid;
+	const uint8_t *entry;	/* [n_sw] entries now, of g */
 	ftr_sw exit_sw;		/* FTR_SW_NONE: nowhere */
 	ftr_port exit_port;
 	uint8_t *step_of;	/* [n_sw] step of its write in this plan, 0 */
@@ -88,8 +90,20 @@ struct ftr_repair {
 
 /* ---- repair.c ---------------------------------------------------------- */
 
+/* The switch behind that port, FTR_SW_NONE: none, or the cable is dead. */
+static inline ftr_sw repair_next(const struct ftr_repair *r, ftr_sw s,
+				 ftr_port port)
+{
+	return r->live_to[(size_t)s << 8 | port];
+}
+
 /* Is that port a cable to a living switch? */
-bool repair_live(const struct ftr_repair *r, ftr_sw s, ftr_port port);
+static inline bool repair_live(const struct ftr_repair *r, ftr_sw s,
+			       ftr_port port)
+{
+	return repair_next(r, s, port) != FTR_SW_NONE;
+}
+
 void repair_begin_plan(struct ftr_repair *r, struct ftr_repair_plan *plan);
 void repair_end_plan(struct ftr_repair *r, enum ftr_status st);
 /* Turn to a LID; it may have writes in this plan already. */

@@ -270,7 +270,7 @@ static void all_ways(struct search *z, ftr_sw s)
 static enum ftr_repair_how how_of(const struct ftr_repair *r,
 				  const struct detour *d)
 {
-	ftr_port p = ftr_tables_get(r->now, d->sw[0], r->lid);
+	ftr_port p = r->entry[d->sw[0]];
 
 	if (d->n == 1 &&
 	    ftr_fabric_port(r->f, d->sw[0], p)->peer == d->sw[1])
@@ -294,7 +294,7 @@ static enum ftr_status try_one(struct search *z, const struct detour *d,
 		return FTR_OK;
 	}
 	for (uint32_t i = d->n; i-- > 0;) {
-		if (d->port[i] == ftr_tables_get(r->now, d->sw[i], r->lid))
+		if (d->port[i] == r->entry[d->sw[i]])
 			continue;
 		w[n] = (struct ftr_cdg_write){ d->sw[i], d->port[i],
 					       (uint8_t)(d->end_step + 1 + n) };
@@ -343,7 +343,7 @@ static enum ftr_status try_parallel(struct search *z, ftr_sw s, bool *made,
 				    struct ftr_err *err)
 {
 	const struct ftr_shape *sh = z->r->sh;
-	ftr_port p = ftr_tables_get(z->r->now, s, z->r->lid);
+	ftr_port p = z->r->entry[s];
 	ftr_sw t = ftr_fabric_port(z->r->f, s, p)->peer;
 
 	z->form = &next_door;
@@ -367,13 +367,11 @@ bool search_carried(const struct ftr_repair *r, ftr_sw s, uint32_t depth)
 	if (r->has_hosts[s])
 		return true;
 	for (unsigned int p = 1; p <= r->f->sw[s].n_ports && depth; p++) {
-		const struct ftr_swport *port =
-			ftr_fabric_port(r->f, s, (ftr_port)p);
+		ftr_sw x = repair_next(r, s, (ftr_port)p);
 
-		if (repair_live(r, s, (ftr_port)p) &&
-		    ftr_tables_get(r->now, port->peer, r->lid) ==
-		    port->peer_port && port->peer != r->exit_sw &&
-		    search_carried(r, port->peer, depth - 1))
+		if (x != FTR_SW_NONE && r->entry[x] ==
+		    ftr_fabric_port(r->f, s, (ftr_port)p)->peer_port &&
+		    x != r->exit_sw && search_carried(r, x, depth - 1))
 			return true;
 	}
 	return false;

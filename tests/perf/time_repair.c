@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Milliseconds of local repairs: time_repair [SHAPE [LANES]].  Prints, never fails on a
- * time.  A planner is made, then single cables and switches die and come back.
+ * Milliseconds of processor time of local repairs: time_repair [SHAPE [LANES]].
+ * Prints, never fails on a time.  A planner is made, then single cables and switches die and come back.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static double now(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The edges of all LIDs by tables at rest, when a graph is made.
+ *
+ * The same walk as in dynwalk.c, for many LIDs at once: what is met is a set of
+ * LIDs per lane out of a switch.  A switch hands the LIDs that are new there to
+ * its neighbours, in the order in which switches are reached.  So a switch's
+ * rows and those of its neighbours are read along, and the counts written are a
+ * few kilobytes, where one LID after the other goes all over memory.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/dyn.h"
+
+#define WORDS 32
+
+struct all {
+	struct ftr_cdg *g;
+	uint32_t sl;
+	uint32_t first, n;	/* LIDs first .. first + n - 1 */
+	/* by lane out of a switch, s * n_vl + lane: LIDs to hand on, and those
+	 * that ever were here */
+	uint64_t (*todo)[WORDS], (*met)[WORDS];
+	/* lanes with something to do: a ring, each once */
+	uint32_t *queue, head, n_queue;
+	uint8_t *queued;
+};
+
+static void reach(struct all *a, uint32_t at, uint32_t word, uint64_t bits)
+{
+	uint32_t size = a->g->f->n_sw * a->g->n_vl, tail;
+
+	bits &= ~a->met[at][word];
+	if (!bits)
+		return;
+	a->met[at][word] |= bits;
+	a->todo[at][word] |= bits;
+	if (a->queued[at])
+		return;
+	a->queued[at] = 1;
+	tail = a->head + a->n_queue++;
+	a->queue[tail < size ? tail : tail - size] = at;
+}
+
+/* Where packets come in. */
+static void start(struct all *a, ftr_sw s)
+{
+	struct ftr_cdg *g = a->g;
+	const uint8_t *row = ftr_tables_row(g->now, s) + a->first;
+
+	for (uint32_t i = 0; i < a->n; i++) {
+		uint32_t link = dyn_link_of(g, s, row[i]), lanes;
+
+		if (link == DYN_NONE ||
+		    g->f->owner[a->first + i].kind == FTR_OWNER_NONE)
+			continue;
+		lanes = g->inject[a->sl * g->n_links + link];
+		for (; lanes; lanes &= lanes - 1)
+			reach(a, s * g->n_vl + (uint32_t)__builtin_ctz(lanes),
+			      i / 64, UINT64_C(1) << i % 64);
+	}
+}
+
+/* One LID from a lane out of s to the next switch. */
+static void hand_on(struct all *a, ftr_sw s, unsigned int lane, uint32_t i)
+{
+	struct ftr_cdg *g = a->g;
+	uint32_t lid = a->first + i;
+	const struct dyn_link *in =
+		&g->link[dyn_link_of(g, s, ftr_tables_row(g->now, s)[lid])];
+	uint32_t out = dyn_link_of(g, in->to,
+				   ftr_tables_row(g->now, in->to)[lid]);
+	unsigned int place, next;
+
+	if (out == DYN_NONE)
+		return;
+	place = out - g->first_link[in->to];
+	next = dyn_lane(g, a->sl, in, place);
+	if (next == FTR_VL_DROP)
+		return;
+	g->count[dyn_edge_at(g, in, lane, place, next)]++;
+	reach(a, in->to * g->n_vl + next, i / 64, UINT64_C(1) << i % 64);
+}
+
+static void block(struct all *a)
+{
+	struct ftr_cdg *g = a->g;
+	uint32_t size = g->f->n_sw * g->n_vl;
+
+	memset(a->met, 0, size * sizeof(*a->met));
+	for (uint32_t i = 0; i < g->n_sources; i++)
+		start(a, g->source[i]);
+	while (a->n_queue) {
+		uint32_t at = a->queue[a->head];
+		uint64_t todo[WORDS];
+
+		a->head = a->head + 1 < size ? a->head + 1 : 0;
+		a->n_queue--;
+		a->queued[at] = 0;
+		memcpy(todo, a->todo[at], sizeof(todo));
+		memset(a->todo[at], 0, sizeof(todo));
+		for (uint32_t w = 0; w < WORDS; w++)
+			for (; todo[w]; todo[w] &= todo[w] - 1)
+				hand_on(a, at / g->n_vl, at % g->n_vl, 64 * w +
+					(uint32_t)__builtin_ctzll(todo[w]));
+	}
+}
+
+bool dyn_count_all(struct ftr_cdg *g)
+{
+	size_t size = (size_t)g->f->n_sw * g->n_vl;
+	const uint32_t end = (uint32_t)g->f->max_lid + 1;
+	struct all a = { .g = g };
+	bool ok;
+
+	a.todo = ftr_calloc(size + 1, sizeof(*a.todo));
+	a.met = ftr_calloc(size + 1, sizeof(*a.met));
+	a.queue = ftr_calloc(size + 1, sizeof(*a.queue));
+	a.queued = ftr_calloc(size + 1, 1);
+	ok = a.todo && a.met && a.queue && a.queued;
+	for (; ok && a.sl < g->n_sl; a.sl++)
+		for (a.first = 1; a.first < end; a.first += a.n) {
+			a.n = FTR_MIN(64 * WORDS, end - a.first);
+			block(&a);
+		}
+	free(a.todo);
+	free(a.met);
+	free(a.queue);
+	free(a.queued);
+	return ok;
+}
