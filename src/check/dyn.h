@@ -84,6 +84,10 @@ struct ftr_cdg {
 	/* dynorder.c */
 	uint32_t n_vertices;
 	uint32_t *ord;		/* [n_vertices] a permutation */
+	/* [n_vertices][words] edges that are or have been, by place * n_vl +
+	 * lane at the switch between: count[] says which are */
+	uint64_t *out_bits, *in_bits;
+	uint32_t words;
 	uint8_t *mark;
 	uint32_t *stack;
 	uint64_t *fwd, *back;	/* ord << 32 | vertex */

@@ -12,6 +12,10 @@
  *
  * Taking edges away leaves the order valid, so nothing is done then.  Vertices
  * of links that are down are passed over as if they had no edges.
+ *
+ * Of all pairs of lanes that meet in a switch few are an edge: those that are or
+ * have been are kept as sets of bits, and a bit whose count is found to be 0 is
+ * taken out.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,17 +24,25 @@
 
 bool dyn_order_new(struct ftr_cdg *g)
 {
-	uint32_t n = g->n_vertices;
+	uint32_t n = g->n_vertices, most = 0;
 
+	for (ftr_sw s = 0; s < g->f->n_sw; s++)
+		most = FTR_MAX(most, dyn_degree(g, s));
+	g->words = (most * g->n_vl + 63) / 64;
+	g->out_bits = ftr_arena_zalloc(g->arena, (size_t)n * g->words,
+				       sizeof(*g->out_bits));
+	g->in_bits = ftr_arena_zalloc(g->arena, (size_t)n * g->words,
+				      sizeof(*g->in_bits));
 	g->ord = ftr_arena_alloc(g->arena, n, sizeof(*g->ord));
 	g->mark = ftr_arena_zalloc(g->arena, n, 1);
 	g->stack = ftr_arena_alloc(g->arena, n, sizeof(*g->stack));
 	g->fwd = ftr_arena_alloc(g->arena, n, sizeof(*g->fwd));
 	g->back = ftr_arena_alloc(g->arena, n, sizeof(*g->back));
-	return g->ord && g->mark && g->stack && g->fwd && g->back;
+	return g->out_bits && g->in_bits && g->ord && g->mark && g->stack &&
+	       g->fwd && g->back;
 }
 
-/* The vertices behind row: where v arrives, its edges. */
+/* The counts of the edges from v; first: the vertex of the first of them. */
 static const uint32_t *row_of(const struct ftr_cdg *g, uint32_t v,
 			      uint32_t *first, uint32_t *n)
 {
@@ -39,6 +51,17 @@ static const uint32_t *row_of(const struct ftr_cdg *g, uint32_t v,
 	*first = g->first_link[l->to] * g->n_vl;
 	*n = l->row_len;
 	return &g->count[dyn_edge_at(g, l, v % g->n_vl, 0, 0)];
+}
+
+static void note_edge(struct ftr_cdg *g, uint32_t v, uint32_t w)
+{
+	const struct dyn_link *in = &g->link[v / g->n_vl];
+	const struct dyn_link *out = &g->link[w / g->n_vl];
+	uint32_t i = in->to_place * g->n_vl + v % g->n_vl;
+	uint32_t o = out->from_place * g->n_vl + w % g->n_vl;
+
+	g->out_bits[(size_t)v * g->words + o / 64] |= UINT64_C(1) << o % 64;
+	g->in_bits[(size_t)w * g->words + i / 64] |= UINT64_C(1) << i % 64;
 }
 
 bool dyn_order_all(struct ftr_cdg *g)
@@ -50,48 +73,80 @@ bool dyn_order_all(struct ftr_cdg *g)
 		const uint32_t *row = row_of(g, v, &first, &n);
 
 		for (uint32_t i = 0; i < n; i++)
-			in[first + i] += row[i] != 0;
+			if (row[i]) {
+				in[first + i]++;
+				note_edge(g, v, first + i);
+			}
 	}
 	for (uint32_t v = 0; v < g->n_vertices; v++)
 		if (!in[v])
 			g->stack[tail++] = v;
 	while (head < tail) {
-		const uint32_t *row = row_of(g, g->stack[head++], &first, &n);
+		uint32_t v = g->stack[head++];
 
-		for (uint32_t i = 0; i < n; i++)
-			if (row[i] && !--in[first + i])
-				g->stack[tail++] = first + i;
+		first = g->first_link[g->link[v / g->n_vl].to] * g->n_vl;
+		for (uint32_t k = 0; k < g->words; k++) {
+			uint64_t bits = g->out_bits[(size_t)v * g->words + k];
+
+			for (; bits; bits &= bits - 1) {
+				uint32_t w = first + 64 * k +
+					(uint32_t)__builtin_ctzll(bits);
+
+				if (!--in[w])
+					g->stack[tail++] = w;
+			}
+		}
 	}
 	for (uint32_t i = 0; i < tail; i++)
 		g->ord[g->stack[i]] = i;
 	return tail == g->n_vertices;
 }
 
+/* Push what v leads to, at places up to top and alive. */
+static uint32_t push_on(struct ftr_cdg *g, uint32_t v, uint32_t top,
+			uint32_t n_stack)
+{
+	uint64_t *bits = g->out_bits + (size_t)v * g->words;
+	uint32_t first, n;
+	const uint32_t *row = row_of(g, v, &first, &n);
+
+	for (uint32_t k = 0; k < g->words; k++)
+		for (uint64_t left = bits[k]; left; left &= left - 1) {
+			uint32_t i = 64 * k + (uint32_t)__builtin_ctzll(left);
+			uint32_t w = first + i;
+
+			if (g->mark[w] || g->ord[w] > top ||
+			    dyn_is_down(g, w / g->n_vl))
+				continue;
+			if (!row[i]) {	/* not any more */
+				bits[k] &= ~(left & -left);
+				continue;
+			}
+			g->mark[w] = 1;
+			g->stack[n_stack++] = w;
+		}
+	return n_stack;
+}
+
 /* What from reaches at places up to top; false: goal is among it. */
 static bool search_forward(struct ftr_cdg *g, uint32_t from, uint32_t goal,
 			   uint32_t top, uint32_t *n_found)
 {
-	uint32_t n_stack = 0, first, n;
+	uint32_t n_stack = 0;
 
 	*n_found = 0;
 	g->stack[n_stack++] = from;
 	g->mark[from] = 1;
 	while (n_stack) {
 		uint32_t v = g->stack[--n_stack];
-		const uint32_t *row = row_of(g, v, &first, &n);
 
 		g->fwd[(*n_found)++] = (uint64_t)g->ord[v] << 32 | v;
-		if (v == goal)
+		if (v == goal) {	/* unmark what is not found yet, too */
+			while (n_stack)
+				g->mark[g->stack[--n_stack]] = 0;
 			return false;
-		for (uint32_t i = 0; i < n; i++) {
-			uint32_t w = first + i;
-
-			if (!row[i] || g->mark[w] || g->ord[w] > top ||
-			    dyn_is_down(g, w / g->n_vl))
-				continue;
-			g->mark[w] = 1;
-			g->stack[n_stack++] = w;
 		}
+		n_stack = push_on(g, v, top, n_stack);
 	}
 	return true;
 }
@@ -101,28 +156,29 @@ static uint32_t push_back(struct ftr_cdg *g, uint32_t w, uint32_t low,
 			  uint32_t n_stack)
 {
 	const struct dyn_link *out = &g->link[w / g->n_vl];
-	uint32_t deg = dyn_degree(g, out->from);
-	uint32_t first = g->first_link[out->from];
+	uint64_t *bits = g->in_bits + (size_t)w * g->words;
 
-	for (uint32_t i = 0; i < deg; i++) {
-		const struct dyn_link *l = &g->link[first + i];
-		/* the same cable, coming in */
-		uint32_t in = g->first_link[l->to] + l->to_place;
+	for (uint32_t k = 0; k < g->words; k++)
+		for (uint64_t left = bits[k]; left; left &= left - 1) {
+			uint32_t i = 64 * k + (uint32_t)__builtin_ctzll(left);
+			/* the cable at that place, coming in */
+			const struct dyn_link *l =
+				&g->link[g->first_link[out->from] +
+					 i / g->n_vl];
+			uint32_t in = g->first_link[l->to] + l->to_place;
+			uint32_t v = in * g->n_vl + i % g->n_vl;
 
-		if (dyn_is_down(g, in))
-			continue;
-		for (uint32_t vl = 0; vl < g->n_vl; vl++) {
-			uint32_t v = in * g->n_vl + vl;
-
-			if (g->mark[v] || g->ord[v] < low ||
-			    !g->count[dyn_edge_at(g, &g->link[in], vl,
-						  out->from_place,
-						  w % g->n_vl)])
+			if (g->mark[v] || g->ord[v] < low || dyn_is_down(g, in))
 				continue;
+			if (!g->count[dyn_edge_at(g, &g->link[in], i % g->n_vl,
+						  out->from_place,
+						  w % g->n_vl)]) {
+				bits[k] &= ~(left & -left);
+				continue;
+			}
 			g->mark[v] = 1;
 			g->stack[n_stack++] = v;
 		}
-	}
 	return n_stack;
 }
 
@@ -171,20 +227,20 @@ static void reorder(struct ftr_cdg *g, uint32_t n_fwd, uint32_t n_back)
 bool dyn_order_edge(struct ftr_cdg *g, uint32_t v, uint32_t w)
 {
 	uint32_t n_fwd, n_back = 0;
-	bool ok;
+	bool ok = true;
 
-	if (g->ord[v] < g->ord[w])
-		return true;
-	ok = search_forward(g, w, v, g->ord[v], &n_fwd);
-	if (!ok)	/* what was pushed and not popped is marked, too */
-		memset(g->mark, 0, g->n_vertices);
-	else
-		n_back = search_back(g, v, g->ord[w]);
-	for (uint32_t i = 0; ok && i < n_fwd; i++)
-		g->mark[(uint32_t)g->fwd[i]] = 0;
-	for (uint32_t i = 0; ok && i < n_back; i++)
-		g->mark[(uint32_t)g->back[i]] = 0;
+	if (g->ord[v] >= g->ord[w]) {
+		ok = search_forward(g, w, v, g->ord[v], &n_fwd);
+		if (ok)
+			n_back = search_back(g, v, g->ord[w]);
+		for (uint32_t i = 0; i < n_fwd; i++)
+			g->mark[(uint32_t)g->fwd[i]] = 0;
+		for (uint32_t i = 0; i < n_back; i++)
+			g->mark[(uint32_t)g->back[i]] = 0;
+		if (ok)
+			reorder(g, n_fwd, n_back);
+	}
 	if (ok)
-		reorder(g, n_fwd, n_back);
+		note_edge(g, v, w);
 	return ok;
 }

@@ -3,6 +3,7 @@
  * What the parts of <ftr/repair.h> share.
  *
  *	repair.c	the planner, events, plans
+ *	mend.c		which entries are broken, and in which order
  *	search.c	where a broken entry may lead instead
  *	planes.c	planes, arcs between them, the guarantee
  *	column.c	from one column of entries to another, in steps
@@ -117,6 +118,13 @@ bool repair_arrives(const struct ftr_repair *r, ftr_sw s, uint32_t *hops,
 enum ftr_status repair_try(struct ftr_repair *r, const struct ftr_cdg_write *w,
 			   uint32_t n, enum ftr_repair_how how, bool *made,
 			   struct ftr_err *err);
+
+/* ---- mend.c ------------------------------------------------------------ */
+
+/* All that is broken; before that, if restore, entries as pushed come back, so
+ * that steps of one LID are counted through. */
+enum ftr_status mend_all(struct ftr_repair *r, bool restore,
+			 struct ftr_err *err);
 
 /* ---- search.c ---------------------------------------------------------- */
 

@@ -44,7 +44,7 @@
 #define LOOKS 20000		/* ways looked at per form */
 /* So many refusals a plan may spend on packets of or to switches: each costs a
  * search of the graph, and packets of hosts wait for the plan. */
-#define LATE_REFUSALS 200
+#define LATE_REFUSALS 100
 
 #define FORM_MAX 4
 
