@@ -486,6 +486,7 @@ void ibf_fast_free(struct ibf_fast *f)
 		pthread_join(f->thread, NULL);
 	ibf_smp_free(f->smp);
 	ibf_view_free(f->view);
+	ibf_local_reap(f, true);
 	ibf_generation_put(f->fresh);
 	tell(f, f->repairs);
 	free(f->suspect);

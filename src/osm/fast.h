@@ -88,6 +88,7 @@ struct ibf_view {
 	bool brought_up;		/* its sweep has set all links Active */
 	/* local.c: engine ddlr; NULL: not, or not before the next routing */
 	struct ftr_repair *local;
+	struct ibf_maker *maker;	/* that will be local, or NULL */
 	struct ibf_repair *pending;	/* not all is handed over yet */
 	double handover_due;	/* negative: nothing is pending */
 	double drained_at;	/* packets of older entries are gone then */
@@ -170,6 +171,7 @@ struct ibf_fast {
 
 	/* the worker's own */
 	void *task;
+	struct ibf_maker *makers;	/* local.c: whose planner is not needed */
 	struct ibf_suspect {
 		uint64_t guid;
 		uint32_t block;
@@ -229,8 +231,14 @@ void ibf_repair_settle(struct ibf_fast *f);
 /* Go on with what is pending; only when handover_due has come. */
 void ibf_repair_continue(struct ibf_fast *f);
 
-/* local.c */
+/* local.c.  Let a planner be made for v. */
 void ibf_local_start(struct ibf_fast *f, struct ibf_view *v);
+/* Is there a planner?  If it is still being made the view does without. */
+bool ibf_local_ready(struct ibf_fast *f);
+/* A cable has come back, which the planner does not know. */
+void ibf_local_returned(struct ibf_fast *f);
+/* Free what is made for no view any more; all: and wait for it. */
+void ibf_local_reap(struct ibf_fast *f, bool all);
 void ibf_local_drop(struct ibf_view *v);
 /* Stage one: true if all planned detours are written. */
 bool ibf_local_detour(struct ibf_fast *f, struct ibf_repair *r);

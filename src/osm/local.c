@@ -16,7 +16,13 @@
  * The planner believes that what it planned was written.  If a write is lost,
  * or a routing comes in between, it is dropped, and the next routing brings a
  * new one; then, and for cables that come back, the worker writes as it does
- * for the other engines.
+ * for the other engines.  A cable that came back is none of the planner's
+ * fabric, so a sweep is asked for, and the routing with it brings a planner that
+ * knows the cable.
+ *
+ * To make a planner takes longer than to reroute a fault without one, so each is
+ * made in a thread of its own, which nobody waits for: a fault that comes before
+ * it is done is rerouted in one stage, and that planner is of no use any more.
  *
  * Lanes.  With two operational VLs on every cable between switches and qos on,
  * the turn bit (ftr_ddlr_sl2vl) gives detours a lane of their own, and packets
@@ -106,28 +112,141 @@ void ibf_local_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,
 
 /* ---- the planner -------------------------------------------------------- */
 
+static bool is_ddlr(const struct ibf_generation *gen)
+{
+	return !strcmp(gen->engine, "ddlr");
+}
+
+struct ibf_maker {
+	struct ibf_maker *next;	/* of those that nobody waits for */
+	struct ibf_fast *f;
+	struct ibf_generation *gen;
+	pthread_t thread;
+	struct ftr_repair *made;
+	struct ftr_err err;
+	bool done;		/* under the mutex */
+};
+
+static void *make(void *arg)
+{
+	struct ibf_maker *m = arg;
+	struct ftr_repair_opts opts = {
+		.sl2vl = m->gen->lanes, .switch_sources = m->gen->lanes,
+	};
+
+	if (ftr_repair_new(m->gen->shape, m->gen->tables, &opts, &m->made,
+			   &m->err))
+		m->made = NULL;
+	pthread_mutex_lock(&m->f->mutex);
+	m->done = true;
+	pthread_mutex_unlock(&m->f->mutex);
+	return NULL;
+}
+
+static bool is_done(struct ibf_maker *m)
+{
+	bool done;
+
+	pthread_mutex_lock(&m->f->mutex);
+	done = m->done;
+	pthread_mutex_unlock(&m->f->mutex);
+	return done;
+}
+
+/* Waits for it; returns the planner. */
+static struct ftr_repair *end_maker(struct ibf_maker *m)
+{
+	struct ftr_repair *made;
+
+	pthread_join(m->thread, NULL);
+	made = m->made;
+	ibf_generation_put(m->gen);
+	free(m);
+	return made;
+}
+
+void ibf_local_reap(struct ibf_fast *f, bool all)
+{
+	struct ibf_maker **at = &f->makers, *m;
+
+	while ((m = *at)) {
+		struct ibf_generation *gen;
+
+		if (!all && !is_done(m)) {
+			at = &m->next;
+			continue;
+		}
+		*at = m->next;
+		gen = ibf_generation_get(m->gen);	/* the planner's */
+		ftr_repair_free(end_maker(m));
+		ibf_generation_put(gen);
+	}
+}
+
+/* What is being made is of no use. */
+static void abandon(struct ibf_view *v)
+{
+	struct ibf_maker *m = v->maker;
+
+	if (!m)
+		return;
+	m->next = m->f->makers;
+	m->f->makers = m;
+	v->maker = NULL;
+}
+
 void ibf_local_start(struct ibf_fast *f, struct ibf_view *v)
 {
-	struct ftr_repair_opts opts = {
-		.sl2vl = v->gen->lanes, .switch_sources = v->gen->lanes,
-	};
-	struct ftr_err err = { 0 };
+	struct ibf_maker *m;
 
-	if (strcmp(v->gen->engine, "ddlr"))
+	ibf_local_reap(f, false);
+	if (!is_ddlr(v->gen))
 		return;
-	if (ftr_repair_new(v->gen->shape, v->gen->tables, &opts, &v->local,
-			   &err)) {
-		v->local = NULL;
-		ibf_log(f->p, IBF_FAST_FAILED, "no local repairs before the next routing: %s",
-			err.msg);
+	m = ftr_calloc(1, sizeof(*m));
+	if (m) {
+		m->f = f;
+		m->gen = ibf_generation_get(v->gen);
+		if (!pthread_create(&m->thread, NULL, make, m)) {
+			v->maker = m;
+			return;
+		}
+		ibf_generation_put(m->gen);
+		free(m);
 	}
+	ibf_log(f->p, IBF_FAST_FAILED, "no local repairs before the next routing: no thread to make the planner");
+}
+
+bool ibf_local_ready(struct ibf_fast *f)
+{
+	struct ibf_view *v = f->view;
+	struct ibf_maker *m = v->maker;
+	struct ftr_err err;
+
+	if (m && !is_done(m)) {
+		abandon(v);	/* it is not told of what comes now */
+	} else if (m) {
+		err = m->err;
+		v->maker = NULL;
+		v->local = end_maker(m);
+		if (!v->local)
+			ibf_log(f->p, IBF_FAST_FAILED, "no local repairs before the next routing: %s",
+				err.msg);
+	}
+	return v->local != NULL;
 }
 
 void ibf_local_drop(struct ibf_view *v)
 {
+	abandon(v);
 	ftr_repair_free(v->local);
 	v->local = NULL;
 	v->handover_due = -1;
+}
+
+void ibf_local_returned(struct ibf_fast *f)
+{
+	if (is_ddlr(f->view->gen))
+		ibf_want_sweep(f);
 }
 
 /* Packets live so long: OpenSM's subnet-wide packet_life_time. */

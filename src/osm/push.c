@@ -67,6 +67,8 @@ struct push {
 	/* [n_sw] no way leads there: it is dead, or will be discovered anew
 	 * and written as a whole */
 	uint8_t *cut_off;
+	uint64_t *dead;		/* bits by port; so is what the view learns
+				 * only after stage one of ddlr */
 };
 
 /* ---- packets ------------------------------------------------------------ */
@@ -305,8 +307,7 @@ static bool search_around_lost(struct push *p, uint32_t first, uint32_t end)
 
 	if (!proven)
 		return false;
-	memcpy(p->v->wary, ftr_live_dead(p->v->live),
-	       words * sizeof(*p->v->wary));
+	memcpy(p->v->wary, p->dead, words * sizeof(*p->v->wary));
 	for (uint32_t i = first; i < end; i++)
 		if (p->job[i].state == IBF_SMP_DONE)
 			mark_route(p, &p->job[i].route[0], proven, NULL);
@@ -501,6 +502,26 @@ static void count(struct push *p)
 	p->r->n_changes += p->what->n;
 }
 
+static bool note_dead(struct push *p)
+{
+	const struct ftr_fabric *f = p->v->gen->fabric;
+	size_t words = (f->n_ports + 63) / 64;
+
+	p->dead = ftr_calloc(words, sizeof(*p->dead));
+	if (!p->dead)
+		return false;
+	memcpy(p->dead, ftr_live_dead(p->v->live), words * sizeof(*p->dead));
+	for (uint32_t i = 0; i < p->r->n_cables; i++) {
+		const struct ibf_cable *c = &p->r->cable[i];
+
+		if (c->up)
+			continue;
+		ibf_port_put(p->dead, f->sw[c->sw].first_port + c->port);
+		ibf_port_put(p->dead, f->sw[c->peer].first_port + c->peer_port);
+	}
+	return true;
+}
+
 static bool allocate(struct push *p)
 {
 	uint32_t n = p->what->n;
@@ -511,7 +532,7 @@ static bool allocate(struct push *p)
 	p->doubtful = ftr_calloc(p->v->gen->fabric->n_sw, 1);
 	p->cut_off = ftr_calloc(p->v->gen->fabric->n_sw, 1);
 	return p->write && p->job && p->before && p->doubtful &&
-		p->cut_off && reserve_suspects(p->f, n);
+		p->cut_off && reserve_suspects(p->f, n) && note_dead(p);
 }
 
 /* Whether the worker may write now; if so nobody routes before end_patch. */
@@ -539,7 +560,7 @@ static void end_patch(struct ibf_fast *f)
 static void find_ways(struct push *p)
 {
 	struct ibf_dr_limits limits = {
-		.dead = ftr_live_dead(p->v->live), .avoid = p->v->silent
+		.dead = p->dead, .avoid = p->v->silent
 	};
 	struct ibf_dr route;
 
@@ -587,5 +608,6 @@ enum ftr_status ibf_push(struct ibf_fast *f, const struct ibf_writes *what,
 	free(p.before);
 	free(p.doubtful);
 	free(p.cut_off);
+	free(p.dead);
 	return st;
 }

@@ -25,7 +25,7 @@ void ibf_view_free(struct ibf_view *v)
 	if (!v)
 		return;
 	ibf_repair_free(v->pending);
-	ftr_repair_free(v->local);
+	ibf_local_drop(v);
 	ftr_live_free(v->live);
 	ftr_tables_free(v->sent);
 	ibf_generation_put(v->gen);
@@ -410,12 +410,14 @@ static bool repair(struct ibf_fast *f, struct ibf_repair *r)
 {
 	const struct ftr_live_result *res;
 	struct ftr_err err = { 0 };
-	bool local = f->view->local, applied;
+	bool local = ibf_local_ready(f), applied;
 	enum ftr_status st;
 
 	for (uint32_t i = 0; i < r->n_cables; i++)
 		if (!r->cable[i].up)
 			ibf_note_dead(f, &r->cable[i]);
+	if (!all_down(r))
+		ibf_local_returned(f);
 	if (local)
 		detour(f, r);
 	if (local && !f->view->local && !in_step(f->view)) {
