@@ -52,8 +52,7 @@ sim_hosts() {
 
 sim_start() {
 	local dir=$1 net=$2
-	mkdir -p "$dir"
-	SIM_DIR=$(cd "$dir" && pwd)
+	mkdir -p "$dir" && SIM_DIR=$(cd "$dir" && pwd) || return 1
 	SIM_HOST=${SIM_HOST:-$(sim_hosts "$net" | sed -n 1p)}
 	[[ -n $SIM_HOST ]] || sim_die "$net: no host with a cable" || return 1
 	export SIM_HOST
@@ -62,7 +61,7 @@ sim_start() {
 	[[ -e $SIM_SO ]] ||
 		sim_die "the preload library of ibsim-run is missing: '$SIM_SO'" ||
 		return 1
-	mkfifo "$SIM_DIR/console"
+	mkfifo "$SIM_DIR/console" || return 1
 	: >"$SIM_DIR/ibsim.log"
 	"${SIM_LEASH[@]}" ibsim -s -N 60000 -S 8000 -P 600000 -L 49152 "$net" \
 		0<>"$SIM_DIR/console" >"$SIM_DIR/ibsim.log" 2>&1 &

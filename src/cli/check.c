@@ -233,10 +233,19 @@ static int run(int argc, char **argv)
 	struct ftr_team *team;
 	struct ftr_err err = { 0 };
 	enum ftr_status st;
+	const char *outputs[2];
 	int n, status = cli_parse(&cli_check, &c, argc, argv, &n);
 
 	if (status >= 0)
 		return status;
+	/* the report goes to stdout, in any form */
+	outputs[0] = c.save_fabric;
+	outputs[1] = c.save_lfts;
+	status = cli_check_outputs("check", true, outputs, 2);
+	if (status >= 0)
+		return status;
+	if (!c.live && (c.from.ca || c.from.port || c.from.m_key))
+		return cli_error("check: --ca, --port and --m-key are for --live");
 	if (c.live && (c.lfts || n))
 		return cli_error("check: --live reads fabric and tables from the switches; '%s' cannot be given with it",
 				 c.lfts ? "--lfts" : argv[0]);

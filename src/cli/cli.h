@@ -167,15 +167,22 @@ enum ftr_status cli_shape(const char *path, const struct ftr_fabric *f,
 enum ftr_status cli_host_order(const struct ftr_shape *sh, ftr_ep **order,
 			       uint32_t *n, struct ftr_err *err) FTR_MUST_USE;
 
+/* ---- output files (output.c) ------------------------------------------- */
+
 /*
  * Write a file so that path holds either its old or its whole new content:
  * fn writes to a temporary file beside it, which is then renamed.  path NULL
- * or "-": stdout.
+ * or "-": stdout.  Not for two threads at once.
  */
 typedef enum ftr_status (*cli_write_fn)(FILE *out, const void *ctx,
 					struct ftr_err *err);
 enum ftr_status cli_write(const char *path, cli_write_fn fn, const void *ctx,
 			  struct ftr_err *err) FTR_MUST_USE;
+/* May a command write to all of these n files, NULL: none, and a JSON object to
+ * stdout besides?  -1, or the exit status after an error message if two of them
+ * are one. */
+int cli_check_outputs(const char *cmd, bool json, const char *const *path,
+		      unsigned int n);
 
 /* ftr_read_lfts, and a note on stderr if the file leaves switches out. */
 enum ftr_status cli_read_lfts(const char *path, const struct ftr_fabric *f,

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * What several commands share: GUID lists, nominal fabrics, orders of hosts,
- * whole-or-nothing output files, numbers for people.
+ * numbers for people.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
 
@@ -201,79 +198,6 @@ enum ftr_status cli_host_order(const struct ftr_shape *sh, ftr_ep **order,
 	*order = p.order;
 	*n = p.n;
 	return FTR_OK;
-}
-
-static enum ftr_status sys_fail(struct ftr_err *err, const char *path,
-				const char *what)
-{
-	return ftr_fail(err, FTR_IO, "%s: cannot %s: %s", path, what,
-			strerror(errno));
-}
-
-/* Write to the open temporary file, give it the usual mode, close it. */
-static enum ftr_status fill(int fd, const char *path, cli_write_fn fn,
-			    const void *ctx, struct ftr_err *err)
-{
-	mode_t mask = umask(0);
-	FILE *out = fdopen(fd, "w");
-	enum ftr_status st;
-
-	umask(mask);
-	if (!out) {
-		st = sys_fail(err, path, "write");
-		close(fd);
-		return st;
-	}
-	st = fn(out, ctx, err);
-	if (!st && (fflush(out) || fchmod(fd, 0666 & ~mask) || fsync(fd)))
-		st = sys_fail(err, path, "write");
-	if (fclose(out) && !st)
-		st = sys_fail(err, path, "write");
-	return st;
-}
-
-enum ftr_status cli_write(const char *path, cli_write_fn fn, const void *ctx,
-			  struct ftr_err *err)
-{
-	struct stat sb;
-	enum ftr_status st;
-	char *tmp;
-	int fd;
-
-	if (!path || !strcmp(path, "-")) {
-		st = fn(stdout, ctx, err);
-		if (!st && (fflush(stdout) || ferror(stdout)))
-			st = sys_fail(err, "stdout", "write");
-		return st;
-	}
-	/* a device or a pipe cannot be replaced, only written to */
-	if (!stat(path, &sb) && !S_ISREG(sb.st_mode)) {
-		FILE *out = fopen(path, "w");
-
-		if (!out)
-			return sys_fail(err, path, "open");
-		st = fn(out, ctx, err);
-		if (fclose(out) && !st)
-			st = sys_fail(err, path, "write");
-		return st;
-	}
-	tmp = malloc(strlen(path) + sizeof(".XXXXXX"));
-	if (!tmp)
-		return ftr_fail(err, FTR_NOMEM, "out of memory");
-	strcpy(tmp, path);
-	strcat(tmp, ".XXXXXX");
-	fd = mkstemp(tmp);
-	if (fd < 0) {
-		st = sys_fail(err, path, "create");
-	} else {
-		st = fill(fd, path, fn, ctx, err);
-		if (!st && rename(tmp, path))
-			st = sys_fail(err, path, "replace");
-		if (st)
-			unlink(tmp);
-	}
-	free(tmp);
-	return st;
 }
 
 enum ftr_status cli_read_lfts(const char *path, const struct ftr_fabric *f,

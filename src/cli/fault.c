@@ -45,8 +45,7 @@ static int parse_random(const struct ftr_fabric *f, const char *spec,
 	x = strtod(spec, &end);
 	if (*end == '%' && is_plural(end + 1, "link")) {
 		if (x > 100)
-			return ftr_fail(err, FTR_INVAL, "--fail %s: more than 100 percent",
-					spec);
+			return ftr_fail(err, FTR_INVAL, "more than 100 percent");
 		x = x > 0 ? fmax(1, round(x / 100 * f->n_sw_links)) : 0;
 		z->links += (uint32_t)x;
 		return FTR_OK;
@@ -54,8 +53,8 @@ static int parse_random(const struct ftr_fabric *f, const char *spec,
 	if (!is_plural(end, "link") && !is_plural(end, "switch"))
 		return -1;
 	if (x != floor(x) || x > UINT16_MAX)
-		return ftr_fail(err, FTR_INVAL, "--fail %s: not a whole number up to %u",
-				spec, UINT16_MAX);
+		return ftr_fail(err, FTR_INVAL, "not a whole number up to %u",
+				UINT16_MAX);
 	if (is_plural(end, "link"))
 		z->links += (uint32_t)x;
 	else
@@ -76,8 +75,8 @@ static bool parse_guid(const char *s, uint64_t *guid)
 }
 
 static enum ftr_status find_switch(const struct ftr_fabric *f,
-				   const char *spec, const char *name,
-				   ftr_sw *out, struct ftr_err *err)
+				   const char *name, ftr_sw *out,
+				   struct ftr_err *err)
 {
 	unsigned int n = 0;
 	uint64_t guid;
@@ -89,8 +88,8 @@ static enum ftr_status find_switch(const struct ftr_fabric *f,
 		n++;
 	}
 	if (n > 1)
-		return ftr_fail(err, FTR_INVAL, "--fail %s: %u switches are called \"%s\"; name one by its GUID",
-				spec, n, name);
+		return ftr_fail(err, FTR_INVAL, "%u switches are called \"%s\"; name one by its GUID",
+				n, name);
 	if (n)
 		return FTR_OK;
 	if (parse_guid(name, &guid)) {
@@ -98,32 +97,29 @@ static enum ftr_status find_switch(const struct ftr_fabric *f,
 		if (*out != FTR_SW_NONE)
 			return FTR_OK;
 	}
-	return ftr_fail(err, FTR_INVAL, "--fail %s: neither a switch of the fabric, nor a cable SWITCH[PORT], nor Nlinks, N%%links or Nswitches",
-			spec);
+	return ftr_fail(err, FTR_INVAL, "neither a switch of the fabric, nor a cable SWITCH[PORT], nor Nlinks, N%%links or Nswitches");
 }
 
-static enum ftr_status kill_cable(const struct ftr_fabric *f, const char *spec,
-				  ftr_sw s, unsigned long port,
+static enum ftr_status kill_cable(const struct ftr_fabric *f, ftr_sw s,
+				  unsigned long port,
 				  struct cli_faults *z, struct ftr_err *err)
 {
 	const struct ftr_swport *p;
 
 	if (!port || port > f->sw[s].n_ports)
-		return ftr_fail(err, FTR_INVAL, "--fail %s: the switch has ports 1 to %u",
-				spec, f->sw[s].n_ports);
+		return ftr_fail(err, FTR_INVAL, "the switch has ports 1 to %u",
+				f->sw[s].n_ports);
 	p = ftr_fabric_port(f, s, (ftr_port)port);
 	if (p->peer_kind == FTR_PEER_NONE)
-		return ftr_fail(err, FTR_INVAL, "--fail %s: there is no cable at that port",
-				spec);
+		return ftr_fail(err, FTR_INVAL, "there is no cable at that port");
 	z->dead_port[f->sw[s].first_port + port] = 1;
 	if (p->peer_kind == FTR_PEER_SW)
 		z->dead_port[f->sw[p->peer].first_port + p->peer_port] = 1;
 	return FTR_OK;
 }
 
-/* name is a scratch copy of spec. */
-static enum ftr_status parse_named(const struct ftr_fabric *f,
-				   const char *spec, char *name,
+/* name is a scratch copy. */
+static enum ftr_status parse_named(const struct ftr_fabric *f, char *name,
 				   struct cli_faults *z, struct ftr_err *err)
 {
 	size_t len = strlen(name);
@@ -146,20 +142,38 @@ static enum ftr_status parse_named(const struct ftr_fabric *f,
 		name[len - 1] = '\0';
 		name++;
 	}
-	st = find_switch(f, spec, name, &s, err);
+	st = find_switch(f, name, &s, err);
 	if (st)
 		return st;
 	if (cable)
-		return kill_cable(f, spec, s, port, z, err);
+		return kill_cable(f, s, port, z, err);
 	z->dead_sw[s] = 1;
 	return FTR_OK;
 }
 
+static enum ftr_status parse_spec(const struct ftr_fabric *f, const char *spec,
+				  struct cli_faults *z, struct ftr_err *err)
+{
+	int random = parse_random(f, spec, z, err);
+	enum ftr_status st;
+	char *copy;
+
+	if (random >= 0)
+		return (enum ftr_status)random;
+	copy = strdup(spec);
+	st = copy ? parse_named(f, copy, z, err) :
+		    ftr_fail(err, FTR_NOMEM, "out of memory for faults");
+	free(copy);
+	return st;
+}
+
 enum ftr_status cli_faults_parse(const struct ftr_fabric *f,
+				 const char *option,
 				 const struct cli_list *specs,
 				 struct cli_faults *out, struct ftr_err *err)
 {
 	enum ftr_status st = FTR_OK;
+	struct ftr_err why = { 0 };
 
 	*out = (struct cli_faults){ .links = 0 };
 	out->dead_sw = calloc((size_t)f->n_sw + 1, 1);
@@ -167,17 +181,10 @@ enum ftr_status cli_faults_parse(const struct ftr_fabric *f,
 	if (!out->dead_sw || !out->dead_port)
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for faults");
 	for (unsigned int i = 0; !st && i < specs->n; i++) {
-		int random = parse_random(f, specs->v[i], out, err);
-		char *copy;
-
-		if (random >= 0) {
-			st = (enum ftr_status)random;
-			continue;
-		}
-		copy = strdup(specs->v[i]);
-		st = copy ? parse_named(f, specs->v[i], copy, out, err) :
-			    ftr_fail(err, FTR_NOMEM, "out of memory for faults");
-		free(copy);
+		st = parse_spec(f, specs->v[i], out, &why);
+		if (st)
+			ftr_fail(err, st, "--%s %s: %s", option, specs->v[i],
+				 why.msg);
 	}
 	if (st)
 		cli_faults_free(out);

@@ -177,9 +177,14 @@ static int run(int argc, char **argv)
 		return cli_error("gen: with --json the netfile needs --output FILE");
 	if (!g.schedule != !g.schedule_output)
 		return cli_error("gen: --schedule and --schedule-output go together");
-	if (g.schedule && to_stdout(g.schedule_output) &&
-	    (g.json || to_stdout(g.output)))
-		return cli_error("gen: two things cannot go to stdout");
+	if (g.schedule) {
+		const char *out[] = { g.output ? g.output : "-",
+				      g.schedule_output };
+
+		status = cli_check_outputs("gen", g.json, out, 2);
+		if (status >= 0)
+			return status;
+	}
 	cli_progress("making the fabric");
 	st = work(&g, argv[0], &f, &err);
 	cli_progress_end();

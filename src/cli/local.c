@@ -114,9 +114,10 @@ void cli_guarantee_text(const struct ftr_fabric *f,
 int cli_guarantee_json(const struct ftr_fabric *f,
 		       const struct ftr_guarantee *g, unsigned int vls)
 {
-	struct json_object *o = cli_json_new("whatif");
-	struct json_object *x = cli_json_object(o, "guarantee");
+	struct json_object *o = cli_json_new("whatif"), *x;
 
+	cli_json_fabric(o, f, NULL);
+	x = cli_json_object(o, "guarantee");
 	cli_json_num(x, "k", g->k);
 	cli_json_num(x, "faults", g->faults);
 	cli_json_num(x, "planes", g->planes);

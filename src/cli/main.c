@@ -2,6 +2,7 @@
 /*
  * The command ibfattree: finds the subcommand and runs it.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "config.h"
@@ -49,7 +50,11 @@ int main(int argc, char **argv)
 	if (status < 0)
 		return cli_error("there is no command '%s' (ibfattree --help lists them)",
 				 argv[1]);
-	if (fflush(stdout) || ferror(stdout))
-		return cli_error("stdout: write error");
+	errno = 0;
+	/* a command that failed has told why */
+	if ((fflush(stdout) || ferror(stdout)) && status != CLI_BAD)
+		return cli_error("stdout: cannot write%s%s",
+				 errno ? ": " : "",
+				 errno ? strerror(errno) : "");
 	return status;
 }

@@ -266,7 +266,7 @@ static enum ftr_status read_all(const struct route *r, const char *path,
 	enum ftr_status st = ftr_read_fabric(path, r->lmc, &x->f, err);
 
 	if (!st && r->fail.n) {
-		st = cli_faults_parse(x->f, &r->fail, &faults, err);
+		st = cli_faults_parse(x->f, "fail", &r->fail, &faults, err);
 		if (!st)
 			st = cli_faults_apply(x->f, &faults, r->seed,
 					      &x->damaged, err);
@@ -283,12 +283,21 @@ static int run(int argc, char **argv)
 	struct ftr_team *team = NULL;
 	struct ftr_err err = { 0 };
 	enum ftr_status st;
+	const char *outputs[3];
 	int n, status = cli_parse(&cli_route, &r, argc, argv, &n);
 
 	if (status >= 0)
 		return status;
 	if (r.json && (!r.output || !strcmp(r.output, "-")))
 		return cli_error("route: with --json the tables need --output FILE");
+	if (r.vls > 1 && !is_local(&r))
+		return cli_error("route: --vls is for --engine ddlr");
+	outputs[0] = r.output ? r.output : "-";
+	outputs[1] = r.sl2vl;
+	outputs[2] = r.psl;
+	status = cli_check_outputs("route", r.json, outputs, 3);
+	if (status >= 0)
+		return status;
 	cli_progress("reading");
 	opts.leaf_order = (enum ftr_leaf_order)r.leaf_order;
 	st = read_all(&r, argv[0], &opts, &x, &err);

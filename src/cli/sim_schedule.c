@@ -146,7 +146,7 @@ static enum ftr_status draw(struct play *y, const struct step *p,
 	enum ftr_status st = cli_faults_apply(y->j->f, &y->down, 0, &now, err);
 
 	if (!st)
-		st = cli_faults_parse(now, &none, &z, err);
+		st = cli_faults_parse(now, "fail", &none, &z, err);
 	if (!st) {
 		z.links = links;
 		z.switches = switches;
@@ -166,7 +166,7 @@ static enum ftr_status fail(struct play *y, const struct step *p,
 {
 	const struct cli_list one = { 1, { p->what } };
 	struct cli_faults z = { 0 };
-	enum ftr_status st = cli_faults_parse(y->j->f, &one, &z, err);
+	enum ftr_status st = cli_faults_parse(y->j->f, "fail", &one, &z, err);
 
 	if (!st)
 		st = put_marked(y, p, &z, true, err);
@@ -185,7 +185,7 @@ static enum ftr_status recover(struct play *y, const struct step *p,
 
 	if (!strcmp(p->what, "all"))
 		return put_marked(y, p, &y->down, false, err);
-	st = cli_faults_parse(y->j->f, &one, &z, err);
+	st = cli_faults_parse(y->j->f, "recover", &one, &z, err);
 	if (!st && (z.links || z.switches))
 		st = ftr_fail(err, FTR_INVAL, "--recover %s: only what has a name, or all",
 			      p->what);
@@ -268,6 +268,9 @@ static enum ftr_status take(struct play *y, const char *option,
 					err);
 		if (!st)
 			y->n++;
+		if (!st && p->at >= y->j->conf.warm_ps + y->j->conf.run_ps)
+			st = ftr_fail(err, FTR_INVAL, "sim: --%s %s: the run ends before that",
+				      option, list->v[i]);
 	}
 	return st;
 }
@@ -310,7 +313,7 @@ enum ftr_status cli_sim_schedule(struct cli_sim_job *j, struct ftr_err *err)
 	const struct cli_list none = { 0 };
 	struct play y = { .j = j, .step = step };
 	uint64_t at = 0;
-	enum ftr_status st = cli_faults_parse(j->f, &none, &y.down, err);
+	enum ftr_status st = cli_faults_parse(j->f, "fail", &none, &y.down, err);
 
 	if (!st)
 		st = take(&y, "fail", STEP_FAIL, &o->fail, err);

@@ -262,7 +262,7 @@ static enum ftr_status set_up(struct job *j, const char *path,
 	if (!st && j->nominal)
 		j->opts.nominal = j->nominal->shape;
 	if (!st)
-		st = cli_faults_parse(j->f, &w->fail, &j->faults, err);
+		st = cli_faults_parse(j->f, "fail", &w->fail, &j->faults, err);
 	for (unsigned int i = 0; !st && i < w->compare.n; i++)
 		st = cli_read_lfts(w->compare.v[i], j->f, &j->given[i], err);
 	if (!st)
@@ -320,7 +320,7 @@ static int tell(const struct job *j)
 {
 	const struct whatif *w = j->w;
 	const struct cli_whatif_view v = {
-		.engine = w->engine.ops->name, .fail = &w->fail,
+		.f = j->f, .sh = j->sh, .engine = w->engine.ops->name, .fail = &w->fail,
 		.compare = &w->compare, .faults = &j->faults, .seed = w->seed,
 		.repeat = w->repeat, .col = j->col, .n_col = j->n_col,
 		.places = j->n_places, .lanes = j->lanes != NULL,
@@ -386,6 +386,8 @@ static int run(int argc, char **argv)
 	if (w.compare.n + (unsigned int)n - 1 > CLI_LIST_MAX)
 		return cli_error("whatif: more than %u tables to compare",
 				 CLI_LIST_MAX);
+	if (w.guarantee && (w.compare.n || n > 1 || w.repeat > 1 || w.local))
+		return cli_error("whatif: --guarantee does not go with --compare, --repeat or --local");
 	if (w.local && !w.fail.n)
 		return cli_error("whatif: --local needs --fail SPEC");
 	for (int i = 1; i < n; i++)

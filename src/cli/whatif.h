@@ -19,7 +19,9 @@ struct cli_faults {
 	uint32_t links, switches;	/* drawn anew for every seed */
 };
 
+/* option: whose arguments they are, for messages. */
 enum ftr_status cli_faults_parse(const struct ftr_fabric *f,
+				 const char *option,
 				 const struct cli_list *specs,
 				 struct cli_faults *out,
 				 struct ftr_err *err) FTR_MUST_USE;
@@ -89,6 +91,8 @@ struct cli_column {
 };
 
 struct cli_whatif_view {
+	const struct ftr_fabric *f;
+	const struct ftr_shape *sh;
 	const char *engine;
 	const struct cli_list *fail, *compare;
 	const struct cli_faults *faults;

@@ -208,6 +208,7 @@ int cli_whatif_json(const struct cli_whatif_view *v, int status)
 {
 	struct json_object *o = cli_json_new("whatif"), *list, *e, *runs;
 
+	cli_json_fabric(o, v->f, v->sh);
 	cli_json_str(o, "engine", v->engine);
 	list = cli_json_array(o, "faults");
 	for (unsigned int i = 0; i < v->fail->n; i++)
