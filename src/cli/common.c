@@ -150,6 +150,12 @@ enum ftr_status cli_nominal(const char *path, const struct ftr_fabric *f,
 	return st;
 }
 
+void cli_note_cn(const struct ftr_shape *sh)
+{
+	if (sh->cn_unknown)
+		cli_error("note: --cn names no port of the fabric and is not used; it should hold port GUIDs");
+}
+
 enum ftr_status cli_shape(const char *path, const struct ftr_fabric *f,
 			  const struct ftr_shape_opts *opts,
 			  struct ftr_team *team, struct ftr_shape **out,
@@ -164,6 +170,8 @@ enum ftr_status cli_shape(const char *path, const struct ftr_fabric *f,
 		over.nominal = nominal->shape;
 	if (!st)
 		st = ftr_shape_new(f, &over, team, out, err);
+	if (!st)
+		cli_note_cn(*out);
 	ftr_nominal_free(nominal);
 	return st;
 }

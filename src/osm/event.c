@@ -65,18 +65,21 @@ static void name_what(const struct ibf_repair *r, char *out, size_t size)
 
 void ibf_event_log(struct ibf_fast *f, const struct ibf_repair *r)
 {
-	char what[3 * FTR_NAME_MAX], failed[64] = "";
+	char what[3 * FTR_NAME_MAX], failed[64] = "", pathless[64] = "";
 
 	name_what(r, what, sizeof(what));
 	if (r->failed)
 		snprintf(failed, sizeof(failed), ", %u NOT acknowledged",
 			 r->failed);
+	if (r->pathless)
+		snprintf(pathless, sizeof(pathless),
+			 " (%u have no path now)", r->pathless);
 	ibf_log(f->p, r->failed ? IBF_FAST_WRITES : IBF_FAST,
-		"%s %u: %s; %u entries of %u destinations moved, %u blocks of %u switches written in %u stages%s; leaf pairs that lost their path %"
+		"%s %u: %s; %u entries of %u destinations moved%s, %u blocks of %u switches written in %u stages%s; leaf pairs that lost their path %"
 		PRIu64 ", regained %" PRIu64
 		"; ms after the trap: ports known %.2f, computed %.2f, checked %.2f, first acknowledged %.2f, last %.2f",
 		r->local ? "local repair" : "fast reroute", r->number, what,
-		r->n_changes, r->lids, r->blocks, r->switches,
+		r->n_changes, r->lids, pathless, r->blocks, r->switches,
 		r->stages, failed, r->lost_pairs, r->regained_pairs,
 		r->known_ms, r->computed_ms, r->checked_ms, r->first_ms,
 		r->last_ms);
@@ -147,12 +150,12 @@ static void put_event(FILE *out, const struct ibf_repair *r)
 		kind(r), r->number, r->wall, r->gen->engine,
 		r->local ? "local" : "reroute", r->n_traps);
 	put_cables(out, r);
-	fprintf(out, "\"destinations\":%u,\"entries\":%u,\"switches\":%u,"
+	fprintf(out, "\"destinations\":%u,\"entries\":%u,\"pathless\":%u,\"switches\":%u,"
 		"\"blocks\":%u,\"stages\":%u,\"drained\":%u,\"failed\":%u,"
 		"\"unhealed\":%" PRIu64 ",\"held\":%u,"
 		"\"lost_leaf_pairs\":%" PRIu64 ",\"regained_leaf_pairs\":%"
-		PRIu64 ",\"ms\":{", r->lids, r->n_changes, r->switches,
-		r->blocks, r->stages, r->drained, r->failed, r->unhealed,
+		PRIu64 ",\"ms\":{", r->lids, r->n_changes, r->pathless,
+		r->switches, r->blocks, r->stages, r->drained, r->failed, r->unhealed,
 		r->held, r->lost_pairs,
 		r->regained_pairs);
 	put_ms(out, "known", r->known_ms, ",");

@@ -106,6 +106,7 @@ struct ibf_repair {
 	struct ibf_cable *cable;	/* [n_cables] */
 	uint32_t n_changes;
 	uint32_t lids;		/* with a changed entry */
+	uint32_t pathless;	/* changes to "no path" */
 	uint32_t switches, blocks, stages;
 	uint32_t failed;	/* blocks that were not acknowledged */
 	uint32_t resent;	/* blocks sent more than once */

@@ -494,6 +494,7 @@ static void count(struct push *p)
 		ftr_lid lid = p->what->entry[i].lid;
 
 		p->r->lids += !seen[lid];
+		p->r->pathless += p->what->entry[i].to == FTR_PORT_NONE;
 		seen[lid] = 1;
 	}
 	free(seen);

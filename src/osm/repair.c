@@ -330,6 +330,7 @@ static void tell_local(struct ibf_fast *f, struct ibf_repair *r)
 	free(r->sets);
 	r->sets = NULL;
 	r->n_changes = r->lids = r->switches = r->blocks = r->stages = 0;
+	r->pathless = 0;
 	r->computed_ms = r->checked_ms = r->first_ms = r->last_ms = -1;
 }
 

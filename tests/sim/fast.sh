@@ -155,6 +155,32 @@ case_fast_sftree() {
 	down
 }
 
+# A cable of the subtree's root: the order of switches no longer connects all.
+# What has no path is told of, and is none of the hosts; the sweep finds another
+# order.
+case_fast_sftree_root() {
+	local root
+	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 64
+	fast_up < <(echo 'routing_engine sftree')
+	walk before --switch-sources
+	root=$(sed -n 's/.* subtree root \([^,]*\), .*/\1/p' \
+		"$SIM_DIR/sm/opensm.log" | tail -n 1)
+	root=$(sed -n "s/^Switch.*\"\(S-[0-9a-f]*\)\".*\"$root\".*/\1/p" \
+		"$T/fabric.net")
+	pick "$(grep -n "$root" <<<"$up_cables" | sed -n '1s/:.*//p')"
+	osm_mark sm
+	cut_it
+	repaired 'down; .* \([0-9]* have no path now\)'
+	walk mid
+	osm_wait sm "$patience" 'IBF005:'
+	osm_settled sm "$patience"
+	walk after --switch-sources
+	grep -Eq 'end port -> switch .*, all arrive' "$T/after.txt" ||
+		fail 'switches are not reached after the sweep'
+	quiet
+	down
+}
+
 # The cables of a tree, one after the other; all of them in a soak.
 case_fast_every_cable() {
 	gen '3;4,4,8;1,4,4;1,1,1' --random-guids --random-ports --seed 65
