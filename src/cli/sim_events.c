@@ -16,6 +16,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/json.h"
 #include "cli/sim.h"
@@ -125,10 +126,12 @@ static enum ftr_status read_set(const struct reader *r, struct json_object *o,
 	if (!st && g.sw == FTR_SW_NONE)
 		st = wrong(r, "no switch of the fabric",
 			   json_object_get_string(member(o, "guid")), err);
-	if (!st && (!ms || !json_object_is_type(lids, json_type_array) ||
-		    !(json_object_get_double(ms) >= 0 &&
-		      json_object_get_double(ms) < 1e9)))
+	if (!st && (!ms || !json_object_is_type(lids, json_type_array)))
 		st = wrong(r, "a set without ms or lids", NULL, err);
+	if (!st && !(json_object_get_double(ms) >= 0 &&
+		     json_object_get_double(ms) < 1e9))
+		st = wrong(r, "ms below 0 or above 1e9",
+			   json_object_get_string(ms), err);
 	if (st)
 		return st;
 	g.at = at + (uint64_t)(json_object_get_double(ms) * 1e9);
@@ -144,6 +147,10 @@ static enum ftr_status read_set(const struct reader *r, struct json_object *o,
 		if (!st)
 			st = read_number(r, json_object_array_get_idx(x, 1),
 					 "port", FTR_PORT_NONE, &port, err);
+		if (!st && port != FTR_PORT_NONE &&
+		    port > r->j->f->sw[g.sw].n_ports)
+			st = wrong(r, "the switch has no such port",
+				   json_object_to_json_string(x), err);
 		g.lid = (ftr_lid)lid;
 		g.port = (ftr_port)port;
 		if (!st)
@@ -201,6 +208,7 @@ enum ftr_status cli_sim_events(struct cli_sim_job *j, const char *path,
 	struct reader r = { .j = j, .path = path, .at = at };
 	FILE *in = fopen(path, "r");
 	enum ftr_status st = FTR_OK;
+	struct stat sb;
 	char *text = NULL;
 	size_t cap = 0;
 	ssize_t len;
@@ -208,6 +216,12 @@ enum ftr_status cli_sim_events(struct cli_sim_job *j, const char *path,
 	if (!in)
 		return ftr_fail(err, FTR_IO, "cannot open %s: %s", path,
 				strerror(errno));
+	/* it might have no end */
+	if (!fstat(fileno(in), &sb) && S_ISCHR(sb.st_mode)) {
+		fclose(in);
+		return ftr_fail(err, FTR_IO, "cannot read %s: it is a device",
+				path);
+	}
 	while (!st && (len = getline(&text, &cap, in)) >= 0) {
 		struct json_object *o;
 

@@ -155,6 +155,8 @@ static enum ftr_status refill(struct ftr_text *t)
 	return FTR_OK;
 }
 
+#define SLURP_MAX (1u << 29)	/* far above any fabric's file */
+
 enum ftr_status ftr_slurp(const char *path, char **text, size_t *len,
 			  struct ftr_err *err)
 {
@@ -168,6 +170,12 @@ enum ftr_status ftr_slurp(const char *path, char **text, size_t *len,
 				strerror(errno));
 	do {
 		n += (size_t)got;
+		if (n >= SLURP_MAX) {
+			free(buf);
+			close(fd);
+			return ftr_fail(err, FTR_LIMIT, "%s has more than %u bytes",
+					path, SLURP_MAX);
+		}
 		if (n == cap) {
 			cap = cap ? 2 * cap : WINDOW;
 			more = ftr_reallocarray(buf, cap, 1);

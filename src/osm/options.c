@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/core.h"
+#include "io/io.h"
 #include "osm/options.h"
 #include <ftr/engine.h>
 #include <ftr/shape.h>
@@ -115,7 +116,7 @@ static enum ftr_status set_word(const struct ibf_option *opt, const char *text,
 				      i ? ", " : "", opt->words[i]);
 	}
 	return ftr_fail(err, FTR_PARSE, "%s is \"%s\", not one of: %s",
-			opt->name, text, known);
+			opt->name, ftr_quote(text, strlen(text)).s, known);
 }
 
 static enum ftr_status set_number(const struct ibf_option *opt,
@@ -130,7 +131,8 @@ static enum ftr_status set_number(const struct ibf_option *opt,
 	if (!isdigit((unsigned char)*text) || *end || errno || v < opt->min ||
 	    v > opt->max)
 		return ftr_fail(err, FTR_PARSE, "%s is \"%s\", not a number %d..%d",
-				opt->name, text, opt->min, opt->max);
+				opt->name, ftr_quote(text, strlen(text)).s,
+				opt->min, opt->max);
 	*out = (int)v;
 	return FTR_OK;
 }
