@@ -34,8 +34,8 @@ const struct cli_cmd cli_diff = {
 	.args = "FABRIC A B",
 	.text =
 "Counts the entries that differ between two files of forwarding tables\n"
-"(opensm-lfts.dump or the output of dump_lfts) of one fabric, and tells which\n"
-"destinations moved.\n"
+"(opensm-lfts.dump, the output of dump_lfts, or opensm.fdbs) of one fabric,\n"
+"and tells which destinations moved.\n"
 "Exit status: 0 equal, 1 different, 2 bad input.\n",
 	.opts = options,
 	.min_args = 3,
