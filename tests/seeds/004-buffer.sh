@@ -12,18 +12,21 @@
 . "$here/sftree.sh"
 
 if [[ $long ]]; then
-	shape=648 rooms=(2 3 4 6 8 12 16 20 24 28 32)
+	shape=648 rooms=(2 3 4 6 8 12 16 25 32)
 else
-	shape='2;8,16;1,8;1,1' rooms=(2 4 8 24)
+	shape='2;8,16;1,8;1,1' rooms=(2 4 8 25)
 fi
 ibfattree gen "$shape" -o "$T/edr.net"
 cp "$T/edr.net" "$T/ddr.net"
 ddr "$T/ddr.net"
 
-# carried NET PACKETS BYTES OPTION...
+# carried NET PACKETS BYTES OPTION...: as many packets at any speed and size.
 carried() {
+	local ns=$((200000 * $3 / 2048))
+	[[ $1 == ddr ]] || ns=$((ns * 16 / 100))
 	ibfattree sim "$T/$1.net" --packet "$3" --buffer $(($2 * $3)) \
-		"${how[@]}" "${@:4}" --json >"$T/result.json"
+		--warmup "${ns}ns" --duration "$((2 * ns))ns" "${@:4}" --json \
+		>"$T/result.json"
 	hosts
 }
 
@@ -38,9 +41,9 @@ plot 004-buffer 'Uniform traffic, by the room of an input' \
 
 v() { at 004-buffer "$1" "$2"; }
 claim 'room for 4 packets stalls 10 % or more of uniform traffic' \
-	"$(v 4 '4x DDR') < 90 && $(v 24 '4x DDR') > 95"
+	"$(v 4 '4x DDR') < 90 && $(v 25 '4x DDR') > 95"
 claim 'not for the delays: without any it is the same to 2 points' \
 	"($(v 4 '4x DDR') - $(v 4 '4x DDR no delays')) ^ 2 < 4"
 claim 'nor for flows that the tables keep apart' "$(v 4 '4x DDR shift') > 99"
 claim 'one queue a lane stays far below at any room' \
-	"$(v 24 '4x DDR fifo') < $(v 24 '4x DDR') - 20"
+	"$(v 25 '4x DDR fifo') < $(v 25 '4x DDR') - 20"
