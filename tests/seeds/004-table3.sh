@@ -54,55 +54,10 @@ of() {
 		'$1 == t && $2 == e { print $c; n = 1 } END { exit !n }' "$csv"
 }
 
-# The order in which minhop takes the destinations, and what of it: TURNED
-# percent of the hosts in random places, the others leaf by leaf.
-order() {
-	awk '/^Ca/ { split($0, a, "\""); id = substr(a[2], 3); getline
-		match($0, /\([0-9a-f]*\)/)
-		print "0x" substr($0, RSTART + 1, RLENGTH - 2) }' "$1" |
-	awk -v part="$2" -v seed="$3" '
-	{ guid[NR] = $1 }
-	END {
-		srand(seed)
-		for (i = 1; i <= NR; i++)
-			if (100 * rand() < part) place[++n] = i
-		for (i = n; i > 1; i--) {
-			j = 1 + int(i * rand())
-			t = guid[place[i]]; guid[place[i]] = guid[place[j]]
-			guid[place[j]] = t
-		}
-		for (i = 1; i <= NR; i++) print guid[i]
-	}'
-}
-
-# minhop_order PART...: throughput of minhop's hosts, a column of seeds.
-minhop_order() {
-	local part seed sum dir=$T/order
-	mkdir -p "$dir"
-	ibfattree gen 648 --no-lids -o "$dir.net"
-	echo 'hosts in random places %,minhop,paper minhop'
-	for part; do
-		sum=0
-		for seed in 1 2; do
-			order "$dir.net" "$part" "$seed" >"$dir/order"
-			stock "$dir" "$dir.net" minhop
-			traffic "$dir" minhop --switch-load 100
-			sum="$sum + $(hosts)"
-		done
-		echo "$part,$(awk "BEGIN { printf \"%.2f\", ($sum) / 2 }"),66.98"
-	done
-	rm -rf "$dir"
-}
-
 if [[ $long ]]; then
 	tree 1 648 648
 	tree 2 '648 + rack switches' '3;18,6,6;1,6,6;1,3,3'
 	tree 2 '648 + racks' racks
-	minhop_order 0 5 10 20 50 100 >"$out/004-table3-order.csv"
-	plot 004-table3-order 'minhop, 648 hosts: the order of the destinations' \
-		'hosts in random places, per cent' 'hosts, per cent of capacity'
-	claim "between both orders minhop has the paper's throughput" \
-		"$(at 004-table3-order 0 minhop) > 67 && 67 > $(at 004-table3-order 100 minhop)"
 	a=648 b='648 + rack switches'
 else
 	a=128 b='54 + rack switches'
