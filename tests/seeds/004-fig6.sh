@@ -162,7 +162,8 @@ tree() {
 	for rate; do
 		for e in "${engines[@]}" "${own[@]}"; do
 			traffic "$dir" "$e" --switch-load 100 \
-				--switch-rate "$rate" --stop --runs "$runs"
+				--switch-rate "$rate" --stop --runs "$runs" \
+				"${early[@]}"
 			echo "$name,$rate,$e,$runs,$(deadlocks),$(hosts)"
 		done
 	done >>"$csv"
@@ -172,9 +173,10 @@ tree() {
 # Deadlocked runs of an engine, all trees and rates.
 of() { awk -F, -v e="$1" '$3 == e { n += $5 } END { print n + 0 }' "$csv"; }
 
-runs=1
+runs=1 early=()
 if [[ $long ]]; then
-	runs=2
+	# deadlocks come early
+	runs=2 early=(--warmup 300us)
 	tree '4-ary 3-tree' kary:4,3 2000 16000
 	tree '648 + rack switches' '3;18,6,6;1,6,6;1,3,3' 2000 16000
 	tree '648 + racks' racks 2000

@@ -31,7 +31,7 @@ order() {
 }
 
 if [[ $long ]]; then
-	flat=648 parts=(0 5 10 20 50 100) seeds=(1 2)
+	flat=648 parts=(0 5 10 25 50 100) seeds=(1 2)
 	deep='3;18,6,6;1,6,6;1,3,3'
 else
 	flat='2;8,16;1,8;1,1' parts=(0 100) seeds=(1)
@@ -47,7 +47,7 @@ for part in "${parts[@]}"; do
 	for seed in "${seeds[@]}"; do
 		order "$T/flat.net" "$part" "$seed" >"$T/flat/order"
 		stock "$T/flat" "$T/flat.net" minhop
-		traffic "$T/flat" minhop --switch-load 100
+		traffic "$T/flat" minhop
 		hosts
 		echo
 	done >"$T/seeds"
