@@ -210,6 +210,8 @@ struct ftr_sim_immunet {
 	uint8_t inject;		/* room that a host's packet wants in the first
 				 * buffer, packets; 0: 1, and 2 in the ring */
 	bool every_way;		/* pass a distance on for every shortest way */
+	bool eager;		/* into the ring also while an adaptive exit is
+				 * only busy */
 	bool own_count;		/* levels count what a switch itself has seen */
 	bool no_drain;		/* of a new ring's buffers */
 	bool one_lane;		/* lane 1 of cables outside the ring unused */

@@ -483,7 +483,7 @@ static void exit_by(struct ftr_sim_exit *e, unsigned int port, unsigned int vl,
 		    unsigned int room, unsigned int rank, uint32_t note)
 {
 	*e = (struct ftr_sim_exit){ (ftr_port)port, (uint8_t)vl, (uint8_t)room,
-				    (uint8_t)rank, rank > 0, note };
+				    (uint8_t)rank, false, note };
 }
 
 /* The way into the ring for switch d. */
@@ -618,7 +618,8 @@ static unsigned int route(void *state, const struct ftr_sim_view *v, ftr_sw s,
 	}
 	if (!ring || p->field < x->o.moves)
 		n = adaptive_exits(x, v, s, d, e);
-	n += safe_exit(x, v, s, d, in, ring, &e[n]);
+	if (safe_exit(x, v, s, d, in, ring, &e[n]))
+		e[n++].last = !x->o.eager;
 	if (in && ftr_fabric_port(v->f, s, in)->peer_kind == FTR_PEER_EP)
 		for (unsigned int i = 0; i < n; i++)
 			e[i].room = FTR_MAX(e[i].room, x->o.inject);

@@ -1,0 +1,36 @@
+# shellcheck shell=bash disable=SC2154
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# Seed 003, figure 11: mean distance (cables between switches) of what arrives
+# while one dead cable is reconfigured around, beyond saturation.
+# shellcheck source=tests/seeds/immunet.sh
+. "$here/immunet.sh"
+
+seeds=(1)
+run8=24000 run16=30000 warm=6000
+if [[ $long ]]; then
+	seeds=(1 2 3)
+	run8=40000 run16=70000 warm=10000
+fi
+for s in "${seeds[@]}"; do
+	base="inject=3 warm=$warm part=1000 seed=$s"
+	echo "8-$s shape=torus:8,8 $base run=$run8"
+	echo "16-$s shape=torus:16,16 $base run=$run16"
+done | runs
+for k in 8 16; do
+	series 3 "${k}x$k=$k-*" >"$out/003-fig11-${k}x$k.csv"
+	plot "003-fig11-${k}x$k" "One cable dies, ${k}x$k torus, full load" \
+		cycles "cables crossed, mean"
+done
+
+# Before a fault all ways are shortest: the mean distance of k x k, k even, is
+# k/2 * n / (n - 1).
+for k in 8 16; do
+	least=$(awk -v k=$k 'BEGIN { n = k * k; print k / 2 * n / (n - 1) }')
+	b=$(mean 3 $((warm / 2)) "$warm" "$k"-*)
+	d=$(mean 3 $((warm + 1000)) $((warm + 4000)) "$k"-*)
+	a=$(mean 3 $((warm + 15000)) 1000000 "$k"-*)
+	claim "${k}x$k: $least before the fault" "($b / $least - 1) ^ 2 < 0.02 ^ 2"
+	claim "${k}x$k: longer while tables are built" "$d > 1.04 * $b"
+	claim "${k}x$k: and then a little longer than before" \
+		"$a > 1.01 * $b && $a < 1.35 * $b"
+done

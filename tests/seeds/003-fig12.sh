@@ -1,0 +1,57 @@
+# shellcheck shell=bash disable=SC2154
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# Seed 003, figure 12: an 8x8 torus with more and more dead cables or routers.
+# shellcheck source=tests/seeds/immunet.sh
+. "$here/immunet.sh"
+
+seeds=(1)
+run=40000 warm=6000 gaps=(0)
+faults=("links 9" "links 65" "switches 6")
+if [[ $long ]]; then
+	seeds=(1 2 3)
+	run=120000 warm=10000 gaps=(0 5000)
+	faults=("links 1" "links 3" "links 9" "links 17" "links 33" "links 65"
+		"switches 1" "switches 3" "switches 6" "switches 12")
+fi
+for f in "${faults[@]}"; do
+	read -r kind n <<<"$f"
+	for gap in "${gaps[@]}"; do
+		# the last fault, and time to settle after it
+		for s in "${seeds[@]}"; do
+			echo "$kind-$n-$gap-$s shape=torus:8,8 inject=3 links=0 $kind=$n gap=$gap warm=$warm run=$((run + n * gap)) part=1000 seed=$s"
+		done
+	done
+done | runs
+{
+	echo "faults,cycles between,before,least,after,loss %,cycles to the last new entry,levels known by a router,lost,of them on wires,in dead routers,for dead routers"
+	for f in "${faults[@]}"; do
+		read -r kind n <<<"$f"
+		for gap in "${gaps[@]}"; do
+			g=("$kind-$n-$gap"-*)
+			b=$(mean 2 $((warm / 2)) "$warm" "${g[@]}")
+			a=$(mean 2 $((warm + n * gap + run / 2)) 10000000 "${g[@]}")
+			echo "$n $kind,$gap,$b,$(least "$warm" "${g[@]}"),$a,$(loss "$b" "$a"),$(told updated "${g[@]}"),$(told emergencies "${g[@]}"),$(told lost "${g[@]}"),$(told lost_wire "${g[@]}"),$(told lost_switch "${g[@]}"),$(told lost_given_up "${g[@]}")"
+		done
+	done
+} >"$out/003-fig12.csv"
+claim "never a deadlock, no ring over a dead cable, no packet unaccounted for" \
+	"$(told deadlock ./*-*) == 0 && $(told broken ./*-*) == 0 && $(told balance ./*-*) == 0"
+claim "dead cables: only what was on them is lost" \
+	"$(told lost links-*) == $(told lost_wire links-*)"
+claim "dead routers: what was in them, on their cables, or for them" \
+	"$(told lost switches-*) == $(told lost_wire switches-*) + $(told lost_switch switches-*) + $(told lost_given_up switches-*)"
+last=$(mean 2 $((warm + run / 2)) 10000000 links-65-0-*)
+claim "with 65 of 128 cables dead, all that a tree leaves, packets still arrive" \
+	"$last > 0.3"
+nine=$(mean 2 $((warm + run / 2)) 10000000 links-9-0-*)
+whole=$(mean 2 $((warm / 2)) "$warm" links-9-0-*)
+claim "9 dead cables cost 10 to 35 per cent" \
+	"$nine < 0.9 * $whole && $nine > 0.65 * $whole"
+
+[[ $long ]] || return 0
+series 2 "1=links-1-0-*" "3=links-3-0-*" "9=links-9-0-*" "17=links-17-0-*" \
+	"33=links-33-0-*" "65=links-65-0-*" | head -n 82 >"$out/003-fig12-links.csv"
+series 2 "1=switches-1-0-*" "3=switches-3-0-*" "6=switches-6-0-*" \
+	"12=switches-12-0-*" | head -n 82 >"$out/003-fig12-routers.csv"
+plot 003-fig12-links "Dead cables at once, 8x8 torus, full load" cycles "phits a cycle"
+plot 003-fig12-routers "Dead routers at once, 8x8 torus, full load" cycles "phits a cycle"

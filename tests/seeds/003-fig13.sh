@@ -1,0 +1,48 @@
+# shellcheck shell=bash disable=SC2154
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# Seed 003, figure 13: a 16x16 torus with more and more dead cables or routers.
+# shellcheck source=tests/seeds/immunet.sh
+. "$here/immunet.sh"
+
+seeds=(1)
+run=30000 warm=4000 inject=3
+faults=("links 35 0")
+if [[ $long ]]; then
+	seeds=(1 2)
+	run=100000 warm=10000
+	faults=("links 1 0" "links 5 0" "links 15 0" "links 35 0" "links 35 1000"
+		"links 35 10000" "links 257 0" "switches 5 0" "switches 15 0"
+		"switches 15 1000")
+fi
+for f in "${faults[@]}"; do
+	read -r kind n gap <<<"$f"
+	for s in "${seeds[@]}"; do
+		echo "$kind-$n-$gap-$s shape=torus:16,16 inject=$inject links=0 $kind=$n gap=$gap warm=$warm run=$((run + n * gap)) part=2000 seed=$s"
+	done
+done | runs
+{
+	echo "faults,cycles between,before,least,after,loss %,cycles to the last new entry,levels known by a router,lost,of them on wires,in dead routers,for dead routers"
+	for f in "${faults[@]}"; do
+		read -r kind n gap <<<"$f"
+		g=("$kind-$n-$gap"-*)
+		b=$(mean 2 $((warm / 2)) "$warm" "${g[@]}")
+		a=$(mean 2 $((warm + n * gap + run / 2)) 10000000 "${g[@]}")
+		echo "$n $kind,$gap,$b,$(least "$warm" "${g[@]}"),$a,$(loss "$b" "$a"),$(told updated "${g[@]}"),$(told emergencies "${g[@]}"),$(told lost "${g[@]}"),$(told lost_wire "${g[@]}"),$(told lost_switch "${g[@]}"),$(told lost_given_up "${g[@]}")"
+	done
+} >"$out/003-fig13.csv"
+claim "never a deadlock, no ring over a dead cable, no packet unaccounted for" \
+	"$(told deadlock ./*-*) == 0 && $(told broken ./*-*) == 0 && $(told balance ./*-*) == 0"
+claim "dead cables: only what was on them is lost" \
+	"$(told lost links-*) == $(told lost_wire links-*)"
+b=$(mean 2 $((warm / 2)) "$warm" links-35-0-*)
+a=$(mean 2 $((warm + run / 2)) 10000000 links-35-0-*)
+claim "35 dead cables cost more than a third" "$a < 0.67 * $b"
+claim "and 16x16 goes on" "$a > 0.1 * $b"
+
+[[ $long ]] || return 0
+series 2 "1=links-1-0-*" "5=links-5-0-*" "15=links-15-0-*" \
+	"35=links-35-0-*" "257=links-257-0-*" >"$out/003-fig13-links.csv"
+series 2 "35 at once=links-35-0-*" "every 1000 cycles=links-35-1000-*" \
+	"every 10000 cycles=links-35-10000-*" >"$out/003-fig13-gaps.csv"
+plot 003-fig13-links "Dead cables at once, 16x16 torus, full load" cycles "phits a cycle"
+plot 003-fig13-gaps "35 dead cables, 16x16 torus, full load" cycles "phits a cycle"

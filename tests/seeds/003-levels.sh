@@ -1,0 +1,34 @@
+# shellcheck shell=bash disable=SC2154
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# Seed 003, section 4.1: how the emergency priority level counts.  Cables of an
+# 8x8 torus die one after the other, each when the last reconfiguration is over;
+# in how many of the random sequences do switches keep a ring over a dead cable,
+# because the level that its ends declare is below the one that is known?
+# shellcheck source=tests/seeds/immunet.sh
+. "$here/immunet.sh"
+
+seeds=12 cables=(10)
+if [[ $long ]]; then
+	seeds=100 cables=(1 2 5 10 20 40)
+fi
+for n in "${cables[@]}"; do
+	for ((s = 1; s <= seeds; s++)); do
+		for own in 0 1; do
+			echo "$own-$n-$s load=0 cpacket=0 links=$n gap=15000 run=$((n * 15000 + 20000)) part=100000 own_count=$own seed=$s"
+		done
+	done
+done | runs
+# sequences that end so, in per cent
+share() {
+	awk '$2 == "broken" { n += $3 > 0; all++ }
+		END { printf "%.4g\n", 100 * n / all }' "$@"
+}
+{
+	echo "dead cables,as in the paper,at least the level taken"
+	for n in "${cables[@]}"; do
+		echo "$n,$(share 1-"$n"-*),$(share 0-"$n"-*)"
+	done
+} >"$out/003-levels.csv"
+claim "a switch's own count: some sequences leave a ring over a dead cable" \
+	"$(share 1-*) > 0"
+claim "counted from the level taken on: none does" "$(share 0-*) == 0"

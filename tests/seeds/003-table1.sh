@@ -1,0 +1,66 @@
+# shellcheck shell=bash disable=SC2154
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# Seed 003, table 1: control packets and time of the reconfiguration after one
+# dead cable, under full load, on 8x8 and 16x16 tori.
+# shellcheck source=tests/seeds/immunet.sh
+. "$here/immunet.sh"
+
+seeds=(1 2)
+big=(1)
+warm=4000
+if [[ $long ]]; then
+	seeds=(1 2 3 4 5)
+	big=(1 2 3 4 5)
+	warm=10000
+fi
+base="inject=3 warm=$warm part=1000"
+{
+	for s in "${seeds[@]}"; do
+		echo "8-$s shape=torus:8,8 $base run=20000 seed=$s"
+	done
+	for s in "${big[@]}"; do
+		echo "16-$s shape=torus:16,16 $base run=30000 seed=$s"
+	done
+	echo "8-every shape=torus:8,8 load=0 every_way=1 warm=1000 run=40000"
+} | runs
+
+{
+	echo "what,paper 8x8,8x8,paper 16x16,16x16"
+	echo "numbers sent to parents,64,$(told origins 8-[0-9]),256,$(told origins 16-[0-9])"
+	echo "distance packets,12240,$(told distance 8-[0-9]),244908,$(told distance 16-[0-9])"
+	echo "cycles to the last new entry,9945,$(told updated 8-[0-9]),36125,$(told updated 16-[0-9])"
+	echo "cycles to the last control packet,,$(told finished 8-[0-9]),,$(told finished 16-[0-9])"
+	echo "cycles until all rings are open,,$(told opened 8-[0-9]),,$(told opened 16-[0-9])"
+	echo "distance packets for every shortest way,,$(told distance 8-every),,"
+} >"$out/003-table1.csv"
+
+row() { at 003-table1 "$1" "$2"; }
+claim "8x8: a number is told once by each switch" \
+	"$(row 'numbers sent to parents' 8x8) >= 63 && $(row 'numbers sent to parents' 8x8) < 70"
+claim "8x8: distance packets of table 1, to 2 per cent" \
+	"($(row 'distance packets' 8x8) / 12240 - 1) ^ 2 < 0.02 ^ 2"
+claim "passed on for every shortest way they would be ten times as many" \
+	"$(told distance 8-every) > 10 * 12240"
+claim "8x8: cycles of table 1, to 15 per cent" \
+	"($(row 'cycles to the last new entry' 8x8) / 9945 - 1) ^ 2 < 0.15 ^ 2"
+claim "16x16: some n^2 packets, sixteen times those of 8x8" \
+	"$(row 'distance packets' 16x16) > 15 * $(row 'distance packets' 8x8)"
+claim "16x16: the time grows with the diameter, far less than the packets" \
+	"$(row 'cycles to the last new entry' 16x16) > 1.7 * $(row 'cycles to the last new entry' 8x8) && $(row 'cycles to the last new entry' 16x16) < 40000"
+
+[[ $long ]] || return 0
+
+# What the paper does not tell: the size of a control packet, and who goes first.
+for k in 8 16; do
+	for c in 5 10 20 40; do
+		for after in 0 1; do
+			echo "c-$k-$c-$after shape=torus:$k,$k $base run=$((k * k * 400 + 60000)) cpacket=$c after=$after"
+		done
+	done
+done | runs
+{
+	echo "phits of a control packet,8x8 in turn,8x8 after packets,16x16 in turn,16x16 after packets,16x16 distance packets in turn,16x16 distance packets after"
+	for c in 5 10 20 40; do
+		echo "$c,$(told updated c-8-$c-0),$(told updated c-8-$c-1),$(told updated c-16-$c-0),$(told updated c-16-$c-1),$(told distance c-16-$c-0),$(told distance c-16-$c-1)"
+	done
+} >"$out/003-table1-control.csv"

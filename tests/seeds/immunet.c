@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Seed 003's experiments: faults under traffic, with the seed's times.
+ *
+ *	tests/seeds/immunet KEY=VALUE...
+ *
+ * Times are cycles: a phit of 4 bytes on a cable, 320 ps at 100 Gbit/s.  Prints
+ * a CSV (first cycle of a part; phits delivered a cycle; channels between
+ * switches crossed and latency, means of what was delivered; packets lost) and
+ * then "# NAME VALUE" lines of the whole run.  Throughput and time are those of
+ * the run whose seed is given; faults are drawn from the same seed, so that what
+ * is left hangs together.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/core.h"
+#include "sim/immunet.h"
+#include <ftr/ftr.h>
+
+#define PHIT 4u
+#define CYCLE UINT64_C(320)
+
+struct key {
+	const char *name, *what;
+	double v;
+} keys[] = {
+	{ "load", "phits a cycle from each host; 1: all it can", 1 },
+	{ "packet", "phits", 20 },
+	{ "buffer", "packets, of an input and lane", 4 },
+	{ "voq", "1: a queue for each output, not one for all", 0 },
+	{ "router", "cycles through a router", 4 },
+	{ "warm", "cycles before the first fault", 20000 },
+	{ "run", "cycles after it", 30000 },
+	{ "part", "cycles of a line of the CSV", 1000 },
+	{ "links", "cables that die", 1 },
+	{ "switches", "switches that die", 0 },
+	{ "gap", "cycles from fault to fault", 0 },
+	{ "seed", "of traffic and faults", 1 },
+	{ "signal", "cycles of a router for a signal", 100 },
+	{ "control", "cycles of a router for a control packet", 1000 },
+	{ "cpacket", "phits of a control packet", 20 },
+	{ "after", "1: control packets wait for all others", 0 },
+	{ "moves", "into the ring", 4 },
+	{ "inject", "packets, room wanted at the source; 0: 1 or 2", 0 },
+	{ "eager", "1: into the ring though adaptive exits have room", 0 },
+	{ "own_count", "1: levels count a switch's own emergencies", 0 },
+	{ "no_drain", "1: a new ring's buffers stay as they are", 0 },
+	{ "every_way", "1: distances are passed on for every way", 0 },
+	{ "one_lane", "1: lane 1 outside the ring lies idle", 0 },
+	{ "one_ring", "1: a ring from the start", 0 },
+};
+static const char *shape = "torus:8,8";
+
+static double *key(const char *name)
+{
+	for (size_t i = 0; i < FTR_ARRAY_LEN(keys); i++)
+		if (!strcmp(keys[i].name, name))
+			return &keys[i].v;
+	fprintf(stderr, "immunet: there is no key '%s'\n", name);
+	exit(2);
+}
+
+static uint32_t value(const char *name)
+{
+	return (uint32_t)*key(name);
+}
+
+static void usage(void)
+{
+	printf("tests/seeds/immunet KEY=VALUE...\n  %-10s (%s)\n", "shape",
+	       shape);
+	for (size_t i = 0; i < FTR_ARRAY_LEN(keys); i++)
+		printf("  %-10s %s (%g)\n", keys[i].name, keys[i].what,
+		       keys[i].v);
+}
+
+static void must(enum ftr_status st, const struct ftr_err *err)
+{
+	if (!st)
+		return;
+	fprintf(stderr, "immunet: %s\n", err->msg);
+	exit(2);
+}
+
+/* ---- faults --------------------------------------------------------------- */
+
+struct faults {
+	struct ftr_sim_change g[1024];
+	uint32_t n;
+	uint8_t *dead_sw, *dead_port;	/* either end of a cable */
+};
+
+static bool hangs_together(const struct ftr_fabric *f, const struct faults *x)
+{
+	uint32_t *uf = malloc(f->n_sw * sizeof(*uf)), parts = 0;
+
+	ftr_uf_init(uf, f->n_sw);
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			const struct ftr_swport *q =
+				ftr_fabric_port(f, s, (ftr_port)p);
+
+			if (q->peer_kind == FTR_PEER_SW && !x->dead_sw[s] &&
+			    !x->dead_sw[q->peer] &&
+			    !x->dead_port[f->sw[s].first_port + p])
+				ftr_uf_union(uf, s, q->peer);
+		}
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		parts += !x->dead_sw[s] && ftr_uf_find(uf, s) == s;
+	free(uf);
+	return parts == 1;
+}
+
+/* Kill a random cable or switch that may go, at that cycle. */
+static void add_fault(const struct ftr_fabric *f, struct faults *x,
+		      struct ftr_rng *rng, bool cable, uint64_t at)
+{
+	for (;;) {
+		ftr_sw s = ftr_rng_below(rng, f->n_sw);
+		ftr_port p = (ftr_port)(1 + ftr_rng_below(rng,
+							  f->sw[s].n_ports));
+		const struct ftr_swport *q = ftr_fabric_port(f, s, p);
+		uint32_t i = f->sw[s].first_port + p, j;
+		uint8_t *mark = cable ? &x->dead_port[i] : &x->dead_sw[s];
+
+		if (*mark || x->dead_sw[s] ||
+		    (cable && q->peer_kind != FTR_PEER_SW))
+			continue;
+		j = cable ? f->sw[q->peer].first_port + q->peer_port : i;
+		*mark = 1;
+		if (cable)
+			x->dead_port[j] = 1;
+		if (hangs_together(f, x)) {
+			x->g[x->n++] = (struct ftr_sim_change){
+				.at = at * CYCLE, .sw = s, .port = p,
+				.kind = cable ? FTR_SIM_LINK_DOWN :
+						FTR_SIM_SWITCH_DOWN };
+			return;
+		}
+		*mark = 0;
+		if (cable)
+			x->dead_port[j] = 0;
+	}
+}
+
+static void draw_faults(const struct ftr_fabric *f, struct faults *x)
+{
+	uint32_t links = value("links"), n = links + value("switches");
+	struct ftr_rng rng;
+	uint64_t at = value("warm");
+
+	x->dead_sw = calloc(f->n_sw, 1);
+	x->dead_port = calloc(f->n_ports, 1);
+	ftr_rng_seed(&rng, value("seed") + UINT64_C(1000));
+	for (uint32_t i = 0; i < n && i < FTR_ARRAY_LEN(x->g); i++) {
+		add_fault(f, x, &rng, i < links, at);
+		at += value("gap");
+	}
+}
+
+static const struct ftr_fabric *whole;
+static struct faults faults;
+
+/* Switches whose ring, as they know it, goes by a dead cable. */
+static uint32_t broken(const struct immunet *x)
+{
+	const struct ftr_fabric *f = whole;
+	uint32_t n = 0;
+
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		bool bad = false;
+
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
+			bad |= x->node[s].next[p] &&
+			       faults.dead_port[f->sw[s].first_port + p];
+		n += bad && !faults.dead_sw[s];
+	}
+	return n;
+}
+
+/* ---- results --------------------------------------------------------------- */
+
+static void print_series(const struct ftr_sim_result *r, double part)
+{
+	printf("cycle,throughput,distance,latency,lost\n");
+	for (uint32_t i = 0; i < r->n_series; i++) {
+		const struct ftr_sim_slice *z = &r->series[i];
+		double n = (double)FTR_MAX(z->delivered, 1);
+
+		printf("%.0f,%.3f,%.3f,%.1f,%llu\n", i * part,
+		       (double)z->bytes / PHIT / part,
+		       z->delivered ? (double)z->hops / n - 2 : 0,
+		       z->latency_ps / CYCLE, (unsigned long long)z->lost);
+	}
+}
+
+/* What the run's state tells; the function's own end comes after. */
+static void print_state(void *state)
+{
+	const struct immunet *x = state;
+	double t = (double)x->first_fault;
+	uint32_t worst = 0;
+
+	for (ftr_sw s = 0; s < x->n; s++)
+		worst = FTR_MAX(worst, x->node[s].emergencies);
+	if (x->first_fault) {
+		printf("# opened %.0f\n", ((double)x->last_open - t) / CYCLE);
+		printf("# updated %.0f\n",
+		       ((double)x->last_update - t) / CYCLE);
+		printf("# finished %.0f\n",
+		       ((double)x->last_control - t) / CYCLE);
+	}
+	printf("# broken %u\n", broken(x));
+	printf("# emergencies %u\n", worst);
+	printf("# origins %llu\n", (unsigned long long)x->n_origins);
+	printf("# safe %llu\n", (unsigned long long)x->n_safe);
+	printf("# distance %llu\n", (unsigned long long)x->n_distance);
+	ftr_sim_function_find("immunet")->finish(state);
+}
+
+static void print_result(const struct ftr_sim_result *r)
+{
+	static const char *const why[FTR_SIM_N_LOSSES] = {
+		"hole", "dead_port", "wire", "queue", "switch", "wrong_end",
+		"lane", "loop", "given_up"
+	};
+	uint64_t lost = 0;
+
+	for (int i = 0; i < FTR_SIM_N_LOSSES; i++) {
+		if (r->lost[i])
+			printf("# lost_%s %llu\n", why[i],
+			       (unsigned long long)r->lost[i]);
+		lost += r->lost[i];
+	}
+	printf("# lost %llu\n", (unsigned long long)lost);
+	printf("# injected %llu\n", (unsigned long long)r->injected);
+	printf("# balance %lld\n", (long long)(r->injected - r->delivered -
+					       r->in_flight - lost));
+	printf("# deadlock %d\n", r->deadlock);
+	printf("# events %llu\n", (unsigned long long)r->events);
+}
+
+static void take_words(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		char *eq = strchr(argv[i], '='), *end;
+
+		if (!strcmp(argv[i], "--help")) {
+			usage();
+			exit(0);
+		}
+		if (!eq) {
+			usage();
+			exit(2);
+		}
+		*eq++ = '\0';
+		if (!strcmp(argv[i], "shape")) {
+			shape = eq;
+			continue;
+		}
+		*key(argv[i]) = strtod(eq, &end);
+		if (end == eq || *end) {
+			fprintf(stderr, "immunet: %s: '%s' is no number\n",
+				argv[i], eq);
+			exit(2);
+		}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct ftr_sim_function fn = *ftr_sim_function_find("immunet");
+	struct ftr_sim_immunet o;
+	struct ftr_sim_conf c;
+	struct ftr_sim_result r;
+	struct ftr_fabric *f = NULL;
+	struct ftr_tables *t = NULL;
+	struct ftr_err err = { 0 };
+	uint64_t cycles;
+
+	take_words(argc, argv);
+	cycles = (uint64_t)value("warm") + value("run");
+	must(ftr_gen_shape(shape, NULL, &f, &err), &err);
+	must(ftr_tables_new(f, true, &t, &err), &err);
+	whole = f;
+	draw_faults(f, &faults);
+	o = (struct ftr_sim_immunet){
+		.signal_ps = value("signal") * CYCLE,
+		.control_ps = value("control") * CYCLE,
+		.control_bytes = value("cpacket") * PHIT,
+		.control_after = value("after"),
+		.moves = (uint8_t)value("moves"),
+		.inject = (uint8_t)value("inject"),
+		.eager = value("eager"),
+		.own_count = value("own_count"),
+		.no_drain = value("no_drain"),
+		.one_lane = value("one_lane"),
+		.every_way = value("every_way"), .one_ring = value("one_ring"),
+	};
+	c = (struct ftr_sim_conf){
+		.f = f, .t = t, .function = &fn, .arg = &o, .n_vls = 2,
+		.load = *key("load"), .spare_dead = true,
+		.bytes = value("packet") * PHIT,
+		.buffer = value("packet") * PHIT * value("buffer"),
+		.queues = value("voq") ? FTR_SIM_VOQ : FTR_SIM_FIFO,
+		.cable_ps = CYCLE, .switch_ps = value("router") * CYCLE,
+		.change = faults.g, .n_changes = faults.n, .run_ps = cycles * CYCLE,
+		.check_ps = cycles * CYCLE,	/* at the end */
+		.n_series = (uint32_t)(cycles / value("part")),
+		.seed = value("seed"),
+	};
+	fn.finish = print_state;
+	must(ftr_sim_run(&c, NULL, &r, &err), &err);
+	print_result(&r);
+	print_series(&r, (double)cycles / FTR_MAX(r.n_series, 1));
+	ftr_sim_result_fini(&r, 1);
+	ftr_tables_free(t);
+	ftr_fabric_free(f);
+	free(faults.dead_sw);
+	free(faults.dead_port);
+	return 0;
+}
