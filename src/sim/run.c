@@ -207,6 +207,7 @@ static void wait_for_any(struct sim *m, uint32_t p, ftr_sw s,
 			return;
 		o = &m->own[n - m->n_voq];
 		o->exit = e[i];
+		m->any_last |= e[i].last;
 		o->channel = m->f->sw[s].first_port + e[i].port;
 		m->node[n].head = p;
 		m->node[n].tail = m->pkt[p].nodes;
@@ -317,8 +318,10 @@ static bool not_yet(const struct sim *m, uint32_t n)
 /* The room behind (c, vl) has become less: exits for the last may be due. */
 static void touch_last(struct sim *m, uint32_t c, unsigned int vl)
 {
-	uint32_t n = c < m->n_ports ? m->lane[c * m->n_vls + vl].first : NONE;
+	uint32_t n = NONE;
 
+	if (m->any_last && c < m->n_ports)
+		n = m->lane[c * m->n_vls + vl].first;
 	for (; n != NONE; n = m->node[n].next)
 		for (uint32_t i = n < m->n_voq ? NONE :
 		     m->pkt[m->node[n].head].nodes; i != NONE;

@@ -197,6 +197,7 @@ struct sim {
 	struct event *batch;
 	uint32_t cap_batch;
 	bool no_memory;
+	bool any_last;		/* there was an exit for the last */
 	uint16_t hops_max;
 	struct ftr_sim_result *r;
 };

@@ -7,7 +7,7 @@
 # shellcheck source=tests/seeds/immunet.sh
 . "$here/immunet.sh"
 
-seeds=12 cables=(10)
+seeds=12 cables=(20)
 if [[ $long ]]; then
 	seeds=100 cables=(1 2 5 10 20 40)
 fi
