@@ -11,11 +11,11 @@ for l in 100 43.75; do
 	faults=0,5,16 runs=10
 	if [[ $long ]]; then
 		faults=0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20
-		runs=60
+		runs=40
 	fi
 	rerouting -x -n $faults -r $runs -l $l 4-ary-3-tree.net misroute >rows
 	if [[ $long ]]; then
-		rerouting -x -n 0,2,4,6,8,10,12,14,16,18,20 -r 12 -l $l \
+		rerouting -x -n 0,2,4,6,8,10,12,14,16,18,20 -r 8 -l $l \
 			4-ary-3-tree.net dmodc ddlr1 ddlr2 >>rows
 	fi
 	csv=000-fig3-${l%.*}
@@ -31,7 +31,7 @@ done
 # With other queues.
 if [[ $long ]]; then
 	for how in fifo:512 fifo:1024 fifo:4096 voq:512 voq:1024; do
-		rerouting -x -n 0,5,10,20 -r 40 -q "${how%:*}" -b "${how#*:}" \
+		rerouting -x -n 0,5,10,20 -r 20 -q "${how%:*}" -b "${how#*:}" \
 			4-ary-3-tree.net misroute | sed "s/^misroute/$how/"
 	done >rows
 	table accepted '!stuck && !no_way' <rows >"$out/000-fig3-queues.csv"

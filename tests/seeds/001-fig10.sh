@@ -11,7 +11,7 @@ tree 2,6
 # In the switches: what is on the cable, and in queues for it.  What has no way
 # after it is not counted here, see figure 11.
 faults=1,10 runs=24
-[[ -z $long ]] || faults=1,2,3,4,5,6,7,8,9,10 runs=100
+[[ -z $long ]] || faults=1,2,4,6,8,10 runs=60
 for t in 4-ary-3 2-ary-6; do
 	[[ $long || $t == 4-ary-3 ]] || continue
 	for l in 60 40; do
@@ -28,13 +28,14 @@ done
 
 # The same with other queues.
 faults=1 runs=16
-[[ -z $long ]] || faults=1,5,10 runs=60
+[[ -z $long ]] || faults=1,10 runs=60
 queues=(fifo:512 voq:512)
 [[ -z $long ]] || queues=(fifo:512 fifo:1024 voq:512 voq:1024 voq:4096)
 for how in "${queues[@]}"; do
 	rerouting -n $faults -r $runs -l 100 -w 500 -m 20 -h 0 -q "${how%:*}" \
-		-b "${how#*:}" 4-ary-3-tree.net det-links adaptive-links |
-		sed "s/^[a-z-]*/& $how/"
+		-b "${how#*:}" 4-ary-3-tree.net det-links adaptive-links \
+		adaptive-links/once |
+		sed "s/^[a-z\/-]*/& $how/"
 done >rows
 table 'wire + queue' '!stuck' <rows >"$out/001-fig10-queues.csv"
 

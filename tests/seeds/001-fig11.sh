@@ -26,11 +26,11 @@ few=10 faults=3,10 runs=24
 if [[ $long ]]; then
 	all=(det-links det-switches adaptive-links adaptive-switches dmodc
 		sftree ddlr1 ddlr2)
-	few=100 faults=0,1,2,3,4,5,6,7,8,9,10 runs=250
+	few=60 faults=1,2,3,4,5,6,7,8,9,10 runs=200
 fi
 connected 001-fig11-4ary-3tree $runs $faults 4-ary-3-tree.net "${all[@]}"
 faults=1,4
-[[ -z $long ]] || faults=0,1,2,3,4,5,6,7,8,9,10
+[[ -z $long ]] || faults=1,2,3,4,5,6,7,8,9,10
 connected 001-fig11-2ary-6tree $few $faults 2-ary-6-tree.net "${all[@]}"
 if [[ $long ]]; then
 	paper 001-fig11-4ary-3tree det-links 4=100 10=97

@@ -44,6 +44,8 @@
  *			whole tree
  *	FUNCTION/STEP	the same with a step to the seed's letter where
  *			src/sim/rf_*.c deviates
+ *	adaptive-links/once	takes one of its exits when a packet comes in, not
+ *			when the packet can leave
  *	FUNCTION+dmodc	the same, on tables that are made anew (the seed's
  *			hybrid)
  *	dmodc, sftree	these tables for what is left: reconfiguration
@@ -193,6 +195,29 @@ static unsigned int adaptive_switches_4c(void *state,
 	return n;
 }
 
+/* No step: of several exits one is taken at once, whatever its queue is like,
+ * as if packets stood in queues of the outputs. */
+static unsigned int adaptive_links_once(void *state,
+					const struct ftr_sim_view *v,
+					ftr_sw s, ftr_port in,
+					unsigned int vl,
+					struct ftr_sim_packet *p,
+					struct ftr_sim_exit *e,
+					enum ftr_sim_loss *why)
+{
+	unsigned int n = as_is("adaptive-links", state, v, s, in, vl, p, e,
+			       why);
+
+	struct ftr_rng rng;
+
+	if (n < 2)
+		return n;
+	ftr_rng_seed(&rng, v->now ^ (uint64_t)p->source << 48 ^
+		     (uint64_t)s << 56);
+	e[0] = e[ftr_rng_below(&rng, n)];
+	return 1;
+}
+
 static const struct {
 	const char *step;
 	unsigned int (*route)(void *state, const struct ftr_sim_view *v,
@@ -204,6 +229,7 @@ static const struct {
 	{ "det-switches/3b", det_switches_3b },
 	{ "det-switches/4b", det_switches_4b },
 	{ "adaptive-switches/4c", adaptive_switches_4c },
+	{ "adaptive-links/once", adaptive_links_once },
 };
 
 /* ---- schemes ------------------------------------------------------------------ */
