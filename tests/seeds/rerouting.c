@@ -75,8 +75,10 @@ struct scheme {
 struct row {
 	bool joined;
 	int tier;
-	uint64_t no_way;
-	struct ftr_sim_result r;
+	double accepted, latency, hops;
+	uint64_t wire, queue, no_way;
+	bool deadlock;
+	uint64_t deadlock_ps;
 };
 
 static struct {
@@ -440,10 +442,22 @@ static void suffer(struct set *x, unsigned int i)
 
 /* ---- a run -------------------------------------------------------------------------- */
 
-/* In a queue for what died, or in a switch that died. */
-static uint64_t in_queue(const struct ftr_sim_result *r)
+static void note(const struct ftr_sim_result *r, struct row *row)
 {
-	return r->lost[FTR_SIM_LOST_QUEUE] + r->lost[FTR_SIM_LOST_SWITCH];
+	const struct ftr_sim_latency *l = &r->host.network;
+	double cycle = (double)CYCLE;
+
+	row->accepted = (double)r->host.delivered * cycle /
+			(double)job.conf.run_ps;
+	row->latency = l->n ? l->sum_ps / (double)l->n / cycle : 0;
+	row->hops = r->delivered ? (double)r->hops / (double)r->delivered : 0;
+	row->wire = r->lost[FTR_SIM_LOST_WIRE];
+	row->queue = r->lost[FTR_SIM_LOST_QUEUE] + r->lost[FTR_SIM_LOST_SWITCH];
+	for (int i = 0; i < FTR_SIM_N_LOSSES; i++)
+		row->no_way += r->lost[i];
+	row->no_way -= row->wire + row->queue;
+	row->deadlock = r->deadlock;
+	row->deadlock_ps = r->deadlock_ps;
 }
 
 static void simulate(struct set *x, unsigned int n, unsigned int k,
@@ -451,6 +465,7 @@ static void simulate(struct set *x, unsigned int n, unsigned int k,
 {
 	const struct scheme *c = &job.scheme[k];
 	struct ftr_sim_conf conf = job.conf;
+	struct ftr_sim_result r;
 	struct ftr_err err = { 0 };
 
 	conf.f = x->w[0]->f;
@@ -470,11 +485,10 @@ static void simulate(struct set *x, unsigned int n, unsigned int k,
 		};
 		conf.n_changes++;
 	}
-	must(ftr_sim_run(&conf, NULL, &row->r, &err), &err);
+	must(ftr_sim_run(&conf, NULL, &r, &err), &err);
+	note(&r, row);
+	ftr_sim_result_fini(&r, 1);
 	x->change[n ? n - 1 : 0].at = 0;
-	for (int i = 0; i < FTR_SIM_N_LOSSES; i++)
-		row->no_way += row->r.lost[i];
-	row->no_way -= row->r.lost[FTR_SIM_LOST_WIRE] + in_queue(&row->r);
 }
 
 /* Of the cable of fault n; -1: there is none. */
@@ -521,20 +535,13 @@ static void work(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
 static void print(const struct row *row, const char *name, unsigned int n,
 		  uint32_t set)
 {
-	const struct ftr_sim_result *r = &row->r;
-	const struct ftr_sim_latency *l = &r->host.network;
-
-	printf("%s,%u,%u,%d,%.4f,%.2f,%llu,%llu,%llu,", name, n, set, row->joined,
-	       (double)r->host.delivered * (double)CYCLE /
-	       (double)job.conf.run_ps,
-	       l->n ? l->sum_ps / (double)l->n / (double)CYCLE : 0,
-	       (unsigned long long)r->lost[FTR_SIM_LOST_WIRE],
-	       (unsigned long long)in_queue(r),
+	printf("%s,%u,%u,%d,%.4f,%.2f,%llu,%llu,%llu,", name, n, set,
+	       row->joined, row->accepted, row->latency,
+	       (unsigned long long)row->wire, (unsigned long long)row->queue,
 	       (unsigned long long)row->no_way);
-	if (r->deadlock)
-		printf("%llu", (unsigned long long)(r->deadlock_ps / CYCLE));
-	printf(",%.3f,", r->delivered ?
-	       (double)r->hops / (double)r->delivered : 0);
+	if (row->deadlock)
+		printf("%llu", (unsigned long long)(row->deadlock_ps / CYCLE));
+	printf(",%.3f,", row->hops);
 	if (row->tier >= 0)
 		printf("%d", row->tier);
 	putchar('\n');
@@ -609,10 +616,8 @@ int main(int argc, char **argv)
 	printf("scheme,faults,set,joined,accepted,latency,wire,queue,no_way,deadlock,hops,tier\n");
 	for (uint32_t i = 0; i < job.runs; i++)
 		for (unsigned int j = 0; j < job.n_n; j++)
-			for (unsigned int k = 0; k < job.n_schemes; k++, row++) {
+			for (unsigned int k = 0; k < job.n_schemes; k++, row++)
 				print(row, job.scheme[k].name, job.n[j], i);
-				ftr_sim_result_fini(&row->r, 1);
-			}
 	free(job.row);
 	return 0;
 }
