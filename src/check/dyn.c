@@ -270,6 +270,7 @@ static enum ftr_status build(struct ftr_cdg *g, const struct ftr_tables *t,
 			     const struct ftr_cdg_opts *o, struct ftr_err *err)
 {
 	uint64_t n_counts = 0;
+	bool acyclic;
 	enum ftr_status st;
 
 	if (!number_links(g) || !set_sources(g) || !set_lanes(g, o) ||
@@ -285,7 +286,9 @@ static enum ftr_status build(struct ftr_cdg *g, const struct ftr_tables *t,
 		return st;
 	if (!dyn_count_all(g))
 		goto nomem;
-	if (!dyn_order_all(g))
+	if (!dyn_order_all(g, &acyclic))
+		goto nomem;
+	if (!acyclic)
 		return ftr_fail(err, FTR_REFUSED, "the tables hold a cycle of channel dependencies");
 	return FTR_OK;
 nomem:

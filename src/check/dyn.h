@@ -83,14 +83,18 @@ struct ftr_cdg {
 	uint32_t *count;
 	/* dynorder.c */
 	uint32_t n_vertices;
-	uint32_t *ord;		/* [n_vertices] a permutation */
+	/* [n_vertices] a list; labels ascend along it */
+	uint64_t *label;
+	uint32_t *next, *prev, first;	/* DYN_NONE: no more */
 	/* [n_vertices][words] edges that are or have been, by place * n_vl +
 	 * lane at the switch between: count[] says which are */
 	uint64_t *out_bits, *in_bits;
 	uint32_t words;
 	uint8_t *mark;
-	uint32_t *stack;
-	uint64_t *fwd, *back;	/* ord << 32 | vertex */
+	struct dyn_found {
+		uint64_t label;
+		uint32_t v;
+	} *fwd, *back;		/* [n_vertices] */
 	/* LIDs that are not drained */
 	struct dyn_lid **open;
 	uint32_t n_open, cap_open;
@@ -160,8 +164,8 @@ bool dyn_count_all(struct ftr_cdg *g);
 
 /* dynorder.c */
 bool dyn_order_new(struct ftr_cdg *g);	/* false: no memory */
-/* Order all; false: there is a cycle. */
-bool dyn_order_all(struct ftr_cdg *g);
+/* Order all; false: no memory. */
+bool dyn_order_all(struct ftr_cdg *g, bool *acyclic);
 /* Make room for the new edge v -> w in the order; false: it closes a cycle. */
 bool dyn_order_edge(struct ftr_cdg *g, uint32_t v, uint32_t w);
 

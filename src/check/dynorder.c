@@ -2,13 +2,18 @@
 /*
  * The order of the vertices: every edge leads from a lower to a higher place.
  *
- * D. J. Pearce and P. H. J. Kelly, "A dynamic topological sort algorithm for
- * directed acyclic graphs", ACM JEA 11, 2006.  An edge v -> w with
- * ord[v] < ord[w] costs nothing.  Otherwise only vertices between the two
- * places are affected: those that w reaches (if v is among them, the edge
- * closes a cycle), and those that reach v.  The places of both sets are pooled
- * and given out again, first to those that reach v, then to those that w
- * reaches, each set in its old order.
+ * After D. J. Pearce and P. H. J. Kelly, "A dynamic topological sort algorithm
+ * for directed acyclic graphs", ACM JEA 11, 2006.  An edge v -> w with v before
+ * w costs nothing.  Otherwise only vertices between the two are affected: those
+ * that w reaches, and those that reach v.  If the two sets meet, the edge closes
+ * a cycle.
+ *
+ * deviation: they find both sets and give their places out again.  Here both are
+ * looked for by turns until the first is complete; it alone is moved, what w
+ * reaches to behind v, or what reaches v to before w.  A lane that nothing used
+ * yet reaches nothing, while all the traffic upstream may reach v.  So that no
+ * place but theirs changes, places are labels with room between them in a list
+ * (Dietz and Sleator 1987), all given out anew when there is no room left.
  *
  * Taking edges away leaves the order valid, so nothing is done then.  Vertices
  * of links that are down are passed over as if they had no edges.
@@ -33,13 +38,14 @@ bool dyn_order_new(struct ftr_cdg *g)
 				       sizeof(*g->out_bits));
 	g->in_bits = ftr_arena_zalloc(g->arena, (size_t)n * g->words,
 				      sizeof(*g->in_bits));
-	g->ord = ftr_arena_alloc(g->arena, n, sizeof(*g->ord));
+	g->label = ftr_arena_alloc(g->arena, n, sizeof(*g->label));
+	g->next = ftr_arena_alloc(g->arena, n, sizeof(*g->next));
+	g->prev = ftr_arena_alloc(g->arena, n, sizeof(*g->prev));
 	g->mark = ftr_arena_zalloc(g->arena, n, 1);
-	g->stack = ftr_arena_alloc(g->arena, n, sizeof(*g->stack));
 	g->fwd = ftr_arena_alloc(g->arena, n, sizeof(*g->fwd));
 	g->back = ftr_arena_alloc(g->arena, n, sizeof(*g->back));
-	return g->out_bits && g->in_bits && g->ord && g->mark && g->stack &&
-	       g->fwd && g->back;
+	return g->out_bits && g->in_bits && g->label && g->next && g->prev &&
+	       g->mark && g->fwd && g->back;
 }
 
 /* The counts of the edges from v; first: the vertex of the first of them. */
@@ -64,12 +70,31 @@ static void note_edge(struct ftr_cdg *g, uint32_t v, uint32_t w)
 	g->in_bits[(size_t)w * g->words + i / 64] |= UINT64_C(1) << i % 64;
 }
 
-bool dyn_order_all(struct ftr_cdg *g)
+/* Labels with room between them, along the list. */
+static void give_labels(struct ftr_cdg *g)
 {
-	uint32_t *in = g->ord, head = 0, tail = 0, first, n;
+	uint64_t i = 0;
 
+	for (uint32_t v = g->first; v != DYN_NONE; v = g->next[v])
+		g->label[v] = i++ << 32;
+}
+
+static void make_list(struct ftr_cdg *g, const uint32_t *v, uint32_t n)
+{
+	g->first = n ? v[0] : DYN_NONE;
+	for (uint32_t i = 0; i < n; i++) {
+		g->prev[v[i]] = i ? v[i - 1] : DYN_NONE;
+		g->next[v[i]] = i + 1 < n ? v[i + 1] : DYN_NONE;
+	}
+	give_labels(g);
+}
+
+/* Edges that lead to each vertex. */
+static void count_in(struct ftr_cdg *g, uint32_t *in)
+{
 	memset(in, 0, g->n_vertices * sizeof(*in));
 	for (uint32_t v = 0; v < g->n_vertices; v++) {
+		uint32_t first, n;
 		const uint32_t *row = row_of(g, v, &first, &n);
 
 		for (uint32_t i = 0; i < n; i++)
@@ -78,13 +103,28 @@ bool dyn_order_all(struct ftr_cdg *g)
 				note_edge(g, v, first + i);
 			}
 	}
-	for (uint32_t v = 0; v < g->n_vertices; v++)
-		if (!in[v])
-			g->stack[tail++] = v;
-	while (head < tail) {
-		uint32_t v = g->stack[head++];
+}
 
-		first = g->first_link[g->link[v / g->n_vl].to] * g->n_vl;
+bool dyn_order_all(struct ftr_cdg *g, bool *acyclic)
+{
+	uint32_t n = g->n_vertices, head = 0, tail = 0;
+	uint32_t *in = ftr_reallocarray(NULL, (size_t)n + 1, sizeof(*in));
+	uint32_t *list = ftr_reallocarray(NULL, (size_t)n + 1, sizeof(*list));
+
+	if (!in || !list) {
+		free(in);
+		free(list);
+		return false;
+	}
+	count_in(g, in);
+	for (uint32_t v = 0; v < n; v++)
+		if (!in[v])
+			list[tail++] = v;
+	while (head < tail) {
+		uint32_t v = list[head++];
+		uint32_t first = g->first_link[g->link[v / g->n_vl].to] *
+			g->n_vl;
+
 		for (uint32_t k = 0; k < g->words; k++) {
 			uint64_t bits = g->out_bits[(size_t)v * g->words + k];
 
@@ -93,68 +133,66 @@ bool dyn_order_all(struct ftr_cdg *g)
 					(uint32_t)__builtin_ctzll(bits);
 
 				if (!--in[w])
-					g->stack[tail++] = w;
+					list[tail++] = w;
 			}
 		}
 	}
-	for (uint32_t i = 0; i < tail; i++)
-		g->ord[g->stack[i]] = i;
-	return tail == g->n_vertices;
+	*acyclic = tail == n;
+	make_list(g, list, tail);
+	free(in);
+	free(list);
+	return true;
 }
 
-/* Push what v leads to, at places up to top and alive. */
-static uint32_t push_on(struct ftr_cdg *g, uint32_t v, uint32_t top,
-			uint32_t n_stack)
+/* ---- a search in both directions ---------------------------------------- */
+
+enum { FORWARD = 1, BACKWARD = 2 };
+
+struct search {
+	uint64_t low, top;	/* labels of w and v */
+	uint32_t n_fwd, n_back;	/* found */
+	uint32_t at_fwd, at_back;	/* of those, gone on from */
+	bool meet;
+};
+
+static void find(struct ftr_cdg *g, struct search *z, uint32_t v, uint8_t way)
 {
-	uint64_t *bits = g->out_bits + (size_t)v * g->words;
-	uint32_t first, n;
+	struct dyn_found f = { g->label[v], v };
+
+	if (way == FORWARD)
+		g->fwd[z->n_fwd++] = f;
+	else
+		g->back[z->n_back++] = f;
+	z->meet |= g->mark[v] != 0;
+	g->mark[v] |= way;
+}
+
+/* On from the next vertex found: to what it leads to up to the top. */
+static void go_forward(struct ftr_cdg *g, struct search *z)
+{
+	uint32_t v = g->fwd[z->at_fwd++].v, first, n;
 	const uint32_t *row = row_of(g, v, &first, &n);
+	uint64_t *bits = g->out_bits + (size_t)v * g->words;
 
 	for (uint32_t k = 0; k < g->words; k++)
 		for (uint64_t left = bits[k]; left; left &= left - 1) {
 			uint32_t i = 64 * k + (uint32_t)__builtin_ctzll(left);
 			uint32_t w = first + i;
 
-			if (g->mark[w] || g->ord[w] > top ||
+			if (g->mark[w] & FORWARD || g->label[w] > z->top ||
 			    dyn_is_down(g, w / g->n_vl))
 				continue;
-			if (!row[i]) {	/* not any more */
+			if (row[i])
+				find(g, z, w, FORWARD);
+			else	/* not any more */
 				bits[k] &= ~(left & -left);
-				continue;
-			}
-			g->mark[w] = 1;
-			g->stack[n_stack++] = w;
 		}
-	return n_stack;
 }
 
-/* What from reaches at places up to top; false: goal is among it. */
-static bool search_forward(struct ftr_cdg *g, uint32_t from, uint32_t goal,
-			   uint32_t top, uint32_t *n_found)
+/* To the living that lead to it, from the low end on. */
+static void go_back(struct ftr_cdg *g, struct search *z)
 {
-	uint32_t n_stack = 0;
-
-	*n_found = 0;
-	g->stack[n_stack++] = from;
-	g->mark[from] = 1;
-	while (n_stack) {
-		uint32_t v = g->stack[--n_stack];
-
-		g->fwd[(*n_found)++] = (uint64_t)g->ord[v] << 32 | v;
-		if (v == goal) {	/* unmark what is not found yet, too */
-			while (n_stack)
-				g->mark[g->stack[--n_stack]] = 0;
-			return false;
-		}
-		n_stack = push_on(g, v, top, n_stack);
-	}
-	return true;
-}
-
-/* Push the living predecessors of w at places from low on. */
-static uint32_t push_back(struct ftr_cdg *g, uint32_t w, uint32_t low,
-			  uint32_t n_stack)
-{
+	uint32_t w = g->back[z->at_back++].v;
 	const struct dyn_link *out = &g->link[w / g->n_vl];
 	uint64_t *bits = g->in_bits + (size_t)w * g->words;
 
@@ -168,79 +206,106 @@ static uint32_t push_back(struct ftr_cdg *g, uint32_t w, uint32_t low,
 			uint32_t in = g->first_link[l->to] + l->to_place;
 			uint32_t v = in * g->n_vl + i % g->n_vl;
 
-			if (g->mark[v] || g->ord[v] < low || dyn_is_down(g, in))
+			if (g->mark[v] & BACKWARD || g->label[v] < z->low ||
+			    dyn_is_down(g, in))
 				continue;
-			if (!g->count[dyn_edge_at(g, &g->link[in], i % g->n_vl,
-						  out->from_place,
-						  w % g->n_vl)]) {
+			if (g->count[dyn_edge_at(g, &g->link[in], i % g->n_vl,
+						 out->from_place,
+						 w % g->n_vl)])
+				find(g, z, v, BACKWARD);
+			else
 				bits[k] &= ~(left & -left);
-				continue;
-			}
-			g->mark[v] = 1;
-			g->stack[n_stack++] = v;
 		}
-	return n_stack;
 }
 
-static uint32_t search_back(struct ftr_cdg *g, uint32_t from, uint32_t low)
+/* ---- moving -------------------------------------------------------------- */
+
+static int found_cmp(const void *x, const void *y)
 {
-	uint32_t n_stack = 0, n_found = 0;
+	const struct dyn_found *a = x, *b = y;
 
-	g->stack[n_stack++] = from;
-	g->mark[from] = 1;
-	while (n_stack) {
-		uint32_t w = g->stack[--n_stack];
+	return (a->label > b->label) - (a->label < b->label);
+}
 
-		g->back[n_found++] = (uint64_t)g->ord[w] << 32 | w;
-		n_stack = push_back(g, w, low, n_stack);
+static void take_out(struct ftr_cdg *g, uint32_t v)
+{
+	if (g->prev[v] == DYN_NONE)
+		g->first = g->next[v];
+	else
+		g->next[g->prev[v]] = g->next[v];
+	if (g->next[v] != DYN_NONE)
+		g->prev[g->next[v]] = g->prev[v];
+}
+
+/* v behind after; DYN_NONE: as the first. */
+static void put_in(struct ftr_cdg *g, uint32_t v, uint32_t after)
+{
+	uint32_t next = after == DYN_NONE ? g->first : g->next[after];
+
+	g->prev[v] = after;
+	g->next[v] = next;
+	if (after == DYN_NONE)
+		g->first = v;
+	else
+		g->next[after] = v;
+	if (next != DYN_NONE)
+		g->prev[next] = v;
+}
+
+/* Those of f[] out of the list, and in again between two that are side by side
+ * then: behind `where` or, if before, before it. */
+static void move(struct ftr_cdg *g, struct dyn_found *f, uint32_t n,
+		 uint32_t where, bool before)
+{
+	uint64_t low, room;
+	uint32_t after, next;
+
+	qsort(f, n, sizeof(*f), found_cmp);
+	for (uint32_t i = 0; i < n; i++)
+		take_out(g, f[i].v);
+	after = before ? g->prev[where] : where;
+	next = before ? where : g->next[where];
+	/* the first label may be 0: then there is no room before it */
+	low = after == DYN_NONE ? 0 : g->label[after];
+	room = next == DYN_NONE ? (uint64_t)(n + UINT64_C(1)) << 32 :
+		g->label[next] - low;
+	room /= n + UINT64_C(1);
+	if (low > UINT64_MAX - room * (n + UINT64_C(1)))
+		room = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		put_in(g, f[i].v, after);
+		after = f[i].v;
+		g->label[after] = low += room;
 	}
-	return n_found;
-}
-
-static int u64_cmp(const void *x, const void *y)
-{
-	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-
-	return (a > b) - (a < b);
-}
-
-/* Give the pooled places out again. */
-static void reorder(struct ftr_cdg *g, uint32_t n_fwd, uint32_t n_back)
-{
-	uint32_t *pool = g->stack, n = 0, i = 0, k = 0;
-
-	qsort(g->fwd, n_fwd, sizeof(*g->fwd), u64_cmp);
-	qsort(g->back, n_back, sizeof(*g->back), u64_cmp);
-	while (i < n_back || k < n_fwd) {
-		if (k == n_fwd || (i < n_back && g->back[i] < g->fwd[k]))
-			pool[n++] = (uint32_t)(g->back[i++] >> 32);
-		else
-			pool[n++] = (uint32_t)(g->fwd[k++] >> 32);
-	}
-	n = 0;
-	for (i = 0; i < n_back; i++)
-		g->ord[(uint32_t)g->back[i]] = pool[n++];
-	for (k = 0; k < n_fwd; k++)
-		g->ord[(uint32_t)g->fwd[k]] = pool[n++];
+	if (!room)
+		give_labels(g);
 }
 
 bool dyn_order_edge(struct ftr_cdg *g, uint32_t v, uint32_t w)
 {
-	uint32_t n_fwd, n_back = 0;
-	bool ok = true;
+	struct search z = { .low = g->label[w], .top = g->label[v] };
 
-	if (g->ord[v] >= g->ord[w]) {
-		ok = search_forward(g, w, v, g->ord[v], &n_fwd);
-		if (ok)
-			n_back = search_back(g, v, g->ord[w]);
-		for (uint32_t i = 0; i < n_fwd; i++)
-			g->mark[(uint32_t)g->fwd[i]] = 0;
-		for (uint32_t i = 0; i < n_back; i++)
-			g->mark[(uint32_t)g->back[i]] = 0;
-		if (ok)
-			reorder(g, n_fwd, n_back);
-	}
-	if (ok)
+	if (z.top < z.low) {
 		note_edge(g, v, w);
-	return ok;
+		return true;
+	}
+	find(g, &z, w, FORWARD);
+	find(g, &z, v, BACKWARD);
+	while (!z.meet && z.at_fwd < z.n_fwd && z.at_back < z.n_back) {
+		go_forward(g, &z);
+		if (!z.meet)
+			go_back(g, &z);
+	}
+	for (uint32_t i = 0; i < z.n_fwd; i++)
+		g->mark[g->fwd[i].v] = 0;
+	for (uint32_t i = 0; i < z.n_back; i++)
+		g->mark[g->back[i].v] = 0;
+	if (z.meet)
+		return false;
+	if (z.at_fwd == z.n_fwd)
+		move(g, g->fwd, z.n_fwd, v, false);
+	else
+		move(g, g->back, z.n_back, w, true);
+	note_edge(g, v, w);
+	return true;
 }
