@@ -448,6 +448,7 @@ static bool allocate(struct ftr_repair *r)
 	r->stepped = ftr_arena_alloc(a, 2 * (size_t)f->n_sw,
 				     sizeof(*r->stepped));
 	r->avoid = ftr_arena_zalloc(a, f->n_sw, 1);
+	r->carried = ftr_arena_zalloc(a, f->n_sw, sizeof(*r->carried));
 	r->queue = ftr_arena_alloc(a, f->n_sw, sizeof(*r->queue));
 	r->from = ftr_arena_alloc(a, f->n_sw, sizeof(*r->from));
 	r->by = ftr_arena_alloc(a, f->n_sw, 1);
@@ -455,9 +456,10 @@ static bool allocate(struct ftr_repair *r)
 	r->col = ftr_arena_alloc(a, f->n_sw, sizeof(*r->col));
 	r->col_of = ftr_arena_zalloc(a, f->n_sw, sizeof(*r->col_of));
 	return r->live_to && r->dead_sw && r->dead_link && r->has_hosts &&
-	       r->cls && r->load && r->in_plan && r->touched && r->switches && r->step_of &&
-	       r->stepped && r->avoid && r->queue && r->from && r->by &&
-	       r->seen && r->col && r->col_of && planes_new(r);
+	       r->cls && r->load && r->in_plan && r->touched &&
+	       r->switches && r->step_of && r->stepped && r->avoid &&
+	       r->carried && r->queue && r->from && r->by && r->seen &&
+	       r->col && r->col_of && planes_new(r);
 }
 
 static void set_classes(struct ftr_repair *r)

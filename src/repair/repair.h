@@ -80,6 +80,8 @@ struct ftr_repair {
 	uint32_t n_stepped;
 	bool clean_refused;	/* a clean way of hosts would close a cycle */
 	uint8_t *avoid;		/* [n_sw] a way may not pass */
+	uint32_t *carried;	/* [n_sw] of which search << 1 | hosts' packets */
+	uint32_t search;
 	/* breadth-first: [n_sw] each */
 	ftr_sw *queue;
 	uint32_t *from;		/* place in the queue of the one before */

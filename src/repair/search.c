@@ -124,28 +124,29 @@ static ftr_port best_cable(const struct ftr_repair *r, ftr_sw s,
 	return best;
 }
 
+/* The same for one search_heal, while no entry changes. */
+static bool is_carried(struct ftr_repair *r, ftr_sw s)
+{
+	if (r->carried[s] >> 1 != r->search)
+		r->carried[s] = r->search << 1 |
+			search_carried(r, s, CARRIED_DEPTH);
+	return r->carried[s] & 1;
+}
+
 /* Does a switch that is to be rewritten carry packets of hosts? */
-static bool carries(const struct ftr_repair *r, const struct detour *d)
+static bool carries(struct ftr_repair *r, const struct detour *d)
 {
 	for (uint32_t i = 0; i < d->n; i++)
-		if (search_carried(r, d->sw[i], CARRIED_DEPTH))
+		if (is_carried(r, d->sw[i]))
 			return true;
 	return false;
 }
 
-/* way.sw[n] is reached: does it know a way, and how good is all that? */
-static void judge(struct search *z)
+static void rate(const struct search *z, struct detour *d, uint32_t hops)
 {
-	struct ftr_repair *r = z->r;
-	struct detour *d = &z->way;
-	uint32_t worst = 0, sum = 0, new_switches = 0, hops;
+	const struct ftr_repair *r = z->r;
+	uint32_t worst = 0, sum = 0, new_switches = 0;
 
-	if (!repair_arrives(r, d->sw[d->n], &hops, &d->end_step))
-		return;
-	d->counts = z->host || carries(r, d);
-	d->clean = planes_clean(r, d, !z->heavy && d->counts);
-	if ((z->clean_only || (!z->heavy && d->counts)) && !d->clean)
-		return;
 	for (uint32_t i = 0; i < d->n; i++) {
 		uint32_t load = *load_of(r, d->sw[i], d->port[i]);
 
@@ -157,7 +158,27 @@ static void judge(struct search *z)
 	d->key[z->heavy ? 0 : 1] = worst;
 	d->key[z->heavy ? 1 : 2] = sum;
 	d->key[z->heavy ? 2 : 0] = new_switches;
-	keep(z);
+}
+
+/* way.sw[n] is reached: does it know a way, and how good is all that? */
+static void judge(struct search *z)
+{
+	struct ftr_repair *r = z->r;
+	struct detour *d = &z->way;
+	uint32_t hops;
+	bool must;
+
+	if (!repair_arrives(r, d->sw[d->n], &hops, &d->end_step))
+		return;
+	rate(z, d, hops);
+	if (z->n_kept == KEPT && detour_cmp(&z->kept[KEPT - 1], d) <= 0)
+		return;
+	d->counts = z->host || carries(r, d);
+	must = z->clean_only || (!z->heavy && d->counts);
+	if (must || d->counts)
+		d->clean = planes_clean(r, d, !z->heavy && d->counts);
+	if (!must || d->clean)
+		keep(z);
 }
 
 static void extend(struct search *z, uint32_t at);
@@ -396,13 +417,18 @@ enum ftr_status search_heal(struct ftr_repair *r, ftr_sw s, bool clean_only,
 		{ &turn_2_up, false }, { &way_round, false }, { NULL, false }
 	};
 	bool host = r->cls[r->lid] == FTR_CLASS_HOST;
-	bool carried = search_carried(r, s, CARRIED_DEPTH);
-	struct search z = { .r = r, .heavy = host && carried, .host = host };
-	const struct way *w = z.heavy ? clean_ways : short_ways;
-	enum ftr_status st = try_parallel(&z, s, healed, err);
+	struct search z = { .r = r, .host = host };
+	const struct way *w;
+	enum ftr_status st;
+	bool carried;
 
+	r->search++;
+	carried = is_carried(r, s);
+	z.heavy = host && carried;
 	/* no other would be taken */
 	clean_only |= !z.heavy && (host || carried);
+	w = z.heavy ? clean_ways : short_ways;
+	st = try_parallel(&z, s, healed, err);
 	for (; !st && !*healed && w->form; w++)
 		if (w->clean_only || !clean_only)
 			st = try_form(&z, s, w->form, w->clean_only, healed,
