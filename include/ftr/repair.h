@@ -34,9 +34,10 @@
  * only to planes without outgoing arcs, while there is one; so arcs never form a
  * cycle, and up-down routes with such detours have no cycle of channel
  * dependencies on one lane.  Each fault makes one plane unclean, so k-1 leave
- * one clean.  This decides preference only: whether a repair is made is decided
- * by the dependency graph (<ftr/cdg.h>), which holds all that packets may still
- * follow.  A repair that would close a cycle is not made for that LID, and the
+ * one clean.  For all but packets of hosts to hosts this is a condition, on any
+ * number of lanes: they make no clean plane unclean.  For hosts it decides
+ * preference only: whether a repair is made is decided by the dependency graph
+ * (<ftr/cdg.h>), which holds all that packets may still follow.  A repair that would close a cycle is not made for that LID, and the
  * next (b, t) is tried; at last the LID's column of the inverted order (sftree
  * on the damaged fabric).  What cannot be had at all stays broken and is
  * counted.
@@ -77,10 +78,10 @@ struct ftr_repair_opts {
 	uint16_t sls;		/* set of SLs in use, bit per SL; 0: SL 0 */
 	/* Packets that switches send count, too.  With the tables of sftree
 	 * and one lane few detours are then free of cycles: leave it off there.
-	 * Where a repair for packets of hosts to hosts closes a cycle with
-	 * those of switches in every form, those of switches do not count any
-	 * more from then on (plan.hosts_only): make a new planner of the next
-	 * full tables. */
+	 * Where every clean way for packets of hosts to a host closes a cycle
+	 * with those of switches, those of switches do not count any more from
+	 * then on (plan.hosts_only): make a new planner of the next full
+	 * tables. */
 	bool switch_sources;
 };
 
