@@ -17,7 +17,7 @@ fi
 for f in "${faults[@]}"; do
 	read -r kind n gap <<<"$f"
 	for s in "${seeds[@]}"; do
-		echo "$kind-$n-$gap-$s shape=torus:16,16 inject=$inject links=0 $kind=$n gap=$gap warm=$warm run=$((run + n * gap)) part=2000 seed=$s"
+		echo "$kind-$n-$gap-$s shape=torus:16,16 inject=$inject links=0 $kind=$n gap=$gap warm=$warm run=$((run + n * gap)) part=1000 seed=$s"
 	done
 done | runs
 {
@@ -44,5 +44,23 @@ series 2 "1=links-1-0-*" "5=links-5-0-*" "15=links-15-0-*" \
 	"35=links-35-0-*" "257=links-257-0-*" >"$out/003-fig13-links.csv"
 series 2 "35 at once=links-35-0-*" "every 1000 cycles=links-35-1000-*" \
 	"every 10000 cycles=links-35-10000-*" >"$out/003-fig13-gaps.csv"
+# What is left with 35 dead cables, by the room that sources want.
+for inject in 0 2 4; do
+	for s in "${seeds[@]}"; do
+		echo "room-$inject-$s shape=torus:16,16 inject=$inject links=35 warm=$warm run=$run part=1000 seed=$s"
+	done
+done | runs
+for s in "${seeds[@]}"; do
+	ln "links-35-0-$s" "room-3-$s"
+done
+{
+	echo "room wanted at sources,before,least,after,loss %"
+	for inject in 0 2 3 4; do
+		g=("room-$inject"-*)
+		b=$(mean 2 $((warm / 2)) "$warm" "${g[@]}")
+		a=$(mean 2 $((warm + run / 2)) 10000000 "${g[@]}")
+		echo "$inject,$b,$(least "$warm" "${g[@]}"),$a,$(loss "$b" "$a")"
+	done
+} >"$out/003-fig13-room.csv"
 plot 003-fig13-links "Dead cables at once, 16x16 torus, full load" cycles "phits a cycle"
 plot 003-fig13-gaps "35 dead cables, 16x16 torus, full load" cycles "phits a cycle"

@@ -51,7 +51,12 @@ series() {
 			printf "%s|%s|%.4g\n", x[i], name, sum[x[i]] / n[x[i]] }' \
 			${curve#*=}
 	done | awk -F'|' '
-	!($1 in seen) { seen[$1]; x[++rows] = $1 }
+	!($1 in seen) {
+		seen[$1]
+		for (i = ++rows; i > 1 && x[i - 1] + 0 > $1 + 0; i--)
+			x[i] = x[i - 1]
+		x[i] = $1
+	}
 	!($2 in col) { col[$2]; name[++cols] = $2 }
 	{ v[$1, $2] = $3 }
 	END {
