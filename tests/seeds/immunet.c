@@ -2,7 +2,7 @@
 /*
  * Seed 003's experiments: faults under traffic, with the seed's times.
  *
- *	tests/seeds/immunet KEY=VALUE...
+ *	immunet KEY=VALUE...
  *
  * Times are cycles: a phit of 4 bytes on a cable, 320 ps at 100 Gbit/s.  Prints
  * a CSV (first cycle of a part; phits delivered a cycle; channels between
@@ -69,7 +69,7 @@ static uint32_t value(const char *name)
 
 static void usage(void)
 {
-	printf("tests/seeds/immunet KEY=VALUE...\n  %-10s (%s)\n", "shape",
+	printf("immunet KEY=VALUE...\n  %-10s (%s)\n", "shape",
 	       shape);
 	for (size_t i = 0; i < FTR_ARRAY_LEN(keys); i++)
 		printf("  %-10s %s (%g)\n", keys[i].name, keys[i].what,

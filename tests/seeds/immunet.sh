@@ -3,12 +3,12 @@
 # What the scripts of seed 003 share; sourced by them.
 
 # runs: each line of the input is a name and KEY=VALUE words of
-# tests/seeds/immunet, whose output goes to the file of that name; two at a time.
+# the program immunet, whose output goes to the file of that name; two at a time.
 runs() {
 	# shellcheck disable=SC2016
 	xargs -P 2 -I '{}' bash -c '
 		read -r -a w <<<"$2"
-		"$1/tests/seeds/immunet" "${w[@]:1}" >"${w[0]}"' _ "$build" '{}'
+		"$1/immunet" "${w[@]:1}" >"${w[0]}"' _ "$build" '{}'
 }
 
 # told NAME FILE...: mean of the "# NAME VALUE" lines; 0 where there is none.

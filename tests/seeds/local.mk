@@ -1,8 +1,9 @@
-# What tests/seeds/run needs beside the command.
-noinst_PROGRAMS += tests/seeds/rerouting tests/seeds/immunet
-tests_seeds_rerouting_SOURCES = tests/seeds/rerouting.c tests/ddlr/state.c \
+# What tests/seeds/run needs beside the command; at the top of the build, for the
+# directory goes into releases as it is.
+noinst_PROGRAMS += rerouting immunet
+rerouting_SOURCES = tests/seeds/rerouting.c tests/ddlr/state.c \
 	tests/ddlr/state.h
-tests_seeds_rerouting_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tests
-tests_seeds_rerouting_LDADD = libftr.la
-tests_seeds_immunet_SOURCES = tests/seeds/immunet.c
-tests_seeds_immunet_LDADD = libftr.la
+rerouting_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tests
+rerouting_LDADD = libftr.la
+immunet_SOURCES = tests/seeds/immunet.c
+immunet_LDADD = libftr.la

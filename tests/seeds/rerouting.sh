@@ -5,7 +5,7 @@
 # seeds: packets of 256 bytes, cycles of 512 ns; see rerouting.c.
 
 # rerouting ARGUMENT...: rows of runs, in CSV.
-rerouting() { "$build/tests/seeds/rerouting" "$@"; }
+rerouting() { "$build/rerouting" "$@"; }
 
 # tree K,N: the K-ary N-tree as K-ary-N-tree.net, links of 2 Gb/s.
 tree() {
