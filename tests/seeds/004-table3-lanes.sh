@@ -53,6 +53,6 @@ else
 	tree "$a" '2;8,16;1,8;1,1' ''
 	tree "$b" '3;6,3,3;1,3,3;1,2,2' ''
 fi
-claim 'three levels: lanes are worth more than 10 points' \
-	"$(of "$b" 8) > $(of "$b" 1) + 10"
+claim 'three levels: lanes are worth more than 5 points' \
+	"$(of "$b" 8) > $(of "$b" 1) + 5"
 claim 'two levels: they are worth the room' "$(of "$a" 8) > $(of "$a" 1) + 1"

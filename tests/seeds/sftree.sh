@@ -78,3 +78,51 @@ percent() { awk "BEGIN { printf \"%.2f\", 100 * $(jsonq "$T/result.json" "$1.acc
 hosts() { percent hosts; }
 switches() { percent ports_0; }
 deadlocks() { jsonq "$T/result.json" deadlocks; }
+
+# ---- figure 7: engines[], loads[] -----------------------------------------------
+
+# tree SHAPE: tables of stock ftree and of all other engines[] in $T/t.
+tree() {
+	rm -rf "$T/t"
+	mkdir "$T/t"
+	if [[ $1 == racks ]]; then
+		awk -f "$here/racks.awk" >"$T/t.net"
+	else
+		ibfattree gen "$1" --no-lids -o "$T/t.net"
+	fi
+	roots "$T/t.net" >"$T/t/roots"
+	stock "$T/t" "$T/t.net" ftree
+	ours "$T/t" "$T/t/ftree.net" "${engines[@]:1}"
+}
+
+# Of a port 0's part to that of a host.
+eighth() { awk "BEGIN { printf \"%.2f\", $(switches) / 8 }"; }
+
+# figure NAME TITLE LEFT-END RIGHT-END OPTION...: the ends are the paper's.
+figure() {
+	local name=$1 start=$3 end=$4 load e line
+	local -a light
+	line='switch load %'
+	for e in "${engines[@]}"; do
+		line+=",$e hosts,$e ports 0"
+	done
+	echo "$line,paper sftree hosts" >"$out/$name.csv"
+	for load in "${loads[@]}"; do
+		line=$load light=()
+		# what is below the knee does not pile up
+		((load == 100)) || light=(--warmup "$((${long:+4} + 1))00us")
+		for e in "${engines[@]}"; do
+			traffic "$T/t" "$e" --switch-load "$load" \
+				"${light[@]}" "${@:5}"
+			line+=",$(hosts),$(eighth)"
+		done
+		case $load in
+		100) line+=",$end" ;;
+		0) line+=",$start" ;;
+		*) line+=, ;;
+		esac
+		echo "$line"
+	done >>"$out/$name.csv"
+	plot "$name" "$2" 'switches send, per cent of 1x SDR' \
+		'per cent of 4x DDR'
+}

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
+#
+# Seed 004, figure 7, what its right ends hang on: faster ports 0, inputs that feed
+# one output at a time, another room.  Then (a) on three levels.
+
+# shellcheck source=tests/seeds/sftree.sh
+. "$here/sftree.sh"
+
+engines=(ftree dmodc sftree sftree+paper) loads=(0 10 100)
+if [[ $long ]]; then
+	shape=648 deep='3;18,6,6;1,6,6;1,3,3'
+else
+	shape='2;8,16;1,8;1,1' deep='3;6,3,3;1,3,3;1,2,2'
+fi
+own=(--vls 2 --host-sl 1)
+
+tree "$shape"
+# What stock ftree leaves the hosts at the right ends, by an option.
+csv=$out/004-fig7-right-ends.csv
+echo 'option,value,one lane,two lanes' >"$csv"
+# right_ends OPTION VALUE...
+right_ends() {
+	local option=$1 v line
+	shift
+	for v; do
+		line=${option#--},$v
+		traffic "$T/t" ftree --switch-load 100 "$option" "$v"
+		line+=,$(hosts)
+		traffic "$T/t" ftree --switch-load 100 "$option" "$v" "${own[@]}"
+		echo "$line,$(hosts)"
+	done >>"$csv"
+}
+
+right_ends --switch-rate 2000 16000
+if [[ $long ]]; then
+	right_ends --switch-rate 8000 10000
+	right_ends --speedup 1
+	right_ends --buffer 8192 51200
+fi
+# r RATE LANES
+r() { awk -F, -v rate="$1" -v c="$2" '$1 == "switch-rate" && $2 == rate { print $(2 + c) }' "$csv"; }
+claim 'ports 0 as fast as hosts: on a lane of their own they take far more' \
+	"$(r 16000 2) < $(r 16000 1) - 10"
+claim 'at 1x SDR they do not' \
+	"$(r 2000 2) > $(r 2000 1) - 3"
+
+# The same of (a) on three levels, where far more pairs of switches have no way up
+# and down, and all of them share the subtree.
+tree "$deep"
+figure 004-fig7c 'Three levels, all on one lane' '' 92.93
+c() { at 004-fig7c "$1" "$2"; }
+claim 'three levels: at a tenth of the load sftree costs hosts nothing' \
+	"$(c 10 'sftree hosts') > $(c 0 'sftree hosts') - 1"
+claim 'three levels: at full load sftree has to pay for what ftree leaves out' \
+	"$(c 100 'sftree hosts') < $(c 100 'ftree hosts') - 2"
