@@ -54,3 +54,14 @@ claim 'three levels: at a tenth of the load sftree costs hosts nothing' \
 	"$(c 10 'sftree hosts') > $(c 0 'sftree hosts') - 1"
 claim 'three levels: at full load sftree has to pay for what ftree leaves out' \
 	"$(c 100 'sftree hosts') < $(c 100 'ftree hosts') - 2"
+
+# Ports 0 that send as much at most, but take as fast as a cable brings.
+line='' head=''
+for e in "${engines[@]}"; do
+	head+="${head:+,}$e hosts,$e ports 0"
+	traffic "$T/t" "$e" --switch-rate 16000 --switch-load 12.5
+	line+="${line:+,}$(hosts),$(switches)"
+done
+printf '%s\n' "$head" "$line" >"$out/004-fig7-sinks.csv"
+claim 'three levels: dmodc then loses 3 points at most' \
+	"$(cut -d , -f 3 <<<"$line") > $(c 0 'dmodc hosts') - 3"
