@@ -92,7 +92,7 @@ static unsigned int adaptive_links(void *state, const struct ftr_sim_view *v,
 
 const struct ftr_sim_function sim_adaptive_links = {
 	.name = "adaptive-links",
-	.summary = "seed 001: adaptive local rerouting, link faults",
+	.summary = "adaptive local rerouting (Sem-Jacobsen et al.), link faults",
 	.min_vls = 1,
 	.tiers = true,
 	.start = tiers_new,
@@ -158,7 +158,7 @@ static unsigned int adaptive_switches(void *state,
 
 const struct ftr_sim_function sim_adaptive_switches = {
 	.name = "adaptive-switches",
-	.summary = "seed 001: adaptive local rerouting, switch faults",
+	.summary = "adaptive local rerouting (the same), switch faults",
 	.min_vls = 1,
 	.tiers = true,
 	.start = tiers_new,
@@ -196,7 +196,7 @@ static unsigned int misroute(void *state, const struct ftr_sim_view *v,
 
 const struct ftr_sim_function sim_misroute = {
 	.name = "misroute",
-	.summary = "seed 000: adaptive, misroute vector in the packet (R_m)",
+	.summary = "misrouting with a vector in the packet (Sem-Jacobsen et al.)",
 	.min_vls = 1,
 	.tiers = true,
 	.start = tiers_new,

@@ -92,7 +92,7 @@ static unsigned int det_links(void *state, const struct ftr_sim_view *v,
 
 const struct ftr_sim_function sim_det_links = {
 	.name = "det-links",
-	.summary = "seed 001: deterministic local rerouting, link faults",
+	.summary = "deterministic local rerouting (Sem-Jacobsen et al.), link faults",
 	.min_vls = 2,
 	.tiers = true,
 	.start = tiers_new,
@@ -192,7 +192,7 @@ static unsigned int det_switches(void *state, const struct ftr_sim_view *v,
 
 const struct ftr_sim_function sim_det_switches = {
 	.name = "det-switches",
-	.summary = "seed 001: deterministic local rerouting, switch faults",
+	.summary = "deterministic local rerouting (the same), switch faults",
 	.min_vls = 3,
 	.tiers = true,
 	.start = tiers_new,

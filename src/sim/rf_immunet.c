@@ -646,7 +646,7 @@ static void taken(void *state, const struct ftr_sim_view *v, ftr_sw s,
 
 const struct ftr_sim_function sim_immunet = {
 	.name = "immunet",
-	.summary = "seed 003: adaptive, a safe ring, tables rebuilt by switches",
+	.summary = "Immunet (Puente et al.): a safe ring, tables rebuilt by switches",
 	.min_vls = 2,
 	.hops_max = HOPS,
 	.requeue = true,
