@@ -7,3 +7,12 @@ rerouting_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tests
 rerouting_LDADD = libftr.la
 immunet_SOURCES = tests/seeds/immunet.c
 immunet_LDADD = libftr.la
+
+# What SLs stock engines give, see tests/seeds/stock.sh.
+if HAVE_OPENSM
+noinst_LTLIBRARIES += libibflanes.la
+libibflanes_la_SOURCES = tests/seeds/lanes.c
+libibflanes_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS)
+libibflanes_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
+	-rpath $(libdir)
+endif

@@ -11,7 +11,9 @@
 #				$DIR/roots, if it is there, is the root_guid_file,
 #				DIR/order the guid_routing_order_file.
 #
-# ENGINE may be "ftree+roots", ftree with connect_roots.
+# ENGINE may be "ftree+roots", ftree with connect_roots, or "dfsssp+lanes", any
+# engine with qos on: DIR/ENGINE.psl has the SLs that it gives to paths, and VL =
+# SL everywhere.
 
 SIM_BUILD=$build
 SIM_SCRIPTS=$top/scripts
@@ -27,8 +29,10 @@ roots() {
 
 stock_conf() {
 	local dir=$1 engine=$2
-	echo "routing_engine ${engine%+roots}"
+	echo "routing_engine ${engine%+*}"
 	[[ $engine != *+roots ]] || echo 'connect_roots TRUE'
+	[[ $engine != *+lanes ]] ||
+		printf '%s\n' 'qos TRUE' 'event_plugin_name ibflanes'
 	[[ ! -s $dir/roots ]] || echo "root_guid_file $dir/roots"
 	[[ ! -s $dir/order ]] || echo "guid_routing_order_file $dir/order"
 	echo 'max_wire_smps 64'
@@ -36,7 +40,7 @@ stock_conf() {
 }
 
 stock_engine() {
-	local dir=$1 engine=$2 id=${2%+roots}
+	local dir=$1 engine=$2 id=${2%+*}
 	osm_start "$id" < <(stock_conf "$dir" "$engine")
 	osm_wait "$id" 900 'SUBNET UP'
 	osm_settled "$id" 900
@@ -49,7 +53,11 @@ stock_engine() {
 		--save-lfts "$dir/$engine.lfts" >/dev/null || true
 	[[ -s $dir/$engine.net && -s $dir/$engine.lfts ]] ||
 		sim_die "no tables of $engine" || return
+	if [[ $engine == *+lanes ]]; then
+		cp "$SIM_DIR/$id/opensm-psl.dump" "$dir/$engine.psl"
+	fi
 	osm_stop "$id"
+	rm -rf "${SIM_DIR:?}/$id"
 }
 
 stock_tables() {
