@@ -42,11 +42,19 @@ enum ftr_status ftr_parse_fabric(const char *path, const char *text,
 enum ftr_status ftr_read_guids(const char *path, uint64_t **guids,
 			       uint32_t *n, struct ftr_err *err) FTR_MUST_USE;
 
+/* Where a file of tables and the fabric do not match. */
+struct ftr_lfts_gaps {
+	uint32_t missing;	/* switches of which the file does not tell */
+	uint32_t foreign;	/* switches of the file that are not of f */
+	uint32_t line;		/* the first of them */
+	uint64_t guid;
+};
+
 /* Read tables for f: opensm-lfts.dump, the output of dump_lfts/ibroute, or
  * opensm.fdbs; told by the first line.  Rows of switches that the file does not
- * mention are all FTR_PORT_NONE and counted in *missing (may be NULL). */
+ * mention are all FTR_PORT_NONE; *gaps (may be NULL) tells. */
 enum ftr_status ftr_read_lfts(const char *path, const struct ftr_fabric *f,
-			      struct ftr_tables **out, uint32_t *missing,
+			      struct ftr_tables **out, struct ftr_lfts_gaps *gaps,
 			      struct ftr_err *err) FTR_MUST_USE;
 
 /* Read an order of end ports: opensm-*-ca-order.dump, FTR_EP_NONE for a gap.

@@ -105,7 +105,7 @@ static enum ftr_status from_files(const struct check *c, const char *fabric,
 	enum ftr_status st = ftr_read_fabric(fabric, c->lmc, &s->f, err);
 
 	if (!st)
-		st = ftr_read_lfts(c->lfts, s->f, &s->t, &s->missing, err);
+		st = cli_read_lfts(c->lfts, s->f, &s->t, &s->missing, err);
 	snprintf(s->source, sizeof(s->source), "%s", c->lfts);
 	return st;
 }

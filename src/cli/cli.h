@@ -187,9 +187,10 @@ enum ftr_status cli_write(const char *path, cli_write_fn fn, const void *ctx,
 int cli_check_outputs(const char *cmd, bool json, const char *const *path,
 		      unsigned int n);
 
-/* ftr_read_lfts, and a note on stderr if the file leaves switches out. */
+/* ftr_read_lfts, and a note on stderr if the file has switches that f has not
+ * or, unless missing is given to tell it in, leaves some of f out. */
 enum ftr_status cli_read_lfts(const char *path, const struct ftr_fabric *f,
-			      struct ftr_tables **out,
+			      struct ftr_tables **out, uint32_t *missing,
 			      struct ftr_err *err) FTR_MUST_USE;
 
 struct cli_tables_of {

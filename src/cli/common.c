@@ -209,15 +209,24 @@ enum ftr_status cli_host_order(const struct ftr_shape *sh, ftr_ep **order,
 }
 
 enum ftr_status cli_read_lfts(const char *path, const struct ftr_fabric *f,
-			      struct ftr_tables **out, struct ftr_err *err)
+			      struct ftr_tables **out, uint32_t *missing,
+			      struct ftr_err *err)
 {
-	uint32_t missing = 0;
-	enum ftr_status st = ftr_read_lfts(path, f, out, &missing, err);
+	struct ftr_lfts_gaps gaps = { 0 };
+	enum ftr_status st = ftr_read_lfts(path, f, out, &gaps, err);
 
-	if (!st && missing)
+	if (st)
+		return st;
+	if (gaps.foreign)
+		cli_error("note: %s:%u: %u tables are of switches that the fabric has not, the first of 0x%016"
+			  PRIx64 "; they are left out", path, gaps.line,
+			  gaps.foreign, gaps.guid);
+	if (missing)
+		*missing = gaps.missing;
+	else if (gaps.missing)
 		cli_error("note: %s: %u switches without a table: they count as empty",
-			  path, missing);
-	return st;
+			  path, gaps.missing);
+	return FTR_OK;
 }
 
 enum ftr_status cli_write_fabric_fn(FILE *out, const void *fabric,

@@ -167,9 +167,9 @@ static int run(int argc, char **argv)
 	cli_progress("comparing");
 	st = ftr_read_fabric(argv[0], opts.lmc, &r.f, &err);
 	if (!st)
-		st = cli_read_lfts(argv[1], r.f, &r.a, &err);
+		st = cli_read_lfts(argv[1], r.f, &r.a, NULL, &err);
 	if (!st)
-		st = cli_read_lfts(argv[2], r.f, &r.b, &err);
+		st = cli_read_lfts(argv[2], r.f, &r.b, NULL, &err);
 	if (!st)
 		st = count(&r, &err);
 	if (!st)

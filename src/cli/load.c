@@ -101,7 +101,7 @@ static enum ftr_status read_all(const struct load *l, const char *fabric,
 	enum ftr_status st = ftr_read_fabric(fabric, l->lmc, &in->f, err);
 
 	if (!st)
-		st = ftr_read_lfts(l->lfts, in->f, &in->t, &in->missing, err);
+		st = cli_read_lfts(l->lfts, in->f, &in->t, &in->missing, err);
 	if (!st && l->order)
 		st = ftr_read_order(l->order, in->f, &in->order, &in->n, err);
 	else if (!st)

@@ -134,7 +134,7 @@ static enum ftr_status read_dumps(struct cli_sim_job *j, const char *dir,
 					  &lfts, err);
 
 	if (!st)
-		st = cli_read_lfts(lfts, j->f, &j->t, err);
+		st = cli_read_lfts(lfts, j->f, &j->t, NULL, err);
 	if (!st && !j->o->sl2vl)
 		st = in_directory(dir, "opensm-sl2vl.dump", true, &sl2vl, err);
 	if (!st && sl2vl)
@@ -170,7 +170,7 @@ static enum ftr_status read_tables(struct cli_sim_job *j, struct ftr_err *err)
 		return read_dumps(j, j->o->lfts, err);
 	if (j->o->lfts) {
 		j->source = j->o->lfts;
-		return cli_read_lfts(j->o->lfts, j->f, &j->t, err);
+		return cli_read_lfts(j->o->lfts, j->f, &j->t, NULL, err);
 	}
 	if (is_directory(j->fabric))
 		return read_dumps(j, j->fabric, err);

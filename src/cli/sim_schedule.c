@@ -243,7 +243,7 @@ static enum ftr_status other_tables(struct play *y, const struct step *p,
 				    struct ftr_err *err)
 {
 	struct ftr_tables *t = NULL;
-	enum ftr_status st = cli_read_lfts(p->what, y->j->f, &t, err);
+	enum ftr_status st = cli_read_lfts(p->what, y->j->f, &t, NULL, err);
 
 	return st ? st : put_tables(y, p, t, err);
 }

@@ -264,7 +264,8 @@ static enum ftr_status set_up(struct job *j, const char *path,
 	if (!st)
 		st = cli_faults_parse(j->f, "fail", &w->fail, &j->faults, err);
 	for (unsigned int i = 0; !st && i < w->compare.n; i++)
-		st = cli_read_lfts(w->compare.v[i], j->f, &j->given[i], err);
+		st = cli_read_lfts(w->compare.v[i], j->f, &j->given[i], NULL,
+				   err);
 	if (!st)
 		st = route(j, j->f, &j->sh, &t, &ms, err);
 	if (!st)

@@ -56,6 +56,7 @@ static enum ftr_status begin(struct ftr_fdbs *r, struct ftr_cur *c)
 	r->lid = 0;
 	r->sw = ftr_fabric_find_sw(r->f, guid);
 	if (r->sw == FTR_SW_NONE) {
+		r->foreign++;
 		if (!r->unknown_line) {
 			r->unknown_line = r->t->line;
 			r->unknown = guid;

@@ -142,7 +142,8 @@ struct ftr_fdbs {
 	ftr_lid lid;		/* told last */
 	ftr_lid last;		/* last LID of the first section; 0: not known */
 	uint32_t known;		/* sections of switches of f */
-	uint32_t unknown_line;	/* the first of the others */
+	uint32_t foreign;	/* the others */
+	uint32_t unknown_line;	/* the first of them */
 	uint64_t unknown;	/* its GUID */
 };
 

@@ -36,7 +36,8 @@ struct reader {
 	ftr_sw sw;		/* its switch; FTR_SW_NONE: not of f */
 	uint64_t lines;		/* entries in the section so far */
 	uint32_t known;		/* sections of switches of f */
-	uint32_t unknown_line;	/* the first of the others */
+	uint32_t foreign;	/* the others */
+	uint32_t unknown_line;	/* the first of them */
 	uint64_t unknown;	/* its GUID */
 	struct ftr_fdbs fdbs;	/* if t is set: the file is an opensm.fdbs */
 };
@@ -64,6 +65,7 @@ static enum ftr_status begin(struct reader *r, struct ftr_cur *c)
 	r->lines = 0;
 	r->sw = ftr_fabric_find_sw(r->f, guid);
 	if (r->sw == FTR_SW_NONE) {
+		r->foreign++;
 		if (!r->unknown_line) {
 			r->unknown_line = r->t.line;
 			r->unknown = guid;
@@ -170,6 +172,7 @@ static enum ftr_status end(struct reader *r)
 	if (r->fdbs.t) {
 		st = ftr_fdbs_end(&r->fdbs);
 		r->known = r->fdbs.known;
+		r->foreign = r->fdbs.foreign;
 		r->unknown_line = r->fdbs.unknown_line;
 		r->unknown = r->fdbs.unknown;
 	} else if (r->open) {
@@ -209,8 +212,8 @@ static enum ftr_status read_all(struct reader *r)
 }
 
 enum ftr_status ftr_read_lfts(const char *path, const struct ftr_fabric *f,
-			      struct ftr_tables **out, uint32_t *missing,
-			      struct ftr_err *err)
+			      struct ftr_tables **out,
+			      struct ftr_lfts_gaps *gaps, struct ftr_err *err)
 {
 	struct reader r = { .f = f };
 	enum ftr_status st = ftr_text_open(&r.t, path, err);
@@ -230,8 +233,10 @@ enum ftr_status ftr_read_lfts(const char *path, const struct ftr_fabric *f,
 		ftr_tables_free(r.tables);
 		return st;
 	}
-	if (missing)
-		*missing = f->n_sw - r.known;
+	if (gaps)
+		*gaps = (struct ftr_lfts_gaps){
+			f->n_sw - r.known, r.foreign, r.unknown_line, r.unknown
+		};
 	*out = r.tables;
 	return FTR_OK;
 }

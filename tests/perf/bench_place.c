@@ -142,9 +142,8 @@ static struct ftr_tables *route(const struct ftr_shape *sh,
 static struct ftr_tables *lfts(const char *path, const struct ftr_fabric *f)
 {
 	struct ftr_tables *t = NULL;
-	uint32_t missing;
 
-	must(ftr_read_lfts(path, f, &t, &missing, &err));
+	must(ftr_read_lfts(path, f, &t, NULL, &err));
 	return t;
 }
 

@@ -75,11 +75,16 @@ struct got {
 
 static enum ftr_status read_form(enum form form, struct got *g)
 {
+	struct ftr_lfts_gaps gaps = { 0 };
+	enum ftr_status st;
+
 	memset(g, 0, sizeof(*g));
 	memset(&err, 0, sizeof(err));
 	switch (form) {
 	case FDBS:
-		return ftr_read_lfts(path, f, &g->t, &g->missing, &err);
+		st = ftr_read_lfts(path, f, &g->t, &gaps, &err);
+		g->missing = gaps.missing;
+		return st;
 	case SL2VL:
 		return ftr_read_sl2vl(path, f, &g->m, &g->missing, &err);
 	case PATH_SL:

@@ -58,7 +58,7 @@ static const char *said(void)
 START_TEST(opensm_dump)
 {
 	struct ftr_tables *t = NULL;
-	uint32_t missing = 9;
+	struct ftr_lfts_gaps gaps = { .missing = 9 };
 
 	puts_file(HEAD1
 		  "0x0001 000 # Switch portguid 0x0000000000000010: 'leaf 1'\n"
@@ -66,8 +66,11 @@ START_TEST(opensm_dump)
 		  "0x0004 001 # Channel Adapter portguid 0x0000000000000105: 'node1'\n"
 		  "0x0030 001 # unknown node and type\n"
 		  TAIL HEAD9 "0x0001 003 # unknown node and type\n" TAIL);
-	ck_assert_int_eq(ftr_read_lfts(path, f, &t, &missing, &err), FTR_OK);
-	ck_assert_uint_eq(missing, 1);
+	ck_assert_int_eq(ftr_read_lfts(path, f, &t, &gaps, &err), FTR_OK);
+	ck_assert_uint_eq(gaps.missing, 1);
+	ck_assert_uint_eq(gaps.foreign, 1);
+	ck_assert_uint_eq(gaps.line, 7);
+	ck_assert_uint_eq(gaps.guid, 0x99);
 	ck_assert_uint_eq(ftr_tables_get(t, 0, 1), 0);
 	ck_assert_uint_eq(ftr_tables_get(t, 0, 2), 2);
 	ck_assert_uint_eq(ftr_tables_get(t, 0, 3), FTR_PORT_NONE);
@@ -170,7 +173,7 @@ START_TEST(tables_round_trip)
 	struct ftr_fabric *fab;
 	struct ftr_pgft g;
 	struct ftr_rng rng;
-	uint32_t missing;
+	struct ftr_lfts_gaps gaps;
 
 	ftr_rng_seed(&rng, 1);
 	ck_assert_int_eq(ftr_pgft_parse("648", &g, &err), FTR_OK);
@@ -181,11 +184,11 @@ START_TEST(tables_round_trip)
 			ftr_tables_row(t, s)[lid] =
 				(uint8_t)ftr_rng_below(&rng, 256);
 	write_tables(fab, t);
-	if (ftr_read_lfts(path, fab, &u, &missing, &err))
+	if (ftr_read_lfts(path, fab, &u, &gaps, &err))
 		ck_abort_msg("%s", err.msg);
 	ftr_tables_diff(fab, t, fab, u, &d);
 	ck_assert_uint_eq(d.entries, 0);
-	ck_assert_uint_eq(missing, 0);
+	ck_assert_uint_eq(gaps.missing + gaps.foreign, 0);
 	ck_assert_int_eq(ftr_write_lfts(stdout, f, t, &err), FTR_INVAL);
 	ftr_tables_free(t);
 	ftr_tables_free(u);
