@@ -127,6 +127,28 @@ case_real_minhop_beside_dmodc() {
 		fail "$(cat "$T/out")"
 }
 
+# ddlr on real fabrics: a random cable each time, healed locally.  Hosts on leaves
+# all arrive; Aggregation Nodes inside spines may wait, and nothing goes round.
+real_ddlr() {
+	local net=$FTR_TOPOLOGIES/$1 most=$2 i lost out=$T/out
+	[[ -r $net ]] || skip "no $1 in $FTR_TOPOLOGIES (FTR_TOPOLOGIES)"
+	"$ibfattree" whatif "$net" --engine ddlr --local --fail 1links \
+		--repeat 20 --json >"$out"
+	[[ $("$SIM_BUILD/jsonq" "$out" columns.2.kind) == local ]]
+	for ((i = 0; i < 20; i++)); do
+		lost=$("$SIM_BUILD/jsonq" "$out" \
+			columns.2.runs.$i.host_host_not_arriving)
+		((lost <= most)) || fail "run $i: $lost pairs do not arrive"
+		for lost in loops credit_loop_length; do
+			[[ $("$SIM_BUILD/jsonq" "$out" columns.2.runs.$i.$lost) == 0 ]] ||
+				fail "run $i has $lost"
+		done
+	done
+}
+case_real_ddlr_avakas() { real_ddlr avakas/avakas.net 0; }
+case_real_ddlr_plafrim() { real_ddlr plafrim/plafrim.net 0; }
+case_real_ddlr_topograph() { real_ddlr topograph/topograph.net 24; }
+
 # ibsim takes a schedule; what is left is healed by the engine.
 case_schedule() {
 	"$ibfattree" gen 648 --no-lids --random-guids --seed 56 \

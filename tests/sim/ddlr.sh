@@ -87,11 +87,11 @@ turn_bit() {
 }
 
 # Up to k-1 = 3 faults at the same time, at random.
-case_ddlr_random() {
-	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 93
+random_faults() {
+	local n i round rounds=$2 k
+	gen "$1" --random-guids --random-ports --seed 93
 	ddlr_up </dev/null
 	walk before --switch-sources
-	local n i round rounds=$((${FTR_SOAK:-0} ? 40 : 2)) k
 	n=$(wc -l <<<"$up_cables")
 	RANDOM=${FTR_SEED:-93}
 	for ((round = 0; round < rounds; round++)); do
@@ -118,6 +118,11 @@ case_ddlr_random() {
 	not_logged 'ERR IBF'
 	down
 }
+
+case_ddlr_random() {
+	random_faults '3;4,4,4;1,4,4;1,1,1' $((${FTR_SOAK:-0} ? 40 : 2))
+}
+case_ddlr_random_648() { random_faults 648 $((${FTR_SOAK:-0} ? 20 : 1)); }
 
 # ---- a large fabric, stage by stage ----------------------------------------------
 
