@@ -54,7 +54,8 @@ struct ftr_lfts_gaps {
  * opensm.fdbs; told by the first line.  Rows of switches that the file does not
  * mention are all FTR_PORT_NONE; *gaps (may be NULL) tells. */
 enum ftr_status ftr_read_lfts(const char *path, const struct ftr_fabric *f,
-			      struct ftr_tables **out, struct ftr_lfts_gaps *gaps,
+			      struct ftr_tables **out,
+			      struct ftr_lfts_gaps *gaps,
 			      struct ftr_err *err) FTR_MUST_USE;
 
 /* Read an order of end ports: opensm-*-ca-order.dump, FTR_EP_NONE for a gap.

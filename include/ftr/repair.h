@@ -37,10 +37,10 @@
  * one clean.  For all but packets of hosts to hosts this is a condition, on any
  * number of lanes: they make no clean plane unclean.  For hosts it decides
  * preference only: whether a repair is made is decided by the dependency graph
- * (<ftr/cdg.h>), which holds all that packets may still follow.  A repair that would close a cycle is not made for that LID, and the
- * next (b, t) is tried; at last the LID's column of the inverted order (sftree
- * on the damaged fabric).  What cannot be had at all stays broken and is
- * counted.
+ * (<ftr/cdg.h>), which holds all that packets may still follow.  A repair that
+ * would close a cycle is not made for that LID, and the next (b, t) is tried; at
+ * last the LID's column of the inverted order (sftree on the damaged fabric).
+ * What cannot be had at all stays broken and is counted.
  *
  * Steps.  Writes of one step may be sent in any order; those of step i + 1 only
  * when all of step i are acknowledged.  Then in every state between, every

@@ -181,10 +181,10 @@ typedef enum ftr_status (*cli_write_fn)(FILE *out, const void *ctx,
 					struct ftr_err *err);
 enum ftr_status cli_write(const char *path, cli_write_fn fn, const void *ctx,
 			  struct ftr_err *err) FTR_MUST_USE;
-/* May a command write to all of these n files, NULL: none, and a JSON object to
- * stdout besides?  -1, or the exit status after an error message if two of them
- * are one. */
-int cli_check_outputs(const char *cmd, bool json, const char *const *path,
+/* May a command write to all of these n files, NULL: none, and (told) its report
+ * to stdout besides?  -1, or the exit status after an error message if two of
+ * them are one. */
+int cli_check_outputs(const char *cmd, bool told, const char *const *path,
 		      unsigned int n);
 
 /* ftr_read_lfts, and a note on stderr if the file has switches that f has not

@@ -150,14 +150,14 @@ static void put_event(FILE *out, const struct ibf_repair *r)
 		kind(r), r->number, r->wall, r->gen->engine,
 		r->local ? "local" : "reroute", r->n_traps);
 	put_cables(out, r);
-	fprintf(out, "\"destinations\":%u,\"entries\":%u,\"pathless\":%u,\"switches\":%u,"
-		"\"blocks\":%u,\"stages\":%u,\"drained\":%u,\"failed\":%u,"
+	fprintf(out, "\"destinations\":%u,\"entries\":%u,\"pathless\":%u,"
+		"\"switches\":%u,\"blocks\":%u,\"stages\":%u,"
+		"\"drained\":%u,\"failed\":%u,"
 		"\"unhealed\":%" PRIu64 ",\"held\":%u,"
 		"\"lost_leaf_pairs\":%" PRIu64 ",\"regained_leaf_pairs\":%"
 		PRIu64 ",\"ms\":{", r->lids, r->n_changes, r->pathless,
-		r->switches, r->blocks, r->stages, r->drained, r->failed, r->unhealed,
-		r->held, r->lost_pairs,
-		r->regained_pairs);
+		r->switches, r->blocks, r->stages, r->drained, r->failed,
+		r->unhealed, r->held, r->lost_pairs, r->regained_pairs);
 	put_ms(out, "known", r->known_ms, ",");
 	put_ms(out, "computed", r->computed_ms, ",");
 	put_ms(out, "checked", r->checked_ms, ",");

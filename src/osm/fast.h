@@ -8,7 +8,8 @@
  *		order of things
  *	repair.c the view, and one repair from its traps to the end
  *	probe.c	asks the switch which of its cables are dead or back
- *	local.c	engine ddlr: detours first, then the way to the new tables
+ *	local.c	engine ddlr: detours first, then the way to the new tables; the
+ *		planner of detours is made in a thread of its own
  *	push.c	tells OpenSM's copy what is about to change, writes the
  *		blocks stage by stage, and settles the copy
  *	outside.c cables that a routing leaves out although they were found

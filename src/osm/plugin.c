@@ -21,6 +21,8 @@
  *  trap hook		dispatcher	as OpenSM's own	queue of the worker
  *  worker		its own		exclusive, for	subnet (read), lft and
  *			(fast.h)	microseconds	new_lft (write)
+ *  planner's maker	one for each	none		its generation (read)
+ *			routing of ddlr
  *
  * OpenSM ends with destroy of every engine that was set up, then delete, then
  * dlclose; so destroy drops routing state and leaves the engine object, which
