@@ -45,10 +45,10 @@
  * comes back after it could not be written must be given all its blocks.
  *
  * Threads: one caller at a time; reading accessors only between calls.
- * Memory: 2 n_sw^2 bytes of costs, 3 n_sw^2 bits of work lists, the tables and
- * some 60 bytes per switch port, and for an apply 20 bytes per change and 10 per
- * entry that is looked at, up to 2^19 at a time: ftr_live_bytes().  11,664 hosts on 1,620
- * switches: 32 MB, 22 of which are tables.
+ * Memory: 3 n_sw^2 bytes of costs and ways, 3 n_sw^2 bits of work lists, the
+ * tables and some 60 bytes per switch port, and for an apply 20 bytes per change
+ * and 10 per entry that is looked at, up to 2^19 at a time: ftr_live_bytes().
+ * 11,664 hosts on 1,620 switches: 34 MB, 22 of which are tables.
  */
 #ifndef FTR_LIVE_H
 #define FTR_LIVE_H

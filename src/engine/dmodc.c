@@ -77,6 +77,9 @@ struct job {
 	struct pattern pattern[MAX_PATTERNS];
 	unsigned int n_patterns;
 	uint8_t *pattern_of;	/* [n_sw] index or NO_PATTERN */
+	bool hurt;		/* the fabric lost groups, EVEN looks at losses */
+	struct place_losses losses;
+	uint8_t *ways, *thin;	/* of losses */
 	uint32_t *d;		/* [n_dest] compact copies of the shape's dests */
 	ftr_lid *lid;
 	struct lane lane[FTR_TEAM_MAX];
@@ -155,6 +158,46 @@ static void fill_patterns(void *ctx, unsigned int worker, uint32_t begin,
 	}
 }
 
+/* Has the fabric lost a whole group of cables, so that destinations are
+ * displaced? */
+static bool has_losses(const struct ftr_shape *sh)
+{
+	for (ftr_sw s = 0; s < sh->f->n_sw; s++)
+		if (sh->n_up[s] < sh->n_slots[s])
+			return true;
+	return false;
+}
+
+static void fill_ways(void *ctx, unsigned int worker, uint32_t begin,
+		      uint32_t end)
+{
+	struct job *j = ctx;
+	struct lane *w = &j->lane[worker];
+
+	for (uint32_t s = begin; s < end; s++)
+		place_ways_row(j->sh, s,
+			       j->ways + (size_t)s * j->sh->cost_stride,
+			       w->one, w->must);
+}
+
+static bool find_losses(struct job *j, struct ftr_team *team)
+{
+	const struct ftr_shape *sh = j->sh;
+
+	j->hurt = j->how == FTR_PLACE_EVEN && has_losses(sh);
+	if (!j->hurt)
+		return true;
+	j->ways = ftr_arena_alloc(j->arena, sh->f->n_sw, sh->cost_stride);
+	j->thin = ftr_arena_zalloc(j->arena, place_leaves(sh), 1);
+	if (!j->ways || !j->thin)
+		return false;
+	ftr_team_run(team, sh->f->n_sw, 8, fill_ways, j);
+	place_thin(sh, j->thin);
+	j->losses.ways = j->ways;
+	j->losses.thin = j->thin;
+	return true;
+}
+
 static enum ftr_status prepare(struct job *j, struct ftr_team *team,
 			       struct ftr_err *err)
 {
@@ -174,6 +217,7 @@ static enum ftr_status prepare(struct job *j, struct ftr_team *team,
 		l->must = ftr_arena_alloc(j->arena, sh->cost_stride, 1);
 		ok = l->n_cand && l->n_above && l->one && l->must;
 	}
+	ok = ok && find_losses(j, team);
 	if (ok)
 		choose_patterns(j);
 	for (unsigned int i = 0; ok && i < j->n_patterns; i++) {
@@ -198,20 +242,14 @@ static void count_candidates(const struct ftr_shape *sh, struct lane *w,
 			     ftr_sw s)
 {
 	const struct ftr_group *g = &sh->groups[sh->group_first[s]];
-	const uint8_t *cost = ftr_shape_cost(sh, s);
-	const uint8_t *down = ftr_shape_down(sh, s);
 	uint32_t up = sh->n_up[s], all = up + sh->n_down[s];
 	size_t n = sh->cost_stride;
 
-	memset(w->n_cand, 0, n);
-	memset(w->must, 0, n);
-	for (uint32_t k = 0; k < up; k++)
-		bytes_count_flag(w->n_cand, w->one, w->must, (uint8_t)k, cost,
-				 down, ftr_shape_cost(sh, g[k].remote), n);
-	bytes_clear(w->n_cand, w->must, n);
-	memcpy(w->n_above, w->n_cand, n);
+	place_ways_row(sh, s, w->n_above, w->one, w->must);
+	memcpy(w->n_cand, w->n_above, n);
 	for (uint32_t k = up; k < all; k++)
-		bytes_count_less(w->n_cand, w->one, (uint8_t)k, cost,
+		bytes_count_less(w->n_cand, w->one, (uint8_t)k,
+				 ftr_shape_cost(sh, s),
 				 ftr_shape_down(sh, g[k].remote), n);
 }
 
@@ -290,7 +328,7 @@ static void patch(struct row *r, uint32_t l)
 	uint32_t n = place_candidates(sh, r->s, l, r->w->must[l], cand);
 	uint8_t gone[256] = { 0 };
 
-	place_column(&r->place, cand, n);
+	place_column(&r->place, l, cand, n);
 	if (!r->t || !r->place.slots || r->w->n_above[l] != n) {
 		for (uint32_t i = sh->dest_first[l];
 		     i < sh->dest_first[l + 1]; i++)
@@ -337,7 +375,7 @@ static void patch_columns(struct row *r, struct lane *w,
 		    n_served) {
 			if (!r->lost)
 				continue;
-			place_column(&r->place, up, n_served);
+			place_column(&r->place, l, up, n_served);
 			patch_displaced(r, l, none_gone);
 		} else if (l == own) {
 			own_column(r, l);
@@ -366,7 +404,7 @@ static void route_switch(const struct job *j, struct lane *w, ftr_sw s)
 	r.t = NULL;
 	r.lost = false;
 	count_candidates(sh, w, s);
-	place_switch(&r.place, sh, j->how, s);
+	place_switch(&r.place, sh, j->hurt ? &j->losses : NULL, j->how, s);
 	for (uint32_t i = 0; i < sh->n_up[s]; i++)
 		up[i] = &sh->groups[sh->group_first[s] + i];
 	if (j->pattern_of[s] == NO_PATTERN) {

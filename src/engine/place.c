@@ -40,10 +40,27 @@
  *		order.  But two lists can meet where a third slot is dead.
  *	EVEN	the displaced slots of a block take neighbours of x + c that no
  *		other one has, the nearest first (a matching, in rounds); when
- *		all survivors have one, the next pass begins.  No survivor gets
- *		more than it must.  The price: where a column lacks several
- *		slots, an entry that is displaced already may have to give way
- *		to another one and change, too.
+ *		all survivors have one, the next pass begins.  In each pass
+ *		survivors that are thin come last.  The price: where a column
+ *		lacks several slots, or survivors become thin, an entry that is
+ *		displaced already may have to give way and change, too.
+ *
+ * Thin is what has enough to carry without the displaced, as it has few of its
+ * ways left, two thirds or less (place_few):
+ *
+ *	a neighbour above that has few ways to this column, and no larger share
+ *		of them than the switch itself: it lost cables up, or the
+ *		switches above it lost theirs down, and what it carries for all
+ *		that lost nothing meets on fewer cables already;
+ *	a slot that stands for whole leaves (Pi is as large as the hosts of a
+ *		leaf) that have few cables up: all that goes to them by this
+ *		plane comes by this slot, and that is more than elsewhere, as
+ *		they have fewer planes.
+ *
+ * The second threshold, the switch's own share, keeps a leaf that lost much
+ * from crowding the few neighbours that lost little: there its own cables are
+ * the thinnest.  The first one keeps churn down: as long as no switch has lost a
+ * third of its ways, nothing is thin.
  *
  * The displaced of a dead cable stay with its group, if it has another one:
  * towards the switch at the far end the other direction of that cable is lost
@@ -54,6 +71,7 @@
  */
 #include <string.h>
 
+#include "core/bytes.h"
 #include "core/core.h"
 #include "engine/place.h"
 
@@ -74,11 +92,13 @@ static uint32_t mod(int32_t a, uint32_t b)
 }
 
 void place_switch(struct place *pl, const struct ftr_shape *sh,
-		  enum ftr_placement how, ftr_sw s)
+		  const struct place_losses *losses, enum ftr_placement how,
+		  ftr_sw s)
 {
 	uint64_t r, b;
 
 	pl->sh = sh;
+	pl->losses = losses;
 	pl->how = how;
 	pl->pi = (uint32_t)FTR_MIN(sh->divider[s], UINT32_MAX);
 	pl->w = how == FTR_PLACE_LITERAL || sh->n_slots[s] > FTR_PORT_MAX ?
@@ -126,9 +146,74 @@ uint32_t place_candidates(const struct ftr_shape *sh, ftr_sw s, uint32_t l,
 	return n;
 }
 
-void place_column(struct place *pl, const struct ftr_group *const *cand,
-		  uint32_t n)
+uint32_t place_ways(const struct ftr_shape *sh, ftr_sw s, uint32_t l)
 {
+	const struct ftr_group *g = &sh->groups[sh->group_first[s]];
+	uint8_t cost = ftr_shape_cost(sh, s)[l], down = ftr_shape_down(sh, s)[l];
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < sh->n_up[s]; k++) {
+		uint8_t above = ftr_shape_cost(sh, g[k].remote)[l];
+
+		if (down < above)
+			return 0;
+		n += above < cost;
+	}
+	return n;
+}
+
+void place_ways_row(const struct ftr_shape *sh, ftr_sw s, uint8_t *ways,
+		    uint8_t *one, uint8_t *must)
+{
+	const struct ftr_group *g = &sh->groups[sh->group_first[s]];
+	size_t n = sh->cost_stride;
+
+	memset(ways, 0, n);
+	memset(must, 0, n);
+	for (uint32_t k = 0; k < sh->n_up[s]; k++)
+		bytes_count_flag(ways, one, must, (uint8_t)k,
+				 ftr_shape_cost(sh, s), ftr_shape_down(sh, s),
+				 ftr_shape_cost(sh, g[k].remote), n);
+	bytes_clear(ways, must, n);
+}
+
+uint32_t place_leaves(const struct ftr_shape *sh)
+{
+	return sh->stride ? sh->n_d / sh->stride : 0;
+}
+
+uint32_t place_leaf(const struct ftr_shape *sh, uint32_t l)
+{
+	const struct ftr_dest *t = &sh->dest[sh->dest_first[l]];
+
+	/* those of hosts come first */
+	if (l >= sh->n_leaf || sh->dest_first[l] == sh->dest_first[l + 1] ||
+	    t->cls != FTR_CLASS_HOST)
+		return UINT32_MAX;
+	return t->d / sh->stride;
+}
+
+bool place_leaf_thin(const struct ftr_shape *sh, uint32_t l)
+{
+	ftr_sw s = sh->col_sw[l];
+
+	return place_few(sh->n_up[s], sh->n_slots[s]);
+}
+
+void place_thin(const struct ftr_shape *sh, uint8_t *thin)
+{
+	for (uint32_t l = 0; l < sh->n_leaf; l++) {
+		uint32_t i = place_leaf(sh, l);
+
+		if (i != UINT32_MAX)
+			thin[i] = place_leaf_thin(sh, l);
+	}
+}
+
+void place_column(struct place *pl, uint32_t l,
+		  const struct ftr_group *const *cand, uint32_t n)
+{
+	pl->l = l;
 	pl->cand = cand;
 	pl->n = n;
 	pl->matched = false;
@@ -183,29 +268,60 @@ static uint32_t by_list(const struct place *pl, uint32_t x, uint32_t c)
 /* Slots of a block that look for another one. */
 struct matching {
 	struct place *pl;
+	bool thin[FTR_PORT_MAX + 1];
 	bool vacant[FTR_PORT_MAX + 1];
+	bool near;
 	uint32_t n;
 	uint16_t pending[PLACE_MAX];	/* window * w + slot */
 	uint32_t c[PLACE_MAX];		/* by window */
 };
 
+/* Has the switch at slot x, alive, no larger share of its ways left? */
+static bool thin_above(const struct place *pl, uint32_t x)
+{
+	const struct ftr_shape *sh = pl->sh;
+	ftr_sw s = pl->at[x]->remote;
+	uint32_t n = pl->losses ?
+		pl->losses->ways[(size_t)s * sh->cost_stride + pl->l] :
+		place_ways(sh, s, pl->l);
+
+	return place_few(n, sh->n_slots[s]) &&
+		n * pl->w <= pl->n * sh->n_slots[s];
+}
+
+/* Does slot x stand for leaves most of which are thin, in the block at distance
+ * a? */
+static bool thin_below(const struct place *pl, int32_t a, uint32_t x)
+{
+	uint32_t leaves = pl->pi / pl->sh->stride;
+	uint32_t block = (uint32_t)(a + pl->home) * pl->span;
+	uint32_t all = place_leaves(pl->sh), n = 0, thin = 0;
+
+	for (uint32_t j = 0; j < pl->r; j++)
+		for (uint32_t i = 0; i < leaves; i++) {
+			uint32_t l = (j * pl->w + x) * leaves + i;
+
+			if (l >= pl->span || block + l >= all)
+				break;
+			thin += pl->losses->thin[block + l];
+			n++;
+		}
+	return 2 * thin > n;
+}
+
 /* Every pending slot asks for that `step` from its own, turned by c. */
 static void match_round(struct matching *m, int32_t step)
 {
 	struct place *pl = m->pl;
+	int32_t w = (int32_t)pl->w;
 	uint32_t left = 0;
 
 	for (uint32_t i = 0; i < m->n; i++) {
 		uint32_t u = m->pending[i];
-		int32_t near = (int32_t)(u % pl->w) + step;
-		uint32_t y;
+		int32_t x = (int32_t)(u % pl->w) + step;
+		uint32_t y = ((uint32_t)(x + w) + m->c[u / pl->w]) % pl->w;
 
-		if (near < 0 || near >= (int32_t)pl->w) {
-			m->pending[left++] = (uint16_t)u;
-			continue;
-		}
-		y = ((uint32_t)near + m->c[u / pl->w]) % pl->w;
-		if (m->vacant[y]) {
+		if (m->vacant[y] && !(m->near && (x < 0 || x >= w))) {
 			m->vacant[y] = false;
 			pl->instead[u] = (uint8_t)y;
 		} else {
@@ -216,41 +332,68 @@ static void match_round(struct matching *m, int32_t step)
 }
 
 /*
- * Steps do not go round the ends of a window: its first and its last slot
- * belong to different leaves in nearly every shift, two neighbours in one.
- * Every slot asks every other in a pass, so each pass serves as many as are
- * alive.
+ * Which survivors are left without a displaced slot is decided by the order in
+ * which neighbours are asked, and must not be the same for all blocks.
  *
- * Two distances in turn share a c.  One of them goes forth first and the other
- * back, and one begins next door and the other three places away (and comes to
- * the nearer ones last): else the neighbours of what is lost would carry what
- * all sources ask there in vain.
+ * A leaf right under the top, near: there all that can meet in a shift meets on
+ * the cables of the leaf.  Two distances in turn share a c.  One of them goes
+ * forth first and the other back, and one begins next door and the other three
+ * places away (and comes to the nearer ones last): else the neighbours of what
+ * is lost would carry what all sources ask there in vain.  Steps do not go round
+ * the ends of a window: its first and its last slot belong to different leaves
+ * in nearly every shift, two neighbours in one.
+ *
+ * All others begin anywhere, and go round.
  */
+static int32_t step_of(const struct matching *m, int32_t a, int32_t k)
+{
+	uint32_t n = m->pl->w - 1, r = mod(a, n);
+
+	if (!m->near)
+		return 1 + (int32_t)((r * r + (uint32_t)k - 1) % n);
+	return a & 1 ? 1 + (int32_t)(((uint32_t)k + 1) % n) : k;
+}
+
+/* A pass over the survivors that are thin, or over those that are not.  Every
+ * slot asks every other, so it serves as many as there are. */
+static void match_pass(struct matching *m, int32_t a, bool thin)
+{
+	const struct place *pl = m->pl;
+	int32_t sign = a & 1 ? -1 : 1;
+
+	for (uint32_t x = 0; x < pl->w; x++)
+		m->vacant[x] = pl->at[x] && m->thin[x] == thin;
+	match_round(m, 0);
+	for (int32_t k = 1; m->n > 0 && k < (int32_t)pl->w; k++) {
+		int32_t step = step_of(m, a, k);
+
+		match_round(m, sign * step);
+		match_round(m, -sign * step);
+	}
+}
+
 static void match(struct place *pl, int32_t a)
 {
-	bool odd = a & 1;
-	int32_t w = (int32_t)pl->w;
+	bool leaves = pl->pi >= pl->sh->stride, thin = false;
+	bool look = leaves && pl->sh->stride && pl->losses;
 	struct matching m;
 
 	m.pl = pl;
 	m.n = 0;
+	m.near = !leaves;
+	for (uint32_t x = 0; x < pl->w; x++) {
+		m.thin[x] = pl->at[x] && (thin_above(pl, x) ||
+					  (look && thin_below(pl, a, x)));
+		m.near &= !pl->at[x] || !pl->sh->n_slots[pl->at[x]->remote];
+	}
 	for (uint32_t j = 0; j < pl->r; j++) {
 		m.c[j] = turn(pl, a, j);
 		for (uint32_t x = 0; x < pl->w; x++)
 			if (!pl->at[x])
 				m.pending[m.n++] = (uint16_t)(j * pl->w + x);
 	}
-	while (m.n > 0) {
-		for (uint32_t x = 0; x < pl->w; x++)
-			m.vacant[x] = pl->at[x] != NULL;
-		match_round(&m, 0);
-		for (int32_t k = 1; m.n > 0 && k < w; k++) {
-			int32_t step = odd ? 1 + (k + 1) % (w - 1) : k;
-
-			match_round(&m, odd ? -step : step);
-			match_round(&m, odd ? step : -step);
-		}
-	}
+	for (; m.n > 0; thin = !thin)
+		match_pass(&m, a, thin);
 	pl->matched = true;
 	pl->distance = a;
 }
@@ -263,6 +406,8 @@ static const struct ftr_group *slot_group(struct place *pl,
 
 	if (pl->at[x])
 		return pl->at[x];
+	if (pl->n == 1)
+		return pl->cand[0];
 	a = distance(pl, t);
 	window = pl->r == 1 ? 0 : q / pl->w % pl->r;
 	if (pl->how == FTR_PLACE_STABLE)

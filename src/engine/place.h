@@ -6,9 +6,9 @@
  * the switch, the candidates and the destination.
  *
  *	struct place pl;			on the stack, nothing is allocated
- *	place_switch(&pl, sh, how, s)
+ *	place_switch(&pl, sh, ways, how, s)
  *	  n = place_candidates(sh, s, l, must, cand)
- *	  place_column(&pl, cand, n)		once per column
+ *	  place_column(&pl, l, cand, n)		once per column
  *	    place_port(&pl, dest)		any number of times
  *
  * The rules are told in place.c.
@@ -21,8 +21,15 @@
 /* Slots times windows that FTR_PLACE_EVEN looks at together. */
 #define PLACE_MAX 1024
 
+/* What FTR_PLACE_EVEN looks at beyond the candidates of a switch. */
+struct place_losses {
+	const uint8_t *ways;	/* place_ways, in rows of sh->cost_stride */
+	const uint8_t *thin;	/* leaves by nominal index: place_leaf_thin */
+};
+
 struct place {
 	const struct ftr_shape *sh;
+	const struct place_losses *losses;
 	enum ftr_placement how;
 	uint32_t pi;
 	uint32_t w;		/* nominal slots; 0: they are not used */
@@ -32,6 +39,7 @@ struct place {
 	int32_t b;		/* blocks that share a turn */
 	int32_t home;		/* block of the switch */
 	/* of the column */
+	uint32_t l;
 	const struct ftr_group *const *cand;
 	uint32_t n;
 	bool slots;		/* every candidate has one */
@@ -42,8 +50,11 @@ struct place {
 	uint8_t instead[PLACE_MAX];	/* [window * w + slot] */
 };
 
+/* losses: NULL if sh has all groups that it had nominally (then ways are counted
+ * when they are needed), or for another placement than FTR_PLACE_EVEN. */
 void place_switch(struct place *pl, const struct ftr_shape *sh,
-		  enum ftr_placement how, ftr_sw s);
+		  const struct place_losses *losses, enum ftr_placement how,
+		  ftr_sw s);
 
 /* Is s come down to on its way to column l by a switch above, so that it must
  * go down, too (<ftr/shape.h>)? */
@@ -55,10 +66,39 @@ bool place_must(const struct ftr_shape *sh, ftr_sw s, uint32_t l);
 uint32_t place_candidates(const struct ftr_shape *sh, ftr_sw s, uint32_t l,
 			  bool must, const struct ftr_group **cand);
 
-/* cand[n]: groups of the switch that lead closer (C of equation (1)), by pos;
- * must stay as long as the column is used. */
-void place_column(struct place *pl, const struct ftr_group *const *cand,
-		  uint32_t n);
+/* Are n of w ways so few, and not none, that others had better leave them
+ * alone? */
+static inline bool place_few(uint32_t n, uint32_t w)
+{
+	return n && 3 * n <= 2 * w;
+}
+
+/* How many groups above s lead closer to column l; 0 if it must go down. */
+uint32_t place_ways(const struct ftr_shape *sh, ftr_sw s, uint32_t l);
+
+/* The same for all columns: ways[cost_stride]; one: the last of them, where
+ * there is any, counted from the first group above; must: not 0 where s must go
+ * down. */
+void place_ways_row(const struct ftr_shape *sh, ftr_sw s, uint8_t *ways,
+		    uint8_t *one, uint8_t *must);
+
+/* Leaves, nominally: indices from 0 to this. */
+uint32_t place_leaves(const struct ftr_shape *sh);
+
+/* Index of the leaf with column l; UINT32_MAX if it has no host. */
+uint32_t place_leaf(const struct ftr_shape *sh, uint32_t l);
+
+/* Has the leaf with column l lost so much, and not all, that others leave alone
+ * what leads to it? */
+bool place_leaf_thin(const struct ftr_shape *sh, uint32_t l);
+
+/* The same for all, by index; thin[place_leaves(sh)], all 0 before. */
+void place_thin(const struct ftr_shape *sh, uint8_t *thin);
+
+/* cand[n]: groups of the switch that lead closer to column l (C of equation
+ * (1)), by pos; must stay as long as the column is used. */
+void place_column(struct place *pl, uint32_t l,
+		  const struct ftr_group *const *cand, uint32_t n);
 
 /* The port, FTR_PORT_NONE if there is no candidate.  t: a destination of the
  * column, not of the switch itself. */

@@ -214,17 +214,38 @@ static void count_pair(struct ftr_live *lv, ftr_sw s, uint32_t l,
 	}
 }
 
+bool live_note(struct ftr_live *lv, enum live_value value, ftr_sw s, uint32_t l,
+	       uint8_t before)
+{
+	if (!FTR_GROW(lv->log, lv->n_log, lv->cap_log))
+		return false;
+	lv->log[lv->n_log++] = (struct live_log){
+		s, l, before, (uint8_t)value
+	};
+	return true;
+}
+
+void live_values_back(struct ftr_live *lv)
+{
+	while (lv->n_log) {
+		const struct live_log *c = &lv->log[--lv->n_log];
+		uint8_t *row = c->value == VALUE_DOWN ? live_down(lv, c->sw) :
+			c->value == VALUE_COST ? live_cost(lv, c->sw) :
+			live_ways(lv, c->sw);
+
+		row[c->col] = c->before;
+	}
+}
+
 static bool set(struct ftr_live *lv, enum live_job job, ftr_sw s, uint32_t l,
 		uint8_t value)
 {
 	uint8_t *at = job == JOB_DOWN ? &live_down(lv, s)[l] :
 		&live_cost(lv, s)[l];
 
-	if (!FTR_GROW(lv->log, lv->n_log, lv->cap_log))
+	if (!live_note(lv, job == JOB_DOWN ? VALUE_DOWN : VALUE_COST, s, l,
+		       *at))
 		return false;
-	lv->log[lv->n_log++] = (struct live_cost){
-		s, l, *at, job == JOB_DOWN
-	};
 	if (job == JOB_COST)
 		count_pair(lv, s, l, *at, value);
 	*at = value;
@@ -326,16 +347,6 @@ enum ftr_status live_costs(struct ftr_live *lv, struct ftr_err *err)
 	for (uint32_t r = lv->view.n_ranks; ok && r-- > 0;)
 		ok = follow_rank(lv, JOB_COST, r);
 	return ok ? FTR_OK : live_nomem(lv, err);
-}
-
-void live_costs_back(struct ftr_live *lv)
-{
-	while (lv->n_log) {
-		const struct live_cost *c = &lv->log[--lv->n_log];
-
-		(c->is_down ? live_down(lv, c->sw) : live_cost(lv, c->sw))
-			[c->col] = c->before;
-	}
 }
 
 /* ---- at the start ---------------------------------------------------- */

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/place.h"
 #include "live/live.h"
 
 #define BATCH (1u << 19)
@@ -92,9 +91,8 @@ static uint32_t route_column(const struct routing *r, struct bench *b,
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
 	uint32_t n = 0;
 
-	place_column(&b->place, cand, place_candidates(v, s, l,
-						       place_must(v, s, l),
-						       cand));
+	place_column(&b->place, l, cand,
+		     place_candidates(v, s, l, place_must(v, s, l), cand));
 	for (uint32_t i = v->dest_first[l]; i < v->dest_first[l + 1]; i++) {
 		const struct ftr_dest *t = &v->dest[i];
 		ftr_port port = place_port(&b->place, t);
@@ -113,7 +111,8 @@ static void route_switch(const struct routing *r, struct bench *b,
 	const struct ftr_live *lv = r->lv;
 	struct ftr_change *out = r->change + t->first;
 
-	place_switch(&b->place, &lv->view, lv->opts.placement, t->sw);
+	place_switch(&b->place, &lv->view, lv->ways ? &lv->losses : NULL,
+		     lv->opts.placement, t->sw);
 	t->n = 0;
 	for_each_column(lv, t->sw, l)
 		if (l != lv->view.col[t->sw])

@@ -65,6 +65,8 @@ static enum ftr_status build(struct ftr_live *lv,
 	if (!st)
 		st = live_costs_check(lv, err);
 	if (!st)
+		st = live_losses_new(lv, err);
+	if (!st)
 		st = ftr_tables_new(lv->view.f, false, &lv->t, err);
 	if (st)
 		return st;
@@ -224,9 +226,9 @@ static struct ends ends_of(const struct ftr_live *lv, uint32_t cable)
 {
 	ftr_sw a = live_remote(lv, lv->far[cable]);
 	ftr_sw b = live_remote(lv, cable);
+	ftr_sw low = live_low(lv, cable);
 
-	return lv->group[lv->group_of[cable]].up ? (struct ends){ a, b } :
-		(struct ends){ b, a };
+	return (struct ends){ low, low == a ? b : a };
 }
 
 static void flip(struct ftr_live *lv)
@@ -270,6 +272,8 @@ static enum ftr_status follow(struct ftr_live *lv, struct ftr_err *err)
 			list_entries(lv, e.low, e.high);
 	}
 	lv->result.n_costs = lv->n_log;
+	if (!st)
+		st = live_losses(lv, err);
 	return st;
 }
 
@@ -328,8 +332,9 @@ static enum ftr_status tell_cables(struct ftr_live *lv, struct ftr_err *err)
 
 static void take_back(struct ftr_live *lv)
 {
-	live_costs_back(lv);
+	live_values_back(lv);
 	flip(lv);
+	live_losses_back(lv);
 	lv->bad_pairs = lv->bad_before;
 }
 

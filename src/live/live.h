@@ -5,6 +5,7 @@
  *	live.c		made, freed; an apply from end to end; undo
  *	view.c		cables, and the groups that are left of them
  *	cost.c		what of costs and down-costs follows
+ *	losses.c	what of the losses that a placement looks at follows
  *	entry.c		what of the tables follows
  *	stage.c		in which order it may be written
  *
@@ -26,6 +27,7 @@
 #define FTR_LIVE_LIVE_H
 
 #include "engine/engine.h"
+#include "engine/place.h"
 #include <ftr/live.h>
 
 #define NONE UINT32_MAX
@@ -36,12 +38,15 @@ struct live_group {
 	bool up;
 };
 
-/* A cost before it was changed. */
-struct live_cost {
+/* What is kept of each pair (switch, column). */
+enum live_value { VALUE_DOWN, VALUE_COST, VALUE_WAYS };
+
+/* One of them before it was changed. */
+struct live_log {
 	ftr_sw sw;
 	uint32_t col;
 	uint8_t before;
-	bool is_down;		/* the down-cost */
+	uint8_t value;		/* enum live_value */
 };
 
 /* Pairs (switch, column) that wait: a bit each, and the switches that have
@@ -81,6 +86,9 @@ struct ftr_live {
 	uint8_t *view_place;
 	uint32_t *n_up, *n_down;
 	uint8_t *cost, *down;
+	uint8_t *ways, *thin;	/* of losses; NULL: the placement does not look
+				 * at them */
+	struct place_losses losses;
 	uint8_t *keep;		/* n_sw rows of words: pairs that are not come
 				 * down to; NULL: none.  See cost.c */
 
@@ -94,7 +102,7 @@ struct ftr_live {
 	uint32_t *toggled;	/* cables (one end) that changed state */
 	uint32_t n_toggled, cap_toggled;
 	uint8_t *had;		/* [n_toggled] there was a cable between them */
-	struct live_cost *log;
+	struct live_log *log;
 	uint32_t n_log, cap_log;
 	struct ftr_change *change;
 	uint32_t cap_change;
@@ -116,10 +124,22 @@ static inline uint8_t *live_down(const struct ftr_live *lv, ftr_sw s)
 	return lv->down + (size_t)s * lv->view.cost_stride;
 }
 
+static inline uint8_t *live_ways(const struct ftr_live *lv, ftr_sw s)
+{
+	return lv->ways + (size_t)s * lv->view.cost_stride;
+}
+
 /* Switch at the far end of a cable, nominal. */
 static inline ftr_sw live_remote(const struct ftr_live *lv, uint32_t cable)
 {
 	return lv->group[lv->group_of[cable]].g.remote;
+}
+
+/* Switch at the end of a cable that is lower by rank. */
+static inline ftr_sw live_low(const struct ftr_live *lv, uint32_t cable)
+{
+	return lv->group[lv->group_of[cable]].up ?
+		live_remote(lv, lv->far[cable]) : live_remote(lv, cable);
 }
 
 /* The cable of s that an entry names, NONE: none to a switch. */
@@ -145,11 +165,22 @@ void live_touch_row(struct ftr_live *lv, enum live_job job, ftr_sw s,
 		    const uint8_t *flag);
 void live_touch_whole(struct ftr_live *lv, enum live_job job, ftr_sw s);
 void live_work_clear(struct ftr_live *lv);
-/* Follow all that is on the lists of costs; changes are logged. */
+/* A value is about to change. */
+bool live_note(struct ftr_live *lv, enum live_value value, ftr_sw s, uint32_t l,
+	       uint8_t before);
+/* All values as they were before the first of them changed. */
+void live_values_back(struct ftr_live *lv);
+/* Follow all that is on the lists of costs; changes are noted. */
 enum ftr_status live_costs(struct ftr_live *lv, struct ftr_err *err);
-void live_costs_back(struct ftr_live *lv);
 /* Verify the costs of the view and find lv->keep. */
 enum ftr_status live_costs_check(struct ftr_live *lv, struct ftr_err *err);
+
+/* losses.c: what the placement looks at besides; to be made, to be followed when
+ * costs are, which completes the list of entries, and to be made right again
+ * when cables and costs went back. */
+enum ftr_status live_losses_new(struct ftr_live *lv, struct ftr_err *err);
+enum ftr_status live_losses(struct ftr_live *lv, struct ftr_err *err);
+void live_losses_back(struct ftr_live *lv);
 
 /* entry.c: fill lv->change from the list of entries; tables are not changed. */
 enum ftr_status live_entries(struct ftr_live *lv, struct ftr_team *team,

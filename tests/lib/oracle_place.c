@@ -135,6 +135,7 @@ static int64_t floor_div(int64_t a, int64_t b)
 struct choice {
 	int64_t w, r, a, b;
 	bool alive[256];
+	bool thin[256], near;	/* EVEN */
 };
 
 static int64_t turn(const struct choice *c, int64_t window)
@@ -165,11 +166,29 @@ static int64_t stable_slot(const struct choice *c, int64_t x, int64_t window)
 	abort();
 }
 
+/* Places from its own that a slot asks for at last, in this order. */
+static uint32_t steps(const struct choice *c, int64_t *step)
+{
+	int64_t sign = c->a % 2 ? -1 : 1;
+	uint32_t n = 0;
+
+	step[n++] = 0;
+	for (int64_t k = 0; k < c->w - 1; k++) {
+		int64_t begin = c->near ? (c->a % 2 ? 2 : 0) : c->a * c->a;
+		int64_t far = 1 + (begin + k) % (c->w - 1);
+
+		step[n++] = sign * far;
+		step[n++] = -sign * far;
+	}
+	return n;
+}
+
 /* The matching for all windows and slots, until (window, x) has its own. */
 static int64_t even_slot(const struct choice *c, int64_t x, int64_t window)
 {
 	static int64_t got[4096];
-	int64_t open = 0;
+	int64_t open = 0, step[600];
+	uint32_t n = steps(c, step);
 
 	if (c->alive[x])
 		return x;
@@ -177,41 +196,135 @@ static int64_t even_slot(const struct choice *c, int64_t x, int64_t window)
 		got[i] = c->alive[i % c->w] ? i % c->w : -1;
 		open += got[i] < 0;
 	}
-	while (open) {
+	for (bool thin = false; open; thin = !thin) {
 		bool taken[256] = { 0 };
 
-		for (int64_t k = 0; k < 2 * c->w; k++) {
-			int64_t far = (k + 1) / 2;
-			bool odd = c->a % 2 != 0, up = (k & 1) != odd;
-
-			if (odd && far && c->w > 1)
-				far = 1 + (far - 1 + 2) % (c->w - 1);
+		for (uint32_t k = 0; k < n; k++)
 			for (int64_t i = 0; i < c->r * c->w; i++) {
-				int64_t near = i % c->w + (up ? far : -far);
-				int64_t y;
+				int64_t y = i % c->w + step[k];
 
-				if (got[i] >= 0 || near < 0 || near >= c->w)
+				if (got[i] >= 0 ||
+				    (c->near && (y < 0 || y >= c->w)))
 					continue;
-				y = (near + turn(c, i / c->w)) % c->w;
-				if (!c->alive[y] || taken[y])
+				y = (y + c->w + turn(c, i / c->w)) % c->w;
+				if (!c->alive[y] || c->thin[y] != thin ||
+				    taken[y])
 					continue;
 				taken[y] = true;
 				got[i] = y;
 				open--;
 			}
-		}
 	}
 	return got[window * c->w + x];
 }
 
+/* The switch above s that has the slot, FTR_SW_NONE: none alive. */
+static ftr_sw at_slot(const struct oracle_place *o, ftr_sw s, int64_t slot)
+{
+	for (ftr_sw u = 0; u < o->sh->f->n_sw; u++)
+		if (o->sh->rank[u] > o->sh->rank[s] &&
+		    neighbours(o->sh->f, s, u) &&
+		    whole_group(o, s, u)->slot == slot)
+			return u;
+	return FTR_SW_NONE;
+}
+
+/* How many switches above s lead closer to l. */
+static int64_t ways(const struct oracle_place *o, ftr_sw s, ftr_sw l)
+{
+	int64_t n = 0;
+
+	for (ftr_sw u = 0; u < o->sh->f->n_sw; u++)
+		n += o->sh->rank[u] > o->sh->rank[s] && oracle_leads(o, s, u, l);
+	return n;
+}
+
+static bool has_hosts(const struct ftr_shape *sh, ftr_sw s)
+{
+	for (uint32_t i = 0; i < sh->n_dest; i++)
+		if (sh->dest[i].cls == FTR_CLASS_HOST &&
+		    sh->col_sw[sh->dest[i].col] == s)
+			return true;
+	return false;
+}
+
+static bool few(int64_t n, int64_t of)
+{
+	return n > 0 && 3 * n <= 2 * of;
+}
+
+/* Has the leaf with this index few of its neighbours above left? */
+static bool leaf_thin(const struct oracle_place *o, uint64_t leaf)
+{
+	const struct ftr_shape *w = o->whole;
+	int64_t n = 0;
+	ftr_sw s;
+
+	if (leaf >= w->n_leaf)
+		return false;
+	s = ftr_fabric_find_sw(o->sh->f, w->f->sw[w->col_sw[leaf]].guid);
+	if (s == FTR_SW_NONE || !has_hosts(o->sh, s))
+		return false;
+	for (ftr_sw u = 0; u < o->sh->f->n_sw; u++)
+		n += o->sh->rank[u] > o->sh->rank[s] &&
+			neighbours(o->sh->f, s, u);
+	return few(n, w->n_slots[w->col_sw[leaf]]);
+}
+
+/* The leaves of a block that slot x stands for: are most of them thin? */
+static bool slot_thin(const struct oracle_place *o, const struct choice *c,
+		      uint64_t first, uint64_t span, uint64_t each, int64_t x)
+{
+	uint64_t n = 0, thin = 0, end = o->whole->n_d / o->whole->stride;
+
+	for (uint64_t i = 0; i < span && first + i < end; i++) {
+		int64_t group = (int64_t)(i / each);
+
+		if (group % c->w != x || group / c->w >= c->r)
+			continue;
+		n++;
+		thin += leaf_thin(o, first + i);
+	}
+	return 2 * thin > n;
+}
+
+/* What EVEN looks at besides.  block: leaves before that of t, in blocks. */
+static void look_around(const struct oracle_place *o, ftr_sw s, ftr_sw l,
+			uint32_t span, uint64_t block, struct choice *c)
+{
+	const struct ftr_shape *w = o->whole;
+	uint64_t pi = w->divider[in_whole(o, s)];
+	bool hurt = false;
+
+	for (ftr_sw u = 0; u < o->sh->f->n_sw; u++)	/* a group is lost */
+		for (int64_t x = 0; x < w->n_slots[in_whole(o, u)]; x++)
+			hurt |= at_slot(o, u, x) == FTR_SW_NONE;
+	c->near = pi < w->stride;
+	for (int64_t x = 0; x < c->w; x++) {
+		ftr_sw u = at_slot(o, s, x);
+		int64_t n, all;
+
+		if (!c->alive[x])
+			continue;
+		n = ways(o, u, l);
+		all = w->n_slots[in_whole(o, u)];
+		c->near &= all == 0;
+		c->thin[x] = few(n, all) && n * c->w <= ways(o, s, l) * all;
+		if (hurt && w->stride && pi >= w->stride)
+			c->thin[x] |= slot_thin(o, c, block * span, span,
+						pi / w->stride, x);
+	}
+}
+
 /* What the choice of s for t depends on; w: slots. */
-static struct choice choice_of(const struct oracle_place *o, ftr_sw s,
+static struct choice choice_of(const struct oracle_place *o,
+			       enum ftr_placement how, ftr_sw s,
 			       const struct ftr_dest *t)
 {
 	const struct ftr_shape *whole = o->whole;
 	uint32_t home, span = leaves_below(o, s, &home);
 	uint64_t hosts = span * (whole->stride ? (uint64_t)whole->stride : 1);
-	uint64_t pi = whole->divider[in_whole(o, s)];
+	uint64_t pi = whole->divider[in_whole(o, s)], block;
 	struct choice c = { .w = whole->n_slots[in_whole(o, s)] };
 
 	for (ftr_sw u = 0; u < o->sh->f->n_sw; u++)
@@ -221,15 +334,17 @@ static struct choice choice_of(const struct oracle_place *o, ftr_sw s,
 	c.r = c.r ? c.r : 1;
 	c.b = (int64_t)(whole->n_d / hosts) / (2 * c.w);
 	c.b = c.b < 2 ? 2 : c.b;
-	c.a = (int64_t)(t->d / (t->cls == FTR_CLASS_HOST ? hosts : span)) -
-		(int64_t)(home / span);
+	block = t->d / (t->cls == FTR_CLASS_HOST ? hosts : span);
+	c.a = (int64_t)block - (int64_t)(home / span);
+	if (how == FTR_PLACE_EVEN)
+		look_around(o, s, o->sh->col_sw[t->col], span, block, &c);
 	return c;
 }
 
 static ftr_sw by_slots(const struct oracle_place *o, enum ftr_placement how,
 		       ftr_sw s, const struct ftr_dest *t, uint64_t q)
 {
-	struct choice c = choice_of(o, s, t);
+	struct choice c = choice_of(o, how, s, t);
 	int64_t x = (int64_t)q % c.w, window = (int64_t)q / c.w % c.r;
 
 	if (!c.alive[x])

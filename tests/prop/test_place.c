@@ -408,8 +408,8 @@ START_TEST(even_is_even)
 				cand[n++] = &sh->groups[sh->group_first[s] + k];
 		if (!n)
 			continue;
-		place_switch(&pl, sh, FTR_PLACE_EVEN, s);
-		place_column(&pl, cand, n);
+		place_switch(&pl, sh, NULL, FTR_PLACE_EVEN, s);
+		place_column(&pl, l, cand, n);
 		for (uint32_t x = 0; x < 18; x++) {
 			struct ftr_dest t = { .d = l * 18 + x };
 
@@ -427,6 +427,95 @@ START_TEST(even_is_even)
 	}
 	ftr_shape_free(sh);
 	ftr_fabric_free(f);
+}
+END_TEST
+
+/* ---- thin survivors ------------------------------------------------------ */
+
+/* The cable of s up at this slot dies. */
+static void cut(struct state *st, const struct ftr_shape *whole, ftr_sw s,
+		uint32_t slot)
+{
+	const struct ftr_group *g = &whole->groups[whole->group_first[s]];
+	ftr_port p = whole->group_ports[g[slot].first];
+	const struct ftr_swport *port = ftr_fabric_port(st->f, s, p);
+
+	ck_assert(g[slot].slot == slot && g[slot].n == 1);
+	st->port[st->f->sw[s].first_port + p] = 1;
+	st->port[st->f->sw[port->peer].first_port + port->peer_port] = 1;
+}
+
+static ftr_sw above(const struct ftr_shape *sh, ftr_sw s, uint32_t slot)
+{
+	return sh->groups[sh->group_first[s] + slot].remote;
+}
+
+/* Destinations of s, in leaves first .. first+n-1, that are not where they were:
+ * how many take the slot?  At least one must have gone elsewhere. */
+static uint32_t displaced_to(const struct ftr_shape *whole,
+			     const struct ftr_tables *was,
+			     const struct ftr_tables *is, ftr_sw s,
+			     uint32_t first, uint32_t n, uint32_t slot)
+{
+	const struct ftr_group *g = &whole->groups[whole->group_first[s]];
+	ftr_port port = whole->group_ports[g[slot].first];
+	uint32_t here = 0, all = 0;
+
+	for (uint32_t l = first; l < first + n; l++)
+		for (uint32_t i = whole->dest_first[l];
+		     i < whole->dest_first[l + 1]; i++) {
+			ftr_lid lid = whole->dest[i].lid;
+			ftr_port p = ftr_tables_get(is, s, lid);
+
+			all += p != ftr_tables_get(was, s, lid);
+			here += p != ftr_tables_get(was, s, lid) && p == port;
+		}
+	ck_assert(all > here);
+	return here;
+}
+
+/* Six leaves to a pod, six planes, six switches above each: who has four ways
+ * left of six gets nothing that is displaced, as long as others have more. */
+START_TEST(thin_survivors_are_left_alone)
+{
+	struct ftr_fabric *f = grow("3;6,6,6;1,6,6;1,1,1", 1), *hurt;
+	struct ftr_shape *whole = NULL, *sh;
+	struct state st = { f, calloc(f->n_ports, 1), calloc(f->n_sw, 1) };
+	struct ftr_tables *was, *is;
+	ftr_sw leaf, middle;
+
+	ck_assert(!ftr_shape_new(f, NULL, NULL, &whole, &err));
+	leaf = whole->col_sw[0];
+	middle = above(whole, leaf, 5);
+	cut(&st, whole, leaf, 0);
+	for (uint32_t k = 0; k < 2; k++) {
+		/* a middle switch of the leaf's pod, one of pod 3, and in pod 4
+		 * the leaf that slot 2 stands for */
+		cut(&st, whole, above(whole, leaf, 1), k);
+		cut(&st, whole, above(whole, whole->col_sw[3 * 6], 3), 4 + k);
+		cut(&st, whole, whole->col_sw[4 * 6 + 2], k);
+	}
+	cut(&st, whole, middle, 0);
+	hurt = left_of(&st);
+	sh = shape_over(hurt, whole);
+	was = route(whole, FTR_PLACE_EVEN, NULL);
+	is = route(sh, FTR_PLACE_EVEN, NULL);
+	ck_assert_uint_eq(hurt->n_sw, f->n_sw);
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		ck_assert(hurt->sw[s].guid == f->sw[s].guid);
+	for (uint32_t pod = 1; pod < 6; pod++)
+		ck_assert_uint_eq(displaced_to(whole, was, is, leaf, pod * 6, 6,
+					       1), 0);
+	ck_assert_uint_eq(displaced_to(whole, was, is, leaf, 3 * 6, 6, 3), 0);
+	ck_assert_uint_eq(displaced_to(whole, was, is, middle, 4 * 6, 6, 2), 0);
+	ftr_tables_free(was);
+	ftr_tables_free(is);
+	ftr_shape_free(sh);
+	ftr_shape_free(whole);
+	ftr_fabric_free(hurt);
+	ftr_fabric_free(f);
+	free(st.port);
+	free(st.sw);
 }
 END_TEST
 
@@ -478,6 +567,7 @@ int main(void)
 	tcase_add_test(t, whole_trees_are_literal);
 	tcase_add_test(t, only_what_is_lost_changes);
 	tcase_add_test(t, even_is_even);
+	tcase_add_test(t, thin_survivors_are_left_alone);
 	tcase_add_test(t, threads_change_nothing);
 	suite_add_tcase(s, t);
 	sr = srunner_create(s);
