@@ -81,7 +81,7 @@ tests_unit_test_fast_end_LDADD = libftrtest.la $(FAKE_LDADD)
 tests_unit_test_fast_loss_SOURCES = tests/unit/test_fast_loss.c
 tests_unit_test_fast_loss_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_loss_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_fast_loss_LDADD = $(FAKE_LDADD)
+tests_unit_test_fast_loss_LDADD = libftrtest.la $(FAKE_LDADD)
 tests_unit_test_fast_sweep_SOURCES = tests/unit/test_fast_sweep.c
 tests_unit_test_fast_sweep_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_sweep_CFLAGS = $(CHECK_TEST_CFLAGS)
@@ -111,7 +111,7 @@ tests_unit_test_lanes_LDADD = $(CHECK_TEST_LDADD)
 check_PROGRAMS += tests/unit/test_load
 tests_unit_test_load_SOURCES = tests/unit/test_load.c tests/unit/check_net.h
 tests_unit_test_load_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_unit_test_load_LDADD = $(CHECK_TEST_LDADD)
+tests_unit_test_load_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_sim
 tests_unit_test_sim_SOURCES = tests/unit/test_sim.c tests/unit/check_net.h
@@ -132,7 +132,8 @@ tests_unit_test_sim_messages_LDADD = $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_sim_immunet
 tests_unit_test_sim_immunet_SOURCES = tests/unit/test_sim_immunet.c
-tests_unit_test_sim_immunet_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_sim_immunet_LDADD = $(CHECK_TEST_LDADD)
+tests_unit_test_sim_immunet_CFLAGS = $(CHECK_TEST_CFLAGS) \
+	-I$(top_srcdir)/tests
+tests_unit_test_sim_immunet_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 endif
 EXTRA_DIST += tests/fuzz

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "fake/host.h"
+#include "lib/trees.h"
 
 #define QUICK "fast_timeout_ms 20\n"
 
@@ -398,7 +399,7 @@ int main(void)
 	tcase_add_loop_test(t, test_silent, 0, 2);
 	tcase_add_test(t, test_error_path);
 	tcase_add_test(t, test_stale_set);
-	tcase_add_loop_test(t, test_random, 0, 20);
+	tcase_add_loop_test(t, test_random, 0, (int)trees_runs(20));
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
 	srunner_run_all(r, CK_NORMAL);

@@ -8,6 +8,7 @@
  */
 #include <stdlib.h>
 
+#include "lib/trees.h"
 #include "unit/check_net.h"
 #include <ftr/ftr.h>
 
@@ -718,7 +719,7 @@ int main(void)
 	int failed;
 
 	tcase_set_timeout(tc, 120);
-	tcase_add_loop_test(tc, against_naive, 0, 8);
+	tcase_add_loop_test(tc, against_naive, 0, (int)trees_runs(8));
 	tcase_add_test(tc, same_for_any_team);
 	tcase_add_test(tc, non_blocking);
 	tcase_add_test(tc, blocking);
