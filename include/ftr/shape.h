@@ -134,6 +134,7 @@ struct ftr_shape {
 	uint32_t n_sideways;	/* cables inside one rank, unused */
 	bool roots_given;
 	bool cn_unknown;	/* opts.cn names no port of f: it was not used */
+	bool io_unknown;	/* so does opts.io */
 	const uint8_t *rank;	/* [n_sw] */
 	const uint8_t *stub;	/* [n_sw] 1: joins nothing, left out of planes */
 	const uint32_t *col;	/* [n_sw] column of a switch */

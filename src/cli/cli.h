@@ -163,8 +163,8 @@ enum ftr_status cli_shape(const char *path, const struct ftr_fabric *f,
 			  struct ftr_team *team, struct ftr_shape **out,
 			  struct ftr_err *err) FTR_MUST_USE;
 
-/* A note on stderr if --cn was given in vain. */
-void cli_note_cn(const struct ftr_shape *sh);
+/* A note on stderr if --cn or --io was given in vain. */
+void cli_note_files(const struct ftr_shape *sh);
 
 /* The order of end ports that sh gives; *order is malloc()ed. */
 enum ftr_status cli_host_order(const struct ftr_shape *sh, ftr_ep **order,

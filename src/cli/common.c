@@ -150,10 +150,12 @@ enum ftr_status cli_nominal(const char *path, const struct ftr_fabric *f,
 	return st;
 }
 
-void cli_note_cn(const struct ftr_shape *sh)
+void cli_note_files(const struct ftr_shape *sh)
 {
 	if (sh->cn_unknown)
 		cli_error("note: --cn names no port of the fabric and is not used; it should hold port GUIDs");
+	if (sh->io_unknown)
+		cli_error("note: --io names no port of the fabric and is not used; it should hold port GUIDs");
 }
 
 enum ftr_status cli_shape(const char *path, const struct ftr_fabric *f,
@@ -171,7 +173,7 @@ enum ftr_status cli_shape(const char *path, const struct ftr_fabric *f,
 	if (!st)
 		st = ftr_shape_new(f, &over, team, out, err);
 	if (!st)
-		cli_note_cn(*out);
+		cli_note_files(*out);
 	ftr_nominal_free(nominal);
 	return st;
 }

@@ -269,7 +269,7 @@ static enum ftr_status set_up(struct job *j, const char *path,
 	if (!st)
 		st = route(j, j->f, &j->sh, &t, &ms, err);
 	if (!st)
-		cli_note_cn(j->sh);
+		cli_note_files(j->sh);
 	if (!st)
 		st = keep_order(j, err);
 	if (!st)

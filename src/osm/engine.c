@@ -157,6 +157,23 @@ static const struct ftr_shape *nominal_shape(const struct ibf_generation *gen)
 	return gen->nominal ? gen->nominal->n->shape : NULL;
 }
 
+static void no_such_ports(struct ibf_plugin *p, const char *option,
+			  const char *path)
+{
+	ibf_log(p, IBF_NO_SUCH_PORTS, "%s %s names no port of this fabric and is not used; it should hold port GUIDs",
+		option, path);
+}
+
+static void tell_no_such_ports(struct ibf_plugin *p, const struct ftr_shape *sh)
+{
+	const osm_subn_opt_t *opt = &p->osm->subn.opt;
+
+	if (sh->cn_unknown)
+		no_such_ports(p, "cn_guid_file", opt->cn_guid_file);
+	if (sh->io_unknown)
+		no_such_ports(p, "io_guid_file", opt->io_guid_file);
+}
+
 /* Fabric and shape; logs its own failures. */
 enum ftr_status ibf_generation_new(struct ibf_engine *e,
 				   struct ibf_generation **out,
@@ -200,9 +217,7 @@ enum ftr_status ibf_generation_new(struct ibf_engine *e,
 	}
 	guid_files_fini(&g);
 	ms->shape = ibf_now_ms() - t1;
-	if (gen->shape->cn_unknown)
-		ibf_log(p, IBF_CN_UNKNOWN, "cn_guid_file %s names no port of this fabric and is not used; it should hold port GUIDs",
-			p->osm->subn.opt.cn_guid_file);
+	tell_no_such_ports(p, gen->shape);
 	gen->mcast_able = ftr_calloc(gen->fabric->n_sw, 1);
 	if (!gen->mcast_able) {
 		ibf_generation_put(gen);

@@ -26,7 +26,7 @@ enum ibf_severity { IBF_INFO, IBF_WARN, IBF_ERROR };
 	M(UCAST_CACHE, 104, WARN, "use_ucast_cache is on")		\
 	M(THREADS, 105, WARN, "routing without threads")		\
 	M(MCAST_MEMBERS, 106, WARN, "multicast members left out")	\
-	M(CN_UNKNOWN, 107, WARN, "cn_guid_file names no port here")	\
+	M(NO_SUCH_PORTS, 107, WARN, "a GUID file names no port here")	\
 	M(FAST_OFF, 108, WARN, "there is no fast path")			\
 	M(FAST_FAILED, 109, WARN, "no fast reroute this time")		\
 	M(FAST_WRITES, 110, WARN, "a fast reroute lost some writes")	\

@@ -280,5 +280,6 @@ enum ftr_status shape_project(struct shaping *z)
 	z->sh->n_pods = p.n->n_pods;
 	z->sh->roots_given = p.n->roots_given;
 	z->sh->cn_unknown = p.n->cn_unknown;
+	z->sh->io_unknown = p.n->io_unknown;
 	return FTR_OK;
 }

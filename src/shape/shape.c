@@ -63,6 +63,14 @@ static bool count_hosts(struct shaping *z, const uint64_t *cn, uint32_t n_cn,
 	return any;
 }
 
+static bool names_none(const struct ftr_fabric *f, const struct ftr_guids *g)
+{
+	for (uint32_t i = 0; i < g->n; i++)
+		if (ftr_fabric_find_ep(f, g->guid[i]) != FTR_EP_NONE)
+			return false;
+	return g->n > 0;
+}
+
 /*
  * Which end ports are hosts.  A list of compute nodes decides if given; else
  * every channel adapter counts but for I/O nodes and Aggregation Nodes.
@@ -89,6 +97,7 @@ enum ftr_status shape_hosts(struct shaping *z)
 		z->sh->cn_unknown = true;
 		count_hosts(z, NULL, 0, io_list, io->n);
 	}
+	z->sh->io_unknown = names_none(f, io);
 	return FTR_OK;
 }
 

@@ -435,5 +435,6 @@ void oracle_check_projection(const struct ftr_shape *sh,
 	ck_assert(sh->n_ranks == n->n_ranks && sh->n_planes == n->n_planes &&
 		  sh->n_pods == n->n_pods &&
 		  sh->roots_given == n->roots_given &&
-		  sh->cn_unknown == n->cn_unknown);
+		  sh->cn_unknown == n->cn_unknown &&
+		  sh->io_unknown == n->io_unknown);
 }

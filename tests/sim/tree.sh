@@ -89,6 +89,19 @@ case_real_plafrim2() { real plafrim2/plafrim2a.net; }
 case_real_topograph() { real topograph/topograph.net; }
 case_real_topograph_noan() { real topograph/topograph-noan.net; }
 
+# Files that name nothing here are told of, and all is routed without them.
+case_guid_files_of_elsewhere() {
+	gen '2;4,4;1,4;1,1' --seed 18
+	echo 0x99 >"$T/guids"
+	up <<-EOF
+	cn_guid_file $T/guids
+	io_guid_file $T/guids
+	EOF
+	logged "IBF107.*cn_guid_file $T/guids names no port"
+	logged "IBF107.*io_guid_file $T/guids names no port"
+	comes_up
+}
+
 # Two leaves of compute nodes, two of I/O nodes: the latter are in no list of
 # compute nodes and reach each other all the same.
 case_cn_guid_file() {

@@ -390,6 +390,13 @@ START_TEST(guid_lists)
 	ck_assert_uint_eq(sh->stride, 3);
 	ck_assert_uint_eq(sh->leaf_hosts[0] + sh->leaf_hosts[1] +
 			  sh->leaf_hosts[2], 7);
+	ck_assert(!sh->io_unknown);
+	ftr_shape_free(sh);
+	opts.io = (struct ftr_guids){ &nowhere, 1 };
+	sh = shape_of(f, &opts);
+	ck_assert_uint_eq(sh->leaf_hosts[0] + sh->leaf_hosts[1] +
+			  sh->leaf_hosts[2], 9);
+	ck_assert(sh->io_unknown);
 	ftr_shape_free(sh);
 	/* roots that are nowhere */
 	opts = (struct ftr_shape_opts){ .roots = { cn, 1 } };
