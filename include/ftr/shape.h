@@ -46,6 +46,13 @@
  *           that no group has belongs to a neighbour that was lost.  A cable of
  *           a group has a nominal place in the same sense (group_place).
  *
+ * Ascent    the nominal way up of a host of class FTR_CLASS_HOST, by which its
+ *           own leaf would send it, with the number q that it has on each tier
+ *           among the hosts that share its switch there.  In PGFTs q is
+ *           floor(d / Pi), and there are no ascents.  They are made where two
+ *           slots of some switch lead to the same plane, so that there may be
+ *           several ways down to a leaf (src/shape/ascent.c).
+ *
  * Everything is const after ftr_shape_new and may be shared between threads.
  */
 #ifndef FTR_SHAPE_H
@@ -114,6 +121,12 @@ struct ftr_dest {		/* one LID to be routed */
 	uint32_t d;		/* topological index inside its class */
 };
 
+/* The switch of one tier on the ascent of a host, and its number there. */
+struct ftr_ascent {
+	ftr_sw sw;		/* FTR_SW_NONE: there is none, or it is lost */
+	uint32_t q;		/* UINT32_MAX: there is none */
+};
+
 /* Where an end port has its place, cabled ones only. */
 struct ftr_place {
 	uint32_t d;		/* index of its base LID */
@@ -136,6 +149,7 @@ struct ftr_shape {
 	bool cn_unknown;	/* opts.cn names no port of f: it was not used */
 	bool io_unknown;	/* so does opts.io */
 	const uint8_t *rank;	/* [n_sw] */
+	const uint8_t *tier;	/* [n_sw] the rank, whatever order came after */
 	const uint8_t *stub;	/* [n_sw] 1: joins nothing, left out of planes */
 	const uint32_t *col;	/* [n_sw] column of a switch */
 	const ftr_sw *col_sw;	/* [n_sw] switch of a column */
@@ -156,6 +170,7 @@ struct ftr_shape {
 	 * its own rank (of a leaf, itself) */
 	const uint32_t *home;	/* [n_sw] first column of them, 0 without one */
 	const uint32_t *span;	/* [n_sw] how many, >= 1 */
+	const struct ftr_ascent *ascent;	/* [tiers][n_d], or NULL */
 	const uint8_t *cost;		/* c_{s,l} */
 	const uint8_t *down;
 	uint32_t n_dest;

@@ -55,6 +55,7 @@
 
 struct pattern {
 	uint64_t pi;
+	const struct ftr_ascent *ascent;	/* numbers in place of d / pi */
 	uint32_t w;		/* groups above: all nominal ones, or those alive */
 	uint32_t p;		/* cables of each */
 	uint8_t *place;		/* [stride] i * p + j, 255 for LIDs of nobody */
@@ -120,7 +121,10 @@ static void choose_patterns(struct job *j)
 	const struct ftr_shape *sh = j->sh;
 
 	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
-		struct pattern t = { .pi = sh->divider[s] };
+		struct pattern t = {
+			.pi = sh->divider[s],
+			.ascent = place_ascent(sh, j->how, s),
+		};
 		unsigned int i;
 
 		j->pattern_of[s] = NO_PATTERN;
@@ -129,7 +133,8 @@ static void choose_patterns(struct job *j)
 			continue;
 		for (i = 0; i < j->n_patterns; i++)
 			if (j->pattern[i].pi == t.pi && j->pattern[i].w == t.w &&
-			    j->pattern[i].p == t.p)
+			    j->pattern[i].p == t.p &&
+			    j->pattern[i].ascent == t.ascent)
 				break;
 		if (i == MAX_PATTERNS)
 			continue;
@@ -150,7 +155,10 @@ static void fill_patterns(void *ctx, unsigned int worker, uint32_t begin,
 
 		memset(t->place, 255, j->out->stride);
 		for (uint32_t k = 0; k < j->sh->n_dest; k++) {
-			uint64_t q = j->d[k] / t->pi;
+			uint64_t q = t->ascent ?
+				place_number(j->sh, t->ascent, t->pi,
+					     &j->sh->dest[k]) :
+				j->d[k] / t->pi;
 
 			t->place[j->lid[k]] = (uint8_t)(q % t->w * t->p +
 							q / t->w % t->p);

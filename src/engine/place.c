@@ -66,8 +66,24 @@
  * towards the switch at the far end the other direction of that cable is lost
  * as well and must share the others in any case, and no other group is loaded.
  *
- * Candidates without a slot, that is below the switch by rank, are chosen by
- * the literal modulo if there are several; their cables as above.
+ * Candidates without a slot are below the switch by rank.  In a PGFT there is
+ * one at a time.  Where a leaf hangs on several switches of one plane, as a rack
+ * does on a chassis, there are several, and (3) sends all hosts of the leaf over
+ * one of them: by d they are nearer to each other than Pi.
+ *
+ * deviation: not so the other two placements.  A way down is a way up seen from
+ * its end: a host is reached over the switches by which its own leaf would send
+ * it up, its ascent (<ftr/shape.h>).  Leaves spread their hosts over all that is
+ * above them, so what is above them spreads those hosts over all ways down.  On
+ * the way up q is the number of the host among those of its ascent, not floor(d
+ * / Pi): what comes down over a leaf chip has come to it from different spines.
+ *
+ * If its ascent is not among the candidates, every candidate draws a number by
+ * (s, candidate, d), and the highest wins: the others' loss changes nothing, as
+ * with STABLE.  So it is for destinations other than hosts.  Where no leaf hangs
+ * so, there are no ascents, and the literal modulo chooses among what has no
+ * slot; that is, in the orders of sftree, ways between switches.  Cables as
+ * above.
  */
 #include <string.h>
 
@@ -91,6 +107,14 @@ static uint32_t mod(int32_t a, uint32_t b)
 	return (uint32_t)(r < 0 ? r + (int32_t)b : r);
 }
 
+const struct ftr_ascent *place_ascent(const struct ftr_shape *sh,
+				      enum ftr_placement how, ftr_sw s)
+{
+	if (how == FTR_PLACE_LITERAL || !sh->ascent)
+		return NULL;
+	return sh->ascent + (size_t)sh->tier[s] * sh->n_d;
+}
+
 void place_switch(struct place *pl, const struct ftr_shape *sh,
 		  const struct place_losses *losses, enum ftr_placement how,
 		  ftr_sw s)
@@ -101,6 +125,8 @@ void place_switch(struct place *pl, const struct ftr_shape *sh,
 	pl->losses = losses;
 	pl->how = how;
 	pl->pi = (uint32_t)FTR_MIN(sh->divider[s], UINT32_MAX);
+	pl->ascent = place_ascent(sh, how, s);
+	pl->guid = sh->f->sw[s].guid;
 	pl->w = how == FTR_PLACE_LITERAL || sh->n_slots[s] > FTR_PORT_MAX ?
 		0 : sh->n_slots[s];
 	if (!pl->w)
@@ -220,6 +246,7 @@ void place_column(struct place *pl, uint32_t l,
 	pl->slots = pl->w > 0;
 	for (uint32_t i = 0; i < n; i++)
 		pl->slots &= cand[i]->slot != FTR_SLOT_NONE;
+	pl->several = !pl->slots && n > 1 && pl->ascent;
 	if (!pl->slots)
 		return;
 	memset(pl->at, 0, pl->w * sizeof(pl->at[0]));
@@ -448,15 +475,68 @@ static ftr_port cable_port(const struct ftr_shape *sh,
 	return port;
 }
 
+/* ---- ways down --------------------------------------------------------- */
+
+/* A draw: the finaliser of splitmix64. */
+static uint64_t scatter(uint64_t x)
+{
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+static bool stands_on(const struct ftr_shape *sh, ftr_sw s,
+		      const struct ftr_dest *t)
+{
+	return t->cls == FTR_CLASS_HOST && t->d < sh->n_d &&
+	       sh->ascent[(size_t)sh->tier[s] * sh->n_d + t->d].sw == s;
+}
+
+static bool has_slot(const struct place *pl, const struct ftr_group *g)
+{
+	return pl->w && g->slot != FTR_SLOT_NONE;
+}
+
+/* The candidate on the ascent of t; that of its slot, if s may go up as well; or
+ * else that which draws most. */
+static const struct ftr_group *way_down(const struct place *pl,
+					const struct ftr_dest *t, uint32_t q)
+{
+	const struct ftr_shape *sh = pl->sh;
+	const struct ftr_group *best = NULL;
+	uint64_t key = scatter(pl->guid + t->d), most = 0;
+
+	for (uint32_t i = 0; i < pl->n; i++)
+		if (stands_on(sh, pl->cand[i]->remote, t))
+			return pl->cand[i];
+	for (uint32_t i = 0; i < pl->n; i++) {
+		ftr_sw s = pl->cand[i]->remote;
+		uint64_t drawn = scatter(key ^ sh->f->sw[s].guid);
+
+		if (has_slot(pl, pl->cand[i]) &&
+		    pl->cand[i]->slot == q % pl->w)
+			return pl->cand[i];
+		if (!best || drawn > most) {
+			most = drawn;
+			best = pl->cand[i];
+		}
+	}
+	return best;
+}
+
 ftr_port place_port(struct place *pl, const struct ftr_dest *t)
 {
-	uint32_t q = t->d / pl->pi;
+	uint32_t q = place_number(pl->sh, pl->ascent, pl->pi, t);
 	const struct ftr_group *g;
 
 	if (pl->n == 0)
 		return FTR_PORT_NONE;
 	if (pl->slots)
 		return cable_port(pl->sh, slot_group(pl, t, q), q / pl->w);
+	if (pl->several) {
+		g = way_down(pl, t, q);
+		return cable_port(pl->sh, g, has_slot(pl, g) ? q / pl->w : q);
+	}
 	g = pl->cand[q % pl->n];
 	if (pl->how == FTR_PLACE_LITERAL)
 		return pl->sh->group_ports[g->first + (g->n == 1 ? 0 :

@@ -32,6 +32,8 @@ struct place {
 	const struct place_losses *losses;
 	enum ftr_placement how;
 	uint32_t pi;
+	const struct ftr_ascent *ascent;	/* [n_d] on its tier, or NULL */
+	uint64_t guid;
 	uint32_t w;		/* nominal slots; 0: they are not used */
 	uint32_t span;		/* leaves of a block */
 	uint32_t block;		/* indices of hosts of a block */
@@ -43,6 +45,7 @@ struct place {
 	const struct ftr_group *const *cand;
 	uint32_t n;
 	bool slots;		/* every candidate has one */
+	bool several;		/* ways down, chosen by ascents */
 	const struct ftr_group *at[FTR_PORT_MAX + 1];	/* by slot */
 	/* FTR_PLACE_EVEN: slots instead, for a block at this distance */
 	bool matched;
@@ -99,6 +102,21 @@ void place_thin(const struct ftr_shape *sh, uint8_t *thin);
  * (1)), by pos; must stay as long as the column is used. */
 void place_column(struct place *pl, uint32_t l,
 		  const struct ftr_group *const *cand, uint32_t n);
+
+/* q: floor(d / Pi), or the number of the host on the tier of the switch. */
+static inline uint32_t place_number(const struct ftr_shape *sh,
+				    const struct ftr_ascent *ascent,
+				    uint64_t pi, const struct ftr_dest *t)
+{
+	if (ascent && t->cls == FTR_CLASS_HOST && t->d < sh->n_d &&
+	    ascent[t->d].q != UINT32_MAX)
+		return ascent[t->d].q;
+	return (uint32_t)(t->d / pi);
+}
+
+/* Ascents on the tier of s; NULL: the divider tells the numbers. */
+const struct ftr_ascent *place_ascent(const struct ftr_shape *sh,
+				      enum ftr_placement how, ftr_sw s);
 
 /* The port, FTR_PORT_NONE if there is no candidate.  t: a destination of the
  * column, not of the switch itself. */

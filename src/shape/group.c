@@ -18,10 +18,15 @@
  * which join nothing that is not joined below, are left out, or an empty leaf
  * that looks like a top switch would make one plane of all.
  *
+ * Where two slots of a switch lead to one plane the shape has ascents
+ * (ascent.c).  For that, only empty leaves are left out: the spines of a chassis
+ * are stubs, too, if racks join its leaf chips already.
+ *
  * Slots are numbered in the same order, the inferred ones (slots.c) with the
  * others.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "shape/shape.h"
 
@@ -49,18 +54,25 @@ static int draft_cmp(const void *x, const void *y)
 	return (a->g.remote > b->g.remote) - (a->g.remote < b->g.remote);
 }
 
-static void join_rank(const struct shaping *z, uint32_t *uf, uint32_t r)
+/* Is s left out of planes?  stubs: only if it is an empty leaf. */
+static bool left_out(const struct shaping *z, ftr_sw s, bool stubs)
+{
+	return z->is_stub[s] && (!stubs || z->is_leaf[s]);
+}
+
+static void join_rank(const struct shaping *z, uint32_t *uf, uint32_t r,
+		      bool stubs)
 {
 	for (uint32_t i = z->rank_first[r]; i < z->rank_first[r + 1]; i++) {
 		ftr_sw s = z->by_rank[i];
 
-		if (z->is_stub[s])
+		if (left_out(z, s, stubs))
 			continue;
 		for (uint32_t k = z->nbr_first[s]; k < z->nbr_first[s + 1];
 		     k++) {
 			ftr_sw n = z->nbr[k].sw;
 
-			if (z->rank[n] > r && !z->is_stub[n])
+			if (z->rank[n] > r && !left_out(z, n, stubs))
 				ftr_uf_union(uf, s, n);
 		}
 	}
@@ -124,8 +136,8 @@ static int slot_cmp(const void *x, const void *y)
 
 /*
  * Slots of the n_up groups above s that lead d, which are in order: all that is
- * nominally above s, in the same order.  Returns how many there are; slot has
- * room for all switches.
+ * nominally above s, in the same order.  Returns how many there are, in slot,
+ * which has room for all switches.
  */
 static uint32_t number_slots(const struct shaping *z, uint32_t *uf, ftr_sw s,
 			     struct draft *d, uint32_t n_up, struct slot *slot)
@@ -146,9 +158,24 @@ static uint32_t number_slots(const struct shaping *z, uint32_t *uf, ftr_sw s,
 			continue;
 		if (k < n_up && d[k].g.remote == slot[i].remote)
 			d[k++].g.slot = m;
-		m++;
+		slot[m++] = slot[i];
 	}
 	return m;
+}
+
+/* Do two of the n slots of s lead to the same plane?  seen: [n_sw]. */
+static bool share_plane(uint32_t *uf, ftr_sw s, const struct slot *slot,
+			uint32_t n, ftr_sw *seen)
+{
+	bool twice = false;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t plane = ftr_uf_find(uf, slot[i].remote);
+
+		twice |= seen[plane] == s;
+		seen[plane] = s;
+	}
+	return twice;
 }
 
 /* Cables in the order of groups, with their nominal places: those of a group
@@ -175,49 +202,77 @@ static enum ftr_status lay_cables(struct shaping *z, struct ftr_group *groups)
 	return FTR_OK;
 }
 
+/* Memory of this step. */
+struct grouping {
+	uint32_t *uf, *all;	/* [n_sw] planes: without stubs, and with them */
+	ftr_sw *seen;
+	struct slot *slot;
+	uint32_t *n_up, *n_down, *n_slots;	/* published */
+	struct ftr_group *groups;
+};
+
+static bool allocate(const struct shaping *z, struct grouping *w)
+{
+	uint32_t n = z->f->n_sw;
+
+	w->uf = ftr_arena_alloc(z->scratch, n, sizeof(*w->uf));
+	w->all = ftr_arena_alloc(z->scratch, n, sizeof(*w->all));
+	w->seen = ftr_arena_alloc(z->scratch, n, sizeof(*w->seen));
+	w->slot = ftr_arena_alloc(z->scratch, n + FTR_PORT_MAX,
+				  sizeof(*w->slot));
+	w->n_up = ftr_arena_zalloc(z->keep, n, sizeof(*w->n_up));
+	w->n_down = ftr_arena_zalloc(z->keep, n, sizeof(*w->n_down));
+	w->n_slots = ftr_arena_alloc(z->keep, n, sizeof(*w->n_slots));
+	w->groups = ftr_arena_zalloc(z->keep, z->nbr_first[n],
+				     sizeof(*w->groups));
+	if (!w->uf || !w->all || !w->seen || !w->slot || !w->n_up ||
+	    !w->n_down || !w->n_slots || !w->groups)
+		return false;
+	ftr_uf_init(w->uf, n);
+	ftr_uf_init(w->all, n);
+	memset(w->seen, 0xff, n * sizeof(*w->seen));
+	return true;
+}
+
+static void group_switch(struct shaping *z, struct grouping *w, ftr_sw s)
+{
+	struct draft draft[FTR_PORT_MAX + 1];
+	uint32_t n = draft_groups(z, w->uf, s, draft);
+
+	for (uint32_t k = 0; k < n; k++) {
+		w->n_up[s] += draft[k].side == ABOVE;
+		w->n_down[s] += draft[k].side == BELOW;
+		draft[k].g.pos = k;
+	}
+	w->n_slots[s] = number_slots(z, w->uf, s, draft, w->n_up[s], w->slot);
+	z->shared_plane |= share_plane(w->all, s, w->slot, w->n_slots[s],
+				       w->seen);
+	for (uint32_t k = 0; k < n; k++)
+		w->groups[z->nbr_first[s] + k] = draft[k].g;
+}
+
 enum ftr_status shape_group(struct shaping *z)
 {
-	const struct ftr_fabric *f = z->f;
 	struct ftr_shape *sh = z->sh;
-	uint32_t *uf = ftr_arena_alloc(z->scratch, f->n_sw, sizeof(*uf));
-	uint32_t *n_up = ftr_arena_zalloc(z->keep, f->n_sw, sizeof(*n_up));
-	uint32_t *n_down = ftr_arena_zalloc(z->keep, f->n_sw, sizeof(*n_down));
-	struct ftr_group *groups = ftr_arena_zalloc(
-		z->keep, z->nbr_first[f->n_sw], sizeof(*groups));
-	uint32_t *n_slots = ftr_arena_alloc(z->keep, f->n_sw,
-					    sizeof(*n_slots));
-	struct slot *slot = ftr_arena_alloc(z->scratch, f->n_sw +
-					    FTR_PORT_MAX, sizeof(*slot));
-	struct draft draft[FTR_PORT_MAX + 1];
+	struct grouping w;
 
-	if (!uf || !n_up || !n_down || !groups || !n_slots || !slot)
+	if (!allocate(z, &w))
 		return shape_nomem(z);
-	ftr_uf_init(uf, f->n_sw);
 	for (uint32_t r = sh->n_ranks; r-- > 0;) {
-		if (r + 1 < sh->n_ranks)
-			join_rank(z, uf, r + 1);
-		for (uint32_t i = z->rank_first[r]; i < z->rank_first[r + 1];
-		     i++) {
-			ftr_sw s = z->by_rank[i];
-			uint32_t n = draft_groups(z, uf, s, draft);
-
-			for (uint32_t k = 0; k < n; k++) {
-				n_up[s] += draft[k].side == ABOVE;
-				n_down[s] += draft[k].side == BELOW;
-				draft[k].g.pos = k;
-			}
-			n_slots[s] = number_slots(z, uf, s, draft, n_up[s],
-						  slot);
-			for (uint32_t k = 0; k < n; k++)
-				groups[z->nbr_first[s] + k] = draft[k].g;
+		if (r + 1 < sh->n_ranks) {
+			join_rank(z, w.uf, r + 1, false);
+			join_rank(z, w.all, r + 1, true);
 		}
+		for (uint32_t i = z->rank_first[r]; i < z->rank_first[r + 1];
+		     i++)
+			group_switch(z, &w, z->by_rank[i]);
 	}
-	sh->n_planes = sh->n_ranks > 1 ? count_planes(z, uf) : 0;
+	sh->n_planes = sh->n_ranks > 1 ? count_planes(z, w.uf) : 0;
 	count_sideways(z);
 	sh->group_first = z->nbr_first;
-	sh->n_up = n_up;
-	sh->n_down = n_down;
-	sh->groups = groups;
-	sh->n_slots = n_slots;
-	return lay_cables(z, groups);
+	sh->n_up = w.n_up;
+	sh->n_down = w.n_down;
+	sh->groups = w.groups;
+	sh->n_slots = w.n_slots;
+	return lay_cables(z, w.groups);
 }

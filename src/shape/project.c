@@ -206,6 +206,28 @@ static enum ftr_status endports(struct projection *p)
 	return shape_dests(z);
 }
 
+/* Numbers stay whatever is lost on the way. */
+static enum ftr_status ascents(struct projection *p)
+{
+	struct shaping *z = p->z;
+	size_t n = (size_t)p->n->n_ranks * p->n->n_d;
+	struct ftr_ascent *at;
+
+	if (!p->n->ascent)
+		return FTR_OK;
+	at = ftr_arena_alloc(z->keep, n, sizeof(*at));
+	if (!at)
+		return shape_nomem(z);
+	for (size_t i = 0; i < n; i++) {
+		ftr_sw s = p->n->ascent[i].sw;
+
+		at[i].sw = s == FTR_SW_NONE ? s : p->sw[s];
+		at[i].q = p->n->ascent[i].q;
+	}
+	z->sh->ascent = at;
+	return FTR_OK;
+}
+
 static uint32_t cabled_endports(const struct ftr_fabric *f)
 {
 	uint32_t n = 0;
@@ -267,7 +289,7 @@ enum ftr_status shape_project(struct shaping *z)
 {
 	struct projection p = { .z = z, .n = z->opts->nominal };
 	enum ftr_status (*const step[])(struct projection *) = {
-		prepare, switches, groups, columns, endports, missing,
+		prepare, switches, groups, columns, endports, ascents, missing,
 	};
 
 	for (size_t i = 0; i < FTR_ARRAY_LEN(step); i++) {

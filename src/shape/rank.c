@@ -454,6 +454,7 @@ enum ftr_status shape_by_rank(struct shaping *z, uint32_t n_ranks)
 	for (ftr_sw s = 0; s < n; s++)
 		z->by_rank[z->rank_first[z->rank[s] + 1]++] = s;
 	z->sh->rank = z->rank;
+	z->sh->tier = z->rank;
 	z->sh->stub = z->is_stub;
 	z->sh->n_ranks = n_ranks;
 	return FTR_OK;

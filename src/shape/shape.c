@@ -105,7 +105,7 @@ static enum ftr_status build(struct shaping *z)
 {
 	enum ftr_status (*const step[])(struct shaping *) = {
 		shape_hosts, shape_rank, shape_meshes, shape_group,
-		shape_order, shape_cost, shape_dividers,
+		shape_order, shape_ascents, shape_cost, shape_dividers,
 	};
 
 	if (z->opts->nominal) {

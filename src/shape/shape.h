@@ -48,6 +48,7 @@ struct shaping {
 	uint8_t *rank;			/* [n_sw], published */
 	const struct ftr_shape *keep_to;	/* reorder.c: paths to keep */
 	struct slots *slots;		/* slots.c */
+	bool shared_plane;		/* two groups above a switch lead to one */
 	ftr_sw *by_rank;		/* [n_sw] ascending (rank, index) */
 	uint32_t *rank_first;		/* [n_ranks + 1] into by_rank */
 };
@@ -61,6 +62,7 @@ enum ftr_status shape_rank(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_meshes(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_group(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_order(struct shaping *z) FTR_MUST_USE;
+enum ftr_status shape_ascents(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_cost(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_dividers(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_project(struct shaping *z) FTR_MUST_USE;

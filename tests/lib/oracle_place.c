@@ -8,32 +8,105 @@
 #include "lib/oracle.h"
 #include "lib/oracle_place.h"
 
+/* ---- ascents ------------------------------------------------------------ */
+
+/* Steps on tier r + 1 and above from those on tier r; q is that below. */
+static void step_up(const struct ftr_shape *sh, struct oracle_step *at,
+		    unsigned int r, uint32_t d)
+{
+	const struct oracle_step *here = &at[r * sh->n_d + d];
+	const struct ftr_group *g;
+	uint32_t w;
+
+	if (!here->known || !(w = sh->n_slots[here->sw]))
+		return;
+	g = &sh->groups[sh->group_first[here->sw]];
+	for (uint32_t i = 0; i < sh->n_up[here->sw]; i++)
+		if (g[i].slot == here->q % w)
+			at[sh->rank[g[i].remote] * sh->n_d + d] =
+				(struct oracle_step){ true, g[i].remote,
+						      here->q / w };
+}
+
+static struct oracle_step *ascents(const struct ftr_shape *sh)
+{
+	uint32_t n = sh->n_d;
+	struct oracle_step *at;
+	uint64_t *q;
+
+	if (!sh->ascent)
+		return NULL;
+	at = calloc((size_t)sh->n_ranks * n, sizeof(*at));
+	q = malloc(n * sizeof(*q));
+	for (uint32_t d = 0; d < n; d++) {
+		ftr_sw l = sh->col_sw[d / sh->stride];
+
+		at[sh->rank[l] * n + d] = (struct oracle_step){ true, l, d };
+	}
+	for (unsigned int r = 0; r < sh->n_ranks; r++) {
+		struct oracle_step *here = at + (size_t)r * n;
+
+		for (uint32_t d = 0; d < n; d++) {
+			uint32_t before = 0, first = d;
+
+			for (uint32_t e = d; r && here[d].known && e-- > 0;)
+				if (here[e].known && here[e].sw == here[d].sw) {
+					before++;
+					first = e;
+				}
+			q[d] = r ? here[first].q + before : d;
+		}
+		for (uint32_t d = 0; d < n; d++) {
+			here[d].q = q[d];
+			step_up(sh, at, r, d);
+		}
+	}
+	free(q);
+	return at;
+}
+
 void oracle_place_init(struct oracle_place *o, const struct ftr_shape *whole,
 		       const struct ftr_shape *sh)
 {
-	uint32_t n = sh->f->n_sw, m = whole->f->n_sw;
-	unsigned int *cost = malloc(m * m * sizeof(*cost));
+	uint32_t n = sh->f->n_sw;
 
 	o->whole = whole;
 	o->sh = sh;
 	o->cost = malloc(n * n * sizeof(*o->cost));
 	o->down = malloc(n * n * sizeof(*o->down));
-	o->whole_down = malloc(m * m * sizeof(*o->whole_down));
 	oracle_costs(sh, o->cost, o->down);
-	oracle_costs(whole, cost, o->whole_down);
-	free(cost);
+	o->ascent = ascents(whole);
 }
 
 void oracle_place_free(struct oracle_place *o)
 {
 	free(o->cost);
 	free(o->down);
-	free(o->whole_down);
+	free(o->ascent);
 }
 
 static ftr_sw in_whole(const struct oracle_place *o, ftr_sw s)
 {
 	return ftr_fabric_find_sw(o->whole->f, o->sh->f->sw[s].guid);
+}
+
+const struct oracle_step *oracle_step(const struct oracle_place *o, ftr_sw s,
+				      const struct ftr_dest *t)
+{
+	const struct oracle_step *at;
+
+	if (!o->ascent || t->cls != FTR_CLASS_HOST || t->d >= o->whole->n_d)
+		return NULL;
+	at = &o->ascent[o->whole->rank[in_whole(o, s)] * o->whole->n_d + t->d];
+	return at->known ? at : NULL;
+}
+
+static uint64_t number(const struct oracle_place *o, ftr_sw s,
+		       const struct ftr_dest *t)
+{
+	const struct oracle_step *at = oracle_step(o, s, t);
+
+	return at ? at->q : t->d / o->whole->divider[in_whole(o, s)];
 }
 
 /* The group of s towards t in the whole fabric. */
@@ -109,18 +182,44 @@ static ftr_port cable(const struct oracle_place *o, ftr_sw s, ftr_sw t,
 	return port;
 }
 
-static uint32_t leaves_below(const struct oracle_place *o, ftr_sw s,
-			     uint32_t *home)
+/* The pod of s at rank l, into seen: over switches of rank <= l and empty
+ * leaves, not over cables inside a rank. */
+static void pod(const struct ftr_shape *w, ftr_sw s, unsigned int l,
+		uint8_t *seen)
+{
+	seen[s] = 1;
+	for (unsigned int p = 1; p <= w->f->sw[s].n_ports; p++) {
+		const struct ftr_swport *port =
+			ftr_fabric_port(w->f, s, (ftr_port)p);
+		ftr_sw t = port->peer;
+
+		if (port->peer_kind == FTR_PEER_SW && !seen[t] &&
+		    w->rank[t] != w->rank[s] &&
+		    (w->rank[t] <= l ||
+		     (w->col[t] < w->n_leaf && w->stub[t])))
+			pod(w, t, l, seen);
+	}
+}
+
+/* Leaves of the pod of s, of a leaf itself only; *home: the first. */
+static uint32_t leaves_of_pod(const struct oracle_place *o, ftr_sw s,
+			      uint32_t *home)
 {
 	const struct ftr_shape *w = o->whole;
 	ftr_sw s0 = in_whole(o, s);
+	uint8_t *seen;
 	uint32_t n = 0;
 
+	*home = w->col[s0];
+	if (w->col[s0] < w->n_leaf)
+		return 1;
 	*home = 0;
+	seen = calloc(w->f->n_sw, 1);
+	pod(w, s0, w->rank[s0], seen);
 	for (uint32_t l = 0; l < w->n_leaf; l++)
-		if (o->whole_down[s0 * w->f->n_sw + w->col_sw[l]] <
-		    ORACLE_INF && n++ == 0)
+		if (seen[w->col_sw[l]] && n++ == 0)
 			*home = l;
+	free(seen);
 	return n ? n : 1;
 }
 
@@ -322,7 +421,7 @@ static struct choice choice_of(const struct oracle_place *o,
 			       const struct ftr_dest *t)
 {
 	const struct ftr_shape *whole = o->whole;
-	uint32_t home, span = leaves_below(o, s, &home);
+	uint32_t home, span = leaves_of_pod(o, s, &home);
 	uint64_t hosts = span * (whole->stride ? (uint64_t)whole->stride : 1);
 	uint64_t pi = whole->divider[in_whole(o, s)], block;
 	struct choice c = { .w = whole->n_slots[in_whole(o, s)] };
@@ -357,32 +456,72 @@ static ftr_sw by_slots(const struct oracle_place *o, enum ftr_placement how,
 	abort();
 }
 
+/* splitmix64 (Steele et al., 2014), the last three lines of it. */
+static uint64_t scatter(uint64_t x)
+{
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+/* Many ways: up its ascent backwards, by its slot, by lot. */
+static ftr_sw one_of(const struct oracle_place *o, ftr_sw s,
+		     const struct ftr_dest *t, const ftr_sw *to, uint32_t n)
+{
+	const struct ftr_switch *sw = o->sh->f->sw;
+	uint32_t w = o->whole->n_slots[in_whole(o, s)];
+	uint64_t most = 0;
+	ftr_sw best = to[0];
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct oracle_step *at = oracle_step(o, to[i], t);
+
+		if (at && at->sw == in_whole(o, to[i]))
+			return to[i];
+	}
+	for (uint32_t i = 0; i < n; i++)
+		if (o->sh->rank[to[i]] > o->sh->rank[s] &&
+		    whole_group(o, s, to[i])->slot == number(o, s, t) % w)
+			return to[i];
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t x = scatter(scatter(sw[s].guid + t->d) ^
+				     sw[to[i]].guid);
+
+		best = x > most ? to[i] : best;
+		most = x > most ? x : most;
+	}
+	return best;
+}
+
 ftr_port oracle_place_entry(const struct oracle_place *o,
 			    enum ftr_placement how, ftr_sw s,
 			    const struct ftr_dest *t)
 {
-	ftr_sw l = o->sh->col_sw[t->col], below[256];
-	uint32_t n_below = 0, n_above = 0;
-	uint64_t q = t->d / o->whole->divider[in_whole(o, s)];
+	ftr_sw l = o->sh->col_sw[t->col], to[256];
+	uint64_t q = number(o, s, t);
+	uint32_t n = 0, n_below = 0;
 
 	if (how == FTR_PLACE_LITERAL)
 		abort();	/* that is oracle_entry() */
 	if (s == l)
 		return t->port;
 	for (ftr_sw u = 0; u < o->sh->f->n_sw; u++) {
+		uint32_t i;
+
 		if (!oracle_leads(o, s, u, l))
 			continue;
-		if (o->sh->rank[u] < o->sh->rank[s])
-			below[n_below++] = u;
-		else
-			n_above++;
+		n_below += o->sh->rank[u] < o->sh->rank[s];
+		for (i = n++; i > 0 && whole_group(o, s, to[i - 1])->pos >
+		     whole_group(o, s, u)->pos; i--)
+			to[i] = to[i - 1];
+		to[i] = u;
 	}
-	if (n_above && n_below)
-		abort();	/* not on the trees that this is for */
-	if (n_below)
-		return cable(o, s, below[q % n_below], q / n_below);
-	if (!n_above)
+	if (!n)
 		return FTR_PORT_NONE;
-	return cable(o, s, by_slots(o, how, s, t, q),
-		     q / o->whole->n_slots[in_whole(o, s)]);
+	if (n_below && (!o->ascent || n == 1))
+		return cable(o, s, to[q % n], q / n);
+	to[0] = n_below ? one_of(o, s, t, to, n) : by_slots(o, how, s, t, q);
+	if (o->sh->rank[to[0]] > o->sh->rank[s])
+		q /= o->whole->n_slots[in_whole(o, s)];
+	return cable(o, s, to[0], q);
 }

@@ -139,6 +139,49 @@ uint32_t oracle_slots(const struct ftr_shape *sh, ftr_sw s, ftr_sw *slot)
 	return n;
 }
 
+/* All that can be reached from s over switches of rank >= low, cables inside a
+ * rank and empty leaves left out. */
+static void flood_plane(const struct ftr_shape *sh, ftr_sw s, unsigned int low,
+		  uint8_t *seen)
+{
+	seen[s] = 1;
+	if (sh->stub[s] && sh->col[s] < sh->n_leaf)
+		return;
+	for (unsigned int p = 1; p <= sh->f->sw[s].n_ports; p++) {
+		const struct ftr_swport *port =
+			ftr_fabric_port(sh->f, s, (ftr_port)p);
+		ftr_sw t = port->peer;
+
+		if (port->peer_kind == FTR_PEER_SW && !seen[t] &&
+		    sh->rank[t] >= low && sh->rank[t] != sh->rank[s] &&
+		    !(sh->stub[t] && sh->col[t] < sh->n_leaf))
+			flood_plane(sh, t, low, seen);
+	}
+}
+
+/* Do two slots of some switch lead to one plane? */
+static bool planes_are_shared(const struct ftr_shape *sh)
+{
+	uint32_t n = sh->f->n_sw;
+	ftr_sw *slot = malloc(n * sizeof(*slot));
+	bool shared = false;
+
+	for (ftr_sw s = 0; s < n; s++) {
+		uint32_t m = oracle_slots(sh, s, slot);
+
+		for (uint32_t i = 0; i < m; i++) {
+			uint8_t *seen = calloc(n, 1);
+
+			flood_plane(sh, slot[i], sh->rank[s] + 1u, seen);
+			for (uint32_t k = 0; k < m; k++)
+				shared |= k != i && seen[slot[k]];
+			free(seen);
+		}
+	}
+	free(slot);
+	return shared;
+}
+
 /* The greatest product of slots over all nominal ways up to each switch. */
 static void dividers(const struct ftr_shape *sh, uint64_t *pi)
 {
@@ -197,6 +240,8 @@ void oracle_check_slots(const struct ftr_shape *sh, uint64_t seed)
 	for (ftr_sw s = 0; s < n; s++)
 		ck_assert_msg(sh->divider[s] == pi[s], "seed %" PRIu64
 			      ": divider of %u", seed, s);
+	ck_assert_msg(!sh->ascent == !(sh->n_d && planes_are_shared(sh)),
+		      "seed %" PRIu64 ": ascents", seed);
 	free(slot);
 	free(pi);
 }

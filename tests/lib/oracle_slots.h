@@ -18,7 +18,8 @@ unsigned int oracle_nominal(const struct ftr_shape *sh, ftr_sw a, ftr_sw b);
  * Returns how many. */
 uint32_t oracle_slots(const struct ftr_shape *sh, ftr_sw s, ftr_sw *slot);
 
-/* Compares slots, nominal numbers of cables, dividers of sh with the above;
+/* Compares slots, nominal numbers of cables, dividers of sh with the above, and
+ * whether it has ascents with whether two slots lead to one plane;
  * aborts the test with the seed in its message. */
 void oracle_check_slots(const struct ftr_shape *sh, uint64_t seed);
 

@@ -89,6 +89,134 @@ struct ftr_fabric *trees_grow(const struct ftr_pgft *g, uint64_t seed,
 	return f;
 }
 
+/* A fabric that is being cabled: ports are taken one after the other. */
+struct cabling {
+	struct ftr_builder *b;
+	struct ftr_err err;
+	uint64_t guid[128];	/* of a switch by its number */
+	uint32_t next[128];	/* ports taken */
+	uint32_t n_hosts;
+};
+
+#define CABLING_PORTS 60
+
+/* Switches 0 .. n-1 with GUIDs in their order, or in a random one. */
+static void cabling_new(struct cabling *c, struct ftr_rng *r, uint32_t n)
+{
+	uint32_t order[128];
+
+	*c = (struct cabling){ .b = ftr_builder_new() };
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = i;
+	if (r)
+		ftr_rng_perm(r, order, n);
+	for (uint32_t i = 0; i < n; i++) {
+		c->guid[i] = (uint64_t)(order[i] + 1) << 16;
+		must(ftr_builder_add_switch(c->b, c->guid[i], CABLING_PORTS,
+					    0, 0, "switch", &c->err), &c->err);
+	}
+}
+
+static void cabling_join(struct cabling *c, uint32_t s, uint32_t t, uint32_t n)
+{
+	while (n--)
+		must(ftr_builder_add_link(c->b, (struct ftr_end){
+			c->guid[s], (ftr_port)++c->next[s]
+		}, (struct ftr_end){
+			c->guid[t], (ftr_port)++c->next[t]
+		}, 4, FTR_SPEED_EDR, &c->err), &c->err);
+}
+
+static void cabling_hosts(struct cabling *c, uint32_t s, uint32_t n)
+{
+	while (n--) {
+		uint64_t guid = (UINT64_C(1) << 40) + (c->n_hosts++ << 4);
+
+		must(ftr_builder_add_endport(c->b, FTR_NODE_CA, guid, guid + 1,
+					     1, 0, 0, "host", &c->err),
+		     &c->err);
+		must(ftr_builder_add_link(c->b, (struct ftr_end){ guid, 1 },
+					  (struct ftr_end){
+			c->guid[s], (ftr_port)++c->next[s]
+		}, 4, FTR_SPEED_EDR, &c->err), &c->err);
+	}
+}
+
+static struct ftr_fabric *cabling_end(struct cabling *c)
+{
+	struct ftr_fabric *f = NULL;
+
+	must(ftr_builder_assign_lids(c->b, 0, &c->err), &c->err);
+	must(ftr_builder_freeze(c->b, &f, &c->err), &c->err);
+	return f;
+}
+
+/* n chips, those of a chassis: to n_up of them from s, by n cables each. */
+static void cabling_hang(struct cabling *c, struct ftr_rng *r, uint32_t s,
+			 uint32_t chips, uint32_t n_chips, uint32_t n_up,
+			 uint32_t n)
+{
+	uint32_t perm[128], first = ftr_rng_below(r, n_chips);
+	bool any = ftr_rng_below(r, 2);
+
+	ftr_rng_perm(r, perm, n_chips);
+	for (uint32_t i = 0; i < n_up; i++)
+		cabling_join(c, s, chips + (any ? perm[i] :
+					    (first + i) % n_chips), n);
+}
+
+struct ftr_fabric *trees_chassis(struct ftr_rng *r)
+{
+	uint32_t n_chips = 3 + ftr_rng_below(r, 4);
+	uint32_t n_spines = 2 + ftr_rng_below(r, 3);
+	uint32_t n_boxes = 1 + !ftr_rng_below(r, 3);
+	uint32_t n_mid = ftr_rng_below(r, 3) ? 0 : 2 + ftr_rng_below(r, 3);
+	uint32_t n_leaves = 3 + ftr_rng_below(r, 7);
+	uint32_t n_up = 2 + ftr_rng_below(r, n_chips - 1);
+	uint32_t n_hosts = 1 + ftr_rng_below(r, 5);
+	uint32_t n_cables = 1 + ftr_rng_below(r, 2);
+	uint32_t mid = n_boxes * (n_chips + n_spines), leaf = mid + n_mid;
+	struct cabling c;
+
+	cabling_new(&c, r, leaf + n_leaves);
+	for (uint32_t box = 0; box < n_boxes; box++) {
+		uint32_t chips = box * (n_chips + n_spines);
+
+		for (uint32_t i = 0; i < n_chips * n_spines; i++)
+			cabling_join(&c, chips + i / n_spines,
+				     chips + n_chips + i % n_spines, 1);
+		for (uint32_t i = n_mid ? mid : leaf;
+		     i < (n_mid ? leaf : leaf + n_leaves); i++)
+			cabling_hang(&c, r, i, chips, n_chips, n_up, n_cables);
+	}
+	for (uint32_t i = 0; i < n_leaves; i++) {
+		cabling_hosts(&c, leaf + i, 1 + ftr_rng_below(r, n_hosts));
+		if (n_mid)
+			cabling_hang(&c, r, leaf + i, mid, n_mid, 2, 1);
+	}
+	return cabling_end(&c);
+}
+
+struct ftr_fabric *trees_racks(void)
+{
+	enum { LEAVES = 42, CHIPS = 36, SPINES = 18 };
+	struct cabling c;
+
+	cabling_new(&c, NULL, LEAVES + CHIPS + SPINES);
+	for (uint32_t s = 0; s < LEAVES; s++)
+		cabling_hosts(&c, s, 12);
+	for (uint32_t s = 0; s < LEAVES; s++)
+		for (uint32_t j = 0; j < 5; j++)
+			cabling_join(&c, s, LEAVES + (s / 2 * 5 + j) % CHIPS,
+				     3);
+	for (uint32_t s = 0; s < LEAVES; s += 2)
+		cabling_join(&c, s, s + 1, 9);
+	for (uint32_t i = 0; i < CHIPS * SPINES; i++)
+		cabling_join(&c, LEAVES + i / SPINES,
+			     LEAVES + CHIPS + i % SPINES, 1);
+	return cabling_end(&c);
+}
+
 struct ftr_fabric *trees_hurt(struct ftr_fabric *f, struct ftr_rng *r,
 			      unsigned int percent)
 {

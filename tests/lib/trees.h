@@ -22,6 +22,15 @@ void trees_random_pgft(struct ftr_rng *r, struct ftr_pgft *g, bool full,
 struct ftr_fabric *trees_grow(const struct ftr_pgft *g, uint64_t seed,
 			      unsigned int lmc);
 
+/* Leaves under one chassis or two: each hangs on several leaf chips of a
+ * chassis, neighbours or any, often by way of switches in between.  At most 40
+ * switches, random GUIDs. */
+struct ftr_fabric *trees_chassis(struct ftr_rng *r);
+
+/* Racks as tests/seeds/racks.awk has them: a 648-port switch under 42 rack
+ * switches of 12 hosts, each on five of its leaf chips by three cables. */
+struct ftr_fabric *trees_racks(void);
+
 /* f (consumed) less up to percent % of its cables, up to a third of its
  * switches without hosts, and up to a quarter of its hosts. */
 struct ftr_fabric *trees_hurt(struct ftr_fabric *f, struct ftr_rng *r,

@@ -368,6 +368,13 @@ void world_tree(struct world *w, uint32_t max_sw, bool hurt)
 		w->f = trees_hurt(w->f, &w->rng, 20);
 }
 
+void world_chassis(struct world *w, bool hurt)
+{
+	w->f = trees_chassis(&w->rng);
+	if (hurt)
+		w->f = trees_hurt(w->f, &w->rng, 20);
+}
+
 void world_graph(struct world *w, uint32_t max_sw)
 {
 	uint32_t n = 2 + ftr_rng_below(&w->rng, max_sw - 1);

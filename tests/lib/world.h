@@ -37,9 +37,10 @@ struct world {
 	     w.seed < trees_first_seed() + trees_runs(runs) &&		\
 	     (ftr_rng_seed(&w.rng, w.seed), true); w.seed++)
 
-/* w->f: a small tree, or a graph that is none. */
+/* w->f: a small tree, leaves under a chassis, or any graph. */
 void world_tree(struct world *w, uint32_t max_sw, bool hurt);
 void world_graph(struct world *w, uint32_t max_sw);
+void world_chassis(struct world *w, bool hurt);
 
 /* Everything else.  WORLD_LATE: some cables are absent at the start.
  * WORLD_INVERTED: over an order that is not that of ranks. */

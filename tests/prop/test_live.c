@@ -100,6 +100,16 @@ START_TEST(trees_follow)
 }
 END_TEST
 
+START_TEST(chassis_follow)
+{
+	for_each_world(w, 300) {
+		world_chassis(&w, w.seed % 2);
+		follow(&w, w.seed % 3 == 0 ? WORLD_INVERTED : w.seed % 3 == 1 ?
+		       WORLD_LATE : WORLD_WHOLE);
+	}
+}
+END_TEST
+
 START_TEST(any_graph_follows)
 {
 	for_each_world(w, 1000) {
@@ -375,6 +385,7 @@ int main(void)
 
 	tcase_set_timeout(t, 0);
 	tcase_add_test(t, trees_follow);
+	tcase_add_test(t, chassis_follow);
 	tcase_add_test(t, any_graph_follows);
 	tcase_add_test(t, other_orders_follow);
 	tcase_add_test(t, real_fabrics_follow);

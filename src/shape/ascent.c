@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Ascents: the nominal way up from a host, and its number on each tier.
+ *
+ * In a PGFT the groups above a switch lead to one plane each, so one group
+ * leads down to a leaf, and floor(d / Pi) numbers the hosts that share a switch
+ * one after the other.  Where several groups above a switch lead into the same
+ * plane (the leaf chips of a chassis, under which a rack hangs by several
+ * cables), both are lost: a switch of that plane has several ways down, and the
+ * hosts that come down over one of them are not numbered one after the other.
+ *
+ * So there each host is followed on the way up by which its own leaf would
+ * send it, and it counts as one of the hosts of every switch on that way:
+ *
+ *	u_0 = its leaf, q_0 = d
+ *	u_k+1 = the neighbour above u_k in slot q_k mod W
+ *	q_k+1 = b + how many hosts before it, by d, have the same u_k+1
+ *
+ * W: slots of u_k; b: floor(q_k / W) of the first of them.  A cable that skips a
+ * rank skips a tier.  Where the hosts of a switch are neighbours by d, as in
+ * PGFTs, q_k is floor(d / Pi_k).  Indices without a host count, too, so that one
+ * who comes moves nobody.
+ */
+#include <string.h>
+
+#include "shape/shape.h"
+
+/* The neighbour above u in a slot, FTR_SW_NONE if it is not there. */
+static ftr_sw in_slot(const struct ftr_shape *sh, ftr_sw u, uint32_t slot)
+{
+	const struct ftr_group *g = &sh->groups[sh->group_first[u]];
+
+	for (uint32_t k = 0; k < sh->n_up[u]; k++)
+		if (g[k].slot == slot)
+			return g[k].remote;
+	return FTR_SW_NONE;
+}
+
+/* All that stand on tier r are numbered, then each takes its step. */
+static void climb(const struct ftr_shape *sh, struct ftr_ascent *at,
+		  uint32_t r, uint32_t *next)
+{
+	const struct ftr_ascent *here = at + (size_t)r * sh->n_d;
+
+	for (uint32_t d = 0; d < sh->n_d; d++) {
+		ftr_sw u = here[d].sw, t;
+		uint32_t w = u == FTR_SW_NONE ? 0 : sh->n_slots[u];
+
+		if (!w)
+			continue;
+		t = in_slot(sh, u, here[d].q % w);
+		if (t != FTR_SW_NONE)
+			at[(size_t)sh->rank[t] * sh->n_d + d] =
+				(struct ftr_ascent){ t, here[d].q / w };
+	}
+	if (r + 1 == sh->n_ranks)
+		return;
+	here += sh->n_d;
+	memset(next, 0xff, sh->f->n_sw * sizeof(*next));
+	for (uint32_t d = 0; d < sh->n_d; d++) {
+		ftr_sw t = here[d].sw;
+
+		if (t == FTR_SW_NONE)
+			continue;
+		if (next[t] == UINT32_MAX)
+			next[t] = here[d].q;
+		at[(size_t)(r + 1) * sh->n_d + d].q = next[t]++;
+	}
+}
+
+enum ftr_status shape_ascents(struct shaping *z)
+{
+	struct ftr_shape *sh = z->sh;
+	size_t n = (size_t)sh->n_ranks * sh->n_d;
+	struct ftr_ascent *at;
+	uint32_t *next;
+
+	if (!z->shared_plane || !sh->n_d)
+		return FTR_OK;
+	at = ftr_arena_alloc(z->keep, n, sizeof(*at));
+	next = ftr_arena_alloc(z->scratch, z->f->n_sw, sizeof(*next));
+	if (!at || !next)
+		return shape_nomem(z);
+	memset(at, 0xff, n * sizeof(*at));
+	for (uint32_t d = 0; d < sh->n_d; d++) {
+		ftr_sw l = sh->col_sw[d / sh->stride];
+
+		at[(size_t)sh->rank[l] * sh->n_d + d] =
+			(struct ftr_ascent){ l, d };
+	}
+	for (uint32_t r = 0; r < sh->n_ranks; r++)
+		climb(sh, at, r, next);
+	sh->ascent = at;
+	return FTR_OK;
+}
