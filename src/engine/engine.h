@@ -28,7 +28,7 @@ enum ftr_status dmodc_tables(const struct ftr_shape *sh,
 /*
  * The inverted order (design, section 5) as levels, [n_sw] from arena.  Every
  * two switches joined by a cable differ in level, and every switch climbs to
- * the subtree root of its island over cables alone.  avoid: leaf not to be
+ * the subtree root of its island over cables alone.  avoid: switch not to be
  * taken as root if there is another, or FTR_SW_NONE.  root: the subtree root
  * of the largest island.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The inverted order: a total order of the switches in which everything climbs
- * to one leaf.
+ * to one of them, mostly a leaf.
  *
  * Seed 004 lets packets between switches that have no up/down path make one
  * turn from down to up inside a subtree below one leaf, the subtree root.  The
@@ -40,6 +40,15 @@
  * (inside A two leaves reach each other over the root's side only), and of
  * those the one with the smallest GUID whose A is nearly as large as the largest
  * (ROOT_SHARE): one lost cable rarely moves it.
+ *
+ * Not so where the shape has ascents and a switch that is no leaf reaches all
+ * top switches, as a leaf chip of a chassis does: that is the root, the highest
+ * of them by rank.  With a leaf as root all chips that it hangs on would
+ * stand in A, and packets from one of them could not come down over another but
+ * through the root, with all its neighbours' traffic on its few cables.  Below a
+ * chip nothing but spines is upside down, and all paths of hosts stay.  In PGFTs
+ * only leaves reach the top switches of all planes (or there is one plane, and
+ * no ascents).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +73,7 @@ struct ordering {
 	uint32_t *island;	/* [n_sw] smallest switch of its island */
 	uint32_t *reach;	/* [n_sw] size of A, by column */
 	uint32_t *chain;	/* [n_sw] leaves that it hangs on or below it */
+	uint32_t *tops;		/* [n_sw] those of A with none above, by column */
 	ftr_sw *root;		/* [n_sw] by island */
 	uint8_t *kind;		/* [n_sw] where the switch stands */
 	uint32_t *part;		/* [n_sw] smallest switch of its part */
@@ -85,7 +95,7 @@ static bool allocate(struct ordering *o, struct ftr_arena *a)
 {
 	uint32_t n = o->sh->f->n_sw;
 	uint32_t **array[] = {
-		&o->island, &o->reach, &o->chain, &o->root, &o->part,
+		&o->island, &o->reach, &o->chain, &o->tops, &o->root, &o->part,
 		&o->anchor, &o->seen, &o->best, &o->score, &o->queue,
 		&o->next, &o->prev, &o->place,
 	};
@@ -128,6 +138,7 @@ static void measure_reach(struct ordering *o)
 		for (uint32_t l = 0; l < sh->f->n_sw; l++) {
 			o->reach[l] += down[l] != FTR_COST_INF;
 			o->chain[l] += leaf && down[l] != FTR_COST_INF;
+			o->tops[l] += !sh->n_up[s] && down[l] != FTR_COST_INF;
 		}
 		o->chain[sh->col[s]] += sh->n_down[s];
 	}
@@ -145,6 +156,27 @@ static bool preferred(const struct ordering *o, ftr_sw a, ftr_sw b,
 	if ((a == avoid) != (b == avoid))
 		return b == avoid;
 	return a < b;
+}
+
+/* The highest switch, in place of a leaf, that all top switches can be reached
+ * from, if there is one. */
+static void choose_hubs(struct ordering *o, ftr_sw avoid)
+{
+	const struct ftr_shape *sh = o->sh;
+	uint32_t n = sh->f->n_sw, *tops = o->score;	/* of an island */
+
+	memset(tops, 0, n * sizeof(*tops));
+	for (ftr_sw s = 0; s < n; s++)
+		tops[o->island[s]] += !sh->n_up[s];
+	for (ftr_sw s = 0; s < n; s++) {
+		uint32_t i = o->island[s], l = sh->col[s];
+		ftr_sw *r = &o->root[i];
+
+		if (l < sh->n_leaf || s == avoid || o->tops[l] < tops[i])
+			continue;
+		if (sh->col[*r] < sh->n_leaf || sh->rank[s] > sh->rank[*r])
+			*r = s;
+	}
 }
 
 static void choose_roots(struct ordering *o, ftr_sw avoid)
@@ -177,6 +209,8 @@ static void choose_roots(struct ordering *o, ftr_sw avoid)
 		    preferred(o, s, o->root[i], avoid))
 			o->root[i] = s;
 	}
+	if (sh->ascent)
+		choose_hubs(o, avoid);
 }
 
 /* Who is in A, who can climb into it: from the top rank down. */

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Leaves that hang on several switches of one plane, as racks do on a chassis:
+ * balance where the literal rule has none, and sftree with the paths of dmodc.
+ * (Entry by entry: test_place.)
+ *
+ * FTR_SEED=N starts at that seed, FTR_RUNS multiplies the number of fabrics.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/core.h"
+#include "lib/trees.h"
+
+static struct ftr_err err;
+
+struct routed {
+	struct ftr_fabric *f;
+	struct ftr_shape *sh;
+	struct ftr_tables *dmodc, *sftree;
+	struct ftr_route_stats stats;	/* of sftree */
+};
+
+static struct ftr_tables *tables(struct routed *r, const char *engine,
+				 const struct ftr_route_opts *opts)
+{
+	struct ftr_tables *t = NULL;
+
+	ck_assert(!ftr_tables_new(r->f, false, &t, &err));
+	ck_assert_msg(!ftr_engine_find(engine)->route(r->sh, opts, NULL, t,
+						      &r->stats, &err),
+		      "%s: %s", engine, err.msg);
+	return t;
+}
+
+static void route(struct routed *r, const struct ftr_shape_opts *shape,
+		  const struct ftr_route_opts *opts)
+{
+	memset(&r->stats, 0, sizeof(r->stats));
+	ck_assert_msg(!ftr_shape_new(r->f, shape, NULL, &r->sh, &err), "%s",
+		      err.msg);
+	r->dmodc = tables(r, "dmodc", opts);
+	r->sftree = tables(r, "sftree", opts);
+}
+
+static void unroute(struct routed *r)
+{
+	ftr_tables_free(r->dmodc);
+	ftr_tables_free(r->sftree);
+	ftr_shape_free(r->sh);
+	ftr_fabric_free(r->f);
+}
+
+/* Does every cable lead to the next rank? */
+static bool is_layered(const struct ftr_shape *sh)
+{
+	for (ftr_sw s = 0; s < sh->f->n_sw; s++)
+		for (uint32_t g = 0; g < sh->n_up[s]; g++) {
+			ftr_sw t = sh->groups[sh->group_first[s] + g].remote;
+
+			if (sh->rank[t] != sh->rank[s] + 1)
+				return false;
+		}
+	return true;
+}
+
+/* All that any cabling connects arrives, and no dependencies are in a ring. */
+static void sound(const struct routed *r, uint64_t seed)
+{
+	struct ftr_check_opts opts = { .switch_sources = true };
+	uint32_t *uf = malloc(r->f->n_sw * sizeof(*uf));
+	struct ftr_check_report rep;
+	uint64_t apart = 0;
+
+	ftr_uf_init(uf, r->f->n_sw);
+	for (ftr_sw s = 0; s < r->f->n_sw; s++)
+		for (uint32_t g = r->sh->group_first[s];
+		     g < r->sh->group_first[s + 1]; g++)
+			ftr_uf_union(uf, s, r->sh->groups[g].remote);
+	for (ftr_sw s = 0; s < r->f->n_sw; s++)
+		for (ftr_sw t = 0; t < r->f->n_sw; t++)
+			apart += ftr_uf_find(uf, s) != ftr_uf_find(uf, t);
+	free(uf);
+	ck_assert(!ftr_check_tables(r->f, r->sftree, &opts, NULL, &rep, &err));
+	ck_assert_msg(rep.bad[FTR_CHECK_SW_SW] == apart && !rep.harmful,
+		      "seed %" PRIu64 ": %" PRIu64 " pairs of switches, %"
+		      PRIu64 " apart, harmful %" PRIu64, seed,
+		      rep.bad[FTR_CHECK_SW_SW], apart, rep.harmful);
+	ck_assert_msg(apart || (!rep.bad[FTR_CHECK_HOST_HOST] &&
+				!rep.bad[FTR_CHECK_SW_HOST]),
+		      "seed %" PRIu64 ": hosts are not reached", seed);
+	ck_assert_msg(rep.cdg == FTR_CDG_ACYCLIC, "seed %" PRIu64
+		      ": verdict %d", seed, (int)rep.cdg);
+}
+
+static void hosts_as_dmodc(const struct routed *r, uint64_t seed)
+{
+	for (uint32_t i = 0; i < r->sh->n_dest; i++) {
+		const struct ftr_dest *t = &r->sh->dest[i];
+
+		for (ftr_sw s = 0; t->cls == FTR_CLASS_HOST &&
+		     s < r->f->n_sw; s++) {
+			ftr_port want = ftr_tables_get(r->dmodc, s, t->lid);
+
+			ck_assert_msg(want == FTR_PORT_NONE || want ==
+				      ftr_tables_get(r->sftree, s, t->lid),
+				      "seed %" PRIu64 ": switch %u, LID %u",
+				      seed, s, t->lid);
+		}
+	}
+}
+
+/* ---- any chassis ------------------------------------------------------- */
+
+/* Below a leaf chip as root nothing but top switches is upside down, and no
+ * path of hosts passes one of them downwards and then upwards. */
+START_TEST(chassis_are_complete)
+{
+	uint64_t seed = trees_first_seed();
+	uint32_t chips = 0;
+
+	for (unsigned int i = 0; i < trees_runs(300); i++, seed++) {
+		struct routed r = { 0 };
+		struct ftr_rng rng;
+
+		ftr_rng_seed(&rng, seed);
+		r.f = trees_chassis(&rng);
+		if (i % 2)
+			r.f = trees_hurt(r.f, &rng, 30);
+		route(&r, NULL, NULL);
+		sound(&r, seed);
+		if (i % 2 == 0 && is_layered(r.sh) &&
+		    r.sh->rank[r.stats.root] + 2u == r.sh->n_ranks) {
+			hosts_as_dmodc(&r, seed);
+			chips++;
+		}
+		unroute(&r);
+	}
+	ck_assert_uint_ge(chips, trees_runs(300) / 10);
+}
+END_TEST
+
+/* ---- racks under a 648-port switch -------------------------------------- */
+
+struct order {
+	ftr_ep ep[504];
+	uint32_t n;
+};
+
+static void collect(void *ctx, uint32_t d, ftr_ep ep)
+{
+	struct order *o = ctx;
+
+	ck_assert_uint_eq(d, o->n);
+	o->ep[o->n++] = ep;
+}
+
+/* Flows of all-to-all on the most loaded link. */
+static uint64_t worst_link(const struct routed *r, const struct ftr_tables *t)
+{
+	struct ftr_load_report all;
+	struct ftr_load *ld = NULL;
+	struct order o = { .n = 0 };
+
+	ftr_shape_host_order(r->sh, collect, &o);
+	ck_assert(!ftr_load_new(r->f, t, o.ep, o.n, 0, NULL, &ld, &err));
+	ck_assert(!ftr_load_all(ld, NULL, &all, &err));
+	ck_assert_uint_eq(all.flows, 504 * 503);
+	ck_assert_uint_eq(all.lost, 0);
+	ftr_load_free(ld);
+	return all.max;
+}
+
+/* A leaf's cables carry 394 flows each; ftree of OpenSM 3.3.23 puts 720 on the
+ * most loaded link. */
+START_TEST(racks_are_balanced)
+{
+	uint64_t top[18];
+
+	for (uint32_t i = 0; i < 18; i++)
+		top[i] = (uint64_t)(42 + 36 + i + 1) << 16;
+	for (uint32_t i = 0; i < 6; i++) {
+		struct ftr_shape_opts shape = {
+			.roots = { top, i % 2 ? 18 : 0 },
+		};
+		struct ftr_route_opts opts = FTR_ROUTE_OPTS_INIT;
+		struct routed r = { .f = trees_racks() };
+		struct ftr_tables *ddlr;
+
+		opts.placement = (enum ftr_placement)(i / 2);
+		route(&r, &shape, &opts);
+		sound(&r, i);
+		hosts_as_dmodc(&r, i);
+		if (opts.placement == FTR_PLACE_LITERAL)
+			ck_assert_uint_gt(worst_link(&r, r.dmodc), 2000);
+		else
+			ck_assert_uint_le(worst_link(&r, r.dmodc), 650);
+		ck_assert_uint_eq(worst_link(&r, r.sftree),
+				  worst_link(&r, r.dmodc));
+		ddlr = tables(&r, "ddlr", &opts);
+		ck_assert(!memcmp(ddlr->lft, r.sftree->lft,
+				  (size_t)ddlr->n_sw * ddlr->stride));
+		ftr_tables_free(ddlr);
+		unroute(&r);
+	}
+}
+END_TEST
+
+START_TEST(root_is_a_chip)
+{
+	struct ftr_route_opts opts = FTR_ROUTE_OPTS_INIT;
+	struct routed r = { .f = trees_racks() };
+
+	route(&r, NULL, &opts);
+	ck_assert_uint_eq(r.sh->rank[r.stats.root], 1);
+	ftr_tables_free(r.sftree);
+	opts.sm_switch = r.stats.root;
+	r.sftree = tables(&r, "sftree", &opts);
+	ck_assert_uint_ne(r.stats.root, opts.sm_switch);
+	ck_assert_uint_eq(r.sh->rank[r.stats.root], 1);
+	sound(&r, 0);
+	hosts_as_dmodc(&r, 0);
+	unroute(&r);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("chassis");
+	TCase *t = tcase_create("chassis");
+	SRunner *sr;
+	int failed;
+
+	tcase_set_timeout(t, 0);
+	tcase_add_test(t, chassis_are_complete);
+	tcase_add_test(t, racks_are_balanced);
+	tcase_add_test(t, root_is_a_chip);
+	suite_add_tcase(s, t);
+	sr = srunner_create(s);
+	srunner_run_all(sr, CK_ENV);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}
