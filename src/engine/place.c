@@ -79,11 +79,14 @@
  * / Pi): what comes down over a leaf chip has come to it from different spines.
  *
  * If its ascent is not among the candidates, every candidate draws a number by
- * (s, candidate, d), and the highest wins: the others' loss changes nothing, as
- * with STABLE.  So it is for destinations other than hosts.  Where no leaf hangs
- * so, there are no ascents, and the literal modulo chooses among what has no
- * slot; that is, in the orders of sftree, ways between switches.  Cables as
- * above.
+ * (candidate, d), and the highest wins: the loss of others changes nothing, as
+ * with STABLE.  So it is for destinations other than hosts.  All switches that
+ * have the winner take it: what goes to the port 0 of a switch, which is slow,
+ * stands on few links.
+ *
+ * Where no leaf hangs so, there are no ascents.  Of what has no slot the literal
+ * modulo chooses then, and that is, in the orders of sftree, ways between
+ * switches.  Cables as above.
  */
 #include <string.h>
 
@@ -126,7 +129,6 @@ void place_switch(struct place *pl, const struct ftr_shape *sh,
 	pl->how = how;
 	pl->pi = (uint32_t)FTR_MIN(sh->divider[s], UINT32_MAX);
 	pl->ascent = place_ascent(sh, how, s);
-	pl->guid = sh->f->sw[s].guid;
 	pl->w = how == FTR_PLACE_LITERAL || sh->n_slots[s] > FTR_PORT_MAX ?
 		0 : sh->n_slots[s];
 	if (!pl->w)
@@ -477,7 +479,7 @@ static ftr_port cable_port(const struct ftr_shape *sh,
 
 /* ---- ways down --------------------------------------------------------- */
 
-/* A draw: the finaliser of splitmix64. */
+/* The finaliser of splitmix64 (Steele et al., 2014). */
 static uint64_t scatter(uint64_t x)
 {
 	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -504,7 +506,7 @@ static const struct ftr_group *way_down(const struct place *pl,
 {
 	const struct ftr_shape *sh = pl->sh;
 	const struct ftr_group *best = NULL;
-	uint64_t key = scatter(pl->guid + t->d), most = 0;
+	uint64_t key = scatter(t->d), most = 0;
 
 	for (uint32_t i = 0; i < pl->n; i++)
 		if (stands_on(sh, pl->cand[i]->remote, t))

@@ -33,7 +33,6 @@ struct place {
 	enum ftr_placement how;
 	uint32_t pi;
 	const struct ftr_ascent *ascent;	/* [n_d] on its tier, or NULL */
-	uint64_t guid;
 	uint32_t w;		/* nominal slots; 0: they are not used */
 	uint32_t span;		/* leaves of a block */
 	uint32_t block;		/* indices of hosts of a block */

@@ -484,8 +484,7 @@ static ftr_sw one_of(const struct oracle_place *o, ftr_sw s,
 		    whole_group(o, s, to[i])->slot == number(o, s, t) % w)
 			return to[i];
 	for (uint32_t i = 0; i < n; i++) {
-		uint64_t x = scatter(scatter(sw[s].guid + t->d) ^
-				     sw[to[i]].guid);
+		uint64_t x = scatter(scatter(t->d) ^ sw[to[i]].guid);
 
 		best = x > most ? to[i] : best;
 		most = x > most ? x : most;
