@@ -81,6 +81,12 @@ for t in "$a" "$b"; do
 			"$(of "$t" "$e" 8) + $(of "$t" "$e" 11) == 0"
 	done
 done
+if [[ $long ]]; then
+	for e in dmodc sftree ddlr+2; do
+		claim "648 + racks: $e carries more than ftree" \
+			"$(of '648 + racks' "$e" 4) > $(of '648 + racks' ftree 4)"
+	done
+fi
 claim "$a: sftree carries 95 % with that and room" "$(of "$a" sftree 9) > 95"
 claim "$b: minhop falls far behind" "$(of "$b" minhop 4) < 0.75 * $(of "$b" sftree 4)"
 claim "$b: dfsssp falls behind" "$(of "$b" dfsssp 4) < 0.9 * $(of "$b" sftree 4)"
