@@ -219,8 +219,8 @@ void ftr_shape_free(struct ftr_shape *sh);	/* NULL is accepted */
 /*
  * The same shape over another order: level[s] takes the place of the rank, so
  * a cable goes up from the lower to the higher level.  Destinations, columns,
- * dividers and the order of groups (among those above, and among those below)
- * stay; ranks, groups above and below, costs and down-costs are made anew.
+ * dividers, ascents and the order of groups (among those above, and among those
+ * below) stay; ranks, groups above and below, costs and down-costs are made anew.
  * how: FTR_REORDER_KEEP keeps to the paths of sh where there are any: a switch
  * that goes to l in sh over a neighbour which is above it in the new order is
  * not come down to on the way to l, and cables that were sideways in sh are not
