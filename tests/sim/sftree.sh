@@ -66,6 +66,19 @@ case_sftree_three_levels() {
 	down
 }
 
+# Several ways down to a rack; the root is a leaf chip.
+case_sftree_racks() {
+	awk -f "$top/tests/seeds/racks.awk" >"$T/fabric.net"
+	plugin_sftree </dev/null
+	logged 'subtree root sw-2-.*, 0 host pairs on detours'
+	all_arrive whole
+	ibdm -a
+	cut_cables 9
+	routed_by sftree
+	all_arrive cut
+	down
+}
+
 case_sftree_648_degraded() {
 	gen 648 --random-guids --random-ports --seed 32 --drop-links 60 \
 		--drop-switches 2
