@@ -18,7 +18,8 @@
  * How many groups there are and which one a number means is told by the
  * placement (place.c): (3) and (4) count over what is alive, the others over
  * what is nominal, and then only destinations whose nominal cable is lost, the
- * displaced, take another one.
+ * displaced, take another one.  Where several groups may lead down to a leaf, they
+ * also take numbers of their own in place of floor(d / Pi), one for each tier.
  *
  * How it is made fast.  On a tree with few faults nearly every (s, l) has
  * C = all groups above s.  Then the port depends on d only through the pair
