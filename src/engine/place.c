@@ -55,7 +55,8 @@
  *	a slot that stands for whole leaves (Pi is as large as the hosts of a
  *		leaf) that have few cables up: all that goes to them by this
  *		plane comes by this slot, and that is more than elsewhere, as
- *		they have fewer planes.
+ *		they have fewer planes.  Not where hosts have ascents (below):
+ *		there slots stand for hosts of many leaves.
  *
  * The second threshold, the switch's own share, keeps a leaf that lost much
  * from crowding the few neighbours that lost little: there its own cables are
@@ -404,7 +405,7 @@ static void match_pass(struct matching *m, int32_t a, bool thin)
 static void match(struct place *pl, int32_t a)
 {
 	bool leaves = pl->pi >= pl->sh->stride, thin = false;
-	bool look = leaves && pl->sh->stride && pl->losses;
+	bool look = leaves && pl->sh->stride && pl->losses && !pl->ascent;
 	struct matching m;
 
 	m.pl = pl;

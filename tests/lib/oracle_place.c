@@ -409,7 +409,7 @@ static void look_around(const struct oracle_place *o, ftr_sw s, ftr_sw l,
 		all = w->n_slots[in_whole(o, u)];
 		c->near &= all == 0;
 		c->thin[x] = few(n, all) && n * c->w <= ways(o, s, l) * all;
-		if (hurt && w->stride && pi >= w->stride)
+		if (hurt && !o->ascent && w->stride && pi >= w->stride)
 			c->thin[x] |= slot_thin(o, c, block * span, span,
 						pi / w->stride, x);
 	}
