@@ -79,9 +79,9 @@ struct job {
 	struct pattern pattern[MAX_PATTERNS];
 	unsigned int n_patterns;
 	uint8_t *pattern_of;	/* [n_sw] index or NO_PATTERN */
-	bool hurt;		/* the fabric lost groups, EVEN looks at losses */
+	bool hurt;		/* groups are lost, and EVEN looks at that */
 	struct place_losses losses;
-	uint8_t *ways, *thin;	/* of losses */
+	uint8_t *ways;		/* of losses */
 	uint32_t *d;		/* [n_dest] compact copies of the shape's dests */
 	ftr_lid *lid;
 	struct lane lane[FTR_TEAM_MAX];
@@ -167,8 +167,8 @@ static void fill_patterns(void *ctx, unsigned int worker, uint32_t begin,
 	}
 }
 
-/* Has the fabric lost a whole group of cables, so that destinations are
- * displaced? */
+/* Does a switch lack a neighbour above that it has nominally?  (In the inverted
+ * order that is so without any loss, too.) */
 static bool has_losses(const struct ftr_shape *sh)
 {
 	for (ftr_sw s = 0; s < sh->f->n_sw; s++)
@@ -192,18 +192,19 @@ static void fill_ways(void *ctx, unsigned int worker, uint32_t begin,
 static bool find_losses(struct job *j, struct ftr_team *team)
 {
 	const struct ftr_shape *sh = j->sh;
+	uint32_t *thin;
 
 	j->hurt = j->how == FTR_PLACE_EVEN && has_losses(sh);
 	if (!j->hurt)
 		return true;
 	j->ways = ftr_arena_alloc(j->arena, sh->f->n_sw, sh->cost_stride);
-	j->thin = ftr_arena_zalloc(j->arena, place_leaves(sh), 1);
-	if (!j->ways || !j->thin)
+	thin = ftr_arena_alloc(j->arena, place_leaves(sh) + 1, sizeof(*thin));
+	if (!j->ways || !thin)
 		return false;
 	ftr_team_run(team, sh->f->n_sw, 8, fill_ways, j);
-	place_thin(sh, j->thin);
+	place_thin(sh, thin);
 	j->losses.ways = j->ways;
-	j->losses.thin = j->thin;
+	j->losses.thin = thin;
 	return true;
 }
 

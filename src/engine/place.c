@@ -46,22 +46,22 @@
  *		displaced already may have to give way and change, too.
  *
  * Thin is what has enough to carry without the displaced, as it has few of its
- * ways left, two thirds or less (place_few):
+ * ways left, three quarters or less (place_few):
  *
  *	a neighbour above that has few ways to this column, and no larger share
- *		of them than the switch itself: it lost cables up, or the
- *		switches above it lost theirs down, and what it carries for all
- *		that lost nothing meets on fewer cables already;
- *	a slot that stands for whole leaves (Pi is as large as the hosts of a
- *		leaf) that have few cables up: all that goes to them by this
- *		plane comes by this slot, and that is more than elsewhere, as
- *		they have fewer planes.  Not where hosts have ascents (below):
- *		there slots stand for hosts of many leaves.
+ *		of them than the switch itself: it lost neighbours above, or
+ *		those lost theirs below, and what it carries for all that lost
+ *		nothing meets on fewer cables already;
+ *	a slot half of whose hosts, of the block, are on leaves that have few
+ *		neighbours above left: all that goes to them by this plane comes
+ *		by this slot, and that is more than elsewhere, as they have
+ *		fewer planes.  Not where hosts have ascents (below): there slots
+ *		stand for hosts of many leaves.
  *
  * The second threshold, the switch's own share, keeps a leaf that lost much
  * from crowding the few neighbours that lost little: there its own cables are
- * the thinnest.  The first one keeps churn down: as long as no switch has lost a
- * third of its ways, nothing is thin.
+ * the thinnest.  The first one keeps churn down: nothing is thin as long as no
+ * switch has lost a quarter of its ways.
  *
  * The displaced of a dead cable stay with its group, if it has another one:
  * towards the switch at the far end the other direction of that cable is lost
@@ -178,7 +178,8 @@ uint32_t place_candidates(const struct ftr_shape *sh, ftr_sw s, uint32_t l,
 uint32_t place_ways(const struct ftr_shape *sh, ftr_sw s, uint32_t l)
 {
 	const struct ftr_group *g = &sh->groups[sh->group_first[s]];
-	uint8_t cost = ftr_shape_cost(sh, s)[l], down = ftr_shape_down(sh, s)[l];
+	uint8_t cost = ftr_shape_cost(sh, s)[l];
+	uint8_t down = ftr_shape_down(sh, s)[l];
 	uint32_t n = 0;
 
 	for (uint32_t k = 0; k < sh->n_up[s]; k++) {
@@ -213,13 +214,9 @@ uint32_t place_leaves(const struct ftr_shape *sh)
 
 uint32_t place_leaf(const struct ftr_shape *sh, uint32_t l)
 {
-	const struct ftr_dest *t = &sh->dest[sh->dest_first[l]];
+	uint32_t i = l < sh->n_leaf ? sh->sw_d[sh->col_sw[l]] : UINT32_MAX;
 
-	/* those of hosts come first */
-	if (l >= sh->n_leaf || sh->dest_first[l] == sh->dest_first[l + 1] ||
-	    t->cls != FTR_CLASS_HOST)
-		return UINT32_MAX;
-	return t->d / sh->stride;
+	return i < place_leaves(sh) ? i : UINT32_MAX;
 }
 
 bool place_leaf_thin(const struct ftr_shape *sh, uint32_t l)
@@ -229,14 +226,16 @@ bool place_leaf_thin(const struct ftr_shape *sh, uint32_t l)
 	return place_few(sh->n_up[s], sh->n_slots[s]);
 }
 
-void place_thin(const struct ftr_shape *sh, uint8_t *thin)
+void place_thin(const struct ftr_shape *sh, uint32_t *thin)
 {
-	for (uint32_t l = 0; l < sh->n_leaf; l++) {
-		uint32_t i = place_leaf(sh, l);
+	uint32_t n = place_leaves(sh);
 
-		if (i != UINT32_MAX)
-			thin[i] = place_leaf_thin(sh, l);
-	}
+	memset(thin, 0, (n + 1) * sizeof(*thin));
+	for (uint32_t l = 0; l < sh->n_leaf; l++)
+		if (place_leaf(sh, l) != UINT32_MAX)
+			thin[place_leaf(sh, l) + 1] = place_leaf_thin(sh, l);
+	for (uint32_t i = 0; i < n; i++)
+		thin[i + 1] += thin[i];
 }
 
 void place_column(struct place *pl, uint32_t l,
@@ -306,7 +305,7 @@ struct matching {
 	uint32_t c[PLACE_MAX];		/* by window */
 };
 
-/* Has the switch at slot x, alive, no larger share of its ways left? */
+/* Has the switch at slot x few ways left, and no larger share of them? */
 static bool thin_above(const struct place *pl, uint32_t x)
 {
 	const struct ftr_shape *sh = pl->sh;
@@ -319,24 +318,44 @@ static bool thin_above(const struct place *pl, uint32_t x)
 		n * pl->w <= pl->n * sh->n_slots[s];
 }
 
-/* Does slot x stand for leaves most of which are thin, in the block at distance
- * a? */
-static bool thin_below(const struct place *pl, int32_t a, uint32_t x)
+/* Hosts of a slot in a block, by nominal indices, and those on thin leaves. */
+struct portion {
+	uint32_t all, thin;
+};
+
+/* The hosts of one leaf to the slots that they have. */
+static void portion_out(const struct place *pl, uint32_t leaf,
+			struct portion *slot)
 {
-	uint32_t leaves = pl->pi / pl->sh->stride;
-	uint32_t block = (uint32_t)(a + pl->home) * pl->span;
-	uint32_t all = place_leaves(pl->sh), n = 0, thin = 0;
+	bool thin = pl->losses->thin[leaf + 1] > pl->losses->thin[leaf];
+	uint32_t d = leaf * pl->sh->stride, end = d + pl->sh->stride;
 
-	for (uint32_t j = 0; j < pl->r; j++)
-		for (uint32_t i = 0; i < leaves; i++) {
-			uint32_t l = (j * pl->w + x) * leaves + i;
+	while (d < end) {
+		uint32_t q = d / pl->pi;
+		uint32_t n = FTR_MIN(pl->pi - d % pl->pi, end - d);
 
-			if (l >= pl->span || block + l >= all)
-				break;
-			thin += pl->losses->thin[block + l];
-			n++;
-		}
-	return 2 * thin > n;
+		slot[q % pl->w].all += n;
+		slot[q % pl->w].thin += thin ? n : 0;
+		d += n;
+	}
+}
+
+/* Mark the slots half of whose hosts, in the block at distance a, are on thin
+ * leaves. */
+static void thin_below(const struct place *pl, int32_t a, bool *thin)
+{
+	struct portion slot[FTR_PORT_MAX + 1];
+	uint32_t all = place_leaves(pl->sh);
+	uint32_t first = (uint32_t)(a + pl->home) * pl->span;
+	uint32_t end = FTR_MIN(first + pl->span, all);
+
+	if (first >= all || pl->losses->thin[end] == pl->losses->thin[first])
+		return;
+	memset(slot, 0, pl->w * sizeof(*slot));
+	for (uint32_t i = first; i < end; i++)
+		portion_out(pl, i, slot);
+	for (uint32_t x = 0; x < pl->w; x++)
+		thin[x] |= slot[x].thin && 2 * slot[x].thin >= slot[x].all;
 }
 
 /* Every pending slot asks for that `step` from its own, turned by c. */
@@ -373,7 +392,7 @@ static void match_round(struct matching *m, int32_t step)
  * the ends of a window: its first and its last slot belong to different leaves
  * in nearly every shift, two neighbours in one.
  *
- * All others begin anywhere, and go round.
+ * All others begin 1 + a^2 mod (W - 1) places away, and go round.
  */
 static int32_t step_of(const struct matching *m, int32_t a, int32_t k)
 {
@@ -404,18 +423,18 @@ static void match_pass(struct matching *m, int32_t a, bool thin)
 
 static void match(struct place *pl, int32_t a)
 {
-	bool leaves = pl->pi >= pl->sh->stride, thin = false;
-	bool look = leaves && pl->sh->stride && pl->losses && !pl->ascent;
+	bool thin = false;
 	struct matching m;
 
 	m.pl = pl;
 	m.n = 0;
-	m.near = !leaves;
+	m.near = pl->span == 1;
 	for (uint32_t x = 0; x < pl->w; x++) {
-		m.thin[x] = pl->at[x] && (thin_above(pl, x) ||
-					  (look && thin_below(pl, a, x)));
+		m.thin[x] = pl->at[x] && thin_above(pl, x);
 		m.near &= !pl->at[x] || !pl->sh->n_slots[pl->at[x]->remote];
 	}
+	if (pl->span > 1 && pl->losses && !pl->ascent)
+		thin_below(pl, a, m.thin);
 	for (uint32_t j = 0; j < pl->r; j++) {
 		m.c[j] = turn(pl, a, j);
 		for (uint32_t x = 0; x < pl->w; x++)

@@ -24,7 +24,7 @@
 /* What FTR_PLACE_EVEN looks at beyond the candidates of a switch. */
 struct place_losses {
 	const uint8_t *ways;	/* place_ways, in rows of sh->cost_stride */
-	const uint8_t *thin;	/* leaves by nominal index: place_leaf_thin */
+	const uint32_t *thin;	/* place_thin */
 };
 
 struct place {
@@ -52,8 +52,8 @@ struct place {
 	uint8_t instead[PLACE_MAX];	/* [window * w + slot] */
 };
 
-/* losses: NULL if sh has all groups that it had nominally (then ways are counted
- * when they are needed), or for another placement than FTR_PLACE_EVEN. */
+/* losses: NULL if sh has all neighbours that it had nominally (then ways are
+ * counted when they are needed), or for a placement other than EVEN. */
 void place_switch(struct place *pl, const struct ftr_shape *sh,
 		  const struct place_losses *losses, enum ftr_placement how,
 		  ftr_sw s);
@@ -72,7 +72,7 @@ uint32_t place_candidates(const struct ftr_shape *sh, ftr_sw s, uint32_t l,
  * alone? */
 static inline bool place_few(uint32_t n, uint32_t w)
 {
-	return n && 3 * n <= 2 * w;
+	return n && 4 * n <= 3 * w;
 }
 
 /* How many groups above s lead closer to column l; 0 if it must go down. */
@@ -84,18 +84,17 @@ uint32_t place_ways(const struct ftr_shape *sh, ftr_sw s, uint32_t l);
 void place_ways_row(const struct ftr_shape *sh, ftr_sw s, uint8_t *ways,
 		    uint8_t *one, uint8_t *must);
 
-/* Leaves, nominally: indices from 0 to this. */
+/* Leaves are numbered nominally, 0 .. place_leaves - 1. */
 uint32_t place_leaves(const struct ftr_shape *sh);
 
-/* Index of the leaf with column l; UINT32_MAX if it has no host. */
+/* Number of the leaf with column l, UINT32_MAX if that is none. */
 uint32_t place_leaf(const struct ftr_shape *sh, uint32_t l);
 
-/* Has the leaf with column l lost so much, and not all, that others leave alone
- * what leads to it? */
+/* Has the leaf with column l few of its neighbours above left? */
 bool place_leaf_thin(const struct ftr_shape *sh, uint32_t l);
 
-/* The same for all, by index; thin[place_leaves(sh)], all 0 before. */
-void place_thin(const struct ftr_shape *sh, uint8_t *thin);
+/* thin[i]: how many of the leaves before i are; i <= place_leaves. */
+void place_thin(const struct ftr_shape *sh, uint32_t *thin);
 
 /* cand[n]: groups of the switch that lead closer to column l (C of equation
  * (1)), by pos; must stay as long as the column is used. */

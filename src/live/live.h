@@ -86,9 +86,12 @@ struct ftr_live {
 	uint8_t *view_place;
 	uint32_t *n_up, *n_down;
 	uint8_t *cost, *down;
-	uint8_t *ways, *thin;	/* of losses; NULL: the placement does not look
-				 * at them */
+	uint8_t *ways;		/* of losses; NULL: the placement does not look
+				 * at any */
+	uint32_t *thin, *thin_now;
 	struct place_losses losses;
+	ftr_sw *by_span;	/* [n_by_span] switches that look at leaves */
+	uint32_t n_by_span;
 	uint8_t *keep;		/* n_sw rows of words: pairs that are not come
 				 * down to; NULL: none.  See cost.c */
 
@@ -175,9 +178,9 @@ enum ftr_status live_costs(struct ftr_live *lv, struct ftr_err *err);
 /* Verify the costs of the view and find lv->keep. */
 enum ftr_status live_costs_check(struct ftr_live *lv, struct ftr_err *err);
 
-/* losses.c: what the placement looks at besides; to be made, to be followed when
- * costs are, which completes the list of entries, and to be made right again
- * when cables and costs went back. */
+/* losses.c: what the placement looks at besides; to be made, to be followed
+ * when costs are, which completes the list of entries, and to be made right
+ * again when cables and costs went back. */
 enum ftr_status live_losses_new(struct ftr_live *lv, struct ftr_err *err);
 enum ftr_status live_losses(struct ftr_live *lv, struct ftr_err *err);
 void live_losses_back(struct ftr_live *lv);

@@ -334,22 +334,14 @@ static int64_t ways(const struct oracle_place *o, ftr_sw s, ftr_sw l)
 	int64_t n = 0;
 
 	for (ftr_sw u = 0; u < o->sh->f->n_sw; u++)
-		n += o->sh->rank[u] > o->sh->rank[s] && oracle_leads(o, s, u, l);
+		n += o->sh->rank[u] > o->sh->rank[s] &&
+			oracle_leads(o, s, u, l);
 	return n;
-}
-
-static bool has_hosts(const struct ftr_shape *sh, ftr_sw s)
-{
-	for (uint32_t i = 0; i < sh->n_dest; i++)
-		if (sh->dest[i].cls == FTR_CLASS_HOST &&
-		    sh->col_sw[sh->dest[i].col] == s)
-			return true;
-	return false;
 }
 
 static bool few(int64_t n, int64_t of)
 {
-	return n > 0 && 3 * n <= 2 * of;
+	return n > 0 && 4 * n <= 3 * of;
 }
 
 /* Has the leaf with this index few of its neighbours above left? */
@@ -362,7 +354,7 @@ static bool leaf_thin(const struct oracle_place *o, uint64_t leaf)
 	if (leaf >= w->n_leaf)
 		return false;
 	s = ftr_fabric_find_sw(o->sh->f, w->f->sw[w->col_sw[leaf]].guid);
-	if (s == FTR_SW_NONE || !has_hosts(o->sh, s))
+	if (s == FTR_SW_NONE)
 		return false;
 	for (ftr_sw u = 0; u < o->sh->f->n_sw; u++)
 		n += o->sh->rank[u] > o->sh->rank[s] &&
@@ -370,21 +362,20 @@ static bool leaf_thin(const struct oracle_place *o, uint64_t leaf)
 	return few(n, w->n_slots[w->col_sw[leaf]]);
 }
 
-/* The leaves of a block that slot x stands for: are most of them thin? */
+/* Of the hosts that slot x has in a block, first .. first + n - 1 by index: are
+ * half on thin leaves? */
 static bool slot_thin(const struct oracle_place *o, const struct choice *c,
-		      uint64_t first, uint64_t span, uint64_t each, int64_t x)
+		      uint64_t pi, uint64_t first, uint64_t n, int64_t x)
 {
-	uint64_t n = 0, thin = 0, end = o->whole->n_d / o->whole->stride;
+	uint64_t all = 0, thin = 0;
 
-	for (uint64_t i = 0; i < span && first + i < end; i++) {
-		int64_t group = (int64_t)(i / each);
-
-		if (group % c->w != x || group / c->w >= c->r)
+	for (uint64_t d = first; d < first + n && d < o->whole->n_d; d++) {
+		if ((int64_t)(d / pi) % c->w != x)
 			continue;
-		n++;
-		thin += leaf_thin(o, first + i);
+		all++;
+		thin += leaf_thin(o, d / o->whole->stride);
 	}
-	return 2 * thin > n;
+	return thin && 2 * thin >= all;
 }
 
 /* What EVEN looks at besides.  block: leaves before that of t, in blocks. */
@@ -392,13 +383,13 @@ static void look_around(const struct oracle_place *o, ftr_sw s, ftr_sw l,
 			uint32_t span, uint64_t block, struct choice *c)
 {
 	const struct ftr_shape *w = o->whole;
-	uint64_t pi = w->divider[in_whole(o, s)];
+	uint64_t pi = w->divider[in_whole(o, s)], hosts = span * w->stride;
 	bool hurt = false;
 
 	for (ftr_sw u = 0; u < o->sh->f->n_sw; u++)	/* a group is lost */
 		for (int64_t x = 0; x < w->n_slots[in_whole(o, u)]; x++)
 			hurt |= at_slot(o, u, x) == FTR_SW_NONE;
-	c->near = pi < w->stride;
+	c->near = span == 1;
 	for (int64_t x = 0; x < c->w; x++) {
 		ftr_sw u = at_slot(o, s, x);
 		int64_t n, all;
@@ -409,9 +400,9 @@ static void look_around(const struct oracle_place *o, ftr_sw s, ftr_sw l,
 		all = w->n_slots[in_whole(o, u)];
 		c->near &= all == 0;
 		c->thin[x] = few(n, all) && n * c->w <= ways(o, s, l) * all;
-		if (hurt && !o->ascent && w->stride && pi >= w->stride)
-			c->thin[x] |= slot_thin(o, c, block * span, span,
-						pi / w->stride, x);
+		if (hurt && !o->ascent && span > 1)
+			c->thin[x] |= slot_thin(o, c, pi, block * hosts, hosts,
+						x);
 	}
 }
 

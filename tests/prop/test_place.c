@@ -116,13 +116,16 @@ static const char *const wide[] = {
 	"2;10,8;1,10;1,1", "2;12,6;1,4;1,3", "2;14,6;1,7;1,1",
 	"3;5,4,6;1,5,4;1,1,1", "3;8,4,4;1,4,4;1,2,1", "2;9,6;1,3;1,4",
 	"2;6,9;1,17;1,1",
+	/* leaves, pods and planes that do not go into each other */
+	"3;6,5,4;1,6,6;1,1,1", "3;5,6,4;1,6,6;1,1,1", "3;8,6,4;1,4,8;1,1,1",
+	"4;3,3,3,3;1,3,2,3;1,1,1,1", "3;4,4,8;1,4,4;1,1,1",
 };
 
 START_TEST(wide_trees_equal_the_oracle)
 {
 	uint64_t seed = trees_first_seed();
 
-	for (unsigned int i = 0; i < trees_runs(35); i++, seed++) {
+	for (unsigned int i = 0; i < trees_runs(60); i++, seed++) {
 		const char *text = wide[i % FTR_ARRAY_LEN(wide)];
 		struct ftr_fabric *f = grow(text, seed), *hurt;
 		struct ftr_shape *whole = NULL, *sh;
