@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
+# Seed 001, figure 10 again, with queues at the outputs of switches, as section IV
+# of the seed has them: what is at a link when it dies, and how often adaptive
+# routing deadlocks (figure 12) there.
+# shellcheck source=/dev/null
+. "$here/rerouting.sh"
+tree 4,3
+tree 2,6
+
+# outputs NAME TREE LOAD FAULTS [OPTION...]: rows, led by NAME, TREE and LOAD.
+outputs() {
+	"$build/outputs" -r "$runs" -l "$3" -n "$4" "${@:5}" "$2-tree.net" \
+		det-links adaptive-links |
+		sed -n "2,\$ s/^/$1,$2-tree,$3,/p"
+}
+
+# value COLUMN TREE LOAD FUNCTION FAULTS: of the first table.
+value() {
+	awk -F, -v c="$1" -v t="$2-tree" -v l="$3" -v f="$4" -v n="$5" '
+	$1 == t && $2 == l && $3 == f && $4 == n { print $c; found = 1 }
+	END { exit !found }' "$out/001-fig10-outputs.csv"
+}
+
+runs=6 faults=1,10
+[[ -z $long ]] || runs=24 faults=1,2,4,6,8,10
+{
+	echo 'tree,load %,function,faults,deadlock %,packets a cycle,cable one way,queue one way,one way,both ways,both queues'
+	for t in 4-ary-3 2-ary-6; do
+		for l in 40 60 ${long:+100}; do
+			[[ $long || $t == 4-ary-3 || $l == 60 ]] || continue
+			outputs direct $t "$l" $faults
+		done
+	done | awk -F, -v OFS=, '{
+		printf "%s,%s,%s,%s,%s,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f\n", $2, $3, $4, $5, $6, $7, $8, $9, $8 + $9, 2 * ($8 + $9), 2 * $9 }'
+} >"$out/001-fig10-outputs.csv"
+
+det=$(value 10 4-ary-3 60 det-links 1)
+adaptive=$(value 10 4-ary-3 60 adaptive-links 1)
+claim 'queues at outputs: saturated at 18 packets a cycle (paper: about 18)' \
+	"$(value 6 4-ary-3 60 det-links 1) > 17.5 &&
+	$(value 6 4-ary-3 60 det-links 1) < 18.5"
+claim 'saturated: 1.8 packets at a link, adaptive 2.5 to 3 (paper: 1.5; 2.5 to 3)' \
+	"$det > 1.4 && $det < 2 && $adaptive > 2.5 && $adaptive < 3.1"
+claim 'the 2-ary 6-tree: adaptive more than 1.5 times as many' \
+	"$(value 10 2-ary-6 60 adaptive-links 1) > 1.5 * $(value 10 2-ary-6 60 det-links 1)"
+claim 'and in the queues alone more than twice as many' \
+	"$(value 11 2-ary-6 60 adaptive-links 1) > 2 * $(value 11 2-ary-6 60 det-links 1)"
+claim 'unsaturated: both functions alike, and one way 0.4 to 0.7' \
+	"$(value 9 4-ary-3 40 det-links 1) < 0.7 &&
+	$(value 9 4-ary-3 40 adaptive-links 1) > 0.4 &&
+	$(value 9 4-ary-3 40 adaptive-links 1) < 1.1 * $(value 9 4-ary-3 40 det-links 1)"
+
+[[ $long ]] || return 0
+
+# The other ways to build such a switch, full load.  Faults: 1, so none while it
+# runs; 11, so ten.
+{
+	echo 'switch,tree,det-links: packets a cycle,adaptive-links,det-links: both ways,adaptive-links,adaptive-links with 10 faults: deadlock %'
+	for how in \
+		'one queue:' \
+		'one queue; place free when the head has left:-e' \
+		'one queue; 4 times the resolution:-h 8 -w 4000 -m 4000' \
+		'one queue; a random exit:-1' \
+		'one queue of 4:-o 4' \
+		'a queue for each input:-M virtual' \
+		'a queue for each input; of 1:-M virtual -o 1' \
+		'buffers of 2 at inputs too:-M inputs' \
+		'buffers of 1 at inputs too:-M inputs -i 1'; do
+		read -r -a options <<<"${how#*:}"
+		for t in 4-ary-3 2-ary-6; do
+			outputs "${how%%:*}" $t 100 1,11 "${options[@]}"
+		done
+	done | awk -F, '
+	{ key = $1 "," $2 }
+	$5 == 1 { v[$4, 1] = $7; v[$4, 2] = 2 * ($8 + $9) }
+	$5 == 11 && $4 == "adaptive-links" {
+		printf "%s,%.2f,%.2f,%.2f,%.2f,%s\n", key, v["det-links", 1], v[$4, 1], v["det-links", 2], v[$4, 2], $6
+	}'
+} >"$out/001-fig10-outputs-switches.csv"
+
+# Figure 12: 4, 7 and 10 faults.
+runs=200
+outputs direct 4-ary-3 60 5,8,11 -m 2000 | awk -F, '
+BEGIN { print "faults,paper,deadlock %"; paper[4] = 1; paper[7] = 7; paper[10] = 20 }
+$4 == "adaptive-links" { print $5 - 1 "," paper[$5 - 1] "," $6 }' \
+	>"$out/001-fig10-outputs-deadlock.csv"

@@ -1,0 +1,643 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Seed 001, figure 10: where packets stand when a link dies, in switches that
+ * have their queues at the outputs.
+ *
+ *	outputs [OPTION...] FABRIC FUNCTION...
+ *
+ * The simulator of libftr has buffers at inputs only.  Section IV of the seed
+ * "assume[s] that queues are located at the switch outputs"; this program has
+ * such switches, runs the same routing functions over dmodc's tables, and counts
+ * what is at the links.  Time goes in cycles.  A switch has first-in first-out
+ * queues at each output:
+ *
+ *	-M direct	one for each lane, and no buffer at inputs: a packet crosses
+ *			a link when the queue at the next switch that it goes to
+ *			has a place for it
+ *	-M inputs	the same, and a buffer for each input and lane, whose first
+ *			packet goes to an output's queue when there is a place
+ *	-M virtual	as direct, but a queue for each input, output and lane
+ *
+ * A packet with several exits takes the one whose queue is emptiest, or (-1) a
+ * random one that it then waits for.  Its head may go on a cycle after it has
+ * left, and its place is free when its tail has left, or (-e) its head.
+ *
+ *	-n N,N,...	the last of so many faults: the others are there from the
+ *			start, and the last one may be any link, so that what it
+ *			hits is the mean over links and cycles
+ *	-r RUNS -s SEED	sets of faults, and of traffic, which is uniform
+ *	-l PERCENT	load (100)
+ *	-w N -m N	cycles before the measurement, and of it
+ *	-o N -i N	places in a queue of an output (2), in a buffer of an input (2)
+ *	-h N		cycles of a packet on a link (2, as in the seed)
+ *
+ * One line of CSV for each number of faults and function, means over the runs
+ * that do not deadlock:
+ *
+ *	function, faults
+ *	deadlock	per cent of the runs
+ *	accepted	packets in the time in which a link carries half of one, the
+ *			seed's cycle
+ *	wire, queue	packets on one direction of a cable between switches, and
+ *			behind them in the queue or queues for it
+ *	up, down	wire + queue by what the direction is
+ *	input		packets in the buffers at its far end (-M inputs)
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/core.h"
+#include <ftr/ftr.h>
+#include <ftr/sim.h>
+
+#define HOLD_MAX 16	/* cycles of a packet on a link */
+#define PLACES_MAX 31
+#define EXITS_MAX 16
+#define DEPTH (PLACES_MAX + 1)
+#define LANES 2
+#define FAULTS_MAX 64
+
+struct pkt {
+	struct ftr_sim_packet h;
+	uint32_t ready;		/* cycle in which it may go on */
+	uint8_t vl;
+	int8_t n;		/* exits; -1: not routed yet */
+	struct ftr_sim_exit e[EXITS_MAX];
+};
+
+struct queue {
+	uint8_t first, n;	/* n counts the one that is leaving */
+	uint8_t held;		/* places taken, n or more */
+	uint32_t p[DEPTH];
+};
+
+enum model { DIRECT, INPUTS, VIRTUAL };
+
+static struct {
+	unsigned int n[FAULTS_MAX], n_n, runs, room, in_room, hold;
+	bool early, once;
+	enum model model;
+	uint64_t seed;
+	double load;
+	uint32_t warm, cycles;
+} job = { .runs = 1, .room = 2, .in_room = 2, .seed = 1, .load = 1,
+	  .warm = 1000, .cycles = 1000, .hold = 2 };
+
+static const struct ftr_fabric *f;
+static struct ftr_shape *shape;
+static struct ftr_tables *tables;
+
+static struct {
+	struct ftr_sim_function fn;
+	void *state;
+	struct ftr_sim_view v;
+	const void *arg;
+	struct ftr_rng rng;
+	uint8_t *up;
+	uint32_t now;
+	struct pkt *pkt;
+	uint32_t n_pkt, cap_pkt, *free_pkt, n_free, cap_free;
+	uint32_t *from;		/* [n_ports] first queue of an output */
+	uint32_t *far;		/* [n_ports] port at the other end, or UINT32_MAX */
+	uint32_t *sw;		/* [n_ports] */
+	uint32_t *busy;		/* [n_ports + n_ep] until */
+	uint32_t *in_busy;	/* [n_ports * LANES] */
+	uint8_t *turn;		/* [n_ports + n_ep] */
+	struct queue *q, *in;
+	uint32_t n_q;
+	uint32_t *waits;	/* [n_ep] packets that a host has made, and */
+	uint32_t *first;	/* the first of them, or UINT32_MAX */
+	struct queue **back[HOLD_MAX + 1];	/* places given back, by time */
+	uint32_t n_back[HOLD_MAX + 1], cap_back[HOLD_MAX + 1];
+	uint64_t delivered;
+	double wire, queue, up_sum, down_sum, input;
+	uint64_t n_up, n_down;
+} s;
+
+static void must(enum ftr_status st, const struct ftr_err *err)
+{
+	if (!st)
+		return;
+	fprintf(stderr, "outputs: %s\n", err->msg);
+	exit(2);
+}
+
+/* ---- packets and queues --------------------------------------------------- */
+
+static uint32_t new_packet(ftr_ep e)
+{
+	ftr_ep to = ftr_rng_below(&s.rng, f->n_ep - 1);
+	uint32_t p;
+
+	if (s.n_free) {
+		p = s.free_pkt[--s.n_free];
+	} else {
+		if (!FTR_GROW(s.pkt, s.n_pkt, s.cap_pkt))
+			abort();
+		p = s.n_pkt++;
+	}
+	to += to >= e;
+	s.pkt[p] = (struct pkt){
+		.h = { .source = e, .dlid = f->ep[to].lid, .bytes = 256 },
+		.n = -1,
+	};
+	return p;
+}
+
+static void free_packet(uint32_t p)
+{
+	if (!FTR_GROW(s.free_pkt, s.n_free, s.cap_free))
+		abort();
+	s.free_pkt[s.n_free++] = p;
+}
+
+static void put(struct queue *q, uint32_t p)
+{
+	q->p[(q->first + q->n++) % DEPTH] = p;
+	q->held++;
+}
+
+/* The first packet of q starts to leave: its place is free when its tail has
+ * gone. */
+static uint32_t take(struct queue *q)
+{
+	uint32_t p = q->p[q->first];
+	unsigned int when = (s.now + job.hold) % (HOLD_MAX + 1);
+
+	q->first = (uint8_t)((q->first + 1) % DEPTH);
+	q->n--;
+	if (job.early) {
+		q->held--;
+		return p;
+	}
+	if (!FTR_GROW(s.back[when], s.n_back[when], s.cap_back[when]))
+		abort();
+	s.back[when][s.n_back[when]++] = q;
+	return p;
+}
+
+static void give_back(void)
+{
+	unsigned int when = s.now % (HOLD_MAX + 1);
+
+	for (uint32_t i = 0; i < s.n_back[when]; i++)
+		s.back[when][i]->held--;
+	s.n_back[when] = 0;
+}
+
+/* Where a packet that comes in at that port of switch sw goes on exit e. */
+static struct queue *queue_of(ftr_sw sw, ftr_port in,
+			      const struct ftr_sim_exit *e)
+{
+	uint32_t out = f->sw[sw].first_port + e->port;
+	uint32_t k = job.model == VIRTUAL ? in : 0;
+
+	return &s.q[s.from[out] + k * LANES + e->vl];
+}
+
+/* Its exits, asked for once.  false: it has none, and is lost. */
+static bool routed(struct pkt *k, ftr_sw sw, ftr_port in)
+{
+	struct ftr_sim_exit e[FTR_SIM_EXITS];
+	enum ftr_sim_loss why;
+
+	if (k->n < 0) {
+		s.v.now = s.now * (512 * FTR_SIM_NS);
+		k->n = (int8_t)s.fn.route(s.state, &s.v, sw, in, k->vl, &k->h,
+					  e, &why);
+		if (k->n > EXITS_MAX)
+			abort();
+		memcpy(k->e, e, (size_t)k->n * sizeof(*e));
+		if (job.once && k->n > 1) {
+			k->e[0] = k->e[ftr_rng_below(&s.rng, (uint32_t)k->n)];
+			k->n = 1;
+		}
+	}
+	return k->n > 0;
+}
+
+/* The exit that it can take now, or NULL. */
+static const struct ftr_sim_exit *exit_of(const struct pkt *k, ftr_sw sw,
+					  ftr_port in)
+{
+	const struct ftr_sim_exit *best = NULL;
+	unsigned int least = UINT32_MAX;
+	uint32_t at = k->n > 1 ? ftr_rng_below(&s.rng, (uint32_t)k->n) : 0;
+
+	for (int i = 0; i < k->n; i++) {
+		const struct ftr_sim_exit *e =
+			&k->e[(at + (uint32_t)i) % (uint32_t)k->n];
+		const struct queue *q = queue_of(sw, in, e);
+
+		if (q->held < job.room && q->held < least) {
+			best = e;
+			least = q->held;
+		}
+	}
+	return best;
+}
+
+/* ---- links ---------------------------------------------------------------- */
+
+/* The packet goes over a cable into port in of sw, if there is room for it.
+ * 1: it does, 0: not now, -1: it is lost. */
+static int enter(uint32_t p, ftr_sw sw, ftr_port in, unsigned int vl)
+{
+	struct pkt *k = &s.pkt[p];
+	const struct ftr_sim_exit *e;
+	uint8_t lane = k->vl;
+
+	if (job.model == INPUTS) {
+		struct queue *q = &s.in[(f->sw[sw].first_port + in) * LANES +
+					vl];
+
+		if (q->held >= job.in_room)
+			return 0;
+		k->vl = (uint8_t)vl;
+		k->n = -1;
+		k->ready = s.now + 1;
+		put(q, p);
+		return 1;
+	}
+	k->vl = (uint8_t)vl;
+	if (!routed(k, sw, in))
+		return -1;
+	e = exit_of(k, sw, in);
+	if (!e) {
+		k->vl = lane;
+		return 0;
+	}
+	k->vl = e->vl;
+	k->ready = s.now + 1;
+	put(queue_of(sw, in, e), p);
+	k->n = -1;
+	return 1;
+}
+
+/* The first packet of a queue of the output i goes, if it can. */
+static bool leave(uint32_t i, struct queue *q, unsigned int vl)
+{
+	uint32_t p = q->p[q->first];
+	const struct ftr_swport *peer = &f->ports[i];
+	int done;
+
+	if (!q->n || s.pkt[p].ready > s.now)
+		return false;
+	if (peer->peer_kind == FTR_PEER_EP) {
+		take(q);
+		free_packet(p);
+		s.delivered++;
+		s.busy[i] = s.now + job.hold;
+		return true;
+	}
+	done = enter(p, peer->peer, peer->peer_port, vl);
+	if (!done)
+		return false;
+	take(q);
+	if (done < 0)
+		free_packet(p);
+	else
+		s.busy[i] = s.now + job.hold;
+	return true;
+}
+
+static void link_turn(uint32_t i)
+{
+	uint32_t n = s.from[i + 1] - s.from[i];
+
+	if (s.busy[i] > s.now || !n || !s.up[i])
+		return;
+	for (uint32_t j = 0; j < n; j++) {
+		uint32_t at = (s.turn[i] + j) % n;
+
+		if (leave(i, &s.q[s.from[i] + at], at % LANES)) {
+			s.turn[i] = (uint8_t)((at + 1) % n);
+			return;
+		}
+	}
+}
+
+/* Input buffer to output queues. */
+static void input_turn(uint32_t i, unsigned int vl)
+{
+	struct queue *q = &s.in[i * LANES + vl];
+	ftr_sw sw = s.sw[i];
+	ftr_port in = (ftr_port)(i - f->sw[sw].first_port);
+	const struct ftr_sim_exit *e;
+	struct pkt *k;
+	uint32_t p = q->p[q->first];
+
+	if (!q->n || s.in_busy[i * LANES + vl] > s.now)
+		return;
+	k = &s.pkt[p];
+	if (k->ready > s.now)
+		return;
+	if (!routed(k, sw, in)) {
+		take(q);
+		free_packet(p);
+		return;
+	}
+	e = exit_of(k, sw, in);
+	if (!e)
+		return;
+	take(q);
+	k->vl = e->vl;
+	k->ready = s.now + 1;
+	put(queue_of(sw, in, e), p);
+	s.in_busy[i * LANES + vl] = s.now + job.hold;
+}
+
+static void host_turn(ftr_ep e)
+{
+	uint32_t *busy = &s.busy[f->n_ports + e], *p = &s.first[e];
+
+	if (job.load < 1) {
+		/* at most one a cycle is as good as exponential gaps here */
+		double u = (double)(ftr_rng_next(&s.rng) >> 11) / 9007199254740992.;
+
+		s.waits[e] += u < job.load / job.hold;
+	}
+	if (*busy > s.now || (job.load < 1 && !s.waits[e]))
+		return;
+	if (*p == UINT32_MAX)
+		*p = new_packet(e);
+	if (!enter(*p, f->ep[e].sw, f->ep[e].sw_port, 0))
+		return;
+	*p = UINT32_MAX;
+	*busy = s.now + job.hold;
+	s.waits[e] -= s.waits[e] > 0;
+}
+
+/* ---- what is at the links -------------------------------------------------- */
+
+static void sample(void)
+{
+	for (uint32_t i = 0; i < f->n_ports; i++) {
+		const struct ftr_swport *peer = &f->ports[i];
+		bool up, wire = s.busy[i] > s.now;
+		double queue = 0;
+
+		if (peer->peer_kind != FTR_PEER_SW || !s.up[i])
+			continue;
+		up = shape->rank[peer->peer] > shape->rank[s.sw[i]];
+		for (uint32_t j = s.from[i]; j < s.from[i + 1]; j++)
+			queue += s.q[j].n;
+		s.wire += wire;
+		s.queue += queue;
+		*(up ? &s.n_up : &s.n_down) += 1;
+		*(up ? &s.up_sum : &s.down_sum) += wire + queue;
+		for (unsigned int v = 0; v < LANES && job.model == INPUTS; v++)
+			s.input += s.in[s.far[i] * LANES + v].held;
+	}
+}
+
+/* ---- a run ------------------------------------------------------------------ */
+
+static void lay_out(void)
+{
+	uint32_t n = 0;
+
+	s.from = calloc(f->n_ports + 1u, sizeof(*s.from));
+	s.far = calloc(f->n_ports, sizeof(*s.far));
+	s.sw = calloc(f->n_ports, sizeof(*s.sw));
+	for (ftr_sw w = 0; w < f->n_sw; w++)
+		for (unsigned int p = 0; p <= f->sw[w].n_ports; p++) {
+			uint32_t i = f->sw[w].first_port + p;
+			const struct ftr_swport *q = &f->ports[i];
+
+			s.sw[i] = w;
+			s.from[i] = n;
+			s.far[i] = q->peer_kind != FTR_PEER_SW ? UINT32_MAX :
+				f->sw[q->peer].first_port + q->peer_port;
+			n += LANES * (job.model == VIRTUAL ?
+				      f->sw[w].n_ports + 1u : 1u);
+		}
+	s.from[f->n_ports] = s.n_q = n;
+	s.q = calloc(n, sizeof(*s.q));
+	s.in = calloc((size_t)f->n_ports * LANES, sizeof(*s.in));
+	s.up = calloc(f->n_ports, 1);
+	s.busy = calloc(f->n_ports + f->n_ep, sizeof(*s.busy));
+	s.in_busy = calloc((size_t)f->n_ports * LANES, sizeof(*s.in_busy));
+	s.turn = calloc(f->n_ports + f->n_ep, 1);
+	s.waits = calloc(f->n_ep, sizeof(*s.waits));
+	s.first = calloc(f->n_ep, sizeof(*s.first));
+}
+
+static void empty(void)
+{
+	struct ftr_err err = { 0 };
+
+	memset(s.q, 0, s.n_q * sizeof(*s.q));
+	memset(s.in, 0, (size_t)f->n_ports * LANES * sizeof(*s.in));
+	memset(s.busy, 0, (f->n_ports + f->n_ep) * sizeof(*s.busy));
+	memset(s.in_busy, 0, (size_t)f->n_ports * LANES * sizeof(*s.in_busy));
+	memset(s.turn, 0, f->n_ports + f->n_ep);
+	memset(s.waits, 0, f->n_ep * sizeof(*s.waits));
+	memset(s.first, 0xff, f->n_ep * sizeof(*s.first));
+	for (uint32_t i = 0; i < f->n_ports; i++)
+		s.up[i] = f->ports[i].peer_kind == FTR_PEER_SW ||
+			f->ports[i].peer_kind == FTR_PEER_EP;
+	memset(s.n_back, 0, sizeof(s.n_back));
+	s.n_pkt = s.n_free = 0;
+	s.now = 0;
+	s.v = (struct ftr_sim_view){ .f = f, .t = tables, .up = s.up,
+				     .n_vls = LANES, .arg = &s.arg };
+	s.arg = shape->rank;
+	if (s.state && s.fn.finish)
+		s.fn.finish(s.state);
+	s.state = NULL;
+	if (s.fn.start)
+		must(s.fn.start(&s.v, &s.state, &err), &err);
+}
+
+static void kill_one(struct ftr_rng *rng)
+{
+	uint32_t i;
+
+	do
+		i = ftr_rng_below(rng, f->n_ports);
+	while (f->ports[i].peer_kind != FTR_PEER_SW || !s.up[i]);
+	s.up[i] = s.up[s.far[i]] = 0;
+}
+
+static bool full(const struct queue *q, unsigned int room)
+{
+	return q->n >= room;
+}
+
+/* Whether the first packet of a queue of output i can go one day, given which
+ * queues have or will have a place. */
+static bool lives(uint32_t i, const struct queue *q, const uint8_t *alive,
+		  const uint8_t *in_alive)
+{
+	const struct ftr_swport *peer = &f->ports[i];
+	const struct pkt *k = &s.pkt[q->p[q->first]];
+	unsigned int vl = (unsigned int)(q - &s.q[s.from[i]]) % LANES;
+
+	if (peer->peer_kind == FTR_PEER_EP)
+		return true;
+	if (job.model == INPUTS)
+		return in_alive[s.far[i] * LANES + vl];
+	for (int e = 0; e < k->n; e++)
+		if (alive[queue_of(peer->peer, peer->peer_port, &k->e[e]) -
+			  s.q])
+			return true;
+	return k->n < 0;
+}
+
+static bool input_lives(uint32_t j, const uint8_t *alive)
+{
+	const struct pkt *k = &s.pkt[s.in[j].p[s.in[j].first]];
+	uint32_t i = j / LANES;
+	ftr_sw sw = s.sw[i];
+
+	for (int e = 0; e < k->n; e++)
+		if (alive[queue_of(sw, (ftr_port)(i - f->sw[sw].first_port),
+				   &k->e[e]) - s.q])
+			return true;
+	return k->n < 0;
+}
+
+/* The greatest set of full queues whose first packets wait for each other. */
+static bool deadlock(void)
+{
+	uint32_t n_in = f->n_ports * LANES;
+	uint8_t *alive = calloc(s.n_q + n_in, 1), *in_alive = alive + s.n_q;
+	bool more = true, dead = false;
+
+	for (uint32_t j = 0; j < s.n_q; j++)
+		alive[j] = !full(&s.q[j], job.room);
+	for (uint32_t j = 0; j < n_in; j++)
+		in_alive[j] = !full(&s.in[j], job.in_room);
+	while (more) {
+		more = false;
+		for (uint32_t i = 0; i < f->n_ports; i++)
+			for (uint32_t j = s.from[i]; j < s.from[i + 1]; j++)
+				if (!alive[j] && lives(i, &s.q[j], alive,
+						       in_alive))
+					alive[j] = more = true;
+		for (uint32_t j = 0; j < n_in; j++)
+			if (!in_alive[j] && input_lives(j, alive))
+				in_alive[j] = more = true;
+	}
+	for (uint32_t j = 0; j < s.n_q + n_in; j++)
+		dead |= !alive[j];
+	free(alive);
+	return dead;
+}
+
+/* One run; false: it deadlocked. */
+static bool run(uint64_t seed, unsigned int faults)
+{
+	struct ftr_rng rng;
+
+	empty();
+	ftr_rng_seed(&rng, seed);
+	for (unsigned int i = 1; i < faults; i++)
+		kill_one(&rng);
+	ftr_rng_seed(&s.rng, seed + 1000000);
+	for (s.now = 1; s.now <= job.warm + job.cycles; s.now++) {
+		uint32_t at = ftr_rng_below(&s.rng, f->n_ports);
+
+		if (s.now == job.warm + 1)
+			s.delivered = 0;
+		give_back();
+		for (uint32_t i = 0; i < f->n_ports; i++)
+			for (unsigned int v = 0; v < LANES &&
+			     job.model == INPUTS; v++)
+				input_turn((at + i) % f->n_ports, v);
+		for (uint32_t i = 0; i < f->n_ports; i++)
+			link_turn((at + i) % f->n_ports);
+		for (ftr_ep e = 0; e < f->n_ep; e++)
+			host_turn((e + at) % f->n_ep);
+		if (s.now > job.warm)
+			sample();
+		if (s.now % 100 == 0 && deadlock())
+			return false;
+	}
+	return true;
+}
+
+static void measure(const char *name, unsigned int faults)
+{
+	double accepted = 0, wire = 0, queue = 0, up = 0, down = 0, in = 0;
+	unsigned int good = 0;
+
+	for (unsigned int r = 0; r < job.runs; r++) {
+		double n;
+
+		s.wire = s.queue = s.up_sum = s.down_sum = s.input = 0;
+		s.n_up = s.n_down = s.delivered = 0;
+		if (!run(job.seed + r, faults))
+			continue;
+		good++;
+		n = (double)(s.n_up + s.n_down);
+		accepted += (double)s.delivered / job.cycles * job.hold / 2;
+		wire += s.wire / n;
+		queue += s.queue / n;
+		up += s.up_sum / (double)s.n_up;
+		down += s.down_sum / (double)s.n_down;
+		in += s.input / n;
+	}
+	printf("%s,%u,%.0f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f\n", name, faults,
+	       100.0 * (job.runs - good) / job.runs, accepted / good,
+	       wire / good, queue / good, up / good, down / good, in / good);
+}
+
+static void take_option(int c)
+{
+	uint32_t n = optarg ? (uint32_t)strtoul(optarg, NULL, 0) : 0;
+
+	switch (c) {
+	case 'n':
+		for (char *t = strtok(optarg, ","); t; t = strtok(NULL, ","))
+			job.n[job.n_n++ % FAULTS_MAX] = (unsigned int)strtoul(t, NULL, 0);
+		break;
+	case 'r': job.runs = n; break;
+	case 's': job.seed = n; break;
+	case 'l': job.load = strtod(optarg, NULL) / 100; break;
+	case 'w': job.warm = n; break;
+	case 'm': job.cycles = n; break;
+	case 'o': job.room = n; break;
+	case 'i': job.in_room = n; break;
+	case 'h': job.hold = n; break;
+	case 'e': job.early = true; break;
+	case 'M': job.model = *optarg == 'd' ? DIRECT : *optarg == 'i' ? INPUTS :
+			VIRTUAL; break;
+	case '1': job.once = true; break;
+	default: exit(2);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct ftr_route_opts ro = FTR_ROUTE_OPTS_INIT;
+	struct ftr_fabric *fabric = NULL;
+	struct ftr_err err = { 0 };
+	int c;
+
+	while ((c = getopt(argc, argv, "n:r:s:l:w:m:o:i:h:e1M:")) >= 0)
+		take_option(c);
+	if (optind + 2 > argc || job.room > PLACES_MAX || !job.hold ||
+	    job.in_room > PLACES_MAX || job.hold > HOLD_MAX) {
+		fprintf(stderr, "usage: outputs -n N,.. [OPTION...] FABRIC FUNCTION...\n");
+		return 2;
+	}
+	must(ftr_read_fabric(argv[optind], 0, &fabric, &err), &err);
+	f = fabric;
+	must(ftr_shape_new(f, NULL, NULL, &shape, &err), &err);
+	must(ftr_tables_new(f, false, &tables, &err), &err);
+	must(ftr_engine_find("dmodc")->route(shape, &ro, NULL, tables, NULL,
+					     &err), &err);
+	lay_out();
+	printf("function,faults,deadlock,accepted,wire,queue,up,down,input\n");
+	for (int i = optind + 1; i < argc; i++) {
+		s.state = NULL;
+		s.fn = *ftr_sim_function_find(argv[i]);
+		for (unsigned int j = 0; j < job.n_n; j++)
+			measure(argv[i], job.n[j]);
+	}
+	return 0;
+}
