@@ -22,7 +22,8 @@
  *		packet of a buffer may leave, the next one after its tail.
  * Arbitration	lanes of an output by weight (conf.weight, units of 64 bytes,
  *		as the low priority table of IBA 7.6.9.2); inputs of a lane in
- *		turn, packet by packet.
+ *		turn, packet by packet; with conf.transit_first those from end
+ *		ports and port 0 last.
  * Lanes	the routing function tells; with "lft", sl2vl does, from the SL
  *		that path_sl tells for (source, LID), 0 where it tells none.
  *		End ports and ports 0 send on lane SL mod n_vls.
@@ -216,6 +217,8 @@ struct ftr_sim_immunet {
 	bool no_drain;		/* of a new ring's buffers */
 	bool one_lane;		/* lane 1 of cables outside the ring unused */
 	bool one_ring;		/* from the start, on tori too */
+	bool adaptive_start;	/* a host's packet starts into the ring only if it
+				 * has no adaptive exit */
 };
 
 /* ---- what is simulated ----------------------------------------------------- */
@@ -293,6 +296,11 @@ struct ftr_sim_conf {
 	unsigned int n_vls;	/* 1 .. FTR_SIM_VLS, 0: 1 */
 	uint8_t weight[FTR_SIM_VLS];	/* all 0: all 1 packet */
 	enum ftr_sim_queues queues;
+	bool transit_first;	/* outputs of a switch: no packet of its own end
+				 * ports and port 0 while one of its inputs could
+				 * go */
+	uint32_t window;	/* packets of a source under way at once, 0: no
+				 * limit */
 	uint32_t cable_ps;	/* one way */
 	uint32_t switch_ps;
 	uint32_t default_mbps;	/* where the fabric does not tell, 0: 32000 */

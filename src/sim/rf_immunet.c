@@ -605,7 +605,7 @@ static unsigned int route(void *state, const struct ftr_sim_view *v, ftr_sw s,
 	const struct ftr_lid_owner o = v->f->owner[p->dlid];
 	bool host = o.kind == FTR_OWNER_EP;
 	ftr_sw d = host ? v->f->ep[o.idx].sw : o.idx;
-	bool ring = vl == 1 && in_ring(x, s, in);
+	bool ring = vl == 1 && in_ring(x, s, in), own;
 	unsigned int n = 0;
 
 	if (d == s) {
@@ -618,10 +618,11 @@ static unsigned int route(void *state, const struct ftr_sim_view *v, ftr_sw s,
 	}
 	if (!ring || p->field < x->o.moves)
 		n = adaptive_exits(x, v, s, d, e);
-	if (safe_exit(x, v, s, d, in, ring, &e[n]))
+	own = in && ftr_fabric_port(v->f, s, in)->peer_kind == FTR_PEER_EP;
+	if (!(own && n && x->o.adaptive_start) &&
+	    safe_exit(x, v, s, d, in, ring, &e[n]))
 		e[n++].last = !x->o.eager;
-	if (in && ftr_fabric_port(v->f, s, in)->peer_kind == FTR_PEER_EP)
-		for (unsigned int i = 0; i < n; i++)
+	for (unsigned int i = 0; own && i < n; i++)
 			e[i].room = FTR_MAX(e[i].room, x->o.inject);
 	if (!n)
 		*why = k->open ? FTR_SIM_LOST_GIVEN_UP : FTR_SIM_WAIT;

@@ -51,6 +51,11 @@ static uint32_t new_packet(struct sim *m)
 
 static void free_packet(struct sim *m, uint32_t p)
 {
+	struct source *x = &m->src[m->pkt[p].h.source];
+
+	x->under_way--;
+	if (m->conf->window && x->under_way + 1 == m->conf->window)
+		touch(m, m->n_ports + m->pkt[p].h.source);
 	m->pkt[p].next = m->free_pkt;
 	m->pkt[p].id = NONE;
 	m->free_pkt = p;
@@ -387,11 +392,17 @@ static bool input_busy(const struct sim *m, const struct packet *k)
 	return n >= m->conf->speedup;
 }
 
+/* It stands where an end port or the switch itself has put it. */
+static bool is_own(const struct sim *m, const struct packet *k)
+{
+	return m->feeder[k->at] >= m->n_ports;
+}
+
 /* The first node of the lane whose packet may start now. */
 static uint32_t pick(struct sim *m, uint32_t c, unsigned int vl)
 {
 	int32_t credit = m->credit[c * m->n_vls + vl];
-	uint32_t n = m->lane[c * m->n_vls + vl].first;
+	uint32_t n = m->lane[c * m->n_vls + vl].first, own = NONE;
 
 	if (credit < (int32_t)m->conf->bytes)
 		return NONE;
@@ -401,11 +412,14 @@ static uint32_t pick(struct sim *m, uint32_t c, unsigned int vl)
 		if ((int64_t)k->h.bytes * room_of(m, n) > credit ||
 		    input_busy(m, k) || not_yet(m, n))
 			continue;
-		if (k->ready <= m->now)
+		if (k->ready > m->now)
+			wake_at(m, c, k->ready);
+		else if (!m->conf->transit_first || !is_own(m, k))
 			return n;
-		wake_at(m, c, k->ready);
+		else if (own == NONE)
+			own = n;
 	}
-	return NONE;
+	return own;
 }
 
 /* The packet of node n leaves by channel c. */
@@ -474,10 +488,11 @@ static bool held(const struct sim *m, uint32_t st)
 static void inject(struct sim *m, uint32_t c)
 {
 	uint32_t st = c - m->n_ports, p;
-	const struct source *x = &m->src[st];
+	struct source *x = &m->src[st];
 	struct packet *k;
 
 	if (!sim_source_head(m, st) || held(m, st) ||
+	    (m->conf->window && x->under_way >= m->conf->window) ||
 	    m->credit[c * m->n_vls + x->vl] < (int32_t)m->conf->bytes)
 		return;
 	p = new_packet(m);
@@ -491,6 +506,7 @@ static void inject(struct sim *m, uint32_t c)
 	k->made = x->saturated ? m->now : x->made;
 	k->sent = m->now;
 	k->at = NONE;
+	x->under_way++;
 	result_injected(m, k);
 	sim_send(m, c, p, x->vl);
 	sim_source_sent(m, st);
@@ -669,7 +685,8 @@ static void start_fresh(struct sim *m)
 		uint32_t p = m->fresh[i], n;
 
 		if (m->pkt[p].nodes == NONE || m->pkt[p].ready > m->now ||
-		    input_busy(m, &m->pkt[p]))
+		    input_busy(m, &m->pkt[p]) ||
+		    (m->conf->transit_first && is_own(m, &m->pkt[p])))
 			continue;
 		n = best_node(m, p);
 		if (n != NONE)

@@ -148,6 +148,7 @@ struct source {
 	uint8_t sl, vl;
 	bool active, has_head, waiting;	/* waiting: EV_MAKE is pending */
 	bool saturated;
+	uint32_t under_way;	/* packets */
 };
 
 struct sim {

@@ -50,6 +50,9 @@ struct key {
 	{ "every_way", "1: distances are passed on for every way", 0 },
 	{ "one_lane", "1: lane 1 outside the ring lies idle", 0 },
 	{ "one_ring", "1: a ring from the start", 0 },
+	{ "adaptive_start", "1: hosts' packets start by adaptive exits", 0 },
+	{ "transit_first", "1: outputs take hosts' packets last", 0 },
+	{ "window", "packets of a host under way at most; 0: no limit", 0 },
 };
 static const char *shape = "torus:8,8";
 
@@ -298,6 +301,7 @@ int main(int argc, char **argv)
 		.no_drain = value("no_drain"),
 		.one_lane = value("one_lane"),
 		.every_way = value("every_way"), .one_ring = value("one_ring"),
+		.adaptive_start = value("adaptive_start"),
 	};
 	c = (struct ftr_sim_conf){
 		.f = f, .t = t, .function = &fn, .arg = &o, .n_vls = 2,
@@ -305,6 +309,8 @@ int main(int argc, char **argv)
 		.bytes = value("packet") * PHIT,
 		.buffer = value("packet") * PHIT * value("buffer"),
 		.queues = value("voq") ? FTR_SIM_VOQ : FTR_SIM_FIFO,
+		.transit_first = value("transit_first"),
+		.window = value("window"),
 		.cable_ps = CYCLE, .switch_ps = value("router") * CYCLE,
 		.change = faults.g, .n_changes = faults.n, .run_ps = cycles * CYCLE,
 		.check_ps = cycles * CYCLE,	/* at the end */

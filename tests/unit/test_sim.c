@@ -272,6 +272,59 @@ START_TEST(head_of_line)
 }
 END_TEST
 
+/* Two hosts, one exit: what comes by the cable goes before the switch's own. */
+START_TEST(transit_first)
+{
+	struct net n = dumbbell();
+	const struct ftr_load_pair pair[] = { { 0, 2 }, { 3, 2 } };
+	struct ftr_sim_conf c = conf_of(&n);
+	struct ftr_sim_result r;
+	uint64_t all, over;
+
+	c.pattern = FTR_SIM_PAIRS;
+	c.pair = pair;
+	c.n_pairs = 2;
+	r = run(&c);
+	all = packets(&r, 1, 1);
+	over = packets(&r, 0, 3);
+	ck_assert_uint_le(over, all / 2 + 30);
+	ftr_sim_result_fini(&r, 1);
+	c.transit_first = true;
+	r = run(&c);
+	/* all but what starts before the first one is there */
+	ck_assert_uint_ge(packets(&r, 1, 1) + 1, all);
+	ck_assert_uint_ge(packets(&r, 0, 3) + 4, all);
+	ftr_sim_result_fini(&r, 1);
+	net_free(&n);
+}
+END_TEST
+
+/* One packet under way: the next starts when it has arrived. */
+START_TEST(window)
+{
+	struct net n = dumbbell();
+	const struct ftr_load_pair pair = { 0, 3 };
+	const uint64_t trip = 3 * CABLE + 2 * SWITCH + WIRE;
+	struct ftr_sim_conf c = conf_of(&n);
+	struct ftr_sim_result r;
+
+	c.pattern = FTR_SIM_PAIRS;
+	c.pair = &pair;
+	c.n_pairs = 1;
+	c.window = 1;
+	r = run(&c);
+	ck_assert_uint_eq(r.injected, (c.run_ps + trip - 1) / trip);
+	ck_assert_uint_le(r.max_in_flight, 1);
+	ftr_sim_result_fini(&r, 1);
+	c.window = 3;
+	r = run(&c);
+	ck_assert_uint_ge(r.injected, c.run_ps / WIRE);
+	ck_assert_uint_le(r.max_in_flight, 3);
+	ftr_sim_result_fini(&r, 1);
+	net_free(&n);
+}
+END_TEST
+
 /* ---- deadlock ----------------------------------------------------------------- */
 
 START_TEST(deadlock)
@@ -705,6 +758,8 @@ int main(void)
 	tcase_add_test(c, fair_share);
 	tcase_add_test(c, weights);
 	tcase_add_test(c, head_of_line);
+	tcase_add_test(c, transit_first);
+	tcase_add_test(c, window);
 	tcase_add_loop_test(c, deadlock, 0, 2);
 	tcase_add_test(c, slow_is_no_deadlock);
 	tcase_add_test(c, stop);
