@@ -1,6 +1,6 @@
 # What tests/seeds/run needs beside the command; at the top of the build, for the
 # directory goes into releases as it is.
-noinst_PROGRAMS += rerouting immunet outputs
+noinst_PROGRAMS += rerouting immunet outputs sssp
 rerouting_SOURCES = tests/seeds/rerouting.c tests/ddlr/state.c \
 	tests/ddlr/state.h
 rerouting_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tests
@@ -9,6 +9,8 @@ immunet_SOURCES = tests/seeds/immunet.c
 immunet_LDADD = libftr.la
 outputs_SOURCES = tests/seeds/outputs.c
 outputs_LDADD = libftr.la
+sssp_SOURCES = tests/seeds/sssp.c
+sssp_LDADD = libftr.la
 
 # What SLs stock engines give, see tests/seeds/stock.sh.
 if HAVE_OPENSM

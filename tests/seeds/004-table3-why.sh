@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
+#
+# Seed 004, table III, two more questions: what makes DFSSSP's tables on three levels,
+# and whether any switch could keep hosts at 92.93 per cent under sFtree on the PGFT,
+# with ports 0 sending all they can.
+
+# shellcheck source=tests/seeds/sftree.sh
+. "$here/sftree.sh"
+
+if [[ $long ]]; then
+	flat=648 deep='3;18,6,6;1,6,6;1,3,3'
+else
+	flat='2;8,16;1,8;1,1' deep='3;6,3,3;1,3,3;1,2,2'
+fi
+
+# SSSP with the LIDs of switches before those of hosts, or after; of equal paths the
+# first, or any.  Hosts alone; with switches on the same lane; with them on a lane of
+# their own.
+sssp_csv=$out/004-table3-sssp.csv
+echo 'tree,switches and ties,flows on the worst link,by the worst link,alone,with,deadlocks,with on two lanes,deadlocks' >"$sssp_csv"
+# sssp_rows NAME SHAPE
+sssp_rows() {
+	local name=$1 dir=$T/sssp kind flows n
+	local -a words
+	mkdir "$dir"
+	ibfattree gen "$2" -o "$dir/t.net"
+	n=$(grep -c '^Ca' "$dir/t.net")
+	for kind in first last 'last 1' 'last 2'; do
+		read -r -a words <<<"$kind"
+		cp "$dir/t.net" "$dir/sssp.net"
+		ddr "$dir/sssp.net"
+		"$build/sssp" "${words[0]}" "$dir/sssp.net" "${words[@]:1}" >"$dir/sssp.lfts"
+		flows=$(ibfattree load "$dir/sssp.net" --lfts "$dir/sssp.lfts" \
+			--sample 1 --permutations 0 --bisections 0 |
+			awk '/^all-to-all/ { gsub(",", ""); print $6; exit }')
+		[[ $kind != *' '* ]] || kind="last; random ${words[1]}"
+		printf '%s,%s,%s,' "$name" "$kind" "$flows"
+		awk "BEGIN { printf \"%.2f,\", 100 * ($n - 1) / $flows }"
+		traffic "$dir" sssp
+		printf '%s,' "$(hosts)"
+		traffic "$dir" sssp --switch-load 100
+		printf '%s,%s,' "$(hosts)" "$(deadlocks)"
+		traffic "$dir" sssp --switch-load 100 --vls 2 --switch-sl 1
+		echo "$(hosts),$(deadlocks)"
+	done >>"$sssp_csv"
+	rm -rf "$dir"
+}
+sssp_rows 648 "$flat"
+sssp_rows '648 + rack switches' "$deep"
+
+# Flows between ports 0 on the cable that has most of them, and what they are when
+# each port 0 sends 2 Gbit/s to all others alike, of 16.
+flows_csv=$out/004-table3-switch-flows.csv
+echo 'tree,engine,pairs of switches,without a path,flows on the worst cable,Gbit/s of 16' >"$flows_csv"
+# flow_rows NAME SHAPE
+flow_rows() {
+	local dir=$T/flows engine
+	mkdir "$dir"
+	ibfattree gen "$2" -o "$dir/t.net"
+	for engine in dmodc sftree sftree+paper; do
+		ours "$dir" "$dir/t.net" "$engine"
+		awk -f "$here/switch-flows.awk" "$dir/$engine.net" \
+			"$dir/$engine.lfts" | awk -v head="$1,$engine" '{
+			n = (1 + sqrt(1 + 4 * $1)) / 2
+			printf "%s,%d,%d,%d,%.1f\n", head, $1, $2, $3, 2 * $3 / (n - 1) }'
+	done >>"$flows_csv"
+	rm -rf "$dir"
+}
+flow_rows 648 "$flat"
+flow_rows '648 + rack switches' "$deep"
+
+# TREE SECOND COLUMN
+of() { awk -F, -v t="$1" -v s="$2" -v c="$3" '$1 == t && $2 == s { print $c }' "$4"; }
+r='648 + rack switches'
+claim 'SSSP: hosts before switches balances three levels, switches first does not' \
+	"$(of "$r" last 4 "$sssp_csv") > 95 && $(of "$r" first 4 "$sssp_csv") < 0.8 * $(of "$r" last 4 "$sssp_csv")"
+claim 'and two levels whatever comes first' \
+	"$(of 648 last 4 "$sssp_csv") > 95 && $(of 648 first 4 "$sssp_csv") > 95"
+claim "three levels: sftree's subtree carries more in the paper's mode than inverted" \
+	"$(of "$r" sftree+paper 6 "$flows_csv") > 1.2 * $(of "$r" sftree 6 "$flows_csv")"
+claim 'two levels: next to nothing' "$(of 648 sftree+paper 6 "$flows_csv") < 4"
