@@ -22,18 +22,22 @@ value() {
 	END { exit !found }' "$out/001-fig10-outputs.csv"
 }
 
-runs=6 faults=1,10
-[[ -z $long ]] || runs=24 faults=1,2,4,6,8,10
-{
+# counts LOADS [OPTION...]: a table for both trees.
+counts() {
+	local t l
 	echo 'tree,load %,function,faults,deadlock %,packets a cycle,cable one way,queue one way,one way,both ways,both queues'
 	for t in 4-ary-3 2-ary-6; do
-		for l in 40 60 ${long:+100}; do
+		for l in $1; do
 			[[ $long || $t == 4-ary-3 || $l == 60 ]] || continue
-			outputs direct $t "$l" $faults
+			outputs direct $t "$l" $faults "${@:2}"
 		done
 	done | awk -F, -v OFS=, '{
 		printf "%s,%s,%s,%s,%s,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f\n", $2, $3, $4, $5, $6, $7, $8, $9, $8 + $9, 2 * ($8 + $9), 2 * $9 }'
-} >"$out/001-fig10-outputs.csv"
+}
+
+runs=6 faults=1,10
+[[ -z $long ]] || runs=24 faults=1,2,4,6,8,10
+counts "40 60 ${long:+100}" >"$out/001-fig10-outputs.csv"
 
 det=$(value 10 4-ary-3 60 det-links 1)
 adaptive=$(value 10 4-ary-3 60 adaptive-links 1)
@@ -52,6 +56,9 @@ claim 'unsaturated: both functions alike, and one way 0.4 to 0.7' \
 	$(value 9 4-ary-3 40 adaptive-links 1) < 1.1 * $(value 9 4-ary-3 40 det-links 1)"
 
 [[ $long ]] || return 0
+
+# The same where a place is free when the head has left.
+counts '40 70 100' -e >"$out/001-fig10-outputs-head.csv"
 
 # The other ways to build such a switch, full load.  Faults: 1, so none while it
 # runs; 11, so ten.
@@ -79,9 +86,16 @@ claim 'unsaturated: both functions alike, and one way 0.4 to 0.7' \
 	}'
 } >"$out/001-fig10-outputs-switches.csv"
 
-# Figure 12: 4, 7 and 10 faults.
+# Figure 12: 4, 7 and 10 faults; place free when the tail has left, and the head.
 runs=200
-outputs direct 4-ary-3 60 5,8,11 -m 2000 | awk -F, '
-BEGIN { print "faults,paper,deadlock %"; paper[4] = 1; paper[7] = 7; paper[10] = 20 }
-$4 == "adaptive-links" { print $5 - 1 "," paper[$5 - 1] "," $6 }' \
-	>"$out/001-fig10-outputs-deadlock.csv"
+{
+	outputs tail 4-ary-3 60 5,8,11 -m 2000
+	outputs head 4-ary-3 60 5,8,11 -m 2000 -e
+} | awk -F, '
+BEGIN { print "faults,paper,deadlock %,place free when the head has left" }
+$4 == "adaptive-links" { v[$1, $5 - 1] = $6 }
+END {
+	paper[4] = 1; paper[7] = 7; paper[10] = 20
+	for (n = 4; n <= 10; n += 3)
+		print n "," paper[n] "," v["tail", n] "," v["head", n]
+}' >"$out/001-fig10-outputs-deadlock.csv"

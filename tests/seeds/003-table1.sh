@@ -52,7 +52,7 @@ claim "16x16: the time grows with the diameter, far less than the packets" \
 
 # What the paper does not tell: the size of a control packet, and who goes first.
 for k in 8 16; do
-	for c in 5 10 20 40; do
+	for c in 5 10 20 40 45 50; do
 		for after in 0 1; do
 			echo "c-$k-$c-$after shape=torus:$k,$k $base run=$((k * k * 400 + 60000)) cpacket=$c after=$after"
 		done
@@ -60,7 +60,7 @@ for k in 8 16; do
 done | runs
 {
 	echo "phits of a control packet,8x8 in turn,8x8 after packets,16x16 in turn,16x16 after packets,16x16 distance packets in turn,16x16 distance packets after"
-	for c in 5 10 20 40; do
+	for c in 5 10 20 40 45 50; do
 		echo "$c,$(told updated c-8-$c-0),$(told updated c-8-$c-1),$(told updated c-16-$c-0),$(told updated c-16-$c-1),$(told distance c-16-$c-0),$(told distance c-16-$c-1)"
 	done
 } >"$out/003-table1-control.csv"

@@ -42,6 +42,7 @@
  *			behind them in the queue or queues for it
  *	up, down	wire + queue by what the direction is
  *	input		packets in the buffers at its far end (-M inputs)
+ *	latency		mean of the seed's cycles from the host's link to the end
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,6 +63,7 @@
 struct pkt {
 	struct ftr_sim_packet h;
 	uint32_t ready;		/* cycle in which it may go on */
+	uint32_t sent;		/* cycle in which it left its host */
 	uint8_t vl;
 	int8_t n;		/* exits; -1: not routed yet */
 	struct ftr_sim_exit e[EXITS_MAX];
@@ -111,7 +113,7 @@ static struct {
 	uint32_t *first;	/* the first of them, or UINT32_MAX */
 	struct queue **back[HOLD_MAX + 1];	/* places given back, by time */
 	uint32_t n_back[HOLD_MAX + 1], cap_back[HOLD_MAX + 1];
-	uint64_t delivered;
+	uint64_t delivered, latency;
 	double wire, queue, up_sum, down_sum, input;
 	uint64_t n_up, n_down;
 } s;
@@ -287,6 +289,7 @@ static bool leave(uint32_t i, struct queue *q, unsigned int vl)
 		return false;
 	if (peer->peer_kind == FTR_PEER_EP) {
 		take(q);
+		s.latency += s.now + job.hold - s.pkt[p].sent;
 		free_packet(p);
 		s.delivered++;
 		s.busy[i] = s.now + job.hold;
@@ -365,6 +368,7 @@ static void host_turn(ftr_ep e)
 		*p = new_packet(e);
 	if (!enter(*p, f->ep[e].sw, f->ep[e].sw_port, 0))
 		return;
+	s.pkt[*p].sent = s.now;
 	*p = UINT32_MAX;
 	*busy = s.now + job.hold;
 	s.waits[e] -= s.waits[e] > 0;
@@ -542,7 +546,7 @@ static bool run(uint64_t seed, unsigned int faults)
 		uint32_t at = ftr_rng_below(&s.rng, f->n_ports);
 
 		if (s.now == job.warm + 1)
-			s.delivered = 0;
+			s.delivered = s.latency = 0;
 		give_back();
 		for (uint32_t i = 0; i < f->n_ports; i++)
 			for (unsigned int v = 0; v < LANES &&
@@ -563,6 +567,7 @@ static bool run(uint64_t seed, unsigned int faults)
 static void measure(const char *name, unsigned int faults)
 {
 	double accepted = 0, wire = 0, queue = 0, up = 0, down = 0, in = 0;
+	double latency = 0;
 	unsigned int good = 0;
 
 	for (unsigned int r = 0; r < job.runs; r++) {
@@ -580,10 +585,13 @@ static void measure(const char *name, unsigned int faults)
 		up += s.up_sum / (double)s.n_up;
 		down += s.down_sum / (double)s.n_down;
 		in += s.input / n;
+		latency += (double)s.latency / (double)s.delivered * 2 /
+			   job.hold;
 	}
-	printf("%s,%u,%.0f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f\n", name, faults,
+	printf("%s,%u,%.0f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.2f\n", name, faults,
 	       100.0 * (job.runs - good) / job.runs, accepted / good,
-	       wire / good, queue / good, up / good, down / good, in / good);
+	       wire / good, queue / good, up / good, down / good, in / good,
+	       latency / good);
 }
 
 static void take_option(int c)
@@ -632,7 +640,7 @@ int main(int argc, char **argv)
 	must(ftr_engine_find("dmodc")->route(shape, &ro, NULL, tables, NULL,
 					     &err), &err);
 	lay_out();
-	printf("function,faults,deadlock,accepted,wire,queue,up,down,input\n");
+	printf("function,faults,deadlock,accepted,wire,queue,up,down,input,latency\n");
 	for (int i = optind + 1; i < argc; i++) {
 		s.state = NULL;
 		s.fn = *ftr_sim_function_find(argv[i]);
