@@ -60,7 +60,7 @@ plot 004-table3-order 'minhop, two levels: the order of the destinations' \
 # and Up*/Down* on both trees; what the most loaded link leaves of the capacity, the
 # rest by simulation.
 steps() {
-	order "$1" 0 1 | awk -v n="$2" '{ l[NR - 1] = $0 }
+	order "$1" 0 1 | sort | awk -v n="$2" '{ l[NR - 1] = $0 }
 		END { for (r = 0; r < n; r++)
 			for (i = r; i < NR; i += n) print l[i] }'
 }
@@ -71,10 +71,16 @@ echo 'tree,step,flows on the worst link,by the worst link,minhop alone,updn alon
 step_rows() {
 	local name=$1 dir=$T/steps n flows
 	mkdir "$dir"
-	ibfattree gen "$2" --no-lids -o "$dir.net"
+	if [[ $2 == racks ]]; then
+		awk -f "$here/racks.awk" >"$dir.net"
+	else
+		ibfattree gen "$2" --no-lids -o "$dir.net"
+	fi
 	roots "$dir.net" >"$dir/roots"
+	stock "$dir" "$dir.net" minhop	# for the port GUIDs
+	cp "$dir/minhop.net" "$dir.guids"
 	for n in "${@:3}"; do
-		steps "$dir.net" "$n" >"$dir/order"
+		steps "$dir.guids" "$n" >"$dir/order"
 		stock "$dir" "$dir.net" minhop updn
 		flows=$(ibfattree load "$dir/minhop.net" --lfts "$dir/minhop.lfts" \
 			--sample 1 --permutations 0 --bisections 0 |
@@ -89,11 +95,12 @@ step_rows() {
 		hosts
 		echo
 	done | sed '/^$/d' >>"$csv"
-	rm -rf "$dir"
+	rm -rf "$dir" "$dir.guids"
 }
 if [[ $long ]]; then
 	step_rows 648 "$flat" 1 2 3 4 6 8 9 12 16 18 24 36
 	step_rows '648 + rack switches' "$deep" 1 2 3 4 6 8 9 12 16 18 24 36
+	step_rows '648 + racks' racks 1 2 3 4 6 8 9 12 16 18 24 36
 else
 	step_rows small "$flat" 1 3
 fi
