@@ -211,6 +211,8 @@ struct ftr_sim_immunet {
 	uint8_t inject;		/* room that a host's packet wants in the first
 				 * buffer, packets; 0: 1, and 2 in the ring */
 	bool every_way;		/* pass a distance on for every shortest way */
+	uint64_t merge_ps;	/* pass it on for those that come this long after it
+				 * was passed on; 0: once */
 	bool eager;		/* into the ring also while an adaptive exit is
 				 * only busy */
 	bool own_count;		/* levels count what a switch itself has seen */

@@ -40,7 +40,8 @@
  * below the one it has, which nobody would follow (own_count counts so).
  * deviation: a distance that is told twice is passed on once.  The seed's text
  * passes it on for every minimal path (every_way does), the numbers of its table
- * 1 are those of passing it on once.  The tables are the same.
+ * 1 are those of passing it on once, or (merge_ps) again only for those that come
+ * late.  The tables are the same.
  * deviation: packets move into the ring at most MOVES times and then stay in it
  * (the seed limits this, and does not say to what).
  * deviation: control packets have no lane of buffers that they share with the
@@ -238,6 +239,13 @@ static void hear_safe(struct immunet *x, const struct ftr_sim_view *v,
 		tell(x, v, g->to, k->parent, SIGNAL_SAFE, g->about, 0);
 }
 
+/* Distance i is passed on again: the last time is too long ago. */
+static bool again(const struct immunet *x, const struct ftr_sim_view *v,
+		  uint32_t i)
+{
+	return x->told && v->now - x->told[i] >= x->o.merge_ps;
+}
+
 static void hear_distance(struct immunet *x, const struct ftr_sim_view *v,
 			  const struct immunet_signal *g)
 {
@@ -248,9 +256,11 @@ static void hear_distance(struct immunet *x, const struct ftr_sim_view *v,
 		return;
 	x->last_update = v->now;
 	x->ports[i] = g->dist == x->dist[i] ? x->ports[i] | bit : bit;
-	if (g->dist == x->dist[i] && !x->o.every_way)
+	if (g->dist == x->dist[i] && !x->o.every_way && !again(x, v, i))
 		return;
 	x->dist[i] = g->dist;
+	if (x->told)
+		x->told[i] = v->now;
 	tell_others(x, v, g->to, g->port, SIGNAL_DISTANCE, g->about,
 		    (uint16_t)(g->dist + 1));
 }
@@ -420,6 +430,7 @@ static void immunet_free(void *state)
 	free(x->safe);
 	free(x->dist);
 	free(x->ports);
+	free(x->told);
 	free(x->signal);
 	free(x->torus.way);
 	free(x);
@@ -456,7 +467,10 @@ static enum ftr_status immunet_new(const struct ftr_sim_view *v, void **state,
 	x->safe = st ? NULL : ftr_calloc(n * n + 1, sizeof(*x->safe));
 	x->dist = st ? NULL : ftr_malloc((n * n + 1) * sizeof(*x->dist));
 	x->ports = st ? NULL : ftr_calloc(n * n + 1, sizeof(*x->ports));
-	if (!st && (!x->node || !x->safe || !x->dist || !x->ports))
+	if (!st && x->o.merge_ps)
+		x->told = ftr_calloc(n * n + 1, sizeof(*x->told));
+	if (!st && (!x->node || !x->safe || !x->dist || !x->ports ||
+		    (x->o.merge_ps && !x->told)))
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for the tables of %zu switches",
 			      n);
 	if (!st) {

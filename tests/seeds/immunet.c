@@ -48,6 +48,7 @@ struct key {
 	{ "own_count", "1: levels count a switch's own emergencies", 0 },
 	{ "no_drain", "1: a new ring's buffers stay as they are", 0 },
 	{ "every_way", "1: distances are passed on for every way", 0 },
+	{ "merge", "cycles, of distances passed on as one; 0: for ever", 0 },
 	{ "one_lane", "1: lane 1 outside the ring lies idle", 0 },
 	{ "one_ring", "1: a ring from the start", 0 },
 	{ "adaptive_start", "1: hosts' packets start by adaptive exits", 0 },
@@ -300,6 +301,7 @@ int main(int argc, char **argv)
 		.own_count = value("own_count"),
 		.no_drain = value("no_drain"),
 		.one_lane = value("one_lane"),
+		.merge_ps = value("merge") * CYCLE,
 		.every_way = value("every_way"), .one_ring = value("one_ring"),
 		.adaptive_start = value("adaptive_start"),
 	};
