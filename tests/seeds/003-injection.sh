@@ -6,7 +6,7 @@
 # shellcheck source=tests/seeds/immunet.sh
 . "$here/immunet.sh"
 
-seeds=(1) warm=6000 run8=30000 run16=40000
+seeds=(1) warm=6000 run8=21000 run16=28000
 variants=(
 	"no restriction:"
 	"transit first:transit_first=1"
@@ -70,9 +70,9 @@ claim "never a deadlock" "$(told deadlock v-*) == 0"
 
 # Table 1: transit first, 3 moves, buffers of 2; control packets of so many phits,
 # after all others or in turn with them.
-seeds=(1) kinds=("5 after")
+seeds=(1) kinds=("5 after") run1=20000
 if [[ $long ]]; then
-	seeds=(1 2 3 4 5)
+	seeds=(1 2 3 4 5) run1=90000
 	kinds=("3 after" "4 after" "5 after" "6 after" "10 after" "20 after"
 		"20 in turn" "40 in turn" "50 in turn" "60 in turn" "80 in turn")
 fi
@@ -82,7 +82,7 @@ for i in "${!kinds[@]}"; do
 	for s in "${seeds[@]}"; do
 		for k in 8 16; do
 			[[ $long || $k == 8 ]] || continue
-			echo "t-$i-$k-$s shape=torus:$k,$k warm=$warm run=90000 part=1000 seed=$s transit_first=1 moves=3 buffer=2 after=$after cpacket=$c"
+			echo "t-$i-$k-$s shape=torus:$k,$k warm=$warm run=$run1 part=1000 seed=$s transit_first=1 moves=3 buffer=2 after=$after cpacket=$c"
 		done
 	done
 done | runs
