@@ -637,7 +637,7 @@ static unsigned int route(void *state, const struct ftr_sim_view *v, ftr_sw s,
 	    safe_exit(x, v, s, d, in, ring, &e[n]))
 		e[n++].last = !x->o.eager;
 	for (unsigned int i = 0; own && i < n; i++)
-			e[i].room = FTR_MAX(e[i].room, x->o.inject);
+		e[i].room = FTR_MAX(e[i].room, x->o.inject);
 	if (!n)
 		*why = k->open ? FTR_SIM_LOST_GIVEN_UP : FTR_SIM_WAIT;
 	return n;

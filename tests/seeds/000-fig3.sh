@@ -16,7 +16,7 @@ for l in 100 43.75; do
 	rerouting -x -n $faults -r $runs -l $l 4-ary-3-tree.net misroute >rows
 	if [[ $long ]]; then
 		rerouting -x -n 0,2,4,6,8,10,12,14,16,18,20 -r 8 -l $l \
-			4-ary-3-tree.net dmodc ddlr1 ddlr2 >>rows
+			4-ary-3-tree.net dmodc sftree ddlr1 ddlr2 >>rows
 	fi
 	csv=000-fig3-${l%.*}
 	table accepted '!stuck && !no_way' <rows >"$out/$csv.csv"

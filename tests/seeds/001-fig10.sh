@@ -42,7 +42,7 @@ table 'wire + queue' '!stuck' <rows >"$out/001-fig10-queues.csv"
 # With tables that come later: cycles from the fault to them, for the times that
 # docs/seeds.md tells.  One row each: the first link fault, saturated.
 times=(2.16:dmodc 4.18:ddlr2)
-[[ -z $long ]] || times+=(4.18:ddlr1 30:dmodc 30:det-links+dmodc \
+[[ -z $long ]] || times+=(4.18:ddlr1 9.96:sftree 30:dmodc 30:det-links+dmodc \
 	61.183:dmodc)
 {
 	echo tables,ms,cycles,tier,runs,lost,per cycle

@@ -3,7 +3,8 @@
 # Seed 003 on a fat-tree: one dead cable of a 4-ary 3-tree under full load, what
 # Immunet's switches do about it and what tables of ours do that a subnet manager
 # heals after the times that BENCHMARKS.md measured (648 hosts): dmodc and ddlr by
-# the fast path, dmodc by a sweep of OpenSM's.
+# the fast path, dmodc by a sweep of OpenSM's; and sftree, by `scripts/bench
+# --hosts 648 --engines sftree reroute`.
 # shellcheck source=tests/seeds/immunet.sh
 . "$here/immunet.sh"
 
@@ -12,6 +13,7 @@ ours=("dmodc:300:dmodc after 0.3 ms")
 seeds=(1)
 if [[ $long ]]; then
 	ours=("dmodc:2160:dmodc by the fast path" "ddlr:4180:ddlr by the fast path"
+		"sftree:9960:sftree by the fast path"
 		"dmodc:61183:dmodc by a sweep")
 	seeds=(1 2 3)
 fi
