@@ -65,6 +65,8 @@ static struct oracle_step *ascents(const struct ftr_shape *sh)
 	return at;
 }
 
+static void find_losses(struct oracle_place *o);
+
 void oracle_place_init(struct oracle_place *o, const struct ftr_shape *whole,
 		       const struct ftr_shape *sh)
 {
@@ -76,6 +78,7 @@ void oracle_place_init(struct oracle_place *o, const struct ftr_shape *whole,
 	o->down = malloc(n * n * sizeof(*o->down));
 	oracle_costs(sh, o->cost, o->down);
 	o->ascent = ascents(whole);
+	find_losses(o);
 }
 
 void oracle_place_free(struct oracle_place *o)
@@ -83,6 +86,7 @@ void oracle_place_free(struct oracle_place *o)
 	free(o->cost);
 	free(o->down);
 	free(o->ascent);
+	free(o->thin);
 }
 
 static ftr_sw in_whole(const struct oracle_place *o, ftr_sw s)
@@ -351,8 +355,6 @@ static bool leaf_thin(const struct oracle_place *o, uint64_t leaf)
 	int64_t n = 0;
 	ftr_sw s;
 
-	if (leaf >= w->n_leaf)
-		return false;
 	s = ftr_fabric_find_sw(o->sh->f, w->f->sw[w->col_sw[leaf]].guid);
 	if (s == FTR_SW_NONE)
 		return false;
@@ -360,6 +362,19 @@ static bool leaf_thin(const struct oracle_place *o, uint64_t leaf)
 		n += o->sh->rank[u] > o->sh->rank[s] &&
 			neighbours(o->sh->f, s, u);
 	return few(n, w->n_slots[w->col_sw[leaf]]);
+}
+
+static void find_losses(struct oracle_place *o)
+{
+	const struct ftr_shape *w = o->whole;
+
+	o->hurt = false;
+	for (ftr_sw s = 0; s < o->sh->f->n_sw; s++)
+		for (int64_t x = 0; x < w->n_slots[in_whole(o, s)]; x++)
+			o->hurt |= at_slot(o, s, x) == FTR_SW_NONE;
+	o->thin = calloc(w->n_leaf + 1u, sizeof(*o->thin));
+	for (uint32_t l = 0; l < w->n_leaf; l++)
+		o->thin[l] = leaf_thin(o, l);
 }
 
 /* Of the hosts that slot x has in a block, first .. first + n - 1 by index: are
@@ -373,7 +388,7 @@ static bool slot_thin(const struct oracle_place *o, const struct choice *c,
 		if ((int64_t)(d / pi) % c->w != x)
 			continue;
 		all++;
-		thin += leaf_thin(o, d / o->whole->stride);
+		thin += o->thin[d / o->whole->stride];
 	}
 	return thin && 2 * thin >= all;
 }
@@ -384,11 +399,7 @@ static void look_around(const struct oracle_place *o, ftr_sw s, ftr_sw l,
 {
 	const struct ftr_shape *w = o->whole;
 	uint64_t pi = w->divider[in_whole(o, s)], hosts = span * w->stride;
-	bool hurt = false;
 
-	for (ftr_sw u = 0; u < o->sh->f->n_sw; u++)	/* a group is lost */
-		for (int64_t x = 0; x < w->n_slots[in_whole(o, u)]; x++)
-			hurt |= at_slot(o, u, x) == FTR_SW_NONE;
 	c->near = span == 1;
 	for (int64_t x = 0; x < c->w; x++) {
 		ftr_sw u = at_slot(o, s, x);
@@ -400,7 +411,7 @@ static void look_around(const struct oracle_place *o, ftr_sw s, ftr_sw l,
 		all = w->n_slots[in_whole(o, u)];
 		c->near &= all == 0;
 		c->thin[x] = few(n, all) && n * c->w <= ways(o, s, l) * all;
-		if (hurt && !o->ascent && span > 1)
+		if (o->hurt && !o->ascent && span > 1)
 			c->thin[x] |= slot_thin(o, c, pi, block * hosts, hosts,
 						x);
 	}

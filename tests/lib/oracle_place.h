@@ -16,6 +16,8 @@ struct oracle_place {
 	const struct ftr_shape *sh;	/* made over it */
 	unsigned int *cost, *down;	/* of sh, [n_sw * n_sw] */
 	struct oracle_step *ascent;	/* [n_ranks * n_d], NULL: there are none */
+	bool hurt;			/* a whole group is lost somewhere */
+	bool *thin;			/* [n_leaf of whole] few ways left */
 };
 
 /* Of the ascent of a host, on one tier: a switch of the whole fabric. */

@@ -139,7 +139,7 @@ START_TEST(chassis_are_complete)
 		}
 		unroute(&r);
 	}
-	ck_assert_uint_ge(chips, trees_runs(300) / 10);
+	ck_assert_uint_ge(chips, trees_runs(300) / 30);
 }
 END_TEST
 
