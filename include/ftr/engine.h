@@ -39,7 +39,7 @@ enum ftr_sftree_mode {
  * The first two differ in what a destination does whose place is lost. */
 enum ftr_placement {
 	FTR_PLACE_EVEN = 0,	/* the displaced share what is alive: balance
-				 * for a few more changes after several faults */
+				 * for more changes where several are lost */
 	FTR_PLACE_STABLE,	/* the first alive one of its own fixed list:
 				 * entries change only where they must */
 	FTR_PLACE_LITERAL	/* seed 002, equations (3) and (4) */

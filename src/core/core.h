@@ -63,6 +63,15 @@ uint32_t ftr_rng_below(struct ftr_rng *r, uint32_t n);
 /* Fill perm with a random permutation of 0..n-1. */
 void ftr_rng_perm(struct ftr_rng *r, uint32_t *perm, uint32_t n);
 
+/* splitmix64 (Steele, Lea and Flood, 2014), its last three lines: every bit of
+ * the result depends on every bit of x, and no two x have the same. */
+static inline uint64_t ftr_mix(uint64_t x)
+{
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
 /* ---- hash -------------------------------------------------------------- */
 
 /* FNV-1a, 64 bits: start with INIT, feed piece by piece.  Of two texts that

@@ -11,11 +11,8 @@
 void ftr_rng_seed(struct ftr_rng *r, uint64_t seed)
 {
 	for (int i = 0; i < 4; i++) {
-		uint64_t z = (seed += 0x9E3779B97F4A7C15u);
-
-		z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-		z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-		r->s[i] = z ^ (z >> 31);
+		seed += UINT64_C(0x9E3779B97F4A7C15);
+		r->s[i] = ftr_mix(seed);
 	}
 }
 

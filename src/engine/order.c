@@ -41,7 +41,7 @@
  * those the one with the smallest GUID whose A is nearly as large as the largest
  * (ROOT_SHARE): one lost cable rarely moves it.
  *
- * Not so where the shape has ascents and a switch that is no leaf reaches all
+ * deviation: not so where the shape has ascents and a switch that is no leaf reaches all
  * top switches, as a leaf chip of a chassis does: that is the root, the highest
  * of them by rank.  With a leaf as root all chips that it hangs on would
  * stand in A, and packets from one of them could not come down over another but

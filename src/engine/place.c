@@ -39,8 +39,8 @@
  *		an alternative dies which it did not take is a choice by a fixed
  *		order.  But two lists can meet where a third slot is dead.
  *	EVEN	the displaced slots of a block take neighbours of x + c that no
- *		other one has, the nearest first (a matching, in rounds); when
- *		all survivors have one, the next pass begins.  In each pass
+ *		other one has (a matching, in rounds, by step_of); when all
+ *		survivors have one, the next pass begins.  In each pass
  *		survivors that are thin come last.  The price: where a column
  *		lacks several slots, or survivors become thin, an entry that is
  *		displaced already may have to give way and change, too.
@@ -231,9 +231,12 @@ void place_thin(const struct ftr_shape *sh, uint32_t *thin)
 	uint32_t n = place_leaves(sh);
 
 	memset(thin, 0, (n + 1) * sizeof(*thin));
-	for (uint32_t l = 0; l < sh->n_leaf; l++)
-		if (place_leaf(sh, l) != UINT32_MAX)
-			thin[place_leaf(sh, l) + 1] = place_leaf_thin(sh, l);
+	for (uint32_t l = 0; l < sh->n_leaf; l++) {
+		uint32_t i = place_leaf(sh, l);
+
+		if (i != UINT32_MAX)
+			thin[i + 1] = place_leaf_thin(sh, l);
+	}
 	for (uint32_t i = 0; i < n; i++)
 		thin[i + 1] += thin[i];
 }
@@ -499,14 +502,6 @@ static ftr_port cable_port(const struct ftr_shape *sh,
 
 /* ---- ways down --------------------------------------------------------- */
 
-/* The finaliser of splitmix64 (Steele et al., 2014). */
-static uint64_t scatter(uint64_t x)
-{
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
-}
-
 static bool stands_on(const struct ftr_shape *sh, ftr_sw s,
 		      const struct ftr_dest *t)
 {
@@ -526,14 +521,14 @@ static const struct ftr_group *way_down(const struct place *pl,
 {
 	const struct ftr_shape *sh = pl->sh;
 	const struct ftr_group *best = NULL;
-	uint64_t key = scatter(t->d), most = 0;
+	uint64_t key = ftr_mix(t->d), most = 0;
 
 	for (uint32_t i = 0; i < pl->n; i++)
 		if (stands_on(sh, pl->cand[i]->remote, t))
 			return pl->cand[i];
 	for (uint32_t i = 0; i < pl->n; i++) {
 		ftr_sw s = pl->cand[i]->remote;
-		uint64_t drawn = scatter(key ^ sh->f->sw[s].guid);
+		uint64_t drawn = ftr_mix(key ^ sh->f->sw[s].guid);
 
 		if (has_slot(pl, pl->cand[i]) &&
 		    pl->cand[i]->slot == q % pl->w)

@@ -2,11 +2,11 @@
 /*
  * Which of the groups that lead closer, and which of their cables: the one
  * place where a port is chosen, for a whole routing and for single entries
- * alike.  A choice depends on its arguments only: the shape, the placement,
- * the switch, the candidates and the destination.
+ * alike.  A choice depends on its arguments only: the shape, what of it is lost,
+ * the placement, the switch, the candidates and the destination.
  *
  *	struct place pl;			on the stack, nothing is allocated
- *	place_switch(&pl, sh, ways, how, s)
+ *	place_switch(&pl, sh, losses, how, s)
  *	  n = place_candidates(sh, s, l, must, cand)
  *	  place_column(&pl, l, cand, n)		once per column
  *	    place_port(&pl, dest)		any number of times

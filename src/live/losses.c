@@ -79,7 +79,8 @@ static uint32_t note_turned(struct ftr_live *lv, uint32_t *leaf)
 	for (uint32_t i = 0; i < place_leaves(&lv->view); i++)
 		if (is_thin(lv->thin, i) != is_thin(lv->thin_now, i))
 			leaf[n++] = i;
-	place_thin(&lv->view, lv->thin);
+	memcpy(lv->thin, lv->thin_now,
+	       (place_leaves(&lv->view) + 1) * sizeof(*lv->thin));
 	return n;
 }
 

@@ -120,9 +120,9 @@ static void hosts_as_dmodc(const struct routed *r, uint64_t seed)
 START_TEST(chassis_are_complete)
 {
 	uint64_t seed = trees_first_seed();
-	uint32_t chips = 0;
+	uint32_t chips = 0, i;
 
-	for (unsigned int i = 0; i < trees_runs(300); i++, seed++) {
+	for (i = 0; i < trees_runs(300); i++, seed++) {
 		struct routed r = { 0 };
 		struct ftr_rng rng;
 
@@ -139,7 +139,8 @@ START_TEST(chassis_are_complete)
 		}
 		unroute(&r);
 	}
-	ck_assert_uint_ge(chips, trees_runs(300) / 30);
+	/* a few alone may be short of their tenth */
+	ck_assert_uint_ge(chips, i < 300 ? 1 : i / 10);
 }
 END_TEST
 

@@ -85,27 +85,35 @@ static void against_oracle(const struct ftr_shape *whole,
 	oracle_place_free(&o);
 }
 
+/* What is left of f; both are freed. */
+static void hurt_equals_oracle(struct ftr_fabric *f, struct ftr_fabric *hurt,
+			       uint64_t seed)
+{
+	struct ftr_shape *whole = NULL, *sh;
+
+	ck_assert(!ftr_shape_new(f, NULL, NULL, &whole, &err));
+	sh = shape_over(hurt, whole);
+	against_oracle(whole, sh, seed);
+	ftr_shape_free(sh);
+	ftr_shape_free(whole);
+	ftr_fabric_free(hurt);
+	ftr_fabric_free(f);
+}
+
 START_TEST(trees_equal_the_oracle)
 {
 	uint64_t seed = trees_first_seed();
 
 	for (unsigned int i = 0; i < trees_runs(300); i++, seed++) {
 		struct ftr_fabric *f, *hurt;
-		struct ftr_shape *whole = NULL, *sh;
 		struct ftr_rng rng;
 		struct ftr_pgft g;
 
 		ftr_rng_seed(&rng, seed);
 		trees_random_pgft(&rng, &g, false, 40);
 		f = trees_grow(&g, seed, i % 5 == 0);
-		ck_assert(!ftr_shape_new(f, NULL, NULL, &whole, &err));
 		hurt = trees_hurt(trees_grow(&g, seed, i % 5 == 0), &rng, 33);
-		sh = shape_over(hurt, whole);
-		against_oracle(whole, sh, seed);
-		ftr_shape_free(sh);
-		ftr_shape_free(whole);
-		ftr_fabric_free(hurt);
-		ftr_fabric_free(f);
+		hurt_equals_oracle(f, hurt, seed);
 	}
 }
 END_TEST
@@ -128,18 +136,11 @@ START_TEST(wide_trees_equal_the_oracle)
 	for (unsigned int i = 0; i < trees_runs(60); i++, seed++) {
 		const char *text = wide[i % FTR_ARRAY_LEN(wide)];
 		struct ftr_fabric *f = grow(text, seed), *hurt;
-		struct ftr_shape *whole = NULL, *sh;
 		struct ftr_rng rng;
 
 		ftr_rng_seed(&rng, seed);
-		ck_assert(!ftr_shape_new(f, NULL, NULL, &whole, &err));
 		hurt = trees_hurt(grow(text, seed), &rng, 10 + i % 3 * 25);
-		sh = shape_over(hurt, whole);
-		against_oracle(whole, sh, seed);
-		ftr_shape_free(sh);
-		ftr_shape_free(whole);
-		ftr_fabric_free(hurt);
-		ftr_fabric_free(f);
+		hurt_equals_oracle(f, hurt, seed);
 	}
 }
 END_TEST
@@ -150,22 +151,15 @@ START_TEST(chassis_equal_the_oracle)
 
 	for (unsigned int i = 0; i < trees_runs(150); i++, seed++) {
 		struct ftr_fabric *f, *hurt;
-		struct ftr_shape *whole = NULL, *sh;
 		struct ftr_rng rng;
 
 		ftr_rng_seed(&rng, seed);
 		f = trees_chassis(&rng);
-		ck_assert(!ftr_shape_new(f, NULL, NULL, &whole, &err));
 		ftr_rng_seed(&rng, seed);
 		hurt = trees_chassis(&rng);
 		if (i % 3)
 			hurt = trees_hurt(hurt, &rng, 20);
-		sh = shape_over(hurt, whole);
-		against_oracle(whole, sh, seed);
-		ftr_shape_free(sh);
-		ftr_shape_free(whole);
-		ftr_fabric_free(hurt);
-		ftr_fabric_free(f);
+		hurt_equals_oracle(f, hurt, seed);
 	}
 }
 END_TEST
