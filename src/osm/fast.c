@@ -321,14 +321,19 @@ void ibf_fast_routing(struct ibf_fast *f)
 	pthread_mutex_unlock(&f->mutex);
 }
 
-bool ibf_fast_is_routing(struct ibf_fast *f)
+bool ibf_view_is_old(const struct ibf_fast *f)
 {
-	bool routing;
+	return f->phase == IBF_PHASE_ROUTING || f->fresh || f->dropped;
+}
+
+bool ibf_overtaken(struct ibf_fast *f)
+{
+	bool old;
 
 	pthread_mutex_lock(&f->mutex);
-	routing = f->phase == IBF_PHASE_ROUTING || f->fresh;
+	old = ibf_view_is_old(f);
 	pthread_mutex_unlock(&f->mutex);
-	return routing;
+	return old;
 }
 
 /* The repairs that the sweep which is routing now has seen. */

@@ -185,8 +185,11 @@ struct ibf_fast {
 /* fast.c; osm.h has what the rest of the plugin calls.  A trap of the switch
  * with this LID; false: OpenSM should act. */
 bool ibf_fast_trap(struct ibf_fast *f, ftr_lid lid);
-/* OpenSM is routing, or has routed since the worker has looked. */
-bool ibf_fast_is_routing(struct ibf_fast *f);
+/* The switches are about to hold, or hold, other tables than the view's: OpenSM
+ * is routing, or has routed and the worker has not taken that over.  Under the
+ * mutex. */
+bool ibf_view_is_old(const struct ibf_fast *f);
+bool ibf_overtaken(struct ibf_fast *f);		/* the same, takes the mutex */
 void ibf_want_sweep(struct ibf_fast *f);	/* when it is due */
 void ibf_sweep_now(struct ibf_fast *f);
 

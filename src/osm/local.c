@@ -334,7 +334,7 @@ bool ibf_local_detour(struct ibf_fast *f, struct ibf_repair *r)
 		st = push_plan(f, &plan, r, &err);
 		ftr_repair_plan_fini(&plan);
 	}
-	if (st)
+	if (st && !ibf_overtaken(f))
 		ibf_log(f->p, IBF_FAST_FAILED, "no local repair, all is rerouted: %s",
 			err.msg);
 	return !st;

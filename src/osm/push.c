@@ -536,13 +536,15 @@ static bool allocate(struct push *p)
 		p->cut_off && reserve_suspects(p->f, n) && note_dead(p);
 }
 
-/* Whether the worker may write now; if so nobody routes before end_patch. */
+/* Whether the worker may write now; if so nobody routes before end_patch.  A
+ * routing may have come and gone while the switches were asked: what was made
+ * from the tables before it must not go over those that it has written. */
 static bool begin_patch(struct ibf_fast *f, uint32_t *routings)
 {
 	bool ok;
 
 	pthread_mutex_lock(&f->mutex);
-	ok = f->armed && f->phase != IBF_PHASE_ROUTING && !f->stop;
+	ok = f->armed && !ibf_view_is_old(f) && !f->stop;
 	f->patching = ok;
 	*routings = f->routings;
 	pthread_mutex_unlock(&f->mutex);
@@ -590,7 +592,7 @@ enum ftr_status ibf_push(struct ibf_fast *f, const struct ibf_writes *what,
 		find_ways(&p);
 		begun = begin_patch(f, &routings);
 		st = begun ? prepare_host(&p, routings, err) :
-			     ftr_fail(err, FTR_REFUSED, "OpenSM is routing");
+			     ftr_fail(err, FTR_REFUSED, "OpenSM routes, or has just routed");
 		if (!st) {
 			write_all(&p);
 			settle_host(&p, routings);

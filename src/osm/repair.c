@@ -285,10 +285,13 @@ static void take_back(struct ibf_fast *f)
 	pthread_mutex_unlock(&f->view_lock);
 }
 
+/* After a routing that came in between it is tried again. */
 static void give_up(struct ibf_fast *f, bool applied, const struct ftr_err *err)
 {
 	if (applied)
 		take_back(f);
+	if (ibf_overtaken(f))
+		return;
 	ibf_log(f->p, IBF_FAST_FAILED, "no fast reroute, a sweep will do it: %s",
 		err->msg);
 	ibf_sweep_now(f);
@@ -358,8 +361,8 @@ static bool in_step(const struct ibf_view *v)
 	return !memcmp(v->sent->lft, t->lft, (size_t)t->n_sw * t->stride);
 }
 
-/* A round of the handover to the tables of the view. */
-static void hand_over(struct ibf_fast *f, struct ibf_repair *r)
+/* A round of the handover to the tables of the view; false: it failed. */
+static bool hand_over(struct ibf_fast *f, struct ibf_repair *r)
 {
 	struct ftr_err err = { 0 };
 
@@ -368,11 +371,13 @@ static void hand_over(struct ibf_fast *f, struct ibf_repair *r)
 			err.msg);
 		finish(f, r);
 		lose_view(f);
-	} else if (f->view->handover_due < 0) {
-		finish(f, r);
-	} else {
-		f->view->pending = r;
+		return false;
 	}
+	if (f->view->handover_due < 0)
+		finish(f, r);
+	else
+		f->view->pending = r;
+	return true;
 }
 
 void ibf_repair_settle(struct ibf_fast *f)
@@ -406,7 +411,7 @@ static void detour(struct ibf_fast *f, struct ibf_repair *r)
 		tell_local(f, r);
 }
 
-/* Returns false if it is to be tried again after the routing. */
+/* False: not all of it is written, and r is gone. */
 static bool repair(struct ibf_fast *f, struct ibf_repair *r)
 {
 	const struct ftr_live_result *res;
@@ -424,7 +429,7 @@ static bool repair(struct ibf_fast *f, struct ibf_repair *r)
 	if (local && !f->view->local && !in_step(f->view)) {
 		ibf_repair_free(r);
 		lose_view(f);
-		return true;
+		return false;
 	}
 	st = compute(f, r, &res, &err);
 	applied = !st;
@@ -436,24 +441,18 @@ static bool repair(struct ibf_fast *f, struct ibf_repair *r)
 		count_pairs(r, res);
 		f->n_repairs++;
 		remember(f, r);
-		hand_over(f, r);
-		return true;
+		return hand_over(f, r);
 	}
 	if (!st) {
 		count(r, res);
 		st = push_changes(f, res, r, &err);
-		if (st == FTR_REFUSED && ibf_fast_is_routing(f)) {
-			take_back(f);
-			ibf_repair_free(r);
-			return false;
-		}
 	}
 	if (st) {
 		give_up(f, applied, &err);
 		ibf_repair_free(r);
 		if (f->view->local && !in_step(f->view))
 			lose_view(f);
-		return true;
+		return false;
 	}
 	f->n_repairs++;
 	remember(f, r);
@@ -516,7 +515,7 @@ static bool look_at(struct ibf_fast *f, const struct ibf_cable *ask,
 	if (unknown)
 		ibf_want_sweep(f);
 	if (r->n_cables)
-		return repair(f, r);
+		return repair(f, r) || !ibf_overtaken(f);
 	ibf_repair_free(r);
 	return true;
 }

@@ -612,7 +612,7 @@ static bool plugin_idle(struct fake *h)
 		return true;
 	pthread_mutex_lock(&f->mutex);
 	waits = f->phase == IBF_PHASE_ROUTING;
-	idle = !f->busy && !f->fresh &&
+	idle = !f->busy && !f->fresh && !f->dropped &&
 		(waits || (!f->n_traps && !f->after_sweep && !f->released));
 	pthread_mutex_unlock(&f->mutex);
 	return idle;

@@ -48,6 +48,7 @@ struct fake_fate {
 	uint16_t status;	/* of the answer, host order */
 	double delay_ms;	/* before it is carried out */
 	double back_ms;		/* before its answer arrives */
+	bool hold;		/* ... which waits for fake_release */
 };
 
 /* Called under the wire's mutex, by any thread; NULL: all is well. */
@@ -150,6 +151,8 @@ void fake_free(struct fake *h);
 void fake_unload(struct fake *h);
 
 void fake_set_fate(struct fake *h, fake_fate_fn fn, void *ctx);
+/* Answers that are held arrive now, and no fate is told any more. */
+void fake_release(struct fake *h);
 /* The heavy sweep, on this thread.  False: it gave up on its way. */
 bool fake_sweep(struct fake *h);
 /* Console command "reroute": no events but the last. */

@@ -27,6 +27,7 @@
 
 #define OSM_TIMEOUT_MS 20
 #define OSM_RETRIES 2
+#define HELD 1e12	/* 30 years: until fake_release */
 
 struct bind {
 	struct bind *next;
@@ -98,23 +99,30 @@ void fake_unlock(struct fake *h)
 
 /* ---- events, under the mutex --------------------------------------------- */
 
-static struct event *push(struct fake_wire *w, enum kind kind, double due,
-			  struct txn *t)
+static void enqueue(struct fake_wire *w, struct event *e, double due)
 {
-	struct event *e = calloc(1, sizeof(*e)), **at = &w->event;
+	struct event **at = &w->event;
 
-	if (!e)
-		fake_fail("out of memory");
 	e->due = due;
 	e->seq = w->seq++;
-	e->kind = kind;
-	e->t = t;
-	t->refs++;
 	while (*at && (*at)->due <= due)
 		at = &(*at)->next;
 	e->next = *at;
 	*at = e;
 	pthread_cond_signal(&w->cond);
+}
+
+static struct event *push(struct fake_wire *w, enum kind kind, double due,
+			  struct txn *t)
+{
+	struct event *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		fake_fail("out of memory");
+	e->kind = kind;
+	e->t = t;
+	t->refs++;
+	enqueue(w, e, due);
 	return e;
 }
 
@@ -254,8 +262,8 @@ static void do_carry(struct fake_wire *w, struct event *e)
 	    e->fate.lose_answer)
 		return;
 	for (unsigned int i = 0; i <= e->fate.copies; i++) {
-		struct event *a = push(w, ANSWER, ibf_now_ms() +
-				       e->fate.back_ms, e->t);
+		struct event *a = push(w, ANSWER, e->fate.hold ? HELD :
+				       ibf_now_ms() + e->fate.back_ms, e->t);
 
 		a->status = status;
 		memcpy(a->data, data, sizeof(data));
@@ -507,6 +515,26 @@ void fake_set_fate(struct fake *h, fake_fate_fn fn, void *ctx)
 	h->wire->fate = fn;
 	h->wire->fate_ctx = ctx;
 	h->wire->number[0] = h->wire->number[1] = 0;
+	fake_unlock(h);
+}
+
+void fake_release(struct fake *h)
+{
+	struct fake_wire *w = h->wire;
+	struct event **at = &w->event, *held;
+
+	fake_set_fate(h, NULL, NULL);
+	fake_lock(h);
+	while (*at && (*at)->due < HELD)
+		at = &(*at)->next;
+	held = *at;
+	*at = NULL;
+	while (held) {
+		struct event *e = held;
+
+		held = e->next;
+		enqueue(w, e, ibf_now_ms());
+	}
 	fake_unlock(h);
 }
 

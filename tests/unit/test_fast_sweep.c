@@ -477,6 +477,80 @@ START_TEST(test_no_engine)
 }
 END_TEST
 
+/* ---- a routing while the switches are asked ------------------------------ */
+
+struct late {
+	struct plan cut;
+	bool other;		/* another engine routes */
+	bool done;
+	atomic_uint asked;	/* about ports, by the plugin */
+};
+
+static void hold_answers(void *ctx, const struct fake_packet *p,
+			 struct fake_fate *fate)
+{
+	struct late *l = ctx;
+
+	fate->hold = p->plugin && !p->set;
+	atomic_fetch_add(&l->asked, fate->hold && p->mod);
+}
+
+/* The questions before the routing, the answers when all of it is done. */
+static void answer_late(void *ctx, struct fake *h, enum fake_moment m)
+{
+	struct late *l = ctx;
+
+	if (m == l->cut.when && !l->cut.done) {
+		at_moment(&l->cut, h, m);
+		while (!atomic_load(&l->asked))
+			usleep(50);
+		if (l->other)
+			break_engine(h, true);
+	}
+	if (m == FAKE_LINKS && !l->done) {
+		l->done = true;
+		fake_release(h);
+	}
+}
+
+/* What the worker was about to write belongs to tables that are no more. */
+START_TEST(test_routing_overtakes)
+{
+	struct late l = {
+		.cut = {
+			.what = cut, .when = _i & 1 ? FAKE_DISCOVERED :
+						      FAKE_SWEEP_BEGINS,
+		},
+		.other = _i & 2,
+	};
+	struct fake *h = fake_new(&(struct fake_opts){
+		.engine = _i & 4 ? "ddlr" : "dmodc",
+		.options = "fast_timeout_ms 5000\n"
+	});
+	ftr_sw s = fake_leaf(h, 1);
+
+	l.cut.sw = fake_leaf(h, 6);
+	l.cut.port = fake_uplink(h, l.cut.sw, 1);
+	h->moment = answer_late;
+	h->moment_ctx = &l;
+	fake_set_fate(h, hold_answers, &l);
+	/* what the new tables know and the old ones do not */
+	fake_cable_quietly(h, s, fake_uplink(h, s, 1), false);
+	ck_assert(fake_sweep(h));
+	ck_assert(l.done);
+	fake_settle(h);
+	fake_check_copy(h);
+	if (l.other)
+		break_engine(h, false);
+	else
+		fake_check_healed(h);
+	ck_assert(fake_wait_wanted(h));
+	sweep_until_quiet(h, 3);
+	ck_assert_uint_eq(fake_logged(h, "IBF109"), 0);
+	fake_free(h);
+}
+END_TEST
+
 /* ---- too many traps, cables that flap ------------------------------------ */
 
 static void flood(struct plan *p, struct fake *h)
@@ -570,6 +644,7 @@ int main(void)
 	tcase_add_test(t, test_handover_in_push);
 	tcase_add_test(t, test_fallback);
 	tcase_add_test(t, test_no_engine);
+	tcase_add_loop_test(t, test_routing_overtakes, 0, 8);
 	tcase_add_test(t, test_flood);
 	tcase_add_test(t, test_flapping);
 	suite_add_tcase(s, t);
