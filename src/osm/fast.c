@@ -117,7 +117,7 @@ static void handle_traps(struct ibf_fast *f, const struct ibf_trap *trap,
 		put_back(f, trap, n);
 }
 
-/* Another engine has routed: what we know is no longer what switches hold. */
+/* What we know is no longer what switches hold. */
 static void drop_view(struct ibf_fast *f)
 {
 	ibf_repair_settle(f);
@@ -281,15 +281,52 @@ bool ibf_fast_trap(struct ibf_fast *f, ftr_lid lid)
 	return taken;
 }
 
-void ibf_fast_sweep_start(struct ibf_fast *f)
+/* Nothing that we know is what the switches hold, until one of our engines
+ * routes.  Under the mutex; what is returned is put without it. */
+static struct ibf_generation *disarm(struct ibf_fast *f)
 {
+	struct ibf_generation *fresh = f->fresh;
+
+	f->fresh = NULL;
+	f->armed = false;
+	f->dropped = true;
+	f->n_returns = 0;
+	pthread_cond_broadcast(&f->cond);
+	return fresh;
+}
+
+void ibf_fast_disarm(struct ibf_fast *f)
+{
+	struct ibf_generation *fresh;
+
 	if (!f)
 		return;
 	pthread_mutex_lock(&f->mutex);
+	fresh = disarm(f);
+	pthread_mutex_unlock(&f->mutex);
+	ibf_generation_put(fresh);
+}
+
+/* A reroute after which OpenSM sweeps at once, because packets of it were lost,
+ * is told of by no event; nor is what another manager has written before we
+ * became master again. */
+void ibf_fast_sweep_start(struct ibf_fast *f)
+{
+	struct ibf_generation *fresh = NULL;
+	const struct osm_opensm *osm;
+
+	if (!f)
+		return;
+	osm = f->p->osm;
+	pthread_mutex_lock(&f->mutex);
+	if (osm->subn.coming_out_of_standby ||
+	    (f->phase == IBF_PHASE_ROUTING && osm->routing_engine_used))
+		fresh = disarm(f);
 	f->phase = IBF_PHASE_DISCOVERY;
 	f->sweep_began = ibf_now_ms();
 	f->after_sweep = false;
 	pthread_mutex_unlock(&f->mutex);
+	ibf_generation_put(fresh);
 }
 
 /* Longer than a push that loses every packet should take. */
@@ -380,12 +417,10 @@ void ibf_fast_routed(struct ibf_fast *f, struct ibf_generation *gen)
 	pthread_mutex_lock(&f->mutex);
 	f->phase = IBF_PHASE_IDLE;
 	old = f->fresh;
-	f->fresh = gen ? ibf_generation_get(gen) : NULL;
+	f->fresh = ibf_generation_get(gen);
 	f->armed = gen != NULL;
-	if (!gen) {
-		f->dropped = true;
-		f->n_returns = 0;
-	}
+	if (!gen)
+		disarm(f);
 	done = take_reconciled(f);
 	pthread_cond_broadcast(&f->cond);
 	pthread_mutex_unlock(&f->mutex);

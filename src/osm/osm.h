@@ -189,6 +189,8 @@ void ibf_fast_sweep_start(struct ibf_fast *f);
 void ibf_fast_discovered(struct ibf_fast *f);
 void ibf_fast_routed(struct ibf_fast *f, struct ibf_generation *gen);
 void ibf_fast_sweep_done(struct ibf_fast *f);
+/* We are not master any more. */
+void ibf_fast_disarm(struct ibf_fast *f);
 /* A routing begins; it has changed this.  Exclusive lock held. */
 void ibf_fast_routing(struct ibf_fast *f);
 void ibf_fast_changed(struct ibf_fast *f, const struct ibf_changes *c);

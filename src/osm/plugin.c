@@ -218,9 +218,11 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 		sweep_start(p);
 		ibf_fast_sweep_start(p->fast);
 		break;
-	case OSM_EVENT_ID_STATE_CHANGE:	/* another manager may change the file */
-		if (p->osm->subn.sm_state != IB_SMINFO_STATE_MASTER)
+	case OSM_EVENT_ID_STATE_CHANGE:	/* another manager routes from now on */
+		if (p->osm->subn.sm_state != IB_SMINFO_STATE_MASTER) {
 			ibf_nominal_forget(p);
+			ibf_fast_disarm(p->fast);
+		}
 		break;
 	case OSM_EVENT_ID_HEAVY_SWEEP_DONE:
 		ibf_fast_discovered(p->fast);

@@ -365,6 +365,7 @@ static bool configure(struct fake *h, const struct finding *f)
 	moment(h, FAKE_LINKS);
 	link_manager(h);
 	moment(h, FAKE_SWEEP_ENDS);
+	h->osm->subn.coming_out_of_standby = FALSE;
 	if (!get(&h->osm->subn.subnet_initialization_error))
 		h->osm->subn.need_update = 0;
 	if (get(&h->osm->subn.force_heavy_sweep))
@@ -384,6 +385,8 @@ bool fake_sweep(struct fake *h)
 
 	if (!f.sw || !f.found)
 		fake_fail("out of memory");
+	if (h->osm->subn.coming_out_of_standby)
+		h->osm->subn.need_update = 1;
 	fake_report(h, OSM_EVENT_ID_HEAVY_SWEEP_START, NULL);
 	moment(h, FAKE_SWEEP_BEGINS);
 	discover_all(h, &f);
@@ -393,11 +396,14 @@ bool fake_sweep(struct fake *h)
 	return done;
 }
 
+/* With packets lost it is a heavy sweep that follows, and no event. */
 bool fake_reroute(struct fake *h)
 {
 	if (!route(h) || wait_for_pending(h))
 		return false;
 	moment(h, FAKE_ROUTED);
+	if (get(&h->osm->subn.subnet_initialization_error))
+		return fake_sweep(h);
 	fake_report(h, OSM_EVENT_ID_UCAST_ROUTING_DONE,
 		    (void *)UCAST_ROUTING_REROUTE);
 	return true;

@@ -551,6 +551,127 @@ START_TEST(test_routing_overtakes)
 }
 END_TEST
 
+/* ---- tables that nobody told of ------------------------------------------ */
+
+struct unknown {
+	struct plan cut;
+	bool known;		/* then the cut is repaired at once */
+	bool lose;		/* a packet of OpenSM's gets lost */
+	uint32_t sets;		/* of the plugin */
+};
+
+static void lose_first(void *ctx, const struct fake_packet *p,
+		       struct fake_fate *fate)
+{
+	struct unknown *u = ctx;
+
+	fate->lose_request = u->lose && !p->plugin && p->set && !p->number;
+	u->sets += p->plugin && p->set;
+}
+
+static void trap_in_discovery(void *ctx, struct fake *h, enum fake_moment m)
+{
+	struct unknown *u = ctx;
+
+	if (m != FAKE_SWEEP_BEGINS || u->cut.done)
+		return;
+	u->lose = false;
+	at_moment(&u->cut, h, m);
+	fake_lock(h);
+	ck_assert_int_eq(u->sets > 0, u->known);
+	fake_unlock(h);
+}
+
+static struct unknown unknown_new(struct fake *h)
+{
+	struct unknown u = { .cut = {
+		.what = cut, .when = FAKE_SWEEP_BEGINS, .wait = true,
+		.sw = fake_leaf(h, 6)
+	} };
+
+	u.cut.port = fake_uplink(h, u.cut.sw, 1);
+	return u;
+}
+
+static void watch(struct fake *h, struct unknown *u)
+{
+	h->moment = trap_in_discovery;
+	h->moment_ctx = u;
+	fake_set_fate(h, lose_first, u);
+}
+
+/* OpenSM reroutes, loses a packet and sweeps at once, without a word of the
+ * tables that it has written: the worker must not go on from those before. */
+START_TEST(test_reroute_then_sweep)
+{
+	struct fake *h = fake_new(NULL);
+	struct unknown u = unknown_new(h);
+	ftr_sw s = fake_leaf(h, 1);
+	ftr_port p = fake_uplink(h, s, 1);
+
+	u.lose = true;
+	watch(h, &u);
+	fake_cable_quietly(h, s, p, false);
+	CL_PLOCK_EXCL_ACQUIRE(&h->osm->lock);
+	fake_learn(h, s);	/* by a light sweep */
+	CL_PLOCK_RELEASE(&h->osm->lock);
+	if (_i)
+		break_engine(h, true);
+	ck_assert(fake_reroute(h));
+	ck_assert(u.cut.done);
+	break_engine(h, false);
+	ck_assert(fake_sweep(h));
+	sweep_until_quiet(h, 3);
+	fake_free(h);
+}
+END_TEST
+
+/* A reroute that failed has written nothing. */
+START_TEST(test_reroute_fails)
+{
+	struct fake *h = fake_new(NULL);
+	struct unknown u = unknown_new(h);
+
+	u.known = true;
+	watch(h, &u);
+	break_engine(h, true);
+	h->fail_routing = true;
+	ck_assert(!fake_reroute(h));
+	break_engine(h, false);
+	h->fail_routing = false;
+	ck_assert(fake_sweep(h));
+	ck_assert(u.cut.done);
+	sweep_until_quiet(h, 3);
+	fake_free(h);
+}
+END_TEST
+
+/* Master again: another manager has routed meanwhile. */
+START_TEST(test_master_again)
+{
+	struct fake *h = fake_new(NULL);
+	struct unknown u = unknown_new(h);
+
+	watch(h, &u);
+	fake_set_state(h, IB_SMINFO_STATE_STANDBY);
+	if (_i)		/* told when it lost its port and found that manager */
+		fake_report(h, OSM_EVENT_ID_STATE_CHANGE, NULL);
+	fake_set_state(h, IB_SMINFO_STATE_MASTER);
+	if (_i) {
+		fake_cable(h, fake_leaf(h, 2),
+			   fake_uplink(h, fake_leaf(h, 2), 0), false);
+		fake_settle(h);
+		ck_assert_uint_eq(u.sets, 0);
+	}
+	h->osm->subn.coming_out_of_standby = TRUE;
+	ck_assert(fake_sweep(h));
+	ck_assert(u.cut.done);
+	sweep_until_quiet(h, 3);
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
 /* ---- too many traps, cables that flap ------------------------------------ */
 
 static void flood(struct plan *p, struct fake *h)
@@ -645,6 +766,9 @@ int main(void)
 	tcase_add_test(t, test_fallback);
 	tcase_add_test(t, test_no_engine);
 	tcase_add_loop_test(t, test_routing_overtakes, 0, 8);
+	tcase_add_loop_test(t, test_reroute_then_sweep, 0, 2);
+	tcase_add_test(t, test_reroute_fails);
+	tcase_add_loop_test(t, test_master_again, 0, 2);
 	tcase_add_test(t, test_flood);
 	tcase_add_test(t, test_flapping);
 	suite_add_tcase(s, t);
