@@ -424,6 +424,16 @@ static void destroy(void *ctx)
 	ibf_engine_publish(ctx, NULL);
 }
 
+bool ibf_other_routed(const struct ibf_plugin *p)
+{
+	const void *used = p->osm->routing_engine_used;
+	bool other = used != NULL;
+
+	for (unsigned int i = 0; i < p->n_engines; i++)
+		other = other && used != p->engine[i].host;
+	return other;
+}
+
 int ibf_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm)
 {
 	struct ibf_engine *e = re->context;
@@ -435,6 +445,8 @@ int ibf_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm)
 			e->ops->name);
 		return host_return(p->opt_err.status);
 	}
+	if (!e->host)	/* a name that stands there twice */
+		e->host = re;
 	re->build_lid_matrices = build_lid_matrices;
 	re->ucast_build_fwd_tables = build_fwd_tables;
 	re->mcast_build_stree = ibf_mcast_build_stree;

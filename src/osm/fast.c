@@ -226,7 +226,7 @@ static void do_task(struct ibf_fast *f, struct task *t)
 	if (t->after_sweep && is_master(f)) {
 		if (f->view)
 			f->view->brought_up |= t->swept;
-		ibf_repair_returns(f);
+		ibf_repair_returns(f, t->swept);
 	}
 	if (t->sweep_due)
 		ibf_sweep_now(f);
@@ -288,6 +288,7 @@ static struct ibf_generation *disarm(struct ibf_fast *f)
 	struct ibf_generation *fresh = f->fresh;
 
 	f->fresh = NULL;
+	f->routings++;
 	f->armed = false;
 	f->dropped = true;
 	f->n_returns = 0;
@@ -319,11 +320,11 @@ void ibf_fast_sweep_start(struct ibf_fast *f)
 		return;
 	osm = f->p->osm;
 	pthread_mutex_lock(&f->mutex);
-	if (osm->subn.coming_out_of_standby ||
+	if (osm->subn.coming_out_of_standby || ibf_other_routed(f->p) ||
 	    (f->phase == IBF_PHASE_ROUTING && osm->routing_engine_used))
 		fresh = disarm(f);
 	f->phase = IBF_PHASE_DISCOVERY;
-	f->sweep_began = ibf_now_ms();
+	f->start = ibf_now_ms();
 	f->after_sweep = false;
 	pthread_mutex_unlock(&f->mutex);
 	ibf_generation_put(fresh);
@@ -341,6 +342,7 @@ void ibf_fast_discovered(struct ibf_fast *f)
 	end = ibf_now_ms() + PATCH_LIMIT_MS;
 	pthread_mutex_lock(&f->mutex);
 	f->phase = IBF_PHASE_ROUTING;
+	f->sweep_began = f->start;
 	while (f->patching && !f->stop &&
 	       !__atomic_load_n(&osm_exit_flag, __ATOMIC_RELAXED) &&
 	       ibf_now_ms() < end)
@@ -373,7 +375,7 @@ bool ibf_overtaken(struct ibf_fast *f)
 	return old;
 }
 
-/* The repairs that the sweep which is routing now has seen. */
+/* The repairs that the last discovery has seen. */
 static struct ibf_repair *take_reconciled(struct ibf_fast *f)
 {
 	struct ibf_repair *done = NULL, **end = &done, *r;

@@ -144,8 +144,9 @@ struct ibf_fast {
 	bool busy;		/* the worker is at a task */
 	bool patching;		/* OpenSM's copy is being changed */
 	enum ibf_phase phase;
-	uint32_t routings;	/* begun since the start */
-	double sweep_began;
+	uint32_t routings;	/* begun, or not seen, since the start */
+	double start;		/* of the last sweep */
+	double sweep_began;	/* the last whose discovery came to its end */
 	struct ibf_trap trap[IBF_TRAPS_MAX];
 	uint32_t n_traps;
 	struct ibf_generation *fresh;	/* routed, not yet the worker's view */
@@ -205,12 +206,15 @@ void ibf_view_set(struct ibf_fast *f, struct ibf_view *v);
 /* false: a routing came in between, the traps are to be put back. */
 bool ibf_repair_traps(struct ibf_fast *f, const struct ibf_trap *trap,
 		      uint32_t n);
-void ibf_repair_returns(struct ibf_fast *f);
+/* swept: SUBNET_UP; else a cable is held no longer. */
+void ibf_repair_returns(struct ibf_fast *f, bool swept);
 
 /* outside.c.  A routing from now on leaves a dead cable out. */
 void ibf_note_dead(struct ibf_fast *f, const struct ibf_cable *c);
 /* It could not be taken into use: no routing leaves it out for that again. */
 void ibf_note_tried(struct ibf_fast *f, const struct ibf_cable *c);
+/* Back into the list of returns; false: it is full. */
+bool ibf_return_again(struct ibf_fast *f, const struct ibf_cable *c);
 /* true: the cable is held down from now on. */
 bool ibf_remember_cable(struct ibf_fast *f, const struct ibf_cable *c);
 bool ibf_is_held(struct ibf_fast *f, const struct ibf_cable *c);

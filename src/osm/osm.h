@@ -98,6 +98,7 @@ struct ibf_changes {
 struct ibf_engine {
 	struct ibf_plugin *plugin;
 	const struct ftr_engine_ops *ops;
+	const void *host;	/* OpenSM's object, which dies before us */
 	struct ibf_generation *gen;	/* published, NULL before */
 	bool gen_stale;		/* a sweep began after gen was made */
 	bool turn_bit, told_lanes;	/* ddlr, see local.c */
@@ -168,6 +169,10 @@ enum ftr_status ibf_verify(struct ibf_engine *e,
 			   const struct ibf_generation *gen,
 			   const struct ibf_routes *r, struct ibf_unserved *un,
 			   struct ftr_err *err) FTR_MUST_USE;
+
+/* engine.c: the tables are those of an engine that is none of ours.  OpenSM's
+ * lock held, or on the sweeper's thread. */
+bool ibf_other_routed(const struct ibf_plugin *p);
 
 /* commit.c: nothing is written unless everything fits. */
 enum ftr_status ibf_commit(struct ibf_plugin *p, const struct ftr_fabric *f,

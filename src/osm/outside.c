@@ -125,6 +125,17 @@ void ibf_note_tried(struct ibf_fast *f, const struct ibf_cable *c)
 	pthread_mutex_unlock(&f->mutex);
 }
 
+bool ibf_return_again(struct ibf_fast *f, const struct ibf_cable *c)
+{
+	struct ibf_link l = link_of(f->view->gen->fabric, c);
+	bool added;
+
+	pthread_mutex_lock(&f->mutex);
+	added = add_return(f, &l);
+	pthread_mutex_unlock(&f->mutex);
+	return added;
+}
+
 bool ibf_remember_cable(struct ibf_fast *f, const struct ibf_cable *c)
 {
 	struct ibf_link l = link_of(f->view->gen->fabric, c);

@@ -212,7 +212,6 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 {
 	struct ibf_plugin *p = data;
 
-	(void)event_data;
 	switch (event) {
 	case OSM_EVENT_ID_HEAVY_SWEEP_START:
 		sweep_start(p);
@@ -229,6 +228,9 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 		break;
 	case OSM_EVENT_ID_UCAST_ROUTING_DONE:
 		routing_done(p);
+		/* no SUBNET_UP follows */
+		if (event_data == (void *)UCAST_ROUTING_REROUTE)
+			ibf_fast_sweep_done(p->fast);
 		break;
 	case OSM_EVENT_ID_SUBNET_UP:
 		trees_done(p);

@@ -185,9 +185,10 @@ static bool is_dead(const struct ibf_view *v, unsigned int state)
 		(v->brought_up && state == IB_LINK_INIT);
 }
 
-/* Cables of p whose port disagrees with the view. */
-static uint32_t disagreeing(struct probe *p, struct ibf_cable *out,
-			    bool *unknown)
+/* Cables of p whose port disagrees with the view.  One that is dead there, too,
+ * may have been alive for a moment, and OpenSM have seen that. */
+static uint32_t disagreeing(struct ibf_fast *f, struct probe *p,
+			    struct ibf_cable *out, bool *unknown)
 {
 	uint32_t n = 0;
 
@@ -202,6 +203,8 @@ static uint32_t disagreeing(struct probe *p, struct ibf_cable *out,
 		}
 		state = port_state(&p->job[i]);
 		c->up = !alive;
+		if (state == IB_LINK_DOWN)
+			ibf_note_dead(f, c);
 		if (alive ? !is_dead(p->v, state) : state != IB_LINK_ACTIVE)
 			continue;
 		if (!listed(out, n, c))
@@ -398,7 +401,7 @@ uint32_t ibf_probe(struct ibf_fast *f, const struct ibf_cable *ask, uint32_t n,
 	*unknown = !add_all(f, &p, ask, n);
 	if (!*unknown) {
 		run(f, &p);
-		found = disagreeing(&p, out, unknown);
+		found = disagreeing(f, &p, out, unknown);
 		ask_far_ends(f, &p, out, found);
 		found = confirm_up(f, out, found, unknown);
 	}

@@ -158,12 +158,18 @@ static void announce(struct push *p)
 	}
 }
 
-/* Whether a routing has begun since there had been so many. */
+/* Whether a routing has begun since there had been so many.  An engine before
+ * ours in OpenSM's list may do that unseen: then its end is still to come, or
+ * has been told.  Under OpenSM's lock. */
 static bool has_routed(struct ibf_fast *f, uint32_t routings)
 {
 	bool has;
 
 	pthread_mutex_lock(&f->mutex);
+	if (f->armed && ibf_other_routed(f->p)) {
+		f->phase = IBF_PHASE_ROUTING;
+		f->routings++;
+	}
 	has = f->routings != routings;
 	pthread_mutex_unlock(&f->mutex);
 	return has;

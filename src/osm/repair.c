@@ -517,7 +517,7 @@ static bool look_at(struct ibf_fast *f, const struct ibf_cable *ask,
 	if (r->n_cables)
 		return repair(f, r) || !ibf_overtaken(f);
 	ibf_repair_free(r);
-	return true;
+	return !ibf_overtaken(f);
 }
 
 bool ibf_repair_traps(struct ibf_fast *f, const struct ibf_trap *trap,
@@ -540,15 +540,16 @@ bool ibf_repair_traps(struct ibf_fast *f, const struct ibf_trap *trap,
 }
 
 /* Those that could not be taken into use are left to a sweep, and not left out
- * of it again. */
+ * of it again; or, when it is not over, are looked at once more at its end. */
 static void leave_to_sweep(struct ibf_fast *f, const struct ibf_cable *c,
-			   uint32_t n)
+			   uint32_t n, bool over)
 {
 	bool any = false;
 
 	for (uint32_t i = 0; f->view && i < n; i++) {
 		if (ftr_live_alive(f->view->live, c[i].sw, c[i].port) ||
-		    ibf_is_held(f, &c[i]))
+		    ibf_is_held(f, &c[i]) ||
+		    (!over && ibf_return_again(f, &c[i])))
 			continue;
 		ibf_note_tried(f, &c[i]);
 		any = true;
@@ -557,7 +558,7 @@ static void leave_to_sweep(struct ibf_fast *f, const struct ibf_cable *c,
 		ibf_want_sweep(f);
 }
 
-void ibf_repair_returns(struct ibf_fast *f)
+void ibf_repair_returns(struct ibf_fast *f, bool swept)
 {
 	struct ibf_cable *ask = ftr_calloc(IBF_CABLES_MAX, sizeof(*ask));
 	bool lost = !f->view || !ask;
@@ -571,8 +572,9 @@ void ibf_repair_returns(struct ibf_fast *f)
 		f->n_returns = 0;
 		pthread_mutex_unlock(&f->mutex);
 	}
-	if (n && look_at(f, ask, n, NULL, 0))
-		leave_to_sweep(f, ask, n);
+	if (n)	/* a routing that came in between has added its own */
+		leave_to_sweep(f, ask, n,
+			       look_at(f, ask, n, NULL, 0) && swept);
 	/* the order of switches may be better again with these cables */
 	if (lost || (n && f->view && f->view->gen->own))
 		ibf_want_sweep(f);

@@ -1,61 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The fast path beside what OpenSM does: sweeps, reroutes, changes of state.
+ * The fast path beside what OpenSM does: sweeps, changes of state.
  */
-#include <check.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "fake/host.h"
-
-/* One thing that happens at one moment, once. */
-struct plan {
-	enum fake_moment when;
-	void (*what)(struct plan *p, struct fake *h);
-	bool done, wait;
-	ftr_sw sw;
-	ftr_port port;
-	unsigned int n;
-};
-
-static void at_moment(void *ctx, struct fake *h, enum fake_moment m)
-{
-	struct plan *p = ctx;
-
-	if (m != p->when || p->done)
-		return;
-	p->done = true;
-	p->what(p, h);
-	if (p->wait && m != FAKE_LOCKED && m != FAKE_ROUTING)
-		fake_settle(h);
-}
-
-static void plan(struct fake *h, struct plan *p)
-{
-	h->moment = at_moment;
-	h->moment_ctx = p;
-}
-
-/* Sweeps for as long as they are asked for; the last changes nothing. */
-static void sweep_until_quiet(struct fake *h, unsigned int max)
-{
-	fake_settle(h);
-	while (fake_sweep_wanted(h) && max--) {
-		fake_sweep(h);
-		fake_settle(h);
-		fake_check_copy(h);
-	}
-	fake_check_quiet_sweep(h);
-	fake_check_counters(h);
-}
+#include "unit/fast_plans.h"
 
 /* ---- a cable dies at any moment ----------------------------------------- */
-
-static void cut(struct plan *p, struct fake *h)
-{
-	fake_cable(h, p->sw, p->port, false);
-}
 
 /* i: the moment, whether its traps have been handled before the sweep goes
  * on, and which cable. */
@@ -113,19 +62,6 @@ START_TEST(test_stale_discovery)
 END_TEST
 
 /* ---- recovery ------------------------------------------------------------ */
-
-static uint8_t *all_tables(struct fake *h)
-{
-	uint32_t n = h->fab->max_lid + 1u;
-	uint8_t *t = malloc(h->fab->n_sw * (size_t)n);
-
-	ck_assert_ptr_nonnull(t);
-	fake_lock(h);
-	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
-		memcpy(t + s * (size_t)n, h->sw[s].lft, n);
-	fake_unlock(h);
-	return t;
-}
 
 static void look(void *ctx, struct fake *h, enum fake_moment m)
 {
@@ -242,90 +178,6 @@ START_TEST(test_spine_back)
 }
 END_TEST
 
-/* ---- reroute, which gives no warning ------------------------------------- */
-
-struct slow {
-	double ms;		/* before Sets of the plugin are carried out */
-	atomic_uint n;		/* of these */
-};
-
-static void slow_sets(void *ctx, const struct fake_packet *p,
-		      struct fake_fate *fate)
-{
-	struct slow *s = ctx;
-
-	if (!p->plugin || !p->set)
-		return;
-	fate->delay_ms = s->ms;
-	atomic_fetch_add(&s->n, 1);
-}
-
-/* It begins when packets of a repair are on their way, which overtake those of
- * OpenSM, or are overtaken. */
-START_TEST(test_reroute_in_push)
-{
-	struct fake *h = fake_new(&(struct fake_opts){
-		.options = "fast_timeout_ms 1000\n"
-	});
-	struct slow slow = { .ms = _i };
-	ftr_sw s = fake_leaf(h, 2);
-
-	fake_set_fate(h, slow_sets, &slow);
-	fake_cable(h, s, fake_uplink(h, s, 0), false);
-	while (!atomic_load(&slow.n))
-		usleep(50);
-	ck_assert(fake_reroute(h));
-	fake_settle(h);
-	fake_check_copy(h);
-	ck_assert(fake_wait_wanted(h));
-	ck_assert(fake_sweep(h));
-	fake_settle(h);
-	fake_check_healed(h);
-	fake_check_copy_clean(h);
-	sweep_until_quiet(h, 2);
-	fake_free(h);
-}
-END_TEST
-
-static bool is_patching(struct fake *h)
-{
-	bool is;
-
-	pthread_mutex_lock(&h->fast->mutex);
-	is = h->fast->patching;
-	pthread_mutex_unlock(&h->fast->mutex);
-	return is;
-}
-
-/* The worker wants OpenSM's lock, and a reroute has it. */
-static void cut_and_wait(struct plan *p, struct fake *h)
-{
-	fake_cable(h, p->sw, p->port, false);
-	while (!is_patching(h))
-		usleep(50);
-}
-
-START_TEST(test_reroute_wins_lock)
-{
-	struct fake *h = fake_new(NULL);
-	struct plan p = {
-		.what = cut_and_wait, .when = FAKE_LOCKED, .sw = fake_leaf(h, 3)
-	};
-
-	p.port = fake_uplink(h, p.sw, 1);
-	plan(h, &p);
-	ck_assert(fake_reroute(h));
-	ck_assert(p.done);
-	fake_settle(h);
-	fake_check_healed(h);
-	fake_check_copy_clean(h);	/* after it, with no block suspected */
-	ck_assert_uint_eq(fake_logged(h, "IBF109"), 0);
-	ck_assert(fake_wait_wanted(h));
-	sweep_until_quiet(h, 2);
-	fake_free(h);
-}
-END_TEST
-
 /* ---- who is master ------------------------------------------------------- */
 
 static uint32_t count_sets(struct fake *h)
@@ -416,15 +268,6 @@ END_TEST
 
 /* ---- who routes ---------------------------------------------------------- */
 
-static void break_engine(struct fake *h, bool broken)
-{
-	static char path[] = "/nonexistent";
-
-	CL_PLOCK_EXCL_ACQUIRE(&h->osm->lock);
-	h->osm->subn.opt.root_guid_file = broken ? path : NULL;
-	CL_PLOCK_RELEASE(&h->osm->lock);
-}
-
 /* With another engine's tables all is as OpenSM does it. */
 START_TEST(test_fallback)
 {
@@ -473,201 +316,6 @@ START_TEST(test_no_engine)
 	fake_settle(h);
 	fake_check_healed(h);
 	sweep_until_quiet(h, 2);
-	fake_free(h);
-}
-END_TEST
-
-/* ---- a routing while the switches are asked ------------------------------ */
-
-struct late {
-	struct plan cut;
-	bool other;		/* another engine routes */
-	bool done;
-	atomic_uint asked;	/* about ports, by the plugin */
-};
-
-static void hold_answers(void *ctx, const struct fake_packet *p,
-			 struct fake_fate *fate)
-{
-	struct late *l = ctx;
-
-	fate->hold = p->plugin && !p->set;
-	atomic_fetch_add(&l->asked, fate->hold && p->mod);
-}
-
-/* The questions before the routing, the answers when all of it is done. */
-static void answer_late(void *ctx, struct fake *h, enum fake_moment m)
-{
-	struct late *l = ctx;
-
-	if (m == l->cut.when && !l->cut.done) {
-		at_moment(&l->cut, h, m);
-		while (!atomic_load(&l->asked))
-			usleep(50);
-		if (l->other)
-			break_engine(h, true);
-	}
-	if (m == FAKE_LINKS && !l->done) {
-		l->done = true;
-		fake_release(h);
-	}
-}
-
-/* What the worker was about to write belongs to tables that are no more. */
-START_TEST(test_routing_overtakes)
-{
-	struct late l = {
-		.cut = {
-			.what = cut, .when = _i & 1 ? FAKE_DISCOVERED :
-						      FAKE_SWEEP_BEGINS,
-		},
-		.other = _i & 2,
-	};
-	struct fake *h = fake_new(&(struct fake_opts){
-		.engine = _i & 4 ? "ddlr" : "dmodc",
-		.options = "fast_timeout_ms 5000\n"
-	});
-	ftr_sw s = fake_leaf(h, 1);
-
-	l.cut.sw = fake_leaf(h, 6);
-	l.cut.port = fake_uplink(h, l.cut.sw, 1);
-	h->moment = answer_late;
-	h->moment_ctx = &l;
-	fake_set_fate(h, hold_answers, &l);
-	/* what the new tables know and the old ones do not */
-	fake_cable_quietly(h, s, fake_uplink(h, s, 1), false);
-	ck_assert(fake_sweep(h));
-	ck_assert(l.done);
-	fake_settle(h);
-	fake_check_copy(h);
-	if (l.other)
-		break_engine(h, false);
-	else
-		fake_check_healed(h);
-	ck_assert(fake_wait_wanted(h));
-	sweep_until_quiet(h, 3);
-	ck_assert_uint_eq(fake_logged(h, "IBF109"), 0);
-	fake_free(h);
-}
-END_TEST
-
-/* ---- tables that nobody told of ------------------------------------------ */
-
-struct unknown {
-	struct plan cut;
-	bool known;		/* then the cut is repaired at once */
-	bool lose;		/* a packet of OpenSM's gets lost */
-	uint32_t sets;		/* of the plugin */
-};
-
-static void lose_first(void *ctx, const struct fake_packet *p,
-		       struct fake_fate *fate)
-{
-	struct unknown *u = ctx;
-
-	fate->lose_request = u->lose && !p->plugin && p->set && !p->number;
-	u->sets += p->plugin && p->set;
-}
-
-static void trap_in_discovery(void *ctx, struct fake *h, enum fake_moment m)
-{
-	struct unknown *u = ctx;
-
-	if (m != FAKE_SWEEP_BEGINS || u->cut.done)
-		return;
-	u->lose = false;
-	at_moment(&u->cut, h, m);
-	fake_lock(h);
-	ck_assert_int_eq(u->sets > 0, u->known);
-	fake_unlock(h);
-}
-
-static struct unknown unknown_new(struct fake *h)
-{
-	struct unknown u = { .cut = {
-		.what = cut, .when = FAKE_SWEEP_BEGINS, .wait = true,
-		.sw = fake_leaf(h, 6)
-	} };
-
-	u.cut.port = fake_uplink(h, u.cut.sw, 1);
-	return u;
-}
-
-static void watch(struct fake *h, struct unknown *u)
-{
-	h->moment = trap_in_discovery;
-	h->moment_ctx = u;
-	fake_set_fate(h, lose_first, u);
-}
-
-/* OpenSM reroutes, loses a packet and sweeps at once, without a word of the
- * tables that it has written: the worker must not go on from those before. */
-START_TEST(test_reroute_then_sweep)
-{
-	struct fake *h = fake_new(NULL);
-	struct unknown u = unknown_new(h);
-	ftr_sw s = fake_leaf(h, 1);
-	ftr_port p = fake_uplink(h, s, 1);
-
-	u.lose = true;
-	watch(h, &u);
-	fake_cable_quietly(h, s, p, false);
-	CL_PLOCK_EXCL_ACQUIRE(&h->osm->lock);
-	fake_learn(h, s);	/* by a light sweep */
-	CL_PLOCK_RELEASE(&h->osm->lock);
-	if (_i)
-		break_engine(h, true);
-	ck_assert(fake_reroute(h));
-	ck_assert(u.cut.done);
-	break_engine(h, false);
-	ck_assert(fake_sweep(h));
-	sweep_until_quiet(h, 3);
-	fake_free(h);
-}
-END_TEST
-
-/* A reroute that failed has written nothing. */
-START_TEST(test_reroute_fails)
-{
-	struct fake *h = fake_new(NULL);
-	struct unknown u = unknown_new(h);
-
-	u.known = true;
-	watch(h, &u);
-	break_engine(h, true);
-	h->fail_routing = true;
-	ck_assert(!fake_reroute(h));
-	break_engine(h, false);
-	h->fail_routing = false;
-	ck_assert(fake_sweep(h));
-	ck_assert(u.cut.done);
-	sweep_until_quiet(h, 3);
-	fake_free(h);
-}
-END_TEST
-
-/* Master again: another manager has routed meanwhile. */
-START_TEST(test_master_again)
-{
-	struct fake *h = fake_new(NULL);
-	struct unknown u = unknown_new(h);
-
-	watch(h, &u);
-	fake_set_state(h, IB_SMINFO_STATE_STANDBY);
-	if (_i)		/* told when it lost its port and found that manager */
-		fake_report(h, OSM_EVENT_ID_STATE_CHANGE, NULL);
-	fake_set_state(h, IB_SMINFO_STATE_MASTER);
-	if (_i) {
-		fake_cable(h, fake_leaf(h, 2),
-			   fake_uplink(h, fake_leaf(h, 2), 0), false);
-		fake_settle(h);
-		ck_assert_uint_eq(u.sets, 0);
-	}
-	h->osm->subn.coming_out_of_standby = TRUE;
-	ck_assert(fake_sweep(h));
-	ck_assert(u.cut.done);
-	sweep_until_quiet(h, 3);
-	fake_check_healed(h);
 	fake_free(h);
 }
 END_TEST
@@ -758,17 +406,11 @@ int main(void)
 	tcase_add_test(t, test_blink);
 	tcase_add_loop_test(t, test_recovery_at, 0, 2 * FAKE_N_MOMENTS);
 	tcase_add_test(t, test_spine_back);
-	tcase_add_loop_test(t, test_reroute_in_push, 0, 8);
-	tcase_add_test(t, test_reroute_wins_lock);
 	tcase_add_test(t, test_standby);
 	tcase_add_test(t, test_handover);
 	tcase_add_test(t, test_handover_in_push);
 	tcase_add_test(t, test_fallback);
 	tcase_add_test(t, test_no_engine);
-	tcase_add_loop_test(t, test_routing_overtakes, 0, 8);
-	tcase_add_loop_test(t, test_reroute_then_sweep, 0, 2);
-	tcase_add_test(t, test_reroute_fails);
-	tcase_add_loop_test(t, test_master_again, 0, 2);
 	tcase_add_test(t, test_flood);
 	tcase_add_test(t, test_flapping);
 	suite_add_tcase(s, t);

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What tests of the fast path beside sweeps share: things that happen at a
+ * moment of a sweep.
+ */
+#ifndef FTR_TESTS_FAST_PLANS_H
+#define FTR_TESTS_FAST_PLANS_H
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fake/host.h"
+
+/* One thing that happens at one moment, once. */
+struct plan {
+	enum fake_moment when;
+	void (*what)(struct plan *p, struct fake *h);
+	bool done, wait;
+	ftr_sw sw;
+	ftr_port port;
+	unsigned int n;
+};
+
+static inline void at_moment(void *ctx, struct fake *h, enum fake_moment m)
+{
+	struct plan *p = ctx;
+
+	if (m != p->when || p->done)
+		return;
+	p->done = true;
+	p->what(p, h);
+	if (p->wait && m != FAKE_LOCKED && m != FAKE_ROUTING)
+		fake_settle(h);
+}
+
+static inline void plan(struct fake *h, struct plan *p)
+{
+	h->moment = at_moment;
+	h->moment_ctx = p;
+}
+
+/* Sweeps for as long as they are asked for; the last changes nothing. */
+static inline void sweep_until_quiet(struct fake *h, unsigned int max)
+{
+	fake_settle(h);
+	while (fake_sweep_wanted(h) && max--) {
+		fake_sweep(h);
+		fake_settle(h);
+		fake_check_copy(h);
+	}
+	fake_check_quiet_sweep(h);
+	fake_check_counters(h);
+}
+
+static inline void cut(struct plan *p, struct fake *h)
+{
+	fake_cable(h, p->sw, p->port, false);
+}
+
+static inline uint8_t *all_tables(struct fake *h)
+{
+	uint32_t n = h->fab->max_lid + 1u;
+	uint8_t *t = malloc(h->fab->n_sw * (size_t)n);
+
+	ck_assert_ptr_nonnull(t);
+	fake_lock(h);
+	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
+		memcpy(t + s * (size_t)n, h->sw[s].lft, n);
+	fake_unlock(h);
+	return t;
+}
+
+struct slow {
+	double ms;		/* before Sets of the plugin are carried out */
+	atomic_uint n;		/* of these */
+};
+
+static inline void slow_sets(void *ctx, const struct fake_packet *p,
+		      struct fake_fate *fate)
+{
+	struct slow *s = ctx;
+
+	if (!p->plugin || !p->set)
+		return;
+	fate->delay_ms = s->ms;
+	atomic_fetch_add(&s->n, 1);
+}
+
+static inline void break_engine(struct fake *h, bool broken)
+{
+	static char path[] = "/nonexistent";
+
+	CL_PLOCK_EXCL_ACQUIRE(&h->osm->lock);
+	h->osm->subn.opt.root_guid_file = broken ? path : NULL;
+	CL_PLOCK_RELEASE(&h->osm->lock);
+}
+
+#endif

@@ -1,0 +1,582 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The fast path when OpenSM's routings come where the worker does not expect
+ * them: while it asks or writes, without a warning, without a word afterwards.
+ */
+#include "unit/fast_plans.h"
+
+/* ---- reroute, which gives no warning ------------------------------------- */
+
+/* It begins when packets of a repair are on their way, which overtake those of
+ * OpenSM, or are overtaken. */
+START_TEST(test_reroute_in_push)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.options = "fast_timeout_ms 1000\n"
+	});
+	struct slow slow = { .ms = _i };
+	ftr_sw s = fake_leaf(h, 2);
+
+	fake_set_fate(h, slow_sets, &slow);
+	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	while (!atomic_load(&slow.n))
+		usleep(50);
+	ck_assert(fake_reroute(h));
+	fake_settle(h);
+	fake_check_copy(h);
+	ck_assert(fake_wait_wanted(h));
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	fake_check_healed(h);
+	fake_check_copy_clean(h);
+	sweep_until_quiet(h, 2);
+	fake_free(h);
+}
+END_TEST
+
+static bool is_patching(struct fake *h)
+{
+	bool is;
+
+	pthread_mutex_lock(&h->fast->mutex);
+	is = h->fast->patching;
+	pthread_mutex_unlock(&h->fast->mutex);
+	return is;
+}
+
+/* The worker wants OpenSM's lock, and a reroute has it. */
+static void cut_and_wait(struct plan *p, struct fake *h)
+{
+	fake_cable(h, p->sw, p->port, false);
+	while (!is_patching(h))
+		usleep(50);
+}
+
+START_TEST(test_reroute_wins_lock)
+{
+	struct fake *h = fake_new(NULL);
+	struct plan p = {
+		.what = cut_and_wait, .when = FAKE_LOCKED, .sw = fake_leaf(h, 3)
+	};
+
+	p.port = fake_uplink(h, p.sw, 1);
+	plan(h, &p);
+	ck_assert(fake_reroute(h));
+	ck_assert(p.done);
+	fake_settle(h);
+	fake_check_healed(h);
+	fake_check_copy_clean(h);	/* after it, with no block suspected */
+	ck_assert_uint_eq(fake_logged(h, "IBF109"), 0);
+	ck_assert(fake_wait_wanted(h));
+	sweep_until_quiet(h, 2);
+	fake_free(h);
+}
+END_TEST
+
+/* Its tables are those of a fabric whose ports are all up: a cable that blinks
+ * afterwards is dead. */
+START_TEST(test_blink_after_reroute)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.options = "fast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n"
+	});
+	ftr_sw s = fake_leaf(h, 2);
+	ftr_port p = fake_uplink(h, s, 0);
+
+	ck_assert(fake_reroute(h));
+	fake_settle(h);
+	fake_cable_quietly(h, s, p, false);
+	fake_cable(h, s, p, true);
+	fake_settle(h);
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
+static void look_routed(void *ctx, struct fake *h, enum fake_moment m)
+{
+	(void)ctx;
+	if (m == FAKE_ROUTED)
+		fake_check_healed(h);
+}
+
+/* The discovery of a sweep that gave up has told OpenSM nothing. */
+START_TEST(test_reroute_after_half_sweep)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.options = "fast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n"
+	});
+	ftr_sw s = fake_leaf(h, 2);
+
+	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	fake_settle(h);
+	fake_check_healed(h);
+	fake_report(h, OSM_EVENT_ID_HEAVY_SWEEP_START, NULL);
+	h->moment = look_routed;
+	ck_assert(fake_reroute(h));
+	fake_settle(h);
+	fake_check_healed(h);
+	fake_check_copy(h);
+	fake_check_quiet_sweep(h);
+	fake_free(h);
+}
+END_TEST
+
+static int nothing(void *ctx)
+{
+	(void)ctx;
+	return 0;
+}
+
+static void destroy_nothing(void *ctx)
+{
+	(void)ctx;
+}
+
+/* An engine that comes before ours in OpenSM's list, and now does route. */
+static void put_before(struct fake *h)
+{
+	static char names[] = "other,dmodc";
+	struct osm_routing_engine *re = calloc(1, sizeof(*re));
+
+	ck_assert_ptr_nonnull(re);
+	*re = h->minhop;
+	re->name = "other";
+	re->build_lid_matrices = nothing;
+	re->destroy = destroy_nothing;
+	re->next = h->osm->routing_engine_list;
+	h->osm->routing_engine_list = re;
+	free(h->osm->subn.opt.routing_engine_names);
+	h->osm->subn.opt.routing_engine_names = strdup(names);
+}
+
+/* Ours is not asked at all while packets of a repair are on their way. */
+START_TEST(test_other_reroutes_in_push)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.options = "fast_timeout_ms 1000\n"
+	});
+	struct slow slow = { .ms = 30 };
+	ftr_sw s = fake_leaf(h, 2);
+
+	fake_set_fate(h, slow_sets, &slow);
+	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	while (!atomic_load(&slow.n))
+		usleep(50);
+	put_before(h);
+	ck_assert(fake_reroute(h));
+	fake_settle(h);
+	fake_check_copy(h);
+	ck_assert(fake_wait_wanted(h));
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	fake_check_copy(h);
+	fake_free(h);
+}
+END_TEST
+
+/* It waits for the lock, and asks then. */
+START_TEST(test_other_wins_lock)
+{
+	struct fake *h = fake_new(NULL);
+	struct plan p = {
+		.what = cut_and_wait, .when = FAKE_LOCKED, .sw = fake_leaf(h, 3)
+	};
+	struct slow slow = { .ms = 0 };
+
+	fake_set_fate(h, slow_sets, &slow);
+	p.port = fake_uplink(h, p.sw, 1);
+	plan(h, &p);
+	put_before(h);
+	ck_assert(fake_reroute(h));
+	ck_assert(p.done);
+	fake_settle(h);
+	ck_assert_uint_eq(atomic_load(&slow.n), 0);
+	fake_check_copy(h);
+	ck_assert(fake_wait_wanted(h));
+	fake_free(h);
+}
+END_TEST
+
+/* ---- a routing while the switches are asked ------------------------------ */
+
+struct late {
+	struct plan cut;
+	bool other;		/* another engine routes */
+	bool done;
+	atomic_uint asked;	/* about ports, by the plugin */
+};
+
+static void hold_answers(void *ctx, const struct fake_packet *p,
+			 struct fake_fate *fate)
+{
+	struct late *l = ctx;
+
+	fate->hold = p->plugin && !p->set;
+	atomic_fetch_add(&l->asked, fate->hold && p->mod);
+}
+
+/* The questions before the routing, the answers when all of it is done. */
+static void answer_late(void *ctx, struct fake *h, enum fake_moment m)
+{
+	struct late *l = ctx;
+
+	if (m == l->cut.when && !l->cut.done) {
+		at_moment(&l->cut, h, m);
+		while (!atomic_load(&l->asked))
+			usleep(50);
+		if (l->other)
+			break_engine(h, true);
+	}
+	if (m == FAKE_LINKS && !l->done) {
+		l->done = true;
+		fake_release(h);
+	}
+}
+
+/* What the worker was about to write belongs to tables that are no more. */
+START_TEST(test_routing_overtakes)
+{
+	struct late l = {
+		.cut = {
+			.what = cut, .when = _i & 1 ? FAKE_DISCOVERED :
+						      FAKE_SWEEP_BEGINS,
+		},
+		.other = _i & 2,
+	};
+	struct fake *h = fake_new(&(struct fake_opts){
+		.engine = _i & 4 ? "ddlr" : "dmodc",
+		.options = "fast_timeout_ms 5000\n"
+	});
+	ftr_sw s = fake_leaf(h, 1);
+
+	l.cut.sw = fake_leaf(h, 6);
+	l.cut.port = fake_uplink(h, l.cut.sw, 1);
+	h->moment = answer_late;
+	h->moment_ctx = &l;
+	fake_set_fate(h, hold_answers, &l);
+	/* what the new tables know and the old ones do not */
+	fake_cable_quietly(h, s, fake_uplink(h, s, 1), false);
+	ck_assert(fake_sweep(h));
+	ck_assert(l.done);
+	fake_settle(h);
+	fake_check_copy(h);
+	if (l.other)
+		break_engine(h, false);
+	else
+		fake_check_healed(h);
+	ck_assert(fake_wait_wanted(h));
+	sweep_until_quiet(h, 3);
+	ck_assert_uint_eq(fake_logged(h, "IBF109"), 0);
+	fake_free(h);
+}
+END_TEST
+
+/* ---- tables that nobody told of ------------------------------------------ */
+
+struct unknown {
+	struct plan cut;
+	bool known;		/* then the cut is repaired at once */
+	bool lose;		/* a packet of OpenSM's gets lost */
+	uint32_t sets;		/* of the plugin */
+};
+
+static void lose_first(void *ctx, const struct fake_packet *p,
+		       struct fake_fate *fate)
+{
+	struct unknown *u = ctx;
+
+	fate->lose_request = u->lose && !p->plugin && p->set && !p->number;
+	u->sets += p->plugin && p->set;
+}
+
+static void trap_in_discovery(void *ctx, struct fake *h, enum fake_moment m)
+{
+	struct unknown *u = ctx;
+
+	if (m != FAKE_SWEEP_BEGINS || u->cut.done)
+		return;
+	u->lose = false;
+	at_moment(&u->cut, h, m);
+	fake_lock(h);
+	ck_assert_int_eq(u->sets > 0, u->known);
+	fake_unlock(h);
+}
+
+static struct unknown unknown_new(struct fake *h)
+{
+	struct unknown u = { .cut = {
+		.what = cut, .when = FAKE_SWEEP_BEGINS, .wait = true,
+		.sw = fake_leaf(h, 6)
+	} };
+
+	u.cut.port = fake_uplink(h, u.cut.sw, 1);
+	return u;
+}
+
+static void watch(struct fake *h, struct unknown *u)
+{
+	h->moment = trap_in_discovery;
+	h->moment_ctx = u;
+	fake_set_fate(h, lose_first, u);
+}
+
+/* OpenSM reroutes, loses a packet and sweeps at once, without a word of the
+ * tables that it has written: the worker must not go on from those before. */
+START_TEST(test_reroute_then_sweep)
+{
+	struct fake *h = fake_new(NULL);
+	struct unknown u = unknown_new(h);
+	ftr_sw s = fake_leaf(h, 1);
+	ftr_port p = fake_uplink(h, s, 1);
+
+	u.lose = true;
+	watch(h, &u);
+	fake_cable_quietly(h, s, p, false);
+	CL_PLOCK_EXCL_ACQUIRE(&h->osm->lock);
+	fake_learn(h, s);	/* by a light sweep */
+	CL_PLOCK_RELEASE(&h->osm->lock);
+	if (_i)
+		break_engine(h, true);
+	ck_assert(fake_reroute(h));
+	ck_assert(u.cut.done);
+	break_engine(h, false);
+	ck_assert(fake_sweep(h));
+	sweep_until_quiet(h, 3);
+	fake_free(h);
+}
+END_TEST
+
+/* A reroute that failed has written nothing. */
+START_TEST(test_reroute_fails)
+{
+	struct fake *h = fake_new(NULL);
+	struct unknown u = unknown_new(h);
+
+	u.known = true;
+	watch(h, &u);
+	break_engine(h, true);
+	h->fail_routing = true;
+	ck_assert(!fake_reroute(h));
+	break_engine(h, false);
+	h->fail_routing = false;
+	ck_assert(fake_sweep(h));
+	ck_assert(u.cut.done);
+	sweep_until_quiet(h, 3);
+	fake_free(h);
+}
+END_TEST
+
+/* Master again: another manager has routed meanwhile. */
+START_TEST(test_master_again)
+{
+	struct fake *h = fake_new(NULL);
+	struct unknown u = unknown_new(h);
+
+	watch(h, &u);
+	fake_set_state(h, IB_SMINFO_STATE_STANDBY);
+	if (_i)		/* told when it lost its port and found that manager */
+		fake_report(h, OSM_EVENT_ID_STATE_CHANGE, NULL);
+	fake_set_state(h, IB_SMINFO_STATE_MASTER);
+	if (_i) {
+		fake_cable(h, fake_leaf(h, 2),
+			   fake_uplink(h, fake_leaf(h, 2), 0), false);
+		fake_settle(h);
+		ck_assert_uint_eq(u.sets, 0);
+	}
+	h->osm->subn.coming_out_of_standby = TRUE;
+	ck_assert(fake_sweep(h));
+	ck_assert(u.cut.done);
+	sweep_until_quiet(h, 3);
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
+/* ---- what a trap told, and the view did not need to know ------------------ */
+
+static void set_link(struct fake *h, ftr_sw s, ftr_port p, uint8_t state)
+{
+	const struct ftr_swport *port = ftr_fabric_port(h->fab, s, p);
+
+	fake_lock(h);
+	h->link[h->fab->sw[s].first_port + p] = state;
+	h->link[h->fab->sw[port->peer].first_port + port->peer_port] = state;
+	fake_unlock(h);
+}
+
+/* The view has the cable dead, a discovery finds it Active, and it dies before
+ * the routing.  That leaves it out or, i, if the worker hears too late of it,
+ * it is repaired afterwards; no sweep is waited for. */
+START_TEST(test_dies_again)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.options = "fast_timeout_ms 5000\nfast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n"
+	});
+	ftr_sw s = fake_leaf(h, 6);
+	ftr_port p = fake_uplink(h, s, 1);
+	struct late l = { .cut = {
+		.what = cut, .when = FAKE_DISCOVERED, .sw = s, .port = p,
+		.wait = !_i
+	} };
+
+	fake_cable(h, s, p, false);
+	fake_settle(h);
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	set_link(h, s, p, IB_LINK_ACTIVE);
+	if (!_i) {
+		plan(h, &l.cut);
+	} else {
+		h->moment = answer_late;
+		h->moment_ctx = &l;
+		fake_set_fate(h, hold_answers, &l);
+	}
+	ck_assert(fake_sweep(h));
+	ck_assert(l.cut.done);
+	fake_settle(h);
+	fake_check_healed(h);
+	fake_check_copy(h);
+	fake_check_quiet_sweep(h);
+	fake_free(h);
+}
+END_TEST
+
+/* ---- cables that are back, and somebody else in between ------------------- */
+
+struct meeting {
+	struct late late;
+	bool ready, done;
+};
+
+/* A trap at the end of the first sweep, whose answers come when the second has
+ * routed.  It waits for others until the worker knows of that end, too. */
+static void meet(void *ctx, struct fake *h, enum fake_moment m)
+{
+	struct meeting *t = ctx;
+
+	if (m == FAKE_SWEEP_ENDS && !t->ready) {
+		t->ready = true;
+		fake_settle(h);
+		fake_set_fate(h, hold_answers, &t->late);
+		pthread_mutex_lock(&h->fast->mutex);
+		h->fast->trap[h->fast->n_traps++] = (struct ibf_trap){
+			h->fab->sw[fake_leaf(h, 5)].lid, ibf_now_ms() + 200
+		};
+		pthread_mutex_unlock(&h->fast->mutex);
+	} else if (m == FAKE_LINKS && t->ready && !t->done) {
+		t->done = true;
+		fake_release(h);
+		fake_settle(h);
+	}
+}
+
+/* The worker is late with the list of one sweep, which holds what the next has
+ * left out: it must be looked at when that is done. */
+START_TEST(test_late_returns)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.options = "fast_timeout_ms 5000\nfast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n"
+	});
+	uint8_t *before = all_tables(h), *after;
+	ftr_sw s = fake_leaf(h, 2);
+	ftr_port p = fake_uplink(h, s, 0);
+	struct meeting t = { .ready = false };
+
+	fake_cable(h, s, p, false);
+	fake_settle(h);
+	fake_check_quiet_sweep(h);
+	h->moment = meet;
+	h->moment_ctx = &t;
+	ck_assert(fake_sweep(h));
+	while (!atomic_load(&t.late.asked))
+		usleep(50);
+	fake_cable_quietly(h, s, p, true);
+	ck_assert(fake_sweep(h));
+	ck_assert(t.done);
+	fake_settle(h);
+	after = all_tables(h);
+	ck_assert_mem_eq(before, after,
+			 h->fab->n_sw * (size_t)(h->fab->max_lid + 1));
+	fake_check_healed(h);
+	fake_check_quiet_sweep(h);
+	free(before);
+	free(after);
+	fake_free(h);
+}
+END_TEST
+
+/* A held cable is released before the sweep has brought up another. */
+static void release_early(void *ctx, struct fake *h, enum fake_moment m)
+{
+	struct meeting *t = ctx;
+
+	if (m != FAKE_LINKS || t->done)
+		return;
+	t->done = true;
+	fake_settle(h);
+	pthread_mutex_lock(&h->fast->mutex);
+	h->fast->released = true;
+	pthread_cond_broadcast(&h->fast->cond);
+	pthread_mutex_unlock(&h->fast->mutex);
+	fake_settle(h);
+}
+
+START_TEST(test_release_in_sweep)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.options = "fast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n"
+	});
+	uint8_t *before = all_tables(h), *after;
+	ftr_sw s = fake_leaf(h, 2);
+	ftr_port p = fake_uplink(h, s, 0);
+	struct meeting t = { .done = false };
+
+	fake_cable(h, s, p, false);
+	fake_settle(h);
+	fake_check_quiet_sweep(h);
+	fake_cable_quietly(h, s, p, true);
+	h->moment = release_early;
+	h->moment_ctx = &t;
+	ck_assert(fake_sweep(h));
+	ck_assert(t.done);
+	fake_settle(h);
+	after = all_tables(h);
+	ck_assert_mem_eq(before, after,
+			 h->fab->n_sw * (size_t)(h->fab->max_lid + 1));
+	fake_check_healed(h);
+	fake_check_quiet_sweep(h);
+	free(before);
+	free(after);
+	fake_free(h);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("fast_race");
+	TCase *t = tcase_create("races");
+	SRunner *r;
+	int failed;
+
+	tcase_set_timeout(t, getenv("T") ? atof(getenv("T")) : 120);
+	tcase_add_loop_test(t, test_reroute_in_push, 0, 8);
+	tcase_add_test(t, test_reroute_wins_lock);
+	tcase_add_test(t, test_blink_after_reroute);
+	tcase_add_test(t, test_reroute_after_half_sweep);
+	tcase_add_test(t, test_other_reroutes_in_push);
+	tcase_add_test(t, test_other_wins_lock);
+	tcase_add_loop_test(t, test_routing_overtakes, 0, 8);
+	tcase_add_loop_test(t, test_reroute_then_sweep, 0, 2);
+	tcase_add_test(t, test_reroute_fails);
+	tcase_add_loop_test(t, test_master_again, 0, 2);
+	tcase_add_loop_test(t, test_dies_again, 0, 2);
+	tcase_add_test(t, test_late_returns);
+	tcase_add_test(t, test_release_in_sweep);
+	suite_add_tcase(s, t);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}
