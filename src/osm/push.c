@@ -411,6 +411,7 @@ static void write_step(struct push *p, uint32_t first, uint32_t end)
 		if (p->job[i].state == IBF_SMP_DONE || p->cut_off[s])
 			continue;
 		p->doubtful[s] = 1;
+		p->v->echo[s] = 1;
 		p->r->failed += !p->v->silent[s];
 	}
 }

@@ -197,6 +197,9 @@ static bool carry_out(struct fake *h, ftr_sw s, const ib_smp_t *smp,
 	    mod <= h->fab->sw[s].n_ports) {
 		ib_port_info_set_port_state(pi, h->link[
 				h->fab->sw[s].first_port + mod]);
+	} else if (smp->attr_id == IB_MAD_ATTR_NODE_INFO &&
+		   smp->method == IB_MAD_METHOD_GET) {
+		data[0] = 1;	/* a sign of life */
 	} else if (smp->attr_id == IB_MAD_ATTR_LIN_FWD_TBL &&
 		   smp->method == IB_MAD_METHOD_SET &&
 		   mod <= FTR_LID_MAX / FTR_LFT_BLOCK) {

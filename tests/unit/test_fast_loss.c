@@ -305,6 +305,53 @@ START_TEST(test_stale_set)
 }
 END_TEST
 
+struct slow_switch {
+	ftr_sw sw;
+	bool slow;
+	unsigned int sets;	/* that are on their way for long */
+};
+
+static void delay_to_one(void *ctx, const struct fake_packet *p,
+			 struct fake_fate *fate)
+{
+	struct slow_switch *s = ctx;
+
+	if (!s->slow || !p->plugin || p->to != s->sw)
+		return;
+	fate->lose_request = !p->set;
+	fate->delay_ms = p->set ? 300 : 0;
+	s->sets += p->set;
+}
+
+/* The same of a switch that gave no sign of life when a cable of it died, and
+ * was not waited for. */
+START_TEST(test_stale_set_of_silent)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.pgft = "3;4,4,4;1,4,4;1,1,1",
+		.options = "fast_timeout_ms 1000\nfast_sweep_delay_ms 1500\nfast_sweep_cap_ms 2000\n"
+	});
+	struct slow_switch slow = { .sw = fake_leaf(h, 3), .slow = true };
+	ftr_port p = fake_uplink(h, slow.sw, 0);
+	double end = ibf_now_ms() + 60000;
+
+	fake_set_fate(h, delay_to_one, &slow);
+	fake_cable_quietly(h, slow.sw, p, false);
+	fake_trap(h, ftr_fabric_port(h->fab, slow.sw, p)->peer, 128);
+	while (!fake_logged(h, "fast reroute 1:") && ibf_now_ms() < end)
+		usleep(200);
+	fake_lock(h);
+	ck_assert_uint_gt(slow.sets, 0);
+	slow.slow = false;
+	fake_unlock(h);
+	fake_cable(h, slow.sw, fake_uplink(h, slow.sw, 3), false);
+	fake_settle(h);		/* also waits for the packets that are late */
+	fake_check_copy(h);
+	check_after(h);
+	fake_free(h);
+}
+END_TEST
+
 /* ---- all of it, at random ------------------------------------------------ */
 
 struct dice {
@@ -399,6 +446,7 @@ int main(void)
 	tcase_add_loop_test(t, test_silent, 0, 2);
 	tcase_add_test(t, test_error_path);
 	tcase_add_test(t, test_stale_set);
+	tcase_add_test(t, test_stale_set_of_silent);
 	tcase_add_loop_test(t, test_random, 0, (int)trees_runs(20));
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
