@@ -25,8 +25,9 @@
  * there is one, another.  Steps are written one after the other, each when all
  * before it has been acknowledged.  A block that was not acknowledged holds up
  * those which would send packets to that switch, and no others.  A switch that
- * gave no sign of life (probe.c) is written after the others of its step, and
- * not waited for long: in all likelihood it is dead.
+ * gave no sign of life (probe.c), or is reached only through such, is written
+ * after the others of its step, and not waited for long: in all likelihood it is
+ * dead.
  *
  * The entries come by (step, switch, LID); a run of them that share a step, a
  * switch and a 64-entry block is one packet.  What a block holds besides is
@@ -67,6 +68,7 @@ struct push {
 	/* [n_sw] no way leads there: it is dead, or will be discovered anew
 	 * and written as a whole */
 	uint8_t *cut_off;
+	uint8_t *late;		/* [n_sw] not waited for long */
 	uint64_t *dead;		/* bits by port; so is what the view learns
 				 * only after stage one of ddlr */
 };
@@ -245,7 +247,7 @@ static void make_job(struct push *p, uint32_t i)
 	j->mod = w->block;
 	j->m_key = p->v->m_key[w->sw];
 	j->payload = w->data;
-	j->n_routes = ibf_dr_route(p->v->tree[0], w->sw, &j->route[0]);
+	j->n_routes = !p->cut_off[w->sw];
 }
 
 static bool leads_into_doubt(const struct push *p, const struct write *w)
@@ -361,17 +363,17 @@ static void second_try(struct push *p, uint32_t first, uint32_t end,
 	free(again);
 }
 
-/* So long a silent switch is waited for in each step: it may only be slow. */
-#define SILENT_MS 10
+/* So long a late switch is waited for in each step: it may only be slow. */
+#define LATE_MS 10
 
-/* Those of a step for switches that are silent, or those for all others. */
+/* Those of a step for switches that are late, or those for all others. */
 static void write_some(struct push *p, uint32_t first, uint32_t end,
-		       bool silent)
+		       bool late)
 {
 	struct ibf_smp_policy policy = {
 		.window = (unsigned int)p->f->p->opt.fast_window,
 		.timeout = p->f->p->opt.fast_timeout_ms, .tries = 3,
-		.limit = silent ? SILENT_MS : 0,
+		.limit = late ? LATE_MS : 0,
 	}, quick = policy;
 	uint32_t todo = 0;
 
@@ -379,7 +381,7 @@ static void write_some(struct push *p, uint32_t first, uint32_t end,
 		struct ibf_smp_job *j = &p->job[i];
 
 		if (j->state == IBF_SMP_DONE ||
-		    (bool)p->v->silent[p->write[i].sw] != silent)
+		    (bool)p->late[p->write[i].sw] != late)
 			j->skip = true;
 		else
 			todo += j->n_routes != 0;
@@ -387,7 +389,7 @@ static void write_some(struct push *p, uint32_t first, uint32_t end,
 	quick.timeout *= QUICK_TIMEOUTS;
 	quick.tries = 1;
 	if (todo && ibf_smp_run(p->f->smp, p->job + first, end - first,
-				&quick) && !silent)
+				&quick) && !late)
 		second_try(p, first, end, &policy);
 	for (uint32_t i = first; i < end; i++)
 		p->job[i].skip = false;
@@ -411,8 +413,8 @@ static void write_step(struct push *p, uint32_t first, uint32_t end)
 		if (p->job[i].state == IBF_SMP_DONE || p->cut_off[s])
 			continue;
 		p->doubtful[s] = 1;
-		p->v->echo[s] = 1;
-		p->r->failed += !p->v->silent[s];
+		p->v->echo[s] |= p->job[i].n_routes != 0;
+		p->r->failed += !p->late[s];
 	}
 }
 
@@ -539,8 +541,9 @@ static bool allocate(struct push *p)
 	p->before = ftr_calloc(n + 1u, sizeof(*p->before));
 	p->doubtful = ftr_calloc(p->v->gen->fabric->n_sw, 1);
 	p->cut_off = ftr_calloc(p->v->gen->fabric->n_sw, 1);
+	p->late = ftr_calloc(p->v->gen->fabric->n_sw, 1);
 	return p->write && p->job && p->before && p->doubtful &&
-		p->cut_off && reserve_suspects(p->f, n) && note_dead(p);
+		p->cut_off && p->late && reserve_suspects(p->f, n) && note_dead(p);
 }
 
 /* Whether the worker may write now; if so nobody routes before end_patch.  A
@@ -566,21 +569,33 @@ static void end_patch(struct ibf_fast *f)
 	pthread_mutex_unlock(&f->mutex);
 }
 
-/* Ways to the switches around what is dead. */
-static void find_ways(struct push *p)
+/* Routes around what is dead and through no silent switch, to all of the writes
+ * that have none yet.  False: some stay without. */
+static bool find_routes(struct push *p, const uint8_t *silent)
 {
-	struct ibf_dr_limits limits = {
-		.dead = p->dead, .avoid = p->v->silent
-	};
-	struct ibf_dr route;
+	struct ibf_dr_limits limits = { .dead = p->dead, .avoid = silent };
+	bool all = true;
 
 	ibf_dr_search(p->v->tree[0], p->v->gen->fabric, &p->v->origin,
 		      &limits);
 	for (uint32_t i = 0; i < p->n; i++) {
 		ftr_sw s = p->write[i].sw;
+		struct ibf_smp_job *j = &p->job[i];
 
-		p->cut_off[s] = !ibf_dr_route(p->v->tree[0], s, &route);
+		if (j->n_routes)
+			continue;
+		j->n_routes = ibf_dr_route(p->v->tree[0], s, &j->route[0]);
+		p->late[s] = !silent || p->v->silent[s];
+		p->cut_off[s] = !j->n_routes;
+		all = all && j->n_routes;
 	}
+	return all;
+}
+
+static void find_ways(struct push *p)
+{
+	if (!find_routes(p, p->v->silent))
+		find_routes(p, NULL);
 }
 
 enum ftr_status ibf_push(struct ibf_fast *f, const struct ibf_writes *what,
@@ -618,6 +633,7 @@ enum ftr_status ibf_push(struct ibf_fast *f, const struct ibf_writes *what,
 	free(p.before);
 	free(p.doubtful);
 	free(p.cut_off);
+	free(p.late);
 	free(p.dead);
 	return st;
 }

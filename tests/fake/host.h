@@ -190,8 +190,15 @@ unsigned int fake_events(struct fake *h, const char *text);
 
 /* judge.c.  Each aborts the test (ck_assert) with what it found. */
 void fake_check_healed(struct fake *h);
+/* Nothing goes round, neither packets nor credits. */
+void fake_check_sound(struct fake *h);
+/* Has a switch something to tell, and its tables do not lead to OpenSM?  Not one
+ * that no cable leads to. */
+bool fake_unheard(struct fake *h);
 /* Every block of OpenSM's copy is the switch's, or will be written. */
 void fake_check_copy(struct fake *h);
+/* Blocks that the next sweep writes because of that. */
+uint32_t fake_marked(struct fake *h);
 /* All of it is the switch's. */
 void fake_check_copy_clean(struct fake *h);
 /* Sweep, which must change no entry, and then all of the above. */

@@ -528,8 +528,8 @@ void fake_release(struct fake *h)
 
 	fake_set_fate(h, NULL, NULL);
 	fake_lock(h);
-	while (*at && (*at)->due < HELD)
-		at = &(*at)->next;
+	for (; *at && (*at)->due < HELD; at = &(*at)->next)
+		(*at)->fate.hold = false;
 	held = *at;
 	*at = NULL;
 	while (held) {

@@ -68,7 +68,7 @@ libfake_la_LIBADD = libibfplugin.la libftr.la $(OSMCOMP_LIBS)
 
 check_PROGRAMS += tests/unit/test_fast tests/unit/test_fast_end \
 	tests/unit/test_fast_loss tests/unit/test_fast_race \
-	tests/unit/test_fast_sweep
+	tests/unit/test_fast_random tests/unit/test_fast_sweep
 FAKE_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) -I$(top_srcdir)/tests
 FAKE_LDADD = libfake.la $(CHECK_TEST_LDADD)
 tests_unit_test_fast_SOURCES = tests/unit/test_fast.c
@@ -88,6 +88,10 @@ tests_unit_test_fast_race_SOURCES = tests/unit/test_fast_race.c \
 tests_unit_test_fast_race_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_race_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_fast_race_LDADD = $(FAKE_LDADD)
+tests_unit_test_fast_random_SOURCES = tests/unit/test_fast_random.c
+tests_unit_test_fast_random_CPPFLAGS = $(FAKE_CPPFLAGS)
+tests_unit_test_fast_random_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_fast_random_LDADD = libftrtest.la $(FAKE_LDADD)
 tests_unit_test_fast_sweep_SOURCES = tests/unit/test_fast_sweep.c \
 	tests/unit/fast_plans.h
 tests_unit_test_fast_sweep_CPPFLAGS = $(FAKE_CPPFLAGS)

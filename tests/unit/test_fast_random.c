@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The fast path beside OpenSM when anything happens at any moment: faults,
+ * returns, traps out of nothing, reroutes, answers that come when a sweep has
+ * gone on, packets that overtake each other.  FTR_SEED replays a round.
+ *
+ * What must hold whenever all has come to rest: OpenSM's copy of a block is the
+ * switch's, or the next sweep writes it.  If there is no such block, OpenSM lost
+ * no packet itself, all switches could tell it of their cables, and no cable has
+ * come back (it carries no data before a sweep, or two), then the fabric is
+ * healed as far as its cables allow.  In the end, when no sweep is wanted any
+ * more, it is healed in any case.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "fake/host.h"
+#include "lib/trees.h"
+
+#define EVENTS_MAX 5
+#define SWEEPS_MAX 6
+
+struct game {
+	struct ftr_rng rng;	/* of the test's thread */
+	struct ftr_rng fate;	/* under the wire's mutex */
+	unsigned int slow;	/* percent of packets */
+	atomic_int hold;	/* answers about ports */
+	unsigned int left;	/* events to come */
+	bool returns;		/* cables come back, too */
+	void (*check)(struct fake *h);
+};
+
+static void delays(void *ctx, const struct fake_packet *p,
+		   struct fake_fate *fate)
+{
+	struct game *g = ctx;
+
+	if (ftr_rng_below(&g->fate, 100) < g->slow)
+		fate->delay_ms = ftr_rng_below(&g->fate, 300) / 100.0;
+	if (ftr_rng_below(&g->fate, 100) < g->slow)
+		fate->back_ms = ftr_rng_below(&g->fate, 300) / 100.0;
+	fate->hold = p->plugin && !p->set && p->mod && atomic_load(&g->hold);
+}
+
+static void let_go(struct game *g, struct fake *h)
+{
+	atomic_store(&g->hold, false);
+	fake_release(h);
+	fake_set_fate(h, delays, g);
+}
+
+static void cable(struct game *g, struct fake *h, bool up)
+{
+	const struct ftr_fabric *f = h->fab;
+
+	for (unsigned int tries = 0; tries < 50; tries++) {
+		ftr_sw s = ftr_rng_below(&g->rng, f->n_sw);
+		ftr_port p = (ftr_port)(1 + ftr_rng_below(&g->rng,
+							  f->sw[s].n_ports));
+		bool down;
+
+		if (ftr_fabric_port(f, s, p)->peer_kind != FTR_PEER_SW)
+			continue;
+		fake_lock(h);
+		down = h->link[f->sw[s].first_port + p] == IB_LINK_DOWN;
+		fake_unlock(h);
+		if (down != up)
+			continue;
+		fake_cable(h, s, p, up);
+		return;
+	}
+}
+
+static void event(struct game *g, struct fake *h)
+{
+	switch (ftr_rng_below(&g->rng, 7)) {
+	case 0: case 1: case 2:
+		cable(g, h, false);
+		break;
+	case 3: case 4:
+		cable(g, h, g->returns);
+		break;
+	case 5:
+		fake_trap(h, ftr_rng_below(&g->rng, h->fab->n_sw),
+			  SM_LINK_STATE_CHANGED_TRAP);
+		break;
+	default:
+		fake_switch(h, fake_spine(h, ftr_rng_below(&g->rng, 4)),
+			    g->returns && ftr_rng_below(&g->rng, 2));
+	}
+	g->left--;
+}
+
+static void at_moment(void *ctx, struct fake *h, enum fake_moment m)
+{
+	struct game *g = ctx;
+	bool locked = m == FAKE_LOCKED || m == FAKE_ROUTING;
+
+	if (g->left && !ftr_rng_below(&g->rng, 8)) {
+		atomic_fetch_or(&g->hold, !ftr_rng_below(&g->rng, 2));
+		event(g, h);
+	}
+	if (atomic_load(&g->hold)) {
+		if (!ftr_rng_below(&g->rng, 6))
+			let_go(g, h);
+		else if (!locked && !ftr_rng_below(&g->rng, 2))
+			usleep(1000);	/* so that the worker asks */
+	} else if (!locked && !ftr_rng_below(&g->rng, 3)) {
+		fake_settle(h);
+	}
+}
+
+/* Of a repair, or of a trap that was held back. */
+static bool sweep_is_to_come(struct fake *h)
+{
+	bool wanted;
+
+	pthread_mutex_lock(&h->fast->mutex);
+	wanted = h->fast->sweep.wanted;
+	pthread_mutex_unlock(&h->fast->mutex);
+	return wanted || fake_sweep_wanted(h) ||
+		h->osm->subn.subnet_initialization_error;
+}
+
+static void rest(struct game *g, struct fake *h)
+{
+	let_go(g, h);
+	fake_settle(h);
+	fake_check_copy(h);
+	fake_check_counters(h);
+	if (fake_marked(h) || h->osm->subn.subnet_initialization_error)
+		ck_assert(sweep_is_to_come(h));
+	else if (!g->returns && !fake_unheard(h))
+		g->check(h);
+}
+
+START_TEST(test_any_moment)
+{
+	/* beyond its guarantee ddlr may keep entries onto dead cables until a
+	 * sweep, where others would close a cycle */
+	static const struct {
+		const char *name;
+		void (*check)(struct fake *h);
+	} engine[] = {
+		{ "dmodc", fake_check_healed }, { "sftree", fake_check_healed },
+		{ "ddlr", fake_check_sound },
+	};
+	uint64_t seed = trees_first_seed() + (uint64_t)_i;
+	struct game g = { .left = 0 };
+	unsigned int e;
+	struct fake *h;
+
+	ftr_rng_seed(&g.rng, seed);
+	ftr_rng_seed(&g.fate, seed + 1000000);
+	e = ftr_rng_below(&g.rng, 3);
+	g.check = engine[e].check;
+	h = fake_new(&(struct fake_opts){
+		.engine = engine[e].name, .options = "fast_timeout_ms 200\n"
+	});
+	g.slow = ftr_rng_below(&g.rng, 3) * 30;
+	g.left = EVENTS_MAX;
+	g.returns = !ftr_rng_below(&g.rng, 3);
+	h->moment = at_moment;
+	h->moment_ctx = &g;
+	let_go(&g, h);
+	event(&g, h);
+	for (unsigned int i = 0; i < SWEEPS_MAX; i++) {
+		if (ftr_rng_below(&g.rng, 4))
+			fake_sweep(h);
+		else
+			fake_reroute(h);
+		if (g.left && ftr_rng_below(&g.rng, 2))
+			event(&g, h);
+		rest(&g, h);
+	}
+	h->moment = NULL;
+	for (unsigned int i = 0; sweep_is_to_come(h); i++) {
+		ck_assert_uint_lt(i, SWEEPS_MAX);
+		ck_assert(fake_sweep(h));
+		rest(&g, h);
+	}
+	fake_set_fate(h, NULL, NULL);
+	fake_check_quiet_sweep(h);
+	fake_free(h);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("fast_random");
+	TCase *t = tcase_create("random");
+	SRunner *r;
+	int failed;
+
+	printf("seeds from %" PRIu64 "\n", trees_first_seed());
+	tcase_set_timeout(t, 120);
+	tcase_add_loop_test(t, test_any_moment, 0, (int)trees_runs(30));
+	suite_add_tcase(s, t);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}
