@@ -3,7 +3,8 @@
 CHECK_TEST_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 CHECK_TEST_LDADD = libftr.la $(CHECK_LIBS)
 AM_TESTS_ENVIRONMENT = abs_top_srcdir='$(abs_top_srcdir)'; export abs_top_srcdir; \
-	abs_top_builddir='$(abs_top_builddir)'; export abs_top_builddir;
+	abs_top_builddir='$(abs_top_builddir)'; export abs_top_builddir; \
+	CK_DEFAULT_TIMEOUT=120; export CK_DEFAULT_TIMEOUT;
 TESTS += $(check_PROGRAMS)
 
 include tests/unit/local.mk

@@ -100,6 +100,7 @@ struct fake {
 	osm_port_t **sw_port, **ep_port;
 	osm_switch_t **osw;	/* [fab->n_sw] OpenSM's; NULL: not known */
 	ftr_ep sm;		/* OpenSM's port */
+	bool up_down;		/* its engine has no other ways */
 	void *plugin;		/* plugin's data; NULL after fake_unload */
 	struct ibf_fast *fast;	/* of the plugin, or NULL */
 	char dir[64];

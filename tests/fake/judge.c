@@ -187,8 +187,7 @@ static void check(struct fake *h, bool healed)
 				     rep.sample[FTR_FIND_DEAD_PORT].lid),
 		      rep.sample[FTR_FIND_DEAD_PORT].lid);
 	bad = rep.bad[FTR_CHECK_HOST_HOST];
-	/* the others have ways that are not up, then down */
-	if (!strcmp(h->osm->routing_engine_used->name, "dmodc"))
+	if (healed && h->up_down)
 		ck_assert_uint_eq(bad, hopeless(&c));
 	else if (healed)
 		ck_assert_uint_le(bad, hopeless(&c));

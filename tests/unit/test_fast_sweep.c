@@ -399,7 +399,7 @@ int main(void)
 	SRunner *r;
 	int failed;
 
-	tcase_set_timeout(t, getenv("T") ? atof(getenv("T")) : 120);
+	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, test_cut_at, 0, 4 * FAKE_N_MOMENTS);
 	tcase_add_test(t, test_stale_discovery);
 	tcase_add_loop_test(t, test_recovery, 0, 2);
