@@ -347,6 +347,8 @@ void ibf_fast_discovered(struct ibf_fast *f)
 	       !__atomic_load_n(&osm_exit_flag, __ATOMIC_RELAXED) &&
 	       ibf_now_ms() < end)
 		ibf_cond_wait(&f->cond, &f->mutex, ibf_now_ms() + 100);
+	if (f->patching)	/* OpenSM's cache may route without an engine */
+		f->routings++;
 	pthread_mutex_unlock(&f->mutex);
 }
 

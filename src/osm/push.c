@@ -12,6 +12,7 @@
  *	sent more than once		the same: of a packet that was given up
  *					nobody knows when it is carried out,
  *					perhaps after a later one
+ *	differed before		the same, of a packet of OpenSM's own
  *
  * which leaves the next sweep with nothing to do after a good repair, and with
  * exactly the doubtful blocks after a bad one, whenever it comes and whatever
@@ -52,6 +53,7 @@ struct write {
 	uint16_t step;
 	uint32_t block;
 	uint32_t first, end;	/* its entries */
+	bool open;		/* OpenSM's own Set of it was not acknowledged */
 	uint8_t data[FTR_LFT_BLOCK];
 };
 
@@ -144,9 +146,22 @@ static enum ftr_status writable(const struct push *p, struct ftr_err *err)
 	return FTR_OK;
 }
 
+static void note_open(struct push *p)
+{
+	for (uint32_t i = 0; i < p->n; i++) {
+		struct write *w = &p->write[i];
+		const osm_switch_t *sw = host_switch(p, w->sw);
+		size_t at = w->block * (size_t)FTR_LFT_BLOCK;
+
+		w->open = !p->cut_off[w->sw] &&
+			memcmp(sw->lft + at, sw->new_lft + at, FTR_LFT_BLOCK);
+	}
+}
+
 /* Later stages of a block overwrite earlier ones: what stays is the last. */
 static void announce(struct push *p)
 {
+	note_open(p);
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct write *w = &p->write[i];
 		osm_switch_t *sw = host_switch(p, w->sw);
@@ -226,7 +241,7 @@ static void settle_host(struct push *p, uint32_t routings)
 				p->v->gen->fabric->sw[w->sw].guid, w->block
 			};
 		else if (sw && sw->lft && !p->doubtful[w->sw] &&
-			 !p->v->echo[w->sw] &&
+			 !p->v->echo[w->sw] && !w->open &&
 			 p->job[i].state == IBF_SMP_DONE &&
 			 !memcmp(sw->new_lft + at, w->data, FTR_LFT_BLOCK))
 			memcpy(sw->lft + at, w->data, FTR_LFT_BLOCK);

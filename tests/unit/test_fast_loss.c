@@ -352,6 +352,39 @@ START_TEST(test_stale_set_of_silent)
 }
 END_TEST
 
+static void late_from_opensm(void *ctx, const struct fake_packet *p,
+			     struct fake_fate *fate)
+{
+	const struct slow_switch *s = ctx;
+
+	if (p->plugin || p->to != s->sw)
+		return;
+	fate->lose_request = p->copy;
+	fate->delay_ms = 300;
+	fate->lose_answer = true;
+}
+
+/* OpenSM has given up a packet of its own, which comes after a repair. */
+START_TEST(test_stale_set_of_opensm)
+{
+	struct fake *h = fake_new(NULL);
+	ftr_sw s = fake_leaf(h, 3);
+	struct slow_switch slow = { .sw = s };
+
+	fake_cable_quietly(h, s, fake_uplink(h, s, 0), false);
+	fake_set_fate(h, late_from_opensm, &slow);
+	ck_assert(fake_sweep(h));
+	ck_assert(h->osm->subn.subnet_initialization_error);
+	s = fake_leaf(h, 5);
+	fake_cable(h, s, fake_uplink(h, s, 1), false);
+	fake_settle(h);		/* also waits for the packets that are late */
+	ck_assert_uint_gt(fake_logged(h, "fast reroute 1:"), 0);
+	fake_check_copy(h);
+	check_after(h);
+	fake_free(h);
+}
+END_TEST
+
 /* ---- all of it, at random ------------------------------------------------ */
 
 struct dice {
@@ -447,6 +480,7 @@ int main(void)
 	tcase_add_test(t, test_error_path);
 	tcase_add_test(t, test_stale_set);
 	tcase_add_test(t, test_stale_set_of_silent);
+	tcase_add_test(t, test_stale_set_of_opensm);
 	tcase_add_loop_test(t, test_random, 0, (int)trees_runs(20));
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
