@@ -12,11 +12,9 @@ case_live_equals_dump() {
 	osm_wait sm "$patience" 'SUBNET UP'
 	routed_by updn
 	walk live
-	local dump=$SIM_DIR/sm/opensm-lfts.dump
-	sim_until 10 test -s "$dump"
-	"$ibfattree" diff "$T/live.net" "$T/live.lfts" "$dump" >"$T/diff" ||
-		fail "live tables and $dump: $(cat "$T/diff")"
-	"$ibfattree" check "$T/live.net" --lfts "$dump" >/dev/null
+	agreed live
+	"$ibfattree" check "$T/live.net" --lfts "$SIM_DIR/sm/opensm-lfts.dump" \
+		>/dev/null
 	down
 }
 

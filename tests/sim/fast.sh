@@ -34,15 +34,6 @@ reconciled() {
 	osm_settled sm "$patience"
 }
 
-# What OpenSM believes is what the switches hold.
-agreed() {
-	"$ibfattree" diff "$T/$1.net" "$T/$1.lfts" \
-		"$SIM_DIR/sm/opensm-lfts.dump" >"$T/diff.txt" || {
-		cat "$T/diff.txt" >&2
-		fail "OpenSM's copy is not what the switches hold"
-	}
-}
-
 same_as() { live "$2" && cmp -s "$T/$1.lfts" "$T/$2.lfts"; }
 until_same() {
 	sim_until "$patience" same_as "$1" "$2" || same "$1" "$2"

@@ -85,15 +85,32 @@ not_logged() {
 # The second opinion, on paths between hosts.  ibdmchk of Debian 12 often ends
 # with a segmentation fault after its last line; what counts is that it came
 # that far and found nothing.
-ibdm() {
-	local out=$T/ibdmchk.txt
+ibdm_finds_nothing() {
 	(cd "$SIM_DIR/sm" || exit
 		ibdmchk -s opensm-subnet.lst -f opensm.fdbs \
-			-m opensm.mcfdbs "$@" || true) >"$out" 2>&1
-	! grep -e '-E-' "$out" >&2 || fail "ibdmchk finds faults"
-	grep -q -e '-I- no credit loops found' "$out" || {
-		tail -n 20 "$out" >&2
-		fail "ibdmchk did not get to its end"
+			-m opensm.mcfdbs "$@" || true) >"$T/ibdmchk.txt" 2>&1
+	! grep -q -e '-E-' "$T/ibdmchk.txt" &&
+		grep -q -e '-I- no credit loops found' "$T/ibdmchk.txt"
+}
+
+# opensm writes its dumps when a sweep is over; meanwhile they are torn.
+ibdm() {
+	sim_until "$patience" ibdm_finds_nothing "$@" || {
+		grep -e '-E-' "$T/ibdmchk.txt" >&2 ||
+			tail -n 20 "$T/ibdmchk.txt" >&2
+		fail "ibdmchk finds faults, or did not get to its end"
+	}
+}
+
+# What OpenSM believes is what the switches hold.
+dump_agrees() {
+	"$ibfattree" diff "$T/$1.net" "$T/$1.lfts" \
+		"$SIM_DIR/sm/opensm-lfts.dump" >"$T/diff.txt" 2>&1
+}
+agreed() {
+	sim_until "$patience" dump_agrees "$1" || {
+		cat "$T/diff.txt" >&2
+		fail "OpenSM's copy is not what the switches hold"
 	}
 }
 

@@ -246,7 +246,7 @@ START_TEST(test_routing_overtakes)
 	};
 	struct fake *h = fake_new(&(struct fake_opts){
 		.engine = _i & 4 ? "ddlr" : "dmodc",
-		.options = "fast_timeout_ms 5000\n"
+		.options = "fast_timeout_ms 1000\n"
 	});
 	ftr_sw s = fake_leaf(h, 1);
 
@@ -411,7 +411,7 @@ static void set_link(struct fake *h, ftr_sw s, ftr_port p, uint8_t state)
 START_TEST(test_dies_again)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
-		.options = "fast_timeout_ms 5000\nfast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n"
+		.options = "fast_timeout_ms 1000\nfast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n"
 	});
 	ftr_sw s = fake_leaf(h, 6);
 	ftr_port p = fake_uplink(h, s, 1);
@@ -476,7 +476,7 @@ static void meet(void *ctx, struct fake *h, enum fake_moment m)
 START_TEST(test_late_returns)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
-		.options = "fast_timeout_ms 5000\nfast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n"
+		.options = "fast_timeout_ms 1000\nfast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n"
 	});
 	uint8_t *before = all_tables(h), *after;
 	ftr_sw s = fake_leaf(h, 2);

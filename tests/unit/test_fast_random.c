@@ -197,7 +197,7 @@ int main(void)
 
 	printf("seeds from %" PRIu64 "\n", trees_first_seed());
 	tcase_set_timeout(t, 120);
-	tcase_add_loop_test(t, test_any_moment, 0, (int)trees_runs(30));
+	tcase_add_loop_test(t, test_any_moment, 0, (int)trees_runs(24));
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
 	srunner_run_all(r, CK_NORMAL);
