@@ -41,14 +41,14 @@
  * those the one with the smallest GUID whose A is nearly as large as the largest
  * (ROOT_SHARE): one lost cable rarely moves it.
  *
- * deviation: not so where the shape has ascents and a switch that is no leaf reaches all
- * top switches, as a leaf chip of a chassis does: that is the root, the highest
- * of them by rank.  With a leaf as root all chips that it hangs on would
- * stand in A, and packets from one of them could not come down over another but
- * through the root, with all its neighbours' traffic on its few cables.  Below a
- * chip nothing but spines is upside down, and all paths of hosts stay.  In PGFTs
- * only leaves reach the top switches of all planes (or there is one plane, and
- * no ascents).
+ * deviation: not so where the shape has ascents and a switch that is no leaf
+ * reaches all top switches, as a leaf chip of a chassis does: that is the root,
+ * the highest of them by rank.  With a leaf as root all chips that it hangs on
+ * would stand in A, and packets from one of them could not come down over another
+ * but through the root, with all its neighbours' traffic on its few cables.  Below
+ * a chip nothing but spines is upside down, and all paths of hosts stay.  In PGFTs
+ * only leaves reach the top switches of all planes (or there is one plane, and no
+ * ascents).
  */
 #include <stdlib.h>
 #include <string.h>

@@ -18,8 +18,8 @@
  *
  * W: slots of u_k; b: floor(q_k / W) of the first of them.  A cable that skips a
  * rank skips a tier.  Where the hosts of a switch are neighbours by d, as in
- * PGFTs, q_k is floor(d / Pi_k) of seed 002, equation (3).  Indices without a host count, too, so that one
- * who comes moves nobody.
+ * PGFTs, q_k is floor(d / Pi_k) of seed 002, equation (3).  Indices without a
+ * host count, too, so that one who comes moves nobody.
  */
 #include <string.h>
 

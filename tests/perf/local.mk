@@ -30,7 +30,9 @@ libibftimer_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
 BENCH_OPENSM = libibftimer.la
 endif
 
-.PHONY: bench
-bench: all tests/perf/bench_core tests/perf/bench_place \
+.PHONY: bench bench-programs
+bench-programs: all tests/perf/bench_core tests/perf/bench_place \
 	tests/perf/bench_bound $(BENCH_OPENSM)
+
+bench: all
 	$(srcdir)/scripts/bench --build $(abs_builddir)
