@@ -506,7 +506,6 @@ struct fake *fake_new(const struct fake_opts *opts)
 	pthread_mutex_init(&h->mutex, NULL);
 	pthread_cond_init(&h->cond, NULL);
 	h->sm = o->sm;
-	h->up_down = !o->engine || !strcmp(o->engine, "dmodc");
 	make_fabric(h, o);
 	make_osm(h, o);
 	write_options(h, o);

@@ -100,7 +100,6 @@ struct fake {
 	osm_port_t **sw_port, **ep_port;
 	osm_switch_t **osw;	/* [fab->n_sw] OpenSM's; NULL: not known */
 	ftr_ep sm;		/* OpenSM's port */
-	bool up_down;		/* its engine has no other ways */
 	void *plugin;		/* plugin's data; NULL after fake_unload */
 	struct ibf_fast *fast;	/* of the plugin, or NULL */
 	char dir[64];
@@ -119,6 +118,7 @@ struct fake {
 	unsigned int signals;	/* osm_sm_signal(SWEEP) not yet heard */
 	unsigned int posted;	/* messages the dispatcher has not done yet */
 	unsigned int told;	/* traps reported to plugins */
+	bool own_sweep;		/* to come, for a trap the plugin left to it */
 	struct {
 		uint32_t n;
 		double last;
@@ -162,6 +162,8 @@ bool fake_reroute(struct fake *h);
 void fake_auto_sweep(struct fake *h);
 /* OpenSM has been asked for a heavy sweep. */
 bool fake_sweep_wanted(struct fake *h);
+/* A trap came that the plugin did not take, and no sweep has begun since. */
+bool fake_left_to_sweep(struct fake *h);
 bool fake_wait_wanted(struct fake *h);	/* ... within a minute */
 
 /* Changes of the cable at a switch port.  Up: its ports come up in Init.
@@ -191,6 +193,8 @@ unsigned int fake_events(struct fake *h, const char *text);
 
 /* judge.c.  Each aborts the test (ck_assert) with what it found. */
 void fake_check_healed(struct fake *h);
+/* The same where an engine has ways that are not up, then down, too. */
+void fake_check_connected(struct fake *h);
 /* Nothing goes round, neither packets nor credits. */
 void fake_check_sound(struct fake *h);
 /* Has a switch something to tell, and its tables do not lead to OpenSM?  Not one

@@ -339,11 +339,29 @@ static void link_manager(struct fake *h)
 
 /* ---- sweeps -------------------------------------------------------------- */
 
+static void set_own_sweep(struct fake *h, bool to_come)
+{
+	pthread_mutex_lock(&h->mutex);
+	h->own_sweep = to_come;
+	pthread_mutex_unlock(&h->mutex);
+}
+
+bool fake_left_to_sweep(struct fake *h)
+{
+	bool to_come;
+
+	pthread_mutex_lock(&h->mutex);
+	to_come = h->own_sweep;
+	pthread_mutex_unlock(&h->mutex);
+	return to_come;
+}
+
 static void discover_all(struct fake *h, struct finding *f)
 {
 	osm_subn_t *subn = &h->osm->subn;
 
 	do {
+		set_own_sweep(h, false);
 		put(&subn->force_heavy_sweep, FALSE);
 		put(&subn->force_reroute, FALSE);
 		put(&subn->subnet_initialization_error, FALSE);
@@ -480,8 +498,10 @@ void fake_trap_process(void *context, void *data)
 		goto out;
 	if (subn->opt.sweep_on_trap) {
 		if (number == SM_LINK_STATE_CHANGED_TRAP ||
-		    number == SM_LOCAL_CHANGES_TRAP)
+		    number == SM_LOCAL_CHANGES_TRAP) {
 			put(&subn->force_heavy_sweep, TRUE);
+			set_own_sweep(h, true);
+		}
 		osm_sm_signal(&h->osm->sm, OSM_SIGNAL_SWEEP);
 	}
 	if (number < 129 || number > 131)

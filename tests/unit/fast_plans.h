@@ -72,6 +72,17 @@ static inline uint8_t *all_tables(struct fake *h)
 	return t;
 }
 
+/* Are all tables of the switches as all_tables found them? */
+static inline bool tables_are(struct fake *h, const uint8_t *before)
+{
+	uint8_t *now = all_tables(h);
+	bool same = !memcmp(before, now,
+			    h->fab->n_sw * (size_t)(h->fab->max_lid + 1));
+
+	free(now);
+	return same;
+}
+
 struct slow {
 	double ms;		/* before Sets of the plugin are carried out */
 	atomic_uint n;		/* of these */
