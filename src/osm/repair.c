@@ -361,16 +361,32 @@ static bool in_step(const struct ibf_view *v)
 	return !memcmp(v->sent->lft, t->lft, (size_t)t->n_sw * t->stride);
 }
 
+/* What a routing that came in between has done is not waited for, or told. */
+static void stop_handover(struct ibf_fast *f, struct ibf_repair *r,
+			  const struct ftr_err *err)
+{
+	bool overtaken = ibf_overtaken(f);
+
+	if (!overtaken)
+		ibf_log(f->p, IBF_FAST_FAILED, "a sweep will finish it: %s",
+			err->msg);
+	if (overtaken && !r->n_changes)
+		ibf_repair_free(r);
+	else
+		finish(f, r);
+	if (overtaken)
+		ibf_view_set(f, NULL);
+	else
+		lose_view(f);
+}
+
 /* A round of the handover to the tables of the view; false: it failed. */
 static bool hand_over(struct ibf_fast *f, struct ibf_repair *r)
 {
 	struct ftr_err err = { 0 };
 
 	if (ibf_local_handover(f, r, &err)) {
-		ibf_log(f->p, IBF_FAST_FAILED, "a sweep will finish it: %s",
-			err.msg);
-		finish(f, r);
-		lose_view(f);
+		stop_handover(f, r, &err);
 		return false;
 	}
 	if (f->view->handover_due < 0)

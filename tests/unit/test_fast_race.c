@@ -12,9 +12,10 @@
 START_TEST(test_reroute_in_push)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
+		.engine = _i & 8 ? "ddlr" : "dmodc",
 		.options = "fast_timeout_ms 1000\n"
 	});
-	struct slow slow = { .ms = _i };
+	struct slow slow = { .ms = _i & 7 };
 	ftr_sw s = fake_leaf(h, 2);
 
 	fake_set_fate(h, slow_sets, &slow);
@@ -30,6 +31,7 @@ START_TEST(test_reroute_in_push)
 	fake_check_healed(h);
 	fake_check_copy_clean(h);
 	sweep_until_quiet(h, 2);
+	ck_assert_uint_eq(fake_logged(h, "IBF109"), 0);
 	fake_free(h);
 }
 END_TEST
@@ -554,7 +556,7 @@ int main(void)
 	int failed;
 
 	tcase_set_timeout(t, 120);
-	tcase_add_loop_test(t, test_reroute_in_push, 0, 8);
+	tcase_add_loop_test(t, test_reroute_in_push, 0, 16);
 	tcase_add_test(t, test_reroute_wins_lock);
 	tcase_add_test(t, test_blink_after_reroute);
 	tcase_add_test(t, test_reroute_after_half_sweep);
