@@ -218,8 +218,8 @@ bool ibf_return_again(struct ibf_fast *f, const struct ibf_cable *c);
 /* true: the cable is held down from now on. */
 bool ibf_remember_cable(struct ibf_fast *f, const struct ibf_cable *c);
 bool ibf_is_held(struct ibf_fast *f, const struct ibf_cable *c);
-/* The list of returns as cables of the view, at most max; it is empty after.
- * *lost: some are none of the view. */
+/* The list of returns as cables of the view, at most max; those that are held
+ * stay in it, and no others.  *lost: some are none of the view. */
 uint32_t ibf_take_returns(struct ibf_fast *f, struct ibf_cable *out,
 			  uint32_t max, bool *lost);
 void ibf_forget_deaths(struct ibf_fast *f);	/* under the mutex */

@@ -11,9 +11,10 @@
  *		end of the sweep, and the tables of a sweep are written in no
  *		order.  The worker takes them into use when the sweep is done.
  *
- * The last two are kept in a list of returns, which the worker looks at.  What
- * it could not take into use then is in the list of those tried: it is routed
- * as OpenSM sees it, until it dies once more.
+ * The last two are kept in a list of returns, which the worker looks at, at the
+ * end of a sweep or when one is held no longer.  What it could not take into use
+ * then is in the list of those tried: it is routed as OpenSM sees it, until it
+ * dies once more.
  */
 #include <string.h>
 
@@ -174,23 +175,29 @@ uint32_t ibf_take_returns(struct ibf_fast *f, struct ibf_cable *out,
 			  uint32_t max, bool *lost)
 {
 	const struct ftr_fabric *fab = f->view->gen->fabric;
-	uint32_t n = 0;
+	double now = ibf_now_ms();
+	uint32_t n = 0, kept = 0;
 
+	*lost = false;
 	pthread_mutex_lock(&f->mutex);
-	for (uint32_t i = 0; i < f->n_returns && n < max; i++) {
-		const struct ibf_link *l = &f->returns[i];
+	for (uint32_t i = 0; i < f->n_returns; i++) {
+		struct ibf_link l = f->returns[i];
 		struct ibf_cable c = {
-			ftr_fabric_find_sw(fab, l->guid),
-			ftr_fabric_find_sw(fab, l->peer_guid), l->port,
-			l->peer_port, true
+			ftr_fabric_find_sw(fab, l.guid),
+			ftr_fabric_find_sw(fab, l.peer_guid), l.port,
+			l.peer_port, true
 		};
 
-		if (c.sw != FTR_SW_NONE && c.peer != FTR_SW_NONE &&
-		    ftr_live_cabled(f->view->live, c.sw, c.port))
+		if (ibf_flap_held(&f->flap, l.guid, l.port, now))
+			f->returns[kept++] = l;
+		else if (n < max && c.sw != FTR_SW_NONE &&
+			 c.peer != FTR_SW_NONE &&
+			 ftr_live_cabled(f->view->live, c.sw, c.port))
 			out[n++] = c;
+		else
+			*lost = true;
 	}
-	*lost = n < f->n_returns;
-	f->n_returns = 0;
+	f->n_returns = kept;
 	pthread_mutex_unlock(&f->mutex);
 	return n;
 }
