@@ -147,6 +147,7 @@ static void take_over(struct ibf_fast *f, struct ibf_generation *gen)
 struct task {
 	struct ibf_generation *fresh;
 	bool after_sweep, swept, sweep_due, handover, dropped, suspects;
+	bool links_up, links;
 	struct ibf_trap trap[IBF_TRAPS_MAX];
 	uint32_t n_traps;
 };
@@ -183,6 +184,19 @@ static double handover_due(const struct ibf_fast *f)
 		f->view->handover_due : -1;
 }
 
+/* What OpenSM has told of its links, to the view. */
+static void set_links(struct ibf_fast *f, bool up)
+{
+	struct ibf_view *v = f->view;
+
+	if (!v)
+		return;
+	v->brought_up = up;
+	if (up)
+		put_back(f, v->again, v->n_again);
+	v->n_again = 0;
+}
+
 /* Under the mutex; false: nothing to do. */
 static bool take_task(struct ibf_fast *f, struct task *t)
 {
@@ -195,6 +209,8 @@ static bool take_task(struct ibf_fast *f, struct task *t)
 	t->dropped = f->dropped;
 	f->dropped = false;
 	t->suspects = f->n_suspects && f->phase == IBF_PHASE_IDLE;
+	t->links_up = f->links_up;
+	t->links = f->view && f->view->brought_up != f->links_up;
 	t->swept = f->after_sweep;
 	t->after_sweep = free_to_write && (f->after_sweep || f->released);
 	if (t->after_sweep)
@@ -205,8 +221,8 @@ static bool take_task(struct ibf_fast *f, struct task *t)
 	t->sweep_due = due >= 0 && ibf_now_ms() >= due;
 	t->handover = f->phase != IBF_PHASE_ROUTING && handover_due(f) >= 0 &&
 		ibf_now_ms() >= handover_due(f);
-	return t->dropped || t->fresh || t->suspects || t->n_traps ||
-		t->handover || t->after_sweep || t->sweep_due;
+	return t->dropped || t->fresh || t->suspects || t->links ||
+		t->n_traps || t->handover || t->after_sweep || t->sweep_due;
 }
 
 static void do_task(struct ibf_fast *f, struct task *t)
@@ -215,6 +231,7 @@ static void do_task(struct ibf_fast *f, struct task *t)
 		drop_view(f);
 	if (t->fresh)
 		take_over(f, t->fresh);
+	set_links(f, t->links_up);
 	if (t->suspects)
 		mark_suspects(f);
 	if (t->n_traps)
@@ -223,11 +240,8 @@ static void do_task(struct ibf_fast *f, struct task *t)
 		ibf_repair_settle(f);
 	else if (t->handover && f->view)
 		ibf_repair_continue(f);
-	if (t->after_sweep && is_master(f)) {
-		if (f->view)
-			f->view->brought_up |= t->swept;
+	if (t->after_sweep && is_master(f))
 		ibf_repair_returns(f, t->swept);
-	}
 	if (t->sweep_due)
 		ibf_sweep_now(f);
 }
@@ -420,6 +434,7 @@ void ibf_fast_routed(struct ibf_fast *f, struct ibf_generation *gen)
 		return;
 	pthread_mutex_lock(&f->mutex);
 	f->phase = IBF_PHASE_IDLE;
+	f->links_up = false;
 	old = f->fresh;
 	f->fresh = ibf_generation_get(gen);
 	f->armed = gen != NULL;
@@ -452,7 +467,7 @@ void ibf_fast_sweep_done(struct ibf_fast *f)
 		return;
 	pthread_mutex_lock(&f->mutex);
 	f->phase = IBF_PHASE_IDLE;
-	f->after_sweep = true;
+	f->links_up = f->after_sweep = true;
 	ibf_forget_deaths(f);
 	pthread_cond_broadcast(&f->cond);
 	pthread_mutex_unlock(&f->mutex);

@@ -87,6 +87,11 @@ struct ibf_view {
 	uint8_t *echo;
 	uint64_t *wary;			/* bits by port; ways to avoid now */
 	bool brought_up;		/* its sweep has set all links Active */
+	/* before that: traps of switches with a cable in use whose port is in
+	 * Init; they are looked at again after it */
+	struct ibf_trap again[IBF_TRAPS_MAX];
+	uint32_t n_again;
+	bool saw_init;			/* the last probe has */
 	/* local.c: engine ddlr; NULL: not, or not before the next routing */
 	struct ftr_repair *local;
 	struct ibf_maker *maker;	/* that will be local, or NULL */
@@ -160,6 +165,7 @@ struct ibf_fast {
 	uint32_t n_dead;
 	struct ibf_link returns[IBF_CABLES_MAX];	/* left out for us */
 	uint32_t n_returns;
+	bool links_up;		/* SUBNET_UP since the last routing */
 	bool after_sweep;	/* SUBNET_UP: look at the returns */
 	bool released;		/* a flapping cable may be used again */
 	double looked;		/* when that was last looked at */

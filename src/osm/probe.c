@@ -178,7 +178,7 @@ static bool listed(const struct ibf_cable *out, uint32_t n,
 
 /* Init carries no data: a link that died and came back within a moment is dead
  * until OpenSM has brought it up.  While it brings up the whole fabric, Init
- * says nothing. */
+ * says nothing yet. */
 static bool is_dead(const struct ibf_view *v, unsigned int state)
 {
 	return state == IB_LINK_DOWN ||
@@ -205,6 +205,7 @@ static uint32_t disagreeing(struct ibf_fast *f, struct probe *p,
 		c->up = !alive;
 		if (state == IB_LINK_DOWN)
 			ibf_note_dead(f, c);
+		p->v->saw_init |= alive && state == IB_LINK_INIT;
 		if (alive ? !is_dead(p->v, state) : state != IB_LINK_ACTIVE)
 			continue;
 		if (!listed(out, n, c))
@@ -397,6 +398,7 @@ uint32_t ibf_probe(struct ibf_fast *f, const struct ibf_cable *ask, uint32_t n,
 	struct probe p = { .v = f->view };
 	uint32_t found = 0;
 
+	f->view->saw_init = false;
 	search_wary(f->view, ask, n);
 	*unknown = !add_all(f, &p, ask, n);
 	if (!*unknown) {

@@ -536,6 +536,18 @@ static bool look_at(struct ibf_fast *f, const struct ibf_cable *ask,
 	return !ibf_overtaken(f);
 }
 
+/* OpenSM is still at the links: what is in Init now may stay so, for it sets
+ * nothing that it believes to be Active. */
+static void ask_again(struct ibf_view *v, const struct ibf_trap *trap,
+		      uint32_t n)
+{
+	if (!v || v->brought_up || !v->saw_init)
+		return;
+	n = FTR_MIN(n, IBF_TRAPS_MAX - v->n_again);
+	memcpy(v->again + v->n_again, trap, n * sizeof(*trap));
+	v->n_again += n;
+}
+
 bool ibf_repair_traps(struct ibf_fast *f, const struct ibf_trap *trap,
 		      uint32_t n)
 {
@@ -551,6 +563,8 @@ bool ibf_repair_traps(struct ibf_fast *f, const struct ibf_trap *trap,
 		ibf_sweep_now(f);
 	else if (n_ask)
 		done = look_at(f, ask, n_ask, trap, n);
+	if (done && n_ask)
+		ask_again(f->view, trap, n);
 	free(ask);
 	return done;
 }

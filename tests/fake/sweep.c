@@ -316,6 +316,10 @@ static void activate(struct fake *h, ftr_sw s, ftr_port p)
 	if (!far || *state == IB_LINK_DOWN ||
 	    osm_physp_get_port_state(own) == IB_LINK_DOWN)
 		return;
+	/* OpenSM sets nothing that it believes to be so */
+	if (osm_physp_get_port_state(own) == IB_LINK_ACTIVE &&
+	    osm_physp_get_port_state(far) == IB_LINK_ACTIVE)
+		return;
 	*state = IB_LINK_ACTIVE;
 	if (port->peer_kind == FTR_PEER_SW)
 		h->link[h->fab->sw[port->peer].first_port + port->peer_port] =

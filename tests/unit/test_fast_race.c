@@ -548,6 +548,37 @@ START_TEST(test_release_in_sweep)
 }
 END_TEST
 
+/* ---- links that OpenSM believes to be up --------------------------------- */
+
+static void blink(struct plan *p, struct fake *h)
+{
+	fake_cable_quietly(h, p->sw, p->port, false);
+	fake_cable(h, p->sw, p->port, true);
+}
+
+/* After a discovery has seen it up: it stays in Init, for the link manager does
+ * not look again. */
+START_TEST(test_blink_after_discovery)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.options = "fast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n"
+	});
+	struct plan p = {
+		.what = blink, .when = FAKE_DISCOVERED + _i / 2,
+		.wait = _i & 1, .sw = fake_leaf(h, 3),
+	};
+
+	p.port = fake_uplink(h, p.sw, 1);
+	plan(h, &p);
+	ck_assert(fake_sweep(h));
+	ck_assert(p.done);
+	fake_settle(h);
+	fake_check_healed(h);
+	fake_check_copy_clean(h);
+	fake_free(h);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("fast_race");
@@ -569,6 +600,8 @@ int main(void)
 	tcase_add_loop_test(t, test_dies_again, 0, 2);
 	tcase_add_test(t, test_late_returns);
 	tcase_add_test(t, test_release_in_sweep);
+	tcase_add_loop_test(t, test_blink_after_discovery, 0, 2 *
+			    (FAKE_N_MOMENTS - FAKE_DISCOVERED));
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
 	srunner_run_all(r, CK_NORMAL);
