@@ -340,6 +340,7 @@ void ibf_fast_sweep_start(struct ibf_fast *f)
 	f->phase = IBF_PHASE_DISCOVERY;
 	f->start = ibf_now_ms();
 	f->after_sweep = false;
+	pthread_cond_broadcast(&f->cond);
 	pthread_mutex_unlock(&f->mutex);
 	ibf_generation_put(fresh);
 }
@@ -468,6 +469,8 @@ void ibf_fast_sweep_done(struct ibf_fast *f)
 	pthread_mutex_lock(&f->mutex);
 	f->phase = IBF_PHASE_IDLE;
 	f->links_up = f->after_sweep = true;
+	if (f->repairs)		/* its discovery began before them */
+		ibf_damp_want(&f->sweep, ibf_now_ms());
 	ibf_forget_deaths(f);
 	pthread_cond_broadcast(&f->cond);
 	pthread_mutex_unlock(&f->mutex);

@@ -237,6 +237,8 @@ bool ibf_fast_left_out(struct ibf_fast *f, struct ibf_link l)
 		back = f->armed && find_tried(f, &l) == f->n_tried &&
 			add_return(f, &l);
 	out = f->armed && (held || back || (d && d->at >= f->sweep_began));
+	if (out && !held && !back)	/* it may be back by now */
+		ibf_damp_want(&f->sweep, ibf_now_ms());
 	pthread_mutex_unlock(&f->mutex);
 	return out;
 }

@@ -236,14 +236,16 @@ static void settle_host(struct push *p, uint32_t routings)
 
 		if (p->cut_off[w->sw])
 			continue;
+		if (ours && sw && sw->new_lft &&
+		    memcmp(sw->new_lft + at, w->data, FTR_LFT_BLOCK))
+			continue;	/* a later one of this block counts */
 		if (!ours)
 			p->f->suspect[p->f->n_suspects++] = (struct ibf_suspect){
 				p->v->gen->fabric->sw[w->sw].guid, w->block
 			};
 		else if (sw && sw->lft && !p->doubtful[w->sw] &&
 			 !p->v->echo[w->sw] && !w->open &&
-			 p->job[i].state == IBF_SMP_DONE &&
-			 !memcmp(sw->new_lft + at, w->data, FTR_LFT_BLOCK))
+			 p->job[i].state == IBF_SMP_DONE)
 			memcpy(sw->lft + at, w->data, FTR_LFT_BLOCK);
 		else
 			p->r->unsettled++;
@@ -433,11 +435,24 @@ static void write_step(struct push *p, uint32_t first, uint32_t end)
 	}
 }
 
-static void write_all(struct push *p)
+static bool overtaken(struct push *p, uint32_t routings)
+{
+	bool is;
+
+	pthread_mutex_lock(&p->f->mutex);
+	is = p->f->routings != routings;
+	pthread_mutex_unlock(&p->f->mutex);
+	return is;
+}
+
+/* Not the steps after a routing has begun: OpenSM writes all these blocks. */
+static void write_all(struct push *p, uint32_t routings)
 {
 	for (uint32_t first = 0, end; first < p->n; first = end) {
 		uint16_t step = p->write[first].step;
 
+		if (overtaken(p, routings))
+			break;
 		for (end = first; end < p->n && p->write[end].step == step;
 		     end++)
 			;
@@ -631,7 +646,7 @@ enum ftr_status ibf_push(struct ibf_fast *f, const struct ibf_writes *what,
 		st = begun ? prepare_host(&p, routings, err) :
 			     ftr_fail(err, FTR_REFUSED, "OpenSM routes, or has just routed");
 		if (!st) {
-			write_all(&p);
+			write_all(&p, routings);
 			settle_host(&p, routings);
 		} else {
 			unmake_writes(&p);

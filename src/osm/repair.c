@@ -274,6 +274,9 @@ static void keep(struct ibf_fast *f, struct ibf_repair *r)
 	while (*at)
 		at = &(*at)->next;
 	*at = r;
+	/* while that sweep went on */
+	if (f->phase != IBF_PHASE_ROUTING && r->trap_at <= f->sweep_began)
+		ibf_damp_want(&f->sweep, ibf_now_ms());
 	pthread_mutex_unlock(&f->mutex);
 }
 

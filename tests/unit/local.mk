@@ -68,6 +68,7 @@ libfake_la_LIBADD = libibfplugin.la libftr.la $(OSMCOMP_LIBS)
 
 check_PROGRAMS += tests/unit/test_fast tests/unit/test_fast_end \
 	tests/unit/test_fast_loss tests/unit/test_fast_race \
+	tests/unit/test_fast_due \
 	tests/unit/test_fast_random tests/unit/test_fast_sweep
 FAKE_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) -I$(top_srcdir)/tests
 FAKE_LDADD = libfake.la $(CHECK_TEST_LDADD)
@@ -83,6 +84,11 @@ tests_unit_test_fast_loss_SOURCES = tests/unit/test_fast_loss.c
 tests_unit_test_fast_loss_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_loss_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_fast_loss_LDADD = libftrtest.la $(FAKE_LDADD)
+tests_unit_test_fast_due_SOURCES = tests/unit/test_fast_due.c \
+	tests/unit/fast_plans.h
+tests_unit_test_fast_due_CPPFLAGS = $(FAKE_CPPFLAGS)
+tests_unit_test_fast_due_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_fast_due_LDADD = $(FAKE_LDADD)
 tests_unit_test_fast_race_SOURCES = tests/unit/test_fast_race.c \
 	tests/unit/fast_plans.h
 tests_unit_test_fast_race_CPPFLAGS = $(FAKE_CPPFLAGS)

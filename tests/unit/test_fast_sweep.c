@@ -381,58 +381,6 @@ START_TEST(test_flapping)
 }
 END_TEST
 
-static bool sweep_due(struct fake *h)
-{
-	bool is;
-
-	pthread_mutex_lock(&h->fast->mutex);
-	is = h->fast->sweep.wanted;
-	h->fast->sweep.wanted = false;
-	pthread_mutex_unlock(&h->fast->mutex);
-	return is || fake_sweep_wanted(h);
-}
-
-/* A cable that is held is waited for by no sweeps. */
-START_TEST(test_held)
-{
-	static const char *const engine[] = { "dmodc", "sftree", "dmodc" };
-	static const char *const placement[] = { "", "",
-		"dmodc_placement literal\n" };
-	char options[200];
-	struct fake *h;
-	ftr_sw s;
-	ftr_port p;
-
-	snprintf(options, sizeof(options),
-		 "fast_flap_limit 2\nfast_flap_window_ms 60000\nfast_flap_hold_ms 60000\nfast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n%s",
-		 placement[_i]);
-	h = fake_new(&(struct fake_opts){
-		.engine = engine[_i], .options = options
-	});
-	s = fake_leaf(h, 2);
-	p = fake_uplink(h, s, 0);
-	for (unsigned int i = 0; i < 2; i++) {
-		fake_cable(h, s, p, false);
-		fake_settle(h);
-		fake_cable(h, s, p, true);
-		fake_settle(h);
-		ck_assert(fake_sweep(h));
-		fake_settle(h);
-		ck_assert(fake_sweep(h));	/* literal: it takes two */
-		fake_settle(h);
-	}
-	ck_assert_uint_eq(fake_logged(h, "IBF111"), 1);
-	for (unsigned int i = 0; i < 3; i++) {
-		sweep_due(h);
-		ck_assert(fake_sweep(h));
-		fake_settle(h);
-		ck_assert(!sweep_due(h));
-	}
-	fake_check_connected(h);
-	fake_free(h);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *s = suite_create("fast_sweep");
@@ -454,7 +402,6 @@ int main(void)
 	tcase_add_test(t, test_no_engine);
 	tcase_add_test(t, test_flood);
 	tcase_add_test(t, test_flapping);
-	tcase_add_loop_test(t, test_held, 0, 3);
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
 	srunner_run_all(r, CK_NORMAL);

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * When the fast path wants a sweep of OpenSM, and when it does not.
+ */
+#include "unit/fast_plans.h"
+
+#define NO_SWEEPS "fast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n"
+
+/* Does the plugin want one, or has it asked?  It does not want it any more. */
+static bool sweep_due(struct fake *h)
+{
+	bool is;
+
+	pthread_mutex_lock(&h->fast->mutex);
+	is = h->fast->sweep.wanted;
+	h->fast->sweep.wanted = false;
+	pthread_mutex_unlock(&h->fast->mutex);
+	return is || fake_sweep_wanted(h);
+}
+
+/* A cable that is held is waited for by no sweeps. */
+START_TEST(test_held)
+{
+	static const char *const engine[] = { "dmodc", "sftree", "dmodc" };
+	static const char *const placement[] = { "", "",
+		"dmodc_placement literal\n" };
+	char options[200];
+	struct fake *h;
+	ftr_sw s;
+	ftr_port p;
+
+	snprintf(options, sizeof(options),
+		 "fast_flap_limit 2\nfast_flap_window_ms 60000\nfast_flap_hold_ms 60000\n" NO_SWEEPS "%s",
+		 placement[_i]);
+	h = fake_new(&(struct fake_opts){
+		.engine = engine[_i], .options = options
+	});
+	s = fake_leaf(h, 2);
+	p = fake_uplink(h, s, 0);
+	for (unsigned int i = 0; i < 2; i++) {
+		fake_cable(h, s, p, false);
+		fake_settle(h);
+		fake_cable(h, s, p, true);
+		fake_settle(h);
+		ck_assert(fake_sweep(h));
+		fake_settle(h);
+		ck_assert(fake_sweep(h));	/* literal: it takes two */
+		fake_settle(h);
+	}
+	ck_assert_uint_eq(fake_logged(h, "IBF111"), 1);
+	for (unsigned int i = 0; i < 3; i++) {
+		sweep_due(h);
+		ck_assert(fake_sweep(h));
+		fake_settle(h);
+		ck_assert(!sweep_due(h));
+	}
+	fake_check_connected(h);
+	fake_free(h);
+}
+END_TEST
+
+/* Cables come back, in several steps, some of which write one block twice: all
+ * is settled, and no sweep is needed for it. */
+START_TEST(test_steps)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .options = NO_SWEEPS });
+	uint8_t *before = all_tables(h);
+	ftr_sw s = fake_spine(h, 1);
+
+	/* those that do not lead to OpenSM */
+	for (ftr_port p = 2; p <= 4; p++)
+		fake_cable(h, s, p, false);
+	fake_settle(h);
+	ck_assert(!fake_unheard(h));
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	for (ftr_port p = 2; p <= 4; p++)
+		fake_cable_quietly(h, s, p, true);
+	sweep_due(h);
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	ck_assert(tables_are(h, before));
+	fake_check_copy_clean(h);
+	ck_assert(!sweep_due(h));
+	free(before);
+	fake_free(h);
+}
+END_TEST
+
+/* The sweep that a repair asks for in a discovery only repeats that discovery:
+ * it confirms nothing. */
+START_TEST(test_repeated_discovery)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.options = "fast_sweep_delay_ms 0\n"
+	});
+	struct plan p = {
+		.what = cut, .when = FAKE_DISCOVERING, .wait = true,
+		.sw = fake_leaf(h, 6)
+	};
+
+	p.port = fake_uplink(h, p.sw, 1);
+	plan(h, &p);
+	ck_assert(fake_sweep(h));
+	ck_assert(p.done);
+	fake_settle(h);
+	ck_assert_uint_eq(fake_events(h, "link-down"), 0);
+	ck_assert(fake_wait_wanted(h));
+	fake_check_quiet_sweep(h);
+	ck_assert_uint_eq(fake_events(h, "link-down"), 1);
+	fake_free(h);
+}
+END_TEST
+
+static bool handover_pends(struct fake *h)
+{
+	bool does;
+
+	pthread_mutex_lock(&h->fast->mutex);
+	does = h->fast->view && h->fast->view->pending;
+	pthread_mutex_unlock(&h->fast->mutex);
+	return does;
+}
+
+/* A sweep comes in the middle of a handover of ddlr. */
+START_TEST(test_sweep_in_handover)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.engine = "ddlr", .options = NO_SWEEPS
+	});
+	ftr_sw s = fake_leaf(h, 6);
+
+	h->osm->subn.opt.packet_life_time = 21;
+	fake_cable(h, s, fake_uplink(h, s, 1), false);
+	fake_settle(h);
+	ck_assert(handover_pends(h));
+	sweep_due(h);
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	ck_assert(!handover_pends(h));
+	ck_assert(fake_events(h, "\"stage\":\"reroute\"") || sweep_due(h));
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	ck_assert_uint_eq(fake_events(h, "\"stage\":\"reroute\""), 1);
+	fake_free(h);
+}
+END_TEST
+
+static void forget_sweep(void *ctx, struct fake *h, enum fake_moment m)
+{
+	at_moment(ctx, h, m);
+	if (m == FAKE_BEFORE_ROUTING)
+		sweep_due(h);
+}
+
+/* What a routing leaves out because it died in the discovery may be back. */
+START_TEST(test_left_out)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .options = NO_SWEEPS });
+	struct plan p = {
+		.what = cut, .when = FAKE_DISCOVERED, .wait = true,
+		.sw = fake_leaf(h, 6)
+	};
+
+	p.port = fake_uplink(h, p.sw, 1);
+	h->moment = forget_sweep;
+	h->moment_ctx = &p;
+	ck_assert(fake_sweep(h));
+	ck_assert(p.done);
+	fake_settle(h);
+	ck_assert(sweep_due(h));
+	h->moment = NULL;
+	fake_check_quiet_sweep(h);
+	ck_assert(!sweep_due(h));
+	fake_free(h);
+}
+END_TEST
+
+static void repaired_at_once(struct plan *p, struct fake *h)
+{
+	(void)p;
+	fake_settle(h);
+	fake_check_healed(h);
+}
+
+/* After a routing that failed with no word the traps of it wait for nothing but
+ * the next sweep's start. */
+START_TEST(test_traps_of_failed_routing)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.options = "fast_sweep_delay_ms 0\n"
+	});
+	struct plan p = {
+		.what = cut, .when = FAKE_LOCKED, .sw = fake_leaf(h, 3)
+	};
+	struct plan then = {
+		.what = repaired_at_once, .when = FAKE_SWEEP_BEGINS
+	};
+
+	p.port = fake_uplink(h, p.sw, 1);
+	plan(h, &p);
+	break_engine(h, true);
+	h->fail_routing = true;
+	ck_assert(!fake_sweep(h));
+	ck_assert(fake_wait_wanted(h));
+	break_engine(h, false);
+	h->fail_routing = false;
+	plan(h, &then);
+	ck_assert(fake_sweep(h));
+	ck_assert(then.done);
+	fake_settle(h);
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("fast_due");
+	TCase *t = tcase_create("sweeps wanted");
+	SRunner *r;
+	int failed;
+
+	tcase_set_timeout(t, 120);
+	tcase_add_loop_test(t, test_held, 0, 3);
+	tcase_add_test(t, test_steps);
+	tcase_add_test(t, test_repeated_discovery);
+	tcase_add_test(t, test_sweep_in_handover);
+	tcase_add_test(t, test_left_out);
+	tcase_add_test(t, test_traps_of_failed_routing);
+	suite_add_tcase(s, t);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}
