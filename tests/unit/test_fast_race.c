@@ -36,6 +36,57 @@ START_TEST(test_reroute_in_push)
 }
 END_TEST
 
+struct steps {
+	struct slow slow;
+	/* Sets of the plugin when the engine was done; before it may write
+	 * again */
+	unsigned int before, after;
+};
+
+static void count_sets(void *ctx, struct fake *h, enum fake_moment m)
+{
+	struct steps *t = ctx;
+
+	(void)h;
+	if (m == FAKE_ROUTING && !t->before) {
+		usleep(5000);	/* what the worker is sending now */
+		t->before = atomic_load(&t->slow.n);
+	} else if (m == FAKE_ROUTED && !t->after) {
+		usleep(200000);	/* as long as all steps would take */
+		t->after = atomic_load(&t->slow.n);
+	}
+}
+
+/* A repair does not go on to its next step when OpenSM writes all of it. */
+START_TEST(test_reroute_stops_push)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.engine = "sftree",
+		.options = "fast_timeout_ms 1000\nfast_window 64\n"
+	});
+	struct steps t = { .slow = { .ms = 30 } };
+	ftr_sw s = fake_leaf(h, 2);
+
+	fake_set_fate(h, slow_sets, &t.slow);
+	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	while (!atomic_load(&t.slow.n))
+		usleep(50);
+	h->moment = count_sets;
+	h->moment_ctx = &t;
+	ck_assert(fake_reroute(h));
+	fake_settle(h);
+	ck_assert_uint_gt(t.before, 0);
+	ck_assert_uint_eq(t.after, t.before);
+	fake_check_copy(h);
+	ck_assert(fake_wait_wanted(h));
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	fake_check_connected(h);
+	fake_check_copy_clean(h);
+	fake_free(h);
+}
+END_TEST
+
 static bool is_patching(struct fake *h)
 {
 	bool is;
@@ -629,6 +680,7 @@ int main(void)
 
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, test_reroute_in_push, 0, 16);
+	tcase_add_test(t, test_reroute_stops_push);
 	tcase_add_test(t, test_reroute_wins_lock);
 	tcase_add_test(t, test_blink_after_reroute);
 	tcase_add_test(t, test_reroute_after_half_sweep);
