@@ -6,9 +6,11 @@
  * simulation can replay.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "osm/fast.h"
 
@@ -181,8 +183,9 @@ void ibf_event_write(struct ibf_fast *f, const struct ibf_repair *r)
 	const char *dir = f->p->osm->subn.opt.dump_files_dir;
 	char path[1024], *text = NULL;
 	size_t size = 0;
-	FILE *mem = open_memstream(&text, &size), *out;
+	FILE *mem = open_memstream(&text, &size);
 	bool written;
+	int out;
 
 	if (!mem)
 		return;
@@ -193,9 +196,9 @@ void ibf_event_write(struct ibf_fast *f, const struct ibf_repair *r)
 	}
 	snprintf(path, sizeof(path), "%s/ibfattree-events.jsonl",
 		 dir ? dir : "/var/log");
-	out = fopen(path, "ae");
-	written = out && fwrite(text, 1, size, out) == size;
-	if (out && fclose(out))
+	out = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	written = out >= 0 && write(out, text, size) == (ssize_t)size;
+	if (out >= 0 && close(out))
 		written = false;
 	if (!written)
 		ibf_log(f->p, IBF_EVENT_FILE, "%s: %s", path, strerror(errno));

@@ -92,16 +92,15 @@ static bool is_master(const struct ibf_fast *f)
 		IB_SMINFO_STATE_MASTER;
 }
 
-/* Back into the queue, in front. */
+/* Back into the queue, in front; what finds no room is left to the sweep. */
 static void put_back(struct ibf_fast *f, const struct ibf_trap *trap,
 		     uint32_t n)
 {
 	pthread_mutex_lock(&f->mutex);
-	if (f->n_traps + n <= IBF_TRAPS_MAX) {
-		memmove(f->trap + n, f->trap, f->n_traps * sizeof(*trap));
-		memcpy(f->trap, trap, n * sizeof(*trap));
-		f->n_traps += n;
-	}
+	n = FTR_MIN(n, IBF_TRAPS_MAX - f->n_traps);
+	memmove(f->trap + n, f->trap, f->n_traps * sizeof(*trap));
+	memcpy(f->trap, trap, n * sizeof(*trap));
+	f->n_traps += n;
 	pthread_mutex_unlock(&f->mutex);
 }
 

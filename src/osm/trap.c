@@ -46,7 +46,8 @@ static void on_notice(void *context, void *data)
 	if (taken)
 		opt->sweep_on_trap = FALSE;
 	f->hook.original((void *)(uintptr_t)f->hook.context, data);
-	opt->sweep_on_trap = sweep;
+	if (taken)
+		opt->sweep_on_trap = sweep;
 	pthread_mutex_unlock(&f->trap_order);
 }
 

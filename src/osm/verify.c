@@ -4,10 +4,10 @@
  *
  * The checker walks every path and knows nothing of the engine.  Refused are:
  * anything that does not end at a clean hole, a turn up after down, a cycle of
- * channel dependencies, and a hole where the engine promises a path: where the shape has a finite cost or, if the engine is a complete one, where any
- * cabling joins the two.  What is beyond the promise is a
- * warning: the rest is routed, because a failing engine would stop the whole
- * subnet.
+ * channel dependencies, and a hole where the engine promises a path: where the
+ * shape has a finite cost or, if the engine is a complete one, where any cabling
+ * joins the two.  What is beyond the promise is a warning: the rest is routed,
+ * because a failing engine would stop the whole subnet.
  */
 #include <inttypes.h>
 #include <string.h>
