@@ -758,6 +758,9 @@ int main(void)
 	tcase_add_loop_test(t, test_other_traps, 0, 4);
 	tcase_add_test(t, test_mixed_traps);
 	tcase_add_test(t, test_no_sweep_on_trap);
+	suite_add_tcase(s, t);
+	t = tcase_create("events");
+	tcase_set_timeout(t, 120);
 	tcase_add_test(t, test_link_events);
 	tcase_add_test(t, test_switch_events);
 	tcase_add_test(t, test_spine_events);
