@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Seed 003 on a fat-tree: one dead cable of a 4-ary 3-tree under full load, what
 # Immunet's switches do about it and what tables of ours do that a subnet manager
-# heals after the times that BENCHMARKS.md measured (648 hosts): dmodc and ddlr by
-# the fast path, dmodc by a sweep of OpenSM's; and sftree, by `scripts/bench
-# --hosts 648 --engines sftree reroute`.
+# heals after the times of an earlier run of "One cable dies" in BENCHMARKS.md (648
+# hosts): dmodc and ddlr by the fast path, dmodc by a sweep of OpenSM's; and
+# sftree, by `scripts/bench --hosts 648 --engines sftree reroute`.
 # shellcheck source=tests/seeds/immunet.sh
 . "$here/immunet.sh"
 
