@@ -158,7 +158,7 @@ case_schedule() {
 	while read -r line; do
 		sim_do "$line"
 	done <"$T/faults"
-	until_healed damaged
+	until_rest damaged	# some cables have returned
 	local cut
 	cut=$(($(grep -c Unlink "$T/faults") - $(grep -c '^Link' "$T/faults")))
 	grep -q "end ports, $((648 - cut)) cables" "$T/damaged.txt" ||

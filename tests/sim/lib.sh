@@ -14,7 +14,16 @@
 #				$T/NAME.net) and check them; findings are an
 #				error
 #	same A B, differ A B	compare what walk has kept
-#	logged REGEX		it stands in the log, since the last osm_mark sm
+#	until_healed NAME	the same, of what stands when sweeps have ended,
+#				and it is what OpenSM has in its dump; a sweep
+#				must be due, as it is when something has died
+#	until_rest NAME, until_same A NAME
+#				the same, with a sweep more
+#	logged REGEX		it stands in the log, since the last osm_mark
+#	never_logged REGEX	it stands nowhere in the logs of any opensm, but
+#				for lines that the case has named by "allow"
+#	note TEXT		is shown beside the case's time
+#	is_manager ID HOST	of which opensm all this is from now on (sm)
 
 # shellcheck source=scripts/sim.sh
 . "$SIM_SCRIPTS/sim.sh"
@@ -24,9 +33,15 @@ SIM_LEASH=(setpriv --pdeathsig KILL)
 
 patience=${SIM_PATIENCE:-60}
 ibfattree=$SIM_BUILD/ibfattree
+manager=sm
+live_opts=()	# more options of every walk
+allowed=()
 
 fail() { echo "$*" >&2; exit 1; }
 skip() { echo "$*" >"$T/skip"; exit 77; }
+note() { echo "$*" >"$T/note"; }
+allow() { allowed+=("$@"); }
+is_manager() { manager=$1 SIM_HOST=$2; }
 
 gen() { "$ibfattree" gen "$@" --no-lids -o "$T/fabric.net"; }
 
@@ -53,7 +68,8 @@ live() {
 	local name=$1
 	shift
 	in_sim "$ibfattree" check --live --save-fabric "$T/$name.net" \
-		--save-lfts "$T/$name.lfts" "$@" >"$T/$name.txt"
+		--save-lfts "$T/$name.lfts" "${live_opts[@]}" "$@" \
+		>"$T/$name.txt"
 }
 
 walk() {
@@ -75,11 +91,37 @@ differ() {
 }
 
 logged() {
-	osm_said sm "$1" || fail "the log does not say '$1'"
+	osm_said "$manager" "$1" || fail "the log does not say '$1'"
 }
 
 not_logged() {
-	! osm_said sm "$1" || fail "the log says '$1'"
+	! osm_said "$manager" "$1" || fail "the log says '$1'"
+}
+
+# Lines of all logs, from the first to the last.
+all_logged() {
+	local -a but=(-e '^$')
+	local regex
+	for regex in "${allowed[@]}"; do
+		but+=(-e "$regex")
+	done
+	{ cat "$SIM_DIR"/*/opensm.log | grep -E -e "$1" || true; } |
+		{ grep -Ev "${but[@]}" || true; }
+}
+count_logged() { all_logged "$1" | wc -l; }
+never_logged() {
+	local found
+	found=$(all_logged "$1")
+	[[ -z $found ]] || fail "a log says '$1': $found"
+}
+
+# No error of the plugin, and no warning of the fast path or the state file.
+quiet() { never_logged 'ERR IBF|WRN IBF1(0[89]|1[0-9])'; }
+
+# Every sweep after a repair found the tables as they were to be.
+sweeps_change_nothing() {
+	[[ $(count_logged 'IBF005:') -gt 0 ]] || fail "no repair was confirmed"
+	never_logged 'IBF005: .* changed [1-9]'
 }
 
 # The second opinion, on paths between hosts.  ibdmchk of Debian 12 often ends
@@ -105,7 +147,7 @@ ibdm() {
 # What OpenSM believes is what the switches hold.
 dump_agrees() {
 	"$ibfattree" diff "$T/$1.net" "$T/$1.lfts" \
-		"$SIM_DIR/sm/opensm-lfts.dump" >"$T/diff.txt" 2>&1
+		"$SIM_DIR/$manager/opensm-lfts.dump" >"$T/diff.txt" 2>&1
 }
 agreed() {
 	sim_until "$patience" dump_agrees "$1" || {
@@ -114,14 +156,62 @@ agreed() {
 	}
 }
 
-down() {
-	osm_stop sm || fail "opensm ended with status $?"
-	not_logged 'ERR.*(Segmentation|assert)'
+# The last word is that of a sweep; traps of a fault just made may be late.
+at_rest() {
+	sim_until "$patience" osm_is_settled "$manager" ||
+		fail "there is no end of sweeps"
 }
 
-# After faults opensm may need a second sweep; the last word counts.
+down() {
+	osm_stop "$manager" || fail "opensm ended with status $?"
+	quiet
+	never_logged 'Segmentation|[Aa]ssert'
+}
+
+# After faults opensm may need a second sweep; the last word counts.  Both are
+# read again at every look: a sweep may come in between.
 healed() { live "$1" >/dev/null 2>&1; }
+healed_and_agreed() { healed "$1" && dump_agrees "$1"; }
 until_healed() {
-	osm_settled sm "$patience"
+	osm_settled "$manager" "$patience"
+	sim_until "$patience" healed_and_agreed "$1" || { walk "$1"; agreed "$1"; }
+	at_rest
+}
+
+# A sweep of its own.  When a cable is taken into use again none follows, and
+# opensm writes its dump in sweeps only.
+osm_has_swept() {
+	osm_log "$manager" | awk '
+		/IBF002/ { routed = 1 }
+		/SUBNET UP/ && routed { up = 1 }
+		END { exit !up }'
+}
+resweep() {
+	osm_mark "$manager"
+	kill -HUP "${OSM_PID[$manager]}"
+	sim_until "$patience" osm_has_swept || fail "no sweep when asked for"
+}
+
+# The same where cables have returned.
+until_rest() {
+	osm_settled "$manager" "$patience"
 	sim_until "$patience" healed "$1" || walk "$1"
+	resweep
+	until_healed "$1"
+}
+
+same_as() { live "$2" && cmp -s "$T/$1.lfts" "$T/$2.lfts"; }
+same_and_agreed() { same_as "$1" "$2" && dump_agrees "$2"; }
+
+# Once there, a sweep has nothing to write: OpenSM knew what the switches hold.
+until_same() {
+	sim_until "$patience" same_as "$1" "$2" || { walk "$2"; same "$1" "$2"; }
+	resweep
+	logged 'IBF002: .* changed: 0 entries in 0 blocks'
+	sim_until "$patience" same_and_agreed "$1" "$2" || {
+		walk "$2"
+		same "$1" "$2"
+		agreed "$2"
+	}
+	at_rest
 }

@@ -17,6 +17,7 @@ refuses() {
 	EOF
 	osm_wait sm "$patience" 'SUBNET UP'
 	logged "$1"
+	allow "$1" 'ERR IBF203: dmodc' 'ERR IBF210: .* updn routes now instead of dmodc'
 	routed_by updn
 	logged 'ERR IBF210.*updn routes now instead of dmodc'
 	walk tables

@@ -8,7 +8,6 @@ comes_up() {
 	routed_by dmodc
 	walk tables --switch-sources
 	logged 'IBF002'
-	not_logged 'ERR IBF'
 	down
 }
 
@@ -79,7 +78,6 @@ real() {
 	up "$net" </dev/null
 	routed_by dmodc
 	walk tables
-	not_logged 'ERR IBF'
 	down
 }
 
