@@ -81,3 +81,49 @@ case_stable_growth() {
 	not_logged 'IBF006'
 	down
 }
+
+# A spine is dead, and all cables of another pair of spine and leaf: what is seen
+# does not tell what the tree was.  A standby that has a copy of the state file
+# takes over with the tables that were; one that has none cannot.
+case_stable_standby() {
+	gen '2;6,6;1,6;1,2' --random-guids --random-ports --seed 84
+	local polling=$'sminfo_polling_timeout 200\npolling_retry_number 2'
+	local spine
+	up <<<"sm_priority 10"$'\n'"$polling"
+	walk before
+	OSM_HOST["standby"]=$(sim_hosts "$T/fabric.net" | tail -n 1)
+	osm_start standby < <(plugin_conf <<<"sm_priority 5"$'\n'"$polling")
+	osm_wait standby "$patience" 'Entering STANDBY'
+	cp "$(state)" "$SIM_DIR/standby/"
+	osm_mark sm
+	spine=$(sim_cables "$T/fabric.net" | sed -n 1p | cut -f 3)
+	sim_do "Unlink \"$spine\""
+	pair_dies "$spine"
+	until_healed cut
+	differ before cut
+	osm_kill sm
+	is_manager standby "${OSM_HOST["standby"]}"
+	until_healed taken
+	same cut taken
+	not_logged 'IBF006|IBF113'
+	osm_kill standby
+	rm "$SIM_DIR/standby/ibfattree-nominal"
+	osm_start standby < <(plugin_conf </dev/null)
+	until_healed blind
+	logged 'IBF006: the nominal fabric is what is seen now: 11 switches'
+	differ cut blind
+	down
+}
+
+# All cables between the first leaf of the list and a spine that is not this one.
+pair_dies() {
+	local near near_port far one='' n=0
+	while IFS=$'\t' read -r near near_port far _; do
+		[[ $far != "$1" ]] || continue
+		one=${one:-$near $far}
+		[[ $one == "$near $far" ]] || continue
+		sim_do "Unlink \"$near\"[$near_port]"
+		: $((++n))
+	done < <(sim_cables "$T/fabric.net")
+	((n == 2)) || fail "$n cables between $one"
+}
