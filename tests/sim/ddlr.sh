@@ -51,6 +51,7 @@ case_ddlr_one_lane() {
 		osm_wait sm "$patience" 'IBF002: .* 128 cables'
 		at_rest
 	done
+	sweeps_change_nothing
 	down
 }
 
@@ -68,6 +69,7 @@ case_ddlr_two_lanes() {
 	osm_mark sm
 	mend_it
 	until_same before after
+	sweeps_change_nothing
 	down
 }
 
