@@ -159,6 +159,7 @@ case_fast_sftree_root() {
 	walk after --switch-sources
 	grep -Eq 'end port -> switch .*, all arrive' "$T/after.txt" ||
 		fail 'switches are not reached after the sweep'
+	quiet
 	down
 }
 
@@ -202,7 +203,10 @@ case_fast_every_spine() {
 		((${FTR_SOAK:-0})) || ((n++ % 16 == 0)) || continue
 		spine_dies "$spine"
 	done
-	sweeps_change_nothing
+	# its cables go one by one: a sweep may be the first to miss the last
+	note "IBF005 changed entries in" \
+		"$(count_logged 'IBF005: .* changed [1-9]') of" \
+		"$(count_logged 'IBF005:')"
 	down
 }
 
@@ -268,24 +272,24 @@ errors() {
 dropped() { grep -c 'drop pkt due error rate' "$SIM_DIR/ibsim.log" || true; }
 
 # Cables die while packets with this attribute get lost; nobody but the fast
-# path sends before the sweep, so what is lost until then is its own.
+# path sends before the sweep, so what is lost until then is its own.  Stock
+# sweeps that lose packets forget switches, so there are no errors any more when
+# one is asked for.
 lossy_round() {
 	local attr=$1 rate=$2 i was
 	shift 2
-	errors "$rate" "$attr"
 	for i; do
 		pick "$i"
 		was=$(dropped)
 		osm_mark sm
+		errors "$rate" "$attr"
 		cut_it
 		osm_wait sm "$patience" 'IBF004|IBF1(09|10)'
 		lost=$((lost + $(dropped) - was))
-		osm_wait sm "$patience" 'SUBNET UP|Errors during init'
+		errors 0 0
+		until_rest cut
 	done
-	errors 0 0
 	((lost)) || fail "ibsim has lost no packet with attribute $attr"
-	resweep
-	until_healed cut
 	osm_mark sm
 	for i; do
 		pick "$i"
@@ -300,9 +304,7 @@ lossy_round() {
 # are lost, never answers, and nothing comes late.
 case_fast_lossy() {
 	gen '2;6,12;1,6;1,1' --random-guids --random-ports --seed 70
-	fast_up 'fast_timeout_ms 20' 'fast_sweep_delay_ms 1000' </dev/null
-	# what is lost for good is told of
-	allow 'WRN IBF1(09|10)'
+	fast_up 'fast_timeout_ms 20' 'fast_sweep_delay_ms 600' </dev/null
 	walk before
 	sim_do 'Verbose 1'
 	local lost=0 tables
@@ -310,7 +312,8 @@ case_fast_lossy() {
 	tables=$lost lost=0
 	lossy_round 21 20 2 21 41
 	note "lost by repairs: $tables writes of tables, $lost PortInfo;" \
-		"IBF110: $(grep -c IBF110 "$SIM_DIR/sm/opensm.log" || true)"
+		"not acknowledged: $(count_logged IBF110)," \
+		"left to a sweep: $(count_logged IBF109)"
 	down
 }
 
@@ -344,6 +347,7 @@ told_by_144() {
 	sleep 1
 	same_as before after || fail "tables change by trap 144"
 	not_logged 'IBF00[45]'
+	quiet
 	osm_log sm | grep -o 'num:1[0-9]*\|IBF002\|SUBNET UP' >"$T/told"
 	down
 }
@@ -367,7 +371,6 @@ case_fast_other_traps() {
 # A cable that goes up and down all the time is left out, and a sweep comes
 # all the same; when it is quiet it is used again.
 case_fast_flapping() {
-	allow 'WRN IBF111'
 	gen '2;6,12;1,6;1,1' --random-guids --random-ports --seed 72
 	fast_up 'fast_flap_limit 3' 'fast_flap_hold_ms 4000' \
 		'fast_sweep_cap_ms 1000' </dev/null
@@ -562,8 +565,6 @@ case_fast_stopped() {
 	RANDOM=$seed
 	gen 648 --random-guids --random-ports --seed 75
 	fast_up 'fast_window 1' </dev/null
-	# writes that it did not wait for
-	allow 'WRN IBF110: .* NOT acknowledged' 'WRN IBF109'
 	walk before
 	for m in "${moments[@]}"; do
 		random_cable
@@ -603,6 +604,7 @@ case_fast_during_sweep() {
 		mend_it
 		until_same before after
 	done
+	quiet
 	note "IBF005 changed entries in" \
 		"$(count_logged 'IBF005: .* changed [1-9]') of" \
 		"$(count_logged 'IBF005:')"

@@ -92,8 +92,6 @@ case_sftree_paper_mode() {
 	echo 'sftree_mode paper' >"$T/ibfattree.conf"
 	plugin_sftree <<<"event_plugin_options ibfattree:$T/ibfattree.conf"
 	walk tables --switch-sources
-	# the published algorithms have no order of the switches to repair by
-	allow 'WRN IBF109: no fast reroute before the next routing'
 	down
 }
 
