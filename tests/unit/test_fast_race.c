@@ -630,6 +630,47 @@ START_TEST(test_blink_after_discovery)
 }
 END_TEST
 
+static void blink_early(void *ctx, struct fake *h, enum fake_moment m)
+{
+	struct late *l = ctx;
+
+	if (m == FAKE_SWEEP_ENDS && !l->cut.done) {
+		l->cut.done = true;
+		fake_trap(h, l->cut.sw, SM_LINK_STATE_CHANGED_TRAP);
+		while (!atomic_load(&l->asked))
+			usleep(50);
+	} else if (m == FAKE_SWEEP_BEGINS && l->cut.done && !l->done) {
+		l->done = true;
+		blink(&l->cut, h);
+		fake_release(h);
+		fake_settle(h);
+		fake_check_healed(h);
+	}
+}
+
+/* The links were set up, and another sweep has begun, while the worker was at
+ * something else. */
+START_TEST(test_blink_in_next_sweep)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.options = "fast_timeout_ms 1000\nfast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n"
+	});
+	struct late l = { .cut = { .sw = fake_leaf(h, 3) } };
+
+	l.cut.port = fake_uplink(h, l.cut.sw, 1);
+	h->moment = blink_early;
+	h->moment_ctx = &l;
+	fake_set_fate(h, hold_answers, &l);
+	ck_assert(fake_sweep(h));
+	ck_assert(fake_sweep(h));
+	ck_assert(l.done);
+	fake_settle(h);
+	fake_check_healed(h);
+	fake_check_copy_clean(h);
+	fake_free(h);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("fast_race");
@@ -654,6 +695,7 @@ int main(void)
 	tcase_add_test(t, test_release_in_sweep);
 	tcase_add_loop_test(t, test_blink_after_discovery, 0, 2 *
 			    (FAKE_N_MOMENTS - FAKE_DISCOVERED));
+	tcase_add_test(t, test_blink_in_next_sweep);
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
 	srunner_run_all(r, CK_NORMAL);
