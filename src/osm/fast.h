@@ -234,10 +234,11 @@ void ibf_forget_deaths(struct ibf_fast *f);	/* under the mutex */
  * FTR_PORT_MAX. */
 uint32_t ibf_cables_of(const struct ibf_view *v, ftr_sw s,
 		       struct ibf_cable *out);
-/* Of n cables those that are not as the view has them, into out[n]; returns
- * how many.  *unknown: a port gave no answer. */
+/* Of n cables, and others of switches that turn out to be dead, those that are
+ * not as the view has them, into *out, which has room for n and is made larger;
+ * returns how many.  *unknown: a port gave no answer. */
 uint32_t ibf_probe(struct ibf_fast *f, const struct ibf_cable *ask, uint32_t n,
-		   struct ibf_cable *out, bool *unknown);
+		   struct ibf_cable **out, bool *unknown);
 /* Directed routes to s, at most two that differ in how they enter it. */
 unsigned int ibf_routes_to(struct ibf_view *v, ftr_sw s, struct ibf_dr *out);
 

@@ -16,7 +16,9 @@
  * A switch that dies says nothing; its neighbours do, one after the other.  So
  * the far end of a dead cable is asked for a sign of life, too.  If it gives
  * none it is silent: no route leads through it any more, and no write waits
- * for it.
+ * for it.  And its other neighbours are asked about their cables to it, for
+ * their traps may be on their way through it; so are those of a switch that has
+ * sent a trap and then says nothing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -185,13 +187,12 @@ static bool is_dead(const struct ibf_view *v, unsigned int state)
 		(v->brought_up && state == IB_LINK_INIT);
 }
 
-/* Cables of p whose port disagrees with the view.  One that is dead there, too,
- * may have been alive for a moment, and OpenSM have seen that. */
+/* Cables of p whose port disagrees with the view, after the n that out has.  One
+ * that is dead there, too, may have been alive for a moment, and OpenSM have seen
+ * that. */
 static uint32_t disagreeing(struct ibf_fast *f, struct probe *p,
-			    struct ibf_cable *out, bool *unknown)
+			    struct ibf_cable *out, uint32_t n, bool *unknown)
 {
-	uint32_t n = 0;
-
 	for (uint32_t i = 0; i < p->n; i++) {
 		struct ibf_cable *c = &p->cable[i];
 		bool alive = ftr_live_alive(p->v->live, c->sw, c->port);
@@ -392,8 +393,111 @@ static void ask_far_ends(struct ibf_fast *f, const struct probe *p,
 	free(job);
 }
 
+/* ---- neighbours of the silent ------------------------------------------- */
+
+/* Those that gave no sign of life now, and those that gave none before.  False:
+ * there are none of now. */
+static bool mark_silent(const struct probe *p, const struct ibf_cable *c,
+			uint32_t n, uint8_t *now, uint8_t *all)
+{
+	uint32_t n_sw = p->v->gen->fabric->n_sw;
+
+	for (uint32_t i = 0; i < p->n; i++)
+		now[p->cable[i].sw] = 1;
+	for (uint32_t i = 0; i < p->n; i++)
+		if (p->job[i].state == IBF_SMP_DONE)
+			now[p->cable[i].sw] = 0;
+	for (uint32_t i = 0; i < n; i++)
+		now[c[i].peer] |= p->v->silent[c[i].peer];
+	for (ftr_sw s = 0; s < n_sw; s++)
+		all[s] = now[s] | p->v->silent[s];
+	return memchr(now, 1, n_sw) != NULL;
+}
+
+static bool is_known(const struct probe *p, const struct ibf_cable *found,
+		     uint32_t n, const struct ibf_cable *c)
+{
+	for (uint32_t i = 0; i < p->n; i++)
+		if (p->cable[i].sw == c->sw && p->cable[i].port == c->port &&
+		    p->job[i].state == IBF_SMP_DONE)
+			return true;
+	return listed(found, n, c);
+}
+
+/* The cables in use between s and those that may answer, from their end, but
+ * those that are known. */
+static bool add_neighbours(struct probe *q, ftr_sw s, const uint8_t *silent,
+			   const struct probe *p,
+			   const struct ibf_cable *found, uint32_t n_found)
+{
+	struct ibf_cable cable[FTR_PORT_MAX];
+	uint32_t n = ibf_cables_of(q->v, s, cable);
+	struct ibf_dr route[2];
+	bool ok = true;
+
+	for (uint32_t i = 0; ok && i < n; i++) {
+		const struct ibf_cable *c = &cable[i];
+		struct ibf_cable far = { c->peer, s, c->peer_port, c->port,
+					 false };
+
+		if (ftr_live_alive(q->v->live, s, c->port) &&
+		    !silent[far.sw] && !is_known(p, found, n_found, &far))
+			ok = add(q, &far, route,
+				 routes_around(q->v, far.sw, q->v->wary,
+					       route));
+	}
+	return ok;
+}
+
+/* What to ask of them into q; false: out of memory. */
+static bool list_neighbours(struct probe *q, const struct probe *p,
+			    const struct ibf_cable *found, uint32_t n)
+{
+	struct ibf_view *v = q->v;
+	uint32_t n_sw = v->gen->fabric->n_sw;
+	uint8_t *now = ftr_calloc(2 * (size_t)n_sw, 1);
+	uint8_t *all = now ? now + n_sw : NULL;
+	struct ibf_dr_limits limits = { .dead = v->wary, .avoid = all };
+	bool ok = now != NULL;
+
+	if (ok && mark_silent(p, found, n, now, all)) {
+		ibf_dr_search(v->tree[0], v->gen->fabric, &v->origin, &limits);
+		for (ftr_sw s = 0; ok && s < n_sw; s++)
+			if (now[s])
+				ok = add_neighbours(q, s, all, p, found, n);
+	}
+	free(now);
+	return ok;
+}
+
+/* What they say, after the n that *out has.  Not waited for long: they have not
+ * been heard of. */
+static uint32_t ask_neighbours(struct ibf_fast *f, const struct probe *p,
+			       struct ibf_cable **out, uint32_t n,
+			       bool *unknown)
+{
+	struct ibf_smp_policy policy = {
+		.window = (unsigned int)f->p->opt.fast_window,
+		.timeout = f->p->opt.fast_timeout_ms, .tries = 2,
+		.limit = 2 * HEDGE_MS,
+	};
+	struct probe q = { .v = f->view };
+	bool ok = list_neighbours(&q, p, *out, n);
+	struct ibf_cable *grown = ok && q.n ?
+		realloc(*out, (n + q.n) * sizeof(**out)) : NULL;
+
+	if (grown) {
+		*out = grown;
+		ibf_smp_run(f->smp, q.job, q.n, &policy);
+		n = disagreeing(f, &q, grown, n, unknown);
+	}
+	*unknown |= !ok || (q.n && !grown);
+	free_probe(&q);
+	return n;
+}
+
 uint32_t ibf_probe(struct ibf_fast *f, const struct ibf_cable *ask, uint32_t n,
-		   struct ibf_cable *out, bool *unknown)
+		   struct ibf_cable **out, bool *unknown)
 {
 	struct probe p = { .v = f->view };
 	uint32_t found = 0;
@@ -403,9 +507,10 @@ uint32_t ibf_probe(struct ibf_fast *f, const struct ibf_cable *ask, uint32_t n,
 	*unknown = !add_all(f, &p, ask, n);
 	if (!*unknown) {
 		run(f, &p);
-		found = disagreeing(f, &p, out, unknown);
-		ask_far_ends(f, &p, out, found);
-		found = confirm_up(f, out, found, unknown);
+		found = disagreeing(f, &p, *out, 0, unknown);
+		ask_far_ends(f, &p, *out, found);
+		found = ask_neighbours(f, &p, out, found, unknown);
+		found = confirm_up(f, *out, found, unknown);
 	}
 	free_probe(&p);
 	return found;

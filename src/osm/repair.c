@@ -528,7 +528,7 @@ static bool look_at(struct ibf_fast *f, const struct ibf_cable *ask,
 		ibf_sweep_now(f);
 		return true;
 	}
-	r->n_cables = ibf_probe(f, ask, n_ask, r->cable, &unknown);
+	r->n_cables = ibf_probe(f, ask, n_ask, &r->cable, &unknown);
 	r->n_cables = drop_held(f, r->cable, r->n_cables);
 	r->known_ms = since(r);
 	if (unknown)

@@ -68,14 +68,18 @@ libfake_la_LIBADD = libibfplugin.la libftr.la $(OSMCOMP_LIBS)
 
 check_PROGRAMS += tests/unit/test_fast tests/unit/test_fast_end \
 	tests/unit/test_fast_loss tests/unit/test_fast_race \
-	tests/unit/test_fast_due \
+	tests/unit/test_fast_due tests/unit/test_fast_event \
 	tests/unit/test_fast_random tests/unit/test_fast_sweep
 FAKE_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) -I$(top_srcdir)/tests
 FAKE_LDADD = libfake.la $(CHECK_TEST_LDADD)
 tests_unit_test_fast_SOURCES = tests/unit/test_fast.c
 tests_unit_test_fast_CPPFLAGS = $(FAKE_CPPFLAGS)
-tests_unit_test_fast_CFLAGS = $(CHECK_TEST_CFLAGS) $(JSONC_CFLAGS)
-tests_unit_test_fast_LDADD = $(FAKE_LDADD) $(JSONC_LIBS)
+tests_unit_test_fast_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_fast_LDADD = $(FAKE_LDADD)
+tests_unit_test_fast_event_SOURCES = tests/unit/test_fast_event.c
+tests_unit_test_fast_event_CPPFLAGS = $(FAKE_CPPFLAGS)
+tests_unit_test_fast_event_CFLAGS = $(CHECK_TEST_CFLAGS) $(JSONC_CFLAGS)
+tests_unit_test_fast_event_LDADD = $(FAKE_LDADD) $(JSONC_LIBS)
 tests_unit_test_fast_end_SOURCES = tests/unit/test_fast_end.c
 tests_unit_test_fast_end_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_end_CFLAGS = $(CHECK_TEST_CFLAGS)

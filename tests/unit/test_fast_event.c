@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The lines of ibfattree-events.jsonl: what ibfattree-json(5) promises.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <json-c/json.h>
+
+#include "fake/host.h"
+
+struct member {
+	const char *key;
+	enum json_type type;
+	bool or_null;
+};
+
+/* As ibfattree-json(5) documents them. */
+static const struct member of_event[] = {
+	{ "event", json_type_string, false },
+	{ "number", json_type_int, false },
+	{ "time", json_type_double, false },
+	{ "engine", json_type_string, false },
+	{ "stage", json_type_string, false },
+	{ "traps", json_type_int, false },
+	{ "cables", json_type_array, false },
+	{ "destinations", json_type_int, false },
+	{ "entries", json_type_int, false },
+	{ "switches", json_type_int, false },
+	{ "blocks", json_type_int, false },
+	{ "pathless", json_type_int, false },
+	{ "stages", json_type_int, false },
+	{ "drained", json_type_int, false },
+	{ "failed", json_type_int, false },
+	{ "unhealed", json_type_int, false },
+	{ "held", json_type_int, false },
+	{ "lost_leaf_pairs", json_type_int, false },
+	{ "regained_leaf_pairs", json_type_int, false },
+	{ "ms", json_type_object, false },
+	{ "reconcile", json_type_object, true },
+	{ "sets", json_type_array, false },
+}, of_cable[] = {
+	{ "guid", json_type_string, false },
+	{ "port", json_type_int, false },
+	{ "name", json_type_string, false },
+	{ "peer_guid", json_type_string, false },
+	{ "peer_port", json_type_int, false },
+	{ "peer_name", json_type_string, false },
+	{ "up", json_type_boolean, false },
+}, of_ms[] = {
+	{ "known", json_type_double, false },
+	{ "computed", json_type_double, false },
+	{ "checked", json_type_double, false },
+	{ "first", json_type_double, false },
+	{ "last", json_type_double, false },
+	{ "reconciled", json_type_double, true },
+}, of_reconcile[] = {
+	{ "entries", json_type_int, false },
+	{ "blocks", json_type_int, false },
+	{ "switches", json_type_int, false },
+}, of_set[] = {
+	{ "ms", json_type_double, false },
+	{ "guid", json_type_string, false },
+	{ "lids", json_type_array, false },
+};
+
+/* All of these members and no others. */
+static void check_members(struct json_object *o, const struct member *m,
+			  size_t n)
+{
+	ck_assert(json_object_is_type(o, json_type_object));
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *v;
+
+		ck_assert_msg(json_object_object_get_ex(o, m[i].key, &v),
+			      "no member \"%s\"", m[i].key);
+		ck_assert_msg(json_object_is_type(v, m[i].type) ||
+			      (m[i].or_null && !v), "\"%s\" is %s", m[i].key,
+			      json_object_to_json_string(v));
+	}
+	ck_assert_int_eq(json_object_object_length(o), (int)n);
+}
+
+static struct json_object *get(struct json_object *o, const char *key)
+{
+	return json_object_object_get(o, key);
+}
+
+static int64_t number(struct json_object *o, const char *key)
+{
+	return json_object_get_int64(get(o, key));
+}
+
+static double real(struct json_object *o, const char *key)
+{
+	return json_object_get_double(get(o, key));
+}
+
+static const char *text(struct json_object *o, const char *key)
+{
+	return json_object_get_string(get(o, key));
+}
+
+/* Line n of the file, from 1. */
+static struct json_object *read_event(struct fake *h, unsigned int n)
+{
+	struct json_tokener *tok = json_tokener_new();
+	struct json_object *o;
+	char path[128], *line = NULL;
+	size_t size = 0;
+	ssize_t len = 0;
+	FILE *in;
+
+	snprintf(path, sizeof(path), "%s/ibfattree-events.jsonl", h->dir);
+	in = fopen(path, "r");
+	ck_assert(in && tok);
+	for (unsigned int i = 0; i < n; i++)
+		len = getline(&line, &size, in);
+	ck_assert_int_gt(len, 1);
+	ck_assert_int_eq(line[len - 1], '\n');
+	json_tokener_set_flags(tok, JSON_TOKENER_STRICT);
+	o = json_tokener_parse_ex(tok, line, (int)len - 1);
+	ck_assert_int_eq(json_tokener_get_error(tok), json_tokener_success);
+	ck_assert_uint_eq(json_tokener_get_parse_end(tok), (size_t)len - 1);
+	json_tokener_free(tok);
+	free(line);
+	fclose(in);
+	return o;
+}
+
+static ftr_sw named(struct fake *h, struct json_object *o, const char *guid)
+{
+	ftr_sw s = ftr_fabric_find_sw(h->fab,
+				      strtoull(text(o, guid), NULL, 16));
+
+	ck_assert_msg(s != FTR_SW_NONE, "no switch has the GUID %s",
+		      text(o, guid));
+	return s;
+}
+
+/* The ports of one switch: both ends of each cable, each cable once. */
+static void check_cables(struct fake *h, struct json_object *list, ftr_sw at,
+			 unsigned int n, bool up)
+{
+	bool seen[FTR_PORT_MAX + 1] = { false };
+
+	ck_assert_uint_eq(json_object_array_length(list), n);
+	for (unsigned int i = 0; i < n; i++) {
+		struct json_object *c = json_object_array_get_idx(list, i);
+		const struct ftr_swport *port;
+		bool *at_port;
+		ftr_sw s, t;
+
+		check_members(c, of_cable, FTR_ARRAY_LEN(of_cable));
+		s = named(h, c, "guid");
+		t = named(h, c, "peer_guid");
+		port = ftr_fabric_port(h->fab, s, (ftr_port)number(c, "port"));
+		ck_assert_int_eq(port->peer_kind, FTR_PEER_SW);
+		ck_assert_uint_eq(port->peer, t);
+		ck_assert_int_eq(port->peer_port, number(c, "peer_port"));
+		ck_assert_str_eq(text(c, "name"), h->fab->sw[s].name);
+		ck_assert_str_eq(text(c, "peer_name"), h->fab->sw[t].name);
+		ck_assert_int_eq(json_object_get_boolean(get(c, "up")), up);
+		ck_assert(s == at || t == at);
+		at_port = &seen[number(c, s == at ? "port" : "peer_port")];
+		ck_assert(!*at_port);
+		*at_port = true;
+	}
+}
+
+/* What is written when nothing gets lost, and no pair of leaves either. */
+static void check_counts(struct json_object *o)
+{
+	static const char *const some[] = {
+		"destinations", "entries", "switches", "blocks", "stages",
+	}, *const none[] = {
+		"failed", "unhealed", "held", "lost_leaf_pairs",
+		"regained_leaf_pairs",
+	};
+
+	for (size_t i = 0; i < FTR_ARRAY_LEN(some); i++)
+		ck_assert_msg(number(o, some[i]) > 0, "no %s", some[i]);
+	for (size_t i = 0; i < FTR_ARRAY_LEN(none); i++)
+		ck_assert_msg(!number(o, none[i]), "%s", none[i]);
+	ck_assert_int_ge(number(o, "entries"), number(o, "destinations"));
+	ck_assert_int_ge(number(o, "entries"), number(o, "pathless"));
+	ck_assert_int_ge(number(o, "entries"), number(o, "drained"));
+}
+
+/* The sweep may still write to so many switches, all that has to be. */
+static void check_rest(struct json_object *rest, int64_t switches)
+{
+	check_members(rest, of_reconcile, FTR_ARRAY_LEN(of_reconcile));
+	ck_assert_int_eq(number(rest, "switches"), switches);
+	ck_assert_int_ge(number(rest, "blocks"), switches);
+	ck_assert_int_ge(number(rest, "entries"), number(rest, "blocks"));
+	ck_assert(switches || !number(rest, "entries"));
+}
+
+/* Without traps it is told at once, and no sweep is waited for. */
+static void check_times(struct json_object *o, bool swept)
+{
+	struct json_object *ms = get(o, "ms");
+	double now = (double)time(NULL), before = 0;
+
+	ck_assert(real(o, "time") > now - 3600 && real(o, "time") < now + 2);
+	check_members(ms, of_ms, FTR_ARRAY_LEN(of_ms));
+	for (size_t i = 0; i < FTR_ARRAY_LEN(of_ms) - !swept; i++) {
+		ck_assert_msg(real(ms, of_ms[i].key) >= before, "\"%s\": %s",
+			      of_ms[i].key, json_object_to_json_string(ms));
+		before = real(ms, of_ms[i].key);
+	}
+	ck_assert_int_eq(get(ms, "reconciled") != NULL, swept);
+	ck_assert_int_eq(get(o, "reconcile") != NULL, swept);
+}
+
+/* Every changed entry that could be written, but none of a dead switch. */
+static void check_sets(struct fake *h, struct json_object *o, ftr_sw dead)
+{
+	struct json_object *list = get(o, "sets"), *ms = get(o, "ms");
+	size_t n = json_object_array_length(list), entries = 0;
+
+	ck_assert_int_eq((int64_t)n, number(o, "blocks"));
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *set = json_object_array_get_idx(list, i);
+		struct json_object *lids = get(set, "lids");
+
+		check_members(set, of_set, FTR_ARRAY_LEN(of_set));
+		ck_assert_uint_ne(named(h, set, "guid"), dead);
+		ck_assert(real(set, "ms") >= real(ms, "first") &&
+			  real(set, "ms") <= real(ms, "last"));
+		ck_assert_uint_gt(json_object_array_length(lids), 0);
+		entries += json_object_array_length(lids);
+	}
+	if (dead == FTR_SW_NONE)
+		ck_assert_int_eq((int64_t)entries, number(o, "entries"));
+}
+
+struct want {
+	const char *event;
+	ftr_sw at;		/* one end of each cable */
+	unsigned int n_cables;
+	bool cut_off;		/* no packet gets to that switch */
+};
+
+static void check_event(struct fake *h, unsigned int n, struct want w)
+{
+	struct json_object *o = read_event(h, n);
+	bool up = strstr(w.event, "-up");
+
+	check_members(o, of_event, FTR_ARRAY_LEN(of_event));
+	ck_assert_str_eq(text(o, "event"), w.event);
+	ck_assert_int_eq(number(o, "number"), n);
+	ck_assert_str_eq(text(o, "engine"), "dmodc");
+	ck_assert_str_eq(text(o, "stage"), "reroute");
+	ck_assert_int_eq(number(o, "traps") > 0, !up);
+	check_cables(h, get(o, "cables"), w.at, w.n_cables, up);
+	check_counts(o);
+	check_times(o, !up);
+	check_sets(h, o, w.cut_off ? w.at : FTR_SW_NONE);
+	if (!up)
+		check_rest(get(o, "reconcile"), w.cut_off);
+	json_object_put(o);
+}
+
+static void check_lines(struct fake *h, unsigned int n)
+{
+	ck_assert_uint_eq(fake_events(h, "{\"event\""), n);
+}
+
+/* A cable dies, which a sweep confirms, and comes back. */
+START_TEST(test_link_events)
+{
+	struct fake *h = fake_new(NULL);
+	ftr_sw s = fake_leaf(h, 3);
+	ftr_port p = fake_uplink(h, s, 1);
+
+	fake_cable(h, s, p, false);
+	fake_settle(h);
+	check_lines(h, 0);
+	ck_assert(fake_sweep(h));
+	check_event(h, 1, (struct want){ "link-down", s, 1, false });
+	fake_cable(h, s, p, true);
+	fake_settle(h);
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	check_event(h, 2, (struct want){ "link-up", s, 1, false });
+	check_lines(h, 2);
+	fake_free(h);
+}
+END_TEST
+
+/* One over which no other switch talks to OpenSM. */
+static ftr_sw spare_spine(struct fake *h)
+{
+	ftr_lid sm = h->fab->ep[h->sm].lid;
+
+	for (unsigned int i = 0;; i++) {
+		ftr_sw s = fake_spine(h, i);
+		bool used = false;
+
+		for (unsigned int p = 1; p <= h->fab->sw[s].n_ports; p++) {
+			const struct ftr_swport *port =
+				ftr_fabric_port(h->fab, s, (ftr_port)p);
+
+			used |= port->peer_kind == FTR_PEER_SW &&
+				h->sw[port->peer].lft[sm] == port->peer_port;
+		}
+		if (!used)
+			return s;
+	}
+}
+
+/* All or three of the four cables of a spine. */
+static void turn(struct fake *h, ftr_sw s, bool all, bool up)
+{
+	ftr_port keep = h->sw[s].lft[h->fab->ep[h->sm].lid];
+
+	if (all)
+		fake_switch(h, s, up);
+	for (unsigned int p = 1; !all && p <= h->fab->sw[s].n_ports; p++)
+		if (ftr_fabric_port(h->fab, s, (ftr_port)p)->peer_kind ==
+		    FTR_PEER_SW && p != keep)
+			fake_cable(h, s, (ftr_port)p, up);
+	fake_settle(h);
+}
+
+struct loss {
+	ftr_sw s;
+	bool all;
+};
+
+/* Its traps wait for the end of the routing, and are taken together. */
+static void lose(void *ctx, struct fake *h, enum fake_moment m)
+{
+	const struct loss *l = ctx;
+
+	if (m == FAKE_ROUTED)
+		turn(h, l->s, l->all, false);
+}
+
+/* Cables of a spine die, and come back before the sweep that confirms it. */
+static void lose_and_find(struct fake *h, struct loss l)
+{
+	h->moment = lose;
+	h->moment_ctx = &l;
+	ck_assert(fake_sweep(h));
+	h->moment = NULL;
+	fake_settle(h);
+	fake_check_healed(h);
+	turn(h, l.s, l.all, true);
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	fake_check_healed(h);
+}
+
+START_TEST(test_switch_events)
+{
+	struct fake *h = fake_new(NULL);
+	ftr_sw s = spare_spine(h);
+
+	lose_and_find(h, (struct loss){ s, false });
+	check_event(h, 1, (struct want){ "switch-down", s, 3, false });
+	check_event(h, 2, (struct want){ "switch-up", s, 3, false });
+	check_lines(h, 2);
+	fake_free(h);
+}
+END_TEST
+
+/* No packet gets to a switch without a cable in use: the sweeps bring it back,
+ * without a line. */
+START_TEST(test_spine_events)
+{
+	struct fake *h = fake_new(NULL);
+	ftr_sw s = spare_spine(h);
+
+	lose_and_find(h, (struct loss){ s, true });
+	check_event(h, 1, (struct want){ "switch-down", s, 4, true });
+	ck_assert(fake_wait_wanted(h));
+	ck_assert(fake_sweep(h));
+	ck_assert_uint_gt(h->changed_entries, 0);
+	fake_settle(h);
+	fake_check_healed(h);
+	fake_check_quiet_sweep(h);
+	check_lines(h, 1);
+	fake_free(h);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("fast_event");
+	TCase *t = tcase_create("events");
+	SRunner *r;
+	int failed;
+
+	tcase_set_timeout(t, 120);
+	tcase_add_test(t, test_link_events);
+	tcase_add_test(t, test_switch_events);
+	tcase_add_test(t, test_spine_events);
+	suite_add_tcase(s, t);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}
