@@ -19,3 +19,7 @@ EXTRA_DIST += tests/seeds
 dist-hook:
 	rm -rf $(distdir)/tests/seeds/*.o $(distdir)/tests/seeds/.deps \
 		$(distdir)/tests/seeds/.dirstamp
+
+.PHONY: print-tests
+print-tests:
+	@echo $(TESTS)

@@ -444,7 +444,7 @@ case_fast_random() {
 	gen 648 --random-guids --random-ports --seed 73
 	fast_up </dev/null
 	walk before
-	random_schedule $((${FTR_SOAK:-0} ? 400 : 16)) "${FTR_SEED:-73}"
+	random_schedule $((${FTR_SOAK:-0} ? 400 : 12)) "${FTR_SEED:-73}"
 	down
 }
 
@@ -575,7 +575,7 @@ case_fast_handover() {
 case_fast_stopped() {
 	local seed=${FTR_SEED:-75} i m
 	RANDOM=$seed
-	gen 648 --random-guids --random-ports --seed 75
+	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 75
 	fast_up 'fast_window 1' </dev/null
 	walk before
 	for ((i = 0; ; i++)); do
@@ -605,7 +605,7 @@ case_fast_during_sweep() {
 	fast_up 'fast_flap_limit 0' </dev/null
 	walk before
 	local i=0 wait
-	local -a waits=(0 010 020 050)
+	local -a waits=(0 010 030)
 	((!${FTR_SOAK:-0})) || waits=(0 005 010 015 020 030 050)
 	for wait in "${waits[@]}"; do
 		pick "$((++i * 40))"
