@@ -32,6 +32,8 @@
  * packets have timed out, is left to the sweep, so that it does not hold up the
  * others. */
 #define LIMIT_TIMEOUTS 2.5
+/* Neighbours of a silent switch have not told of anything. */
+#define NEIGHBOUR_TIMEOUTS 0.05
 
 /* ---- routes ------------------------------------------------------------- */
 
@@ -470,8 +472,7 @@ static bool list_neighbours(struct probe *q, const struct probe *p,
 	return ok;
 }
 
-/* What they say, after the n that *out has.  Not waited for long: they have not
- * been heard of. */
+/* What they say, after the n that *out has. */
 static uint32_t ask_neighbours(struct ibf_fast *f, const struct probe *p,
 			       struct ibf_cable **out, uint32_t n,
 			       bool *unknown)
@@ -479,7 +480,7 @@ static uint32_t ask_neighbours(struct ibf_fast *f, const struct probe *p,
 	struct ibf_smp_policy policy = {
 		.window = (unsigned int)f->p->opt.fast_window,
 		.timeout = f->p->opt.fast_timeout_ms, .tries = 2,
-		.limit = 2 * HEDGE_MS,
+		.limit = NEIGHBOUR_TIMEOUTS * f->p->opt.fast_timeout_ms,
 	};
 	struct probe q = { .v = f->view };
 	bool ok = list_neighbours(&q, p, *out, n);

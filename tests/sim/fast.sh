@@ -12,6 +12,8 @@ fast_conf() { echo "event_plugin_options ibfattree:$T/ibfattree.conf"; }
 # opensm.conf on stdin.
 fast_up() {
 	[[ $* == *fast_sweep_delay_ms* ]] || set -- "$@" 'fast_sweep_delay_ms 100'
+	# so that nothing is sent twice on a busy machine
+	[[ $* == *fast_timeout_ms* ]] || set -- "$@" 'fast_timeout_ms 500'
 	printf '%s\n' "$@" >"$T/ibfattree.conf"
 	up < <(fast_conf; cat)
 	up_cables=$(sim_cables "$T/fabric.net" | cut -f 1-4)

@@ -139,7 +139,9 @@ END_TEST
  * or the switch itself could tell of it, and then died. */
 START_TEST(test_spine_one_trap)
 {
-	struct fake *h = fake_new(NULL);
+	struct fake *h = fake_new(&(struct fake_opts){
+		.options = "fast_timeout_ms 2000\n"
+	});
 	ftr_sw s = fake_spine(h, 3);
 
 	for (ftr_port p = 1; p <= 4; p++)
