@@ -21,6 +21,7 @@
 #ifndef FTR_ENGINE_H
 #define FTR_ENGINE_H
 
+#include <ftr/balance.h>
 #include <ftr/shape.h>
 #include <ftr/tables.h>
 #include <ftr/vl.h>
@@ -49,6 +50,9 @@ struct ftr_route_opts {
 	ftr_sw sm_switch;	/* where the subnet manager is cabled, or NONE */
 	enum ftr_sftree_mode sftree_mode;
 	enum ftr_placement placement;
+	enum ftr_balance balance;
+	bool (*cancelled)(void *ctx);	/* of the search, or NULL */
+	void *cancel_ctx;
 	bool keep_routed;	/* fill stats.routed */
 	/* Shape of the nominal fabric that the input was made over, or NULL:
 	 * sftree orders the switches by it as long as that order connects
@@ -78,6 +82,7 @@ struct ftr_route_stats {
 	 * and there is one, which is then the caller's to free. */
 	bool by_rank;
 	struct ftr_shape *routed;
+	struct ftr_balance_report balance;
 };
 
 struct ftr_engine_ops {

@@ -74,6 +74,26 @@ struct result {
 	double shape_s, route_s;
 };
 
+static double ratio(uint32_t flows, uint32_t bound)
+{
+	return bound ? (double)flows / bound : 0;
+}
+
+static void balance(const char *engine, const struct ftr_balance_report *b)
+{
+	char num[CLI_NUM_MAX];
+
+	fprintf(stderr, "%s: all-to-all: most loaded link %.2f times the lower bound (%.2f before the search)\n",
+		engine, ratio(b->max_after, b->bound),
+		ratio(b->max_before, b->bound));
+	if (b->shift_before > 0)
+		fprintf(stderr, "%s: shifts: mean of the most loaded link %.2f flows (%.2f before)\n",
+			engine, b->shift_after, b->shift_before);
+	if (b->moved)
+		fprintf(stderr, "%s: search: %s entries changed in %u sweeps\n",
+			engine, cli_num(num, b->moved), b->sweeps);
+}
+
 static void summary(const struct route *r, const struct result *x)
 {
 	const struct ftr_shape *sh = x->sh;
@@ -94,6 +114,8 @@ static void summary(const struct route *r, const struct result *x)
 	fprintf(stderr, "%s: %u LIDs, %s entries without a path, shape %.1f ms, route %.1f ms\n",
 		engine, sh->n_dest, cli_num(num, x->stats.no_path),
 		x->shape_s * 1e3, x->route_s * 1e3);
+	if (x->stats.balance.hosts)
+		balance(engine, &x->stats.balance);
 	if (x->stats.root != FTR_SW_NONE)
 		fprintf(stderr, "%s: root %s, %s pairs of hosts take a detour\n",
 			engine, cli_sw_name(name, sh->f, x->stats.root),

@@ -335,7 +335,7 @@ static void patch(struct row *r, uint32_t l)
 	const struct ftr_group *g = &sh->groups[sh->group_first[r->s]];
 	const ftr_lid *lid = r->j->lid;
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
-	uint32_t n = place_candidates(sh, r->s, l, r->w->must[l], cand);
+	uint32_t n = ftr_shape_candidates(sh, r->s, l, cand);
 	uint8_t gone[256] = { 0 };
 
 	place_column(&r->place, l, cand, n);
@@ -471,11 +471,15 @@ static enum ftr_status dmodc_route(const struct ftr_shape *sh,
 				   struct ftr_route_stats *stats,
 				   struct ftr_err *err)
 {
+	static const struct ftr_route_opts defaults = FTR_ROUTE_OPTS_INIT;
+	struct ftr_balance_input in = { .shape = sh };
 	uint64_t no_path;
-	enum ftr_status st = dmodc_tables(sh, opts ? opts->placement :
-					  FTR_PLACE_EVEN, team, out,
-					  &no_path, err);
+	enum ftr_status st;
 
+	opts = opts ? opts : &defaults;
+	st = dmodc_tables(sh, opts->placement, team, out, &no_path, err);
+	if (!st)
+		st = balance_engine(&in, opts, team, out, stats, err);
 	if (st || !stats)
 		return st;
 	stats->no_path = no_path;

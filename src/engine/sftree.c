@@ -267,6 +267,14 @@ static enum ftr_status inverted(struct work *w,
 				  &no_path, w->err);
 	if (!st && has_gaps(w->plain))
 		st = fill_gaps(w);
+	if (!st) {
+		struct ftr_balance_input in = {
+			.shape = w->plain, .full = w->full,
+			.use_full = w->use_full,
+		};
+
+		st = balance_engine(&in, opts, w->team, w->out, stats, w->err);
+	}
 	if (!st && stats)
 		tell(w, opts, root, no_path, stats);
 	return st;

@@ -92,7 +92,7 @@ static uint32_t route_column(const struct routing *r, struct bench *b,
 	uint32_t n = 0;
 
 	place_column(&b->place, l, cand,
-		     place_candidates(v, s, l, place_must(v, s, l), cand));
+		     ftr_shape_candidates(v, s, l, cand));
 	for (uint32_t i = v->dest_first[l]; i < v->dest_first[l + 1]; i++) {
 		const struct ftr_dest *t = &v->dest[i];
 		ftr_port port = place_port(&b->place, t);
