@@ -46,11 +46,23 @@ enum ftr_placement {
 	FTR_PLACE_LITERAL	/* seed 002, equations (3) and (4) */
 };
 
+/*
+ * Entries to keep (src/engine/keep.c), both tables on the fabric of the shape.
+ * prefer: those of the complete fabric, NULL: keep nothing.  current: those that
+ * the switches hold, or NULL.  The search moves entries that could not be kept; with
+ * search_all it starts from what was kept and may move all.
+ */
+struct ftr_keep {
+	const struct ftr_tables *prefer, *current;
+	bool search_all;
+};
+
 struct ftr_route_opts {
 	ftr_sw sm_switch;	/* where the subnet manager is cabled, or NONE */
 	enum ftr_sftree_mode sftree_mode;
 	enum ftr_placement placement;
 	enum ftr_balance balance;
+	const struct ftr_keep *keep;	/* or NULL */
 	bool (*cancelled)(void *ctx);	/* of the search, or NULL */
 	void *cancel_ctx;
 	bool keep_routed;	/* fill stats.routed */

@@ -214,6 +214,20 @@ bool ftr_shape_must_descend(const struct ftr_shape *sh, ftr_sw s, uint32_t l);
 uint32_t ftr_shape_candidates(const struct ftr_shape *sh, ftr_sw s, uint32_t l,
 			      const struct ftr_group **cand);
 
+/* Their ports, as bits: all links of the n groups. */
+struct ftr_port_set {
+	uint64_t bit[4];
+};
+
+void ftr_shape_ports(const struct ftr_shape *sh,
+		     const struct ftr_group *const *cand, uint32_t n,
+		     struct ftr_port_set *out);
+
+static inline bool ftr_port_set_has(const struct ftr_port_set *set, ftr_port p)
+{
+	return set->bit[p / 64] >> p % 64 & 1;
+}
+
 /*
  * Analyse f.  opts may be NULL (all defaults).  The fabric must outlive the
  * shape.  Errors: FTR_SHAPE if there is no switch, if there are more than

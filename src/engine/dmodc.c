@@ -479,7 +479,7 @@ static enum ftr_status dmodc_route(const struct ftr_shape *sh,
 	opts = opts ? opts : &defaults;
 	st = dmodc_tables(sh, opts->placement, team, out, &no_path, err);
 	if (!st)
-		st = balance_engine(&in, opts, team, out, stats, err);
+		st = engine_finish(&in, opts, team, out, stats, err);
 	if (st || !stats)
 		return st;
 	stats->no_path = no_path;

@@ -24,16 +24,3 @@ const struct ftr_engine_ops *ftr_engine_find(const char *name)
 			return engines[i];
 	return NULL;
 }
-
-enum ftr_status balance_engine(struct ftr_balance_input *in,
-			       const struct ftr_route_opts *opts,
-			       struct ftr_team *team, struct ftr_tables *t,
-			       struct ftr_route_stats *stats,
-			       struct ftr_err *err)
-{
-	in->depth = opts->balance;
-	in->cancelled = opts->cancelled;
-	in->ctx = opts->cancel_ctx;
-	return ftr_balance_tables(in, t, team, stats ? &stats->balance : NULL,
-				  err);
-}

@@ -19,12 +19,15 @@ enum ftr_status dmodc_tables(const struct ftr_shape *sh,
 			     struct ftr_tables *out, uint64_t *no_path,
 			     struct ftr_err *err) FTR_MUST_USE;
 
-/* Balance finished tables as opts say; in->shape, full and use_full are given. */
-enum ftr_status balance_engine(struct ftr_balance_input *in,
-			       const struct ftr_route_opts *opts,
-			       struct ftr_team *team, struct ftr_tables *t,
-			       struct ftr_route_stats *stats,
-			       struct ftr_err *err) FTR_MUST_USE;
+/*
+ * keep.c: entries of the closed form to those that opts say to keep, and the search
+ * over what may move.  in: shape, full and use_full are given.
+ */
+enum ftr_status engine_finish(struct ftr_balance_input *in,
+			      const struct ftr_route_opts *opts,
+			      struct ftr_team *team, struct ftr_tables *t,
+			      struct ftr_route_stats *stats,
+			      struct ftr_err *err) FTR_MUST_USE;
 
 /* All cables count here, sideways ones too. */
 #define for_each_group(sh, s, g)					\

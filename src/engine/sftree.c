@@ -273,7 +273,7 @@ static enum ftr_status inverted(struct work *w,
 			.use_full = w->use_full,
 		};
 
-		st = balance_engine(&in, opts, w->team, w->out, stats, w->err);
+		st = engine_finish(&in, opts, w->team, w->out, stats, w->err);
 	}
 	if (!st && stats)
 		tell(w, opts, root, no_path, stats);

@@ -39,6 +39,8 @@ void ibf_generation_put(struct ibf_generation *gen)
 	ftr_shape_free(gen->own);
 	ftr_sl2vl_free(gen->lanes);
 	ftr_tables_free(gen->tables);
+	ftr_tables_free(gen->prefer);
+	ftr_tables_free(gen->current);
 	free(gen->order);
 	ftr_shape_free(gen->shape);
 	ibf_nominal_put(gen->nominal);
@@ -260,6 +262,7 @@ static uint32_t count_lids(const struct ftr_fabric *f)
 struct ibf_result {
 	ftr_sw root;		/* subtree root, FTR_SW_NONE: the engine has none */
 	uint64_t detours;
+	struct ftr_balance_report balance;	/* hosts 0: nothing to search */
 	struct ibf_unserved unserved;
 	struct ibf_changes changes;
 };
@@ -271,25 +274,28 @@ static void log_routed(const struct ibf_engine *e,
 {
 	const struct ftr_shape *sh = gen->shape;
 	const struct ftr_fabric *f = gen->fabric;
-	char subtree[FTR_NAME_MAX + 96] = "";
+	char subtree[FTR_NAME_MAX + 96] = "", balance[96] = "";
 
 	if (res->root != FTR_SW_NONE)
 		snprintf(subtree, sizeof(subtree),
 			 "; subtree root %s, %" PRIu64
 			 " host pairs on detours", f->sw[res->root].name,
 			 res->detours);
-
+	if (res->balance.hosts && res->balance.bound)
+		snprintf(balance, sizeof(balance), "; most loaded link: %.2f times the lower bound",
+			 (double)res->balance.max_after / res->balance.bound);
 	ibf_log(e->plugin, IBF_ROUTED,
 		"%s: %u ranks (%s), %u switches, %u leaves, %u hosts (%u not on leaves), %u LIDs, %u planes, %u pods, %u cables (%u sideways), %u threads; without a path: %" PRIu64 " host pairs, %"
 		PRIu64 " host and switch, %" PRIu64
-		" others%s; ms: snapshot %.1f, shape %.1f, route %.1f, check %.1f, commit %.1f; changed: %"
+		" others%s%s; ms: snapshot %.1f, shape %.1f, route %.1f, check %.1f, commit %.1f; changed: %"
 		PRIu64 " entries in %" PRIu64 " blocks of %u switches",
 		e->ops->name, sh->n_ranks,
 		sh->roots_given ? "from root_guid_file" : "inferred", f->n_sw,
 		sh->n_leaf, count_hosts(sh), sh->n_odd, count_lids(f), sh->n_planes,
 		sh->n_pods, f->n_sw_links, sh->n_sideways,
 		ftr_team_size(e->plugin->team), res->unserved.hosts,
-		res->unserved.mixed, res->unserved.others, subtree, ms->snapshot,
+		res->unserved.mixed, res->unserved.others, subtree, balance,
+		ms->snapshot,
 		ms->shape, ms->route, ms->check, ms->commit,
 		res->changes.entries, res->changes.blocks,
 		res->changes.switches);
@@ -320,6 +326,8 @@ static enum ftr_status compute(struct ibf_engine *e,
 	r->opts.sm_switch = manager_switch(e->plugin, f);
 	r->opts.keep_routed = e->plugin->fast != NULL;
 	r->opts.nominal = nominal_shape(gen);
+	r->opts.balance = FTR_MIN(e->plugin->opt.balance, FTR_BALANCE_LOAD);
+	r->opts.keep = gen->prefer ? &gen->keep : NULL;
 	r->opts.placement = (enum ftr_placement)e->plugin->opt.placement;
 	r->opts.sftree_mode = (enum ftr_sftree_mode)
 		e->plugin->opt.sftree_mode;
@@ -352,7 +360,10 @@ static enum ftr_status make_tables(struct ibf_engine *e,
 	struct ibf_routes r = { .stats.root = FTR_SW_NONE };
 	double t0 = ibf_now_ms(), t1;
 	enum ibf_msg msg = IBF_ENGINE;
-	enum ftr_status st = compute(e, gen, &r, err);
+	enum ftr_status st = ibf_prefer(e, gen, err);
+
+	if (!st)
+		st = compute(e, gen, &r, err);
 
 	t1 = ibf_now_ms();
 	ms->route = t1 - t0;
@@ -370,6 +381,7 @@ static enum ftr_status make_tables(struct ibf_engine *e,
 	}
 	res->root = r.stats.root;
 	res->detours = r.stats.detours;
+	res->balance = r.stats.balance;
 	if (!st)
 		keep_routes(e, gen, &r);
 	ftr_shape_free(r.stats.routed);
@@ -397,6 +409,7 @@ static enum ftr_status route(struct ibf_engine *e)
 		ibf_generation_put(gen);
 		return st;
 	}
+	ibf_prefer_routed(e, gen);
 	ibf_local_lanes(e, gen);
 	ibf_engine_publish(e, gen);
 	ibf_fast_changed(e->plugin->fast, &res.changes);

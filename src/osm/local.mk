@@ -13,7 +13,7 @@ libibfplugin_la_SOURCES = src/osm/ca_order.c src/osm/clock.c src/osm/clock.h \
 	src/osm/commit.c src/osm/engine.c src/osm/event.c src/osm/fast.c \
 	src/osm/fast.h src/osm/local.c src/osm/log.c src/osm/mcast.c src/osm/nominal.c \
 	src/osm/osm.h \
-	src/osm/outside.c src/osm/plugin.c src/osm/probe.c src/osm/push.c \
+	src/osm/outside.c src/osm/plugin.c src/osm/prefer.c src/osm/probe.c src/osm/push.c \
 	src/osm/repair.c src/osm/smp.c src/osm/smp.h src/osm/snapshot.c \
 	src/osm/trap.c src/osm/verify.c
 libibfplugin_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) \

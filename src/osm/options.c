@@ -30,6 +30,11 @@ static const char *const placements[] = {
 	[FTR_PLACE_LITERAL] = "literal", NULL
 };
 
+static const char *const balances[] = {
+	[FTR_BALANCE_OFF] = "off", [FTR_BALANCE_LOAD] = "load",
+	[FTR_BALANCE_FULL] = "full", NULL
+};
+
 static const char *const sftree_modes[] = {
 	[FTR_SFTREE_INVERTED] = "inverted", [FTR_SFTREE_PAPER] = "paper", NULL
 };
@@ -57,6 +62,13 @@ const struct ibf_option ibf_option_table[] = {
 		 "share the load), stable (the fewest entries change, a few less after\n"
 		 "several faults), or literal (the published modulo: nearly all entries\n"
 		 "of a switch change)." },
+	{ .name = "balance", FIELD(balance), .words = balances,
+	  .def = FTR_BALANCE_FULL,
+	  .doc = "Search for even load among the ports that lead closer: off (closed form\n"
+		 "only; entries are a function of the fabric as it is), load (all-to-all,\n"
+		 "in every routing), or full (also shift permutations, in the background,\n"
+		 "once per fabric).  With load and full, entries change after a fault only\n"
+		 "if they lost their port." },
 	{ .name = "sftree_mode", FIELD(sftree_mode), .words = sftree_modes,
 	  .def = FTR_SFTREE_INVERTED,
 	  .doc = "How the engine sftree connects switches: inverted (always complete,\n"

@@ -55,6 +55,9 @@ struct ibf_generation {
 	/* of a routing; NULL where only the fabric was looked at */
 	const char *engine;
 	struct ftr_tables *tables;
+	/* what the entries keep, prefer.c; current only while it is routed */
+	struct ftr_tables *prefer, *current;
+	struct ftr_keep keep;
 	struct ftr_route_opts opts;
 	uint8_t *order;		/* [n_sw] levels of up and down */
 	/* the shape that the tables follow to the letter, shape or own; NULL:
@@ -100,6 +103,12 @@ struct ibf_engine {
 	const struct ftr_engine_ops *ops;
 	const void *host;	/* OpenSM's object, which dies before us */
 	struct ibf_generation *gen;	/* published, NULL before */
+	/* prefer.c: its tables are preferred, NULL: none are; better tables of
+	 * better_of, found by a search; a search was begun, it is under way */
+	struct ibf_generation *preferred, *better_of;
+	struct ftr_tables *better;
+	bool searched;
+	struct ibf_search *search;
 	bool gen_stale;		/* a sweep began after gen was made */
 	bool turn_bit, told_lanes;	/* ddlr, see local.c */
 	char refusal[FTR_ERR_MAX];	/* why it does not route, "" = it does */
@@ -173,6 +182,16 @@ enum ftr_status ibf_verify(struct ibf_engine *e,
 /* engine.c: the tables are those of an engine that is none of ours.  OpenSM's
  * lock held, or on the sweeper's thread. */
 bool ibf_other_routed(const struct ibf_plugin *p);
+
+/* prefer.c: what gen is to prefer, into gen->prefer, current and keep. */
+enum ftr_status ibf_prefer(struct ibf_engine *e, struct ibf_generation *gen,
+			   struct ftr_err *err) FTR_MUST_USE;
+/* gen was routed. */
+void ibf_prefer_routed(struct ibf_engine *e, struct ibf_generation *gen);
+/* All is up: search for better tables, if that has not been done. */
+void ibf_prefer_search(struct ibf_engine *e);
+/* Prefer nothing, and end the search. */
+void ibf_prefer_drop(struct ibf_engine *e);
 
 /* commit.c: nothing is written unless everything fits. */
 enum ftr_status ibf_commit(struct ibf_plugin *p, const struct ftr_fabric *f,

@@ -23,6 +23,8 @@
  *			(fast.h)	microseconds	new_lft (write)
  *  planner's maker	one for each	none		its generation (read)
  *			routing of ddlr
+ *  search		one at a time	none		its generation (read)
+ *			per engine
  *
  * OpenSM ends with destroy of every engine that was set up, then delete, then
  * dlclose; so destroy drops routing state and leaves the engine object, which
@@ -113,8 +115,10 @@ static void delete(void *data)
 	struct ibf_plugin *p = data;
 
 	ibf_fast_free(p->fast);
-	for (unsigned int i = 0; i < p->n_engines; i++)
+	for (unsigned int i = 0; i < p->n_engines; i++) {
+		ibf_prefer_drop(&p->engine[i]);
 		ibf_engine_publish(&p->engine[i], NULL);
+	}
 	ibf_nominal_forget(p);
 	ftr_team_free(p->team);
 	free(p);
@@ -234,6 +238,8 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 		break;
 	case OSM_EVENT_ID_SUBNET_UP:
 		trees_done(p);
+		for (unsigned int i = 0; i < p->n_engines; i++)
+			ibf_prefer_search(&p->engine[i]);
 		ibf_fast_sweep_done(p->fast);
 		break;
 	default:

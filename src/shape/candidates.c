@@ -3,6 +3,8 @@
  * The candidates of one entry: equation (1) of Gliksberg et al. 2020, section
  * 3.4, with the rule of <ftr/shape.h> for switches that must go down.
  */
+#include <string.h>
+
 #include "shape/shape.h"
 
 bool ftr_shape_must_descend(const struct ftr_shape *sh, ftr_sw s, uint32_t l)
@@ -35,4 +37,17 @@ uint32_t ftr_shape_candidates(const struct ftr_shape *sh, ftr_sw s, uint32_t l,
 		cand[i] = &g[k];
 	}
 	return n;
+}
+
+void ftr_shape_ports(const struct ftr_shape *sh,
+		     const struct ftr_group *const *cand, uint32_t n,
+		     struct ftr_port_set *out)
+{
+	memset(out, 0, sizeof(*out));
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < cand[i]->n; k++) {
+			ftr_port p = sh->group_ports[cand[i]->first + k];
+
+			out->bit[p / 64] |= UINT64_C(1) << p % 64;
+		}
 }
