@@ -184,6 +184,12 @@ static void sweep_start(struct ibf_plugin *p)
 {
 	struct ibf_engine *e = passed_over(p, NULL);
 
+	/* Another manager may have routed meanwhile, and have seen more.  A
+	 * manager that has handed over and is master again hears of no change
+	 * of state. */
+	if (p->osm->subn.coming_out_of_standby)
+		ibf_nominal_forget(p);
+
 	if (e && p->swept && !p->routing_done &&
 	    !p->osm->routing_engine_used &&
 	    p->osm->subn.sm_state == IB_SMINFO_STATE_MASTER)
