@@ -122,10 +122,14 @@ static enum ftr_status read_nominal(const char *path,
 
 static void note_growth(const char *path, const struct ftr_nominal_change *c)
 {
-	if (c->grew)
+	if (c->other)
+		cli_error("note: %s is of another fabric, and is not used: %u of its %u switches and %u of its %u end ports are here",
+			  path, c->same_sw, c->old_sw, c->same_hosts,
+			  c->old_hosts);
+	else if (c->grew)
 		cli_error("note: %s lacks %u switches, %u cables and %u end ports of the fabric, %u are changed; the first: %s",
 			  path, c->new_sw, c->new_cables, c->new_hosts,
-			  c->changed, c->example);
+			  c->replaced_sw + c->changed, c->example);
 }
 
 enum ftr_status cli_nominal(const char *path, const struct ftr_fabric *f,

@@ -7,9 +7,15 @@
  *	E 0002c903000a1b2d 0002c903000a1b2c 1 C 0 node12 HCA-1
  *	L 0002c903000a1b2c 1 0008f10500108c9e 7
  *
+ * Where switches were replaced, the version is 2, and a line for each says who
+ * is in which place now:
+ *
+ *	P 0008f10500108c9e 0008f10500207770
+ *
  * SUM is the hash of all bytes behind it and its blank, LENGTH the number of
  * bytes behind the first line, "guid" or "name" the order of leaves, LISTS the
- * hash of the GUID lists.  S: switch, ports, LMC, name.  E: end port, its node,
+ * hash of the GUID lists.  S: place of a switch, ports, LMC, name.
+ * P: place, node GUID of the switch that is there.  E: end port, its node,
  * number there, C(hannel adapter) or R(outer), LMC, name.  L: a cable by the
  * node GUIDs and ports of both ends.  GUIDs and hashes are 16 hex digits; in
  * names, control characters, DEL and '%' are written as % and two hex digits,
@@ -31,7 +37,7 @@
 #include <ftr/nominal.h>
 
 #define MAGIC "ibfattree-nominal "
-#define VERSION 1
+#define VERSION 2		/* the greatest that is known */
 #define LISTS_LEN 16		/* hex digits of a hash or GUID */
 
 /* ---- writing ----------------------------------------------------------- */
@@ -57,6 +63,10 @@ static void put_body(FILE *out, const struct ftr_fabric *f)
 			f->sw[s].n_ports, f->sw[s].lmc);
 		put_name(out, f->sw[s].name);
 	}
+	for (ftr_sw s = 0; f->by_holder && s < f->n_sw; s++)
+		if (f->sw[s].holder != f->sw[s].guid)
+			fprintf(out, "P %016" PRIx64 " %016" PRIx64 "\n",
+				f->sw[s].guid, f->sw[s].holder);
 	for (ftr_ep e = 0; e < f->n_ep; e++) {
 		const struct ftr_endport *p = &f->ep[e];
 
@@ -150,12 +160,13 @@ static void flush_directory(char *path)
 	close(fd);
 }
 
-static enum ftr_status replace(const char *path, char *tmp, const char *text,
-			       size_t len, struct ftr_err *err)
+static enum ftr_status replace(const char *path, char *tmp, int version,
+			       const char *text, size_t len,
+			       struct ftr_err *err)
 {
 	char head[64];
 	int n_head = snprintf(head, sizeof(head), MAGIC "%d %016" PRIx64 " ",
-			      VERSION, ftr_hash(FTR_HASH_INIT, text, len));
+			      version, ftr_hash(FTR_HASH_INIT, text, len));
 	int fd;
 	bool ok;
 
@@ -196,7 +207,9 @@ enum ftr_status ftr_nominal_write(const char *path,
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for %s", path);
 	} else {
 		snprintf(tmp, room, "%s.%ld.tmp", path, (long)getpid());
-		st = replace(path, tmp, text, len, err);
+		/* as old as may be: the readers of 1 know no P */
+		st = replace(path, tmp, n->f->by_holder ? 2 : 1, text, len,
+			     err);
 	}
 	free(text);
 	free(tmp);
@@ -254,8 +267,8 @@ static enum ftr_status header(struct ftr_text *t, const char *text, size_t len,
 	if (!dec(&c, UINT32_MAX, &version) || !ftr_cur_char(&c, ' '))
 		return ftr_fail(t->err, FTR_PARSE, "%s: no version in the first line",
 				t->path);
-	if (version != VERSION)
-		return ftr_fail(t->err, FTR_PARSE, "%s: state file of version %" PRIu64 ", known is %d",
+	if (version < 1 || version > VERSION)
+		return ftr_fail(t->err, FTR_PARSE, "%s: state file of version %" PRIu64 ", known are 1 to %d",
 				t->path, version, VERSION);
 	nl = memchr(c.p, '\n', (size_t)(c.end - c.p));
 	if (!nl)
@@ -342,6 +355,16 @@ static enum ftr_status get_switch(struct ftr_text *t, struct ftr_builder *b,
 				      (unsigned int)lmc, name, t->err);
 }
 
+static enum ftr_status get_holder(struct ftr_text *t, struct ftr_builder *b,
+				  struct ftr_cur c)
+{
+	uint64_t place, holder;
+
+	if (!guid(&c, &place) || !guid(&c, &holder) || !ftr_cur_end(&c))
+		return ftr_text_expected(t, &c, "GUIDs of a place and of the switch in it");
+	return ftr_builder_hold(b, place, holder, t->err);
+}
+
 static enum ftr_status get_endport(struct ftr_text *t, struct ftr_builder *b,
 				   struct ftr_cur c)
 {
@@ -383,12 +406,14 @@ static enum ftr_status body(struct ftr_text *t, struct ftr_builder *b)
 	while (!(st = ftr_text_line(t, &c)) && c.p) {
 		if (ftr_cur_char(&c, 'S'))
 			st = get_switch(t, b, c);
+		else if (ftr_cur_char(&c, 'P'))
+			st = get_holder(t, b, c);
 		else if (ftr_cur_char(&c, 'E'))
 			st = get_endport(t, b, c);
 		else if (ftr_cur_char(&c, 'L'))
 			st = get_cable(t, b, c);
 		else
-			st = ftr_text_expected(t, &c, "S, E or L");
+			st = ftr_text_expected(t, &c, "S, P, E or L");
 		if (st == FTR_INVAL)	/* the builder names no line */
 			st = ftr_err_prefix(t->err, "%s:%u", t->path, t->line);
 		if (st)

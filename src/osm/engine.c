@@ -2,7 +2,7 @@
 /*
  * The callbacks of a routing engine, and what one routing is.
  *
- * guid files -> snapshot -> shape -> route -> verify -> commit -> publish.
+ * GUID files -> snapshot -> shape -> route -> verify -> commit -> publish.
  * Until commit nothing of the host is written, and commit looks before it
  * writes; so a failure anywhere leaves new_lft as the host prepared it (no
  * path) for the next engine of its list.  The reason is logged once, where it
@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "osm/osm.h"
-#include <ftr/io.h>
 
 /* The host's contract: < 0 failed and the next engine's turn, 0 done, > 0 the
  * host routes by min-hop, which is never wanted. */
@@ -78,60 +77,6 @@ static struct ftr_team *team(struct ibf_plugin *p)
 	return p->team;
 }
 
-/* ---- GUID files --------------------------------------------------------- */
-
-struct guid_files {
-	uint64_t *roots, *cn, *io;
-	struct ftr_shape_opts opts;
-};
-
-static void guid_files_fini(struct guid_files *g)
-{
-	free(g->roots);
-	free(g->cn);
-	free(g->io);
-}
-
-static enum ftr_status read_guids(const char *key, const char *path,
-				  uint64_t **guid, struct ftr_guids *list,
-				  struct ftr_err *err)
-{
-	enum ftr_status st;
-
-	if (!path)
-		return FTR_OK;
-	st = ftr_read_guids(path, guid, &list->n, err);
-	if (st)
-		return ftr_err_prefix(err, "%s", key);
-	if (!list->n)	/* to the shape that would mean: not given */
-		return ftr_fail(err, FTR_PARSE, "%s: %s holds no GUID", key,
-				path);
-	list->guid = *guid;
-	return FTR_OK;
-}
-
-static enum ftr_status read_guid_files(struct ibf_plugin *p,
-				       struct guid_files *g,
-				       struct ftr_err *err)
-{
-	const osm_subn_opt_t *opt = &p->osm->subn.opt;
-	enum ftr_status st;
-
-	memset(g, 0, sizeof(*g));
-	g->opts.leaf_order = (enum ftr_leaf_order)p->opt.leaf_order;
-	st = read_guids("root_guid_file", opt->root_guid_file, &g->roots,
-			&g->opts.roots, err);
-	if (!st)
-		st = read_guids("cn_guid_file", opt->cn_guid_file, &g->cn,
-				&g->opts.cn, err);
-	if (!st)
-		st = read_guids("io_guid_file", opt->io_guid_file, &g->io,
-				&g->opts.io, err);
-	if (st)
-		guid_files_fini(g);
-	return st;
-}
-
 /* ---- a generation ------------------------------------------------------- */
 
 static enum ftr_status refuse(struct ibf_engine *e, enum ibf_msg msg,
@@ -184,7 +129,9 @@ enum ftr_status ibf_generation_new(struct ibf_engine *e,
 	struct ibf_plugin *p = e->plugin;
 	struct ibf_generation *gen = ftr_calloc(1, sizeof(*gen));
 	struct ibf_skips skips = { 0 };
-	struct guid_files g;
+	struct ftr_shape_opts opts = {
+		.leaf_order = (enum ftr_leaf_order)p->opt.leaf_order,
+	};
 	double t0 = ibf_now_ms(), t1;
 
 	if (!gen) {
@@ -192,12 +139,8 @@ enum ftr_status ibf_generation_new(struct ibf_engine *e,
 		return refuse(e, IBF_SNAPSHOT, err);
 	}
 	atomic_init(&gen->refs, 1);
-	if (read_guid_files(p, &g, err)) {
-		ibf_generation_put(gen);
-		return refuse(e, IBF_GUID_FILE, err);
-	}
+	ibf_guids_read(p, &opts);
 	if (ibf_snapshot(p, &gen->fabric, &skips, err)) {
-		guid_files_fini(&g);
 		ibf_generation_put(gen);
 		return refuse(e, IBF_SNAPSHOT, err);
 	}
@@ -207,17 +150,14 @@ enum ftr_status ibf_generation_new(struct ibf_engine *e,
 	t1 = ibf_now_ms();
 	ms->snapshot = t1 - t0;
 	if (p->opt.placement == FTR_PLACE_LITERAL)
-		g.opts.no_slots = true;
+		opts.no_slots = true;
 	else
-		gen->nominal = ibf_nominal_for(p, gen->fabric, &g.opts,
-					       team(p));
-	g.opts.nominal = nominal_shape(gen);
-	if (ftr_shape_new(gen->fabric, &g.opts, team(p), &gen->shape, err)) {
-		guid_files_fini(&g);
+		gen->nominal = ibf_nominal_for(p, gen->fabric, &opts, team(p));
+	opts.nominal = nominal_shape(gen);
+	if (ftr_shape_new(gen->fabric, &opts, team(p), &gen->shape, err)) {
 		ibf_generation_put(gen);
 		return refuse(e, IBF_SHAPE, err);
 	}
-	guid_files_fini(&g);
 	ms->shape = ibf_now_ms() - t1;
 	tell_no_such_ports(p, gen->shape);
 	gen->mcast_able = ftr_calloc(gen->fabric->n_sw, 1);
@@ -450,14 +390,7 @@ bool ibf_other_routed(const struct ibf_plugin *p)
 int ibf_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm)
 {
 	struct ibf_engine *e = re->context;
-	struct ibf_plugin *p = e->plugin;
 
-	if (p->opt_err.status) {
-		snprintf(e->refusal, sizeof(e->refusal), "%s", p->opt_err.msg);
-		ibf_log(p, IBF_SETUP, "%s is not set up, because the options are wrong (IBF201)",
-			e->ops->name);
-		return host_return(p->opt_err.status);
-	}
 	if (!e->host)	/* a name that stands there twice */
 		e->host = re;
 	re->build_lid_matrices = build_lid_matrices;

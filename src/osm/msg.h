@@ -34,9 +34,10 @@ enum ibf_severity { IBF_INFO, IBF_WARN, IBF_ERROR };
 	M(FLAPPING, 111, WARN, "a cable flaps and is left out")		\
 	M(EVENT_FILE, 112, WARN, "the event file cannot be written")	\
 	M(STATE_FILE, 113, WARN, "the state file is not used or written") \
+	M(ENGINE_NAME, 114, WARN, "an engine's name is misspelt")	\
 	M(OPTIONS, 201, ERROR, "the options are wrong")			\
 	M(REGISTER, 202, ERROR, "OpenSM did not take an engine")	\
-	M(SETUP, 203, ERROR, "an engine refuses its setup")		\
+	/* 203 was used up to 0.1.0 */					\
 	M(GUID_FILE, 204, ERROR, "a GUID file cannot be used")		\
 	M(SNAPSHOT, 205, ERROR, "the subnet could not be copied")	\
 	M(SHAPE, 206, ERROR, "the fabric cannot be ranked")		\

@@ -292,6 +292,9 @@ enum ftr_status ibf_options_path(const char *shared, char **path,
 void ibf_options_sample(FILE *out)
 {
 	fputs("# Options of the ibfattree routing engines, see ibfattree.conf(5).\n"
+	      "# In opensm.conf:\n"
+	      "#   event_plugin_name ibfattree\n"
+	      "#   routing_engine dmodc,no_fallback\n"
 	      "# All keys are shown with their defaults.\n", out);
 	for (const struct ibf_option *opt = ibf_option_table; opt->name;
 	     opt++) {

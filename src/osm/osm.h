@@ -117,6 +117,13 @@ struct ibf_engine {
 	double trees_ms;
 };
 
+/* A list of GUIDs as it was last read from its file. */
+struct ibf_guids {
+	uint64_t *guid;		/* NULL: never */
+	uint32_t n;
+	char *path;
+};
+
 struct ibf_fast;
 
 struct ibf_plugin {
@@ -124,7 +131,7 @@ struct ibf_plugin {
 	struct ibf_fast *fast;	/* NULL: no fast path */
 	struct ibf_nominal *nominal;	/* NULL: not yet, or not known */
 	struct ibf_options opt;
-	struct ftr_err opt_err;	/* status set: no engine may be set up */
+	struct ibf_guids roots, cn, io;
 	struct ftr_team *team;
 	bool team_tried;
 	bool cache_warned;
@@ -172,6 +179,10 @@ struct ibf_nominal *ibf_nominal_for(struct ibf_plugin *p,
 void ibf_nominal_put(struct ibf_nominal *n);
 /* The next call reads the state file anew. */
 void ibf_nominal_forget(struct ibf_plugin *p);
+
+/* guids.c: the lists of OpenSM's GUID files, which stay the plugin's. */
+void ibf_guids_read(struct ibf_plugin *p, struct ftr_shape_opts *out);
+void ibf_guids_free(struct ibf_plugin *p);
 
 /* verify.c: the verdict on computed tables; FTR_REFUSED with the reason. */
 enum ftr_status ibf_verify(struct ibf_engine *e,

@@ -9,6 +9,7 @@
  */
 #include <check.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -580,6 +581,9 @@ void fake_free(struct fake *h)
 	if (h->pool_out)
 		fake_fail("packets are missing from the pool");
 	free_objects(h);
+	snprintf(path, sizeof(path), "%s/ibfattree-nominal-%016" PRIx64,
+		 h->dir, cl_ntoh64(h->osm->subn.sm_port_guid));
+	unlink(path);
 	for (unsigned int i = 0; file[i]; i++) {
 		snprintf(path, sizeof(path), "%s/%s", h->dir, file[i]);
 		unlink(path);

@@ -20,8 +20,14 @@ tests_unit_test_shape_SOURCES = tests/unit/test_shape.c
 tests_unit_test_shape_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_shape_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
-check_PROGRAMS += tests/unit/test_nominal tests/unit/test_nominal_file
-tests_unit_test_nominal_SOURCES = tests/unit/test_nominal.c
+check_PROGRAMS += tests/unit/test_nominal tests/unit/test_nominal_file \
+	tests/unit/test_nominal_places
+tests_unit_test_nominal_places_SOURCES = tests/unit/test_nominal_places.c \
+	tests/unit/grown.h
+tests_unit_test_nominal_places_CFLAGS = $(CHECK_TEST_CFLAGS) \
+	-I$(top_srcdir)/tests
+tests_unit_test_nominal_places_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+tests_unit_test_nominal_SOURCES = tests/unit/test_nominal.c tests/unit/grown.h
 tests_unit_test_nominal_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_nominal_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 tests_unit_test_nominal_file_SOURCES = tests/unit/test_nominal_file.c
@@ -76,6 +82,11 @@ tests_unit_test_fast_SOURCES = tests/unit/test_fast.c
 tests_unit_test_fast_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_fast_LDADD = $(FAKE_LDADD)
+check_PROGRAMS += tests/unit/test_osm_nominal
+tests_unit_test_osm_nominal_SOURCES = tests/unit/test_osm_nominal.c
+tests_unit_test_osm_nominal_CPPFLAGS = $(FAKE_CPPFLAGS)
+tests_unit_test_osm_nominal_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_osm_nominal_LDADD = $(FAKE_LDADD)
 tests_unit_test_fast_event_SOURCES = tests/unit/test_fast_event.c
 tests_unit_test_fast_event_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_event_CFLAGS = $(CHECK_TEST_CFLAGS) $(JSONC_CFLAGS)

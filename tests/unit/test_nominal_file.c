@@ -177,6 +177,10 @@ START_TEST(nonsense_inside)
 		SW "L 0000000000000001 1 0000000000000001 1\n",
 		SW "L 0000000000000001 37 0000000000000001 1\n",
 		SW "L 0000000000000001 1 0000000000000001 2 3\n",
+		SW "P 0000000000000002 0000000000000003\n",
+		SW "P 0000000000000001 3\n", SW "P 0000000000000001\n",
+		SW "S 0000000000000002 36 0 b\n"
+		"P 0000000000000001 0000000000000002\n",
 		"S 0000000000000001 36 0 "
 		"12345678901234567890123456789012345678901234567890123456789012345\n",
 	};
@@ -196,10 +200,10 @@ START_TEST(other_files)
 	char *text = good(&len);
 
 	ck_assert(ftr_nominal_is_file(path));
-	text[18] = '2';
+	text[18] = '3';
 	put(text, len);
 	ck_assert_int_eq(try_read(), FTR_PARSE);
-	ck_assert_ptr_nonnull(strstr(err.msg, "version 2, known is 1"));
+	ck_assert_ptr_nonnull(strstr(err.msg, "version 3, known are 1 to 2"));
 	ck_assert(ftr_nominal_is_file(path));
 	put("vendid=0x2c9\n", 13);
 	ck_assert_int_eq(try_read(), FTR_PARSE);
