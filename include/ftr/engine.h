@@ -45,8 +45,26 @@ enum ftr_placement {
 	FTR_PLACE_LITERAL	/* seed 002, equations (3) and (4) */
 };
 
+/* Which pairs of host ports dmodc connects. */
+enum ftr_paths {
+	FTR_PATHS_ALL = 0,	/* all that a path of links connects: extra turns
+				 * where there is no up/down path */
+	FTR_PATHS_UPDOWN	/* those with an up/down path by rank, as
+				 * published (Gliksberg et al. 2020) */
+};
+
 struct ftr_route_opts {
 	ftr_sw sm_switch;	/* where the subnet manager is cabled, or NONE */
+	/* dmodc, FTR_PATHS_ALL: switches of all subnet managers, whose LIDs
+	 * every switch must reach (sm_switch is one of them, given or not) */
+	const ftr_sw *sm;
+	uint32_t n_sm;
+	enum ftr_paths paths;
+	/* dmodc, FTR_PATHS_ALL: extra turns of an earlier routing, to be used
+	 * again as far as they are possible; by (from, at, to) */
+	const struct ftr_turn *turn;
+	uint32_t n_turns;
+	bool keep_turns;	/* fill stats.turn */
 	enum ftr_sftree_mode sftree_mode;
 	enum ftr_placement placement;
 	bool keep_routed;	/* fill stats.routed */
@@ -78,6 +96,14 @@ struct ftr_route_stats {
 	 * and there is one, which is then the caller's to free. */
 	bool by_rank;
 	struct ftr_shape *routed;
+	/* dmodc, FTR_PATHS_ALL.  Turns of the tables besides up-then-down by
+	 * order, by (from, at, to): a claim for the checker.  turn: if
+	 * keep_turns was asked for, else NULL; the caller's to free() */
+	struct ftr_turn *turn;
+	uint32_t n_turns;
+	uint64_t extra_pairs;	/* (end port, LID of another) connected by them */
+	bool reordered;		/* they did not suffice: all is routed by the
+				 * inverted order of sftree */
 };
 
 struct ftr_engine_ops {

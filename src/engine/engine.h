@@ -12,10 +12,14 @@ extern const struct ftr_engine_ops ftr_engine_dmodc;
 extern const struct ftr_engine_ops ftr_engine_sftree;
 extern const struct ftr_engine_ops ftr_engine_ddlr;
 
+struct connect;
+
 /* Equations (1) to (4) of seed 002 over any shape: dmodc without the
- * statistics; *no_path: entries left FTR_PORT_NONE. */
+ * statistics.  extra: entries besides (connect.h), or NULL; *no_path: entries
+ * left FTR_PORT_NONE. */
 enum ftr_status dmodc_tables(const struct ftr_shape *sh,
-			     enum ftr_placement how, struct ftr_team *team,
+			     enum ftr_placement how,
+			     const struct connect *extra, struct ftr_team *team,
 			     struct ftr_tables *out, uint64_t *no_path,
 			     struct ftr_err *err) FTR_MUST_USE;
 
