@@ -432,6 +432,7 @@ void world_start(struct world *w, enum world_kind kind)
 	uint64_t no_path;
 
 	w->opts = (struct ftr_route_opts)FTR_ROUTE_OPTS_INIT;
+	w->opts.paths = FTR_PATHS_UPDOWN;
 	w->opts.placement = (enum ftr_placement)ftr_rng_below(&w->rng, 3);
 	w->hurt = NULL;
 	w->over = w->order = NULL;

@@ -127,6 +127,33 @@ static void no_credit_loop(const struct both *b)
 		      b->seed, rep.harmful, (int)rep.cdg);
 }
 
+/* With the claims of the engine the proof stands, and the graph need not be
+ * built; without them it does not. */
+static void claims_prove(const struct both *b)
+{
+	struct ftr_check_opts opts = {
+		.rank = b->stats.order_known ? b->order : NULL,
+		.switch_sources = true,
+		.turn = b->stats.turn, .n_turns = b->stats.n_turns,
+	};
+	struct ftr_check_report rep;
+
+	/* a lone horizontal link needs no turn, and the graph */
+	if (!opts.rank || !b->stats.n_turns)
+		return;
+	ck_assert(!ftr_check_tables(b->f, b->all, &opts, NULL, &rep, &err));
+	ck_assert_msg(!rep.found[FTR_FIND_TURN] && rep.cdg == FTR_CDG_PROVED,
+		      "seed %" PRIu64 ": turns %" PRIu64 ", verdict %d",
+		      b->seed, rep.found[FTR_FIND_TURN], (int)rep.cdg);
+	ck_assert_uint_eq(rep.found[FTR_FIND_HOLE], b->stats.no_path);
+	if (!b->stats.extra_pairs || b->stats.reordered)
+		return;
+	opts.n_turns = 0;
+	ck_assert(!ftr_check_tables(b->f, b->all, &opts, NULL, &rep, &err));
+	ck_assert_msg(rep.cdg == FTR_CDG_ACYCLIC, "seed %" PRIu64
+		      ": proved without the claims", b->seed);
+}
+
 /* Entries with an up/down path are those of `paths updown`; or, at a gateway
  * that had to be restricted, others with as many hops. */
 static void others_keep(const struct both *b)
@@ -159,6 +186,7 @@ static void judge(struct both *b)
 {
 	all_arrive(b);
 	no_credit_loop(b);
+	claims_prove(b);
 	others_keep(b);
 	sum.fabrics++;
 	sum.extra += b->stats.n_turns > 0;
