@@ -106,12 +106,19 @@ struct ftr_route_stats {
 				 * inverted order of sftree */
 };
 
+/* Which entries an engine fills.  An island: what links connect. */
+enum ftr_promise {
+	FTR_PROMISE_UPDOWN = 0,	/* where the shape has a finite cost */
+	FTR_PROMISE_HOSTS,	/* and from every switch with end ports to all
+				 * end ports of its island, and from every
+				 * switch to the subnet managers of its island */
+	FTR_PROMISE_ALL		/* from every switch to every LID of its island */
+};
+
 struct ftr_engine_ops {
 	const char *name;	/* lower case, as in opensm.conf */
 	const char *summary;	/* one line for --help and man pages */
-	/* Promises a path from every switch to every LID of its island; else
-	 * only where the shape has a finite cost. */
-	bool (*complete)(const struct ftr_route_opts *opts);
+	enum ftr_promise (*promise)(const struct ftr_route_opts *opts);
 	enum ftr_status (*route)(const struct ftr_shape *shape,
 				 const struct ftr_route_opts *opts,
 				 struct ftr_team *team, struct ftr_tables *out,

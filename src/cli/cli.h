@@ -94,6 +94,9 @@ int cli_fail(const struct ftr_err *err);
 	{ "placement", CLI_WORD, offsetof(s, engine.placement), \
 	  "even|stable|literal", "who takes over from what is lost", \
 	  "even", 0, 0 }, \
+	{ "paths", CLI_WORD, offsetof(s, engine.paths), "all|updown", \
+	  "dmodc: connect all host ports, or those with an up/down path", \
+	  "all", 0, 0 }, \
 	{ "sftree-mode", CLI_WORD, offsetof(s, engine.sftree_mode), \
 	  "inverted|paper", "how sftree routes", "inverted", 0, 0 }, \
 	{ "sm-switch", CLI_U64, offsetof(s, engine.sm_switch), "GUID", \
@@ -127,6 +130,7 @@ int cli_fail(const struct ftr_err *err);
 struct cli_engine {
 	const struct ftr_engine_ops *ops;
 	unsigned int placement;
+	unsigned int paths;	/* enum ftr_paths */
 	unsigned int sftree_mode;
 	uint64_t sm_switch;	/* GUID or 0 */
 };

@@ -586,15 +586,15 @@ static enum ftr_status dmodc_route(const struct ftr_shape *sh,
 	return st;
 }
 
-static bool dmodc_complete(const struct ftr_route_opts *opts)
+static enum ftr_promise dmodc_promise(const struct ftr_route_opts *opts)
 {
-	(void)opts;
-	return false;
+	return opts && opts->paths == FTR_PATHS_UPDOWN ? FTR_PROMISE_UPDOWN :
+		FTR_PROMISE_HOSTS;
 }
 
 const struct ftr_engine_ops ftr_engine_dmodc = {
 	.name = "dmodc",
-	.complete = dmodc_complete,
+	.promise = dmodc_promise,
 	.summary = "closed-form, fault-resilient fat-tree routing (Dmodc)",
 	.route = dmodc_route,
 };

@@ -304,14 +304,15 @@ static enum ftr_status sftree_route(const struct ftr_shape *sh,
 	return st;
 }
 
-static bool sftree_complete(const struct ftr_route_opts *opts)
+static enum ftr_promise sftree_promise(const struct ftr_route_opts *opts)
 {
-	return !opts || opts->sftree_mode == FTR_SFTREE_INVERTED;
+	return !opts || opts->sftree_mode == FTR_SFTREE_INVERTED ?
+		FTR_PROMISE_ALL : FTR_PROMISE_UPDOWN;
 }
 
 const struct ftr_engine_ops ftr_engine_sftree = {
 	.name = "sftree",
-	.complete = sftree_complete,
+	.promise = sftree_promise,
 	.summary = "dmodc, and every switch reaches everything on one lane (sFtree)",
 	.route = sftree_route,
 };

@@ -33,6 +33,7 @@ enum ibf_severity { IBF_INFO, IBF_WARN, IBF_ERROR };
 	M(FLAPPING, 111, WARN, "a cable flaps and is left out")		\
 	M(EVENT_FILE, 112, WARN, "the event file cannot be written")	\
 	M(STATE_FILE, 113, WARN, "the state file is not used or written") \
+	M(REORDERED, 119, WARN, "dmodc routes by the order of sftree")	\
 	M(OPTIONS, 201, ERROR, "the options are wrong")			\
 	M(REGISTER, 202, ERROR, "OpenSM did not take an engine")	\
 	M(SETUP, 203, ERROR, "an engine refuses its setup")		\

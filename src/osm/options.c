@@ -30,6 +30,10 @@ static const char *const placements[] = {
 	[FTR_PLACE_LITERAL] = "literal", NULL
 };
 
+static const char *const path_rules[] = {
+	[FTR_PATHS_ALL] = "all", [FTR_PATHS_UPDOWN] = "updown", NULL
+};
+
 static const char *const sftree_modes[] = {
 	[FTR_SFTREE_INVERTED] = "inverted", [FTR_SFTREE_PAPER] = "paper", NULL
 };
@@ -57,6 +61,11 @@ const struct ibf_option ibf_option_table[] = {
 		 "share the load), stable (the fewest entries change, a few less after\n"
 		 "several faults), or literal (the published modulo: nearly all entries\n"
 		 "of a switch change)." },
+	{ .name = "paths", FIELD(paths), .words = path_rules,
+	  .def = FTR_PATHS_ALL,
+	  .doc = "Which pairs of host ports the engine dmodc connects: all that links\n"
+		 "connect, or updown (the published rule: only those with a path that\n"
+		 "goes up, then down)." },
 	{ .name = "sftree_mode", FIELD(sftree_mode), .words = sftree_modes,
 	  .def = FTR_SFTREE_INVERTED,
 	  .doc = "How the engine sftree connects switches: inverted (always complete,\n"
