@@ -113,6 +113,11 @@ struct ftr_cable {
 	ftr_port port, peer_port;
 };
 
+/* A packet that came from switch from leaves switch at towards switch to. */
+struct ftr_turn {
+	ftr_sw from, at, to;
+};
+
 static inline const struct ftr_swport *
 ftr_fabric_port(const struct ftr_fabric *f, ftr_sw s, ftr_port p)
 {

@@ -97,6 +97,9 @@ int cli_fail(const struct ftr_err *err);
 	{ "balance", CLI_WORD, offsetof(s, engine.balance), \
 	  "off|load|full", "search for even load: all-to-all; and shifts", \
 	  "full", 0, 0 }, \
+	{ "paths", CLI_WORD, offsetof(s, engine.paths), "all|updown", \
+	  "dmodc: connect all host ports, or those with an up/down path", \
+	  "all", 0, 0 }, \
 	{ "sftree-mode", CLI_WORD, offsetof(s, engine.sftree_mode), \
 	  "inverted|paper", "how sftree routes", "inverted", 0, 0 }, \
 	{ "sm-switch", CLI_U64, offsetof(s, engine.sm_switch), "GUID", \
@@ -131,6 +134,7 @@ struct cli_engine {
 	const struct ftr_engine_ops *ops;
 	unsigned int placement;
 	unsigned int balance;
+	unsigned int paths;	/* enum ftr_paths */
 	unsigned int sftree_mode;
 	uint64_t sm_switch;	/* GUID or 0 */
 };

@@ -40,6 +40,7 @@ enum ftr_status cli_route_opts(const struct cli_engine *e,
 	*out = (struct ftr_route_opts)FTR_ROUTE_OPTS_INIT;
 	out->placement = (enum ftr_placement)e->placement;
 	out->balance = (enum ftr_balance)e->balance;
+	out->paths = (enum ftr_paths)e->paths;
 	out->sftree_mode = (enum ftr_sftree_mode)e->sftree_mode;
 	if (!e->sm_switch)
 		return FTR_OK;

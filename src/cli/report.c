@@ -100,7 +100,10 @@ void cli_judge(const struct ftr_shape *sh, const struct ftr_check_report *r,
 {
 	*v = (struct cli_verdict){ .found = false };
 	v->np.known = sh && count_no_path(sh, &v->np);
-	v->judged = v->np.known && !r->found[FTR_FIND_TURN];
+	/* with turns the ranks excuse nobody, unless end ports are complete:
+	 * dmodc makes turns for end ports only */
+	v->judged = v->np.known && (!r->found[FTR_FIND_TURN] ||
+				    !r->bad[FTR_CHECK_HOST_HOST]);
 	v->found = o->missing || o->silent || r->harmful || r->vl_drops ||
 		   r->cdg == FTR_CDG_CYCLE;
 	for (int c = 0; c < FTR_N_CHECK_CLASSES; c++) {

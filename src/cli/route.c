@@ -116,6 +116,13 @@ static void summary(const struct route *r, const struct result *x)
 		x->shape_s * 1e3, x->route_s * 1e3);
 	if (x->stats.balance.hosts)
 		balance(engine, &x->stats.balance);
+	if (x->stats.n_turns && x->stats.extra_pairs)
+		fprintf(stderr, "%s: %s pairs of host ports without an up/down path are connected by %u extra turn%s\n",
+			engine, cli_num(num, x->stats.extra_pairs),
+			x->stats.n_turns, x->stats.n_turns == 1 ? "" : "s");
+	if (x->stats.reordered)
+		fprintf(stderr, "%s: extra turns cannot connect all host ports of this fabric: it is routed by the order of sftree\n",
+			engine);
 	if (x->stats.root != FTR_SW_NONE)
 		fprintf(stderr, "%s: root %s, %s pairs of hosts take a detour\n",
 			engine, cli_sw_name(name, sh->f, x->stats.root),
@@ -144,6 +151,9 @@ static int summary_json(const struct route *r, const struct result *x)
 	cli_json_num(o, "odd_end_ports", sh->n_odd);
 	cli_json_num(o, "sideways_cables", sh->n_sideways);
 	cli_json_num(o, "entries_without_path", x->stats.no_path);
+	cli_json_num(o, "extra_turns", x->stats.n_turns);
+	cli_json_num(o, "extra_pairs", x->stats.extra_pairs);
+	cli_json_bool(o, "reordered", x->stats.reordered);
 	cli_json_num(o, "detours", x->stats.detours);
 	if (x->stats.root != FTR_SW_NONE)
 		cli_json_switch(o, "root", sh->f, x->stats.root);

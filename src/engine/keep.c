@@ -20,13 +20,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/connect.h"
 #include "engine/engine.h"
 
 struct keeping {
 	const struct ftr_balance_input *in;
 	const struct ftr_keep *keep;
 	struct ftr_tables *t;
-	uint64_t *movable;
+	uint64_t *movable, *fixed;	/* bits by (switch, LID); fixed or NULL */
 	const uint32_t *col_of;	/* [max_lid + 1], UINT32_MAX: not routed */
 };
 
@@ -55,6 +56,23 @@ static void find_valid(const struct keeping *k, ftr_sw s, uint32_t l,
 	v->col = l;
 }
 
+static size_t word_of(const struct keeping *k, ftr_sw s, ftr_lid lid)
+{
+	return (size_t)s * (k->t->stride / 64) + lid / 64;
+}
+
+static bool has_bit(const struct keeping *k, const uint64_t *bits, ftr_sw s,
+		    ftr_lid lid)
+{
+	return bits[word_of(k, s, lid)] >> lid % 64 & 1;
+}
+
+static void set_bit(const struct keeping *k, uint64_t *bits, ftr_sw s,
+		    ftr_lid lid)
+{
+	bits[word_of(k, s, lid)] |= UINT64_C(1) << lid % 64;
+}
+
 /* An entry of the closed form that is not the preferred one. */
 static void keep_entry(const struct keeping *k, ftr_sw s, ftr_lid lid,
 		       uint8_t *entry, struct valid *v)
@@ -64,7 +82,8 @@ static void keep_entry(const struct keeping *k, ftr_sw s, ftr_lid lid,
 	ftr_port now = k->keep->current ?
 		ftr_tables_get(k->keep->current, s, lid) : FTR_PORT_NONE;
 
-	if (l == UINT32_MAX || *entry == FTR_PORT_NONE)
+	if (l == UINT32_MAX || *entry == FTR_PORT_NONE ||
+	    (k->fixed && has_bit(k, k->fixed, s, lid)))
 		return;
 	if (v->col != l)
 		find_valid(k, s, l, v);
@@ -75,8 +94,7 @@ static void keep_entry(const struct keeping *k, ftr_sw s, ftr_lid lid,
 	else if (ftr_port_set_has(&v->ports, now))
 		*entry = now;
 	else
-		k->movable[(size_t)s * (k->t->stride / 64) + lid / 64] |=
-			UINT64_C(1) << lid % 64;
+		set_bit(k, k->movable, s, lid);
 }
 
 static void keep_rows(void *ctx, unsigned int worker, uint32_t begin,
@@ -122,40 +140,79 @@ static bool any(const uint64_t *bits, size_t n)
 	return false;
 }
 
+/* Entries at gateways that may use some of their candidates only. */
+static void fix_restricted(const struct keeping *k, const struct connect *extra)
+{
+	const struct ftr_shape *sh = k->in->shape;
+
+	for (uint32_t i = 0; i < extra->n_entries; i++) {
+		const struct connect_entry *e = &extra->entry[i];
+
+		for (uint32_t d = sh->dest_first[e->col];
+		     e->restricted && d < sh->dest_first[e->col + 1]; d++)
+			set_bit(k, k->fixed, e->sw, sh->dest[d].lid);
+	}
+}
+
+static bool is_restricted(const struct connect *extra)
+{
+	for (uint32_t i = 0; extra && i < extra->n_entries; i++)
+		if (extra->entry[i].restricted)
+			return true;
+	return false;
+}
+
+/* Keep what can be kept; *displaced: some entries could not. */
+static enum ftr_status keep_all(struct keeping *k, struct ftr_team *team,
+				bool *displaced, struct ftr_err *err)
+{
+	uint32_t *col = columns_of_lids(k->in->shape, k->t);
+
+	if (!col)
+		return ftr_fail(err, FTR_NOMEM,
+				"out of memory for keeping entries");
+	k->col_of = col;
+	ftr_team_run(team, k->t->n_sw, 8, keep_rows, k);
+	free(col);
+	*displaced = any(k->movable, (size_t)k->t->n_sw * (k->t->stride / 64));
+	return FTR_OK;
+}
+
 enum ftr_status engine_finish(struct ftr_balance_input *in,
+			      const struct connect *extra,
 			      const struct ftr_route_opts *opts,
 			      struct ftr_team *team, struct ftr_tables *t,
 			      struct ftr_route_stats *stats,
 			      struct ftr_err *err)
 {
+	bool kept = opts->keep && opts->keep->prefer, search = true;
+	bool all = !kept || opts->keep->search_all, fix = is_restricted(extra);
 	struct keeping k = { .in = in, .keep = opts->keep, .t = t };
 	size_t words = (size_t)t->n_sw * (t->stride / 64);
 	enum ftr_status st = FTR_OK;
-	bool displaced = true;
 
+	if (kept || fix)
+		k.movable = ftr_calloc(words, sizeof(*k.movable));
+	if (fix)
+		k.fixed = ftr_calloc(words, sizeof(*k.fixed));
+	if ((kept && !k.movable) || (fix && (!k.fixed || !k.movable)))
+		st = ftr_fail(err, FTR_NOMEM,
+			      "out of memory for keeping entries");
+	if (!st && fix)
+		fix_restricted(&k, extra);
+	if (!st && kept)
+		st = keep_all(&k, team, &search, err);
+	for (size_t i = 0; !st && all && fix && i < words; i++)
+		k.movable[i] = ~k.fixed[i];
 	in->depth = opts->balance;
 	in->cancelled = opts->cancelled;
 	in->ctx = opts->cancel_ctx;
-	if (opts->keep && opts->keep->prefer) {
-		uint32_t *col = columns_of_lids(in->shape, t);
-
-		k.col_of = col;
-		k.movable = ftr_calloc(words, sizeof(*k.movable));
-		if (col && k.movable) {
-			ftr_team_run(team, t->n_sw, 8, keep_rows, &k);
-			displaced = any(k.movable, words);
-		} else {
-			st = ftr_fail(err, FTR_NOMEM,
-				      "out of memory for keeping entries");
-		}
-		free(col);
-		displaced |= opts->keep->search_all;
-		in->movable = opts->keep->search_all ? NULL : k.movable;
-	}
-	if (!st && displaced)
+	in->movable = all && !fix ? NULL : k.movable;
+	if (!st && (all || search))
 		st = ftr_balance_tables(in, t, team,
 					stats ? &stats->balance : NULL, err);
-	free(k.movable);
 	in->movable = NULL;
+	free(k.movable);
+	free(k.fixed);
 	return st;
 }

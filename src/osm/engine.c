@@ -36,6 +36,8 @@ void ibf_generation_put(struct ibf_generation *gen)
 	if (!gen || atomic_fetch_sub(&gen->refs, 1) > 1)
 		return;
 	ftr_shape_free(gen->own);
+	free(gen->sm);
+	free(gen->turn);
 	ftr_sl2vl_free(gen->lanes);
 	ftr_tables_free(gen->tables);
 	ftr_tables_free(gen->prefer);
@@ -200,6 +202,8 @@ static uint32_t count_lids(const struct ftr_fabric *f)
 }
 
 struct ibf_result {
+	uint32_t n_turns;	/* extra ones, and the host pairs they connect */
+	uint64_t extra_pairs;
 	ftr_sw root;		/* subtree root, FTR_SW_NONE: the engine has none */
 	uint64_t detours;
 	struct ftr_balance_report balance;	/* hosts 0: nothing to search */
@@ -214,7 +218,7 @@ static void log_routed(const struct ibf_engine *e,
 {
 	const struct ftr_shape *sh = gen->shape;
 	const struct ftr_fabric *f = gen->fabric;
-	char subtree[FTR_NAME_MAX + 96] = "", balance[96] = "";
+	char subtree[FTR_NAME_MAX + 96] = "", balance[96] = "", turns[96] = "";
 
 	if (res->root != FTR_SW_NONE)
 		snprintf(subtree, sizeof(subtree),
@@ -224,31 +228,98 @@ static void log_routed(const struct ibf_engine *e,
 	if (res->balance.hosts && res->balance.bound)
 		snprintf(balance, sizeof(balance), "; most loaded link: %.2f times the lower bound",
 			 (double)res->balance.max_after / res->balance.bound);
+
+	if (res->extra_pairs)
+		snprintf(turns, sizeof(turns), "; %u extra turn%s connect%s %"
+			 PRIu64 " host pairs", res->n_turns,
+			 res->n_turns == 1 ? "" : "s",
+			 res->n_turns == 1 ? "s" : "", res->extra_pairs);
 	ibf_log(e->plugin, IBF_ROUTED,
 		"%s: %u ranks (%s), %u switches, %u leaves, %u hosts (%u not on leaves), %u LIDs, %u planes, %u pods, %u cables (%u sideways), %u threads; without a path: %" PRIu64 " host pairs, %"
 		PRIu64 " host and switch, %" PRIu64
-		" others%s%s; ms: snapshot %.1f, shape %.1f, route %.1f, check %.1f, commit %.1f; changed: %"
+		" others%s%s%s; ms: snapshot %.1f, shape %.1f, route %.1f, check %.1f, commit %.1f; changed: %"
 		PRIu64 " entries in %" PRIu64 " blocks of %u switches",
 		e->ops->name, sh->n_ranks,
 		sh->roots_given ? "from root_guid_file" : "inferred", f->n_sw,
 		sh->n_leaf, count_hosts(sh), sh->n_odd, count_lids(f), sh->n_planes,
 		sh->n_pods, f->n_sw_links, sh->n_sideways,
 		ftr_team_size(e->plugin->team), res->unserved.hosts,
-		res->unserved.mixed, res->unserved.others, subtree, balance,
+		res->unserved.mixed, res->unserved.others, turns, subtree,
+		balance,
 		ms->snapshot,
 		ms->shape, ms->route, ms->check, ms->commit,
 		res->changes.entries, res->changes.blocks,
 		res->changes.switches);
 }
 
+/* The switch that a port is cabled to, or whose own port it is. */
+static ftr_sw port_switch(const struct ftr_fabric *f, uint64_t guid)
+{
+	ftr_ep e = ftr_fabric_find_ep(f, guid);
+
+	return e == FTR_EP_NONE ? ftr_fabric_find_sw(f, guid) : f->ep[e].sw;
+}
+
 /* The switch that the subnet manager is cabled to. */
 static ftr_sw manager_switch(const struct ibf_plugin *p,
 			     const struct ftr_fabric *f)
 {
-	uint64_t guid = cl_ntoh64(p->osm->subn.sm_port_guid);
-	ftr_ep e = ftr_fabric_find_ep(f, guid);
+	return port_switch(f, cl_ntoh64(p->osm->subn.sm_port_guid));
+}
 
-	return e == FTR_EP_NONE ? ftr_fabric_find_sw(f, guid) : f->ep[e].sw;
+/* The switches of the subnet managers that OpenSM knows, itself among them. */
+static enum ftr_status find_managers(const struct ibf_plugin *p,
+				     const struct ftr_fabric *f,
+				     struct ibf_routes *r, struct ftr_err *err)
+{
+	const cl_qmap_t *tbl = &p->osm->subn.sm_guid_tbl;
+	uint32_t n = 0;
+
+	r->sm = ftr_calloc(cl_qmap_count(tbl) + 1u, sizeof(*r->sm));
+	if (!r->sm)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the subnet managers");
+	if (r->opts.sm_switch != FTR_SW_NONE)
+		r->sm[n++] = r->opts.sm_switch;
+	for (const cl_map_item_t *i = cl_qmap_head(tbl); i != cl_qmap_end(tbl);
+	     i = cl_qmap_next(i)) {
+		ftr_sw s = port_switch(f, cl_ntoh64(cl_qmap_key(i)));
+
+		if (s != FTR_SW_NONE)
+			r->sm[n++] = s;
+	}
+	r->opts.sm = r->sm;
+	r->opts.n_sm = n;
+	return FTR_OK;
+}
+
+/* The extra turns of the routing before, in terms of f. */
+static enum ftr_status carry_turns(const struct ibf_engine *e,
+				   const struct ftr_fabric *f,
+				   struct ibf_routes *r, struct ftr_err *err)
+{
+	const struct ibf_generation *old = e->gen;
+	uint32_t n = 0;
+
+	if (!old || !old->opts.n_turns)
+		return FTR_OK;
+	r->before = ftr_calloc(old->opts.n_turns, sizeof(*r->before));
+	if (!r->before)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for %u turns",
+				old->opts.n_turns);
+	for (uint32_t i = 0; i < old->opts.n_turns; i++) {
+		const struct ftr_switch *sw = old->fabric->sw;
+		const struct ftr_turn *t = &old->opts.turn[i];
+		struct ftr_turn *x = &r->before[n];
+
+		x->from = ftr_fabric_find_sw(f, sw[t->from].guid);
+		x->at = ftr_fabric_find_sw(f, sw[t->at].guid);
+		x->to = ftr_fabric_find_sw(f, sw[t->to].guid);
+		n += x->from != FTR_SW_NONE && x->at != FTR_SW_NONE &&
+			x->to != FTR_SW_NONE;
+	}
+	r->opts.turn = r->before;
+	r->opts.n_turns = n;
+	return FTR_OK;
 }
 
 static enum ftr_status compute(struct ibf_engine *e,
@@ -264,6 +335,8 @@ static enum ftr_status compute(struct ibf_engine *e,
 	if (!r->stats.order)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for the order");
 	r->opts.sm_switch = manager_switch(e->plugin, f);
+	r->opts.paths = (enum ftr_paths)e->plugin->opt.paths;
+	r->opts.keep_turns = true;
 	r->opts.keep_routed = e->plugin->fast != NULL;
 	r->opts.nominal = nominal_shape(gen);
 	r->opts.balance = FTR_MIN(e->plugin->opt.balance, FTR_BALANCE_LOAD);
@@ -271,7 +344,10 @@ static enum ftr_status compute(struct ibf_engine *e,
 	r->opts.placement = (enum ftr_placement)e->plugin->opt.placement;
 	r->opts.sftree_mode = (enum ftr_sftree_mode)
 		e->plugin->opt.sftree_mode;
-	return e->ops->route(gen->shape, &r->opts, team(e->plugin), r->t,
+	st = find_managers(e->plugin, f, r, err);
+	if (!st)
+		st = carry_turns(e, f, r, err);
+	return st ? st : e->ops->route(gen->shape, &r->opts, team(e->plugin), r->t,
 			     &r->stats, err);
 }
 
@@ -282,6 +358,12 @@ static void keep_routes(const struct ibf_engine *e, struct ibf_generation *gen,
 	gen->engine = e->ops->name;
 	gen->tables = r->t;
 	gen->opts = r->opts;
+	gen->sm = r->sm;
+	gen->turn = r->stats.turn;
+	gen->opts.turn = r->stats.turn;
+	gen->opts.n_turns = r->stats.turn ? r->stats.n_turns : 0;
+	r->sm = NULL;
+	r->stats.turn = NULL;
 	gen->order = r->stats.order;
 	gen->own = r->stats.routed;
 	gen->routed = r->stats.by_rank ? gen->shape : gen->own;
@@ -322,11 +404,16 @@ static enum ftr_status make_tables(struct ibf_engine *e,
 	res->root = r.stats.root;
 	res->detours = r.stats.detours;
 	res->balance = r.stats.balance;
+	res->n_turns = r.stats.n_turns;
+	res->extra_pairs = r.stats.extra_pairs;
 	if (!st)
 		keep_routes(e, gen, &r);
 	ftr_shape_free(r.stats.routed);
 	ftr_tables_free(r.t);
 	free(r.stats.order);
+	free(r.stats.turn);
+	free(r.sm);
+	free(r.before);
 	return st ? refuse(e, msg, err) : FTR_OK;
 }
 

@@ -35,6 +35,10 @@ static const char *const balances[] = {
 	[FTR_BALANCE_FULL] = "full", NULL
 };
 
+static const char *const path_rules[] = {
+	[FTR_PATHS_ALL] = "all", [FTR_PATHS_UPDOWN] = "updown", NULL
+};
+
 static const char *const sftree_modes[] = {
 	[FTR_SFTREE_INVERTED] = "inverted", [FTR_SFTREE_PAPER] = "paper", NULL
 };
@@ -69,6 +73,11 @@ const struct ibf_option ibf_option_table[] = {
 		 "in every routing), or full (also shift permutations, in the background,\n"
 		 "once per fabric).  With load and full, entries change after a fault only\n"
 		 "if they lost their port." },
+	{ .name = "paths", FIELD(paths), .words = path_rules,
+	  .def = FTR_PATHS_ALL,
+	  .doc = "Which pairs of host ports the engine dmodc connects: all that links\n"
+		 "connect, or updown (the published rule: only those with a path that\n"
+		 "goes up, then down)." },
 	{ .name = "sftree_mode", FIELD(sftree_mode), .words = sftree_modes,
 	  .def = FTR_SFTREE_INVERTED,
 	  .doc = "How the engine sftree connects switches: inverted (always complete,\n"

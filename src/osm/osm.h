@@ -65,6 +65,8 @@ struct ibf_generation {
 	const struct ftr_shape *routed;
 	struct ftr_shape *own;
 	struct ftr_sl2vl *lanes;	/* ddlr's turn bit, NULL: not in use */
+	ftr_sw *sm;			/* opts.sm */
+	struct ftr_turn *turn;		/* opts.turn: those of the tables */
 };
 
 /* A cable between two switches, as OpenSM names it. */
@@ -78,7 +80,9 @@ struct ibf_link {
 struct ibf_routes {
 	struct ftr_tables *t;
 	struct ftr_route_opts opts;
-	struct ftr_route_stats stats;	/* stats.order is ours */
+	struct ftr_route_stats stats;	/* stats.order, .turn are ours */
+	ftr_sw *sm;		/* opts.sm */
+	struct ftr_turn *before;	/* opts.turn: of the routing before */
 };
 
 /* Per routing: milliseconds and counts for the one line that is logged. */
@@ -89,6 +93,7 @@ struct ibf_timing {
 /* (source, LID) pairs that are left without a path for good reason. */
 struct ibf_unserved {
 	uint64_t hosts;		/* host to host */
+	uint64_t apart;		/* of those, no links connect them */
 	uint64_t mixed;		/* host to switch, switch to host */
 	uint64_t others;	/* switches, Aggregation Nodes */
 };

@@ -442,6 +442,7 @@ static void make_osm(struct fake *h, const struct fake_opts *o)
 	cl_qmap_init(&subn->sw_guid_tbl);
 	cl_qmap_init(&subn->node_guid_tbl);
 	cl_qmap_init(&subn->port_guid_tbl);
+	cl_qmap_init(&subn->sm_guid_tbl);
 	subn->p_osm = osm;
 	subn->sm_state = IB_SMINFO_STATE_MASTER;
 	subn->sm_port_guid = cl_hton64(h->fab->ep[h->sm].guid);
