@@ -98,7 +98,7 @@ static enum ftr_status read_guids(const char *key, const char *path,
 
 	if (!path)
 		return FTR_OK;
-	st = ftr_read_guids(path, guid, &list->n, err);
+	st = ftr_read_guids_own(path, guid, &list->n, err);
 	if (st)
 		return ftr_err_prefix(err, "%s", key);
 	if (!list->n)	/* to the shape that would mean: not given */
@@ -402,7 +402,7 @@ static enum ftr_status route(struct ibf_engine *e)
 	ibf_fast_changed(e->plugin->fast, &res.changes);
 	log_routed(e, gen, &ms, &res);
 	if (e->plugin->opt.ca_order_dump)
-		ibf_ca_order_write(e, gen->shape);
+		ibf_ca_order_write(e, gen);
 	return FTR_OK;
 }
 

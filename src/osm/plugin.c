@@ -41,6 +41,7 @@
 #include <string.h>
 
 #include "osm/osm.h"
+#include "osm/writer.h"
 #include <opensm/osm_version.h>
 
 static void read_options(struct ibf_plugin *p)
@@ -101,6 +102,7 @@ static void *create(struct osm_opensm *osm)
 	if (!p)
 		return NULL;	/* OpenSM says that it cannot load us */
 	p->osm = osm;
+	p->writer = ibf_writer_new(p);
 	read_options(p);
 	register_engines(p);
 	if (p->opt.fast_reroute && !p->opt_err.status)
@@ -116,6 +118,7 @@ static void delete(void *data)
 	for (unsigned int i = 0; i < p->n_engines; i++)
 		ibf_engine_publish(&p->engine[i], NULL);
 	ibf_nominal_forget(p);
+	ibf_writer_free(p->writer);
 	ftr_team_free(p->team);
 	free(p);
 }
