@@ -11,6 +11,7 @@
  */
 #include "config.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,12 +53,14 @@ int cli_json_end(struct json_object *o, int status)
 	const char *text = NULL;
 
 	cli_json_num(o, "status", (uint64_t)status);
+	/* where json-c finds no room it leaves text out, and says nothing */
+	errno = 0;
 	if (o && !no_memory)
 		text = json_object_to_json_string_ext(o,
 				JSON_C_TO_STRING_PRETTY |
 				JSON_C_TO_STRING_SPACED |
 				JSON_C_TO_STRING_NOSLASHESCAPE);
-	if (text)
+	if (text && errno != ENOMEM)
 		puts(text);
 	else
 		status = cli_error("out of memory for the JSON text");
