@@ -41,6 +41,11 @@ enum ftr_status ftr_parse_fabric(const char *path, const char *text,
  * *guids is malloc()ed for the caller. */
 enum ftr_status ftr_read_guids(const char *path, uint64_t **guids,
 			       uint32_t *n, struct ftr_err *err) FTR_MUST_USE;
+/* The same of a file that only root or the caller may have written: FTR_IO,
+ * too, if it is not a regular file of one of them. */
+enum ftr_status ftr_read_guids_own(const char *path, uint64_t **guids,
+				   uint32_t *n,
+				   struct ftr_err *err) FTR_MUST_USE;
 
 /* Where a file of tables and the fabric do not match. */
 struct ftr_lfts_gaps {

@@ -116,6 +116,13 @@ enum ftr_status ftr_nominal_read(const char *path,
 				 struct ftr_team *team,
 				 struct ftr_nominal **out, bool *reshaped,
 				 struct ftr_err *err) FTR_MUST_USE;
+/* The same of a file that only root or the caller may have written: FTR_IO,
+ * too, if it is not a regular file of one of them (core/file.h). */
+enum ftr_status ftr_nominal_read_own(const char *path,
+				     const struct ftr_shape_opts *opts,
+				     struct ftr_team *team,
+				     struct ftr_nominal **out, bool *reshaped,
+				     struct ftr_err *err) FTR_MUST_USE;
 
 /* Does path begin as a state file does?  False if it cannot be read. */
 bool ftr_nominal_is_file(const char *path);

@@ -189,6 +189,19 @@ typedef enum ftr_status (*cli_write_fn)(FILE *out, const void *ctx,
 					struct ftr_err *err);
 enum ftr_status cli_write(const char *path, cli_write_fn fn, const void *ctx,
 			  struct ftr_err *err) FTR_MUST_USE;
+/*
+ * What is written between these two appears together: cli_write_end renames all
+ * of it if st is FTR_OK, and removes all of it if not.  stdout, pipes and
+ * devices are written to at once; write to them last.  Returns st or an error.
+ */
+void cli_write_begin(void);
+enum ftr_status cli_write_end(enum ftr_status st,
+			      struct ftr_err *err) FTR_MUST_USE;
+/* Is none of the files that a command writes one that it reads?  Any may be
+ * NULL.  -1, or the exit status after an error message. */
+int cli_check_inputs(const char *cmd, const char *const *out,
+		     unsigned int n_out, const char *const *in,
+		     unsigned int n_in);
 /* May a command write to all of these n files, NULL: none, and (told) its report
  * to stdout besides?  -1, or the exit status after an error message if two of
  * them are one. */
@@ -255,7 +268,7 @@ struct cli_report_opts {
 
 /* Pairs that no up/down path connects. */
 struct cli_no_path {
-	bool known;		/* the fabric has ranks and memory was there */
+	bool known;		/* the fabric has ranks */
 	uint64_t pairs[FTR_N_CHECK_CLASSES];
 	uint64_t leaf_hosts;	/* of HOST_HOST: both on leaf switches */
 };
@@ -273,10 +286,10 @@ extern const char *const cli_class_key[FTR_N_CHECK_CLASSES];
 extern const char *const cli_finding_key[FTR_N_FINDINGS];
 extern const char *const cli_cdg_key[];	/* by enum ftr_cdg_verdict */
 
-/* sh may be NULL. */
-void cli_judge(const struct ftr_shape *sh, const struct ftr_check_report *r,
+/* sh may be NULL.  False: out of memory. */
+bool cli_judge(const struct ftr_shape *sh, const struct ftr_check_report *r,
 	       const struct cli_report_opts *o, struct cli_verdict *v);
-/* Print it; returns CLI_CLEAN or CLI_FINDINGS. */
+/* Print it; returns CLI_CLEAN, CLI_FINDINGS, or CLI_BAD after an error. */
 int cli_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
 	       const struct ftr_check_report *r,
 	       const struct cli_report_opts *o);

@@ -23,7 +23,8 @@ enum ftr_status cli_measure(const struct ftr_fabric *f,
 		return st;
 	for (int i = 0; i < CLI_N_METRICS; i++)
 		out->v[i] = NAN;
-	cli_judge(sh, &r, &none, &verdict);
+	if (!cli_judge(sh, &r, &none, &verdict))
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the verdict");
 	out->bad = verdict.found;
 	out->v[CLI_M_SWITCHES] = f->n_sw;
 	out->v[CLI_M_END_PORTS] = f->n_ep;

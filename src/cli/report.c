@@ -95,11 +95,13 @@ static bool count_no_path(const struct ftr_shape *sh, struct cli_no_path *np)
 	return true;
 }
 
-void cli_judge(const struct ftr_shape *sh, const struct ftr_check_report *r,
+bool cli_judge(const struct ftr_shape *sh, const struct ftr_check_report *r,
 	       const struct cli_report_opts *o, struct cli_verdict *v)
 {
 	*v = (struct cli_verdict){ .found = false };
-	v->np.known = sh && count_no_path(sh, &v->np);
+	if (sh && !count_no_path(sh, &v->np))
+		return false;
+	v->np.known = sh != NULL;
 	/* with turns the ranks excuse nobody, unless end ports are complete:
 	 * dmodc makes turns for end ports only */
 	v->judged = v->np.known && (!r->found[FTR_FIND_TURN] ||
@@ -115,6 +117,7 @@ void cli_judge(const struct ftr_shape *sh, const struct ftr_check_report *r,
 			(c == FTR_CHECK_HOST_HOST && v->np.leaf_hosts));
 		v->found |= v->class_bad[c];
 	}
+	return true;
 }
 
 /* ---- the parts --------------------------------------------------------- */
@@ -324,7 +327,8 @@ int cli_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
 {
 	struct cli_verdict v;
 
-	cli_judge(sh, r, o, &v);
+	if (!cli_judge(sh, r, o, &v))
+		return cli_error("out of memory for the verdict");
 	if (o->json)
 		return cli_report_json(f, sh, r, o, &v);
 	put_report(f, sh, r, o, &v);

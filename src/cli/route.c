@@ -221,13 +221,14 @@ static enum ftr_status write_all(const struct route *r, const struct result *x,
 	enum ftr_status st = FTR_OK;
 
 	cli_progress("writing");
+	cli_write_begin();
 	if (r->sl2vl)
 		st = cli_write(r->sl2vl, write_sl2vl, &lanes, err);
 	if (!st && r->psl)
 		st = cli_write(r->psl, write_psl, x->of, err);
 	if (!st)
 		st = cli_write(r->output, cli_write_tables_fn, &of, err);
-	return st;
+	return cli_write_end(st, err);
 }
 
 /* Does the engine heal what it has routed? */
@@ -328,6 +329,10 @@ static int run(int argc, char **argv)
 	outputs[1] = r.sl2vl;
 	outputs[2] = r.psl;
 	status = cli_check_outputs("route", r.json, outputs, 3);
+	if (status < 0)
+		status = cli_check_inputs("route", outputs, 3, (const char *[]){
+				argv[0], r.nominal, r.files.roots, r.files.cn,
+				r.files.io }, 5);
 	if (status >= 0)
 		return status;
 	cli_progress("reading");

@@ -337,8 +337,7 @@ static int tell(const struct job *j)
 			status = CLI_FINDINGS;
 	if (w->json)
 		return cli_whatif_json(&v, status);
-	cli_whatif_table(&v);
-	return status;
+	return cli_whatif_table(&v, status);
 }
 
 /* What is guaranteed on the fabric, or after the faults on it. */

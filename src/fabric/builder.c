@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "fabric/fabric.h"
+#include <ftr/text.h>
 
 struct b_switch {
 	uint64_t guid, holder;
@@ -155,6 +156,7 @@ static enum ftr_status nomem(struct ftr_err *err)
 	return ftr_fail(err, FTR_NOMEM, "out of memory for the fabric");
 }
 
+/* Whoever made the fabric has chosen them. */
 static void copy_name(char *to, const char *from)
 {
 	size_t len = from ? strnlen(from, FTR_NAME_MAX) : 0;
@@ -162,6 +164,7 @@ static void copy_name(char *to, const char *from)
 	if (len)
 		memcpy(to, from, len);
 	to[len] = '\0';
+	ftr_text_clean(to);
 }
 
 /* Merge a second telling of lid/lmc into the first; 0 = not told. */

@@ -27,12 +27,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/file.h"
 #include "io/io.h"
 #include <ftr/nominal.h>
 
@@ -126,93 +125,39 @@ static char *compose(const struct ftr_nominal *n, size_t *len)
 	return text;
 }
 
-static enum ftr_status sys_fail(struct ftr_err *err, const char *what,
-				const char *path)
+struct content {
+	const char *text;
+	size_t len;
+	int version;
+};
+
+static bool fill(FILE *out, const void *ctx)
 {
-	return ftr_fail(err, FTR_IO, "cannot %s %s: %s", what, path,
-			strerror(errno));
-}
+	const struct content *c = ctx;
 
-static bool write_all(int fd, const char *text, size_t len)
-{
-	while (len) {
-		ssize_t n = write(fd, text, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return false;
-		text += n;
-		len -= (size_t)n;
-	}
-	return true;
-}
-
-/* The new name must survive a power failure, too; where a directory cannot be
- * flushed there is nothing more to do. */
-static void flush_directory(char *path)
-{
-	int fd = open(dirname(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd < 0)
-		return;
-	(void)fsync(fd);
-	close(fd);
-}
-
-static enum ftr_status replace(const char *path, char *tmp, int version,
-			       const char *text, size_t len,
-			       struct ftr_err *err)
-{
-	char head[64];
-	int n_head = snprintf(head, sizeof(head), MAGIC "%d %016" PRIx64 " ",
-			      version, ftr_hash(FTR_HASH_INIT, text, len));
-	int fd;
-	bool ok;
-
-	/* one that a crash left behind */
-	unlink(tmp);
-	fd = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (fd < 0)
-		return sys_fail(err, "create", tmp);
-	ok = write_all(fd, head, (size_t)n_head) && write_all(fd, text, len) &&
-		!fsync(fd);
-	if (!ok)
-		sys_fail(err, "write", tmp);
-	if (close(fd) && ok) {
-		ok = false;
-		sys_fail(err, "write", tmp);
-	}
-	if (ok && rename(tmp, path)) {
-		ok = false;
-		sys_fail(err, "replace", path);
-	}
-	if (!ok) {
-		unlink(tmp);
-		return FTR_IO;
-	}
-	flush_directory(tmp);
-	return FTR_OK;
+	return fprintf(out, MAGIC "%d %016" PRIx64 " ", c->version,
+		       ftr_hash(FTR_HASH_INIT, c->text, c->len)) > 0 &&
+		fwrite(c->text, 1, c->len, out) == c->len;
 }
 
 enum ftr_status ftr_nominal_write(const char *path,
 				  const struct ftr_nominal *n,
 				  struct ftr_err *err)
 {
-	size_t len = 0, room = strlen(path) + 32;
-	char *text = compose(n, &len), *tmp = ftr_malloc(room);
+	size_t len = 0;
+	char *text = compose(n, &len);
 	enum ftr_status st;
 
-	if (!text || !tmp) {
+	if (text)
+		st = ftr_file_replace(path, fill,
+				      &(struct content){
+					      /* as old as may be: the readers
+					       * of 1 know no P */
+					      text, len, n->f->by_holder ? 2 : 1
+				      }, err);
+	else
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for %s", path);
-	} else {
-		snprintf(tmp, room, "%s.%ld.tmp", path, (long)getpid());
-		/* as old as may be: the readers of 1 know no P */
-		st = replace(path, tmp, n->f->by_holder ? 2 : 1, text, len,
-			     err);
-	}
 	free(text);
-	free(tmp);
 	return st;
 }
 
@@ -446,7 +391,10 @@ static enum ftr_status parse(struct ftr_text *t, const char *text, size_t len,
 	return st;
 }
 
-enum ftr_status ftr_nominal_read(const char *path,
+typedef enum ftr_status (*slurp_fn)(const char *path, char **text, size_t *len,
+				    struct ftr_err *err);
+
+static enum ftr_status read_file(slurp_fn slurp, const char *path,
 				 const struct ftr_shape_opts *opts,
 				 struct ftr_team *team,
 				 struct ftr_nominal **out, bool *reshaped,
@@ -458,7 +406,7 @@ enum ftr_status ftr_nominal_read(const char *path,
 	struct header h;
 	char *text = NULL;
 	size_t len = 0;
-	enum ftr_status st = ftr_slurp(path, &text, &len, err);
+	enum ftr_status st = slurp(path, &text, &len, err);
 
 	if (st)
 		return st;
@@ -478,6 +426,24 @@ enum ftr_status ftr_nominal_read(const char *path,
 	ftr_fabric_free(f);
 	free(text);
 	return st;
+}
+
+enum ftr_status ftr_nominal_read(const char *path,
+				 const struct ftr_shape_opts *opts,
+				 struct ftr_team *team,
+				 struct ftr_nominal **out, bool *reshaped,
+				 struct ftr_err *err)
+{
+	return read_file(ftr_slurp, path, opts, team, out, reshaped, err);
+}
+
+enum ftr_status ftr_nominal_read_own(const char *path,
+				     const struct ftr_shape_opts *opts,
+				     struct ftr_team *team,
+				     struct ftr_nominal **out, bool *reshaped,
+				     struct ftr_err *err)
+{
+	return read_file(ftr_slurp_own, path, opts, team, out, reshaped, err);
 }
 
 bool ftr_nominal_is_file(const char *path)

@@ -442,7 +442,7 @@ static enum ftr_status route(struct ibf_engine *e)
 	ibf_fast_changed(e->plugin->fast, &res.changes);
 	log_routed(e, gen, &ms, &res);
 	if (e->plugin->opt.ca_order_dump)
-		ibf_ca_order_write(e, gen->shape);
+		ibf_ca_order_write(e, gen);
 	return FTR_OK;
 }
 

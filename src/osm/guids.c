@@ -31,7 +31,7 @@ static enum ftr_status read_list(const char *path, struct ibf_guids *out,
 				 struct ftr_err *err)
 {
 	struct ibf_guids g = { 0 };
-	enum ftr_status st = ftr_read_guids(path, &g.guid, &g.n, err);
+	enum ftr_status st = ftr_read_guids_own(path, &g.guid, &g.n, err);
 
 	if (!st && !g.n)	/* to the shape that would mean: not given */
 		st = ftr_fail(err, FTR_PARSE, "%s holds no GUID", path);

@@ -15,7 +15,8 @@ libibfplugin_la_SOURCES = src/osm/ca_order.c src/osm/clock.c src/osm/clock.h \
 	src/osm/osm.h \
 	src/osm/outside.c src/osm/plugin.c src/osm/prefer.c src/osm/probe.c src/osm/push.c \
 	src/osm/repair.c src/osm/smp.c src/osm/smp.h src/osm/snapshot.c \
-	src/osm/trap.c src/osm/verify.c
+	src/osm/trap.c src/osm/verify.c \
+	src/osm/writer.c src/osm/writer.h
 libibfplugin_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) \
 	-DIBF_CONF_FILE='"$(opensmconfdir)/ibfattree.conf"'
 libibfplugin_la_CFLAGS = $(AM_CFLAGS) -O2

@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "osm/osm.h"
+#include "osm/writer.h"
 
 #define STATE_FILE "ibfattree-nominal"
 #define MAX_FILES 32		/* of the newest; more are not looked at */
@@ -144,7 +145,7 @@ static bool try_file(struct ibf_plugin *p, const struct state_file *file,
 	struct ftr_nominal *n;
 	bool reshaped;
 
-	if (ftr_nominal_read(file->path, opts, team, &n, &reshaped, &err)) {
+	if (ftr_nominal_read_own(file->path, opts, team, &n, &reshaped, &err)) {
 		ibf_log(p, IBF_STATE_FILE, "state file not used: %s%s", err.msg,
 			file->own ? "; it is replaced" : "");
 		return false;
@@ -207,13 +208,49 @@ static void log_change(struct ibf_plugin *p,
 			c->example[0] ? c->example : "other options");
 }
 
+/* Written by the writer's thread, which holds a reference meanwhile. */
+struct state_job {
+	struct ibf_job job;
+	struct ibf_nominal *nominal;
+	char *path;
+};
+
+static enum ftr_status run_state_job(struct ibf_job *j, struct ftr_err *err)
+{
+	const struct state_job *job = (const struct state_job *)j;
+	enum ftr_status st = ftr_nominal_write(job->path, job->nominal->n,
+					       err);
+
+	return st ? ftr_err_prefix(err, "the state file is not written") : st;
+}
+
+static void free_state_job(struct ibf_job *j)
+{
+	struct state_job *job = (struct state_job *)j;
+
+	ibf_nominal_put(job->nominal);
+	free(job->path);
+	free(job);
+}
+
 static void write_state(struct ibf_plugin *p, const char *path)
 {
-	struct ftr_err err = { 0 };
+	struct state_job *job = ftr_calloc(1, sizeof(*job));
+	char *copy = job ? strdup(path) : NULL;
 
-	if (ftr_nominal_write(path, p->nominal->n, &err))
-		ibf_log(p, IBF_STATE_FILE, "the state file is not written: %s",
-			err.msg);
+	if (!copy) {
+		free(job);
+		ibf_log(p, IBF_STATE_FILE, "the state file is not written: out of memory");
+		return;
+	}
+	atomic_fetch_add(&p->nominal->refs, 1);
+	job->nominal = p->nominal;
+	job->path = copy;
+	job->job = (struct ibf_job){
+		.msg = IBF_STATE_FILE, .bytes = sizeof(*job),
+		.run = run_state_job, .free = free_state_job, .replaces = copy,
+	};
+	ibf_writer_put(p->writer, &job->job);
 }
 
 /* Take f into account; logs what is to be told.  False: nothing has changed. */

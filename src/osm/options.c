@@ -10,8 +10,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/core.h"
+#include "core/file.h"
 #include "io/io.h"
 #include "osm/options.h"
 #include <ftr/engine.h>
@@ -250,13 +252,21 @@ enum ftr_status ibf_options_read(const char *path, struct ibf_options *o,
 				 bool *missing, struct ftr_err *err)
 {
 	struct parse p = { .opt = *o };
-	FILE *in = fopen(path, "re");
 	enum ftr_status st;
+	FILE *in;
+	int fd;
 
+	errno = 0;
+	st = ftr_file_open(path, &fd, err);
 	if (missing)
-		*missing = !in && errno == ENOENT;
-	if (!in)
-		return ftr_fail(err, FTR_IO, "%s: %s", path, strerror(errno));
+		*missing = st && errno == ENOENT;
+	if (st)
+		return st;
+	in = fdopen(fd, "r");
+	if (!in) {
+		close(fd);
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the options");
+	}
 	st = parse_file(in, path, &p, err);
 	fclose(in);
 	if (!st)

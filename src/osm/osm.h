@@ -130,9 +130,11 @@ struct ibf_guids {
 };
 
 struct ibf_fast;
+struct ibf_writer;	/* writer.h */
 
 struct ibf_plugin {
 	struct osm_opensm *osm;
+	struct ibf_writer *writer;	/* NULL: no file is written */
 	struct ibf_fast *fast;	/* NULL: no fast path */
 	struct ibf_nominal *nominal;	/* NULL: not yet, or not known */
 	struct ibf_options opt;
@@ -242,7 +244,7 @@ void ibf_local_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,
 /* outside.c: a routing is to leave this cable out. */
 bool ibf_fast_left_out(struct ibf_fast *f, struct ibf_link l);
 
-/* ca_order.c */
-void ibf_ca_order_write(struct ibf_engine *e, const struct ftr_shape *sh);
+/* ca_order.c: have the order of gen's shape written. */
+void ibf_ca_order_write(struct ibf_engine *e, struct ibf_generation *gen);
 
 #endif

@@ -43,6 +43,7 @@
 #include "io/io.h"
 #include "osm/hint.h"
 #include "osm/osm.h"
+#include "osm/writer.h"
 #include <opensm/osm_version.h>
 
 /* Nothing that is wrong in the options is worth the tables of another engine. */
@@ -117,6 +118,7 @@ static void *create(struct osm_opensm *osm)
 	if (!p)
 		return NULL;	/* OpenSM says that it cannot load us */
 	p->osm = osm;
+	p->writer = ibf_writer_new(p);
 	read_options(p);
 	check_names(p);
 	register_engines(p);
@@ -136,6 +138,7 @@ static void delete(void *data)
 	}
 	ibf_nominal_forget(p);
 	ibf_guids_free(p);
+	ibf_writer_free(p->writer);
 	ftr_team_free(p->team);
 	free(p);
 }

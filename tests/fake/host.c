@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "fake/host.h"
+#include "osm/writer.h"
 #include <complib/cl_debug.h>
 #include <vendor/osm_vendor_api.h>
 
@@ -633,6 +634,14 @@ static bool dispatcher_idle(struct fake *h)
 	return idle;
 }
 
+void fake_flush(struct fake *h)
+{
+	const struct ibf_plugin *p = h->plugin;
+
+	if (p && !ibf_writer_flush(p->writer, PATIENCE_MS))
+		fake_fail("the plugin does not finish writing files");
+}
+
 void fake_settle(struct fake *h)
 {
 	double end = ibf_now_ms() + PATIENCE_MS;
@@ -644,6 +653,7 @@ void fake_settle(struct fake *h)
 			fake_fail("it does not come to rest");
 		usleep(200);
 	}
+	fake_flush(h);
 }
 
 static bool sweeper_idle(struct fake *h)
@@ -728,6 +738,7 @@ unsigned int fake_events(struct fake *h, const char *text)
 	size_t n;
 	FILE *in;
 
+	fake_flush(h);
 	snprintf(path, sizeof(path), "%s/ibfattree-events.jsonl", h->dir);
 	in = fopen(path, "r");
 	if (!in)
