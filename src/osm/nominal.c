@@ -32,7 +32,7 @@
 #define STATE_FILE "ibfattree-nominal"
 #define MAX_FILES 32		/* of the newest; more are not looked at */
 
-static const char *state_dir(void)
+const char *ibf_state_dir(void)
 {
 	const char *dir = getenv("OSM_CACHE_DIR");
 
@@ -44,7 +44,7 @@ static char *own_path(const struct ibf_plugin *p)
 {
 	char *path;
 
-	return asprintf(&path, "%s/" STATE_FILE "-%016" PRIx64, state_dir(),
+	return asprintf(&path, "%s/" STATE_FILE "-%016" PRIx64, ibf_state_dir(),
 			cl_ntoh64(p->osm->subn.sm_port_guid)) < 0 ? NULL :
 		path;
 }
@@ -86,7 +86,7 @@ static bool is_state_name(const char *name)
 /* Into file[MAX_FILES]; returns how many. */
 static uint32_t list_files(const char *own, struct state_file *file)
 {
-	DIR *dir = opendir(state_dir());
+	DIR *dir = opendir(ibf_state_dir());
 	const struct dirent *d;
 	uint32_t n = 0;
 
@@ -95,7 +95,7 @@ static uint32_t list_files(const char *own, struct state_file *file)
 		struct stat st;
 
 		if (!is_state_name(d->d_name) ||
-		    asprintf(&f.path, "%s/%s", state_dir(), d->d_name) < 0)
+		    asprintf(&f.path, "%s/%s", ibf_state_dir(), d->d_name) < 0)
 			continue;
 		if (stat(f.path, &st) || !S_ISREG(st.st_mode)) {
 			free(f.path);

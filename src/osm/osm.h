@@ -103,17 +103,29 @@ struct ibf_changes {
 	uint32_t switches;
 };
 
+/* What an engine's entries go back to, prefer.c. */
+struct ibf_prefer {
+	/* Tables that are preferred: of gen, or read from a file; NULL: none. */
+	struct ibf_generation *gen;
+	struct ftr_stored *stored;
+	uint64_t nominal;	/* identity of the nominal fabric they belong to */
+	/* better ones, of better_of, found by a search */
+	struct ftr_tables *better;
+	struct ibf_generation *better_of;
+	struct ibf_search *search;	/* under way, or NULL */
+	bool searching;		/* a search was begun for this fabric */
+	bool searched;		/* and has ended well */
+	bool was_read;		/* the files */
+	struct ftr_displaced *entry;	/* as last read or written */
+	uint32_t n_entries;
+};
+
 struct ibf_engine {
 	struct ibf_plugin *plugin;
 	const struct ftr_engine_ops *ops;
 	const void *host;	/* OpenSM's object, which dies before us */
 	struct ibf_generation *gen;	/* published, NULL before */
-	/* prefer.c: its tables are preferred, NULL: none are; better tables of
-	 * better_of, found by a search; a search was begun, it is under way */
-	struct ibf_generation *preferred, *better_of;
-	struct ftr_tables *better;
-	bool searched;
-	struct ibf_search *search;
+	struct ibf_prefer prefer;
 	bool gen_stale;		/* a sweep began after gen was made */
 	bool turn_bit, told_lanes;	/* ddlr, see local.c */
 	char refusal[FTR_ERR_MAX];	/* why it does not route, "" = it does */
@@ -182,6 +194,8 @@ struct ibf_nominal *ibf_nominal_for(struct ibf_plugin *p,
 				    const struct ftr_fabric *f,
 				    const struct ftr_shape_opts *opts,
 				    struct ftr_team *team);
+/* Directory of the state files. */
+const char *ibf_state_dir(void);
 /* Drop a reference; NULL is accepted. */
 void ibf_nominal_put(struct ibf_nominal *n);
 /* The next call reads the state file anew. */

@@ -143,6 +143,14 @@ static void delete(void *data)
 	free(p);
 }
 
+/* Another manager may write the state files from now on. */
+static void forget(struct ibf_plugin *p)
+{
+	ibf_nominal_forget(p);
+	for (unsigned int i = 0; i < p->n_engines; i++)
+		ibf_prefer_drop(&p->engine[i]);
+}
+
 /* ---- who routes -------------------------------------------------------- */
 
 static struct ibf_engine *engine_by_name(struct ibf_plugin *p,
@@ -211,7 +219,7 @@ static void sweep_start(struct ibf_plugin *p)
 	 * manager that has handed over and is master again hears of no change
 	 * of state. */
 	if (p->osm->subn.coming_out_of_standby)
-		ibf_nominal_forget(p);
+		forget(p);
 
 	if (e && p->swept && !p->routing_done &&
 	    !p->osm->routing_engine_used &&
@@ -248,7 +256,7 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 		break;
 	case OSM_EVENT_ID_STATE_CHANGE:	/* another manager routes from now on */
 		if (p->osm->subn.sm_state != IB_SMINFO_STATE_MASTER) {
-			ibf_nominal_forget(p);
+			forget(p);
 			ibf_fast_disarm(p->fast);
 		}
 		break;

@@ -22,6 +22,12 @@
  * so switches that hold old and new entries in any mixture are free of loops and
  * credit loops; and it is verified like all tables.
  *
+ * Files.  The preferred tables and the displaced entries are kept beside the
+ * nominal fabric, named by it and by the engine, so that a restart or another
+ * manager changes nothing and the search runs once per fabric.  They are read at the first
+ * routing as master, and count only if they belong to the same nominal fabric.
+ * They are written when they have changed, by the writer's thread.
+ *
  * Threads: everything here runs under OpenSM's exclusive lock (routing) or when
  * no sweep can run (delete); the search thread touches its own struct only.
  */
@@ -31,8 +37,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "osm/osm.h"
+#include "osm/writer.h"
+#include <ftr/stored.h>
 
 struct ibf_search {
 	pthread_t thread;
@@ -95,11 +104,11 @@ static void start(struct ibf_engine *e)
 	sigset_t all, old;
 	int failed;
 
-	e->searched = true;	/* once per fabric */
+	e->prefer.searching = true;	/* once per fabric */
 	if (!z)
 		return;
 	z->e = e;
-	z->gen = ibf_generation_get(e->preferred);
+	z->gen = ibf_generation_get(e->gen);
 	z->opts = z->gen->opts;
 	z->keep = (struct ftr_keep){ z->gen->tables, NULL, true };
 	z->opts.keep = &z->keep;
@@ -116,20 +125,20 @@ static void start(struct ibf_engine *e)
 	if (failed)
 		search_free(z);
 	else
-		e->search = z;
+		e->prefer.search = z;
 }
 
 /* Wait for the thread, which ends soon when it is cancelled. */
-static void stop(struct ibf_engine *e)
+static void stop(struct ibf_prefer *r)
 {
-	struct ibf_search *z = e->search;
+	struct ibf_search *z = r->search;
 
 	if (!z)
 		return;
 	atomic_store(&z->cancel, true);
 	pthread_join(z->thread, NULL);
 	search_free(z);
-	e->search = NULL;
+	r->search = NULL;
 }
 
 /* ---- what is preferred -------------------------------------------------------- */
@@ -138,6 +147,25 @@ static bool is_complete(const struct ibf_generation *gen)
 {
 	return gen->nominal && !gen->shape->n_missing_sw &&
 		!gen->shape->n_missing_cables;
+}
+
+static struct ftr_stored_id id_of(const struct ibf_engine *e,
+				     const struct ibf_generation *gen)
+{
+	const struct ftr_nominal *n = gen->nominal->n;
+	struct ftr_stored_id id = {
+		.nominal = ftr_stored_nominal(n->f, n->lists +
+						 n->leaf_order),
+	};
+
+	snprintf(id.engine, sizeof(id.engine), "%s", e->ops->name);
+	return id;
+}
+
+static bool same_id(const struct ftr_stored_id *a,
+		    const struct ftr_stored_id *b)
+{
+	return a->nominal == b->nominal && !strcmp(a->engine, b->engine);
 }
 
 /* Has f a link between switches that g lacks? */
@@ -164,20 +192,256 @@ static bool has_more(const struct ftr_fabric *f, const struct ftr_fabric *g)
 	return false;
 }
 
-/* The tables that the switches hold, as OpenSM has them. */
-static enum ftr_status read_current(struct ibf_plugin *p,
+static void drop_better(struct ibf_prefer *r)
+{
+	stop(r);
+	ftr_tables_free(r->better);
+	ibf_generation_put(r->better_of);
+	r->better = NULL;
+	r->better_of = NULL;
+	r->searching = false;
+}
+
+static void drop_preferred(struct ibf_prefer *r)
+{
+	ibf_generation_put(r->gen);
+	ftr_stored_free(r->stored);
+	r->gen = NULL;
+	r->stored = NULL;
+}
+
+void ibf_prefer_drop(struct ibf_engine *e)
+{
+	drop_better(&e->prefer);
+	drop_preferred(&e->prefer);
+	free(e->prefer.entry);
+	e->prefer.entry = NULL;
+	e->prefer.n_entries = 0;
+	e->prefer.was_read = false;
+}
+
+/* ---- files -------------------------------------------------------------------- */
+
+enum file { PREFERRED, DISPLACED };
+
+/* Named by what they belong to, so that managers which share or copy the directory
+ * find them.  NULL: no memory. */
+static char *path_of(const struct ftr_stored_id *id, enum file which)
+{
+	char *path;
+
+	return asprintf(&path, "%s/ibfattree-%s-%s-%016" PRIx64,
+			ibf_state_dir(), which == PREFERRED ? "preferred" :
+			"displaced", id->engine, id->nominal) < 0 ? NULL :
+		path;
+}
+
+struct file_job {
+	struct ibf_job job;
+	struct ftr_stored_id id;
+	struct ibf_generation *gen;	/* preferred tables */
+	bool searched, remove;
+	struct ftr_displaced *entry;
+	uint32_t n;
+	char *path;
+};
+
+static enum ftr_status run_job(struct ibf_job *job, struct ftr_err *err)
+{
+	const struct file_job *j = (const struct file_job *)job;
+
+	if (j->remove) {
+		unlink(j->path);
+		return FTR_OK;
+	}
+	return j->gen ? ftr_stored_write(j->path, &j->id, j->searched,
+					    j->gen->fabric, j->gen->tables,
+					    err) :
+		ftr_displaced_write(j->path, &j->id, j->entry, j->n, err);
+}
+
+static void free_job(struct ibf_job *job)
+{
+	struct file_job *j = (struct file_job *)job;
+
+	ibf_generation_put(j->gen);
+	free(j->entry);
+	free(j->path);
+	free(j);
+}
+
+static struct file_job *job_new(struct ibf_engine *e,
+				const struct ftr_stored_id *id,
+				enum file which)
+{
+	struct file_job *j = ftr_calloc(1, sizeof(*j));
+
+	if (!j || !(j->path = path_of(id, which))) {
+		free(j);
+		ibf_log(e->plugin, IBF_STATE_FILE, "tables are not remembered: out of memory");
+		return NULL;
+	}
+	j->id = *id;
+	j->job = (struct ibf_job){
+		.msg = IBF_STATE_FILE, .bytes = sizeof(*j), .run = run_job,
+		.free = free_job, .replaces = j->path,
+	};
+	return j;
+}
+
+/* Those of a nominal fabric that is no more. */
+static void remove_files(struct ibf_engine *e, const struct ftr_stored_id *id)
+{
+	for (enum file which = PREFERRED; which <= DISPLACED; which++) {
+		struct file_job *j = job_new(e, id, which);
+
+		if (!j)
+			return;
+		j->remove = true;
+		ibf_writer_put(e->plugin->writer, &j->job);
+	}
+}
+
+static void write_preferred(struct ibf_engine *e, struct ibf_generation *gen)
+{
+	struct ftr_stored_id id = id_of(e, gen);
+	struct file_job *j = job_new(e, &id, PREFERRED);
+
+	if (!j)
+		return;
+	j->gen = ibf_generation_get(gen);
+	j->searched = e->prefer.searched;
+	ibf_writer_put(e->plugin->writer, &j->job);
+}
+
+/* Entries of gen that are not the preferred ones, if they have changed. */
+static void write_displaced(struct ibf_engine *e,
+			    const struct ibf_generation *gen)
+{
+	const struct ftr_fabric *f = gen->fabric;
+	struct ibf_prefer *r = &e->prefer;
+	struct ftr_displaced *entry = NULL;
+	struct ftr_stored_id id = id_of(e, gen);
+	uint32_t n = 0, cap = 0;
+	struct file_job *j;
+
+	for (ftr_sw s = 0; gen->prefer && s < f->n_sw; s++) {
+		const uint8_t *now = ftr_tables_row(gen->tables, s);
+		const uint8_t *was = ftr_tables_row(gen->prefer, s);
+
+		for (uint32_t lid = 1; lid <= f->max_lid; lid++) {
+			if (now[lid] == was[lid] || now[lid] == FTR_PORT_NONE)
+				continue;
+			if (!FTR_GROW(entry, n, cap)) {
+				free(entry);
+				return;
+			}
+			entry[n++] = (struct ftr_displaced){
+				f->sw[s].guid, (ftr_lid)lid, now[lid]
+			};
+		}
+	}
+	if (n == r->n_entries && (!n || !memcmp(entry, r->entry,
+						n * sizeof(*entry)))) {
+		free(entry);
+		return;
+	}
+	free(r->entry);
+	r->entry = entry;
+	r->n_entries = n;
+	j = job_new(e, &id, DISPLACED);
+	if (!j)
+		return;
+	j->entry = ftr_calloc(n + 1u, sizeof(*entry));
+	if (j->entry && n)
+		memcpy(j->entry, entry, n * sizeof(*entry));
+	j->n = j->entry ? n : 0;
+	ibf_writer_put(e->plugin->writer, &j->job);
+}
+
+static bool is_missing(const char *path)
+{
+	return access(path, F_OK) != 0;
+}
+
+static void read_displaced(struct ibf_engine *e,
+			   const struct ftr_stored_id *id)
+{
+	struct ibf_prefer *r = &e->prefer;
+	char *path = path_of(id, DISPLACED);
+	struct ftr_stored_id found;
+	struct ftr_displaced *entry;
+	struct ftr_err err = { 0 };
+	uint32_t n;
+
+	if (path && !is_missing(path)) {
+		if (ftr_displaced_read(path, &found, &entry, &n, &err)) {
+			ibf_log(e->plugin, IBF_STATE_FILE, "state file not used: %s; it is replaced",
+				err.msg);
+		} else if (same_id(&found, id)) {
+			r->entry = entry;
+			r->n_entries = n;
+		} else {
+			free(entry);
+		}
+	}
+	free(path);
+}
+
+/* What an earlier OpenSM has left for this fabric. */
+static void read_files(struct ibf_engine *e, const struct ibf_generation *gen)
+{
+	struct ftr_stored_id id = id_of(e, gen);
+	struct ibf_prefer *r = &e->prefer;
+	char *path = path_of(&id, PREFERRED);
+	struct ftr_stored *p;
+	struct ftr_err err = { 0 };
+
+	r->was_read = true;
+	if (path && !is_missing(path)) {
+		if (ftr_stored_read(path, &p, &err)) {
+			ibf_log(e->plugin, IBF_STATE_FILE, "state file not used: %s; it is replaced",
+				err.msg);
+		} else if (same_id(&p->id, &id)) {
+			r->stored = p;
+			r->searched = r->searching = p->searched;
+			read_displaced(e, &id);
+		} else {
+			ftr_stored_free(p);
+		}
+	}
+	free(path);
+}
+
+/* ---- a routing ------------------------------------------------------------------ */
+
+/* The tables that the switches hold, as OpenSM has them; where it knows none
+ * yet, what was remembered. */
+static enum ftr_status read_current(struct ibf_engine *e,
 				    struct ibf_generation *gen,
 				    struct ftr_err *err)
 {
 	const struct ftr_fabric *f = gen->fabric;
+	const struct ibf_prefer *r = &e->prefer;
 	enum ftr_status st = ftr_tables_new(f, true, &gen->current, err);
 
 	for (ftr_sw s = 0; !st && s < f->n_sw; s++) {
-		const osm_switch_t *sw = ibf_host_switch(p, f->sw[s].guid);
+		const osm_switch_t *sw = ibf_host_switch(e->plugin,
+							 f->sw[s].guid);
 
 		if (sw && sw->lft)
 			memcpy(ftr_tables_row(gen->current, s), sw->lft,
 			       FTR_MIN(sw->lft_size, f->max_lid + 1u));
+	}
+	for (uint32_t i = 0; !st && i < r->n_entries; i++) {
+		ftr_sw s = ftr_fabric_find_sw(f, r->entry[i].guid);
+		uint8_t *entry;
+
+		if (s == FTR_SW_NONE || r->entry[i].lid > f->max_lid)
+			continue;
+		entry = &ftr_tables_row(gen->current, s)[r->entry[i].lid];
+		if (*entry == FTR_PORT_NONE)
+			*entry = r->entry[i].port;
 	}
 	return st;
 }
@@ -185,118 +449,144 @@ static enum ftr_status read_current(struct ibf_plugin *p,
 /* A search that has ended. */
 static void take_result(struct ibf_engine *e)
 {
-	struct ibf_search *z = e->search;
+	struct ibf_search *z = e->prefer.search;
 	const struct ftr_balance_report *b;
 
 	if (!z || !atomic_load(&z->done))
 		return;
 	pthread_join(z->thread, NULL);
-	e->search = NULL;
+	e->prefer.search = NULL;
 	b = &z->stats.balance;
 	if (z->status)
 		ibf_log(e->plugin, IBF_SEARCH, "%s: the search for better tables failed: %s; the tables stay as they are",
 			e->ops->name, z->err.msg);
 	else
-		ibf_log(e->plugin, IBF_SEARCH, "%s: search done: shifts: mean of the most loaded link %.2f flows instead of %.2f; all-to-all: most loaded link %.2f times the lower bound instead of %.2f; %"
-			PRIu64 " entries to change, %.0f ms", e->ops->name,
+		ibf_log(e->plugin, IBF_SEARCH, "%s: search done: shifts: mean of the most loaded link %.2f flows instead of %.2f; all-to-all: most loaded link %.2f times the lower bound instead of %.2f; entries to change=%"
+			PRIu64 " ms=%.0f", e->ops->name,
 			b->shift_after, b->shift_before,
 			(double)b->max_after / FTR_MAX(b->bound, 1u),
 			(double)b->max_before / FTR_MAX(b->bound, 1u),
 			b->moved, z->ms);
+	e->prefer.searched = !z->status;
 	if (!z->status && b->moved) {
-		e->better = z->t;
-		e->better_of = ibf_generation_get(z->gen);
+		e->prefer.better = z->t;
+		e->prefer.better_of = ibf_generation_get(z->gen);
 		z->t = NULL;
 	}
 	search_free(z);
 }
 
-static void drop_better(struct ibf_engine *e)
-{
-	stop(e);
-	ftr_tables_free(e->better);
-	ibf_generation_put(e->better_of);
-	e->better = NULL;
-	e->better_of = NULL;
-	e->searched = false;
-}
+/* What is preferred now, by which fabric it counts, and whether that fabric was
+ * complete. */
+struct preferred {
+	const struct ftr_fabric *f;
+	const struct ftr_tables *t;
+	bool complete;
+};
 
-void ibf_prefer_drop(struct ibf_engine *e)
+static struct preferred preferred(const struct ibf_prefer *r)
 {
-	drop_better(e);
-	ibf_generation_put(e->preferred);
-	e->preferred = NULL;
+	if (r->stored)
+		return (struct preferred){ r->stored->f, r->stored->t, true };
+	if (r->gen)
+		return (struct preferred){ r->gen->fabric, r->gen->tables,
+					   is_complete(r->gen) };
+	return (struct preferred){ NULL, NULL, false };
 }
 
 enum ftr_status ibf_prefer(struct ibf_engine *e, struct ibf_generation *gen,
 			   struct ftr_err *err)
 {
-	const struct ibf_generation *of = e->preferred;
-	const struct ftr_tables *t;
+	struct ibf_prefer *r = &e->prefer;
+	struct ftr_stored_id id;
+	struct preferred p;
 	bool grown;
 	enum ftr_status st;
 
 	if (e->plugin->opt.balance == FTR_BALANCE_OFF || !gen->nominal)
 		return FTR_OK;
 	take_result(e);
-	if (!of)
-		return FTR_OK;
-	grown = gen->nominal != of->nominal || has_more(gen->fabric, of->fabric);
-	if (grown)
-		drop_better(e);
-	if (grown && !is_complete(of)) {
-		ibf_prefer_drop(e);
-		return FTR_OK;
+	id = id_of(e, gen);
+	if (!r->was_read)
+		read_files(e, gen);
+	p = preferred(r);
+	grown = p.t && id.nominal != r->nominal && !r->stored;
+	if (p.t && !p.complete)
+		grown |= has_more(gen->fabric, p.f);
+	if (grown) {
+		struct ftr_stored_id old = id;
+
+		old.nominal = r->nominal;
+		if (r->nominal != id.nominal)
+			remove_files(e, &old);
+		drop_better(r);
 	}
-	t = of->tables;
-	if (e->better && is_complete(gen)) {
-		t = e->better;
-		of = e->better_of;
+	r->nominal = id.nominal;
+	if (grown && !p.complete) {
+		drop_preferred(r);
+		p.t = NULL;
 	}
-	st = ftr_tables_carry(of->fabric, t, gen->fabric, &gen->prefer, err);
+	if (!p.t)
+		return FTR_OK;
+	if (r->better && is_complete(gen)) {
+		p.t = r->better;
+		p.f = r->better_of->fabric;
+	}
+	st = ftr_tables_carry(p.f, p.t, gen->fabric, &gen->prefer, err);
 	if (!st && !is_complete(gen))
-		st = read_current(e->plugin, gen, err);
+		st = read_current(e, gen, err);
 	gen->keep = (struct ftr_keep){ gen->prefer, gen->current, grown };
 	return st;
 }
 
-/* Are the tables of gen those that it was to prefer?  Then one copy will do. */
-static void share_tables(struct ibf_generation *gen)
+static bool same_tables(const struct ftr_tables *a, const struct ftr_tables *b)
 {
-	const struct ftr_tables *t = gen->tables;
+	return a && b && !memcmp(a->lft, b->lft, (size_t)a->n_sw * a->stride);
+}
 
-	ftr_tables_free(gen->current);
-	gen->current = NULL;
-	if (gen->prefer && is_complete(gen)) {
-		ftr_tables_free(gen->prefer);
-		gen->prefer = NULL;
-	}
-	gen->keep = (struct ftr_keep){ gen->prefer ? gen->prefer : t, NULL,
-				       false };
+/* The tables of gen, of a complete fabric or the first, are preferred. */
+static void prefer_these(struct ibf_engine *e, struct ibf_generation *gen)
+{
+	struct ibf_prefer *r = &e->prefer;
+	bool better = r->better != NULL;
+	bool changed = better || !same_tables(gen->prefer, gen->tables);
+
+	ftr_tables_free(r->better);
+	ibf_generation_put(r->better_of);
+	r->better = NULL;
+	r->better_of = NULL;
+	drop_preferred(r);
+	r->gen = ibf_generation_get(gen);
+	if (changed && !better)
+		r->searched = false;
+	if (changed && is_complete(gen))
+		write_preferred(e, gen);
 }
 
 void ibf_prefer_routed(struct ibf_engine *e, struct ibf_generation *gen)
 {
+	const struct ftr_tables *t = gen->tables;
+
 	if (e->plugin->opt.balance == FTR_BALANCE_OFF || !gen->nominal)
 		return;
-	if (is_complete(gen) && e->better) {
-		ftr_tables_free(e->better);
-		ibf_generation_put(e->better_of);
-		e->better = NULL;
-		e->better_of = NULL;
+	if (is_complete(gen) || !preferred(&e->prefer).t) {
+		prefer_these(e, gen);
+		ftr_tables_free(gen->prefer);
+		gen->prefer = NULL;
 	}
-	if (!e->preferred || is_complete(gen)) {
-		ibf_generation_put(e->preferred);
-		e->preferred = ibf_generation_get(gen);
-	}
-	share_tables(gen);
+	write_displaced(e, gen);
+	ftr_tables_free(gen->current);
+	gen->current = NULL;
+	gen->keep = (struct ftr_keep){ gen->prefer ? gen->prefer : t, NULL,
+				       false };
 	gen->opts.keep = &gen->keep;
 }
 
 void ibf_prefer_search(struct ibf_engine *e)
 {
-	if (e->plugin->opt.balance == FTR_BALANCE_FULL && !e->searched &&
-	    e->preferred && e->preferred == e->gen &&
-	    is_complete(e->preferred))
+	struct ibf_prefer *r = &e->prefer;
+
+	if (e->plugin->opt.balance == FTR_BALANCE_FULL && !r->searching &&
+	    r->gen && r->gen == e->gen && is_complete(r->gen))
 		start(e);
 }

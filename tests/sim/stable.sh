@@ -7,6 +7,19 @@
 # The state file that opensm "sm" writes.
 state() { echo "$SIM_DIR"/sm/ibfattree-nominal-*; }
 
+# What manager $1 remembers, to manager $2, as a shared directory would have it.
+share_state() {
+	sim_until "$patience" state_is_written "$1" ||
+		fail "manager $1 has written no preferred tables"
+	find "$SIM_DIR/$1" -name 'ibfattree-*-*' ! -name '*.tmp' \
+		-exec cp -p '{}' "$SIM_DIR/$2/" ';'
+}
+
+state_is_written() {
+	compgen -G "$SIM_DIR/$1/ibfattree-nominal-*" >"$T/found" &&
+		compgen -G "$SIM_DIR/$1/ibfattree-preferred-*" >"$T/found"
+}
+
 restart() {
 	osm_stop sm || fail "opensm ended with status $?"
 	osm_start sm < <(plugin_conf </dev/null)
@@ -95,7 +108,6 @@ case_stable_standby() {
 	OSM_HOST["standby"]=$(sim_hosts "$T/fabric.net" | tail -n 1)
 	osm_start standby < <(plugin_conf <<<"sm_priority 5"$'\n'"$polling")
 	osm_wait standby "$patience" 'Entering STANDBY'
-	cp "$(state)" "$SIM_DIR/standby/"
 	[[ $(count_logged 'IBF113') == 0 ]]
 	osm_mark sm
 	spine=$(sim_cables "$T/fabric.net" | sed -n 1p | cut -f 3)
@@ -103,6 +115,7 @@ case_stable_standby() {
 	pair_dies "$spine"
 	until_healed cut
 	differ before cut
+	share_state sm standby
 	osm_kill sm
 	is_manager standby "${OSM_HOST["standby"]}"
 	until_healed taken
@@ -110,7 +123,7 @@ case_stable_standby() {
 	logged 'IBF006: the nominal fabric is that of .*/standby/ibfattree-nominal-'
 	not_logged 'IBF006: the nominal fabric (is what|has)|IBF113'
 	osm_kill standby
-	rm "$SIM_DIR"/standby/ibfattree-nominal-*
+	rm "$SIM_DIR"/standby/ibfattree-{nominal,preferred,displaced}-*
 	osm_start standby < <(plugin_conf </dev/null)
 	until_healed blind
 	logged 'IBF006: the nominal fabric is what is seen now: 11 switches'
@@ -250,7 +263,7 @@ case_stable_handback() {
 	osm_wait sm "$patience" 'IBF006: the nominal fabric has changed: new_switches=1 '
 	osm_settled sm "$patience"
 	until_healed grown
-	cp "$(state)" "$SIM_DIR/low/"
+	share_state sm low
 	osm_mark low
 	osm_stop sm
 	is_manager low "${OSM_HOST["low"]}"
