@@ -7,6 +7,7 @@
  * snapshot, commit and the fast path look at.  A switch that OpenSM does not
  * know has its node all the same, but is in none of the tables.
  */
+#include <glob.h>
 #include <check.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -390,7 +391,9 @@ static void write_options(struct fake *h, const struct fake_opts *o)
 	static const char common[] =
 		"threads 1\nca_order_dump off\nfast_window 16\n"
 		"fast_timeout_ms 500\nfast_sweep_delay_ms 0\n"
-		"fast_sweep_cap_ms 20\nfast_flap_limit 0\n";
+		"fast_sweep_cap_ms 20\nfast_flap_limit 0\n"
+		/* full: a thread asks for a sweep when it likes */
+		"balance load\n";
 	char path[128];
 	FILE *out;
 
@@ -573,23 +576,21 @@ static void free_objects(struct fake *h)
 
 void fake_free(struct fake *h)
 {
-	static const char *const file[] = {
-		"conf", "ibfattree-events.jsonl", "ibfattree-nominal", NULL
-	};
-	char path[128];
+	char *pattern;
+	glob_t found;
 
 	fake_unload(h);
 	fake_wire_free(h->wire);
 	if (h->pool_out)
 		fake_fail("packets are missing from the pool");
 	free_objects(h);
-	snprintf(path, sizeof(path), "%s/ibfattree-nominal-%016" PRIx64,
-		 h->dir, cl_ntoh64(h->osm->subn.sm_port_guid));
-	unlink(path);
-	for (unsigned int i = 0; file[i]; i++) {
-		snprintf(path, sizeof(path), "%s/%s", h->dir, file[i]);
-		unlink(path);
-	}
+	if (asprintf(&pattern, "%s/{conf,ibfattree-*}", h->dir) < 0)
+		fake_fail("out of memory");
+	if (!glob(pattern, GLOB_BRACE, NULL, &found))
+		for (size_t i = 0; i < found.gl_pathc; i++)
+			unlink(found.gl_pathv[i]);
+	globfree(&found);
+	free(pattern);
 	if (rmdir(h->dir))
 		fake_fail("something is left in the dump directory");
 	cl_disp_destroy(&h->osm->disp);
