@@ -172,6 +172,17 @@ static void find_islands(struct plan *p)
 	}
 }
 
+/* Does a switch without end ports lack a path to a subnet manager? */
+static bool may_need(const struct plan *p, const uint8_t *row)
+{
+	for (uint32_t i = 0; i < p->opts->n_sm; i++)
+		if (p->opts->sm[i] < p->sh->f->n_sw &&
+		    row[p->sh->col[p->opts->sm[i]]] == FTR_COST_INF)
+			return true;
+	return p->opts->sm_switch < p->sh->f->n_sw &&
+		row[p->sh->col[p->opts->sm_switch]] == FTR_COST_INF;
+}
+
 /* Calls with count first, then with pair. */
 static void visit_pairs(struct plan *p, uint32_t *count, ftr_sw *pair)
 {
@@ -181,6 +192,8 @@ static void visit_pairs(struct plan *p, uint32_t *count, ftr_sw *pair)
 	for (ftr_sw s = 0; s < n; s++) {
 		const uint8_t *row = ftr_shape_cost(sh, s), *at = row;
 
+		if (!p->ends[s] && !may_need(p, row))
+			continue;
 		while ((at = memchr(at, FTR_COST_INF,
 				    (size_t)(row + n - at)))) {
 			uint32_t l = (uint32_t)(at++ - row);
@@ -762,14 +775,6 @@ static enum ftr_status admit_given(struct plan *p)
 	return st == FTR_NOMEM ? st : FTR_OK;
 }
 
-static bool has_gaps(const struct ftr_shape *sh)
-{
-	for (ftr_sw s = 0; s < sh->f->n_sw; s++)
-		if (memchr(ftr_shape_cost(sh, s), FTR_COST_INF, sh->f->n_sw))
-			return true;
-	return false;
-}
-
 static enum ftr_status pass(struct plan *p)
 {
 	enum ftr_status st = FTR_OK;
@@ -792,12 +797,16 @@ static enum ftr_status run(struct plan *p, bool horizontal)
 	uint32_t before = 1, n;
 	enum ftr_status st;
 
-	if (!allocate(p) ||
-	    !turns_init(&p->turns, p->sh, horizontal, p->arena))
+	if (!allocate(p))
 		return FTR_NOMEM;
-	find_islands(p);
 	count_ends(p);
-	if (!find_pairs(p) || !find_hubs(p))
+	find_islands(p);
+	if (!find_pairs(p))
+		return FTR_NOMEM;
+	if (!p->pair_first[p->sh->f->n_sw] && !p->opts->n_turns)
+		return FTR_OK;
+	if (!turns_init(&p->turns, p->sh, horizontal, p->arena) ||
+	    !find_hubs(p))
 		return FTR_NOMEM;
 	for (size_t i = 0; i < N_STAGES; i++)
 		p->tries[i] = stages[i].all_tries;
@@ -824,8 +833,6 @@ enum ftr_status connect_plan(const struct ftr_shape *sh,
 
 	memset(out, 0, sizeof(*out));
 	out->complete = true;
-	if (!has_gaps(sh) && !opts->n_turns)
-		return FTR_OK;
 	st = run(&p, horizontal);
 	if (!publish(&p) && !st)
 		st = FTR_NOMEM;

@@ -503,7 +503,7 @@ static enum ftr_status tell(const struct ftr_shape *sh,
 	stats->longest_made = 0;
 	stats->root = FTR_SW_NONE;
 	stats->order_known = true;
-	stats->by_rank = !extra->n_entries;
+	stats->by_rank = !extra->horizontal;
 	stats->routed = NULL;
 	stats->turn = NULL;
 	stats->n_turns = extra->n_turns;

@@ -89,9 +89,12 @@ static uint32_t route_column(const struct routing *r, struct bench *b,
 	const struct ftr_shape *v = &r->lv->view;
 	const uint8_t *row = ftr_tables_row(r->lv->t, s);
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
+	const struct connect *plan = live_plan(r->lv);
+	const struct connect_entry *e = connect_find(plan, s, l);
 	uint32_t n = 0;
 
-	place_column(&b->place, l, cand,
+	place_column(&b->place, l, cand, e ?
+		     connect_candidates(v, plan, e, cand) :
 		     place_candidates(v, s, l, place_must(v, s, l), cand));
 	for (uint32_t i = v->dest_first[l]; i < v->dest_first[l + 1]; i++) {
 		const struct ftr_dest *t = &v->dest[i];
