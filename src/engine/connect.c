@@ -31,7 +31,8 @@
  * link of a gateway, but hardly over two: what enters over one leaves over the
  * other, and the way back closes a cycle.  So the stages of a column are:
  *
- *	ALLOWED		turns that are allowed already
+ *	ALLOWED | ALL	turns that are allowed already
+ *	ALLOWED		the same, to some of the next hops of the gateway
  *	NEW | ALL | BOTH	new turns, to all next hops of the gateway, with
  *			the way back
  *	NEW | BOTH	to some of its next hops: the gateway then uses these
@@ -52,12 +53,14 @@
 enum { ALLOWED = 0, NEW = 1, ALL = 2, BOTH = 4 };
 
 /* tries: how often growing may fail for a turn that is refused, in a column and
- * in all of them.  Every failure is remembered. */
+ * in all of them.  Every failure is remembered.  The second is left out when
+ * turns are looked for, so that they rather be new than restrict a gateway. */
 static const struct stage {
 	unsigned int mode, tries, all_tries;
 } stages[] = {
-	{ ALLOWED | ALL, 1, UINT32_MAX }, { NEW | ALL | BOTH, 6, 32 },
-	{ NEW | BOTH, 12, 256 }, { NEW | ALL, 6, 32 }, { NEW, 200, 1000 },
+	{ ALLOWED | ALL, 1, UINT32_MAX }, { ALLOWED, 1, UINT32_MAX },
+	{ NEW | ALL | BOTH, 6, 32 }, { NEW | BOTH, 12, 256 },
+	{ NEW | ALL, 6, 32 }, { NEW, 200, 1000 },
 };
 
 #define N_STAGES FTR_ARRAY_LEN(stages)
@@ -96,6 +99,7 @@ struct plan {
 	uint32_t l;
 	unsigned int mode;
 	uint32_t tries[N_STAGES];	/* left */
+	bool looking;		/* for turns */
 	uint8_t *state;		/* [n_sw] OPEN at rest */
 	uint8_t *needed;	/* [n_sw] 0 at rest */
 	struct step *label;	/* [n_sw] */
@@ -482,7 +486,7 @@ static enum ftr_status restrict_hops(struct plan *p, uint32_t c,
 	for (uint32_t i = 0; i < h->n; i++)
 		if (turns_allowed(&p->turns, c, hop[i]))
 			hop[kept++] = hop[i];
-	for (uint32_t i = 0; !kept && i < h->n; i++) {
+	for (uint32_t i = 0; !kept && p->mode & NEW && i < h->n; i++) {
 		enum ftr_status st;
 
 		if (turns_refused(&p->turns, c, hop[i], p->mode & BOTH))
@@ -510,7 +514,7 @@ static enum ftr_status admit_step(struct plan *p, uint32_t c)
 		return FTR_OK;
 	hops_of(p, t);
 	h = &p->hops[t];
-	if (!(p->mode & NEW)) {
+	if (p->mode == (ALLOWED | ALL)) {
 		for (uint32_t i = 0; i < h->n; i++)
 			if (!turns_allowed(&p->turns, c,
 					   p->pool[h->first + i]))
@@ -676,7 +680,8 @@ static enum ftr_status connect_column(struct plan *p, uint32_t l)
 		p->left++;
 	}
 	for (size_t i = 0; !st && p->left && i < N_STAGES; i++)
-		st = run_stage(p, &stages[i]);
+		if (!p->looking || stages[i].mode != ALLOWED)
+			st = run_stage(p, &stages[i]);
 	if (p->left)
 		p->complete = false;
 	if (!end_column(p) && !st)
@@ -789,9 +794,9 @@ static enum ftr_status pass(struct plan *p)
 	return st;
 }
 
-/* Later columns add turns that earlier ones have use for: go through them until
- * a pass adds none.  The result then depends on the turns, and not on how they
- * were found. */
+/* Later columns add turns that earlier ones have use for.  So when turns were
+ * looked for, or given, all columns are gone through until no turn is new: the
+ * result then depends on the turns, and not on how they were found. */
 static enum ftr_status run(struct plan *p, bool horizontal)
 {
 	uint32_t before = 1, n;
@@ -811,6 +816,10 @@ static enum ftr_status run(struct plan *p, bool horizontal)
 	for (size_t i = 0; i < N_STAGES; i++)
 		p->tries[i] = stages[i].all_tries;
 	st = admit_given(p);
+	p->looking = true;
+	if (!st && !p->opts->n_turns)
+		st = pass(p);
+	p->looking = false;
 	n = p->turns.n_extra;
 	for (int i = 0; !st && i < PASSES && (!i || n != before); i++) {
 		before = n;
