@@ -508,6 +508,7 @@ static enum ftr_status tell(const struct ftr_shape *sh,
 	stats->turn = NULL;
 	stats->n_turns = extra->n_turns;
 	stats->extra_pairs = extra->pairs;
+	stats->longer_pairs = extra->longer;
 	stats->reordered = false;
 	if (stats->order)
 		memcpy(stats->order, sh->rank, sh->f->n_sw);
