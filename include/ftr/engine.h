@@ -119,6 +119,8 @@ struct ftr_route_stats {
 	struct ftr_turn *turn;
 	uint32_t n_turns;
 	uint64_t extra_pairs;	/* (end port, LID of another) connected by them */
+	uint64_t longer_pairs;	/* others whose path is longer for it: of end
+				 * ports at a gateway */
 	bool reordered;		/* they did not suffice: all is routed by the
 				 * inverted order of sftree */
 };

@@ -391,7 +391,7 @@ enum ftr_status ftr_check_tables(const struct ftr_fabric *f,
 	a = ftr_arena_new();
 	if (a && set_up(&c, a, ftr_team_size(team))) {
 		st = chk_claims_set(&claims, f, opts->rank, opts->turn,
-				    opts->n_turns, NULL, 0, a, err);
+				    opts->n_turns, NULL, NULL, 0, a, err);
 		c.claims = claims.n ? &claims : NULL;
 		if (!st)
 			st = run(&c, a, team, &r, err);

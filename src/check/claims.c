@@ -14,6 +14,7 @@
 struct graph {
 	const struct ftr_fabric *f;
 	const struct chk_claims *c;
+	const uint64_t *dead;
 	const struct ftr_cable *extra;
 	uint32_t n_extra;
 	uint32_t *first;	/* [n_sw + 1] */
@@ -53,6 +54,11 @@ static void add_nbr(struct graph *g, ftr_sw s, ftr_sw t, uint32_t *mark,
 	g->nbr[(*n)++] = t;
 }
 
+static bool is_dead(const struct graph *g, uint32_t bit)
+{
+	return g->dead && g->dead[bit / 64] >> bit % 64 & 1;
+}
+
 static void find_neighbours(struct graph *g, uint32_t *mark)
 {
 	const struct ftr_fabric *f = g->f;
@@ -64,7 +70,8 @@ static void find_neighbours(struct graph *g, uint32_t *mark)
 			const struct ftr_swport *port =
 				ftr_fabric_port(f, s, (ftr_port)p);
 
-			if (port->peer_kind == FTR_PEER_SW)
+			if (port->peer_kind == FTR_PEER_SW &&
+			    !is_dead(g, f->sw[s].first_port + p))
 				add_nbr(g, s, port->peer, mark, &n);
 		}
 		for (uint32_t i = 0; i < g->n_extra; i++) {
@@ -171,11 +178,12 @@ static void sort_claims(const struct graph *g, struct chk_claims *c)
 enum ftr_status chk_claims_set(struct chk_claims *c, const struct ftr_fabric *f,
 			       const uint8_t *rank,
 			       const struct ftr_turn *turn, uint32_t n,
+			       const uint64_t *dead,
 			       const struct ftr_cable *extra, uint32_t n_extra,
 			       struct ftr_arena *a, struct ftr_err *err)
 {
 	struct graph g = {
-		.f = f, .c = c, .extra = extra, .n_extra = n_extra,
+		.f = f, .c = c, .dead = dead, .extra = extra, .n_extra = n_extra,
 	};
 	uint32_t most = f->n_ports + 2 * n_extra, *mark;
 

@@ -18,10 +18,12 @@ struct chk_claims {
 	uint32_t n;		/* 0: none, or they are void */
 };
 
-/* extra: links besides those of f.  FTR_NOMEM. */
+/* Links that are alive: those of f without the dead ones (by bits as in struct
+ * ftr_check_delta, or NULL), and extra.  FTR_NOMEM. */
 enum ftr_status chk_claims_set(struct chk_claims *c, const struct ftr_fabric *f,
 			       const uint8_t *rank,
 			       const struct ftr_turn *turn, uint32_t n,
+			       const uint64_t *dead,
 			       const struct ftr_cable *extra, uint32_t n_extra,
 			       struct ftr_arena *a,
 			       struct ftr_err *err) FTR_MUST_USE;

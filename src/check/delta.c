@@ -504,7 +504,7 @@ enum ftr_status ftr_check_changes(const struct ftr_fabric *f,
 		st = prepare(&c, a, ftr_team_size(team), err);
 	if (!st)
 		st = chk_claims_set(&c.claims, f, delta->rank, delta->turn,
-				    delta->n_turns, delta->extra,
+				    delta->n_turns, delta->dead, delta->extra,
 				    delta->n_extra, a, err);
 	if (!st) {
 		sort_by_lid(&c);

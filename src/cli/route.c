@@ -120,6 +120,9 @@ static void summary(const struct route *r, const struct result *x)
 		fprintf(stderr, "%s: %s pairs of host ports without an up/down path are connected by %u extra turn%s\n",
 			engine, cli_num(num, x->stats.extra_pairs),
 			x->stats.n_turns, x->stats.n_turns == 1 ? "" : "s");
+	if (x->stats.longer_pairs)
+		fprintf(stderr, "%s: %s pairs of host ports take a longer path: their switch had to be a gateway\n",
+			engine, cli_num(num, x->stats.longer_pairs));
 	if (x->stats.reordered)
 		fprintf(stderr, "%s: extra turns cannot connect all host ports of this fabric: it is routed by the order of sftree\n",
 			engine);
@@ -153,6 +156,7 @@ static int summary_json(const struct route *r, const struct result *x)
 	cli_json_num(o, "entries_without_path", x->stats.no_path);
 	cli_json_num(o, "extra_turns", x->stats.n_turns);
 	cli_json_num(o, "extra_pairs", x->stats.extra_pairs);
+	cli_json_num(o, "longer_pairs", x->stats.longer_pairs);
 	cli_json_bool(o, "reordered", x->stats.reordered);
 	cli_json_num(o, "detours", x->stats.detours);
 	if (x->stats.root != FTR_SW_NONE)

@@ -31,13 +31,17 @@
  * link of a gateway, but hardly over two: what enters over one leaves over the
  * other, and the way back closes a cycle.  So the stages of a column are:
  *
- *	ALLOWED		turns that are allowed already
+ *	ALLOWED | ALL	turns that are allowed already
+ *	ALLOWED		the same, to some of the next hops of the gateway
  *	NEW | ALL | BOTH	new turns, to all next hops of the gateway, with
  *			the way back
  *	NEW | BOTH	to some of its next hops: the gateway then uses these
  *			only, in this column.  Paths of others stay as short
+ *	LONGER		a gateway without switches below uses another switch
+ *			above, though its own hosts then have a longer path: where
+ *			every gateway lies on several switches of each group
  *	NEW | ALL	without the way back
- *	NEW		both of the last two
+ *	NEW		likewise, to some of its next hops
  *
  * What is missing after the last one cannot be connected so, and the caller
  * must fall back on another order for the whole fabric.
@@ -49,15 +53,18 @@
 #include "engine/place.h"
 #include "engine/turns.h"
 
-enum { ALLOWED = 0, NEW = 1, ALL = 2, BOTH = 4 };
+enum { ALLOWED = 0, NEW = 1, ALL = 2, BOTH = 4, LONGER = 8 };
 
 /* tries: how often growing may fail for a turn that is refused, in a column and
- * in all of them.  Every failure is remembered. */
+ * in all of them.  Every failure is remembered.  The second is left out when
+ * turns are looked for, so that they rather be new than restrict a gateway. */
 static const struct stage {
 	unsigned int mode, tries, all_tries;
 } stages[] = {
-	{ ALLOWED | ALL, 1, UINT32_MAX }, { NEW | ALL | BOTH, 6, 32 },
-	{ NEW | BOTH, 12, 256 }, { NEW | ALL, 6, 32 }, { NEW, 200, 1000 },
+	{ ALLOWED | ALL, 1, UINT32_MAX }, { ALLOWED, 1, UINT32_MAX },
+	{ NEW | ALL | BOTH, 3, 24 }, { NEW | BOTH, 6, 24 },
+	{ ALLOWED | LONGER, 1, UINT32_MAX }, { NEW | LONGER | BOTH, 20, 100 },
+	{ NEW | ALL, 3, 12 }, { NEW, 20, 100 }, { NEW | LONGER, 100, 1000 },
 };
 
 #define N_STAGES FTR_ARRAY_LEN(stages)
@@ -76,6 +83,7 @@ struct step {
 struct hop_list {		/* next hops of a switch, as channels */
 	uint32_t first, n;	/* in plan.pool */
 	bool known, some;	/* some: not all that it could use */
+	bool longer, used;	/* longer: others than by rank */
 };
 
 enum { OPEN = 0, LABELLED, CONNECTED };
@@ -96,6 +104,7 @@ struct plan {
 	uint32_t l;
 	unsigned int mode;
 	uint32_t tries[N_STAGES];	/* left */
+	bool looking;		/* for turns */
 	uint8_t *state;		/* [n_sw] OPEN at rest */
 	uint8_t *needed;	/* [n_sw] 0 at rest */
 	struct step *label;	/* [n_sw] */
@@ -172,6 +181,17 @@ static void find_islands(struct plan *p)
 	}
 }
 
+/* Does a switch without end ports lack a path to a subnet manager? */
+static bool may_need(const struct plan *p, const uint8_t *row)
+{
+	for (uint32_t i = 0; i < p->opts->n_sm; i++)
+		if (p->opts->sm[i] < p->sh->f->n_sw &&
+		    row[p->sh->col[p->opts->sm[i]]] == FTR_COST_INF)
+			return true;
+	return p->opts->sm_switch < p->sh->f->n_sw &&
+		row[p->sh->col[p->opts->sm_switch]] == FTR_COST_INF;
+}
+
 /* Calls with count first, then with pair. */
 static void visit_pairs(struct plan *p, uint32_t *count, ftr_sw *pair)
 {
@@ -181,6 +201,8 @@ static void visit_pairs(struct plan *p, uint32_t *count, ftr_sw *pair)
 	for (ftr_sw s = 0; s < n; s++) {
 		const uint8_t *row = ftr_shape_cost(sh, s), *at = row;
 
+		if (!p->ends[s] && !may_need(p, row))
+			continue;
 		while ((at = memchr(at, FTR_COST_INF,
 				    (size_t)(row + n - at)))) {
 			uint32_t l = (uint32_t)(at++ - row);
@@ -291,6 +313,26 @@ static bool pool_add(struct plan *p, uint32_t c)
 	return true;
 }
 
+/* May t use more than the next hops by rank?  Nobody above goes down to a leaf
+ * switch on the way to another column, so there is no loop. */
+static bool goes_longer(const struct plan *p, ftr_sw t)
+{
+	return p->mode & LONGER && !p->sh->n_down[t] && by_rank(p, t);
+}
+
+/* Groups above t from where the column can be reached. */
+static uint32_t all_above(const struct plan *p, ftr_sw t,
+			  const struct ftr_group **cand)
+{
+	const struct ftr_group *g = &p->sh->groups[p->sh->group_first[t]];
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < p->sh->n_up[t]; k++)
+		if (by_rank(p, g[k].remote))
+			cand[n++] = &g[k];
+	return n;
+}
+
 /* Next hops of t towards the column, which is not that of t. */
 static const struct hop_list *hops_of(struct plan *p, ftr_sw t)
 {
@@ -299,17 +341,18 @@ static const struct hop_list *hops_of(struct plan *p, ftr_sw t)
 	struct hop_list *h = &p->hops[t];
 	uint32_t n;
 
-	if (h->known)
+	if (h->known && (h->used || h->longer == goes_longer(p, t)))
 		return h;
 	touch(p, t);
 	h->first = p->n_pool;
 	h->n = 0;
-	h->some = false;
+	h->some = h->longer = goes_longer(p, t);
 	if (!by_rank(p, t)) {	/* may be relabelled: not to be kept */
 		h->n = pool_add(p, p->label[t].channel);
 		return h;
 	}
-	n = ftr_shape_candidates(sh, t, p->l, cand);
+	n = h->longer ? all_above(p, t, cand) :
+		ftr_shape_candidates(sh, t, p->l, cand);
 	for (uint32_t i = 0; i < n; i++)
 		h->n += pool_add(p, p->turns.of_group[cand[i] - sh->groups]);
 	h->known = true;
@@ -459,6 +502,22 @@ static void seed_all(struct plan *p)
 	}
 }
 
+/* The channels to the switches that are nearest; returns their number. */
+static uint32_t keep_shortest(const struct plan *p, uint32_t *hop, uint32_t n)
+{
+	uint8_t least = FTR_COST_INF;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		least = FTR_MIN(least, ftr_shape_cost(p->sh,
+				p->turns.channel[hop[i]].to)[p->l]);
+	for (uint32_t i = 0; i < n; i++)
+		if (ftr_shape_cost(p->sh, p->turns.channel[hop[i]].to)[p->l] ==
+		    least)
+			hop[kept++] = hop[i];
+	return kept;
+}
+
 /* Keep only the next hops of t that a packet from channel c may use. */
 static enum ftr_status restrict_hops(struct plan *p, uint32_t c,
 				     struct hop_list *h)
@@ -469,7 +528,7 @@ static enum ftr_status restrict_hops(struct plan *p, uint32_t c,
 	for (uint32_t i = 0; i < h->n; i++)
 		if (turns_allowed(&p->turns, c, hop[i]))
 			hop[kept++] = hop[i];
-	for (uint32_t i = 0; !kept && i < h->n; i++) {
+	for (uint32_t i = 0; !kept && p->mode & NEW && i < h->n; i++) {
 		enum ftr_status st;
 
 		if (turns_refused(&p->turns, c, hop[i], p->mode & BOTH))
@@ -483,7 +542,7 @@ static enum ftr_status restrict_hops(struct plan *p, uint32_t c,
 	if (!kept)
 		return FTR_REFUSED;
 	h->some |= kept < h->n;
-	h->n = kept;
+	h->n = h->longer ? keep_shortest(p, hop, kept) : kept;
 	return FTR_OK;
 }
 
@@ -497,7 +556,7 @@ static enum ftr_status admit_step(struct plan *p, uint32_t c)
 		return FTR_OK;
 	hops_of(p, t);
 	h = &p->hops[t];
-	if (!(p->mode & NEW)) {
+	if (p->mode == (ALLOWED | ALL)) {
 		for (uint32_t i = 0; i < h->n; i++)
 			if (!turns_allowed(&p->turns, c,
 					   p->pool[h->first + i]))
@@ -508,6 +567,16 @@ static enum ftr_status admit_step(struct plan *p, uint32_t c)
 		return turns_admit(&p->turns, c, p->pool + h->first, h->n,
 				   p->mode & BOTH);
 	return restrict_hops(p, c, h);
+}
+
+/* The same, and its end keeps its next hops for this column. */
+static enum ftr_status use_step(struct plan *p, uint32_t c)
+{
+	enum ftr_status st = admit_step(p, c);
+
+	if (!st)
+		p->hops[p->turns.channel[c].to].used = true;
+	return st;
 }
 
 static void connected(struct plan *p, ftr_sw s)
@@ -533,8 +602,8 @@ static enum ftr_status admit_path(struct plan *p, ftr_sw s)
 		p->path[n++] = s;
 	}
 	while (n) {
-		enum ftr_status st = admit_step(p, p->label[p->path[n - 1]]
-						.channel);
+		enum ftr_status st = use_step(p, p->label[p->path[n - 1]]
+					      .channel);
 
 		if (st)
 			return st;
@@ -604,6 +673,9 @@ static bool add_entry(struct plan *p, ftr_sw s, const uint32_t *hop,
 {
 	struct connect *o = p->out;
 
+	if (restricted && p->hops[s].longer)
+		o->longer += (uint64_t)p->ends[s] *
+			p->lids[p->sh->col_sw[p->l]];
 	if (!FTR_GROW(o->entry, o->n_entries, p->cap_entries))
 		return false;
 	o->entry[o->n_entries++] = (struct connect_entry){
@@ -640,12 +712,12 @@ static bool end_column(struct plan *p)
 		if (p->state[s] == CONNECTED)
 			ok = ok && add_entry(p, s, &p->label[s].channel, 1,
 					     false);
-		else if (h->known && h->some)
+		else if (h->known && h->used && h->some)
 			ok = ok && add_entry(p, s, p->pool + h->first, h->n,
 					     true);
 		p->state[s] = OPEN;
 		p->needed[s] = p->noted[s] = 0;
-		p->hops[s].known = false;
+		p->hops[s].known = p->hops[s].used = false;
 	}
 	p->n_touched = p->n_connected = p->n_pool = 0;
 	return ok;
@@ -663,7 +735,8 @@ static enum ftr_status connect_column(struct plan *p, uint32_t l)
 		p->left++;
 	}
 	for (size_t i = 0; !st && p->left && i < N_STAGES; i++)
-		st = run_stage(p, &stages[i]);
+		if (!p->looking || stages[i].mode != ALLOWED)
+			st = run_stage(p, &stages[i]);
 	if (p->left)
 		p->complete = false;
 	if (!end_column(p) && !st)
@@ -762,20 +835,13 @@ static enum ftr_status admit_given(struct plan *p)
 	return st == FTR_NOMEM ? st : FTR_OK;
 }
 
-static bool has_gaps(const struct ftr_shape *sh)
-{
-	for (ftr_sw s = 0; s < sh->f->n_sw; s++)
-		if (memchr(ftr_shape_cost(sh, s), FTR_COST_INF, sh->f->n_sw))
-			return true;
-	return false;
-}
-
 static enum ftr_status pass(struct plan *p)
 {
 	enum ftr_status st = FTR_OK;
 
 	p->out->n_entries = p->n_via = 0;
 	p->out->horizontal = false;
+	p->out->longer = 0;
 	p->pairs = 0;
 	p->complete = true;
 	for (uint32_t l = 0; !st && l < p->sh->f->n_sw; l++)
@@ -784,24 +850,32 @@ static enum ftr_status pass(struct plan *p)
 	return st;
 }
 
-/* Later columns add turns that earlier ones have use for: go through them until
- * a pass adds none.  The result then depends on the turns, and not on how they
- * were found. */
+/* Later columns add turns that earlier ones have use for.  So when turns were
+ * looked for, or given, all columns are gone through until no turn is new: the
+ * result then depends on the turns, and not on how they were found. */
 static enum ftr_status run(struct plan *p, bool horizontal)
 {
 	uint32_t before = 1, n;
 	enum ftr_status st;
 
-	if (!allocate(p) ||
-	    !turns_init(&p->turns, p->sh, horizontal, p->arena))
+	if (!allocate(p))
 		return FTR_NOMEM;
-	find_islands(p);
 	count_ends(p);
-	if (!find_pairs(p) || !find_hubs(p))
+	find_islands(p);
+	if (!find_pairs(p))
+		return FTR_NOMEM;
+	if (!p->pair_first[p->sh->f->n_sw] && !p->opts->n_turns)
+		return FTR_OK;
+	if (!turns_init(&p->turns, p->sh, horizontal, p->arena) ||
+	    !find_hubs(p))
 		return FTR_NOMEM;
 	for (size_t i = 0; i < N_STAGES; i++)
 		p->tries[i] = stages[i].all_tries;
 	st = admit_given(p);
+	p->looking = true;
+	if (!st && !p->opts->n_turns)
+		st = pass(p);
+	p->looking = false;
 	n = p->turns.n_extra;
 	for (int i = 0; !st && i < PASSES && (!i || n != before); i++) {
 		before = n;
@@ -824,8 +898,6 @@ enum ftr_status connect_plan(const struct ftr_shape *sh,
 
 	memset(out, 0, sizeof(*out));
 	out->complete = true;
-	if (!has_gaps(sh) && !opts->n_turns)
-		return FTR_OK;
 	st = run(&p, horizontal);
 	if (!publish(&p) && !st)
 		st = FTR_NOMEM;

@@ -25,6 +25,8 @@ struct connect {
 	struct connect_entry *entry;	/* by (col, sw) */
 	ftr_sw *via;
 	uint64_t pairs;		/* (end port, LID of an end port) connected so */
+	uint64_t longer;	/* of others, pairs that take a longer path for
+				 * it: gateways that had no other way */
 	bool complete;		/* all that a path of links connects is */
 	bool horizontal;	/* links inside one rank are used */
 };

@@ -503,11 +503,12 @@ static enum ftr_status tell(const struct ftr_shape *sh,
 	stats->longest_made = 0;
 	stats->root = FTR_SW_NONE;
 	stats->order_known = true;
-	stats->by_rank = !extra->n_entries;
+	stats->by_rank = !extra->horizontal;
 	stats->routed = NULL;
 	stats->turn = NULL;
 	stats->n_turns = extra->n_turns;
 	stats->extra_pairs = extra->pairs;
+	stats->longer_pairs = extra->longer;
 	stats->reordered = false;
 	if (stats->order)
 		memcpy(stats->order, sh->rank, sh->f->n_sw);

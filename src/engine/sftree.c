@@ -157,6 +157,7 @@ static void tell(struct work *w, const struct ftr_route_opts *opts,
 	stats->turn = NULL;
 	stats->n_turns = 0;
 	stats->extra_pairs = 0;
+	stats->longer_pairs = 0;
 	stats->reordered = false;
 	stats->root = root;
 	stats->order_known = ranked->rank != NULL;

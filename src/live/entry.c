@@ -100,15 +100,20 @@ static uint32_t route_column(const struct routing *r, struct bench *b,
 	const struct ftr_shape *v = &r->lv->view;
 	const uint8_t *row = ftr_tables_row(r->lv->t, s);
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
-	uint32_t n_cand = ftr_shape_candidates(v, s, l, cand), n = 0;
+	const struct connect *plan = live_plan(r->lv);
+	const struct connect_entry *e = connect_find(plan, s, l);
+	uint32_t n_cand = e ? connect_candidates(v, plan, e, cand) :
+		ftr_shape_candidates(v, s, l, cand);
+	bool keep = r->lv->prefer && !e;
 	struct ftr_port_set valid;
+	uint32_t n = 0;
 
 	place_column(&b->place, l, cand, n_cand);
-	if (r->lv->prefer)
+	if (keep)
 		ftr_shape_ports(v, cand, n_cand, &valid);
 	for (uint32_t i = v->dest_first[l]; i < v->dest_first[l + 1]; i++) {
 		const struct ftr_dest *t = &v->dest[i];
-		ftr_port port = r->lv->prefer ? kept(r->lv, s, t->lid, &valid) :
+		ftr_port port = keep ? kept(r->lv, s, t->lid, &valid) :
 			FTR_PORT_NONE;
 
 		if (port == FTR_PORT_NONE)

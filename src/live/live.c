@@ -67,6 +67,8 @@ static enum ftr_status build(struct ftr_live *lv,
 	if (!st)
 		st = live_losses_new(lv, err);
 	if (!st)
+		st = live_extra_new(lv, err);
+	if (!st)
 		st = ftr_tables_new(lv->view.f, false, &lv->t, err);
 	if (st)
 		return st;
@@ -121,6 +123,8 @@ void ftr_live_free(struct ftr_live *lv)
 	ftr_tables_free(lv->t);
 	ftr_arena_free(lv->arena);
 	ftr_arena_free(lv->last);
+	ftr_arena_free(lv->plan[0].arena);
+	ftr_arena_free(lv->plan[1].arena);
 	free(lv->toggled);
 	free(lv->log);
 	free(lv->change);
@@ -276,6 +280,8 @@ static enum ftr_status follow(struct ftr_live *lv, struct ftr_err *err)
 	lv->result.n_costs = lv->n_log;
 	if (!st)
 		st = live_losses(lv, err);
+	if (!st)
+		st = live_extra(lv, err);
 	return st;
 }
 
@@ -337,6 +343,7 @@ static void take_back(struct ftr_live *lv)
 	live_values_back(lv);
 	flip(lv);
 	live_losses_back(lv);
+	live_extra_back(lv);
 	lv->bad_pairs = lv->bad_before;
 }
 
@@ -370,6 +377,8 @@ enum ftr_status ftr_live_apply(struct ftr_live *lv,
 	lv->result = (struct ftr_live_result){ 0 };
 	lv->n_log = 0;
 	lv->bad_before = lv->bad_pairs;
+	lv->extra_before = lv->extra_pairs;
+	lv->replanned = false;
 	lv->last = ftr_arena_new();
 	st = lv->last ? collect(lv, event, n, err) : live_nomem(lv, err);
 	if (!st) {
@@ -379,7 +388,7 @@ enum ftr_status ftr_live_apply(struct ftr_live *lv,
 	if (st)
 		return st;
 	set_entries(lv, false);
-	lv->result.bad_pairs = lv->bad_pairs;
+	lv->result.bad_pairs = ftr_live_bad_pairs(lv);
 	lv->can_undo = true;
 	*out = &lv->result;
 	return FTR_OK;
@@ -420,6 +429,7 @@ void ftr_live_delta(const struct ftr_live *lv, struct ftr_check_delta *out)
 		.gone = r->cable, .n_gone = r->n_gone,
 		.change = r->change, .n_changes = r->n_changes,
 		.rank = lv->view.rank, .stage = r->stage,
+		.turn = live_plan(lv)->turn, .n_turns = live_plan(lv)->n_turns,
 		.first_drain = r->first_drain,
 	};
 }
@@ -448,13 +458,15 @@ bool ftr_live_alive(const struct ftr_live *lv, ftr_sw s, ftr_port p)
 
 uint64_t ftr_live_bad_pairs(const struct ftr_live *lv)
 {
-	return lv->bad_pairs;
+	return lv->bad_pairs - lv->extra_pairs;
 }
 
 size_t ftr_live_bytes(const struct ftr_live *lv)
 {
 	return sizeof(*lv) + ftr_arena_bytes(lv->arena) +
 		(lv->last ? ftr_arena_bytes(lv->last) : 0) +
+		(lv->plan[0].arena ? ftr_arena_bytes(lv->plan[0].arena) : 0) +
+		(lv->plan[1].arena ? ftr_arena_bytes(lv->plan[1].arena) : 0) +
 		(size_t)lv->t->n_sw * lv->t->stride +
 		lv->cap_log * sizeof(*lv->log) +
 		lv->cap_change * sizeof(*lv->change) +

@@ -6,6 +6,7 @@
  *	view.c		cables, and the groups that are left of them
  *	cost.c		what of costs and down-costs follows
  *	losses.c	what of the losses that a placement looks at follows
+ *	extra.c		what of the pairs without an up/down path follows
  *	entry.c		what of the tables follows
  *	stage.c		in which order it may be written
  *
@@ -26,6 +27,7 @@
 #ifndef FTR_LIVE_LIVE_H
 #define FTR_LIVE_LIVE_H
 
+#include "engine/connect.h"
 #include "engine/engine.h"
 #include "engine/place.h"
 #include <ftr/live.h>
@@ -56,6 +58,12 @@ struct live_work {
 	uint8_t *listed;	/* [n_sw] */
 	uint8_t *whole;		/* [n_sw] all columns of it, bits or not */
 	uint32_t *next, *head;	/* [n_sw], [n_ranks] */
+};
+
+/* How pairs without an up/down path are connected. */
+struct live_plan {
+	struct ftr_arena *arena;	/* holds c */
+	struct connect c;
 };
 
 enum live_job { JOB_DOWN, JOB_COST, JOB_ENTRY, N_JOBS };
@@ -95,6 +103,13 @@ struct ftr_live {
 	uint32_t n_by_span;
 	uint8_t *keep;		/* n_sw rows of words: pairs that are not come
 				 * down to; NULL: none.  See cost.c */
+
+	/* the plan of the tables: plan[planned]; the other one is that before
+	 * the last apply, if it was replanned */
+	struct live_plan plan[2];
+	unsigned int planned;
+	bool replanned;
+	uint64_t extra_pairs, extra_before;	/* of leaf switches, by it */
 
 	/* work */
 	uint32_t words;		/* of a row of bits */
@@ -185,6 +200,18 @@ enum ftr_status live_costs_check(struct ftr_live *lv, struct ftr_err *err);
 enum ftr_status live_losses_new(struct ftr_live *lv, struct ftr_err *err);
 enum ftr_status live_losses(struct ftr_live *lv, struct ftr_err *err);
 void live_losses_back(struct ftr_live *lv);
+
+/* extra.c: the plan; to be made, to be followed when costs and losses are, which
+ * completes the list of entries, and to go back. */
+enum ftr_status live_extra_new(struct ftr_live *lv, struct ftr_err *err);
+enum ftr_status live_extra(struct ftr_live *lv, struct ftr_err *err);
+void live_extra_back(struct ftr_live *lv);
+/* Up, then down, or by an extra turn of the plan. */
+bool live_legal(const struct ftr_live *lv, ftr_sw from, ftr_sw at, ftr_sw to);
+static inline const struct connect *live_plan(const struct ftr_live *lv)
+{
+	return &lv->plan[lv->planned].c;
+}
 
 /* entry.c: fill lv->change from the list of entries; tables are not changed. */
 enum ftr_status live_entries(struct ftr_live *lv, struct ftr_team *team,

@@ -38,6 +38,9 @@
 
 #include "live/live.h"
 
+/* Of levels, with extra turns. */
+#define MAX_PASSES 16
+
 enum { DRAIN = 1, KNOWN = 2, POURS = 4 };
 
 struct staging {
@@ -99,18 +102,28 @@ static uint32_t waits_for(const struct staging *z, uint32_t i)
 	return k != NONE && z->change[k].after == FTR_PORT_NONE ? NONE : k;
 }
 
-/* The change that turns up when the old entry of i comes down to it. */
+/* The change that turns up when the old entry of i comes down to it; if there
+ * are extra turns, one after whose change packets from there would make a turn
+ * that is not allowed, one back included. */
 static uint32_t pours_on(const struct staging *z, uint32_t i)
 {
 	const struct ftr_live *lv = z->lv;
 	const struct ftr_change *c = &z->change[i];
 	uint32_t cable = live_cable(lv, c->sw, c->before), k;
 
-	if (cable == NONE || !lv->alive[cable] ||
-	    lv->group[lv->group_of[cable]].up)
+	if (cable == NONE || !lv->alive[cable])
 		return NONE;
 	k = lv->at[live_remote(lv, cable)];
-	if (k == NONE ||
+	if (k == NONE)
+		return NONE;
+	if (live_plan(lv)->n_turns) {
+		ftr_sw to = next_switch(lv, z->change[k].sw,
+					z->change[k].after);
+
+		return to == NONE || live_legal(lv, c->sw, z->change[k].sw,
+						to) ? NONE : k;
+	}
+	if (lv->group[lv->group_of[cable]].up ||
 	    !goes_up(lv, z->change[k].sw, z->change[k].after))
 		return NONE;
 	return k;
@@ -149,24 +162,35 @@ static int by_falling_rank(const void *x, const void *y, void *ctx)
 	return (s > t) - (s < t);
 }
 
-static void raise(struct staging *z, uint32_t i, uint32_t level)
+static bool raise(struct staging *z, uint32_t i, uint32_t level)
 {
+	bool raised = level > z->stage[i];
+
 	z->stage[i] = (uint16_t)FTR_MAX(z->stage[i], level);
 	z->n_levels = FTR_MAX(z->n_levels, z->stage[i] + 1u);
+	return raised;
 }
 
-/* Levels of the n entries in list that have to drain. */
+/* Levels of the n entries in list that have to drain.  With extra turns one
+ * pass is not enough; where entries wait for each other in a circle there is no
+ * order, which the checker finds. */
 static void levels(struct staging *z, uint32_t *list, uint32_t n)
 {
-	qsort_r(list, n, sizeof(*list), by_falling_rank, z);
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t x = list[i], w = waits_for(z, x), y;
+	bool again = true;
 
-		raise(z, x, w != NONE && z->mark[w] & DRAIN ?
-		      z->stage[w] + 1u : 0);
-		y = pours_on(z, x);
-		if (y != NONE)
-			raise(z, y, z->stage[x] + 1u);
+	qsort_r(list, n, sizeof(*list), by_falling_rank, z);
+	for (int pass = 0; again && pass < MAX_PASSES; pass++) {
+		again = false;
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t x = list[i], w = waits_for(z, x), y;
+
+			again |= raise(z, x, w != NONE && z->mark[w] & DRAIN ?
+				       z->stage[w] + 1u : 0);
+			y = pours_on(z, x);
+			if (y != NONE)
+				again |= raise(z, y, z->stage[x] + 1u);
+		}
+		again &= live_plan(z->lv)->n_turns > 0;
 	}
 }
 

@@ -358,6 +358,8 @@ static void keep_routes(const struct ibf_engine *e, struct ibf_generation *gen,
 	gen->engine = e->ops->name;
 	gen->tables = r->t;
 	gen->opts = r->opts;
+	if (!r->stats.by_rank)	/* extra turns are for dmodc's own order */
+		gen->opts.paths = FTR_PATHS_UPDOWN;
 	gen->sm = r->sm;
 	gen->turn = r->stats.turn;
 	gen->opts.turn = r->stats.turn;

@@ -4,7 +4,7 @@
  *
  * Only cables whose ports are Active carry data.  Judged is what OpenSM's port
  * can reach over these: nobody else has anybody to send to.  What must
- * work is found by walking up, then down, over the ranks of the whole fabric,
+ * work is found by walking over live links,
  * which has nothing in common with costs and groups of the engines.
  */
 #include <check.h>
@@ -87,37 +87,33 @@ static bool keep_link(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 	return carries(ctx, s, p);
 }
 
-/* Ends with what s can reach up, then down: mark 2, on the way up 1. */
+/* Marks the switches that live links join to `from`. */
 static void spread(const struct scene *c, ftr_sw from, uint8_t *mark,
 		   ftr_sw *queue)
 {
 	const struct ftr_fabric *f = c->h->fab;
-	const uint8_t *rank = c->h->sh->rank;
-	uint32_t head = 0, tail = 0;
+	uint32_t tail = 0;
 
 	memset(mark, 0, f->n_sw);
 	mark[from] = 1;
 	queue[tail++] = from;
-	for (unsigned int way = 1; way <= 2; way++) {
-		for (head = 0; head < tail; head++) {
-			ftr_sw s = queue[head];
+	for (uint32_t head = 0; head < tail; head++) {
+		ftr_sw s = queue[head];
 
-			for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
-				const struct ftr_swport *port =
-					ftr_fabric_port(f, s, (ftr_port)p);
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			const struct ftr_swport *port =
+				ftr_fabric_port(f, s, (ftr_port)p);
 
-				if (port->peer_kind != FTR_PEER_SW ||
-				    !carries(c, s, p) || mark[port->peer] ||
-				    (rank[port->peer] > rank[s]) != (way == 1))
-					continue;
-				mark[port->peer] = (uint8_t)way;
-				queue[tail++] = port->peer;
-			}
+			if (port->peer_kind != FTR_PEER_SW ||
+			    !carries(c, s, p) || mark[port->peer])
+				continue;
+			mark[port->peer] = 1;
+			queue[tail++] = port->peer;
 		}
 	}
 }
 
-/* Ordered pairs of hosts that no walk up, then down, can join. */
+/* Ordered pairs of hosts that no links join. */
 static uint64_t hopeless(const struct scene *c)
 {
 	const struct ftr_fabric *f = c->h->fab;
@@ -160,7 +156,7 @@ static void read_tables(struct fake *h, const struct ftr_fabric *f,
 /* What is asked of the pairs of hosts. */
 enum demand {
 	SOUND,		/* nothing */
-	HEALED,		/* what walks up, then down, can join is joined */
+	HEALED,		/* what links can join is joined */
 	EXACT		/* and nothing else */
 };
 

@@ -9,6 +9,7 @@
 #include "lib/irregular.h"
 
 #define PORTS 254
+#define AGGREGATION "Mellanox Technologies Aggregation Node"
 
 struct making {
 	struct ftr_builder *b;
@@ -63,11 +64,8 @@ static void join(struct making *m, uint32_t s, uint32_t t, uint32_t n)
 	}
 }
 
-static void hosts(struct making *m, uint32_t s, uint32_t n)
+static void ends(struct making *m, uint32_t s, uint32_t n, const char *name)
 {
-	const char *name = ftr_rng_below(m->r, 4) ? "host" :
-		"Mellanox Technologies Aggregation Node";
-
 	while (n-- && room(m, s)) {
 		uint64_t guid = (UINT64_C(1) << 40) + (m->n_hosts++ << 4);
 
@@ -79,6 +77,11 @@ static void hosts(struct making *m, uint32_t s, uint32_t n)
 			m->guid[s], (ftr_port)++m->next[s]
 		}, 4, FTR_SPEED_EDR, &m->err), &m->err);
 	}
+}
+
+static void hosts(struct making *m, uint32_t s, uint32_t n)
+{
+	ends(m, s, n, ftr_rng_below(m->r, 4) ? "host" : AGGREGATION);
 }
 
 static struct ftr_fabric *end(struct making *m)
@@ -96,6 +99,8 @@ struct ftr_fabric *irregular_chassis(struct ftr_rng *r, uint32_t chips,
 				     uint32_t spines, uint32_t racks,
 				     uint32_t on_chips)
 {
+	const char *name = racks > 8 || ftr_rng_below(r, 2) ? AGGREGATION :
+		"host";
 	uint32_t box = chips + spines;
 	struct making m;
 
@@ -105,7 +110,7 @@ struct ftr_fabric *irregular_chassis(struct ftr_rng *r, uint32_t chips,
 			join(&m, b * box + i / spines,
 			     b * box + chips + i % spines, 1);
 	for (uint32_t i = 0; i < racks; i++) {
-		hosts(&m, 2 * box + i, 1 + i % 12);
+		ends(&m, 2 * box + i, 1 + i % 12, "host");
 		for (uint32_t b = 0; b < 2; b++)
 			for (uint32_t k = 0; k < 2; k++)
 				join(&m, 2 * box + i,
@@ -113,7 +118,7 @@ struct ftr_fabric *irregular_chassis(struct ftr_rng *r, uint32_t chips,
 	}
 	for (uint32_t b = 0; b < 2; b++)
 		for (uint32_t i = 0; i < chips; i++)
-			hosts(&m, b * box + i, on_chips);
+			ends(&m, b * box + i, on_chips, name);
 	return end(&m);
 }
 

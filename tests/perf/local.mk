@@ -8,6 +8,12 @@ EXTRA_PROGRAMS += tests/perf/time_repair
 tests_perf_time_repair_SOURCES = tests/perf/time_repair.c
 tests_perf_time_repair_LDADD = libftr.la
 
+EXTRA_PROGRAMS += tests/perf/time_connect
+tests_perf_time_connect_SOURCES = tests/perf/time_connect.c \
+	tests/lib/irregular.c tests/lib/irregular.h
+tests_perf_time_connect_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_perf_time_connect_LDADD = libftr.la
+
 EXTRA_PROGRAMS += tests/perf/bench_core
 tests_perf_bench_core_SOURCES = tests/perf/bench_core.c
 tests_perf_bench_core_LDADD = libftr.la
