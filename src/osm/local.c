@@ -21,8 +21,10 @@
  * knows the cable.
  *
  * To make a planner takes longer than to reroute a fault without one, so each is
- * made in a thread of its own, which nobody waits for: a fault that comes before
- * it is done is rerouted in one stage, and that planner is of no use any more.
+ * made in a thread of its own: a fault that comes before it is done is rerouted
+ * in one stage, and that planner is of no use any more.  Then, at the next routing
+ * and at the end of OpenSM the thread is told to give up, which it does within
+ * milliseconds; so there is one at a time, and the next waits for its end.
  *
  * Lanes.  With two operational VLs on every cable between switches and qos on,
  * the turn bit (ftr_ddlr_sl2vl) gives detours a lane of their own, and packets
@@ -125,13 +127,22 @@ struct ibf_maker {
 	struct ftr_repair *made;
 	struct ftr_err err;
 	bool done;		/* under the mutex */
+	atomic_bool stop;	/* give up: nobody wants it */
 };
+
+static bool is_stopped(void *ctx)
+{
+	const struct ibf_maker *m = ctx;
+
+	return atomic_load_explicit(&m->stop, memory_order_relaxed);
+}
 
 static void *make(void *arg)
 {
 	struct ibf_maker *m = arg;
 	struct ftr_repair_opts opts = {
 		.sl2vl = m->gen->lanes, .switch_sources = m->gen->lanes,
+		.stop = is_stopped, .stop_ctx = m,
 	};
 
 	if (ftr_repair_new(m->gen->shape, m->gen->tables, &opts, &m->made,
@@ -190,6 +201,7 @@ static void abandon(struct ibf_view *v)
 
 	if (!m)
 		return;
+	atomic_store(&m->stop, true);
 	m->next = m->f->makers;
 	m->f->makers = m;
 	v->maker = NULL;
@@ -199,11 +211,15 @@ void ibf_local_start(struct ibf_fast *f, struct ibf_view *v)
 {
 	struct ibf_maker *m;
 
-	ibf_local_reap(f, false);
+	if (f->view)	/* that v is to replace */
+		abandon(f->view);
+	/* one at a time: those before have been told to stop */
+	ibf_local_reap(f, true);
 	if (!is_ddlr(v->gen))
 		return;
 	m = ftr_calloc(1, sizeof(*m));
 	if (m) {
+		atomic_init(&m->stop, false);
 		m->f = f;
 		m->gen = ibf_generation_get(v->gen);
 		if (!pthread_create(&m->thread, NULL, make, m)) {

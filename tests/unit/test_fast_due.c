@@ -87,8 +87,7 @@ START_TEST(test_steps)
 }
 END_TEST
 
-/* The sweep that a repair asks for in a discovery only repeats that discovery:
- * it confirms nothing. */
+/* A discovery that was under way confirms nothing: a sweep follows. */
 START_TEST(test_repeated_discovery)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -108,6 +107,46 @@ START_TEST(test_repeated_discovery)
 	ck_assert(fake_wait_wanted(h));
 	fake_check_quiet_sweep(h);
 	ck_assert_uint_eq(fake_events(h, "link-down"), 1);
+	fake_free(h);
+}
+END_TEST
+
+static void cut_and_wait(struct plan *p, struct fake *h)
+{
+	double end;
+
+	cut(p, h);
+	fake_settle(h);
+	end = ibf_now_ms() + 100;
+	while (ibf_now_ms() < end && !fake_sweep_wanted(h))
+		usleep(1000);
+	p->n = fake_sweep_wanted(h);
+}
+
+/* A discovery takes longer than fast_sweep_cap_ms, and links go down all the
+ * time: OpenSM would begin it again at every request, and never come to an end.
+ * The request is made when the discovery is over; 1: that of a repair that was
+ * given up, which is urgent. */
+START_TEST(test_long_discovery)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.options = "fast_sweep_delay_ms 0\nfast_sweep_cap_ms 10\n"
+	});
+	struct plan p = {
+		.what = cut_and_wait, .when = FAKE_DISCOVERING,
+		.sw = fake_leaf(h, 6)
+	};
+
+	p.port = fake_uplink(h, p.sw, 1);
+	plan(h, &p);
+	if (_i)
+		ibf_view_set(h->fast, NULL);
+	ck_assert(fake_sweep(h));
+	ck_assert(p.done);
+	ck_assert_uint_eq(p.n, 0);
+	fake_settle(h);
+	ck_assert(fake_wait_wanted(h));
+	fake_check_quiet_sweep(h);
 	fake_free(h);
 }
 END_TEST
@@ -225,6 +264,7 @@ int main(void)
 	tcase_add_loop_test(t, test_held, 0, 3);
 	tcase_add_test(t, test_steps);
 	tcase_add_test(t, test_repeated_discovery);
+	tcase_add_loop_test(t, test_long_discovery, 0, 2);
 	tcase_add_test(t, test_sweep_in_handover);
 	tcase_add_test(t, test_left_out);
 	tcase_add_test(t, test_traps_of_failed_routing);
