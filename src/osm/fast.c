@@ -46,13 +46,15 @@ void ibf_want_sweep(struct ibf_fast *f)
 
 /* OpenSM begins its discovery again if it is asked for a sweep meanwhile; where
  * a discovery takes longer than the time between two requests it would never end.
- * So none is made before it is over; one that OpenSM has given up, which no event
- * reports, is not waited for longer than that. */
-#define DISCOVERY_MS 120000
+ * So none is made before it is over.  That OpenSM has given one up is reported by
+ * no event: it has if it takes several times as long as the last. */
+#define DISCOVERY_MS 10000
+#define DISCOVERY_TIMES 4
 
 static double not_before(const struct ibf_fast *f)
 {
-	return f->phase == IBF_PHASE_DISCOVERY ? f->start + DISCOVERY_MS : 0;
+	return f->phase == IBF_PHASE_DISCOVERY ? f->start +
+		FTR_MAX(DISCOVERY_MS, DISCOVERY_TIMES * f->discovery) : 0;
 }
 
 /* As OpenSM does it for a trap. */
@@ -384,6 +386,7 @@ void ibf_fast_discovered(struct ibf_fast *f)
 	pthread_mutex_lock(&f->mutex);
 	f->phase = IBF_PHASE_ROUTING;
 	f->sweep_began = f->start;
+	f->discovery = ibf_now_ms() - f->start;
 	pthread_cond_broadcast(&f->cond);	/* a sweep may be due */
 	while (f->patching && !f->stop &&
 	       !__atomic_load_n(&osm_exit_flag, __ATOMIC_RELAXED) &&

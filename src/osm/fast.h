@@ -151,6 +151,7 @@ struct ibf_fast {
 	enum ibf_phase phase;
 	uint32_t routings;	/* begun, or not seen, since the start */
 	double start;		/* of the last sweep */
+	double discovery;	/* ms that the last one took */
 	double sweep_began;	/* the last whose discovery came to its end */
 	struct ibf_trap trap[IBF_TRAPS_MAX];
 	uint32_t n_traps;
