@@ -250,6 +250,8 @@ void ibf_repair_continue(struct ibf_fast *f);
 
 /* local.c.  Let a planner be made for v. */
 void ibf_local_start(struct ibf_fast *f, struct ibf_view *v);
+/* Is its planner still being made? */
+bool ibf_local_making(struct ibf_view *v);
 /* Is there a planner?  If it is still being made the view does without. */
 bool ibf_local_ready(struct ibf_fast *f);
 /* A cable has come back, which the planner does not know. */

@@ -112,6 +112,19 @@ route_not(const struct ftr_shape *sh, const struct ftr_route_opts *opts,
 	return ftr_fail(err, FTR_INTERNAL, "broken by the test");
 }
 
+/* ddlr heals locally only when its planner is made. */
+static inline void wait_for_planner(struct fake *h)
+{
+	bool making = true;
+
+	while (making) {
+		usleep(200);
+		pthread_mutex_lock(&h->fast->view_lock);
+		making = h->fast->view && ibf_local_making(h->fast->view);
+		pthread_mutex_unlock(&h->fast->view_lock);
+	}
+}
+
 /* The engines of the plugin fail, or work again. */
 static inline void break_engine(struct fake *h, bool broken)
 {

@@ -170,6 +170,7 @@ START_TEST(test_sweep_in_handover)
 	ftr_sw s = fake_leaf(h, 6);
 
 	h->osm->subn.opt.packet_life_time = 21;
+	wait_for_planner(h);
 	fake_cable(h, s, fake_uplink(h, s, 1), false);
 	fake_settle(h);
 	ck_assert(handover_pends(h));
@@ -181,6 +182,39 @@ START_TEST(test_sweep_in_handover)
 	ck_assert(fake_sweep(h));
 	fake_settle(h);
 	ck_assert_uint_eq(fake_events(h, "\"stage\":\"reroute\""), 1);
+	fake_free(h);
+}
+END_TEST
+
+/* Detours are checked before they are written: over tables that lead round, and
+ * of which the planner knows nothing, they are refused; 0: the same without. */
+START_TEST(test_detours_are_checked)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.engine = "ddlr", .options = NO_SWEEPS
+	});
+	const struct ftr_fabric *f = h->fab;
+	ftr_sw s = fake_leaf(h, 6);
+	struct plan p = { .sw = s, .port = fake_uplink(h, s, 1) };
+
+	wait_for_planner(h);
+	/* every switch sends everything over its first link to another */
+	pthread_mutex_lock(&h->fast->view_lock);
+	for (ftr_sw t = 0; _i && t < f->n_sw; t++) {
+		ftr_port port = 1;
+
+		while (ftr_fabric_port(f, t, port)->peer_kind != FTR_PEER_SW ||
+		       (t == s && port == p.port))
+			port++;
+		memset(ftr_tables_row(h->fast->view->sent, t), port,
+		       f->max_lid + 1u);
+	}
+	pthread_mutex_unlock(&h->fast->view_lock);
+	cut(&p, h);
+	fake_settle(h);
+	ck_assert_uint_eq(fake_logged(h, "the planned detours hold "), _i);
+	ck_assert_uint_eq(fake_logged(h, "local repair 1: "), !_i);
+	fake_unload(h);
 	fake_free(h);
 }
 END_TEST
@@ -265,6 +299,7 @@ int main(void)
 	tcase_add_test(t, test_steps);
 	tcase_add_test(t, test_repeated_discovery);
 	tcase_add_loop_test(t, test_long_discovery, 0, 2);
+	tcase_add_loop_test(t, test_detours_are_checked, 0, 2);
 	tcase_add_test(t, test_sweep_in_handover);
 	tcase_add_test(t, test_left_out);
 	tcase_add_test(t, test_traps_of_failed_routing);
