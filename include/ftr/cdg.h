@@ -54,6 +54,10 @@ struct ftr_cdg_opts {
 	const struct ftr_sl2vl *sl2vl;	/* NULL: VL = SL; copied */
 	uint16_t sls;		/* set of SLs in use, bit per SL; 0: SL 0 */
 	bool switch_sources;	/* switches send, too; else end ports only */
+	/* Asked now and then while the graph is made, by the same thread: true
+	 * gives up, FTR_REFUSED.  NULL: never. */
+	bool (*stop)(void *ctx);
+	void *stop_ctx;
 };
 
 struct ftr_cdg_write {		/* entry of (sw, the LID) becomes port */

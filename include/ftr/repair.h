@@ -83,6 +83,8 @@ struct ftr_repair_opts {
 	 * then on (plan.hosts_only): make a new planner of the next full
 	 * tables. */
 	bool switch_sources;
+	bool (*stop)(void *ctx);	/* as in struct ftr_cdg_opts */
+	void *stop_ctx;
 };
 
 enum ftr_event_kind {

@@ -78,8 +78,22 @@ struct ftr_guids {
 	uint32_t n;
 };
 
+/*
+ * What a list of roots is worth.  A switch is evidently missing from it if it is
+ * no leaf, is above all of its neighbours by the inferred ranks, as high as the
+ * roots that are listed, and has at least half as many neighbours as one of
+ * them; but below all of its neighbours by the ranks that the list gives.
+ *
+ * AUTO	such switches are roots, too; if the list names no switch of the fabric,
+ *	ranks are inferred
+ * FILE	the list decides; if it names no switch of the fabric, ranks are inferred
+ * STRICT	both are FTR_SHAPE
+ */
+enum ftr_roots { FTR_ROOTS_AUTO = 0, FTR_ROOTS_FILE, FTR_ROOTS_STRICT };
+
 struct ftr_shape_opts {
 	struct ftr_guids roots;	/* switch node GUIDs: top rank, decides ranks */
+	enum ftr_roots roots_mode;
 	struct ftr_guids cn;	/* port GUIDs of compute nodes */
 	struct ftr_guids io;	/* port GUIDs of I/O nodes */
 	enum ftr_leaf_order leaf_order;
@@ -146,6 +160,10 @@ struct ftr_shape {
 	uint32_t n_odd;		/* hosts on switches that are no leaf */
 	uint32_t n_sideways;	/* cables inside one rank, unused */
 	bool roots_given;
+	bool roots_unknown;	/* roots were given, and none is in the fabric */
+	/* switches that are evidently missing from the list, ascending */
+	const ftr_sw *unlisted;
+	uint32_t n_unlisted;
 	bool cn_unknown;	/* opts.cn names no port of f: it was not used */
 	bool io_unknown;	/* so does opts.io */
 	const uint8_t *rank;	/* [n_sw] */

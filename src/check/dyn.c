@@ -286,6 +286,8 @@ static enum ftr_status build(struct ftr_cdg *g, const struct ftr_tables *t,
 		return st;
 	if (!dyn_count_all(g))
 		goto nomem;
+	if (dyn_stopped(g))
+		return ftr_fail(err, FTR_REFUSED, "given up");
 	if (!dyn_order_all(g, &acyclic))
 		goto nomem;
 	if (!acyclic)
@@ -316,6 +318,8 @@ enum ftr_status ftr_cdg_new(const struct ftr_fabric *f,
 	}
 	g->f = f;
 	g->switches = opts->switch_sources;
+	g->stop = opts->stop;
+	g->stop_ctx = opts->stop_ctx;
 	st = build(g, t, opts, err);
 	if (st)
 		ftr_cdg_free(g);

@@ -61,6 +61,8 @@ struct dyn_undo {
 struct ftr_cdg {
 	const struct ftr_fabric *f;
 	bool switches;		/* they send, too */
+	bool (*stop)(void *ctx);	/* while it is made; NULL: never */
+	void *stop_ctx;
 	struct ftr_tables *now;
 	uint8_t *col;		/* [max_lid + 1][n_sw] the same by LID */
 	uint32_t n_vl, n_sl;
@@ -161,6 +163,11 @@ void dyn_count(struct ftr_cdg *g, const uint8_t *col, uint32_t epoch,
 
 /* dynall.c: count all edges by the entries now; false: no memory */
 bool dyn_count_all(struct ftr_cdg *g);
+/* The maker wants no more of it; what was counted is of no use. */
+static inline bool dyn_stopped(const struct ftr_cdg *g)
+{
+	return g->stop && g->stop(g->stop_ctx);
+}
 
 /* dynorder.c */
 bool dyn_order_new(struct ftr_cdg *g);	/* false: no memory */

@@ -91,7 +91,7 @@ static void block(struct all *a)
 	memset(a->met, 0, size * sizeof(*a->met));
 	for (uint32_t i = 0; i < g->n_sources; i++)
 		start(a, g->source[i]);
-	while (a->n_queue) {
+	while (a->n_queue && !dyn_stopped(g)) {
 		uint32_t at = a->queue[a->head];
 		uint64_t todo[WORDS];
 
@@ -120,7 +120,8 @@ bool dyn_count_all(struct ftr_cdg *g)
 	a.queued = ftr_calloc(size + 1, 1);
 	ok = a.todo && a.met && a.queue && a.queued;
 	for (; ok && a.sl < g->n_sl; a.sl++)
-		for (a.first = 1; a.first < end; a.first += a.n) {
+		for (a.first = 1; a.first < end && !dyn_stopped(g);
+		     a.first += a.n) {
 			a.n = FTR_MIN(64 * WORDS, end - a.first);
 			block(&a);
 		}

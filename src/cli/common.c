@@ -158,6 +158,13 @@ enum ftr_status cli_nominal(const char *path, const struct ftr_fabric *f,
 
 void cli_note_files(const struct ftr_shape *sh)
 {
+	if (sh->roots_unknown)
+		cli_error("note: --roots names no switch of the fabric; ranks are inferred");
+	for (uint32_t i = 0; i < sh->n_unlisted; i++)
+		cli_error("note: --roots lacks the top switch 0x%016" PRIx64
+			  " \"%s\", which is taken for a root, too",
+			  sh->f->sw[sh->unlisted[i]].guid,
+			  sh->f->sw[sh->unlisted[i]].name);
 	if (sh->cn_unknown)
 		cli_error("note: --cn names no port of the fabric and is not used; it should hold port GUIDs");
 	if (sh->io_unknown)

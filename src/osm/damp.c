@@ -2,6 +2,7 @@
 /*
  * Damping: two small state machines, see damp.h.
  */
+#include "core/core.h"
 #include "osm/damp.h"
 
 void ibf_damp_want(struct ibf_damp_sweep *d, double now)
@@ -10,6 +11,12 @@ void ibf_damp_want(struct ibf_damp_sweep *d, double now)
 		d->first = now;
 	d->wanted = true;
 	d->last = now;
+}
+
+void ibf_damp_hurry(struct ibf_damp_sweep *d, double now)
+{
+	ibf_damp_want(d, now);
+	d->first = FTR_MIN(d->first, now - d->cap);
 }
 
 double ibf_damp_latest(const struct ibf_damp_sweep *d)

@@ -24,6 +24,8 @@ struct ibf_damp_sweep {
 
 /* An event at time now that a sweep must see. */
 void ibf_damp_want(struct ibf_damp_sweep *d, double now);
+/* The same, and it is due at once. */
+void ibf_damp_hurry(struct ibf_damp_sweep *d, double now);
 /* When it is due, a negative number for never. */
 double ibf_damp_due(const struct ibf_damp_sweep *d);
 /* When it is due at the latest. */

@@ -162,6 +162,7 @@ enum ftr_status ibf_generation_new(struct ibf_engine *e,
 	}
 	ms->shape = ibf_now_ms() - t1;
 	tell_no_such_ports(p, gen->shape);
+	ibf_roots_tell(p, gen->shape);
 	gen->mcast_able = ftr_calloc(gen->fabric->n_sw, 1);
 	if (!gen->mcast_able) {
 		ibf_generation_put(gen);

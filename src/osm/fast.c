@@ -44,6 +44,19 @@ void ibf_want_sweep(struct ibf_fast *f)
 	pthread_mutex_unlock(&f->mutex);
 }
 
+/* OpenSM begins its discovery again if it is asked for a sweep meanwhile; where
+ * a discovery takes longer than the time between two requests it would never end.
+ * So none is made before it is over.  That OpenSM has given one up is reported by
+ * no event: it has if it takes several times as long as the last. */
+#define DISCOVERY_MS 10000
+#define DISCOVERY_TIMES 4
+
+static double not_before(const struct ibf_fast *f)
+{
+	return f->phase == IBF_PHASE_DISCOVERY ? f->start +
+		FTR_MAX(DISCOVERY_MS, DISCOVERY_TIMES * f->discovery) : 0;
+}
+
 /* As OpenSM does it for a trap. */
 static void ask_for_sweep(struct ibf_fast *f)
 {
@@ -57,10 +70,18 @@ static void ask_for_sweep(struct ibf_fast *f)
 
 void ibf_sweep_now(struct ibf_fast *f)
 {
+	double now = ibf_now_ms();
+	bool wait;
+
 	pthread_mutex_lock(&f->mutex);
-	ibf_damp_asked(&f->sweep);
+	wait = now < not_before(f);
+	if (wait)
+		ibf_damp_hurry(&f->sweep, now);
+	else
+		ibf_damp_asked(&f->sweep);
 	pthread_mutex_unlock(&f->mutex);
-	ask_for_sweep(f);
+	if (!wait)
+		ask_for_sweep(f);
 }
 
 /* Blocks that may hold something old: make OpenSM write them. */
@@ -133,6 +154,11 @@ static void take_over(struct ibf_fast *f, struct ibf_generation *gen)
 		new = ibf_view_new(f, gen, &err);
 	else
 		ftr_fail(&err, FTR_REFUSED, "these tables follow no single order of the switches");
+	if (new && f->view) {	/* its discovery may have been before them */
+		memcpy(new->again, f->view->again,
+		       f->view->n_again * sizeof(*new->again));
+		new->n_again = f->view->n_again;
+	}
 	ibf_view_set(f, new);
 	if (!new)
 		ibf_log(f->p, IBF_FAST_FAILED, "no fast reroute before the next routing: %s",
@@ -173,8 +199,10 @@ static double gathered(const struct ibf_fast *f)
 /* A handover under way goes first; the cap holds for it, too. */
 static double sweep_due(const struct ibf_fast *f)
 {
-	return f->view && f->view->pending ? ibf_damp_latest(&f->sweep) :
-					     ibf_damp_due(&f->sweep);
+	double due = f->view && f->view->pending ?
+		ibf_damp_latest(&f->sweep) : ibf_damp_due(&f->sweep);
+
+	return due < 0 ? due : FTR_MAX(due, not_before(f));
 }
 
 static double handover_due(const struct ibf_fast *f)
@@ -188,11 +216,12 @@ static void set_links(struct ibf_fast *f, bool up)
 {
 	struct ibf_view *v = f->view;
 
-	if (!v)
+	if (!v || v->brought_up == up)
 		return;
 	v->brought_up = up;
-	if (up)
-		put_back(f, v->again, v->n_again);
+	if (!up)
+		return;
+	put_back(f, v->again, v->n_again);
 	v->n_again = 0;
 }
 
@@ -357,6 +386,8 @@ void ibf_fast_discovered(struct ibf_fast *f)
 	pthread_mutex_lock(&f->mutex);
 	f->phase = IBF_PHASE_ROUTING;
 	f->sweep_began = f->start;
+	f->discovery = ibf_now_ms() - f->start;
+	pthread_cond_broadcast(&f->cond);	/* a sweep may be due */
 	while (f->patching && !f->stop &&
 	       !__atomic_load_n(&osm_exit_flag, __ATOMIC_RELAXED) &&
 	       ibf_now_ms() < end)

@@ -156,6 +156,7 @@ struct ibf_fast {
 	enum ibf_phase phase;
 	uint32_t routings;	/* begun, or not seen, since the start */
 	double start;		/* of the last sweep */
+	double discovery;	/* ms that the last one took */
 	double sweep_began;	/* the last whose discovery came to its end */
 	struct ibf_trap trap[IBF_TRAPS_MAX];
 	uint32_t n_traps;
@@ -259,6 +260,8 @@ void ibf_repair_continue(struct ibf_fast *f);
 
 /* local.c.  Let a planner be made for v. */
 void ibf_local_start(struct ibf_fast *f, struct ibf_view *v);
+/* Is its planner still being made? */
+bool ibf_local_making(struct ibf_view *v);
 /* Is there a planner?  If it is still being made the view does without. */
 bool ibf_local_ready(struct ibf_fast *f);
 /* A cable has come back, which the planner does not know. */

@@ -7,6 +7,7 @@
  * engine does what it does without the file.  To refuse would hand the fabric to
  * another engine because of a typing error.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,8 +72,41 @@ void ibf_guids_read(struct ibf_plugin *p, struct ftr_shape_opts *out)
 
 	out->roots = list_of(p, "root_guid_file", opt->root_guid_file,
 			     &p->roots, "ranks are inferred");
+	out->roots_mode = (enum ftr_roots)p->opt.roots;
 	out->cn = list_of(p, "cn_guid_file", opt->cn_guid_file, &p->cn,
 			  "all host ports count as compute nodes");
 	out->io = list_of(p, "io_guid_file", opt->io_guid_file, &p->io,
 			  "no host port counts as I/O node");
+}
+
+#define MAX_NAMED 10
+
+/* What is wrong with the roots of this shape. */
+void ibf_roots_tell(struct ibf_plugin *p, const struct ftr_shape *sh)
+{
+	char names[MAX_NAMED * (FTR_NAME_MAX + 32)] = "", more[32] = "";
+	uint32_t named = FTR_MIN(sh->n_unlisted, MAX_NAMED);
+	size_t n = 0;
+
+	if (sh->roots_unknown)
+		ibf_log(p, IBF_ROOTS, "root_guid_file %s names no switch of this fabric; ranks are inferred",
+			p->roots.path);
+	if (!sh->n_unlisted)
+		return;
+	for (uint32_t i = 0; i < named; i++) {
+		const struct ftr_switch *w = &sh->f->sw[sh->unlisted[i]];
+
+		n += (size_t)snprintf(names + n, sizeof(names) - n,
+				      "%s0x%016" PRIx64 " \"%s\"",
+				      i ? ", " : "", w->guid, w->name);
+	}
+	if (sh->n_unlisted > named)
+		snprintf(more, sizeof(more), " and %u more",
+			 sh->n_unlisted - named);
+	ibf_log(p, IBF_ROOTS, "root_guid_file %s lacks %u top switch%s: %s%s; %s; complete the file",
+		p->roots.path, sh->n_unlisted,
+		sh->n_unlisted == 1 ? "" : "es", names, more,
+		p->opt.roots == FTR_ROOTS_FILE ?
+		"most of their links are not used" :
+		"the engine takes them for roots, too");
 }

@@ -21,8 +21,10 @@
  * knows the cable.
  *
  * To make a planner takes longer than to reroute a fault without one, so each is
- * made in a thread of its own, which nobody waits for: a fault that comes before
- * it is done is rerouted in one stage, and that planner is of no use any more.
+ * made in a thread of its own: a fault that comes before it is done is rerouted
+ * in one stage, and that planner is of no use any more.  Then, at the next routing
+ * and at the end of OpenSM the thread is told to give up, which it does within
+ * milliseconds; so there is one at a time, and the next waits for its end.
  *
  * Lanes.  With two operational VLs on every cable between switches and qos on,
  * the turn bit (ftr_ddlr_sl2vl) gives detours a lane of their own, and packets
@@ -125,13 +127,22 @@ struct ibf_maker {
 	struct ftr_repair *made;
 	struct ftr_err err;
 	bool done;		/* under the mutex */
+	atomic_bool stop;	/* give up: nobody wants it */
 };
+
+static bool is_stopped(void *ctx)
+{
+	const struct ibf_maker *m = ctx;
+
+	return atomic_load_explicit(&m->stop, memory_order_relaxed);
+}
 
 static void *make(void *arg)
 {
 	struct ibf_maker *m = arg;
 	struct ftr_repair_opts opts = {
 		.sl2vl = m->gen->lanes, .switch_sources = m->gen->lanes,
+		.stop = is_stopped, .stop_ctx = m,
 	};
 
 	if (ftr_repair_new(m->gen->shape, m->gen->tables, &opts, &m->made,
@@ -151,6 +162,11 @@ static bool is_done(struct ibf_maker *m)
 	done = m->done;
 	pthread_mutex_unlock(&m->f->mutex);
 	return done;
+}
+
+bool ibf_local_making(struct ibf_view *v)
+{
+	return v->maker && !is_done(v->maker);
 }
 
 /* Waits for it; returns the planner. */
@@ -190,6 +206,7 @@ static void abandon(struct ibf_view *v)
 
 	if (!m)
 		return;
+	atomic_store(&m->stop, true);
 	m->next = m->f->makers;
 	m->f->makers = m;
 	v->maker = NULL;
@@ -199,11 +216,15 @@ void ibf_local_start(struct ibf_fast *f, struct ibf_view *v)
 {
 	struct ibf_maker *m;
 
-	ibf_local_reap(f, false);
+	if (f->view)	/* that v is to replace */
+		abandon(f->view);
+	/* one at a time: those before have been told to stop */
+	ibf_local_reap(f, true);
 	if (!is_ddlr(v->gen))
 		return;
 	m = ftr_calloc(1, sizeof(*m));
 	if (m) {
+		atomic_init(&m->stop, false);
 		m->f = f;
 		m->gen = ibf_generation_get(v->gen);
 		if (!pthread_create(&m->thread, NULL, make, m)) {
@@ -222,7 +243,7 @@ bool ibf_local_ready(struct ibf_fast *f)
 	struct ibf_maker *m = v->maker;
 	struct ftr_err err;
 
-	if (m && !is_done(m)) {
+	if (ibf_local_making(v)) {
 		abandon(v);	/* it is not told of what comes now */
 	} else if (m) {
 		err = m->err;
@@ -320,20 +341,149 @@ static enum ftr_status plan_detours(struct ibf_fast *f,
 	return st;
 }
 
+/* What the checker needs to know of a plan. */
+struct trial {
+	struct ftr_tables *t;	/* as they will be */
+	struct ftr_change *change;
+	struct ftr_cable *gone;
+	uint64_t *dead;		/* bits by port */
+	uint32_t n;
+};
+
+static void trial_fini(struct trial *c)
+{
+	ftr_tables_free(c->t);
+	free(c->change);
+	free(c->gone);
+	free(c->dead);
+}
+
+static int by_switch_and_lid(const void *x, const void *y)
+{
+	const struct ftr_change *a = x, *b = y;
+
+	if (a->sw != b->sw)
+		return a->sw < b->sw ? -1 : 1;
+	return (a->lid > b->lid) - (a->lid < b->lid);
+}
+
+/* The last write to an entry is the one that counts. */
+static void list_changes(struct trial *c, const struct ftr_tables *before,
+			 const struct ftr_repair_plan *plan)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < plan->n; i++) {
+		const struct ftr_repair_write *w = &plan->write[i];
+
+		ftr_tables_row(c->t, w->sw)[w->lid] = w->to;
+		c->change[i] = (struct ftr_change){ w->sw, w->lid, 0, 0 };
+	}
+	qsort(c->change, plan->n, sizeof(*c->change), by_switch_and_lid);
+	for (uint32_t i = 0; i < plan->n; i++) {
+		struct ftr_change *x = &c->change[i];
+
+		if (n && !by_switch_and_lid(x, &c->change[n - 1]))
+			continue;
+		x->before = ftr_tables_row(before, x->sw)[x->lid];
+		x->after = ftr_tables_row(c->t, x->sw)[x->lid];
+		if (x->before != x->after)
+			c->change[n++] = *x;
+	}
+	c->n = n;
+}
+
+static void list_gone(struct trial *c, const struct ibf_view *v,
+		      const struct ibf_repair *r)
+{
+	const struct ftr_fabric *f = v->gen->fabric;
+
+	memcpy(c->dead, ftr_live_dead(v->live),
+	       (f->n_ports + 63) / 64 * sizeof(*c->dead));
+	for (uint32_t i = 0; i < r->n_cables; i++) {
+		const struct ibf_cable *x = &r->cable[i];
+
+		c->gone[i] = (struct ftr_cable){
+			.sw = x->sw, .peer = x->peer, .port = x->port,
+			.peer_port = x->peer_port,
+		};
+		ibf_port_put(c->dead, f->sw[x->sw].first_port + x->port);
+		ibf_port_put(c->dead, f->sw[x->peer].first_port +
+			     x->peer_port);
+	}
+}
+
+/*
+ * The detours, walked over what the switches hold, as the checker walks every
+ * other repair.  That they close no credit loop was decided by the checker's
+ * dependency graph (<ftr/cdg.h>) while they were planned, with all that packets
+ * may still follow, so turns are no finding here.  A walk may end at a dead port
+ * only if the plan says that not all is healed.
+ */
+static enum ftr_status check_plan(const struct ibf_view *v,
+				  const struct ibf_repair *r,
+				  const struct ftr_repair_plan *plan,
+				  struct ftr_err *err)
+{
+	const struct ftr_fabric *f = v->gen->fabric;
+	struct trial c = {
+		.change = ftr_calloc(plan->n + 1u, sizeof(*c.change)),
+		.gone = ftr_calloc(r->n_cables + 1u, sizeof(*c.gone)),
+		.dead = ftr_calloc((f->n_ports + 63) / 64, sizeof(*c.dead)),
+	};
+	struct ftr_check_delta delta;
+	struct ftr_delta_report rep;
+	enum ftr_status st = ftr_tables_new(f, false, &c.t, err);
+
+	if (!st && (!c.change || !c.gone || !c.dead))
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for %u entries",
+			      plan->n);
+	if (st) {
+		trial_fini(&c);
+		return st;
+	}
+	memcpy(c.t->lft, v->sent->lft, (size_t)c.t->n_sw * c.t->stride);
+	list_changes(&c, v->sent, plan);
+	list_gone(&c, v, r);
+	ftr_live_delta(v->live, &delta);
+	delta = (struct ftr_check_delta){
+		.dead = c.dead, .extra = delta.extra, .n_extra = delta.n_extra,
+		.gone = c.gone, .n_gone = r->n_cables,
+		.change = c.change, .n_changes = c.n, .rank = v->gen->order,
+	};
+	st = ftr_check_changes(f, c.t, &delta, NULL, &rep, err);
+	for (int i = 0; !st && i < FTR_N_FINDINGS; i++)
+		if (rep.found[i] && (i == FTR_FIND_LOOP ||
+				     i == FTR_FIND_WRONG_END ||
+				     (i == FTR_FIND_DEAD_PORT &&
+				      !plan->unhealed)))
+			st = ftr_fail(err, FTR_REFUSED, "the planned detours hold %s (%"
+				      PRIu64 " in all): from switch %s towards LID %u",
+				      ftr_finding_name((enum ftr_finding)i),
+				      rep.found[i],
+				      f->sw[rep.sample[i].from].name,
+				      rep.sample[i].lid);
+	trial_fini(&c);
+	return st;
+}
+
 bool ibf_local_detour(struct ibf_fast *f, struct ibf_repair *r)
 {
 	struct ftr_repair_plan plan = { 0 };
 	struct ftr_err err = { 0 };
 	enum ftr_status st = plan_detours(f, r, &plan, &err);
 
-	if (st) {
-		ibf_local_drop(f->view);
-	} else {
-		r->computed_ms = r->checked_ms = ibf_now_ms() - r->trap_at;
+	if (!st) {
+		r->computed_ms = ibf_now_ms() - r->trap_at;
 		r->unhealed = plan.unhealed;
-		st = push_plan(f, &plan, r, &err);
+		st = check_plan(f->view, r, &plan, &err);
+		r->checked_ms = ibf_now_ms() - r->trap_at;
+		if (!st)
+			st = push_plan(f, &plan, r, &err);
 		ftr_repair_plan_fini(&plan);
 	}
+	if (st)
+		ibf_local_drop(f->view);
 	if (st && !ibf_overtaken(f))
 		ibf_log(f->p, IBF_FAST_FAILED, "no local repair, all is rerouted: %s",
 			err.msg);

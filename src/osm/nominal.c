@@ -143,9 +143,13 @@ static bool try_file(struct ibf_plugin *p, const struct state_file *file,
 	struct ftr_nominal_change c = { 0 };
 	struct ftr_err err = { 0 };
 	struct ftr_nominal *n;
+	enum ftr_status st;
 	bool reshaped;
 
-	if (ftr_nominal_read_own(file->path, opts, team, &n, &reshaped, &err)) {
+	st = ftr_nominal_read_own(file->path, opts, team, &n, &reshaped, &err);
+	if (st == FTR_SHAPE)	/* so has the fabric: the engine says why */
+		return false;
+	if (st) {
 		ibf_log(p, IBF_STATE_FILE, "state file not used: %s%s", err.msg,
 			file->own ? "; it is replaced" : "");
 		return false;
@@ -260,9 +264,13 @@ static bool update(struct ibf_plugin *p, const struct ftr_fabric *f,
 	struct ftr_nominal *old = p->nominal ? p->nominal->n : NULL, *new;
 	struct ftr_nominal_change change;
 	struct ftr_err err = { 0 };
+	enum ftr_status st;
 
-	if (ftr_nominal_new(f, opts, old, team, &new, &change, &err)) {
-		ibf_log(p, IBF_STATE_FILE, "no nominal fabric: %s", err.msg);
+	st = ftr_nominal_new(f, opts, old, team, &new, &change, &err);
+	if (st) {
+		if (st != FTR_SHAPE)
+			ibf_log(p, IBF_STATE_FILE, "no nominal fabric: %s",
+				err.msg);
 		ibf_nominal_forget(p);
 		return false;
 	}

@@ -27,6 +27,11 @@ static const char *const leaf_orders[] = {
 	[FTR_LEAF_BY_GUID] = "guid", [FTR_LEAF_BY_NAME] = "name", NULL
 };
 
+static const char *const root_modes[] = {
+	[FTR_ROOTS_AUTO] = "auto", [FTR_ROOTS_FILE] = "file",
+	[FTR_ROOTS_STRICT] = "strict", NULL
+};
+
 static const char *const placements[] = {
 	[FTR_PLACE_EVEN] = "even", [FTR_PLACE_STABLE] = "stable",
 	[FTR_PLACE_LITERAL] = "literal", NULL
@@ -56,6 +61,11 @@ const struct ibf_option ibf_option_table[] = {
 	  .doc = "Order of the leaf switches inside a pod, and with it the order of\n"
 		 "hosts that the tables are balanced for: guid (of the switch), or\n"
 		 "name (of the hosts; node2 before node10)." },
+	{ .name = "roots", FIELD(roots), .words = root_modes,
+	  .def = FTR_ROOTS_AUTO,
+	  .doc = "If top switches are evidently missing from root_guid_file: auto (they\n"
+		 "are roots, too), file (the file decides), or strict (the engine does\n"
+		 "not route)." },
 	{ .name = "ca_order_dump", FIELD(ca_order_dump), .words = off_on,
 	  .def = 1,
 	  .doc = "Write that order of hosts to opensm-ENGINE-ca-order.dump in\n"

@@ -18,6 +18,7 @@
 struct ibf_options {
 	int threads;		/* 0: one per core */
 	int leaf_order;		/* enum ftr_leaf_order */
+	int roots;		/* enum ftr_roots */
 	int ca_order_dump;	/* bool */
 	int log_samples;	/* pairs named in a warning */
 	int placement;		/* enum ftr_placement */

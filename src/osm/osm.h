@@ -204,6 +204,8 @@ void ibf_nominal_forget(struct ibf_plugin *p);
 /* guids.c: the lists of OpenSM's GUID files, which stay the plugin's. */
 void ibf_guids_read(struct ibf_plugin *p, struct ftr_shape_opts *out);
 void ibf_guids_free(struct ibf_plugin *p);
+/* Log what is wrong with the roots that this shape was made of. */
+void ibf_roots_tell(struct ibf_plugin *p, const struct ftr_shape *sh);
 
 /* verify.c: the verdict on computed tables; FTR_REFUSED with the reason. */
 enum ftr_status ibf_verify(struct ibf_engine *e,

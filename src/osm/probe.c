@@ -11,7 +11,8 @@
  * The first route avoids cables between two switches that have both sent a
  * trap: one of these it is, mostly.  The second avoids the switches of the
  * first where the fabric allows that.  One packet over each tells which of them
- * works, and the questions go that way.
+ * works, and the questions go that way; if neither does, one question goes first,
+ * and the others follow when it is answered.
  *
  * A switch that dies says nothing; its neighbours do, one after the other.  So
  * the far end of a dead cable is asked for a sign of life, too.  If it gives
@@ -277,6 +278,7 @@ static uint32_t confirm_up(struct ibf_fast *f, struct ibf_cable *c, uint32_t n,
 struct way {
 	ftr_sw sw;
 	unsigned int n;
+	bool answered;
 	struct ibf_dr route[2];
 };
 
@@ -308,13 +310,16 @@ static void try_ways(struct ibf_fast *f, struct way *way, uint32_t n)
 
 		job[i].attr = IB_MAD_ATTR_NODE_INFO;
 		job[i].m_key = f->view->m_key[w->sw];
-		job[i].n_routes = w->n > 1;
+		job[i].n_routes = i % 2 < w->n;
 		job[i].route[0] = w->route[i % 2];
 	}
 	ibf_smp_run(f->smp, job, 2 * n, &policy);
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++) {
+		way[i].answered = job[2 * i].state == IBF_SMP_DONE ||
+			job[2 * i + 1].state == IBF_SMP_DONE;
 		if (way[i].n > 1)
 			put_first(&way[i], job + 2 * i);
+	}
 	free(job);
 }
 
@@ -334,6 +339,8 @@ static uint32_t find_ways(struct ibf_view *v, const struct ibf_cable *ask,
 	return k;
 }
 
+/* All questions; of a switch that has not answered yet only the first is to be
+ * asked, and the others are skipped. */
 static bool add_all(struct ibf_fast *f, struct probe *p,
 		    const struct ibf_cable *ask, uint32_t n)
 {
@@ -344,11 +351,35 @@ static bool add_all(struct ibf_fast *f, struct probe *p,
 	if (ok)
 		try_ways(f, way, find_ways(p->v, ask, n, way));
 	for (uint32_t i = 0; ok && i < n; i++) {
-		k += i && ask[i].sw != ask[i - 1].sw;
+		bool first = !i || ask[i].sw != ask[i - 1].sw;
+
+		k += i && first;
 		ok = add(p, &ask[i], way[k].route, way[k].n);
+		if (ok)
+			p->job[i].skip = !first && !way[k].answered;
 	}
 	free(way);
 	return ok;
+}
+
+/* A packet that is not answered is an error in OpenSM's log, or three: a switch
+ * that may be dead is asked for one port before it is asked for all. */
+static void run_all(struct ibf_fast *f, struct probe *p)
+{
+	bool answers = false, more = false;
+
+	run(f, p);
+	for (uint32_t i = 0; i < p->n; i++) {
+		struct ibf_smp_job *j = &p->job[i];
+
+		if (!i || p->cable[i].sw != p->cable[i - 1].sw)
+			answers = j->state == IBF_SMP_DONE;
+		/* what has been asked is left as it is */
+		j->skip = !j->skip || !answers;
+		more |= !j->skip;
+	}
+	if (more)
+		run(f, p);
 }
 
 /* ---- signs of life ------------------------------------------------------ */
@@ -359,6 +390,16 @@ static bool has_answered(const struct probe *p, ftr_sw s)
 		if (p->cable[i].sw == s && p->job[i].state == IBF_SMP_DONE)
 			return true;
 	return false;
+}
+
+/* The first of c[0 .. i] that died at the same far end as c[i]. */
+static uint32_t first_of_peer(const struct ibf_cable *c, uint32_t i)
+{
+	uint32_t k = 0;
+
+	while (c[k].up || c[k].peer != c[i].peer)
+		k++;
+	return k;
 }
 
 static void ask_far_ends(struct ibf_fast *f, const struct probe *p,
@@ -380,7 +421,8 @@ static void ask_far_ends(struct ibf_fast *f, const struct probe *p,
 	for (uint32_t i = 0; job && i < n; i++) {
 		job[i].attr = IB_MAD_ATTR_NODE_INFO;
 		job[i].m_key = v->m_key[c[i].peer];
-		if (!c[i].up && !has_answered(p, c[i].peer))
+		if (!c[i].up && first_of_peer(c, i) == i &&
+		    !has_answered(p, c[i].peer))
 			job[i].n_routes = routes_around(v, c[i].peer, v->wary,
 							job[i].route);
 	}
@@ -390,7 +432,8 @@ static void ask_far_ends(struct ibf_fast *f, const struct probe *p,
 		v->silent[c[i].sw] = 0;
 		v->silent[c[i].peer] = !c[i].up &&
 			!has_answered(p, c[i].peer) &&
-			(!job || job[i].state != IBF_SMP_DONE);
+			(!job || job[first_of_peer(c, i)].state !=
+			 IBF_SMP_DONE);
 	}
 	free(job);
 }
@@ -507,7 +550,7 @@ uint32_t ibf_probe(struct ibf_fast *f, const struct ibf_cable *ask, uint32_t n,
 	search_wary(f->view, ask, n);
 	*unknown = !add_all(f, &p, ask, n);
 	if (!*unknown) {
-		run(f, &p);
+		run_all(f, &p);
 		found = disagreeing(f, &p, *out, 0, unknown);
 		ask_far_ends(f, &p, *out, found);
 		found = ask_neighbours(f, &p, out, found, unknown);

@@ -11,7 +11,8 @@
  * sweep_on_trap is off for the duration of this call, and of no other: 129 to
  * 131, 144 and vendors' traps do what they always did.  The option is read
  * nowhere else in OpenSM, and traps are handled one at a time while we change
- * it.
+ * it.  It is put back to what OpenSM has last read from opensm.conf, so that what
+ * the administrator changes meanwhile holds.
  *
  * If the administrator has sweep_on_trap off, it stays off: then the tables are
  * healed, and the sweep that confirms it is the next periodic one.
@@ -31,6 +32,15 @@ static bool link_change(const osm_madw_t *madw, ftr_lid *lid)
 	return true;
 }
 
+/* What opensm.conf says, as OpenSM has last read it: it keeps a copy, which we
+ * do not change.  Without a file there is none, and nothing changes the option. */
+static boolean_t in_file(const osm_subn_opt_t *opt, boolean_t otherwise)
+{
+	return opt->file_opts ?
+		__atomic_load_n(&opt->file_opts->sweep_on_trap,
+				__ATOMIC_RELAXED) : otherwise;
+}
+
 /* On a dispatcher thread, without a lock. */
 static void on_notice(void *context, void *data)
 {
@@ -41,13 +51,16 @@ static void on_notice(void *context, void *data)
 	boolean_t sweep;
 
 	pthread_mutex_lock(&f->trap_order);
-	sweep = opt->sweep_on_trap;
-	atomic_store(&f->sweep_on_trap, sweep);
+	sweep = in_file(opt, opt->sweep_on_trap);
 	if (taken)
 		opt->sweep_on_trap = FALSE;
 	f->hook.original((void *)(uintptr_t)f->hook.context, data);
-	if (taken)
+	if (taken) {
+		/* the sweeper may have read the file meanwhile */
+		sweep = in_file(opt, sweep);
 		opt->sweep_on_trap = sweep;
+	}
+	atomic_store(&f->sweep_on_trap, sweep);
 	pthread_mutex_unlock(&f->trap_order);
 }
 

@@ -47,7 +47,11 @@ static bool hash_list(uint64_t *hash, const struct ftr_guids *g)
 /* A list that is not given and an empty one are the same. */
 static bool hash_lists(uint64_t *hash, const struct ftr_shape_opts *opts)
 {
+	uint8_t mode = (uint8_t)opts->roots_mode;
+
 	*hash = FTR_HASH_INIT;
+	if (opts->roots.n && mode)	/* 0 as before there were modes */
+		*hash = ftr_hash(*hash, &mode, 1);
 	return hash_list(hash, &opts->roots) && hash_list(hash, &opts->cn) &&
 	       hash_list(hash, &opts->io);
 }

@@ -285,11 +285,30 @@ static enum ftr_status missing(struct projection *p)
 	return FTR_OK;
 }
 
+static enum ftr_status unlisted_roots(struct projection *p)
+{
+	struct ftr_shape *sh = p->z->sh;
+	ftr_sw *list = ftr_arena_alloc(p->z->keep, p->n->n_unlisted + 1u,
+				       sizeof(*list));
+
+	if (!list)
+		return shape_nomem(p->z);
+	for (ftr_sw s = 0; s < p->z->f->n_sw; s++)
+		for (uint32_t i = 0; i < p->n->n_unlisted; i++)
+			if (p->n->unlisted[i] == p->c.sw[s])
+				list[sh->n_unlisted++] = s;
+	sh->unlisted = list;
+	sh->roots_given = p->n->roots_given;
+	sh->roots_unknown = p->n->roots_unknown;
+	return FTR_OK;
+}
+
 enum ftr_status shape_project(struct shaping *z)
 {
 	struct projection p = { .z = z, .n = z->opts->nominal };
 	enum ftr_status (*const step[])(struct projection *) = {
 		prepare, switches, groups, columns, endports, ascents, missing,
+		unlisted_roots,
 	};
 
 	for (size_t i = 0; i < FTR_ARRAY_LEN(step); i++) {
@@ -300,7 +319,6 @@ enum ftr_status shape_project(struct shaping *z)
 	}
 	z->sh->n_planes = p.n->n_planes;
 	z->sh->n_pods = p.n->n_pods;
-	z->sh->roots_given = p.n->roots_given;
 	z->sh->cn_unknown = p.n->cn_unknown;
 	z->sh->io_unknown = p.n->io_unknown;
 	return FTR_OK;

@@ -33,7 +33,9 @@
  *
  * Roots given by the administrator decide instead: rank = greatest depth -
  * depth of a breadth-first search from them; a component that has none of
- * them keeps the inferred ranks.
+ * them keeps the inferred ranks.  A top switch that is missing from the list
+ * would end up below its neighbours, and most of its links would be of no use:
+ * see enum ftr_roots.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -402,34 +404,146 @@ static enum ftr_status infer(struct shaping *z, int32_t *height)
 
 /* ---- roots ------------------------------------------------------------- */
 
+struct roots {
+	struct shaping *z;
+	const int32_t *height;	/* inferred */
+	int32_t *depth;		/* from the roots so far */
+	ftr_sw *queue;
+	uint8_t *is_root;
+	/* of the roots that are listed */
+	int32_t lowest;		/* the least height */
+	uint32_t nbrs;		/* the least number of neighbours */
+};
+
+static uint32_t n_nbrs(const struct shaping *z, ftr_sw s)
+{
+	return z->nbr_first[s + 1] - z->nbr_first[s];
+}
+
+static void set_depths(struct roots *r)
+{
+	uint32_t n = r->z->f->n_sw, tail = 0;
+
+	for (ftr_sw s = 0; s < n; s++) {
+		r->depth[s] = r->is_root[s] ? 0 : NO_HEIGHT;
+		if (r->is_root[s])
+			r->queue[tail++] = s;
+	}
+	bfs(r->z, r->depth, r->queue, 0, tail);
+}
+
+/* False: the list names no switch of the fabric. */
+static bool mark_listed(struct roots *r)
+{
+	const struct ftr_fabric *f = r->z->f;
+	const struct ftr_guids *roots = &r->z->opts->roots;
+	bool any = false;
+
+	r->lowest = INT32_MAX;
+	r->nbrs = UINT32_MAX;
+	for (uint32_t i = 0; i < roots->n; i++) {
+		ftr_sw s = ftr_fabric_find_sw(f, roots->guid[i]);
+
+		if (s == FTR_SW_NONE)	/* a switch that was replaced */
+			s = ftr_fabric_find_holder(f, roots->guid[i]);
+		if (s == FTR_SW_NONE)
+			continue;
+		any = true;
+		r->is_root[s] = 1;
+		r->lowest = FTR_MIN(r->lowest, r->height[s]);
+		r->nbrs = FTR_MIN(r->nbrs, n_nbrs(r->z, s));
+	}
+	return any;
+}
+
+static bool is_unlisted(const struct roots *r, ftr_sw s)
+{
+	const struct shaping *z = r->z;
+
+	if (r->depth[s] <= 0 || z->is_leaf[s] || z->is_stub[s] ||
+	    r->height[s] < r->lowest || 2 * n_nbrs(z, s) < r->nbrs)
+		return false;
+	for_each_nbr(z, s, n)
+		if (r->depth[n->sw] >= r->depth[s] ||
+		    r->height[n->sw] >= r->height[s])
+			return false;
+	return true;
+}
+
+/* With each that is found others may turn out: until there are no more. */
+static enum ftr_status find_unlisted(struct roots *r)
+{
+	struct shaping *z = r->z;
+	uint32_t n = z->f->n_sw, k = 0;
+	uint8_t *found = ftr_arena_zalloc(z->scratch, n, 1);
+	ftr_sw *list = ftr_arena_alloc(z->keep, n, sizeof(*list));
+	bool any = true;
+
+	if (!found || !list)
+		return shape_nomem(z);
+	while (any) {
+		any = false;
+		for (ftr_sw s = 0; s < n; s++)
+			found[s] |= is_unlisted(r, s);
+		for (ftr_sw s = 0; s < n; s++) {
+			any |= found[s] && !r->is_root[s];
+			r->is_root[s] |= found[s];
+		}
+		if (any)
+			set_depths(r);
+	}
+	for (ftr_sw s = 0; s < n; s++)
+		if (found[s])
+			list[k++] = s;
+	z->sh->unlisted = list;
+	z->sh->n_unlisted = k;
+	return FTR_OK;
+}
+
+static enum ftr_status unknown_roots(struct shaping *z)
+{
+	const struct ftr_guids *roots = &z->opts->roots;
+
+	if (z->opts->roots_mode == FTR_ROOTS_STRICT)
+		return ftr_fail(z->err, FTR_SHAPE, "none of the %u root GUIDs is a switch of this fabric (the first is 0x%016"
+				PRIx64 ")", roots->n, roots->guid[0]);
+	z->sh->roots_unknown = true;
+	return FTR_OK;
+}
+
 /* Replace heights by minus the depth from the given roots. */
 static enum ftr_status from_roots(struct shaping *z, int32_t *height)
 {
-	const struct ftr_guids *roots = &z->opts->roots;
-	uint32_t n = z->f->n_sw, tail = 0;
-	ftr_sw *queue = ftr_arena_alloc(z->scratch, n, sizeof(*queue));
-	int32_t *depth = ftr_arena_alloc(z->scratch, n, sizeof(*depth));
+	uint32_t n = z->f->n_sw;
+	struct roots r = {
+		.z = z, .height = height,
+		.depth = ftr_arena_alloc(z->scratch, n, sizeof(*r.depth)),
+		.queue = ftr_arena_alloc(z->scratch, n, sizeof(*r.queue)),
+		.is_root = ftr_arena_zalloc(z->scratch, n, 1),
+	};
+	int32_t *listed = ftr_arena_alloc(z->scratch, n, sizeof(*listed));
+	enum ftr_status st;
 
-	if (!queue || !depth)
+	if (!r.depth || !r.queue || !r.is_root || !listed)
 		return shape_nomem(z);
-	for (ftr_sw s = 0; s < n; s++)
-		depth[s] = NO_HEIGHT;
-	for (uint32_t i = 0; i < roots->n; i++) {
-		ftr_sw s = ftr_fabric_find_sw(z->f, roots->guid[i]);
-
-		if (s == FTR_SW_NONE || depth[s] == 0)
-			continue;
-		depth[s] = 0;
-		queue[tail++] = s;
-	}
-	if (!tail)
-		return ftr_fail(z->err, FTR_SHAPE, "none of the %u root GUIDs is a switch of this fabric (the first is 0x%016"
-				PRIx64 ")", roots->n, roots->guid[0]);
-	bfs(z, depth, queue, 0, tail);
+	if (!mark_listed(&r))
+		return unknown_roots(z);
+	set_depths(&r);
+	memcpy(listed, r.depth, n * sizeof(*listed));
+	st = find_unlisted(&r);
+	if (st)
+		return st;
+	if (z->sh->n_unlisted && z->opts->roots_mode == FTR_ROOTS_STRICT)
+		return ftr_fail(z->err, FTR_SHAPE, "%u top switches are missing from the list of roots, the first is 0x%016"
+				PRIx64 " \"%s\"", z->sh->n_unlisted,
+				z->f->sw[z->sh->unlisted[0]].holder,
+				z->f->sw[z->sh->unlisted[0]].name);
+	if (z->opts->roots_mode == FTR_ROOTS_FILE)
+		memcpy(r.depth, listed, n * sizeof(*listed));
 	for (ftr_sw s = 0; s < n; s++) {
-		if (depth[s] == NO_HEIGHT)
+		if (r.depth[s] == NO_HEIGHT)
 			continue;
-		height[s] = -depth[s];
+		height[s] = -r.depth[s];
 		z->is_stub[s] = 0;
 	}
 	z->sh->roots_given = true;

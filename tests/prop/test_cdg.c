@@ -451,6 +451,52 @@ START_TEST(wrong_words)
 }
 END_TEST
 
+static bool stop_later(void *ctx)
+{
+	unsigned int *left = ctx;
+
+	return *left == 0 || !--*left;
+}
+
+/* Who makes it may give up at any time; later it is as if never asked. */
+START_TEST(given_up)
+{
+	struct ftr_fabric *f = NULL;
+	struct ftr_shape *sh = NULL;
+	struct ftr_tables *t = NULL;
+	struct ftr_route_opts ro = { .sm_switch = FTR_SW_NONE };
+	struct ftr_route_stats stats = { 0 };
+	unsigned int refused = 0;
+
+	ck_assert(!ftr_gen_random(7, 12, 20, 14, &f, &err));
+	ck_assert(!ftr_shape_new(f, NULL, NULL, &sh, &err));
+	ck_assert(!ftr_tables_new(f, false, &t, &err));
+	ck_assert(!ftr_engine_find("dmodc")->route(sh, &ro, NULL, t, &stats,
+						   &err));
+	for (unsigned int n = 1; ; n++) {
+		unsigned int left = n;
+		struct ftr_cdg_opts opts = {
+			.stop = stop_later, .stop_ctx = &left,
+		};
+		struct ftr_cdg *g = NULL;
+
+		if (!ftr_cdg_new(f, t, &opts, &g, &err)) {
+			ck_assert_uint_gt(left, 0);
+			ftr_cdg_free(g);
+			break;
+		}
+		ck_assert_int_eq(err.status, FTR_REFUSED);
+		ck_assert_uint_eq(left, 0);
+		refused++;
+	}
+	ck_assert_uint_gt(refused, 10);
+	ftr_shape_free(stats.routed);
+	ftr_tables_free(t);
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+END_TEST
+
 START_TEST(every_allocation_may_fail)
 {
 	struct ftr_fabric *f = draw("A: s t h2\nB: s t h2\nC: s t h2\ns:\nt:\n");
@@ -502,6 +548,7 @@ int main(void)
 	tcase_add_test(t, against_sets);
 	tcase_add_test(t, two_turns_close);
 	tcase_add_test(t, wrong_words);
+	tcase_add_test(t, given_up);
 	tcase_add_test(t, every_allocation_may_fail);
 	suite_add_tcase(s, t);
 	sr = srunner_create(s);

@@ -212,6 +212,24 @@ case_fast_every_spine() {
 	down
 }
 
+# A switch dies, port by port as ibsim does it: hardly any packet of ours is sent
+# to it, for OpenSM logs three errors for each that is not answered.
+case_fast_dying_switch_in_log() {
+	gen '2;18,24;1,18;1,1' --random-guids --random-ports --seed 90
+	fast_up </dev/null
+	walk before
+	pick 1
+	osm_mark sm
+	sim_do "Unlink \"$far\""
+	osm_wait sm "$patience" 'IBF005:'
+	until_healed cut
+	local lost
+	lost=$(osm_log sm | grep -c 'ERR 3120: Timeout while getting attribute 0x1[15] ' || true)
+	note "unanswered Gets of NodeInfo and PortInfo: $lost"
+	((lost <= 12)) || fail "$lost packets to a dead switch"
+	down
+}
+
 # The subnet manager's own switch loses a cable; it sits on a leaf.
 case_fast_own_uplink() {
 	gen '2;6,12;1,6;1,1' --random-guids --random-ports --seed 67

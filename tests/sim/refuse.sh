@@ -77,6 +77,44 @@ case_broken_root_guid_file() {
 	down
 }
 
+# Half of the top switches are missing from the file: reported by GUID, and used
+# all the same; with "roots file" they are not, and with "roots strict" nothing is
+# routed.
+case_incomplete_root_guid_file() {
+	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --seed 48
+	sed -n 's/^Switch.*"S-\(.*\)".*"sw-3-.*/0x\1/p' "$T/fabric.net" >"$T/all"
+	local first
+	first=$(sort "$T/all" | sed -n 9p)
+	sort "$T/all" | sed -n '1,8p' >"$T/roots"
+	echo 'roots auto' >"$T/conf"
+	up <<-EOF
+	root_guid_file $T/all
+	event_plugin_options ibfattree:$T/conf
+	EOF
+	walk before
+	never_logged 'IBF115'
+	cp "$T/roots" "$T/all"
+	osm_mark sm
+	kill -HUP "${OSM_PID[sm]}"
+	osm_wait sm "$patience" 'SUBNET UP'
+	logged "WRN IBF115: root_guid_file $T/all lacks 8 top switches: $first \"sw-3-.*; the engine takes them for roots, too"
+	walk after
+	same before after
+	osm_stop sm
+	echo 'roots strict' >"$T/conf"
+	osm_start sm <<-EOF
+	event_plugin_name ibfattree
+	routing_engine dmodc,updn
+	root_guid_file $T/roots
+	event_plugin_options ibfattree:$T/conf
+	EOF
+	osm_wait sm "$patience" 'SUBNET UP'
+	logged "ERR IBF206: .*8 top switches are missing from the list of roots, the first is $first"
+	routed_by updn
+	allow 'ERR IBF206' 'ERR IBF210'
+	down
+}
+
 # A misspelt engine: opensm knows none of that name and routes by another one.
 case_misspelt_engine() {
 	gen '2;4,4;1,4;1,1' --random-guids --seed 46

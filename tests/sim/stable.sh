@@ -131,14 +131,15 @@ case_stable_standby() {
 	down
 }
 
+sim_gone() { ! sim_alive "$SIM_PID"; }
+
 # ibsim and opensm begin again with another fabric, beside what opensm has kept.
 other_net() {
 	osm_stop sm || fail "opensm ended with status $?"
 	kill "$SIM_PID"
-	sim_until 20 eval '! sim_alive "$SIM_PID"'
+	sim_until 20 sim_gone
 	mv "$SIM_DIR" "$T/before"
-	SIM_HOST=
-	unset 'OSM_HOST[sm]'
+	unset SIM_HOST 'OSM_HOST[sm]'
 	sim_start "$T/sim" "$1"
 	mkdir -p "$SIM_DIR/sm"
 	cp -p "$T"/before/sm/{ibfattree-nominal*,guid2lid*,neighbors*} \

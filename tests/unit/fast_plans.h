@@ -99,12 +99,44 @@ static inline void slow_sets(void *ctx, const struct fake_packet *p,
 	atomic_fetch_add(&s->n, 1);
 }
 
+static inline enum ftr_status
+route_not(const struct ftr_shape *sh, const struct ftr_route_opts *opts,
+	  struct ftr_team *team, struct ftr_tables *out,
+	  struct ftr_route_stats *stats, struct ftr_err *err)
+{
+	(void)sh;
+	(void)opts;
+	(void)team;
+	(void)out;
+	(void)stats;
+	return ftr_fail(err, FTR_INTERNAL, "broken by the test");
+}
+
+/* ddlr heals locally only when its planner is made. */
+static inline void wait_for_planner(struct fake *h)
+{
+	bool making = true;
+
+	while (making) {
+		usleep(200);
+		pthread_mutex_lock(&h->fast->view_lock);
+		making = h->fast->view && ibf_local_making(h->fast->view);
+		pthread_mutex_unlock(&h->fast->view_lock);
+	}
+}
+
+/* The engines of the plugin fail, or work again. */
 static inline void break_engine(struct fake *h, bool broken)
 {
-	static char path[] = "/nonexistent";
+	static struct ftr_engine_ops ops[IBF_MAX_ENGINES];
+	struct ibf_plugin *p = h->plugin;
 
 	CL_PLOCK_EXCL_ACQUIRE(&h->osm->lock);
-	h->osm->subn.opt.root_guid_file = broken ? path : NULL;
+	for (unsigned int i = 0; i < p->n_engines; i++) {
+		ops[i] = *ftr_engine_at(i);
+		ops[i].route = route_not;
+		p->engine[i].ops = broken ? &ops[i] : ftr_engine_at(i);
+	}
 	CL_PLOCK_RELEASE(&h->osm->lock);
 }
 

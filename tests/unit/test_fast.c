@@ -367,6 +367,46 @@ START_TEST(test_mixed_traps)
 }
 END_TEST
 
+/* OpenSM reads opensm.conf again, as its sweeper does, while it handles a trap;
+ * both copies of the option change. */
+static struct fake *rescanning;
+
+static void rescan(void *context, void *data)
+{
+	osm_subn_opt_t *opt = &rescanning->osm->subn.opt;
+
+	opt->sweep_on_trap = opt->file_opts->sweep_on_trap =
+		!opt->file_opts->sweep_on_trap;
+	fake_trap_process(context, data);
+}
+
+/* sweep_on_trap is changed by the administrator during a trap that the fast path
+ * has taken: it stays changed. */
+START_TEST(test_option_changes)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.no_sweep_on_trap = _i,
+		.options = "fast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n"
+	});
+	osm_subn_opt_t file = h->osm->subn.opt;
+	ftr_sw s = fake_leaf(h, 4);
+
+	h->osm->subn.opt.file_opts = &file;
+	rescanning = h;
+	h->fast->hook.original = rescan;
+	fake_trap(h, s, SM_LINK_STATE_CHANGED_TRAP);
+	fake_settle(h);
+	ck_assert_int_eq(file.sweep_on_trap, _i);
+	ck_assert_int_eq(h->osm->subn.opt.sweep_on_trap, _i);
+	h->fast->hook.original = fake_trap_process;
+	fake_trap(h, s, SM_LINK_STATE_CHANGED_TRAP);
+	fake_settle(h);
+	ck_assert_int_eq(h->osm->subn.opt.sweep_on_trap, _i);
+	h->osm->subn.opt.file_opts = NULL;
+	fake_free(h);
+}
+END_TEST
+
 /* sweep_on_trap FALSE: healed, and no sweep is asked for. */
 START_TEST(test_no_sweep_on_trap)
 {
@@ -415,6 +455,7 @@ int main(void)
 	tcase_add_loop_test(t, test_m_key, 0, 2);
 	tcase_add_loop_test(t, test_other_traps, 0, 4);
 	tcase_add_test(t, test_mixed_traps);
+	tcase_add_loop_test(t, test_option_changes, 0, 2);
 	tcase_add_test(t, test_no_sweep_on_trap);
 	suite_add_tcase(s, t);
 	r = srunner_create(s);

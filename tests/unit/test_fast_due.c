@@ -87,8 +87,7 @@ START_TEST(test_steps)
 }
 END_TEST
 
-/* The sweep that a repair asks for in a discovery only repeats that discovery:
- * it confirms nothing. */
+/* A discovery that was under way confirms nothing: a sweep follows. */
 START_TEST(test_repeated_discovery)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -112,6 +111,46 @@ START_TEST(test_repeated_discovery)
 }
 END_TEST
 
+static void cut_and_wait(struct plan *p, struct fake *h)
+{
+	double end;
+
+	cut(p, h);
+	fake_settle(h);
+	end = ibf_now_ms() + 100;
+	while (ibf_now_ms() < end && !fake_sweep_wanted(h))
+		usleep(1000);
+	p->n = fake_sweep_wanted(h);
+}
+
+/* A discovery takes longer than fast_sweep_cap_ms, and links go down all the
+ * time: OpenSM would begin it again at every request, and never come to an end.
+ * The request is made when the discovery is over; 1: that of a repair that was
+ * given up, which is urgent. */
+START_TEST(test_long_discovery)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.options = "fast_sweep_delay_ms 0\nfast_sweep_cap_ms 10\n"
+	});
+	struct plan p = {
+		.what = cut_and_wait, .when = FAKE_DISCOVERING,
+		.sw = fake_leaf(h, 6)
+	};
+
+	p.port = fake_uplink(h, p.sw, 1);
+	plan(h, &p);
+	if (_i)
+		ibf_view_set(h->fast, NULL);
+	ck_assert(fake_sweep(h));
+	ck_assert(p.done);
+	ck_assert_uint_eq(p.n, 0);
+	fake_settle(h);
+	ck_assert(fake_wait_wanted(h));
+	fake_check_quiet_sweep(h);
+	fake_free(h);
+}
+END_TEST
+
 static bool handover_pends(struct fake *h)
 {
 	bool does;
@@ -131,6 +170,7 @@ START_TEST(test_sweep_in_handover)
 	ftr_sw s = fake_leaf(h, 6);
 
 	h->osm->subn.opt.packet_life_time = 21;
+	wait_for_planner(h);
 	fake_cable(h, s, fake_uplink(h, s, 1), false);
 	fake_settle(h);
 	ck_assert(handover_pends(h));
@@ -142,6 +182,39 @@ START_TEST(test_sweep_in_handover)
 	ck_assert(fake_sweep(h));
 	fake_settle(h);
 	ck_assert_uint_eq(fake_events(h, "\"stage\":\"reroute\""), 1);
+	fake_free(h);
+}
+END_TEST
+
+/* Detours are checked before they are written: over tables that lead round, and
+ * of which the planner knows nothing, they are refused; 0: the same without. */
+START_TEST(test_detours_are_checked)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.engine = "ddlr", .options = NO_SWEEPS
+	});
+	const struct ftr_fabric *f = h->fab;
+	ftr_sw s = fake_leaf(h, 6);
+	struct plan p = { .sw = s, .port = fake_uplink(h, s, 1) };
+
+	wait_for_planner(h);
+	/* every switch sends everything over its first link to another */
+	pthread_mutex_lock(&h->fast->view_lock);
+	for (ftr_sw t = 0; _i && t < f->n_sw; t++) {
+		ftr_port port = 1;
+
+		while (ftr_fabric_port(f, t, port)->peer_kind != FTR_PEER_SW ||
+		       (t == s && port == p.port))
+			port++;
+		memset(ftr_tables_row(h->fast->view->sent, t), port,
+		       f->max_lid + 1u);
+	}
+	pthread_mutex_unlock(&h->fast->view_lock);
+	cut(&p, h);
+	fake_settle(h);
+	ck_assert_uint_eq(fake_logged(h, "the planned detours hold "), _i);
+	ck_assert_uint_eq(fake_logged(h, "local repair 1: "), !_i);
+	fake_unload(h);
 	fake_free(h);
 }
 END_TEST
@@ -225,6 +298,8 @@ int main(void)
 	tcase_add_loop_test(t, test_held, 0, 3);
 	tcase_add_test(t, test_steps);
 	tcase_add_test(t, test_repeated_discovery);
+	tcase_add_loop_test(t, test_long_discovery, 0, 2);
+	tcase_add_loop_test(t, test_detours_are_checked, 0, 2);
 	tcase_add_test(t, test_sweep_in_handover);
 	tcase_add_test(t, test_left_out);
 	tcase_add_test(t, test_traps_of_failed_routing);

@@ -630,6 +630,37 @@ START_TEST(test_blink_after_discovery)
 }
 END_TEST
 
+static void blink_and_more(struct plan *p, struct fake *h)
+{
+	blink(p, h);
+	fake_settle(h);
+	fake_trap(h, fake_leaf(h, 5), SM_LINK_STATE_CHANGED_TRAP);
+	fake_settle(h);
+}
+
+/* What is to be looked at again when the links are up stays so whatever the
+ * worker does before that. */
+START_TEST(test_blink_and_other_task)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.options = "fast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n"
+	});
+	struct plan p = {
+		.what = blink_and_more, .when = FAKE_SWEEP_ENDS,
+		.sw = fake_leaf(h, 3),
+	};
+
+	p.port = fake_uplink(h, p.sw, 1);
+	plan(h, &p);
+	ck_assert(fake_sweep(h));
+	ck_assert(p.done);
+	fake_settle(h);
+	fake_check_healed(h);
+	fake_check_copy_clean(h);
+	fake_free(h);
+}
+END_TEST
+
 static void blink_early(void *ctx, struct fake *h, enum fake_moment m)
 {
 	struct late *l = ctx;
@@ -695,6 +726,7 @@ int main(void)
 	tcase_add_test(t, test_release_in_sweep);
 	tcase_add_loop_test(t, test_blink_after_discovery, 0, 2 *
 			    (FAKE_N_MOMENTS - FAKE_DISCOVERED));
+	tcase_add_test(t, test_blink_and_other_task);
 	tcase_add_test(t, test_blink_in_next_sweep);
 	suite_add_tcase(s, t);
 	r = srunner_create(s);

@@ -450,7 +450,9 @@ START_TEST(refused)
 	struct ftr_fabric *f = draw(tree);
 	struct ftr_nominal *a = nominal_of(f, NULL, NULL), *n = NULL;
 	static const uint64_t nobody[] = { 0x123 };
-	struct ftr_shape_opts roots = { .roots = { nobody, 1 } };
+	struct ftr_shape_opts roots = {
+		.roots = { nobody, 1 }, .roots_mode = FTR_ROOTS_STRICT,
+	};
 
 	ck_assert_int_eq(ftr_nominal_new(f, &roots, a, NULL, &n, NULL, &err),
 			 FTR_SHAPE);

@@ -476,6 +476,10 @@ START_TEST(guid_lists)
 	ftr_shape_free(sh);
 	/* roots that are nowhere */
 	opts = (struct ftr_shape_opts){ .roots = { cn, 1 } };
+	sh = shape_of(f, &opts);
+	ck_assert(sh->roots_unknown && !sh->roots_given && !sh->n_unlisted);
+	ftr_shape_free(sh);
+	opts.roots_mode = FTR_ROOTS_STRICT;
 	ck_assert_int_eq(ftr_shape_new(f, &opts, NULL, &sh, &err), FTR_SHAPE);
 	ck_assert_str_eq(err.msg, "none of the 1 root GUIDs is a switch of this fabric (the first is 0x0000010000000101)");
 	ftr_fabric_free(f);
