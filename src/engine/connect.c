@@ -62,7 +62,7 @@ static const struct stage {
 	unsigned int mode, tries, all_tries;
 } stages[] = {
 	{ ALLOWED | ALL, 1, UINT32_MAX }, { ALLOWED, 1, UINT32_MAX },
-	{ NEW | ALL | BOTH, 3, 24 }, { NEW | BOTH, 6, 24 },
+	{ NEW | ALL | BOTH, 3, 6 }, { NEW | BOTH, 3, 6 },
 	{ ALLOWED | LONGER, 1, UINT32_MAX }, { NEW | LONGER | BOTH, 20, 100 },
 	{ NEW | ALL, 3, 12 }, { NEW, 20, 100 }, { NEW | LONGER, 100, 1000 },
 };
