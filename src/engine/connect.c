@@ -49,9 +49,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/connect.h"
 #include "engine/place.h"
-#include "engine/turns.h"
+#include "engine/plan.h"
 
 enum { ALLOWED = 0, NEW = 1, ALL = 2, BOTH = 4, LONGER = 8 };
 
@@ -62,67 +61,15 @@ static const struct stage {
 	unsigned int mode, tries, all_tries;
 } stages[] = {
 	{ ALLOWED | ALL, 1, UINT32_MAX }, { ALLOWED, 1, UINT32_MAX },
-	{ NEW | ALL | BOTH, 3, 24 }, { NEW | BOTH, 6, 24 },
+	{ NEW | ALL | BOTH, 3, 6 }, { NEW | BOTH, 3, 6 },
 	{ ALLOWED | LONGER, 1, UINT32_MAX }, { NEW | LONGER | BOTH, 20, 100 },
 	{ NEW | ALL, 3, 12 }, { NEW, 20, 100 }, { NEW | LONGER, 100, 1000 },
 };
 
 #define N_STAGES FTR_ARRAY_LEN(stages)
+_Static_assert(N_STAGES == PLAN_STAGES, "room for the tries of each stage");
 /* How often all columns are gone through if new turns were found. */
 #define PASSES 4
-
-/* Why the end ports of a column have to be reached, and by whom. */
-enum { NEED_ENDS = 1, NEED_ALL = 2 };
-
-struct step {
-	uint64_t key;		/* new turns, hops, place of the gateway */
-	ftr_sw sw;
-	uint32_t channel;	/* out of sw */
-};
-
-struct hop_list {		/* next hops of a switch, as channels */
-	uint32_t first, n;	/* in plan.pool */
-	bool known, some;	/* some: not all that it could use */
-	bool longer, used;	/* longer: others than by rank */
-};
-
-enum { OPEN = 0, LABELLED, CONNECTED };
-
-struct plan {
-	const struct ftr_shape *sh;
-	const struct ftr_route_opts *opts;
-	struct ftr_arena *arena;
-	struct turns turns;
-	uint32_t *island;	/* [n_sw] */
-	uint32_t *ends, *lids;	/* [n_sw] end ports with a LID, their LIDs */
-	uint8_t *need;		/* [n_sw] by column, NEED_... */
-	uint32_t *hub;		/* [n_sw] place as a gateway */
-	/* needed pairs by column */
-	uint32_t *pair_first;	/* [n_sw + 1] */
-	ftr_sw *pair;
-	/* of the column */
-	uint32_t l;
-	unsigned int mode;
-	uint32_t tries[N_STAGES];	/* left */
-	bool looking;		/* for turns */
-	uint8_t *state;		/* [n_sw] OPEN at rest */
-	uint8_t *needed;	/* [n_sw] 0 at rest */
-	struct step *label;	/* [n_sw] */
-	struct hop_list *hops;	/* [n_sw] not known at rest */
-	uint8_t *noted;		/* [n_sw] 0 at rest: is in touched */
-	ftr_sw *touched, *path, *connected;	/* [n_sw] */
-	uint32_t n_touched, n_connected, left;
-	uint32_t *pool;
-	uint32_t n_pool, cap_pool;
-	struct step *heap;
-	uint32_t n_heap, cap_heap;
-	bool nomem;
-	/* results */
-	struct connect *out;
-	uint32_t cap_entries, n_via, cap_via;
-	uint64_t pairs;
-	bool complete;
-};
 
 static bool by_rank(const struct plan *p, ftr_sw s)
 {
@@ -134,171 +81,6 @@ static void touch(struct plan *p, ftr_sw s)
 	if (!p->noted[s])
 		p->touched[p->n_touched++] = s;
 	p->noted[s] = 1;
-}
-
-/* ---- needed pairs ------------------------------------------------------ */
-
-static void count_ends(struct plan *p)
-{
-	const struct ftr_fabric *f = p->sh->f;
-
-	for (ftr_ep e = 0; e < f->n_ep; e++) {
-		const struct ftr_endport *ep = &f->ep[e];
-
-		if (ep->sw == FTR_SW_NONE || !ep->lid)
-			continue;
-		p->ends[ep->sw]++;
-		p->lids[ep->sw] += 1u << ep->lmc;
-		p->need[p->sh->col[ep->sw]] |= NEED_ENDS;
-	}
-	for (uint32_t i = 0; i < p->opts->n_sm; i++)
-		if (p->opts->sm[i] < f->n_sw)
-			p->need[p->sh->col[p->opts->sm[i]]] |= NEED_ALL;
-	if (p->opts->sm_switch < f->n_sw)
-		p->need[p->sh->col[p->opts->sm_switch]] |= NEED_ALL;
-}
-
-static bool is_needed(struct plan *p, ftr_sw s, uint32_t l)
-{
-	return (p->need[l] & NEED_ALL ||
-		(p->need[l] & NEED_ENDS && p->ends[s])) &&
-		ftr_uf_find(p->island, s) ==
-		ftr_uf_find(p->island, p->sh->col_sw[l]);
-}
-
-/* By all links, horizontal ones too. */
-static void find_islands(struct plan *p)
-{
-	const struct ftr_shape *sh = p->sh;
-
-	ftr_uf_init(p->island, sh->f->n_sw);
-	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
-		uint32_t n = turns_groups(sh, s, sh->n_sideways > 0);
-
-		for (uint32_t k = 0; k < n; k++)
-			ftr_uf_union(p->island, s,
-				     sh->groups[sh->group_first[s] + k].remote);
-	}
-}
-
-/* Does a switch without end ports lack a path to a subnet manager? */
-static bool may_need(const struct plan *p, const uint8_t *row)
-{
-	for (uint32_t i = 0; i < p->opts->n_sm; i++)
-		if (p->opts->sm[i] < p->sh->f->n_sw &&
-		    row[p->sh->col[p->opts->sm[i]]] == FTR_COST_INF)
-			return true;
-	return p->opts->sm_switch < p->sh->f->n_sw &&
-		row[p->sh->col[p->opts->sm_switch]] == FTR_COST_INF;
-}
-
-/* Calls with count first, then with pair. */
-static void visit_pairs(struct plan *p, uint32_t *count, ftr_sw *pair)
-{
-	const struct ftr_shape *sh = p->sh;
-	uint32_t n = sh->f->n_sw;
-
-	for (ftr_sw s = 0; s < n; s++) {
-		const uint8_t *row = ftr_shape_cost(sh, s), *at = row;
-
-		if (!p->ends[s] && !may_need(p, row))
-			continue;
-		while ((at = memchr(at, FTR_COST_INF,
-				    (size_t)(row + n - at)))) {
-			uint32_t l = (uint32_t)(at++ - row);
-
-			if (!is_needed(p, s, l))
-				continue;
-			if (pair)
-				pair[count[l]] = s;
-			count[l]++;
-		}
-	}
-}
-
-static bool find_pairs(struct plan *p)
-{
-	uint32_t n = p->sh->f->n_sw;
-	uint32_t *count = ftr_arena_zalloc(p->arena, n + 2u, sizeof(*count));
-
-	if (!count)
-		return false;
-	visit_pairs(p, count + 2, NULL);
-	for (uint32_t l = 0; l < n; l++)
-		count[l + 2] += count[l + 1];
-	p->pair = ftr_arena_alloc(p->arena, count[n + 1] + 1u,
-				  sizeof(*p->pair));
-	if (!p->pair)
-		return false;
-	visit_pairs(p, count + 1, p->pair);
-	p->pair_first = count;
-	return true;
-}
-
-/* ---- gateways ---------------------------------------------------------- */
-
-/* The number of switches above leaf switch s. */
-static uint32_t count_above(struct plan *p, ftr_sw s, uint32_t *seen,
-			    ftr_sw *queue)
-{
-	const struct ftr_shape *sh = p->sh;
-	uint32_t n = 0;
-
-	seen[s] = s + 1;
-	queue[n++] = s;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct ftr_group *g =
-			&sh->groups[sh->group_first[queue[i]]];
-
-		for (uint32_t k = 0; k < sh->n_up[queue[i]]; k++)
-			if (seen[g[k].remote] != s + 1) {
-				seen[g[k].remote] = s + 1;
-				queue[n++] = g[k].remote;
-			}
-	}
-	return n;
-}
-
-struct hub_order {
-	uint64_t key;
-	ftr_sw sw;
-};
-
-static int hub_cmp(const void *x, const void *y)
-{
-	const struct hub_order *a = x, *b = y;
-
-	if (a->key != b->key)
-		return a->key < b->key ? -1 : 1;
-	return (a->sw > b->sw) - (a->sw < b->sw);
-}
-
-/* Leaf switches with much above them first, then those with few hosts, then by
- * GUID. */
-static bool find_hubs(struct plan *p)
-{
-	const struct ftr_shape *sh = p->sh;
-	uint32_t n = sh->f->n_sw;
-	uint32_t *seen = ftr_arena_zalloc(p->arena, n, sizeof(*seen));
-	ftr_sw *queue = ftr_arena_alloc(p->arena, n, sizeof(*queue));
-	struct hub_order *o = ftr_arena_alloc(p->arena, n, sizeof(*o));
-	uint32_t *hub = ftr_arena_alloc(p->arena, n, sizeof(*hub));
-
-	if (!seen || !queue || !o || !hub)
-		return false;
-	for (ftr_sw s = 0; s < n; s++) {
-		uint32_t above = sh->col[s] < sh->n_leaf ?
-			count_above(p, s, seen, queue) : 0;
-
-		o[s] = (struct hub_order){
-			(uint64_t)(UINT32_MAX - above) << 32 | p->ends[s], s
-		};
-	}
-	qsort(o, n, sizeof(*o), hub_cmp);
-	for (uint32_t i = 0; i < n; i++)
-		hub[o[i].sw] = i;
-	p->hub = hub;
-	return true;
 }
 
 /* ---- next hops --------------------------------------------------------- */
@@ -860,14 +642,14 @@ static enum ftr_status run(struct plan *p, bool horizontal)
 
 	if (!allocate(p))
 		return FTR_NOMEM;
-	count_ends(p);
-	find_islands(p);
-	if (!find_pairs(p))
+	plan_count_ends(p);
+	plan_find_islands(p);
+	if (!plan_find_pairs(p))
 		return FTR_NOMEM;
 	if (!p->pair_first[p->sh->f->n_sw] && !p->opts->n_turns)
 		return FTR_OK;
 	if (!turns_init(&p->turns, p->sh, horizontal, p->arena) ||
-	    !find_hubs(p))
+	    !plan_find_hubs(p))
 		return FTR_NOMEM;
 	for (size_t i = 0; i < N_STAGES; i++)
 		p->tries[i] = stages[i].all_tries;

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Which pairs need a path that up/down routing does not give (connect.c), and
+ * which switches are the better gateways.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/plan.h"
+
+/* ---- needed pairs ------------------------------------------------------ */
+
+void plan_count_ends(struct plan *p)
+{
+	const struct ftr_fabric *f = p->sh->f;
+
+	for (ftr_ep e = 0; e < f->n_ep; e++) {
+		const struct ftr_endport *ep = &f->ep[e];
+
+		if (ep->sw == FTR_SW_NONE || !ep->lid)
+			continue;
+		p->ends[ep->sw]++;
+		p->lids[ep->sw] += 1u << ep->lmc;
+		p->need[p->sh->col[ep->sw]] |= NEED_ENDS;
+	}
+	for (uint32_t i = 0; i < p->opts->n_sm; i++)
+		if (p->opts->sm[i] < f->n_sw)
+			p->need[p->sh->col[p->opts->sm[i]]] |= NEED_ALL;
+	if (p->opts->sm_switch < f->n_sw)
+		p->need[p->sh->col[p->opts->sm_switch]] |= NEED_ALL;
+}
+
+static bool is_needed(struct plan *p, ftr_sw s, uint32_t l)
+{
+	return (p->need[l] & NEED_ALL ||
+		(p->need[l] & NEED_ENDS && p->ends[s])) &&
+		ftr_uf_find(p->island, s) ==
+		ftr_uf_find(p->island, p->sh->col_sw[l]);
+}
+
+/* By all links, horizontal ones too. */
+void plan_find_islands(struct plan *p)
+{
+	const struct ftr_shape *sh = p->sh;
+
+	ftr_uf_init(p->island, sh->f->n_sw);
+	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
+		uint32_t n = turns_groups(sh, s, sh->n_sideways > 0);
+
+		for (uint32_t k = 0; k < n; k++)
+			ftr_uf_union(p->island, s,
+				     sh->groups[sh->group_first[s] + k].remote);
+	}
+}
+
+/* Does a switch without end ports lack a path to a subnet manager? */
+static bool may_need(const struct plan *p, const uint8_t *row)
+{
+	for (uint32_t i = 0; i < p->opts->n_sm; i++)
+		if (p->opts->sm[i] < p->sh->f->n_sw &&
+		    row[p->sh->col[p->opts->sm[i]]] == FTR_COST_INF)
+			return true;
+	return p->opts->sm_switch < p->sh->f->n_sw &&
+		row[p->sh->col[p->opts->sm_switch]] == FTR_COST_INF;
+}
+
+/* Calls with count first, then with pair. */
+static void visit_pairs(struct plan *p, uint32_t *count, ftr_sw *pair)
+{
+	const struct ftr_shape *sh = p->sh;
+	uint32_t n = sh->f->n_sw;
+
+	for (ftr_sw s = 0; s < n; s++) {
+		const uint8_t *row = ftr_shape_cost(sh, s), *at = row;
+
+		if (!p->ends[s] && !may_need(p, row))
+			continue;
+		while ((at = memchr(at, FTR_COST_INF,
+				    (size_t)(row + n - at)))) {
+			uint32_t l = (uint32_t)(at++ - row);
+
+			if (!is_needed(p, s, l))
+				continue;
+			if (pair)
+				pair[count[l]] = s;
+			count[l]++;
+		}
+	}
+}
+
+bool plan_find_pairs(struct plan *p)
+{
+	uint32_t n = p->sh->f->n_sw;
+	uint32_t *count = ftr_arena_zalloc(p->arena, n + 2u, sizeof(*count));
+
+	if (!count)
+		return false;
+	visit_pairs(p, count + 2, NULL);
+	for (uint32_t l = 0; l < n; l++)
+		count[l + 2] += count[l + 1];
+	p->pair = ftr_arena_alloc(p->arena, count[n + 1] + 1u,
+				  sizeof(*p->pair));
+	if (!p->pair)
+		return false;
+	visit_pairs(p, count + 1, p->pair);
+	p->pair_first = count;
+	return true;
+}
+
+/* ---- gateways ---------------------------------------------------------- */
+
+/* The number of switches above leaf switch s. */
+static uint32_t count_above(struct plan *p, ftr_sw s, uint32_t *seen,
+			    ftr_sw *queue)
+{
+	const struct ftr_shape *sh = p->sh;
+	uint32_t n = 0;
+
+	seen[s] = s + 1;
+	queue[n++] = s;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ftr_group *g =
+			&sh->groups[sh->group_first[queue[i]]];
+
+		for (uint32_t k = 0; k < sh->n_up[queue[i]]; k++)
+			if (seen[g[k].remote] != s + 1) {
+				seen[g[k].remote] = s + 1;
+				queue[n++] = g[k].remote;
+			}
+	}
+	return n;
+}
+
+struct hub_order {
+	uint64_t key;
+	ftr_sw sw;
+};
+
+static int hub_cmp(const void *x, const void *y)
+{
+	const struct hub_order *a = x, *b = y;
+
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	return (a->sw > b->sw) - (a->sw < b->sw);
+}
+
+/* Leaf switches with much above them first, then those with few hosts, then by
+ * GUID. */
+bool plan_find_hubs(struct plan *p)
+{
+	const struct ftr_shape *sh = p->sh;
+	uint32_t n = sh->f->n_sw;
+	uint32_t *seen = ftr_arena_zalloc(p->arena, n, sizeof(*seen));
+	ftr_sw *queue = ftr_arena_alloc(p->arena, n, sizeof(*queue));
+	struct hub_order *o = ftr_arena_alloc(p->arena, n, sizeof(*o));
+	uint32_t *hub = ftr_arena_alloc(p->arena, n, sizeof(*hub));
+
+	if (!seen || !queue || !o || !hub)
+		return false;
+	for (ftr_sw s = 0; s < n; s++) {
+		uint32_t above = sh->col[s] < sh->n_leaf ?
+			count_above(p, s, seen, queue) : 0;
+
+		o[s] = (struct hub_order){
+			(uint64_t)(UINT32_MAX - above) << 32 | p->ends[s], s
+		};
+	}
+	qsort(o, n, sizeof(*o), hub_cmp);
+	for (uint32_t i = 0; i < n; i++)
+		hub[o[i].sw] = i;
+	p->hub = hub;
+	return true;
+}

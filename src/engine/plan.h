@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What connect.c and need.c share: a plan under way.
+ */
+#ifndef FTR_ENGINE_PLAN_H
+#define FTR_ENGINE_PLAN_H
+
+#include "engine/connect.h"
+#include "engine/turns.h"
+
+#define PLAN_STAGES 9		/* of a column, connect.c */
+
+/* Why the end ports of a column have to be reached, and by whom. */
+enum { NEED_ENDS = 1, NEED_ALL = 2 };
+
+struct step {
+	uint64_t key;		/* new turns, hops, place of the gateway */
+	ftr_sw sw;
+	uint32_t channel;	/* out of sw */
+};
+
+struct hop_list {		/* next hops of a switch, as channels */
+	uint32_t first, n;	/* in plan.pool */
+	bool known, some;	/* some: not all that it could use */
+	bool longer, used;	/* longer: others than by rank */
+};
+
+enum { OPEN = 0, LABELLED, CONNECTED };
+
+struct plan {
+	const struct ftr_shape *sh;
+	const struct ftr_route_opts *opts;
+	struct ftr_arena *arena;
+	struct turns turns;
+	uint32_t *island;	/* [n_sw] */
+	uint32_t *ends, *lids;	/* [n_sw] end ports with a LID, their LIDs */
+	uint8_t *need;		/* [n_sw] by column, NEED_... */
+	uint32_t *hub;		/* [n_sw] place as a gateway */
+	/* needed pairs by column */
+	uint32_t *pair_first;	/* [n_sw + 1] */
+	ftr_sw *pair;
+	/* of the column */
+	uint32_t l;
+	unsigned int mode;
+	uint32_t tries[PLAN_STAGES];	/* left */
+	bool looking;		/* for turns */
+	uint8_t *state;		/* [n_sw] OPEN at rest */
+	uint8_t *needed;	/* [n_sw] 0 at rest */
+	struct step *label;	/* [n_sw] */
+	struct hop_list *hops;	/* [n_sw] not known at rest */
+	uint8_t *noted;		/* [n_sw] 0 at rest: is in touched */
+	ftr_sw *touched, *path, *connected;	/* [n_sw] */
+	uint32_t n_touched, n_connected, left;
+	uint32_t *pool;
+	uint32_t n_pool, cap_pool;
+	struct step *heap;
+	uint32_t n_heap, cap_heap;
+	bool nomem;
+	/* results */
+	struct connect *out;
+	uint32_t cap_entries, n_via, cap_via;
+	uint64_t pairs;
+	bool complete;
+};
+
+/* need.c: how many end ports and LIDs a switch has, and which columns are needed;
+ * islands by all links; the needed pairs without a path; the order of gateways.
+ * False: no memory. */
+void plan_count_ends(struct plan *p);
+void plan_find_islands(struct plan *p);
+bool plan_find_pairs(struct plan *p) FTR_MUST_USE;
+bool plan_find_hubs(struct plan *p) FTR_MUST_USE;
+
+#endif
