@@ -412,8 +412,19 @@ static void match(struct place *pl, int32_t a)
 			if (!pl->at[x])
 				m.pending[m.n++] = (uint16_t)(j * pl->w + x);
 	}
-	for (; m.n > 0; thin = !thin)
+	for (uint32_t idle = 0; m.n > 0 && idle < 2; thin = !thin) {
+		uint32_t before = m.n;
+
 		match_pass(&m, a, thin);
+		idle = m.n < before ? 0 : idle + 1;
+	}
+	/* those whose steps reach no survivor: at the ends of a window */
+	for (uint32_t i = 0; i < m.n; i++) {
+		uint32_t u = m.pending[i];
+
+		pl->instead[u] = (uint8_t)by_list(pl, u % pl->w,
+						  m.c[u / pl->w]);
+	}
 	pl->matched = true;
 	pl->distance = a;
 }

@@ -410,9 +410,11 @@ enum ftr_status ftr_builder_assign_lids(struct ftr_builder *b,
 	}
 	for (uint32_t i = 0; i < b->n_sw; i++) {
 		mark(used, b->sw[i].lid, b->sw[i].lmc);
-		if (!b->sw[i].lid)
+		if (!b->sw[i].lid) {
+			b->sw[i].lmc = 0;	/* it was that of no LID */
 			want[n++] = (struct lid_want){ b->sw[i].guid,
 						       &b->sw[i].lid, 0 };
+		}
 	}
 	for (uint32_t i = 0; i < b->n_ep; i++) {
 		mark(used, b->ep[i].lid, b->ep[i].lmc);

@@ -46,6 +46,9 @@ struct fake_fate {
 	bool to_host;		/* its loss is told to OpenSM, not to its sender */
 	unsigned int copies;	/* answers that come once more */
 	uint16_t status;	/* of the answer, host order */
+	uint32_t lie;		/* not 0: its data are noise made from this */
+	bool lie_header;	/* and so is what the answer is about */
+	bool ignore;		/* a Set is acknowledged, but not carried out */
 	double delay_ms;	/* before it is carried out */
 	double back_ms;		/* before its answer arrives */
 	bool hold;		/* ... which waits for fake_release */

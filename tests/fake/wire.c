@@ -183,7 +183,8 @@ static ftr_sw walk(const struct fake *h, const ib_smp_t *smp)
 
 /* The switch carries it out; false: it says nothing. */
 static bool carry_out(struct fake *h, ftr_sw s, const ib_smp_t *smp,
-		      uint16_t *status, uint8_t *data)
+		      const struct fake_fate *fate, uint16_t *status,
+		      uint8_t *data)
 {
 	struct fake_sw *sw = &h->sw[s];
 	uint32_t mod = cl_ntoh32(smp->attr_mod);
@@ -203,7 +204,7 @@ static bool carry_out(struct fake *h, ftr_sw s, const ib_smp_t *smp,
 	} else if (smp->attr_id == IB_MAD_ATTR_LIN_FWD_TBL &&
 		   smp->method == IB_MAD_METHOD_SET &&
 		   mod <= FTR_LID_MAX / FTR_LFT_BLOCK) {
-		if (!*status) {
+		if (!*status && !fate->ignore) {
 			memcpy(sw->lft + mod * (size_t)FTR_LFT_BLOCK,
 			       smp->data, FTR_LFT_BLOCK);
 			sw->n_sets++;
@@ -211,6 +212,11 @@ static bool carry_out(struct fake *h, ftr_sw s, const ib_smp_t *smp,
 		memcpy(data, smp->data, FTR_LFT_BLOCK);
 	} else {
 		*status = 0x0c;
+	}
+	for (uint32_t i = 0, x = fate->lie; fate->lie &&
+	     i < IB_SMP_DATA_SIZE; i++) {
+		x = x * 1664525 + 1013904223;
+		data[i] = (uint8_t)(x >> 24);
 	}
 	return true;
 }
@@ -261,7 +267,7 @@ static void do_carry(struct fake_wire *w, struct event *e)
 	uint8_t data[IB_SMP_DATA_SIZE];
 
 	if (s == FTR_SW_NONE ||
-	    !carry_out(w->h, s, &e->t->smp, &status, data) ||
+	    !carry_out(w->h, s, &e->t->smp, &e->fate, &status, data) ||
 	    e->fate.lose_answer)
 		return;
 	for (unsigned int i = 0; i <= e->fate.copies; i++) {
@@ -269,6 +275,7 @@ static void do_carry(struct fake_wire *w, struct event *e)
 				       ibf_now_ms() + e->fate.back_ms, e->t);
 
 		a->status = status;
+		a->fate = e->fate;
 		memcpy(a->data, data, sizeof(data));
 	}
 }
@@ -344,6 +351,11 @@ static void tell_plugin(struct fake *h, struct bind *b, osm_madw_t *request,
 	smp->method |= IB_MAD_METHOD_RESP_MASK;
 	smp->status = IB_SMP_DIRECTION | cl_hton16(e->status);
 	memcpy(smp->data, e->data, sizeof(smp->data));
+	if (e->fate.lie_header) {
+		smp->attr_id = (ib_net16_t)e->fate.lie;
+		smp->attr_mod = e->fate.lie * 31;
+		smp->hop_count = (uint8_t)(e->fate.lie >> 3);
+	}
 	b->receive(answer, b->context, request);
 }
 

@@ -50,6 +50,14 @@ static bool has_time(const char *line, size_t len)
 		memmem(line, len, "seconds ", 8);
 }
 
+/* A run of blanks as one: how wide a column is may depend on a time. */
+static void put_line(FILE *out, const char *line, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (line[i] != ' ' || !i || line[i - 1] != ' ')
+			fputc(line[i], out);
+}
+
 /* The file without lines that hold a time; NULL: there is none. */
 static char *slurp(const char *path)
 {
@@ -63,7 +71,7 @@ static char *slurp(const char *path)
 	mem = open_memstream(&text, &size);
 	while ((len = getline(&line, &cap, in)) > 0)
 		if (!has_time(line, (size_t)len))
-			fwrite(line, 1, (size_t)len, mem);
+			put_line(mem, line, (size_t)len);
 	free(line);
 	fclose(in);
 	fclose(mem);

@@ -78,4 +78,9 @@ check_PROGRAMS += tests/prop/test_sim
 tests_prop_test_sim_SOURCES = tests/prop/test_sim.c
 tests_prop_test_sim_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_prop_test_sim_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+
+check_PROGRAMS += tests/prop/test_odd
+tests_prop_test_odd_SOURCES = tests/prop/test_odd.c
+tests_prop_test_odd_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_prop_test_odd_LDADD = $(CHECK_TEST_LDADD)
 endif

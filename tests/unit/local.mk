@@ -81,7 +81,7 @@ check_PROGRAMS += tests/unit/test_fast tests/unit/test_fast_end \
 	tests/unit/test_fast_loss tests/unit/test_fast_race \
 	tests/unit/test_fast_due tests/unit/test_fast_event \
 	tests/unit/test_fast_random tests/unit/test_fast_sweep \
-	tests/unit/test_fast_memory tests/unit/test_writer
+	tests/unit/test_fast_lies tests/unit/test_fast_memory tests/unit/test_writer
 FAKE_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) -I$(top_srcdir)/tests
 FAKE_LDADD = libfake.la $(CHECK_TEST_LDADD)
 tests_unit_test_fast_SOURCES = tests/unit/test_fast.c
@@ -93,6 +93,10 @@ tests_unit_test_osm_nominal_SOURCES = tests/unit/test_osm_nominal.c
 tests_unit_test_osm_nominal_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_osm_nominal_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_osm_nominal_LDADD = $(FAKE_LDADD)
+tests_unit_test_fast_lies_SOURCES = tests/unit/test_fast_lies.c
+tests_unit_test_fast_lies_CPPFLAGS = $(FAKE_CPPFLAGS)
+tests_unit_test_fast_lies_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_fast_lies_LDADD = libftrtest.la $(FAKE_LDADD)
 tests_unit_test_fast_memory_SOURCES = tests/unit/test_fast_memory.c
 tests_unit_test_fast_memory_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_memory_CFLAGS = $(CHECK_TEST_CFLAGS)
@@ -182,4 +186,4 @@ tests_unit_test_sim_immunet_CFLAGS = $(CHECK_TEST_CFLAGS) \
 	-I$(top_srcdir)/tests
 tests_unit_test_sim_immunet_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 endif
-EXTRA_DIST += tests/fuzz
+EXTRA_DIST += tests/fuzz tests/soak/run tests/upstream/run

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Fuzzing of every reader, and of what is routed from a fuzzed fabric, with
+ * libFuzzer.  FUZZ_TARGET names one of the targets in the table at the end.
+ *
+ * Nothing may crash, leak or hang.  Besides, what is accepted must make sense:
+ * a fabric can be written and read again, engines' tables have no loops and no
+ * credit loops, text that our JSON reader accepts is JSON for json-c, too.
+ *
+ * Inputs are texts of lines, so half of the mutations work on lines, words and
+ * numbers instead of bytes.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <json-c/json.h>
+
+#include "cli/jsonread.h"
+#include "cli/sim.h"
+#include "core/core.h"
+#include "osm/options.h"
+#include <ftr/ftr.h>
+
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
+			       unsigned int seed);
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct ftr_fabric *fabric;	/* that tables and lists are read for */
+static char path[64];			/* the input, for readers of files */
+
+static void must(bool ok, const char *what)
+{
+	if (ok)
+		return;
+	fprintf(stderr, "fuzz: %s\n", what);
+	abort();
+}
+
+/* An error is one line of text. */
+static void must_explain(enum ftr_status st, const struct ftr_err *err)
+{
+	must(st == FTR_OK || (err->msg[0] && !strchr(err->msg, '\n')),
+	     "no reason is given");
+}
+
+static void put_file(const uint8_t *data, size_t size)
+{
+	FILE *out = fopen(path, "w");
+
+	must(out && fwrite(data, 1, size, out) == size && !fclose(out),
+	     "cannot write the input");
+}
+
+/* ---- fabrics -------------------------------------------------------------- */
+
+/* What was accepted can be written and read again. */
+static void round_trip(const struct ftr_fabric *f)
+{
+	struct ftr_fabric *g = NULL;
+	struct ftr_err err = { 0 };
+	uint32_t cables = f->n_sw_links;
+	char *text;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		cables += f->ep[e].sw != FTR_SW_NONE;
+	must(out && !ftr_write_netfile(out, f, NULL, &err) && !fclose(out),
+	     "a fabric cannot be written");
+	must(!cables || !ftr_parse_fabric("again", text, len, 0, &g, &err),
+	     err.msg);
+	ftr_fabric_free(g);
+	free(text);
+}
+
+static void fuzz_fabric(const uint8_t *data, size_t size)
+{
+	struct ftr_fabric *f = NULL;
+	struct ftr_err err = { 0 };
+	enum ftr_status st = ftr_parse_fabric("input", (const char *)data,
+					      size, 0, &f, &err);
+
+	must_explain(st, &err);
+	if (!st)
+		round_trip(f);
+	ftr_fabric_free(f);
+}
+
+static void check_routed(const struct ftr_shape *sh,
+			 const struct ftr_engine_ops *ops)
+{
+	static struct ftr_check_report r;
+	struct ftr_route_opts opts = FTR_ROUTE_OPTS_INIT;
+	struct ftr_route_stats stats = { .order = NULL };
+	struct ftr_check_opts co = { .switch_sources = true };
+	struct ftr_tables *t = NULL;
+	struct ftr_err err = { 0 };
+	enum ftr_status st = ftr_tables_new(sh->f, false, &t, &err);
+
+	if (!st)
+		st = ops->route(sh, &opts, NULL, t, &stats, &err);
+	must_explain(st, &err);
+	must(st != FTR_INTERNAL, "an engine reports a bug");
+	if (!st) {
+		must(!ftr_check_tables(sh->f, t, &co, NULL, &r, &err),
+		     "the tables cannot be checked");
+		must(!r.found[FTR_FIND_LOOP], "a loop");
+		must(!r.found[FTR_FIND_DEAD_PORT], "a port without a link");
+		must(!r.found[FTR_FIND_WRONG_END], "a wrong end");
+		must(r.cdg != FTR_CDG_CYCLE, "a credit loop");
+	}
+	ftr_tables_free(t);
+}
+
+static void fuzz_route(const uint8_t *data, size_t size)
+{
+	const struct ftr_engine_ops *ops;
+	struct ftr_shape_opts so = { .leaf_order = FTR_LEAF_BY_GUID };
+	struct ftr_fabric *f = NULL;
+	struct ftr_shape *sh = NULL;
+	struct ftr_err err = { 0 };
+	enum ftr_status st = ftr_parse_fabric("input", (const char *)data,
+					      size, 0, &f, &err);
+
+	if (!st)
+		st = ftr_shape_new(f, &so, NULL, &sh, &err);
+	must_explain(st, &err);
+	for (unsigned int i = 0; !st && (ops = ftr_engine_at(i)); i++)
+		check_routed(sh, ops);
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+
+/* ---- files for a fabric ---------------------------------------------------- */
+
+static void fuzz_lfts(const uint8_t *data, size_t size)
+{
+	struct ftr_lfts_gaps gaps;
+	struct ftr_tables *t = NULL;
+	struct ftr_err err = { 0 };
+
+	put_file(data, size);
+	must_explain(ftr_read_lfts(path, fabric, &t, &gaps, &err), &err);
+	ftr_tables_free(t);
+}
+
+static void fuzz_guids(const uint8_t *data, size_t size)
+{
+	struct ftr_err err = { 0 };
+	uint64_t *guid = NULL;
+	uint32_t n;
+
+	put_file(data, size);
+	must_explain(ftr_read_guids_own(path, &guid, &n, &err), &err);
+	free(guid);
+}
+
+static void fuzz_order(const uint8_t *data, size_t size)
+{
+	struct ftr_err err = { 0 };
+	ftr_ep *order = NULL;
+	uint32_t n;
+
+	put_file(data, size);
+	must_explain(ftr_read_order(path, fabric, &order, &n, &err), &err);
+	free(order);
+}
+
+static void fuzz_pairs(const uint8_t *data, size_t size)
+{
+	struct ftr_load_pair *pair = NULL;
+	struct ftr_err err = { 0 };
+	uint32_t n;
+
+	put_file(data, size);
+	must_explain(ftr_read_pairs(path, fabric, &pair, &n, &err), &err);
+	free(pair);
+}
+
+static void fuzz_sl2vl(const uint8_t *data, size_t size)
+{
+	struct ftr_sl2vl *m = NULL;
+	struct ftr_err err = { 0 };
+	uint32_t missing;
+
+	put_file(data, size);
+	must_explain(ftr_read_sl2vl(path, fabric, &m, &missing, &err), &err);
+	ftr_sl2vl_free(m);
+}
+
+static void fuzz_psl(const uint8_t *data, size_t size)
+{
+	struct ftr_path_sl *p = NULL;
+	struct ftr_err err = { 0 };
+
+	put_file(data, size);
+	must_explain(ftr_read_path_sl(path, fabric, &p, &err), &err);
+	ftr_path_sl_free(p);
+}
+
+/* The checksum of the first line is put right, or nothing would get past it. */
+static void fuzz_nominal(const uint8_t *data, size_t size)
+{
+	struct ftr_nominal *n = NULL;
+	struct ftr_err err = { 0 };
+	char *text = calloc(1, size + 1), *sum, hex[17];
+	enum ftr_status st;
+
+	must(text != NULL, "no memory");
+	memcpy(text, data, size);
+	sum = size > 60 ? memchr(text + 16, ' ', 8) : NULL;
+	if (sum) {
+		snprintf(hex, sizeof(hex), "%016llx", (unsigned long long)
+			 ftr_hash(FTR_HASH_INIT, sum + 18,
+				  size - (size_t)(sum + 18 - text)));
+		memcpy(sum + 1, hex, 16);
+	}
+	put_file((uint8_t *)text, size);
+	st = ftr_nominal_read_own(path, NULL, NULL, &n, NULL, &err);
+	must_explain(st, &err);
+	ftr_nominal_free(n);
+	free(text);
+}
+
+static void fuzz_options(const uint8_t *data, size_t size)
+{
+	struct ibf_options o;
+	struct ftr_err err = { 0 };
+
+	put_file(data, size);
+	ibf_options_default(&o);
+	must_explain(ibf_options_read(path, &o, NULL, &err), &err);
+}
+
+/* ---- events ----------------------------------------------------------------- */
+
+/* In place of the simulation's own: what it is given must be in range. */
+enum ftr_status cli_sim_add(struct cli_sim_job *j,
+			    const struct ftr_sim_change *g, struct ftr_err *err)
+{
+	(void)err;
+	must(g->sw < j->f->n_sw, "a switch out of range");
+	if (g->kind == FTR_SIM_ENTRY)
+		must(g->lid <= FTR_LID_MAX && (g->port == FTR_PORT_NONE ||
+		     g->port <= j->f->sw[g->sw].n_ports), "an entry out of range");
+	else
+		must(g->port && g->port <= j->f->sw[g->sw].n_ports,
+		     "a port out of range");
+	return FTR_OK;
+}
+
+static void fuzz_events(const uint8_t *data, size_t size)
+{
+	struct cli_sim_job j = { .f = fabric };
+	struct ftr_err err = { 0 };
+
+	put_file(data, size);
+	must_explain(cli_sim_events(&j, path, 0, &err), &err);
+}
+
+static void fuzz_json(const uint8_t *data, size_t size)
+{
+	struct json_tokener *tok = json_tokener_new();
+	struct json_object *o;
+	struct cli_jval v;
+	char *text = calloc(1, size + 1);
+
+	must(tok && text, "no memory");
+	memcpy(text, data, size);
+	if (cli_j_parse(text, size, &v)) {
+		json_tokener_set_flags(tok, JSON_TOKENER_STRICT);
+		o = json_tokener_parse_ex(tok, text, (int)size + 1);
+		must(json_tokener_get_error(tok) == json_tokener_success,
+		     "json-c does not take this for JSON");
+		json_object_put(o);
+	}
+	json_tokener_free(tok);
+	free(text);
+}
+
+static void fuzz_text(const uint8_t *data, size_t size)
+{
+	char *s = calloc(1, size + 1), *again;
+	size_t len;
+
+	must(s != NULL, "no memory");
+	memcpy(s, data, size);
+	len = strlen(s);
+	ftr_text_clean(s);
+	must(strlen(s) <= len, "text has become longer");
+	for (const char *c = s; *c; c++)
+		must((unsigned char)*c >= 0x20 && *c != 0x7f,
+		     "a control character is left");
+	again = strdup(s);
+	must(again && !strcmp(ftr_text_clean(again), s), "not clean yet");
+	free(again);
+	free(s);
+}
+
+/* ---- mutations of lines ------------------------------------------------------ */
+
+static const uint8_t *line_at(const uint8_t *data, size_t size, size_t at)
+{
+	while (at && data[at - 1] != '\n')
+		at--;
+	(void)size;
+	return data + at;
+}
+
+static size_t line_len(const uint8_t *line, const uint8_t *end)
+{
+	const uint8_t *nl = memchr(line, '\n', (size_t)(end - line));
+
+	return nl ? (size_t)(nl - line) + 1 : (size_t)(end - line);
+}
+
+/* Remove a line, or insert a copy of it somewhere else. */
+static size_t mutate_lines(uint8_t *data, size_t size, size_t max,
+			   struct ftr_rng *r)
+{
+	const uint8_t *from = line_at(data, size,
+				      ftr_rng_below(r, (uint32_t)size));
+	size_t len = line_len(from, data + size), at;
+	uint8_t copy[512];
+
+	if (ftr_rng_below(r, 2)) {
+		memmove(data + (from - data), from + len,
+			size - (size_t)(from - data) - len);
+		return size - len;
+	}
+	if (len > sizeof(copy) || size + len > max)
+		return size;
+	memcpy(copy, from, len);
+	at = (size_t)(line_at(data, size, ftr_rng_below(r, (uint32_t)size)) -
+		      data);
+	memmove(data + at + len, data + at, size - at);
+	memcpy(data + at, copy, len);
+	return size + len;
+}
+
+/* Change a digit: of a port, a LID, a GUID. */
+static size_t mutate_number(uint8_t *data, size_t size, struct ftr_rng *r)
+{
+	size_t at = ftr_rng_below(r, (uint32_t)size);
+
+	for (size_t i = 0; i < size; i++, at = (at + 1) % size)
+		if (data[at] >= '0' && data[at] <= '9') {
+			data[at] = (uint8_t)('0' + ftr_rng_below(r, 10));
+			break;
+		}
+	return size;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
+			       unsigned int seed)
+{
+	struct ftr_rng r;
+
+	ftr_rng_seed(&r, seed);
+	if (!size || ftr_rng_below(&r, 2))
+		return LLVMFuzzerMutate(data, size, max);
+	for (uint32_t n = 1 + ftr_rng_below(&r, 4); n && size; n--)
+		size = ftr_rng_below(&r, 2) ? mutate_number(data, size, &r) :
+		       mutate_lines(data, size, max, &r);
+	return size;
+}
+
+/* ---- targets ------------------------------------------------------------------ */
+
+static const struct {
+	const char *name;
+	void (*run)(const uint8_t *data, size_t size);
+} target[] = {
+	{ "fabric", fuzz_fabric }, { "route", fuzz_route },
+	{ "lfts", fuzz_lfts }, { "guids", fuzz_guids },
+	{ "order", fuzz_order }, { "pairs", fuzz_pairs },
+	{ "sl2vl", fuzz_sl2vl }, { "psl", fuzz_psl },
+	{ "nominal", fuzz_nominal }, { "options", fuzz_options },
+	{ "events", fuzz_events }, { "json", fuzz_json },
+	{ "text", fuzz_text },
+};
+
+static void (*run)(const uint8_t *data, size_t size);
+
+static void clean_up(void)
+{
+	unlink(path);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	const char *name = getenv("FUZZ_TARGET");
+	struct ftr_gen_opts go = { .seed = 1 };
+	struct ftr_err err = { 0 };
+
+	(void)argc;
+	(void)argv;
+	for (size_t i = 0; name && i < FTR_ARRAY_LEN(target); i++)
+		if (!strcmp(target[i].name, name))
+			run = target[i].run;
+	if (!run) {
+		fprintf(stderr, "FUZZ_TARGET is none of:");
+		for (size_t i = 0; i < FTR_ARRAY_LEN(target); i++)
+			fprintf(stderr, " %s", target[i].name);
+		fprintf(stderr, "\n");
+		exit(2);
+	}
+	must(!ftr_gen_shape("2;2,2;1,2;1,1", &go, &fabric, &err), err.msg);
+	snprintf(path, sizeof(path), "/dev/shm/ibfattree-fuzz.%ld",
+		 (long)getpid());
+	atexit(clean_up);
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	run(data, size);
+	return 0;
+}

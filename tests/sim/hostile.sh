@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
+#
+# What others may put in the way: files in OpenSM's directories, names of nodes.
+
+# FIFOs and links in place of what the plugin writes: it goes on, follows none,
+# and OpenSM ends as always.
+case_hostile_files() {
+	local f
+	gen '2;4,6;1,4;1,1' --random-guids --random-ports --seed 81
+	mkdir -p "$T/sim/sm"
+	mkfifo "$T/sim/sm/ibfattree-events.jsonl"
+	for f in ibfattree-nominal opensm-dmodc-ca-order.dump; do
+		echo precious >"$T/$f"
+		ln -s "$T/$f" "$T/sim/sm/$f"
+	done
+	fast_up </dev/null
+	walk before
+	pick 1
+	die_and_return
+	[[ $(count_logged 'WRN IBF112: .*not a regular file') == 1 ]] ||
+		fail 'the FIFO is not reported'
+	allow 'WRN IBF11[23]'
+	down
+	for f in ibfattree-nominal opensm-dmodc-ca-order.dump; do
+		[[ $(<"$T/$f") == precious ]] || fail "$f: the link was followed"
+	done
+	[[ -p $T/sim/sm/ibfattree-events.jsonl ]] || fail 'the FIFO was replaced'
+}
+
+# The description of an Aggregation Node is taken as the node gives it: it forges
+# no line in the log, and no terminal gets an escape sequence from it.
+case_hostile_names() {
+	gen '2;4,6;1,4;1,1' --seed 82
+	LC_ALL=C sed -i -e $'s/"host-1"/"Aggregation Node \033[2J\302\233\342\200\256"/' \
+		"$T/fabric.net"
+	sim_start "$T/sim" "$T/fabric.net"
+	sim_do 'Unlink "H-0200000000000100"[1]'
+	osm_start sm < <(plugin_conf </dev/null)
+	osm_wait sm "$patience" 'SUBNET UP'
+	osm_mark sm
+	# new to the nominal fabric, which the log says by its name
+	sim_do 'Link "H-0200000000000100"[1] "S-0200010000000000"[2]'
+	osm_wait sm "$patience" 'IBF006: .*Aggregation Node \?\[2J\?\?'
+	live all || true
+	down
+	if LC_ALL=C grep -aq $'ibfattree: .*[\033\302\342]' "$SIM_DIR/sm/opensm.log"; then
+		fail 'a control character is in the log'
+	fi
+	if LC_ALL=C grep -q $'[\033\302\342]' "$T/all.txt" "$T/all.lfts" \
+		"$SIM_DIR/sm/"ibfattree-*; then
+		fail 'a control character is in a file'
+	fi
+}
