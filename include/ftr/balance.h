@@ -20,9 +20,9 @@
  * the order in which the ranks of a job are best laid out, and shift k is the
  * permutation in which position p sends to position p + k mod n.
  *
- * The result is never worse than the input in (most loaded link of all-to-all,
- * mean over the shifts of the most loaded link), compared in this order; it
- * depends on the input only, not on the team.
+ * The result is never worse than the input: neither in the most loaded link of
+ * all-to-all nor, at depth full, in the mean over the shifts of the most loaded
+ * link.  It depends on the input only, not on the team.
  */
 #ifndef FTR_BALANCE_H
 #define FTR_BALANCE_H
@@ -77,8 +77,9 @@ enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
 
 /*
  * A lower bound for the most loaded link of all-to-all traffic between the hosts
- * of sh, over any routing of any kind: the best of the cuts around every switch,
- * around the switches below every switch and around every pod.
+ * of sh, all of them, over any routing of any kind that connects each island: the
+ * best of the cuts around every switch, every pod and every plane.  0: no flow
+ * crosses a link.  O(ranks * links).
  */
 enum ftr_status ftr_balance_bound(const struct ftr_shape *sh, uint32_t *bound,
 				  struct ftr_err *err) FTR_MUST_USE;

@@ -70,8 +70,7 @@ static bool is_best(const struct work *w)
 	uint32_t now = FTR_MAX(w->now.max, w->limit);
 	uint32_t best = FTR_MAX(w->best.max, w->limit);
 
-	if (w->now.sum > w->first.sum ||
-	    w->now.max > FTR_MAX(w->first.max, w->limit))
+	if (w->now.sum > w->first.sum || w->now.max > w->first.max)
 		return false;
 	if (now != best)
 		return now < best;
