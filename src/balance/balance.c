@@ -186,7 +186,8 @@ static uint64_t count_moved(const struct work *w, const uint8_t *before)
 static enum ftr_status run(struct work *w, struct ftr_err *err)
 {
 	struct ftr_balance_report *r = w->r;
-	enum ftr_status st = ftr_balance_bound(w->in->shape, &r->bound, err);
+	enum ftr_status st = ftr_balance_bound(w->in->shape, NULL, &r->bound,
+					       err);
 
 	if (!st)
 		st = count(w, err);

@@ -14,7 +14,7 @@
 
 struct cuts {
 	const struct ftr_shape *sh;
-	uint32_t *hosts;	/* [n_sw] hosts of a switch */
+	const uint32_t *hosts;	/* [n_sw] hosts of a switch */
 	uint32_t *all;		/* [n_sw] hosts of its island */
 	uint32_t *uf, *inside, *links;	/* [n_sw] */
 	uint32_t bound;
@@ -99,29 +99,32 @@ static uint32_t top_tier(const struct ftr_shape *sh)
 	return top;
 }
 
-static bool is_host(const struct ftr_endport *p)
+void balance_count_hosts(const struct ftr_fabric *f, uint32_t *hosts)
 {
-	return p->sw != FTR_SW_NONE && p->type == FTR_NODE_CA && p->lid &&
-	       !ftr_ep_is_aggregation(p);
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		if (balance_is_host(&f->ep[e]))
+			hosts[f->ep[e].sw]++;
 }
 
-enum ftr_status ftr_balance_bound(const struct ftr_shape *sh, uint32_t *bound,
+enum ftr_status ftr_balance_bound(const struct ftr_shape *sh,
+				  const uint32_t *hosts, uint32_t *bound,
 				  struct ftr_err *err)
 {
 	const struct ftr_fabric *f = sh->f;
-	struct cuts c = { .sh = sh };
-	uint32_t top = top_tier(sh);
+	struct cuts c = { .sh = sh, .hosts = hosts };
+	uint32_t top = top_tier(sh), *own;
 
-	c.hosts = ftr_calloc(5 * (size_t)f->n_sw + 1, sizeof(*c.hosts));
-	if (!c.hosts)
+	own = ftr_calloc(5 * (size_t)f->n_sw + 1, sizeof(*own));
+	if (!own)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for the bound");
-	c.uf = c.hosts + f->n_sw;
+	c.uf = own + f->n_sw;
 	c.inside = c.uf + f->n_sw;
 	c.links = c.inside + f->n_sw;
 	c.all = c.links + f->n_sw;
-	for (ftr_ep e = 0; e < f->n_ep; e++)
-		if (is_host(&f->ep[e]))
-			c.hosts[f->ep[e].sw]++;
+	if (!hosts) {
+		balance_count_hosts(f, own);
+		c.hosts = own;
+	}
 	count_islands(&c, top);
 	ftr_uf_init(c.uf, f->n_sw);
 	try_sets(&c);
@@ -132,6 +135,6 @@ enum ftr_status ftr_balance_bound(const struct ftr_shape *sh, uint32_t *bound,
 		try_sets(&c);
 	}
 	*bound = c.bound;
-	free(c.hosts);
+	free(own);
 	return FTR_OK;
 }

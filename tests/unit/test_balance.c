@@ -78,7 +78,7 @@ static uint32_t bound_of(struct ftr_fabric *f)
 	uint32_t bound = 0;
 
 	tree_shape(&w, f);
-	ck_assert(!ftr_balance_bound(w.sh, &bound, &err));
+	ck_assert(!ftr_balance_bound(w.sh, NULL, &bound, &err));
 	tree_free(&w);
 	return bound;
 }
@@ -126,6 +126,41 @@ START_TEST(islands_are_bounded_alone)
 	ck_assert(!ftr_builder_assign_lids(b, 0, &err));
 	ck_assert(!ftr_builder_freeze(b, &f, &err));
 	ck_assert_uint_eq(bound_of(f), 9);	/* 3 * 3 flows over one link */
+}
+END_TEST
+
+/* No table is below the bound by weights, and dividing flows is not worse. */
+START_TEST(bounds_by_weights)
+{
+	double least, most;
+	struct tree w;
+
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		struct recount *c;
+		struct ftr_rng r;
+
+		ftr_rng_seed(&r, seed);
+		tree_shape(&w, seed % 2 ? trees_irregular(&r) :
+			   trees_hurt(trees_chassis(&r), &r, 10));
+		balance(&w, (struct ftr_balance_input){
+			.depth = FTR_BALANCE_FULL
+		});
+		c = recount_new(w.sh, w.t);
+		ck_assert(!ftr_balance_bound_dual(w.f, NULL, 100, &least,
+						  &most, &err));
+		if (!c->lost)
+			ck_assert_msg(least <= c->max * (1 + 1e-9) &&
+				      least <= most * (1 + 1e-9),
+				      "seed %" PRIu64 ": %f, %u, %f", seed,
+				      least, c->max, most);
+		recount_free(c);
+		tree_free(&w);
+	}
+	tree_shape(&w, pgft("2;4,4;1,4;1,1", 1, 0));	/* 16 by cuts */
+	ck_assert(!ftr_balance_bound_dual(w.f, NULL, 1000, &least, &most,
+					  &err));
+	ck_assert(least > 14 && least <= 16 && most >= 16 && most < 16.5);
+	tree_free(&w);
 }
 END_TEST
 
@@ -319,6 +354,7 @@ int main(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, bounds_by_hand);
 	tcase_add_test(t, islands_are_bounded_alone);
+	tcase_add_test(t, bounds_by_weights);
 	tcase_add_test(t, depths);
 	tcase_add_test(t, foreign_tables_are_refused);
 	tcase_add_test(t, fixed_entries_stay);
