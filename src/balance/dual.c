@@ -18,6 +18,7 @@
 
 #include "balance/balance.h"
 
+#define LARGE 100		/* exponent; paths stay finite */
 #define SHARP 3			/* of round 1: any of 1 to 6 does as well */
 
 struct dual {
@@ -117,7 +118,7 @@ static void find_paths(struct dual *d, ftr_sw to)
 
 static void set_weight(struct dual *d, uint32_t link)
 {
-	d->w[link] = exp(d->sharp * (d->load[link] / d->even - 1));
+	d->w[link] = exp(fmin(d->sharp * (d->load[link] / d->even - 1), LARGE));
 }
 
 /* All flows to the hosts of a switch over lightest paths. */
@@ -189,7 +190,8 @@ static void solve(struct dual *d, uint32_t rounds, double *least, double *most)
 	*least = bound_of(d);
 	*most = 0;
 	for (uint32_t i = 1; *least > 0 && i <= rounds; i++) {
-		set_weights(d, i * *least, SHARP * sqrt(i));
+		set_weights(d, fmax(i * *least, most_loaded(d)),
+			    SHARP * sqrt(i));
 		add_round(d);
 		*most = most_loaded(d) / i;
 	}

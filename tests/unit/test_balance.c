@@ -164,6 +164,44 @@ START_TEST(bounds_by_weights)
 }
 END_TEST
 
+/* One link carries 17 times the mean: a switch of 40 hosts, and around it leaves
+ * of 5, one of them with one cable and 11 with 16.  5 * 95 flows, exactly. */
+START_TEST(weights_grow_within_range)
+{
+	struct ftr_builder *b = ftr_builder_new();
+	struct ftr_fabric *f = NULL;
+	double least, most;
+
+	for (uint64_t sw = 1; sw <= 13; sw++) {
+		ck_assert(!ftr_builder_add_switch(b, sw << 16, 240, 0, 0, "s",
+						  &err));
+		for (ftr_port p = 1; p <= (sw > 1 ? 5 : 40); p++) {
+			uint64_t guid = sw << 16 | (uint64_t)p << 4;
+
+			ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, guid,
+							   guid + 1, 1, 0, 0,
+							   "h", &err));
+			ck_assert(!ftr_builder_add_link(b, (struct ftr_end){
+				guid, 1
+			}, (struct ftr_end){ sw << 16, p }, 4, FTR_SPEED_EDR,
+							&err));
+		}
+		for (ftr_port p = 1; sw > 1 && p <= (sw > 2 ? 16 : 1); p++)
+			ck_assert(!ftr_builder_add_link(b, (struct ftr_end){
+				sw << 16, (ftr_port)(60 + p)
+			}, (struct ftr_end){
+				1 << 16, (ftr_port)(40 + 16 * (sw - 2) + p)
+			}, 4, FTR_SPEED_EDR, &err));
+	}
+	ck_assert(!ftr_builder_assign_lids(b, 0, &err));
+	ck_assert(!ftr_builder_freeze(b, &f, &err));
+	ck_assert(!ftr_balance_bound_dual(f, NULL, 2000, &least, &most, &err));
+	ck_assert_msg(least > 400 && least <= 475 + 1e-6 &&
+		      most > 475 - 1e-6 && most < 480, "%f, %f", least, most);
+	ftr_fabric_free(f);
+}
+END_TEST
+
 /* ---- depths -------------------------------------------------------------------- */
 
 START_TEST(depths)
@@ -355,6 +393,7 @@ int main(void)
 	tcase_add_test(t, bounds_by_hand);
 	tcase_add_test(t, islands_are_bounded_alone);
 	tcase_add_test(t, bounds_by_weights);
+	tcase_add_test(t, weights_grow_within_range);
 	tcase_add_test(t, depths);
 	tcase_add_test(t, foreign_tables_are_refused);
 	tcase_add_test(t, fixed_entries_stay);
