@@ -20,9 +20,9 @@
  * the order in which the ranks of a job are best laid out, and shift k is the
  * permutation in which position p sends to position p + k mod n.
  *
- * The result is never worse than the input in (most loaded link of all-to-all,
- * mean over the shifts of the most loaded link), compared in this order; it
- * depends on the input only, not on the team.
+ * The result is never worse than the input: neither in the most loaded link of
+ * all-to-all nor, at depth full, in the mean over the shifts of the most loaded
+ * link.  It depends on the input only, not on the team.
  */
 #ifndef FTR_BALANCE_H
 #define FTR_BALANCE_H
@@ -57,7 +57,7 @@ struct ftr_balance_input {
 
 struct ftr_balance_report {
 	uint32_t hosts;		/* that send and receive */
-	uint32_t bound;		/* flows that some link carries at least */
+	uint32_t bound;		/* flows that some link carries at least, by cuts */
 	uint32_t max_before, max_after;	/* flows of the most loaded link */
 	/* mean over the shifts of the most loaded link; 0: not looked at */
 	double shift_before, shift_after;
@@ -76,12 +76,26 @@ enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
 				   struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * A lower bound for the most loaded link of all-to-all traffic between the hosts
- * of sh, over any routing of any kind: the best of the cuts around every switch,
- * around the switches below every switch and around every pod.
+ * Lower bounds for the most loaded link of all-to-all traffic, over any routing of
+ * any kind that connects every island.
+ *
+ *	hosts	[n_sw] those that send and receive, by their switch; NULL: all
+ *		channel adapters with a LID, but for Aggregation Nodes
+ *
+ * _bound: the best of the cuts around every switch, every pod and every plane,
+ * rounded up; 0: no flow crosses a link.  O(ranks * links).
+ *
+ * _dual: by weights of the links that get better with every round.  No routing is
+ * below *least; *most has been reached by dividing flows among many paths, which
+ * no table can do.  O(rounds * switches with hosts * links).
  */
-enum ftr_status ftr_balance_bound(const struct ftr_shape *sh, uint32_t *bound,
+enum ftr_status ftr_balance_bound(const struct ftr_shape *sh,
+				  const uint32_t *hosts, uint32_t *bound,
 				  struct ftr_err *err) FTR_MUST_USE;
+enum ftr_status ftr_balance_bound_dual(const struct ftr_fabric *f,
+				       const uint32_t *hosts, uint32_t rounds,
+				       double *least, double *most,
+				       struct ftr_err *err) FTR_MUST_USE;
 
 #ifdef __cplusplus
 }

@@ -70,8 +70,7 @@ static bool is_best(const struct work *w)
 	uint32_t now = FTR_MAX(w->now.max, w->limit);
 	uint32_t best = FTR_MAX(w->best.max, w->limit);
 
-	if (w->now.sum > w->first.sum ||
-	    w->now.max > FTR_MAX(w->first.max, w->limit))
+	if (w->now.sum > w->first.sum || w->now.max > w->first.max)
 		return false;
 	if (now != best)
 		return now < best;
@@ -187,7 +186,8 @@ static uint64_t count_moved(const struct work *w, const uint8_t *before)
 static enum ftr_status run(struct work *w, struct ftr_err *err)
 {
 	struct ftr_balance_report *r = w->r;
-	enum ftr_status st = ftr_balance_bound(w->in->shape, &r->bound, err);
+	enum ftr_status st = ftr_balance_bound(w->in->shape, NULL, &r->bound,
+					       err);
 
 	if (!st)
 		st = count(w, err);

@@ -6,7 +6,8 @@
  *	count.c		flows on every link, all-to-all and by shift
  *	search.c	one sweep over entries
  *	worst.c		the most loaded link of every shift, exactly
- *	bound.c		what no routing can avoid
+ *	bound.c		what no routing can avoid: cuts
+ *	dual.c		the same: weights of links
  *	balance.c	<ftr/balance.h>: depth by depth, never worse
  *
  * A link is directed and named by the index of the port that sends it,
@@ -54,6 +55,15 @@ enum ftr_status balance_net_new(const struct ftr_balance_input *in,
 				struct balance_net **out,
 				struct ftr_err *err) FTR_MUST_USE;
 void balance_net_free(struct balance_net *net);
+
+static inline bool balance_is_host(const struct ftr_endport *p)
+{
+	return p->sw != FTR_SW_NONE && p->type == FTR_NODE_CA && p->lid &&
+	       !ftr_ep_is_aggregation(p);
+}
+
+/* hosts: [n_sw], zeroed. */
+void balance_count_hosts(const struct ftr_fabric *f, uint32_t *hosts);
 
 /* The shape that column l is routed by. */
 static inline const struct ftr_shape *

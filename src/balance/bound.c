@@ -2,11 +2,10 @@
 /*
  * What no routing can avoid: cuts.
  *
- * If h of all n hosts are on one side of a cut, h * (n - h) flows cross it in
- * each direction, so one of its c links carries at least that divided by c.  Tried
- * are the cuts around every switch; around every set of switches that is
- * connected at ranks up to r (pods) or from r on (planes), for every r; and
- * around what is below every switch.
+ * If h of the n hosts of an island are on one side of a cut, h * (n - h) flows
+ * cross it in each direction, so one of its c links carries at least that divided
+ * by c.  Tried are the cuts around every switch, and around every set of switches
+ * that is connected at ranks up to r (pods) or from r on (planes), for every r.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,15 +14,16 @@
 
 struct cuts {
 	const struct ftr_shape *sh;
-	uint32_t *hosts;	/* [n_sw] hosts of a switch */
-	uint64_t all;
+	const uint32_t *hosts;	/* [n_sw] hosts of a switch */
+	uint32_t *all;		/* [n_sw] hosts of its island */
 	uint32_t *uf, *inside, *links;	/* [n_sw] */
 	uint32_t bound;
 };
 
-static void try_cut(struct cuts *c, uint64_t inside, uint64_t links)
+static void try_cut(struct cuts *c, uint64_t inside, uint64_t all,
+		    uint64_t links)
 {
-	uint64_t flows = inside * (c->all - inside);
+	uint64_t flows = inside * (all - inside);
 
 	if (links && flows)
 		c->bound = (uint32_t)FTR_MAX(c->bound,
@@ -52,7 +52,7 @@ static void try_sets(struct cuts *c)
 	}
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		if (c->inside[s])
-			try_cut(c, c->inside[s], c->links[s]);
+			try_cut(c, c->inside[s], c->all[s], c->links[s]);
 }
 
 /* Switches of rank low .. high that are joined inside this range. */
@@ -77,6 +77,19 @@ static void join(struct cuts *c, uint32_t low, uint32_t high)
 	}
 }
 
+/* Hosts of islands, by every switch of theirs. */
+static void count_islands(struct cuts *c, uint32_t top)
+{
+	uint32_t n_sw = c->sh->f->n_sw;
+
+	join(c, 0, top);
+	memset(c->inside, 0, n_sw * sizeof(*c->inside));
+	for (ftr_sw s = 0; s < n_sw; s++)
+		c->inside[ftr_uf_find(c->uf, s)] += c->hosts[s];
+	for (ftr_sw s = 0; s < n_sw; s++)
+		c->all[s] = c->inside[ftr_uf_find(c->uf, s)];
+}
+
 static uint32_t top_tier(const struct ftr_shape *sh)
 {
 	uint32_t top = 0;
@@ -86,30 +99,33 @@ static uint32_t top_tier(const struct ftr_shape *sh)
 	return top;
 }
 
-static bool is_host(const struct ftr_endport *p)
+void balance_count_hosts(const struct ftr_fabric *f, uint32_t *hosts)
 {
-	return p->sw != FTR_SW_NONE && p->type == FTR_NODE_CA && p->lid &&
-	       !ftr_ep_is_aggregation(p);
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		if (balance_is_host(&f->ep[e]))
+			hosts[f->ep[e].sw]++;
 }
 
-enum ftr_status ftr_balance_bound(const struct ftr_shape *sh, uint32_t *bound,
+enum ftr_status ftr_balance_bound(const struct ftr_shape *sh,
+				  const uint32_t *hosts, uint32_t *bound,
 				  struct ftr_err *err)
 {
 	const struct ftr_fabric *f = sh->f;
-	struct cuts c = { .sh = sh };
-	uint32_t top = top_tier(sh);
+	struct cuts c = { .sh = sh, .hosts = hosts };
+	uint32_t top = top_tier(sh), *own;
 
-	c.hosts = ftr_calloc(4 * (size_t)f->n_sw + 1, sizeof(*c.hosts));
-	if (!c.hosts)
+	own = ftr_calloc(5 * (size_t)f->n_sw + 1, sizeof(*own));
+	if (!own)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for the bound");
-	c.uf = c.hosts + f->n_sw;
+	c.uf = own + f->n_sw;
 	c.inside = c.uf + f->n_sw;
 	c.links = c.inside + f->n_sw;
-	for (ftr_ep e = 0; e < f->n_ep; e++)
-		if (is_host(&f->ep[e])) {
-			c.hosts[f->ep[e].sw]++;
-			c.all++;
-		}
+	c.all = c.links + f->n_sw;
+	if (!hosts) {
+		balance_count_hosts(f, own);
+		c.hosts = own;
+	}
+	count_islands(&c, top);
 	ftr_uf_init(c.uf, f->n_sw);
 	try_sets(&c);
 	for (uint32_t r = 0; r < top; r++) {
@@ -119,6 +135,6 @@ enum ftr_status ftr_balance_bound(const struct ftr_shape *sh, uint32_t *bound,
 		try_sets(&c);
 	}
 	*bound = c.bound;
-	free(c.hosts);
+	free(own);
 	return FTR_OK;
 }

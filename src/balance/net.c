@@ -11,14 +11,6 @@
 
 #include "balance/balance.h"
 
-static bool is_host(const struct ftr_fabric *f, ftr_ep e)
-{
-	const struct ftr_endport *p = &f->ep[e];
-
-	return p->sw != FTR_SW_NONE && p->type == FTR_NODE_CA && p->lid &&
-	       !ftr_ep_is_aggregation(p);
-}
-
 static bool set_links(struct balance_net *net)
 {
 	net->n_links = net->f->n_ports;
@@ -45,12 +37,9 @@ static bool set_sources(struct balance_net *net)
 					 sizeof(*net->source_of));
 	if (!hosts || !net->source || !net->source_of)
 		return false;
-	for (ftr_ep e = 0; e < f->n_ep; e++)
-		if (is_host(f, e)) {
-			hosts[f->ep[e].sw]++;
-			net->n_hosts++;
-		}
+	balance_count_hosts(f, hosts);
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		net->n_hosts += hosts[s];
 		net->source_of[s] = BALANCE_NONE;
 		if (!hosts[s])
 			continue;
@@ -86,7 +75,7 @@ static bool set_dests(struct balance_net *net)
 			struct balance_dest *to = &net->dest[n];
 
 			if (o->kind != FTR_OWNER_EP || o->offset ||
-			    !is_host(net->f, o->idx))
+			    !balance_is_host(&net->f->ep[o->idx]))
 				continue;
 			n++;
 			to->lid = d->lid;

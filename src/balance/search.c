@@ -50,8 +50,13 @@ struct search {
 	struct passing *at;	/* [n_sw] */
 	uint32_t *next;		/* [n_sources] */
 	uint32_t price[PRICES];	/* of one shift in a bin of that content */
-	/* candidates of the column by switch */
-	uint32_t *cand_first;	/* [n_sw + 1] by place in the order */
+	/* of the destination: the path may have a link that is not fine; and
+	 * once an entry has moved, any path may */
+	uint8_t *hot;		/* [n_sw] */
+	bool moved;
+	/* candidates of the column by place in the order, found when needed */
+	uint32_t *cand_first;	/* [n_sw] or BALANCE_NONE */
+	uint32_t *cand_n;	/* [n_sw] */
 	struct cand *cand;
 	uint32_t n_cand, cap_cand;
 	const struct ftr_shape *sh;
@@ -247,23 +252,50 @@ static bool may_move(const struct search *z, ftr_sw s, ftr_lid lid)
 		lid % 64 & 1;
 }
 
-static void choose(struct search *z, uint32_t i, const struct passing *p,
+/* Find the candidates of the switch at place i; none if there is no choice. */
+static bool list_candidates(struct search *z, uint32_t i)
+{
+	const struct ftr_group *cand[FTR_PORT_MAX + 1];
+	ftr_sw s = z->order.sw[i];
+	uint32_t n = 0, cables = 0;
+
+	z->cand_first[i] = z->n_cand;
+	z->cand_n[i] = 0;
+	if (ftr_shape_cost(z->sh, s)[z->l] != FTR_COST_INF)
+		n = ftr_shape_candidates(z->sh, s, z->l, cand);
+	for (uint32_t k = 0; k < n; k++)
+		cables += cand[k]->n;
+	for (uint32_t k = 0; cables > 1 && k < n; k++) {
+		if (!FTR_GROW(z->cand, z->n_cand, z->cap_cand))
+			return false;
+		z->cand[z->n_cand++].g = cand[k];
+		z->cand_n[i]++;
+	}
+	return true;
+}
+
+static bool choose(struct search *z, uint32_t i, const struct passing *p,
 		   const struct balance_dest *d)
 {
 	ftr_sw s = z->order.sw[i];
-	uint32_t first = z->cand_first[i], n = z->cand_first[i + 1] - first;
 	uint8_t *entry = &ftr_tables_row(z->c->t, s)[d->lid];
 	ftr_port best;
 
-	if (!n || !may_move(z, s, d->lid) || path_fine(z, s, p, d))
-		return;
+	if ((!z->hot[s] && !z->moved) || !may_move(z, s, d->lid))
+		return true;
+	if (z->cand_first[i] == BALANCE_NONE && !list_candidates(z, i))
+		return false;
+	if (!z->cand_n[i] || path_fine(z, s, p, d))
+		return true;
 	add_path(z, s, p, d, -1);
-	best = cheapest(z, s, p, d, &z->cand[first], n);
+	best = cheapest(z, s, p, d, &z->cand[z->cand_first[i]], z->cand_n[i]);
 	if (best != *entry) {
 		*entry = best;
+		z->moved = true;
 		z->w->moved++;
 	}
 	add_path(z, s, p, d, 1);
+	return true;
 }
 
 /* ---- a column ---------------------------------------------------------------- */
@@ -295,8 +327,34 @@ static void pass_on(struct search *z, const struct passing *from, ftr_sw to)
 	p->hosts += from->hosts;
 }
 
-static void sweep_dest(struct search *z, const struct balance_dest *d)
+/* Mark the switches whose path may have a link that is not fine: a quick look
+ * that most destinations end with. */
+static bool mark_hot(struct search *z, const struct balance_dest *d)
 {
+	uint32_t full = (z->w->meet - 1) * z->c->width;
+	bool shifts = z->w->shifts && d->pos != BALANCE_NONE, any = false;
+
+	for (uint32_t i = z->order.n; i-- > 0;) {
+		ftr_sw s = z->order.sw[i];
+		ftr_port port = ftr_tables_row(z->c->t, s)[d->lid];
+		uint32_t link = balance_link(z->net, s, port);
+
+		z->hot[s] = 0;
+		if (s == z->to || port > z->net->f->sw[s].n_ports)
+			continue;
+		z->hot[s] = z->c->flows[link] > z->w->target ||
+			(shifts && z->c->peak[link] > full) ||
+			z->hot[z->net->peer[link]];
+		any |= z->hot[s];
+	}
+	return any;
+}
+
+static bool sweep_dest(struct search *z, const struct balance_dest *d)
+{
+	if (!mark_hot(z, d))
+		return true;
+	z->moved = false;
 	set_passing(z);
 	for (uint32_t i = 0; i + 1 < z->order.n; i++) {
 		ftr_sw s = z->order.sw[i];
@@ -305,37 +363,13 @@ static void sweep_dest(struct search *z, const struct balance_dest *d)
 
 		if (p->head == BALANCE_NONE)
 			continue;
-		choose(z, i, p, d);
+		if (!choose(z, i, p, d))
+			return false;
 		port = ftr_tables_row(z->c->t, s)[d->lid];
 		if (port <= z->net->f->sw[s].n_ports)
 			pass_on(z, p, z->net->peer[balance_link(z->net, s,
 								port)]);
 	}
-}
-
-static bool list_candidates(struct search *z)
-{
-	const struct ftr_group *cand[FTR_PORT_MAX + 1];
-
-	z->n_cand = 0;
-	for (uint32_t i = 0; i < z->order.n; i++) {
-		ftr_sw s = z->order.sw[i];
-		uint32_t n, cables = 0;
-
-		z->cand_first[i] = z->n_cand;
-		if (i + 1 == z->order.n ||
-		    ftr_shape_cost(z->sh, s)[z->l] == FTR_COST_INF)
-			continue;
-		n = ftr_shape_candidates(z->sh, s, z->l, cand);
-		for (uint32_t k = 0; k < n; k++)
-			cables += cand[k]->n;
-		for (uint32_t k = 0; cables > 1 && k < n; k++) {
-			if (!FTR_GROW(z->cand, z->n_cand, z->cap_cand))
-				return false;
-			z->cand[z->n_cand++].g = cand[k];
-		}
-	}
-	z->cand_first[z->order.n] = z->n_cand;
 	return true;
 }
 
@@ -347,14 +381,15 @@ static bool sweep_column(struct search *z, uint32_t l)
 	z->sh = balance_shape(net, l);
 	z->to = net->in->shape->col_sw[l];
 	balance_order_make(net, z->c->t, l, &z->order);
-	if (!list_candidates(z))
-		return false;
+	z->n_cand = 0;
+	memset(z->cand_first, 0xff, z->order.n * sizeof(*z->cand_first));
 	for (uint32_t i = net->first[l]; i < net->first[l + 1]; i++) {
 		if (net->in->cancelled && net->in->cancelled(net->in->ctx)) {
 			z->w->cancelled = true;
 			return true;
 		}
-		sweep_dest(z, &net->dest[i]);
+		if (!sweep_dest(z, &net->dest[i]))
+			return false;
 	}
 	return true;
 }
@@ -395,9 +430,11 @@ enum ftr_status balance_sweep(struct balance_count *c, struct balance_sweep *w,
 		z.at = ftr_arena_alloc(z.arena, n_sw, sizeof(*z.at));
 		z.next = ftr_arena_alloc(z.arena, c->net->n_sources,
 					 sizeof(*z.next));
-		z.cand_first = ftr_arena_alloc(z.arena, n_sw + 1u,
+		z.hot = ftr_arena_zalloc(z.arena, n_sw, 1);
+		z.cand_first = ftr_arena_alloc(z.arena, n_sw,
 					       sizeof(*z.cand_first));
-		ok = z.at && z.next && z.cand_first &&
+		z.cand_n = ftr_arena_alloc(z.arena, n_sw, sizeof(*z.cand_n));
+		ok = z.at && z.next && z.hot && z.cand_first && z.cand_n &&
 			balance_order_new(&z.order, z.arena, n_sw);
 	}
 	if (ok) {

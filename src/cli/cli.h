@@ -88,7 +88,8 @@ int cli_fail(const struct ftr_err *err);
 #define CLI_OPT_THREADS(s) \
 	{ "threads", CLI_UINT, offsetof(s, threads), "N", \
 	  "threads; 0: one per core", "0", 0, FTR_TEAM_MAX }
-#define CLI_OPTS_ENGINE(s) \
+/* depth: default of --balance */
+#define CLI_OPTS_ENGINE(s, depth) \
 	{ "engine", CLI_ENGINE, offsetof(s, engine.ops), "NAME", \
 	  "routing engine", "dmodc", 0, 0 }, \
 	{ "placement", CLI_WORD, offsetof(s, engine.placement), \
@@ -96,7 +97,7 @@ int cli_fail(const struct ftr_err *err);
 	  "even", 0, 0 }, \
 	{ "balance", CLI_WORD, offsetof(s, engine.balance), \
 	  "off|load|full", "search for even load: all-to-all; and shifts", \
-	  "full", 0, 0 }, \
+	  depth, 0, 0 }, \
 	{ "paths", CLI_WORD, offsetof(s, engine.paths), "all|updown", \
 	  "dmodc: connect all host ports, or those with an up/down path", \
 	  "all", 0, 0 }, \
@@ -139,6 +140,9 @@ struct cli_engine {
 	uint64_t sm_switch;	/* GUID or 0 */
 };
 
+/* For a damaged fabric: sm_switch counts as not given if it is not in f. */
+struct ftr_route_opts cli_damaged_opts(const struct cli_engine *e,
+				       const struct ftr_fabric *f);
 /* FTR_INVAL if sm_switch is no switch of f. */
 enum ftr_status cli_route_opts(const struct cli_engine *e,
 			       const struct ftr_fabric *f,
@@ -177,6 +181,15 @@ void cli_note_files(const struct ftr_shape *sh);
 /* The order of end ports that sh gives; *order is malloc()ed. */
 enum ftr_status cli_host_order(const struct ftr_shape *sh, ftr_ep **order,
 			       uint32_t *n, struct ftr_err *err) FTR_MUST_USE;
+/* Leave out gaps, and end ports without LID or cable: the ranks of a job are
+ * numbered without them.  Returns how many were left out. */
+uint32_t cli_drop_gaps(const struct ftr_fabric *f, ftr_ep *order, uint32_t *n);
+/* Flows on the most loaded link of all-to-all between those in the order, whatever
+ * the routing: rounds 0 by cuts, else by weights of the links; 0: none.  Gaps
+ * are left out. */
+enum ftr_status cli_bound(const struct ftr_shape *sh, const ftr_ep *order,
+			  uint32_t n, uint32_t rounds, double *bound,
+			  struct ftr_err *err) FTR_MUST_USE;
 
 /* ---- output files (output.c) ------------------------------------------- */
 

@@ -33,19 +33,26 @@ const char *cli_num(char *buf, uint64_t n)
 	return buf;
 }
 
+struct ftr_route_opts cli_damaged_opts(const struct cli_engine *e,
+				       const struct ftr_fabric *f)
+{
+	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
+
+	o.placement = (enum ftr_placement)e->placement;
+	o.balance = (enum ftr_balance)e->balance;
+	o.paths = (enum ftr_paths)e->paths;
+	o.sftree_mode = (enum ftr_sftree_mode)e->sftree_mode;
+	if (e->sm_switch)
+		o.sm_switch = ftr_fabric_find_sw(f, e->sm_switch);
+	return o;
+}
+
 enum ftr_status cli_route_opts(const struct cli_engine *e,
 			       const struct ftr_fabric *f,
 			       struct ftr_route_opts *out, struct ftr_err *err)
 {
-	*out = (struct ftr_route_opts)FTR_ROUTE_OPTS_INIT;
-	out->placement = (enum ftr_placement)e->placement;
-	out->balance = (enum ftr_balance)e->balance;
-	out->paths = (enum ftr_paths)e->paths;
-	out->sftree_mode = (enum ftr_sftree_mode)e->sftree_mode;
-	if (!e->sm_switch)
-		return FTR_OK;
-	out->sm_switch = ftr_fabric_find_sw(f, e->sm_switch);
-	if (out->sm_switch == FTR_SW_NONE)
+	*out = cli_damaged_opts(e, f);
+	if (e->sm_switch && out->sm_switch == FTR_SW_NONE)
 		return ftr_fail(err, FTR_INVAL, "--sm-switch 0x%016" PRIx64 ": no switch of the fabric has that GUID",
 				e->sm_switch);
 	return FTR_OK;
@@ -221,6 +228,47 @@ enum ftr_status cli_host_order(const struct ftr_shape *sh, ftr_ep **order,
 	*order = p.order;
 	*n = p.n;
 	return FTR_OK;
+}
+
+static bool is_there(const struct ftr_fabric *f, ftr_ep e)
+{
+	return e != FTR_EP_NONE && f->ep[e].sw != FTR_SW_NONE && f->ep[e].lid;
+}
+
+uint32_t cli_drop_gaps(const struct ftr_fabric *f, ftr_ep *order, uint32_t *n)
+{
+	uint32_t all = *n;
+
+	*n = 0;
+	for (uint32_t i = 0; i < all; i++)
+		if (is_there(f, order[i]))
+			order[(*n)++] = order[i];
+	return all - *n;
+}
+
+enum ftr_status cli_bound(const struct ftr_shape *sh, const ftr_ep *order,
+			  uint32_t n, uint32_t rounds, double *bound,
+			  struct ftr_err *err)
+{
+	const struct ftr_fabric *f = sh->f;
+	uint32_t *hosts = calloc((size_t)f->n_sw + 1, sizeof(*hosts)), cuts = 0;
+	double reached;
+	enum ftr_status st;
+
+	if (!hosts)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the bound");
+	for (uint32_t i = 0; i < n; i++)
+		if (is_there(f, order[i]))
+			hosts[f->ep[order[i]].sw]++;
+	if (rounds)
+		st = ftr_balance_bound_dual(f, hosts, rounds, bound, &reached,
+					    err);
+	else
+		st = ftr_balance_bound(sh, hosts, &cuts, err);
+	if (!st && !rounds)
+		*bound = cuts;
+	free(hosts);
+	return st;
 }
 
 enum ftr_status cli_read_lfts(const char *path, const struct ftr_fabric *f,

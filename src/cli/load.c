@@ -13,7 +13,8 @@
 struct load {
 	const char *lfts, *order, *patterns, *nominal;
 	struct cli_guid_files files;
-	unsigned int sample, permutations, bisections, lmc, threads, worst;
+	unsigned int sample, permutations, bisections, rounds, lmc, threads;
+	unsigned int worst;
 	uint64_t seed;
 	bool json;
 };
@@ -36,6 +37,9 @@ static const struct cli_opt options[] = {
 	  "random bisections", "100", 0, 1000000 },
 	{ "patterns", CLI_FILE, offsetof(struct load, patterns), "FILE",
 	  "pairs of end ports that send at the same time", NULL, 0, 0 },
+	{ "bound-rounds", CLI_UINT, offsetof(struct load, rounds), "N",
+	  "rounds of looking for a lower bound above that of cuts", "0", 0,
+	  100000 },
 	{ "seed", CLI_U64, offsetof(struct load, seed), "N",
 	  "seed of all random patterns", "1", 0, 0 },
 	{ "worst", CLI_UINT, offsetof(struct load, worst), "N",
@@ -57,7 +61,8 @@ const struct cli_cmd cli_load = {
 "order sends to place i + k), random permutations, random bisections, and the\n"
 "pairs in --patterns (two end ports a line: LID, GUID or \"name\").  The order\n"
 "of end ports is the one that the fabric's shape gives, or that of an\n"
-"opensm-*-ca-order.dump.  \"maximum\" is the load of the most loaded link.\n"
+"opensm-*-ca-order.dump, both without gaps.  \"maximum\" is the load of the most\n"
+"loaded link; no routing has less than the lower bound for all-to-all.\n"
 "Exit status: 0 all flows arrive, 1 some do not, 2 bad input.\n",
 	.opts = options,
 	.min_args = 1,
@@ -70,26 +75,57 @@ struct input {
 	struct ftr_tables *t;
 	uint32_t missing;
 	ftr_ep *order;
-	uint32_t n;
+	uint32_t n, gaps;
+	double bound;		/* of all-to-all; 0: unknown */
+	bool by_cuts;
 	struct ftr_load_pair *pair;
 	uint32_t n_pairs;
 };
 
 /* ---- what is loaded ------------------------------------------------------ */
 
-static enum ftr_status order_of_shape(const struct load *l, struct input *in,
-				      struct ftr_team *team,
-				      struct ftr_err *err)
+static enum ftr_status shape_of(const struct load *l, const struct input *in,
+				struct ftr_team *team, struct ftr_shape **sh,
+				struct ftr_err *err)
 {
 	struct ftr_shape_opts opts = { .leaf_order = FTR_LEAF_BY_GUID };
-	struct ftr_shape *sh = NULL;
 	enum ftr_status st = cli_read_guids(&l->files, &opts, err);
 
 	if (!st)
-		st = cli_shape(l->nominal, in->f, &opts, team, &sh, err);
+		st = cli_shape(l->nominal, in->f, &opts, team, sh, err);
 	cli_free_guids(&opts);
-	if (!st)
+	return st;
+}
+
+/* By cuts, or by weights if that is higher. */
+static enum ftr_status find_bound(const struct load *l, struct input *in,
+				  const struct ftr_shape *sh,
+				  struct ftr_err *err)
+{
+	double cuts = 0, weights = 0;
+	enum ftr_status st = cli_bound(sh, in->order, in->n, 0, &cuts, err);
+
+	if (!st && l->rounds)
+		st = cli_bound(sh, in->order, in->n, l->rounds, &weights, err);
+	in->by_cuts = cuts >= weights;
+	in->bound = in->by_cuts ? cuts : weights;
+	return st;
+}
+
+static enum ftr_status read_order(const struct load *l, struct input *in,
+				  struct ftr_team *team, struct ftr_err *err)
+{
+	struct ftr_shape *sh = NULL;
+	enum ftr_status st = shape_of(l, in, team, &sh, err);
+
+	if (!st && l->order)
+		st = ftr_read_order(l->order, in->f, &in->order, &in->n, err);
+	else if (!st)
 		st = cli_host_order(sh, &in->order, &in->n, err);
+	if (!st) {
+		in->gaps = cli_drop_gaps(in->f, in->order, &in->n);
+		st = find_bound(l, in, sh, err);
+	}
 	ftr_shape_free(sh);
 	return st;
 }
@@ -102,10 +138,8 @@ static enum ftr_status read_all(const struct load *l, const char *fabric,
 
 	if (!st)
 		st = cli_read_lfts(l->lfts, in->f, &in->t, &in->missing, err);
-	if (!st && l->order)
-		st = ftr_read_order(l->order, in->f, &in->order, &in->n, err);
-	else if (!st)
-		st = order_of_shape(l, in, team, err);
+	if (!st)
+		st = read_order(l, in, team, err);
 	if (!st && l->patterns)
 		st = ftr_read_pairs(l->patterns, in->f, &in->pair,
 				    &in->n_pairs, err);
@@ -139,6 +173,16 @@ static void print_row(const struct cli_load_result *x)
 	       cli_num(lost, r->lost), mean(r->sum_max, r->patterns),
 	       cli_num(max, r->max), r->patterns > 1 ? which : "",
 	       mean(r->sum_load, r->sum_used));
+}
+
+static void print_bound(const struct input *in, const struct ftr_load_report *r)
+{
+	printf("\nlower bound for all-to-all: %.*f flows (by %s)", !in->by_cuts,
+	       in->bound, in->by_cuts ? "cuts" : "weights");
+	if (!r->lost)
+		printf("; most loaded link: %.2f times the bound",
+		       (double)r->max / in->bound);
+	printf("\n");
 }
 
 static void print_bins(const struct ftr_load_bins *b, const char *what)
@@ -207,9 +251,13 @@ static void print_all(const struct load *l, const struct input *in,
 	if (in->missing)
 		printf(" (%s switches without a table)",
 		       cli_num(a, in->missing));
-	printf("\norder     %s: %s end ports in %s places\n\n",
+	printf("\norder     %s: %s end ports",
 	       l->order ? l->order : "by the shape of the fabric",
-	       cli_num(a, x[0].r.hosts), cli_num(b, in->n));
+	       cli_num(a, in->n));
+	if (in->gaps)
+		printf(", without its %s gap%s", cli_num(b, in->gaps),
+		       in->gaps > 1 ? "s" : "");
+	printf("\n\n");
 	printf("%-14s %8s %15s %11s %10s %9s %-9s %10s\n", "", "", "", "",
 	       "mean of", "greatest", "", "mean used");
 	printf("%-14s %8s %15s %11s %10s %9s %-9s %10s\n", "pattern",
@@ -217,6 +265,8 @@ static void print_all(const struct load *l, const struct input *in,
 	for (int i = 0; i < CLI_LOAD_KINDS; i++)
 		if (x[i].done)
 			print_row(&x[i]);
+	if (in->bound > 0)
+		print_bound(in, &x[0].r);
 	for (int i = 0; i < CLI_LOAD_KINDS; i++)
 		if (x[i].done && x[i].r.patterns)
 			print_one(in->f, &x[i], l->worst);
@@ -227,8 +277,9 @@ static int tell(const struct load *l, const struct input *in,
 {
 	const struct cli_load_view v = {
 		.f = in->f, .tables = l->lfts, .order = l->order,
-		.patterns = l->patterns, .places = in->n, .seed = l->seed,
-		.missing = in->missing, .worst = l->worst, .result = x,
+		.patterns = l->patterns, .places = in->n, .gaps = in->gaps, .seed = l->seed,
+		.missing = in->missing, .worst = l->worst,
+		.bound = in->bound, .by_cuts = in->by_cuts, .result = x,
 	};
 	int status = CLI_CLEAN;
 

@@ -17,7 +17,9 @@ struct cli_load_result {
 struct cli_load_view {
 	const struct ftr_fabric *f;
 	const char *tables, *order, *patterns;	/* files; the last two may be NULL */
-	uint32_t places, missing, worst;
+	uint32_t places, gaps, missing, worst;
+	double bound;		/* flows of all-to-all; 0: unknown */
+	bool by_cuts;
 	uint64_t seed;
 	const struct cli_load_result *result;	/* [CLI_LOAD_KINDS] */
 };

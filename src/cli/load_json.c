@@ -59,6 +59,10 @@ static void put_result(struct json_object *list, const struct cli_load_view *v,
 	cli_json_num(o, "min_max", r->min_max);
 	cli_json_real(o, "mean_max", mean(r->sum_max, r->patterns));
 	cli_json_real(o, "mean_used_link", mean(r->sum_load, r->sum_used));
+	if (x == v->result && v->bound > 0) {	/* all-to-all */
+		cli_json_real(o, "bound", v->bound);
+		cli_json_str(o, "bound_by", v->by_cuts ? "cuts" : "weights");
+	}
 	put_bins(o, "maxima", &r->maxima);
 	cli_json_real(o, "seconds", x->seconds);
 	w = cli_json_object(o, "worst");
@@ -80,6 +84,7 @@ int cli_load_json(const struct cli_load_view *v, int status)
 	cli_json_num(o, "switches_without_table", v->missing);
 	cli_json_str(o, "order", v->order);
 	cli_json_num(o, "places", v->places);
+	cli_json_num(o, "gaps", v->gaps);
 	cli_json_str(o, "patterns_file", v->patterns);
 	cli_json_num(o, "seed", v->seed);
 	list = cli_json_array(o, "results");

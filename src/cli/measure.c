@@ -49,12 +49,13 @@ static double per(uint64_t sum, uint64_t n)
 	return n ? (double)sum / (double)n : 0;
 }
 
-enum ftr_status cli_measure_load(const struct ftr_fabric *f,
+enum ftr_status cli_measure_load(const struct ftr_shape *sh,
 				 const struct ftr_tables *t,
 				 const uint64_t *place, uint32_t n,
 				 struct ftr_team *team,
 				 struct cli_measure *out, struct ftr_err *err)
 {
+	const struct ftr_fabric *f = sh->f;
 	ftr_ep *order = malloc(((size_t)n + 1) * sizeof(*order));
 	struct ftr_load_report *r = malloc(sizeof(*r));
 	struct ftr_load *ld = NULL;
@@ -65,6 +66,8 @@ enum ftr_status cli_measure_load(const struct ftr_fabric *f,
 	for (uint32_t i = 0; !st && i < n; i++)
 		order[i] = place[i] ? ftr_fabric_find_ep(f, place[i]) :
 				      FTR_EP_NONE;
+	if (!st)
+		st = cli_bound(sh, order, n, 0, &out->v[CLI_M_ALL_BOUND], err);
 	if (!st)
 		st = ftr_load_new(f, t, order, n, 0, team, &ld, err);
 	if (!st)

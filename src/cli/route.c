@@ -21,7 +21,7 @@ struct route {
 };
 
 static const struct cli_opt options[] = {
-	CLI_OPTS_ENGINE(struct route),
+	CLI_OPTS_ENGINE(struct route, "full"),
 	{ "fail", CLI_LIST, offsetof(struct route, fail), "SPEC",
 	  "what is broken: SWITCH, SWITCH[PORT], Nlinks, N%links, Nswitches",
 	  NULL, 0, 0 },
@@ -139,6 +139,20 @@ static void summary(const struct route *r, const struct result *x)
 			engine, x->stats.longest_made);
 }
 
+static void put_balance(struct json_object *o,
+			const struct ftr_balance_report *b)
+{
+	cli_json_num(o, "bound", b->bound);
+	cli_json_num(o, "all_max", b->max_after);
+	cli_json_num(o, "all_max_before", b->max_before);
+	if (b->shift_before > 0) {
+		cli_json_real(o, "shift_mean", b->shift_after);
+		cli_json_real(o, "shift_mean_before", b->shift_before);
+	}
+	cli_json_num(o, "changed_entries", b->moved);
+	cli_json_num(o, "sweeps", b->sweeps);
+}
+
 static int summary_json(const struct route *r, const struct result *x)
 {
 	const struct ftr_shape *sh = x->sh;
@@ -173,6 +187,8 @@ static int summary_json(const struct route *r, const struct result *x)
 		cli_json_num(l, "unclean", x->plan.unclean);
 		cli_json_num(l, "refused", x->plan.refused);
 	}
+	if (x->stats.balance.hosts)
+		put_balance(cli_json_object(o, "balance"), &x->stats.balance);
 	cli_json_real(o, "shape_ms", x->shape_s * 1e3);
 	cli_json_real(o, "route_ms", x->route_s * 1e3);
 	return cli_json_end(o, CLI_CLEAN);

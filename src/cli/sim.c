@@ -10,7 +10,7 @@
 #define RUNS_MAX 10000
 
 static const struct cli_opt options[] = {
-	CLI_OPTS_ENGINE(struct cli_sim),
+	CLI_OPTS_ENGINE(struct cli_sim, "full"),
 	{ "lfts", CLI_FILE, offsetof(struct cli_sim, lfts), "FILE",
 	  "tables, in place of an engine's", NULL, 0, 0 },
 	{ "sl2vl", CLI_FILE, offsetof(struct cli_sim, sl2vl), "FILE",

@@ -149,11 +149,9 @@ enum ftr_status cli_sim_route(const struct cli_sim_job *j,
 			      const struct ftr_fabric *f, struct ftr_shape **sh,
 			      struct ftr_tables **t, struct ftr_err *err)
 {
-	struct ftr_route_opts ro = FTR_ROUTE_OPTS_INIT;
+	struct ftr_route_opts ro = cli_damaged_opts(&j->o->engine, f);
 	enum ftr_status st = ftr_shape_new(f, &j->shape_opts, j->team, sh, err);
 
-	ro.sm_switch = ftr_fabric_find_sw(f, j->o->engine.sm_switch);
-	ro.sftree_mode = (enum ftr_sftree_mode)j->o->engine.sftree_mode;
 	if (!st)
 		st = ftr_tables_new(f, false, t, err);
 	if (!st)

@@ -36,7 +36,7 @@ struct whatif {
 };
 
 static const struct cli_opt options[] = {
-	CLI_OPTS_ENGINE(struct whatif),
+	CLI_OPTS_ENGINE(struct whatif, "load"),
 	{ "fail", CLI_LIST, offsetof(struct whatif, fail), "SPEC",
 	  "what breaks: SWITCH, SWITCH[PORT], Nlinks, N%links, Nswitches", NULL,
 	  0, 0 },
@@ -104,15 +104,10 @@ static enum ftr_status route(const struct job *j, const struct ftr_fabric *f,
 			     struct ftr_shape **sh, struct ftr_tables **t,
 			     double *ms, struct ftr_err *err)
 {
-	struct ftr_route_opts ro = FTR_ROUTE_OPTS_INIT;
+	struct ftr_route_opts ro = cli_damaged_opts(&j->w->engine, f);
 	double t0 = cli_now();
 	enum ftr_status st = ftr_shape_new(f, &j->opts, j->team, sh, err);
 
-	/* that switch may be among the dead: then it is as if not given */
-	ro.sm_switch = ftr_fabric_find_sw(f, j->w->engine.sm_switch);
-	ro.placement = (enum ftr_placement)j->w->engine.placement;
-	ro.paths = (enum ftr_paths)j->w->engine.paths;
-	ro.sftree_mode = (enum ftr_sftree_mode)j->w->engine.sftree_mode;
 	if (!st)
 		st = ftr_tables_new(f, false, t, err);
 	if (!st)
@@ -129,12 +124,12 @@ static enum ftr_status keep_order(struct job *j, struct ftr_err *err)
 
 	if (st)
 		return st;
+	cli_drop_gaps(j->f, order, &j->n_places);
 	j->place = calloc((size_t)j->n_places + 1, sizeof(*j->place));
 	if (!j->place)
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for an order");
 	for (uint32_t i = 0; !st && i < j->n_places; i++)
-		if (order[i] != FTR_EP_NONE)
-			j->place[i] = j->f->ep[order[i]].guid;
+		j->place[i] = j->f->ep[order[i]].guid;
 	free(order);
 	return st;
 }
@@ -151,7 +146,7 @@ static enum ftr_status measure(const struct job *j, const struct ftr_shape *sh,
 	if (!st)
 		st = cli_measure(sh->f, sh, t, m, j->team, out, err);
 	if (!st)
-		st = cli_measure_load(sh->f, t, j->place, j->n_places, j->team,
+		st = cli_measure_load(sh, t, j->place, j->n_places, j->team,
 				      out, err);
 	ftr_sl2vl_free(m);
 	return st;

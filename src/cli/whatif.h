@@ -44,7 +44,8 @@ enum cli_metric {
 	CLI_M_FOUND,		/* one per enum ftr_finding */
 	CLI_M_CYCLE = CLI_M_FOUND + FTR_N_FINDINGS,
 	CLI_M_HOPS,
-	CLI_M_ALL_MAX, CLI_M_SHIFT_MAX, CLI_M_SHIFT_MEAN,	/* link loads */
+	/* link loads */
+	CLI_M_ALL_MAX, CLI_M_ALL_BOUND, CLI_M_SHIFT_MAX, CLI_M_SHIFT_MEAN,
 	CLI_M_ENTRIES, CLI_M_BLOCKS, CLI_M_CHANGED,
 	CLI_M_WRITES, CLI_M_STEPS, CLI_M_UNHEALED,	/* local repair */
 	CLI_M_ROUTE_MS,
@@ -70,8 +71,8 @@ enum ftr_status cli_measure(const struct ftr_fabric *f,
 #define CLI_SHIFTS_MAX 1000
 
 /* Load of the patterns "all" and "shifts" of the order place[n]: port GUIDs, 0
- * for a gap; those that f does not have are gaps, too. */
-enum ftr_status cli_measure_load(const struct ftr_fabric *f,
+ * for a gap; those that the fabric of sh does not have are gaps, too. */
+enum ftr_status cli_measure_load(const struct ftr_shape *sh,
 				 const struct ftr_tables *t,
 				 const uint64_t *place, uint32_t n,
 				 struct ftr_team *team,

@@ -47,6 +47,8 @@ static const struct {
 			 false },
 	[CLI_M_ALL_MAX] = { "load: all-to-all, worst link", "load_all_max",
 			    COUNT, false },
+	[CLI_M_ALL_BOUND] = { "load: all-to-all, lower bound",
+			      "load_all_bound", COUNT, false },
 	[CLI_M_SHIFT_MAX] = { "load: shifts, worst link", "load_shift_max",
 			      COUNT, false },
 	[CLI_M_SHIFT_MEAN] = { "load: shifts, mean of worst",

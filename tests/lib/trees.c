@@ -197,6 +197,49 @@ struct ftr_fabric *trees_chassis(struct ftr_rng *r)
 	return cabling_end(&c);
 }
 
+/* Cables from s to switches first .. first + n - 1: trunks of 0 to 4, or two
+ * trunks only, as a rack has them to two chips of a chassis. */
+static void cabling_above(struct cabling *c, struct ftr_rng *r, uint32_t s,
+			  uint32_t first, uint32_t n, bool rack)
+{
+	uint32_t any = first + ftr_rng_below(r, n);
+
+	if (rack) {
+		cabling_join(c, s, any, 1 + ftr_rng_below(r, 3));
+		cabling_join(c, s, first + (any - first + 1) % n,
+			     1 + ftr_rng_below(r, 3));
+		return;
+	}
+	for (uint32_t t = first; t < first + n; t++)
+		cabling_join(c, s, t, ftr_rng_below(r, 3) ?
+			     ftr_rng_below(r, 5) : t == any);
+}
+
+struct ftr_fabric *trees_irregular(struct ftr_rng *r)
+{
+	uint32_t levels = 3 + ftr_rng_below(r, 2), first[5] = { 0 };
+	bool racks = ftr_rng_below(r, 3) == 0;
+	bool odd = ftr_rng_below(r, 3) == 0;	/* hosts above the leaves */
+	struct cabling c;
+
+	for (uint32_t i = 0; i < levels; i++)
+		first[i + 1] = first[i] + (i ? 2 + ftr_rng_below(r, 4) :
+					   3 + ftr_rng_below(r, 6));
+	cabling_new(&c, r, first[levels]);
+	for (uint32_t i = 0; i < levels; i++)
+		for (uint32_t s = first[i]; s < first[i + 1]; s++) {
+			if (i + 1 < levels)
+				cabling_above(&c, r, s, first[i + 1],
+					      first[i + 2] - first[i + 1],
+					      racks && !i);
+			if (!i)
+				cabling_hosts(&c, s, 1 + ftr_rng_below(r, 5));
+			else if (odd && !ftr_rng_below(r, 4))
+				cabling_hosts(&c, s, 1 + ftr_rng_below(r, 2));
+		}
+	return cabling_end(&c);
+}
+
 struct ftr_fabric *trees_racks(void)
 {
 	enum { LEAVES = 42, CHIPS = 36, SPINES = 18 };

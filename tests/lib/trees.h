@@ -27,6 +27,11 @@ struct ftr_fabric *trees_grow(const struct ftr_pgft *g, uint64_t seed,
  * switches, random GUIDs. */
 struct ftr_fabric *trees_chassis(struct ftr_rng *r);
 
+/* Three or four ranks with trunks of 0 to 4 cables between any two switches of
+ * neighbouring ranks; some have hosts above the leaves, some leaves on two
+ * switches only.  At most 27 switches, random GUIDs. */
+struct ftr_fabric *trees_irregular(struct ftr_rng *r);
+
 /* Racks as tests/seeds/racks.awk has them: a 648-port switch under 42 rack
  * switches of 12 hosts, each on five of its leaf chips by three cables. */
 struct ftr_fabric *trees_racks(void);

@@ -36,6 +36,8 @@ libibftimer_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
 BENCH_OPENSM = libibftimer.la
 endif
 
+EXTRA_DIST += tests/perf/chassis.awk
+
 .PHONY: bench bench-programs
 bench-programs: all tests/perf/bench_core tests/perf/bench_place \
 	tests/perf/bench_bound $(BENCH_OPENSM)

@@ -3,7 +3,8 @@ if HAVE_CHECK
 libftrtest_la_SOURCES += tests/lib/oracle.c tests/lib/oracle.h \
 	tests/lib/trees.c tests/lib/trees.h tests/lib/oracle_slots.c \
 	tests/lib/oracle_slots.h tests/lib/oracle_place.c \
-	tests/lib/oracle_place.h tests/lib/deps.c tests/lib/deps.h
+	tests/lib/oracle_place.h tests/lib/deps.c tests/lib/deps.h \
+	tests/lib/recount.c tests/lib/recount.h
 
 check_PROGRAMS += tests/prop/test_dmodc
 tests_prop_test_dmodc_SOURCES = tests/prop/test_dmodc.c
@@ -48,6 +49,11 @@ tests_prop_test_chassis_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_prop_test_chassis_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
 libftrtest_la_SOURCES += tests/lib/world.c tests/lib/world.h
+
+check_PROGRAMS += tests/prop/test_balance
+tests_prop_test_balance_SOURCES = tests/prop/test_balance.c
+tests_prop_test_balance_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_balance_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/prop/test_live
 tests_prop_test_live_SOURCES = tests/prop/test_live.c

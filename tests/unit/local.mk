@@ -25,6 +25,11 @@ tests_unit_test_shape_SOURCES = tests/unit/test_shape.c
 tests_unit_test_shape_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_shape_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
+check_PROGRAMS += tests/unit/test_balance
+tests_unit_test_balance_SOURCES = tests/unit/test_balance.c
+tests_unit_test_balance_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_balance_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+
 check_PROGRAMS += tests/unit/test_nominal tests/unit/test_nominal_file \
 	tests/unit/test_nominal_places
 tests_unit_test_nominal_places_SOURCES = tests/unit/test_nominal_places.c \

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What no routing can avoid: weights of links, as good as the patience lasts.
+ *
+ * Whatever weights w >= 0 the links have, the flows of any routing weigh at least
+ * as much as on their lightest paths, and at most the most loaded link times the
+ * sum of w, so
+ *
+ *	most loaded link >= sum over pairs of hosts (lightest path) / sum of w
+ *
+ * (duality of linear programs).  Good weights are found by making the mean of
+ * lightest-path routings even: the weight of a link grows exponentially with its
+ * mean load so far (Plotkin, Shmoys and Tardos, "Fast approximation algorithms for
+ * fractional packing and covering problems", 1995), and with a slope that rises
+ * with the root of the rounds.
+ */
+#include <math.h>
+
+#include "balance/balance.h"
+
+#define LARGE 100		/* exponent; paths stay finite */
+#define SHARP 3			/* of round 1: any of 1 to 6 does as well */
+
+struct dual {
+	const struct ftr_fabric *f;
+	const uint32_t *hosts;	/* [n_sw] */
+	double *w;		/* [n_ports] weights */
+	double *load;		/* [n_ports] flows, sum over all rounds */
+	double even;		/* what every link would have if it were even */
+	double sharp;		/* how much a weight grows with the load */
+	/* towards the switch at hand */
+	double *dist;		/* [n_sw] INFINITY: not reached */
+	double *flow;		/* [n_sw] */
+	uint32_t *next;		/* [n_sw] link of the lightest path */
+	ftr_sw *order;		/* [n_sw] those reached, near first */
+	uint32_t n_order;
+	ftr_sw *heap;		/* [n_sw] by dist, the least first */
+	uint32_t *at;		/* [n_sw] place in the heap, or BALANCE_NONE */
+	uint32_t n_heap;
+};
+
+/* ---- lightest paths -------------------------------------------------------- */
+
+static void place(struct dual *d, ftr_sw s, uint32_t i)
+{
+	d->heap[i] = s;
+	d->at[s] = i;
+}
+
+static void rise(struct dual *d, ftr_sw s, uint32_t i)
+{
+	for (; i && d->dist[s] < d->dist[d->heap[(i - 1) / 2]];
+	     i = (i - 1) / 2)
+		place(d, d->heap[(i - 1) / 2], i);
+	place(d, s, i);
+}
+
+static ftr_sw take_nearest(struct dual *d)
+{
+	ftr_sw nearest = d->heap[0], s = d->heap[--d->n_heap];
+	uint32_t i = 0, k;
+
+	while ((k = 2 * i + 1) < d->n_heap) {
+		if (k + 1 < d->n_heap &&
+		    d->dist[d->heap[k + 1]] < d->dist[d->heap[k]])
+			k++;
+		if (d->dist[d->heap[k]] >= d->dist[s])
+			break;
+		place(d, d->heap[k], i);
+		i = k;
+	}
+	place(d, s, i);
+	d->at[nearest] = BALANCE_NONE;
+	return nearest;
+}
+
+/* Neighbours of s may reach the destination through s. */
+static void relax(struct dual *d, ftr_sw s)
+{
+	const struct ftr_fabric *f = d->f;
+
+	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+		const struct ftr_swport *port =
+			ftr_fabric_port(f, s, (ftr_port)p);
+		ftr_sw from = port->peer;
+		uint32_t link;
+
+		if (port->peer_kind != FTR_PEER_SW || from == s)
+			continue;
+		link = f->sw[from].first_port + port->peer_port;
+		if (d->dist[s] + d->w[link] >= d->dist[from])
+			continue;
+		if (d->dist[from] == (double)INFINITY)
+			d->at[from] = d->n_heap++;
+		d->dist[from] = d->dist[s] + d->w[link];
+		d->next[from] = link;
+		rise(d, from, d->at[from]);
+	}
+}
+
+static void find_paths(struct dual *d, ftr_sw to)
+{
+	for (ftr_sw s = 0; s < d->f->n_sw; s++)
+		d->dist[s] = INFINITY;
+	d->dist[to] = 0;
+	d->n_order = 0;
+	d->n_heap = 1;
+	place(d, to, 0);
+	while (d->n_heap) {
+		ftr_sw s = take_nearest(d);
+
+		d->order[d->n_order++] = s;
+		relax(d, s);
+	}
+}
+
+/* ---- rounds ------------------------------------------------------------------ */
+
+static void set_weight(struct dual *d, uint32_t link)
+{
+	d->w[link] = exp(fmin(d->sharp * (d->load[link] / d->even - 1), LARGE));
+}
+
+/* All flows to the hosts of a switch over lightest paths. */
+static void add_flows(struct dual *d, ftr_sw to)
+{
+	for (uint32_t i = 0; i < d->n_order; i++)
+		d->flow[d->order[i]] = (double)d->hosts[d->order[i]] *
+			d->hosts[to];
+	for (uint32_t i = d->n_order - 1; i > 0; i--) {
+		ftr_sw s = d->order[i];
+		uint32_t link = d->next[s];
+
+		d->load[link] += d->flow[s];
+		d->flow[d->f->ports[link].peer] += d->flow[s];
+		set_weight(d, link);
+	}
+}
+
+/* A lightest-path routing; weights follow the loads destination by destination. */
+static void add_round(struct dual *d)
+{
+	for (ftr_sw s = 0; s < d->f->n_sw; s++)
+		if (d->hosts[s]) {
+			find_paths(d, s);
+			add_flows(d, s);
+		}
+}
+
+/* The bound that the weights give. */
+static double bound_of(struct dual *d)
+{
+	double light = 0, sum = 0;
+
+	for (ftr_sw to = 0; to < d->f->n_sw; to++) {
+		if (!d->hosts[to])
+			continue;
+		find_paths(d, to);
+		for (uint32_t i = 1; i < d->n_order; i++)
+			light += (double)d->hosts[d->order[i]] * d->hosts[to] *
+				d->dist[d->order[i]];
+	}
+	for (uint32_t x = 0; x < d->f->n_ports; x++)
+		sum += d->w[x];
+	return sum > 0 ? light / sum : 0;
+}
+
+static double most_loaded(const struct dual *d)
+{
+	double most = 0;
+
+	for (uint32_t x = 0; x < d->f->n_ports; x++)
+		most = fmax(most, d->load[x]);
+	return most;
+}
+
+static void set_weights(struct dual *d, double even, double sharp)
+{
+	d->even = even;
+	d->sharp = sharp;
+	for (uint32_t x = 0; x < d->f->n_ports; x++)
+		if (d->f->ports[x].peer_kind == FTR_PEER_SW)
+			set_weight(d, x);
+}
+
+static void solve(struct dual *d, uint32_t rounds, double *least, double *most)
+{
+	for (uint32_t x = 0; x < d->f->n_ports; x++)
+		d->w[x] = d->f->ports[x].peer_kind == FTR_PEER_SW;
+	*least = bound_of(d);
+	*most = 0;
+	for (uint32_t i = 1; *least > 0 && i <= rounds; i++) {
+		set_weights(d, fmax(i * *least, most_loaded(d)),
+			    SHARP * sqrt(i));
+		add_round(d);
+		*most = most_loaded(d) / i;
+	}
+	for (double sharp = 4; *most > 0 && sharp <= 64; sharp *= 2) {
+		set_weights(d, rounds * *most, sharp);
+		*least = fmax(*least, bound_of(d));
+	}
+}
+
+static bool dual_new(struct dual *d, struct ftr_arena *a)
+{
+	size_t n = d->f->n_sw, links = d->f->n_ports;
+
+	return a && (d->w = ftr_arena_zalloc(a, links, sizeof(*d->w))) &&
+		(d->load = ftr_arena_zalloc(a, links, sizeof(*d->load))) &&
+		(d->dist = ftr_arena_alloc(a, n, sizeof(*d->dist))) &&
+		(d->flow = ftr_arena_alloc(a, n, sizeof(*d->flow))) &&
+		(d->next = ftr_arena_alloc(a, n, sizeof(*d->next))) &&
+		(d->order = ftr_arena_alloc(a, n, sizeof(*d->order))) &&
+		(d->heap = ftr_arena_alloc(a, n, sizeof(*d->heap))) &&
+		(d->at = ftr_arena_alloc(a, n, sizeof(*d->at)));
+}
+
+enum ftr_status ftr_balance_bound_dual(const struct ftr_fabric *f,
+				       const uint32_t *hosts, uint32_t rounds,
+				       double *least, double *most,
+				       struct ftr_err *err)
+{
+	struct ftr_arena *a = ftr_arena_new();
+	struct dual d = { .f = f };
+	uint32_t *all = NULL;
+
+	if (a && !hosts) {
+		all = ftr_arena_zalloc(a, f->n_sw, sizeof(*all));
+		if (all)
+			balance_count_hosts(f, all);
+		hosts = all;
+	}
+	d.hosts = hosts;
+	if (!hosts || !dual_new(&d, a)) {
+		ftr_arena_free(a);
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the bound");
+	}
+	solve(&d, rounds, least, most);
+	ftr_arena_free(a);
+	return FTR_OK;
+}

@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The search for balance on thousands of random fabrics: its counters after every
+ * sweep, and its results, against a slow walk of every pair (lib/recount.h).
+ *
+ * FTR_SEED=N starts at that seed, FTR_RUNS multiplies the number of fabrics.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "balance/balance.h"
+#include "engine/engine.h"
+#include "lib/recount.h"
+#include "lib/trees.h"
+
+#define MAX_SW 60
+
+static struct ftr_err err;
+
+static size_t bytes_of(const struct ftr_tables *t)
+{
+	return (size_t)t->n_sw * t->stride;
+}
+
+/* Every kind of fabric in turn; most of them damaged. */
+static struct ftr_fabric *any_fabric(uint64_t seed)
+{
+	struct ftr_pgft g;
+	struct ftr_rng r;
+
+	ftr_rng_seed(&r, seed);
+	switch (seed % 5) {
+	case 0:
+		return trees_irregular(&r);
+	case 1:
+		return trees_hurt(trees_irregular(&r), &r, 60);
+	case 2:
+		return trees_hurt(trees_chassis(&r), &r, 30);
+	case 3:
+		return trees_hurt(trees_irregular(&r), &r, 15);
+	default:
+		trees_random_pgft(&r, &g, false, MAX_SW);
+		return trees_hurt(trees_grow(&g, seed, seed / 5 % 2), &r, 60);
+	}
+}
+
+static struct ftr_shape *shape_of(const struct ftr_fabric *f)
+{
+	struct ftr_shape *sh = NULL;
+
+	ck_assert_msg(!ftr_shape_new(f, NULL, NULL, &sh, &err), "%s", err.msg);
+	return sh;
+}
+
+static struct ftr_tables *copy_of(const struct ftr_fabric *f,
+				  const struct ftr_tables *t)
+{
+	struct ftr_tables *c = NULL;
+
+	ck_assert(!ftr_tables_new(f, false, &c, &err));
+	memcpy(c->lft, t->lft, bytes_of(t));
+	return c;
+}
+
+/* ---- counters after every sweep ---------------------------------------------- */
+
+struct counted {
+	struct ftr_balance_input in;
+	struct balance_net *net;
+	struct balance_count c;
+	struct ftr_arena *arena;
+};
+
+static void start_count(struct counted *x, struct ftr_tables *t, size_t bytes)
+{
+	x->arena = ftr_arena_new();
+	x->in.depth = FTR_BALANCE_FULL;
+	ck_assert(!balance_net_new(&x->in, &x->net, &err));
+	x->c.net = x->net;
+	x->c.t = t;
+	x->c.flows = ftr_arena_alloc(x->arena, x->net->n_links,
+				     sizeof(*x->c.flows));
+	ck_assert(!balance_count_flows(x->net, t, NULL, x->c.flows, &err));
+	ck_assert(!balance_bins_new(&x->c, bytes, x->arena, &err));
+	balance_bins_count(&x->c);
+}
+
+static void end_count(struct counted *x)
+{
+	balance_net_free(x->net);
+	ftr_arena_free(x->arena);
+}
+
+static void bins_match(const struct counted *x, const struct recount *slow,
+		       uint32_t link, uint64_t seed)
+{
+	const struct balance_count *c = &x->c;
+	uint32_t n = x->net->n_pos;
+
+	if (c->bins_at[link] == BALANCE_NONE)
+		return;
+	for (uint32_t bin = 0; bin < c->n_bins; bin++) {
+		uint32_t sum = 0, is = c->bins[(size_t)c->bins_at[link] *
+					       c->n_bins + bin];
+
+		for (uint32_t k = bin * c->width;
+		     k < (bin + 1) * c->width && k < n; k++)
+			sum += slow->shift[(size_t)link * n + k];
+		/* what a host sends to itself is on no link */
+		ck_assert_msg(sum == is, "seed %" PRIu64
+			      ": link %u, bin %u: %u flows, counted %u", seed,
+			      link, bin, is, sum);
+		ck_assert_uint_ge(c->peak[link], is);
+	}
+}
+
+static void counters_match(const struct counted *x, uint64_t seed)
+{
+	struct recount *slow = recount_new(x->in.shape, x->c.t);
+	uint64_t sum = 0;
+
+	ck_assert_uint_eq(x->net->n_pos, slow->n_pos);
+	for (uint32_t i = 0; i < x->net->n_links; i++) {
+		if (x->net->peer[i] == FTR_SW_NONE)
+			continue;
+		ck_assert_msg(x->c.flows[i] == slow->flows[i], "seed %" PRIu64
+			      ": link %u: %u flows, counted %u", seed, i,
+			      x->c.flows[i], slow->flows[i]);
+		bins_match(x, slow, i, seed);
+	}
+	ck_assert_uint_eq(balance_most(x->net, x->c.flows), slow->max);
+	if (x->c.width == 1)
+		ck_assert_uint_eq(balance_bins_worst(&x->c), slow->sum);
+	ck_assert(!balance_worst(x->net, x->c.t, NULL, &sum, &err));
+	ck_assert_uint_eq(sum, slow->sum);
+	recount_free(slow);
+}
+
+/* Sweeps with prices from low to high; returns the entries moved. */
+static uint64_t sweep_and_match(struct counted *x, uint64_t seed)
+{
+	struct balance_sweep s = {
+		.target = 1 + balance_most(x->net, x->c.flows) / 2,
+		.shifts = seed % 3, .over = 16, .meet = 2,
+	};
+	uint64_t moved = 0;
+
+	counters_match(x, seed);
+	for (int i = 0; i < 4; i++, s.over <<= 6) {
+		if (i % 2)
+			balance_bins_peaks(&x->c);
+		s.moved = 0;
+		ck_assert(!balance_sweep(&x->c, &s, &err));
+		moved += s.moved;
+		if (!s.shifts)	/* bins are left alone */
+			balance_bins_count(&x->c);
+		balance_bins_peaks(&x->c);
+		counters_match(x, seed);
+	}
+	return moved;
+}
+
+/* The columns of odd number by another order of the switches. */
+static struct ftr_shape *other_order(const struct ftr_shape *sh,
+				     struct ftr_tables *t, uint8_t *use)
+{
+	uint16_t level[FTR_PORT_MAX];
+	struct ftr_shape *full = NULL;
+	struct ftr_tables *other = NULL;
+	uint64_t none;
+
+	for (ftr_sw s = 0; s < sh->f->n_sw; s++)
+		level[s] = (uint16_t)(sh->rank[s] * sh->f->n_sw + s);
+	ck_assert(!ftr_shape_reorder(sh, level, FTR_REORDER_ALL, NULL, &full,
+				     &err));
+	ck_assert(!ftr_tables_new(sh->f, false, &other, &err));
+	ck_assert(!dmodc_tables(full, FTR_PLACE_EVEN, NULL, other, &none,
+				&err));
+	for (uint32_t l = 0; l < sh->f->n_sw; l++)
+		use[l] = l % 2;
+	for (uint32_t i = 0; i < sh->n_dest; i++)
+		for (ftr_sw s = 0; use[sh->dest[i].col] && s < sh->f->n_sw; s++)
+			ftr_tables_row(t, s)[sh->dest[i].lid] =
+				ftr_tables_get(other, s, sh->dest[i].lid);
+	ftr_tables_free(other);
+	return full;
+}
+
+START_TEST(counters_after_every_sweep)
+{
+	uint64_t seed = trees_first_seed(), moved = 0;
+
+	for (uint32_t i = 0; i < trees_runs(1000); i++, seed++) {
+		struct ftr_fabric *f = any_fabric(seed);
+		struct ftr_shape *sh = shape_of(f), *full = NULL;
+		struct counted x = { .in = { .shape = sh } };
+		struct ftr_tables *t = NULL;
+		uint8_t use[FTR_PORT_MAX];
+		uint64_t none;
+
+		ck_assert(!ftr_tables_new(f, false, &t, &err));
+		ck_assert(!dmodc_tables(sh, FTR_PLACE_EVEN, NULL, t, &none,
+					&err));
+		if (seed % 2) {
+			full = other_order(sh, t, use);
+			x.in.full = full;
+			x.in.use_full = use;
+		}
+		start_count(&x, t, seed % 4 < 2 ? 1 << 20 : 2000);
+		moved += sweep_and_match(&x, seed);
+		end_count(&x);
+		ftr_tables_free(t);
+		ftr_shape_free(full);
+		ftr_shape_free(sh);
+		ftr_fabric_free(f);
+	}
+	ck_assert_uint_gt(moved, 0);
+}
+END_TEST
+
+/* ---- results ------------------------------------------------------------------- */
+
+struct routed {
+	const struct ftr_fabric *f;
+	const struct ftr_shape *sh;
+	const struct ftr_engine_ops *engine;
+	uint64_t seed;
+	struct ftr_tables *off;		/* without the search */
+	struct recount *off_count;
+	struct ftr_check_report off_report;
+};
+
+static struct ftr_tables *route(const struct routed *r, enum ftr_balance depth,
+				struct ftr_team *team,
+				struct ftr_route_stats *stats)
+{
+	struct ftr_route_opts opts = FTR_ROUTE_OPTS_INIT;
+	struct ftr_tables *t = NULL;
+
+	opts.balance = depth;
+	ck_assert(!ftr_tables_new(r->f, false, &t, &err));
+	ck_assert_msg(!r->engine->route(r->sh, &opts, team, t, stats, &err),
+		      "seed %" PRIu64 ": %s: %s", r->seed, r->engine->name,
+		      err.msg);
+	return t;
+}
+
+static void check(const struct routed *r, const struct ftr_tables *t,
+		  struct ftr_check_report *out)
+{
+	struct ftr_check_opts opts = { .switch_sources = true };
+
+	ck_assert(!ftr_check_tables(r->f, t, &opts, NULL, out, &err));
+}
+
+/* All that arrived arrives, up and then down, by no ring of dependencies. */
+static void is_sound(const struct routed *r, const struct ftr_tables *t)
+{
+	struct ftr_check_report now;
+
+	check(r, t, &now);
+	for (int i = 0; i < FTR_N_CHECK_CLASSES; i++)
+		ck_assert_msg(now.bad[i] == r->off_report.bad[i],
+			      "seed %" PRIu64 ": %s: %" PRIu64
+			      " pairs of class %d do not arrive, %" PRIu64
+			      " before", r->seed, r->engine->name, now.bad[i],
+			      i, r->off_report.bad[i]);
+	ck_assert_uint_eq(now.harmful, r->off_report.harmful);
+	ck_assert_msg(now.cdg == r->off_report.cdg, "seed %" PRIu64
+		      ": %s: verdict %d, was %d", r->seed, r->engine->name,
+		      (int)now.cdg, (int)r->off_report.cdg);
+}
+
+/* Any mixture of old and new entries is as sound: tables on their way to the
+ * switches. */
+static void mixture_is_sound(const struct routed *r, const struct ftr_tables *t)
+{
+	struct ftr_tables *mix = copy_of(r->f, t);
+	struct ftr_rng rng;
+
+	ftr_rng_seed(&rng, r->seed);
+	for (size_t i = 0; i < bytes_of(t); i++)
+		if (t->lft[i] != r->off->lft[i] && ftr_rng_below(&rng, 2))
+			mix->lft[i] = r->off->lft[i];
+	is_sound(r, mix);
+	ftr_tables_free(mix);
+}
+
+static bool same_mean(double mean, uint64_t sum, uint32_t n)
+{
+	return fabs(mean - (n > 1 ? (double)sum / (n - 1) : 0)) < 1e-9;
+}
+
+/* The report is true, and no figure is worse. */
+static void is_better(const struct routed *r, enum ftr_balance depth,
+		      const struct ftr_tables *t,
+		      const struct ftr_balance_report *b)
+{
+	struct recount *now = recount_new(r->sh, t);
+	const struct recount *was = r->off_count;
+	uint64_t moved = 0;
+
+	for (size_t i = 0; i < bytes_of(t); i++)
+		moved += t->lft[i] != r->off->lft[i];
+	ck_assert_uint_eq(now->lost, was->lost);
+	ck_assert_uint_eq(b->moved, moved);
+	if (now->n_pos > 1) {
+		ck_assert_uint_eq(b->hosts, now->hosts);
+		ck_assert_uint_eq(b->max_before, was->max);
+		ck_assert_uint_eq(b->max_after, now->max);
+	}
+	ck_assert_msg(now->max <= was->max, "seed %" PRIu64
+		      ": %s: %u flows on the most loaded link, %u before",
+		      r->seed, r->engine->name, now->max, was->max);
+	ck_assert_msg(now->lost || b->bound <= now->max, "seed %" PRIu64
+		      ": bound %u, but %u flows", r->seed, b->bound, now->max);
+	if (depth == FTR_BALANCE_FULL) {
+		ck_assert_msg(now->sum <= was->sum, "seed %" PRIu64
+			      ": %s: sum over shifts %" PRIu64 ", %" PRIu64
+			      " before", r->seed, r->engine->name, now->sum,
+			      was->sum);
+		ck_assert(same_mean(b->shift_before, was->sum, was->n_pos));
+		ck_assert(same_mean(b->shift_after, now->sum, now->n_pos));
+	}
+	recount_free(now);
+}
+
+/* Entries that follow the ranks are candidates of equation (1). */
+static void are_candidates(const struct routed *r, const struct ftr_tables *t)
+{
+	const struct ftr_group *cand[FTR_PORT_MAX + 1];
+
+	for (uint32_t i = 0; i < r->sh->n_dest; i++)
+		for (ftr_sw s = 0; s < r->f->n_sw; s++) {
+			const struct ftr_dest *d = &r->sh->dest[i];
+			ftr_port port = ftr_tables_get(t, s, d->lid);
+			bool found = false;
+			uint32_t n;
+
+			if (port == ftr_tables_get(r->off, s, d->lid))
+				continue;
+			n = ftr_shape_candidates(r->sh, s, d->col, cand);
+			for (uint32_t k = 0; k < n; k++)
+				for (uint32_t j = 0; j < cand[k]->n; j++)
+					found |= port == r->sh->group_ports
+						[cand[k]->first + j];
+			ck_assert_msg(found, "seed %" PRIu64
+				      ": switch %u, LID %u: port %u is no candidate",
+				      r->seed, s, d->lid, port);
+		}
+}
+
+/* Returns the entries that changed. */
+static uint64_t one_depth(const struct routed *r, enum ftr_balance depth,
+			  struct ftr_team *team)
+{
+	struct ftr_route_stats stats = { 0 };
+	struct ftr_tables *t = route(r, depth, NULL, &stats);
+	struct ftr_tables *other = route(r, depth, team, NULL);
+
+	ck_assert_msg(!memcmp(t->lft, other->lft, bytes_of(t)), "seed %" PRIu64
+		      ": %s: other tables with three threads", r->seed,
+		      r->engine->name);
+	is_better(r, depth, t, &stats.balance);
+	is_sound(r, t);
+	mixture_is_sound(r, t);
+	if (!strcmp(r->engine->name, "dmodc"))
+		are_candidates(r, t);
+	ftr_tables_free(other);
+	ftr_tables_free(t);
+	return stats.balance.moved;
+}
+
+START_TEST(results_are_sound_and_never_worse)
+{
+	static const char *const engines[] = { "dmodc", "sftree", "ddlr" };
+	struct ftr_team *team = ftr_team_new(3);
+	uint64_t seed = trees_first_seed(), moved[3] = { 0 };
+
+	for (uint32_t i = 0; i < trees_runs(1500); i++, seed++) {
+		struct ftr_fabric *f = any_fabric(seed);
+		struct ftr_shape *sh = shape_of(f);
+		struct routed r = { .f = f, .sh = sh, .seed = seed };
+
+		/* ddlr has the tables of sftree: now and then is enough */
+		for (int k = 0; k < (seed % 16 ? 2 : 3); k++) {
+			r.engine = ftr_engine_find(engines[k]);
+			r.off = route(&r, FTR_BALANCE_OFF, NULL, NULL);
+			r.off_count = recount_new(sh, r.off);
+			check(&r, r.off, &r.off_report);
+			moved[k] += one_depth(&r, FTR_BALANCE_LOAD, team);
+			moved[k] += one_depth(&r, FTR_BALANCE_FULL, team);
+			recount_free(r.off_count);
+			ftr_tables_free(r.off);
+		}
+		ftr_shape_free(sh);
+		ftr_fabric_free(f);
+	}
+	for (int k = 0; k < 3; k++)
+		ck_assert_uint_gt(moved[k], 0);
+	ftr_team_free(team);
+}
+END_TEST
+
+/* ---- nothing to do on healthy trees ---------------------------------------------- */
+
+START_TEST(healthy_trees_are_left_alone)
+{
+	const struct ftr_engine_ops *dmodc = ftr_engine_find("dmodc");
+	uint64_t seed = trees_first_seed();
+	uint32_t levels[5] = { 0 };
+
+	for (uint32_t i = 0; i < trees_runs(300); i++, seed++) {
+		struct routed r = { .engine = dmodc, .seed = seed };
+		struct ftr_route_stats stats = { 0 };
+		struct ftr_fabric *f;
+		struct ftr_shape *sh;
+		struct ftr_tables *t;
+		struct recount *c;
+		struct ftr_pgft g;
+		struct ftr_rng rng;
+
+		ftr_rng_seed(&rng, seed);
+		trees_random_pgft(&rng, &g, true, 150);
+		g.w[0] = g.p[0] = 1;
+		for (unsigned int l = 0; l + 1 < g.h; l++) {
+			g.p[l + 1] = g.m[l] * g.p[l] % g.p[l + 1] ? 1 :
+				g.p[l + 1];
+			g.w[l + 1] = g.m[l] * g.p[l] / g.p[l + 1];
+		}
+		f = trees_grow(&g, seed, 0);
+		r.f = f;
+		r.sh = sh = shape_of(f);
+		r.off = route(&r, FTR_BALANCE_OFF, NULL, NULL);
+		t = route(&r, FTR_BALANCE_FULL, NULL, &stats);
+		c = recount_new(sh, t);
+		levels[g.h]++;
+		ck_assert_msg(!stats.balance.moved && !stats.balance.sweeps,
+			      "seed %" PRIu64 ": %" PRIu64
+			      " entries changed in %u sweeps", seed,
+			      stats.balance.moved, stats.balance.sweeps);
+		ck_assert(!memcmp(t->lft, r.off->lft, bytes_of(t)));
+		ck_assert_msg(c->worst <= 1, "seed %" PRIu64
+			      ": %u flows of a shift on one link", seed,
+			      c->worst);
+		recount_free(c);
+		ftr_tables_free(t);
+		ftr_tables_free(r.off);
+		ftr_shape_free(sh);
+		ftr_fabric_free(f);
+	}
+	for (int h = 2; h <= 4; h++)
+		ck_assert_uint_gt(levels[h], 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("balance, random fabrics");
+	TCase *t = tcase_create("balance");
+	SRunner *sr;
+	int failed;
+
+	tcase_set_timeout(t, 0);
+	tcase_add_test(t, counters_after_every_sweep);
+	tcase_add_test(t, results_are_sound_and_never_worse);
+	tcase_add_test(t, healthy_trees_are_left_alone);
+	suite_add_tcase(s, t);
+	sr = srunner_create(s);
+	srunner_run_all(sr, CK_ENV);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}

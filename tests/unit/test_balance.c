@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The search for balance: bounds known by hand, fixed entries, cancellation at
+ * every moment and allocation failures.  (Random fabrics: tests/prop/test_balance.)
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/core.h"
+#include "lib/recount.h"
+#include "lib/trees.h"
+
+static struct ftr_err err;
+
+/* A damaged tree and its tables by formula. */
+struct tree {
+	struct ftr_fabric *f;
+	struct ftr_shape *sh;
+	struct ftr_tables *start, *t;
+};
+
+static size_t bytes_of(const struct ftr_tables *t)
+{
+	return (size_t)t->n_sw * t->stride;
+}
+
+static void tree_shape(struct tree *w, struct ftr_fabric *f)
+{
+	*w = (struct tree){ .f = f };
+	ck_assert_msg(!ftr_shape_new(f, NULL, NULL, &w->sh, &err), "%s",
+		      err.msg);
+	ck_assert(!ftr_tables_new(f, false, &w->start, &err));
+	ck_assert(!ftr_tables_new(f, false, &w->t, &err));
+	ck_assert(!ftr_engine_find("dmodc")->route(w->sh, NULL, NULL, w->start,
+						   NULL, &err));
+	memcpy(w->t->lft, w->start->lft, bytes_of(w->t));
+}
+
+static struct ftr_fabric *pgft(const char *shape, unsigned int links,
+			       uint64_t seed)
+{
+	struct ftr_damage d = { .seed = seed, .links = links };
+	struct ftr_fabric *f = NULL, *out = NULL;
+
+	ck_assert_msg(!ftr_gen_shape(shape, NULL, &f, &err), "%s", err.msg);
+	ck_assert_msg(!ftr_gen_damage(f, &d, &out, &err), "%s", err.msg);
+	ftr_fabric_free(f);
+	return out;
+}
+
+static void tree_free(struct tree *w)
+{
+	ftr_tables_free(w->start);
+	ftr_tables_free(w->t);
+	ftr_shape_free(w->sh);
+	ftr_fabric_free(w->f);
+}
+
+static struct ftr_balance_report balance(struct tree *w,
+					 struct ftr_balance_input in)
+{
+	struct ftr_balance_report r;
+
+	in.shape = w->sh;
+	memcpy(w->t->lft, w->start->lft, bytes_of(w->t));
+	ck_assert_msg(!ftr_balance_tables(&in, w->t, NULL, &r, &err), "%s",
+		      err.msg);
+	return r;
+}
+
+/* ---- bounds ------------------------------------------------------------------ */
+
+static uint32_t bound_of(struct ftr_fabric *f)
+{
+	struct tree w;
+	uint32_t bound = 0;
+
+	tree_shape(&w, f);
+	ck_assert(!ftr_balance_bound(w.sh, NULL, &bound, &err));
+	tree_free(&w);
+	return bound;
+}
+
+START_TEST(bounds_by_hand)
+{
+	/* 4 leaves of 4 hosts, 4 cables up: 4 * 12 / 4 */
+	ck_assert_uint_eq(bound_of(pgft("2;4,4;1,4;1,1", 0, 0)), 12);
+	/* one cable less somewhere: 4 * 12 / 3 */
+	ck_assert_uint_eq(bound_of(pgft("2;4,4;1,4;1,1", 1, 0)), 16);
+	/* the pods of 16 hosts have 8 cables up, the leaves of 4 hosts 4:
+	 * 16 * 16 / 8 against 4 * 28 / 4 */
+	ck_assert_uint_eq(bound_of(pgft("3;4,4,2;1,4,2;1,1,1", 0, 0)), 32);
+	/* one switch: no link at all */
+	ck_assert_uint_eq(bound_of(pgft("1;5;1;1", 0, 0)), 0);
+}
+END_TEST
+
+/* Flows between islands do not exist: each of the two is a tree of its own. */
+START_TEST(islands_are_bounded_alone)
+{
+	struct ftr_builder *b = ftr_builder_new();
+	struct ftr_fabric *f = NULL;
+
+	for (uint64_t sw = 1; sw <= 4; sw++)
+		ck_assert(!ftr_builder_add_switch(b, sw << 8, 8, 0, 0, "s",
+						  &err));
+	for (uint64_t sw = 1; sw <= 4; sw++)
+		for (ftr_port p = 1; p <= 3; p++) {
+			uint64_t guid = sw << 8 | p << 4;
+
+			ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, guid,
+							   guid + 1, 1, 0, 0,
+							   "h", &err));
+			ck_assert(!ftr_builder_add_link(b, (struct ftr_end){
+				guid, 1
+			}, (struct ftr_end){ sw << 8, p }, 4, FTR_SPEED_EDR,
+							&err));
+		}
+	for (uint64_t sw = 1; sw <= 3; sw += 2)
+		ck_assert(!ftr_builder_add_link(b, (struct ftr_end){
+			sw << 8, 8
+		}, (struct ftr_end){ (sw + 1) << 8, 8 }, 4, FTR_SPEED_EDR,
+						&err));
+	ck_assert(!ftr_builder_assign_lids(b, 0, &err));
+	ck_assert(!ftr_builder_freeze(b, &f, &err));
+	ck_assert_uint_eq(bound_of(f), 9);	/* 3 * 3 flows over one link */
+}
+END_TEST
+
+/* No table is below the bound by weights, and dividing flows is not worse. */
+START_TEST(bounds_by_weights)
+{
+	double least, most;
+	struct tree w;
+
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		struct recount *c;
+		struct ftr_rng r;
+
+		ftr_rng_seed(&r, seed);
+		tree_shape(&w, seed % 2 ? trees_irregular(&r) :
+			   trees_hurt(trees_chassis(&r), &r, 10));
+		balance(&w, (struct ftr_balance_input){
+			.depth = FTR_BALANCE_FULL
+		});
+		c = recount_new(w.sh, w.t);
+		ck_assert(!ftr_balance_bound_dual(w.f, NULL, 100, &least,
+						  &most, &err));
+		if (!c->lost)
+			ck_assert_msg(least <= c->max * (1 + 1e-9) &&
+				      least <= most * (1 + 1e-9),
+				      "seed %" PRIu64 ": %f, %u, %f", seed,
+				      least, c->max, most);
+		recount_free(c);
+		tree_free(&w);
+	}
+	tree_shape(&w, pgft("2;4,4;1,4;1,1", 1, 0));	/* 16 by cuts */
+	ck_assert(!ftr_balance_bound_dual(w.f, NULL, 1000, &least, &most,
+					  &err));
+	ck_assert(least > 14 && least <= 16 && most >= 16 && most < 16.5);
+	tree_free(&w);
+}
+END_TEST
+
+/* One link carries 17 times the mean: a switch of 40 hosts, and around it leaves
+ * of 5, one of them with one cable and 11 with 16.  5 * 95 flows, exactly. */
+START_TEST(weights_grow_within_range)
+{
+	struct ftr_builder *b = ftr_builder_new();
+	struct ftr_fabric *f = NULL;
+	double least, most;
+
+	for (uint64_t sw = 1; sw <= 13; sw++) {
+		ck_assert(!ftr_builder_add_switch(b, sw << 16, 240, 0, 0, "s",
+						  &err));
+		for (ftr_port p = 1; p <= (sw > 1 ? 5 : 40); p++) {
+			uint64_t guid = sw << 16 | (uint64_t)p << 4;
+
+			ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, guid,
+							   guid + 1, 1, 0, 0,
+							   "h", &err));
+			ck_assert(!ftr_builder_add_link(b, (struct ftr_end){
+				guid, 1
+			}, (struct ftr_end){ sw << 16, p }, 4, FTR_SPEED_EDR,
+							&err));
+		}
+		for (ftr_port p = 1; sw > 1 && p <= (sw > 2 ? 16 : 1); p++)
+			ck_assert(!ftr_builder_add_link(b, (struct ftr_end){
+				sw << 16, (ftr_port)(60 + p)
+			}, (struct ftr_end){
+				1 << 16, (ftr_port)(40 + 16 * (sw - 2) + p)
+			}, 4, FTR_SPEED_EDR, &err));
+	}
+	ck_assert(!ftr_builder_assign_lids(b, 0, &err));
+	ck_assert(!ftr_builder_freeze(b, &f, &err));
+	ck_assert(!ftr_balance_bound_dual(f, NULL, 2000, &least, &most, &err));
+	ck_assert_msg(least > 400 && least <= 475 + 1e-6 &&
+		      most > 475 - 1e-6 && most < 480, "%f, %f", least, most);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+/* ---- depths -------------------------------------------------------------------- */
+
+START_TEST(depths)
+{
+	struct ftr_balance_report off, load, full;
+	struct tree w;
+
+	tree_shape(&w, pgft("648", 65, 4));	/* 10 % of the links */
+	off = balance(&w, (struct ftr_balance_input){ 0 });
+	ck_assert(!off.moved && !off.hosts);
+	ck_assert(!memcmp(w.t->lft, w.start->lft, bytes_of(w.t)));
+	load = balance(&w, (struct ftr_balance_input){
+		.depth = FTR_BALANCE_LOAD
+	});
+	/* evened out by few entries; shifts are not looked at */
+	ck_assert_uint_le(load.max_after, load.bound + load.bound / 50 + 1);
+	ck_assert_uint_lt(load.max_after, load.max_before);
+	ck_assert(load.shift_after == 0 && load.moved > 0);
+	full = balance(&w, (struct ftr_balance_input){
+		.depth = FTR_BALANCE_FULL
+	});
+	ck_assert_uint_le(full.max_after, full.bound + full.bound / 33 + 1);
+	ck_assert(full.shift_after < 2.2 && full.shift_before > 2.4);
+	ck_assert_uint_gt(full.moved, 4 * load.moved);
+	tree_free(&w);
+}
+END_TEST
+
+START_TEST(foreign_tables_are_refused)
+{
+	struct tree w, other;
+	struct ftr_balance_input in = { .depth = FTR_BALANCE_FULL };
+
+	tree_shape(&w, pgft("2;4,4;1,4;1,1", 0, 0));
+	tree_shape(&other, pgft("2;4,5;1,4;1,1", 0, 0));
+	in.shape = other.sh;
+	ck_assert_int_eq(ftr_balance_tables(&in, w.t, NULL, NULL, &err),
+			 FTR_INVAL);
+	ck_assert(!memcmp(w.t->lft, w.start->lft, bytes_of(w.t)));
+	tree_free(&w);
+	tree_free(&other);
+}
+END_TEST
+
+/* ---- entries that may not change ---------------------------------------------- */
+
+START_TEST(fixed_entries_stay)
+{
+	uint64_t changed = 0;
+
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct ftr_balance_input in = { .depth = FTR_BALANCE_FULL };
+		uint64_t *movable;
+		struct ftr_rng r;
+		struct tree w;
+		size_t words;
+
+		ftr_rng_seed(&r, seed);
+		tree_shape(&w, trees_hurt(trees_irregular(&r), &r, 20));
+		words = bytes_of(w.t) / 64;
+		movable = calloc(words, sizeof(*movable));
+		for (size_t i = 0; i < words; i++)
+			movable[i] = ftr_rng_next(&r);
+		in.movable = movable;
+		changed += balance(&w, in).moved;
+		for (size_t i = 0; i < bytes_of(w.t); i++)
+			ck_assert_msg(w.t->lft[i] == w.start->lft[i] ||
+				      movable[i / 64] >> i % 64 & 1,
+				      "seed %" PRIu64 ": entry %zu", seed, i);
+		memset(movable, 0, words * sizeof(*movable));
+		ck_assert_uint_eq(balance(&w, in).moved, 0);
+		free(movable);
+		tree_free(&w);
+	}
+	ck_assert_uint_gt(changed, 0);
+}
+END_TEST
+
+/* ---- cancellation ---------------------------------------------------------------- */
+
+struct stop {
+	uint32_t at, calls;	/* stop at the n-th call; 0: never */
+};
+
+static bool stop(void *ctx)
+{
+	struct stop *s = ctx;
+
+	return ++s->calls == s->at;
+}
+
+static bool arrives(const struct tree *w, const struct ftr_tables *t)
+{
+	struct ftr_check_opts opts = { .switch_sources = true };
+	struct ftr_check_report r;
+
+	ck_assert(!ftr_check_tables(w->f, t, &opts, NULL, &r, &err));
+	return !r.harmful && r.cdg == FTR_CDG_ACYCLIC;
+}
+
+/* Returns how often the search asked. */
+static uint32_t stopped_at(struct tree *w, enum ftr_balance depth, uint32_t at)
+{
+	struct stop s = { .at = at };
+	struct recount *was = recount_new(w->sh, w->start), *now;
+	struct ftr_balance_report r = balance(w, (struct ftr_balance_input){
+		.depth = depth, .cancelled = stop, .ctx = &s,
+	});
+
+	now = recount_new(w->sh, w->t);
+	ck_assert_msg(!at || s.calls == at, "asked %u times more",
+		      s.calls - at);
+	ck_assert(r.cancelled == (at != 0));
+	ck_assert_uint_eq(r.max_after, now->max);
+	ck_assert_uint_le(now->max, was->max);
+	if (depth == FTR_BALANCE_FULL)
+		ck_assert(now->sum <= was->sum);
+	ck_assert_uint_eq(now->lost, was->lost);
+	ck_assert(arrives(w, w->t));
+	recount_free(was);
+	recount_free(now);
+	return s.calls;
+}
+
+START_TEST(cancelled_at_any_moment)
+{
+	uint32_t asked = 0;
+
+	for (uint64_t seed = 1; seed <= 6; seed++)
+		for (int depth = FTR_BALANCE_LOAD; depth <= FTR_BALANCE_FULL;
+		     depth++) {
+			struct ftr_rng r;
+			struct tree w;
+			uint32_t n;
+
+			ftr_rng_seed(&r, seed);
+			tree_shape(&w, seed % 2 ?
+				   trees_hurt(trees_irregular(&r), &r, 20) :
+				   trees_chassis(&r));
+			n = stopped_at(&w, (enum ftr_balance)depth, 0);
+			for (uint32_t at = 1; at <= n; at++)
+				stopped_at(&w, (enum ftr_balance)depth, at);
+			asked += n;
+			tree_free(&w);
+		}
+	ck_assert_uint_gt(asked, 100);
+}
+END_TEST
+
+/* ---- memory ------------------------------------------------------------------------ */
+
+START_TEST(out_of_memory)
+{
+	struct ftr_balance_input in = { .depth = FTR_BALANCE_FULL };
+	struct ftr_team *team = ftr_team_new(2);
+	enum ftr_status st;
+	unsigned long n = 0;
+	struct tree w;
+
+	tree_shape(&w, pgft("2;6,6;1,6;1,1", 5, 1));
+	in.shape = w.sh;
+	do {
+		memcpy(w.t->lft, w.start->lft, bytes_of(w.t));
+		ftr_alloc_fail_at(++n);
+		st = ftr_balance_tables(&in, w.t, team, NULL, &err);
+		ftr_alloc_fail_at(0);
+		ck_assert(!st || st == FTR_NOMEM);
+		if (st)
+			ck_assert_msg(!memcmp(w.t->lft, w.start->lft,
+					      bytes_of(w.t)),
+				      "other tables after failure of allocation %lu",
+				      n);
+	} while (st);
+	ck_assert_uint_gt(n, 10);
+	ck_assert(memcmp(w.t->lft, w.start->lft, bytes_of(w.t)));
+	tree_free(&w);
+	ftr_team_free(team);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("balance");
+	TCase *t = tcase_create("balance");
+	SRunner *sr;
+	int failed;
+
+	tcase_set_timeout(t, 120);
+	tcase_add_test(t, bounds_by_hand);
+	tcase_add_test(t, islands_are_bounded_alone);
+	tcase_add_test(t, bounds_by_weights);
+	tcase_add_test(t, weights_grow_within_range);
+	tcase_add_test(t, depths);
+	tcase_add_test(t, foreign_tables_are_refused);
+	tcase_add_test(t, fixed_entries_stay);
+	tcase_add_test(t, cancelled_at_any_moment);
+	tcase_add_test(t, out_of_memory);
+	suite_add_tcase(s, t);
+	sr = srunner_create(s);
+	srunner_run_all(sr, CK_ENV);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}
