@@ -50,11 +50,12 @@ enum ftr_placement {
  * Entries to keep (src/engine/keep.c), both tables on the fabric of the shape.
  * prefer: those of the complete fabric, NULL: keep nothing.  current: those that
  * the switches hold, or NULL.  The search moves entries that could not be kept; with
- * search_all it starts from what was kept and may move all.
+ * search_all it starts from what was kept and may move all, with search_displaced all
+ * entries that do not hold their preferred port.
  */
 struct ftr_keep {
 	const struct ftr_tables *prefer, *current;
-	bool search_all;
+	bool search_all, search_displaced;
 };
 
 /* Which pairs of host ports dmodc connects. */

@@ -93,7 +93,7 @@ static void keep_entry(const struct keeping *k, ftr_sw s, ftr_lid lid,
 		*entry = prefer;
 	else if (ftr_port_set_has(&v->ports, now))
 		*entry = now;
-	else
+	if (*entry != prefer && (*entry != now || k->keep->search_displaced))
 		set_bit(k, k->movable, s, lid);
 }
 

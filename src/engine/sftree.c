@@ -177,7 +177,7 @@ static ftr_sw same_switch(const struct ftr_fabric *from, ftr_sw s,
 			  const struct ftr_fabric *to)
 {
 	return s == FTR_SW_NONE ? FTR_SW_NONE :
-		ftr_fabric_find_sw(to, from->sw[s].guid);
+		ftr_fabric_find_holder(to, from->sw[s].holder);
 }
 
 /* Every switch reaches all of its island over w->plain. */

@@ -113,6 +113,8 @@ struct ibf_prefer {
 	struct ftr_tables *better;
 	struct ibf_generation *better_of;
 	struct ibf_search *search;	/* under way, or NULL */
+	bool for_displaced;	/* better: displaced entries only */
+	bool new_displaced;	/* others than at the last search for them */
 	bool searching;		/* a search was begun for this fabric */
 	bool searched;		/* and has ended well */
 	bool was_read;		/* the files */

@@ -22,6 +22,11 @@
  * so switches that hold old and new entries in any mixture are free of loops and
  * credit loops; and it is verified like all tables.
  *
+ * Entries that a fault displaces take the port of the closed form at once.  When
+ * the sweep is over, a second search places all displaced entries by cost at both
+ * ends; if the gain is large enough, the next sweep applies it to these entries and
+ * no others.
+ *
  * Files.  The preferred tables and the displaced entries are kept beside the
  * nominal fabric, named by it and by the engine, so that a restart or another
  * manager changes nothing and the search runs once per fabric.  They are read at the first
@@ -74,6 +79,22 @@ static void ask_for_sweep(struct ibf_plugin *p)
 	osm_sm_signal(&p->osm->sm, OSM_SIGNAL_SWEEP);
 }
 
+/* Preferred tables take any gain; displaced entries change once more, so there the
+ * gain must be one that users notice. */
+#define GAIN_SHARE 33
+
+static bool is_worth_it(const struct ibf_search *z)
+{
+	const struct ftr_balance_report *b = &z->stats.balance;
+
+	if (z->status || !b->moved)
+		return false;
+	return !z->keep.search_displaced ||
+		b->max_before - b->max_after > b->max_before / GAIN_SHARE ||
+		b->shift_before - b->shift_after >
+		b->shift_before / GAIN_SHARE;
+}
+
 static void *search(void *arg)
 {
 	struct ibf_search *z = arg;
@@ -85,7 +106,7 @@ static void *search(void *arg)
 		z->status = z->e->ops->route(z->gen->shape, &z->opts, NULL,
 					     z->t, &z->stats, &z->err);
 	z->ms = ibf_now_ms() - t0;
-	if (!z->status && z->stats.balance.moved && !atomic_load(&z->cancel))
+	if (is_worth_it(z) && !atomic_load(&z->cancel))
 		ask_for_sweep(z->e->plugin);
 	atomic_store(&z->done, true);
 	return NULL;
@@ -98,19 +119,26 @@ static void search_free(struct ibf_search *z)
 	free(z);
 }
 
-static void start(struct ibf_engine *e)
+/* For better preferred tables; displaced: for better places of displaced entries. */
+static void start(struct ibf_engine *e, bool displaced)
 {
 	struct ibf_search *z = ftr_calloc(1, sizeof(*z));
 	sigset_t all, old;
 	int failed;
 
-	e->prefer.searching = true;	/* once per fabric */
+	if (displaced)
+		e->prefer.new_displaced = false;
+	else
+		e->prefer.searching = true;	/* once per fabric */
 	if (!z)
 		return;
 	z->e = e;
 	z->gen = ibf_generation_get(e->gen);
 	z->opts = z->gen->opts;
-	z->keep = (struct ftr_keep){ z->gen->tables, NULL, true };
+	z->keep = (struct ftr_keep){ z->gen->tables, NULL, true, false };
+	if (displaced)
+		z->keep = (struct ftr_keep){ z->gen->keep.prefer,
+					     z->gen->tables, false, true };
 	z->opts.keep = &z->keep;
 	z->opts.balance = FTR_BALANCE_FULL;
 	z->opts.keep_routed = false;
@@ -192,13 +220,18 @@ static bool has_more(const struct ftr_fabric *f, const struct ftr_fabric *g)
 	return false;
 }
 
-static void drop_better(struct ibf_prefer *r)
+static void drop_tables(struct ibf_prefer *r)
 {
-	stop(r);
 	ftr_tables_free(r->better);
 	ibf_generation_put(r->better_of);
 	r->better = NULL;
 	r->better_of = NULL;
+}
+
+static void drop_better(struct ibf_prefer *r)
+{
+	stop(r);
+	drop_tables(r);
 	r->searching = false;
 }
 
@@ -349,6 +382,7 @@ static void write_displaced(struct ibf_engine *e,
 	free(r->entry);
 	r->entry = entry;
 	r->n_entries = n;
+	r->new_displaced = n > 0;
 	j = job_new(e, &id, DISPLACED);
 	if (!j)
 		return;
@@ -423,8 +457,12 @@ static enum ftr_status read_current(struct ibf_engine *e,
 {
 	const struct ftr_fabric *f = gen->fabric;
 	const struct ibf_prefer *r = &e->prefer;
-	enum ftr_status st = ftr_tables_new(f, true, &gen->current, err);
+	enum ftr_status st;
 
+	if (r->better && r->for_displaced)
+		return ftr_tables_carry(r->better_of->fabric, r->better, f,
+					&gen->current, err);
+	st = ftr_tables_new(f, true, &gen->current, err);
 	for (ftr_sw s = 0; !st && s < f->n_sw; s++) {
 		const osm_switch_t *sw = ibf_host_switch(e->plugin,
 							 f->sw[s].guid);
@@ -461,14 +499,19 @@ static void take_result(struct ibf_engine *e)
 		ibf_log(e->plugin, IBF_SEARCH, "%s: the search for better tables failed: %s; the tables stay as they are",
 			e->ops->name, z->err.msg);
 	else
-		ibf_log(e->plugin, IBF_SEARCH, "%s: search done: shifts: mean of the most loaded link %.2f flows instead of %.2f; all-to-all: most loaded link %.2f times the lower bound instead of %.2f; entries to change=%"
+		ibf_log(e->plugin, IBF_SEARCH, "%s: search %sdone: shifts: mean of the most loaded link %.2f flows instead of %.2f; all-to-all: most loaded link %.2f times the lower bound instead of %.2f; entries to change=%"
 			PRIu64 " ms=%.0f", e->ops->name,
+			z->keep.search_displaced ? "for displaced entries " :
+			"",
 			b->shift_after, b->shift_before,
 			(double)b->max_after / FTR_MAX(b->bound, 1u),
 			(double)b->max_before / FTR_MAX(b->bound, 1u),
-			b->moved, z->ms);
-	e->prefer.searched = !z->status;
-	if (!z->status && b->moved) {
+			is_worth_it(z) ? b->moved : 0, z->ms);
+	if (!z->keep.search_displaced)
+		e->prefer.searched = !z->status;
+	if (is_worth_it(z)) {
+		drop_tables(&e->prefer);
+		e->prefer.for_displaced = z->keep.search_displaced;
 		e->prefer.better = z->t;
 		e->prefer.better_of = ibf_generation_get(z->gen);
 		z->t = NULL;
@@ -528,14 +571,14 @@ enum ftr_status ibf_prefer(struct ibf_engine *e, struct ibf_generation *gen,
 	}
 	if (!p.t)
 		return FTR_OK;
-	if (r->better && is_complete(gen)) {
+	if (r->better && is_complete(gen) && !r->for_displaced) {
 		p.t = r->better;
 		p.f = r->better_of->fabric;
 	}
 	st = ftr_tables_carry(p.f, p.t, gen->fabric, &gen->prefer, err);
 	if (!st && !is_complete(gen))
 		st = read_current(e, gen, err);
-	gen->keep = (struct ftr_keep){ gen->prefer, gen->current, grown };
+	gen->keep = (struct ftr_keep){ gen->prefer, gen->current, grown, false };
 	return st;
 }
 
@@ -548,13 +591,9 @@ static bool same_tables(const struct ftr_tables *a, const struct ftr_tables *b)
 static void prefer_these(struct ibf_engine *e, struct ibf_generation *gen)
 {
 	struct ibf_prefer *r = &e->prefer;
-	bool better = r->better != NULL;
+	bool better = r->better && !r->for_displaced;
 	bool changed = better || !same_tables(gen->prefer, gen->tables);
 
-	ftr_tables_free(r->better);
-	ibf_generation_put(r->better_of);
-	r->better = NULL;
-	r->better_of = NULL;
 	drop_preferred(r);
 	r->gen = ibf_generation_get(gen);
 	if (changed && !better)
@@ -573,20 +612,27 @@ void ibf_prefer_routed(struct ibf_engine *e, struct ibf_generation *gen)
 		prefer_these(e, gen);
 		ftr_tables_free(gen->prefer);
 		gen->prefer = NULL;
+		drop_tables(&e->prefer);
+	} else if (e->prefer.for_displaced) {
+		drop_tables(&e->prefer);
 	}
 	write_displaced(e, gen);
 	ftr_tables_free(gen->current);
 	gen->current = NULL;
 	gen->keep = (struct ftr_keep){ gen->prefer ? gen->prefer : t, NULL,
-				       false };
+				       false, false };
 	gen->opts.keep = &gen->keep;
 }
 
 void ibf_prefer_search(struct ibf_engine *e)
 {
-	struct ibf_prefer *r = &e->prefer;
+	const struct ibf_prefer *r = &e->prefer;
 
-	if (e->plugin->opt.balance == FTR_BALANCE_FULL && !r->searching &&
-	    r->gen && r->gen == e->gen && is_complete(r->gen))
-		start(e);
+	if (e->plugin->opt.balance != FTR_BALANCE_FULL || r->search || !e->gen ||
+	    !e->gen->nominal || !e->gen->tables)
+		return;
+	if (!r->searching && r->gen == e->gen && is_complete(e->gen))
+		start(e, false);
+	else if (r->new_displaced && e->gen->prefer)
+		start(e, true);
 }
