@@ -44,7 +44,8 @@ enum ibf_severity { IBF_INFO, IBF_WARN, IBF_ERROR };
 	M(COMMIT, 209, ERROR, "OpenSM's buffers do not fit")		\
 	M(FALLBACK, 210, ERROR, "another engine routes")		\
 	M(NO_ENGINE, 211, ERROR, "no engine routes")			\
-	M(MCAST_TREE, 212, ERROR, "a multicast tree failed")
+	M(MCAST_TREE, 212, ERROR, "a multicast tree failed")		\
+	M(LAYOUT, 220, ERROR, "the plugin does not fit this OpenSM")
 
 #define IBF_MSG_ENUM(name, number, severity, text) IBF_##name,
 enum ibf_msg { IBF_MESSAGES(IBF_MSG_ENUM) IBF_N_MSG };

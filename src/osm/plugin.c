@@ -96,10 +96,17 @@ static void register_engines(struct ibf_plugin *p)
 
 static void *create(struct osm_opensm *osm)
 {
-	struct ibf_plugin *p = ftr_calloc(1, sizeof(*p));
+	struct ibf_plugin *p;
+	char why[128];
 
+	/* OpenSM logs that it cannot load us, too */
+	if (!ibf_layout_fits(osm, why, sizeof(why))) {
+		ibf_layout_refuse(why);
+		return NULL;
+	}
+	p = ftr_calloc(1, sizeof(*p));
 	if (!p)
-		return NULL;	/* OpenSM says that it cannot load us */
+		return NULL;
 	p->osm = osm;
 	read_options(p);
 	register_engines(p);
