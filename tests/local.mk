@@ -18,6 +18,7 @@ EXTRA_DIST += tests/seeds
 # A build directory has objects there, and they are no part of a release.
 dist-hook:
 	rm -rf $(distdir)/tests/seeds/*.o $(distdir)/tests/seeds/.deps \
+		$(distdir)/tests/seeds/.libs $(distdir)/tests/seeds/*.lo \
 		$(distdir)/tests/seeds/.dirstamp
 
 .PHONY: print-tests
