@@ -442,6 +442,8 @@ enum ftr_status cli_live_read(const struct cli_live_opts *opts,
 		return ftr_fail(err, FTR_IO, "cannot discover the fabric from the local port %s:%u",
 				opts->ca ? opts->ca : "(any)", opts->port);
 	st = to_fabric(net, out, err);
+	if (!st && opts->look)
+		st = opts->look(opts->ctx, net, out->f, err);
 	if (!st && !out->f->max_lid)
 		st = ftr_fail(err, FTR_INVAL, "running fabric: %u switches found, none with a LID: no subnet manager has been here",
 			      out->f->n_sw);

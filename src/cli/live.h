@@ -7,10 +7,18 @@
 
 #include <ftr/ftr.h>
 
+struct ibnd_fabric;
+
 struct cli_live_opts {
 	const char *ca;		/* local adapter, NULL: the first that is up */
 	unsigned int port;	/* its port, 0: the first that is up */
 	uint64_t m_key;
+	/* Called, if given, when f is known and no table is read yet, with the
+	 * fabric of libibnetdisc that f was made of; f may have no LIDs. */
+	enum ftr_status (*look)(void *ctx, struct ibnd_fabric *net,
+				const struct ftr_fabric *f,
+				struct ftr_err *err);
+	void *ctx;
 };
 
 struct cli_live {

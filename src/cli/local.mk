@@ -9,7 +9,11 @@ ibfattree_SOURCES = src/cli/main.c src/cli/cli.h src/cli/opts.c \
 	src/cli/load_json.c src/cli/local.c src/cli/local.h \
 	src/cli/completion.c src/cli/sim.c src/cli/sim.h src/cli/sim_input.c \
 	src/cli/sim_schedule.c src/cli/sim_events.c src/cli/sim_show.c \
-	src/cli/sim_json.c src/cli/sim_svg.c
+	src/cli/sim_json.c src/cli/sim_svg.c $(DOCTOR_SOURCES)
+DOCTOR_SOURCES = src/cli/doctor.c src/cli/doctor.h src/cli/doctor_links.c \
+	src/cli/doctor_local.c src/cli/doctor_paths.c src/cli/doctor_read.c
+ibfattree_CPPFLAGS = $(AM_CPPFLAGS) -DFTR_LIBDIR='"$(libdir)"' \
+	-DFTR_MULTIARCH='"$(host_cpu)-linux-gnu"'
 ibfattree_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS) $(JSONC_CFLAGS)
 ibfattree_LDADD = libftr.la $(IBMAD_LIBS) $(JSONC_LIBS) -lm
 

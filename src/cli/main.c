@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 
 const struct cli_cmd *const cli_commands[] = {
-	&cli_gen, &cli_route, &cli_check, &cli_load, &cli_diff, &cli_whatif,
+	&cli_doctor, &cli_gen, &cli_route, &cli_check, &cli_load, &cli_diff, &cli_whatif,
 	&cli_sim, &cli_completion, NULL
 };
 
