@@ -372,6 +372,8 @@ static int put_json(const struct doctor *d, const struct doc_result *r,
 	struct line line[LINES_MAX];
 	uint32_t n = recommend(d, line);
 
+	if (d->net.f)
+		cli_json_fabric(o, d->net.f, d->sh);
 	for (int v = 0; v < DOC_N_VERDICTS; v++)
 		cli_json_num(o, key[v], count[v]);
 	list = cli_json_array(o, "checks");

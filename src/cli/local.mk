@@ -1,5 +1,6 @@
 bin_PROGRAMS += ibfattree
-ibfattree_SOURCES = src/cli/main.c src/cli/cli.h src/cli/opts.c \
+ibfattree_SOURCES = src/cli/main.c $(CLI_SOURCES)
+CLI_SOURCES = src/cli/cli.h src/cli/opts.c \
 	src/cli/common.c src/cli/output.c src/cli/names.c src/cli/term.c src/cli/json.c \
 	src/cli/json.h src/cli/gen.c src/cli/schedule.c src/cli/schedule.h \
 	src/cli/route.c src/cli/check.c src/cli/report.c \

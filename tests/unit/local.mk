@@ -114,6 +114,15 @@ tests_unit_test_fast_sweep_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_fast_sweep_LDADD = $(FAKE_LDADD)
 endif
 
+# Checks of the command, with all of it but its main().
+check_PROGRAMS += tests/unit/test_doctor
+tests_unit_test_doctor_SOURCES = tests/unit/test_doctor.c $(CLI_SOURCES)
+tests_unit_test_doctor_CPPFLAGS = $(ibfattree_CPPFLAGS)
+tests_unit_test_doctor_CFLAGS = $(CHECK_TEST_CFLAGS) $(IBMAD_CFLAGS) \
+	$(JSONC_CFLAGS)
+tests_unit_test_doctor_LDADD = $(CHECK_TEST_LDADD) $(IBMAD_LIBS) \
+	$(JSONC_LIBS) -lm
+
 check_PROGRAMS += tests/unit/test_check tests/unit/test_check_oracle
 tests_unit_test_check_SOURCES = tests/unit/test_check.c tests/unit/check_net.h
 tests_unit_test_check_CFLAGS = $(CHECK_TEST_CFLAGS)
