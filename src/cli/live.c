@@ -400,8 +400,13 @@ static enum ftr_status read_tables(const struct cli_live_opts *opts,
 	if (!st)
 		st = open_port(&r, opts, err);
 	if (!st) {
+		double t0 = cli_now();
+
 		plan(&r, net, top);
 		read_all(&r);
+		out->table_seconds = cli_now() - t0;
+		for (ftr_sw s = 0; s < out->f->n_sw; s++)
+			out->blocks += r.n_blocks[s];
 		cut_at_top(&r, top);
 		umad_unregister(r.port, r.agent);
 		umad_close_port(r.port);

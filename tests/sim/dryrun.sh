@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
+#
+# What the commands say with --live about a change, against the change.
+
+# "route --live" under a stock engine: the tables that the plugin then makes, and
+# the number of entries that it says would change.
+case_dry_run() {
+	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 71
+	sim_start "$T/sim" "$T/fabric.net"
+	osm_start sm <<<'routing_engine minhop'
+	osm_wait sm "$patience" 'SUBNET UP'
+	walk before
+	in_sim "$ibfattree" route --live --json -o "$T/expected.lfts" \
+		>"$T/route" 2>"$T/err"
+	in_sim "$ibfattree" route --live >"$T/text" 2>/dev/null
+	grep -q '^change  .* at the pace of reading' "$T/text" ||
+		fail "$(cat "$T/text")"
+	in_sim "$ibfattree" whatif --live >"$T/whatif"
+	grep -q ' dmodc  in use$' "$T/whatif" || fail "$(cat "$T/whatif")"
+	in_sim "$ibfattree" load --live --permutations 0 --bisections 0 >"$T/load"
+	grep -q '^tables    in use$' "$T/load"
+	live none >/dev/null	# nothing has been written
+	same before none
+	osm_stop sm
+	osm_start sm < <(plugin_conf </dev/null)
+	osm_wait sm "$patience" 'SUBNET UP'
+	routed_by dmodc
+	walk after
+	same after expected
+	"$ibfattree" diff "$T/before.net" "$T/before.lfts" "$T/after.lfts" \
+		--json >"$T/diff" || true
+	local key
+	for key in entries blocks changed_switches; do
+		[[ $("$SIM_BUILD/jsonq" "$T/diff" $key) == \
+			$("$SIM_BUILD/jsonq" "$T/route" transition.$key) ]] ||
+			fail "$key differ: $(cat "$T/diff" "$T/route")"
+	done
+	status=0
+	in_sim "$ibfattree" diff --live "$T/before.lfts" --transition \
+		>"$T/back" || status=$?
+	((status == 1))
+	grep -q '^in steps      free of both' "$T/back" || fail "$(cat "$T/back")"
+	in_sim "$ibfattree" diff --live "$T/after.lfts" >/dev/null
+	expect 2 'FABRIC is needed, or --live' route
+	expect 2 'are for --live' route "$T/after.net" --m-key 1
+	down
+}
