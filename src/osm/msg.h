@@ -20,6 +20,7 @@ enum ibf_severity { IBF_INFO, IBF_WARN, IBF_ERROR };
 	M(RECONCILED, 5, INFO, "what the sweep after it still changed")	\
 	M(NOMINAL, 6, INFO, "the nominal fabric was made or has grown")	\
 	M(LANES, 7, INFO, "which lanes ddlr has")			\
+	M(OBSERVED, 20, INFO, "what an engine would change (observe)")	\
 	M(UNREACHABLE, 101, WARN, "pairs that the cabling cannot serve") \
 	M(SKIPPED, 102, WARN, "contradictory data of OpenSM left out")	\
 	M(CA_ORDER, 103, WARN, "the host order was not written")	\

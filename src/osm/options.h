@@ -22,6 +22,7 @@ struct ibf_options {
 	int log_samples;	/* pairs named in a warning */
 	int placement;		/* enum ftr_placement */
 	int sftree_mode;	/* enum ftr_sftree_mode */
+	int observe;		/* bool: compute and check, do not route */
 	int fast_reroute;	/* bool */
 	int fast_window;	/* packets on the wire */
 	int fast_timeout_ms;

@@ -179,9 +179,10 @@ enum ftr_status ibf_verify(struct ibf_engine *e,
  * lock held, or on the sweeper's thread. */
 bool ibf_other_routed(const struct ibf_plugin *p);
 
-/* commit.c: nothing is written unless everything fits. */
+/* commit.c: nothing is written unless everything fits; write false: count the
+ * changes only. */
 enum ftr_status ibf_commit(struct ibf_plugin *p, const struct ftr_fabric *f,
-			   const struct ftr_tables *t,
+			   const struct ftr_tables *t, bool write,
 			   struct ibf_changes *changes,
 			   struct ftr_err *err) FTR_MUST_USE;
 

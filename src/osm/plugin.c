@@ -110,7 +110,7 @@ static void *create(struct osm_opensm *osm)
 	p->osm = osm;
 	read_options(p);
 	register_engines(p);
-	if (p->opt.fast_reroute && !p->opt_err.status)
+	if (p->opt.fast_reroute && !p->opt.observe && !p->opt_err.status)
 		p->fast = ibf_fast_new(p);
 	return p;
 }
@@ -180,7 +180,7 @@ static void routing_done(struct ibf_plugin *p)
 	if (!used)
 		return;
 	e = passed_over(p, used->name);
-	if (e)
+	if (e && !p->opt.observe)	/* else that is what was asked for */
 		ibf_log(p, IBF_FALLBACK, "the routing engine %s routes now instead of %s: %s",
 			used->name, e->ops->name, reason(e));
 }

@@ -46,3 +46,44 @@ case_dry_run() {
 	expect 2 'are for --live' route "$T/after.net" --m-key 1
 	down
 }
+
+# "observe yes": the tables are those of the next engine, and the plugin says what
+# it would change, which is what "route --live" says; then it routes.
+case_observe() {
+	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 72
+	echo 'observe yes' >"$T/conf"
+	sim_start "$T/sim" "$T/fabric.net"
+	osm_start sm <<-EOF
+	event_plugin_name ibfattree
+	routing_engine dmodc,updn
+	event_plugin_options ibfattree:$T/conf
+	EOF
+	osm_wait sm "$patience" 'SUBNET UP'
+	routed_by updn
+	logged 'IBF020: dmodc observes: .* passed all checks'
+	walk before
+	in_sim "$ibfattree" route --live --json -o "$T/expected.lfts" \
+		>"$T/route" 2>/dev/null
+	# at the first sweep OpenSM knows no tables yet
+	resweep_observed
+	local n
+	n=$("$SIM_BUILD/jsonq" "$T/route" transition.entries)
+	logged "IBF020: dmodc observes: .* would change $n entries in "
+	not_logged 'IBF002'
+	# a link fails: nothing of the plugin's is written, updn routes
+	osm_mark sm
+	local node port
+	IFS=$'\t' read -r node port _ < <(sim_cables "$T/fabric.net" | sed -n 1p)
+	sim_do "Unlink \"$node\"[$port]"
+	osm_wait sm "$patience" 'IBF020'
+	osm_settled sm "$patience"
+	not_logged 'IBF004'
+	routed_by updn
+	down
+	never_logged 'IBF210'
+}
+resweep_observed() {
+	osm_mark sm
+	kill -HUP "${OSM_PID[sm]}"
+	osm_wait sm "$patience" 'IBF020'
+}
