@@ -110,6 +110,7 @@ struct doc_column {
 struct doc_conf {
 	char *path;		/* NULL: there is none */
 	char *plugins, *engines, *roots, *cn, *io;
+	char *options;		/* file of the plugin's options */
 	bool ucast_cache, qos, no_sweep;
 };
 
@@ -143,6 +144,12 @@ struct doctor {
 typedef void (*doc_fn)(struct doctor *d, struct doc_result *r);
 
 /* doctor_local.c */
+#define DOC_VERSION_MAX 32
+/* The string "OpenSM <digits and dots>" that stands by itself in the file;
+ * false: there is none.  errno: 0 or why the file cannot be read. */
+bool doc_file_version(const char *path, char version[DOC_VERSION_MAX]);
+/* The program opensm, malloc()ed; NULL: not found. */
+char *doc_find_opensm(void);
 void doc_read_conf(struct doctor *d);
 void doc_free_conf(struct doc_conf *c);
 void doc_adapter(struct doctor *d, struct doc_result *r);

@@ -259,11 +259,7 @@ void doc_mtu(struct doctor *d, struct doc_result *r)
 
 /* ---- opensm and the plugin --------------------------------------------- */
 
-#define VERSION_MAX 32
-
-/* The string "OpenSM <digits and dots>" that stands by itself in the file;
- * false: there is none.  errno: 0 or why the file cannot be read. */
-static bool version_in(const char *path, char version[VERSION_MAX])
+bool doc_file_version(const char *path, char version[DOC_VERSION_MAX])
 {
 	static const char head[] = "OpenSM ";
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -286,7 +282,7 @@ static bool version_in(const char *path, char version[VERSION_MAX])
 		const char *v = p + sizeof(head) - 1;
 		size_t n = 0;
 
-		while (v + n < end && n < VERSION_MAX - 1 &&
+		while (v + n < end && n < DOC_VERSION_MAX - 1 &&
 		       (isdigit((unsigned char)v[n]) || v[n] == '.'))
 			n++;
 		if (!n || v + n == end || v[n])
@@ -326,7 +322,7 @@ static char *find_plugin(void)
 			 FTR_MULTIARCH, name);
 }
 
-static char *find_opensm(void)
+char *doc_find_opensm(void)
 {
 	char *path = find_file("/usr/sbin:/usr/local/sbin:/sbin", "opensm");
 
@@ -334,15 +330,15 @@ static char *find_opensm(void)
 }
 
 static bool versions(struct doc_result *r, const char *opensm,
-		     const char *plugin, char a[VERSION_MAX],
-		     char b[VERSION_MAX])
+		     const char *plugin, char a[DOC_VERSION_MAX],
+		     char b[DOC_VERSION_MAX])
 {
-	if (!version_in(opensm, a)) {
+	if (!doc_file_version(opensm, a)) {
 		doc_say(r, DOC_NOT_CHECKED, "%s: %s", opensm, errno ?
 			strerror(errno) : "holds no version of OpenSM");
 		return false;
 	}
-	if (!version_in(plugin, b)) {
+	if (!doc_file_version(plugin, b)) {
 		doc_say(r, DOC_FAILURE, "%s: %s", plugin, errno ?
 			strerror(errno) : "holds no version of OpenSM");
 		doc_remedy(r, "install the package opensm-plugin-ibfattree again");
@@ -353,9 +349,9 @@ static bool versions(struct doc_result *r, const char *opensm,
 
 void doc_plugin(struct doctor *d, struct doc_result *r)
 {
-	char *opensm = d->o.opensm ? strdup(d->o.opensm) : find_opensm();
+	char *opensm = d->o.opensm ? strdup(d->o.opensm) : doc_find_opensm();
 	char *plugin = d->o.plugin ? strdup(d->o.plugin) : find_plugin();
-	char a[VERSION_MAX], b[VERSION_MAX];
+	char a[DOC_VERSION_MAX], b[DOC_VERSION_MAX];
 
 	if (!opensm) {
 		doc_say(r, DOC_NOT_CHECKED, "opensm is not installed on this node");
@@ -393,6 +389,21 @@ static void keep(char **at, const char *value)
 	*at = strcasecmp(value, "(null)") ? strdup(value) : NULL;
 }
 
+/* "ibfattree:PATH" among the words of all plugins. */
+static void keep_options(struct doc_conf *c, const char *value)
+{
+	static const char word[] = "ibfattree:";
+	const char *at = strstr(value, word);
+	char *path;
+
+	if (!at)
+		return;
+	at += sizeof(word) - 1;
+	path = strndup(at, strcspn(at, " \t"));
+	keep(&c->options, path ? path : "");
+	free(path);
+}
+
 /* One line "key value"; the last one of a key counts, as in OpenSM. */
 static void take_line(struct doc_conf *c, const char *key, const char *value)
 {
@@ -406,6 +417,8 @@ static void take_line(struct doc_conf *c, const char *key, const char *value)
 		keep(&c->cn, value);
 	else if (!strcmp(key, "io_guid_file"))
 		keep(&c->io, value);
+	else if (!strcmp(key, "event_plugin_options"))
+		keep_options(c, value);
 	else if (!strcmp(key, "use_ucast_cache"))
 		c->ucast_cache = is_true(value);
 	else if (!strcmp(key, "qos"))
@@ -461,6 +474,7 @@ void doc_free_conf(struct doc_conf *c)
 	free(c->roots);
 	free(c->cn);
 	free(c->io);
+	free(c->options);
 }
 
 static bool has_word(const char *list, const char *word)

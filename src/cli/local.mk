@@ -11,7 +11,7 @@ CLI_SOURCES = src/cli/cli.h src/cli/opts.c \
 	src/cli/completion.c src/cli/sim.c src/cli/sim.h src/cli/sim_input.c \
 	src/cli/sim_schedule.c src/cli/sim_events.c src/cli/sim_show.c \
 	src/cli/sim_json.c src/cli/sim_svg.c \
-	src/cli/input.c src/cli/transition.c src/cli/transition.h \
+	src/cli/input.c src/cli/save.c src/cli/transition.c src/cli/transition.h \
 	$(DOCTOR_SOURCES)
 DOCTOR_SOURCES = src/cli/doctor.c src/cli/doctor.h src/cli/doctor_links.c \
 	src/cli/doctor_local.c src/cli/doctor_paths.c src/cli/doctor_read.c
