@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2034
 #
 # ibfattree doctor on simulated fabrics: a sound one, and one with each fault.
 # What no simulator can be made to do is in tests/unit/test_doctor.c.
@@ -187,7 +187,7 @@ case_doctor_configuration() {
 
 # Dumps: lost pairs, loops and credit loops, each by tables that have them.
 case_doctor_tables() {
-	local net=$top/tests/cli/golden/ring.net t
+	local net=$top/tests/cli/golden/ring.net
 	dumps() {
 		status=0
 		"$ibfattree" doctor "$net" --lfts \
