@@ -15,10 +15,11 @@ include tests/oom/local.mk
 include tests/sim/local.mk
 include tests/perf/local.mk
 include tests/seeds/local.mk
-EXTRA_DIST += tests/seeds
+EXTRA_DIST += tests/seeds tests/compat
 # A build directory has objects there, and they are no part of a release.
 dist-hook:
 	rm -rf $(distdir)/tests/seeds/*.o $(distdir)/tests/seeds/.deps \
+		$(distdir)/tests/seeds/.libs $(distdir)/tests/seeds/*.lo \
 		$(distdir)/tests/seeds/.dirstamp
 
 .PHONY: print-tests

@@ -9,7 +9,7 @@
 
 struct check {
 	const char *lfts, *sl2vl, *psl, *save_fabric, *save_lfts, *nominal;
-	bool live, strict, switch_sources, json;
+	bool strict, switch_sources, json;
 	struct cli_live_opts from;
 	struct cli_guid_files files;
 	unsigned int lmc, threads;
@@ -22,8 +22,7 @@ static const struct cli_opt options[] = {
 	  "SL to VL tables: opensm-sl2vl.dump", NULL, 0, 0 },
 	{ "psl", CLI_FILE, offsetof(struct check, psl), "FILE",
 	  "SLs of paths, as ibdmchk -c reads them", NULL, 0, 0 },
-	{ "live", CLI_FLAG, offsetof(struct check, live), NULL,
-	  "read fabric and tables from the switches", NULL, 0, 0 },
+	CLI_OPTS_LIVE(struct check),
 	CLI_OPT_ROOTS(struct check),
 	CLI_OPT_CN(struct check),
 	CLI_OPT_IO(struct check),
@@ -34,12 +33,6 @@ static const struct cli_opt options[] = {
 	{ "strict", CLI_FLAG, offsetof(struct check, strict), NULL,
 	  "every pair that does not arrive is a finding", NULL, 0, 0 },
 	CLI_OPT_THREADS(struct check),
-	{ "ca", CLI_STRING, offsetof(struct check, from.ca), "NAME",
-	  "--live: local adapter, not the first that is up", NULL, 0, 0 },
-	{ "port", CLI_UINT, offsetof(struct check, from.port), "N",
-	  "--live: its port; 0: the first that is up", "0", 0, FTR_PORT_MAX },
-	{ "m-key", CLI_U64, offsetof(struct check, from.m_key), "KEY",
-	  "--live: M_Key of the switches", "0", 0, 0 },
 	{ "save-fabric", CLI_FILE, offsetof(struct check, save_fabric), "FILE",
 	  "keep the fabric as a netfile", NULL, 0, 0 },
 	{ "save-lfts", CLI_FILE, offsetof(struct check, save_lfts), "FILE",
@@ -250,15 +243,16 @@ static int run(int argc, char **argv)
 				c.files.io }, 8);
 	if (status >= 0)
 		return status;
-	if (!c.live && (c.from.ca || c.from.port || c.from.m_key))
-		return cli_error("check: --ca, --port and --m-key are for --live");
-	if (c.live && (c.lfts || n))
+	status = cli_live_args("check", &c.from, n, 0);
+	if (status >= 0)
+		return status;
+	if (c.from.on && (c.lfts || n))
 		return cli_error("check: --live reads fabric and tables from the switches; '%s' cannot be given with it",
 				 c.lfts ? "--lfts" : argv[0]);
-	if (!c.live && (!c.lfts || !n))
+	if (!c.from.on && (!c.lfts || !n))
 		return cli_error("check: FABRIC and --lfts FILE are needed, or --live");
 	cli_progress("reading");
-	st = c.live ? from_switches(&c, &s, &err) :
+	st = c.from.on ? from_switches(&c, &s, &err) :
 		      from_files(&c, argv[0], &s, &err);
 	if (!st)
 		st = read_lanes(&c, &s, &err);

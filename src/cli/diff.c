@@ -9,10 +9,14 @@
 
 #include "cli/cli.h"
 #include "cli/json.h"
+#include "cli/live.h"
+#include "cli/transition.h"
 
 struct diff {
-	unsigned int top, lmc;
-	bool verbose, json;
+	struct cli_live_opts from;
+	struct cli_guid_files files;
+	unsigned int top, lmc, threads;
+	bool verbose, transition, json;
 };
 
 static const struct cli_opt options[] = {
@@ -21,6 +25,11 @@ static const struct cli_opt options[] = {
 	  FTR_LID_MAX },
 	{ "verbose", CLI_FLAG, offsetof(struct diff, verbose), NULL,
 	  "tell the changes of every switch, too", NULL, 0, 0 },
+	{ "transition", CLI_FLAG, offsetof(struct diff, transition), NULL,
+	  "examine the states on the way from A to B", NULL, 0, 0 },
+	CLI_OPT_ROOTS(struct diff),
+	CLI_OPT_THREADS(struct diff),
+	CLI_OPTS_LIVE(struct diff),
 	CLI_OPT_LMC(struct diff),
 	CLI_OPT_JSON(struct diff),
 	CLI_OPT_END
@@ -31,14 +40,16 @@ static int run(int argc, char **argv);
 const struct cli_cmd cli_diff = {
 	.name = "diff",
 	.summary = "tell what differs between two sets of tables",
-	.args = "FABRIC A B",
+	.args = "FABRIC A B | --live B",
 	.text =
 "Counts the entries that differ between two files of forwarding tables\n"
 "(opensm-lfts.dump, the output of dump_lfts, or opensm.fdbs) of one fabric,\n"
-"and tells which destinations moved.\n"
+"and tells which destinations moved.  With --live, A are the tables in use.\n"
+"With --transition it also tells whether credit loops or missing entries are\n"
+"possible on the way from A to B, and an order of writes without them.\n"
 "Exit status: 0 equal, 1 different, 2 bad input.\n",
 	.opts = options,
-	.min_args = 3,
+	.min_args = 1,
 	.max_args = 3,
 	.run = run,
 };
@@ -53,6 +64,7 @@ struct result {
 	struct ftr_fabric *f;
 	struct ftr_tables *a, *b;
 	struct ftr_tables_diff d;
+	struct cli_transition x;	/* with --transition */
 	struct moved *lid, *sw;	/* by falling count, then rising index */
 	uint32_t n_lid, n_sw;	/* of those that changed at all */
 };
@@ -120,6 +132,8 @@ static void tell(const struct result *r, const struct diff *opts)
 	if (opts->top < r->n_lid)
 		printf("  ... and %s more (--top)\n",
 		       cli_num(a, r->n_lid - opts->top));
+	if (opts->transition)
+		cli_transition_text(r->f, &r->x);
 	if (!opts->verbose)
 		return;
 	printf("changes by switch\n");
@@ -151,11 +165,51 @@ static int tell_json(const struct result *r, const struct diff *opts)
 			cli_json_switch(e, "switch", r->f, r->sw[i].idx);
 		}
 	}
+	if (opts->transition)
+		cli_transition_json(o, r->f, &r->x);
 	return cli_json_end(o, r->d.entries ? CLI_FINDINGS : CLI_CLEAN);
+}
+
+static enum ftr_status read_all(const struct diff *opts, char **argv,
+				struct result *r, double *ms_per_block,
+				struct ftr_err *err)
+{
+	struct cli_live live;
+	enum ftr_status st = cli_input(&opts->from, argv[0], opts->lmc, &live,
+				       err);
+
+	if (st)
+		return st;
+	r->f = live.f;
+	r->a = live.t;
+	*ms_per_block = cli_live_ms_per_block(&live);
+	if (!opts->from.on)
+		st = cli_read_lfts(argv[1], r->f, &r->a, NULL, err);
+	return st ? st : cli_read_lfts(argv[opts->from.on ? 0 : 2], r->f,
+				       &r->b, NULL, err);
+}
+
+static enum ftr_status examine(const struct diff *opts, struct result *r,
+			       double ms_per_block, struct ftr_err *err)
+{
+	struct ftr_shape_opts so = { .leaf_order = FTR_LEAF_BY_GUID };
+	struct ftr_team *team = ftr_team_new(opts->threads);
+	struct ftr_shape *sh = NULL;
+	enum ftr_status st = cli_read_guids(&opts->files, &so, err);
+
+	if (!st)
+		st = cli_shape(NULL, r->f, &so, team, &sh, err);
+	if (!st)
+		st = cli_transition(sh, r->a, r->b, ms_per_block, &r->x, err);
+	cli_free_guids(&so);
+	ftr_shape_free(sh);
+	ftr_team_free(team);
+	return st;
 }
 
 static int run(int argc, char **argv)
 {
+	double ms_per_block = 0;
 	struct diff opts = { .json = false };
 	struct result r = { .f = NULL };
 	struct ftr_err err = { 0 };
@@ -164,14 +218,19 @@ static int run(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
+	status = cli_live_args("diff", &opts.from, n, 3);
+	if (status >= 0)
+		return status;
+	if (opts.from.on && n != 1)
+		return cli_error("diff: --live wants one argument, the tables to compare with those in use");
+	if (opts.files.roots && !opts.transition)
+		return cli_error("diff: --roots is for --transition");
 	cli_progress("comparing");
-	st = ftr_read_fabric(argv[0], opts.lmc, &r.f, &err);
-	if (!st)
-		st = cli_read_lfts(argv[1], r.f, &r.a, NULL, &err);
-	if (!st)
-		st = cli_read_lfts(argv[2], r.f, &r.b, NULL, &err);
+	st = read_all(&opts, argv, &r, &ms_per_block, &err);
 	if (!st)
 		st = count(&r, &err);
+	if (!st && opts.transition)
+		st = examine(&opts, &r, ms_per_block, &err);
 	if (!st)
 		ftr_tables_diff(r.f, r.a, r.f, r.b, &r.d);
 	cli_progress_end();

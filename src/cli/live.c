@@ -400,8 +400,13 @@ static enum ftr_status read_tables(const struct cli_live_opts *opts,
 	if (!st)
 		st = open_port(&r, opts, err);
 	if (!st) {
+		double t0 = cli_now();
+
 		plan(&r, net, top);
 		read_all(&r);
+		out->table_seconds = cli_now() - t0;
+		for (ftr_sw s = 0; s < out->f->n_sw; s++)
+			out->blocks += r.n_blocks[s];
 		cut_at_top(&r, top);
 		umad_unregister(r.port, r.agent);
 		umad_close_port(r.port);
@@ -442,6 +447,8 @@ enum ftr_status cli_live_read(const struct cli_live_opts *opts,
 		return ftr_fail(err, FTR_IO, "cannot discover the fabric from the local port %s:%u",
 				opts->ca ? opts->ca : "(any)", opts->port);
 	st = to_fabric(net, out, err);
+	if (!st && opts->look)
+		st = opts->look(opts->ctx, net, out->f, err);
 	if (!st && !out->f->max_lid)
 		st = ftr_fail(err, FTR_INVAL, "running fabric: %u switches found, none with a LID: no subnet manager has been here",
 			      out->f->n_sw);

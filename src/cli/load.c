@@ -8,11 +8,13 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/live.h"
 #include "cli/load.h"
 
 struct load {
 	const char *lfts, *order, *patterns, *nominal;
 	struct cli_guid_files files;
+	struct cli_live_opts from;
 	unsigned int sample, permutations, bisections, rounds, lmc, threads;
 	unsigned int worst;
 	uint64_t seed;
@@ -22,6 +24,7 @@ struct load {
 static const struct cli_opt options[] = {
 	{ "lfts", CLI_FILE, offsetof(struct load, lfts), "FILE",
 	  "tables to load", NULL, 0, 0 },
+	CLI_OPTS_LIVE(struct load),
 	{ "order", CLI_FILE, offsetof(struct load, order), "FILE",
 	  "order of end ports: opensm-*-ca-order.dump", NULL, 0, 0 },
 	CLI_OPT_ROOTS(struct load),
@@ -54,18 +57,20 @@ static int run(int argc, char **argv);
 const struct cli_cmd cli_load = {
 	.name = "load",
 	.summary = "count the flows on every link: congestion",
-	.args = "FABRIC",
+	.args = "[FABRIC]",
 	.text =
 "Counts the flows on every link between switches that the tables in --lfts\n"
 "make of traffic patterns: all-to-all, all shift permutations (place i of the\n"
 "order sends to place i + k), random permutations, random bisections, and the\n"
 "pairs in --patterns (two end ports a line: LID, GUID or \"name\").  The order\n"
 "of end ports is the one that the fabric's shape gives, or that of an\n"
-"opensm-*-ca-order.dump, both without gaps.  \"maximum\" is the load of the most\n"
-"loaded link; no routing has less than the lower bound for all-to-all.\n"
+"opensm-*-ca-order.dump, both without gaps.  With --live fabric and tables are\n"
+"those of the switches, or with --lfts the fabric only.  \"maximum\" is the load\n"
+"of the most loaded link; no routing has less than the lower bound for\n"
+"all-to-all.\n"
 "Exit status: 0 all flows arrive, 1 some do not, 2 bad input.\n",
 	.opts = options,
-	.min_args = 1,
+	.min_args = 0,
 	.max_args = 1,
 	.run = run,
 };
@@ -134,9 +139,18 @@ static enum ftr_status read_all(const struct load *l, const char *fabric,
 				struct input *in, struct ftr_team *team,
 				struct ftr_err *err)
 {
-	enum ftr_status st = ftr_read_fabric(fabric, l->lmc, &in->f, err);
+	struct cli_live live;
+	enum ftr_status st = cli_input(&l->from, fabric, l->lmc, &live, err);
 
-	if (!st)
+	if (st)
+		return st;
+	in->f = live.f;
+	in->missing = live.missing;
+	if (!l->lfts)
+		in->t = live.t;
+	else
+		ftr_tables_free(live.t);
+	if (l->lfts)
 		st = cli_read_lfts(l->lfts, in->f, &in->t, &in->missing, err);
 	if (!st)
 		st = read_order(l, in, team, err);
@@ -152,6 +166,11 @@ static void free_all(struct input *in)
 	free(in->order);
 	ftr_tables_free(in->t);
 	ftr_fabric_free(in->f);
+}
+
+static const char *tables_of(const struct load *l)
+{
+	return l->lfts ? l->lfts : "in use";
 }
 
 /* ---- printing ------------------------------------------------------------ */
@@ -247,7 +266,7 @@ static void print_all(const struct load *l, const struct input *in,
 
 	printf("fabric    %s: %s switches, %s end ports\n", fabric,
 	       cli_num(a, in->f->n_sw), cli_num(b, in->f->n_ep));
-	printf("tables    %s", l->lfts);
+	printf("tables    %s", tables_of(l));
 	if (in->missing)
 		printf(" (%s switches without a table)",
 		       cli_num(a, in->missing));
@@ -276,9 +295,9 @@ static int tell(const struct load *l, const struct input *in,
 		const struct cli_load_result *x, const char *fabric)
 {
 	const struct cli_load_view v = {
-		.f = in->f, .tables = l->lfts, .order = l->order,
-		.patterns = l->patterns, .places = in->n, .gaps = in->gaps, .seed = l->seed,
-		.missing = in->missing, .worst = l->worst,
+		.f = in->f, .tables = tables_of(l), .order = l->order,
+		.patterns = l->patterns, .places = in->n, .gaps = in->gaps,
+		.seed = l->seed, .missing = in->missing, .worst = l->worst,
 		.bound = in->bound, .by_cuts = in->by_cuts, .result = x,
 	};
 	int status = CLI_CLEAN;
@@ -350,23 +369,31 @@ static int run(int argc, char **argv)
 	struct input in = { .f = NULL };
 	struct ftr_err err = { 0 };
 	struct ftr_team *team;
+	const char *fabric;
 	enum ftr_status st;
 	int n, status = cli_parse(&cli_load, &l, argc, argv, &n);
 
 	if (status >= 0)
 		return status;
-	if (!l.lfts)
-		return cli_error("load: --lfts FILE is needed");
+	status = cli_live_args("load", &l.from, n, 1);
+	if (status >= 0)
+		return status;
+	if (l.from.on && n)
+		return cli_error("load: --live reads the fabric from the switches; '%s' cannot be given with it",
+				 argv[0]);
+	if (!l.lfts && !l.from.on)
+		return cli_error("load: --lfts FILE is needed, or --live");
 	x[2].done = l.permutations > 0;
 	x[3].done = l.bisections > 0;
 	x[4].done = l.patterns != NULL;
 	cli_progress("reading");
 	team = ftr_team_new(l.threads);
-	st = read_all(&l, argv[0], &in, team, &err);
+	fabric = l.from.on ? "live" : argv[0];
+	st = read_all(&l, fabric, &in, team, &err);
 	if (!st)
 		st = run_all(&l, &in, team, x, &err);
 	cli_progress_end();
-	status = st ? cli_fail(&err) : tell(&l, &in, x, argv[0]);
+	status = st ? cli_fail(&err) : tell(&l, &in, x, fabric);
 	ftr_team_free(team);
 	free_all(&in);
 	return status;

@@ -1,5 +1,6 @@
 bin_PROGRAMS += ibfattree
-ibfattree_SOURCES = src/cli/main.c src/cli/cli.h src/cli/opts.c \
+ibfattree_SOURCES = src/cli/main.c $(CLI_SOURCES)
+CLI_SOURCES = src/cli/cli.h src/cli/opts.c \
 	src/cli/common.c src/cli/output.c src/cli/names.c src/cli/term.c src/cli/json.c \
 	src/cli/json.h src/cli/jsonread.c src/cli/jsonread.h src/cli/gen.c src/cli/schedule.c src/cli/schedule.h \
 	src/cli/route.c src/cli/check.c src/cli/report.c \
@@ -9,7 +10,13 @@ ibfattree_SOURCES = src/cli/main.c src/cli/cli.h src/cli/opts.c \
 	src/cli/load_json.c src/cli/local.c src/cli/local.h \
 	src/cli/completion.c src/cli/sim.c src/cli/sim.h src/cli/sim_input.c \
 	src/cli/sim_schedule.c src/cli/sim_events.c src/cli/sim_show.c \
-	src/cli/sim_json.c src/cli/sim_svg.c
+	src/cli/sim_json.c src/cli/sim_svg.c \
+	src/cli/input.c src/cli/save.c src/cli/transition.c src/cli/transition.h \
+	$(DOCTOR_SOURCES)
+DOCTOR_SOURCES = src/cli/doctor.c src/cli/doctor.h src/cli/doctor_links.c \
+	src/cli/doctor_local.c src/cli/doctor_paths.c src/cli/doctor_read.c
+ibfattree_CPPFLAGS = $(AM_CPPFLAGS) -DFTR_LIBDIR='"$(libdir)"' \
+	-DFTR_MULTIARCH='"$(host_cpu)-linux-gnu"'
 ibfattree_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS) $(JSONC_CFLAGS)
 ibfattree_LDADD = libftr.la $(IBMAD_LIBS) $(JSONC_LIBS) -lm
 

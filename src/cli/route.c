@@ -7,7 +7,9 @@
 
 #include "cli/cli.h"
 #include "cli/json.h"
+#include "cli/live.h"
 #include "cli/local.h"
+#include "cli/transition.h"
 #include "cli/whatif.h"
 
 struct route {
@@ -15,6 +17,7 @@ struct route {
 	const char *output, *sl2vl, *psl, *nominal;
 	struct cli_guid_files files;
 	struct cli_list fail;
+	struct cli_live_opts from;
 	uint64_t seed;
 	unsigned int lmc, threads, leaf_order, vls;
 	bool json;
@@ -27,6 +30,7 @@ static const struct cli_opt options[] = {
 	  NULL, 0, 0 },
 	{ "seed", CLI_U64, offsetof(struct route, seed), "N",
 	  "seed of the random faults", "0", 0, 0 },
+	CLI_OPTS_LIVE(struct route),
 	CLI_OPT_VLS(struct route),
 	CLI_OPT_ROOTS(struct route),
 	CLI_OPT_CN(struct route),
@@ -49,14 +53,17 @@ static int run(int argc, char **argv);
 const struct cli_cmd cli_route = {
 	.name = "route",
 	.summary = "compute forwarding tables for a fabric",
-	.args = "FABRIC",
+	.args = "[FABRIC]",
 	.text =
 "Computes forwarding tables for FABRIC (ibnetdiscover output, an ibsim\n"
 "netfile or opensm-subnet.lst) and writes them in the form of\n"
 "opensm-lfts.dump; a summary goes to stderr.  With --fail the tables are those\n"
-"for the damaged fabric; engine ddlr heals those of the whole one locally.\n",
+"for the damaged fabric; engine ddlr heals those of the whole one locally.\n"
+"With --live the fabric is the running one: nothing is written to it, and the\n"
+"report on stdout says what would change and whether the way there is safe.\n"
+"Tables are then written with --output only.\n",
 	.opts = options,
-	.min_args = 1,
+	.min_args = 0,
 	.max_args = 1,
 	.run = run,
 };
@@ -71,6 +78,9 @@ struct result {
 	bool local;			/* healed locally: plan */
 	struct ftr_repair_plan plan;
 	struct ftr_route_stats stats;
+	struct ftr_tables *in_use;	/* --live */
+	double ms_per_block;
+	struct cli_transition way;	/* from in_use to t */
 	double shape_s, route_s;
 };
 
@@ -189,6 +199,8 @@ static int summary_json(const struct route *r, const struct result *x)
 	}
 	if (x->stats.balance.hosts)
 		put_balance(cli_json_object(o, "balance"), &x->stats.balance);
+	if (x->in_use)
+		cli_transition_json(o, x->of, &x->way);
 	cli_json_real(o, "shape_ms", x->shape_s * 1e3);
 	cli_json_real(o, "route_ms", x->route_s * 1e3);
 	return cli_json_end(o, CLI_CLEAN);
@@ -246,7 +258,7 @@ static enum ftr_status write_all(const struct route *r, const struct result *x,
 		st = cli_write(r->sl2vl, write_sl2vl, &lanes, err);
 	if (!st && r->psl)
 		st = cli_write(r->psl, write_psl, x->of, err);
-	if (!st)
+	if (!st && (r->output || !r->from.on))
 		st = cli_write(r->output, cli_write_tables_fn, &of, err);
 	return cli_write_end(st, err);
 }
@@ -308,6 +320,11 @@ static enum ftr_status work(const struct route *r,
 		st = cli_lanes(x->sh, r->vls, &x->lanes, err);
 	if (!st && x->damaged && is_local(r))
 		st = heal(x, err);
+	if (!st && x->in_use) {
+		cli_progress("examining the transition");
+		st = cli_transition(x->sh, x->in_use, x->t, x->ms_per_block,
+				    &x->way, err);
+	}
 	return st ? st : write_all(r, x, err);
 }
 
@@ -316,9 +333,15 @@ static enum ftr_status read_all(const struct route *r, const char *path,
 				struct ftr_err *err)
 {
 	struct cli_faults faults = { .links = 0 };
-	enum ftr_status st = ftr_read_fabric(path, r->lmc, &x->f, err);
+	struct cli_live live;
+	enum ftr_status st = cli_input(&r->from, path, r->lmc, &live, err);
 
-	if (!st && r->fail.n) {
+	if (st)
+		return st;
+	x->f = live.f;
+	x->in_use = live.t;
+	x->ms_per_block = cli_live_ms_per_block(&live);
+	if (r->fail.n) {
 		st = cli_faults_parse(x->f, "fail", &r->fail, &faults, err);
 		if (!st)
 			st = cli_faults_apply(x->f, &faults, r->seed,
@@ -341,14 +364,21 @@ static int run(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	if (r.json && (!r.output || !strcmp(r.output, "-")))
+	status = cli_live_args("route", &r.from, n, 1);
+	if (status >= 0)
+		return status;
+	if (r.from.on && (n || r.fail.n))
+		return cli_error("route: --live reads the fabric from the switches; '%s' cannot be given with it",
+				 n ? argv[0] : "--fail");
+	if (r.json && (!r.from.on || r.output) &&
+	    (!r.output || !strcmp(r.output, "-")))
 		return cli_error("route: with --json the tables need --output FILE");
 	if (r.vls > 1 && !is_local(&r))
 		return cli_error("route: --vls is for --engine ddlr");
-	outputs[0] = r.output ? r.output : "-";
+	outputs[0] = r.output ? r.output : r.from.on ? NULL : "-";
 	outputs[1] = r.sl2vl;
 	outputs[2] = r.psl;
-	status = cli_check_outputs("route", r.json, outputs, 3);
+	status = cli_check_outputs("route", r.json || r.from.on, outputs, 3);
 	if (status < 0)
 		status = cli_check_inputs("route", outputs, 3, (const char *[]){
 				argv[0], r.nominal, r.files.roots, r.files.cn,
@@ -370,6 +400,9 @@ static int run(int argc, char **argv)
 		status = summary_json(&r, &x);
 	else
 		summary(&r, &x);
+	if (status < 0 && x.in_use && !r.json)
+		cli_transition_text(x.of, &x.way);
+	ftr_tables_free(x.in_use);
 	ftr_tables_free(x.t);
 	ftr_shape_free(x.sh);
 	ftr_sl2vl_free(x.lanes);

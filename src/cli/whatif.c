@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/live.h"
 #include "cli/local.h"
 #include "cli/whatif.h"
 
@@ -29,6 +30,7 @@ struct whatif {
 	struct cli_engine engine;
 	struct cli_list fail, compare;
 	struct cli_guid_files files;
+	struct cli_live_opts from;
 	const char *nominal;
 	uint64_t seed;
 	unsigned int repeat, lmc, threads, leaf_order, vls;
@@ -50,6 +52,7 @@ static const struct cli_opt options[] = {
 	  "also heal the faults locally, as ddlr does at once", NULL, 0, 0 },
 	{ "guarantee", CLI_FLAG, offsetof(struct whatif, guarantee), NULL,
 	  "tell how many faults are healed locally for certain", NULL, 0, 0 },
+	CLI_OPTS_LIVE(struct whatif),
 	CLI_OPT_VLS(struct whatif),
 	CLI_OPT_ROOTS(struct whatif),
 	CLI_OPT_CN(struct whatif),
@@ -67,17 +70,18 @@ static int run(int argc, char **argv);
 const struct cli_cmd cli_whatif = {
 	.name = "whatif",
 	.summary = "tell what breaks if cables or switches fail",
-	.args = "FABRIC [FILE...]",
+	.args = "[FABRIC] [FILE...]",
 	.text =
 "Routes FABRIC, takes cables and switches away, routes again, and tells what\n"
 "the checker finds before and after: pairs that do not arrive, loops, credit\n"
 "loops, load, and how much of the tables changes.  --fail and --compare may be\n"
 "given many times; FILEs are compared, too.  Without --fail it compares the\n"
-"engine's tables with the given ones.\n"
+"engine's tables with the given ones.  With --live the fabric is the running\n"
+"one, all arguments are FILEs, and the tables in use are compared, too.\n"
 "Exit status: 0 clean, 1 \"check\" finds fault with the engine's tables for the\n"
 "damaged fabric, 2 bad input.\n",
 	.opts = options,
-	.min_args = 1,
+	.min_args = 0,
 	.max_args = 1 + CLI_LIST_MAX,
 	.run = run,
 };
@@ -95,6 +99,7 @@ struct job {
 	struct ftr_sl2vl *lanes;	/* turn bit of f, or NULL */
 	uint64_t *place;		/* order for the loads: port GUIDs */
 	uint32_t n_places;
+	struct ftr_tables *in_use;	/* --live; moves to given[] */
 	struct ftr_tables *given[CLI_LIST_MAX];
 	struct cli_column col[4 + CLI_LIST_MAX];
 	unsigned int n_col;
@@ -239,6 +244,18 @@ static enum ftr_status add_column(struct job *j, const char *title,
 	       ftr_fail(err, FTR_NOMEM, "out of memory for %u runs", n);
 }
 
+/* The i-th of those to compare: those in use, or a file. */
+static enum ftr_status given_tables(struct job *j, unsigned int i,
+				    struct ftr_err *err)
+{
+	if (j->in_use && !i) {
+		j->given[0] = j->in_use;
+		j->in_use = NULL;
+		return FTR_OK;
+	}
+	return cli_read_lfts(j->w->compare.v[i], j->f, &j->given[i], NULL, err);
+}
+
 static enum ftr_status set_up(struct job *j, const char *path,
 			      struct ftr_err *err)
 {
@@ -246,10 +263,14 @@ static enum ftr_status set_up(struct job *j, const char *path,
 	struct ftr_tables *t = NULL;
 	struct ftr_route_opts ro;
 	double ms;
-	enum ftr_status st = ftr_read_fabric(path, w->lmc, &j->f, err);
+	struct cli_live live;
+	enum ftr_status st = cli_input(&w->from, path, w->lmc, &live, err);
 
-	if (!st)
-		st = cli_route_opts(&w->engine, j->f, &ro, err);
+	if (st)
+		return st;
+	j->f = live.f;
+	j->in_use = live.t;
+	st = cli_route_opts(&w->engine, j->f, &ro, err);
 	if (!st)
 		st = cli_read_guids(&w->files, &j->opts, err);
 	if (!st)
@@ -260,8 +281,7 @@ static enum ftr_status set_up(struct job *j, const char *path,
 	if (!st)
 		st = cli_faults_parse(j->f, "fail", &w->fail, &j->faults, err);
 	for (unsigned int i = 0; !st && i < w->compare.n; i++)
-		st = cli_read_lfts(w->compare.v[i], j->f, &j->given[i], NULL,
-				   err);
+		st = given_tables(j, i, err);
 	if (!st)
 		st = route(j, j->f, &j->sh, &t, &ms, err);
 	if (!st)
@@ -304,6 +324,7 @@ static void tear_down(struct job *j)
 		free(j->col[i].run);
 	for (unsigned int i = 0; i < j->w->compare.n; i++)
 		ftr_tables_free(j->given[i]);
+	ftr_tables_free(j->in_use);
 	ftr_tables_free(j->before);
 	ftr_sl2vl_free(j->lanes);
 	free(j->place);
@@ -381,14 +402,24 @@ static int run(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	if (w.compare.n + (unsigned int)n - 1 > CLI_LIST_MAX)
+	status = cli_live_args("whatif", &w.from, n, 1);
+	if (status >= 0)
+		return status;
+	if (w.compare.n + (unsigned int)n + w.from.on - 1 > CLI_LIST_MAX)
 		return cli_error("whatif: more than %u tables to compare",
 				 CLI_LIST_MAX);
-	if (w.guarantee && (w.compare.n || n > 1 || w.repeat > 1 || w.local))
+	if (w.guarantee && (w.compare.n || n + w.from.on > 1 || w.repeat > 1 || w.local))
 		return cli_error("whatif: --guarantee does not go with --compare, --repeat or --local");
 	if (w.local && !w.fail.n)
 		return cli_error("whatif: --local needs --fail SPEC");
-	for (int i = 1; i < n; i++)
+	/* the tables in use come first, if there are any */
+	if (w.from.on && !w.guarantee) {
+		memmove(&w.compare.v[1], &w.compare.v[0],
+			w.compare.n * sizeof(w.compare.v[0]));
+		w.compare.v[0] = "in use";
+		w.compare.n++;
+	}
+	for (int i = w.from.on ? 0 : 1; i < n; i++)
 		w.compare.v[w.compare.n++] = argv[i];
 	cli_progress("reading and routing");
 	j.opts.leaf_order = (enum ftr_leaf_order)w.leaf_order;

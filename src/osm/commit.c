@@ -34,17 +34,15 @@ static enum ftr_status find_all(struct ibf_plugin *p,
 	return FTR_OK;
 }
 
-/* One 64-entry block in, and what of it differs from the old one. */
-static uint32_t put_block(uint8_t *new, const uint8_t *old,
-			  const uint8_t *row, uint32_t n)
+/* How many entries of a 64-entry block differ from the old one. */
+static uint32_t block_diff(const uint8_t *old, const uint8_t *row, uint32_t n)
 {
 	uint32_t diff = 0;
 
-	memcpy(new, row, n);
-	if (!memcmp(new, old, n))
+	if (!memcmp(row, old, n))
 		return 0;
 	for (uint32_t i = 0; i < n; i++)
-		diff += old[i] != new[i];
+		diff += old[i] != row[i];
 	return diff;
 }
 
@@ -52,6 +50,7 @@ struct job {
 	const struct ftr_fabric *f;
 	const struct ftr_tables *t;
 	osm_switch_t **sw;
+	bool write;
 	struct ibf_changes by_worker[FTR_TEAM_MAX];
 };
 
@@ -66,10 +65,12 @@ static void put_switches(void *ctx, unsigned int worker, uint32_t begin,
 		uint32_t n = j->f->max_lid + 1u, before = (uint32_t)c.blocks;
 
 		for (uint32_t at = 0; at < n; at += FTR_LFT_BLOCK) {
-			uint32_t diff = put_block(j->sw[s]->new_lft + at,
-						  j->sw[s]->lft + at, row + at,
-						  FTR_MIN(n - at, FTR_LFT_BLOCK));
+			uint32_t len = FTR_MIN(n - at, FTR_LFT_BLOCK);
+			uint32_t diff = block_diff(j->sw[s]->lft + at, row + at,
+						   len);
 
+			if (j->write)
+				memcpy(j->sw[s]->new_lft + at, row + at, len);
 			c.entries += diff;
 			c.blocks += diff != 0;
 		}
@@ -81,11 +82,11 @@ static void put_switches(void *ctx, unsigned int worker, uint32_t begin,
 }
 
 enum ftr_status ibf_commit(struct ibf_plugin *p, const struct ftr_fabric *f,
-			   const struct ftr_tables *t,
+			   const struct ftr_tables *t, bool write,
 			   struct ibf_changes *changes, struct ftr_err *err)
 {
 	struct job j = {
-		.f = f, .t = t, .sw = ftr_calloc(f->n_sw, sizeof(*j.sw))
+		.f = f, .t = t, .write = write, .sw = ftr_calloc(f->n_sw, sizeof(*j.sw))
 	};
 	enum ftr_status st;
 

@@ -400,8 +400,8 @@ static enum ftr_status make_tables(struct ibf_engine *e,
 	}
 	if (!st) {
 		msg = IBF_COMMIT;
-		st = ibf_commit(e->plugin, gen->fabric, r.t, &res->changes,
-				err);
+		st = ibf_commit(e->plugin, gen->fabric, r.t,
+				!e->plugin->opt.observe, &res->changes, err);
 		ms->commit = ibf_now_ms() - t0;
 	}
 	res->root = r.stats.root;
@@ -420,6 +420,21 @@ static enum ftr_status make_tables(struct ibf_engine *e,
 	return st ? refuse(e, msg, err) : FTR_OK;
 }
 
+/* Nothing was committed: the next engine of the host's list routes. */
+static enum ftr_status observed(struct ibf_engine *e,
+				const struct ibf_generation *gen,
+				const struct ibf_result *res)
+{
+	const struct ibf_changes *c = &res->changes;
+
+	snprintf(e->refusal, sizeof(e->refusal), "observe is on");
+	ibf_log(e->plugin, IBF_OBSERVED, "%s observes: its tables for %u switches and %u LIDs passed all checks and would change %" PRIu64
+		" entries in %" PRIu64 " blocks of %u switches; without a path: %" PRIu64 " host pairs; the next engine of routing_engine routes",
+		e->ops->name, gen->fabric->n_sw, count_lids(gen->fabric),
+		c->entries, c->blocks, c->switches, res->unserved.hosts);
+	return FTR_REFUSED;
+}
+
 static enum ftr_status route(struct ibf_engine *e)
 {
 	struct ftr_err err = { 0 };
@@ -435,6 +450,8 @@ static enum ftr_status route(struct ibf_engine *e)
 	if (st)
 		return st;
 	st = make_tables(e, gen, &ms, &res, &err);
+	if (!st && e->plugin->opt.observe)
+		st = observed(e, gen, &res);
 	if (st) {
 		ibf_generation_put(gen);
 		return st;

@@ -11,7 +11,8 @@ libibfcore_la_SOURCES = src/osm/damp.c src/osm/damp.h src/osm/dr.c \
 noinst_LTLIBRARIES += libibfplugin.la
 libibfplugin_la_SOURCES = src/osm/ca_order.c src/osm/clock.c src/osm/clock.h \
 	src/osm/commit.c src/osm/engine.c src/osm/event.c src/osm/fast.c \
-	src/osm/fast.h src/osm/guids.c src/osm/local.c src/osm/log.c src/osm/mcast.c src/osm/nominal.c \
+	src/osm/fast.h src/osm/guids.c src/osm/layout.c src/osm/local.c src/osm/log.c \
+	src/osm/mcast.c src/osm/nominal.c \
 	src/osm/osm.h \
 	src/osm/outside.c src/osm/plugin.c src/osm/prefer.c src/osm/probe.c src/osm/push.c \
 	src/osm/repair.c src/osm/smp.c src/osm/smp.h src/osm/snapshot.c \

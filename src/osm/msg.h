@@ -21,6 +21,7 @@ enum ibf_severity { IBF_INFO, IBF_WARN, IBF_ERROR };
 	M(NOMINAL, 6, INFO, "the nominal fabric was made or has grown")	\
 	M(LANES, 7, INFO, "which lanes ddlr has")			\
 	M(SEARCH, 8, INFO, "a search for better tables has ended")	\
+	M(OBSERVED, 20, INFO, "what an engine would change (observe)")	\
 	M(UNREACHABLE, 101, WARN, "pairs that the cabling cannot serve") \
 	M(SKIPPED, 102, WARN, "contradictory data of OpenSM left out")	\
 	M(CA_ORDER, 103, WARN, "the host order was not written")	\
@@ -48,7 +49,8 @@ enum ibf_severity { IBF_INFO, IBF_WARN, IBF_ERROR };
 	M(COMMIT, 209, ERROR, "OpenSM's buffers do not fit")		\
 	M(FALLBACK, 210, ERROR, "another engine routes")		\
 	M(NO_ENGINE, 211, ERROR, "no engine routes")			\
-	M(MCAST_TREE, 212, ERROR, "a multicast tree failed")
+	M(MCAST_TREE, 212, ERROR, "a multicast tree failed")		\
+	M(LAYOUT, 220, ERROR, "the plugin does not fit this OpenSM")
 
 #define IBF_MSG_ENUM(name, number, severity, text) IBF_##name,
 enum ibf_msg { IBF_MESSAGES(IBF_MSG_ENUM) IBF_N_MSG };

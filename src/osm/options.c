@@ -23,6 +23,7 @@
 #define LINE_MAX_BYTES 4096
 
 static const char *const off_on[] = { "off", "on", NULL };
+static const char *const no_yes[] = { "no", "yes", NULL };
 static const char *const leaf_orders[] = {
 	[FTR_LEAF_BY_GUID] = "guid", [FTR_LEAF_BY_NAME] = "name", NULL
 };
@@ -95,6 +96,9 @@ const struct ibf_option ibf_option_table[] = {
 	  .doc = "How the engine sftree connects switches: inverted (always complete,\n"
 		 "free of credit loops on any fabric), or paper (the published\n"
 		 "algorithms to the letter, for comparison only)." },
+	{ .name = "observe", FIELD(observe), .words = no_yes, .def = 0,
+	  .doc = "Compute and check tables at every sweep, log what they would change,\n"
+		 "and leave routing to the next engine of routing_engine: no or yes." },
 	{ .name = "fast_reroute", FIELD(fast_reroute), .words = off_on,
 	  .def = 1,
 	  .doc = "Repair the tables as soon as a switch reports a change of its links,\n"

@@ -25,6 +25,7 @@ struct ibf_options {
 	int balance;		/* enum ftr_balance */
 	int paths;		/* enum ftr_paths */
 	int sftree_mode;	/* enum ftr_sftree_mode */
+	int observe;		/* bool: compute and check, do not route */
 	int fast_reroute;	/* bool */
 	int fast_window;	/* packets on the wire */
 	int fast_timeout_ms;

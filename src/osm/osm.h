@@ -173,6 +173,11 @@ static inline osm_switch_t *ibf_host_switch(const struct ibf_plugin *p,
 void ibf_log(struct ibf_plugin *p, enum ibf_msg msg, const char *fmt, ...)
 	FTR_PRINTF(3, 4);
 
+/* layout.c: does the plugin fit this OpenSM?  If not, why holds the first
+ * pointer that is wrong; refuse writes it to syslog, and does not touch osm. */
+bool ibf_layout_fits(const struct osm_opensm *osm, char *why, size_t size);
+void ibf_layout_refuse(const char *why);
+
 /* engine.c: osm_routing_engine callbacks; ctx is a struct ibf_engine. */
 int ibf_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm);
 /* A published or refreshed view of the subnet; needs the exclusive lock. */
@@ -229,9 +234,10 @@ void ibf_prefer_search(struct ibf_engine *e);
 /* Prefer nothing, and end the search. */
 void ibf_prefer_drop(struct ibf_engine *e);
 
-/* commit.c: nothing is written unless everything fits. */
+/* commit.c: nothing is written unless everything fits; write false: count the
+ * changes only. */
 enum ftr_status ibf_commit(struct ibf_plugin *p, const struct ftr_fabric *f,
-			   const struct ftr_tables *t,
+			   const struct ftr_tables *t, bool write,
 			   struct ibf_changes *changes,
 			   struct ftr_err *err) FTR_MUST_USE;
 

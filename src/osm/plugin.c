@@ -113,16 +113,23 @@ static void register_engines(struct ibf_plugin *p)
 
 static void *create(struct osm_opensm *osm)
 {
-	struct ibf_plugin *p = ftr_calloc(1, sizeof(*p));
+	struct ibf_plugin *p;
+	char why[128];
 
+	/* OpenSM logs that it cannot load us, too */
+	if (!ibf_layout_fits(osm, why, sizeof(why))) {
+		ibf_layout_refuse(why);
+		return NULL;
+	}
+	p = ftr_calloc(1, sizeof(*p));
 	if (!p)
-		return NULL;	/* OpenSM says that it cannot load us */
+		return NULL;
 	p->osm = osm;
 	p->writer = ibf_writer_new(p);
 	read_options(p);
 	check_names(p);
 	register_engines(p);
-	if (p->opt.fast_reroute)
+	if (p->opt.fast_reroute && !p->opt.observe)
 		p->fast = ibf_fast_new(p);
 	return p;
 }
@@ -204,7 +211,7 @@ static void routing_done(struct ibf_plugin *p)
 	if (!used)
 		return;
 	e = passed_over(p, used->name);
-	if (e)
+	if (e && !p->opt.observe)	/* else that is what was asked for */
 		ibf_log(p, IBF_FALLBACK, "the routing engine %s routes now instead of %s: %s",
 			used->name, e->ops->name, reason(e));
 }

@@ -436,7 +436,11 @@ static void make_osm(struct fake *h, const struct fake_opts *o)
 		fake_fail("complib");
 	pthread_mutex_init(&osm->stats.mutex, NULL);
 	pthread_cond_init(&osm->stats.cond, NULL);
-	osm->sm.p_subn = subn;
+	osm->sm.p_subn = osm->sa.p_subn = subn;
+	osm->sm.p_log = &osm->log;
+	osm->sm.p_disp = &osm->disp;
+	osm->sm.p_lock = &osm->lock;
+	osm->sa.p_mad_pool = &osm->mad_pool;
 	osm->sm.trap_disp_h = cl_disp_register(&osm->disp, OSM_MSG_MAD_NOTICE,
 					       fake_trap_process, h);
 	h->lft_disp = cl_disp_register(&osm->disp, OSM_MSG_MAD_LFT,

@@ -114,6 +114,11 @@ tests_unit_test_fast_event_SOURCES = tests/unit/test_fast_event.c
 tests_unit_test_fast_event_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_event_CFLAGS = $(CHECK_TEST_CFLAGS) $(JSONC_CFLAGS)
 tests_unit_test_fast_event_LDADD = $(FAKE_LDADD) $(JSONC_LIBS)
+check_PROGRAMS += tests/unit/test_osm_layout
+tests_unit_test_osm_layout_SOURCES = tests/unit/test_osm_layout.c
+tests_unit_test_osm_layout_CPPFLAGS = $(FAKE_CPPFLAGS)
+tests_unit_test_osm_layout_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_osm_layout_LDADD = $(FAKE_LDADD)
 tests_unit_test_fast_end_SOURCES = tests/unit/test_fast_end.c
 tests_unit_test_fast_end_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_end_CFLAGS = $(CHECK_TEST_CFLAGS)
@@ -142,6 +147,15 @@ tests_unit_test_fast_sweep_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_sweep_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_fast_sweep_LDADD = $(FAKE_LDADD)
 endif
+
+# Checks of the command, with all of it but its main().
+check_PROGRAMS += tests/unit/test_doctor
+tests_unit_test_doctor_SOURCES = tests/unit/test_doctor.c $(CLI_SOURCES)
+tests_unit_test_doctor_CPPFLAGS = $(ibfattree_CPPFLAGS)
+tests_unit_test_doctor_CFLAGS = $(CHECK_TEST_CFLAGS) $(IBMAD_CFLAGS) \
+	$(JSONC_CFLAGS)
+tests_unit_test_doctor_LDADD = $(CHECK_TEST_LDADD) $(IBMAD_LIBS) \
+	$(JSONC_LIBS) -lm
 
 check_PROGRAMS += tests/unit/test_check tests/unit/test_check_oracle
 tests_unit_test_check_SOURCES = tests/unit/test_check.c tests/unit/check_net.h

@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * ibfattree doctor: examines this node, the fabric and the tables in use
+ * before the routing engine is changed.
+ *
+ * The checks are a table: id, what the check needs, function.  What is needed
+ * and not there makes the verdict "not checked", with the reason.  Each check
+ * stands by itself: none relies on the verdict of another.
+ */
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/doctor.h"
+#include "cli/json.h"
+
+#define FLAPS_MAX 255
+
+static const struct cli_opt options[] = {
+	{ "lfts", CLI_FILE, offsetof(struct doc_opts, lfts), "FILE",
+	  "with FABRIC: the tables in use", NULL, 0, 0 },
+	{ "local", CLI_FLAG, offsetof(struct doc_opts, local), NULL,
+	  "check this node only, do not read the fabric", NULL, 0, 0 },
+	{ "only", CLI_LIST, offsetof(struct doc_opts, only), "ID",
+	  "run this check only; may be given many times", NULL, 0, 0 },
+	{ "conf", CLI_FILE, offsetof(struct doc_opts, conf), "FILE",
+	  "opensm.conf, not that of /etc/opensm or /etc/rdma", NULL, 0, 0 },
+	{ "opensm", CLI_FILE, offsetof(struct doc_opts, opensm), "FILE",
+	  "the program opensm", NULL, 0, 0 },
+	{ "plugin", CLI_FILE, offsetof(struct doc_opts, plugin), "FILE",
+	  "libibfattree.so", NULL, 0, 0 },
+	CLI_OPT_ROOTS(struct doc_opts),
+	CLI_OPT_CN(struct doc_opts),
+	CLI_OPT_IO(struct doc_opts),
+	CLI_OPT_NOMINAL(struct doc_opts),
+	{ "flaps", CLI_UINT, offsetof(struct doc_opts, flaps), "N",
+	  "link failures of a port that are no finding", "10", 0, FLAPS_MAX },
+	CLI_OPT_LMC(struct doc_opts),
+	CLI_OPT_THREADS(struct doc_opts),
+	{ "ca", CLI_STRING, offsetof(struct doc_opts, from.ca), "NAME",
+	  "local adapter, not the first that is up", NULL, 0, 0 },
+	{ "port", CLI_UINT, offsetof(struct doc_opts, from.port), "N",
+	  "its port; 0: the first that is up", "0", 0, FTR_PORT_MAX },
+	{ "m-key", CLI_U64, offsetof(struct doc_opts, from.m_key), "KEY",
+	  "M_Key of the switches", "0", 0, 0 },
+	{ "strict", CLI_FLAG, offsetof(struct doc_opts, strict), NULL,
+	  "warnings are findings, too", NULL, 0, 0 },
+	{ "quiet", CLI_FLAG, offsetof(struct doc_opts, quiet), NULL,
+	  "print warnings and failures only", NULL, 0, 0 },
+	CLI_OPT_JSON(struct doc_opts),
+	CLI_OPT_END
+};
+
+static int run(int argc, char **argv);
+
+const struct cli_cmd cli_doctor = {
+	.name = "doctor",
+	.summary = "examine node, fabric and tables before a change",
+	.args = "[FABRIC]",
+	.text =
+"Examines this node (adapter, port, opensm, plugin, opensm.conf), the running\n"
+"fabric (subnet managers, links, switches) and the tables in use (lost pairs,\n"
+"credit loops, balance beside each engine), and recommends lines for\n"
+"opensm.conf.  With FABRIC and --lfts it reads dumps and leaves out this node.\n"
+"Nothing is ever written to the fabric.\n"
+"Exit status: 0 no failure, 1 a failure (with --strict also a warning), 2 bad\n"
+"input.\n",
+	.opts = options,
+	.min_args = 0,
+	.max_args = 1,
+	.run = run,
+};
+
+/* ---- the checks -------------------------------------------------------- */
+
+enum {
+	NEED_NODE = 1,		/* this node, so no dumps */
+	NEED_FABRIC = 2,
+	NEED_LIVE = 4,
+	NEED_TABLES = 8,
+};
+
+static const struct check {
+	const char *id;
+	unsigned int needs;
+	doc_fn run;
+} checks[] = {
+	{ "adapter", NEED_NODE, doc_adapter },
+	{ "module", NEED_NODE, doc_module },
+	{ "permission", NEED_NODE, doc_permission },
+	{ "port", NEED_NODE, doc_local_port },
+	{ "mtu", NEED_NODE, doc_mtu },
+	{ "plugin", NEED_NODE, doc_plugin },
+	{ "config", NEED_NODE, doc_config },
+	{ "fabric", 0, doc_fabric },
+	{ "m-key", NEED_LIVE, doc_m_key },
+	{ "sm", NEED_LIVE, doc_sm },
+	{ "standby", NEED_LIVE, doc_standby },
+	{ "silent", NEED_LIVE | NEED_FABRIC, doc_silent },
+	{ "link-state", NEED_LIVE | NEED_FABRIC, doc_link_state },
+	{ "link-width", NEED_FABRIC, doc_link_width },
+	{ "link-speed", NEED_FABRIC, doc_link_speed },
+	{ "link-flaps", NEED_LIVE | NEED_FABRIC, doc_link_flaps },
+	{ "lft-capacity", NEED_LIVE | NEED_FABRIC, doc_lft_capacity },
+	{ "lft-top", NEED_LIVE | NEED_FABRIC, doc_lft_top },
+	{ "vls", NEED_LIVE | NEED_FABRIC, doc_vls },
+	{ "files", NEED_FABRIC, doc_files },
+	{ "ranks", NEED_FABRIC, doc_ranks },
+	{ "links-missing", NEED_FABRIC, doc_links_missing },
+	{ "sm-reach", NEED_LIVE | NEED_FABRIC | NEED_TABLES, doc_sm_reach },
+	{ "pairs", NEED_FABRIC | NEED_TABLES, doc_pairs },
+	{ "loops", NEED_FABRIC | NEED_TABLES, doc_loops },
+	{ "credit-loops", NEED_FABRIC | NEED_TABLES, doc_credit_loops },
+	{ "balance", NEED_FABRIC, doc_balance },
+};
+
+#define N_CHECKS (sizeof(checks) / sizeof(checks[0]))
+
+void doc_say(struct doc_result *r, enum doc_verdict v, const char *fmt, ...)
+{
+	va_list ap;
+
+	r->verdict = v;
+	va_start(ap, fmt);
+	vsnprintf(r->text, sizeof(r->text), fmt, ap);
+	va_end(ap);
+}
+
+void doc_remedy(struct doc_result *r, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(r->remedy, sizeof(r->remedy), fmt, ap);
+	va_end(ap);
+}
+
+void doc_detail(struct doc_result *r, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (r->n_details++ >= DOC_DETAILS)
+		return;
+	va_start(ap, fmt);
+	if (vasprintf(&r->detail[r->n_details - 1], fmt, ap) < 0)
+		r->detail[r->n_details - 1] = NULL;
+	va_end(ap);
+}
+
+static bool wanted(const struct doc_opts *o, const char *id)
+{
+	for (unsigned int i = 0; i < o->only.n; i++)
+		if (!strcmp(o->only.v[i], id))
+			return true;
+	return !o->only.n;
+}
+
+static bool known_id(const char *id)
+{
+	for (size_t i = 0; i < N_CHECKS; i++)
+		if (!strcmp(checks[i].id, id))
+			return true;
+	return false;
+}
+
+/* NULL: the check can be run. */
+static const char *hindrance(const struct doctor *d, unsigned int needs)
+{
+	if (needs & NEED_NODE)
+		return d->fabric ? "dumps are examined, not this node" : NULL;
+	if (d->o.local)
+		return "--local: the fabric is not read";
+	if (needs & NEED_LIVE && d->fabric)
+		return "dumps do not hold this";
+	if (needs & NEED_FABRIC && !d->net.f)
+		return "the fabric cannot be read, see \"fabric\"";
+	if (needs & NEED_TABLES && !d->net.t)
+		return "no tables are given (--lfts)";
+	if (needs & NEED_LIVE && d->net.err.status && !d->net.port)
+		return "the fabric cannot be discovered, see \"fabric\"";
+	return NULL;
+}
+
+static void run_checks(struct doctor *d, struct doc_result *r)
+{
+	for (size_t i = 0; i < N_CHECKS; i++) {
+		const struct check *c = &checks[i];
+		const char *why;
+
+		r[i].id = c->id;
+		if (!wanted(&d->o, c->id))
+			continue;
+		if (!(c->needs & NEED_NODE) && !d->o.local && !d->net.tried) {
+			cli_progress("reading the fabric");
+			doc_read(d);
+		}
+		why = hindrance(d, c->needs);
+		cli_progress(c->id);
+		if (why)
+			doc_say(&r[i], DOC_NOT_CHECKED, "%s", why);
+		else
+			c->run(d, &r[i]);
+	}
+	cli_progress_end();
+}
+
+/* ---- recommended lines ------------------------------------------------- */
+
+#define LINES_MAX 8
+
+struct line {
+	char text[256], reason[256];
+};
+
+static uint32_t recommend(const struct doctor *d, struct line *l)
+{
+	const char *engine = d->best ? d->best : "dmodc";
+	uint32_t n = 0;
+
+	if (d->o.only.n || d->o.local || !d->net.f)
+		return 0;
+	l[n++] = (struct line){ "event_plugin_name ibfattree",
+				"loads the plugin with its engines" };
+	snprintf(l[n].text, sizeof(l[n].text), "routing_engine %s,updn",
+		 engine);
+	snprintf(l[n].reason, sizeof(l[n].reason), "%s; updn routes if %s refuses",
+		 d->best ? "the fewest lost pairs and the best balance above" :
+		 "the default", engine);
+	n++;
+	if (d->shape_err.status)
+		l[n++] = (struct line){ "root_guid_file FILE",
+			"no ranks can be inferred: FILE holds the node GUIDs of the top switches" };
+	if (d->conf.ucast_cache)
+		l[n++] = (struct line){ "use_ucast_cache FALSE",
+			"with the cache OpenSM may keep old tables" };
+	if (d->conf.no_sweep)
+		l[n++] = (struct line){ "sweep_interval 10",
+			"light sweeps find changes whose trap was lost" };
+	if (!strcmp(engine, "ddlr"))
+		l[n++] = (struct line){ "qos TRUE",
+			"ddlr needs SL2VL tables for its second VL" };
+	return n;
+}
+
+/* ---- output ------------------------------------------------------------ */
+
+static const char *const word[DOC_N_VERDICTS] = {
+	[DOC_OK] = "ok", [DOC_WARNING] = "WARNING", [DOC_FAILURE] = "FAILURE",
+	[DOC_NOT_CHECKED] = "-",
+};
+
+static const char *const key[DOC_N_VERDICTS] = {
+	[DOC_OK] = "ok", [DOC_WARNING] = "warning", [DOC_FAILURE] = "failure",
+	[DOC_NOT_CHECKED] = "not_checked",
+};
+
+static const enum cli_colour colour[DOC_N_VERDICTS] = {
+	[DOC_OK] = CLI_GOOD, [DOC_WARNING] = CLI_DOUBT,
+	[DOC_FAILURE] = CLI_WRONG, [DOC_NOT_CHECKED] = CLI_PLAIN,
+};
+
+static void put_result(const struct doc_result *r, bool quiet)
+{
+	bool finding = r->verdict == DOC_WARNING || r->verdict == DOC_FAILURE;
+
+	if (quiet && !finding)
+		return;
+	printf("%s%-8s%s %-14s %s%s\n", cli_colour(colour[r->verdict]),
+	       word[r->verdict], cli_colour(CLI_PLAIN), r->id,
+	       r->verdict == DOC_NOT_CHECKED ? "not checked: " : "", r->text);
+	for (uint32_t i = 0; i < r->n_details && i < DOC_DETAILS; i++)
+		if (r->detail[i])
+			printf("%24s%s\n", "", r->detail[i]);
+	if (r->n_details > DOC_DETAILS)
+		printf("%24s... and %u more\n", "",
+		       r->n_details - DOC_DETAILS);
+	if (r->remedy[0])
+		printf("%24sdo: %s\n", "", r->remedy);
+}
+
+static const struct {
+	const char *title, *key;
+	enum cli_metric metric;
+	int digits;
+} rows[] = {
+	{ "lost pairs of end ports", "lost_pairs", CLI_M_LOST, 0 },
+	{ "credit loop, shortest (links)", "credit_loop_length", CLI_M_CYCLE,
+	  0 },
+	{ "longest path (links)", "longest_path", CLI_M_HOPS, 0 },
+	{ "all-to-all: worst link (flows)", "all_to_all_worst", CLI_M_ALL_MAX,
+	  0 },
+	{ "shifts: worst link (flows)", "shifts_worst", CLI_M_SHIFT_MAX, 0 },
+	{ "shifts: mean of worst (flows)", "shifts_mean", CLI_M_SHIFT_MEAN, 2 },
+	{ "entries that would change", "changed_entries", CLI_M_ENTRIES, 0 },
+	{ "blocks (MADs) to write", "changed_blocks", CLI_M_BLOCKS, 0 },
+};
+
+#define N_ROWS (sizeof(rows) / sizeof(rows[0]))
+
+static void put_table(const struct doctor *d)
+{
+	char num[CLI_NUM_MAX];
+
+	if (!d->n_col)
+		return;
+	printf("\n%-32s", "");
+	for (uint32_t c = 0; c < d->n_col; c++)
+		printf(" %12s", d->col[c].name);
+	putchar('\n');
+	for (size_t i = 0; i < N_ROWS; i++) {
+		printf("%-32s", rows[i].title);
+		for (uint32_t c = 0; c < d->n_col; c++) {
+			double v = d->col[c].m.v[rows[i].metric];
+
+			if (isnan(v))
+				printf(" %12s", "-");
+			else if (rows[i].metric == CLI_M_CYCLE && v < 1)
+				printf(" %12s", "none");
+			else if (rows[i].digits)
+				printf(" %12.*f", rows[i].digits, v);
+			else
+				printf(" %12s", cli_num(num, (uint64_t)v));
+		}
+		putchar('\n');
+	}
+}
+
+static void put_all(const struct doctor *d, const struct doc_result *r,
+		    const uint32_t *count)
+{
+	struct line line[LINES_MAX];
+	uint32_t n = recommend(d, line);
+
+	for (size_t i = 0; i < N_CHECKS; i++)
+		if (r[i].text[0])
+			put_result(&r[i], d->o.quiet);
+	if (d->o.quiet)
+		return;
+	put_table(d);
+	if (n)
+		printf("\nrecommended for opensm.conf:\n");
+	for (uint32_t i = 0; i < n; i++)
+		printf("  # %s\n  %s\n", line[i].reason, line[i].text);
+	printf("\n%u ok, %u warning%s, %u failure%s, %u not checked\n",
+	       count[DOC_OK], count[DOC_WARNING],
+	       count[DOC_WARNING] == 1 ? "" : "s", count[DOC_FAILURE],
+	       count[DOC_FAILURE] == 1 ? "" : "s", count[DOC_NOT_CHECKED]);
+}
+
+static void json_table(const struct doctor *d, struct json_object *o)
+{
+	struct json_object *list = cli_json_array(o, "tables");
+
+	for (uint32_t c = 0; c < d->n_col; c++) {
+		struct json_object *e = cli_json_element(list);
+
+		cli_json_str(e, "name", d->col[c].name);
+		for (size_t i = 0; i < N_ROWS; i++) {
+			double v = d->col[c].m.v[rows[i].metric];
+
+			if (!isnan(v))
+				cli_json_real(e, rows[i].key, v);
+		}
+	}
+}
+
+static int put_json(const struct doctor *d, const struct doc_result *r,
+		    const uint32_t *count, int status)
+{
+	struct json_object *o = cli_json_new("doctor"), *list, *e, *text;
+	struct line line[LINES_MAX];
+	uint32_t n = recommend(d, line);
+
+	if (d->net.f)
+		cli_json_fabric(o, d->net.f, d->sh);
+	for (int v = 0; v < DOC_N_VERDICTS; v++)
+		cli_json_num(o, key[v], count[v]);
+	list = cli_json_array(o, "checks");
+	for (size_t i = 0; i < N_CHECKS; i++) {
+		if (!r[i].text[0])
+			continue;
+		e = cli_json_element(list);
+		cli_json_str(e, "id", r[i].id);
+		cli_json_str(e, "verdict", key[r[i].verdict]);
+		cli_json_str(e, "text", r[i].text);
+		cli_json_str(e, "remedy", r[i].remedy[0] ? r[i].remedy : NULL);
+		cli_json_num(e, "n_details", r[i].n_details);
+		text = cli_json_array(e, "details");
+		for (uint32_t k = 0; k < r[i].n_details && k < DOC_DETAILS; k++)
+			if (r[i].detail[k])
+				cli_json_text(text, r[i].detail[k]);
+	}
+	json_table(d, o);
+	list = cli_json_array(o, "recommended");
+	for (uint32_t i = 0; i < n; i++) {
+		e = cli_json_element(list);
+		cli_json_str(e, "line", line[i].text);
+		cli_json_str(e, "reason", line[i].reason);
+	}
+	return cli_json_end(o, status);
+}
+
+static int report(const struct doctor *d, const struct doc_result *r)
+{
+	uint32_t count[DOC_N_VERDICTS] = { 0 };
+	int status;
+
+	for (size_t i = 0; i < N_CHECKS; i++)
+		if (r[i].text[0])
+			count[r[i].verdict]++;
+	status = count[DOC_FAILURE] || (d->o.strict && count[DOC_WARNING]) ?
+		 CLI_FINDINGS : CLI_CLEAN;
+	if (d->o.json)
+		return put_json(d, r, count, status);
+	put_all(d, r, count);
+	return status;
+}
+
+static int bad_usage(const struct doctor *d)
+{
+	const struct doc_opts *o = &d->o;
+
+	for (unsigned int i = 0; i < o->only.n; i++)
+		if (!known_id(o->only.v[i]))
+			return cli_error("doctor: there is no check '%s'",
+					 o->only.v[i]);
+	if (o->lfts && !d->fabric)
+		return cli_error("doctor: --lfts needs FABRIC");
+	if (d->fabric && (o->local || o->from.ca || o->from.port ||
+			  o->from.m_key))
+		return cli_error("doctor: --local, --ca, --port and --m-key do not go with FABRIC");
+	return -1;
+}
+
+static int run(int argc, char **argv)
+{
+	static struct doc_result r[N_CHECKS];
+	struct doctor d = { .fabric = NULL };
+	int n, status = cli_parse(&cli_doctor, &d.o, argc, argv, &n);
+
+	if (status >= 0)
+		return status;
+	d.fabric = n ? argv[0] : NULL;
+	status = bad_usage(&d);
+	if (status >= 0)
+		return status;
+	d.team = ftr_team_new(d.o.threads);
+	if (!d.fabric)
+		doc_read_conf(&d);
+	run_checks(&d, r);
+	/* dumps that cannot be read are bad input; a fabric is a finding */
+	if (d.fabric && d.net.err.status)
+		status = cli_fail(&d.net.err);
+	else
+		status = report(&d, r);
+	for (size_t i = 0; i < N_CHECKS; i++)
+		for (int k = 0; k < DOC_DETAILS; k++)
+			free(r[i].detail[k]);
+	doc_free_paths(&d);
+	doc_free_fabric(&d.net);
+	doc_free_conf(&d.conf);
+	ftr_team_free(d.team);
+	return status;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * doctor: what is examined, and what was found.
+ *
+ *	doctor.c	the command: options, order of checks, output
+ *	doctor_local.c	this node: adapter, port, opensm, plugin, opensm.conf
+ *	doctor_read.c	the fabric as dumps or the switches describe it
+ *	doctor_links.c	links, switches and subnet managers
+ *	doctor_paths.c	forwarding tables: lost pairs, loops, balance
+ *
+ * A check reads struct doctor and fills one struct doc_result.  It writes
+ * nothing, to the fabric or elsewhere.
+ */
+#ifndef FTR_CLI_DOCTOR_H
+#define FTR_CLI_DOCTOR_H
+
+#include <ftr/ftr.h>
+
+#include "cli/cli.h"
+#include "cli/live.h"
+#include "cli/whatif.h"
+
+enum doc_verdict {
+	DOC_OK = 0,
+	DOC_WARNING,
+	DOC_FAILURE,
+	DOC_NOT_CHECKED,
+	DOC_N_VERDICTS
+};
+
+#define DOC_DETAILS 10
+
+struct doc_result {
+	const char *id;
+	enum doc_verdict verdict;
+	char text[512];		/* what was found, or why it was not checked */
+	char remedy[512];	/* one thing to do, "" if there is none */
+	char *detail[DOC_DETAILS];	/* malloc()ed lines, the first of them */
+	uint32_t n_details;	/* of all that were found */
+};
+
+void doc_say(struct doc_result *r, enum doc_verdict v, const char *fmt, ...)
+	FTR_PRINTF(3, 4);
+void doc_remedy(struct doc_result *r, const char *fmt, ...) FTR_PRINTF(2, 3);
+/* One object that is concerned; kept while there is room, counted always. */
+void doc_detail(struct doc_result *r, const char *fmt, ...) FTR_PRINTF(2, 3);
+
+/* What PortInfo of a switch port and of its far end says; 0: not known. */
+struct doc_port {
+	uint8_t state;		/* 1 Down, 2 Init, 3 Armed, 4 Active */
+	uint8_t max_width;	/* lanes that both ends support */
+	uint8_t max_speed;	/* enum ftr_speed that both ends support */
+	uint8_t op_vls;		/* operational data VLs */
+	bool counted;		/* link_downed is known */
+	uint32_t link_downed;	/* since the counters were cleared */
+};
+
+struct doc_switch {
+	uint32_t lft_cap;	/* entries; 0: not known */
+	uint32_t lft_top;	/* LinearFDBTop */
+};
+
+struct doc_sm {
+	uint64_t guid;		/* of its port */
+	ftr_lid lid;
+	bool answered;		/* to SMInfo: the rest is known */
+	uint8_t state;		/* 0 not active, 1 discovering, 2 standby,
+				 * 3 master */
+	uint8_t priority;
+	char name[FTR_NAME_MAX + 1];
+};
+
+#define DOC_SM_MAX 32
+
+/* A link whose far end does not answer. */
+struct doc_silent {
+	uint64_t guid;
+	unsigned int port;
+	char name[FTR_NAME_MAX + 1];
+};
+
+/* The fabric.  Members that dumps do not have are NULL or zero. */
+struct doc_fabric {
+	bool tried, live;
+	struct ftr_err err;	/* why there is no f */
+	double seconds;		/* to read it */
+	struct ftr_fabric *f;
+	struct ftr_tables *t;
+	uint32_t missing;	/* switches without a table */
+	struct doc_port *port;	/* [f->n_ports] live only */
+	struct doc_switch *sw;	/* [f->n_sw] live only */
+	struct doc_sm sm[DOC_SM_MAX];
+	uint32_t n_sm;
+	struct doc_silent silent[DOC_DETAILS];
+	uint32_t n_silent;
+	uint32_t no_counters;	/* switches whose counters did not answer */
+	uint64_t m_key;		/* of the local port, 0: none, or not shown */
+	bool m_key_known;
+};
+
+/* Tables of an engine beside those in use. */
+struct doc_column {
+	const char *name;	/* "in use", or the engine's */
+	struct cli_measure m;
+	bool done;
+};
+#define DOC_COLUMNS 8
+
+/* Keys of opensm.conf that matter here; strings are malloc()ed or NULL. */
+struct doc_conf {
+	char *path;		/* NULL: there is none */
+	char *plugins, *engines, *roots, *cn, *io;
+	char *options;		/* file of the plugin's options */
+	bool ucast_cache, qos, no_sweep;
+};
+
+struct doc_opts {
+	const char *lfts, *nominal, *opensm, *plugin, *conf;
+	struct cli_guid_files files;
+	struct cli_list only;
+	struct cli_live_opts from;
+	unsigned int threads, lmc, flaps;
+	bool local, quiet, strict, json;
+};
+
+struct doctor {
+	struct doc_opts o;
+	const char *fabric;	/* file, NULL: live */
+	struct doc_conf conf;
+	struct doc_fabric net;
+	struct ftr_team *team;
+	/* made by the first check that needs them */
+	struct ftr_shape_opts shape_opts;
+	struct ftr_nominal *nominal;
+	struct ftr_shape *sh;	/* NULL: err says why */
+	struct ftr_err shape_err;
+	struct ftr_check_report *report;	/* NULL: not made */
+	struct cli_verdict judged;
+	struct doc_column col[DOC_COLUMNS];
+	uint32_t n_col;
+	const char *best;	/* engine, NULL: not known */
+};
+
+typedef void (*doc_fn)(struct doctor *d, struct doc_result *r);
+
+/* doctor_local.c */
+#define DOC_VERSION_MAX 32
+/* The string "OpenSM <digits and dots>" that stands by itself in the file;
+ * false: there is none.  errno: 0 or why the file cannot be read. */
+bool doc_file_version(const char *path, char version[DOC_VERSION_MAX]);
+/* The program opensm, malloc()ed; NULL: not found. */
+char *doc_find_opensm(void);
+void doc_read_conf(struct doctor *d);
+void doc_free_conf(struct doc_conf *c);
+void doc_adapter(struct doctor *d, struct doc_result *r);
+void doc_module(struct doctor *d, struct doc_result *r);
+void doc_permission(struct doctor *d, struct doc_result *r);
+void doc_local_port(struct doctor *d, struct doc_result *r);
+void doc_mtu(struct doctor *d, struct doc_result *r);
+void doc_plugin(struct doctor *d, struct doc_result *r);
+void doc_config(struct doctor *d, struct doc_result *r);
+
+/* doctor_read.c */
+void doc_read(struct doctor *d);
+void doc_free_fabric(struct doc_fabric *n);
+void doc_fabric(struct doctor *d, struct doc_result *r);
+void doc_m_key(struct doctor *d, struct doc_result *r);
+
+/* doctor_links.c */
+void doc_sm(struct doctor *d, struct doc_result *r);
+void doc_standby(struct doctor *d, struct doc_result *r);
+void doc_silent(struct doctor *d, struct doc_result *r);
+void doc_link_state(struct doctor *d, struct doc_result *r);
+void doc_link_width(struct doctor *d, struct doc_result *r);
+void doc_link_speed(struct doctor *d, struct doc_result *r);
+void doc_link_flaps(struct doctor *d, struct doc_result *r);
+void doc_lft_capacity(struct doctor *d, struct doc_result *r);
+void doc_lft_top(struct doctor *d, struct doc_result *r);
+void doc_vls(struct doctor *d, struct doc_result *r);
+
+/* doctor_paths.c */
+void doc_files(struct doctor *d, struct doc_result *r);
+void doc_ranks(struct doctor *d, struct doc_result *r);
+void doc_links_missing(struct doctor *d, struct doc_result *r);
+void doc_sm_reach(struct doctor *d, struct doc_result *r);
+void doc_pairs(struct doctor *d, struct doc_result *r);
+void doc_loops(struct doctor *d, struct doc_result *r);
+void doc_credit_loops(struct doctor *d, struct doc_result *r);
+void doc_balance(struct doctor *d, struct doc_result *r);
+void doc_free_paths(struct doctor *d);
+
+#endif

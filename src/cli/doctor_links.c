@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * doctor: subnet managers, links and switches.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/doctor.h"
+
+/* ---- subnet managers --------------------------------------------------- */
+
+static const char *const sm_states[] = {
+	"not active", "discovering", "standby", "master",
+};
+
+static void list_sms(const struct doc_fabric *n, struct doc_result *r)
+{
+	for (uint32_t i = 0; i < n->n_sm; i++) {
+		const struct doc_sm *s = &n->sm[i];
+
+		if (s->answered)
+			doc_detail(r, "\"%s\": guid=0x%016" PRIx64 " lid=%u state=%s priority=%u",
+				   s->name, s->guid, s->lid, s->state < 4 ?
+				   sm_states[s->state] : "unknown",
+				   s->priority);
+		else
+			doc_detail(r, "\"%s\": guid=0x%016" PRIx64 " lid=%u does not answer",
+				   s->name, s->guid, s->lid);
+	}
+}
+
+static uint32_t in_state(const struct doc_fabric *n, unsigned int state)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < n->n_sm; i++)
+		found += n->sm[i].answered && n->sm[i].state == state;
+	return found;
+}
+
+void doc_sm(struct doctor *d, struct doc_result *r)
+{
+	uint32_t masters = in_state(&d->net, 3);
+
+	list_sms(&d->net, r);
+	if (masters == 1) {
+		doc_say(r, DOC_OK, "one master, %u subnet manager%s in all",
+			d->net.n_sm, d->net.n_sm == 1 ? "" : "s");
+	} else if (!masters) {
+		doc_say(r, DOC_FAILURE, "no subnet manager is master");
+		doc_remedy(r, "start opensm; if it runs, look for errors in its log");
+	} else {
+		doc_say(r, DOC_FAILURE, "%u subnet managers are master at the same time",
+			masters);
+		doc_remedy(r, "stop all but one; then compare their sm_key, subnet_prefix and M_Key");
+	}
+}
+
+void doc_standby(struct doctor *d, struct doc_result *r)
+{
+	uint32_t n = in_state(&d->net, 2);
+
+	if (n) {
+		doc_say(r, DOC_OK, "%u standby subnet manager%s", n,
+			n == 1 ? "" : "s");
+		return;
+	}
+	doc_say(r, DOC_WARNING, "no standby subnet manager; while the master is down nothing is rerouted");
+	doc_remedy(r, "run opensm with the same opensm.conf and plugin on a second node, with a lower sm_priority, and share the state file (docs/rollout.md)");
+}
+
+/* ---- links ------------------------------------------------------------- */
+
+static const struct ftr_swport *port_of(const struct ftr_fabric *f, ftr_sw s,
+					unsigned int p)
+{
+	return ftr_fabric_port(f, s, (ftr_port)p);
+}
+
+/* "name" port 3 -- "name" port 7 */
+static const char *link_text(char *buf, size_t size,
+			     const struct ftr_fabric *f, ftr_sw s,
+			     unsigned int p)
+{
+	const struct ftr_swport *x = port_of(f, s, p);
+	char near[CLI_NAME_MAX], far[CLI_NAME_MAX];
+
+	cli_sw_name(near, f, s);
+	if (x->peer_kind == FTR_PEER_SW)
+		cli_sw_name(far, f, x->peer);
+	else if (x->peer_kind == FTR_PEER_EP)
+		cli_lid_name(far, f, f->ep[x->peer].lid);
+	else
+		snprintf(far, sizeof(far), "nothing");
+	snprintf(buf, size, "%s port %u - %s port %u", near, p, far,
+		 x->peer_port);
+	return buf;
+}
+
+#define LINK_TEXT (2 * CLI_NAME_MAX + 32)
+
+/* A cable between switches is looked at once, from its lower end. */
+static bool is_first_end(const struct ftr_swport *x, ftr_sw s, unsigned int p)
+{
+	return x->peer_kind == FTR_PEER_EP ||
+	       (x->peer_kind == FTR_PEER_SW &&
+		(s < x->peer || (s == x->peer && p < x->peer_port)));
+}
+
+void doc_silent(struct doctor *d, struct doc_result *r)
+{
+	const struct doc_fabric *n = &d->net;
+
+	for (uint32_t i = 0; i < n->n_silent; i++) {
+		if (i >= DOC_DETAILS)
+			r->n_details++;
+		else
+			doc_detail(r, "\"%s\" (0x%016" PRIx64 ") port %u",
+				   n->silent[i].name, n->silent[i].guid,
+				   n->silent[i].port);
+	}
+	if (!n->n_silent) {
+		doc_say(r, DOC_OK, "every link has an answering node at both ends");
+		return;
+	}
+	doc_say(r, DOC_FAILURE, "%u link%s with one end only: the port is up, the node behind it does not answer",
+		n->n_silent, n->n_silent == 1 ? "" : "s");
+	doc_remedy(r, "reset the node behind each of these ports, or take the cable out");
+}
+
+void doc_link_state(struct doctor *d, struct doc_result *r)
+{
+	const struct ftr_fabric *f = d->net.f;
+	char text[LINK_TEXT];
+
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			unsigned int state =
+				d->net.port[f->sw[s].first_port + p].state;
+
+			if (!is_first_end(port_of(f, s, p), s, p) ||
+			    state < 2 || state > 3)
+				continue;
+			doc_detail(r, "%s: %s", link_text(text, sizeof(text),
+							  f, s, p),
+				   state == 2 ? "Initialize" : "Armed");
+		}
+	if (!r->n_details) {
+		doc_say(r, DOC_OK, "all links are Active");
+		return;
+	}
+	doc_say(r, DOC_WARNING, "%u link%s not Active", r->n_details,
+		r->n_details == 1 ? " is" : "s are");
+	doc_remedy(r, "if that lasts, the subnet manager cannot configure these ports: look for their GUIDs in its log");
+}
+
+/* The greatest value of a property among the links of s to nodes of the same
+ * kind. */
+static unsigned int best_near(const struct ftr_fabric *f, ftr_sw s,
+			      unsigned int kind,
+			      unsigned int (*value)(const struct ftr_swport *))
+{
+	unsigned int best = 0;
+
+	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+		const struct ftr_swport *x = port_of(f, s, p);
+
+		if (x->peer_kind == kind && value(x) > best)
+			best = value(x);
+	}
+	return best;
+}
+
+static unsigned int width_of(const struct ftr_swport *x)
+{
+	return x->width;
+}
+
+static unsigned int speed_of(const struct ftr_swport *x)
+{
+	return x->speed;
+}
+
+/*
+ * Is the link slower than others of the same kind at one of its switches, and,
+ * where that is known, than both of its ends support?  Dumps do not tell what
+ * ends support, so there only links between switches are compared.
+ */
+static bool is_slow(const struct doctor *d, ftr_sw s, unsigned int p,
+		    unsigned int (*value)(const struct ftr_swport *),
+		    unsigned int supported)
+{
+	const struct ftr_fabric *f = d->net.f;
+	const struct ftr_swport *x = port_of(f, s, p);
+	unsigned int is = value(x);
+
+	if (!is_first_end(x, s, p) || !is || (supported && is >= supported) ||
+	    (!supported && x->peer_kind != FTR_PEER_SW))
+		return false;
+	return is < best_near(f, s, x->peer_kind, value) ||
+	       (x->peer_kind == FTR_PEER_SW &&
+		is < best_near(f, x->peer, x->peer_kind, value));
+}
+
+void doc_link_width(struct doctor *d, struct doc_result *r)
+{
+	const struct ftr_fabric *f = d->net.f;
+	char text[LINK_TEXT];
+	bool known = false;
+
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			uint32_t at = f->sw[s].first_port + p;
+
+			known = known || width_of(&f->ports[at]);
+			if (is_slow(d, s, p, width_of, d->net.port ?
+				    d->net.port[at].max_width : 0))
+				doc_detail(r, "%s: %ux",
+					   link_text(text, sizeof(text), f, s,
+						     p), f->ports[at].width);
+		}
+	if (!known) {
+		doc_say(r, DOC_NOT_CHECKED, "the fabric file gives no widths");
+		return;
+	}
+	if (!r->n_details) {
+		doc_say(r, DOC_OK, "no link is narrower than its neighbours");
+		return;
+	}
+	doc_say(r, DOC_WARNING, "%u link%s narrower than %s neighbours",
+		r->n_details, r->n_details == 1 ? " is" : "s are",
+		r->n_details == 1 ? "its" : "their");
+	doc_remedy(r, "reseat or replace the cable; a link with less lanes carries as much of the traffic as the others");
+}
+
+void doc_link_speed(struct doctor *d, struct doc_result *r)
+{
+	const struct ftr_fabric *f = d->net.f;
+	char text[LINK_TEXT];
+	bool known = false;
+
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			uint32_t at = f->sw[s].first_port + p;
+
+			known = known || speed_of(&f->ports[at]);
+			if (is_slow(d, s, p, speed_of, d->net.port ?
+				    d->net.port[at].max_speed : 0))
+				doc_detail(r, "%s: %s",
+					   link_text(text, sizeof(text), f, s,
+						     p),
+					   ftr_speed_str(f->ports[at].speed));
+		}
+	if (!known) {
+		doc_say(r, DOC_NOT_CHECKED, "the fabric file gives no speeds");
+		return;
+	}
+	if (!r->n_details) {
+		doc_say(r, DOC_OK, "no link is slower than its neighbours");
+		return;
+	}
+	doc_say(r, DOC_WARNING, "%u link%s slower than %s neighbours",
+		r->n_details, r->n_details == 1 ? " is" : "s are",
+		r->n_details == 1 ? "its" : "their");
+	doc_remedy(r, "reseat or replace the cable, then check the speeds that both ports enable");
+}
+
+void doc_link_flaps(struct doctor *d, struct doc_result *r)
+{
+	const struct ftr_fabric *f = d->net.f;
+	uint32_t counted = 0;
+	char text[LINK_TEXT];
+
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			const struct doc_port *x =
+				&d->net.port[f->sw[s].first_port + p];
+
+			counted += x->counted;
+			if (x->counted && x->link_downed > d->o.flaps &&
+			    port_of(f, s, p)->peer_kind)
+				doc_detail(r, "%s: LinkDowned=%u%s",
+					   link_text(text, sizeof(text), f, s,
+						     p), x->link_downed,
+					   x->link_downed == 255 ?
+					   " or more" : "");
+		}
+	if (!counted) {
+		doc_say(r, DOC_NOT_CHECKED, "no switch answers for its error counters");
+	} else if (!r->n_details) {
+		doc_say(r, DOC_OK, "no port has failed more than %u times since its counters were cleared",
+			d->o.flaps);
+	} else {
+		doc_say(r, DOC_WARNING, "%u port%s failed more than %u times since the counters were cleared",
+			r->n_details, r->n_details == 1 ? " has" : "s have",
+			d->o.flaps);
+		doc_remedy(r, "clear the counters (perfquery -R), look again in an hour, and replace cables whose count grows");
+	}
+	if (counted && d->net.no_counters)
+		doc_detail(r, "switches that did not answer: %u",
+			   d->net.no_counters);
+}
+
+/* ---- switches ---------------------------------------------------------- */
+
+void doc_lft_capacity(struct doctor *d, struct doc_result *r)
+{
+	const struct ftr_fabric *f = d->net.f;
+	char name[CLI_NAME_MAX];
+
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		if (d->net.sw[s].lft_cap &&
+		    d->net.sw[s].lft_cap <= f->max_lid)
+			doc_detail(r, "%s: %u entries",
+				   cli_sw_name(name, f, s),
+				   d->net.sw[s].lft_cap);
+	if (!r->n_details) {
+		doc_say(r, DOC_OK, "all tables hold LIDs up to %u",
+			f->max_lid);
+		return;
+	}
+	doc_say(r, DOC_FAILURE, "%u switch%s no table entry for LID %u, which is in use",
+		r->n_details, r->n_details == 1 ? " has" : "es have",
+		f->max_lid);
+	doc_remedy(r, "use lower LIDs: delete guid2lid with opensm stopped, or lower lmc");
+}
+
+void doc_lft_top(struct doctor *d, struct doc_result *r)
+{
+	const struct ftr_fabric *f = d->net.f;
+	char name[CLI_NAME_MAX];
+
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		if (d->net.sw[s].lft_cap > f->max_lid &&
+		    d->net.sw[s].lft_top < f->max_lid)
+			doc_detail(r, "%s: LinearFDBTop=%u",
+				   cli_sw_name(name, f, s),
+				   d->net.sw[s].lft_top);
+	if (!r->n_details) {
+		doc_say(r, DOC_OK, "LinearFDBTop covers LIDs up to %u",
+			f->max_lid);
+		return;
+	}
+	doc_say(r, DOC_FAILURE, "%u switch%s packets to the highest LIDs (%u is in use)",
+		r->n_details, r->n_details == 1 ? " drops" : "es drop",
+		f->max_lid);
+	doc_remedy(r, "make opensm sweep (kill -HUP); if it stays, the switches did not take OpenSM's SwitchInfo");
+}
+
+void doc_vls(struct doctor *d, struct doc_result *r)
+{
+	const struct ftr_fabric *f = d->net.f;
+	char text[LINK_TEXT];
+
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			const struct ftr_swport *x = port_of(f, s, p);
+
+			if (x->peer_kind == FTR_PEER_SW &&
+			    is_first_end(x, s, p) &&
+			    d->net.port[f->sw[s].first_port + p].op_vls == 1)
+				doc_detail(r, "%s",
+					   link_text(text, sizeof(text), f, s,
+						     p));
+		}
+	if (!r->n_details) {
+		doc_say(r, DOC_OK, "all links between switches have two data VLs or more");
+		return;
+	}
+	doc_say(r, DOC_WARNING, "%u link%s between switches %s one data VL only; ddlr then repairs without its second VL",
+		r->n_details, r->n_details == 1 ? "" : "s",
+		r->n_details == 1 ? "has" : "have");
+	doc_remedy(r, "for ddlr set max_op_vls 2 or more in opensm.conf; dmodc and sftree need one VL only");
+}

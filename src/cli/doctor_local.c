@@ -1,0 +1,532 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * doctor: this node.  Adapters and ports as libibumad and libibverbs show them,
+ * the installed opensm and plugin, and opensm.conf.
+ *
+ * The versions of opensm and of the plugin are read out of their files, and
+ * neither is run: OpenSM compares the same two strings when it loads a plugin.
+ * Whether the structures agree, too, can only be seen by the plugin inside of
+ * opensm, which then refuses to load (IBF220).
+ */
+#include "config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/doctor.h"
+
+/* ---- adapter and port -------------------------------------------------- */
+
+#ifdef HAVE_IBMAD
+
+#include <infiniband/umad.h>
+#include <infiniband/verbs.h>
+
+#define CAS_MAX 32
+
+/* Where the kernel shows none, libibumad makes up a name: count those that can
+ * be described. */
+static int adapters(char names[CAS_MAX][UMAD_CA_NAME_LEN])
+{
+	int n = umad_get_cas_names(names, CAS_MAX), found = 0;
+
+	for (int i = 0; i < n; i++) {
+		umad_ca_t ca;
+
+		if (umad_get_ca(names[i], &ca) < 0)
+			continue;
+		umad_release_ca(&ca);
+		if (found != i)
+			memcpy(names[found], names[i], sizeof(names[i]));
+		found++;
+	}
+	return found;
+}
+
+void doc_adapter(struct doctor *d, struct doc_result *r)
+{
+	char names[CAS_MAX][UMAD_CA_NAME_LEN];
+	int n = adapters(names);
+	bool found = !d->o.from.ca;
+
+	if (n <= 0) {
+		doc_say(r, DOC_FAILURE, "the kernel shows no InfiniBand adapter");
+		doc_remedy(r, "check \"lspci\" and load the adapter's module (mlx5_ib, for instance); without an adapter give dumps: ibfattree doctor FABRIC --lfts FILE");
+		return;
+	}
+	for (int i = 0; i < n; i++) {
+		umad_ca_t ca;
+
+		found = found || !strcmp(names[i], d->o.from.ca);
+		if (umad_get_ca(names[i], &ca) < 0) {
+			doc_detail(r, "%s", names[i]);
+			continue;
+		}
+		doc_detail(r, "%s: type=%s firmware=%s ports=%d", names[i],
+			   ca.ca_type, ca.fw_ver, ca.numports);
+		umad_release_ca(&ca);
+	}
+	doc_say(r, found ? DOC_OK : DOC_FAILURE, "%d adapter%s%s%s", n,
+		n == 1 ? "" : "s", found ? "" : ", none of them ",
+		found ? "" : d->o.from.ca);
+	if (!found)
+		doc_remedy(r, "give one of those listed with --ca");
+}
+
+/* Open the port as a command that reads the fabric does. 0 or errno. */
+static int try_open(const struct doctor *d)
+{
+	int port;
+
+	errno = 0;
+	port = umad_open_port(d->o.from.ca, (int)d->o.from.port);
+	if (port < 0)
+		return errno ? errno : -port;
+	umad_close_port(port);
+	return 0;
+}
+
+static bool denied(int error)
+{
+	return error == EACCES || error == EPERM;
+}
+
+void doc_module(struct doctor *d, struct doc_result *r)
+{
+	char names[CAS_MAX][UMAD_CA_NAME_LEN];
+	int error;
+
+	if (adapters(names) <= 0) {
+		doc_say(r, DOC_NOT_CHECKED, "there is no adapter");
+		return;
+	}
+	error = try_open(d);
+	if (!error || denied(error)) {
+		doc_say(r, DOC_OK, "ib_umad is loaded");
+		return;
+	}
+	doc_say(r, DOC_FAILURE, "cannot open a management port: %s",
+		strerror(error));
+	doc_remedy(r, "modprobe ib_umad; then a port must be up, see \"port\"");
+}
+
+void doc_permission(struct doctor *d, struct doc_result *r)
+{
+	char names[CAS_MAX][UMAD_CA_NAME_LEN];
+	int error;
+
+	if (adapters(names) <= 0) {
+		doc_say(r, DOC_NOT_CHECKED, "there is no adapter");
+		return;
+	}
+	error = try_open(d);
+	if (!error) {
+		doc_say(r, DOC_OK, "management datagrams can be sent");
+	} else if (denied(error)) {
+		doc_say(r, DOC_FAILURE, "/dev/infiniband/umad*: %s",
+			strerror(error));
+		doc_remedy(r, "run as root, or give the user read and write access to /dev/infiniband/umad*");
+	} else {
+		doc_say(r, DOC_NOT_CHECKED, "no management port can be opened: %s",
+			strerror(error));
+	}
+}
+
+static const char *const port_states[] = {
+	"no change", "Down", "Initialize", "Armed", "Active",
+};
+
+void doc_local_port(struct doctor *d, struct doc_result *r)
+{
+	char names[CAS_MAX][UMAD_CA_NAME_LEN];
+	umad_port_t p;
+	const char *state;
+
+	if (adapters(names) <= 0) {
+		doc_say(r, DOC_NOT_CHECKED, "there is no adapter");
+		return;
+	}
+	if (umad_get_port(d->o.from.ca, (int)d->o.from.port, &p) < 0) {
+		doc_say(r, DOC_FAILURE, "no usable port: %s:%u",
+			d->o.from.ca ? d->o.from.ca : "(any adapter)",
+			d->o.from.port);
+		doc_remedy(r, "see \"adapter\"; choose a port with --ca and --port");
+		return;
+	}
+	state = p.state < 5 ? port_states[p.state] : "unknown";
+	doc_say(r, DOC_OK, "%s port %d: state=%s link_layer=%s rate=%u Gb/s lid=%u sm_lid=%u",
+		p.ca_name, p.portnum, state, p.link_layer, p.rate, p.base_lid,
+		p.sm_lid);
+	if (!strcmp(p.link_layer, "Ethernet")) {
+		r->verdict = DOC_FAILURE;
+		doc_remedy(r, "choose an InfiniBand port with --ca and --port");
+	} else if (p.state == 2 || p.state == 3) {
+		r->verdict = DOC_WARNING;
+		doc_remedy(r, "no subnet manager has activated the port: start opensm, or find out why it does not reach this node");
+	} else if (p.state != 4) {
+		r->verdict = DOC_FAILURE;
+		doc_remedy(r, "the port has no link: check the cable and the far end");
+	}
+	umad_release_port(&p);
+}
+
+static void compare_mtu(struct ibv_context *ctx, int port,
+			struct doc_result *r)
+{
+	struct ibv_port_attr a;
+	const char *name = ibv_get_device_name(ctx->device);
+
+	if (ibv_query_port(ctx, (uint8_t)port, &a)) {
+		doc_say(r, DOC_NOT_CHECKED, "libibverbs cannot query %s port %d",
+			name, port);
+		return;
+	}
+	doc_say(r, a.active_mtu < a.max_mtu ? DOC_WARNING : DOC_OK,
+		"%s port %d: MTU %d bytes, the adapter supports %d bytes", name,
+		port, 128 << a.active_mtu, 128 << a.max_mtu);
+	if (a.active_mtu < a.max_mtu)
+		doc_remedy(r, "set mtu=5 (4096 bytes) for the partition in partitions.conf if all switches support it");
+}
+
+void doc_mtu(struct doctor *d, struct doc_result *r)
+{
+	int n = 0;
+	struct ibv_device **list = ibv_get_device_list(&n);
+	struct ibv_context *ctx = NULL;
+	umad_port_t p;
+
+	if (!list || !n ||
+	    umad_get_port(d->o.from.ca, (int)d->o.from.port, &p) < 0) {
+		doc_say(r, DOC_NOT_CHECKED, "libibverbs shows no device (is ib_uverbs loaded?)");
+		if (list)
+			ibv_free_device_list(list);
+		return;
+	}
+	for (int i = 0; i < n && !ctx; i++)
+		if (!strcmp(ibv_get_device_name(list[i]), p.ca_name))
+			ctx = ibv_open_device(list[i]);
+	if (ctx) {
+		compare_mtu(ctx, p.portnum, r);
+		ibv_close_device(ctx);
+	} else {
+		doc_say(r, DOC_NOT_CHECKED, "libibverbs cannot open %s",
+			p.ca_name);
+	}
+	umad_release_port(&p);
+	ibv_free_device_list(list);
+}
+
+#else
+
+static void no_libraries(struct doc_result *r)
+{
+	doc_say(r, DOC_NOT_CHECKED, "this ibfattree was built without libibumad and libibverbs");
+}
+
+void doc_adapter(struct doctor *d, struct doc_result *r)
+{
+	(void)d;
+	no_libraries(r);
+}
+
+void doc_module(struct doctor *d, struct doc_result *r)
+{
+	doc_adapter(d, r);
+}
+
+void doc_permission(struct doctor *d, struct doc_result *r)
+{
+	doc_adapter(d, r);
+}
+
+void doc_local_port(struct doctor *d, struct doc_result *r)
+{
+	doc_adapter(d, r);
+}
+
+void doc_mtu(struct doctor *d, struct doc_result *r)
+{
+	doc_adapter(d, r);
+}
+
+#endif
+
+/* ---- opensm and the plugin --------------------------------------------- */
+
+bool doc_file_version(const char *path, char version[DOC_VERSION_MAX])
+{
+	static const char head[] = "OpenSM ";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const char *map, *p, *end;
+	bool found = false;
+	struct stat st;
+
+	errno = fd < 0 ? errno : 0;
+	if (fd < 0)
+		return false;
+	map = fstat(fd, &st) || !st.st_size ? MAP_FAILED :
+	      mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	if (map == MAP_FAILED)
+		return false;
+	errno = 0;
+	end = map + st.st_size;
+	for (p = map; !found && (p = memmem(p, (size_t)(end - p), head,
+					    sizeof(head) - 1)); p++) {
+		const char *v = p + sizeof(head) - 1;
+		size_t n = 0;
+
+		while (v + n < end && n < DOC_VERSION_MAX - 1 &&
+		       (isdigit((unsigned char)v[n]) || v[n] == '.'))
+			n++;
+		if (!n || v + n == end || v[n])
+			continue;
+		memcpy(version, v, n);
+		version[n] = '\0';
+		found = true;
+	}
+	munmap((void *)(uintptr_t)map, (size_t)st.st_size);
+	return found;
+}
+
+/* The first of the directories, separated by colons, that has the file. */
+static char *find_file(const char *dirs, const char *name)
+{
+	while (dirs && *dirs) {
+		size_t n = strcspn(dirs, ":");
+		char *path = NULL;
+
+		if (n && asprintf(&path, "%.*s/%s", (int)n, dirs, name) > 0 &&
+		    !access(path, R_OK))
+			return path;
+		free(path);
+		dirs += n + (dirs[n] == ':');
+	}
+	return NULL;
+}
+
+/* What the dynamic linker looks through, near enough. */
+static char *find_plugin(void)
+{
+	static const char name[] = "libibfattree.so";
+	char *path = find_file(getenv("LD_LIBRARY_PATH"), name);
+
+	return path ? path :
+	       find_file(FTR_LIBDIR ":/usr/local/lib:/usr/lib64:/usr/lib:/usr/lib/"
+			 FTR_MULTIARCH, name);
+}
+
+char *doc_find_opensm(void)
+{
+	char *path = find_file("/usr/sbin:/usr/local/sbin:/sbin", "opensm");
+
+	return path ? path : find_file(getenv("PATH"), "opensm");
+}
+
+static bool versions(struct doc_result *r, const char *opensm,
+		     const char *plugin, char a[DOC_VERSION_MAX],
+		     char b[DOC_VERSION_MAX])
+{
+	if (!doc_file_version(opensm, a)) {
+		doc_say(r, DOC_NOT_CHECKED, "%s: %s", opensm, errno ?
+			strerror(errno) : "holds no version of OpenSM");
+		return false;
+	}
+	if (!doc_file_version(plugin, b)) {
+		doc_say(r, DOC_FAILURE, "%s: %s", plugin, errno ?
+			strerror(errno) : "holds no version of OpenSM");
+		doc_remedy(r, "install the package opensm-plugin-ibfattree again");
+		return false;
+	}
+	return true;
+}
+
+void doc_plugin(struct doctor *d, struct doc_result *r)
+{
+	char *opensm = d->o.opensm ? strdup(d->o.opensm) : doc_find_opensm();
+	char *plugin = d->o.plugin ? strdup(d->o.plugin) : find_plugin();
+	char a[DOC_VERSION_MAX], b[DOC_VERSION_MAX];
+
+	if (!opensm) {
+		doc_say(r, DOC_NOT_CHECKED, "opensm is not installed on this node");
+		doc_remedy(r, "run this on the node of the subnet manager, or name the program with --opensm");
+	} else if (!plugin) {
+		doc_say(r, DOC_FAILURE, "libibfattree.so is not installed; opensm cannot load it");
+		doc_remedy(r, "install the package opensm-plugin-ibfattree");
+	} else if (versions(r, opensm, plugin, a, b)) {
+		doc_detail(r, "%s: OpenSM %s", opensm, a);
+		doc_detail(r, "%s: for OpenSM %s", plugin, b);
+		if (!strcmp(a, b)) {
+			doc_say(r, DOC_OK, "opensm and the plugin are both of OpenSM %s (the plugin compares structures when it is loaded)",
+				a);
+		} else {
+			doc_say(r, DOC_FAILURE, "opensm is OpenSM %s, the plugin is built for OpenSM %s; opensm does not load it",
+				a, b);
+			doc_remedy(r, "install the opensm-plugin-ibfattree built for OpenSM %s",
+				   a);
+		}
+	}
+	free(opensm);
+	free(plugin);
+}
+
+/* ---- opensm.conf ------------------------------------------------------- */
+
+static bool is_true(const char *value)
+{
+	return !strcasecmp(value, "TRUE") || !strcmp(value, "1");
+}
+
+static void keep(char **at, const char *value)
+{
+	free(*at);
+	*at = strcasecmp(value, "(null)") ? strdup(value) : NULL;
+}
+
+/* "ibfattree:PATH" among the words of all plugins. */
+static void keep_options(struct doc_conf *c, const char *value)
+{
+	static const char word[] = "ibfattree:";
+	const char *at = strstr(value, word);
+	char *path;
+
+	if (!at)
+		return;
+	at += sizeof(word) - 1;
+	path = strndup(at, strcspn(at, " \t"));
+	keep(&c->options, path ? path : "");
+	free(path);
+}
+
+/* One line "key value"; the last one of a key counts, as in OpenSM. */
+static void take_line(struct doc_conf *c, const char *key, const char *value)
+{
+	if (!strcmp(key, "event_plugin_name"))
+		keep(&c->plugins, value);
+	else if (!strcmp(key, "routing_engine"))
+		keep(&c->engines, value);
+	else if (!strcmp(key, "root_guid_file"))
+		keep(&c->roots, value);
+	else if (!strcmp(key, "cn_guid_file"))
+		keep(&c->cn, value);
+	else if (!strcmp(key, "io_guid_file"))
+		keep(&c->io, value);
+	else if (!strcmp(key, "event_plugin_options"))
+		keep_options(c, value);
+	else if (!strcmp(key, "use_ucast_cache"))
+		c->ucast_cache = is_true(value);
+	else if (!strcmp(key, "qos"))
+		c->qos = is_true(value);
+	else if (!strcmp(key, "sweep_interval"))
+		c->no_sweep = !strcmp(value, "0");
+}
+
+void doc_read_conf(struct doctor *d)
+{
+	static const char *const usual[] = {
+		"/etc/opensm/opensm.conf", "/etc/rdma/opensm.conf", NULL
+	};
+	const char *path = d->o.conf;
+	char line[4096];
+	FILE *f = NULL;
+
+	for (int i = 0; !path && usual[i]; i++)
+		if (!access(usual[i], R_OK))
+			path = usual[i];
+	if (path)
+		f = fopen(path, "re");
+	if (!f)
+		return;
+	d->conf.path = strdup(path);
+	while (fgets(line, sizeof(line), f)) {
+		char *save, *key = strtok_r(line, " \t\r\n", &save);
+		char *value = key ? strtok_r(NULL, "\r\n", &save) : NULL;
+
+		if (!value || key[0] == '#')
+			continue;
+		value += strspn(value, " \t");
+		for (size_t n = strlen(value);
+		     n && isspace((unsigned char)value[n - 1]); n--)
+			value[n - 1] = '\0';
+		take_line(&d->conf, key, value);
+	}
+	fclose(f);
+	/* files that the engines would read, unless others are given */
+	if (!d->o.files.roots)
+		d->o.files.roots = d->conf.roots;
+	if (!d->o.files.cn)
+		d->o.files.cn = d->conf.cn;
+	if (!d->o.files.io)
+		d->o.files.io = d->conf.io;
+}
+
+void doc_free_conf(struct doc_conf *c)
+{
+	free(c->path);
+	free(c->plugins);
+	free(c->engines);
+	free(c->roots);
+	free(c->cn);
+	free(c->io);
+	free(c->options);
+}
+
+static bool has_word(const char *list, const char *word)
+{
+	size_t len = strlen(word);
+
+	while (list && *list) {
+		size_t n = strcspn(list, ", \t");
+
+		if (n == len && !memcmp(list, word, n))
+			return true;
+		list += n + (list[n] != '\0');
+	}
+	return false;
+}
+
+static bool names_our_engine(const char *list)
+{
+	const struct ftr_engine_ops *e;
+
+	for (unsigned int i = 0; (e = ftr_engine_at(i)); i++)
+		if (has_word(list, e->name))
+			return true;
+	return false;
+}
+
+void doc_config(struct doctor *d, struct doc_result *r)
+{
+	const struct doc_conf *c = &d->conf;
+	bool plugin = has_word(c->plugins, "ibfattree");
+	bool engine = names_our_engine(c->engines);
+
+	if (!c->path) {
+		doc_say(r, DOC_NOT_CHECKED, "%s%scannot be read; opensm uses its defaults",
+			d->o.conf ? d->o.conf : "opensm.conf",
+			d->o.conf ? " " : " is not in /etc/opensm or /etc/rdma, or ");
+		return;
+	}
+	doc_say(r, DOC_OK, "%s: event_plugin_name=%s routing_engine=%s",
+		c->path, c->plugins ? c->plugins : "(none)",
+		c->engines ? c->engines : "(default)");
+	if (plugin != engine)
+		doc_detail(r, "%s", plugin ? "the plugin is loaded, but routing_engine names none of its engines" :
+			   "routing_engine names an engine of the plugin, which event_plugin_name does not load");
+	if (engine && c->ucast_cache)
+		doc_detail(r, "use_ucast_cache TRUE: OpenSM may keep old tables after changes at leaf switches");
+	if (engine && c->no_sweep)
+		doc_detail(r, "sweep_interval 0: a change whose trap is lost is never seen");
+	if (has_word(c->engines, "ddlr") && !c->qos)
+		doc_detail(r, "routing_engine ddlr without \"qos TRUE\": repairs have one VL only");
+	if (!r->n_details)
+		return;
+	r->verdict = plugin != engine ? DOC_FAILURE : DOC_WARNING;
+	doc_remedy(r, "change %s, see the recommended lines below", c->path);
+}

@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * doctor: what the forwarding tables do, and what each engine would do instead.
+ *
+ * Ranks are made once, by the GUID files and the nominal fabric that are given
+ * or that opensm.conf names; the tables are walked once.  All later checks read
+ * these two.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/doctor.h"
+
+/* Tables in use whose mean worst link exceeds that of the best engine by more
+ * than this are reported. */
+#define BALANCE_TOLERANCE 1.1
+
+/* ---- what is made once ------------------------------------------------- */
+
+static void make_shape(struct doctor *d)
+{
+	struct ftr_shape_opts *o = &d->shape_opts;
+	struct ftr_err *err = &d->shape_err;
+	enum ftr_status st;
+
+	if (d->sh || err->status)
+		return;
+	o->leaf_order = FTR_LEAF_BY_GUID;
+	st = cli_read_guids(&d->o.files, o, err);
+	if (!st)
+		st = cli_nominal(d->o.nominal, d->net.f, true, o, d->team,
+				 &d->nominal, err);
+	if (!st && d->nominal)
+		o->nominal = d->nominal->shape;
+	if (!st)
+		st = ftr_shape_new(d->net.f, o, d->team, &d->sh, err);
+	err->status = st;
+}
+
+static bool need_shape(struct doctor *d, struct doc_result *r)
+{
+	make_shape(d);
+	if (!d->sh)
+		doc_say(r, DOC_NOT_CHECKED, "the fabric has no ranks: %s",
+			d->shape_err.msg);
+	return d->sh != NULL;
+}
+
+static bool need_report(struct doctor *d, struct doc_result *r)
+{
+	const struct cli_report_opts none = { .strict = false };
+	struct ftr_check_opts opts = { .rank = NULL };
+	struct ftr_check_report *report;
+	struct ftr_err err = { 0 };
+
+	if (d->report)
+		return true;
+	make_shape(d);
+	opts.rank = d->sh ? d->sh->rank : NULL;
+	report = malloc(sizeof(*report));
+	if (!report || ftr_check_tables(d->net.f, d->net.t, &opts, d->team,
+					report, &err)) {
+		doc_say(r, DOC_NOT_CHECKED, "the tables cannot be walked: %s",
+			report ? err.msg : "out of memory");
+		free(report);
+		return false;
+	}
+	cli_judge(d->sh, report, &none, &d->judged);
+	d->report = report;
+	return true;
+}
+
+void doc_free_paths(struct doctor *d)
+{
+	free(d->report);
+	ftr_shape_free(d->sh);
+	ftr_nominal_free(d->nominal);
+	cli_free_guids(&d->shape_opts);
+}
+
+/* ---- files of this fabric ---------------------------------------------- */
+
+/* How many GUIDs of the file are not in the fabric. */
+static void one_file(const struct doctor *d, struct doc_result *r,
+		     const char *what, const char *path, bool switches)
+{
+	const struct ftr_fabric *f = d->net.f;
+	struct ftr_err err = { 0 };
+	uint32_t n = 0, unknown = 0;
+	uint64_t *guid = NULL, first = 0;
+
+	if (!path)
+		return;
+	if (ftr_read_guids(path, &guid, &n, &err)) {
+		doc_detail(r, "%s: %s", what, err.msg);
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		bool here = switches ?
+			ftr_fabric_find_sw(f, guid[i]) != FTR_SW_NONE :
+			ftr_fabric_find_ep(f, guid[i]) != FTR_EP_NONE;
+
+		if (!here && !unknown++)
+			first = guid[i];
+	}
+	free(guid);
+	if (unknown || !n)
+		doc_detail(r, "%s %s: %u of %u GUIDs are not %s of this fabric; the first: 0x%016"
+			   PRIx64, what, path, unknown, n,
+			   switches ? "switches" : "ports", first);
+}
+
+void doc_files(struct doctor *d, struct doc_result *r)
+{
+	const struct cli_guid_files *g = &d->o.files;
+
+	if (!g->roots && !g->cn && !g->io) {
+		doc_say(r, DOC_NOT_CHECKED, "no root, cn or io GUID file is in use");
+		return;
+	}
+	one_file(d, r, "root_guid_file", g->roots, true);
+	one_file(d, r, "cn_guid_file", g->cn, false);
+	one_file(d, r, "io_guid_file", g->io, false);
+	if (!r->n_details) {
+		doc_say(r, DOC_OK, "the GUID files name nodes of this fabric only");
+		return;
+	}
+	doc_say(r, DOC_WARNING, "%u GUID file%s not fit this fabric",
+		r->n_details, r->n_details == 1 ? " does" : "s do");
+	doc_remedy(r, "write the file anew; cn and io files hold port GUIDs, root files node GUIDs");
+}
+
+void doc_ranks(struct doctor *d, struct doc_result *r)
+{
+	const struct ftr_shape *sh;
+
+	make_shape(d);
+	sh = d->sh;
+	if (!sh) {
+		doc_say(r, DOC_FAILURE, "%s", d->shape_err.msg);
+		doc_remedy(r, "list the top switches in a root_guid_file that fits this fabric");
+		return;
+	}
+	doc_say(r, DOC_OK, "%u ranks (%s), %u leaf switches, %u planes, %u pods, %u links inside a rank, %u hosts on upper switches",
+		sh->n_ranks, sh->roots_given ? "from root_guid_file" :
+		"inferred", sh->n_leaf, sh->n_planes, sh->n_pods,
+		sh->n_sideways, sh->n_odd);
+	if (sh->n_sideways * 10 <= d->net.f->n_sw_links)
+		return;
+	r->verdict = DOC_WARNING;
+	doc_remedy(r, "more than a tenth of the links join switches of one rank and are not used by dmodc: list the top switches in root_guid_file, or use sftree");
+}
+
+/* ---- missing links ----------------------------------------------------- */
+
+static void absent_links(const struct doctor *d, struct doc_result *r)
+{
+	const struct ftr_shape *sh = d->sh;
+	char a[CLI_NAME_MAX], b[CLI_NAME_MAX];
+
+	for (uint32_t i = 0; i < sh->n_absent; i++) {
+		const struct ftr_cable *c = &sh->absent[i];
+
+		doc_detail(r, "%s port %u - %s port %u",
+			   cli_sw_name(a, sh->f, c->sw), c->port,
+			   cli_sw_name(b, sh->f, c->peer), c->peer_port);
+	}
+}
+
+/* Without a nominal fabric: upward slots that no neighbour has. */
+static uint32_t free_slots(const struct doctor *d, struct doc_result *r)
+{
+	const struct ftr_shape *sh = d->sh;
+	char name[CLI_NAME_MAX];
+	uint32_t n = 0;
+
+	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
+		uint32_t lacks = sh->n_slots[s] > sh->n_up[s] ?
+				 sh->n_slots[s] - sh->n_up[s] : 0;
+
+		if (!lacks)
+			continue;
+		n += lacks;
+		doc_detail(r, "%s: %u of %u neighbours above",
+			   cli_sw_name(name, sh->f, s), sh->n_up[s],
+			   sh->n_slots[s]);
+	}
+	return n;
+}
+
+void doc_links_missing(struct doctor *d, struct doc_result *r)
+{
+	uint32_t n;
+
+	if (!need_shape(d, r))
+		return;
+	if (d->o.nominal) {
+		n = d->sh->n_missing_cables;
+		absent_links(d, r);
+		doc_say(r, n || d->sh->n_missing_sw ? DOC_WARNING : DOC_OK,
+			"%u links between switches, %u switches and %u end ports of %s are missing",
+			n, d->sh->n_missing_sw, d->sh->n_missing_hosts,
+			d->o.nominal);
+	} else {
+		n = free_slots(d, r);
+		if (n)
+			doc_say(r, DOC_WARNING, "%u upward neighbour%s missing, compared with other switches of the same rank",
+				n, n == 1 ? " is" : "s are");
+		else
+			doc_say(r, DOC_OK, "no switch has less upward neighbours than others of its rank");
+	}
+	if (r->verdict == DOC_WARNING)
+		doc_remedy(r, "repair these links; if they were removed for good, make the state file anew (--nominal, docs/rollout.md)");
+}
+
+/* ---- paths ------------------------------------------------------------- */
+
+/* Does a packet at s arrive at the switch that owns lid, or at its port? */
+static bool arrives(const struct ftr_fabric *f, const struct ftr_tables *t,
+		    ftr_sw s, ftr_lid lid)
+{
+	const struct ftr_lid_owner *o = &f->owner[lid];
+
+	for (uint32_t hops = 0; hops <= f->n_sw; hops++) {
+		ftr_port p = ftr_tables_get(t, s, lid);
+		const struct ftr_swport *x;
+
+		if (p == FTR_PORT_NONE || p > f->sw[s].n_ports)
+			return false;
+		if (!p)
+			return o->kind == FTR_OWNER_SW && o->idx == s;
+		x = ftr_fabric_port(f, s, p);
+		if (x->peer_kind == FTR_PEER_EP)
+			return o->kind == FTR_OWNER_EP && o->idx == x->peer;
+		if (x->peer_kind != FTR_PEER_SW)
+			return false;
+		s = x->peer;
+	}
+	return false;
+}
+
+void doc_sm_reach(struct doctor *d, struct doc_result *r)
+{
+	const struct doc_fabric *n = &d->net;
+	char name[CLI_NAME_MAX];
+	uint32_t lids = 0;
+
+	for (uint32_t i = 0; i < n->n_sm; i++) {
+		ftr_lid lid = n->sm[i].lid;
+
+		if (!lid || lid > n->f->max_lid)
+			continue;
+		lids++;
+		for (ftr_sw s = 0; s < n->f->n_sw; s++)
+			if (!arrives(n->f, n->t, s, lid))
+				doc_detail(r, "%s to the subnet manager \"%s\", lid %u",
+					   cli_sw_name(name, n->f, s),
+					   n->sm[i].name, lid);
+	}
+	if (!lids) {
+		doc_say(r, DOC_NOT_CHECKED, "no subnet manager with a LID is known");
+	} else if (!r->n_details) {
+		doc_say(r, DOC_OK, "every switch reaches %s", lids == 1 ?
+			"the subnet manager" : "every subnet manager");
+	} else {
+		doc_say(r, DOC_FAILURE, "%u path%s from switches to subnet managers missing; traps of these switches are lost",
+			r->n_details, r->n_details == 1 ? " is" : "s are");
+		doc_remedy(r, "make opensm route again (kill -HUP), or use an engine of ibfattree: all of them join every switch with every subnet manager");
+	}
+}
+
+/* Hosts by the number of hosts that do not reach them. */
+static void name_hosts(const struct doctor *d, struct doc_result *r)
+{
+	const struct ftr_fabric *f = d->net.f;
+	char name[CLI_NAME_MAX];
+	uint32_t *hosts = calloc((size_t)f->n_sw + 1, sizeof(*hosts));
+
+	if (!hosts)
+		return;
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		if (f->ep[e].sw != FTR_SW_NONE && f->ep[e].lid)
+			hosts[f->ep[e].sw]++;
+	for (ftr_ep e = 0; e < f->n_ep; e++) {
+		uint64_t lost = 0;
+
+		for (ftr_sw s = 0; f->ep[e].lid && s < f->n_sw; s++)
+			if (hosts[s] &&
+			    !arrives(f, d->net.t, s, f->ep[e].lid))
+				lost += hosts[s] - (f->ep[e].sw == s);
+		if (lost)
+			doc_detail(r, "%s is not reached by %" PRIu64 " end port%s",
+				   cli_lid_name(name, f, f->ep[e].lid), lost,
+				   lost == 1 ? "" : "s");
+	}
+	free(hosts);
+}
+
+void doc_pairs(struct doctor *d, struct doc_result *r)
+{
+	uint64_t bad, all;
+	char a[CLI_NUM_MAX], b[CLI_NUM_MAX];
+
+	if (!need_report(d, r))
+		return;
+	bad = d->report->bad[FTR_CHECK_HOST_HOST];
+	all = d->report->pairs[FTR_CHECK_HOST_HOST];
+	if (!bad) {
+		doc_say(r, DOC_OK, "all %s pairs of end ports have a path",
+			cli_num(a, all));
+		return;
+	}
+	doc_say(r, d->judged.class_bad[FTR_CHECK_HOST_HOST] ? DOC_FAILURE :
+		DOC_WARNING, "%s of %s pairs of end ports have no path",
+		cli_num(a, bad), cli_num(b, all));
+	doc_remedy(r, "compare with the engines below: \"lost pairs\" shows which of them has a path");
+	name_hosts(d, r);
+}
+
+void doc_loops(struct doctor *d, struct doc_result *r)
+{
+	const struct ftr_check_sample *s;
+	char from[CLI_NAME_MAX], to[CLI_NAME_MAX];
+	char a[CLI_NUM_MAX];
+
+	if (!need_report(d, r))
+		return;
+	if (!d->report->found[FTR_FIND_LOOP]) {
+		doc_say(r, DOC_OK, "no packet goes round");
+		return;
+	}
+	s = &d->report->sample[FTR_FIND_LOOP];
+	doc_say(r, DOC_FAILURE, "%s paths loop; the first: from %s to %s",
+		cli_num(a, d->report->found[FTR_FIND_LOOP]),
+		cli_sw_name(from, d->net.f, s->from),
+		cli_lid_name(to, d->net.f, s->lid));
+	doc_remedy(r, "make opensm route again (kill -HUP); with routing_engine file correct the file");
+}
+
+void doc_credit_loops(struct doctor *d, struct doc_result *r)
+{
+	const struct ftr_check_report *c;
+	char name[CLI_NAME_MAX];
+
+	if (!need_report(d, r))
+		return;
+	c = d->report;
+	if (c->cdg != FTR_CDG_CYCLE) {
+		doc_say(r, DOC_OK, "none, all traffic on one VL");
+		return;
+	}
+	for (uint32_t i = 0; i < c->cycle_len && i < FTR_CYCLE_MAX; i++)
+		doc_detail(r, "%s port %u",
+			   cli_sw_name(name, d->net.f, c->cycle[i].sw),
+			   c->cycle[i].port);
+	doc_say(r, DOC_FAILURE, "the tables in use can deadlock: %u links wait for each other in a circle (unless the routing engine separates them by VLs; check with ibfattree check --sl2vl --psl)",
+		c->cycle_len);
+	doc_remedy(r, "use an engine without credit loops; see the table below");
+}
+
+/* ---- balance ----------------------------------------------------------- */
+
+static enum ftr_status host_places(const struct ftr_shape *sh,
+				   uint64_t **place, uint32_t *n,
+				   struct ftr_err *err)
+{
+	ftr_ep *order = NULL;
+	enum ftr_status st = cli_host_order(sh, &order, n, err);
+
+	if (st)
+		return st;
+	*place = calloc((size_t)*n + 1, sizeof(**place));
+	if (!*place)
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for an order");
+	for (uint32_t i = 0; !st && i < *n; i++)
+		if (order[i] != FTR_EP_NONE)
+			(*place)[i] = sh->f->ep[order[i]].guid;
+	free(order);
+	return st;
+}
+
+static enum ftr_status one_column(struct doctor *d, const char *name,
+				  const struct ftr_tables *t,
+				  const uint64_t *place, uint32_t n,
+				  struct ftr_err *err)
+{
+	struct doc_column *c = &d->col[d->n_col];
+	enum ftr_status st = cli_measure(d->net.f, d->sh, t, NULL, d->team,
+					 &c->m, err);
+
+	if (!st)
+		st = cli_measure_load(d->sh, t, place, n, d->team, &c->m,
+				      err);
+	if (st)
+		return st;
+	if (d->net.t)
+		cli_measure_churn(d->net.f, d->net.t, d->net.f, t, &c->m);
+	c->name = name;
+	c->done = true;
+	d->n_col++;
+	return FTR_OK;
+}
+
+static enum ftr_status engine_column(struct doctor *d,
+				     const struct ftr_engine_ops *ops,
+				     const uint64_t *place, uint32_t n,
+				     struct ftr_err *err)
+{
+	struct ftr_route_opts ro = FTR_ROUTE_OPTS_INIT;
+	struct ftr_tables *t = NULL;
+	enum ftr_status st = ftr_tables_new(d->net.f, false, &t, err);
+
+	if (!st)
+		st = ops->route(d->sh, &ro, d->team, t, NULL, err);
+	if (!st)
+		st = one_column(d, ops->name, t, place, n, err);
+	ftr_tables_free(t);
+	return st;
+}
+
+/* The engine to recommend: fewest lost pairs of end ports, then the lowest mean
+ * of the worst link over all shifts; the first one where these are equal. */
+static const struct doc_column *best_engine(const struct doctor *d)
+{
+	const struct doc_column *best = NULL;
+
+	for (uint32_t i = d->net.t ? 1 : 0; i < d->n_col; i++) {
+		const double *v = d->col[i].m.v, *b = best ? best->m.v : NULL;
+
+		if (!b || v[CLI_M_LOST] < b[CLI_M_LOST] ||
+		    (v[CLI_M_LOST] <= b[CLI_M_LOST] &&
+		     v[CLI_M_SHIFT_MEAN] < b[CLI_M_SHIFT_MEAN] - 0.005))
+			best = &d->col[i];
+	}
+	return best;
+}
+
+static enum ftr_status measure_all(struct doctor *d, struct ftr_err *err)
+{
+	const struct ftr_engine_ops *ops;
+	uint64_t *place = NULL;
+	uint32_t n = 0;
+	enum ftr_status st = host_places(d->sh, &place, &n, err);
+
+	if (!st && d->net.t)
+		st = one_column(d, "in use", d->net.t, place, n, err);
+	for (unsigned int i = 0; !st && d->n_col < DOC_COLUMNS &&
+	     (ops = ftr_engine_at(i)); i++) {
+		cli_progress_step(i, 3);
+		st = engine_column(d, ops, place, n, err);
+	}
+	free(place);
+	return st;
+}
+
+void doc_balance(struct doctor *d, struct doc_result *r)
+{
+	const struct doc_column *best;
+	struct ftr_err err = { 0 };
+	double now, then;
+
+	if (!need_shape(d, r))
+		return;
+	if (measure_all(d, &err)) {
+		doc_say(r, DOC_NOT_CHECKED, "%s", err.msg);
+		return;
+	}
+	best = best_engine(d);
+	d->best = best ? best->name : NULL;
+	if (!best || !d->net.t) {
+		doc_say(r, DOC_NOT_CHECKED, "no tables are given to compare the engines with (--lfts)");
+		return;
+	}
+	now = d->col[0].m.v[CLI_M_SHIFT_MEAN];
+	then = best->m.v[CLI_M_SHIFT_MEAN];
+	if (isnan(now) || isnan(then)) {
+		doc_say(r, DOC_NOT_CHECKED, "fewer than two hosts");
+		return;
+	}
+	doc_say(r, now > then * BALANCE_TOLERANCE ? DOC_WARNING : DOC_OK,
+		"most loaded link, mean over shift permutations: %.2f flows in use, %.2f with %s",
+		now, then, best->name);
+	if (r->verdict == DOC_WARNING)
+		doc_remedy(r, "use routing_engine %s; docs/rollout.md describes the steps",
+			   best->name);
+}

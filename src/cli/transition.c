@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * From the tables in use to others: is every state between sound?
+ *
+ * OpenSM writes blocks of 64 entries over all switches, several at a time, and
+ * waits for no acknowledgement before the next one.  So for one LID any of its
+ * writes may come before any other, and packets that follow older entries are
+ * still on their way.  What may happen then is found LID by LID:
+ *
+ *	credit loops	<ftr/cdg.h>: each LID's writes as one step, nothing
+ *			drained.  The graph then holds all dependencies that
+ *			packets may cause, and a LID that closes a cycle is
+ *			counted and keeps its old entries in the graph.
+ *	missing entries	from every source that has a path before and after,
+ *			along old and new entries alike, to an entry that is
+ *			missing before or after.
+ *
+ * This holds for any order, so it may report more than a real run shows, and
+ * never less.  The order that avoids both is that of the repair planner
+ * (ftr_repair_handover): in steps, each acknowledged before the next, and in
+ * rounds between which packets drain.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/json.h"
+#include "cli/transition.h"
+
+#define ROUNDS_MAX 64
+
+/* ---- any order: credit loops ------------------------------------------- */
+
+/* True if t has no cycle; st is for other failures. */
+static bool acyclic(const struct ftr_fabric *f, const struct ftr_tables *t,
+		    struct ftr_cdg **g, enum ftr_status *st,
+		    struct ftr_err *err)
+{
+	*st = ftr_cdg_new(f, t, NULL, g, err);
+	if (*st == FTR_REFUSED) {
+		*st = FTR_OK;
+		return false;
+	}
+	return !*st;
+}
+
+static enum ftr_status change_all(const struct ftr_fabric *f,
+				  struct ftr_cdg *g,
+				  const struct ftr_tables *a,
+				  const struct ftr_tables *b,
+				  struct cli_transition *out,
+				  struct ftr_err *err)
+{
+	struct ftr_cdg_write *w = calloc((size_t)f->n_sw + 1, sizeof(*w));
+	enum ftr_status st = FTR_OK;
+
+	if (!w)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for %u writes",
+				f->n_sw);
+	for (uint32_t lid = 1; !st && lid <= f->max_lid; lid++) {
+		bool closes = false;
+		uint32_t n = 0;
+
+		for (ftr_sw s = 0; s < f->n_sw; s++) {
+			ftr_port p = ftr_tables_get(b, s, (ftr_lid)lid);
+
+			if (p != ftr_tables_get(a, s, (ftr_lid)lid))
+				w[n++] = (struct ftr_cdg_write){
+					.sw = s, .port = p, .step = 1
+				};
+		}
+		if (!n || f->owner[lid].kind == FTR_OWNER_NONE)
+			continue;
+		out->lids++;
+		if (!g)
+			continue;
+		st = ftr_cdg_change(g, (ftr_lid)lid, w, n, &closes, err);
+		if (!st && closes && !out->closes++)
+			out->first_closing = (ftr_lid)lid;
+	}
+	free(w);
+	return st;
+}
+
+/* ---- any order: missing entries ---------------------------------------- */
+
+/* For one LID: who arrives, and where a packet may be meanwhile. */
+struct walk {
+	const struct ftr_fabric *f;
+	const struct ftr_tables *a, *b;
+	ftr_lid lid;
+	uint8_t *source;	/* [n_sw] an end port is there */
+	uint8_t *known[2];	/* [n_sw] by a and b: 0 unknown, 1 arrives,
+				 * 2 does not, 3 being walked */
+	uint8_t *met;		/* [n_sw] */
+	ftr_sw *queue, *path;	/* [n_sw] */
+};
+
+/* Where packets go from s; FTR_SW_NONE: they leave the switches. */
+static ftr_sw next(const struct ftr_fabric *f, ftr_sw s, ftr_port p,
+		   bool *out_of_switches)
+{
+	const struct ftr_swport *x;
+
+	*out_of_switches = false;
+	if (!p) {
+		*out_of_switches = true;
+		return FTR_SW_NONE;
+	}
+	if (p > f->sw[s].n_ports)
+		return FTR_SW_NONE;
+	x = ftr_fabric_port(f, s, p);
+	*out_of_switches = x->peer_kind == FTR_PEER_EP;
+	return x->peer_kind == FTR_PEER_SW ? x->peer : FTR_SW_NONE;
+}
+
+/* Does s have a path by table t?  Each switch is walked once a LID. */
+static bool arrives(struct walk *w, const struct ftr_tables *t,
+		    uint8_t *known, ftr_sw s)
+{
+	uint32_t n = 0;
+	uint8_t end = 2;
+	bool out;
+
+	while (s != FTR_SW_NONE && !known[s]) {
+		ftr_port p = ftr_tables_get(t, s, w->lid);
+
+		known[s] = 3;
+		w->path[n++] = s;
+		s = next(w->f, s, p, &out);
+		if (out)
+			end = 1;
+	}
+	if (s != FTR_SW_NONE)
+		end = known[s] == 1 ? 1 : 2;
+	while (n)
+		known[w->path[--n]] = end;
+	return end == 1;
+}
+
+static void meet(struct walk *w, uint32_t *n, ftr_sw s)
+{
+	if (s == FTR_SW_NONE || w->met[s])
+		return;
+	w->met[s] = 1;
+	w->queue[(*n)++] = s;
+}
+
+static void gaps_of_lid(struct walk *w, struct cli_transition *out)
+{
+	uint32_t n = 0;
+	bool leaves;
+
+	memset(w->known[0], 0, w->f->n_sw);
+	memset(w->known[1], 0, w->f->n_sw);
+	memset(w->met, 0, w->f->n_sw);
+	for (ftr_sw s = 0; s < w->f->n_sw; s++)
+		if (w->source[s] &&
+		    arrives(w, w->a, w->known[0], s) &&
+		    arrives(w, w->b, w->known[1], s))
+			meet(w, &n, s);
+	for (uint32_t i = 0; i < n; i++) {
+		ftr_sw s = w->queue[i];
+		ftr_port pa = ftr_tables_get(w->a, s, w->lid);
+		ftr_port pb = ftr_tables_get(w->b, s, w->lid);
+
+		meet(w, &n, next(w->f, s, pa, &leaves));
+		meet(w, &n, next(w->f, s, pb, &leaves));
+		if (pa != FTR_PORT_NONE && pb != FTR_PORT_NONE)
+			continue;
+		if (!out->gaps++) {
+			out->gap_sw = s;
+			out->gap_lid = w->lid;
+		}
+	}
+}
+
+static enum ftr_status find_gaps(const struct ftr_fabric *f,
+				 const struct ftr_tables *a,
+				 const struct ftr_tables *b,
+				 struct cli_transition *out,
+				 struct ftr_err *err)
+{
+	size_t n = (size_t)f->n_sw + 1;
+	uint8_t *bytes = calloc(4, n);
+	ftr_sw *list = calloc(2 * n, sizeof(*list));
+	struct walk w = { .f = f, .a = a, .b = b };
+	enum ftr_status st = FTR_OK;
+
+	if (!bytes || !list) {
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for %u switches",
+			      f->n_sw);
+	} else {
+		w.source = bytes;
+		w.met = bytes + n;
+		w.known[0] = bytes + 2 * n;
+		w.known[1] = bytes + 3 * n;
+		w.queue = list;
+		w.path = list + n;
+		for (ftr_ep e = 0; e < f->n_ep; e++)
+			if (f->ep[e].sw != FTR_SW_NONE)
+				w.source[f->ep[e].sw] = 1;
+	}
+	for (uint32_t lid = 1; !st && lid <= f->max_lid; lid++) {
+		w.lid = (ftr_lid)lid;
+		if (f->owner[lid].kind != FTR_OWNER_NONE)
+			gaps_of_lid(&w, out);
+	}
+	free(bytes);
+	free(list);
+	return st;
+}
+
+/* ---- the planner's order ----------------------------------------------- */
+
+static enum ftr_status find_order(const struct ftr_shape *sh,
+				  const struct ftr_tables *a,
+				  const struct ftr_tables *b,
+				  struct cli_transition *out,
+				  struct ftr_err *err)
+{
+	const struct ftr_repair_opts opts = { .sls = 0 };
+	struct ftr_repair *r = NULL;
+	enum ftr_status st = ftr_repair_new(sh, a, &opts, &r, err);
+	bool done = false;
+
+	while (!st && !done && out->rounds < ROUNDS_MAX) {
+		struct ftr_repair_plan plan = { .n = 0 };
+
+		st = ftr_repair_handover(r, sh->f, b, &plan, err);
+		if (st)
+			break;
+		out->rounds += plan.n > 0;
+		out->steps += plan.n_steps;
+		out->writes += plan.n;
+		out->held = plan.held;
+		done = plan.done;
+		ftr_repair_plan_fini(&plan);
+		ftr_repair_drained(r);
+	}
+	out->ordered = !st && done;
+	ftr_repair_free(r);
+	return st;
+}
+
+enum ftr_status cli_transition(const struct ftr_shape *sh,
+			       const struct ftr_tables *a,
+			       const struct ftr_tables *b, double ms_per_block,
+			       struct cli_transition *out, struct ftr_err *err)
+{
+	const struct ftr_fabric *f = sh->f;
+	struct ftr_cdg *g = NULL, *after = NULL;
+	enum ftr_status st;
+
+	memset(out, 0, sizeof(*out));
+	ftr_tables_diff(f, a, f, b, &out->d);
+	out->seconds = (double)out->d.blocks * ms_per_block / 1e3;
+	out->after_cycle = !acyclic(f, b, &after, &st, err);
+	ftr_cdg_free(after);
+	if (!st)
+		out->before_cycle = !acyclic(f, a, &g, &st, err);
+	if (!st)
+		st = change_all(f, g, a, b, out, err);
+	ftr_cdg_free(g);
+	if (!st)
+		st = find_gaps(f, a, b, out, err);
+	if (!st && out->d.entries && !out->before_cycle && !out->after_cycle)
+		st = find_order(sh, a, b, out, err);
+	return st;
+}
+
+/* ---- output ------------------------------------------------------------ */
+
+static void any_order_text(const struct ftr_fabric *f,
+			   const struct cli_transition *x)
+{
+	char name[CLI_NAME_MAX], at[CLI_NAME_MAX];
+	char a[CLI_NUM_MAX], b[CLI_NUM_MAX];
+
+	if (x->before_cycle)
+		printf("any order     credit loops: the tables in use have some themselves (ibfattree check)\n");
+	else if (x->closes)
+		printf("any order     credit loops: %spossible%s, by %s of %s LIDs that change; the first: %s\n",
+		       cli_colour(CLI_DOUBT), cli_colour(CLI_PLAIN),
+		       cli_num(a, x->closes), cli_num(b, x->lids),
+		       cli_lid_name(name, f, x->first_closing));
+	else
+		printf("any order     credit loops: none\n");
+	if (x->gaps)
+		printf("              missing entries: %spossible%s, %s; the first: at %s to %s\n",
+		       cli_colour(CLI_DOUBT), cli_colour(CLI_PLAIN),
+		       cli_num(a, x->gaps), cli_sw_name(at, f, x->gap_sw),
+		       cli_lid_name(name, f, x->gap_lid));
+	else
+		printf("              missing entries: none\n");
+}
+
+void cli_transition_text(const struct ftr_fabric *f,
+			 const struct cli_transition *x)
+{
+	char a[CLI_NUM_MAX], b[CLI_NUM_MAX], c[CLI_NUM_MAX];
+
+	printf("change        %s entries of %s LIDs in %s blocks of %u switches: as many MADs as blocks",
+	       cli_num(a, x->d.entries), cli_num(b, x->lids),
+	       cli_num(c, x->d.blocks), x->d.switches);
+	if (x->seconds > 0)
+		printf(", about %.2f s at the pace of reading", x->seconds);
+	putchar('\n');
+	if (!x->d.entries)
+		return;
+	any_order_text(f, x);
+	if (x->after_cycle)
+		printf("in steps      not tried: the new tables have credit loops\n");
+	else if (x->before_cycle)
+		printf("in steps      not tried: the tables in use have credit loops\n");
+	else if (!x->ordered)
+		printf("in steps      no order found\n");
+	else
+		printf("in steps      %sfree of both%s: %s writes in %u step%s and %u round%s\n",
+		       cli_colour(CLI_GOOD), cli_colour(CLI_PLAIN),
+		       cli_num(a, x->writes), x->steps,
+		       x->steps == 1 ? "" : "s", x->rounds,
+		       x->rounds == 1 ? "" : "s; packets drain between two");
+	if (x->ordered && x->writes < x->d.entries)
+		printf("              %s entries stay as they are: the new tables have none there, or they are held\n",
+		       cli_num(a, x->d.entries - x->writes));
+	if (x->held)
+		printf("              %u LIDs keep old entries: their new ones would close a credit loop\n",
+		       x->held);
+}
+
+void cli_transition_json(struct json_object *o, const struct ftr_fabric *f,
+			 const struct cli_transition *x)
+{
+	struct json_object *t = cli_json_object(o, "transition"), *e;
+
+	cli_json_num(t, "entries", x->d.entries);
+	cli_json_num(t, "blocks", x->d.blocks);
+	cli_json_num(t, "changed_switches", x->d.switches);
+	cli_json_num(t, "changed_lids", x->lids);
+	cli_json_real(t, "seconds", x->seconds);
+	cli_json_bool(t, "credit_loops_before", x->before_cycle);
+	cli_json_bool(t, "credit_loops_after", x->after_cycle);
+	cli_json_num(t, "lids_that_may_close_one", x->closes);
+	cli_json_num(t, "entries_that_may_be_missing", x->gaps);
+	if (x->gaps) {
+		e = cli_json_object(t, "first_missing");
+		cli_json_switch(e, "at", f, x->gap_sw);
+		cli_json_lid(e, f, x->gap_lid);
+	}
+	if (!x->ordered) {
+		cli_json_str(t, "in_steps", NULL);
+		return;
+	}
+	e = cli_json_object(t, "in_steps");
+	cli_json_num(e, "writes", x->writes);
+	cli_json_num(e, "steps", x->steps);
+	cli_json_num(e, "rounds", x->rounds);
+	cli_json_num(e, "held", x->held);
+}

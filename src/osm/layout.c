@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Are OpenSM's structures laid out as the plugin was compiled for?
+ *
+ * OpenSM compares its version with the one that the plugin was built for, and
+ * a distribution may patch a header without changing that.  Then every access
+ * to the host goes astray.  So, before anything else is touched, follow
+ * pointers whose targets are known: OpenSM has set them all before it loads
+ * plugins (osm_subn_init, osm_sm_init, osm_sa_init).  They come in the order of
+ * their offsets, and the first one that is wrong ends the search.  Together
+ * they fix the place of every member of osm_opensm_t that the plugin uses.
+ */
+#include "config.h"
+
+#include <string.h>
+#include <syslog.h>
+
+#include "osm/osm.h"
+#include <opensm/osm_version.h>
+
+#define ANCHOR(pointer, target) \
+	{ #pointer, offsetof(struct osm_opensm, pointer), \
+	  offsetof(struct osm_opensm, target) }
+
+static const struct anchor {
+	const char *name;
+	size_t at, to;		/* offsets of the pointer and of its target */
+} anchor[] = {
+	{ "subn.p_osm", offsetof(struct osm_opensm, subn.p_osm), 0 },
+	ANCHOR(sm.p_subn, subn),
+	ANCHOR(sa.p_subn, subn),
+	ANCHOR(sa.p_mad_pool, mad_pool),
+	ANCHOR(sm.p_log, log),
+	ANCHOR(sm.p_disp, disp),
+	ANCHOR(sm.p_lock, lock),
+};
+
+bool ibf_layout_fits(const struct osm_opensm *osm, char *why, size_t size)
+{
+	const char *base = (const char *)osm;
+
+	for (size_t i = 0; i < sizeof(anchor) / sizeof(anchor[0]); i++) {
+		const void *is, *want = base + anchor[i].to;
+
+		memcpy(&is, base + anchor[i].at, sizeof(is));
+		if (is != want) {
+			snprintf(why, size, "%s is %p, not %p", anchor[i].name,
+				 is, want);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* OpenSM's own log cannot be used: where it is, is just what is unknown. */
+void ibf_layout_refuse(const char *why)
+{
+	const struct ibf_msg_info *info = &ibf_msg_table[IBF_LAYOUT];
+
+	syslog(LOG_DAEMON | LOG_ERR, "ibfattree: ERR IBF%03u: the plugin does not load: built for %s (osm_opensm_t of %zu bytes), and the structures of this opensm are laid out differently: %s; no engine of ibfattree routes; install the plugin built for this opensm package",
+	       info->number, OSM_VERSION, sizeof(struct osm_opensm), why);
+}

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154,SC2034
+#
+# ibfattree doctor on simulated fabrics: a sound one, and one with each fault.
+# What no simulator can be made to do is in tests/unit/test_doctor.c.
+
+# doctor WORD...: output in $T/doctor, exit status in $status.
+doctor() {
+	status=0
+	in_sim "$ibfattree" doctor --opensm "$(command -v opensm)" \
+		--plugin "$SIM_BUILD/.libs/libibfattree.so" \
+		--conf "$SIM_DIR/sm/opensm.conf" "$@" >"$T/doctor" \
+		2>"$T/doctor.err" || status=$?
+}
+# says VERDICT ID [REGEX]: the line of that check.
+says() {
+	grep -Eq "^$1 +$2 .*${3:-}" "$T/doctor" ||
+		fail "no '$1 $2 ${3:-}' in: $(cat "$T/doctor" "$T/doctor.err")"
+}
+detailed() {
+	grep -Eq "^ {24}.*$1" "$T/doctor" ||
+		fail "no detail '$1' in: $(cat "$T/doctor")"
+}
+ended() {
+	((status == $1)) ||
+		fail "exit status $status, not $1: $(cat "$T/doctor")"
+}
+
+small() { gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed "$1"; }
+first_cable() { sim_cables "$T/fabric.net" | sed -n "${1:-1}p"; }
+
+# Plugin, two subnet managers: nothing to find, by any check that can be made.
+case_doctor_sound() {
+	local hosts
+	small 61
+	mapfile -t hosts < <(sim_hosts "$T/fabric.net")
+	up <<<'sm_priority 10'
+	OSM_HOST[standby]=${hosts[5]}
+	osm_start standby <<<'sm_priority 1'
+	osm_wait standby "$patience" 'Entering STANDBY'
+	doctor --strict
+	ended 0
+	says ok sm 'one master, 2 subnet managers'
+	says ok standby
+	says ok sm-reach 'every subnet manager'
+	says ok balance
+	says ok config
+	says ok plugin
+	[[ $(grep -c '^- ' "$T/doctor") == 2 ]] ||
+		fail "not checked: $(grep '^- ' "$T/doctor")"
+	says - mtu	# ibsim has no verbs
+	says - files
+	doctor --json
+	"$SIM_BUILD/jsonq" "$T/doctor" checks.0.id | grep -qx adapter
+	[[ $("$SIM_BUILD/jsonq" "$T/doctor" failure) == 0 ]]
+	osm_stop standby
+	doctor --quiet
+	says WARNING standby
+	(($(grep -c '^[A-Zo-]' "$T/doctor") == 1)) || fail "$(cat "$T/doctor")"
+	down
+}
+
+case_doctor_no_manager() {
+	small 62
+	sim_start "$T/sim" "$T/fabric.net"
+	mkdir "$SIM_DIR/sm"
+	: >"$SIM_DIR/sm/opensm.conf"
+	doctor
+	ended 1
+	says WARNING port 'state=Initialize'
+	says FAILURE fabric 'no subnet manager has been here'
+	says FAILURE sm 'no subnet manager is master'
+	says - pairs
+}
+
+case_doctor_no_hardware() {
+	[[ ! -e /sys/class/infiniband ]] || skip "this machine has InfiniBand"
+	status=0
+	"$ibfattree" doctor >"$T/doctor" 2>"$T/doctor.err" || status=$?
+	ended 1
+	says FAILURE adapter 'no InfiniBand adapter'
+	says - module
+	says - permission
+	says - port
+	says FAILURE fabric 'cannot discover'
+	says - pairs
+	expect 0 'mtu' doctor --local --only mtu
+	expect 2 "there is no check 'ports'" doctor --only ports
+}
+
+# rate NODE PORT RATE: that end of a cable in $T/slow.net.
+rate() {
+	awk -v id="$1" -v port="[$2]" -v rate="$3" '
+		/^Switch/ { split($0, q, "\""); here = q[2] }
+		here == id && index($0, port) == 1 { sub(/[0-9]+x[A-Z]+$/, rate) }
+		{ print }' "$T/slow.net" >"$T/slow.new"
+	! cmp -s "$T/slow.net" "$T/slow.new" || fail "no port $2 of $1"
+	mv "$T/slow.new" "$T/slow.net"
+}
+
+# Faults of links that the simulator can have from the start, or at any time.
+case_doctor_links() {
+	local near port far far_port rest
+	small 63
+	cp "$T/fabric.net" "$T/slow.net"
+	# a link with one lane, another one of a lower speed
+	IFS=$'\t' read -r near port far far_port rest < <(first_cable 7)
+	rate "$near" "$port" 1xEDR
+	rate "$far" "$far_port" 1xEDR
+	IFS=$'\t' read -r near port far far_port rest < <(first_cable 2)
+	rate "$near" "$port" 4xFDR
+	rate "$far" "$far_port" 4xFDR
+	up "$T/slow.net" <<<'max_op_vls 1'
+	IFS=$'\t' read -r near port _ < <(first_cable 5)
+	sim_do "PerformanceSet \"$near\"[$port] PortCounters.LinkDownedCounter=42"
+	doctor
+	ended 0
+	says WARNING link-width '1 link is'
+	detailed '1x$'
+	says WARNING link-speed '1 link is'
+	detailed 'FDR$'
+	says WARNING vls
+	says WARNING link-flaps '1 port has'
+	detailed 'LinkDowned=42'
+	doctor --strict --flaps 42
+	ended 1
+	says ok link-flaps
+	osm_stop sm
+	# a node that keeps silent, and a link that nobody has activated
+	sim_do "Unlink \"$near\"[$port]"
+	sim_do "ReLink \"$near\"[$port]"
+	doctor
+	says WARNING link-state
+	detailed Initialize
+	says FAILURE sm 'no subnet manager is master'
+	IFS=$'\t' read -r _ _ far rest < <(first_cable)
+	sim_do "Error \"$far\" 100"
+	doctor
+	ended 1
+	says FAILURE silent
+}
+
+case_doctor_missing_links() {
+	small 64
+	up </dev/null
+	walk whole
+	osm_mark sm
+	local near port
+	IFS=$'\t' read -r near port _ < <(first_cable)
+	sim_do "Unlink \"$near\"[$port]"
+	until_healed damaged
+	doctor
+	says WARNING links-missing '1 upward neighbour is'
+	doctor --nominal "$T/whole.net"
+	says WARNING links-missing '1 links between switches'
+	echo 0x1234 >"$T/roots"
+	doctor --roots "$T/roots" --cn "$T/roots"
+	ended 1
+	says WARNING files '2 GUID files'
+	says FAILURE ranks
+	says - balance
+	down
+}
+
+# Versions, and an opensm.conf that contradicts itself.
+case_doctor_configuration() {
+	small 65
+	up <<<'use_ucast_cache TRUE'
+	doctor
+	says WARNING config
+	detailed use_ucast_cache
+	grep -q '  use_ucast_cache FALSE' "$T/doctor"
+	sed 's/OpenSM 3\.3\.23/OpenSM 9.9.99/g' \
+		"$SIM_BUILD/.libs/libibfattree.so" >"$T/other.so"
+	doctor --plugin "$T/other.so"
+	ended 1
+	says FAILURE plugin 'built for OpenSM 9.9.99'
+	printf 'routing_engine dmodc\n' >"$T/conf"
+	doctor --conf "$T/conf" --only config
+	ended 1
+	says FAILURE config
+	doctor --ca nowhere --only adapter
+	ended 1
+	says FAILURE adapter
+	down
+}
+
+# Dumps: lost pairs, loops and credit loops, each by tables that have them.
+case_doctor_tables() {
+	local net=$top/tests/cli/golden/ring.net
+	dumps() {
+		status=0
+		"$ibfattree" doctor "$net" --lfts \
+			"$top/tests/cli/golden/ring-$1.lfts" >"$T/doctor" \
+			2>"$T/doctor.err" || status=$?
+	}
+	dumps clockwise
+	ended 1
+	says FAILURE credit-loops
+	dumps loop
+	ended 1
+	says FAILURE loops
+	dumps hole
+	ended 1
+	says FAILURE pairs
+	detailed 'is not reached by'
+	# balance: everything over the first spine
+	"$ibfattree" gen '2;4,4;1,4;1,1' -o "$T/tree.net"
+	"$ibfattree" route "$T/tree.net" --fail sw-2-1 --fail sw-2-2 \
+		-o "$T/one.lfts" 2>/dev/null
+	status=0
+	"$ibfattree" doctor "$T/tree.net" --lfts "$T/one.lfts" >"$T/doctor" ||
+		status=$?
+	says WARNING balance
+	expect 2 'FABRIC' doctor --lfts "$T/one.lfts"
+	expect 2 "$T/nowhere" doctor "$T/nowhere"
+}

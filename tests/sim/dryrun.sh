@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154,SC2034
+#
+# What the commands say with --live about a change, against the change.
+
+# "route --live" under a stock engine: the tables that the plugin then makes, and
+# the number of entries that it says would change.
+case_dry_run() {
+	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 71
+	sim_start "$T/sim" "$T/fabric.net"
+	osm_start sm <<<'routing_engine minhop'
+	osm_wait sm "$patience" 'SUBNET UP'
+	walk before
+	in_sim "$ibfattree" route --live --json -o "$T/expected.lfts" \
+		>"$T/route" 2>"$T/err"
+	in_sim "$ibfattree" route --live >"$T/text" 2>/dev/null
+	grep -q '^change  .* at the pace of reading' "$T/text" ||
+		fail "$(cat "$T/text")"
+	in_sim "$ibfattree" whatif --live >"$T/whatif"
+	grep -q ' dmodc  in use$' "$T/whatif" || fail "$(cat "$T/whatif")"
+	in_sim "$ibfattree" load --live --permutations 0 --bisections 0 >"$T/load"
+	grep -q '^tables    in use$' "$T/load"
+	live none >/dev/null	# nothing has been written
+	same before none
+	osm_stop sm
+	osm_start sm < <(plugin_conf </dev/null)
+	osm_wait sm "$patience" 'SUBNET UP'
+	routed_by dmodc
+	walk after
+	same after expected
+	"$ibfattree" diff "$T/before.net" "$T/before.lfts" "$T/after.lfts" \
+		--json >"$T/diff" || true
+	local key
+	for key in entries blocks changed_switches; do
+		[[ $("$SIM_BUILD/jsonq" "$T/diff" $key) == \
+			$("$SIM_BUILD/jsonq" "$T/route" transition.$key) ]] ||
+			fail "$key differ: $(cat "$T/diff" "$T/route")"
+	done
+	status=0
+	in_sim "$ibfattree" diff --live "$T/before.lfts" --transition \
+		>"$T/back" || status=$?
+	((status == 1))
+	grep -q '^in steps      free of both' "$T/back" || fail "$(cat "$T/back")"
+	in_sim "$ibfattree" diff --live "$T/after.lfts" >/dev/null
+	expect 2 'FABRIC is needed, or --live' route
+	expect 2 'are for --live' route "$T/after.net" --m-key 1
+	down
+}
+
+# "observe yes": the tables are those of the next engine, and the plugin says what
+# it would change, which is what "route --live" says; then it routes.
+case_observe() {
+	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 72
+	echo 'observe yes' >"$T/conf"
+	sim_start "$T/sim" "$T/fabric.net"
+	osm_start sm <<-EOF
+	event_plugin_name ibfattree
+	routing_engine dmodc,updn
+	event_plugin_options ibfattree:$T/conf
+	EOF
+	osm_wait sm "$patience" 'SUBNET UP'
+	routed_by updn
+	logged 'IBF020: dmodc observes: .* passed all checks'
+	walk before
+	in_sim "$ibfattree" route --live --json -o "$T/expected.lfts" \
+		>"$T/route" 2>/dev/null
+	# at the first sweep OpenSM knows no tables yet
+	resweep_observed
+	local n
+	n=$("$SIM_BUILD/jsonq" "$T/route" transition.entries)
+	logged "IBF020: dmodc observes: .* would change $n entries in "
+	not_logged 'IBF002'
+	# a link fails: nothing of the plugin's is written, updn routes
+	osm_mark sm
+	local node port
+	IFS=$'\t' read -r node port _ < <(sim_cables "$T/fabric.net" | sed -n 1p)
+	sim_do "Unlink \"$node\"[$port]"
+	osm_wait sm "$patience" 'IBF020'
+	osm_settled sm "$patience"
+	not_logged 'IBF004'
+	routed_by updn
+	down
+	never_logged 'IBF210'
+}
+resweep_observed() {
+	osm_mark sm
+	kill -HUP "${OSM_PID[sm]}"
+	osm_wait sm "$patience" 'IBF020'
+}
+
+# Tables that were saved come back by OpenSM's engine "file", although all LIDs
+# have changed; and where a link has failed since, that is a finding.
+case_save_restore() {
+	local hosts
+	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 73
+	mapfile -t hosts < <(sim_hosts "$T/fabric.net")
+	sim_start "$T/sim" "$T/fabric.net"
+	printf '0x%016x\n' 1 2 >"$T/roots"
+	echo 'threads 1' >"$T/plugin.conf"
+	osm_start sm <<-EOF
+	routing_engine minhop
+	event_plugin_options ibfattree:$T/plugin.conf
+	EOF
+	osm_wait sm "$patience" 'SUBNET UP'
+	walk first
+	in_sim "$ibfattree" save --sl2vl --conf "$SIM_DIR/sm/opensm.conf" \
+		"$T/saved" >"$T/out"
+	cmp "$T/saved/opensm-lfts.dump" "$T/first.lfts"
+	cmp "$T/saved/fabric.net" "$T/first.net"
+	cmp "$T/saved/plugin.conf" "$T/plugin.conf"
+	cmp "$T/saved/opensm.conf" "$SIM_DIR/sm/opensm.conf"
+	grep -qx 'opensm 3\.3\.[0-9]*' "$T/saved/versions"
+	"$ibfattree" check "$T/saved/fabric.net" --sl2vl "$T/saved/sl2vl" \
+		--lfts "$T/saved/opensm-lfts.dump" >"$T/out"
+	! in_sim "$ibfattree" save "$T/saved" >"$T/out" 2>&1 ||
+		fail "a directory that exists is written into"
+	grep -q "$T/saved: File exists" "$T/out"
+	osm_stop sm
+
+	# another manager, which numbers everything anew
+	OSM_HOST[sm]=${hosts[20]}
+	SIM_HOST=${hosts[20]}
+	rm -f "$SIM_DIR/sm/guid2lid"
+	osm_start sm <<<'reassign_lids TRUE'
+	osm_wait sm "$patience" 'SUBNET UP'
+	live other >/dev/null
+	! cmp -s "$T/first.net" "$T/other.net" || fail "no LID has changed"
+	in_sim "$ibfattree" restore "$T/saved" --live -o "$T/load.lfts" \
+		>"$T/out" || fail "$(cat "$T/out")"
+	grep -qx "  lfts_file $T/load.lfts" "$T/out"
+	osm_stop sm
+	osm_start sm <<-EOF
+	$(sed -n 's/^  \([a-z].*\)/\1/p' "$T/out")
+	EOF
+	osm_wait sm "$patience" 'SUBNET UP'
+	routed_by file
+	walk second
+	same second load
+	# and back into the LIDs of before: nothing was lost on the way
+	in_sim "$ibfattree" save "$T/again" >"$T/out"
+	"$ibfattree" restore "$T/again" "$T/first.net" -o "$T/back.lfts" \
+		>"$T/out" || fail "$(cat "$T/out")"
+	same first back
+
+	local node port status=0
+	IFS=$'\t' read -r node port _ < <(sim_cables "$T/fabric.net" | sed -n 1p)
+	sim_do "Unlink \"$node\"[$port]"
+	in_sim "$ibfattree" restore "$T/saved" --live -o "$T/load.lfts" \
+		>"$T/out" 2>&1 || status=$?
+	((status == 1)) || fail "exit status $status: $(cat "$T/out")"
+	expect 2 'restore: --output' restore "$T/saved"
+	expect 2 "$T/nothing" restore "$T/nothing" -o "$T/x"
+	osm_stop sm
+}
