@@ -15,9 +15,11 @@
 #include <ftr/fabric.h>
 #include <ftr/gen.h>
 #include <ftr/io.h>
+#include <ftr/linkload.h>
 #include <ftr/live.h>
 #include <ftr/load.h>
 #include <ftr/nominal.h>
+#include <ftr/picture.h>
 #include <ftr/repair.h>
 #include <ftr/shape.h>
 #include <ftr/sim.h>

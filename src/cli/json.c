@@ -105,8 +105,7 @@ void cli_json_bool(struct json_object *o, const char *key, bool b)
 	put(o, key, json_object_new_boolean(b));
 }
 
-/* Bytes of the UTF-8 character at s (RFC 3629, section 4), 0 if it is none. */
-static size_t utf8(const unsigned char *s)
+size_t cli_utf8(const unsigned char *s)
 {
 	unsigned char lo = 0x80, hi = 0xbf;
 	size_t n;
@@ -142,7 +141,7 @@ static struct json_object *new_string(const char *text)
 	if (!clean)
 		return NULL;
 	while (*s) {
-		len = utf8(s);
+		len = cli_utf8(s);
 		memcpy(clean + n, len ? s : (const void *)"\xef\xbf\xbd",
 		       len ? len : 3);
 		n += len ? len : 3;
