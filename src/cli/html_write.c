@@ -9,7 +9,7 @@
  * whose hashes it names.
  *
  * Tables are one byte per (switch, end port), compressed (RFC 1950) and written
- * in base64: they show paths.  They are left out where the page would be too
+ * in base64; the program finds paths in them.  They are left out where the page would be too
  * large to mail; the page says so.
  */
 #include <inttypes.h>
@@ -21,7 +21,7 @@
 #include "cli/html.h"
 #include "cli/json.h"
 
-#define TABLES_MAX (3u << 20)	/* bytes of base64 of all tables of a page */
+#define PAGE_MAX 4900000u	/* bytes; tables beyond are left out */
 
 /* ---- JSON ----------------------------------------------------------------- */
 
@@ -268,24 +268,118 @@ static bool put_dead(FILE *out, const struct html_map *m,
 
 /* ---- tables --------------------------------------------------------------- */
 
-static void fill_tables(const struct html_map *m, const struct html_set *s,
+#define CODES 256		/* bytes of a row before its entries */
+
+/* Place of switch s inside its block, from 0. */
+static unsigned int place_of(const struct html_map *m, uint32_t s)
+{
+	const struct ftr_picture_block *b;
+
+	if (s >= m->f->n_sw)
+		return 0;
+	b = &m->pic->block[m->pic->block_of[s]];
+	return (unsigned int)((m->pic->x[s] - b->x0) * b->n_sw /
+			      (b->x1 - b->x0));
+}
+
+/*
+ * A code for each port of a switch, so that switches that do the same have rows
+ * that look the same, however they are cabled: they compress then.  Upward
+ * ports go by the place of the far end in its block, downward ones after them,
+ * those of end ports last.  port_of[code] is the port.
+ */
+static void make_codes(const struct html_map *m, const struct ftr_fabric *f,
+		       const uint8_t *rank, ftr_sw s, uint8_t *code,
+		       uint8_t *port_of)
+{
+	unsigned int end = CODES - 2;
+
+	memset(port_of, FTR_PORT_NONE, CODES);
+	memset(code, FTR_PORT_NONE, CODES);
+	code[0] = end;
+	port_of[end--] = 0;
+	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+		const struct ftr_swport *port =
+			ftr_fabric_port(f, s, (ftr_port)p);
+		uint32_t far = port->peer_kind == FTR_PEER_SW ?
+			html_map_sw(m, f, port->peer) : HTML_NONE;
+		unsigned int want = end;
+
+		if (far != HTML_NONE)
+			want = place_of(m, far) % 64 +
+				(rank[port->peer] > rank[s] ? 0 : 64);
+		while (port_of[want] != FTR_PORT_NONE)
+			want = (want + 1) % (CODES - 1);
+		code[p] = (uint8_t)want;
+		port_of[want] = (uint8_t)p;
+	}
+}
+
+struct column {
+	uint32_t sw, port, ep;
+};
+
+static int by_switch(const void *x, const void *y)
+{
+	const struct column *a = x, *b = y;
+
+	if (a->sw != b->sw)
+		return a->sw < b->sw ? -1 : 1;
+	if (a->port != b->port)
+		return a->port < b->port ? -1 : 1;
+	return (a->ep > b->ep) - (a->ep < b->ep);
+}
+
+/* End ports by switch and port: the columns of a row.  Own: theirs in s->f. */
+static struct column *columns(const struct html_map *m,
+			      const struct html_set *s, ftr_ep **own)
+{
+	struct column *c = malloc(((size_t)m->n_ep + 1) * sizeof(*c));
+
+	*own = malloc(((size_t)m->n_ep + 1) * sizeof(**own));
+	if (!c || !*own)
+		return c;
+	for (uint32_t i = 0; i < m->n_ep; i++) {
+		const struct ftr_endport *e = html_endport(m, i);
+		uint32_t w = e->sw == FTR_SW_NONE ? HTML_NONE :
+			html_map_sw(m, i < m->f->n_ep ? m->f : m->old, e->sw);
+
+		c[i] = (struct column){ w, e->sw_port, i };
+		(*own)[i] = ftr_fabric_find_ep(s->f, e->guid);
+	}
+	qsort(c, m->n_ep, sizeof(*c), by_switch);
+	return c;
+}
+
+/* Rows of CODES + n_ep bytes. */
+static bool fill_tables(const struct html_map *m, const struct html_set *s,
 			uint8_t *to)
 {
-	memset(to, FTR_PORT_NONE, (size_t)m->n_sw * m->n_ep);
-	for (ftr_ep e = 0; e < s->f->n_ep; e++) {
-		uint32_t col = html_map_ep(m, s->f, e);
+	const size_t width = CODES + (size_t)m->n_ep;
+	ftr_ep *own = NULL;
+	struct column *c = columns(m, s, &own);
+	uint8_t code[CODES];
+	bool ok = c && own;
 
-		if (col == HTML_NONE || !s->f->ep[e].lid)
+	memset(to, FTR_PORT_NONE, width * m->n_sw);
+	for (ftr_sw w = 0; ok && w < s->f->n_sw; w++) {
+		uint32_t at = html_map_sw(m, s->f, w);
+		uint8_t *row = to + at * width;
+
+		if (at == HTML_NONE)
 			continue;
-		for (ftr_sw w = 0; w < s->f->n_sw; w++) {
-			uint32_t row = html_map_sw(m, s->f, w);
+		make_codes(m, s->f, s->sh->rank, w, code, row);
+		for (uint32_t i = 0; i < m->n_ep; i++) {
+			ftr_ep e = own[c[i].ep];
 
-			if (row != HTML_NONE)
-				to[(size_t)row * m->n_ep + col] =
-					ftr_tables_get(s->t, w,
-						       s->f->ep[e].lid);
+			if (e != FTR_EP_NONE && s->f->ep[e].lid)
+				row[CODES + i] = code[ftr_tables_get(s->t, w,
+							s->f->ep[e].lid)];
 		}
 	}
+	free(own);
+	free(c);
+	return ok;
 }
 
 static void put_base64(FILE *out, const uint8_t *b, size_t n)
@@ -305,25 +399,22 @@ static void put_base64(FILE *out, const uint8_t *b, size_t n)
 	}
 }
 
-/* *room: bytes of base64 that the page still takes. */
+/* *room: bytes that the page still takes. */
 static bool put_tables(FILE *out, const struct html_map *m,
 		       const struct html_set *s, size_t *room)
 {
-	size_t raw = (size_t)m->n_sw * m->n_ep;
+	size_t raw = (size_t)m->n_sw * (CODES + (size_t)m->n_ep);
 	uLongf n = compressBound(raw);
 	uint8_t *t = malloc(raw + 1), *z = malloc(n);
-	bool ok = t && z;
+	bool ok = t && z && fill_tables(m, s, t) &&
+		compress2(z, &n, t, raw, 6) == Z_OK;
 
-	if (ok) {
-		fill_tables(m, s, t);
-		ok = compress2(z, &n, t, raw, 6) == Z_OK;
-	}
+	putc('"', out);
 	if (ok && n / 3 * 4 + 4 <= *room) {
 		*room -= n / 3 * 4 + 4;
-		fputs("\"lft\":\"", out);
 		put_base64(out, z, n);
-		fputs("\",\n", out);
 	}
+	putc('"', out);
 	free(t);
 	free(z);
 	return ok;
@@ -356,7 +447,7 @@ static void put_measures(FILE *out, const struct html_set *s)
 }
 
 static bool put_set(FILE *out, const struct html_map *m,
-		    const struct html_set *s, size_t *room)
+		    const struct html_set *s)
 {
 	static const char *const key[HTML_PATTERNS] = { "all", "shift",
 							"pairs" };
@@ -371,7 +462,7 @@ static bool put_set(FILE *out, const struct html_map *m,
 	for (int i = 0; i < HTML_PATTERNS; i++)
 		put_load(out, m, &s->load[i], key[i]);
 	fputs("\"end\":0},", out);
-	if (!put_tables(out, m, s, room) || !put_dead(out, m, s))
+	if (!put_dead(out, m, s))
 		return false;
 	fputs("\"end\":0}", out);
 	return true;
@@ -379,8 +470,6 @@ static bool put_set(FILE *out, const struct html_map *m,
 
 static bool put_data(FILE *out, const struct html_page *p)
 {
-	size_t room = TABLES_MAX;
-
 	fputs("{\"title\":", out);
 	put_text(out, p->title);
 	fputs(",\"version\":", out);
@@ -399,7 +488,21 @@ static bool put_data(FILE *out, const struct html_page *p)
 	for (unsigned int i = 0; i < p->n_sets; i++) {
 		if (i)
 			fputs(",\n", out);
-		if (!put_set(out, p->map, &p->set[i], &room))
+		if (!put_set(out, p->map, &p->set[i]))
+			return false;
+	}
+	fputs("],\n\"tables\":[", out);
+	return true;
+}
+
+static bool put_all_tables(FILE *out, const struct html_page *p, size_t size)
+{
+	size_t room = size < PAGE_MAX ? PAGE_MAX - size : 0;
+
+	for (unsigned int i = 0; i < p->n_sets; i++) {
+		if (i)
+			fputs(",\n", out);
+		if (!put_tables(out, p->map, &p->set[i], &room))
 			return false;
 	}
 	fputs("]}\n", out);
@@ -408,10 +511,22 @@ static bool put_data(FILE *out, const struct html_page *p)
 
 enum ftr_status html_write(FILE *out, const void *page, struct ftr_err *err)
 {
+	char *data = NULL;
+	size_t n = 0;
+	FILE *mem = open_memstream(&data, &n);
+	bool ok = mem && put_data(mem, page);
+
+	if (mem && fclose(mem))
+		ok = false;
 	fputs(html_head, out);
 	fputs(html_style, out);
 	fputs(html_body, out);
-	if (!put_data(out, page))
+	if (ok)
+		fwrite(data, 1, n, out);
+	ok = ok && put_all_tables(out, page, n + strlen(html_style) +
+				  strlen(html_script));
+	free(data);
+	if (!ok)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for a report");
 	fputs("</script>\n<script>\n", out);
 	fputs(html_script, out);

@@ -132,7 +132,7 @@ function drawBlockTexts(aggregated) {
 		const text = b.hosts ? `${kind}, ${plural(b.hosts, 'host')}` : kind;
 		const y = b.rank ? sy(rowOf(b.rank)) - 24 : sy(rowOf(b.rank)) + 24;
 		ctx.font = '11px system-ui, sans-serif';
-		if (ctx.measureText(text).width > x1 - x0 + 30)
+		if (ctx.measureText(text).width > x1 - x0 + 4)
 			continue;
 		const at = (x0 + x1) / 2, w = ctx.measureText(text).width;
 		ctx.fillStyle = colour.bg;
@@ -169,18 +169,15 @@ function drawLinks(list, load) {
 
 function drawBundles(load) {
 	const max = load ? load.max : 0;
-	for (const b of bundles) {
+	for (const b of bundles)
+		b.most = load ? b.links.reduce((m, l) => Math.max(m, loadOf(load, l)), 0) : 0;
+	for (const b of [...bundles].sort((p, q) => p.most - q.most)) {
 		const e = bundleEnds(b);
 		if (!inSight(e))
 			continue;
-		let most = 0;
-		if (load)
-			for (const l of b.links)
-				most = Math.max(most, loadOf(load, l));
-		b.most = most;
-		ctx.strokeStyle = colour.heat[load ? heat(most, max) : 2];
+		ctx.strokeStyle = colour.heat[load ? heat(b.most, max) : 2];
 		ctx.lineWidth = Math.max(0.8, Math.min(12, Math.sqrt(b.links.length) / 2));
-		if (bundles.length > 800)
+		if (bundles.length > 200)
 			ctx.lineWidth = Math.min(ctx.lineWidth, 1.5);
 		ctx.beginPath();
 		trace(e);
@@ -324,8 +321,6 @@ function label(text, x, y, style) {
 
 function drawChosen(load) {
 	const set = D.sets[state.set];
-	for (const d of set.cycle)
-		arrow(d, colour.loop, 3.5);
 	if (load && state.link < 0 && !state.there.length) {
 		const d = worst(load, 1)[0];
 		if (d !== undefined) {
@@ -334,6 +329,8 @@ function drawChosen(load) {
 			label(`most loaded: ${num(load.load[d])} flows`, e.x0 + (e.x1 - e.x0) * 0.4, e.y0 + (e.y1 - e.y0) * 0.4, colour.fg);
 		}
 	}
+	for (const d of set.cycle)
+		arrow(d, colour.loop, 3.5);
 	for (const d of state.back)
 		arrow(d, colour.back, 3, [7, 4]);
 	for (const d of state.there)

@@ -81,16 +81,32 @@ const dirName = (d) => `${swName(from(d))} port ${fromPort(d)} → ${swName(to(d
 // The tables of a set, or null: the page does not hold them.  One byte for each
 // switch and end port: the port that the switch sends by, 255 for none.
 const tables = new Map();
+const CODES = 256;
+
+// A row is a table of codes, then a code for each end port by switch and port.
+function decode(bytes) {
+	const n = EP.length, t = new Uint8Array(SW.length * n);
+	const sw = (e) => (e.sw < 0 ? 2 ** 32 : e.sw);
+	const cols = [...EP].sort((p, q) => sw(p) - sw(q) || p.port - q.port || p.i - q.i)
+		.map((e) => e.i);
+	for (let s = 0; s < SW.length; s++) {
+		const row = s * (CODES + n);
+		for (let i = 0; i < n; i++)
+			t[s * n + cols[i]] = bytes[row + bytes[row + CODES + i]];
+	}
+	return t;
+}
+
 async function tablesOf(k) {
 	if (tables.has(k))
 		return tables.get(k);
-	const text = D.sets[k].lft;
+	const text = D.tables[k];
 	let t = null;
 	if (text && typeof DecompressionStream !== 'undefined') {
 		const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
 		const stream = new Blob([bytes]).stream()
 			.pipeThrough(new DecompressionStream('deflate'));
-		t = new Uint8Array(await new Response(stream).arrayBuffer());
+		t = decode(new Uint8Array(await new Response(stream).arrayBuffer()));
 	}
 	tables.set(k, t);
 	return t;

@@ -176,10 +176,10 @@ function drawSets() {
 
 // ---- selection -----------------------------------------------------------------------
 
-function bySwitch(counts, what) {
+function bySwitch(counts, where) {
 	const all = [...counts].sort((p, q) => q[1] - p[1] || p[0] - q[0]);
-	return list(`${plural(all.length, 'leaf', 'leaves')} ${what}`, all.map(([s, n]) => () =>
-		el('span', {}, swButton(s), `: ${num(n)}`)));
+	return list(`${all.length === 1 ? '1 switch sends' : `${num(all.length)} switches send`} over it to ${where}`, all.map(([s, n]) => () =>
+		el('span', {}, swButton(s), `: to ${plural(n, 'destination')}`)));
 }
 
 async function linkDetails(l, box) {
@@ -218,7 +218,7 @@ async function linkDetails(l, box) {
 		box.append(list(`${plural(u.dests.length, 'destination')} ${d & 1 ? '←' : '→'} to ${swName(to(d))}`,
 			u.dests.map((e) => () => epButton(e))));
 		if (u.sources.size)
-			box.append(bySwitch(u.sources, `send over it to ${swName(to(d))} (destinations each)`));
+			box.append(bySwitch(u.sources, swName(to(d))));
 	}
 }
 
