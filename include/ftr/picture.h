@@ -106,13 +106,14 @@ void ftr_picture_free(struct ftr_picture *p);	/* NULL is accepted */
  * are; [n_pods] each.  No tables load all upward links of a pod with less than
  * out / up_links, rounded up, nor the downward ones with less than in /
  * up_links.  cross adds one flow; cross_all writes those of all-to-all among
- * the hosts on leaves.  End ports on other switches are left out: the bound
- * stays a bound.
+ * the n end ports, FTR_EP_NONE: none.  f is the fabric of the picture.  End
+ * ports on switches that are no leaf are left out: the bound stays a bound.
  */
 void ftr_picture_cross(const struct ftr_picture *p, const struct ftr_fabric *f,
 		       ftr_ep from, ftr_ep to, uint64_t *out, uint64_t *in);
-void ftr_picture_cross_all(const struct ftr_picture *p, uint64_t *out,
-			   uint64_t *in);
+void ftr_picture_cross_all(const struct ftr_picture *p,
+			   const struct ftr_fabric *f, const ftr_ep *ep,
+			   uint32_t n, uint64_t *out, uint64_t *in);
 
 #ifdef __cplusplus
 }

@@ -57,10 +57,22 @@ struct work {
 	const struct html_map *m;
 	const struct html_traffic *tr;
 	struct ftr_load *ld;
-	ftr_ep *order;		/* of s->f */
+	ftr_ep *order;		/* [tr->n] of s->f */
+	ftr_ep *place;		/* [tr->n] of m->f, if there with these tables */
 	uint64_t *by_port;	/* [s->f->n_ports] */
 	struct ftr_load_report *r;
 };
+
+/* The end port of the map's fabric in place i; FTR_EP_NONE: a gap, or it is
+ * not in this state of the fabric, or has no link there. */
+static ftr_ep placed(const struct work *w, uint32_t i)
+{
+	ftr_ep here = w->order[i];
+
+	if (here == FTR_EP_NONE || w->s->f->ep[here].sw == FTR_SW_NONE)
+		return FTR_EP_NONE;
+	return ftr_fabric_find_ep(w->m->f, w->tr->place[i]);
+}
 
 static enum ftr_status load_all(struct work *w, struct ftr_team *team,
 				struct ftr_err *err)
@@ -74,17 +86,12 @@ static enum ftr_status load_all(struct work *w, struct ftr_team *team,
 		return st;
 	l->flows = w->r->flows;
 	l->lost = w->r->lost;
-	ftr_picture_cross_all(w->m->pic, l->out, l->in);
+	for (uint32_t i = 0; i < w->tr->n; i++)
+		w->place[i] = placed(w, i);
+	ftr_picture_cross_all(w->m->pic, w->m->f, w->place, w->tr->n, l->out,
+			      l->in);
 	carry(w->s, w->m, w->by_port, l);
 	return FTR_OK;
-}
-
-/* The end port of the map's fabric in place i, or FTR_EP_NONE. */
-static ftr_ep placed(const struct work *w, uint32_t i)
-{
-	uint64_t guid = w->tr->place[i];
-
-	return guid ? ftr_fabric_find_ep(w->m->f, guid) : FTR_EP_NONE;
 }
 
 static enum ftr_status load_shift(struct work *w, struct ftr_team *team,
@@ -104,9 +111,8 @@ static enum ftr_status load_shift(struct work *w, struct ftr_team *team,
 	if (st)
 		return st;
 	for (uint32_t i = 0; i < n; i++) {
-		ftr_ep from = placed(w, i);
-		ftr_ep to = placed(w, (uint32_t)(((uint64_t)i + w->s->shift) %
-						 n));
+		ftr_ep from = w->place[i];
+		ftr_ep to = w->place[((uint64_t)i + w->s->shift) % n];
 
 		if (from == FTR_EP_NONE || to == FTR_EP_NONE)
 			continue;
@@ -136,9 +142,13 @@ static enum ftr_status load_pairs(struct work *w, struct ftr_err *err)
 		ftr_ep from = ftr_fabric_find_ep(w->s->f, f->ep[p->from].guid);
 		ftr_ep to = ftr_fabric_find_ep(w->s->f, f->ep[p->to].guid);
 
-		ftr_picture_cross(w->m->pic, f, p->from, p->to, l->out, l->in);
-		if (from != FTR_EP_NONE && to != FTR_EP_NONE)
-			pair[n++] = (struct ftr_load_pair){ from, to };
+		if (from == FTR_EP_NONE || to == FTR_EP_NONE)
+			continue;
+		pair[n++] = (struct ftr_load_pair){ from, to };
+		if (w->s->f->ep[from].sw != FTR_SW_NONE &&
+		    w->s->f->ep[to].sw != FTR_SW_NONE)
+			ftr_picture_cross(w->m->pic, f, p->from, p->to, l->out,
+					  l->in);
 	}
 	st = ftr_load_pairs(w->ld, pair, n, w->r, err);
 	if (!st)
@@ -159,12 +169,13 @@ static enum ftr_status loads(struct work *w, struct ftr_team *team,
 	enum ftr_status st = FTR_OK;
 
 	w->order = malloc(((size_t)w->tr->n + 1) * sizeof(*w->order));
+	w->place = malloc(((size_t)w->tr->n + 1) * sizeof(*w->place));
 	w->by_port = calloc((size_t)f->n_ports + 1, sizeof(*w->by_port));
 	w->r = malloc(sizeof(*w->r));
 	for (int i = 0; i < HTML_PATTERNS; i++)
 		if (!new_load(&w->s->load[i], w->m))
 			st = FTR_NOMEM;
-	if (st || !w->order || !w->by_port || !w->r)
+	if (st || !w->order || !w->place || !w->by_port || !w->r)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for loads");
 	for (uint32_t i = 0; i < w->tr->n; i++)
 		w->order[i] = w->tr->place[i] ?
@@ -190,6 +201,7 @@ enum ftr_status html_set_run(struct html_set *s, const struct html_map *m,
 		st = loads(&w, team, err);
 	ftr_load_free(w.ld);
 	free(w.order);
+	free(w.place);
 	free(w.by_port);
 	free(w.r);
 	return st;

@@ -39,16 +39,27 @@ void ftr_picture_cross(const struct ftr_picture *p, const struct ftr_fabric *f,
 	}
 }
 
-void ftr_picture_cross_all(const struct ftr_picture *p, uint64_t *out,
-			   uint64_t *in)
+/* out serves as the count of end ports below each pod, at first. */
+void ftr_picture_cross_all(const struct ftr_picture *p,
+			   const struct ftr_fabric *f, const ftr_ep *ep,
+			   uint32_t n, uint64_t *out, uint64_t *in)
 {
-	uint64_t n = 0;
+	uint64_t all = 0;
 
-	for (uint32_t i = 0; i < p->n_pods; i++)
-		n += p->pod[i].rank ? 0 : p->pod[i].hosts;
-	for (uint32_t i = 0; i < p->n_pods; i++) {
-		uint64_t h = p->pod[i].hosts;
+	memset(out, 0, p->n_pods * sizeof(*out));
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t c = ep[i] == FTR_EP_NONE ||
+			f->ep[ep[i]].sw == FTR_SW_NONE ? UINT32_MAX :
+			column(p, f->ep[ep[i]].sw);
 
-		out[i] = in[i] = h * (n - FTR_MIN(h, n));
+		all += c != UINT32_MAX;
+		for (uint32_t r = 0; c != UINT32_MAX && r < p->n_ranks; r++) {
+			uint32_t pod = p->pod_at[(size_t)r * p->n_cols + c];
+
+			if (pod != FTR_POD_NONE)
+				out[pod]++;
+		}
 	}
+	for (uint32_t i = 0; i < p->n_pods; i++)
+		out[i] = in[i] = out[i] * (all - out[i]);
 }

@@ -114,11 +114,16 @@ def ink(page):
 
 
 def one_page(page):
+    """Prints to one page, with the picture and the verdict on it."""
     pdf = base64.b64decode(page.driver.print_page())
     n = len(re.findall(rb"/Type\s*/Page\b(?!s)", pdf))
     assert n == 1, f"prints to {n} pages"
     with open(os.path.join(page.directory, "print.pdf"), "wb") as out:
         out.write(pdf)
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia",
+                                {"media": "print"})
+    page.shot("print")
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
 def case_page(page):
@@ -195,6 +200,11 @@ def case_faults(page):
     assert lost[0] == 0 and lost[1] > 0 and lost[2] == 0, lost
     assert page.js("return D.sets[2].dead.length") == 6
     assert "changed entries" in page.text("sets")
+    # no bound is above what a sound state carries
+    for k in (0, 2):
+        most, least = page.js("const l = D.sets[arguments[0]].loads.all;"
+                              "return [l.max, boundOf(arguments[0], l)];", k)
+        assert 0 < least <= most, f"{least} > {most}"
     page.shot("faults")
 
 
@@ -219,6 +229,10 @@ def case_diff(page):
     assert "3 links were removed" in text, text
     assert "1 host was removed" in text, text
     assert page.js("return LINKS.filter((l) => l.state === OLD).length") == 3
+    for k in (0, 1):
+        most, least = page.js("const l = D.sets[arguments[0]].loads.all;"
+                              "return [l.max, boundOf(arguments[0], l)];", k)
+        assert 0 < least <= most, f"{least} > {most}"
     page.shot("diff")
 
 

@@ -16,7 +16,7 @@ let colour = {};
 
 const worldX = Math.max(1, D.fabric.width);
 const scaleX = () => (view.w - 2 * MARGIN) / worldX * view.zoom;
-const scaleY = () => (view.h - TOP - BOTTOM) / HEIGHT * Math.min(view.zoom, 1 + view.zoom / 8);
+const scaleY = () => (view.h - TOP - BOTTOM) / HEIGHT;
 const sx = (x) => MARGIN + (x - view.x) * scaleX();
 const sy = (y) => TOP + (y - view.y) * scaleY();
 const rowOf = (rank) => RANKS - 1 - rank;
@@ -169,13 +169,20 @@ function drawLinks(list, load) {
 
 function drawBundles(load) {
 	const max = load ? load.max : 0;
-	for (const b of bundles)
-		b.most = load ? b.links.reduce((m, l) => Math.max(m, loadOf(load, l)), 0) : 0;
-	for (const b of [...bundles].sort((p, q) => p.most - q.most)) {
+	for (const b of bundles) {
+		b.most = b.mean = 0;
+		if (!load)
+			continue;
+		for (const l of b.links) {
+			b.most = Math.max(b.most, loadOf(load, l));
+			b.mean += loadOf(load, l) / b.links.length;
+		}
+	}
+	for (const b of [...bundles].sort((p, q) => p.mean - q.mean)) {
 		const e = bundleEnds(b);
 		if (!inSight(e))
 			continue;
-		ctx.strokeStyle = colour.heat[load ? heat(b.most, max) : 2];
+		ctx.strokeStyle = colour.heat[load ? heat(b.mean, max) : 2];
 		ctx.lineWidth = Math.max(0.8, Math.min(12, Math.sqrt(b.links.length) / 2));
 		if (bundles.length > 200)
 			ctx.lineWidth = Math.min(ctx.lineWidth, 1.5);
@@ -485,14 +492,17 @@ function fit() {
 	redraw();
 }
 
-// Bring x between two ranks into sight, zoomed in enough to tell links apart.
+// Bring these x into sight, near enough to tell links apart.
 function show(xs) {
+	if (!xs.length)
+		return;
 	const lo = Math.min(...xs), hi = Math.max(...xs);
-	const want = worldX / Math.max(6, (hi - lo) * 1.4);
-	if (LINKS.length > 300 && want > view.zoom)
-		view.zoom = Math.min(want, worldX * 2 + 10);
-	const mid = (lo + hi) / 2;
-	if (view.zoom > 1)
-		view.x = mid - (view.w - 2 * MARGIN) / 2 / scaleX();
+	view.y = 0;
+	if (LINKS.length <= 300) {
+		fit();
+		return;
+	}
+	view.zoom = Math.max(1, worldX / Math.max(6, (hi - lo) * 1.1 + 2));
+	view.x = view.zoom === 1 ? 0 : (lo + hi) / 2 - (view.w - 2 * MARGIN) / 2 / scaleX();
 	redraw();
 }

@@ -9,21 +9,32 @@ const lower = (l) => (SW[l.a].rank <= SW[l.b].rank ? l.a : l.b);
 const goesUp = (d) => from(d) === lower(LINKS[d >> 1]) &&
 	SW[from(d)].rank !== SW[to(d)].rank;
 
-// What directed link d carries at the least if its pod shares evenly; 0 where
-// no bound is known.
-function leastOf(load, d) {
+// Upward links of each pod with the tables of set k.
+const upLinks = D.sets.map((s, k) => {
+	const up = new Uint32Array(PODS.length);
+	for (const l of LINKS) {
+		const pod = SW[lower(l)].pod;
+		if (pod >= 0 && SW[l.a].rank !== SW[l.b].rank && !deadLinks[k].has(l.i))
+			up[pod]++;
+	}
+	return up;
+});
+
+// What directed link d carries if its pod shares evenly; 0 where that is not
+// known.
+function leastOf(k, load, d) {
 	const l = LINKS[d >> 1], pod = SW[lower(l)].pod;
-	if (pod < 0 || SW[l.a].rank === SW[l.b].rank || !PODS[pod].up)
+	if (pod < 0 || SW[l.a].rank === SW[l.b].rank || !upLinks[k][pod])
 		return 0;
-	return (goesUp(d) ? load.out[pod] : load.in[pod]) / PODS[pod].up;
+	return (goesUp(d) ? load.out[pod] : load.in[pod]) / upLinks[k][pod];
 }
 
-// The least that the most loaded link can carry.
-function boundOf(load) {
+// The least that the most loaded link can carry if all flows arrive.
+function boundOf(k, load) {
 	let max = 0;
-	PODS.forEach((p, i) => {
-		if (p.up)
-			max = Math.max(max, Math.ceil(Math.max(load.out[i], load.in[i]) / p.up));
+	upLinks[k].forEach((n, i) => {
+		if (n)
+			max = Math.max(max, Math.ceil(Math.max(load.out[i], load.in[i]) / n));
 	});
 	return max;
 }
@@ -61,15 +72,15 @@ function histogram(k, load) {
 		if (deadLinks[k].has(d >> 1))
 			return;
 		real.push(x);
-		even.push(leastOf(load, d));
+		even.push(leastOf(k, load, d));
 	});
-	const max = Math.max(1, ...[load.max, boundOf(load)]);
+	const max = Math.max(1, ...[load.max, boundOf(k, load)]);
 	const width = Math.ceil((max + 1) / 32), n = Math.floor(max / width) + 1;
 	const a = bins(real, width, n), b = bins(even, width, n);
 	const most = Math.max(1, ...a, ...b);
 	const root = svg('svg', {
 		viewBox: `0 0 ${w} ${h}`, width: '100%', role: 'img',
-		'aria-label': `Links by load: the most loaded carries ${num(load.max)} flows, the least possible is ${num(boundOf(load))}`,
+		'aria-label': `Links by load: the most loaded carries ${num(load.max)} flows, the least possible is ${num(boundOf(k, load))}`,
 	});
 	const px = (i) => left + (w - left - 4) * i / n;
 	const py = (c) => h - bottom - (h - bottom - top) * c / most;

@@ -45,13 +45,8 @@ function pathEnd(which, e) {
 	const { a, b } = state;
 	clearSelection();
 	Object.assign(state, { a, b, [which]: e });
-	if (state.a >= 0 && state.b >= 0) {
-		const at = [state.a, state.b].filter((x) => EP[x].sw >= 0).map((x) => SW[EP[x].sw].x);
-		if (at.length)
-			show(at);
-	} else {
+	if (state.a < 0 || state.b < 0)
 		state.ep = e;
-	}
 	drawSelection();
 }
 

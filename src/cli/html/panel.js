@@ -56,7 +56,7 @@ function drawVerdict() {
 		rows.push(['Missing switches', num(D.fabric.missing_switches)]);
 	if (load) {
 		const d = worst(load, 1)[0];
-		rows.push(['Most loaded link, all-to-all', `${num(load.max)} flows; least possible ${num(boundOf(load))}`]);
+		rows.push(['Most loaded link, all-to-all', `${num(load.max)} flows; least possible ${num(boundOf(state.set, load))}`]);
 		if (d !== undefined)
 			rows.push(['', go(dirName(d), () => selectLink(d >> 1))]);
 	}
@@ -138,8 +138,8 @@ function drawLoad() {
 	}
 	const rows = worst(load, 10).map((d) => el('tr', {},
 		el('td', {}, go(dirName(d), () => selectLink(d >> 1))),
-		el('td', {}, num(load.load[d])), el('td', {}, num(Math.ceil(leastOf(load, d))))));
-	const least = boundOf(load), k = D.sets[state.set].shift;
+		el('td', {}, num(load.load[d])), el('td', {}, num(Math.ceil(leastOf(state.set, load, d))))));
+	const least = boundOf(state.set, load), k = D.sets[state.set].shift;
 	const times = least ? (load.max / least).toFixed(2) : '';
 	box.replaceChildren(
 		el('p', { id: 'loadline' }, `${PATTERNS[state.pattern]}${state.pattern === 'shift' ? ` (k = ${k})` : ''}: ${num(load.flows)} flows` +
@@ -153,7 +153,7 @@ function drawLoad() {
 
 function drawSets() {
 	const row = (name, fn) => el('tr', {}, el('th', { scope: 'row' }, name),
-		...D.sets.map((s) => el('td', {}, fn(s))));
+		...D.sets.map((s, i) => el('td', {}, fn(s, i))));
 	const all = (s) => s.loads.all;
 	const body = [
 		row('verdict', (s) => (s.bad ? '✗ findings' : '✓ clean')),
@@ -161,7 +161,7 @@ function drawSets() {
 		row('credit loop', (s) => (s.credit === 'found' ? plural(s.cycle_links, 'link') : s.credit)),
 		row('longest path (links)', (s) => num(s.hops)),
 		row('all-to-all: worst link', (s) => (all(s) ? num(all(s).max) : '–')),
-		row('all-to-all: least possible', (s) => (all(s) ? num(boundOf(all(s))) : '–')),
+		row('all-to-all: least possible', (s, i) => (all(s) ? num(boundOf(i, all(s))) : '–')),
 		row('shifts: worst link', (s) => num(s.shift_max)),
 		row('shifts: mean of the worst', (s) => s.shift_mean.toFixed(2)),
 	];
@@ -188,7 +188,7 @@ async function linkDetails(l, box) {
 		rows.push(['State', 'not there with these tables']);
 	for (const d of [2 * l.i, 2 * l.i + 1]) {
 		const flows = Object.entries(set.loads).filter(([p]) => p !== 'end')
-			.map(([p, load]) => `${num(load.load[d])} ${PATTERNS[p]} (even share ${num(Math.ceil(leastOf(load, d)))})`);
+			.map(([p, load]) => `${num(load.load[d])} ${PATTERNS[p]} (even share ${num(Math.ceil(leastOf(state.set, load, d)))})`);
 		rows.push([d & 1 ? 'Flows ←' : 'Flows →', `${dirName(d)}: ${flows.join('; ')}`]);
 	}
 	box.replaceChildren(el('p', {}, el('strong', {}, linkName(l))), facts(rows),
@@ -267,6 +267,8 @@ async function pathDetails(box) {
 	const there = walk(t, k, a, b), back = walk(t, k, b, a);
 	state.there = there.path;
 	state.back = back.path;
+	show([...there.path, ...back.path].map((d) => SW[to(d)].x)
+		.concat([a, b].filter((e) => EP[e].sw >= 0).map((e) => SW[EP[e].sw].x)));
 	box.append(pathText('There (solid)', there, 'there'), pathText('Back (dashed)', back, 'back'));
 	redraw();
 }
