@@ -14,6 +14,7 @@
 #include <ftr/engine.h>
 #include <ftr/fabric.h>
 #include <ftr/gen.h>
+#include <ftr/hosts.h>
 #include <ftr/io.h>
 #include <ftr/linkload.h>
 #include <ftr/live.h>
