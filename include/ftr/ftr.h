@@ -16,6 +16,7 @@
 #include <ftr/gen.h>
 #include <ftr/hosts.h>
 #include <ftr/io.h>
+#include <ftr/jobs.h>
 #include <ftr/linkload.h>
 #include <ftr/live.h>
 #include <ftr/load.h>

@@ -8,10 +8,11 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/jobs.h"
 #include "cli/load.h"
 
 struct load {
-	const char *lfts, *order, *patterns, *nominal;
+	const char *lfts, *order, *patterns, *jobs, *nominal;
 	struct cli_guid_files files;
 	unsigned int sample, permutations, bisections, lmc, threads, worst;
 	uint64_t seed;
@@ -36,6 +37,9 @@ static const struct cli_opt options[] = {
 	  "random bisections", "100", 0, 1000000 },
 	{ "patterns", CLI_FILE, offsetof(struct load, patterns), "FILE",
 	  "pairs of end ports that send at the same time", NULL, 0, 0 },
+	{ "jobs", CLI_FILE, offsetof(struct load, jobs), "FILE",
+	  "jobs and their hosts: tell which share links, and nothing else", NULL,
+	  0, 0 },
 	{ "seed", CLI_U64, offsetof(struct load, seed), "N",
 	  "seed of all random patterns", "1", 0, 0 },
 	{ "worst", CLI_UINT, offsetof(struct load, worst), "N",
@@ -312,10 +316,15 @@ static int run(int argc, char **argv)
 	cli_progress("reading");
 	team = ftr_team_new(l.threads);
 	st = read_all(&l, argv[0], &in, team, &err);
-	if (!st)
+	if (!st && !l.jobs)
 		st = run_all(&l, &in, team, x, &err);
 	cli_progress_end();
-	status = st ? cli_fail(&err) : tell(&l, &in, x, argv[0]);
+	if (st)
+		status = cli_fail(&err);
+	else if (l.jobs)
+		status = cli_load_jobs(l.jobs, in.f, in.t, l.lfts, l.json, team);
+	else
+		status = tell(&l, &in, x, argv[0]);
 	ftr_team_free(team);
 	free_all(&in);
 	return status;

@@ -11,7 +11,7 @@ ibfattree_SOURCES = src/cli/main.c src/cli/cli.h src/cli/opts.c \
 	src/cli/sim_schedule.c src/cli/sim_events.c src/cli/sim_show.c \
 	src/cli/sim_json.c src/cli/sim_svg.c src/cli/html.h src/cli/html.c \
 	src/cli/html_map.c src/cli/html_set.c src/cli/html_write.c src/cli/slurm.c \
-	src/cli/ranks.c
+	src/cli/ranks.c src/cli/jobs.c src/cli/jobs.h
 nodist_ibfattree_SOURCES = src/cli/html_parts.c
 ibfattree_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS) $(JSONC_CFLAGS) \
 	$(ZLIB_CFLAGS)

@@ -7,4 +7,4 @@ libftr_la_SOURCES += src/core/bytes.c src/core/bytes.h \
 	include/ftr/status.h include/ftr/tables.h include/ftr/cdg.h \
 	include/ftr/repair.h include/ftr/sim.h \
 	include/ftr/team.h include/ftr/types.h include/ftr/vl.h \
-	include/ftr/linkload.h include/ftr/hosts.h include/ftr/picture.h
+	include/ftr/linkload.h include/ftr/hosts.h include/ftr/jobs.h include/ftr/picture.h
