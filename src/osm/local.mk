@@ -1,6 +1,10 @@
 # The plugin.  What knows nothing of OpenSM is a library of its own, so that
 # unit tests need no host.
 EXTRA_DIST += src/osm/ibfattree.conf
+# Alert rules for Prometheus and a dashboard for Grafana.
+monitoringdir = $(pkgdatadir)
+dist_monitoring_DATA = src/osm/monitoring/ibfattree.rules.yml \
+	src/osm/monitoring/ibfattree-dashboard.json
 if HAVE_OPENSM
 noinst_LTLIBRARIES += libibfcore.la
 libibfcore_la_SOURCES = src/osm/damp.c src/osm/damp.h src/osm/dr.c \

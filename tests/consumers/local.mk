@@ -2,4 +2,4 @@
 # large: scripts/test consumers.
 dist_noinst_SCRIPTS = tests/consumers/run
 EXTRA_DIST += tests/consumers/report.sh tests/consumers/report.py \
-	tests/consumers/slurm.sh tests/consumers/ranks.sh
+	tests/consumers/slurm.sh tests/consumers/ranks.sh tests/consumers/metrics.sh

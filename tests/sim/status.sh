@@ -45,7 +45,8 @@ case_status_files() {
 	osm_mark sm
 	cut_it
 	repaired down
-	metric_is reroutes_total 1 && metric_is failed_writes_total 0 ||
+	sim_until 10 metric_is reroutes_total 1
+	metric_is failed_writes_total 0 ||
 		fail "after a repair: $(cat "$SIM_DIR/sm/ibfattree.prom")"
 	[[ -n $(metric 'last_reroute_phase_seconds{phase="last_write"}') ]]
 	prom_is_good
