@@ -210,7 +210,7 @@ static void put_ms(FILE *out, const char *key, const char *const *phase,
 		else
 			fprintf(out, "%.3f", ms[i]);
 	}
-	fputs("},", out);
+	fputs("}", out);
 }
 
 void ibf_metrics_json(FILE *out, const struct ibf_metrics *m)
@@ -242,10 +242,13 @@ void ibf_metrics_json(FILE *out, const struct ibf_metrics *m)
 		fputs("\"link_load\":null,", out);
 	put_ms(out, "last_routing_ms", routing_phase, m->routing_ms,
 	       IBF_ROUTING_PHASES);
+	putc(',', out);
 	if (m->reroutes)
 		put_ms(out, "last_reroute_ms", reroute_phase, m->reroute_ms,
 		       IBF_REPAIR_PHASES);
-	fputs("\"end\":null}\n", out);
+	else
+		fputs("\"last_reroute_ms\":null", out);
+	fputs("}\n", out);
 }
 
 /* ---- files --------------------------------------------------------------- */
