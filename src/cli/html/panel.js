@@ -140,10 +140,10 @@ function drawLoad() {
 		el('td', {}, go(dirName(d), () => selectLink(d >> 1))),
 		el('td', {}, num(load.load[d])), el('td', {}, num(Math.ceil(leastOf(state.set, load, d))))));
 	const least = boundOf(state.set, load), k = D.sets[state.set].shift;
-	const times = least ? (load.max / least).toFixed(2) : '';
+	const times = least && !load.lost ? (load.max / least).toFixed(2) : '';
 	box.replaceChildren(
 		el('p', { id: 'loadline' }, `${PATTERNS[state.pattern]}${state.pattern === 'shift' ? ` (k = ${k})` : ''}: ${num(load.flows)} flows` +
-			`${load.lost ? `, ${num(load.lost)} lost` : ''}; most loaded link ${num(load.max)}, least possible ${num(least)}` +
+			`${load.lost ? `, ${num(load.lost)} lost` : ''}; most loaded link ${num(load.max)}, least possible ${num(least)}${load.lost ? ' if all arrived' : ''}` +
 			`${times ? ` (${times} times)` : ''}`),
 		histogram(state.set, load),
 		el('p', { class: 'dim' }, 'Bars: links by their flows. Dashed: if every pod spread its flows evenly.'),
