@@ -571,7 +571,8 @@ static void free_objects(struct fake *h)
 void fake_free(struct fake *h)
 {
 	static const char *const file[] = {
-		"conf", "ibfattree-events.jsonl", "ibfattree-nominal", NULL
+		"conf", "ibfattree-events.jsonl", "ibfattree-nominal",
+		"ibfattree.prom", "ibfattree-status.json", NULL
 	};
 	char path[128];
 
