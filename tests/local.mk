@@ -14,6 +14,7 @@ include tests/cli/local.mk
 include tests/oom/local.mk
 include tests/sim/local.mk
 include tests/perf/local.mk
+include tests/consumers/local.mk
 include tests/seeds/local.mk
 EXTRA_DIST += tests/seeds tests/compat
 # A build directory has objects there, and they are no part of a release.

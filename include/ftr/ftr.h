@@ -14,10 +14,14 @@
 #include <ftr/engine.h>
 #include <ftr/fabric.h>
 #include <ftr/gen.h>
+#include <ftr/hosts.h>
 #include <ftr/io.h>
+#include <ftr/jobs.h>
+#include <ftr/linkload.h>
 #include <ftr/live.h>
 #include <ftr/load.h>
 #include <ftr/nominal.h>
+#include <ftr/picture.h>
 #include <ftr/repair.h>
 #include <ftr/shape.h>
 #include <ftr/sim.h>

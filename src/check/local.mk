@@ -4,4 +4,5 @@ libftr_la_SOURCES += src/check/check.h src/check/check.c \
 	src/check/delta.c src/check/load.h src/check/load.c \
 	src/check/loadtree.c src/check/loadrun.c src/check/loadsum.c \
 	src/check/dyn.h src/check/dyn.c src/check/dynchange.c \
-	src/check/dynorder.c src/check/dynwalk.c src/check/dynall.c
+	src/check/dynorder.c src/check/dynwalk.c src/check/dynall.c \
+	src/check/linkload.c src/check/jobs.c

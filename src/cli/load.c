@@ -8,11 +8,12 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/jobs.h"
 #include "cli/live.h"
 #include "cli/load.h"
 
 struct load {
-	const char *lfts, *order, *patterns, *nominal;
+	const char *lfts, *order, *patterns, *jobs, *nominal;
 	struct cli_guid_files files;
 	struct cli_live_opts from;
 	unsigned int sample, permutations, bisections, rounds, lmc, threads;
@@ -43,6 +44,9 @@ static const struct cli_opt options[] = {
 	{ "bound-rounds", CLI_UINT, offsetof(struct load, rounds), "N",
 	  "rounds of looking for a lower bound above that of cuts", "0", 0,
 	  100000 },
+	{ "jobs", CLI_FILE, offsetof(struct load, jobs), "FILE",
+	  "jobs and their hosts: tell which share links, and nothing else", NULL,
+	  0, 0 },
 	{ "seed", CLI_U64, offsetof(struct load, seed), "N",
 	  "seed of all random patterns", "1", 0, 0 },
 	{ "worst", CLI_UINT, offsetof(struct load, worst), "N",
@@ -390,10 +394,16 @@ static int run(int argc, char **argv)
 	team = ftr_team_new(l.threads);
 	fabric = l.from.on ? "live" : argv[0];
 	st = read_all(&l, fabric, &in, team, &err);
-	if (!st)
+	if (!st && !l.jobs)
 		st = run_all(&l, &in, team, x, &err);
 	cli_progress_end();
-	status = st ? cli_fail(&err) : tell(&l, &in, x, fabric);
+	if (st)
+		status = cli_fail(&err);
+	else if (l.jobs)
+		status = cli_load_jobs(l.jobs, in.f, in.t, tables_of(&l),
+				       l.json, team);
+	else
+		status = tell(&l, &in, x, fabric);
 	ftr_team_free(team);
 	free_all(&in);
 	return status;

@@ -12,13 +12,35 @@ CLI_SOURCES = src/cli/cli.h src/cli/opts.c \
 	src/cli/sim_schedule.c src/cli/sim_events.c src/cli/sim_show.c \
 	src/cli/sim_json.c src/cli/sim_svg.c \
 	src/cli/input.c src/cli/save.c src/cli/transition.c src/cli/transition.h \
-	$(DOCTOR_SOURCES)
+	src/cli/html.h src/cli/html.c src/cli/html_map.c src/cli/html_set.c \
+	src/cli/html_write.c src/cli/slurm.c src/cli/ranks.c src/cli/jobs.c \
+	src/cli/jobs.h $(DOCTOR_SOURCES)
 DOCTOR_SOURCES = src/cli/doctor.c src/cli/doctor.h src/cli/doctor_links.c \
 	src/cli/doctor_local.c src/cli/doctor_paths.c src/cli/doctor_read.c
+nodist_ibfattree_SOURCES = src/cli/html_parts.c
 ibfattree_CPPFLAGS = $(AM_CPPFLAGS) -DFTR_LIBDIR='"$(libdir)"' \
 	-DFTR_MULTIARCH='"$(host_cpu)-linux-gnu"'
-ibfattree_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS) $(JSONC_CFLAGS)
-ibfattree_LDADD = libftr.la $(IBMAD_LIBS) $(JSONC_LIBS) -lm
+ibfattree_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS) $(JSONC_CFLAGS) \
+	$(ZLIB_CFLAGS)
+ibfattree_LDADD = libftr.la $(IBMAD_LIBS) $(JSONC_LIBS) $(ZLIB_LIBS) -lm
+
+# The page of ibfattree report, as C strings.  The hashes go into its security
+# policy, so that the browser runs this program and no other.
+html_scripts = src/cli/html/model.js src/cli/html/load.js \
+	src/cli/html/draw.js src/cli/html/panel.js src/cli/html/main.js
+html_parts = src/cli/html/head.html src/cli/html/body.html \
+	src/cli/html/page.css $(html_scripts)
+EXTRA_DIST += src/cli/html/parts.awk $(html_parts)
+CLEANFILES += src/cli/html_parts.c src/cli/html_parts.js
+src/cli/html_parts.c: src/cli/html/parts.awk $(html_parts)
+	$(AM_V_GEN)$(MKDIR_P) src/cli && \
+	(cd $(srcdir) && cat $(html_scripts)) >src/cli/html_parts.js && \
+	$(AWK) -f $(srcdir)/src/cli/html/parts.awk \
+		-v script="`(echo; cat src/cli/html_parts.js) | sha256sum`" \
+		-v style="`(echo; cat $(srcdir)/src/cli/html/page.css) | sha256sum`" \
+		$(srcdir)/src/cli/html/head.html $(srcdir)/src/cli/html/page.css \
+		$(srcdir)/src/cli/html/body.html src/cli/html_parts.js >$@.tmp && \
+	mv $@.tmp $@
 
 # bash completion, kept in the tree and held against the program by tests/cli
 completiondir = $(datadir)/bash-completion/completions

@@ -6,4 +6,5 @@ libftr_la_SOURCES += src/core/bytes.c src/core/bytes.h \
 	include/ftr/load.h include/ftr/nominal.h include/ftr/shape.h \
 	include/ftr/status.h include/ftr/tables.h include/ftr/text.h include/ftr/cdg.h \
 	include/ftr/repair.h include/ftr/sim.h \
-	include/ftr/team.h include/ftr/types.h include/ftr/vl.h
+	include/ftr/team.h include/ftr/types.h include/ftr/vl.h \
+	include/ftr/linkload.h include/ftr/hosts.h include/ftr/jobs.h include/ftr/picture.h

@@ -88,6 +88,7 @@ static enum ftr_status refuse(struct ibf_engine *e, enum ibf_msg msg,
 		 err->msg[0] ? err->msg : ftr_status_str(err->status));
 	ibf_log(e->plugin, msg, "%s refuses to route: %s", e->ops->name,
 		e->refusal);
+	ibf_status_refused(e->plugin);
 	return err->status;
 }
 
@@ -461,6 +462,7 @@ static enum ftr_status route(struct ibf_engine *e)
 	ibf_engine_publish(e, gen);
 	ibf_fast_changed(e->plugin->fast, &res.changes);
 	log_routed(e, gen, &ms, &res);
+	ibf_status_routed(e->plugin, gen, &ms, &res.unserved, &res.changes);
 	if (e->plugin->opt.ca_order_dump)
 		ibf_ca_order_write(e, gen);
 	return FTR_OK;

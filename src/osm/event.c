@@ -82,6 +82,7 @@ void ibf_event_log(struct ibf_fast *f, const struct ibf_repair *r)
 		r->stages, failed, r->lost_pairs, r->regained_pairs,
 		r->known_ms, r->computed_ms, r->checked_ms, r->first_ms,
 		r->last_ms);
+	ibf_status_repair(f->p, r);
 }
 
 /* ---- switches that are down ---------------------------------------------- */

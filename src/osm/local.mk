@@ -1,10 +1,15 @@
 # The plugin.  What knows nothing of OpenSM is a library of its own, so that
 # unit tests need no host.
 EXTRA_DIST += src/osm/ibfattree.conf
+# Alert rules for Prometheus and a dashboard for Grafana.
+monitoringdir = $(pkgdatadir)
+dist_monitoring_DATA = src/osm/monitoring/ibfattree.rules.yml \
+	src/osm/monitoring/ibfattree-dashboard.json
 if HAVE_OPENSM
 noinst_LTLIBRARIES += libibfcore.la
 libibfcore_la_SOURCES = src/osm/damp.c src/osm/damp.h src/osm/dr.c \
-	src/osm/dr.h src/osm/hint.c src/osm/hint.h src/osm/msg.c src/osm/msg.h src/osm/options.c \
+	src/osm/dr.h src/osm/hint.c src/osm/hint.h src/osm/metrics.c \
+	src/osm/metrics.h src/osm/msg.c src/osm/msg.h src/osm/options.c \
 	src/osm/options.h src/osm/stree.c src/osm/stree.h
 
 # All of the plugin, for it and for the tests that load it into a fake host.
@@ -16,7 +21,7 @@ libibfplugin_la_SOURCES = src/osm/ca_order.c src/osm/clock.c src/osm/clock.h \
 	src/osm/osm.h \
 	src/osm/outside.c src/osm/plugin.c src/osm/prefer.c src/osm/probe.c src/osm/push.c \
 	src/osm/repair.c src/osm/smp.c src/osm/smp.h src/osm/snapshot.c \
-	src/osm/trap.c src/osm/verify.c \
+	src/osm/status.c src/osm/trap.c src/osm/verify.c \
 	src/osm/writer.c src/osm/writer.h
 libibfplugin_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) \
 	-DIBF_CONF_FILE='"$(opensmconfdir)/ibfattree.conf"'

@@ -145,11 +145,14 @@ struct ibf_guids {
 
 struct ibf_fast;
 struct ibf_writer;	/* writer.h */
+struct ibf_repair;
+struct ibf_status;
 
 struct ibf_plugin {
 	struct osm_opensm *osm;
 	struct ibf_writer *writer;	/* NULL: no file is written */
 	struct ibf_fast *fast;	/* NULL: no fast path */
+	struct ibf_status *status;	/* NULL: no memory for it */
 	struct ibf_nominal *nominal;	/* NULL: not yet, or not known */
 	struct ibf_options opt;
 	struct ibf_guids roots, cn, io;
@@ -158,6 +161,7 @@ struct ibf_plugin {
 	bool cache_warned;
 	bool swept;		/* a heavy sweep has started before */
 	bool routing_done;	/* since it started */
+	struct ibf_engine *routed;	/* the last routing is its, or NULL */
 	unsigned int n_engines;
 	struct ibf_engine engine[IBF_MAX_ENGINES];
 };
@@ -267,6 +271,23 @@ void ibf_local_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,
 
 /* outside.c: a routing is to leave this cable out. */
 bool ibf_fast_left_out(struct ibf_fast *f, struct ibf_link l);
+
+/* status.c: metrics and status files.  NULL: no memory; all others accept a
+ * plugin without one.  A sweep begins; a routing is done, or refused, exclusive
+ * lock held; who routes, and why not another; a repair is done; a sweep is done
+ * or the state of the manager has changed, gen: the routing in use or NULL. */
+struct ibf_status *ibf_status_new(void);
+void ibf_status_free(struct ibf_status *s);
+void ibf_status_sweep(struct ibf_plugin *p);
+void ibf_status_routed(struct ibf_plugin *p, const struct ibf_generation *gen,
+		       const struct ibf_timing *ms,
+		       const struct ibf_unserved *un,
+		       const struct ibf_changes *c);
+void ibf_status_refused(struct ibf_plugin *p);
+void ibf_status_engine(struct ibf_plugin *p, const char *used, bool ours,
+		       const char *reason);
+void ibf_status_repair(struct ibf_plugin *p, const struct ibf_repair *r);
+void ibf_status_write(struct ibf_plugin *p, const struct ibf_generation *gen);
 
 /* ca_order.c: have the order of gen's shape written. */
 void ibf_ca_order_write(struct ibf_engine *e, struct ibf_generation *gen);

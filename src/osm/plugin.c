@@ -129,6 +129,7 @@ static void *create(struct osm_opensm *osm)
 	read_options(p);
 	check_names(p);
 	register_engines(p);
+	p->status = ibf_status_new();
 	if (p->opt.fast_reroute && !p->opt.observe)
 		p->fast = ibf_fast_new(p);
 	return p;
@@ -146,6 +147,7 @@ static void delete(void *data)
 	ibf_nominal_forget(p);
 	ibf_guids_free(p);
 	ibf_writer_free(p->writer);
+	ibf_status_free(p->status);
 	ftr_team_free(p->team);
 	free(p);
 }
@@ -203,6 +205,7 @@ static void routing_done(struct ibf_plugin *p)
 {
 	const struct osm_routing_engine *used = p->osm->routing_engine_used;
 	struct ibf_engine *e;
+	bool ours;
 
 	p->routing_done = true;
 	e = used ? engine_by_name(p, used->name, strlen(used->name)) : NULL;
@@ -210,7 +213,10 @@ static void routing_done(struct ibf_plugin *p)
 	ibf_fast_routed(p->fast, e && !e->gen_stale ? e->gen : NULL);
 	if (!used)
 		return;
+	p->routed = e && !e->gen_stale ? e : NULL;
+	ours = e != NULL;
 	e = passed_over(p, used->name);
+	ibf_status_engine(p, used->name, ours, e ? reason(e) : "");
 	if (e && !p->opt.observe)	/* else that is what was asked for */
 		ibf_log(p, IBF_FALLBACK, "the routing engine %s routes now instead of %s: %s",
 			used->name, e->ops->name, reason(e));
@@ -252,6 +258,12 @@ static void trees_done(struct ibf_plugin *p)
 	}
 }
 
+static void status(struct ibf_plugin *p)
+{
+	ibf_status_write(p, p->routed && !p->routed->gen_stale ?
+			 p->routed->gen : NULL);
+}
+
 static void report(void *data, osm_epi_event_id_t event, void *event_data)
 {
 	struct ibf_plugin *p = data;
@@ -259,6 +271,7 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 	switch (event) {
 	case OSM_EVENT_ID_HEAVY_SWEEP_START:
 		sweep_start(p);
+		ibf_status_sweep(p);
 		ibf_fast_sweep_start(p->fast);
 		break;
 	case OSM_EVENT_ID_STATE_CHANGE:	/* another manager routes from now on */
@@ -266,6 +279,7 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 			forget(p);
 			ibf_fast_disarm(p->fast);
 		}
+		status(p);
 		break;
 	case OSM_EVENT_ID_HEAVY_SWEEP_DONE:
 		ibf_fast_discovered(p->fast);
@@ -273,14 +287,17 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 	case OSM_EVENT_ID_UCAST_ROUTING_DONE:
 		routing_done(p);
 		/* no SUBNET_UP follows */
-		if (event_data == (void *)UCAST_ROUTING_REROUTE)
+		if (event_data == (void *)UCAST_ROUTING_REROUTE) {
 			ibf_fast_sweep_done(p->fast);
+			status(p);
+		}
 		break;
 	case OSM_EVENT_ID_SUBNET_UP:
 		trees_done(p);
 		for (unsigned int i = 0; i < p->n_engines; i++)
 			ibf_prefer_search(&p->engine[i]);
 		ibf_fast_sweep_done(p->fast);
+		status(p);
 		break;
 	default:
 		break;

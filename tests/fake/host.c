@@ -588,7 +588,7 @@ void fake_free(struct fake *h)
 	if (h->pool_out)
 		fake_fail("packets are missing from the pool");
 	free_objects(h);
-	if (asprintf(&pattern, "%s/{conf,ibfattree-*}", h->dir) < 0)
+	if (asprintf(&pattern, "%s/{conf,ibfattree*}", h->dir) < 0)
 		fake_fail("out of memory");
 	if (!glob(pattern, GLOB_BRACE, NULL, &found))
 		for (size_t i = 0; i < found.gl_pathc; i++)

@@ -20,6 +20,11 @@ tests_unit_test_fabric_SOURCES = tests/unit/test_fabric.c
 tests_unit_test_fabric_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_fabric_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
+check_PROGRAMS += tests/unit/test_picture
+tests_unit_test_picture_SOURCES = tests/unit/test_picture.c
+tests_unit_test_picture_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_picture_LDADD = $(CHECK_TEST_LDADD)
+
 check_PROGRAMS += tests/unit/test_shape
 tests_unit_test_shape_SOURCES = tests/unit/test_shape.c
 tests_unit_test_shape_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests

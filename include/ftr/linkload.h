@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The load of every link, where <ftr/load.h> gives sums and the worst links.
+ *
+ * load[] has f->n_ports elements: the flows that leave through that port of a
+ * switch to another switch, 0 for all other ports.  It is written whole.
+ * Patterns, flows and orders are those of <ftr/load.h>; flows that do not
+ * arrive load nothing.
+ */
+#ifndef FTR_LINKLOAD_H
+#define FTR_LINKLOAD_H
+
+#include <ftr/load.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Every end port of the order to every other.  O(n_sw * n).  FTR_NOMEM. */
+enum ftr_status ftr_link_load_all(const struct ftr_load *ld, uint64_t *load,
+				  struct ftr_err *err) FTR_MUST_USE;
+/* Place i of the order to place (i + k) mod n.  FTR_NOMEM. */
+enum ftr_status ftr_link_load_shift(const struct ftr_load *ld, uint32_t k,
+				    uint64_t *load,
+				    struct ftr_err *err) FTR_MUST_USE;
+/* The caller's pairs.  FTR_INVAL: an end port beyond the fabric.  FTR_NOMEM. */
+enum ftr_status ftr_link_load_pairs(const struct ftr_load *ld,
+				    const struct ftr_load_pair *pair, uint32_t n,
+				    uint64_t *load,
+				    struct ftr_err *err) FTR_MUST_USE;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

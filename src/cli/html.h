@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * html: the page that "ibfattree report" writes.
+ *
+ *	html.c		the command
+ *	html_map.c	what is drawn: switches, end ports and links of one or
+ *			two fabrics, numbered once for the whole page
+ *	html_set.c	one set of tables: what the checker finds, loads
+ *	html_write.c	all of it as JSON inside the page
+ *	html/		the page itself, its style and its program
+ */
+#ifndef FTR_CLI_HTML_H
+#define FTR_CLI_HTML_H
+
+#include <ftr/ftr.h>
+
+#include "cli/cli.h"
+
+/* ---- the map (html_map.c) ---------------------------------------------- */
+
+enum html_state {		/* of a switch, end port or link; bits */
+	HTML_OLD = 1,		/* only in the old one of two fabrics */
+	HTML_NEW = 2		/* only in the new one */
+};
+
+struct html_link {
+	uint32_t a, b;		/* switches of the page */
+	ftr_port pa, pb;
+	uint8_t width, speed;
+	uint8_t state;
+	bool slow;
+};
+
+/*
+ * Switches, end ports and links of f by their index, then those that only old
+ * has.  Link i is drawn once; as a directed link it is 2 i from a to b and
+ * 2 i + 1 from b to a.
+ */
+struct html_map {
+	const struct ftr_fabric *f, *old;	/* old: NULL, one fabric only */
+	const struct ftr_shape *sh, *old_sh;
+	const struct ftr_picture *pic, *old_pic;
+	uint32_t n_sw, n_ep, n_links;
+	ftr_sw *old_sw;		/* [n_sw - f->n_sw] index in old */
+	ftr_ep *old_ep;		/* [n_ep - f->n_ep] */
+	uint8_t *sw_state, *ep_state;	/* [n_sw], [n_ep] */
+	struct html_link *link;
+};
+
+#define HTML_NONE UINT32_MAX
+
+/* m->f, sh and pic are set, and old, old_sh and old_pic for two fabrics. */
+enum ftr_status html_map_init(struct html_map *m,
+			      struct ftr_err *err) FTR_MUST_USE;
+void html_map_fini(struct html_map *m);
+/* Numbers of the page for switches and end ports of any fabric g, by GUID;
+ * HTML_NONE: the page does not have it. */
+uint32_t html_map_sw(const struct html_map *m, const struct ftr_fabric *g,
+		     ftr_sw s);
+uint32_t html_map_ep(const struct html_map *m, const struct ftr_fabric *g,
+		     ftr_ep e);
+/* The directed link that leaves g's switch s by port p, or HTML_NONE. */
+uint32_t html_map_link(const struct html_map *m, const struct ftr_fabric *g,
+		       ftr_sw s, ftr_port p);
+const struct ftr_switch *html_switch(const struct html_map *m, uint32_t i);
+const struct ftr_endport *html_endport(const struct html_map *m, uint32_t i);
+
+/* ---- sets (html_set.c) -------------------------------------------------- */
+
+enum html_pattern { HTML_ALL = 0, HTML_SHIFT, HTML_PAIRS, HTML_PATTERNS };
+
+struct html_load {
+	bool done;
+	uint64_t *load;		/* [2 * n_links] flows */
+	uint64_t *out, *in;	/* [n_pods] of the map's picture: the least */
+	uint64_t flows, lost, max;
+};
+
+/* One set of tables on one state of the fabric. */
+struct html_set {
+	char name[256];
+	const struct ftr_fabric *f;
+	const struct ftr_shape *sh;
+	const struct ftr_tables *t;
+	const struct ftr_tables *before;	/* to count changes against, of */
+	const struct ftr_fabric *before_f;	/* this fabric; or NULL */
+	uint32_t missing;	/* switches without a table */
+	/* filled by html_set_run */
+	struct ftr_check_report r;
+	struct cli_verdict verdict;
+	struct ftr_tables_diff diff;
+	struct html_load load[HTML_PATTERNS];
+	uint32_t shift;		/* k of the worst shift */
+	double shift_mean;
+	uint64_t shift_max;
+};
+
+/* What all sets are loaded with: places of an order, by port GUID. */
+struct html_traffic {
+	const uint64_t *place;	/* 0: a gap */
+	uint32_t n;
+	const struct ftr_load_pair *pair;	/* of m->f, or NULL */
+	uint32_t n_pairs;
+};
+
+enum ftr_status html_set_run(struct html_set *s, const struct html_map *m,
+			     const struct html_traffic *t,
+			     struct ftr_team *team,
+			     struct ftr_err *err) FTR_MUST_USE;
+void html_set_fini(struct html_set *s);
+
+/* ---- the page (html_write.c) -------------------------------------------- */
+
+struct html_page {
+	const char *title;	/* file of the fabric */
+	const char *faults;	/* what was taken away, for people, or NULL */
+	const char *pairs;	/* file of the traffic, or NULL */
+	const struct html_map *map;
+	const struct html_set *set;
+	unsigned int n_sets;
+	uint32_t n_missing_sw;	/* nominal switches that are not there */
+};
+
+/* For cli_write: ctx is a struct html_page. */
+enum ftr_status html_write(FILE *out, const void *page, struct ftr_err *err);
+
+/* The parts of the page, generated from html/ by the makefile. */
+extern const char html_head[], html_style[], html_body[], html_script[];
+
+#endif

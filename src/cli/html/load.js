@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+// Loads of links: bounds, worst links, histograms.
+'use strict';
+
+const PATTERNS = { all: 'all-to-all', shift: 'worst shift', pairs: 'given traffic' };
+
+// The end of a link that is lower by rank, and whether directed link d goes up.
+const lower = (l) => (SW[l.a].rank <= SW[l.b].rank ? l.a : l.b);
+const goesUp = (d) => from(d) === lower(LINKS[d >> 1]) &&
+	SW[from(d)].rank !== SW[to(d)].rank;
+
+// Upward links of each pod with the tables of set k.
+const upLinks = D.sets.map((s, k) => {
+	const up = new Uint32Array(PODS.length);
+	for (const l of LINKS) {
+		const pod = SW[lower(l)].pod;
+		if (pod >= 0 && SW[l.a].rank !== SW[l.b].rank && !deadLinks[k].has(l.i))
+			up[pod]++;
+	}
+	return up;
+});
+
+// What directed link d carries if its pod shares evenly; 0 where that is not
+// known.
+function leastOf(k, load, d) {
+	const l = LINKS[d >> 1], pod = SW[lower(l)].pod;
+	if (pod < 0 || SW[l.a].rank === SW[l.b].rank || !upLinks[k][pod])
+		return 0;
+	return (goesUp(d) ? load.out[pod] : load.in[pod]) / upLinks[k][pod];
+}
+
+// The least that the most loaded link can carry if all flows arrive.
+function boundOf(k, load) {
+	let max = 0;
+	upLinks[k].forEach((n, i) => {
+		if (n)
+			max = Math.max(max, Math.ceil(Math.max(load.out[i], load.in[i]) / n));
+	});
+	return max;
+}
+
+// The n most loaded directed links.
+function worst(load, n) {
+	const all = [];
+	load.load.forEach((x, d) => { if (x) all.push(d); });
+	all.sort((p, q) => load.load[q] - load.load[p] || p - q);
+	return all.slice(0, n);
+}
+
+const SVG = 'http://www.w3.org/2000/svg';
+function svg(name, attributes, text) {
+	const e = document.createElementNS(SVG, name);
+	for (const [k, v] of Object.entries(attributes))
+		e.setAttribute(k, v);
+	if (text !== undefined)
+		e.textContent = text;
+	return e;
+}
+
+function bins(values, width, n) {
+	const count = new Array(n).fill(0);
+	for (const v of values)
+		count[Math.min(n - 1, Math.floor(v / width))]++;
+	return count;
+}
+
+// Links by load (bars) and as an even share would have them (dashed outline).
+function histogram(k, load) {
+	const w = 380, h = 130, left = 40, bottom = 18, top = 8;
+	const real = [], even = [];
+	load.load.forEach((x, d) => {
+		if (deadLinks[k].has(d >> 1))
+			return;
+		real.push(x);
+		even.push(leastOf(k, load, d));
+	});
+	const max = Math.max(1, ...[load.max, boundOf(k, load)]);
+	const width = Math.ceil((max + 1) / 32), n = Math.floor(max / width) + 1;
+	const a = bins(real, width, n), b = bins(even, width, n);
+	const most = Math.max(1, ...a, ...b);
+	const root = svg('svg', {
+		viewBox: `0 0 ${w} ${h}`, width: '100%', role: 'img',
+		'aria-label': `Links by load: the most loaded carries ${num(load.max)} flows, the least possible is ${num(boundOf(k, load))}`,
+	});
+	const px = (i) => left + (w - left - 4) * i / n;
+	const py = (c) => h - bottom - (h - bottom - top) * c / most;
+	a.forEach((c, i) => {
+		if (!c)
+			return;
+		const r = svg('rect', { class: 'bar', x: px(i) + 0.5, y: py(c), width: Math.max(1, px(1) - px(0) - 1), height: h - bottom - py(c) });
+		r.append(svg('title', {}, `${plural(c, 'link')} with ${num(i * width)}${width > 1 ? ` to ${num((i + 1) * width - 1)}` : ''} flows`));
+		root.append(r);
+	});
+	let way = `M${px(0)} ${h - bottom}`;
+	b.forEach((c, i) => { way += `L${px(i)} ${py(c)}L${px(i + 1)} ${py(c)}`; });
+	root.append(svg('path', { class: 'least', d: `${way}L${px(n)} ${h - bottom}` }));
+	root.append(svg('line', { class: 'axis', x1: left, x2: w, y1: h - bottom, y2: h - bottom }));
+	root.append(svg('text', { x: left, y: h - 5 }, '0'));
+	root.append(svg('text', { x: w - 4, y: h - 5, 'text-anchor': 'end' }, `${num(n * width - 1)} flows`));
+	root.append(svg('text', { x: left - 4, y: top + 8, 'text-anchor': 'end' }, num(most)));
+	root.append(svg('text', { x: left - 4, y: h - bottom, 'text-anchor': 'end' }, 'links'));
+	return root;
+}

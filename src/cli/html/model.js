@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+// The data of the page, and questions to it: names, neighbours, paths.
+// Links are numbered from 0; directed link 2 i goes from end a to end b of link
+// i, 2 i + 1 back.
+'use strict';
+
+const D = JSON.parse(document.getElementById('data').textContent);
+
+const SW = D.sw.map((v, i) => ({
+	i, name: v[0], guid: v[1], rank: v[2], x: v[3], block: v[4], pod: v[5],
+	ports: v[6], odd: v[7], up: v[8], most: v[9], state: v[10], leaf: v[11],
+	links: [], hosts: [],
+}));
+const EP = D.ep.map((v, i) => ({
+	i, name: v[0], guid: v[1], sw: v[2], port: v[3], lid: v[4], gbps: v[5],
+	odd: v[6], state: v[7], slow: v[8], an: v[9],
+}));
+const LINKS = D.links.map((v, i) => ({
+	i, a: v[0], pa: v[1], b: v[2], pb: v[3], gbps: v[4], slow: v[5],
+	state: v[6], nth: 0, of: 1,
+}));
+const PODS = D.pods.map((v) => ({
+	rank: v[0], home: v[1], span: v[2], switches: v[3], hosts: v[4], up: v[5],
+}));
+const BLOCKS = D.blocks.map((v, i) => ({
+	i, rank: v[0], x0: v[1], x1: v[2], n: v[3], hosts: 0,
+}));
+const MISSING = D.missing.map((v, i) => ({
+	i, low: v[0], up: v[1], n: v[2], inferred: v[3],
+}));
+const OLD = 1, NEW = 2;
+const ODD = { few: 1, stub: 2, horizontal: 4, skip: 8 };
+const NOT_ON_LEAF = 1, NO_LINK = 2;
+
+// What leaves a switch by a port: links by [switch][port].
+const exits = SW.map(() => new Map());
+
+function joinAll() {
+	const pairs = new Map();
+	for (const l of LINKS) {
+		SW[l.a].links.push(l);
+		if (l.b !== l.a)
+			SW[l.b].links.push(l);
+		if (!exits[l.a].has(l.pa) || l.state !== OLD)
+			exits[l.a].set(l.pa, 2 * l.i);
+		if (!exits[l.b].has(l.pb) || l.state !== OLD)
+			exits[l.b].set(l.pb, 2 * l.i + 1);
+		const key = Math.min(l.a, l.b) * SW.length + Math.max(l.a, l.b);
+		const same = pairs.get(key) || [];
+		same.push(l);
+		pairs.set(key, same);
+	}
+	for (const same of pairs.values())
+		same.forEach((l, k) => { l.nth = k; l.of = same.length; });
+	for (const e of EP) {
+		if (e.sw < 0)
+			continue;
+		SW[e.sw].hosts.push(e);
+		if (SW[e.sw].block >= 0 && !e.an)
+			BLOCKS[SW[e.sw].block].hosts++;
+	}
+	for (const s of SW)
+		s.hosts.sort((p, q) => p.port - q.port);
+}
+joinAll();
+
+const byThousands = new Intl.NumberFormat('en-US');
+const num = (n) => byThousands.format(n);
+const plural = (n, one, many) => `${num(n)} ${n === 1 ? one : many || one + 's'}`;
+const swName = (s) => SW[s].name || `switch 0x${SW[s].guid}`;
+const epName = (e) => EP[e].name || `port 0x${EP[e].guid}`;
+const linkName = (l) => `${swName(l.a)} port ${l.pa} – ${swName(l.b)} port ${l.pb}`;
+const from = (d) => (d & 1 ? LINKS[d >> 1].b : LINKS[d >> 1].a);
+const fromPort = (d) => (d & 1 ? LINKS[d >> 1].pb : LINKS[d >> 1].pa);
+const to = (d) => (d & 1 ? LINKS[d >> 1].a : LINKS[d >> 1].b);
+const toPort = (d) => (d & 1 ? LINKS[d >> 1].pa : LINKS[d >> 1].pb);
+const dirName = (d) => `${swName(from(d))} port ${fromPort(d)} → ${swName(to(d))} port ${toPort(d)}`;
+
+// ---- tables -------------------------------------------------------------------
+
+// The tables of a set, or null: the page does not hold them.  One byte for each
+// switch and end port: the port that the switch sends by, 255 for none.
+const tables = new Map();
+const CODES = 256;
+
+// A row is a table of codes, then a code for each end port by switch and port.
+function decode(bytes) {
+	const n = EP.length, t = new Uint8Array(SW.length * n);
+	const sw = (e) => (e.sw < 0 ? 2 ** 32 : e.sw);
+	const cols = [...EP].sort((p, q) => sw(p) - sw(q) || p.port - q.port || p.i - q.i)
+		.map((e) => e.i);
+	for (let s = 0; s < SW.length; s++) {
+		const row = s * (CODES + n);
+		for (let i = 0; i < n; i++)
+			t[s * n + cols[i]] = bytes[row + bytes[row + CODES + i]];
+	}
+	return t;
+}
+
+async function tablesOf(k) {
+	if (tables.has(k))
+		return tables.get(k);
+	const text = D.tables[k];
+	let t = null;
+	if (text && typeof DecompressionStream !== 'undefined') {
+		const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+		const stream = new Blob([bytes]).stream()
+			.pipeThrough(new DecompressionStream('deflate'));
+		t = decode(new Uint8Array(await new Response(stream).arrayBuffer()));
+	}
+	tables.set(k, t);
+	return t;
+}
+
+const deadLinks = D.sets.map((s) => new Set(s.dead));
+
+// The path of packets from end port a to end port b: directed links, and why it
+// ends if it does not arrive.
+function walk(t, k, a, b) {
+	const path = [], seen = new Set();
+	let s = EP[a].sw;
+	if (s < 0)
+		return { path, why: `${epName(a)} has no link` };
+	for (;;) {
+		const port = t[s * EP.length + b];
+		if (EP[b].sw === s && EP[b].port === port)
+			return { path, why: '' };
+		if (port === 255)
+			return { path, why: `${swName(s)} has no route` };
+		if (seen.has(s))
+			return { path, why: `the path comes back to ${swName(s)}: a loop` };
+		seen.add(s);
+		const d = exits[s].get(port);
+		if (d === undefined || deadLinks[k].has(d >> 1))
+			return { path, why: `${swName(s)} sends by port ${port}, which has no link to a switch` };
+		path.push(d);
+		s = to(d);
+	}
+}
+
+// End ports whose packets take directed link d, and from which switches with
+// hosts: per destination all switches are looked at once.
+function users(t, k, d) {
+	const dests = [], sources = new Map();
+	const n = EP.length, s0 = from(d), port = fromPort(d);
+	for (let e = 0; e < n; e++)
+		if (t[s0 * n + e] === port && EP[e].sw >= 0)
+			dests.push(e);
+	const mark = new Int8Array(SW.length);
+	for (const e of dests) {
+		mark.fill(0);		// 1: by this link, 2: not
+		mark[s0] = 1;
+		for (const s of SW) {
+			if (!s.hosts.length)
+				continue;
+			const way = [];
+			let x = s.i, hit = 2;
+			while (!mark[x]) {
+				mark[x] = 2;
+				way.push(x);
+				const q = exits[x].get(t[x * n + e]);
+				if (q === undefined || deadLinks[k].has(q >> 1))
+					break;
+				x = to(q);
+			}
+			if (mark[x] === 1)
+				hit = 1;
+			for (const y of way)
+				mark[y] = hit;
+			if (mark[s.i] === 1)
+				sources.set(s.i, (sources.get(s.i) || 0) + 1);
+		}
+	}
+	return { dests, sources };
+}
+
+// Switches that only link l joins to the rest of the set's fabric.
+function cutOff(k, l) {
+	const seen = new Uint8Array(SW.length), queue = [l.a];
+	seen[l.a] = 1;
+	while (queue.length) {
+		const s = queue.pop();
+		for (const m of SW[s].links) {
+			if (m === l || deadLinks[k].has(m.i))
+				continue;
+			const y = m.a === s ? m.b : m.a;
+			if (!seen[y]) {
+				seen[y] = 1;
+				queue.push(y);
+			}
+		}
+	}
+	if (seen[l.b])
+		return [];
+	const here = SW.filter((s) => seen[s.i]), there = SW.filter((s) => !seen[s.i]);
+	return here.length < there.length ? here : there;
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The map: one numbering of switches, end ports and links for the whole page,
+ * whatever fabric a set of tables belongs to.
+ *
+ * Links are sorted by (switch, port) of the end whose switch has the lower
+ * number, so a link of any fabric is found by bisection.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/html.h"
+
+const struct ftr_switch *html_switch(const struct html_map *m, uint32_t i)
+{
+	return i < m->f->n_sw ? &m->f->sw[i] :
+		&m->old->sw[m->old_sw[i - m->f->n_sw]];
+}
+
+const struct ftr_endport *html_endport(const struct html_map *m, uint32_t i)
+{
+	return i < m->f->n_ep ? &m->f->ep[i] :
+		&m->old->ep[m->old_ep[i - m->f->n_ep]];
+}
+
+/* Those of old come in its order, so both halves ascend by GUID. */
+uint32_t html_map_sw(const struct html_map *m, const struct ftr_fabric *g,
+		     ftr_sw s)
+{
+	uint64_t guid = g->sw[s].guid;
+	uint32_t lo = m->f->n_sw, hi = m->n_sw;
+	ftr_sw here = g == m->f ? s : ftr_fabric_find_sw(m->f, guid);
+
+	if (here != FTR_SW_NONE)
+		return here;
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (html_switch(m, mid)->guid < guid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < m->n_sw && html_switch(m, lo)->guid == guid ? lo :
+		HTML_NONE;
+}
+
+uint32_t html_map_ep(const struct html_map *m, const struct ftr_fabric *g,
+		     ftr_ep e)
+{
+	uint64_t guid = g->ep[e].guid;
+	uint32_t lo = m->f->n_ep, hi = m->n_ep;
+	ftr_ep here = g == m->f ? e : ftr_fabric_find_ep(m->f, guid);
+
+	if (here != FTR_EP_NONE)
+		return here;
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (html_endport(m, mid)->guid < guid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < m->n_ep && html_endport(m, lo)->guid == guid ? lo :
+		HTML_NONE;
+}
+
+/* ---- links --------------------------------------------------------------- */
+
+/* By all but state: the same cable between the same ports is one link. */
+static int by_ends(const void *x, const void *y)
+{
+	const struct html_link *a = x, *b = y;
+
+	if (a->a != b->a)
+		return a->a < b->a ? -1 : 1;
+	if (a->pa != b->pa)
+		return a->pa < b->pa ? -1 : 1;
+	if (a->b != b->b)
+		return a->b < b->b ? -1 : 1;
+	return (a->pb > b->pb) - (a->pb < b->pb);
+}
+
+/* The link at port p of g's switch s; its lower end first.  False: none, or
+ * an end is not on the map. */
+static bool link_at(const struct html_map *m, const struct ftr_fabric *g,
+		    ftr_sw s, ftr_port p, struct html_link *out, bool *swapped)
+{
+	const struct ftr_swport *port;
+	uint32_t a, b;
+
+	if (!p || p > g->sw[s].n_ports)
+		return false;
+	port = ftr_fabric_port(g, s, p);
+	if (port->peer_kind != FTR_PEER_SW)
+		return false;
+	a = html_map_sw(m, g, s);
+	b = html_map_sw(m, g, port->peer);
+	if (a == HTML_NONE || b == HTML_NONE)
+		return false;
+	*swapped = a > b || (a == b && p > port->peer_port);
+	*out = (struct html_link){
+		.a = *swapped ? b : a, .b = *swapped ? a : b,
+		.pa = *swapped ? port->peer_port : p,
+		.pb = *swapped ? p : port->peer_port,
+		.width = port->width, .speed = port->speed,
+	};
+	return true;
+}
+
+uint32_t html_map_link(const struct html_map *m, const struct ftr_fabric *g,
+		       ftr_sw s, ftr_port p)
+{
+	struct html_link key, *at;
+	bool swapped;
+
+	if (!link_at(m, g, s, p, &key, &swapped))
+		return HTML_NONE;
+	at = bsearch(&key, m->link, m->n_links, sizeof(key), by_ends);
+	return at ? 2 * (uint32_t)(at - m->link) + swapped : HTML_NONE;
+}
+
+static void add_links(struct html_map *m, const struct ftr_fabric *g,
+		      const struct ftr_picture *pic, uint8_t state)
+{
+	bool swapped;
+
+	for (ftr_sw s = 0; s < g->n_sw; s++)
+		for (unsigned int p = 1; p <= g->sw[s].n_ports; p++) {
+			struct html_link *l = &m->link[m->n_links];
+
+			if (!link_at(m, g, s, (ftr_port)p, l, &swapped) ||
+			    swapped)
+				continue;
+			l->state = state;
+			l->slow = pic->slow[g->sw[s].first_port + p];
+			m->n_links++;
+		}
+}
+
+/* Links that both fabrics have are listed twice, from each: keep the first,
+ * which is f's. */
+static void unite_links(struct html_map *m)
+{
+	uint32_t n = 0;
+
+	qsort(m->link, m->n_links, sizeof(*m->link), by_ends);
+	for (uint32_t i = 0; i < m->n_links; i++) {
+		struct html_link *l = &m->link[i];
+
+		if (n && !by_ends(&m->link[n - 1], l)) {
+			if (m->link[n - 1].state == HTML_OLD)
+				m->link[n - 1] = *l;
+			m->link[n - 1].state = 0;
+			continue;
+		}
+		m->link[n++] = *l;
+	}
+	m->n_links = n;
+}
+
+/* ---- two fabrics --------------------------------------------------------- */
+
+static bool add_old(struct html_map *m)
+{
+	m->old_sw = calloc((size_t)m->old->n_sw + 1, sizeof(*m->old_sw));
+	m->old_ep = calloc((size_t)m->old->n_ep + 1, sizeof(*m->old_ep));
+	if (!m->old_sw || !m->old_ep)
+		return false;
+	for (ftr_sw s = 0; s < m->old->n_sw; s++)
+		if (ftr_fabric_find_sw(m->f, m->old->sw[s].guid) == FTR_SW_NONE)
+			m->old_sw[m->n_sw++ - m->f->n_sw] = s;
+	for (ftr_ep e = 0; e < m->old->n_ep; e++)
+		if (ftr_fabric_find_ep(m->f, m->old->ep[e].guid) == FTR_EP_NONE)
+			m->old_ep[m->n_ep++ - m->f->n_ep] = e;
+	return true;
+}
+
+static bool set_states(struct html_map *m)
+{
+	m->sw_state = calloc((size_t)m->n_sw + 1, 1);
+	m->ep_state = calloc((size_t)m->n_ep + 1, 1);
+	if (!m->sw_state || !m->ep_state)
+		return false;
+	for (uint32_t i = 0; m->old && i < m->n_sw; i++)
+		m->sw_state[i] = i >= m->f->n_sw ? HTML_OLD :
+			ftr_fabric_find_sw(m->old, m->f->sw[i].guid) ==
+			FTR_SW_NONE ? HTML_NEW : 0;
+	for (uint32_t i = 0; m->old && i < m->n_ep; i++)
+		m->ep_state[i] = i >= m->f->n_ep ? HTML_OLD :
+			ftr_fabric_find_ep(m->old, m->f->ep[i].guid) ==
+			FTR_EP_NONE ? HTML_NEW : 0;
+	return true;
+}
+
+enum ftr_status html_map_init(struct html_map *m, struct ftr_err *err)
+{
+	size_t links = (size_t)m->f->n_sw_links +
+		       (m->old ? m->old->n_sw_links : 0) + 1;
+
+	m->n_sw = m->f->n_sw;
+	m->n_ep = m->f->n_ep;
+	m->link = calloc(links, sizeof(*m->link));
+	if (!m->link || (m->old && !add_old(m)) || !set_states(m)) {
+		html_map_fini(m);
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the map of %u switches",
+				m->f->n_sw);
+	}
+	add_links(m, m->f, m->pic, m->old ? HTML_NEW : 0);
+	if (m->old)
+		add_links(m, m->old, m->old_pic, HTML_OLD);
+	unite_links(m);
+	return FTR_OK;
+}
+
+void html_map_fini(struct html_map *m)
+{
+	free(m->old_sw);
+	free(m->old_ep);
+	free(m->sw_state);
+	free(m->ep_state);
+	free(m->link);
+	m->old_sw = NULL;
+	m->old_ep = NULL;
+	m->sw_state = m->ep_state = NULL;
+	m->link = NULL;
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * One set of tables: what the checker finds, and the load of every link for
+ * each pattern, in the numbers of the map.
+ */
+#include <stdlib.h>
+
+#include "cli/html.h"
+#include "cli/whatif.h"
+
+static enum ftr_status check(struct html_set *s, struct ftr_team *team,
+			     struct ftr_err *err)
+{
+	const struct ftr_check_opts opts = { .rank = s->sh->rank };
+	const struct cli_report_opts ro = { .missing = s->missing };
+	enum ftr_status st = ftr_check_tables(s->f, s->t, &opts, team, &s->r,
+					      err);
+
+	if (st)
+		return st;
+	cli_judge(s->sh, &s->r, &ro, &s->verdict);
+	if (s->before)
+		ftr_tables_diff(s->before_f, s->before, s->f, s->t, &s->diff);
+	return FTR_OK;
+}
+
+/* From loads by port to those of the map. */
+static void carry(const struct html_set *s, const struct html_map *m,
+		  const uint64_t *by_port, struct html_load *l)
+{
+	for (ftr_sw w = 0; w < s->f->n_sw; w++)
+		for (unsigned int p = 1; p <= s->f->sw[w].n_ports; p++) {
+			uint64_t n = by_port[s->f->sw[w].first_port + p];
+			uint32_t at = n ? html_map_link(m, s->f, w,
+							(ftr_port)p) :
+				      HTML_NONE;
+
+			if (at == HTML_NONE)
+				continue;
+			l->load[at] = n;
+			l->max = n > l->max ? n : l->max;
+		}
+	l->done = true;
+}
+
+static bool new_load(struct html_load *l, const struct html_map *m)
+{
+	l->load = calloc(2 * (size_t)m->n_links + 1, sizeof(*l->load));
+	l->out = calloc((size_t)m->pic->n_pods + 1, sizeof(*l->out));
+	l->in = calloc((size_t)m->pic->n_pods + 1, sizeof(*l->in));
+	return l->load && l->out && l->in;
+}
+
+/* What is being loaded, while it lasts. */
+struct work {
+	struct html_set *s;
+	const struct html_map *m;
+	const struct html_traffic *tr;
+	struct ftr_load *ld;
+	ftr_ep *order;		/* [tr->n] of s->f */
+	ftr_ep *place;		/* [tr->n] of m->f, if there with these tables */
+	uint64_t *by_port;	/* [s->f->n_ports] */
+	struct ftr_load_report *r;
+};
+
+/* The end port of the map's fabric in place i; FTR_EP_NONE: a gap, or it is
+ * not in this state of the fabric, or has no link there. */
+static ftr_ep placed(const struct work *w, uint32_t i)
+{
+	ftr_ep here = w->order[i];
+
+	if (here == FTR_EP_NONE || w->s->f->ep[here].sw == FTR_SW_NONE)
+		return FTR_EP_NONE;
+	return ftr_fabric_find_ep(w->m->f, w->tr->place[i]);
+}
+
+static enum ftr_status load_all(struct work *w, struct ftr_team *team,
+				struct ftr_err *err)
+{
+	struct html_load *l = &w->s->load[HTML_ALL];
+	enum ftr_status st = ftr_load_all(w->ld, team, w->r, err);
+
+	if (!st)
+		st = ftr_link_load_all(w->ld, w->by_port, err);
+	if (st)
+		return st;
+	l->flows = w->r->flows;
+	l->lost = w->r->lost;
+	for (uint32_t i = 0; i < w->tr->n; i++)
+		w->place[i] = placed(w, i);
+	ftr_picture_cross_all(w->m->pic, w->m->f, w->place, w->tr->n, l->out,
+			      l->in);
+	carry(w->s, w->m, w->by_port, l);
+	return FTR_OK;
+}
+
+static enum ftr_status load_shift(struct work *w, struct ftr_team *team,
+				  struct ftr_err *err)
+{
+	struct html_load *l = &w->s->load[HTML_SHIFT];
+	const uint32_t n = w->tr->n;
+	enum ftr_status st = ftr_load_shifts(w->ld, CLI_SHIFTS_MAX, 1, team,
+					     w->r, err);
+
+	if (st || !w->r->patterns)
+		return st;
+	w->s->shift = w->r->worst;
+	w->s->shift_max = w->r->max;
+	w->s->shift_mean = (double)w->r->sum_max / w->r->patterns;
+	st = ftr_link_load_shift(w->ld, w->s->shift, w->by_port, err);
+	if (st)
+		return st;
+	for (uint32_t i = 0; i < n; i++) {
+		ftr_ep from = w->place[i];
+		ftr_ep to = w->place[((uint64_t)i + w->s->shift) % n];
+
+		if (from == FTR_EP_NONE || to == FTR_EP_NONE)
+			continue;
+		l->flows++;
+		ftr_picture_cross(w->m->pic, w->m->f, from, to, l->out, l->in);
+	}
+	carry(w->s, w->m, w->by_port, l);
+	return FTR_OK;
+}
+
+static enum ftr_status load_pairs(struct work *w, struct ftr_err *err)
+{
+	struct html_load *l = &w->s->load[HTML_PAIRS];
+	const struct ftr_fabric *f = w->m->f;
+	struct ftr_load_pair *pair;
+	uint32_t n = 0;
+	enum ftr_status st;
+
+	if (!w->tr->pair)
+		return FTR_OK;
+	pair = calloc((size_t)w->tr->n_pairs + 1, sizeof(*pair));
+	if (!pair)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for %u pairs",
+				w->tr->n_pairs);
+	for (uint32_t i = 0; i < w->tr->n_pairs; i++) {
+		const struct ftr_load_pair *p = &w->tr->pair[i];
+		ftr_ep from = ftr_fabric_find_ep(w->s->f, f->ep[p->from].guid);
+		ftr_ep to = ftr_fabric_find_ep(w->s->f, f->ep[p->to].guid);
+
+		if (from == FTR_EP_NONE || to == FTR_EP_NONE)
+			continue;
+		pair[n++] = (struct ftr_load_pair){ from, to };
+		if (w->s->f->ep[from].sw != FTR_SW_NONE &&
+		    w->s->f->ep[to].sw != FTR_SW_NONE)
+			ftr_picture_cross(w->m->pic, f, p->from, p->to, l->out,
+					  l->in);
+	}
+	st = ftr_load_pairs(w->ld, pair, n, w->r, err);
+	if (!st)
+		st = ftr_link_load_pairs(w->ld, pair, n, w->by_port, err);
+	free(pair);
+	if (st)
+		return st;
+	l->flows = w->r->flows + (w->tr->n_pairs - n);
+	l->lost = w->r->lost + (w->tr->n_pairs - n);
+	carry(w->s, w->m, w->by_port, l);
+	return FTR_OK;
+}
+
+static enum ftr_status loads(struct work *w, struct ftr_team *team,
+			     struct ftr_err *err)
+{
+	const struct ftr_fabric *f = w->s->f;
+	enum ftr_status st = FTR_OK;
+
+	w->order = malloc(((size_t)w->tr->n + 1) * sizeof(*w->order));
+	w->place = malloc(((size_t)w->tr->n + 1) * sizeof(*w->place));
+	w->by_port = calloc((size_t)f->n_ports + 1, sizeof(*w->by_port));
+	w->r = malloc(sizeof(*w->r));
+	for (int i = 0; i < HTML_PATTERNS; i++)
+		if (!new_load(&w->s->load[i], w->m))
+			st = FTR_NOMEM;
+	if (st || !w->order || !w->place || !w->by_port || !w->r)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for loads");
+	for (uint32_t i = 0; i < w->tr->n; i++)
+		w->order[i] = w->tr->place[i] ?
+			ftr_fabric_find_ep(f, w->tr->place[i]) : FTR_EP_NONE;
+	st = ftr_load_new(f, w->s->t, w->order, w->tr->n, 0, team, &w->ld, err);
+	if (!st)
+		st = load_all(w, team, err);
+	if (!st)
+		st = load_shift(w, team, err);
+	if (!st)
+		st = load_pairs(w, err);
+	return st;
+}
+
+enum ftr_status html_set_run(struct html_set *s, const struct html_map *m,
+			     const struct html_traffic *t,
+			     struct ftr_team *team, struct ftr_err *err)
+{
+	struct work w = { .s = s, .m = m, .tr = t };
+	enum ftr_status st = check(s, team, err);
+
+	if (!st)
+		st = loads(&w, team, err);
+	ftr_load_free(w.ld);
+	free(w.order);
+	free(w.place);
+	free(w.by_port);
+	free(w.r);
+	return st;
+}
+
+void html_set_fini(struct html_set *s)
+{
+	for (int i = 0; i < HTML_PATTERNS; i++) {
+		free(s->load[i].load);
+		free(s->load[i].out);
+		free(s->load[i].in);
+	}
+}

@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The page: head, style and program as they are, and between them the data.
+ *
+ * Names come from the fabric and are a stranger's.  They enter the page as JSON
+ * strings only, in which every <, > and & is written as \u00NN, so no name can
+ * end the element that holds the data; the program shows them as text, never
+ * as HTML; and the page's security policy admits only the program and the style
+ * whose hashes it names.
+ *
+ * Tables are one byte per (switch, end port), compressed (RFC 1950) and written
+ * in base64; the program finds paths in them.  They are left out where the page would be too
+ * large to mail; the page says so.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "config.h"
+#include "cli/html.h"
+#include "cli/json.h"
+
+#define PAGE_MAX 4900000u	/* bytes; tables beyond are left out */
+
+/* ---- JSON ----------------------------------------------------------------- */
+
+static void put_text(FILE *out, const char *text)
+{
+	const unsigned char *s = (const unsigned char *)text;
+
+	putc('"', out);
+	while (*s) {
+		size_t n = cli_utf8(s);
+
+		if (!n) {
+			fputs("\\ufffd", out);
+			n = 1;
+		} else if (n > 1) {
+			fwrite(s, 1, n, out);
+		} else if (*s < ' ' || *s == 0x7f || strchr("\"\\<>&", *s)) {
+			fprintf(out, "\\u%04x", *s);
+		} else {
+			putc(*s, out);
+		}
+		s += n;
+	}
+	putc('"', out);
+}
+
+static void put_guid(FILE *out, uint64_t guid)
+{
+	fprintf(out, "\"%016" PRIx64 "\"", guid);
+}
+
+static void put_num(FILE *out, const char *key, uint64_t n)
+{
+	fprintf(out, "\"%s\":%" PRIu64 ",", key, n);
+}
+
+static void put_list(FILE *out, const char *key, const uint64_t *v, size_t n)
+{
+	fprintf(out, "\"%s\":[", key);
+	for (size_t i = 0; i < n; i++)
+		fprintf(out, "%s%" PRIu64, i ? "," : "", v[i]);
+	fputs("]", out);
+}
+
+/* ---- the fabric ----------------------------------------------------------- */
+
+static void put_fabric(FILE *out, const struct html_page *p)
+{
+	const struct ftr_shape *sh = p->map->sh;
+
+	fputs("\"fabric\":{", out);
+	put_num(out, "switches", p->map->f->n_sw);
+	put_num(out, "ports", p->map->f->n_ep);
+	put_num(out, "links", p->map->f->n_sw_links);
+	put_num(out, "ranks", sh->n_ranks);
+	put_num(out, "leaves", sh->n_leaf);
+	put_num(out, "planes", sh->n_planes);
+	put_num(out, "pods", sh->n_pods);
+	put_num(out, "missing_links", p->map->pic->missing_links);
+	put_num(out, "missing_switches", p->n_missing_sw);
+	fprintf(out, "\"width\":%.6g},\n", p->map->pic->width);
+}
+
+static void put_blocks(FILE *out, const struct ftr_picture *pic)
+{
+	fputs("\"pods\":[", out);
+	for (uint32_t i = 0; i < pic->n_pods; i++) {
+		const struct ftr_picture_pod *p = &pic->pod[i];
+
+		fprintf(out, "%s[%u,%u,%u,%u,%u,%u]", i ? "," : "", p->rank,
+			p->home, p->span, p->n_sw, p->hosts, p->up_links);
+	}
+	fputs("],\n\"blocks\":[", out);
+	for (uint32_t i = 0; i < pic->n_blocks; i++) {
+		const struct ftr_picture_block *b = &pic->block[i];
+
+		fprintf(out, "%s[%u,%.7g,%.7g,%u]", i ? "," : "", b->rank,
+			b->x0, b->x1, b->n_sw);
+	}
+	fputs("],\n", out);
+}
+
+/* [name, guid, rank, x, block, pod, ports, odd, upward links, most have,
+ * state, leaf] */
+static void put_switches(FILE *out, const struct html_map *m)
+{
+	fputs("\"sw\":[", out);
+	for (uint32_t i = 0; i < m->n_sw; i++) {
+		bool here = i < m->f->n_sw;
+		const struct ftr_picture *pic = here ? m->pic : m->old_pic;
+		const struct ftr_shape *sh = here ? m->sh : m->old_sh;
+		ftr_sw s = here ? i : m->old_sw[i - m->f->n_sw];
+
+		fputs(i ? ",\n[" : "[", out);
+		put_text(out, html_switch(m, i)->name);
+		putc(',', out);
+		put_guid(out, html_switch(m, i)->guid);
+		fprintf(out, ",%u,%.7g,%d,%d,%u,%u,%u,%u,%u,%u]", sh->rank[s],
+			pic->x[s], here ? (int)pic->block_of[s] : -1,
+			here ? (int)pic->pod_of[s] : -1,
+			html_switch(m, i)->n_ports, pic->odd_sw[s],
+			pic->n_up[s], pic->mode_up[s], m->sw_state[i],
+			sh->col[s] < sh->n_leaf);
+	}
+	fputs("],\n", out);
+}
+
+/* [name, guid, switch or -1, port, lid, Gbit/s, odd, state, slow, AN] */
+static void put_ends(FILE *out, const struct html_map *m)
+{
+	fputs("\"ep\":[", out);
+	for (uint32_t i = 0; i < m->n_ep; i++) {
+		bool here = i < m->f->n_ep;
+		const struct ftr_fabric *g = here ? m->f : m->old;
+		const struct ftr_picture *pic = here ? m->pic : m->old_pic;
+		const struct ftr_endport *e = html_endport(m, i);
+		ftr_ep own = here ? i : m->old_ep[i - m->f->n_ep];
+		const struct ftr_swport *port = e->sw == FTR_SW_NONE ? NULL :
+			ftr_fabric_port(g, e->sw, e->sw_port);
+
+		fputs(i ? ",\n[" : "[", out);
+		put_text(out, e->name);
+		putc(',', out);
+		put_guid(out, e->guid);
+		fprintf(out, ",%d,%u,%u,%u,%u,%u,%u,%u]",
+			port ? (int)html_map_sw(m, g, e->sw) : -1, e->sw_port,
+			e->lid, port ? ftr_link_gbps(port->width, port->speed) :
+			0, pic->odd_ep[own], m->ep_state[i],
+			port && pic->slow[g->sw[e->sw].first_port + e->sw_port],
+			ftr_ep_is_aggregation(e));
+	}
+	fputs("],\n", out);
+}
+
+/* [a, port, b, port, Gbit/s, slow, state] */
+static void put_links(FILE *out, const struct html_map *m)
+{
+	fputs("\"links\":[", out);
+	for (uint32_t i = 0; i < m->n_links; i++) {
+		const struct html_link *l = &m->link[i];
+
+		fprintf(out, "%s[%u,%u,%u,%u,%u,%u,%u]", i ? ",\n" : "", l->a,
+			l->pa, l->b, l->pb, ftr_link_gbps(l->width, l->speed),
+			l->slow, l->state);
+	}
+	fputs("],\n\"missing\":[", out);
+	for (uint32_t i = 0; i < m->pic->n_missing; i++) {
+		const struct ftr_missing *x = &m->pic->missing[i];
+
+		fprintf(out, "%s[%u,%u,%u,%u]", i ? "," : "", x->low, x->up,
+			x->n, x->inferred);
+	}
+	fputs("],\n", out);
+}
+
+/* ---- sets ----------------------------------------------------------------- */
+
+static void put_load(FILE *out, const struct html_map *m,
+		     const struct html_load *l, const char *key)
+{
+	if (!l->done)
+		return;
+	fprintf(out, "\"%s\":{", key);
+	put_num(out, "flows", l->flows);
+	put_num(out, "lost", l->lost);
+	put_num(out, "max", l->max);
+	put_list(out, "load", l->load, 2 * (size_t)m->n_links);
+	putc(',', out);
+	put_list(out, "out", l->out, m->pic->n_pods);
+	putc(',', out);
+	put_list(out, "in", l->in, m->pic->n_pods);
+	fputs("},\n", out);
+}
+
+static void put_cycle(FILE *out, const struct html_map *m,
+		      const struct html_set *s)
+{
+	uint32_t n = s->r.cycle_len < FTR_CYCLE_MAX ? s->r.cycle_len :
+		     FTR_CYCLE_MAX;
+	bool more = false;
+
+	put_num(out, "cycle_links", s->r.cycle_len);
+	fputs("\"cycle\":[", out);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t at = html_map_link(m, s->f, s->r.cycle[i].sw,
+					    s->r.cycle[i].port);
+
+		if (at == HTML_NONE)
+			continue;
+		fprintf(out, "%s%u", more ? "," : "", at);
+		more = true;
+	}
+	fputs("],", out);
+}
+
+/* {kind: [how many, switch, switch, name of the destination]} */
+static void put_found(FILE *out, const struct html_map *m,
+		      const struct html_set *s)
+{
+	char name[CLI_NAME_MAX];
+
+	fputs("\"found\":{", out);
+	for (int i = 0, n = 0; i < FTR_N_FINDINGS; i++) {
+		const struct ftr_check_sample *x = &s->r.sample[i];
+
+		if (!s->r.found[i])
+			continue;
+		fprintf(out, "%s\"%s\":[%" PRIu64 ",%u,%u,", n++ ? "," : "",
+			cli_finding_key[i], s->r.found[i],
+			html_map_sw(m, s->f, x->from),
+			html_map_sw(m, s->f, x->at));
+		put_text(out, cli_lid_name(name, s->f, x->lid));
+		putc(']', out);
+	}
+	fputs("},", out);
+}
+
+/* Links of the map that this state of the fabric lacks. */
+static bool put_dead(FILE *out, const struct html_map *m,
+		     const struct html_set *s)
+{
+	uint8_t *there = calloc((size_t)m->n_links + 1, 1);
+	bool more = false;
+
+	if (!there)
+		return false;
+	for (ftr_sw w = 0; w < s->f->n_sw; w++)
+		for (unsigned int p = 1; p <= s->f->sw[w].n_ports; p++) {
+			uint32_t at = html_map_link(m, s->f, w, (ftr_port)p);
+
+			if (at != HTML_NONE)
+				there[at / 2] = 1;
+		}
+	fputs("\"dead\":[", out);
+	for (uint32_t i = 0; i < m->n_links; i++)
+		if (!there[i]) {
+			fprintf(out, "%s%u", more ? "," : "", i);
+			more = true;
+		}
+	fputs("],", out);
+	free(there);
+	return true;
+}
+
+/* ---- tables --------------------------------------------------------------- */
+
+#define CODES 256		/* bytes of a row before its entries */
+
+/* Place of switch s inside its block, from 0. */
+static unsigned int place_of(const struct html_map *m, uint32_t s)
+{
+	const struct ftr_picture_block *b;
+
+	if (s >= m->f->n_sw)
+		return 0;
+	b = &m->pic->block[m->pic->block_of[s]];
+	return (unsigned int)((m->pic->x[s] - b->x0) * b->n_sw /
+			      (b->x1 - b->x0));
+}
+
+/*
+ * A code for each port of a switch, so that switches that do the same have rows
+ * that look the same, however they are cabled: they compress then.  Upward
+ * ports go by the place of the far end in its block, downward ones after them,
+ * those of end ports last.  port_of[code] is the port.
+ */
+static void make_codes(const struct html_map *m, const struct ftr_fabric *f,
+		       const uint8_t *rank, ftr_sw s, uint8_t *code,
+		       uint8_t *port_of)
+{
+	unsigned int end = CODES - 2;
+
+	memset(port_of, FTR_PORT_NONE, CODES);
+	memset(code, FTR_PORT_NONE, CODES);
+	code[0] = end;
+	port_of[end--] = 0;
+	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+		const struct ftr_swport *port =
+			ftr_fabric_port(f, s, (ftr_port)p);
+		uint32_t far = port->peer_kind == FTR_PEER_SW ?
+			html_map_sw(m, f, port->peer) : HTML_NONE;
+		unsigned int want = end;
+
+		if (far != HTML_NONE)
+			want = place_of(m, far) % 64 +
+				(rank[port->peer] > rank[s] ? 0 : 64);
+		while (port_of[want] != FTR_PORT_NONE)
+			want = (want + 1) % (CODES - 1);
+		code[p] = (uint8_t)want;
+		port_of[want] = (uint8_t)p;
+	}
+}
+
+struct column {
+	uint32_t sw, port, ep;
+};
+
+static int by_switch(const void *x, const void *y)
+{
+	const struct column *a = x, *b = y;
+
+	if (a->sw != b->sw)
+		return a->sw < b->sw ? -1 : 1;
+	if (a->port != b->port)
+		return a->port < b->port ? -1 : 1;
+	return (a->ep > b->ep) - (a->ep < b->ep);
+}
+
+/* End ports by switch and port: the columns of a row.  Own: theirs in s->f. */
+static struct column *columns(const struct html_map *m,
+			      const struct html_set *s, ftr_ep **own)
+{
+	struct column *c = malloc(((size_t)m->n_ep + 1) * sizeof(*c));
+
+	*own = malloc(((size_t)m->n_ep + 1) * sizeof(**own));
+	if (!c || !*own)
+		return c;
+	for (uint32_t i = 0; i < m->n_ep; i++) {
+		const struct ftr_endport *e = html_endport(m, i);
+		uint32_t w = e->sw == FTR_SW_NONE ? HTML_NONE :
+			html_map_sw(m, i < m->f->n_ep ? m->f : m->old, e->sw);
+
+		c[i] = (struct column){ w, e->sw_port, i };
+		(*own)[i] = ftr_fabric_find_ep(s->f, e->guid);
+	}
+	qsort(c, m->n_ep, sizeof(*c), by_switch);
+	return c;
+}
+
+/* Rows of CODES + n_ep bytes. */
+static bool fill_tables(const struct html_map *m, const struct html_set *s,
+			uint8_t *to)
+{
+	const size_t width = CODES + (size_t)m->n_ep;
+	ftr_ep *own = NULL;
+	struct column *c = columns(m, s, &own);
+	uint8_t code[CODES];
+	bool ok = c && own;
+
+	memset(to, FTR_PORT_NONE, width * m->n_sw);
+	for (ftr_sw w = 0; ok && w < s->f->n_sw; w++) {
+		uint32_t at = html_map_sw(m, s->f, w);
+		uint8_t *row = to + at * width;
+
+		if (at == HTML_NONE)
+			continue;
+		make_codes(m, s->f, s->sh->rank, w, code, row);
+		for (uint32_t i = 0; i < m->n_ep; i++) {
+			ftr_ep e = own[c[i].ep];
+
+			if (e != FTR_EP_NONE && s->f->ep[e].lid)
+				row[CODES + i] = code[ftr_tables_get(s->t, w,
+							s->f->ep[e].lid)];
+		}
+	}
+	free(own);
+	free(c);
+	return ok;
+}
+
+static void put_base64(FILE *out, const uint8_t *b, size_t n)
+{
+	static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+		"abcdefghijklmnopqrstuvwxyz0123456789+/";
+
+	for (size_t i = 0; i < n; i += 3) {
+		uint32_t x = (uint32_t)b[i] << 16 |
+			(i + 1 < n ? (uint32_t)b[i + 1] << 8 : 0) |
+			(i + 2 < n ? b[i + 2] : 0);
+
+		putc(digit[x >> 18], out);
+		putc(digit[x >> 12 & 63], out);
+		putc(i + 1 < n ? digit[x >> 6 & 63] : '=', out);
+		putc(i + 2 < n ? digit[x & 63] : '=', out);
+	}
+}
+
+/* *room: bytes that the page still takes. */
+static bool put_tables(FILE *out, const struct html_map *m,
+		       const struct html_set *s, size_t *room)
+{
+	size_t raw = (size_t)m->n_sw * (CODES + (size_t)m->n_ep);
+	uLongf n = compressBound(raw);
+	uint8_t *t = malloc(raw + 1), *z = malloc(n);
+	bool ok = t && z && fill_tables(m, s, t) &&
+		compress2(z, &n, t, raw, 6) == Z_OK;
+
+	putc('"', out);
+	if (ok && n / 3 * 4 + 4 <= *room) {
+		*room -= n / 3 * 4 + 4;
+		put_base64(out, z, n);
+	}
+	putc('"', out);
+	free(t);
+	free(z);
+	return ok;
+}
+
+static void put_measures(FILE *out, const struct html_set *s)
+{
+	static const char *const cdg[] = {
+		[FTR_CDG_NOT_CHECKED] = "not checked",
+		[FTR_CDG_PROVED] = "none", [FTR_CDG_ACYCLIC] = "none",
+		[FTR_CDG_CYCLE] = "found",
+	};
+
+	fprintf(out, "\"bad\":%s,", s->verdict.found ? "true" : "false");
+	put_num(out, "pairs", s->r.pairs[FTR_CHECK_HOST_HOST]);
+	put_num(out, "lost", s->r.bad[FTR_CHECK_HOST_HOST]);
+	if (s->verdict.judged)
+		put_num(out, "no_path",
+			s->verdict.no_path[FTR_CHECK_HOST_HOST]);
+	put_num(out, "hops", s->r.max_hops);
+	put_num(out, "no_table", s->missing);
+	put_num(out, "shift", s->shift);
+	put_num(out, "shift_max", s->shift_max);
+	fprintf(out, "\"shift_mean\":%.6g,\"credit\":\"%s\",", s->shift_mean,
+		cdg[s->r.cdg]);
+	if (s->before) {
+		put_num(out, "changed_entries", s->diff.entries);
+		put_num(out, "changed_switches", s->diff.switches);
+	}
+}
+
+static bool put_set(FILE *out, const struct html_map *m,
+		    const struct html_set *s)
+{
+	static const char *const key[HTML_PATTERNS] = { "all", "shift",
+							"pairs" };
+
+	fputs("{\"name\":", out);
+	put_text(out, s->name);
+	putc(',', out);
+	put_measures(out, s);
+	put_cycle(out, m, s);
+	put_found(out, m, s);
+	fputs("\"loads\":{", out);
+	for (int i = 0; i < HTML_PATTERNS; i++)
+		put_load(out, m, &s->load[i], key[i]);
+	fputs("\"end\":0},", out);
+	if (!put_dead(out, m, s))
+		return false;
+	fputs("\"end\":0}", out);
+	return true;
+}
+
+static bool put_data(FILE *out, const struct html_page *p)
+{
+	fputs("{\"title\":", out);
+	put_text(out, p->title);
+	fputs(",\"version\":", out);
+	put_text(out, PACKAGE_VERSION);
+	fputs(",\"faults\":", out);
+	put_text(out, p->faults ? p->faults : "");
+	fputs(",\"pairs\":", out);
+	put_text(out, p->pairs ? p->pairs : "");
+	fprintf(out, ",\"diff\":%s,\n", p->map->old ? "true" : "false");
+	put_fabric(out, p);
+	put_blocks(out, p->map->pic);
+	put_switches(out, p->map);
+	put_ends(out, p->map);
+	put_links(out, p->map);
+	fputs("\"sets\":[", out);
+	for (unsigned int i = 0; i < p->n_sets; i++) {
+		if (i)
+			fputs(",\n", out);
+		if (!put_set(out, p->map, &p->set[i]))
+			return false;
+	}
+	fputs("],\n\"tables\":[", out);
+	return true;
+}
+
+static bool put_all_tables(FILE *out, const struct html_page *p, size_t size)
+{
+	size_t room = size < PAGE_MAX ? PAGE_MAX - size : 0;
+
+	for (unsigned int i = 0; i < p->n_sets; i++) {
+		if (i)
+			fputs(",\n", out);
+		if (!put_tables(out, p->map, &p->set[i], &room))
+			return false;
+	}
+	fputs("]}\n", out);
+	return true;
+}
+
+enum ftr_status html_write(FILE *out, const void *page, struct ftr_err *err)
+{
+	char *data = NULL;
+	size_t n = 0;
+	FILE *mem = open_memstream(&data, &n);
+	bool ok = mem && put_data(mem, page);
+
+	if (mem && fclose(mem))
+		ok = false;
+	fputs(html_head, out);
+	fputs(html_style, out);
+	fputs(html_body, out);
+	if (ok)
+		fwrite(data, 1, n, out);
+	ok = ok && put_all_tables(out, page, n + strlen(html_style) +
+				  strlen(html_script));
+	free(data);
+	if (!ok)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for a report");
+	fputs("</script>\n<script>\n", out);
+	fputs(html_script, out);
+	fputs("</script>\n</body>\n</html>\n", out);
+	if (ferror(out))
+		return ftr_fail(err, FTR_IO, "cannot write");
+	return FTR_OK;
+}

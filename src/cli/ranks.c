@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * ibfattree ranks: hosts in the order for which shifts do not collide, as the
+ * launchers of MPI read it.
+ */
+#include <stdlib.h>
+
+#include "cli/cli.h"
+
+enum form { OPENMPI, RANKFILE, MPICH, SLURM };
+
+struct ranks {
+	struct cli_guid_files files;
+	const char *hosts, *order, *nominal, *output;
+	unsigned int form, slots, lmc, leaf_order;
+};
+
+static const struct cli_opt options[] = {
+	{ "hosts", CLI_FILE, offsetof(struct ranks, hosts), "FILE",
+	  "the hosts of the job; without it: all hosts of the fabric", NULL, 0,
+	  0 },
+	{ "form", CLI_WORD, offsetof(struct ranks, form),
+	  "openmpi|rankfile|mpich|slurm",
+	  "host file or rank file of Open MPI, of MPICH, SLURM_HOSTFILE",
+	  "openmpi", 0, 0 },
+	{ "slots", CLI_UINT, offsetof(struct ranks, slots), "N",
+	  "ranks of each host; 0: as --hosts says, else 1", "0", 0, UINT16_MAX },
+	{ "order", CLI_FILE, offsetof(struct ranks, order), "FILE",
+	  "order of end ports: opensm-*-ca-order.dump", NULL, 0, 0 },
+	CLI_OPT_ROOTS(struct ranks),
+	CLI_OPT_CN(struct ranks),
+	CLI_OPT_IO(struct ranks),
+	CLI_OPT_LEAF_ORDER(struct ranks),
+	CLI_OPT_NOMINAL(struct ranks),
+	CLI_OPT_LMC(struct ranks),
+	CLI_OPT_OUTPUT(struct ranks),
+	CLI_OPT_END
+};
+
+static int run(int argc, char **argv);
+
+const struct cli_cmd cli_ranks = {
+	.name = "ranks",
+	.summary = "write a host file in the order that avoids collisions",
+	.args = "FABRIC",
+	.text =
+"Writes the hosts of a job in the order of end ports that the tables are\n"
+"balanced for: on a healthy tree, with one rank on each host, no shift of the\n"
+"ranks then puts two flows on one link if all hosts take part.\n"
+"Exit status: 0 written, 1 written, but hosts of --hosts are not in the fabric,\n"
+"2 bad input.\n",
+	.opts = options,
+	.min_args = 1,
+	.max_args = 1,
+	.run = run,
+};
+
+struct line {
+	uint32_t place;		/* in the order; UINT32_MAX: not in it */
+	uint32_t i;		/* in the file */
+	const char *name;
+	uint32_t slots;
+};
+
+struct job {
+	const struct ranks *o;
+	struct ftr_fabric *f;
+	struct ftr_hosts *h;
+	struct ftr_host_list *list;
+	ftr_ep *order;
+	uint32_t n_order;
+	struct line *line;
+	uint32_t n, unplaced;
+};
+
+static enum ftr_status read_order(struct job *j, struct ftr_err *err)
+{
+	const struct ranks *o = j->o;
+	struct ftr_shape_opts opts = {
+		.leaf_order = (enum ftr_leaf_order)o->leaf_order
+	};
+	struct ftr_shape *sh = NULL;
+	enum ftr_status st;
+
+	if (o->order)
+		return ftr_read_order(o->order, j->f, &j->order, &j->n_order,
+				      err);
+	st = cli_read_guids(&o->files, &opts, err);
+	if (!st)
+		st = cli_shape(o->nominal, j->f, &opts, NULL, &sh, err);
+	cli_free_guids(&opts);
+	if (!st)
+		st = cli_host_order(sh, &j->order, &j->n_order, err);
+	ftr_shape_free(sh);
+	return st;
+}
+
+/* First places of the hosts by their ports. */
+static enum ftr_status places(const struct job *j, uint32_t **out,
+			      struct ftr_err *err)
+{
+	uint32_t *at = malloc(((size_t)j->f->n_ep + 1) * sizeof(*at));
+	uint32_t *place = malloc(((size_t)j->h->n + 1) * sizeof(*place));
+
+	if (!at || !place) {
+		free(at);
+		free(place);
+		return ftr_fail(err, FTR_NOMEM, "out of memory for %u hosts",
+				j->h->n);
+	}
+	for (ftr_ep e = 0; e < j->f->n_ep; e++)
+		at[e] = UINT32_MAX;
+	for (uint32_t i = 0; i < j->n_order; i++)
+		if (j->order[i] != FTR_EP_NONE)
+			at[j->order[i]] = i;
+	for (uint32_t i = 0; i < j->h->n; i++) {
+		place[i] = UINT32_MAX;
+		for (uint32_t k = 0; k < j->h->host[i].n; k++) {
+			uint32_t p = at[j->h->ep[j->h->host[i].first + k]];
+
+			place[i] = p < place[i] ? p : place[i];
+		}
+	}
+	free(at);
+	*out = place;
+	return FTR_OK;
+}
+
+static int by_place(const void *x, const void *y)
+{
+	const struct line *a = x, *b = y;
+
+	if (a->place != b->place)
+		return a->place < b->place ? -1 : 1;
+	return (a->i > b->i) - (a->i < b->i);
+}
+
+static enum ftr_status lines(struct job *j, struct ftr_err *err)
+{
+	uint32_t n = j->list ? j->list->n : j->h->n, *place = NULL;
+	enum ftr_status st = places(j, &place, err);
+
+	if (st)
+		return st;
+	j->line = calloc((size_t)n + 1, sizeof(*j->line));
+	for (uint32_t i = 0; j->line && i < n; i++) {
+		const struct ftr_host_entry *e = j->list ? &j->list->entry[i] :
+			NULL;
+		uint32_t host = e ? e->host : i;
+		struct line *l = &j->line[j->n];
+
+		if (host == FTR_HOST_NONE)
+			continue;
+		l->place = place[host];
+		l->i = i;
+		l->name = e ? e->name : j->h->host[host].name;
+		l->slots = j->o->slots ? j->o->slots : e ? e->slots : 1;
+		j->unplaced += l->place == UINT32_MAX;
+		j->n++;
+	}
+	free(place);
+	if (!j->line)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for %u hosts", n);
+	if (!j->n)
+		return ftr_fail(err, FTR_INVAL, "no host to write");
+	qsort(j->line, j->n, sizeof(*j->line), by_place);
+	return FTR_OK;
+}
+
+static enum ftr_status write_fn(FILE *out, const void *ctx,
+				struct ftr_err *err)
+{
+	const struct job *j = ctx;
+	uint32_t rank = 0;
+
+	for (uint32_t i = 0; i < j->n; i++) {
+		const struct line *l = &j->line[i];
+
+		switch ((enum form)j->o->form) {
+		case OPENMPI:
+			fprintf(out, "%s slots=%u\n", l->name, l->slots);
+			break;
+		case MPICH:
+			fprintf(out, "%s:%u\n", l->name, l->slots);
+			break;
+		case RANKFILE:
+			for (uint32_t s = 0; s < l->slots; s++)
+				fprintf(out, "rank %u=%s slot=%u\n", rank++,
+					l->name, s);
+			break;
+		case SLURM:
+			for (uint32_t s = 0; s < l->slots; s++)
+				fprintf(out, "%s\n", l->name);
+			break;
+		}
+	}
+	return ferror(out) ? ftr_fail(err, FTR_IO, "cannot write") : FTR_OK;
+}
+
+static int tell(const struct job *j)
+{
+	if (j->unplaced)
+		cli_error("note: hosts that are not in the order, because they are on no leaf switch: %u; they come last",
+			  j->unplaced);
+	for (uint32_t i = 0; j->list && i < j->list->n; i++)
+		if (j->list->entry[i].host == FTR_HOST_NONE)
+			cli_error("not in the fabric: host %s; it is left out",
+				  j->list->entry[i].name);
+	return j->list && j->list->n_unknown ? CLI_FINDINGS : CLI_CLEAN;
+}
+
+static int run(int argc, char **argv)
+{
+	struct ranks o = { .output = NULL };
+	struct job j = { .o = &o };
+	struct ftr_err err = { 0 };
+	enum ftr_status st;
+	int n, status = cli_parse(&cli_ranks, &o, argc, argv, &n);
+
+	if (status >= 0)
+		return status;
+	st = ftr_read_fabric(argv[0], o.lmc, &j.f, &err);
+	if (!st)
+		st = ftr_hosts_new(j.f, false, &j.h, &err);
+	if (!st && o.hosts)
+		st = ftr_read_host_list(o.hosts, false, j.h, &j.list, &err);
+	if (!st)
+		st = read_order(&j, &err);
+	if (!st)
+		st = lines(&j, &err);
+	if (!st)
+		st = cli_write(o.output, write_fn, &j, &err);
+	status = st ? cli_fail(&err) : tell(&j);
+	free(j.line);
+	free(j.order);
+	ftr_host_list_free(j.list);
+	ftr_hosts_free(j.h);
+	ftr_fabric_free(j.f);
+	return status;
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * ibfattree slurm: the fabric as Slurm's topology.conf.
+ */
+#include <stdlib.h>
+
+#include "cli/cli.h"
+
+struct slurm {
+	struct cli_guid_files files;
+	const char *hosts, *nominal, *output;
+	unsigned int form, lmc;
+	bool yaml, full_names;
+};
+
+static const struct cli_opt options[] = {
+	{ "plugin", CLI_WORD, offsetof(struct slurm, form), "tree|block",
+	  "for topology/tree or topology/block", "tree", 0, 0 },
+	{ "yaml", CLI_FLAG, offsetof(struct slurm, yaml), NULL,
+	  "write topology.yaml of Slurm 25.05", NULL, 0, 0 },
+	{ "hosts", CLI_FILE, offsetof(struct slurm, hosts), "FILE",
+	  "the nodes of Slurm: write these only, list those not in the fabric",
+	  NULL, 0, 0 },
+	{ "full-names", CLI_FLAG, offsetof(struct slurm, full_names), NULL,
+	  "keep what follows the first dot of a host name", NULL, 0, 0 },
+	CLI_OPT_ROOTS(struct slurm),
+	CLI_OPT_CN(struct slurm),
+	CLI_OPT_IO(struct slurm),
+	CLI_OPT_NOMINAL(struct slurm),
+	CLI_OPT_LMC(struct slurm),
+	CLI_OPT_OUTPUT(struct slurm),
+	CLI_OPT_END
+};
+
+static int run(int argc, char **argv);
+
+const struct cli_cmd cli_slurm = {
+	.name = "slurm",
+	.summary = "write Slurm's topology.conf",
+	.args = "FABRIC",
+	.text =
+"Writes the topology of FABRIC for Slurm: hosts by their leaf switches, and the\n"
+"pods above them.  Names come from node descriptions, \"NAME\" or \"NAME DEVICE\".\n"
+"Hosts with ports on several leaves are kept together with those on the same\n"
+"leaves.\n"
+"Exit status: 0 written, 1 written, but hosts of --hosts are not in the fabric,\n"
+"2 bad input.\n",
+	.opts = options,
+	.min_args = 1,
+	.max_args = 1,
+	.run = run,
+};
+
+struct job {
+	const struct slurm *o;
+	struct ftr_fabric *f;
+	struct ftr_shape *sh;
+	struct ftr_picture *pic;
+	struct ftr_hosts *h;
+	struct ftr_host_list *list;
+	bool *wanted;
+};
+
+static enum ftr_status read_all(struct job *j, const char *fabric,
+				struct ftr_err *err)
+{
+	struct ftr_shape_opts opts = { .leaf_order = FTR_LEAF_BY_GUID };
+	enum ftr_status st = ftr_read_fabric(fabric, j->o->lmc, &j->f, err);
+
+	if (!st)
+		st = cli_read_guids(&j->o->files, &opts, err);
+	if (!st)
+		st = cli_shape(j->o->nominal, j->f, &opts, NULL, &j->sh, err);
+	cli_free_guids(&opts);
+	if (!st)
+		st = ftr_picture_new(j->sh, &j->pic, err);
+	if (!st)
+		st = ftr_hosts_new(j->f, j->o->full_names, &j->h, err);
+	if (!st && j->o->hosts)
+		st = ftr_read_host_list(j->o->hosts, false, j->h, &j->list, err);
+	if (st || !j->list)
+		return st;
+	j->wanted = calloc((size_t)j->h->n + 1, sizeof(*j->wanted));
+	if (!j->wanted)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for %u hosts",
+				j->h->n);
+	for (uint32_t i = 0; i < j->list->n; i++)
+		if (j->list->entry[i].host != FTR_HOST_NONE)
+			j->wanted[j->list->entry[i].host] = true;
+	return FTR_OK;
+}
+
+static enum ftr_status write_fn(FILE *out, const void *ctx,
+				struct ftr_err *err)
+{
+	const struct job *j = ctx;
+	const struct ftr_slurm_opts opts = {
+		.form = (enum ftr_slurm_form)j->o->form, .yaml = j->o->yaml,
+		.wanted = j->wanted,
+	};
+	struct ftr_slurm_counts c;
+	enum ftr_status st = ftr_write_slurm(out, j->sh, j->pic, j->h, &opts,
+					     &c, err);
+
+	if (!st && c.split)
+		cli_error("note: hosts whose ports are on leaves that no other host shares: %u; each is placed by its first leaf",
+			  c.split);
+	if (!st && c.block_max > c.block_min)
+		cli_error("note: blocks have %u to %u hosts; BlockSizes is the least, so larger blocks are not used whole",
+			  c.block_min, c.block_max);
+	return st;
+}
+
+/* Hosts of Slurm that the fabric does not have, and the reverse. */
+static int tell(const struct job *j)
+{
+	uint32_t unlisted = 0;
+
+	if (j->h->n_nameless)
+		cli_error("note: ports of channel adapters without a host name in their description: %u; they are left out",
+			  j->h->n_nameless);
+	if (!j->list)
+		return CLI_CLEAN;
+	for (uint32_t i = 0; i < j->h->n; i++)
+		unlisted += !j->wanted[i];
+	if (unlisted)
+		cli_error("note: hosts of the fabric that are not in %s: %u; they are left out",
+			  j->o->hosts, unlisted);
+	for (uint32_t i = 0; i < j->list->n; i++)
+		if (j->list->entry[i].host == FTR_HOST_NONE)
+			cli_error("not in the fabric: host %s; Slurm will not find its switch",
+				  j->list->entry[i].name);
+	return j->list->n_unknown ? CLI_FINDINGS : CLI_CLEAN;
+}
+
+static int run(int argc, char **argv)
+{
+	struct slurm o = { .output = NULL };
+	struct job j = { .o = &o };
+	struct ftr_err err = { 0 };
+	enum ftr_status st;
+	int n, status = cli_parse(&cli_slurm, &o, argc, argv, &n);
+
+	if (status >= 0)
+		return status;
+	st = read_all(&j, argv[0], &err);
+	if (!st)
+		st = cli_write(o.output, write_fn, &j, &err);
+	status = st ? cli_fail(&err) : tell(&j);
+	free(j.wanted);
+	ftr_host_list_free(j.list);
+	ftr_hosts_free(j.h);
+	ftr_picture_free(j.pic);
+	ftr_shape_free(j.sh);
+	ftr_fabric_free(j.f);
+	return status;
+}

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Hosts by name: from node descriptions, and lists of them from files.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/io.h"
+#include <ftr/hosts.h>
+
+#define WORD_MAX 256
+#define EXPAND_MAX 65536
+
+static bool name_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+		(c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+}
+
+/* The host in a node description, or ""; buf holds FTR_NAME_MAX + 1 bytes. */
+static void host_name(const char *text, bool full, char *buf)
+{
+	size_t n = strcspn(text, " "), rest = strspn(text + n, " ");
+	const char *device = text + n + rest;
+
+	buf[0] = '\0';
+	if (!n || n > FTR_NAME_MAX || device[strcspn(device, " ")])
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (!name_char(text[i]))
+			return;
+	if (!full)
+		n = strcspn(text, ". ");
+	memcpy(buf, text, n);
+	buf[n] = '\0';
+	if (!strcmp(buf, "localhost"))
+		buf[0] = '\0';
+}
+
+struct named {
+	const char *name;
+	const struct ftr_endport *e;
+	ftr_ep ep;
+};
+
+static int by_name(const void *x, const void *y)
+{
+	const struct named *a = x, *b = y;
+	int c = ftr_natural_cmp(a->name, b->name);
+
+	if (c)
+		return c;
+	if (a->e->sw != b->e->sw)
+		return a->e->sw < b->e->sw ? -1 : 1;
+	return (a->e->sw_port > b->e->sw_port) - (a->e->sw_port < b->e->sw_port);
+}
+
+static uint32_t collect(const struct ftr_fabric *f, bool full,
+			struct ftr_hosts *h, struct named *to, bool *ok)
+{
+	char buf[FTR_NAME_MAX + 1];
+	uint32_t n = 0;
+
+	for (ftr_ep e = 0; e < f->n_ep; e++) {
+		const struct ftr_endport *p = &f->ep[e];
+
+		if (p->type != FTR_NODE_CA || p->sw == FTR_SW_NONE ||
+		    ftr_ep_is_aggregation(p))
+			continue;
+		host_name(p->name, full, buf);
+		if (!buf[0]) {
+			h->n_nameless++;
+			continue;
+		}
+		to[n].name = ftr_arena_strndup(h->arena, buf, FTR_NAME_MAX);
+		to[n].e = p;
+		to[n].ep = e;
+		if (!to[n++].name)
+			*ok = false;
+	}
+	return n;
+}
+
+enum ftr_status ftr_hosts_new(const struct ftr_fabric *f, bool full_names,
+			      struct ftr_hosts **out, struct ftr_err *err)
+{
+	struct ftr_arena *a = ftr_arena_new();
+	struct ftr_hosts *h = a ? ftr_arena_zalloc(a, 1, sizeof(*h)) : NULL;
+	struct named *at = ftr_calloc((size_t)f->n_ep + 1, sizeof(*at));
+	struct ftr_host *host = h ? ftr_arena_zalloc(a, f->n_ep + 1u,
+						     sizeof(*host)) : NULL;
+	ftr_ep *ep = h ? ftr_arena_alloc(a, f->n_ep + 1u, sizeof(*ep)) : NULL;
+	bool ok = at && host && ep;
+	uint32_t n = 0;
+
+	if (ok) {
+		h->arena = a;
+		n = collect(f, full_names, h, at, &ok);
+	}
+	if (!ok) {
+		free(at);
+		ftr_arena_free(a);
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the names of %u end ports",
+				f->n_ep);
+	}
+	if (n)
+		qsort(at, n, sizeof(*at), by_name);
+	for (uint32_t i = 0; i < n; i++) {
+		if (!i || strcmp(at[i].name, at[i - 1].name))
+			host[h->n++] = (struct ftr_host){ at[i].name, i, 0 };
+		host[h->n - 1].n++;
+		ep[i] = at[i].ep;
+	}
+	h->host = host;
+	h->ep = ep;
+	free(at);
+	*out = h;
+	return FTR_OK;
+}
+
+void ftr_hosts_free(struct ftr_hosts *h)
+{
+	if (h)
+		ftr_arena_free(h->arena);
+}
+
+static uint32_t find(const struct ftr_hosts *h, const char *name)
+{
+	uint32_t lo = 0, hi = h->n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		int c = ftr_natural_cmp(h->host[mid].name, name);
+
+		if (!c)
+			return mid;
+		if (c < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return FTR_HOST_NONE;
+}
+
+/* As written, else without its domain. */
+uint32_t ftr_hosts_find(const struct ftr_hosts *h, const char *name)
+{
+	char buf[WORD_MAX];
+	uint32_t at = find(h, name);
+
+	if (at != FTR_HOST_NONE || !strchr(name, '.') || strlen(name) >= WORD_MAX)
+		return at;
+	snprintf(buf, sizeof(buf), "%s", name);
+	buf[strcspn(buf, ".")] = '\0';
+	return find(h, buf);
+}
+
+/* ---- lists ----------------------------------------------------------------- */
+
+struct reading {
+	struct ftr_text t;
+	const struct ftr_hosts *h;
+	struct ftr_host_list *l;
+	struct ftr_host_entry *entry;
+	const char **group;
+	uint32_t n, cap, n_groups, cap_groups;
+	uint32_t now;		/* group of this line */
+	uint32_t *seen;		/* [h->n] 1 + entry of the host in group now */
+	uint32_t *seen_group;	/* [h->n] 1 + the group that seen is of */
+};
+
+static enum ftr_status add(struct reading *r, const char *name, uint32_t slots)
+{
+	uint32_t at = ftr_hosts_find(r->h, name);
+
+	if (at != FTR_HOST_NONE && r->seen_group[at] == r->now + 1) {
+		r->entry[r->seen[at] - 1].slots += slots;
+		return FTR_OK;
+	}
+	if (!FTR_GROW(r->entry, r->n, r->cap))
+		return ftr_text_nomem(&r->t);
+	r->entry[r->n] = (struct ftr_host_entry){
+		r->now, at, slots,
+		ftr_arena_strndup(r->l->arena, name, WORD_MAX)
+	};
+	if (!r->entry[r->n++].name)
+		return ftr_text_nomem(&r->t);
+	if (at == FTR_HOST_NONE) {
+		r->l->n_unknown++;
+	} else {
+		r->seen[at] = r->n;
+		r->seen_group[at] = r->now + 1;
+	}
+	return FTR_OK;
+}
+
+/* "01-03" or "7": the digits of the first give the width. */
+static enum ftr_status add_range(struct reading *r, const char *head,
+				 int head_len, const char *range,
+				 const char *tail, uint32_t slots)
+{
+	char name[2 * WORD_MAX], *end;
+	unsigned long lo = strtoul(range, &end, 10), hi = lo;
+	int width = (int)(end - range);
+	bool ok = width && range[0] >= '0' && range[0] <= '9';
+	enum ftr_status st = FTR_OK;
+
+	if (ok && *end == '-') {
+		ok = end[1] >= '0' && end[1] <= '9';
+		hi = strtoul(end + 1, &end, 10);
+	}
+	if (!ok || *end || hi < lo || hi - lo >= EXPAND_MAX || width > 9)
+		return ftr_text_fail(&r->t, FTR_PARSE, "'%.40s' is no range of hosts",
+				     range);
+	for (unsigned long i = lo; !st && i <= hi; i++) {
+		snprintf(name, sizeof(name), "%.*s%0*lu%s", head_len, head,
+			 width, i, tail);
+		st = add(r, name, slots);
+	}
+	return st;
+}
+
+static enum ftr_status expand(struct reading *r, char *word, uint32_t slots)
+{
+	char *open = strchr(word, '['), *close = strchr(word, ']'), *save;
+	enum ftr_status st = FTR_OK;
+
+	if (!open && !close)
+		return add(r, word, slots);
+	if (!open || !close || close < open || strpbrk(close + 1, "[]"))
+		return ftr_text_fail(&r->t, FTR_PARSE, "'%.40s': the brackets do not match",
+				     word);
+	*close = '\0';
+	for (char *s = strtok_r(open + 1, ",", &save); !st && s;
+	     s = strtok_r(NULL, ",", &save))
+		st = add_range(r, word, (int)(open - word), s, close + 1, slots);
+	return st;
+}
+
+/* The next word: commas inside brackets belong to it. */
+static size_t word_length(const char *s, const char *end)
+{
+	bool inside = false;
+	size_t n = 0;
+
+	for (; s + n < end; n++) {
+		if (s[n] == '[')
+			inside = true;
+		else if (s[n] == ']')
+			inside = false;
+		else if (s[n] == ' ' || s[n] == '\t' || s[n] == '#' ||
+			 (s[n] == ',' && !inside))
+			break;
+	}
+	return n;
+}
+
+static enum ftr_status number(struct reading *r, const char *text,
+			      uint32_t *out)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+
+	if (*end || end == text || !n || n > UINT16_MAX)
+		return ftr_text_fail(&r->t, FTR_PARSE, "slots are 1 to 65535, not '%.20s'",
+				     text);
+	*out = (uint32_t)n;
+	return FTR_OK;
+}
+
+static enum ftr_status set_group(struct reading *r, const char *name)
+{
+	for (uint32_t g = 0; g < r->n_groups; g++)
+		if (!strcmp(r->group[g], name)) {
+			r->now = g;
+			return FTR_OK;
+		}
+	if (!FTR_GROW(r->group, r->n_groups, r->cap_groups))
+		return ftr_text_nomem(&r->t);
+	r->now = r->n_groups;
+	r->group[r->n_groups] = ftr_arena_strndup(r->l->arena, name, WORD_MAX);
+	return r->group[r->n_groups++] ? FTR_OK : ftr_text_nomem(&r->t);
+}
+
+/* Words of a line; "slots=N" belongs to the word before it, which waits. */
+static enum ftr_status line(struct reading *r, const struct ftr_cur *c,
+			    bool jobs)
+{
+	char word[FTR_LINE_MAX + 1], last[FTR_LINE_MAX + 1] = "";
+	uint32_t slots = 1;
+	bool first = jobs;
+	enum ftr_status st = FTR_OK;
+
+	for (const char *s = c->p; !st && s < c->end; ) {
+		size_t n = word_length(s, c->end);
+		char *colon;
+
+		if (!n && *s == '#')
+			break;
+		if (!n) {
+			s++;
+			continue;
+		}
+		memcpy(word, s, n);
+		word[n] = '\0';
+		s += n;
+		if (first) {
+			if (word[n - 1] == ':')
+				word[n - 1] = '\0';
+			st = set_group(r, word);
+			first = false;
+			continue;
+		}
+		if (!strncmp(word, "slots=", 6)) {
+			st = number(r, word + 6, &slots);
+			continue;
+		}
+		if (strchr(word, '='))
+			continue;	/* max-slots=, ...: not ours */
+		if (last[0])
+			st = expand(r, last, slots);
+		slots = 1;
+		colon = jobs ? NULL : strchr(word, ':');
+		if (colon) {
+			*colon = '\0';
+			if (!st)
+				st = number(r, colon + 1, &slots);
+		}
+		memcpy(last, word, strlen(word) + 1);
+	}
+	if (!st && last[0])
+		st = expand(r, last, slots);
+	return st;
+}
+
+static enum ftr_status publish(struct reading *r)
+{
+	struct ftr_host_entry *entry =
+		ftr_arena_alloc(r->l->arena, r->n + 1u, sizeof(*entry));
+	const char **group = ftr_arena_alloc(r->l->arena, r->n_groups + 1u,
+					     sizeof(*group));
+
+	if (!entry || !group)
+		return ftr_text_nomem(&r->t);
+	if (r->n)
+		memcpy(entry, r->entry, r->n * sizeof(*entry));
+	if (r->n_groups)
+		memcpy(group, r->group, r->n_groups * sizeof(*group));
+	r->l->entry = entry;
+	r->l->n = r->n;
+	r->l->group = group;
+	r->l->n_groups = r->n_groups;
+	return FTR_OK;
+}
+
+enum ftr_status ftr_read_host_list(const char *path, bool jobs,
+				   const struct ftr_hosts *h,
+				   struct ftr_host_list **out,
+				   struct ftr_err *err)
+{
+	struct ftr_arena *a = ftr_arena_new();
+	struct reading r = { .h = h };
+	struct ftr_cur c;
+	enum ftr_status st;
+
+	r.l = a ? ftr_arena_zalloc(a, 1, sizeof(*r.l)) : NULL;
+	r.seen = ftr_calloc((size_t)h->n + 1, sizeof(*r.seen));
+	r.seen_group = ftr_calloc((size_t)h->n + 1, sizeof(*r.seen_group));
+	if (!r.l || !r.seen || !r.seen_group) {
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for a list of hosts");
+	} else {
+		r.l->arena = a;
+		st = ftr_text_open(&r.t, path, err);
+		if (!st) {
+			while (!(st = ftr_text_meaningful(&r.t, &c)) && c.p)
+				if ((st = line(&r, &c, jobs)))
+					break;
+			if (!st)
+				st = publish(&r);
+			ftr_text_close(&r.t);
+		}
+	}
+	free(r.seen);
+	free(r.seen_group);
+	free(r.entry);
+	free(r.group);
+	if (st)
+		ftr_arena_free(a);
+	else
+		*out = r.l;
+	return st;
+}
+
+void ftr_host_list_free(struct ftr_host_list *l)
+{
+	if (l)
+		ftr_arena_free(l->arena);
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The least load that a pattern can have: what must leave and enter each pod,
+ * whatever the tables are, spread evenly over its upward links.
+ */
+#include <string.h>
+
+#include "picture/picture.h"
+
+/* The leaf column of s, or NONE: it is no leaf. */
+static uint32_t column(const struct ftr_picture *p, ftr_sw s)
+{
+	uint32_t pod = p->pod_of[s];
+
+	if (pod == FTR_POD_NONE || p->pod[pod].span != 1)
+		return UINT32_MAX;
+	return p->pod[pod].home;
+}
+
+void ftr_picture_cross(const struct ftr_picture *p, const struct ftr_fabric *f,
+		       ftr_ep from, ftr_ep to, uint64_t *out, uint64_t *in)
+{
+	uint32_t a, b, n = p->n_ranks;
+
+	if (f->ep[from].sw == FTR_SW_NONE || f->ep[to].sw == FTR_SW_NONE)
+		return;
+	a = column(p, f->ep[from].sw);
+	b = column(p, f->ep[to].sw);
+	for (uint32_t r = 0; a != UINT32_MAX && b != UINT32_MAX && r < n; r++) {
+		uint32_t x = p->pod_at[(size_t)r * p->n_cols + a];
+		uint32_t y = p->pod_at[(size_t)r * p->n_cols + b];
+
+		if (x == y)
+			continue;
+		if (x != FTR_POD_NONE)
+			out[x]++;
+		if (y != FTR_POD_NONE)
+			in[y]++;
+	}
+}
+
+/* out serves as the count of end ports below each pod, at first. */
+void ftr_picture_cross_all(const struct ftr_picture *p,
+			   const struct ftr_fabric *f, const ftr_ep *ep,
+			   uint32_t n, uint64_t *out, uint64_t *in)
+{
+	uint64_t all = 0;
+
+	memset(out, 0, p->n_pods * sizeof(*out));
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t c = ep[i] == FTR_EP_NONE ||
+			f->ep[ep[i]].sw == FTR_SW_NONE ? UINT32_MAX :
+			column(p, f->ep[ep[i]].sw);
+
+		all += c != UINT32_MAX;
+		for (uint32_t r = 0; c != UINT32_MAX && r < p->n_ranks; r++) {
+			uint32_t pod = p->pod_at[(size_t)r * p->n_cols + c];
+
+			if (pod != FTR_POD_NONE)
+				out[pod]++;
+		}
+	}
+	for (uint32_t i = 0; i < p->n_pods; i++)
+		out[i] = in[i] = out[i] * (all - out[i]);
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Missing links: those of the nominal fabric that are absent, and those that
+ * the shape inferred (src/shape/slots.c).
+ *
+ * The shape says how many links a group should have (n_nominal) and how many
+ * groups a switch should have above (n_slots).  It does not name the far end of
+ * a group of which nothing is left.  That is found here: a switch of the next
+ * rank that the neighbours of the switch are joined to, and the switch is not;
+ * of several, those with the most ports without a link.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "picture/picture.h"
+
+struct list {
+	struct drawing *z;
+	struct ftr_missing *m;
+	uint32_t n, cap;
+	uint32_t *open;		/* [n_sw] ports without a link */
+	uint8_t *known;		/* [n_sw] neighbour of the switch at hand */
+	ftr_sw *found;		/* [n_sw] possible far ends */
+};
+
+static bool add(struct list *w, ftr_sw low, ftr_sw up, uint32_t n, bool inferred)
+{
+	if (!FTR_GROW(w->m, w->n, w->cap))
+		return false;
+	w->m[w->n++] = (struct ftr_missing){ low, up, n, inferred };
+	w->z->p->missing_links += n;
+	return true;
+}
+
+/* Absent links of the pair, by the nominal fabric. */
+static uint32_t absent(const struct ftr_shape *sh, ftr_sw a, ftr_sw b)
+{
+	ftr_sw low = FTR_MIN(a, b), high = FTR_MAX(a, b);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < sh->n_absent; i++)
+		n += sh->absent[i].sw == low && sh->absent[i].peer == high;
+	return n;
+}
+
+static bool add_absent(struct list *w)
+{
+	const struct ftr_shape *sh = w->z->sh;
+
+	for (uint32_t i = 0; i < sh->n_absent; i++) {
+		ftr_sw a = sh->absent[i].sw, b = sh->absent[i].peer;
+		bool up = sh->rank[a] <= sh->rank[b];
+
+		if (!add(w, up ? a : b, up ? b : a, 1, false))
+			return false;
+	}
+	return true;
+}
+
+/* Switches of the next rank that switches beside s have and s has not. */
+static uint32_t candidates(struct list *w, ftr_sw s)
+{
+	const struct ftr_shape *sh = w->z->sh;
+	const struct ftr_group *g = sh->groups;
+	uint32_t n = 0;
+
+	memset(w->known, 0, w->z->f->n_sw);
+	for (uint32_t i = sh->group_first[s]; i < sh->group_first[s + 1]; i++)
+		w->known[g[i].remote] = 1;
+	for (uint32_t i = 0; i < sh->n_up[s]; i++) {
+		ftr_sw t = g[sh->group_first[s] + i].remote;
+
+		for (uint32_t j = sh->n_up[t]; j < sh->n_up[t] + sh->n_down[t];
+		     j++) {
+			ftr_sw b = g[sh->group_first[t] + j].remote;
+
+			if (sh->rank[b] != sh->rank[s])
+				continue;
+			for (uint32_t k = 0; k < sh->n_up[b]; k++) {
+				ftr_sw u = g[sh->group_first[b] + k].remote;
+
+				if (w->known[u] || !w->open[u] ||
+				    sh->rank[u] != sh->rank[s] + 1)
+					continue;
+				w->known[u] = 1;
+				w->found[n++] = u;
+			}
+		}
+	}
+	return n;
+}
+
+static int most_open(const void *x, const void *y, void *ctx)
+{
+	const uint32_t *open = ctx;
+	ftr_sw a = *(const ftr_sw *)x, b = *(const ftr_sw *)y;
+
+	if (open[a] != open[b])
+		return open[a] > open[b] ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+static bool lost_groups(struct list *w, ftr_sw s, uint32_t n, uint32_t links)
+{
+	uint32_t found = candidates(w, s);
+
+	if (found)
+		qsort_r(w->found, found, sizeof(*w->found), most_open, w->open);
+	for (uint32_t i = 0; i < found && i < n; i++)
+		if (!add(w, s, w->found[i], links, true))
+			return false;
+	return true;
+}
+
+static bool inferred(struct list *w, ftr_sw s)
+{
+	const struct ftr_shape *sh = w->z->sh;
+	uint32_t slots = 0, links = 1, gone;
+
+	for (uint32_t i = 0; i < sh->n_up[s]; i++) {
+		const struct ftr_group *g =
+			&sh->groups[sh->group_first[s] + i];
+		uint32_t lost = g->n_nominal - g->n;
+
+		slots += g->slot != FTR_SLOT_NONE;
+		links = FTR_MAX(links, g->n_nominal);
+		gone = lost ? absent(sh, s, g->remote) : 0;
+		if (lost > gone && !add(w, s, g->remote, lost - gone, true))
+			return false;
+	}
+	if (sh->from_nominal || sh->n_slots[s] <= slots)
+		return true;
+	return lost_groups(w, s, sh->n_slots[s] - slots, links);
+}
+
+static int by_pair(const void *x, const void *y)
+{
+	const struct ftr_missing *a = x, *b = y;
+
+	if (a->low != b->low)
+		return a->low < b->low ? -1 : 1;
+	if (a->up != b->up)
+		return a->up < b->up ? -1 : 1;
+	return a->inferred - b->inferred;
+}
+
+bool picture_missing(struct drawing *z)
+{
+	const uint32_t n = z->f->n_sw;
+	struct list w = { .z = z };
+	struct ftr_missing *m;
+	bool ok;
+
+	w.open = ftr_arena_zalloc(z->scratch, n, sizeof(*w.open));
+	w.known = ftr_arena_alloc(z->scratch, n, 1);
+	w.found = ftr_arena_alloc(z->scratch, n, sizeof(*w.found));
+	ok = w.open && w.known && w.found;
+	for (ftr_sw s = 0; ok && s < n; s++)
+		for (unsigned int p = 1; p <= z->f->sw[s].n_ports; p++)
+			w.open[s] += ftr_fabric_port(z->f, s, (ftr_port)p)
+				->peer_kind == FTR_PEER_NONE;
+	ok = ok && add_absent(&w);
+	for (ftr_sw s = 0; ok && s < n; s++)
+		ok = inferred(&w, s);
+	m = ok ? ftr_arena_alloc(z->keep, w.n + 1u, sizeof(*m)) : NULL;
+	if (m && w.n) {
+		qsort(w.m, w.n, sizeof(*w.m), by_pair);
+		memcpy(m, w.m, w.n * sizeof(*m));
+	}
+	free(w.m);
+	z->p->missing = m;
+	z->p->n_missing = w.n;
+	return m;
+}

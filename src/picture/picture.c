@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Places: pods from the shape's columns, blocks, and an x for every switch.
+ *
+ * The shape gives every switch the range of leaf columns of its pod (home,
+ * span), by nominal position, so a lost link moves nothing in the picture.
+ * Switches of one rank with one range are a pod.  Inside a pod they are ordered
+ * by plane, then by index, and spread evenly over the range.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "picture/picture.h"
+
+struct place {
+	ftr_sw sw;
+	uint32_t rank, home, span, plane;
+};
+
+/* Planes: components of the switches above rank 0, named by their first. */
+static uint32_t *planes(struct drawing *z)
+{
+	const struct ftr_shape *sh = z->sh;
+	uint32_t *uf = ftr_arena_alloc(z->scratch, z->f->n_sw, sizeof(*uf));
+
+	if (!uf)
+		return NULL;
+	ftr_uf_init(uf, z->f->n_sw);
+	for (ftr_sw s = 0; s < z->f->n_sw; s++)
+		for (uint32_t g = sh->group_first[s];
+		     sh->rank[s] && g < sh->group_first[s + 1]; g++)
+			if (sh->rank[sh->groups[g].remote])
+				ftr_uf_union(uf, s, sh->groups[g].remote);
+	for (ftr_sw s = 0; s < z->f->n_sw; s++)
+		uf[s] = ftr_uf_find(uf, s);
+	return uf;
+}
+
+/* Has s neither hosts nor a leaf below?  Then it has no range of columns. */
+static bool lonely(const struct ftr_shape *sh, ftr_sw s)
+{
+	if (sh->col[s] < sh->n_leaf || sh->home[s] || sh->span[s] != 1)
+		return false;
+	return !sh->n_leaf || ftr_shape_down(sh, s)[0] == FTR_COST_INF;
+}
+
+static int by_place(const void *x, const void *y)
+{
+	const struct place *a = x, *b = y;
+
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	if (a->home != b->home)
+		return a->home < b->home ? -1 : 1;
+	if (a->span != b->span)
+		return a->span < b->span ? -1 : 1;
+	if (a->plane != b->plane)
+		return a->plane < b->plane ? -1 : 1;
+	return (a->sw > b->sw) - (a->sw < b->sw);
+}
+
+static struct place *sorted(struct drawing *z)
+{
+	const struct ftr_shape *sh = z->sh;
+	const uint32_t *plane = planes(z);
+	struct place *at = ftr_arena_alloc(z->scratch, z->f->n_sw, sizeof(*at));
+	uint32_t cols = sh->n_leaf, next;
+
+	if (!plane || !at)
+		return NULL;
+	for (ftr_sw s = 0; s < z->f->n_sw; s++)
+		if (!lonely(sh, s))
+			cols = FTR_MAX(cols, sh->home[s] + sh->span[s]);
+	z->p->n_ranks = sh->n_ranks;
+	z->p->n_cols = next = cols;
+	for (ftr_sw s = 0; s < z->f->n_sw; s++)
+		at[s] = (struct place){
+			s, sh->rank[s],
+			lonely(sh, s) ? next++ : sh->home[s],
+			sh->span[s], plane[s]
+		};
+	z->p->width = next;
+	qsort(at, z->f->n_sw, sizeof(*at), by_place);
+	return at;
+}
+
+/* ---- pods ---------------------------------------------------------------- */
+
+static uint32_t links_up(const struct ftr_shape *sh, ftr_sw s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t g = 0; g < sh->n_up[s]; g++)
+		n += sh->groups[sh->group_first[s] + g].n;
+	return n;
+}
+
+static bool same_pod(const struct place *a, const struct place *b)
+{
+	return a->rank == b->rank && a->home == b->home && a->span == b->span;
+}
+
+static void add_hosts(struct drawing *z)
+{
+	const struct ftr_shape *sh = z->sh;
+
+	for (uint32_t l = 0; l < sh->n_leaf; l++) {
+		uint32_t at = sh->home[sh->col_sw[l]];
+
+		for (uint32_t r = 0; r < sh->n_ranks; r++) {
+			uint32_t pod = z->p->pod_at[(size_t)r * z->p->n_cols +
+						    at];
+
+			if (pod != FTR_POD_NONE)
+				z->pod[pod].hosts += sh->leaf_hosts[l];
+		}
+	}
+}
+
+static bool pods(struct drawing *z, const struct place *at)
+{
+	const uint32_t n = z->f->n_sw;
+	size_t cells = (size_t)z->sh->n_ranks * z->p->n_cols;
+	uint32_t *pod_at = ftr_arena_alloc(z->keep, cells, sizeof(*pod_at));
+	uint32_t id = 0;
+
+	z->pod = ftr_arena_zalloc(z->keep, n, sizeof(*z->pod));
+	z->pod_of = ftr_arena_alloc(z->keep, n, sizeof(*z->pod_of));
+	if (!pod_at || !z->pod || !z->pod_of)
+		return false;
+	memset(pod_at, 0xff, cells * sizeof(*pod_at));
+	for (uint32_t i = 0; i < n; i++) {
+		struct ftr_picture_pod *p;
+
+		z->pod_of[at[i].sw] = FTR_POD_NONE;
+		if (at[i].home >= z->p->n_cols)
+			continue;
+		if (!z->p->n_pods || !same_pod(&at[i], &at[i - 1]))
+			id = z->p->n_pods++;
+		p = &z->pod[id];
+		p->rank = (uint8_t)at[i].rank;
+		p->home = at[i].home;
+		p->span = at[i].span;
+		p->n_sw++;
+		p->up_links += links_up(z->sh, at[i].sw);
+		z->pod_of[at[i].sw] = id;
+		for (uint32_t c = p->home; c < p->home + p->span; c++)
+			pod_at[(size_t)p->rank * z->p->n_cols + c] = id;
+	}
+	z->p->pod = z->pod;
+	z->p->pod_of = z->pod_of;
+	z->p->pod_at = pod_at;
+	add_hosts(z);
+	return true;
+}
+
+/* ---- blocks and x -------------------------------------------------------- */
+
+/* Do the planes of the n switches at[] have several each, and are there any? */
+static bool by_plane(const struct place *at, uint32_t n)
+{
+	uint32_t planes = 1;
+
+	for (uint32_t i = 1; i < n; i++)
+		planes += at[i].plane != at[i - 1].plane;
+	return planes > 1 && n >= 2 * planes;
+}
+
+/* Leaves below one pod of rank 1 are one block. */
+static bool same_block(const struct drawing *z, const struct place *a,
+		       const struct place *b, bool planes)
+{
+	const uint32_t *above = z->p->pod_at + z->p->n_cols;
+
+	if (a->rank != b->rank || a->home >= z->p->n_cols ||
+	    b->home >= z->p->n_cols)
+		return false;
+	if (!a->rank)
+		return z->sh->n_ranks < 2 || above[a->home] == above[b->home];
+	return same_pod(a, b) && (!planes || a->plane == b->plane);
+}
+
+static bool blocks(struct drawing *z, const struct place *at)
+{
+	const uint32_t n = z->f->n_sw;
+	double *x = ftr_arena_alloc(z->keep, n, sizeof(*x));
+	struct ftr_picture_block *block =
+		ftr_arena_zalloc(z->keep, n, sizeof(*block));
+	struct ftr_picture_block *b = NULL;
+	bool planes = false;
+	uint32_t first = 0, end = 0;
+
+	z->block_of = ftr_arena_alloc(z->keep, n, sizeof(*z->block_of));
+	if (!x || !block || !z->block_of)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		double step;
+
+		if (i == end) {
+			for (first = i; end < n && same_pod(&at[first],
+							    &at[end]); )
+				end++;
+			planes = by_plane(at + first, end - first);
+		}
+		step = (double)at[i].span / (end - first);
+		x[at[i].sw] = at[i].home + (i - first + 0.5) * step;
+		if (!b || !same_block(z, &at[i], &at[i - 1], planes)) {
+			b = &block[z->p->n_blocks++];
+			b->rank = (uint8_t)at[i].rank;
+			b->x0 = x[at[i].sw] - step / 2;
+		}
+		b->x1 = x[at[i].sw] + step / 2;
+		b->n_sw++;
+		z->block_of[at[i].sw] = z->p->n_blocks - 1;
+	}
+	z->p->x = x;
+	z->p->block = block;
+	z->p->block_of = z->block_of;
+	return true;
+}
+
+/* ---- life ---------------------------------------------------------------- */
+
+static bool draw(struct drawing *z)
+{
+	const struct place *at = sorted(z);
+
+	return at && pods(z, at) && blocks(z, at) && picture_odd(z) &&
+		picture_missing(z);
+}
+
+enum ftr_status ftr_picture_new(const struct ftr_shape *sh,
+				struct ftr_picture **out, struct ftr_err *err)
+{
+	struct drawing z = { .sh = sh, .f = sh->f };
+	bool ok;
+
+	z.keep = ftr_arena_new();
+	z.scratch = ftr_arena_new();
+	z.p = z.keep && z.scratch ?
+		ftr_arena_zalloc(z.keep, 1, sizeof(*z.p)) : NULL;
+	ok = z.p && draw(&z);
+	ftr_arena_free(z.scratch);
+	if (!ok) {
+		ftr_arena_free(z.keep);
+		return ftr_fail(err, FTR_NOMEM, "out of memory for a picture of %u switches",
+				sh->f->n_sw);
+	}
+	z.p->arena = z.keep;
+	*out = z.p;
+	return FTR_OK;
+}
+
+void ftr_picture_free(struct ftr_picture *p)
+{
+	if (p)
+		ftr_arena_free(p->arena);
+}

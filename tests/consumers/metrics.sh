@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
+# Metrics, alerts and the dashboard, read by promtool.
+
+monitoring=$top/src/osm/monitoring
+
+# The plugin's own file, written while a fabric loses a link.
+case_metrics_promtool() {
+	want promtool opensm ibsim
+	FTR_PROMTOOL=1 "$top/tests/sim/run" --build "$build" status_files >&2
+}
+
+case_metrics_alerts() {
+	want promtool
+	promtool check rules "$monitoring/ibfattree.rules.yml"
+	cat >"$T/test.yml" <<-EOF
+	rule_files: ["$monitoring/ibfattree.rules.yml"]
+	evaluation_interval: 1m
+	tests:
+	  - interval: 1m
+	    input_series:
+	      - series: ibfattree_sm_master{instance="a"}
+	        values: 1x60
+	      - series: ibfattree_sm_master{instance="standby"}
+	        values: 0x60
+	      - series: ibfattree_routes{instance="a"}
+	        values: 1x10 0x50
+	      - series: ibfattree_routes{instance="standby"}
+	        values: 0x60
+	      - series: ibfattree_missing_links{instance="a"}
+	        values: 0x20 3x40
+	      - series: ibfattree_failed_writes_total{instance="a"}
+	        values: 0x30 2x30
+	    alert_rule_test:
+	      - alertname: IbfattreeNotRouting
+	        eval_time: 9m
+	      - alertname: IbfattreeNotRouting
+	        eval_time: 15m
+	        exp_alerts:
+	          - exp_labels: {severity: critical, instance: a}
+	            exp_annotations:
+	              summary: OpenSM on a does not route by ibfattree
+	              description: Another engine routes, or none. Look for IBF210 and IBF211 in OpenSM's log; man 7 ibfattree says what to do.
+	      - alertname: IbfattreeLinksMissing
+	        eval_time: 30m
+	      - alertname: IbfattreeLinksMissing
+	        eval_time: 40m
+	        exp_alerts:
+	          - exp_labels: {severity: warning, instance: a}
+	            exp_annotations:
+	              summary: 3 links of the nominal fabric are missing
+	              description: ibfattree report shows which.
+	      - alertname: IbfattreeWritesFailed
+	        eval_time: 35m
+	        exp_alerts:
+	          - exp_labels: {severity: warning, instance: a}
+	            exp_annotations:
+	              summary: A switch did not acknowledge part of a repair
+	              description: The next sweep writes it again. IBF110 in OpenSM's log names the repair.
+	EOF
+	promtool test rules "$T/test.yml"
+}
+
+# Every metric that an alert or a panel asks for is one that the plugin writes.
+case_metrics_names() {
+	local name known
+	want python3
+	known=$(sed -n 's/^.*ROW("\([a-z_]*\)".*/\1/p; s/.*head(out, "\([a-z_]*\)".*/\1/p; s/.*put_phases(out, "\([a-z_]*\)".*/\1/p' \
+		"$top/src/osm/metrics.c")
+	[[ $(wc -w <<<"$known") -gt 25 ]] || fail "few names found: $known"
+	/usr/bin/python3 - "$monitoring/ibfattree-dashboard.json" >"$T/exprs" <<-EOF
+	import json, sys
+	d = json.load(open(sys.argv[1]))
+	assert d["title"] and d["schemaVersion"] >= 30 and d["panels"]
+	ids = [p["id"] for p in d["panels"]]
+	assert len(ids) == len(set(ids))
+	for p in d["panels"]:
+	    g = p["gridPos"]
+	    assert g["x"] + g["w"] <= 24 and p["targets"] and p["title"]
+	    for t in p["targets"]:
+	        print(t["expr"])
+	EOF
+	grep '^ *expr:' "$monitoring/ibfattree.rules.yml" >>"$T/exprs"
+	while read -r name; do
+		grep -qx "$name" <<<"$known" || fail "nobody writes ibfattree_$name"
+	done < <(grep -o 'ibfattree_[a-z_]*' "$T/exprs" | sed 's/^ibfattree_//' | sort -u)
+	want promtool
+	# expressions parse: as rules
+	{
+		echo 'groups: [{name: panels, rules: ['
+		sed -n '/^ *expr:/d; s/"\$instance"/".*"/; s/\[\$__rate_interval\]/[5m]/; s/.*/{record: x, expr: '"'&'"'},/p' "$T/exprs"
+		echo ']}]'
+	} >"$T/panels.yml"
+	promtool check rules "$T/panels.yml"
+}

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
+# "ibfattree ranks", read by the launchers of Open MPI and MPICH.  All hosts are
+# this machine: in place of ssh there is a program that runs the command here
+# and keeps the name of the host.
+
+ranks_start() {
+	cat >"$T/agent" <<-'EOF'
+	#!/bin/bash
+	while [[ $1 == -* ]]; do
+		shift
+	done
+	export FTR_TEST_HOST=$1
+	shift
+	exec bash -c "$*"
+	EOF
+	chmod 755 "$T/agent"
+	"$ibfattree" gen "2;3,3;1,3;1,1" --random-guids --seed 5 -o "$T/f.net"
+	# the order of dmodc, as the plugin dumps it: leaves by GUID
+	echo 'host-[0-8]' >"$T/hosts"
+}
+
+# The order in which a launcher put the ranks on the hosts.
+ranks_of() { sort -n | sed 's/^[0-9]* //' | xargs; }
+
+case_ranks_openmpi() {
+	local got wanted
+	want mpirun.openmpi
+	ranks_start
+	"$ibfattree" ranks "$T/f.net" --hosts "$T/hosts" >"$T/hostfile"
+	wanted=$(sed 's/ .*//' "$T/hostfile" | xargs)
+	[[ $wanted != "$(seq -f host-%g 0 8 | xargs)" ]] ||
+		fail "the order is that of the names: the test shows nothing"
+	# shellcheck disable=SC2016
+	timeout 60 mpirun.openmpi --allow-run-as-root --hostfile "$T/hostfile" \
+		--mca plm_rsh_agent "$T/agent" \
+		--mca plm_rsh_no_tree_spawn 1 \
+		bash -c 'echo "$OMPI_COMM_WORLD_RANK $FTR_TEST_HOST"' >"$T/ranks"
+	got=$(ranks_of <"$T/ranks")
+	[[ $got == "$wanted" ]] || fail "ranks on '$got', not '$wanted'"
+}
+
+case_ranks_mpich() {
+	local got wanted
+	want mpiexec.hydra
+	ranks_start
+	"$ibfattree" ranks "$T/f.net" --hosts "$T/hosts" --form mpich >"$T/hostfile"
+	wanted=$(sed 's/:.*//' "$T/hostfile" | xargs)
+	# shellcheck disable=SC2016
+	got=$(timeout 60 mpiexec.hydra -f "$T/hostfile" -n 9 -launcher ssh \
+		-launcher-exec "$T/agent" -iface lo \
+		bash -c 'echo "$PMI_RANK $FTR_TEST_HOST"' | ranks_of)
+	[[ $got == "$wanted" ]] || fail "ranks on '$got', not '$wanted'"
+}
+
+# In this order no shift of one rank a host has two flows on a link; the order
+# of names has.
+case_ranks_shift() {
+	local k i n
+	"$ibfattree" gen "2;4,4;1,4;1,1" --random-guids --seed 5 -o "$T/f.net"
+	"$ibfattree" route "$T/f.net" --engine dmodc -o "$T/f.lfts"
+	"$ibfattree" ranks "$T/f.net" --form slurm >"$T/order"
+	n=$(wc -l <"$T/order")
+	((n == 16)) || fail "$n hosts"
+	mapfile -t host <"$T/order"
+	for ((k = 1; k < n; k++)); do
+		for ((i = 0; i < n; i++)); do
+			echo "\"${host[i]}\" \"${host[(i + k) % n]}\""
+		done >"$T/pairs"
+		"$ibfattree" load "$T/f.net" --lfts "$T/f.lfts" --sample 1 \
+			--permutations 0 --bisections 0 --patterns "$T/pairs" \
+			--json >"$T/j"
+		[[ $("$build/jsonq" "$T/j" results.2.max) == 1 ]] ||
+			fail "shift $k: $("$build/jsonq" "$T/j" results.2.max) flows on a link"
+	done
+}
+
+case_ranks_forms() {
+	local status=0
+	ranks_start
+	printf 'host-0 slots=2\nhost-1:3\nhost-50\n' >"$T/hosts"
+	"$ibfattree" ranks "$T/f.net" --hosts "$T/hosts" --form rankfile \
+		>"$T/ranks" 2>"$T/err" || status=$?
+	[[ $status == 1 ]]
+	grep -q 'not in the fabric: host host-50' "$T/err"
+	[[ $(grep -c '^rank [0-4]=host-[01] slot=[0-2]$' "$T/ranks") == 5 ]] ||
+		fail "$(cat "$T/ranks")"
+	[[ $("$ibfattree" ranks "$T/f.net" --slots 2 --form slurm | wc -l) == 18 ]]
+}

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
+# "ibfattree report", read by a real Chromium.
+
+# page CASE FILE.html [WORD...]: the checks of report.py.
+page() {
+	want chromium chromedriver python3
+	/usr/bin/python3 -c 'import selenium' 2>/dev/null ||
+		skip "python3-selenium is not installed"
+	/usr/bin/python3 "$here/report.py" "$@"
+}
+
+case_report_page() {
+	"$ibfattree" gen "2;4,6;1,4;1,2" -o "$T/f.net" --drop-links 2
+	"$ibfattree" report "$T/f.net" --engine dmodc --engine sftree \
+		-o "$T/f.html"
+	page page "$T/f.html" "$T"
+}
+
+case_report_faults() {
+	"$ibfattree" gen "2;4,6;1,4;1,1" -o "$T/f.net"
+	"$ibfattree" report "$T/f.net" --fail 'sw-2-0' -o "$T/f.html" || true
+	page faults "$T/f.html" "$T"
+}
+
+case_report_credit_loop() {
+	"$ibfattree" report "$golden/ring.net" --lfts \
+		"$golden/ring-clockwise.lfts" -o "$T/f.html" && fail "no finding"
+	page loop "$T/f.html" "$T"
+}
+
+case_report_diff() {
+	"$ibfattree" gen "2;4,6;1,4;1,1" -o "$T/old.net"
+	"$ibfattree" gen "2;4,6;1,4;1,1" --drop-links 3 --drop-hosts 1 \
+		-o "$T/new.net"
+	"$ibfattree" report --diff "$T/old.net" "$T/new.net" -o "$T/f.html"
+	page diff "$T/f.html" "$T"
+}
+
+# Names are a stranger's: they must not become part of the page.
+case_report_hostile_names() {
+	"$ibfattree" gen "2;2,2;1,2;1,1" -o "$T/plain.net"
+	# an ampersand is special to sed
+	sed -e 's|"host-0"|"</script><script>document.title=1//"|' \
+		-e 's|"host-1"|"<img src=x onerror=alert(1)>"|' \
+		-e 's|"sw-1-0"|"\&lt;b\&gt;\xe2\x80\xa8\xff\x27"|' \
+		"$T/plain.net" >"$T/f.net"
+	cmp -s "$T/plain.net" "$T/f.net" && fail "no name was changed"
+	"$ibfattree" report "$T/f.net" -o "$T/f.html"
+	! grep -q '<img' "$T/f.html" || fail "a name is HTML in the page"
+	page hostile "$T/f.html" "$T"
+}
+
+case_report_large() {
+	"$ibfattree" gen "3;18,24,40;1,18,18;1,1,1" --random-guids \
+		--random-ports --drop-links 40 -o "$T/f.net"
+	"$ibfattree" report "$T/f.net" -o "$T/f.html"
+	page large "$T/f.html" "$T"
+}
+
+case_report_topograph() {
+	local f
+	f=$(real topograph/topograph.net) || { echo "$f"; exit 77; }
+	"$ibfattree" report "$f" -o "$T/f.html"
+	page topograph "$T/f.html" "$T"
+}

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
+# "ibfattree slurm", read by a real slurmctld.
+
+# slurm_start "NODES": slurmctld and a slurmd for each node of $T/topology.conf,
+# all on this machine, with no authentication, on loopback.
+slurm_start() {
+	local port=$((20000 + RANDOM % 20000)) i=0 node
+	local -a nodes
+	want slurmctld slurmd scontrol srun
+	((EUID == 0)) || skip "slurmd of several nodes wants root"
+	read -ra nodes <<<"$1"
+	export SLURM_CONF=$T/slurm.conf
+	mkdir "$T/state" "$T/spool"
+	cat >"$SLURM_CONF" <<-EOF
+	ClusterName=test
+	SlurmctldHost=localhost(127.0.0.1)
+	SlurmctldPort=$port
+	SlurmUser=root
+	AuthType=auth/none
+	CredType=cred/none
+	StateSaveLocation=$T/state
+	SlurmdSpoolDir=$T/spool/%n
+	SlurmctldPidFile=$T/slurmctld.pid
+	SlurmdPidFile=$T/slurmd-%n.pid
+	SlurmctldLogFile=$T/slurmctld.log
+	SlurmdLogFile=$T/slurmd-%n.log
+	ProctrackType=proctrack/pgid
+	TaskPlugin=task/none
+	SwitchType=switch/none
+	JobAcctGatherType=jobacct_gather/none
+	SelectType=select/cons_tres
+	SelectTypeParameters=CR_CPU
+	TopologyPlugin=topology/tree
+	MailProg=/bin/true
+	ReturnToService=2
+	SlurmdParameters=config_overrides
+	EOF
+	for node in "${nodes[@]}"; do
+		echo "NodeName=$node NodeHostname=localhost NodeAddr=127.0.0.1 Port=$((port + ++i)) CPUs=1 State=UNKNOWN"
+	done >>"$SLURM_CONF"
+	echo "PartitionName=all Nodes=ALL Default=YES State=UP MaxTime=5" >>"$SLURM_CONF"
+	pids=()
+	trap slurm_stop EXIT
+	slurmctld -D -c >"$T/slurmctld.out" 2>&1 &
+	pids+=($!)
+	until_true scontrol ping
+	for node in "${nodes[@]}"; do
+		slurmd -D -N "$node" >"$T/slurmd.$node.out" 2>&1 &
+		pids+=($!)
+	done
+}
+
+# A slurmd that has jobs left waits for them: it is not asked twice.
+slurm_stop() {
+	kill "${pids[@]}" 2>/dev/null || true
+	sleep 0.5
+	kill -KILL "${pids[@]}" 2>/dev/null || true
+	wait
+}
+
+slurm_up() {
+	[[ $(sinfo -h -t idle -o %D) == "$1" ]] ||
+		{ cat "$T/slurmctld.log"; return 1; }
+}
+
+case_slurm_tree() {
+	local where
+	"$ibfattree" gen "3;2,2,2;1,2,2;1,1,1" --random-guids -o "$T/f.net"
+	"$ibfattree" slurm "$T/f.net" -o "$T/topology.conf"
+	slurm_start "host-0 host-1 host-2 host-3 host-4 host-5 host-6 host-7"
+	scontrol show topology >"$T/topology"
+	grep -q '^SwitchName=sw-1-0 Level=0 .*Nodes=host-\[0-1\]' "$T/topology" ||
+		fail "no leaf: $(cat "$T/topology")"
+	[[ $(grep -c Level=1 "$T/topology") == 2 ]]
+	grep -q 'Level=2 .*Nodes=host-\[0-7\]' "$T/topology" ||
+		fail "the root does not hold all: $(cat "$T/topology")"
+	! grep -iE 'topolog|fatal' "$T/slurmctld.log" >&2 ||
+		fail "slurmctld complains"
+	# with one host of every leaf busy but of the last, two hosts on one leaf
+	# are those of the last
+	until_true slurm_up 8
+	sbatch -J busy -N3 -w host-1,host-2,host-5 -o /dev/null \
+		--wrap 'sleep 60' >/dev/null
+	until_true slurm_up 5
+	where=$(srun -N2 --switches=1 printenv SLURMD_NODENAME | sort | xargs)
+	[[ $where == "host-6 host-7" ]] ||
+		fail "placed on '$where', not on one leaf"
+	scancel -n busy
+	until_true slurm_up 8
+}
+
+# Rails, hosts without names, and names with domains: every host is on exactly
+# one switch, and slurmctld takes it.
+case_slurm_real() {
+	local f t n
+	want slurmctld scontrol
+	printf 'ClusterName=test\nSlurmctldHost=localhost\n' >"$T/plain.conf"
+	f=$(real topograph/topograph.net) || { echo "$f"; exit 77; }
+	for t in topograph/topograph avakas/avakas plafrim/plafrim \
+		plafrim2/plafrim2a; do
+		f=$FTR_TOPOLOGIES/$t.net
+		"$ibfattree" slurm "$f" -o "$T/topology.conf" 2>"$T/notes"
+		mapfile -t n < <(sed -n 's/.* Nodes=//p' "$T/topology.conf" |
+			SLURM_CONF=$T/plain.conf xargs -n 1 scontrol show hostnames)
+		[[ ${#n[@]} == "$(printf '%s\n' "${n[@]}" | sort -u | wc -l)" ]] ||
+			fail "$t: a host is on two switches"
+		((${#n[@]} > 50)) || fail "$t: ${#n[@]} hosts only"
+		mkdir "$T/${t##*/}"
+		cp "$T/topology.conf" "$T/${t##*/}/"
+		(T=$T/${t##*/} slurm_read "${n[@]}")
+	done
+}
+
+# slurmctld alone reads $T/topology.conf with these nodes.
+slurm_read() {
+	local port=$((20000 + RANDOM % 20000)) n
+	export SLURM_CONF=$T/slurm.conf
+	mkdir "$T/state"
+	cat >"$SLURM_CONF" <<-EOF
+	ClusterName=test
+	SlurmctldHost=localhost(127.0.0.1)
+	SlurmctldPort=$port
+	SlurmUser=$(id -un)
+	AuthType=auth/none
+	CredType=cred/none
+	StateSaveLocation=$T/state
+	SlurmctldPidFile=$T/slurmctld.pid
+	SlurmctldLogFile=$T/slurmctld.log
+	ProctrackType=proctrack/pgid
+	TopologyPlugin=topology/tree
+	MailProg=/bin/true
+	PartitionName=all Nodes=ALL Default=YES State=UP
+	EOF
+	for n; do
+		echo "NodeName=$n NodeHostname=localhost NodeAddr=127.0.0.1 Port=$((++port)) State=UNKNOWN"
+	done >>"$SLURM_CONF"
+	slurmctld -D -c >"$T/slurmctld.out" 2>&1 &
+	local pid=$!
+	pids=("$pid")
+	trap slurm_stop EXIT
+	until_true scontrol ping
+	scontrol show topology >"$T/topology"
+	[[ $(grep -c ^SwitchName "$T/topology.conf") == \
+		"$(grep -c ^SwitchName "$T/topology")" ]] ||
+		fail "slurmctld does not have all switches: $(cat "$T/slurmctld.log")"
+	! grep -iE 'topolog|fatal' "$T/slurmctld.log" >&2 ||
+		fail "slurmctld complains"
+}
+
+case_slurm_hosts() {
+	local status=0
+	"$ibfattree" gen "2;4,4;1,4;1,1" -o "$T/f.net"
+	printf '%s\n' 'host-[0-3].example.org # a comment' 'host-77' >"$T/hosts"
+	"$ibfattree" slurm "$T/f.net" --hosts "$T/hosts" >"$T/t" 2>"$T/err" ||
+		status=$?
+	[[ $status == 1 ]] || fail "exit status $status"
+	[[ $(cat "$T/t") == "SwitchName=sw-1-0 Nodes=host-[0-3]" ]] ||
+		fail "$(cat "$T/t")"
+	grep -q 'not in the fabric: host host-77' "$T/err"
+	grep -q 'not in .*: 12; they are left out' "$T/err"
+}
+
+case_slurm_forms() {
+	"$ibfattree" gen "3;4,3,4;1,4,3;1,1,1" -o "$T/f.net"
+	"$ibfattree" slurm "$T/f.net" --plugin block >"$T/block"
+	[[ $(grep -c '^BlockName=pod-1-.* Nodes=host-\[' "$T/block") == 4 ]]
+	grep -qx BlockSizes=12 "$T/block"
+	"$ibfattree" slurm "$T/f.net" --yaml >"$T/tree.yaml"
+	"$ibfattree" slurm "$T/f.net" --yaml --plugin block >"$T/block.yaml"
+	/usr/bin/python3 -c 'import yaml' 2>/dev/null ||
+		skip "python3-yaml is not installed"
+	/usr/bin/python3 - "$T/tree.yaml" "$T/block.yaml" <<-EOF
+	import sys, yaml
+	tree, block = (yaml.safe_load(open(f))[0] for f in sys.argv[1:])
+	switches = tree["tree"]["switches"]
+	assert len([s for s in switches if "nodes" in s]) == 12, switches
+	names = {s["switch"] for s in switches}
+	for s in switches:
+	    assert set(s.get("children", "").split(",")) - {""} <= names, s
+	assert block["block"]["block_sizes"] == [12]
+	assert len(block["block"]["blocks"]) == 4
+	EOF
+}

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
+#
+# ibfattree.prom and ibfattree-status.json: what they say follows the fabric.
+
+# metric NAME: its value in ibfattree.prom.
+metric() {
+	awk -v name="ibfattree_$1" '$1 == name { print $2 }' \
+		"$SIM_DIR/sm/ibfattree.prom"
+}
+metric_is() { [[ $(metric "$1") == "$2" ]]; }
+status_of() { "$SIM_BUILD/jsonq" "$SIM_DIR/sm/ibfattree-status.json" "$1"; }
+
+prom_is_good() {
+	if command -v promtool >/dev/null; then
+		promtool check metrics <"$SIM_DIR/sm/ibfattree.prom" >"$T/promtool" 2>&1 ||
+			fail "promtool: $(cat "$T/promtool")"
+		[[ ! -s $T/promtool ]] || fail "promtool: $(cat "$T/promtool")"
+	elif [[ -n ${FTR_PROMTOOL:-} ]]; then
+		fail "promtool is not installed"
+	fi
+	[[ -z $(compgen -G "$SIM_DIR/sm/ibfattree.prom.*") ]] ||
+		fail "a temporary file is left"
+}
+
+case_status_files() {
+	gen '2;6,12;1,6;1,1' --random-guids --random-ports --seed 61
+	fast_up 'fast_sweep_delay_ms 1500' </dev/null
+	walk before
+	sim_until 10 metric_is sm_master 1
+	prom_is_good
+	metric_is switches 18 && metric_is links 72 && metric_is missing_links 0 &&
+		metric_is 'engine_info{engine="dmodc"}' 1 &&
+		metric_is 'unreachable_pairs{ends="hosts"}' 0 &&
+		metric_is switches_without_sm_path 0 && metric_is routes 1 ||
+		fail "$(cat "$SIM_DIR/sm/ibfattree.prom")"
+	# 6 hosts on each of 12 leaves with 6 upward links: 6 * 66 / 6
+	metric_is link_load_bound_flows 66 && metric_is link_load_max_flows 66 ||
+		fail "loads: $(metric link_load_bound_flows) $(metric link_load_max_flows)"
+	[[ $(status_of engine) == dmodc && $(status_of reason) == "" &&
+	   $(status_of link_load.bound) == 66 ]]
+	local routings
+	routings=$(metric routings_total)
+	pick 1
+	osm_mark sm
+	cut_it
+	repaired down
+	sim_until 10 metric_is reroutes_total 1
+	metric_is failed_writes_total 0 ||
+		fail "after a repair: $(cat "$SIM_DIR/sm/ibfattree.prom")"
+	[[ -n $(metric 'last_reroute_phase_seconds{phase="last_write"}') ]]
+	prom_is_good
+	reconciled
+	# the link is missing against the nominal fabric, and its leaf's others
+	# carry more
+	sim_until 10 metric_is missing_links 1
+	metric_is links 71
+	(($(metric link_load_bound_flows) > 66))
+	(($(metric routings_total) > routings)) || fail "a counter went back"
+	[[ $(status_of reroutes_total) == 1 && $(status_of state) == master ]]
+	prom_is_good
+	down
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The picture of a fabric, loads of single links, hosts by name, jobs.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/core.h"
+#include <ftr/ftr.h>
+
+static struct ftr_fabric *fabric_of(const char *text, uint32_t drop)
+{
+	struct ftr_gen_opts opts = { .seed = 7, .random_guids = true,
+				     .random_ports = true };
+	struct ftr_damage d = { .seed = 7, .links = drop };
+	struct ftr_fabric *f = NULL, *g = NULL;
+	struct ftr_err err = { 0 };
+
+	ck_assert_msg(!ftr_gen_shape(text, &opts, &f, &err), "%s", err.msg);
+	if (!drop)
+		return f;
+	ck_assert_msg(!ftr_gen_damage(f, &d, &g, &err), "%s", err.msg);
+	ftr_fabric_free(f);
+	return g;
+}
+
+static struct ftr_shape *shape_of(const struct ftr_fabric *f)
+{
+	struct ftr_shape *sh = NULL;
+	struct ftr_err err = { 0 };
+
+	ck_assert_msg(!ftr_shape_new(f, NULL, NULL, &sh, &err), "%s", err.msg);
+	return sh;
+}
+
+static struct ftr_picture *picture_of(const struct ftr_shape *sh)
+{
+	struct ftr_picture *p = NULL;
+	struct ftr_err err = { 0 };
+
+	ck_assert_msg(!ftr_picture_new(sh, &p, &err), "%s", err.msg);
+	return p;
+}
+
+/* Three ranks: every switch stands above the leaves of its pod, and no two of
+ * one rank in one place. */
+START_TEST(places)
+{
+	struct ftr_fabric *f = fabric_of("3;3,4,5;1,4,4;1,1,1", 0);
+	struct ftr_shape *sh = shape_of(f);
+	struct ftr_picture *p = picture_of(sh);
+
+	ck_assert_uint_eq(p->n_cols, 20);
+	ck_assert_uint_eq(p->missing_links, 0);
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		const struct ftr_picture_pod *pod = &p->pod[p->pod_of[s]];
+
+		ck_assert_uint_eq(p->odd_sw[s], 0);
+		ck_assert(p->x[s] > pod->home &&
+			  p->x[s] < pod->home + pod->span);
+		for (ftr_sw t = 0; t < s; t++)
+			ck_assert(sh->rank[s] != sh->rank[t] ||
+				  p->x[s] < p->x[t] || p->x[s] > p->x[t]);
+		/* leaves below one switch are of its pod */
+		for (uint32_t g = sh->group_first[s];
+		     sh->rank[s] == 1 && g < sh->group_first[s + 1]; g++) {
+			ftr_sw r = sh->groups[g].remote;
+
+			if (!sh->rank[r])
+				ck_assert(p->x[r] > pod->home && p->x[r] <
+					  pod->home + pod->span);
+		}
+	}
+	ftr_picture_free(p);
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+/* As many missing links are inferred as were taken away, between switches that
+ * lack them. */
+START_TEST(missing)
+{
+	struct ftr_fabric *f = fabric_of("2;6,12;1,6;1,2", 9);
+	struct ftr_shape *sh = shape_of(f);
+	struct ftr_picture *p = picture_of(sh);
+	uint32_t few = 0;
+
+	ck_assert_uint_eq(p->missing_links, 9);
+	for (uint32_t i = 0; i < p->n_missing; i++) {
+		const struct ftr_missing *m = &p->missing[i];
+		uint32_t links = 0;
+
+		for (unsigned int q = 1; q <= f->sw[m->low].n_ports; q++) {
+			const struct ftr_swport *port =
+				ftr_fabric_port(f, m->low, (ftr_port)q);
+
+			links += port->peer_kind == FTR_PEER_SW &&
+				port->peer == m->up;
+		}
+		ck_assert(m->inferred);
+		ck_assert_uint_eq(links + m->n, 2);
+		ck_assert(p->odd_sw[m->low] & FTR_ODD_FEW_UP);
+	}
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		few += p->mode_up[s] > p->n_up[s] ?
+			p->mode_up[s] - p->n_up[s] : 0;
+	ck_assert_uint_eq(few, 9);
+	ftr_picture_free(p);
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+/* Loads by link have the maximum and the sum of the report, and no link of a
+ * pod can be below its bound on the average. */
+START_TEST(loads)
+{
+	struct ftr_fabric *f = fabric_of("3;3,4,5;1,3,3;1,1,1", 4);
+	struct ftr_shape *sh = shape_of(f);
+	struct ftr_picture *p = picture_of(sh);
+	struct ftr_tables *t = NULL;
+	struct ftr_load *ld = NULL;
+	struct ftr_load_report r;
+	struct ftr_err err = { 0 };
+	ftr_ep *order = calloc(f->n_ep, sizeof(*order));
+	uint64_t *load = calloc(f->n_ports, sizeof(*load)), max = 0, sum = 0;
+	uint64_t *out = calloc(2 * (size_t)p->n_pods, sizeof(*out));
+	uint64_t *up = calloc(p->n_pods, sizeof(*up));
+
+	ck_assert(!ftr_tables_new(f, false, &t, &err));
+	ck_assert(!ftr_engine_find("dmodc")->route(sh, NULL, NULL, t, NULL,
+						   &err));
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		order[e] = e;
+	ck_assert(!ftr_load_new(f, t, order, f->n_ep, 0, NULL, &ld, &err));
+	ck_assert(!ftr_load_all(ld, NULL, &r, &err));
+	ck_assert(!ftr_link_load_all(ld, load, &err));
+	ftr_picture_cross_all(p, f, order, f->n_ep, out, out + p->n_pods);
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (unsigned int q = 1; q <= f->sw[s].n_ports; q++) {
+			const struct ftr_swport *port =
+				ftr_fabric_port(f, s, (ftr_port)q);
+			uint64_t n = load[f->sw[s].first_port + q];
+
+			max = FTR_MAX(max, n);
+			sum += n;
+			if (port->peer_kind == FTR_PEER_SW &&
+			    sh->rank[port->peer] > sh->rank[s])
+				up[p->pod_of[s]] += n;
+		}
+	ck_assert_uint_eq(max, r.max);
+	ck_assert_uint_eq(sum, r.load);
+	ck_assert_uint_eq(r.lost, 0);
+	for (uint32_t i = 0; i < p->n_pods; i++)
+		ck_assert_uint_ge(up[i], out[i]);
+	ck_assert(!ftr_load_shifts(ld, 0, 1, NULL, &r, &err));
+	ck_assert(!ftr_link_load_shift(ld, r.worst, load, &err));
+	max = 0;
+	for (uint32_t i = 0; i < f->n_ports; i++)
+		max = FTR_MAX(max, load[i]);
+	ck_assert_uint_eq(max, r.max);
+	free(up);
+	free(out);
+	free(load);
+	free(order);
+	ftr_load_free(ld);
+	ftr_tables_free(t);
+	ftr_picture_free(p);
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+static void one_port(struct ftr_builder *b, uint64_t guid, ftr_port port,
+		     const char *name)
+{
+	struct ftr_err err = { 0 };
+
+	ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, guid, guid, 1, 0, 0,
+					   name, &err));
+	ck_assert(!ftr_builder_add_link(b, (struct ftr_end){ 1, port },
+					(struct ftr_end){ guid, 1 }, 4,
+					FTR_SPEED_EDR, &err));
+}
+
+START_TEST(host_names)
+{
+	static const char *const name[] = {
+		"node10 mlx5_0", "node2.example.org HCA-1", "node10 mlx5_1",
+		"MT4129 ConnectX7   Mellanox Technologies", "localhost",
+		"Mellanox Technologies Aggregation Node", "bad;name", "",
+	};
+	struct ftr_builder *b = ftr_builder_new();
+	struct ftr_fabric *f = NULL;
+	struct ftr_hosts *h = NULL;
+	struct ftr_err err = { 0 };
+
+	ck_assert(!ftr_builder_add_switch(b, 1, 20, 0, 0, "sw", &err));
+	for (uint32_t i = 0; i < FTR_ARRAY_LEN(name); i++)
+		one_port(b, 100 + i, (ftr_port)(i + 1), name[i]);
+	ck_assert(!ftr_builder_freeze(b, &f, &err));
+	ck_assert(!ftr_hosts_new(f, false, &h, &err));
+	ck_assert_uint_eq(h->n, 2);
+	ck_assert_str_eq(h->host[0].name, "node2");
+	ck_assert_str_eq(h->host[1].name, "node10");
+	ck_assert_uint_eq(h->host[1].n, 2);
+	ck_assert_uint_eq(h->n_nameless, 4);
+	ck_assert_uint_eq(ftr_hosts_find(h, "node2.other.org"), 0);
+	ck_assert_uint_eq(ftr_hosts_find(h, "node3"), FTR_HOST_NONE);
+	ftr_hosts_free(h);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+/* Nothing leaks and nothing is used when memory is out. */
+START_TEST(no_memory)
+{
+	struct ftr_fabric *f = fabric_of("2;4,6;1,4;1,1", 2);
+	struct ftr_shape *sh = shape_of(f);
+	struct ftr_picture *p = NULL;
+	struct ftr_hosts *h = NULL;
+	enum ftr_status st = FTR_NOMEM;
+	struct ftr_err err = { 0 };
+
+	for (unsigned long n = 1; st; n++) {
+		ftr_alloc_fail_at(n);
+		st = ftr_picture_new(sh, &p, &err);
+		ftr_alloc_fail_at(0);
+		ck_assert(st == FTR_OK || st == FTR_NOMEM);
+		ck_assert_uint_lt(n, 1000);
+	}
+	st = FTR_NOMEM;
+	for (unsigned long n = 1; st; n++) {
+		ftr_alloc_fail_at(n);
+		st = ftr_hosts_new(f, false, &h, &err);
+		ftr_alloc_fail_at(0);
+		ck_assert(st == FTR_OK || st == FTR_NOMEM);
+		ck_assert_uint_lt(n, 1000);
+	}
+	ftr_hosts_free(h);
+	ftr_picture_free(p);
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("picture");
+	TCase *t = tcase_create("picture");
+	SRunner *r;
+	int failed;
+
+	tcase_add_test(t, places);
+	tcase_add_test(t, missing);
+	tcase_add_test(t, loads);
+	tcase_add_test(t, host_names);
+	tcase_add_test(t, no_memory);
+	suite_add_tcase(s, t);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
