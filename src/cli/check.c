@@ -9,7 +9,7 @@
 
 struct check {
 	const char *lfts, *sl2vl, *psl, *save_fabric, *save_lfts, *nominal;
-	bool live, strict, switch_sources, json;
+	bool live, strict, list, switch_sources, json;
 	struct cli_live_opts from;
 	struct cli_guid_files files;
 	unsigned int lmc, threads;
@@ -33,6 +33,8 @@ static const struct cli_opt options[] = {
 	  NULL, "credit loops: count packets of switches, too", NULL, 0, 0 },
 	{ "strict", CLI_FLAG, offsetof(struct check, strict), NULL,
 	  "every pair that does not arrive is a finding", NULL, 0, 0 },
+	{ "list", CLI_FLAG, offsetof(struct check, list), NULL,
+	  "name all unreachable nodes, not only the first ten", NULL, 0, 0 },
 	CLI_OPT_THREADS(struct check),
 	{ "ca", CLI_STRING, offsetof(struct check, from.ca), "NAME",
 	  "--live: local adapter, not the first that is up", NULL, 0, 0 },
@@ -62,8 +64,9 @@ const struct cli_cmd cli_check = {
 "or both are read from the switches (--live, no FABRIC).  Nothing is ever\n"
 "written to a switch.  With --sl2vl or --psl credit loops are looked for by\n"
 "virtual lane.\n"
-"Pairs that no up/down path connects are reported, but are a finding only if\n"
-"both are hosts on leaf switches, or with --strict.\n"
+"Every pair of end ports that links connect must arrive; pairs with a switch\n"
+"need to only if they have an up/down path.  Nodes that no physical path connects\n"
+"with the rest are named, but are no finding.  --strict: all pairs must arrive.\n"
 "Exit status: 0 clean, 1 findings, 2 bad input.\n",
 	.opts = options,
 	.min_args = 0,
@@ -196,13 +199,14 @@ static int check(const struct check *c, const struct subject *s,
 		.silent = s->silent, .strict = c->strict,
 		.switch_sources = c->switch_sources, .json = c->json,
 		.hops = hops, .sl2vl = c->sl2vl, .psl = c->psl,
-		.no_sl2vl = s->no_sl2vl,
+		.no_sl2vl = s->no_sl2vl, .list = c->list,
 	};
 	struct ftr_check_opts opts = {
 		.switch_sources = c->switch_sources, .sl2vl = s->sl2vl,
 		.path_sl = s->psl,
 	};
 	struct ftr_check_report report;
+	struct cli_verdict verdict = { .found = false };
 	struct ftr_shape *sh = NULL;
 	int status = CLI_BAD;
 	enum ftr_status st;
@@ -217,11 +221,14 @@ static int check(const struct check *c, const struct subject *s,
 		st = count_drops(s, &opts, team, &report, err);
 	if (!st)
 		st = ftr_check_hops(s->f, s->t, hops, err);
+	if (!st)
+		st = cli_judge(s->f, sh, s->t, &report, &ro, &verdict, err);
 	cli_progress_end();
 	if (!st)
-		status = cli_report(s->f, sh, &report, &ro);
+		status = cli_report(s->f, sh, &report, &ro, &verdict);
 	else
 		cli_fail(err);
+	cli_reach_free(&verdict.reach);
 	ftr_shape_free(sh);
 	return status;
 }

@@ -23,7 +23,7 @@ struct route {
 static const struct cli_opt options[] = {
 	CLI_OPTS_ENGINE(struct route),
 	{ "fail", CLI_LIST, offsetof(struct route, fail), "SPEC",
-	  "what is broken: SWITCH, SWITCH[PORT], Nlinks, N%links, Nswitches",
+	  "what is broken: SWITCH, SWITCH[PORT], [N|N%](links|switches)",
 	  NULL, 0, 0 },
 	{ "seed", CLI_U64, offsetof(struct route, seed), "N",
 	  "seed of the random faults", "0", 0, 0 },

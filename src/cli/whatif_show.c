@@ -22,7 +22,7 @@ static const struct {
 } metric[CLI_N_METRICS] = {
 	[CLI_M_SWITCHES] = { "switches", "switches", COUNT, false },
 	[CLI_M_END_PORTS] = { "end ports", "end_ports", COUNT, false },
-	[CLI_M_CABLES] = { "cables between switches", "switch_cables", COUNT,
+	[CLI_M_CABLES] = { "links between switches", "switch_cables", COUNT,
 			   false },
 	[CLI_M_PAIRS] = { NULL, "host_host_pairs", COUNT, false },
 	{ NULL, "host_switch_pairs", COUNT, false },
@@ -34,6 +34,8 @@ static const struct {
 	{ "lost: switch -> end port", "switch_host_not_arriving", COUNT, false },
 	{ "lost: switch -> switch", "switch_switch_not_arriving", COUNT,
 	  false },
+	[CLI_M_CUT] = { "no physical path: end ports",
+			"host_host_no_physical_path", COUNT, false },
 	[CLI_M_NO_PATH] = { "no up/down path: end ports",
 			    "host_host_no_updown_path", COUNT, false },
 	[CLI_M_FOUND] = { "holes", "holes", COUNT, false },
@@ -43,7 +45,7 @@ static const struct {
 	{ "turns", "turns", COUNT, false },
 	[CLI_M_CYCLE] = { "credit loop, shortest (links)", "credit_loop_length",
 			  NONE_IF_0, true },
-	[CLI_M_HOPS] = { "longest path (cables)", "longest_path", COUNT,
+	[CLI_M_HOPS] = { "longest path (links)", "longest_path", COUNT,
 			 false },
 	[CLI_M_ALL_MAX] = { "load: all-to-all, worst link", "load_all_max",
 			    COUNT, false },
@@ -143,6 +145,26 @@ static void put_head(const struct cli_whatif_view *v)
 	putchar('\n');
 }
 
+/* Whom the faults affect, column by column. */
+static void put_affected(const struct cli_whatif_view *v)
+{
+	for (unsigned int c = 0; c < v->n_col; c++) {
+		const struct cli_column *col = &v->col[c];
+		const struct cli_reach *r = &col->worst;
+
+		if (!r->ep.n && !r->sw.n && !r->from.n && !r->cut_ep.n &&
+		    !r->cut_sw.n)
+			continue;
+		printf("\n%s", title(col));
+		if (col->n > 1)
+			printf(", seed %llu, the worst of %u",
+			       (unsigned long long)v->seed + col->worst_run,
+			       col->n);
+		printf(":\n");
+		cli_reach_text(v->f, r, v->list);
+	}
+}
+
 void cli_whatif_table(const struct cli_whatif_view *v)
 {
 	double *scratch = malloc(sizeof(*scratch) * v->repeat);
@@ -179,6 +201,7 @@ void cli_whatif_table(const struct cli_whatif_view *v)
 		}
 		putchar('\n');
 	}
+	put_affected(v);
 	printf("\nnot checked: multicast, %scredit loops by packets of switches\n",
 	       v->lanes ? "" :
 	       "virtual lanes (all traffic is taken to share one),\n");
@@ -202,6 +225,18 @@ static void put_run(struct json_object *o, const struct cli_measure *r)
 		else
 			cli_json_num(o, metric[m].key, (uint64_t)r->v[m]);
 	}
+}
+
+static void put_worst(struct json_object *o, const struct cli_whatif_view *v,
+		      const struct cli_column *col)
+{
+	struct json_object *w = cli_json_object(o, "affected");
+
+	if (!strcmp(col->kind, "before"))
+		cli_json_str(w, "seed", NULL);
+	else
+		cli_json_num(w, "seed", v->seed + col->worst_run);
+	cli_reach_json(w, v->f, &col->worst, v->list);
 }
 
 int cli_whatif_json(const struct cli_whatif_view *v, int status)
@@ -228,6 +263,7 @@ int cli_whatif_json(const struct cli_whatif_view *v, int status)
 		cli_json_str(e, "kind", col->kind);
 		cli_json_str(e, "tables", strcmp(col->kind, "compare") ? NULL :
 			     col->title);
+		put_worst(e, v, col);
 		runs = cli_json_array(e, "runs");
 		for (unsigned int i = 0; i < col->n; i++) {
 			struct json_object *run = cli_json_element(runs);

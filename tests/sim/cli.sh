@@ -51,7 +51,7 @@ case_silent_switch() {
 	((status == 1)) || fail "a silent switch gives exit status $status"
 	grep -q "0x${far#S-}) over directed route 0,.*no answer" "$T/err" ||
 		fail "the silent switch is not named: $(cat "$T/err")"
-	grep -q '1 switches without a table' "$T/silent.txt"
+	grep -q '1 switch without a table' "$T/silent.txt"
 	down
 }
 
@@ -94,7 +94,7 @@ case_words() {
 	awk '!done && /^0x[0-9a-f]+ 00[1-9]/ && ++n == 3 { done = 1; next } 1' \
 		"$T/a.lfts" >"$T/hole.lfts"
 	expect 1 'no entry' check "$net" --lfts "$T/hole.lfts"
-	expect 1 'entries in 1 blocks of 1 switches' \
+	expect 1 '1 entry in 1 block of 1 switch differs' \
 		diff "$net" "$T/a.lfts" "$T/hole.lfts"
 }
 
