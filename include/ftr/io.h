@@ -4,8 +4,8 @@
  *
  * Readers take a path and give a finished object or one error of the form
  * "FILE:LINE: what, with the value"; nothing half-read is ever returned.
- * Files are read as bytes; CR LF is accepted; NUL bytes and lines over 4,096
- * bytes are errors.
+ * Files are read as bytes; CR LF and a last line without its newline are
+ * accepted; NUL bytes and lines over 4,096 bytes are errors.
  */
 #ifndef FTR_IO_H
 #define FTR_IO_H
@@ -20,6 +20,38 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/*
+ * Compressed files.  The library links no decompressor; a program may register
+ * one, before it reads anything, for all readers but that of state files.
+ * Errors of a compressed file: FTR_PARSE damaged or cut, FTR_LIMIT too large
+ * when unpacked (2^33 bytes; 2^29 for a fabric).
+ */
+struct ftr_unpack_io {
+	const unsigned char *in;	/* packed bytes, moved on by run */
+	size_t n_in;
+	unsigned char *out;	/* room, moved on by run */
+	size_t n_out;
+	bool last;		/* no more packed bytes will come */
+};
+
+enum ftr_unpacked {
+	FTR_UNPACKED_MORE,	/* call again, with more bytes or more room */
+	FTR_UNPACKED_END,	/* all is unpacked */
+	FTR_UNPACKED_DAMAGED,
+	FTR_UNPACKED_NOMEM
+};
+
+struct ftr_unpacker {
+	/* does a file that begins with these n <= 6 bytes concern it? */
+	bool (*knows)(const unsigned char *head, size_t n);
+	void *(*begin)(const unsigned char *head);	/* NULL: no memory */
+	/* unpacks what it can at once */
+	enum ftr_unpacked (*run)(void *z, struct ftr_unpack_io *io);
+	void (*end)(void *z);
+};
+/* NULL: none (any more).  Not for two threads at once. */
+void ftr_set_unpacker(const struct ftr_unpacker *u);
 
 /*
  * Read an ibsim netfile or the output of ibnetdiscover (with or without -p

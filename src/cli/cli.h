@@ -204,6 +204,9 @@ enum ftr_status cli_write_fabric_fn(FILE *out, const void *fabric,
 enum ftr_status cli_write_tables_fn(FILE *out, const void *tables_of,
 				    struct ftr_err *err);
 
+/* gzip and xz (unpack.c), for ftr_set_unpacker. */
+extern const struct ftr_unpacker cli_unpacker;
+
 double cli_now(void);		/* seconds of a steady clock */
 
 /* 1234567 as "1,234,567"; buf holds at least CLI_NUM_MAX bytes. */

@@ -9,9 +9,11 @@ ibfattree_SOURCES = src/cli/main.c src/cli/cli.h src/cli/opts.c \
 	src/cli/load_json.c src/cli/local.c src/cli/local.h \
 	src/cli/completion.c src/cli/sim.c src/cli/sim.h src/cli/sim_input.c \
 	src/cli/sim_schedule.c src/cli/sim_events.c src/cli/sim_show.c \
-	src/cli/sim_json.c src/cli/sim_svg.c
-ibfattree_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS) $(JSONC_CFLAGS)
-ibfattree_LDADD = libftr.la $(IBMAD_LIBS) $(JSONC_LIBS) -lm
+	src/cli/sim_json.c src/cli/sim_svg.c src/cli/unpack.c
+ibfattree_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS) $(JSONC_CFLAGS) \
+	$(UNPACK_CFLAGS)
+ibfattree_LDADD = libftr.la $(IBMAD_LIBS) $(JSONC_LIBS) \
+	$(UNPACK_LIBS) -lm
 
 # bash completion, kept in the tree and held against the program by tests/cli
 completiondir = $(datadir)/bash-completion/completions

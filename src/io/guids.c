@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * GUID files: one per line, hex with or without 0x, comments from '#' on.  As
- * people write them with an editor, the last newline may be missing.  OpenSM's
- * own reader lets a name follow the GUID and drops it, so we do, too; a second
+ * GUID files: one per line, hex with or without 0x, comments from '#' on.
+ * OpenSM's own reader lets a name follow the GUID and drops it, so we do, too; a second
  * GUID is no name, but two lines that have become one.
  */
 #include <inttypes.h>
@@ -39,7 +38,6 @@ enum ftr_status ftr_read_guids(const char *path, uint64_t **guids, uint32_t *n,
 
 	if (st)
 		return st;
-	t.open_end = true;
 	for (;;) {
 		st = ftr_text_meaningful(&t, &c);
 		if (st || !c.p)

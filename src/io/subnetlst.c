@@ -177,6 +177,8 @@ static enum ftr_status link_state(struct ftr_raw *r, struct ftr_cur *c,
 	if (!ftr_cur_find(&at, " SPD="))
 		return ftr_text_expected(r->t, c, "PHY=.. LOG=.. SPD=..");
 	p->speed = (uint8_t)speed_of(at);
+	if (r->t->cut && !p->speed)
+		return ftr_text_torn(r->t, *c);
 	return FTR_OK;
 }
 

@@ -7,9 +7,10 @@
  *	buf [ given out | at ... end | room ]
  *
  * A line is a pair of pointers into those bytes; nothing is copied and nothing
- * needs a NUL at its end.  NUL bytes, lines that are too long and a last line
- * without newline (a file cut short looks like that) are refused here, once
- * for all readers.
+ * needs a NUL at its end.  NUL bytes and lines that are too long are refused
+ * here, once for all readers.  A last line without newline is given out and
+ * marked: it may be whole, as editors and some tools leave it, or cut, and only
+ * the reader can tell.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -75,6 +76,12 @@ enum ftr_status ftr_text_nomem(const struct ftr_text *t)
 			t->path);
 }
 
+enum ftr_status ftr_text_torn(const struct ftr_text *t, struct ftr_cur line)
+{
+	return ftr_text_fail(t, FTR_PARSE, "the file ends in the middle of a line: '%s'",
+			     ftr_quote(line.p, (size_t)(line.end - line.p)).s);
+}
+
 struct ftr_quoted ftr_quote(const char *s, size_t len)
 {
 	struct ftr_quoted q;
@@ -100,6 +107,8 @@ void ftr_text_mem(struct ftr_text *t, const char *path, const char *text,
 enum ftr_status ftr_text_open(struct ftr_text *t, const char *path,
 			      struct ftr_err *err)
 {
+	enum ftr_status st;
+
 	*t = (struct ftr_text){ .path = path, .err = err, .fd = -1 };
 	t->buf = ftr_malloc(WINDOW);
 	if (!t->buf)
@@ -112,11 +121,15 @@ enum ftr_status ftr_text_open(struct ftr_text *t, const char *path,
 		return ftr_fail(err, FTR_IO, "cannot open %s: %s", path,
 				strerror(errno));
 	}
-	return FTR_OK;
+	st = ftr_source_begin(&t->source, path, t->fd, err);
+	if (st)
+		ftr_text_close(t);
+	return st;
 }
 
 void ftr_text_close(struct ftr_text *t)
 {
+	ftr_source_end(&t->source);
 	if (t->fd >= 0)
 		close(t->fd);
 	free(t->buf);
@@ -124,29 +137,18 @@ void ftr_text_close(struct ftr_text *t)
 	t->buf = NULL;
 }
 
-static ssize_t read_some(int fd, char *to, size_t room)
-{
-	ssize_t n;
-
-	do
-		n = read(fd, to, room);
-	while (n < 0 && errno == EINTR);
-	return n;
-}
-
 /* Bring more bytes into the window; at the end of the file close it. */
 static enum ftr_status refill(struct ftr_text *t)
 {
-	size_t left = (size_t)(t->end - t->at);
-	ssize_t n;
+	size_t left = (size_t)(t->end - t->at), n;
+	enum ftr_status st;
 
 	memmove(t->buf, t->at, left);
 	t->at = t->buf;
 	t->end = t->buf + left;
-	n = read_some(t->fd, t->buf + left, WINDOW - left);
-	if (n < 0)
-		return ftr_fail(t->err, FTR_IO, "cannot read %s: %s", t->path,
-				strerror(errno));
+	st = ftr_source_read(&t->source, t->buf + left, WINDOW - left, &n);
+	if (st)
+		return st;
 	t->end += n;
 	if (!n) {
 		close(t->fd);
@@ -157,49 +159,57 @@ static enum ftr_status refill(struct ftr_text *t)
 
 #define SLURP_MAX (1u << 29)	/* far above any fabric's file */
 
-enum ftr_status ftr_slurp(const char *path, char **text, size_t *len,
-			  struct ftr_err *err)
+static enum ftr_status slurp(struct ftr_source *s, char **text, size_t *len)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t cap = 0, n = 0;
+	size_t cap = 0, n = 0, got = 0;
 	char *buf = NULL, *more;
-	ssize_t got = 0;
+	enum ftr_status st;
 
-	if (fd < 0)
-		return ftr_fail(err, FTR_IO, "cannot open %s: %s", path,
-				strerror(errno));
 	do {
-		n += (size_t)got;
+		n += got;
 		if (n >= SLURP_MAX) {
 			free(buf);
-			close(fd);
-			return ftr_fail(err, FTR_LIMIT, "%s has more than %u bytes",
-					path, SLURP_MAX);
+			return ftr_fail(s->err, FTR_LIMIT, "%s %s more than %u bytes",
+					s->path, s->z ? "unpacks to" : "has",
+					SLURP_MAX);
 		}
 		if (n == cap) {
 			cap = cap ? 2 * cap : WINDOW;
 			more = ftr_reallocarray(buf, cap, 1);
 			if (!more) {
 				free(buf);
-				close(fd);
-				return ftr_fail(err, FTR_NOMEM, "out of memory while reading %s",
-						path);
+				return ftr_fail(s->err, FTR_NOMEM, "out of memory while reading %s",
+						s->path);
 			}
 			buf = more;
 		}
-		got = read_some(fd, buf + n, cap - n);
-	} while (got > 0);
-	if (got < 0) {
-		ftr_fail(err, FTR_IO, "cannot read %s: %s", path,
-			 strerror(errno));
+		st = ftr_source_read(s, buf + n, cap - n, &got);
+	} while (!st && got > 0);
+	if (st) {
 		free(buf);
-		close(fd);
-		return FTR_IO;
+		return st;
 	}
-	close(fd);
 	*text = buf;
 	*len = n;
 	return FTR_OK;
+}
+
+enum ftr_status ftr_slurp(const char *path, char **text, size_t *len,
+			  struct ftr_err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct ftr_source s;
+	enum ftr_status st;
+
+	if (fd < 0)
+		return ftr_fail(err, FTR_IO, "cannot open %s: %s", path,
+				strerror(errno));
+	st = ftr_source_begin(&s, path, fd, err);
+	if (!st)
+		st = slurp(&s, text, len);
+	ftr_source_end(&s);
+	close(fd);
+	return st;
 }
 
 /* ---- lines ------------------------------------------------------------- */
@@ -240,9 +250,7 @@ enum ftr_status ftr_text_line(struct ftr_text *t, struct ftr_cur *c)
 	if (stop - t->at > FTR_LINE_MAX)
 		return ftr_text_fail(t, FTR_PARSE, "line of more than %d bytes: '%s'",
 				     FTR_LINE_MAX, ftr_quote(t->at, 64).s);
-	if (!nl && !t->open_end)
-		return ftr_text_fail(t, FTR_PARSE, "the file ends in the middle of a line: '%s'",
-				     ftr_quote(t->at, (size_t)(stop - t->at)).s);
+	t->cut = !nl;
 	*c = (struct ftr_cur){ t->at, stop };
 	t->at = nl ? nl + 1 : t->end;
 	if (c->end > c->p && c->end[-1] == '\r')
