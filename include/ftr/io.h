@@ -55,9 +55,9 @@ void ftr_set_unpacker(const struct ftr_unpacker *u);
 
 /*
  * Read an ibsim netfile or the output of ibnetdiscover (with or without -p
- * decorations), or an opensm-subnet.lst; the form is told by the first
- * meaningful line.  lmc is used only where the file gives no LIDs (they are
- * then assigned, see ftr_builder_assign_lids).
+ * decorations), an opensm-subnet.lst or ibdiagnet2.lst, or an ibdiagnet2.db_csv;
+ * the form is told by the first meaningful line.  lmc is used only where the file
+ * gives no LIDs (they are then assigned, see ftr_builder_assign_lids).
  */
 enum ftr_status ftr_read_fabric(const char *path, unsigned int lmc,
 				struct ftr_fabric **out,
@@ -67,6 +67,20 @@ enum ftr_status ftr_parse_fabric(const char *path, const char *text,
 				 size_t len, unsigned int lmc,
 				 struct ftr_fabric **out,
 				 struct ftr_err *err) FTR_MUST_USE;
+
+/* Links that only one of their ends tells of, and that were left out. */
+struct ftr_read_notes {
+	uint32_t one_sided;
+	char first[FTR_ERR_MAX];	/* "FILE:LINE: ..." of the first */
+};
+
+/* The same for a snapshot of a fabric that was changing or did not answer in
+ * full: one-sided links are left out and noted; both functions above refuse
+ * them. */
+enum ftr_status ftr_read_fabric_tolerant(const char *path, unsigned int lmc,
+					 struct ftr_read_notes *notes,
+					 struct ftr_fabric **out,
+					 struct ftr_err *err) FTR_MUST_USE;
 
 /* One GUID per line (0x... or hex), '#' comments: OpenSM's guid files.  A name
  * behind the GUID is passed over; *n is 0 for a file without any GUID.

@@ -13,6 +13,7 @@ struct check {
 	struct cli_live_opts from;
 	struct cli_guid_files files;
 	unsigned int lmc, threads;
+	bool tolerant;
 };
 
 static const struct cli_opt options[] = {
@@ -29,6 +30,7 @@ static const struct cli_opt options[] = {
 	CLI_OPT_IO(struct check),
 	CLI_OPT_NOMINAL(struct check),
 	CLI_OPT_LMC(struct check),
+	CLI_OPT_TOLERANT(struct check),
 	{ "switch-sources", CLI_FLAG, offsetof(struct check, switch_sources),
 	  NULL, "credit loops: count packets of switches, too", NULL, 0, 0 },
 	{ "strict", CLI_FLAG, offsetof(struct check, strict), NULL,
@@ -59,9 +61,10 @@ const struct cli_cmd cli_check = {
 	.text =
 "Walks the forwarding tables of a fabric, every switch to every LID, and looks\n"
 "for pairs that do not arrive, loops, dead ports and credit loops.  Fabric and\n"
-"tables come from files (FABRIC: ibnetdiscover output, an ibsim netfile or\n"
-"opensm-subnet.lst; --lfts: opensm-lfts.dump, dump_lfts output or opensm.fdbs),\n"
-"or both are read from the switches (--live, no FABRIC).  Nothing is ever\n"
+"tables come from files (FABRIC: ibnetdiscover output, an ibsim netfile,\n"
+"opensm-subnet.lst, ibdiagnet2.lst or ibdiagnet2.db_csv; --lfts:\n"
+"opensm-lfts.dump, dump_lfts output or opensm.fdbs; packed by gzip or xz, or\n"
+"not), or both are read from the switches (--live, no FABRIC).  Nothing is ever\n"
 "written to a switch.  With --sl2vl or --psl credit loops are looked for by\n"
 "virtual lane.\n"
 "Every pair of end ports that links connect must arrive; pairs with a switch\n"
@@ -105,7 +108,7 @@ static enum ftr_status from_switches(const struct check *c, struct subject *s,
 static enum ftr_status from_files(const struct check *c, const char *fabric,
 				  struct subject *s, struct ftr_err *err)
 {
-	enum ftr_status st = ftr_read_fabric(fabric, c->lmc, &s->f, err);
+	enum ftr_status st = cli_read_fabric(fabric, c->lmc, c->tolerant, &s->f, err);
 
 	if (!st)
 		st = cli_read_lfts(c->lfts, s->f, &s->t, &s->missing, err);

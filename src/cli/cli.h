@@ -118,6 +118,9 @@ int cli_fail(const struct ftr_err *err);
 #define CLI_OPT_LMC(s) \
 	{ "lmc", CLI_UINT, offsetof(s, lmc), "N", \
 	  "2^N LIDs per host port if FABRIC gives none", "0", 0, FTR_LMC_MAX }
+#define CLI_OPT_TOLERANT(s) \
+	{ "tolerant", CLI_FLAG, offsetof(s, tolerant), NULL, \
+	  "leave links out that only one end of them tells", NULL, 0, 0 }
 #define CLI_OPT_OUTPUT(s) \
 	{ "output", CLI_FILE, offsetof(s, output), "FILE", \
 	  "write to FILE, not to stdout", NULL, 0, 0 }
@@ -142,6 +145,12 @@ enum ftr_status cli_route_opts(const struct cli_engine *e,
 struct cli_guid_files {
 	const char *roots, *cn, *io;
 };
+
+/* ftr_read_fabric; tolerant: links that only one end tells are left out, with a
+ * note on stderr. */
+enum ftr_status cli_read_fabric(const char *path, unsigned int lmc,
+				bool tolerant, struct ftr_fabric **out,
+				struct ftr_err *err) FTR_MUST_USE;
 
 /* opts->roots/cn/io are malloc()ed; free with cli_free_guids. */
 enum ftr_status cli_read_guids(const struct cli_guid_files *files,

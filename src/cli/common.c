@@ -59,6 +59,24 @@ enum ftr_status cli_route_opts(const struct cli_engine *e,
 	return FTR_OK;
 }
 
+enum ftr_status cli_read_fabric(const char *path, unsigned int lmc,
+				bool tolerant, struct ftr_fabric **out,
+				struct ftr_err *err)
+{
+	struct ftr_read_notes notes = { 0 };
+	char n[CLI_COUNT_MAX];
+	enum ftr_status st;
+
+	if (!tolerant)
+		return ftr_read_fabric(path, lmc, out, err);
+	st = ftr_read_fabric_tolerant(path, lmc, &notes, out, err);
+	if (!st && notes.one_sided)
+		cli_error("note: %s: %s left out; the first: %s", path,
+			  cli_count(n, notes.one_sided, "one-sided link",
+				    "one-sided links"), notes.first);
+	return st;
+}
+
 static enum ftr_status read_one(const char *path, struct ftr_guids *out,
 				struct ftr_err *err)
 {

@@ -12,6 +12,7 @@
 
 struct diff {
 	unsigned int top, lmc;
+	bool tolerant;
 	bool verbose, json;
 };
 
@@ -22,6 +23,7 @@ static const struct cli_opt options[] = {
 	{ "verbose", CLI_FLAG, offsetof(struct diff, verbose), NULL,
 	  "tell the changes of every switch, too", NULL, 0, 0 },
 	CLI_OPT_LMC(struct diff),
+	CLI_OPT_TOLERANT(struct diff),
 	CLI_OPT_JSON(struct diff),
 	CLI_OPT_END
 };
@@ -170,7 +172,7 @@ static int run(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	cli_progress("comparing");
-	st = ftr_read_fabric(argv[0], opts.lmc, &r.f, &err);
+	st = cli_read_fabric(argv[0], opts.lmc, opts.tolerant, &r.f, &err);
 	if (!st)
 		st = cli_read_lfts(argv[1], r.f, &r.a, NULL, &err);
 	if (!st)

@@ -14,6 +14,7 @@ struct load {
 	const char *lfts, *order, *patterns, *nominal;
 	struct cli_guid_files files;
 	unsigned int sample, permutations, bisections, lmc, threads, worst;
+	bool tolerant;
 	uint64_t seed;
 	bool json;
 };
@@ -28,6 +29,7 @@ static const struct cli_opt options[] = {
 	CLI_OPT_IO(struct load),
 	CLI_OPT_NOMINAL(struct load),
 	CLI_OPT_LMC(struct load),
+	CLI_OPT_TOLERANT(struct load),
 	{ "sample", CLI_UINT, offsetof(struct load, sample), "N",
 	  "N random shifts; 0: all shifts", "0", 0, UINT16_MAX },
 	{ "permutations", CLI_UINT, offsetof(struct load, permutations), "N",
@@ -98,7 +100,7 @@ static enum ftr_status read_all(const struct load *l, const char *fabric,
 				struct input *in, struct ftr_team *team,
 				struct ftr_err *err)
 {
-	enum ftr_status st = ftr_read_fabric(fabric, l->lmc, &in->f, err);
+	enum ftr_status st = cli_read_fabric(fabric, l->lmc, l->tolerant, &in->f, err);
 
 	if (!st)
 		st = cli_read_lfts(l->lfts, in->f, &in->t, &in->missing, err);

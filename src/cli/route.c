@@ -17,6 +17,7 @@ struct route {
 	struct cli_list fail;
 	uint64_t seed;
 	unsigned int lmc, threads, leaf_order, vls;
+	bool tolerant;
 	bool json;
 };
 
@@ -34,6 +35,7 @@ static const struct cli_opt options[] = {
 	CLI_OPT_LEAF_ORDER(struct route),
 	CLI_OPT_NOMINAL(struct route),
 	CLI_OPT_LMC(struct route),
+	CLI_OPT_TOLERANT(struct route),
 	CLI_OPT_THREADS(struct route),
 	CLI_OPT_OUTPUT(struct route),
 	{ "sl2vl", CLI_FILE, offsetof(struct route, sl2vl), "FILE",
@@ -51,9 +53,9 @@ const struct cli_cmd cli_route = {
 	.summary = "compute forwarding tables for a fabric",
 	.args = "FABRIC",
 	.text =
-"Computes forwarding tables for FABRIC (ibnetdiscover output, an ibsim\n"
-"netfile or opensm-subnet.lst) and writes them in the form of\n"
-"opensm-lfts.dump; a summary goes to stderr.  With --fail the tables are those\n"
+"Computes forwarding tables for FABRIC (ibnetdiscover output, an ibsim netfile,\n"
+"opensm-subnet.lst, ibdiagnet2.lst or ibdiagnet2.db_csv, packed by gzip or xz, or\n"
+"not) and writes them in the form of opensm-lfts.dump; a summary goes to stderr.  With --fail the tables are those\n"
 "for the damaged fabric; engine ddlr heals those of the whole one locally.\n",
 	.opts = options,
 	.min_args = 1,
@@ -263,7 +265,7 @@ static enum ftr_status read_all(const struct route *r, const char *path,
 				struct ftr_err *err)
 {
 	struct cli_faults faults = { .links = 0 };
-	enum ftr_status st = ftr_read_fabric(path, r->lmc, &x->f, err);
+	enum ftr_status st = cli_read_fabric(path, r->lmc, r->tolerant, &x->f, err);
 
 	if (!st && r->fail.n) {
 		st = cli_faults_parse(x->f, "fail", &r->fail, &faults, err);

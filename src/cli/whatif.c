@@ -32,6 +32,7 @@ struct whatif {
 	const char *nominal;
 	uint64_t seed;
 	unsigned int repeat, lmc, threads, leaf_order, vls;
+	bool tolerant;
 	bool json, list, local, guarantee;
 };
 
@@ -59,6 +60,7 @@ static const struct cli_opt options[] = {
 	CLI_OPT_LEAF_ORDER(struct whatif),
 	CLI_OPT_NOMINAL(struct whatif),
 	CLI_OPT_LMC(struct whatif),
+	CLI_OPT_TOLERANT(struct whatif),
 	CLI_OPT_THREADS(struct whatif),
 	CLI_OPT_JSON(struct whatif),
 	CLI_OPT_END
@@ -275,7 +277,7 @@ static enum ftr_status set_up(struct job *j, const char *path,
 	struct ftr_tables *t = NULL;
 	struct ftr_route_opts ro;
 	double ms;
-	enum ftr_status st = ftr_read_fabric(path, w->lmc, &j->f, err);
+	enum ftr_status st = cli_read_fabric(path, w->lmc, w->tolerant, &j->f, err);
 
 	if (!st)
 		st = cli_route_opts(&w->engine, j->f, &ro, err);

@@ -131,10 +131,13 @@ struct ftr_raw_port {
 	uint8_t lmc;
 	ftr_port num, far_num;
 	uint8_t width, speed;
+	bool left_out;		/* one-sided, and that is tolerated */
 };
 
 struct ftr_raw {
 	struct ftr_text *t;
+	bool tolerant;		/* one-sided links are noted and left out */
+	struct ftr_read_notes notes;
 	struct ftr_arena *arena;	/* strings that are not in the text */
 	struct ftr_raw_node *node;
 	struct ftr_raw_port *port;
@@ -153,6 +156,9 @@ enum ftr_status ftr_raw_add_node(struct ftr_raw *r,
 				 const struct ftr_raw_node *n) FTR_MUST_USE;
 enum ftr_status ftr_raw_add_port(struct ftr_raw *r,
 				 const struct ftr_raw_port *p) FTR_MUST_USE;
+/* A link that only one end tells: an error at the line given last, or noted. */
+enum ftr_status ftr_raw_one_sided(struct ftr_raw *r, const char *fmt, ...)
+	FTR_PRINTF(2, 3) FTR_MUST_USE;
 /* Verify the whole and publish it. */
 enum ftr_status ftr_raw_build(struct ftr_raw *r, unsigned int lmc,
 			      struct ftr_fabric **out) FTR_MUST_USE;
@@ -184,5 +190,6 @@ enum ftr_status ftr_fdbs_end(struct ftr_fdbs *r) FTR_MUST_USE;
 enum ftr_status ftr_netfile_collect(struct ftr_raw *r) FTR_MUST_USE;
 enum ftr_status ftr_subnetlst_collect(struct ftr_raw *r) FTR_MUST_USE;
 enum ftr_status ftr_portlist_collect(struct ftr_raw *r) FTR_MUST_USE;
+enum ftr_status ftr_dbcsv_collect(struct ftr_raw *r) FTR_MUST_USE;
 
 #endif

@@ -12,7 +12,8 @@
 
 static struct ftr_err err;
 
-static const char *const sound[] = { good_net, hand_net, good_lst, good_ports };
+static const char *const sound[] = { good_net, hand_net, good_lst, good_ports,
+				     good_csv };
 
 /* What was accepted can be written, and read again unless no switch has a
  * cable (two hosts back to back). */
