@@ -152,12 +152,14 @@ static void list_cut(struct build *b, uint32_t *count)
 
 enum ftr_status cli_reach(const struct ftr_fabric *f,
 			  const struct ftr_shape *sh,
-			  const struct ftr_tables *t, struct cli_reach *r,
-			  struct ftr_err *err)
+			  const struct ftr_tables *t,
+			  const struct ftr_check_report *report,
+			  struct cli_reach *r, struct ftr_err *err)
 {
 	uint32_t *mem = calloc((size_t)f->n_sw * 6 + 1, sizeof(*mem));
 	struct build b = { .f = f, .sh = sh, .r = r };
-	enum ftr_status st;
+	enum ftr_status st = FTR_OK;
+	uint64_t bad = 0;
 
 	*r = (struct cli_reach){ .ranked = sh != NULL };
 	if (!mem || !list_new(&r->ep, f->n_ep) || !list_new(&r->sw, f->n_sw) ||
@@ -175,7 +177,10 @@ enum ftr_status cli_reach(const struct ftr_fabric *f,
 	for (ftr_ep e = 0; e < f->n_ep; e++)
 		if (f->ep[e].sw != FTR_SW_NONE && f->ep[e].lid)
 			b.hosts[f->ep[e].sw]++;
-	st = ftr_check_lost(f, t, lost, &b, err);
+	for (int c = 0; c < FTR_N_CHECK_CLASSES; c++)
+		bad += report->bad[c];
+	if (bad)
+		st = ftr_check_lost(f, t, lost, &b, err);
 	if (!st) {
 		list_sources(&b);
 		list_cut(&b, b.to_sw + f->n_sw);

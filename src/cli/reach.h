@@ -50,11 +50,13 @@ struct cli_reach {
 	struct cli_affected_list cut_ep, cut_sw;
 };
 
-/* sh may be NULL: no ranks.  r may be all zero before; free it afterwards, also
+/* sh may be NULL: no ranks.  report: what the checker says of t.  Free r, also
  * after an error. */
 enum ftr_status cli_reach(const struct ftr_fabric *f,
 			  const struct ftr_shape *sh,
-			  const struct ftr_tables *t, struct cli_reach *r,
+			  const struct ftr_tables *t,
+			  const struct ftr_check_report *report,
+			  struct cli_reach *r,
 			  struct ftr_err *err) FTR_MUST_USE;
 void cli_reach_free(struct cli_reach *r);
 

@@ -46,7 +46,7 @@ enum ftr_status cli_judge(const struct ftr_fabric *f,
 	enum ftr_status st;
 
 	*v = (struct cli_verdict){ .found = false };
-	st = cli_reach(f, sh, t, &v->reach, err);
+	st = cli_reach(f, sh, t, r, &v->reach, err);
 	v->found = o->missing || o->silent || r->harmful || r->vl_drops ||
 		   r->cdg == FTR_CDG_CYCLE;
 	for (int c = 0; c < FTR_N_CHECK_CLASSES; c++) {
