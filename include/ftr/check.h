@@ -73,7 +73,7 @@ enum ftr_finding {
 	FTR_FIND_TURN,		/* up after down by the claimed ranks */
 	FTR_N_FINDINGS
 };
-/* "a loop", "a hole", ...: for a sentence. */
+/* "a loop", "a missing entry", ...: for a sentence. */
 const char *ftr_finding_name(enum ftr_finding what);
 
 enum ftr_cdg_verdict {

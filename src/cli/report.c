@@ -14,7 +14,7 @@ static const char *const class_name[FTR_N_CHECK_CLASSES] = {
 };
 
 static const char *const finding_name[FTR_N_FINDINGS] = {
-	"holes", "dead ports", "wrong ends", "loops", "turns",
+	"no entry", "dead ports", "wrong ends", "loops", "turns",
 };
 
 const char *const cli_class_key[FTR_N_CHECK_CLASSES] = {
@@ -31,7 +31,7 @@ const char *const cli_cdg_key[] = {
 };
 
 static const char *const finding_text[FTR_N_FINDINGS] = {
-	"no entry", "the entry names a port without a link",
+	"there is none", "the entry names a port without a link",
 	"the entry delivers to a port that does not own the LID",
 	"the path comes back", "the entry goes up after down",
 };

@@ -28,17 +28,17 @@ static const struct {
 	{ NULL, "host_switch_pairs", COUNT, false },
 	{ NULL, "switch_host_pairs", COUNT, false },
 	{ NULL, "switch_switch_pairs", COUNT, false },
-	[CLI_M_LOST] = { "lost: end port -> end port",
+	[CLI_M_LOST] = { "unreachable: end port -> end port",
 			 "host_host_not_arriving", COUNT, true },
-	{ "lost: end port -> switch", "host_switch_not_arriving", COUNT, false },
-	{ "lost: switch -> end port", "switch_host_not_arriving", COUNT, false },
-	{ "lost: switch -> switch", "switch_switch_not_arriving", COUNT,
+	{ "unreachable: end port -> switch", "host_switch_not_arriving", COUNT, false },
+	{ "unreachable: switch -> end port", "switch_host_not_arriving", COUNT, false },
+	{ "unreachable: switch -> switch", "switch_switch_not_arriving", COUNT,
 	  false },
-	[CLI_M_CUT] = { "no physical path: end ports",
+	[CLI_M_CUT] = { "end port pairs: no physical path",
 			"host_host_no_physical_path", COUNT, false },
-	[CLI_M_NO_PATH] = { "no up/down path: end ports",
+	[CLI_M_NO_PATH] = { "end port pairs: no up/down path",
 			    "host_host_no_updown_path", COUNT, false },
-	[CLI_M_FOUND] = { "holes", "holes", COUNT, false },
+	[CLI_M_FOUND] = { "missing entries", "holes", COUNT, false },
 	{ "dead ports", "dead_ports", COUNT, true },
 	{ "wrong ends", "wrong_ends", COUNT, true },
 	{ "loops", "loops", COUNT, true },
@@ -79,6 +79,7 @@ static bool shown(const struct cli_whatif_view *v, int m)
 /* ---- the table --------------------------------------------------------- */
 
 #define CELL_MAX (3 * CLI_NUM_MAX)
+#define LABEL 33		/* the longest text of a metric */
 
 static int by_value(const void *va, const void *vb)
 {
@@ -184,14 +185,14 @@ void cli_whatif_table(const struct cli_whatif_view *v)
 				width[c] = (int)strlen(buf);
 		}
 	}
-	printf("%-30s", "");
+	printf("%-*s", LABEL, "");
 	for (unsigned int c = 0; c < v->n_col; c++)
 		printf("  %*s", width[c], title(&v->col[c]));
 	putchar('\n');
 	for (int m = 0; m < CLI_N_METRICS; m++) {
 		if (!shown(v, m))
 			continue;
-		printf("%-30s", metric[m].text);
+		printf("%-*s", LABEL, metric[m].text);
 		for (unsigned int c = 0; c < v->n_col; c++) {
 			bool bad = cell(buf, &v->col[c], m, scratch);
 
