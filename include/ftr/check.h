@@ -33,7 +33,10 @@
  * goes (a loop goes round: it is a cycle).  If every entry that is walked moves
  * up or down by the claimed rank and none turns up after down, the graph is
  * acyclic (seed 002, section 4.1; links ordered by up-then-down), and that
- * proof stands for the graph; a hop between equal ranks breaks it.  Otherwise
+ * proof stands for the graph; a hop between equal ranks breaks it.  Turns that
+ * are claimed besides may be used, too, if the relation of all turns up-then-
+ * down, except those back to the same switch, together with the claimed ones
+ * has no cycle, which is verified; if it has one, the claims are void.  Otherwise
  * the graph is built and searched, and one shortest cycle is reported, its lowest
  * channel first.  Only in a huge graph without short cycles (2^27 edges looked
  * at) the search is cut off and the shortest found so far stands.
@@ -70,7 +73,8 @@ enum ftr_finding {
 	FTR_FIND_DEAD_PORT,
 	FTR_FIND_WRONG_END,
 	FTR_FIND_LOOP,
-	FTR_FIND_TURN,		/* up after down by the claimed ranks */
+	FTR_FIND_TURN,		/* up after down by the claimed ranks, not
+				 * claimed itself */
 	FTR_N_FINDINGS
 };
 /* "a loop", "a missing entry", ...: for a sentence. */
@@ -85,6 +89,9 @@ enum ftr_cdg_verdict {
 
 struct ftr_check_opts {
 	const uint8_t *rank;	/* [n_sw] claimed ranks, NULL: none claimed */
+	/* claimed besides: these turns, in any order */
+	const struct ftr_turn *turn;
+	uint32_t n_turns;
 	bool switch_sources;	/* credit loops: switches send too */
 	bool no_cdg;		/* do not look for credit loops */
 	const struct ftr_sl2vl *sl2vl;	/* NULL: see "Lanes" */
@@ -166,6 +173,8 @@ struct ftr_check_delta {
 	const struct ftr_change *change;	/* by (switch, LID) */
 	uint32_t n_changes;
 	const uint8_t *rank;	/* [n_sw] claimed ranks */
+	const struct ftr_turn *turn;	/* and turns, as in ftr_check_opts */
+	uint32_t n_turns;
 	/* the order of writes, NULL: none is claimed.  Stages from first_drain
 	 * on are written after what came before has drained */
 	const uint16_t *stage;	/* [n_changes] */
@@ -193,8 +202,8 @@ struct ftr_delta_report {
 	struct ftr_check_sample mixed_at;	/* the first, if any */
 	/* entries that are not written after the next change on their path */
 	uint64_t early;
-	/* No turns, no hop between equal ranks, nothing mixed: if that holds
-	 * for the old tables, the channel dependencies of both together have
+	/* No turns but claimed ones, no hop between equal ranks, nothing mixed:
+	 * if that holds for the old tables with the same claims, the channel dependencies of both together have
 	 * no cycle (seed 002, section 4.1) */
 	bool proved;
 };

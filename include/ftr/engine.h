@@ -21,6 +21,7 @@
 #ifndef FTR_ENGINE_H
 #define FTR_ENGINE_H
 
+#include <ftr/balance.h>
 #include <ftr/shape.h>
 #include <ftr/tables.h>
 #include <ftr/vl.h>
@@ -45,10 +46,43 @@ enum ftr_placement {
 	FTR_PLACE_LITERAL	/* seed 002, equations (3) and (4) */
 };
 
+/*
+ * Entries to keep (src/engine/keep.c), both tables on the fabric of the shape.
+ * prefer: those of the complete fabric, NULL: keep nothing.  current: those that
+ * the switches hold, or NULL.  The search moves entries that could not be kept; with
+ * search_all it starts from what was kept and may move all.
+ */
+struct ftr_keep {
+	const struct ftr_tables *prefer, *current;
+	bool search_all;
+};
+
+/* Which pairs of host ports dmodc connects. */
+enum ftr_paths {
+	FTR_PATHS_ALL = 0,	/* all that a path of links connects: extra turns
+				 * where there is no up/down path */
+	FTR_PATHS_UPDOWN	/* those with an up/down path by rank, as
+				 * published (Gliksberg et al. 2020) */
+};
+
 struct ftr_route_opts {
 	ftr_sw sm_switch;	/* where the subnet manager is cabled, or NONE */
+	/* dmodc, FTR_PATHS_ALL: switches of all subnet managers, whose LIDs
+	 * every switch must reach (sm_switch is one of them, given or not) */
+	const ftr_sw *sm;
+	uint32_t n_sm;
+	enum ftr_paths paths;
+	/* dmodc, FTR_PATHS_ALL: extra turns of an earlier routing, to be used
+	 * again as far as they are possible; by (from, at, to) */
+	const struct ftr_turn *turn;
+	uint32_t n_turns;
+	bool keep_turns;	/* fill stats.turn */
 	enum ftr_sftree_mode sftree_mode;
 	enum ftr_placement placement;
+	enum ftr_balance balance;
+	const struct ftr_keep *keep;	/* or NULL */
+	bool (*cancelled)(void *ctx);	/* of the search, or NULL */
+	void *cancel_ctx;
 	bool keep_routed;	/* fill stats.routed */
 	/* Shape of the nominal fabric that the input was made over, or NULL:
 	 * sftree orders the switches by it as long as that order connects
@@ -78,14 +112,30 @@ struct ftr_route_stats {
 	 * and there is one, which is then the caller's to free. */
 	bool by_rank;
 	struct ftr_shape *routed;
+	struct ftr_balance_report balance;
+	/* dmodc, FTR_PATHS_ALL.  Turns of the tables besides up-then-down by
+	 * order, by (from, at, to): a claim for the checker.  turn: if
+	 * keep_turns was asked for, else NULL; the caller's to free() */
+	struct ftr_turn *turn;
+	uint32_t n_turns;
+	uint64_t extra_pairs;	/* (end port, LID of another) connected by them */
+	bool reordered;		/* they did not suffice: all is routed by the
+				 * inverted order of sftree */
+};
+
+/* Which entries an engine fills.  An island: what links connect. */
+enum ftr_promise {
+	FTR_PROMISE_UPDOWN = 0,	/* where the shape has a finite cost */
+	FTR_PROMISE_HOSTS,	/* and from every switch with end ports to all
+				 * end ports of its island, and from every
+				 * switch to the subnet managers of its island */
+	FTR_PROMISE_ALL		/* from every switch to every LID of its island */
 };
 
 struct ftr_engine_ops {
 	const char *name;	/* lower case, as in opensm.conf */
 	const char *summary;	/* one line for --help and man pages */
-	/* Promises a path from every switch to every LID of its island; else
-	 * only where the shape has a finite cost. */
-	bool (*complete)(const struct ftr_route_opts *opts);
+	enum ftr_promise (*promise)(const struct ftr_route_opts *opts);
 	enum ftr_status (*route)(const struct ftr_shape *shape,
 				 const struct ftr_route_opts *opts,
 				 struct ftr_team *team, struct ftr_tables *out,

@@ -60,6 +60,9 @@ struct ftr_swport {
 
 struct ftr_switch {
 	uint64_t guid;		/* node GUID; ascending with the index */
+	/* In a nominal fabric, guid names a place in the tree, and this is the
+	 * node GUID of the switch that is there now.  Elsewhere: guid. */
+	uint64_t holder;
 	uint32_t first_port;	/* index of port 0 in ftr_fabric.ports */
 	ftr_lid lid;		/* base LID of port 0; 0 = none */
 	uint8_t lmc;		/* 0 unless enhanced port 0 has an LMC */
@@ -99,6 +102,7 @@ struct ftr_fabric {
 	uint32_t n_sw_links;	/* switch-to-switch cables */
 	ftr_lid max_lid;	/* greatest LID in use, 0 if none */
 	const struct ftr_switch *sw;
+	const ftr_sw *by_holder;	/* [n_sw] NULL: as sw */
 	const struct ftr_endport *ep;
 	const struct ftr_swport *ports;
 	const struct ftr_lid_owner *owner;	/* [0 .. max_lid] */
@@ -111,6 +115,11 @@ struct ftr_cable {
 	ftr_port port, peer_port;
 };
 
+/* A packet that came from switch from leaves switch at towards switch to. */
+struct ftr_turn {
+	ftr_sw from, at, to;
+};
+
 static inline const struct ftr_swport *
 ftr_fabric_port(const struct ftr_fabric *f, ftr_sw s, ftr_port p)
 {
@@ -120,6 +129,9 @@ ftr_fabric_port(const struct ftr_fabric *f, ftr_sw s, ftr_port p)
 /* Index by GUID, FTR_SW_NONE/FTR_EP_NONE if unknown.  O(log n). */
 ftr_sw ftr_fabric_find_sw(const struct ftr_fabric *f, uint64_t node_guid);
 ftr_ep ftr_fabric_find_ep(const struct ftr_fabric *f, uint64_t port_guid);
+/* The place of a nominal fabric that the switch with this node GUID holds,
+ * FTR_SW_NONE if it holds none.  O(log n). */
+ftr_sw ftr_fabric_find_holder(const struct ftr_fabric *f, uint64_t node_guid);
 
 /* A SHARP Aggregation Node: a CA inside a switch.  It makes no switch a leaf,
  * yet its LID must be routed (design: ranks on real fabrics). */
@@ -160,6 +172,11 @@ enum ftr_status ftr_builder_add_switch(struct ftr_builder *b, uint64_t guid,
 				       unsigned int n_ports, ftr_lid lid,
 				       unsigned int lmc, const char *name,
 				       struct ftr_err *err) FTR_MUST_USE;
+/* The place of that GUID is held by the switch with the node GUID holder.  The
+ * place must have been added; a switch holds one place at most (freeze). */
+enum ftr_status ftr_builder_hold(struct ftr_builder *b, uint64_t guid,
+				 uint64_t holder,
+				 struct ftr_err *err) FTR_MUST_USE;
 enum ftr_status ftr_builder_add_endport(struct ftr_builder *b,
 					enum ftr_node_type type,
 					uint64_t node_guid, uint64_t port_guid,

@@ -24,6 +24,7 @@
 #include <ftr/status.h>
 #include <ftr/tables.h>
 #include <ftr/team.h>
+#include <ftr/text.h>
 #include <ftr/types.h>
 #include <ftr/vl.h>
 

@@ -25,7 +25,7 @@ extern "C" {
  * Compressed files.  The library links no decompressor; a program may register
  * one, before it reads anything, for all readers but that of state files.
  * Errors of a compressed file: FTR_PARSE damaged or cut, FTR_LIMIT too large
- * when unpacked (2^33 bytes; 2^29 for a fabric).
+ * when unpacked (2^33 bytes; 2^28 for a fabric).
  */
 struct ftr_unpack_io {
 	const unsigned char *in;	/* packed bytes, moved on by run */
@@ -87,6 +87,11 @@ enum ftr_status ftr_read_fabric_tolerant(const char *path, unsigned int lmc,
  * *guids is malloc()ed for the caller. */
 enum ftr_status ftr_read_guids(const char *path, uint64_t **guids,
 			       uint32_t *n, struct ftr_err *err) FTR_MUST_USE;
+/* The same of a file that only root or the caller may have written: FTR_IO,
+ * too, if it is not a regular file of one of them. */
+enum ftr_status ftr_read_guids_own(const char *path, uint64_t **guids,
+				   uint32_t *n,
+				   struct ftr_err *err) FTR_MUST_USE;
 
 /* Where a file of tables and the fabric do not match. */
 struct ftr_lfts_gaps {

@@ -119,6 +119,9 @@ struct ftr_live_result {
  * ftr_shape_reorder with FTR_REORDER_KEEP the pairs that are not come down to
  * stay as they are: then more paths may be lost than must, and a pair may break
  * while a drain goes on.
+ * With opts->keep an entry keeps the port of keep->prefer while that is a
+ * candidate, else the port that it has, and takes the port of the full routing
+ * only if neither is one (src/engine/keep.c); keep->prefer must then outlive *out.
  * Errors: FTR_INVAL: t is not of sh's size, sh was not made over nominal, or
  * the costs are not those of sh; FTR_LIMIT: sh has no ranks (more than 255
  * levels); FTR_NOMEM.  O(links * n_sw) byte operations.

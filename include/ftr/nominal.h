@@ -17,11 +17,20 @@
  * cannot know: which of several parallel cables is lost (those of that group may
  * move), and ranks, where so much is lost that they look otherwise.
  *
+ * A switch that F has and N lacks takes over the place of one that N has and F
+ * lacks if most of its cables are those of that one, by what is at their far
+ * ends: then it was replaced, and nothing else is numbered anew.  The place
+ * keeps the GUID that it was first seen with; ftr_switch.holder tells who is
+ * there.
+ *
+ * If F is another fabric (fewer than a quarter of the switches and of the end
+ * ports are in both, or of their cables; of the smaller of the two), N is F.
+ *
  * N does not shrink by itself: a switch that was taken away for good is missing
  * for ever, and keeps its slots.  To forget, begin anew without old.  What F
  * contradicts is dropped, though: a cable one end of which is cabled otherwise
  * now, a host that moved, a host whose port another has, and a switch that is
- * not there and has more such cables than others (it was replaced).
+ * not there and has more such cables than others.
  *
  * N and S(N) are const and may be shared between threads.  The same F, old and
  * options give the same N bit for bit, for any order of discovery and any team.
@@ -50,6 +59,10 @@ struct ftr_nominal_change {
 	bool grew;		/* F has what the old one lacked: counts below */
 	bool reshaped;		/* options are not those of the old one */
 	uint32_t new_sw, new_cables, new_hosts;	/* hosts: end ports */
+	bool other;		/* the old one is of another fabric */
+	/* of the old one: what F has, too */
+	uint32_t same_sw, same_hosts, old_sw, old_hosts;
+	uint32_t replaced_sw;	/* switches in the place of another */
 	uint32_t changed;	/* known, but with other ports, place, LMC, kind
 				 * or, in the order by names, name */
 	uint32_t dropped_sw, dropped_cables, dropped_hosts;
@@ -70,6 +83,13 @@ enum ftr_status ftr_nominal_new(const struct ftr_fabric *f,
 				struct ftr_nominal_change *change,
 				struct ftr_err *err) FTR_MUST_USE;
 void ftr_nominal_free(struct ftr_nominal *n);	/* NULL is accepted */
+
+/* Is n of the fabric f?  Else ftr_nominal_new would begin anew.  *change as
+ * there, but for what is dropped. */
+enum ftr_status ftr_nominal_compare(const struct ftr_nominal *n,
+				    const struct ftr_fabric *f,
+				    struct ftr_nominal_change *change,
+				    struct ftr_err *err) FTR_MUST_USE;
 
 /*
  * The state file: one line that names the version, a checksum over the rest,
@@ -96,6 +116,13 @@ enum ftr_status ftr_nominal_read(const char *path,
 				 struct ftr_team *team,
 				 struct ftr_nominal **out, bool *reshaped,
 				 struct ftr_err *err) FTR_MUST_USE;
+/* The same of a file that only root or the caller may have written: FTR_IO,
+ * too, if it is not a regular file of one of them (core/file.h). */
+enum ftr_status ftr_nominal_read_own(const char *path,
+				     const struct ftr_shape_opts *opts,
+				     struct ftr_team *team,
+				     struct ftr_nominal **out, bool *reshaped,
+				     struct ftr_err *err) FTR_MUST_USE;
 
 /* Does path begin as a state file does?  False if it cannot be read. */
 bool ftr_nominal_is_file(const char *path);

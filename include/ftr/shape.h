@@ -201,6 +201,34 @@ static inline const uint8_t *ftr_shape_down(const struct ftr_shape *sh,
 }
 
 /*
+ * True if some switch above s routes to column l downward through s; then s, too,
+ * must route downward.
+ */
+bool ftr_shape_must_descend(const struct ftr_shape *sh, ftr_sw s, uint32_t l);
+
+/*
+ * Candidates of (s, l), equation (1) of Gliksberg et al. 2020: the groups of s
+ * that lead closer to column l, by pos; only those below if s must descend.  l is
+ * not the column of s.  cand: room for FTR_PORT_MAX.  Returns their number.
+ */
+uint32_t ftr_shape_candidates(const struct ftr_shape *sh, ftr_sw s, uint32_t l,
+			      const struct ftr_group **cand);
+
+/* Their ports, as bits: all links of the n groups. */
+struct ftr_port_set {
+	uint64_t bit[4];
+};
+
+void ftr_shape_ports(const struct ftr_shape *sh,
+		     const struct ftr_group *const *cand, uint32_t n,
+		     struct ftr_port_set *out);
+
+static inline bool ftr_port_set_has(const struct ftr_port_set *set, ftr_port p)
+{
+	return set->bit[p / 64] >> p % 64 & 1;
+}
+
+/*
  * Analyse f.  opts may be NULL (all defaults).  The fabric must outlive the
  * shape.  Errors: FTR_SHAPE if there is no switch, if there are more than
  * 128 ranks (up/down paths of 254 hops), or if root GUIDs are given and none

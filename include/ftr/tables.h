@@ -66,6 +66,18 @@ void ftr_tables_diff(const struct ftr_fabric *fa, const struct ftr_tables *a,
 		     const struct ftr_fabric *fb, const struct ftr_tables *b,
 		     struct ftr_tables_diff *out);
 
+/*
+ * The entries of a, on fabric fa, as tables of fabric fb: switches are matched by
+ * GUID, LIDs by their number where both fabrics give them to the same owner.  All
+ * other entries are FTR_PORT_NONE.  Ports are copied as numbers, whatever they
+ * lead to.  O(n_sw * LIDs).
+ */
+enum ftr_status ftr_tables_carry(const struct ftr_fabric *fa,
+				 const struct ftr_tables *a,
+				 const struct ftr_fabric *fb,
+				 struct ftr_tables **out,
+				 struct ftr_err *err) FTR_MUST_USE;
+
 #ifdef __cplusplus
 }
 #endif

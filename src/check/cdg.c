@@ -15,13 +15,13 @@
  * is not yet there, and the order does not matter.
  *
  * The proof by ranks is tested along the same paths: every hop must go
- * strictly up or down, and none up after down.
+ * strictly up or down, and none up after down, unless that turn is claimed.
  *
  * With virtual lanes only that test is made here; lanes.c fills the graph.
  */
 #include <string.h>
 
-#include "check/check.h"
+#include "check/claims.h"
 
 static void set_dep(const struct chk *c, ftr_sw s, ftr_port in, ftr_port out)
 {
@@ -39,11 +39,12 @@ static void add_hop(const struct chk *c, struct chk_part *w, ftr_sw x,
 	const uint8_t *rank = c->rank;
 	uint32_t y = w->nxt[s];
 
-	if (rank && rank[x] == rank[s])
+	if (rank && !c->claims && rank[x] == rank[s])
 		w->unproved = true;
 	if (y >= c->f->n_sw)
 		return;
-	if (rank && rank[s] < rank[x] && rank[y] > rank[s])
+	if (c->claims ? !chk_legal(c->claims, x, s, y) :
+	    rank && rank[s] < rank[x] && rank[y] > rank[s])
 		w->unproved = true;
 	if (!c->lanes)
 		set_dep(c, s, ftr_fabric_port(c->f, x, w->col[x])->peer_port,

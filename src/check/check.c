@@ -25,7 +25,7 @@
  */
 #include <string.h>
 
-#include "check/check.h"
+#include "check/claims.h"
 
 struct chk_exit chk_exit_of(const struct ftr_fabric *f, ftr_lid lid)
 {
@@ -376,6 +376,7 @@ enum ftr_status ftr_check_tables(const struct ftr_fabric *f,
 	static const struct ftr_check_opts none;
 	struct ftr_check_report r = { 0 };
 	struct chk c = { .f = f, .t = t };
+	struct chk_claims claims = { 0 };
 	struct ftr_arena *a;
 	enum ftr_status st = refuse(f, t, err);
 
@@ -388,11 +389,16 @@ enum ftr_status ftr_check_tables(const struct ftr_fabric *f,
 		return st;
 	set_opts(&c, opts);
 	a = ftr_arena_new();
-	if (a && set_up(&c, a, ftr_team_size(team)))
-		st = run(&c, a, team, &r, err);
-	else
+	if (a && set_up(&c, a, ftr_team_size(team))) {
+		st = chk_claims_set(&claims, f, opts->rank, opts->turn,
+				    opts->n_turns, NULL, 0, a, err);
+		c.claims = claims.n ? &claims : NULL;
+		if (!st)
+			st = run(&c, a, team, &r, err);
+	} else {
 		st = ftr_fail(err, FTR_NOMEM, "out of memory to check tables of %u switches",
 			      f->n_sw);
+	}
 	ftr_arena_free(a);
 	if (!st)
 		*out = r;

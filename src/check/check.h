@@ -7,6 +7,7 @@
  *	walk.c		one LID, any tables: follow, remember, find loops
  *	cdg.c		dependencies of one LID into the graph
  *	lanes.c		the same with virtual lanes
+ *	claims.c	are the claimed turns sound
  *	cycle.c		is there a cycle in the graph, and a shortest one
  *	shift.c		link load of one shift permutation, slowly
  *	load*.c		<ftr/load.h>
@@ -80,10 +81,13 @@ struct chk_part {
 	uint32_t *seen;		/* [n_ports * FTR_N_SL] see lanes.c */
 };
 
+struct chk_claims;
+
 struct chk {
 	const struct ftr_fabric *f;
 	const struct ftr_tables *t;
 	const uint8_t *rank;	/* NULL: none claimed */
+	const struct chk_claims *claims;	/* NULL: none claimed */
 	bool no_cdg;
 	bool switches;		/* they send, too */
 	bool lanes;		/* look at virtual lanes */

@@ -19,7 +19,7 @@
  */
 #include <string.h>
 
-#include "check/check.h"
+#include "check/claims.h"
 
 #define NONE UINT32_MAX
 
@@ -39,6 +39,7 @@ struct trial {
 	const struct ftr_fabric *f;
 	const struct ftr_tables *t;
 	const struct ftr_check_delta *d;
+	struct chk_claims claims;
 	uint32_t *by_lid;	/* changes, LID by LID */
 	uint32_t *lid_first;	/* [max_lid + 2] */
 	ftr_lid *lid;		/* those with changes */
@@ -143,13 +144,31 @@ static void turn(struct judge *j, ftr_sw from, ftr_sw at, ftr_lid lid)
 	j->turned[at] = 1;
 }
 
-/* Does the new entry of s go up? */
+/* Does port p of s go up? */
 static bool goes_up(const struct trial *c, ftr_sw s, ftr_port p)
 {
 	ftr_sw y;
 	ftr_port q;
 
 	return peer_of(c, s, p, &y, &q) && c->d->rank[y] > c->d->rank[s];
+}
+
+/*
+ * Would a packet that came from x and leaves s by port p make a turn that is
+ * neither up-then-down nor claimed?  Without claims turns back to x are not
+ * looked at: they cannot close a cycle then.
+ */
+static bool illegal(const struct trial *c, ftr_sw x, ftr_sw s, ftr_port p)
+{
+	const uint8_t *rank = c->d->rank;
+	ftr_sw y;
+	ftr_port q;
+
+	if (!peer_of(c, s, p, &y, &q))
+		return false;
+	if (c->claims.n)
+		return !chk_legal(&c->claims, x, s, y);
+	return rank[s] < rank[x] && rank[y] > rank[s];
 }
 
 /* Follow from s and name the fate of all that is passed. */
@@ -160,7 +179,6 @@ static uint8_t follow(const struct trial *c, struct judge *j, ftr_sw s,
 	struct chk_exit x = chk_exit_of(c->f, lid);
 	uint32_t depth = 0, hops = 0;
 	uint8_t fate = ST_PENDING;
-	bool down = false;
 	ftr_sw y = s;
 
 	while (j->seen[y] != j->stamp) {
@@ -174,14 +192,15 @@ static uint8_t follow(const struct trial *c, struct judge *j, ftr_sw s,
 		fate = step(c, y, lid, x, &next);
 		if (fate != ST_PENDING)
 			break;
-		if (down && rank[next] > rank[y])
+		if (depth > 1 &&
+		    illegal(c, j->stack[depth - 2], y, entry(c, y, lid)))
 			turn(j, j->stack[depth - 2], y, lid);
 		j->sideways |= rank[next] == rank[y];
-		down = rank[next] < rank[y];
 		y = next;
 	}
 	if (fate == ST_PENDING) {	/* came to what is known */
-		if (down && goes_up(c, y, entry(c, y, lid)))
+		if (depth &&
+		    illegal(c, j->stack[depth - 1], y, entry(c, y, lid)))
 			turn(j, j->stack[depth - 1], y, lid);
 		fate = j->fate[y] == ST_ON_PATH ? ST_LOOP : j->fate[y];
 		hops = j->hops[y] + 1;
@@ -271,10 +290,10 @@ static void judge_below(const struct trial *c, struct judge *j, uint32_t i)
 	ftr_port q;
 	uint32_t k;
 
-	if (peer_of(c, x->sw, x->before, &s, &q) &&
-	    d->rank[s] < d->rank[x->sw] && (k = j->at[s]) != NONE) {
+	if (peer_of(c, x->sw, x->before, &s, &q) && (k = j->at[s]) != NONE) {
 		y = &d->change[k];
-		if (goes_up(c, s, y->after) && !goes_up(c, s, y->before) &&
+		if (illegal(c, x->sw, s, y->after) &&
+		    !illegal(c, x->sw, s, y->before) &&
 		    !drained_before(c, i, k))
 			mixed(j, x->sw, s, x->lid);
 	}
@@ -285,8 +304,8 @@ static void judge_below(const struct trial *c, struct judge *j, uint32_t i)
 	if (!peer_of(c, x->sw, x->after, &s, &q) || (k = j->at[s]) == NONE)
 		return;
 	y = &d->change[k];
-	if (d->rank[s] < d->rank[x->sw] && goes_up(c, s, y->before) &&
-	    !goes_up(c, s, y->after) &&
+	if (illegal(c, x->sw, s, y->before) &&
+	    !illegal(c, x->sw, s, y->after) &&
 	    !(d->stage && d->stage[k] < d->stage[i]))
 		mixed(j, x->sw, s, x->lid);
 }
@@ -299,8 +318,8 @@ static void judge_around(const struct trial *c, struct judge *j, uint32_t i)
 	const struct ftr_change *y = &d->change[i];
 	bool hole = y->after == FTR_PORT_NONE;
 
-	if (!hole && (!goes_up(c, y->sw, y->after) ||
-		      goes_up(c, y->sw, y->before)))
+	if (!hole && !c->claims.n && (!goes_up(c, y->sw, y->after) ||
+				      goes_up(c, y->sw, y->before)))
 		return;
 	for (unsigned int p = 1; p <= c->f->sw[y->sw].n_ports; p++) {
 		ftr_sw s;
@@ -311,7 +330,7 @@ static void judge_around(const struct trial *c, struct judge *j, uint32_t i)
 			continue;
 		if (hole)
 			j->r.stranded++;
-		else if (d->rank[s] > d->rank[y->sw])
+		else if (illegal(c, s, y->sw, y->after))
 			turn(j, s, y->sw, y->lid);
 	}
 }
@@ -483,6 +502,10 @@ enum ftr_status ftr_check_changes(const struct ftr_fabric *f,
 	st = sound(&c, err);
 	if (!st)
 		st = prepare(&c, a, ftr_team_size(team), err);
+	if (!st)
+		st = chk_claims_set(&c.claims, f, delta->rank, delta->turn,
+				    delta->n_turns, delta->extra,
+				    delta->n_extra, a, err);
 	if (!st) {
 		sort_by_lid(&c);
 		ftr_team_run(delta->n_changes < 1024 ? NULL : team, c.n_lids,

@@ -13,7 +13,7 @@
  */
 #include <string.h>
 
-#include "check/check.h"
+#include "check/claims.h"
 
 /* The true next row of s by entry p: sideways hops are looked up. */
 static uint32_t row_of(const struct chk *c, ftr_sw s, ftr_port p)
@@ -81,7 +81,8 @@ static void count_turns(const struct chk *c, struct chk_part *w, ftr_lid lid)
 		if (s >= c->f->n_sw || rank[s] >= rank[x])
 			continue;
 		y = w->nxt[s];
-		if (y >= c->f->n_sw || rank[y] <= rank[s] || w->mark[s])
+		if (y >= c->f->n_sw || rank[y] <= rank[s] || w->mark[s] ||
+		    (c->claims && chk_legal(c->claims, x, s, y)))
 			continue;
 		w->mark[s] = 1;
 		chk_found(w, FTR_FIND_TURN, x, s, lid);

@@ -135,11 +135,12 @@ static enum ftr_status save(const struct check *c, const struct subject *s,
 	const struct cli_tables_of of = { s->f, s->t };
 	enum ftr_status st = FTR_OK;
 
+	cli_write_begin();
 	if (c->save_fabric)
 		st = cli_write(c->save_fabric, cli_write_fabric_fn, s->f, err);
 	if (!st && c->save_lfts)
 		st = cli_write(c->save_lfts, cli_write_tables_fn, &of, err);
-	return st;
+	return cli_write_end(st, err);
 }
 
 /* The ranks that the checker is to verify; none is no error. */
@@ -252,6 +253,11 @@ static int run(int argc, char **argv)
 	outputs[0] = c.save_fabric;
 	outputs[1] = c.save_lfts;
 	status = cli_check_outputs("check", true, outputs, 2);
+	if (status < 0)
+		status = cli_check_inputs("check", outputs, 2, (const char *[]){
+				n ? argv[0] : NULL, c.lfts, c.sl2vl, c.psl,
+				c.nominal, c.files.roots, c.files.cn,
+				c.files.io }, 8);
 	if (status >= 0)
 		return status;
 	if (!c.live && (c.from.ca || c.from.port || c.from.m_key))

@@ -96,6 +96,12 @@ int cli_fail(const struct ftr_err *err);
 	{ "placement", CLI_WORD, offsetof(s, engine.placement), \
 	  "even|stable|literal", "who takes over from what is lost", \
 	  "even", 0, 0 }, \
+	{ "balance", CLI_WORD, offsetof(s, engine.balance), \
+	  "off|load|full", "search for even load: all-to-all; and shifts", \
+	  "full", 0, 0 }, \
+	{ "paths", CLI_WORD, offsetof(s, engine.paths), "all|updown", \
+	  "dmodc: connect all host ports, or those with an up/down path", \
+	  "all", 0, 0 }, \
 	{ "sftree-mode", CLI_WORD, offsetof(s, engine.sftree_mode), \
 	  "inverted|paper", "how sftree routes", "inverted", 0, 0 }, \
 	{ "sm-switch", CLI_U64, offsetof(s, engine.sm_switch), "GUID", \
@@ -132,6 +138,8 @@ int cli_fail(const struct ftr_err *err);
 struct cli_engine {
 	const struct ftr_engine_ops *ops;
 	unsigned int placement;
+	unsigned int balance;
+	unsigned int paths;	/* enum ftr_paths */
 	unsigned int sftree_mode;
 	uint64_t sm_switch;	/* GUID or 0 */
 };
@@ -192,6 +200,19 @@ typedef enum ftr_status (*cli_write_fn)(FILE *out, const void *ctx,
 					struct ftr_err *err);
 enum ftr_status cli_write(const char *path, cli_write_fn fn, const void *ctx,
 			  struct ftr_err *err) FTR_MUST_USE;
+/*
+ * What is written between these two appears together: cli_write_end renames all
+ * of it if st is FTR_OK, and removes all of it if not.  stdout, pipes and
+ * devices are written to at once; write to them last.  Returns st or an error.
+ */
+void cli_write_begin(void);
+enum ftr_status cli_write_end(enum ftr_status st,
+			      struct ftr_err *err) FTR_MUST_USE;
+/* Is none of the files that a command writes one that it reads?  Any may be
+ * NULL.  -1, or the exit status after an error message. */
+int cli_check_inputs(const char *cmd, const char *const *out,
+		     unsigned int n_out, const char *const *in,
+		     unsigned int n_in);
 /* May a command write to all of these n files, NULL: none, and (told) its report
  * to stdout besides?  -1, or the exit status after an error message if two of
  * them are one. */

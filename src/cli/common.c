@@ -49,6 +49,8 @@ enum ftr_status cli_route_opts(const struct cli_engine *e,
 {
 	*out = (struct ftr_route_opts)FTR_ROUTE_OPTS_INIT;
 	out->placement = (enum ftr_placement)e->placement;
+	out->balance = (enum ftr_balance)e->balance;
+	out->paths = (enum ftr_paths)e->paths;
 	out->sftree_mode = (enum ftr_sftree_mode)e->sftree_mode;
 	if (!e->sm_switch)
 		return FTR_OK;
@@ -151,12 +153,16 @@ static void note_growth(const char *path, const struct ftr_nominal_change *c)
 {
 	char sw[CLI_COUNT_MAX], link[CLI_COUNT_MAX], ep[CLI_COUNT_MAX];
 
-	if (c->grew)
+	if (c->other)
+		cli_error("note: %s is of another fabric, and is not used: %u of its %u switches and %u of its %u end ports are here",
+			  path, c->same_sw, c->old_sw, c->same_hosts,
+			  c->old_hosts);
+	else if (c->grew)
 		cli_error("note: %s lacks %s, %s and %s of the fabric, %u changed; the first: %s",
 			  path, cli_count(sw, c->new_sw, "switch", "switches"),
 			  cli_count(link, c->new_cables, "link", "links"),
 			  cli_count(ep, c->new_hosts, "end port", "end ports"),
-			  c->changed, c->example);
+			  c->replaced_sw + c->changed, c->example);
 }
 
 enum ftr_status cli_nominal(const char *path, const struct ftr_fabric *f,

@@ -130,6 +130,7 @@ static enum ftr_status work(const struct gen *g, const char *shape,
 
 	if (!st)
 		st = damage(f, g, err);
+	cli_write_begin();
 	if (!st && g->schedule) {
 		const struct cli_schedule s = { *f, g->seed, g->schedule };
 
@@ -138,7 +139,7 @@ static enum ftr_status work(const struct gen *g, const char *shape,
 	}
 	if (!st)
 		st = write_out(g, *f, err);
-	return st;
+	return cli_write_end(st, err);
 }
 
 static int tell(const struct gen *g, const char *shape,

@@ -11,6 +11,7 @@
  */
 #include "config.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,12 +53,14 @@ int cli_json_end(struct json_object *o, int status)
 	const char *text = NULL;
 
 	cli_json_num(o, "status", (uint64_t)status);
+	/* where json-c finds no room it leaves text out, and says nothing */
+	errno = 0;
 	if (o && !no_memory)
 		text = json_object_to_json_string_ext(o,
 				JSON_C_TO_STRING_PRETTY |
 				JSON_C_TO_STRING_SPACED |
 				JSON_C_TO_STRING_NOSLASHESCAPE);
-	if (text)
+	if (text && errno != ENOMEM)
 		puts(text);
 	else
 		status = cli_error("out of memory for the JSON text");
@@ -105,50 +108,13 @@ void cli_json_bool(struct json_object *o, const char *key, bool b)
 	put(o, key, json_object_new_boolean(b));
 }
 
-/* Bytes of the UTF-8 character at s (RFC 3629, section 4), 0 if it is none. */
-static size_t utf8(const unsigned char *s)
-{
-	unsigned char lo = 0x80, hi = 0xbf;
-	size_t n;
-
-	if (s[0] < 0x80)
-		return 1;
-	if (s[0] < 0xc2 || s[0] > 0xf4)
-		return 0;
-	n = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-	if (s[0] == 0xe0)
-		lo = 0xa0;
-	else if (s[0] == 0xed)
-		hi = 0x9f;
-	else if (s[0] == 0xf0)
-		lo = 0x90;
-	else if (s[0] == 0xf4)
-		hi = 0x8f;
-	if (s[1] < lo || s[1] > hi)
-		return 0;
-	for (size_t i = 2; i < n; i++)
-		if (s[i] < 0x80 || s[i] > 0xbf)
-			return 0;
-	return n;
-}
-
 static struct json_object *new_string(const char *text)
 {
-	const unsigned char *s = (const unsigned char *)text;
-	char *clean = malloc(3 * strlen(text) + 1);
-	struct json_object *o;
-	size_t n = 0, len;
+	char *clean = strdup(text);
+	struct json_object *o = NULL;
 
-	if (!clean)
-		return NULL;
-	while (*s) {
-		len = utf8(s);
-		memcpy(clean + n, len ? s : (const void *)"\xef\xbf\xbd",
-		       len ? len : 3);
-		n += len ? len : 3;
-		s += len ? len : 1;
-	}
-	o = json_object_new_string_len(clean, (int)n);
+	if (clean)
+		o = json_object_new_string(ftr_text_clean(clean));
 	free(clean);
 	return o;
 }

@@ -1,7 +1,7 @@
 bin_PROGRAMS += ibfattree
 ibfattree_SOURCES = src/cli/main.c src/cli/cli.h src/cli/opts.c \
 	src/cli/common.c src/cli/output.c src/cli/names.c src/cli/term.c src/cli/json.c \
-	src/cli/json.h src/cli/gen.c src/cli/schedule.c src/cli/schedule.h \
+	src/cli/json.h src/cli/jsonread.c src/cli/jsonread.h src/cli/gen.c src/cli/schedule.c src/cli/schedule.h \
 	src/cli/route.c src/cli/check.c src/cli/report.c \
 	src/cli/report_json.c src/cli/reach.c src/cli/reach.h src/cli/live.c src/cli/live.h src/cli/diff.c \
 	src/cli/whatif.c src/cli/whatif.h src/cli/whatif_show.c \

@@ -18,14 +18,14 @@
 
 int cli_error(const char *fmt, ...)
 {
+	char text[4096];
 	va_list ap;
 
 	fflush(stdout);
-	fputs("ibfattree: ", stderr);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
+	fprintf(stderr, "ibfattree: %s\n", ftr_text_clean(text));
 	return CLI_BAD;
 }
 

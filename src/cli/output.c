@@ -3,9 +3,10 @@
  * Output files, whole or not at all.
  *
  * A file is written beside its place, under a name of its own, and renamed when
- * all of it is on the disk.  A signal that ends the program takes the unfinished
- * one away.  What is written through: links (the file that they lead to is
- * replaced), devices and pipes.  A file that is replaced passes on its mode.
+ * all of it is on the disk; of several that belong together, when all of them
+ * are.  A signal that ends the program removes the unfinished ones.  What is
+ * written through: dangling links, devices and pipes.  A link is followed and the
+ * file that it leads to replaced.  A file that is replaced passes on its mode.
  */
 #include <errno.h>
 #include <limits.h>
@@ -42,14 +43,23 @@ static enum ftr_status fill(FILE *out, const char *path, cli_write_fn fn,
 
 /* ---- the unfinished file and signals ------------------------------------ */
 
-static char unfinished[PATH_MAX];
+/* Files written and not yet renamed. */
+#define STAGED_MAX 8
+
+static struct {
+	char tmp[PATH_MAX];
+	char path[PATH_MAX];	/* that it will have */
+} staged[STAGED_MAX];
+static volatile sig_atomic_t n_staged;
+static bool together;		/* between begin and end */
 static const int ending[] = { SIGHUP, SIGINT, SIGTERM, SIGXFSZ, SIGXCPU };
 #define N_ENDING (sizeof(ending) / sizeof(ending[0]))
 static struct sigaction before[N_ENDING];
 
 static void take_away(int sig)
 {
-	unlink(unfinished);
+	for (int i = 0; i < n_staged; i++)
+		unlink(staged[i].tmp);
 	signal(sig, SIG_DFL);
 	raise(sig);
 }
@@ -117,28 +127,87 @@ static enum ftr_status write_beside(int fd, const char *path,
 	return st;
 }
 
+/* Remove what is staged. */
+static void abandon(void)
+{
+	for (int i = 0; i < n_staged; i++)
+		unlink(staged[i].tmp);
+	if (n_staged)
+		unwatch();
+	n_staged = 0;
+}
+
+/* Rename all that is staged. */
+static enum ftr_status commit(struct ftr_err *err)
+{
+	enum ftr_status st = FTR_OK;
+	int done = 0;
+
+	while (done < n_staged && !st) {
+		if (rename(staged[done].tmp, staged[done].path))
+			st = sys_fail(err, staged[done].path, "replace");
+		else
+			done++;
+	}
+	for (int i = done; i < n_staged; i++)
+		unlink(staged[i].tmp);
+	if (n_staged)
+		unwatch();
+	n_staged = 0;
+	return st;
+}
+
+static enum ftr_status stage(const char *path, const struct stat *old,
+			     cli_write_fn fn, const void *ctx,
+			     struct ftr_err *err)
+{
+	int i = n_staged, fd;
+
+	if (i == STAGED_MAX)
+		return ftr_fail(err, FTR_LIMIT, "more than %d output files",
+				STAGED_MAX);
+	if (old && S_ISDIR(old->st_mode)) {
+		errno = EISDIR;
+		return sys_fail(err, path, "replace");
+	}
+	if ((size_t)snprintf(staged[i].tmp, PATH_MAX, "%s.XXXXXX", path) >=
+	    PATH_MAX)
+		return ftr_fail(err, FTR_INVAL, "%s: too long a name", path);
+	memcpy(staged[i].path, path, strlen(path) + 1);
+	if (!i)
+		watch();
+	fd = mkstemp(staged[i].tmp);
+	if (fd < 0) {
+		if (!i)
+			unwatch();
+		return sys_fail(err, path, "create");
+	}
+	n_staged = i + 1;
+	return write_beside(fd, path, old, fn, ctx, err);
+}
+
 static enum ftr_status replace(const char *path, const struct stat *old,
 			       cli_write_fn fn, const void *ctx,
 			       struct ftr_err *err)
 {
-	enum ftr_status st;
-	int fd;
+	enum ftr_status st = stage(path, old, fn, ctx, err);
 
-	if ((size_t)snprintf(unfinished, sizeof(unfinished), "%s.XXXXXX",
-			     path) >= sizeof(unfinished))
-		return ftr_fail(err, FTR_INVAL, "%s: too long a name", path);
-	watch();
-	fd = mkstemp(unfinished);
-	if (fd < 0) {
-		st = sys_fail(err, path, "create");
-	} else {
-		st = write_beside(fd, path, old, fn, ctx, err);
-		if (!st && rename(unfinished, path))
-			st = sys_fail(err, path, "replace");
-		if (st)
-			unlink(unfinished);
-	}
-	unwatch();
+	if (st)
+		abandon();
+	return st || together ? st : commit(err);
+}
+
+void cli_write_begin(void)
+{
+	together = true;
+}
+
+enum ftr_status cli_write_end(enum ftr_status st, struct ftr_err *err)
+{
+	together = false;
+	if (!st)
+		return commit(err);
+	abandon();
 	return st;
 }
 
@@ -156,7 +225,8 @@ enum ftr_status cli_write(const char *path, cli_write_fn fn, const void *ctx,
 	leads = !lstat(path, &link) && S_ISLNK(link.st_mode);
 	if (leads && there)
 		real = realpath(path, NULL);
-	if ((leads && !real) || (there && !S_ISREG(sb.st_mode)))
+	if ((leads && !real) || (there && !S_ISREG(sb.st_mode) &&
+				  !S_ISDIR(sb.st_mode)))
 		st = write_through(path, fn, ctx, err);
 	else
 		st = replace(real ? real : path, there ? &sb : NULL, fn, ctx,
@@ -167,11 +237,30 @@ enum ftr_status cli_write(const char *path, cli_write_fn fn, const void *ctx,
 
 /* ---- several of them ---------------------------------------------------- */
 
+/* The one name of a file that may not exist yet: its directory's, and its own.
+ * False: there is no such directory, or no memory. */
+static bool canonical(const char *path, char out[PATH_MAX])
+{
+	const char *slash = strrchr(path, '/');
+	const char *base = slash ? slash + 1 : path;
+	char dir[PATH_MAX], real[PATH_MAX];
+
+	if (realpath(path, out))
+		return true;
+	if ((size_t)snprintf(dir, sizeof(dir), "%.*s", slash ?
+			     (int)(slash - path + 1) : 1, slash ? path : ".") >=
+	    sizeof(dir) || !realpath(dir, real))
+		return false;
+	return (size_t)snprintf(out, PATH_MAX, "%s/%s", real, base) < PATH_MAX;
+}
+
 static bool same_file(const char *a, const char *b)
 {
+	char one[PATH_MAX], two[PATH_MAX];
 	struct stat x, y;
 
-	if (!strcmp(a, b))
+	if (!strcmp(a, b) || (canonical(a, one) && canonical(b, two) &&
+			      !strcmp(one, two)))
 		return true;
 	return !stat(a, &x) && !stat(b, &y) && S_ISREG(x.st_mode) &&
 		x.st_dev == y.st_dev && x.st_ino == y.st_ino;
@@ -193,5 +282,18 @@ int cli_check_outputs(const char *cmd, bool told, const char *const *path,
 				return cli_error("%s: two things cannot go to %s",
 						 cmd, path[i]);
 	}
+	return -1;
+}
+
+int cli_check_inputs(const char *cmd, const char *const *out,
+		     unsigned int n_out, const char *const *in,
+		     unsigned int n_in)
+{
+	for (unsigned int i = 0; i < n_out; i++)
+		for (unsigned int k = 0; out[i] && strcmp(out[i], "-") &&
+		     k < n_in; k++)
+			if (in[k] && same_file(out[i], in[k]))
+				return cli_error("%s: %s is an input; it would be overwritten, choose another file",
+						 cmd, out[i]);
 	return -1;
 }

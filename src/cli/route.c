@@ -76,6 +76,26 @@ struct result {
 	double shape_s, route_s;
 };
 
+static double ratio(uint32_t flows, uint32_t bound)
+{
+	return bound ? (double)flows / bound : 0;
+}
+
+static void balance(const char *engine, const struct ftr_balance_report *b)
+{
+	char num[CLI_NUM_MAX];
+
+	fprintf(stderr, "%s: all-to-all: most loaded link %.2f times the lower bound (%.2f before the search)\n",
+		engine, ratio(b->max_after, b->bound),
+		ratio(b->max_before, b->bound));
+	if (b->shift_before > 0)
+		fprintf(stderr, "%s: shifts: mean of the most loaded link %.2f flows (%.2f before)\n",
+			engine, b->shift_after, b->shift_before);
+	if (b->moved)
+		fprintf(stderr, "%s: search: %s entries changed in %u sweeps\n",
+			engine, cli_num(num, b->moved), b->sweeps);
+}
+
 static void summary(const struct route *r, const struct result *x)
 {
 	const struct ftr_shape *sh = x->sh;
@@ -96,6 +116,15 @@ static void summary(const struct route *r, const struct result *x)
 	fprintf(stderr, "%s: %u LIDs, %s entries without a path, shape %.1f ms, route %.1f ms\n",
 		engine, sh->n_dest, cli_num(num, x->stats.no_path),
 		x->shape_s * 1e3, x->route_s * 1e3);
+	if (x->stats.balance.hosts)
+		balance(engine, &x->stats.balance);
+	if (x->stats.n_turns && x->stats.extra_pairs)
+		fprintf(stderr, "%s: %s pairs of host ports without an up/down path are connected by %u extra turn%s\n",
+			engine, cli_num(num, x->stats.extra_pairs),
+			x->stats.n_turns, x->stats.n_turns == 1 ? "" : "s");
+	if (x->stats.reordered)
+		fprintf(stderr, "%s: extra turns cannot connect all host ports of this fabric: it is routed by the order of sftree\n",
+			engine);
 	if (x->stats.root != FTR_SW_NONE)
 		fprintf(stderr, "%s: root %s, %s pairs of hosts take a detour\n",
 			engine, cli_sw_name(name, sh->f, x->stats.root),
@@ -124,6 +153,9 @@ static int summary_json(const struct route *r, const struct result *x)
 	cli_json_num(o, "odd_end_ports", sh->n_odd);
 	cli_json_num(o, "sideways_cables", sh->n_sideways);
 	cli_json_num(o, "entries_without_path", x->stats.no_path);
+	cli_json_num(o, "extra_turns", x->stats.n_turns);
+	cli_json_num(o, "extra_pairs", x->stats.extra_pairs);
+	cli_json_bool(o, "reordered", x->stats.reordered);
 	cli_json_num(o, "detours", x->stats.detours);
 	if (x->stats.root != FTR_SW_NONE)
 		cli_json_switch(o, "root", sh->f, x->stats.root);
@@ -191,13 +223,14 @@ static enum ftr_status write_all(const struct route *r, const struct result *x,
 	enum ftr_status st = FTR_OK;
 
 	cli_progress("writing");
+	cli_write_begin();
 	if (r->sl2vl)
 		st = cli_write(r->sl2vl, write_sl2vl, &lanes, err);
 	if (!st && r->psl)
 		st = cli_write(r->psl, write_psl, x->of, err);
 	if (!st)
 		st = cli_write(r->output, cli_write_tables_fn, &of, err);
-	return st;
+	return cli_write_end(st, err);
 }
 
 /* Does the engine heal what it has routed? */
@@ -298,6 +331,10 @@ static int run(int argc, char **argv)
 	outputs[1] = r.sl2vl;
 	outputs[2] = r.psl;
 	status = cli_check_outputs("route", r.json, outputs, 3);
+	if (status < 0)
+		status = cli_check_inputs("route", outputs, 3, (const char *[]){
+				argv[0], r.nominal, r.files.roots, r.files.cn,
+				r.files.io }, 5);
 	if (status >= 0)
 		return status;
 	cli_progress("reading");

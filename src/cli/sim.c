@@ -171,7 +171,8 @@ static int tell(const struct cli_sim_job *j)
 	struct ftr_err err = { 0 };
 	int status;
 
-	cli_sim_sum(j, &s);
+	if (!cli_sim_sum(j, &s))
+		return cli_error("out of memory for the sums");
 	status = s.deadlocks || s.all_lost ? CLI_FINDINGS : CLI_CLEAN;
 	if (j->o->svg && cli_sim_svg(j, &err))
 		return cli_fail(&err);

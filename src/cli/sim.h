@@ -113,7 +113,8 @@ struct cli_sim_use {
 	double use;		/* mean over runs */
 };
 
-void cli_sim_sum(const struct cli_sim_job *j, struct cli_sim_sum *out);
+/* False: out of memory. */
+bool cli_sim_sum(const struct cli_sim_job *j, struct cli_sim_sum *out);
 /* The most used channels between switches, n of them at most; how many. */
 uint32_t cli_sim_worst(const struct cli_sim_job *j, uint32_t n,
 		       struct cli_sim_use *out);

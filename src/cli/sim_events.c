@@ -18,7 +18,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/json.h"
+#include "cli/jsonread.h"
 #include "cli/sim.h"
 
 struct reader {
@@ -30,71 +30,69 @@ struct reader {
 	uint64_t at;		/* of it, in the simulation */
 };
 
+#define VALUE_MAX 64	/* of a value shown in an error */
+
+static enum ftr_status fail(const struct reader *r, const char *what,
+			    struct ftr_err *err)
+{
+	return ftr_fail(err, FTR_PARSE, "%s:%u: %s", r->path, r->line, what);
+}
+
 static enum ftr_status wrong(const struct reader *r, const char *what,
-			     const char *value, struct ftr_err *err)
+			     struct cli_jval v, struct ftr_err *err)
 {
-	return ftr_fail(err, FTR_PARSE, "%s:%u: %s%s%s%s", r->path, r->line,
-			what, value ? ": '" : "", value ? value : "",
-			value ? "'" : "");
+	char text[VALUE_MAX];
+
+	if (!v.p)
+		return ftr_fail(err, FTR_PARSE, "%s:%u: %s: missing", r->path,
+				r->line, what);
+	return ftr_fail(err, FTR_PARSE, "%s:%u: %s: '%s'", r->path, r->line,
+			what, cli_j_raw(v, text, sizeof(text)));
 }
 
-static struct json_object *member(struct json_object *o, const char *key)
-{
-	struct json_object *x = NULL;
-
-	return json_object_is_type(o, json_type_object) &&
-	       json_object_object_get_ex(o, key, &x) ? x : NULL;
-}
-
-/* An array, or NULL: there is none. */
-static enum ftr_status read_list(const struct reader *r, struct json_object *o,
-				 const char *key, struct json_object **list,
+/* An array, or NONE: there is none. */
+static enum ftr_status read_list(const struct reader *r, struct cli_jval o,
+				 const char *key, struct cli_jval *list,
 				 struct ftr_err *err)
 {
-	*list = member(o, key);
-	return !*list || json_object_is_type(*list, json_type_array) ? FTR_OK :
-	       wrong(r, "no array", key, err);
+	*list = cli_j_member(o, key);
+	return !list->p || cli_j_type(*list) == CLI_J_ARRAY ? FTR_OK :
+	       wrong(r, key, *list, err);
 }
 
 /* The switch that key names, or NONE: not a switch of the fabric. */
-static enum ftr_status read_switch(const struct reader *r,
-				   struct json_object *o, const char *key,
-				   ftr_sw *s, struct ftr_err *err)
+static enum ftr_status read_switch(const struct reader *r, struct cli_jval o,
+				   const char *key, ftr_sw *s,
+				   struct ftr_err *err)
 {
-	struct json_object *x = member(o, key);
-	const char *text = x ? json_object_get_string(x) : "";
+	struct cli_jval v = cli_j_member(o, key);
+	char text[VALUE_MAX], *end;
 	uint64_t guid;
-	char *end;
 
+	cli_j_text(v, text, sizeof(text));
 	errno = 0;
 	guid = strtoull(text, &end, 16);
 	if (end == text || *end || errno)
-		return wrong(r, key, text, err);
+		return wrong(r, key, v, err);
 	*s = ftr_fabric_find_sw(r->j->f, guid);
 	return FTR_OK;
 }
 
-static enum ftr_status read_number(const struct reader *r,
-				   struct json_object *x, const char *what,
-				   int64_t max, int64_t *out,
-				   struct ftr_err *err)
+static enum ftr_status read_number(const struct reader *r, struct cli_jval v,
+				   const char *what, uint64_t max,
+				   uint64_t *out, struct ftr_err *err)
 {
-	*out = json_object_is_type(x, json_type_int) ?
-	       json_object_get_int64(x) : -1;
-	if (*out < 0 || *out > max)
-		return wrong(r, what, x ? json_object_get_string(x) : "", err);
-	return FTR_OK;
+	return cli_j_uint(v, max, out) ? FTR_OK : wrong(r, what, v, err);
 }
 
-static enum ftr_status read_cable(const struct reader *r,
-				  struct json_object *o, uint64_t at, bool down,
-				  struct ftr_err *err)
+static enum ftr_status read_cable(const struct reader *r, struct cli_jval o,
+				  uint64_t at, bool down, struct ftr_err *err)
 {
 	struct ftr_sim_change g = {
 		.at = at, .kind = down ? FTR_SIM_LINK_DOWN : FTR_SIM_LINK_UP,
 	};
 	const char *port = "port";
-	int64_t n = 0;
+	uint64_t n = 0;
 	enum ftr_status st = read_switch(r, o, "guid", &g.sw, err);
 
 	if (!st && g.sw == FTR_SW_NONE) {
@@ -102,60 +100,62 @@ static enum ftr_status read_cable(const struct reader *r,
 		port = "peer_port";
 	}
 	if (!st && g.sw == FTR_SW_NONE)
-		st = wrong(r, "neither end of a cable is a switch of the fabric",
-			   NULL, err);
+		st = fail(r, "neither end of a cable is a switch of the fabric",
+			  err);
 	if (!st)
-		st = read_number(r, member(o, port), port, FTR_PORT_MAX, &n,
-				 err);
+		st = read_number(r, cli_j_member(o, port), port, FTR_PORT_MAX,
+				 &n, err);
 	if (!st && (!n || n > r->j->f->sw[g.sw].n_ports ||
 		    ftr_fabric_port(r->j->f, g.sw, (ftr_port)n)->peer_kind ==
 		    FTR_PEER_NONE))
-		st = wrong(r, "there is no cable at that port",
-			   json_object_to_json_string(o), err);
+		st = wrong(r, "there is no cable at that port", o, err);
 	g.port = (ftr_port)n;
 	return st ? st : cli_sim_add(r->j, &g, err);
 }
 
-static enum ftr_status read_set(const struct reader *r, struct json_object *o,
+/* [LID, port] */
+static enum ftr_status read_entry(const struct reader *r, struct cli_jval v,
+				  struct ftr_sim_change *g, struct ftr_err *err)
+{
+	struct cli_jval lid, port, more;
+	const char *at = NULL;
+	uint64_t l = 0, p = 0;
+	enum ftr_status st;
+
+	if (cli_j_type(v) != CLI_J_ARRAY || !cli_j_next(v, &at, &lid) ||
+	    !cli_j_next(v, &at, &port) || cli_j_next(v, &at, &more))
+		return wrong(r, "not a LID and a port", v, err);
+	st = read_number(r, lid, "lid", FTR_LID_MAX, &l, err);
+	if (!st)
+		st = read_number(r, port, "port", FTR_PORT_NONE, &p, err);
+	if (!st && p != FTR_PORT_NONE && p > r->j->f->sw[g->sw].n_ports)
+		st = wrong(r, "the switch has no such port", v, err);
+	g->lid = (ftr_lid)l;
+	g->port = (ftr_port)p;
+	return st ? st : cli_sim_add(r->j, g, err);
+}
+
+static enum ftr_status read_set(const struct reader *r, struct cli_jval o,
 				uint64_t at, struct ftr_err *err)
 {
-	struct json_object *ms = member(o, "ms"), *lids = member(o, "lids");
+	struct cli_jval lids = cli_j_member(o, "lids"), v;
 	struct ftr_sim_change g = { .kind = FTR_SIM_ENTRY };
+	const char *next = NULL;
+	double ms = 0;
 	enum ftr_status st = read_switch(r, o, "guid", &g.sw, err);
 
 	if (!st && g.sw == FTR_SW_NONE)
 		st = wrong(r, "no switch of the fabric",
-			   json_object_get_string(member(o, "guid")), err);
-	if (!st && (!ms || !json_object_is_type(lids, json_type_array)))
-		st = wrong(r, "a set without ms or lids", NULL, err);
-	if (!st && !(json_object_get_double(ms) >= 0 &&
-		     json_object_get_double(ms) < 1e9))
-		st = wrong(r, "ms below 0 or above 1e9",
-			   json_object_get_string(ms), err);
-	if (st)
-		return st;
-	g.at = at + (uint64_t)(json_object_get_double(ms) * 1e9);
-	for (size_t i = 0; !st && i < json_object_array_length(lids); i++) {
-		struct json_object *x = json_object_array_get_idx(lids, i);
-		int64_t lid = 0, port = 0;
-
-		if (!json_object_is_type(x, json_type_array) ||
-		    json_object_array_length(x) != 2)
-			return wrong(r, "a lid without a port", NULL, err);
-		st = read_number(r, json_object_array_get_idx(x, 0), "lid",
-				 FTR_LID_MAX, &lid, err);
-		if (!st)
-			st = read_number(r, json_object_array_get_idx(x, 1),
-					 "port", FTR_PORT_NONE, &port, err);
-		if (!st && port != FTR_PORT_NONE &&
-		    port > r->j->f->sw[g.sw].n_ports)
-			st = wrong(r, "the switch has no such port",
-				   json_object_to_json_string(x), err);
-		g.lid = (ftr_lid)lid;
-		g.port = (ftr_port)port;
-		if (!st)
-			st = cli_sim_add(r->j, &g, err);
-	}
+			   cli_j_member(o, "guid"), err);
+	if (!st && cli_j_type(lids) != CLI_J_ARRAY)
+		st = wrong(r, "lids", lids, err);
+	if (!st && (!cli_j_real(cli_j_member(o, "ms"), &ms) ||
+		    !(ms >= 0 && ms < 1e9)))
+		st = wrong(r, "ms is no number from 0 to 1e9",
+			   cli_j_member(o, "ms"), err);
+	g.at = at + (uint64_t)(ms * 1e9);
+	while (!st && cli_j_next(lids, &next, &v))
+		st = read_entry(r, v, &g, err);
 	return st;
 }
 
@@ -166,77 +166,118 @@ static bool ends_in(const char *text, const char *end)
 	return n >= m && !strcmp(text + n - m, end);
 }
 
-static enum ftr_status read_event(struct reader *r, struct json_object *o,
+static enum ftr_status read_event(struct reader *r, struct cli_jval o,
 				  struct ftr_err *err)
 {
-	struct json_object *time = member(o, "time"), *list;
-	struct json_object *name = member(o, "event");
-	const char *event = name ? json_object_get_string(name) : "";
-	bool down = ends_in(event, "-down"), up = ends_in(event, "-up");
-	enum ftr_status st = FTR_OK;
+	struct cli_jval time = cli_j_member(o, "time"), list, v;
+	char event[VALUE_MAX];
+	const char *next = NULL;
+	bool down, up;
+	enum ftr_status st;
 	uint64_t at;
 	double t;
 
-	if (!json_object_is_type(o, json_type_object))
-		return wrong(r, "no JSON object", NULL, err);
-	if (!time)
+	if (cli_j_type(o) != CLI_J_OBJECT)
+		return wrong(r, "no JSON object", o, err);
+	if (!time.p)
 		return FTR_OK;
-	t = json_object_get_double(time);
+	if (!cli_j_real(time, &t))
+		return wrong(r, "time is no number", time, err);
 	if (!r->started)
 		r->first = t;
 	r->started = true;
 	if (!(t >= r->first && t - r->first < 1e5))
 		return wrong(r, "a time before the first, or a day after it",
-			     json_object_get_string(time), err);
+			     time, err);
 	at = r->at + (uint64_t)((t - r->first) * 1e12);
+	cli_j_text(cli_j_member(o, "event"), event, sizeof(event));
+	down = ends_in(event, "-down");
+	up = ends_in(event, "-up");
 	st = read_list(r, o, "cables", &list, err);
-	for (size_t i = 0; !st && (down || up) && list &&
-	     i < json_object_array_length(list); i++)
-		st = read_cable(r, json_object_array_get_idx(list, i), at,
-				down, err);
+	while (!st && (down || up) && list.p && cli_j_next(list, &next, &v))
+		st = read_cable(r, v, at, down, err);
+	next = NULL;
 	if (!st)
 		st = read_list(r, o, "sets", &list, err);
-	for (size_t i = 0; !st && list && i < json_object_array_length(list);
-	     i++)
-		st = read_set(r, json_object_array_get_idx(list, i), at, err);
+	while (!st && list.p && cli_j_next(list, &next, &v))
+		st = read_set(r, v, at, err);
 	return st;
+}
+
+/* Bytes of a line; the plugin writes at most 16 KiB, and before there was that
+ * limit, several hundred. */
+#define LINE_MAX_BYTES (4u << 20)
+
+/* The next line into buf, which has room for LINE_MAX_BYTES; *len without the
+ * newline.  *end: there is none. */
+static enum ftr_status read_line(struct reader *r, FILE *in, char *buf,
+				 size_t *len, bool *end, struct ftr_err *err)
+{
+	int c;
+
+	*len = 0;
+	while ((c = getc_unlocked(in)) != EOF && c != '\n') {
+		if (*len == LINE_MAX_BYTES)
+			return ftr_fail(err, FTR_LIMIT, "%s:%u: a line of more than %u bytes",
+					r->path, r->line + 1, LINE_MAX_BYTES);
+		buf[(*len)++] = (char)c;
+	}
+	r->line++;
+	*end = c == EOF && !*len;
+	return ferror(in) ? ftr_fail(err, FTR_IO, "cannot read %s: %s", r->path,
+				     strerror(errno)) : FTR_OK;
+}
+
+static bool is_blank(const char *text, size_t len)
+{
+	while (len && strchr(" \t\r", text[len - 1]) && text[len - 1])
+		len--;
+	return !len;
+}
+
+static enum ftr_status read_lines(struct reader *r, FILE *in, char *buf,
+				  struct ftr_err *err)
+{
+	for (;;) {
+		struct cli_jval v;
+		bool end = false;
+		size_t len;
+		enum ftr_status st = read_line(r, in, buf, &len, &end, err);
+
+		if (st || end)
+			return st;
+		if (is_blank(buf, len))
+			continue;
+		if (!cli_j_parse(buf, len, &v))
+			return fail(r, "not one JSON object", err);
+		st = read_event(r, v, err);
+		if (st)
+			return st;
+	}
 }
 
 enum ftr_status cli_sim_events(struct cli_sim_job *j, const char *path,
 			       uint64_t at, struct ftr_err *err)
 {
 	struct reader r = { .j = j, .path = path, .at = at };
-	FILE *in = fopen(path, "r");
-	enum ftr_status st = FTR_OK;
+	char *buf = malloc(LINE_MAX_BYTES);
+	FILE *in = fopen(path, "re");
+	enum ftr_status st;
 	struct stat sb;
-	char *text = NULL;
-	size_t cap = 0;
-	ssize_t len;
 
 	if (!in)
-		return ftr_fail(err, FTR_IO, "cannot open %s: %s", path,
-				strerror(errno));
-	/* it might have no end */
-	if (!fstat(fileno(in), &sb) && S_ISCHR(sb.st_mode)) {
-		fclose(in);
-		return ftr_fail(err, FTR_IO, "cannot read %s: it is a device",
-				path);
-	}
-	while (!st && (len = getline(&text, &cap, in)) >= 0) {
-		struct json_object *o;
-
-		r.line++;
-		if (strspn(text, " \t\r\n") == (size_t)len)
-			continue;
-		o = json_tokener_parse(text);
-		st = o ? read_event(&r, o, err) :
-			 wrong(&r, "no JSON object", NULL, err);
-		json_object_put(o);
-	}
-	if (!st && ferror(in))
-		st = ftr_fail(err, FTR_IO, "cannot read %s: %s", path,
+		st = ftr_fail(err, FTR_IO, "cannot open %s: %s", path,
 			      strerror(errno));
-	free(text);
-	fclose(in);
+	else if (!buf)
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for %s", path);
+	else if (!fstat(fileno(in), &sb) && S_ISCHR(sb.st_mode))
+		/* it might have no end */
+		st = ftr_fail(err, FTR_IO, "cannot read %s: it is a device",
+			      path);
+	else
+		st = read_lines(&r, in, buf, err);
+	if (in)
+		fclose(in);
+	free(buf);
 	return st;
 }

@@ -28,9 +28,15 @@ struct play {
 	struct cli_faults down;	/* as it is now */
 };
 
+/* Far more than a simulation could get through. */
+#define CHANGES_MAX (4u << 20)
+
 enum ftr_status cli_sim_add(struct cli_sim_job *j,
 			    const struct ftr_sim_change *g, struct ftr_err *err)
 {
+	if (j->n_changes == CHANGES_MAX)
+		return ftr_fail(err, FTR_LIMIT, "more than %u changes of links and entries",
+				CHANGES_MAX);
 	if (j->n_changes == j->cap_changes) {
 		uint32_t cap = j->cap_changes ? 2 * j->cap_changes : 64;
 		void *p = realloc(j->change, cap * sizeof(*j->change));

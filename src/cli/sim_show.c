@@ -168,10 +168,12 @@ static void sum_use(const struct cli_sim_job *j, struct cli_sim_sum *out)
 		out->mean_use /= n;
 }
 
-void cli_sim_sum(const struct cli_sim_job *j, struct cli_sim_sum *out)
+bool cli_sim_sum(const struct cli_sim_job *j, struct cli_sim_sum *out)
 {
 	double *x = calloc(3 * (size_t)j->conf.runs, sizeof(*x));
 
+	if (!x)
+		return false;
 	memset(out, 0, sizeof(*out));
 	out->first_deadlock = UINT32_MAX;
 	for (uint32_t i = 0; i < j->conf.runs; i++) {
@@ -193,12 +195,11 @@ void cli_sim_sum(const struct cli_sim_job *j, struct cli_sim_sum *out)
 			out->all_lost += r->lost[k];
 		}
 	}
-	if (x) {
-		sum_class(j, true, x, &out->host);
-		sum_class(j, false, x, &out->sw);
-	}
+	sum_class(j, true, x, &out->host);
+	sum_class(j, false, x, &out->sw);
 	free(x);
 	sum_use(j, out);
+	return true;
 }
 
 /* ---- the page ----------------------------------------------------------------- */

@@ -201,6 +201,7 @@ enum ftr_status cli_sim_svg(const struct cli_sim_job *j, struct ftr_err *err)
 
 	if (!x)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for plots");
+	cli_write_begin();
 	if (j->conf.n_series)
 		st = series(j, x, err);
 	if (!st)
@@ -208,5 +209,5 @@ enum ftr_status cli_sim_svg(const struct cli_sim_job *j, struct ftr_err *err)
 	if (!st)
 		st = links(j, x, err);
 	free(x);
-	return st;
+	return cli_write_end(st, err);
 }

@@ -115,6 +115,7 @@ static enum ftr_status route(const struct job *j, const struct ftr_fabric *f,
 	/* that switch may be among the dead: then it is as if not given */
 	ro.sm_switch = ftr_fabric_find_sw(f, j->w->engine.sm_switch);
 	ro.placement = (enum ftr_placement)j->w->engine.placement;
+	ro.paths = (enum ftr_paths)j->w->engine.paths;
 	ro.sftree_mode = (enum ftr_sftree_mode)j->w->engine.sftree_mode;
 	if (!st)
 		st = ftr_tables_new(f, false, t, err);
@@ -366,8 +367,7 @@ static int tell(const struct job *j)
 			status = CLI_FINDINGS;
 	if (w->json)
 		return cli_whatif_json(&v, status);
-	cli_whatif_table(&v);
-	return status;
+	return cli_whatif_table(&v, status);
 }
 
 /* What is guaranteed on the fabric, or after the faults on it. */

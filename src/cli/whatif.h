@@ -110,7 +110,8 @@ struct cli_whatif_view {
 	bool list;		/* name all that are affected */
 };
 
-void cli_whatif_table(const struct cli_whatif_view *v);
+/* Returns status, CLI_BAD on failure. */
+int cli_whatif_table(const struct cli_whatif_view *v, int status);
 int cli_whatif_json(const struct cli_whatif_view *v, int status);
 
 #endif

@@ -166,14 +166,14 @@ static void put_affected(const struct cli_whatif_view *v)
 	}
 }
 
-void cli_whatif_table(const struct cli_whatif_view *v)
+int cli_whatif_table(const struct cli_whatif_view *v, int status)
 {
 	double *scratch = malloc(sizeof(*scratch) * v->repeat);
 	int *width = calloc(v->n_col, sizeof(*width));
 	char buf[CELL_MAX];
 
 	if (!scratch || !width) {
-		cli_error("out of memory for the table");
+		status = cli_error("out of memory for the table");
 		goto out;
 	}
 	put_head(v);
@@ -212,6 +212,7 @@ void cli_whatif_table(const struct cli_whatif_view *v)
 out:
 	free(scratch);
 	free(width);
+	return status;
 }
 
 /* ---- JSON -------------------------------------------------------------- */

@@ -30,6 +30,8 @@ void *ftr_aligned(size_t align, size_t size);
 /* For tests: let the n-th allocation from now on (1 = the next) and all after
  * it fail; 0 = never.  Not thread safe. */
 void ftr_alloc_fail_at(unsigned long n);
+/* The same, but those after it succeed. */
+void ftr_alloc_fail_once(unsigned long n);
 /* Allocations made since the last ftr_alloc_fail_at. */
 unsigned long ftr_alloc_count(void);
 

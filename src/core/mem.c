@@ -17,6 +17,7 @@
 
 static atomic_ulong fail_at;
 static atomic_ulong count;
+static atomic_bool only;	/* that one, and none after it */
 
 static bool fails(void)
 {
@@ -25,12 +26,21 @@ static bool fails(void)
 	unsigned long at = atomic_load_explicit(&fail_at,
 						memory_order_relaxed);
 
-	return at && n >= at;
+	return at && (atomic_load_explicit(&only, memory_order_relaxed) ?
+		      n == at : n >= at);
 }
 
 void ftr_alloc_fail_at(unsigned long n)
 {
 	atomic_store(&count, 0);
+	atomic_store(&only, false);
+	atomic_store(&fail_at, n);
+}
+
+void ftr_alloc_fail_once(unsigned long n)
+{
+	atomic_store(&count, 0);
+	atomic_store(&only, true);
 	atomic_store(&fail_at, n);
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <ftr/status.h>
+#include <ftr/text.h>
 
 enum ftr_status ftr_fail(struct ftr_err *err, enum ftr_status status,
 			 const char *fmt, ...)
@@ -20,6 +21,7 @@ enum ftr_status ftr_fail(struct ftr_err *err, enum ftr_status status,
 	va_start(ap, fmt);
 	vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
 	va_end(ap);
+	ftr_text_clean(err->msg);
 	return status;
 }
 
@@ -38,6 +40,7 @@ enum ftr_status ftr_err_prefix(struct ftr_err *err, const char *fmt, ...)
 	if (n >= 0 && (size_t)n < sizeof(err->msg))
 		snprintf(err->msg + n, sizeof(err->msg) - (size_t)n, ": %s",
 			 old);
+	ftr_text_clean(err->msg);
 	return err->status;
 }
 

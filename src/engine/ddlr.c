@@ -75,15 +75,15 @@ static enum ftr_status ddlr_route(const struct ftr_shape *sh,
 	return ftr_engine_sftree.route(sh, &o, team, out, stats, err);
 }
 
-static bool ddlr_complete(const struct ftr_route_opts *opts)
+static enum ftr_promise ddlr_promise(const struct ftr_route_opts *opts)
 {
 	(void)opts;
-	return true;
+	return FTR_PROMISE_ALL;
 }
 
 const struct ftr_engine_ops ftr_engine_ddlr = {
 	.name = "ddlr",
-	.complete = ddlr_complete,
+	.promise = ddlr_promise,
 	.summary = "sftree, and up to k-1 faults are healed locally (DDLR)",
 	.route = ddlr_route,
 };

@@ -46,6 +46,7 @@
 #include <string.h>
 
 #include "core/bytes.h"
+#include "engine/connect.h"
 #include "engine/engine.h"
 #include "engine/place.h"
 
@@ -335,7 +336,7 @@ static void patch(struct row *r, uint32_t l)
 	const struct ftr_group *g = &sh->groups[sh->group_first[r->s]];
 	const ftr_lid *lid = r->j->lid;
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
-	uint32_t n = place_candidates(sh, r->s, l, r->w->must[l], cand);
+	uint32_t n = ftr_shape_candidates(sh, r->s, l, cand);
 	uint8_t gone[256] = { 0 };
 
 	place_column(&r->place, l, cand, n);
@@ -437,8 +438,34 @@ static void route_some(void *ctx, unsigned int worker, uint32_t begin,
 		route_switch(j, &j->lane[worker], s);
 }
 
+/* Entries that costs do not know of; returns how many had no path before. */
+static uint64_t fill_extra(const struct job *j, const struct connect *extra)
+{
+	const struct ftr_shape *sh = j->sh;
+	const struct ftr_group *cand[FTR_PORT_MAX + 1];
+	uint64_t filled = 0;
+	struct place pl;
+
+	for (uint32_t i = 0; i < extra->n_entries; i++) {
+		const struct connect_entry *e = &extra->entry[i];
+		uint8_t *row = ftr_tables_row(j->out, e->sw);
+		uint32_t n = connect_candidates(sh, extra, e, cand);
+
+		place_switch(&pl, sh, j->hurt ? &j->losses : NULL, j->how,
+			     e->sw);
+		place_column(&pl, e->col, cand, n);
+		for (uint32_t k = sh->dest_first[e->col];
+		     k < sh->dest_first[e->col + 1]; k++) {
+			filled += row[j->lid[k]] == FTR_PORT_NONE;
+			row[j->lid[k]] = place_port(&pl, &sh->dest[k]);
+		}
+	}
+	return filled;
+}
+
 enum ftr_status dmodc_tables(const struct ftr_shape *sh,
-			     enum ftr_placement how, struct ftr_team *team,
+			     enum ftr_placement how,
+			     const struct connect *extra, struct ftr_team *team,
 			     struct ftr_tables *out, uint64_t *no_path,
 			     struct ftr_err *err)
 {
@@ -458,9 +485,75 @@ enum ftr_status dmodc_tables(const struct ftr_shape *sh,
 		*no_path = 0;
 		for (unsigned int i = 0; i < ftr_team_size(team); i++)
 			*no_path += j->lane[i].no_path;
+		if (extra)
+			*no_path -= fill_extra(j, extra);
 	}
 	ftr_arena_free(j->arena);
 	free(j);
+	return st;
+}
+
+static enum ftr_status tell(const struct ftr_shape *sh,
+			    const struct ftr_route_opts *opts,
+			    const struct connect *extra, uint64_t no_path,
+			    struct ftr_route_stats *stats, struct ftr_err *err)
+{
+	stats->no_path = no_path;
+	stats->detours = 0;
+	stats->longest_made = 0;
+	stats->root = FTR_SW_NONE;
+	stats->order_known = true;
+	stats->by_rank = !extra->n_entries;
+	stats->routed = NULL;
+	stats->turn = NULL;
+	stats->n_turns = extra->n_turns;
+	stats->extra_pairs = extra->pairs;
+	stats->reordered = false;
+	if (stats->order)
+		memcpy(stats->order, sh->rank, sh->f->n_sw);
+	if (!opts->keep_turns || !extra->n_turns)
+		return FTR_OK;
+	stats->turn = ftr_calloc(extra->n_turns, sizeof(*stats->turn));
+	if (!stats->turn)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for %u turns",
+				extra->n_turns);
+	memcpy(stats->turn, extra->turn,
+	       extra->n_turns * sizeof(*stats->turn));
+	return FTR_OK;
+}
+
+/* Links inside one rank are used only if pairs remain without them: the
+ * incremental routing does not follow these links. */
+static enum ftr_status plan_extra(const struct ftr_shape *sh,
+				  const struct ftr_route_opts *opts,
+				  struct ftr_arena *a, struct connect *extra,
+				  struct ftr_err *err)
+{
+	enum ftr_status st;
+
+	memset(extra, 0, sizeof(*extra));
+	extra->complete = true;
+	if (opts->paths == FTR_PATHS_UPDOWN)
+		return FTR_OK;
+	st = connect_plan(sh, opts, false, a, extra, err);
+	if (!st && !extra->complete && sh->n_sideways)
+		st = connect_plan(sh, opts, true, a, extra, err);
+	return st;
+}
+
+static enum ftr_status reordered(const struct ftr_shape *sh,
+				 const struct ftr_route_opts *opts,
+				 struct ftr_team *team, struct ftr_tables *out,
+				 struct ftr_route_stats *stats,
+				 struct ftr_err *err)
+{
+	struct ftr_route_opts o = *opts;
+	enum ftr_status st;
+
+	o.sftree_mode = FTR_SFTREE_INVERTED;
+	st = ftr_engine_sftree.route(sh, &o, team, out, stats, err);
+	if (!st && stats)
+		stats->reordered = true;
 	return st;
 }
 
@@ -471,34 +564,41 @@ static enum ftr_status dmodc_route(const struct ftr_shape *sh,
 				   struct ftr_route_stats *stats,
 				   struct ftr_err *err)
 {
+	static const struct ftr_route_opts defaults = FTR_ROUTE_OPTS_INIT;
+	struct ftr_arena *a = ftr_arena_new();
+	struct ftr_balance_input in = { .shape = sh };
+	struct connect extra;
 	uint64_t no_path;
-	enum ftr_status st = dmodc_tables(sh, opts ? opts->placement :
-					  FTR_PLACE_EVEN, team, out,
-					  &no_path, err);
+	enum ftr_status st;
 
-	if (st || !stats)
-		return st;
-	stats->no_path = no_path;
-	stats->detours = 0;
-	stats->longest_made = 0;
-	stats->root = FTR_SW_NONE;
-	stats->order_known = true;
-	stats->by_rank = true;
-	stats->routed = NULL;
-	if (stats->order)
-		memcpy(stats->order, sh->rank, sh->f->n_sw);
-	return FTR_OK;
+	if (!a)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for routing");
+	opts = opts ? opts : &defaults;
+	st = plan_extra(sh, opts, a, &extra, err);
+	if (!st && !extra.complete) {
+		st = reordered(sh, opts, team, out, stats, err);
+	} else if (!st) {
+		st = dmodc_tables(sh, opts->placement, &extra, team, out,
+				  &no_path, err);
+		if (!st)
+			st = engine_finish(&in, &extra, opts, team, out, stats,
+					   err);
+		if (!st && stats)
+			st = tell(sh, opts, &extra, no_path, stats, err);
+	}
+	ftr_arena_free(a);
+	return st;
 }
 
-static bool dmodc_complete(const struct ftr_route_opts *opts)
+static enum ftr_promise dmodc_promise(const struct ftr_route_opts *opts)
 {
-	(void)opts;
-	return false;
+	return opts && opts->paths == FTR_PATHS_UPDOWN ? FTR_PROMISE_UPDOWN :
+		FTR_PROMISE_HOSTS;
 }
 
 const struct ftr_engine_ops ftr_engine_dmodc = {
 	.name = "dmodc",
-	.complete = dmodc_complete,
+	.promise = dmodc_promise,
 	.summary = "closed-form, fault-resilient fat-tree routing (Dmodc)",
 	.route = dmodc_route,
 };

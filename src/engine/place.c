@@ -143,38 +143,6 @@ void place_switch(struct place *pl, const struct ftr_shape *sh,
 	pl->b = (int32_t)FTR_MAX(b, 2u);
 }
 
-bool place_must(const struct ftr_shape *sh, ftr_sw s, uint32_t l)
-{
-	const struct ftr_group *g = &sh->groups[sh->group_first[s]];
-	uint8_t down = ftr_shape_down(sh, s)[l];
-
-	for (uint32_t k = 0; k < sh->n_up[s]; k++)
-		if (down < ftr_shape_cost(sh, g[k].remote)[l])
-			return true;
-	return false;
-}
-
-uint32_t place_candidates(const struct ftr_shape *sh, ftr_sw s, uint32_t l,
-			  bool must, const struct ftr_group **cand)
-{
-	const struct ftr_group *g = &sh->groups[sh->group_first[s]];
-	uint32_t up = sh->n_up[s], all = up + sh->n_down[s], n = 0;
-	uint8_t cost = ftr_shape_cost(sh, s)[l];
-
-	for (uint32_t k = must ? up : 0; k < all; k++) {
-		const uint8_t *row = k < up ? ftr_shape_cost(sh, g[k].remote) :
-			ftr_shape_down(sh, g[k].remote);
-		uint32_t i;
-
-		if (row[l] >= cost)
-			continue;
-		for (i = n++; i > 0 && cand[i - 1]->pos > g[k].pos; i--)
-			cand[i] = cand[i - 1];
-		cand[i] = &g[k];
-	}
-	return n;
-}
-
 uint32_t place_ways(const struct ftr_shape *sh, ftr_sw s, uint32_t l)
 {
 	const struct ftr_group *g = &sh->groups[sh->group_first[s]];

@@ -58,16 +58,6 @@ void place_switch(struct place *pl, const struct ftr_shape *sh,
 		  const struct place_losses *losses, enum ftr_placement how,
 		  ftr_sw s);
 
-/* Is s come down to on its way to column l by a switch above, so that it must
- * go down, too (<ftr/shape.h>)? */
-bool place_must(const struct ftr_shape *sh, ftr_sw s, uint32_t l);
-
-/* C of equation (1), by pos: the groups that lead closer to column l, which is
- * not that of s; only those below if it must.  Returns how many, at most
- * FTR_PORT_MAX. */
-uint32_t place_candidates(const struct ftr_shape *sh, ftr_sw s, uint32_t l,
-			  bool must, const struct ftr_group **cand);
-
 /* Are n of w ways so few, and not none, that others had better leave them
  * alone? */
 static inline bool place_few(uint32_t n, uint32_t w)

@@ -102,8 +102,8 @@ static enum ftr_status fill_gaps(struct work *w)
 		return FTR_OK;
 	st = ftr_tables_new(w->sh->f, false, &t, w->err);
 	if (!st)
-		st = dmodc_tables(w->full, w->how, w->team, t, &no_path,
-				  w->err);
+		st = dmodc_tables(w->full, w->how, NULL, w->team, t,
+				  &no_path, w->err);
 	if (!st)
 		copy_columns(w, t);
 	ftr_tables_free(t);
@@ -154,6 +154,10 @@ static void tell(struct work *w, const struct ftr_route_opts *opts,
 	stats->no_path = w->use_full ? count_none(w) : no_path;
 	stats->detours = count_detours(w);
 	stats->longest_made = 0;
+	stats->turn = NULL;
+	stats->n_turns = 0;
+	stats->extra_pairs = 0;
+	stats->reordered = false;
 	stats->root = root;
 	stats->order_known = ranked->rank != NULL;
 	if (stats->order && ranked->rank)
@@ -263,10 +267,19 @@ static enum ftr_status inverted(struct work *w,
 	if (!st && root == FTR_SW_NONE)
 		st = by_own(w, opts, &root);
 	if (!st)
-		st = dmodc_tables(w->plain, w->how, w->team, w->out,
+		st = dmodc_tables(w->plain, w->how, NULL, w->team, w->out,
 				  &no_path, w->err);
 	if (!st && has_gaps(w->plain))
 		st = fill_gaps(w);
+	if (!st) {
+		struct ftr_balance_input in = {
+			.shape = w->plain, .full = w->full,
+			.use_full = w->use_full,
+		};
+
+		st = engine_finish(&in, NULL, opts, w->team, w->out, stats,
+				   w->err);
+	}
 	if (!st && stats)
 		tell(w, opts, root, no_path, stats);
 	return st;
@@ -300,14 +313,15 @@ static enum ftr_status sftree_route(const struct ftr_shape *sh,
 	return st;
 }
 
-static bool sftree_complete(const struct ftr_route_opts *opts)
+static enum ftr_promise sftree_promise(const struct ftr_route_opts *opts)
 {
-	return !opts || opts->sftree_mode == FTR_SFTREE_INVERTED;
+	return !opts || opts->sftree_mode == FTR_SFTREE_INVERTED ?
+		FTR_PROMISE_ALL : FTR_PROMISE_UPDOWN;
 }
 
 const struct ftr_engine_ops ftr_engine_sftree = {
 	.name = "sftree",
-	.complete = sftree_complete,
+	.promise = sftree_promise,
 	.summary = "dmodc, and every switch reaches everything on one lane (sFtree)",
 	.route = sftree_route,
 };

@@ -14,9 +14,10 @@
 #include <string.h>
 
 #include "fabric/fabric.h"
+#include <ftr/text.h>
 
 struct b_switch {
-	uint64_t guid;
+	uint64_t guid, holder;
 	ftr_lid lid;
 	uint8_t lmc;
 	ftr_port n_ports;
@@ -155,6 +156,7 @@ static enum ftr_status nomem(struct ftr_err *err)
 	return ftr_fail(err, FTR_NOMEM, "out of memory for the fabric");
 }
 
+/* Whoever made the fabric has chosen them. */
 static void copy_name(char *to, const char *from)
 {
 	size_t len = from ? strnlen(from, FTR_NAME_MAX) : 0;
@@ -162,6 +164,7 @@ static void copy_name(char *to, const char *from)
 	if (len)
 		memcpy(to, from, len);
 	to[len] = '\0';
+	ftr_text_clean(to);
 }
 
 /* Merge a second telling of lid/lmc into the first; 0 = not told. */
@@ -225,11 +228,24 @@ enum ftr_status ftr_builder_add_switch(struct ftr_builder *b, uint64_t guid,
 	    !ftr_map_put(&b->sw_by_guid, guid, b->n_sw))
 		return nomem(err);
 	s = &b->sw[b->n_sw++];
-	s->guid = guid;
+	s->guid = s->holder = guid;
 	s->lid = lid;
 	s->lmc = (uint8_t)lmc;
 	s->n_ports = (ftr_port)n_ports;
 	copy_name(s->name, name);
+	return FTR_OK;
+}
+
+enum ftr_status ftr_builder_hold(struct ftr_builder *b, uint64_t guid,
+				 uint64_t holder, struct ftr_err *err)
+{
+	uint32_t i = ftr_map_get(&b->sw_by_guid, guid);
+
+	if (i == FTR_MAP_NONE)
+		return ftr_fail(err, FTR_INVAL, "switch 0x%016" PRIx64
+				" is in the place of 0x%016" PRIx64
+				", which is described nowhere", holder, guid);
+	b->sw[i].holder = holder;
 	return FTR_OK;
 }
 
@@ -467,7 +483,8 @@ static bool lay_switches(const struct ftr_builder *b, struct frozen *z,
 
 		z->sw_new[key[i].idx] = i;
 		z->sw[i] = (struct ftr_switch){
-			.guid = s->guid, .first_port = at, .lid = s->lid,
+			.guid = s->guid, .holder = s->holder,
+			.first_port = at, .lid = s->lid,
 			.lmc = s->lmc, .n_ports = s->n_ports,
 			.name = ftr_arena_strndup(a, s->name, FTR_NAME_MAX),
 		};
@@ -478,6 +495,34 @@ static bool lay_switches(const struct ftr_builder *b, struct frozen *z,
 	z->f->n_ports = at;
 	z->ports = ftr_arena_zalloc(a, at, sizeof(*z->ports));
 	return z->ports != NULL;
+}
+
+/* The list by holder, where a place is held by another switch.  FTR_INVAL: one
+ * holds two. */
+static enum ftr_status lay_holders(struct frozen *z, uint32_t n,
+				   struct by_guid *key, struct ftr_err *err)
+{
+	bool any = false;
+	ftr_sw *list;
+
+	for (uint32_t i = 0; i < n; i++) {
+		key[i] = (struct by_guid){ z->sw[i].holder, i };
+		any |= z->sw[i].holder != z->sw[i].guid;
+	}
+	if (!any)
+		return FTR_OK;
+	list = ftr_arena_alloc(z->f->arena, n, sizeof(*list));
+	if (!list)
+		return nomem(err);
+	qsort(key, n, sizeof(*key), by_guid_cmp);
+	for (uint32_t i = 0; i < n; i++) {
+		if (i && key[i].guid == key[i - 1].guid)
+			return ftr_fail(err, FTR_INVAL, "switch 0x%016" PRIx64
+					" is in two places", key[i].guid);
+		list[i] = key[i].idx;
+	}
+	z->f->by_holder = list;
+	return FTR_OK;
 }
 
 static bool lay_endports(const struct ftr_builder *b, struct frozen *z,
@@ -672,7 +717,9 @@ static enum ftr_status lay_out(const struct ftr_builder *b, struct frozen *z,
 	if (!z->sw || !z->ep || !lay_switches(b, z, key) ||
 	    !lay_endports(b, z, key))
 		return nomem(err);
-	st = lay_cables(b, z, err);
+	st = lay_holders(z, b->n_sw, key, err);
+	if (!st)
+		st = lay_cables(b, z, err);
 	if (st)
 		return st;
 	st = lay_lids(z, err);

@@ -30,6 +30,24 @@ ftr_sw ftr_fabric_find_sw(const struct ftr_fabric *f, uint64_t node_guid)
 	return lo < f->n_sw && f->sw[lo].guid == node_guid ? lo : FTR_SW_NONE;
 }
 
+ftr_sw ftr_fabric_find_holder(const struct ftr_fabric *f, uint64_t node_guid)
+{
+	uint32_t lo = 0, hi = f->n_sw;
+
+	if (!f->by_holder)
+		return ftr_fabric_find_sw(f, node_guid);
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (f->sw[f->by_holder[mid]].holder < node_guid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < f->n_sw && f->sw[f->by_holder[lo]].holder == node_guid ?
+		f->by_holder[lo] : FTR_SW_NONE;
+}
+
 ftr_ep ftr_fabric_find_ep(const struct ftr_fabric *f, uint64_t port_guid)
 {
 	uint32_t lo = 0, hi = f->n_ep;

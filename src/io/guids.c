@@ -27,36 +27,43 @@ static enum ftr_status guid(const struct ftr_text *t, struct ftr_cur c,
 	return FTR_OK;
 }
 
-enum ftr_status ftr_read_guids(const char *path, uint64_t **guids, uint32_t *n,
-			       struct ftr_err *err)
-{
-	uint32_t cap = 0, count = 0;
-	uint64_t *list = NULL;
-	struct ftr_text t;
-	struct ftr_cur c;
-	enum ftr_status st = ftr_text_open(&t, path, err);
+/* More than there are LIDs: nobody has so many. */
+#define GUIDS_MAX (1u << 20)
 
-	if (st)
-		return st;
-	for (;;) {
-		st = ftr_text_meaningful(&t, &c);
-		if (st || !c.p)
-			break;
-		if (!FTR_GROW(list, count, cap)) {
-			st = ftr_text_nomem(&t);
-			break;
-		}
-		st = guid(&t, c, &list[count]);
+static enum ftr_status read_list(struct ftr_text *t, uint64_t **list,
+				 uint32_t *count)
+{
+	uint32_t cap = 0;
+	struct ftr_cur c;
+	enum ftr_status st;
+
+	while (!(st = ftr_text_meaningful(t, &c)) && c.p) {
+		if (*count == GUIDS_MAX)
+			return ftr_text_fail(t, FTR_LIMIT, "more than %u GUIDs",
+					     GUIDS_MAX);
+		if (!FTR_GROW(*list, *count, cap))
+			return ftr_text_nomem(t);
+		st = guid(t, c, &(*list)[*count]);
 		if (st)
-			break;
-		count++;
+			return st;
+		++*count;
 	}
-	ftr_text_close(&t);
-	if (!st && !list) {
-		list = ftr_malloc(sizeof(*list));
-		if (!list)
-			st = ftr_text_nomem(&t);
+	if (!st && !*list) {
+		*list = ftr_malloc(sizeof(**list));
+		if (!*list)
+			st = ftr_text_nomem(t);
 	}
+	return st;
+}
+
+static enum ftr_status read_opened(struct ftr_text *t, uint64_t **guids,
+				   uint32_t *n)
+{
+	uint64_t *list = NULL;
+	uint32_t count = 0;
+	enum ftr_status st = read_list(t, &list, &count);
+
+	ftr_text_close(t);
 	if (st) {
 		free(list);
 		return st;
@@ -64,4 +71,22 @@ enum ftr_status ftr_read_guids(const char *path, uint64_t **guids, uint32_t *n,
 	*guids = list;
 	*n = count;
 	return FTR_OK;
+}
+
+enum ftr_status ftr_read_guids(const char *path, uint64_t **guids, uint32_t *n,
+			       struct ftr_err *err)
+{
+	struct ftr_text t;
+	enum ftr_status st = ftr_text_open(&t, path, err);
+
+	return st ? st : read_opened(&t, guids, n);
+}
+
+enum ftr_status ftr_read_guids_own(const char *path, uint64_t **guids,
+				   uint32_t *n, struct ftr_err *err)
+{
+	struct ftr_text t;
+	enum ftr_status st = ftr_text_open_own(&t, path, err);
+
+	return st ? st : read_opened(&t, guids, n);
 }

@@ -58,15 +58,23 @@ void ftr_text_mem(struct ftr_text *t, const char *path, const char *text,
 /* Lines are valid until the next one is asked for. */
 enum ftr_status ftr_text_open(struct ftr_text *t, const char *path,
 			      struct ftr_err *err) FTR_MUST_USE;
+/* The same by the rules of core/file.h. */
+enum ftr_status ftr_text_open_own(struct ftr_text *t, const char *path,
+				  struct ftr_err *err) FTR_MUST_USE;
 void ftr_text_close(struct ftr_text *t);
 enum ftr_status ftr_text_line(struct ftr_text *t,
 			      struct ftr_cur *c) FTR_MUST_USE;
 /* The same, passing over blank lines and those that start with '#'. */
 enum ftr_status ftr_text_meaningful(struct ftr_text *t,
 				    struct ftr_cur *c) FTR_MUST_USE;
-/* The whole file, malloc()ed. */
+/* The whole file, malloc()ed; FTR_LIMIT if it is larger than FTR_SLURP_MAX
+ * bytes, FTR_PARSE if it holds a NUL byte. */
+#define FTR_SLURP_MAX (256u << 20)	/* far above any fabric's file */
 enum ftr_status ftr_slurp(const char *path, char **text, size_t *len,
 			  struct ftr_err *err) FTR_MUST_USE;
+/* The same by the rules of core/file.h. */
+enum ftr_status ftr_slurp_own(const char *path, char **text, size_t *len,
+			      struct ftr_err *err) FTR_MUST_USE;
 
 /* "PATH:LINE: text" for the line given last, or for an earlier one. */
 enum ftr_status ftr_text_fail(const struct ftr_text *t, enum ftr_status status,

@@ -7,9 +7,15 @@
  *	E 0002c903000a1b2d 0002c903000a1b2c 1 C 0 node12 HCA-1
  *	L 0002c903000a1b2c 1 0008f10500108c9e 7
  *
+ * Where switches were replaced, the version is 2, and a line for each says who
+ * is in which place now:
+ *
+ *	P 0008f10500108c9e 0008f10500207770
+ *
  * SUM is the hash of all bytes behind it and its blank, LENGTH the number of
  * bytes behind the first line, "guid" or "name" the order of leaves, LISTS the
- * hash of the GUID lists.  S: switch, ports, LMC, name.  E: end port, its node,
+ * hash of the GUID lists.  S: place of a switch, ports, LMC, name.
+ * P: place, node GUID of the switch that is there.  E: end port, its node,
  * number there, C(hannel adapter) or R(outer), LMC, name.  L: a cable by the
  * node GUIDs and ports of both ends.  GUIDs and hashes are 16 hex digits; in
  * names, control characters, DEL and '%' are written as % and two hex digits,
@@ -21,17 +27,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/file.h"
 #include "io/io.h"
 #include <ftr/nominal.h>
 
 #define MAGIC "ibfattree-nominal "
-#define VERSION 1
+#define VERSION 2		/* the greatest that is known */
 #define LISTS_LEN 16		/* hex digits of a hash or GUID */
 
 /* ---- writing ----------------------------------------------------------- */
@@ -57,6 +62,10 @@ static void put_body(FILE *out, const struct ftr_fabric *f)
 			f->sw[s].n_ports, f->sw[s].lmc);
 		put_name(out, f->sw[s].name);
 	}
+	for (ftr_sw s = 0; f->by_holder && s < f->n_sw; s++)
+		if (f->sw[s].holder != f->sw[s].guid)
+			fprintf(out, "P %016" PRIx64 " %016" PRIx64 "\n",
+				f->sw[s].guid, f->sw[s].holder);
 	for (ftr_ep e = 0; e < f->n_ep; e++) {
 		const struct ftr_endport *p = &f->ep[e];
 
@@ -116,90 +125,39 @@ static char *compose(const struct ftr_nominal *n, size_t *len)
 	return text;
 }
 
-static enum ftr_status sys_fail(struct ftr_err *err, const char *what,
-				const char *path)
+struct content {
+	const char *text;
+	size_t len;
+	int version;
+};
+
+static bool fill(FILE *out, const void *ctx)
 {
-	return ftr_fail(err, FTR_IO, "cannot %s %s: %s", what, path,
-			strerror(errno));
-}
+	const struct content *c = ctx;
 
-static bool write_all(int fd, const char *text, size_t len)
-{
-	while (len) {
-		ssize_t n = write(fd, text, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return false;
-		text += n;
-		len -= (size_t)n;
-	}
-	return true;
-}
-
-/* The new name must survive a power failure, too; where a directory cannot be
- * flushed there is nothing more to do. */
-static void flush_directory(char *path)
-{
-	int fd = open(dirname(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd < 0)
-		return;
-	(void)fsync(fd);
-	close(fd);
-}
-
-static enum ftr_status replace(const char *path, char *tmp, const char *text,
-			       size_t len, struct ftr_err *err)
-{
-	char head[64];
-	int n_head = snprintf(head, sizeof(head), MAGIC "%d %016" PRIx64 " ",
-			      VERSION, ftr_hash(FTR_HASH_INIT, text, len));
-	int fd;
-	bool ok;
-
-	/* one that a crash left behind */
-	unlink(tmp);
-	fd = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (fd < 0)
-		return sys_fail(err, "create", tmp);
-	ok = write_all(fd, head, (size_t)n_head) && write_all(fd, text, len) &&
-		!fsync(fd);
-	if (!ok)
-		sys_fail(err, "write", tmp);
-	if (close(fd) && ok) {
-		ok = false;
-		sys_fail(err, "write", tmp);
-	}
-	if (ok && rename(tmp, path)) {
-		ok = false;
-		sys_fail(err, "replace", path);
-	}
-	if (!ok) {
-		unlink(tmp);
-		return FTR_IO;
-	}
-	flush_directory(tmp);
-	return FTR_OK;
+	return fprintf(out, MAGIC "%d %016" PRIx64 " ", c->version,
+		       ftr_hash(FTR_HASH_INIT, c->text, c->len)) > 0 &&
+		fwrite(c->text, 1, c->len, out) == c->len;
 }
 
 enum ftr_status ftr_nominal_write(const char *path,
 				  const struct ftr_nominal *n,
 				  struct ftr_err *err)
 {
-	size_t len = 0, room = strlen(path) + 32;
-	char *text = compose(n, &len), *tmp = ftr_malloc(room);
+	size_t len = 0;
+	char *text = compose(n, &len);
 	enum ftr_status st;
 
-	if (!text || !tmp) {
+	if (text)
+		st = ftr_file_replace(path, fill,
+				      &(struct content){
+					      /* as old as may be: the readers
+					       * of 1 know no P */
+					      text, len, n->f->by_holder ? 2 : 1
+				      }, err);
+	else
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for %s", path);
-	} else {
-		snprintf(tmp, room, "%s.%ld.tmp", path, (long)getpid());
-		st = replace(path, tmp, text, len, err);
-	}
 	free(text);
-	free(tmp);
 	return st;
 }
 
@@ -254,8 +212,8 @@ static enum ftr_status header(struct ftr_text *t, const char *text, size_t len,
 	if (!dec(&c, UINT32_MAX, &version) || !ftr_cur_char(&c, ' '))
 		return ftr_fail(t->err, FTR_PARSE, "%s: no version in the first line",
 				t->path);
-	if (version != VERSION)
-		return ftr_fail(t->err, FTR_PARSE, "%s: state file of version %" PRIu64 ", known is %d",
+	if (version < 1 || version > VERSION)
+		return ftr_fail(t->err, FTR_PARSE, "%s: state file of version %" PRIu64 ", known are 1 to %d",
 				t->path, version, VERSION);
 	nl = memchr(c.p, '\n', (size_t)(c.end - c.p));
 	if (!nl)
@@ -342,6 +300,16 @@ static enum ftr_status get_switch(struct ftr_text *t, struct ftr_builder *b,
 				      (unsigned int)lmc, name, t->err);
 }
 
+static enum ftr_status get_holder(struct ftr_text *t, struct ftr_builder *b,
+				  struct ftr_cur c)
+{
+	uint64_t place, holder;
+
+	if (!guid(&c, &place) || !guid(&c, &holder) || !ftr_cur_end(&c))
+		return ftr_text_expected(t, &c, "GUIDs of a place and of the switch in it");
+	return ftr_builder_hold(b, place, holder, t->err);
+}
+
 static enum ftr_status get_endport(struct ftr_text *t, struct ftr_builder *b,
 				   struct ftr_cur c)
 {
@@ -385,12 +353,14 @@ static enum ftr_status body(struct ftr_text *t, struct ftr_builder *b)
 			st = ftr_text_torn(t, c);
 		else if (ftr_cur_char(&c, 'S'))
 			st = get_switch(t, b, c);
+		else if (ftr_cur_char(&c, 'P'))
+			st = get_holder(t, b, c);
 		else if (ftr_cur_char(&c, 'E'))
 			st = get_endport(t, b, c);
 		else if (ftr_cur_char(&c, 'L'))
 			st = get_cable(t, b, c);
 		else
-			st = ftr_text_expected(t, &c, "S, E or L");
+			st = ftr_text_expected(t, &c, "S, P, E or L");
 		if (st == FTR_INVAL)	/* the builder names no line */
 			st = ftr_err_prefix(t->err, "%s:%u", t->path, t->line);
 		if (st)
@@ -423,7 +393,10 @@ static enum ftr_status parse(struct ftr_text *t, const char *text, size_t len,
 	return st;
 }
 
-enum ftr_status ftr_nominal_read(const char *path,
+typedef enum ftr_status (*slurp_fn)(const char *path, char **text, size_t *len,
+				    struct ftr_err *err);
+
+static enum ftr_status read_file(slurp_fn slurp, const char *path,
 				 const struct ftr_shape_opts *opts,
 				 struct ftr_team *team,
 				 struct ftr_nominal **out, bool *reshaped,
@@ -435,7 +408,7 @@ enum ftr_status ftr_nominal_read(const char *path,
 	struct header h;
 	char *text = NULL;
 	size_t len = 0;
-	enum ftr_status st = ftr_slurp(path, &text, &len, err);
+	enum ftr_status st = slurp(path, &text, &len, err);
 
 	if (st)
 		return st;
@@ -455,6 +428,24 @@ enum ftr_status ftr_nominal_read(const char *path,
 	ftr_fabric_free(f);
 	free(text);
 	return st;
+}
+
+enum ftr_status ftr_nominal_read(const char *path,
+				 const struct ftr_shape_opts *opts,
+				 struct ftr_team *team,
+				 struct ftr_nominal **out, bool *reshaped,
+				 struct ftr_err *err)
+{
+	return read_file(ftr_slurp, path, opts, team, out, reshaped, err);
+}
+
+enum ftr_status ftr_nominal_read_own(const char *path,
+				     const struct ftr_shape_opts *opts,
+				     struct ftr_team *team,
+				     struct ftr_nominal **out, bool *reshaped,
+				     struct ftr_err *err)
+{
+	return read_file(ftr_slurp_own, path, opts, team, out, reshaped, err);
 }
 
 bool ftr_nominal_is_file(const char *path)

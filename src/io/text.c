@@ -19,9 +19,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/file.h"
 #include "io/io.h"
+#include <ftr/text.h>
 
 #define WINDOW (256u * 1024)
 
@@ -70,16 +73,16 @@ enum ftr_status ftr_text_expected(const struct ftr_text *t,
 			     ftr_quote(c->p, (size_t)(c->end - c->p)).s);
 }
 
-enum ftr_status ftr_text_nomem(const struct ftr_text *t)
-{
-	return ftr_fail(t->err, FTR_NOMEM, "out of memory while reading %s",
-			t->path);
-}
-
 enum ftr_status ftr_text_torn(const struct ftr_text *t, struct ftr_cur line)
 {
 	return ftr_text_fail(t, FTR_PARSE, "the file ends in the middle of a line: '%s'",
 			     ftr_quote(line.p, (size_t)(line.end - line.p)).s);
+}
+
+enum ftr_status ftr_text_nomem(const struct ftr_text *t)
+{
+	return ftr_fail(t->err, FTR_NOMEM, "out of memory while reading %s",
+			t->path);
 }
 
 struct ftr_quoted ftr_quote(const char *s, size_t len)
@@ -87,11 +90,18 @@ struct ftr_quoted ftr_quote(const char *s, size_t len)
 	struct ftr_quoted q;
 	size_t room = sizeof(q.s) - 1, n = FTR_MIN(len, room);
 
-	for (size_t i = 0; i < n; i++)
-		q.s[i] = s[i] >= ' ' && s[i] <= '~' ? s[i] : '?';
+	memcpy(q.s, s, n);
 	q.s[n] = '\0';
-	if (len > room)
-		memcpy(q.s + room - 3, "...", 3);
+	for (size_t i = 0; i < n; i++)
+		if (!q.s[i])
+			q.s[i] = '?';
+	if (len > room) {
+		/* cut between characters, not within one */
+		for (n = room - 3; n && ((unsigned char)s[n] & 0xc0) == 0x80;)
+			n--;
+		memcpy(q.s + n, "...", 4);
+	}
+	ftr_text_clean(q.s);
 	return q;
 }
 
@@ -104,24 +114,48 @@ void ftr_text_mem(struct ftr_text *t, const char *path, const char *text,
 				.end = text + len, .fd = -1 };
 }
 
-enum ftr_status ftr_text_open(struct ftr_text *t, const char *path,
-			      struct ftr_err *err)
+static enum ftr_status text_start(struct ftr_text *t, const char *path,
+				  struct ftr_err *err)
 {
-	enum ftr_status st;
-
 	*t = (struct ftr_text){ .path = path, .err = err, .fd = -1 };
 	t->buf = ftr_malloc(WINDOW);
 	if (!t->buf)
 		return ftr_text_nomem(t);
 	t->at = t->end = t->buf;
+	return FTR_OK;
+}
+
+enum ftr_status ftr_text_open(struct ftr_text *t, const char *path,
+			      struct ftr_err *err)
+{
+	enum ftr_status st = text_start(t, path, err);
+
+	if (st)
+		return st;
 	t->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (t->fd < 0) {
-		free(t->buf);
-		t->buf = NULL;
-		return ftr_fail(err, FTR_IO, "cannot open %s: %s", path,
-				strerror(errno));
+		st = ftr_fail(err, FTR_IO, "cannot open %s: %s", path,
+			      strerror(errno));
+	} else {
+		st = ftr_source_begin(&t->source, path, t->fd, err);
 	}
-	st = ftr_source_begin(&t->source, path, t->fd, err);
+	if (st)
+		ftr_text_close(t);
+	return st;
+}
+
+enum ftr_status ftr_text_open_own(struct ftr_text *t, const char *path,
+				  struct ftr_err *err)
+{
+	enum ftr_status st = text_start(t, path, err);
+
+	if (st)
+		return st;
+	st = ftr_file_open(path, &t->fd, err);
+	if (st)
+		t->fd = -1;
+	else
+		st = ftr_source_begin(&t->source, path, t->fd, err);
 	if (st)
 		ftr_text_close(t);
 	return st;
@@ -157,34 +191,68 @@ static enum ftr_status refill(struct ftr_text *t)
 	return FTR_OK;
 }
 
-#define SLURP_MAX (1u << 29)	/* far above any fabric's file */
-
-static enum ftr_status slurp(struct ftr_source *s, char **text, size_t *len)
+/* Room for all of the file, if its length is known; *cap bytes. */
+static enum ftr_status make_room(const char *path, int fd, size_t *cap,
+				 struct ftr_err *err)
 {
-	size_t cap = 0, n = 0, got = 0;
-	char *buf = NULL, *more;
-	enum ftr_status st;
+	struct stat sb;
 
-	do {
-		n += got;
-		if (n >= SLURP_MAX) {
-			free(buf);
-			return ftr_fail(s->err, FTR_LIMIT, "%s %s more than %u bytes",
-					s->path, s->z ? "unpacks to" : "has",
-					SLURP_MAX);
+	*cap = WINDOW;
+	if (fstat(fd, &sb) || !S_ISREG(sb.st_mode))
+		return FTR_OK;
+	if (sb.st_size > (off_t)FTR_SLURP_MAX)
+		return ftr_fail(err, FTR_LIMIT, "%s has %lld bytes; at most %u are read",
+				path, (long long)sb.st_size, FTR_SLURP_MAX);
+	*cap = (size_t)sb.st_size + 1;
+	return FTR_OK;
+}
+
+/* All bytes up to the end, into *buf, which is to be freed in any case. */
+static enum ftr_status read_all(const char *path, struct ftr_source *s,
+				char **buf, size_t *len, struct ftr_err *err)
+{
+	size_t cap = 0, next, got;
+	enum ftr_status st = make_room(path, s->fd, &next, err);
+
+	if (st)
+		return st;
+	for (*len = 0;; *len += got) {
+		if (*len > FTR_SLURP_MAX)
+			return ftr_fail(err, FTR_LIMIT, "%s %s more than %u bytes",
+					path, s->z ? "unpacks to" : "has",
+					FTR_SLURP_MAX);
+		if (*len == cap) {
+			char *more = ftr_reallocarray(*buf, next, 1);
+
+			if (!more)
+				return ftr_fail(err, FTR_NOMEM, "out of memory while reading %s",
+						path);
+			*buf = more;
+			cap = next;
+			next = 2 * cap;
 		}
-		if (n == cap) {
-			cap = cap ? 2 * cap : WINDOW;
-			more = ftr_reallocarray(buf, cap, 1);
-			if (!more) {
-				free(buf);
-				return ftr_fail(s->err, FTR_NOMEM, "out of memory while reading %s",
-						s->path);
-			}
-			buf = more;
-		}
-		st = ftr_source_read(s, buf + n, cap - n, &got);
-	} while (!st && got > 0);
+		st = ftr_source_read(s, *buf + *len, cap - *len, &got);
+		if (st || !got)
+			return st;
+		/* no text has one, and a sparse file has nothing else */
+		if (memchr(*buf + *len, '\0', got))
+			return ftr_fail(err, FTR_PARSE, "%s: NUL byte; this is not a text file",
+					path);
+	}
+}
+
+static enum ftr_status slurp(const char *path, int fd, char **text, size_t *len,
+			     struct ftr_err *err)
+{
+	char *buf = NULL;
+	size_t n = 0;
+	struct ftr_source s;
+	enum ftr_status st = ftr_source_begin(&s, path, fd, err);
+
+	if (!st)
+		st = read_all(path, &s, &buf, &n, err);
+	ftr_source_end(&s);
+	close(fd);
 	if (st) {
 		free(buf);
 		return st;
@@ -198,18 +266,20 @@ enum ftr_status ftr_slurp(const char *path, char **text, size_t *len,
 			  struct ftr_err *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct ftr_source s;
-	enum ftr_status st;
 
 	if (fd < 0)
 		return ftr_fail(err, FTR_IO, "cannot open %s: %s", path,
 				strerror(errno));
-	st = ftr_source_begin(&s, path, fd, err);
-	if (!st)
-		st = slurp(&s, text, len);
-	ftr_source_end(&s);
-	close(fd);
-	return st;
+	return slurp(path, fd, text, len, err);
+}
+
+enum ftr_status ftr_slurp_own(const char *path, char **text, size_t *len,
+			      struct ftr_err *err)
+{
+	int fd;
+	enum ftr_status st = ftr_file_open(path, &fd, err);
+
+	return st ? st : slurp(path, fd, text, len, err);
 }
 
 /* ---- lines ------------------------------------------------------------- */

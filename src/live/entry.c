@@ -82,6 +82,17 @@ static void sort_changes(const struct routing *r, struct bench *b,
 	}
 }
 
+/* The port that the entry keeps, FTR_PORT_NONE if it is displaced. */
+static ftr_port kept(const struct ftr_live *lv, ftr_sw s, ftr_lid lid,
+		     const struct ftr_port_set *valid)
+{
+	ftr_port prefer = ftr_tables_row(lv->prefer, s)[lid];
+	ftr_port now = ftr_tables_row(lv->t, s)[lid];
+
+	return ftr_port_set_has(valid, prefer) ? prefer :
+		ftr_port_set_has(valid, now) ? now : FTR_PORT_NONE;
+}
+
 /* What changes of one column of a switch; returns how many. */
 static uint32_t route_column(const struct routing *r, struct bench *b,
 			     ftr_sw s, uint32_t l, struct ftr_change *out)
@@ -89,14 +100,19 @@ static uint32_t route_column(const struct routing *r, struct bench *b,
 	const struct ftr_shape *v = &r->lv->view;
 	const uint8_t *row = ftr_tables_row(r->lv->t, s);
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
-	uint32_t n = 0;
+	uint32_t n_cand = ftr_shape_candidates(v, s, l, cand), n = 0;
+	struct ftr_port_set valid;
 
-	place_column(&b->place, l, cand,
-		     place_candidates(v, s, l, place_must(v, s, l), cand));
+	place_column(&b->place, l, cand, n_cand);
+	if (r->lv->prefer)
+		ftr_shape_ports(v, cand, n_cand, &valid);
 	for (uint32_t i = v->dest_first[l]; i < v->dest_first[l + 1]; i++) {
 		const struct ftr_dest *t = &v->dest[i];
-		ftr_port port = place_port(&b->place, t);
+		ftr_port port = r->lv->prefer ? kept(r->lv, s, t->lid, &valid) :
+			FTR_PORT_NONE;
 
+		if (port == FTR_PORT_NONE)
+			port = place_port(&b->place, t);
 		if (port != row[t->lid])
 			out[n++] = (struct ftr_change){
 				s, t->lid, row[t->lid], port,

@@ -103,6 +103,8 @@ enum ftr_status ftr_live_new(const struct ftr_shape *sh,
 	lv->view = *sh;
 	lv->view.arena = NULL;
 	lv->opts = opts ? *opts : defaults;
+	lv->prefer = lv->opts.keep ? lv->opts.keep->prefer : NULL;
+	lv->opts.keep = NULL;
 	st = build(lv, nominal, t, err);
 	if (st) {
 		ftr_live_free(lv);

@@ -66,6 +66,7 @@ struct ftr_live {
 	struct ftr_route_opts opts;
 	struct ftr_arena *arena;	/* all that lives as long as this */
 	struct ftr_tables *t;
+	const struct ftr_tables *prefer;	/* NULL: nothing is kept */
 
 	/* cables, nominal */
 	struct live_group *group;

@@ -67,8 +67,8 @@ static enum ftr_status find_source(struct ftr_live *lv,
 		return live_nomem(lv, err);
 	memset(src->here, 0xff, src->sh->f->n_sw * sizeof(ftr_sw));
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
-		ftr_sw t = nominal ? ftr_fabric_find_sw(nominal->f,
-							f->sw[s].guid) : s;
+		ftr_sw t = nominal ? ftr_fabric_find_holder(nominal->f,
+							    f->sw[s].guid) : s;
 
 		if (t == FTR_SW_NONE)
 			return ftr_fail(err, FTR_INVAL, "switch 0x%016" PRIx64

@@ -5,13 +5,12 @@
  * lay out MPI ranks along it.  Written aside and renamed: who reads it sees the
  * old or the new order, never a part.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "osm/osm.h"
+#include "core/file.h"
+#include "osm/writer.h"
 
 struct order {
 	FILE *out;
@@ -30,57 +29,53 @@ static void write_host(void *ctx, uint32_t d, ftr_ep ep)
 			o->f->ep[ep].name);
 }
 
-/* A file of our own: a link that somebody has put there is not followed, for
- * opensm runs as root and dump_files_dir may be a directory of all. */
-static FILE *create(const char *path)
-{
-	FILE *out;
-	int fd;
+struct job {
+	struct ibf_job job;
+	struct ibf_generation *gen;
+	char path[];
+};
 
-	unlink(path);
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (fd < 0)
-		return NULL;
-	out = fdopen(fd, "w");
-	if (!out)
-		close(fd);
-	return out;
+static bool fill(FILE *out, const void *ctx)
+{
+	const struct job *job = ctx;
+	struct order o = { .out = out, .f = job->gen->fabric };
+
+	ftr_shape_host_order(job->gen->shape, write_host, &o);
+	return true;
 }
 
-/* 0 or an errno. */
-static int write_order(const struct ftr_shape *sh, const char *path)
+static enum ftr_status run(struct ibf_job *j, struct ftr_err *err)
 {
-	struct order o = { .f = sh->f };
-	char tmp[PATH_MAX];
-	int why = 0;
+	const struct job *job = (const struct job *)j;
+	enum ftr_status st = ftr_file_replace(job->path, fill, job, err);
 
-	if (snprintf(tmp, sizeof(tmp), "%s.tmp", path) >= (int)sizeof(tmp))
-		return ENAMETOOLONG;
-	o.out = create(tmp);
-	if (!o.out)
-		return errno;
-	ftr_shape_host_order(sh, write_host, &o);
-	if (fflush(o.out) || ferror(o.out))
-		why = errno;
-	if (fclose(o.out) && !why)
-		why = errno;
-	if (!why && rename(tmp, path))
-		why = errno;
-	if (why)
-		unlink(tmp);
-	return why;
+	return st ? ftr_err_prefix(err, "the order of hosts was not written") :
+		    FTR_OK;
 }
 
-void ibf_ca_order_write(struct ibf_engine *e, const struct ftr_shape *sh)
+static void job_free(struct ibf_job *j)
 {
-	char path[PATH_MAX];
-	int n, why = ENAMETOOLONG;
+	struct job *job = (struct job *)j;
 
-	n = snprintf(path, sizeof(path), "%s/opensm-%s-ca-order.dump",
-		     e->plugin->osm->subn.opt.dump_files_dir, e->ops->name);
-	if (n >= 0 && (size_t)n < sizeof(path))
-		why = write_order(sh, path);
-	if (why)
-		ibf_log(e->plugin, IBF_CA_ORDER, "%s: the order of hosts was not written to %s: %s",
-			e->ops->name, path, strerror(why));
+	ibf_generation_put(job->gen);
+	free(job);
+}
+
+void ibf_ca_order_write(struct ibf_engine *e, struct ibf_generation *gen)
+{
+	struct job *job = ftr_calloc(1, sizeof(*job) + PATH_MAX);
+
+	if (!job) {
+		ibf_log(e->plugin, IBF_CA_ORDER, "the order of hosts was not written: out of memory");
+		return;
+	}
+	/* one that is cut short names a directory that does not exist */
+	snprintf(job->path, PATH_MAX, "%s/opensm-%s-ca-order.dump",
+		 e->plugin->osm->subn.opt.dump_files_dir, e->ops->name);
+	job->gen = ibf_generation_get(gen);
+	job->job = (struct ibf_job){
+		.msg = IBF_CA_ORDER, .bytes = sizeof(*job) + PATH_MAX,
+		.run = run, .free = job_free, .replaces = job->path,
+	};
+	ibf_writer_put(e->plugin->writer, &job->job);
 }

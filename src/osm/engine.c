@@ -2,7 +2,7 @@
 /*
  * The callbacks of a routing engine, and what one routing is.
  *
- * guid files -> snapshot -> shape -> route -> verify -> commit -> publish.
+ * GUID files -> snapshot -> shape -> route -> verify -> commit -> publish.
  * Until commit nothing of the host is written, and commit looks before it
  * writes; so a failure anywhere leaves new_lft as the host prepared it (no
  * path) for the next engine of its list.  The reason is logged once, where it
@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "osm/osm.h"
-#include <ftr/io.h>
 
 /* The host's contract: < 0 failed and the next engine's turn, 0 done, > 0 the
  * host routes by min-hop, which is never wanted. */
@@ -37,8 +36,12 @@ void ibf_generation_put(struct ibf_generation *gen)
 	if (!gen || atomic_fetch_sub(&gen->refs, 1) > 1)
 		return;
 	ftr_shape_free(gen->own);
+	free(gen->sm);
+	free(gen->turn);
 	ftr_sl2vl_free(gen->lanes);
 	ftr_tables_free(gen->tables);
+	ftr_tables_free(gen->prefer);
+	ftr_tables_free(gen->current);
 	free(gen->order);
 	ftr_shape_free(gen->shape);
 	ibf_nominal_put(gen->nominal);
@@ -74,60 +77,6 @@ static struct ftr_team *team(struct ibf_plugin *p)
 	if (!p->team)
 		ibf_log(p, IBF_THREADS, "no threads could be started; one thread routes");
 	return p->team;
-}
-
-/* ---- GUID files --------------------------------------------------------- */
-
-struct guid_files {
-	uint64_t *roots, *cn, *io;
-	struct ftr_shape_opts opts;
-};
-
-static void guid_files_fini(struct guid_files *g)
-{
-	free(g->roots);
-	free(g->cn);
-	free(g->io);
-}
-
-static enum ftr_status read_guids(const char *key, const char *path,
-				  uint64_t **guid, struct ftr_guids *list,
-				  struct ftr_err *err)
-{
-	enum ftr_status st;
-
-	if (!path)
-		return FTR_OK;
-	st = ftr_read_guids(path, guid, &list->n, err);
-	if (st)
-		return ftr_err_prefix(err, "%s", key);
-	if (!list->n)	/* to the shape that would mean: not given */
-		return ftr_fail(err, FTR_PARSE, "%s: %s holds no GUID", key,
-				path);
-	list->guid = *guid;
-	return FTR_OK;
-}
-
-static enum ftr_status read_guid_files(struct ibf_plugin *p,
-				       struct guid_files *g,
-				       struct ftr_err *err)
-{
-	const osm_subn_opt_t *opt = &p->osm->subn.opt;
-	enum ftr_status st;
-
-	memset(g, 0, sizeof(*g));
-	g->opts.leaf_order = (enum ftr_leaf_order)p->opt.leaf_order;
-	st = read_guids("root_guid_file", opt->root_guid_file, &g->roots,
-			&g->opts.roots, err);
-	if (!st)
-		st = read_guids("cn_guid_file", opt->cn_guid_file, &g->cn,
-				&g->opts.cn, err);
-	if (!st)
-		st = read_guids("io_guid_file", opt->io_guid_file, &g->io,
-				&g->opts.io, err);
-	if (st)
-		guid_files_fini(g);
-	return st;
 }
 
 /* ---- a generation ------------------------------------------------------- */
@@ -182,7 +131,9 @@ enum ftr_status ibf_generation_new(struct ibf_engine *e,
 	struct ibf_plugin *p = e->plugin;
 	struct ibf_generation *gen = ftr_calloc(1, sizeof(*gen));
 	struct ibf_skips skips = { 0 };
-	struct guid_files g;
+	struct ftr_shape_opts opts = {
+		.leaf_order = (enum ftr_leaf_order)p->opt.leaf_order,
+	};
 	double t0 = ibf_now_ms(), t1;
 
 	if (!gen) {
@@ -190,12 +141,8 @@ enum ftr_status ibf_generation_new(struct ibf_engine *e,
 		return refuse(e, IBF_SNAPSHOT, err);
 	}
 	atomic_init(&gen->refs, 1);
-	if (read_guid_files(p, &g, err)) {
-		ibf_generation_put(gen);
-		return refuse(e, IBF_GUID_FILE, err);
-	}
+	ibf_guids_read(p, &opts);
 	if (ibf_snapshot(p, &gen->fabric, &skips, err)) {
-		guid_files_fini(&g);
 		ibf_generation_put(gen);
 		return refuse(e, IBF_SNAPSHOT, err);
 	}
@@ -205,17 +152,14 @@ enum ftr_status ibf_generation_new(struct ibf_engine *e,
 	t1 = ibf_now_ms();
 	ms->snapshot = t1 - t0;
 	if (p->opt.placement == FTR_PLACE_LITERAL)
-		g.opts.no_slots = true;
+		opts.no_slots = true;
 	else
-		gen->nominal = ibf_nominal_for(p, gen->fabric, &g.opts,
-					       team(p));
-	g.opts.nominal = nominal_shape(gen);
-	if (ftr_shape_new(gen->fabric, &g.opts, team(p), &gen->shape, err)) {
-		guid_files_fini(&g);
+		gen->nominal = ibf_nominal_for(p, gen->fabric, &opts, team(p));
+	opts.nominal = nominal_shape(gen);
+	if (ftr_shape_new(gen->fabric, &opts, team(p), &gen->shape, err)) {
 		ibf_generation_put(gen);
 		return refuse(e, IBF_SHAPE, err);
 	}
-	guid_files_fini(&g);
 	ms->shape = ibf_now_ms() - t1;
 	tell_no_such_ports(p, gen->shape);
 	gen->mcast_able = ftr_calloc(gen->fabric->n_sw, 1);
@@ -258,8 +202,11 @@ static uint32_t count_lids(const struct ftr_fabric *f)
 }
 
 struct ibf_result {
+	uint32_t n_turns;	/* extra ones, and the host pairs they connect */
+	uint64_t extra_pairs;
 	ftr_sw root;		/* subtree root, FTR_SW_NONE: the engine has none */
 	uint64_t detours;
+	struct ftr_balance_report balance;	/* hosts 0: nothing to search */
 	struct ibf_unserved unserved;
 	struct ibf_changes changes;
 };
@@ -271,38 +218,108 @@ static void log_routed(const struct ibf_engine *e,
 {
 	const struct ftr_shape *sh = gen->shape;
 	const struct ftr_fabric *f = gen->fabric;
-	char subtree[FTR_NAME_MAX + 96] = "";
+	char subtree[FTR_NAME_MAX + 96] = "", balance[96] = "", turns[96] = "";
 
 	if (res->root != FTR_SW_NONE)
 		snprintf(subtree, sizeof(subtree),
 			 "; subtree root %s, %" PRIu64
 			 " host pairs on detours", f->sw[res->root].name,
 			 res->detours);
+	if (res->balance.hosts && res->balance.bound)
+		snprintf(balance, sizeof(balance), "; most loaded link: %.2f times the lower bound",
+			 (double)res->balance.max_after / res->balance.bound);
 
+	if (res->extra_pairs)
+		snprintf(turns, sizeof(turns), "; %u extra turn%s connect%s %"
+			 PRIu64 " host pairs", res->n_turns,
+			 res->n_turns == 1 ? "" : "s",
+			 res->n_turns == 1 ? "s" : "", res->extra_pairs);
 	ibf_log(e->plugin, IBF_ROUTED,
 		"%s: %u ranks (%s), %u switches, %u leaves, %u hosts (%u not on leaves), %u LIDs, %u planes, %u pods, %u cables (%u sideways), %u threads; without a path: %" PRIu64 " host pairs, %"
 		PRIu64 " host and switch, %" PRIu64
-		" others%s; ms: snapshot %.1f, shape %.1f, route %.1f, check %.1f, commit %.1f; changed: %"
+		" others%s%s%s; ms: snapshot %.1f, shape %.1f, route %.1f, check %.1f, commit %.1f; changed: %"
 		PRIu64 " entries in %" PRIu64 " blocks of %u switches",
 		e->ops->name, sh->n_ranks,
 		sh->roots_given ? "from root_guid_file" : "inferred", f->n_sw,
 		sh->n_leaf, count_hosts(sh), sh->n_odd, count_lids(f), sh->n_planes,
 		sh->n_pods, f->n_sw_links, sh->n_sideways,
 		ftr_team_size(e->plugin->team), res->unserved.hosts,
-		res->unserved.mixed, res->unserved.others, subtree, ms->snapshot,
+		res->unserved.mixed, res->unserved.others, turns, subtree,
+		balance,
+		ms->snapshot,
 		ms->shape, ms->route, ms->check, ms->commit,
 		res->changes.entries, res->changes.blocks,
 		res->changes.switches);
+}
+
+/* The switch that a port is cabled to, or whose own port it is. */
+static ftr_sw port_switch(const struct ftr_fabric *f, uint64_t guid)
+{
+	ftr_ep e = ftr_fabric_find_ep(f, guid);
+
+	return e == FTR_EP_NONE ? ftr_fabric_find_sw(f, guid) : f->ep[e].sw;
 }
 
 /* The switch that the subnet manager is cabled to. */
 static ftr_sw manager_switch(const struct ibf_plugin *p,
 			     const struct ftr_fabric *f)
 {
-	uint64_t guid = cl_ntoh64(p->osm->subn.sm_port_guid);
-	ftr_ep e = ftr_fabric_find_ep(f, guid);
+	return port_switch(f, cl_ntoh64(p->osm->subn.sm_port_guid));
+}
 
-	return e == FTR_EP_NONE ? ftr_fabric_find_sw(f, guid) : f->ep[e].sw;
+/* The switches of the subnet managers that OpenSM knows, itself among them. */
+static enum ftr_status find_managers(const struct ibf_plugin *p,
+				     const struct ftr_fabric *f,
+				     struct ibf_routes *r, struct ftr_err *err)
+{
+	const cl_qmap_t *tbl = &p->osm->subn.sm_guid_tbl;
+	uint32_t n = 0;
+
+	r->sm = ftr_calloc(cl_qmap_count(tbl) + 1u, sizeof(*r->sm));
+	if (!r->sm)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the subnet managers");
+	if (r->opts.sm_switch != FTR_SW_NONE)
+		r->sm[n++] = r->opts.sm_switch;
+	for (const cl_map_item_t *i = cl_qmap_head(tbl); i != cl_qmap_end(tbl);
+	     i = cl_qmap_next(i)) {
+		ftr_sw s = port_switch(f, cl_ntoh64(cl_qmap_key(i)));
+
+		if (s != FTR_SW_NONE)
+			r->sm[n++] = s;
+	}
+	r->opts.sm = r->sm;
+	r->opts.n_sm = n;
+	return FTR_OK;
+}
+
+/* The extra turns of the routing before, in terms of f. */
+static enum ftr_status carry_turns(const struct ibf_engine *e,
+				   const struct ftr_fabric *f,
+				   struct ibf_routes *r, struct ftr_err *err)
+{
+	const struct ibf_generation *old = e->gen;
+	uint32_t n = 0;
+
+	if (!old || !old->opts.n_turns)
+		return FTR_OK;
+	r->before = ftr_calloc(old->opts.n_turns, sizeof(*r->before));
+	if (!r->before)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for %u turns",
+				old->opts.n_turns);
+	for (uint32_t i = 0; i < old->opts.n_turns; i++) {
+		const struct ftr_switch *sw = old->fabric->sw;
+		const struct ftr_turn *t = &old->opts.turn[i];
+		struct ftr_turn *x = &r->before[n];
+
+		x->from = ftr_fabric_find_sw(f, sw[t->from].guid);
+		x->at = ftr_fabric_find_sw(f, sw[t->at].guid);
+		x->to = ftr_fabric_find_sw(f, sw[t->to].guid);
+		n += x->from != FTR_SW_NONE && x->at != FTR_SW_NONE &&
+			x->to != FTR_SW_NONE;
+	}
+	r->opts.turn = r->before;
+	r->opts.n_turns = n;
+	return FTR_OK;
 }
 
 static enum ftr_status compute(struct ibf_engine *e,
@@ -318,12 +335,19 @@ static enum ftr_status compute(struct ibf_engine *e,
 	if (!r->stats.order)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for the order");
 	r->opts.sm_switch = manager_switch(e->plugin, f);
+	r->opts.paths = (enum ftr_paths)e->plugin->opt.paths;
+	r->opts.keep_turns = true;
 	r->opts.keep_routed = e->plugin->fast != NULL;
 	r->opts.nominal = nominal_shape(gen);
+	r->opts.balance = FTR_MIN(e->plugin->opt.balance, FTR_BALANCE_LOAD);
+	r->opts.keep = gen->prefer ? &gen->keep : NULL;
 	r->opts.placement = (enum ftr_placement)e->plugin->opt.placement;
 	r->opts.sftree_mode = (enum ftr_sftree_mode)
 		e->plugin->opt.sftree_mode;
-	return e->ops->route(gen->shape, &r->opts, team(e->plugin), r->t,
+	st = find_managers(e->plugin, f, r, err);
+	if (!st)
+		st = carry_turns(e, f, r, err);
+	return st ? st : e->ops->route(gen->shape, &r->opts, team(e->plugin), r->t,
 			     &r->stats, err);
 }
 
@@ -334,6 +358,12 @@ static void keep_routes(const struct ibf_engine *e, struct ibf_generation *gen,
 	gen->engine = e->ops->name;
 	gen->tables = r->t;
 	gen->opts = r->opts;
+	gen->sm = r->sm;
+	gen->turn = r->stats.turn;
+	gen->opts.turn = r->stats.turn;
+	gen->opts.n_turns = r->stats.turn ? r->stats.n_turns : 0;
+	r->sm = NULL;
+	r->stats.turn = NULL;
 	gen->order = r->stats.order;
 	gen->own = r->stats.routed;
 	gen->routed = r->stats.by_rank ? gen->shape : gen->own;
@@ -352,7 +382,10 @@ static enum ftr_status make_tables(struct ibf_engine *e,
 	struct ibf_routes r = { .stats.root = FTR_SW_NONE };
 	double t0 = ibf_now_ms(), t1;
 	enum ibf_msg msg = IBF_ENGINE;
-	enum ftr_status st = compute(e, gen, &r, err);
+	enum ftr_status st = ibf_prefer(e, gen, err);
+
+	if (!st)
+		st = compute(e, gen, &r, err);
 
 	t1 = ibf_now_ms();
 	ms->route = t1 - t0;
@@ -370,11 +403,17 @@ static enum ftr_status make_tables(struct ibf_engine *e,
 	}
 	res->root = r.stats.root;
 	res->detours = r.stats.detours;
+	res->balance = r.stats.balance;
+	res->n_turns = r.stats.n_turns;
+	res->extra_pairs = r.stats.extra_pairs;
 	if (!st)
 		keep_routes(e, gen, &r);
 	ftr_shape_free(r.stats.routed);
 	ftr_tables_free(r.t);
 	free(r.stats.order);
+	free(r.stats.turn);
+	free(r.sm);
+	free(r.before);
 	return st ? refuse(e, msg, err) : FTR_OK;
 }
 
@@ -397,12 +436,13 @@ static enum ftr_status route(struct ibf_engine *e)
 		ibf_generation_put(gen);
 		return st;
 	}
+	ibf_prefer_routed(e, gen);
 	ibf_local_lanes(e, gen);
 	ibf_engine_publish(e, gen);
 	ibf_fast_changed(e->plugin->fast, &res.changes);
 	log_routed(e, gen, &ms, &res);
 	if (e->plugin->opt.ca_order_dump)
-		ibf_ca_order_write(e, gen->shape);
+		ibf_ca_order_write(e, gen);
 	return FTR_OK;
 }
 
@@ -437,14 +477,7 @@ bool ibf_other_routed(const struct ibf_plugin *p)
 int ibf_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm)
 {
 	struct ibf_engine *e = re->context;
-	struct ibf_plugin *p = e->plugin;
 
-	if (p->opt_err.status) {
-		snprintf(e->refusal, sizeof(e->refusal), "%s", p->opt_err.msg);
-		ibf_log(p, IBF_SETUP, "%s is not set up, because the options are wrong (IBF201)",
-			e->ops->name);
-		return host_return(p->opt_err.status);
-	}
 	if (!e->host)	/* a name that stands there twice */
 		e->host = re;
 	re->build_lid_matrices = build_lid_matrices;

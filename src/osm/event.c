@@ -1,18 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What is told of a repair: one line in the log when it is done, and one line
- * of JSON when a sweep has confirmed it, in ibfattree-events.jsonl of OpenSM's
- * dump directory.  The keys are those of ibfattree-json(5); "sets" is what a
- * simulation can replay.
+ * Reporting a repair: one line in the log when it is done, and a record in
+ * ibfattree-events.jsonl of OpenSM's dump directory when a sweep has confirmed
+ * it.  The keys are those of ibfattree-json(5); "sets" is what a simulation can
+ * replay.
+ *
+ * A record is one line, or several if it would be longer than LINE_MAX_BYTES:
+ * the first holds everything but lists, which go on in the lines that follow.
+ * All lines of a record are written at once, by the writer's thread.
+ *
+ * "switch-down" is written when a switch has lost its last link to another
+ * switch, "switch-up" when it has one again: with the repair that takes its
+ * links into use, or with the routing of a sweep.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <time.h>
 
+#include "core/file.h"
 #include "osm/fast.h"
+#include "osm/writer.h"
+
+#define EVENT_SCHEMA 2
+#define LINE_MAX_BYTES 16384
 
 void ibf_repair_free(struct ibf_repair *r)
 {
@@ -33,33 +45,18 @@ static uint32_t count_up(const struct ibf_repair *r)
 	return n;
 }
 
-/* The switch that lost all its cables in this repair, or NONE. */
-static ftr_sw whole_switch(const struct ibf_repair *r)
-{
-	ftr_sw s = r->cable[0].sw, t = r->cable[0].peer;
-	bool at_s = r->n_cables > 2, at_t = at_s;
-
-	for (uint32_t i = 1; i < r->n_cables; i++) {
-		const struct ibf_cable *c = &r->cable[i];
-
-		at_s = at_s && (c->sw == s || c->peer == s);
-		at_t = at_t && (c->sw == t || c->peer == t);
-	}
-	return at_s ? s : at_t ? t : FTR_SW_NONE;
-}
-
 static void name_what(const struct ibf_repair *r, char *out, size_t size)
 {
 	const struct ftr_fabric *f = r->gen->fabric;
 	const struct ibf_cable *c = &r->cable[0];
 	uint32_t up = count_up(r);
-	ftr_sw all = whole_switch(r);
 	char more[96] = "";
 
 	if (r->n_cables > 1)
 		snprintf(more, sizeof(more), " and %u others (%u down, %u up)%s",
 			 r->n_cables - 1, r->n_cables - up, up,
-			 all == FTR_SW_NONE ? "" : ", all at one switch");
+			 r->whole == FTR_SW_NONE ? "" :
+			 ", all at one switch");
 	snprintf(out, size, "%s port %u - %s port %u %s%s", f->sw[c->sw].name,
 		 c->port, f->sw[c->peer].name, c->peer_port,
 		 c->up ? "up" : "down", more);
@@ -87,51 +84,161 @@ void ibf_event_log(struct ibf_fast *f, const struct ibf_repair *r)
 		r->last_ms);
 }
 
-/* ---- JSON --------------------------------------------------------------- */
+/* ---- switches that are down ---------------------------------------------- */
 
-static void put_string(FILE *out, const char *s)
+/* Is the link at this port one of r's? */
+static bool has_link(const struct ibf_repair *r, ftr_sw s, unsigned int port)
 {
-	fputc('"', out);
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s;
-
-		if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
-		else if (c < 0x20 || c >= 0x7f)
-			fprintf(out, "\\u%04x", c);
-		else
-			fputc(c, out);
-	}
-	fputc('"', out);
-}
-
-static void put_cables(FILE *out, const struct ibf_repair *r)
-{
-	const struct ftr_fabric *f = r->gen->fabric;
-
-	fputs("\"cables\":[", out);
 	for (uint32_t i = 0; i < r->n_cables; i++) {
 		const struct ibf_cable *c = &r->cable[i];
 
-		fprintf(out, "%s{\"guid\":\"0x%016" PRIx64
-			"\",\"port\":%u,\"name\":", i ? "," : "",
-			f->sw[c->sw].guid, c->port);
-		put_string(out, f->sw[c->sw].name);
-		fprintf(out, ",\"peer_guid\":\"0x%016" PRIx64
-			"\",\"peer_port\":%u,\"peer_name\":",
-			f->sw[c->peer].guid, c->peer_port);
-		put_string(out, f->sw[c->peer].name);
-		fprintf(out, ",\"up\":%s}", c->up ? "true" : "false");
+		if ((c->sw == s && c->port == port) ||
+		    (c->peer == s && c->peer_port == port))
+			return true;
 	}
-	fputs("],", out);
+	return false;
 }
 
-static void put_ms(FILE *out, const char *key, double ms, const char *sep)
+/* Does s have a usable link to another switch besides those of r, which went
+ * down? */
+static bool is_linked(const struct ibf_view *v, const struct ibf_repair *r,
+		      ftr_sw s)
+{
+	const struct ftr_fabric *f = v->gen->fabric;
+
+	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
+		if (ftr_fabric_port(f, s, (ftr_port)p)->peer_kind ==
+		    FTR_PEER_SW && ftr_live_alive(v->live, s, (ftr_port)p) &&
+		    !has_link(r, s, p))
+			return true;
+	return false;
+}
+
+/* Are all links of this repair at s? */
+static bool all_at(const struct ibf_repair *r, ftr_sw s)
+{
+	for (uint32_t i = 0; i < r->n_cables; i++)
+		if (r->cable[i].sw != s && r->cable[i].peer != s)
+			return false;
+	return true;
+}
+
+/* The place of a GUID in the list of switches that are down, or n_down.  Under
+ * the mutex. */
+static uint32_t find_down(const struct ibf_fast *f, uint64_t guid)
+{
+	uint32_t i = 0;
+
+	while (i < f->n_down && f->down[i].guid != guid)
+		i++;
+	return i;
+}
+
+static bool is_down(struct ibf_fast *f, uint64_t guid)
+{
+	bool down;
+
+	pthread_mutex_lock(&f->mutex);
+	down = find_down(f, guid) < f->n_down;
+	pthread_mutex_unlock(&f->mutex);
+	return down;
+}
+
+void ibf_event_judge(struct ibf_fast *f, struct ibf_repair *r)
+{
+	const struct ftr_fabric *fab = r->gen->fabric;
+	ftr_sw end[2] = { r->cable[0].sw, r->cable[0].peer };
+	uint32_t up = count_up(r);
+
+	r->whole = FTR_SW_NONE;
+	for (int i = 0; i < 2 && r->whole == FTR_SW_NONE; i++)
+		if (all_at(r, end[i]) &&
+		    (!up ? f->view && !is_linked(f->view, r, end[i]) :
+		     up == r->n_cables && is_down(f, fab->sw[end[i]].guid)))
+			r->whole = end[i];
+}
+
+/* The record of r is written: keep the list. */
+static void note_switch(struct ibf_fast *f, const struct ibf_repair *r)
+{
+	uint32_t i;
+
+	if (r->whole == FTR_SW_NONE)
+		return;
+	pthread_mutex_lock(&f->mutex);
+	i = find_down(f, r->gen->fabric->sw[r->whole].guid);
+	if (r->cable[0].up && i < f->n_down)
+		f->down[i] = f->down[--f->n_down];
+	else if (!r->cable[0].up && i == f->n_down &&
+		 FTR_GROW(f->down, f->n_down, f->cap_down))
+		f->down[f->n_down++] = (struct ibf_down){
+			r->gen->fabric->sw[r->whole].guid, r->number
+		};
+	pthread_mutex_unlock(&f->mutex);
+}
+
+/* ---- a record ------------------------------------------------------------ */
+
+/* Text in memory that grows; failed: out of memory, nothing is of use. */
+struct text {
+	char *s;
+	size_t len;
+	uint32_t cap;
+	bool failed;
+};
+
+static void add(struct text *t, const char *fmt, ...) FTR_PRINTF(2, 3);
+
+static void add(struct text *t, const char *fmt, ...)
+{
+	for (;;) {
+		size_t room = t->cap - t->len;
+		va_list ap;
+		int n;
+
+		va_start(ap, fmt);
+		n = t->s ? vsnprintf(t->s + t->len, room, fmt, ap) : 0;
+		va_end(ap);
+		if (t->s && n >= 0 && (size_t)n < room) {
+			t->len += (size_t)n;
+			return;
+		}
+		if (t->failed || n < 0 ||
+		    !ftr_grow((void **)&t->s, &t->cap, 1)) {
+			t->failed = true;
+			return;
+		}
+	}
+}
+
+/* Names are clean when they enter a fabric: valid UTF-8, no control
+ * characters. */
+static void add_name(struct text *t, const char *key, const char *s)
+{
+	add(t, "\"%s\":\"", key);
+	for (; *s; s++)
+		add(t, *s == '"' || *s == '\\' ? "\\%c" : "%c", *s);
+	add(t, "\"");
+}
+
+static void add_cable(struct text *t, const struct ftr_fabric *f,
+		      const struct ibf_cable *c)
+{
+	add(t, "{\"guid\":\"0x%016" PRIx64 "\",\"port\":%u,",
+	    f->sw[c->sw].guid, c->port);
+	add_name(t, "name", f->sw[c->sw].name);
+	add(t, ",\"peer_guid\":\"0x%016" PRIx64 "\",\"peer_port\":%u,",
+	    f->sw[c->peer].guid, c->peer_port);
+	add_name(t, "peer_name", f->sw[c->peer].name);
+	add(t, ",\"up\":%s}\n", c->up ? "true" : "false");
+}
+
+static void add_ms(struct text *t, const char *key, double ms, const char *sep)
 {
 	if (ms < 0)
-		fprintf(out, "\"%s\":null%s", key, sep);
+		add(t, "\"%s\":null%s", key, sep);
 	else
-		fprintf(out, "\"%s\":%.3f%s", key, ms, sep);
+		add(t, "\"%s\":%.3f%s", key, ms, sep);
 }
 
 static const char *kind(const struct ibf_repair *r)
@@ -140,67 +247,234 @@ static const char *kind(const struct ibf_repair *r)
 
 	if (up && up < r->n_cables)
 		return "mixed";
-	if (whole_switch(r) != FTR_SW_NONE)
+	if (r->whole != FTR_SW_NONE)
 		return up ? "switch-up" : "switch-down";
 	return up ? "link-up" : "link-down";
 }
 
-static void put_event(FILE *out, const struct ibf_repair *r)
+static const char *stage(const struct ibf_repair *r)
 {
-	fprintf(out, "{\"event\":\"%s\",\"number\":%u,\"time\":%.6f,"
-		"\"engine\":\"%s\",\"stage\":\"%s\",\"traps\":%u,",
-		kind(r), r->number, r->wall, r->gen->engine,
-		r->local ? "local" : "reroute", r->n_traps);
-	put_cables(out, r);
-	fprintf(out, "\"destinations\":%u,\"entries\":%u,\"pathless\":%u,"
-		"\"switches\":%u,\"blocks\":%u,\"stages\":%u,"
-		"\"drained\":%u,\"failed\":%u,"
-		"\"unhealed\":%" PRIu64 ",\"held\":%u,"
-		"\"lost_leaf_pairs\":%" PRIu64 ",\"regained_leaf_pairs\":%"
-		PRIu64 ",\"ms\":{", r->lids, r->n_changes, r->pathless,
-		r->switches, r->blocks, r->stages, r->drained, r->failed,
-		r->unhealed, r->held, r->lost_pairs, r->regained_pairs);
-	put_ms(out, "known", r->known_ms, ",");
-	put_ms(out, "computed", r->computed_ms, ",");
-	put_ms(out, "checked", r->checked_ms, ",");
-	put_ms(out, "first", r->first_ms, ",");
-	put_ms(out, "last", r->last_ms, ",");
-	put_ms(out, "reconciled", r->reconciled_ms, "},");
-	if (r->reconciled)
-		fprintf(out, "\"reconcile\":{\"entries\":%" PRIu64
-			",\"blocks\":%" PRIu64 ",\"switches\":%u}",
-			r->rest.entries, r->rest.blocks, r->rest.switches);
-	else
-		fputs("\"reconcile\":null", out);
-	if (r->sets)
-		fprintf(out, ",\"sets\":%s", r->sets);
-	fputs("}\n", out);
+	return r->local ? "local" : r->swept ? "sweep" : "reroute";
 }
 
-/* One write per line, so that a reader never sees half of one. */
+/* The members of every line. */
+static void add_head(struct text *t, const struct ibf_repair *r, uint32_t part,
+		     uint32_t parts)
+{
+	add(t, "{\"schema\":%d,\"event\":\"%s\",\"number\":%u,\"part\":%u,\"parts\":%u,\"time\":%.6f",
+	    EVENT_SCHEMA, kind(r), r->number, part, parts, r->wall);
+}
+
+/* Those of the first only. */
+static void add_facts(struct text *t, const struct ibf_repair *r)
+{
+	add(t, ",\"engine\":\"%s\",\"stage\":\"%s\",\"traps\":%u,"
+	    "\"destinations\":%u,\"entries\":%u,\"pathless\":%u,"
+	    "\"switches\":%u,\"blocks\":%u,\"stages\":%u,"
+	    "\"drained\":%u,\"failed\":%u,\"unhealed\":%" PRIu64
+	    ",\"held\":%u,\"lost_leaf_pairs\":%" PRIu64
+	    ",\"regained_leaf_pairs\":%" PRIu64 ",\"ms\":{",
+	    r->gen->engine, stage(r), r->n_traps, r->lids, r->n_changes,
+	    r->pathless, r->switches, r->blocks, r->stages, r->drained,
+	    r->failed, r->unhealed, r->held, r->lost_pairs, r->regained_pairs);
+	add_ms(t, "known", r->known_ms, ",");
+	add_ms(t, "computed", r->computed_ms, ",");
+	add_ms(t, "checked", r->checked_ms, ",");
+	add_ms(t, "first", r->first_ms, ",");
+	add_ms(t, "last", r->last_ms, ",");
+	add_ms(t, "reconciled", r->reconciled_ms, "}");
+	if (r->reconciled)
+		add(t, ",\"reconcile\":{\"entries\":%" PRIu64
+		    ",\"blocks\":%" PRIu64 ",\"switches\":%u}",
+		    r->rest.entries, r->rest.blocks, r->rest.switches);
+	else
+		add(t, ",\"reconcile\":null");
+}
+
+/* One line: of each list what fits, at least one element if it is the first;
+ * *list moves to what is left, NULL when that is nothing.  A list is objects,
+ * each ended by a newline. */
+static void add_line(struct text *t, const struct ibf_repair *r, uint32_t part,
+		     uint32_t parts, const char **cables, const char **sets)
+{
+	const char *key[] = { "cables", "sets" }, **list[] = { cables, sets };
+	size_t start = t->len;
+
+	add_head(t, r, part, parts);
+	if (part == 1)
+		add_facts(t, r);
+	for (int i = 0; i < 2; i++) {
+		const char *at = *list[i], *nl, *sep = "";
+
+		if (!at)
+			continue;
+		add(t, ",\"%s\":[", key[i]);
+		while ((nl = strchr(at, '\n')) && t->len - start +
+		       (size_t)(nl - at) + sizeof(",],\"sets\":[]}\n") <=
+		       LINE_MAX_BYTES) {
+			add(t, "%s%.*s", sep, (int)(nl - at), at);
+			sep = ",";
+			at = nl + 1;
+		}
+		add(t, "]");
+		*list[i] = *at ? at : NULL;
+		if (*at)
+			break;
+	}
+	add(t, "}\n");
+}
+
+static void add_record(struct text *t, const struct ibf_repair *r,
+		       const char *cables, uint32_t parts)
+{
+	const char *sets = r->sets;
+	uint32_t part = 0;
+
+	do
+		add_line(t, r, ++part, parts, &cables, &sets);
+	while (!t->failed && (cables || sets));
+}
+
+static uint32_t count_lines(const struct text *t)
+{
+	uint32_t n = 0;
+
+	for (const char *c = t->s; (c = strchr(c, '\n')); c++)
+		n++;
+	return n;
+}
+
+/* Composed twice: only the first time shows how many lines there are.  The
+ * highest possible number keeps its place. */
+static bool compose(const struct ibf_repair *r, struct text *t)
+{
+	struct text cables = { 0 }, draft = { 0 };
+
+	add(&cables, "%s", "");
+	for (uint32_t i = 0; i < r->n_cables; i++)
+		add_cable(&cables, r->gen->fabric, &r->cable[i]);
+	if (!cables.failed)
+		add_record(&draft, r, cables.s, UINT32_MAX);
+	t->failed = cables.failed || draft.failed;
+	if (!t->failed)
+		add_record(t, r, cables.s, count_lines(&draft));
+	free(cables.s);
+	free(draft.s);
+	return !t->failed;
+}
+
+/* ---- the file ------------------------------------------------------------ */
+
+struct record {
+	struct ibf_job job;
+	char *path, *text;
+	size_t len;
+};
+
+static enum ftr_status append(struct ibf_job *j, struct ftr_err *err)
+{
+	const struct record *rec = (const struct record *)j;
+
+	return ftr_file_append(rec->path, rec->text, rec->len, err);
+}
+
+static void record_free(struct ibf_job *j)
+{
+	struct record *rec = (struct record *)j;
+
+	free(rec->path);
+	free(rec->text);
+	free(rec);
+}
+
 void ibf_event_write(struct ibf_fast *f, const struct ibf_repair *r)
 {
 	const char *dir = f->p->osm->subn.opt.dump_files_dir;
-	char path[1024], *text = NULL;
-	size_t size = 0;
-	FILE *mem = open_memstream(&text, &size);
-	bool written;
-	int out;
+	struct record *rec = ftr_calloc(1, sizeof(*rec));
+	struct text t = { 0 };
 
-	if (!mem)
-		return;
-	put_event(mem, r);
-	if (fclose(mem)) {
-		free(text);
+	note_switch(f, r);
+	if (rec && compose(r, &t) &&
+	    asprintf(&rec->path, "%s/ibfattree-events.jsonl",
+		     dir ? dir : "/var/log") >= 0) {
+		rec->text = t.s;
+		rec->len = t.len;
+		rec->job = (struct ibf_job){
+			.msg = IBF_EVENT_FILE, .bytes = t.len + sizeof(*rec),
+			.run = append, .free = record_free,
+		};
+		ibf_writer_put(f->p->writer, &rec->job);
 		return;
 	}
-	snprintf(path, sizeof(path), "%s/ibfattree-events.jsonl",
-		 dir ? dir : "/var/log");
-	out = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-	written = out >= 0 && write(out, text, size) == (ssize_t)size;
-	if (out >= 0 && close(out))
-		written = false;
-	if (!written)
-		ibf_log(f->p, IBF_EVENT_FILE, "%s: %s", path, strerror(errno));
-	free(text);
+	ibf_log(f->p, IBF_EVENT_FILE, "out of memory: the record of event %u is lost",
+		r->number);
+	free(t.s);
+	free(rec);
+}
+
+/* ---- switches that a sweep has brought back ------------------------------ */
+
+/* The first switch of the list that gen has a link of, taken off the list;
+ * false: none. */
+static bool take_returned(struct ibf_fast *f, const struct ftr_fabric *fab,
+			  struct ibf_down *d, ftr_sw *s)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&f->mutex);
+	for (uint32_t i = 0; i < f->n_down && !found; i++) {
+		*s = ftr_fabric_find_sw(fab, f->down[i].guid);
+		for (unsigned int p = 1; *s != FTR_SW_NONE && !found &&
+		     p <= fab->sw[*s].n_ports; p++)
+			found = ftr_fabric_port(fab, *s, (ftr_port)p)
+				->peer_kind == FTR_PEER_SW;
+		if (found) {
+			*d = f->down[i];
+			f->down[i] = f->down[--f->n_down];
+		}
+	}
+	pthread_mutex_unlock(&f->mutex);
+	return found;
+}
+
+static void list_links(struct ibf_repair *r, ftr_sw s)
+{
+	const struct ftr_fabric *f = r->gen->fabric;
+
+	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+		const struct ftr_swport *port =
+			ftr_fabric_port(f, s, (ftr_port)p);
+
+		if (port->peer_kind == FTR_PEER_SW)
+			r->cable[r->n_cables++] = (struct ibf_cable){
+				s, port->peer, (ftr_port)p, port->peer_port,
+				true
+			};
+	}
+}
+
+void ibf_event_routed(struct ibf_fast *f, struct ibf_generation *gen)
+{
+	struct ibf_down d;
+	ftr_sw s;
+
+	while (gen && take_returned(f, gen->fabric, &d, &s)) {
+		struct ibf_repair r = {
+			.gen = gen, .number = d.number, .swept = true,
+			.whole = s, .known_ms = -1, .computed_ms = -1,
+			.checked_ms = -1, .first_ms = -1, .last_ms = -1,
+			.reconciled_ms = -1,
+		};
+		struct timespec t;
+
+		r.cable = ftr_calloc(gen->fabric->sw[s].n_ports + 1u,
+				     sizeof(*r.cable));
+		clock_gettime(CLOCK_REALTIME, &t);
+		r.wall = (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+		if (r.cable) {
+			list_links(&r, s);
+			ibf_event_write(f, &r);
+		}
+		free(r.cable);
+	}
 }

@@ -450,6 +450,7 @@ void ibf_fast_routed(struct ibf_fast *f, struct ibf_generation *gen)
 			done->rest.entries, done->rest.blocks,
 			done->rest.switches);
 	tell(f, done);
+	ibf_event_routed(f, gen);
 }
 
 void ibf_fast_changed(struct ibf_fast *f, const struct ibf_changes *c)
@@ -551,6 +552,7 @@ void ibf_fast_free(struct ibf_fast *f)
 	ibf_generation_put(f->fresh);
 	tell(f, f->repairs);
 	free(f->suspect);
+	free(f->down);
 	free(f->task);
 	pthread_cond_destroy(&f->cond);
 	pthread_mutex_destroy(&f->mutex);

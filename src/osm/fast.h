@@ -119,6 +119,9 @@ struct ibf_repair {
 	uint32_t unsettled;	/* blocks that a sweep is to write again */
 	uint32_t drained;	/* entries that waited for old packets to leave */
 	bool local;		/* this is stage one, detours around the fault */
+	bool swept;		/* no repair: a sweep has brought a switch back */
+	/* that lost its last link, or has links again; NONE: see event.c */
+	ftr_sw whole;
 	uint64_t unhealed;	/* stage one: entries that still lead nowhere */
 	uint32_t held;		/* handover: LIDs that keep older entries */
 	uint64_t lost_pairs, regained_pairs;	/* of leaf switches */
@@ -127,7 +130,9 @@ struct ibf_repair {
 	double reconciled_ms;
 	bool reconciled;
 	struct ibf_changes rest;	/* what the sweep still changed */
-	char *sets;		/* JSON text of what was written, or NULL */
+	/* what was written: JSON objects, each ended by a newline; NULL: too
+	 * much to be kept */
+	char *sets;
 };
 
 struct ibf_fast {
@@ -174,6 +179,11 @@ struct ibf_fast {
 	struct ibf_link tried[IBF_CABLES_MAX];
 	uint32_t n_tried;
 	struct ibf_repair *repairs;	/* not yet reconciled, oldest first */
+	struct ibf_down {	/* "switch-down" written, no "switch-up" yet */
+		uint64_t guid;
+		uint32_t number;	/* of that event */
+	} *down;
+	uint32_t n_down, cap_down;
 
 	pthread_mutex_t view_lock;	/* taken last, held for no wait */
 	struct ibf_view *view;	/* changed by the worker only */
@@ -267,9 +277,12 @@ enum ftr_status ibf_local_handover(struct ibf_fast *f, struct ibf_repair *r,
 enum ftr_status ibf_push(struct ibf_fast *f, const struct ibf_writes *what,
 			 struct ibf_repair *r, struct ftr_err *err);
 
-/* event.c */
+/* event.c.  What kind of event it is, asked when it is done. */
+void ibf_event_judge(struct ibf_fast *f, struct ibf_repair *r);
 void ibf_event_log(struct ibf_fast *f, const struct ibf_repair *r);
 void ibf_event_write(struct ibf_fast *f, const struct ibf_repair *r);
+/* One of our engines has routed: "switch-up" for switches that are back. */
+void ibf_event_routed(struct ibf_fast *f, struct ibf_generation *gen);
 void ibf_repair_free(struct ibf_repair *r);
 
 #endif

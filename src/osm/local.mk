@@ -4,18 +4,19 @@ EXTRA_DIST += src/osm/ibfattree.conf
 if HAVE_OPENSM
 noinst_LTLIBRARIES += libibfcore.la
 libibfcore_la_SOURCES = src/osm/damp.c src/osm/damp.h src/osm/dr.c \
-	src/osm/dr.h src/osm/msg.c src/osm/msg.h src/osm/options.c \
+	src/osm/dr.h src/osm/hint.c src/osm/hint.h src/osm/msg.c src/osm/msg.h src/osm/options.c \
 	src/osm/options.h src/osm/stree.c src/osm/stree.h
 
 # All of the plugin, for it and for the tests that load it into a fake host.
 noinst_LTLIBRARIES += libibfplugin.la
 libibfplugin_la_SOURCES = src/osm/ca_order.c src/osm/clock.c src/osm/clock.h \
 	src/osm/commit.c src/osm/engine.c src/osm/event.c src/osm/fast.c \
-	src/osm/fast.h src/osm/local.c src/osm/log.c src/osm/mcast.c src/osm/nominal.c \
+	src/osm/fast.h src/osm/guids.c src/osm/local.c src/osm/log.c src/osm/mcast.c src/osm/nominal.c \
 	src/osm/osm.h \
-	src/osm/outside.c src/osm/plugin.c src/osm/probe.c src/osm/push.c \
+	src/osm/outside.c src/osm/plugin.c src/osm/prefer.c src/osm/probe.c src/osm/push.c \
 	src/osm/repair.c src/osm/smp.c src/osm/smp.h src/osm/snapshot.c \
-	src/osm/trap.c src/osm/verify.c
+	src/osm/trap.c src/osm/verify.c \
+	src/osm/writer.c src/osm/writer.h
 libibfplugin_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) \
 	-DIBF_CONF_FILE='"$(opensmconfdir)/ibfattree.conf"'
 libibfplugin_la_CFLAGS = $(AM_CFLAGS) -O2

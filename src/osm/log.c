@@ -9,6 +9,7 @@
 #include <stdarg.h>
 
 #include "osm/osm.h"
+#include <ftr/text.h>
 
 void ibf_log(struct ibf_plugin *p, enum ibf_msg msg, const char *fmt, ...)
 {
@@ -24,6 +25,7 @@ void ibf_log(struct ibf_plugin *p, enum ibf_msg msg, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	ftr_text_clean(text);	/* node descriptions are set by hosts */
 	osm_log(&p->osm->log, level, "ibfattree: %sIBF%03u: %s\n",
 		prefix[info->severity], info->number, text);
 }

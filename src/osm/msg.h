@@ -20,6 +20,7 @@ enum ibf_severity { IBF_INFO, IBF_WARN, IBF_ERROR };
 	M(RECONCILED, 5, INFO, "what the sweep after it still changed")	\
 	M(NOMINAL, 6, INFO, "the nominal fabric was made or has grown")	\
 	M(LANES, 7, INFO, "which lanes ddlr has")			\
+	M(SEARCH, 8, INFO, "a search for better tables has ended")	\
 	M(UNREACHABLE, 101, WARN, "pairs that the cabling cannot serve") \
 	M(SKIPPED, 102, WARN, "contradictory data of OpenSM left out")	\
 	M(CA_ORDER, 103, WARN, "the host order was not written")	\
@@ -33,9 +34,11 @@ enum ibf_severity { IBF_INFO, IBF_WARN, IBF_ERROR };
 	M(FLAPPING, 111, WARN, "a cable flaps and is left out")		\
 	M(EVENT_FILE, 112, WARN, "the event file cannot be written")	\
 	M(STATE_FILE, 113, WARN, "the state file is not used or written") \
+	M(ENGINE_NAME, 114, WARN, "an engine's name is misspelt")	\
+	M(REORDERED, 119, WARN, "dmodc routes by the order of sftree")	\
 	M(OPTIONS, 201, ERROR, "the options are wrong")			\
 	M(REGISTER, 202, ERROR, "OpenSM did not take an engine")	\
-	M(SETUP, 203, ERROR, "an engine refuses its setup")		\
+	/* 203 was used up to 0.1.0 */					\
 	M(GUID_FILE, 204, ERROR, "a GUID file cannot be used")		\
 	M(SNAPSHOT, 205, ERROR, "the subnet could not be copied")	\
 	M(SHAPE, 206, ERROR, "the fabric cannot be ranked")		\

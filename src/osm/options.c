@@ -10,8 +10,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/core.h"
+#include "core/file.h"
 #include "io/io.h"
 #include "osm/options.h"
 #include <ftr/engine.h>
@@ -28,6 +30,15 @@ static const char *const leaf_orders[] = {
 static const char *const placements[] = {
 	[FTR_PLACE_EVEN] = "even", [FTR_PLACE_STABLE] = "stable",
 	[FTR_PLACE_LITERAL] = "literal", NULL
+};
+
+static const char *const balances[] = {
+	[FTR_BALANCE_OFF] = "off", [FTR_BALANCE_LOAD] = "load",
+	[FTR_BALANCE_FULL] = "full", NULL
+};
+
+static const char *const path_rules[] = {
+	[FTR_PATHS_ALL] = "all", [FTR_PATHS_UPDOWN] = "updown", NULL
 };
 
 static const char *const sftree_modes[] = {
@@ -57,6 +68,18 @@ const struct ibf_option ibf_option_table[] = {
 		 "share the load), stable (the fewest entries change, a few less after\n"
 		 "several faults), or literal (the published modulo: nearly all entries\n"
 		 "of a switch change)." },
+	{ .name = "balance", FIELD(balance), .words = balances,
+	  .def = FTR_BALANCE_FULL,
+	  .doc = "Search for even load among the ports that lead closer: off (closed form\n"
+		 "only; entries are a function of the fabric as it is), load (all-to-all,\n"
+		 "in every routing), or full (also shift permutations, in the background,\n"
+		 "once per fabric).  With load and full, entries change after a fault only\n"
+		 "if they lost their port." },
+	{ .name = "paths", FIELD(paths), .words = path_rules,
+	  .def = FTR_PATHS_ALL,
+	  .doc = "Which pairs of host ports the engine dmodc connects: all that links\n"
+		 "connect, or updown (the published rule: only those with a path that\n"
+		 "goes up, then down)." },
 	{ .name = "sftree_mode", FIELD(sftree_mode), .words = sftree_modes,
 	  .def = FTR_SFTREE_INVERTED,
 	  .doc = "How the engine sftree connects switches: inverted (always complete,\n"
@@ -229,13 +252,21 @@ enum ftr_status ibf_options_read(const char *path, struct ibf_options *o,
 				 bool *missing, struct ftr_err *err)
 {
 	struct parse p = { .opt = *o };
-	FILE *in = fopen(path, "re");
 	enum ftr_status st;
+	FILE *in;
+	int fd;
 
+	errno = 0;
+	st = ftr_file_open(path, &fd, err);
 	if (missing)
-		*missing = !in && errno == ENOENT;
-	if (!in)
-		return ftr_fail(err, FTR_IO, "%s: %s", path, strerror(errno));
+		*missing = st && errno == ENOENT;
+	if (st)
+		return st;
+	in = fdopen(fd, "r");
+	if (!in) {
+		close(fd);
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the options");
+	}
 	st = parse_file(in, path, &p, err);
 	fclose(in);
 	if (!st)
@@ -280,6 +311,9 @@ enum ftr_status ibf_options_path(const char *shared, char **path,
 void ibf_options_sample(FILE *out)
 {
 	fputs("# Options of the ibfattree routing engines, see ibfattree.conf(5).\n"
+	      "# In opensm.conf:\n"
+	      "#   event_plugin_name ibfattree\n"
+	      "#   routing_engine dmodc,no_fallback\n"
 	      "# All keys are shown with their defaults.\n", out);
 	for (const struct ibf_option *opt = ibf_option_table; opt->name;
 	     opt++) {

@@ -21,6 +21,8 @@ struct ibf_options {
 	int ca_order_dump;	/* bool */
 	int log_samples;	/* pairs named in a warning */
 	int placement;		/* enum ftr_placement */
+	int balance;		/* enum ftr_balance */
+	int paths;		/* enum ftr_paths */
 	int sftree_mode;	/* enum ftr_sftree_mode */
 	int fast_reroute;	/* bool */
 	int fast_window;	/* packets on the wire */

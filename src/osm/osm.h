@@ -55,6 +55,9 @@ struct ibf_generation {
 	/* of a routing; NULL where only the fabric was looked at */
 	const char *engine;
 	struct ftr_tables *tables;
+	/* what the entries keep, prefer.c; current only while it is routed */
+	struct ftr_tables *prefer, *current;
+	struct ftr_keep keep;
 	struct ftr_route_opts opts;
 	uint8_t *order;		/* [n_sw] levels of up and down */
 	/* the shape that the tables follow to the letter, shape or own; NULL:
@@ -62,6 +65,8 @@ struct ibf_generation {
 	const struct ftr_shape *routed;
 	struct ftr_shape *own;
 	struct ftr_sl2vl *lanes;	/* ddlr's turn bit, NULL: not in use */
+	ftr_sw *sm;			/* opts.sm */
+	struct ftr_turn *turn;		/* opts.turn: those of the tables */
 };
 
 /* A cable between two switches, as OpenSM names it. */
@@ -75,7 +80,9 @@ struct ibf_link {
 struct ibf_routes {
 	struct ftr_tables *t;
 	struct ftr_route_opts opts;
-	struct ftr_route_stats stats;	/* stats.order is ours */
+	struct ftr_route_stats stats;	/* stats.order, .turn are ours */
+	ftr_sw *sm;		/* opts.sm */
+	struct ftr_turn *before;	/* opts.turn: of the routing before */
 };
 
 /* Per routing: milliseconds and counts for the one line that is logged. */
@@ -86,6 +93,7 @@ struct ibf_timing {
 /* (source, LID) pairs that are left without a path for good reason. */
 struct ibf_unserved {
 	uint64_t hosts;		/* host to host */
+	uint64_t apart;		/* of those, no links connect them */
 	uint64_t mixed;		/* host to switch, switch to host */
 	uint64_t others;	/* switches, Aggregation Nodes */
 };
@@ -95,11 +103,29 @@ struct ibf_changes {
 	uint32_t switches;
 };
 
+/* What an engine's entries go back to, prefer.c. */
+struct ibf_prefer {
+	/* Tables that are preferred: of gen, or read from a file; NULL: none. */
+	struct ibf_generation *gen;
+	struct ftr_stored *stored;
+	uint64_t nominal;	/* identity of the nominal fabric they belong to */
+	/* better ones, of better_of, found by a search */
+	struct ftr_tables *better;
+	struct ibf_generation *better_of;
+	struct ibf_search *search;	/* under way, or NULL */
+	bool searching;		/* a search was begun for this fabric */
+	bool searched;		/* and has ended well */
+	bool was_read;		/* the files */
+	struct ftr_displaced *entry;	/* as last read or written */
+	uint32_t n_entries;
+};
+
 struct ibf_engine {
 	struct ibf_plugin *plugin;
 	const struct ftr_engine_ops *ops;
 	const void *host;	/* OpenSM's object, which dies before us */
 	struct ibf_generation *gen;	/* published, NULL before */
+	struct ibf_prefer prefer;
 	bool gen_stale;		/* a sweep began after gen was made */
 	bool turn_bit, told_lanes;	/* ddlr, see local.c */
 	char refusal[FTR_ERR_MAX];	/* why it does not route, "" = it does */
@@ -108,14 +134,23 @@ struct ibf_engine {
 	double trees_ms;
 };
 
+/* A list of GUIDs as it was last read from its file. */
+struct ibf_guids {
+	uint64_t *guid;		/* NULL: never */
+	uint32_t n;
+	char *path;
+};
+
 struct ibf_fast;
+struct ibf_writer;	/* writer.h */
 
 struct ibf_plugin {
 	struct osm_opensm *osm;
+	struct ibf_writer *writer;	/* NULL: no file is written */
 	struct ibf_fast *fast;	/* NULL: no fast path */
 	struct ibf_nominal *nominal;	/* NULL: not yet, or not known */
 	struct ibf_options opt;
-	struct ftr_err opt_err;	/* status set: no engine may be set up */
+	struct ibf_guids roots, cn, io;
 	struct ftr_team *team;
 	bool team_tried;
 	bool cache_warned;
@@ -159,10 +194,16 @@ struct ibf_nominal *ibf_nominal_for(struct ibf_plugin *p,
 				    const struct ftr_fabric *f,
 				    const struct ftr_shape_opts *opts,
 				    struct ftr_team *team);
+/* Directory of the state files. */
+const char *ibf_state_dir(void);
 /* Drop a reference; NULL is accepted. */
 void ibf_nominal_put(struct ibf_nominal *n);
 /* The next call reads the state file anew. */
 void ibf_nominal_forget(struct ibf_plugin *p);
+
+/* guids.c: the lists of OpenSM's GUID files, which stay the plugin's. */
+void ibf_guids_read(struct ibf_plugin *p, struct ftr_shape_opts *out);
+void ibf_guids_free(struct ibf_plugin *p);
 
 /* verify.c: the verdict on computed tables; FTR_REFUSED with the reason. */
 enum ftr_status ibf_verify(struct ibf_engine *e,
@@ -173,6 +214,16 @@ enum ftr_status ibf_verify(struct ibf_engine *e,
 /* engine.c: the tables are those of an engine that is none of ours.  OpenSM's
  * lock held, or on the sweeper's thread. */
 bool ibf_other_routed(const struct ibf_plugin *p);
+
+/* prefer.c: what gen is to prefer, into gen->prefer, current and keep. */
+enum ftr_status ibf_prefer(struct ibf_engine *e, struct ibf_generation *gen,
+			   struct ftr_err *err) FTR_MUST_USE;
+/* gen was routed. */
+void ibf_prefer_routed(struct ibf_engine *e, struct ibf_generation *gen);
+/* All is up: search for better tables, if that has not been done. */
+void ibf_prefer_search(struct ibf_engine *e);
+/* Prefer nothing, and end the search. */
+void ibf_prefer_drop(struct ibf_engine *e);
 
 /* commit.c: nothing is written unless everything fits. */
 enum ftr_status ibf_commit(struct ibf_plugin *p, const struct ftr_fabric *f,
@@ -207,7 +258,7 @@ void ibf_local_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,
 /* outside.c: a routing is to leave this cable out. */
 bool ibf_fast_left_out(struct ibf_fast *f, struct ibf_link l);
 
-/* ca_order.c */
-void ibf_ca_order_write(struct ibf_engine *e, const struct ftr_shape *sh);
+/* ca_order.c: have the order of gen's shape written. */
+void ibf_ca_order_write(struct ibf_engine *e, struct ibf_generation *gen);
 
 #endif

@@ -23,6 +23,8 @@
  *			(fast.h)	microseconds	new_lft (write)
  *  planner's maker	one for each	none		its generation (read)
  *			routing of ddlr
+ *  search		one at a time	none		its generation (read)
+ *			per engine
  *
  * OpenSM ends with destroy of every engine that was set up, then delete, then
  * dlclose; so destroy drops routing state and leaves the engine object, which
@@ -31,44 +33,59 @@
  * behind it.  It waits for one thing only, at the end of a discovery, when the
  * sweeper holds no lock: until the worker has settled what it is writing.
  *
- * Wrong options do not stop the plugin from loading: then OpenSM would only
- * say that it does not know the engine.  The engines are registered and refuse
- * their setup with the reason; OpenSM goes on with the next engine of its
- * list.
+ * Wrong options stop nothing: they are reported, and all have their defaults.
+ * The engine that OpenSM would take instead may have credit loops.
  */
 #include "config.h"
 
 #include <string.h>
 
+#include "io/io.h"
+#include "osm/hint.h"
 #include "osm/osm.h"
+#include "osm/writer.h"
 #include <opensm/osm_version.h>
 
+/* Nothing that is wrong in the options is worth the tables of another engine. */
 static void read_options(struct ibf_plugin *p)
 {
 	char *path = NULL, text[] = IBF_CONF_FILE;
+	struct ftr_err err = { 0 };
 	bool missing = false;
 	enum ftr_status st;
 
 	ibf_options_default(&p->opt);
 	st = ibf_options_path(p->osm->subn.opt.event_plugin_options, &path,
-			      &p->opt_err);
-	if (!st) {
+			      &err);
+	if (!st)
 		st = ibf_options_read(path ? path : text, &p->opt, &missing,
-				      &p->opt_err);
-		if (st == FTR_IO && missing && !path) {
-			memset(&p->opt_err, 0, sizeof(p->opt_err));
-			st = FTR_OK;
-		}
-	}
+				      &err);
+	if (st == FTR_IO && missing && !path)
+		st = FTR_OK;
 	if (st)
-		ibf_log(p, IBF_OPTIONS, "%s; the engines of this plugin will not route",
-			p->opt_err.msg);
-	else
-		ibf_log(p, IBF_LOADED, "ibfattree " PACKAGE_VERSION
-			" for " OSM_VERSION ", options from %s",
-			missing ? "nowhere, all defaults" :
-			path ? path : text);
+		ibf_log(p, IBF_OPTIONS, "%s; all options of this plugin have their defaults until it is corrected and opensm is restarted",
+			err.msg);
+	ibf_log(p, IBF_LOADED, "ibfattree " PACKAGE_VERSION " for " OSM_VERSION
+		", options from %s",
+		st || missing ? "nowhere, all defaults" : path ? path : text);
 	free(path);
+}
+
+/* OpenSM says that it does not know an engine, and routes by another one. */
+static void check_names(struct ibf_plugin *p)
+{
+	static const char blanks[] = ", \t\n";
+	const char *w = p->osm->subn.opt.routing_engine_names;
+
+	while (w && *(w += strspn(w, blanks))) {
+		size_t len = strcspn(w, blanks);
+		const char *meant = ibf_hint(w, len);
+
+		if (meant)
+			ibf_log(p, IBF_ENGINE_NAME, "routing_engine names \"%s\", which is no engine; did you mean \"%s\"?",
+				ftr_quote(w, len).s, meant);
+		w += len;
+	}
 }
 
 static void register_engines(struct ibf_plugin *p)
@@ -101,9 +118,11 @@ static void *create(struct osm_opensm *osm)
 	if (!p)
 		return NULL;	/* OpenSM says that it cannot load us */
 	p->osm = osm;
+	p->writer = ibf_writer_new(p);
 	read_options(p);
+	check_names(p);
 	register_engines(p);
-	if (p->opt.fast_reroute && !p->opt_err.status)
+	if (p->opt.fast_reroute)
 		p->fast = ibf_fast_new(p);
 	return p;
 }
@@ -113,11 +132,23 @@ static void delete(void *data)
 	struct ibf_plugin *p = data;
 
 	ibf_fast_free(p->fast);
-	for (unsigned int i = 0; i < p->n_engines; i++)
+	for (unsigned int i = 0; i < p->n_engines; i++) {
+		ibf_prefer_drop(&p->engine[i]);
 		ibf_engine_publish(&p->engine[i], NULL);
+	}
 	ibf_nominal_forget(p);
+	ibf_guids_free(p);
+	ibf_writer_free(p->writer);
 	ftr_team_free(p->team);
 	free(p);
+}
+
+/* Another manager may write the state files from now on. */
+static void forget(struct ibf_plugin *p)
+{
+	ibf_nominal_forget(p);
+	for (unsigned int i = 0; i < p->n_engines; i++)
+		ibf_prefer_drop(&p->engine[i]);
 }
 
 /* ---- who routes -------------------------------------------------------- */
@@ -184,6 +215,12 @@ static void sweep_start(struct ibf_plugin *p)
 {
 	struct ibf_engine *e = passed_over(p, NULL);
 
+	/* Another manager may have routed meanwhile, and have seen more.  A
+	 * manager that has handed over and is master again hears of no change
+	 * of state. */
+	if (p->osm->subn.coming_out_of_standby)
+		forget(p);
+
 	if (e && p->swept && !p->routing_done &&
 	    !p->osm->routing_engine_used &&
 	    p->osm->subn.sm_state == IB_SMINFO_STATE_MASTER)
@@ -219,7 +256,7 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 		break;
 	case OSM_EVENT_ID_STATE_CHANGE:	/* another manager routes from now on */
 		if (p->osm->subn.sm_state != IB_SMINFO_STATE_MASTER) {
-			ibf_nominal_forget(p);
+			forget(p);
 			ibf_fast_disarm(p->fast);
 		}
 		break;
@@ -234,6 +271,8 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 		break;
 	case OSM_EVENT_ID_SUBNET_UP:
 		trees_done(p);
+		for (unsigned int i = 0; i < p->n_engines; i++)
+			ibf_prefer_search(&p->engine[i]);
 		ibf_fast_sweep_done(p->fast);
 		break;
 	default:

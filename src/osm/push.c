@@ -484,7 +484,7 @@ static void note_write(const struct push *p, FILE *out, uint32_t i)
 	for (uint32_t k = w->first; k < w->end; k++)
 		fprintf(out, "%s[%u,%u]", k > w->first ? "," : "",
 			p->what->entry[k].lid, p->what->entry[k].to);
-	fprintf(out, "]}");
+	fprintf(out, "]}\n");
 }
 
 /* Larger ones would fill the disk. */
@@ -496,24 +496,13 @@ static void note_writes(struct push *p)
 	size_t size;
 	char *old = p->r->sets, *text = NULL;
 	FILE *out;
-	const char *sep = "";
 
 	if (p->what->n > NOTED_MAX || !(out = open_memstream(&text, &size)))
 		return;
-	if (old) {
-		fprintf(out, "%.*s", (int)strlen(old) - 1, old);
-		sep = old[1] == ']' ? "" : ",";
-	} else {
-		fputc('[', out);
-	}
-	for (uint32_t i = 0; i < p->n; i++) {
-		if (p->job[i].state != IBF_SMP_DONE)
-			continue;
-		fputs(sep, out);
-		note_write(p, out, i);
-		sep = ",";
-	}
-	fputc(']', out);
+	fputs(old ? old : "", out);
+	for (uint32_t i = 0; i < p->n; i++)
+		if (p->job[i].state == IBF_SMP_DONE)
+			note_write(p, out, i);
 	if (fclose(out)) {
 		free(text);
 		return;

@@ -313,6 +313,7 @@ static void remember(struct ibf_fast *f, const struct ibf_repair *r)
 /* All is written: tell of it. */
 static void finish(struct ibf_fast *f, struct ibf_repair *r)
 {
+	ibf_event_judge(f, r);
 	ibf_event_log(f, r);
 	if (r->failed)
 		ibf_sweep_now(f);
@@ -330,6 +331,7 @@ static void finish(struct ibf_fast *f, struct ibf_repair *r)
 static void tell_local(struct ibf_fast *f, struct ibf_repair *r)
 {
 	r->local = true;
+	ibf_event_judge(f, r);
 	ibf_event_log(f, r);
 	ibf_event_write(f, r);
 	r->local = false;

@@ -3,11 +3,11 @@
  * The verdict on computed tables, before OpenSM sees them.
  *
  * The checker walks every path and knows nothing of the engine.  Refused are:
- * anything that does not end at a clean hole, a turn up after down, a cycle of
- * channel dependencies, and a hole where the engine promises a path: where the
- * shape has a finite cost or, if the engine is a complete one, where any cabling
- * joins the two.  What is beyond the promise is a warning: the rest is routed,
- * because a failing engine would stop the whole subnet.
+ * anything that does not end at a clean hole, a turn up after down that the
+ * engine does not claim, a cycle of channel dependencies, and a hole where the
+ * engine promises a path (enum ftr_promise).  What is beyond the promise is a
+ * warning: the rest is routed, because a failing engine would stop the whole
+ * subnet.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -46,11 +46,12 @@ static enum ftr_status refuse_cycle(const struct ftr_fabric *f,
 			r->cycle_len ? c->port : 0);
 }
 
-/* End ports and their LIDs per switch, to count pairs; without Aggregation
- * Nodes, which sit on the upper switches of a whole tree and have no up/down
- * path to each other there. */
+/* End ports and their LIDs per switch, to count pairs.  hosts: without
+ * Aggregation Nodes, which sit on the upper switches of a whole tree and have no
+ * up/down path to each other there; a: one of them, of a host. */
 struct tally {
-	uint32_t hosts, host_lids;
+	uint32_t hosts, host_lids, ends;
+	ftr_ep a;
 };
 
 static struct tally *tally_new(const struct ftr_fabric *f)
@@ -63,8 +64,10 @@ static struct tally *tally_new(const struct ftr_fabric *f)
 
 		if (ep->sw == FTR_SW_NONE)
 			continue;
+		y[ep->sw].ends += lids != 0;
 		if (ftr_ep_is_aggregation(ep))
 			continue;
+		y[ep->sw].a = e;
 		y[ep->sw].hosts++;
 		y[ep->sw].host_lids += lids;
 	}
@@ -74,19 +77,16 @@ static struct tally *tally_new(const struct ftr_fabric *f)
 /* What the engine promises. */
 struct promise {
 	const struct ftr_shape *sh;
-	uint32_t *island;	/* [n_sw]; NULL: costs decide */
+	const struct ftr_route_opts *opts;
+	enum ftr_promise what;
+	uint32_t *island;	/* [n_sw] */
+	const struct tally *y;
 };
 
-static enum ftr_status promise_init(struct promise *p,
-				    const struct ftr_shape *sh, bool complete,
-				    struct ftr_err *err)
+static enum ftr_status promise_init(struct promise *p, struct ftr_err *err)
 {
-	const struct ftr_fabric *f = sh->f;
+	const struct ftr_fabric *f = p->sh->f;
 
-	p->sh = sh;
-	p->island = NULL;
-	if (!complete)
-		return FTR_OK;
 	p->island = ftr_calloc(f->n_sw, sizeof(*p->island));
 	if (!p->island)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for the check");
@@ -102,19 +102,37 @@ static enum ftr_status promise_init(struct promise *p,
 	return FTR_OK;
 }
 
+static bool joined(const struct promise *p, ftr_sw from, uint32_t col)
+{
+	return ftr_uf_find(p->island, from) ==
+	       ftr_uf_find(p->island, p->sh->col_sw[col]);
+}
+
+static bool has_manager(const struct promise *p, ftr_sw s)
+{
+	for (uint32_t i = 0; i < p->opts->n_sm; i++)
+		if (p->opts->sm[i] == s)
+			return true;
+	return false;
+}
+
 static bool promised(const struct promise *p, ftr_sw from, uint32_t col)
 {
-	if (p->island)
-		return ftr_uf_find(p->island, from) ==
-		       ftr_uf_find(p->island, p->sh->col_sw[col]);
-	return ftr_shape_cost(p->sh, from)[col] != FTR_COST_INF;
+	ftr_sw to = p->sh->col_sw[col];
+
+	if (ftr_shape_cost(p->sh, from)[col] != FTR_COST_INF)
+		return true;
+	if (p->what == FTR_PROMISE_UPDOWN || !joined(p, from, col))
+		return false;
+	return p->what == FTR_PROMISE_ALL ||
+	       (p->y[from].ends && p->y[to].ends) || has_manager(p, to);
 }
 
 /* Pairs beyond the promise. */
-static void count_unserved(const struct promise *p, const struct tally *y,
-			   struct ibf_unserved *out)
+static void count_unserved(const struct promise *p, struct ibf_unserved *out)
 {
 	const struct ftr_shape *sh = p->sh;
+	const struct tally *y = p->y;
 	const struct ftr_fabric *f = sh->f;
 
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
@@ -124,6 +142,9 @@ static void count_unserved(const struct promise *p, const struct tally *y,
 			if (promised(p, s, c))
 				continue;
 			out->hosts += (uint64_t)y[s].hosts * y[to].host_lids;
+			if (!joined(p, s, c))
+				out->apart += (uint64_t)y[s].hosts *
+					y[to].host_lids;
 			out->mixed += y[to].host_lids;
 			if (f->sw[to].lid)
 				out->mixed += (uint64_t)y[s].hosts <<
@@ -132,48 +153,68 @@ static void count_unserved(const struct promise *p, const struct tally *y,
 	}
 }
 
-/* Some pairs of switches without a path, by name: both with hosts if there are
- * such, else one. */
-static void sample_pairs(const struct promise *p, const struct tally *y,
-			 bool both, int left, char *text, size_t size)
+/* Some pairs of hosts without a path, by name; apart: those that no links
+ * connect, else the others. */
+static void sample_pairs(const struct promise *p, bool apart, int left,
+			 char *text, size_t size)
 {
 	const struct ftr_fabric *f = p->sh->f;
+	const struct tally *y = p->y;
 	size_t n = 0;
 
 	text[0] = '\0';
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
-		for (uint32_t c = 0; c < f->n_sw; c++) {
+		for (uint32_t c = 0; y[s].hosts && c < f->n_sw; c++) {
 			ftr_sw to = p->sh->col_sw[c];
-			unsigned int ends = (y[s].hosts != 0) +
-					    (y[to].host_lids != 0);
 
-			if (ends < 1u + both || promised(p, s, c))
+			if (!y[to].host_lids || promised(p, s, c) ||
+			    joined(p, s, c) == apart)
 				continue;
 			if (!left-- || n >= size)
 				return;
-			n += (size_t)snprintf(text + n, size - n, "%s %s to %s",
-					      n ? "," : ":", f->sw[s].name,
-					      f->sw[to].name);
+			n += (size_t)snprintf(text + n, size - n,
+					      "%s %s (0x%016" PRIx64
+					      ") to %s (0x%016" PRIx64 ")",
+					      n ? "," : ":",
+					      f->ep[y[s].a].name,
+					      f->ep[y[s].a].guid,
+					      f->ep[y[to].a].name,
+					      f->ep[y[to].a].guid);
 		}
 	}
 }
 
-static void warn_unserved(struct ibf_engine *e, const struct promise *p,
-			  const struct tally *y, const struct ibf_unserved *un)
+static const char *plural(uint64_t n)
 {
+	return n == 1 ? "" : "s";
+}
+
+static void warn_unserved(struct ibf_engine *e, const struct promise *p,
+			  const struct ibf_unserved *un)
+{
+	uint64_t barred = un->hosts - un->apart;
+	int left = e->plugin->opt.log_samples;
 	char sample[1024];
 
-	if (!un->hosts && !un->mixed)
-		return;
-	sample_pairs(p, y, un->hosts != 0, e->plugin->opt.log_samples, sample,
-		     sizeof(sample));
-	ibf_log(e->plugin, IBF_UNREACHABLE,
-		"%s: the cabling leaves %" PRIu64 " pairs of hosts and %" PRIu64
-		" pairs of a host and a switch without %s path%s; all others are routed%s",
-		e->ops->name, un->hosts, un->mixed,
-		p->island ? "any" : "an up/down",
-		p->sh->roots_given && un->hosts ?
-		" by the ranks that root_guid_file gives" : "", sample);
+	if (un->apart) {
+		sample_pairs(p, true, left, sample, sizeof(sample));
+		ibf_log(e->plugin, IBF_UNREACHABLE, "%s: no physical path for %"
+			PRIu64 " pair%s of hosts; they cannot reach each other until links connect their switches%s",
+			e->ops->name, un->apart, plural(un->apart), sample);
+	}
+	if (barred) {
+		sample_pairs(p, false, left, sample, sizeof(sample));
+		ibf_log(e->plugin, IBF_UNREACHABLE, "%s: no up/down path for %"
+			PRIu64 " pair%s of hosts%s; they are not routed, although links connect them: set \"paths all\" in ibfattree.conf%s",
+			e->ops->name, barred, plural(barred),
+			p->sh->roots_given ?
+			" by the ranks that root_guid_file gives" : "", sample);
+	}
+	if (un->mixed)
+		ibf_log(e->plugin, IBF_UNREACHABLE, "%s: no %s path for %"
+			PRIu64 " pair%s of a host and a switch; all others are routed",
+			e->ops->name, p->what == FTR_PROMISE_ALL ? "physical" :
+			"up/down", un->mixed, plural(un->mixed));
 }
 
 static enum ftr_status refuse_hole(const struct promise *p, ftr_sw s,
@@ -244,31 +285,37 @@ enum ftr_status ibf_verify(struct ibf_engine *e,
 	const struct ftr_route_stats *stats = &routes->stats;
 	struct ftr_check_opts opts = {
 		.rank = stats->order_known ? stats->order : NULL,
+		.turn = stats->turn, .n_turns = stats->turn ? stats->n_turns : 0,
 		.switch_sources = true
 	};
 	struct ftr_check_report *r = ftr_calloc(1, sizeof(*r));
 	struct tally *y = tally_new(gen->fabric);
-	struct promise p = { 0 };
+	struct promise p = {
+		.sh = gen->shape, .opts = &routes->opts, .y = y,
+		.what = e->ops->promise(&routes->opts),
+	};
 	enum ftr_status st;
 
 	memset(un, 0, sizeof(*un));
 	if (!r || !y)
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for the check");
 	else
-		st = promise_init(&p, gen->shape,
-				  e->ops->complete(&routes->opts), err);
+		st = promise_init(&p, err);
 	if (!st)
 		st = ftr_check_tables(gen->fabric, routes->t, &opts,
 				      e->plugin->team, r, err);
 	if (!st) {
-		count_unserved(&p, y, un);
+		count_unserved(&p, un);
 		st = judge(&p, routes->t, r, err);
 	}
 	if (!st) {
 		for (int i = 0; i < FTR_N_CHECK_CLASSES; i++)
 			un->others += r->bad[i];
 		un->others -= FTR_MIN(un->others, un->hosts + un->mixed);
-		warn_unserved(e, &p, y, un);
+		warn_unserved(e, &p, un);
+		if (stats->reordered)
+			ibf_log(e->plugin, IBF_REORDERED, "%s: extra turns cannot connect all host ports of this fabric; all are routed by the order of sftree, and some links carry more: repair links, or set \"paths updown\" in ibfattree.conf",
+				e->ops->name);
 	}
 	free(p.island);
 	free(y);

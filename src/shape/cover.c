@@ -2,7 +2,8 @@
 /*
  * What a fabric has that the nominal one lacks.
  *
- * Indices of both ascend by GUID, so one pass over both finds which is which.
+ * Switches are found by the GUID of who holds a place, or, where that is not
+ * there, by their cables (replace.c); end ports by GUID.
  * What a source did not tell is no difference: the LMC without a LID, an empty
  * name.  An end port without a cable has no place in the tree and is not
  * looked at.
@@ -32,13 +33,9 @@ static void match(struct cover *c)
 	const struct ftr_fabric *f = c->f, *n = c->n;
 	uint32_t k = 0;
 
-	for (ftr_sw s = 0; s < f->n_sw; s++) {
-		while (n && k < n->n_sw && n->sw[k].guid < f->sw[s].guid)
-			k++;
-		c->sw[s] = n && k < n->n_sw && n->sw[k].guid == f->sw[s].guid ?
-			k : FTR_SW_NONE;
-	}
-	k = 0;
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		c->sw[s] = n ? ftr_fabric_find_holder(n, f->sw[s].guid) :
+			FTR_SW_NONE;
 	for (ftr_ep e = 0; e < f->n_ep; e++) {
 		while (n && k < n->n_ep && n->ep[k].guid < f->ep[e].guid)
 			k++;
@@ -58,6 +55,10 @@ static void switches(struct cover *c)
 			continue;
 		}
 		b = &c->n->sw[c->sw[s]];
+		if (a->guid != b->holder)
+			note(c, &c->change.replaced_sw, "switch 0x%016" PRIx64
+			     " \"%s\" in place of 0x%016" PRIx64 " \"%s\"",
+			     a->guid, a->name, b->holder, b->name);
 		if (a->n_ports != b->n_ports)
 			note(c, &c->change.changed, "switch 0x%016" PRIx64
 			     " \"%s\" with %u ports, before %u", a->guid,
@@ -141,6 +142,61 @@ static void cables(struct cover *c)
 	}
 }
 
+/* ---- another fabric? --------------------------------------------------- */
+
+/* Nodes or cables: of f, of n, and those that both have. */
+struct common {
+	uint32_t f, n, both;
+};
+
+static bool few(struct common x)
+{
+	return 4 * (uint64_t)x.both < FTR_MIN(x.f, x.n) || !x.f || !x.n;
+}
+
+static uint32_t cabled(const struct ftr_fabric *f)
+{
+	uint32_t n = 0;
+
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		n += f->ep[e].sw != FTR_SW_NONE;
+	return n;
+}
+
+/* Where one side has no end ports, or no cables, only the others decide. */
+static void other_fabric(struct cover *c)
+{
+	struct ftr_nominal_change *g = &c->change;
+	struct common sw = { c->f->n_sw, c->n->n_sw, 0 };
+	struct common ep = { cabled(c->f), cabled(c->n), 0 };
+	struct common link = { c->f->n_sw_links, c->n->n_sw_links, 0 };
+	struct common plug = ep;
+
+	for (ftr_sw s = 0; s < c->f->n_sw; s++) {
+		sw.both += c->sw[s] != FTR_SW_NONE &&
+			c->n->sw[c->sw[s]].holder == c->f->sw[s].guid;
+		for (unsigned int p = 1; p <= c->f->sw[s].n_ports; p++)
+			link.both += cover_told_here(c->f, s, p) &&
+				cabled_alike(c, s, p);
+	}
+	for (ftr_ep e = 0; e < c->f->n_ep; e++) {
+		const struct ftr_endport *x = &c->f->ep[e], *y;
+
+		if (x->sw == FTR_SW_NONE || c->ep[e] == FTR_EP_NONE)
+			continue;
+		y = &c->n->ep[c->ep[e]];
+		ep.both += y->sw != FTR_SW_NONE;
+		plug.both += y->sw != FTR_SW_NONE && c->sw[x->sw] == y->sw &&
+			x->sw_port == y->sw_port;
+	}
+	g->same_sw = sw.both;
+	g->same_hosts = ep.both;
+	g->old_sw = sw.n;
+	g->old_hosts = ep.n;
+	g->other = (few(sw) && few(ep)) ||
+		(link.f + plug.f && link.n + plug.n && few(link) && few(plug));
+}
+
 bool cover_compare(struct cover *c, struct ftr_arena *a,
 		   const struct ftr_fabric *f, const struct ftr_fabric *n,
 		   bool names)
@@ -153,8 +209,12 @@ bool cover_compare(struct cover *c, struct ftr_arena *a,
 	if (!c->sw || !c->ep)
 		return false;
 	match(c);
+	if (n && !cover_replaced(c, a))
+		return false;
 	switches(c);
 	endports(c, names);
 	cables(c);
+	if (n)
+		other_fabric(c);
 	return true;
 }

@@ -22,10 +22,14 @@ bool cover_compare(struct cover *c, struct ftr_arena *a,
 		   const struct ftr_fabric *f, const struct ftr_fabric *n,
 		   bool names);
 
+/* replace.c: switches of f that are in the place of another.  False: no
+ * memory. */
+bool cover_replaced(struct cover *c, struct ftr_arena *a);
+
 /* Is all of f in n? */
 static inline bool cover_complete(const struct cover *c)
 {
-	return !c->change.new_sw && !c->change.new_cables &&
+	return !c->change.new_sw && !c->change.replaced_sw && !c->change.new_cables &&
 	       !c->change.new_hosts && !c->change.changed;
 }
 

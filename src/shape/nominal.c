@@ -64,6 +64,11 @@ void ftr_nominal_free(struct ftr_nominal *n)
 	free(n);
 }
 
+static enum ftr_status no_memory(struct ftr_err *err)
+{
+	return ftr_fail(err, FTR_NOMEM, "out of memory for a nominal fabric");
+}
+
 /* An object of united, which is consumed, also on failure. */
 static enum ftr_status wrap(struct ftr_fabric *united,
 			    const struct ftr_shape_opts *opts, uint64_t lists,
@@ -76,7 +81,7 @@ static enum ftr_status wrap(struct ftr_fabric *united,
 
 	if (!n) {
 		ftr_fabric_free(united);
-		return ftr_fail(err, FTR_NOMEM, "out of memory for a nominal fabric");
+		return no_memory(err);
 	}
 	n->f = united;
 	n->leaf_order = opts->leaf_order;
@@ -89,6 +94,39 @@ static enum ftr_status wrap(struct ftr_fabric *united,
 	n->shape = sh;
 	*out = n;
 	return FTR_OK;
+}
+
+enum ftr_status ftr_nominal_compare(const struct ftr_nominal *n,
+				    const struct ftr_fabric *f,
+				    struct ftr_nominal_change *change,
+				    struct ftr_err *err)
+{
+	struct ftr_arena *a = ftr_arena_new();
+	struct cover c;
+	bool ok = a && cover_compare(&c, a, f, n->f,
+				     n->leaf_order == FTR_LEAF_BY_NAME);
+
+	ftr_arena_free(a);
+	if (!ok)
+		return no_memory(err);
+	*change = c.change;
+	change->grew = !cover_complete(&c);
+	return FTR_OK;
+}
+
+/* Begin anew with f; the counts are of all of f. */
+static bool start_over(struct cover *c, struct ftr_arena *a, bool names)
+{
+	struct ftr_nominal_change seen = c->change;
+
+	if (!cover_compare(c, a, c->f, NULL, names))
+		return false;
+	c->change.other = true;
+	c->change.same_sw = seen.same_sw;
+	c->change.same_hosts = seen.same_hosts;
+	c->change.old_sw = seen.old_sw;
+	c->change.old_hosts = seen.old_hosts;
+	return true;
 }
 
 enum ftr_status ftr_nominal_new(const struct ftr_fabric *f,
@@ -104,17 +142,19 @@ enum ftr_status ftr_nominal_new(const struct ftr_fabric *f,
 	struct ftr_arena *a = ftr_arena_new();
 	struct cover c;
 	uint64_t lists;
+	bool names;
 	enum ftr_status st;
 
 	if (opts)
 		own = *opts;
 	own.nominal = NULL;
 	own.no_slots = false;
+	names = own.leaf_order == FTR_LEAF_BY_NAME;
 	if (!a || !hash_lists(&lists, &own) ||
-	    !cover_compare(&c, a, f, old ? old->f : NULL,
-			   own.leaf_order == FTR_LEAF_BY_NAME)) {
+	    !cover_compare(&c, a, f, old ? old->f : NULL, names) ||
+	    (c.change.other && !start_over(&c, a, names))) {
 		ftr_arena_free(a);
-		return ftr_fail(err, FTR_NOMEM, "out of memory for a nominal fabric");
+		return no_memory(err);
 	}
 	result = c.change;
 	result.grew = !old || !cover_complete(&c);

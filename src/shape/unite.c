@@ -10,8 +10,10 @@
  *  - An end port that the fabric has without a cable keeps its nominal one; one
  *    that it has elsewhere, or whose place another has, loses it and goes.
  *  - A switch that the fabric lacks goes if more of its cables are contradicted
- *    than not: it was replaced, and those at which nobody is now would make a
- *    ghost of it for ever.
+ *    than not: those that are not would make a ghost of it for ever.
+ *
+ * A switch of the fabric that is in the place of another goes in under the GUID
+ * of the place, so that whatever is ordered by GUID stays as it was.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -129,6 +131,23 @@ static enum fate ep_fate(const struct unite *u, ftr_ep e)
 /* ---- the fabric -------------------------------------------------------- */
 
 /* LMC and name where the fabric does not tell them. */
+/* What the switch s of the fabric is called in the nominal one. */
+static uint64_t place(const struct unite *u, ftr_sw s)
+{
+	return u->n && u->c->sw[s] != FTR_SW_NONE ?
+		u->n->sw[u->c->sw[s]].guid : u->f->sw[s].guid;
+}
+
+static enum ftr_status add_place(const struct unite *u, uint64_t guid,
+				 const struct ftr_switch *w, unsigned int lmc,
+				 const char *name)
+{
+	enum ftr_status st = ftr_builder_add_switch(u->b, guid, w->n_ports, 0,
+						    lmc, name, u->err);
+
+	return st ? st : ftr_builder_hold(u->b, guid, w->holder, u->err);
+}
+
 static enum ftr_status add_switch(const struct unite *u, ftr_sw s)
 {
 	const struct ftr_switch *w = &u->f->sw[s], *old;
@@ -140,8 +159,7 @@ static enum ftr_status add_switch(const struct unite *u, ftr_sw s)
 		name = *name ? name : old->name;
 		lmc = w->lid ? lmc : old->lmc;
 	}
-	return ftr_builder_add_switch(u->b, w->guid, w->n_ports, 0, lmc, name,
-				      u->err);
+	return add_place(u, place(u, s), w, lmc, name);
 }
 
 static enum ftr_status add_ep(const struct unite *u, ftr_ep e)
@@ -162,7 +180,7 @@ static enum ftr_status add_ep(const struct unite *u, ftr_ep e)
 	}
 	st = ftr_builder_add_endport(u->b, p->type, p->node_guid, p->guid,
 				     p->port_num, 0, lmc, name, u->err);
-	far.node_guid = u->f->sw[p->sw].guid;
+	far.node_guid = place(u, p->sw);
 	return st ? st : ftr_builder_add_link(u->b, near, far, 0,
 					      FTR_SPEED_UNKNOWN, u->err);
 }
@@ -172,8 +190,14 @@ static enum ftr_status add_cable(const struct unite *u,
 				 unsigned int p)
 {
 	const struct ftr_swport *port = ftr_fabric_port(f, s, (ftr_port)p);
-	const struct ftr_end near = { f->sw[s].guid, (ftr_port)p };
-	const struct ftr_end far = { f->sw[port->peer].guid, port->peer_port };
+	const bool now = f == u->f;
+	const struct ftr_end near = {
+		now ? place(u, s) : f->sw[s].guid, (ftr_port)p
+	};
+	const struct ftr_end far = {
+		now ? place(u, port->peer) : f->sw[port->peer].guid,
+		port->peer_port
+	};
 
 	return ftr_builder_add_link(u->b, near, far, 0, FTR_SPEED_UNKNOWN,
 				    u->err);
@@ -231,9 +255,7 @@ static enum ftr_status keep_switches(const struct unite *u)
 		u->gone[t] = is_ghost(u, t);
 		u->change->dropped_sw += u->gone[t];
 		if (!u->gone[t])
-			st = ftr_builder_add_switch(u->b, w->guid, w->n_ports,
-						    0, w->lmc, w->name,
-						    u->err);
+			st = add_place(u, w->guid, w, w->lmc, w->name);
 	}
 	return st;
 }

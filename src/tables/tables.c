@@ -84,3 +84,50 @@ void ftr_tables_diff(const struct ftr_fabric *fa, const struct ftr_tables *a,
 			diff_row(a, i++, b, j++, out);
 	}
 }
+
+static uint64_t owner_guid(const struct ftr_fabric *f, uint32_t lid)
+{
+	const struct ftr_lid_owner *o = &f->owner[lid];
+
+	return o->kind == FTR_OWNER_EP ? f->ep[o->idx].guid :
+		f->sw[o->idx].guid;
+}
+
+static bool same_owner(const struct ftr_fabric *fa, const struct ftr_fabric *fb,
+		       uint32_t lid)
+{
+	const struct ftr_lid_owner *a = &fa->owner[lid], *b = &fb->owner[lid];
+
+	return a->kind == b->kind && a->kind != FTR_OWNER_NONE &&
+		a->offset == b->offset &&
+		owner_guid(fa, lid) == owner_guid(fb, lid);
+}
+
+enum ftr_status ftr_tables_carry(const struct ftr_fabric *fa,
+				 const struct ftr_tables *a,
+				 const struct ftr_fabric *fb,
+				 struct ftr_tables **out, struct ftr_err *err)
+{
+	uint32_t top = FTR_MIN(fa->max_lid, fb->max_lid), n = 0;
+	ftr_lid *foreign = ftr_malloc((top + 1u) * sizeof(*foreign));
+	enum ftr_status st;
+
+	if (!foreign)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for tables");
+	st = ftr_tables_new(fb, true, out, err);
+	for (uint32_t lid = 0; lid <= top; lid++)
+		if (!lid || !same_owner(fa, fb, lid))
+			foreign[n++] = (ftr_lid)lid;
+	for (ftr_sw s = 0; !st && s < fb->n_sw; s++) {
+		ftr_sw from = ftr_fabric_find_sw(fa, fb->sw[s].guid);
+		uint8_t *row = ftr_tables_row(*out, s);
+
+		if (from == FTR_SW_NONE)
+			continue;
+		memcpy(row, ftr_tables_row(a, from), top + 1u);
+		for (uint32_t i = 0; i < n; i++)
+			row[foreign[i]] = FTR_PORT_NONE;
+	}
+	free(foreign);
+	return st;
+}

@@ -9,6 +9,7 @@
  */
 #include <check.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "fake/host.h"
+#include "osm/writer.h"
 #include <complib/cl_debug.h>
 #include <vendor/osm_vendor_api.h>
 
@@ -441,6 +443,7 @@ static void make_osm(struct fake *h, const struct fake_opts *o)
 	cl_qmap_init(&subn->sw_guid_tbl);
 	cl_qmap_init(&subn->node_guid_tbl);
 	cl_qmap_init(&subn->port_guid_tbl);
+	cl_qmap_init(&subn->sm_guid_tbl);
 	subn->p_osm = osm;
 	subn->sm_state = IB_SMINFO_STATE_MASTER;
 	subn->sm_port_guid = cl_hton64(h->fab->ep[h->sm].guid);
@@ -580,6 +583,9 @@ void fake_free(struct fake *h)
 	if (h->pool_out)
 		fake_fail("packets are missing from the pool");
 	free_objects(h);
+	snprintf(path, sizeof(path), "%s/ibfattree-nominal-%016" PRIx64,
+		 h->dir, cl_ntoh64(h->osm->subn.sm_port_guid));
+	unlink(path);
 	for (unsigned int i = 0; file[i]; i++) {
 		snprintf(path, sizeof(path), "%s/%s", h->dir, file[i]);
 		unlink(path);
@@ -628,6 +634,14 @@ static bool dispatcher_idle(struct fake *h)
 	return idle;
 }
 
+void fake_flush(struct fake *h)
+{
+	const struct ibf_plugin *p = h->plugin;
+
+	if (p && !ibf_writer_flush(p->writer, PATIENCE_MS))
+		fake_fail("the plugin does not finish writing files");
+}
+
 void fake_settle(struct fake *h)
 {
 	double end = ibf_now_ms() + PATIENCE_MS;
@@ -639,6 +653,7 @@ void fake_settle(struct fake *h)
 			fake_fail("it does not come to rest");
 		usleep(200);
 	}
+	fake_flush(h);
 }
 
 static bool sweeper_idle(struct fake *h)
@@ -723,6 +738,7 @@ unsigned int fake_events(struct fake *h, const char *text)
 	size_t n;
 	FILE *in;
 
+	fake_flush(h);
 	snprintf(path, sizeof(path), "%s/ibfattree-events.jsonl", h->dir);
 	in = fopen(path, "r");
 	if (!in)

@@ -183,6 +183,8 @@ bool fake_repeat_traps(struct fake *h);
 /* Until the dispatcher, the transport and the plugin's worker have nothing to
  * do (traps that wait for the end of a routing may be left). */
 void fake_settle(struct fake *h);
+/* Until the plugin has written its files; fake_settle does it, too. */
+void fake_flush(struct fake *h);
 /* With fake_auto_sweep: the same, and no sweep is under way or wanted. */
 void fake_rest(struct fake *h);
 void fake_set_state(struct fake *h, uint8_t sm_state);

@@ -90,3 +90,39 @@ void edit_plug(struct ftr_builder *b, uint64_t a, unsigned int pa, uint64_t z,
 
 	must(ftr_builder_add_link(b, x, y, 4, FTR_SPEED_HDR, &err), &err);
 }
+
+struct ftr_fabric *edit_replace(const struct ftr_fabric *f,
+				const uint64_t *guid, const ftr_lid *lid)
+{
+	struct ftr_builder *b = ftr_builder_new();
+	struct ftr_err err = { 0 };
+
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		const struct ftr_switch *w = &f->sw[s];
+
+		must(ftr_builder_add_switch(b, guid[s] ? guid[s] : w->guid,
+					    w->n_ports, guid[s] ? lid[s] :
+					    w->lid, w->lmc, w->name, &err),
+		     &err);
+	}
+	for (ftr_ep e = 0; e < f->n_ep; e++) {
+		const struct ftr_endport *p = &f->ep[e];
+
+		must(ftr_builder_add_endport(b, p->type, p->node_guid, p->guid,
+					     p->port_num, p->lid, p->lmc,
+					     p->name, &err), &err);
+	}
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (unsigned int i = 1; i <= f->sw[s].n_ports; i++) {
+			const struct ftr_swport *p =
+				ftr_fabric_port(f, s, (ftr_port)i);
+			bool sw = p->peer_kind == FTR_PEER_SW;
+
+			if (p->peer_kind != FTR_PEER_NONE)
+				edit_plug(b, guid[s] ? guid[s] : f->sw[s].guid,
+					  i, !sw ? f->ep[p->peer].node_guid :
+					  guid[p->peer] ? guid[p->peer] :
+					  f->sw[p->peer].guid, p->peer_port);
+		}
+	return edit_seal(b);
+}

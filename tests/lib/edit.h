@@ -24,6 +24,10 @@ struct edit {
 /* f as a builder, less what the edit takes; more may be added to it. */
 struct ftr_builder *edit_open(const struct ftr_fabric *f,
 			      const struct edit *e);
+/* f with other switches: guid[s] in place of s, with LID lid[s], if that is not
+ * 0. */
+struct ftr_fabric *edit_replace(const struct ftr_fabric *f,
+				const uint64_t *guid, const ftr_lid *lid);
 /* A cable between two nodes, named by node GUIDs. */
 void edit_plug(struct ftr_builder *b, uint64_t a, unsigned int pa, uint64_t z,
 	       unsigned int pz);

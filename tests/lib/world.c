@@ -171,7 +171,7 @@ static void slow_route(const struct world *w, struct slow *o)
 	slow_groups(w, o);
 	slow_costs(w, o);
 	ck_assert(!ftr_tables_new(w->f, false, &o->t, &err));
-	ck_assert(!dmodc_tables(&o->sh, w->opts.placement, NULL, o->t,
+	ck_assert(!dmodc_tables(&o->sh, w->opts.placement, NULL, NULL, o->t,
 				&no_path, &err));
 }
 
@@ -432,6 +432,7 @@ void world_start(struct world *w, enum world_kind kind)
 	uint64_t no_path;
 
 	w->opts = (struct ftr_route_opts)FTR_ROUTE_OPTS_INIT;
+	w->opts.paths = FTR_PATHS_UPDOWN;
 	w->opts.placement = (enum ftr_placement)ftr_rng_below(&w->rng, 3);
 	w->hurt = NULL;
 	w->over = w->order = NULL;
@@ -443,7 +444,7 @@ void world_start(struct world *w, enum world_kind kind)
 	if (kind == WORLD_LATE)
 		hurt(w);
 	ck_assert(!ftr_tables_new(w->f, false, &w->t, &err));
-	ck_assert(!dmodc_tables(w->sh, w->opts.placement, NULL, w->t, &no_path,
+	ck_assert(!dmodc_tables(w->sh, w->opts.placement, NULL, NULL, w->t, &no_path,
 				&err));
 	ck_assert_msg(!ftr_live_new(w->sh, kind == WORLD_LATE ? w->whole :
 				    NULL, w->t, &w->opts, &w->lv, &err), "%s",

@@ -10,6 +10,13 @@ tests_prop_test_dmodc_SOURCES = tests/prop/test_dmodc.c
 tests_prop_test_dmodc_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_prop_test_dmodc_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
+libftrtest_la_SOURCES += tests/lib/irregular.c tests/lib/irregular.h
+
+check_PROGRAMS += tests/prop/test_connect
+tests_prop_test_connect_SOURCES = tests/prop/test_connect.c
+tests_prop_test_connect_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_connect_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+
 check_PROGRAMS += tests/prop/test_sftree
 tests_prop_test_sftree_SOURCES = tests/prop/test_sftree.c
 tests_prop_test_sftree_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
@@ -19,6 +26,11 @@ check_PROGRAMS += tests/prop/test_nominal
 tests_prop_test_nominal_SOURCES = tests/prop/test_nominal.c
 tests_prop_test_nominal_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_prop_test_nominal_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+
+check_PROGRAMS += tests/prop/test_replace
+tests_prop_test_replace_SOURCES = tests/prop/test_replace.c
+tests_prop_test_replace_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_replace_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/prop/test_place
 tests_prop_test_place_SOURCES = tests/prop/test_place.c

@@ -16,6 +16,9 @@
 #include "lib/trees.h"
 
 static struct ftr_err err;
+static const struct ftr_route_opts updown = {
+	.sm_switch = FTR_SW_NONE, .paths = FTR_PATHS_UPDOWN,
+};
 
 struct scene {
 	uint64_t seed;
@@ -67,9 +70,10 @@ static void start(struct scene *z)
 	ck_assert(!ftr_shape_new(z->f, NULL, NULL, &z->sh, &err));
 	ck_assert(!ftr_tables_new(z->f, false, &z->old, &err));
 	ck_assert(!ftr_tables_new(z->f, false, &z->now, &err));
-	ck_assert(!ftr_engine_find("dmodc")->route(z->sh, NULL, NULL, z->old,
+	ck_assert(!ftr_engine_find("dmodc")->route(z->sh, &updown, NULL, z->old,
 						   NULL, &err));
-	ck_assert(!ftr_live_new(z->sh, NULL, z->old, NULL, &z->lv, &err));
+	ck_assert(!ftr_live_new(z->sh, NULL, z->old, &updown, &z->lv,
+			       &err));
 	copy_tables(z->now, z->old);
 	z->change = malloc((size_t)z->f->n_sw * (z->f->max_lid + 1u) *
 			   sizeof(*z->change));

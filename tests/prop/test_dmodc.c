@@ -44,6 +44,7 @@ static void route(struct routed *r, const struct ftr_shape_opts *opts,
 	memset(&r->stats, 0, sizeof(r->stats));
 	memset(r->t->lft, 0x55, (size_t)r->t->n_sw * r->t->stride);
 	ro.placement = r->how;
+	ro.paths = FTR_PATHS_UPDOWN;
 	ck_assert_msg(!ftr_engine_find("dmodc")->route(r->sh, &ro, team,
 						       r->t, &r->stats, &err),
 		      "%s", err.msg);

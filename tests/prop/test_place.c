@@ -27,7 +27,9 @@ static const enum ftr_placement placements[] = {
 static struct ftr_tables *route(const struct ftr_shape *sh,
 				enum ftr_placement how, struct ftr_team *team)
 {
-	struct ftr_route_opts opts = FTR_ROUTE_OPTS_INIT;
+	struct ftr_route_opts opts = {
+		.sm_switch = FTR_SW_NONE, .paths = FTR_PATHS_UPDOWN,
+	};
 	struct ftr_tables *t = NULL;
 
 	opts.placement = how;

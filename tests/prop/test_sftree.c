@@ -42,10 +42,14 @@ static void tables(struct both *b, const char *engine,
 static void route(struct both *b, const struct ftr_route_opts *opts,
 		  struct ftr_team *team)
 {
+	static const struct ftr_route_opts updown = {
+		.sm_switch = FTR_SW_NONE, .paths = FTR_PATHS_UPDOWN,
+	};
+
 	ck_assert_msg(!ftr_shape_new(b->f, NULL, team, &b->sh, &err), "%s",
 		      err.msg);
 	b->order = malloc(b->f->n_sw);
-	tables(b, "dmodc", NULL, team, &b->dmodc);
+	tables(b, "dmodc", &updown, team, &b->dmodc);
 	tables(b, "sftree", opts, team, &b->sftree);
 }
 

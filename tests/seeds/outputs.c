@@ -621,7 +621,9 @@ static void take_option(int c)
 
 int main(int argc, char **argv)
 {
-	struct ftr_route_opts ro = FTR_ROUTE_OPTS_INIT;
+	struct ftr_route_opts ro = {
+		.sm_switch = FTR_SW_NONE, .paths = FTR_PATHS_UPDOWN,
+	};
 	struct ftr_fabric *fabric = NULL;
 	struct ftr_err err = { 0 };
 	int c;

@@ -284,7 +284,9 @@ static void route(const struct world *w, const char *engine,
 		  struct ftr_tables *out)
 {
 	const struct ftr_shape_opts so = { .nominal = w->sh };
-	struct ftr_route_opts ro = FTR_ROUTE_OPTS_INIT;
+	struct ftr_route_opts ro = {
+		.sm_switch = FTR_SW_NONE, .paths = FTR_PATHS_UPDOWN,
+	};
 	struct ftr_err err = { 0 };
 	struct ftr_fabric *f = world_damaged(w);
 	struct ftr_shape *sh = NULL;

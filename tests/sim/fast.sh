@@ -521,7 +521,7 @@ start_standby() {
 	priority=$((priority - 1))
 	start_one "$standby"
 	osm_wait "$standby" "$patience" 'Entering STANDBY'
-	cp "$SIM_DIR/$manager/ibfattree-nominal" "$SIM_DIR/$standby/"
+	cp "$SIM_DIR/$manager"/ibfattree-nominal-* "$SIM_DIR/$standby/"
 	# its coming was a reason to sweep
 	resweep
 	at_rest

@@ -1,7 +1,7 @@
 # End-to-end runs of stock opensm in ibsim: scripts/test runs tests/sim/run.
 SIM_FILES = tests/sim/run tests/sim/lib.sh tests/sim/tree.sh \
 	tests/sim/fault.sh tests/sim/manager.sh tests/sim/refuse.sh \
-	tests/sim/fast.sh tests/sim/stable.sh \
+	tests/sim/fast.sh tests/sim/prefer.sh tests/sim/stable.sh \
 	tests/sim/ddlr.sh tests/sim/names.sh tests/sim/cli.sh tests/sim/sftree.sh tests/sim/asan.supp
 EXTRA_DIST += $(SIM_FILES)
 

@@ -1,54 +1,94 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Bad input: one line says what is wrong and where, opensm keeps running, the
-# next engine routes, and another line says so.
+# Bad input: one line says what is wrong and where, and dmodc routes without it.
 
-# refuses REGEX: conf on stdin; updn takes over.
-refuses() {
+# reports REGEX: conf on stdin.
+reports() {
 	local conf
 	conf=$(cat)
 	gen '2;4,4;1,4;1,1' --random-guids --seed 41
 	sim_start "$T/sim" "$T/fabric.net"
 	osm_start sm <<-EOF
 	event_plugin_name ibfattree
-	routing_engine dmodc,updn
+	routing_engine dmodc,no_fallback
 	$conf
 	EOF
 	osm_wait sm "$patience" 'SUBNET UP'
 	logged "$1"
-	allow "$1" 'ERR IBF203: dmodc' 'ERR IBF210: .* updn routes now instead of dmodc'
-	routed_by updn
-	logged 'ERR IBF210.*updn routes now instead of dmodc'
+	allow "$1"
+	routed_by dmodc
+	never_logged 'IBF210'
 	walk tables
 	down
 }
 
 case_unknown_key() {
 	printf 'threads 1\ncolour blue\n' >"$T/conf"
-	refuses "ERR IBF201.*$T/conf:2: unknown key \"colour\"" \
+	reports "ERR IBF201.*$T/conf:2: unknown key \"colour\"; all options" \
 		<<<"event_plugin_options ibfattree:$T/conf"
 }
 
 case_bad_value() {
 	printf 'threads many\n' >"$T/conf"
-	refuses "ERR IBF201.*$T/conf:1: threads is \"many\"" \
+	reports "ERR IBF201.*$T/conf:1: threads is \"many\"" \
 		<<<"event_plugin_options ibfattree:$T/conf"
 }
 
 case_missing_options_file() {
-	refuses "ERR IBF201.*$T/nowhere: No such file" \
+	reports "ERR IBF201.*$T/nowhere: No such file" \
 		<<<"event_plugin_options ibfattree:$T/nowhere"
+}
+
+case_bad_plugin_options() {
+	reports 'ERR IBF201.*event_plugin_options: "ibfattree" names no file' \
+		<<<"event_plugin_options ibfattree"
 }
 
 case_torn_root_guid_file() {
 	printf '0x0002c90000000001\n0x00zz\n' >"$T/roots"
-	refuses "ERR IBF204.*$T/roots:2: .*0x00zz" \
+	reports "ERR IBF204.*root_guid_file is not used: $T/roots:2: .*0x00zz.*; ranks are inferred" \
 		<<<"root_guid_file $T/roots"
 }
 
 case_missing_cn_guid_file() {
-	refuses "ERR IBF204.*$T/nowhere" <<<"cn_guid_file $T/nowhere"
+	reports "ERR IBF204.*cn_guid_file is not used: .*$T/nowhere" \
+		<<<"cn_guid_file $T/nowhere"
+}
+
+# Root and option files that break while opensm runs: a SIGHUP changes no entry.
+case_broken_root_guid_file() {
+	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --seed 45
+	sed -n 's/^switchguid=\(0x[0-9a-f]*\).*/\1/p' "$T/fabric.net" >"$T/all"
+	sed -n 's/^Switch.*"S-\(.*\)".*"sw-3-.*/0x\1/p' "$T/fabric.net" >"$T/roots"
+	[[ -s $T/roots ]] || fail "no top switches"
+	up <<<"root_guid_file $T/roots"
+	logged 'IBF002: .*from root_guid_file'
+	walk before
+	rm "$T/roots"
+	osm_mark sm
+	kill -HUP "${OSM_PID[sm]}"
+	osm_wait sm "$patience" 'SUBNET UP'
+	logged "ERR IBF204: root_guid_file is not used: .*$T/roots.*; the 16 GUIDs last read from $T/roots stay in use"
+	allow 'ERR IBF204'
+	routed_by dmodc
+	walk after
+	same before after
+	down
+}
+
+# A misspelt engine: opensm knows none of that name and routes by another one.
+case_misspelt_engine() {
+	gen '2;4,4;1,4;1,1' --random-guids --seed 46
+	sim_start "$T/sim" "$T/fabric.net"
+	osm_start sm <<-EOF
+	event_plugin_name ibfattree
+	routing_engine dmodcc,updn
+	EOF
+	osm_wait sm "$patience" 'SUBNET UP'
+	logged 'WRN IBF114: routing_engine names "dmodcc", which is no engine; did you mean "dmodc"?'
+	routed_by updn
+	down
 }
 
 case_options_are_read() {
@@ -79,6 +119,27 @@ case_other_opensm_version() {
 	osm_wait sm "$patience" 'SUBNET UP'
 	logged 'OpenSM 9.9.99'
 	routed_by updn
+	down
+}
+
+# As after an update of opensm: with no_fallback the switches keep their tables.
+case_updated_opensm_no_fallback() {
+	gen '2;4,4;1,4;1,1' --random-guids --seed 47
+	up <<<'routing_engine dmodc,no_fallback'
+	routed_by dmodc
+	walk before
+	osm_stop sm
+	mkdir "$T/plugins"
+	sed 's/OpenSM 3\.3\.23/OpenSM 9.9.99/g' \
+		"$SIM_BUILD/.libs/libibfattree.so" >"$T/plugins/libibfattree.so"
+	export SIM_PLUGINS=$T/plugins
+	osm_start sm <<-EOF
+	event_plugin_name ibfattree
+	routing_engine dmodc,no_fallback
+	EOF
+	osm_wait sm "$patience" 'No routing engine able to successfully configure'
+	walk after
+	same before after
 	down
 }
 

@@ -4,7 +4,21 @@
 # Routes stay where they are: through faults, through restarts of OpenSM, and
 # when the fabric grows.
 
-state() { echo "$SIM_DIR/sm/ibfattree-nominal"; }
+# The state file that opensm "sm" writes.
+state() { echo "$SIM_DIR"/sm/ibfattree-nominal-*; }
+
+# What manager $1 remembers, to manager $2, as a shared directory would have it.
+share_state() {
+	sim_until "$patience" state_is_written "$1" ||
+		fail "manager $1 has written no preferred tables"
+	find "$SIM_DIR/$1" -name 'ibfattree-*-*' ! -name '*.tmp' \
+		-exec cp -p '{}' "$SIM_DIR/$2/" ';'
+}
+
+state_is_written() {
+	compgen -G "$SIM_DIR/$1/ibfattree-nominal-*" >"$T/found" &&
+		compgen -G "$SIM_DIR/$1/ibfattree-preferred-*" >"$T/found"
+}
 
 restart() {
 	osm_stop sm || fail "opensm ended with status $?"
@@ -38,7 +52,7 @@ case_stable_restart() {
 	down
 }
 
-# A state file that is torn costs a line in the log, and is made anew.
+# A state file that is torn costs a line in the log, and is replaced.
 case_stable_torn_file() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 82
 	up </dev/null
@@ -50,11 +64,11 @@ case_stable_torn_file() {
 	osm_start sm < <(plugin_conf </dev/null)
 	osm_wait sm "$patience" 'SUBNET UP'
 	logged 'WRN IBF113: .*ibfattree-nominal'
-	allow 'WRN IBF113: the state file is made anew'
+	allow 'WRN IBF113: state file not used: .*; it is replaced'
 	logged 'IBF006'
 	walk after
 	same before after
-	[[ $(wc -c <"$(state)") == "$size" ]] || fail "it was not made anew"
+	[[ $(wc -c <"$(state)") == "$size" ]] || fail "it was not replaced"
 	restart
 	not_logged 'IBF113|IBF006'
 	down
@@ -72,7 +86,7 @@ case_stable_growth() {
 	logged 'IBF006: the nominal fabric is what is seen now: 11 switches'
 	osm_mark sm
 	sim_do "ReLink \"$far\""
-	osm_wait sm "$patience" 'IBF006: the nominal fabric has changed: new 1 switches'
+	osm_wait sm "$patience" 'IBF006: the nominal fabric has changed: new_switches=1 '
 	osm_settled sm "$patience"
 	until_healed after
 	osm_mark sm
@@ -94,24 +108,170 @@ case_stable_standby() {
 	OSM_HOST["standby"]=$(sim_hosts "$T/fabric.net" | tail -n 1)
 	osm_start standby < <(plugin_conf <<<"sm_priority 5"$'\n'"$polling")
 	osm_wait standby "$patience" 'Entering STANDBY'
-	cp "$(state)" "$SIM_DIR/standby/"
+	[[ $(count_logged 'IBF113') == 0 ]]
 	osm_mark sm
 	spine=$(sim_cables "$T/fabric.net" | sed -n 1p | cut -f 3)
 	sim_do "Unlink \"$spine\""
 	pair_dies "$spine"
 	until_healed cut
 	differ before cut
+	share_state sm standby
 	osm_kill sm
 	is_manager standby "${OSM_HOST["standby"]}"
 	until_healed taken
 	same cut taken
-	not_logged 'IBF006|IBF113'
+	logged 'IBF006: the nominal fabric is that of .*/standby/ibfattree-nominal-'
+	not_logged 'IBF006: the nominal fabric (is what|has)|IBF113'
 	osm_kill standby
-	rm "$SIM_DIR/standby/ibfattree-nominal"
+	rm "$SIM_DIR"/standby/ibfattree-{nominal,preferred,displaced}-*
 	osm_start standby < <(plugin_conf </dev/null)
 	until_healed blind
 	logged 'IBF006: the nominal fabric is what is seen now: 11 switches'
 	differ cut blind
+	down
+}
+
+# ibsim and opensm begin again with another fabric, beside what opensm has kept.
+other_net() {
+	osm_stop sm || fail "opensm ended with status $?"
+	kill "$SIM_PID"
+	sim_until 20 eval '! sim_alive "$SIM_PID"'
+	mv "$SIM_DIR" "$T/before"
+	SIM_HOST=
+	unset 'OSM_HOST[sm]'
+	sim_start "$T/sim" "$1"
+	mkdir -p "$SIM_DIR/sm"
+	cp -p "$T"/before/sm/{ibfattree-nominal*,guid2lid*,neighbors*} \
+		"$SIM_DIR/sm/" 2>/dev/null || true
+	rm -rf "$T/before"
+	# ports have lost their LIDs
+	osm_start sm < <(plugin_conf <<<'honor_guid2lid_file TRUE')
+	osm_wait sm "$patience" 'SUBNET UP'
+}
+
+# A cache directory that was used with another fabric, by the same host port: one
+# line says so, and nothing of it is left.  The way back is the same.
+case_stable_other_fabric() {
+	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 85
+	mv "$T/fabric.net" "$T/first.net"
+	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 86
+	up "$T/first.net" </dev/null
+	walk first
+	local was own
+	was=$(state)
+	other_net "$T/fabric.net"
+	own=$(state | tr ' ' '\n' | grep -vF "${was##*/}")
+	[[ -n $own ]] || fail "no state file of its own: $(state)"
+	not_logged 'IBF113'
+	logged 'IBF006: the nominal fabric is what is seen now: 48 switches'
+	[[ $(grep -c '^S ' "$own") == 48 ]] || fail "not 48 switches in $own"
+	# and where the port is the same
+	osm_stop sm
+	cp "$SIM_DIR/sm/${was##*/}" "$own"
+	osm_start sm < <(plugin_conf </dev/null)
+	osm_wait sm "$patience" 'SUBNET UP'
+	logged 'WRN IBF113: .* is of another fabric: 0 of its 12 switches and 0 of its 36 end ports are in this one; it is replaced'
+	allow 'WRN IBF113: .* is of another fabric'
+	[[ $(grep -c '^S ' "$own") == 48 ]] || fail "not 48 switches in $own"
+	walk second
+	[[ $(wc -l <"$SIM_DIR/sm/opensm-dmodc-ca-order.dump") == 64 ]] ||
+		fail "the host order has places of another fabric"
+	restart
+	not_logged 'IBF006|IBF113'
+	down
+}
+
+# The file of an older version, without a port GUID, is read, and left alone.
+case_stable_old_name() {
+	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 87
+	up </dev/null
+	walk before
+	osm_stop sm || fail "opensm ended with status $?"
+	local own
+	own=$(state)
+	mv "$own" "$SIM_DIR/sm/ibfattree-nominal"
+	osm_start sm < <(plugin_conf </dev/null)
+	osm_wait sm "$patience" 'SUBNET UP'
+	logged 'IBF006: the nominal fabric is that of .*/ibfattree-nominal$'
+	not_logged 'IBF006: .*seen now|IBF113'
+	cmp "$own" "$SIM_DIR/sm/ibfattree-nominal"
+	restart
+	not_logged 'IBF006|IBF113'
+	walk after
+	same before after
+	down
+}
+
+# A spine and a leaf are replaced while opensm is away: other GUIDs at the same
+# links.  Tables are those from before, but for LIDs that are new.
+case_stable_replaced_switch() {
+	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 88
+	up </dev/null
+	walk before
+	local leaf spine
+	IFS=$'\t' read -r leaf _ < <(sim_cables "$T/fabric.net" | sed -n 1p)
+	IFS=$'\t' read -r _ _ spine _ < <(sim_cables "$T/fabric.net" | sed -n '$p')
+	rename "$leaf" "$spine" <"$T/fabric.net" >"$T/new.net"
+	other_net "$T/new.net"
+	logged 'IBF006: the nominal fabric has changed: new_switches=0 new_links=0 new_ports=0 replaced_switches=2 '
+	walk after
+	# the LIDs that went and those that came
+	local lids
+	lids=$({ diff <(by_switch before) <(by_switch after) || true; } |
+		awk '/^[<>]/ { print $3 }' | sort -u | wc -l)
+	note "LIDs whose entries change: $lids"
+	((lids > 0 && lids <= 4)) || fail "entries of $lids LIDs have changed"
+	restart
+	not_logged 'IBF006|IBF113'
+	walk again
+	same after again
+	down
+}
+
+# Entries as "SWITCH LID PORT", by the names of switches.
+by_switch() {
+	awk '/^Unicast/ { sw = $NF } /^0x/ { print sw, $1, $2 }' \
+		"$T/$1.lfts" | sort
+}
+
+# rename SWITCH...: a netfile in which these have other GUIDs.
+rename() {
+	local -a prog=()
+	local name
+	for name; do
+		prog+=(-e "s/${name#S-}/0b5e55ed${name: -8}/g")
+	done
+	sed "${prog[@]}"
+}
+
+# A manager that hands over by priority, and is master again later, reads what
+# the other has seen meanwhile: no change of its state was reported to it.
+case_stable_handback() {
+	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 89
+	local polling=$'sminfo_polling_timeout 200\npolling_retry_number 2'
+	local spine
+	spine=$(sim_cables "$T/fabric.net" | sed -n 1p | cut -f 3)
+	sim_start "$T/sim" "$T/fabric.net"
+	sim_do "Unlink \"$spine\""
+	OSM_HOST["low"]=$(sim_hosts "$T/fabric.net" | tail -n 1)
+	osm_start low < <(plugin_conf <<<"sm_priority 5"$'\n'"$polling")
+	osm_wait low "$patience" 'SUBNET UP'
+	osm_start sm < <(plugin_conf <<<"sm_priority 10"$'\n'"$polling")
+	osm_wait sm "$patience" 'SUBNET UP'
+	osm_mark sm
+	sim_do "ReLink \"$spine\""
+	osm_wait sm "$patience" 'IBF006: the nominal fabric has changed: new_switches=1 '
+	osm_settled sm "$patience"
+	until_healed grown
+	share_state sm low
+	osm_mark low
+	osm_stop sm
+	is_manager low "${OSM_HOST["low"]}"
+	osm_wait low "$patience" 'SUBNET UP'
+	logged 'IBF006: the nominal fabric is that of .*/low/ibfattree-nominal-'
+	not_logged 'IBF006: the nominal fabric has changed'
+	until_healed back
+	same grown back
 	down
 }
 

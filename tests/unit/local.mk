@@ -10,6 +10,11 @@ tests_unit_test_core_SOURCES = tests/unit/test_core.c
 tests_unit_test_core_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_core_LDADD = $(CHECK_TEST_LDADD)
 
+check_PROGRAMS += tests/unit/test_file
+tests_unit_test_file_SOURCES = tests/unit/test_file.c
+tests_unit_test_file_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_file_LDADD = $(CHECK_TEST_LDADD)
+
 check_PROGRAMS += tests/unit/test_fabric
 tests_unit_test_fabric_SOURCES = tests/unit/test_fabric.c
 tests_unit_test_fabric_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
@@ -20,8 +25,14 @@ tests_unit_test_shape_SOURCES = tests/unit/test_shape.c
 tests_unit_test_shape_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_shape_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
-check_PROGRAMS += tests/unit/test_nominal tests/unit/test_nominal_file
-tests_unit_test_nominal_SOURCES = tests/unit/test_nominal.c
+check_PROGRAMS += tests/unit/test_nominal tests/unit/test_nominal_file \
+	tests/unit/test_nominal_places
+tests_unit_test_nominal_places_SOURCES = tests/unit/test_nominal_places.c \
+	tests/unit/grown.h
+tests_unit_test_nominal_places_CFLAGS = $(CHECK_TEST_CFLAGS) \
+	-I$(top_srcdir)/tests
+tests_unit_test_nominal_places_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+tests_unit_test_nominal_SOURCES = tests/unit/test_nominal.c tests/unit/grown.h
 tests_unit_test_nominal_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_nominal_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 tests_unit_test_nominal_file_SOURCES = tests/unit/test_nominal_file.c
@@ -69,13 +80,27 @@ libfake_la_LIBADD = libibfplugin.la libftr.la $(OSMCOMP_LIBS)
 check_PROGRAMS += tests/unit/test_fast tests/unit/test_fast_end \
 	tests/unit/test_fast_loss tests/unit/test_fast_race \
 	tests/unit/test_fast_due tests/unit/test_fast_event \
-	tests/unit/test_fast_random tests/unit/test_fast_sweep
+	tests/unit/test_fast_random tests/unit/test_fast_sweep \
+	tests/unit/test_fast_memory tests/unit/test_writer
 FAKE_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) -I$(top_srcdir)/tests
 FAKE_LDADD = libfake.la $(CHECK_TEST_LDADD)
 tests_unit_test_fast_SOURCES = tests/unit/test_fast.c
 tests_unit_test_fast_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_fast_LDADD = $(FAKE_LDADD)
+check_PROGRAMS += tests/unit/test_osm_nominal
+tests_unit_test_osm_nominal_SOURCES = tests/unit/test_osm_nominal.c
+tests_unit_test_osm_nominal_CPPFLAGS = $(FAKE_CPPFLAGS)
+tests_unit_test_osm_nominal_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_osm_nominal_LDADD = $(FAKE_LDADD)
+tests_unit_test_fast_memory_SOURCES = tests/unit/test_fast_memory.c
+tests_unit_test_fast_memory_CPPFLAGS = $(FAKE_CPPFLAGS)
+tests_unit_test_fast_memory_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_fast_memory_LDADD = $(FAKE_LDADD)
+tests_unit_test_writer_SOURCES = tests/unit/test_writer.c
+tests_unit_test_writer_CPPFLAGS = $(FAKE_CPPFLAGS)
+tests_unit_test_writer_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_writer_LDADD = $(FAKE_LDADD)
 tests_unit_test_fast_event_SOURCES = tests/unit/test_fast_event.c
 tests_unit_test_fast_event_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_event_CFLAGS = $(CHECK_TEST_CFLAGS) $(JSONC_CFLAGS)

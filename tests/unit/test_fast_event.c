@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <json-c/json.h>
 
@@ -21,6 +23,9 @@ struct member {
 
 /* As ibfattree-json(5) documents them. */
 static const struct member of_event[] = {
+	{ "schema", json_type_int, false },
+	{ "part", json_type_int, false },
+	{ "parts", json_type_int, false },
 	{ "event", json_type_string, false },
 	{ "number", json_type_int, false },
 	{ "time", json_type_double, false },
@@ -105,6 +110,11 @@ static const char *text(struct json_object *o, const char *key)
 	return json_object_get_string(get(o, key));
 }
 
+static void events_path(const struct fake *h, char path[128])
+{
+	snprintf(path, 128, "%s/ibfattree-events.jsonl", h->dir);
+}
+
 /* Line n of the file, from 1. */
 static struct json_object *read_event(struct fake *h, unsigned int n)
 {
@@ -115,7 +125,8 @@ static struct json_object *read_event(struct fake *h, unsigned int n)
 	ssize_t len = 0;
 	FILE *in;
 
-	snprintf(path, sizeof(path), "%s/ibfattree-events.jsonl", h->dir);
+	fake_flush(h);
+	events_path(h, path);
 	in = fopen(path, "r");
 	ck_assert(in && tok);
 	for (unsigned int i = 0; i < n; i++)
@@ -253,6 +264,9 @@ static void check_event(struct fake *h, unsigned int n, struct want w)
 	bool up = strstr(w.event, "-up");
 
 	check_members(o, of_event, FTR_ARRAY_LEN(of_event));
+	ck_assert_int_eq(number(o, "schema"), 2);
+	ck_assert_int_eq(number(o, "part"), 1);
+	ck_assert_int_eq(number(o, "parts"), 1);
 	ck_assert_str_eq(text(o, "event"), w.event);
 	ck_assert_int_eq(number(o, "number"), n);
 	ck_assert_str_eq(text(o, "engine"), "dmodc");
@@ -269,7 +283,7 @@ static void check_event(struct fake *h, unsigned int n, struct want w)
 
 static void check_lines(struct fake *h, unsigned int n)
 {
-	ck_assert_uint_eq(fake_events(h, "{\"event\""), n);
+	ck_assert_uint_eq(fake_events(h, "{\"schema\""), n);
 }
 
 /* A cable dies, which a sweep confirms, and comes back. */
@@ -358,21 +372,36 @@ static void lose_and_find(struct fake *h, struct loss l)
 	fake_check_healed(h);
 }
 
-START_TEST(test_switch_events)
+/* The switch has one link left: it is not down. */
+START_TEST(test_part_of_switch)
 {
 	struct fake *h = fake_new(NULL);
 	ftr_sw s = spare_spine(h);
 
 	lose_and_find(h, (struct loss){ s, false });
-	check_event(h, 1, (struct want){ "switch-down", s, 3, false });
-	check_event(h, 2, (struct want){ "switch-up", s, 3, false });
+	check_event(h, 1, (struct want){ "link-down", s, 3, false });
+	check_event(h, 2, (struct want){ "link-up", s, 3, false });
 	check_lines(h, 2);
 	fake_free(h);
 }
 END_TEST
 
-/* No packet gets to a switch without a cable in use: the sweeps bring it back,
- * without a line. */
+/* No packet gets to a switch without a cable in use: a sweep brings it back, and
+ * its line says so. */
+static void check_return(struct fake *h, unsigned int line, ftr_sw s)
+{
+	struct json_object *o = read_event(h, line);
+
+	ck_assert_int_eq(json_object_object_length(o),
+			 (int)FTR_ARRAY_LEN(of_event) - 1);	/* no sets */
+	ck_assert_str_eq(text(o, "event"), "switch-up");
+	ck_assert_str_eq(text(o, "stage"), "sweep");
+	ck_assert_int_eq(number(o, "number"), 1);
+	ck_assert_int_eq(number(o, "entries"), 0);
+	check_cables(h, get(o, "cables"), s, 4, true);
+	json_object_put(o);
+}
+
 START_TEST(test_spine_events)
 {
 	struct fake *h = fake_new(NULL);
@@ -386,7 +415,172 @@ START_TEST(test_spine_events)
 	fake_settle(h);
 	fake_check_healed(h);
 	fake_check_quiet_sweep(h);
+	check_lines(h, 2);
+	check_return(h, 2, s);
+	fake_free(h);
+}
+END_TEST
+
+/* A switch that loses its links one after the other is down with the last. */
+START_TEST(test_last_link)
+{
+	struct fake *h = fake_new(NULL);
+	ftr_sw s = spare_spine(h);
+
+	turn(h, s, false, false);
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	ck_assert_uint_eq(fake_events(h, "\"event\":\"switch-down\""), 0);
+	turn(h, s, true, false);
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	ck_assert_uint_eq(fake_events(h, "\"event\":\"switch-down\""), 1);
+	turn(h, s, true, true);
+	for (int i = 0; i < 3; i++) {
+		ck_assert(fake_sweep(h));
+		fake_settle(h);
+	}
+	ck_assert_uint_eq(fake_events(h, "\"event\":\"switch-up\""), 1);
+	ck_assert_uint_eq(fake_events(h, "\"event\":\"switch-down\""), 1);
+	fake_free(h);
+}
+END_TEST
+
+/* ---- long records ---------------------------------------------------------- */
+
+#define MANY_SETS 3000
+
+/* A record with that many sets of 64 entries; set i is of ms i. */
+static void write_long(struct fake *h, struct ibf_generation *gen)
+{
+	struct ibf_repair r = { .gen = gen, .number = 1, .whole = FTR_SW_NONE };
+	size_t size;
+	FILE *out = open_memstream(&r.sets, &size);
+
+	ck_assert(out != NULL);
+	for (int i = 0; i < MANY_SETS; i++) {
+		fprintf(out, "{\"ms\":%d.000,\"guid\":\"0x%016x\",\"lids\":[",
+			i, i);
+		for (int k = 0; k < 64; k++)
+			fprintf(out, "%s[%d,%d]", k ? "," : "", 49000 + k, k);
+		fputs("]}\n", out);
+	}
+	ck_assert(!fclose(out));
+	r.cable = calloc(500, sizeof(*r.cable));
+	for (; r.n_cables < 500; r.n_cables++)
+		r.cable[r.n_cables] = (struct ibf_cable){
+			0, 1, (ftr_port)(r.n_cables % 250 + 1),
+			(ftr_port)(r.n_cables / 250 + 1), false
+		};
+	ibf_event_write(h->fast, &r);
+	free(r.sets);
+	free(r.cable);
+}
+
+/* No line is longer than ibfattree-json(5) says, and nothing is missing. */
+START_TEST(test_long_record)
+{
+	struct fake *h = fake_new(NULL);
+	struct ibf_plugin *p = h->plugin;
+	int64_t parts = 0, sets = 0, cables = 0;
+	struct json_object *last;
+	char path[128], *line = NULL;
+	size_t size = 0;
+	ssize_t len;
+	FILE *in;
+
+	write_long(h, p->engine[0].gen ? p->engine[0].gen : h->fast->view->gen);
+	fake_flush(h);
+	events_path(h, path);
+	in = fopen(path, "r");
+	ck_assert(in != NULL);
+	while ((len = getline(&line, &size, in)) > 0) {
+		struct json_object *o = json_tokener_parse(line), *list;
+
+		ck_assert_int_le(len, 16384);
+		ck_assert(o != NULL);
+		ck_assert_int_eq(number(o, "part"), ++parts);
+		ck_assert_str_eq(text(o, "event"), "link-down");
+		ck_assert_int_eq(number(o, "number"), 1);
+		ck_assert(json_object_object_get_ex(o, "time", NULL));
+		ck_assert_int_eq(get(o, "engine") != NULL, parts == 1);
+		list = get(o, "cables");
+		cables += list ? (int64_t)json_object_array_length(list) : 0;
+		list = get(o, "sets");
+		for (size_t i = 0; list && i < json_object_array_length(list);
+		     i++)
+			ck_assert_double_eq(real(json_object_array_get_idx(list,
+								i), "ms"),
+					    (double)sets++);
+		json_object_put(o);
+	}
+	fclose(in);
+	ck_assert_int_eq(cables, 500);
+	ck_assert_int_eq(sets, MANY_SETS);
+	ck_assert_int_gt(parts, 100);
+	last = read_event(h, (unsigned int)parts);
+	ck_assert_int_eq(number(last, "parts"), parts);
+	json_object_put(last);
+	free(line);
+	fake_free(h);
+}
+END_TEST
+
+/* ---- the file -------------------------------------------------------------- */
+
+static void cut_one(struct fake *h, unsigned int i)
+{
+	ftr_sw s = fake_leaf(h, 3);
+
+	fake_cable(h, s, fake_uplink(h, s, i), false);
+	fake_settle(h);
+	ck_assert(fake_sweep(h));
+	fake_flush(h);
+}
+
+/* A FIFO in place of the file stops nobody; a link is not followed. */
+START_TEST(test_file_replaced)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.pgft = "2;4,6;1,4;1,1" });
+	char path[128], other[128];
+	struct stat sb;
+
+	events_path(h, path);
+	snprintf(other, sizeof(other), "%s/other", h->dir);
+	ck_assert(!mkfifo(path, 0666));
+	cut_one(h, 0);
+	ck_assert_uint_eq(fake_logged(h, "IBF112"), 1);
+	ck_assert_uint_eq(fake_logged(h, "not a regular file"), 1);
+	ck_assert(!unlink(path) && !symlink(other, path));
+	cut_one(h, 1);
+	ck_assert_int_ne(stat(other, &sb), 0);
+	ck_assert_uint_eq(fake_logged(h, "IBF112"), 1);
+	ck_assert(!unlink(path));
+	cut_one(h, 2);
 	check_lines(h, 1);
+	ck_assert_uint_eq(fake_logged(h, "lost meanwhile: 2 records"), 1);
+	fake_free(h);
+}
+END_TEST
+
+/* As Debian's logrotate does it to opensm's log: rename, and nothing said. */
+START_TEST(test_rotation)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.pgft = "2;4,6;1,4;1,1" });
+	char path[128], old[140];
+
+	events_path(h, path);
+	snprintf(old, sizeof(old), "%s.1", path);
+	cut_one(h, 0);
+	ck_assert(!rename(path, old));
+	cut_one(h, 1);
+	check_lines(h, 1);
+	ck_assert(!truncate(path, 0));
+	cut_one(h, 2);
+	check_lines(h, 1);
+	ck_assert(!unlink(old));
 	fake_free(h);
 }
 END_TEST
@@ -400,8 +594,12 @@ int main(void)
 
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, test_link_events);
-	tcase_add_test(t, test_switch_events);
+	tcase_add_test(t, test_part_of_switch);
 	tcase_add_test(t, test_spine_events);
+	tcase_add_test(t, test_last_link);
+	tcase_add_test(t, test_long_record);
+	tcase_add_test(t, test_file_replaced);
+	tcase_add_test(t, test_rotation);
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
 	srunner_run_all(r, CK_NORMAL);

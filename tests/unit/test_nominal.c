@@ -15,103 +15,7 @@
 #include "core/core.h"
 #include "lib/draw.h"
 #include "lib/edit.h"
-
-static struct ftr_err err;
-
-static const struct edit edit_nothing = EDIT_NOTHING;
-
-static const char tree[] = "A: t1 t2 h2\nB: t1 t2 h2\nC: t1 t2 h2\n"
-	"D: t1 t2 h2\nt1:\nt2:\n";
-
-static struct ftr_nominal *nominal_of(const struct ftr_fabric *f,
-				      struct ftr_nominal *old,
-				      struct ftr_nominal_change *change)
-{
-	struct ftr_nominal *n = NULL;
-
-	ck_assert_msg(!ftr_nominal_new(f, NULL, old, NULL, &n, change, &err),
-		      "%s", err.msg);
-	return n;
-}
-
-/* ---- growth, case by case ---------------------------------------------- */
-
-static uint64_t guid(const struct ftr_fabric *f, const char *name)
-{
-	return f->sw[draw_sw(f, name)].guid;
-}
-
-static struct ftr_endport host(const struct ftr_fabric *f, const char *sw,
-			       unsigned int i)
-{
-	return f->ep[draw_host(f, sw, i)];
-}
-
-/* A case: N = that of tree; F as given; then N' and what changed. */
-struct grown {
-	struct ftr_fabric *base, *f;
-	struct ftr_nominal *old, *n;
-	struct ftr_nominal_change c;
-	struct ftr_shape *sh;
-};
-
-static void grow(struct grown *g)
-{
-	struct ftr_shape_opts over = { 0 };
-	struct ftr_nominal *again;
-	struct ftr_nominal_change c;
-
-	g->old = nominal_of(g->base, NULL, NULL);
-	g->n = nominal_of(g->f, g->old, &g->c);
-	ck_assert_int_eq(g->n != g->old, g->c.grew);
-	ck_assert(!g->c.reshaped);
-	/* once: the second time there is nothing new */
-	again = nominal_of(g->f, g->n, &c);
-	ck_assert(again == g->n && !c.grew && !c.example[0]);
-	over.nominal = g->old->shape;
-	ck_assert_int_eq(ftr_shape_new(g->f, &over, NULL, &g->sh, &err),
-			 g->c.grew ? FTR_INVAL : FTR_OK);
-	if (g->c.grew) {
-		ck_assert_ptr_nonnull(strstr(err.msg, g->c.example));
-		over.nominal = g->n->shape;
-		ck_assert(!ftr_shape_new(g->f, &over, NULL, &g->sh, &err));
-	}
-}
-
-static void done(struct grown *g)
-{
-	ftr_shape_free(g->sh);
-	if (g->n != g->old)
-		ftr_nominal_free(g->n);
-	ftr_nominal_free(g->old);
-	ftr_fabric_free(g->base);
-	ftr_fabric_free(g->f);
-}
-
-static void only(const struct grown *g, uint32_t sw, uint32_t cables,
-		 uint32_t hosts, uint32_t changed)
-{
-	ck_assert_uint_eq(g->c.new_sw, sw);
-	ck_assert_uint_eq(g->c.new_cables, cables);
-	ck_assert_uint_eq(g->c.new_hosts, hosts);
-	ck_assert_uint_eq(g->c.changed, changed);
-}
-
-static void dropped(const struct grown *g, uint32_t sw, uint32_t cables,
-		    uint32_t hosts)
-{
-	ck_assert_uint_eq(g->c.dropped_sw, sw);
-	ck_assert_uint_eq(g->c.dropped_cables, cables);
-	ck_assert_uint_eq(g->c.dropped_hosts, hosts);
-}
-
-static void missing(const struct grown *g, uint32_t sw, uint32_t cables,
-		    uint32_t hosts)
-{
-	ck_assert_uint_eq(g->sh->n_missing_sw, sw);
-	ck_assert_uint_eq(g->sh->n_missing_cables, cables);
-	ck_assert_uint_eq(g->sh->n_missing_hosts, hosts);
-}
+#include "grown.h"
 
 /* ---- growth ------------------------------------------------------------ */
 
@@ -335,32 +239,6 @@ START_TEST(replaced_adapter)
 		ck_assert_uint_eq(g.n->f->n_ep, 8);
 		done(&g);
 	}
-}
-END_TEST
-
-/* t1 was replaced by a switch with another GUID at the same cables, but one of
- * these is not plugged yet: t1 is a ghost all the same. */
-START_TEST(replaced_switch)
-{
-	struct grown g = { .base = draw(tree) };
-	static const char *const leaf[] = { "A", "B", "C" };
-	struct edit e = EDIT_NOTHING;
-	struct ftr_builder *b;
-
-	e.no_sw = draw_sw(g.base, "t1");
-	b = edit_open(g.base, &e);
-	ck_assert(!ftr_builder_add_switch(b, 0x90000, 36, 0, 0, "t1", &err));
-	for (unsigned int i = 0; i < 3; i++)
-		edit_plug(b, guid(g.base, leaf[i]), 1, 0x90000, i + 1);
-	g.f = edit_seal(b);
-	grow(&g);
-	only(&g, 1, 3, 0, 0);
-	dropped(&g, 1, 4, 0);
-	missing(&g, 0, 0, 0);
-	/* and the fourth cable is inferred */
-	ck_assert_uint_eq(g.sh->n_slots[draw_sw(g.f, "D")], 2);
-	ck_assert_uint_eq(g.sh->n_up[draw_sw(g.f, "D")], 1);
-	done(&g);
 }
 END_TEST
 
@@ -731,7 +609,6 @@ int main(void)
 	tcase_add_test(tc, host_in_place_of_cable);
 	tcase_add_test(tc, moved_host);
 	tcase_add_test(tc, replaced_adapter);
-	tcase_add_test(tc, replaced_switch);
 	tcase_add_test(tc, fewer_ports);
 	tcase_add_test(tc, other_lmc);
 	tcase_add_test(tc, lmc_not_told);

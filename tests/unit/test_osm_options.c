@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/core.h"
+#include "osm/hint.h"
 #include "osm/msg.h"
 #include "osm/options.h"
 #include <ftr/shape.h>
@@ -258,6 +259,30 @@ START_TEST(test_man_messages)
 }
 END_TEST
 
+/* Which engine was meant: case, and up to two letters. */
+START_TEST(test_hint)
+{
+	static const char *const none[] = {
+		"dmodc", "sftree", "ddlr", "ftree", "minhop", "updn", "dor",
+		"nue", "lash", "file", "dnup", "no_fallback", "", "abc",
+		"torus-2QoS", "dmodcdmodcdmodcdmodc", "xxxdmodc", "sssp",
+	};
+	static const char *const meant[][2] = {
+		{ "dmodcc", "dmodc" }, { "Dmodc", "dmodc" }, { "dmod", "dmodc" },
+		{ "dmodk", "dmodc" }, { "DMODC", "dmodc" }, { "sf-tree", "sftree" },
+		{ "sftrees", "sftree" }, { "dlr", "ddlr" }, { "ddrl", "ddlr" },
+	};
+
+	for (size_t i = 0; i < FTR_ARRAY_LEN(none); i++)
+		ck_assert_msg(!ibf_hint(none[i], strlen(none[i])), "%s",
+			      none[i]);
+	for (size_t i = 0; i < FTR_ARRAY_LEN(meant); i++)
+		ck_assert_pstr_eq(ibf_hint(meant[i][0], strlen(meant[i][0])),
+				  meant[i][1]);
+	ck_assert_pstr_eq(ibf_hint("dmodcc,updn", 6), "dmodc");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("osm_options");
@@ -270,6 +295,7 @@ int main(void)
 	tcase_add_loop_test(t, test_bad, 0, (int)FTR_ARRAY_LEN(bad));
 	tcase_add_test(t, test_torn);
 	tcase_add_test(t, test_shared_string);
+	tcase_add_test(t, test_hint);
 	tcase_add_test(t, test_sample);
 	tcase_add_test(t, test_man_options);
 	tcase_add_test(t, test_man_messages);

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Remembered tables: what the entries of a fabric go back to, on disk.
+ *
+ * Two files, both written whole or not at all (see <ftr/nominal.h>), each with a
+ * checksum, the engine, and the identity of the nominal fabric they belong to:
+ *
+ *	preferred	complete tables, with the GUIDs of the switches and of the
+ *			owners of the LIDs
+ *	displaced	the entries that hold another port, because their
+ *			preferred one leads nowhere now
+ */
+#ifndef FTR_STORED_H
+#define FTR_STORED_H
+
+#include <ftr/fabric.h>
+#include <ftr/tables.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define FTR_ENGINE_NAME_MAX 16
+
+/* What tables belong to. */
+struct ftr_stored_id {
+	char engine[FTR_ENGINE_NAME_MAX];
+	uint64_t nominal;	/* ftr_stored_nominal */
+};
+
+/* Identity of a nominal fabric: its switches, its links between them, and what
+ * else decides its ranks. */
+uint64_t ftr_stored_nominal(const struct ftr_fabric *nominal, uint64_t lists);
+
+struct ftr_stored {
+	struct ftr_stored_id id;
+	bool searched;		/* the full search is behind them */
+	/* f: switches and owners of LIDs by GUID only, no links */
+	const struct ftr_fabric *f;
+	struct ftr_tables *t;
+};
+
+enum ftr_status ftr_stored_write(const char *path,
+				    const struct ftr_stored_id *id,
+				    bool searched, const struct ftr_fabric *f,
+				    const struct ftr_tables *t,
+				    struct ftr_err *err) FTR_MUST_USE;
+
+/* FTR_IO: there is no such file, or it cannot be read (it must belong to root or
+ * to the caller).  FTR_PARSE: it is torn, damaged, or no such file. */
+enum ftr_status ftr_stored_read(const char *path,
+				   struct ftr_stored **out,
+				   struct ftr_err *err) FTR_MUST_USE;
+void ftr_stored_free(struct ftr_stored *p);	/* NULL is accepted */
+
+struct ftr_displaced {		/* one entry */
+	uint64_t guid;		/* of the switch */
+	ftr_lid lid;
+	ftr_port port;
+};
+
+enum ftr_status ftr_displaced_write(const char *path,
+				    const struct ftr_stored_id *id,
+				    const struct ftr_displaced *entry,
+				    uint32_t n, struct ftr_err *err)
+	FTR_MUST_USE;
+/* *entry is malloc()ed for the caller.  Errors as above. */
+enum ftr_status ftr_displaced_read(const char *path,
+				   struct ftr_stored_id *id,
+				   struct ftr_displaced **entry, uint32_t *n,
+				   struct ftr_err *err) FTR_MUST_USE;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

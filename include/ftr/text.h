@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Text that others chose: node descriptions, names and lines in files.
+ *
+ * Every such text passes through here before it reaches a log, a terminal, a
+ * file or JSON: names when they enter a fabric, error texts in ftr_fail, log
+ * lines and command-line messages where they are written.
+ */
+#ifndef FTR_TEXT_H
+#define FTR_TEXT_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Replace, in place, whatever could control a terminal or forge a line in a
+ * log, each by one '?': control characters (C0, DEL and C1, newline and tab
+ * included), line and paragraph separators, characters that change the
+ * direction of text (Unicode UAX #9), and bytes that are not valid UTF-8
+ * (RFC 3629).  Everything else stays.  Never makes the text longer.
+ * Returns s.
+ */
+char *ftr_text_clean(char *s);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,888 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Connecting what up/down routing by rank does not connect.
+ *
+ * Real fabrics hold pairs of host ports without an up/down path: Aggregation
+ * Nodes or hosts on spines, leaf switches without a common spine after faults,
+ * two core chassis that only racks join.  Two ways to connect them were
+ * compared.  Another order of the switches, in which every pair has an up/down
+ * path (engine sftree), moves paths of all other pairs: the most loaded link
+ * then carries 10 to 41 % more.  Here the routing by rank stays, entry by
+ * entry, and a few extra turns (turns.h) are allowed in addition: a packet that
+ * came down to a switch, the gateway, may leave it upwards again.  Only the
+ * paths that need a gateway use one.
+ *
+ * A pair (s, l) of a switch and a column is needed if the cost of s to l is
+ * infinite, links join the two, and there are end ports at both; or if column
+ * l has the port of a subnet manager.  Column by column, paths grow from the
+ * switches that have an up/down path to l to those that need one.  A step from
+ * s to a neighbour t is usable if a packet that came from s may turn to every
+ * next hop of t towards l, since the next hop of t is chosen by t alone:
+ *
+ *	s --> t --> u1, u2	turns (s,t,u1) and (s,t,u2) must be allowed
+ *
+ * The path that needs the fewest new turns is taken, among those the one with
+ * the fewest hops, then the one that turns at the hub: the leaf switch with the
+ * most switches above it.  So gateways are few, and later columns find their
+ * turns admitted already.
+ *
+ * Which turns can be admitted depends on those that were.  Two groups of
+ * switches which only gateways join can be joined in both directions over one
+ * link of a gateway, but hardly over two: what enters over one leaves over the
+ * other, and the way back closes a cycle.  So the stages of a column are:
+ *
+ *	ALLOWED		turns that are allowed already
+ *	NEW | ALL | BOTH	new turns, to all next hops of the gateway, with
+ *			the way back
+ *	NEW | BOTH	to some of its next hops: the gateway then uses these
+ *			only, in this column.  Paths of others stay as short
+ *	NEW | ALL	without the way back
+ *	NEW		both of the last two
+ *
+ * What is missing after the last one cannot be connected so, and the caller
+ * must fall back on another order for the whole fabric.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/connect.h"
+#include "engine/place.h"
+#include "engine/turns.h"
+
+enum { ALLOWED = 0, NEW = 1, ALL = 2, BOTH = 4 };
+
+/* tries: how often growing may fail for a turn that is refused, in a column and
+ * in all of them.  Every failure is remembered. */
+static const struct stage {
+	unsigned int mode, tries, all_tries;
+} stages[] = {
+	{ ALLOWED | ALL, 1, UINT32_MAX }, { NEW | ALL | BOTH, 6, 32 },
+	{ NEW | BOTH, 12, 256 }, { NEW | ALL, 6, 32 }, { NEW, 200, 1000 },
+};
+
+#define N_STAGES FTR_ARRAY_LEN(stages)
+/* How often all columns are gone through if new turns were found. */
+#define PASSES 4
+
+/* Why the end ports of a column have to be reached, and by whom. */
+enum { NEED_ENDS = 1, NEED_ALL = 2 };
+
+struct step {
+	uint64_t key;		/* new turns, hops, place of the gateway */
+	ftr_sw sw;
+	uint32_t channel;	/* out of sw */
+};
+
+struct hop_list {		/* next hops of a switch, as channels */
+	uint32_t first, n;	/* in plan.pool */
+	bool known, some;	/* some: not all that it could use */
+};
+
+enum { OPEN = 0, LABELLED, CONNECTED };
+
+struct plan {
+	const struct ftr_shape *sh;
+	const struct ftr_route_opts *opts;
+	struct ftr_arena *arena;
+	struct turns turns;
+	uint32_t *island;	/* [n_sw] */
+	uint32_t *ends, *lids;	/* [n_sw] end ports with a LID, their LIDs */
+	uint8_t *need;		/* [n_sw] by column, NEED_... */
+	uint32_t *hub;		/* [n_sw] place as a gateway */
+	/* needed pairs by column */
+	uint32_t *pair_first;	/* [n_sw + 1] */
+	ftr_sw *pair;
+	/* of the column */
+	uint32_t l;
+	unsigned int mode;
+	uint32_t tries[N_STAGES];	/* left */
+	uint8_t *state;		/* [n_sw] OPEN at rest */
+	uint8_t *needed;	/* [n_sw] 0 at rest */
+	struct step *label;	/* [n_sw] */
+	struct hop_list *hops;	/* [n_sw] not known at rest */
+	uint8_t *noted;		/* [n_sw] 0 at rest: is in touched */
+	ftr_sw *touched, *path, *connected;	/* [n_sw] */
+	uint32_t n_touched, n_connected, left;
+	uint32_t *pool;
+	uint32_t n_pool, cap_pool;
+	struct step *heap;
+	uint32_t n_heap, cap_heap;
+	bool nomem;
+	/* results */
+	struct connect *out;
+	uint32_t cap_entries, n_via, cap_via;
+	uint64_t pairs;
+	bool complete;
+};
+
+static bool by_rank(const struct plan *p, ftr_sw s)
+{
+	return ftr_shape_cost(p->sh, s)[p->l] != FTR_COST_INF;
+}
+
+static void touch(struct plan *p, ftr_sw s)
+{
+	if (!p->noted[s])
+		p->touched[p->n_touched++] = s;
+	p->noted[s] = 1;
+}
+
+/* ---- needed pairs ------------------------------------------------------ */
+
+static void count_ends(struct plan *p)
+{
+	const struct ftr_fabric *f = p->sh->f;
+
+	for (ftr_ep e = 0; e < f->n_ep; e++) {
+		const struct ftr_endport *ep = &f->ep[e];
+
+		if (ep->sw == FTR_SW_NONE || !ep->lid)
+			continue;
+		p->ends[ep->sw]++;
+		p->lids[ep->sw] += 1u << ep->lmc;
+		p->need[p->sh->col[ep->sw]] |= NEED_ENDS;
+	}
+	for (uint32_t i = 0; i < p->opts->n_sm; i++)
+		if (p->opts->sm[i] < f->n_sw)
+			p->need[p->sh->col[p->opts->sm[i]]] |= NEED_ALL;
+	if (p->opts->sm_switch < f->n_sw)
+		p->need[p->sh->col[p->opts->sm_switch]] |= NEED_ALL;
+}
+
+static bool is_needed(struct plan *p, ftr_sw s, uint32_t l)
+{
+	return (p->need[l] & NEED_ALL ||
+		(p->need[l] & NEED_ENDS && p->ends[s])) &&
+		ftr_uf_find(p->island, s) ==
+		ftr_uf_find(p->island, p->sh->col_sw[l]);
+}
+
+/* By all links, horizontal ones too. */
+static void find_islands(struct plan *p)
+{
+	const struct ftr_shape *sh = p->sh;
+
+	ftr_uf_init(p->island, sh->f->n_sw);
+	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
+		uint32_t n = turns_groups(sh, s, sh->n_sideways > 0);
+
+		for (uint32_t k = 0; k < n; k++)
+			ftr_uf_union(p->island, s,
+				     sh->groups[sh->group_first[s] + k].remote);
+	}
+}
+
+/* Calls with count first, then with pair. */
+static void visit_pairs(struct plan *p, uint32_t *count, ftr_sw *pair)
+{
+	const struct ftr_shape *sh = p->sh;
+	uint32_t n = sh->f->n_sw;
+
+	for (ftr_sw s = 0; s < n; s++) {
+		const uint8_t *row = ftr_shape_cost(sh, s), *at = row;
+
+		while ((at = memchr(at, FTR_COST_INF,
+				    (size_t)(row + n - at)))) {
+			uint32_t l = (uint32_t)(at++ - row);
+
+			if (!is_needed(p, s, l))
+				continue;
+			if (pair)
+				pair[count[l]] = s;
+			count[l]++;
+		}
+	}
+}
+
+static bool find_pairs(struct plan *p)
+{
+	uint32_t n = p->sh->f->n_sw;
+	uint32_t *count = ftr_arena_zalloc(p->arena, n + 2u, sizeof(*count));
+
+	if (!count)
+		return false;
+	visit_pairs(p, count + 2, NULL);
+	for (uint32_t l = 0; l < n; l++)
+		count[l + 2] += count[l + 1];
+	p->pair = ftr_arena_alloc(p->arena, count[n + 1] + 1u,
+				  sizeof(*p->pair));
+	if (!p->pair)
+		return false;
+	visit_pairs(p, count + 1, p->pair);
+	p->pair_first = count;
+	return true;
+}
+
+/* ---- gateways ---------------------------------------------------------- */
+
+/* The number of switches above leaf switch s. */
+static uint32_t count_above(struct plan *p, ftr_sw s, uint32_t *seen,
+			    ftr_sw *queue)
+{
+	const struct ftr_shape *sh = p->sh;
+	uint32_t n = 0;
+
+	seen[s] = s + 1;
+	queue[n++] = s;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ftr_group *g =
+			&sh->groups[sh->group_first[queue[i]]];
+
+		for (uint32_t k = 0; k < sh->n_up[queue[i]]; k++)
+			if (seen[g[k].remote] != s + 1) {
+				seen[g[k].remote] = s + 1;
+				queue[n++] = g[k].remote;
+			}
+	}
+	return n;
+}
+
+struct hub_order {
+	uint64_t key;
+	ftr_sw sw;
+};
+
+static int hub_cmp(const void *x, const void *y)
+{
+	const struct hub_order *a = x, *b = y;
+
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	return (a->sw > b->sw) - (a->sw < b->sw);
+}
+
+/* Leaf switches with much above them first, then those with few hosts, then by
+ * GUID. */
+static bool find_hubs(struct plan *p)
+{
+	const struct ftr_shape *sh = p->sh;
+	uint32_t n = sh->f->n_sw;
+	uint32_t *seen = ftr_arena_zalloc(p->arena, n, sizeof(*seen));
+	ftr_sw *queue = ftr_arena_alloc(p->arena, n, sizeof(*queue));
+	struct hub_order *o = ftr_arena_alloc(p->arena, n, sizeof(*o));
+	uint32_t *hub = ftr_arena_alloc(p->arena, n, sizeof(*hub));
+
+	if (!seen || !queue || !o || !hub)
+		return false;
+	for (ftr_sw s = 0; s < n; s++) {
+		uint32_t above = sh->col[s] < sh->n_leaf ?
+			count_above(p, s, seen, queue) : 0;
+
+		o[s] = (struct hub_order){
+			(uint64_t)(UINT32_MAX - above) << 32 | p->ends[s], s
+		};
+	}
+	qsort(o, n, sizeof(*o), hub_cmp);
+	for (uint32_t i = 0; i < n; i++)
+		hub[o[i].sw] = i;
+	p->hub = hub;
+	return true;
+}
+
+/* ---- next hops --------------------------------------------------------- */
+
+static bool pool_add(struct plan *p, uint32_t c)
+{
+	if (!FTR_GROW(p->pool, p->n_pool, p->cap_pool)) {
+		p->nomem = true;
+		return false;
+	}
+	p->pool[p->n_pool++] = c;
+	return true;
+}
+
+/* Next hops of t towards the column, which is not that of t. */
+static const struct hop_list *hops_of(struct plan *p, ftr_sw t)
+{
+	const struct ftr_shape *sh = p->sh;
+	const struct ftr_group *cand[FTR_PORT_MAX + 1];
+	struct hop_list *h = &p->hops[t];
+	uint32_t n;
+
+	if (h->known)
+		return h;
+	touch(p, t);
+	h->first = p->n_pool;
+	h->n = 0;
+	h->some = false;
+	if (!by_rank(p, t)) {	/* may be relabelled: not to be kept */
+		h->n = pool_add(p, p->label[t].channel);
+		return h;
+	}
+	n = ftr_shape_candidates(sh, t, p->l, cand);
+	for (uint32_t i = 0; i < n; i++)
+		h->n += pool_add(p, p->turns.of_group[cand[i] - sh->groups]);
+	h->known = true;
+	return h;
+}
+
+#define IMPOSSIBLE UINT32_MAX
+
+/* The number of new turns that a step over channel c takes. */
+static uint32_t new_turns(struct plan *p, uint32_t c)
+{
+	ftr_sw t = p->turns.channel[c].to;
+	const struct hop_list *h;
+	uint32_t n = 0, refused = 0;
+
+	if (p->sh->col[t] == p->l)
+		return 0;
+	h = hops_of(p, t);
+	for (uint32_t i = 0; i < h->n; i++) {
+		uint32_t out = p->pool[h->first + i];
+
+		if (turns_allowed(&p->turns, c, out))
+			continue;
+		n++;
+		refused += !(p->mode & NEW) ||
+			turns_refused(&p->turns, c, out, p->mode & BOTH);
+	}
+	if (p->mode & ALL)
+		return refused ? IMPOSSIBLE : n;
+	if (n < h->n)
+		return 0;
+	return refused < n ? 1 : IMPOSSIBLE;
+}
+
+/* ---- the heap ---------------------------------------------------------- */
+
+static bool before(const struct step *a, const struct step *b)
+{
+	return a->key != b->key ? a->key < b->key : a->sw < b->sw;
+}
+
+static void push(struct plan *p, struct step x)
+{
+	uint32_t i;
+
+	if (!FTR_GROW(p->heap, p->n_heap, p->cap_heap)) {
+		p->nomem = true;
+		return;
+	}
+	for (i = p->n_heap++; i && before(&x, &p->heap[(i - 1) / 2]);
+	     i = (i - 1) / 2)
+		p->heap[i] = p->heap[(i - 1) / 2];
+	p->heap[i] = x;
+}
+
+static struct step pop(struct plan *p)
+{
+	struct step top = p->heap[0], x = p->heap[--p->n_heap];
+	uint32_t i = 0, k;
+
+	for (; (k = 2 * i + 1) < p->n_heap; i = k) {
+		if (k + 1 < p->n_heap &&
+		    before(&p->heap[k + 1], &p->heap[k]))
+			k++;
+		if (!before(&p->heap[k], &x))
+			break;
+		p->heap[i] = p->heap[k];
+	}
+	p->heap[i] = x;
+	return top;
+}
+
+#define KEY_TURN ((uint64_t)1 << 48)
+#define KEY_HOP ((uint64_t)1 << 32)
+
+/* Where a path that goes on at t starts to count. */
+static uint64_t key_at(const struct plan *p, ftr_sw t)
+{
+	if (by_rank(p, t))
+		return ftr_shape_cost(p->sh, t)[p->l] * KEY_HOP;
+	return p->label[t].key & ~(KEY_HOP - 1);
+}
+
+/* The step over channel c, out of a switch without a path. */
+static void consider(struct plan *p, uint32_t c)
+{
+	ftr_sw s = p->turns.channel[c].from, t = p->turns.channel[c].to;
+	uint32_t n = new_turns(p, c);
+	struct step x;
+
+	if (n == IMPOSSIBLE)
+		return;
+	x.key = key_at(p, t) + n * KEY_TURN + KEY_HOP +
+		p->hub[t];
+	x.sw = s;
+	x.channel = c;
+	if (p->state[s] == LABELLED && !before(&x, &p->label[s]))
+		return;
+	touch(p, s);
+	p->state[s] = LABELLED;
+	p->label[s] = x;
+	push(p, x);
+}
+
+/* All steps that lead to t. */
+static void consider_to(struct plan *p, ftr_sw t)
+{
+	for_each_channel(&p->turns, t, c) {
+		ftr_sw s = p->turns.channel[c].to;
+
+		if (p->state[s] != CONNECTED && !by_rank(p, s))
+			consider(p, p->turns.channel[c].back);
+	}
+}
+
+/* ---- a column ---------------------------------------------------------- */
+
+/* What can be a first step without a new turn. */
+static void seed_allowed(struct plan *p)
+{
+	const struct turns *tn = &p->turns;
+
+	consider_to(p, p->sh->col_sw[p->l]);
+	for (uint32_t i = 0; i < tn->n_extra; i++) {
+		uint32_t c = tn->extra[i].in;
+
+		if (tn->channel[c].extra == i &&	/* once a channel */
+		    !by_rank(p, tn->channel[c].from) &&
+		    p->state[tn->channel[c].from] != CONNECTED &&
+		    by_rank(p, tn->channel[c].to))
+			consider(p, c);
+	}
+}
+
+/* Any first step. */
+static void seed_all(struct plan *p)
+{
+	ftr_sw to = p->sh->col_sw[p->l];
+
+	for (ftr_sw s = 0; s < p->sh->f->n_sw; s++) {
+		if (by_rank(p, s) || p->state[s] == CONNECTED ||
+		    ftr_uf_find(p->island, s) != ftr_uf_find(p->island, to))
+			continue;
+		for_each_channel(&p->turns, s, c)
+			if (by_rank(p, p->turns.channel[c].to))
+				consider(p, c);
+	}
+}
+
+/* Keep only the next hops of t that a packet from channel c may use. */
+static enum ftr_status restrict_hops(struct plan *p, uint32_t c,
+				     struct hop_list *h)
+{
+	uint32_t kept = 0;
+	uint32_t *hop = p->pool + h->first;
+
+	for (uint32_t i = 0; i < h->n; i++)
+		if (turns_allowed(&p->turns, c, hop[i]))
+			hop[kept++] = hop[i];
+	for (uint32_t i = 0; !kept && i < h->n; i++) {
+		enum ftr_status st;
+
+		if (turns_refused(&p->turns, c, hop[i], p->mode & BOTH))
+			continue;
+		st = turns_admit(&p->turns, c, &hop[i], 1, p->mode & BOTH);
+		if (st == FTR_NOMEM)
+			return st;
+		if (!st)
+			hop[kept++] = hop[i];
+	}
+	if (!kept)
+		return FTR_REFUSED;
+	h->some |= kept < h->n;
+	h->n = kept;
+	return FTR_OK;
+}
+
+/* Allow the step over channel c. */
+static enum ftr_status admit_step(struct plan *p, uint32_t c)
+{
+	ftr_sw t = p->turns.channel[c].to;
+	struct hop_list *h;
+
+	if (p->sh->col[t] == p->l)
+		return FTR_OK;
+	hops_of(p, t);
+	h = &p->hops[t];
+	if (!(p->mode & NEW)) {
+		for (uint32_t i = 0; i < h->n; i++)
+			if (!turns_allowed(&p->turns, c,
+					   p->pool[h->first + i]))
+				return FTR_REFUSED;
+		return FTR_OK;
+	}
+	if (p->mode & ALL)
+		return turns_admit(&p->turns, c, p->pool + h->first, h->n,
+				   p->mode & BOTH);
+	return restrict_hops(p, c, h);
+}
+
+static void connected(struct plan *p, ftr_sw s)
+{
+	p->state[s] = CONNECTED;
+	p->connected[p->n_connected++] = s;
+	p->label[s].key &= KEY_TURN - 1;	/* its turns are admitted */
+	p->left -= p->needed[s];
+	if (p->ends[s] && p->need[p->l] & NEED_ENDS)
+		p->pairs += (uint64_t)p->ends[s] *
+			p->lids[p->sh->col_sw[p->l]];
+}
+
+/* Admit the path from s, as labelled, from its end on. */
+static enum ftr_status admit_path(struct plan *p, ftr_sw s)
+{
+	uint32_t n = 0;
+
+	for (; !by_rank(p, s) && p->state[s] != CONNECTED;
+	     s = p->turns.channel[p->label[s].channel].to) {
+		if (n == p->sh->f->n_sw)	/* labels changed behind it */
+			return FTR_REFUSED;
+		p->path[n++] = s;
+	}
+	while (n) {
+		enum ftr_status st = admit_step(p, p->label[p->path[n - 1]]
+						.channel);
+
+		if (st)
+			return st;
+		connected(p, p->path[--n]);
+	}
+	return FTR_OK;
+}
+
+/* Grow paths until nothing is left that can be reached by this mode.
+ * FTR_REFUSED: a turn could not be admitted, which is known from now on. */
+static enum ftr_status grow(struct plan *p)
+{
+	if (p->mode & NEW)
+		seed_all(p);
+	else
+		seed_allowed(p);
+	for (uint32_t i = 0; i < p->n_connected; i++)
+		consider_to(p, p->connected[i]);
+	while (p->n_heap && p->left && !p->nomem) {
+		struct step x = pop(p);
+		uint32_t first = p->n_connected;
+		enum ftr_status st;
+
+		if (p->state[x.sw] != LABELLED ||
+		    before(&p->label[x.sw], &x))
+			continue;
+		if (!p->needed[x.sw]) {
+			consider_to(p, x.sw);
+			continue;
+		}
+		st = admit_path(p, x.sw);
+		if (st)
+			return st;
+		for (; first < p->n_connected; first++)
+			consider_to(p, p->connected[first]);
+	}
+	return p->nomem ? FTR_NOMEM : FTR_OK;
+}
+
+/* Forget labels of what is not connected. */
+static void unlabel(struct plan *p)
+{
+	p->n_heap = 0;
+	for (uint32_t i = 0; i < p->n_touched; i++)
+		if (p->state[p->touched[i]] == LABELLED)
+			p->state[p->touched[i]] = OPEN;
+}
+
+static enum ftr_status run_stage(struct plan *p, const struct stage *stage)
+{
+	enum ftr_status st = FTR_REFUSED;
+
+	p->mode = stage->mode;
+	for (unsigned int i = 0; st == FTR_REFUSED && p->left &&
+	     i < stage->tries && p->tries[stage - stages]; i++) {
+		st = grow(p);
+		unlabel(p);
+		p->tries[stage - stages] -= st == FTR_REFUSED;
+	}
+	return st == FTR_REFUSED ? FTR_OK : st;
+}
+
+/* ---- results ----------------------------------------------------------- */
+
+static bool add_entry(struct plan *p, ftr_sw s, const uint32_t *hop,
+		      uint32_t n, bool restricted)
+{
+	struct connect *o = p->out;
+
+	if (!FTR_GROW(o->entry, o->n_entries, p->cap_entries))
+		return false;
+	o->entry[o->n_entries++] = (struct connect_entry){
+		.sw = s, .col = p->l, .first = p->n_via, .n = n,
+		.restricted = restricted,
+	};
+	for (uint32_t i = 0; i < n; i++) {
+		if (!FTR_GROW(o->via, p->n_via, p->cap_via))
+			return false;
+		o->via[p->n_via++] = p->turns.channel[hop[i]].to;
+		o->horizontal |= p->turns.channel[hop[i]].kind ==
+			CHANNEL_HORIZONTAL;
+	}
+	return true;
+}
+
+static int sw_cmp(const void *x, const void *y)
+{
+	ftr_sw a = *(const ftr_sw *)x, b = *(const ftr_sw *)y;
+
+	return (a > b) - (a < b);
+}
+
+/* Entries of the column by switch, and all back to rest. */
+static bool end_column(struct plan *p)
+{
+	bool ok = true;
+
+	qsort(p->touched, p->n_touched, sizeof(*p->touched), sw_cmp);
+	for (uint32_t i = 0; i < p->n_touched; i++) {
+		ftr_sw s = p->touched[i];
+		const struct hop_list *h = &p->hops[s];
+
+		if (p->state[s] == CONNECTED)
+			ok = ok && add_entry(p, s, &p->label[s].channel, 1,
+					     false);
+		else if (h->known && h->some)
+			ok = ok && add_entry(p, s, p->pool + h->first, h->n,
+					     true);
+		p->state[s] = OPEN;
+		p->needed[s] = p->noted[s] = 0;
+		p->hops[s].known = false;
+	}
+	p->n_touched = p->n_connected = p->n_pool = 0;
+	return ok;
+}
+
+static enum ftr_status connect_column(struct plan *p, uint32_t l)
+{
+	enum ftr_status st = FTR_OK;
+
+	p->l = l;
+	p->left = 0;
+	for (uint32_t i = p->pair_first[l]; i < p->pair_first[l + 1]; i++) {
+		touch(p, p->pair[i]);
+		p->needed[p->pair[i]] = 1;
+		p->left++;
+	}
+	for (size_t i = 0; !st && p->left && i < N_STAGES; i++)
+		st = run_stage(p, &stages[i]);
+	if (p->left)
+		p->complete = false;
+	if (!end_column(p) && !st)
+		st = FTR_NOMEM;
+	return st;
+}
+
+static int turn_cmp(const void *x, const void *y)
+{
+	const struct ftr_turn *a = x, *b = y;
+
+	if (a->from != b->from)
+		return a->from < b->from ? -1 : 1;
+	if (a->at != b->at)
+		return a->at < b->at ? -1 : 1;
+	return (a->to > b->to) - (a->to < b->to);
+}
+
+/* Into the arena, which outlives the plan. */
+static bool publish(struct plan *p)
+{
+	struct connect *o = p->out;
+	struct connect_entry *entry = o->entry;
+	ftr_sw *via = o->via;
+
+	o->entry = ftr_arena_alloc(p->arena, o->n_entries + 1u,
+				   sizeof(*o->entry));
+	o->via = ftr_arena_alloc(p->arena, p->n_via + 1u, sizeof(*o->via));
+	o->turn = ftr_arena_alloc(p->arena, p->turns.n_extra + 1u,
+				  sizeof(*o->turn));
+	if (!o->entry || !o->via || !o->turn) {
+		free(entry);
+		free(via);
+		return false;
+	}
+	if (o->n_entries) {
+		memcpy(o->entry, entry, o->n_entries * sizeof(*entry));
+		memcpy(o->via, via, p->n_via * sizeof(*via));
+	}
+	free(entry);
+	free(via);
+	o->n_turns = p->turns.n_extra;
+	for (uint32_t i = 0; i < o->n_turns; i++) {
+		const struct turns_extra *x = &p->turns.extra[i];
+
+		o->turn[i] = (struct ftr_turn){
+			p->turns.channel[x->in].from,
+			p->turns.channel[x->in].to,
+			p->turns.channel[x->out].to,
+		};
+	}
+	if (o->n_turns)
+		qsort(o->turn, o->n_turns, sizeof(*o->turn), turn_cmp);
+	o->pairs = p->pairs;
+	o->complete = p->complete;
+	return true;
+}
+
+/* ---- all --------------------------------------------------------------- */
+
+static bool allocate(struct plan *p)
+{
+	uint32_t n = p->sh->f->n_sw;
+	struct ftr_arena *a = p->arena;
+
+	p->island = ftr_arena_alloc(a, n, sizeof(*p->island));
+	p->ends = ftr_arena_zalloc(a, n, sizeof(*p->ends));
+	p->lids = ftr_arena_zalloc(a, n, sizeof(*p->lids));
+	p->need = ftr_arena_zalloc(a, n, 1);
+	p->state = ftr_arena_zalloc(a, n, 1);
+	p->needed = ftr_arena_zalloc(a, n, 1);
+	p->noted = ftr_arena_zalloc(a, n, 1);
+	p->label = ftr_arena_alloc(a, n, sizeof(*p->label));
+	p->hops = ftr_arena_zalloc(a, n, sizeof(*p->hops));
+	p->touched = ftr_arena_alloc(a, n, sizeof(*p->touched));
+	p->path = ftr_arena_alloc(a, n, sizeof(*p->path));
+	p->connected = ftr_arena_alloc(a, n, sizeof(*p->connected));
+	return p->island && p->ends && p->lids && p->need && p->state &&
+		p->needed && p->noted && p->label && p->hops && p->touched &&
+		p->path && p->connected;
+}
+
+/* Turns of an earlier routing, as far as they are possible here. */
+static enum ftr_status admit_given(struct plan *p)
+{
+	enum ftr_status st = FTR_OK;
+
+	for (uint32_t i = 0; i < p->opts->n_turns && st != FTR_NOMEM; i++) {
+		const struct ftr_turn *t = &p->opts->turn[i];
+		uint32_t in = turns_find(&p->turns, t->from, t->at);
+		uint32_t out = turns_find(&p->turns, t->at, t->to);
+
+		if (in != TURNS_NONE && out != TURNS_NONE)
+			st = turns_admit(&p->turns, in, &out, 1, false);
+	}
+	return st == FTR_NOMEM ? st : FTR_OK;
+}
+
+static bool has_gaps(const struct ftr_shape *sh)
+{
+	for (ftr_sw s = 0; s < sh->f->n_sw; s++)
+		if (memchr(ftr_shape_cost(sh, s), FTR_COST_INF, sh->f->n_sw))
+			return true;
+	return false;
+}
+
+static enum ftr_status pass(struct plan *p)
+{
+	enum ftr_status st = FTR_OK;
+
+	p->out->n_entries = p->n_via = 0;
+	p->out->horizontal = false;
+	p->pairs = 0;
+	p->complete = true;
+	for (uint32_t l = 0; !st && l < p->sh->f->n_sw; l++)
+		if (p->pair_first[l] < p->pair_first[l + 1])
+			st = connect_column(p, l);
+	return st;
+}
+
+/* Later columns add turns that earlier ones have use for: go through them until
+ * a pass adds none.  The result then depends on the turns, and not on how they
+ * were found. */
+static enum ftr_status run(struct plan *p, bool horizontal)
+{
+	uint32_t before = 1, n;
+	enum ftr_status st;
+
+	if (!allocate(p) ||
+	    !turns_init(&p->turns, p->sh, horizontal, p->arena))
+		return FTR_NOMEM;
+	find_islands(p);
+	count_ends(p);
+	if (!find_pairs(p) || !find_hubs(p))
+		return FTR_NOMEM;
+	for (size_t i = 0; i < N_STAGES; i++)
+		p->tries[i] = stages[i].all_tries;
+	st = admit_given(p);
+	n = p->turns.n_extra;
+	for (int i = 0; !st && i < PASSES && (!i || n != before); i++) {
+		before = n;
+		st = pass(p);
+		n = p->turns.n_extra;
+	}
+	return st;
+}
+
+enum ftr_status connect_plan(const struct ftr_shape *sh,
+			     const struct ftr_route_opts *opts, bool horizontal,
+			     struct ftr_arena *arena, struct connect *out,
+			     struct ftr_err *err)
+{
+	struct plan p = {
+		.sh = sh, .opts = opts, .arena = arena, .out = out,
+		.complete = true,
+	};
+	enum ftr_status st = FTR_OK;
+
+	memset(out, 0, sizeof(*out));
+	out->complete = true;
+	if (!has_gaps(sh) && !opts->n_turns)
+		return FTR_OK;
+	st = run(&p, horizontal);
+	if (!publish(&p) && !st)
+		st = FTR_NOMEM;
+	turns_fini(&p.turns);
+	free(p.pool);
+	free(p.heap);
+	return st ? ftr_fail(err, FTR_NOMEM, "out of memory for connecting %u switches",
+			     sh->f->n_sw) : FTR_OK;
+}
+
+/* ---- use --------------------------------------------------------------- */
+
+static bool leads_by(const struct connect *c, const struct connect_entry *e,
+		     ftr_sw remote)
+{
+	for (uint32_t i = 0; i < e->n; i++)
+		if (c->via[e->first + i] == remote)
+			return true;
+	return false;
+}
+
+uint32_t connect_candidates(const struct ftr_shape *sh,
+			    const struct connect *c,
+			    const struct connect_entry *e,
+			    const struct ftr_group **cand)
+{
+	uint32_t all = turns_groups(sh, e->sw, c->horizontal), n = 0;
+
+	for (uint32_t k = 0; k < all; k++) {
+		const struct ftr_group *g =
+			&sh->groups[sh->group_first[e->sw] + k];
+		uint32_t at;
+
+		if (!leads_by(c, e, g->remote))
+			continue;
+		for (at = n++; at > 0 && cand[at - 1]->pos > g->pos; at--)
+			cand[at] = cand[at - 1];
+		cand[at] = g;
+	}
+	return n;
+}
+
+const struct connect_entry *connect_find(const struct connect *c, ftr_sw s,
+					 uint32_t l)
+{
+	uint32_t low = 0, high = c->n_entries;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		const struct connect_entry *e = &c->entry[mid];
+
+		if (e->col == l && e->sw == s)
+			return e;
+		if (e->col < l || (e->col == l && e->sw < s))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return NULL;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Paths for pairs that up/down routing by rank leaves unconnected; connect.c
+ * has the account.
+ */
+#ifndef FTR_ENGINE_CONNECT_H
+#define FTR_ENGINE_CONNECT_H
+
+#include "engine/engine.h"
+
+/* At switch sw, the destinations of column col use the groups that lead to
+ * via[first .. first + n - 1], and no others. */
+struct connect_entry {
+	ftr_sw sw;
+	uint32_t col;
+	uint32_t first, n;
+	bool restricted;	/* sw has an up/down path: these are some of
+				 * its candidates */
+};
+
+struct connect {
+	uint32_t n_turns;
+	struct ftr_turn *turn;		/* by (from, at, to) */
+	uint32_t n_entries;
+	struct connect_entry *entry;	/* by (col, sw) */
+	ftr_sw *via;
+	uint64_t pairs;		/* (end port, LID of an end port) connected so */
+	bool complete;		/* all that a path of links connects is */
+	bool horizontal;	/* links inside one rank are used */
+};
+
+/*
+ * Plan the extra turns and entries for sh, whose costs are those of up/down
+ * routing by sh->rank.  opts->turn are admitted first.  The result lives in
+ * arena.  horizontal: may use links inside one rank.  If the result is not
+ * complete, its entries are valid but pairs are missing.  FTR_NOMEM.
+ */
+enum ftr_status connect_plan(const struct ftr_shape *sh,
+			     const struct ftr_route_opts *opts, bool horizontal,
+			     struct ftr_arena *arena, struct connect *out,
+			     struct ftr_err *err) FTR_MUST_USE;
+
+/* The groups of an entry, by pos; returns their number. */
+uint32_t connect_candidates(const struct ftr_shape *sh,
+			    const struct connect *c,
+			    const struct connect_entry *e,
+			    const struct ftr_group **cand);
+
+/* The entry of a pair, NULL if there is none. */
+const struct connect_entry *connect_find(const struct connect *c, ftr_sw s,
+					 uint32_t l);
+
+#endif

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What is done to the tables of the closed form before anybody sees them.
+ *
+ * Two designs were compared.  Recompute everything from the fabric as it is: a pure
+ * function, but after a second fault entries move that need not, and what a search
+ * found is lost with the first fault.  Or remember: an entry keeps
+ *
+ *	1. its port of the preferred tables, those of the complete fabric;
+ *	2. else its port of the current tables, those that the switches hold;
+ *	3. else it is displaced, and takes the port of the closed form.
+ *
+ * Ports count only if they are candidates of equation (1) on the fabric as it is.
+ * So one more fault changes the entries that lost their port and no others; a link
+ * that returns takes its entries back; and the complete fabric has its preferred
+ * tables.  Any mixture of such tables goes up, then down by the same ranks: it is
+ * free of loops and credit loops.  The search (<ftr/balance.h>) then may move the
+ * displaced entries only, or all of them where nothing is preferred.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/connect.h"
+#include "engine/engine.h"
+
+struct keeping {
+	const struct ftr_balance_input *in;
+	const struct ftr_keep *keep;
+	struct ftr_tables *t;
+	uint64_t *movable, *fixed;	/* bits by (switch, LID); fixed or NULL */
+	const uint32_t *col_of;	/* [max_lid + 1], UINT32_MAX: not routed */
+};
+
+static const struct ftr_shape *shape_of(const struct ftr_balance_input *in,
+					uint32_t l)
+{
+	return in->use_full && in->use_full[l] ? in->full : in->shape;
+}
+
+/* Candidates of one column of a switch. */
+struct valid {
+	uint32_t col;
+	struct ftr_port_set ports;
+};
+
+static void find_valid(const struct keeping *k, ftr_sw s, uint32_t l,
+		       struct valid *v)
+{
+	const struct ftr_shape *sh = shape_of(k->in, l);
+	const struct ftr_group *cand[FTR_PORT_MAX + 1];
+	uint32_t n = 0;
+
+	if (l != sh->col[s] && ftr_shape_cost(sh, s)[l] != FTR_COST_INF)
+		n = ftr_shape_candidates(sh, s, l, cand);
+	ftr_shape_ports(sh, cand, n, &v->ports);
+	v->col = l;
+}
+
+static size_t word_of(const struct keeping *k, ftr_sw s, ftr_lid lid)
+{
+	return (size_t)s * (k->t->stride / 64) + lid / 64;
+}
+
+static bool has_bit(const struct keeping *k, const uint64_t *bits, ftr_sw s,
+		    ftr_lid lid)
+{
+	return bits[word_of(k, s, lid)] >> lid % 64 & 1;
+}
+
+static void set_bit(const struct keeping *k, uint64_t *bits, ftr_sw s,
+		    ftr_lid lid)
+{
+	bits[word_of(k, s, lid)] |= UINT64_C(1) << lid % 64;
+}
+
+/* An entry of the closed form that is not the preferred one. */
+static void keep_entry(const struct keeping *k, ftr_sw s, ftr_lid lid,
+		       uint8_t *entry, struct valid *v)
+{
+	uint32_t l = k->col_of[lid];
+	ftr_port prefer = ftr_tables_get(k->keep->prefer, s, lid);
+	ftr_port now = k->keep->current ?
+		ftr_tables_get(k->keep->current, s, lid) : FTR_PORT_NONE;
+
+	if (l == UINT32_MAX || *entry == FTR_PORT_NONE ||
+	    (k->fixed && has_bit(k, k->fixed, s, lid)))
+		return;
+	if (v->col != l)
+		find_valid(k, s, l, v);
+	if (!ftr_port_set_has(&v->ports, *entry))	/* no choice to be made */
+		return;
+	if (ftr_port_set_has(&v->ports, prefer))
+		*entry = prefer;
+	else if (ftr_port_set_has(&v->ports, now))
+		*entry = now;
+	else
+		set_bit(k, k->movable, s, lid);
+}
+
+static void keep_rows(void *ctx, unsigned int worker, uint32_t begin,
+		      uint32_t end)
+{
+	const struct keeping *k = ctx;
+
+	(void)worker;
+	for (ftr_sw s = begin; s < end; s++) {
+		uint8_t *row = ftr_tables_row(k->t, s);
+		const uint8_t *prefer = ftr_tables_row(k->keep->prefer, s);
+		struct valid v = { .col = UINT32_MAX };
+
+		for (uint32_t at = 0; at < k->t->stride; at += FTR_LFT_BLOCK) {
+			if (!memcmp(row + at, prefer + at, FTR_LFT_BLOCK))
+				continue;
+			for (uint32_t i = at; i < at + FTR_LFT_BLOCK; i++)
+				if (row[i] != prefer[i])
+					keep_entry(k, s, (ftr_lid)i, &row[i],
+						   &v);
+		}
+	}
+}
+
+static uint32_t *columns_of_lids(const struct ftr_shape *sh,
+				 const struct ftr_tables *t)
+{
+	uint32_t *col = ftr_malloc(t->stride * sizeof(*col));
+
+	if (!col)
+		return NULL;
+	memset(col, 0xff, t->stride * sizeof(*col));
+	for (uint32_t i = 0; i < sh->n_dest; i++)
+		col[sh->dest[i].lid] = sh->dest[i].col;
+	return col;
+}
+
+static bool any(const uint64_t *bits, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (bits[i])
+			return true;
+	return false;
+}
+
+/* Entries at gateways that may use some of their candidates only. */
+static void fix_restricted(const struct keeping *k, const struct connect *extra)
+{
+	const struct ftr_shape *sh = k->in->shape;
+
+	for (uint32_t i = 0; i < extra->n_entries; i++) {
+		const struct connect_entry *e = &extra->entry[i];
+
+		for (uint32_t d = sh->dest_first[e->col];
+		     e->restricted && d < sh->dest_first[e->col + 1]; d++)
+			set_bit(k, k->fixed, e->sw, sh->dest[d].lid);
+	}
+}
+
+static bool is_restricted(const struct connect *extra)
+{
+	for (uint32_t i = 0; extra && i < extra->n_entries; i++)
+		if (extra->entry[i].restricted)
+			return true;
+	return false;
+}
+
+/* Keep what can be kept; *displaced: some entries could not. */
+static enum ftr_status keep_all(struct keeping *k, struct ftr_team *team,
+				bool *displaced, struct ftr_err *err)
+{
+	uint32_t *col = columns_of_lids(k->in->shape, k->t);
+
+	if (!col)
+		return ftr_fail(err, FTR_NOMEM,
+				"out of memory for keeping entries");
+	k->col_of = col;
+	ftr_team_run(team, k->t->n_sw, 8, keep_rows, k);
+	free(col);
+	*displaced = any(k->movable, (size_t)k->t->n_sw * (k->t->stride / 64));
+	return FTR_OK;
+}
+
+enum ftr_status engine_finish(struct ftr_balance_input *in,
+			      const struct connect *extra,
+			      const struct ftr_route_opts *opts,
+			      struct ftr_team *team, struct ftr_tables *t,
+			      struct ftr_route_stats *stats,
+			      struct ftr_err *err)
+{
+	bool kept = opts->keep && opts->keep->prefer, search = true;
+	bool all = !kept || opts->keep->search_all, fix = is_restricted(extra);
+	struct keeping k = { .in = in, .keep = opts->keep, .t = t };
+	size_t words = (size_t)t->n_sw * (t->stride / 64);
+	enum ftr_status st = FTR_OK;
+
+	if (kept || fix)
+		k.movable = ftr_calloc(words, sizeof(*k.movable));
+	if (fix)
+		k.fixed = ftr_calloc(words, sizeof(*k.fixed));
+	if ((kept && !k.movable) || (fix && (!k.fixed || !k.movable)))
+		st = ftr_fail(err, FTR_NOMEM,
+			      "out of memory for keeping entries");
+	if (!st && fix)
+		fix_restricted(&k, extra);
+	if (!st && kept)
+		st = keep_all(&k, team, &search, err);
+	for (size_t i = 0; !st && all && fix && i < words; i++)
+		k.movable[i] = ~k.fixed[i];
+	in->depth = opts->balance;
+	in->cancelled = opts->cancelled;
+	in->ctx = opts->cancel_ctx;
+	in->movable = all && !fix ? NULL : k.movable;
+	if (!st && (all || search))
+		st = ftr_balance_tables(in, t, team,
+					stats ? &stats->balance : NULL, err);
+	in->movable = NULL;
+	free(k.movable);
+	free(k.fixed);
+	return st;
+}

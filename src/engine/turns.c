@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The relation of turns.h, kept free of cycles.
+ *
+ * A turn from channel in to channel out closes a cycle if and only if in can be
+ * reached from out.  The channels that can be reached from an out are found
+ * once, and the set grows with every turn that is admitted; so the test is a
+ * look at one bit.
+ *
+ * The search needs no edge of its own for each base turn: after a downward
+ * channel into v all downward channels of v follow.  After an upward channel
+ * into v from w all channels of v follow except the one back to w; that one
+ * follows, too, once v is entered from a second switch below.  So each channel
+ * of a switch is looked at a fixed number of times, O(channels) for one search.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/turns.h"
+
+struct turns_reach {
+	uint64_t *bit;		/* [n] channels */
+	uint8_t *fan;		/* [n_sw] FAN_... that were entered */
+	ftr_sw *from;		/* [n_sw] entered upwards from there only */
+};
+
+enum { FAN_UP = 1, FAN_DOWN = 2, FAN_BUT_ONE = 4 };
+
+static bool has(const struct turns_reach *r, uint32_t c)
+{
+	return r->bit[c / 64] >> c % 64 & 1;
+}
+
+/* ---- channels ---------------------------------------------------------- */
+
+static uint8_t kind_of(const struct ftr_shape *sh, ftr_sw from, ftr_sw to)
+{
+	return sh->rank[to] == sh->rank[from] ? CHANNEL_HORIZONTAL :
+		sh->rank[to] > sh->rank[from] ? CHANNEL_UP : CHANNEL_DOWN;
+}
+
+static bool allocate(struct turns *tn, bool horizontal)
+{
+	const struct ftr_shape *sh = tn->sh;
+	uint32_t n_sw = sh->f->n_sw, all = sh->group_first[n_sw];
+	struct ftr_arena *a = tn->arena;
+
+	tn->first = ftr_arena_zalloc(a, n_sw + 1u, sizeof(*tn->first));
+	if (!tn->first)
+		return false;
+	for (ftr_sw s = 0; s < n_sw; s++)
+		tn->first[s + 1] = tn->first[s] + turns_groups(sh, s, horizontal);
+	tn->n = tn->first[n_sw];
+	tn->channel = ftr_arena_zalloc(a, tn->n + 1u, sizeof(*tn->channel));
+	tn->of_group = ftr_arena_alloc(a, all + 1u, sizeof(*tn->of_group));
+	tn->reach = ftr_arena_zalloc(a, tn->n + 1u, sizeof(*tn->reach));
+	tn->known = ftr_arena_alloc(a, tn->n + 1u, sizeof(*tn->known));
+	tn->stack = ftr_arena_alloc(a, tn->n + 1u, sizeof(*tn->stack));
+	return tn->channel && tn->of_group && tn->reach && tn->known &&
+		tn->stack;
+}
+
+/* Neighbours are mutual: going through the switches in ascending order and
+ * entering each at its neighbours lists the neighbours of all in that order. */
+static bool number_channels(struct turns *tn, bool horizontal)
+{
+	const struct ftr_shape *sh = tn->sh;
+	uint32_t n_sw = sh->f->n_sw;
+	uint32_t *next = ftr_arena_alloc(tn->arena, n_sw + 1u, sizeof(*next));
+	uint32_t *at = ftr_arena_alloc(tn->arena, n_sw + 1u, sizeof(*at));
+
+	if (!next || !at)
+		return false;
+	memcpy(next, tn->first, n_sw * sizeof(*next));
+	for (ftr_sw s = 0; s < n_sw; s++) {
+		uint32_t first = sh->group_first[s];
+
+		for (uint32_t k = 0; k < turns_groups(sh, s, horizontal); k++) {
+			ftr_sw r = sh->groups[first + k].remote;
+
+			tn->channel[next[r]++] = (struct turns_channel){
+				.from = r, .to = s, .extra = TURNS_NONE,
+				.refused = TURNS_NONE,
+				.kind = kind_of(sh, r, s),
+			};
+		}
+	}
+	for (ftr_sw s = 0; s < n_sw; s++) {
+		for_each_channel(tn, s, c)
+			at[tn->channel[c].to] = c;
+		for (uint32_t k = 0; k < turns_groups(sh, s, horizontal); k++) {
+			uint32_t g = sh->group_first[s] + k;
+			uint32_t c = at[sh->groups[g].remote];
+
+			tn->channel[c].group = g;
+			tn->of_group[g] = c;
+		}
+	}
+	/* channels to s, in ascending order of where they come from */
+	memcpy(next, tn->first, n_sw * sizeof(*next));
+	for (uint32_t c = 0; c < tn->n; c++)
+		tn->channel[next[tn->channel[c].to]++].back = c;
+	return true;
+}
+
+bool turns_init(struct turns *tn, const struct ftr_shape *sh, bool horizontal,
+		struct ftr_arena *arena)
+{
+	memset(tn, 0, sizeof(*tn));
+	tn->sh = sh;
+	tn->arena = arena;
+	return allocate(tn, horizontal) && number_channels(tn, horizontal);
+}
+
+void turns_fini(struct turns *tn)
+{
+	free(tn->extra);
+	free(tn->refused);
+	tn->extra = tn->refused = NULL;
+}
+
+uint32_t turns_find(const struct turns *tn, ftr_sw from, ftr_sw to)
+{
+	uint32_t low = tn->first[from], end = tn->first[from + 1];
+
+	for (uint32_t high = end; low < high;) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (tn->channel[mid].to < to)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < end && tn->channel[low].to == to ? low : TURNS_NONE;
+}
+
+/* ---- what is allowed --------------------------------------------------- */
+
+static bool base_turn(const struct turns *tn, uint32_t in, uint32_t out)
+{
+	const struct turns_channel *a = &tn->channel[in];
+	const struct turns_channel *b = &tn->channel[out];
+
+	return a->back != out && a->kind != CHANNEL_HORIZONTAL &&
+		b->kind != CHANNEL_HORIZONTAL &&
+		!(a->kind == CHANNEL_DOWN && b->kind == CHANNEL_UP);
+}
+
+bool turns_allowed(const struct turns *tn, uint32_t in, uint32_t out)
+{
+	if (base_turn(tn, in, out))
+		return true;
+	for (uint32_t i = tn->channel[in].extra; i != TURNS_NONE;
+	     i = tn->extra[i].next)
+		if (tn->extra[i].out == out)
+			return true;
+	return false;
+}
+
+bool turns_refused(const struct turns *tn, uint32_t in, uint32_t out,
+		   bool both)
+{
+	for (uint32_t i = tn->channel[in].refused; i != TURNS_NONE;
+	     i = tn->refused[i].next)
+		if (tn->refused[i].out == out &&
+		    (both || !tn->refused[i].both))
+			return true;
+	return false;
+}
+
+/* ---- what can be reached ----------------------------------------------- */
+
+static void enter(struct turns *tn, struct turns_reach *r, uint32_t c,
+		  uint32_t *depth)
+{
+	if (has(r, c))
+		return;
+	r->bit[c / 64] |= (uint64_t)1 << c % 64;
+	tn->stack[(*depth)++] = c;
+}
+
+static void enter_all(struct turns *tn, struct turns_reach *r, ftr_sw s,
+		      enum turns_kind kind, uint32_t but, uint32_t *depth)
+{
+	for_each_channel(tn, s, c)
+		if (tn->channel[c].kind == kind && c != but)
+			enter(tn, r, c, depth);
+}
+
+/* Channels that the base relation lets follow channel c. */
+static void enter_base(struct turns *tn, struct turns_reach *r, uint32_t c,
+		       uint32_t *depth)
+{
+	const struct turns_channel *ch = &tn->channel[c];
+	ftr_sw v = ch->to;
+	uint8_t *fan = &r->fan[v];
+
+	if (ch->kind == CHANNEL_HORIZONTAL)
+		return;
+	if (ch->kind == CHANNEL_UP && !(*fan & FAN_UP)) {
+		*fan |= FAN_UP;
+		enter_all(tn, r, v, CHANNEL_UP, TURNS_NONE, depth);
+	}
+	if (*fan & FAN_DOWN)
+		return;
+	if (ch->kind == CHANNEL_UP && !(*fan & FAN_BUT_ONE)) {
+		*fan |= FAN_BUT_ONE;
+		r->from[v] = ch->from;
+		enter_all(tn, r, v, CHANNEL_DOWN, ch->back, depth);
+	} else if (ch->kind == CHANNEL_DOWN || r->from[v] != ch->from) {
+		*fan |= FAN_DOWN;
+		enter_all(tn, r, v, CHANNEL_DOWN, TURNS_NONE, depth);
+	}
+}
+
+/* c and all that can be reached from it. */
+static void extend(struct turns *tn, struct turns_reach *r, uint32_t c)
+{
+	uint32_t depth = 0;
+
+	enter(tn, r, c, &depth);
+	while (depth) {
+		c = tn->stack[--depth];
+		enter_base(tn, r, c, &depth);
+		for (uint32_t i = tn->channel[c].extra; i != TURNS_NONE;
+		     i = tn->extra[i].next)
+			enter(tn, r, tn->extra[i].out, &depth);
+	}
+}
+
+static const struct turns_reach *reach_of(struct turns *tn, uint32_t c)
+{
+	uint32_t n_sw = tn->sh->f->n_sw;
+	struct turns_reach *r;
+
+	if (tn->reach[c])
+		return tn->reach[c];
+	r = ftr_arena_alloc(tn->arena, 1, sizeof(*r));
+	if (!r)
+		return NULL;
+	r->bit = ftr_arena_zalloc(tn->arena, tn->n / 64 + 1u, sizeof(*r->bit));
+	r->fan = ftr_arena_zalloc(tn->arena, n_sw, 1);
+	r->from = ftr_arena_alloc(tn->arena, n_sw, sizeof(*r->from));
+	if (!r->bit || !r->fan || !r->from)
+		return NULL;
+	extend(tn, r, c);
+	tn->reach[c] = r;
+	tn->known[tn->n_known++] = c;
+	return r;
+}
+
+/* ---- one more turn ----------------------------------------------------- */
+
+static bool add(struct turns *tn, uint32_t in, uint32_t out)
+{
+	if (!FTR_GROW(tn->extra, tn->n_extra, tn->cap_extra))
+		return false;
+	tn->extra[tn->n_extra] = (struct turns_extra){
+		.in = in, .out = out, .next = tn->channel[in].extra,
+	};
+	tn->channel[in].extra = tn->n_extra++;
+	for (uint32_t i = 0; i < tn->n_known; i++) {
+		struct turns_reach *r = tn->reach[tn->known[i]];
+
+		if (has(r, in) && !has(r, out))
+			extend(tn, r, out);
+	}
+	return true;
+}
+
+static enum ftr_status refuse(struct turns *tn, uint32_t in, uint32_t out,
+			      bool both)
+{
+	if (!FTR_GROW(tn->refused, tn->n_refused, tn->cap_refused))
+		return FTR_NOMEM;
+	tn->refused[tn->n_refused] = (struct turns_extra){
+		.in = in, .out = out, .next = tn->channel[in].refused,
+		.both = both,
+	};
+	tn->channel[in].refused = tn->n_refused++;
+	return FTR_REFUSED;
+}
+
+/*
+ * With the way back, a cycle may also go through turns of both directions: out
+ * to where the way back begins, and from its end to in.
+ */
+static enum ftr_status may_add(struct turns *tn, uint32_t in, uint32_t out,
+			       const uint32_t *all, uint32_t n, bool both)
+{
+	const struct turns_reach *r = reach_of(tn, out), *back;
+
+	if (!r)
+		return FTR_NOMEM;
+	if (has(r, in))
+		return refuse(tn, in, out, false);
+	if (!both)
+		return FTR_OK;
+	back = reach_of(tn, tn->channel[in].back);
+	if (!back)
+		return FTR_NOMEM;
+	if (has(back, tn->channel[out].back))
+		return refuse(tn, in, out, true);
+	for (uint32_t i = 0; has(back, in) && i < n; i++)
+		if (has(r, tn->channel[all[i]].back))
+			return refuse(tn, in, out, true);
+	return FTR_OK;
+}
+
+enum ftr_status turns_admit(struct turns *tn, uint32_t in, const uint32_t *out,
+			    uint32_t n, bool both)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		enum ftr_status st = turns_allowed(tn, in, out[i]) ? FTR_OK :
+			may_add(tn, in, out[i], out, n, both);
+
+		if (st)
+			return st;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (turns_allowed(tn, in, out[i]))
+			continue;
+		if (!add(tn, in, out[i]))
+			return FTR_NOMEM;
+		if (both && !turns_allowed(tn, tn->channel[out[i]].back,
+					   tn->channel[in].back) &&
+		    !add(tn, tn->channel[out[i]].back, tn->channel[in].back))
+			return FTR_NOMEM;
+	}
+	return FTR_OK;
+}

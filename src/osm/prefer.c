@@ -1,0 +1,592 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Preferred tables: what an engine's entries go back to, and the search for better
+ * ones in the background.
+ *
+ * The first routing of a fabric is the closed form and a search for even
+ * all-to-all load, and its tables are preferred from then on: later routings keep
+ * their entries wherever these are still candidates (src/engine/keep.c).  They are
+ * made anew when the fabric has a link that the preferred tables were made
+ * without: then from the closed form if something was missing at that time, so
+ * that the complete fabric has the same tables whatever happened before, else (the
+ * fabric has grown) from what was preferred.
+ *
+ *	routing of a complete fabric -> preferred -> search thread -> better tables
+ *	                                   ^                               |
+ *	                                   +---- next complete routing ----+
+ *
+ * With balance full a thread searches for even load under shift permutations,
+ * too.  It holds a reference to its generation and no lock of OpenSM, and can be
+ * cancelled at any moment.  Its result is applied by a sweep, at the first routing
+ * at which nothing is missing.  All its entries are candidates by the same ranks,
+ * so switches that hold old and new entries in any mixture are free of loops and
+ * credit loops; and it is verified like all tables.
+ *
+ * Files.  The preferred tables and the displaced entries are kept beside the
+ * nominal fabric, named by it and by the engine, so that a restart or another
+ * manager changes nothing and the search runs once per fabric.  They are read at the first
+ * routing as master, and count only if they belong to the same nominal fabric.
+ * They are written when they have changed, by the writer's thread.
+ *
+ * Threads: everything here runs under OpenSM's exclusive lock (routing) or when
+ * no sweep can run (delete); the search thread touches its own struct only.
+ */
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "osm/osm.h"
+#include "osm/writer.h"
+#include <ftr/stored.h>
+
+struct ibf_search {
+	pthread_t thread;
+	struct ibf_engine *e;
+	struct ibf_generation *gen;
+	struct ftr_route_opts opts;
+	struct ftr_keep keep;
+	struct ftr_tables *t;
+	struct ftr_route_stats stats;
+	struct ftr_err err;
+	enum ftr_status status;
+	double ms;
+	atomic_bool cancel, done;
+};
+
+/* ---- the thread ------------------------------------------------------------ */
+
+static bool cancelled(void *ctx)
+{
+	struct ibf_search *z = ctx;
+
+	return atomic_load(&z->cancel);
+}
+
+/* As OpenSM does it for a trap. */
+static void ask_for_sweep(struct ibf_plugin *p)
+{
+	__atomic_store_n(&p->osm->subn.force_heavy_sweep, TRUE,
+			 __ATOMIC_RELAXED);
+	osm_sm_signal(&p->osm->sm, OSM_SIGNAL_SWEEP);
+}
+
+static void *search(void *arg)
+{
+	struct ibf_search *z = arg;
+	double t0 = ibf_now_ms();
+
+	setpriority(PRIO_PROCESS, 0, 10);	/* on Linux: of this thread */
+	z->status = ftr_tables_new(z->gen->fabric, false, &z->t, &z->err);
+	if (!z->status)
+		z->status = z->e->ops->route(z->gen->shape, &z->opts, NULL,
+					     z->t, &z->stats, &z->err);
+	z->ms = ibf_now_ms() - t0;
+	if (!z->status && z->stats.balance.moved && !atomic_load(&z->cancel))
+		ask_for_sweep(z->e->plugin);
+	atomic_store(&z->done, true);
+	return NULL;
+}
+
+static void search_free(struct ibf_search *z)
+{
+	ibf_generation_put(z->gen);
+	ftr_tables_free(z->t);
+	free(z);
+}
+
+static void start(struct ibf_engine *e)
+{
+	struct ibf_search *z = ftr_calloc(1, sizeof(*z));
+	sigset_t all, old;
+	int failed;
+
+	e->prefer.searching = true;	/* once per fabric */
+	if (!z)
+		return;
+	z->e = e;
+	z->gen = ibf_generation_get(e->gen);
+	z->opts = z->gen->opts;
+	z->keep = (struct ftr_keep){ z->gen->tables, NULL, true };
+	z->opts.keep = &z->keep;
+	z->opts.balance = FTR_BALANCE_FULL;
+	z->opts.keep_routed = false;
+	z->opts.cancelled = cancelled;
+	z->opts.cancel_ctx = z;
+	atomic_init(&z->cancel, false);
+	atomic_init(&z->done, false);
+	sigfillset(&all);	/* they are for OpenSM's main thread */
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	failed = pthread_create(&z->thread, NULL, search, z);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (failed)
+		search_free(z);
+	else
+		e->prefer.search = z;
+}
+
+/* Wait for the thread, which ends soon when it is cancelled. */
+static void stop(struct ibf_prefer *r)
+{
+	struct ibf_search *z = r->search;
+
+	if (!z)
+		return;
+	atomic_store(&z->cancel, true);
+	pthread_join(z->thread, NULL);
+	search_free(z);
+	r->search = NULL;
+}
+
+/* ---- what is preferred -------------------------------------------------------- */
+
+static bool is_complete(const struct ibf_generation *gen)
+{
+	return gen->nominal && !gen->shape->n_missing_sw &&
+		!gen->shape->n_missing_cables;
+}
+
+static struct ftr_stored_id id_of(const struct ibf_engine *e,
+				     const struct ibf_generation *gen)
+{
+	const struct ftr_nominal *n = gen->nominal->n;
+	struct ftr_stored_id id = {
+		.nominal = ftr_stored_nominal(n->f, n->lists +
+						 n->leaf_order),
+	};
+
+	snprintf(id.engine, sizeof(id.engine), "%s", e->ops->name);
+	return id;
+}
+
+static bool same_id(const struct ftr_stored_id *a,
+		    const struct ftr_stored_id *b)
+{
+	return a->nominal == b->nominal && !strcmp(a->engine, b->engine);
+}
+
+/* Has f a link between switches that g lacks? */
+static bool has_more(const struct ftr_fabric *f, const struct ftr_fabric *g)
+{
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		ftr_sw t = ftr_fabric_find_sw(g, f->sw[s].guid);
+
+		if (t == FTR_SW_NONE || f->sw[s].n_ports != g->sw[t].n_ports)
+			return true;
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			const struct ftr_swport *a =
+				ftr_fabric_port(f, s, (ftr_port)p);
+			const struct ftr_swport *b =
+				ftr_fabric_port(g, t, (ftr_port)p);
+
+			if (a->peer_kind == FTR_PEER_SW &&
+			    (b->peer_kind != FTR_PEER_SW ||
+			     a->peer_port != b->peer_port ||
+			     f->sw[a->peer].guid != g->sw[b->peer].guid))
+				return true;
+		}
+	}
+	return false;
+}
+
+static void drop_better(struct ibf_prefer *r)
+{
+	stop(r);
+	ftr_tables_free(r->better);
+	ibf_generation_put(r->better_of);
+	r->better = NULL;
+	r->better_of = NULL;
+	r->searching = false;
+}
+
+static void drop_preferred(struct ibf_prefer *r)
+{
+	ibf_generation_put(r->gen);
+	ftr_stored_free(r->stored);
+	r->gen = NULL;
+	r->stored = NULL;
+}
+
+void ibf_prefer_drop(struct ibf_engine *e)
+{
+	drop_better(&e->prefer);
+	drop_preferred(&e->prefer);
+	free(e->prefer.entry);
+	e->prefer.entry = NULL;
+	e->prefer.n_entries = 0;
+	e->prefer.was_read = false;
+}
+
+/* ---- files -------------------------------------------------------------------- */
+
+enum file { PREFERRED, DISPLACED };
+
+/* Named by what they belong to, so that managers which share or copy the directory
+ * find them.  NULL: no memory. */
+static char *path_of(const struct ftr_stored_id *id, enum file which)
+{
+	char *path;
+
+	return asprintf(&path, "%s/ibfattree-%s-%s-%016" PRIx64,
+			ibf_state_dir(), which == PREFERRED ? "preferred" :
+			"displaced", id->engine, id->nominal) < 0 ? NULL :
+		path;
+}
+
+struct file_job {
+	struct ibf_job job;
+	struct ftr_stored_id id;
+	struct ibf_generation *gen;	/* preferred tables */
+	bool searched, remove;
+	struct ftr_displaced *entry;
+	uint32_t n;
+	char *path;
+};
+
+static enum ftr_status run_job(struct ibf_job *job, struct ftr_err *err)
+{
+	const struct file_job *j = (const struct file_job *)job;
+
+	if (j->remove) {
+		unlink(j->path);
+		return FTR_OK;
+	}
+	return j->gen ? ftr_stored_write(j->path, &j->id, j->searched,
+					    j->gen->fabric, j->gen->tables,
+					    err) :
+		ftr_displaced_write(j->path, &j->id, j->entry, j->n, err);
+}
+
+static void free_job(struct ibf_job *job)
+{
+	struct file_job *j = (struct file_job *)job;
+
+	ibf_generation_put(j->gen);
+	free(j->entry);
+	free(j->path);
+	free(j);
+}
+
+static struct file_job *job_new(struct ibf_engine *e,
+				const struct ftr_stored_id *id,
+				enum file which)
+{
+	struct file_job *j = ftr_calloc(1, sizeof(*j));
+
+	if (!j || !(j->path = path_of(id, which))) {
+		free(j);
+		ibf_log(e->plugin, IBF_STATE_FILE, "tables are not remembered: out of memory");
+		return NULL;
+	}
+	j->id = *id;
+	j->job = (struct ibf_job){
+		.msg = IBF_STATE_FILE, .bytes = sizeof(*j), .run = run_job,
+		.free = free_job, .replaces = j->path,
+	};
+	return j;
+}
+
+/* Those of a nominal fabric that is no more. */
+static void remove_files(struct ibf_engine *e, const struct ftr_stored_id *id)
+{
+	for (enum file which = PREFERRED; which <= DISPLACED; which++) {
+		struct file_job *j = job_new(e, id, which);
+
+		if (!j)
+			return;
+		j->remove = true;
+		ibf_writer_put(e->plugin->writer, &j->job);
+	}
+}
+
+static void write_preferred(struct ibf_engine *e, struct ibf_generation *gen)
+{
+	struct ftr_stored_id id = id_of(e, gen);
+	struct file_job *j = job_new(e, &id, PREFERRED);
+
+	if (!j)
+		return;
+	j->gen = ibf_generation_get(gen);
+	j->searched = e->prefer.searched;
+	ibf_writer_put(e->plugin->writer, &j->job);
+}
+
+/* Entries of gen that are not the preferred ones, if they have changed. */
+static void write_displaced(struct ibf_engine *e,
+			    const struct ibf_generation *gen)
+{
+	const struct ftr_fabric *f = gen->fabric;
+	struct ibf_prefer *r = &e->prefer;
+	struct ftr_displaced *entry = NULL;
+	struct ftr_stored_id id = id_of(e, gen);
+	uint32_t n = 0, cap = 0;
+	struct file_job *j;
+
+	for (ftr_sw s = 0; gen->prefer && s < f->n_sw; s++) {
+		const uint8_t *now = ftr_tables_row(gen->tables, s);
+		const uint8_t *was = ftr_tables_row(gen->prefer, s);
+
+		for (uint32_t lid = 1; lid <= f->max_lid; lid++) {
+			if (now[lid] == was[lid] || now[lid] == FTR_PORT_NONE)
+				continue;
+			if (!FTR_GROW(entry, n, cap)) {
+				free(entry);
+				return;
+			}
+			entry[n++] = (struct ftr_displaced){
+				f->sw[s].guid, (ftr_lid)lid, now[lid]
+			};
+		}
+	}
+	if (n == r->n_entries && (!n || !memcmp(entry, r->entry,
+						n * sizeof(*entry)))) {
+		free(entry);
+		return;
+	}
+	free(r->entry);
+	r->entry = entry;
+	r->n_entries = n;
+	j = job_new(e, &id, DISPLACED);
+	if (!j)
+		return;
+	j->entry = ftr_calloc(n + 1u, sizeof(*entry));
+	if (j->entry && n)
+		memcpy(j->entry, entry, n * sizeof(*entry));
+	j->n = j->entry ? n : 0;
+	ibf_writer_put(e->plugin->writer, &j->job);
+}
+
+static bool is_missing(const char *path)
+{
+	return access(path, F_OK) != 0;
+}
+
+static void read_displaced(struct ibf_engine *e,
+			   const struct ftr_stored_id *id)
+{
+	struct ibf_prefer *r = &e->prefer;
+	char *path = path_of(id, DISPLACED);
+	struct ftr_stored_id found;
+	struct ftr_displaced *entry;
+	struct ftr_err err = { 0 };
+	uint32_t n;
+
+	if (path && !is_missing(path)) {
+		if (ftr_displaced_read(path, &found, &entry, &n, &err)) {
+			ibf_log(e->plugin, IBF_STATE_FILE, "state file not used: %s; it is replaced",
+				err.msg);
+		} else if (same_id(&found, id)) {
+			r->entry = entry;
+			r->n_entries = n;
+		} else {
+			free(entry);
+		}
+	}
+	free(path);
+}
+
+/* What an earlier OpenSM has left for this fabric. */
+static void read_files(struct ibf_engine *e, const struct ibf_generation *gen)
+{
+	struct ftr_stored_id id = id_of(e, gen);
+	struct ibf_prefer *r = &e->prefer;
+	char *path = path_of(&id, PREFERRED);
+	struct ftr_stored *p;
+	struct ftr_err err = { 0 };
+
+	r->was_read = true;
+	if (path && !is_missing(path)) {
+		if (ftr_stored_read(path, &p, &err)) {
+			ibf_log(e->plugin, IBF_STATE_FILE, "state file not used: %s; it is replaced",
+				err.msg);
+		} else if (same_id(&p->id, &id)) {
+			r->stored = p;
+			r->searched = r->searching = p->searched;
+			read_displaced(e, &id);
+		} else {
+			ftr_stored_free(p);
+		}
+	}
+	free(path);
+}
+
+/* ---- a routing ------------------------------------------------------------------ */
+
+/* The tables that the switches hold, as OpenSM has them; where it knows none
+ * yet, what was remembered. */
+static enum ftr_status read_current(struct ibf_engine *e,
+				    struct ibf_generation *gen,
+				    struct ftr_err *err)
+{
+	const struct ftr_fabric *f = gen->fabric;
+	const struct ibf_prefer *r = &e->prefer;
+	enum ftr_status st = ftr_tables_new(f, true, &gen->current, err);
+
+	for (ftr_sw s = 0; !st && s < f->n_sw; s++) {
+		const osm_switch_t *sw = ibf_host_switch(e->plugin,
+							 f->sw[s].guid);
+
+		if (sw && sw->lft)
+			memcpy(ftr_tables_row(gen->current, s), sw->lft,
+			       FTR_MIN(sw->lft_size, f->max_lid + 1u));
+	}
+	for (uint32_t i = 0; !st && i < r->n_entries; i++) {
+		ftr_sw s = ftr_fabric_find_sw(f, r->entry[i].guid);
+		uint8_t *entry;
+
+		if (s == FTR_SW_NONE || r->entry[i].lid > f->max_lid)
+			continue;
+		entry = &ftr_tables_row(gen->current, s)[r->entry[i].lid];
+		if (*entry == FTR_PORT_NONE)
+			*entry = r->entry[i].port;
+	}
+	return st;
+}
+
+/* A search that has ended. */
+static void take_result(struct ibf_engine *e)
+{
+	struct ibf_search *z = e->prefer.search;
+	const struct ftr_balance_report *b;
+
+	if (!z || !atomic_load(&z->done))
+		return;
+	pthread_join(z->thread, NULL);
+	e->prefer.search = NULL;
+	b = &z->stats.balance;
+	if (z->status)
+		ibf_log(e->plugin, IBF_SEARCH, "%s: the search for better tables failed: %s; the tables stay as they are",
+			e->ops->name, z->err.msg);
+	else
+		ibf_log(e->plugin, IBF_SEARCH, "%s: search done: shifts: mean of the most loaded link %.2f flows instead of %.2f; all-to-all: most loaded link %.2f times the lower bound instead of %.2f; entries to change=%"
+			PRIu64 " ms=%.0f", e->ops->name,
+			b->shift_after, b->shift_before,
+			(double)b->max_after / FTR_MAX(b->bound, 1u),
+			(double)b->max_before / FTR_MAX(b->bound, 1u),
+			b->moved, z->ms);
+	e->prefer.searched = !z->status;
+	if (!z->status && b->moved) {
+		e->prefer.better = z->t;
+		e->prefer.better_of = ibf_generation_get(z->gen);
+		z->t = NULL;
+	}
+	search_free(z);
+}
+
+/* What is preferred now, by which fabric it counts, and whether that fabric was
+ * complete. */
+struct preferred {
+	const struct ftr_fabric *f;
+	const struct ftr_tables *t;
+	bool complete;
+};
+
+static struct preferred preferred(const struct ibf_prefer *r)
+{
+	if (r->stored)
+		return (struct preferred){ r->stored->f, r->stored->t, true };
+	if (r->gen)
+		return (struct preferred){ r->gen->fabric, r->gen->tables,
+					   is_complete(r->gen) };
+	return (struct preferred){ NULL, NULL, false };
+}
+
+enum ftr_status ibf_prefer(struct ibf_engine *e, struct ibf_generation *gen,
+			   struct ftr_err *err)
+{
+	struct ibf_prefer *r = &e->prefer;
+	struct ftr_stored_id id;
+	struct preferred p;
+	bool grown;
+	enum ftr_status st;
+
+	if (e->plugin->opt.balance == FTR_BALANCE_OFF || !gen->nominal)
+		return FTR_OK;
+	take_result(e);
+	id = id_of(e, gen);
+	if (!r->was_read)
+		read_files(e, gen);
+	p = preferred(r);
+	grown = p.t && id.nominal != r->nominal && !r->stored;
+	if (p.t && !p.complete)
+		grown |= has_more(gen->fabric, p.f);
+	if (grown) {
+		struct ftr_stored_id old = id;
+
+		old.nominal = r->nominal;
+		if (r->nominal != id.nominal)
+			remove_files(e, &old);
+		drop_better(r);
+	}
+	r->nominal = id.nominal;
+	if (grown && !p.complete) {
+		drop_preferred(r);
+		p.t = NULL;
+	}
+	if (!p.t)
+		return FTR_OK;
+	if (r->better && is_complete(gen)) {
+		p.t = r->better;
+		p.f = r->better_of->fabric;
+	}
+	st = ftr_tables_carry(p.f, p.t, gen->fabric, &gen->prefer, err);
+	if (!st && !is_complete(gen))
+		st = read_current(e, gen, err);
+	gen->keep = (struct ftr_keep){ gen->prefer, gen->current, grown };
+	return st;
+}
+
+static bool same_tables(const struct ftr_tables *a, const struct ftr_tables *b)
+{
+	return a && b && !memcmp(a->lft, b->lft, (size_t)a->n_sw * a->stride);
+}
+
+/* The tables of gen, of a complete fabric or the first, are preferred. */
+static void prefer_these(struct ibf_engine *e, struct ibf_generation *gen)
+{
+	struct ibf_prefer *r = &e->prefer;
+	bool better = r->better != NULL;
+	bool changed = better || !same_tables(gen->prefer, gen->tables);
+
+	ftr_tables_free(r->better);
+	ibf_generation_put(r->better_of);
+	r->better = NULL;
+	r->better_of = NULL;
+	drop_preferred(r);
+	r->gen = ibf_generation_get(gen);
+	if (changed && !better)
+		r->searched = false;
+	if (changed && is_complete(gen))
+		write_preferred(e, gen);
+}
+
+void ibf_prefer_routed(struct ibf_engine *e, struct ibf_generation *gen)
+{
+	const struct ftr_tables *t = gen->tables;
+
+	if (e->plugin->opt.balance == FTR_BALANCE_OFF || !gen->nominal)
+		return;
+	if (is_complete(gen) || !preferred(&e->prefer).t) {
+		prefer_these(e, gen);
+		ftr_tables_free(gen->prefer);
+		gen->prefer = NULL;
+	}
+	write_displaced(e, gen);
+	ftr_tables_free(gen->current);
+	gen->current = NULL;
+	gen->keep = (struct ftr_keep){ gen->prefer ? gen->prefer : t, NULL,
+				       false };
+	gen->opts.keep = &gen->keep;
+}
+
+void ibf_prefer_search(struct ibf_engine *e)
+{
+	struct ibf_prefer *r = &e->prefer;
+
+	if (e->plugin->opt.balance == FTR_BALANCE_FULL && !r->searching &&
+	    r->gen && r->gen == e->gen && is_complete(r->gen))
+		start(e);
+}

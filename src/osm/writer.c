@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The writer thread and its queue.
+ *
+ *	OpenSM's threads, the worker --put--> queue --run--> files
+ *
+ * Failures are logged once per series: the first of one kind of job with its
+ * reason, and the number of lost jobs when one succeeds again or OpenSM ends.
+ *
+ * If a write hangs longer than OpenSM's end may wait, the thread is abandoned:
+ * it keeps its own memory, never touches the plugin or OpenSM again, and the
+ * library is pinned in memory so that the thread has code to return to.
+ */
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "osm/writer.h"
+
+struct ibf_writer {
+	struct ibf_plugin *p;	/* not to be used once abandoned */
+	pthread_t thread;
+	pthread_mutex_t mutex;	/* guards what follows */
+	pthread_cond_t cond;
+	struct ibf_job *first, **end;
+	size_t n, bytes;	/* waiting */
+	bool busy, stop, abandoned;
+	uint64_t lost;
+	uint64_t series[IBF_N_MSG];	/* lost since the last success */
+};
+
+/* ---- the thread ---------------------------------------------------------- */
+
+/* Under the mutex. */
+static struct ibf_job *take(struct ibf_writer *w)
+{
+	struct ibf_job *j = w->first;
+
+	if (!j)
+		return NULL;
+	w->first = j->next;
+	if (!w->first)
+		w->end = &w->first;
+	w->n--;
+	w->bytes -= j->bytes;
+	return j;
+}
+
+/* Under the mutex, so that the plugin is still there. */
+static void note(struct ibf_writer *w, enum ibf_msg msg, enum ftr_status st,
+		 const struct ftr_err *err)
+{
+	uint64_t before = w->series[msg];
+
+	if (w->abandoned)
+		return;
+	if (st) {
+		w->lost++;
+		w->series[msg]++;
+		if (!before)
+			ibf_log(w->p, msg, "%s; what is written meanwhile is lost",
+				err->msg);
+	} else if (before) {
+		w->series[msg] = 0;
+		ibf_log(w->p, msg, "written again; lost meanwhile: %" PRIu64
+			" records", before);
+	}
+}
+
+static void *writer(void *arg)
+{
+	struct ibf_writer *w = arg;
+	bool abandoned;
+
+	pthread_mutex_lock(&w->mutex);
+	while (!w->abandoned && (!w->stop || w->first)) {
+		struct ftr_err err = { 0 };
+		struct ibf_job *j = take(w);
+		enum ftr_status st;
+
+		if (!j) {
+			ibf_cond_wait(&w->cond, &w->mutex, -1);
+			continue;
+		}
+		w->busy = true;
+		pthread_mutex_unlock(&w->mutex);
+		st = j->run(j, &err);
+		pthread_mutex_lock(&w->mutex);
+		w->busy = false;
+		note(w, j->msg, st, &err);
+		j->free(j);
+		pthread_cond_broadcast(&w->cond);
+	}
+	abandoned = w->abandoned;
+	w->busy = false;
+	w->stop = true;
+	pthread_cond_broadcast(&w->cond);
+	pthread_mutex_unlock(&w->mutex);
+	if (abandoned)
+		free(w);
+	return NULL;
+}
+
+/* ---- the queue ----------------------------------------------------------- */
+
+/* Under the mutex: the waiting job that j makes unnecessary. */
+static struct ibf_job *take_older(struct ibf_writer *w, const struct ibf_job *j)
+{
+	for (struct ibf_job **at = &w->first; j->replaces && *at;
+	     at = &(*at)->next) {
+		struct ibf_job *old = *at;
+
+		if (!old->replaces || strcmp(old->replaces, j->replaces))
+			continue;
+		*at = old->next;
+		if (!*at)
+			w->end = at;
+		w->n--;
+		w->bytes -= old->bytes;
+		return old;
+	}
+	return NULL;
+}
+
+void ibf_writer_put(struct ibf_writer *w, struct ibf_job *j)
+{
+	struct ibf_job *old = NULL;
+
+	if (!w) {
+		j->free(j);
+		return;
+	}
+	pthread_mutex_lock(&w->mutex);
+	old = take_older(w, j);
+	if (w->stop || w->n == IBF_WRITER_JOBS ||
+	    j->bytes > IBF_WRITER_BYTES - w->bytes) {
+		static const struct ftr_err full = {
+			FTR_LIMIT, "the disk does not keep up, the queue is full"
+		};
+
+		note(w, j->msg, FTR_LIMIT, &full);
+	} else {
+		j->next = NULL;
+		*w->end = j;
+		w->end = &j->next;
+		w->n++;
+		w->bytes += j->bytes;
+		j = NULL;
+		pthread_cond_broadcast(&w->cond);
+	}
+	pthread_mutex_unlock(&w->mutex);
+	if (old)
+		old->free(old);
+	if (j)
+		j->free(j);
+}
+
+/* Under the mutex. */
+static bool wait_idle(struct ibf_writer *w, unsigned int ms)
+{
+	double end = ibf_now_ms() + ms;
+
+	while ((w->first || w->busy) && ibf_now_ms() < end)
+		ibf_cond_wait(&w->cond, &w->mutex, end);
+	return !w->first && !w->busy;
+}
+
+bool ibf_writer_flush(struct ibf_writer *w, unsigned int ms)
+{
+	bool idle;
+
+	if (!w)
+		return true;
+	pthread_mutex_lock(&w->mutex);
+	idle = wait_idle(w, ms);
+	pthread_mutex_unlock(&w->mutex);
+	return idle;
+}
+
+uint64_t ibf_writer_lost(struct ibf_writer *w)
+{
+	uint64_t lost;
+
+	pthread_mutex_lock(&w->mutex);
+	lost = w->lost;
+	pthread_mutex_unlock(&w->mutex);
+	return lost;
+}
+
+/* ---- life ---------------------------------------------------------------- */
+
+struct ibf_writer *ibf_writer_new(struct ibf_plugin *p)
+{
+	struct ibf_writer *w = ftr_calloc(1, sizeof(*w));
+	sigset_t all, old;
+	bool failed = true;
+
+	if (w) {
+		w->p = p;
+		w->end = &w->first;
+		pthread_mutex_init(&w->mutex, NULL);
+		ibf_cond_init(&w->cond);
+		sigfillset(&all);	/* they are for OpenSM's main thread */
+		pthread_sigmask(SIG_SETMASK, &all, &old);
+		failed = pthread_create(&w->thread, NULL, writer, w);
+		pthread_sigmask(SIG_SETMASK, &old, NULL);
+	}
+	if (!failed)
+		return w;
+	ibf_log(p, IBF_EVENT_FILE, "no events, host order or state file will be written: out of memory for the thread that writes them");
+	free(w);
+	return NULL;
+}
+
+/* OpenSM unloads the plugin when it has ended: this keeps the code. */
+static void pin_library(void)
+{
+	Dl_info info;
+
+	if (dladdr((void *)(uintptr_t)pin_library, &info) && info.dli_fname)
+		(void)dlopen(info.dli_fname,
+			     RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+/* What still waits, and what was lost in a series that has not ended. */
+static void report(struct ibf_writer *w)
+{
+	for (int i = 0; i < IBF_N_MSG; i++)
+		if (w->series[i])
+			ibf_log(w->p, (enum ibf_msg)i, "lost at the end: %" PRIu64
+				" records", w->series[i]);
+}
+
+static void drop_waiting(struct ibf_writer *w)
+{
+	struct ibf_job *j;
+
+	while ((j = take(w))) {
+		w->lost++;
+		w->series[j->msg]++;
+		j->free(j);
+	}
+}
+
+void ibf_writer_free(struct ibf_writer *w)
+{
+	bool done;
+
+	if (!w)
+		return;
+	pthread_mutex_lock(&w->mutex);
+	done = wait_idle(w, IBF_WRITER_DRAIN_MS);
+	if (!done)
+		drop_waiting(w);
+	w->stop = true;
+	w->abandoned = !done && w->busy;
+	done = !w->abandoned;
+	report(w);
+	pthread_cond_broadcast(&w->cond);
+	if (!done) {
+		ibf_log(w->p, IBF_EVENT_FILE, "a write has not ended within %u ms and is left behind",
+			IBF_WRITER_DRAIN_MS);
+		pin_library();
+		pthread_detach(w->thread);
+	}
+	pthread_mutex_unlock(&w->mutex);
+	if (!done)
+		return;		/* the thread frees it */
+	pthread_join(w->thread, NULL);
+	pthread_cond_destroy(&w->cond);
+	pthread_mutex_destroy(&w->mutex);
+	free(w);
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The candidates of one entry: equation (1) of Gliksberg et al. 2020, section
+ * 3.4, with the rule of <ftr/shape.h> for switches that must go down.
+ */
+#include <string.h>
+
+#include "shape/shape.h"
+
+bool ftr_shape_must_descend(const struct ftr_shape *sh, ftr_sw s, uint32_t l)
+{
+	const struct ftr_group *g = &sh->groups[sh->group_first[s]];
+	uint8_t down = ftr_shape_down(sh, s)[l];
+
+	for (uint32_t k = 0; k < sh->n_up[s]; k++)
+		if (down < ftr_shape_cost(sh, g[k].remote)[l])
+			return true;
+	return false;
+}
+
+uint32_t ftr_shape_candidates(const struct ftr_shape *sh, ftr_sw s, uint32_t l,
+			      const struct ftr_group **cand)
+{
+	const struct ftr_group *g = &sh->groups[sh->group_first[s]];
+	uint32_t up = sh->n_up[s], all = up + sh->n_down[s], n = 0;
+	uint8_t cost = ftr_shape_cost(sh, s)[l];
+
+	for (uint32_t k = ftr_shape_must_descend(sh, s, l) ? up : 0; k < all; k++) {
+		const uint8_t *row = k < up ? ftr_shape_cost(sh, g[k].remote) :
+			ftr_shape_down(sh, g[k].remote);
+		uint32_t i;
+
+		if (row[l] >= cost)
+			continue;
+		for (i = n++; i > 0 && cand[i - 1]->pos > g[k].pos; i--)
+			cand[i] = cand[i - 1];
+		cand[i] = &g[k];
+	}
+	return n;
+}
+
+void ftr_shape_ports(const struct ftr_shape *sh,
+		     const struct ftr_group *const *cand, uint32_t n,
+		     struct ftr_port_set *out)
+{
+	memset(out, 0, sizeof(*out));
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < cand[i]->n; k++) {
+			ftr_port p = sh->group_ports[cand[i]->first + k];
+
+			out->bit[p / 64] |= UINT64_C(1) << p % 64;
+		}
+}

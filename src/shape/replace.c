@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Switches that were replaced: a new GUID at the links of an old one.
+ *
+ * A place of the nominal fabric is free if nobody in the fabric holds it.  Each
+ * link of a switch without a place is evidence: the nominal fabric knows what
+ * the far end was linked to.  If that is a free place, the link is a vote for
+ * it; if it is anything else, or nothing, a vote against all of them; a switch
+ * that is itself unknown says nothing.  The switch takes the place with the
+ * most votes if these are more than half of all; votes of links that are at the
+ * same port of the switch, too, decide between places with equally many.  If
+ * two switches want one place, the one with more votes gets it.
+ *
+ * Every switch found is evidence for its neighbours, so this goes on in rounds
+ * until a round finds nothing: that is how two neighbours that were replaced
+ * together are found.  A round decides by what the one before it left, so the
+ * order of switches does not matter.  A tie is decided for nobody.
+ */
+#include <string.h>
+
+#include "shape/cover.h"
+
+struct claim {
+	ftr_sw place;		/* FTR_SW_NONE: none */
+	uint32_t votes, strong;	/* strong: at the same port of the switch */
+};
+
+struct replace {
+	struct cover *c;
+	ftr_sw *here;		/* [n->n_sw] who is there, in f */
+	struct claim *claim;	/* [f->n_sw] */
+	ftr_sw *best;		/* [n->n_sw] the one that claims it best */
+	struct claim *tally;	/* [FTR_PORT_MAX] scratch */
+};
+
+static bool better(struct claim a, struct claim b)
+{
+	return a.votes != b.votes ? a.votes > b.votes : a.strong > b.strong;
+}
+
+/* Where the nominal fabric has what is at the far end of port p of s; *strong:
+ * at port p.  FTR_SW_NONE: nowhere free.  False: it does not know. */
+static bool vote(const struct replace *r, ftr_sw s, unsigned int p,
+		 ftr_sw *place, bool *strong)
+{
+	const struct ftr_fabric *n = r->c->n;
+	const struct ftr_swport *port = ftr_fabric_port(r->c->f, s,
+							(ftr_port)p);
+	ftr_sw t;
+
+	*place = FTR_SW_NONE;
+	if (port->peer_kind == FTR_PEER_EP) {
+		ftr_ep e = r->c->ep[port->peer];
+
+		if (e == FTR_EP_NONE || n->ep[e].sw == FTR_SW_NONE)
+			return true;
+		*place = n->ep[e].sw;
+		*strong = n->ep[e].sw_port == p;
+	} else if (port->peer_kind == FTR_PEER_SW) {
+		const struct ftr_swport *was;
+
+		t = r->c->sw[port->peer];
+		if (t == FTR_SW_NONE)
+			return false;
+		if (port->peer_port > n->sw[t].n_ports)
+			return true;
+		was = ftr_fabric_port(n, t, port->peer_port);
+		if (was->peer_kind != FTR_PEER_SW)
+			return true;
+		*place = was->peer;
+		*strong = was->peer_port == p;
+	} else {
+		return false;
+	}
+	if (r->here[*place] != FTR_SW_NONE)
+		*place = FTR_SW_NONE;
+	return true;
+}
+
+/* What s claims. */
+static struct claim claim_of(const struct replace *r, ftr_sw s)
+{
+	struct claim none = { FTR_SW_NONE, 0, 0 }, best = none;
+	uint32_t n = 0, all = 0;
+	bool tie = false;
+
+	for (unsigned int p = 1; p <= r->c->f->sw[s].n_ports; p++) {
+		ftr_sw place;
+		bool strong;
+		uint32_t i = 0;
+
+		if (!vote(r, s, p, &place, &strong))
+			continue;
+		all++;
+		if (place == FTR_SW_NONE)
+			continue;
+		while (i < n && r->tally[i].place != place)
+			i++;
+		if (i == n)
+			r->tally[n++] = (struct claim){ place, 0, 0 };
+		r->tally[i].votes++;
+		r->tally[i].strong += strong;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (better(r->tally[i], best)) {
+			best = r->tally[i];
+			tie = false;
+		} else {
+			tie |= !better(best, r->tally[i]);
+		}
+	}
+	return tie || 2 * best.votes <= all ? none : best;
+}
+
+/* One round; false: nothing was found. */
+static bool round_of(struct replace *r)
+{
+	struct cover *c = r->c;
+	uint32_t n_f = c->f->n_sw, n_n = c->n->n_sw;
+	bool any = false;
+
+	memset(r->best, 0xff, n_n * sizeof(*r->best));
+	for (ftr_sw s = 0; s < n_f; s++) {
+		ftr_sw *b;
+
+		r->claim[s].place = FTR_SW_NONE;
+		if (c->sw[s] != FTR_SW_NONE)
+			continue;
+		r->claim[s] = claim_of(r, s);
+		if (r->claim[s].place == FTR_SW_NONE)
+			continue;
+		b = &r->best[r->claim[s].place];
+		if (*b == FTR_SW_NONE || better(r->claim[s], r->claim[*b]))
+			*b = s;
+	}
+	for (ftr_sw s = 0; s < n_f; s++) {	/* a tie is nobody's */
+		ftr_sw t = r->claim[s].place;
+
+		if (t == FTR_SW_NONE || r->best[t] == FTR_SW_NONE ||
+		    r->best[t] == s ||
+		    better(r->claim[r->best[t]], r->claim[s]))
+			continue;
+		r->best[t] = FTR_SW_NONE;
+	}
+	for (ftr_sw t = 0; t < n_n; t++) {
+		ftr_sw s = r->best[t];
+
+		if (s == FTR_SW_NONE)
+			continue;
+		c->sw[s] = t;
+		r->here[t] = s;
+		any = true;
+	}
+	return any;
+}
+
+static bool is_end_node(const struct ftr_fabric *f, uint64_t guid)
+{
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		if (f->ep[e].node_guid == guid)
+			return true;
+	return false;
+}
+
+/* The GUID of a place must be that of no other node.  A switch that has come
+ * back, and was found nowhere, has the place of its own GUID; who holds that
+ * has none.  Each of them moves once, to where it stays. */
+static void settle_guids(struct replace *r)
+{
+	const struct ftr_fabric *f = r->c->f, *n = r->c->n;
+	bool again = true;
+
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		ftr_sw t = r->c->sw[s];
+
+		if (t != FTR_SW_NONE && n->sw[t].guid != f->sw[s].guid &&
+		    is_end_node(f, n->sw[t].guid))
+			r->c->sw[s] = r->here[t] = FTR_SW_NONE;
+	}
+	while (again) {
+		again = false;
+		for (ftr_sw s = 0; s < f->n_sw; s++) {
+			ftr_sw t = r->c->sw[s] == FTR_SW_NONE ?
+				ftr_fabric_find_sw(n, f->sw[s].guid) :
+				FTR_SW_NONE;
+
+			if (t == FTR_SW_NONE)
+				continue;
+			if (r->here[t] != FTR_SW_NONE)
+				r->c->sw[r->here[t]] = FTR_SW_NONE;
+			r->c->sw[s] = t;
+			r->here[t] = s;
+			again = true;
+		}
+	}
+}
+
+bool cover_replaced(struct cover *c, struct ftr_arena *a)
+{
+	struct replace r = {
+		.c = c,
+		.here = ftr_arena_alloc(a, c->n->n_sw, sizeof(*r.here)),
+		.best = ftr_arena_alloc(a, c->n->n_sw, sizeof(*r.best)),
+		.claim = ftr_arena_alloc(a, c->f->n_sw, sizeof(*r.claim)),
+		.tally = ftr_arena_alloc(a, FTR_PORT_MAX, sizeof(*r.tally)),
+	};
+	bool all = true;
+
+	if (!r.here || !r.best || !r.claim || !r.tally)
+		return false;
+	memset(r.here, 0xff, c->n->n_sw * sizeof(*r.here));
+	for (ftr_sw s = 0; s < c->f->n_sw; s++) {
+		if (c->sw[s] == FTR_SW_NONE)
+			all = false;
+		else
+			r.here[c->sw[s]] = s;
+	}
+	while (!all && round_of(&r))
+		;
+	settle_guids(&r);
+	return true;
+}

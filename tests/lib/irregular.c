@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The fabrics of irregular.h.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/irregular.h"
+
+#define PORTS 254
+
+struct making {
+	struct ftr_builder *b;
+	struct ftr_err err;
+	struct ftr_rng *r;
+	uint64_t *guid;		/* of a switch by its number */
+	uint32_t *next;		/* ports taken */
+	uint32_t n, n_hosts;
+	uint32_t lost;		/* percent of the links */
+};
+
+static void must(enum ftr_status st, const struct ftr_err *err)
+{
+	if (!st)
+		return;
+	fprintf(stderr, "irregular: %s\n", err->msg);
+	abort();
+}
+
+static void begin(struct making *m, struct ftr_rng *r, uint32_t n)
+{
+	uint32_t *order = malloc(n * sizeof(*order));
+
+	*m = (struct making){ .b = ftr_builder_new(), .r = r, .n = n };
+	m->guid = calloc(n, sizeof(*m->guid));
+	m->next = calloc(n, sizeof(*m->next));
+	ftr_rng_perm(r, order, n);
+	for (uint32_t i = 0; i < n; i++) {
+		m->guid[i] = (uint64_t)(order[i] + 1) << 16;
+		must(ftr_builder_add_switch(m->b, m->guid[i], PORTS, 0, 0,
+					    "switch", &m->err), &m->err);
+	}
+	free(order);
+}
+
+static bool room(const struct making *m, uint32_t s)
+{
+	return m->next[s] < PORTS;
+}
+
+static void join(struct making *m, uint32_t s, uint32_t t, uint32_t n)
+{
+	while (n--) {
+		if (!room(m, s) || !room(m, t) ||
+		    ftr_rng_below(m->r, 100) < m->lost)
+			continue;
+		must(ftr_builder_add_link(m->b, (struct ftr_end){
+			m->guid[s], (ftr_port)++m->next[s]
+		}, (struct ftr_end){
+			m->guid[t], (ftr_port)++m->next[t]
+		}, 4, FTR_SPEED_EDR, &m->err), &m->err);
+	}
+}
+
+static void hosts(struct making *m, uint32_t s, uint32_t n)
+{
+	const char *name = ftr_rng_below(m->r, 4) ? "host" :
+		"Mellanox Technologies Aggregation Node";
+
+	while (n-- && room(m, s)) {
+		uint64_t guid = (UINT64_C(1) << 40) + (m->n_hosts++ << 4);
+
+		must(ftr_builder_add_endport(m->b, FTR_NODE_CA, guid, guid + 1,
+					     1, 0, 0, name, &m->err),
+		     &m->err);
+		must(ftr_builder_add_link(m->b, (struct ftr_end){ guid, 1 },
+					  (struct ftr_end){
+			m->guid[s], (ftr_port)++m->next[s]
+		}, 4, FTR_SPEED_EDR, &m->err), &m->err);
+	}
+}
+
+static struct ftr_fabric *end(struct making *m)
+{
+	struct ftr_fabric *f = NULL;
+
+	must(ftr_builder_assign_lids(m->b, 0, &m->err), &m->err);
+	must(ftr_builder_freeze(m->b, &f, &m->err), &m->err);
+	free(m->guid);
+	free(m->next);
+	return f;
+}
+
+struct ftr_fabric *irregular_chassis(struct ftr_rng *r, uint32_t chips,
+				     uint32_t spines, uint32_t racks,
+				     uint32_t on_chips)
+{
+	uint32_t box = chips + spines;
+	struct making m;
+
+	begin(&m, r, 2 * box + racks);
+	for (uint32_t b = 0; b < 2; b++)
+		for (uint32_t i = 0; i < chips * spines; i++)
+			join(&m, b * box + i / spines,
+			     b * box + chips + i % spines, 1);
+	for (uint32_t i = 0; i < racks; i++) {
+		hosts(&m, 2 * box + i, 1 + i % 12);
+		for (uint32_t b = 0; b < 2; b++)
+			for (uint32_t k = 0; k < 2; k++)
+				join(&m, 2 * box + i,
+				     b * box + (2 * i + k) % chips, 1);
+	}
+	for (uint32_t b = 0; b < 2; b++)
+		for (uint32_t i = 0; i < chips; i++)
+			hosts(&m, b * box + i, on_chips);
+	return end(&m);
+}
+
+/* Layers, the lowest first, and links between them. */
+static struct ftr_fabric *layers(struct ftr_rng *r)
+{
+	uint32_t n_layers = 2 + ftr_rng_below(r, 3), first[6] = { 0 };
+	uint32_t trunk = 1 + ftr_rng_below(r, 4);
+	uint32_t chance = 30 + ftr_rng_below(r, 71);
+	uint32_t odd = ftr_rng_below(r, 3) ? 0 : ftr_rng_below(r, 5);
+	struct making m;
+
+	for (uint32_t i = 0; i < n_layers; i++)
+		first[i + 1] = first[i] + 2 + ftr_rng_below(r, i ? 6 : 12);
+	begin(&m, r, first[n_layers]);
+	m.lost = ftr_rng_below(r, 2) ? ftr_rng_below(r, 61) : 0;
+	for (uint32_t i = 0; i + 1 < n_layers; i++)
+		for (uint32_t s = first[i]; s < first[i + 1]; s++)
+			for (uint32_t t = first[i + 1]; t < first[i + 2]; t++)
+				if (ftr_rng_below(r, 100) < chance)
+					join(&m, s, t, ftr_rng_below(r, trunk +
+								     1));
+	for (uint32_t i = 0; i < odd; i++) {	/* any two */
+		uint32_t s = ftr_rng_below(r, m.n), t = ftr_rng_below(r, m.n);
+
+		if (s != t)
+			join(&m, s, t, 1);
+	}
+	m.lost = 0;
+	for (uint32_t s = 0; s < m.n; s++)
+		if (s < first[1] || !ftr_rng_below(r, 3))
+			hosts(&m, s, s < first[1] ? 1 + ftr_rng_below(r, 4) :
+			      1);
+	return end(&m);
+}
+
+struct ftr_fabric *irregular_small(struct ftr_rng *r)
+{
+	if (ftr_rng_below(r, 4))
+		return layers(r);
+	return irregular_chassis(r, 2 + ftr_rng_below(r, 4),
+				 1 + ftr_rng_below(r, 3),
+				 1 + ftr_rng_below(r, 8), ftr_rng_below(r, 2));
+}

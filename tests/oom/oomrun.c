@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Runs one command once for each of its allocations, and lets that allocation
+ * fail: alone, and with all after it.
+ *
+ *	oomrun LIBRARY SAMPLE FILE,... COMMAND...
+ *
+ * LIBRARY is failalloc.so, SAMPLE how many allocations to try (0: every one),
+ * FILE,... the files that the command writes ("-": none).  The only outcomes
+ * allowed are the result of an undisturbed run (exit status, standard output
+ * and files), or exit status 2, nothing on standard output, all of the files or
+ * none, and one line of error.  Lines that hold a time are not compared.
+ *
+ * Last line of output: "N runs, M wrong"; exit status 0 if none is wrong.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define FILES_MAX 4
+
+struct outcome {
+	int status;		/* of waitpid */
+	char *out, *err;
+	char *file[FILES_MAX];	/* NULL: is not there */
+};
+
+static const char *library;
+static char *file[FILES_MAX];
+static unsigned int n_files;
+static char dir[] = "/tmp/oomrun.XXXXXX";
+
+static void die(const char *what)
+{
+	fprintf(stderr, "oomrun: %s: %s\n", what, strerror(errno));
+	exit(2);
+}
+
+static bool has_time(const char *line, size_t len)
+{
+	return memmem(line, len, "_ms\"", 4) ||
+		memmem(line, len, "\"seconds\"", 9) ||
+		memmem(line, len, "ms to route", 11) ||
+		memmem(line, len, "seconds ", 8);
+}
+
+/* The file without lines that hold a time; NULL: there is none. */
+static char *slurp(const char *path)
+{
+	FILE *in = fopen(path, "r"), *mem;
+	char *line = NULL, *text = NULL;
+	size_t cap = 0, size;
+	ssize_t len;
+
+	if (!in)
+		return NULL;
+	mem = open_memstream(&text, &size);
+	while ((len = getline(&line, &cap, in)) > 0)
+		if (!has_time(line, (size_t)len))
+			fwrite(line, 1, (size_t)len, mem);
+	free(line);
+	fclose(in);
+	fclose(mem);
+	return text;
+}
+
+static void in_dir(char path[64], const char *name)
+{
+	snprintf(path, 64, "%s/%s", dir, name);
+}
+
+static void child(char **argv, unsigned long at, bool all)
+{
+	char out[64], err[64], count[64], n[32];
+
+	in_dir(out, "out");
+	in_dir(err, "err");
+	in_dir(count, "count");
+	if (!freopen(out, "w", stdout) || !freopen(err, "w", stderr) ||
+	    !freopen("/dev/null", "r", stdin))
+		_exit(99);
+	setenv("LD_PRELOAD", library, 1);
+	setenv("FAILALLOC_COUNT", count, 1);
+	snprintf(n, sizeof(n), "%lu", at);
+	if (at)
+		setenv("FAILALLOC_AT", n, 1);
+	if (all)
+		setenv("FAILALLOC_ALL", "1", 1);
+	alarm(60);
+	execv(argv[0], argv);
+	_exit(99);
+}
+
+static struct outcome run(char **argv, unsigned long at, bool all)
+{
+	struct outcome o = { 0 };
+	char path[64];
+	pid_t pid;
+
+	for (unsigned int i = 0; i < n_files; i++)
+		unlink(file[i]);
+	fflush(NULL);
+	pid = fork();
+	if (pid < 0)
+		die("fork");
+	if (!pid)
+		child(argv, at, all);
+	if (waitpid(pid, &o.status, 0) < 0)
+		die("waitpid");
+	in_dir(path, "out");
+	o.out = slurp(path);
+	in_dir(path, "err");
+	o.err = slurp(path);
+	for (unsigned int i = 0; i < n_files; i++)
+		o.file[i] = slurp(file[i]);
+	return o;
+}
+
+static void outcome_free(struct outcome *o)
+{
+	free(o->out);
+	free(o->err);
+	for (unsigned int i = 0; i < n_files; i++)
+		free(o->file[i]);
+}
+
+static bool same(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* Lines of error: all but notes. */
+static unsigned int errors(const char *text)
+{
+	unsigned int n = 0;
+
+	for (const char *line = text; line && *line;) {
+		const char *nl = strchr(line, '\n');
+
+		if (!strncmp(line, "ibfattree: ", 11) &&
+		    strncmp(line, "ibfattree: note: ", 17))
+			n++;
+		line = nl ? nl + 1 : line + strlen(line);
+	}
+	return n;
+}
+
+static const char *judge(const struct outcome *want, const struct outcome *o)
+{
+	bool equal = o->status == want->status && same(o->out, want->out);
+	unsigned int n = 0, whole = 0;
+
+	for (unsigned int i = 0; i < n_files; i++)
+		equal = equal && same(o->file[i], want->file[i]);
+	if (equal)
+		return NULL;
+	if (WIFSIGNALED(o->status))
+		return "it died of a signal";
+	if (WEXITSTATUS(o->status) != 2)
+		return "another result without an error";
+	if (o->out && *o->out)
+		return "a part of the result before the error";
+	for (unsigned int i = 0; i < n_files; i++) {
+		n += o->file[i] != NULL;
+		whole += o->file[i] && same(o->file[i], want->file[i]);
+	}
+	if (n && whole != n_files)
+		return "an output file in spite of the error";
+	return errors(o->err) == 1 ? NULL : "not one line of error";
+}
+
+static unsigned long count_allocations(void)
+{
+	unsigned long n = 0;
+	char path[64];
+	FILE *in;
+
+	in_dir(path, "count");
+	in = fopen(path, "r");
+	if (!in || fscanf(in, "%lu", &n) != 1)
+		die("the library does not count");
+	fclose(in);
+	return n;
+}
+
+static bool try(char **argv, const struct outcome *want, unsigned long at,
+		bool all)
+{
+	struct outcome o = run(argv, at, all);
+	const char *wrong = judge(want, &o);
+
+	if (wrong)
+		printf("allocation %lu%s: %s; status %#x, error: %s\n", at,
+		       all ? " and all after it" : "", wrong,
+		       (unsigned int)o.status, o.err ? o.err : "-");
+	outcome_free(&o);
+	return !wrong;
+}
+
+static void split_files(char *list)
+{
+	for (char *f = strtok(list, ","); f; f = strtok(NULL, ","))
+		if (strcmp(f, "-") && n_files < FILES_MAX)
+			file[n_files++] = f;
+}
+
+static void clean_up(void)
+{
+	static const char *const name[] = { "out", "err", "count" };
+	char path[64];
+
+	for (int i = 0; i < 3; i++) {
+		in_dir(path, name[i]);
+		unlink(path);
+	}
+	rmdir(dir);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long sample, total, runs = 0, wrong = 0;
+	struct outcome want;
+
+	if (argc < 5) {
+		fprintf(stderr, "Usage: oomrun LIBRARY SAMPLE FILE,... COMMAND...\n");
+		return 2;
+	}
+	library = argv[1];
+	sample = strtoul(argv[2], NULL, 10);
+	split_files(argv[3]);
+	if (!mkdtemp(dir))
+		die(dir);
+	atexit(clean_up);
+	want = run(argv + 4, 0, false);
+	if (!WIFEXITED(want.status) || WEXITSTATUS(want.status) > 1) {
+		printf("undisturbed it fails: %s\n", want.err);
+		return 1;
+	}
+	total = count_allocations();
+	if (!total)
+		die("no allocation at all");
+	if (!sample || sample > total)
+		sample = total;
+	for (unsigned long i = 0; i < sample; i++) {
+		unsigned long at = 1 + i * total / sample;
+
+		for (int all = 0; all < 2; all++, runs++)
+			wrong += !try(argv + 4, &want, at, all);
+	}
+	outcome_free(&want);
+	printf("%lu runs, %lu wrong\n", runs, wrong);
+	return wrong != 0;
+}

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
+#
+# Preferred tables: what the search in the background finds is applied once,
+# survives faults and restarts, and costs no entry that need not change.
+
+# Cut the first link of the fabric, heal it, mend it: only entries that lead over
+# it change, and all come back.
+cut_and_mend() {
+	local near near_port far far_port
+	IFS=$'\t' read -r near near_port far far_port _ < \
+		<(sim_cables "$T/fabric.net" | sed -n 1p)
+	osm_mark sm
+	sim_do "Unlink \"$near\"[$near_port]"
+	until_healed cut
+	sweeps_change_nothing
+	osm_mark sm
+	sim_do "Link \"$near\"[$near_port] \"$far\"[$far_port]"
+	until_same found mended
+}
+
+# An irregular fabric: the search finds better tables, which a sweep applies.
+case_prefer_irregular() {
+	gen '2;12,12;1,6;1,2' --random-guids --drop-links 9 --seed 71
+	up </dev/null
+	walk first
+	osm_wait sm "$patience" 'IBF008: dmodc: search done'
+	until_rest found
+	agreed found
+	cut_and_mend
+	osm_stop sm || fail "opensm ended with status $?"
+	osm_start sm < <(plugin_conf </dev/null)
+	osm_wait sm "$patience" 'SUBNET UP'
+	walk again
+	same found again
+	not_logged 'IBF008|IBF113'
+	down
+}
+
+# Damage to the remembered tables costs one message and a new search.
+case_prefer_torn_file() {
+	gen '2;12,12;1,6;1,2' --random-guids --drop-links 9 --seed 72
+	up </dev/null
+	osm_wait sm "$patience" 'IBF008: dmodc: search done'
+	until_rest found
+	osm_stop sm || fail "opensm ended with status $?"
+	truncate -s -100 "$SIM_DIR"/sm/ibfattree-preferred-*
+	osm_start sm < <(plugin_conf </dev/null)
+	allow 'WRN IBF113: state file not used'
+	osm_wait sm "$patience" 'WRN IBF113: .*ibfattree-preferred-.* torn or damaged'
+	osm_wait sm "$patience" 'IBF008: dmodc: search done'
+	until_rest again
+	same found again
+	down
+}
+
+# balance off: the closed form alone.
+case_prefer_off() {
+	gen '2;12,12;1,6;1,2' --random-guids --drop-links 9 --seed 73
+	echo 'balance off' >"$T/ibfattree.conf"
+	up <<<"event_plugin_options ibfattree:$T/ibfattree.conf"
+	walk off
+	"$ibfattree" route "$T/off.net" --balance off -o "$T/expected.lfts"
+	same off expected
+	not_logged 'IBF008'
+	down
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Failing allocations in the plugin: in a repair and in a routing, the n-th
+ * alone, and all from the n-th on.  Whatever fails, the switches' tables have no
+ * loop, OpenSM's copy is theirs, and when there is memory again a sweep leads to
+ * the same tables as if nothing had happened.
+ *
+ * A sample of all n; FTR_SOAK=1: every one.
+ */
+#include <check.h>
+#include <stdlib.h>
+
+#include "fake/host.h"
+
+#define SAMPLE 12
+
+static const char *const engines[] = { "dmodc", "sftree", "ddlr" };
+
+static struct fake *start(int engine)
+{
+	return fake_new(&(struct fake_opts){
+		.pgft = "2;4,4;1,4;1,1", .engine = engines[engine],
+	});
+}
+
+static void cut(struct fake *h)
+{
+	fake_cable(h, fake_leaf(h, 2), fake_uplink(h, fake_leaf(h, 2), 1),
+		   false);
+	fake_settle(h);
+}
+
+static void sweep(struct fake *h)
+{
+	fake_sweep(h);
+	fake_settle(h);
+}
+
+static void fail_from(unsigned long n, bool alone)
+{
+	if (alone)
+		ftr_alloc_fail_once(n);
+	else
+		ftr_alloc_fail_at(n);
+}
+
+/* Allocations of one of these. */
+static unsigned long count(int engine, void (*what)(struct fake *h))
+{
+	struct fake *h = start(engine);
+	unsigned long n;
+
+	if (what == sweep)
+		cut(h);
+	ftr_alloc_fail_at(0);
+	what(h);
+	n = ftr_alloc_count();
+	fake_free(h);
+	return n;
+}
+
+/* With memory again, all is as it should be. */
+static void check_recovery(struct fake *h)
+{
+	for (int i = 0; i < 3; i++)
+		sweep(h);
+	fake_check_connected(h);
+	fake_check_quiet_sweep(h);
+}
+
+static void one(int engine, void (*what)(struct fake *h), unsigned long n,
+		bool alone)
+{
+	struct fake *h = start(engine);
+
+	if (what == sweep)
+		cut(h);
+	fail_from(n, alone);
+	what(h);
+	ftr_alloc_fail_at(0);
+	fake_check_sound(h);
+	fake_check_copy(h);
+	check_recovery(h);
+	fake_free(h);
+}
+
+static void all(int engine, void (*what)(struct fake *h))
+{
+	unsigned long total = count(engine, what);
+	unsigned long step = getenv("FTR_SOAK") ? 1 : total / SAMPLE + 1;
+
+	ck_assert_uint_gt(total, 10);
+	for (unsigned long n = 1; n <= total; n += step) {
+		one(engine, what, n, true);
+		one(engine, what, n, false);
+	}
+}
+
+START_TEST(in_repair)
+{
+	all(_i, cut);
+}
+END_TEST
+
+START_TEST(in_routing)
+{
+	all(_i, sweep);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("fast_memory");
+	TCase *t = tcase_create("all");
+	SRunner *r;
+	int failed;
+
+	tcase_set_timeout(t, getenv("FTR_SOAK") ? 3600 : 300);
+	tcase_add_loop_test(t, in_repair, 0, 3);
+	tcase_add_loop_test(t, in_routing, 0, 3);
+	suite_add_tcase(s, t);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}

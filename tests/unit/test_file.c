@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Files in directories where others may interfere, and text that others chose.
+ */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/file.h"
+#include "io/io.h"
+#include <ftr/text.h>
+
+static char dir[64], path[80], other[80];
+static struct ftr_err err;
+
+static void setup(void)
+{
+	strcpy(dir, "/tmp/test_file.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/file", dir);
+	snprintf(other, sizeof(other), "%s/other", dir);
+	memset(&err, 0, sizeof(err));
+	signal(SIGXFSZ, SIG_IGN);
+	alarm(20);	/* an open that waits for a FIFO's other end */
+}
+
+static void teardown(void)
+{
+	unlink(path);
+	unlink(other);
+	ck_assert_msg(!rmdir(dir), "something is left in %s", dir);
+}
+
+static void put(const char *name, const char *text)
+{
+	FILE *out = fopen(name, "w");
+
+	ck_assert_ptr_nonnull(out);
+	ck_assert_int_ge(fputs(text, out), 0);
+	ck_assert(!fclose(out));
+}
+
+static void check_content(const char *name, const char *want)
+{
+	char text[8192];
+	FILE *in = fopen(name, "r");
+	size_t n;
+
+	ck_assert_ptr_nonnull(in);
+	n = fread(text, 1, sizeof(text) - 1, in);
+	text[n] = '\0';
+	fclose(in);
+	ck_assert_str_eq(text, want);
+}
+
+static bool fill_new(FILE *out, const void *ctx)
+{
+	return fputs(ctx, out) >= 0;
+}
+
+/* ---- what is in the place of the file ------------------------------------- */
+
+static void check_refused(const char *why)
+{
+	char *text;
+	size_t len;
+	int fd;
+
+	ck_assert_int_eq(ftr_file_append(path, "a\n", 2, &err), FTR_IO);
+	ck_assert_msg(strstr(err.msg, why) && strstr(err.msg, path), "%s",
+		      err.msg);
+	ck_assert_int_eq(ftr_file_open(path, &fd, &err), FTR_IO);
+	ck_assert_msg(strstr(err.msg, why), "%s", err.msg);
+	ck_assert_int_eq(ftr_slurp_own(path, &text, &len, &err), FTR_IO);
+}
+
+START_TEST(fifo)
+{
+	int reader;
+
+	ck_assert(!mkfifo(path, 0666));
+	check_refused("not a regular file");
+	/* the same if somebody waits at its other end */
+	reader = open(path, O_RDONLY | O_NONBLOCK);
+	ck_assert_int_ge(reader, 0);
+	check_refused("not a regular file");
+	close(reader);
+	/* replacing it does not open it */
+	ck_assert(!ftr_file_replace(path, fill_new, "new\n", &err));
+	check_content(path, "new\n");
+}
+END_TEST
+
+START_TEST(symbolic_link)
+{
+	put(other, "precious\n");
+	ck_assert(!symlink(other, path));
+	check_refused("symbolic link");
+	check_content(other, "precious\n");
+	ck_assert(!ftr_file_replace(path, fill_new, "new\n", &err));
+	check_content(path, "new\n");
+	check_content(other, "precious\n");
+}
+END_TEST
+
+START_TEST(hard_link)
+{
+	put(other, "precious\n");
+	ck_assert(!link(other, path));
+	ck_assert_int_eq(ftr_file_append(path, "a\n", 2, &err), FTR_IO);
+	ck_assert_ptr_nonnull(strstr(err.msg, "hard link"));
+	check_content(other, "precious\n");
+}
+END_TEST
+
+START_TEST(foreign_owner)
+{
+	if (geteuid())
+		return;		/* only root can give files away */
+	put(path, "text\n");
+	ck_assert(!chown(path, 65534, 65534));
+	check_refused("another user");
+}
+END_TEST
+
+/* Where the temporary file is to be: it is not followed either. */
+START_TEST(temporary_link)
+{
+	char tmp[128];
+
+	put(other, "precious\n");
+	snprintf(tmp, sizeof(tmp), "%s.%ld.tmp", path, (long)getpid());
+	ck_assert(!symlink(other, tmp));
+	ck_assert(!ftr_file_replace(path, fill_new, "new\n", &err));
+	check_content(path, "new\n");
+	check_content(other, "precious\n");
+}
+END_TEST
+
+START_TEST(missing)
+{
+	int fd;
+
+	errno = 0;
+	ck_assert_int_eq(ftr_file_open(path, &fd, &err), FTR_IO);
+	ck_assert_int_eq(errno, ENOENT);
+}
+END_TEST
+
+/* ---- whole or not at all -------------------------------------------------- */
+
+static void limit_file_size(rlim_t n)
+{
+	struct rlimit l;
+
+	ck_assert(!getrlimit(RLIMIT_FSIZE, &l));
+	l.rlim_cur = n;
+	ck_assert(!setrlimit(RLIMIT_FSIZE, &l));
+}
+
+/* The disk is full at every byte of the second record. */
+START_TEST(full_disk)
+{
+	static const char one[] = "{\"record\":1}\n", two[] = "{\"record\":2}\n";
+	const size_t n = sizeof(one) - 1;
+
+	for (size_t room = 0; room < n; room++) {
+		unlink(path);
+		ck_assert(!ftr_file_append(path, one, n, &err));
+		limit_file_size(n + room);
+		ck_assert_int_eq(ftr_file_append(path, two, n, &err), FTR_IO);
+		limit_file_size(RLIM_INFINITY);
+		ck_assert_ptr_nonnull(strstr(err.msg, strerror(EFBIG)));
+		check_content(path, one);
+	}
+	ck_assert(!ftr_file_append(path, two, n, &err));
+	check_content(path, "{\"record\":1}\n{\"record\":2}\n");
+}
+END_TEST
+
+START_TEST(full_disk_replace)
+{
+	put(path, "old\n");
+	limit_file_size(3);
+	ck_assert_int_eq(ftr_file_replace(path, fill_new, "new content\n",
+					  &err), FTR_IO);
+	limit_file_size(RLIM_INFINITY);
+	check_content(path, "old\n");
+}
+END_TEST
+
+/* What a crash has left behind is no part of the next record. */
+START_TEST(torn_record)
+{
+	char *text = calloc(1, 10001);
+
+	put(path, "{\"record\":1}\n{\"rec");
+	ck_assert(!ftr_file_append(path, "{}\n", 3, &err));
+	check_content(path, "{\"record\":1}\n{}\n");
+	memset(text, 'x', 10000);
+	put(path, text);
+	ck_assert(!ftr_file_append(path, "{}\n", 3, &err));
+	check_content(path, "{}\n");
+	free(text);
+}
+END_TEST
+
+/* ---- bounded input -------------------------------------------------------- */
+
+START_TEST(sparse)
+{
+	char *text;
+	size_t len;
+
+	put(path, "");
+	ck_assert(!truncate(path, (off_t)6 << 30));
+	ck_assert_int_eq(ftr_slurp(path, &text, &len, &err), FTR_LIMIT);
+	ck_assert(!truncate(path, FTR_SLURP_MAX));
+	ck_assert_int_eq(ftr_slurp(path, &text, &len, &err), FTR_PARSE);
+	ck_assert_ptr_nonnull(strstr(err.msg, "NUL"));
+}
+END_TEST
+
+/* ---- text ----------------------------------------------------------------- */
+
+START_TEST(clean)
+{
+	static const struct {
+		const char *in, *out;
+	} t[] = {
+		{ "", "" },
+		{ "plain text, \"quoted\" \\", "plain text, \"quoted\" \\" },
+		{ "a\nb\tc\r\033[31m\x7f", "a?b?c??[31m?" },
+		/* C1: CSI as U+009B, NEL */
+		{ "a\xc2\x9b" "31m\xc2\x85", "a?31m?" },
+		{ "\xc2\xa0\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80",
+		  "\xc2\xa0\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80" },
+		/* overrides, isolates, marks, separators */
+		{ "x\xe2\x80\xaey\xe2\x81\xa6z\xe2\x80\x8f\xd8\x9c\xe2\x80\xa8",
+		  "x?y?z???" },
+		/* a stray byte, an overlong form, a surrogate, a cut one */
+		{ "\xff-\xc0\xaf-\xed\xa0\x80-\xe2\x82", "?-" "?\?-" "?\?\?-" "?\?" },
+		{ "\xf4\x90\x80\x80", "????" },
+	};
+
+	for (size_t i = 0; i < FTR_ARRAY_LEN(t); i++) {
+		char s[64];
+
+		strcpy(s, t[i].in);
+		ck_assert_str_eq(ftr_text_clean(s), t[i].out);
+		ck_assert_str_eq(ftr_text_clean(s), t[i].out);
+	}
+}
+END_TEST
+
+/* Every error text of the library is clean, and so is every name. */
+START_TEST(clean_everywhere)
+{
+	struct ftr_builder *b = ftr_builder_new();
+	struct ftr_fabric *f;
+
+	ftr_fail(&err, FTR_IO, "no \033]0;title\007 %s", "\xe2\x80\xae" "x\n");
+	ck_assert_str_eq(err.msg, "no ?]0;title? ?x?");
+	ftr_err_prefix(&err, "%s", "\x9b");
+	ck_assert_str_eq(err.msg, "?: no ?]0;title? ?x?");
+	ck_assert(!ftr_builder_add_switch(b, 1, 4, 1, 0, "sp\xc3\xa4t\n1", &err));
+	ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, 2, 3, 1, 2, 0,
+					   "\033[2JAggregation Node", &err));
+	ck_assert(!ftr_builder_freeze(b, &f, &err));
+	ck_assert_str_eq(f->sw[0].name, "sp\xc3\xa4t?1");
+	ck_assert_str_eq(f->ep[0].name, "?[2JAggregation Node");
+	ftr_fabric_free(f);
+	ck_assert_str_eq(ftr_quote("\xc3\xa4\033", 3).s, "\xc3\xa4?");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("file");
+	TCase *t = tcase_create("all");
+	SRunner *r;
+	int failed;
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, fifo);
+	tcase_add_test(t, symbolic_link);
+	tcase_add_test(t, hard_link);
+	tcase_add_test(t, foreign_owner);
+	tcase_add_test(t, temporary_link);
+	tcase_add_test(t, missing);
+	tcase_add_test(t, full_disk);
+	tcase_add_test(t, full_disk_replace);
+	tcase_add_test(t, torn_record);
+	tcase_add_test(t, sparse);
+	tcase_add_test(t, clean);
+	tcase_add_test(t, clean_everywhere);
+	suite_add_tcase(s, t);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}

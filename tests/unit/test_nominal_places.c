@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The nominal fabric: switches in the place of others, and other fabrics.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/core.h"
+#include "grown.h"
+
+static unsigned int t1_ports(const struct ftr_fabric *f)
+{
+	return f->sw[draw_sw(f, "t1")].n_ports;
+}
+
+/* t1 was replaced by a switch with another GUID at the same cables, but one of
+ * these is not plugged yet: it has the place of t1.  At other ports of its own it
+ * has, too, with new cables. */
+START_TEST(replaced_switch)
+{
+	static const char *const leaf[] = { "A", "B", "C" };
+
+	for (unsigned int other = 0; other < 2; other++) {
+		struct grown g = { .base = draw(tree) };
+		struct edit e = EDIT_NOTHING;
+		struct ftr_builder *b;
+		ftr_sw t1;
+
+		e.no_sw = draw_sw(g.base, "t1");
+		b = edit_open(g.base, &e);
+		ck_assert(!ftr_builder_add_switch(b, 0x90000, t1_ports(g.base), 0, 0, "t9",
+						  &err));
+		for (unsigned int i = 0; i < 3; i++)
+			edit_plug(b, guid(g.base, leaf[i]), 1, 0x90000,
+				  i + 1 + 20 * other);
+		g.f = edit_seal(b);
+		grow(&g);
+		only(&g, 0, other ? 3 : 0, 0, 0);
+		ck_assert_uint_eq(g.c.replaced_sw, 1);
+		dropped(&g, 0, other ? 3 : 0, 0);
+		missing(&g, 0, 1, 0);
+		ck_assert_ptr_nonnull(strstr(g.c.example, "switch 0x0000000000090000 \"t9\" in place of 0x"));
+		t1 = ftr_fabric_find_sw(g.n->f, guid(g.base, "t1"));
+		ck_assert_uint_eq(g.n->f->sw[t1].holder, 0x90000);
+		ck_assert_str_eq(g.n->f->sw[t1].name, "t9");
+		ck_assert_uint_eq(ftr_fabric_find_holder(g.n->f, 0x90000), t1);
+		ck_assert_uint_eq(ftr_fabric_find_holder(g.n->f,
+				  guid(g.base, "t1")), FTR_SW_NONE);
+		ck_assert_uint_eq(g.sh->n_slots[draw_sw(g.f, "D")], 2);
+		ck_assert_uint_eq(g.sh->n_up[draw_sw(g.f, "D")], 1);
+		done(&g);
+	}
+}
+END_TEST
+
+/* A new switch at one cable of t1 and at two that nobody knows is another. */
+START_TEST(no_replacement)
+{
+	struct grown g = { .base = draw(tree) };
+	struct edit e = EDIT_NOTHING;
+	struct ftr_builder *b;
+
+	e.no_sw = draw_sw(g.base, "t1");
+	b = edit_open(g.base, &e);
+	ck_assert(!ftr_builder_add_switch(b, 0x90000, t1_ports(g.base), 0, 0, "t9", &err));
+	edit_plug(b, guid(g.base, "A"), 1, 0x90000, 1);
+	edit_plug(b, guid(g.base, "B"), 30, 0x90000, 2);
+	edit_plug(b, guid(g.base, "C"), 30, 0x90000, 3);
+	g.f = edit_seal(b);
+	grow(&g);
+	only(&g, 1, 3, 0, 0);
+	ck_assert_uint_eq(g.c.replaced_sw, 0);
+	dropped(&g, 0, 1, 0);
+	missing(&g, 1, 3, 0);
+	done(&g);
+}
+END_TEST
+
+/* t1 comes back at cables of its own while another has its place: the place is
+ * that of its GUID, and the other has a new one. */
+START_TEST(replaced_comes_back)
+{
+	struct edit e = EDIT_NOTHING;
+	struct ftr_fabric *base = draw(tree), *f, *g;
+	static const char *const leaf[] = { "A", "B", "C", "D" };
+	struct ftr_nominal *n[3];
+	struct ftr_nominal_change c;
+	struct ftr_builder *b;
+
+	n[0] = nominal_of(base, NULL, NULL);
+	for (unsigned int both = 0; both < 2; both++) {
+		e.no_sw = draw_sw(base, "t1");
+		b = edit_open(base, &e);
+		ck_assert(!ftr_builder_add_switch(b, 0x90000, t1_ports(base), 0, 0, "t9",
+						  &err));
+		for (unsigned int i = 0; i < 4; i++)
+			edit_plug(b, guid(base, leaf[i]), 1, 0x90000, i + 1);
+		if (both) {
+			ck_assert(!ftr_builder_add_switch(b, guid(base, "t1"),
+							  t1_ports(base), 0, 0, "t1",
+							  &err));
+			edit_plug(b, guid(base, "A"), 30, guid(base, "t1"), 1);
+		}
+		f = edit_seal(b);
+		n[both + 1] = nominal_of(f, n[both], &c);
+		/* the second time t1, in place of t9 */
+		ck_assert_uint_eq(c.replaced_sw, 1);
+		ck_assert_uint_eq(c.new_sw, both);
+		ck_assert_uint_eq(n[both + 1]->f->n_sw, 6 + both);
+		if (both) {
+			g = f;
+			ck_assert(nominal_of(g, n[2], &c) == n[2] && !c.grew);
+			ck_assert_ptr_null(n[2]->f->by_holder);
+		}
+		ftr_fabric_free(f);
+	}
+	for (unsigned int i = 0; i < 3; i++)
+		ftr_nominal_free(n[i]);
+	ftr_fabric_free(base);
+}
+END_TEST
+
+/* Nothing but a host or two in common: begun anew, and not added to. */
+START_TEST(other_fabric)
+{
+	struct ftr_fabric *base = draw(tree), *f;
+	struct ftr_nominal *old = nominal_of(base, NULL, NULL), *n;
+	struct ftr_nominal_change c;
+	struct ftr_builder *b = ftr_builder_new();
+
+	for (unsigned int i = 0; i < 4; i++) {
+		ck_assert(!ftr_builder_add_switch(b, 0xa100 + i, 36, 0, 0, "x",
+						  &err));
+		ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, 0xa200 + i,
+						   0xa300 + i, 1, 0, 0, "y",
+						   &err));
+		edit_plug(b, 0xa200 + i, 1, 0xa100 + i, 1);
+		if (i)
+			edit_plug(b, 0xa100, 1 + i, 0xa100 + i, 2);
+	}
+	ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA,
+					   host(base, "A", 1).node_guid,
+					   host(base, "A", 1).guid, 1, 0, 0,
+					   "known", &err));
+	edit_plug(b, host(base, "A", 1).node_guid, 1, 0xa100, 30);
+	f = edit_seal(b);
+	n = nominal_of(f, old, &c);
+	ck_assert(c.other && c.grew);
+	ck_assert(c.same_hosts == 1 && c.old_hosts == 8 && !c.same_sw &&
+		  c.old_sw == 6);
+	ck_assert(c.new_sw == 4 && c.new_cables == 3 && c.new_hosts == 5);
+	ck_assert(n->f->n_sw == 4 && n->f->n_ep == 5);
+	ftr_nominal_free(n);
+	ftr_nominal_free(old);
+	ftr_fabric_free(f);
+	ftr_fabric_free(base);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("places");
+	TCase *tc = tcase_create("all");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_test(tc, replaced_switch);
+	tcase_add_test(tc, no_replacement);
+	tcase_add_test(tc, replaced_comes_back);
+	tcase_add_test(tc, other_fabric);
+	suite_add_tcase(s, tc);
+	runner = srunner_create(s);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

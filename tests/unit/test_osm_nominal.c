@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The plugin's memory of the fabric: state files of several managers, hand-over,
+ * replaced switches.
+ */
+#include <check.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fake/host.h"
+
+static const char other_name[] = "ibfattree-nominal-00000000000000aa";
+
+static void path_of(const struct fake *h, bool own, char *path, size_t size)
+{
+	if (own)
+		snprintf(path, size, "%s/ibfattree-nominal-%016" PRIx64,
+			 h->dir, cl_ntoh64(h->osm->subn.sm_port_guid));
+	else
+		snprintf(path, size, "%s/%s", h->dir, other_name);
+}
+
+/* The time of the other file is that many seconds from that of our own. */
+static void set_age(struct fake *h, int seconds)
+{
+	struct timespec t[2] = { { .tv_nsec = UTIME_OMIT } };
+	char own[128], other[128];
+	struct stat st;
+
+	path_of(h, true, own, sizeof(own));
+	path_of(h, false, other, sizeof(other));
+	ck_assert(!stat(own, &st));
+	t[1] = st.st_mtim;
+	t[1].tv_sec += seconds;
+	ck_assert(!utimensat(AT_FDCWD, other, t, 0));
+}
+
+/* Another manager writes what n says. */
+static void write_other(struct fake *h, const struct ftr_nominal *n,
+			int seconds)
+{
+	char other[128];
+	struct ftr_err err;
+
+	path_of(h, false, other, sizeof(other));
+	ck_assert(!ftr_nominal_write(other, n, &err));
+	set_age(h, seconds);
+}
+
+static void remove_other(struct fake *h)
+{
+	char path[128];
+
+	path_of(h, false, path, sizeof(path));
+	unlink(path);
+	fake_free(h);
+}
+
+#define TAKEN "the nominal fabric is that of "
+
+/* A manager that has handed over and is master again reads the files again,
+ * although no change of state was reported; 1: nothing was handed over. */
+START_TEST(test_master_again)
+{
+	struct fake *h = fake_new(NULL);
+	struct ibf_plugin *p = h->plugin;
+
+	write_other(h, p->nominal->n, 10);
+	h->osm->subn.coming_out_of_standby = !_i;
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	ck_assert_uint_eq(fake_logged(h, TAKEN), !_i);
+	ck_assert_uint_eq(fake_logged(h, other_name), !_i);
+	fake_check_healed(h);
+	remove_other(h);
+}
+END_TEST
+
+/* The newest file is the one that is read, and ours is then the newest. */
+START_TEST(test_newest)
+{
+	struct fake *h = fake_new(NULL);
+	struct ibf_plugin *p = h->plugin;
+
+	write_other(h, p->nominal->n, _i ? 10 : -10);
+	for (unsigned int k = 0; k < 2; k++) {
+		h->osm->subn.coming_out_of_standby = TRUE;
+		ck_assert(fake_sweep(h));
+		fake_settle(h);
+		write_other(h, p->nominal->n, -5);
+	}
+	ck_assert_uint_eq(fake_logged(h, TAKEN), _i);
+	remove_other(h);
+}
+END_TEST
+
+/* A file of another manager that is of another fabric is that manager's, and no
+ * reason for a message; damaged, it is one. */
+START_TEST(test_other_fabric)
+{
+	struct fake *h = fake_new(NULL);
+	struct ftr_gen_opts go = { .seed = 99, .random_guids = true };
+	struct ftr_fabric *f = NULL;
+	struct ftr_nominal *n = NULL;
+	struct ftr_pgft g;
+	struct ftr_err err;
+	char path[128];
+
+	ck_assert(!ftr_pgft_parse("2;4,4;1,4;1,1", &g, &err));
+	ck_assert(!ftr_gen_pgft(&g, &go, &f, &err));
+	ck_assert(!ftr_nominal_new(f, NULL, NULL, NULL, &n, NULL, &err));
+	write_other(h, n, 10);
+	path_of(h, false, path, sizeof(path));
+	if (_i)
+		ck_assert(!truncate(path, 200));
+	set_age(h, 10);
+	h->osm->subn.coming_out_of_standby = TRUE;
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	ck_assert_uint_eq(fake_logged(h, TAKEN), 0);
+	ck_assert_uint_eq(fake_logged(h, "WRN IBF113"), _i);
+	ck_assert_uint_eq(fake_logged(h, "IBF006"), 1);
+	ftr_nominal_free(n);
+	ftr_fabric_free(f);
+	remove_other(h);
+}
+END_TEST
+
+/* The switch is now another one; its GUID is next to the old one, so that the
+ * order of the fake's fabric stays. */
+static void replace_switch(struct fake *h, ftr_sw s)
+{
+	struct ftr_switch *sw = (void *)(uintptr_t)&h->fab->sw[s];
+
+	sw->guid++;
+	sw->holder = sw->guid;
+	h->sw_node[s]->node_info.node_guid = cl_hton64(sw->guid);
+	h->sw_port[s]->guid = cl_hton64(sw->guid);
+	for (unsigned int p = 0; p <= sw->n_ports; p++)
+		h->sw_node[s]->physp_table[p].port_guid =
+			cl_hton64(sw->guid);
+}
+
+static uint8_t *tables(struct fake *h)
+{
+	uint32_t n = h->fab->max_lid + 1u;
+	uint8_t *copy = malloc((size_t)h->fab->n_sw * n);
+
+	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
+		memcpy(copy + (size_t)s * n, h->sw[s].lft, n);
+	return copy;
+}
+
+/* While the plugin runs: a switch dies, and another is put in its place. */
+START_TEST(test_replaced)
+{
+	static const char *const engine[] = { "dmodc", "sftree" };
+	struct fake *h = fake_new(&(struct fake_opts){
+		.engine = engine[_i % 2]
+	});
+	ftr_sw s = _i < 2 ? fake_spine(h, 1) : fake_leaf(h, 3);
+	uint8_t *before = tables(h), *after;
+
+	fake_switch(h, s, false);
+	fake_settle(h);
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	replace_switch(h, s);
+	fake_switch(h, s, true);
+	fake_settle(h);
+	for (unsigned int k = 0; k < 3; k++) {
+		ck_assert(fake_sweep(h));
+		fake_settle(h);
+	}
+	ck_assert_uint_eq(fake_logged(h, "new_switches=0 new_links=0 new_ports=0 replaced_switches=1 "), 1);
+	after = tables(h);
+	ck_assert(!memcmp(before, after,
+			  h->fab->n_sw * (h->fab->max_lid + 1u)));
+	fake_check_healed(h);
+	fake_check_quiet_sweep(h);
+	/* and the fast path knows it; the sweep may find another order of
+	 * switches for sftree */
+	fake_cable(h, s, _i < 2 ? 1 : fake_uplink(h, s, 0), false);
+	fake_settle(h);
+	if (_i % 2)
+		fake_check_connected(h);
+	else
+		fake_check_repaired(h);
+	free(before);
+	free(after);
+	fake_free(h);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("the plugin's nominal fabric");
+	TCase *tc = tcase_create("all");
+	SRunner *runner;
+	int failed;
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_loop_test(tc, test_master_again, 0, 2);
+	tcase_add_loop_test(tc, test_newest, 0, 2);
+	tcase_add_loop_test(tc, test_other_fabric, 0, 2);
+	tcase_add_loop_test(tc, test_replaced, 0, 4);
+	suite_add_tcase(s, tc);
+	runner = srunner_create(s);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The writer's thread: who puts a job never waits, the queue is bounded, and
+ * OpenSM ends although a write hangs.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fake/host.h"
+#include "osm/writer.h"
+
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+static atomic_uint ran, freed;
+
+struct job {
+	struct ibf_job job;
+	enum ftr_status result;
+};
+
+static enum ftr_status run(struct ibf_job *j, struct ftr_err *err)
+{
+	pthread_mutex_lock(&gate);
+	pthread_mutex_unlock(&gate);
+	atomic_fetch_add(&ran, 1);
+	if (((struct job *)j)->result)
+		return ftr_fail(err, FTR_IO, "the disk is full");
+	return FTR_OK;
+}
+
+static void job_free(struct ibf_job *j)
+{
+	atomic_fetch_add(&freed, 1);
+	free(j);
+}
+
+static void put(struct fake *h, const char *replaces, enum ftr_status result)
+{
+	struct job *j = calloc(1, sizeof(*j));
+
+	j->result = result;
+	j->job = (struct ibf_job){
+		.msg = IBF_EVENT_FILE, .bytes = 100, .run = run,
+		.free = job_free, .replaces = replaces,
+	};
+	ibf_writer_put(((struct ibf_plugin *)h->plugin)->writer, &j->job);
+}
+
+static struct fake *start(void)
+{
+	atomic_store(&ran, 0);
+	atomic_store(&freed, 0);
+	return fake_new(&(struct fake_opts){ .pgft = "2;2,2;1,2;1,1" });
+}
+
+START_TEST(bounded)
+{
+	struct fake *h = start();
+	struct ibf_writer *w = ((struct ibf_plugin *)h->plugin)->writer;
+
+	fake_flush(h);
+	pthread_mutex_lock(&gate);
+	for (int i = 0; i < IBF_WRITER_JOBS + 51; i++)
+		put(h, NULL, FTR_OK);
+	/* one may be in the writer's hands */
+	ck_assert_uint_ge(ibf_writer_lost(w), 50);
+	ck_assert_uint_eq(fake_logged(h, "the queue is full"), 1);
+	pthread_mutex_unlock(&gate);
+	fake_flush(h);
+	ck_assert_uint_ge(ran, IBF_WRITER_JOBS);
+	ck_assert_uint_eq(ran + ibf_writer_lost(w), IBF_WRITER_JOBS + 51);
+	ck_assert_uint_eq(fake_logged(h, "lost meanwhile: "), 1);
+	fake_free(h);
+	ck_assert_uint_eq(freed, IBF_WRITER_JOBS + 51);
+}
+END_TEST
+
+/* Of several that replace one file only the last is written. */
+START_TEST(newest_counts)
+{
+	struct fake *h = start();
+
+	fake_flush(h);
+	pthread_mutex_lock(&gate);
+	put(h, NULL, FTR_OK);
+	for (int i = 0; i < 5000; i++)
+		put(h, "/file", FTR_OK);
+	pthread_mutex_unlock(&gate);
+	fake_flush(h);
+	/* the first of them may have been taken before the second came */
+	ck_assert_uint_le(ran, 3);
+	ck_assert_uint_ge(ran, 2);
+	ck_assert_uint_eq(freed, 5001);
+	fake_free(h);
+}
+END_TEST
+
+START_TEST(series_of_failures)
+{
+	struct fake *h = start();
+
+	for (int i = 0; i < 10; i++)
+		put(h, NULL, FTR_IO);
+	fake_flush(h);
+	ck_assert_uint_eq(fake_logged(h, "the disk is full"), 1);
+	put(h, NULL, FTR_OK);
+	fake_flush(h);
+	ck_assert_uint_eq(fake_logged(h, "lost meanwhile: 10 records"), 1);
+	put(h, NULL, FTR_IO);
+	fake_flush(h);
+	fake_unload(h);
+	ck_assert_uint_eq(fake_logged(h, "lost at the end: 1 records"), 1);
+	fake_free(h);
+}
+END_TEST
+
+START_TEST(hung_write)
+{
+	struct fake *h = start();
+	double begin;
+
+	fake_flush(h);
+	pthread_mutex_lock(&gate);
+	put(h, NULL, FTR_OK);
+	put(h, NULL, FTR_OK);
+	begin = ibf_now_ms();
+	fake_unload(h);
+	ck_assert(ibf_now_ms() - begin < IBF_WRITER_DRAIN_MS + 5000);
+	ck_assert_uint_eq(ran, 0);
+	ck_assert_uint_eq(fake_logged(h, "a write has not ended"), 1);
+	fake_free(h);
+	pthread_mutex_unlock(&gate);
+	/* its thread ends without the plugin */
+	while (atomic_load(&freed) < 2)
+		usleep(1000);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("writer");
+	TCase *t = tcase_create("all");
+	SRunner *r;
+	int failed;
+
+	tcase_set_timeout(t, 120);
+	tcase_add_test(t, bounded);
+	tcase_add_test(t, newest_counts);
+	tcase_add_test(t, series_of_failures);
+	tcase_add_test(t, hung_write);
+	suite_add_tcase(s, t);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}
