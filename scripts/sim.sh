@@ -43,11 +43,20 @@ sim_until() {
 	done
 }
 
-# Hosts of a netfile that have a cable, one node id per line.
+# Hosts of a netfile that have a link, one node id per line.  An Aggregation Node
+# is part of a switch and no host.
 sim_hosts() {
-	awk '/^(Ca|Hca|CA|HCA)[ \t]/ { split($0, a, "\""); id = a[2]; next }
+	awk '/^(Ca|Hca|CA|HCA)[ \t]/ { split($0, a, "\""); id = a[2]
+			if (/Aggregation Node/) id = ""
+			next }
 	     /^[^[]/ { id = "" }
 	     /^\[/ && id != "" { print id; id = "" }' "$1"
+}
+
+# sim_name NETFILE ID: the description of a node, from the comment of its record.
+sim_name() {
+	awk -v id="$2" '/^[A-Z]/ && index($0, "\"" id "\"") {
+		split($0, a, "\""); print a[4]; exit }' "$1"
 }
 
 sim_start() {

@@ -77,7 +77,7 @@ enum ftr_finding {
 				 * claimed itself */
 	FTR_N_FINDINGS
 };
-/* "a loop", "a hole", ...: for a sentence. */
+/* "a loop", "a missing entry", ...: for a sentence. */
 const char *ftr_finding_name(enum ftr_finding what);
 
 enum ftr_cdg_verdict {
@@ -236,6 +236,23 @@ enum ftr_status ftr_check_hops(const struct ftr_fabric *f,
 			       const struct ftr_tables *t,
 			       uint64_t hist[FTR_HOPS_MAX],
 			       struct ftr_err *err) FTR_MUST_USE;
+
+/*
+ * Name every path that does not arrive: fn(ctx, s, lid) for each LID that
+ * somebody owns, ascending, and for each switch s, ascending, from which packets
+ * for it do not arrive.  The same walks as ftr_check_tables counts in found[],
+ * a switch's own LID included, and a LID whose owner has no link from every
+ * switch.  FTR_INVAL for tables not of f's size.  O(n_sw * LIDs).
+ */
+typedef void (*ftr_lost_fn)(void *ctx, ftr_sw s, ftr_lid lid);
+enum ftr_status ftr_check_lost(const struct ftr_fabric *f,
+			       const struct ftr_tables *t, ftr_lost_fn fn,
+			       void *ctx, struct ftr_err *err) FTR_MUST_USE;
+
+/* part[n_sw]: the lowest switch that links connect with the switch, itself
+ * included; equal for two switches if and only if a physical path connects
+ * them.  O(ports). */
+void ftr_check_parts(const struct ftr_fabric *f, uint32_t *part);
 
 /*
  * Inter-switch load of permutations: for the n end ports in order[] (their

@@ -67,6 +67,7 @@ struct ftr_switch {
 	ftr_lid lid;		/* base LID of port 0; 0 = none */
 	uint8_t lmc;		/* 0 unless enhanced port 0 has an LMC */
 	ftr_port n_ports;	/* external ports, 1..254 */
+	bool name_shared;	/* another switch or end port bears the name */
 	const char *name;	/* node description or "" */
 };
 
@@ -80,6 +81,7 @@ struct ftr_endport {
 	ftr_lid lid;		/* base LID; 0 = none */
 	uint8_t lmc;		/* 0..7: the port owns lid .. lid + 2^lmc - 1 */
 	uint8_t type;		/* FTR_NODE_CA or FTR_NODE_ROUTER */
+	bool name_shared;	/* another switch or end port bears the name */
 	const char *name;	/* node description or "" */
 };
 

@@ -4,8 +4,8 @@
  *
  * Readers take a path and give a finished object or one error of the form
  * "FILE:LINE: what, with the value"; nothing half-read is ever returned.
- * Files are read as bytes; CR LF is accepted; NUL bytes and lines over 4,096
- * bytes are errors.
+ * Files are read as bytes; CR LF and a last line without its newline are
+ * accepted; NUL bytes and lines over 4,096 bytes are errors.
  */
 #ifndef FTR_IO_H
 #define FTR_IO_H
@@ -22,10 +22,42 @@ extern "C" {
 #endif
 
 /*
+ * Compressed files.  The library links no decompressor; a program may register
+ * one, before it reads anything, for all readers but that of state files.
+ * Errors of a compressed file: FTR_PARSE damaged or cut, FTR_LIMIT too large
+ * when unpacked (2^33 bytes; 2^28 for a fabric).
+ */
+struct ftr_unpack_io {
+	const unsigned char *in;	/* packed bytes, moved on by run */
+	size_t n_in;
+	unsigned char *out;	/* room, moved on by run */
+	size_t n_out;
+	bool last;		/* no more packed bytes will come */
+};
+
+enum ftr_unpacked {
+	FTR_UNPACKED_MORE,	/* call again, with more bytes or more room */
+	FTR_UNPACKED_END,	/* all is unpacked */
+	FTR_UNPACKED_DAMAGED,
+	FTR_UNPACKED_NOMEM
+};
+
+struct ftr_unpacker {
+	/* does a file that begins with these n <= 6 bytes concern it? */
+	bool (*knows)(const unsigned char *head, size_t n);
+	void *(*begin)(const unsigned char *head);	/* NULL: no memory */
+	/* unpacks what it can at once */
+	enum ftr_unpacked (*run)(void *z, struct ftr_unpack_io *io);
+	void (*end)(void *z);
+};
+/* NULL: none (any more).  Not for two threads at once. */
+void ftr_set_unpacker(const struct ftr_unpacker *u);
+
+/*
  * Read an ibsim netfile or the output of ibnetdiscover (with or without -p
- * decorations), or an opensm-subnet.lst; the form is told by the first
- * meaningful line.  lmc is used only where the file gives no LIDs (they are
- * then assigned, see ftr_builder_assign_lids).
+ * decorations), an opensm-subnet.lst or ibdiagnet2.lst, or an ibdiagnet2.db_csv;
+ * the form is told by the first meaningful line.  lmc is used only where the file
+ * gives no LIDs (they are then assigned, see ftr_builder_assign_lids).
  */
 enum ftr_status ftr_read_fabric(const char *path, unsigned int lmc,
 				struct ftr_fabric **out,
@@ -35,6 +67,20 @@ enum ftr_status ftr_parse_fabric(const char *path, const char *text,
 				 size_t len, unsigned int lmc,
 				 struct ftr_fabric **out,
 				 struct ftr_err *err) FTR_MUST_USE;
+
+/* Links that only one of their ends tells of, and that were left out. */
+struct ftr_read_notes {
+	uint32_t one_sided;
+	char first[FTR_ERR_MAX];	/* "FILE:LINE: ..." of the first */
+};
+
+/* The same for a snapshot of a fabric that was changing or did not answer in
+ * full: one-sided links are left out and noted; both functions above refuse
+ * them. */
+enum ftr_status ftr_read_fabric_tolerant(const char *path, unsigned int lmc,
+					 struct ftr_read_notes *notes,
+					 struct ftr_fabric **out,
+					 struct ftr_err *err) FTR_MUST_USE;
 
 /* One GUID per line (0x... or hex), '#' comments: OpenSM's guid files.  A name
  * behind the GUID is passed over; *n is 0 for a file without any GUID.

@@ -56,8 +56,8 @@ enum ftr_status chk_same_size(const struct ftr_fabric *f,
 const char *ftr_finding_name(enum ftr_finding what)
 {
 	static const char *const name[FTR_N_FINDINGS] = {
-		[FTR_FIND_HOLE] = "a hole",
-		[FTR_FIND_DEAD_PORT] = "a port without a cable",
+		[FTR_FIND_HOLE] = "a missing entry",
+		[FTR_FIND_DEAD_PORT] = "a port without a link",
 		[FTR_FIND_WRONG_END] = "delivery to the wrong node",
 		[FTR_FIND_LOOP] = "a loop",
 		[FTR_FIND_TURN] = "a turn up after down",

@@ -9,10 +9,11 @@
 
 struct check {
 	const char *lfts, *sl2vl, *psl, *save_fabric, *save_lfts, *nominal;
-	bool strict, switch_sources, json;
+	bool strict, list, switch_sources, json;
 	struct cli_live_opts from;
 	struct cli_guid_files files;
 	unsigned int lmc, threads;
+	bool tolerant;
 };
 
 static const struct cli_opt options[] = {
@@ -28,10 +29,13 @@ static const struct cli_opt options[] = {
 	CLI_OPT_IO(struct check),
 	CLI_OPT_NOMINAL(struct check),
 	CLI_OPT_LMC(struct check),
+	CLI_OPT_TOLERANT(struct check),
 	{ "switch-sources", CLI_FLAG, offsetof(struct check, switch_sources),
 	  NULL, "credit loops: count packets of switches, too", NULL, 0, 0 },
 	{ "strict", CLI_FLAG, offsetof(struct check, strict), NULL,
 	  "every pair that does not arrive is a finding", NULL, 0, 0 },
+	{ "list", CLI_FLAG, offsetof(struct check, list), NULL,
+	  "name all unreachable nodes, not only the first ten", NULL, 0, 0 },
 	CLI_OPT_THREADS(struct check),
 	{ "save-fabric", CLI_FILE, offsetof(struct check, save_fabric), "FILE",
 	  "keep the fabric as a netfile", NULL, 0, 0 },
@@ -50,13 +54,15 @@ const struct cli_cmd cli_check = {
 	.text =
 "Walks the forwarding tables of a fabric, every switch to every LID, and looks\n"
 "for pairs that do not arrive, loops, dead ports and credit loops.  Fabric and\n"
-"tables come from files (FABRIC: ibnetdiscover output, an ibsim netfile or\n"
-"opensm-subnet.lst; --lfts: opensm-lfts.dump, dump_lfts output or opensm.fdbs),\n"
-"or both are read from the switches (--live, no FABRIC).  Nothing is ever\n"
+"tables come from files (FABRIC: ibnetdiscover output, an ibsim netfile,\n"
+"opensm-subnet.lst, ibdiagnet2.lst or ibdiagnet2.db_csv; --lfts:\n"
+"opensm-lfts.dump, dump_lfts output or opensm.fdbs; packed by gzip or xz, or\n"
+"not), or both are read from the switches (--live, no FABRIC).  Nothing is ever\n"
 "written to a switch.  With --sl2vl or --psl credit loops are looked for by\n"
 "virtual lane.\n"
-"Pairs that no up/down path connects are reported, but are a finding only if\n"
-"both are hosts on leaf switches, or with --strict.\n"
+"Every pair of end ports that links connect must arrive; pairs with a switch\n"
+"need to only if they have an up/down path.  Nodes that no physical path connects\n"
+"with the rest are named, but are no finding.  --strict: all pairs must arrive.\n"
 "Exit status: 0 clean, 1 findings, 2 bad input.\n",
 	.opts = options,
 	.min_args = 0,
@@ -95,7 +101,7 @@ static enum ftr_status from_switches(const struct check *c, struct subject *s,
 static enum ftr_status from_files(const struct check *c, const char *fabric,
 				  struct subject *s, struct ftr_err *err)
 {
-	enum ftr_status st = ftr_read_fabric(fabric, c->lmc, &s->f, err);
+	enum ftr_status st = cli_read_fabric(fabric, c->lmc, c->tolerant, &s->f, err);
 
 	if (!st)
 		st = cli_read_lfts(c->lfts, s->f, &s->t, &s->missing, err);
@@ -190,13 +196,14 @@ static int check(const struct check *c, const struct subject *s,
 		.silent = s->silent, .strict = c->strict,
 		.switch_sources = c->switch_sources, .json = c->json,
 		.hops = hops, .sl2vl = c->sl2vl, .psl = c->psl,
-		.no_sl2vl = s->no_sl2vl,
+		.no_sl2vl = s->no_sl2vl, .list = c->list,
 	};
 	struct ftr_check_opts opts = {
 		.switch_sources = c->switch_sources, .sl2vl = s->sl2vl,
 		.path_sl = s->psl,
 	};
 	struct ftr_check_report report;
+	struct cli_verdict verdict = { .found = false };
 	struct ftr_shape *sh = NULL;
 	int status = CLI_BAD;
 	enum ftr_status st;
@@ -211,11 +218,14 @@ static int check(const struct check *c, const struct subject *s,
 		st = count_drops(s, &opts, team, &report, err);
 	if (!st)
 		st = ftr_check_hops(s->f, s->t, hops, err);
+	if (!st)
+		st = cli_judge(s->f, sh, s->t, &report, &ro, &verdict, err);
 	cli_progress_end();
 	if (!st)
-		status = cli_report(s->f, sh, &report, &ro);
+		status = cli_report(s->f, sh, &report, &ro, &verdict);
 	else
 		cli_fail(err);
+	cli_reach_free(&verdict.reach);
 	ftr_shape_free(sh);
 	return status;
 }

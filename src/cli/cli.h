@@ -18,6 +18,8 @@
 
 #include <ftr/ftr.h>
 
+#include "cli/reach.h"
+
 enum cli_exit {
 	CLI_CLEAN = 0,
 	CLI_FINDINGS = 1,
@@ -125,6 +127,9 @@ int cli_fail(const struct ftr_err *err);
 #define CLI_OPT_LMC(s) \
 	{ "lmc", CLI_UINT, offsetof(s, lmc), "N", \
 	  "2^N LIDs per host port if FABRIC gives none", "0", 0, FTR_LMC_MAX }
+#define CLI_OPT_TOLERANT(s) \
+	{ "tolerant", CLI_FLAG, offsetof(s, tolerant), NULL, \
+	  "leave links out that only one end of them tells", NULL, 0, 0 }
 #define CLI_OPT_OUTPUT(s) \
 	{ "output", CLI_FILE, offsetof(s, output), "FILE", \
 	  "write to FILE, not to stdout", NULL, 0, 0 }
@@ -154,6 +159,12 @@ enum ftr_status cli_route_opts(const struct cli_engine *e,
 struct cli_guid_files {
 	const char *roots, *cn, *io;
 };
+
+/* ftr_read_fabric; tolerant: links that only one end tells are left out, with a
+ * note on stderr. */
+enum ftr_status cli_read_fabric(const char *path, unsigned int lmc,
+				bool tolerant, struct ftr_fabric **out,
+				struct ftr_err *err) FTR_MUST_USE;
 
 /* opts->roots/cn/io are malloc()ed; free with cli_free_guids. */
 enum ftr_status cli_read_guids(const struct cli_guid_files *files,
@@ -238,17 +249,32 @@ enum ftr_status cli_write_fabric_fn(FILE *out, const void *fabric,
 enum ftr_status cli_write_tables_fn(FILE *out, const void *tables_of,
 				    struct ftr_err *err);
 
+/* gzip and xz (unpack.c), for ftr_set_unpacker. */
+extern const struct ftr_unpacker cli_unpacker;
+
 double cli_now(void);		/* seconds of a steady clock */
 
 /* 1234567 as "1,234,567"; buf holds at least CLI_NUM_MAX bytes. */
 #define CLI_NUM_MAX 32
 const char *cli_num(char *buf, uint64_t n);
+/* "1 switch", "1,620 switches"; the word is cut so that all fits into buf. */
+#define CLI_COUNT_MAX 80
+const char *cli_count(char *buf, uint64_t n, const char *one,
+		      const char *many);
 
 /* ---- names (names.c); buf holds at least CLI_NAME_MAX bytes ------------ */
 
 #define CLI_NAME_MAX 384
 const char *cli_sw_name(char *buf, const struct ftr_fabric *f, ftr_sw s);
+/* with its base LID if it has one */
+const char *cli_ep_name(char *buf, const struct ftr_fabric *f, ftr_ep e);
 const char *cli_lid_name(char *buf, const struct ftr_fabric *f, ftr_lid lid);
+
+/* The switch that the word names (find.c): its name, its GUID, or a part of its
+ * name that no other switch has; *part tells that it was such a part. */
+enum ftr_status cli_find_switch(const struct ftr_fabric *f, const char *word,
+				ftr_sw *out, bool *part,
+				struct ftr_err *err) FTR_MUST_USE;
 
 /* ---- terminal (term.c) ------------------------------------------------- */
 
@@ -276,23 +302,15 @@ struct cli_report_opts {
 	bool strict;
 	bool switch_sources;
 	bool json;
+	bool list;		/* name all that are affected */
 	const char *sl2vl, *psl;	/* files, NULL: not given */
 	uint32_t no_sl2vl;	/* switches that sl2vl does not tell of */
 	const uint64_t *hops;	/* of ftr_check_hops, or NULL: not counted */
 };
 
-/* Pairs that no up/down path connects. */
-struct cli_no_path {
-	bool known;		/* the fabric has ranks */
-	uint64_t pairs[FTR_N_CHECK_CLASSES];
-	uint64_t leaf_hosts;	/* of HOST_HOST: both on leaf switches */
-};
-
 /* What a report holds, computed once for both forms. */
 struct cli_verdict {
-	struct cli_no_path np;
-	uint64_t no_path[FTR_N_CHECK_CLASSES];	/* of those that do not arrive */
-	bool judged;		/* no_path[] is known */
+	struct cli_reach reach;	/* of the pairs that do not arrive */
 	bool class_bad[FTR_N_CHECK_CLASSES];
 	bool found;
 };
@@ -301,13 +319,18 @@ extern const char *const cli_class_key[FTR_N_CHECK_CLASSES];
 extern const char *const cli_finding_key[FTR_N_FINDINGS];
 extern const char *const cli_cdg_key[];	/* by enum ftr_cdg_verdict */
 
-/* sh may be NULL.  False: out of memory. */
-bool cli_judge(const struct ftr_shape *sh, const struct ftr_check_report *r,
-	       const struct cli_report_opts *o, struct cli_verdict *v);
-/* Print it; returns CLI_CLEAN, CLI_FINDINGS, or CLI_BAD after an error. */
+/* sh may be NULL.  Free v with cli_reach_free(&v->reach), also after an error. */
+enum ftr_status cli_judge(const struct ftr_fabric *f,
+			  const struct ftr_shape *sh,
+			  const struct ftr_tables *t,
+			  const struct ftr_check_report *r,
+			  const struct cli_report_opts *o,
+			  struct cli_verdict *v,
+			  struct ftr_err *err) FTR_MUST_USE;
+/* Print it; returns CLI_CLEAN or CLI_FINDINGS. */
 int cli_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
 	       const struct ftr_check_report *r,
-	       const struct cli_report_opts *o);
+	       const struct cli_report_opts *o, const struct cli_verdict *v);
 int cli_report_json(const struct ftr_fabric *f, const struct ftr_shape *sh,
 		    const struct ftr_check_report *r,
 		    const struct cli_report_opts *o,

@@ -47,6 +47,16 @@ struct ftr_route_opts cli_damaged_opts(const struct cli_engine *e,
 	return o;
 }
 
+const char *cli_count(char *buf, uint64_t n, const char *one,
+		      const char *many)
+{
+	char num[CLI_NUM_MAX];
+
+	snprintf(buf, CLI_COUNT_MAX, "%s %s", cli_num(num, n),
+		 n == 1 ? one : many);
+	return buf;
+}
+
 enum ftr_status cli_route_opts(const struct cli_engine *e,
 			       const struct ftr_fabric *f,
 			       struct ftr_route_opts *out, struct ftr_err *err)
@@ -56,6 +66,24 @@ enum ftr_status cli_route_opts(const struct cli_engine *e,
 		return ftr_fail(err, FTR_INVAL, "--sm-switch 0x%016" PRIx64 ": no switch of the fabric has that GUID",
 				e->sm_switch);
 	return FTR_OK;
+}
+
+enum ftr_status cli_read_fabric(const char *path, unsigned int lmc,
+				bool tolerant, struct ftr_fabric **out,
+				struct ftr_err *err)
+{
+	struct ftr_read_notes notes = { 0 };
+	char n[CLI_COUNT_MAX];
+	enum ftr_status st;
+
+	if (!tolerant)
+		return ftr_read_fabric(path, lmc, out, err);
+	st = ftr_read_fabric_tolerant(path, lmc, &notes, out, err);
+	if (!st && notes.one_sided)
+		cli_error("note: %s: %s left out; the first: %s", path,
+			  cli_count(n, notes.one_sided, "one-sided link",
+				    "one-sided links"), notes.first);
+	return st;
 }
 
 static enum ftr_status read_one(const char *path, struct ftr_guids *out,
@@ -130,13 +158,17 @@ static enum ftr_status read_nominal(const char *path,
 
 static void note_growth(const char *path, const struct ftr_nominal_change *c)
 {
+	char sw[CLI_COUNT_MAX], link[CLI_COUNT_MAX], ep[CLI_COUNT_MAX];
+
 	if (c->other)
 		cli_error("note: %s is of another fabric, and is not used: %u of its %u switches and %u of its %u end ports are here",
 			  path, c->same_sw, c->old_sw, c->same_hosts,
 			  c->old_hosts);
 	else if (c->grew)
-		cli_error("note: %s lacks %u switches, %u cables and %u end ports of the fabric, %u are changed; the first: %s",
-			  path, c->new_sw, c->new_cables, c->new_hosts,
+		cli_error("note: %s lacks %s, %s and %s of the fabric, %u changed; the first: %s",
+			  path, cli_count(sw, c->new_sw, "switch", "switches"),
+			  cli_count(link, c->new_cables, "link", "links"),
+			  cli_count(ep, c->new_hosts, "end port", "end ports"),
 			  c->replaced_sw + c->changed, c->example);
 }
 
@@ -276,19 +308,24 @@ enum ftr_status cli_read_lfts(const char *path, const struct ftr_fabric *f,
 			      struct ftr_err *err)
 {
 	struct ftr_lfts_gaps gaps = { 0 };
+	char n[CLI_COUNT_MAX];
 	enum ftr_status st = ftr_read_lfts(path, f, out, &gaps, err);
 
 	if (st)
 		return st;
 	if (gaps.foreign)
-		cli_error("note: %s:%u: %u tables are of switches that the fabric has not, the first of 0x%016"
-			  PRIx64 "; they are left out", path, gaps.line,
-			  gaps.foreign, gaps.guid);
+		cli_error("note: %s:%u: %s not in the fabric, the first 0x%016"
+			  PRIx64 "; the rest of the file is used", path,
+			  gaps.line, cli_count(n, gaps.foreign,
+					       "table of a switch",
+					       "tables of switches"),
+			  gaps.guid);
 	if (missing)
 		*missing = gaps.missing;
 	else if (gaps.missing)
-		cli_error("note: %s: %u switches without a table: they count as empty",
-			  path, gaps.missing);
+		cli_error("note: %s: %s without a table; all entries there count as missing",
+			  path, cli_count(n, gaps.missing, "switch",
+					  "switches"));
 	return FTR_OK;
 }
 

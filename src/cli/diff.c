@@ -16,7 +16,7 @@ struct diff {
 	struct cli_live_opts from;
 	struct cli_guid_files files;
 	unsigned int top, lmc, threads;
-	bool verbose, transition, json;
+	bool tolerant, verbose, transition, json;
 };
 
 static const struct cli_opt options[] = {
@@ -31,6 +31,7 @@ static const struct cli_opt options[] = {
 	CLI_OPT_THREADS(struct diff),
 	CLI_OPTS_LIVE(struct diff),
 	CLI_OPT_LMC(struct diff),
+	CLI_OPT_TOLERANT(struct diff),
 	CLI_OPT_JSON(struct diff),
 	CLI_OPT_END
 };
@@ -117,17 +118,21 @@ static enum ftr_status count(struct result *r, struct ftr_err *err)
 
 static void tell(const struct result *r, const struct diff *opts)
 {
-	char a[CLI_NUM_MAX], b[CLI_NUM_MAX], c[CLI_NUM_MAX];
+	char a[CLI_COUNT_MAX], b[CLI_COUNT_MAX], c[CLI_COUNT_MAX];
 	char name[CLI_NAME_MAX];
 
-	printf("%s entries in %s blocks of %s switches differ\n",
-	       cli_num(a, r->d.entries), cli_num(b, r->d.blocks),
-	       cli_num(c, r->d.switches));
+	printf("%s in %s of %s differ%s\n",
+	       cli_count(a, r->d.entries, "entry", "entries"),
+	       cli_count(b, r->d.blocks, "block", "blocks"),
+	       cli_count(c, r->d.switches, "switch", "switches"),
+	       r->d.entries == 1 ? "s" : "");
 	if (!r->n_lid)
 		return;
-	printf("%s destinations moved\n", cli_num(a, r->n_lid));
+	printf("%s moved\n", cli_count(a, r->n_lid, "destination",
+				       "destinations"));
 	for (uint32_t i = 0; i < r->n_lid && i < opts->top; i++)
-		printf("  %8s switches: %s\n", cli_num(a, r->lid[i].n),
+		printf("  %17s: %s\n",
+		       cli_count(a, r->lid[i].n, "switch", "switches"),
 		       cli_lid_name(name, r->f, (ftr_lid)r->lid[i].idx));
 	if (opts->top < r->n_lid)
 		printf("  ... and %s more (--top)\n",
@@ -138,7 +143,8 @@ static void tell(const struct result *r, const struct diff *opts)
 		return;
 	printf("changes by switch\n");
 	for (uint32_t i = 0; i < r->n_sw; i++)
-		printf("  %8s entries: %s\n", cli_num(a, r->sw[i].n),
+		printf("  %17s: %s\n",
+		       cli_count(a, r->sw[i].n, "entry", "entries"),
 		       cli_sw_name(name, r->f, r->sw[i].idx));
 }
 
@@ -175,7 +181,8 @@ static enum ftr_status read_all(const struct diff *opts, char **argv,
 				struct ftr_err *err)
 {
 	struct cli_live live;
-	enum ftr_status st = cli_input(&opts->from, argv[0], opts->lmc, &live,
+	enum ftr_status st = cli_input(&opts->from, argv[0], opts->lmc,
+				       opts->tolerant, &live,
 				       err);
 
 	if (st)

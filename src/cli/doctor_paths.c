@@ -62,13 +62,14 @@ static bool need_report(struct doctor *d, struct doc_result *r)
 	opts.rank = d->sh ? d->sh->rank : NULL;
 	report = malloc(sizeof(*report));
 	if (!report || ftr_check_tables(d->net.f, d->net.t, &opts, d->team,
-					report, &err)) {
+					report, &err) ||
+	    cli_judge(d->net.f, d->sh, d->net.t, report, &none, &d->judged,
+		      &err)) {
 		doc_say(r, DOC_NOT_CHECKED, "the tables cannot be walked: %s",
 			report ? err.msg : "out of memory");
 		free(report);
 		return false;
 	}
-	cli_judge(d->sh, report, &none, &d->judged);
 	d->report = report;
 	return true;
 }
@@ -76,6 +77,7 @@ static bool need_report(struct doctor *d, struct doc_result *r)
 void doc_free_paths(struct doctor *d)
 {
 	free(d->report);
+	cli_reach_free(&d->judged.reach);
 	ftr_shape_free(d->sh);
 	ftr_nominal_free(d->nominal);
 	cli_free_guids(&d->shape_opts);
@@ -388,12 +390,15 @@ static enum ftr_status one_column(struct doctor *d, const char *name,
 				  struct ftr_err *err)
 {
 	struct doc_column *c = &d->col[d->n_col];
+	struct cli_reach reach;
 	enum ftr_status st = cli_measure(d->net.f, d->sh, t, NULL, d->team,
-					 &c->m, err);
+					 &c->m, &reach, err);
 
-	if (!st)
+	if (!st) {
+		cli_reach_free(&reach);
 		st = cli_measure_load(d->sh, t, place, n, d->team, &c->m,
 				      err);
+	}
 	if (st)
 		return st;
 	if (d->net.t)

@@ -3,20 +3,19 @@
  * Faults as a user names them, and a fabric that has them.
  *
  *	"sw-1-3"[20]  0x0002c903000a1b2c[20]  S-0002c903000a1b2c[20]
- *			the cable at that port, to a switch or to a host
+ *			the link at that port, to a switch or to a host
  *	sw-2-0  0x0002c903000a1b2c  S-0002c903000a1b2c
  *			a whole switch
- *	5links  2%links  3switches
- *			random ones: cables between switches, switches that
- *			carry no host; drawn from what the named faults leave
+ *	5links  2%links  3switches  10%switches
+ *			random ones: links between switches, switches that
+ *			carry no host; drawn from those that the named faults
+ *			leave
  *
- * A name that several switches have is an error, never a guess.  A host whose
- * cable or switch is gone stays in the fabric without a cable, so that the
- * checker counts every pair that it loses; an Aggregation Node is part of its
- * switch and goes with it.
+ * find.c has the rules for names.  A host whose link or switch is gone stays in
+ * the fabric without a link, so that the checker counts every pair that it
+ * loses; an Aggregation Node is part of its switch and goes with it.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,71 +32,49 @@ static bool is_plural(const char *s, const char *one)
 	       (!s[n] || !strcmp(s + n, "s") || !strcmp(s + n, "es"));
 }
 
-/* "5links", "2.5%links", "3switches": -1 if the word is none of these. */
+/* Switches that random faults may take: ftr_gen_damage has the same rule. */
+static uint32_t count_bare(const struct ftr_fabric *f)
+{
+	uint8_t *host = calloc((size_t)f->n_sw + 1, 1);
+	uint32_t n = 0;
+
+	for (ftr_ep e = 0; host && e < f->n_ep; e++)
+		if (f->ep[e].sw != FTR_SW_NONE &&
+		    !ftr_ep_is_aggregation(&f->ep[e]))
+			host[f->ep[e].sw] = 1;
+	for (ftr_sw s = 0; host && s < f->n_sw; s++)
+		n += !host[s];
+	free(host);
+	return n;
+}
+
+/* "5links", "2.5%links", "3switches", "10%switches": -1 if the word is none of
+ * these.  Of a share that is not 0 at least one breaks. */
 static int parse_random(const struct ftr_fabric *f, const char *spec,
 			struct cli_faults *z, struct ftr_err *err)
 {
+	bool links, percent;
 	char *end;
 	double x;
 
 	if (*spec < '0' || *spec > '9' || spec[1] == 'x')
 		return -1;
 	x = strtod(spec, &end);
-	if (*end == '%' && is_plural(end + 1, "link")) {
-		if (x > 100)
-			return ftr_fail(err, FTR_INVAL, "more than 100 percent");
-		x = x > 0 ? fmax(1, round(x / 100 * f->n_sw_links)) : 0;
-		z->links += (uint32_t)x;
-		return FTR_OK;
-	}
-	if (!is_plural(end, "link") && !is_plural(end, "switch"))
+	percent = *end == '%';
+	end += percent;
+	links = is_plural(end, "link");
+	if (!links && !is_plural(end, "switch"))
 		return -1;
+	if (percent && x > 100)
+		return ftr_fail(err, FTR_INVAL, "more than 100 percent");
+	if (percent && x > 0)
+		x = fmax(1, round(x / 100 * (links ? f->n_sw_links :
+					     count_bare(f))));
 	if (x != floor(x) || x > UINT16_MAX)
 		return ftr_fail(err, FTR_INVAL, "not a whole number up to %u",
 				UINT16_MAX);
-	if (is_plural(end, "link"))
-		z->links += (uint32_t)x;
-	else
-		z->switches += (uint32_t)x;
+	*(links ? &z->links : &z->switches) += (uint32_t)x;
 	return FTR_OK;
-}
-
-/* "0x..." or "S-..." as a GUID. */
-static bool parse_guid(const char *s, uint64_t *guid)
-{
-	char *end;
-
-	if (strncmp(s, "0x", 2) && strncmp(s, "S-", 2))
-		return false;
-	errno = 0;
-	*guid = strtoull(s + 2, &end, 16);
-	return s[2] && s[2] != '-' && s[2] != '+' && !*end && !errno;
-}
-
-static enum ftr_status find_switch(const struct ftr_fabric *f,
-				   const char *name, ftr_sw *out,
-				   struct ftr_err *err)
-{
-	unsigned int n = 0;
-	uint64_t guid;
-
-	for (ftr_sw s = 0; s < f->n_sw; s++) {
-		if (strcmp(f->sw[s].name, name))
-			continue;
-		*out = s;
-		n++;
-	}
-	if (n > 1)
-		return ftr_fail(err, FTR_INVAL, "%u switches are called \"%s\"; name one by its GUID",
-				n, name);
-	if (n)
-		return FTR_OK;
-	if (parse_guid(name, &guid)) {
-		*out = ftr_fabric_find_sw(f, guid);
-		if (*out != FTR_SW_NONE)
-			return FTR_OK;
-	}
-	return ftr_fail(err, FTR_INVAL, "neither a switch of the fabric, nor a cable SWITCH[PORT], nor Nlinks, N%%links or Nswitches");
 }
 
 static enum ftr_status kill_cable(const struct ftr_fabric *f, ftr_sw s,
@@ -111,7 +88,7 @@ static enum ftr_status kill_cable(const struct ftr_fabric *f, ftr_sw s,
 				f->sw[s].n_ports);
 	p = ftr_fabric_port(f, s, (ftr_port)port);
 	if (p->peer_kind == FTR_PEER_NONE)
-		return ftr_fail(err, FTR_INVAL, "there is no cable at that port");
+		return ftr_fail(err, FTR_INVAL, "there is no link at that port");
 	z->dead_port[f->sw[s].first_port + port] = 1;
 	if (p->peer_kind == FTR_PEER_SW)
 		z->dead_port[f->sw[p->peer].first_port + p->peer_port] = 1;
@@ -126,7 +103,9 @@ static enum ftr_status parse_named(const struct ftr_fabric *f, char *name,
 	unsigned long port = 0;
 	char *open = strrchr(name, '['), *end;
 	bool cable = open && len && name[len - 1] == ']';
+	char full[CLI_NAME_MAX];
 	enum ftr_status st;
+	bool part;
 	ftr_sw s = 0;
 
 	if (cable) {
@@ -142,9 +121,12 @@ static enum ftr_status parse_named(const struct ftr_fabric *f, char *name,
 		name[len - 1] = '\0';
 		name++;
 	}
-	st = find_switch(f, name, &s, err);
+	st = cli_find_switch(f, name, &s, &part, err);
 	if (st)
 		return st;
+	if (part)
+		cli_error("note: '%s' is taken for %s", name,
+			  cli_sw_name(full, f, s));
 	if (cable)
 		return kill_cable(f, s, port, z, err);
 	z->dead_sw[s] = 1;

@@ -16,9 +16,10 @@ static enum ftr_status check(struct html_set *s, struct ftr_team *team,
 	enum ftr_status st = ftr_check_tables(s->f, s->t, &opts, team, &s->r,
 					      err);
 
+	if (!st)
+		st = cli_judge(s->f, s->sh, s->t, &s->r, &ro, &s->verdict, err);
 	if (st)
 		return st;
-	cli_judge(s->sh, &s->r, &ro, &s->verdict);
 	if (s->before)
 		ftr_tables_diff(s->before_f, s->before, s->f, s->t, &s->diff);
 	return FTR_OK;
@@ -209,6 +210,7 @@ enum ftr_status html_set_run(struct html_set *s, const struct html_map *m,
 
 void html_set_fini(struct html_set *s)
 {
+	cli_reach_free(&s->verdict.reach);
 	for (int i = 0; i < HTML_PATTERNS; i++) {
 		free(s->load[i].load);
 		free(s->load[i].out);

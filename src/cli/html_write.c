@@ -431,9 +431,7 @@ static void put_measures(FILE *out, const struct html_set *s)
 	fprintf(out, "\"bad\":%s,", s->verdict.found ? "true" : "false");
 	put_num(out, "pairs", s->r.pairs[FTR_CHECK_HOST_HOST]);
 	put_num(out, "lost", s->r.bad[FTR_CHECK_HOST_HOST]);
-	if (s->verdict.judged)
-		put_num(out, "no_path",
-			s->verdict.no_path[FTR_CHECK_HOST_HOST]);
+	put_num(out, "no_path", s->verdict.reach.cut[FTR_CHECK_HOST_HOST]);
 	put_num(out, "hops", s->r.max_hops);
 	put_num(out, "no_table", s->missing);
 	put_num(out, "shift", s->shift);

@@ -21,14 +21,14 @@ int cli_live_args(const char *cmd, const struct cli_live_opts *from,
 }
 
 enum ftr_status cli_input(const struct cli_live_opts *from, const char *path,
-			  unsigned int lmc, struct cli_live *out,
-			  struct ftr_err *err)
+			  unsigned int lmc, bool tolerant,
+			  struct cli_live *out, struct ftr_err *err)
 {
 	enum ftr_status st;
 
 	if (!from->on) {
 		memset(out, 0, sizeof(*out));
-		return ftr_read_fabric(path, lmc, &out->f, err);
+		return cli_read_fabric(path, lmc, tolerant, &out->f, err);
 	}
 	st = cli_live_read(from, out, err);
 	if (!st && out->missing)

@@ -48,7 +48,8 @@ int cli_live_args(const char *cmd, const struct cli_live_opts *from,
 		  int n_args, int least);
 /* The fabric: from the switches, with tables, or path, without. */
 enum ftr_status cli_input(const struct cli_live_opts *from, const char *path,
-			  unsigned int lmc, struct cli_live *out,
+			  unsigned int lmc, bool tolerant,
+			  struct cli_live *out,
 			  struct ftr_err *err) FTR_MUST_USE;
 /* Milliseconds that reading one block took, 0: unknown. */
 double cli_live_ms_per_block(const struct cli_live *l);

@@ -18,6 +18,7 @@ struct load {
 	struct cli_live_opts from;
 	unsigned int sample, permutations, bisections, rounds, lmc, threads;
 	unsigned int worst;
+	bool tolerant;
 	uint64_t seed;
 	bool json;
 };
@@ -33,6 +34,7 @@ static const struct cli_opt options[] = {
 	CLI_OPT_IO(struct load),
 	CLI_OPT_NOMINAL(struct load),
 	CLI_OPT_LMC(struct load),
+	CLI_OPT_TOLERANT(struct load),
 	{ "sample", CLI_UINT, offsetof(struct load, sample), "N",
 	  "N random shifts; 0: all shifts", "0", 0, UINT16_MAX },
 	{ "permutations", CLI_UINT, offsetof(struct load, permutations), "N",
@@ -144,7 +146,8 @@ static enum ftr_status read_all(const struct load *l, const char *fabric,
 				struct ftr_err *err)
 {
 	struct cli_live live;
-	enum ftr_status st = cli_input(&l->from, fabric, l->lmc, &live, err);
+	enum ftr_status st = cli_input(&l->from, fabric, l->lmc, l->tolerant,
+				       &live, err);
 
 	if (st)
 		return st;

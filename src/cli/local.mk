@@ -4,9 +4,9 @@ CLI_SOURCES = src/cli/cli.h src/cli/opts.c \
 	src/cli/common.c src/cli/output.c src/cli/names.c src/cli/term.c src/cli/json.c \
 	src/cli/json.h src/cli/jsonread.c src/cli/jsonread.h src/cli/gen.c src/cli/schedule.c src/cli/schedule.h \
 	src/cli/route.c src/cli/check.c src/cli/report.c \
-	src/cli/report_json.c src/cli/live.c src/cli/live.h src/cli/diff.c \
+	src/cli/report_json.c src/cli/reach.c src/cli/reach.h src/cli/live.c src/cli/live.h src/cli/diff.c \
 	src/cli/whatif.c src/cli/whatif.h src/cli/whatif_show.c \
-	src/cli/fault.c src/cli/measure.c src/cli/load.c src/cli/load.h \
+	src/cli/fault.c src/cli/find.c src/cli/measure.c src/cli/load.c src/cli/load.h \
 	src/cli/load_json.c src/cli/local.c src/cli/local.h \
 	src/cli/completion.c src/cli/sim.c src/cli/sim.h src/cli/sim_input.c \
 	src/cli/sim_schedule.c src/cli/sim_events.c src/cli/sim_show.c \
@@ -14,15 +14,16 @@ CLI_SOURCES = src/cli/cli.h src/cli/opts.c \
 	src/cli/input.c src/cli/save.c src/cli/transition.c src/cli/transition.h \
 	src/cli/html.h src/cli/html.c src/cli/html_map.c src/cli/html_set.c \
 	src/cli/html_write.c src/cli/slurm.c src/cli/ranks.c src/cli/jobs.c \
-	src/cli/jobs.h $(DOCTOR_SOURCES)
+	src/cli/jobs.h src/cli/unpack.c $(DOCTOR_SOURCES)
 DOCTOR_SOURCES = src/cli/doctor.c src/cli/doctor.h src/cli/doctor_links.c \
 	src/cli/doctor_local.c src/cli/doctor_paths.c src/cli/doctor_read.c
 nodist_ibfattree_SOURCES = src/cli/html_parts.c
 ibfattree_CPPFLAGS = $(AM_CPPFLAGS) -DFTR_LIBDIR='"$(libdir)"' \
 	-DFTR_MULTIARCH='"$(host_cpu)-linux-gnu"'
 ibfattree_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS) $(JSONC_CFLAGS) \
-	$(ZLIB_CFLAGS)
-ibfattree_LDADD = libftr.la $(IBMAD_LIBS) $(JSONC_LIBS) $(ZLIB_LIBS) -lm
+	$(ZLIB_CFLAGS) $(UNPACK_CFLAGS)
+ibfattree_LDADD = libftr.la $(IBMAD_LIBS) $(JSONC_LIBS) $(ZLIB_LIBS) \
+	$(UNPACK_LIBS) -lm
 
 # The page of ibfattree report, as C strings.  The hashes go into its security
 # policy, so that the browser runs this program and no other.

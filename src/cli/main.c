@@ -45,6 +45,7 @@ int main(int argc, char **argv)
 		printf("ibfattree %s\n", PACKAGE_VERSION);
 		status = CLI_CLEAN;
 	}
+	ftr_set_unpacker(&cli_unpacker);
 	for (unsigned int i = 0; status < 0 && cli_commands[i]; i++)
 		if (!strcmp(argv[1], cli_commands[i]->name))
 			status = cli_commands[i]->run(argc - 1, argv + 1);

@@ -11,7 +11,8 @@ enum ftr_status cli_measure(const struct ftr_fabric *f,
 			    const struct ftr_shape *sh,
 			    const struct ftr_tables *t,
 			    const struct ftr_sl2vl *m, struct ftr_team *team,
-			    struct cli_measure *out, struct ftr_err *err)
+			    struct cli_measure *out, struct cli_reach *reach,
+			    struct ftr_err *err)
 {
 	const struct ftr_check_opts opts = { .rank = sh->rank, .sl2vl = m };
 	const struct cli_report_opts none = { .strict = false };
@@ -21,10 +22,14 @@ enum ftr_status cli_measure(const struct ftr_fabric *f,
 
 	if (st)
 		return st;
+	st = cli_judge(f, sh, t, &r, &none, &verdict, err);
+	if (st) {
+		cli_reach_free(&verdict.reach);
+		return st;
+	}
+	*reach = verdict.reach;
 	for (int i = 0; i < CLI_N_METRICS; i++)
 		out->v[i] = NAN;
-	if (!cli_judge(sh, &r, &none, &verdict))
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the verdict");
 	out->bad = verdict.found;
 	out->v[CLI_M_SWITCHES] = f->n_sw;
 	out->v[CLI_M_END_PORTS] = f->n_ep;
@@ -33,9 +38,9 @@ enum ftr_status cli_measure(const struct ftr_fabric *f,
 		out->v[CLI_M_PAIRS + c] = (double)r.pairs[c];
 		out->v[CLI_M_LOST + c] = (double)r.bad[c];
 	}
-	if (verdict.judged)
-		out->v[CLI_M_NO_PATH] =
-			(double)verdict.no_path[FTR_CHECK_HOST_HOST];
+	out->v[CLI_M_CUT] = (double)reach->cut[FTR_CHECK_HOST_HOST];
+	out->v[CLI_M_NO_PATH] = (double)(reach->cut[FTR_CHECK_HOST_HOST] +
+					 reach->no_updown[FTR_CHECK_HOST_HOST]);
 	for (int i = 0; i < FTR_N_FINDINGS; i++)
 		out->v[CLI_M_FOUND + i] = (double)r.found[i];
 	if (r.cdg != FTR_CDG_NOT_CHECKED)

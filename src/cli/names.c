@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * How nodes and LIDs are called in texts for people: by their description
- * where they have one, else by GUID.  Descriptions come from the fabric, so
+ * where they have one, with the GUID where another node has the same, else by
+ * GUID.  Descriptions come from the fabric, so
  * bytes that a terminal could take for commands are shown as \xNN.
  */
 #include <inttypes.h>
@@ -32,12 +33,36 @@ static size_t quote(char *buf, const char *name)
 _Static_assert(CLI_NAME_MAX > 4 * FTR_NAME_MAX + 64,
 	       "a name of escapes and the words around it");
 
+/* The name, the GUID with it where the name is not unique; without a name, kind
+ * and GUID. */
+static size_t put_node(char *buf, const char *name, bool shared,
+		       const char *kind, uint64_t guid)
+{
+	size_t n = 0;
+
+	if (!name[0])
+		return (size_t)snprintf(buf, 32, "%s 0x%016" PRIx64, kind,
+					guid);
+	n = quote(buf, name);
+	if (shared)
+		n += (size_t)snprintf(buf + n, 32, " (0x%016" PRIx64 ")", guid);
+	return n;
+}
+
 const char *cli_sw_name(char *buf, const struct ftr_fabric *f, ftr_sw s)
 {
-	if (f->sw[s].name[0])
-		quote(buf, f->sw[s].name);
-	else
-		snprintf(buf, 32, "switch 0x%016" PRIx64, f->sw[s].guid);
+	put_node(buf, f->sw[s].name, f->sw[s].name_shared, "switch",
+		 f->sw[s].guid);
+	return buf;
+}
+
+const char *cli_ep_name(char *buf, const struct ftr_fabric *f, ftr_ep e)
+{
+	const struct ftr_endport *p = &f->ep[e];
+	size_t n = put_node(buf, p->name, p->name_shared, "port", p->guid);
+
+	if (p->lid)
+		snprintf(buf + n, 16, " LID %u", p->lid);
 	return buf;
 }
 
@@ -53,9 +78,8 @@ const char *cli_lid_name(char *buf, const struct ftr_fabric *f, ftr_lid lid)
 	n += snprintf(buf + n, 8, " of ");
 	if (o.kind == FTR_OWNER_SW)
 		cli_sw_name(buf + n, f, o.idx);
-	else if (f->ep[o.idx].name[0])
-		quote(buf + n, f->ep[o.idx].name);
 	else
-		snprintf(buf + n, 32, "port 0x%016" PRIx64, f->ep[o.idx].guid);
+		put_node(buf + n, f->ep[o.idx].name, f->ep[o.idx].name_shared,
+			 "port", f->ep[o.idx].guid);
 	return buf;
 }

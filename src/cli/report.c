@@ -2,17 +2,10 @@
 /*
  * The report of a check: what it means, and how people are told.
  *
- * Not every unreachable pair is a fault of the tables: two switches of one
- * rank, or two Aggregation Nodes inside them, often have no path that goes up
- * and then down.  The shape tells how many pairs of each class have none.
- * When no walk turned up after down, every pair that arrived used an up/down
- * path, so the pairs without one are all among those that did not arrive, and
- * the difference of the two counts is what the tables could have routed and
- * did not.  Hosts on leaf switches that cannot talk are a finding in any case.
+ * Not every pair that does not arrive is a fault of the tables: see reach.h for
+ * the three kinds.  A pair of end ports that links connect must arrive, whatever
+ * the ranks say; any other pair must if it has an up/down path.
  */
-#include <inttypes.h>
-#include <stdlib.h>
-
 #include "cli/cli.h"
 
 static const char *const class_name[FTR_N_CHECK_CLASSES] = {
@@ -21,7 +14,7 @@ static const char *const class_name[FTR_N_CHECK_CLASSES] = {
 };
 
 static const char *const finding_name[FTR_N_FINDINGS] = {
-	"holes", "dead ports", "wrong ends", "loops", "turns",
+	"no entry", "dead ports", "wrong ends", "loops", "turns",
 };
 
 const char *const cli_class_key[FTR_N_CHECK_CLASSES] = {
@@ -38,86 +31,30 @@ const char *const cli_cdg_key[] = {
 };
 
 static const char *const finding_text[FTR_N_FINDINGS] = {
-	"no entry", "the entry names a port without a cable",
+	"there is none", "the entry names a port without a link",
 	"the entry delivers to a port that does not own the LID",
 	"the path comes back", "the entry goes up after down",
 };
 
-/* What sits on one switch. */
-struct load {
-	uint64_t ports, lids, sw_lids;	/* end ports, their LIDs, own LIDs */
-	uint64_t leaf_ports, leaf_lids;	/* without Aggregation Nodes */
-};
-
-static void weigh(const struct ftr_shape *sh, struct load *w)
+enum ftr_status cli_judge(const struct ftr_fabric *f,
+			  const struct ftr_shape *sh,
+			  const struct ftr_tables *t,
+			  const struct ftr_check_report *r,
+			  const struct cli_report_opts *o,
+			  struct cli_verdict *v, struct ftr_err *err)
 {
-	const struct ftr_fabric *f = sh->f;
+	enum ftr_status st;
 
-	for (ftr_sw s = 0; s < f->n_sw; s++)
-		w[s].sw_lids = f->sw[s].lid ? 1u << f->sw[s].lmc : 0;
-	for (ftr_ep e = 0; e < f->n_ep; e++) {
-		const struct ftr_endport *p = &f->ep[e];
-		uint64_t lids = p->lid ? 1u << p->lmc : 0;
-
-		if (p->sw == FTR_SW_NONE)
-			continue;
-		w[p->sw].ports++;
-		w[p->sw].lids += lids;
-		if (sh->col[p->sw] < sh->n_leaf && !ftr_ep_is_aggregation(p)) {
-			w[p->sw].leaf_ports++;
-			w[p->sw].leaf_lids += lids;
-		}
-	}
-}
-
-static bool count_no_path(const struct ftr_shape *sh, struct cli_no_path *np)
-{
-	uint32_t n = sh->f->n_sw;
-	struct load *w = calloc(n ? n : 1, sizeof(*w));
-
-	if (!w)
-		return false;
-	weigh(sh, w);
-	for (ftr_sw s = 0; s < n; s++) {
-		const uint8_t *cost = ftr_shape_cost(sh, s);
-
-		for (ftr_sw t = 0; t < n; t++) {
-			if (s == t || cost[sh->col[t]] != FTR_COST_INF)
-				continue;
-			np->pairs[FTR_CHECK_HOST_HOST] += w[s].ports * w[t].lids;
-			np->pairs[FTR_CHECK_HOST_SW] += w[s].ports * w[t].sw_lids;
-			np->pairs[FTR_CHECK_SW_HOST] += w[t].lids;
-			np->pairs[FTR_CHECK_SW_SW] += w[t].sw_lids;
-			np->leaf_hosts += w[s].leaf_ports * w[t].leaf_lids;
-		}
-	}
-	free(w);
-	return true;
-}
-
-bool cli_judge(const struct ftr_shape *sh, const struct ftr_check_report *r,
-	       const struct cli_report_opts *o, struct cli_verdict *v)
-{
 	*v = (struct cli_verdict){ .found = false };
-	if (sh && !count_no_path(sh, &v->np))
-		return false;
-	v->np.known = sh != NULL;
-	/* with turns the ranks excuse nobody, unless end ports are complete:
-	 * dmodc makes turns for end ports only */
-	v->judged = v->np.known && (!r->found[FTR_FIND_TURN] ||
-				    !r->bad[FTR_CHECK_HOST_HOST]);
+	st = cli_reach(f, sh, t, r, &v->reach, err);
 	v->found = o->missing || o->silent || r->harmful || r->vl_drops ||
 		   r->cdg == FTR_CDG_CYCLE;
 	for (int c = 0; c < FTR_N_CHECK_CLASSES; c++) {
-		uint64_t bad = r->bad[c];
-		uint64_t none = v->judged ? v->np.pairs[c] : 0;
-
-		v->no_path[c] = none < bad ? none : bad;
-		v->class_bad[c] = bad && (o->strict || bad > none ||
-			(c == FTR_CHECK_HOST_HOST && v->np.leaf_hosts));
+		v->class_bad[c] = cli_reach_due(&v->reach, c) ||
+				  (o->strict && r->bad[c]);
 		v->found |= v->class_bad[c];
 	}
-	return true;
+	return st;
 }
 
 /* ---- the parts --------------------------------------------------------- */
@@ -125,38 +62,54 @@ bool cli_judge(const struct ftr_shape *sh, const struct ftr_check_report *r,
 static void put_fabric(const struct ftr_fabric *f, const struct ftr_shape *sh,
 		       const struct cli_report_opts *o)
 {
-	char a[CLI_NUM_MAX], b[CLI_NUM_MAX], c[CLI_NUM_MAX];
+	char a[CLI_COUNT_MAX], b[CLI_COUNT_MAX], c[CLI_COUNT_MAX];
 
-	printf("fabric        %s switches, %s end ports, %s cables between switches\n",
-	       cli_num(a, f->n_sw), cli_num(b, f->n_ep),
-	       cli_num(c, f->n_sw_links));
+	printf("fabric        %s, %s, %s between switches\n",
+	       cli_count(a, f->n_sw, "switch", "switches"),
+	       cli_count(b, f->n_ep, "end port", "end ports"),
+	       cli_count(c, f->n_sw_links, "link", "links"));
 	if (sh)
-		printf("ranks         %u, %s leaf switches\n", sh->n_ranks,
-		       cli_num(a, sh->n_leaf));
+		printf("ranks         %u, %s\n", sh->n_ranks,
+		       cli_count(a, sh->n_leaf, "leaf switch",
+				 "leaf switches"));
 	printf("tables        %s\n", o->source);
 	if (o->sl2vl || o->psl)
 		printf("lanes         SL to VL: %s; SLs of paths: %s\n",
 		       o->sl2vl ? o->sl2vl : "-", o->psl ? o->psl : "-");
 }
 
+/* One line for the class, one for each reason why pairs do not arrive. */
 static void put_class(const struct ftr_check_report *r, int cls,
 		      const struct cli_verdict *v)
 {
-	char a[CLI_NUM_MAX], b[CLI_NUM_MAX], c[CLI_NUM_MAX];
+	const struct {
+		uint64_t pairs;
+		const char *why;
+	} reason[] = {
+		{ v->reach.missed[cls], v->reach.ranked ?
+		  "although an up/down path exists" :
+		  "although links connect them" },
+		{ v->reach.no_updown[cls], cls == FTR_CHECK_HOST_HOST ?
+		  "although links connect them, but not by an up/down path" :
+		  "because no up/down path exists" },
+		{ v->reach.cut[cls], "because no physical path exists" },
+	};
+	char a[CLI_COUNT_MAX], b[CLI_NUM_MAX];
 
-	printf("%-13s %-20s %12s pairs, ", cls ? "" : "paths",
-	       class_name[cls], cli_num(a, r->pairs[cls]));
+	printf("%-13s %-20s %18s, ", cls ? "" : "paths", class_name[cls],
+	       cli_count(a, r->pairs[cls], "pair", "pairs"));
 	if (!r->bad[cls]) {
 		printf("all arrive\n");
 		return;
 	}
-	printf("%s%s do not arrive%s",
+	printf("%s%s%s\n",
 	       cli_colour(v->class_bad[cls] ? CLI_WRONG : CLI_DOUBT),
-	       cli_num(b, r->bad[cls]), cli_colour(CLI_PLAIN));
-	if (v->judged)
-		printf(" (%s of them have no up/down path)",
-		       cli_num(c, v->no_path[cls]));
-	putchar('\n');
+	       cli_count(a, r->bad[cls], "does not arrive", "do not arrive"),
+	       cli_colour(CLI_PLAIN));
+	for (size_t i = 0; i < 3; i++)
+		if (reason[i].pairs)
+			printf("%-41s %12s %s\n", "",
+			       cli_num(b, reason[i].pairs), reason[i].why);
 }
 
 static void put_findings(const struct ftr_fabric *f,
@@ -235,7 +188,7 @@ static void put_cdg(const struct ftr_fabric *f,
 static void put_lanes(const struct cli_report_opts *o,
 		      const struct ftr_check_report *r)
 {
-	char a[CLI_NUM_MAX];
+	char a[CLI_COUNT_MAX];
 
 	if (!o->sl2vl && !o->psl)
 		return;
@@ -244,18 +197,18 @@ static void put_lanes(const struct cli_report_opts *o,
 	if (!o->psl)
 		printf("              SLs of paths: all are taken to be 0 (--psl)\n");
 	if (o->no_sl2vl)
-		printf("              %s switches that --sl2vl does not tell of: taken as above\n",
-		       cli_num(a, o->no_sl2vl));
+		printf("              %s not in --sl2vl: taken to map every SL to the VL of its number\n",
+		       cli_count(a, o->no_sl2vl, "switch", "switches"));
 	if (r->no_sl)
-		printf("              %s paths that --psl does not tell of: taken to be of SL 0\n",
-		       cli_num(a, r->no_sl));
+		printf("              %s not in --psl: taken to be of SL 0\n",
+		       cli_count(a, r->no_sl, "path", "paths"));
 }
 
 static void put_not_checked(const struct cli_report_opts *o,
 			    const struct ftr_check_report *r,
 			    const struct ftr_shape *sh)
 {
-	char a[CLI_NUM_MAX];
+	char a[CLI_COUNT_MAX];
 
 	printf("not checked   multicast%s%s\n", o->sl2vl || o->psl ? "" :
 	       ", virtual lanes (all traffic is taken to share one)",
@@ -265,39 +218,41 @@ static void put_not_checked(const struct cli_report_opts *o,
 		printf("              ranks (see above), hence turns and which pairs have an up/down path\n");
 	put_lanes(o, r);
 	if (o->missing)
-		printf("              %s switches without a table: they count as empty\n",
-		       cli_num(a, o->missing));
+		printf("              %s without a table: all entries there count as missing\n",
+		       cli_count(a, o->missing, "switch", "switches"));
 	if (o->silent)
-		printf("              what is behind %s links whose far end keeps silent\n",
-		       cli_num(a, o->silent));
+		printf("              what is behind %s whose far end does not answer\n",
+		       cli_count(a, o->silent, "link", "links"));
 }
 
 /* Packets that a switch maps to VL 15. */
 static void put_drops(const struct ftr_fabric *f,
 		      const struct ftr_check_report *r)
 {
-	char a[CLI_NUM_MAX], at[CLI_NAME_MAX], to[CLI_NAME_MAX];
+	char a[CLI_COUNT_MAX], at[CLI_NAME_MAX], to[CLI_NAME_MAX];
 
 	if (r->vl_drops)
-		printf("VL 15         %s%s%s mappings drop packets; the first: at %s to %s\n",
-		       cli_colour(CLI_WRONG), cli_num(a, r->vl_drops),
+		printf("VL 15         %s%s%s; the first: at %s to %s\n",
+		       cli_colour(CLI_WRONG),
+		       cli_count(a, r->vl_drops, "mapping drops packets",
+				 "mappings drop packets"),
 		       cli_colour(CLI_PLAIN),
 		       cli_sw_name(at, f, r->vl_drop.at),
 		       cli_lid_name(to, f, r->vl_drop.lid));
 }
 
-/* Pairs of end ports by the cables between switches that they cross. */
+/* Pairs of end ports by the links between switches that they cross. */
 static void put_hops(const uint64_t *hops)
 {
-	char a[CLI_NUM_MAX];
+	char a[CLI_COUNT_MAX];
 	const char *head = "hops";
 
 	for (unsigned int h = 0; hops && h < FTR_HOPS_MAX; h++) {
 		if (!hops[h])
 			continue;
-		printf("%-13s %2u%-18s %12s pairs of end ports\n", head, h,
+		printf("%-13s %2u%-18s %18s of end ports\n", head, h,
 		       h == FTR_HOPS_MAX - 1 ? " or more" : "",
-		       cli_num(a, hops[h]));
+		       cli_count(a, hops[h], "pair", "pairs"));
 		head = "";
 	}
 }
@@ -307,11 +262,15 @@ static void put_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
 		       const struct cli_report_opts *o,
 		       const struct cli_verdict *v)
 {
+	char a[CLI_COUNT_MAX];
+
 	put_fabric(f, sh, o);
 	for (int c = 0; c < FTR_N_CHECK_CLASSES; c++)
 		put_class(r, c, v);
-	printf("longest path  %u cables between switches\n", r->max_hops);
+	printf("longest path  %s between switches\n",
+	       cli_count(a, r->max_hops, "link", "links"));
 	put_hops(o->hops);
+	cli_reach_text(f, &v->reach, o->list);
 	put_findings(f, r);
 	put_cdg(f, r, o->switch_sources);
 	put_drops(f, r);
@@ -323,14 +282,10 @@ static void put_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
 
 int cli_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
 	       const struct ftr_check_report *r,
-	       const struct cli_report_opts *o)
+	       const struct cli_report_opts *o, const struct cli_verdict *v)
 {
-	struct cli_verdict v;
-
-	if (!cli_judge(sh, r, o, &v))
-		return cli_error("out of memory for the verdict");
 	if (o->json)
-		return cli_report_json(f, sh, r, o, &v);
-	put_report(f, sh, r, o, &v);
-	return v.found ? CLI_FINDINGS : CLI_CLEAN;
+		return cli_report_json(f, sh, r, o, v);
+	put_report(f, sh, r, o, v);
+	return v->found ? CLI_FINDINGS : CLI_CLEAN;
 }

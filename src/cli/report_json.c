@@ -15,8 +15,10 @@ static void put_classes(struct json_object *o,
 		c = cli_json_object(all, cli_class_key[i]);
 		cli_json_num(c, "pairs", r->pairs[i]);
 		cli_json_num(c, "not_arriving", r->bad[i]);
-		if (v->judged)
-			cli_json_num(c, "no_updown_path", v->no_path[i]);
+		cli_json_num(c, "no_physical_path", v->reach.cut[i]);
+		if (v->reach.ranked)
+			cli_json_num(c, "no_updown_path",
+				     v->reach.cut[i] + v->reach.no_updown[i]);
 		else
 			cli_json_str(c, "no_updown_path", NULL);
 		cli_json_bool(c, "finding", v->class_bad[i]);
@@ -97,6 +99,7 @@ int cli_report_json(const struct ftr_fabric *f, const struct ftr_shape *sh,
 	put_classes(o, r, v);
 	cli_json_num(o, "longest_path", r->max_hops);
 	put_hops(o, opts->hops);
+	cli_reach_json(o, f, &v->reach, opts->list);
 	put_findings(o, f, r);
 	put_cdg(o, f, r, opts->switch_sources);
 	n = cli_json_object(o, "vl_drops");

@@ -20,13 +20,14 @@ struct route {
 	struct cli_live_opts from;
 	uint64_t seed;
 	unsigned int lmc, threads, leaf_order, vls;
+	bool tolerant;
 	bool json;
 };
 
 static const struct cli_opt options[] = {
 	CLI_OPTS_ENGINE(struct route, "full"),
 	{ "fail", CLI_LIST, offsetof(struct route, fail), "SPEC",
-	  "what is broken: SWITCH, SWITCH[PORT], Nlinks, N%links, Nswitches",
+	  "what is broken: SWITCH, SWITCH[PORT], [N|N%](links|switches)",
 	  NULL, 0, 0 },
 	{ "seed", CLI_U64, offsetof(struct route, seed), "N",
 	  "seed of the random faults", "0", 0, 0 },
@@ -38,6 +39,7 @@ static const struct cli_opt options[] = {
 	CLI_OPT_LEAF_ORDER(struct route),
 	CLI_OPT_NOMINAL(struct route),
 	CLI_OPT_LMC(struct route),
+	CLI_OPT_TOLERANT(struct route),
 	CLI_OPT_THREADS(struct route),
 	CLI_OPT_OUTPUT(struct route),
 	{ "sl2vl", CLI_FILE, offsetof(struct route, sl2vl), "FILE",
@@ -55,10 +57,11 @@ const struct cli_cmd cli_route = {
 	.summary = "compute forwarding tables for a fabric",
 	.args = "[FABRIC]",
 	.text =
-"Computes forwarding tables for FABRIC (ibnetdiscover output, an ibsim\n"
-"netfile or opensm-subnet.lst) and writes them in the form of\n"
-"opensm-lfts.dump; a summary goes to stderr.  With --fail the tables are those\n"
-"for the damaged fabric; engine ddlr heals those of the whole one locally.\n"
+"Computes forwarding tables for FABRIC (ibnetdiscover output, an ibsim netfile,\n"
+"opensm-subnet.lst, ibdiagnet2.lst or ibdiagnet2.db_csv, packed by gzip or xz, or\n"
+"not) and writes them in the form of opensm-lfts.dump; a summary goes to stderr.\n"
+"With --fail the tables are those for the damaged fabric; engine ddlr heals those\n"
+"of the whole one locally.\n"
 "With --live the fabric is the running one: nothing is written to it, and the\n"
 "report on stdout says what would change and whether the way there is safe.\n"
 "Tables are then written with --output only.\n",
@@ -334,7 +337,7 @@ static enum ftr_status read_all(const struct route *r, const char *path,
 {
 	struct cli_faults faults = { .links = 0 };
 	struct cli_live live;
-	enum ftr_status st = cli_input(&r->from, path, r->lmc, &live, err);
+	enum ftr_status st = cli_input(&r->from, path, r->lmc, r->tolerant, &live, err);
 
 	if (st)
 		return st;

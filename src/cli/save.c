@@ -414,24 +414,22 @@ static enum ftr_status judge(const struct ftr_fabric *f,
 			     const struct ftr_tables *t, struct ftr_team *team,
 			     int *status, struct ftr_err *err)
 {
-	const struct cli_report_opts none = { .strict = false };
 	const struct ftr_check_opts opts = { .rank = NULL };
 	struct ftr_check_report *r = malloc(sizeof(*r));
-	struct cli_verdict v;
+	bool found;
 	char a[CLI_NUM_MAX], b[CLI_NUM_MAX];
 	enum ftr_status st = r ? ftr_check_tables(f, t, &opts, team, r, err) :
 		ftr_fail(err, FTR_NOMEM, "out of memory for a report");
 
 	if (!st) {
-		cli_judge(NULL, r, &none, &v);
 		/* switches of one rank have no path in many sound tables */
-		v.found = r->harmful || r->cdg == FTR_CDG_CYCLE ||
+		found = r->harmful || r->cdg == FTR_CDG_CYCLE ||
 			  r->bad[FTR_CHECK_HOST_HOST];
 		printf("tables    %s of %s pairs of end ports do not arrive; credit loops: %s\n",
 		       cli_num(a, r->bad[FTR_CHECK_HOST_HOST]),
 		       cli_num(b, r->pairs[FTR_CHECK_HOST_HOST]),
 		       r->cdg == FTR_CDG_CYCLE ? "FOUND" : "none");
-		*status = v.found ? CLI_FINDINGS : CLI_CLEAN;
+		*status = found ? CLI_FINDINGS : CLI_CLEAN;
 	}
 	free(r);
 	return st;
@@ -476,7 +474,7 @@ static int run_restore(int argc, char **argv)
 	team = ftr_team_new(o.threads);
 	st = read_saved(argv[0], &old, &told, &err);
 	if (!st && (o.from.on || n > 1))
-		st = cli_input(&o.from, argv[1], 0, &now, &err);
+		st = cli_input(&o.from, argv[1], 0, false, &now, &err);
 	of.f = now.f ? now.f : old;
 	if (!st)
 		st = translate(old, told, of.f, &t, &err);

@@ -101,6 +101,7 @@ static const struct cli_opt options[] = {
 	CLI_OPT_CN(struct cli_sim),
 	CLI_OPT_IO(struct cli_sim),
 	CLI_OPT_LMC(struct cli_sim),
+	CLI_OPT_TOLERANT(struct cli_sim),
 	CLI_OPT_THREADS(struct cli_sim),
 	CLI_OPT_JSON(struct cli_sim),
 	CLI_OPT_END

@@ -22,6 +22,7 @@ struct cli_sim {
 	unsigned int buffer, switch_buffer, speedup, vls, switch_rate, rate;
 	unsigned int host_sl, switch_sl, runs;
 	unsigned int series, worst, lmc, threads;
+	bool tolerant;
 	uint64_t seed;
 	bool stop, json;
 };

@@ -119,8 +119,8 @@ static enum ftr_status read_fabric(struct cli_sim_job *j, struct ftr_err *err)
 		st = in_directory(j->fabric, "opensm-subnet.lst", false, &path,
 				  err);
 	if (!st)
-		st = ftr_read_fabric(path ? path : j->fabric, j->o->lmc, &j->f,
-				     err);
+		st = cli_read_fabric(path ? path : j->fabric, j->o->lmc,
+				     j->o->tolerant, &j->f, err);
 	free(path);
 	return st;
 }

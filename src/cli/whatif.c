@@ -34,13 +34,14 @@ struct whatif {
 	const char *nominal;
 	uint64_t seed;
 	unsigned int repeat, lmc, threads, leaf_order, vls;
-	bool json, local, guarantee;
+	bool tolerant;
+	bool json, list, local, guarantee;
 };
 
 static const struct cli_opt options[] = {
 	CLI_OPTS_ENGINE(struct whatif, "load"),
 	{ "fail", CLI_LIST, offsetof(struct whatif, fail), "SPEC",
-	  "what breaks: SWITCH, SWITCH[PORT], Nlinks, N%links, Nswitches", NULL,
+	  "what breaks: SWITCH, SWITCH[PORT], [N|N%](links|switches)", NULL,
 	  0, 0 },
 	{ "seed", CLI_U64, offsetof(struct whatif, seed), "N",
 	  "seed of the random faults", "0", 0, 0 },
@@ -53,6 +54,8 @@ static const struct cli_opt options[] = {
 	{ "guarantee", CLI_FLAG, offsetof(struct whatif, guarantee), NULL,
 	  "tell how many faults are healed locally for certain", NULL, 0, 0 },
 	CLI_OPTS_LIVE(struct whatif),
+	{ "list", CLI_FLAG, offsetof(struct whatif, list), NULL,
+	  "name all unreachable nodes, not only the first ten", NULL, 0, 0 },
 	CLI_OPT_VLS(struct whatif),
 	CLI_OPT_ROOTS(struct whatif),
 	CLI_OPT_CN(struct whatif),
@@ -60,6 +63,7 @@ static const struct cli_opt options[] = {
 	CLI_OPT_LEAF_ORDER(struct whatif),
 	CLI_OPT_NOMINAL(struct whatif),
 	CLI_OPT_LMC(struct whatif),
+	CLI_OPT_TOLERANT(struct whatif),
 	CLI_OPT_THREADS(struct whatif),
 	CLI_OPT_JSON(struct whatif),
 	CLI_OPT_END
@@ -73,8 +77,8 @@ const struct cli_cmd cli_whatif = {
 	.args = "[FABRIC] [FILE...]",
 	.text =
 "Routes FABRIC, takes cables and switches away, routes again, and tells what\n"
-"the checker finds before and after: pairs that do not arrive, loops, credit\n"
-"loops, load, and how much of the tables changes.  --fail and --compare may be\n"
+"the checker finds before and after: pairs that do not arrive, the nodes that\n"
+"are affected, loops, credit loops, load, and how much of the tables changes.  --fail and --compare may be\n"
 "given many times; FILEs are compared, too.  Without --fail it compares the\n"
 "engine's tables with the given ones.  With --live the fabric is the running\n"
 "one, all arguments are FILEs, and the tables in use are compared, too.\n"
@@ -139,20 +143,41 @@ static enum ftr_status keep_order(struct job *j, struct ftr_err *err)
 	return st;
 }
 
+/* Keep the nodes that run i of c affects if it is the worst so far. */
+static void keep_worst(const struct job *j, struct cli_column *c,
+		       unsigned int i, const struct ftr_fabric *f,
+		       struct cli_reach *reach)
+{
+	if (i && c->run[i].v[CLI_M_LOST] <= c->run[c->worst_run].v[CLI_M_LOST]) {
+		cli_reach_free(reach);
+		return;
+	}
+	cli_reach_free(&c->worst);
+	cli_reach_move(reach, f, j->f);
+	c->worst = *reach;
+	c->worst_run = i;
+}
+
+/* Run i of column c. */
 static enum ftr_status measure(const struct job *j, const struct ftr_shape *sh,
 			       const struct ftr_tables *t,
-			       struct cli_measure *out, struct ftr_err *err)
+			       struct cli_column *c, unsigned int i,
+			       struct ftr_err *err)
 {
 	struct ftr_sl2vl *m = NULL;
+	struct cli_reach reach;
 	enum ftr_status st = FTR_OK;
 
 	if (j->lanes)
 		st = cli_carry_lanes(j->f, j->lanes, sh->f, &m, err);
 	if (!st)
-		st = cli_measure(sh->f, sh, t, m, j->team, out, err);
+		st = cli_measure(sh->f, sh, t, m, j->team, &c->run[i], &reach,
+				 err);
+	if (!st)
+		keep_worst(j, c, i, sh->f, &reach);
 	if (!st)
 		st = cli_measure_load(sh, t, j->place, j->n_places, j->team,
-				      out, err);
+				      &c->run[i], err);
 	ftr_sl2vl_free(m);
 	return st;
 }
@@ -161,14 +186,14 @@ static enum ftr_status measure(const struct job *j, const struct ftr_shape *sh,
 static enum ftr_status measure_old(const struct job *j,
 				   const struct ftr_tables *t,
 				   const struct ftr_shape *sh,
-				   struct cli_measure *out,
+				   struct cli_column *c, unsigned int i,
 				   struct ftr_err *err)
 {
 	struct ftr_tables *here = NULL;
 	enum ftr_status st = cli_carry_tables(j->f, t, sh->f, &here, err);
 
 	if (!st)
-		st = measure(j, sh, here, out, err);
+		st = measure(j, sh, here, c, i, err);
 	ftr_tables_free(here);
 	return st;
 }
@@ -176,16 +201,17 @@ static enum ftr_status measure_old(const struct job *j,
 /* The same after stage one of a local repair. */
 static enum ftr_status measure_local(const struct job *j,
 				     const struct ftr_shape *sh,
-				     struct cli_measure *out,
+				     struct cli_column *c, unsigned int i,
 				     struct ftr_err *err)
 {
+	struct cli_measure *out = &c->run[i];
 	struct ftr_tables *t = NULL;
 	struct ftr_repair_plan p = { .n = 0 };
 	enum ftr_status st = cli_local_repair(j->sh, j->before, j->lanes,
 					      sh->f, &t, &p, NULL, err);
 
 	if (!st)
-		st = measure(j, sh, t, out, err);
+		st = measure(j, sh, t, c, i, err);
 	if (!st) {
 		cli_measure_churn(j->f, j->before, sh->f, t, out);
 		out->v[CLI_M_WRITES] = p.n;
@@ -212,12 +238,12 @@ static enum ftr_status one_run(struct job *j, unsigned int i,
 		st = route(j, f, &sh, &t, &ms, err);
 	if (!st && j->before) {
 		c = 1;
-		st = measure_old(j, j->before, sh, &j->col[c++].run[i], err);
+		st = measure_old(j, j->before, sh, &j->col[c++], i, err);
 	}
 	if (!st && j->w->local)
-		st = measure_local(j, sh, &j->col[c++].run[i], err);
+		st = measure_local(j, sh, &j->col[c++], i, err);
 	if (!st)
-		st = measure(j, sh, t, &j->col[c].run[i], err);
+		st = measure(j, sh, t, &j->col[c], i, err);
 	if (!st) {
 		j->col[c].run[i].v[CLI_M_ROUTE_MS] = ms;
 		if (j->before)
@@ -226,7 +252,7 @@ static enum ftr_status one_run(struct job *j, unsigned int i,
 		c++;
 	}
 	for (unsigned int k = 0; !st && k < j->w->compare.n; k++)
-		st = measure_old(j, j->given[k], sh, &j->col[c++].run[i], err);
+		st = measure_old(j, j->given[k], sh, &j->col[c++], i, err);
 	ftr_tables_free(t);
 	ftr_shape_free(sh);
 	ftr_fabric_free(f);
@@ -239,7 +265,8 @@ static enum ftr_status add_column(struct job *j, const char *title,
 {
 	struct cli_column *c = &j->col[j->n_col++];
 
-	*c = (struct cli_column){ title, kind, n, calloc(n, sizeof(*c->run)) };
+	*c = (struct cli_column){ .title = title, .kind = kind, .n = n,
+				  .run = calloc(n, sizeof(*c->run)) };
 	return c->run ? FTR_OK :
 	       ftr_fail(err, FTR_NOMEM, "out of memory for %u runs", n);
 }
@@ -264,7 +291,7 @@ static enum ftr_status set_up(struct job *j, const char *path,
 	struct ftr_route_opts ro;
 	double ms;
 	struct cli_live live;
-	enum ftr_status st = cli_input(&w->from, path, w->lmc, &live, err);
+	enum ftr_status st = cli_input(&w->from, path, w->lmc, w->tolerant, &live, err);
 
 	if (st)
 		return st;
@@ -297,7 +324,7 @@ static enum ftr_status set_up(struct job *j, const char *path,
 	if (!st && w->fail.n) {
 		st = add_column(j, "before", "before", 1, err);
 		if (!st)
-			st = measure(j, j->sh, t, &j->col[0].run[0], err);
+			st = measure(j, j->sh, t, &j->col[0], 0, err);
 		j->before = t;
 		t = NULL;
 		if (!st) {
@@ -320,8 +347,10 @@ static enum ftr_status set_up(struct job *j, const char *path,
 
 static void tear_down(struct job *j)
 {
-	for (unsigned int i = 0; i < j->n_col; i++)
+	for (unsigned int i = 0; i < j->n_col; i++) {
 		free(j->col[i].run);
+		cli_reach_free(&j->col[i].worst);
+	}
 	for (unsigned int i = 0; i < j->w->compare.n; i++)
 		ftr_tables_free(j->given[i]);
 	ftr_tables_free(j->in_use);
@@ -344,6 +373,7 @@ static int tell(const struct job *j)
 		.compare = &w->compare, .faults = &j->faults, .seed = w->seed,
 		.repeat = w->repeat, .col = j->col, .n_col = j->n_col,
 		.places = j->n_places, .lanes = j->lanes != NULL,
+		.list = w->list,
 	};
 	const struct cli_column *after = &j->col[w->fail.n ? 2 + w->local : 0];
 	int status = CLI_CLEAN;

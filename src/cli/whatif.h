@@ -40,7 +40,8 @@ enum cli_metric {
 	CLI_M_SWITCHES = 0, CLI_M_END_PORTS, CLI_M_CABLES,
 	CLI_M_PAIRS,		/* one per class, not in the table */
 	CLI_M_LOST = CLI_M_PAIRS + FTR_N_CHECK_CLASSES,	/* one per class */
-	CLI_M_NO_PATH = CLI_M_LOST + FTR_N_CHECK_CLASSES,
+	CLI_M_CUT = CLI_M_LOST + FTR_N_CHECK_CLASSES,	/* host pairs */
+	CLI_M_NO_PATH,
 	CLI_M_FOUND,		/* one per enum ftr_finding */
 	CLI_M_CYCLE = CLI_M_FOUND + FTR_N_FINDINGS,
 	CLI_M_HOPS,
@@ -59,12 +60,12 @@ struct cli_measure {
 };
 
 /* Walk t, the tables of f; sh: shape of f, gives the ranks; m: lanes, NULL:
- * one for all. */
+ * one for all.  *reach is set on success, for the caller to free. */
 enum ftr_status cli_measure(const struct ftr_fabric *f,
 			    const struct ftr_shape *sh,
 			    const struct ftr_tables *t,
 			    const struct ftr_sl2vl *m, struct ftr_team *team,
-			    struct cli_measure *out,
+			    struct cli_measure *out, struct cli_reach *reach,
 			    struct ftr_err *err) FTR_MUST_USE;
 /* Up to so many shifts are counted exactly, of more so many by a seeded draw:
  * well below a second per set of tables at 11,664 hosts. */
@@ -89,6 +90,10 @@ struct cli_column {
 	const char *kind;	/* "before", "not_rerouted", ... for JSON */
 	unsigned int n;		/* runs: 1, or one per seed */
 	struct cli_measure *run;
+	/* of the run with the most pairs of end ports that do not arrive, the
+	 * first of these; nodes are numbered as in the whole fabric */
+	struct cli_reach worst;
+	unsigned int worst_run;
 };
 
 struct cli_whatif_view {
@@ -103,6 +108,7 @@ struct cli_whatif_view {
 	unsigned int n_col;
 	uint32_t places;	/* of the order for the loads */
 	bool lanes;		/* turns have a lane of their own */
+	bool list;		/* name all that are affected */
 };
 
 /* Returns status, CLI_BAD on failure. */

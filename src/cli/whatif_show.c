@@ -22,28 +22,30 @@ static const struct {
 } metric[CLI_N_METRICS] = {
 	[CLI_M_SWITCHES] = { "switches", "switches", COUNT, false },
 	[CLI_M_END_PORTS] = { "end ports", "end_ports", COUNT, false },
-	[CLI_M_CABLES] = { "cables between switches", "switch_cables", COUNT,
+	[CLI_M_CABLES] = { "links between switches", "switch_cables", COUNT,
 			   false },
 	[CLI_M_PAIRS] = { NULL, "host_host_pairs", COUNT, false },
 	{ NULL, "host_switch_pairs", COUNT, false },
 	{ NULL, "switch_host_pairs", COUNT, false },
 	{ NULL, "switch_switch_pairs", COUNT, false },
-	[CLI_M_LOST] = { "lost: end port -> end port",
+	[CLI_M_LOST] = { "unreachable: end port -> end port",
 			 "host_host_not_arriving", COUNT, true },
-	{ "lost: end port -> switch", "host_switch_not_arriving", COUNT, false },
-	{ "lost: switch -> end port", "switch_host_not_arriving", COUNT, false },
-	{ "lost: switch -> switch", "switch_switch_not_arriving", COUNT,
+	{ "unreachable: end port -> switch", "host_switch_not_arriving", COUNT, false },
+	{ "unreachable: switch -> end port", "switch_host_not_arriving", COUNT, false },
+	{ "unreachable: switch -> switch", "switch_switch_not_arriving", COUNT,
 	  false },
-	[CLI_M_NO_PATH] = { "no up/down path: end ports",
+	[CLI_M_CUT] = { "end port pairs: no physical path",
+			"host_host_no_physical_path", COUNT, false },
+	[CLI_M_NO_PATH] = { "end port pairs: no up/down path",
 			    "host_host_no_updown_path", COUNT, false },
-	[CLI_M_FOUND] = { "holes", "holes", COUNT, false },
+	[CLI_M_FOUND] = { "missing entries", "holes", COUNT, false },
 	{ "dead ports", "dead_ports", COUNT, true },
 	{ "wrong ends", "wrong_ends", COUNT, true },
 	{ "loops", "loops", COUNT, true },
 	{ "turns", "turns", COUNT, false },
 	[CLI_M_CYCLE] = { "credit loop, shortest (links)", "credit_loop_length",
 			  NONE_IF_0, true },
-	[CLI_M_HOPS] = { "longest path (cables)", "longest_path", COUNT,
+	[CLI_M_HOPS] = { "longest path (links)", "longest_path", COUNT,
 			 false },
 	[CLI_M_ALL_MAX] = { "load: all-to-all, worst link", "load_all_max",
 			    COUNT, false },
@@ -79,6 +81,7 @@ static bool shown(const struct cli_whatif_view *v, int m)
 /* ---- the table --------------------------------------------------------- */
 
 #define CELL_MAX (3 * CLI_NUM_MAX)
+#define LABEL 33		/* the longest text of a metric */
 
 static int by_value(const void *va, const void *vb)
 {
@@ -145,6 +148,26 @@ static void put_head(const struct cli_whatif_view *v)
 	putchar('\n');
 }
 
+/* Whom the faults affect, column by column. */
+static void put_affected(const struct cli_whatif_view *v)
+{
+	for (unsigned int c = 0; c < v->n_col; c++) {
+		const struct cli_column *col = &v->col[c];
+		const struct cli_reach *r = &col->worst;
+
+		if (!r->ep.n && !r->sw.n && !r->from.n && !r->cut_ep.n &&
+		    !r->cut_sw.n)
+			continue;
+		printf("\n%s", title(col));
+		if (col->n > 1)
+			printf(", seed %llu, the worst of %u",
+			       (unsigned long long)v->seed + col->worst_run,
+			       col->n);
+		printf(":\n");
+		cli_reach_text(v->f, r, v->list);
+	}
+}
+
 int cli_whatif_table(const struct cli_whatif_view *v, int status)
 {
 	double *scratch = malloc(sizeof(*scratch) * v->repeat);
@@ -164,14 +187,14 @@ int cli_whatif_table(const struct cli_whatif_view *v, int status)
 				width[c] = (int)strlen(buf);
 		}
 	}
-	printf("%-30s", "");
+	printf("%-*s", LABEL, "");
 	for (unsigned int c = 0; c < v->n_col; c++)
 		printf("  %*s", width[c], title(&v->col[c]));
 	putchar('\n');
 	for (int m = 0; m < CLI_N_METRICS; m++) {
 		if (!shown(v, m))
 			continue;
-		printf("%-30s", metric[m].text);
+		printf("%-*s", LABEL, metric[m].text);
 		for (unsigned int c = 0; c < v->n_col; c++) {
 			bool bad = cell(buf, &v->col[c], m, scratch);
 
@@ -181,6 +204,7 @@ int cli_whatif_table(const struct cli_whatif_view *v, int status)
 		}
 		putchar('\n');
 	}
+	put_affected(v);
 	printf("\nnot checked: multicast, %scredit loops by packets of switches\n",
 	       v->lanes ? "" :
 	       "virtual lanes (all traffic is taken to share one),\n");
@@ -207,6 +231,18 @@ static void put_run(struct json_object *o, const struct cli_measure *r)
 	}
 }
 
+static void put_worst(struct json_object *o, const struct cli_whatif_view *v,
+		      const struct cli_column *col)
+{
+	struct json_object *w = cli_json_object(o, "affected");
+
+	if (!strcmp(col->kind, "before"))
+		cli_json_str(w, "seed", NULL);
+	else
+		cli_json_num(w, "seed", v->seed + col->worst_run);
+	cli_reach_json(w, v->f, &col->worst, v->list);
+}
+
 int cli_whatif_json(const struct cli_whatif_view *v, int status)
 {
 	struct json_object *o = cli_json_new("whatif"), *list, *e, *runs;
@@ -231,6 +267,7 @@ int cli_whatif_json(const struct cli_whatif_view *v, int status)
 		cli_json_str(e, "kind", col->kind);
 		cli_json_str(e, "tables", strcmp(col->kind, "compare") ? NULL :
 			     col->title);
+		put_worst(e, v, col);
 		runs = cli_json_array(e, "runs");
 		for (unsigned int i = 0; i < col->n; i++) {
 			struct json_object *run = cli_json_element(runs);

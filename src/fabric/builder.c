@@ -727,6 +727,8 @@ static enum ftr_status lay_out(const struct ftr_builder *b, struct frozen *z,
 	st = lay_lids(z, err);
 	if (st)
 		return st;
+	if (!ftr_mark_shared_names(z->sw, f->n_sw, z->ep, f->n_ep))
+		return nomem(err);
 	f->sw = z->sw;
 	f->ep = z->ep;
 	f->ports = z->ports;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The frozen fabric: look-ups, copies with something left out, and the words
- * for speeds.  Everything here only reads.
+ * The frozen fabric: look-ups, names that are not unique, copies with something
+ * left out, and the words for speeds.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -68,6 +68,37 @@ bool ftr_ep_is_aggregation(const struct ftr_endport *ep)
 	return ep->type == FTR_NODE_CA &&
 	       strstr(ep->name, "Aggregation Node") != NULL;
 }
+
+/* ---- names ------------------------------------------------------------- */
+
+/* Names are compared by a 64-bit hash.  If two different names ever had the
+ * same hash, both would count as shared, and a GUID would be shown that is not
+ * needed. */
+bool ftr_mark_shared_names(struct ftr_switch *sw, uint32_t n_sw,
+			   struct ftr_endport *ep, uint32_t n_ep)
+{
+	struct ftr_map first = { 0 };
+	bool ok = true;
+
+	for (uint32_t i = 0; ok && i < n_sw + n_ep; i++) {
+		const char *name = i < n_sw ? sw[i].name : ep[i - n_sw].name;
+		uint64_t key = ftr_hash(FTR_HASH_INIT, name, strlen(name));
+		uint32_t j = ftr_map_get(&first, key);
+
+		if (j == FTR_MAP_NONE) {
+			ok = ftr_map_put(&first, key, i);
+			continue;
+		}
+		*(i < n_sw ? &sw[i].name_shared : &ep[i - n_sw].name_shared) =
+			true;
+		*(j < n_sw ? &sw[j].name_shared : &ep[j - n_sw].name_shared) =
+			true;
+	}
+	ftr_map_fini(&first);
+	return ok;
+}
+
+/* ---- speeds ------------------------------------------------------------ */
 
 static const char *const speed_name[FTR_SPEED_END] = {
 	NULL, "SDR", "DDR", "QDR", "FDR10", "FDR", "EDR", "HDR", "NDR", "XDR",

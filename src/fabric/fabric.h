@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What builder.c and fabric.c share: the map from GUID to a small number.
+ * What builder.c and fabric.c share: the map from GUID to a small number, and
+ * which names are not unique.
  */
 #ifndef FTR_FABRIC_FABRIC_H
 #define FTR_FABRIC_FABRIC_H
@@ -21,5 +22,9 @@ struct ftr_map {
 uint32_t ftr_map_get(const struct ftr_map *m, uint64_t key);
 bool ftr_map_put(struct ftr_map *m, uint64_t key, uint32_t val);
 void ftr_map_fini(struct ftr_map *m);
+
+/* Set name_shared of all nodes; false if there is no memory.  O(n). */
+bool ftr_mark_shared_names(struct ftr_switch *sw, uint32_t n_sw,
+			   struct ftr_endport *ep, uint32_t n_ep);
 
 #endif

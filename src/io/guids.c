@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * GUID files: one per line, hex with or without 0x, comments from '#' on.  As
- * people write them with an editor, the last newline may be missing.  OpenSM's
- * own reader lets a name follow the GUID and drops it, so we do, too; a second
+ * GUID files: one per line, hex with or without 0x, comments from '#' on.
+ * OpenSM's own reader lets a name follow the GUID and drops it, so we do, too; a second
  * GUID is no name, but two lines that have become one.
  */
 #include <inttypes.h>
@@ -38,7 +37,6 @@ static enum ftr_status read_list(struct ftr_text *t, uint64_t **list,
 	struct ftr_cur c;
 	enum ftr_status st;
 
-	t->open_end = true;
 	while (!(st = ftr_text_meaningful(t, &c)) && c.p) {
 		if (*count == GUIDS_MAX)
 			return ftr_text_fail(t, FTR_LIMIT, "more than %u GUIDs",

@@ -10,6 +10,29 @@
 #include "fabric/fabric.h"
 #include <ftr/io.h>
 
+/* ---- source.c: the bytes of a file, unpacked if it is compressed --------- */
+
+struct ftr_source {
+	const char *path;	/* for messages */
+	struct ftr_err *err;
+	int fd;
+	unsigned char head[6];	/* first bytes, if they are not packed */
+	size_t n_head;
+	void *z;		/* NULL: not packed */
+	unsigned char *packed;
+	struct ftr_unpack_io io;
+	bool ended;
+	uint64_t given;		/* unpacked bytes so far */
+};
+
+/* fd stays the caller's.  End it in any case, also after an error. */
+enum ftr_status ftr_source_begin(struct ftr_source *s, const char *path,
+				 int fd, struct ftr_err *err) FTR_MUST_USE;
+/* *got 0: the end.  room > 0. */
+enum ftr_status ftr_source_read(struct ftr_source *s, char *to, size_t room,
+				size_t *got) FTR_MUST_USE;
+void ftr_source_end(struct ftr_source *s);
+
 /* ---- text.c: lines and cursors ----------------------------------------- */
 
 #define FTR_LINE_MAX 4096
@@ -20,8 +43,9 @@ struct ftr_text {
 	const char *at, *end;	/* bytes not yet given out */
 	uint32_t line;		/* number of the line given last, from 1 */
 	int fd;			/* -1: all bytes are in memory already */
-	char *buf;		/* window over fd */
-	bool open_end;		/* the last line may lack its newline */
+	struct ftr_source source;	/* over fd */
+	char *buf;		/* window over it */
+	bool cut;		/* the line given last had no newline */
 };
 
 /* A piece of one line: [p, end).  p is NULL after the last line. */
@@ -62,6 +86,9 @@ enum ftr_status ftr_text_fail_at(const struct ftr_text *t, uint32_t line,
 enum ftr_status ftr_text_expected(const struct ftr_text *t,
 				  const struct ftr_cur *c, const char *what);
 enum ftr_status ftr_text_nomem(const struct ftr_text *t);
+/* "the file ends in the middle of a line: '...'": for readers that find the last
+ * line cut. */
+enum ftr_status ftr_text_torn(const struct ftr_text *t, struct ftr_cur line);
 
 /* Foreign bytes fit for a message: printable and not too many of them. */
 struct ftr_quoted {
@@ -112,10 +139,13 @@ struct ftr_raw_port {
 	uint8_t lmc;
 	ftr_port num, far_num;
 	uint8_t width, speed;
+	bool left_out;		/* one-sided, and that is tolerated */
 };
 
 struct ftr_raw {
 	struct ftr_text *t;
+	bool tolerant;		/* one-sided links are noted and left out */
+	struct ftr_read_notes notes;
 	struct ftr_arena *arena;	/* strings that are not in the text */
 	struct ftr_raw_node *node;
 	struct ftr_raw_port *port;
@@ -134,6 +164,9 @@ enum ftr_status ftr_raw_add_node(struct ftr_raw *r,
 				 const struct ftr_raw_node *n) FTR_MUST_USE;
 enum ftr_status ftr_raw_add_port(struct ftr_raw *r,
 				 const struct ftr_raw_port *p) FTR_MUST_USE;
+/* A link that only one end tells: an error at the line given last, or noted. */
+enum ftr_status ftr_raw_one_sided(struct ftr_raw *r, const char *fmt, ...)
+	FTR_PRINTF(2, 3) FTR_MUST_USE;
 /* Verify the whole and publish it. */
 enum ftr_status ftr_raw_build(struct ftr_raw *r, unsigned int lmc,
 			      struct ftr_fabric **out) FTR_MUST_USE;
@@ -165,5 +198,6 @@ enum ftr_status ftr_fdbs_end(struct ftr_fdbs *r) FTR_MUST_USE;
 enum ftr_status ftr_netfile_collect(struct ftr_raw *r) FTR_MUST_USE;
 enum ftr_status ftr_subnetlst_collect(struct ftr_raw *r) FTR_MUST_USE;
 enum ftr_status ftr_portlist_collect(struct ftr_raw *r) FTR_MUST_USE;
+enum ftr_status ftr_dbcsv_collect(struct ftr_raw *r) FTR_MUST_USE;
 
 #endif

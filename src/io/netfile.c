@@ -41,6 +41,9 @@ struct net {
 	uint64_t guid[FTR_NODE_ROUTER + 1];	/* next, by type */
 	uint64_t base[FTR_NODE_ROUTER + 1];	/* last absolute one */
 	struct rate rate;
+	bool rated;		/* the last port line told width and speed */
+	uint8_t n_lid[2];	/* LIDs of the last port line of a switch [1],
+				 * of an end node [0] */
 	const char *prefix;
 	size_t prefix_len;
 	uint32_t node;		/* record that is open, or FTR_RAW_NONE */
@@ -400,8 +403,18 @@ static void take_tail(struct ftr_raw_port *p, const struct tail *t, bool is_sw)
 		   (uint8_t)speed_of_mask(t->rate.speed, t->rate.ext);
 }
 
+/* Is the tail of the file's last line, which has no newline, shorter than those
+ * of the lines before? */
+static bool is_torn(const struct net *n, const struct tail *t, bool is_sw)
+{
+	return n->t->cut && (t->n_lid < n->n_lid[is_sw] ||
+			     (n->rated && (!t->width || !t->speed)));
+}
+
 static enum ftr_status port_line(struct net *n, struct ftr_cur *c)
 {
+	const struct ftr_cur whole = { c->p - 1, c->end };	/* with its '[' */
+	bool is_sw;
 	struct ftr_raw_port p = { .node = n->node, .far = FTR_RAW_NONE,
 				  .far_num = 1, .line = n->t->line };
 	enum ftr_status st;
@@ -421,8 +434,12 @@ static enum ftr_status port_line(struct net *n, struct ftr_cur *c)
 		st = read_tail(n, c, false, &tail);
 	if (st)
 		return st;
-	take_tail(&p, &tail,
-		  n->r->node[n->node].type == FTR_NODE_SWITCH);
+	is_sw = n->r->node[n->node].type == FTR_NODE_SWITCH;
+	if (is_torn(n, &tail, is_sw))
+		return ftr_text_torn(n->t, whole);
+	n->rated = tail.width && tail.speed;
+	n->n_lid[is_sw] = (uint8_t)tail.n_lid;
+	take_tail(&p, &tail, is_sw);
 	return ftr_raw_add_port(n->r, &p);
 }
 

@@ -349,7 +349,9 @@ static enum ftr_status body(struct ftr_text *t, struct ftr_builder *b)
 	enum ftr_status st;
 
 	while (!(st = ftr_text_line(t, &c)) && c.p) {
-		if (ftr_cur_char(&c, 'S'))
+		if (t->cut)
+			st = ftr_text_torn(t, c);
+		else if (ftr_cur_char(&c, 'S'))
 			st = get_switch(t, b, c);
 		else if (ftr_cur_char(&c, 'P'))
 			st = get_holder(t, b, c);

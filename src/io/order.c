@@ -44,6 +44,8 @@ static enum ftr_status place(struct order *o, struct ftr_cur *c)
 	    !ftr_cur_uint(&at, 16, UINT16_MAX, &lid) ||
 	    (!ftr_cur_end(&at) && *at.p != '\t' && *at.p != ' '))
 		return ftr_text_expected(&o->t, c, "a LID 0x0000..0xffff and a name");
+	if (o->t.cut && at.p - c->p < 6)	/* as they are printed */
+		return ftr_text_torn(&o->t, *c);
 	if (!FTR_GROW(o->ep, o->n, o->cap))
 		return ftr_text_nomem(&o->t);
 	o->ep[o->n++] = FTR_EP_NONE;
@@ -277,7 +279,6 @@ enum ftr_status ftr_read_pairs(const char *path, const struct ftr_fabric *f,
 
 	if (st)
 		return st;
-	p.t.open_end = true;	/* people write these with an editor */
 	st = set_keys(&p) ? pairs(&p) : ftr_text_nomem(&p.t);
 	ftr_text_close(&p.t);
 	free(p.by_node);

@@ -125,6 +125,8 @@ static enum ftr_status uncabled(struct ftr_raw *r, struct ftr_cur *c,
 	struct ftr_cur name = { NULL, NULL };
 	uint32_t idx;
 
+	if (r->t->cut && (ftr_cur_end(c) || c->end[-1] != '\''))
+		return ftr_text_torn(r->t, *c);
 	if (a->type != FTR_NODE_SWITCH || !a->num)
 		return FTR_OK;
 	if (ftr_cur_find(c, "'")) {

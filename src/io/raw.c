@@ -12,12 +12,15 @@
  * A file that was cut or edited by hand shows as a cable that only one end
  * knows, or that the ends tell differently; either is an error that names
  * both lines.  A file without any cable is refused as cut, too.  Only then the
- * builder sees anything.
+ * builder sees anything.  A tolerant reading notes such a cable and leaves it
+ * out: OpenSM would not use it either.
  *
  * What one end tells of the other (its LID, its port GUID) must agree with what
  * the other tells of itself, and stands in for it if that is silent.
  */
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,30 +178,80 @@ enum ftr_status ftr_raw_add_port(struct ftr_raw *r,
 
 /* ---- verifying --------------------------------------------------------- */
 
+/* st: what the text's error is just set to.  Tolerated: note it and go on. */
+static enum ftr_status one_sided(struct ftr_raw *r, enum ftr_status st,
+				 struct ftr_err *why)
+{
+	if (!r->tolerant) {
+		if (r->t->err)
+			*r->t->err = *why;
+		return st;
+	}
+	if (!r->notes.one_sided++)
+		memcpy(r->notes.first, why->msg, sizeof(r->notes.first));
+	return FTR_OK;
+}
+
+enum ftr_status ftr_raw_one_sided(struct ftr_raw *r, const char *fmt, ...)
+{
+	struct ftr_err why;
+	char msg[FTR_ERR_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(msg, sizeof(msg), fmt, ap);
+	va_end(ap);
+	return one_sided(r, ftr_fail(&why, FTR_INVAL, "%s:%u: %s", r->t->path,
+				     r->t->line, msg), &why);
+}
+
+/* The same for the link of port p; fmt names both ends. */
+static enum ftr_status leave_out(struct ftr_raw *r, struct ftr_raw_port *p,
+				 const char *fmt, ...) FTR_PRINTF(3, 4);
+static enum ftr_status leave_out(struct ftr_raw *r, struct ftr_raw_port *p,
+				 const char *fmt, ...)
+{
+	struct ftr_err why;
+	char msg[FTR_ERR_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(msg, sizeof(msg), fmt, ap);
+	va_end(ap);
+	p->left_out = true;
+	return one_sided(r, ftr_fail(&why, FTR_INVAL, "%s:%u: %s", r->t->path,
+				     p->line, msg), &why);
+}
+
+static enum ftr_status resolve_one(struct ftr_raw *r, struct ftr_raw_port *p)
+{
+	const struct ftr_raw_node *near = &r->node[p->node], *far;
+
+	if (p->far == FTR_RAW_NONE)
+		p->far = ftr_raw_find_id(r, p->far_id, p->far_len);
+	if (p->far == FTR_RAW_NONE)
+		return leave_out(r, p, "port %u of \"%s\" is cabled to \"%s\", which has no record",
+				 p->num, name_of(near).s, far_name(r, p).s);
+	far = &r->node[p->far];
+	if (p->far_num < 1 || p->far_num > far->n_ports)
+		return ftr_text_fail_at(r->t, p->line, FTR_INVAL,
+					"port %u of \"%s\" is cabled to port %u of \"%s\", which has ports 1..%u",
+					p->num, name_of(near).s, p->far_num,
+					name_of(far).s, far->n_ports);
+	if (p->far == p->node && p->far_num == p->num)
+		return ftr_text_fail_at(r->t, p->line, FTR_INVAL,
+					"port %u of \"%s\" is cabled to itself",
+					p->num, name_of(near).s);
+	return FTR_OK;
+}
+
 static enum ftr_status resolve(struct ftr_raw *r)
 {
 	for (uint32_t i = 0; i < r->n_port; i++) {
-		struct ftr_raw_port *p = &r->port[i];
-		const struct ftr_raw_node *near = &r->node[p->node], *far;
+		enum ftr_status st = resolve_one(r, &r->port[i]);
 
-		if (p->far == FTR_RAW_NONE)
-			p->far = ftr_raw_find_id(r, p->far_id, p->far_len);
-		if (p->far == FTR_RAW_NONE)
-			return ftr_text_fail_at(r->t, p->line, FTR_INVAL,
-						"port %u of \"%s\" is cabled to \"%s\", which has no record",
-						p->num, name_of(near).s,
-						far_name(r, p).s);
-		far = &r->node[p->far];
-		if (p->far_num < 1 || p->far_num > far->n_ports)
-			return ftr_text_fail_at(r->t, p->line, FTR_INVAL,
-						"port %u of \"%s\" is cabled to port %u of \"%s\", which has ports 1..%u",
-						p->num, name_of(near).s,
-						p->far_num, name_of(far).s,
-						far->n_ports);
-		if (p->far == p->node && p->far_num == p->num)
-			return ftr_text_fail_at(r->t, p->line, FTR_INVAL,
-						"port %u of \"%s\" is cabled to itself",
-						p->num, name_of(near).s);
+		if (st)
+			return st;
 	}
 	return FTR_OK;
 }
@@ -237,33 +290,31 @@ static enum ftr_status compare(struct ftr_raw *r, const struct ftr_raw_port *p,
 	return FTR_OK;
 }
 
+static enum ftr_status match_one(struct ftr_raw *r, struct ftr_raw_port *p)
+{
+	uint32_t j = ftr_map_get(&r->by_port, port_key(p->far, p->far_num));
+	struct ftr_raw_port *z;
+
+	if (j == FTR_MAP_NONE)
+		return leave_out(r, p, "port %u of \"%s\" is cabled to \"%s\" port %u, but the record of \"%s\" (line %u) has no line for that port",
+				 p->num, name_of(&r->node[p->node]).s,
+				 far_name(r, p).s, p->far_num,
+				 far_name(r, p).s, r->node[p->far].line);
+	z = &r->port[j];
+	if (z->far != p->node || z->far_num != p->num)
+		return leave_out(r, p, "port %u of \"%s\" is cabled to \"%s\" port %u, but line %u cables that port to \"%s\" port %u",
+				 p->num, name_of(&r->node[p->node]).s,
+				 far_name(r, p).s, p->far_num, z->line,
+				 far_name(r, z).s, z->far_num);
+	return compare(r, p, z);
+}
+
 static enum ftr_status match_ends(struct ftr_raw *r)
 {
 	for (uint32_t i = 0; i < r->n_port; i++) {
-		const struct ftr_raw_port *p = &r->port[i];
-		uint32_t j = ftr_map_get(&r->by_port,
-					 port_key(p->far, p->far_num));
-		struct ftr_raw_port *z;
-		enum ftr_status st;
+		enum ftr_status st = r->port[i].left_out ? FTR_OK :
+				     match_one(r, &r->port[i]);
 
-		if (j == FTR_MAP_NONE)
-			return ftr_text_fail_at(r->t, p->line, FTR_INVAL,
-						"port %u of \"%s\" is cabled to \"%s\" port %u, but the record of \"%s\" (line %u) has no line for that port",
-						p->num,
-						name_of(&r->node[p->node]).s,
-						far_name(r, p).s, p->far_num,
-						far_name(r, p).s,
-						r->node[p->far].line);
-		z = &r->port[j];
-		if (z->far != p->node || z->far_num != p->num)
-			return ftr_text_fail_at(r->t, p->line, FTR_INVAL,
-						"port %u of \"%s\" is cabled to \"%s\" port %u, but line %u cables that port to \"%s\" port %u",
-						p->num,
-						name_of(&r->node[p->node]).s,
-						far_name(r, p).s, p->far_num,
-						z->line, far_name(r, z).s,
-						z->far_num);
-		st = compare(r, p, z);
 		if (st)
 			return st;
 	}
@@ -364,16 +415,19 @@ static enum ftr_status add_ports(struct build *x)
 
 	for (uint32_t i = 0; i < r->n_port; i++) {
 		const struct ftr_raw_port *p = &r->port[i];
-		struct ftr_end a = { r->node[p->node].guid, p->num };
-		struct ftr_end z = { r->node[p->far].guid, p->far_num };
+		struct ftr_end a = { r->node[p->node].guid, p->num }, z;
 		enum ftr_status st = FTR_OK;
 
 		if (r->node[p->node].type != FTR_NODE_SWITCH)
 			st = add_endport(x, p);
-		if (!st)
-			st = placed(r, p->line,
-				    ftr_builder_add_link(x->b, a, z, p->width,
-							 p->speed, r->t->err));
+		if (st)
+			return st;
+		if (p->left_out)
+			continue;
+		z = (struct ftr_end){ r->node[p->far].guid, p->far_num };
+		st = placed(r, p->line,
+			    ftr_builder_add_link(x->b, a, z, p->width,
+						 p->speed, r->t->err));
 		if (st)
 			return st;
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The reader of opensm-subnet.lst: one line per cabled port, near end first.
+ * The reader of opensm-subnet.lst and ibdiagnet2.lst: one line per cabled port,
+ * near end first.
  *
  *	{ SW Ports:24 SystemGUID:g NodeGUID:g PortGUID:g VenID:h DevID:h Rev:h
  *	  {description} LID:0049 PN:01 } { CA ... } PHY=4x LOG=ACT SPD=25
@@ -47,7 +48,7 @@ static enum ftr_status node_type(struct ftr_raw *r, struct ftr_cur *c,
 		h->type = FTR_NODE_SWITCH;
 	else if (ftr_cur_str(c, "CA"))
 		h->type = FTR_NODE_CA;
-	else if (ftr_cur_str(c, "Rt"))
+	else if (ftr_cur_str(c, "Rt") || ftr_cur_str(c, "RT"))
 		h->type = FTR_NODE_ROUTER;
 	else
 		return ftr_text_expected(r->t, c, "SW, CA or Rt");
@@ -177,6 +178,8 @@ static enum ftr_status link_state(struct ftr_raw *r, struct ftr_cur *c,
 	if (!ftr_cur_find(&at, " SPD="))
 		return ftr_text_expected(r->t, c, "PHY=.. LOG=.. SPD=..");
 	p->speed = (uint8_t)speed_of(at);
+	if (r->t->cut && !p->speed)
+		return ftr_text_torn(r->t, *c);
 	return FTR_OK;
 }
 

@@ -7,9 +7,10 @@
  *	buf [ given out | at ... end | room ]
  *
  * A line is a pair of pointers into those bytes; nothing is copied and nothing
- * needs a NUL at its end.  NUL bytes, lines that are too long and a last line
- * without newline (a file cut short looks like that) are refused here, once
- * for all readers.
+ * needs a NUL at its end.  NUL bytes and lines that are too long are refused
+ * here, once for all readers.  A last line without newline is given out and
+ * marked: it may be whole, as editors and some tools leave it, or cut, and only
+ * the reader can tell.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -72,6 +73,12 @@ enum ftr_status ftr_text_expected(const struct ftr_text *t,
 			     ftr_quote(c->p, (size_t)(c->end - c->p)).s);
 }
 
+enum ftr_status ftr_text_torn(const struct ftr_text *t, struct ftr_cur line)
+{
+	return ftr_text_fail(t, FTR_PARSE, "the file ends in the middle of a line: '%s'",
+			     ftr_quote(line.p, (size_t)(line.end - line.p)).s);
+}
+
 enum ftr_status ftr_text_nomem(const struct ftr_text *t)
 {
 	return ftr_fail(t->err, FTR_NOMEM, "out of memory while reading %s",
@@ -129,8 +136,11 @@ enum ftr_status ftr_text_open(struct ftr_text *t, const char *path,
 	if (t->fd < 0) {
 		st = ftr_fail(err, FTR_IO, "cannot open %s: %s", path,
 			      strerror(errno));
-		ftr_text_close(t);
+	} else {
+		st = ftr_source_begin(&t->source, path, t->fd, err);
 	}
+	if (st)
+		ftr_text_close(t);
 	return st;
 }
 
@@ -139,17 +149,21 @@ enum ftr_status ftr_text_open_own(struct ftr_text *t, const char *path,
 {
 	enum ftr_status st = text_start(t, path, err);
 
-	if (!st)
-		st = ftr_file_open(path, &t->fd, err);
-	if (st) {
+	if (st)
+		return st;
+	st = ftr_file_open(path, &t->fd, err);
+	if (st)
 		t->fd = -1;
+	else
+		st = ftr_source_begin(&t->source, path, t->fd, err);
+	if (st)
 		ftr_text_close(t);
-	}
 	return st;
 }
 
 void ftr_text_close(struct ftr_text *t)
 {
+	ftr_source_end(&t->source);
 	if (t->fd >= 0)
 		close(t->fd);
 	free(t->buf);
@@ -157,29 +171,18 @@ void ftr_text_close(struct ftr_text *t)
 	t->buf = NULL;
 }
 
-static ssize_t read_some(int fd, char *to, size_t room)
-{
-	ssize_t n;
-
-	do
-		n = read(fd, to, room);
-	while (n < 0 && errno == EINTR);
-	return n;
-}
-
 /* Bring more bytes into the window; at the end of the file close it. */
 static enum ftr_status refill(struct ftr_text *t)
 {
-	size_t left = (size_t)(t->end - t->at);
-	ssize_t n;
+	size_t left = (size_t)(t->end - t->at), n;
+	enum ftr_status st;
 
 	memmove(t->buf, t->at, left);
 	t->at = t->buf;
 	t->end = t->buf + left;
-	n = read_some(t->fd, t->buf + left, WINDOW - left);
-	if (n < 0)
-		return ftr_fail(t->err, FTR_IO, "cannot read %s: %s", t->path,
-				strerror(errno));
+	st = ftr_source_read(&t->source, t->buf + left, WINDOW - left, &n);
+	if (st)
+		return st;
 	t->end += n;
 	if (!n) {
 		close(t->fd);
@@ -205,19 +208,19 @@ static enum ftr_status make_room(const char *path, int fd, size_t *cap,
 }
 
 /* All bytes up to the end, into *buf, which is to be freed in any case. */
-static enum ftr_status read_all(const char *path, int fd, char **buf,
-				size_t *len, struct ftr_err *err)
+static enum ftr_status read_all(const char *path, struct ftr_source *s,
+				char **buf, size_t *len, struct ftr_err *err)
 {
-	size_t cap = 0, next;
-	enum ftr_status st = make_room(path, fd, &next, err);
-	ssize_t got;
+	size_t cap = 0, next, got;
+	enum ftr_status st = make_room(path, s->fd, &next, err);
 
 	if (st)
 		return st;
-	for (*len = 0;; *len += (size_t)got) {
+	for (*len = 0;; *len += got) {
 		if (*len > FTR_SLURP_MAX)
-			return ftr_fail(err, FTR_LIMIT, "%s has more than %u bytes",
-					path, FTR_SLURP_MAX);
+			return ftr_fail(err, FTR_LIMIT, "%s %s more than %u bytes",
+					path, s->z ? "unpacks to" : "has",
+					FTR_SLURP_MAX);
 		if (*len == cap) {
 			char *more = ftr_reallocarray(*buf, next, 1);
 
@@ -228,14 +231,11 @@ static enum ftr_status read_all(const char *path, int fd, char **buf,
 			cap = next;
 			next = 2 * cap;
 		}
-		got = read_some(fd, *buf + *len, cap - *len);
-		if (got < 0)
-			return ftr_fail(err, FTR_IO, "cannot read %s: %s",
-					path, strerror(errno));
-		if (!got)
-			return FTR_OK;
+		st = ftr_source_read(s, *buf + *len, cap - *len, &got);
+		if (st || !got)
+			return st;
 		/* no text has one, and a sparse file has nothing else */
-		if (memchr(*buf + *len, '\0', (size_t)got))
+		if (memchr(*buf + *len, '\0', got))
 			return ftr_fail(err, FTR_PARSE, "%s: NUL byte; this is not a text file",
 					path);
 	}
@@ -246,8 +246,12 @@ static enum ftr_status slurp(const char *path, int fd, char **text, size_t *len,
 {
 	char *buf = NULL;
 	size_t n = 0;
-	enum ftr_status st = read_all(path, fd, &buf, &n, err);
+	struct ftr_source s;
+	enum ftr_status st = ftr_source_begin(&s, path, fd, err);
 
+	if (!st)
+		st = read_all(path, &s, &buf, &n, err);
+	ftr_source_end(&s);
 	close(fd);
 	if (st) {
 		free(buf);
@@ -316,9 +320,7 @@ enum ftr_status ftr_text_line(struct ftr_text *t, struct ftr_cur *c)
 	if (stop - t->at > FTR_LINE_MAX)
 		return ftr_text_fail(t, FTR_PARSE, "line of more than %d bytes: '%s'",
 				     FTR_LINE_MAX, ftr_quote(t->at, 64).s);
-	if (!nl && !t->open_end)
-		return ftr_text_fail(t, FTR_PARSE, "the file ends in the middle of a line: '%s'",
-				     ftr_quote(t->at, (size_t)(stop - t->at)).s);
+	t->cut = !nl;
 	*c = (struct ftr_cur){ t->at, stop };
 	t->at = nl ? nl + 1 : t->end;
 	if (c->end > c->p && c->end[-1] == '\r')

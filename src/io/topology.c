@@ -32,7 +32,9 @@ static enum ftr_status find_format(const char *path, const char *text,
 	*out = ftr_netfile_collect;
 	if (!c.p)
 		return FTR_OK;
-	if (*c.p == '{')
+	if (ftr_cur_str(&c, "START_"))
+		*out = ftr_dbcsv_collect;
+	else if (*c.p == '{')
 		*out = ftr_subnetlst_collect;
 	else if (ftr_cur_word(&c, "SW") || ftr_cur_word(&c, "CA") ||
 		 ftr_cur_word(&c, "RT"))
@@ -40,9 +42,10 @@ static enum ftr_status find_format(const char *path, const char *text,
 	return FTR_OK;
 }
 
-enum ftr_status ftr_parse_fabric(const char *path, const char *text,
-				 size_t len, unsigned int lmc,
-				 struct ftr_fabric **out, struct ftr_err *err)
+/* notes NULL: one-sided links are errors. */
+static enum ftr_status parse(const char *path, const char *text, size_t len,
+			     unsigned int lmc, struct ftr_read_notes *notes,
+			     struct ftr_fabric **out, struct ftr_err *err)
 {
 	collect_fn collect = NULL;
 	struct ftr_text t;
@@ -53,16 +56,20 @@ enum ftr_status ftr_parse_fabric(const char *path, const char *text,
 		return st;
 	ftr_text_mem(&t, path, text, len, err);
 	st = ftr_raw_init(&r, &t);
+	r.tolerant = notes != NULL;
 	if (!st)
 		st = collect(&r);
 	if (!st)
 		st = ftr_raw_build(&r, lmc, out);
+	if (!st && notes)
+		*notes = r.notes;
 	ftr_raw_fini(&r);
 	return st;
 }
 
-enum ftr_status ftr_read_fabric(const char *path, unsigned int lmc,
-				struct ftr_fabric **out, struct ftr_err *err)
+static enum ftr_status read_file(const char *path, unsigned int lmc,
+				 struct ftr_read_notes *notes,
+				 struct ftr_fabric **out, struct ftr_err *err)
 {
 	char *text;
 	size_t len;
@@ -70,7 +77,28 @@ enum ftr_status ftr_read_fabric(const char *path, unsigned int lmc,
 
 	if (st)
 		return st;
-	st = ftr_parse_fabric(path, text, len, lmc, out, err);
+	st = parse(path, text, len, lmc, notes, out, err);
 	free(text);
 	return st;
+}
+
+enum ftr_status ftr_parse_fabric(const char *path, const char *text,
+				 size_t len, unsigned int lmc,
+				 struct ftr_fabric **out, struct ftr_err *err)
+{
+	return parse(path, text, len, lmc, NULL, out, err);
+}
+
+enum ftr_status ftr_read_fabric(const char *path, unsigned int lmc,
+				struct ftr_fabric **out, struct ftr_err *err)
+{
+	return read_file(path, lmc, NULL, out, err);
+}
+
+enum ftr_status ftr_read_fabric_tolerant(const char *path, unsigned int lmc,
+					 struct ftr_read_notes *notes,
+					 struct ftr_fabric **out,
+					 struct ftr_err *err)
+{
+	return read_file(path, lmc, notes, out, err);
 }

@@ -86,6 +86,7 @@ case_metrics_names() {
 	done < <(grep -o 'ibfattree_[a-z_]*' "$T/exprs" | sed 's/^ibfattree_//' | sort -u)
 	want promtool
 	# expressions parse: as rules
+	# shellcheck disable=SC2016
 	{
 		echo 'groups: [{name: panels, rules: ['
 		sed -n '/^ *expr:/d; s/"\$instance"/".*"/; s/\[\$__rate_interval\]/[5m]/; s/.*/{record: x, expr: '"'&'"'},/p' "$T/exprs"

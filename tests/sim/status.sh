@@ -29,14 +29,17 @@ case_status_files() {
 	walk before
 	sim_until 10 metric_is sm_master 1
 	prom_is_good
-	metric_is switches 18 && metric_is links 72 && metric_is missing_links 0 &&
+	if ! { metric_is switches 18 && metric_is links 72 &&
+		metric_is missing_links 0 &&
 		metric_is 'engine_info{engine="dmodc"}' 1 &&
 		metric_is 'unreachable_pairs{ends="hosts"}' 0 &&
-		metric_is switches_without_sm_path 0 && metric_is routes 1 ||
+		metric_is switches_without_sm_path 0 && metric_is routes 1; }; then
 		fail "$(cat "$SIM_DIR/sm/ibfattree.prom")"
+	fi
 	# 6 hosts on each of 12 leaves with 6 upward links: 6 * 66 / 6
-	metric_is link_load_bound_flows 66 && metric_is link_load_max_flows 66 ||
+	if ! { metric_is link_load_bound_flows 66 && metric_is link_load_max_flows 66; }; then
 		fail "loads: $(metric link_load_bound_flows) $(metric link_load_max_flows)"
+	fi
 	[[ $(status_of engine) == dmodc && $(status_of reason) == "" &&
 	   $(status_of link_load.bound) == 66 ]]
 	local routings

@@ -76,6 +76,33 @@ static const char good_ports[] =
 	"SW     2  3 0x0000000000000020 4x HDR - SW     1  2 0x0000000000000010 ( 'spine' - 'leaf 1' )\n"
 	"CA     4  1 0x0000000000000101 4x EDR - SW     1  1 0x0000000000000010 ( 'node1' - 'leaf 1' )\n";
 
+/* The fabric of good_ports, as ibdiagnet prints it. */
+static const char good_csv[] =
+	"# a comment\n"
+	"START_NODES\n"
+	"NodeDesc,NumPorts,NodeType,SystemImageGUID,NodeGUID,PortGUID\n"
+	"\"leaf, \"1\"\",4,2,0x1,0x10,0x10\n"
+	"\"spine\",4,2,0x1,0x20,0x20\n"
+	"\"node1\",1,1,0x1,0x100,0x101\n"
+	"END_NODES\n"
+	"START_PORTS\n"
+	"NodeGuid,PortGuid,PortNum,LID,CapMsk,LMC,LinkWidthActv,LinkSpeedActv\n"
+	"0x10,0x10,0,1,N/A,0,N/A,N/A\n"
+	"0x10,0x10,1,0,0x48,0,2,0x200\n"
+	"0x10,0x10,2,0,0x48,0,2,0x400\n"
+	"0x20,0x20,0,2,N/A,0,N/A,N/A\n"
+	"0x20,0x20,3,0,0x48,0,2,0x400\n"
+	"0x100,0x101,1,4,0x48,2,2,0x200\n"
+	"END_PORTS\n"
+	"START_EXTENDED_NODE_INFO\n"
+	"anything,\"\n"
+	"END_EXTENDED_NODE_INFO\n"
+	"START_LINKS\n"
+	"NodeGuid1,PortNum1,NodeGuid2,PortNum2\n"
+	"0x10,1,0x100,1\n"
+	"0x10,2,0x20,3\n"
+	"END_LINKS\n";
+
 static inline void same_fabric(const struct ftr_fabric *a,
 			       const struct ftr_fabric *b)
 {

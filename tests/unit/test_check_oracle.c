@@ -451,6 +451,87 @@ static void shift_oracle(unsigned long seed)
 	net_free(&n);
 }
 
+/* What ftr_check_lost names next, and how the oracle sees it. */
+struct expect {
+	const struct oracle *o;
+	uint32_t lid, sw;	/* where to go on looking */
+	unsigned long seed, n;
+};
+
+/* The next walk, in order, that the oracle finds not to arrive. */
+static bool next_lost(struct expect *x)
+{
+	const struct ftr_fabric *f = x->o->f;
+
+	for (; x->lid <= f->max_lid; x->lid++, x->sw = 0)
+		for (; f->owner[x->lid].kind != FTR_OWNER_NONE &&
+		     x->sw < f->n_sw; x->sw++)
+			if (walk(x->o, x->sw, (ftr_lid)x->lid).fate != GOOD)
+				return true;
+	return false;
+}
+
+static void is_lost(void *ctx, ftr_sw s, ftr_lid lid)
+{
+	struct expect *x = ctx;
+
+	ck_assert_msg(next_lost(x), "fabric %lu: switch %u to LID %u arrives",
+		      x->seed, s, lid);
+	ck_assert_msg(x->sw == s && x->lid == lid, "fabric %lu: switch %u to LID %u is left out",
+		      x->seed, x->sw, x->lid);
+	x->sw++;
+	x->n++;
+}
+
+/* Connected by links: by the transitive closure, as slow as can be. */
+static void parts_oracle(const struct ftr_fabric *f, unsigned long seed)
+{
+	bool joined[MAX_SW][MAX_SW] = { { false } };
+	uint32_t part[MAX_SW];
+
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		joined[s][s] = true;
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			const struct ftr_swport *port =
+				ftr_fabric_port(f, s, (ftr_port)p);
+
+			if (port->peer_kind == FTR_PEER_SW)
+				joined[s][port->peer] = true;
+		}
+	}
+	for (ftr_sw k = 0; k < f->n_sw; k++)
+		for (ftr_sw s = 0; s < f->n_sw; s++)
+			for (ftr_sw t = 0; t < f->n_sw; t++)
+				joined[s][t] |= joined[s][k] && joined[k][t];
+	ftr_check_parts(f, part);
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (ftr_sw t = 0; t < f->n_sw; t++)
+			ck_assert_msg((part[s] == part[t]) == joined[s][t],
+				      "fabric %lu: switches %u and %u", seed,
+				      s, t);
+}
+
+static unsigned long lost_oracle(unsigned long seed)
+{
+	uint8_t rank[MAX_SW];
+	struct ftr_rng g;
+	struct net n;
+	struct oracle o = { 0 };
+	struct expect x = { .o = &o, .lid = 1, .seed = seed };
+
+	ftr_rng_seed(&g, seed);
+	n = random_net(&g, rank);
+	fill(&n, rank, &g);
+	o.f = n.f;
+	o.t = n.t;
+	ck_assert(!ftr_check_lost(n.f, n.t, is_lost, &x, NULL));
+	ck_assert_msg(!next_lost(&x), "fabric %lu: switch %u to LID %u is left out",
+		      seed, x.sw, x.lid);
+	parts_oracle(n.f, seed);
+	net_free(&n);
+	return x.n;
+}
+
 static unsigned long rounds(void)
 {
 	const char *s = getenv("FTR_CHECK_ROUNDS");
@@ -482,6 +563,16 @@ START_TEST(shift_against_oracle)
 }
 END_TEST
 
+START_TEST(lost_against_oracle)
+{
+	unsigned long n = 0;
+
+	for (unsigned long seed = 1; seed <= rounds(); seed++)
+		n += lost_oracle(seed);
+	ck_assert_uint_gt(n, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("check_oracle");
@@ -493,6 +584,7 @@ int main(void)
 	tcase_set_timeout(t, 600);
 	tcase_add_test(t, against_oracle);
 	tcase_add_test(t, shift_against_oracle);
+	tcase_add_test(t, lost_against_oracle);
 	srunner_run_all(r, CK_NORMAL);
 	failed = srunner_ntests_failed(r);
 	srunner_free(r);

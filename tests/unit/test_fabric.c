@@ -183,6 +183,34 @@ START_TEST(copies_leave_out_and_keep_lids)
 }
 END_TEST
 
+/* Among switches, among end ports, and across the two kinds. */
+START_TEST(shared_names_are_marked)
+{
+	static const char *const sw_name[] = { "a", "twin", "twin", "both" };
+	static const char *const ep_name[] = { "both", "c", "rail", "rail" };
+	static const bool sw_shared[] = { false, true, true, true };
+	static const bool ep_shared[] = { true, false, true, true };
+	struct ftr_fabric *f;
+
+	for (uint64_t i = 0; i < 4; i++) {
+		ck_assert_int_eq(ftr_builder_add_switch(b, 0x100 + i, 8, 0, 0,
+							sw_name[i], &err),
+				 FTR_OK);
+		/* the last two are ports of one node */
+		ck_assert_int_eq(ftr_builder_add_endport(b, FTR_NODE_CA,
+			i < 3 ? 0x200 + 16 * i : 0x220, 0x300 + i, 1 + i / 3,
+			0, 0, ep_name[i], &err), FTR_OK);
+	}
+	ck_assert_int_eq(ftr_builder_freeze(b, &f, &err), FTR_OK);
+	b = NULL;
+	for (int i = 0; i < 4; i++) {
+		ck_assert_int_eq(f->sw[i].name_shared, sw_shared[i]);
+		ck_assert_int_eq(f->ep[i].name_shared, ep_shared[i]);
+	}
+	ftr_fabric_free(f);
+}
+END_TEST
+
 START_TEST(every_allocation_may_fail)
 {
 	struct ftr_fabric *f = draw("a: b*2 h3\nb: h2 rt an\n"), *g;
@@ -268,6 +296,7 @@ int main(void)
 	tcase_add_test(t, lids_overlap_or_misfit);
 	tcase_add_test(t, assigned_lids_are_aligned);
 	tcase_add_test(t, copies_leave_out_and_keep_lids);
+	tcase_add_test(t, shared_names_are_marked);
 	tcase_add_test(t, every_allocation_may_fail);
 	tcase_add_test(t, link_codes);
 	tcase_add_test(t, difference_of_tables);

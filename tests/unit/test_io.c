@@ -169,6 +169,27 @@ START_TEST(subnet_lst)
 }
 END_TEST
 
+START_TEST(db_csv)
+{
+	struct ftr_fabric *f = must_parse(good_csv);
+
+	ck_assert_uint_eq(f->n_sw, 2);
+	ck_assert_uint_eq(f->n_ep, 1);
+	ck_assert_str_eq(f->sw[0].name, "leaf, \"1\"");
+	ck_assert_uint_eq(f->sw[0].lid, 1);
+	ck_assert_uint_eq(f->sw[0].n_ports, 4);
+	ck_assert_uint_eq(f->ep[0].guid, 0x101);
+	ck_assert_uint_eq(f->ep[0].lid, 4);
+	ck_assert_uint_eq(f->ep[0].lmc, 2);
+	ck_assert_uint_eq(f->ep[0].sw_port, 1);
+	ck_assert_uint_eq(ftr_fabric_port(f, 0, 1)->speed, FTR_SPEED_EDR);
+	ck_assert_uint_eq(ftr_fabric_port(f, 0, 2)->speed, FTR_SPEED_HDR);
+	ck_assert_uint_eq(ftr_fabric_port(f, 0, 2)->width, 4);
+	ck_assert_uint_eq(ftr_fabric_port(f, 0, 2)->peer_port, 3);
+	ftr_fabric_free(f);
+}
+END_TEST
+
 START_TEST(ports_report)
 {
 	struct ftr_fabric *f = must_parse(good_ports);
@@ -329,6 +350,22 @@ static const struct refusal refusals[] = {
 	  "t.net:1: expected PHY=, found the end of the line" },
 	{ good_lst, "LOG=ACT SPD=25", "LOG=ACT", FTR_PARSE,
 	  "t.net:1: expected PHY=.. LOG=.. SPD=.., found 'PHY=4x LOG=ACT'" },
+	{ good_csv, "NumPorts,", "Ports,", FTR_PARSE,
+	  "t.net:3: section NODES has no column NumPorts" },
+	{ good_csv, "\"spine\",4,2", "\"spine\",4,9", FTR_PARSE,
+	  "t.net:5: expected NodeType 0..3, found '9'" },
+	{ good_csv, "0x10,0x10,0,1,", "0x99,0x10,0,1,", FTR_INVAL,
+	  "t.net:10: port 0 of node 0x0000000000000099, which is not in NODES" },
+	{ good_csv, "0x10,0x10,0,1,", "0x10,0x10,0,x,", FTR_PARSE,
+	  "t.net:10: expected LID 0..65535, found 'x'" },
+	{ good_csv, "0x10,2,0x20,3", "0x10,2,0x20,5", FTR_INVAL,
+	  "t.net:23: port 5 of \"0x0000000000000020\", which has ports 1..4" },
+	{ good_csv, "0x10,2,0x20,3", "0x10,1,0x20,3", FTR_INVAL,
+	  "t.net:23: port 1 of \"0x0000000000000010\" is cabled to \"0x0000000000000020\" port 3, but on line 22 to \"0x0000000000000100\" port 1" },
+	{ good_csv, "END_NODES\n", "", FTR_PARSE,
+	  "t.net:7: section NODES, which begins on line 2, has no end" },
+	{ good_csv, "END_LINKS\n", "", FTR_PARSE,
+	  "t.net:23: section LINKS, which begins on line 20, has no end" },
 	{ good_ports, "- SW     1", "- SX     1", FTR_PARSE,
 	  "t.net:4: expected SW, CA or RT, found 'SX     1  2 0x0000000000000010 ( 'spine'...'" },
 	{ good_ports, "( 'node1'", "'node1'", FTR_PARSE,
@@ -521,6 +558,7 @@ int main(void)
 	tcase_add_test(tc, decorations);
 	tcase_add_test(tc, modules);
 	tcase_add_test(tc, subnet_lst);
+	tcase_add_test(tc, db_csv);
 	tcase_add_test(tc, ports_report);
 	tcase_add_loop_test(tc, refused, 0, (int)FTR_ARRAY_LEN(refusals));
 	tcase_add_test(tc, nul_byte);

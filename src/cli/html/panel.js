@@ -46,7 +46,7 @@ function drawVerdict() {
 	const box = $('verdict');
 	const rows = [
 		['Host pairs without a route', `${num(set.lost)} of ${num(set.pairs)}` +
-			(set.no_path ? `; ${num(set.no_path)} of them have no up/down path` : '')],
+			(set.no_path ? `; ${num(set.no_path)} of them have no physical path` : '')],
 		['Credit loops', set.credit === 'found' ? `FOUND: ${plural(set.cycle_links, 'link')}` : set.credit],
 		['Missing links', missing ? `${num(missing)} (of ${num(D.fabric.links + missing)})` : 'none'],
 	];

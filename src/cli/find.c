@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Which switch a word of the user names: by its whole name, by its GUID, or by a
+ * part of its name that no other switch has.
+ *
+ * Nothing is guessed.  A word that names several switches, or none, is an error
+ * that lists what was probably meant: the switches that have it in their name,
+ * or those whose names are a few letters away (edit distance after Levenshtein
+ * 1966).
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+#define LISTED 3		/* names in an error message */
+
+/* "0x...", "S-...", or 16 hex digits. */
+static bool parse_guid(const char *s, uint64_t *guid)
+{
+	char *end;
+
+	if (!strncmp(s, "0x", 2) || !strncmp(s, "S-", 2))
+		s += 2;
+	else if (strlen(s) != 16)
+		return false;
+	if (!isxdigit((unsigned char)*s))
+		return false;
+	errno = 0;
+	*guid = strtoull(s, &end, 16);
+	return !*end && !errno;
+}
+
+/* Does the name hold the word, whatever the case? */
+static bool holds(const char *name, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (; *name; name++)
+		if (!strncasecmp(name, word, n))
+			return true;
+	return false;
+}
+
+/* Letters to insert, delete or replace, whatever their case; a and b have at
+ * most FTR_NAME_MAX. */
+static unsigned int distance(const char *a, const char *b)
+{
+	unsigned int row[FTR_NAME_MAX + 1], diagonal, above;
+	size_t n = strlen(b);
+
+	for (size_t j = 0; j <= n; j++)
+		row[j] = (unsigned int)j;
+	for (size_t i = 1; *a; a++, i++) {
+		diagonal = row[0];
+		row[0] = (unsigned int)i;
+		for (size_t j = 1; j <= n; j++) {
+			above = row[j];
+			if (tolower((unsigned char)*a) !=
+			    tolower((unsigned char)b[j - 1]))
+				diagonal++;
+			if (above + 1 < diagonal)
+				diagonal = above + 1;
+			if (row[j - 1] + 1 < diagonal)
+				diagonal = row[j - 1] + 1;
+			row[j] = diagonal;
+			diagonal = above;
+		}
+	}
+	return row[n];
+}
+
+/* "\"a\", \"b\" and 4 more"; buf holds LISTED + 1 names. */
+static void list_names(char *buf, size_t size, const struct ftr_fabric *f,
+		       const ftr_sw *sw, unsigned int n, unsigned int all)
+{
+	char name[CLI_NAME_MAX];
+	size_t at = 0;
+
+	buf[0] = '\0';
+	for (unsigned int i = 0; i < n && at < size; i++)
+		at += (size_t)snprintf(buf + at, size - at, "%s%s",
+				       i ? ", " : "",
+				       cli_sw_name(name, f, sw[i]));
+	if (all > n && at < size)
+		snprintf(buf + at, size - at, " and %u more", all - n);
+}
+
+/* The first LISTED of the switches whose names are the least number of letters
+ * away from the word, if that is at most a quarter of its length and one. */
+static unsigned int closest(const struct ftr_fabric *f, const char *word,
+			    ftr_sw *sw)
+{
+	unsigned int best = (unsigned int)strlen(word) / 4 + 2, n = 0;
+
+	if (strlen(word) > FTR_NAME_MAX)
+		return 0;
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		unsigned int d = distance(f->sw[s].name, word);
+
+		if (d < best) {
+			best = d;
+			n = 0;
+		}
+		if (d == best && n < LISTED &&
+		    best < strlen(word) / 4 + 2)
+			sw[n++] = s;
+	}
+	return n;
+}
+
+static enum ftr_status not_found(const struct ftr_fabric *f, const char *word,
+				 struct ftr_err *err)
+{
+	char text[(LISTED + 1) * CLI_NAME_MAX];
+	ftr_sw sw[LISTED] = { 0 };
+	unsigned int n;
+
+	for (ftr_ep e = 0; e < f->n_ep; e++) {
+		const struct ftr_endport *p = &f->ep[e];
+
+		if (!strcmp(p->name, word) && p->sw != FTR_SW_NONE)
+			return ftr_fail(err, FTR_INVAL, "an end port, not a switch; its link is %s[%u]",
+					cli_sw_name(text, f, p->sw),
+					p->sw_port);
+	}
+	n = closest(f, word, sw);
+	list_names(text, sizeof(text), f, sw, n, n);
+	if (n)
+		return ftr_fail(err, FTR_INVAL, "no switch has that name; did you mean %s?",
+				text);
+	return ftr_fail(err, FTR_INVAL, "no switch has that name or GUID");
+}
+
+enum ftr_status cli_find_switch(const struct ftr_fabric *f, const char *word,
+				ftr_sw *out, bool *part, struct ftr_err *err)
+{
+	char text[(LISTED + 1) * CLI_NAME_MAX];
+	ftr_sw same[LISTED] = { 0 }, in[LISTED] = { 0 };
+	unsigned int n_same = 0, n_in = 0;
+	uint64_t guid;
+
+	*part = false;
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		if (!strcmp(f->sw[s].name, word) && n_same++ < LISTED)
+			same[n_same - 1] = s;
+		if (*word && holds(f->sw[s].name, word) && n_in++ < LISTED)
+			in[n_in - 1] = s;
+	}
+	if (n_same == 1) {
+		*out = same[0];
+		return FTR_OK;
+	}
+	if (n_same) {
+		list_names(text, sizeof(text), f, same,
+			   n_same < LISTED ? n_same : LISTED, n_same);
+		return ftr_fail(err, FTR_INVAL, "%u switches have that name; give the GUID of one: %s",
+				n_same, text);
+	}
+	if (parse_guid(word, &guid)) {
+		*out = ftr_fabric_find_sw(f, guid);
+		if (*out != FTR_SW_NONE)
+			return FTR_OK;
+	}
+	if (n_in == 1) {
+		*out = in[0];
+		*part = true;
+		return FTR_OK;
+	}
+	if (!n_in)
+		return not_found(f, word, err);
+	list_names(text, sizeof(text), f, in, n_in < LISTED ? n_in : LISTED,
+		   n_in);
+	return ftr_fail(err, FTR_INVAL, "part of the names of %u switches: %s",
+			n_in, text);
+}

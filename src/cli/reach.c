@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Which pairs do not arrive, why, and whom that affects: see reach.h.
+ *
+ * The checker names every (switch, LID) from which packets do not arrive, LIDs
+ * in ascending order.  Each is weighed with the end ports of the switch and put
+ * into one of the three kinds; the LIDs of one owner follow each other, so the
+ * sources of one destination are collected before the next one begins.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cli/cli.h"
+#include "cli/json.h"
+#include "cli/reach.h"
+
+struct build {
+	const struct ftr_fabric *f;
+	const struct ftr_shape *sh;
+	struct cli_reach *r;
+	uint32_t *part;		/* [n_sw] see ftr_check_parts */
+	uint32_t *hosts;	/* [n_sw] end ports that send */
+	uint32_t *seen;		/* [n_sw] last destination counted, + 1 */
+	uint32_t *to_ep, *to_sw;	/* [n_sw] due destinations missed from there */
+	uint32_t dest;		/* number of the destination */
+	struct ftr_lid_owner last;	/* the destination */
+};
+
+static bool list_new(struct cli_affected_list *l, uint32_t n)
+{
+	l->of = n;
+	l->v = calloc((size_t)n + 1, sizeof(*l->v));
+	return l->v != NULL;
+}
+
+void cli_reach_free(struct cli_reach *r)
+{
+	free(r->ep.v);
+	free(r->sw.v);
+	free(r->from.v);
+	free(r->cut_ep.v);
+	free(r->cut_sw.v);
+	*r = (struct cli_reach){ .ranked = false };
+}
+
+uint64_t cli_reach_due(const struct cli_reach *r, int cls)
+{
+	return r->missed[cls] +
+	       (cls == FTR_CHECK_HOST_HOST ? r->no_updown[cls] : 0);
+}
+
+/* ---- collecting -------------------------------------------------------- */
+
+/* Is there a path from s to t that goes up, then down? */
+static bool has_updown(const struct ftr_shape *sh, ftr_sw s, ftr_sw t)
+{
+	return !sh || s == t || ftr_shape_cost(sh, s)[sh->col[t]] !=
+				FTR_COST_INF;
+}
+
+/* Enter that n_ep end ports and n_sw switches at s do not reach o. */
+static void enter(struct build *b, const struct ftr_lid_owner *o, ftr_sw s,
+		  uint32_t n_ep, uint32_t n_sw)
+{
+	bool ep = o->kind == FTR_OWNER_EP;
+	struct cli_affected_list *l = ep ? &b->r->ep : &b->r->sw;
+
+	if (!n_ep && !n_sw)
+		return;
+	if (b->last.kind != o->kind || b->last.idx != o->idx) {
+		b->last = *o;
+		b->dest++;
+		l->v[l->n++] = (struct cli_affected){ .idx = o->idx,
+						      .first = s };
+	}
+	if (b->seen[s] == b->dest)	/* by another LID of the same owner */
+		return;
+	b->seen[s] = b->dest;
+	l->v[l->n - 1].n_ep += n_ep;
+	l->v[l->n - 1].n_sw += n_sw;
+	if (s < l->v[l->n - 1].first)
+		l->v[l->n - 1].first = s;
+	(ep ? b->to_ep : b->to_sw)[s]++;
+}
+
+static void lost(void *ctx, ftr_sw s, ftr_lid lid)
+{
+	struct build *b = ctx;
+	const struct ftr_lid_owner *o = &b->f->owner[lid];
+	bool ep = o->kind == FTR_OWNER_EP;
+	ftr_sw t = ep ? b->f->ep[o->idx].sw : o->idx;
+	uint32_t n_ep = b->hosts[s] - (ep && t == s);
+	uint32_t n_sw = ep || t != s;
+	int from_ep = ep ? FTR_CHECK_HOST_HOST : FTR_CHECK_HOST_SW;
+	int from_sw = ep ? FTR_CHECK_SW_HOST : FTR_CHECK_SW_SW;
+	uint64_t *kind;
+
+	if (t == FTR_SW_NONE || b->part[s] != b->part[t])
+		kind = b->r->cut;
+	else
+		kind = has_updown(b->sh, s, t) ? b->r->missed :
+						 b->r->no_updown;
+	kind[from_ep] += n_ep;
+	kind[from_sw] += n_sw;
+	if (kind == b->r->missed)
+		enter(b, o, s, n_ep, n_sw);
+	else if (kind == b->r->no_updown && ep)
+		enter(b, o, s, n_ep, 0);
+}
+
+static void list_sources(struct build *b)
+{
+	struct cli_affected_list *l = &b->r->from;
+
+	for (ftr_sw s = 0; s < b->f->n_sw; s++)
+		if (b->to_ep[s] || b->to_sw[s])
+			l->v[l->n++] = (struct cli_affected){
+				.idx = s, .first = s, .n_ep = b->to_ep[s],
+				.n_sw = b->to_sw[s],
+			};
+}
+
+/* Lists what is not in the part with the most end ports; count: [n_sw] zeros. */
+static void list_cut(struct build *b, uint32_t *count)
+{
+	const struct ftr_fabric *f = b->f;
+	struct cli_reach *r = b->r;
+	uint32_t main_part = 0;
+
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		count[b->part[s]] += b->hosts[s];
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		if (count[s] > count[main_part])
+			main_part = s;
+	for (ftr_ep e = 0; e < f->n_ep; e++) {
+		ftr_sw s = f->ep[e].sw;
+
+		if (s == FTR_SW_NONE || b->part[s] != main_part)
+			r->cut_ep.v[r->cut_ep.n++] = (struct cli_affected){
+				.idx = e, .first = s,
+				.n_ep = s == FTR_SW_NONE ? 1 :
+					count[b->part[s]],
+			};
+	}
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		if (b->part[s] != main_part)
+			r->cut_sw.v[r->cut_sw.n++] = (struct cli_affected){
+				.idx = s, .first = s,
+				.n_ep = count[b->part[s]],
+			};
+}
+
+enum ftr_status cli_reach(const struct ftr_fabric *f,
+			  const struct ftr_shape *sh,
+			  const struct ftr_tables *t,
+			  const struct ftr_check_report *report,
+			  struct cli_reach *r, struct ftr_err *err)
+{
+	uint32_t *mem = calloc((size_t)f->n_sw * 6 + 1, sizeof(*mem));
+	struct build b = { .f = f, .sh = sh, .r = r };
+	enum ftr_status st = FTR_OK;
+	uint64_t bad = 0;
+
+	*r = (struct cli_reach){ .ranked = sh != NULL };
+	if (!mem || !list_new(&r->ep, f->n_ep) || !list_new(&r->sw, f->n_sw) ||
+	    !list_new(&r->from, f->n_sw) || !list_new(&r->cut_ep, f->n_ep) ||
+	    !list_new(&r->cut_sw, f->n_sw)) {
+		free(mem);
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the pairs that do not arrive");
+	}
+	b.part = mem;
+	b.hosts = b.part + f->n_sw;
+	b.seen = b.hosts + f->n_sw;
+	b.to_ep = b.seen + f->n_sw;
+	b.to_sw = b.to_ep + f->n_sw;
+	ftr_check_parts(f, b.part);
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		if (f->ep[e].sw != FTR_SW_NONE && f->ep[e].lid)
+			b.hosts[f->ep[e].sw]++;
+	for (int c = 0; c < FTR_N_CHECK_CLASSES; c++)
+		bad += report->bad[c];
+	if (bad)
+		st = ftr_check_lost(f, t, lost, &b, err);
+	if (!st) {
+		list_sources(&b);
+		list_cut(&b, b.to_sw + f->n_sw);
+	}
+	free(mem);
+	return st;
+}
+
+/* ---- another numbering ------------------------------------------------- */
+
+static void move_sw(const struct ftr_fabric *f, const struct ftr_fabric *g,
+		    uint32_t *s)
+{
+	if (*s != FTR_SW_NONE)
+		*s = ftr_fabric_find_sw(g, f->sw[*s].guid);
+}
+
+static void move_list(struct cli_affected_list *l, bool ep,
+		      const struct ftr_fabric *f, const struct ftr_fabric *g)
+{
+	for (uint32_t i = 0; i < l->n; i++) {
+		if (ep)
+			l->v[i].idx = ftr_fabric_find_ep(g,
+						f->ep[l->v[i].idx].guid);
+		else
+			move_sw(f, g, &l->v[i].idx);
+		move_sw(f, g, &l->v[i].first);
+	}
+}
+
+void cli_reach_move(struct cli_reach *r, const struct ftr_fabric *f,
+		    const struct ftr_fabric *g)
+{
+	move_list(&r->ep, true, f, g);
+	move_list(&r->sw, false, f, g);
+	move_list(&r->from, false, f, g);
+	move_list(&r->cut_ep, true, f, g);
+	move_list(&r->cut_sw, false, f, g);
+}
+
+/* ---- text -------------------------------------------------------------- */
+
+enum what { TO_EP, TO_SW, FROM, CUT_EP, CUT_SW };
+
+/* "31 end ports and 2 switches" */
+static const char *counts(char *buf, const struct cli_affected *a)
+{
+	char ep[CLI_COUNT_MAX] = "", sw[CLI_COUNT_MAX] = "";
+
+	if (a->n_ep)
+		cli_count(ep, a->n_ep, "end port", "end ports");
+	if (a->n_sw)
+		cli_count(sw, a->n_sw, "switch", "switches");
+	snprintf(buf, 2 * CLI_COUNT_MAX, "%s%s%s", ep,
+		 a->n_ep && a->n_sw ? " and " : "", sw);
+	return buf;
+}
+
+static void put_one(const struct ftr_fabric *f, const struct cli_affected *a,
+		    enum what what)
+{
+	char name[CLI_NAME_MAX], at[CLI_NAME_MAX], n[2 * CLI_COUNT_MAX];
+
+	printf("              %s", what == TO_EP || what == CUT_EP ?
+	       cli_ep_name(name, f, a->idx) : cli_sw_name(name, f, a->idx));
+	switch (what) {
+	case TO_EP:
+	case TO_SW:
+		printf(": from %s, the first at %s\n", counts(n, a),
+		       cli_sw_name(at, f, a->first));
+		break;
+	case FROM:
+		printf(": to %s\n", counts(n, a));
+		break;
+	case CUT_EP:
+		if (a->first == FTR_SW_NONE) {
+			printf(": no link\n");
+			break;
+		}
+		printf(": on %s, in a part with %s\n",
+		       cli_sw_name(at, f, a->first),
+		       cli_count(n, a->n_ep, "end port", "end ports"));
+		break;
+	case CUT_SW:
+		printf(": in a part with %s\n",
+		       cli_count(n, a->n_ep, "end port", "end ports"));
+		break;
+	}
+}
+
+static void put_list(const struct ftr_fabric *f,
+		     const struct cli_affected_list *l, enum what what,
+		     bool all)
+{
+	static const struct {
+		const char *head, *nodes, *consequence;
+	} text[] = {
+		[TO_EP] = { "unreachable", "end ports",
+			    "links connect them, packets do not arrive" },
+		[TO_SW] = { "unreachable", "switches",
+			    "links connect them, packets do not arrive" },
+		[FROM] = { "senders", "switches",
+			   "packets from there do not arrive" },
+		[CUT_EP] = { "cut off", "end ports",
+			     "no physical path to the largest part of the fabric" },
+		[CUT_SW] = { "cut off", "switches",
+			     "no physical path to the largest part of the fabric" },
+	};
+	char n[CLI_NUM_MAX], of[CLI_NUM_MAX];
+	uint32_t shown = all || l->n <= CLI_REACH_SHORT ? l->n :
+			 CLI_REACH_SHORT;
+
+	if (!l->n)
+		return;
+	printf("%-13s %s%s%s of %s %s: %s\n", text[what].head,
+	       cli_colour(what < CUT_EP ? CLI_WRONG : CLI_DOUBT),
+	       cli_num(n, l->n), cli_colour(CLI_PLAIN), cli_num(of, l->of),
+	       text[what].nodes, text[what].consequence);
+	for (uint32_t i = 0; i < shown; i++)
+		put_one(f, &l->v[i], what);
+	if (shown < l->n)
+		printf("              ... and %s more (--list)\n",
+		       cli_num(n, l->n - shown));
+}
+
+void cli_reach_text(const struct ftr_fabric *f, const struct cli_reach *r,
+		    bool all)
+{
+	put_list(f, &r->ep, TO_EP, all);
+	put_list(f, &r->sw, TO_SW, all);
+	put_list(f, &r->from, FROM, all);
+	put_list(f, &r->cut_ep, CUT_EP, all);
+	put_list(f, &r->cut_sw, CUT_SW, all);
+}
+
+/* ---- JSON -------------------------------------------------------------- */
+
+static void json_one(struct json_object *e, const struct ftr_fabric *f,
+		     const struct cli_affected *a, enum what what)
+{
+	if (what == TO_EP || what == CUT_EP) {
+		cli_json_guid(e, "guid", f->ep[a->idx].guid);
+		cli_json_str(e, "name", f->ep[a->idx].name);
+		cli_json_num(e, "lid", f->ep[a->idx].lid);
+	} else {
+		cli_json_guid(e, "guid", f->sw[a->idx].guid);
+		cli_json_str(e, "name", f->sw[a->idx].name);
+		cli_json_num(e, "lid", f->sw[a->idx].lid);
+	}
+	switch (what) {
+	case TO_EP:
+	case TO_SW:
+		cli_json_num(e, "from_end_ports", a->n_ep);
+		cli_json_num(e, "from_switches", a->n_sw);
+		cli_json_switch(e, "first_at", f, a->first);
+		break;
+	case FROM:
+		cli_json_num(e, "to_end_ports", a->n_ep);
+		cli_json_num(e, "to_switches", a->n_sw);
+		break;
+	case CUT_EP:
+	case CUT_SW:
+		cli_json_num(e, "end_ports_of_part", a->n_ep);
+		break;
+	}
+}
+
+static void json_list(struct json_object *o, const char *key,
+		      const struct ftr_fabric *f,
+		      const struct cli_affected_list *l, enum what what,
+		      bool all)
+{
+	struct json_object *c = cli_json_object(o, key), *list;
+
+	cli_json_num(c, "count", l->n);
+	cli_json_num(c, "of", l->of);
+	list = cli_json_array(c, "list");
+	for (uint32_t i = 0; i < l->n && (all || i < CLI_REACH_SHORT); i++)
+		json_one(cli_json_element(list), f, &l->v[i], what);
+}
+
+void cli_reach_json(struct json_object *o, const struct ftr_fabric *f,
+		    const struct cli_reach *r, bool all)
+{
+	struct json_object *c = cli_json_object(o, "unreachable");
+
+	json_list(c, "end_ports", f, &r->ep, TO_EP, all);
+	json_list(c, "switches", f, &r->sw, TO_SW, all);
+	json_list(c, "senders", f, &r->from, FROM, all);
+	c = cli_json_object(o, "cut_off");
+	json_list(c, "end_ports", f, &r->cut_ep, CUT_EP, all);
+	json_list(c, "switches", f, &r->cut_sw, CUT_SW, all);
+}

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The reader of ibdiagnet2.db_csv: sections of comma-separated values.
+ *
+ *	START_NODES
+ *	NodeDesc,NumPorts,NodeType,...,NodeGUID,PortGUID,...
+ *	"leaf 1",40,2,...,0x248a070300f2a8c0,0x248a070300f2a8c0,...
+ *	END_NODES
+ *
+ * Three of the many sections are read: NODES, PORTS (LIDs, LMC, port GUIDs,
+ * active width and speed; port 0 of a switch has its LID) and LINKS, one line per
+ * link with both ends.  Columns are found by the names in the section's first
+ * line.  NODES must come before the other two; ibdiagnet prints it first.
+ *
+ * A section without its END line, or a file without NODES or LINKS, is torn.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "io/io.h"
+
+#define NAME_MAX_SECTION 64
+
+enum section { NODES, PORTS, LINKS, N_SECTIONS };
+
+enum { N_DESC, N_PORTS, N_TYPE, N_GUID };
+enum { P_NODE, P_GUID, P_NUM, P_LID, P_LMC, P_WIDTH, P_SPEED };
+enum { L_GUID1, L_PORT1, L_GUID2, L_PORT2 };
+#define MAX_COLUMNS 7
+
+/* Names of the columns that are read; those behind the first `need` may be
+ * missing. */
+static const struct {
+	const char *name;
+	const char *column[MAX_COLUMNS];
+	unsigned int n, need;
+} section[N_SECTIONS] = {
+	[NODES] = { "NODES", { "NodeDesc", "NumPorts", "NodeType",
+			       "NodeGUID" }, 4, 4 },
+	[PORTS] = { "PORTS", { "NodeGuid", "PortGuid", "PortNum", "LID", "LMC",
+			       "LinkWidthActv", "LinkSpeedActv" }, 7, 5 },
+	[LINKS] = { "LINKS", { "NodeGuid1", "PortNum1", "NodeGuid2",
+			       "PortNum2" }, 4, 4 },
+};
+
+struct port {			/* a line of PORTS */
+	uint64_t guid;
+	ftr_lid lid;
+	uint8_t lmc, width, speed;
+};
+
+struct csv {
+	struct ftr_raw *r;
+	struct ftr_text *t;
+	struct port *port;
+	uint32_t n_port, cap_port;
+	struct ftr_map by_port;	/* node << 8 | number */
+	bool seen[N_SECTIONS];
+	/* the open section */
+	char open[NAME_MAX_SECTION];	/* "" outside */
+	uint32_t open_line;
+	int what;		/* enum section, -1: not read */
+	bool titled;		/* its columns are known */
+	int where[MAX_COLUMNS];	/* column of each value, -1: missing */
+};
+
+/* ---- fields ------------------------------------------------------------ */
+
+/* The next field of the line; a quoted one ends at a quote before a comma. */
+static struct ftr_cur next_field(struct ftr_cur *c)
+{
+	struct ftr_cur f = *c;
+	const char *p = c->p;
+
+	if (p < c->end && *p == '"')
+		for (p++; p < c->end; p++)
+			if (*p == '"' && (p + 1 == c->end || p[1] == ','))
+				break;
+	while (p < c->end && *p != ',')
+		p++;
+	f.end = p;
+	c->p = p < c->end ? p + 1 : p;
+	if (f.end - f.p >= 2 && *f.p == '"' && f.end[-1] == '"') {
+		f.p++;
+		f.end--;
+	}
+	return f;
+}
+
+/* Which column holds which value. */
+static enum ftr_status titles(struct csv *x, struct ftr_cur c)
+{
+	for (unsigned int i = 0; i < MAX_COLUMNS; i++)
+		x->where[i] = -1;
+	for (int col = 0; !ftr_cur_end(&c); col++) {
+		struct ftr_cur f = next_field(&c);
+		size_t len = (size_t)(f.end - f.p);
+
+		for (unsigned int i = 0; i < section[x->what].n; i++)
+			if (strlen(section[x->what].column[i]) == len &&
+			    !strncasecmp(section[x->what].column[i], f.p, len))
+				x->where[i] = col;
+	}
+	for (unsigned int i = 0; i < section[x->what].need; i++)
+		if (x->where[i] < 0)
+			return ftr_text_fail(x->t, FTR_PARSE, "section %s has no column %s",
+					     x->open,
+					     section[x->what].column[i]);
+	x->titled = true;
+	return FTR_OK;
+}
+
+/* The values of a line; what it lacks is empty. */
+static void split(const struct csv *x, struct ftr_cur c,
+		  struct ftr_cur *value)
+{
+	for (unsigned int i = 0; i < MAX_COLUMNS; i++)
+		value[i] = (struct ftr_cur){ c.end, c.end };
+	for (int col = 0; !ftr_cur_end(&c); col++) {
+		struct ftr_cur f = next_field(&c);
+
+		for (unsigned int i = 0; i < section[x->what].n; i++)
+			if (x->where[i] == col)
+				value[i] = f;
+	}
+}
+
+/* Value i as a number up to max, decimal or 0x... */
+static enum ftr_status number(const struct csv *x,
+			      const struct ftr_cur *value, unsigned int i,
+			      uint64_t max, uint64_t *out)
+{
+	struct ftr_cur at = value[i];
+	char range[32] = "";
+
+	if (ftr_cur_uint(&at, 0, max, out) && ftr_cur_end(&at))
+		return FTR_OK;
+	if (max < UINT64_MAX)
+		snprintf(range, sizeof(range), " 0..%" PRIu64, max);
+	return ftr_text_fail(x->t, FTR_PARSE, "expected %s%s, found '%s'",
+			     section[x->what].column[i], range,
+			     ftr_quote(value[i].p,
+				       (size_t)(value[i].end - value[i].p)).s);
+}
+
+/* The same, 0 for what is not told ("N/A", or no such column). */
+static uint64_t number_if(const struct ftr_cur *value, unsigned int i)
+{
+	struct ftr_cur at = value[i];
+	uint64_t v;
+
+	return ftr_cur_uint(&at, 0, UINT64_MAX, &v) && ftr_cur_end(&at) ? v : 0;
+}
+
+static enum ftr_status node_of(const struct csv *x,
+			       const struct ftr_cur *value, unsigned int i,
+			       uint32_t *out, uint64_t *guid)
+{
+	enum ftr_status st = number(x, value, i, UINT64_MAX, guid);
+
+	*out = st ? FTR_RAW_NONE : ftr_map_get(&x->r->by_guid, *guid);
+	if (*out == FTR_MAP_NONE)
+		*out = FTR_RAW_NONE;
+	return st;
+}
+
+/* ---- the sections ------------------------------------------------------ */
+
+static enum ftr_status node_line(struct csv *x, const struct ftr_cur *v)
+{
+	struct ftr_raw_node n = { .line = x->t->line };
+	uint64_t ports, type;
+	enum ftr_status st = number(x, v, N_PORTS, FTR_PORT_MAX, &ports);
+
+	if (!st)
+		st = number(x, v, N_TYPE, FTR_NODE_ROUTER, &type);
+	if (!st)
+		st = number(x, v, N_GUID, UINT64_MAX, &n.guid);
+	if (st)
+		return st;
+	if (!type || !ports)
+		return ftr_text_fail(x->t, FTR_PARSE, "node 0x%016" PRIx64
+				     " of type %" PRIu64 " with %" PRIu64
+				     " ports", n.guid, type, ports);
+	n.name = v[N_DESC].p;
+	n.name_len = (uint32_t)(v[N_DESC].end - v[N_DESC].p);
+	n.type = (uint8_t)type;
+	n.n_ports = (ftr_port)ports;
+	return ftr_raw_add_node(x->r, &n);
+}
+
+/* LinkSpeedActv: a byte each of old, extended, and vendor-specific speeds. */
+static enum ftr_speed speed_of(uint64_t v)
+{
+	if (v >> 24 & 1)
+		return FTR_SPEED_XDR;
+	if (v >> 16 & 1)
+		return FTR_SPEED_FDR10;
+	return ftr_speed_active(v & 0xff, v >> 8 & 0xff);
+}
+
+static enum ftr_status port_line(struct csv *x, const struct ftr_cur *v)
+{
+	struct port p = { 0 };
+	uint64_t guid, num, lid, lmc;
+	uint32_t node;
+	enum ftr_status st = node_of(x, v, P_NODE, &node, &guid);
+
+	if (!st)
+		st = number(x, v, P_NUM, UINT8_MAX, &num);
+	if (!st)
+		st = number(x, v, P_GUID, UINT64_MAX, &p.guid);
+	if (!st)
+		st = number(x, v, P_LID, UINT16_MAX, &lid);
+	if (!st)
+		st = number(x, v, P_LMC, FTR_LMC_MAX, &lmc);
+	if (st)
+		return st;
+	if (node == FTR_RAW_NONE)
+		return ftr_text_fail(x->t, FTR_INVAL, "port %" PRIu64
+				     " of node 0x%016" PRIx64
+				     ", which is not in NODES", num, guid);
+	p.lid = lid <= FTR_LID_MAX ? (ftr_lid)lid : 0;	/* 65535: none */
+	p.lmc = (uint8_t)lmc;
+	p.width = (uint8_t)ftr_width_active(
+			(unsigned int)number_if(v, P_WIDTH) & 0xff);
+	p.speed = (uint8_t)speed_of(number_if(v, P_SPEED));
+	if (x->r->node[node].type == FTR_NODE_SWITCH && !num) {
+		x->r->node[node].lid = p.lid;
+		x->r->node[node].lmc = p.lmc;
+	}
+	if (!FTR_GROW(x->port, x->n_port, x->cap_port) ||
+	    !ftr_map_put(&x->by_port, (uint64_t)node << 8 | num, x->n_port))
+		return ftr_text_nomem(x->t);
+	x->port[x->n_port++] = p;
+	return FTR_OK;
+}
+
+/* One end of a link, as if its own record told it. */
+static enum ftr_status add_end(struct csv *x, uint32_t node, uint64_t num,
+			       uint32_t far, uint64_t far_num)
+{
+	struct ftr_raw_port p = {
+		.node = node, .far = far, .line = x->t->line,
+		.num = (ftr_port)num, .far_num = (ftr_port)far_num,
+	};
+	uint32_t i = ftr_map_get(&x->by_port, (uint64_t)node << 8 | num);
+
+	if (i != FTR_MAP_NONE) {
+		p.width = x->port[i].width;
+		p.speed = x->port[i].speed;
+		if (x->r->node[node].type != FTR_NODE_SWITCH) {
+			p.guid = x->port[i].guid;
+			p.lid = x->port[i].lid;
+			p.lmc = x->port[i].lmc;
+		}
+	}
+	return ftr_raw_add_port(x->r, &p);
+}
+
+static enum ftr_status link_line(struct csv *x, const struct ftr_cur *v)
+{
+	uint64_t guid[2], num[2];
+	uint32_t node[2];
+	enum ftr_status st = FTR_OK;
+
+	for (unsigned int i = 0; !st && i < 2; i++) {
+		st = node_of(x, v, 2 * i, &node[i], &guid[i]);
+		if (!st)
+			st = number(x, v, 2 * i + 1, FTR_PORT_MAX, &num[i]);
+	}
+	for (unsigned int i = 0; !st && i < 2; i++)
+		if (node[i] == FTR_RAW_NONE)
+			return ftr_raw_one_sided(x->r, "port %" PRIu64
+						 " of node 0x%016" PRIx64
+						 ", which is not in NODES, is at the end of a link",
+						 num[i], guid[i]);
+	if (!st)
+		st = add_end(x, node[0], num[0], node[1], num[1]);
+	if (!st)
+		st = add_end(x, node[1], num[1], node[0], num[0]);
+	return st;
+}
+
+/* ---- lines ------------------------------------------------------------- */
+
+static enum ftr_status begin(struct csv *x, struct ftr_cur c)
+{
+	size_t len = FTR_MIN((size_t)(c.end - c.p), sizeof(x->open) - 1);
+
+	if (x->open[0])
+		return ftr_text_fail(x->t, FTR_PARSE, "section %s, which begins on line %u, has no end",
+				     x->open, x->open_line);
+	memcpy(x->open, c.p, len);
+	x->open[len] = '\0';
+	x->open_line = x->t->line;
+	x->titled = false;
+	x->what = -1;
+	for (int i = 0; i < N_SECTIONS; i++)
+		if (!strcmp(section[i].name, x->open))
+			x->what = i;
+	if (x->what < 0)
+		return FTR_OK;
+	if (x->seen[x->what])
+		return ftr_text_fail(x->t, FTR_PARSE, "a second section %s",
+				     x->open);
+	if (x->what != NODES && !x->seen[NODES])
+		return ftr_text_fail(x->t, FTR_PARSE, "section %s comes before NODES",
+				     x->open);
+	x->seen[x->what] = true;
+	return FTR_OK;
+}
+
+static enum ftr_status line(struct csv *x, struct ftr_cur c)
+{
+	struct ftr_cur value[MAX_COLUMNS], at = c;
+
+	if (ftr_cur_str(&at, "START_"))
+		return begin(x, at);
+	if (ftr_cur_str(&at, "END_")) {
+		if (!x->open[0] || !ftr_cur_str(&at, x->open) ||
+		    !ftr_cur_end(&at))
+			return ftr_text_expected(x->t, &c, "a section or its end");
+		x->open[0] = '\0';
+		return FTR_OK;
+	}
+	if (!x->open[0])
+		return ftr_text_expected(x->t, &c, "START_ and a section's name");
+	if (x->what < 0)
+		return FTR_OK;
+	if (!x->titled)
+		return titles(x, c);
+	split(x, c, value);
+	if (x->what == NODES)
+		return node_line(x, value);
+	return x->what == PORTS ? port_line(x, value) : link_line(x, value);
+}
+
+static enum ftr_status collect(struct csv *x)
+{
+	struct ftr_cur c;
+
+	for (;;) {
+		enum ftr_status st = ftr_text_meaningful(x->t, &c);
+
+		if (st)
+			return st;
+		if (!c.p)
+			break;
+		st = line(x, c);
+		if (st)
+			return st;
+	}
+	if (x->open[0])
+		return ftr_text_fail(x->t, FTR_PARSE, "section %s, which begins on line %u, has no end",
+				     x->open, x->open_line);
+	if (!x->seen[LINKS])
+		return ftr_text_fail(x->t, FTR_PARSE, "the file ends without a section %s: no fabric",
+				     x->seen[NODES] ? "LINKS" : "NODES");
+	return FTR_OK;
+}
+
+enum ftr_status ftr_dbcsv_collect(struct ftr_raw *r)
+{
+	struct csv x = { .r = r, .t = r->t, .what = -1 };
+	enum ftr_status st = collect(&x);
+
+	free(x.port);
+	ftr_map_fini(&x.by_port);
+	return st;
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The bytes of a file, as they are or unpacked.
+ *
+ *	file -> head (6 bytes) -> [ packed -> unpacker -> ] caller's buffer
+ *
+ * The first bytes tell whether the file is compressed.  The library links no
+ * decompressor: a program that wants one registers it (ftr_set_unpacker), and
+ * without one a compressed file is read as it is and refused by its reader.  So
+ * the plugin brings no decompressor into opensm.
+ *
+ * Memory is bounded by the buffer here, by what the unpacker takes (its own
+ * limit), and by the caller's buffer.  Unpacked bytes are counted: a file that
+ * unpacks to more than any fabric's file can hold is refused.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/io.h"
+
+#define PACKED (64u * 1024)
+
+/* Tables of the largest subnet as text have some GB. */
+#define UNPACKED_MAX (UINT64_C(1) << 33)
+
+static const struct ftr_unpacker *unpacker;
+
+void ftr_set_unpacker(const struct ftr_unpacker *u)
+{
+	unpacker = u;
+}
+
+static enum ftr_status fail_read(const struct ftr_source *s)
+{
+	return ftr_fail(s->err, FTR_IO, "cannot read %s: %s", s->path,
+			strerror(errno));
+}
+
+static ssize_t read_some(int fd, void *to, size_t room)
+{
+	ssize_t n;
+
+	do
+		n = read(fd, to, room);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
+enum ftr_status ftr_source_begin(struct ftr_source *s, const char *path,
+				 int fd, struct ftr_err *err)
+{
+	ssize_t n;
+
+	*s = (struct ftr_source){ .path = path, .err = err, .fd = fd };
+	while (s->n_head < sizeof(s->head)) {
+		n = read_some(fd, s->head + s->n_head,
+			      sizeof(s->head) - s->n_head);
+		if (n < 0)
+			return fail_read(s);
+		if (!n)
+			break;
+		s->n_head += (size_t)n;
+	}
+	if (!unpacker || !unpacker->knows(s->head, s->n_head))
+		return FTR_OK;
+	s->packed = ftr_malloc(PACKED);
+	s->z = s->packed ? unpacker->begin(s->head) : NULL;
+	if (!s->z)
+		return ftr_fail(err, FTR_NOMEM, "out of memory to unpack %s",
+				path);
+	memcpy(s->packed, s->head, s->n_head);
+	s->io.in = s->packed;
+	s->io.n_in = s->n_head;
+	return FTR_OK;
+}
+
+void ftr_source_end(struct ftr_source *s)
+{
+	if (s->z)
+		unpacker->end(s->z);
+	free(s->packed);
+	s->z = NULL;
+	s->packed = NULL;
+}
+
+static enum ftr_status refill(struct ftr_source *s)
+{
+	ssize_t n;
+
+	if (s->io.n_in || s->io.last)
+		return FTR_OK;
+	n = read_some(s->fd, s->packed, PACKED);
+	if (n < 0)
+		return fail_read(s);
+	s->io.in = s->packed;
+	s->io.n_in = (size_t)n;
+	s->io.last = !n;
+	return FTR_OK;
+}
+
+static enum ftr_status unpack(struct ftr_source *s, char *to, size_t room,
+			      size_t *got)
+{
+	enum ftr_unpacked what = FTR_UNPACKED_MORE;
+	enum ftr_status st = FTR_OK;
+	bool stuck = false;
+
+	s->io.out = (unsigned char *)to;
+	s->io.n_out = room;
+	while (!st && !s->ended && s->io.n_out == room && !stuck &&
+	       what == FTR_UNPACKED_MORE) {
+		st = refill(s);
+		if (st)
+			return st;
+		stuck = s->io.last;	/* it has all there is */
+		what = unpacker->run(s->z, &s->io);
+	}
+	*got = room - s->io.n_out;
+	s->given += *got;
+	s->ended = what == FTR_UNPACKED_END;
+	if (what == FTR_UNPACKED_NOMEM)
+		return ftr_fail(s->err, FTR_NOMEM, "out of memory to unpack %s",
+				s->path);
+	if (what == FTR_UNPACKED_DAMAGED)
+		return ftr_fail(s->err, FTR_PARSE, "%s: the compressed data are damaged",
+				s->path);
+	if (stuck && !*got && !s->ended)
+		return ftr_fail(s->err, FTR_PARSE, "%s: the compressed data end early: the file was cut",
+				s->path);
+	if (s->given > UNPACKED_MAX)
+		return ftr_fail(s->err, FTR_LIMIT, "%s unpacks to more than %llu bytes",
+				s->path, (unsigned long long)UNPACKED_MAX);
+	return FTR_OK;
+}
+
+enum ftr_status ftr_source_read(struct ftr_source *s, char *to, size_t room,
+				size_t *got)
+{
+	ssize_t n;
+
+	if (s->z)
+		return unpack(s, to, room, got);
+	if (s->n_head) {
+		*got = s->n_head < room ? s->n_head : room;
+		memcpy(to, s->head, *got);
+		memmove(s->head, s->head + *got, s->n_head - *got);
+		s->n_head -= *got;
+		return FTR_OK;
+	}
+	n = read_some(s->fd, to, room);
+	*got = n > 0 ? (size_t)n : 0;
+	return n < 0 ? fail_read(s) : FTR_OK;
+}
