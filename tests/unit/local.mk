@@ -156,11 +156,10 @@ endif
 # Checks of the command, with all of it but its main().
 check_PROGRAMS += tests/unit/test_doctor
 tests_unit_test_doctor_SOURCES = tests/unit/test_doctor.c $(CLI_SOURCES)
+nodist_tests_unit_test_doctor_SOURCES = src/cli/html_parts.c
 tests_unit_test_doctor_CPPFLAGS = $(ibfattree_CPPFLAGS)
-tests_unit_test_doctor_CFLAGS = $(CHECK_TEST_CFLAGS) $(IBMAD_CFLAGS) \
-	$(JSONC_CFLAGS)
-tests_unit_test_doctor_LDADD = $(CHECK_TEST_LDADD) $(IBMAD_LIBS) \
-	$(JSONC_LIBS) -lm
+tests_unit_test_doctor_CFLAGS = $(CHECK_TEST_CFLAGS) $(ibfattree_CFLAGS)
+tests_unit_test_doctor_LDADD = $(CHECK_TEST_LDADD) $(ibfattree_LDADD)
 
 check_PROGRAMS += tests/unit/test_check tests/unit/test_check_oracle
 tests_unit_test_check_SOURCES = tests/unit/test_check.c tests/unit/check_net.h
