@@ -95,6 +95,11 @@
 #include "core/core.h"
 #include "engine/place.h"
 
+/* Steps of matching per switch, pending slots times slots.  On a fabric in which most
+ * columns lack candidates all of them would take seconds; beyond this, displaced
+ * slots go by the list. */
+#define MATCH_STEPS 50000
+
 /* All numbers here are below 2^25: an index d is below 2^16 switches times 2^8
  * ports, and a few LIDs. */
 
@@ -127,6 +132,7 @@ void place_switch(struct place *pl, const struct ftr_shape *sh,
 
 	pl->sh = sh;
 	pl->losses = losses;
+	pl->steps = MATCH_STEPS;
 	pl->how = how;
 	pl->pi = (uint32_t)FTR_MIN(sh->divider[s], UINT32_MAX);
 	pl->ascent = place_ascent(sh, how, s);
@@ -395,6 +401,7 @@ static void match_pass(struct matching *m, int32_t a, bool thin)
 static void match(struct place *pl, int32_t a)
 {
 	bool thin = false;
+	uint32_t steps;
 	struct matching m;
 
 	m.pl = pl;
@@ -412,13 +419,16 @@ static void match(struct place *pl, int32_t a)
 			if (!pl->at[x])
 				m.pending[m.n++] = (uint16_t)(j * pl->w + x);
 	}
-	for (uint32_t idle = 0; m.n > 0 && idle < 2; thin = !thin) {
+	steps = m.n * pl->w;
+	for (uint32_t idle = steps > pl->steps ? 2 : 0; m.n > 0 && idle < 2;
+	     thin = !thin) {
 		uint32_t before = m.n;
 
 		match_pass(&m, a, thin);
 		idle = m.n < before ? 0 : idle + 1;
 	}
-	/* those whose steps reach no survivor: at the ends of a window */
+	pl->steps -= FTR_MIN(steps, pl->steps);
+	/* and those whose steps reach no survivor: at the ends of a window */
 	for (uint32_t i = 0; i < m.n; i++) {
 		uint32_t u = m.pending[i];
 

@@ -50,6 +50,7 @@ struct place {
 	bool matched;
 	int32_t distance;
 	uint8_t instead[PLACE_MAX];	/* [window * w + slot] */
+	uint32_t steps;		/* of matching that are left for this switch */
 };
 
 /* losses: NULL if sh has all neighbours that it had nominally (then ways are

@@ -80,8 +80,8 @@ static void ask_for_sweep(struct ibf_plugin *p)
 }
 
 /* Preferred tables take any gain; displaced entries change once more, so there the
- * gain must be one that users notice. */
-#define GAIN_SHARE 33
+ * balance must have drifted by more than 1 / GAIN_SHARE. */
+#define GAIN_SHARE 10
 
 static bool is_worth_it(const struct ibf_search *z)
 {

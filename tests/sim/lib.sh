@@ -45,8 +45,12 @@ is_manager() { manager=$1 SIM_HOST=$2; }
 
 gen() { "$ibfattree" gen "$@" --no-lids -o "$T/fabric.net"; }
 
+# Without the search in the background, which asks for sweeps when it likes;
+# prefer.sh turns it on.  A second event_plugin_options takes the place of this one.
 plugin_conf() {
-	printf '%s\n' 'event_plugin_name ibfattree' 'routing_engine dmodc'
+	echo 'balance load' >"$T/calm.conf"
+	printf '%s\n' 'event_plugin_name ibfattree' 'routing_engine dmodc' \
+		"event_plugin_options ibfattree:$T/calm.conf"
 	cat
 }
 

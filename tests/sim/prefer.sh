@@ -4,6 +4,9 @@
 # Preferred tables: what the search in the background finds is applied once,
 # survives faults and restarts, and costs no entry that need not change.
 
+# The search in the background is on.
+searching() { echo "event_plugin_options ibfattree:$T/full.conf"; }
+
 # Cut the first link of the fabric, heal it, mend it: only entries that lead over
 # it change, and all come back.
 cut_and_mend() {
@@ -12,8 +15,9 @@ cut_and_mend() {
 		<(sim_cables "$T/fabric.net" | sed -n 1p)
 	osm_mark sm
 	sim_do "Unlink \"$near\"[$near_port]"
-	until_healed cut
-	sweeps_change_nothing
+	osm_wait sm "$patience" 'IBF005:.* changed 0 entries'
+	until_rest cut
+	quiet
 	osm_mark sm
 	sim_do "Link \"$near\"[$near_port] \"$far\"[$far_port]"
 	until_same found mended
@@ -22,14 +26,15 @@ cut_and_mend() {
 # An irregular fabric: the search finds better tables, which a sweep applies.
 case_prefer_irregular() {
 	gen '2;12,12;1,6;1,2' --random-guids --drop-links 9 --seed 71
-	up </dev/null
+	echo 'balance full' >"$T/full.conf"
+	up < <(searching)
 	walk first
 	osm_wait sm "$patience" 'IBF008: dmodc: search done'
 	until_rest found
 	agreed found
 	cut_and_mend
 	osm_stop sm || fail "opensm ended with status $?"
-	osm_start sm < <(plugin_conf </dev/null)
+	osm_start sm < <(plugin_conf < <(searching))
 	osm_wait sm "$patience" 'SUBNET UP'
 	walk again
 	same found again
@@ -40,12 +45,13 @@ case_prefer_irregular() {
 # Damage to the remembered tables costs one message and a new search.
 case_prefer_torn_file() {
 	gen '2;12,12;1,6;1,2' --random-guids --drop-links 9 --seed 72
-	up </dev/null
+	echo 'balance full' >"$T/full.conf"
+	up < <(searching)
 	osm_wait sm "$patience" 'IBF008: dmodc: search done'
 	until_rest found
 	osm_stop sm || fail "opensm ended with status $?"
 	truncate -s -100 "$SIM_DIR"/sm/ibfattree-preferred-*
-	osm_start sm < <(plugin_conf </dev/null)
+	osm_start sm < <(plugin_conf < <(searching))
 	allow 'WRN IBF113: state file not used'
 	osm_wait sm "$patience" 'WRN IBF113: .*ibfattree-preferred-.* torn or damaged'
 	osm_wait sm "$patience" 'IBF008: dmodc: search done'

@@ -131,13 +131,13 @@ case_stable_standby() {
 	down
 }
 
-sim_gone() { ! sim_alive "$SIM_PID"; }
+simulator_ended() { ! sim_alive "$SIM_PID"; }
 
 # ibsim and opensm begin again with another fabric, beside what opensm has kept.
 other_net() {
 	osm_stop sm || fail "opensm ended with status $?"
 	kill "$SIM_PID"
-	sim_until 20 sim_gone
+	sim_until 20 simulator_ended
 	mv "$SIM_DIR" "$T/before"
 	unset SIM_HOST 'OSM_HOST[sm]'
 	sim_start "$T/sim" "$1"
