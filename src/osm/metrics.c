@@ -7,14 +7,10 @@
  */
 #include "config.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "osm/metrics.h"
 
@@ -249,29 +245,4 @@ void ibf_metrics_json(FILE *out, const struct ibf_metrics *m)
 	else
 		fputs("\"last_reroute_ms\":null", out);
 	fputs("}\n", out);
-}
-
-/* ---- files --------------------------------------------------------------- */
-
-enum ftr_status ibf_replace_file(const char *path, const char *text,
-				 size_t size, struct ftr_err *err)
-{
-	char tmp[1024 + 16];
-	bool ok;
-	int fd;
-
-	if ((size_t)snprintf(tmp, sizeof(tmp), "%s.XXXXXX", path) >=
-	    sizeof(tmp))
-		return ftr_fail(err, FTR_IO, "%s: too long a name", path);
-	fd = mkostemp(tmp, O_CLOEXEC);
-	if (fd < 0)
-		return ftr_fail(err, FTR_IO, "%s: cannot create: %s", path,
-				strerror(errno));
-	ok = write(fd, text, size) == (ssize_t)size && !fchmod(fd, 0644);
-	ok = !close(fd) && ok && !rename(tmp, path);
-	if (ok)
-		return FTR_OK;
-	ftr_fail(err, FTR_IO, "%s: cannot write: %s", path, strerror(errno));
-	unlink(tmp);
-	return FTR_IO;
 }

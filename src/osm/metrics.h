@@ -50,8 +50,4 @@ struct ibf_metrics {
 void ibf_metrics_prom(FILE *out, const struct ibf_metrics *m);
 void ibf_metrics_json(FILE *out, const struct ibf_metrics *m);
 
-/* Replace path as a whole: a temporary file beside it, then a rename.  FTR_IO. */
-enum ftr_status ibf_replace_file(const char *path, const char *text,
-				 size_t size, struct ftr_err *err) FTR_MUST_USE;
-
 #endif

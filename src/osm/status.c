@@ -5,15 +5,16 @@
  * sweep is done, when the state of the manager changes, and after each repair.
  *
  * The sweeper and the worker of the fast path come here, so there is a lock; it
- * is taken last and held while the two small files are written.  A file that
- * cannot be written is logged once until it can.
+ * is taken last.  The files are written by the writer's thread.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "core/file.h"
 #include "osm/fast.h"
 #include "osm/metrics.h"
+#include "osm/writer.h"
 #include <ftr/load.h>
 #include <ftr/picture.h>
 
@@ -25,7 +26,6 @@ struct ibf_status {
 	struct ibf_metrics m;
 	double state_since;	/* ibf_now_ms() */
 	uint64_t loaded;	/* m.routings when the load was counted */
-	bool warned;
 };
 
 static double wall(void)
@@ -59,27 +59,59 @@ void ibf_status_free(struct ibf_status *s)
 
 /* ---- writing -------------------------------------------------------------- */
 
-static bool replace(struct ibf_plugin *p, const char *name,
+struct file_job {
+	struct ibf_job job;
+	char path[1024], *text;
+	size_t size;
+};
+
+static bool fill(FILE *out, const void *ctx)
+{
+	const struct file_job *j = ctx;
+
+	return fwrite(j->text, 1, j->size, out) == j->size;
+}
+
+static enum ftr_status run_job(struct ibf_job *job, struct ftr_err *err)
+{
+	return ftr_file_replace(((struct file_job *)job)->path, fill, job,
+				err);
+}
+
+static void free_job(struct ibf_job *job)
+{
+	free(((struct file_job *)job)->text);
+	free(job);
+}
+
+/* Composed here, written by the writer's thread. */
+static void replace(struct ibf_plugin *p, const char *name,
 		    void (*fn)(FILE *, const struct ibf_metrics *))
 {
 	const char *dir = p->osm->subn.opt.dump_files_dir;
-	struct ftr_err err = { 0 };
-	char path[1024], *text = NULL;
-	size_t size = 0;
-	FILE *mem = open_memstream(&text, &size);
-	bool ok = mem != NULL;
+	struct file_job *j = ftr_calloc(1, sizeof(*j));
+	FILE *mem = j ? open_memstream(&j->text, &j->size) : NULL;
 
-	if (mem) {
-		fn(mem, &p->status->m);
-		ok = !fclose(mem);
+	if (!mem) {
+		free(j);
+		ibf_log(p, IBF_EVENT_FILE, "%s is not written: out of memory",
+			name);
+		return;
 	}
-	snprintf(path, sizeof(path), "%s/%s", dir ? dir : "/var/log", name);
-	ok = ok && ibf_replace_file(path, text, size, &err) == FTR_OK;
-	free(text);
-	if (!ok && !p->status->warned)
-		ibf_log(p, IBF_EVENT_FILE, "%s",
-			err.msg[0] ? err.msg : "out of memory for the status");
-	return ok;
+	fn(mem, &p->status->m);
+	if (fclose(mem)) {
+		free_job(&j->job);
+		ibf_log(p, IBF_EVENT_FILE, "%s is not written: out of memory",
+			name);
+		return;
+	}
+	snprintf(j->path, sizeof(j->path), "%s/%s", dir ? dir : "/var/log",
+		 name);
+	j->job = (struct ibf_job){
+		.msg = IBF_EVENT_FILE, .bytes = sizeof(*j) + j->size,
+		.run = run_job, .free = free_job, .replaces = j->path,
+	};
+	ibf_writer_put(p->writer, &j->job);
 }
 
 static void count_state(struct ibf_status *s)
@@ -94,12 +126,9 @@ static void count_state(struct ibf_status *s)
 /* Under the mutex. */
 static void write_all(struct ibf_plugin *p)
 {
-	bool ok;
-
 	count_state(p->status);
-	ok = replace(p, "ibfattree.prom", ibf_metrics_prom);
-	ok = ok && replace(p, "ibfattree-status.json", ibf_metrics_json);
-	p->status->warned = !ok;
+	replace(p, "ibfattree.prom", ibf_metrics_prom);
+	replace(p, "ibfattree-status.json", ibf_metrics_json);
 }
 
 /* ---- what happens --------------------------------------------------------- */

@@ -14,7 +14,8 @@ fast_up() {
 	[[ $* == *fast_sweep_delay_ms* ]] || set -- "$@" 'fast_sweep_delay_ms 100'
 	# so that nothing is sent twice on a busy machine
 	[[ $* == *fast_timeout_ms* ]] || set -- "$@" 'fast_timeout_ms 500'
-	printf '%s\n' "$@" >"$T/ibfattree.conf"
+	# and sweeps come only for what happened
+	printf '%s\n' 'balance load' "$@" >"$T/ibfattree.conf"
 	up < <(fast_conf; cat)
 	up_cables=$(sim_cables "$T/fabric.net" | cut -f 1-4)
 }
