@@ -294,12 +294,28 @@ static enum ftr_status find_managers(const struct ibf_plugin *p,
 	return FTR_OK;
 }
 
-/* The extra turns of the routing before, in terms of f. */
+/* Has this fabric been routed before with nothing missing? */
+static bool is_repaired(const struct ibf_engine *e,
+			const struct ibf_generation *gen)
+{
+	const struct ibf_generation *first = e->prefer.gen;
+
+	return first && first->nominal == gen->nominal &&
+		ibf_is_complete(first) && ibf_is_complete(gen);
+}
+
+/*
+ * The extra turns of the routing before, in terms of gen's fabric.  A fabric that is
+ * complete again is planned anew, so that it has the same tables: its turns are
+ * among those of the damaged fabric, which began with them, so switches that hold
+ * old and new entries are free of credit loops.
+ */
 static enum ftr_status carry_turns(const struct ibf_engine *e,
-				   const struct ftr_fabric *f,
+				   const struct ibf_generation *gen,
 				   struct ibf_routes *r, struct ftr_err *err)
 {
-	const struct ibf_generation *old = e->gen;
+	const struct ftr_fabric *f = gen->fabric;
+	const struct ibf_generation *old = is_repaired(e, gen) ? NULL : e->gen;
 	uint32_t n = 0;
 
 	if (!old || !old->opts.n_turns)
@@ -348,7 +364,7 @@ static enum ftr_status compute(struct ibf_engine *e,
 		e->plugin->opt.sftree_mode;
 	st = find_managers(e->plugin, f, r, err);
 	if (!st)
-		st = carry_turns(e, f, r, err);
+		st = carry_turns(e, gen, r, err);
 	return st ? st : e->ops->route(gen->shape, &r->opts, team(e->plugin), r->t,
 			     &r->stats, err);
 }

@@ -231,6 +231,8 @@ bool ibf_other_routed(const struct ibf_plugin *p);
 /* prefer.c: what gen is to prefer, into gen->prefer, current and keep. */
 enum ftr_status ibf_prefer(struct ibf_engine *e, struct ibf_generation *gen,
 			   struct ftr_err *err) FTR_MUST_USE;
+/* Nothing of the nominal fabric is missing but hosts. */
+bool ibf_is_complete(const struct ibf_generation *gen);
 /* gen was routed. */
 void ibf_prefer_routed(struct ibf_engine *e, struct ibf_generation *gen);
 /* All is up: search for better tables, if that has not been done. */

@@ -171,7 +171,7 @@ static void stop(struct ibf_prefer *r)
 
 /* ---- what is preferred -------------------------------------------------------- */
 
-static bool is_complete(const struct ibf_generation *gen)
+bool ibf_is_complete(const struct ibf_generation *gen)
 {
 	return gen->nominal && !gen->shape->n_missing_sw &&
 		!gen->shape->n_missing_cables;
@@ -533,7 +533,7 @@ static struct preferred preferred(const struct ibf_prefer *r)
 		return (struct preferred){ r->stored->f, r->stored->t, true };
 	if (r->gen)
 		return (struct preferred){ r->gen->fabric, r->gen->tables,
-					   is_complete(r->gen) };
+					   ibf_is_complete(r->gen) };
 	return (struct preferred){ NULL, NULL, false };
 }
 
@@ -571,12 +571,12 @@ enum ftr_status ibf_prefer(struct ibf_engine *e, struct ibf_generation *gen,
 	}
 	if (!p.t)
 		return FTR_OK;
-	if (r->better && is_complete(gen) && !r->for_displaced) {
+	if (r->better && ibf_is_complete(gen) && !r->for_displaced) {
 		p.t = r->better;
 		p.f = r->better_of->fabric;
 	}
 	st = ftr_tables_carry(p.f, p.t, gen->fabric, &gen->prefer, err);
-	if (!st && !is_complete(gen))
+	if (!st && !ibf_is_complete(gen))
 		st = read_current(e, gen, err);
 	gen->keep = (struct ftr_keep){ gen->prefer, gen->current, grown, false };
 	return st;
@@ -598,7 +598,7 @@ static void prefer_these(struct ibf_engine *e, struct ibf_generation *gen)
 	r->gen = ibf_generation_get(gen);
 	if (changed && !better)
 		r->searched = false;
-	if (changed && is_complete(gen))
+	if (changed && ibf_is_complete(gen))
 		write_preferred(e, gen);
 }
 
@@ -608,7 +608,7 @@ void ibf_prefer_routed(struct ibf_engine *e, struct ibf_generation *gen)
 
 	if (e->plugin->opt.balance == FTR_BALANCE_OFF || !gen->nominal)
 		return;
-	if (is_complete(gen) || !preferred(&e->prefer).t) {
+	if (ibf_is_complete(gen) || !preferred(&e->prefer).t) {
 		prefer_these(e, gen);
 		ftr_tables_free(gen->prefer);
 		gen->prefer = NULL;
@@ -631,7 +631,7 @@ void ibf_prefer_search(struct ibf_engine *e)
 	if (e->plugin->opt.balance != FTR_BALANCE_FULL || r->search || !e->gen ||
 	    !e->gen->nominal || !e->gen->tables)
 		return;
-	if (!r->searching && r->gen == e->gen && is_complete(e->gen))
+	if (!r->searching && r->gen == e->gen && ibf_is_complete(e->gen))
 		start(e, false);
 	else if (r->new_displaced && e->gen->prefer)
 		start(e, true);

@@ -610,8 +610,10 @@ void ibf_repair_returns(struct ibf_fast *f, bool swept)
 	if (n)	/* a routing that came in between has added its own */
 		leave_to_sweep(f, ask, n,
 			       look_at(f, ask, n, NULL, 0) && swept);
-	/* the order of switches may be better again with these cables */
-	if (lost || (n && f->view && f->view->gen->own))
+	/* the order of switches may be better again with these cables, and extra
+	 * turns may go where they went before */
+	if (lost || (n && f->view && (f->view->gen->own ||
+				      f->view->gen->opts.n_turns)))
 		ibf_want_sweep(f);
 	free(ask);
 }

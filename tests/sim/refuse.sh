@@ -36,7 +36,7 @@ case_bad_value() {
 }
 
 case_missing_options_file() {
-	reports "ERR IBF201.*$T/nowhere: No such file" \
+	reports "ERR IBF201.*$T/nowhere: .*No such file" \
 		<<<"event_plugin_options ibfattree:$T/nowhere"
 }
 
