@@ -58,6 +58,7 @@ struct ibf_generation {
 	/* what the entries keep, prefer.c; current only while it is routed */
 	struct ftr_tables *prefer, *current;
 	struct ftr_keep keep;
+	bool makeshift;		/* preferred are tables of a damaged fabric */
 	struct ftr_route_opts opts;
 	uint8_t *order;		/* [n_sw] levels of up and down */
 	/* the shape that the tables follow to the letter, shape or own; NULL:
@@ -117,6 +118,7 @@ struct ibf_prefer {
 	bool new_displaced;	/* others than at the last search for them */
 	bool searching;		/* a search was begun for this fabric */
 	bool searched;		/* and has ended well */
+	bool improved;		/* the preferred tables are of a search */
 	bool was_read;		/* the files */
 	struct ftr_displaced *entry;	/* as last read or written */
 	uint32_t n_entries;

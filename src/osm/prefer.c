@@ -7,9 +7,9 @@
  * all-to-all load, and its tables are preferred from then on: later routings keep
  * their entries wherever these are still candidates (src/engine/keep.c).  They are
  * made anew when the fabric has a link that the preferred tables were made
- * without: then from the closed form if something was missing at that time, so
- * that the complete fabric has the same tables whatever happened before, else (the
- * fabric has grown) from what was preferred.
+ * without: from the closed form, so that the complete fabric has the same tables
+ * whatever happened before; but if a search had improved the tables and nothing was
+ * missing then (the fabric has grown), from what was preferred.
  *
  *	routing of a complete fabric -> preferred -> search thread -> better tables
  *	                                   ^                               |
@@ -439,6 +439,7 @@ static void read_files(struct ibf_engine *e, const struct ibf_generation *gen)
 		} else if (same_id(&p->id, &id)) {
 			r->stored = p;
 			r->searched = r->searching = p->searched;
+			r->improved = true;
 			read_displaced(e, &id);
 		} else {
 			ftr_stored_free(p);
@@ -565,7 +566,8 @@ enum ftr_status ibf_prefer(struct ibf_engine *e, struct ibf_generation *gen,
 		drop_better(r);
 	}
 	r->nominal = id.nominal;
-	if (grown && !p.complete) {
+	/* what the formula gave before says nothing about the larger fabric */
+	if (grown && !(p.complete && r->improved)) {
 		drop_preferred(r);
 		p.t = NULL;
 	}
@@ -596,6 +598,7 @@ static void prefer_these(struct ibf_engine *e, struct ibf_generation *gen)
 
 	drop_preferred(r);
 	r->gen = ibf_generation_get(gen);
+	r->improved = better || (r->improved && gen->prefer);
 	if (changed && !better)
 		r->searched = false;
 	if (changed && ibf_is_complete(gen))
@@ -616,6 +619,7 @@ void ibf_prefer_routed(struct ibf_engine *e, struct ibf_generation *gen)
 	} else if (e->prefer.for_displaced) {
 		drop_tables(&e->prefer);
 	}
+	gen->makeshift = !preferred(&e->prefer).complete;
 	write_displaced(e, gen);
 	ftr_tables_free(gen->current);
 	gen->current = NULL;

@@ -610,10 +610,12 @@ void ibf_repair_returns(struct ibf_fast *f, bool swept)
 	if (n)	/* a routing that came in between has added its own */
 		leave_to_sweep(f, ask, n,
 			       look_at(f, ask, n, NULL, 0) && swept);
-	/* the order of switches may be better again with these cables, and extra
-	 * turns may go where they went before */
+	/* the order of switches may be better again with these cables, extra turns
+	 * may go where they went before, and tables may be preferred that were
+	 * made with nothing missing */
 	if (lost || (n && f->view && (f->view->gen->own ||
-				      f->view->gen->opts.n_turns)))
+				      f->view->gen->opts.n_turns ||
+				      f->view->gen->makeshift)))
 		ibf_want_sweep(f);
 	free(ask);
 }
