@@ -94,21 +94,21 @@ static void replace(struct ibf_plugin *p, const char *name,
 
 	if (!mem) {
 		free(j);
-		ibf_log(p, IBF_EVENT_FILE, "%s is not written: out of memory",
+		ibf_log(p, IBF_STATUS_FILE, "%s is not written: out of memory",
 			name);
 		return;
 	}
 	fn(mem, &p->status->m);
 	if (fclose(mem)) {
 		free_job(&j->job);
-		ibf_log(p, IBF_EVENT_FILE, "%s is not written: out of memory",
+		ibf_log(p, IBF_STATUS_FILE, "%s is not written: out of memory",
 			name);
 		return;
 	}
 	snprintf(j->path, sizeof(j->path), "%s/%s", dir ? dir : "/var/log",
 		 name);
 	j->job = (struct ibf_job){
-		.msg = IBF_EVENT_FILE, .bytes = sizeof(*j) + j->size,
+		.msg = IBF_STATUS_FILE, .bytes = sizeof(*j) + j->size,
 		.run = run_job, .free = free_job, .replaces = j->path,
 	};
 	ibf_writer_put(p->writer, &j->job);
