@@ -56,7 +56,7 @@ void ftr_set_unpacker(const struct ftr_unpacker *u);
 /*
  * Read an ibsim netfile or the output of ibnetdiscover (with or without -p
  * decorations), an opensm-subnet.lst or ibdiagnet2.lst, or an ibdiagnet2.db_csv;
- * the form is told by the first meaningful line.  lmc is used only where the file
+ * the form is recognised by the first meaningful line.  lmc is used only where the file
  * gives no LIDs (they are then assigned, see ftr_builder_assign_lids).
  */
 enum ftr_status ftr_read_fabric(const char *path, unsigned int lmc,
@@ -68,7 +68,7 @@ enum ftr_status ftr_parse_fabric(const char *path, const char *text,
 				 struct ftr_fabric **out,
 				 struct ftr_err *err) FTR_MUST_USE;
 
-/* Links that only one of their ends tells of, and that were left out. */
+/* Links that only one of their ends reports, and that were left out. */
 struct ftr_read_notes {
 	uint32_t one_sided;
 	char first[FTR_ERR_MAX];	/* "FILE:LINE: ..." of the first */

@@ -123,7 +123,7 @@ enum ftr_status balance_count_flows(const struct balance_net *net,
 				    struct ftr_team *team, uint32_t *flows,
 				    struct ftr_err *err) FTR_MUST_USE;
 
-/* bytes: at most so many for the bins. */
+/* bytes: limit for the memory of the bins. */
 enum ftr_status balance_bins_new(struct balance_count *c, size_t bytes,
 				 struct ftr_arena *a,
 				 struct ftr_err *err) FTR_MUST_USE;
