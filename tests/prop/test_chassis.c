@@ -139,8 +139,9 @@ START_TEST(chassis_are_complete)
 		}
 		unroute(&r);
 	}
-	/* a few alone may be short of their tenth */
-	ck_assert_uint_ge(chips, i < 300 ? 1 : i / 10);
+	/* A handful of random fabrics need not contain such a tree. */
+	if (i >= 300)
+		ck_assert_uint_ge(chips, i / 10);
 }
 END_TEST
 
