@@ -17,10 +17,6 @@ static const char *const finding_name[FTR_N_FINDINGS] = {
 	"no entry", "dead ports", "wrong ends", "loops", "turns",
 };
 
-const char *const cli_finding_key[FTR_N_FINDINGS] = {
-	"holes", "dead_ports", "wrong_ends", "loops", "turns",
-};
-
 static const char *const finding_text[FTR_N_FINDINGS] = {
 	"there is none", "the entry names a port without a link",
 	"the entry delivers to a port that does not own the LID",

@@ -5,6 +5,10 @@
 #include "cli/cli.h"
 #include "cli/json.h"
 
+const char *const cli_finding_key[FTR_N_FINDINGS] = {
+	"holes", "dead_ports", "wrong_ends", "loops", "turns",
+};
+
 const char *const cli_class_key[FTR_N_CHECK_CLASSES] = {
 	"host_host", "host_switch", "switch_host", "switch_switch",
 };
