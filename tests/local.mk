@@ -1,7 +1,12 @@
 # Tests that need nothing but the library: make check.  Each module's tests are
 # listed in tests/<class>/local.mk; the end-to-end runs in tests/sim.
-CHECK_TEST_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-CHECK_TEST_LDADD = libftr.la $(CHECK_LIBS)
+CHECK_TEST_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) -I$(top_srcdir)/tests
+CHECK_TEST_LDADD = libsuite.la libftrcore.la $(CHECK_LIBS)
+if HAVE_CHECK
+check_LTLIBRARIES += libsuite.la
+libsuite_la_SOURCES = tests/lib/suite.c tests/lib/suite.h
+libsuite_la_CFLAGS = $(CHECK_TEST_CFLAGS)
+endif
 AM_TESTS_ENVIRONMENT = abs_top_srcdir='$(abs_top_srcdir)'; export abs_top_srcdir; \
 	abs_top_builddir='$(abs_top_builddir)'; export abs_top_builddir; \
 	CK_DEFAULT_TIMEOUT=120; export CK_DEFAULT_TIMEOUT;
@@ -16,7 +21,7 @@ include tests/sim/local.mk
 include tests/perf/local.mk
 include tests/consumers/local.mk
 include tests/seeds/local.mk
-EXTRA_DIST += tests/seeds tests/compat
+EXTRA_DIST += tests/seeds tests/compat tests/library/run
 # A build directory has objects there, and they are no part of a release.
 dist-hook:
 	rm -rf $(distdir)/tests/seeds/*.o $(distdir)/tests/seeds/.deps \

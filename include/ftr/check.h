@@ -254,20 +254,6 @@ enum ftr_status ftr_check_lost(const struct ftr_fabric *f,
  * them.  O(ports). */
 void ftr_check_parts(const struct ftr_fabric *f, uint32_t *part);
 
-/*
- * Inter-switch load of permutations: for the n end ports in order[] (their
- * base LIDs; FTR_EP_NONE = gap, sends and receives nothing) and one shift
- * k, flow order[i] -> order[(i + k) % n].  max_load: flows on the most loaded
- * directed switch-to-switch link.  A flow that does not arrive loads nothing.
- * Walks paths hop by hop: slow and obvious.  FTR_INVAL for tables not of f's
- * size or an end port beyond f.
- */
-enum ftr_status ftr_check_shift(const struct ftr_fabric *f,
-				const struct ftr_tables *t,
-				const ftr_ep *order, uint32_t n, uint32_t k,
-				uint32_t *max_load,
-				struct ftr_err *err) FTR_MUST_USE;
-
 #ifdef __cplusplus
 }
 #endif

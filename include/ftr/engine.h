@@ -138,12 +138,19 @@ enum ftr_promise {
 struct ftr_engine_ops {
 	const char *name;	/* lower case, as in opensm.conf */
 	const char *summary;	/* one line for --help and man pages */
+	/* after a fault the planner of <ftr/repair.h> changes single entries;
+	 * else all tables are computed again */
+	bool local_repair;
 	enum ftr_promise (*promise)(const struct ftr_route_opts *opts);
 	enum ftr_status (*route)(const struct ftr_shape *shape,
 				 const struct ftr_route_opts *opts,
 				 struct ftr_team *team, struct ftr_tables *out,
 				 struct ftr_route_stats *stats,
 				 struct ftr_err *err);
+	/* the SL2VL tables that keep local repairs free of credit loops; NULL:
+	 * the engine uses one VL */
+	enum ftr_status (*sl2vl)(const struct ftr_shape *shape,
+				 struct ftr_sl2vl **out, struct ftr_err *err);
 };
 
 /* NULL if there is none of that name. */

@@ -9,6 +9,7 @@
 #ifndef FTR_FTR_H
 #define FTR_FTR_H
 
+#include <ftr/balance.h>
 #include <ftr/cdg.h>
 #include <ftr/check.h>
 #include <ftr/engine.h>
@@ -20,12 +21,14 @@
 #include <ftr/linkload.h>
 #include <ftr/live.h>
 #include <ftr/load.h>
+#include <ftr/models.h>
 #include <ftr/nominal.h>
 #include <ftr/picture.h>
 #include <ftr/repair.h>
 #include <ftr/shape.h>
 #include <ftr/sim.h>
 #include <ftr/status.h>
+#include <ftr/stored.h>
 #include <ftr/tables.h>
 #include <ftr/team.h>
 #include <ftr/text.h>

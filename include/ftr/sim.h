@@ -194,34 +194,12 @@ void ftr_sim_drain(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
 /* End ports of s and its port 0 start no more packets, or may again. */
 void ftr_sim_hold(const struct ftr_sim_view *v, ftr_sw s, bool hold);
 
-/* The default is the first, "lft": table and sl2vl.  NULL past the last, or
- * if there is none of that name. */
-const struct ftr_sim_function *ftr_sim_function_at(unsigned int i);
-const struct ftr_sim_function *ftr_sim_function_find(const char *name);
+/* The function is out of memory: the run ends with FTR_NOMEM. */
+void ftr_sim_no_memory(const struct ftr_sim_view *v);
 
-/* conf.arg of "immunet"; times are those of seed 003, section 6. */
-struct ftr_sim_immunet {
-	uint64_t signal_ps;	/* in a switch, for an emergency signal */
-	uint64_t control_ps;	/* for a control packet */
-	uint32_t control_bytes;	/* of a control packet; 0: takes a cable and a
-				 * switch and no bandwidth */
-	bool control_after;	/* application packets go first; else a channel
-				 * sends one of each in turn */
-	uint8_t moves;		/* of a packet into the ring, 0: 4 */
-	uint8_t inject;		/* room that a host's packet wants in the first
-				 * buffer, packets; 0: 1, and 2 in the ring */
-	bool every_way;		/* pass a distance on for every shortest way */
-	uint64_t merge_ps;	/* pass it on for those that come this long after it
-				 * was passed on; 0: once */
-	bool eager;		/* into the ring also while an adaptive exit is
-				 * only busy */
-	bool own_count;		/* levels count what a switch itself has seen */
-	bool no_drain;		/* of a new ring's buffers */
-	bool one_lane;		/* lane 1 of cables outside the ring unused */
-	bool one_ring;		/* from the start, on tori too */
-	bool adaptive_start;	/* a host's packet starts into the ring only if it
-				 * has no adaptive exit */
-};
+/* What an InfiniBand switch does: linear forwarding tables and SL2VL tables.
+ * Other functions: <ftr/models.h>. */
+extern const struct ftr_sim_function ftr_sim_lft;
 
 /* ---- what is simulated ----------------------------------------------------- */
 
@@ -266,7 +244,7 @@ struct ftr_sim_conf {
 	const struct ftr_path_sl *path_sl;	/* NULL: SL 0 */
 	const struct ftr_sim_function *function;	/* NULL: lft */
 	/* for the function: see ftr_sim_function.tiers and struct
-	 * ftr_sim_immunet; NULL: its defaults */
+	 * ftr_sim_immunet in <ftr/models.h>; NULL: its defaults */
 	const void *arg;
 	/* traffic of end ports; order NULL: all with LID and cable by index */
 	enum ftr_sim_pattern pattern;

@@ -10,6 +10,7 @@
 #define FTR_TEXT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -24,6 +25,10 @@ extern "C" {
  * Returns s.
  */
 char *ftr_text_clean(char *s);
+
+/* Decode the UTF-8 character at s, which ends with a 0 byte somewhere.  Returns
+ * its length, 1..4 bytes; 0 if it is not valid (RFC 3629). */
+unsigned int ftr_text_char(const unsigned char *s, uint32_t *c);
 
 #ifdef __cplusplus
 }

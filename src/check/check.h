@@ -122,7 +122,17 @@ static inline size_t chk_dep_row(const struct chk *c, ftr_sw s, ftr_port in,
 		((size_t)in * c->n_vl + vl) * chk_dep_words(c, s);
 }
 
-/* check.c */
+/* The true next row of s by entry p: sideways hops are looked up. */
+static inline uint32_t chk_row_of(const struct chk *c, ftr_sw s, ftr_port p)
+{
+	uint32_t row = c->hop[(size_t)s * CHK_HOPS + p] / CHK_LANES;
+
+	if (row == c->f->n_sw + END_SIDE)
+		row = ftr_fabric_port(c->f, s, p)->peer;
+	return row;
+}
+
+/* finding.c */
 struct chk_exit chk_exit_of(const struct ftr_fabric *f, ftr_lid lid);
 enum ftr_status chk_same_size(const struct ftr_fabric *f,
 			      const struct ftr_tables *t,
@@ -141,8 +151,6 @@ void chk_block(const struct chk *c, struct chk_part *w, uint32_t base);
 /* walk.c */
 extern const uint8_t chk_end_state[N_ENDS];
 void chk_walk_lid(const struct chk *c, struct chk_part *w, ftr_lid lid);
-/* The switch whose entry is at fault on the walk from s, which ends in st. */
-ftr_sw chk_culprit(const struct chk *c, ftr_sw s, ftr_lid lid, uint8_t st);
 /* Fill col and nxt for lid. */
 void chk_column(const struct chk *c, struct chk_part *w, ftr_lid lid);
 

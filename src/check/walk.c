@@ -15,16 +15,6 @@
 
 #include "check/claims.h"
 
-/* The true next row of s by entry p: sideways hops are looked up. */
-static uint32_t row_of(const struct chk *c, ftr_sw s, ftr_port p)
-{
-	uint32_t row = c->hop[(size_t)s * CHK_HOPS + p] / CHK_LANES;
-
-	if (row == c->f->n_sw + END_SIDE)
-		row = ftr_fabric_port(c->f, s, p)->peer;
-	return row;
-}
-
 void chk_column(const struct chk *c, struct chk_part *w, ftr_lid lid)
 {
 	struct chk_exit x = chk_exit_of(c->f, lid);
@@ -32,7 +22,7 @@ void chk_column(const struct chk *c, struct chk_part *w, ftr_lid lid)
 
 	for (ftr_sw s = 0; s < c->f->n_sw; s++, entry += c->t->stride) {
 		w->col[s] = *entry;
-		w->nxt[s] = (uint16_t)row_of(c, s, *entry);
+		w->nxt[s] = (uint16_t)chk_row_of(c, s, *entry);
 	}
 	if (x.sw != FTR_SW_NONE && w->col[x.sw] == x.port)
 		w->nxt[x.sw] = (uint16_t)(c->f->n_sw + END_GOOD);
@@ -108,34 +98,4 @@ void chk_walk_lid(const struct chk *c, struct chk_part *w, ftr_lid lid)
 		count_turns(c, w, lid);
 	if (!c->no_cdg)
 		chk_cdg_add(c, w, lid);
-}
-
-static ftr_sw step(const struct chk *c, ftr_sw s, ftr_lid lid)
-{
-	return row_of(c, s, ftr_tables_get(c->t, s, lid));
-}
-
-ftr_sw chk_culprit(const struct chk *c, ftr_sw s, ftr_lid lid, uint8_t st)
-{
-	ftr_sw x = s, y;
-	uint32_t len = 1;
-
-	if (st != ST_LOOP) {
-		while ((y = step(c, x, lid)) < c->f->n_sw)
-			x = y;
-		return x;
-	}
-	/* n_sw steps lead into the loop; its length; then two walkers that
-	 * far apart meet where the path enters it */
-	for (uint32_t i = 0; i < c->f->n_sw; i++)
-		x = step(c, x, lid);
-	for (y = step(c, x, lid); y != x; y = step(c, y, lid))
-		len++;
-	for (x = s, y = s; len > 0; len--)
-		y = step(c, y, lid);
-	while (x != y) {
-		x = step(c, x, lid);
-		y = step(c, y, lid);
-	}
-	return x;
 }

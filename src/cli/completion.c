@@ -12,6 +12,8 @@ static const struct cli_opt options[] = { CLI_OPT_END };
 
 static int run(int argc, char **argv);
 
+const struct cli_cmd *const *cli_completed;
+
 const struct cli_cmd cli_completion = {
 	.name = "completion",
 	.summary = "print the completion for bash",
@@ -93,22 +95,22 @@ static int run(int argc, char **argv)
 	       "\tCOMPREPLY=()\n"
 	       "\tif ((COMP_CWORD == 1)); then\n"
 	       "\t\twords='");
-	for (unsigned int i = 0; cli_commands[i]; i++)
-		printf("%s ", cli_commands[i]->name);
+	for (unsigned int i = 0; cli_completed[i]; i++)
+		printf("%s ", cli_completed[i]->name);
 	printf("--help --version'\n"
 	       "\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
 	       "\t\treturn\n"
 	       "\tfi\n"
 	       "\tcase ${COMP_WORDS[1]},$prev in\n");
-	for (unsigned int i = 0; cli_commands[i]; i++)
-		for (const struct cli_opt *o = cli_commands[i]->opts; o->name;
+	for (unsigned int i = 0; cli_completed[i]; i++)
+		for (const struct cli_opt *o = cli_completed[i]->opts; o->name;
 		     o++)
-			put_value(cli_commands[i], o);
+			put_value(cli_completed[i], o);
 	printf("\t*)\n"
 	       "\t\tfiles=1\n"
 	       "\t\t[[ $cur != -* ]] || case ${COMP_WORDS[1]} in\n");
-	for (unsigned int i = 0; cli_commands[i]; i++)
-		put_names(cli_commands[i]);
+	for (unsigned int i = 0; cli_completed[i]; i++)
+		put_names(cli_completed[i]);
 	printf("\t\tesac ;;\n"
 	       "\tesac\n"
 	       "\tif [[ -n $words ]]; then\n"

@@ -237,9 +237,9 @@ static uint32_t recommend(const struct doctor *d, struct line *l)
 	if (d->conf.no_sweep)
 		l[n++] = (struct line){ "sweep_interval 10",
 			"light sweeps find changes whose trap was lost" };
-	if (!strcmp(engine, "ddlr"))
+	if (ftr_engine_find(engine)->sl2vl)
 		l[n++] = (struct line){ "qos TRUE",
-			"ddlr needs SL2VL tables for its second VL" };
+			"the engine needs SL2VL tables for its second VL" };
 	return n;
 }
 

@@ -491,21 +491,24 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
-static bool names_our_engine(const char *list)
+/* The first engine of ours that the list names, of those with a second VL if
+ * so wanted; NULL if there is none. */
+static const char *our_engine(const char *list, bool second_vl)
 {
 	const struct ftr_engine_ops *e;
 
 	for (unsigned int i = 0; (e = ftr_engine_at(i)); i++)
-		if (has_word(list, e->name))
-			return true;
-	return false;
+		if (has_word(list, e->name) && (e->sl2vl || !second_vl))
+			return e->name;
+	return NULL;
 }
 
 void doc_config(struct doctor *d, struct doc_result *r)
 {
 	const struct doc_conf *c = &d->conf;
 	bool plugin = has_word(c->plugins, "ibfattree");
-	bool engine = names_our_engine(c->engines);
+	bool engine = our_engine(c->engines, false);
+	const char *second_vl = our_engine(c->engines, true);
 
 	if (!c->path) {
 		doc_say(r, DOC_NOT_CHECKED, "%s%scannot be read; opensm uses its defaults",
@@ -523,8 +526,9 @@ void doc_config(struct doctor *d, struct doc_result *r)
 		doc_detail(r, "use_ucast_cache TRUE: OpenSM may keep old tables after changes at leaf switches");
 	if (engine && c->no_sweep)
 		doc_detail(r, "sweep_interval 0: a change whose trap is lost is never seen");
-	if (has_word(c->engines, "ddlr") && !c->qos)
-		doc_detail(r, "routing_engine ddlr without \"qos TRUE\": repairs have one VL only");
+	if (second_vl && !c->qos)
+		doc_detail(r, "routing_engine %s without \"qos TRUE\": repairs have one VL only",
+			   second_vl);
 	if (!r->n_details)
 		return;
 	r->verdict = plugin != engine ? DOC_FAILURE : DOC_WARNING;

@@ -31,7 +31,8 @@ static void put_text(FILE *out, const char *text)
 
 	putc('"', out);
 	while (*s) {
-		size_t n = cli_utf8(s);
+		uint32_t c;
+		size_t n = ftr_text_char(s, &c);
 
 		if (!n) {
 			fputs("\\ufffd", out);

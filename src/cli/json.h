@@ -18,9 +18,6 @@ struct json_object *cli_json_new(const char *command);
 /* Add the exit status, print, free; returns status, CLI_BAD on failure. */
 int cli_json_end(struct json_object *o, int status);
 
-/* Bytes of the UTF-8 character at s (RFC 3629, section 4), 0 if it is none. */
-size_t cli_utf8(const unsigned char *s);
-
 /* Each adds a member; o NULL (no memory) is carried through to the end. */
 struct json_object *cli_json_object(struct json_object *o, const char *key);
 struct json_object *cli_json_array(struct json_object *o, const char *key);

@@ -22,7 +22,7 @@ ibfattree_CPPFLAGS = $(AM_CPPFLAGS) -DFTR_LIBDIR='"$(libdir)"' \
 	-DFTR_MULTIARCH='"$(host_cpu)-linux-gnu"'
 ibfattree_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS) $(JSONC_CFLAGS) \
 	$(ZLIB_CFLAGS) $(UNPACK_CFLAGS)
-ibfattree_LDADD = libftr.la $(IBMAD_LIBS) $(JSONC_LIBS) $(ZLIB_LIBS) \
+ibfattree_LDADD = libftrcore.la $(IBMAD_LIBS) $(JSONC_LIBS) $(ZLIB_LIBS) \
 	$(UNPACK_LIBS) -lm
 
 # The page of ibfattree report, as C strings.  The hashes go into its security

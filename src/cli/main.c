@@ -8,7 +8,7 @@
 #include "config.h"
 #include "cli/cli.h"
 
-const struct cli_cmd *const cli_commands[] = {
+static const struct cli_cmd *const commands[] = {
 	&cli_doctor, &cli_gen, &cli_route, &cli_check, &cli_load, &cli_diff,
 	&cli_whatif, &cli_html, &cli_slurm, &cli_ranks, &cli_sim, &cli_save,
 	&cli_restore, &cli_completion, NULL
@@ -20,7 +20,7 @@ static void usage(FILE *out)
 
 	fprintf(out, "Usage: ibfattree COMMAND [OPTION...] [ARGUMENT...]\n"
 		"Routing and checking of InfiniBand fat-trees.\n\nCommands:\n");
-	for (const struct cli_cmd *const *c = cli_commands; *c; c++)
+	for (const struct cli_cmd *const *c = commands; *c; c++)
 		fprintf(out, "  %-11s %s\n", (*c)->name, (*c)->summary);
 	fprintf(out, "\nEngines:\n");
 	for (unsigned int i = 0; (e = ftr_engine_at(i)); i++)
@@ -46,9 +46,10 @@ int main(int argc, char **argv)
 		status = CLI_CLEAN;
 	}
 	ftr_set_unpacker(&cli_unpacker);
-	for (unsigned int i = 0; status < 0 && cli_commands[i]; i++)
-		if (!strcmp(argv[1], cli_commands[i]->name))
-			status = cli_commands[i]->run(argc - 1, argv + 1);
+	cli_completed = commands;
+	for (unsigned int i = 0; status < 0 && commands[i]; i++)
+		if (!strcmp(argv[1], commands[i]->name))
+			status = commands[i]->run(argc - 1, argv + 1);
 	if (status < 0)
 		return cli_error("there is no command '%s' (ibfattree --help lists them)",
 				 argv[1]);

@@ -17,19 +17,6 @@ static const char *const finding_name[FTR_N_FINDINGS] = {
 	"no entry", "dead ports", "wrong ends", "loops", "turns",
 };
 
-const char *const cli_class_key[FTR_N_CHECK_CLASSES] = {
-	"host_host", "host_switch", "switch_host", "switch_switch",
-};
-
-const char *const cli_finding_key[FTR_N_FINDINGS] = {
-	"holes", "dead_ports", "wrong_ends", "loops", "turns",
-};
-
-const char *const cli_cdg_key[] = {
-	[FTR_CDG_NOT_CHECKED] = "not checked", [FTR_CDG_PROVED] = "proved",
-	[FTR_CDG_ACYCLIC] = "acyclic", [FTR_CDG_CYCLE] = "cycle",
-};
-
 static const char *const finding_text[FTR_N_FINDINGS] = {
 	"there is none", "the entry names a port without a link",
 	"the entry delivers to a port that does not own the LID",

@@ -5,6 +5,19 @@
 #include "cli/cli.h"
 #include "cli/json.h"
 
+const char *const cli_finding_key[FTR_N_FINDINGS] = {
+	"holes", "dead_ports", "wrong_ends", "loops", "turns",
+};
+
+const char *const cli_class_key[FTR_N_CHECK_CLASSES] = {
+	"host_host", "host_switch", "switch_host", "switch_switch",
+};
+
+const char *const cli_cdg_key[] = {
+	[FTR_CDG_NOT_CHECKED] = "not checked", [FTR_CDG_PROVED] = "proved",
+	[FTR_CDG_ACYCLIC] = "acyclic", [FTR_CDG_CYCLE] = "cycle",
+};
+
 static void put_classes(struct json_object *o,
 			const struct ftr_check_report *r,
 			const struct cli_verdict *v)

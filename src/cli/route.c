@@ -266,12 +266,6 @@ static enum ftr_status write_all(const struct route *r, const struct result *x,
 	return cli_write_end(st, err);
 }
 
-/* Does the engine heal what it has routed? */
-static bool is_local(const struct route *r)
-{
-	return !strcmp(r->engine.ops->name, "ddlr");
-}
-
 /* In place of tables for the whole fabric, those after a local repair. */
 static enum ftr_status heal(struct result *x, struct ftr_err *err)
 {
@@ -303,7 +297,7 @@ static enum ftr_status work(const struct route *r,
 	double t0 = cli_now(), t1, t2;
 	enum ftr_status st;
 
-	x->of = x->damaged && !is_local(r) ? x->damaged : x->f;
+	x->of = x->damaged && !r->engine.ops->local_repair ? x->damaged : x->f;
 	st = cli_route_opts(&r->engine, x->of, &ro, err);
 	if (st)
 		return st;
@@ -319,9 +313,9 @@ static enum ftr_status work(const struct route *r,
 	t2 = cli_now();
 	x->shape_s = t1 - t0;
 	x->route_s = t2 - t1;
-	if (!st && is_local(r))
+	if (!st && r->engine.ops->local_repair)
 		st = cli_lanes(x->sh, r->vls, &x->lanes, err);
-	if (!st && x->damaged && is_local(r))
+	if (!st && x->damaged && r->engine.ops->local_repair)
 		st = heal(x, err);
 	if (!st && x->in_use) {
 		cli_progress("examining the transition");
@@ -376,7 +370,7 @@ static int run(int argc, char **argv)
 	if (r.json && (!r.from.on || r.output) &&
 	    (!r.output || !strcmp(r.output, "-")))
 		return cli_error("route: with --json the tables need --output FILE");
-	if (r.vls > 1 && !is_local(&r))
+	if (r.vls > 1 && !r.engine.ops->local_repair)
 		return cli_error("route: --vls is for --engine ddlr");
 	outputs[0] = r.output ? r.output : r.from.on ? NULL : "-";
 	outputs[1] = r.sl2vl;

@@ -28,33 +28,6 @@ struct play {
 	struct cli_faults down;	/* as it is now */
 };
 
-/* Far more than a simulation could get through. */
-#define CHANGES_MAX (4u << 20)
-
-enum ftr_status cli_sim_add(struct cli_sim_job *j,
-			    const struct ftr_sim_change *g, struct ftr_err *err)
-{
-	if (j->n_changes == CHANGES_MAX)
-		return ftr_fail(err, FTR_LIMIT, "more than %u changes of links and entries",
-				CHANGES_MAX);
-	if (j->n_changes == j->cap_changes) {
-		uint32_t cap = j->cap_changes ? 2 * j->cap_changes : 64;
-		void *p = realloc(j->change, cap * sizeof(*j->change));
-
-		if (!p)
-			return ftr_fail(err, FTR_NOMEM, "out of memory for %u changes",
-					cap);
-		j->change = p;
-		j->cap_changes = cap;
-	}
-	j->change[j->n_changes++] = *g;
-	if (g->kind == FTR_SIM_LINK_DOWN)
-		j->n_cables_down++;
-	else if (g->kind == FTR_SIM_LINK_UP)
-		j->n_cables_up++;
-	return FTR_OK;
-}
-
 /* ---- faults ------------------------------------------------------------------- */
 
 static enum ftr_status put_switch(struct play *y, const struct step *p,

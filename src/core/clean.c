@@ -5,13 +5,11 @@
  * '?' it becomes, so this works in place.
  */
 #include <stdbool.h>
-#include <stdint.h>
 
 #include <ftr/text.h>
 
-/* Decode the character at s; returns its length in bytes, 0 if it is not valid
- * UTF-8.  The byte ranges are those of RFC 3629, section 4. */
-static unsigned int decode(const unsigned char *s, uint32_t *c)
+/* The byte ranges are those of RFC 3629, section 4. */
+unsigned int ftr_text_char(const unsigned char *s, uint32_t *c)
 {
 	unsigned char lo = 0x80, hi = 0xbf;
 	unsigned int n;
@@ -59,7 +57,7 @@ char *ftr_text_clean(char *s)
 
 	while (*from) {
 		uint32_t c;
-		unsigned int n = decode(from, &c);
+		unsigned int n = ftr_text_char(from, &c);
 
 		if (n && is_harmless(c))
 			for (unsigned int i = 0; i < n; i++)

@@ -83,7 +83,9 @@ static enum ftr_promise ddlr_promise(const struct ftr_route_opts *opts)
 
 const struct ftr_engine_ops ftr_engine_ddlr = {
 	.name = "ddlr",
+	.local_repair = true,
 	.promise = ddlr_promise,
 	.summary = "sftree, and up to k-1 faults are healed locally (DDLR)",
 	.route = ddlr_route,
+	.sl2vl = ftr_ddlr_sl2vl,
 };

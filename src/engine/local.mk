@@ -1,5 +1,5 @@
-libftr_la_SOURCES += src/engine/engine.c src/engine/keep.c src/engine/engine.h \
-	src/engine/dmodc.c src/engine/order.c src/engine/place.c \
+libftrcore_la_SOURCES += src/engine/engine.c src/engine/keep.c src/engine/engine.h \
+	src/engine/dmodc.c src/engine/dmodc_engine.c src/engine/order.c src/engine/place.c \
 	src/engine/place.h src/engine/sftree.c src/engine/ddlr.c \
 	src/engine/subtree.c src/engine/subtree.h \
 	src/engine/turns.c src/engine/turns.h src/engine/connect.c \

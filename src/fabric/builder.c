@@ -49,85 +49,13 @@ struct ftr_builder {
 	struct ftr_map cable_by_end;
 };
 
-static uint64_t mix(uint64_t x)
-{
-	x ^= x >> 32;
-	x *= 0xD6E8FEB86659FD93u;
-	return x ^ (x >> 32);
-}
-
 /* Node GUIDs are 64 bits wide and a port number 8 more, so the key is the
  * mixed sum; a collision of two ends is told apart nowhere, hence the mixing
  * is a bijection of the GUID and ports are spread by an odd constant.  Two
  * real ends collide with probability about n^2 / 2^65. */
 static uint64_t end_key(uint64_t node_guid, ftr_port port)
 {
-	return mix(node_guid) + port * 0x9E3779B97F4A7C15u;
-}
-
-/* ---- the map ----------------------------------------------------------- */
-
-static uint32_t map_slot(const struct ftr_map *m, uint64_t key)
-{
-	uint32_t i = (uint32_t)mix(key) & (m->cap - 1);
-
-	while (m->val[i] != FTR_MAP_NONE && m->key[i] != key)
-		i = (i + 1) & (m->cap - 1);
-	return i;
-}
-
-uint32_t ftr_map_get(const struct ftr_map *m, uint64_t key)
-{
-	return m->cap ? m->val[map_slot(m, key)] : FTR_MAP_NONE;
-}
-
-static bool map_resize(struct ftr_map *m, uint32_t cap)
-{
-	struct ftr_map old = *m;
-
-	m->key = ftr_calloc(cap, sizeof(*m->key));
-	m->val = ftr_malloc(cap * sizeof(*m->val));
-	if (!m->key || !m->val) {
-		free(m->key);
-		free(m->val);
-		*m = old;
-		return false;
-	}
-	memset(m->val, 0xff, cap * sizeof(*m->val));
-	m->cap = cap;
-	for (uint32_t i = 0; i < old.cap; i++) {
-		if (old.val[i] == FTR_MAP_NONE)
-			continue;
-		uint32_t slot = map_slot(m, old.key[i]);
-
-		m->key[slot] = old.key[i];
-		m->val[slot] = old.val[i];
-	}
-	free(old.key);
-	free(old.val);
-	return true;
-}
-
-bool ftr_map_put(struct ftr_map *m, uint64_t key, uint32_t val)
-{
-	uint32_t i;
-
-	if (2 * (m->n + 1) > m->cap &&
-	    !map_resize(m, m->cap ? 2 * m->cap : 64))
-		return false;
-	i = map_slot(m, key);
-	if (m->val[i] == FTR_MAP_NONE)
-		m->n++;
-	m->key[i] = key;
-	m->val[i] = val;
-	return true;
-}
-
-void ftr_map_fini(struct ftr_map *m)
-{
-	free(m->key);
-	free(m->val);
-	memset(m, 0, sizeof(*m));
+	return ftr_mix(node_guid) + port * 0x9E3779B97F4A7C15u;
 }
 
 /* ---- adding ------------------------------------------------------------ */

@@ -9,7 +9,8 @@
 #include "core/core.h"
 #include <ftr/fabric.h>
 
-/* Open addressing, power-of-two slots, at most half full; value NONE = free. */
+/* map.c: open addressing, a power of two places, at most half full; value
+ * NONE = free. */
 #define FTR_MAP_NONE UINT32_MAX
 
 struct ftr_map {

@@ -1,2 +1,2 @@
-libftr_la_SOURCES += src/gen/grow.h src/gen/grow.c src/gen/pgft.c \
+libftrcore_la_SOURCES += src/gen/grow.h src/gen/grow.c src/gen/pgft.c \
 	src/gen/torus.c src/gen/damage.c

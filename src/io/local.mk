@@ -1,4 +1,4 @@
-libftr_la_SOURCES += src/io/dbcsv.c src/io/fdbs.c src/io/guids.c src/io/hosts.c \
+libftrcore_la_SOURCES += src/io/dbcsv.c src/io/fdbs.c src/io/guids.c src/io/hosts.c \
 	src/io/slurm.c src/io/io.h src/io/lfts.c src/io/netfile.c \
 	src/io/netwrite.c src/io/nominal.c src/io/order.c src/io/pathsl.c \
 	src/io/portlist.c src/io/raw.c src/io/sl2vl.c src/io/source.c src/io/stored.c \

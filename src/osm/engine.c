@@ -521,7 +521,7 @@ int ibf_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm)
 	re->build_lid_matrices = build_lid_matrices;
 	re->ucast_build_fwd_tables = build_fwd_tables;
 	re->mcast_build_stree = ibf_mcast_build_stree;
-	if (!strcmp(e->ops->name, "ddlr") && osm->subn.opt.qos)
+	if (e->ops->sl2vl && osm->subn.opt.qos)
 		re->update_sl2vl = ibf_local_sl2vl;
 	re->destroy = destroy;
 	return host_return(FTR_OK);

@@ -72,11 +72,11 @@ void ibf_local_lanes(struct ibf_engine *e, struct ibf_generation *gen)
 	struct ftr_err err = { 0 };
 	int before = e->turn_bit;
 
-	if (strcmp(e->ops->name, "ddlr"))
+	if (!e->ops->sl2vl)
 		return;
 	e->turn_bit = p->osm->subn.opt.qos &&
 		!(port = one_lane(p, gen->fabric)) &&
-		!ftr_ddlr_sl2vl(gen->shape, &gen->lanes, &err);
+		!e->ops->sl2vl(gen->shape, &gen->lanes, &err);
 	if (before == e->turn_bit && e->told_lanes)
 		return;
 	e->told_lanes = true;
@@ -114,9 +114,11 @@ void ibf_local_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,
 
 /* ---- the planner -------------------------------------------------------- */
 
-static bool is_ddlr(const struct ibf_generation *gen)
+static bool repairs_locally(const struct ibf_generation *gen)
 {
-	return !strcmp(gen->engine, "ddlr");
+	const struct ftr_engine_ops *ops = ftr_engine_find(gen->engine);
+
+	return ops && ops->local_repair;
 }
 
 struct ibf_maker {
@@ -220,7 +222,7 @@ void ibf_local_start(struct ibf_fast *f, struct ibf_view *v)
 		abandon(f->view);
 	/* one at a time: those before have been told to stop */
 	ibf_local_reap(f, true);
-	if (!is_ddlr(v->gen))
+	if (!repairs_locally(v->gen))
 		return;
 	m = ftr_calloc(1, sizeof(*m));
 	if (m) {
@@ -266,7 +268,7 @@ void ibf_local_drop(struct ibf_view *v)
 
 void ibf_local_returned(struct ibf_fast *f)
 {
-	if (is_ddlr(f->view->gen))
+	if (repairs_locally(f->view->gen))
 		ibf_want_sweep(f);
 }
 

@@ -26,7 +26,7 @@ libibfplugin_la_SOURCES = src/osm/ca_order.c src/osm/clock.c src/osm/clock.h \
 libibfplugin_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) \
 	-DIBF_CONF_FILE='"$(opensmconfdir)/ibfattree.conf"'
 libibfplugin_la_CFLAGS = $(AM_CFLAGS) -O2
-libibfplugin_la_LIBADD = libibfcore.la libftr.la
+libibfplugin_la_LIBADD = libibfcore.la libftrcore.la
 
 lib_LTLIBRARIES += libibfattree.la
 libibfattree_la_SOURCES =

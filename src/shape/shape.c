@@ -11,13 +11,6 @@
 
 #include "shape/shape.h"
 
-enum ftr_status shape_nomem(struct shaping *z)
-{
-	return ftr_fail(z->err, FTR_NOMEM,
-			"out of memory for the shape of %u switches",
-			z->f->n_sw);
-}
-
 static int u64_cmp(const void *x, const void *y)
 {
 	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;

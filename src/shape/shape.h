@@ -82,6 +82,11 @@ uint32_t shape_nominal_cables(const struct shaping *z, ftr_sw a, ftr_sw b,
 			      uint32_t cables);
 
 /* FTR_NOMEM with the one text for it. */
-enum ftr_status shape_nomem(struct shaping *z);
+static inline enum ftr_status shape_nomem(struct shaping *z)
+{
+	return ftr_fail(z->err, FTR_NOMEM,
+			"out of memory for the shape of %u switches",
+			z->f->n_sw);
+}
 
 #endif

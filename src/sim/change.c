@@ -161,6 +161,11 @@ void ftr_sim_after(const struct ftr_sim_view *v, uint64_t ps, uint64_t what)
 		 (uint32_t)(what >> 32), 0, 0);
 }
 
+void ftr_sim_no_memory(const struct ftr_sim_view *v)
+{
+	v->sim->no_memory = true;
+}
+
 void ftr_sim_hold(const struct ftr_sim_view *v, ftr_sw s, bool hold)
 {
 	struct sim *m = v->sim;

@@ -14,7 +14,7 @@
 static void complete(struct ftr_sim_conf *c)
 {
 	if (!c->function)
-		c->function = &sim_lft;
+		c->function = &ftr_sim_lft;
 	if (!c->switch_mbps)
 		c->switch_mbps = 2000;
 	if (!c->default_mbps)

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The routing functions by name, and the first of them: what an InfiniBand
- * switch does.
+ * The routing function of an InfiniBand switch.
  */
-#include <string.h>
-
 #include "sim/sim.h"
 
 /* The port of the linear table, the lane of the SL to VL table. */
@@ -34,27 +31,9 @@ static unsigned int route_lft(void *state, const struct ftr_sim_view *v,
 	return 1;
 }
 
-const struct ftr_sim_function sim_lft = {
+const struct ftr_sim_function ftr_sim_lft = {
 	.name = "lft",
 	.summary = "linear forwarding tables and SL to VL tables",
 	.min_vls = 1,
 	.route = route_lft,
 };
-
-static const struct ftr_sim_function *const functions[] = {
-	&sim_lft, &sim_det_links, &sim_det_switches, &sim_adaptive_links,
-	&sim_adaptive_switches, &sim_misroute, &sim_immunet,
-};
-
-const struct ftr_sim_function *ftr_sim_function_at(unsigned int i)
-{
-	return i < FTR_ARRAY_LEN(functions) ? functions[i] : NULL;
-}
-
-const struct ftr_sim_function *ftr_sim_function_find(const char *name)
-{
-	for (unsigned int i = 0; i < FTR_ARRAY_LEN(functions); i++)
-		if (!strcmp(functions[i]->name, name))
-			return functions[i];
-	return NULL;
-}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What packets do: arrive, wait, leave.
+ * The events of a run: packets arrive, start and are delivered.  How they wait is
+ * in packet.c.
  *
  * An instant has three steps.  All its events are taken note of, in the order
  * of (type, channel).  Then packets that have just been routed with several
@@ -17,277 +18,6 @@
 #include <string.h>
 
 #include "sim/sim.h"
-
-void sim_push(struct sim *m, uint64_t at, enum event_type type, uint32_t a,
-	      uint32_t b, unsigned int vl, unsigned int x)
-{
-	const struct event e = { at, a, b, NONE, (uint16_t)x, (uint8_t)type,
-				 (uint8_t)vl };
-
-	if (!wheel_push(&m->wheel, &e))
-		m->no_memory = true;
-}
-
-/* ---- packets ------------------------------------------------------------- */
-
-static uint32_t new_packet(struct sim *m)
-{
-	uint32_t p = m->free_pkt;
-
-	if (p != NONE) {
-		m->free_pkt = m->pkt[p].next;
-	} else {
-		if (!FTR_GROW(m->pkt, m->n_pkt, m->cap_pkt)) {
-			m->no_memory = true;
-			return NONE;
-		}
-		p = m->n_pkt++;
-	}
-	memset(&m->pkt[p], 0, sizeof(m->pkt[p]));
-	m->pkt[p].id = m->next_id++;
-	m->pkt[p].nodes = NONE;
-	return p;
-}
-
-static void free_packet(struct sim *m, uint32_t p)
-{
-	struct source *x = &m->src[m->pkt[p].h.source];
-
-	x->under_way--;
-	if (m->conf->window && x->under_way + 1 == m->conf->window)
-		touch(m, m->n_ports + m->pkt[p].h.source);
-	m->pkt[p].next = m->free_pkt;
-	m->pkt[p].id = NONE;
-	m->free_pkt = p;
-	m->r->in_flight--;
-}
-
-/* Gone, and in no buffer and no queue. */
-void sim_lose(struct sim *m, uint32_t p, enum ftr_sim_loss why)
-{
-	result_lost(m, m->pkt[p].cut ? FTR_SIM_LOST_WIRE : why);
-	free_packet(m, p);
-}
-
-/* ---- nodes and lists ------------------------------------------------------- */
-
-static void append(struct sim *m, uint32_t c, unsigned int vl, uint32_t n)
-{
-	struct list *l = &m->lane[c * m->n_vls + vl];
-
-	m->node[n].prev = l->last;
-	m->node[n].next = NONE;
-	if (l->last == NONE)
-		l->first = n;
-	else
-		m->node[l->last].next = n;
-	l->last = n;
-}
-
-void sim_unlink(struct sim *m, uint32_t c, unsigned int vl, uint32_t n)
-{
-	struct list *l = &m->lane[c * m->n_vls + vl];
-	struct node *x = &m->node[n];
-
-	if (x->prev == NONE)
-		l->first = x->next;
-	else
-		m->node[x->prev].next = x->next;
-	if (x->next == NONE)
-		l->last = x->prev;
-	else
-		m->node[x->next].prev = x->prev;
-}
-
-static uint32_t new_node(struct sim *m)
-{
-	uint32_t n = m->free_node;
-
-	if (n != NONE) {
-		m->free_node = m->node[n].next;
-		return n;
-	}
-	if (!FTR_GROW(m->node, m->n_node, m->cap_node) ||
-	    !FTR_GROW(m->own, m->n_node - m->n_voq, m->cap_own)) {
-		m->no_memory = true;
-		return NONE;
-	}
-	return m->n_node++;
-}
-
-/* Take p off all lists that its own nodes are on. */
-void sim_drop_nodes(struct sim *m, uint32_t p)
-{
-	uint32_t n = m->pkt[p].nodes, next;
-
-	for (; n != NONE; n = next) {
-		const struct own *o = &m->own[n - m->n_voq];
-
-		next = m->node[n].tail;
-		sim_unlink(m, o->channel, o->exit.vl, n);
-		m->node[n].next = m->free_node;
-		m->free_node = n;
-	}
-	m->pkt[p].nodes = NONE;
-}
-
-/* ---- buffers ---------------------------------------------------------------- */
-
-void sim_release(struct sim *m, uint32_t port, unsigned int vl, uint32_t bytes)
-{
-	uint32_t c = m->feeder[port];
-
-	m->occ[port * m->n_vls + vl] -= (int32_t)bytes;
-	if (m->ch[c].up)
-		sim_push(m, m->now + m->ch[c].cable_ps, EV_CREDIT, c, bytes,
-			 vl, m->ch[c].epoch);
-}
-
-/* The first of a FIFO is routed, unless the last one is still leaving. */
-void sim_next_head(struct sim *m, uint32_t port, unsigned int vl)
-{
-	struct list *l = &m->fifo[port * m->n_vls + vl];
-
-	if (l->first != NONE && !m->reading[port * m->n_vls + vl])
-		sim_route(m, l->first);
-}
-
-static void fifo_pop(struct sim *m, uint32_t p)
-{
-	const struct packet *k = &m->pkt[p];
-	struct list *l = &m->fifo[k->at * m->n_vls + k->vl];
-
-	l->first = k->next;
-	if (l->first == NONE)
-		l->last = NONE;
-}
-
-void sim_leave_buffer(struct sim *m, uint32_t p)
-{
-	const struct packet *k = &m->pkt[p];
-
-	if (m->conf->queues == FTR_SIM_FIFO)
-		fifo_pop(m, p);
-	sim_release(m, k->at, k->vl, k->h.bytes);
-}
-
-/* ---- routing ------------------------------------------------------------------ */
-
-static bool usable(const struct sim *m, ftr_sw s, const struct ftr_sim_exit *e)
-{
-	return e->port <= m->f->sw[s].n_ports && e->vl < m->n_vls &&
-	       m->ch[m->f->sw[s].first_port + e->port].up;
-}
-
-static void wait_in_queue(struct sim *m, uint32_t p, ftr_sw s,
-			  const struct ftr_sim_exit *e)
-{
-	struct packet *k = &m->pkt[p];
-	uint32_t c = m->f->sw[s].first_port + e->port;
-	bool fifo = m->conf->queues == FTR_SIM_FIFO;
-	uint32_t n = queue_of(m, s, k->at - m->f->sw[s].first_port, e->port,
-			      fifo ? k->vl : e->vl);
-	struct node *q = &m->node[n];
-
-	if (!fifo)
-		k->next = NONE;
-	if (q->head == NONE) {
-		q->head = q->tail = p;
-		append(m, c, e->vl, n);
-	} else {
-		m->pkt[q->tail].next = p;
-		q->tail = p;
-	}
-	touch(m, c);
-}
-
-static void wait_for_any(struct sim *m, uint32_t p, ftr_sw s,
-			 const struct ftr_sim_exit *e, unsigned int n_exits)
-{
-	for (unsigned int i = 0; i < n_exits; i++) {
-		uint32_t n = new_node(m);
-		struct own *o;
-
-		if (n == NONE)
-			return;
-		o = &m->own[n - m->n_voq];
-		o->exit = e[i];
-		m->any_last |= e[i].last;
-		o->channel = m->f->sw[s].first_port + e[i].port;
-		m->node[n].head = p;
-		m->node[n].tail = m->pkt[p].nodes;
-		m->pkt[p].nodes = n;
-		append(m, o->channel, e[i].vl, n);
-		touch(m, o->channel);
-	}
-	if (!FTR_GROW(m->fresh, m->n_fresh, m->cap_fresh))
-		m->no_memory = true;
-	else
-		m->fresh[m->n_fresh++] = p;
-}
-
-/* Until ftr_sim_again(). */
-static void park(struct sim *m, uint32_t p)
-{
-	m->pkt[p].parked = true;
-	if (!FTR_GROW(m->parked, m->n_parked, m->cap_parked))
-		m->no_memory = true;
-	else
-		m->parked[m->n_parked++] = p;
-}
-
-/* The earliest start at which no exit runs ahead of the tail. */
-static void set_ready(struct sim *m, struct packet *k, ftr_sw s,
-		      const struct ftr_sim_exit *e, unsigned int n)
-{
-	uint64_t wire = UINT64_MAX;
-
-	for (unsigned int i = 0; i < n; i++) {
-		const struct channel *c =
-			&m->ch[m->f->sw[s].first_port + e[i].port];
-
-		wire = FTR_MIN(wire, wire_ps(c, k->h.bytes));
-	}
-	k->ready = FTR_MAX(m->now, k->tail - FTR_MIN(wire, k->tail));
-}
-
-/* Find the exits of a packet that stands in its buffer (first of it, if that
- * is a FIFO), and let it wait there. */
-void sim_route(struct sim *m, uint32_t p)
-{
-	struct ftr_sim_exit e[FTR_SIM_EXITS];
-	enum ftr_sim_loss why = FTR_SIM_LOST_DEAD_PORT;
-	struct packet *k = &m->pkt[p];
-	uint32_t port = k->at;
-	ftr_sw s = m->port_sw[port];
-	unsigned int n, left = 0, vl = k->vl;
-
-	n = m->fn->route(m->state, &m->view, s,
-			 (ftr_port)(port - m->f->sw[s].first_port), vl, &k->h,
-			 e, &why);
-	for (unsigned int i = 0; i < n; i++) {
-		if (usable(m, s, &e[i]))
-			e[left++] = e[i];
-		else if (e[i].vl >= m->n_vls)
-			why = FTR_SIM_LOST_LANE;
-	}
-	if (!left && why == FTR_SIM_WAIT) {
-		park(m, p);
-		return;
-	}
-	if (!left) {
-		sim_leave_buffer(m, p);
-		sim_lose(m, p, why);
-		if (m->conf->queues == FTR_SIM_FIFO)
-			sim_next_head(m, port, vl);
-		return;
-	}
-	set_ready(m, k, s, e, left);
-	if (left == 1 && e[0].room <= 1 && !m->fn->taken)
-		wait_in_queue(m, p, s, &e[0]);
-	else
-		wait_for_any(m, p, s, e, left);
-}
 
 /* ---- sending -------------------------------------------------------------------- */
 
@@ -336,7 +66,7 @@ static void touch_last(struct sim *m, uint32_t c, unsigned int vl)
 }
 
 /* p starts on channel c; it is in no queue any more. */
-void sim_send(struct sim *m, uint32_t c, uint32_t p, unsigned int vl)
+static void send(struct sim *m, uint32_t c, uint32_t p, unsigned int vl)
 {
 	struct channel *h = &m->ch[c];
 	struct packet *k = &m->pkt[p];
@@ -442,11 +172,11 @@ static void start(struct sim *m, uint32_t c, unsigned int vl, uint32_t n)
 		sim_unlink(m, c, vl, n);
 		q->head = fifo ? NONE : k->next;
 		if (q->head != NONE)
-			append(m, c, vl, n);
+			sim_append(m, c, vl, n);
 	}
 	if (fifo)
-		fifo_pop(m, p);
-	sim_send(m, c, p, vl);
+		sim_fifo_pop(m, p);
+	send(m, c, p, vl);
 }
 
 /* An output of a switch chooses.  If nothing can go, its turn stays where it
@@ -495,7 +225,7 @@ static void inject(struct sim *m, uint32_t c)
 	    (m->conf->window && x->under_way >= m->conf->window) ||
 	    m->credit[c * m->n_vls + x->vl] < (int32_t)m->conf->bytes)
 		return;
-	p = new_packet(m);
+	p = sim_packet_new(m);
 	if (p == NONE)
 		return;
 	k = &m->pkt[p];
@@ -508,7 +238,7 @@ static void inject(struct sim *m, uint32_t c)
 	k->at = NONE;
 	x->under_way++;
 	result_injected(m, k);
-	sim_send(m, c, p, x->vl);
+	send(m, c, p, x->vl);
 	sim_source_sent(m, st);
 }
 
@@ -546,26 +276,6 @@ static void on_credit(struct sim *m, const struct event *e)
 		return;
 	m->credit[e->a * m->n_vls + e->vl] += (int32_t)e->b;
 	touch(m, e->a);
-}
-
-void sim_enter(struct sim *m, uint32_t p)
-{
-	struct packet *k = &m->pkt[p];
-	struct list *l;
-
-	if (m->conf->queues == FTR_SIM_VOQ) {
-		sim_route(m, p);
-		return;
-	}
-	l = &m->fifo[k->at * m->n_vls + k->vl];
-	k->next = NONE;
-	if (l->last != NONE) {
-		m->pkt[l->last].next = p;
-		l->last = p;
-	} else {
-		l->first = l->last = p;
-		sim_next_head(m, k->at, k->vl);
-	}
 }
 
 static void on_arrive(struct sim *m, uint32_t c, uint32_t p)
@@ -606,7 +316,7 @@ static void on_deliver(struct sim *m, uint32_t c, uint32_t p)
 		return;
 	}
 	result_delivered(m, k);
-	free_packet(m, p);
+	sim_packet_free(m, p);
 }
 
 static void handle(struct sim *m, const struct event *e)

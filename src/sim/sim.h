@@ -17,10 +17,11 @@
  * exits hangs on one node of its own for each.  A list is served in turn: who
  * was served goes to its end.
  *
- * Files: net.c makes the channels, wheel.c is the event queue, run.c is what
- * packets do, source.c makes them, change.c is faults and new tables, stuck.c
- * finds deadlocks, message.c is what functions tell each other, result.c counts, conf.c checks what is given and shares the
- * runs out, function.c lists the routing functions (rf_*.c).
+ * Files: net.c makes the channels, wheel.c is the event queue, run.c the event
+ * loop, packet.c how packets wait, source.c makes them, change.c is faults and new
+ * tables, stuck.c finds deadlocks, message.c is what functions send each other,
+ * result.c counts, conf.c checks what is given and shares the runs out, function.c
+ * routes by the tables.  Other routing functions are in src/models.
  */
 #ifndef FTR_SIM_SIM_H
 #define FTR_SIM_SIM_H
@@ -247,7 +248,14 @@ void sim_sources_end(struct sim *m);	/* count what was made and not sent */
 
 /* run.c */
 void sim_loop(struct sim *m, void (*tick)(void *ctx), void *ctx);
-void sim_send(struct sim *m, uint32_t c, uint32_t p, unsigned int vl);
+
+/* packet.c.  NONE: no memory */
+uint32_t sim_packet_new(struct sim *m);
+void sim_packet_free(struct sim *m, uint32_t p);
+/* Node n to the end of the list of (c, vl). */
+void sim_append(struct sim *m, uint32_t c, unsigned int vl, uint32_t n);
+/* p, the first of its buffer's FIFO, leaves it. */
+void sim_fifo_pop(struct sim *m, uint32_t p);
 void sim_route(struct sim *m, uint32_t p);
 /* The packet stands in the buffer at its port and lane from now on. */
 void sim_enter(struct sim *m, uint32_t p);
@@ -283,9 +291,5 @@ void result_injected(struct sim *m, const struct packet *p);
 void result_lost(struct sim *m, enum ftr_sim_loss why);
 void result_busy(struct sim *m, struct channel *c, uint64_t ps);
 void result_end(struct sim *m);
-
-extern const struct ftr_sim_function sim_lft, sim_det_links, sim_det_switches;
-extern const struct ftr_sim_function sim_adaptive_links, sim_adaptive_switches;
-extern const struct ftr_sim_function sim_misroute, sim_immunet;
 
 #endif

@@ -1,1 +1,1 @@
-libftr_la_SOURCES += src/tables/tables.c src/tables/vl.c
+libftrcore_la_SOURCES += src/tables/tables.c src/tables/vl.c

@@ -3,7 +3,7 @@ check_PROGRAMS += tests/ddlr/verify
 tests_ddlr_verify_SOURCES = tests/ddlr/verify.c tests/ddlr/state.c \
 	tests/ddlr/state.h
 tests_ddlr_verify_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tests
-tests_ddlr_verify_LDADD = libftr.la
+tests_ddlr_verify_LDADD = libftrcore.la
 
 .PHONY: verify-ddlr
 verify-ddlr: tests/ddlr/verify
@@ -14,7 +14,7 @@ EXTRA_PROGRAMS += tests/ddlr/curve
 tests_ddlr_curve_SOURCES = tests/ddlr/curve.c tests/ddlr/state.c \
 	tests/ddlr/state.h
 tests_ddlr_curve_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tests
-tests_ddlr_curve_LDADD = libftr.la
+tests_ddlr_curve_LDADD = libftrcore.la
 
 .PHONY: ddlr-curves
 ddlr-curves: tests/ddlr/curve

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "lib/suite.h"
 #include "lib/trees.h"
 
 static void must(enum ftr_status st, const struct ftr_err *err)
@@ -293,21 +293,12 @@ const char *const trees_real_files[] = {
 
 struct ftr_fabric *trees_real(const char *file)
 {
-	const char *dir = getenv("FTR_TOPOLOGIES");
-	const char *top = getenv("abs_top_srcdir");
 	struct ftr_err err = { 0 };
 	struct ftr_fabric *f = NULL;
 	char path[1000];
 
-	if (dir)
-		snprintf(path, sizeof(path), "%s/%s", dir, file);
-	else
-		snprintf(path, sizeof(path), "%s/../shared/topologies/%s",
-			 top ? top : ".", file);
-	if (access(path, R_OK)) {
-		printf("SKIP: no %s (FTR_TOPOLOGIES)\n", path);
+	if (!real_fabric(file, path, sizeof(path)))
 		return NULL;
-	}
 	must(ftr_read_fabric(path, 0, &f, &err), &err);
 	return f;
 }

@@ -45,7 +45,7 @@ struct ftr_fabric *trees_hurt(struct ftr_fabric *f, struct ftr_rng *r,
 extern const char *const trees_real_files[];
 
 /* A real fabric by its name below the directory of topologies, or NULL, and
- * "SKIP" on standard output, if it is not there. */
+ * a skipped case (lib/suite.h), if it is not there. */
 struct ftr_fabric *trees_real(const char *file);
 
 #endif

@@ -2,29 +2,29 @@
 # make tests/perf/time_check, then run it: prints milliseconds, never fails
 EXTRA_PROGRAMS += tests/perf/time_check
 tests_perf_time_check_SOURCES = tests/perf/time_check.c
-tests_perf_time_check_LDADD = libftr.la
+tests_perf_time_check_LDADD = libftrcore.la
 
 EXTRA_PROGRAMS += tests/perf/time_repair
 tests_perf_time_repair_SOURCES = tests/perf/time_repair.c
-tests_perf_time_repair_LDADD = libftr.la
+tests_perf_time_repair_LDADD = libftrcore.la
 
 EXTRA_PROGRAMS += tests/perf/time_connect
 tests_perf_time_connect_SOURCES = tests/perf/time_connect.c \
 	tests/lib/irregular.c tests/lib/irregular.h
 tests_perf_time_connect_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
-tests_perf_time_connect_LDADD = libftr.la
+tests_perf_time_connect_LDADD = libftrcore.la
 
 EXTRA_PROGRAMS += tests/perf/bench_core
 tests_perf_bench_core_SOURCES = tests/perf/bench_core.c
-tests_perf_bench_core_LDADD = libftr.la
+tests_perf_bench_core_LDADD = libftrcore.la
 
 EXTRA_PROGRAMS += tests/perf/bench_place
 tests_perf_bench_place_SOURCES = tests/perf/bench_place.c
-tests_perf_bench_place_LDADD = libftr.la
+tests_perf_bench_place_LDADD = libftrcore.la
 
 EXTRA_PROGRAMS += tests/perf/bench_bound
 tests_perf_bench_bound_SOURCES = tests/perf/bench_bound.c
-tests_perf_bench_bound_LDADD = libftr.la -lm
+tests_perf_bench_bound_LDADD = libftrcore.la -lm
 
 # make bench: the tables of BENCHMARKS.md on standard output
 if HAVE_OPENSM

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "core/core.h"
-#include "sim/immunet.h"
+#include "models/immunet.h"
 #include <ftr/ftr.h>
 
 #define PHIT 4u

@@ -4,13 +4,13 @@ noinst_PROGRAMS += rerouting immunet outputs sssp
 rerouting_SOURCES = tests/seeds/rerouting.c tests/ddlr/state.c \
 	tests/ddlr/state.h
 rerouting_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tests
-rerouting_LDADD = libftr.la
+rerouting_LDADD = libftrcore.la
 immunet_SOURCES = tests/seeds/immunet.c
-immunet_LDADD = libftr.la
+immunet_LDADD = libftrcore.la
 outputs_SOURCES = tests/seeds/outputs.c
-outputs_LDADD = libftr.la
+outputs_LDADD = libftrcore.la
 sssp_SOURCES = tests/seeds/sssp.c
-sssp_LDADD = libftr.la
+sssp_LDADD = libftrcore.la
 
 # What SLs stock engines give, see tests/seeds/stock.sh.
 if HAVE_OPENSM

@@ -2,8 +2,10 @@
 if HAVE_CHECK
 check_LTLIBRARIES += libftrtest.la
 libftrtest_la_SOURCES = tests/lib/draw.c tests/lib/draw.h \
+	tests/lib/shift_load.c tests/lib/shift_load.h \
 	tests/lib/edit.c tests/lib/edit.h
 libftrtest_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+libftrtest_la_LIBADD = libsuite.la
 
 check_PROGRAMS += tests/unit/test_core
 tests_unit_test_core_SOURCES = tests/unit/test_core.c
@@ -85,7 +87,7 @@ libfake_la_SOURCES = tests/fake/host.c tests/fake/host.h tests/fake/judge.c \
 	tests/fake/sweep.c tests/fake/wire.c
 libfake_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) -I$(top_srcdir)/tests
 libfake_la_CFLAGS = $(CHECK_TEST_CFLAGS)
-libfake_la_LIBADD = libibfplugin.la libftr.la $(OSMCOMP_LIBS)
+libfake_la_LIBADD = libibfplugin.la libftrcore.la $(OSMCOMP_LIBS)
 
 check_PROGRAMS += tests/unit/test_fast tests/unit/test_fast_end \
 	tests/unit/test_fast_loss tests/unit/test_fast_race \
@@ -163,12 +165,12 @@ tests_unit_test_doctor_LDADD = $(CHECK_TEST_LDADD) $(ibfattree_LDADD)
 
 check_PROGRAMS += tests/unit/test_check tests/unit/test_check_oracle
 tests_unit_test_check_SOURCES = tests/unit/test_check.c tests/unit/check_net.h
-tests_unit_test_check_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_check_LDADD = $(CHECK_TEST_LDADD)
+tests_unit_test_check_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_check_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 tests_unit_test_check_oracle_SOURCES = tests/unit/test_check_oracle.c \
 	tests/unit/check_net.h
-tests_unit_test_check_oracle_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_check_oracle_LDADD = $(CHECK_TEST_LDADD)
+tests_unit_test_check_oracle_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_check_oracle_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_io_lanes
 tests_unit_test_io_lanes_SOURCES = tests/unit/test_io_lanes.c \

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "lib/shift_load.h"
 #include "check_net.h"
 
 #define HOST(h) ((ftr_lid)(64 + (h)))
@@ -560,9 +561,9 @@ START_TEST(wrong_size)
 	ck_assert_int_eq(ftr_check_tables(n.f, m.t, NULL, NULL, &r, &err),
 			 FTR_INVAL);
 	ck_assert_ptr_nonnull(strstr(err.msg, "5 switches"));
-	ck_assert_int_eq(ftr_check_shift(n.f, m.t, order, 1, 0, &load, &err),
+	ck_assert_int_eq(shift_load(n.f, m.t, order, 1, 0, &load, &err),
 			 FTR_INVAL);
-	ck_assert_int_eq(ftr_check_shift(n.f, n.t, order, 2, 0, &load, &err),
+	ck_assert_int_eq(shift_load(n.f, n.t, order, 2, 0, &load, &err),
 			 FTR_INVAL);
 	net_free(&n);
 	net_free(&m);
@@ -577,24 +578,24 @@ START_TEST(shift_load)
 	ftr_ep order[] = { 0, 1, 2, 3, FTR_EP_NONE };
 	uint32_t load = 99;
 
-	ck_assert(!ftr_check_shift(n.f, n.t, order, 4, 2, &load, NULL));
+	ck_assert(!shift_load(n.f, n.t, order, 4, 2, &load, NULL));
 	ck_assert_uint_eq(load, 2);
-	ck_assert(!ftr_check_shift(n.f, n.t, order, 4, 1, &load, NULL));
+	ck_assert(!shift_load(n.f, n.t, order, 4, 1, &load, NULL));
 	ck_assert_uint_eq(load, 1);
-	ck_assert(!ftr_check_shift(n.f, n.t, order, 4, 4, &load, NULL));
+	ck_assert(!shift_load(n.f, n.t, order, 4, 4, &load, NULL));
 	ck_assert_uint_eq(load, 0);
-	ck_assert(!ftr_check_shift(n.f, n.t, order, 0, 1, &load, NULL));
+	ck_assert(!shift_load(n.f, n.t, order, 0, 1, &load, NULL));
 	ck_assert_uint_eq(load, 0);
 	/* of 0..3 and a gap, shift 3: 0->3, 1->gap, 2->0, 3->1, gap->2 */
-	ck_assert(!ftr_check_shift(n.f, n.t, order, 5, 3, &load, NULL));
+	ck_assert(!shift_load(n.f, n.t, order, 5, 3, &load, NULL));
 	ck_assert_uint_eq(load, 2);
 	/* a loop loads nothing; 2->0 and 3->1 do, on different spines now */
 	*net_at(&n, 2, HOST(0)) = 2;
 	*net_at(&n, 1, HOST(1)) = 4;
-	ck_assert(!ftr_check_shift(n.f, n.t, order, 4, 2, &load, NULL));
+	ck_assert(!shift_load(n.f, n.t, order, 4, 2, &load, NULL));
 	ck_assert_uint_eq(load, 2);
 	*net_at(&n, 0, HOST(2)) = 4;
-	ck_assert(!ftr_check_shift(n.f, n.t, order, 4, 2, &load, NULL));
+	ck_assert(!shift_load(n.f, n.t, order, 4, 2, &load, NULL));
 	ck_assert_uint_eq(load, 1);
 	net_free(&n);
 }
@@ -628,7 +629,7 @@ START_TEST(out_of_memory)
 	}
 	ck_assert_int_eq(r.cdg, FTR_CDG_CYCLE);
 	ftr_alloc_fail_at(1);
-	ck_assert_int_eq(ftr_check_shift(n.f, n.t, order, 2, 1, &load, NULL),
+	ck_assert_int_eq(shift_load(n.f, n.t, order, 2, 1, &load, NULL),
 			 FTR_NOMEM);
 	ftr_alloc_fail_at(0);
 	ck_assert_uint_eq(load, 7);

@@ -10,8 +10,6 @@
 #include "cli/doctor.h"
 #include <ftr/gen.h>
 
-const struct cli_cmd *const cli_commands[] = { NULL };	/* of main.c */
-
 static struct doctor d;
 static struct doc_result r;
 

@@ -3,6 +3,7 @@
  * Readers and writers of topologies: every dialect, every refusal with its
  * words and its line, round trips, and the real fabrics where they are.
  */
+#include "lib/suite.h"
 #include "unit/io_util.h"
 
 static struct ftr_err err;
@@ -499,33 +500,14 @@ static const struct {
 	{ "topograph/topograph-noan.net", 40, 542, 1074, 0 },
 };
 
-static void real_path(char *to, size_t room, const char *file)
-{
-	const char *dir = getenv("FTR_TOPOLOGIES");
-	const char *top = getenv("abs_top_srcdir");
-
-	if (dir)
-		snprintf(to, room, "%s/%s", dir, file);
-	else
-		snprintf(to, room, "%s/../shared/topologies/%s",
-			 top ? top : ".", file);
-}
-
 START_TEST(real_fabric)
 {
 	struct ftr_fabric *f = NULL;
 	uint32_t links, an = 0;
 	char path[4096];
-	FILE *in;
 
-	real_path(path, sizeof(path), real[_i].file);
-	in = fopen(path, "r");
-	if (!in) {
-		printf("SKIP: %s is not there (set FTR_TOPOLOGIES)\n", path);
-		fflush(stdout);
+	if (!real_fabric(real[_i].file, path, sizeof(path)))
 		return;
-	}
-	fclose(in);
 	if (ftr_read_fabric(path, 0, &f, &err))
 		ck_abort_msg("%s", err.msg);
 	links = f->n_sw_links;

@@ -162,11 +162,7 @@ START_TEST(corpus)
 
 	snprintf(dir, sizeof(dir), "%s/tests/fuzz", top ? top : ".");
 	d = opendir(dir);
-	if (!d) {
-		printf("SKIP: %s is not there\n", dir);
-		fflush(stdout);
-		return;
-	}
+	ck_assert_msg(d, "no %s", dir);
 	while ((e = readdir(d))) {
 		struct ftr_fabric *f = NULL;
 

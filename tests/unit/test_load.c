@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "lib/trees.h"
+#include "lib/shift_load.h"
 #include "unit/check_net.h"
 #include <ftr/ftr.h>
 
@@ -258,7 +259,7 @@ static void test_shifts(struct scene *z, struct ftr_load *ld,
 				naive_flow(&z->net, &v, z->order[i],
 					   z->order[(i + k) % z->n]);
 		naive_figures(&z->net, &v, &g);
-		ck_assert_int_eq(ftr_check_shift(z->net.f, z->net.t, z->order,
+		ck_assert_int_eq(shift_load(z->net.f, z->net.t, z->order,
 						 z->n, k, &told, &err), FTR_OK);
 		ck_assert_uint_eq(told, g.max);
 		flows += v.flows;

@@ -3,7 +3,7 @@
  * The routing functions of seeds 000 and 001: their worked examples, and what
  * they are proved to do, on k-ary n-trees with all or many sets of faults.
  */
-#include "sim/tiers.h"
+#include "models/tiers.h"
 #include "unit/walk.h"
 
 /* All pairs of hosts: how many do not arrive, and the longest path. */

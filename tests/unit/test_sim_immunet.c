@@ -13,7 +13,7 @@
 
 #include "core/core.h"
 #include "lib/trees.h"
-#include "sim/immunet.h"
+#include "models/immunet.h"
 #include <ftr/ftr.h>
 
 #define HOP UINT64_C(110000)

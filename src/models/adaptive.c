@@ -21,7 +21,7 @@
  * is dead goes down by any other port (step 2), else back to its U-turn switch
  * (step 5).
  */
-#include "sim/tiers.h"
+#include "models/tiers.h"
 
 /* The seed leaves it open.  Long against the time of a few U-turns of one
  * packet under load, short against the life of a fault. */
@@ -90,7 +90,7 @@ static unsigned int adaptive_links(void *state, const struct ftr_sim_view *v,
 	return some(tiers_all_down(t, v, s, out, e), why);	/* 2a */
 }
 
-const struct ftr_sim_function sim_adaptive_links = {
+const struct ftr_sim_function model_adaptive_links = {
 	.name = "adaptive-links",
 	.summary = "adaptive local rerouting (Sem-Jacobsen et al.), link faults",
 	.min_vls = 1,
@@ -156,7 +156,7 @@ static unsigned int adaptive_switches(void *state,
 	return some(tiers_all_down(t, v, s, out, e), why);	/* 2a */
 }
 
-const struct ftr_sim_function sim_adaptive_switches = {
+const struct ftr_sim_function model_adaptive_switches = {
 	.name = "adaptive-switches",
 	.summary = "adaptive local rerouting (the same), switch faults",
 	.min_vls = 1,
@@ -194,7 +194,7 @@ static unsigned int misroute(void *state, const struct ftr_sim_view *v,
 	return some(tiers_all_down(t, v, s, out, e), why);	/* 2 */
 }
 
-const struct ftr_sim_function sim_misroute = {
+const struct ftr_sim_function model_misroute = {
 	.name = "misroute",
 	.summary = "misrouting with a vector in the packet (Sem-Jacobsen et al.)",
 	.min_vls = 1,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* immunet: what the switches of seed 003 know, rf_immunet.c. */
-#ifndef FTR_SIM_IMMUNET_H
-#define FTR_SIM_IMMUNET_H
+/* immunet: state of the switches of Immunet (docs/references.md), immunet.c. */
+#ifndef FTR_MODELS_IMMUNET_H
+#define FTR_MODELS_IMMUNET_H
 
-#include "sim/sim.h"
+#include "models/models.h"
 #include <ftr/gen.h>
 
 #define IMMUNET_FAR UINT16_MAX
+#define NO_SIGNAL UINT32_MAX
 
 struct immunet_node {
 	uint64_t level;		/* emergency priority level + 1; 0: never */

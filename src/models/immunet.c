@@ -52,7 +52,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/immunet.h"
+#include "models/immunet.h"
 
 #define MOVES 4
 /* More than any packet that is no loop ever needs. */
@@ -92,12 +92,12 @@ static void put(struct immunet *x, const struct ftr_sim_view *v, ftr_sw from,
 {
 	uint32_t i = x->free_signal;
 
-	if (i != NONE) {
+	if (i != NO_SIGNAL) {
 		x->free_signal = x->signal[i].next;
 	} else if (FTR_GROW(x->signal, x->n_signal, x->cap_signal)) {
 		i = x->n_signal++;
 	} else {
-		v->sim->no_memory = true;
+		ftr_sim_no_memory(v);
 		return;
 	}
 	x->signal[i] = *g;
@@ -451,7 +451,7 @@ static enum ftr_status immunet_new(const struct ftr_sim_view *v, void **state,
 		return ftr_fail(err, FTR_NOMEM, "out of memory for Immunet");
 	}
 	x->n = f->n_sw;
-	x->free_signal = NONE;
+	x->free_signal = NO_SIGNAL;
 	if (*v->arg)
 		x->o = *(const struct ftr_sim_immunet *)*v->arg;
 	if (!x->o.moves)
@@ -659,7 +659,7 @@ static void taken(void *state, const struct ftr_sim_view *v, ftr_sw s,
 	}
 }
 
-const struct ftr_sim_function sim_immunet = {
+const struct ftr_sim_function model_immunet = {
 	.name = "immunet",
 	.summary = "Immunet (Puente et al.): a safe ring, tables rebuilt by switches",
 	.min_vls = 2,

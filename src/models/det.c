@@ -29,7 +29,7 @@
  * R_det switches (section VI.B), field 0 is the seed's -1, 1 is -2, 2 + p is
  * port p; its steps stand at the code.
  */
-#include "sim/tiers.h"
+#include "models/tiers.h"
 
 enum { NL = 0, ML = 1, ML1 = 1, ML2 = 2 };
 enum { FIELD_NONE = 0, FIELD_DOWN = 1, FIELD_PORT = 2 };
@@ -90,7 +90,7 @@ static unsigned int det_links(void *state, const struct ftr_sim_view *v,
 	return out == FTR_PORT_NONE ? give_up(why) : tiers_exit(e, out, NL);
 }
 
-const struct ftr_sim_function sim_det_links = {
+const struct ftr_sim_function model_det_links = {
 	.name = "det-links",
 	.summary = "deterministic local rerouting (Sem-Jacobsen et al.), link faults",
 	.min_vls = 2,
@@ -190,7 +190,7 @@ static unsigned int det_switches(void *state, const struct ftr_sim_view *v,
 	return avoid(t, v, s, in, above, vl, out, p, e, why);
 }
 
-const struct ftr_sim_function sim_det_switches = {
+const struct ftr_sim_function model_det_switches = {
 	.name = "det-switches",
 	.summary = "deterministic local rerouting (the same), switch faults",
 	.min_vls = 3,

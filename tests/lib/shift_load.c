@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "check/check.h"
+#include "lib/shift_load.h"
 
 /* Next switch towards lid, FTR_SW_NONE at the end of the path. */
 static ftr_sw next_sw(const struct ftr_fabric *f, const struct ftr_tables *t,
@@ -57,10 +58,10 @@ static void load_flow(const struct ftr_fabric *f, const struct ftr_tables *t,
 	}
 }
 
-enum ftr_status ftr_check_shift(const struct ftr_fabric *f,
-				const struct ftr_tables *t,
-				const ftr_ep *order, uint32_t n, uint32_t k,
-				uint32_t *max_load, struct ftr_err *err)
+enum ftr_status shift_load(const struct ftr_fabric *f,
+			   const struct ftr_tables *t, const ftr_ep *order,
+			   uint32_t n, uint32_t k, uint32_t *max_load,
+			   struct ftr_err *err)
 {
 	enum ftr_status st = chk_same_size(f, t, err);
 	uint32_t *load, max = 0;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/tiers.h"
+#include "models/tiers.h"
 #include <ftr/shape.h>
 
 static enum ftr_status take_ranks(struct tiers *t, const struct ftr_sim_view *v,

@@ -8,10 +8,10 @@
  * is NULL, from a shape of the fabric.  Ports of a switch are in ascending
  * order: the seeds' sequence D.
  */
-#ifndef FTR_SIM_TIERS_H
-#define FTR_SIM_TIERS_H
+#ifndef FTR_MODELS_TIERS_H
+#define FTR_MODELS_TIERS_H
 
-#include "sim/sim.h"
+#include "models/models.h"
 
 enum side { SIDE_NONE = 0, SIDE_BELOW, SIDE_ABOVE };
 

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Findings: how they are counted, which of them is the sample, and which entry
+ * is at fault.  All walks of the checker report to this file.
+ */
+#include "check/check.h"
+
+struct chk_exit chk_exit_of(const struct ftr_fabric *f, ftr_lid lid)
+{
+	const struct ftr_lid_owner *o = &f->owner[lid];
+
+	if (o->kind == FTR_OWNER_SW)
+		return (struct chk_exit){ o->idx, 0 };
+	if (o->kind == FTR_OWNER_EP)
+		return (struct chk_exit){ f->ep[o->idx].sw,
+					  f->ep[o->idx].sw_port };
+	return (struct chk_exit){ FTR_SW_NONE, 0 };
+}
+
+enum ftr_status chk_same_size(const struct ftr_fabric *f,
+			      const struct ftr_tables *t, struct ftr_err *err)
+{
+	if (t->n_sw != f->n_sw || t->max_lid != f->max_lid)
+		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs to %u do not fit a fabric of %u and %u",
+				t->n_sw, t->max_lid, f->n_sw, f->max_lid);
+	if (t->stride % FTR_LFT_BLOCK || t->stride <= t->max_lid)
+		return ftr_fail(err, FTR_INVAL, "rows of %u bytes do not hold LIDs to %u in whole blocks",
+				t->stride, t->max_lid);
+	return FTR_OK;
+}
+
+const char *ftr_finding_name(enum ftr_finding what)
+{
+	static const char *const name[FTR_N_FINDINGS] = {
+		[FTR_FIND_HOLE] = "a missing entry",
+		[FTR_FIND_DEAD_PORT] = "a port without a link",
+		[FTR_FIND_WRONG_END] = "delivery to the wrong node",
+		[FTR_FIND_LOOP] = "a loop",
+		[FTR_FIND_TURN] = "a turn up after down",
+	};
+
+	return name[what];
+}
+
+bool chk_sample_before(const struct ftr_check_sample *a,
+		       const struct ftr_check_sample *b)
+{
+	return a->lid != b->lid ? a->lid < b->lid : a->from < b->from;
+}
+
+void chk_found(struct chk_part *w, enum ftr_finding what, ftr_sw from,
+	       ftr_sw at, ftr_lid lid)
+{
+	struct ftr_check_sample s = { from, at, lid };
+
+	if (!w->r.found[what]++ || chk_sample_before(&s, &w->r.sample[what]))
+		w->r.sample[what] = s;
+}
+
+static ftr_sw step(const struct chk *c, ftr_sw s, ftr_lid lid)
+{
+	return chk_row_of(c, s, ftr_tables_get(c->t, s, lid));
+}
+
+/* The switch whose entry is at fault on the walk from s, which ends in st. */
+static ftr_sw culprit(const struct chk *c, ftr_sw s, ftr_lid lid, uint8_t st)
+{
+	ftr_sw x = s, y;
+	uint32_t len = 1;
+
+	if (st != ST_LOOP) {
+		while ((y = step(c, x, lid)) < c->f->n_sw)
+			x = y;
+		return x;
+	}
+	/* n_sw steps lead into the loop; its length; then two walkers that
+	 * far apart meet where the path enters it */
+	for (uint32_t i = 0; i < c->f->n_sw; i++)
+		x = step(c, x, lid);
+	for (y = step(c, x, lid); y != x; y = step(c, y, lid))
+		len++;
+	for (x = s, y = s; len > 0; len--)
+		y = step(c, y, lid);
+	while (x != y) {
+		x = step(c, x, lid);
+		y = step(c, y, lid);
+	}
+	return x;
+}
+
+void chk_bad(const struct chk *c, struct chk_part *w, ftr_sw s, ftr_lid lid,
+	     uint8_t st)
+{
+	static const uint8_t finding[] = {
+		[ST_HOLE - ST_HOLE] = FTR_FIND_HOLE,
+		[ST_DEAD - ST_HOLE] = FTR_FIND_DEAD_PORT,
+		[ST_WRONG - ST_HOLE] = FTR_FIND_WRONG_END,
+		[ST_LOOP - ST_HOLE] = FTR_FIND_LOOP,
+	};
+	const struct ftr_lid_owner *o = &c->f->owner[lid];
+	enum ftr_finding what = finding[st - ST_HOLE];
+	struct ftr_check_sample here = { s, s, lid };
+
+	if (o->kind == FTR_OWNER_EP) {
+		const struct ftr_endport *e = &c->f->ep[o->idx];
+
+		w->r.bad[FTR_CHECK_HOST_HOST] += c->hosts[s] - (e->sw == s);
+		w->r.bad[FTR_CHECK_SW_HOST]++;
+	} else {
+		w->r.bad[FTR_CHECK_HOST_SW] += c->hosts[s];
+		w->r.bad[FTR_CHECK_SW_SW] += o->idx != s;
+	}
+	w->r.harmful += what != FTR_FIND_HOLE;
+	/* the culprit is looked for only if this becomes the sample */
+	if (!w->r.found[what] || chk_sample_before(&here, &w->r.sample[what]))
+		here.at = culprit(c, s, lid, st);
+	chk_found(w, what, s, here.at, lid);
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Engine dmodc: the closed form (dmodc.c) together with entries for pairs that it
+ * leaves out (connect.c), or, where those do not suffice, the inverted order of
+ * sftree.
+ */
+#include <string.h>
+
+#include "engine/connect.h"
+#include "engine/engine.h"
+
+static enum ftr_status tell(const struct ftr_shape *sh,
+			    const struct ftr_route_opts *opts,
+			    const struct connect *extra, uint64_t no_path,
+			    struct ftr_route_stats *stats, struct ftr_err *err)
+{
+	stats->no_path = no_path;
+	stats->detours = 0;
+	stats->longest_made = 0;
+	stats->root = FTR_SW_NONE;
+	stats->order_known = true;
+	stats->by_rank = !extra->horizontal;
+	stats->routed = NULL;
+	stats->turn = NULL;
+	stats->n_turns = extra->n_turns;
+	stats->extra_pairs = extra->pairs;
+	stats->longer_pairs = extra->longer;
+	stats->reordered = false;
+	if (stats->order)
+		memcpy(stats->order, sh->rank, sh->f->n_sw);
+	if (!opts->keep_turns || !extra->n_turns)
+		return FTR_OK;
+	stats->turn = ftr_calloc(extra->n_turns, sizeof(*stats->turn));
+	if (!stats->turn)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for %u turns",
+				extra->n_turns);
+	memcpy(stats->turn, extra->turn,
+	       extra->n_turns * sizeof(*stats->turn));
+	return FTR_OK;
+}
+
+/* Links inside one rank are used only if pairs remain without them: the
+ * incremental routing does not follow these links. */
+static enum ftr_status plan_extra(const struct ftr_shape *sh,
+				  const struct ftr_route_opts *opts,
+				  struct ftr_arena *a, struct connect *extra,
+				  struct ftr_err *err)
+{
+	enum ftr_status st;
+
+	memset(extra, 0, sizeof(*extra));
+	extra->complete = true;
+	if (opts->paths == FTR_PATHS_UPDOWN)
+		return FTR_OK;
+	st = connect_plan(sh, opts, false, a, extra, err);
+	if (!st && !extra->complete && sh->n_sideways)
+		st = connect_plan(sh, opts, true, a, extra, err);
+	return st;
+}
+
+static enum ftr_status reordered(const struct ftr_shape *sh,
+				 const struct ftr_route_opts *opts,
+				 struct ftr_team *team, struct ftr_tables *out,
+				 struct ftr_route_stats *stats,
+				 struct ftr_err *err)
+{
+	struct ftr_route_opts o = *opts;
+	enum ftr_status st;
+
+	o.sftree_mode = FTR_SFTREE_INVERTED;
+	st = ftr_engine_sftree.route(sh, &o, team, out, stats, err);
+	if (!st && stats)
+		stats->reordered = true;
+	return st;
+}
+
+static enum ftr_status dmodc_route(const struct ftr_shape *sh,
+				   const struct ftr_route_opts *opts,
+				   struct ftr_team *team,
+				   struct ftr_tables *out,
+				   struct ftr_route_stats *stats,
+				   struct ftr_err *err)
+{
+	static const struct ftr_route_opts defaults = FTR_ROUTE_OPTS_INIT;
+	struct ftr_arena *a = ftr_arena_new();
+	struct ftr_balance_input in = { .shape = sh };
+	struct connect extra;
+	uint64_t no_path;
+	enum ftr_status st;
+
+	if (!a)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for routing");
+	opts = opts ? opts : &defaults;
+	st = plan_extra(sh, opts, a, &extra, err);
+	if (!st && !extra.complete) {
+		st = reordered(sh, opts, team, out, stats, err);
+	} else if (!st) {
+		st = dmodc_tables(sh, opts->placement, &extra, team, out,
+				  &no_path, err);
+		if (!st)
+			st = engine_finish(&in, &extra, opts, team, out, stats,
+					   err);
+		if (!st && stats)
+			st = tell(sh, opts, &extra, no_path, stats, err);
+	}
+	ftr_arena_free(a);
+	return st;
+}
+
+static enum ftr_promise dmodc_promise(const struct ftr_route_opts *opts)
+{
+	return opts && opts->paths == FTR_PATHS_UPDOWN ? FTR_PROMISE_UPDOWN :
+		FTR_PROMISE_HOSTS;
+}
+
+const struct ftr_engine_ops ftr_engine_dmodc = {
+	.name = "dmodc",
+	.promise = dmodc_promise,
+	.summary = "closed-form, fault-resilient fat-tree routing (Dmodc)",
+	.route = dmodc_route,
+};
