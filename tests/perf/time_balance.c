@@ -2,7 +2,7 @@
 /*
  * How long do the engines and the search for balance take?
  *
- *	time_balance NETFILE [ROOTS [ENGINE [THREADS [RUNS]]]]
+ *	time_balance NETFILE [ROOTS [ENGINE [THREADS [RUNS [off|load|full]]]]]
  *
  * ROOTS names a file of node GUIDs; - for none.  Prints milliseconds, wall clock
  * and processor time of all threads, each the least of RUNS (3), and the figures:
@@ -104,7 +104,7 @@ static const char *const depths[] = { "off", "load", "full" };
 
 static void time_engine(const struct ftr_shape *sh,
 			const struct ftr_engine_ops *e, struct ftr_team *team,
-			int runs)
+			int runs, int deepest)
 {
 	struct ftr_route_opts opts = FTR_ROUTE_OPTS_INIT;
 	struct ftr_check_opts check = { .switch_sources = true };
@@ -114,7 +114,7 @@ static void time_engine(const struct ftr_shape *sh,
 	char what[64];
 
 	must(ftr_tables_new(sh->f, false, &t, &err));
-	for (int d = FTR_BALANCE_OFF; d <= FTR_BALANCE_FULL; d++) {
+	for (int d = FTR_BALANCE_OFF; d <= deepest; d++) {
 		struct ftr_route_stats stats = { 0 };
 
 		opts.balance = (enum ftr_balance)d;
@@ -144,15 +144,18 @@ int main(int argc, char **argv)
 {
 	struct ftr_shape_opts opts = { .roots = { 0 } };
 	int runs = argc > 5 ? atoi(argv[5]) : 3;
+	int deepest = FTR_BALANCE_FULL;
 	struct ftr_team *team;
 	struct ftr_fabric *f = NULL;
 	struct ftr_shape *sh = NULL;
 	struct spent s = { 0 };
 
 	if (argc < 2) {
-		fprintf(stderr, "usage: time_balance NETFILE [ROOTS [ENGINE [THREADS [RUNS]]]]\n");
+		fprintf(stderr, "usage: time_balance NETFILE [ROOTS [ENGINE [THREADS [RUNS [off|load|full]]]]]\n");
 		return 2;
 	}
+	while (argc > 6 && deepest && strcmp(argv[6], depths[deepest]))
+		deepest--;
 	opts.roots = read_guids(argc > 2 ? argv[2] : NULL);
 	team = ftr_team_new(argc > 4 ? (unsigned int)atoi(argv[4]) : 2);
 	must(ftr_read_fabric(argv[1], 0, &f, &err));
@@ -167,7 +170,7 @@ int main(int argc, char **argv)
 	printf(", %u switches, %u end ports\n", f->n_sw, f->n_ep);
 	for (unsigned int i = 0; ftr_engine_at(i); i++)
 		if (argc < 4 || !strcmp(argv[3], ftr_engine_at(i)->name))
-			time_engine(sh, ftr_engine_at(i), team, runs);
+			time_engine(sh, ftr_engine_at(i), team, runs, deepest);
 	ftr_shape_free(sh);
 	ftr_fabric_free(f);
 	ftr_team_free(team);
