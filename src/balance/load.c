@@ -23,10 +23,12 @@ struct load {
 	struct balance_sweep *w;
 	struct balance_cand cand;
 	bool *wanted;		/* [n_dests] has a link above the target */
+	/* entries of some columns, so that rows are read many at a time */
+	uint8_t *copy;		/* [some destinations][n_sw] */
+	uint32_t copied;	/* the first destination */
 	/* of one destination, by switch */
 	uint32_t *hosts;	/* that send through it */
-	uint32_t *via;		/* link of the entry, or BALANCE_NONE */
-	uint32_t *column;	/* [destinations][n_sw] via of a whole column */
+	uint8_t *entry;		/* in the copy */
 	uint64_t *excess;	/* of all links of the path, NO_PATH, UNKNOWN */
 	ftr_sw *large;		/* those with w->least hosts, farthest first */
 	uint32_t n_large;
@@ -34,6 +36,7 @@ struct load {
 	ftr_sw to;
 };
 
+#define COPIES 64		/* destinations, or one column */
 #define NO_PATH UINT64_MAX
 #define UNKNOWN UINT64_C(0xfefefefefefefefe)	/* for memset */
 
@@ -42,6 +45,11 @@ static uint64_t excess_of(const struct load *z, uint32_t link)
 	uint32_t flows = z->c->flows[link];
 
 	return flows > z->w->target ? flows - z->w->target : 0;
+}
+
+static uint32_t link_of(const struct load *z, ftr_sw s)
+{
+	return balance_link_to(z->net, s, z->entry[s]);
 }
 
 /* ---- one entry ----------------------------------------------------------------- */
@@ -72,34 +80,44 @@ static struct price price_path(const struct load *z, ftr_sw s, uint32_t n)
 {
 	struct price p = { 0 };
 
-	for (; s != z->to; s = z->net->peer[z->via[s]])
-		price_link(z, z->via[s], n, &p);
+	while (s != z->to) {
+		uint32_t link = link_of(z, s);
+
+		price_link(z, link, n, &p);
+		s = z->net->peer[link];
+	}
 	return p;
 }
 
 static void add_path(const struct load *z, ftr_sw s, uint32_t n)
 {
-	for (; s != z->to; s = z->net->peer[z->via[s]])
-		z->c->flows[z->via[s]] += n;
+	while (s != z->to) {
+		uint32_t link = link_of(z, s);
+
+		z->c->flows[link] += n;
+		s = z->net->peer[link];
+	}
 }
 
 /* Of the path from s, found when needed. */
 static uint64_t path_excess(struct load *z, ftr_sw s)
 {
+	uint32_t link;
 	uint64_t sum;
 
 	if (z->excess[s] != UNKNOWN)
 		return z->excess[s];
-	sum = z->via[s] == BALANCE_NONE ? NO_PATH :
-		path_excess(z, z->net->peer[z->via[s]]);
+	link = link_of(z, s);
+	sum = link == BALANCE_NONE ? NO_PATH :
+		path_excess(z, z->net->peer[link]);
 	if (sum != NO_PATH)
-		sum += excess_of(z, z->via[s]);
+		sum += excess_of(z, link);
 	return z->excess[s] = sum;
 }
 
 static ftr_port cheapest(struct load *z, ftr_sw s)
 {
-	ftr_port now = ftr_tables_get(z->c->t, s, z->d->lid), best = now;
+	ftr_port now = z->entry[s], best = now;
 	uint32_t n = z->hosts[s];
 	struct price least = price_path(z, s, n);
 	uint64_t square = least.square;
@@ -151,7 +169,7 @@ static bool has_better(struct load *z, ftr_sw s)
 
 static bool try_entry(struct load *z, ftr_sw s)
 {
-	ftr_port best, now = ftr_tables_get(z->c->t, s, z->d->lid);
+	ftr_port best;
 
 	if (!balance_cand_find(&z->cand, s))
 		return false;
@@ -160,12 +178,12 @@ static bool try_entry(struct load *z, ftr_sw s)
 		return true;
 	add_path(z, s, -z->hosts[s]);
 	best = cheapest(z, s);
-	if (best != now) {
+	if (best != z->entry[s]) {
 		if (!balance_move(z->c, s, z->d->lid, best)) {
 			add_path(z, s, z->hosts[s]);
 			return false;
 		}
-		z->via[s] = balance_link(z->net, s, best);
+		z->entry[s] = best;
 		z->w->moved++;
 	}
 	add_path(z, s, z->hosts[s]);
@@ -184,12 +202,13 @@ static void add_up(struct load *z, const struct balance_order *o)
 	memset(z->excess, 0xfe, n_sw * sizeof(*z->excess));
 	for (uint32_t i = 0; i + 1 < o->n; i++) {
 		ftr_sw s = o->sw[i];
-		uint32_t n = hosts[s];
+		uint32_t n = hosts[s], link;
 
 		if (n >= z->w->least)
 			z->large[n_large++] = s;
-		if (n && z->via[s] != BALANCE_NONE)
-			hosts[peer[z->via[s]]] += n;
+		link = n ? link_of(z, s) : BALANCE_NONE;
+		if (link != BALANCE_NONE)
+			hosts[peer[link]] += n;
 	}
 	z->n_large = n_large;
 	z->excess[z->to] = 0;
@@ -206,22 +225,6 @@ static bool sweep_dest(struct load *z, const struct balance_dest *d)
 			return false;
 	}
 	return true;
-}
-
-/* Rows are read in order: the LIDs of a column often share cache lines. */
-static void read_column(struct load *z, uint32_t l)
-{
-	const struct balance_net *net = z->net;
-	uint32_t n_sw = net->f->n_sw;
-
-	for (ftr_sw s = 0; s < n_sw; s++) {
-		const uint8_t *row = ftr_tables_row(z->c->t, s);
-		uint32_t *to = z->column + s;
-
-		for (uint32_t i = net->first[l]; i < net->first[l + 1];
-		     i++, to += n_sw)
-			*to = balance_link_to(net, s, row[net->dest[i].lid]);
-	}
 }
 
 /* ---- all of them ------------------------------------------------------------------ */
@@ -251,43 +254,75 @@ static bool sweep_column(struct load *z, uint32_t l)
 {
 	const struct balance_net *net = z->net;
 
-	bool any = false;
-
-	for (uint32_t i = net->first[l]; i < net->first[l + 1]; i++)
-		any |= z->wanted[i];
-	if (!any)
-		return true;
 	z->to = net->in->shape->col_sw[l];
 	balance_cand_column(&z->cand, net, l);
-	read_column(z, l);
 	for (uint32_t i = net->first[l]; i < net->first[l + 1]; i++) {
 		if (!z->wanted[i])
 			continue;
-		z->via = z->column + (size_t)(i - net->first[l]) * net->f->n_sw;
 		if (net->in->cancelled && net->in->cancelled(net->in->ctx)) {
 			z->w->cancelled = true;
 			return true;
 		}
+		z->entry = z->copy + (size_t)(i - z->copied) * net->f->n_sw;
 		if (!sweep_dest(z, &net->dest[i]))
 			return false;
 	}
 	return true;
 }
 
+/* Copy the entries of the columns from l on; returns the column after them. */
+static uint32_t copy_columns(struct load *z, uint32_t l)
+{
+	const struct balance_net *net = z->net;
+	uint32_t n_sw = net->f->n_sw, begin = net->first[l], end;
+
+	z->copied = begin;
+	do {
+		end = net->first[++l];
+	} while (l < n_sw && net->first[l + 1] - begin <= COPIES);
+	if (begin == end || !memchr(z->wanted + begin, true, end - begin))
+		return l;
+	for (ftr_sw s = 0; s < n_sw; s++) {
+		const uint8_t *row = ftr_tables_row(z->c->t, s);
+
+		for (uint32_t i = begin; i < end; i++)
+			z->copy[(size_t)(i - begin) * n_sw + s] =
+				row[net->dest[i].lid];
+	}
+	return l;
+}
+
+static bool sweep_all(struct load *z)
+{
+	const struct balance_net *net = z->net;
+	uint32_t l = 0;
+
+	while (l < net->f->n_sw && !z->w->cancelled) {
+		uint32_t end = copy_columns(z, l);
+
+		for (; l < end && !z->w->cancelled; l++)
+			if (net->first[l] < net->first[l + 1] &&
+			    memchr(z->wanted + net->first[l], true,
+				   net->first[l + 1] - net->first[l]) &&
+			    !sweep_column(z, l))
+				return false;
+	}
+	return true;
+}
+
 static bool load_new(struct load *z, struct ftr_arena *a)
 {
-	uint32_t n_sw = z->net->f->n_sw, most = 0;
+	uint32_t n_sw = z->net->f->n_sw, most = COPIES;
 
 	for (uint32_t l = 0; l < n_sw; l++)
 		most = FTR_MAX(most, z->net->first[l + 1] - z->net->first[l]);
 	z->hosts = ftr_arena_alloc(a, n_sw, sizeof(*z->hosts));
-	z->column = ftr_arena_alloc(a, (size_t)most * n_sw,
-				    sizeof(*z->column));
+	z->copy = ftr_arena_alloc(a, (size_t)most * n_sw, 1);
 	z->excess = ftr_arena_alloc(a, n_sw, sizeof(*z->excess));
 	z->large = ftr_arena_alloc(a, n_sw, sizeof(*z->large));
 	z->wanted = ftr_arena_alloc(a, z->net->first[n_sw] + 1u,
 				    sizeof(*z->wanted));
-	if (!z->hosts || !z->column || !z->excess || !z->large || !z->wanted ||
+	if (!z->hosts || !z->copy || !z->excess || !z->large || !z->wanted ||
 	    !balance_cand_new(&z->cand, a, n_sw))
 		return false;
 	return true;
@@ -301,10 +336,10 @@ enum ftr_status balance_load_sweep(struct balance_count *c,
 	struct ftr_arena *a = ftr_arena_new();
 	bool ok = a && load_new(&z, a);
 
-	if (ok)
+	if (ok) {
 		find_wanted(&z);
-	for (uint32_t l = 0; ok && l < z.net->f->n_sw && !w->cancelled; l++)
-		ok = sweep_column(&z, l);
+		ok = sweep_all(&z);
+	}
 	balance_cand_free(&z.cand);
 	ftr_arena_free(a);
 	return ok ? FTR_OK : ftr_fail(err, FTR_NOMEM,
