@@ -22,8 +22,9 @@
 
 #define TARGET_SHARE 50		/* target: the bound and 1 / 50 of it */
 #define LIMIT_SHARE 33		/* all tables below it are good enough */
-#define LOAD_SWEEPS 6
-#define LOAD_OVER (1 << 20)
+#define LOAD_SWEEPS 10
+#define COARSE 6		/* at first entries with 1 / 2^COARSE of all hosts */
+#define FINER 4
 #define FULL_SWEEPS 6
 #define FULL_OVER 16		/* cost of a flow above the target, first sweep */
 #define FULL_RISE 16
@@ -45,13 +46,9 @@ struct work {
 		uint32_t max;
 		uint64_t sum;	/* over shifts: most loaded link */
 	} now, first, best;
-	uint8_t *best_lft;
+	struct balance_log log;
+	uint32_t n_best;	/* moves of the best */
 };
-
-static size_t bytes_of(const struct ftr_tables *t)
-{
-	return (size_t)t->n_sw * t->stride;
-}
 
 static enum ftr_status score(struct work *w, struct ftr_err *err)
 {
@@ -86,20 +83,22 @@ static enum ftr_status judge(struct work *w, struct ftr_err *err)
 	if (st || !is_best(w))
 		return st;
 	w->best = w->now;
-	memcpy(w->best_lft, w->t->lft, bytes_of(w->t));
+	w->n_best = w->log.n;
 	return FTR_OK;
 }
 
 static enum ftr_status load_sweeps(struct work *w, struct ftr_err *err)
 {
-	struct balance_sweep s = { .target = w->target, .over = LOAD_OVER };
+	struct balance_sweep s = { .target = w->target };
 	enum ftr_status st = FTR_OK;
 
-	while (!st && !s.cancelled && w->r->sweeps < LOAD_SWEEPS &&
-	       w->now.max > w->target) {
+	for (uint32_t i = 0; !st && !s.cancelled && i < LOAD_SWEEPS &&
+	     w->now.max > w->limit; i++) {
+		s.least = i > 1 ? 1 : FTR_MAX(w->net->n_hosts >>
+					      (COARSE + FINER * i), 1u);
 		s.moved = 0;
-		st = balance_sweep(&w->c, &s, err);
-		if (st || !s.moved)
+		st = balance_load_sweep(&w->c, &s, err);
+		if (st || (!s.moved && s.least == 1))
 			break;
 		w->r->sweeps++;
 		st = judge(w, err);
@@ -121,7 +120,7 @@ static uint32_t too_many(const struct work *w)
 static enum ftr_status full_sweeps(struct work *w, struct ftr_err *err)
 {
 	struct balance_sweep s = {
-		.target = w->target, .shifts = true, .over = FULL_OVER,
+		.target = w->target, .over = FULL_OVER,
 	};
 	enum ftr_status st = FTR_OK;
 	uint64_t before = UINT64_MAX;
@@ -174,15 +173,6 @@ static double mean(const struct work *w, uint64_t sum)
 	return w->net->n_pos > 1 ? (double)sum / (w->net->n_pos - 1) : 0;
 }
 
-static uint64_t count_moved(const struct work *w, const uint8_t *before)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < bytes_of(w->t); i++)
-		n += before[i] != w->t->lft[i];
-	return n;
-}
-
 static enum ftr_status run(struct work *w, struct ftr_err *err)
 {
 	struct ftr_balance_report *r = w->r;
@@ -220,7 +210,7 @@ enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
 {
 	struct ftr_balance_report unused, *r = report ? report : &unused;
 	struct work w = { .in = in, .t = t, .team = team, .r = r };
-	uint8_t *before = NULL;
+	uint64_t moved;
 	enum ftr_status st;
 
 	memset(r, 0, sizeof(*r));
@@ -231,25 +221,25 @@ enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
 	if (in->depth == FTR_BALANCE_OFF)
 		return FTR_OK;
 	w.arena = ftr_arena_new();
-	if (w.arena) {
-		w.best_lft = ftr_arena_alloc(w.arena, bytes_of(t), 1);
-		before = ftr_arena_alloc(w.arena, bytes_of(t), 1);
-	}
-	if (!w.best_lft || !before) {
+	if (w.arena)
+		w.log.seen = ftr_arena_zalloc(w.arena, (size_t)t->n_sw *
+					      (t->stride / 64),
+					      sizeof(*w.log.seen));
+	if (!w.log.seen) {
 		ftr_arena_free(w.arena);
 		return ftr_fail(err, FTR_NOMEM, "out of memory for balancing");
 	}
-	memcpy(w.best_lft, t->lft, bytes_of(t));
-	memcpy(before, t->lft, bytes_of(t));
 	w.c.t = t;
-	st = balance_net_new(in, &w.net, err);
+	w.c.log = &w.log;
+	st = balance_net_new(in, t, team, &w.net, err);
 	if (!st) {
 		w.c.net = w.net;
 		st = run(&w, err);
 	}
-	memcpy(t->lft, st ? before : w.best_lft, bytes_of(t));
+	moved = balance_log_undo(&w.log, t, st ? 0 : w.n_best);
 	if (!st)
-		r->moved = count_moved(&w, before);
+		r->moved = moved;
+	free(w.log.moved);
 	balance_net_free(w.net);
 	ftr_arena_free(w.arena);
 	return st;

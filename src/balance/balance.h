@@ -4,7 +4,9 @@
  *
  *	net.c		links, sources and destinations of a shape
  *	count.c		flows on every link, all-to-all and by shift
- *	search.c	one sweep over entries
+ *	load.c		one sweep over entries, for all-to-all alone
+ *	search.c	one sweep over entries, for shifts as well
+ *	move.c		candidates of entries, and the log of what was changed
  *	worst.c		the most loaded link of every shift, exactly
  *	bound.c		what no routing can avoid: cuts
  *	dual.c		the same: weights of links
@@ -24,8 +26,14 @@
 /* A destination whose traffic is counted: the base LID of a host. */
 struct balance_dest {
 	ftr_lid lid;
+	uint32_t col;
 	uint32_t pos;		/* position among the hosts, or BALANCE_NONE:
 				 * in all-to-all only */
+};
+
+/* Where the ports of a switch are: first + port, port <= n. */
+struct balance_ports {
+	uint32_t first, n;
 };
 
 /* A source: a switch with hosts. */
@@ -41,18 +49,29 @@ struct balance_net {
 	struct ftr_arena *arena;
 	uint32_t n_links;	/* f->n_ports */
 	ftr_sw *peer;		/* [n_links], FTR_SW_NONE: to no switch */
+	struct balance_ports *ports;	/* [n_sw] */
 	uint32_t n_sources;
 	struct balance_source *source;
 	uint32_t *source_of;	/* [n_sw] or BALANCE_NONE */
-	uint32_t n_hosts;	/* that send */
+	uint32_t *hosts;	/* [n_sw] that send */
+	uint32_t n_hosts;	/* sum of them */
 	uint32_t n_pos;		/* positions, and so shifts */
 	/* destinations of column l: dest[first[l]] .. dest[first[l + 1] - 1] */
 	struct balance_dest *dest;
 	uint32_t *first;	/* [n_sw + 1] */
+	uint32_t *dest_of;	/* [max_lid + 1] by LID, or BALANCE_NONE */
+	/* The switches that have a path to column l, the farthest first, its own
+	 * switch last: on every path to it they stand in this order, whatever
+	 * candidates the entries take.  NULL: a column without destinations */
+	struct balance_order {
+		uint16_t *sw;
+		uint32_t n;
+	} *order;		/* [n_sw] by column */
 };
 
 enum ftr_status balance_net_new(const struct ftr_balance_input *in,
-				struct balance_net **out,
+				const struct ftr_tables *t,
+				struct ftr_team *team, struct balance_net **out,
 				struct ftr_err *err) FTR_MUST_USE;
 void balance_net_free(struct balance_net *net);
 
@@ -77,25 +96,18 @@ balance_shape(const struct balance_net *net, uint32_t l)
 static inline uint32_t balance_link(const struct balance_net *net, ftr_sw s,
 				    ftr_port port)
 {
-	return net->f->sw[s].first_port + port;
+	return net->ports[s].first + port;
 }
 
-/*
- * The switches that have a path to a column, the farthest first, its own switch
- * last: on every path to it they stand in this order.  Returns how many; order:
- * room for n_sw.
- */
-struct balance_order {
-	ftr_sw *sw;		/* [n_sw] */
-	uint32_t n;
-	uint32_t *key;		/* [n_sw] scratch */
-};
+/* The link of an entry, or BALANCE_NONE: it leads to no switch. */
+static inline uint32_t balance_link_to(const struct balance_net *net, ftr_sw s,
+				       ftr_port port)
+{
+	uint32_t link = balance_link(net, s, port);
 
-bool balance_order_new(struct balance_order *o, struct ftr_arena *a,
-		       uint32_t n_sw);
-void balance_order_make(const struct balance_net *net,
-			const struct ftr_tables *t, uint32_t l,
-			struct balance_order *o);
+	return port > net->ports[s].n || net->peer[link] == FTR_SW_NONE ?
+		BALANCE_NONE : link;
+}
 
 /* ---- counters ------------------------------------------------------------ */
 
@@ -108,6 +120,7 @@ void balance_order_make(const struct balance_net *net,
 struct balance_count {
 	const struct balance_net *net;
 	struct ftr_tables *t;
+	struct balance_log *log;	/* of changed entries, or NULL */
 	uint32_t *flows;	/* [n_links] */
 	uint32_t width;		/* shifts per bin */
 	uint32_t n_bins;	/* 0: shifts are not counted */
@@ -156,18 +169,72 @@ enum ftr_status balance_worst(const struct balance_net *net,
 			      struct ftr_team *team, uint64_t *sum,
 			      struct ftr_err *err) FTR_MUST_USE;
 
+/* ---- moves ---------------------------------------------------------------- */
+
+/* Entries changed, in that order. */
+struct balance_log {
+	struct balance_moved {
+		ftr_sw sw;
+		ftr_lid lid;
+		ftr_port was;
+		bool first;	/* of this entry */
+	} *moved;
+	uint32_t n, cap;
+	uint64_t *seen;		/* [n_sw][stride / 64] entries in the log */
+};
+
+/* Change an entry; false: no memory, and it is as it was. */
+bool balance_move(struct balance_count *c, ftr_sw s, ftr_lid lid,
+		  ftr_port port);
+/* Take back all moves but the first n; how many entries differ after that. */
+uint64_t balance_log_undo(struct balance_log *log, struct ftr_tables *t,
+			  uint32_t n);
+
+/* Candidates of the column at hand, found when needed. */
+struct balance_cand {
+	const struct ftr_group **group;
+	uint32_t n_groups, cap;
+	uint32_t *first;	/* [n_sw] into group, or BALANCE_NONE */
+	uint8_t *n;		/* [n_sw] 0: there is no choice */
+	const struct ftr_shape *sh;
+	uint32_t l;
+};
+
+bool balance_cand_new(struct balance_cand *z, struct ftr_arena *a,
+		      uint32_t n_sw);
+void balance_cand_free(struct balance_cand *z);
+void balance_cand_column(struct balance_cand *z, const struct balance_net *net,
+			 uint32_t l);
+/* Find those of s; false: no memory. */
+bool balance_cand_find(struct balance_cand *z, ftr_sw s);
+
+static inline bool balance_may_move(const struct balance_count *c, ftr_sw s,
+				    ftr_lid lid)
+{
+	const uint64_t *bits = c->net->in->movable;
+
+	return !bits || bits[(size_t)s * (c->t->stride / 64) + lid / 64] >>
+		lid % 64 & 1;
+}
+
 /* ---- search -------------------------------------------------------------- */
 
 struct balance_sweep {
 	uint32_t target;	/* flows of a link that are not too many */
 	uint64_t over;		/* price of a flow above it */
-	bool shifts;		/* count shifts, too */
 	uint32_t meet;		/* flows in one shift that are too many */
+	uint32_t least;		/* without shifts: look only at entries that so
+				 * many hosts send through */
 	uint64_t moved;		/* entries changed */
 	bool cancelled;
 };
 
+/* Needs the bins and their peaks. */
 enum ftr_status balance_sweep(struct balance_count *c, struct balance_sweep *w,
 			      struct ftr_err *err) FTR_MUST_USE;
+/* Flows alone. */
+enum ftr_status balance_load_sweep(struct balance_count *c,
+				   struct balance_sweep *w,
+				   struct ftr_err *err) FTR_MUST_USE;
 
 #endif

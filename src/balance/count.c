@@ -14,72 +14,10 @@
 
 #include "balance/balance.h"
 
-#define KEYS 1024		/* of the counting sort: 255 costs, then hops */
-
-/* ---- order of switches ----------------------------------------------------- */
-
-bool balance_order_new(struct balance_order *o, struct ftr_arena *a,
-		       uint32_t n_sw)
-{
-	o->sw = ftr_arena_alloc(a, n_sw, sizeof(*o->sw));
-	o->key = ftr_arena_alloc(a, n_sw, sizeof(*o->key));
-	return o->sw && o->key;
-}
-
-/* Switches without a path by rank may have an entry all the same (a detour):
- * they stand before all others, by the hops that are left to one that has. */
-static uint32_t detour_key(const struct balance_net *net,
-			   const struct ftr_tables *t, const uint8_t *cost,
-			   uint32_t stride, uint32_t l, ftr_sw s)
-{
-	ftr_lid lid = net->dest[net->first[l]].lid;
-	uint32_t hops = 0;
-
-	while (cost[(size_t)s * stride] == FTR_COST_INF) {
-		ftr_port port = ftr_tables_get(t, s, lid);
-
-		if (port > net->f->sw[s].n_ports)
-			return BALANCE_NONE;
-		s = net->peer[balance_link(net, s, port)];
-		if (s == FTR_SW_NONE || FTR_COST_INF + ++hops >= KEYS)
-			return BALANCE_NONE;
-	}
-	return FTR_COST_INF + hops;
-}
-
-void balance_order_make(const struct balance_net *net,
-			const struct ftr_tables *t, uint32_t l,
-			struct balance_order *o)
-{
-	const struct ftr_shape *sh = balance_shape(net, l);
-	const uint8_t *cost = sh->cost + l;
-	uint32_t n_sw = net->f->n_sw, at[KEYS + 1] = { 0 }, sum = 0;
-
-	for (ftr_sw s = 0; s < n_sw; s++) {
-		uint32_t key = cost[(size_t)s * sh->cost_stride];
-
-		if (key == FTR_COST_INF)
-			key = detour_key(net, t, cost, sh->cost_stride, l, s);
-		o->key[s] = key;
-		if (key != BALANCE_NONE)
-			at[key]++;
-	}
-	for (uint32_t k = KEYS; k-- > 0;) {
-		uint32_t n = at[k];
-
-		at[k] = sum;
-		sum += n;
-	}
-	o->n = sum;
-	for (ftr_sw s = 0; s < n_sw; s++)
-		if (o->key[s] != BALANCE_NONE)
-			o->sw[at[o->key[s]]++] = s;
-}
-
 /* ---- all-to-all ------------------------------------------------------------ */
 
 struct flow_worker {
-	struct balance_order order;
+	uint8_t *entry;		/* [n_sw][FTR_LFT_BLOCK] a block of every switch */
 	uint32_t *sum;		/* [n_sw] flows at a switch */
 	uint32_t *flows;	/* [n_links] */
 };
@@ -90,43 +28,49 @@ struct flow_job {
 	struct flow_worker *worker;
 };
 
-static void count_dest(const struct flow_job *j, struct flow_worker *w,
-		       ftr_lid lid)
+/* entry: of that LID at switch 0. */
+static void count_dest(const struct balance_net *net, struct flow_worker *w,
+		       const struct balance_order *o, const uint8_t *entry)
 {
-	const struct balance_net *net = j->net;
-	const struct ftr_fabric *f = net->f;
+	const struct balance_ports *ports = net->ports;
+	const uint32_t *peer = net->peer;
 
-	for (uint32_t i = 0; i < w->order.n; i++)
-		w->sum[w->order.sw[i]] = 0;
-	for (uint32_t i = 0; i < net->n_sources; i++)
-		w->sum[net->source[i].sw] = net->source[i].hosts;
-	for (uint32_t i = 0; i + 1 < w->order.n; i++) {
-		ftr_sw s = w->order.sw[i];
-		ftr_port port = ftr_tables_row(j->t, s)[lid];
-		uint32_t link;
+	memcpy(w->sum, net->hosts, net->f->n_sw * sizeof(*w->sum));
+	for (uint32_t i = 0; i + 1 < o->n; i++) {
+		uint32_t s = o->sw[i], n = w->sum[s], link;
+		ftr_port port = entry[(size_t)s * FTR_LFT_BLOCK];
 
-		if (!w->sum[s] || port > f->sw[s].n_ports)
+		if (!n || port > ports[s].n)
 			continue;
-		link = balance_link(net, s, port);
-		w->flows[link] += w->sum[s];
-		if (net->peer[link] != FTR_SW_NONE)
-			w->sum[net->peer[link]] += w->sum[s];
+		link = ports[s].first + port;
+		w->flows[link] += n;
+		if (peer[link] != FTR_SW_NONE)
+			w->sum[peer[link]] += n;
 	}
 }
 
-static void count_columns(void *ctx, unsigned int worker, uint32_t begin,
-			  uint32_t end)
+/* Blocks of LIDs: the entries of one share a cache line. */
+static void count_blocks(void *ctx, unsigned int worker, uint32_t begin,
+			 uint32_t end)
 {
 	const struct flow_job *j = ctx;
 	const struct balance_net *net = j->net;
 	struct flow_worker *w = &j->worker[worker];
 
-	for (uint32_t l = begin; l < end; l++) {
-		if (net->first[l] == net->first[l + 1])
-			continue;
-		balance_order_make(net, j->t, l, &w->order);
-		for (uint32_t i = net->first[l]; i < net->first[l + 1]; i++)
-			count_dest(j, w, net->dest[i].lid);
+	for (uint32_t b = begin; b < end; b++) {
+		uint32_t at = b * FTR_LFT_BLOCK;
+
+		for (ftr_sw s = 0; s < net->f->n_sw; s++)
+			memcpy(w->entry + (size_t)s * FTR_LFT_BLOCK,
+			       ftr_tables_row(j->t, s) + at, FTR_LFT_BLOCK);
+		for (uint32_t i = 0; i < FTR_LFT_BLOCK &&
+		     at + i <= net->f->max_lid; i++) {
+			uint32_t d = net->dest_of[at + i];
+
+			if (d != BALANCE_NONE)
+				count_dest(net, w, &net->order[net->dest[d].col],
+					   w->entry + i);
+		}
 	}
 }
 
@@ -146,15 +90,16 @@ enum ftr_status balance_count_flows(const struct balance_net *net,
 		w->sum = ftr_arena_alloc(a, net->f->n_sw, sizeof(*w->sum));
 		w->flows = ftr_arena_zalloc(a, net->n_links,
 					    sizeof(*w->flows));
-		ok = w->sum && w->flows &&
-			balance_order_new(&w->order, a, net->f->n_sw);
+		w->entry = ftr_arena_alloc(a, net->f->n_sw, FTR_LFT_BLOCK);
+		ok = w->sum && w->flows && w->entry;
 	}
 	if (!ok) {
 		ftr_arena_free(a);
 		return ftr_fail(err, FTR_NOMEM,
 				"out of memory for counting flows");
 	}
-	ftr_team_run(team, net->f->n_sw, 8, count_columns, &j);
+	ftr_team_run(team, net->f->max_lid / FTR_LFT_BLOCK + 1, 2, count_blocks,
+		     &j);
 	memset(flows, 0, net->n_links * sizeof(*flows));
 	for (unsigned int i = 0; i < n; i++)
 		for (uint32_t x = 0; x < net->n_links; x++)

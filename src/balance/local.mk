@@ -1,3 +1,4 @@
 libftrcore_la_SOURCES += src/balance/balance.h src/balance/balance.c \
-	src/balance/net.c src/balance/count.c src/balance/search.c \
+	src/balance/net.c src/balance/count.c src/balance/load.c \
+	src/balance/search.c src/balance/move.c \
 	src/balance/worst.c src/balance/bound.c src/balance/dual.c

@@ -30,11 +30,6 @@
 #define PRICES 4096
 #define SCALE 4			/* fixed point of the prices of shifts */
 
-struct cand {
-	const struct ftr_group *g;
-	uint64_t rest;		/* price of the path behind it */
-};
-
 /* What passes through an entry. */
 struct passing {
 	uint32_t hosts;
@@ -46,7 +41,8 @@ struct search {
 	const struct balance_net *net;
 	struct balance_sweep *w;
 	struct ftr_arena *arena;
-	struct balance_order order;
+	const struct balance_order *order;
+	struct balance_cand cand;
 	struct passing *at;	/* [n_sw] */
 	uint32_t *next;		/* [n_sources] */
 	uint32_t price[PRICES];	/* of one shift in a bin of that content */
@@ -54,13 +50,6 @@ struct search {
 	 * once an entry has moved, any path may */
 	uint8_t *hot;		/* [n_sw] */
 	bool moved;
-	/* candidates of the column by place in the order, found when needed */
-	uint32_t *cand_first;	/* [n_sw] or BALANCE_NONE */
-	uint32_t *cand_n;	/* [n_sw] */
-	struct cand *cand;
-	uint32_t n_cand, cap_cand;
-	const struct ftr_shape *sh;
-	uint32_t l;
 	ftr_sw to;
 };
 
@@ -112,7 +101,7 @@ static uint64_t price_link(const struct search *z, uint32_t link,
 
 	if (flows + p->hosts > target)
 		sum += z->w->over * FTR_MIN(p->hosts, flows + p->hosts - target);
-	if (!z->w->shifts || pos == BALANCE_NONE)
+	if (pos == BALANCE_NONE)
 		return sum;
 	for (uint32_t i = p->head; i != BALANCE_NONE; i = z->next[i])
 		if (z->net->source[i].n)
@@ -153,7 +142,7 @@ static void add_path(struct search *z, ftr_sw s, const struct passing *p,
 		uint32_t link = link_of(z, s, d->lid);
 
 		z->c->flows[link] += (uint32_t)by * p->hosts;
-		for (uint32_t i = p->head; z->w->shifts && d->pos != BALANCE_NONE &&
+		for (uint32_t i = p->head; d->pos != BALANCE_NONE &&
 		     i != BALANCE_NONE; i = z->next[i])
 			if (z->net->source[i].n)
 				balance_bins_add(z->c, link,
@@ -187,7 +176,7 @@ static bool link_fine(const struct search *z, uint32_t link,
 {
 	if (z->c->flows[link] > z->w->target)
 		return false;
-	if (!z->w->shifts || pos == BALANCE_NONE ||
+	if (pos == BALANCE_NONE ||
 	    z->c->peak[link] <= (z->w->meet - 1) * z->c->width)
 		return true;
 	for (uint32_t i = p->head; i != BALANCE_NONE; i = z->next[i])
@@ -212,19 +201,19 @@ static bool path_fine(const struct search *z, ftr_sw s,
 }
 
 static ftr_port cheapest(struct search *z, ftr_sw s, const struct passing *p,
-			 const struct balance_dest *d,
-			 const struct cand *cand, uint32_t n)
+			 const struct balance_dest *d)
 {
 	ftr_port now = ftr_tables_row(z->c->t, s)[d->lid], best = now;
 	uint64_t price = price_path(z, s, p, d, UINT64_MAX);
 	uint64_t least = price - price / MARGIN;
 
-	for (uint32_t k = 0; k < n; k++) {
-		const struct ftr_group *g = cand[k].g;
+	for (uint32_t k = 0; k < z->cand.n[s]; k++) {
+		const struct ftr_group *g =
+			z->cand.group[z->cand.first[s] + k];
 		uint64_t rest = UINT64_MAX;
 
 		for (uint32_t i = 0; i < g->n; i++) {
-			ftr_port port = z->sh->group_ports[g->first + i];
+			ftr_port port = z->cand.sh->group_ports[g->first + i];
 			uint64_t first;
 
 			if (port == now)
@@ -244,66 +233,35 @@ static ftr_port cheapest(struct search *z, ftr_sw s, const struct passing *p,
 	return best;
 }
 
-static bool may_move(const struct search *z, ftr_sw s, ftr_lid lid)
-{
-	const uint64_t *bits = z->net->in->movable;
-
-	return !bits || bits[(size_t)s * (z->c->t->stride / 64) + lid / 64] >>
-		lid % 64 & 1;
-}
-
-/* Find the candidates of the switch at place i; none if there is no choice. */
-static bool list_candidates(struct search *z, uint32_t i)
-{
-	const struct ftr_group *cand[FTR_PORT_MAX + 1];
-	ftr_sw s = z->order.sw[i];
-	uint32_t n = 0, cables = 0;
-
-	z->cand_first[i] = z->n_cand;
-	z->cand_n[i] = 0;
-	if (ftr_shape_cost(z->sh, s)[z->l] != FTR_COST_INF)
-		n = ftr_shape_candidates(z->sh, s, z->l, cand);
-	for (uint32_t k = 0; k < n; k++)
-		cables += cand[k]->n;
-	for (uint32_t k = 0; cables > 1 && k < n; k++) {
-		if (!FTR_GROW(z->cand, z->n_cand, z->cap_cand))
-			return false;
-		z->cand[z->n_cand++].g = cand[k];
-		z->cand_n[i]++;
-	}
-	return true;
-}
-
-static bool choose(struct search *z, uint32_t i, const struct passing *p,
+static bool choose(struct search *z, ftr_sw s, const struct passing *p,
 		   const struct balance_dest *d)
 {
-	ftr_sw s = z->order.sw[i];
-	uint8_t *entry = &ftr_tables_row(z->c->t, s)[d->lid];
-	ftr_port best;
+	ftr_port best, now = ftr_tables_get(z->c->t, s, d->lid);
+	bool ok = true;
 
-	if ((!z->hot[s] && !z->moved) || !may_move(z, s, d->lid))
+	if ((!z->hot[s] && !z->moved) || !balance_may_move(z->c, s, d->lid))
 		return true;
-	if (z->cand_first[i] == BALANCE_NONE && !list_candidates(z, i))
+	if (!balance_cand_find(&z->cand, s))
 		return false;
-	if (!z->cand_n[i] || path_fine(z, s, p, d))
+	if (!z->cand.n[s] || path_fine(z, s, p, d))
 		return true;
 	add_path(z, s, p, d, -1);
-	best = cheapest(z, s, p, d, &z->cand[z->cand_first[i]], z->cand_n[i]);
-	if (best != *entry) {
-		*entry = best;
-		z->moved = true;
-		z->w->moved++;
+	best = cheapest(z, s, p, d);
+	if (best != now) {
+		ok = balance_move(z->c, s, d->lid, best);
+		z->moved |= ok;
+		z->w->moved += ok;
 	}
 	add_path(z, s, p, d, 1);
-	return true;
+	return ok;
 }
 
 /* ---- a column ---------------------------------------------------------------- */
 
 static void set_passing(struct search *z)
 {
-	for (uint32_t i = 0; i < z->order.n; i++) {
-		ftr_sw s = z->order.sw[i];
+	for (uint32_t i = 0; i < z->order->n; i++) {
+		ftr_sw s = z->order->sw[i];
 		uint32_t src = z->net->source_of[s];
 
 		z->at[s] = (struct passing){ 0, src, src };
@@ -332,10 +290,10 @@ static void pass_on(struct search *z, const struct passing *from, ftr_sw to)
 static bool mark_hot(struct search *z, const struct balance_dest *d)
 {
 	uint32_t full = (z->w->meet - 1) * z->c->width;
-	bool shifts = z->w->shifts && d->pos != BALANCE_NONE, any = false;
+	bool shifts = d->pos != BALANCE_NONE, any = false;
 
-	for (uint32_t i = z->order.n; i-- > 0;) {
-		ftr_sw s = z->order.sw[i];
+	for (uint32_t i = z->order->n; i-- > 0;) {
+		ftr_sw s = z->order->sw[i];
 		ftr_port port = ftr_tables_row(z->c->t, s)[d->lid];
 		uint32_t link = balance_link(z->net, s, port);
 
@@ -356,14 +314,14 @@ static bool sweep_dest(struct search *z, const struct balance_dest *d)
 		return true;
 	z->moved = false;
 	set_passing(z);
-	for (uint32_t i = 0; i + 1 < z->order.n; i++) {
-		ftr_sw s = z->order.sw[i];
+	for (uint32_t i = 0; i + 1 < z->order->n; i++) {
+		ftr_sw s = z->order->sw[i];
 		const struct passing *p = &z->at[s];
 		ftr_port port;
 
 		if (p->head == BALANCE_NONE)
 			continue;
-		if (!choose(z, i, p, d))
+		if (!choose(z, s, p, d))
 			return false;
 		port = ftr_tables_row(z->c->t, s)[d->lid];
 		if (port <= z->net->f->sw[s].n_ports)
@@ -377,12 +335,9 @@ static bool sweep_column(struct search *z, uint32_t l)
 {
 	const struct balance_net *net = z->net;
 
-	z->l = l;
-	z->sh = balance_shape(net, l);
 	z->to = net->in->shape->col_sw[l];
-	balance_order_make(net, z->c->t, l, &z->order);
-	z->n_cand = 0;
-	memset(z->cand_first, 0xff, z->order.n * sizeof(*z->cand_first));
+	z->order = &net->order[l];
+	balance_cand_column(&z->cand, net, l);
 	for (uint32_t i = net->first[l]; i < net->first[l + 1]; i++) {
 		if (net->in->cancelled && net->in->cancelled(net->in->ctx)) {
 			z->w->cancelled = true;
@@ -431,17 +386,14 @@ enum ftr_status balance_sweep(struct balance_count *c, struct balance_sweep *w,
 		z.next = ftr_arena_alloc(z.arena, c->net->n_sources,
 					 sizeof(*z.next));
 		z.hot = ftr_arena_zalloc(z.arena, n_sw, 1);
-		z.cand_first = ftr_arena_alloc(z.arena, n_sw,
-					       sizeof(*z.cand_first));
-		z.cand_n = ftr_arena_alloc(z.arena, n_sw, sizeof(*z.cand_n));
-		ok = z.at && z.next && z.hot && z.cand_first && z.cand_n &&
-			balance_order_new(&z.order, z.arena, n_sw);
+		ok = z.at && z.next && z.hot &&
+			balance_cand_new(&z.cand, z.arena, n_sw);
 	}
 	if (ok) {
 		set_prices(&z);
 		ok = sweep_all(&z);
 	}
-	free(z.cand);
+	balance_cand_free(&z.cand);
 	ftr_arena_free(z.arena);
 	return ok ? FTR_OK : ftr_fail(err, FTR_NOMEM,
 				      "out of memory for balancing");

@@ -79,7 +79,7 @@ static void start_count(struct counted *x, struct ftr_tables *t, size_t bytes)
 {
 	x->arena = ftr_arena_new();
 	x->in.depth = FTR_BALANCE_FULL;
-	ck_assert(!balance_net_new(&x->in, &x->net, &err));
+	ck_assert(!balance_net_new(&x->in, t, NULL, &x->net, &err));
 	x->c.net = x->net;
 	x->c.t = t;
 	x->c.flows = ftr_arena_alloc(x->arena, x->net->n_links,
@@ -145,7 +145,7 @@ static uint64_t sweep_and_match(struct counted *x, uint64_t seed)
 {
 	struct balance_sweep s = {
 		.target = 1 + balance_most(x->net, x->c.flows) / 2,
-		.shifts = seed % 3, .over = 16, .meet = 2,
+		.over = 16, .meet = 2, .least = 1 + seed % 2,
 	};
 	uint64_t moved = 0;
 
@@ -154,10 +154,13 @@ static uint64_t sweep_and_match(struct counted *x, uint64_t seed)
 		if (i % 2)
 			balance_bins_peaks(&x->c);
 		s.moved = 0;
-		ck_assert(!balance_sweep(&x->c, &s, &err));
+		if (seed % 3) {
+			ck_assert(!balance_sweep(&x->c, &s, &err));
+		} else {
+			ck_assert(!balance_load_sweep(&x->c, &s, &err));
+			balance_bins_count(&x->c);	/* are left alone */
+		}
 		moved += s.moved;
-		if (!s.shifts)	/* bins are left alone */
-			balance_bins_count(&x->c);
 		balance_bins_peaks(&x->c);
 		counters_match(x, seed);
 	}

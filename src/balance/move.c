@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Candidates of entries, and the log of what was changed.
+ *
+ * The search keeps the best tables that it has seen by the length of the log at
+ * that moment: whatever came later is taken back.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "balance/balance.h"
+
+/* ---- log --------------------------------------------------------------------- */
+
+bool balance_move(struct balance_count *c, ftr_sw s, ftr_lid lid,
+		  ftr_port port)
+{
+	uint8_t *entry = &ftr_tables_row(c->t, s)[lid];
+	struct balance_log *log = c->log;
+
+	if (log) {
+		uint64_t *word = &log->seen[(size_t)s * (c->t->stride / 64) +
+					    lid / 64];
+		uint64_t bit = UINT64_C(1) << lid % 64;
+
+		if (!FTR_GROW(log->moved, log->n, log->cap))
+			return false;
+		log->moved[log->n++] = (struct balance_moved){
+			s, lid, *entry, !(*word & bit),
+		};
+		*word |= bit;
+	}
+	*entry = port;
+	return true;
+}
+
+uint64_t balance_log_undo(struct balance_log *log, struct ftr_tables *t,
+			  uint32_t n)
+{
+	uint64_t differ = 0;
+
+	while (log->n > n) {
+		const struct balance_moved *m = &log->moved[--log->n];
+
+		ftr_tables_row(t, m->sw)[m->lid] = m->was;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		const struct balance_moved *m = &log->moved[i];
+
+		differ += m->first && ftr_tables_get(t, m->sw, m->lid) != m->was;
+	}
+	return differ;
+}
+
+/* ---- candidates ---------------------------------------------------------------- */
+
+bool balance_cand_new(struct balance_cand *z, struct ftr_arena *a,
+		      uint32_t n_sw)
+{
+	memset(z, 0, sizeof(*z));
+	z->first = ftr_arena_alloc(a, n_sw, sizeof(*z->first));
+	z->n = ftr_arena_alloc(a, n_sw, sizeof(*z->n));
+	return z->first && z->n;
+}
+
+void balance_cand_free(struct balance_cand *z)
+{
+	free(z->group);
+	z->group = NULL;
+}
+
+void balance_cand_column(struct balance_cand *z, const struct balance_net *net,
+			 uint32_t l)
+{
+	z->sh = balance_shape(net, l);
+	z->l = l;
+	z->n_groups = 0;
+	memset(z->first, 0xff, net->f->n_sw * sizeof(*z->first));
+}
+
+bool balance_cand_find(struct balance_cand *z, ftr_sw s)
+{
+	const struct ftr_group *cand[FTR_PORT_MAX + 1];
+	uint32_t n = 0, links = 0;
+
+	if (z->first[s] != BALANCE_NONE)
+		return true;
+	z->first[s] = z->n_groups;
+	z->n[s] = 0;
+	if (ftr_shape_cost(z->sh, s)[z->l] != FTR_COST_INF)
+		n = ftr_shape_candidates(z->sh, s, z->l, cand);
+	for (uint32_t k = 0; k < n; k++)
+		links += cand[k]->n;
+	for (uint32_t k = 0; links > 1 && k < n; k++) {
+		if (!FTR_GROW(z->group, z->n_groups, z->cap))
+			return false;
+		z->group[z->n_groups++] = cand[k];
+		z->n[s]++;
+	}
+	return true;
+}
