@@ -37,6 +37,8 @@ static void route(struct routed *r, const struct ftr_shape_opts *opts,
 
 	if (opts)
 		literal = *opts;
+	ftr_placement_shape(r->how, &literal);
+	ck_assert(literal.no_slots == (r->how >= FTR_PLACE_LITERAL));
 	literal.no_slots = true;
 	ck_assert_msg(!ftr_shape_new(r->f, &literal, team, &r->sh, &err), "%s",
 		      err.msg);
@@ -96,7 +98,9 @@ static void compare_entries(const struct routed *r, const unsigned int *cost,
 
 		has[t->lid] = 1;
 		for (ftr_sw s = 0; s < r->f->n_sw; s++) {
-			ftr_port want = oracle_entry(sh, cost, down, s, t);
+			ftr_port want = oracle_entry(
+				sh, cost, down, r->how == FTR_PLACE_LITERAL, s,
+				t);
 			ftr_port got = ftr_tables_row(r->t, s)[t->lid];
 
 			none += want == FTR_PORT_NONE;
@@ -162,7 +166,8 @@ START_TEST(trees_equal_the_oracle)
 	uint64_t seed = trees_first_seed();
 
 	for (unsigned int i = 0; i < trees_runs(1500); i++, seed++) {
-		struct routed r = { .how = FTR_PLACE_LITERAL };
+		struct routed r = { .how = i % 2 ? FTR_PLACE_LITERAL :
+				    FTR_PLACE_PLANES };
 		struct ftr_rng rng;
 		struct ftr_pgft g;
 
@@ -183,7 +188,8 @@ START_TEST(any_graph_equals_the_oracle)
 	uint64_t seed = trees_first_seed();
 
 	for (unsigned int i = 0; i < trees_runs(700); i++, seed++) {
-		struct routed r = { .how = FTR_PLACE_LITERAL };
+		struct routed r = { .how = i % 2 ? FTR_PLACE_LITERAL :
+				    FTR_PLACE_PLANES };
 		struct ftr_rng rng;
 		uint32_t n;
 
@@ -291,7 +297,7 @@ START_TEST(shifts_do_not_collide)
 	uint64_t seed = trees_first_seed();
 
 	for (unsigned int i = 0; i < trees_runs(250); i++, seed++) {
-		struct routed r = { .how = (enum ftr_placement)(i / 2 % 3) };
+		struct routed r = { .how = (enum ftr_placement)(i / 2 % 4) };
 		struct ftr_rng rng;
 		struct ftr_pgft g;
 		struct order o = { 0 };
