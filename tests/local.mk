@@ -21,7 +21,7 @@ include tests/sim/local.mk
 include tests/perf/local.mk
 include tests/consumers/local.mk
 include tests/seeds/local.mk
-EXTRA_DIST += tests/seeds tests/compat tests/library/run
+EXTRA_DIST += tests/seeds tests/compat tests/library/run tests/mutants
 # A build directory has objects there, and they are no part of a release.
 dist-hook:
 	rm -rf $(distdir)/tests/seeds/*.o $(distdir)/tests/seeds/.deps \

@@ -36,15 +36,28 @@ enum ftr_sftree_mode {
 };
 
 /* Which of the candidates of equation (1) a destination takes: by its place
- * among what is nominal (even and stable), or among what is alive (literal).
+ * among what is nominal (even and stable), or among what is alive (the others).
  * The first two differ in what a destination does whose place is lost. */
 enum ftr_placement {
 	FTR_PLACE_EVEN = 0,	/* the displaced share what is alive: balance
 				 * for more changes where several are lost */
 	FTR_PLACE_STABLE,	/* the first alive one of its own fixed list:
 				 * entries change only where they must */
-	FTR_PLACE_LITERAL	/* seed 002, equations (3) and (4) */
+	/* Gliksberg et al. 2020, equations (3) and (4), over what is alive: */
+	FTR_PLACE_LITERAL,	/* as published: groups by GUID, dividers of
+				 * procedure 1 over what is alive */
+	FTR_PLACE_PLANES	/* the same with groups by plane */
 };
+
+/* A placement over what is alive is also a matter of the shape: the order of its
+ * groups and what its dividers count.  Sets these options for how, and leaves
+ * the others. */
+static inline void ftr_placement_shape(enum ftr_placement how,
+				       struct ftr_shape_opts *opts)
+{
+	opts->by_guid = how == FTR_PLACE_LITERAL;
+	opts->no_slots = how >= FTR_PLACE_LITERAL;
+}
 
 /*
  * Entries to keep (src/engine/keep.c), both tables on the fabric of the shape.

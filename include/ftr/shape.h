@@ -102,6 +102,9 @@ struct ftr_shape_opts {
 	 * made the nominal shape. */
 	const struct ftr_shape *nominal;
 	bool no_slots;		/* slots = groups as they are, nothing more */
+	bool by_guid;		/* groups above in the order of GUIDs, as published
+				 * (Gliksberg et al. 2020, section 3.1), instead
+				 * of by plane first */
 };
 
 #define FTR_SLOT_NONE UINT32_MAX

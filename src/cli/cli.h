@@ -98,7 +98,7 @@ int cli_fail(const struct ftr_err *err);
 	{ "engine", CLI_ENGINE, offsetof(s, engine.ops), "NAME", \
 	  "routing engine", "dmodc", 0, 0 }, \
 	{ "placement", CLI_WORD, offsetof(s, engine.placement), \
-	  "even|stable|literal", "who takes over from what is lost", \
+	  "even|stable|literal|literal-planes", "who takes over from what is lost", \
 	  "even", 0, 0 }, \
 	{ "balance", CLI_WORD, offsetof(s, engine.balance), \
 	  "off|load|full", "search for even load: all-to-all; and shifts", \

@@ -384,6 +384,7 @@ static int run(int argc, char **argv)
 		return status;
 	cli_progress("reading");
 	opts.leaf_order = (enum ftr_leaf_order)r.leaf_order;
+	ftr_placement_shape((enum ftr_placement)r.engine.placement, &opts);
 	st = read_all(&r, argv[0], &opts, &x, &err);
 	if (!st) {
 		team = ftr_team_new(r.threads);

@@ -317,6 +317,8 @@ enum ftr_status cli_sim_read(struct cli_sim_job *j, struct ftr_err *err)
 	enum ftr_status st = read_fabric(j, err);
 
 	j->shape_opts.leaf_order = FTR_LEAF_BY_GUID;
+	ftr_placement_shape((enum ftr_placement)j->o->engine.placement,
+			    &j->shape_opts);
 	if (!st)
 		st = cli_read_guids(&j->o->files, &j->shape_opts, err);
 	if (!st)

@@ -453,6 +453,7 @@ static int run(int argc, char **argv)
 		w.compare.v[w.compare.n++] = argv[i];
 	cli_progress("reading and routing");
 	j.opts.leaf_order = (enum ftr_leaf_order)w.leaf_order;
+	ftr_placement_shape((enum ftr_placement)w.engine.placement, &j.opts);
 	j.team = ftr_team_new(w.threads);
 	st = set_up(&j, argv[0], &err);
 	if (!st && w.guarantee)

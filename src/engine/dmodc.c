@@ -16,7 +16,7 @@
  * dependency graph without cycles (section 4.1).
  *
  * How many groups there are and which one a number means is told by the
- * placement (place.c): (3) and (4) count over what is alive, the others over
+ * placement (place.c): (3) and (4) as published count over what is alive, the others over
  * what is nominal, and then only destinations whose nominal cable is lost, the
  * displaced, take another one.  Where several groups may lead down to a leaf, they
  * also take numbers of their own in place of floor(d / Pi), one for each tier.
@@ -130,7 +130,7 @@ static void choose_patterns(struct job *j)
 		unsigned int i;
 
 		j->pattern_of[s] = NO_PATTERN;
-		if (!(j->how == FTR_PLACE_LITERAL ? uniform_groups(sh, s, &t) :
+		if (!(place_literal(j->how) ? uniform_groups(sh, s, &t) :
 		      uniform_slots(sh, s, &t)))
 			continue;
 		for (i = 0; i < j->n_patterns; i++)
@@ -303,7 +303,7 @@ static bool list_ports(const struct row *r, const struct ftr_group *const *g,
 
 	memset(ports, FTR_PORT_NONE, 256);
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t at = r->j->how == FTR_PLACE_LITERAL ? i : g[i]->slot;
+		uint32_t at = place_literal(r->j->how) ? i : g[i]->slot;
 
 		if (g[i]->n == p)
 			memcpy(ports + at * p, sh->group_ports + g[i]->first,

@@ -3,10 +3,12 @@
  * The choice of a port: equations (3) and (4) of seed 002, and what becomes of
  * them on a damaged tree.
  *
- * FTR_PLACE_LITERAL is the seed: for the candidates C in order and q =
- * floor(d / Pi), group q mod #C, cable floor(q / #C) mod #g, all counted over
- * what is alive.  A switch that loses one of W groups then moves nearly every
- * destination.
+ * FTR_PLACE_LITERAL is what Gliksberg et al. 2020 (section 3.4) publish: for the
+ * candidates C in order and q = floor(d / Pi), group q mod #C, cable floor(q / #C)
+ * mod #g, all counted over what is alive.  A switch that loses one of W groups then
+ * moves nearly every destination.  The order of C is that of the shape: by GUID
+ * (LITERAL), or by plane (PLANES), see src/shape/group.c.  d is the topological
+ * index of src/shape/order.c with both: the paper does not define it.
  *
  * deviation: the other two count over what is nominal (design, section 4), so
  * that a destination whose nominal cable is alive never moves:
@@ -119,7 +121,7 @@ static uint32_t mod(int32_t a, uint32_t b)
 const struct ftr_ascent *place_ascent(const struct ftr_shape *sh,
 				      enum ftr_placement how, ftr_sw s)
 {
-	if (how == FTR_PLACE_LITERAL || !sh->ascent)
+	if (place_literal(how) || !sh->ascent)
 		return NULL;
 	return sh->ascent + (size_t)sh->tier[s] * sh->n_d;
 }
@@ -136,7 +138,7 @@ void place_switch(struct place *pl, const struct ftr_shape *sh,
 	pl->how = how;
 	pl->pi = (uint32_t)FTR_MIN(sh->divider[s], UINT32_MAX);
 	pl->ascent = place_ascent(sh, how, s);
-	pl->w = how == FTR_PLACE_LITERAL || sh->n_slots[s] > FTR_PORT_MAX ?
+	pl->w = place_literal(how) || sh->n_slots[s] > FTR_PORT_MAX ?
 		0 : sh->n_slots[s];
 	if (!pl->w)
 		return;
@@ -544,7 +546,7 @@ ftr_port place_port(struct place *pl, const struct ftr_dest *t)
 		return cable_port(pl->sh, g, has_slot(pl, g) ? q / pl->w : q);
 	}
 	g = pl->cand[q % pl->n];
-	if (pl->how == FTR_PLACE_LITERAL)
+	if (place_literal(pl->how))
 		return pl->sh->group_ports[g->first + (g->n == 1 ? 0 :
 						       q / pl->n % g->n)];
 	return cable_port(pl->sh, g, q / pl->n);

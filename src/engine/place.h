@@ -53,6 +53,13 @@ struct place {
 	uint32_t steps;		/* of matching that are left for this switch */
 };
 
+/* Equations (3) and (4) over what is alive; LITERAL and PLANES differ in the
+ * shape only. */
+static inline bool place_literal(enum ftr_placement how)
+{
+	return how >= FTR_PLACE_LITERAL;
+}
+
 /* losses: NULL if sh has all neighbours that it had nominally (then ways are
  * counted when they are needed), or for a placement other than EVEN. */
 void place_switch(struct place *pl, const struct ftr_shape *sh,

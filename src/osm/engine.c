@@ -152,9 +152,8 @@ enum ftr_status ibf_generation_new(struct ibf_engine *e,
 			skips.n, skips.first);
 	t1 = ibf_now_ms();
 	ms->snapshot = t1 - t0;
-	if (p->opt.placement == FTR_PLACE_LITERAL)
-		opts.no_slots = true;
-	else
+	ftr_placement_shape((enum ftr_placement)p->opt.placement, &opts);
+	if (!opts.no_slots)
 		gen->nominal = ibf_nominal_for(p, gen->fabric, &opts, team(p));
 	opts.nominal = nominal_shape(gen);
 	if (ftr_shape_new(gen->fabric, &opts, team(p), &gen->shape, err)) {

@@ -35,7 +35,8 @@ static const char *const root_modes[] = {
 
 static const char *const placements[] = {
 	[FTR_PLACE_EVEN] = "even", [FTR_PLACE_STABLE] = "stable",
-	[FTR_PLACE_LITERAL] = "literal", NULL
+	[FTR_PLACE_LITERAL] = "literal",
+	[FTR_PLACE_PLANES] = "literal-planes", NULL
 };
 
 static const char *const balances[] = {
@@ -77,8 +78,9 @@ const struct ibf_option ibf_option_table[] = {
 	  .def = FTR_PLACE_EVEN,
 	  .doc = "Who takes over from a lost cable, for all engines: even (survivors\n"
 		 "share the load), stable (the fewest entries change, a few less after\n"
-		 "several faults), or literal (the published modulo: nearly all entries\n"
-		 "of a switch change)." },
+		 "several faults), or, for comparison, literal (the published modulo and\n"
+		 "order of switches: nearly all entries of a switch change, shifts\n"
+		 "collide) and literal-planes (the same modulo, order by plane)." },
 	{ .name = "balance", FIELD(balance), .words = balances,
 	  .def = FTR_BALANCE_FULL,
 	  .doc = "Search for even load among the ports that lead closer: off (closed form\n"

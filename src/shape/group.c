@@ -10,7 +10,7 @@
  * deviation: up groups of a switch of rank r are ordered by (plane of the
  * neighbour, GUID), where a plane is a connected component of the switches of
  * rank > r (sideways cables aside) and is named by its smallest GUID.  Switches of one rank see the
- * same planes, hence choose alike.
+ * same planes, hence choose alike.  (opts.by_guid: not so, as published.)
  *
  * One union-find serves all ranks: going from the top rank down, the switches
  * of rank r + 1 are joined in, then the groups of rank r are ordered by the
@@ -96,7 +96,8 @@ static uint32_t draft_groups(const struct shaping *z, uint32_t *uf, ftr_sw s,
 				       z, s, r, z->nbr[k].cables) },
 			.side = up ? ABOVE :
 				z->rank[r] < z->rank[s] ? BELOW : BESIDE,
-			.plane = up ? ftr_uf_find(uf, r) : 0,
+			.plane = up && !z->opts->by_guid ?
+				ftr_uf_find(uf, r) : 0,
 		};
 	}
 	qsort(d, n, sizeof(*d), draft_cmp);
@@ -149,7 +150,8 @@ static uint32_t number_slots(const struct shaping *z, uint32_t *uf, ftr_sw s,
 	for (uint32_t i = 0; i < n_up; i++)
 		slot[n++] = (struct slot){ d[i].plane, d[i].g.remote };
 	for (uint32_t i = 0; i < n_inferred; i++)
-		slot[n++] = (struct slot){ ftr_uf_find(uf, above[i]),
+		slot[n++] = (struct slot){ z->opts->by_guid ? 0 :
+					   ftr_uf_find(uf, above[i]),
 					   above[i] };
 	if (n_inferred)
 		qsort(slot, n, sizeof(*slot), slot_cmp);

@@ -455,8 +455,7 @@ bool world_write(struct world *w, const struct ftr_repair_plan *p,
 				fprintf(stderr, "write at switch %u, LID %u from %u, where %u is\n",
 					x->sw, x->lid, x->from, *e);
 			*e = x->to;
-			if (ok && ((p->n <= 64 && !w->hasty) ||
-				   k + 1 == end - i))
+			if (ok && (!w->hasty || k + 1 == end - i))
 				ok = sound(w, p, i + k + 1);
 		}
 	}

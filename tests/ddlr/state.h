@@ -64,11 +64,10 @@ struct verdict {
 void world_judge(struct world *w, bool cdg, struct verdict *out);
 
 /*
- * Give the writes of a plan to the switches as told: step by step, in a random
- * order inside.  Every state (or, for more than 64 writes or if hasty, every
- * step) must be free of loops and of cycles of channel dependencies, and nobody
- * who arrived may be lost.  False and a line on
- * standard error otherwise.
+ * Apply the writes of a plan to the switches: step by step, in a random order
+ * inside a step.  Every state (if hasty: the state after every step) must be free
+ * of loops and of cycles of channel dependencies, and no pair that arrived may be
+ * lost.  False, and a line on standard error, otherwise.
  */
 bool world_write(struct world *w, const struct ftr_repair_plan *p,
 		 struct ftr_rng *rng);

@@ -11,6 +11,8 @@
  *				from the FIRST of that SEED on
  *	verify SHAPE FAULTS KINDS LANES =A,B,C
  *				this set, faults by number, in this order
+ *	verify plugin SHAPE ...	the same with recovery as the plugin does it: see
+ *				below
  *
  * A failure is told with its numbers; the chances taken in a run depend on the
  * seed and the number of the set alone, so each can be run again.
@@ -24,6 +26,14 @@
  * After the last, by turns: all comes back, in a random order, and the tables
  * must be those from before; or the damaged fabric is routed anew and handed
  * over to, then mended and handed over to again.  The same must hold in between.
+ *
+ * As the plugin does it, what comes back is no matter of the planner: OpenSM routes
+ * the fabric as it is then (over the nominal one), and blocks of 64 entries are
+ * written in any order.  Nothing is promised of the states in between: those in
+ * which a pair is lost, or that have a loop or a cycle of channel dependencies, are
+ * counted.  After the last block all hosts must arrive without loop and cycle, and
+ * after the last recovery the tables must be those from before.
+ *
  * Of very many random sets one in 32 is looked at so closely; the others after
  * every step, and without what comes afterwards.
  */
@@ -50,6 +60,12 @@ struct tally {
 	uint64_t handovers, phases, held;
 	uint32_t most_switches, most_steps, most_link;
 };
+
+/* Recovery as the plugin does it: states in between, and what is wrong there. */
+static struct {
+	bool on;
+	uint64_t recoveries, states, lost, loops, cycles, bad;
+} plugin;
 
 static struct world *world;
 static struct ftr_rng rng;
@@ -257,6 +273,105 @@ static const char *hand_over(struct tally *t)
 	return what;
 }
 
+/* ---- recovery as the plugin does it --------------------------------------- */
+
+struct block {
+	ftr_sw sw;
+	uint32_t first;		/* LID */
+};
+#define BLOCK 64
+
+/* to, tables of f, as tables of the whole fabric. */
+static void by_guid(const struct ftr_fabric *f, const struct ftr_tables *to,
+		    uint8_t *want)
+{
+	uint32_t stride = world->t->stride;
+
+	memcpy(want, world->t->lft, (size_t)world->t->n_sw * stride);
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		memcpy(want + (size_t)ftr_fabric_find_sw(world->f,
+							 f->sw[s].guid) *
+			      stride,
+		       ftr_tables_row((struct ftr_tables *)(uintptr_t)to, s),
+		       FTR_MIN(stride, to->stride));
+}
+
+/* Write the blocks that differ, in any order. */
+static void write_blocks(const uint8_t *want)
+{
+	uint32_t stride = world->t->stride, n = 0, *perm;
+	uint32_t most = world->t->n_sw * (stride / BLOCK + 1);
+	struct block *b = calloc(most, sizeof(*b));
+
+	for (ftr_sw s = 0; s < world->t->n_sw; s++)
+		for (uint32_t i = 0; i < stride; i += BLOCK)
+			if (memcmp(want + (size_t)s * stride + i,
+				   ftr_tables_row(world->t, s) + i,
+				   FTR_MIN(BLOCK, stride - i)))
+				b[n++] = (struct block){ s, i };
+	perm = calloc(n + 1u, sizeof(*perm));
+	ftr_rng_perm(&rng, perm, n);
+	for (uint32_t k = 0; k < n; k++) {
+		const struct block *x = &b[perm[k]];
+		struct verdict v;
+
+		memcpy(ftr_tables_row(world->t, x->sw) + x->first,
+		       want + (size_t)x->sw * stride + x->first,
+		       FTR_MIN(BLOCK, stride - x->first));
+		world_judge(world, true, &v);
+		plugin.states++;
+		plugin.lost += v.host_lost != 0;
+		plugin.loops += v.loops != 0;
+		plugin.cycles += v.cyclic;
+		plugin.bad += v.host_lost || v.loops || v.cyclic;
+	}
+	free(perm);
+	free(b);
+}
+
+static const char *recover_as_plugin(const struct job *j, const uint32_t *set)
+{
+	const struct ftr_shape_opts over = { .nominal = world->sh };
+	struct ftr_route_opts how = FTR_ROUTE_OPTS_INIT;
+	uint8_t *want = malloc((size_t)world->t->n_sw * world->t->stride);
+	uint32_t perm[16];
+	const char *what = NULL;
+
+	how.nominal = world->sh;
+	ftr_rng_perm(&rng, perm, j->faults);
+	for (unsigned int i = 0; i < j->faults && !what; i++) {
+		struct ftr_err err = { 0 };
+		struct ftr_fabric *f;
+		struct ftr_shape *sh = NULL;
+		struct ftr_tables *to = NULL;
+		struct verdict v;
+
+		world_suffer(world, world_fault(world, set[perm[i]], true));
+		f = world_damaged(world);
+		if (ftr_shape_new(f, &over, NULL, &sh, &err) ||
+		    ftr_tables_new(f, false, &to, &err) ||
+		    ftr_engine_find("ddlr")->route(sh, &how, NULL, to, NULL,
+						   &err)) {
+			what = "the damaged fabric is not routed";
+		} else {
+			by_guid(f, to, want);
+			write_blocks(want);
+			plugin.recoveries++;
+			world_judge(world, true, &v);
+			if (v.host_lost || v.loops || v.cyclic)
+				what = "after a recovery hosts are lost";
+		}
+		ftr_tables_free(to);
+		ftr_shape_free(sh);
+		ftr_fabric_free(f);
+	}
+	free(want);
+	if (!what && memcmp(world->t->lft, world->base->lft,
+			    (size_t)world->t->n_sw * world->t->stride))
+		what = "not as before the faults";
+	return what;
+}
+
 static const char *afterwards(const struct job *j, const uint32_t *set,
 			      struct tally *t)
 {
@@ -292,7 +407,8 @@ static void run_order(const struct job *j, const uint32_t *set,
 	for (i = 0; i < j->faults && !what; i++)
 		what = one_fault(world_fault(world, set[i], false), t);
 	if (!what && !world->hasty)
-		what = afterwards(j, set, t);
+		what = plugin.on ? recover_as_plugin(j, set) :
+		       afterwards(j, set, t);
 	t->runs++;
 	if (!what)
 		return;
@@ -488,10 +604,16 @@ int main(int argc, char **argv)
 	const struct job *j = sample;
 	size_t n = FTR_ARRAY_LEN(sample);
 	uint64_t failures = 0;
-	bool lot = argc > 1 && !strcmp(argv[1], "long");
+	bool lot;
 	const char *sets = NULL;
 	struct job one;
 
+	if (argc > 1 && !strcmp(argv[1], "plugin")) {
+		plugin.on = true;
+		argv++;
+		argc--;
+	}
+	lot = argc > 1 && !strcmp(argv[1], "long");
 	if (lot) {
 		j = full;
 		n = FTR_ARRAY_LEN(full);
@@ -517,5 +639,13 @@ int main(int argc, char **argv)
 			failures += run(&j[i], sets);
 	if (argc < 3)
 		failures += run(&in_the_way, in_the_way_sets);
+	if (plugin.on)
+		printf("as the plugin: %llu recoveries, %llu states in between: %llu with lost pairs of hosts, %llu with a loop, %llu with a cycle; %llu with any\n",
+		       (unsigned long long)plugin.recoveries,
+		       (unsigned long long)plugin.states,
+		       (unsigned long long)plugin.lost,
+		       (unsigned long long)plugin.loops,
+		       (unsigned long long)plugin.cycles,
+		       (unsigned long long)plugin.bad);
 	return failures != 0;
 }

@@ -162,11 +162,12 @@ ftr_sw oracle_plane(const struct ftr_shape *sh, ftr_sw s, unsigned int low)
 	return least;
 }
 
-/* C of equation (1), in order: those above by plane, then those below. */
+/* C of equation (1), in order: those above by plane (or by GUID), then those
+ * below. */
 static unsigned int candidates(const struct ftr_shape *sh,
 			       const unsigned int *cost,
-			       const unsigned int *down, ftr_sw s, ftr_sw l,
-			       ftr_sw *c)
+			       const unsigned int *down, bool by_guid,
+			       ftr_sw s, ftr_sw l, ftr_sw *c)
 {
 	uint32_t n = sh->f->n_sw, mine = cost[s * n + l];
 	bool must = must_go_down(sh, cost, down, s, l);
@@ -178,7 +179,8 @@ static unsigned int candidates(const struct ftr_shape *sh,
 		uint64_t k;
 
 		if (above(sh, t, s) && !must && cost[t * n + l] < mine)
-			k = oracle_plane(sh, t, sh->rank[s] + 1u);
+			k = by_guid ? 0 :
+				oracle_plane(sh, t, sh->rank[s] + 1u);
 		else if (above(sh, s, t) && down[t * n + l] < mine)
 			k = (uint64_t)1 << 32;
 		else
@@ -194,7 +196,7 @@ static unsigned int candidates(const struct ftr_shape *sh,
 }
 
 ftr_port oracle_entry(const struct ftr_shape *sh, const unsigned int *cost,
-		      const unsigned int *down, ftr_sw s,
+		      const unsigned int *down, bool by_guid, ftr_sw s,
 		      const struct ftr_dest *t)
 {
 	ftr_sw l = sh->col_sw[t->col], c[256], g;
@@ -203,7 +205,7 @@ ftr_port oracle_entry(const struct ftr_shape *sh, const unsigned int *cost,
 
 	if (s == l)
 		return t->port;
-	m = candidates(sh, cost, down, s, l, c);
+	m = candidates(sh, cost, down, by_guid, s, l, c);
 	if (m == 0)
 		return FTR_PORT_NONE;
 	pi = oracle_divider(sh, s);

@@ -26,9 +26,10 @@ ftr_sw oracle_plane(const struct ftr_shape *sh, ftr_sw s, unsigned int low);
 
 uint64_t oracle_divider(const struct ftr_shape *sh, ftr_sw s);
 
-/* The entry of s for the i-th destination of the shape. */
+/* The entry of s for a destination of the shape; groups above by GUID, or by
+ * plane first. */
 ftr_port oracle_entry(const struct ftr_shape *sh, const unsigned int *cost,
-		      const unsigned int *down, ftr_sw s,
+		      const unsigned int *down, bool by_guid, ftr_sw s,
 		      const struct ftr_dest *t);
 
 #endif

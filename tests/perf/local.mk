@@ -16,7 +16,7 @@ tests_perf_time_connect_LDADD = libftrcore.la
 
 EXTRA_PROGRAMS += tests/perf/time_balance
 tests_perf_time_balance_SOURCES = tests/perf/time_balance.c
-tests_perf_time_balance_LDADD = libftr.la
+tests_perf_time_balance_LDADD = libftrcore.la
 
 EXTRA_PROGRAMS += tests/perf/bench_core
 tests_perf_bench_core_SOURCES = tests/perf/bench_core.c

@@ -507,6 +507,164 @@ START_TEST(paper_off_whole_trees)
 }
 END_TEST
 
+/* The switches from a to b by the tables of sftree, "A X1 ..."; ends with "!"
+ * where an entry is missing, with "..." where the path has no end. */
+static const char *path(const struct both *b, const char *from, const char *to)
+{
+	static char text[200];
+	ftr_sw s = draw_sw(b->f, from), end = draw_sw(b->f, to);
+	ftr_lid lid = b->f->sw[end].lid;
+
+	strcpy(text, from);
+	for (unsigned int hops = 0; s != end; hops++) {
+		ftr_port out = ftr_tables_get(b->sftree, s, lid);
+
+		if (out == FTR_PORT_NONE)
+			return strcat(text, " !");
+		if (hops == 8)
+			return strcat(text, " ...");
+		s = ftr_fabric_port(b->f, s, out)->peer;
+		strcat(strcat(text, " "), b->f->sw[s].name);
+	}
+	return text;
+}
+
+static void paths_are(const struct both *b, const char *const (*want)[3],
+		      size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		ck_assert_str_eq(path(b, want[i][0], want[i][1]), want[i][2]);
+}
+
+static void paper_root(struct both *b, const char *sm, const char *want)
+{
+	struct ftr_route_opts opts = FTR_ROUTE_OPTS_INIT;
+
+	opts.sftree_mode = FTR_SFTREE_PAPER;
+	opts.sm_switch = sm ? draw_sw(b->f, sm) : FTR_SW_NONE;
+	ftr_tables_free(b->sftree);
+	tables(b, "sftree", &opts, NULL, &b->sftree);
+	ck_assert_str_eq(b->f->sw[b->stats.root].name, want);
+}
+
+/*
+ * Bogdanski et al. 2012, figure 3 as its text describes it (section 4.1): middle
+ * switches A1 and A2 have common tops X1 and X2, B1 and B2 have Y1 and Y2; s is
+ * the subtree root.
+ *
+ *	X1 X2   Y1 Y2
+ *	| X |   | X |		A1-X1 A1-X2 A2-X1 A2-X2, and so B and Y
+ *	A1 A2   B1 B2
+ *	s, l below A1 and B1; m, n below A2 and B2
+ */
+#define FIGURE_3_TOP "A1: X1 X2\nA2: X1 X2\nB1: Y1 Y2\nB2: Y1 Y2\n" \
+	"X1:\nX2:\nY1:\nY2:\n"
+
+START_TEST(paper_figure_3)
+{
+	static const char *const want[][3] = {
+		/* these have a path up and down, which stays */
+		{ "s", "Y2", "s B1 Y2" },
+		{ "A1", "A2", "A1 X1 A2" },
+		{ "X2", "n", "X2 A2 n" },
+		/* "X1 and Y1 will communicate through s whereas X1 and X2
+		 * will go through switch A1" */
+		{ "X1", "Y1", "X1 A1 s B1 Y1" },
+		{ "Y2", "X1", "Y2 B1 s A1 X1" },
+		{ "X1", "X2", "X1 A1 X2" },
+		{ "Y2", "Y1", "Y2 B1 Y1" },
+		/* A1 and B1 have no common ancestor, and s right below */
+		{ "A1", "B1", "A1 s B1" },
+		/* A2 and B2: first up to the subtree; what s has for B2 is
+		 * an entry of dmodc */
+		{ "A2", "B1", "A2 X1 A1 s B1" },
+		{ "B2", "A1", "B2 Y1 B1 s A1" },
+		{ "B2", "X2", "B2 Y1 B1 s A1 X2" },
+		/* from the one to the other below the same two leaves */
+		{ "A2", "Y1", "A2 X1 A1 s B1 Y1" },
+	};
+	struct both b = { .f = draw("s: A1 B1 h1\nl: A1 B1 h1\n"
+				    "m: A2 B2 h1\nn: A2 B2 h1\n"
+				    FIGURE_3_TOP) };
+
+	paper(&b);
+	ck_assert_str_eq(b.f->sw[b.stats.root].name, "s");
+	paths_are(&b, want, FTR_ARRAY_LEN(want));
+	/* section 4.2: not the leaf of the subnet manager */
+	paper_root(&b, "s", "l");
+	ck_assert_str_eq(path(&b, "X1", "Y1"), "X1 A1 l B1 Y1");
+	unroute(&b);
+}
+END_TEST
+
+/* Algorithm 1: the first leaf that reaches all; l does not reach B1, m is the
+ * subnet manager's.  If there is none, the first leaf (lines 15 to 17). */
+START_TEST(paper_root_choice)
+{
+	struct both b = { .f = draw("l: A1 h1\nm: A1 B1 h1\n"
+				    "s: A2 B2 h1\nn: A2 B2 h1\n"
+				    FIGURE_3_TOP) };
+
+	paper(&b);
+	ck_assert_str_eq(b.f->sw[b.stats.root].name, "m");
+	paper_root(&b, "m", "s");
+	ck_assert_str_eq(path(&b, "X1", "Y1"), "X1 A2 s B2 Y1");
+	unroute(&b);
+	b.f = draw("l: A1 h1\nm: A2 h1\ns: B1 h1\nn: B2 h1\n"
+		   FIGURE_3_TOP);
+	paper(&b);
+	ck_assert_str_eq(b.f->sw[b.stats.root].name, "l");
+	ck_assert_str_eq(path(&b, "X1", "Y1"), "X1 !");
+	unroute(&b);
+}
+END_TEST
+
+/*
+ * Algorithm 2, lines 6 to 19: the root R does not reach t2, its sibling S does.
+ * No leaf reaches all, as S does not reach z and V not t1.
+ *
+ *	t1   t2   z
+ *	|\ \ /|\  |
+ *	T R=S U V
+ */
+START_TEST(paper_sibling)
+{
+	static const char *const want[][3] = {
+		{ "t1", "t2", "t1 S t2" },	/* line 13 */
+		{ "R", "t2", "R S t2" },	/* line 9 */
+		{ "R", "U", "R S t2 U" },
+		{ "T", "t2", "T t1 S t2" },	/* by the root's entry */
+		{ "t1", "z", "t1 !" },		/* S does not reach it */
+		{ "R", "z", "R !" },
+	};
+	/* line 13 with the root for a source replaces what line 9 has just
+	 * written: a loop, which the checker finds */
+	static const char *const root_first[][3] = {
+		{ "R", "t2", "R t1 R t1 R t1 R t1 R ..." },
+	};
+	static const char *const leaves =
+		"R: t1 S h1\nS: t1 t2 h1\nT: t1 h1\nU: t2 h1\nV: t2 z h1\n";
+	struct ftr_check_report rep;
+	struct both b = { 0 };
+	char text[200];
+
+	snprintf(text, sizeof(text), "t1:\nt2:\nz:\n%s", leaves);
+	b.f = draw(text);
+	paper(&b);
+	ck_assert_str_eq(b.f->sw[b.stats.root].name, "R");
+	paths_are(&b, want, FTR_ARRAY_LEN(want));
+	unroute(&b);
+	snprintf(text, sizeof(text), "%st1:\nt2:\nz:\n", leaves);
+	b.f = draw(text);
+	paper(&b);
+	ck_assert_str_eq(b.f->sw[b.stats.root].name, "R");
+	paths_are(&b, root_first, FTR_ARRAY_LEN(root_first));
+	judge(&b, &rep);
+	ck_assert_uint_gt(rep.harmful, 0);
+	unroute(&b);
+}
+END_TEST
+
 /*
  * A whole tree that is no PGFT: top switches reach some pods over one middle
  * switch and some over two, as somebody cabled them.  Theorem 5.2 of the seed
@@ -703,6 +861,9 @@ int main(void)
 	tcase_add_test(t, root_avoids_the_manager);
 	tcase_add_test(t, threads_change_nothing);
 	tcase_add_test(t, paper_on_whole_trees);
+	tcase_add_test(t, paper_figure_3);
+	tcase_add_test(t, paper_root_choice);
+	tcase_add_test(t, paper_sibling);
 	tcase_add_test(t, paper_off_whole_trees);
 	tcase_add_test(t, paper_has_cycles_off_pgfts);
 	tcase_add_test(t, one_lost_cable_moves_no_root);

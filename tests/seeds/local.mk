@@ -1,6 +1,6 @@
 # What tests/seeds/run needs beside the command; at the top of the build, for the
 # directory goes into releases as it is.
-noinst_PROGRAMS += rerouting immunet outputs sssp
+noinst_PROGRAMS += rerouting immunet outputs sssp static closed
 rerouting_SOURCES = tests/seeds/rerouting.c tests/ddlr/state.c \
 	tests/ddlr/state.h
 rerouting_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tests
@@ -11,6 +11,10 @@ outputs_SOURCES = tests/seeds/outputs.c
 outputs_LDADD = libftrcore.la
 sssp_SOURCES = tests/seeds/sssp.c
 sssp_LDADD = libftrcore.la
+static_SOURCES = tests/seeds/static.c
+static_LDADD = libftrcore.la
+closed_SOURCES = tests/seeds/closed.c
+closed_LDADD = libftrcore.la
 
 # What SLs stock engines give, see tests/seeds/stock.sh.
 if HAVE_OPENSM

@@ -460,6 +460,121 @@ START_TEST(no_faults)
 }
 END_TEST
 
+/* ---- step by step ------------------------------------------------------------------- */
+
+/* A packet for a host that is not below s, or that is, comes to a switch of rank 1
+ * (or to a leaf switch) of a 2-ary 4-tree by a port; what happens. */
+struct step {
+	const char *step;
+	unsigned int rank;
+	bool above, below_s, dead;	/* comes from above; its host is below;
+					 * the way down is dead */
+	unsigned int vl;
+	uint16_t field;			/* 0: -1, 1: -2, 2: port stored */
+	/* wanted: exits up or down, that by which it came among them, lane, field;
+	 * field 2: the port it came by is stored */
+	bool up, back;
+	unsigned int n, out_vl;
+	uint16_t out_field;
+};
+
+/* Sem-Jacobsen et al. 2011, section VII.B. */
+static const struct step adaptive_steps[] = {
+	{ "1, from below", 1, false, false, false, 0, 0, true, false, 2, 0, 0 },
+	{ "3", 1, false, true, false, 0, 1, false, false, 1, 0, 0 },
+	{ "2a", 1, true, true, true, 0, 0, false, false, 1, 0, 0 },
+	{ "2b", 1, false, true, true, 0, 0, false, true, 1, 0, 0 },
+	{ "4a", 1, true, false, false, 0, 0, false, false, 2, 0, 1 },
+	{ "4b", 1, true, false, false, 0, 1, true, false, 1, 0, 1 },
+	{ "4c", 0, true, false, false, 0, 1, true, false, 1, 0, 1 },
+	{ "4d", 1, true, false, false, 0, 2, false, false, 1, 0, 1 },
+	{ "6", 1, false, false, false, 0, 1, true, false, 2, 0, 2 },
+};
+
+/* Section VI.B; lanes 0: NL, 1: ML1, 2: ML2. */
+static const struct step det_steps[] = {
+	{ "1", 1, false, false, false, 0, 0, true, false, 1, 0, 0 },
+	{ "2a", 1, false, true, false, 2, 1, false, false, 1, 2, 0 },
+	{ "2b", 1, true, true, false, 2, 1, false, false, 1, 1, 0 },
+	{ "2c", 1, true, true, false, 1, 1, false, false, 1, 0, 0 },
+	{ "2d", 1, true, true, false, 0, 0, false, false, 1, 0, 0 },
+	{ "3a i", 1, true, true, true, 2, 0, false, false, 1, 1, 0 },
+	{ "3a ii", 1, true, true, true, 1, 0, false, false, 1, 0, 0 },
+	{ "3b", 1, false, true, true, 2, 0, false, true, 1, 2, 0 },
+	{ "4a", 1, true, false, false, 0, 0, false, false, 1, 0, 1 },
+	{ "4b i", 1, true, false, false, 0, 1, true, false, 1, 1, 1 },
+	{ "4b, bottom", 0, true, false, false, 0, 0, true, false, 1, 1, 0 },
+	{ "4c", 1, true, false, false, 1, 2, false, false, 1, 1, 1 },
+	{ "5", 1, false, false, false, 1, 1, true, false, 1, 2, 2 },
+};
+
+static void try_step(struct world *w, const struct step *x)
+{
+	const struct tiers *t;
+	struct ftr_sim_exit e[FTR_SIM_EXITS];
+	struct ftr_sim_packet p = { 0 };
+	enum ftr_sim_loss why;
+	ftr_sw s = 0;
+	ftr_port in, other;
+	unsigned int n;
+
+	mend(w);
+	use(w, w->fn->name);
+	t = w->state;
+	while (w->sh->rank[s] != x->rank)
+		s++;
+	for (ftr_ep h = 0; h < w->f->n_ep; h++) {
+		ftr_port out;
+
+		p.dlid = w->f->ep[h].lid;
+		if ((tiers_entry(t, &w->v, s, &p, &out) == SIDE_BELOW) ==
+		    x->below_s)
+			break;
+	}
+	other = ftr_tables_get(w->t, s, p.dlid);
+	/* from above by the first port up; from below by a port that is not
+	 * the packet's way down */
+	in = t->port[t->first[s] + (x->above ? 0 : t->n_up[s])];
+	if (in == other)
+		in = t->port[t->first[s] + (x->above ? 0 : t->n_up[s]) + 1];
+	if (x->dead)
+		cut(w, s, other);
+	/* a stored port is one that leads down to a switch */
+	other = x->rank ? t->port[t->first[s] + t->n_up[s] + 1] : 0;
+	p.field = (uint16_t)(x->field == 2 ? 2 + other : x->field);
+	n = w->fn->route(w->state, &w->v, s, in, x->vl, &p, e, &why);
+	ck_assert_msg(n == x->n, "%s, %s: %u exits", w->fn->name, x->step, n);
+	for (unsigned int i = 0; i < n; i++) {
+		bool up = t->side[w->f->sw[s].first_port + e[i].port] ==
+			  SIDE_ABOVE;
+
+		ck_assert_msg(up == x->up && e[i].vl == x->out_vl &&
+			      (e[i].port == in) == x->back,
+			      "%s, %s: exit by port %u (came by %u), lane %u",
+			      w->fn->name, x->step, e[i].port, in, e[i].vl);
+		if (x->field == 2)
+			ck_assert_uint_eq(e[i].port, other);
+	}
+	ck_assert_msg(p.field == (x->out_field == 2 ? 2 + in : x->out_field),
+		      "%s, %s: field %u", w->fn->name, x->step, p.field);
+}
+
+START_TEST(steps)
+{
+	const struct step *x = _i ? det_steps : adaptive_steps;
+	size_t n = _i ? FTR_ARRAY_LEN(det_steps) :
+		   FTR_ARRAY_LEN(adaptive_steps);
+	struct world w;
+
+	world_new(&w, "kary:2,4");
+	w.fn = ftr_sim_function_find(_i ? "det-switches" :
+				     "adaptive-switches");
+	for (size_t i = 0; i < n; i++)
+		try_step(&w, &x[i]);
+	world_free(&w);
+}
+END_TEST
+
 /* ---- under load --------------------------------------------------------------------- */
 
 static unsigned int on_one_lane(void *state, const struct ftr_sim_view *v,
@@ -668,6 +783,7 @@ int main(void)
 	tcase_add_test(c, figure_3);
 	tcase_add_loop_test(c, figure_6, 0, 2);
 	tcase_add_test(c, timeout);
+	tcase_add_loop_test(c, steps, 0, 2);
 	tcase_add_test(c, figure_7);
 	tcase_add_loop_test(c, full_load, 0, N_FUNCTIONS);
 	tcase_add_test(c, hybrid);

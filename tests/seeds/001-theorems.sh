@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
+# Sem-Jacobsen et al. 2006, theorem 2, and 2011, theorem 5: the extended channel
+# dependency graphs of the routing subfunctions, on all sets of faults of small trees
+# (static.c); and figure 11 of the latter without traffic.
+
+# row FUNCTION KIND SHAPE FAULTS SETS RULE
+row() {
+	printf '%s,%s,%s,%s,%s,' "$1" "$2" "${3#kary:}" "$4" "$6" | sed 's/,/-/3'
+	"$build/static" deadlock "$@"
+}
+csv=$out/001-theorems
+{
+	echo function,kind,tree,faults,choice,sets,discarded,no subtree,nothing given,cycle
+	for t in 2,2 2,3 2,4; do
+		row misroute links kary:$t 1 0 turn
+		row adaptive-links links kary:$t 1 0 own
+	done
+	row misroute links kary:3,2 2 0 turn
+	row adaptive-links links kary:3,2 2 0 own
+	row adaptive-switches mixed kary:2,4 1 0 own
+	row adaptive-switches mixed kary:2,4 1 0 careful
+	row adaptive-switches switches kary:3,3 2 0 own
+	row adaptive-links links kary:3,3 4 100 own
+	if [[ $long ]]; then
+		row misroute links kary:3,3 2 0 turn
+		row misroute links kary:4,2 3 0 turn
+		row misroute links kary:4,3 3 1000 turn
+		row adaptive-links links kary:3,3 2 0 own
+		row adaptive-links links kary:3,3 2 0 common
+		row adaptive-links links kary:4,2 3 0 own
+		row adaptive-links links kary:4,3 3 1000 own
+		row adaptive-switches switches kary:4,3 3 300 own
+		row adaptive-switches mixed kary:3,3 2 0 own
+		row adaptive-switches mixed kary:3,3 2 0 careful
+		row misroute links kary:3,3 4 300 turn
+	fi
+} >"$csv.csv"
+
+# total COLUMN CONDITION: a column, by number, summed over rows.
+total() {
+	awk -F, "NR > 1 && ($2) { n += \$$1; rows++ } END { print rows ? n : \"none\" }" \
+		"$csv.csv"
+}
+links='$1 != "adaptive-switches" && $4 < substr($3, 1, 1)'
+claim 'up to k-1 link faults: connected, no cycle, in every set' \
+	"$(total 6 "$links") >= 200 && $(total 7 "$links") == 0 &&
+	$(total 8 "$links") == 0 && $(total 9 "$links") == 0 &&
+	$(total 10 "$links") == 0"
+switches='$1 == "adaptive-switches" && $2 == "switches"'
+claim 'switch faults: the same' \
+	"$(total 6 "$switches") > 100 && $(total 9 "$switches") == 0 &&
+	$(total 10 "$switches") == 0"
+claim 'R_adaptive for switches under link faults: not with any fault-free subtree' \
+	"$(total 9 '$5 == "own" && $2 == "mixed"') > 0 &&
+	$(total 9 '$5 == "careful" && $3 == "2-4"') == 0"
+claim 'beyond k-1 there are cycles' "$(total 10 '$4 >= 4') > 0"
+
+# Figure 11: 500 sets, and no traffic.
+sets=200 most=4
+[[ -z $long ]] || sets=500 most=10
+for t in 4,3 2,6; do
+	[[ $long || $t == 2,6 ]] || continue
+	"$build/static" connected kary:$t $most $sets \
+		>"$out/001-fig11-static-${t/,/ary-}tree.csv"
+done
+csv=001-fig11-static-2ary-6tree
+claim 'one fault is tolerated by both' \
+	"$(at $csv 1 det-links) == 100 && $(at $csv 1 reconfiguration) == 100"
+claim 'from two faults on local rerouting connects more than reconfiguration' \
+	"$(at $csv 3 det-links) >= $(at $csv 3 reconfiguration) &&
+	$(at $csv 4 det-links) > 85 && $(at $csv 4 reconfiguration) < 100"
+if [[ $long ]]; then
+	claim 'and so at 7 and 10 faults, beyond what chance allows' \
+		"$(at $csv 7 det-links) - $(at $csv 7 reconfiguration) > 6 &&
+		$(at $csv 10 det-links) - $(at $csv 10 reconfiguration) > 6"
+	csv=001-fig11-static-4ary-3tree
+	claim '4-ary 3-tree: 100 % with 4 faults, about 97 with 10' \
+		"$(at $csv 4 det-links) == 100 && $(at $csv 10 det-links) > 95 &&
+		$(at $csv 10 det-links) < 99.5"
+fi

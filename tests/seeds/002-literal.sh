@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
+# Gliksberg et al. 2020, equations (3) and (4): what the order of groups and the
+# index d contribute on whole trees with GUIDs as vendors assign them, and the
+# placements on a damaged one.
+
+# load NET LFTS: "mean of the worst link over shifts, the worst, all-to-all".
+load() {
+	ibfattree load --lfts "$2" --sample "$sample" --permutations 0 \
+		--bisections 0 --worst 0 --threads 1 "$1" | tr -d , | awk '
+		/^all-to-all  / { all = $6 }
+		/^shifts  / { mean = $5; most = $6 }
+		END { print mean "," most "," all }'
+}
+
+trees=('3;6,6,6;1,6,6;1,1,1') sample=60
+[[ -z $long ]] || trees=('648' '3;6,6,6;1,6,6;1,1,1' '3456') sample=200
+{
+	echo tree,groups,index,seed,shifts mean,shifts worst,all-to-all
+	for t in "${trees[@]}"; do
+		for seed in 1 2; do
+			[[ $long || $seed == 1 ]] || continue
+			ibfattree gen --random-guids --seed $seed "$t" >t.net
+			for how in 'guid guid' 'plane guid' 'guid topology' \
+				'plane topology'; do
+				# shellcheck disable=SC2086
+				"$build/closed" $how t.net >t.lft
+				echo "${t//,/ },${how/ /,},$seed,$(load t.net t.lft)"
+			done
+			# the engine's own
+			"$build/closed" guid topology t.net >t.lft
+			ibfattree route --placement literal --balance off t.net \
+				2>/dev/null >own.lft
+			cmp t.lft own.lft
+			"$build/closed" plane topology t.net >t.lft
+			ibfattree route --placement literal-planes --balance off \
+				t.net 2>/dev/null >own.lft
+			cmp t.lft own.lft
+		done
+	done
+} >"$out/002-literal.csv"
+
+# damaged
+percent=(5)
+[[ -z $long ]] || percent=(1 5)
+t=${trees[-1]}
+{
+	echo 'tree,links lost,placement,shifts mean,shifts worst,all-to-all'
+	for p in "${percent[@]}"; do
+		n=$((p * 4))
+		ibfattree gen --random-guids --seed 1 "$t" >whole.net
+		ibfattree gen --random-guids --seed 1 --drop-links $n "$t" >t.net
+		for how in literal literal-planes stable even; do
+			ibfattree route --nominal whole.net --placement $how \
+				--balance off t.net 2>/dev/null >t.lft
+			echo "${t//,/ },$n,$how,$(load t.net t.lft)"
+		done
+	done
+} >"$out/002-damaged.csv"
+
+# mean GROUPS INDEX: of the last tree, seed 1.
+mean() {
+	awk -F, -v t="${trees[-1]//,/ }" -v g="$1" -v i="$2" '
+	$1 == t && $2 == g && $3 == i && $4 == 1 { print $5; found = 1 }
+	END { exit !found }' "$out/002-literal.csv"
+}
+damaged() {
+	awk -F, -v how="$1" '$3 == how { v = $4; found = 1 }
+	END { print v; exit !found }' "$out/002-damaged.csv"
+}
+claim 'groups by plane and the topological index: no link carries two flows of a shift' \
+	"$(mean plane topology) == 1"
+claim 'as published (groups by GUID), shifts collide on three levels' \
+	"$(mean guid topology) > 1.4"
+claim 'hosts by GUID in place of the topological index: they collide far more' \
+	"$(mean plane guid) > 2 && $(mean plane guid) > 1.3 * $(mean guid topology)"
+claim 'damaged: by plane no worse than by GUID' \
+	"$(damaged literal-planes) <= $(damaged literal)"

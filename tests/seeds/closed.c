@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Equations (3) and (4) of Gliksberg et al. 2020, section 3.4, by themselves:
+ *
+ *	closed guid|plane guid|topology FABRIC
+ *
+ * The first word orders the groups of a switch: by the GUID of the neighbour, as
+ * published, or by plane (src/shape/group.c).  The second tells d, which the paper
+ * does not define: the place of a host by GUID, or the topological index
+ * (src/shape/order.c).  Costs and dividers are those of the shape, hosts only.
+ * Writes forwarding tables as opensm dumps them.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/core.h"
+#include <ftr/ftr.h>
+
+static struct ftr_err err;
+static struct ftr_fabric *f;
+static struct ftr_shape *sh;
+static struct ftr_tables *t;
+
+static void must(enum ftr_status st)
+{
+	if (!st)
+		return;
+	fprintf(stderr, "closed: %s\n", err.msg);
+	exit(2);
+}
+
+static uint32_t index_of(const struct ftr_dest *x, bool topology)
+{
+	const struct ftr_lid_owner *o = &f->owner[x->lid];
+
+	/* end ports are in the order of their GUIDs */
+	return topology || o->kind != FTR_OWNER_EP ? x->d : o->idx;
+}
+
+static void route(ftr_sw s, bool topology)
+{
+	const struct ftr_group *g = &sh->groups[sh->group_first[s]];
+	uint32_t up = sh->n_up[s], all = up + sh->n_down[s];
+
+	for (uint32_t i = 0; i < sh->n_dest; i++) {
+		const struct ftr_dest *x = &sh->dest[i];
+		const struct ftr_group *c[256], *at;
+		uint32_t n = 0, l = x->col;
+		uint64_t d = index_of(x, topology), pi = sh->divider[s];
+
+		if (sh->col_sw[l] == s) {
+			ftr_tables_row(t, s)[x->lid] = x->port;
+			continue;
+		}
+		for (uint32_t k = 0; k < all; k++)
+			if (k < up ? ftr_shape_cost(sh, g[k].remote)[l] <
+				     ftr_shape_cost(sh, s)[l] :
+				     ftr_shape_down(sh, g[k].remote)[l] <
+				     ftr_shape_cost(sh, s)[l])
+				c[n++] = &g[k];
+		if (!n)
+			continue;
+		at = c[d / pi % n];
+		ftr_tables_row(t, s)[x->lid] =
+			sh->group_ports[at->first + d / (pi * n) % at->n];
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct ftr_shape_opts o = { .no_slots = true };
+
+	if (argc != 4) {
+		fprintf(stderr, "usage: closed guid|plane guid|topology FABRIC\n");
+		return 2;
+	}
+	o.by_guid = !strcmp(argv[1], "guid");
+	must(ftr_read_fabric(argv[3], 0, &f, &err));
+	must(ftr_shape_new(f, &o, NULL, &sh, &err));
+	must(ftr_tables_new(f, true, &t, &err));
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		route(s, !strcmp(argv[2], "topology"));
+	must(ftr_write_lfts(stdout, f, t, &err));
+	ftr_tables_free(t);
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+	return 0;
+}
