@@ -22,7 +22,7 @@
 struct report {
 	struct cli_list engines, lfts, fail;
 	struct cli_guid_files files;
-	const char *patterns, *nominal, *output;
+	const char *patterns, *doctor, *nominal, *output;
 	uint64_t seed;
 	unsigned int leaf_order, lmc, threads;
 	bool diff;
@@ -43,6 +43,8 @@ static const struct cli_opt options[] = {
 	  "show what differs between two states, OLD and FABRIC", NULL, 0, 0 },
 	{ "patterns", CLI_FILE, offsetof(struct report, patterns), "FILE",
 	  "pairs of end ports that send at the same time", NULL, 0, 0 },
+	{ "doctor", CLI_FILE, offsetof(struct report, doctor), "FILE",
+	  "findings to show: output of ibfattree doctor --json", NULL, 0, 0 },
 	CLI_OPT_ROOTS(struct report),
 	CLI_OPT_CN(struct report),
 	CLI_OPT_IO(struct report),
@@ -94,6 +96,8 @@ struct job {
 	struct html_traffic traffic;
 	uint64_t *place;
 	struct ftr_load_pair *pair;
+	char *doctor_text;	/* NULL: not given */
+	struct cli_jval doctor;
 	struct html_set set[SETS_MAX];
 	unsigned int n_sets;
 	struct ftr_tables *owned[SETS_MAX];
@@ -312,6 +316,7 @@ static enum ftr_status write_page(const struct job *j, const char *title,
 		.title = title, .pairs = j->o->patterns, .map = &j->map,
 		.set = j->set, .n_sets = j->n_sets,
 		.n_missing_sw = j->now.sh->n_missing_sw,
+		.doctor = j->doctor_text ? &j->doctor : NULL,
 	};
 	const char *slash = strrchr(title, '/');
 	size_t n = 0;
@@ -331,7 +336,10 @@ static enum ftr_status work(struct job *j, const char *old, const char *now,
 	enum ftr_status st;
 
 	cli_progress("reading");
-	st = read_fabrics(j, old, now, err);
+	st = j->o->doctor ? html_doctor_read(j->o->doctor, &j->doctor_text,
+					     &j->doctor, err) : FTR_OK;
+	if (!st)
+		st = read_fabrics(j, old, now, err);
 	if (!st)
 		st = damage(j, err);
 	cli_progress("routing");
@@ -370,6 +378,7 @@ static void free_job(struct job *j)
 	html_map_fini(&j->map);
 	free(j->place);
 	free(j->pair);
+	free(j->doctor_text);
 	cli_faults_free(&j->faults);
 	free_state(&j->damaged);
 	free_state(&j->now);
