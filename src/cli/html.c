@@ -24,7 +24,7 @@ struct report {
 	struct cli_guid_files files;
 	const char *patterns, *doctor, *nominal, *output;
 	uint64_t seed;
-	unsigned int leaf_order, lmc, threads;
+	unsigned int balance, leaf_order, lmc, threads;
 	bool diff;
 };
 
@@ -37,6 +37,9 @@ static const struct cli_opt options[] = {
 	{ "fail", CLI_LIST, offsetof(struct report, fail), "SPEC",
 	  "what breaks: SWITCH, SWITCH[PORT], Nlinks, N%links, Nswitches", NULL,
 	  0, 0 },
+	{ "balance", CLI_WORD, offsetof(struct report, balance),
+	  "off|load|full", "search for even load: all-to-all; and shifts",
+	  "full", 0, 0 },
 	{ "seed", CLI_U64, offsetof(struct report, seed), "N",
 	  "seed of the random faults", "0", 0, 0 },
 	{ "diff", CLI_FLAG, offsetof(struct report, diff), NULL,
@@ -172,7 +175,7 @@ static enum ftr_status add_engine(struct job *j, const char *name,
 				  struct ftr_err *err)
 {
 	const struct ftr_engine_ops *ops = ftr_engine_find(name);
-	const struct ftr_route_opts ro = FTR_ROUTE_OPTS_INIT;
+	struct ftr_route_opts ro = FTR_ROUTE_OPTS_INIT;
 	struct ftr_tables *t = NULL;
 	struct html_set *x;
 	enum ftr_status st;
@@ -180,6 +183,7 @@ static enum ftr_status add_engine(struct job *j, const char *name,
 	if (!ops)
 		return ftr_fail(err, FTR_INVAL, "report: there is no engine '%s' (ibfattree --help lists them)",
 				name);
+	ro.balance = (enum ftr_balance)j->o->balance;
 	st = ftr_tables_new(s->f, false, &t, err);
 	if (!st)
 		st = ops->route(s->sh, &ro, j->team, t, NULL, err);
