@@ -70,7 +70,7 @@ struct cli_cmd {
 extern const struct cli_cmd cli_gen, cli_route, cli_check, cli_load;
 extern const struct cli_cmd cli_diff, cli_whatif, cli_sim, cli_completion;
 extern const struct cli_cmd cli_doctor, cli_save, cli_restore;
-extern const struct cli_cmd cli_html, cli_slurm, cli_ranks;
+extern const struct cli_cmd cli_html, cli_slurm, cli_ranks, cli_top;
 /* The commands that the completion offers, up to NULL; main() sets it. */
 extern const struct cli_cmd *const *cli_completed;
 

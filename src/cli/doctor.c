@@ -148,6 +148,12 @@ void doc_detail(struct doc_result *r, const char *fmt, ...)
 	va_end(ap);
 }
 
+void doc_at(struct doc_result *r, uint64_t guid, unsigned int port)
+{
+	if (r->n_details && r->n_details <= DOC_DETAILS)
+		r->place[r->n_details - 1] = (struct doc_place){ guid, port };
+}
+
 static bool wanted(const struct doc_opts *o, const char *id)
 {
 	for (unsigned int i = 0; i < o->only.n; i++)
@@ -365,10 +371,27 @@ static void json_table(const struct doctor *d, struct json_object *o)
 	}
 }
 
+static void json_details(struct json_object *o, const struct doc_result *r)
+{
+	struct json_object *text = cli_json_array(o, "details"), *places, *e;
+
+	for (uint32_t k = 0; k < r->n_details && k < DOC_DETAILS; k++)
+		if (r->detail[k])
+			cli_json_text(text, r->detail[k]);
+	places = cli_json_array(o, "places");
+	for (uint32_t k = 0; k < r->n_details && k < DOC_DETAILS; k++) {
+		if (!r->detail[k])
+			continue;
+		e = cli_json_element(places);
+		cli_json_guid(e, "guid", r->place[k].guid);
+		cli_json_num(e, "port", r->place[k].port);
+	}
+}
+
 static int put_json(const struct doctor *d, const struct doc_result *r,
 		    const uint32_t *count, int status)
 {
-	struct json_object *o = cli_json_new("doctor"), *list, *e, *text;
+	struct json_object *o = cli_json_new("doctor"), *list, *e;
 	struct line line[LINES_MAX];
 	uint32_t n = recommend(d, line);
 
@@ -386,10 +409,7 @@ static int put_json(const struct doctor *d, const struct doc_result *r,
 		cli_json_str(e, "text", r[i].text);
 		cli_json_str(e, "remedy", r[i].remedy[0] ? r[i].remedy : NULL);
 		cli_json_num(e, "n_details", r[i].n_details);
-		text = cli_json_array(e, "details");
-		for (uint32_t k = 0; k < r[i].n_details && k < DOC_DETAILS; k++)
-			if (r[i].detail[k])
-				cli_json_text(text, r[i].detail[k]);
+		json_details(e, &r[i]);
 	}
 	json_table(d, o);
 	list = cli_json_array(o, "recommended");

@@ -30,12 +30,19 @@ enum doc_verdict {
 
 #define DOC_DETAILS 10
 
+/* Where a detail is: a port of a node, 0 the node itself; GUID 0: nowhere. */
+struct doc_place {
+	uint64_t guid;
+	unsigned int port;
+};
+
 struct doc_result {
 	const char *id;
 	enum doc_verdict verdict;
 	char text[512];		/* what was found, or why it was not checked */
 	char remedy[512];	/* one thing to do, "" if there is none */
 	char *detail[DOC_DETAILS];	/* malloc()ed lines, the first of them */
+	struct doc_place place[DOC_DETAILS];
 	uint32_t n_details;	/* of all that were found */
 };
 
@@ -44,6 +51,8 @@ void doc_say(struct doc_result *r, enum doc_verdict v, const char *fmt, ...)
 void doc_remedy(struct doc_result *r, const char *fmt, ...) FTR_PRINTF(2, 3);
 /* One object that is concerned; kept while there is room, counted always. */
 void doc_detail(struct doc_result *r, const char *fmt, ...) FTR_PRINTF(2, 3);
+/* Where the last detail is: node GUID of a switch or port GUID. */
+void doc_at(struct doc_result *r, uint64_t guid, unsigned int port);
 
 /* What PortInfo of a switch port and of its far end says; 0: not known. */
 struct doc_port {

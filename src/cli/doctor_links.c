@@ -26,6 +26,7 @@ static void list_sms(const struct doc_fabric *n, struct doc_result *r)
 		else
 			doc_detail(r, "\"%s\": guid=0x%016" PRIx64 " lid=%u does not answer",
 				   s->name, s->guid, s->lid);
+		doc_at(r, s->guid, 0);
 	}
 }
 
@@ -112,12 +113,14 @@ void doc_silent(struct doctor *d, struct doc_result *r)
 	const struct doc_fabric *n = &d->net;
 
 	for (uint32_t i = 0; i < n->n_silent; i++) {
-		if (i >= DOC_DETAILS)
+		if (i >= DOC_DETAILS) {
 			r->n_details++;
-		else
-			doc_detail(r, "\"%s\" (0x%016" PRIx64 ") port %u",
-				   n->silent[i].name, n->silent[i].guid,
-				   n->silent[i].port);
+			continue;
+		}
+		doc_detail(r, "\"%s\" (0x%016" PRIx64 ") port %u",
+			   n->silent[i].name, n->silent[i].guid,
+			   n->silent[i].port);
+		doc_at(r, n->silent[i].guid, n->silent[i].port);
 	}
 	if (!n->n_silent) {
 		doc_say(r, DOC_OK, "every link has an answering node at both ends");
@@ -144,6 +147,7 @@ void doc_link_state(struct doctor *d, struct doc_result *r)
 			doc_detail(r, "%s: %s", link_text(text, sizeof(text),
 							  f, s, p),
 				   state == 2 ? "Initialize" : "Armed");
+			doc_at(r, f->sw[s].guid, p);
 		}
 	if (!r->n_details) {
 		doc_say(r, DOC_OK, "all links are Active");
@@ -213,11 +217,13 @@ void doc_link_width(struct doctor *d, struct doc_result *r)
 			uint32_t at = f->sw[s].first_port + p;
 
 			known = known || width_of(&f->ports[at]);
-			if (is_slow(d, s, p, width_of, d->net.port ?
-				    d->net.port[at].max_width : 0))
-				doc_detail(r, "%s: %ux",
-					   link_text(text, sizeof(text), f, s,
-						     p), f->ports[at].width);
+			if (!is_slow(d, s, p, width_of, d->net.port ?
+				     d->net.port[at].max_width : 0))
+				continue;
+			doc_detail(r, "%s: %ux",
+				   link_text(text, sizeof(text), f, s, p),
+				   f->ports[at].width);
+			doc_at(r, f->sw[s].guid, p);
 		}
 	if (!known) {
 		doc_say(r, DOC_NOT_CHECKED, "the fabric file gives no widths");
@@ -244,12 +250,13 @@ void doc_link_speed(struct doctor *d, struct doc_result *r)
 			uint32_t at = f->sw[s].first_port + p;
 
 			known = known || speed_of(&f->ports[at]);
-			if (is_slow(d, s, p, speed_of, d->net.port ?
-				    d->net.port[at].max_speed : 0))
-				doc_detail(r, "%s: %s",
-					   link_text(text, sizeof(text), f, s,
-						     p),
-					   ftr_speed_str(f->ports[at].speed));
+			if (!is_slow(d, s, p, speed_of, d->net.port ?
+				     d->net.port[at].max_speed : 0))
+				continue;
+			doc_detail(r, "%s: %s",
+				   link_text(text, sizeof(text), f, s, p),
+				   ftr_speed_str(f->ports[at].speed));
+			doc_at(r, f->sw[s].guid, p);
 		}
 	if (!known) {
 		doc_say(r, DOC_NOT_CHECKED, "the fabric file gives no speeds");
@@ -277,13 +284,14 @@ void doc_link_flaps(struct doctor *d, struct doc_result *r)
 				&d->net.port[f->sw[s].first_port + p];
 
 			counted += x->counted;
-			if (x->counted && x->link_downed > d->o.flaps &&
-			    port_of(f, s, p)->peer_kind)
-				doc_detail(r, "%s: LinkDowned=%u%s",
-					   link_text(text, sizeof(text), f, s,
-						     p), x->link_downed,
-					   x->link_downed == 255 ?
-					   " or more" : "");
+			if (!x->counted || x->link_downed <= d->o.flaps ||
+			    !port_of(f, s, p)->peer_kind)
+				continue;
+			doc_detail(r, "%s: LinkDowned=%u%s",
+				   link_text(text, sizeof(text), f, s, p),
+				   x->link_downed,
+				   x->link_downed == 255 ? " or more" : "");
+			doc_at(r, f->sw[s].guid, p);
 		}
 	if (!counted) {
 		doc_say(r, DOC_NOT_CHECKED, "no switch answers for its error counters");
@@ -308,12 +316,14 @@ void doc_lft_capacity(struct doctor *d, struct doc_result *r)
 	const struct ftr_fabric *f = d->net.f;
 	char name[CLI_NAME_MAX];
 
-	for (ftr_sw s = 0; s < f->n_sw; s++)
-		if (d->net.sw[s].lft_cap &&
-		    d->net.sw[s].lft_cap <= f->max_lid)
-			doc_detail(r, "%s: %u entries",
-				   cli_sw_name(name, f, s),
-				   d->net.sw[s].lft_cap);
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		if (!d->net.sw[s].lft_cap ||
+		    d->net.sw[s].lft_cap > f->max_lid)
+			continue;
+		doc_detail(r, "%s: %u entries", cli_sw_name(name, f, s),
+			   d->net.sw[s].lft_cap);
+		doc_at(r, f->sw[s].guid, 0);
+	}
 	if (!r->n_details) {
 		doc_say(r, DOC_OK, "all tables hold LIDs up to %u",
 			f->max_lid);
@@ -330,12 +340,14 @@ void doc_lft_top(struct doctor *d, struct doc_result *r)
 	const struct ftr_fabric *f = d->net.f;
 	char name[CLI_NAME_MAX];
 
-	for (ftr_sw s = 0; s < f->n_sw; s++)
-		if (d->net.sw[s].lft_cap > f->max_lid &&
-		    d->net.sw[s].lft_top < f->max_lid)
-			doc_detail(r, "%s: LinearFDBTop=%u",
-				   cli_sw_name(name, f, s),
-				   d->net.sw[s].lft_top);
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		if (d->net.sw[s].lft_cap <= f->max_lid ||
+		    d->net.sw[s].lft_top >= f->max_lid)
+			continue;
+		doc_detail(r, "%s: LinearFDBTop=%u", cli_sw_name(name, f, s),
+			   d->net.sw[s].lft_top);
+		doc_at(r, f->sw[s].guid, 0);
+	}
 	if (!r->n_details) {
 		doc_say(r, DOC_OK, "LinearFDBTop covers LIDs up to %u",
 			f->max_lid);
@@ -356,12 +368,13 @@ void doc_vls(struct doctor *d, struct doc_result *r)
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
 			const struct ftr_swport *x = port_of(f, s, p);
 
-			if (x->peer_kind == FTR_PEER_SW &&
-			    is_first_end(x, s, p) &&
-			    d->net.port[f->sw[s].first_port + p].op_vls == 1)
-				doc_detail(r, "%s",
-					   link_text(text, sizeof(text), f, s,
-						     p));
+			if (x->peer_kind != FTR_PEER_SW ||
+			    !is_first_end(x, s, p) ||
+			    d->net.port[f->sw[s].first_port + p].op_vls != 1)
+				continue;
+			doc_detail(r, "%s",
+				   link_text(text, sizeof(text), f, s, p));
+			doc_at(r, f->sw[s].guid, p);
 		}
 	if (!r->n_details) {
 		doc_say(r, DOC_OK, "all links between switches have two data VLs or more");

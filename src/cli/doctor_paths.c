@@ -169,6 +169,7 @@ static void absent_links(const struct doctor *d, struct doc_result *r)
 		doc_detail(r, "%s port %u - %s port %u",
 			   cli_sw_name(a, sh->f, c->sw), c->port,
 			   cli_sw_name(b, sh->f, c->peer), c->peer_port);
+		doc_at(r, sh->f->sw[c->sw].guid, 0);
 	}
 }
 
@@ -189,6 +190,7 @@ static uint32_t free_slots(const struct doctor *d, struct doc_result *r)
 		doc_detail(r, "%s: %u of %u neighbours above",
 			   cli_sw_name(name, sh->f, s), sh->n_up[s],
 			   sh->n_slots[s]);
+		doc_at(r, sh->f->sw[s].guid, 0);
 	}
 	return n;
 }
@@ -256,11 +258,14 @@ void doc_sm_reach(struct doctor *d, struct doc_result *r)
 		if (!lid || lid > n->f->max_lid)
 			continue;
 		lids++;
-		for (ftr_sw s = 0; s < n->f->n_sw; s++)
-			if (!arrives(n->f, n->t, s, lid))
-				doc_detail(r, "%s to the subnet manager \"%s\", lid %u",
-					   cli_sw_name(name, n->f, s),
-					   n->sm[i].name, lid);
+		for (ftr_sw s = 0; s < n->f->n_sw; s++) {
+			if (arrives(n->f, n->t, s, lid))
+				continue;
+			doc_detail(r, "%s to the subnet manager \"%s\", lid %u",
+				   cli_sw_name(name, n->f, s), n->sm[i].name,
+				   lid);
+			doc_at(r, n->f->sw[s].guid, 0);
+		}
 	}
 	if (!lids) {
 		doc_say(r, DOC_NOT_CHECKED, "no subnet manager with a LID is known");
@@ -293,10 +298,12 @@ static void name_hosts(const struct doctor *d, struct doc_result *r)
 			if (hosts[s] &&
 			    !arrives(f, d->net.t, s, f->ep[e].lid))
 				lost += hosts[s] - (f->ep[e].sw == s);
-		if (lost)
-			doc_detail(r, "%s is not reached by %" PRIu64 " end port%s",
-				   cli_lid_name(name, f, f->ep[e].lid), lost,
-				   lost == 1 ? "" : "s");
+		if (!lost)
+			continue;
+		doc_detail(r, "%s is not reached by %" PRIu64 " end port%s",
+			   cli_lid_name(name, f, f->ep[e].lid), lost,
+			   lost == 1 ? "" : "s");
+		doc_at(r, f->ep[e].guid, 0);
 	}
 	free(hosts);
 }
@@ -354,10 +361,12 @@ void doc_credit_loops(struct doctor *d, struct doc_result *r)
 		doc_say(r, DOC_OK, "none, all traffic on one VL");
 		return;
 	}
-	for (uint32_t i = 0; i < c->cycle_len && i < FTR_CYCLE_MAX; i++)
+	for (uint32_t i = 0; i < c->cycle_len && i < FTR_CYCLE_MAX; i++) {
 		doc_detail(r, "%s port %u",
 			   cli_sw_name(name, d->net.f, c->cycle[i].sw),
 			   c->cycle[i].port);
+		doc_at(r, d->net.f->sw[c->cycle[i].sw].guid, c->cycle[i].port);
+	}
 	doc_say(r, DOC_FAILURE, "the tables in use can deadlock: %u links wait for each other in a circle (unless the routing engine separates them by VLs; check with ibfattree check --sl2vl --psl)",
 		c->cycle_len);
 	doc_remedy(r, "use an engine without credit loops; see the table below");

@@ -22,9 +22,9 @@
 struct report {
 	struct cli_list engines, lfts, fail;
 	struct cli_guid_files files;
-	const char *patterns, *nominal, *output;
+	const char *patterns, *doctor, *nominal, *output;
 	uint64_t seed;
-	unsigned int leaf_order, lmc, threads;
+	unsigned int balance, leaf_order, lmc, threads;
 	bool diff;
 };
 
@@ -37,12 +37,17 @@ static const struct cli_opt options[] = {
 	{ "fail", CLI_LIST, offsetof(struct report, fail), "SPEC",
 	  "what breaks: SWITCH, SWITCH[PORT], Nlinks, N%links, Nswitches", NULL,
 	  0, 0 },
+	{ "balance", CLI_WORD, offsetof(struct report, balance),
+	  "off|load|full", "search for even load: all-to-all; and shifts",
+	  "full", 0, 0 },
 	{ "seed", CLI_U64, offsetof(struct report, seed), "N",
 	  "seed of the random faults", "0", 0, 0 },
 	{ "diff", CLI_FLAG, offsetof(struct report, diff), NULL,
 	  "show what differs between two states, OLD and FABRIC", NULL, 0, 0 },
 	{ "patterns", CLI_FILE, offsetof(struct report, patterns), "FILE",
 	  "pairs of end ports that send at the same time", NULL, 0, 0 },
+	{ "doctor", CLI_FILE, offsetof(struct report, doctor), "FILE",
+	  "findings to show: output of ibfattree doctor --json", NULL, 0, 0 },
 	CLI_OPT_ROOTS(struct report),
 	CLI_OPT_CN(struct report),
 	CLI_OPT_IO(struct report),
@@ -94,6 +99,8 @@ struct job {
 	struct html_traffic traffic;
 	uint64_t *place;
 	struct ftr_load_pair *pair;
+	char *doctor_text;	/* NULL: not given */
+	struct cli_jval doctor;
 	struct html_set set[SETS_MAX];
 	unsigned int n_sets;
 	struct ftr_tables *owned[SETS_MAX];
@@ -168,7 +175,7 @@ static enum ftr_status add_engine(struct job *j, const char *name,
 				  struct ftr_err *err)
 {
 	const struct ftr_engine_ops *ops = ftr_engine_find(name);
-	const struct ftr_route_opts ro = FTR_ROUTE_OPTS_INIT;
+	struct ftr_route_opts ro = FTR_ROUTE_OPTS_INIT;
 	struct ftr_tables *t = NULL;
 	struct html_set *x;
 	enum ftr_status st;
@@ -176,6 +183,7 @@ static enum ftr_status add_engine(struct job *j, const char *name,
 	if (!ops)
 		return ftr_fail(err, FTR_INVAL, "report: there is no engine '%s' (ibfattree --help lists them)",
 				name);
+	ro.balance = (enum ftr_balance)j->o->balance;
 	st = ftr_tables_new(s->f, false, &t, err);
 	if (!st)
 		st = ops->route(s->sh, &ro, j->team, t, NULL, err);
@@ -312,6 +320,7 @@ static enum ftr_status write_page(const struct job *j, const char *title,
 		.title = title, .pairs = j->o->patterns, .map = &j->map,
 		.set = j->set, .n_sets = j->n_sets,
 		.n_missing_sw = j->now.sh->n_missing_sw,
+		.doctor = j->doctor_text ? &j->doctor : NULL,
 	};
 	const char *slash = strrchr(title, '/');
 	size_t n = 0;
@@ -331,7 +340,10 @@ static enum ftr_status work(struct job *j, const char *old, const char *now,
 	enum ftr_status st;
 
 	cli_progress("reading");
-	st = read_fabrics(j, old, now, err);
+	st = j->o->doctor ? html_doctor_read(j->o->doctor, &j->doctor_text,
+					     &j->doctor, err) : FTR_OK;
+	if (!st)
+		st = read_fabrics(j, old, now, err);
 	if (!st)
 		st = damage(j, err);
 	cli_progress("routing");
@@ -370,6 +382,7 @@ static void free_job(struct job *j)
 	html_map_fini(&j->map);
 	free(j->place);
 	free(j->pair);
+	free(j->doctor_text);
 	cli_faults_free(&j->faults);
 	free_state(&j->damaged);
 	free_state(&j->now);

@@ -6,6 +6,7 @@
  *	html_map.c	what is drawn: switches, end ports and links of one or
  *			two fabrics, numbered once for the whole page
  *	html_set.c	one set of tables: what the checker finds, loads
+ *	html_doctor.c	findings of ibfattree doctor
  *	html_write.c	all of it as JSON inside the page
  *	html/		the page itself, its style and its program
  */
@@ -15,6 +16,7 @@
 #include <ftr/ftr.h>
 
 #include "cli/cli.h"
+#include "cli/jsonread.h"
 
 /* ---- the map (html_map.c) ---------------------------------------------- */
 
@@ -115,6 +117,7 @@ struct html_page {
 	const char *title;	/* file of the fabric */
 	const char *faults;	/* what was taken away, for people, or NULL */
 	const char *pairs;	/* file of the traffic, or NULL */
+	const struct cli_jval *doctor;	/* what doctor --json says, or NULL */
 	const struct html_map *map;
 	const struct html_set *set;
 	unsigned int n_sets;
@@ -123,6 +126,15 @@ struct html_page {
 
 /* For cli_write: ctx is a struct html_page. */
 enum ftr_status html_write(FILE *out, const void *page, struct ftr_err *err);
+
+/* ---- findings of doctor (html_doctor.c) ---------------------------------- */
+
+/* *v lies inside *text, which is malloc()ed, also after an error. */
+enum ftr_status html_doctor_read(const char *path, char **text,
+				 struct cli_jval *v,
+				 struct ftr_err *err) FTR_MUST_USE;
+/* The member "doctor" of the page's data: v is one that was read. */
+void html_doctor_write(FILE *out, struct cli_jval v);
 
 /* The parts of the page, generated from html/ by the makefile. */
 extern const char html_head[], html_style[], html_body[], html_script[];

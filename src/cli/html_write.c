@@ -478,6 +478,8 @@ static bool put_data(FILE *out, const struct html_page *p)
 	fputs(",\"pairs\":", out);
 	put_text(out, p->pairs ? p->pairs : "");
 	fprintf(out, ",\"diff\":%s,\n", p->map->old ? "true" : "false");
+	if (p->doctor)
+		html_doctor_write(out, *p->doctor);
 	put_fabric(out, p);
 	put_blocks(out, p->map->pic);
 	put_switches(out, p->map);

@@ -1,6 +1,6 @@
-bin_PROGRAMS += ibfattree
-ibfattree_SOURCES = src/cli/main.c $(CLI_SOURCES)
-CLI_SOURCES = src/cli/cli.h src/cli/opts.c \
+# All of the command but its main(): its unit tests link this, too.
+noinst_LIBRARIES = libcli.a
+libcli_a_SOURCES = src/cli/cli.h src/cli/opts.c \
 	src/cli/common.c src/cli/output.c src/cli/names.c src/cli/term.c src/cli/json.c \
 	src/cli/json.h src/cli/jsonread.c src/cli/jsonread.h src/cli/gen.c src/cli/schedule.c src/cli/schedule.h \
 	src/cli/route.c src/cli/check.c src/cli/report.c \
@@ -13,17 +13,21 @@ CLI_SOURCES = src/cli/cli.h src/cli/opts.c \
 	src/cli/sim_json.c src/cli/sim_svg.c \
 	src/cli/input.c src/cli/save.c src/cli/transition.c src/cli/transition.h \
 	src/cli/html.h src/cli/html.c src/cli/html_map.c src/cli/html_set.c \
-	src/cli/html_write.c src/cli/slurm.c src/cli/ranks.c src/cli/jobs.c \
-	src/cli/jobs.h src/cli/unpack.c $(DOCTOR_SOURCES)
+	src/cli/html_write.c src/cli/html_doctor.c src/cli/slurm.c src/cli/ranks.c src/cli/jobs.c \
+	src/cli/jobs.h src/cli/unpack.c src/cli/top.c src/cli/top.h \
+	src/cli/top_read.c src/cli/top_show.c $(DOCTOR_SOURCES)
 DOCTOR_SOURCES = src/cli/doctor.c src/cli/doctor.h src/cli/doctor_links.c \
 	src/cli/doctor_local.c src/cli/doctor_paths.c src/cli/doctor_read.c
-nodist_ibfattree_SOURCES = src/cli/html_parts.c
-ibfattree_CPPFLAGS = $(AM_CPPFLAGS) -DFTR_LIBDIR='"$(libdir)"' \
+nodist_libcli_a_SOURCES = src/cli/html_parts.c
+libcli_a_CPPFLAGS = $(AM_CPPFLAGS) -DFTR_LIBDIR='"$(libdir)"' \
 	-DFTR_MULTIARCH='"$(host_cpu)-linux-gnu"'
-ibfattree_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS) $(JSONC_CFLAGS) \
-	$(ZLIB_CFLAGS) $(UNPACK_CFLAGS)
-ibfattree_LDADD = libftrcore.la $(IBMAD_LIBS) $(JSONC_LIBS) $(ZLIB_LIBS) \
-	$(UNPACK_LIBS) -lm
+libcli_a_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS) $(JSONC_CFLAGS) \
+	$(ZLIB_CFLAGS) $(UNPACK_CFLAGS) $(NCURSES_CFLAGS)
+
+bin_PROGRAMS += ibfattree
+ibfattree_SOURCES = src/cli/main.c
+ibfattree_LDADD = libcli.a libftrcore.la $(IBMAD_LIBS) $(JSONC_LIBS) $(ZLIB_LIBS) \
+	$(UNPACK_LIBS) $(NCURSES_LIBS) -lm
 
 # The page of ibfattree report, as C strings.  The hashes go into its security
 # policy, so that the browser runs this program and no other.

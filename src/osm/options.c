@@ -72,6 +72,10 @@ const struct ibf_option ibf_option_table[] = {
 	  .def = 1,
 	  .doc = "Write that order of hosts to opensm-ENGINE-ca-order.dump in\n"
 		 "dump_files_dir after every routing: on or off." },
+	{ .name = "status_files", FIELD(status_files), .words = off_on,
+	  .def = 1,
+	  .doc = "Write ibfattree.prom (metrics for Prometheus) and ibfattree-status.json\n"
+		 "to dump_files_dir after every sweep and repair: on or off." },
 	{ .name = "log_samples", FIELD(log_samples), .max = 16, .def = 3,
 	  .doc = "How many unreachable pairs a warning names." },
 	{ .name = "dmodc_placement", FIELD(placement), .words = placements,

@@ -20,6 +20,7 @@ struct ibf_options {
 	int leaf_order;		/* enum ftr_leaf_order */
 	int roots;		/* enum ftr_roots */
 	int ca_order_dump;	/* bool */
+	int status_files;	/* bool */
 	int log_samples;	/* pairs named in a warning */
 	int placement;		/* enum ftr_placement */
 	int balance;		/* enum ftr_balance */

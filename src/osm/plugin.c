@@ -129,7 +129,7 @@ static void *create(struct osm_opensm *osm)
 	read_options(p);
 	check_names(p);
 	register_engines(p);
-	p->status = ibf_status_new();
+	p->status = p->opt.status_files ? ibf_status_new() : NULL;
 	if (p->opt.fast_reroute && !p->opt.observe)
 		p->fast = ibf_fast_new(p);
 	return p;

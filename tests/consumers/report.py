@@ -190,6 +190,33 @@ def case_page(page):
     one_page(page)
 
 
+def case_doctor(page):
+    text = page.text("findings")
+    assert "doctor, link-width: 1 link is narrower" in text, text
+    assert "doctor, links-missing" in text, text
+    # what is in no place is text; HTML in it stays text
+    assert 'doctor, planted: <b>of "another" fabric</b>' in text, text
+    assert "and 11 more" in text, text
+    assert "1 failure" in page.text("verdict"), page.text("verdict")
+    nowhere = page.js("""return [...document.querySelectorAll('#findings li')]
+        .find((l) => l.textContent === 'nowhere').querySelector('button')""")
+    assert nowhere is None
+    def press(part):
+        page.js("""const all = [...document.querySelectorAll('#findings details')];
+            const d = all.find((d) => d.querySelector('summary').textContent
+                .includes(arguments[0]));
+            d.open = true;
+            d.querySelector('li button').click();""", part)
+    press("doctor, link-width")
+    link = page.js("const l = LINKS[state.link];"
+                   "return [SW[l.a].name, l.pa, SW[l.b].name, l.pb, l.slow]")
+    assert link[4] and ("sw-1-0", 5) in (tuple(link[0:2]), tuple(link[2:4])), link
+    press("doctor, links-missing")
+    assert page.js("return state.link") < 0
+    assert page.js("return SW[state.sw].odd") != 0
+    page.shot("doctor")
+
+
 def case_faults(page):
     names = page.js("return D.sets.map((s) => s.name)")
     assert names == ["dmodc", "dmodc, faults, not rerouted",

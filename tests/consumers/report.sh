@@ -17,6 +17,27 @@ case_report_page() {
 	page page "$T/f.html" "$T"
 }
 
+# Findings of doctor, each at its place: a slow link, a switch that lacks links,
+# and one of a fabric that the page does not have.
+case_report_doctor() {
+	"$ibfattree" gen "2;4,6;1,4;1,1" --drop-links 2 -o "$T/f.net"
+	# both ends of the link from sw-1-0 port 5 to sw-2-0 port 1
+	sed -E '/"S-020002(0){10}"\[1\]|"S-020001(0){10}"\[5\]/s/4xEDR/1xSDR/' \
+		"$T/f.net" >"$T/slow.net"
+	[[ $(grep -c 1xSDR "$T/slow.net") == 2 ]] || fail "no link was changed"
+	"$ibfattree" doctor "$T/slow.net" --json >"$T/found.json"
+	sed 's/"checks": *\[/&{"id":"planted","verdict":"failure","text":"<b>of \\"another\\" fabric<\/b>","remedy":null,"n_details":12,"details":["nowhere"],"places":[{"guid":"0x0000000000000001","port":3}]},/' \
+		"$T/found.json" >"$T/doctor.json"
+	cmp -s "$T/found.json" "$T/doctor.json" && fail "nothing was planted"
+	"$ibfattree" report "$T/slow.net" --doctor "$T/doctor.json" -o "$T/f.html"
+	! grep -q '<b>of' "$T/f.html" || fail "a text is HTML in the page"
+	page doctor "$T/f.html" "$T"
+	local status=0
+	"$ibfattree" report "$T/slow.net" --doctor "$T/f.net" \
+		-o "$T/no.html" 2>"$T/err" || status=$?
+	[[ $status == 2 ]] && grep -q 'not the output of ibfattree doctor' "$T/err"
+}
+
 case_report_faults() {
 	"$ibfattree" gen "2;4,6;1,4;1,1" -o "$T/f.net"
 	"$ibfattree" report "$T/f.net" --fail 'sw-2-0' -o "$T/f.html" || true

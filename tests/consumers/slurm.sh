@@ -108,13 +108,21 @@ case_slurm_real() {
 		((${#n[@]} > 50)) || fail "$t: ${#n[@]} hosts only"
 		mkdir "$T/${t##*/}"
 		cp "$T/topology.conf" "$T/${t##*/}/"
-		(T=$T/${t##*/} slurm_read "${n[@]}")
+		(
+			T=$T/${t##*/}
+			slurm_read tree "${n[@]}"
+			[[ $(grep -c ^SwitchName "$T/topology.conf") == \
+				"$(grep -c ^SwitchName "$T/topology")" ]] ||
+				fail "slurmctld does not have all switches: $(cat "$T/slurmctld.log")"
+		)
 	done
 }
 
-# slurmctld alone reads $T/topology.conf with these nodes.
+# slurm_read PLUGIN NODE...: slurmctld alone reads $T/topology.conf, or
+# topology.yaml, with these nodes; what it has read is in $T/topology.
 slurm_read() {
-	local port=$((20000 + RANDOM % 20000)) n
+	local port=$((20000 + RANDOM % 20000)) plugin=$1 n
+	shift
 	export SLURM_CONF=$T/slurm.conf
 	mkdir "$T/state"
 	cat >"$SLURM_CONF" <<-EOF
@@ -128,7 +136,7 @@ slurm_read() {
 	SlurmctldPidFile=$T/slurmctld.pid
 	SlurmctldLogFile=$T/slurmctld.log
 	ProctrackType=proctrack/pgid
-	TopologyPlugin=topology/tree
+	TopologyPlugin=topology/$plugin
 	MailProg=/bin/true
 	PartitionName=all Nodes=ALL Default=YES State=UP
 	EOF
@@ -141,11 +149,95 @@ slurm_read() {
 	trap slurm_stop EXIT
 	until_true scontrol ping
 	scontrol show topology >"$T/topology"
-	[[ $(grep -c ^SwitchName "$T/topology.conf") == \
-		"$(grep -c ^SwitchName "$T/topology")" ]] ||
-		fail "slurmctld does not have all switches: $(cat "$T/slurmctld.log")"
 	! grep -iE 'topolog|fatal' "$T/slurmctld.log" >&2 ||
 		fail "slurmctld complains"
+}
+
+# Skip unless slurmctld is of this release (YY.MM) or later.
+slurm_since() {
+	local is
+	want slurmctld scontrol
+	is=$(slurmctld -V | sed -n 's/.* \([0-9]*\.[0-9]*\)\..*/\1/p')
+	[[ $(printf '%s\n' "$is" "$1" | sort -V | head -n 1) == "$1" ]] ||
+		skip "slurmctld is $is: $2 since $1"
+}
+
+# Four pods of six hosts: slurmctld has them as four blocks.
+block_fabric() {
+	"$ibfattree" gen "3;2,3,4;1,2,3;1,1,1" --random-guids -o "$T/f.net"
+	mapfile -t nodes < <(seq -f host-%g 0 23)
+}
+
+blocks_read() {
+	local b
+	[[ $(grep -c '^BlockName=' "$T/topology") == 4 ]] ||
+		fail "not four blocks: $(cat "$T/topology" "$T/slurmctld.log")"
+	for b in '\[0-5\]' '\[6-11\]' '\[12-17\]' '\[18-23\]'; do
+		grep -q "Nodes=host-$b " "$T/topology" ||
+			fail "no block of host-$b: $(cat "$T/topology")"
+	done
+}
+
+case_slurm_block() {
+	local -a nodes
+	slurm_since 23.11 topology/block
+	block_fabric
+	"$ibfattree" slurm "$T/f.net" --plugin block -o "$T/topology.conf"
+	slurm_read block "${nodes[@]}"
+	blocks_read
+}
+
+case_slurm_yaml_tree() {
+	local -a nodes
+	slurm_since 25.05 topology.yaml
+	block_fabric
+	"$ibfattree" slurm "$T/f.net" --yaml -o "$T/topology.yaml"
+	slurm_read tree "${nodes[@]}"
+	[[ $(grep -c 'Level=0' "$T/topology") == 12 ]] ||
+		fail "not 12 leaves: $(cat "$T/topology" "$T/slurmctld.log")"
+}
+
+case_slurm_yaml_block() {
+	local -a nodes
+	slurm_since 25.05 topology.yaml
+	block_fabric
+	"$ibfattree" slurm "$T/f.net" --yaml --plugin block \
+		-o "$T/topology.yaml"
+	slurm_read block "${nodes[@]}"
+	blocks_read
+}
+
+# Beside slurmibtopology's view of the same fabric: one switch for each leaf,
+# with the hosts that ibnetdiscover shows on it.
+case_slurm_like_ibnetdiscover() {
+	local f
+	f=$(real topograph/topograph.net) || { echo "$f"; exit 77; }
+	want scontrol
+	printf 'ClusterName=test\nSlurmctldHost=localhost\n' >"$T/plain.conf"
+	awk '/^Switch/ { match($0, /# "[^"]*"/)
+			sw = substr($0, RSTART + 3, RLENGTH - 4) }
+		/^\[[0-9]+\]/ && $2 ~ /^"H-/ { match($0, /# "[^"]*"/)
+			host = substr($0, RSTART + 3, RLENGTH - 4)
+			sub(/ .*/, "", host); sub(/\..*/, "", host)
+			if (!seen[sw, host]++)
+				print host, sw }' "$f" | sort >"$T/wanted"
+	"$ibfattree" slurm "$f" 2>/dev/null |
+		sed -n 's/^SwitchName=\(.*\) Nodes=\(.*\)/\1 \2/p' |
+		while read -r sw list; do
+			SLURM_CONF=$T/plain.conf scontrol show hostnames "$list" |
+				sed "s|\$| $sw|"
+		done | sort >"$T/got"
+	(($(wc -l <"$T/got") > 100)) || fail "few hosts: $(wc -l <"$T/got")"
+	# names of switches differ: compare which hosts share one
+	share() {
+		awk '{ if (of[$2] == "") of[$2] = $1; print $1, of[$2] }' "$1" |
+			sort
+	}
+	cut -d ' ' -f 1 "$T/got" >"$T/hosts"
+	awk 'NR == FNR { here[$1] = 1; next } $1 in here' "$T/hosts" \
+		"$T/wanted" | sort -k1,1 -u >"$T/there"
+	diff <(share "$T/there") <(share "$T/got") >&2 ||
+		fail "hosts are grouped otherwise (< ibnetdiscover, > ibfattree)"
 }
 
 case_slurm_hosts() {

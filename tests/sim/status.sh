@@ -64,3 +64,21 @@ case_status_files() {
 	prom_is_good
 	down
 }
+
+# status_files off: neither file, and routing as ever.
+case_status_off() {
+	gen '2;4,4;1,4;1,1' --random-guids --seed 62
+	fast_up 'status_files off' </dev/null
+	walk whole
+	pick 1
+	osm_mark sm
+	cut_it
+	repaired down
+	reconciled
+	[[ -z $(compgen -G "$SIM_DIR/sm/ibfattree.prom*") &&
+	   -z $(compgen -G "$SIM_DIR/sm/ibfattree-status.json*") ]] ||
+		fail "written: $(ls "$SIM_DIR/sm")"
+	[[ -s $SIM_DIR/sm/ibfattree-events.jsonl ]]
+	down
+	[[ -z $(compgen -G "$SIM_DIR/sm/ibfattree.prom*") ]]
+}

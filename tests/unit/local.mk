@@ -157,11 +157,15 @@ endif
 
 # Checks of the command, with all of it but its main().
 check_PROGRAMS += tests/unit/test_doctor
-tests_unit_test_doctor_SOURCES = tests/unit/test_doctor.c $(CLI_SOURCES)
-nodist_tests_unit_test_doctor_SOURCES = src/cli/html_parts.c
-tests_unit_test_doctor_CPPFLAGS = $(ibfattree_CPPFLAGS)
-tests_unit_test_doctor_CFLAGS = $(CHECK_TEST_CFLAGS) $(ibfattree_CFLAGS)
-tests_unit_test_doctor_LDADD = $(CHECK_TEST_LDADD) $(ibfattree_LDADD)
+tests_unit_test_doctor_SOURCES = tests/unit/test_doctor.c
+tests_unit_test_doctor_CFLAGS = $(CHECK_TEST_CFLAGS) $(libcli_a_CFLAGS)
+tests_unit_test_doctor_LDADD = $(ibfattree_LDADD) $(CHECK_LIBS)
+
+# The same, in a pseudo terminal; forkpty is in libutil.
+check_PROGRAMS += tests/unit/test_top
+tests_unit_test_top_SOURCES = tests/unit/test_top.c
+tests_unit_test_top_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_top_LDADD = $(ibfattree_LDADD) $(CHECK_LIBS) -lutil
 
 check_PROGRAMS += tests/unit/test_check tests/unit/test_check_oracle
 tests_unit_test_check_SOURCES = tests/unit/test_check.c tests/unit/check_net.h

@@ -219,7 +219,8 @@ const missingEnds = (m) => ends({ a: m.low, b: m.up, nth: 0, of: 1 });
 function drawMarks() {
 	const k = state.set;
 	const marked = LINKS.filter((l) => l.slow && !deadLinks[k].has(l.i));
-	stroke(marked, colour.slow, 2.5, [2, 3]);
+	stroke(marked, colour.bg, 6);
+	stroke(marked, colour.slow, 3.5, [3, 4]);
 	stroke(LINKS.filter((l) => l.state === NEW), colour.new, 2);
 	const gone = LINKS.filter((l) => deadLinks[k].has(l.i) && l.state !== NEW);
 	const lost = gone.map(ends).concat(MISSING.map(missingEnds));

@@ -28,6 +28,13 @@ const BLOCKS = D.blocks.map((v, i) => ({
 const MISSING = D.missing.map((v, i) => ({
 	i, low: v[0], up: v[1], n: v[2], inferred: v[3],
 }));
+// Findings of ibfattree doctor; its other checks are counted.
+const DOCTOR = (D.doctor || []).filter((v) => v[1] === 'failure' || v[1] === 'warning').map((v) => ({
+	id: v[0], failure: v[1] === 'failure', text: v[2], remedy: v[3], more: v[4] - v[5].length,
+	details: v[5].map((d) => ({ text: d[0], guid: d[1].replace(/^0x/, ''), port: d[2] })),
+}));
+const swByGuid = new Map(SW.map((s) => [s.guid, s.i]));
+const epByGuid = new Map(EP.map((e) => [e.guid, e.i]));
 const OLD = 1, NEW = 2;
 const ODD = { few: 1, stub: 2, horizontal: 4, skip: 8 };
 const NOT_ON_LEAF = 1, NO_LINK = 2;

@@ -50,6 +50,11 @@ function drawVerdict() {
 		['Credit loops', set.credit === 'found' ? `FOUND: ${plural(set.cycle_links, 'link')}` : set.credit],
 		['Missing links', missing ? `${num(missing)} (of ${num(D.fabric.links + missing)})` : 'none'],
 	];
+	if (D.doctor) {
+		const failures = DOCTOR.filter((f) => f.failure).length, rest = D.doctor.filter((v) => v[1] === 'not_checked').length;
+		rows.push(['Doctor', `${plural(failures, 'failure')}, ${plural(DOCTOR.length - failures, 'warning')} in ${plural(D.doctor.length, 'check')}` +
+			(rest ? `, ${num(rest)} not made` : '')]);
+	}
 	if (deadLinks[state.set].size)
 		rows.push(['Links not in this state', num(deadLinks[state.set].size)]);
 	if (D.fabric.missing_switches)
@@ -89,6 +94,27 @@ function pairText(m) {
 	return `${plural(m.n, 'link')} missing${m.inferred ? ' (inferred)' : ''}: ${swName(m.low)} – ${swName(m.up)}`;
 }
 
+// A finding of doctor: each detail leads to its place, if the page has it.
+function doctorDetail(d) {
+	const s = swByGuid.get(d.guid), e = epByGuid.get(d.guid);
+	if (s === undefined)
+		return e === undefined ? d.text : go(d.text, () => selectEp(e));
+	const out = d.port ? exits[s].get(d.port) : undefined;
+	if (out !== undefined)
+		return go(d.text, () => selectLink(out >> 1));
+	const host = SW[s].hosts.find((h) => d.port && h.port === d.port);
+	return go(d.text, () => (host ? selectEp(host.i) : selectSwitch(s)));
+}
+
+function doctorItem(f) {
+	const items = f.details.map((d) => () => doctorDetail(d));
+	if (f.more)
+		items.push(() => `and ${num(f.more)} more`);
+	if (f.remedy)
+		items.push(() => `Do: ${f.remedy}`);
+	return list(`${f.failure ? '✗' : '⚠'} doctor, ${f.id}: ${f.text}`, items, f.failure);
+}
+
 function drawFindings() {
 	const set = D.sets[state.set], box = $('findings'), parts = [];
 	const add = (one, many, items) => {
@@ -113,6 +139,8 @@ function drawFindings() {
 		.map((e) => () => epButton(e.i)));
 	add('switch is unlike the others', 'switches are unlike the others', SW.filter((s) => s.odd)
 		.map((s) => () => el('span', {}, swButton(s.i), `: ${oddText(s)}`)));
+	for (const f of DOCTOR)
+		parts.push(doctorItem(f));
 	if (D.diff) {
 		const what = (st) => LINKS.filter((l) => l.state === st);
 		add('link was removed', 'links were removed', what(OLD).map((l) => () => linkButton(l)));

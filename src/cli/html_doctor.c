@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What "ibfattree doctor --json" found, for the page: read from its file, and
+ * written as the page's JSON.  Places are GUIDs and ports; the page finds them in
+ * its map, and shows a detail whose place it does not have as plain text.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/html.h"
+
+enum ftr_status html_doctor_read(const char *path, char **text,
+				 struct cli_jval *v, struct ftr_err *err)
+{
+	FILE *in = fopen(path, "re");
+	size_t room = 0;
+	ssize_t n;
+	char word[16];
+
+	*text = NULL;
+	if (!in)
+		return ftr_fail(err, FTR_IO, "%s: %s", path, strerror(errno));
+	n = getdelim(text, &room, '\0', in);
+	if (ferror(in)) {
+		fclose(in);
+		return ftr_fail(err, FTR_IO, "%s: %s", path, strerror(errno));
+	}
+	fclose(in);
+	if (n < 0 || !cli_j_parse(*text, (size_t)n, v) ||
+	    strcmp(cli_j_text(cli_j_member(*v, "command"), word, sizeof(word)),
+		   "doctor") ||
+	    cli_j_type(cli_j_member(*v, "checks")) != CLI_J_ARRAY)
+		return ftr_fail(err, FTR_PARSE, "%s: not the output of ibfattree doctor --json",
+				path);
+	return FTR_OK;
+}
+
+/* A string of another JSON text, which is well-formed, by the rules of this
+ * one. */
+static void put_value(FILE *out, struct cli_jval v)
+{
+	if (cli_j_type(v) != CLI_J_STRING) {
+		fputs("\"\"", out);
+		return;
+	}
+	for (const char *s = v.p; s < v.end; s++)
+		if (strchr("<>&", *s))
+			fprintf(out, "\\u%04x", (unsigned int)*s);
+		else
+			putc(*s, out);
+}
+
+/* [[text, GUID, port]]: lists of details and of their places side by side. */
+static void put_details(FILE *out, struct cli_jval check)
+{
+	struct cli_jval texts = cli_j_member(check, "details"), text, place;
+	struct cli_jval places = cli_j_member(check, "places");
+	const char *at = NULL, *at_place = NULL, *sep = "";
+	uint64_t port;
+
+	putc('[', out);
+	while (cli_j_next(texts, &at, &text)) {
+		if (!cli_j_next(places, &at_place, &place) ||
+		    !cli_j_uint(cli_j_member(place, "port"), FTR_PORT_MAX,
+				&port))
+			port = 0;
+		fprintf(out, "%s[", sep);
+		put_value(out, text);
+		putc(',', out);
+		put_value(out, cli_j_member(place, "guid"));
+		fprintf(out, ",%" PRIu64 "]", port);
+		sep = ",";
+	}
+	putc(']', out);
+}
+
+/* [id, verdict, text, remedy, number of details, details] of each check. */
+void html_doctor_write(FILE *out, struct cli_jval doctor)
+{
+	struct cli_jval list = cli_j_member(doctor, "checks"), check;
+	const char *at = NULL, *sep = "";
+	uint64_t n;
+
+	fputs("\"doctor\":[", out);
+	while (cli_j_next(list, &at, &check)) {
+		if (!cli_j_uint(cli_j_member(check, "n_details"), UINT32_MAX,
+				&n))
+			n = 0;
+		fprintf(out, "%s[", sep);
+		put_value(out, cli_j_member(check, "id"));
+		putc(',', out);
+		put_value(out, cli_j_member(check, "verdict"));
+		putc(',', out);
+		put_value(out, cli_j_member(check, "text"));
+		putc(',', out);
+		put_value(out, cli_j_member(check, "remedy"));
+		fprintf(out, ",%" PRIu64 ",", n);
+		put_details(out, check);
+		putc(']', out);
+		sep = ",\n";
+	}
+	fputs("],\n", out);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * top: the status of the plugin in a terminal.
+ *
+ *	top.c		the command, and the screen (ncurses)
+ *	top_read.c	ibfattree-status.json and ibfattree-events.jsonl
+ *	top_show.c	what they say, as lines of text
+ */
+#ifndef FTR_CLI_TOP_H
+#define FTR_CLI_TOP_H
+
+#include <stddef.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "cli/cli.h"
+#include "cli/jsonread.h"
+
+#define TOP_TEXT_MAX 256
+
+/* One line of output: printable ASCII only. */
+struct top_line {
+	char text[TOP_TEXT_MAX];
+	enum cli_colour colour;
+};
+
+/* What decides whether a file has to be read anew. */
+struct top_stamp {
+	dev_t dev;
+	ino_t ino;
+	off_t size;
+	struct timespec mtime;
+};
+
+struct top_data {
+	const char *dir;
+	/* the status: that of the last time that it could be read */
+	struct top_stamp status_stamp;
+	char *text;		/* malloc()ed, NULL: never read */
+	struct cli_jval status;	/* inside text */
+	char status_error[TOP_TEXT_MAX];	/* of the last attempt, or "" */
+	/* events, the newest first */
+	struct top_stamp events_stamp;
+	struct top_line *event;	/* malloc()ed */
+	size_t n_events, events_cap;
+	size_t bad_lines;	/* that are no records */
+	char events_error[TOP_TEXT_MAX];
+};
+
+/* Read what has changed since the last call. */
+void top_read(struct top_data *d);
+void top_free(struct top_data *d);
+
+#define TOP_LINES_MAX 24
+
+/* The status as lines; returns how many.  *attention: one of them is not good. */
+size_t top_show(const struct top_data *d, double now,
+		struct top_line line[TOP_LINES_MAX], bool *attention);
+
+void top_print(struct top_line *l, enum cli_colour c, const char *fmt, ...)
+	FTR_PRINTF(3, 4);
+
+#endif

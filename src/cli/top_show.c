@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The status as lines: one subject a line, its name first.  What needs attention
+ * is coloured, and marked by "!" in front for terminals without colours.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/top.h"
+
+struct show {
+	struct cli_jval s;
+	double now;
+	struct top_line *line;
+	size_t n;
+	bool attention;
+};
+
+static void say(struct show *w, enum cli_colour c, const char *name,
+		const char *fmt, ...) FTR_PRINTF(4, 5);
+
+static void say(struct show *w, enum cli_colour c, const char *name,
+		const char *fmt, ...)
+{
+	char text[TOP_TEXT_MAX - 20];
+	va_list ap;
+
+	if (w->n == TOP_LINES_MAX)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	top_print(&w->line[w->n++], c, "%c %-14s %s",
+		  c == CLI_WRONG || c == CLI_DOUBT ? '!' : ' ', name, text);
+	w->attention |= c == CLI_WRONG || c == CLI_DOUBT;
+}
+
+static uint64_t count(const struct show *w, const char *key)
+{
+	uint64_t n = 0;
+
+	(void)cli_j_uint(cli_j_member(w->s, key), UINT64_MAX, &n);
+	return n;
+}
+
+static double real(struct cli_jval o, const char *key)
+{
+	double v = 0;
+
+	(void)cli_j_real(cli_j_member(o, key), &v);
+	return v;
+}
+
+static bool is_true(const struct show *w, const char *key)
+{
+	char word[8];
+
+	return !strcmp(cli_j_raw(cli_j_member(w->s, key), word, sizeof(word)),
+		       "true");
+}
+
+#define SPAN_MAX 40
+
+/* Seconds as "12 s", "5 min 3 s", "3 h 12 min", "41 days 3 h". */
+static const char *span(char *buf, double s)
+{
+	uint64_t n = s > 0 && s < 1e12 ? (uint64_t)s : 0;
+
+	if (n < 60)
+		snprintf(buf, SPAN_MAX, "%" PRIu64 " s", n);
+	else if (n < 3600)
+		snprintf(buf, SPAN_MAX, "%" PRIu64 " min %" PRIu64 " s",
+			 n / 60, n % 60);
+	else if (n < 86400)
+		snprintf(buf, SPAN_MAX, "%" PRIu64 " h %" PRIu64 " min",
+			 n / 3600, n / 60 % 60);
+	else
+		snprintf(buf, SPAN_MAX, "%" PRIu64 " days %" PRIu64 " h",
+			 n / 86400, n / 3600 % 24);
+	return buf;
+}
+
+static void put_engine(struct show *w)
+{
+	char state[24], engine[40], reason[200], a[SPAN_MAX];
+	bool master;
+
+	cli_j_text(cli_j_member(w->s, "state"), state, sizeof(state));
+	cli_j_text(cli_j_member(w->s, "engine"), engine, sizeof(engine));
+	cli_j_text(cli_j_member(w->s, "reason"), reason, sizeof(reason));
+	master = !strcmp(state, "master");
+	say(w, CLI_PLAIN, "written", "%s ago",
+	    span(a, w->now - real(w->s, "time")));
+	say(w, master ? CLI_GOOD : CLI_PLAIN, "subnet manager", "%s, %s in all",
+	    state, span(a, real(cli_j_member(w->s, "state_seconds"), state)));
+	say(w, !master ? CLI_PLAIN : is_true(w, "ours") ? CLI_GOOD : CLI_WRONG,
+	    "engine", "%s%s%s%s", *engine ? engine : "none",
+	    is_true(w, "ours") || !*engine ? "" : ", which is not of ibfattree",
+	    *reason ? ": " : "", reason);
+}
+
+static void put_fabric(struct show *w)
+{
+	char a[CLI_COUNT_MAX], b[CLI_COUNT_MAX], c[CLI_COUNT_MAX];
+	uint64_t sw = count(w, "missing_switches");
+	uint64_t links = count(w, "missing_links");
+	uint64_t ends = count(w, "missing_end_ports");
+	uint64_t held = count(w, "held_links");
+
+	say(w, CLI_PLAIN, "fabric", "%s, %s, %s",
+	    cli_count(a, count(w, "switches"), "switch", "switches"),
+	    cli_count(b, count(w, "links"), "link", "links"),
+	    cli_count(c, count(w, "end_ports"), "end port", "end ports"));
+	say(w, sw || links ? CLI_DOUBT : CLI_PLAIN, "missing", "%s, %s, %s",
+	    cli_count(a, sw, "switch", "switches"),
+	    cli_count(b, links, "link", "links"),
+	    cli_count(c, ends, "end port", "end ports"));
+	if (held)
+		say(w, CLI_DOUBT, "flapping", "%s not used",
+		    cli_count(a, held, "link", "links"));
+}
+
+static void put_paths(struct show *w)
+{
+	struct cli_jval lost = cli_j_member(w->s, "unreachable_pairs");
+	uint64_t hosts = 0, mixed = 0, others = 0;
+	uint64_t no_sm = count(w, "switches_without_sm_path");
+	char a[CLI_NUM_MAX], b[CLI_NUM_MAX], c[CLI_NUM_MAX];
+
+	(void)cli_j_uint(cli_j_member(lost, "hosts"), UINT64_MAX, &hosts);
+	(void)cli_j_uint(cli_j_member(lost, "host_and_switch"), UINT64_MAX,
+			 &mixed);
+	(void)cli_j_uint(cli_j_member(lost, "others"), UINT64_MAX, &others);
+	say(w, hosts ? CLI_WRONG : CLI_PLAIN, "no path",
+	    "%s pairs of hosts, %s of host and switch, %s others",
+	    cli_num(a, hosts), cli_num(b, mixed), cli_num(c, others));
+	if (no_sm)
+		say(w, CLI_WRONG, "no path to SM", "from %s",
+		    cli_count(a, no_sm, "switch", "switches"));
+}
+
+static void put_balance(struct show *w)
+{
+	struct cli_jval load = cli_j_member(w->s, "link_load");
+	uint64_t max = 0, bound = 0;
+	char a[CLI_NUM_MAX], b[CLI_NUM_MAX];
+
+	if (cli_j_type(load) != CLI_J_OBJECT ||
+	    !cli_j_uint(cli_j_member(load, "max"), UINT64_MAX, &max) ||
+	    !cli_j_uint(cli_j_member(load, "bound"), UINT64_MAX, &bound))
+		say(w, CLI_PLAIN, "balance", "not counted");
+	else if (bound)
+		say(w, CLI_PLAIN, "balance",
+		    "%s flows on the most loaded link, all-to-all; lower bound %s: %.2f times",
+		    cli_num(a, max), cli_num(b, bound),
+		    (double)max / (double)bound);
+	else
+		say(w, CLI_PLAIN, "balance",
+		    "%s flows on the most loaded link, all-to-all",
+		    cli_num(a, max));
+}
+
+/* Times of the phases, as far as it came: "known 1.71, computed 1.79". */
+static void phases(struct cli_jval ms, const char *const *key, char *out,
+		   size_t size)
+{
+	size_t used = 0;
+
+	*out = '\0';
+	for (; *key && used < size; key++) {
+		double v;
+
+		if (cli_j_real(cli_j_member(ms, *key), &v))
+			used += (size_t)snprintf(out + used, size - used,
+						 "%s%s %.2f", used ? ", " : "",
+						 *key, v);
+	}
+}
+
+static void put_work(struct show *w)
+{
+	static const char *const routing[] = { "snapshot", "shape", "route",
+					       "check", "commit", NULL };
+	static const char *const repair[] = { "known", "computed", "checked",
+					      "first_write", "last_write",
+					      NULL };
+	double at = real(w->s, "last_routing_timestamp_seconds");
+	char a[SPAN_MAX], b[CLI_COUNT_MAX], text[160];
+
+	if (at > 0) {
+		phases(cli_j_member(w->s, "last_routing_ms"), routing, text,
+		       sizeof(text));
+		say(w, CLI_PLAIN, "last routing", "%s ago, %s changed",
+		    span(a, w->now - at),
+		    cli_count(b, count(w, "last_routing_changed_entries"),
+			      "entry", "entries"));
+		say(w, CLI_PLAIN, "", "ms: %s", text);
+	}
+	at = real(w->s, "last_reroute_timestamp_seconds");
+	if (at > 0) {
+		phases(cli_j_member(w->s, "last_reroute_ms"), repair, text,
+		       sizeof(text));
+		say(w, CLI_PLAIN, "last repair", "%s ago", span(a, w->now - at));
+		say(w, CLI_PLAIN, "", "ms after the trap: %s", text);
+	}
+}
+
+static void put_counters(struct show *w)
+{
+	uint64_t failed = count(w, "failed_writes_total");
+	uint64_t refused = count(w, "refusals_total");
+	char a[SPAN_MAX], b[CLI_COUNT_MAX], c[CLI_COUNT_MAX], d[CLI_NUM_MAX];
+	char e[CLI_COUNT_MAX], f[CLI_COUNT_MAX];
+
+	say(w, failed || refused ? CLI_DOUBT : CLI_PLAIN, "since start",
+	    "%s: %s, %s (%s refused), %s (%s failed)",
+	    span(a, w->now - real(w->s, "started")),
+	    cli_count(b, count(w, "sweeps_total"), "sweep", "sweeps"),
+	    cli_count(c, count(w, "routings_total"), "routing", "routings"),
+	    cli_num(d, refused),
+	    cli_count(e, count(w, "reroutes_total"), "repair", "repairs"),
+	    cli_count(f, failed, "write", "writes"));
+}
+
+size_t top_show(const struct top_data *d, double now,
+		struct top_line line[TOP_LINES_MAX], bool *attention)
+{
+	struct show w = { .s = d->status, .now = now, .line = line };
+
+	if (d->status_error[0])
+		say(&w, CLI_WRONG, "status", "%s%s", d->status_error,
+		    d->text ? "; below is the last that could be read" : "");
+	if (d->text) {
+		put_engine(&w);
+		put_fabric(&w);
+		put_paths(&w);
+		put_balance(&w);
+		put_work(&w);
+		put_counters(&w);
+	}
+	*attention = w.attention;
+	return w.n;
+}
