@@ -300,7 +300,7 @@ lossy=0 nudged=0
 nudge() {
 	((lossy && SECONDS - nudged >= 10)) || return 0
 	nudged=$SECONDS
-	kill -HUP "${OSM_PID[$manager]}"
+	! osm_alive "$manager" || kill -HUP "${OSM_PID[$manager]}"
 }
 
 # Links fail while packets with this attribute get lost.  Only the fast path sends
