@@ -169,11 +169,12 @@ osm_is_settled() {
 
 osm_settled_or_dead() { ! osm_alive "$1" || osm_is_settled "$1"; }
 
+# It may be at work again when this returns.
 osm_settled() {
-	sim_until "$2" osm_settled_or_dead "$1" && osm_alive "$1" &&
-		osm_is_settled "$1" && return
-	osm_alive "$1" || sim_die "opensm $1 has died" || return
-	sim_die "opensm $1 is not done with its sweep within $2 s"
+	sim_until "$2" osm_settled_or_dead "$1" ||
+		sim_die "opensm $1 is not done with its sweep within $2 s" ||
+		return
+	osm_alive "$1" || sim_die "opensm $1 has died"
 }
 
 # The engine that routed last, as opensm itself tells it.

@@ -273,16 +273,12 @@ static bool get_owners(struct cursor *c, struct ftr_fabric *f,
 	return !c->bad;
 }
 
-static enum ftr_status get_tables(struct cursor *c, const char *path,
-				  struct ftr_fabric *f, struct ftr_tables **t,
-				  struct ftr_err *err)
+static enum ftr_status get_tables(struct cursor *c, struct ftr_fabric *f,
+				  struct ftr_tables **t, struct ftr_err *err)
 {
 	size_t lids = f->max_lid + 1u;
-	enum ftr_status st;
+	enum ftr_status st = ftr_tables_new(f, true, t, err);
 
-	if ((uint64_t)(c->end - c->at) != (uint64_t)f->n_sw * lids)
-		return damaged(path, err);
-	st = ftr_tables_new(f, true, t, err);
 	for (ftr_sw s = 0; !st && s < f->n_sw; s++) {
 		memcpy(ftr_tables_row(*t, s), c->at, lids);
 		c->at += lids;
@@ -298,6 +294,7 @@ static enum ftr_status get_all(struct cursor *c, const char *path,
 	struct ftr_lid_owner *owner;
 	struct ftr_endport *ep;
 	struct ftr_switch *sw;
+	uint64_t lids;
 
 	if (!f)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for %s", path);
@@ -307,8 +304,10 @@ static enum ftr_status get_all(struct cursor *c, const char *path,
 	p->searched = get(c, 1);
 	f->n_sw = (uint32_t)get(c, 4);
 	f->max_lid = (ftr_lid)get(c, 2);
-	if (c->bad || (uint64_t)(c->end - c->at) <
-	    (uint64_t)f->n_sw * 8 + (f->max_lid + 1u) * 10u)
+	lids = f->max_lid + 1u;
+	/* before anything is allocated that long */
+	if (c->bad || (uint64_t)(c->end - c->at) !=
+	    f->n_sw * (8 + lids) + lids * 10)
 		return damaged(path, err);
 	sw = ftr_arena_zalloc(a, f->n_sw, sizeof(*sw));
 	ep = ftr_arena_zalloc(a, f->max_lid + 1u, sizeof(*ep));
@@ -320,7 +319,7 @@ static enum ftr_status get_all(struct cursor *c, const char *path,
 	f->owner = owner;
 	if (!get_owners(c, f, sw, ep, owner))
 		return damaged(path, err);
-	return get_tables(c, path, f, &p->t, err);
+	return get_tables(c, f, &p->t, err);
 }
 
 enum ftr_status ftr_stored_read(const char *path,

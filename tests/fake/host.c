@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "fake/host.h"
+#include <ftr/io.h>
 #include "osm/writer.h"
 #include <complib/cl_debug.h>
 #include <vendor/osm_vendor_api.h>
@@ -474,10 +475,11 @@ static void make_fabric(struct fake *h, const struct fake_opts *o)
 	struct ftr_pgft g;
 	struct ftr_shape *sh;
 
-	if (ftr_pgft_parse(o->pgft ? o->pgft : "3;8,2,4;1,2,2;1,1,1", &g,
-			   &err) ||
-	    ftr_gen_pgft(&g, &go, &h->fab, &err) ||
-	    ftr_shape_new(h->fab, &so, NULL, &sh, &err))
+	if (o->netfile ? ftr_read_fabric(o->netfile, 0, &h->fab, &err) :
+	    ftr_pgft_parse(o->pgft ? o->pgft : "3;8,2,4;1,2,2;1,1,1", &g,
+			   &err) || ftr_gen_pgft(&g, &go, &h->fab, &err))
+		fake_fail(err.msg);
+	if (ftr_shape_new(h->fab, &so, NULL, &sh, &err))
 		fake_fail(err.msg);
 	h->sh = sh;
 	h->sw = must(calloc(h->fab->n_sw, sizeof(*h->sw)));

@@ -8,7 +8,9 @@
  * credit loops, text that our JSON reader accepts is JSON for json-c, too.
  *
  * Inputs are texts of lines, so half of the mutations work on lines, words and
- * numbers instead of bytes.
+ * numbers instead of bytes; and of fabrics, on links: both ends of a link are
+ * removed, or two links exchange their ends, which leaves a fabric of another
+ * shape that is still accepted.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -32,6 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct ftr_fabric *fabric;	/* that tables and lists are read for */
 static char path[64];			/* the input, for readers of files */
+static void (*run)(const uint8_t *data, size_t size);
 
 static void must(bool ok, const char *what)
 {
@@ -356,6 +359,152 @@ static size_t mutate_number(uint8_t *data, size_t size, struct ftr_rng *r)
 	return size;
 }
 
+/* ---- mutations of links: lines [PORT] "PEER"[PORT] under a node's first line ---- */
+
+#define LINKS_MAX 8192
+#define ID_MAX 32
+
+struct end {
+	char node[ID_MAX], peer[ID_MAX];
+	unsigned int port, peer_port;
+	size_t at, len;		/* the line */
+	size_t peer_at, peer_len;	/* "PEER"[PORT] */
+};
+
+/* The word in quotes at or after c, before the line's end. */
+static const char *quoted(const char *c, char *id)
+{
+	const char *from = c + strcspn(c, "\"\n"), *to;
+
+	if (*from != '"')
+		return NULL;
+	to = ++from + strcspn(from, "\"\n");
+	if (*to != '"' || to - from >= ID_MAX)
+		return NULL;
+	memcpy(id, from, (size_t)(to - from));
+	id[to - from] = '\0';
+	return to + 1;
+}
+
+static bool read_end(const char *text, const char *line, const char *node,
+		     struct end *e)
+{
+	const char *c, *quote = line + strcspn(line, "\"\n");
+	int n = 0;
+
+	if (sscanf(line, "[%u]", &e->port) != 1 || *quote != '"' ||
+	    !(c = quoted(line, e->peer)) ||
+	    sscanf(c, "[%u]%n", &e->peer_port, &n) != 1 || !n)
+		return false;
+	strcpy(e->node, node);
+	e->at = (size_t)(line - text);
+	e->len = strcspn(line, "\n") + 1;
+	e->peer_at = (size_t)(quote - text);
+	e->peer_len = (size_t)(c + n - quote);
+	return true;
+}
+
+static uint32_t read_ends(const char *text, struct end *e)
+{
+	char node[ID_MAX] = "";
+	uint32_t n = 0;
+
+	for (const char *line = text; *line && n < LINKS_MAX;) {
+		const char *next = line + strcspn(line, "\n");
+
+		if (*line == '[')
+			n += node[0] && read_end(text, line, node, &e[n]);
+		else if (!quoted(line, node))
+			node[0] = '\0';
+		line = next + (*next != '\0');
+	}
+	return n;
+}
+
+static struct end *other_end(struct end *e, uint32_t n, const struct end *x)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (&e[i] != x && !strcmp(e[i].node, x->peer) &&
+		    !strcmp(e[i].peer, x->node) &&
+		    e[i].port == x->peer_port && e[i].peer_port == x->port)
+			return &e[i];
+	return NULL;
+}
+
+/* x's line leads to (id, port); NULL: the line is left out. */
+struct change {
+	const struct end *x;
+	const char *id;
+	unsigned int port;
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct change *x = a, *y = b;
+
+	return (x->x->at > y->x->at) - (x->x->at < y->x->at);
+}
+
+static size_t apply(const char *text, size_t size, struct change *c,
+		    unsigned int n, uint8_t *data, size_t max)
+{
+	char *out;
+	size_t len, at = 0;
+	FILE *f = open_memstream(&out, &len);
+
+	must(f != NULL, "no memory");
+	qsort(c, n, sizeof(*c), by_place);
+	for (unsigned int i = 0; i < n; i++) {
+		const struct end *x = c[i].x;
+		size_t to = c[i].id ? x->peer_at : x->at;
+
+		fwrite(text + at, 1, to - at, f);
+		at = x->at + x->len;
+		if (c[i].id) {
+			fprintf(f, "\"%s\"[%u]", c[i].id, c[i].port);
+			at = x->peer_at + x->peer_len;
+		}
+	}
+	if (at < size)
+		fwrite(text + at, 1, size - at, f);
+	fclose(f);
+	len = FTR_MIN(len, max);
+	memcpy(data, out, len);
+	free(out);
+	return len;
+}
+
+static size_t mutate_links(uint8_t *data, size_t size, size_t max,
+			   struct ftr_rng *r)
+{
+	static struct end e[LINKS_MAX];
+	char *text = calloc(1, size + 1);
+	struct end *a, *b, *c, *d;
+	uint32_t n;
+
+	must(text != NULL, "no memory");
+	memcpy(text, data, size);
+	n = read_ends(text, e);
+	a = n ? &e[ftr_rng_below(r, n)] : NULL;
+	b = a ? other_end(e, n, a) : NULL;
+	c = b ? &e[ftr_rng_below(r, n)] : NULL;
+	d = c && c != a && c != b ? other_end(e, n, c) : NULL;
+	if (d && ftr_rng_below(r, 3)) {		/* a-b, c-d: a-d, c-b */
+		struct change swap[] = {
+			{ a, d->node, d->port }, { d, a->node, a->port },
+			{ c, b->node, b->port }, { b, c->node, c->port },
+		};
+
+		size = apply(text, size, swap, 4, data, max);
+	} else if (b) {
+		struct change cut[] = { { a, NULL, 0 }, { b, NULL, 0 } };
+
+		size = apply(text, size, cut, 2, data, max);
+	}
+	free(text);
+	return size;
+}
+
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
 			       unsigned int seed)
 {
@@ -364,6 +513,11 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
 	ftr_rng_seed(&r, seed);
 	if (!size || ftr_rng_below(&r, 2))
 		return LLVMFuzzerMutate(data, size, max);
+	if ((run == fuzz_fabric || run == fuzz_route) && ftr_rng_below(&r, 2)) {
+		for (uint32_t n = 1 + ftr_rng_below(&r, 6); n && size; n--)
+			size = mutate_links(data, size, max, &r);
+		return size;
+	}
 	for (uint32_t n = 1 + ftr_rng_below(&r, 4); n && size; n--)
 		size = ftr_rng_below(&r, 2) ? mutate_number(data, size, &r) :
 		       mutate_lines(data, size, max, &r);
@@ -384,8 +538,6 @@ static const struct {
 	{ "events", fuzz_events }, { "json", fuzz_json },
 	{ "text", fuzz_text },
 };
-
-static void (*run)(const uint8_t *data, size_t size);
 
 static void clean_up(void)
 {

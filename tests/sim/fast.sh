@@ -292,10 +292,20 @@ errors() {
 }
 dropped() { grep -c 'drop pkt due error rate' "$SIM_DIR/ibsim.log" || true; }
 
-# Cables die while packets with this attribute get lost; nobody but the fast
-# path sends before the sweep, so what is lost until then is its own.  Stock
-# sweeps that lose packets forget switches, so there are no errors any more when
-# one is asked for.
+# A sweep of stock OpenSM that loses packets forgets switches, or leaves tables
+# half written ("Errors during initialization"); it is repeated at the next trap or
+# sweep_interval only (docs/upstream.md).  So after packets were lost, and only
+# then, OpenSM is asked for a sweep, as an administrator would do.  For SIM_TICK.
+lossy=0 nudged=0
+nudge() {
+	((lossy && SECONDS - nudged >= 10)) || return 0
+	nudged=$SECONDS
+	! osm_alive "$manager" || kill -HUP "${OSM_PID[$manager]}"
+}
+
+# Links fail while packets with this attribute get lost.  Only the fast path sends
+# before the sweep, so the packets lost until then are its own.  On a busy machine
+# the sweep may begin before the losses end, and lose packets, too.
 lossy_round() {
 	local attr=$1 rate=$2 i was
 	shift 2
@@ -308,7 +318,9 @@ lossy_round() {
 		osm_wait sm "$patience" 'IBF004|IBF1(09|10)'
 		lost=$((lost + $(dropped) - was))
 		errors 0 0
+		lossy=1 nudged=$SECONDS
 		until_rest cut
+		lossy=0
 	done
 	((lost)) || fail "ibsim has lost no packet with attribute $attr"
 	osm_mark sm
@@ -325,12 +337,13 @@ lossy_round() {
 # are lost, never answers, and nothing comes late.
 case_fast_lossy() {
 	[[ -n ${FTR_SOAK:-} ]] ||
-		skip 'FTR_SOAK only: a sweep of stock OpenSM that loses packets may not end'
+		skip 'FTR_SOAK only: takes 40 s'
 	gen '2;6,12;1,6;1,1' --random-guids --random-ports --seed 70
 	fast_up 'fast_timeout_ms 20' 'fast_sweep_delay_ms 600' </dev/null
 	walk before
 	sim_do 'Verbose 1'
-	local lost=0 tables
+	# shellcheck disable=SC2034
+	local lost=0 tables SIM_TICK=nudge
 	lossy_round 25 33 1 20 40
 	tables=$lost lost=0
 	lossy_round 21 20 2 21 41

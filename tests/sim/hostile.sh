@@ -52,3 +52,40 @@ case_hostile_names() {
 		fail 'a control character is in a file'
 	fi
 }
+
+# Cut and repair the Nth link; whatever is written meanwhile, opensm goes on.
+link_under_lies() {
+	pick "$1"
+	osm_mark sm
+	cut_it
+	osm_wait sm "$patience" 'SUBNET UP|Errors during'
+	mend_it
+	resweep_until_up
+}
+resweep_until_up() {
+	osm_mark sm
+	kill -HUP "${OSM_PID[sm]}"
+	osm_wait sm "$patience" 'SUBNET UP|Errors during'
+}
+
+# Switches that report the LID of another port, or one far out of range, while
+# links fail: opensm with the plugin goes on, and sweeps lead back to the tables of
+# before.  (Answers that are noise: tests/unit/test_fast_lies.)
+case_hostile_switches() {
+	local spine leaf
+	gen '2;6,12;1,6;1,1' --random-guids --random-ports --seed 83
+	fast_up </dev/null
+	walk before
+	pick 1
+	spine=$near leaf=$far
+	sim_do "Baselid \"$spine\"[0] 1 0"
+	link_under_lies 3
+	sim_do "Baselid \"$leaf\"[0] 48000 0"
+	link_under_lies 20
+	osm_alive sm || fail 'opensm has ended'
+	osm_mark sm
+	kill -HUP "${OSM_PID[sm]}"
+	until_same before after
+	note "errors reported by OpenSM: $(count_logged ' ERR [0-9A-F]{4}:')"
+	down
+}

@@ -134,7 +134,7 @@ sweeps_change_nothing() {
 # with a segmentation fault after its last line; what counts is that it came
 # that far and found nothing.
 ibdm_finds_nothing() {
-	(cd "$SIM_DIR/sm" || exit
+	(cd "$SIM_DIR/$manager" || exit
 		ibdmchk -s opensm-subnet.lst -f opensm.fdbs \
 			-m opensm.mcfdbs "$@" || true) >"$T/ibdmchk.txt" 2>&1
 	! grep -q -e '-E-' "$T/ibdmchk.txt" &&

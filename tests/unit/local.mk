@@ -67,6 +67,11 @@ tests_unit_test_gen_SOURCES = tests/unit/test_gen.c
 tests_unit_test_gen_CFLAGS = $(IO_TEST_CFLAGS)
 tests_unit_test_gen_LDADD = $(CHECK_TEST_LDADD)
 
+check_PROGRAMS += tests/unit/test_stored
+tests_unit_test_stored_SOURCES = tests/unit/test_stored.c
+tests_unit_test_stored_CFLAGS = $(IO_TEST_CFLAGS)
+tests_unit_test_stored_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+
 if HAVE_OPENSM
 check_PROGRAMS += tests/unit/test_osm_options tests/unit/test_osm_parts \
 	tests/unit/test_osm_stree
@@ -93,7 +98,9 @@ check_PROGRAMS += tests/unit/test_fast tests/unit/test_fast_end \
 	tests/unit/test_fast_loss tests/unit/test_fast_race \
 	tests/unit/test_fast_due tests/unit/test_fast_event \
 	tests/unit/test_fast_random tests/unit/test_fast_sweep \
-	tests/unit/test_fast_lies tests/unit/test_fast_memory tests/unit/test_writer
+	tests/unit/test_fast_lies tests/unit/test_fast_memory \
+	tests/unit/test_fast_flat tests/unit/test_fast_scale \
+	tests/unit/test_writer
 FAKE_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) -I$(top_srcdir)/tests
 FAKE_LDADD = libfake.la $(CHECK_TEST_LDADD)
 tests_unit_test_fast_SOURCES = tests/unit/test_fast.c
@@ -113,6 +120,14 @@ tests_unit_test_fast_memory_SOURCES = tests/unit/test_fast_memory.c
 tests_unit_test_fast_memory_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_memory_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_fast_memory_LDADD = $(FAKE_LDADD)
+tests_unit_test_fast_flat_SOURCES = tests/unit/test_fast_flat.c
+tests_unit_test_fast_flat_CPPFLAGS = $(FAKE_CPPFLAGS)
+tests_unit_test_fast_flat_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_fast_flat_LDADD = $(FAKE_LDADD)
+tests_unit_test_fast_scale_SOURCES = tests/unit/test_fast_scale.c
+tests_unit_test_fast_scale_CPPFLAGS = $(FAKE_CPPFLAGS)
+tests_unit_test_fast_scale_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_fast_scale_LDADD = $(FAKE_LDADD)
 tests_unit_test_writer_SOURCES = tests/unit/test_writer.c
 tests_unit_test_writer_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_writer_CFLAGS = $(CHECK_TEST_CFLAGS)
@@ -215,4 +230,5 @@ tests_unit_test_sim_immunet_CFLAGS = $(CHECK_TEST_CFLAGS) \
 	-I$(top_srcdir)/tests
 tests_unit_test_sim_immunet_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 endif
-EXTRA_DIST += tests/fuzz tests/soak/run tests/upstream/run
+EXTRA_DIST += tests/fuzz tests/soak/run \
+	tests/soak/managers.sh tests/soak/valgrind tests/upstream/run

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
+#
+# Two subnet managers, "sm" and "standby", killed in turn.  One that comes back
+# has a lower priority than the master and waits, or a higher one and takes over
+# (handover); at equal priorities the lower GUID wins.  Who is the master is not
+# predicted but read from the logs.
+
+kills=0 takeovers=0 stuck=0 doubled=0 hung=0 unnoticed=0
+polling=('sminfo_polling_timeout 1000' 'polling_retry_number 3')
+
+other() { [[ $1 == sm ]] && echo standby || echo sm; }
+
+# The state that a manager's log reported last.
+state_of() {
+	sed -n 's/.*Entering \([A-Z]*\) state.*/\1/p' \
+		"$SIM_DIR/$1/opensm.log" | tail -n 1
+}
+
+is_pair() { [[ $(state_of sm) == "$1" && $(state_of standby) == "$2" ]]; }
+one_master() { is_pair MASTER STANDBY || is_pair STANDBY MASTER; }
+
+use_master() {
+	local id=sm
+	[[ $(state_of sm) == MASTER ]] || id=standby
+	[[ $id == "$manager" ]] || : $((++takeovers))
+	is_manager "$id" "${OSM_HOST[$id]}"
+}
+
+lid_of() {
+	awk -v id="$1" '/^[A-Z]/ { split($0, q, "\""); on = q[2] == id }
+		/^\[/ && on { sub(/.*# lid /, ""); print $1; exit }' "$T/before.net"
+}
+dead_clients() { grep -c 'seems to be dead' "$SIM_DIR/ibsim.log" || true; }
+ibsim_noticed() {
+	SIM_HOST=$1 in_sim sminfo -t 100 "$2" >/dev/null 2>&1 || true
+	(($(dead_clients) > $3))
+}
+
+# ibsim notices that a client has died when it next writes to it, and then clears
+# IsSM of its port, although a new manager may have bound to it (docs/upstream.md).
+# So it is made to notice before one is started.
+kill_one() {
+	local left=${OSM_HOST[$(other "$1")]} dead
+	dead=$(dead_clients)
+	osm_kill "$1"
+	sim_until 10 ibsim_noticed "$left" "$(lid_of "${OSM_HOST[$1]}")" "$dead" ||
+		: $((++unnoticed))
+}
+
+# start_manager ID PRIORITY
+start_manager() {
+	priority[$1]=$2
+	osm_start "$1" < <(plugin_conf < <(
+		fast_conf
+		printf '%s\n' "sm_priority $2" "${polling[@]}"))
+	osm_wait "$1" "$patience" 'Entering [A-Z]* state'
+}
+
+two_masters() { is_pair MASTER MASTER; }
+
+# A manager that starts while the other one takes over may not find it: both are
+# masters until the next heavy sweep of one of them, which is asked for here.
+# A standby may wait for ever for the answer to an SMInfo poll (see end_hang); it
+# is started again.
+settle_pair() {
+	local id tries
+	for ((tries = 0; tries < 6; tries++)); do
+		! sim_until 10 one_master || { use_master; return; }
+		if two_masters; then
+			: $((++doubled))
+			kill -HUP "${OSM_PID[sm]}" "${OSM_PID["standby"]}"
+			continue
+		fi
+		: $((++stuck))
+		for id in standby sm; do
+			[[ $(state_of "$id") != MASTER ]] || continue
+			kill_one "$id"
+			start_manager "$id" "${priority[$id]}"
+			break
+		done
+	done
+	fail "no single master: sm $(state_of sm), standby $(state_of standby)"
+}
+
+# In ibsim SMInfo requests between two managers may stay unanswered for ever, with or
+# without the plugin (docs/upstream.md); OpenSM counts them as outstanding, and its
+# next heavy sweep does not end.  Then both managers are started again.
+when_settled() {
+	sim_until 30 osm_is_settled "$1" || return 0
+	sleep 1
+}
+end_hang() {
+	local id tries
+	for ((tries = 0; tries < 5; tries++)); do
+		osm_mark "$manager"
+		kill -HUP "${OSM_PID[$manager]}"
+		! sim_until 40 osm_has_swept || return 0
+		: $((++hung))
+		id=$(other "$manager")
+		kill_one "$id"
+		kill_one "$manager"
+		start_manager "$manager" "${priority[$manager]}"
+		when_settled "$manager"
+		start_manager "$id" "${priority[$id]}"
+		settle_pair
+	done
+	fail "sweeps of $manager do not end"
+}
+
+# The killed one comes back: below the master, or at the highest priority.
+come_back() {
+	local id=$1 p=${priority[$(other "$1")]}
+	((p > 0 && RANDOM % 3)) && : $((--p)) || p=15
+	((RANDOM % 2)) || find "$SIM_DIR/$(other "$id")" \
+		-name 'ibfattree-nominal-*' -exec cp -t "$SIM_DIR/$id/" {} +
+	when_settled "$(other "$id")"
+	start_manager "$id" "$p"
+	settle_pair
+	end_hang
+}
+
+# The master, three times of four.  The other one takes over, unless ibsim has
+# left it waiting for ever.
+kill_a_manager() {
+	local id=$manager left
+	((RANDOM % 4)) || id=$(other "$id")
+	left=$(other "$id")
+	kill_one "$id"
+	: $((++kills))
+	[[ $id != "$manager" ]] ||
+		sim_until 20 osm_said "$left" 'Entering MASTER' || {
+		: $((++stuck))
+		kill_one "$left"
+		start_manager "$left" "${priority[$left]}"
+	}
+	# and links may fail before it is back
+	((RANDOM % 2)) || random_step
+	come_back "$id"
+}
+
+start_pair() {
+	priority[sm]=8
+	OSM_HOST["standby"]=$(sim_hosts "$T/fabric.net" | tail -n 1)
+	osm_mark sm
+	start_manager standby 7
+	settle_pair
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What a dead spine, a storm of link changes and a storm of traps that report
+ * nothing new cost: log lines and memory.  Both are bounded by the number of
+ * changes, whatever the size of the fabric.
+ *
+ * A tree of 64 hosts and a small irregular fabric; FTR_SOAK=1: 11,664 hosts on
+ * 1,620 switches, and an irregular fabric of 1,400 switches
+ * (tests/perf/chassis.awk), each with every engine, and the milliseconds are shown.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fake/host.h"
+#include <ftr/io.h>
+
+/* Changes of links at random, and how many links are down at a time at most. */
+#define CHANGES 150
+#define DOWN_MAX 20
+#define TRAPS 5000
+/* Of the plugin: one when it repairs, one when the sweep confirms it; what has no
+ * path, what was not acknowledged. */
+#define LINES_PER_CHANGE 4
+/* Of a sweep: what was routed, and warnings. */
+#define LINES_PER_SWEEP 4
+/* Tables that are kept beside those in use, and free memory between them. */
+#define MEMORY_FACTOR 1.5
+#define MEMORY_KB 8192
+
+static const struct place {
+	const char *engine, *name;
+	const char *shape;	/* of ibfattree gen, or */
+	const char *racks;	/* ... of chassis.awk */
+} small[] = {
+	{ "ddlr", "64 hosts", "3;8,2,4;1,2,2;1,1,1", NULL },
+	{ "dmodc", "24 racks on chassis", NULL, "24" },
+}, large[] = {
+	{ "dmodc", "580 racks on chassis", NULL, "580" },
+	{ "sftree", "580 racks on chassis", NULL, "580" },
+	{ "ddlr", "580 racks on chassis", NULL, "580" },
+	{ "dmodc", "11,664 hosts", "11664", NULL },
+	{ "sftree", "11,664 hosts", "11664", NULL },
+	{ "ddlr", "11,664 hosts", "11664", NULL },
+};
+
+static struct ftr_rng rng;
+
+static double now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static long rss_kb(void)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	char line[256];
+	long v = -1;
+
+	ck_assert_ptr_nonnull(f);
+	while (v < 0 && fgets(line, sizeof(line), f))
+		sscanf(line, "RssAnon: %ld", &v);
+	fclose(f);
+	ck_assert_int_gt(v, 0);
+	return v;
+}
+
+static unsigned int lines(struct fake *h)
+{
+	return fake_logged(h, "IBF");
+}
+
+/* ---- fabrics ---------------------------------------------------------------- */
+
+static void write_net(const struct place *p, const char *path)
+{
+	struct ftr_gen_opts go = { .seed = 1, .random_lids = true };
+	const char *src = getenv("srcdir");
+	struct ftr_fabric *f;
+	struct ftr_err err;
+	char cmd[512];
+	FILE *out;
+
+	if (p->racks) {
+		snprintf(cmd, sizeof(cmd), "awk -v seed=1 -v racks=%s -v missing=2.9 -f '%s/tests/perf/chassis.awk' >%s",
+			 p->racks, src ? src : "..", path);
+		ck_assert_int_eq(system(cmd), 0);
+		return;
+	}
+	ck_assert_msg(!ftr_gen_shape(p->shape, &go, &f, &err), "%s", err.msg);
+	out = fopen(path, "w");
+	ck_assert(out && !ftr_write_netfile(out, f, NULL, &err) && !fclose(out));
+	ftr_fabric_free(f);
+}
+
+static struct fake *start(const struct place *p)
+{
+	char path[] = "/tmp/ibfattree-scale.XXXXXX";
+	int fd = mkstemp(path);
+	struct fake *h;
+
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	write_net(p, path);
+	h = fake_new(&(struct fake_opts){
+		.netfile = path, .engine = p->engine,
+		.options = "balance load\n",
+	});
+	unlink(path);
+	return h;
+}
+
+/* The switch with most links, and of these one without hosts. */
+static ftr_sw busiest(const struct ftr_fabric *f)
+{
+	unsigned int most = 0;
+	ftr_sw best = 0;
+
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		unsigned int n = 0;
+		bool hosts = false;
+
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			int kind = ftr_fabric_port(f, s, (ftr_port)p)->peer_kind;
+
+			n += kind == FTR_PEER_SW;
+			hosts |= kind == FTR_PEER_EP;
+		}
+		if (!hosts && n > most) {
+			most = n;
+			best = s;
+		}
+	}
+	return best;
+}
+
+static unsigned int links_of(const struct ftr_fabric *f, ftr_sw s)
+{
+	unsigned int n = 0;
+
+	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
+		n += ftr_fabric_port(f, s, (ftr_port)p)->peer_kind ==
+			FTR_PEER_SW;
+	return n;
+}
+
+static void sweep(struct fake *h)
+{
+	fake_settle(h);
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+}
+
+/* ---- what happens ------------------------------------------------------------- */
+
+struct cost {
+	unsigned int lines;	/* before */
+	long rss;
+	double ms;
+};
+
+static struct cost begin(struct fake *h)
+{
+	return (struct cost){ lines(h), rss_kb(), now_ms() };
+}
+
+static void end(struct fake *h, const struct cost *c, const char *what,
+		unsigned int changes, unsigned int sweeps)
+{
+	unsigned int n = lines(h) - c->lines;
+	long rss = rss_kb();
+
+	if (getenv("FTR_SOAK")) {
+		printf("  %-24s %8.0f ms, %4u log lines, RssAnon %ld kB, before %ld kB\n",
+		       what, now_ms() - c->ms, n, rss, c->rss);
+		fflush(stdout);
+	}
+	ck_assert_msg(n <= LINES_PER_CHANGE * changes + LINES_PER_SWEEP * sweeps,
+		      "%s: %u log lines", what, n);
+	ck_assert_msg((double)rss <= (double)c->rss * MEMORY_FACTOR + MEMORY_KB,
+		      "%s: RssAnon %ld kB, before %ld kB", what, rss, c->rss);
+}
+
+static void dead_spine(struct fake *h)
+{
+	ftr_sw s = busiest(h->fab);
+	unsigned int n = links_of(h->fab, s);
+	struct cost c = begin(h);
+
+	fake_switch(h, s, false);
+	fake_settle(h);
+	end(h, &c, "dead spine: repaired", n, 0);
+	sweep(h);
+	sweep(h);
+	end(h, &c, "dead spine: and swept", n, 2);
+	fake_check_sound(h);
+	c = begin(h);
+	fake_switch(h, s, true);
+	sweep(h);
+	sweep(h);
+	end(h, &c, "spine returns", n, 2);
+}
+
+static void storm_of_changes(struct fake *h)
+{
+	struct { ftr_sw s; ftr_port p; } down[DOWN_MAX];
+	const struct ftr_fabric *f = h->fab;
+	unsigned int n = 0, sweeps = 2;
+	struct cost c = begin(h);
+
+	for (unsigned int i = 0; i < CHANGES; i++) {
+		ftr_sw s = ftr_rng_below(&rng, f->n_sw);
+		ftr_port p = (ftr_port)(1 + ftr_rng_below(&rng,
+							  f->sw[s].n_ports));
+
+		if (n == DOWN_MAX || (n && ftr_rng_below(&rng, 2))) {
+			n--;
+			fake_cable(h, down[n].s, down[n].p, true);
+		} else if (ftr_fabric_port(f, s, p)->peer_kind == FTR_PEER_SW) {
+			fake_cable(h, s, p, false);
+			down[n].s = s;
+			down[n++].p = p;
+		}
+		if (i % 64 == 63) {
+			ck_assert(fake_sweep(h));
+			sweeps++;
+		}
+	}
+	while (n--)
+		fake_cable(h, down[n].s, down[n].p, true);
+	sweep(h);
+	sweep(h);
+	end(h, &c, "150 link changes", CHANGES, sweeps);
+}
+
+static void storm_of_traps(struct fake *h)
+{
+	struct cost c = begin(h);
+
+	for (unsigned int i = 0; i < TRAPS; i++)
+		fake_trap(h, ftr_rng_below(&rng, h->fab->n_sw),
+			  SM_LINK_STATE_CHANGED_TRAP);
+	sweep(h);
+	/* two links' worth: nothing has changed */
+	end(h, &c, "5,000 idle traps", 2, 1);
+}
+
+START_TEST(bounded)
+{
+	const struct place *p = getenv("FTR_SOAK") ? &large[_i] : &small[_i];
+	struct fake *h = start(p);
+
+	ftr_rng_seed(&rng, 1 + (uint64_t)_i);
+	if (getenv("FTR_SOAK"))
+		printf("%s, %u switches, %s\n", p->name, h->fab->n_sw,
+		       p->engine);
+	dead_spine(h);
+	storm_of_changes(h);
+	storm_of_traps(h);
+	sweep(h);
+	fake_check_connected(h);
+	fake_check_copy_clean(h);
+	fake_free(h);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("fast_scale");
+	TCase *t = tcase_create("all");
+	SRunner *r;
+	int failed;
+
+	tcase_set_timeout(t, getenv("FTR_SOAK") ? 3600 : 120);
+	tcase_add_loop_test(t, bounded, 0, getenv("FTR_SOAK") ? 6 : 2);
+	suite_add_tcase(s, t);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}
