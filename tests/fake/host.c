@@ -474,10 +474,13 @@ static void make_fabric(struct fake *h, const struct fake_opts *o)
 	struct ftr_pgft g;
 	struct ftr_shape *sh;
 
-	if (ftr_pgft_parse(o->pgft ? o->pgft : "3;8,2,4;1,2,2;1,1,1", &g,
-			   &err) ||
-	    ftr_gen_pgft(&g, &go, &h->fab, &err) ||
-	    ftr_shape_new(h->fab, &so, NULL, &sh, &err))
+	h->fab = o->fabric;
+	if (!h->fab &&
+	    (ftr_pgft_parse(o->pgft ? o->pgft : "3;8,2,4;1,2,2;1,1,1", &g,
+			    &err) ||
+	     ftr_gen_pgft(&g, &go, &h->fab, &err)))
+		fake_fail(err.msg);
+	if (ftr_shape_new(h->fab, &so, NULL, &sh, &err))
 		fake_fail(err.msg);
 	h->sh = sh;
 	h->sw = must(calloc(h->fab->n_sw, sizeof(*h->sw)));
