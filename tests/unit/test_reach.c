@@ -577,6 +577,87 @@ START_TEST(manager_anywhere_on_irregular_fabrics)
 }
 END_TEST
 
+/* ---- what is logged ---------------------------------------------------- */
+
+static void must(enum ftr_status st)
+{
+	ck_assert_msg(!st, "%s", err.msg);
+}
+
+static void link_up(struct ftr_builder *b, uint64_t x, ftr_port p, uint64_t y,
+		    ftr_port q)
+{
+	must(ftr_builder_add_link(b, (struct ftr_end){ x, p },
+				  (struct ftr_end){ y, q }, 4, FTR_SPEED_EDR,
+				  &err));
+}
+
+/* Leaf switches 1, 2 and 3, of which 1 and 3 share no spine; one host on 1, two
+ * each on 2 and 3.  Two hosts have the same name. */
+static struct ftr_fabric *chain(void)
+{
+	static const char *const name[] = { "lone", "twin", "mid", "twin",
+		"far" };
+	static const uint64_t leaf[] = { 1, 2, 2, 3, 3 };
+	struct ftr_builder *b = ftr_builder_new();
+	struct ftr_fabric *f = NULL;
+
+	for (uint64_t s = 1; s <= 5; s++)
+		must(ftr_builder_add_switch(b, s, 8, 0, 0, "switch", &err));
+	link_up(b, 1, 5, 4, 1);
+	link_up(b, 2, 5, 4, 2);
+	link_up(b, 2, 6, 5, 1);
+	link_up(b, 3, 5, 5, 2);
+	for (uint64_t e = 0; e < 5; e++) {
+		must(ftr_builder_add_endport(b, FTR_NODE_CA, 0x100 + 2 * e,
+					     0x101 + 2 * e, 1, 0, 0, name[e],
+					     &err));
+		link_up(b, 0x100 + 2 * e, 1, leaf[e],
+			(ftr_port)(1 + e % 2));
+	}
+	must(ftr_builder_assign_lids(b, 0, &err));
+	must(ftr_builder_freeze(b, &f, &err));
+	return f;
+}
+
+static void logs(const char *options, const char *const *texts, size_t n)
+{
+	struct fake_opts o = { .fabric = chain(), .options = options, .sm = 1 };
+	struct fake *h = fake_new(&o);
+
+	for (size_t i = 0; i < n; i++)
+		ck_assert_msg(fake_logged(h, texts[i]) == 1, "no \"%s\" in\n%s",
+			      texts[i], h->log);
+	fake_free(h);
+}
+
+/* With "paths updown" one line counts the pairs and names the hosts, with the
+ * GUID where two have the same name. */
+START_TEST(cost_of_updown)
+{
+	static const char *const texts[] = {
+		"no up/down path for 4 pairs of hosts; they are not routed, although links connect them: set \"paths all\" in ibfattree.conf; 3 host ports are affected, those that reach fewest first: lone (2 unreachable), twin (0x0000000000000107) (1 unreachable), far (1 unreachable)\n",
+	};
+	static const char *const fewer[] = {
+		"fewest first: lone (2 unreachable)\n",
+	};
+
+	logs("paths updown\n", texts, FTR_ARRAY_LEN(texts));
+	logs("paths updown\nlog_samples 1\n", fewer, FTR_ARRAY_LEN(fewer));
+}
+END_TEST
+
+START_TEST(nothing_to_report)
+{
+	static const char *const texts[] = {
+		"without a path: 0 host pairs",
+		"2 extra turns connect 4 host pairs",
+	};
+
+	logs(NULL, texts, FTR_ARRAY_LEN(texts));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("reach");
@@ -590,6 +671,8 @@ int main(void)
 	tcase_add_test(t, damaged_real_fabrics);
 	tcase_add_test(t, manager_on_every_kind_of_node);
 	tcase_add_test(t, manager_anywhere_on_irregular_fabrics);
+	tcase_add_test(t, cost_of_updown);
+	tcase_add_test(t, nothing_to_report);
 	suite_add_tcase(s, t);
 	sr = srunner_create(s);
 	srunner_run_all(sr, CK_ENV);
