@@ -71,9 +71,16 @@ _Static_assert(N_STAGES == PLAN_STAGES, "room for the tries of each stage");
 /* How often all columns are gone through if new turns were found. */
 #define PASSES 4
 
+/* Hops from s to the column by rank.  They are those of the way back, whose row is
+ * read for all s: one row stays in the cache. */
+static uint8_t cost_of(const struct plan *p, ftr_sw s)
+{
+	return p->back[p->sh->col[s]];
+}
+
 static bool by_rank(const struct plan *p, ftr_sw s)
 {
-	return ftr_shape_cost(p->sh, s)[p->l] != FTR_COST_INF;
+	return cost_of(p, s) != FTR_COST_INF;
 }
 
 static void touch(struct plan *p, ftr_sw s)
@@ -147,24 +154,27 @@ static const struct hop_list *hops_of(struct plan *p, ftr_sw t)
 static uint32_t new_turns(struct plan *p, uint32_t c)
 {
 	ftr_sw t = p->turns.channel[c].to;
-	const struct hop_list *h;
-	uint32_t n = 0, refused = 0;
+	const uint32_t *hop = &p->label[t].channel;
+	uint32_t n_hops = 1, n = 0, refused = 0;
 
 	if (p->sh->col[t] == p->l)
 		return 0;
-	h = hops_of(p, t);
-	for (uint32_t i = 0; i < h->n; i++) {
-		uint32_t out = p->pool[h->first + i];
+	if (by_rank(p, t)) {
+		const struct hop_list *h = hops_of(p, t);
 
-		if (turns_allowed(&p->turns, c, out))
+		hop = p->pool + h->first;
+		n_hops = h->n;
+	}
+	for (uint32_t i = 0; i < n_hops; i++) {
+		if (turns_allowed(&p->turns, c, hop[i]))
 			continue;
 		n++;
 		refused += !(p->mode & NEW) ||
-			turns_refused(&p->turns, c, out, p->mode & BOTH);
+			turns_refused(&p->turns, c, hop[i], p->mode & BOTH);
 	}
 	if (p->mode & ALL)
 		return refused ? IMPOSSIBLE : n;
-	if (n < h->n)
+	if (n < n_hops)
 		return 0;
 	return refused < n ? 1 : IMPOSSIBLE;
 }
@@ -214,24 +224,33 @@ static struct step pop(struct plan *p)
 static uint64_t key_at(const struct plan *p, ftr_sw t)
 {
 	if (by_rank(p, t))
-		return ftr_shape_cost(p->sh, t)[p->l] * KEY_HOP;
+		return cost_of(p, t) * KEY_HOP;
 	return p->label[t].key & ~(KEY_HOP - 1);
 }
 
-/* The step over channel c, out of a switch without a path. */
+static bool is_better(const struct plan *p, const struct step *x)
+{
+	return p->state[x->sw] != LABELLED || before(x, &p->label[x->sw]);
+}
+
+/* The step over channel c, out of a switch without a path.  Most are no better
+ * even if they took no new turn. */
 static void consider(struct plan *p, uint32_t c)
 {
 	ftr_sw s = p->turns.channel[c].from, t = p->turns.channel[c].to;
-	uint32_t n = new_turns(p, c);
-	struct step x;
+	struct step x = {
+		.key = key_at(p, t) + KEY_HOP + p->hub[t],
+		.sw = s, .channel = c,
+	};
+	uint32_t n;
 
+	if (!is_better(p, &x))
+		return;
+	n = new_turns(p, c);
 	if (n == IMPOSSIBLE)
 		return;
-	x.key = key_at(p, t) + n * KEY_TURN + KEY_HOP +
-		p->hub[t];
-	x.sw = s;
-	x.channel = c;
-	if (p->state[s] == LABELLED && !before(&x, &p->label[s]))
+	x.key += n * KEY_TURN;
+	if (!is_better(p, &x))
 		return;
 	touch(p, s);
 	p->state[s] = LABELLED;
@@ -291,11 +310,9 @@ static uint32_t keep_shortest(const struct plan *p, uint32_t *hop, uint32_t n)
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		least = FTR_MIN(least, ftr_shape_cost(p->sh,
-				p->turns.channel[hop[i]].to)[p->l]);
+		least = FTR_MIN(least, cost_of(p, p->turns.channel[hop[i]].to));
 	for (uint32_t i = 0; i < n; i++)
-		if (ftr_shape_cost(p->sh, p->turns.channel[hop[i]].to)[p->l] ==
-		    least)
+		if (cost_of(p, p->turns.channel[hop[i]].to) == least)
 			hop[kept++] = hop[i];
 	return kept;
 }
@@ -394,6 +411,27 @@ static enum ftr_status admit_path(struct plan *p, ftr_sw s)
 	return FTR_OK;
 }
 
+/* The paths of an earlier column.  The next hops of gateways are this one's. */
+static enum ftr_status copy_paths(struct plan *p, const struct like *k)
+{
+	enum ftr_status st = FTR_OK;
+
+	p->alone = false;
+	for (uint32_t i = k->first; !st && i < k->first + k->n; i++) {
+		const struct connect_entry *e = &p->out->entry[i];
+		ftr_sw t = p->out->via[e->first];
+
+		if (e->restricted)
+			continue;
+		touch(p, e->sw);
+		p->label[e->sw].channel = turns_find(&p->turns, e->sw, t);
+		if (by_rank(p, t))
+			st = use_step(p, p->label[e->sw].channel);
+		connected(p, e->sw);
+	}
+	return st;
+}
+
 /* Grow paths until nothing is left that can be reached by this mode.
  * FTR_REFUSED: a turn could not be admitted, which is known from now on. */
 static enum ftr_status grow(struct plan *p)
@@ -402,6 +440,15 @@ static enum ftr_status grow(struct plan *p)
 		seed_all(p);
 	else
 		seed_allowed(p);
+	p->alone = !(p->mode & (NEW | LONGER)) && !p->n_connected;
+	if (p->alone) {
+		const struct like *k = plan_find_alike(p);
+
+		if (k)
+			return copy_paths(p, k);
+		if (!plan_note_steps(p))
+			p->nomem = true;
+	}
 	for (uint32_t i = 0; i < p->n_connected; i++)
 		consider_to(p, p->connected[i]);
 	while (p->n_heap && p->left && !p->nomem) {
@@ -507,9 +554,11 @@ static bool end_column(struct plan *p)
 
 static enum ftr_status connect_column(struct plan *p, uint32_t l)
 {
+	uint32_t first = p->out->n_entries;
 	enum ftr_status st = FTR_OK;
 
 	p->l = l;
+	p->back = ftr_shape_cost(p->sh, p->sh->col_sw[l]);
 	p->left = 0;
 	for (uint32_t i = p->pair_first[l]; i < p->pair_first[l + 1]; i++) {
 		touch(p, p->pair[i]);
@@ -523,6 +572,8 @@ static enum ftr_status connect_column(struct plan *p, uint32_t l)
 		p->complete = false;
 	if (!end_column(p) && !st)
 		st = FTR_NOMEM;
+	if (!st && !p->left && p->alone)
+		plan_keep_column(p, first);
 	return st;
 }
 
@@ -622,6 +673,7 @@ static enum ftr_status pass(struct plan *p)
 	enum ftr_status st = FTR_OK;
 
 	p->out->n_entries = p->n_via = 0;
+	p->n_likes = 0;
 	p->out->horizontal = false;
 	p->out->longer = 0;
 	p->pairs = 0;
@@ -686,6 +738,7 @@ enum ftr_status connect_plan(const struct ftr_shape *sh,
 	turns_fini(&p.turns);
 	free(p.pool);
 	free(p.heap);
+	plan_free_likes(&p);
 	return st ? ftr_fail(err, FTR_NOMEM, "out of memory for connecting %u switches",
 			     sh->f->n_sw) : FTR_OK;
 }

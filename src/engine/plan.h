@@ -27,6 +27,19 @@ struct hop_list {		/* next hops of a switch, as channels */
 
 enum { OPEN = 0, LABELLED, CONNECTED };
 
+/* A column that one stage connected without a new turn, alike.c. */
+struct like {
+	uint32_t l, n_extra;
+	unsigned int mode;
+	bool apart;		/* first steps lead to different switches */
+	const uint8_t *back;
+	struct step *step;	/* first ones */
+	uint32_t n_steps, cap_steps;
+	uint32_t first, n;	/* in out->entry */
+};
+
+#define PLAN_LIKES 16
+
 struct plan {
 	const struct ftr_shape *sh;
 	const struct ftr_route_opts *opts;
@@ -41,6 +54,7 @@ struct plan {
 	ftr_sw *pair;
 	/* of the column */
 	uint32_t l;
+	const uint8_t *back;	/* costs from its switch to all columns */
 	unsigned int mode;
 	uint32_t tries[PLAN_STAGES];	/* left */
 	bool looking;		/* for turns */
@@ -56,6 +70,9 @@ struct plan {
 	struct step *heap;
 	uint32_t n_heap, cap_heap;
 	bool nomem;
+	struct like like[PLAN_LIKES], steps;	/* steps: of this column, only */
+	uint32_t n_likes;	/* kept so far, the oldest is overwritten */
+	bool alone;		/* steps are the column's, and all that it had */
 	/* results */
 	struct connect *out;
 	uint32_t cap_entries, n_via, cap_via;
@@ -70,5 +87,14 @@ void plan_count_ends(struct plan *p);
 void plan_find_islands(struct plan *p);
 bool plan_find_pairs(struct plan *p) FTR_MUST_USE;
 bool plan_find_hubs(struct plan *p) FTR_MUST_USE;
+
+/* alike.c, while the heap holds the first steps of a column over turns that are
+ * allowed: an earlier column that was connected alike, or NULL.  Note these steps
+ * (false: no memory), and, when it turns out that they sufficed, keep the column,
+ * whose entries begin at first. */
+const struct like *plan_find_alike(const struct plan *p);
+bool plan_note_steps(struct plan *p) FTR_MUST_USE;
+void plan_keep_column(struct plan *p, uint32_t first);
+void plan_free_likes(struct plan *p);
 
 #endif

@@ -224,9 +224,10 @@ static void log_routed(const struct ibf_engine *e,
 	if (res->root != FTR_SW_NONE)
 		snprintf(subtree, sizeof(subtree),
 			 "; subtree root %s, %" PRIu64
-			 " host pairs on detours", f->sw[res->root].name,
+			 " host pairs on detours", ibf_sw_name(f, res->root).s,
 			 res->detours);
-	if (res->balance.hosts && res->balance.bound)
+	/* the bound counts pairs that have no path, too */
+	if (res->balance.hosts && res->balance.bound && !res->unserved.hosts)
 		snprintf(balance, sizeof(balance), "; most loaded link: %.2f times the lower bound",
 			 (double)res->balance.max_after / res->balance.bound);
 

@@ -57,14 +57,14 @@ static void name_what(const struct ibf_repair *r, char *out, size_t size)
 			 r->n_cables - 1, r->n_cables - up, up,
 			 r->whole == FTR_SW_NONE ? "" :
 			 ", all at one switch");
-	snprintf(out, size, "%s port %u - %s port %u %s%s", f->sw[c->sw].name,
-		 c->port, f->sw[c->peer].name, c->peer_port,
+	snprintf(out, size, "%s port %u - %s port %u %s%s", ibf_sw_name(f, c->sw).s, c->port,
+		 ibf_sw_name(f, c->peer).s, c->peer_port,
 		 c->up ? "up" : "down", more);
 }
 
 void ibf_event_log(struct ibf_fast *f, const struct ibf_repair *r)
 {
-	char what[3 * FTR_NAME_MAX], failed[64] = "", pathless[64] = "";
+	char what[4 * FTR_NAME_MAX], failed[64] = "", pathless[64] = "";
 
 	name_what(r, what, sizeof(what));
 	if (r->failed)

@@ -83,8 +83,10 @@ void ibf_local_lanes(struct ibf_engine *e, struct ibf_generation *gen)
 	if (e->turn_bit)
 		ibf_log(p, IBF_LANES, "ddlr: detours have VL 1 for themselves");
 	else if (port)
-		ibf_log(p, IBF_LANES, "ddlr: all traffic on one lane, for %s port %u has only one operational VL",
-			port->p_node->print_desc, port->port_num);
+		ibf_log(p, IBF_LANES, "ddlr: all traffic on one lane, for %s (0x%016" PRIx64 ") port %u has only one operational VL",
+			port->p_node->print_desc,
+			cl_ntoh64(osm_node_get_node_guid(port->p_node)),
+			port->port_num);
 	else
 		ibf_log(p, IBF_LANES, "ddlr: all traffic on one lane: %s",
 			err.status ? err.msg : "qos is off");
@@ -463,7 +465,7 @@ static enum ftr_status check_plan(const struct ibf_view *v,
 				      PRIu64 " in all): from switch %s towards LID %u",
 				      ftr_finding_name((enum ftr_finding)i),
 				      rep.found[i],
-				      f->sw[rep.sample[i].from].name,
+				      ibf_sw_name(f, rep.sample[i].from).s,
 				      rep.sample[i].lid);
 	trial_fini(&c);
 	return st;

@@ -9,7 +9,8 @@ if HAVE_OPENSM
 noinst_LTLIBRARIES += libibfcore.la
 libibfcore_la_SOURCES = src/osm/damp.c src/osm/damp.h src/osm/dr.c \
 	src/osm/dr.h src/osm/hint.c src/osm/hint.h src/osm/metrics.c \
-	src/osm/metrics.h src/osm/msg.c src/osm/msg.h src/osm/options.c \
+	src/osm/metrics.h src/osm/msg.c src/osm/msg.h src/osm/name.c \
+	src/osm/name.h src/osm/options.c \
 	src/osm/options.h src/osm/stree.c src/osm/stree.h
 
 # All of the plugin, for it and for the tests that load it into a fake host.

@@ -76,8 +76,8 @@ const struct ibf_option ibf_option_table[] = {
 	  .def = 1,
 	  .doc = "Write ibfattree.prom (metrics for Prometheus) and ibfattree-status.json\n"
 		 "to dump_files_dir after every sweep and repair: on or off." },
-	{ .name = "log_samples", FIELD(log_samples), .max = 16, .def = 3,
-	  .doc = "How many unreachable pairs a warning names." },
+	{ .name = "log_samples", FIELD(log_samples), .max = 16, .def = 10,
+	  .doc = "How many hosts a warning about unreachable hosts names." },
 	{ .name = "dmodc_placement", FIELD(placement), .words = placements,
 	  .def = FTR_PLACE_EVEN,
 	  .doc = "Who takes over from a lost cable, for all engines: even (survivors\n"

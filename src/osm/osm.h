@@ -23,6 +23,7 @@
 #include "core/core.h"
 #include "osm/clock.h"
 #include "osm/msg.h"
+#include "osm/name.h"
 #include "osm/options.h"
 #include "osm/stree.h"
 #include <ftr/engine.h>

@@ -40,6 +40,16 @@ static void skip(struct snap *s, const char *fmt, ...)
 	va_end(ap);
 }
 
+/* With the GUID always: which names are unique is not known yet. */
+static struct ibf_name node_name(const osm_node_t *node)
+{
+	struct ibf_name n;
+
+	snprintf(n.s, sizeof(n.s), "%.*s (0x%016" PRIx64 ")", FTR_NAME_MAX,
+		 node->print_desc, cl_ntoh64(osm_node_get_node_guid(node)));
+	return n;
+}
+
 /* The extended speeds are told only by ports that can do them; a port that
  * cannot leaves the field zero. */
 static enum ftr_speed link_speed(const osm_physp_t *p)
@@ -61,7 +71,7 @@ static ftr_lid trusted_lid(struct snap *s, const osm_physp_t *p)
 	uint32_t n = 1u << osm_physp_get_lmc(p);
 
 	if (!lid) {
-		skip(s, "%s port %u has no LID", p->p_node->print_desc,
+		skip(s, "%s port %u has no LID", node_name(p->p_node).s,
 		     p->port_num);
 		return 0;
 	}
@@ -72,8 +82,8 @@ static ftr_lid trusted_lid(struct snap *s, const osm_physp_t *p)
 		if (!port || port->p_physp != p || (lid & (n - 1)) ||
 		    l > FTR_LID_MAX) {
 			skip(s, "%s port %u claims LID %u, which OpenSM's table gives to %s",
-			     p->p_node->print_desc, p->port_num, l,
-			     port ? port->p_node->print_desc : "nobody");
+			     node_name(p->p_node).s, p->port_num, l,
+			     port ? node_name(port->p_node).s : "nobody");
 			return 0;
 		}
 	}
@@ -187,7 +197,7 @@ static enum ftr_status add_end_port(struct snap *s, const osm_port_t *port,
 	lid = trusted_lid(s, p);
 	if (lid && !r) {
 		skip(s, "%s port %u has LID %u but no usable cable to a switch",
-		     node->print_desc, p->port_num, lid);
+		     node_name(node).s, p->port_num, lid);
 		lid = 0;
 	}
 	st = ftr_builder_add_endport(s->b,

@@ -10,6 +10,7 @@
  * subnet.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "osm/osm.h"
@@ -25,10 +26,10 @@ static enum ftr_status refuse_finding(const struct ftr_fabric *f,
 
 	return ftr_fail(err, FTR_REFUSED,
 			"the computed tables hold %s (%" PRIu64
-			" in all): from switch %s towards LID %u, at switch %s (0x%016"
-			PRIx64 ") port %u", ftr_finding_name(what),
-			r->found[what], f->sw[s->from].name, s->lid,
-			f->sw[s->at].name, f->sw[s->at].guid,
+			" in all): from switch %s towards LID %u of %s, at switch %s port %u",
+			ftr_finding_name(what), r->found[what],
+			ibf_sw_name(f, s->from).s, s->lid,
+			ibf_lid_name(f, s->lid).s, ibf_sw_name(f, s->at).s,
 			ftr_tables_get(t, s->at, s->lid));
 }
 
@@ -39,19 +40,17 @@ static enum ftr_status refuse_cycle(const struct ftr_fabric *f,
 	const struct ftr_channel *c = r->cycle;
 
 	return ftr_fail(err, FTR_REFUSED,
-			"the computed tables hold a credit loop of %u channels, through switch %s (0x%016"
-			PRIx64 ") port %u", r->cycle_len,
-			r->cycle_len ? f->sw[c->sw].name : "?",
-			r->cycle_len ? f->sw[c->sw].guid : 0,
+			"the computed tables hold a credit loop of %u channels, through switch %s port %u",
+			r->cycle_len,
+			r->cycle_len ? ibf_sw_name(f, c->sw).s : "?",
 			r->cycle_len ? c->port : 0);
 }
 
 /* End ports and their LIDs per switch, to count pairs.  hosts: without
  * Aggregation Nodes, which sit on the upper switches of a whole tree and have no
- * up/down path to each other there; a: one of them, of a host. */
+ * up/down path to each other there. */
 struct tally {
 	uint32_t hosts, host_lids, ends;
-	ftr_ep a;
 };
 
 static struct tally *tally_new(const struct ftr_fabric *f)
@@ -67,7 +66,6 @@ static struct tally *tally_new(const struct ftr_fabric *f)
 		y[ep->sw].ends += lids != 0;
 		if (ftr_ep_is_aggregation(ep))
 			continue;
-		y[ep->sw].a = e;
 		y[ep->sw].hosts++;
 		y[ep->sw].host_lids += lids;
 	}
@@ -153,35 +151,78 @@ static void count_unserved(const struct promise *p, struct ibf_unserved *out)
 	}
 }
 
-/* Some pairs of hosts without a path, by name; apart: those that no links
- * connect, else the others. */
-static void sample_pairs(const struct promise *p, bool apart, int left,
+/* A switch with hosts, and what each of these lacks. */
+struct lacking {
+	ftr_sw sw;
+	uint64_t lids;		/* of hosts that it cannot reach */
+};
+
+static int lacking_cmp(const void *x, const void *y)
+{
+	const struct lacking *a = x, *b = y;
+
+	if (a->lids != b->lids)
+		return a->lids > b->lids ? -1 : 1;
+	return (a->sw > b->sw) - (a->sw < b->sw);
+}
+
+/* Switches whose hosts cannot reach other hosts, those that lack most first;
+ * apart: because no links connect them, else for other reasons.  *hosts: the
+ * number of these hosts. */
+static uint32_t find_lacking(const struct promise *p, bool apart,
+			     struct lacking *out, uint64_t *hosts)
+{
+	uint32_t n = 0;
+
+	*hosts = 0;
+	for (ftr_sw s = 0; s < p->sh->f->n_sw; s++) {
+		uint64_t lids = 0;
+
+		for (uint32_t c = 0; p->y[s].hosts && c < p->sh->f->n_sw; c++)
+			if (!promised(p, s, c) && joined(p, s, c) != apart)
+				lids += p->y[p->sh->col_sw[c]].host_lids;
+		if (!lids)
+			continue;
+		out[n++] = (struct lacking){ s, lids };
+		*hosts += p->y[s].hosts;
+	}
+	qsort(out, n, sizeof(*out), lacking_cmp);
+	return n;
+}
+
+static bool is_host_of(const struct ftr_fabric *f, ftr_ep e, ftr_sw s)
+{
+	return f->ep[e].sw == s && !ftr_ep_is_aggregation(&f->ep[e]);
+}
+
+/* The hosts that lack most, by name, at most `most`, and how many they lack. */
+static void name_lacking(const struct promise *p, bool apart, uint32_t most,
 			 char *text, size_t size)
 {
 	const struct ftr_fabric *f = p->sh->f;
-	const struct tally *y = p->y;
-	size_t n = 0;
+	struct lacking *w = ftr_calloc(f->n_sw, sizeof(*w));
+	uint64_t hosts;
+	uint32_t n = w ? find_lacking(p, apart, w, &hosts) : 0, named = 0;
+	size_t at = 0;
 
 	text[0] = '\0';
-	for (ftr_sw s = 0; s < f->n_sw; s++) {
-		for (uint32_t c = 0; y[s].hosts && c < f->n_sw; c++) {
-			ftr_sw to = p->sh->col_sw[c];
-
-			if (!y[to].host_lids || promised(p, s, c) ||
-			    joined(p, s, c) == apart)
+	if (n && most)
+		at = (size_t)snprintf(text, size, "; %" PRIu64
+				      " host port%s affected, those that reach fewest first:",
+				      hosts, hosts == 1 ? " is" : "s are");
+	for (uint32_t i = 0; i < n; i++)
+		for (ftr_ep e = 0; e < f->n_ep && named < most; e++) {
+			if (!is_host_of(f, e, w[i].sw))
 				continue;
-			if (!left-- || n >= size)
-				return;
-			n += (size_t)snprintf(text + n, size - n,
-					      "%s %s (0x%016" PRIx64
-					      ") to %s (0x%016" PRIx64 ")",
-					      n ? "," : ":",
-					      f->ep[y[s].a].name,
-					      f->ep[y[s].a].guid,
-					      f->ep[y[to].a].name,
-					      f->ep[y[to].a].guid);
+			at += (size_t)snprintf(text + at, size - at,
+					       "%s %s (%" PRIu64
+					       " unreachable)",
+					       named++ ? "," : "",
+					       ibf_ep_name(f, e).s, w[i].lids);
+			if (at >= size)
+				named = most;
 		}
-	}
+	free(w);
 }
 
 static const char *plural(uint64_t n)
@@ -193,17 +234,17 @@ static void warn_unserved(struct ibf_engine *e, const struct promise *p,
 			  const struct ibf_unserved *un)
 {
 	uint64_t barred = un->hosts - un->apart;
-	int left = e->plugin->opt.log_samples;
-	char sample[1024];
+	uint32_t most = (uint32_t)e->plugin->opt.log_samples;
+	char sample[1600];
 
 	if (un->apart) {
-		sample_pairs(p, true, left, sample, sizeof(sample));
+		name_lacking(p, true, most, sample, sizeof(sample));
 		ibf_log(e->plugin, IBF_UNREACHABLE, "%s: no physical path for %"
 			PRIu64 " pair%s of hosts; they cannot reach each other until links connect their switches%s",
 			e->ops->name, un->apart, plural(un->apart), sample);
 	}
 	if (barred) {
-		sample_pairs(p, false, left, sample, sizeof(sample));
+		name_lacking(p, false, most, sample, sizeof(sample));
 		ibf_log(e->plugin, IBF_UNREACHABLE, "%s: no up/down path for %"
 			PRIu64 " pair%s of hosts%s; they are not routed, although links connect them: set \"paths all\" in ibfattree.conf%s",
 			e->ops->name, barred, plural(barred),
@@ -221,12 +262,9 @@ static enum ftr_status refuse_hole(const struct promise *p, ftr_sw s,
 				   ftr_lid lid, struct ftr_err *err)
 {
 	const struct ftr_fabric *f = p->sh->f;
-	const struct ftr_lid_owner *o = &f->owner[lid];
 
-	return ftr_fail(err, FTR_REFUSED, "the computed tables hold a hole where there is a path: at switch %s (0x%016"
-			PRIx64 ") LID %u of %s has no port", f->sw[s].name,
-			f->sw[s].guid, lid, o->kind == FTR_OWNER_SW ?
-			f->sw[o->idx].name : f->ep[o->idx].name);
+	return ftr_fail(err, FTR_REFUSED, "the computed tables have no entry where there is a path: at switch %s for LID %u of %s",
+			ibf_sw_name(f, s).s, lid, ibf_lid_name(f, lid).s);
 }
 
 /* Every empty entry must be beyond the promise. */
@@ -313,6 +351,11 @@ enum ftr_status ibf_verify(struct ibf_engine *e,
 			un->others += r->bad[i];
 		un->others -= FTR_MIN(un->others, un->hosts + un->mixed);
 		warn_unserved(e, &p, un);
+		if (stats->longer_pairs)
+			ibf_log(e->plugin, IBF_LONGER, "%s: paths of %" PRIu64
+				" pair%s of host ports are longer than necessary, so that all host ports are connected: their switch lies on several switches of two parts of the fabric that only such switches join; repair links, or set \"paths updown\" in ibfattree.conf",
+				e->ops->name, stats->longer_pairs,
+				plural(stats->longer_pairs));
 		if (stats->reordered)
 			ibf_log(e->plugin, IBF_REORDERED, "%s: extra turns cannot connect all host ports of this fabric; all are routed by the order of sftree, and some links carry more: repair links, or set \"paths updown\" in ibfattree.conf",
 				e->ops->name);

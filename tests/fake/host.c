@@ -475,9 +475,12 @@ static void make_fabric(struct fake *h, const struct fake_opts *o)
 	struct ftr_pgft g;
 	struct ftr_shape *sh;
 
-	if (o->netfile ? ftr_read_fabric(o->netfile, 0, &h->fab, &err) :
-	    ftr_pgft_parse(o->pgft ? o->pgft : "3;8,2,4;1,2,2;1,1,1", &g,
-			   &err) || ftr_gen_pgft(&g, &go, &h->fab, &err))
+	h->fab = o->fabric;
+	if (h->fab)
+		;
+	else if (o->netfile ? ftr_read_fabric(o->netfile, 0, &h->fab, &err) :
+		 ftr_pgft_parse(o->pgft ? o->pgft : "3;8,2,4;1,2,2;1,1,1", &g,
+				&err) || ftr_gen_pgft(&g, &go, &h->fab, &err))
 		fake_fail(err.msg);
 	if (ftr_shape_new(h->fab, &so, NULL, &sh, &err))
 		fake_fail(err.msg);

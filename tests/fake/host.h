@@ -137,6 +137,7 @@ struct fake {
 struct fake_opts {
 	const char *pgft;	/* "3;8,2,4;1,2,2;1,1,1" */
 	const char *netfile;	/* the fabric, instead of pgft */
+	struct ftr_fabric *fabric;	/* consumed; in place of pgft */
 	const char *options;	/* lines for the option file, later ones stand
 				 * in for the test's defaults */
 	const char *engine;	/* "dmodc" */

@@ -168,6 +168,13 @@ tests_unit_test_fast_sweep_SOURCES = tests/unit/test_fast_sweep.c \
 tests_unit_test_fast_sweep_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_sweep_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_fast_sweep_LDADD = $(FAKE_LDADD)
+
+# FTR_RUNS=67 is what scripts/test soak runs: 10,000 fabrics
+check_PROGRAMS += tests/unit/test_reach
+tests_unit_test_reach_SOURCES = tests/unit/test_reach.c
+tests_unit_test_reach_CPPFLAGS = $(FAKE_CPPFLAGS)
+tests_unit_test_reach_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_reach_LDADD = libftrtest.la $(FAKE_LDADD)
 endif
 
 # Checks of the command, with all of it but its main().

@@ -72,7 +72,7 @@ START_TEST(test_good)
 	ck_assert_int_eq(o.threads, 0);
 	ck_assert_int_eq(o.leaf_order, FTR_LEAF_BY_GUID);
 	ck_assert_int_eq(o.ca_order_dump, 1);
-	ck_assert_int_eq(o.log_samples, 3);
+	ck_assert_int_eq(o.log_samples, 10);
 	ck_assert_int_eq(read_text("# all\n\nthreads 2\r\nleaf_order=name # x\n"
 				   "\tca_order_dump = off\nlog_samples 0",
 				   &o, &err), FTR_OK);

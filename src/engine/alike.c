@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Columns that are connected like an earlier one (connect.c).
+ *
+ * Paths that need no new turn depend on a column by four things only: the
+ * switches that need one, the switches without a path by rank, the turns that
+ * are allowed, and the first steps that can be taken, with their hops.  Where
+ * all are those of an earlier column, but for a number of hops that is added
+ * to all first steps, every comparison has the same outcome, and so have the
+ * paths.  Behind a gateway all leaf switches of a chassis are alike.  Which
+ * next hops a gateway may use is found for each column; so that one step does
+ * not change them for another, every first step must lead to another switch.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/plan.h"
+
+static bool needs_alike(const struct plan *p, const struct like *k)
+{
+	const uint32_t *first = p->pair_first;
+	uint32_t a = k->l, b = p->l, n = first[b + 1] - first[b];
+
+	return first[a + 1] - first[a] == n &&
+		!memcmp(p->pair + first[a], p->pair + first[b],
+			n * sizeof(*p->pair));
+}
+
+static bool ranked_alike(const struct plan *p, const struct like *k)
+{
+	unsigned int differ = 0;
+
+	for (uint32_t i = 0; i < p->sh->f->n_sw; i++)
+		differ |= (k->back[i] == FTR_COST_INF) ^
+			(p->back[i] == FTR_COST_INF);
+	return !differ;
+}
+
+static bool steps_alike(const struct plan *p, const struct like *k)
+{
+	const struct step *a = k->step, *b = p->heap;
+
+	if (k->n_steps != p->n_heap)
+		return false;
+	for (uint32_t i = 0; i < p->n_heap; i++)
+		if (a[i].channel != b[i].channel ||
+		    a[i].key - a[0].key != b[i].key - b[0].key)
+			return false;
+	return true;
+}
+
+static ftr_sw end_of(const struct plan *p, const struct step *x)
+{
+	return p->turns.channel[x->channel].to;
+}
+
+const struct like *plan_find_alike(const struct plan *p)
+{
+	uint32_t n = FTR_MIN(p->n_likes, PLAN_LIKES);
+
+	for (uint32_t i = 0; p->n_heap && i < n; i++) {
+		const struct like *k = &p->like[i];
+
+		if (k->n_extra == p->turns.n_extra && k->mode == p->mode &&
+		    k->apart && steps_alike(p, k) &&
+		    needs_alike(p, k) && ranked_alike(p, k))
+			return k;
+	}
+	return NULL;
+}
+
+bool plan_note_steps(struct plan *p)
+{
+	struct like *k = &p->steps;
+
+	k->apart = true;
+	for (k->n_steps = 0; k->n_steps < p->n_heap; k->n_steps++) {
+		if (!FTR_GROW(k->step, k->n_steps, k->cap_steps))
+			return false;
+		k->step[k->n_steps] = p->heap[k->n_steps];
+		for (uint32_t i = 0; i < k->n_steps; i++)
+			k->apart = k->apart && end_of(p, &k->step[i]) !=
+				end_of(p, &k->step[k->n_steps]);
+	}
+	return true;
+}
+
+void plan_keep_column(struct plan *p, uint32_t first)
+{
+	struct like *k = &p->like[p->n_likes++ % PLAN_LIKES], old = *k;
+
+	*k = p->steps;
+	p->steps = old;
+	k->l = p->l;
+	k->mode = p->mode;
+	k->back = p->back;
+	k->n_extra = p->turns.n_extra;
+	k->first = first;
+	k->n = p->out->n_entries - first;
+}
+
+void plan_free_likes(struct plan *p)
+{
+	for (uint32_t i = 0; i < PLAN_LIKES; i++)
+		free(p->like[i].step);
+	free(p->steps.step);
+}

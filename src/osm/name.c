@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * How messages name nodes: by description, with the GUID where another node of
+ * the fabric has the same description, and by GUID alone where it is empty.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "osm/name.h"
+
+static struct ibf_name name_of(const char *name, bool shared, uint64_t guid)
+{
+	struct ibf_name n;
+
+	if (!name[0])
+		snprintf(n.s, sizeof(n.s), "0x%016" PRIx64, guid);
+	else if (shared)
+		snprintf(n.s, sizeof(n.s), "%s (0x%016" PRIx64 ")", name, guid);
+	else
+		snprintf(n.s, sizeof(n.s), "%s", name);
+	return n;
+}
+
+struct ibf_name ibf_sw_name(const struct ftr_fabric *f, ftr_sw s)
+{
+	return name_of(f->sw[s].name, f->sw[s].name_shared, f->sw[s].guid);
+}
+
+struct ibf_name ibf_ep_name(const struct ftr_fabric *f, ftr_ep e)
+{
+	return name_of(f->ep[e].name, f->ep[e].name_shared, f->ep[e].guid);
+}
+
+struct ibf_name ibf_lid_name(const struct ftr_fabric *f, ftr_lid lid)
+{
+	const struct ftr_lid_owner *o = &f->owner[lid];
+	struct ibf_name nobody = { "nobody" };
+
+	return o->kind == FTR_OWNER_SW ? ibf_sw_name(f, o->idx) :
+		o->kind == FTR_OWNER_EP ? ibf_ep_name(f, o->idx) : nobody;
+}

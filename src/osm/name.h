@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#ifndef IBF_NAME_H
+#define IBF_NAME_H
+
+#include <ftr/fabric.h>
+
+struct ibf_name {
+	char s[FTR_NAME_MAX + 32];
+};
+
+/* For messages; .s is valid as long as the value. */
+struct ibf_name ibf_sw_name(const struct ftr_fabric *f, ftr_sw s);
+struct ibf_name ibf_ep_name(const struct ftr_fabric *f, ftr_ep e);
+/* The owner of lid, which is at most f->max_lid; "nobody". */
+struct ibf_name ibf_lid_name(const struct ftr_fabric *f, ftr_lid lid);
+
+#endif

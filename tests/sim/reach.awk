@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#
+# Counts what the tables of the switches do not reach, from the output of stock
+# tools: awk -v manager=LID -f reach.awk IBNETDISCOVER DUMP_FTS
+#
+# From every switch to every LID of a host port; those from a switch with host
+# ports count once for each of them.  And from every switch to the manager.
+function quoted(s, n) { split(s, q, "\""); return q[n] }
+function number(s,    n) {	# a hexadecimal one; mawk has no strtonum
+	for (s = substr(s, 3); s != ""; s = substr(s, 2))
+		n = n * 16 + index("0123456789abcdef", substr(s, 1, 1)) - 1
+	return n
+}
+
+FNR == 1 { file++ }
+file == 1 && /^(Switch|Ca|Rt)[ \t]/ {
+	node = quoted($0, 2)
+	is_switch = /^Switch/
+	if (is_switch) {
+		match($0, / lid [0-9]+/)
+		switches[node] = substr($0, RSTART + 5, RLENGTH - 5)
+		sw_of[substr(node, 3)] = node
+	}
+	next
+}
+file == 1 && /^\[/ {
+	port = $0
+	sub(/^\[/, "", port)
+	sub(/\].*/, "", port)
+	far = quoted($0, 2)
+	if (is_switch)
+		peer[node, port + 0] = far
+	else {
+		match($0, /# lid [0-9]+/)
+		lid = substr($0, RSTART + 6, RLENGTH - 6) + 0
+		split(quoted($0, 3), p, /[][]/)
+		home[lid] = far
+		last[lid] = p[2] + 0
+		hosts[far]++
+		host_lid[lid]
+	}
+	next
+}
+file == 2 && /^Unicast lids/ {
+	match($0, /guid 0x[0-9a-f]+/)
+	at = sw_of[substr($0, RSTART + 7, RLENGTH - 7)]
+	n_tables++
+	next
+}
+file == 2 && /^0x[0-9a-f]+ [0-9]+/ { lft[at, number($1)] = $2 + 0 }
+
+# Does a packet for lid arrive that stands at s?  Of this LID, said[] is known.
+function arrives(s, lid,    t, path, n, i, ok) {
+	ok = -1
+	for (t = s; ok < 0; t = peer[t, lft[t, lid]]) {
+		if (t in said)
+			ok = said[t]
+		else if (t in path || !((t, lid) in lft) || !(t in switches))
+			ok = 0
+		else if (t == home[lid])
+			ok = lft[t, lid] == last[lid]
+		path[t] = 1
+	}
+	for (t in path)
+		if (!(t in said))
+			said[t] = ok
+	return ok
+}
+
+END {
+	for (s in switches)
+		n_switches++
+	if (n_tables != n_switches || !n_switches) {
+		printf "%d tables of %d switches\n", n_tables, n_switches
+		exit 2
+	}
+	for (s in switches)	# its own port 0
+		if (switches[s] == manager) {
+			home[manager] = s
+			last[manager] = 0
+		}
+	for (lid in home) {
+		delete said
+		for (s in switches) {
+			ok = arrives(s, lid)
+			dumb += lid == manager && !ok
+			if (lid in host_lid) {
+				lost += ok ? 0 : hosts[s]
+				pairs += hosts[s] - (s == home[lid])
+			}
+		}
+	}
+	if (!(manager in home))
+		dumb = n_switches
+	printf "%d pairs of host ports, %d unreachable; %d switches, %d do not reach LID %d\n", \
+		pairs, lost, n_switches, dumb, manager
+	exit lost || dumb
+}

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
+#
+# Real fabrics with the subnet manager on every kind of node: stock tools read the
+# fabric and the tables, reach.awk counts what they do not reach, and ibdmchk looks
+# for credit loops.
+
+# Places of a subnet manager, "KIND NODE": a host on the switch with most end ports
+# and that switch itself; a host on the switch with fewest; the switch with most
+# links to switches, and a host or an Aggregation Node there.
+places() {
+	awk 'function q(n) { split($0, a, "\""); return a[n] }
+	/^(Switch|Ca|Hca)/ { node = q(2); sw = /^Switch/
+			     if (sw) all[++n] = node
+			     agg = /Aggregation Node/; next }
+	/^\[/ && sw { if (q(2) ~ /^S/) links[node]++; else ends[node]++ }
+	/^\[/ && !sw { any[q(2)] = node; if (!agg) host[q(2)] = node }
+	END {
+		for (i = 1; i <= n; i++) {
+			s = all[i]
+			if (s in host) {
+				if (!most || ends[s] > ends[most]) most = s
+				if (!few || ends[s] < ends[few]) few = s
+			}
+			if (!top || links[s] > links[top]) top = s
+		}
+		print "leaf_host", host[most]
+		print "leaf_switch", most
+		if (few != most) print "management_host", host[few]
+		print "spine_switch", top
+		if (top in any) print "spine_host", any[top]
+	}' "$1"
+}
+
+# The LID of the subnet manager, as any node sees it.
+manager_lid() { in_sim sminfo | sed -n 's/.*sm lid \([0-9]*\).*/\1/p'; }
+
+# reach_from ENGINE KIND NODE: one manager, its tables, its end.
+reach_from() {
+	local engine=$1 kind=$2 lid
+	SIM_HOST=$3
+	OSM_HOST[sm]=$3
+	rm -rf "$SIM_DIR/sm"
+	osm_start sm <<-EOF2
+	event_plugin_name ibfattree
+	routing_engine $engine,no_fallback
+	EOF2
+	osm_wait sm "$patience" 'SUBNET UP'
+	routed_by "$engine"
+	in_sim ibnetdiscover >"$T/found"
+	in_sim dump_fts >"$T/fts"
+	lid=$(manager_lid)
+	awk -v manager="$lid" -f "$top/tests/sim/reach.awk" "$T/found" \
+		"$T/fts" >"$T/out" || fail "$engine, $kind $3: $(cat "$T/out")"
+	ibdm
+	down
+}
+
+real_reach() {
+	local net=$FTR_TOPOLOGIES/$1 engine kind node first=1 n=0
+	[[ -r $net ]] || skip "no $1 in $FTR_TOPOLOGIES (FTR_TOPOLOGIES)"
+	sim_start "$T/sim" "$net"
+	shift
+	while read -r kind node; do
+		for engine; do
+			reach_from "$engine" "$kind" "$node"
+			: $((++n))
+		done
+		((${FTR_SOAK:-0})) || set -- dmodc
+	done < <(places "$net")
+	note "$n routings; the last: $(cat "$T/out")"
+}
+
+case_reach_avakas() { real_reach avakas/avakas.net dmodc sftree ddlr; }
+case_reach_plafrim() { real_reach plafrim/plafrim.net dmodc sftree ddlr; }
+case_reach_plafrim2() { real_reach plafrim2/plafrim2a.net dmodc sftree ddlr; }
+case_reach_topograph() { real_reach topograph/topograph.net dmodc sftree ddlr; }
+case_reach_topograph_noan() { real_reach topograph/topograph-noan.net dmodc sftree ddlr; }

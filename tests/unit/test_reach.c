@@ -1,0 +1,682 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Nobody is cut off: the tables that switches hold after the plugin has routed,
+ * walked by code that shares nothing with the engines or the checker.
+ *
+ * Required of every engine on every fabric, on one VL: each host port reaches
+ * each other one that Active links connect it with, every switch reaches the
+ * LID of every subnet manager, and these packets close no credit loop.  sftree
+ * and ddlr also connect every switch with every LID.
+ *
+ * Each seed takes one random fabric, damaged, with subnet managers on random
+ * nodes.  One seed of eight then loses links and is swept again.  Real fabrics
+ * come up with a subnet manager on each kind of node that they have.
+ *
+ * FTR_SEED=N starts at that seed, FTR_RUNS multiplies the number of fabrics.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake/host.h"
+#include "lib/irregular.h"
+#include "lib/trees.h"
+
+#define RUNS 150		/* fabrics of the test command */
+#define REAL_RUNS 3		/* damaged real fabrics of it, each */
+
+static const char *const engines[] = { "dmodc", "sftree", "ddlr", NULL };
+
+static struct ftr_err err;
+
+static struct {
+	uint32_t fabrics, routings, sms, reordered, turns;
+	uint64_t pairs, to_sm, apart;
+} sum;
+
+/* ---- the walk ---------------------------------------------------------- */
+
+enum { UNKNOWN, ARRIVES, LOST, UNDER_WAY };
+
+#define PORTS (FTR_PORT_MAX + 2u)	/* 255: no entry */
+
+struct scene {
+	struct fake *h;
+	const struct ftr_fabric *f;
+	const char *engine;
+	uint64_t seed;
+	uint8_t *lft;		/* [n_sw][lids] */
+	uint32_t lids;
+	uint8_t *link;		/* [n_ports] states */
+	uint32_t *island;	/* [n_sw] over Active links */
+	uint32_t *ends;		/* [n_sw] end ports with a LID */
+	uint8_t *edge;		/* [n_ports][PORTS] from a link to the next port */
+	uint8_t *fate;		/* [n_sw] of the LID */
+	uint8_t *used;		/* [n_sw] packets of the LID pass here */
+	uint64_t sm_guid[4];	/* port GUIDs of the subnet managers */
+	uint32_t n_sm;
+};
+
+static const struct ftr_swport *live_port(const struct scene *c, ftr_sw s,
+					  unsigned int p)
+{
+	if (!p || p > c->f->sw[s].n_ports ||
+	    c->link[c->f->sw[s].first_port + p] != IB_LINK_ACTIVE)
+		return NULL;
+	return ftr_fabric_port(c->f, s, (ftr_port)p);
+}
+
+static uint8_t entry(const struct scene *c, ftr_sw s, ftr_lid lid)
+{
+	return c->lft[(size_t)s * c->lids + lid];
+}
+
+/* The switch after s, FTR_SW_NONE where the path ends; *fate: how it ends. */
+static ftr_sw next_switch(const struct scene *c, ftr_sw s, ftr_lid lid,
+			  uint8_t *fate)
+{
+	const struct ftr_lid_owner *o = &c->f->owner[lid];
+	uint8_t p = entry(c, s, lid);
+	const struct ftr_swport *port = live_port(c, s, p);
+
+	*fate = LOST;
+	if (!p && o->kind == FTR_OWNER_SW && o->idx == s)
+		*fate = ARRIVES;
+	if (!port)
+		return FTR_SW_NONE;
+	if (port->peer_kind == FTR_PEER_SW)
+		return port->peer;
+	if (port->peer_kind == FTR_PEER_EP && o->kind == FTR_OWNER_EP &&
+	    port->peer == o->idx)
+		*fate = ARRIVES;
+	return FTR_SW_NONE;
+}
+
+/* Packets for lid that stand at s; marks where they pass. */
+static bool arrives(const struct scene *c, ftr_sw s, ftr_lid lid)
+{
+	uint8_t fate = LOST;
+	ftr_sw t = s, next;
+
+	for (; c->fate[t] == UNKNOWN; t = next) {
+		next = next_switch(c, t, lid, &fate);
+		c->fate[t] = UNDER_WAY;
+		c->used[t] = 1;
+		if (next == FTR_SW_NONE)
+			break;
+		fate = LOST;	/* should it come round to itself */
+		if (c->fate[next] != UNKNOWN)
+			fate = c->fate[next] == ARRIVES ? ARRIVES : LOST;
+	}
+	for (t = s; t != FTR_SW_NONE && c->fate[t] == UNDER_WAY;) {
+		uint8_t ignored;
+
+		c->fate[t] = fate;
+		t = next_switch(c, t, lid, &ignored);
+	}
+	return c->fate[s] == ARRIVES;
+}
+
+static bool is_manager(const struct scene *c, uint64_t guid)
+{
+	for (uint32_t i = 0; i < c->n_sm; i++)
+		if (c->sm_guid[i] == guid)
+			return true;
+	return false;
+}
+
+/* Dependencies of the packets that were walked. */
+static void note_edges(struct scene *c, ftr_lid lid)
+{
+	for (ftr_sw s = 0; s < c->f->n_sw; s++) {
+		uint8_t fate;
+		ftr_sw t;
+
+		if (!c->used[s])
+			continue;
+		t = next_switch(c, s, lid, &fate);
+		if (t == FTR_SW_NONE || !c->used[t])
+			continue;
+		c->edge[((size_t)c->f->sw[s].first_port + entry(c, s, lid)) *
+			PORTS + entry(c, t, lid)] = 1;
+	}
+}
+
+static void walk_lid(struct scene *c, ftr_lid lid, ftr_sw to, bool host,
+		     uint64_t guid)
+{
+	bool sm = is_manager(c, guid), all = strcmp(c->engine, "dmodc");
+
+	memset(c->fate, UNKNOWN, c->f->n_sw);
+	memset(c->used, 0, c->f->n_sw);
+	for (ftr_sw s = 0; s < c->f->n_sw; s++) {
+		bool joined = c->island[s] == c->island[to];
+
+		/* OpenSM sees the island of its own port */
+		if (c->island[s] != c->island[c->f->ep[c->h->sm].sw])
+			continue;
+		if (!joined) {
+			sum.apart += host ? c->ends[s] : 0;
+			continue;
+		}
+		if (!(host && c->ends[s]) && !sm && !all)
+			continue;
+		if (!arrives(c, s, lid))
+			ck_abort_msg("seed %" PRIu64
+				     ", %s: from switch %u (%u end ports) to LID %u at switch %u: does not arrive%s",
+				     c->seed, c->engine, s, c->ends[s], lid, to,
+				     sm ? "; it is a subnet manager's" : "");
+		sum.pairs += host ? c->ends[s] : 0;
+		sum.to_sm += sm;
+	}
+	note_edges(c, lid);
+}
+
+/* The channel after x, by index of its sending port, from which on y counts;
+ * n_ports: there is none. */
+static uint32_t after(const struct scene *c, uint32_t x, uint32_t y)
+{
+	const struct ftr_swport *port = &c->f->ports[x];
+	const struct ftr_switch *sw = &c->f->sw[port->peer];
+
+	if (port->peer_kind != FTR_PEER_SW)
+		return c->f->n_ports;
+	for (y = y < sw->first_port ? sw->first_port : y;
+	     y <= sw->first_port + sw->n_ports; y++)
+		if (c->edge[(size_t)x * PORTS + (y - sw->first_port)])
+			return y;
+	return c->f->n_ports;
+}
+
+#define for_each_after(c, x, y)						\
+	for (uint32_t y = after(c, x, 0); y < (c)->f->n_ports;		\
+	     y = after(c, x, y + 1))
+
+/* Kahn: take away channels that no other waits for; all must go. */
+static void no_credit_loop(const struct scene *c)
+{
+	const struct ftr_fabric *f = c->f;
+	uint32_t *waits = calloc(f->n_ports, sizeof(*waits)), n = 0;
+	uint32_t *queue = calloc(f->n_ports, sizeof(*queue));
+
+	ck_assert(waits && queue);
+	for (uint32_t x = 0; x < f->n_ports; x++)
+		for_each_after(c, x, y)
+			waits[y]++;
+	for (uint32_t x = 0; x < f->n_ports; x++)
+		if (!waits[x])
+			queue[n++] = x;
+	for (uint32_t i = 0; i < n; i++)
+		for_each_after(c, queue[i], y)
+			if (!--waits[y])
+				queue[n++] = y;
+	ck_assert_msg(n == f->n_ports, "seed %" PRIu64
+		      ", %s: %u links wait for each other", c->seed, c->engine,
+		      f->n_ports - n);
+	free(waits);
+	free(queue);
+}
+
+/* ---- a scene ----------------------------------------------------------- */
+
+static uint32_t island_of(uint32_t *island, uint32_t s)
+{
+	while (island[s] != s)
+		s = island[s] = island[island[s]];
+	return s;
+}
+
+static void find_islands(struct scene *c)
+{
+	const struct ftr_fabric *f = c->f;
+
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		c->island[s] = s;
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			const struct ftr_swport *port = live_port(c, s, p);
+
+			if (port && port->peer_kind == FTR_PEER_SW)
+				c->island[island_of(c->island, s)] =
+					island_of(c->island, port->peer);
+		}
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		c->island[s] = island_of(c->island, s);
+}
+
+static void read_switches(struct scene *c)
+{
+	fake_lock(c->h);
+	memcpy(c->link, c->h->link, c->f->n_ports);
+	for (ftr_sw s = 0; s < c->f->n_sw; s++)
+		memcpy(c->lft + (size_t)s * c->lids, c->h->sw[s].lft, c->lids);
+	fake_unlock(c->h);
+}
+
+static void judge(struct scene *c)
+{
+	const struct ftr_fabric *f = c->f;
+
+	read_switches(c);
+	find_islands(c);
+	memset(c->ends, 0, f->n_sw * sizeof(*c->ends));
+	memset(c->edge, 0, (size_t)f->n_ports * PORTS);
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		if (f->ep[e].sw != FTR_SW_NONE && f->ep[e].lid)
+			c->ends[f->ep[e].sw]++;
+	for (unsigned int lid = 1; lid < c->lids; lid++) {
+		const struct ftr_lid_owner *o = &f->owner[lid];
+
+		if (o->kind == FTR_OWNER_SW)
+			walk_lid(c, (ftr_lid)lid, o->idx, false,
+				 f->sw[o->idx].guid);
+		else if (o->kind == FTR_OWNER_EP &&
+			 f->ep[o->idx].sw != FTR_SW_NONE)
+			walk_lid(c, (ftr_lid)lid, f->ep[o->idx].sw, true,
+				 f->ep[o->idx].guid);
+	}
+	no_credit_loop(c);
+	sum.routings++;
+	sum.reordered += fake_logged(c->h, "IBF119") > 0;
+	sum.turns += fake_logged(c->h, " extra turn") > 0;
+}
+
+static void scene_init(struct scene *c, struct fake *h)
+{
+	const struct ftr_fabric *f = h->fab;
+
+	c->h = h;
+	c->f = f;
+	c->lids = f->max_lid + 1u;
+	c->lft = malloc((size_t)f->n_sw * c->lids);
+	c->link = malloc(f->n_ports);
+	c->island = malloc(f->n_sw * sizeof(*c->island));
+	c->ends = malloc(f->n_sw * sizeof(*c->ends));
+	c->edge = malloc((size_t)f->n_ports * PORTS);
+	c->fate = malloc(f->n_sw);
+	c->used = malloc(f->n_sw);
+	ck_assert(c->lft && c->link && c->island && c->ends && c->edge &&
+		  c->fate && c->used);
+}
+
+static void scene_fini(struct scene *c)
+{
+	free(c->lft);
+	free(c->link);
+	free(c->island);
+	free(c->ends);
+	free(c->edge);
+	free(c->fate);
+	free(c->used);
+}
+
+/* ---- one routing ------------------------------------------------------- */
+
+/* Where subnet managers are: OpenSM's own end port, and others that it knows. */
+struct managers {
+	ftr_ep own;
+	uint64_t other[3];	/* port GUIDs; those of switches are port 0's */
+	uint32_t n_other;
+};
+
+/* Some links, one by one, and the sweeps that they cause. */
+static void lose_links(struct fake *h, struct ftr_rng *r)
+{
+	const struct ftr_fabric *f = h->fab;
+
+	for (uint32_t i = 0; i < 4; i++) {
+		ftr_sw s = ftr_rng_below(r, f->n_sw);
+		ftr_port p = (ftr_port)(1 + ftr_rng_below(r,
+							  f->sw[s].n_ports));
+
+		if (ftr_fabric_port(f, s, p)->peer_kind == FTR_PEER_SW)
+			fake_cable(h, s, p, false);
+	}
+	fake_settle(h);
+	for (int i = 0; i < 3; i++) {
+		fake_sweep(h);
+		fake_settle(h);
+	}
+}
+
+/* fab is consumed. */
+static void run(struct ftr_fabric *fab, uint64_t seed, const char *engine,
+		const struct managers *m, struct ftr_rng *faults)
+{
+	struct scene c = { .engine = engine, .seed = seed };
+	struct fake_opts o = {
+		.fabric = fab, .engine = engine, .sm = m->own, .not_up = true,
+	};
+	cl_map_item_t item[3];
+	struct fake *h = fake_new(&o);
+
+	c.sm_guid[c.n_sm++] = h->fab->ep[m->own].guid;
+	for (uint32_t i = 0; i < m->n_other; i++) {
+		/* of OpenSM's record the plugin looks at the key alone */
+		cl_qmap_insert(&h->osm->subn.sm_guid_tbl,
+			       cl_hton64(m->other[i]), &item[i]);
+		c.sm_guid[c.n_sm++] = m->other[i];
+	}
+	scene_init(&c, h);
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	judge(&c);
+	if (faults) {
+		lose_links(h, faults);
+		judge(&c);
+	}
+	sum.sms += c.n_sm;
+	ck_assert_uint_eq(fake_logged(h, "refuses to route"), 0);
+	scene_fini(&c);
+	cl_qmap_remove_all(&h->osm->subn.sm_guid_tbl);
+	fake_free(h);
+}
+
+static struct ftr_fabric *copy_of(const struct ftr_fabric *f)
+{
+	struct ftr_filter all = { NULL, NULL, NULL, NULL };
+	struct ftr_fabric *g = NULL;
+
+	ck_assert_msg(!ftr_fabric_copy_if(f, &all, &g, &err), "%s", err.msg);
+	return g;
+}
+
+static uint64_t any_guid(const struct ftr_fabric *f, struct ftr_rng *r)
+{
+	return ftr_rng_below(r, 2) ? f->sw[ftr_rng_below(r, f->n_sw)].guid :
+		f->ep[ftr_rng_below(r, f->n_ep)].guid;
+}
+
+/* All engines on f (consumed), managers anywhere. */
+static void try_all(struct ftr_fabric *f, uint64_t seed, struct ftr_rng *r)
+{
+	struct managers m = { .n_other = ftr_rng_below(r, 4) };
+	struct ftr_rng fate;
+
+	if (!f->n_ep || !f->n_sw) {
+		ftr_fabric_free(f);
+		return;
+	}
+	m.own = ftr_rng_below(r, f->n_ep);
+	for (uint32_t i = 0; i < m.n_other; i++) {
+		bool again = false;
+
+		m.other[i] = any_guid(f, r);
+		for (uint32_t k = 0; k < i; k++)
+			again |= m.other[k] == m.other[i];
+		if (again || m.other[i] == f->ep[m.own].guid)
+			m.n_other = i;
+	}
+	sum.fabrics++;
+	for (size_t i = 0; f->ep[m.own].sw != FTR_SW_NONE && engines[i]; i++) {
+		ftr_rng_seed(&fate, seed);
+		run(copy_of(f), seed, engines[i], &m, seed % 8 ? NULL : &fate);
+	}
+	ftr_fabric_free(f);
+}
+
+static void show(const char *what)
+{
+	printf("%s: %u fabrics, %u routings (%u with extra turns, %u by the order of sftree), %u places of subnet managers; %"
+	       PRIu64 " pairs of host ports and %" PRIu64
+	       " of a switch and a subnet manager walked, 0 unreachable; %"
+	       PRIu64 " pairs are connected by no links\n", what, sum.fabrics,
+	       sum.routings, sum.turns, sum.reordered, sum.sms, sum.pairs,
+	       sum.to_sm, sum.apart);
+	fflush(stdout);
+	memset(&sum, 0, sizeof(sum));
+}
+
+static struct ftr_fabric *random_fabric(struct ftr_rng *r, uint64_t seed)
+{
+	struct ftr_fabric *f = NULL;
+	struct ftr_pgft g;
+	uint32_t n;
+
+	switch (ftr_rng_below(r, 6)) {
+	case 0:
+		trees_random_pgft(r, &g, false, 30);
+		return trees_hurt(trees_grow(&g, seed, seed % 5 == 0), r, 60);
+	case 1:
+		return trees_hurt(trees_chassis(r), r, 40);
+	case 2:
+		return trees_hurt(trees_irregular(r), r, 40);
+	case 3:
+		n = 1 + ftr_rng_below(r, 16);
+		ck_assert(!ftr_gen_random(seed, n, 1 + ftr_rng_below(r, 30),
+					  ftr_rng_below(r, 2 * n), &f, &err));
+		return f;
+	default:
+		return irregular_small(r);
+	}
+}
+
+START_TEST(random_fabrics)
+{
+	for (uint32_t i = 0; i < trees_runs(RUNS); i++) {
+		uint64_t seed = trees_first_seed() + i;
+		struct ftr_rng r;
+
+		ftr_rng_seed(&r, seed);
+		try_all(random_fabric(&r, seed), seed, &r);
+	}
+	show("random fabrics");
+}
+END_TEST
+
+START_TEST(damaged_real_fabrics)
+{
+	for (size_t k = 0; trees_real_files[k]; k++) {
+		struct ftr_fabric *f = trees_real(trees_real_files[k]);
+
+		for (uint32_t i = 0; f && i < trees_runs(REAL_RUNS); i++) {
+			uint64_t seed = trees_first_seed() + i;
+			struct ftr_rng r;
+
+			ftr_rng_seed(&r, seed);
+			try_all(trees_hurt(copy_of(f), &r, 10), seed, &r);
+		}
+		if (f)
+			show(trees_real_files[k]);
+		ftr_fabric_free(f);
+	}
+}
+END_TEST
+
+/* ---- every kind of node ------------------------------------------------ */
+
+static uint32_t ends_of(const struct ftr_fabric *f, ftr_sw s)
+{
+	uint32_t n = 0;
+
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		n += f->ep[e].sw == s;
+	return n;
+}
+
+/* Hosts of one kind of switch: a rank, and leaf switches with few hosts. */
+static ftr_ep host_on(const struct ftr_fabric *f, const struct ftr_shape *sh,
+		      uint8_t rank, uint32_t most_hosts)
+{
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		if (f->ep[e].sw != FTR_SW_NONE && f->ep[e].lid &&
+		    sh->rank[f->ep[e].sw] == rank &&
+		    ends_of(f, f->ep[e].sw) <= most_hosts)
+			return e;
+	return FTR_EP_NONE;
+}
+
+static void with_manager(const struct ftr_fabric *f, uint64_t number,
+			 const struct managers *m)
+{
+	for (size_t i = 0; engines[i]; i++)
+		run(copy_of(f), number, engines[i], m, NULL);
+}
+
+/* On a host of each rank, on a host of the leaf switch with the fewest hosts,
+ * and a second one on port 0 of a switch of each rank. */
+static void every_kind(const struct ftr_fabric *f, uint64_t number)
+{
+	struct ftr_shape *sh = NULL;
+	struct managers m = { 0 };
+	uint32_t fewest = 1;
+
+	ck_assert(!ftr_shape_new(f, NULL, NULL, &sh, &err));
+	for (uint8_t rank = 0; rank < sh->n_ranks; rank++) {
+		m.own = host_on(f, sh, rank, UINT32_MAX);
+		if (m.own != FTR_EP_NONE)
+			with_manager(f, number, &m);
+	}
+	do
+		m.own = host_on(f, sh, 0, fewest++);
+	while (m.own == FTR_EP_NONE);
+	with_manager(f, number, &m);
+	m.own = host_on(f, sh, 0, UINT32_MAX);
+	for (uint8_t rank = 0; rank < sh->n_ranks; rank++)
+		for (ftr_sw s = 0; s < f->n_sw; s++)
+			if (sh->rank[s] == rank && s != f->ep[m.own].sw) {
+				m.other[0] = f->sw[s].guid;
+				m.n_other = 1;
+				with_manager(f, number, &m);
+				break;
+			}
+	ftr_shape_free(sh);
+}
+
+START_TEST(manager_on_every_kind_of_node)
+{
+	for (size_t k = 0; trees_real_files[k]; k++) {
+		struct ftr_fabric *f = trees_real(trees_real_files[k]);
+
+		if (!f)
+			continue;
+		sum.fabrics++;
+		every_kind(f, k);
+		show(trees_real_files[k]);
+		ftr_fabric_free(f);
+	}
+}
+END_TEST
+
+START_TEST(manager_anywhere_on_irregular_fabrics)
+{
+	for (uint32_t i = 0; i < trees_runs(RUNS / 10); i++) {
+		uint64_t seed = trees_first_seed() + i;
+		struct ftr_fabric *f;
+		struct ftr_rng r;
+
+		ftr_rng_seed(&r, seed);
+		f = trees_irregular(&r);
+		sum.fabrics++;
+		every_kind(f, seed);
+		ftr_fabric_free(f);
+	}
+	show("irregular fabrics");
+}
+END_TEST
+
+/* ---- what is logged ---------------------------------------------------- */
+
+static void must(enum ftr_status st)
+{
+	ck_assert_msg(!st, "%s", err.msg);
+}
+
+static void link_up(struct ftr_builder *b, uint64_t x, ftr_port p, uint64_t y,
+		    ftr_port q)
+{
+	must(ftr_builder_add_link(b, (struct ftr_end){ x, p },
+				  (struct ftr_end){ y, q }, 4, FTR_SPEED_EDR,
+				  &err));
+}
+
+/* Leaf switches 1, 2 and 3, of which 1 and 3 share no spine; one host on 1, two
+ * each on 2 and 3.  Two hosts have the same name. */
+static struct ftr_fabric *chain(void)
+{
+	static const char *const name[] = { "lone", "twin", "mid", "twin",
+		"far" };
+	static const uint64_t leaf[] = { 1, 2, 2, 3, 3 };
+	struct ftr_builder *b = ftr_builder_new();
+	struct ftr_fabric *f = NULL;
+
+	for (uint64_t s = 1; s <= 5; s++)
+		must(ftr_builder_add_switch(b, s, 8, 0, 0, "switch", &err));
+	link_up(b, 1, 5, 4, 1);
+	link_up(b, 2, 5, 4, 2);
+	link_up(b, 2, 6, 5, 1);
+	link_up(b, 3, 5, 5, 2);
+	for (uint64_t e = 0; e < 5; e++) {
+		must(ftr_builder_add_endport(b, FTR_NODE_CA, 0x100 + 2 * e,
+					     0x101 + 2 * e, 1, 0, 0, name[e],
+					     &err));
+		link_up(b, 0x100 + 2 * e, 1, leaf[e],
+			(ftr_port)(1 + e % 2));
+	}
+	must(ftr_builder_assign_lids(b, 0, &err));
+	must(ftr_builder_freeze(b, &f, &err));
+	return f;
+}
+
+static void logs(const char *options, const char *const *texts, size_t n)
+{
+	struct fake_opts o = { .fabric = chain(), .options = options, .sm = 1 };
+	struct fake *h = fake_new(&o);
+
+	for (size_t i = 0; i < n; i++)
+		ck_assert_msg(fake_logged(h, texts[i]) == 1, "no \"%s\" in\n%s",
+			      texts[i], h->log);
+	fake_free(h);
+}
+
+/* With "paths updown" one line counts the pairs and names the hosts, with the
+ * GUID where two have the same name. */
+START_TEST(cost_of_updown)
+{
+	static const char *const texts[] = {
+		"no up/down path for 4 pairs of hosts; they are not routed, although links connect them: set \"paths all\" in ibfattree.conf; 3 host ports are affected, those that reach fewest first: lone (2 unreachable), twin (0x0000000000000107) (1 unreachable), far (1 unreachable)\n",
+	};
+	static const char *const fewer[] = {
+		"fewest first: lone (2 unreachable)\n",
+	};
+
+	logs("paths updown\n", texts, FTR_ARRAY_LEN(texts));
+	logs("paths updown\nlog_samples 1\n", fewer, FTR_ARRAY_LEN(fewer));
+}
+END_TEST
+
+START_TEST(nothing_to_report)
+{
+	static const char *const texts[] = {
+		"without a path: 0 host pairs",
+		"2 extra turns connect 4 host pairs",
+	};
+
+	logs(NULL, texts, FTR_ARRAY_LEN(texts));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("reach");
+	TCase *t = tcase_create("reach");
+	SRunner *sr;
+	int failed;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	tcase_set_timeout(t, 0);
+	tcase_add_test(t, random_fabrics);
+	tcase_add_test(t, damaged_real_fabrics);
+	tcase_add_test(t, manager_on_every_kind_of_node);
+	tcase_add_test(t, manager_anywhere_on_irregular_fabrics);
+	tcase_add_test(t, cost_of_updown);
+	tcase_add_test(t, nothing_to_report);
+	suite_add_tcase(s, t);
+	sr = srunner_create(s);
+	srunner_run_all(sr, CK_ENV);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}
