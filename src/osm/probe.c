@@ -38,7 +38,7 @@
 
 /* ---- routes ------------------------------------------------------------- */
 
-static void mark_route(const struct ibf_dr_tree *t, ftr_sw s, uint8_t *avoid)
+static void mark_route(const struct rr_dr_tree *t, ftr_sw s, uint8_t *avoid)
 {
 	while (t->parent[s] != FTR_SW_NONE && t->parent[s] != s) {
 		s = t->parent[s];
@@ -48,41 +48,41 @@ static void mark_route(const struct ibf_dr_tree *t, ftr_sw s, uint8_t *avoid)
 
 /* The second one around what is dead by these bits. */
 static unsigned int routes_around(struct ibf_view *v, ftr_sw s,
-				  const uint64_t *dead, struct ibf_dr *out)
+				  const uint64_t *dead, struct rr_dr *out)
 {
 	const struct ftr_fabric *f = v->gen->fabric;
-	struct ibf_dr_limits limits = { .dead = dead, .avoid = v->avoid };
+	struct rr_dr_limits limits = { .dead = dead, .avoid = v->avoid };
 
-	bool first = ibf_dr_route(v->tree[0], s, &out[0]);
+	bool first = rr_dr_route(v->tree[0], s, &out[0]);
 
 	memset(v->avoid, 0, f->n_sw);
 	if (first)
 		mark_route(v->tree[0], s, v->avoid);
-	ibf_dr_search(v->tree[1], f, &v->origin, &limits);
-	if (!ibf_dr_route(v->tree[1], s, &out[first]))
+	rr_dr_search(v->tree[1], f, &v->origin, &limits);
+	if (!rr_dr_route(v->tree[1], s, &out[first]))
 		return first;
 	return first && memcmp(&out[0], &out[1], sizeof(out[0])) ? 2 : 1;
 }
 
-unsigned int ibf_routes_to(struct ibf_view *v, ftr_sw s, struct ibf_dr *out)
+unsigned int ibf_routes_to(struct ibf_view *v, ftr_sw s, struct rr_dr *out)
 {
 	return routes_around(v, s, ftr_live_dead(v->live), out);
 }
 
-static void mark_wary(struct ibf_view *v, const struct ibf_cable *c)
+static void mark_wary(struct ibf_view *v, const struct rr_link *c)
 {
 	const struct ftr_fabric *f = v->gen->fabric;
 
-	ibf_port_put(v->wary, f->sw[c->sw].first_port + c->port);
-	ibf_port_put(v->wary, f->sw[c->peer].first_port + c->peer_port);
+	rr_port_put(v->wary, f->sw[c->sw].first_port + c->port);
+	rr_port_put(v->wary, f->sw[c->peer].first_port + c->peer_port);
 }
 
 /* v->tree[0] around what is dead and cables between the switches asked. */
-static void search_wary(struct ibf_view *v, const struct ibf_cable *ask,
+static void search_wary(struct ibf_view *v, const struct rr_link *ask,
 			uint32_t n)
 {
 	const struct ftr_fabric *f = v->gen->fabric;
-	struct ibf_dr_limits limits = { .dead = v->wary, .avoid = v->silent };
+	struct rr_dr_limits limits = { .dead = v->wary, .avoid = v->silent };
 
 	memcpy(v->wary, ftr_live_dead(v->live),
 	       (f->n_ports + 63) / 64 * sizeof(*v->wary));
@@ -92,7 +92,7 @@ static void search_wary(struct ibf_view *v, const struct ibf_cable *ask,
 	for (uint32_t i = 0; i < n; i++)
 		if (v->avoid[ask[i].peer])
 			mark_wary(v, &ask[i]);
-	ibf_dr_search(v->tree[0], f, &v->origin, &limits);
+	rr_dr_search(v->tree[0], f, &v->origin, &limits);
 }
 
 /* ---- jobs --------------------------------------------------------------- */
@@ -100,12 +100,12 @@ static void search_wary(struct ibf_view *v, const struct ibf_cable *ask,
 struct probe {
 	struct ibf_view *v;
 	struct ibf_smp_job *job;
-	struct ibf_cable *cable;	/* parallel to job */
+	struct rr_link *cable;	/* parallel to job */
 	uint32_t n, room;
 };
 
-static bool add(struct probe *p, const struct ibf_cable *c,
-		const struct ibf_dr *route, unsigned int n_routes)
+static bool add(struct probe *p, const struct rr_link *c,
+		const struct rr_dr *route, unsigned int n_routes)
 {
 	struct ibf_smp_job *j;
 
@@ -133,7 +133,7 @@ static bool add(struct probe *p, const struct ibf_cable *c,
 }
 
 uint32_t ibf_cables_of(const struct ibf_view *v, ftr_sw s,
-		       struct ibf_cable *out)
+		       struct rr_link *out)
 {
 	const struct ftr_shape *sh = v->gen->shape;
 	const struct ftr_fabric *f = sh->f;
@@ -144,7 +144,7 @@ uint32_t ibf_cables_of(const struct ibf_view *v, ftr_sw s,
 			ftr_fabric_port(f, s, (ftr_port)i);
 
 		if (port->peer_kind == FTR_PEER_SW)
-			out[n++] = (struct ibf_cable){
+			out[n++] = (struct rr_link){
 				s, port->peer, (ftr_port)i, port->peer_port,
 				false
 			};
@@ -153,11 +153,11 @@ uint32_t ibf_cables_of(const struct ibf_view *v, ftr_sw s,
 		const struct ftr_cable *a = &sh->absent[i];
 
 		if (a->sw == s)
-			out[n++] = (struct ibf_cable){
+			out[n++] = (struct rr_link){
 				s, a->peer, a->port, a->peer_port, false
 			};
 		else if (a->peer == s)
-			out[n++] = (struct ibf_cable){
+			out[n++] = (struct rr_link){
 				s, a->sw, a->peer_port, a->port, false
 			};
 	}
@@ -171,8 +171,8 @@ static unsigned int port_state(const struct ibf_smp_job *j)
 	return ib_port_info_get_port_state((const ib_port_info_t *)j->answer);
 }
 
-static bool listed(const struct ibf_cable *out, uint32_t n,
-		   const struct ibf_cable *c)
+static bool listed(const struct rr_link *out, uint32_t n,
+		   const struct rr_link *c)
 {
 	for (uint32_t i = 0; i < n; i++)
 		if ((out[i].sw == c->sw && out[i].port == c->port) ||
@@ -194,10 +194,10 @@ static bool is_dead(const struct ibf_view *v, unsigned int state)
  * that is dead there, too, may have been alive for a moment, and OpenSM have seen
  * that. */
 static uint32_t disagreeing(struct ibf_fast *f, struct probe *p,
-			    struct ibf_cable *out, uint32_t n, bool *unknown)
+			    struct rr_link *out, uint32_t n, bool *unknown)
 {
 	for (uint32_t i = 0; i < p->n; i++) {
-		struct ibf_cable *c = &p->cable[i];
+		struct rr_link *c = &p->cable[i];
 		bool alive = ftr_live_alive(p->v->live, c->sw, c->port);
 		unsigned int state;
 
@@ -237,7 +237,7 @@ static void run(struct ibf_fast *f, struct probe *p)
 }
 
 /* Of the cables that came back keep those whose other end is Active, too. */
-static uint32_t confirm_up(struct ibf_fast *f, struct ibf_cable *c, uint32_t n,
+static uint32_t confirm_up(struct ibf_fast *f, struct rr_link *c, uint32_t n,
 			   bool *unknown)
 {
 	struct probe p = { .v = f->view };
@@ -245,9 +245,9 @@ static uint32_t confirm_up(struct ibf_fast *f, struct ibf_cable *c, uint32_t n,
 	bool ok = true;
 
 	for (uint32_t i = 0; ok && i < n; i++) {
-		struct ibf_cable far = { c[i].peer, c[i].sw, c[i].peer_port,
+		struct rr_link far = { c[i].peer, c[i].sw, c[i].peer_port,
 					 c[i].port, true };
-		struct ibf_dr route[2];
+		struct rr_dr route[2];
 
 		if (c[i].up)
 			ok = add(&p, &far, route,
@@ -279,14 +279,14 @@ struct way {
 	ftr_sw sw;
 	unsigned int n;
 	bool answered;
-	struct ibf_dr route[2];
+	struct rr_dr route[2];
 };
 
 static void put_first(struct way *w, const struct ibf_smp_job *job)
 {
 	bool second = job[1].state == IBF_SMP_DONE &&
 		(job[0].state != IBF_SMP_DONE || job[1].at < job[0].at);
-	struct ibf_dr first = w->route[0];
+	struct rr_dr first = w->route[0];
 
 	if (second) {
 		w->route[0] = w->route[1];
@@ -324,7 +324,7 @@ static void try_ways(struct ibf_fast *f, struct way *way, uint32_t n)
 }
 
 /* Cables of one switch stand together; room for n.  Returns how many. */
-static uint32_t find_ways(struct ibf_view *v, const struct ibf_cable *ask,
+static uint32_t find_ways(struct ibf_view *v, const struct rr_link *ask,
 			  uint32_t n, struct way *way)
 {
 	uint32_t k = 0;
@@ -342,7 +342,7 @@ static uint32_t find_ways(struct ibf_view *v, const struct ibf_cable *ask,
 /* All questions; of a switch that has not answered yet only the first is to be
  * asked, and the others are skipped. */
 static bool add_all(struct ibf_fast *f, struct probe *p,
-		    const struct ibf_cable *ask, uint32_t n)
+		    const struct rr_link *ask, uint32_t n)
 {
 	struct way *way = ftr_calloc(n + 1u, sizeof(*way));
 	uint32_t k = 0;
@@ -393,7 +393,7 @@ static bool has_answered(const struct probe *p, ftr_sw s)
 }
 
 /* The first of c[0 .. i] that died at the same far end as c[i]. */
-static uint32_t first_of_peer(const struct ibf_cable *c, uint32_t i)
+static uint32_t first_of_peer(const struct rr_link *c, uint32_t i)
 {
 	uint32_t k = 0;
 
@@ -403,7 +403,7 @@ static uint32_t first_of_peer(const struct ibf_cable *c, uint32_t i)
 }
 
 static void ask_far_ends(struct ibf_fast *f, const struct probe *p,
-			 const struct ibf_cable *c, uint32_t n)
+			 const struct rr_link *c, uint32_t n)
 {
 	struct ibf_view *v = f->view;
 	struct ibf_smp_policy policy = {
@@ -412,12 +412,12 @@ static void ask_far_ends(struct ibf_fast *f, const struct probe *p,
 		.limit = 2 * HEDGE_MS,
 	};
 	struct ibf_smp_job *job = ftr_calloc(n + 1u, sizeof(*job));
-	struct ibf_dr_limits limits = { .dead = v->wary, .avoid = v->silent };
+	struct rr_dr_limits limits = { .dead = v->wary, .avoid = v->silent };
 
 	for (uint32_t i = 0; i < n; i++)
 		if (!c[i].up)
 			mark_wary(v, &c[i]);
-	ibf_dr_search(v->tree[0], v->gen->fabric, &v->origin, &limits);
+	rr_dr_search(v->tree[0], v->gen->fabric, &v->origin, &limits);
 	for (uint32_t i = 0; job && i < n; i++) {
 		job[i].attr = IB_MAD_ATTR_NODE_INFO;
 		job[i].m_key = v->m_key[c[i].peer];
@@ -442,7 +442,7 @@ static void ask_far_ends(struct ibf_fast *f, const struct probe *p,
 
 /* Those that gave no sign of life now, and those that gave none before.  False:
  * there are none of now. */
-static bool mark_silent(const struct probe *p, const struct ibf_cable *c,
+static bool mark_silent(const struct probe *p, const struct rr_link *c,
 			uint32_t n, uint8_t *now, uint8_t *all)
 {
 	uint32_t n_sw = p->v->gen->fabric->n_sw;
@@ -459,8 +459,8 @@ static bool mark_silent(const struct probe *p, const struct ibf_cable *c,
 	return memchr(now, 1, n_sw) != NULL;
 }
 
-static bool is_known(const struct probe *p, const struct ibf_cable *found,
-		     uint32_t n, const struct ibf_cable *c)
+static bool is_known(const struct probe *p, const struct rr_link *found,
+		     uint32_t n, const struct rr_link *c)
 {
 	for (uint32_t i = 0; i < p->n; i++)
 		if (p->cable[i].sw == c->sw && p->cable[i].port == c->port &&
@@ -473,16 +473,16 @@ static bool is_known(const struct probe *p, const struct ibf_cable *found,
  * those that are known. */
 static bool add_neighbours(struct probe *q, ftr_sw s, const uint8_t *silent,
 			   const struct probe *p,
-			   const struct ibf_cable *found, uint32_t n_found)
+			   const struct rr_link *found, uint32_t n_found)
 {
-	struct ibf_cable cable[FTR_PORT_MAX];
+	struct rr_link cable[FTR_PORT_MAX];
 	uint32_t n = ibf_cables_of(q->v, s, cable);
-	struct ibf_dr route[2];
+	struct rr_dr route[2];
 	bool ok = true;
 
 	for (uint32_t i = 0; ok && i < n; i++) {
-		const struct ibf_cable *c = &cable[i];
-		struct ibf_cable far = { c->peer, s, c->peer_port, c->port,
+		const struct rr_link *c = &cable[i];
+		struct rr_link far = { c->peer, s, c->peer_port, c->port,
 					 false };
 
 		if (ftr_live_alive(q->v->live, s, c->port) &&
@@ -496,17 +496,17 @@ static bool add_neighbours(struct probe *q, ftr_sw s, const uint8_t *silent,
 
 /* What to ask of them into q; false: out of memory. */
 static bool list_neighbours(struct probe *q, const struct probe *p,
-			    const struct ibf_cable *found, uint32_t n)
+			    const struct rr_link *found, uint32_t n)
 {
 	struct ibf_view *v = q->v;
 	uint32_t n_sw = v->gen->fabric->n_sw;
 	uint8_t *now = ftr_calloc(2 * (size_t)n_sw, 1);
 	uint8_t *all = now ? now + n_sw : NULL;
-	struct ibf_dr_limits limits = { .dead = v->wary, .avoid = all };
+	struct rr_dr_limits limits = { .dead = v->wary, .avoid = all };
 	bool ok = now != NULL;
 
 	if (ok && mark_silent(p, found, n, now, all)) {
-		ibf_dr_search(v->tree[0], v->gen->fabric, &v->origin, &limits);
+		rr_dr_search(v->tree[0], v->gen->fabric, &v->origin, &limits);
 		for (ftr_sw s = 0; ok && s < n_sw; s++)
 			if (now[s])
 				ok = add_neighbours(q, s, all, p, found, n);
@@ -517,7 +517,7 @@ static bool list_neighbours(struct probe *q, const struct probe *p,
 
 /* What they say, after the n that *out has. */
 static uint32_t ask_neighbours(struct ibf_fast *f, const struct probe *p,
-			       struct ibf_cable **out, uint32_t n,
+			       struct rr_link **out, uint32_t n,
 			       bool *unknown)
 {
 	struct ibf_smp_policy policy = {
@@ -527,7 +527,7 @@ static uint32_t ask_neighbours(struct ibf_fast *f, const struct probe *p,
 	};
 	struct probe q = { .v = f->view };
 	bool ok = list_neighbours(&q, p, *out, n);
-	struct ibf_cable *grown = ok && q.n ?
+	struct rr_link *grown = ok && q.n ?
 		realloc(*out, (n + q.n) * sizeof(**out)) : NULL;
 
 	if (grown) {
@@ -540,8 +540,8 @@ static uint32_t ask_neighbours(struct ibf_fast *f, const struct probe *p,
 	return n;
 }
 
-uint32_t ibf_probe(struct ibf_fast *f, const struct ibf_cable *ask, uint32_t n,
-		   struct ibf_cable **out, bool *unknown)
+uint32_t ibf_probe(struct ibf_fast *f, const struct rr_link *ask, uint32_t n,
+		   struct rr_link **out, bool *unknown)
 {
 	struct probe p = { .v = f->view };
 	uint32_t found = 0;
