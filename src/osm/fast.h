@@ -65,6 +65,7 @@ struct ibf_view {
 	struct ftr_tables *sent;	/* what the switches hold */
 	ib_net64_t *m_key;		/* [n_sw] */
 	struct rr_dr_origin origin;
+	ftr_lid sm_lid;			/* of the subnet manager's port */
 	struct rr_dr_tree *tree[2];	/* around what is dead; second routes */
 	uint8_t *avoid;			/* [n_sw] scratch of probe.c */
 	/* [n_sw] lost a cable and gave no answer: dead, in all likelihood */
@@ -199,11 +200,11 @@ uint32_t ibf_take_returns(struct ibf_fast *f, struct rr_link *out,
  * FTR_PORT_MAX. */
 uint32_t ibf_cables_of(const struct ibf_view *v, ftr_sw s,
 		       struct rr_link *out);
-/* Of n cables, and others of switches that turn out to be dead, those that are
+/* traps: the switches asked have sent traps.  Of n cables, and others of switches that turn out to be dead, those that are
  * not as the view has them, into *out, which has room for n and is made larger;
  * returns how many.  *unknown: a port gave no answer. */
 uint32_t ibf_probe(struct ibf_fast *f, const struct rr_link *ask, uint32_t n,
-		   struct rr_link **out, bool *unknown);
+		   bool traps, struct rr_link **out, bool *unknown);
 /* Directed routes to s, at most two that differ in how they enter it. */
 unsigned int ibf_routes_to(struct ibf_view *v, ftr_sw s, struct rr_dr *out);
 

@@ -49,16 +49,21 @@ void ibf_view_set(struct ibf_fast *f, struct ibf_view *v)
 	ibf_view_free(old);
 }
 
-static struct rr_dr_origin find_origin(const struct ibf_fast *f,
-					const struct ftr_fabric *fab)
+static void find_manager(const struct ibf_fast *f, struct ibf_view *v)
 {
+	const struct ftr_fabric *fab = v->gen->fabric;
 	uint64_t guid = cl_ntoh64(f->p->osm->subn.sm_port_guid);
 	ftr_ep e = ftr_fabric_find_ep(fab, guid);
+	ftr_sw s = ftr_fabric_find_sw(fab, guid);
 
-	if (e == FTR_EP_NONE)
-		return (struct rr_dr_origin){ ftr_fabric_find_sw(fab, guid),
-					       0 };
-	return (struct rr_dr_origin){ fab->ep[e].sw, fab->ep[e].port_num };
+	if (e != FTR_EP_NONE) {
+		v->origin = (struct rr_dr_origin){ fab->ep[e].sw,
+						   fab->ep[e].port_num };
+		v->sm_lid = fab->ep[e].lid;
+	} else {
+		v->origin = (struct rr_dr_origin){ s, 0 };
+		v->sm_lid = s == FTR_SW_NONE ? 0 : fab->sw[s].lid;
+	}
 }
 
 /* The key that OpenSM itself would use for a switch. */
@@ -93,7 +98,7 @@ struct ibf_view *ibf_view_new(struct ibf_fast *f, struct ibf_generation *gen,
 		return NULL;
 	}
 	v->gen = ibf_generation_get(gen);
-	v->origin = find_origin(f, gen->fabric);
+	find_manager(f, v);
 	v->tree[0] = rr_dr_tree_new(n);
 	v->tree[1] = rr_dr_tree_new(n);
 	v->m_key = ftr_calloc(n, sizeof(*v->m_key));
@@ -531,7 +536,8 @@ static bool look_at(struct ibf_fast *f, const struct rr_link *ask,
 		ibf_sweep_now(f);
 		return true;
 	}
-	r->n_cables = ibf_probe(f, ask, n_ask, &r->cable, &unknown);
+	r->n_cables = ibf_probe(f, ask, n_ask, n_traps > 0, &r->cable,
+				&unknown);
 	r->n_cables = drop_held(f, r->cable, r->n_cables);
 	r->known_ms = since(r);
 	if (unknown)
