@@ -48,7 +48,7 @@ static uint32_t count_up(const struct ibf_repair *r)
 static void name_what(const struct ibf_repair *r, char *out, size_t size)
 {
 	const struct ftr_fabric *f = r->gen->fabric;
-	const struct ibf_cable *c = &r->cable[0];
+	const struct rr_link *c = &r->cable[0];
 	uint32_t up = count_up(r);
 	char more[96] = "";
 
@@ -91,7 +91,7 @@ void ibf_event_log(struct ibf_fast *f, const struct ibf_repair *r)
 static bool has_link(const struct ibf_repair *r, ftr_sw s, unsigned int port)
 {
 	for (uint32_t i = 0; i < r->n_cables; i++) {
-		const struct ibf_cable *c = &r->cable[i];
+		const struct rr_link *c = &r->cable[i];
 
 		if ((c->sw == s && c->port == port) ||
 		    (c->peer == s && c->peer_port == port))
@@ -223,7 +223,7 @@ static void add_name(struct text *t, const char *key, const char *s)
 }
 
 static void add_cable(struct text *t, const struct ftr_fabric *f,
-		      const struct ibf_cable *c)
+		      const struct rr_link *c)
 {
 	add(t, "{\"guid\":\"0x%016" PRIx64 "\",\"port\":%u,",
 	    f->sw[c->sw].guid, c->port);
@@ -447,7 +447,7 @@ static void list_links(struct ibf_repair *r, ftr_sw s)
 			ftr_fabric_port(f, s, (ftr_port)p);
 
 		if (port->peer_kind == FTR_PEER_SW)
-			r->cable[r->n_cables++] = (struct ibf_cable){
+			r->cable[r->n_cables++] = (struct rr_link){
 				s, port->peer, (ftr_port)p, port->peer_port,
 				true
 			};

@@ -37,24 +37,28 @@ extern volatile unsigned int osm_exit_flag;
 
 /* ---- sweeps ------------------------------------------------------------- */
 
-void ibf_want_sweep(struct ibf_fast *f)
+/* Under the mutex. */
+static unsigned int step(struct ibf_fast *f, const struct rr_event *ev)
 {
-	pthread_mutex_lock(&f->mutex);
-	ibf_damp_want(&f->sweep, ibf_now_ms());
-	pthread_mutex_unlock(&f->mutex);
+	unsigned int todo = rr_step(&f->state, ev, ibf_now_ms());
+
+	pthread_cond_broadcast(&f->cond);
+	return todo;
 }
 
-/* OpenSM begins its discovery again if it is asked for a sweep meanwhile; where
- * a discovery takes longer than the time between two requests it would never end.
- * So none is made before it is over.  That OpenSM has given one up is reported by
- * no event: it has if it takes several times as long as the last. */
-#define DISCOVERY_MS 10000
-#define DISCOVERY_TIMES 4
-
-static double not_before(const struct ibf_fast *f)
+unsigned int ibf_fast_step(struct ibf_fast *f, const struct rr_event *ev)
 {
-	return f->phase == IBF_PHASE_DISCOVERY ? f->start +
-		FTR_MAX(DISCOVERY_MS, DISCOVERY_TIMES * f->discovery) : 0;
+	unsigned int todo;
+
+	pthread_mutex_lock(&f->mutex);
+	todo = step(f, ev);
+	pthread_mutex_unlock(&f->mutex);
+	return todo;
+}
+
+void ibf_want_sweep(struct ibf_fast *f)
+{
+	ibf_fast_step(f, &(struct rr_event){ .kind = RR_EV_WANT_SWEEP });
 }
 
 /* As OpenSM does it for a trap. */
@@ -70,17 +74,9 @@ static void ask_for_sweep(struct ibf_fast *f)
 
 void ibf_sweep_now(struct ibf_fast *f)
 {
-	double now = ibf_now_ms();
-	bool wait;
+	struct rr_event ev = { .kind = RR_EV_WANT_SWEEP, .yes = true };
 
-	pthread_mutex_lock(&f->mutex);
-	wait = now < not_before(f);
-	if (wait)
-		ibf_damp_hurry(&f->sweep, now);
-	else
-		ibf_damp_asked(&f->sweep);
-	pthread_mutex_unlock(&f->mutex);
-	if (!wait)
+	if (ibf_fast_step(f, &ev) & RR_ACT_SWEEP)
 		ask_for_sweep(f);
 }
 
@@ -113,28 +109,14 @@ static bool is_master(const struct ibf_fast *f)
 		IB_SMINFO_STATE_MASTER;
 }
 
-/* Back into the queue, in front; what finds no room is left to the sweep. */
-static void put_back(struct ibf_fast *f, const struct ibf_trap *trap,
-		     uint32_t n)
+/* False: they are to be handled again. */
+static bool handle_traps(struct ibf_fast *f)
 {
-	pthread_mutex_lock(&f->mutex);
-	n = FTR_MIN(n, IBF_TRAPS_MAX - f->n_traps);
-	memmove(f->trap + n, f->trap, f->n_traps * sizeof(*trap));
-	memcpy(f->trap, trap, n * sizeof(*trap));
-	f->n_traps += n;
-	pthread_mutex_unlock(&f->mutex);
-}
-
-static void handle_traps(struct ibf_fast *f, const struct ibf_trap *trap,
-			 uint32_t n)
-{
-	if (!is_master(f))
-		return;
 	ibf_want_sweep(f);
-	if (!f->view)
-		ibf_sweep_now(f);
-	else if (!ibf_repair_traps(f, trap, n))
-		put_back(f, trap, n);
+	if (f->view)
+		return ibf_repair_traps(f, f->state.asked, f->state.n_asked);
+	ibf_sweep_now(f);
+	return true;
 }
 
 /* What we know is no longer what switches hold. */
@@ -154,11 +136,6 @@ static void take_over(struct ibf_fast *f, struct ibf_generation *gen)
 		new = ibf_view_new(f, gen, &err);
 	else
 		ftr_fail(&err, FTR_REFUSED, "these tables follow no single order of the switches");
-	if (new && f->view) {	/* its discovery may have been before them */
-		memcpy(new->again, f->view->again,
-		       f->view->n_again * sizeof(*new->again));
-		new->n_again = f->view->n_again;
-	}
 	ibf_view_set(f, new);
 	if (!new)
 		ibf_log(f->p, IBF_FAST_FAILED, "no fast reroute before the next routing: %s",
@@ -170,136 +147,73 @@ static void take_over(struct ibf_fast *f, struct ibf_generation *gen)
 
 /* What there is to do, taken out of the shared state. */
 struct task {
+	unsigned int todo;
 	struct ibf_generation *fresh;
-	bool after_sweep, swept, sweep_due, handover, dropped, suspects;
-	bool links_up, links;
-	struct ibf_trap trap[IBF_TRAPS_MAX];
-	uint32_t n_traps;
+	bool up;		/* OpenSM has set up all links */
 };
-
-static double earlier(double a, double b)
-{
-	if (a < 0 || b < 0)
-		return a < 0 ? b : a;
-	return a < b ? a : b;
-}
-
-/* The other end of a dead cable tells of it at the same time, and a dead switch
- * is told of by all its neighbours: some time for them to come in. */
-#define GATHER_MS 0.3
-
-/* When the first trap of the queue has waited for others; negative: there is
- * none that may be handled now. */
-static double gathered(const struct ibf_fast *f)
-{
-	return f->n_traps && f->phase != IBF_PHASE_ROUTING ?
-		f->trap[0].at + GATHER_MS : -1;
-}
-
-/* A handover under way goes first; the cap holds for it, too. */
-static double sweep_due(const struct ibf_fast *f)
-{
-	double due = f->view && f->view->pending ?
-		ibf_damp_latest(&f->sweep) : ibf_damp_due(&f->sweep);
-
-	return due < 0 ? due : FTR_MAX(due, not_before(f));
-}
-
-static double handover_due(const struct ibf_fast *f)
-{
-	return f->view && f->phase != IBF_PHASE_ROUTING ?
-		f->view->handover_due : -1;
-}
-
-/* What OpenSM has told of its links, to the view. */
-static void set_links(struct ibf_fast *f, bool up)
-{
-	struct ibf_view *v = f->view;
-
-	if (!v || v->brought_up == up)
-		return;
-	v->brought_up = up;
-	if (!up)
-		return;
-	put_back(f, v->again, v->n_again);
-	v->n_again = 0;
-}
 
 /* Under the mutex; false: nothing to do. */
 static bool take_task(struct ibf_fast *f, struct task *t)
 {
-	double due = sweep_due(f);
-	bool free_to_write = f->phase != IBF_PHASE_ROUTING &&
-		(!f->n_traps || ibf_now_ms() >= f->trap[0].at + GATHER_MS);
+	struct rr_event ev = { .kind = RR_EV_TIMER, .master = is_master(f) };
 
-	t->fresh = f->fresh;
-	f->fresh = NULL;
-	t->dropped = f->dropped;
-	f->dropped = false;
-	t->suspects = f->n_suspects && f->phase == IBF_PHASE_IDLE;
-	t->links_up = f->links_up;
-	t->links = f->view && f->view->brought_up != f->links_up;
-	t->swept = f->after_sweep;
-	t->after_sweep = free_to_write && (f->after_sweep || f->released);
-	if (t->after_sweep)
-		f->after_sweep = f->released = false;
-	t->n_traps = free_to_write ? f->n_traps : 0;
-	memcpy(t->trap, f->trap, t->n_traps * sizeof(*t->trap));
-	f->n_traps -= t->n_traps;
-	t->sweep_due = due >= 0 && ibf_now_ms() >= due;
-	t->handover = f->phase != IBF_PHASE_ROUTING && handover_due(f) >= 0 &&
-		ibf_now_ms() >= handover_due(f);
-	return t->dropped || t->fresh || t->suspects || t->links ||
-		t->n_traps || t->handover || t->after_sweep || t->sweep_due;
+	t->todo = rr_step(&f->state, &ev, ibf_now_ms());
+	t->up = f->state.job_up;
+	t->fresh = NULL;
+	if (t->todo & RR_ACT_NEW_VIEW) {
+		t->fresh = f->fresh;
+		f->fresh = NULL;
+	}
+	return t->todo != 0;
 }
 
-static void do_task(struct ibf_fast *f, struct task *t)
+/* The job from beginning to end; *done: what the machine is told of it. */
+static void do_task(struct ibf_fast *f, const struct task *t,
+		    struct rr_event *done)
 {
-	if (t->dropped)
+	if (t->todo & RR_ACT_DROP_VIEW)
 		drop_view(f);
-	if (t->fresh)
+	if (t->todo & RR_ACT_NEW_VIEW)
 		take_over(f, t->fresh);
-	set_links(f, t->links_up);
-	if (t->suspects)
+	if (f->view) {
+		f->view->brought_up = t->up;
+		f->view->saw_init = false;
+	}
+	if (t->todo & RR_ACT_REWRITE)
 		mark_suspects(f);
-	if (t->n_traps)
-		handle_traps(f, t->trap, t->n_traps);
-	else if (t->handover && f->view && !is_master(f))
+	if (t->todo & RR_ACT_TRAPS) {
+		done->yes = !handle_traps(f);
+		done->init = f->view && f->view->saw_init;
+	}
+	if (t->todo & RR_ACT_SETTLE)
 		ibf_repair_settle(f);
-	else if (t->handover && f->view)
+	if (t->todo & RR_ACT_TRANSITION && f->view)
 		ibf_repair_continue(f);
-	if (t->after_sweep && is_master(f))
-		ibf_repair_returns(f, t->swept);
-	if (t->sweep_due)
+	if (t->todo & RR_ACT_RETURNS)
+		ibf_repair_returns(f, t->todo & RR_ACT_SWEPT);
+	if (t->todo & RR_ACT_SWEEP)
 		ibf_sweep_now(f);
+	done->due = f->view ? f->view->handover_due : -1;
 }
 
 static void *worker(void *arg)
 {
 	struct ibf_fast *f = arg;
-	struct task *t = f->task;
+	struct task t;
 
 	pthread_mutex_lock(&f->mutex);
-	f->looked = ibf_now_ms();
 	while (!f->stop) {
-		double now = ibf_now_ms();
-		double release = ibf_flap_release(&f->flap, f->looked);
+		struct rr_event done = { .kind = RR_EV_SMP_DONE };
 
-		f->released |= release >= 0 && now >= release;
-		f->looked = now;
-		if (!take_task(f, t)) {
-			release = ibf_flap_release(&f->flap, now);
+		if (!take_task(f, &t)) {
 			ibf_cond_wait(&f->cond, &f->mutex,
-				      earlier(earlier(sweep_due(f), release),
-					      earlier(gathered(f),
-						      handover_due(f))));
+				      rr_timer(&f->state));
 			continue;
 		}
-		f->busy = true;
 		pthread_mutex_unlock(&f->mutex);
-		do_task(f, t);
+		do_task(f, &t, &done);
 		pthread_mutex_lock(&f->mutex);
-		f->busy = false;
+		step(f, &done);
 	}
 	pthread_mutex_unlock(&f->mutex);
 	return NULL;
@@ -309,107 +223,82 @@ static void *worker(void *arg)
 
 bool ibf_fast_trap(struct ibf_fast *f, ftr_lid lid)
 {
-	bool taken;
+	struct rr_event ev = {
+		.kind = RR_EV_TRAP, .lid = lid, .master = is_master(f)
+	};
 
-	pthread_mutex_lock(&f->mutex);
-	taken = f->armed && is_master(f) && f->n_traps < IBF_TRAPS_MAX;
-	if (taken) {
-		f->trap[f->n_traps++] = (struct ibf_trap){ lid, ibf_now_ms() };
-		/* a routing that fails is followed by no event */
-		ibf_damp_want(&f->sweep, ibf_now_ms());
-		pthread_cond_broadcast(&f->cond);
-	}
-	pthread_mutex_unlock(&f->mutex);
-	return taken;
+	return ibf_fast_step(f, &ev) & RR_ACT_TAKEN;
 }
 
-/* Nothing that we know is what the switches hold, until one of our engines
- * routes.  Under the mutex; what is returned is put without it. */
-static struct ibf_generation *disarm(struct ibf_fast *f)
+/* One event; a routing that no view is made of any more is let go. */
+static unsigned int report_event(struct ibf_fast *f, const struct rr_event *ev)
 {
-	struct ibf_generation *fresh = f->fresh;
+	struct ibf_generation *fresh = NULL;
+	unsigned int todo;
 
-	f->fresh = NULL;
-	f->routings++;
-	f->armed = false;
-	f->dropped = true;
-	f->n_returns = 0;
-	pthread_cond_broadcast(&f->cond);
-	return fresh;
+	pthread_mutex_lock(&f->mutex);
+	todo = step(f, ev);
+	if (f->state.tables == RR_FOREIGN) {
+		fresh = f->fresh;
+		f->fresh = NULL;
+	}
+	pthread_mutex_unlock(&f->mutex);
+	ibf_generation_put(fresh);
+	return todo;
 }
 
 void ibf_fast_disarm(struct ibf_fast *f)
 {
-	struct ibf_generation *fresh;
-
-	if (!f)
-		return;
-	pthread_mutex_lock(&f->mutex);
-	fresh = disarm(f);
-	pthread_mutex_unlock(&f->mutex);
-	ibf_generation_put(fresh);
+	if (f)
+		report_event(f, &(struct rr_event){ .kind = RR_EV_STANDBY });
 }
 
-/* A reroute after which OpenSM sweeps at once, because packets of it were lost,
- * is told of by no event; nor is what another manager has written before we
- * became master again. */
 void ibf_fast_sweep_start(struct ibf_fast *f)
 {
-	struct ibf_generation *fresh = NULL;
 	const struct osm_opensm *osm;
+	struct rr_event ev = { .kind = RR_EV_SWEEP_START };
 
 	if (!f)
 		return;
 	osm = f->p->osm;
-	pthread_mutex_lock(&f->mutex);
-	if (osm->subn.coming_out_of_standby || ibf_other_routed(f->p) ||
-	    (f->phase == IBF_PHASE_ROUTING && osm->routing_engine_used))
-		fresh = disarm(f);
-	f->phase = IBF_PHASE_DISCOVERY;
-	f->start = ibf_now_ms();
-	f->after_sweep = false;
-	pthread_cond_broadcast(&f->cond);
-	pthread_mutex_unlock(&f->mutex);
-	ibf_generation_put(fresh);
+	ev.yes = osm->subn.coming_out_of_standby || ibf_other_routed(f->p);
+	ev.routed = osm->routing_engine_used != NULL;
+	report_event(f, &ev);
 }
 
 /* Longer than a push that loses every packet should take. */
-#define PATCH_LIMIT_MS 5000
+#define WRITE_LIMIT_MS 5000
 
-void ibf_fast_discovered(struct ibf_fast *f)
+/* Under the mutex. */
+static void wait_for_write(struct ibf_fast *f)
 {
-	double end;
+	double end = ibf_now_ms() + WRITE_LIMIT_MS;
 
-	if (!f)
-		return;
-	end = ibf_now_ms() + PATCH_LIMIT_MS;
-	pthread_mutex_lock(&f->mutex);
-	f->phase = IBF_PHASE_ROUTING;
-	f->sweep_began = f->start;
-	f->discovery = ibf_now_ms() - f->start;
-	pthread_cond_broadcast(&f->cond);	/* a sweep may be due */
-	while (f->patching && !f->stop &&
+	while (f->state.job == RR_WRITING && !f->stop &&
 	       !__atomic_load_n(&osm_exit_flag, __ATOMIC_RELAXED) &&
 	       ibf_now_ms() < end)
 		ibf_cond_wait(&f->cond, &f->mutex, ibf_now_ms() + 100);
-	if (f->patching)	/* OpenSM's cache may route without an engine */
-		f->routings++;
+	if (f->state.job == RR_WRITING)
+		/* OpenSM's cache may route without an engine */
+		step(f, &(struct rr_event){ .kind = RR_EV_ROUTING });
+}
+
+void ibf_fast_discovered(struct ibf_fast *f)
+{
+	struct rr_event ev = { .kind = RR_EV_DISCOVERED };
+
+	if (!f)
+		return;
+	pthread_mutex_lock(&f->mutex);
+	if (step(f, &ev) & RR_ACT_WAIT_FOR_WRITE)
+		wait_for_write(f);
 	pthread_mutex_unlock(&f->mutex);
 }
 
 void ibf_fast_routing(struct ibf_fast *f)
 {
-	if (!f)
-		return;
-	pthread_mutex_lock(&f->mutex);
-	f->phase = IBF_PHASE_ROUTING;
-	f->routings++;
-	pthread_mutex_unlock(&f->mutex);
-}
-
-bool ibf_view_is_old(const struct ibf_fast *f)
-{
-	return f->phase == IBF_PHASE_ROUTING || f->fresh || f->dropped;
+	if (f)
+		report_event(f, &(struct rr_event){ .kind = RR_EV_ROUTING });
 }
 
 bool ibf_overtaken(struct ibf_fast *f)
@@ -417,7 +306,7 @@ bool ibf_overtaken(struct ibf_fast *f)
 	bool old;
 
 	pthread_mutex_lock(&f->mutex);
-	old = ibf_view_is_old(f);
+	old = rr_overtaken(&f->state);
 	pthread_mutex_unlock(&f->mutex);
 	return old;
 }
@@ -429,11 +318,12 @@ static struct ibf_repair *take_reconciled(struct ibf_fast *f)
 	struct ibf_repair **at = &f->repairs;
 
 	while ((r = *at)) {
-		if (r->trap_at > f->sweep_began) {
+		if (r->trap_at > f->state.began) {
 			at = &r->next;
 			continue;
 		}
 		*at = r->next;
+		f->state.unconfirmed--;
 		r->next = NULL;
 		*end = r;
 		end = &r->next;
@@ -444,7 +334,7 @@ static struct ibf_repair *take_reconciled(struct ibf_fast *f)
 	return done;
 }
 
-static void tell(struct ibf_fast *f, struct ibf_repair *r)
+static void write_events(struct ibf_fast *f, struct ibf_repair *r)
 {
 	while (r) {
 		struct ibf_repair *next = r->next;
@@ -458,21 +348,17 @@ static void tell(struct ibf_fast *f, struct ibf_repair *r)
 /* gen NULL: not one of our engines has routed. */
 void ibf_fast_routed(struct ibf_fast *f, struct ibf_generation *gen)
 {
+	struct rr_event ev = { .kind = RR_EV_ROUTED, .yes = gen != NULL };
 	struct ibf_generation *old;
 	struct ibf_repair *done;
 
 	if (!f)
 		return;
 	pthread_mutex_lock(&f->mutex);
-	f->phase = IBF_PHASE_IDLE;
-	f->links_up = false;
 	old = f->fresh;
 	f->fresh = ibf_generation_get(gen);
-	f->armed = gen != NULL;
-	if (!gen)
-		disarm(f);
+	step(f, &ev);
 	done = take_reconciled(f);
-	pthread_cond_broadcast(&f->cond);
 	pthread_mutex_unlock(&f->mutex);
 	ibf_generation_put(old);
 	if (done)
@@ -480,7 +366,7 @@ void ibf_fast_routed(struct ibf_fast *f, struct ibf_generation *gen)
 			PRIu64 " entries in %" PRIu64 " blocks of %u switches",
 			done->rest.entries, done->rest.blocks,
 			done->rest.switches);
-	tell(f, done);
+	write_events(f, done);
 	ibf_event_routed(f, gen);
 }
 
@@ -495,16 +381,8 @@ void ibf_fast_changed(struct ibf_fast *f, const struct ibf_changes *c)
 
 void ibf_fast_sweep_done(struct ibf_fast *f)
 {
-	if (!f)
-		return;
-	pthread_mutex_lock(&f->mutex);
-	f->phase = IBF_PHASE_IDLE;
-	f->links_up = f->after_sweep = true;
-	if (f->repairs)		/* its discovery began before them */
-		ibf_damp_want(&f->sweep, ibf_now_ms());
-	ibf_forget_deaths(f);
-	pthread_cond_broadcast(&f->cond);
-	pthread_mutex_unlock(&f->mutex);
+	if (f)
+		report_event(f, &(struct rr_event){ .kind = RR_EV_SUBNET_UP });
 }
 
 /* ---- life --------------------------------------------------------------- */
@@ -513,11 +391,12 @@ static void settings(struct ibf_fast *f)
 {
 	const struct ibf_options *o = &f->p->opt;
 
-	f->sweep.delay = o->fast_sweep_delay_ms;
-	f->sweep.cap = o->fast_sweep_cap_ms;
-	f->flap.limit = (uint32_t)o->fast_flap_limit;
-	f->flap.window = o->fast_flap_window_ms;
-	f->flap.hold = o->fast_flap_hold_ms;
+	rr_state_init(&f->state);
+	f->state.want.delay = o->fast_sweep_delay_ms;
+	f->state.want.cap = o->fast_sweep_cap_ms;
+	f->state.links.limit = (uint32_t)o->fast_flap_limit;
+	f->state.links.window = o->fast_flap_window_ms;
+	f->state.links.hold = o->fast_flap_hold_ms;
 }
 
 static bool start(struct ibf_fast *f)
@@ -525,9 +404,6 @@ static bool start(struct ibf_fast *f)
 	sigset_t all, old;
 	int failed;
 
-	f->task = ftr_calloc(1, sizeof(struct task));
-	if (!f->task)
-		return false;
 	sigfillset(&all);	/* they are for OpenSM's main thread */
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	failed = pthread_create(&f->thread, NULL, worker, f);
@@ -581,10 +457,9 @@ void ibf_fast_free(struct ibf_fast *f)
 	ibf_view_free(f->view);
 	ibf_local_reap(f, true);
 	ibf_generation_put(f->fresh);
-	tell(f, f->repairs);
+	write_events(f, f->repairs);
 	free(f->suspect);
 	free(f->down);
-	free(f->task);
 	pthread_cond_destroy(&f->cond);
 	pthread_mutex_destroy(&f->mutex);
 	pthread_mutex_destroy(&f->view_lock);

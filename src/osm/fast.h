@@ -4,17 +4,17 @@
  *
  *	trap.c	sees every trap before OpenSM does, queues those of a switch
  *		whose links changed, and says whether OpenSM should sweep for it
- *	fast.c	the worker: one thread, its queue, its view of the fabric, the
- *		order of things
- *	repair.c the view, and one repair from its traps to the end
+ *	fast.c	the worker, one thread, and OpenSM's events: both drive the
+ *		state machine (reroute/state.h) and do what it says
+ *	reroute.c the view, and one repair from its traps to the end
  *	probe.c	asks the switch which of its cables are dead or back
- *	local.c	engine ddlr: detours first, then the way to the new tables; the
+ *	ddlr.c	engine ddlr: detours first, then the way to the new tables; the
  *		planner of detours is made in a thread of its own
  *	push.c	tells OpenSM's copy what is about to change, writes the
  *		blocks stage by stage, and settles the copy
  *	outside.c cables that a routing leaves out although they were found
  *	event.c	the log line, and the line of ibfattree-events.jsonl
- *	smp.c	packets; dr.c routes for them; damp.c when to sweep
+ *	smp.c	packets
  *
  * Who waits for whom.  A trap only queues.  The sweeper waits, at the end of
  * a discovery and without any lock, until the worker has settled what it is
@@ -28,29 +28,15 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "osm/damp.h"
 #include "osm/osm.h"
 #include "osm/smp.h"
+#include "reroute/state.h"
 #include <ftr/check.h>
 #include <ftr/live.h>
 #include <ftr/repair.h>
 
-#define IBF_TRAPS_MAX 512
-#define IBF_CABLES_MAX 4096
-
-enum ibf_phase {
-	IBF_PHASE_IDLE = 0,	/* nothing, or what comes after routing */
-	IBF_PHASE_DISCOVERY,
-	IBF_PHASE_ROUTING	/* drop manager, LIDs, routing, push of LFTs */
-};
-
-struct ibf_trap {
-	ftr_lid lid;		/* of the switch */
-	double at;
-};
-
 /* A cable whose state has changed, told from one end. */
-struct ibf_cable {
+struct rr_link {
 	ftr_sw sw, peer;
 	ftr_port port, peer_port;
 	bool up;
@@ -78,8 +64,9 @@ struct ibf_view {
 	struct ftr_live *live;
 	struct ftr_tables *sent;	/* what the switches hold */
 	ib_net64_t *m_key;		/* [n_sw] */
-	struct ibf_dr_origin origin;
-	struct ibf_dr_tree *tree[2];	/* around what is dead; second routes */
+	struct rr_dr_origin origin;
+	ftr_lid sm_lid;			/* of the subnet manager's port */
+	struct rr_dr_tree *tree[2];	/* around what is dead; second routes */
 	uint8_t *avoid;			/* [n_sw] scratch of probe.c */
 	/* [n_sw] lost a cable and gave no answer: dead, in all likelihood */
 	uint8_t *silent;
@@ -87,12 +74,8 @@ struct ibf_view {
 	uint8_t *echo;
 	uint64_t *wary;			/* bits by port; ways to avoid now */
 	bool brought_up;		/* its sweep has set all links Active */
-	/* before that: traps of switches with a cable in use whose port is in
-	 * Init; they are looked at again after it */
-	struct ibf_trap again[IBF_TRAPS_MAX];
-	uint32_t n_again;
 	bool saw_init;			/* the last probe has */
-	/* local.c: engine ddlr; NULL: not, or not before the next routing */
+	/* ddlr.c: engine ddlr; NULL: not, or not before the next routing */
 	struct ftr_repair *local;
 	struct ibf_maker *maker;	/* that will be local, or NULL */
 	struct ibf_repair *pending;	/* not all is handed over yet */
@@ -109,7 +92,7 @@ struct ibf_repair {
 	double trap_at;		/* ibf_now_ms() */
 	uint32_t n_traps;
 	uint32_t n_cables;
-	struct ibf_cable *cable;	/* [n_cables] */
+	struct rr_link *cable;	/* [n_cables] */
 	uint32_t n_changes;
 	uint32_t lids;		/* with a changed entry */
 	uint32_t pathless;	/* changes to "no path" */
@@ -150,35 +133,10 @@ struct ibf_fast {
 	pthread_mutex_t mutex;		/* guards what follows */
 	pthread_cond_t cond;
 	bool stop;
-	bool armed;		/* an engine of ours has routed last */
-	bool busy;		/* the worker is at a task */
-	bool patching;		/* OpenSM's copy is being changed */
-	enum ibf_phase phase;
-	uint32_t routings;	/* begun, or not seen, since the start */
-	double start;		/* of the last sweep */
-	double discovery;	/* ms that the last one took */
-	double sweep_began;	/* the last whose discovery came to its end */
-	struct ibf_trap trap[IBF_TRAPS_MAX];
-	uint32_t n_traps;
-	struct ibf_generation *fresh;	/* routed, not yet the worker's view */
+	struct rr_state state;
+	/* of the last routing, until the worker makes its view of it */
+	struct ibf_generation *fresh;
 	struct ibf_changes changes;	/* of the last routing */
-	struct ibf_damp_sweep sweep;
-	struct ibf_flap flap;
-	struct ibf_dead {	/* died, and no later discovery is done */
-		struct ibf_link link;
-		double at;
-	} dead[IBF_CABLES_MAX];
-	uint32_t n_dead;
-	struct ibf_link returns[IBF_CABLES_MAX];	/* left out for us */
-	uint32_t n_returns;
-	bool links_up;		/* SUBNET_UP since the last routing */
-	bool after_sweep;	/* SUBNET_UP: look at the returns */
-	bool released;		/* a flapping cable may be used again */
-	double looked;		/* when that was last looked at */
-	bool dropped;		/* the view is of no use any more */
-	/* returns that could not be taken into use: routed as OpenSM sees them */
-	struct ibf_link tried[IBF_CABLES_MAX];
-	uint32_t n_tried;
 	struct ibf_repair *repairs;	/* not yet reconciled, oldest first */
 	struct ibf_down {	/* "switch-down" written, no "switch-up" yet */
 		uint64_t guid;
@@ -190,8 +148,7 @@ struct ibf_fast {
 	struct ibf_view *view;	/* changed by the worker only */
 
 	/* the worker's own */
-	void *task;
-	struct ibf_maker *makers;	/* local.c: whose planner is not needed */
+	struct ibf_maker *makers;	/* ddlr.c: whose planner is not needed */
 	struct ibf_suspect {
 		uint64_t guid;
 		uint32_t block;
@@ -203,62 +160,60 @@ struct ibf_fast {
 /* fast.c; osm.h has what the rest of the plugin calls.  A trap of the switch
  * with this LID; false: OpenSM should act. */
 bool ibf_fast_trap(struct ibf_fast *f, ftr_lid lid);
-/* The switches are about to hold, or hold, other tables than the view's: OpenSM
- * is routing, or has routed and the worker has not taken that over.  Under the
- * mutex. */
-bool ibf_view_is_old(const struct ibf_fast *f);
-bool ibf_overtaken(struct ibf_fast *f);		/* the same, takes the mutex */
+/* One event of the state machine, now; returns a set of enum rr_action. */
+unsigned int ibf_fast_step(struct ibf_fast *f, const struct rr_event *ev);
+/* rr_overtaken(), takes the mutex. */
+bool ibf_overtaken(struct ibf_fast *f);
 void ibf_want_sweep(struct ibf_fast *f);	/* when it is due */
 void ibf_sweep_now(struct ibf_fast *f);
 
 /* trap.c */
 void ibf_trap_hook(struct ibf_fast *f);
 
-/* repair.c: the worker's.  NULL: err says why. */
+/* reroute.c: the worker's.  NULL: err says why. */
 struct ibf_view *ibf_view_new(struct ibf_fast *f, struct ibf_generation *gen,
 			      struct ftr_err *err);
 void ibf_view_free(struct ibf_view *v);		/* NULL is accepted */
 /* In place of the one there is, which is freed; NULL: none. */
 void ibf_view_set(struct ibf_fast *f, struct ibf_view *v);
-/* false: a routing came in between, the traps are to be put back. */
-bool ibf_repair_traps(struct ibf_fast *f, const struct ibf_trap *trap,
+/* false: a routing came in between, the traps are to be handled again. */
+bool ibf_repair_traps(struct ibf_fast *f, const struct rr_trap *trap,
 		      uint32_t n);
 /* swept: SUBNET_UP; else a cable is held no longer. */
 void ibf_repair_returns(struct ibf_fast *f, bool swept);
 
 /* outside.c.  A routing from now on leaves a dead cable out. */
-void ibf_note_dead(struct ibf_fast *f, const struct ibf_cable *c);
+void ibf_note_dead(struct ibf_fast *f, const struct rr_link *c);
 /* It could not be taken into use: no routing leaves it out for that again. */
-void ibf_note_tried(struct ibf_fast *f, const struct ibf_cable *c);
+void ibf_note_tried(struct ibf_fast *f, const struct rr_link *c);
 /* Back into the list of returns; false: it is full. */
-bool ibf_return_again(struct ibf_fast *f, const struct ibf_cable *c);
+bool ibf_return_again(struct ibf_fast *f, const struct rr_link *c);
 /* true: the cable is held down from now on. */
-bool ibf_remember_cable(struct ibf_fast *f, const struct ibf_cable *c);
-bool ibf_is_held(struct ibf_fast *f, const struct ibf_cable *c);
+bool ibf_remember_cable(struct ibf_fast *f, const struct rr_link *c);
+bool ibf_is_held(struct ibf_fast *f, const struct rr_link *c);
 /* The list of returns as cables of the view, at most max; those that are held
  * stay in it, and no others.  *lost: some are none of the view. */
-uint32_t ibf_take_returns(struct ibf_fast *f, struct ibf_cable *out,
+uint32_t ibf_take_returns(struct ibf_fast *f, struct rr_link *out,
 			  uint32_t max, bool *lost);
-void ibf_forget_deaths(struct ibf_fast *f);	/* under the mutex */
 
 /* probe.c.  Cables between s and other switches, dead or alive; out: room for
  * FTR_PORT_MAX. */
 uint32_t ibf_cables_of(const struct ibf_view *v, ftr_sw s,
-		       struct ibf_cable *out);
-/* Of n cables, and others of switches that turn out to be dead, those that are
+		       struct rr_link *out);
+/* traps: the switches asked have sent traps.  Of n cables, and others of switches that turn out to be dead, those that are
  * not as the view has them, into *out, which has room for n and is made larger;
  * returns how many.  *unknown: a port gave no answer. */
-uint32_t ibf_probe(struct ibf_fast *f, const struct ibf_cable *ask, uint32_t n,
-		   struct ibf_cable **out, bool *unknown);
+uint32_t ibf_probe(struct ibf_fast *f, const struct rr_link *ask, uint32_t n,
+		   bool traps, struct rr_link **out, bool *unknown);
 /* Directed routes to s, at most two that differ in how they enter it. */
-unsigned int ibf_routes_to(struct ibf_view *v, ftr_sw s, struct ibf_dr *out);
+unsigned int ibf_routes_to(struct ibf_view *v, ftr_sw s, struct rr_dr *out);
 
 /* What is pending is told of as it is: something else comes in between. */
 void ibf_repair_settle(struct ibf_fast *f);
 /* Go on with what is pending; only when handover_due has come. */
 void ibf_repair_continue(struct ibf_fast *f);
 
-/* local.c.  Let a planner be made for v. */
+/* ddlr.c.  Let a planner be made for v. */
 void ibf_local_start(struct ibf_fast *f, struct ibf_view *v);
 /* Is its planner still being made? */
 bool ibf_local_making(struct ibf_view *v);

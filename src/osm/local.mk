@@ -7,8 +7,7 @@ dist_monitoring_DATA = src/osm/monitoring/ibfattree.rules.yml \
 	src/osm/monitoring/ibfattree-dashboard.json
 if HAVE_OPENSM
 noinst_LTLIBRARIES += libibfcore.la
-libibfcore_la_SOURCES = src/osm/damp.c src/osm/damp.h src/osm/dr.c \
-	src/osm/dr.h src/osm/hint.c src/osm/hint.h src/osm/metrics.c \
+libibfcore_la_SOURCES = src/osm/hint.c src/osm/hint.h src/osm/metrics.c \
 	src/osm/metrics.h src/osm/msg.c src/osm/msg.h src/osm/name.c \
 	src/osm/name.h src/osm/options.c \
 	src/osm/options.h src/osm/stree.c src/osm/stree.h
@@ -17,17 +16,17 @@ libibfcore_la_SOURCES = src/osm/damp.c src/osm/damp.h src/osm/dr.c \
 noinst_LTLIBRARIES += libibfplugin.la
 libibfplugin_la_SOURCES = src/osm/ca_order.c src/osm/clock.c src/osm/clock.h \
 	src/osm/commit.c src/osm/engine.c src/osm/event.c src/osm/fast.c \
-	src/osm/fast.h src/osm/guids.c src/osm/layout.c src/osm/local.c src/osm/log.c \
+	src/osm/fast.h src/osm/guids.c src/osm/layout.c src/osm/ddlr.c src/osm/log.c \
 	src/osm/mcast.c src/osm/nominal.c \
 	src/osm/osm.h \
 	src/osm/outside.c src/osm/plugin.c src/osm/prefer.c src/osm/probe.c src/osm/push.c \
-	src/osm/repair.c src/osm/smp.c src/osm/smp.h src/osm/snapshot.c \
+	src/osm/reroute.c src/osm/smp.c src/osm/smp.h src/osm/snapshot.c \
 	src/osm/status.c src/osm/trap.c src/osm/verify.c \
 	src/osm/writer.c src/osm/writer.h
 libibfplugin_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) \
 	-DIBF_CONF_FILE='"$(opensmconfdir)/ibfattree.conf"'
 libibfplugin_la_CFLAGS = $(AM_CFLAGS) -O2
-libibfplugin_la_LIBADD = libibfcore.la libftrcore.la
+libibfplugin_la_LIBADD = libibfcore.la libreroute.la libftrcore.la
 
 lib_LTLIBRARIES += libibfattree.la
 libibfattree_la_SOURCES =

@@ -20,225 +20,133 @@
 
 #include "osm/fast.h"
 
-/* One name for a cable: its end with the smaller (GUID, port). */
-static void name_link(struct ibf_link *l)
+static struct rr_ends ends_of(const struct ftr_fabric *f,
+			      const struct rr_link *c)
 {
-	struct ibf_link b = {
-		.guid = l->peer_guid, .port = l->peer_port,
-		.peer_guid = l->guid, .peer_port = l->port,
-		.active = l->active,
+	return (struct rr_ends){
+		f->sw[c->sw].guid, f->sw[c->peer].guid, c->port, c->peer_port
 	};
-
-	if (b.guid < l->guid || (b.guid == l->guid && b.port < l->port))
-		*l = b;
-}
-
-static struct ibf_link link_of(const struct ftr_fabric *f,
-			       const struct ibf_cable *c)
-{
-	struct ibf_link l = {
-		f->sw[c->sw].guid, f->sw[c->peer].guid, c->port, c->peer_port,
-		true
-	};
-
-	name_link(&l);
-	return l;
-}
-
-static bool same(const struct ibf_link *a, const struct ibf_link *b)
-{
-	return a->guid == b->guid && a->port == b->port;
-}
-
-/* ---- under the mutex ---------------------------------------------------- */
-
-static struct ibf_dead *find_dead(struct ibf_fast *f, const struct ibf_link *l)
-{
-	for (uint32_t i = 0; i < f->n_dead; i++)
-		if (same(&f->dead[i].link, l))
-			return &f->dead[i];
-	return NULL;
-}
-
-/* False: the list is full. */
-static bool add_return(struct ibf_fast *f, const struct ibf_link *l)
-{
-	for (uint32_t i = 0; i < f->n_returns; i++)
-		if (same(&f->returns[i], l))
-			return true;
-	if (f->n_returns == IBF_CABLES_MAX)
-		return false;
-	f->returns[f->n_returns++] = *l;
-	return true;
-}
-
-/* Its place in the list of those tried, n_tried if it has none. */
-static uint32_t find_tried(const struct ibf_fast *f, const struct ibf_link *l)
-{
-	uint32_t i = 0;
-
-	while (i < f->n_tried && !same(&f->tried[i], l))
-		i++;
-	return i;
-}
-
-static void add_dead(struct ibf_fast *f, const struct ibf_link *l)
-{
-	struct ibf_dead *d = find_dead(f, l);
-	uint32_t i = find_tried(f, l);
-
-	if (i < f->n_tried)
-		f->tried[i] = f->tried[--f->n_tried];
-	if (!d && f->n_dead < IBF_CABLES_MAX)
-		d = &f->dead[f->n_dead++];
-	if (d)
-		*d = (struct ibf_dead){ *l, ibf_now_ms() };
-}
-
-void ibf_forget_deaths(struct ibf_fast *f)
-{
-	for (uint32_t i = 0; i < f->n_dead;) {
-		if (f->dead[i].at < f->sweep_began)
-			f->dead[i] = f->dead[--f->n_dead];
-		else
-			i++;
-	}
 }
 
 /* ---- the worker --------------------------------------------------------- */
 
-void ibf_note_dead(struct ibf_fast *f, const struct ibf_cable *c)
+void ibf_note_dead(struct ibf_fast *f, const struct rr_link *c)
 {
-	struct ibf_link l = link_of(f->view->gen->fabric, c);
+	struct rr_ends e = ends_of(f->view->gen->fabric, c);
 
 	pthread_mutex_lock(&f->mutex);
-	add_dead(f, &l);
+	rr_links_seen_down(&f->state.links, e, ibf_now_ms());
 	pthread_mutex_unlock(&f->mutex);
 }
 
-void ibf_note_tried(struct ibf_fast *f, const struct ibf_cable *c)
+void ibf_note_tried(struct ibf_fast *f, const struct rr_link *c)
 {
-	struct ibf_link l = link_of(f->view->gen->fabric, c);
+	struct rr_ends e = ends_of(f->view->gen->fabric, c);
 
 	pthread_mutex_lock(&f->mutex);
-	if (find_tried(f, &l) == f->n_tried && f->n_tried < IBF_CABLES_MAX)
-		f->tried[f->n_tried++] = l;
+	rr_links_leave(&f->state.links, e);
 	pthread_mutex_unlock(&f->mutex);
 }
 
-bool ibf_return_again(struct ibf_fast *f, const struct ibf_cable *c)
+bool ibf_return_again(struct ibf_fast *f, const struct rr_link *c)
 {
-	struct ibf_link l = link_of(f->view->gen->fabric, c);
+	struct rr_ends e = ends_of(f->view->gen->fabric, c);
 	bool added;
 
 	pthread_mutex_lock(&f->mutex);
-	added = add_return(f, &l);
+	added = rr_links_return(&f->state.links, e);
 	pthread_mutex_unlock(&f->mutex);
 	return added;
 }
 
-bool ibf_remember_cable(struct ibf_fast *f, const struct ibf_cable *c)
+bool ibf_remember_cable(struct ibf_fast *f, const struct rr_link *c)
 {
-	struct ibf_link l = link_of(f->view->gen->fabric, c);
-	double now = ibf_now_ms();
-	struct ibf_dead *d;
-	bool held = false;
+	struct rr_ends e = ends_of(f->view->gen->fabric, c);
+	bool damped = false;
 
 	pthread_mutex_lock(&f->mutex);
-	d = find_dead(f, &l);
-	if (c->up && d)
-		*d = f->dead[--f->n_dead];
-	if (!c->up) {
-		add_dead(f, &l);
-		held = ibf_flap_died(&f->flap, l.guid, l.port, now);
-		if (held)
-			add_return(f, &l);
-	}
+	if (c->up)
+		rr_links_used(&f->state.links, e);
+	else
+		damped = rr_links_died(&f->state.links, e, ibf_now_ms());
 	pthread_mutex_unlock(&f->mutex);
-	return held;
+	return damped;
 }
 
-bool ibf_is_held(struct ibf_fast *f, const struct ibf_cable *c)
+bool ibf_is_held(struct ibf_fast *f, const struct rr_link *c)
 {
-	struct ibf_link l = link_of(f->view->gen->fabric, c);
-	bool held;
+	struct rr_ends e = ends_of(f->view->gen->fabric, c);
+	bool damped;
 
 	pthread_mutex_lock(&f->mutex);
-	held = ibf_flap_held(&f->flap, l.guid, l.port, ibf_now_ms());
-	if (held)
-		add_return(f, &l);
+	damped = rr_links_damped(&f->state.links, e, ibf_now_ms());
 	pthread_mutex_unlock(&f->mutex);
-	return held;
+	return damped;
 }
 
-uint32_t ibf_take_returns(struct ibf_fast *f, struct ibf_cable *out,
+uint32_t ibf_take_returns(struct ibf_fast *f, struct rr_link *out,
 			  uint32_t max, bool *lost)
 {
 	const struct ftr_fabric *fab = f->view->gen->fabric;
-	double now = ibf_now_ms();
-	uint32_t n = 0, kept = 0;
+	struct rr_ends *e = ftr_calloc(max, sizeof(*e));
+	uint32_t n = 0, n_ends = 0;
 
-	*lost = false;
-	pthread_mutex_lock(&f->mutex);
-	for (uint32_t i = 0; i < f->n_returns; i++) {
-		struct ibf_link l = f->returns[i];
-		struct ibf_cable c = {
-			ftr_fabric_find_sw(fab, l.guid),
-			ftr_fabric_find_sw(fab, l.peer_guid), l.port,
-			l.peer_port, true
+	*lost = !e;
+	if (e) {
+		pthread_mutex_lock(&f->mutex);
+		n_ends = rr_links_take_returning(&f->state.links, e, max, lost);
+		pthread_mutex_unlock(&f->mutex);
+	}
+	for (uint32_t i = 0; i < n_ends; i++) {
+		struct rr_link c = {
+			ftr_fabric_find_sw(fab, e[i].guid),
+			ftr_fabric_find_sw(fab, e[i].peer_guid), e[i].port,
+			e[i].peer_port, true
 		};
 
-		if (ibf_flap_held(&f->flap, l.guid, l.port, now))
-			f->returns[kept++] = l;
-		else if (n < max && c.sw != FTR_SW_NONE &&
-			 c.peer != FTR_SW_NONE &&
-			 ftr_live_cabled(f->view->live, c.sw, c.port))
+		if (c.sw != FTR_SW_NONE && c.peer != FTR_SW_NONE &&
+		    ftr_live_cabled(f->view->live, c.sw, c.port))
 			out[n++] = c;
 		else
 			*lost = true;
 	}
-	f->n_returns = kept;
-	pthread_mutex_unlock(&f->mutex);
+	free(e);
 	return n;
 }
 
 /* ---- the routing -------------------------------------------------------- */
 
-static bool came_back(const struct ibf_view *v, const struct ibf_link *l)
+static bool came_back(const struct ibf_view *v, const struct rr_ends *e)
 {
 	const struct ftr_fabric *fab = v->gen->fabric;
-	ftr_sw s = ftr_fabric_find_sw(fab, l->guid);
+	ftr_sw s = ftr_fabric_find_sw(fab, e->guid);
 
-	return s != FTR_SW_NONE && l->port <= fab->sw[s].n_ports &&
-		ftr_fabric_find_sw(fab, l->peer_guid) != FTR_SW_NONE &&
-		ftr_live_cabled(v->live, s, l->port) &&
-		!ftr_live_alive(v->live, s, l->port);
+	return s != FTR_SW_NONE && e->port <= fab->sw[s].n_ports &&
+		ftr_fabric_find_sw(fab, e->peer_guid) != FTR_SW_NONE &&
+		ftr_live_cabled(v->live, s, e->port) &&
+		!ftr_live_alive(v->live, s, e->port);
 }
 
 bool ibf_fast_left_out(struct ibf_fast *f, struct ibf_link l)
 {
-	const struct ibf_dead *d;
-	bool out, held, back = false;
+	struct rr_ends e = { l.guid, l.peer_guid, l.port, l.peer_port };
+	bool out = false, returns = false, recheck = false;
+	double now;
 
 	if (!f)
 		return false;
-	name_link(&l);
 	if (!l.active) {
 		pthread_mutex_lock(&f->view_lock);
-		back = f->view && came_back(f->view, &l);
+		returns = f->view && came_back(f->view, &e);
 		pthread_mutex_unlock(&f->view_lock);
 	}
 	pthread_mutex_lock(&f->mutex);
-	d = find_dead(f, &l);
-	held = ibf_flap_held(&f->flap, l.guid, l.port, ibf_now_ms());
-	if (held)	/* if the list is full, the next sweep finds it */
-		add_return(f, &l);
-	else if (back)
-		back = f->armed && find_tried(f, &l) == f->n_tried &&
-			add_return(f, &l);
-	out = f->armed && (held || back || (d && d->at >= f->sweep_began));
-	if (out && !held && !back)	/* it may be back by now */
-		ibf_damp_want(&f->sweep, ibf_now_ms());
+	now = ibf_now_ms();
+	if (f->state.tables != RR_FOREIGN)
+		out = rr_links_left_out(&f->state.links, e, returns,
+					f->state.began, now, &recheck);
+	if (recheck)
+		rr_damp_want(&f->state.want, now);
 	pthread_mutex_unlock(&f->mutex);
 	return out;
 }

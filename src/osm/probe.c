@@ -8,18 +8,25 @@
  * says so (IBA 14.2.5.6, PortState Down); it is back when the port is Active,
  * and so is the port at its other end: before that it carries no data.
  *
- * The first route avoids cables between two switches that have both sent a
- * trap: one of these it is, mostly.  The second avoids the switches of the
- * first where the fabric allows that.  One packet over each tells which of them
- * works, and the questions go that way; if neither does, one question goes first,
- * and the others follow when it is answered.
+ * Every packet that is not answered is up to three errors in OpenSM's log.  So
+ * questions go where an answer can be expected.  A trap has come over the path that
+ * the tables of its switch give to the subnet manager; it is answered by that path,
+ * taken back.  The first switch of the path is asked whether its link to the
+ * sender is still alive, for the trap may have been the last that the sender could
+ * say.  If it is not, the sender is treated like the far end of any dead link.
+ * Without a trap, or an answer, two other routes are tried, one packet over each:
+ * the first avoids links between two switches that have both sent a trap, the
+ * second the switches of the first where the fabric allows that.  If neither
+ * answers, one question goes first, and the others follow when it is answered.
  *
  * A switch that dies says nothing; its neighbours do, one after the other.  So
- * the far end of a dead cable is asked for a sign of life, too.  If it gives
- * none it is silent: no route leads through it any more, and no write waits
- * for it.  And its other neighbours are asked about their cables to it, for
- * their traps may be on their way through it; so are those of a switch that has
- * sent a trap and then says nothing.
+ * another neighbour of a switch at the far end of a dead link is asked about its
+ * own link to it, over a route that does not pass through it.  If that link is
+ * dead, too, the switch is silent, and all its neighbours are asked, for their
+ * traps may be on their way through it; so are those of a switch that has sent a
+ * trap and then says nothing.  If the link is alive the switch itself is asked for
+ * a sign of life.  No route leads through a silent switch any more, and no write
+ * waits for it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,12 +40,15 @@
  * packets have timed out, is left to the sweep, so that it does not hold up the
  * others. */
 #define LIMIT_TIMEOUTS 2.5
-/* Neighbours of a silent switch have not told of anything. */
+/* Neighbours of a silent switch have reported nothing. */
 #define NEIGHBOUR_TIMEOUTS 0.05
+/* For this part of a timeout an answer is waited for over a route that works,
+ * before another is tried that may not. */
+#define PATIENCE_TIMEOUTS 0.25
 
 /* ---- routes ------------------------------------------------------------- */
 
-static void mark_route(const struct ibf_dr_tree *t, ftr_sw s, uint8_t *avoid)
+static void mark_route(const struct rr_dr_tree *t, ftr_sw s, uint8_t *avoid)
 {
 	while (t->parent[s] != FTR_SW_NONE && t->parent[s] != s) {
 		s = t->parent[s];
@@ -48,41 +58,76 @@ static void mark_route(const struct ibf_dr_tree *t, ftr_sw s, uint8_t *avoid)
 
 /* The second one around what is dead by these bits. */
 static unsigned int routes_around(struct ibf_view *v, ftr_sw s,
-				  const uint64_t *dead, struct ibf_dr *out)
+				  const uint64_t *dead, struct rr_dr *out)
 {
 	const struct ftr_fabric *f = v->gen->fabric;
-	struct ibf_dr_limits limits = { .dead = dead, .avoid = v->avoid };
+	struct rr_dr_limits limits = { .dead = dead, .avoid = v->avoid };
 
-	bool first = ibf_dr_route(v->tree[0], s, &out[0]);
+	bool first = rr_dr_route(v->tree[0], s, &out[0]);
 
-	memset(v->avoid, 0, f->n_sw);
+	memcpy(v->avoid, v->silent, f->n_sw);
 	if (first)
 		mark_route(v->tree[0], s, v->avoid);
-	ibf_dr_search(v->tree[1], f, &v->origin, &limits);
-	if (!ibf_dr_route(v->tree[1], s, &out[first]))
+	rr_dr_search(v->tree[1], f, &v->origin, &limits);
+	if (!rr_dr_route(v->tree[1], s, &out[first]))
 		return first;
 	return first && memcmp(&out[0], &out[1], sizeof(out[0])) ? 2 : 1;
 }
 
-unsigned int ibf_routes_to(struct ibf_view *v, ftr_sw s, struct ibf_dr *out)
+/* The way back of a trap: it came over the path that the tables of s give to the
+ * subnet manager.  hop: the link of s that this path begins with, from its far
+ * end; hop->sw is NONE if s is the manager's own switch. */
+static bool trap_route(const struct ibf_view *v, ftr_sw s, struct rr_dr *out,
+		       struct rr_link *hop)
+{
+	const struct ftr_fabric *f = v->gen->fabric;
+	ftr_port back[RR_DR_HOPS_MAX];
+	uint32_t n = 0, first = v->origin.own_port ? 1 : 0;
+
+	hop->sw = FTR_SW_NONE;
+	while (s != v->origin.sw) {
+		ftr_port p = ftr_tables_row(v->sent, s)[v->sm_lid];
+		const struct ftr_swport *port;
+
+		if (!p || p > f->sw[s].n_ports || n + first == RR_DR_HOPS_MAX)
+			return false;
+		port = ftr_fabric_port(f, s, p);
+		if (port->peer_kind != FTR_PEER_SW ||
+		    !ftr_live_alive(v->live, s, p))
+			return false;
+		if (!n)
+			*hop = (struct rr_link){ port->peer, s, port->peer_port,
+						 p, false };
+		back[n++] = port->peer_port;
+		s = port->peer;
+	}
+	memset(out, 0, sizeof(*out));
+	out->hops = (uint8_t)(n + first);
+	out->path[1] = v->origin.own_port;
+	while (n)
+		out->path[++first] = back[--n];
+	return true;
+}
+
+unsigned int ibf_routes_to(struct ibf_view *v, ftr_sw s, struct rr_dr *out)
 {
 	return routes_around(v, s, ftr_live_dead(v->live), out);
 }
 
-static void mark_wary(struct ibf_view *v, const struct ibf_cable *c)
+static void mark_wary(struct ibf_view *v, const struct rr_link *c)
 {
 	const struct ftr_fabric *f = v->gen->fabric;
 
-	ibf_port_put(v->wary, f->sw[c->sw].first_port + c->port);
-	ibf_port_put(v->wary, f->sw[c->peer].first_port + c->peer_port);
+	rr_port_put(v->wary, f->sw[c->sw].first_port + c->port);
+	rr_port_put(v->wary, f->sw[c->peer].first_port + c->peer_port);
 }
 
 /* v->tree[0] around what is dead and cables between the switches asked. */
-static void search_wary(struct ibf_view *v, const struct ibf_cable *ask,
+static void search_wary(struct ibf_view *v, const struct rr_link *ask,
 			uint32_t n)
 {
 	const struct ftr_fabric *f = v->gen->fabric;
-	struct ibf_dr_limits limits = { .dead = v->wary, .avoid = v->silent };
+	struct rr_dr_limits limits = { .dead = v->wary, .avoid = v->silent };
 
 	memcpy(v->wary, ftr_live_dead(v->live),
 	       (f->n_ports + 63) / 64 * sizeof(*v->wary));
@@ -92,7 +137,7 @@ static void search_wary(struct ibf_view *v, const struct ibf_cable *ask,
 	for (uint32_t i = 0; i < n; i++)
 		if (v->avoid[ask[i].peer])
 			mark_wary(v, &ask[i]);
-	ibf_dr_search(v->tree[0], f, &v->origin, &limits);
+	rr_dr_search(v->tree[0], f, &v->origin, &limits);
 }
 
 /* ---- jobs --------------------------------------------------------------- */
@@ -100,12 +145,12 @@ static void search_wary(struct ibf_view *v, const struct ibf_cable *ask,
 struct probe {
 	struct ibf_view *v;
 	struct ibf_smp_job *job;
-	struct ibf_cable *cable;	/* parallel to job */
+	struct rr_link *cable;	/* parallel to job */
 	uint32_t n, room;
 };
 
-static bool add(struct probe *p, const struct ibf_cable *c,
-		const struct ibf_dr *route, unsigned int n_routes)
+static bool add(struct probe *p, const struct rr_link *c,
+		const struct rr_dr *route, unsigned int n_routes)
 {
 	struct ibf_smp_job *j;
 
@@ -133,7 +178,7 @@ static bool add(struct probe *p, const struct ibf_cable *c,
 }
 
 uint32_t ibf_cables_of(const struct ibf_view *v, ftr_sw s,
-		       struct ibf_cable *out)
+		       struct rr_link *out)
 {
 	const struct ftr_shape *sh = v->gen->shape;
 	const struct ftr_fabric *f = sh->f;
@@ -144,7 +189,7 @@ uint32_t ibf_cables_of(const struct ibf_view *v, ftr_sw s,
 			ftr_fabric_port(f, s, (ftr_port)i);
 
 		if (port->peer_kind == FTR_PEER_SW)
-			out[n++] = (struct ibf_cable){
+			out[n++] = (struct rr_link){
 				s, port->peer, (ftr_port)i, port->peer_port,
 				false
 			};
@@ -153,11 +198,11 @@ uint32_t ibf_cables_of(const struct ibf_view *v, ftr_sw s,
 		const struct ftr_cable *a = &sh->absent[i];
 
 		if (a->sw == s)
-			out[n++] = (struct ibf_cable){
+			out[n++] = (struct rr_link){
 				s, a->peer, a->port, a->peer_port, false
 			};
 		else if (a->peer == s)
-			out[n++] = (struct ibf_cable){
+			out[n++] = (struct rr_link){
 				s, a->sw, a->peer_port, a->port, false
 			};
 	}
@@ -171,8 +216,8 @@ static unsigned int port_state(const struct ibf_smp_job *j)
 	return ib_port_info_get_port_state((const ib_port_info_t *)j->answer);
 }
 
-static bool listed(const struct ibf_cable *out, uint32_t n,
-		   const struct ibf_cable *c)
+static bool listed(const struct rr_link *out, uint32_t n,
+		   const struct rr_link *c)
 {
 	for (uint32_t i = 0; i < n; i++)
 		if ((out[i].sw == c->sw && out[i].port == c->port) ||
@@ -194,10 +239,10 @@ static bool is_dead(const struct ibf_view *v, unsigned int state)
  * that is dead there, too, may have been alive for a moment, and OpenSM have seen
  * that. */
 static uint32_t disagreeing(struct ibf_fast *f, struct probe *p,
-			    struct ibf_cable *out, uint32_t n, bool *unknown)
+			    struct rr_link *out, uint32_t n, bool *unknown)
 {
 	for (uint32_t i = 0; i < p->n; i++) {
-		struct ibf_cable *c = &p->cable[i];
+		struct rr_link *c = &p->cable[i];
 		bool alive = ftr_live_alive(p->v->live, c->sw, c->port);
 		unsigned int state;
 
@@ -224,12 +269,18 @@ static void free_probe(struct probe *p)
 	free(p->cable);
 }
 
-static void run(struct ibf_fast *f, struct probe *p)
+static double patience(const struct ibf_fast *f)
+{
+	return FTR_MAX(HEDGE_MS, PATIENCE_TIMEOUTS * f->p->opt.fast_timeout_ms);
+}
+
+/* hedge: ms after which the other route is tried as well. */
+static void ask_ports(struct ibf_fast *f, struct probe *p, double hedge)
 {
 	struct ibf_smp_policy policy = {
 		.window = (unsigned int)f->p->opt.fast_window,
 		.timeout = f->p->opt.fast_timeout_ms, .tries = 4,
-		.hedge = HEDGE_MS,
+		.hedge = hedge,
 		.limit = LIMIT_TIMEOUTS * f->p->opt.fast_timeout_ms,
 	};
 
@@ -237,7 +288,7 @@ static void run(struct ibf_fast *f, struct probe *p)
 }
 
 /* Of the cables that came back keep those whose other end is Active, too. */
-static uint32_t confirm_up(struct ibf_fast *f, struct ibf_cable *c, uint32_t n,
+static uint32_t confirm_up(struct ibf_fast *f, struct rr_link *c, uint32_t n,
 			   bool *unknown)
 {
 	struct probe p = { .v = f->view };
@@ -245,16 +296,16 @@ static uint32_t confirm_up(struct ibf_fast *f, struct ibf_cable *c, uint32_t n,
 	bool ok = true;
 
 	for (uint32_t i = 0; ok && i < n; i++) {
-		struct ibf_cable far = { c[i].peer, c[i].sw, c[i].peer_port,
+		struct rr_link far = { c[i].peer, c[i].sw, c[i].peer_port,
 					 c[i].port, true };
-		struct ibf_dr route[2];
+		struct rr_dr route[2];
 
 		if (c[i].up)
 			ok = add(&p, &far, route,
 				 ibf_routes_to(p.v, far.sw, route));
 	}
 	if (ok && p.n)
-		run(f, &p);
+		ask_ports(f, &p, HEDGE_MS);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct ibf_smp_job *j = &p.job[at];
 
@@ -273,20 +324,23 @@ static uint32_t confirm_up(struct ibf_fast *f, struct ibf_cable *c, uint32_t n,
 
 /* ---- which way ---------------------------------------------------------- */
 
-/* Two routes to a switch of which one may be dead: the one that answers first
- * comes first. */
+/* Routes to a switch of which some may be dead: the one that answers first comes
+ * first. */
 struct way {
 	ftr_sw sw;
 	unsigned int n;
+	bool trap;		/* route[0] is that of its trap */
 	bool answered;
-	struct ibf_dr route[2];
+	bool dead;		/* so is the link that its trap came over */
+	struct rr_link hop;	/* that link */
+	struct rr_dr route[2];
 };
 
 static void put_first(struct way *w, const struct ibf_smp_job *job)
 {
 	bool second = job[1].state == IBF_SMP_DONE &&
 		(job[0].state != IBF_SMP_DONE || job[1].at < job[0].at);
-	struct ibf_dr first = w->route[0];
+	struct rr_dr first = w->route[0];
 
 	if (second) {
 		w->route[0] = w->route[1];
@@ -294,6 +348,7 @@ static void put_first(struct way *w, const struct ibf_smp_job *job)
 	}
 }
 
+/* One packet over each route of those that have not answered. */
 static void try_ways(struct ibf_fast *f, struct way *way, uint32_t n)
 {
 	struct ibf_smp_policy policy = {
@@ -310,11 +365,13 @@ static void try_ways(struct ibf_fast *f, struct way *way, uint32_t n)
 
 		job[i].attr = IB_MAD_ATTR_NODE_INFO;
 		job[i].m_key = f->view->m_key[w->sw];
-		job[i].n_routes = i % 2 < w->n;
+		job[i].n_routes = i % 2 < w->n && !w->answered && !w->dead;
 		job[i].route[0] = w->route[i % 2];
 	}
 	ibf_smp_run(f->smp, job, 2 * n, &policy);
 	for (uint32_t i = 0; i < n; i++) {
+		if (way[i].answered)
+			continue;
 		way[i].answered = job[2 * i].state == IBF_SMP_DONE ||
 			job[2 * i + 1].state == IBF_SMP_DONE;
 		if (way[i].n > 1)
@@ -323,10 +380,51 @@ static void try_ways(struct ibf_fast *f, struct way *way, uint32_t n)
 	free(job);
 }
 
-/* Cables of one switch stand together; room for n.  Returns how many. */
-static uint32_t find_ways(struct ibf_view *v, const struct ibf_cable *ask,
-			  uint32_t n, struct way *way)
+/* Is the link that each trap came over alive?  The questions and answers are put
+ * into q; false: out of memory. */
+static bool ask_next_hops(struct ibf_fast *f, struct way *way, uint32_t n,
+			  struct probe *q)
 {
+	struct ibf_smp_policy policy = {
+		.window = (unsigned int)f->p->opt.fast_window,
+		.timeout = f->p->opt.fast_timeout_ms, .tries = 2,
+		.limit = patience(f),
+	};
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct rr_dr to_hop = way[i].route[0];
+
+		if (!way[i].trap || way[i].hop.sw == FTR_SW_NONE)
+			continue;
+		to_hop.path[to_hop.hops--] = 0;
+		if (!add(q, &way[i].hop, &to_hop, 1))
+			return false;
+	}
+	ibf_smp_run(f->smp, q->job, q->n, &policy);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ibf_smp_job *j;
+
+		if (!way[i].trap)
+			continue;
+		/* the manager's own switch */
+		way[i].answered = way[i].hop.sw == FTR_SW_NONE;
+		if (way[i].answered)
+			continue;
+		j = &q->job[at++];
+		if (j->state != IBF_SMP_DONE)
+			continue;
+		way[i].answered = port_state(j) != IB_LINK_DOWN;
+		way[i].dead = !way[i].answered;
+	}
+	return true;
+}
+
+/* Cables of one switch stand together; room for n.  Returns how many. */
+static uint32_t find_ways(struct ibf_view *v, const struct rr_link *ask,
+			  uint32_t n, bool traps, struct way *way)
+{
+	struct rr_dr by_trap;
 	uint32_t k = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -334,41 +432,57 @@ static uint32_t find_ways(struct ibf_view *v, const struct ibf_cable *ask,
 			continue;
 		way[k].sw = ask[i].sw;
 		way[k].n = ibf_routes_to(v, ask[i].sw, way[k].route);
+		way[k].trap = traps && trap_route(v, ask[i].sw, &by_trap,
+						  &way[k].hop);
+		if (way[k].trap && (!way[k].n || memcmp(&way[k].route[0],
+						       &by_trap,
+						       sizeof(by_trap)))) {
+			way[k].route[1] = way[k].route[0];
+			way[k].route[0] = by_trap;
+			way[k].n = way[k].n ? 2 : 1;
+		}
 		k++;
 	}
 	return k;
 }
 
 /* All questions; of a switch that has not answered yet only the first is to be
- * asked, and the others are skipped. */
-static bool add_all(struct ibf_fast *f, struct probe *p,
-		    const struct ibf_cable *ask, uint32_t n)
+ * asked, and the others are skipped; of one whose link is dead none.  *all: all
+ * have answered. */
+static bool add_all(struct ibf_fast *f, struct probe *p, struct probe *hops,
+		    const struct rr_link *ask, uint32_t n, bool traps,
+		    bool *all)
 {
 	struct way *way = ftr_calloc(n + 1u, sizeof(*way));
-	uint32_t k = 0;
+	uint32_t k = 0, n_ways;
 	bool ok = way != NULL;
 
-	if (ok)
-		try_ways(f, way, find_ways(p->v, ask, n, way));
+	*all = true;
+	if (ok) {
+		n_ways = find_ways(p->v, ask, n, traps, way);
+		ok = ask_next_hops(f, way, n_ways, hops);
+		try_ways(f, way, n_ways);
+	}
 	for (uint32_t i = 0; ok && i < n; i++) {
 		bool first = !i || ask[i].sw != ask[i - 1].sw;
 
 		k += i && first;
-		ok = add(p, &ask[i], way[k].route, way[k].n);
+		ok = add(p, &ask[i], way[k].route, way[k].dead ? 0 : way[k].n);
 		if (ok)
 			p->job[i].skip = !first && !way[k].answered;
+		*all = *all && way[k].answered;
 	}
 	free(way);
 	return ok;
 }
 
-/* A packet that is not answered is an error in OpenSM's log, or three: a switch
- * that may be dead is asked for one port before it is asked for all. */
-static void run_all(struct ibf_fast *f, struct probe *p)
+/* A switch that may be dead is asked for one port before it is asked for all. */
+static void run_all(struct ibf_fast *f, struct probe *p, bool all_answered)
 {
+	double hedge = all_answered ? patience(f) : HEDGE_MS;
 	bool answers = false, more = false;
 
-	run(f, p);
+	ask_ports(f, p, hedge);
 	for (uint32_t i = 0; i < p->n; i++) {
 		struct ibf_smp_job *j = &p->job[i];
 
@@ -379,7 +493,7 @@ static void run_all(struct ibf_fast *f, struct probe *p)
 		more |= !j->skip;
 	}
 	if (more)
-		run(f, p);
+		ask_ports(f, p, hedge);
 }
 
 /* ---- signs of life ------------------------------------------------------ */
@@ -392,49 +506,123 @@ static bool has_answered(const struct probe *p, ftr_sw s)
 	return false;
 }
 
-/* The first of c[0 .. i] that died at the same far end as c[i]. */
-static uint32_t first_of_peer(const struct ibf_cable *c, uint32_t i)
+/* Is c[i] the first in the list that died at its far end, which has not
+ * answered? */
+static bool first_of_peer(const struct probe *p, const struct rr_link *c,
+			  uint32_t i)
 {
 	uint32_t k = 0;
 
+	if (c[i].up || has_answered(p, c[i].peer))
+		return false;
 	while (c[k].up || c[k].peer != c[i].peer)
 		k++;
-	return k;
+	return k == i;
 }
 
-static void ask_far_ends(struct ibf_fast *f, const struct probe *p,
-			 const struct ibf_cable *c, uint32_t n)
+/* A link in use of s, from the far end, that is none of the list and leads to no
+ * silent switch; false: there is none. */
+static bool other_link(const struct ibf_view *v, ftr_sw s,
+		       const struct rr_link *c, uint32_t n,
+		       struct rr_link *out)
 {
-	struct ibf_view *v = f->view;
+	struct rr_link link[FTR_PORT_MAX];
+	uint32_t n_links = ibf_cables_of(v, s, link);
+
+	for (uint32_t i = 0; i < n_links; i++) {
+		*out = (struct rr_link){ link[i].peer, s, link[i].peer_port,
+					 link[i].port, false };
+		if (ftr_live_alive(v->live, s, link[i].port) &&
+		    !v->silent[out->sw] && !listed(c, n, out))
+			return true;
+	}
+	return false;
+}
+
+static void search_around_silent(struct ibf_view *v)
+{
+	struct rr_dr_limits limits = { .dead = v->wary, .avoid = v->silent };
+
+	rr_dr_search(v->tree[0], v->gen->fabric, &v->origin, &limits);
+}
+
+static void ask_signs(struct ibf_fast *f, struct ibf_smp_job *job, uint32_t n)
+{
 	struct ibf_smp_policy policy = {
 		.window = (unsigned int)f->p->opt.fast_window,
 		.timeout = f->p->opt.fast_timeout_ms, .tries = 2,
-		.limit = 2 * HEDGE_MS,
+		.limit = FTR_MAX(2 * HEDGE_MS, patience(f)),
 	};
-	struct ibf_smp_job *job = ftr_calloc(n + 1u, sizeof(*job));
-	struct ibf_dr_limits limits = { .dead = v->wary, .avoid = v->silent };
+
+	ibf_smp_run(f->smp, job, n, &policy);
+}
+
+/* Another neighbour of each far end is asked about its link to it: those whose
+ * link is alive are not silent so far. */
+static void ask_one_neighbour(struct ibf_fast *f, const struct probe *p,
+			      const struct rr_link *c, uint32_t n,
+			      struct ibf_smp_job *job)
+{
+	struct ibf_view *v = f->view;
+	struct rr_link link;
 
 	for (uint32_t i = 0; i < n; i++)
+		v->silent[c[i].peer] |= first_of_peer(p, c, i);
+	search_around_silent(v);
+	for (uint32_t i = 0; i < n; i++) {
+		if (!first_of_peer(p, c, i) ||
+		    !other_link(v, c[i].peer, c, n, &link))
+			continue;
+		job[i].attr = IB_MAD_ATTR_PORT_INFO;
+		job[i].mod = link.port;
+		job[i].m_key = v->m_key[link.sw];
+		job[i].n_routes = routes_around(v, link.sw, v->wary,
+						job[i].route);
+	}
+	ask_signs(f, job, n);
+	for (uint32_t i = 0; i < n; i++)
+		if (job[i].state == IBF_SMP_DONE &&
+		    port_state(&job[i]) != IB_LINK_DOWN)
+			v->silent[c[i].peer] = 0;
+}
+
+/* All far ends are taken to be silent that no live link speaks for. */
+static void judge_far_ends(struct ibf_fast *f, const struct probe *p,
+			   const struct rr_link *c, uint32_t n)
+{
+	struct ibf_view *v = f->view;
+	struct ibf_smp_job *job = ftr_calloc(n + 1u, sizeof(*job));
+
+	for (uint32_t i = 0; i < n; i++) {
+		v->silent[c[i].sw] = v->silent[c[i].peer] = 0;
 		if (!c[i].up)
 			mark_wary(v, &c[i]);
-	ibf_dr_search(v->tree[0], v->gen->fabric, &v->origin, &limits);
+	}
+	if (job)
+		ask_one_neighbour(f, p, c, n, job);
+	free(job);
+}
+
+/* A switch with a live link may still hang: it is asked itself. */
+static void ask_far_ends(struct ibf_fast *f, const struct probe *p,
+			 const struct rr_link *c, uint32_t n)
+{
+	struct ibf_view *v = f->view;
+	struct ibf_smp_job *job = ftr_calloc(n + 1u, sizeof(*job));
+
+	search_around_silent(v);
 	for (uint32_t i = 0; job && i < n; i++) {
 		job[i].attr = IB_MAD_ATTR_NODE_INFO;
 		job[i].m_key = v->m_key[c[i].peer];
-		if (!c[i].up && first_of_peer(c, i) == i &&
-		    !has_answered(p, c[i].peer))
+		if (first_of_peer(p, c, i) && !v->silent[c[i].peer])
 			job[i].n_routes = routes_around(v, c[i].peer, v->wary,
 							job[i].route);
 	}
 	if (job)
-		ibf_smp_run(f->smp, job, n, &policy);
-	for (uint32_t i = 0; i < n; i++) {
-		v->silent[c[i].sw] = 0;
-		v->silent[c[i].peer] = !c[i].up &&
-			!has_answered(p, c[i].peer) &&
-			(!job || job[first_of_peer(c, i)].state !=
-			 IBF_SMP_DONE);
-	}
+		ask_signs(f, job, n);
+	for (uint32_t i = 0; job && i < n; i++)
+		if (first_of_peer(p, c, i))
+			v->silent[c[i].peer] |= job[i].state != IBF_SMP_DONE;
 	free(job);
 }
 
@@ -442,7 +630,7 @@ static void ask_far_ends(struct ibf_fast *f, const struct probe *p,
 
 /* Those that gave no sign of life now, and those that gave none before.  False:
  * there are none of now. */
-static bool mark_silent(const struct probe *p, const struct ibf_cable *c,
+static bool mark_silent(const struct probe *p, const struct rr_link *c,
 			uint32_t n, uint8_t *now, uint8_t *all)
 {
 	uint32_t n_sw = p->v->gen->fabric->n_sw;
@@ -459,8 +647,8 @@ static bool mark_silent(const struct probe *p, const struct ibf_cable *c,
 	return memchr(now, 1, n_sw) != NULL;
 }
 
-static bool is_known(const struct probe *p, const struct ibf_cable *found,
-		     uint32_t n, const struct ibf_cable *c)
+static bool is_known(const struct probe *p, const struct rr_link *found,
+		     uint32_t n, const struct rr_link *c)
 {
 	for (uint32_t i = 0; i < p->n; i++)
 		if (p->cable[i].sw == c->sw && p->cable[i].port == c->port &&
@@ -473,16 +661,16 @@ static bool is_known(const struct probe *p, const struct ibf_cable *found,
  * those that are known. */
 static bool add_neighbours(struct probe *q, ftr_sw s, const uint8_t *silent,
 			   const struct probe *p,
-			   const struct ibf_cable *found, uint32_t n_found)
+			   const struct rr_link *found, uint32_t n_found)
 {
-	struct ibf_cable cable[FTR_PORT_MAX];
+	struct rr_link cable[FTR_PORT_MAX];
 	uint32_t n = ibf_cables_of(q->v, s, cable);
-	struct ibf_dr route[2];
+	struct rr_dr route[2];
 	bool ok = true;
 
 	for (uint32_t i = 0; ok && i < n; i++) {
-		const struct ibf_cable *c = &cable[i];
-		struct ibf_cable far = { c->peer, s, c->peer_port, c->port,
+		const struct rr_link *c = &cable[i];
+		struct rr_link far = { c->peer, s, c->peer_port, c->port,
 					 false };
 
 		if (ftr_live_alive(q->v->live, s, c->port) &&
@@ -496,17 +684,17 @@ static bool add_neighbours(struct probe *q, ftr_sw s, const uint8_t *silent,
 
 /* What to ask of them into q; false: out of memory. */
 static bool list_neighbours(struct probe *q, const struct probe *p,
-			    const struct ibf_cable *found, uint32_t n)
+			    const struct rr_link *found, uint32_t n)
 {
 	struct ibf_view *v = q->v;
 	uint32_t n_sw = v->gen->fabric->n_sw;
 	uint8_t *now = ftr_calloc(2 * (size_t)n_sw, 1);
 	uint8_t *all = now ? now + n_sw : NULL;
-	struct ibf_dr_limits limits = { .dead = v->wary, .avoid = all };
+	struct rr_dr_limits limits = { .dead = v->wary, .avoid = all };
 	bool ok = now != NULL;
 
 	if (ok && mark_silent(p, found, n, now, all)) {
-		ibf_dr_search(v->tree[0], v->gen->fabric, &v->origin, &limits);
+		rr_dr_search(v->tree[0], v->gen->fabric, &v->origin, &limits);
 		for (ftr_sw s = 0; ok && s < n_sw; s++)
 			if (now[s])
 				ok = add_neighbours(q, s, all, p, found, n);
@@ -517,7 +705,7 @@ static bool list_neighbours(struct probe *q, const struct probe *p,
 
 /* What they say, after the n that *out has. */
 static uint32_t ask_neighbours(struct ibf_fast *f, const struct probe *p,
-			       struct ibf_cable **out, uint32_t n,
+			       struct rr_link **out, uint32_t n,
 			       bool *unknown)
 {
 	struct ibf_smp_policy policy = {
@@ -527,35 +715,83 @@ static uint32_t ask_neighbours(struct ibf_fast *f, const struct probe *p,
 	};
 	struct probe q = { .v = f->view };
 	bool ok = list_neighbours(&q, p, *out, n);
-	struct ibf_cable *grown = ok && q.n ?
-		realloc(*out, (n + q.n) * sizeof(**out)) : NULL;
+	struct rr_link *grown = ok && q.n ? /* p->n: for ask_survivors */
+		realloc(*out, (n + q.n + p->n) * sizeof(**out)) : NULL;
 
 	if (grown) {
 		*out = grown;
 		ibf_smp_run(f->smp, q.job, q.n, &policy);
 		n = disagreeing(f, &q, grown, n, unknown);
+		for (uint32_t i = 0; i < q.n; i++)
+			if (q.job[i].state == IBF_SMP_DONE &&
+			    port_state(&q.job[i]) != IB_LINK_DOWN)
+				q.v->silent[q.cable[i].peer] = 0;
 	}
 	*unknown |= !ok || (q.n && !grown);
 	free_probe(&q);
 	return n;
 }
 
-uint32_t ibf_probe(struct ibf_fast *f, const struct ibf_cable *ask, uint32_t n,
-		   struct ibf_cable **out, bool *unknown)
+/* Switches whose trap came over a link that is dead by now, and which have a
+ * live link all the same: they are asked once more, over other routes. */
+static uint32_t ask_survivors(struct ibf_fast *f, const struct probe *p,
+			      const struct probe *hops, struct rr_link *out,
+			      uint32_t n, bool *unknown)
 {
-	struct probe p = { .v = f->view };
+	struct rr_link *ask = ftr_calloc(p->n + 1u, sizeof(*ask));
+	struct probe q = { .v = f->view }, none = { .v = f->view };
+	uint32_t n_ask = 0;
+	bool all;
+
+	for (uint32_t i = 0; ask && i < p->n; i++) {
+		bool dead = false;
+
+		for (uint32_t k = 0; k < hops->n; k++)
+			dead |= hops->cable[k].peer == p->cable[i].sw &&
+				hops->job[k].state == IBF_SMP_DONE &&
+				port_state(&hops->job[k]) == IB_LINK_DOWN;
+		if (dead && !f->view->silent[p->cable[i].sw])
+			ask[n_ask++] = p->cable[i];
+	}
+	if (n_ask && add_all(f, &q, &none, ask, n_ask, false, &all)) {
+		run_all(f, &q, all);
+		n = disagreeing(f, &q, out, n, unknown);
+	}
+	free_probe(&q);
+	free_probe(&none);
+	free(ask);
+	return n;
+}
+
+/* All that is asked when the ways are known. */
+static uint32_t probe_on(struct ibf_fast *f, struct probe *p,
+			 struct probe *hops, bool all,
+			 struct rr_link **out, bool *unknown)
+{
+	uint32_t n = disagreeing(f, hops, *out, 0, unknown);
+
+	run_all(f, p, all);
+	n = disagreeing(f, p, *out, n, unknown);
+	judge_far_ends(f, p, *out, n);
+	n = ask_neighbours(f, p, out, n, unknown);
+	ask_far_ends(f, p, *out, n);
+	n = ask_survivors(f, p, hops, *out, n, unknown);
+	return confirm_up(f, *out, n, unknown);
+}
+
+uint32_t ibf_probe(struct ibf_fast *f, const struct rr_link *ask, uint32_t n,
+		   bool traps, struct rr_link **out, bool *unknown)
+{
+	struct probe p = { .v = f->view }, hops = { .v = f->view };
 	uint32_t found = 0;
+	bool all;
 
 	f->view->saw_init = false;
 	search_wary(f->view, ask, n);
-	*unknown = !add_all(f, &p, ask, n);
-	if (!*unknown) {
-		run_all(f, &p);
-		found = disagreeing(f, &p, *out, 0, unknown);
-		ask_far_ends(f, &p, *out, found);
-		found = ask_neighbours(f, &p, out, found, unknown);
-		found = confirm_up(f, *out, found, unknown);
-	}
+	*unknown = !add_all(f, &p, &hops, ask, n, traps, &all);
+	if (!*unknown)
+		found = probe_on(f, &p, &hops, all, out, unknown);
 	free_probe(&p);
+	free_probe(&hops);
 	return found;
 }

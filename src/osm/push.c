@@ -175,24 +175,23 @@ static void announce(struct push *p)
 	}
 }
 
-/* Whether a routing has begun since there had been so many.  An engine before
+/* Whether the epoch is over: a routing has begun.  An engine before
  * ours in OpenSM's list may do that unseen: then its end is still to come, or
  * has been told.  Under OpenSM's lock. */
-static bool has_routed(struct ibf_fast *f, uint32_t routings)
+static bool has_routed(struct ibf_fast *f, uint32_t epoch)
 {
+	struct rr_event ev = { .kind = RR_EV_ROUTING };
 	bool has;
 
 	pthread_mutex_lock(&f->mutex);
-	if (f->armed && ibf_other_routed(f->p)) {
-		f->phase = IBF_PHASE_ROUTING;
-		f->routings++;
-	}
-	has = f->routings != routings;
+	if (f->state.tables != RR_FOREIGN && ibf_other_routed(f->p))
+		rr_step(&f->state, &ev, ibf_now_ms());
+	has = !rr_may_write(&f->state, epoch);
 	pthread_mutex_unlock(&f->mutex);
 	return has;
 }
 
-static enum ftr_status prepare_host(struct push *p, uint32_t routings,
+static enum ftr_status prepare_host(struct push *p, uint32_t epoch,
 				    struct ftr_err *err)
 {
 	struct osm_opensm *osm = p->f->p->osm;
@@ -200,7 +199,7 @@ static enum ftr_status prepare_host(struct push *p, uint32_t routings,
 
 	CL_PLOCK_EXCL_ACQUIRE(&osm->lock);
 	/* while we waited for the lock; these tables are newer than ours */
-	st = has_routed(p->f, routings) ?
+	st = has_routed(p->f, epoch) ?
 		ftr_fail(err, FTR_REFUSED, "OpenSM has routed meanwhile") :
 		writable(p, err);
 	if (!st)
@@ -222,13 +221,13 @@ static bool reserve_suspects(struct ibf_fast *f, uint32_t n)
 
 /* A block is settled if its last write, and so all of it, was acknowledged,
  * and no older packet can come after that. */
-static void settle_host(struct push *p, uint32_t routings)
+static void settle_host(struct push *p, uint32_t epoch)
 {
 	struct osm_opensm *osm = p->f->p->osm;
 	bool ours;
 
 	CL_PLOCK_EXCL_ACQUIRE(&osm->lock);
-	ours = !has_routed(p->f, routings);
+	ours = !has_routed(p->f, epoch);
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct write *w = &p->write[i];
 		size_t at = w->block * (size_t)FTR_LFT_BLOCK;
@@ -298,7 +297,7 @@ static bool any_doubt(const struct push *p)
 
 /* Along a route, by the port that each cable is left by: put them all into set
  * or, if there are proven ones, both ends of the first that is none of them. */
-static void mark_route(const struct push *p, const struct ibf_dr *dr,
+static void mark_route(const struct push *p, const struct rr_dr *dr,
 		       uint64_t *set, const uint64_t *proven)
 {
 	const struct ftr_fabric *f = p->v->gen->fabric;
@@ -310,10 +309,10 @@ static void mark_route(const struct push *p, const struct ibf_dr *dr,
 			ftr_fabric_port(f, s, dr->path[i]);
 		uint32_t bit = f->sw[s].first_port + dr->path[i];
 
-		if (!proven || !ibf_port_has(proven, bit))
-			ibf_port_put(set, bit);
-		if (proven && !ibf_port_has(proven, bit)) {
-			ibf_port_put(set, f->sw[port->peer].first_port +
+		if (!proven || !rr_port_has(proven, bit))
+			rr_port_put(set, bit);
+		if (proven && !rr_port_has(proven, bit)) {
+			rr_port_put(set, f->sw[port->peer].first_port +
 			    port->peer_port);
 			return;
 		}
@@ -326,7 +325,7 @@ static void mark_route(const struct push *p, const struct ibf_dr *dr,
 static bool search_around_lost(struct push *p, uint32_t first, uint32_t end)
 {
 	const struct ftr_fabric *f = p->v->gen->fabric;
-	struct ibf_dr_limits limits = { .dead = p->v->wary };
+	struct rr_dr_limits limits = { .dead = p->v->wary };
 	size_t words = (f->n_ports + 63) / 64;
 	uint64_t *proven = ftr_calloc(words, sizeof(*proven));
 
@@ -340,7 +339,7 @@ static bool search_around_lost(struct push *p, uint32_t first, uint32_t end)
 		if (p->job[i].state != IBF_SMP_DONE && p->job[i].n_routes &&
 		    !p->job[i].skip)
 			mark_route(p, &p->job[i].route[0], p->v->wary, proven);
-	ibf_dr_search(p->v->tree[1], f, &p->v->origin, &limits);
+	rr_dr_search(p->v->tree[1], f, &p->v->origin, &limits);
 	free(proven);
 	return true;
 }
@@ -358,13 +357,13 @@ static void second_try(struct push *p, uint32_t first, uint32_t end,
 	}
 	for (uint32_t i = first; i < end; i++) {
 		struct ibf_smp_job *j = &p->job[i];
-		struct ibf_dr around;
+		struct rr_dr around;
 
 		if (j->state == IBF_SMP_DONE || !j->n_routes || j->skip)
 			continue;
 		p->v->echo[p->write[i].sw] = 1;
 		p->r->resent++;
-		if (ibf_dr_route(p->v->tree[1], p->write[i].sw,
+		if (rr_dr_route(p->v->tree[1], p->write[i].sw,
 				 &around)) {
 			j->route[1] = j->route[0];
 			j->route[0] = around;
@@ -435,23 +434,23 @@ static void write_step(struct push *p, uint32_t first, uint32_t end)
 	}
 }
 
-static bool overtaken(struct push *p, uint32_t routings)
+static bool overtaken(struct push *p, uint32_t epoch)
 {
 	bool is;
 
 	pthread_mutex_lock(&p->f->mutex);
-	is = p->f->routings != routings;
+	is = !rr_may_write(&p->f->state, epoch);
 	pthread_mutex_unlock(&p->f->mutex);
 	return is;
 }
 
 /* Not the steps after a routing has begun: OpenSM writes all these blocks. */
-static void write_all(struct push *p, uint32_t routings)
+static void write_all(struct push *p, uint32_t epoch)
 {
 	for (uint32_t first = 0, end; first < p->n; first = end) {
 		uint16_t step = p->write[first].step;
 
-		if (overtaken(p, routings))
+		if (overtaken(p, epoch))
 			break;
 		for (end = first; end < p->n && p->write[end].step == step;
 		     end++)
@@ -541,12 +540,12 @@ static bool note_dead(struct push *p)
 		return false;
 	memcpy(p->dead, ftr_live_dead(p->v->live), words * sizeof(*p->dead));
 	for (uint32_t i = 0; i < p->r->n_cables; i++) {
-		const struct ibf_cable *c = &p->r->cable[i];
+		const struct rr_link *c = &p->r->cable[i];
 
 		if (c->up)
 			continue;
-		ibf_port_put(p->dead, f->sw[c->sw].first_port + c->port);
-		ibf_port_put(p->dead, f->sw[c->peer].first_port + c->peer_port);
+		rr_port_put(p->dead, f->sw[c->sw].first_port + c->port);
+		rr_port_put(p->dead, f->sw[c->peer].first_port + c->peer_port);
 	}
 	return true;
 }
@@ -565,37 +564,39 @@ static bool allocate(struct push *p)
 		p->cut_off && p->late && reserve_suspects(p->f, n) && note_dead(p);
 }
 
-/* Whether the worker may write now; if so nobody routes before end_patch.  A
+/* Whether the worker may write now; if so nobody routes before end_write.  A
  * routing may have come and gone while the switches were asked: what was made
  * from the tables before it must not go over those that it has written. */
-static bool begin_patch(struct ibf_fast *f, uint32_t *routings)
+static bool begin_write(struct ibf_fast *f, uint32_t *epoch)
 {
+	struct rr_event ev = { .kind = RR_EV_WRITE_BEGIN };
 	bool ok;
 
 	pthread_mutex_lock(&f->mutex);
-	ok = f->armed && !ibf_view_is_old(f) && !f->stop;
-	f->patching = ok;
-	*routings = f->routings;
+	ok = !f->stop &&
+		rr_step(&f->state, &ev, ibf_now_ms()) & RR_ACT_WRITE;
+	*epoch = f->state.epoch;
 	pthread_mutex_unlock(&f->mutex);
 	return ok;
 }
 
-static void end_patch(struct ibf_fast *f)
+static void end_write(struct ibf_fast *f)
 {
-	pthread_mutex_lock(&f->mutex);
-	f->patching = false;
-	pthread_cond_broadcast(&f->cond);
-	pthread_mutex_unlock(&f->mutex);
+	struct rr_event ev = {
+		.kind = RR_EV_WRITE_END, .yes = f->n_suspects > 0
+	};
+
+	ibf_fast_step(f, &ev);
 }
 
 /* Routes around what is dead and through no silent switch, to all of the writes
  * that have none yet.  False: some stay without. */
 static bool find_routes(struct push *p, const uint8_t *silent)
 {
-	struct ibf_dr_limits limits = { .dead = p->dead, .avoid = silent };
+	struct rr_dr_limits limits = { .dead = p->dead, .avoid = silent };
 	bool all = true;
 
-	ibf_dr_search(p->v->tree[0], p->v->gen->fabric, &p->v->origin,
+	rr_dr_search(p->v->tree[0], p->v->gen->fabric, &p->v->origin,
 		      &limits);
 	for (uint32_t i = 0; i < p->n; i++) {
 		ftr_sw s = p->write[i].sw;
@@ -603,7 +604,7 @@ static bool find_routes(struct push *p, const uint8_t *silent)
 
 		if (j->n_routes)
 			continue;
-		j->n_routes = ibf_dr_route(p->v->tree[0], s, &j->route[0]);
+		j->n_routes = rr_dr_route(p->v->tree[0], s, &j->route[0]);
 		p->late[s] = !silent || p->v->silent[s];
 		p->cut_off[s] = !j->n_routes;
 		all = all && j->n_routes;
@@ -622,7 +623,7 @@ enum ftr_status ibf_push(struct ibf_fast *f, const struct ibf_writes *what,
 {
 	struct push p = { .f = f, .v = f->view, .what = what, .r = r };
 	enum ftr_status st = FTR_OK;
-	uint32_t routings;
+	uint32_t epoch;
 	bool begun = false;
 
 	if (!allocate(&p))
@@ -631,18 +632,18 @@ enum ftr_status ibf_push(struct ibf_fast *f, const struct ibf_writes *what,
 	if (!st) {
 		make_writes(&p);
 		find_ways(&p);
-		begun = begin_patch(f, &routings);
-		st = begun ? prepare_host(&p, routings, err) :
+		begun = begin_write(f, &epoch);
+		st = begun ? prepare_host(&p, epoch, err) :
 			     ftr_fail(err, FTR_REFUSED, "OpenSM routes, or has just routed");
 		if (!st) {
-			write_all(&p, routings);
-			settle_host(&p, routings);
+			write_all(&p, epoch);
+			settle_host(&p, epoch);
 		} else {
 			unmake_writes(&p);
 		}
 	}
 	if (begun)
-		end_patch(f);
+		end_write(f);
 	if (!st) {
 		count(&p);
 		note_writes(&p);

@@ -228,7 +228,7 @@ static ib_net64_t next_tid(struct ibf_smp *s)
 static bool send_packet(struct ibf_smp *s, const struct ibf_smp_job *job,
 			double timeout, uint32_t slot, uint32_t seq)
 {
-	const struct ibf_dr *dr = &job->route[job->tries % job->n_routes];
+	const struct rr_dr *dr = &job->route[job->tries % job->n_routes];
 	struct ticket t = { TICKET_MAGIC, slot, seq };
 	osm_madw_t *madw = osm_mad_pool_get(&s->osm->mad_pool, s->bind,
 					    MAD_BLOCK_SIZE, NULL);

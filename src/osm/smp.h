@@ -18,7 +18,7 @@
 #include <opensm/osm_config.h>
 #include <opensm/osm_opensm.h>
 
-#include "osm/dr.h"
+#include "reroute/dr.h"
 
 #define IBF_SMP_WINDOW_MAX 256
 
@@ -30,7 +30,7 @@ struct ibf_smp_job {
 	ib_net16_t attr;
 	uint32_t mod;		/* host order */
 	ib_net64_t m_key;
-	struct ibf_dr route[2];
+	struct rr_dr route[2];
 	unsigned int n_routes;	/* 0: fails at once */
 	const uint8_t *payload;	/* 64 bytes to Set; NULL: Get */
 	bool skip;		/* left as it is */

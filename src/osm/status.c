@@ -232,15 +232,12 @@ void ibf_status_repair(struct ibf_plugin *p, const struct ibf_repair *r)
 
 static uint32_t held_links(struct ibf_fast *f)
 {
-	double now = ibf_now_ms();
-	uint32_t n = 0;
+	uint32_t n;
 
 	if (!f)
 		return 0;
 	pthread_mutex_lock(&f->mutex);
-	for (uint32_t i = 0; i < f->flap.n; i++)
-		n += ibf_flap_held(&f->flap, f->flap.cable[i].guid,
-				   f->flap.cable[i].port, now);
+	n = rr_links_count_damped(&f->state.links, ibf_now_ms());
 	pthread_mutex_unlock(&f->mutex);
 	return n;
 }

@@ -622,14 +622,12 @@ void fake_free(struct fake *h)
 static bool plugin_idle(struct fake *h)
 {
 	struct ibf_fast *f = h->fast;
-	bool idle, waits;
+	bool idle;
 
 	if (!f)
 		return true;
 	pthread_mutex_lock(&f->mutex);
-	waits = f->phase == IBF_PHASE_ROUTING;
-	idle = !f->busy && !f->fresh && !f->dropped &&
-		(waits || (!f->n_traps && !f->after_sweep && !f->released));
+	idle = rr_at_rest(&f->state);
 	pthread_mutex_unlock(&f->mutex);
 	return idle;
 }
@@ -684,7 +682,7 @@ static bool sweep_due(struct fake *h)
 	if (!h->fast)
 		return false;
 	pthread_mutex_lock(&h->fast->mutex);
-	due = h->fast->sweep.wanted;
+	due = h->fast->state.want.wanted;
 	pthread_mutex_unlock(&h->fast->mutex);
 	return due;
 }

@@ -85,7 +85,7 @@ struct fake_sw {
 	bool changed;		/* PortStateChange */
 	bool unheard;		/* its trap has not reached OpenSM */
 	/* as OpenSM found it at its last discovery */
-	struct ibf_dr route;
+	struct rr_dr route;
 	uint32_t n_sets;	/* of tables that it has carried out */
 };
 

@@ -86,7 +86,7 @@ static void find_switches(struct fake *h, struct finding *f)
 	    IB_LINK_INIT) {
 		f->sw[f->n++] = sm->sw;
 		f->found[sm->sw] = true;
-		h->sw[sm->sw].route = (struct ibf_dr){ .hops = 1 };
+		h->sw[sm->sw].route = (struct rr_dr){ .hops = 1 };
 		h->sw[sm->sw].route.path[1] = sm->port_num;
 	}
 	for (uint32_t i = 0; i < f->n; i++) {
@@ -95,7 +95,7 @@ static void find_switches(struct fake *h, struct finding *f)
 		for (unsigned int p = 1; p <= h->fab->sw[s].n_ports; p++) {
 			const struct ftr_swport *port =
 				ftr_fabric_port(h->fab, s, (ftr_port)p);
-			struct ibf_dr *dr;
+			struct rr_dr *dr;
 
 			if (port->peer_kind != FTR_PEER_SW ||
 			    f->found[port->peer] ||

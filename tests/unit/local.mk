@@ -75,9 +75,17 @@ tests_unit_test_stored_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 if HAVE_OPENSM
 check_PROGRAMS += tests/unit/test_osm_options tests/unit/test_osm_parts \
 	tests/unit/test_osm_stree
+check_PROGRAMS += tests/unit/test_rr_links tests/unit/test_rr_state
+tests_unit_test_rr_links_SOURCES = tests/unit/test_rr_links.c
+tests_unit_test_rr_links_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_rr_links_LDADD = libreroute.la $(CHECK_TEST_LDADD)
+tests_unit_test_rr_state_SOURCES = tests/unit/test_rr_state.c
+tests_unit_test_rr_state_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_rr_state_LDADD = libftrtest.la libreroute.la \
+	$(CHECK_TEST_LDADD)
 tests_unit_test_osm_parts_SOURCES = tests/unit/test_osm_parts.c
 tests_unit_test_osm_parts_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_unit_test_osm_parts_LDADD = libftrtest.la libibfcore.la \
+tests_unit_test_osm_parts_LDADD = libftrtest.la libreroute.la \
 	$(CHECK_TEST_LDADD)
 tests_unit_test_osm_options_SOURCES = tests/unit/test_osm_options.c
 tests_unit_test_osm_options_CFLAGS = $(CHECK_TEST_CFLAGS)

@@ -12,8 +12,8 @@ static bool sweep_due(struct fake *h)
 	bool is;
 
 	pthread_mutex_lock(&h->fast->mutex);
-	is = h->fast->sweep.wanted;
-	h->fast->sweep.wanted = false;
+	is = h->fast->state.want.wanted;
+	h->fast->state.want.wanted = false;
 	pthread_mutex_unlock(&h->fast->mutex);
 	return is || fake_sweep_wanted(h);
 }

@@ -468,7 +468,7 @@ static void write_long(struct fake *h, struct ibf_generation *gen)
 	ck_assert(!fclose(out));
 	r.cable = calloc(500, sizeof(*r.cable));
 	for (; r.n_cables < 500; r.n_cables++)
-		r.cable[r.n_cables] = (struct ibf_cable){
+		r.cable[r.n_cables] = (struct rr_link){
 			0, 1, (ftr_port)(r.n_cables % 250 + 1),
 			(ftr_port)(r.n_cables / 250 + 1), false
 		};

@@ -92,7 +92,7 @@ static bool is_patching(struct fake *h)
 	bool is;
 
 	pthread_mutex_lock(&h->fast->mutex);
-	is = h->fast->patching;
+	is = h->fast->state.job == RR_WRITING;
 	pthread_mutex_unlock(&h->fast->mutex);
 	return is;
 }
@@ -513,7 +513,7 @@ static void meet(void *ctx, struct fake *h, enum fake_moment m)
 		fake_settle(h);
 		fake_set_fate(h, hold_answers, &t->late);
 		pthread_mutex_lock(&h->fast->mutex);
-		h->fast->trap[h->fast->n_traps++] = (struct ibf_trap){
+		h->fast->state.trap[h->fast->state.n_traps++] = (struct rr_trap){
 			h->fab->sw[fake_leaf(h, 5)].lid, ibf_now_ms() + 200
 		};
 		pthread_mutex_unlock(&h->fast->mutex);
@@ -566,7 +566,7 @@ static void release_early(void *ctx, struct fake *h, enum fake_moment m)
 	t->done = true;
 	fake_settle(h);
 	pthread_mutex_lock(&h->fast->mutex);
-	h->fast->released = true;
+	h->fast->state.released = true;
 	pthread_cond_broadcast(&h->fast->cond);
 	pthread_mutex_unlock(&h->fast->mutex);
 	fake_settle(h);

@@ -321,7 +321,7 @@ END_TEST
 
 static void flood(struct plan *p, struct fake *h)
 {
-	for (uint32_t i = 0; i < IBF_TRAPS_MAX + 100u; i++)
+	for (uint32_t i = 0; i < RR_TRAPS_MAX + 100u; i++)
 		fake_trap(h, i % h->fab->n_sw, 128);
 	fake_cable(h, p->sw, p->port, false);
 }

@@ -8,91 +8,44 @@
 #include <string.h>
 
 #include "lib/trees.h"
-#include "osm/damp.h"
-#include "osm/dr.h"
+#include "reroute/damp.h"
+#include "reroute/dr.h"
 
 /* ---- damping ------------------------------------------------------------- */
 
 START_TEST(test_sweep_due)
 {
-	struct ibf_damp_sweep d = { .delay = 10, .cap = 25 };
+	struct rr_damp d = { .delay = 10, .cap = 25 };
 
-	ck_assert_double_lt(ibf_damp_due(&d), 0);
-	ibf_damp_want(&d, 100);
-	ck_assert_double_eq(ibf_damp_due(&d), 110);
-	ibf_damp_want(&d, 105);
-	ck_assert_double_eq(ibf_damp_due(&d), 115);
-	ibf_damp_want(&d, 124);		/* the cap holds */
-	ck_assert_double_eq(ibf_damp_due(&d), 125);
-	ibf_damp_asked(&d);
-	ck_assert_double_lt(ibf_damp_due(&d), 0);
-	ibf_damp_want(&d, 200);		/* counted from here again */
-	ck_assert_double_eq(ibf_damp_due(&d), 210);
+	ck_assert_double_lt(rr_damp_due(&d), 0);
+	rr_damp_want(&d, 100);
+	ck_assert_double_eq(rr_damp_due(&d), 110);
+	rr_damp_want(&d, 105);
+	ck_assert_double_eq(rr_damp_due(&d), 115);
+	rr_damp_want(&d, 124);		/* the cap holds */
+	ck_assert_double_eq(rr_damp_due(&d), 125);
+	rr_damp_asked(&d);
+	ck_assert_double_lt(rr_damp_due(&d), 0);
+	rr_damp_want(&d, 200);		/* counted from here again */
+	ck_assert_double_eq(rr_damp_due(&d), 210);
 }
 END_TEST
 
 /* Events without end: a sweep is due at least every cap ms. */
 START_TEST(test_sweep_always_comes)
 {
-	struct ibf_damp_sweep d = { .delay = 10, .cap = 25 };
+	struct rr_damp d = { .delay = 10, .cap = 25 };
 	double last = 0;
 
 	for (double now = 0; now < 1000; now += 1) {
-		ibf_damp_want(&d, now);
-		if (now < ibf_damp_due(&d))
+		rr_damp_want(&d, now);
+		if (now < rr_damp_due(&d))
 			continue;
 		ck_assert_double_le(now - last, 27);
 		last = now;
-		ibf_damp_asked(&d);
+		rr_damp_asked(&d);
 	}
 	ck_assert_double_gt(last, 950);
-}
-END_TEST
-
-START_TEST(test_flap)
-{
-	struct ibf_flap f = { .window = 100, .hold = 50, .limit = 3 };
-
-	ck_assert(!ibf_flap_died(&f, 7, 1, 0));
-	ck_assert(!ibf_flap_died(&f, 7, 1, 10));
-	ck_assert(!ibf_flap_held(&f, 7, 1, 11));
-	ck_assert_double_lt(ibf_flap_release(&f, 11), 0);
-	ck_assert(ibf_flap_died(&f, 7, 1, 20));
-	ck_assert(ibf_flap_held(&f, 7, 1, 69));
-	ck_assert(!ibf_flap_held(&f, 7, 2, 69));
-	ck_assert(!ibf_flap_held(&f, 8, 1, 69));
-	ck_assert_double_eq(ibf_flap_release(&f, 30), 70);
-	ck_assert(ibf_flap_died(&f, 7, 1, 60));	/* not quiet: longer */
-	ck_assert_double_eq(ibf_flap_release(&f, 61), 110);
-	ck_assert(!ibf_flap_held(&f, 7, 1, 110));
-	ck_assert_double_lt(ibf_flap_release(&f, 110), 0);
-	/* slowly is not flapping */
-	for (double now = 1000; now < 2000; now += 60)
-		ck_assert(!ibf_flap_died(&f, 9, 1, now));
-}
-END_TEST
-
-START_TEST(test_flap_off)
-{
-	struct ibf_flap f = { .window = 100, .hold = 50 };
-
-	for (double now = 0; now < 50; now += 1)
-		ck_assert(!ibf_flap_died(&f, 7, 1, now));
-}
-END_TEST
-
-/* A full list forgets the cable that has been quiet for longest. */
-START_TEST(test_flap_full)
-{
-	static struct ibf_flap f = { .window = 1e6, .hold = 1e6, .limit = 2 };
-
-	for (unsigned int i = 0; i < IBF_FLAP_CABLES; i++)
-		ibf_flap_died(&f, i + 1, 1, i);
-	ck_assert(ibf_flap_died(&f, 2, 1, 500));	/* still there */
-	ibf_flap_died(&f, 999, 1, 501);		/* in the place of cable 1 */
-	ck_assert_uint_eq(f.n, IBF_FLAP_CABLES);
-	ck_assert(!ibf_flap_died(&f, 1, 1, 502));
-	ck_assert(ibf_flap_died(&f, 999, 1, 503));
 }
 END_TEST
 
@@ -100,8 +53,8 @@ END_TEST
 
 struct rig {
 	struct ftr_fabric *f;
-	struct ibf_dr_tree *t;
-	struct ibf_dr_origin from;
+	struct rr_dr_tree *t;
+	struct rr_dr_origin from;
 	uint64_t *dead;
 	uint8_t *avoid;
 	uint32_t *dist;		/* hops from the origin, the obvious way */
@@ -143,7 +96,7 @@ static void distances(struct rig *r)
 
 /* Leads to s, over usable cables and no switch to be avoided. */
 static void check_route(const struct rig *r, ftr_sw s,
-			const struct ibf_dr *dr)
+			const struct rr_dr *dr)
 {
 	unsigned int first = r->from.own_port ? 1 : 0;
 	ftr_sw at = r->from.sw;
@@ -178,12 +131,12 @@ START_TEST(test_routes)
 	struct ftr_rng rng;
 	struct ftr_pgft g;
 	struct rig r;
-	struct ibf_dr dr;
+	struct rr_dr dr;
 
 	ftr_rng_seed(&rng, trees_first_seed() + (uint64_t)_i);
 	trees_random_pgft(&rng, &g, false, 60);
 	r.f = trees_grow(&g, (uint64_t)_i, 0);
-	r.t = ibf_dr_tree_new(r.f->n_sw);
+	r.t = rr_dr_tree_new(r.f->n_sw);
 	r.dead = calloc((r.f->n_ports + 63) / 64, sizeof(*r.dead));
 	r.avoid = calloc(r.f->n_sw, 1);
 	r.dist = calloc(r.f->n_sw, sizeof(*r.dist));
@@ -193,17 +146,17 @@ START_TEST(test_routes)
 	if (_i % 4)
 		damage(&r, &rng);
 	distances(&r);
-	ibf_dr_search(r.t, r.f, &r.from, &(struct ibf_dr_limits){
+	rr_dr_search(r.t, r.f, &r.from, &(struct rr_dr_limits){
 		.dead = r.dead, .avoid = r.avoid
 	});
 	for (ftr_sw s = 0; s < r.f->n_sw; s++) {
-		bool found = ibf_dr_route(r.t, s, &dr);
+		bool found = rr_dr_route(r.t, s, &dr);
 
 		ck_assert_int_eq(found, r.dist[s] != UINT32_MAX);
 		if (found)
 			check_route(&r, s, &dr);
 	}
-	ibf_dr_tree_free(r.t);
+	rr_dr_tree_free(r.t);
 	free(r.dead);
 	free(r.avoid);
 	free(r.dist);
@@ -217,18 +170,18 @@ START_TEST(test_origins)
 	struct ftr_pgft g = { .h = 2, .m = { 2, 2 }, .w = { 1, 2 },
 			      .p = { 1, 1 } };
 	struct ftr_fabric *f = trees_grow(&g, 1, 0);
-	struct ibf_dr_tree *t = ibf_dr_tree_new(f->n_sw);
-	struct ibf_dr_limits none = { 0 };
-	struct ibf_dr dr;
+	struct rr_dr_tree *t = rr_dr_tree_new(f->n_sw);
+	struct rr_dr_limits none = { 0 };
+	struct rr_dr dr;
 
-	ibf_dr_search(t, f, &(struct ibf_dr_origin){ FTR_SW_NONE, 0 }, &none);
+	rr_dr_search(t, f, &(struct rr_dr_origin){ FTR_SW_NONE, 0 }, &none);
 	for (ftr_sw s = 0; s < f->n_sw; s++)
-		ck_assert(!ibf_dr_route(t, s, &dr));
-	ibf_dr_search(t, f, &(struct ibf_dr_origin){ 0, 0 }, &none);
-	ck_assert(ibf_dr_route(t, 0, &dr));
+		ck_assert(!rr_dr_route(t, s, &dr));
+	rr_dr_search(t, f, &(struct rr_dr_origin){ 0, 0 }, &none);
+	ck_assert(rr_dr_route(t, 0, &dr));
 	ck_assert_uint_eq(dr.hops, 0);
-	ibf_dr_tree_free(t);
-	ibf_dr_tree_free(NULL);
+	rr_dr_tree_free(t);
+	rr_dr_tree_free(NULL);
 	ftr_fabric_free(f);
 }
 END_TEST
@@ -237,7 +190,7 @@ START_TEST(test_nomem)
 {
 	for (unsigned long n = 1; n <= 5; n++) {
 		ftr_alloc_fail_at(n);
-		ck_assert_ptr_null(ibf_dr_tree_new(20));
+		ck_assert_ptr_null(rr_dr_tree_new(20));
 	}
 	ftr_alloc_fail_at(0);
 }
@@ -253,9 +206,6 @@ int main(void)
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, test_sweep_due);
 	tcase_add_test(t, test_sweep_always_comes);
-	tcase_add_test(t, test_flap);
-	tcase_add_test(t, test_flap_off);
-	tcase_add_test(t, test_flap_full);
 	tcase_add_loop_test(t, test_routes, 0, 40);
 	tcase_add_test(t, test_origins);
 	tcase_add_test(t, test_nomem);

@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "core/core.h"
-#include "osm/dr.h"
+#include "reroute/dr.h"
 
-struct ibf_dr_tree *ibf_dr_tree_new(uint32_t n_sw)
+struct rr_dr_tree *rr_dr_tree_new(uint32_t n_sw)
 {
-	struct ibf_dr_tree *t = ftr_calloc(1, sizeof(*t));
+	struct rr_dr_tree *t = ftr_calloc(1, sizeof(*t));
 
 	if (!t)
 		return NULL;
@@ -24,11 +24,11 @@ struct ibf_dr_tree *ibf_dr_tree_new(uint32_t n_sw)
 	t->queue = ftr_calloc(n_sw, sizeof(*t->queue));
 	if (t->parent && t->port && t->hops && t->queue)
 		return t;
-	ibf_dr_tree_free(t);
+	rr_dr_tree_free(t);
 	return NULL;
 }
 
-void ibf_dr_tree_free(struct ibf_dr_tree *t)
+void rr_dr_tree_free(struct rr_dr_tree *t)
 {
 	if (!t)
 		return;
@@ -43,12 +43,12 @@ static bool usable(const struct ftr_fabric *f, ftr_sw s, ftr_port p,
 		   const uint64_t *dead)
 {
 	return ftr_fabric_port(f, s, p)->peer_kind == FTR_PEER_SW &&
-		!(dead && ibf_port_has(dead, f->sw[s].first_port + p));
+		!(dead && rr_port_has(dead, f->sw[s].first_port + p));
 }
 
-void ibf_dr_search(struct ibf_dr_tree *t, const struct ftr_fabric *f,
-		   const struct ibf_dr_origin *from,
-		   const struct ibf_dr_limits *limits)
+void rr_dr_search(struct rr_dr_tree *t, const struct ftr_fabric *f,
+		   const struct rr_dr_origin *from,
+		   const struct rr_dr_limits *limits)
 {
 	uint32_t head = 0, tail = 0;
 
@@ -62,7 +62,7 @@ void ibf_dr_search(struct ibf_dr_tree *t, const struct ftr_fabric *f,
 	while (head < tail) {
 		ftr_sw s = t->queue[head++];
 
-		if (t->hops[s] >= IBF_DR_HOPS_MAX ||
+		if (t->hops[s] >= RR_DR_HOPS_MAX ||
 		    (s != from->sw && limits->avoid && limits->avoid[s]))
 			continue;
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
@@ -79,12 +79,12 @@ void ibf_dr_search(struct ibf_dr_tree *t, const struct ftr_fabric *f,
 	}
 }
 
-bool ibf_dr_route(const struct ibf_dr_tree *t, ftr_sw s, struct ibf_dr *out)
+bool rr_dr_route(const struct rr_dr_tree *t, ftr_sw s, struct rr_dr *out)
 {
 	uint32_t first = t->from.own_port ? 1 : 0;
 
 	if (t->from.sw == FTR_SW_NONE || t->parent[s] == FTR_SW_NONE ||
-	    t->hops[s] + first > IBF_DR_HOPS_MAX)
+	    t->hops[s] + first > RR_DR_HOPS_MAX)
 		return false;
 	memset(out, 0, sizeof(*out));
 	out->hops = (uint8_t)(t->hops[s] + first);

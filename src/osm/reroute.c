@@ -29,8 +29,8 @@ void ibf_view_free(struct ibf_view *v)
 	ftr_live_free(v->live);
 	ftr_tables_free(v->sent);
 	ibf_generation_put(v->gen);
-	ibf_dr_tree_free(v->tree[0]);
-	ibf_dr_tree_free(v->tree[1]);
+	rr_dr_tree_free(v->tree[0]);
+	rr_dr_tree_free(v->tree[1]);
 	free(v->m_key);
 	free(v->avoid);
 	free(v->wary);
@@ -49,16 +49,21 @@ void ibf_view_set(struct ibf_fast *f, struct ibf_view *v)
 	ibf_view_free(old);
 }
 
-static struct ibf_dr_origin find_origin(const struct ibf_fast *f,
-					const struct ftr_fabric *fab)
+static void find_manager(const struct ibf_fast *f, struct ibf_view *v)
 {
+	const struct ftr_fabric *fab = v->gen->fabric;
 	uint64_t guid = cl_ntoh64(f->p->osm->subn.sm_port_guid);
 	ftr_ep e = ftr_fabric_find_ep(fab, guid);
+	ftr_sw s = ftr_fabric_find_sw(fab, guid);
 
-	if (e == FTR_EP_NONE)
-		return (struct ibf_dr_origin){ ftr_fabric_find_sw(fab, guid),
-					       0 };
-	return (struct ibf_dr_origin){ fab->ep[e].sw, fab->ep[e].port_num };
+	if (e != FTR_EP_NONE) {
+		v->origin = (struct rr_dr_origin){ fab->ep[e].sw,
+						   fab->ep[e].port_num };
+		v->sm_lid = fab->ep[e].lid;
+	} else {
+		v->origin = (struct rr_dr_origin){ s, 0 };
+		v->sm_lid = s == FTR_SW_NONE ? 0 : fab->sw[s].lid;
+	}
 }
 
 /* The key that OpenSM itself would use for a switch. */
@@ -93,9 +98,9 @@ struct ibf_view *ibf_view_new(struct ibf_fast *f, struct ibf_generation *gen,
 		return NULL;
 	}
 	v->gen = ibf_generation_get(gen);
-	v->origin = find_origin(f, gen->fabric);
-	v->tree[0] = ibf_dr_tree_new(n);
-	v->tree[1] = ibf_dr_tree_new(n);
+	find_manager(f, v);
+	v->tree[0] = rr_dr_tree_new(n);
+	v->tree[1] = rr_dr_tree_new(n);
 	v->m_key = ftr_calloc(n, sizeof(*v->m_key));
 	v->avoid = ftr_calloc(n, 1);
 	v->silent = ftr_calloc(n, 1);
@@ -125,7 +130,7 @@ struct ibf_view *ibf_view_new(struct ibf_fast *f, struct ibf_generation *gen,
 /* ---- one repair --------------------------------------------------------- */
 
 static struct ibf_repair *repair_new(struct ibf_fast *f,
-				     const struct ibf_trap *trap,
+				     const struct rr_trap *trap,
 				     uint32_t n_traps)
 {
 	struct ibf_repair *r = ftr_calloc(1, sizeof(*r));
@@ -274,9 +279,10 @@ static void keep(struct ibf_fast *f, struct ibf_repair *r)
 	while (*at)
 		at = &(*at)->next;
 	*at = r;
+	f->state.unconfirmed++;
 	/* while that sweep went on */
-	if (f->phase != IBF_PHASE_ROUTING && r->trap_at <= f->sweep_began)
-		ibf_damp_want(&f->sweep, ibf_now_ms());
+	if (f->state.sweep != RR_ROUTING && r->trap_at <= f->state.began)
+		rr_damp_want(&f->state.want, ibf_now_ms());
 	pthread_mutex_unlock(&f->mutex);
 }
 
@@ -485,7 +491,7 @@ static bool repair(struct ibf_fast *f, struct ibf_repair *r)
 
 /* Distinct switches of the traps. */
 static uint32_t named_switches(const struct ibf_view *v,
-			       const struct ibf_trap *trap, uint32_t n,
+			       const struct rr_trap *trap, uint32_t n,
 			       ftr_sw *sw)
 {
 	const struct ftr_fabric *fab = v->gen->fabric;
@@ -505,7 +511,7 @@ static uint32_t named_switches(const struct ibf_view *v,
 }
 
 /* Held cables are not taken into use. */
-static uint32_t drop_held(struct ibf_fast *f, struct ibf_cable *c, uint32_t n)
+static uint32_t drop_held(struct ibf_fast *f, struct rr_link *c, uint32_t n)
 {
 	uint32_t kept = 0;
 
@@ -516,8 +522,8 @@ static uint32_t drop_held(struct ibf_fast *f, struct ibf_cable *c, uint32_t n)
 }
 
 /* Probe and repair; false: a routing came in between, try again after it. */
-static bool look_at(struct ibf_fast *f, const struct ibf_cable *ask,
-		    uint32_t n_ask, const struct ibf_trap *trap,
+static bool look_at(struct ibf_fast *f, const struct rr_link *ask,
+		    uint32_t n_ask, const struct rr_trap *trap,
 		    uint32_t n_traps)
 {
 	struct ibf_repair *r = repair_new(f, trap, n_traps);
@@ -530,7 +536,8 @@ static bool look_at(struct ibf_fast *f, const struct ibf_cable *ask,
 		ibf_sweep_now(f);
 		return true;
 	}
-	r->n_cables = ibf_probe(f, ask, n_ask, &r->cable, &unknown);
+	r->n_cables = ibf_probe(f, ask, n_ask, n_traps > 0, &r->cable,
+				&unknown);
 	r->n_cables = drop_held(f, r->cable, r->n_cables);
 	r->known_ms = since(r);
 	if (unknown)
@@ -541,24 +548,12 @@ static bool look_at(struct ibf_fast *f, const struct ibf_cable *ask,
 	return !ibf_overtaken(f);
 }
 
-/* OpenSM is still at the links: what is in Init now may stay so, for it sets
- * nothing that it believes to be Active. */
-static void ask_again(struct ibf_view *v, const struct ibf_trap *trap,
+bool ibf_repair_traps(struct ibf_fast *f, const struct rr_trap *trap,
 		      uint32_t n)
 {
-	if (!v || v->brought_up || !v->saw_init)
-		return;
-	n = FTR_MIN(n, IBF_TRAPS_MAX - v->n_again);
-	memcpy(v->again + v->n_again, trap, n * sizeof(*trap));
-	v->n_again += n;
-}
-
-bool ibf_repair_traps(struct ibf_fast *f, const struct ibf_trap *trap,
-		      uint32_t n)
-{
-	ftr_sw sw[IBF_TRAPS_MAX];
+	ftr_sw sw[RR_TRAPS_MAX];
 	uint32_t n_sw = named_switches(f->view, trap, n, sw), n_ask = 0;
-	struct ibf_cable *ask = ftr_calloc(n_sw * (size_t)FTR_PORT_MAX + 1,
+	struct rr_link *ask = ftr_calloc(n_sw * (size_t)FTR_PORT_MAX + 1,
 					   sizeof(*ask));
 	bool done = true;
 
@@ -568,15 +563,13 @@ bool ibf_repair_traps(struct ibf_fast *f, const struct ibf_trap *trap,
 		ibf_sweep_now(f);
 	else if (n_ask)
 		done = look_at(f, ask, n_ask, trap, n);
-	if (done && n_ask)
-		ask_again(f->view, trap, n);
 	free(ask);
 	return done;
 }
 
 /* Those that could not be taken into use are left to a sweep, and not left out
  * of it again; or, when it is not over, are looked at once more at its end. */
-static void leave_to_sweep(struct ibf_fast *f, const struct ibf_cable *c,
+static void leave_to_sweep(struct ibf_fast *f, const struct rr_link *c,
 			   uint32_t n, bool over)
 {
 	bool any = false;
@@ -595,16 +588,15 @@ static void leave_to_sweep(struct ibf_fast *f, const struct ibf_cable *c,
 
 void ibf_repair_returns(struct ibf_fast *f, bool swept)
 {
-	struct ibf_cable *ask = ftr_calloc(IBF_CABLES_MAX, sizeof(*ask));
+	struct rr_link *ask = ftr_calloc(RR_LINKS_MAX, sizeof(*ask));
 	bool lost = !f->view || !ask;
 	uint32_t n = 0;
 
 	if (!lost) {
-		n = ibf_take_returns(f, ask, IBF_CABLES_MAX, &lost);
+		n = ibf_take_returns(f, ask, RR_LINKS_MAX, &lost);
 	} else {
 		pthread_mutex_lock(&f->mutex);
-		lost = f->n_returns > 0;
-		f->n_returns = 0;
+		lost = rr_links_drop_returning(&f->state.links);
 		pthread_mutex_unlock(&f->mutex);
 	}
 	if (n)	/* a routing that came in between has added its own */

@@ -405,14 +405,14 @@ static void list_gone(struct trial *c, const struct ibf_view *v,
 	memcpy(c->dead, ftr_live_dead(v->live),
 	       (f->n_ports + 63) / 64 * sizeof(*c->dead));
 	for (uint32_t i = 0; i < r->n_cables; i++) {
-		const struct ibf_cable *x = &r->cable[i];
+		const struct rr_link *x = &r->cable[i];
 
 		c->gone[i] = (struct ftr_cable){
 			.sw = x->sw, .peer = x->peer, .port = x->port,
 			.peer_port = x->peer_port,
 		};
-		ibf_port_put(c->dead, f->sw[x->sw].first_port + x->port);
-		ibf_port_put(c->dead, f->sw[x->peer].first_port +
+		rr_port_put(c->dead, f->sw[x->sw].first_port + x->port);
+		rr_port_put(c->dead, f->sw[x->peer].first_port +
 			     x->peer_port);
 	}
 }

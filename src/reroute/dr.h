@@ -7,29 +7,29 @@
  * was whole; after a cable of the manager's own leaf died many of them are
  * stale.  So they are searched anew, breadth first, from what is alive now.
  */
-#ifndef IBF_DR_H
-#define IBF_DR_H
+#ifndef RR_DR_H
+#define RR_DR_H
 
 #include <ftr/fabric.h>
 
-#define IBF_DR_HOPS_MAX 63	/* IBA 14.2.1.2: hop pointer below 64 */
+#define RR_DR_HOPS_MAX 63	/* IBA 14.2.1.2: hop pointer below 64 */
 
-struct ibf_dr {
+struct rr_dr {
 	uint8_t hops;
-	uint8_t path[IBF_DR_HOPS_MAX + 1];	/* path[1 .. hops] */
+	uint8_t path[RR_DR_HOPS_MAX + 1];	/* path[1 .. hops] */
 };
 
 /* Where the subnet manager is cabled. */
-struct ibf_dr_origin {
+struct rr_dr_origin {
 	ftr_sw sw;		/* first switch; FTR_SW_NONE: unknown */
 	ftr_port own_port;	/* port of the manager's node that leads there;
 				 * 0: the manager runs on the switch itself */
 };
 
 /* One search: the way back to the origin, per switch. */
-struct ibf_dr_tree {
+struct rr_dr_tree {
 	uint32_t n_sw;
-	struct ibf_dr_origin from;
+	struct rr_dr_origin from;
 	ftr_sw *parent;		/* [n_sw] FTR_SW_NONE: not reached */
 	ftr_port *port;		/* [n_sw] of the parent, towards it */
 	uint8_t *hops;		/* [n_sw] switches passed before it */
@@ -37,31 +37,31 @@ struct ibf_dr_tree {
 };
 
 /* Sets of ports: bit f->sw[s].first_port + p. */
-static inline bool ibf_port_has(const uint64_t *set, uint32_t bit)
+static inline bool rr_port_has(const uint64_t *set, uint32_t bit)
 {
 	return set[bit / 64] >> (bit % 64) & 1;
 }
 
-static inline void ibf_port_put(uint64_t *set, uint32_t bit)
+static inline void rr_port_put(uint64_t *set, uint32_t bit)
 {
 	set[bit / 64] |= UINT64_C(1) << (bit % 64);
 }
 
 /* What a search may not use; NULL: nothing of that kind. */
-struct ibf_dr_limits {
+struct rr_dr_limits {
 	const uint64_t *dead;	/* set of ports: the cable is dead */
 	const uint8_t *avoid;	/* [n_sw] 1 = is entered, but not passed */
 };
 
-struct ibf_dr_tree *ibf_dr_tree_new(uint32_t n_sw);	/* NULL: no memory */
-void ibf_dr_tree_free(struct ibf_dr_tree *t);		/* NULL is accepted */
+struct rr_dr_tree *rr_dr_tree_new(uint32_t n_sw);	/* NULL: no memory */
+void rr_dr_tree_free(struct rr_dr_tree *t);		/* NULL is accepted */
 
 /* Shortest routes to all switches; ties: the smaller port.  O(cables). */
-void ibf_dr_search(struct ibf_dr_tree *t, const struct ftr_fabric *f,
-		   const struct ibf_dr_origin *from,
-		   const struct ibf_dr_limits *limits);
+void rr_dr_search(struct rr_dr_tree *t, const struct ftr_fabric *f,
+		   const struct rr_dr_origin *from,
+		   const struct rr_dr_limits *limits);
 
 /* The route to s; false if the search did not reach it or it is too long. */
-bool ibf_dr_route(const struct ibf_dr_tree *t, ftr_sw s, struct ibf_dr *out);
+bool rr_dr_route(const struct rr_dr_tree *t, ftr_sw s, struct rr_dr *out);
 
 #endif

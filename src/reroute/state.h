@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The state machine of the fast path.
+ *
+ * Two designs were considered.  In the first, everything is a state: each answer
+ * of a switch is an event, and probing, computing and writing are resumed where
+ * they stopped.  Nothing ever blocks, but the nested loops of a repair (retries,
+ * two routes, write steps) turn into several dozen states that no reader can
+ * follow, while the computation of new tables still takes milliseconds in one
+ * piece.  In the second, which is the one below, the machine decides only what
+ * depends on the order of events: what the switches hold, whether it may be
+ * written to them, and what is to be done next.  A job (probe, compute, check,
+ * write) runs from beginning to end on the worker, over an injected transport
+ * and clock, and the machine hears when it writes and when it is done.  The races
+ * are all in the machine; it has 27 states, is pure, and is tested for every
+ * pair of state and event.
+ *
+ * The state has three parts, each with one owner.
+ *
+ * sweep: the work of OpenSM, as far as it was reported.
+ *
+ *	         SWEEP_START              DISCOVERED
+ *	 REST ----------------> DISCOVERY -----------> ROUTING
+ *	  ^ \                     ^                     |  |
+ *	  |  \ ROUTING (reroute)  |  SWEEP_START        |  |
+ *	  |   `-------------------+---------------------'  |
+ *	  |     -> ROUTING          (it gave up)           |
+ *	  `------------------------------------------------'
+ *	                     ROUTED, SUBNET_UP
+ *
+ * tables: what the switches hold.
+ *
+ *	FOREIGN	nothing is known: another engine, another manager
+ *	SETUP	tables of one of our engines; ports may still be in Init
+ *	UP	the same, and OpenSM has set all links Active
+ *
+ *	           ROUTED (ours)         SUBNET_UP
+ *	 FOREIGN ----------------> SETUP ----------> UP
+ *	    ^                        ^ `-. ROUTED     |
+ *	    |                        `---' (ours)     |
+ *	    |                        ^----------------'
+ *	    `--- from all: ROUTED (not ours), STANDBY, SWEEP_START (unknown)
+ *
+ * job: what the worker does.
+ *
+ *	      TIMER (with work)      WRITE_BEGIN
+ *	 IDLE -----------------> BUSY <--------> WRITING
+ *	   ^----------------------'   WRITE_END
+ *	           SMP_DONE
+ *
+ * The invariant.  The worker's view of the tables is what the switches have
+ * acknowledged in this epoch, or there is no view.  Each of these begins an
+ * epoch: a routing, its end, and the loss of the tables.  Every write holds the
+ * epoch in which it was permitted, and one whose epoch is over neither goes on to
+ * its next step nor settles OpenSM's copy (rr_may_write).  A view carries the
+ * epoch of its tables; with another epoch it is replaced or dropped before
+ * anything else is done with it.
+ *
+ * Traps are never lost: one that was accepted is in the queue, in the job, among
+ * those to be looked at again when the links are up, or was left to a sweep that
+ * is wanted.
+ *
+ * Pure: rr_step reads no clock, takes no lock and calls nobody; the caller
+ * serialises.  Times are milliseconds of one monotonic clock.
+ */
+#ifndef RR_STATE_H
+#define RR_STATE_H
+
+#include "reroute/damp.h"
+#include "reroute/links.h"
+
+#define RR_TRAPS_MAX 512
+
+enum rr_sweep { RR_REST = 0, RR_DISCOVERY, RR_ROUTING, RR_N_SWEEPS };
+enum rr_tables { RR_FOREIGN = 0, RR_SETUP, RR_UP, RR_N_TABLES };
+enum rr_job { RR_IDLE = 0, RR_BUSY, RR_WRITING, RR_N_JOBS };
+
+struct rr_trap {
+	ftr_lid lid;		/* of the switch that sent it */
+	double at;
+};
+
+/* In brackets: the members of struct rr_event that it carries. */
+enum rr_event_kind {
+	/* A switch reports a link change [lid, master]. */
+	RR_EV_TRAP = 0,
+	/* A heavy sweep begins [yes: tables were written that nobody reported;
+	 * routed: OpenSM has an engine in use]. */
+	RR_EV_SWEEP_START,
+	/* Discovery is over. */
+	RR_EV_DISCOVERED,
+	/* OpenSM computes tables, with or without a discovery before it. */
+	RR_EV_ROUTING,
+	/* The switches hold other tables [yes: of one of our engines]. */
+	RR_EV_ROUTED,
+	/* All links are set up. */
+	RR_EV_SUBNET_UP,
+	/* This manager is not master any more. */
+	RR_EV_STANDBY,
+	/* Time has passed, or something has happened [master]. */
+	RR_EV_TIMER,
+	/* The worker asks to write to switches. */
+	RR_EV_WRITE_BEGIN,
+	/* It has written [yes: blocks must be written again by a sweep, because
+	 * a routing overtook them]. */
+	RR_EV_WRITE_END,
+	/* The job is done [yes: its traps are to be handled again; init: a port
+	 * in use was in Init; due: the next part of a transition]. */
+	RR_EV_SMP_DONE,
+	/* A sweep is wanted [yes: at once]. */
+	RR_EV_WANT_SWEEP,
+	RR_N_EVENTS
+};
+
+struct rr_event {
+	enum rr_event_kind kind;
+	ftr_lid lid;
+	bool master, yes, routed, init;
+	double due;		/* negative: never */
+};
+
+/* What the caller is to do; several at a time, in this order. */
+enum rr_action {
+	/* The trap was accepted: OpenSM need not act on it. */
+	RR_ACT_TAKEN = 1 << 0,
+	/* Wait for the end of a write before OpenSM goes on. */
+	RR_ACT_WAIT_FOR_WRITE = 1 << 1,
+	/* The write is permitted; the epoch is rr_state.epoch. */
+	RR_ACT_WRITE = 1 << 2,
+	/* The rest is for the worker.  Drop the view. */
+	RR_ACT_DROP_VIEW = 1 << 3,
+	/* Make a new view of the tables that were routed last. */
+	RR_ACT_NEW_VIEW = 1 << 4,
+	/* Have a sweep write the blocks that a routing overtook. */
+	RR_ACT_REWRITE = 1 << 5,
+	/* Handle rr_state.asked. */
+	RR_ACT_TRAPS = 1 << 6,
+	/* Go on with the transition, or report it as it is: we are not master. */
+	RR_ACT_TRANSITION = 1 << 7,
+	RR_ACT_SETTLE = 1 << 8,
+	/* Look at the links that are returning; SWEPT: a sweep is done. */
+	RR_ACT_RETURNS = 1 << 9,
+	RR_ACT_SWEPT = 1 << 10,
+	/* Ask OpenSM for a heavy sweep. */
+	RR_ACT_SWEEP = 1 << 11,
+};
+
+struct rr_state {
+	enum rr_sweep sweep;
+	enum rr_tables tables;
+	enum rr_job job;
+	uint32_t epoch;
+	uint32_t held;		/* epoch of the tables, 0: FOREIGN */
+	uint32_t view;		/* epoch of the worker's view, 0: dropped */
+	struct rr_links links;
+	struct rr_damp want;	/* the sweep to be asked for */
+	double start, began;	/* of the sweep; the last one discovered */
+	double discovery;	/* ms that the last discovery took */
+	double transition;	/* when its next part is due; negative: none */
+	uint32_t unconfirmed;	/* repairs that no discovery has seen yet; the
+				 * caller counts */
+	bool released, swept;	/* reasons to look at returning links */
+	bool rewrite;
+	bool job_up;		/* the links were up when the job began */
+	/* Traps: waiting; of the job under way; for when the links are up. */
+	struct rr_trap trap[RR_TRAPS_MAX], asked[RR_TRAPS_MAX],
+		later[RR_TRAPS_MAX];
+	uint32_t n_traps, n_asked, n_later;
+};
+
+void rr_state_init(struct rr_state *s);
+
+/* The next state, in place; returns a set of enum rr_action. */
+unsigned int rr_step(struct rr_state *s, const struct rr_event *ev, double now);
+
+/* When RR_EV_TIMER is due next, negative: not before another event. */
+double rr_timer(const struct rr_state *s);
+/* May a write that was permitted in this epoch go on? */
+bool rr_may_write(const struct rr_state *s, uint32_t epoch);
+/* Are the tables of the view no longer, or soon no longer, what the switches
+ * hold? */
+bool rr_overtaken(const struct rr_state *s);
+/* Has the worker nothing to do before another event, or the time of rr_timer? */
+bool rr_at_rest(const struct rr_state *s);
+
+#endif

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The table of links: every operation in every state, damping, a full table.
+ */
+#include <check.h>
+#include <stdlib.h>
+
+#include "core/core.h"
+#include "reroute/links.h"
+
+#define ALIVE RR_LINK_ALIVE
+#define DEAD RR_LINK_DEAD
+#define DAMPED RR_LINK_DAMPED
+#define RETURNING RR_LINK_RETURNING
+#define LEFT RR_LINK_LEFT
+
+static struct rr_links t;
+static const struct rr_ends a = { 10, 20, 1, 2 }, a_too = { 20, 10, 2, 1 },
+	b = { 10, 20, 2, 3 }, c = { 9, 10, 7, 9 };
+
+static void fresh_table(void)
+{
+	t.n = 0;
+	t.limit = 2;
+	t.window = 100;
+	t.hold = 50;
+}
+
+/* Link a in this state at time 10, its last death at time 5 if it had one. */
+static void prepare(enum rr_link_state s)
+{
+	fresh_table();
+	switch (s) {
+	case DEAD:
+		rr_links_died(&t, a, 5);
+		break;
+	case DAMPED:
+		rr_links_died(&t, a, 4);
+		rr_links_died(&t, a, 5);
+		break;
+	case RETURNING:
+		rr_links_died(&t, a, 5);
+		ck_assert(rr_links_return(&t, a));
+		break;
+	case LEFT:
+		rr_links_died(&t, a, 5);
+		rr_links_leave(&t, a);
+		break;
+	case ALIVE:
+	case RR_N_LINK_STATES:
+		break;
+	}
+	ck_assert_int_eq(rr_links_state(&t, a), s);
+}
+
+static struct rr_ends taken[4];
+
+static bool seen_down(double now)
+{
+	rr_links_seen_down(&t, a, now);
+	return false;
+}
+
+static bool died(double now)
+{
+	return rr_links_died(&t, a, now);
+}
+
+static bool used(double now)
+{
+	(void)now;
+	rr_links_used(&t, a);
+	return false;
+}
+
+static bool leave(double now)
+{
+	(void)now;
+	rr_links_leave(&t, a);
+	return false;
+}
+
+static bool return_again(double now)
+{
+	(void)now;
+	return rr_links_return(&t, a);
+}
+
+/* Found by a discovery that began before, or after, the last death. */
+static bool found_early(double now)
+{
+	bool recheck = false;
+
+	return rr_links_left_out(&t, a, false, 3, now, &recheck);
+}
+
+static bool found_late(double now)
+{
+	bool recheck = false, out;
+
+	out = rr_links_left_out(&t, a, false, 8, now, &recheck);
+	ck_assert(!recheck);
+	return out;
+}
+
+/* ... and dead in the tables in use, not Active yet. */
+static bool found_again(double now)
+{
+	bool recheck = false;
+
+	return rr_links_left_out(&t, a, true, 8, now, &recheck);
+}
+
+static bool discovered_early(double now)
+{
+	(void)now;
+	rr_links_discovered(&t, 3);
+	return false;
+}
+
+static bool discovered_late(double now)
+{
+	(void)now;
+	rr_links_discovered(&t, 8);
+	return false;
+}
+
+static bool release(double now)
+{
+	return rr_links_release(&t, now);
+}
+
+static bool release_late(double now)
+{
+	return rr_links_release(&t, now + 1000);
+}
+
+static bool take(double now)
+{
+	bool more;
+
+	(void)now;
+	return rr_links_take_returning(&t, taken, 4, &more) == 1;
+}
+
+static bool drop(double now)
+{
+	(void)now;
+	return rr_links_drop_returning(&t);
+}
+
+/* The state afterwards and the answer, for each state before. */
+static const struct {
+	const char *name;
+	bool (*op)(double now);
+	enum rr_link_state next[RR_N_LINK_STATES];
+	bool answer[RR_N_LINK_STATES];
+} row[] = {
+	/* before:		  ALIVE, DEAD, DAMPED, RETURNING, LEFT */
+	{ "seen down", seen_down,
+	  { DEAD, DEAD, DAMPED, RETURNING, DEAD }, { false } },
+	{ "died", died,
+	  { DEAD, DAMPED, DAMPED, DAMPED, DAMPED },
+	  { false, true, true, true, true } },
+	{ "used", used, { ALIVE, ALIVE, ALIVE, ALIVE, ALIVE }, { false } },
+	{ "leave", leave, { LEFT, LEFT, LEFT, LEFT, LEFT }, { false } },
+	{ "return", return_again,
+	  { RETURNING, RETURNING, DAMPED, RETURNING, RETURNING },
+	  { true, true, true, true, true } },
+	{ "found by an early discovery", found_early,
+	  { ALIVE, DEAD, DAMPED, RETURNING, LEFT },
+	  { false, true, true, true, true } },
+	{ "found by a late discovery", found_late,
+	  { ALIVE, DEAD, DAMPED, RETURNING, LEFT },
+	  { false, false, true, false, false } },
+	{ "found again", found_again,
+	  { RETURNING, RETURNING, DAMPED, RETURNING, LEFT },
+	  { true, true, true, true, false } },
+	{ "early discovery done", discovered_early,
+	  { ALIVE, DEAD, DAMPED, RETURNING, LEFT }, { false } },
+	{ "late discovery done", discovered_late,
+	  { ALIVE, ALIVE, DAMPED, RETURNING, LEFT }, { false } },
+	{ "release", release,
+	  { ALIVE, DEAD, DAMPED, RETURNING, LEFT }, { false } },
+	{ "release when quiet", release_late,
+	  { ALIVE, DEAD, RETURNING, RETURNING, LEFT },
+	  { false, false, true, false, false } },
+	{ "take", take,
+	  { ALIVE, DEAD, DAMPED, DEAD, LEFT },
+	  { false, false, false, true, false } },
+	{ "drop", drop,
+	  { ALIVE, DEAD, DAMPED, DEAD, LEFT },
+	  { false, false, false, true, false } },
+};
+
+START_TEST(test_every_pair)
+{
+	for (int s = 0; s < RR_N_LINK_STATES; s++) {
+		bool answer;
+
+		prepare((enum rr_link_state)s);
+		rr_links_seen_down(&t, b, 7);
+		rr_links_seen_down(&t, c, 7);
+		rr_links_used(&t, b);
+		rr_links_used(&t, c);
+		answer = row[_i].op(10);
+		ck_assert_msg(answer == row[_i].answer[s],
+			      "%s in state %d: %d", row[_i].name, s, answer);
+		ck_assert_msg(rr_links_state(&t, a) == row[_i].next[s],
+			      "%s in state %d: state %d", row[_i].name, s,
+			      rr_links_state(&t, a));
+		/* a link is one, from whichever end, and no other changes */
+		ck_assert_int_eq(rr_links_state(&t, a_too),
+				 rr_links_state(&t, a));
+		ck_assert_int_eq(rr_links_state(&t, b), ALIVE);
+		ck_assert_int_eq(rr_links_state(&t, c), ALIVE);
+	}
+}
+END_TEST
+
+START_TEST(test_damping)
+{
+	fresh_table();
+	t.limit = 3;
+	ck_assert(!rr_links_died(&t, a, 0));
+	ck_assert(!rr_links_died(&t, a, 10));
+	ck_assert(!rr_links_damped(&t, a, 11));
+	ck_assert_double_lt(rr_links_release_due(&t), 0);
+	ck_assert(rr_links_died(&t, a_too, 20));
+	ck_assert(rr_links_damped(&t, a, 69));
+	ck_assert(!rr_links_damped(&t, b, 69));
+	ck_assert_uint_eq(rr_links_count_damped(&t, 69), 1);
+	ck_assert_double_eq(rr_links_release_due(&t), 70);
+	ck_assert(rr_links_died(&t, a, 60));	/* not quiet: longer */
+	ck_assert_double_eq(rr_links_release_due(&t), 110);
+	ck_assert(!rr_links_damped(&t, a, 110));
+	ck_assert(rr_links_release(&t, 110));
+	ck_assert_double_lt(rr_links_release_due(&t), 0);
+	/* slowly is not flapping */
+	for (double now = 1000; now < 2000; now += 60)
+		ck_assert(!rr_links_died(&t, b, now));
+	t.limit = 0;
+	for (double now = 2000; now < 2050; now += 1)
+		ck_assert(!rr_links_died(&t, c, now));
+}
+END_TEST
+
+static struct rr_ends nth(uint64_t i)
+{
+	return (struct rr_ends){ i, UINT64_MAX, 1, 1 };
+}
+
+/* A full table forgets the deaths of the live link that has been quiet for
+ * longest, and never a link in another state. */
+START_TEST(test_full)
+{
+	fresh_table();
+	for (uint32_t i = 0; i < RR_LINKS_MAX; i++) {
+		rr_links_died(&t, nth(i), i);
+		if (i % 2)
+			rr_links_used(&t, nth(i));
+	}
+	ck_assert_uint_eq(t.n, RR_LINKS_MAX);
+	rr_links_died(&t, nth(RR_LINKS_MAX), 1e6);
+	ck_assert_uint_eq(t.n, RR_LINKS_MAX);
+	ck_assert_int_eq(rr_links_state(&t, nth(RR_LINKS_MAX)), DEAD);
+	ck_assert(!rr_links_died(&t, nth(1), 2));	/* was forgotten */
+	ck_assert_int_eq(rr_links_state(&t, nth(0)), DEAD);
+	for (uint32_t i = 0; i < RR_LINKS_MAX; i++)
+		rr_links_died(&t, nth(RR_LINKS_MAX + i), 2e6);
+	ck_assert(!rr_links_return(&t, nth(9 * RR_LINKS_MAX)));
+	ck_assert_int_eq(rr_links_state(&t, nth(0)), DEAD);
+	for (uint32_t i = 1; i < t.n; i++)
+		ck_assert(t.link[i - 1].ends.guid < t.link[i].ends.guid);
+}
+END_TEST
+
+/* All that are returning are handed out, a part at a time. */
+START_TEST(test_take_in_parts)
+{
+	uint32_t n = 0, got;
+	bool more;
+
+	fresh_table();
+	for (uint32_t i = 0; i < 10; i++)
+		ck_assert(rr_links_return(&t, nth(i)));
+	do {
+		got = rr_links_take_returning(&t, taken, 4, &more);
+		n += got;
+		ck_assert(got == 4 || !more);
+	} while (more);
+	ck_assert_uint_eq(n, 10);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("rr_links");
+	TCase *tc = tcase_create("links");
+	SRunner *r;
+	int failed;
+
+	tcase_add_loop_test(tc, test_every_pair, 0, FTR_ARRAY_LEN(row));
+	tcase_add_test(tc, test_damping);
+	tcase_add_test(tc, test_full);
+	tcase_add_test(tc, test_take_in_parts);
+	suite_add_tcase(s, tc);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}
