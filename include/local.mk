@@ -16,12 +16,12 @@ ftrinclude_HEADERS = include/ftr/balance.h include/ftr/cdg.h \
 	include/ftr/tables.h include/ftr/team.h include/ftr/text.h \
 	include/ftr/types.h include/ftr/vl.h
 
-lib_LTLIBRARIES += libftrcore.la
-libftrcore_la_SOURCES =
-libftrcore_la_LIBADD = libftrcore.la
-libftrcore_la_LDFLAGS = $(AM_LDFLAGS) -no-undefined -version-info $(LIBFTR_VERSION) \
+lib_LTLIBRARIES += libftr.la
+libftr_la_SOURCES =
+libftr_la_LIBADD = libftrcore.la
+libftr_la_LDFLAGS = $(AM_LDFLAGS) -no-undefined -version-info $(LIBFTR_VERSION) \
 	-export-symbols libftr.sym
-EXTRA_libftrcore_la_DEPENDENCIES = libftr.sym
+EXTRA_libftr_la_DEPENDENCIES = libftr.sym
 CLEANFILES += libftr.sym libftr.sym.tmp
 # Names of inline functions and of comments do no harm: no object defines them.
 libftr.sym: $(ftrinclude_HEADERS) $(srcdir)/include/local.mk

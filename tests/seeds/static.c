@@ -49,7 +49,7 @@
 #include <string.h>
 
 #include "core/core.h"
-#include "sim/tiers.h"
+#include "models/tiers.h"
 #include <ftr/ftr.h>
 
 static struct ftr_err err;
