@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Local repairs: the first stage of the fast path, for the engine ddlr.
+ * Engine ddlr: detours around a fault first, then the transition to new tables.
  *
- * A cable dies.  The planner (<ftr/repair.h>) has the detours: a few entries at
+ * A link dies.  The planner (<ftr/repair.h>) has the detours: a few entries at
  * the switches around it, written before anything is routed anew.  After that
- * the new tables of the whole fabric are handed over to, entry by entry, where
+ * a transition leads to the new tables of the whole fabric, entry by entry, where
  * old and new paths together form no credit loop; what cannot be changed yet is
  * held until packets that follow older entries are gone, a packet lifetime
  * later, while the worker goes on with other things.
  *
- *	trap -> cables -> stage one: plan, push	(known to be loop-free)
- *	               -> new tables -> handover: plan, push
+ *	trap -> links -> detours: plan, write	(known to be loop-free)
+ *	               -> new tables -> transition: plan, write
  *	               -> a lifetime later: what was held, until nothing is
  *
  * The planner believes that what it planned was written.  If a write is lost,
  * or a routing comes in between, it is dropped, and the next routing brings a
- * new one; then, and for cables that come back, the worker writes as it does
- * for the other engines.  A cable that came back is none of the planner's
+ * new one; then, and for links that come back, the worker writes as it does
+ * for the other engines.  A link that came back is none of the planner's
  * fabric, so a sweep is asked for, and the routing with it brings a planner that
- * knows the cable.
+ * knows the link.
  *
  * To make a planner takes longer than to reroute a fault without one, so each is
  * made in a thread of its own: a fault that comes before it is done is rerouted
- * in one stage, and that planner is of no use any more.  Then, at the next routing
+ * without detours, and that planner is of no use any more.  Then, at the next routing
  * and at the end of OpenSM the thread is told to give up, which it does within
  * milliseconds; so there is one at a time, and the next waits for its end.
  */
@@ -138,7 +138,7 @@ void rr_ddlr_start(struct rr *f, struct rr_view *v)
 
 	if (f->view)	/* that v is to replace */
 		abandon(f->view);
-	/* one at a time: those before have been told to stop */
+	/* one at a time: those before have been asked to stop */
 	rr_ddlr_reap(f, true);
 	if (!is_ddlr(&v->gen))
 		return;
@@ -164,7 +164,7 @@ bool rr_ddlr_ready(struct rr *f)
 	struct ftr_err err;
 
 	if (rr_ddlr_making(v)) {
-		abandon(v);	/* it is not told of what comes now */
+		abandon(v);	/* it does not hear of what comes now */
 	} else if (m) {
 		err = m->err;
 		v->maker = NULL;
@@ -230,7 +230,7 @@ static enum ftr_status push_plan(struct rr *f,
 	return st;
 }
 
-/* ---- stage one ---------------------------------------------------------- */
+/* ---- detours ------------------------------------------------------------ */
 
 static enum ftr_status plan_detours(struct rr *f,
 				    const struct rr_repair *r,
@@ -402,7 +402,7 @@ bool rr_ddlr_detour(struct rr *f, struct rr_repair *r)
 	return !st;
 }
 
-/* ---- handover ----------------------------------------------------------- */
+/* ---- transition --------------------------------------------------------- */
 
 enum ftr_status rr_ddlr_transition(struct rr *f, struct rr_repair *r,
 				   struct ftr_err *err)

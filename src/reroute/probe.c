@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Which cables of a switch died or came back: a trap names only the switch.
+ * Which links of a switch died or came back: a trap names only the switch.
  *
- * PortInfo of every port of it that has, or nominally has, a cable to another
+ * PortInfo of every port of it that has, or nominally has, a link to another
  * switch, over two directed routes that enter it by different ports: one of
- * them may lead over the very cable that died.  A cable is dead when the port
+ * them may lead over the very link that died.  A link is dead when the port
  * says so (IBA 14.2.5.6, PortState Down); it is back when the port is Active,
  * and so is the port at its other end: before that it carries no data.
  *
@@ -51,7 +51,7 @@
 struct probe {
 	struct rr_view *v;
 	struct rr_smp *job;
-	struct rr_link *cable;	/* parallel to job */
+	struct rr_link *link;	/* parallel to job */
 	uint32_t n, room;
 };
 
@@ -63,13 +63,13 @@ static bool add(struct probe *p, const struct rr_link *c,
 	if (p->n == p->room) {
 		uint32_t room = p->room ? 2 * p->room : 64;
 		void *job = realloc(p->job, room * sizeof(*p->job));
-		void *cable = job ? realloc(p->cable,
-					    room * sizeof(*p->cable)) : NULL;
+		void *link = job ? realloc(p->link,
+					    room * sizeof(*p->link)) : NULL;
 
 		p->job = job ? job : p->job;
-		if (!cable)
+		if (!link)
 			return false;
-		p->cable = cable;
+		p->link = link;
 		p->room = room;
 	}
 	j = &p->job[p->n];
@@ -79,7 +79,7 @@ static bool add(struct probe *p, const struct rr_link *c,
 	j->m_key = p->v->m_key[c->sw];
 	j->n_routes = n_routes;
 	memcpy(j->route, route, n_routes * sizeof(*route));
-	p->cable[p->n++] = *c;
+	p->link[p->n++] = *c;
 	return true;
 }
 
@@ -143,7 +143,7 @@ static uint32_t disagreeing(struct rr *f, struct probe *p,
 			    struct rr_link *out, uint32_t n, bool *unknown)
 {
 	for (uint32_t i = 0; i < p->n; i++) {
-		struct rr_link *c = &p->cable[i];
+		struct rr_link *c = &p->link[i];
 		bool alive = ftr_live_alive(p->v->live, c->sw, c->port);
 		unsigned int state;
 
@@ -167,7 +167,7 @@ static uint32_t disagreeing(struct rr *f, struct probe *p,
 static void free_probe(struct probe *p)
 {
 	free(p->job);
-	free(p->cable);
+	free(p->link);
 }
 
 static double patience(const struct rr *f)
@@ -188,7 +188,7 @@ static void ask_ports(struct rr *f, struct probe *p, double hedge)
 	f->ops->run(f->ctx, p->job, p->n, &policy);
 }
 
-/* Of the cables that came back keep those whose other end is Active, too. */
+/* Of the links that came back keep those whose other end is Active, too. */
 static uint32_t confirm_up(struct rr *f, struct rr_link *c, uint32_t n,
 			   bool *unknown)
 {
@@ -387,7 +387,7 @@ static void run_all(struct rr *f, struct probe *p, bool all_answered)
 	for (uint32_t i = 0; i < p->n; i++) {
 		struct rr_smp *j = &p->job[i];
 
-		if (!i || p->cable[i].sw != p->cable[i - 1].sw)
+		if (!i || p->link[i].sw != p->link[i - 1].sw)
 			answers = j->state == RR_SMP_DONE;
 		/* what has been asked is left as it is */
 		j->skip = !j->skip || !answers;
@@ -402,7 +402,7 @@ static void run_all(struct rr *f, struct probe *p, bool all_answered)
 static bool has_answered(const struct probe *p, ftr_sw s)
 {
 	for (uint32_t i = 0; i < p->n; i++)
-		if (p->cable[i].sw == s && p->job[i].state == RR_SMP_DONE)
+		if (p->link[i].sw == s && p->job[i].state == RR_SMP_DONE)
 			return true;
 	return false;
 }
@@ -530,10 +530,10 @@ static bool mark_silent(const struct probe *p, const struct rr_link *c,
 	uint32_t n_sw = p->v->gen.fabric->n_sw;
 
 	for (uint32_t i = 0; i < p->n; i++)
-		now[p->cable[i].sw] = 1;
+		now[p->link[i].sw] = 1;
 	for (uint32_t i = 0; i < p->n; i++)
 		if (p->job[i].state == RR_SMP_DONE)
-			now[p->cable[i].sw] = 0;
+			now[p->link[i].sw] = 0;
 	for (uint32_t i = 0; i < n; i++)
 		now[c[i].peer] |= p->v->silent[c[i].peer];
 	for (ftr_sw s = 0; s < n_sw; s++)
@@ -545,25 +545,25 @@ static bool is_known(const struct probe *p, const struct rr_link *found,
 		     uint32_t n, const struct rr_link *c)
 {
 	for (uint32_t i = 0; i < p->n; i++)
-		if (p->cable[i].sw == c->sw && p->cable[i].port == c->port &&
+		if (p->link[i].sw == c->sw && p->link[i].port == c->port &&
 		    p->job[i].state == RR_SMP_DONE)
 			return true;
 	return listed(found, n, c);
 }
 
-/* The cables in use between s and those that may answer, from their end, but
+/* The links in use between s and those that may answer, from their end, but
  * those that are known. */
 static bool add_neighbours(struct probe *q, ftr_sw s, const uint8_t *silent,
 			   const struct probe *p,
 			   const struct rr_link *found, uint32_t n_found)
 {
-	struct rr_link cable[FTR_PORT_MAX];
-	uint32_t n = rr_links_of(q->v, s, cable);
+	struct rr_link link[FTR_PORT_MAX];
+	uint32_t n = rr_links_of(q->v, s, link);
 	struct rr_dr route[2];
 	bool ok = true;
 
 	for (uint32_t i = 0; ok && i < n; i++) {
-		const struct rr_link *c = &cable[i];
+		const struct rr_link *c = &link[i];
 		struct rr_link far = { c->peer, s, c->peer_port, c->port,
 					 false };
 
@@ -618,7 +618,7 @@ static uint32_t ask_neighbours(struct rr *f, const struct probe *p,
 		for (uint32_t i = 0; i < q.n; i++)
 			if (q.job[i].state == RR_SMP_DONE &&
 			    rr_smp_port_state(&q.job[i]) != RR_PORT_DOWN)
-				q.v->silent[q.cable[i].peer] = 0;
+				q.v->silent[q.link[i].peer] = 0;
 	}
 	*unknown |= !ok || (q.n && !grown);
 	free_probe(&q);
@@ -640,11 +640,11 @@ static uint32_t ask_survivors(struct rr *f, const struct probe *p,
 		bool dead = false;
 
 		for (uint32_t k = 0; k < hops->n; k++)
-			dead |= hops->cable[k].peer == p->cable[i].sw &&
+			dead |= hops->link[k].peer == p->link[i].sw &&
 				hops->job[k].state == RR_SMP_DONE &&
 				rr_smp_port_state(&hops->job[k]) == RR_PORT_DOWN;
-		if (dead && !f->view->silent[p->cable[i].sw])
-			ask[n_ask++] = p->cable[i];
+		if (dead && !f->view->silent[p->link[i].sw])
+			ask[n_ask++] = p->link[i];
 	}
 	if (n_ask && add_all(f, &q, &none, ask, n_ask, false, &all)) {
 		run_all(f, &q, all);

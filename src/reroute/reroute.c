@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * One repair: cables that changed -> entries -> check -> switches.
+ * One repair: links that changed -> entries -> check -> switches.
  *
  * The worker has a view of its own of the routing that stands: a working copy
- * of shape and tables that follows the fabric cable by cable (<ftr/live.h>), and
- * what it needs to reach the switches.  A repair that is not pushed is taken
+ * of shape and tables that follows the fabric link by link (<ftr/live.h>), and
+ * what it needs to reach the switches.  A repair that is not written is taken
  * back in the view, so that the view is what the switches hold.
  *
  * Who reads the view besides the worker: the snapshot of a routing, which asks
- * what to leave out (outside.c).  view_lock is held to change the view, and for
+ * what to leave out (returns.c).  view_lock is held to change the view, and for
  * nothing that could wait.
  */
 #include <inttypes.h>
@@ -145,7 +145,7 @@ static enum ftr_status judge(const struct rr_view *v,
 		return ftr_fail(err, FTR_REFUSED, "%" PRIu64
 				" entries still use a dead cable, %" PRIu64
 				" lead to a hole", rep->missed, rep->stranded);
-	/* the planner of a handover sees to it by itself */
+	/* the planner of a transition checks this itself */
 	if (!rep->proved && !v->planner)
 		return ftr_fail(err, FTR_REFUSED, "old and new entries together may form a credit loop (%"
 				PRIu64 " places)", rep->mixed);
@@ -203,7 +203,7 @@ static enum ftr_status compute(struct rr *f, struct rr_repair *r,
 	return st;
 }
 
-/* The changes by stage. */
+/* The changes by write step. */
 static bool list_writes(const struct ftr_live_result *res,
 			struct rr_writes *out)
 {
@@ -289,7 +289,7 @@ static void remember(struct rr *f, const struct rr_repair *r)
 				f->state.links.hold);
 }
 
-/* All is written: tell of it. */
+/* All is written: report it. */
 static void finish(struct rr *f, struct rr_repair *r)
 {
 	f->ops->report(f->ctx, r);
@@ -305,8 +305,8 @@ static void finish(struct rr *f, struct rr_repair *r)
 	}
 }
 
-/* Stage one told of by itself, and what is left of r for stage two. */
-static void tell_local(struct rr *f, struct rr_repair *r)
+/* Report the detours by themselves; the rest of r is for the new tables. */
+static void report_detours(struct rr *f, struct rr_repair *r)
 {
 	r->local = true;
 	f->ops->report(f->ctx, r);
@@ -343,8 +343,8 @@ static bool in_step(const struct rr_view *v)
 	return !memcmp(v->sent->lft, t->lft, (size_t)t->n_sw * t->stride);
 }
 
-/* What a routing that came in between has done is not waited for, or told. */
-static void stop_handover(struct rr *f, struct rr_repair *r,
+/* A routing that came in between is neither waited for nor reported. */
+static void stop_transition(struct rr *f, struct rr_repair *r,
 			  const struct ftr_err *err)
 {
 	bool overtaken = rr_is_overtaken(f);
@@ -362,13 +362,13 @@ static void stop_handover(struct rr *f, struct rr_repair *r,
 		lose_view(f);
 }
 
-/* A round of the handover to the tables of the view; false: it failed. */
-static bool hand_over(struct rr *f, struct rr_repair *r)
+/* A round of the transition to the tables of the view; false: it failed. */
+static bool run_transition(struct rr *f, struct rr_repair *r)
 {
 	struct ftr_err err = { 0 };
 
 	if (rr_ddlr_transition(f, r, &err)) {
-		stop_handover(f, r, &err);
+		stop_transition(f, r, &err);
 		return false;
 	}
 	if (f->view->transition_due < 0)
@@ -396,17 +396,17 @@ void rr_repair_continue(struct rr *f)
 	f->view->pending = NULL;
 	f->view->transition_due = -1;
 	if (r)
-		hand_over(f, r);
+		run_transition(f, r);
 }
 
 /* Stage one of ddlr; afterwards the planner is gone if it cannot be used. */
 static void detour(struct rr *f, struct rr_repair *r)
 {
-	rr_repair_settle(f);	/* a fault before all was handed over */
+	rr_repair_settle(f);	/* a fault before the transition was done */
 	if (!all_down(r))
 		rr_ddlr_drop(f->view);
 	else if (rr_ddlr_detour(f, r))
-		tell_local(f, r);
+		report_detours(f, r);
 }
 
 /* False: not all of it is written, and r is gone. */
@@ -439,7 +439,7 @@ static bool repair(struct rr *f, struct rr_repair *r)
 		count_pairs(r, res);
 		f->n_repairs++;
 		remember(f, r);
-		return hand_over(f, r);
+		return run_transition(f, r);
 	}
 	if (!st) {
 		count(r, res);
@@ -481,7 +481,7 @@ static uint32_t named_switches(const struct rr_view *v,
 	return k;
 }
 
-/* Held cables are not taken into use. */
+/* Held links are not taken into use. */
 static uint32_t drop_held(struct rr *f, struct rr_link *c, uint32_t n)
 {
 	uint32_t kept = 0;
@@ -573,7 +573,7 @@ void rr_repair_returns(struct rr *f, bool swept)
 	if (n)	/* a routing that came in between has added its own */
 		leave_to_sweep(f, ask, n,
 			       look_at(f, ask, n, NULL, 0) && swept);
-	/* the order of switches may be better again with these cables, extra turns
+	/* the order of switches may be better again with these links, extra turns
 	 * may go where they went before, and tables may be preferred that were
 	 * made with nothing missing */
 	if (lost || (n && f->view && f->view->gen.improvable))

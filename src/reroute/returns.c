@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Cables that a routing leaves out although OpenSM has found them.
+ * Links that a routing leaves out although OpenSM has found them (links.h).
  *
- *	died	after the discovery began: it may have seen them alive, and
- *		the routing would undo the repair.  Forgotten once a discovery
- *		that began later is done.
- *	held	they flap (damp.h).
- *	back	both switches were routed before and the cable was dead then,
- *		and its ports are not Active yet: it carries no data before the
- *		end of the sweep, and the tables of a sweep are written in no
- *		order.  The worker takes them into use when the sweep is done.
- *
- * The last two are kept in a list of returns, which the worker looks at, at the
- * end of a sweep or when one is held no longer.  What it could not take into use
- * then is in the list of those tried: it is routed as OpenSM sees it, until it
- * dies once more.
+ *	died		after the discovery began: it may have seen them alive, and
+ *			the routing would undo the repair
+ *	damped		they flap
+ *	returning	both switches were routed before and the link was dead
+ *			then, and its ports are not Active yet: it carries no data
+ *			before the end of the sweep, and the tables of a sweep are
+ *			written in no order.  The worker takes them into use when
+ *			the sweep is done.
  */
 #include <stdlib.h>
 

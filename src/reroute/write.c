@@ -21,7 +21,7 @@
 
 #include "reroute/reroute.h"
 
-/* Packets that came down to a switch which is about to turn up leave it within
+/* Packets that were routed downward to a switch which is about to route up leave it within
  * its head-of-queue lifetime; OpenSM's default is 0x12, 4.096 us * 2^18, for
  * links that stall.  Here the way they were taking is dead, so that they are
  * dropped when they get to the head of their queue; this is some time for
@@ -53,7 +53,7 @@ struct push {
 	uint8_t *cut_off;
 	uint8_t *late;		/* [n_sw] not waited for long */
 	uint64_t *dead;		/* bits by port; so is what the view learns
-				 * only after stage one of ddlr */
+				 * only after the detours of ddlr */
 };
 
 /* ---- packets ------------------------------------------------------------ */
@@ -169,12 +169,12 @@ static bool any_doubt(const struct push *p)
 
 /* ---- packets that get lost ---------------------------------------------- */
 
-/* Another cable may have died that nobody has told of yet, and routes lead over
+/* Another link may have died that nobody has reported yet, and routes lead over
  * it.  The first packets are given up early, to find that out for all of them
  * at once. */
 #define QUICK_TIMEOUTS 0.5
 
-/* Along a route, by the port that each cable is left by: put them all into set
+/* Along a route, by the port that each link is left by: put them all into set
  * or, if there are proven ones, both ends of the first that is none of them. */
 static void mark_route(const struct push *p, const struct rr_dr *dr,
 		       uint64_t *set, const uint64_t *proven)
@@ -199,7 +199,7 @@ static void mark_route(const struct push *p, const struct rr_dr *dr,
 	}
 }
 
-/* v->tree[1]: around the first cable of each lost packet's way that no other
+/* v->tree[1]: around the first link of each lost packet's way that no other
  * packet has passed. */
 static bool search_around_lost(struct push *p, uint32_t first, uint32_t end)
 {
