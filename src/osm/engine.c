@@ -474,7 +474,7 @@ static enum ftr_status route(struct ibf_engine *e)
 		return st;
 	}
 	ibf_prefer_routed(e, gen);
-	ibf_local_lanes(e, gen);
+	ibf_ddlr_vls(e, gen);
 	ibf_engine_publish(e, gen);
 	ibf_fast_changed(e->plugin->fast, &res.changes);
 	log_routed(e, gen, &ms, &res);
@@ -522,7 +522,7 @@ int ibf_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm)
 	re->ucast_build_fwd_tables = build_fwd_tables;
 	re->mcast_build_stree = ibf_mcast_build_stree;
 	if (e->ops->sl2vl && osm->subn.opt.qos)
-		re->update_sl2vl = ibf_local_sl2vl;
+		re->update_sl2vl = ibf_ddlr_sl2vl;
 	re->destroy = destroy;
 	return host_return(FTR_OK);
 }

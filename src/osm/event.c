@@ -26,35 +26,25 @@
 #define EVENT_SCHEMA 2
 #define LINE_MAX_BYTES 16384
 
-void ibf_repair_free(struct ibf_repair *r)
-{
-	if (!r)
-		return;
-	ibf_generation_put(r->gen);
-	free(r->cable);
-	free(r->sets);
-	free(r);
-}
-
-static uint32_t count_up(const struct ibf_repair *r)
+static uint32_t count_up(const struct rr_repair *r)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < r->n_cables; i++)
-		n += r->cable[i].up;
+	for (uint32_t i = 0; i < r->n_links; i++)
+		n += r->link[i].up;
 	return n;
 }
 
-static void name_what(const struct ibf_repair *r, char *out, size_t size)
+static void name_what(const struct rr_repair *r, char *out, size_t size)
 {
-	const struct ftr_fabric *f = r->gen->fabric;
-	const struct rr_link *c = &r->cable[0];
+	const struct ftr_fabric *f = r->gen.fabric;
+	const struct rr_link *c = &r->link[0];
 	uint32_t up = count_up(r);
 	char more[96] = "";
 
-	if (r->n_cables > 1)
+	if (r->n_links > 1)
 		snprintf(more, sizeof(more), " and %u others (%u down, %u up)%s",
-			 r->n_cables - 1, r->n_cables - up, up,
+			 r->n_links - 1, r->n_links - up, up,
 			 r->whole == FTR_SW_NONE ? "" :
 			 ", all at one switch");
 	snprintf(out, size, "%s port %u - %s port %u %s%s", ibf_sw_name(f, c->sw).s, c->port,
@@ -62,7 +52,7 @@ static void name_what(const struct ibf_repair *r, char *out, size_t size)
 		 c->up ? "up" : "down", more);
 }
 
-void ibf_event_log(struct ibf_fast *f, const struct ibf_repair *r)
+static void log_repair(struct ibf_fast *f, const struct rr_repair *r)
 {
 	char what[4 * FTR_NAME_MAX], failed[64] = "", pathless[64] = "";
 
@@ -88,10 +78,10 @@ void ibf_event_log(struct ibf_fast *f, const struct ibf_repair *r)
 /* ---- switches that are down ---------------------------------------------- */
 
 /* Is the link at this port one of r's? */
-static bool has_link(const struct ibf_repair *r, ftr_sw s, unsigned int port)
+static bool has_link(const struct rr_repair *r, ftr_sw s, unsigned int port)
 {
-	for (uint32_t i = 0; i < r->n_cables; i++) {
-		const struct rr_link *c = &r->cable[i];
+	for (uint32_t i = 0; i < r->n_links; i++) {
+		const struct rr_link *c = &r->link[i];
 
 		if ((c->sw == s && c->port == port) ||
 		    (c->peer == s && c->peer_port == port))
@@ -102,10 +92,10 @@ static bool has_link(const struct ibf_repair *r, ftr_sw s, unsigned int port)
 
 /* Does s have a usable link to another switch besides those of r, which went
  * down? */
-static bool is_linked(const struct ibf_view *v, const struct ibf_repair *r,
+static bool is_linked(const struct rr_view *v, const struct rr_repair *r,
 		      ftr_sw s)
 {
-	const struct ftr_fabric *f = v->gen->fabric;
+	const struct ftr_fabric *f = v->gen.fabric;
 
 	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
 		if (ftr_fabric_port(f, s, (ftr_port)p)->peer_kind ==
@@ -116,10 +106,10 @@ static bool is_linked(const struct ibf_view *v, const struct ibf_repair *r,
 }
 
 /* Are all links of this repair at s? */
-static bool all_at(const struct ibf_repair *r, ftr_sw s)
+static bool all_at(const struct rr_repair *r, ftr_sw s)
 {
-	for (uint32_t i = 0; i < r->n_cables; i++)
-		if (r->cable[i].sw != s && r->cable[i].peer != s)
+	for (uint32_t i = 0; i < r->n_links; i++)
+		if (r->link[i].sw != s && r->link[i].peer != s)
 			return false;
 	return true;
 }
@@ -139,43 +129,51 @@ static bool is_down(struct ibf_fast *f, uint64_t guid)
 {
 	bool down;
 
-	pthread_mutex_lock(&f->mutex);
+	pthread_mutex_lock(&f->rr.mutex);
 	down = find_down(f, guid) < f->n_down;
-	pthread_mutex_unlock(&f->mutex);
+	pthread_mutex_unlock(&f->rr.mutex);
 	return down;
 }
 
-void ibf_event_judge(struct ibf_fast *f, struct ibf_repair *r)
+static void judge(struct ibf_fast *f, struct rr_repair *r)
 {
-	const struct ftr_fabric *fab = r->gen->fabric;
-	ftr_sw end[2] = { r->cable[0].sw, r->cable[0].peer };
+	const struct ftr_fabric *fab = r->gen.fabric;
+	ftr_sw end[2] = { r->link[0].sw, r->link[0].peer };
 	uint32_t up = count_up(r);
 
 	r->whole = FTR_SW_NONE;
 	for (int i = 0; i < 2 && r->whole == FTR_SW_NONE; i++)
 		if (all_at(r, end[i]) &&
-		    (!up ? f->view && !is_linked(f->view, r, end[i]) :
-		     up == r->n_cables && is_down(f, fab->sw[end[i]].guid)))
+		    (!up ? f->rr.view && !is_linked(f->rr.view, r, end[i]) :
+		     up == r->n_links && is_down(f, fab->sw[end[i]].guid)))
 			r->whole = end[i];
 }
 
+void ibf_event_report(void *ctx, struct rr_repair *r)
+{
+	struct ibf_fast *f = ctx;
+
+	judge(f, r);
+	log_repair(f, r);
+}
+
 /* The record of r is written: keep the list. */
-static void note_switch(struct ibf_fast *f, const struct ibf_repair *r)
+static void note_switch(struct ibf_fast *f, const struct rr_repair *r)
 {
 	uint32_t i;
 
 	if (r->whole == FTR_SW_NONE)
 		return;
-	pthread_mutex_lock(&f->mutex);
-	i = find_down(f, r->gen->fabric->sw[r->whole].guid);
-	if (r->cable[0].up && i < f->n_down)
+	pthread_mutex_lock(&f->rr.mutex);
+	i = find_down(f, r->gen.fabric->sw[r->whole].guid);
+	if (r->link[0].up && i < f->n_down)
 		f->down[i] = f->down[--f->n_down];
-	else if (!r->cable[0].up && i == f->n_down &&
+	else if (!r->link[0].up && i == f->n_down &&
 		 FTR_GROW(f->down, f->n_down, f->cap_down))
 		f->down[f->n_down++] = (struct ibf_down){
-			r->gen->fabric->sw[r->whole].guid, r->number
+			r->gen.fabric->sw[r->whole].guid, r->number
 		};
-	pthread_mutex_unlock(&f->mutex);
+	pthread_mutex_unlock(&f->rr.mutex);
 }
 
 /* ---- a record ------------------------------------------------------------ */
@@ -242,24 +240,24 @@ static void add_ms(struct text *t, const char *key, double ms, const char *sep)
 		add(t, "\"%s\":%.3f%s", key, ms, sep);
 }
 
-static const char *kind(const struct ibf_repair *r)
+static const char *kind(const struct rr_repair *r)
 {
 	uint32_t up = count_up(r);
 
-	if (up && up < r->n_cables)
+	if (up && up < r->n_links)
 		return "mixed";
 	if (r->whole != FTR_SW_NONE)
 		return up ? "switch-up" : "switch-down";
 	return up ? "link-up" : "link-down";
 }
 
-static const char *stage(const struct ibf_repair *r)
+static const char *stage(const struct rr_repair *r)
 {
 	return r->local ? "local" : r->swept ? "sweep" : "reroute";
 }
 
 /* The members of every line. */
-static void add_head(struct text *t, const struct ibf_repair *r, uint32_t part,
+static void add_head(struct text *t, const struct rr_repair *r, uint32_t part,
 		     uint32_t parts)
 {
 	add(t, "{\"schema\":%d,\"event\":\"%s\",\"number\":%u,\"part\":%u,\"parts\":%u,\"time\":%.6f",
@@ -267,7 +265,7 @@ static void add_head(struct text *t, const struct ibf_repair *r, uint32_t part,
 }
 
 /* Those of the first only. */
-static void add_facts(struct text *t, const struct ibf_repair *r)
+static void add_facts(struct text *t, const struct rr_repair *r)
 {
 	add(t, ",\"engine\":\"%s\",\"stage\":\"%s\",\"traps\":%u,"
 	    "\"destinations\":%u,\"entries\":%u,\"pathless\":%u,"
@@ -275,7 +273,7 @@ static void add_facts(struct text *t, const struct ibf_repair *r)
 	    "\"drained\":%u,\"failed\":%u,\"unhealed\":%" PRIu64
 	    ",\"held\":%u,\"lost_leaf_pairs\":%" PRIu64
 	    ",\"regained_leaf_pairs\":%" PRIu64 ",\"ms\":{",
-	    r->gen->engine, stage(r), r->n_traps, r->lids, r->n_changes,
+	    r->gen.engine, stage(r), r->n_traps, r->lids, r->n_changes,
 	    r->pathless, r->switches, r->blocks, r->stages, r->drained,
 	    r->failed, r->unhealed, r->held, r->lost_pairs, r->regained_pairs);
 	add_ms(t, "known", r->known_ms, ",");
@@ -295,7 +293,7 @@ static void add_facts(struct text *t, const struct ibf_repair *r)
 /* One line: of each list what fits, at least one element if it is the first;
  * *list moves to what is left, NULL when that is nothing.  A list is objects,
  * each ended by a newline. */
-static void add_line(struct text *t, const struct ibf_repair *r, uint32_t part,
+static void add_line(struct text *t, const struct rr_repair *r, uint32_t part,
 		     uint32_t parts, const char **cables, const char **sets)
 {
 	const char *key[] = { "cables", "sets" }, **list[] = { cables, sets };
@@ -325,7 +323,7 @@ static void add_line(struct text *t, const struct ibf_repair *r, uint32_t part,
 	add(t, "}\n");
 }
 
-static void add_record(struct text *t, const struct ibf_repair *r,
+static void add_record(struct text *t, const struct rr_repair *r,
 		       const char *cables, uint32_t parts)
 {
 	const char *sets = r->sets;
@@ -347,13 +345,13 @@ static uint32_t count_lines(const struct text *t)
 
 /* Composed twice: only the first time shows how many lines there are.  The
  * highest possible number keeps its place. */
-static bool compose(const struct ibf_repair *r, struct text *t)
+static bool compose(const struct rr_repair *r, struct text *t)
 {
 	struct text cables = { 0 }, draft = { 0 };
 
 	add(&cables, "%s", "");
-	for (uint32_t i = 0; i < r->n_cables; i++)
-		add_cable(&cables, r->gen->fabric, &r->cable[i]);
+	for (uint32_t i = 0; i < r->n_links; i++)
+		add_cable(&cables, r->gen.fabric, &r->link[i]);
 	if (!cables.failed)
 		add_record(&draft, r, cables.s, UINT32_MAX);
 	t->failed = cables.failed || draft.failed;
@@ -388,8 +386,9 @@ static void record_free(struct ibf_job *j)
 	free(rec);
 }
 
-void ibf_event_write(struct ibf_fast *f, const struct ibf_repair *r)
+void ibf_event_write(void *ctx, const struct rr_repair *r)
 {
+	struct ibf_fast *f = ctx;
 	const char *dir = f->p->osm->subn.opt.dump_files_dir;
 	struct record *rec = ftr_calloc(1, sizeof(*rec));
 	struct text t = { 0 };
@@ -422,7 +421,7 @@ static bool take_returned(struct ibf_fast *f, const struct ftr_fabric *fab,
 {
 	bool found = false;
 
-	pthread_mutex_lock(&f->mutex);
+	pthread_mutex_lock(&f->rr.mutex);
 	for (uint32_t i = 0; i < f->n_down && !found; i++) {
 		*s = ftr_fabric_find_sw(fab, f->down[i].guid);
 		for (unsigned int p = 1; *s != FTR_SW_NONE && !found &&
@@ -434,20 +433,20 @@ static bool take_returned(struct ibf_fast *f, const struct ftr_fabric *fab,
 			f->down[i] = f->down[--f->n_down];
 		}
 	}
-	pthread_mutex_unlock(&f->mutex);
+	pthread_mutex_unlock(&f->rr.mutex);
 	return found;
 }
 
-static void list_links(struct ibf_repair *r, ftr_sw s)
+static void list_links(struct rr_repair *r, ftr_sw s)
 {
-	const struct ftr_fabric *f = r->gen->fabric;
+	const struct ftr_fabric *f = r->gen.fabric;
 
 	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
 		const struct ftr_swport *port =
 			ftr_fabric_port(f, s, (ftr_port)p);
 
 		if (port->peer_kind == FTR_PEER_SW)
-			r->cable[r->n_cables++] = (struct rr_link){
+			r->link[r->n_links++] = (struct rr_link){
 				s, port->peer, (ftr_port)p, port->peer_port,
 				true
 			};
@@ -460,22 +459,22 @@ void ibf_event_routed(struct ibf_fast *f, struct ibf_generation *gen)
 	ftr_sw s;
 
 	while (gen && take_returned(f, gen->fabric, &d, &s)) {
-		struct ibf_repair r = {
-			.gen = gen, .number = d.number, .swept = true,
+		struct rr_repair r = {
+			.gen = ibf_routing_of(gen), .number = d.number, .swept = true,
 			.whole = s, .known_ms = -1, .computed_ms = -1,
 			.checked_ms = -1, .first_ms = -1, .last_ms = -1,
 			.reconciled_ms = -1,
 		};
 		struct timespec t;
 
-		r.cable = ftr_calloc(gen->fabric->sw[s].n_ports + 1u,
-				     sizeof(*r.cable));
+		r.link = ftr_calloc(gen->fabric->sw[s].n_ports + 1u,
+				     sizeof(*r.link));
 		clock_gettime(CLOCK_REALTIME, &t);
 		r.wall = (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-		if (r.cable) {
+		if (r.link) {
 			list_links(&r, s);
 			ibf_event_write(f, &r);
 		}
-		free(r.cable);
+		free(r.link);
 	}
 }

@@ -19,8 +19,8 @@ libibfplugin_la_SOURCES = src/osm/ca_order.c src/osm/clock.c src/osm/clock.h \
 	src/osm/fast.h src/osm/guids.c src/osm/layout.c src/osm/ddlr.c src/osm/log.c \
 	src/osm/mcast.c src/osm/nominal.c \
 	src/osm/osm.h \
-	src/osm/outside.c src/osm/plugin.c src/osm/prefer.c src/osm/probe.c src/osm/push.c \
-	src/osm/reroute.c src/osm/smp.c src/osm/smp.h src/osm/snapshot.c \
+	src/osm/patch.c src/osm/plugin.c src/osm/prefer.c \
+	src/osm/smp.c src/osm/smp.h src/osm/snapshot.c \
 	src/osm/status.c src/osm/trap.c src/osm/verify.c \
 	src/osm/writer.c src/osm/writer.h
 libibfplugin_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) \

@@ -132,7 +132,7 @@ struct ibf_engine {
 	struct ibf_generation *gen;	/* published, NULL before */
 	struct ibf_prefer prefer;
 	bool gen_stale;		/* a sweep began after gen was made */
-	bool turn_bit, told_lanes;	/* ddlr, see local.c */
+	bool turn_bit, told_lanes;	/* ddlr, see ddlr.c */
 	char refusal[FTR_ERR_MAX];	/* why it does not route, "" = it does */
 	struct ibf_stree *stree;	/* scratch, of gen's size */
 	uint32_t n_trees;	/* built since the last summary */
@@ -148,7 +148,7 @@ struct ibf_guids {
 
 struct ibf_fast;
 struct ibf_writer;	/* writer.h */
-struct ibf_repair;
+struct rr_repair;
 struct ibf_status;
 
 struct ibf_plugin {
@@ -269,12 +269,12 @@ void ibf_fast_disarm(struct ibf_fast *f);
 /* A routing begins; it has changed this.  Exclusive lock held. */
 void ibf_fast_routing(struct ibf_fast *f);
 void ibf_fast_changed(struct ibf_fast *f, const struct ibf_changes *c);
-/* local.c: decide gen's lanes, exclusive lock held; OpenSM's update_sl2vl. */
-void ibf_local_lanes(struct ibf_engine *e, struct ibf_generation *gen);
-void ibf_local_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,
+/* ddlr.c: decide gen's VLs, exclusive lock held; OpenSM's update_sl2vl. */
+void ibf_ddlr_vls(struct ibf_engine *e, struct ibf_generation *gen);
+void ibf_ddlr_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,
 		     ib_slvl_table_t *t);
 
-/* outside.c: a routing is to leave this cable out. */
+/* fast.c: a routing is to leave this cable out. */
 bool ibf_fast_left_out(struct ibf_fast *f, struct ibf_link l);
 
 /* status.c: metrics and status files.  NULL: no memory; all others accept a
@@ -291,7 +291,7 @@ void ibf_status_routed(struct ibf_plugin *p, const struct ibf_generation *gen,
 void ibf_status_refused(struct ibf_plugin *p);
 void ibf_status_engine(struct ibf_plugin *p, const char *used, bool ours,
 		       const char *reason);
-void ibf_status_repair(struct ibf_plugin *p, const struct ibf_repair *r);
+void ibf_status_repair(struct ibf_plugin *p, const struct rr_repair *r);
 void ibf_status_write(struct ibf_plugin *p, const struct ibf_generation *gen);
 
 /* ca_order.c: have the order of gen's shape written. */

@@ -38,7 +38,7 @@ enum slot_state { SLOT_FREE = 0, SLOT_SENT, SLOT_ANSWERED, SLOT_LOST };
 struct slot {
 	enum slot_state state;
 	uint32_t seq;
-	struct ibf_smp_job *job;
+	struct rr_smp *job;
 	double sent, at;
 	uint8_t data[IB_SMP_DATA_SIZE];
 };
@@ -225,7 +225,7 @@ static ib_net64_t next_tid(struct ibf_smp *s)
 
 /* The wrapper belongs to the host from here on; a failed send comes back
  * through on_error. */
-static bool send_packet(struct ibf_smp *s, const struct ibf_smp_job *job,
+static bool send_packet(struct ibf_smp *s, const struct rr_smp *job,
 			double timeout, uint32_t slot, uint32_t seq)
 {
 	const struct rr_dr *dr = &job->route[job->tries % job->n_routes];
@@ -238,7 +238,7 @@ static bool send_packet(struct ibf_smp *s, const struct ibf_smp_job *job,
 		return false;
 	smp = osm_madw_get_smp_ptr(madw);
 	ib_smp_init_new(smp, job->payload ? IB_MAD_METHOD_SET :
-			IB_MAD_METHOD_GET, next_tid(s), job->attr,
+			IB_MAD_METHOD_GET, next_tid(s), cl_hton16(job->attr),
 			cl_hton32(job->mod), dr->hops, job->m_key, dr->path,
 			IB_LID_PERMISSIVE, IB_LID_PERMISSIVE);
 	if (job->payload)
@@ -262,14 +262,14 @@ static bool send_packet(struct ibf_smp *s, const struct ibf_smp_job *job,
 
 struct run {
 	struct ibf_smp *s;
-	struct ibf_smp_job *job;
+	struct rr_smp *job;
 	unsigned int n, next;	/* jobs not yet sent once: next .. n-1 */
-	unsigned int open;	/* jobs that are IBF_SMP_OPEN */
+	unsigned int open;	/* jobs that are RR_SMP_OPEN */
 	unsigned int on_wire;
-	const struct ibf_smp_policy *policy;
+	const struct rr_smp_policy *policy;
 };
 
-static void send_job(struct run *r, struct ibf_smp_job *job)
+static void send_job(struct run *r, struct rr_smp *job)
 {
 	struct ibf_smp *s = r->s;
 	uint32_t i = 0, seq;
@@ -293,7 +293,7 @@ static void send_job(struct run *r, struct ibf_smp_job *job)
 }
 
 /* Another packet of the same job is on the wire.  Under the mutex. */
-static bool in_flight(const struct run *r, const struct ibf_smp_job *job)
+static bool in_flight(const struct run *r, const struct rr_smp *job)
 {
 	for (uint32_t i = 0; i < IBF_SMP_WINDOW_MAX; i++)
 		if (r->s->slot[i].state == SLOT_SENT &&
@@ -304,7 +304,7 @@ static bool in_flight(const struct run *r, const struct ibf_smp_job *job)
 
 /* Free what is over; jobs[]: those to be sent again, returns how many. */
 static unsigned int collect(struct run *r, double now,
-			    struct ibf_smp_job **again)
+			    struct rr_smp **again)
 {
 	struct ibf_smp *s = r->s;
 	unsigned int n = 0;
@@ -312,31 +312,31 @@ static unsigned int collect(struct run *r, double now,
 	s->fresh = false;
 	for (uint32_t i = 0; i < IBF_SMP_WINDOW_MAX; i++) {
 		struct slot *slot = &s->slot[i];
-		struct ibf_smp_job *job = slot->job;
+		struct rr_smp *job = slot->job;
 		bool late = slot->state == SLOT_SENT &&
 			now >= slot->sent + r->policy->timeout;
 
 		if (slot->state == SLOT_FREE)
 			continue;
 		if (slot->state == SLOT_SENT && !late &&
-		    job->state == IBF_SMP_OPEN)
+		    job->state == RR_SMP_OPEN)
 			continue;
 		if (slot->state == SLOT_ANSWERED &&
-		    job->state == IBF_SMP_OPEN) {
-			job->state = IBF_SMP_DONE;
+		    job->state == RR_SMP_OPEN) {
+			job->state = RR_SMP_DONE;
 			job->at = slot->at;
 			memcpy(job->answer, slot->data, sizeof(job->answer));
 			r->open--;
 		}
 		slot->state = SLOT_FREE;
 		r->on_wire--;
-		if (job->state != IBF_SMP_OPEN || in_flight(r, job))
+		if (job->state != RR_SMP_OPEN || in_flight(r, job))
 			continue;
 		if (job->tries < r->policy->tries) {
 			again[n++] = job;
 			continue;
 		}
-		job->state = IBF_SMP_FAILED;
+		job->state = RR_SMP_FAILED;
 		r->open--;
 	}
 	return n;
@@ -344,7 +344,7 @@ static unsigned int collect(struct run *r, double now,
 
 /* Jobs that have waited long enough for their first answer. */
 static unsigned int hedged(struct run *r, double now,
-			   struct ibf_smp_job **again, unsigned int max)
+			   struct rr_smp **again, unsigned int max)
 {
 	unsigned int n = 0;
 
@@ -352,9 +352,9 @@ static unsigned int hedged(struct run *r, double now,
 		return 0;
 	for (uint32_t i = 0; i < IBF_SMP_WINDOW_MAX && n < max; i++) {
 		struct slot *slot = &r->s->slot[i];
-		struct ibf_smp_job *job = slot->job;
+		struct rr_smp *job = slot->job;
 
-		if (slot->state == SLOT_SENT && job->state == IBF_SMP_OPEN &&
+		if (slot->state == SLOT_SENT && job->state == RR_SMP_OPEN &&
 		    job->n_routes > 1 && job->tries == 1 &&
 		    now >= job->sent + r->policy->hedge)
 			again[n++] = job;
@@ -402,18 +402,18 @@ static void abandon(struct run *r)
 static void start_jobs(struct run *r)
 {
 	while (r->next < r->n && r->on_wire < r->policy->window) {
-		struct ibf_smp_job *job = &r->job[r->next++];
+		struct rr_smp *job = &r->job[r->next++];
 
-		if (job->state == IBF_SMP_OPEN && !job->skip)
+		if (job->state == RR_SMP_OPEN && !job->skip)
 			send_job(r, job);
 	}
 }
 
-unsigned int ibf_smp_run(struct ibf_smp *s, struct ibf_smp_job *job,
-			 unsigned int n, const struct ibf_smp_policy *policy)
+unsigned int ibf_smp_run(struct ibf_smp *s, struct rr_smp *job,
+			 unsigned int n, const struct rr_smp_policy *policy)
 {
 	struct run r = { .s = s, .job = job, .n = n, .policy = policy };
-	struct ibf_smp_job *again[IBF_SMP_WINDOW_MAX];
+	struct rr_smp *again[IBF_SMP_WINDOW_MAX];
 	double start = ibf_now_ms(), now = start;
 	unsigned int bad = 0;
 	bool stop = false;
@@ -421,9 +421,9 @@ unsigned int ibf_smp_run(struct ibf_smp *s, struct ibf_smp_job *job,
 	for (unsigned int i = 0; i < n; i++) {
 		if (job[i].skip)
 			continue;
-		job[i].state = job[i].n_routes ? IBF_SMP_OPEN : IBF_SMP_FAILED;
+		job[i].state = job[i].n_routes ? RR_SMP_OPEN : RR_SMP_FAILED;
 		job[i].tries = 0;
-		r.open += job[i].state == IBF_SMP_OPEN;
+		r.open += job[i].state == RR_SMP_OPEN;
 	}
 	while (r.open && !stop &&
 	       (policy->limit <= 0 || now < start + policy->limit)) {
@@ -444,6 +444,6 @@ unsigned int ibf_smp_run(struct ibf_smp *s, struct ibf_smp_job *job,
 	}
 	abandon(&r);
 	for (unsigned int i = 0; i < n; i++)
-		bad += !job[i].skip && job[i].state != IBF_SMP_DONE;
+		bad += !job[i].skip && job[i].state != RR_SMP_DONE;
 	return bad;
 }

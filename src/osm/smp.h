@@ -18,42 +18,9 @@
 #include <opensm/osm_config.h>
 #include <opensm/osm_opensm.h>
 
-#include "reroute/dr.h"
+#include "reroute/smp.h"
 
 #define IBF_SMP_WINDOW_MAX 256
-
-enum ibf_smp_state { IBF_SMP_OPEN = 0, IBF_SMP_DONE, IBF_SMP_FAILED };
-
-/* One request, over up to two routes. */
-struct ibf_smp_job {
-	/* by the caller */
-	ib_net16_t attr;
-	uint32_t mod;		/* host order */
-	ib_net64_t m_key;
-	struct rr_dr route[2];
-	unsigned int n_routes;	/* 0: fails at once */
-	const uint8_t *payload;	/* 64 bytes to Set; NULL: Get */
-	bool skip;		/* left as it is */
-	/* results */
-	enum ibf_smp_state state;
-	double at;		/* when it was answered, ibf_now_ms() */
-	uint8_t answer[IB_SMP_DATA_SIZE];
-	/* of the runner */
-	unsigned int tries;
-	double sent;
-};
-
-struct ibf_smp_policy {
-	unsigned int window;	/* packets on the wire, 1 .. IBF_SMP_WINDOW_MAX */
-	double timeout;		/* ms after which a packet counts as lost */
-	unsigned int tries;	/* packets per job, over its routes in turn */
-	/* ms after which a job without answer is asked over its next route as
-	 * well; 0: only when a packet is lost */
-	double hedge;
-	/* ms from the start after which no answer is waited for any more;
-	 * 0: no limit */
-	double limit;
-};
 
 struct ibf_smp;
 
@@ -68,12 +35,11 @@ void ibf_smp_free(struct ibf_smp *s);
 void ibf_smp_stop(struct ibf_smp *s);
 
 /*
- * Run n jobs; returns how many are not IBF_SMP_DONE.  A job that is not
- * answered within its tries, or an answer with a bad status, is
- * IBF_SMP_FAILED; what the limit or ibf_smp_stop cut off stays IBF_SMP_OPEN.
+ * The transport of struct rr_ops; at most IBF_SMP_WINDOW_MAX packets on the wire.
+ * What ibf_smp_stop cuts off stays RR_SMP_OPEN.
  * One thread at a time, without any lock of the host.
  */
-unsigned int ibf_smp_run(struct ibf_smp *s, struct ibf_smp_job *job,
-			 unsigned int n, const struct ibf_smp_policy *policy);
+unsigned int ibf_smp_run(struct ibf_smp *s, struct rr_smp *job,
+			 unsigned int n, const struct rr_smp_policy *policy);
 
 #endif

@@ -208,7 +208,7 @@ void ibf_status_engine(struct ibf_plugin *p, const char *used, bool ours,
 	pthread_mutex_unlock(&p->status->mutex);
 }
 
-void ibf_status_repair(struct ibf_plugin *p, const struct ibf_repair *r)
+void ibf_status_repair(struct ibf_plugin *p, const struct rr_repair *r)
 {
 	struct ibf_metrics *m;
 
@@ -236,9 +236,9 @@ static uint32_t held_links(struct ibf_fast *f)
 
 	if (!f)
 		return 0;
-	pthread_mutex_lock(&f->mutex);
-	n = rr_links_count_damped(&f->state.links, ibf_now_ms());
-	pthread_mutex_unlock(&f->mutex);
+	pthread_mutex_lock(&f->rr.mutex);
+	n = rr_links_count_damped(&f->rr.state.links, ibf_now_ms());
+	pthread_mutex_unlock(&f->rr.mutex);
 	return n;
 }
 

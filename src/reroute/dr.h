@@ -4,7 +4,7 @@
  *
  * A directed route names the port by which a management packet leaves every
  * node (IBA 14.2.2).  The routes that OpenSM keeps were found when the fabric
- * was whole; after a cable of the manager's own leaf died many of them are
+ * was whole; after a link of the manager's own leaf died many of them are
  * stale.  So they are searched anew, breadth first, from what is alive now.
  */
 #ifndef RR_DR_H
@@ -49,14 +49,14 @@ static inline void rr_port_put(uint64_t *set, uint32_t bit)
 
 /* What a search may not use; NULL: nothing of that kind. */
 struct rr_dr_limits {
-	const uint64_t *dead;	/* set of ports: the cable is dead */
+	const uint64_t *dead;	/* set of ports: the link is dead */
 	const uint8_t *avoid;	/* [n_sw] 1 = is entered, but not passed */
 };
 
 struct rr_dr_tree *rr_dr_tree_new(uint32_t n_sw);	/* NULL: no memory */
 void rr_dr_tree_free(struct rr_dr_tree *t);		/* NULL is accepted */
 
-/* Shortest routes to all switches; ties: the smaller port.  O(cables). */
+/* Shortest routes to all switches; ties: the smaller port.  O(links). */
 void rr_dr_search(struct rr_dr_tree *t, const struct ftr_fabric *f,
 		   const struct rr_dr_origin *from,
 		   const struct rr_dr_limits *limits);

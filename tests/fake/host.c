@@ -626,9 +626,9 @@ static bool plugin_idle(struct fake *h)
 
 	if (!f)
 		return true;
-	pthread_mutex_lock(&f->mutex);
-	idle = rr_at_rest(&f->state);
-	pthread_mutex_unlock(&f->mutex);
+	pthread_mutex_lock(&f->rr.mutex);
+	idle = rr_at_rest(&f->rr.state);
+	pthread_mutex_unlock(&f->rr.mutex);
 	return idle;
 }
 
@@ -681,9 +681,9 @@ static bool sweep_due(struct fake *h)
 
 	if (!h->fast)
 		return false;
-	pthread_mutex_lock(&h->fast->mutex);
-	due = h->fast->state.want.wanted;
-	pthread_mutex_unlock(&h->fast->mutex);
+	pthread_mutex_lock(&h->fast->rr.mutex);
+	due = h->fast->rr.state.want.wanted;
+	pthread_mutex_unlock(&h->fast->rr.mutex);
 	return due;
 }
 
@@ -698,6 +698,23 @@ void fake_rest(struct fake *h)
 		usleep(200);
 	} while (!sweeper_idle(h) || fake_sweep_wanted(h) || sweep_due(h) ||
 		 !dispatcher_idle(h) || !plugin_idle(h));
+}
+
+void fake_wait_released(struct fake *h)
+{
+	double end = ibf_now_ms() + PATIENCE_MS;
+	uint32_t damped;
+
+	do {
+		pthread_mutex_lock(&h->fast->rr.mutex);
+		damped = rr_links_count_damped(&h->fast->rr.state.links,
+					       ibf_now_ms());
+		pthread_mutex_unlock(&h->fast->rr.mutex);
+		if (ibf_now_ms() > end)
+			fake_fail("a link stays damped");
+		if (damped)
+			usleep(200);
+	} while (damped);
 }
 
 bool fake_sweep_wanted(struct fake *h)

@@ -192,6 +192,8 @@ void fake_settle(struct fake *h);
 void fake_flush(struct fake *h);
 /* With fake_auto_sweep: the same, and no sweep is under way or wanted. */
 void fake_rest(struct fake *h);
+/* Until no link is damped. */
+void fake_wait_released(struct fake *h);
 void fake_set_state(struct fake *h, uint8_t sm_state);
 /* How many times the log holds this text. */
 unsigned int fake_logged(struct fake *h, const char *text);

@@ -77,7 +77,7 @@ told_of() {
 replayed() {
 	local last us
 	last=$(event ms.last)
-	us=$(awk "BEGIN { print int($last * 1000) + 1000 }")
+	us=$(awk "BEGIN { print int($last * 1100) + 1000 }")
 	"$ibfattree" sim "$T/before.net" --lfts "$T/before.lfts" --load 5 \
 		--events "$T/event.json" --events-at 50us --warmup 0us \
 		--duration "${us}us" --series 20 --json >"$T/replay.json" &&

@@ -119,9 +119,9 @@ static inline void wait_for_planner(struct fake *h)
 
 	while (making) {
 		usleep(200);
-		pthread_mutex_lock(&h->fast->view_lock);
-		making = h->fast->view && ibf_local_making(h->fast->view);
-		pthread_mutex_unlock(&h->fast->view_lock);
+		pthread_mutex_lock(&h->fast->rr.view_lock);
+		making = h->fast->rr.view && rr_ddlr_making(h->fast->rr.view);
+		pthread_mutex_unlock(&h->fast->rr.view_lock);
 	}
 }
 

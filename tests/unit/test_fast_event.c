@@ -453,7 +453,9 @@ END_TEST
 /* A record with that many sets of 64 entries; set i is of ms i. */
 static void write_long(struct fake *h, struct ibf_generation *gen)
 {
-	struct ibf_repair r = { .gen = gen, .number = 1, .whole = FTR_SW_NONE };
+	struct rr_repair r = {
+		.gen = ibf_routing_of(gen), .number = 1, .whole = FTR_SW_NONE
+	};
 	size_t size;
 	FILE *out = open_memstream(&r.sets, &size);
 
@@ -466,15 +468,15 @@ static void write_long(struct fake *h, struct ibf_generation *gen)
 		fputs("]}\n", out);
 	}
 	ck_assert(!fclose(out));
-	r.cable = calloc(500, sizeof(*r.cable));
-	for (; r.n_cables < 500; r.n_cables++)
-		r.cable[r.n_cables] = (struct rr_link){
-			0, 1, (ftr_port)(r.n_cables % 250 + 1),
-			(ftr_port)(r.n_cables / 250 + 1), false
+	r.link = calloc(500, sizeof(*r.link));
+	for (; r.n_links < 500; r.n_links++)
+		r.link[r.n_links] = (struct rr_link){
+			0, 1, (ftr_port)(r.n_links % 250 + 1),
+			(ftr_port)(r.n_links / 250 + 1), false
 		};
 	ibf_event_write(h->fast, &r);
 	free(r.sets);
-	free(r.cable);
+	free(r.link);
 }
 
 /* No line is longer than ibfattree-json(5) says, and nothing is missing. */
@@ -489,7 +491,7 @@ START_TEST(test_long_record)
 	ssize_t len;
 	FILE *in;
 
-	write_long(h, p->engine[0].gen ? p->engine[0].gen : h->fast->view->gen);
+	write_long(h, p->engine[0].gen);
 	fake_flush(h);
 	events_path(h, path);
 	in = fopen(path, "r");

@@ -36,72 +36,74 @@ START_TEST(test_reroute_in_push)
 }
 END_TEST
 
-struct steps {
-	struct slow slow;
-	/* Sets of the plugin when the engine was done; before it may write
-	 * again */
-	unsigned int before, after;
-};
-
-static void count_sets(void *ctx, struct fake *h, enum fake_moment m)
+static bool is_writing(struct fake *h)
 {
-	struct steps *t = ctx;
+	bool is;
 
-	(void)h;
-	if (m == FAKE_ROUTING && !t->before) {
-		usleep(5000);	/* what the worker is sending now */
-		t->before = atomic_load(&t->slow.n);
-	} else if (m == FAKE_ROUTED && !t->after) {
-		usleep(200000);	/* as long as all steps would take */
-		t->after = atomic_load(&t->slow.n);
-	}
+	pthread_mutex_lock(&h->fast->rr.mutex);
+	is = h->fast->rr.state.job == RR_WRITING;
+	pthread_mutex_unlock(&h->fast->rr.mutex);
+	return is;
 }
 
-/* A repair does not go on to its next step when OpenSM writes all of it. */
-START_TEST(test_reroute_stops_push)
+/* Until the write that a reroute has overtaken has ended. */
+static void wait_for_end(void *ctx, struct fake *h, enum fake_moment m)
+{
+	bool *ended = ctx;
+
+	if (m != FAKE_ROUTED)
+		return;
+	while (is_writing(h))
+		usleep(50);
+	*ended = true;
+}
+
+/* The Sets of a repair in several steps, alone or overtaken in its first. */
+static unsigned int sets_of_repair(bool overtaken)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
 		.engine = "sftree",
 		.options = "fast_timeout_ms 1000\nfast_window 64\n"
 	});
-	struct steps t = { .slow = { .ms = 30 } };
+	struct slow slow = { .ms = overtaken ? 30 : 0 };
 	ftr_sw s = fake_leaf(h, 2);
+	bool ended = false;
 
-	fake_set_fate(h, slow_sets, &t.slow);
+	fake_set_fate(h, slow_sets, &slow);
 	fake_cable(h, s, fake_uplink(h, s, 0), false);
-	while (!atomic_load(&t.slow.n))
+	while (!atomic_load(&slow.n))
 		usleep(50);
-	h->moment = count_sets;
-	h->moment_ctx = &t;
-	ck_assert(fake_reroute(h));
-	fake_settle(h);
-	ck_assert_uint_gt(t.before, 0);
-	ck_assert_uint_eq(t.after, t.before);
-	fake_check_copy(h);
-	ck_assert(fake_wait_wanted(h));
-	ck_assert(fake_sweep(h));
+	if (overtaken) {
+		h->moment = wait_for_end;
+		h->moment_ctx = &ended;
+		ck_assert(fake_reroute(h));
+		ck_assert(ended);
+		fake_settle(h);
+		fake_check_copy(h);
+		ck_assert(fake_wait_wanted(h));
+		ck_assert(fake_sweep(h));
+	}
 	fake_settle(h);
 	fake_check_connected(h);
 	fake_check_copy_clean(h);
 	fake_free(h);
+	return atomic_load(&slow.n);
+}
+
+/* A repair does not go on to its next step when OpenSM writes all of it. */
+START_TEST(test_reroute_stops_write)
+{
+	unsigned int alone = sets_of_repair(false);
+
+	ck_assert_uint_lt(sets_of_repair(true), alone);
 }
 END_TEST
-
-static bool is_patching(struct fake *h)
-{
-	bool is;
-
-	pthread_mutex_lock(&h->fast->mutex);
-	is = h->fast->state.job == RR_WRITING;
-	pthread_mutex_unlock(&h->fast->mutex);
-	return is;
-}
 
 /* The worker wants OpenSM's lock, and a reroute has it. */
 static void cut_and_wait(struct plan *p, struct fake *h)
 {
 	fake_cable(h, p->sw, p->port, false);
-	while (!is_patching(h))
+	while (!is_writing(h))
 		usleep(50);
 }
 
@@ -512,11 +514,11 @@ static void meet(void *ctx, struct fake *h, enum fake_moment m)
 		t->ready = true;
 		fake_settle(h);
 		fake_set_fate(h, hold_answers, &t->late);
-		pthread_mutex_lock(&h->fast->mutex);
-		h->fast->state.trap[h->fast->state.n_traps++] = (struct rr_trap){
+		pthread_mutex_lock(&h->fast->rr.mutex);
+		h->fast->rr.state.trap[h->fast->rr.state.n_traps++] = (struct rr_trap){
 			h->fab->sw[fake_leaf(h, 5)].lid, ibf_now_ms() + 200
 		};
-		pthread_mutex_unlock(&h->fast->mutex);
+		pthread_mutex_unlock(&h->fast->rr.mutex);
 	} else if (m == FAKE_LINKS && t->ready && !t->done) {
 		t->done = true;
 		fake_release(h);
@@ -565,10 +567,10 @@ static void release_early(void *ctx, struct fake *h, enum fake_moment m)
 		return;
 	t->done = true;
 	fake_settle(h);
-	pthread_mutex_lock(&h->fast->mutex);
-	h->fast->state.released = true;
-	pthread_cond_broadcast(&h->fast->cond);
-	pthread_mutex_unlock(&h->fast->mutex);
+	pthread_mutex_lock(&h->fast->rr.mutex);
+	h->fast->rr.state.released = true;
+	pthread_cond_broadcast(&h->fast->rr.cond);
+	pthread_mutex_unlock(&h->fast->rr.mutex);
 	fake_settle(h);
 }
 
@@ -711,7 +713,7 @@ int main(void)
 
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, test_reroute_in_push, 0, 16);
-	tcase_add_test(t, test_reroute_stops_push);
+	tcase_add_test(t, test_reroute_stops_write);
 	tcase_add_test(t, test_reroute_wins_lock);
 	tcase_add_test(t, test_blink_after_reroute);
 	tcase_add_test(t, test_reroute_after_half_sweep);

@@ -122,9 +122,9 @@ static bool sweep_is_to_come(struct fake *h)
 {
 	bool wanted;
 
-	pthread_mutex_lock(&h->fast->mutex);
-	wanted = h->fast->state.want.wanted;
-	pthread_mutex_unlock(&h->fast->mutex);
+	pthread_mutex_lock(&h->fast->rr.mutex);
+	wanted = h->fast->rr.state.want.wanted;
+	pthread_mutex_unlock(&h->fast->rr.mutex);
 	return wanted || fake_sweep_wanted(h) ||
 		h->osm->subn.subnet_initialization_error;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Which cables of a switch died or came back: a trap names only the switch.
+ * Which links of a switch died or came back: a trap names only the switch.
  *
- * PortInfo of every port of it that has, or nominally has, a cable to another
+ * PortInfo of every port of it that has, or nominally has, a link to another
  * switch, over two directed routes that enter it by different ports: one of
- * them may lead over the very cable that died.  A cable is dead when the port
+ * them may lead over the very link that died.  A link is dead when the port
  * says so (IBA 14.2.5.6, PortState Down); it is back when the port is Active,
  * and so is the port at its other end: before that it carries no data.
  *
@@ -31,7 +31,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "osm/fast.h"
+#include "reroute/reroute.h"
 
 /* Well above a round trip of a management packet, well below its timeout: so
  * long one of two routes is waited for, and then the other asked as well. */
@@ -46,141 +46,47 @@
  * before another is tried that may not. */
 #define PATIENCE_TIMEOUTS 0.25
 
-/* ---- routes ------------------------------------------------------------- */
-
-static void mark_route(const struct rr_dr_tree *t, ftr_sw s, uint8_t *avoid)
-{
-	while (t->parent[s] != FTR_SW_NONE && t->parent[s] != s) {
-		s = t->parent[s];
-		avoid[s] = s != t->from.sw;
-	}
-}
-
-/* The second one around what is dead by these bits. */
-static unsigned int routes_around(struct ibf_view *v, ftr_sw s,
-				  const uint64_t *dead, struct rr_dr *out)
-{
-	const struct ftr_fabric *f = v->gen->fabric;
-	struct rr_dr_limits limits = { .dead = dead, .avoid = v->avoid };
-
-	bool first = rr_dr_route(v->tree[0], s, &out[0]);
-
-	memcpy(v->avoid, v->silent, f->n_sw);
-	if (first)
-		mark_route(v->tree[0], s, v->avoid);
-	rr_dr_search(v->tree[1], f, &v->origin, &limits);
-	if (!rr_dr_route(v->tree[1], s, &out[first]))
-		return first;
-	return first && memcmp(&out[0], &out[1], sizeof(out[0])) ? 2 : 1;
-}
-
-/* The way back of a trap: it came over the path that the tables of s give to the
- * subnet manager.  hop: the link of s that this path begins with, from its far
- * end; hop->sw is NONE if s is the manager's own switch. */
-static bool trap_route(const struct ibf_view *v, ftr_sw s, struct rr_dr *out,
-		       struct rr_link *hop)
-{
-	const struct ftr_fabric *f = v->gen->fabric;
-	ftr_port back[RR_DR_HOPS_MAX];
-	uint32_t n = 0, first = v->origin.own_port ? 1 : 0;
-
-	hop->sw = FTR_SW_NONE;
-	while (s != v->origin.sw) {
-		ftr_port p = ftr_tables_row(v->sent, s)[v->sm_lid];
-		const struct ftr_swport *port;
-
-		if (!p || p > f->sw[s].n_ports || n + first == RR_DR_HOPS_MAX)
-			return false;
-		port = ftr_fabric_port(f, s, p);
-		if (port->peer_kind != FTR_PEER_SW ||
-		    !ftr_live_alive(v->live, s, p))
-			return false;
-		if (!n)
-			*hop = (struct rr_link){ port->peer, s, port->peer_port,
-						 p, false };
-		back[n++] = port->peer_port;
-		s = port->peer;
-	}
-	memset(out, 0, sizeof(*out));
-	out->hops = (uint8_t)(n + first);
-	out->path[1] = v->origin.own_port;
-	while (n)
-		out->path[++first] = back[--n];
-	return true;
-}
-
-unsigned int ibf_routes_to(struct ibf_view *v, ftr_sw s, struct rr_dr *out)
-{
-	return routes_around(v, s, ftr_live_dead(v->live), out);
-}
-
-static void mark_wary(struct ibf_view *v, const struct rr_link *c)
-{
-	const struct ftr_fabric *f = v->gen->fabric;
-
-	rr_port_put(v->wary, f->sw[c->sw].first_port + c->port);
-	rr_port_put(v->wary, f->sw[c->peer].first_port + c->peer_port);
-}
-
-/* v->tree[0] around what is dead and cables between the switches asked. */
-static void search_wary(struct ibf_view *v, const struct rr_link *ask,
-			uint32_t n)
-{
-	const struct ftr_fabric *f = v->gen->fabric;
-	struct rr_dr_limits limits = { .dead = v->wary, .avoid = v->silent };
-
-	memcpy(v->wary, ftr_live_dead(v->live),
-	       (f->n_ports + 63) / 64 * sizeof(*v->wary));
-	memset(v->avoid, 0, f->n_sw);
-	for (uint32_t i = 0; i < n; i++)
-		v->avoid[ask[i].sw] = 1;
-	for (uint32_t i = 0; i < n; i++)
-		if (v->avoid[ask[i].peer])
-			mark_wary(v, &ask[i]);
-	rr_dr_search(v->tree[0], f, &v->origin, &limits);
-}
-
 /* ---- jobs --------------------------------------------------------------- */
 
 struct probe {
-	struct ibf_view *v;
-	struct ibf_smp_job *job;
-	struct rr_link *cable;	/* parallel to job */
+	struct rr_view *v;
+	struct rr_smp *job;
+	struct rr_link *link;	/* parallel to job */
 	uint32_t n, room;
 };
 
 static bool add(struct probe *p, const struct rr_link *c,
 		const struct rr_dr *route, unsigned int n_routes)
 {
-	struct ibf_smp_job *j;
+	struct rr_smp *j;
 
 	if (p->n == p->room) {
 		uint32_t room = p->room ? 2 * p->room : 64;
 		void *job = realloc(p->job, room * sizeof(*p->job));
-		void *cable = job ? realloc(p->cable,
-					    room * sizeof(*p->cable)) : NULL;
+		void *link = job ? realloc(p->link,
+					    room * sizeof(*p->link)) : NULL;
 
 		p->job = job ? job : p->job;
-		if (!cable)
+		if (!link)
 			return false;
-		p->cable = cable;
+		p->link = link;
 		p->room = room;
 	}
 	j = &p->job[p->n];
 	memset(j, 0, sizeof(*j));
-	j->attr = IB_MAD_ATTR_PORT_INFO;
+	j->attr = RR_ATTR_PORT_INFO;
 	j->mod = c->port;
 	j->m_key = p->v->m_key[c->sw];
 	j->n_routes = n_routes;
 	memcpy(j->route, route, n_routes * sizeof(*route));
-	p->cable[p->n++] = *c;
+	p->link[p->n++] = *c;
 	return true;
 }
 
-uint32_t ibf_cables_of(const struct ibf_view *v, ftr_sw s,
+uint32_t rr_links_of(const struct rr_view *v, ftr_sw s,
 		       struct rr_link *out)
 {
-	const struct ftr_shape *sh = v->gen->shape;
+	const struct ftr_shape *sh = v->gen.shape;
 	const struct ftr_fabric *f = sh->f;
 	uint32_t n = 0;
 
@@ -211,11 +117,6 @@ uint32_t ibf_cables_of(const struct ibf_view *v, ftr_sw s,
 
 /* ---- answers ------------------------------------------------------------ */
 
-static unsigned int port_state(const struct ibf_smp_job *j)
-{
-	return ib_port_info_get_port_state((const ib_port_info_t *)j->answer);
-}
-
 static bool listed(const struct rr_link *out, uint32_t n,
 		   const struct rr_link *c)
 {
@@ -229,33 +130,33 @@ static bool listed(const struct rr_link *out, uint32_t n,
 /* Init carries no data: a link that died and came back within a moment is dead
  * until OpenSM has brought it up.  While it brings up the whole fabric, Init
  * says nothing yet. */
-static bool is_dead(const struct ibf_view *v, unsigned int state)
+static bool is_dead(const struct rr_view *v, unsigned int state)
 {
-	return state == IB_LINK_DOWN ||
-		(v->brought_up && state == IB_LINK_INIT);
+	return state == RR_PORT_DOWN ||
+		(v->brought_up && state == RR_PORT_INIT);
 }
 
 /* Cables of p whose port disagrees with the view, after the n that out has.  One
  * that is dead there, too, may have been alive for a moment, and OpenSM have seen
  * that. */
-static uint32_t disagreeing(struct ibf_fast *f, struct probe *p,
+static uint32_t disagreeing(struct rr *f, struct probe *p,
 			    struct rr_link *out, uint32_t n, bool *unknown)
 {
 	for (uint32_t i = 0; i < p->n; i++) {
-		struct rr_link *c = &p->cable[i];
+		struct rr_link *c = &p->link[i];
 		bool alive = ftr_live_alive(p->v->live, c->sw, c->port);
 		unsigned int state;
 
-		if (p->job[i].state != IBF_SMP_DONE) {
+		if (p->job[i].state != RR_SMP_DONE) {
 			*unknown = true;
 			continue;
 		}
-		state = port_state(&p->job[i]);
+		state = rr_smp_port_state(&p->job[i]);
 		c->up = !alive;
-		if (state == IB_LINK_DOWN)
-			ibf_note_dead(f, c);
-		p->v->saw_init |= alive && state == IB_LINK_INIT;
-		if (alive ? !is_dead(p->v, state) : state != IB_LINK_ACTIVE)
+		if (state == RR_PORT_DOWN)
+			rr_note_dead(f, c);
+		p->v->saw_init |= alive && state == RR_PORT_INIT;
+		if (alive ? !is_dead(p->v, state) : state != RR_PORT_ACTIVE)
 			continue;
 		if (!listed(out, n, c))
 			out[n++] = *c;
@@ -266,29 +167,29 @@ static uint32_t disagreeing(struct ibf_fast *f, struct probe *p,
 static void free_probe(struct probe *p)
 {
 	free(p->job);
-	free(p->cable);
+	free(p->link);
 }
 
-static double patience(const struct ibf_fast *f)
+static double patience(const struct rr *f)
 {
-	return FTR_MAX(HEDGE_MS, PATIENCE_TIMEOUTS * f->p->opt.fast_timeout_ms);
+	return FTR_MAX(HEDGE_MS, PATIENCE_TIMEOUTS * f->timeout);
 }
 
 /* hedge: ms after which the other route is tried as well. */
-static void ask_ports(struct ibf_fast *f, struct probe *p, double hedge)
+static void ask_ports(struct rr *f, struct probe *p, double hedge)
 {
-	struct ibf_smp_policy policy = {
-		.window = (unsigned int)f->p->opt.fast_window,
-		.timeout = f->p->opt.fast_timeout_ms, .tries = 4,
+	struct rr_smp_policy policy = {
+		.window = f->window,
+		.timeout = f->timeout, .tries = 4,
 		.hedge = hedge,
-		.limit = LIMIT_TIMEOUTS * f->p->opt.fast_timeout_ms,
+		.limit = LIMIT_TIMEOUTS * f->timeout,
 	};
 
-	ibf_smp_run(f->smp, p->job, p->n, &policy);
+	f->ops->run(f->ctx, p->job, p->n, &policy);
 }
 
-/* Of the cables that came back keep those whose other end is Active, too. */
-static uint32_t confirm_up(struct ibf_fast *f, struct rr_link *c, uint32_t n,
+/* Of the links that came back keep those whose other end is Active, too. */
+static uint32_t confirm_up(struct rr *f, struct rr_link *c, uint32_t n,
 			   bool *unknown)
 {
 	struct probe p = { .v = f->view };
@@ -302,18 +203,18 @@ static uint32_t confirm_up(struct ibf_fast *f, struct rr_link *c, uint32_t n,
 
 		if (c[i].up)
 			ok = add(&p, &far, route,
-				 ibf_routes_to(p.v, far.sw, route));
+				 rr_routes_to(p.v, far.sw, route));
 	}
 	if (ok && p.n)
 		ask_ports(f, &p, HEDGE_MS);
 	for (uint32_t i = 0; i < n; i++) {
-		const struct ibf_smp_job *j = &p.job[at];
+		const struct rr_smp *j = &p.job[at];
 
 		if (c[i].up) {
 			at++;
-			*unknown |= !ok || j->state != IBF_SMP_DONE;
-			if (!ok || j->state != IBF_SMP_DONE ||
-			    port_state(j) != IB_LINK_ACTIVE)
+			*unknown |= !ok || j->state != RR_SMP_DONE;
+			if (!ok || j->state != RR_SMP_DONE ||
+			    rr_smp_port_state(j) != RR_PORT_ACTIVE)
 				continue;
 		}
 		c[kept++] = c[i];
@@ -336,10 +237,10 @@ struct way {
 	struct rr_dr route[2];
 };
 
-static void put_first(struct way *w, const struct ibf_smp_job *job)
+static void put_first(struct way *w, const struct rr_smp *job)
 {
-	bool second = job[1].state == IBF_SMP_DONE &&
-		(job[0].state != IBF_SMP_DONE || job[1].at < job[0].at);
+	bool second = job[1].state == RR_SMP_DONE &&
+		(job[0].state != RR_SMP_DONE || job[1].at < job[0].at);
 	struct rr_dr first = w->route[0];
 
 	if (second) {
@@ -349,31 +250,31 @@ static void put_first(struct way *w, const struct ibf_smp_job *job)
 }
 
 /* One packet over each route of those that have not answered. */
-static void try_ways(struct ibf_fast *f, struct way *way, uint32_t n)
+static void try_ways(struct rr *f, struct way *way, uint32_t n)
 {
-	struct ibf_smp_policy policy = {
-		.window = (unsigned int)f->p->opt.fast_window,
-		.timeout = f->p->opt.fast_timeout_ms, .tries = 1,
+	struct rr_smp_policy policy = {
+		.window = f->window,
+		.timeout = f->timeout, .tries = 1,
 		.limit = HEDGE_MS,
 	};
-	struct ibf_smp_job *job = ftr_calloc(2 * (size_t)n + 1, sizeof(*job));
+	struct rr_smp *job = ftr_calloc(2 * (size_t)n + 1, sizeof(*job));
 
 	if (!job)
 		return;
 	for (uint32_t i = 0; i < 2 * n; i++) {
 		struct way *w = &way[i / 2];
 
-		job[i].attr = IB_MAD_ATTR_NODE_INFO;
+		job[i].attr = RR_ATTR_NODE_INFO;
 		job[i].m_key = f->view->m_key[w->sw];
 		job[i].n_routes = i % 2 < w->n && !w->answered && !w->dead;
 		job[i].route[0] = w->route[i % 2];
 	}
-	ibf_smp_run(f->smp, job, 2 * n, &policy);
+	f->ops->run(f->ctx, job, 2 * n, &policy);
 	for (uint32_t i = 0; i < n; i++) {
 		if (way[i].answered)
 			continue;
-		way[i].answered = job[2 * i].state == IBF_SMP_DONE ||
-			job[2 * i + 1].state == IBF_SMP_DONE;
+		way[i].answered = job[2 * i].state == RR_SMP_DONE ||
+			job[2 * i + 1].state == RR_SMP_DONE;
 		if (way[i].n > 1)
 			put_first(&way[i], job + 2 * i);
 	}
@@ -382,12 +283,12 @@ static void try_ways(struct ibf_fast *f, struct way *way, uint32_t n)
 
 /* Is the link that each trap came over alive?  The questions and answers are put
  * into q; false: out of memory. */
-static bool ask_next_hops(struct ibf_fast *f, struct way *way, uint32_t n,
+static bool ask_next_hops(struct rr *f, struct way *way, uint32_t n,
 			  struct probe *q)
 {
-	struct ibf_smp_policy policy = {
-		.window = (unsigned int)f->p->opt.fast_window,
-		.timeout = f->p->opt.fast_timeout_ms, .tries = 2,
+	struct rr_smp_policy policy = {
+		.window = f->window,
+		.timeout = f->timeout, .tries = 2,
 		.limit = patience(f),
 	};
 	uint32_t at = 0;
@@ -401,9 +302,9 @@ static bool ask_next_hops(struct ibf_fast *f, struct way *way, uint32_t n,
 		if (!add(q, &way[i].hop, &to_hop, 1))
 			return false;
 	}
-	ibf_smp_run(f->smp, q->job, q->n, &policy);
+	f->ops->run(f->ctx, q->job, q->n, &policy);
 	for (uint32_t i = 0; i < n; i++) {
-		const struct ibf_smp_job *j;
+		const struct rr_smp *j;
 
 		if (!way[i].trap)
 			continue;
@@ -412,16 +313,16 @@ static bool ask_next_hops(struct ibf_fast *f, struct way *way, uint32_t n,
 		if (way[i].answered)
 			continue;
 		j = &q->job[at++];
-		if (j->state != IBF_SMP_DONE)
+		if (j->state != RR_SMP_DONE)
 			continue;
-		way[i].answered = port_state(j) != IB_LINK_DOWN;
+		way[i].answered = rr_smp_port_state(j) != RR_PORT_DOWN;
 		way[i].dead = !way[i].answered;
 	}
 	return true;
 }
 
 /* Cables of one switch stand together; room for n.  Returns how many. */
-static uint32_t find_ways(struct ibf_view *v, const struct rr_link *ask,
+static uint32_t find_ways(struct rr_view *v, const struct rr_link *ask,
 			  uint32_t n, bool traps, struct way *way)
 {
 	struct rr_dr by_trap;
@@ -431,8 +332,8 @@ static uint32_t find_ways(struct ibf_view *v, const struct rr_link *ask,
 		if (i && ask[i].sw == ask[i - 1].sw)
 			continue;
 		way[k].sw = ask[i].sw;
-		way[k].n = ibf_routes_to(v, ask[i].sw, way[k].route);
-		way[k].trap = traps && trap_route(v, ask[i].sw, &by_trap,
+		way[k].n = rr_routes_to(v, ask[i].sw, way[k].route);
+		way[k].trap = traps && rr_trap_route(v, ask[i].sw, &by_trap,
 						  &way[k].hop);
 		if (way[k].trap && (!way[k].n || memcmp(&way[k].route[0],
 						       &by_trap,
@@ -449,7 +350,7 @@ static uint32_t find_ways(struct ibf_view *v, const struct rr_link *ask,
 /* All questions; of a switch that has not answered yet only the first is to be
  * asked, and the others are skipped; of one whose link is dead none.  *all: all
  * have answered. */
-static bool add_all(struct ibf_fast *f, struct probe *p, struct probe *hops,
+static bool add_all(struct rr *f, struct probe *p, struct probe *hops,
 		    const struct rr_link *ask, uint32_t n, bool traps,
 		    bool *all)
 {
@@ -477,17 +378,17 @@ static bool add_all(struct ibf_fast *f, struct probe *p, struct probe *hops,
 }
 
 /* A switch that may be dead is asked for one port before it is asked for all. */
-static void run_all(struct ibf_fast *f, struct probe *p, bool all_answered)
+static void run_all(struct rr *f, struct probe *p, bool all_answered)
 {
 	double hedge = all_answered ? patience(f) : HEDGE_MS;
 	bool answers = false, more = false;
 
 	ask_ports(f, p, hedge);
 	for (uint32_t i = 0; i < p->n; i++) {
-		struct ibf_smp_job *j = &p->job[i];
+		struct rr_smp *j = &p->job[i];
 
-		if (!i || p->cable[i].sw != p->cable[i - 1].sw)
-			answers = j->state == IBF_SMP_DONE;
+		if (!i || p->link[i].sw != p->link[i - 1].sw)
+			answers = j->state == RR_SMP_DONE;
 		/* what has been asked is left as it is */
 		j->skip = !j->skip || !answers;
 		more |= !j->skip;
@@ -501,7 +402,7 @@ static void run_all(struct ibf_fast *f, struct probe *p, bool all_answered)
 static bool has_answered(const struct probe *p, ftr_sw s)
 {
 	for (uint32_t i = 0; i < p->n; i++)
-		if (p->cable[i].sw == s && p->job[i].state == IBF_SMP_DONE)
+		if (p->link[i].sw == s && p->job[i].state == RR_SMP_DONE)
 			return true;
 	return false;
 }
@@ -522,12 +423,12 @@ static bool first_of_peer(const struct probe *p, const struct rr_link *c,
 
 /* A link in use of s, from the far end, that is none of the list and leads to no
  * silent switch; false: there is none. */
-static bool other_link(const struct ibf_view *v, ftr_sw s,
+static bool other_link(const struct rr_view *v, ftr_sw s,
 		       const struct rr_link *c, uint32_t n,
 		       struct rr_link *out)
 {
 	struct rr_link link[FTR_PORT_MAX];
-	uint32_t n_links = ibf_cables_of(v, s, link);
+	uint32_t n_links = rr_links_of(v, s, link);
 
 	for (uint32_t i = 0; i < n_links; i++) {
 		*out = (struct rr_link){ link[i].peer, s, link[i].peer_port,
@@ -539,64 +440,57 @@ static bool other_link(const struct ibf_view *v, ftr_sw s,
 	return false;
 }
 
-static void search_around_silent(struct ibf_view *v)
+static void ask_signs(struct rr *f, struct rr_smp *job, uint32_t n)
 {
-	struct rr_dr_limits limits = { .dead = v->wary, .avoid = v->silent };
-
-	rr_dr_search(v->tree[0], v->gen->fabric, &v->origin, &limits);
-}
-
-static void ask_signs(struct ibf_fast *f, struct ibf_smp_job *job, uint32_t n)
-{
-	struct ibf_smp_policy policy = {
-		.window = (unsigned int)f->p->opt.fast_window,
-		.timeout = f->p->opt.fast_timeout_ms, .tries = 2,
+	struct rr_smp_policy policy = {
+		.window = f->window,
+		.timeout = f->timeout, .tries = 2,
 		.limit = FTR_MAX(2 * HEDGE_MS, patience(f)),
 	};
 
-	ibf_smp_run(f->smp, job, n, &policy);
+	f->ops->run(f->ctx, job, n, &policy);
 }
 
 /* Another neighbour of each far end is asked about its link to it: those whose
  * link is alive are not silent so far. */
-static void ask_one_neighbour(struct ibf_fast *f, const struct probe *p,
+static void ask_one_neighbour(struct rr *f, const struct probe *p,
 			      const struct rr_link *c, uint32_t n,
-			      struct ibf_smp_job *job)
+			      struct rr_smp *job)
 {
-	struct ibf_view *v = f->view;
+	struct rr_view *v = f->view;
 	struct rr_link link;
 
 	for (uint32_t i = 0; i < n; i++)
 		v->silent[c[i].peer] |= first_of_peer(p, c, i);
-	search_around_silent(v);
+	rr_search_around(v, v->silent);
 	for (uint32_t i = 0; i < n; i++) {
 		if (!first_of_peer(p, c, i) ||
 		    !other_link(v, c[i].peer, c, n, &link))
 			continue;
-		job[i].attr = IB_MAD_ATTR_PORT_INFO;
+		job[i].attr = RR_ATTR_PORT_INFO;
 		job[i].mod = link.port;
 		job[i].m_key = v->m_key[link.sw];
-		job[i].n_routes = routes_around(v, link.sw, v->wary,
+		job[i].n_routes = rr_routes_around(v, link.sw, v->wary,
 						job[i].route);
 	}
 	ask_signs(f, job, n);
 	for (uint32_t i = 0; i < n; i++)
-		if (job[i].state == IBF_SMP_DONE &&
-		    port_state(&job[i]) != IB_LINK_DOWN)
+		if (job[i].state == RR_SMP_DONE &&
+		    rr_smp_port_state(&job[i]) != RR_PORT_DOWN)
 			v->silent[c[i].peer] = 0;
 }
 
 /* All far ends are taken to be silent that no live link speaks for. */
-static void judge_far_ends(struct ibf_fast *f, const struct probe *p,
+static void judge_far_ends(struct rr *f, const struct probe *p,
 			   const struct rr_link *c, uint32_t n)
 {
-	struct ibf_view *v = f->view;
-	struct ibf_smp_job *job = ftr_calloc(n + 1u, sizeof(*job));
+	struct rr_view *v = f->view;
+	struct rr_smp *job = ftr_calloc(n + 1u, sizeof(*job));
 
 	for (uint32_t i = 0; i < n; i++) {
 		v->silent[c[i].sw] = v->silent[c[i].peer] = 0;
 		if (!c[i].up)
-			mark_wary(v, &c[i]);
+			rr_mark_wary(v, &c[i]);
 	}
 	if (job)
 		ask_one_neighbour(f, p, c, n, job);
@@ -604,25 +498,25 @@ static void judge_far_ends(struct ibf_fast *f, const struct probe *p,
 }
 
 /* A switch with a live link may still hang: it is asked itself. */
-static void ask_far_ends(struct ibf_fast *f, const struct probe *p,
+static void ask_far_ends(struct rr *f, const struct probe *p,
 			 const struct rr_link *c, uint32_t n)
 {
-	struct ibf_view *v = f->view;
-	struct ibf_smp_job *job = ftr_calloc(n + 1u, sizeof(*job));
+	struct rr_view *v = f->view;
+	struct rr_smp *job = ftr_calloc(n + 1u, sizeof(*job));
 
-	search_around_silent(v);
+	rr_search_around(v, v->silent);
 	for (uint32_t i = 0; job && i < n; i++) {
-		job[i].attr = IB_MAD_ATTR_NODE_INFO;
+		job[i].attr = RR_ATTR_NODE_INFO;
 		job[i].m_key = v->m_key[c[i].peer];
 		if (first_of_peer(p, c, i) && !v->silent[c[i].peer])
-			job[i].n_routes = routes_around(v, c[i].peer, v->wary,
+			job[i].n_routes = rr_routes_around(v, c[i].peer, v->wary,
 							job[i].route);
 	}
 	if (job)
 		ask_signs(f, job, n);
 	for (uint32_t i = 0; job && i < n; i++)
 		if (first_of_peer(p, c, i))
-			v->silent[c[i].peer] |= job[i].state != IBF_SMP_DONE;
+			v->silent[c[i].peer] |= job[i].state != RR_SMP_DONE;
 	free(job);
 }
 
@@ -633,13 +527,13 @@ static void ask_far_ends(struct ibf_fast *f, const struct probe *p,
 static bool mark_silent(const struct probe *p, const struct rr_link *c,
 			uint32_t n, uint8_t *now, uint8_t *all)
 {
-	uint32_t n_sw = p->v->gen->fabric->n_sw;
+	uint32_t n_sw = p->v->gen.fabric->n_sw;
 
 	for (uint32_t i = 0; i < p->n; i++)
-		now[p->cable[i].sw] = 1;
+		now[p->link[i].sw] = 1;
 	for (uint32_t i = 0; i < p->n; i++)
-		if (p->job[i].state == IBF_SMP_DONE)
-			now[p->cable[i].sw] = 0;
+		if (p->job[i].state == RR_SMP_DONE)
+			now[p->link[i].sw] = 0;
 	for (uint32_t i = 0; i < n; i++)
 		now[c[i].peer] |= p->v->silent[c[i].peer];
 	for (ftr_sw s = 0; s < n_sw; s++)
@@ -651,32 +545,32 @@ static bool is_known(const struct probe *p, const struct rr_link *found,
 		     uint32_t n, const struct rr_link *c)
 {
 	for (uint32_t i = 0; i < p->n; i++)
-		if (p->cable[i].sw == c->sw && p->cable[i].port == c->port &&
-		    p->job[i].state == IBF_SMP_DONE)
+		if (p->link[i].sw == c->sw && p->link[i].port == c->port &&
+		    p->job[i].state == RR_SMP_DONE)
 			return true;
 	return listed(found, n, c);
 }
 
-/* The cables in use between s and those that may answer, from their end, but
+/* The links in use between s and those that may answer, from their end, but
  * those that are known. */
 static bool add_neighbours(struct probe *q, ftr_sw s, const uint8_t *silent,
 			   const struct probe *p,
 			   const struct rr_link *found, uint32_t n_found)
 {
-	struct rr_link cable[FTR_PORT_MAX];
-	uint32_t n = ibf_cables_of(q->v, s, cable);
+	struct rr_link link[FTR_PORT_MAX];
+	uint32_t n = rr_links_of(q->v, s, link);
 	struct rr_dr route[2];
 	bool ok = true;
 
 	for (uint32_t i = 0; ok && i < n; i++) {
-		const struct rr_link *c = &cable[i];
+		const struct rr_link *c = &link[i];
 		struct rr_link far = { c->peer, s, c->peer_port, c->port,
 					 false };
 
 		if (ftr_live_alive(q->v->live, s, c->port) &&
 		    !silent[far.sw] && !is_known(p, found, n_found, &far))
 			ok = add(q, &far, route,
-				 routes_around(q->v, far.sw, q->v->wary,
+				 rr_routes_around(q->v, far.sw, q->v->wary,
 					       route));
 	}
 	return ok;
@@ -686,15 +580,14 @@ static bool add_neighbours(struct probe *q, ftr_sw s, const uint8_t *silent,
 static bool list_neighbours(struct probe *q, const struct probe *p,
 			    const struct rr_link *found, uint32_t n)
 {
-	struct ibf_view *v = q->v;
-	uint32_t n_sw = v->gen->fabric->n_sw;
+	struct rr_view *v = q->v;
+	uint32_t n_sw = v->gen.fabric->n_sw;
 	uint8_t *now = ftr_calloc(2 * (size_t)n_sw, 1);
 	uint8_t *all = now ? now + n_sw : NULL;
-	struct rr_dr_limits limits = { .dead = v->wary, .avoid = all };
 	bool ok = now != NULL;
 
 	if (ok && mark_silent(p, found, n, now, all)) {
-		rr_dr_search(v->tree[0], v->gen->fabric, &v->origin, &limits);
+		rr_search_around(v, all);
 		for (ftr_sw s = 0; ok && s < n_sw; s++)
 			if (now[s])
 				ok = add_neighbours(q, s, all, p, found, n);
@@ -704,14 +597,14 @@ static bool list_neighbours(struct probe *q, const struct probe *p,
 }
 
 /* What they say, after the n that *out has. */
-static uint32_t ask_neighbours(struct ibf_fast *f, const struct probe *p,
+static uint32_t ask_neighbours(struct rr *f, const struct probe *p,
 			       struct rr_link **out, uint32_t n,
 			       bool *unknown)
 {
-	struct ibf_smp_policy policy = {
-		.window = (unsigned int)f->p->opt.fast_window,
-		.timeout = f->p->opt.fast_timeout_ms, .tries = 2,
-		.limit = NEIGHBOUR_TIMEOUTS * f->p->opt.fast_timeout_ms,
+	struct rr_smp_policy policy = {
+		.window = f->window,
+		.timeout = f->timeout, .tries = 2,
+		.limit = NEIGHBOUR_TIMEOUTS * f->timeout,
 	};
 	struct probe q = { .v = f->view };
 	bool ok = list_neighbours(&q, p, *out, n);
@@ -720,12 +613,12 @@ static uint32_t ask_neighbours(struct ibf_fast *f, const struct probe *p,
 
 	if (grown) {
 		*out = grown;
-		ibf_smp_run(f->smp, q.job, q.n, &policy);
+		f->ops->run(f->ctx, q.job, q.n, &policy);
 		n = disagreeing(f, &q, grown, n, unknown);
 		for (uint32_t i = 0; i < q.n; i++)
-			if (q.job[i].state == IBF_SMP_DONE &&
-			    port_state(&q.job[i]) != IB_LINK_DOWN)
-				q.v->silent[q.cable[i].peer] = 0;
+			if (q.job[i].state == RR_SMP_DONE &&
+			    rr_smp_port_state(&q.job[i]) != RR_PORT_DOWN)
+				q.v->silent[q.link[i].peer] = 0;
 	}
 	*unknown |= !ok || (q.n && !grown);
 	free_probe(&q);
@@ -734,7 +627,7 @@ static uint32_t ask_neighbours(struct ibf_fast *f, const struct probe *p,
 
 /* Switches whose trap came over a link that is dead by now, and which have a
  * live link all the same: they are asked once more, over other routes. */
-static uint32_t ask_survivors(struct ibf_fast *f, const struct probe *p,
+static uint32_t ask_survivors(struct rr *f, const struct probe *p,
 			      const struct probe *hops, struct rr_link *out,
 			      uint32_t n, bool *unknown)
 {
@@ -747,11 +640,11 @@ static uint32_t ask_survivors(struct ibf_fast *f, const struct probe *p,
 		bool dead = false;
 
 		for (uint32_t k = 0; k < hops->n; k++)
-			dead |= hops->cable[k].peer == p->cable[i].sw &&
-				hops->job[k].state == IBF_SMP_DONE &&
-				port_state(&hops->job[k]) == IB_LINK_DOWN;
-		if (dead && !f->view->silent[p->cable[i].sw])
-			ask[n_ask++] = p->cable[i];
+			dead |= hops->link[k].peer == p->link[i].sw &&
+				hops->job[k].state == RR_SMP_DONE &&
+				rr_smp_port_state(&hops->job[k]) == RR_PORT_DOWN;
+		if (dead && !f->view->silent[p->link[i].sw])
+			ask[n_ask++] = p->link[i];
 	}
 	if (n_ask && add_all(f, &q, &none, ask, n_ask, false, &all)) {
 		run_all(f, &q, all);
@@ -764,7 +657,7 @@ static uint32_t ask_survivors(struct ibf_fast *f, const struct probe *p,
 }
 
 /* All that is asked when the ways are known. */
-static uint32_t probe_on(struct ibf_fast *f, struct probe *p,
+static uint32_t probe_on(struct rr *f, struct probe *p,
 			 struct probe *hops, bool all,
 			 struct rr_link **out, bool *unknown)
 {
@@ -779,7 +672,7 @@ static uint32_t probe_on(struct ibf_fast *f, struct probe *p,
 	return confirm_up(f, *out, n, unknown);
 }
 
-uint32_t ibf_probe(struct ibf_fast *f, const struct rr_link *ask, uint32_t n,
+uint32_t rr_probe(struct rr *f, const struct rr_link *ask, uint32_t n,
 		   bool traps, struct rr_link **out, bool *unknown)
 {
 	struct probe p = { .v = f->view }, hops = { .v = f->view };
@@ -787,7 +680,7 @@ uint32_t ibf_probe(struct ibf_fast *f, const struct rr_link *ask, uint32_t n,
 	bool all;
 
 	f->view->saw_init = false;
-	search_wary(f->view, ask, n);
+	rr_search_wary(f->view, ask, n);
 	*unknown = !add_all(f, &p, &hops, ask, n, traps, &all);
 	if (!*unknown)
 		found = probe_on(f, &p, &hops, all, out, unknown);

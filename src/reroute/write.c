@@ -1,26 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Writing a repair to the switches, and keeping OpenSM's copy true.
- *
- * OpenSM has two copies of every table: lft, what the switch acknowledged, and
- * new_lft, what it is to hold.  A sweep writes the blocks in which they
- * differ.  So, for every block that a repair is going to write:
- *
- *	before the first packet		new_lft = new, lft = complement of new
- *	all acknowledged		lft = new
- *	not acknowledged		lft stays: the next sweep writes it
- *	sent more than once		the same: of a packet that was given up
- *					nobody knows when it is carried out,
- *					perhaps after a later one
- *	differed before		the same, of a packet of OpenSM's own
- *
- * which leaves the next sweep with nothing to do after a good repair, and with
- * exactly the doubtful blocks after a bad one, whenever it comes and whatever
- * becomes of us.  (The complement: no block is its own.)
- *
- * If a routing has begun meanwhile (that of a forced reroute comes without a
- * warning), its tables stand, and a packet of ours may have overtaken one of
- * OpenSM's: these blocks are marked once it is done, and swept again.
+ * Writing a repair to the switches.
  *
  * A packet that is not answered is sent again over the same route and, where
  * there is one, another.  Steps are written one after the other, each when all
@@ -35,12 +15,13 @@
  * taken from view->sent, the tables as they were written last.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "osm/fast.h"
+#include "reroute/reroute.h"
 
-/* Packets that came down to a switch which is about to turn up leave it within
+/* Packets that were routed downward to a switch which is about to route up leave it within
  * its head-of-queue lifetime; OpenSM's default is 0x12, 4.096 us * 2^18, for
  * links that stall.  Here the way they were taking is dead, so that they are
  * dropped when they get to the head of their queue; this is some time for
@@ -53,17 +34,17 @@ struct write {
 	uint16_t step;
 	uint32_t block;
 	uint32_t first, end;	/* its entries */
-	bool open;		/* OpenSM's own Set of it was not acknowledged */
 	uint8_t data[FTR_LFT_BLOCK];
 };
 
 struct push {
-	struct ibf_fast *f;
-	struct ibf_view *v;
-	const struct ibf_writes *what;
-	struct ibf_repair *r;
+	struct rr *f;
+	struct rr_view *v;
+	const struct rr_writes *what;
+	struct rr_repair *r;
 	struct write *write;
-	struct ibf_smp_job *job;	/* parallel to write */
+	struct rr_smp *job;	/* parallel to write */
+	struct rr_block *block;	/* likewise */
 	uint32_t n;
 	ftr_port *before;	/* [what->n] entries of view->sent */
 	uint8_t *doubtful;	/* [n_sw] a write was not acknowledged */
@@ -72,12 +53,12 @@ struct push {
 	uint8_t *cut_off;
 	uint8_t *late;		/* [n_sw] not waited for long */
 	uint64_t *dead;		/* bits by port; so is what the view learns
-				 * only after stage one of ddlr */
+				 * only after the detours of ddlr */
 };
 
 /* ---- packets ------------------------------------------------------------ */
 
-static bool same_block(const struct ibf_entry *a, const struct ibf_entry *b)
+static bool same_block(const struct rr_entry *a, const struct rr_entry *b)
 {
 	return a->step == b->step && a->sw == b->sw &&
 		a->lid / FTR_LFT_BLOCK == b->lid / FTR_LFT_BLOCK;
@@ -86,7 +67,7 @@ static bool same_block(const struct ibf_entry *a, const struct ibf_entry *b)
 /* Entries into view->sent, and the packets that this makes. */
 static void make_writes(struct push *p)
 {
-	const struct ibf_entry *e = p->what->entry;
+	const struct rr_entry *e = p->what->entry;
 	struct write *w = NULL;
 
 	for (uint32_t i = 0; i < p->what->n; i++) {
@@ -110,146 +91,44 @@ static void make_writes(struct push *p)
 
 static void unmake_writes(struct push *p)
 {
-	const struct ibf_entry *e = p->what->entry;
+	const struct rr_entry *e = p->what->entry;
 
 	for (uint32_t i = p->what->n; i-- > 0;)
 		ftr_tables_row(p->v->sent, e[i].sw)[e[i].lid] = p->before[i];
 }
 
-static osm_switch_t *host_switch(const struct push *p, ftr_sw s)
+/* ---- the copy of the host ------------------------------------------------ */
+
+static void list_blocks(struct push *p)
 {
-	return ibf_host_switch(p->f->p, p->v->gen->fabric->sw[s].guid);
-}
+	const struct ftr_fabric *f = p->v->gen.fabric;
 
-/* ---- OpenSM's copy ------------------------------------------------------ */
-
-static enum ftr_status writable(const struct push *p, struct ftr_err *err)
-{
-	const osm_subn_t *subn = &p->f->p->osm->subn;
-
-	if (subn->sm_state != IB_SMINFO_STATE_MASTER)
-		return ftr_fail(err, FTR_REFUSED, "this subnet manager is no longer master");
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct write *w = &p->write[i];
-		const osm_switch_t *sw = host_switch(p, w->sw);
 
-		if (p->cut_off[w->sw])
-			continue;
-		if (!sw || !sw->lft || !sw->new_lft ||
-		    (w->block + 1u) * FTR_LFT_BLOCK > sw->lft_size)
-			return ftr_fail(err, FTR_REFUSED,
-					"OpenSM has no table for block %u of switch %s (0x%016"
-					PRIx64 ")", w->block,
-					p->v->gen->fabric->sw[w->sw].name,
-					p->v->gen->fabric->sw[w->sw].guid);
+		p->block[i] = (struct rr_block){
+			.guid = f->sw[w->sw].guid, .name = f->sw[w->sw].name,
+			.block = w->block, .data = w->data,
+			.skip = p->cut_off[w->sw],
+		};
 	}
-	return FTR_OK;
-}
-
-static void note_open(struct push *p)
-{
-	for (uint32_t i = 0; i < p->n; i++) {
-		struct write *w = &p->write[i];
-		const osm_switch_t *sw = host_switch(p, w->sw);
-		size_t at = w->block * (size_t)FTR_LFT_BLOCK;
-
-		w->open = !p->cut_off[w->sw] &&
-			memcmp(sw->lft + at, sw->new_lft + at, FTR_LFT_BLOCK);
-	}
-}
-
-/* Later stages of a block overwrite earlier ones: what stays is the last. */
-static void announce(struct push *p)
-{
-	note_open(p);
-	for (uint32_t i = 0; i < p->n; i++) {
-		const struct write *w = &p->write[i];
-		osm_switch_t *sw = host_switch(p, w->sw);
-		size_t at = w->block * (size_t)FTR_LFT_BLOCK;
-
-		if (p->cut_off[w->sw])
-			continue;
-		memcpy(sw->new_lft + at, w->data, FTR_LFT_BLOCK);
-		for (uint32_t k = 0; k < FTR_LFT_BLOCK; k++)
-			sw->lft[at + k] = (uint8_t)~w->data[k];
-	}
-}
-
-/* Whether the epoch is over: a routing has begun.  An engine before
- * ours in OpenSM's list may do that unseen: then its end is still to come, or
- * has been told.  Under OpenSM's lock. */
-static bool has_routed(struct ibf_fast *f, uint32_t epoch)
-{
-	struct rr_event ev = { .kind = RR_EV_ROUTING };
-	bool has;
-
-	pthread_mutex_lock(&f->mutex);
-	if (f->state.tables != RR_FOREIGN && ibf_other_routed(f->p))
-		rr_step(&f->state, &ev, ibf_now_ms());
-	has = !rr_may_write(&f->state, epoch);
-	pthread_mutex_unlock(&f->mutex);
-	return has;
-}
-
-static enum ftr_status prepare_host(struct push *p, uint32_t epoch,
-				    struct ftr_err *err)
-{
-	struct osm_opensm *osm = p->f->p->osm;
-	enum ftr_status st;
-
-	CL_PLOCK_EXCL_ACQUIRE(&osm->lock);
-	/* while we waited for the lock; these tables are newer than ours */
-	st = has_routed(p->f, epoch) ?
-		ftr_fail(err, FTR_REFUSED, "OpenSM has routed meanwhile") :
-		writable(p, err);
-	if (!st)
-		announce(p);
-	CL_PLOCK_RELEASE(&osm->lock);
-	return st;
-}
-
-/* Room for n more, before anything is written. */
-static bool reserve_suspects(struct ibf_fast *f, uint32_t n)
-{
-	void *grown = realloc(f->suspect, (f->n_suspects + n + 1u) *
-			      sizeof(*f->suspect));
-
-	if (grown)
-		f->suspect = grown;
-	return grown != NULL;
 }
 
 /* A block is settled if its last write, and so all of it, was acknowledged,
  * and no older packet can come after that. */
-static void settle_host(struct push *p, uint32_t epoch)
+static bool settle(struct push *p, uint32_t epoch)
 {
-	struct osm_opensm *osm = p->f->p->osm;
-	bool ours;
+	bool rewrite = false;
 
-	CL_PLOCK_EXCL_ACQUIRE(&osm->lock);
-	ours = !has_routed(p->f, epoch);
 	for (uint32_t i = 0; i < p->n; i++) {
-		const struct write *w = &p->write[i];
-		size_t at = w->block * (size_t)FTR_LFT_BLOCK;
-		osm_switch_t *sw = host_switch(p, w->sw);
+		ftr_sw s = p->write[i].sw;
 
-		if (p->cut_off[w->sw])
-			continue;
-		if (ours && sw && sw->new_lft &&
-		    memcmp(sw->new_lft + at, w->data, FTR_LFT_BLOCK))
-			continue;	/* a later one of this block counts */
-		if (!ours)
-			p->f->suspect[p->f->n_suspects++] = (struct ibf_suspect){
-				p->v->gen->fabric->sw[w->sw].guid, w->block
-			};
-		else if (sw && sw->lft && !p->doubtful[w->sw] &&
-			 !p->v->echo[w->sw] && !w->open &&
-			 p->job[i].state == IBF_SMP_DONE)
-			memcpy(sw->lft + at, w->data, FTR_LFT_BLOCK);
-		else
-			p->r->unsettled++;
+		p->block[i].sure = !p->doubtful[s] && !p->v->echo[s] &&
+			!p->block[i].open && p->job[i].state == RR_SMP_DONE;
 	}
-	CL_PLOCK_RELEASE(&osm->lock);
+	p->r->unsettled += p->f->ops->settle(p->f->ctx, p->block, p->n, epoch,
+					     &rewrite);
+	return rewrite;
 }
 
 /* ---- the wire ----------------------------------------------------------- */
@@ -257,9 +136,9 @@ static void settle_host(struct push *p, uint32_t epoch)
 static void make_job(struct push *p, uint32_t i)
 {
 	const struct write *w = &p->write[i];
-	struct ibf_smp_job *j = &p->job[i];
+	struct rr_smp *j = &p->job[i];
 
-	j->attr = IB_MAD_ATTR_LIN_FWD_TBL;
+	j->attr = RR_ATTR_LFT;
 	j->mod = w->block;
 	j->m_key = p->v->m_key[w->sw];
 	j->payload = w->data;
@@ -268,10 +147,10 @@ static void make_job(struct push *p, uint32_t i)
 
 static bool leads_into_doubt(const struct push *p, const struct write *w)
 {
-	const struct ftr_fabric *f = p->v->gen->fabric;
+	const struct ftr_fabric *f = p->v->gen.fabric;
 
 	for (uint32_t i = w->first; i < w->end; i++) {
-		const struct ibf_entry *e = &p->what->entry[i];
+		const struct rr_entry *e = &p->what->entry[i];
 		const struct ftr_swport *port;
 
 		if (!e->to || e->to > f->sw[e->sw].n_ports)
@@ -285,22 +164,22 @@ static bool leads_into_doubt(const struct push *p, const struct write *w)
 
 static bool any_doubt(const struct push *p)
 {
-	return memchr(p->doubtful, 1, p->v->gen->fabric->n_sw) != NULL;
+	return memchr(p->doubtful, 1, p->v->gen.fabric->n_sw) != NULL;
 }
 
 /* ---- packets that get lost ---------------------------------------------- */
 
-/* Another cable may have died that nobody has told of yet, and routes lead over
+/* Another link may have died that nobody has reported yet, and routes lead over
  * it.  The first packets are given up early, to find that out for all of them
  * at once. */
 #define QUICK_TIMEOUTS 0.5
 
-/* Along a route, by the port that each cable is left by: put them all into set
+/* Along a route, by the port that each link is left by: put them all into set
  * or, if there are proven ones, both ends of the first that is none of them. */
 static void mark_route(const struct push *p, const struct rr_dr *dr,
 		       uint64_t *set, const uint64_t *proven)
 {
-	const struct ftr_fabric *f = p->v->gen->fabric;
+	const struct ftr_fabric *f = p->v->gen.fabric;
 	ftr_sw s = p->v->origin.sw;
 
 	for (unsigned int i = p->v->origin.own_port ? 2 : 1; i <= dr->hops;
@@ -320,11 +199,11 @@ static void mark_route(const struct push *p, const struct rr_dr *dr,
 	}
 }
 
-/* v->tree[1]: around the first cable of each lost packet's way that no other
+/* v->tree[1]: around the first link of each lost packet's way that no other
  * packet has passed. */
 static bool search_around_lost(struct push *p, uint32_t first, uint32_t end)
 {
-	const struct ftr_fabric *f = p->v->gen->fabric;
+	const struct ftr_fabric *f = p->v->gen.fabric;
 	struct rr_dr_limits limits = { .dead = p->v->wary };
 	size_t words = (f->n_ports + 63) / 64;
 	uint64_t *proven = ftr_calloc(words, sizeof(*proven));
@@ -333,10 +212,10 @@ static bool search_around_lost(struct push *p, uint32_t first, uint32_t end)
 		return false;
 	memcpy(p->v->wary, p->dead, words * sizeof(*p->v->wary));
 	for (uint32_t i = first; i < end; i++)
-		if (p->job[i].state == IBF_SMP_DONE)
+		if (p->job[i].state == RR_SMP_DONE)
 			mark_route(p, &p->job[i].route[0], proven, NULL);
 	for (uint32_t i = first; i < end; i++)
-		if (p->job[i].state != IBF_SMP_DONE && p->job[i].n_routes &&
+		if (p->job[i].state != RR_SMP_DONE && p->job[i].n_routes &&
 		    !p->job[i].skip)
 			mark_route(p, &p->job[i].route[0], p->v->wary, proven);
 	rr_dr_search(p->v->tree[1], f, &p->v->origin, &limits);
@@ -346,9 +225,9 @@ static bool search_around_lost(struct push *p, uint32_t first, uint32_t end)
 
 /* Those that were not answered once more, over both routes in turn. */
 static void second_try(struct push *p, uint32_t first, uint32_t end,
-		       const struct ibf_smp_policy *policy)
+		       const struct rr_smp_policy *policy)
 {
-	struct ibf_smp_job *again = ftr_calloc(end - first, sizeof(*again));
+	struct rr_smp *again = ftr_calloc(end - first, sizeof(*again));
 	uint32_t n = 0;
 
 	if (!again || !search_around_lost(p, first, end)) {
@@ -356,10 +235,10 @@ static void second_try(struct push *p, uint32_t first, uint32_t end,
 		return;
 	}
 	for (uint32_t i = first; i < end; i++) {
-		struct ibf_smp_job *j = &p->job[i];
+		struct rr_smp *j = &p->job[i];
 		struct rr_dr around;
 
-		if (j->state == IBF_SMP_DONE || !j->n_routes || j->skip)
+		if (j->state == RR_SMP_DONE || !j->n_routes || j->skip)
 			continue;
 		p->v->echo[p->write[i].sw] = 1;
 		p->r->resent++;
@@ -371,9 +250,9 @@ static void second_try(struct push *p, uint32_t first, uint32_t end,
 		}
 		again[n++] = *j;
 	}
-	ibf_smp_run(p->f->smp, again, n, policy);
+	p->f->ops->run(p->f->ctx, again, n, policy);
 	while (n)	/* back where they were */
-		if (p->job[--end].state != IBF_SMP_DONE &&
+		if (p->job[--end].state != RR_SMP_DONE &&
 		    p->job[end].n_routes && !p->job[end].skip)
 			p->job[end] = again[--n];
 	free(again);
@@ -386,17 +265,17 @@ static void second_try(struct push *p, uint32_t first, uint32_t end,
 static void write_some(struct push *p, uint32_t first, uint32_t end,
 		       bool late)
 {
-	struct ibf_smp_policy policy = {
-		.window = (unsigned int)p->f->p->opt.fast_window,
-		.timeout = p->f->p->opt.fast_timeout_ms, .tries = 3,
+	struct rr_smp_policy policy = {
+		.window = p->f->window,
+		.timeout = p->f->timeout, .tries = 3,
 		.limit = late ? LATE_MS : 0,
 	}, quick = policy;
 	uint32_t todo = 0;
 
 	for (uint32_t i = first; i < end; i++) {
-		struct ibf_smp_job *j = &p->job[i];
+		struct rr_smp *j = &p->job[i];
 
-		if (j->state == IBF_SMP_DONE ||
+		if (j->state == RR_SMP_DONE ||
 		    (bool)p->late[p->write[i].sw] != late)
 			j->skip = true;
 		else
@@ -404,7 +283,7 @@ static void write_some(struct push *p, uint32_t first, uint32_t end,
 	}
 	quick.timeout *= QUICK_TIMEOUTS;
 	quick.tries = 1;
-	if (todo && ibf_smp_run(p->f->smp, p->job + first, end - first,
+	if (todo && p->f->ops->run(p->f->ctx, p->job + first, end - first,
 				&quick) && !late)
 		second_try(p, first, end, &policy);
 	for (uint32_t i = first; i < end; i++)
@@ -426,7 +305,7 @@ static void write_step(struct push *p, uint32_t first, uint32_t end)
 	for (uint32_t i = first; i < end; i++) {
 		ftr_sw s = p->write[i].sw;
 
-		if (p->job[i].state == IBF_SMP_DONE || p->cut_off[s])
+		if (p->job[i].state == RR_SMP_DONE || p->cut_off[s])
 			continue;
 		p->doubtful[s] = 1;
 		p->v->echo[s] |= p->job[i].n_routes != 0;
@@ -456,13 +335,13 @@ static void write_all(struct push *p, uint32_t epoch)
 		     end++)
 			;
 		if (step >= p->what->first_drain)
-			ibf_sleep_ms(DRAIN_MS);
+			p->f->ops->sleep(p->f->ctx, DRAIN_MS);
 		write_step(p, first, end);
 	}
 	for (uint32_t i = 0; i < p->n; i++) {
 		double ms = p->job[i].at - p->r->trap_at;
 
-		if (p->job[i].state != IBF_SMP_DONE)
+		if (p->job[i].state != RR_SMP_DONE)
 			continue;
 		if (p->r->first_ms < 0 || ms < p->r->first_ms)
 			p->r->first_ms = ms;
@@ -479,7 +358,7 @@ static void note_write(const struct push *p, FILE *out, uint32_t i)
 
 	fprintf(out, "{\"ms\":%.3f,\"guid\":\"0x%016" PRIx64 "\",\"lids\":[",
 		p->job[i].at - p->r->trap_at,
-		p->v->gen->fabric->sw[w->sw].guid);
+		p->v->gen.fabric->sw[w->sw].guid);
 	for (uint32_t k = w->first; k < w->end; k++)
 		fprintf(out, "%s[%u,%u]", k > w->first ? "," : "",
 			p->what->entry[k].lid, p->what->entry[k].to);
@@ -500,7 +379,7 @@ static void note_writes(struct push *p)
 		return;
 	fputs(old ? old : "", out);
 	for (uint32_t i = 0; i < p->n; i++)
-		if (p->job[i].state == IBF_SMP_DONE)
+		if (p->job[i].state == RR_SMP_DONE)
 			note_write(p, out, i);
 	if (fclose(out)) {
 		free(text);
@@ -532,15 +411,15 @@ static void count(struct push *p)
 
 static bool note_dead(struct push *p)
 {
-	const struct ftr_fabric *f = p->v->gen->fabric;
+	const struct ftr_fabric *f = p->v->gen.fabric;
 	size_t words = (f->n_ports + 63) / 64;
 
 	p->dead = ftr_calloc(words, sizeof(*p->dead));
 	if (!p->dead)
 		return false;
 	memcpy(p->dead, ftr_live_dead(p->v->live), words * sizeof(*p->dead));
-	for (uint32_t i = 0; i < p->r->n_cables; i++) {
-		const struct rr_link *c = &p->r->cable[i];
+	for (uint32_t i = 0; i < p->r->n_links; i++) {
+		const struct rr_link *c = &p->r->link[i];
 
 		if (c->up)
 			continue;
@@ -556,37 +435,34 @@ static bool allocate(struct push *p)
 
 	p->write = ftr_calloc(n + 1u, sizeof(*p->write));
 	p->job = ftr_calloc(n + 1u, sizeof(*p->job));
+	p->block = ftr_calloc(n + 1u, sizeof(*p->block));
 	p->before = ftr_calloc(n + 1u, sizeof(*p->before));
-	p->doubtful = ftr_calloc(p->v->gen->fabric->n_sw, 1);
-	p->cut_off = ftr_calloc(p->v->gen->fabric->n_sw, 1);
-	p->late = ftr_calloc(p->v->gen->fabric->n_sw, 1);
+	p->doubtful = ftr_calloc(p->v->gen.fabric->n_sw, 1);
+	p->cut_off = ftr_calloc(p->v->gen.fabric->n_sw, 1);
+	p->late = ftr_calloc(p->v->gen.fabric->n_sw, 1);
 	return p->write && p->job && p->before && p->doubtful &&
-		p->cut_off && p->late && reserve_suspects(p->f, n) && note_dead(p);
+		p->cut_off && p->late && p->block && note_dead(p);
 }
 
 /* Whether the worker may write now; if so nobody routes before end_write.  A
  * routing may have come and gone while the switches were asked: what was made
  * from the tables before it must not go over those that it has written. */
-static bool begin_write(struct ibf_fast *f, uint32_t *epoch)
+static bool begin_write(struct rr *f, uint32_t *epoch)
 {
 	struct rr_event ev = { .kind = RR_EV_WRITE_BEGIN };
 	bool ok;
 
 	pthread_mutex_lock(&f->mutex);
-	ok = !f->stop &&
-		rr_step(&f->state, &ev, ibf_now_ms()) & RR_ACT_WRITE;
+	ok = !f->stop && rr_post_locked(f, &ev) & RR_ACT_WRITE;
 	*epoch = f->state.epoch;
 	pthread_mutex_unlock(&f->mutex);
 	return ok;
 }
 
-static void end_write(struct ibf_fast *f)
+static void end_write(struct rr *f, bool rewrite)
 {
-	struct rr_event ev = {
-		.kind = RR_EV_WRITE_END, .yes = f->n_suspects > 0
-	};
-
-	ibf_fast_step(f, &ev);
+	rr_post(f, &(struct rr_event){ .kind = RR_EV_WRITE_END,
+				       .yes = rewrite });
 }
 
 /* Routes around what is dead and through no silent switch, to all of the writes
@@ -596,11 +472,11 @@ static bool find_routes(struct push *p, const uint8_t *silent)
 	struct rr_dr_limits limits = { .dead = p->dead, .avoid = silent };
 	bool all = true;
 
-	rr_dr_search(p->v->tree[0], p->v->gen->fabric, &p->v->origin,
+	rr_dr_search(p->v->tree[0], p->v->gen.fabric, &p->v->origin,
 		      &limits);
 	for (uint32_t i = 0; i < p->n; i++) {
 		ftr_sw s = p->write[i].sw;
-		struct ibf_smp_job *j = &p->job[i];
+		struct rr_smp *j = &p->job[i];
 
 		if (j->n_routes)
 			continue;
@@ -618,13 +494,13 @@ static void find_ways(struct push *p)
 		find_routes(p, NULL);
 }
 
-enum ftr_status ibf_push(struct ibf_fast *f, const struct ibf_writes *what,
-			 struct ibf_repair *r, struct ftr_err *err)
+enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
+			 struct rr_repair *r, struct ftr_err *err)
 {
 	struct push p = { .f = f, .v = f->view, .what = what, .r = r };
 	enum ftr_status st = FTR_OK;
 	uint32_t epoch;
-	bool begun = false;
+	bool begun = false, rewrite = false;
 
 	if (!allocate(&p))
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for %u writes",
@@ -632,24 +508,26 @@ enum ftr_status ibf_push(struct ibf_fast *f, const struct ibf_writes *what,
 	if (!st) {
 		make_writes(&p);
 		find_ways(&p);
+		list_blocks(&p);
 		begun = begin_write(f, &epoch);
-		st = begun ? prepare_host(&p, epoch, err) :
+		st = begun ? f->ops->announce(f->ctx, p.block, p.n, epoch, err) :
 			     ftr_fail(err, FTR_REFUSED, "OpenSM routes, or has just routed");
 		if (!st) {
 			write_all(&p, epoch);
-			settle_host(&p, epoch);
+			rewrite = settle(&p, epoch);
 		} else {
 			unmake_writes(&p);
 		}
 	}
 	if (begun)
-		end_write(f);
+		end_write(f, rewrite);
 	if (!st) {
 		count(&p);
 		note_writes(&p);
 	}
 	free(p.write);
 	free(p.job);
+	free(p.block);
 	free(p.before);
 	free(p.doubtful);
 	free(p.cut_off);

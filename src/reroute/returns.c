@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Cables that a routing leaves out although OpenSM has found them.
+ * Links that a routing leaves out although OpenSM has found them (links.h).
  *
- *	died	after the discovery began: it may have seen them alive, and
- *		the routing would undo the repair.  Forgotten once a discovery
- *		that began later is done.
- *	held	they flap (damp.h).
- *	back	both switches were routed before and the cable was dead then,
- *		and its ports are not Active yet: it carries no data before the
- *		end of the sweep, and the tables of a sweep are written in no
- *		order.  The worker takes them into use when the sweep is done.
- *
- * The last two are kept in a list of returns, which the worker looks at, at the
- * end of a sweep or when one is held no longer.  What it could not take into use
- * then is in the list of those tried: it is routed as OpenSM sees it, until it
- * dies once more.
+ *	died		after the discovery began: it may have seen them alive, and
+ *			the routing would undo the repair
+ *	damped		they flap
+ *	returning	both switches were routed before and the link was dead
+ *			then, and its ports are not Active yet: it carries no data
+ *			before the end of the sweep, and the tables of a sweep are
+ *			written in no order.  The worker takes them into use when
+ *			the sweep is done.
  */
-#include <string.h>
+#include <stdlib.h>
 
-#include "osm/fast.h"
+#include "reroute/reroute.h"
 
 static struct rr_ends ends_of(const struct ftr_fabric *f,
 			      const struct rr_link *c)
@@ -30,27 +25,27 @@ static struct rr_ends ends_of(const struct ftr_fabric *f,
 
 /* ---- the worker --------------------------------------------------------- */
 
-void ibf_note_dead(struct ibf_fast *f, const struct rr_link *c)
+void rr_note_dead(struct rr *f, const struct rr_link *c)
 {
-	struct rr_ends e = ends_of(f->view->gen->fabric, c);
+	struct rr_ends e = ends_of(f->view->gen.fabric, c);
 
 	pthread_mutex_lock(&f->mutex);
-	rr_links_seen_down(&f->state.links, e, ibf_now_ms());
+	rr_links_seen_down(&f->state.links, e, rr_now(f));
 	pthread_mutex_unlock(&f->mutex);
 }
 
-void ibf_note_tried(struct ibf_fast *f, const struct rr_link *c)
+void rr_note_left(struct rr *f, const struct rr_link *c)
 {
-	struct rr_ends e = ends_of(f->view->gen->fabric, c);
+	struct rr_ends e = ends_of(f->view->gen.fabric, c);
 
 	pthread_mutex_lock(&f->mutex);
 	rr_links_leave(&f->state.links, e);
 	pthread_mutex_unlock(&f->mutex);
 }
 
-bool ibf_return_again(struct ibf_fast *f, const struct rr_link *c)
+bool rr_note_return(struct rr *f, const struct rr_link *c)
 {
-	struct rr_ends e = ends_of(f->view->gen->fabric, c);
+	struct rr_ends e = ends_of(f->view->gen.fabric, c);
 	bool added;
 
 	pthread_mutex_lock(&f->mutex);
@@ -59,35 +54,35 @@ bool ibf_return_again(struct ibf_fast *f, const struct rr_link *c)
 	return added;
 }
 
-bool ibf_remember_cable(struct ibf_fast *f, const struct rr_link *c)
+bool rr_note_change(struct rr *f, const struct rr_link *c)
 {
-	struct rr_ends e = ends_of(f->view->gen->fabric, c);
+	struct rr_ends e = ends_of(f->view->gen.fabric, c);
 	bool damped = false;
 
 	pthread_mutex_lock(&f->mutex);
 	if (c->up)
 		rr_links_used(&f->state.links, e);
 	else
-		damped = rr_links_died(&f->state.links, e, ibf_now_ms());
+		damped = rr_links_died(&f->state.links, e, rr_now(f));
 	pthread_mutex_unlock(&f->mutex);
 	return damped;
 }
 
-bool ibf_is_held(struct ibf_fast *f, const struct rr_link *c)
+bool rr_is_damped(struct rr *f, const struct rr_link *c)
 {
-	struct rr_ends e = ends_of(f->view->gen->fabric, c);
+	struct rr_ends e = ends_of(f->view->gen.fabric, c);
 	bool damped;
 
 	pthread_mutex_lock(&f->mutex);
-	damped = rr_links_damped(&f->state.links, e, ibf_now_ms());
+	damped = rr_links_damped(&f->state.links, e, rr_now(f));
 	pthread_mutex_unlock(&f->mutex);
 	return damped;
 }
 
-uint32_t ibf_take_returns(struct ibf_fast *f, struct rr_link *out,
+uint32_t rr_take_returns(struct rr *f, struct rr_link *out,
 			  uint32_t max, bool *lost)
 {
-	const struct ftr_fabric *fab = f->view->gen->fabric;
+	const struct ftr_fabric *fab = f->view->gen.fabric;
 	struct rr_ends *e = ftr_calloc(max, sizeof(*e));
 	uint32_t n = 0, n_ends = 0;
 
@@ -116,9 +111,9 @@ uint32_t ibf_take_returns(struct ibf_fast *f, struct rr_link *out,
 
 /* ---- the routing -------------------------------------------------------- */
 
-static bool came_back(const struct ibf_view *v, const struct rr_ends *e)
+static bool came_back(const struct rr_view *v, const struct rr_ends *e)
 {
-	const struct ftr_fabric *fab = v->gen->fabric;
+	const struct ftr_fabric *fab = v->gen.fabric;
 	ftr_sw s = ftr_fabric_find_sw(fab, e->guid);
 
 	return s != FTR_SW_NONE && e->port <= fab->sw[s].n_ports &&
@@ -127,23 +122,20 @@ static bool came_back(const struct ibf_view *v, const struct rr_ends *e)
 		!ftr_live_alive(v->live, s, e->port);
 }
 
-bool ibf_fast_left_out(struct ibf_fast *f, struct ibf_link l)
+bool rr_left_out(struct rr *f, const struct rr_ends *e, bool active)
 {
-	struct rr_ends e = { l.guid, l.peer_guid, l.port, l.peer_port };
 	bool out = false, returns = false, recheck = false;
 	double now;
 
-	if (!f)
-		return false;
-	if (!l.active) {
+	if (!active) {
 		pthread_mutex_lock(&f->view_lock);
-		returns = f->view && came_back(f->view, &e);
+		returns = f->view && came_back(f->view, e);
 		pthread_mutex_unlock(&f->view_lock);
 	}
 	pthread_mutex_lock(&f->mutex);
-	now = ibf_now_ms();
+	now = rr_now(f);
 	if (f->state.tables != RR_FOREIGN)
-		out = rr_links_left_out(&f->state.links, e, returns,
+		out = rr_links_left_out(&f->state.links, *e, returns,
 					f->state.began, now, &recheck);
 	if (recheck)
 		rr_damp_want(&f->state.want, now);

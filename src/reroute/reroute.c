@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * One repair: cables that changed -> entries -> check -> switches.
+ * One repair: links that changed -> entries -> check -> switches.
  *
  * The worker has a view of its own of the routing that stands: a working copy
- * of shape and tables that follows the fabric cable by cable (<ftr/live.h>), and
- * what it needs to reach the switches.  A repair that is not pushed is taken
+ * of shape and tables that follows the fabric link by link (<ftr/live.h>), and
+ * what it needs to reach the switches.  A repair that is not written is taken
  * back in the view, so that the view is what the switches hold.
  *
  * Who reads the view besides the worker: the snapshot of a routing, which asks
- * what to leave out (outside.c).  view_lock is held to change the view, and for
+ * what to leave out (returns.c).  view_lock is held to change the view, and for
  * nothing that could wait.
  */
 #include <inttypes.h>
@@ -16,19 +16,19 @@
 #include <string.h>
 #include <time.h>
 
-#include "osm/fast.h"
+#include "reroute/reroute.h"
 
 /* ---- the view ----------------------------------------------------------- */
 
-void ibf_view_free(struct ibf_view *v)
+void rr_view_free(struct rr_view *v)
 {
 	if (!v)
 		return;
-	ibf_repair_free(v->pending);
-	ibf_local_drop(v);
+	rr_repair_free(v->pending);
+	rr_ddlr_drop(v);
 	ftr_live_free(v->live);
 	ftr_tables_free(v->sent);
-	ibf_generation_put(v->gen);
+	rr_routing_put(&v->gen);
 	rr_dr_tree_free(v->tree[0]);
 	rr_dr_tree_free(v->tree[1]);
 	free(v->m_key);
@@ -39,57 +39,20 @@ void ibf_view_free(struct ibf_view *v)
 	free(v);
 }
 
-void ibf_view_set(struct ibf_fast *f, struct ibf_view *v)
+void rr_view_set(struct rr *f, struct rr_view *v)
 {
-	struct ibf_view *old = f->view;
+	struct rr_view *old = f->view;
 
 	pthread_mutex_lock(&f->view_lock);
 	f->view = v;
 	pthread_mutex_unlock(&f->view_lock);
-	ibf_view_free(old);
+	rr_view_free(old);
 }
 
-static void find_manager(const struct ibf_fast *f, struct ibf_view *v)
-{
-	const struct ftr_fabric *fab = v->gen->fabric;
-	uint64_t guid = cl_ntoh64(f->p->osm->subn.sm_port_guid);
-	ftr_ep e = ftr_fabric_find_ep(fab, guid);
-	ftr_sw s = ftr_fabric_find_sw(fab, guid);
-
-	if (e != FTR_EP_NONE) {
-		v->origin = (struct rr_dr_origin){ fab->ep[e].sw,
-						   fab->ep[e].port_num };
-		v->sm_lid = fab->ep[e].lid;
-	} else {
-		v->origin = (struct rr_dr_origin){ s, 0 };
-		v->sm_lid = s == FTR_SW_NONE ? 0 : fab->sw[s].lid;
-	}
-}
-
-/* The key that OpenSM itself would use for a switch. */
-static void read_m_keys(struct ibf_fast *f, struct ibf_view *v)
-{
-	struct osm_opensm *osm = f->p->osm;
-	const struct ftr_fabric *fab = v->gen->fabric;
-
-	CL_PLOCK_ACQUIRE(&osm->lock);
-	for (ftr_sw s = 0; s < fab->n_sw; s++) {
-		osm_switch_t *sw = ibf_host_switch(f->p, fab->sw[s].guid);
-		const osm_physp_t *port0 = sw ?
-			osm_node_get_physp_ptr(sw->p_node, 0) : NULL;
-
-		v->m_key[s] = osm->subn.opt.m_key;
-		if (osm->subn.opt.m_key_lookup && port0)
-			v->m_key[s] =
-				ib_port_info_get_m_key(&port0->port_info);
-	}
-	CL_PLOCK_RELEASE(&osm->lock);
-}
-
-struct ibf_view *ibf_view_new(struct ibf_fast *f, struct ibf_generation *gen,
+struct rr_view *rr_view_new(struct rr *f, const struct rr_routing *gen,
 			      struct ftr_err *err)
 {
-	struct ibf_view *v = ftr_calloc(1, sizeof(*v));
+	struct rr_view *v = ftr_calloc(1, sizeof(*v));
 	uint32_t n = gen->fabric->n_sw;
 	enum ftr_status st = FTR_NOMEM;
 
@@ -97,8 +60,8 @@ struct ibf_view *ibf_view_new(struct ibf_fast *f, struct ibf_generation *gen,
 		ftr_fail(err, st, "out of memory for the fast path");
 		return NULL;
 	}
-	v->gen = ibf_generation_get(gen);
-	find_manager(f, v);
+	v->gen = rr_routing_get(gen);
+	f->ops->find_manager(f->ctx, gen->fabric, &v->origin, &v->sm_lid);
 	v->tree[0] = rr_dr_tree_new(n);
 	v->tree[1] = rr_dr_tree_new(n);
 	v->m_key = ftr_calloc(n, sizeof(*v->m_key));
@@ -111,38 +74,48 @@ struct ibf_view *ibf_view_new(struct ibf_fast *f, struct ibf_generation *gen,
 	    !v->wary || !v->silent || !v->echo)
 		st = ftr_fail(err, st, "out of memory for the fast path");
 	else
-		st = ftr_live_new(gen->routed, gen->opts.nominal, gen->tables,
-				  &gen->opts, &v->live, err);
+		st = ftr_live_new(gen->routed, gen->opts->nominal, gen->tables,
+				  gen->opts, &v->live, err);
 	if (!st)
 		st = ftr_tables_new(gen->fabric, false, &v->sent, err);
 	if (st) {
-		ibf_view_free(v);
+		rr_view_free(v);
 		return NULL;
 	}
 	memcpy(v->sent->lft, gen->tables->lft,
 	       (size_t)n * gen->tables->stride);
-	read_m_keys(f, v);
-	v->handover_due = -1;
-	ibf_local_start(f, v);
+	f->ops->read_keys(f->ctx, gen->fabric, v->m_key);
+	v->transition_due = -1;
+	rr_ddlr_start(f, v);
 	return v;
 }
 
 /* ---- one repair --------------------------------------------------------- */
 
-static struct ibf_repair *repair_new(struct ibf_fast *f,
+void rr_repair_free(struct rr_repair *r)
+{
+	if (!r)
+		return;
+	rr_routing_put(&r->gen);
+	free(r->link);
+	free(r->sets);
+	free(r);
+}
+
+static struct rr_repair *repair_new(struct rr *f,
 				     const struct rr_trap *trap,
 				     uint32_t n_traps)
 {
-	struct ibf_repair *r = ftr_calloc(1, sizeof(*r));
+	struct rr_repair *r = ftr_calloc(1, sizeof(*r));
 	struct timespec t;
 
 	if (!r)
 		return NULL;
 	clock_gettime(CLOCK_REALTIME, &t);
-	r->trap_at = n_traps ? trap[0].at : ibf_now_ms();
+	r->trap_at = n_traps ? trap[0].at : rr_now(f);
 	r->wall = (double)t.tv_sec + (double)t.tv_nsec / 1e9 -
-		(ibf_now_ms() - r->trap_at) / 1e3;
-	r->gen = ibf_generation_get(f->view->gen);
+		(rr_now(f) - r->trap_at) / 1e3;
+	r->gen = rr_routing_get(&f->view->gen);
 	r->number = f->n_repairs + 1;
 	r->n_traps = n_traps;
 	r->known_ms = r->computed_ms = r->checked_ms = -1;
@@ -150,12 +123,12 @@ static struct ibf_repair *repair_new(struct ibf_fast *f,
 	return r;
 }
 
-static double since(const struct ibf_repair *r)
+static double since(const struct rr *f, const struct rr_repair *r)
 {
-	return ibf_now_ms() - r->trap_at;
+	return rr_now(f) - r->trap_at;
 }
 
-static enum ftr_status judge(const struct ibf_view *v,
+static enum ftr_status judge(const struct rr_view *v,
 			     const struct ftr_delta_report *rep,
 			     struct ftr_err *err)
 {
@@ -166,41 +139,41 @@ static enum ftr_status judge(const struct ibf_view *v,
 					" in all): from switch %s towards LID %u",
 					ftr_finding_name((enum ftr_finding)i),
 					rep->found[i],
-					v->gen->fabric->sw[rep->sample[i].from].name,
+					v->gen.fabric->sw[rep->sample[i].from].name,
 					rep->sample[i].lid);
 	if (rep->missed || rep->stranded)
 		return ftr_fail(err, FTR_REFUSED, "%" PRIu64
 				" entries still use a dead cable, %" PRIu64
 				" lead to a hole", rep->missed, rep->stranded);
-	/* the planner of a handover sees to it by itself */
-	if (!rep->proved && !v->local)
+	/* the planner of a transition checks this itself */
+	if (!rep->proved && !v->planner)
 		return ftr_fail(err, FTR_REFUSED, "old and new entries together may form a credit loop (%"
 				PRIu64 " places)", rep->mixed);
 	return FTR_OK;
 }
 
 /* What the checker says of the changes; it has not seen how they were made. */
-static enum ftr_status check(const struct ibf_view *v, struct ftr_err *err)
+static enum ftr_status check(const struct rr_view *v, struct ftr_err *err)
 {
 	struct ftr_check_delta delta;
 	struct ftr_delta_report rep;
 	enum ftr_status st;
 
 	ftr_live_delta(v->live, &delta);
-	delta.rank = v->gen->order;	/* what the whole tables were judged by */
-	st = ftr_check_changes(v->gen->fabric, ftr_live_tables(v->live),
+	delta.rank = v->gen.order;	/* what the whole tables were judged by */
+	st = ftr_check_changes(v->gen.fabric, ftr_live_tables(v->live),
 			       &delta, NULL, &rep, err);
 	return st ? st : judge(v, &rep, err);
 }
 
-static void count_pairs(struct ibf_repair *r,
+static void count_pairs(struct rr_repair *r,
 			const struct ftr_live_result *res)
 {
 	r->lost_pairs = res->lost_pairs;
 	r->regained_pairs = res->regained_pairs;
 }
 
-static void count(struct ibf_repair *r, const struct ftr_live_result *res)
+static void count(struct rr_repair *r, const struct ftr_live_result *res)
 {
 	r->switches = res->n_switches;
 	r->stages = res->n_stages;
@@ -208,31 +181,31 @@ static void count(struct ibf_repair *r, const struct ftr_live_result *res)
 	count_pairs(r, res);
 }
 
-static enum ftr_status compute(struct ibf_fast *f, struct ibf_repair *r,
+static enum ftr_status compute(struct rr *f, struct rr_repair *r,
 			       const struct ftr_live_result **res,
 			       struct ftr_err *err)
 {
-	struct ftr_live_event *ev = ftr_calloc(r->n_cables, sizeof(*ev));
+	struct ftr_live_event *ev = ftr_calloc(r->n_links, sizeof(*ev));
 	enum ftr_status st;
 
 	if (!ev)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for %u cables",
-				r->n_cables);
-	for (uint32_t i = 0; i < r->n_cables; i++)
+				r->n_links);
+	for (uint32_t i = 0; i < r->n_links; i++)
 		ev[i] = (struct ftr_live_event){
-			r->cable[i].sw, r->cable[i].port, r->cable[i].up
+			r->link[i].sw, r->link[i].port, r->link[i].up
 		};
 	pthread_mutex_lock(&f->view_lock);
-	st = ftr_live_apply(f->view->live, ev, r->n_cables, NULL, res, err);
+	st = ftr_live_apply(f->view->live, ev, r->n_links, NULL, res, err);
 	pthread_mutex_unlock(&f->view_lock);
 	free(ev);
-	r->computed_ms = since(r);
+	r->computed_ms = since(f, r);
 	return st;
 }
 
-/* The changes by stage. */
+/* The changes by write step. */
 static bool list_writes(const struct ftr_live_result *res,
-			struct ibf_writes *out)
+			struct rr_writes *out)
 {
 	uint32_t *at = ftr_calloc(res->n_stages + 1u, sizeof(*at));
 
@@ -246,7 +219,7 @@ static bool list_writes(const struct ftr_live_result *res,
 	for (uint32_t i = 0; at && out->entry && i < res->n_changes; i++) {
 		const struct ftr_change *c = &res->change[i];
 
-		out->entry[at[res->stage[i]]++] = (struct ibf_entry){
+		out->entry[at[res->stage[i]]++] = (struct rr_entry){
 			c->sw, c->lid, c->after, res->stage[i]
 		};
 	}
@@ -254,15 +227,15 @@ static bool list_writes(const struct ftr_live_result *res,
 	return at && out->entry;
 }
 
-static enum ftr_status push_changes(struct ibf_fast *f,
+static enum ftr_status push_changes(struct rr *f,
 				    const struct ftr_live_result *res,
-				    struct ibf_repair *r, struct ftr_err *err)
+				    struct rr_repair *r, struct ftr_err *err)
 {
-	struct ibf_writes what = { 0 };
+	struct rr_writes what = { 0 };
 	enum ftr_status st;
 
 	if (list_writes(res, &what))
-		st = ibf_push(f, &what, r, err);
+		st = rr_write(f, &what, r, err);
 	else
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for %u entries",
 			      res->n_changes);
@@ -271,9 +244,9 @@ static enum ftr_status push_changes(struct ibf_fast *f,
 }
 
 /* Keep it until a sweep has confirmed it. */
-static void keep(struct ibf_fast *f, struct ibf_repair *r)
+static void keep(struct rr *f, struct rr_repair *r)
 {
-	struct ibf_repair **at = &f->repairs;
+	struct rr_repair **at = &f->repairs;
 
 	pthread_mutex_lock(&f->mutex);
 	while (*at)
@@ -282,12 +255,12 @@ static void keep(struct ibf_fast *f, struct ibf_repair *r)
 	f->state.unconfirmed++;
 	/* while that sweep went on */
 	if (f->state.sweep != RR_ROUTING && r->trap_at <= f->state.began)
-		rr_damp_want(&f->state.want, ibf_now_ms());
+		rr_damp_want(&f->state.want, rr_now(f));
 	pthread_mutex_unlock(&f->mutex);
 }
 
 /* The tables of the view are ahead of the switches and of OpenSM: back. */
-static void take_back(struct ibf_fast *f)
+static void take_back(struct rr *f)
 {
 	pthread_mutex_lock(&f->view_lock);
 	ftr_live_undo(f->view->live);
@@ -295,51 +268,49 @@ static void take_back(struct ibf_fast *f)
 }
 
 /* After a routing that came in between it is tried again. */
-static void give_up(struct ibf_fast *f, bool applied, const struct ftr_err *err)
+static void give_up(struct rr *f, bool applied, const struct ftr_err *err)
 {
 	if (applied)
 		take_back(f);
-	if (ibf_overtaken(f))
+	if (rr_is_overtaken(f))
 		return;
-	ibf_log(f->p, IBF_FAST_FAILED, "no fast reroute, a sweep will do it: %s",
+	rr_warn(f, RR_WARN_FAILED, "no fast reroute, a sweep will do it: %s",
 		err->msg);
-	ibf_sweep_now(f);
+	rr_sweep_now(f);
 }
 
-static void remember(struct ibf_fast *f, const struct ibf_repair *r)
+static void remember(struct rr *f, const struct rr_repair *r)
 {
-	for (uint32_t i = 0; i < r->n_cables; i++)
-		if (ibf_remember_cable(f, &r->cable[i]))
-			ibf_log(f->p, IBF_FLAPPING, "the cable at %s port %u flaps; it is not used until it has been quiet for %d ms",
-				r->gen->fabric->sw[r->cable[i].sw].name,
-				r->cable[i].port,
-				f->p->opt.fast_flap_hold_ms);
+	for (uint32_t i = 0; i < r->n_links; i++)
+		if (rr_note_change(f, &r->link[i]))
+			rr_warn(f, RR_WARN_FLAPPING, "the cable at %s port %u flaps; it is not used until it has been quiet for %.0f ms",
+				r->gen.fabric->sw[r->link[i].sw].name,
+				r->link[i].port,
+				f->state.links.hold);
 }
 
-/* All is written: tell of it. */
-static void finish(struct ibf_fast *f, struct ibf_repair *r)
+/* All is written: report it. */
+static void finish(struct rr *f, struct rr_repair *r)
 {
-	ibf_event_judge(f, r);
-	ibf_event_log(f, r);
+	f->ops->report(f->ctx, r);
 	if (r->failed)
-		ibf_sweep_now(f);
+		rr_sweep_now(f);
 	else if (r->resent || r->unsettled)
-		ibf_want_sweep(f);	/* it writes these blocks again */
+		rr_want_sweep(f);	/* it writes these blocks again */
 	if (r->n_traps) {
 		keep(f, r);
 	} else {	/* OpenSM has seen it before us: no sweep follows */
-		ibf_event_write(f, r);
-		ibf_repair_free(r);
+		f->ops->record(f->ctx, r);
+		rr_repair_free(r);
 	}
 }
 
-/* Stage one told of by itself, and what is left of r for stage two. */
-static void tell_local(struct ibf_fast *f, struct ibf_repair *r)
+/* Report the detours by themselves; the rest of r is for the new tables. */
+static void report_detours(struct rr *f, struct rr_repair *r)
 {
 	r->local = true;
-	ibf_event_judge(f, r);
-	ibf_event_log(f, r);
-	ibf_event_write(f, r);
+	f->ops->report(f->ctx, r);
+	f->ops->record(f->ctx, r);
 	r->local = false;
 	free(r->sets);
 	r->sets = NULL;
@@ -348,113 +319,113 @@ static void tell_local(struct ibf_fast *f, struct ibf_repair *r)
 	r->computed_ms = r->checked_ms = r->first_ms = r->last_ms = -1;
 }
 
-static bool all_down(const struct ibf_repair *r)
+static bool all_down(const struct rr_repair *r)
 {
-	for (uint32_t i = 0; i < r->n_cables; i++)
-		if (r->cable[i].up)
+	for (uint32_t i = 0; i < r->n_links; i++)
+		if (r->link[i].up)
 			return false;
 	return true;
 }
 
 /* The switches hold something between two tables: nothing more is done before
  * a sweep has written them all. */
-static void lose_view(struct ibf_fast *f)
+static void lose_view(struct rr *f)
 {
-	ibf_view_set(f, NULL);
-	ibf_sweep_now(f);
+	rr_view_set(f, NULL);
+	rr_sweep_now(f);
 }
 
 /* Do the switches hold the tables of the view, as far as we have written? */
-static bool in_step(const struct ibf_view *v)
+static bool in_step(const struct rr_view *v)
 {
 	const struct ftr_tables *t = ftr_live_tables(v->live);
 
 	return !memcmp(v->sent->lft, t->lft, (size_t)t->n_sw * t->stride);
 }
 
-/* What a routing that came in between has done is not waited for, or told. */
-static void stop_handover(struct ibf_fast *f, struct ibf_repair *r,
+/* A routing that came in between is neither waited for nor reported. */
+static void stop_transition(struct rr *f, struct rr_repair *r,
 			  const struct ftr_err *err)
 {
-	bool overtaken = ibf_overtaken(f);
+	bool overtaken = rr_is_overtaken(f);
 
 	if (!overtaken)
-		ibf_log(f->p, IBF_FAST_FAILED, "a sweep will finish it: %s",
+		rr_warn(f, RR_WARN_FAILED, "a sweep will finish it: %s",
 			err->msg);
 	if (overtaken && !r->n_changes)
-		ibf_repair_free(r);
+		rr_repair_free(r);
 	else
 		finish(f, r);
 	if (overtaken)
-		ibf_view_set(f, NULL);
+		rr_view_set(f, NULL);
 	else
 		lose_view(f);
 }
 
-/* A round of the handover to the tables of the view; false: it failed. */
-static bool hand_over(struct ibf_fast *f, struct ibf_repair *r)
+/* A round of the transition to the tables of the view; false: it failed. */
+static bool run_transition(struct rr *f, struct rr_repair *r)
 {
 	struct ftr_err err = { 0 };
 
-	if (ibf_local_handover(f, r, &err)) {
-		stop_handover(f, r, &err);
+	if (rr_ddlr_transition(f, r, &err)) {
+		stop_transition(f, r, &err);
 		return false;
 	}
-	if (f->view->handover_due < 0)
+	if (f->view->transition_due < 0)
 		finish(f, r);
 	else
 		f->view->pending = r;
 	return true;
 }
 
-void ibf_repair_settle(struct ibf_fast *f)
+void rr_repair_settle(struct rr *f)
 {
-	struct ibf_repair *r = f->view ? f->view->pending : NULL;
+	struct rr_repair *r = f->view ? f->view->pending : NULL;
 
 	if (!r)
 		return;
 	f->view->pending = NULL;
-	f->view->handover_due = -1;
+	f->view->transition_due = -1;
 	finish(f, r);
 }
 
-void ibf_repair_continue(struct ibf_fast *f)
+void rr_repair_continue(struct rr *f)
 {
-	struct ibf_repair *r = f->view->pending;
+	struct rr_repair *r = f->view->pending;
 
 	f->view->pending = NULL;
-	f->view->handover_due = -1;
+	f->view->transition_due = -1;
 	if (r)
-		hand_over(f, r);
+		run_transition(f, r);
 }
 
 /* Stage one of ddlr; afterwards the planner is gone if it cannot be used. */
-static void detour(struct ibf_fast *f, struct ibf_repair *r)
+static void detour(struct rr *f, struct rr_repair *r)
 {
-	ibf_repair_settle(f);	/* a fault before all was handed over */
+	rr_repair_settle(f);	/* a fault before the transition was done */
 	if (!all_down(r))
-		ibf_local_drop(f->view);
-	else if (ibf_local_detour(f, r))
-		tell_local(f, r);
+		rr_ddlr_drop(f->view);
+	else if (rr_ddlr_detour(f, r))
+		report_detours(f, r);
 }
 
 /* False: not all of it is written, and r is gone. */
-static bool repair(struct ibf_fast *f, struct ibf_repair *r)
+static bool repair(struct rr *f, struct rr_repair *r)
 {
 	const struct ftr_live_result *res;
 	struct ftr_err err = { 0 };
-	bool local = ibf_local_ready(f), applied;
+	bool local = rr_ddlr_ready(f), applied;
 	enum ftr_status st;
 
-	for (uint32_t i = 0; i < r->n_cables; i++)
-		if (!r->cable[i].up)
-			ibf_note_dead(f, &r->cable[i]);
+	for (uint32_t i = 0; i < r->n_links; i++)
+		if (!r->link[i].up)
+			rr_note_dead(f, &r->link[i]);
 	if (!all_down(r))
-		ibf_local_returned(f);
+		rr_ddlr_returned(f);
 	if (local)
 		detour(f, r);
-	if (local && !f->view->local && !in_step(f->view)) {
-		ibf_repair_free(r);
+	if (local && !f->view->planner && !in_step(f->view)) {
+		rr_repair_free(r);
 		lose_view(f);
 		return false;
 	}
@@ -462,13 +433,13 @@ static bool repair(struct ibf_fast *f, struct ibf_repair *r)
 	applied = !st;
 	if (!st) {
 		st = check(f->view, &err);
-		r->checked_ms = since(r);
+		r->checked_ms = since(f, r);
 	}
-	if (!st && f->view->local) {
+	if (!st && f->view->planner) {
 		count_pairs(r, res);
 		f->n_repairs++;
 		remember(f, r);
-		return hand_over(f, r);
+		return run_transition(f, r);
 	}
 	if (!st) {
 		count(r, res);
@@ -476,8 +447,8 @@ static bool repair(struct ibf_fast *f, struct ibf_repair *r)
 	}
 	if (st) {
 		give_up(f, applied, &err);
-		ibf_repair_free(r);
-		if (f->view->local && !in_step(f->view))
+		rr_repair_free(r);
+		if (f->view->planner && !in_step(f->view))
 			lose_view(f);
 		return false;
 	}
@@ -490,11 +461,11 @@ static bool repair(struct ibf_fast *f, struct ibf_repair *r)
 /* ---- traps -------------------------------------------------------------- */
 
 /* Distinct switches of the traps. */
-static uint32_t named_switches(const struct ibf_view *v,
+static uint32_t named_switches(const struct rr_view *v,
 			       const struct rr_trap *trap, uint32_t n,
 			       ftr_sw *sw)
 {
-	const struct ftr_fabric *fab = v->gen->fabric;
+	const struct ftr_fabric *fab = v->gen.fabric;
 	uint32_t k = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -510,45 +481,45 @@ static uint32_t named_switches(const struct ibf_view *v,
 	return k;
 }
 
-/* Held cables are not taken into use. */
-static uint32_t drop_held(struct ibf_fast *f, struct rr_link *c, uint32_t n)
+/* Held links are not taken into use. */
+static uint32_t drop_held(struct rr *f, struct rr_link *c, uint32_t n)
 {
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		if (!c[i].up || !ibf_is_held(f, &c[i]))
+		if (!c[i].up || !rr_is_damped(f, &c[i]))
 			c[kept++] = c[i];
 	return kept;
 }
 
 /* Probe and repair; false: a routing came in between, try again after it. */
-static bool look_at(struct ibf_fast *f, const struct rr_link *ask,
+static bool look_at(struct rr *f, const struct rr_link *ask,
 		    uint32_t n_ask, const struct rr_trap *trap,
 		    uint32_t n_traps)
 {
-	struct ibf_repair *r = repair_new(f, trap, n_traps);
+	struct rr_repair *r = repair_new(f, trap, n_traps);
 	bool unknown = false;
 
 	if (r)
-		r->cable = ftr_calloc(n_ask, sizeof(*r->cable));
-	if (!r || !r->cable) {
-		ibf_repair_free(r);
-		ibf_sweep_now(f);
+		r->link = ftr_calloc(n_ask, sizeof(*r->link));
+	if (!r || !r->link) {
+		rr_repair_free(r);
+		rr_sweep_now(f);
 		return true;
 	}
-	r->n_cables = ibf_probe(f, ask, n_ask, n_traps > 0, &r->cable,
+	r->n_links = rr_probe(f, ask, n_ask, n_traps > 0, &r->link,
 				&unknown);
-	r->n_cables = drop_held(f, r->cable, r->n_cables);
-	r->known_ms = since(r);
+	r->n_links = drop_held(f, r->link, r->n_links);
+	r->known_ms = since(f, r);
 	if (unknown)
-		ibf_want_sweep(f);
-	if (r->n_cables)
-		return repair(f, r) || !ibf_overtaken(f);
-	ibf_repair_free(r);
-	return !ibf_overtaken(f);
+		rr_want_sweep(f);
+	if (r->n_links)
+		return repair(f, r) || !rr_is_overtaken(f);
+	rr_repair_free(r);
+	return !rr_is_overtaken(f);
 }
 
-bool ibf_repair_traps(struct ibf_fast *f, const struct rr_trap *trap,
+bool rr_repair_traps(struct rr *f, const struct rr_trap *trap,
 		      uint32_t n)
 {
 	ftr_sw sw[RR_TRAPS_MAX];
@@ -558,9 +529,9 @@ bool ibf_repair_traps(struct ibf_fast *f, const struct rr_trap *trap,
 	bool done = true;
 
 	for (uint32_t i = 0; ask && i < n_sw; i++)
-		n_ask += ibf_cables_of(f->view, sw[i], ask + n_ask);
+		n_ask += rr_links_of(f->view, sw[i], ask + n_ask);
 	if (!ask)
-		ibf_sweep_now(f);
+		rr_sweep_now(f);
 	else if (n_ask)
 		done = look_at(f, ask, n_ask, trap, n);
 	free(ask);
@@ -569,31 +540,31 @@ bool ibf_repair_traps(struct ibf_fast *f, const struct rr_trap *trap,
 
 /* Those that could not be taken into use are left to a sweep, and not left out
  * of it again; or, when it is not over, are looked at once more at its end. */
-static void leave_to_sweep(struct ibf_fast *f, const struct rr_link *c,
+static void leave_to_sweep(struct rr *f, const struct rr_link *c,
 			   uint32_t n, bool over)
 {
 	bool any = false;
 
 	for (uint32_t i = 0; f->view && i < n; i++) {
 		if (ftr_live_alive(f->view->live, c[i].sw, c[i].port) ||
-		    ibf_is_held(f, &c[i]) ||
-		    (!over && ibf_return_again(f, &c[i])))
+		    rr_is_damped(f, &c[i]) ||
+		    (!over && rr_note_return(f, &c[i])))
 			continue;
-		ibf_note_tried(f, &c[i]);
+		rr_note_left(f, &c[i]);
 		any = true;
 	}
 	if (any)
-		ibf_want_sweep(f);
+		rr_want_sweep(f);
 }
 
-void ibf_repair_returns(struct ibf_fast *f, bool swept)
+void rr_repair_returns(struct rr *f, bool swept)
 {
 	struct rr_link *ask = ftr_calloc(RR_LINKS_MAX, sizeof(*ask));
 	bool lost = !f->view || !ask;
 	uint32_t n = 0;
 
 	if (!lost) {
-		n = ibf_take_returns(f, ask, RR_LINKS_MAX, &lost);
+		n = rr_take_returns(f, ask, RR_LINKS_MAX, &lost);
 	} else {
 		pthread_mutex_lock(&f->mutex);
 		lost = rr_links_drop_returning(&f->state.links);
@@ -602,12 +573,10 @@ void ibf_repair_returns(struct ibf_fast *f, bool swept)
 	if (n)	/* a routing that came in between has added its own */
 		leave_to_sweep(f, ask, n,
 			       look_at(f, ask, n, NULL, 0) && swept);
-	/* the order of switches may be better again with these cables, extra turns
+	/* the order of switches may be better again with these links, extra turns
 	 * may go where they went before, and tables may be preferred that were
 	 * made with nothing missing */
-	if (lost || (n && f->view && (f->view->gen->own ||
-				      f->view->gen->opts.n_turns ||
-				      f->view->gen->makeshift)))
-		ibf_want_sweep(f);
+	if (lost || (n && f->view && f->view->gen.improvable))
+		rr_want_sweep(f);
 	free(ask);
 }

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * OpenSM's copy of the tables while the fast path writes to switches.
+ *
+ * OpenSM has two copies of every table: lft, what the switch acknowledged, and
+ * new_lft, what it is to hold.  A sweep writes the blocks in which they
+ * differ.  So, for every block that a repair is going to write:
+ *
+ *	before the first packet		new_lft = new, lft = complement of new
+ *	all acknowledged		lft = new
+ *	not acknowledged		lft stays: the next sweep writes it
+ *	sent more than once		the same: of a packet that was given up
+ *					nobody knows when it is carried out,
+ *					perhaps after a later one
+ *	differed before		the same, of a packet of OpenSM's own
+ *
+ * which leaves the next sweep with nothing to do after a good repair, and with
+ * exactly the doubtful blocks after a bad one, whenever it comes and whatever
+ * becomes of us.  (The complement: no block is its own.)
+ *
+ * If a routing has begun meanwhile (that of a forced reroute comes without a
+ * warning), its tables stand, and a packet of ours may have overtaken one of
+ * OpenSM's: these blocks are marked once it is done, and swept again.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "osm/fast.h"
+
+/* Whether the epoch is over: a routing has begun.  An engine before ours in
+ * OpenSM's list may do that unseen: then its end is still to come, or has been
+ * reported.  Under OpenSM's lock. */
+static bool has_routed(struct ibf_fast *f, uint32_t epoch)
+{
+	struct rr_event ev = { .kind = RR_EV_ROUTING };
+	bool has;
+
+	pthread_mutex_lock(&f->rr.mutex);
+	if (f->rr.state.tables != RR_FOREIGN && ibf_other_routed(f->p))
+		rr_post_locked(&f->rr, &ev);
+	has = !rr_may_write(&f->rr.state, epoch);
+	pthread_mutex_unlock(&f->rr.mutex);
+	return has;
+}
+
+static size_t offset(const struct rr_block *b)
+{
+	return b->block * (size_t)FTR_LFT_BLOCK;
+}
+
+static enum ftr_status writable(const struct ibf_fast *f,
+				const struct rr_block *b, uint32_t n,
+				struct ftr_err *err)
+{
+	if (f->p->osm->subn.sm_state != IB_SMINFO_STATE_MASTER)
+		return ftr_fail(err, FTR_REFUSED, "this subnet manager is no longer master");
+	for (uint32_t i = 0; i < n; i++) {
+		const osm_switch_t *sw = ibf_host_switch(f->p, b[i].guid);
+
+		if (b[i].skip)
+			continue;
+		if (!sw || !sw->lft || !sw->new_lft ||
+		    offset(&b[i]) + FTR_LFT_BLOCK > sw->lft_size)
+			return ftr_fail(err, FTR_REFUSED,
+					"OpenSM has no table for block %u of switch %s (0x%016"
+					PRIx64 ")", b[i].block, b[i].name,
+					b[i].guid);
+	}
+	return FTR_OK;
+}
+
+/* Later steps of a block overwrite earlier ones: the last one stays. */
+static void announce(struct ibf_fast *f, struct rr_block *b, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const osm_switch_t *sw = ibf_host_switch(f->p, b[i].guid);
+
+		b[i].open = !b[i].skip &&
+			memcmp(sw->lft + offset(&b[i]),
+			       sw->new_lft + offset(&b[i]), FTR_LFT_BLOCK);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		osm_switch_t *sw = ibf_host_switch(f->p, b[i].guid);
+
+		if (b[i].skip)
+			continue;
+		memcpy(sw->new_lft + offset(&b[i]), b[i].data, FTR_LFT_BLOCK);
+		for (uint32_t k = 0; k < FTR_LFT_BLOCK; k++)
+			sw->lft[offset(&b[i]) + k] = (uint8_t)~b[i].data[k];
+	}
+}
+
+/* Room for n more, before anything is written. */
+static bool reserve_suspects(struct ibf_fast *f, uint32_t n)
+{
+	void *grown = realloc(f->suspect, (f->n_suspects + n + 1u) *
+			      sizeof(*f->suspect));
+
+	if (grown)
+		f->suspect = grown;
+	return grown != NULL;
+}
+
+enum ftr_status ibf_patch_announce(void *ctx, struct rr_block *b, uint32_t n,
+				   uint32_t epoch, struct ftr_err *err)
+{
+	struct ibf_fast *f = ctx;
+	struct osm_opensm *osm = f->p->osm;
+	enum ftr_status st;
+
+	if (!reserve_suspects(f, n))
+		return ftr_fail(err, FTR_NOMEM, "out of memory for %u writes",
+				n);
+	CL_PLOCK_EXCL_ACQUIRE(&osm->lock);
+	/* while we waited for the lock; these tables are newer than ours */
+	st = has_routed(f, epoch) ?
+		ftr_fail(err, FTR_REFUSED, "OpenSM has routed meanwhile") :
+		writable(f, b, n, err);
+	if (!st)
+		announce(f, b, n);
+	CL_PLOCK_RELEASE(&osm->lock);
+	return st;
+}
+
+uint32_t ibf_patch_settle(void *ctx, const struct rr_block *b, uint32_t n,
+			  uint32_t epoch, bool *rewrite)
+{
+	struct ibf_fast *f = ctx;
+	struct osm_opensm *osm = f->p->osm;
+	uint32_t unsettled = 0;
+	bool ours;
+
+	CL_PLOCK_EXCL_ACQUIRE(&osm->lock);
+	ours = !has_routed(f, epoch);
+	for (uint32_t i = 0; i < n; i++) {
+		size_t at = offset(&b[i]);
+		osm_switch_t *sw = ibf_host_switch(f->p, b[i].guid);
+
+		if (b[i].skip)
+			continue;
+		if (ours && sw && sw->new_lft &&
+		    memcmp(sw->new_lft + at, b[i].data, FTR_LFT_BLOCK))
+			continue;	/* a later one of this block counts */
+		if (!ours)
+			f->suspect[f->n_suspects++] = (struct ibf_suspect){
+				b[i].guid, b[i].block
+			};
+		else if (sw && sw->lft && b[i].sure)
+			memcpy(sw->lft + at, b[i].data, FTR_LFT_BLOCK);
+		else
+			unsettled++;
+	}
+	CL_PLOCK_RELEASE(&osm->lock);
+	*rewrite = f->n_suspects > 0;
+	return unsettled;
+}
+
+/* Blocks that may hold something old: make OpenSM write them. */
+void ibf_patch_rewrite(void *ctx)
+{
+	struct ibf_fast *f = ctx;
+	struct osm_opensm *osm = f->p->osm;
+
+	CL_PLOCK_EXCL_ACQUIRE(&osm->lock);
+	for (uint32_t i = 0; i < f->n_suspects; i++) {
+		osm_switch_t *sw = ibf_host_switch(f->p, f->suspect[i].guid);
+		size_t at = f->suspect[i].block * (size_t)FTR_LFT_BLOCK;
+
+		if (!sw || !sw->lft || !sw->new_lft ||
+		    at + FTR_LFT_BLOCK > sw->lft_size)
+			continue;
+		for (uint32_t k = 0; k < FTR_LFT_BLOCK; k++)
+			sw->lft[at + k] = (uint8_t)~sw->new_lft[at + k];
+	}
+	CL_PLOCK_RELEASE(&osm->lock);
+	f->n_suspects = 0;
+}

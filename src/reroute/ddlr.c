@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Engine ddlr: detours around a fault first, then the transition to new tables.
+ *
+ * A link dies.  The planner (<ftr/repair.h>) has the detours: a few entries at
+ * the switches around it, written before anything is routed anew.  After that
+ * a transition leads to the new tables of the whole fabric, entry by entry, where
+ * old and new paths together form no credit loop; what cannot be changed yet is
+ * held until packets that follow older entries are gone, a packet lifetime
+ * later, while the worker goes on with other things.
+ *
+ *	trap -> links -> detours: plan, write	(known to be loop-free)
+ *	               -> new tables -> transition: plan, write
+ *	               -> a lifetime later: what was held, until nothing is
+ *
+ * The planner believes that what it planned was written.  If a write is lost,
+ * or a routing comes in between, it is dropped, and the next routing brings a
+ * new one; then, and for links that come back, the worker writes as it does
+ * for the other engines.  A link that came back is none of the planner's
+ * fabric, so a sweep is asked for, and the routing with it brings a planner that
+ * knows the link.
+ *
+ * To make a planner takes longer than to reroute a fault without one, so each is
+ * made in a thread of its own: a fault that comes before it is done is rerouted
+ * without detours, and that planner is of no use any more.  Then, at the next routing
+ * and at the end of OpenSM the thread is told to give up, which it does within
+ * milliseconds; so there is one at a time, and the next waits for its end.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reroute/reroute.h"
+
+/* ---- the planner -------------------------------------------------------- */
+
+static bool repairs_locally(const struct rr_routing *gen)
+{
+	const struct ftr_engine_ops *ops = ftr_engine_find(gen->engine);
+
+	return ops && ops->local_repair;
+}
+
+struct rr_maker {
+	struct rr_maker *next;	/* of those that nobody waits for */
+	struct rr *f;
+	struct rr_routing gen;
+	pthread_t thread;
+	struct ftr_repair *made;
+	struct ftr_err err;
+	bool done;		/* under the mutex */
+	atomic_bool stop;	/* give up: nobody wants it */
+};
+
+static bool is_stopped(void *ctx)
+{
+	const struct rr_maker *m = ctx;
+
+	return atomic_load_explicit(&m->stop, memory_order_relaxed);
+}
+
+static void *make(void *arg)
+{
+	struct rr_maker *m = arg;
+	struct ftr_repair_opts opts = {
+		.sl2vl = m->gen.sl2vl, .switch_sources = m->gen.sl2vl,
+		.stop = is_stopped, .stop_ctx = m,
+	};
+
+	if (ftr_repair_new(m->gen.shape, m->gen.tables, &opts, &m->made,
+			   &m->err))
+		m->made = NULL;
+	pthread_mutex_lock(&m->f->mutex);
+	m->done = true;
+	pthread_mutex_unlock(&m->f->mutex);
+	return NULL;
+}
+
+static bool is_done(struct rr_maker *m)
+{
+	bool done;
+
+	pthread_mutex_lock(&m->f->mutex);
+	done = m->done;
+	pthread_mutex_unlock(&m->f->mutex);
+	return done;
+}
+
+bool rr_ddlr_making(struct rr_view *v)
+{
+	return v->maker && !is_done(v->maker);
+}
+
+/* Waits for it; returns the planner. */
+static struct ftr_repair *end_maker(struct rr_maker *m)
+{
+	struct ftr_repair *made;
+
+	pthread_join(m->thread, NULL);
+	made = m->made;
+	rr_routing_put(&m->gen);
+	free(m);
+	return made;
+}
+
+void rr_ddlr_reap(struct rr *f, bool all)
+{
+	struct rr_maker **at = &f->makers, *m;
+
+	while ((m = *at)) {
+		struct rr_routing gen;
+
+		if (!all && !is_done(m)) {
+			at = &m->next;
+			continue;
+		}
+		*at = m->next;
+		gen = rr_routing_get(&m->gen);	/* the planner's */
+		ftr_repair_free(end_maker(m));
+		rr_routing_put(&gen);
+	}
+}
+
+/* What is being made is of no use. */
+static void abandon(struct rr_view *v)
+{
+	struct rr_maker *m = v->maker;
+
+	if (!m)
+		return;
+	atomic_store(&m->stop, true);
+	m->next = m->f->makers;
+	m->f->makers = m;
+	v->maker = NULL;
+}
+
+void rr_ddlr_start(struct rr *f, struct rr_view *v)
+{
+	struct rr_maker *m;
+
+	if (f->view)	/* that v is to replace */
+		abandon(f->view);
+	/* one at a time: those before have been asked to stop */
+	rr_ddlr_reap(f, true);
+	if (!repairs_locally(&v->gen))
+		return;
+	m = ftr_calloc(1, sizeof(*m));
+	if (m) {
+		atomic_init(&m->stop, false);
+		m->f = f;
+		m->gen = rr_routing_get(&v->gen);
+		if (!pthread_create(&m->thread, NULL, make, m)) {
+			v->maker = m;
+			return;
+		}
+		rr_routing_put(&m->gen);
+		free(m);
+	}
+	rr_warn(f, RR_WARN_FAILED, "no local repairs before the next routing: no thread to make the planner");
+}
+
+bool rr_ddlr_ready(struct rr *f)
+{
+	struct rr_view *v = f->view;
+	struct rr_maker *m = v->maker;
+	struct ftr_err err;
+
+	if (rr_ddlr_making(v)) {
+		abandon(v);	/* it does not hear of what comes now */
+	} else if (m) {
+		err = m->err;
+		v->maker = NULL;
+		v->planner = end_maker(m);
+		if (!v->planner)
+			rr_warn(f, RR_WARN_FAILED, "no local repairs before the next routing: %s",
+				err.msg);
+	}
+	return v->planner != NULL;
+}
+
+void rr_ddlr_drop(struct rr_view *v)
+{
+	abandon(v);
+	ftr_repair_free(v->planner);
+	v->planner = NULL;
+	v->transition_due = -1;
+}
+
+void rr_ddlr_returned(struct rr *f)
+{
+	if (repairs_locally(&f->view->gen))
+		rr_want_sweep(f);
+}
+
+static bool list_writes(const struct ftr_repair_plan *plan,
+			struct rr_writes *out)
+{
+	out->n = plan->n;
+	out->first_drain = UINT32_MAX;
+	out->entry = ftr_calloc(plan->n + 1u, sizeof(*out->entry));
+	for (uint32_t i = 0; out->entry && i < plan->n; i++) {
+		const struct ftr_repair_write *w = &plan->write[i];
+
+		out->entry[i] = (struct rr_entry){ w->sw, w->lid, w->to,
+						    w->step };
+	}
+	return out->entry != NULL;
+}
+
+/* What is planned is written; on an error the planner is gone. */
+static enum ftr_status push_plan(struct rr *f,
+				 const struct ftr_repair_plan *plan,
+				 struct rr_repair *r, struct ftr_err *err)
+{
+	struct rr_writes what = { 0 };
+	enum ftr_status st;
+
+	r->switches = FTR_MAX(r->switches, plan->n_switches);
+	r->stages += plan->n_steps;
+	if (list_writes(plan, &what))
+		st = rr_write(f, &what, r, err);
+	else
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for %u entries",
+			      plan->n);
+	free(what.entry);
+	if (!st && r->failed)
+		st = ftr_fail(err, FTR_REFUSED, "%u blocks were not acknowledged",
+			      r->failed);
+	if (st)
+		rr_ddlr_drop(f->view);
+	f->view->drained_at = rr_now(f) + f->ops->lifetime(f->ctx);
+	return st;
+}
+
+/* ---- detours ------------------------------------------------------------ */
+
+static enum ftr_status plan_detours(struct rr *f,
+				    const struct rr_repair *r,
+				    struct ftr_repair_plan *plan,
+				    struct ftr_err *err)
+{
+	struct ftr_event *ev = ftr_calloc(r->n_links, sizeof(*ev));
+	enum ftr_status st;
+
+	if (!ev)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for %u cables",
+				r->n_links);
+	for (uint32_t i = 0; i < r->n_links; i++)
+		ev[i] = (struct ftr_event){
+			.kind = FTR_EVENT_LINK_DOWN, .sw = r->link[i].sw,
+			.port = r->link[i].port,
+		};
+	st = ftr_repair_events(f->view->planner, ev, r->n_links, plan, err);
+	free(ev);
+	return st;
+}
+
+/* What the checker needs to know of a plan. */
+struct trial {
+	struct ftr_tables *t;	/* as they will be */
+	struct ftr_change *change;
+	struct ftr_cable *gone;
+	uint64_t *dead;		/* bits by port */
+	uint32_t n;
+};
+
+static void trial_fini(struct trial *c)
+{
+	ftr_tables_free(c->t);
+	free(c->change);
+	free(c->gone);
+	free(c->dead);
+}
+
+static int by_switch_and_lid(const void *x, const void *y)
+{
+	const struct ftr_change *a = x, *b = y;
+
+	if (a->sw != b->sw)
+		return a->sw < b->sw ? -1 : 1;
+	return (a->lid > b->lid) - (a->lid < b->lid);
+}
+
+/* The last write to an entry is the one that counts. */
+static void list_changes(struct trial *c, const struct ftr_tables *before,
+			 const struct ftr_repair_plan *plan)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < plan->n; i++) {
+		const struct ftr_repair_write *w = &plan->write[i];
+
+		ftr_tables_row(c->t, w->sw)[w->lid] = w->to;
+		c->change[i] = (struct ftr_change){ w->sw, w->lid, 0, 0 };
+	}
+	qsort(c->change, plan->n, sizeof(*c->change), by_switch_and_lid);
+	for (uint32_t i = 0; i < plan->n; i++) {
+		struct ftr_change *x = &c->change[i];
+
+		if (n && !by_switch_and_lid(x, &c->change[n - 1]))
+			continue;
+		x->before = ftr_tables_row(before, x->sw)[x->lid];
+		x->after = ftr_tables_row(c->t, x->sw)[x->lid];
+		if (x->before != x->after)
+			c->change[n++] = *x;
+	}
+	c->n = n;
+}
+
+static void list_gone(struct trial *c, const struct rr_view *v,
+		      const struct rr_repair *r)
+{
+	const struct ftr_fabric *f = v->gen.fabric;
+
+	memcpy(c->dead, ftr_live_dead(v->live),
+	       (f->n_ports + 63) / 64 * sizeof(*c->dead));
+	for (uint32_t i = 0; i < r->n_links; i++) {
+		const struct rr_link *x = &r->link[i];
+
+		c->gone[i] = (struct ftr_cable){
+			.sw = x->sw, .peer = x->peer, .port = x->port,
+			.peer_port = x->peer_port,
+		};
+		rr_port_put(c->dead, f->sw[x->sw].first_port + x->port);
+		rr_port_put(c->dead, f->sw[x->peer].first_port +
+			     x->peer_port);
+	}
+}
+
+/*
+ * The detours, walked over what the switches hold, as the checker walks every
+ * other repair.  That they close no credit loop was decided by the checker's
+ * dependency graph (<ftr/cdg.h>) while they were planned, with all that packets
+ * may still follow, so turns are no finding here.  A walk may end at a dead port
+ * only if the plan says that not all is healed.
+ */
+static enum ftr_status check_plan(const struct rr_view *v,
+				  const struct rr_repair *r,
+				  const struct ftr_repair_plan *plan,
+				  struct ftr_err *err)
+{
+	const struct ftr_fabric *f = v->gen.fabric;
+	struct trial c = {
+		.change = ftr_calloc(plan->n + 1u, sizeof(*c.change)),
+		.gone = ftr_calloc(r->n_links + 1u, sizeof(*c.gone)),
+		.dead = ftr_calloc((f->n_ports + 63) / 64, sizeof(*c.dead)),
+	};
+	struct ftr_check_delta delta;
+	struct ftr_delta_report rep;
+	enum ftr_status st = ftr_tables_new(f, false, &c.t, err);
+
+	if (!st && (!c.change || !c.gone || !c.dead))
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for %u entries",
+			      plan->n);
+	if (st) {
+		trial_fini(&c);
+		return st;
+	}
+	memcpy(c.t->lft, v->sent->lft, (size_t)c.t->n_sw * c.t->stride);
+	list_changes(&c, v->sent, plan);
+	list_gone(&c, v, r);
+	ftr_live_delta(v->live, &delta);
+	delta = (struct ftr_check_delta){
+		.dead = c.dead, .extra = delta.extra, .n_extra = delta.n_extra,
+		.gone = c.gone, .n_gone = r->n_links,
+		.change = c.change, .n_changes = c.n, .rank = v->gen.order,
+	};
+	st = ftr_check_changes(f, c.t, &delta, NULL, &rep, err);
+	for (int i = 0; !st && i < FTR_N_FINDINGS; i++)
+		if (rep.found[i] && (i == FTR_FIND_LOOP ||
+				     i == FTR_FIND_WRONG_END ||
+				     (i == FTR_FIND_DEAD_PORT &&
+				      !plan->unhealed)))
+			st = ftr_fail(err, FTR_REFUSED, "the planned detours hold %s (%"
+				      PRIu64 " in all): from switch %s towards LID %u",
+				      ftr_finding_name((enum ftr_finding)i),
+				      rep.found[i],
+				      f->sw[rep.sample[i].from].name,
+				      rep.sample[i].lid);
+	trial_fini(&c);
+	return st;
+}
+
+bool rr_ddlr_detour(struct rr *f, struct rr_repair *r)
+{
+	struct ftr_repair_plan plan = { 0 };
+	struct ftr_err err = { 0 };
+	enum ftr_status st = plan_detours(f, r, &plan, &err);
+
+	if (!st) {
+		r->computed_ms = rr_now(f) - r->trap_at;
+		r->unhealed = plan.unhealed;
+		st = check_plan(f->view, r, &plan, &err);
+		r->checked_ms = rr_now(f) - r->trap_at;
+		if (!st)
+			st = push_plan(f, &plan, r, &err);
+		ftr_repair_plan_fini(&plan);
+	}
+	if (st)
+		rr_ddlr_drop(f->view);
+	if (st && !rr_is_overtaken(f))
+		rr_warn(f, RR_WARN_FAILED, "no local repair, all is rerouted: %s",
+			err.msg);
+	return !st;
+}
+
+/* ---- transition --------------------------------------------------------- */
+
+enum ftr_status rr_ddlr_transition(struct rr *f, struct rr_repair *r,
+				   struct ftr_err *err)
+{
+	struct rr_view *v = f->view;
+	struct ftr_repair_plan plan = { 0 };
+	enum ftr_status st;
+	bool done;
+
+	if (rr_now(f) >= v->drained_at)
+		ftr_repair_drained(v->planner);
+	st = ftr_repair_handover(v->planner, v->gen.fabric,
+				 ftr_live_tables(v->live), &plan, err);
+	if (st) {
+		rr_ddlr_drop(v);
+		return st;
+	}
+	done = plan.done;
+	r->held = plan.held;
+	st = push_plan(f, &plan, r, err);
+	ftr_repair_plan_fini(&plan);
+	if (!st)
+		v->transition_due = done ? -1 : v->drained_at;
+	return st;
+}

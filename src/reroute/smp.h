@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Directed-route SMPs as the fast path sees them: requests in, answers out, over
+ * an injected transport (struct rr_ops.run).
+ */
+#ifndef RR_SMP_H
+#define RR_SMP_H
+
+#include "reroute/dr.h"
+
+#define RR_SMP_DATA 64
+
+/* IBA 14.2.5: attributes, in host order */
+#define RR_ATTR_NODE_INFO 0x0011
+#define RR_ATTR_PORT_INFO 0x0015
+#define RR_ATTR_LFT 0x0019
+
+/* PortInfo.PortState */
+enum rr_port_state { RR_PORT_DOWN = 1, RR_PORT_INIT, RR_PORT_ARMED, RR_PORT_ACTIVE };
+
+enum rr_smp_state { RR_SMP_OPEN = 0, RR_SMP_DONE, RR_SMP_FAILED };
+
+/* One request, over up to two routes. */
+struct rr_smp {
+	/* by the caller */
+	uint16_t attr;
+	uint32_t mod;
+	uint64_t m_key;		/* as it is on the wire */
+	struct rr_dr route[2];
+	unsigned int n_routes;	/* 0: fails at once */
+	const uint8_t *payload;	/* RR_SMP_DATA bytes to Set; NULL: Get */
+	bool skip;		/* left as it is */
+	/* results */
+	enum rr_smp_state state;
+	double at;		/* when it was answered, by the clock of rr_ops */
+	uint8_t answer[RR_SMP_DATA];
+	/* of the transport */
+	unsigned int tries;
+	double sent;
+};
+
+struct rr_smp_policy {
+	unsigned int window;	/* packets on the wire at a time, at least 1 */
+	double timeout;		/* ms after which a packet counts as lost */
+	unsigned int tries;	/* packets per request, over its routes in turn */
+	/* ms after which a request without answer is sent over its next route as
+	 * well; 0: only when a packet is lost */
+	double hedge;
+	/* ms from the start after which no answer is waited for any more;
+	 * 0: no limit */
+	double limit;
+};
+
+/* PortState of an answered Get of PortInfo: the low half of byte 32. */
+static inline enum rr_port_state rr_smp_port_state(const struct rr_smp *j)
+{
+	return (enum rr_port_state)(j->answer[32] & 0xf);
+}
+
+#endif

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Over which directed routes the switches are asked: around what is dead, what
+ * may be dead, and silent switches; and the way back of a trap.
+ */
+#include <string.h>
+
+#include "reroute/reroute.h"
+
+static void mark_route(const struct rr_dr_tree *t, ftr_sw s, uint8_t *avoid)
+{
+	while (t->parent[s] != FTR_SW_NONE && t->parent[s] != s) {
+		s = t->parent[s];
+		avoid[s] = s != t->from.sw;
+	}
+}
+
+/* The second one around what is dead by these bits. */
+unsigned int rr_routes_around(struct rr_view *v, ftr_sw s,
+				  const uint64_t *dead, struct rr_dr *out)
+{
+	const struct ftr_fabric *f = v->gen.fabric;
+	struct rr_dr_limits limits = { .dead = dead, .avoid = v->avoid };
+
+	bool first = rr_dr_route(v->tree[0], s, &out[0]);
+
+	memcpy(v->avoid, v->silent, f->n_sw);
+	if (first)
+		mark_route(v->tree[0], s, v->avoid);
+	rr_dr_search(v->tree[1], f, &v->origin, &limits);
+	if (!rr_dr_route(v->tree[1], s, &out[first]))
+		return first;
+	return first && memcmp(&out[0], &out[1], sizeof(out[0])) ? 2 : 1;
+}
+
+/* The trap came over the path that the tables of s give to the manager. */
+bool rr_trap_route(const struct rr_view *v, ftr_sw s, struct rr_dr *out,
+		       struct rr_link *hop)
+{
+	const struct ftr_fabric *f = v->gen.fabric;
+	ftr_port back[RR_DR_HOPS_MAX];
+	uint32_t n = 0, first = v->origin.own_port ? 1 : 0;
+
+	hop->sw = FTR_SW_NONE;
+	while (s != v->origin.sw) {
+		ftr_port p = ftr_tables_row(v->sent, s)[v->sm_lid];
+		const struct ftr_swport *port;
+
+		if (!p || p > f->sw[s].n_ports || n + first == RR_DR_HOPS_MAX)
+			return false;
+		port = ftr_fabric_port(f, s, p);
+		if (port->peer_kind != FTR_PEER_SW ||
+		    !ftr_live_alive(v->live, s, p))
+			return false;
+		if (!n)
+			*hop = (struct rr_link){ port->peer, s, port->peer_port,
+						 p, false };
+		back[n++] = port->peer_port;
+		s = port->peer;
+	}
+	memset(out, 0, sizeof(*out));
+	out->hops = (uint8_t)(n + first);
+	out->path[1] = v->origin.own_port;
+	while (n)
+		out->path[++first] = back[--n];
+	return true;
+}
+
+unsigned int rr_routes_to(struct rr_view *v, ftr_sw s, struct rr_dr *out)
+{
+	return rr_routes_around(v, s, ftr_live_dead(v->live), out);
+}
+
+void rr_mark_wary(struct rr_view *v, const struct rr_link *c)
+{
+	const struct ftr_fabric *f = v->gen.fabric;
+
+	rr_port_put(v->wary, f->sw[c->sw].first_port + c->port);
+	rr_port_put(v->wary, f->sw[c->peer].first_port + c->peer_port);
+}
+
+void rr_search_wary(struct rr_view *v, const struct rr_link *ask,
+			uint32_t n)
+{
+	const struct ftr_fabric *f = v->gen.fabric;
+	struct rr_dr_limits limits = { .dead = v->wary, .avoid = v->silent };
+
+	memcpy(v->wary, ftr_live_dead(v->live),
+	       (f->n_ports + 63) / 64 * sizeof(*v->wary));
+	memset(v->avoid, 0, f->n_sw);
+	for (uint32_t i = 0; i < n; i++)
+		v->avoid[ask[i].sw] = 1;
+	for (uint32_t i = 0; i < n; i++)
+		if (v->avoid[ask[i].peer])
+			rr_mark_wary(v, &ask[i]);
+	rr_dr_search(v->tree[0], f, &v->origin, &limits);
+}
+
+void rr_search_around(struct rr_view *v, const uint8_t *silent)
+{
+	struct rr_dr_limits limits = { .dead = v->wary, .avoid = silent };
+
+	rr_dr_search(v->tree[0], v->gen.fabric, &v->origin, &limits);
+}

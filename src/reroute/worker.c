@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The worker of the fast path: what the state machine says, done in order.
+ *
+ *	tables were routed	a new view of them
+ *	traps			probe the switches -> links -> new entries ->
+ *				check -> write
+ *	a sweep is done		take returning links into use
+ *	a sweep is due		ask OpenSM for a heavy one
+ *
+ * Links that died are routed around at once, whatever OpenSM is doing, but for
+ * the time from the end of a discovery to the end of routing: then the traps
+ * wait.  A discovery that was under way when a link died may have seen it
+ * alive; rr_left_out keeps such links out of the routing that follows, or it
+ * would undo the repair.
+ *
+ * Links that come back carry no data before a sweep has made their ports Active,
+ * and a sweep writes tables before that and in no order.  So the routing of that
+ * sweep leaves them out, too, as long as the rest is as it was; when it is done
+ * (SUBNET_UP) the worker finds their ports Active and takes them into use,
+ * downstream first: nothing is lost on the way back.
+ *
+ * If anything goes wrong here the answer is the same: a sweep, at once.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reroute/reroute.h"
+
+double rr_now(const struct rr *f)
+{
+	return f->ops->now(f->ctx);
+}
+
+void rr_warn(struct rr *f, enum rr_warning what, const char *fmt, ...)
+{
+	char text[2 * FTR_ERR_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	f->ops->warn(f->ctx, what, text);
+}
+
+struct rr_routing rr_routing_get(const struct rr_routing *gen)
+{
+	gen->get(gen->owner);
+	return *gen;
+}
+
+void rr_routing_put(struct rr_routing *gen)
+{
+	if (gen->owner)
+		gen->put(gen->owner);
+	gen->owner = NULL;
+}
+
+/* ---- events -------------------------------------------------------------- */
+
+unsigned int rr_post_locked(struct rr *f, const struct rr_event *ev)
+{
+	unsigned int todo = rr_step(&f->state, ev, rr_now(f));
+
+	pthread_cond_broadcast(&f->cond);
+	return todo;
+}
+
+/* A routing that no view is made of any more is let go. */
+unsigned int rr_post(struct rr *f, const struct rr_event *ev)
+{
+	struct rr_routing fresh = { .owner = NULL };
+	unsigned int todo;
+
+	pthread_mutex_lock(&f->mutex);
+	todo = rr_post_locked(f, ev);
+	if (f->state.tables == RR_FOREIGN) {
+		fresh = f->fresh;
+		f->fresh.owner = NULL;
+	}
+	pthread_mutex_unlock(&f->mutex);
+	rr_routing_put(&fresh);
+	return todo;
+}
+
+bool rr_is_overtaken(struct rr *f)
+{
+	bool is;
+
+	pthread_mutex_lock(&f->mutex);
+	is = rr_overtaken(&f->state);
+	pthread_mutex_unlock(&f->mutex);
+	return is;
+}
+
+/* The repairs that the last discovery has seen.  Under the mutex. */
+static struct rr_repair *take_reconciled(struct rr *f)
+{
+	struct rr_repair *done = NULL, **end = &done, *r;
+	struct rr_repair **at = &f->repairs;
+
+	while ((r = *at)) {
+		if (r->trap_at > f->state.began) {
+			at = &r->next;
+			continue;
+		}
+		*at = r->next;
+		f->state.unconfirmed--;
+		r->next = NULL;
+		*end = r;
+		end = &r->next;
+		r->reconciled = true;
+		r->reconciled_ms = rr_now(f) - r->trap_at;
+	}
+	return done;
+}
+
+struct rr_repair *rr_routed(struct rr *f, const struct rr_routing *gen)
+{
+	struct rr_event ev = { .kind = RR_EV_ROUTED, .yes = gen != NULL };
+	struct rr_routing old;
+	struct rr_repair *done;
+
+	pthread_mutex_lock(&f->mutex);
+	old = f->fresh;
+	f->fresh.owner = NULL;
+	if (gen)
+		f->fresh = rr_routing_get(gen);
+	rr_post_locked(f, &ev);
+	done = take_reconciled(f);
+	pthread_mutex_unlock(&f->mutex);
+	rr_routing_put(&old);
+	return done;
+}
+
+/* ---- sweeps -------------------------------------------------------------- */
+
+void rr_want_sweep(struct rr *f)
+{
+	rr_post(f, &(struct rr_event){ .kind = RR_EV_WANT_SWEEP });
+}
+
+void rr_sweep_now(struct rr *f)
+{
+	struct rr_event ev = { .kind = RR_EV_WANT_SWEEP, .yes = true };
+
+	if (rr_post(f, &ev) & RR_ACT_SWEEP)
+		f->ops->sweep(f->ctx);
+}
+
+/* ---- jobs ---------------------------------------------------------------- */
+
+/* False: they are to be handled again. */
+static bool handle_traps(struct rr *f)
+{
+	rr_want_sweep(f);
+	if (f->view)
+		return rr_repair_traps(f, f->state.asked, f->state.n_asked);
+	rr_sweep_now(f);
+	return true;
+}
+
+/* What we know is no longer what switches hold. */
+static void drop_view(struct rr *f)
+{
+	rr_repair_settle(f);
+	rr_view_set(f, NULL);
+}
+
+static void new_view(struct rr *f, struct rr_routing *gen)
+{
+	struct ftr_err err = { 0 };
+	struct rr_view *new = NULL;
+
+	rr_repair_settle(f);
+	if (gen->routed)
+		new = rr_view_new(f, gen, &err);
+	else
+		ftr_fail(&err, FTR_REFUSED, "these tables follow no single order of the switches");
+	rr_view_set(f, new);
+	if (!new)
+		rr_warn(f, RR_WARN_FAILED, "no fast reroute before the next routing: %s",
+			err.msg);
+	rr_routing_put(gen);
+}
+
+bool rr_take(struct rr *f, struct rr_task *t)
+{
+	struct rr_event ev = {
+		.kind = RR_EV_TIMER, .master = f->ops->is_master(f->ctx)
+	};
+
+	t->todo = rr_step(&f->state, &ev, rr_now(f));
+	t->up = f->state.job_up;
+	t->fresh.owner = NULL;
+	if (t->todo & RR_ACT_NEW_VIEW) {
+		t->fresh = f->fresh;
+		f->fresh.owner = NULL;
+	}
+	return t->todo != 0;
+}
+
+void rr_do(struct rr *f, struct rr_task *t)
+{
+	struct rr_event done = { .kind = RR_EV_SMP_DONE };
+
+	if (t->todo & RR_ACT_DROP_VIEW)
+		drop_view(f);
+	if (t->todo & RR_ACT_NEW_VIEW)
+		new_view(f, &t->fresh);
+	if (f->view) {
+		f->view->brought_up = t->up;
+		f->view->saw_init = false;
+	}
+	if (t->todo & RR_ACT_REWRITE) {
+		f->ops->rewrite(f->ctx);
+		rr_sweep_now(f);
+	}
+	if (t->todo & RR_ACT_TRAPS) {
+		done.yes = !handle_traps(f);
+		done.init = f->view && f->view->saw_init;
+	}
+	if (t->todo & RR_ACT_SETTLE)
+		rr_repair_settle(f);
+	if (t->todo & RR_ACT_TRANSITION && f->view)
+		rr_repair_continue(f);
+	if (t->todo & RR_ACT_RETURNS)
+		rr_repair_returns(f, t->todo & RR_ACT_SWEPT);
+	if (t->todo & RR_ACT_SWEEP)
+		rr_sweep_now(f);
+	done.due = f->view ? f->view->transition_due : -1;
+	rr_post(f, &done);
+}
+
+/* ---- life ---------------------------------------------------------------- */
+
+void rr_init(struct rr *f)
+{
+	pthread_mutex_init(&f->view_lock, NULL);
+	pthread_mutex_init(&f->mutex, NULL);
+	rr_state_init(&f->state);
+}
+
+void rr_fini(struct rr *f)
+{
+	struct rr_repair *r;
+
+	rr_view_free(f->view);
+	rr_ddlr_reap(f, true);
+	rr_routing_put(&f->fresh);
+	while ((r = f->repairs)) {
+		f->repairs = r->next;
+		f->ops->record(f->ctx, r);
+		rr_repair_free(r);
+	}
+	pthread_mutex_destroy(&f->mutex);
+	pthread_mutex_destroy(&f->view_lock);
+}
