@@ -38,7 +38,7 @@ manager_lid() { in_sim sminfo | sed -n 's/.*sm lid \([0-9]*\).*/\1/p'; }
 # reach_from ENGINE KIND NODE: one manager, its tables, its end.
 reach_from() {
 	local engine=$1 kind=$2 lid
-	SIM_HOST=$3
+	export SIM_HOST=$3
 	unset 'OSM_HOST[sm]'
 	rm -rf "$SIM_DIR/sm"
 	osm_start sm <<-EOF2
