@@ -43,8 +43,11 @@
  *	NEW | ALL	without the way back
  *	NEW		likewise, to some of its next hops
  *
- * What is missing after the last one cannot be connected so, and the caller
- * must fall back on another order for the whole fabric.
+ * Which gateways come first decides what is possible later; so a plan that is
+ * not complete is made again with others.  What is missing then cannot be
+ * connected so, and the caller must fall back on another order for the whole
+ * fabric.  That is always so where two chassis are joined only by racks that lie
+ * on the same two switches of each, and all these switches have hosts.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +73,11 @@ static const struct stage {
 _Static_assert(N_STAGES == PLAN_STAGES, "room for the tries of each stage");
 /* How often all columns are gone through if new turns were found. */
 #define PASSES 4
+/* How often a plan that leaves pairs out is made anew, with other gateways, and
+ * up to how many switches: of 4,500 random fabrics that cuts those with such
+ * pairs from 16 to 9. */
+#define ATTEMPTS 5
+#define ATTEMPTS_SWITCHES 300
 
 /* Hops from s to the column by rank.  They are those of the way back, whose row is
  * read for all s: one row stays in the cache. */
@@ -719,16 +727,16 @@ static enum ftr_status run(struct plan *p, bool horizontal)
 	return st;
 }
 
-enum ftr_status connect_plan(const struct ftr_shape *sh,
-			     const struct ftr_route_opts *opts, bool horizontal,
-			     struct ftr_arena *arena, struct connect *out,
-			     struct ftr_err *err)
+static enum ftr_status attempt(const struct ftr_shape *sh,
+			       const struct ftr_route_opts *opts,
+			       bool horizontal, uint32_t number,
+			       struct ftr_arena *arena, struct connect *out)
 {
 	struct plan p = {
 		.sh = sh, .opts = opts, .arena = arena, .out = out,
-		.complete = true,
+		.complete = true, .attempt = number,
 	};
-	enum ftr_status st = FTR_OK;
+	enum ftr_status st;
 
 	memset(out, 0, sizeof(*out));
 	out->complete = true;
@@ -739,57 +747,25 @@ enum ftr_status connect_plan(const struct ftr_shape *sh,
 	free(p.pool);
 	free(p.heap);
 	plan_free_likes(&p);
+	return st;
+}
+
+enum ftr_status connect_plan(const struct ftr_shape *sh,
+			     const struct ftr_route_opts *opts, bool horizontal,
+			     struct ftr_arena *arena, struct connect *out,
+			     struct ftr_err *err)
+{
+	uint32_t most = opts->n_turns || sh->f->n_sw > ATTEMPTS_SWITCHES ? 1 :
+		ATTEMPTS;
+	enum ftr_status st = attempt(sh, opts, horizontal, 0, arena, out);
+
+	for (uint32_t i = 1; !st && !out->complete && i < most; i++) {
+		struct connect other;
+
+		st = attempt(sh, opts, horizontal, i, arena, &other);
+		if (!st && other.complete)
+			*out = other;
+	}
 	return st ? ftr_fail(err, FTR_NOMEM, "out of memory for connecting %u switches",
 			     sh->f->n_sw) : FTR_OK;
-}
-
-/* ---- use --------------------------------------------------------------- */
-
-static bool leads_by(const struct connect *c, const struct connect_entry *e,
-		     ftr_sw remote)
-{
-	for (uint32_t i = 0; i < e->n; i++)
-		if (c->via[e->first + i] == remote)
-			return true;
-	return false;
-}
-
-uint32_t connect_candidates(const struct ftr_shape *sh,
-			    const struct connect *c,
-			    const struct connect_entry *e,
-			    const struct ftr_group **cand)
-{
-	uint32_t all = turns_groups(sh, e->sw, c->horizontal), n = 0;
-
-	for (uint32_t k = 0; k < all; k++) {
-		const struct ftr_group *g =
-			&sh->groups[sh->group_first[e->sw] + k];
-		uint32_t at;
-
-		if (!leads_by(c, e, g->remote))
-			continue;
-		for (at = n++; at > 0 && cand[at - 1]->pos > g->pos; at--)
-			cand[at] = cand[at - 1];
-		cand[at] = g;
-	}
-	return n;
-}
-
-const struct connect_entry *connect_find(const struct connect *c, ftr_sw s,
-					 uint32_t l)
-{
-	uint32_t low = 0, high = c->n_entries;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		const struct connect_entry *e = &c->entry[mid];
-
-		if (e->col == l && e->sw == s)
-			return e;
-		if (e->col < l || (e->col == l && e->sw < s))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return NULL;
 }

@@ -3,4 +3,5 @@ libftrcore_la_SOURCES += src/engine/engine.c src/engine/keep.c src/engine/engine
 	src/engine/place.h src/engine/sftree.c src/engine/ddlr.c \
 	src/engine/subtree.c src/engine/subtree.h \
 	src/engine/turns.c src/engine/turns.h src/engine/connect.c \
-	src/engine/connect.h src/engine/alike.c src/engine/need.c src/engine/plan.h
+	src/engine/connect.h src/engine/alike.c src/engine/extra.c \
+	src/engine/need.c src/engine/plan.h

@@ -227,6 +227,79 @@ START_TEST(irregular)
 }
 END_TEST
 
+/* Fabrics where the gateways that come first leave pairs out, and others do
+ * not. */
+START_TEST(other_gateways)
+{
+	static const uint64_t seeds[] = { 327, 443, 782, 1295, 1434 };
+
+	for (size_t i = 0; i < FTR_ARRAY_LEN(seeds); i++) {
+		struct both b = { .seed = seeds[i] };
+		struct ftr_rng r;
+
+		ftr_rng_seed(&r, b.seed);
+		b.f = irregular_small(&r);
+		route(&b, NULL);
+		ck_assert_msg(!b.stats.reordered, "seed %" PRIu64, b.seed);
+		judge(&b);
+		unroute(&b);
+	}
+	show("other gateways");
+}
+END_TEST
+
+/* Flows of the most loaded link of fabric b after the search. */
+static uint32_t searched(const struct both *b, enum ftr_paths paths,
+			 struct ftr_route_stats *stats)
+{
+	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
+	struct ftr_tables *t;
+
+	o.paths = paths;
+	o.balance = FTR_BALANCE_LOAD;
+	o.keep_routed = true;
+	ck_assert(!ftr_tables_new(b->f, false, &t, &err));
+	ck_assert(!ftr_engine_find("dmodc")->route(b->sh, &o, NULL, t, stats,
+						   &err));
+	ftr_tables_free(t);
+	return stats->balance.max_after;
+}
+
+/* Two chassis joined by racks on two chips of each: all is routed by the order of
+ * sftree.  The search makes that as even as up/down routing, which leaves pairs
+ * out; and the tables follow one shape, which the fast path needs. */
+START_TEST(order_of_sftree_is_even)
+{
+	static const uint64_t seeds[] = { 13, 32, 34, 118, 169, 197, 347 };
+	uint64_t all = 0, updown = 0, before = 0;
+
+	for (size_t i = 0; i < FTR_ARRAY_LEN(seeds); i++) {
+		uint64_t n = seeds[i];
+		struct ftr_route_stats stats = { 0 };
+		struct both b = { .seed = n };
+		struct ftr_rng r;
+
+		ftr_rng_seed(&r, n);
+		b.f = irregular_chassis(&r, 2 + n % 20, 1 + n % 7, 1 + n % 15,
+					n % 3);
+		ck_assert(!ftr_shape_new(b.f, NULL, NULL, &b.sh, &err));
+		all += searched(&b, FTR_PATHS_ALL, &stats);
+		before += stats.balance.max_before;
+		ck_assert(stats.reordered);
+		ck_assert_ptr_nonnull(stats.routed);
+		ftr_shape_free(stats.routed);
+		updown += searched(&b, FTR_PATHS_UPDOWN, &stats);
+		ftr_shape_free(b.sh);
+		ftr_fabric_free(b.f);
+	}
+	printf("order of sftree: most loaded links %" PRIu64
+	       " before the search, %" PRIu64 " after it; up/down %" PRIu64
+	       "\n", before, all, updown);
+	ck_assert_uint_le(all * 100, updown * 102);
+	ck_assert_uint_gt(before * 100, updown * 110);
+}
+END_TEST
+
 START_TEST(damaged_trees)
 {
 	for (uint32_t i = 0; i < trees_runs(1500); i++) {
@@ -431,6 +504,8 @@ int main(void)
 
 	tcase_set_timeout(t, 0);
 	tcase_add_test(t, irregular);
+	tcase_add_test(t, other_gateways);
+	tcase_add_test(t, order_of_sftree_is_even);
 	tcase_add_test(t, damaged_trees);
 	tcase_add_test(t, any_graph);
 	tcase_add_test(t, incremental);

@@ -4,7 +4,8 @@ SIM_FILES = tests/sim/run tests/sim/lib.sh tests/sim/tree.sh \
 	tests/sim/refuse.sh tests/sim/fast.sh tests/sim/prefer.sh tests/sim/stable.sh \
 	tests/sim/status.sh \
 	tests/sim/ddlr.sh tests/sim/names.sh tests/sim/cli.sh tests/sim/sftree.sh \
-	tests/sim/doctor.sh tests/sim/dryrun.sh tests/sim/asan.supp
+	tests/sim/doctor.sh tests/sim/dryrun.sh tests/sim/reach.awk \
+	tests/sim/reach.sh tests/sim/asan.supp
 EXTRA_DIST += $(SIM_FILES)
 
 if HAVE_IBMAD

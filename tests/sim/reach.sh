@@ -38,8 +38,8 @@ manager_lid() { in_sim sminfo | sed -n 's/.*sm lid \([0-9]*\).*/\1/p'; }
 # reach_from ENGINE KIND NODE: one manager, its tables, its end.
 reach_from() {
 	local engine=$1 kind=$2 lid
-	SIM_HOST=$3
-	OSM_HOST[sm]=$3
+	export SIM_HOST=$3
+	unset 'OSM_HOST[sm]'
 	rm -rf "$SIM_DIR/sm"
 	osm_start sm <<-EOF2
 	event_plugin_name ibfattree
@@ -57,7 +57,7 @@ reach_from() {
 }
 
 real_reach() {
-	local net=$FTR_TOPOLOGIES/$1 engine kind node first=1 n=0
+	local net=$FTR_TOPOLOGIES/$1 engine kind node n=0
 	[[ -r $net ]] || skip "no $1 in $FTR_TOPOLOGIES (FTR_TOPOLOGIES)"
 	sim_start "$T/sim" "$net"
 	shift

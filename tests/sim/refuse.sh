@@ -62,15 +62,22 @@ case_broken_root_guid_file() {
 	sed -n 's/^switchguid=\(0x[0-9a-f]*\).*/\1/p' "$T/fabric.net" >"$T/all"
 	sed -n 's/^Switch.*"S-\(.*\)".*"sw-3-.*/0x\1/p' "$T/fabric.net" >"$T/roots"
 	[[ -s $T/roots ]] || fail "no top switches"
-	up <<<"root_guid_file $T/roots"
+	printf 'threads 1\nleaf_order name\nbalance load\n' >"$T/conf"
+	up <<-EOF
+	root_guid_file $T/roots
+	event_plugin_options ibfattree:$T/conf
+	EOF
 	logged 'IBF002: .*from root_guid_file'
 	walk before
 	rm "$T/roots"
+	echo 'colour blue' >"$T/conf"
 	osm_mark sm
 	kill -HUP "${OSM_PID[sm]}"
 	osm_wait sm "$patience" 'SUBNET UP'
 	logged "ERR IBF204: root_guid_file is not used: .*$T/roots.*; the 16 GUIDs last read from $T/roots stay in use"
 	allow 'ERR IBF204'
+	logged 'IBF002: .*from root_guid_file.* 1 threads'
+	never_logged 'IBF201'
 	routed_by dmodc
 	walk after
 	same before after

@@ -658,6 +658,38 @@ START_TEST(nothing_to_report)
 }
 END_TEST
 
+/* A gateway whose own hosts take a longer path is reported. */
+START_TEST(longer_paths)
+{
+	struct ftr_route_stats stats = { 0 };
+	struct ftr_fabric *f = NULL;
+	struct fake_opts o = { 0 };
+	uint64_t seed = 0;
+	struct fake *h;
+
+	while (!stats.longer_pairs) {
+		struct ftr_shape *sh = NULL;
+		struct ftr_tables *t = NULL;
+		struct ftr_rng r;
+
+		ftr_fabric_free(f);
+		ftr_rng_seed(&r, ++seed);
+		f = irregular_small(&r);
+		must(ftr_shape_new(f, NULL, NULL, &sh, &err));
+		must(ftr_tables_new(f, false, &t, &err));
+		must(ftr_engine_find("dmodc")->route(sh, NULL, NULL, t, &stats,
+						     &err));
+		ftr_tables_free(t);
+		ftr_shape_free(sh);
+	}
+	o.fabric = f;
+	h = fake_new(&o);
+	ck_assert_msg(fake_logged(h, "WRN IBF120: dmodc: paths of ") == 1,
+		      "seed %" PRIu64 "\n%s", seed, h->log);
+	fake_free(h);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("reach");
@@ -673,6 +705,7 @@ int main(void)
 	tcase_add_test(t, manager_anywhere_on_irregular_fabrics);
 	tcase_add_test(t, cost_of_updown);
 	tcase_add_test(t, nothing_to_report);
+	tcase_add_test(t, longer_paths);
 	suite_add_tcase(s, t);
 	sr = srunner_create(s);
 	srunner_run_all(sr, CK_ENV);

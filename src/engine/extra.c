@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Entries of a finished plan of extra turns (connect.c), for those who fill
+ * tables by it.
+ */
+#include "engine/connect.h"
+#include "engine/turns.h"
+
+static bool leads_by(const struct connect *c, const struct connect_entry *e,
+		     ftr_sw remote)
+{
+	for (uint32_t i = 0; i < e->n; i++)
+		if (c->via[e->first + i] == remote)
+			return true;
+	return false;
+}
+
+uint32_t connect_candidates(const struct ftr_shape *sh,
+			    const struct connect *c,
+			    const struct connect_entry *e,
+			    const struct ftr_group **cand)
+{
+	uint32_t all = turns_groups(sh, e->sw, c->horizontal), n = 0;
+
+	for (uint32_t k = 0; k < all; k++) {
+		const struct ftr_group *g =
+			&sh->groups[sh->group_first[e->sw] + k];
+		uint32_t at;
+
+		if (!leads_by(c, e, g->remote))
+			continue;
+		for (at = n++; at > 0 && cand[at - 1]->pos > g->pos; at--)
+			cand[at] = cand[at - 1];
+		cand[at] = g;
+	}
+	return n;
+}
+
+const struct connect_entry *connect_find(const struct connect *c, ftr_sw s,
+					 uint32_t l)
+{
+	uint32_t low = 0, high = c->n_entries;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		const struct connect_entry *e = &c->entry[mid];
+
+		if (e->col == l && e->sw == s)
+			return e;
+		if (e->col < l || (e->col == l && e->sw < s))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return NULL;
+}
