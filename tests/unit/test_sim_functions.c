@@ -463,7 +463,7 @@ END_TEST
 /* ---- step by step ------------------------------------------------------------------- */
 
 /* A packet for a host that is not below s, or that is, comes to a switch of rank 1
- * (or to a leaf switch) of a 2-ary 4-tree by a port; what happens. */
+ * (or to a leaf switch) of a 3-ary 3-tree by a port; what happens. */
 struct step {
 	const char *step;
 	unsigned int rank;
@@ -480,15 +480,15 @@ struct step {
 
 /* Sem-Jacobsen et al. 2011, section VII.B. */
 static const struct step adaptive_steps[] = {
-	{ "1, from below", 1, false, false, false, 0, 0, true, false, 2, 0, 0 },
+	{ "1, from below", 1, false, false, false, 0, 0, true, false, 3, 0, 0 },
 	{ "3", 1, false, true, false, 0, 1, false, false, 1, 0, 0 },
-	{ "2a", 1, true, true, true, 0, 0, false, false, 1, 0, 0 },
+	{ "2a", 1, true, true, true, 0, 0, false, false, 2, 0, 0 },
 	{ "2b", 1, false, true, true, 0, 0, false, true, 1, 0, 0 },
-	{ "4a", 1, true, false, false, 0, 0, false, false, 2, 0, 1 },
-	{ "4b", 1, true, false, false, 0, 1, true, false, 1, 0, 1 },
-	{ "4c", 0, true, false, false, 0, 1, true, false, 1, 0, 1 },
+	{ "4a", 1, true, false, false, 0, 0, false, false, 3, 0, 1 },
+	{ "4b", 1, true, false, false, 0, 1, true, false, 2, 0, 1 },
+	{ "4c", 0, true, false, false, 0, 1, true, false, 2, 0, 1 },
 	{ "4d", 1, true, false, false, 0, 2, false, false, 1, 0, 1 },
-	{ "6", 1, false, false, false, 0, 1, true, false, 2, 0, 2 },
+	{ "6", 1, false, false, false, 0, 1, true, false, 3, 0, 2 },
 };
 
 /* Section VI.B; lanes 0: NL, 1: ML1, 2: ML2. */
@@ -566,7 +566,7 @@ START_TEST(steps)
 		   FTR_ARRAY_LEN(adaptive_steps);
 	struct world w;
 
-	world_new(&w, "kary:2,4");
+	world_new(&w, "kary:3,3");
 	w.fn = ftr_sim_function_find(_i ? "det-switches" :
 				     "adaptive-switches");
 	for (size_t i = 0; i < n; i++)
