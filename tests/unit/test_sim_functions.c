@@ -476,6 +476,8 @@ struct step {
 	bool up, back;
 	unsigned int n, out_vl;
 	uint16_t out_field;
+	unsigned int by;	/* place in D of the port from above */
+	unsigned int to;	/* wanted: 1 + place in D of the exit; 0: any */
 };
 
 /* Sem-Jacobsen et al. 2011, section VII.B. */
@@ -503,6 +505,7 @@ static const struct step det_steps[] = {
 	{ "3b", 1, false, true, true, 2, 0, false, true, 1, 2, 0 },
 	{ "4a", 1, true, false, false, 0, 0, false, false, 1, 0, 1 },
 	{ "4b i", 1, true, false, false, 0, 1, true, false, 1, 1, 1 },
+	{ "4b ii", 1, true, false, false, 1, 1, true, false, 1, 1, 1, 1, 3 },
 	{ "4b, bottom", 0, true, false, false, 0, 0, true, false, 1, 1, 0 },
 	{ "4c", 1, true, false, false, 1, 2, false, false, 1, 1, 1 },
 	{ "5", 1, false, false, false, 1, 1, true, false, 1, 2, 2 },
@@ -534,7 +537,7 @@ static void try_step(struct world *w, const struct step *x)
 	other = ftr_tables_get(w->t, s, p.dlid);
 	/* from above by the first port up; from below by a port that is not
 	 * the packet's way down */
-	in = t->port[t->first[s] + (x->above ? 0 : t->n_up[s])];
+	in = t->port[t->first[s] + (x->above ? x->by : t->n_up[s])];
 	if (in == other)
 		in = t->port[t->first[s] + (x->above ? 0 : t->n_up[s]) + 1];
 	if (x->dead)
@@ -554,6 +557,9 @@ static void try_step(struct world *w, const struct step *x)
 			      w->fn->name, x->step, e[i].port, in, e[i].vl);
 		if (x->field == 2)
 			ck_assert_uint_eq(e[i].port, other);
+		if (x->to)
+			ck_assert_uint_eq(e[i].port, t->port[t->first[s] +
+							     x->to - 1]);
 	}
 	ck_assert_msg(p.field == (x->out_field == 2 ? 2 + in : x->out_field),
 		      "%s, %s: field %u", w->fn->name, x->step, p.field);
