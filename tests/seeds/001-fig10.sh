@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Seed 001, figure 10 and the comparison with reconfiguration: packets lost when
+# Sem-Jacobsen et al. 2011, figure 10 and the comparison with reconfiguration: packets lost when
 # one more link fails, by local rerouting in the switches, and until a subnet
 # manager's tables are there.
 # shellcheck source=/dev/null
@@ -82,15 +82,15 @@ claim 'in the switches: a packet or three for a fault, adaptive more' \
 claim 'unsaturated: less than one' \
 	"$(at $csv 1 'det-links 40 %') < 1 &&
 	$(at $csv 1 'adaptive-links 40 %') < 1"
-claim 'the fast path loses a thousand times as many' \
+claim 'the fast path loses 500 to 4,000 times as many' \
 	"$(lost dmodc 2.16) / $det > 500 && $(lost dmodc 2.16) / $det < 4000"
 claim 'the time to the tables is what counts' \
 	"$(lost ddlr2 4.18) / $(lost dmodc 2.16) > 1.5 &&
 	$(lost ddlr2 4.18) / $(lost dmodc 2.16) < 2.4"
 if [[ $long ]]; then
-	claim 'and 0.03 s ten to thirty thousand times, as the seed says' \
+	claim 'and 0.03 s ten to thirty thousand times, as the paper says' \
 		"$(lost dmodc 30) / $det > 10000 &&
 		$(lost dmodc 30) / $det < 30000"
-	claim 'the hybrid loses no more than rerouting in the switches' \
+	claim 'the hybrid loses fewer than five packets' \
 		"$(lost det-links+dmodc 30) < 5"
 fi

@@ -22,7 +22,7 @@ connected() {
 }
 
 all=(det-links adaptive-links dmodc ddlr1 ddlr2)
-few=10 faults=3,10 runs=24
+few=8 faults=3,10 runs=8
 if [[ $long ]]; then
 	all=(det-links det-switches adaptive-links adaptive-switches dmodc
 		sftree ddlr1 ddlr2)

@@ -25,14 +25,14 @@ csv=$out/001-theorems
 	if [[ $long ]]; then
 		row misroute links kary:3,3 2 0 turn
 		row misroute links kary:4,2 3 0 turn
-		row misroute links kary:4,3 3 1000 turn
+		row misroute links kary:4,3 3 200 turn
 		row adaptive-links links kary:3,3 2 0 own
 		row adaptive-links links kary:3,3 2 0 common
 		row adaptive-links links kary:4,2 3 0 own
-		row adaptive-links links kary:4,3 3 1000 own
-		row adaptive-switches switches kary:4,3 3 300 own
+		row adaptive-links links kary:4,3 3 100 own
 		row adaptive-switches mixed kary:3,3 2 0 own
 		row adaptive-switches mixed kary:3,3 2 0 careful
+		row adaptive-switches mixed kary:4,3 3 100 careful
 		row misroute links kary:3,3 4 300 turn
 	fi
 } >"$csv.csv"

@@ -463,7 +463,7 @@ END_TEST
 /* ---- step by step ------------------------------------------------------------------- */
 
 /* A packet for a host that is not below s, or that is, comes to a switch of rank 1
- * (or to a leaf switch) of a 2-ary 4-tree by a port; what happens. */
+ * (or to a leaf switch) of a 3-ary 3-tree by a port; what happens. */
 struct step {
 	const char *step;
 	unsigned int rank;
@@ -476,19 +476,21 @@ struct step {
 	bool up, back;
 	unsigned int n, out_vl;
 	uint16_t out_field;
+	unsigned int by;	/* place in D of the port from above */
+	unsigned int to;	/* wanted: 1 + place in D of the exit; 0: any */
 };
 
 /* Sem-Jacobsen et al. 2011, section VII.B. */
 static const struct step adaptive_steps[] = {
-	{ "1, from below", 1, false, false, false, 0, 0, true, false, 2, 0, 0 },
+	{ "1, from below", 1, false, false, false, 0, 0, true, false, 3, 0, 0 },
 	{ "3", 1, false, true, false, 0, 1, false, false, 1, 0, 0 },
-	{ "2a", 1, true, true, true, 0, 0, false, false, 1, 0, 0 },
+	{ "2a", 1, true, true, true, 0, 0, false, false, 2, 0, 0 },
 	{ "2b", 1, false, true, true, 0, 0, false, true, 1, 0, 0 },
-	{ "4a", 1, true, false, false, 0, 0, false, false, 2, 0, 1 },
-	{ "4b", 1, true, false, false, 0, 1, true, false, 1, 0, 1 },
-	{ "4c", 0, true, false, false, 0, 1, true, false, 1, 0, 1 },
+	{ "4a", 1, true, false, false, 0, 0, false, false, 3, 0, 1 },
+	{ "4b", 1, true, false, false, 0, 1, true, false, 2, 0, 1 },
+	{ "4c", 0, true, false, false, 0, 1, true, false, 2, 0, 1 },
 	{ "4d", 1, true, false, false, 0, 2, false, false, 1, 0, 1 },
-	{ "6", 1, false, false, false, 0, 1, true, false, 2, 0, 2 },
+	{ "6", 1, false, false, false, 0, 1, true, false, 3, 0, 2 },
 };
 
 /* Section VI.B; lanes 0: NL, 1: ML1, 2: ML2. */
@@ -503,6 +505,7 @@ static const struct step det_steps[] = {
 	{ "3b", 1, false, true, true, 2, 0, false, true, 1, 2, 0 },
 	{ "4a", 1, true, false, false, 0, 0, false, false, 1, 0, 1 },
 	{ "4b i", 1, true, false, false, 0, 1, true, false, 1, 1, 1 },
+	{ "4b ii", 1, true, false, false, 1, 1, true, false, 1, 1, 1, 1, 3 },
 	{ "4b, bottom", 0, true, false, false, 0, 0, true, false, 1, 1, 0 },
 	{ "4c", 1, true, false, false, 1, 2, false, false, 1, 1, 1 },
 	{ "5", 1, false, false, false, 1, 1, true, false, 1, 2, 2 },
@@ -534,7 +537,7 @@ static void try_step(struct world *w, const struct step *x)
 	other = ftr_tables_get(w->t, s, p.dlid);
 	/* from above by the first port up; from below by a port that is not
 	 * the packet's way down */
-	in = t->port[t->first[s] + (x->above ? 0 : t->n_up[s])];
+	in = t->port[t->first[s] + (x->above ? x->by : t->n_up[s])];
 	if (in == other)
 		in = t->port[t->first[s] + (x->above ? 0 : t->n_up[s]) + 1];
 	if (x->dead)
@@ -554,6 +557,9 @@ static void try_step(struct world *w, const struct step *x)
 			      w->fn->name, x->step, e[i].port, in, e[i].vl);
 		if (x->field == 2)
 			ck_assert_uint_eq(e[i].port, other);
+		if (x->to)
+			ck_assert_uint_eq(e[i].port, t->port[t->first[s] +
+							     x->to - 1]);
 	}
 	ck_assert_msg(p.field == (x->out_field == 2 ? 2 + in : x->out_field),
 		      "%s, %s: field %u", w->fn->name, x->step, p.field);
@@ -566,7 +572,7 @@ START_TEST(steps)
 		   FTR_ARRAY_LEN(adaptive_steps);
 	struct world w;
 
-	world_new(&w, "kary:2,4");
+	world_new(&w, "kary:3,3");
 	w.fn = ftr_sim_function_find(_i ? "det-switches" :
 				     "adaptive-switches");
 	for (size_t i = 0; i < n; i++)
