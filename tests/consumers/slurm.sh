@@ -108,13 +108,7 @@ case_slurm_real() {
 		((${#n[@]} > 50)) || fail "$t: ${#n[@]} hosts only"
 		mkdir "$T/${t##*/}"
 		cp "$T/topology.conf" "$T/${t##*/}/"
-		(
-			T=$T/${t##*/}
-			slurm_read tree "${n[@]}"
-			[[ $(grep -c ^SwitchName "$T/topology.conf") == \
-				"$(grep -c ^SwitchName "$T/topology")" ]] ||
-				fail "slurmctld does not have all switches: $(cat "$T/slurmctld.log")"
-		)
+		(T=$T/${t##*/} tree_read "${n[@]}")
 	done
 }
 
@@ -151,6 +145,13 @@ slurm_read() {
 	scontrol show topology >"$T/topology"
 	! grep -iE 'topolog|fatal' "$T/slurmctld.log" >&2 ||
 		fail "slurmctld complains"
+}
+
+tree_read() {
+	slurm_read tree "$@"
+	[[ $(grep -c ^SwitchName "$T/topology.conf") == \
+		"$(grep -c ^SwitchName "$T/topology")" ]] ||
+		fail "slurmctld does not have all switches: $(cat "$T/slurmctld.log")"
 }
 
 # Skip unless slurmctld is of this release (YY.MM) or later.
