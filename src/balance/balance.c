@@ -36,6 +36,7 @@
 #define FULL_RISE 16
 #define TINY 50000		/* paths: below, depth load counts shifts as well */
 #define TINY_OVER (1 << 20)
+#define TINY_SWEEPS 6
 #define SMALL 500000		/* paths: below, half the pace and twice the sweeps */
 #define LARGE 2000000		/* paths: above, all-to-all first and quick sweeps */
 #define LARGE_SWEEPS 3
@@ -66,7 +67,7 @@ struct work {
 static enum ftr_status score(struct work *w, struct ftr_err *err)
 {
 	w->now.max = balance_most(w->net, w->c.flows);
-	if (w->in->depth != FTR_BALANCE_FULL)
+	if (!w->shifts)
 		return FTR_OK;
 	if (w->c.width > 1)
 		return balance_worst(w->net, w->t, w->team, &w->now.sum, err);
@@ -74,13 +75,15 @@ static enum ftr_status score(struct work *w, struct ftr_err *err)
 	return FTR_OK;
 }
 
-/* Neither figure is worse than at first, and one is better than the best. */
+/* Neither figure is worse than at first (shifts: at depth full), and one is better
+ * than the best. */
 static bool is_best(const struct work *w)
 {
 	uint32_t now = FTR_MAX(w->now.max, w->limit);
 	uint32_t best = FTR_MAX(w->best.max, w->limit);
 
-	if (w->now.sum > w->first.sum || w->now.max > w->first.max)
+	if (w->now.max > w->first.max || (w->now.sum > w->first.sum &&
+					  w->in->depth == FTR_BALANCE_FULL))
 		return false;
 	if (now != best)
 		return now < best;
@@ -98,29 +101,6 @@ static enum ftr_status judge(struct work *w, struct ftr_err *err)
 	w->best = w->now;
 	w->n_best = w->log.n;
 	return FTR_OK;
-}
-
-/* The same where shifts are counted: of the moves that even out all-to-all, those
- * that do least damage to shifts. */
-static enum ftr_status tiny_load_sweeps(struct work *w, struct ftr_err *err)
-{
-	struct balance_sweep s = {
-		.target = w->target, .over = TINY_OVER, .meet = UINT16_MAX,
-	};
-	enum ftr_status st = FTR_OK;
-
-	while (!st && !s.cancelled && w->r->sweeps < LOAD_SWEEPS &&
-	       w->now.max > w->target) {
-		s.moved = 0;
-		balance_bins_peaks(&w->c);
-		st = balance_sweep(&w->c, &s, err);
-		if (st || !s.moved)
-			break;
-		w->r->sweeps++;
-		st = judge(w, err);
-	}
-	w->r->cancelled = s.cancelled;
-	return st;
 }
 
 static enum ftr_status load_sweeps(struct work *w, struct ftr_err *err)
@@ -151,6 +131,32 @@ static uint32_t too_many(const struct work *w)
 		(w->net->n_pos - 1);
 
 	return (uint32_t)FTR_MAX(mean, 2);
+}
+
+/* The same where shifts are counted: of the moves that even out all-to-all, those
+ * that do least damage to shifts; then repair that. */
+static enum ftr_status tiny_load_sweeps(struct work *w, struct ftr_err *err)
+{
+	struct balance_sweep s = { .target = w->target, .over = TINY_OVER };
+	enum ftr_status st = FTR_OK;
+	bool even = false;	/* as far as it gets */
+
+	while (!st && !s.cancelled && w->r->sweeps < TINY_SWEEPS) {
+		even |= w->now.max <= w->target;
+		if (even && w->now.sum <= w->first.sum)
+			break;
+		s.meet = even ? too_many(w) + 1 : UINT16_MAX;
+		s.moved = 0;
+		balance_bins_peaks(&w->c);
+		st = balance_sweep(&w->c, &s, err);
+		if (st || (!s.moved && even))
+			break;
+		even |= !s.moved;
+		w->r->sweeps++;
+		st = judge(w, err);
+	}
+	w->r->cancelled = s.cancelled;
+	return st;
 }
 
 static enum ftr_status full_sweeps(struct work *w, struct ftr_err *err)
@@ -241,8 +247,10 @@ static enum ftr_status run(struct work *w, struct ftr_err *err)
 	r->hosts = w->net->n_hosts;
 	r->max_before = w->first.max;
 	r->max_after = w->best.max;
-	r->shift_before = mean(w, w->first.sum);
-	r->shift_after = mean(w, w->best.sum);
+	if (w->in->depth == FTR_BALANCE_FULL) {
+		r->shift_before = mean(w, w->first.sum);
+		r->shift_after = mean(w, w->best.sum);
+	}
 	return FTR_OK;
 }
 

@@ -142,7 +142,7 @@ enum ftr_status balance_count_flows(const struct balance_net *net,
 enum ftr_status balance_bins_new(struct balance_count *c, size_t bytes,
 				 struct ftr_arena *a,
 				 struct ftr_err *err) FTR_MUST_USE;
-/* Count all of t. */
+/* Count all of t, and set the peaks. */
 void balance_bins_count(struct balance_count *c, struct ftr_team *team);
 /* The shifts begin .. end - 1 alone, into zeroed bins[n_rows][stride]. */
 struct balance_bins {

@@ -264,6 +264,7 @@ void balance_bins_count(struct balance_count *c, struct ftr_team *team)
 	       (size_t)c->net->n_rows * c->n_bins * sizeof(*c->bins));
 	ftr_team_run(team, (c->n_bins + c->slice - 1) / c->slice, 1,
 		     count_slices, c);
+	balance_bins_peaks(c);
 }
 
 void balance_bins_peaks(struct balance_count *c)
