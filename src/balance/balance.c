@@ -2,7 +2,10 @@
 /*
  * Depth by depth, and never worse than the input.
  *
- * load: sweeps over all-to-all flows alone, until no link is above the target.
+ * load: sweeps over all-to-all flows alone, from coarse to fine, until no link is
+ * above the limit.  On small fabrics the shifts are counted as well, which takes a
+ * few milliseconds there: the same entries are looked at, and take the candidates
+ * that do least damage to shifts.
  *
  * full: sweeps that count shifts, too.  The cost of a flow above the target rises
  * from sweep to sweep.  While it is low, flows that collide in shifts move apart,
@@ -10,6 +13,9 @@
  * out with the least damage to that.  Both at once end in a poorer optimum: on
  * the two-level fabric with 26 missing links of the test data, a mean of 2.5 flows
  * over the shifts against 2.07.
+ *
+ * On large fabrics a sweep takes a second, so there are few, at a middle cost, and
+ * they do not come back to entries that others have made worse.
  *
  * After every sweep the tables are judged by the exact counts, and the best are
  * kept: by the most loaded link of all-to-all where that is above the limit, then
@@ -28,7 +34,13 @@
 #define FULL_SWEEPS 6
 #define FULL_OVER 16		/* cost of a flow above the target, first sweep */
 #define FULL_RISE 16
+#define TINY 50000		/* paths: below, depth load counts shifts as well */
+#define TINY_OVER (1 << 20)
+#define TINY_SWEEPS 6
 #define SMALL 500000		/* paths: below, half the pace and twice the sweeps */
+#define LARGE 2000000		/* paths: above, all-to-all first and quick sweeps */
+#define LARGE_SWEEPS 3
+#define LARGE_OVER (1 << 12)
 #define GAIN_SHARE 500		/* a sweep that gains less is the last one */
 #define BINS_BYTES ((size_t)96 << 20)
 
@@ -41,6 +53,8 @@ struct work {
 	struct balance_count c;
 	struct ftr_arena *arena;
 	uint32_t target, limit;
+	uint64_t paths;		/* of sources to positions */
+	bool shifts;		/* are counted */
 	/* of the tables as they are, as they were, and the best so far */
 	struct score {
 		uint32_t max;
@@ -53,7 +67,7 @@ struct work {
 static enum ftr_status score(struct work *w, struct ftr_err *err)
 {
 	w->now.max = balance_most(w->net, w->c.flows);
-	if (w->in->depth != FTR_BALANCE_FULL)
+	if (!w->shifts)
 		return FTR_OK;
 	if (w->c.width > 1)
 		return balance_worst(w->net, w->t, w->team, &w->now.sum, err);
@@ -61,13 +75,15 @@ static enum ftr_status score(struct work *w, struct ftr_err *err)
 	return FTR_OK;
 }
 
-/* Neither figure is worse than at first, and one is better than the best. */
+/* Neither figure is worse than at first (shifts: at depth full), and one is better
+ * than the best. */
 static bool is_best(const struct work *w)
 {
 	uint32_t now = FTR_MAX(w->now.max, w->limit);
 	uint32_t best = FTR_MAX(w->best.max, w->limit);
 
-	if (w->now.sum > w->first.sum || w->now.max > w->first.max)
+	if (w->now.max > w->first.max || (w->now.sum > w->first.sum &&
+					  w->in->depth == FTR_BALANCE_FULL))
 		return false;
 	if (now != best)
 		return now < best;
@@ -117,6 +133,32 @@ static uint32_t too_many(const struct work *w)
 	return (uint32_t)FTR_MAX(mean, 2);
 }
 
+/* The same where shifts are counted: of the moves that even out all-to-all, those
+ * that do least damage to shifts; then repair that. */
+static enum ftr_status tiny_load_sweeps(struct work *w, struct ftr_err *err)
+{
+	struct balance_sweep s = { .target = w->target, .over = TINY_OVER };
+	enum ftr_status st = FTR_OK;
+	bool even = false;	/* as far as it gets */
+
+	while (!st && !s.cancelled && w->r->sweeps < TINY_SWEEPS) {
+		even |= w->now.max <= w->target;
+		if (even && w->now.sum <= w->first.sum)
+			break;
+		s.meet = even ? too_many(w) + 1 : UINT16_MAX;
+		s.moved = 0;
+		balance_bins_peaks(&w->c);
+		st = balance_sweep(&w->c, &s, err);
+		if (st || (!s.moved && even))
+			break;
+		even |= !s.moved;
+		w->r->sweeps++;
+		st = judge(w, err);
+	}
+	w->r->cancelled = s.cancelled;
+	return st;
+}
+
 static enum ftr_status full_sweeps(struct work *w, struct ftr_err *err)
 {
 	struct balance_sweep s = {
@@ -124,8 +166,14 @@ static enum ftr_status full_sweeps(struct work *w, struct ftr_err *err)
 	};
 	enum ftr_status st = FTR_OK;
 	uint64_t before = UINT64_MAX;
-	bool small = (uint64_t)w->net->n_sources * w->net->n_pos < SMALL;
+	bool small = w->paths < SMALL;
 	uint32_t sweeps = small ? 2 * FULL_SWEEPS : FULL_SWEEPS;
+
+	if (w->paths > LARGE) {
+		s.over = LARGE_OVER;
+		s.quick = true;
+		sweeps = LARGE_SWEEPS;
+	}
 
 	/* one flow in every shift is the least there is */
 	while (!st && !s.cancelled && w->r->sweeps < sweeps &&
@@ -158,10 +206,12 @@ static enum ftr_status count(struct work *w, struct ftr_err *err)
 	if (!w->c.flows)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for balancing");
 	st = balance_count_flows(w->net, w->t, w->team, w->c.flows, err);
-	if (!st && full)
+	w->shifts = full || (w->paths < TINY &&
+			     balance_most(w->net, w->c.flows) > w->target);
+	if (!st && w->shifts)
 		st = balance_bins_new(&w->c, BINS_BYTES, w->arena, err);
-	if (!st && full)
-		balance_bins_count(&w->c);
+	if (!st && w->shifts)
+		balance_bins_count(&w->c, w->team);
 	if (!st)
 		st = score(w, err);
 	w->first = w->best = w->now;
@@ -179,21 +229,28 @@ static enum ftr_status run(struct work *w, struct ftr_err *err)
 	enum ftr_status st = ftr_balance_bound(w->in->shape, NULL, &r->bound,
 					       err);
 
+	w->target = r->bound + FTR_MAX(r->bound / TARGET_SHARE, 1u);
+	w->limit = r->bound + FTR_MAX(r->bound / LIMIT_SHARE, 1u);
+	w->paths = (uint64_t)w->net->n_sources * w->net->n_pos;
 	if (!st)
 		st = count(w, err);
 	if (st || w->net->n_pos < 2)
 		return st;
-	w->target = r->bound + FTR_MAX(r->bound / TARGET_SHARE, 1u);
-	w->limit = r->bound + FTR_MAX(r->bound / LIMIT_SHARE, 1u);
-	st = w->in->depth == FTR_BALANCE_FULL ? full_sweeps(w, err) :
-		load_sweeps(w, err);
+	if (w->in->depth == FTR_BALANCE_FULL)
+		st = full_sweeps(w, err);
+	else if (w->shifts)
+		st = tiny_load_sweeps(w, err);
+	else
+		st = load_sweeps(w, err);
 	if (st)
 		return st;
 	r->hosts = w->net->n_hosts;
 	r->max_before = w->first.max;
 	r->max_after = w->best.max;
-	r->shift_before = mean(w, w->first.sum);
-	r->shift_after = mean(w, w->best.sum);
+	if (w->in->depth == FTR_BALANCE_FULL) {
+		r->shift_before = mean(w, w->first.sum);
+		r->shift_after = mean(w, w->best.sum);
+	}
 	return FTR_OK;
 }
 

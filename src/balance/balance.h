@@ -49,6 +49,8 @@ struct balance_net {
 	struct ftr_arena *arena;
 	uint32_t n_links;	/* f->n_ports */
 	ftr_sw *peer;		/* [n_links], FTR_SW_NONE: to no switch */
+	uint32_t *row;		/* [n_links] number among those to a switch */
+	uint32_t n_rows;
 	struct balance_ports *ports;	/* [n_sw] */
 	uint32_t n_sources;
 	struct balance_source *source;
@@ -56,6 +58,7 @@ struct balance_net {
 	uint32_t *hosts;	/* [n_sw] that send */
 	uint32_t n_hosts;	/* sum of them */
 	uint32_t n_pos;		/* positions, and so shifts */
+	uint32_t *dest_at;	/* [n_pos] */
 	/* destinations of column l: dest[first[l]] .. dest[first[l + 1] - 1] */
 	struct balance_dest *dest;
 	uint32_t *first;	/* [n_sw + 1] */
@@ -124,10 +127,9 @@ struct balance_count {
 	uint32_t *flows;	/* [n_links] */
 	uint32_t width;		/* shifts per bin */
 	uint32_t n_bins;	/* 0: shifts are not counted */
-	uint32_t *bins_at;	/* [n_links] row of bins, or BALANCE_NONE */
-	uint16_t *bins;		/* [rows][n_bins] */
+	uint16_t *bins;		/* [net->n_rows][n_bins] */
 	uint16_t *peak;		/* [n_links] at least the fullest bin */
-	uint32_t n_rows;
+	uint32_t slice;		/* bins that one worker counts at a time */
 };
 
 /* all-to-all */
@@ -140,8 +142,19 @@ enum ftr_status balance_count_flows(const struct balance_net *net,
 enum ftr_status balance_bins_new(struct balance_count *c, size_t bytes,
 				 struct ftr_arena *a,
 				 struct ftr_err *err) FTR_MUST_USE;
-/* Count all of t. */
-void balance_bins_count(struct balance_count *c);
+/* Count all of t, and set the peaks. */
+void balance_bins_count(struct balance_count *c, struct ftr_team *team);
+/* The shifts begin .. end - 1 alone, into zeroed bins[n_rows][stride]. */
+struct balance_bins {
+	uint16_t *bins;
+	size_t stride;
+	uint32_t width, begin, end;
+};
+void balance_count_bins(const struct balance_net *net,
+			const struct ftr_tables *t,
+			const struct balance_bins *b);
+/* Bins that fit into a cache, so that there is one for each worker. */
+uint32_t balance_slice(const struct balance_net *net, uint32_t workers);
 /* Set the peaks to the fullest bins. */
 void balance_bins_peaks(struct balance_count *c);
 /* Sum over the shifts of the most loaded link; width must be 1. */
@@ -223,6 +236,8 @@ struct balance_sweep {
 	uint32_t target;	/* flows of a link that are not too many */
 	uint64_t over;		/* price of a flow above it */
 	uint32_t meet;		/* flows in one shift that are too many */
+	bool quick;		/* of each destination, only entries that are
+				 * on such a link when it is begun */
 	uint32_t least;		/* without shifts: look only at entries that so
 				 * many hosts send through */
 	uint64_t moved;		/* entries changed */

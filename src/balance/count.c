@@ -120,33 +120,39 @@ uint32_t balance_most(const struct balance_net *net, const uint32_t *flows)
 
 /* ---- shifts ---------------------------------------------------------------- */
 
+#define SLICE_BYTES ((size_t)8 << 20)
+
+uint32_t balance_slice(const struct balance_net *net, uint32_t workers)
+{
+	uint32_t bins = (uint32_t)(SLICE_BYTES / sizeof(uint16_t) /
+				   (net->n_rows + 1u));
+
+	return FTR_MAX(FTR_MIN(bins, net->n_pos / workers + 1), 1u);
+}
+
 enum ftr_status balance_bins_new(struct balance_count *c, size_t bytes,
 				 struct ftr_arena *a, struct ftr_err *err)
 {
 	const struct balance_net *net = c->net;
 	uint64_t all;
 
-	c->n_rows = 0;
-	c->bins_at = ftr_arena_alloc(a, net->n_links, sizeof(*c->bins_at));
-	for (uint32_t x = 0; c->bins_at && x < net->n_links; x++)
-		c->bins_at[x] = net->peer[x] == FTR_SW_NONE ? BALANCE_NONE :
-			c->n_rows++;
-	all = (uint64_t)c->n_rows * net->n_pos * sizeof(*c->bins);
+	all = (uint64_t)net->n_rows * net->n_pos * sizeof(*c->bins);
 	c->width = (uint32_t)(all / bytes) + 1;
 	c->n_bins = (net->n_pos + c->width - 1) / c->width;
-	c->bins = ftr_arena_zalloc(a, (size_t)c->n_rows * c->n_bins + 1,
+	c->bins = ftr_arena_zalloc(a, (size_t)net->n_rows * c->n_bins + 1,
 				   sizeof(*c->bins));
 	c->peak = ftr_arena_zalloc(a, net->n_links, sizeof(*c->peak));
-	if (!c->bins_at || !c->bins || !c->peak)
+	c->slice = balance_slice(net, 1);
+	if (!c->bins || !c->peak)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for counting %u shifts on %u links",
-				net->n_pos, c->n_rows);
+				net->n_pos, net->n_rows);
 	return FTR_OK;
 }
 
 void balance_bins_add(struct balance_count *c, uint32_t link,
 		      const struct balance_source *src, uint32_t pos, int by)
 {
-	uint16_t *row = c->bins + (size_t)c->bins_at[link] * c->n_bins;
+	uint16_t *row = c->bins + (size_t)c->net->row[link] * c->n_bins;
 	uint32_t k = balance_window(c->net, src, pos), left = src->n;
 	uint16_t peak = 0;
 
@@ -170,51 +176,105 @@ void balance_bins_add(struct balance_count *c, uint32_t link,
 	c->peak[link] = FTR_MAX(c->peak[link], peak);
 }
 
-/* The path of one source. */
-static void count_path(struct balance_count *c,
-		       const struct balance_source *src,
-		       const struct balance_dest *d, ftr_sw to)
+/* Shifts begin .. end - 1, from the first of the slice on. */
+struct window {
+	uint32_t begin, end;
+};
+
+static void add_window(const struct balance_bins *b, uint16_t *row,
+		       struct window w)
 {
-	const struct balance_net *net = c->net;
-	ftr_sw s = src->sw;
+	for (uint32_t k = w.begin; k < w.end; k++)
+		row[b->width == 1 ? k : k / b->width]++;
+}
+
+static struct window clip(const struct balance_bins *b, uint32_t begin,
+			  uint32_t end)
+{
+	begin = FTR_MAX(begin, b->begin);
+	end = FTR_MIN(end, b->end);
+	return begin < end ? (struct window){ begin - b->begin, end - b->begin } :
+		(struct window){ 0 };
+}
+
+static void count_path(const struct balance_net *net,
+		       const struct ftr_tables *t, const struct balance_bins *b,
+		       const struct balance_source *src,
+		       const struct balance_dest *d)
+{
+	uint32_t k = balance_window(net, src, d->pos), n = net->n_pos;
+	struct window first = clip(b, k, FTR_MIN(k + src->n, n));
+	struct window wrapped = clip(b, 0, k + src->n > n ? k + src->n - n : 0);
+	ftr_sw s = src->sw, to = net->in->shape->col_sw[d->col];
 
 	for (uint32_t hops = 0; s != to && hops < net->f->n_sw; hops++) {
-		ftr_port port = ftr_tables_row(c->t, s)[d->lid];
-		uint32_t link;
+		uint32_t link = balance_link_to(net, s,
+						ftr_tables_row(t, s)[d->lid]);
+		uint16_t *row;
 
-		if (port > net->f->sw[s].n_ports)
+		if (link == BALANCE_NONE)
 			return;
-		link = balance_link(net, s, port);
-		if (net->peer[link] == FTR_SW_NONE)
-			return;
-		balance_bins_add(c, link, src, d->pos, 1);
+		row = b->bins + (size_t)net->row[link] * b->stride;
+		add_window(b, row, first);
+		add_window(b, row, wrapped);
 		s = net->peer[link];
 	}
 }
 
-void balance_bins_count(struct balance_count *c)
+/* A source sends to neighbouring positions in neighbouring shifts. */
+void balance_count_bins(const struct balance_net *net,
+			const struct ftr_tables *t,
+			const struct balance_bins *b)
 {
-	const struct balance_net *net = c->net;
+	for (uint32_t k = 0; k < net->n_sources; k++) {
+		const struct balance_source *src = &net->source[k];
+		uint32_t n = FTR_MIN(b->end - b->begin + src->n - 1,
+				     net->n_pos);
+		uint32_t pos = (src->first + b->begin) % net->n_pos;
 
-	memset(c->bins, 0, (size_t)c->n_rows * c->n_bins * sizeof(*c->bins));
-	for (uint32_t l = 0; l < net->f->n_sw; l++)
-		for (uint32_t i = net->first[l]; i < net->first[l + 1]; i++)
-			for (uint32_t k = 0; k < net->n_sources; k++)
-				if (net->dest[i].pos != BALANCE_NONE &&
-				    net->source[k].n)
-					count_path(c, &net->source[k],
-						   &net->dest[i],
-						   net->in->shape->col_sw[l]);
+		for (uint32_t i = 0; src->n && i < n; i++) {
+			count_path(net, t, b, src,
+				   &net->dest[net->dest_at[pos]]);
+			pos = pos + 1 == net->n_pos ? 0 : pos + 1;
+		}
+	}
+}
+
+static void count_slices(void *ctx, unsigned int worker, uint32_t begin,
+			 uint32_t end)
+{
+	const struct balance_count *c = ctx;
+	uint32_t shifts = c->slice * c->width;
+
+	(void)worker;
+	for (uint32_t i = begin; i < end; i++) {
+		struct balance_bins b = {
+			.bins = c->bins + i * c->slice, .stride = c->n_bins,
+			.width = c->width, .begin = i * shifts,
+			.end = FTR_MIN((i + 1) * shifts, c->net->n_pos),
+		};
+
+		balance_count_bins(c->net, c->t, &b);
+	}
+}
+
+void balance_bins_count(struct balance_count *c, struct ftr_team *team)
+{
+	memset(c->bins, 0,
+	       (size_t)c->net->n_rows * c->n_bins * sizeof(*c->bins));
+	ftr_team_run(team, (c->n_bins + c->slice - 1) / c->slice, 1,
+		     count_slices, c);
+	balance_bins_peaks(c);
 }
 
 void balance_bins_peaks(struct balance_count *c)
 {
 	for (uint32_t x = 0; x < c->net->n_links; x++) {
-		const uint16_t *row = c->bins + (size_t)c->bins_at[x] *
+		const uint16_t *row = c->bins + (size_t)c->net->row[x] *
 			c->n_bins;
 		uint16_t peak = 0;
 
-		for (uint32_t i = 0; c->bins_at[x] != BALANCE_NONE &&
+		for (uint32_t i = 0; c->net->row[x] != BALANCE_NONE &&
 		     i < c->n_bins; i++)
 			peak = FTR_MAX(peak, row[i]);
 		c->peak[x] = peak;
@@ -231,7 +291,7 @@ uint64_t balance_bins_worst(const struct balance_count *c)
 		uint32_t n = FTR_MIN(256u, c->n_bins - begin);
 
 		memset(most, 0, sizeof(most));
-		for (uint32_t x = 0; x < c->n_rows; x++) {
+		for (uint32_t x = 0; x < c->net->n_rows; x++) {
 			const uint16_t *row = c->bins + (size_t)x *
 				c->n_bins + begin;
 

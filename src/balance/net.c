@@ -25,7 +25,9 @@ static bool set_links(struct balance_net *net)
 				    sizeof(*net->peer));
 	net->ports = ftr_arena_alloc(net->arena, net->f->n_sw,
 				     sizeof(*net->ports));
-	if (!net->peer || !net->ports)
+	net->row = ftr_arena_alloc(net->arena, net->n_links,
+				   sizeof(*net->row));
+	if (!net->peer || !net->ports || !net->row)
 		return false;
 	for (ftr_sw s = 0; s < net->f->n_sw; s++)
 		net->ports[s] = (struct balance_ports){
@@ -33,8 +35,12 @@ static bool set_links(struct balance_net *net)
 		};
 	memset(net->peer, 0xff, net->n_links * sizeof(*net->peer));
 	for (uint32_t x = 0; x < net->n_links; x++)
-		if (net->f->ports[x].peer_kind == FTR_PEER_SW)
+		if (net->f->ports[x].peer_kind == FTR_PEER_SW) {
 			net->peer[x] = net->f->ports[x].peer;
+			net->row[x] = net->n_rows++;
+		} else {
+			net->row[x] = BALANCE_NONE;
+		}
 	return true;
 }
 
@@ -78,7 +84,9 @@ static bool set_dests(struct balance_net *net)
 				     sizeof(*net->first));
 	net->dest_of = ftr_arena_alloc(net->arena, net->f->max_lid + 1u,
 				       sizeof(*net->dest_of));
-	if (!net->dest || !net->first || !net->dest_of)
+	net->dest_at = ftr_arena_alloc(net->arena, sh->n_dest,
+				       sizeof(*net->dest_at));
+	if (!net->dest || !net->first || !net->dest_of || !net->dest_at)
 		return false;
 	memset(net->dest_of, 0xff,
 	       (net->f->max_lid + 1u) * sizeof(*net->dest_of));
@@ -101,6 +109,7 @@ static bool set_dests(struct balance_net *net)
 			to->pos = BALANCE_NONE;
 			if (d->cls != FTR_CLASS_HOST)
 				continue;
+			net->dest_at[net->n_pos] = n - 1;
 			to->pos = net->n_pos++;
 			if (!net->source[src].n++)
 				net->source[src].first = to->pos;

@@ -49,6 +49,9 @@ struct search {
 	/* of the destination: the path may have a link that is not fine; and
 	 * once an entry has moved, any path may */
 	uint8_t *hot;		/* [n_sw] */
+	uint8_t *bad;		/* [n_sw] it has one; before any entry moved */
+	uint32_t *via;		/* [n_sw] link of the entry, or BALANCE_NONE */
+	ftr_sw *path;		/* [n_sw] scratch */
 	bool moved;
 	ftr_sw to;
 };
@@ -106,7 +109,7 @@ static uint64_t price_link(const struct search *z, uint32_t link,
 	for (uint32_t i = p->head; i != BALANCE_NONE; i = z->next[i])
 		if (z->net->source[i].n)
 			sum += price_window(z, z->c->bins +
-					    (size_t)z->c->bins_at[link] *
+					    (size_t)z->net->row[link] *
 					    z->c->n_bins,
 					    &z->net->source[i], pos);
 	return sum;
@@ -181,7 +184,7 @@ static bool link_fine(const struct search *z, uint32_t link,
 		return true;
 	for (uint32_t i = p->head; i != BALANCE_NONE; i = z->next[i])
 		if (z->net->source[i].n &&
-		    !window_fine(z, z->c->bins + (size_t)z->c->bins_at[link] *
+		    !window_fine(z, z->c->bins + (size_t)z->net->row[link] *
 				  z->c->n_bins, &z->net->source[i], pos))
 			return false;
 	return true;
@@ -239,7 +242,8 @@ static bool choose(struct search *z, ftr_sw s, const struct passing *p,
 	ftr_port best, now = ftr_tables_get(z->c->t, s, d->lid);
 	bool ok = true;
 
-	if ((!z->hot[s] && !z->moved) || !balance_may_move(z->c, s, d->lid))
+	if ((!z->bad[s] && (!z->moved || z->w->quick)) ||
+	    !balance_may_move(z->c, s, d->lid))
 		return true;
 	if (!balance_cand_find(&z->cand, s))
 		return false;
@@ -291,14 +295,16 @@ static bool mark_hot(struct search *z, const struct balance_dest *d)
 {
 	uint32_t full = (z->w->meet - 1) * z->c->width;
 	bool shifts = d->pos != BALANCE_NONE, any = false;
+	const uint8_t *entry = z->c->t->lft + d->lid;
 
 	for (uint32_t i = z->order->n; i-- > 0;) {
 		ftr_sw s = z->order->sw[i];
-		ftr_port port = ftr_tables_row(z->c->t, s)[d->lid];
-		uint32_t link = balance_link(z->net, s, port);
+		uint32_t link = balance_link_to(z->net, s, entry[(size_t)s *
+							 z->c->t->stride]);
 
 		z->hot[s] = 0;
-		if (s == z->to || port > z->net->f->sw[s].n_ports)
+		z->via[s] = link;
+		if (s == z->to || link == BALANCE_NONE)
 			continue;
 		z->hot[s] = z->c->flows[link] > z->w->target ||
 			(shifts && z->c->peak[link] > full) ||
@@ -308,25 +314,59 @@ static bool mark_hot(struct search *z, const struct balance_dest *d)
 	return any;
 }
 
+static bool is_bad(const struct search *z, uint32_t link,
+		   const struct balance_source *src, uint32_t pos)
+{
+	const struct balance_count *c = z->c;
+
+	if (c->flows[link] > z->w->target)
+		return true;
+	return pos != BALANCE_NONE && src->n &&
+		c->peak[link] > (z->w->meet - 1) * c->width &&
+		!window_fine(z, c->bins + (size_t)z->net->row[link] * c->n_bins,
+			     src, pos);
+}
+
+/* Mark the switches on the path of each source, up to its last link that is not
+ * fine. */
+static void mark_bad(struct search *z, const struct balance_dest *d)
+{
+	memset(z->bad, 0, z->net->f->n_sw);
+	for (uint32_t k = 0; k < z->net->n_sources; k++) {
+		const struct balance_source *src = &z->net->source[k];
+		uint32_t n = 0, last = 0;
+
+		for (ftr_sw s = src->sw; s != z->to && z->hot[s];) {
+			z->path[n++] = s;
+			if (is_bad(z, z->via[s], src, d->pos))
+				last = n;
+			s = z->net->peer[z->via[s]];
+		}
+		while (last)
+			z->bad[z->path[--last]] = 1;
+	}
+}
+
 static bool sweep_dest(struct search *z, const struct balance_dest *d)
 {
 	if (!mark_hot(z, d))
 		return true;
+	mark_bad(z, d);
 	z->moved = false;
 	set_passing(z);
 	for (uint32_t i = 0; i + 1 < z->order->n; i++) {
 		ftr_sw s = z->order->sw[i];
 		const struct passing *p = &z->at[s];
-		ftr_port port;
+		uint32_t link;
 
 		if (p->head == BALANCE_NONE)
 			continue;
 		if (!choose(z, s, p, d))
 			return false;
-		port = ftr_tables_row(z->c->t, s)[d->lid];
-		if (port <= z->net->f->sw[s].n_ports)
-			pass_on(z, p, z->net->peer[balance_link(z->net, s,
-								port)]);
+		link = balance_link_to(z->net, s,
+				       ftr_tables_get(z->c->t, s, d->lid));
+		if (link != BALANCE_NONE)
+			pass_on(z, p, z->net->peer[link]);
 	}
 	return true;
 }
@@ -386,7 +426,10 @@ enum ftr_status balance_sweep(struct balance_count *c, struct balance_sweep *w,
 		z.next = ftr_arena_alloc(z.arena, c->net->n_sources,
 					 sizeof(*z.next));
 		z.hot = ftr_arena_zalloc(z.arena, n_sw, 1);
-		ok = z.at && z.next && z.hot &&
+		z.bad = ftr_arena_alloc(z.arena, n_sw, 1);
+		z.via = ftr_arena_alloc(z.arena, n_sw, sizeof(*z.via));
+		z.path = ftr_arena_alloc(z.arena, n_sw, sizeof(*z.path));
+		ok = z.at && z.next && z.hot && z.bad && z.via && z.path &&
 			balance_cand_new(&z.cand, z.arena, n_sw);
 	}
 	if (ok) {

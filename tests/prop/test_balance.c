@@ -86,7 +86,7 @@ static void start_count(struct counted *x, struct ftr_tables *t, size_t bytes)
 				     sizeof(*x->c.flows));
 	ck_assert(!balance_count_flows(x->net, t, NULL, x->c.flows, &err));
 	ck_assert(!balance_bins_new(&x->c, bytes, x->arena, &err));
-	balance_bins_count(&x->c);
+	balance_bins_count(&x->c, NULL);
 }
 
 static void end_count(struct counted *x)
@@ -101,10 +101,10 @@ static void bins_match(const struct counted *x, const struct recount *slow,
 	const struct balance_count *c = &x->c;
 	uint32_t n = x->net->n_pos;
 
-	if (c->bins_at[link] == BALANCE_NONE)
+	if (x->net->row[link] == BALANCE_NONE)
 		return;
 	for (uint32_t bin = 0; bin < c->n_bins; bin++) {
-		uint32_t sum = 0, is = c->bins[(size_t)c->bins_at[link] *
+		uint32_t sum = 0, is = c->bins[(size_t)x->net->row[link] *
 					       c->n_bins + bin];
 
 		for (uint32_t k = bin * c->width;
@@ -158,7 +158,7 @@ static uint64_t sweep_and_match(struct counted *x, uint64_t seed)
 			ck_assert(!balance_sweep(&x->c, &s, &err));
 		} else {
 			ck_assert(!balance_load_sweep(&x->c, &s, &err));
-			balance_bins_count(&x->c);	/* are left alone */
+			balance_bins_count(&x->c, NULL);	/* are left alone */
 		}
 		moved += s.moved;
 		balance_bins_peaks(&x->c);
