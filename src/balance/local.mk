@@ -1,3 +1,4 @@
 libftr_la_SOURCES += src/balance/balance.h src/balance/balance.c \
 	src/balance/net.c src/balance/count.c src/balance/search.c \
-	src/balance/worst.c src/balance/bound.c src/balance/dual.c
+	src/balance/worst.c src/balance/displaced.h src/balance/displaced.c \
+	src/balance/bound.c src/balance/dual.c

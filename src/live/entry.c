@@ -117,7 +117,8 @@ static uint32_t route_column(const struct routing *r, struct bench *b,
 			FTR_PORT_NONE;
 
 		if (port == FTR_PORT_NONE)
-			port = place_port(&b->place, t);
+			port = keep && n_cand && r->lv->displaced ?
+				DISPLACED_PLACE : place_port(&b->place, t);
 		if (port != row[t->lid])
 			out[n++] = (struct ftr_change){
 				s, t->lid, row[t->lid], port,

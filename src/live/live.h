@@ -8,6 +8,7 @@
  *	losses.c	what of the losses that a placement looks at follows
  *	extra.c		what of the pairs without an up/down path follows
  *	entry.c		what of the tables follows
+ *	place.c		displaced entries
  *	stage.c		in which order it may be written
  *
  * The view is a struct ftr_shape whose groups, costs and down-costs are ours
@@ -27,6 +28,7 @@
 #ifndef FTR_LIVE_LIVE_H
 #define FTR_LIVE_LIVE_H
 
+#include "balance/displaced.h"
 #include "engine/connect.h"
 #include "engine/engine.h"
 #include "engine/place.h"
@@ -111,11 +113,16 @@ struct ftr_live {
 	bool replanned;
 	uint64_t extra_pairs, extra_before;	/* of leaf switches, by it */
 
+	/* displaced entries; NULL: nothing is kept, and so nothing displaced */
+	struct displaced *displaced;
+	uint32_t *col_of;	/* [max_lid + 1] */
+	struct displaced_entry *entry;	/* [n_sw] scratch of place.c */
+
 	/* work */
 	uint32_t words;		/* of a row of bits */
 	struct live_work work[N_JOBS];
 	uint8_t *row[3];	/* [cost_stride] */
-	uint32_t *at;		/* [n_sw] scratch of stage.c, NONE at rest */
+	uint32_t *at;		/* [n_sw] scratch, NONE at rest */
 
 	/* this apply, or the last one */
 	uint32_t *toggled;	/* cables (one end) that changed state */
@@ -125,6 +132,9 @@ struct ftr_live {
 	uint32_t n_log, cap_log;
 	struct ftr_change *change;
 	uint32_t cap_change;
+	uint32_t *by_lid;	/* changes, LID by LID */
+	uint32_t *lid_first;	/* [max_lid + 2] */
+	bool placed;		/* the changes are counted */
 	struct ftr_arena *last;		/* stages, writes, cables */
 	struct ftr_cable *extra;	/* alive, but not in the fabric */
 	uint32_t n_extra;
@@ -216,6 +226,12 @@ static inline const struct connect *live_plan(const struct ftr_live *lv)
 /* entry.c: fill lv->change from the list of entries; tables are not changed. */
 enum ftr_status live_entries(struct ftr_live *lv, struct ftr_team *team,
 			     struct ftr_err *err);
+
+/* place.c: place what lv->change has to be placed, and set by_lid; to go back, with
+ * the links as they are after the events. */
+enum ftr_status live_place_new(struct ftr_live *lv, struct ftr_err *err);
+enum ftr_status live_place(struct ftr_live *lv, struct ftr_err *err);
+void live_place_back(struct ftr_live *lv);
 
 /* stage.c: fill the rest of lv->result. */
 enum ftr_status live_stages(struct ftr_live *lv, struct ftr_err *err);
