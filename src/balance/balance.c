@@ -158,7 +158,8 @@ static enum ftr_status count(struct work *w, struct ftr_err *err)
 				     sizeof(*w->c.flows));
 	if (!w->c.flows)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for balancing");
-	st = balance_count_flows(w->net, w->t, w->team, w->c.flows, err);
+	st = balance_count_flows(w->net, w->t, w->team, w->c.flows, NULL,
+				 err);
 	if (!st && full)
 		st = balance_bins_new(&w->c, BINS_BYTES, w->arena, err);
 	if (!st && full)

@@ -88,6 +88,7 @@ struct flow_job {
 	const struct balance_net *net;
 	const struct ftr_tables *t;
 	struct flow_worker *worker;
+	uint64_t *passed;	/* NULL: not asked for */
 };
 
 static void count_dest(const struct flow_job *j, struct flow_worker *w,
@@ -105,6 +106,9 @@ static void count_dest(const struct flow_job *j, struct flow_worker *w,
 		ftr_port port = ftr_tables_row(j->t, s)[lid];
 		uint32_t link;
 
+		if (w->sum[s] && j->passed)
+			balance_passed(net, j->passed, lid)[s / 64] |=
+				UINT64_C(1) << s % 64;
 		if (!w->sum[s] || port > f->sw[s].n_ports)
 			continue;
 		link = balance_link(net, s, port);
@@ -133,10 +137,10 @@ static void count_columns(void *ctx, unsigned int worker, uint32_t begin,
 enum ftr_status balance_count_flows(const struct balance_net *net,
 				    const struct ftr_tables *t,
 				    struct ftr_team *team, uint32_t *flows,
-				    struct ftr_err *err)
+				    uint64_t *passed, struct ftr_err *err)
 {
 	struct ftr_arena *a = ftr_arena_new();
-	struct flow_job j = { .net = net, .t = t };
+	struct flow_job j = { .net = net, .t = t, .passed = passed };
 	unsigned int n = ftr_team_size(team);
 	bool ok = a && (j.worker = ftr_arena_alloc(a, n, sizeof(*j.worker)));
 

@@ -40,6 +40,10 @@ struct displaced {
 	const struct ftr_tables *prefer;
 	uint32_t *pos;		/* [max_lid + 1], BALANCE_NONE: in no shift */
 	uint32_t *flows;	/* [n_links] */
+	/* switches by LID, in rows of `words`: those that flows pass (a bit may be
+	 * set in vain); those with a displaced entry */
+	uint64_t *passed, *displaced;
+	size_t words;
 	uint16_t **bins;	/* [n_links] NULL: nothing displaced there */
 	uint32_t width, n_bins;	/* shifts per bin */
 	uint32_t bound, target;
@@ -67,10 +71,26 @@ static ftr_sw next_of(const struct displaced *z, ftr_sw s, ftr_lid lid)
 	return link == BALANCE_NONE ? FTR_SW_NONE : z->net->peer[link];
 }
 
-static bool is_displaced(const struct displaced *z, ftr_sw s, ftr_lid lid)
+static bool has_bit(const struct displaced *z, const uint64_t *bits, ftr_sw s,
+		    ftr_lid lid)
 {
-	return ftr_tables_row(z->t, s)[lid] !=
-		ftr_tables_row(z->prefer, s)[lid];
+	return bits[lid * z->words + s / 64] >> s % 64 & 1;
+}
+
+static void set_bit(const struct displaced *z, uint64_t *bits, ftr_sw s,
+		    ftr_lid lid, bool on)
+{
+	uint64_t *w = &bits[lid * z->words + s / 64];
+	uint64_t bit = UINT64_C(1) << s % 64;
+
+	*w = on ? *w | bit : *w & ~bit;
+}
+
+static void set_entry(struct displaced *z, ftr_sw s, ftr_lid lid, ftr_port port)
+{
+	ftr_tables_row(z->t, s)[lid] = port;
+	set_bit(z, z->displaced, s, lid, !z->prefer ||
+		ftr_tables_row(z->prefer, s)[lid] != port);
 }
 
 /* ---- counting ------------------------------------------------------------- */
@@ -114,12 +134,13 @@ static void walk(struct displaced *z, uint32_t source, ftr_sw s, ftr_lid lid,
 		link = link_of(z, s, lid);
 		if (link == BALANCE_NONE || z->net->peer[link] == FTR_SW_NONE)
 			return;
-		displaced |= is_displaced(z, s, lid);
+		displaced |= has_bit(z, z->displaced, s, lid);
 		if (what & FLOWS)
 			z->flows[link] += (uint32_t)by * src->hosts;
 		if (what & BINS && displaced && pos != BALANCE_NONE && src->n)
 			add_bins(z, link, src, pos, by);
 		s = z->net->peer[link];
+		set_bit(z, z->passed, s, lid, true);
 	}
 }
 
@@ -138,6 +159,8 @@ static void gather(struct displaced *z, const struct ftr_shape *sh, bool turns,
 {
 	uint32_t depth = 0;
 
+	if (!has_bit(z, z->passed, s, lid))
+		return;
 	z->stack[depth++] = s;
 	while (depth) {
 		ftr_sw u = z->stack[--depth];
@@ -153,7 +176,8 @@ static void gather(struct displaced *z, const struct ftr_shape *sh, bool turns,
 		for (; k < end && depth < z->net->f->n_sw; k++) {
 			ftr_sw y = sh->groups[sh->group_first[u] + k].remote;
 
-			if (next_of(z, y, lid) == u)
+			if (has_bit(z, z->passed, y, lid) &&
+			    next_of(z, y, lid) == u)
 				z->stack[depth++] = y;
 		}
 	}
@@ -242,7 +266,7 @@ static void place(struct displaced *z, const struct ftr_shape *sh, bool turns,
 	if (z->pos[lid] != NOT_COUNTED)
 		gather(z, sh, turns, e->sw, all_go_up(sh, e->sw, cand, n), lid);
 	e->after = cheapest(z, sh, cand, n, lid + sh->col[e->sw], e->sw, lid);
-	ftr_tables_row(z->t, e->sw)[lid] = e->after;
+	set_entry(z, e->sw, lid, e->after);
 	for (uint32_t i = 0; i < z->n_sources; i++)
 		walk(z, z->source[i], e->sw, lid, true, FLOWS | BINS, 1);
 }
@@ -298,20 +322,14 @@ bool displaced_change(struct displaced *z, const struct ftr_shape *sh,
 		       lid);
 	walk_all(z, lid, FLOWS | BINS, -1);
 	for (uint32_t i = 0; i < n; i++)
-		ftr_tables_row(z->t, e[i].sw)[lid] =
-			e[i].after == DISPLACED_PLACE ? FTR_PORT_NONE :
-			e[i].after;
+		set_entry(z, e[i].sw, lid, e[i].after == DISPLACED_PLACE ?
+			  FTR_PORT_NONE : e[i].after);
 	walk_all(z, lid, FLOWS | BINS, 1);
 	place_lid(z, sh, turns, l, lid, e, n);
 	return !z->nomem;
 }
 
 /* ---- the entries of a whole routing ----------------------------------------- */
-
-static bool has_bit(const uint64_t *bits, uint32_t words, ftr_sw s, ftr_lid lid)
-{
-	return bits[(size_t)s * words + lid / 64] >> lid % 64 & 1;
-}
 
 bool displaced_place_all(struct displaced *z, bool turns, const uint64_t *bits)
 {
@@ -334,7 +352,8 @@ bool displaced_place_all(struct displaced *z, bool turns, const uint64_t *bits)
 		if (!(any[lid / 64] >> lid % 64 & 1))
 			continue;
 		for (ftr_sw s = 0; s < n_sw; s++)
-			if (has_bit(bits, words, s, lid))
+			if (bits[(size_t)s * words + lid / 64] >>
+			    lid % 64 & 1)
 				e[n++] = (struct displaced_entry){ s, 0 };
 		place_lid(z, balance_shape(net, l), turns, l, lid, e, n);
 	}
@@ -363,13 +382,19 @@ static bool allocate(struct displaced *z)
 
 	z->pos = ftr_arena_alloc(z->arena, lids, sizeof(*z->pos));
 	z->flows = ftr_arena_alloc(z->arena, net->n_links, sizeof(*z->flows));
+	z->words = balance_passed_words(net);
+	z->passed = ftr_arena_zalloc(z->arena, lids * z->words,
+				     sizeof(*z->passed));
+	z->displaced = ftr_arena_zalloc(z->arena, lids * z->words,
+					sizeof(*z->displaced));
 	z->bins = ftr_arena_zalloc(z->arena, net->n_links, sizeof(*z->bins));
 	z->source = ftr_arena_alloc(z->arena, net->n_sources + 1u,
 				    sizeof(*z->source));
 	z->seen = ftr_arena_zalloc(z->arena, net->n_sources + 1u,
 				   sizeof(*z->seen));
 	z->stack = ftr_arena_alloc(z->arena, n_sw, sizeof(*z->stack));
-	if (!z->pos || !z->flows || !z->bins || !z->source || !z->seen ||
+	if (!z->pos || !z->flows || !z->passed || !z->displaced ||
+	    !z->bins || !z->source || !z->seen ||
 	    !z->stack)
 		return false;
 	for (uint32_t i = 0; i < lids; i++)
@@ -384,8 +409,8 @@ static bool allocate(struct displaced *z)
 	return true;
 }
 
-/* LIDs with a displaced entry that leads somewhere. */
-static void count_displaced(struct displaced *z, uint8_t *has)
+/* Displaced entries of the tables that were given. */
+static void count_displaced(struct displaced *z)
 {
 	const struct balance_net *net = z->net;
 	uint32_t lids = net->f->max_lid + 1u;
@@ -397,15 +422,22 @@ static void count_displaced(struct displaced *z, uint8_t *has)
 		if (!memcmp(now, was, lids))
 			continue;
 		for (uint32_t i = 0; i < lids; i++)
-			has[i] |= now[i] != was[i] && now[i] != FTR_PORT_NONE;
+			if (now[i] != was[i])
+				set_bit(z, z->displaced, s, (ftr_lid)i, true);
 	}
 	z->n_sources = net->n_sources;
 	for (uint32_t i = 0; i < net->n_sources; i++)
 		z->source[i] = i;
-	for (uint32_t i = 0; i < lids; i++)
-		if (has[i] && z->pos[i] != NOT_COUNTED &&
+	for (uint32_t i = 0; i < lids; i++) {
+		const uint64_t *row = z->displaced + i * z->words;
+		uint64_t any = 0;
+
+		for (size_t w = 0; w < z->words; w++)
+			any |= row[w];
+		if (any && z->pos[i] != NOT_COUNTED &&
 		    z->pos[i] != BALANCE_NONE)
 			walk_all(z, (ftr_lid)i, BINS, 1);
+	}
 }
 
 static enum ftr_status nomem(struct ftr_err *err)
@@ -421,9 +453,8 @@ enum ftr_status displaced_new(const struct ftr_balance_input *in,
 {
 	struct displaced *z = ftr_calloc(1, sizeof(*z));
 	enum ftr_status st = FTR_OK;
-	uint8_t *has = ftr_calloc(t->stride, 1);
 
-	if (!z || !has || !(z->arena = ftr_arena_new()))
+	if (!z || !(z->arena = ftr_arena_new()))
 		st = nomem(err);
 	if (!st) {
 		z->in = *in;
@@ -436,13 +467,14 @@ enum ftr_status displaced_new(const struct ftr_balance_input *in,
 	if (!st)
 		st = ftr_balance_bound(in->shape, NULL, &z->bound, err);
 	if (!st)
-		st = balance_count_flows(z->net, t, team, z->flows, err);
+		st = balance_count_flows(z->net, t, team, z->flows, z->passed,
+					 err);
 	if (!st) {
 		displaced_target(z, in->shape);
-		count_displaced(z, has);
+		if (prefer)
+			count_displaced(z);
 		st = z->nomem ? nomem(err) : FTR_OK;
 	}
-	free(has);
 	if (st) {
 		displaced_free(z);
 		return st;

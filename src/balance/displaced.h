@@ -32,8 +32,8 @@ struct displaced_entry {
 struct displaced;
 
 /*
- * t: the tables, which the calls below change; prefer: the preferred tables.  Both
- * must outlive *out.  in: shape, full and use_full, which must outlive
+ * t: the tables, which the calls below change; prefer: the preferred tables, or
+ * NULL: only what is placed here is displaced.  Both must outlive *out.  in: shape, full and use_full, which must outlive
  * displaced_place_all.  O(destinations * switches), more with displaced entries.
  */
 enum ftr_status displaced_new(const struct ftr_balance_input *in,

@@ -84,7 +84,8 @@ static void start_count(struct counted *x, struct ftr_tables *t, size_t bytes)
 	x->c.t = t;
 	x->c.flows = ftr_arena_alloc(x->arena, x->net->n_links,
 				     sizeof(*x->c.flows));
-	ck_assert(!balance_count_flows(x->net, t, NULL, x->c.flows, &err));
+	ck_assert(!balance_count_flows(x->net, t, NULL, x->c.flows, NULL,
+				       &err));
 	ck_assert(!balance_bins_new(&x->c, bytes, x->arena, &err));
 	balance_bins_count(&x->c);
 }
