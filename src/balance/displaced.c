@@ -399,8 +399,12 @@ static bool allocate(struct displaced *z)
 		return false;
 	for (uint32_t i = 0; i < lids; i++)
 		z->pos[i] = NOT_COUNTED;
-	for (uint32_t i = 0; i < net->first[n_sw]; i++)
+	for (uint32_t i = 0; i < net->first[n_sw]; i++) {
 		z->pos[net->dest[i].lid] = net->dest[i].pos;
+		for (uint32_t k = 0; k < net->n_sources; k++)
+			set_bit(z, z->passed, net->source[k].sw,
+				net->dest[i].lid, true);
+	}
 	z->width = 1;
 	for (uint32_t i = 0; i < net->n_sources; i++)
 		z->width = FTR_MAX(z->width, net->source[i].n);
@@ -521,4 +525,16 @@ void displaced_target(struct displaced *z, const struct ftr_shape *sh)
 			bound = FTR_MAX(bound, (flows + links - 1) / links);
 	}
 	z->target = (uint32_t)(bound + FTR_MAX(bound / TARGET_SHARE, 1u));
+}
+
+uint32_t displaced_flows(const struct displaced *z, uint32_t link)
+{
+	return z->flows[link];
+}
+
+uint32_t displaced_bin(const struct displaced *z, uint32_t link, uint32_t shift,
+		       uint32_t *width)
+{
+	*width = z->width;
+	return z->bins[link] ? z->bins[link][shift / z->width] : 0;
 }

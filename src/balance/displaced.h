@@ -64,4 +64,10 @@ bool displaced_change(struct displaced *z, const struct ftr_shape *sh,
 		      bool turns, uint32_t l, ftr_lid lid,
 		      struct displaced_entry *e, uint32_t n);
 
+/* What is counted, for tests: flows of a link; displaced flows of the bin of `width`
+ * shifts that a shift is in. */
+uint32_t displaced_flows(const struct displaced *z, uint32_t link);
+uint32_t displaced_bin(const struct displaced *z, uint32_t link, uint32_t shift,
+		       uint32_t *width);
+
 #endif

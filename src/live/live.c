@@ -404,8 +404,8 @@ bool ftr_live_undo(struct ftr_live *lv)
 	if (!lv->can_undo)
 		return false;
 	lv->can_undo = false;
+	take_back(lv);		/* counts by the tables as they are */
 	set_entries(lv, true);
-	take_back(lv);
 	return true;
 }
 
