@@ -147,7 +147,7 @@ static void walk(struct displaced *z, uint32_t source, ftr_sw s, ftr_lid lid,
 static bool goes_up(const struct displaced *z, const struct ftr_shape *sh,
 		    ftr_sw s, ftr_lid lid)
 {
-	ftr_sw t = next_of(z, s, lid);
+	ftr_sw t = sh->rank ? next_of(z, s, lid) : FTR_SW_NONE;
 
 	return t != FTR_SW_NONE && sh->rank[t] > sh->rank[s];
 }
@@ -249,7 +249,7 @@ static ftr_port cheapest(const struct displaced *z, const struct ftr_shape *sh,
 static bool all_go_up(const struct ftr_shape *sh, ftr_sw s,
 		      const struct ftr_group *const *cand, uint32_t n)
 {
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; sh->rank && i < n; i++)
 		if (sh->rank[cand[i]->remote] < sh->rank[s])
 			return false;
 	return true;
@@ -355,7 +355,8 @@ bool displaced_place_all(struct displaced *z, bool turns, const uint64_t *bits)
 			if (bits[(size_t)s * words + lid / 64] >>
 			    lid % 64 & 1)
 				e[n++] = (struct displaced_entry){ s, 0 };
-		place_lid(z, balance_shape(net, l), turns, l, lid, e, n);
+		place_lid(z, balance_shape(net, l), turns || !sh->rank, l, lid,
+			  e, n);
 	}
 	return !z->nomem;
 }

@@ -8,7 +8,8 @@
  *
  *	1. its port of the preferred tables, those of the complete fabric;
  *	2. else its port of the current tables, those that the switches hold;
- *	3. else it is displaced, and takes the port of the closed form.
+ *	3. else it is displaced, and placed by what the links carry
+ *	   (balance/displaced.h), as for a single fault (src/live).
  *
  * Ports count only if they are candidates of equation (1) on the fabric as it is.
  * So one more fault changes the entries that lost their port and no others; a link
@@ -20,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "balance/displaced.h"
 #include "engine/connect.h"
 #include "engine/engine.h"
 
@@ -27,7 +29,8 @@ struct keeping {
 	const struct ftr_balance_input *in;
 	const struct ftr_keep *keep;
 	struct ftr_tables *t;
-	uint64_t *movable, *fixed;	/* bits by (switch, LID); fixed or NULL */
+	/* bits by (switch, LID); fixed, displaced: or NULL */
+	uint64_t *movable, *fixed, *displaced;
 	const uint32_t *col_of;	/* [max_lid + 1], UINT32_MAX: not routed */
 };
 
@@ -95,6 +98,10 @@ static void keep_entry(const struct keeping *k, ftr_sw s, ftr_lid lid,
 		*entry = now;
 	if (*entry != prefer && (*entry != now || k->keep->search_displaced))
 		set_bit(k, k->movable, s, lid);
+	if (*entry != prefer && *entry != now && k->displaced) {
+		set_bit(k, k->displaced, s, lid);
+		*entry = FTR_PORT_NONE;
+	}
 }
 
 static void keep_rows(void *ctx, unsigned int worker, uint32_t begin,
@@ -178,6 +185,25 @@ static enum ftr_status keep_all(struct keeping *k, struct ftr_team *team,
 	return FTR_OK;
 }
 
+/* Place what has no port as yet. */
+static enum ftr_status place_displaced(const struct keeping *k, bool turns,
+				       struct ftr_team *team,
+				       struct ftr_err *err)
+{
+	struct displaced *z = NULL;
+	enum ftr_status st;
+
+	if (!k->displaced || !any(k->displaced, (size_t)k->t->n_sw *
+				  (k->t->stride / 64)))
+		return FTR_OK;
+	st = displaced_new(k->in, k->t, k->keep->prefer, team, &z, err);
+	if (!st && !displaced_place_all(z, turns, k->displaced))
+		st = ftr_fail(err, FTR_NOMEM,
+			      "out of memory for placing displaced entries");
+	displaced_free(z);
+	return st;
+}
+
 enum ftr_status engine_finish(struct ftr_balance_input *in,
 			      const struct connect *extra,
 			      const struct ftr_route_opts *opts,
@@ -191,17 +217,22 @@ enum ftr_status engine_finish(struct ftr_balance_input *in,
 	size_t words = (size_t)t->n_sw * (t->stride / 64);
 	enum ftr_status st = FTR_OK;
 
+	if (kept && opts->placement != FTR_PLACE_LITERAL)
+		k.displaced = ftr_calloc(words, sizeof(*k.displaced));
 	if (kept || fix)
 		k.movable = ftr_calloc(words, sizeof(*k.movable));
 	if (fix)
 		k.fixed = ftr_calloc(words, sizeof(*k.fixed));
-	if ((kept && !k.movable) || (fix && (!k.fixed || !k.movable)))
+	if ((kept && (!k.movable || (!k.displaced &&
+	     opts->placement != FTR_PLACE_LITERAL))) || (fix && (!k.fixed || !k.movable)))
 		st = ftr_fail(err, FTR_NOMEM,
 			      "out of memory for keeping entries");
 	if (!st && fix)
 		fix_restricted(&k, extra);
 	if (!st && kept)
 		st = keep_all(&k, team, &search, err);
+	if (!st && kept)
+		st = place_displaced(&k, extra && extra->n_turns, team, err);
 	for (size_t i = 0; !st && all && fix && i < words; i++)
 		k.movable[i] = ~k.fixed[i];
 	in->depth = opts->balance;
@@ -214,5 +245,6 @@ enum ftr_status engine_finish(struct ftr_balance_input *in,
 	in->movable = NULL;
 	free(k.movable);
 	free(k.fixed);
+	free(k.displaced);
 	return st;
 }
