@@ -98,10 +98,8 @@ static void keep_entry(const struct keeping *k, ftr_sw s, ftr_lid lid,
 		*entry = now;
 	if (*entry != prefer && (*entry != now || k->keep->search_displaced))
 		set_bit(k, k->movable, s, lid);
-	if (*entry != prefer && *entry != now && k->displaced) {
+	if (*entry != prefer && *entry != now && k->displaced)
 		set_bit(k, k->displaced, s, lid);
-		*entry = FTR_PORT_NONE;
-	}
 }
 
 static void keep_rows(void *ctx, unsigned int worker, uint32_t begin,
@@ -185,19 +183,45 @@ static enum ftr_status keep_all(struct keeping *k, struct ftr_team *team,
 	return FTR_OK;
 }
 
-/* Place what has no port as yet. */
-static enum ftr_status place_displaced(const struct keeping *k, bool turns,
+enum ftr_status engine_displaced(const struct ftr_route_opts *opts,
+				 const struct ftr_tables *t, uint64_t **out,
+				 struct ftr_err *err)
+{
+	*out = NULL;
+	if (opts->placement != FTR_PLACE_EVEN || !opts->balance || opts->keep)
+		return FTR_OK;
+	*out = ftr_calloc((size_t)t->n_sw * (t->stride / 64), sizeof(**out));
+	return *out ? FTR_OK : ftr_fail(err, FTR_NOMEM,
+			"out of memory for placing displaced entries");
+}
+
+static void clear_entries(struct ftr_tables *t, const uint64_t *bits)
+{
+	for (ftr_sw s = 0; s < t->n_sw; s++) {
+		const uint64_t *row = bits + (size_t)s * (t->stride / 64);
+
+		for (uint32_t w = 0; w < t->stride / 64u; w++)
+			for (uint64_t b = row[w]; b; b &= b - 1)
+				ftr_tables_row(t, s)[w * 64 + (uint32_t)
+					__builtin_ctzll(b)] = FTR_PORT_NONE;
+	}
+}
+
+/* Place the entries with a bit anew. */
+static enum ftr_status place_displaced(const struct keeping *k,
+				       const uint64_t *bits, bool turns,
 				       struct ftr_team *team,
 				       struct ftr_err *err)
 {
 	struct displaced *z = NULL;
 	enum ftr_status st;
 
-	if (!k->displaced || !any(k->displaced, (size_t)k->t->n_sw *
-				  (k->t->stride / 64)))
+	if (!bits || !any(bits, (size_t)k->t->n_sw * (k->t->stride / 64)))
 		return FTR_OK;
-	st = displaced_new(k->in, k->t, k->keep->prefer, team, &z, err);
-	if (!st && !displaced_place_all(z, turns, k->displaced))
+	clear_entries(k->t, bits);
+	st = displaced_new(k->in, k->t, k->keep ? k->keep->prefer : NULL, team,
+			   &z, err);
+	if (!st && !displaced_place_all(z, turns, bits))
 		st = ftr_fail(err, FTR_NOMEM,
 			      "out of memory for placing displaced entries");
 	displaced_free(z);
@@ -206,6 +230,7 @@ static enum ftr_status place_displaced(const struct keeping *k, bool turns,
 
 enum ftr_status engine_finish(struct ftr_balance_input *in,
 			      const struct connect *extra,
+			      const uint64_t *displaced,
 			      const struct ftr_route_opts *opts,
 			      struct ftr_team *team, struct ftr_tables *t,
 			      struct ftr_route_stats *stats,
@@ -231,8 +256,9 @@ enum ftr_status engine_finish(struct ftr_balance_input *in,
 		fix_restricted(&k, extra);
 	if (!st && kept)
 		st = keep_all(&k, team, &search, err);
-	if (!st && kept)
-		st = place_displaced(&k, extra && extra->n_turns, team, err);
+	if (!st)
+		st = place_displaced(&k, kept ? k.displaced : displaced,
+				     extra && extra->n_turns, team, err);
 	for (size_t i = 0; !st && all && fix && i < words; i++)
 		k.movable[i] = ~k.fixed[i];
 	in->depth = opts->balance;

@@ -65,8 +65,6 @@ static enum ftr_status build(struct ftr_live *lv,
 	if (!st)
 		st = live_costs_check(lv, err);
 	if (!st)
-		st = live_losses_new(lv, err);
-	if (!st)
 		st = live_extra_new(lv, err);
 	if (!st)
 		st = ftr_tables_new(lv->view.f, false, &lv->t, err);
@@ -280,8 +278,6 @@ static enum ftr_status follow(struct ftr_live *lv, struct ftr_err *err)
 	}
 	lv->result.n_costs = lv->n_log;
 	if (!st)
-		st = live_losses(lv, err);
-	if (!st)
 		st = live_extra(lv, err);
 	return st;
 }
@@ -344,7 +340,6 @@ static void take_back(struct ftr_live *lv)
 	live_place_back(lv);
 	live_values_back(lv);
 	flip(lv);
-	live_losses_back(lv);
 	live_extra_back(lv);
 	lv->bad_pairs = lv->bad_before;
 }

@@ -5,7 +5,6 @@
  *	live.c		made, freed; an apply from end to end; undo
  *	view.c		cables, and the groups that are left of them
  *	cost.c		what of costs and down-costs follows
- *	losses.c	what of the losses that a placement looks at follows
  *	extra.c		what of the pairs without an up/down path follows
  *	entry.c		what of the tables follows
  *	place.c		displaced entries
@@ -43,7 +42,7 @@ struct live_group {
 };
 
 /* What is kept of each pair (switch, column). */
-enum live_value { VALUE_DOWN, VALUE_COST, VALUE_WAYS };
+enum live_value { VALUE_DOWN, VALUE_COST };
 
 /* One of them before it was changed. */
 struct live_log {
@@ -97,12 +96,6 @@ struct ftr_live {
 	uint8_t *view_place;
 	uint32_t *n_up, *n_down;
 	uint8_t *cost, *down;
-	uint8_t *ways;		/* of losses; NULL: the placement does not look
-				 * at any */
-	uint32_t *thin, *thin_now;
-	struct place_losses losses;
-	ftr_sw *by_span;	/* [n_by_span] switches that look at leaves */
-	uint32_t n_by_span;
 	uint8_t *keep;		/* n_sw rows of words: pairs that are not come
 				 * down to; NULL: none.  See cost.c */
 
@@ -153,11 +146,6 @@ static inline uint8_t *live_down(const struct ftr_live *lv, ftr_sw s)
 	return lv->down + (size_t)s * lv->view.cost_stride;
 }
 
-static inline uint8_t *live_ways(const struct ftr_live *lv, ftr_sw s)
-{
-	return lv->ways + (size_t)s * lv->view.cost_stride;
-}
-
 /* Switch at the far end of a cable, nominal. */
 static inline ftr_sw live_remote(const struct ftr_live *lv, uint32_t cable)
 {
@@ -204,14 +192,7 @@ enum ftr_status live_costs(struct ftr_live *lv, struct ftr_err *err);
 /* Verify the costs of the view and find lv->keep. */
 enum ftr_status live_costs_check(struct ftr_live *lv, struct ftr_err *err);
 
-/* losses.c: what the placement looks at besides; to be made, to be followed
- * when costs are, which completes the list of entries, and to be made right
- * again when cables and costs went back. */
-enum ftr_status live_losses_new(struct ftr_live *lv, struct ftr_err *err);
-enum ftr_status live_losses(struct ftr_live *lv, struct ftr_err *err);
-void live_losses_back(struct ftr_live *lv);
-
-/* extra.c: the plan; to be made, to be followed when costs and losses are, which
+/* extra.c: the plan; to be made, to be followed when costs are, which
  * completes the list of entries, and to go back. */
 enum ftr_status live_extra_new(struct ftr_live *lv, struct ftr_err *err);
 enum ftr_status live_extra(struct ftr_live *lv, struct ftr_err *err);

@@ -179,7 +179,7 @@ static struct ftr_shape *other_order(const struct ftr_shape *sh,
 	ck_assert(!ftr_shape_reorder(sh, level, FTR_REORDER_ALL, NULL, &full,
 				     &err));
 	ck_assert(!ftr_tables_new(sh->f, false, &other, &err));
-	ck_assert(!dmodc_tables(full, FTR_PLACE_EVEN, NULL, NULL, other, &none,
+	ck_assert(!dmodc_tables(full, FTR_PLACE_EVEN, NULL, NULL, other, NULL, &none,
 				&err));
 	for (uint32_t l = 0; l < sh->f->n_sw; l++)
 		use[l] = l % 2;
@@ -204,7 +204,7 @@ START_TEST(counters_after_every_sweep)
 		uint64_t none;
 
 		ck_assert(!ftr_tables_new(f, false, &t, &err));
-		ck_assert(!dmodc_tables(sh, FTR_PLACE_EVEN, NULL, NULL, t, &none,
+		ck_assert(!dmodc_tables(sh, FTR_PLACE_EVEN, NULL, NULL, t, NULL, &none,
 					&err));
 		if (seed % 2) {
 			full = other_order(sh, t, use);

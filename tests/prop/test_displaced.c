@@ -36,7 +36,7 @@ static struct ftr_tables *first_tables(const struct kept *k)
 	uint64_t no_path;
 
 	ck_assert(!ftr_tables_new(sh->f, false, &t, &err));
-	ck_assert(!dmodc_tables(sh, FTR_PLACE_EVEN, NULL, NULL, t, &no_path,
+	ck_assert(!dmodc_tables(sh, FTR_PLACE_EVEN, NULL, NULL, t, NULL, &no_path,
 				&err));
 	for (uint32_t i = 0; i < sh->n_dest; i++)
 		for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
@@ -66,7 +66,7 @@ static void start(struct kept *k, struct world *w, enum world_kind kind)
 	ck_assert(!ftr_tables_new(w->f, false, &k->prefer, &err));
 	ck_assert(!ftr_tables_new(w->f, false, &k->before, &err));
 	ck_assert(!dmodc_tables(w->order ? w->order : w->whole,
-				FTR_PLACE_EVEN, NULL, NULL, k->prefer,
+				FTR_PLACE_EVEN, NULL, NULL, k->prefer, NULL,
 				&no_path, &err));
 	k->keep = (struct ftr_keep){ k->prefer, NULL, false, false };
 	opts.keep = &k->keep;
