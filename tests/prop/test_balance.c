@@ -235,6 +235,12 @@ struct routed {
 	struct ftr_check_report off_report;
 };
 
+static bool at_once(void *ctx)
+{
+	(void)ctx;
+	return true;
+}
+
 static struct ftr_tables *route(const struct routed *r, enum ftr_balance depth,
 				struct ftr_team *team,
 				struct ftr_route_stats *stats)
@@ -242,7 +248,9 @@ static struct ftr_tables *route(const struct routed *r, enum ftr_balance depth,
 	struct ftr_route_opts opts = FTR_ROUTE_OPTS_INIT;
 	struct ftr_tables *t = NULL;
 
-	opts.balance = depth;
+	/* the start: displaced entries are placed, and the search is cancelled */
+	opts.balance = depth ? depth : FTR_BALANCE_LOAD;
+	opts.cancelled = depth ? NULL : at_once;
 	ck_assert(!ftr_tables_new(r->f, false, &t, &err));
 	ck_assert_msg(!r->engine->route(r->sh, &opts, team, t, stats, &err),
 		      "seed %" PRIu64 ": %s: %s", r->seed, r->engine->name,
