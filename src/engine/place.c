@@ -53,7 +53,8 @@
  * / Pi): what comes down over a leaf chip has come to it from different spines.
  *
  * If its ascent is not among the candidates, every candidate draws a number by
- * (candidate, d), and the highest wins: the loss of others changes nothing.  So it is for destinations other than hosts.  All switches that
+ * (candidate, d), and the highest wins: the loss of others changes nothing.
+ * So it is for destinations other than hosts.  All switches that
  * have the winner take it: what goes to the port 0 of a switch, which is slow,
  * stands on few links.
  *
