@@ -37,12 +37,12 @@ enum ftr_sftree_mode {
 
 /* Which of the candidates of equation (1) a destination takes: by its place
  * among what is nominal (even and stable), or among what is alive (the others).
- * The first two differ in what a destination does whose place is lost. */
+ * With even and stable, destinations whose place is lost (displaced entries) take
+ * the first that works of a fixed list.  With even and balance load or full they
+ * are then placed by what the links carry. */
 enum ftr_placement {
-	FTR_PLACE_EVEN = 0,	/* the displaced share what is alive: balance
-				 * for more changes where several are lost */
-	FTR_PLACE_STABLE,	/* the first alive one of its own fixed list:
-				 * entries change only where they must */
+	FTR_PLACE_EVEN = 0,
+	FTR_PLACE_STABLE,
 	/* Gliksberg et al. 2020, equations (3) and (4), over what is alive: */
 	FTR_PLACE_LITERAL,	/* as published: groups by GUID, dividers of
 				 * procedure 1 over what is alive */

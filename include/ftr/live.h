@@ -8,7 +8,8 @@
  * change come out in an order in which they may be written to switches that go
  * on forwarding.  It chooses nothing itself: the port of an entry is chosen by
  * the function that the full routing uses, over groups, costs and down-costs
- * that are those of the full shape.  So after any sequence of events the
+ * that are those of the full shape.  Where nothing is kept (opts->keep), after any
+ * sequence of events the
  * tables are, bit for bit, those of dmodc over the fabric as it is then, with
  * the ranks, destinations and dividers of the shape that was started from.
  *
@@ -45,7 +46,7 @@
  * comes back after it could not be written must be given all its blocks.
  *
  * Threads: one caller at a time; reading accessors only between calls.
- * Memory: 3 n_sw^2 bytes of costs and ways, 3 n_sw^2 bits of work lists, the
+ * Memory: 2 n_sw^2 bytes of costs, 3 n_sw^2 bits of work lists, the
  * tables and some 60 bytes per switch port, and for an apply 20 bytes per change
  * and 10 per entry that is looked at, up to 2^19 at a time: ftr_live_bytes().
  * 11,664 hosts on 1,620 switches: 34 MB, 22 of which are tables.
@@ -120,8 +121,10 @@ struct ftr_live_result {
  * stay as they are: then more paths may be lost than must, and a pair may break
  * while a drain goes on.
  * With opts->keep an entry keeps the port of keep->prefer while that is a
- * candidate, else the port that it has, and takes the port of the full routing
- * only if neither is one (src/engine/keep.c); keep->prefer must then outlive *out.
+ * candidate, else the port that it has; only if neither is one it is displaced, and
+ * placed by what the links carry, unless the placement is literal.  So the tables
+ * depend on the history of faults, and change in as few entries as possible;
+ * keep->prefer must then outlive *out.
  * Errors: FTR_INVAL: t is not of sh's size, sh was not made over nominal, or
  * the costs are not those of sh; FTR_LIMIT: sh has no ranks (more than 255
  * levels); FTR_NOMEM.  O(links * n_sw) byte operations.

@@ -205,7 +205,8 @@ static enum ftr_status count(struct work *w, struct ftr_err *err)
 				     sizeof(*w->c.flows));
 	if (!w->c.flows)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for balancing");
-	st = balance_count_flows(w->net, w->t, w->team, w->c.flows, err);
+	st = balance_count_flows(w->net, w->t, w->team, w->c.flows, NULL,
+				 err);
 	w->shifts = full || (w->paths < TINY &&
 			     balance_most(w->net, w->c.flows) > w->target);
 	if (!st && w->shifts)

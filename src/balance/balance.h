@@ -132,11 +132,24 @@ struct balance_count {
 	uint32_t slice;		/* bins that one worker counts at a time */
 };
 
-/* all-to-all */
+/* all-to-all; passed: rows of balance_passed, zeroed, to be set, or NULL */
 enum ftr_status balance_count_flows(const struct balance_net *net,
 				    const struct ftr_tables *t,
 				    struct ftr_team *team, uint32_t *flows,
+				    uint64_t *passed,
 				    struct ftr_err *err) FTR_MUST_USE;
+
+/* The switches that flows to a LID pass, or come to: a bit each. */
+static inline size_t balance_passed_words(const struct balance_net *net)
+{
+	return net->f->n_sw / 64 + 1u;
+}
+
+static inline uint64_t *balance_passed(const struct balance_net *net,
+				       uint64_t *passed, ftr_lid lid)
+{
+	return passed + lid * balance_passed_words(net);
+}
 
 /* bytes: limit for the memory of the bins. */
 enum ftr_status balance_bins_new(struct balance_count *c, size_t bytes,

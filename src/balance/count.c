@@ -26,11 +26,13 @@ struct flow_job {
 	const struct balance_net *net;
 	const struct ftr_tables *t;
 	struct flow_worker *worker;
+	uint64_t *passed;	/* NULL: not asked for */
 };
 
-/* entry: of that LID at switch 0. */
+/* entry: of that LID at switch 0; passed: its row, or NULL. */
 static void count_dest(const struct balance_net *net, struct flow_worker *w,
-		       const struct balance_order *o, const uint8_t *entry)
+		       const struct balance_order *o, const uint8_t *entry,
+		       uint64_t *passed)
 {
 	const struct balance_ports *ports = net->ports;
 	const uint32_t *peer = net->peer;
@@ -40,6 +42,8 @@ static void count_dest(const struct balance_net *net, struct flow_worker *w,
 		uint32_t s = o->sw[i], n = w->sum[s], link;
 		ftr_port port = entry[(size_t)s * FTR_LFT_BLOCK];
 
+		if (n && passed)
+			passed[s / 64] |= UINT64_C(1) << s % 64;
 		if (!n || port > ports[s].n)
 			continue;
 		link = ports[s].first + port;
@@ -69,7 +73,10 @@ static void count_blocks(void *ctx, unsigned int worker, uint32_t begin,
 
 			if (d != BALANCE_NONE)
 				count_dest(net, w, &net->order[net->dest[d].col],
-					   w->entry + i);
+					   w->entry + i, j->passed ?
+					   balance_passed(net, j->passed,
+							  (ftr_lid)(at + i)) :
+					   NULL);
 		}
 	}
 }
@@ -77,10 +84,10 @@ static void count_blocks(void *ctx, unsigned int worker, uint32_t begin,
 enum ftr_status balance_count_flows(const struct balance_net *net,
 				    const struct ftr_tables *t,
 				    struct ftr_team *team, uint32_t *flows,
-				    struct ftr_err *err)
+				    uint64_t *passed, struct ftr_err *err)
 {
 	struct ftr_arena *a = ftr_arena_new();
-	struct flow_job j = { .net = net, .t = t };
+	struct flow_job j = { .net = net, .t = t, .passed = passed };
 	unsigned int n = ftr_team_size(team);
 	bool ok = a && (j.worker = ftr_arena_alloc(a, n, sizeof(*j.worker)));
 

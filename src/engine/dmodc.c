@@ -80,9 +80,7 @@ struct job {
 	struct pattern pattern[MAX_PATTERNS];
 	unsigned int n_patterns;
 	uint8_t *pattern_of;	/* [n_sw] index or NO_PATTERN */
-	bool hurt;		/* groups are lost, and EVEN looks at that */
-	struct place_losses losses;
-	uint8_t *ways;		/* of losses */
+	uint64_t *displaced;	/* bits by (switch, LID), or NULL */
 	uint32_t *d;		/* [n_dest] compact copies of the shape's dests */
 	ftr_lid *lid;
 	struct lane lane[FTR_TEAM_MAX];
@@ -168,47 +166,6 @@ static void fill_patterns(void *ctx, unsigned int worker, uint32_t begin,
 	}
 }
 
-/* Does a switch lack a neighbour above that it has nominally?  (In the inverted
- * order that is so without any loss, too.) */
-static bool has_losses(const struct ftr_shape *sh)
-{
-	for (ftr_sw s = 0; s < sh->f->n_sw; s++)
-		if (sh->n_up[s] < sh->n_slots[s])
-			return true;
-	return false;
-}
-
-static void fill_ways(void *ctx, unsigned int worker, uint32_t begin,
-		      uint32_t end)
-{
-	struct job *j = ctx;
-	struct lane *w = &j->lane[worker];
-
-	for (uint32_t s = begin; s < end; s++)
-		place_ways_row(j->sh, s,
-			       j->ways + (size_t)s * j->sh->cost_stride,
-			       w->one, w->must);
-}
-
-static bool find_losses(struct job *j, struct ftr_team *team)
-{
-	const struct ftr_shape *sh = j->sh;
-	uint32_t *thin;
-
-	j->hurt = j->how == FTR_PLACE_EVEN && has_losses(sh);
-	if (!j->hurt)
-		return true;
-	j->ways = ftr_arena_alloc(j->arena, sh->f->n_sw, sh->cost_stride);
-	thin = ftr_arena_alloc(j->arena, place_leaves(sh) + 1, sizeof(*thin));
-	if (!j->ways || !thin)
-		return false;
-	ftr_team_run(team, sh->f->n_sw, 8, fill_ways, j);
-	place_thin(sh, thin);
-	j->losses.ways = j->ways;
-	j->losses.thin = thin;
-	return true;
-}
-
 static enum ftr_status prepare(struct job *j, struct ftr_team *team,
 			       struct ftr_err *err)
 {
@@ -228,7 +185,6 @@ static enum ftr_status prepare(struct job *j, struct ftr_team *team,
 		l->must = ftr_arena_alloc(j->arena, sh->cost_stride, 1);
 		ok = l->n_cand && l->n_above && l->one && l->must;
 	}
-	ok = ok && find_losses(j, team);
 	if (ok)
 		choose_patterns(j);
 	for (unsigned int i = 0; ok && i < j->n_patterns; i++) {
@@ -316,6 +272,18 @@ static bool list_ports(const struct row *r, const struct ftr_group *const *g,
 	return found == r->t->w * p;
 }
 
+/* One entry, of a destination of a column that place_column was called for. */
+static void place_entry(struct row *r, uint32_t i)
+{
+	const struct job *j = r->j;
+	ftr_lid lid = j->lid[i];
+
+	r->lft[lid] = place_port(&r->place, &j->sh->dest[i]);
+	if (j->displaced && r->place.displaced)
+		j->displaced[(size_t)r->s * (j->out->stride / 64) + lid / 64] |=
+			UINT64_C(1) << lid % 64;
+}
+
 /* Entries of a column whose place leads nowhere (gone, by place) or is lost. */
 static void patch_displaced(struct row *r, uint32_t l, const uint8_t *gone)
 {
@@ -325,7 +293,7 @@ static void patch_displaced(struct row *r, uint32_t l, const uint8_t *gone)
 
 	for (uint32_t i = sh->dest_first[l]; i < sh->dest_first[l + 1]; i++)
 		if (gone[place[lid[i]]] || r->lft[lid[i]] == FTR_PORT_NONE)
-			r->lft[lid[i]] = place_port(&r->place, &sh->dest[i]);
+			place_entry(r, i);
 }
 
 /* A column that the pattern does not serve, with several candidates or several
@@ -334,7 +302,6 @@ static void patch(struct row *r, uint32_t l)
 {
 	const struct ftr_shape *sh = r->j->sh;
 	const struct ftr_group *g = &sh->groups[sh->group_first[r->s]];
-	const ftr_lid *lid = r->j->lid;
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
 	uint32_t n = ftr_shape_candidates(sh, r->s, l, cand);
 	uint8_t gone[256] = { 0 };
@@ -343,7 +310,7 @@ static void patch(struct row *r, uint32_t l)
 	if (!r->t || !r->place.slots || r->w->n_above[l] != n) {
 		for (uint32_t i = sh->dest_first[l];
 		     i < sh->dest_first[l + 1]; i++)
-			r->lft[lid[i]] = place_port(&r->place, &sh->dest[i]);
+			place_entry(r, i);
 		return;
 	}
 	for (uint32_t i = 0; i < sh->n_up[r->s]; i++)
@@ -415,7 +382,7 @@ static void route_switch(const struct job *j, struct lane *w, ftr_sw s)
 	r.t = NULL;
 	r.lost = false;
 	count_candidates(sh, w, s);
-	place_switch(&r.place, sh, j->hurt ? &j->losses : NULL, j->how, s);
+	place_switch(&r.place, sh, j->how, s);
 	for (uint32_t i = 0; i < sh->n_up[s]; i++)
 		up[i] = &sh->groups[sh->group_first[s] + i];
 	if (j->pattern_of[s] == NO_PATTERN) {
@@ -451,13 +418,18 @@ static uint64_t fill_extra(const struct job *j, const struct connect *extra)
 		uint8_t *row = ftr_tables_row(j->out, e->sw);
 		uint32_t n = connect_candidates(sh, extra, e, cand);
 
-		place_switch(&pl, sh, j->hurt ? &j->losses : NULL, j->how,
-			     e->sw);
+		place_switch(&pl, sh, j->how, e->sw);
 		place_column(&pl, e->col, cand, n);
 		for (uint32_t k = sh->dest_first[e->col];
 		     k < sh->dest_first[e->col + 1]; k++) {
-			filled += row[j->lid[k]] == FTR_PORT_NONE;
-			row[j->lid[k]] = place_port(&pl, &sh->dest[k]);
+			ftr_lid lid = j->lid[k];
+
+			filled += row[lid] == FTR_PORT_NONE;
+			row[lid] = place_port(&pl, &sh->dest[k]);
+			if (j->displaced)	/* it stays as it is */
+				j->displaced[(size_t)e->sw *
+					     (j->out->stride / 64) + lid / 64] &=
+					~(UINT64_C(1) << lid % 64);
 		}
 	}
 	return filled;
@@ -466,8 +438,8 @@ static uint64_t fill_extra(const struct job *j, const struct connect *extra)
 enum ftr_status dmodc_tables(const struct ftr_shape *sh,
 			     enum ftr_placement how,
 			     const struct connect *extra, struct ftr_team *team,
-			     struct ftr_tables *out, uint64_t *no_path,
-			     struct ftr_err *err)
+			     struct ftr_tables *out, uint64_t *displaced,
+			     uint64_t *no_path, struct ftr_err *err)
 {
 	struct job *j = ftr_calloc(1, sizeof(*j));
 	enum ftr_status st;
@@ -479,6 +451,7 @@ enum ftr_status dmodc_tables(const struct ftr_shape *sh,
 	j->sh = sh;
 	j->how = how;
 	j->out = out;
+	j->displaced = displaced;
 	st = prepare(j, team, err);
 	if (!st) {
 		ftr_team_run(team, sh->f->n_sw, 8, route_some, j);

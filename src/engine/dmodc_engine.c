@@ -4,6 +4,7 @@
  * leaves out (connect.c), or, where those do not suffice, the inverted order of
  * sftree.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/connect.h"
@@ -85,24 +86,27 @@ static enum ftr_status dmodc_route(const struct ftr_shape *sh,
 	struct ftr_arena *a = ftr_arena_new();
 	struct ftr_balance_input in = { .shape = sh };
 	struct connect extra;
-	uint64_t no_path;
+	uint64_t no_path, *displaced = NULL;
 	enum ftr_status st;
 
 	if (!a)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for routing");
 	opts = opts ? opts : &defaults;
-	st = plan_extra(sh, opts, a, &extra, err);
+	st = engine_displaced(opts, out, &displaced, err);
+	if (!st)
+		st = plan_extra(sh, opts, a, &extra, err);
 	if (!st && !extra.complete) {
 		st = reordered(sh, opts, team, out, stats, err);
 	} else if (!st) {
 		st = dmodc_tables(sh, opts->placement, &extra, team, out,
-				  &no_path, err);
+				  displaced, &no_path, err);
 		if (!st)
-			st = engine_finish(&in, &extra, opts, team, out, stats,
-					   err);
+			st = engine_finish(&in, &extra, displaced, opts, team,
+					   out, stats, err);
 		if (!st && stats)
 			st = tell(sh, opts, &extra, no_path, stats, err);
 	}
+	free(displaced);
 	ftr_arena_free(a);
 	return st;
 }

@@ -15,21 +15,31 @@ extern const struct ftr_engine_ops ftr_engine_ddlr;
 struct connect;
 
 /* Equations (1) to (4) of seed 002 over any shape: dmodc without the
- * statistics.  extra: entries besides (connect.h), or NULL; *no_path: entries
- * left FTR_PORT_NONE. */
+ * statistics.  extra: entries besides (connect.h), or NULL; displaced: bits by
+ * (switch, LID), zeroed, to be set for entries that do not have the port of their own
+ * slot, or NULL.  *no_path: entries left FTR_PORT_NONE. */
 enum ftr_status dmodc_tables(const struct ftr_shape *sh,
 			     enum ftr_placement how,
 			     const struct connect *extra, struct ftr_team *team,
-			     struct ftr_tables *out, uint64_t *no_path,
+			     struct ftr_tables *out, uint64_t *displaced,
+			     uint64_t *no_path,
 			     struct ftr_err *err) FTR_MUST_USE;
+
+/* keep.c: bits for dmodc_tables and engine_finish, free() them; *out NULL: not needed
+ * with these options. */
+enum ftr_status engine_displaced(const struct ftr_route_opts *opts,
+				 const struct ftr_tables *t, uint64_t **out,
+				 struct ftr_err *err) FTR_MUST_USE;
 
 /*
  * keep.c: entries of the closed form to those that opts say to keep, and the search
  * over what may move.  in: shape, full and use_full are given.  extra: entries for
- * extra turns, which stay as they are; or NULL.
+ * extra turns, which stay as they are; or NULL.  displaced: entries to be placed anew
+ * where nothing is kept, or NULL.
  */
 enum ftr_status engine_finish(struct ftr_balance_input *in,
 			      const struct connect *extra,
+			      const uint64_t *displaced,
 			      const struct ftr_route_opts *opts,
 			      struct ftr_team *team, struct ftr_tables *t,
 			      struct ftr_route_stats *stats,

@@ -8,7 +8,8 @@
  *
  *	1. its port of the preferred tables, those of the complete fabric;
  *	2. else its port of the current tables, those that the switches hold;
- *	3. else it is displaced, and takes the port of the closed form.
+ *	3. else it is displaced, and placed by what the links carry
+ *	   (balance/displaced.h), as for a single fault (src/live).
  *
  * Ports count only if they are candidates of equation (1) on the fabric as it is.
  * So one more fault changes the entries that lost their port and no others; a link
@@ -20,14 +21,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "balance/displaced.h"
 #include "engine/connect.h"
 #include "engine/engine.h"
+#include "engine/place.h"
 
 struct keeping {
 	const struct ftr_balance_input *in;
 	const struct ftr_keep *keep;
 	struct ftr_tables *t;
-	uint64_t *movable, *fixed;	/* bits by (switch, LID); fixed or NULL */
+	/* bits by (switch, LID); fixed, displaced: or NULL */
+	uint64_t *movable, *fixed, *displaced;
 	const uint32_t *col_of;	/* [max_lid + 1], UINT32_MAX: not routed */
 };
 
@@ -95,6 +99,8 @@ static void keep_entry(const struct keeping *k, ftr_sw s, ftr_lid lid,
 		*entry = now;
 	if (*entry != prefer && (*entry != now || k->keep->search_displaced))
 		set_bit(k, k->movable, s, lid);
+	if (*entry != prefer && *entry != now && k->displaced)
+		set_bit(k, k->displaced, s, lid);
 }
 
 static void keep_rows(void *ctx, unsigned int worker, uint32_t begin,
@@ -178,8 +184,54 @@ static enum ftr_status keep_all(struct keeping *k, struct ftr_team *team,
 	return FTR_OK;
 }
 
+enum ftr_status engine_displaced(const struct ftr_route_opts *opts,
+				 const struct ftr_tables *t, uint64_t **out,
+				 struct ftr_err *err)
+{
+	*out = NULL;
+	if (opts->placement != FTR_PLACE_EVEN || !opts->balance || opts->keep)
+		return FTR_OK;
+	*out = ftr_calloc((size_t)t->n_sw * (t->stride / 64), sizeof(**out));
+	return *out ? FTR_OK : ftr_fail(err, FTR_NOMEM,
+			"out of memory for placing displaced entries");
+}
+
+static void clear_entries(struct ftr_tables *t, const uint64_t *bits)
+{
+	for (ftr_sw s = 0; s < t->n_sw; s++) {
+		const uint64_t *row = bits + (size_t)s * (t->stride / 64);
+
+		for (uint32_t w = 0; w < t->stride / 64u; w++)
+			for (uint64_t b = row[w]; b; b &= b - 1)
+				ftr_tables_row(t, s)[w * 64 + (uint32_t)
+					__builtin_ctzll(b)] = FTR_PORT_NONE;
+	}
+}
+
+/* Place the entries with a bit anew. */
+static enum ftr_status place_displaced(const struct keeping *k,
+				       const uint64_t *bits, bool turns,
+				       struct ftr_team *team,
+				       struct ftr_err *err)
+{
+	struct displaced *z = NULL;
+	enum ftr_status st;
+
+	if (!bits || !any(bits, (size_t)k->t->n_sw * (k->t->stride / 64)))
+		return FTR_OK;
+	clear_entries(k->t, bits);
+	st = displaced_new(k->in, k->t, k->keep ? k->keep->prefer : NULL, team,
+			   &z, err);
+	if (!st && !displaced_place_all(z, turns, bits))
+		st = ftr_fail(err, FTR_NOMEM,
+			      "out of memory for placing displaced entries");
+	displaced_free(z);
+	return st;
+}
+
 enum ftr_status engine_finish(struct ftr_balance_input *in,
 			      const struct connect *extra,
+			      const uint64_t *displaced,
 			      const struct ftr_route_opts *opts,
 			      struct ftr_team *team, struct ftr_tables *t,
 			      struct ftr_route_stats *stats,
@@ -191,17 +243,23 @@ enum ftr_status engine_finish(struct ftr_balance_input *in,
 	size_t words = (size_t)t->n_sw * (t->stride / 64);
 	enum ftr_status st = FTR_OK;
 
+	if (kept && !place_literal(opts->placement))
+		k.displaced = ftr_calloc(words, sizeof(*k.displaced));
 	if (kept || fix)
 		k.movable = ftr_calloc(words, sizeof(*k.movable));
 	if (fix)
 		k.fixed = ftr_calloc(words, sizeof(*k.fixed));
-	if ((kept && !k.movable) || (fix && (!k.fixed || !k.movable)))
+	if ((kept && (!k.movable || (!k.displaced &&
+	     !place_literal(opts->placement)))) || (fix && (!k.fixed || !k.movable)))
 		st = ftr_fail(err, FTR_NOMEM,
 			      "out of memory for keeping entries");
 	if (!st && fix)
 		fix_restricted(&k, extra);
 	if (!st && kept)
 		st = keep_all(&k, team, &search, err);
+	if (!st)
+		st = place_displaced(&k, kept ? k.displaced : displaced,
+				     extra && extra->n_turns, team, err);
 	for (size_t i = 0; !st && all && fix && i < words; i++)
 		k.movable[i] = ~k.fixed[i];
 	in->depth = opts->balance;
@@ -214,5 +272,6 @@ enum ftr_status engine_finish(struct ftr_balance_input *in,
 	in->movable = NULL;
 	free(k.movable);
 	free(k.fixed);
+	free(k.displaced);
 	return st;
 }

@@ -32,38 +32,11 @@
  * (fewer groups up than hosts of a leaf), a shift needs slot x in all of them
  * at once: window j = z mod r turns by g = floor((W - 1) / r) more.
  *
- * If that slot is dead, too, the rules differ:
- *
- *	STABLE	a list of slots that depends on (s, d) only; the first that is
- *		alive is taken.  So an entry changes only when its own next hop
- *		is lost, and comes back with it: churn is the lower bound.  No
- *		other kind of rule does that: a choice that never changes when
- *		an alternative dies which it did not take is a choice by a fixed
- *		order.  But two lists can meet where a third slot is dead.
- *	EVEN	the displaced slots of a block take neighbours of x + c that no
- *		other one has (a matching, in rounds, by step_of); when all
- *		survivors have one, the next pass begins.  In each pass
- *		survivors that are thin come last.  The price: where a column
- *		lacks several slots, or survivors become thin, an entry that is
- *		displaced already may have to give way and change, too.
- *
- * Thin is what has enough to carry without the displaced, as it has few of its
- * ways left, three quarters or less (place_few):
- *
- *	a neighbour above that has few ways to this column, and no larger share
- *		of them than the switch itself: it lost neighbours above, or
- *		those lost theirs below, and what it carries for all that lost
- *		nothing meets on fewer cables already;
- *	a slot half of whose hosts, of the block, are on leaves that have few
- *		neighbours above left: all that goes to them by this plane comes
- *		by this slot, and that is more than elsewhere, as they have
- *		fewer planes.  Not where hosts have ascents (below): there slots
- *		stand for hosts of many leaves.
- *
- * The second threshold, the switch's own share, keeps a leaf that lost much
- * from crowding the few neighbours that lost little: there its own cables are
- * the thinnest.  The first one keeps churn down: nothing is thin as long as no
- * switch has lost a quarter of its ways.
+ * If that slot is dead, too, a list of slots that depends on (s, d) only decides; the
+ * first that is alive is taken.  So an entry changes only when its own next hop is
+ * lost, and comes back with it.  A fixed list cannot see what the links carry: where
+ * tables are balanced, displaced entries are placed by counting instead
+ * (balance/displaced.h, engine/keep.c), and this is where these start.
  *
  * The displaced of a dead cable stay with its group, if it has another one:
  * towards the switch at the far end the other direction of that cable is lost
@@ -82,8 +55,8 @@
  * / Pi): what comes down over a leaf chip has come to it from different spines.
  *
  * If its ascent is not among the candidates, every candidate draws a number by
- * (candidate, d), and the highest wins: the loss of others changes nothing, as
- * with STABLE.  So it is for destinations other than hosts.  All switches that
+ * (candidate, d), and the highest wins: the loss of others changes nothing.
+ * So it is for destinations other than hosts.  All switches that
  * have the winner take it: what goes to the port 0 of a switch, which is slow,
  * stands on few links.
  *
@@ -96,11 +69,6 @@
 #include "core/bytes.h"
 #include "core/core.h"
 #include "engine/place.h"
-
-/* Steps of matching per switch, pending slots times slots.  On a fabric in which most
- * columns lack candidates all of them would take seconds; beyond this, displaced
- * slots go by the list. */
-#define MATCH_STEPS 50000
 
 /* All numbers here are below 2^25: an index d is below 2^16 switches times 2^8
  * ports, and a few LIDs. */
@@ -127,14 +95,11 @@ const struct ftr_ascent *place_ascent(const struct ftr_shape *sh,
 }
 
 void place_switch(struct place *pl, const struct ftr_shape *sh,
-		  const struct place_losses *losses, enum ftr_placement how,
-		  ftr_sw s)
+		  enum ftr_placement how, ftr_sw s)
 {
 	uint64_t r, b;
 
 	pl->sh = sh;
-	pl->losses = losses;
-	pl->steps = MATCH_STEPS;
 	pl->how = how;
 	pl->pi = (uint32_t)FTR_MIN(sh->divider[s], UINT32_MAX);
 	pl->ascent = place_ascent(sh, how, s);
@@ -147,25 +112,8 @@ void place_switch(struct place *pl, const struct ftr_shape *sh,
 	pl->home = (int32_t)(sh->home[s] / pl->span);
 	r = pl->block / ((uint64_t)pl->pi * pl->w);
 	b = sh->n_d / pl->block / (2 * pl->w);
-	pl->r = (uint32_t)FTR_MIN(FTR_MAX(r, 1u), PLACE_MAX / pl->w);
+	pl->r = (uint32_t)FTR_MIN(FTR_MAX(r, 1u), FTR_PORT_MAX);
 	pl->b = (int32_t)FTR_MAX(b, 2u);
-}
-
-uint32_t place_ways(const struct ftr_shape *sh, ftr_sw s, uint32_t l)
-{
-	const struct ftr_group *g = &sh->groups[sh->group_first[s]];
-	uint8_t cost = ftr_shape_cost(sh, s)[l];
-	uint8_t down = ftr_shape_down(sh, s)[l];
-	uint32_t n = 0;
-
-	for (uint32_t k = 0; k < sh->n_up[s]; k++) {
-		uint8_t above = ftr_shape_cost(sh, g[k].remote)[l];
-
-		if (down < above)
-			return 0;
-		n += above < cost;
-	}
-	return n;
 }
 
 void place_ways_row(const struct ftr_shape *sh, ftr_sw s, uint8_t *ways,
@@ -183,47 +131,12 @@ void place_ways_row(const struct ftr_shape *sh, ftr_sw s, uint8_t *ways,
 	bytes_clear(ways, must, n);
 }
 
-uint32_t place_leaves(const struct ftr_shape *sh)
-{
-	return sh->stride ? sh->n_d / sh->stride : 0;
-}
-
-uint32_t place_leaf(const struct ftr_shape *sh, uint32_t l)
-{
-	uint32_t i = l < sh->n_leaf ? sh->sw_d[sh->col_sw[l]] : UINT32_MAX;
-
-	return i < place_leaves(sh) ? i : UINT32_MAX;
-}
-
-bool place_leaf_thin(const struct ftr_shape *sh, uint32_t l)
-{
-	ftr_sw s = sh->col_sw[l];
-
-	return place_few(sh->n_up[s], sh->n_slots[s]);
-}
-
-void place_thin(const struct ftr_shape *sh, uint32_t *thin)
-{
-	uint32_t n = place_leaves(sh);
-
-	memset(thin, 0, (n + 1) * sizeof(*thin));
-	for (uint32_t l = 0; l < sh->n_leaf; l++) {
-		uint32_t i = place_leaf(sh, l);
-
-		if (i != UINT32_MAX)
-			thin[i + 1] = place_leaf_thin(sh, l);
-	}
-	for (uint32_t i = 0; i < n; i++)
-		thin[i + 1] += thin[i];
-}
-
 void place_column(struct place *pl, uint32_t l,
 		  const struct ftr_group *const *cand, uint32_t n)
 {
 	pl->l = l;
 	pl->cand = cand;
 	pl->n = n;
-	pl->matched = false;
 	pl->slots = pl->w > 0;
 	for (uint32_t i = 0; i < n; i++)
 		pl->slots &= cand[i]->slot != FTR_SLOT_NONE;
@@ -254,7 +167,7 @@ static uint32_t turn(const struct place *pl, int32_t a, uint32_t window)
 				 1), pl->w - 1);
 }
 
-/* The list of FTR_PLACE_STABLE: c forth and back, then near by, then all that
+/* The list: c forth and back, then near by, then all that
  * is left.  Where 3c = 0, back would send two slots to one. */
 static uint32_t by_list(const struct place *pl, uint32_t x, uint32_t c)
 {
@@ -273,174 +186,6 @@ static uint32_t by_list(const struct place *pl, uint32_t x, uint32_t c)
 	return y;
 }
 
-/* Slots of a block that look for another one. */
-struct matching {
-	struct place *pl;
-	bool thin[FTR_PORT_MAX + 1];
-	bool vacant[FTR_PORT_MAX + 1];
-	bool near;
-	uint32_t n;
-	uint16_t pending[PLACE_MAX];	/* window * w + slot */
-	uint32_t c[PLACE_MAX];		/* by window */
-};
-
-/* Has the switch at slot x few ways left, and no larger share of them? */
-static bool thin_above(const struct place *pl, uint32_t x)
-{
-	const struct ftr_shape *sh = pl->sh;
-	ftr_sw s = pl->at[x]->remote;
-	uint32_t n = pl->losses ?
-		pl->losses->ways[(size_t)s * sh->cost_stride + pl->l] :
-		place_ways(sh, s, pl->l);
-
-	return place_few(n, sh->n_slots[s]) &&
-		n * pl->w <= pl->n * sh->n_slots[s];
-}
-
-/* Hosts of a slot in a block, by nominal indices, and those on thin leaves. */
-struct portion {
-	uint32_t all, thin;
-};
-
-/* The hosts of one leaf to the slots that they have. */
-static void portion_out(const struct place *pl, uint32_t leaf,
-			struct portion *slot)
-{
-	bool thin = pl->losses->thin[leaf + 1] > pl->losses->thin[leaf];
-	uint32_t d = leaf * pl->sh->stride, end = d + pl->sh->stride;
-
-	while (d < end) {
-		uint32_t q = d / pl->pi;
-		uint32_t n = FTR_MIN(pl->pi - d % pl->pi, end - d);
-
-		slot[q % pl->w].all += n;
-		slot[q % pl->w].thin += thin ? n : 0;
-		d += n;
-	}
-}
-
-/* Mark the slots half of whose hosts, in the block at distance a, are on thin
- * leaves. */
-static void thin_below(const struct place *pl, int32_t a, bool *thin)
-{
-	struct portion slot[FTR_PORT_MAX + 1];
-	uint32_t all = place_leaves(pl->sh);
-	uint32_t first = (uint32_t)(a + pl->home) * pl->span;
-	uint32_t end = FTR_MIN(first + pl->span, all);
-
-	if (first >= all || pl->losses->thin[end] == pl->losses->thin[first])
-		return;
-	memset(slot, 0, pl->w * sizeof(*slot));
-	for (uint32_t i = first; i < end; i++)
-		portion_out(pl, i, slot);
-	for (uint32_t x = 0; x < pl->w; x++)
-		thin[x] |= slot[x].thin && 2 * slot[x].thin >= slot[x].all;
-}
-
-/* Every pending slot asks for that `step` from its own, turned by c. */
-static void match_round(struct matching *m, int32_t step)
-{
-	struct place *pl = m->pl;
-	int32_t w = (int32_t)pl->w;
-	uint32_t left = 0;
-
-	for (uint32_t i = 0; i < m->n; i++) {
-		uint32_t u = m->pending[i];
-		int32_t x = (int32_t)(u % pl->w) + step;
-		uint32_t y = ((uint32_t)(x + w) + m->c[u / pl->w]) % pl->w;
-
-		if (m->vacant[y] && !(m->near && (x < 0 || x >= w))) {
-			m->vacant[y] = false;
-			pl->instead[u] = (uint8_t)y;
-		} else {
-			m->pending[left++] = (uint16_t)u;
-		}
-	}
-	m->n = left;
-}
-
-/*
- * Which survivors are left without a displaced slot is decided by the order in
- * which neighbours are asked, and must not be the same for all blocks.
- *
- * A leaf right under the top, near: there all that can meet in a shift meets on
- * the cables of the leaf.  Two distances in turn share a c.  One of them goes
- * forth first and the other back, and one begins next door and the other three
- * places away (and comes to the nearer ones last): else the neighbours of what
- * is lost would carry what all sources ask there in vain.  Steps do not go round
- * the ends of a window: its first and its last slot belong to different leaves
- * in nearly every shift, two neighbours in one.
- *
- * All others begin 1 + a^2 mod (W - 1) places away, and go round.
- */
-static int32_t step_of(const struct matching *m, int32_t a, int32_t k)
-{
-	uint32_t n = m->pl->w - 1, r = mod(a, n);
-
-	if (!m->near)
-		return 1 + (int32_t)((r * r + (uint32_t)k - 1) % n);
-	return a & 1 ? 1 + (int32_t)(((uint32_t)k + 1) % n) : k;
-}
-
-/* A pass over the survivors that are thin, or over those that are not.  Every
- * slot asks every other, so it serves as many as there are. */
-static void match_pass(struct matching *m, int32_t a, bool thin)
-{
-	const struct place *pl = m->pl;
-	int32_t sign = a & 1 ? -1 : 1;
-
-	for (uint32_t x = 0; x < pl->w; x++)
-		m->vacant[x] = pl->at[x] && m->thin[x] == thin;
-	match_round(m, 0);
-	for (int32_t k = 1; m->n > 0 && k < (int32_t)pl->w; k++) {
-		int32_t step = step_of(m, a, k);
-
-		match_round(m, sign * step);
-		match_round(m, -sign * step);
-	}
-}
-
-static void match(struct place *pl, int32_t a)
-{
-	bool thin = false;
-	uint32_t steps;
-	struct matching m;
-
-	m.pl = pl;
-	m.n = 0;
-	m.near = pl->span == 1;
-	for (uint32_t x = 0; x < pl->w; x++) {
-		m.thin[x] = pl->at[x] && thin_above(pl, x);
-		m.near &= !pl->at[x] || !pl->sh->n_slots[pl->at[x]->remote];
-	}
-	if (pl->span > 1 && pl->losses && !pl->ascent)
-		thin_below(pl, a, m.thin);
-	for (uint32_t j = 0; j < pl->r; j++) {
-		m.c[j] = turn(pl, a, j);
-		for (uint32_t x = 0; x < pl->w; x++)
-			if (!pl->at[x])
-				m.pending[m.n++] = (uint16_t)(j * pl->w + x);
-	}
-	steps = m.n * pl->w;
-	for (uint32_t idle = steps > pl->steps ? 2 : 0; m.n > 0 && idle < 2;
-	     thin = !thin) {
-		uint32_t before = m.n;
-
-		match_pass(&m, a, thin);
-		idle = m.n < before ? 0 : idle + 1;
-	}
-	pl->steps -= FTR_MIN(steps, pl->steps);
-	/* and those whose steps reach no survivor: at the ends of a window */
-	for (uint32_t i = 0; i < m.n; i++) {
-		uint32_t u = m.pending[i];
-
-		pl->instead[u] = (uint8_t)by_list(pl, u % pl->w,
-						  m.c[u / pl->w]);
-	}
-	pl->matched = true;
-	pl->distance = a;
-}
-
 static const struct ftr_group *slot_group(struct place *pl,
 					  const struct ftr_dest *t, uint32_t q)
 {
@@ -453,11 +198,8 @@ static const struct ftr_group *slot_group(struct place *pl,
 		return pl->cand[0];
 	a = distance(pl, t);
 	window = pl->r == 1 ? 0 : q / pl->w % pl->r;
-	if (pl->how == FTR_PLACE_STABLE)
-		return pl->at[by_list(pl, x, turn(pl, a, window))];
-	if (!pl->matched || pl->distance != a)
-		match(pl, a);
-	return pl->at[pl->instead[window * pl->w + x]];
+	pl->displaced = true;
+	return pl->at[by_list(pl, x, turn(pl, a, window))];
 }
 
 /* ---- cables ------------------------------------------------------------ */
@@ -537,6 +279,7 @@ ftr_port place_port(struct place *pl, const struct ftr_dest *t)
 	uint32_t q = place_number(pl->sh, pl->ascent, pl->pi, t);
 	const struct ftr_group *g;
 
+	pl->displaced = false;
 	if (pl->n == 0)
 		return FTR_PORT_NONE;
 	if (pl->slots)

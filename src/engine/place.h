@@ -2,11 +2,11 @@
 /*
  * Which of the groups that lead closer, and which of their cables: the one
  * place where a port is chosen, for a whole routing and for single entries
- * alike.  A choice depends on its arguments only: the shape, what of it is lost,
- * the placement, the switch, the candidates and the destination.
+ * alike.  A choice depends on its arguments only: the shape, the placement,
+ * the switch, the candidates and the destination.
  *
  *	struct place pl;			on the stack, nothing is allocated
- *	place_switch(&pl, sh, losses, how, s)
+ *	place_switch(&pl, sh, how, s)
  *	  n = place_candidates(sh, s, l, must, cand)
  *	  place_column(&pl, l, cand, n)		once per column
  *	    place_port(&pl, dest)		any number of times
@@ -18,18 +18,8 @@
 
 #include <ftr/engine.h>
 
-/* Slots times windows that FTR_PLACE_EVEN looks at together. */
-#define PLACE_MAX 1024
-
-/* What FTR_PLACE_EVEN looks at beyond the candidates of a switch. */
-struct place_losses {
-	const uint8_t *ways;	/* place_ways, in rows of sh->cost_stride */
-	const uint32_t *thin;	/* place_thin */
-};
-
 struct place {
 	const struct ftr_shape *sh;
-	const struct place_losses *losses;
 	enum ftr_placement how;
 	uint32_t pi;
 	const struct ftr_ascent *ascent;	/* [n_d] on its tier, or NULL */
@@ -46,11 +36,7 @@ struct place {
 	bool slots;		/* every candidate has one */
 	bool several;		/* ways down, chosen by ascents */
 	const struct ftr_group *at[FTR_PORT_MAX + 1];	/* by slot */
-	/* FTR_PLACE_EVEN: slots instead, for a block at this distance */
-	bool matched;
-	int32_t distance;
-	uint8_t instead[PLACE_MAX];	/* [window * w + slot] */
-	uint32_t steps;		/* of matching that are left for this switch */
+	bool displaced;		/* the last port is not that of its own slot */
 };
 
 /* Equations (3) and (4) over what is alive; LITERAL and PLANES differ in the
@@ -60,39 +46,15 @@ static inline bool place_literal(enum ftr_placement how)
 	return how >= FTR_PLACE_LITERAL;
 }
 
-/* losses: NULL if sh has all neighbours that it had nominally (then ways are
- * counted when they are needed), or for a placement other than EVEN. */
 void place_switch(struct place *pl, const struct ftr_shape *sh,
-		  const struct place_losses *losses, enum ftr_placement how,
-		  ftr_sw s);
+		  enum ftr_placement how, ftr_sw s);
 
-/* Are n of w ways so few, and not none, that others had better leave them
- * alone? */
-static inline bool place_few(uint32_t n, uint32_t w)
-{
-	return n && 4 * n <= 3 * w;
-}
-
-/* How many groups above s lead closer to column l; 0 if it must go down. */
-uint32_t place_ways(const struct ftr_shape *sh, ftr_sw s, uint32_t l);
-
-/* The same for all columns: ways[cost_stride]; one: the last of them, where
+/* How many groups above s lead closer, by column, 0 where it must go down:
+ * ways[cost_stride]; one: the last of them, where
  * there is any, counted from the first group above; must: not 0 where s must go
  * down. */
 void place_ways_row(const struct ftr_shape *sh, ftr_sw s, uint8_t *ways,
 		    uint8_t *one, uint8_t *must);
-
-/* Leaves are numbered nominally, 0 .. place_leaves - 1. */
-uint32_t place_leaves(const struct ftr_shape *sh);
-
-/* Number of the leaf with column l, UINT32_MAX if that is none. */
-uint32_t place_leaf(const struct ftr_shape *sh, uint32_t l);
-
-/* Has the leaf with column l few of its neighbours above left? */
-bool place_leaf_thin(const struct ftr_shape *sh, uint32_t l);
-
-/* thin[i]: how many of the leaves before i are; i <= place_leaves. */
-void place_thin(const struct ftr_shape *sh, uint32_t *thin);
 
 /* cand[n]: groups of the switch that lead closer to column l (C of equation
  * (1)), by pos; must stay as long as the column is used. */

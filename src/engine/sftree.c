@@ -102,7 +102,7 @@ static enum ftr_status fill_gaps(struct work *w)
 		return FTR_OK;
 	st = ftr_tables_new(w->sh->f, false, &t, w->err);
 	if (!st)
-		st = dmodc_tables(w->full, w->how, NULL, w->team, t,
+		st = dmodc_tables(w->full, w->how, NULL, w->team, t, NULL,
 				  &no_path, w->err);
 	if (!st)
 		copy_columns(w, t);
@@ -260,7 +260,7 @@ static enum ftr_status inverted(struct work *w,
 				struct ftr_route_stats *stats)
 {
 	ftr_sw root = FTR_SW_NONE;
-	uint64_t no_path;
+	uint64_t no_path, *displaced = NULL;
 	enum ftr_status st = FTR_OK;
 
 	if (opts->nominal)
@@ -268,8 +268,10 @@ static enum ftr_status inverted(struct work *w,
 	if (!st && root == FTR_SW_NONE)
 		st = by_own(w, opts, &root);
 	if (!st)
+		st = engine_displaced(opts, w->out, &displaced, w->err);
+	if (!st)
 		st = dmodc_tables(w->plain, w->how, NULL, w->team, w->out,
-				  &no_path, w->err);
+				  displaced, &no_path, w->err);
 	if (!st && has_gaps(w->plain))
 		st = fill_gaps(w);
 	if (!st) {
@@ -278,9 +280,10 @@ static enum ftr_status inverted(struct work *w,
 			.use_full = w->use_full,
 		};
 
-		st = engine_finish(&in, NULL, opts, w->team, w->out, stats,
-				   w->err);
+		st = engine_finish(&in, NULL, displaced, opts, w->team, w->out,
+				   stats, w->err);
 	}
+	free(displaced);
 	if (!st && stats)
 		tell(w, opts, root, no_path, stats);
 	return st;

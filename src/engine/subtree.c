@@ -148,7 +148,7 @@ enum ftr_status subtree_route(const struct ftr_shape *sh,
 	struct subtree z = { .sh = sh, .t = out };
 	uint32_t n = sh->f->n_sw;
 	uint64_t no_path;
-	enum ftr_status st = dmodc_tables(sh, opts->placement, NULL, team, out,
+	enum ftr_status st = dmodc_tables(sh, opts->placement, NULL, team, out, NULL,
 					  &no_path, err);
 
 	if (st)

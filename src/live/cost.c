@@ -230,8 +230,7 @@ void live_values_back(struct ftr_live *lv)
 	while (lv->n_log) {
 		const struct live_log *c = &lv->log[--lv->n_log];
 		uint8_t *row = c->value == VALUE_DOWN ? live_down(lv, c->sw) :
-			c->value == VALUE_COST ? live_cost(lv, c->sw) :
-			live_ways(lv, c->sw);
+			live_cost(lv, c->sw);
 
 		row[c->col] = c->before;
 	}

@@ -117,7 +117,8 @@ static uint32_t route_column(const struct routing *r, struct bench *b,
 			FTR_PORT_NONE;
 
 		if (port == FTR_PORT_NONE)
-			port = place_port(&b->place, t);
+			port = keep && n_cand && r->lv->displaced ?
+				DISPLACED_PLACE : place_port(&b->place, t);
 		if (port != row[t->lid])
 			out[n++] = (struct ftr_change){
 				s, t->lid, row[t->lid], port,
@@ -132,8 +133,7 @@ static void route_switch(const struct routing *r, struct bench *b,
 	const struct ftr_live *lv = r->lv;
 	struct ftr_change *out = r->change + t->first;
 
-	place_switch(&b->place, &lv->view, lv->ways ? &lv->losses : NULL,
-		     lv->opts.placement, t->sw);
+	place_switch(&b->place, &lv->view, lv->opts.placement, t->sw);
 	t->n = 0;
 	for_each_column(lv, t->sw, l)
 		if (l != lv->view.col[t->sw])

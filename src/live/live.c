@@ -65,8 +65,6 @@ static enum ftr_status build(struct ftr_live *lv,
 	if (!st)
 		st = live_costs_check(lv, err);
 	if (!st)
-		st = live_losses_new(lv, err);
-	if (!st)
 		st = live_extra_new(lv, err);
 	if (!st)
 		st = ftr_tables_new(lv->view.f, false, &lv->t, err);
@@ -80,7 +78,7 @@ static enum ftr_status build(struct ftr_live *lv,
 	}
 	ftr_shape_validity(&lv->view, &v);
 	lv->bad_pairs = v.bad_pairs;
-	return FTR_OK;
+	return live_place_new(lv, err);
 }
 
 enum ftr_status ftr_live_new(const struct ftr_shape *sh,
@@ -121,6 +119,7 @@ void ftr_live_free(struct ftr_live *lv)
 	if (!lv)
 		return;
 	ftr_tables_free(lv->t);
+	displaced_free(lv->displaced);
 	ftr_arena_free(lv->arena);
 	ftr_arena_free(lv->last);
 	ftr_arena_free(lv->plan[0].arena);
@@ -279,8 +278,6 @@ static enum ftr_status follow(struct ftr_live *lv, struct ftr_err *err)
 	}
 	lv->result.n_costs = lv->n_log;
 	if (!st)
-		st = live_losses(lv, err);
-	if (!st)
 		st = live_extra(lv, err);
 	return st;
 }
@@ -340,9 +337,9 @@ static enum ftr_status tell_cables(struct ftr_live *lv, struct ftr_err *err)
 
 static void take_back(struct ftr_live *lv)
 {
+	live_place_back(lv);
 	live_values_back(lv);
 	flip(lv);
-	live_losses_back(lv);
 	live_extra_back(lv);
 	lv->bad_pairs = lv->bad_before;
 }
@@ -354,6 +351,8 @@ static enum ftr_status run(struct ftr_live *lv, struct ftr_team *team,
 
 	if (!st)
 		st = live_entries(lv, team, err);
+	if (!st)
+		st = live_place(lv, err);
 	if (!st)
 		st = live_stages(lv, err);
 	if (!st)
@@ -379,6 +378,7 @@ enum ftr_status ftr_live_apply(struct ftr_live *lv,
 	lv->bad_before = lv->bad_pairs;
 	lv->extra_before = lv->extra_pairs;
 	lv->replanned = false;
+	lv->placed = false;
 	lv->last = ftr_arena_new();
 	st = lv->last ? collect(lv, event, n, err) : live_nomem(lv, err);
 	if (!st) {
@@ -399,8 +399,8 @@ bool ftr_live_undo(struct ftr_live *lv)
 	if (!lv->can_undo)
 		return false;
 	lv->can_undo = false;
+	take_back(lv);		/* counts by the tables as they are */
 	set_entries(lv, true);
-	take_back(lv);
 	return true;
 }
 
@@ -467,6 +467,7 @@ size_t ftr_live_bytes(const struct ftr_live *lv)
 		(lv->last ? ftr_arena_bytes(lv->last) : 0) +
 		(lv->plan[0].arena ? ftr_arena_bytes(lv->plan[0].arena) : 0) +
 		(lv->plan[1].arena ? ftr_arena_bytes(lv->plan[1].arena) : 0) +
+		(lv->displaced ? displaced_bytes(lv->displaced) : 0) +
 		(size_t)lv->t->n_sw * lv->t->stride +
 		lv->cap_log * sizeof(*lv->log) +
 		lv->cap_change * sizeof(*lv->change) +

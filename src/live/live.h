@@ -5,9 +5,9 @@
  *	live.c		made, freed; an apply from end to end; undo
  *	view.c		cables, and the groups that are left of them
  *	cost.c		what of costs and down-costs follows
- *	losses.c	what of the losses that a placement looks at follows
  *	extra.c		what of the pairs without an up/down path follows
  *	entry.c		what of the tables follows
+ *	place.c		displaced entries
  *	stage.c		in which order it may be written
  *
  * The view is a struct ftr_shape whose groups, costs and down-costs are ours
@@ -27,6 +27,7 @@
 #ifndef FTR_LIVE_LIVE_H
 #define FTR_LIVE_LIVE_H
 
+#include "balance/displaced.h"
 #include "engine/connect.h"
 #include "engine/engine.h"
 #include "engine/place.h"
@@ -41,7 +42,7 @@ struct live_group {
 };
 
 /* What is kept of each pair (switch, column). */
-enum live_value { VALUE_DOWN, VALUE_COST, VALUE_WAYS };
+enum live_value { VALUE_DOWN, VALUE_COST };
 
 /* One of them before it was changed. */
 struct live_log {
@@ -95,12 +96,6 @@ struct ftr_live {
 	uint8_t *view_place;
 	uint32_t *n_up, *n_down;
 	uint8_t *cost, *down;
-	uint8_t *ways;		/* of losses; NULL: the placement does not look
-				 * at any */
-	uint32_t *thin, *thin_now;
-	struct place_losses losses;
-	ftr_sw *by_span;	/* [n_by_span] switches that look at leaves */
-	uint32_t n_by_span;
 	uint8_t *keep;		/* n_sw rows of words: pairs that are not come
 				 * down to; NULL: none.  See cost.c */
 
@@ -111,11 +106,16 @@ struct ftr_live {
 	bool replanned;
 	uint64_t extra_pairs, extra_before;	/* of leaf switches, by it */
 
+	/* displaced entries; NULL: nothing is kept, and so nothing displaced */
+	struct displaced *displaced;
+	uint32_t *col_of;	/* [max_lid + 1] */
+	struct displaced_entry *entry;	/* [n_sw] scratch of place.c */
+
 	/* work */
 	uint32_t words;		/* of a row of bits */
 	struct live_work work[N_JOBS];
 	uint8_t *row[3];	/* [cost_stride] */
-	uint32_t *at;		/* [n_sw] scratch of stage.c, NONE at rest */
+	uint32_t *at;		/* [n_sw] scratch, NONE at rest */
 
 	/* this apply, or the last one */
 	uint32_t *toggled;	/* cables (one end) that changed state */
@@ -125,6 +125,9 @@ struct ftr_live {
 	uint32_t n_log, cap_log;
 	struct ftr_change *change;
 	uint32_t cap_change;
+	uint32_t *by_lid;	/* changes, LID by LID */
+	uint32_t *lid_first;	/* [max_lid + 2] */
+	bool placed;		/* the changes are counted */
 	struct ftr_arena *last;		/* stages, writes, cables */
 	struct ftr_cable *extra;	/* alive, but not in the fabric */
 	uint32_t n_extra;
@@ -141,11 +144,6 @@ static inline uint8_t *live_cost(const struct ftr_live *lv, ftr_sw s)
 static inline uint8_t *live_down(const struct ftr_live *lv, ftr_sw s)
 {
 	return lv->down + (size_t)s * lv->view.cost_stride;
-}
-
-static inline uint8_t *live_ways(const struct ftr_live *lv, ftr_sw s)
-{
-	return lv->ways + (size_t)s * lv->view.cost_stride;
 }
 
 /* Switch at the far end of a cable, nominal. */
@@ -194,14 +192,7 @@ enum ftr_status live_costs(struct ftr_live *lv, struct ftr_err *err);
 /* Verify the costs of the view and find lv->keep. */
 enum ftr_status live_costs_check(struct ftr_live *lv, struct ftr_err *err);
 
-/* losses.c: what the placement looks at besides; to be made, to be followed
- * when costs are, which completes the list of entries, and to be made right
- * again when cables and costs went back. */
-enum ftr_status live_losses_new(struct ftr_live *lv, struct ftr_err *err);
-enum ftr_status live_losses(struct ftr_live *lv, struct ftr_err *err);
-void live_losses_back(struct ftr_live *lv);
-
-/* extra.c: the plan; to be made, to be followed when costs and losses are, which
+/* extra.c: the plan; to be made, to be followed when costs are, which
  * completes the list of entries, and to go back. */
 enum ftr_status live_extra_new(struct ftr_live *lv, struct ftr_err *err);
 enum ftr_status live_extra(struct ftr_live *lv, struct ftr_err *err);
@@ -216,6 +207,12 @@ static inline const struct connect *live_plan(const struct ftr_live *lv)
 /* entry.c: fill lv->change from the list of entries; tables are not changed. */
 enum ftr_status live_entries(struct ftr_live *lv, struct ftr_team *team,
 			     struct ftr_err *err);
+
+/* place.c: place what lv->change has to be placed, and set by_lid; to go back, with
+ * the links as they are after the events. */
+enum ftr_status live_place_new(struct ftr_live *lv, struct ftr_err *err);
+enum ftr_status live_place(struct ftr_live *lv, struct ftr_err *err);
+void live_place_back(struct ftr_live *lv);
 
 /* stage.c: fill the rest of lv->result. */
 enum ftr_status live_stages(struct ftr_live *lv, struct ftr_err *err);

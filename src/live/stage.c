@@ -48,8 +48,6 @@ struct staging {
 	const struct ftr_change *change;
 	uint16_t *stage;	/* by change; of DRAIN the level */
 	uint8_t *mark;		/* by change */
-	uint32_t *by_lid;	/* changes, LID by LID */
-	uint32_t *lid_first;	/* [max_lid + 2] */
 	uint32_t *stack;	/* [n_sw] */
 	/* switches that do not change: the next that does, by LID */
 	uint32_t *seen, *ahead, *path;	/* [n_sw] */
@@ -253,8 +251,8 @@ static void stage_all(struct staging *z)
 	uint32_t *at = lv->at;
 
 	for (uint32_t lid = 0; lid <= lv->t->max_lid; lid++) {
-		const uint32_t *list = z->by_lid + z->lid_first[lid];
-		uint32_t n = z->lid_first[lid + 1] - z->lid_first[lid];
+		const uint32_t *list = lv->by_lid + lv->lid_first[lid];
+		uint32_t n = lv->lid_first[lid + 1] - lv->lid_first[lid];
 
 		for (uint32_t i = 0; i < n; i++)
 			at[z->change[list[i]].sw] = list[i];
@@ -265,22 +263,6 @@ static void stage_all(struct staging *z)
 }
 
 /* ---- all LIDs -------------------------------------------------------- */
-
-static void sort_by_lid(struct staging *z, uint32_t n)
-{
-	uint32_t *first = z->lid_first + 1;	/* becomes the end of each */
-
-	for (uint32_t i = 0; i < n; i++)
-		first[z->change[i].lid]++;
-	for (uint32_t lid = 0, sum = 0; lid <= z->lv->t->max_lid; lid++) {
-		uint32_t k = first[lid];
-
-		first[lid] = sum;
-		sum += k;
-	}
-	for (uint32_t i = 0; i < n; i++)
-		z->by_lid[first[z->change[i].lid]++] = i;
-}
 
 static void number_stages(struct staging *z, struct ftr_live_result *r)
 {
@@ -366,17 +348,13 @@ enum ftr_status live_stages(struct ftr_live *lv, struct ftr_err *err)
 	r->change = lv->change;
 	z.stage = ftr_arena_zalloc(a, r->n_changes, sizeof(*z.stage));
 	z.mark = ftr_arena_zalloc(a, r->n_changes, 1);
-	z.by_lid = ftr_arena_alloc(a, r->n_changes, sizeof(*z.by_lid));
-	z.lid_first = ftr_arena_zalloc(a, lv->t->max_lid + 2u,
-				       sizeof(*z.lid_first));
 	z.stack = ftr_arena_alloc(a, lv->view.f->n_sw, sizeof(*z.stack));
 	z.seen = ftr_arena_zalloc(a, lv->view.f->n_sw, sizeof(*z.seen));
 	z.ahead = ftr_arena_alloc(a, lv->view.f->n_sw, sizeof(*z.ahead));
 	z.path = ftr_arena_alloc(a, lv->view.f->n_sw, sizeof(*z.path));
-	if (!z.stage || !z.mark || !z.by_lid || !z.lid_first || !z.stack ||
+	if (!z.stage || !z.mark || !z.stack ||
 	    !z.seen || !z.ahead || !z.path)
 		return live_nomem(lv, err);
-	sort_by_lid(&z, r->n_changes);
 	stage_all(&z);
 	number_stages(&z, r);
 	return list_writes(&z, r, err);

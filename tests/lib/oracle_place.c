@@ -65,8 +65,6 @@ static struct oracle_step *ascents(const struct ftr_shape *sh)
 	return at;
 }
 
-static void find_losses(struct oracle_place *o);
-
 void oracle_place_init(struct oracle_place *o, const struct ftr_shape *whole,
 		       const struct ftr_shape *sh)
 {
@@ -78,7 +76,6 @@ void oracle_place_init(struct oracle_place *o, const struct ftr_shape *whole,
 	o->down = malloc(n * n * sizeof(*o->down));
 	oracle_costs(sh, o->cost, o->down);
 	o->ascent = ascents(whole);
-	find_losses(o);
 }
 
 void oracle_place_free(struct oracle_place *o)
@@ -86,7 +83,6 @@ void oracle_place_free(struct oracle_place *o)
 	free(o->cost);
 	free(o->down);
 	free(o->ascent);
-	free(o->thin);
 }
 
 static ftr_sw in_whole(const struct oracle_place *o, ftr_sw s)
@@ -238,7 +234,6 @@ static int64_t floor_div(int64_t a, int64_t b)
 struct choice {
 	int64_t w, r, a, b;
 	bool alive[256];
-	bool thin[256], near;	/* EVEN */
 };
 
 static int64_t turn(const struct choice *c, int64_t window)
@@ -269,157 +264,8 @@ static int64_t stable_slot(const struct choice *c, int64_t x, int64_t window)
 	abort();
 }
 
-/* Places from its own that a slot asks for at last, in this order. */
-static uint32_t steps(const struct choice *c, int64_t *step)
-{
-	int64_t sign = c->a % 2 ? -1 : 1;
-	uint32_t n = 0;
-
-	step[n++] = 0;
-	for (int64_t k = 0; k < c->w - 1; k++) {
-		int64_t begin = c->near ? (c->a % 2 ? 2 : 0) : c->a * c->a;
-		int64_t far = 1 + (begin + k) % (c->w - 1);
-
-		step[n++] = sign * far;
-		step[n++] = -sign * far;
-	}
-	return n;
-}
-
-/* The matching for all windows and slots, until (window, x) has its own. */
-static int64_t even_slot(const struct choice *c, int64_t x, int64_t window)
-{
-	static int64_t got[4096];
-	int64_t open = 0, step[600];
-	uint32_t n = steps(c, step);
-
-	if (c->alive[x])
-		return x;
-	for (int64_t i = 0; i < c->r * c->w; i++) {
-		got[i] = c->alive[i % c->w] ? i % c->w : -1;
-		open += got[i] < 0;
-	}
-	for (bool thin = false; open; thin = !thin) {
-		bool taken[256] = { 0 };
-
-		for (uint32_t k = 0; k < n; k++)
-			for (int64_t i = 0; i < c->r * c->w; i++) {
-				int64_t y = i % c->w + step[k];
-
-				if (got[i] >= 0 ||
-				    (c->near && (y < 0 || y >= c->w)))
-					continue;
-				y = (y + c->w + turn(c, i / c->w)) % c->w;
-				if (!c->alive[y] || c->thin[y] != thin ||
-				    taken[y])
-					continue;
-				taken[y] = true;
-				got[i] = y;
-				open--;
-			}
-	}
-	return got[window * c->w + x];
-}
-
-/* The switch above s that has the slot, FTR_SW_NONE: none alive. */
-static ftr_sw at_slot(const struct oracle_place *o, ftr_sw s, int64_t slot)
-{
-	for (ftr_sw u = 0; u < o->sh->f->n_sw; u++)
-		if (o->sh->rank[u] > o->sh->rank[s] &&
-		    neighbours(o->sh->f, s, u) &&
-		    whole_group(o, s, u)->slot == slot)
-			return u;
-	return FTR_SW_NONE;
-}
-
-/* How many switches above s lead closer to l. */
-static int64_t ways(const struct oracle_place *o, ftr_sw s, ftr_sw l)
-{
-	int64_t n = 0;
-
-	for (ftr_sw u = 0; u < o->sh->f->n_sw; u++)
-		n += o->sh->rank[u] > o->sh->rank[s] &&
-			oracle_leads(o, s, u, l);
-	return n;
-}
-
-static bool few(int64_t n, int64_t of)
-{
-	return n > 0 && 4 * n <= 3 * of;
-}
-
-/* Has the leaf with this index few of its neighbours above left? */
-static bool leaf_thin(const struct oracle_place *o, uint64_t leaf)
-{
-	const struct ftr_shape *w = o->whole;
-	int64_t n = 0;
-	ftr_sw s;
-
-	s = ftr_fabric_find_sw(o->sh->f, w->f->sw[w->col_sw[leaf]].guid);
-	if (s == FTR_SW_NONE)
-		return false;
-	for (ftr_sw u = 0; u < o->sh->f->n_sw; u++)
-		n += o->sh->rank[u] > o->sh->rank[s] &&
-			neighbours(o->sh->f, s, u);
-	return few(n, w->n_slots[w->col_sw[leaf]]);
-}
-
-static void find_losses(struct oracle_place *o)
-{
-	const struct ftr_shape *w = o->whole;
-
-	o->hurt = false;
-	for (ftr_sw s = 0; s < o->sh->f->n_sw; s++)
-		for (int64_t x = 0; x < w->n_slots[in_whole(o, s)]; x++)
-			o->hurt |= at_slot(o, s, x) == FTR_SW_NONE;
-	o->thin = calloc(w->n_leaf + 1u, sizeof(*o->thin));
-	for (uint32_t l = 0; l < w->n_leaf; l++)
-		o->thin[l] = leaf_thin(o, l);
-}
-
-/* Of the hosts that slot x has in a block, first .. first + n - 1 by index: are
- * half on thin leaves? */
-static bool slot_thin(const struct oracle_place *o, const struct choice *c,
-		      uint64_t pi, uint64_t first, uint64_t n, int64_t x)
-{
-	uint64_t all = 0, thin = 0;
-
-	for (uint64_t d = first; d < first + n && d < o->whole->n_d; d++) {
-		if ((int64_t)(d / pi) % c->w != x)
-			continue;
-		all++;
-		thin += o->thin[d / o->whole->stride];
-	}
-	return thin && 2 * thin >= all;
-}
-
-/* What EVEN looks at besides.  block: leaves before that of t, in blocks. */
-static void look_around(const struct oracle_place *o, ftr_sw s, ftr_sw l,
-			uint32_t span, uint64_t block, struct choice *c)
-{
-	const struct ftr_shape *w = o->whole;
-	uint64_t pi = w->divider[in_whole(o, s)], hosts = span * w->stride;
-
-	c->near = span == 1;
-	for (int64_t x = 0; x < c->w; x++) {
-		ftr_sw u = at_slot(o, s, x);
-		int64_t n, all;
-
-		if (!c->alive[x])
-			continue;
-		n = ways(o, u, l);
-		all = w->n_slots[in_whole(o, u)];
-		c->near &= all == 0;
-		c->thin[x] = few(n, all) && n * c->w <= ways(o, s, l) * all;
-		if (o->hurt && !o->ascent && span > 1)
-			c->thin[x] |= slot_thin(o, c, pi, block * hosts, hosts,
-						x);
-	}
-}
-
 /* What the choice of s for t depends on; w: slots. */
-static struct choice choice_of(const struct oracle_place *o,
-			       enum ftr_placement how, ftr_sw s,
+static struct choice choice_of(const struct oracle_place *o, ftr_sw s,
 			       const struct ftr_dest *t)
 {
 	const struct ftr_shape *whole = o->whole;
@@ -437,20 +283,17 @@ static struct choice choice_of(const struct oracle_place *o,
 	c.b = c.b < 2 ? 2 : c.b;
 	block = t->d / (t->cls == FTR_CLASS_HOST ? hosts : span);
 	c.a = (int64_t)block - (int64_t)(home / span);
-	if (how == FTR_PLACE_EVEN)
-		look_around(o, s, o->sh->col_sw[t->col], span, block, &c);
 	return c;
 }
 
-static ftr_sw by_slots(const struct oracle_place *o, enum ftr_placement how,
-		       ftr_sw s, const struct ftr_dest *t, uint64_t q)
+static ftr_sw by_slots(const struct oracle_place *o, ftr_sw s,
+		       const struct ftr_dest *t, uint64_t q)
 {
-	struct choice c = choice_of(o, how, s, t);
+	struct choice c = choice_of(o, s, t);
 	int64_t x = (int64_t)q % c.w, window = (int64_t)q / c.w % c.r;
 
 	if (!c.alive[x])
-		x = how == FTR_PLACE_STABLE ? stable_slot(&c, x, window) :
-			even_slot(&c, x, window);
+		x = stable_slot(&c, x, window);
 	for (ftr_sw u = 0; u < o->sh->f->n_sw; u++)
 		if (oracle_leads(o, s, u, o->sh->col_sw[t->col]) &&
 		    whole_group(o, s, u)->slot == (uint32_t)x)
@@ -494,16 +337,13 @@ static ftr_sw one_of(const struct oracle_place *o, ftr_sw s,
 	return best;
 }
 
-ftr_port oracle_place_entry(const struct oracle_place *o,
-			    enum ftr_placement how, ftr_sw s,
+ftr_port oracle_place_entry(const struct oracle_place *o, ftr_sw s,
 			    const struct ftr_dest *t)
 {
 	ftr_sw l = o->sh->col_sw[t->col], to[256];
 	uint64_t q = number(o, s, t);
 	uint32_t n = 0, n_below = 0;
 
-	if (how == FTR_PLACE_LITERAL)
-		abort();	/* that is oracle_entry() */
 	if (s == l)
 		return t->port;
 	for (ftr_sw u = 0; u < o->sh->f->n_sw; u++) {
@@ -521,7 +361,7 @@ ftr_port oracle_place_entry(const struct oracle_place *o,
 		return FTR_PORT_NONE;
 	if (n_below && (!o->ascent || n == 1))
 		return cable(o, s, to[q % n], q / n);
-	to[0] = n_below ? one_of(o, s, t, to, n) : by_slots(o, how, s, t, q);
+	to[0] = n_below ? one_of(o, s, t, to, n) : by_slots(o, s, t, q);
 	if (o->sh->rank[to[0]] > o->sh->rank[s])
 		q /= o->whole->n_slots[in_whole(o, s)];
 	return cable(o, s, to[0], q);

@@ -16,8 +16,6 @@ struct oracle_place {
 	const struct ftr_shape *sh;	/* made over it */
 	unsigned int *cost, *down;	/* of sh, [n_sw * n_sw] */
 	struct oracle_step *ascent;	/* [n_ranks * n_d], NULL: there are none */
-	bool hurt;			/* a whole group is lost somewhere */
-	bool *thin;			/* [n_leaf of whole] few ways left */
 };
 
 /* Of the ascent of a host, on one tier: a switch of the whole fabric. */
@@ -38,8 +36,8 @@ const struct oracle_step *oracle_step(const struct oracle_place *o, ftr_sw s,
 /* Does s lead closer to l over its neighbour t (equation (1))? */
 bool oracle_leads(const struct oracle_place *o, ftr_sw s, ftr_sw t, ftr_sw l);
 
-ftr_port oracle_place_entry(const struct oracle_place *o,
-			    enum ftr_placement how, ftr_sw s,
+/* Placements even and stable, with balance off. */
+ftr_port oracle_place_entry(const struct oracle_place *o, ftr_sw s,
 			    const struct ftr_dest *t);
 
 #endif

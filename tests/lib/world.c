@@ -171,7 +171,7 @@ static void slow_route(const struct world *w, struct slow *o)
 	slow_groups(w, o);
 	slow_costs(w, o);
 	ck_assert(!ftr_tables_new(w->f, false, &o->t, &err));
-	ck_assert(!dmodc_tables(&o->sh, w->opts.placement, NULL, NULL, o->t,
+	ck_assert(!dmodc_tables(&o->sh, w->opts.placement, NULL, NULL, o->t, NULL,
 				&no_path, &err));
 }
 
@@ -444,7 +444,7 @@ void world_start(struct world *w, enum world_kind kind)
 	if (kind == WORLD_LATE)
 		hurt(w);
 	ck_assert(!ftr_tables_new(w->f, false, &w->t, &err));
-	ck_assert(!dmodc_tables(w->sh, w->opts.placement, NULL, NULL, w->t, &no_path,
+	ck_assert(!dmodc_tables(w->sh, w->opts.placement, NULL, NULL, w->t, NULL, &no_path,
 				&err));
 	ck_assert_msg(!ftr_live_new(w->sh, kind == WORLD_LATE ? w->whole :
 				    NULL, w->t, &w->opts, &w->lv, &err), "%s",

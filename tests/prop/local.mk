@@ -55,6 +55,11 @@ tests_prop_test_balance_SOURCES = tests/prop/test_balance.c
 tests_prop_test_balance_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_prop_test_balance_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
+check_PROGRAMS += tests/prop/test_displaced
+tests_prop_test_displaced_SOURCES = tests/prop/test_displaced.c
+tests_prop_test_displaced_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_displaced_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+
 check_PROGRAMS += tests/prop/test_live
 tests_prop_test_live_SOURCES = tests/prop/test_live.c
 tests_prop_test_live_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests

@@ -84,7 +84,8 @@ static void start_count(struct counted *x, struct ftr_tables *t, size_t bytes)
 	x->c.t = t;
 	x->c.flows = ftr_arena_alloc(x->arena, x->net->n_links,
 				     sizeof(*x->c.flows));
-	ck_assert(!balance_count_flows(x->net, t, NULL, x->c.flows, &err));
+	ck_assert(!balance_count_flows(x->net, t, NULL, x->c.flows, NULL,
+				       &err));
 	ck_assert(!balance_bins_new(&x->c, bytes, x->arena, &err));
 	balance_bins_count(&x->c, NULL);
 }
@@ -181,7 +182,7 @@ static struct ftr_shape *other_order(const struct ftr_shape *sh,
 	ck_assert(!ftr_shape_reorder(sh, level, FTR_REORDER_ALL, NULL, &full,
 				     &err));
 	ck_assert(!ftr_tables_new(sh->f, false, &other, &err));
-	ck_assert(!dmodc_tables(full, FTR_PLACE_EVEN, NULL, NULL, other, &none,
+	ck_assert(!dmodc_tables(full, FTR_PLACE_EVEN, NULL, NULL, other, NULL, &none,
 				&err));
 	for (uint32_t l = 0; l < sh->f->n_sw; l++)
 		use[l] = l % 2;
@@ -206,7 +207,7 @@ START_TEST(counters_after_every_sweep)
 		uint64_t none;
 
 		ck_assert(!ftr_tables_new(f, false, &t, &err));
-		ck_assert(!dmodc_tables(sh, FTR_PLACE_EVEN, NULL, NULL, t, &none,
+		ck_assert(!dmodc_tables(sh, FTR_PLACE_EVEN, NULL, NULL, t, NULL, &none,
 					&err));
 		if (seed % 2) {
 			full = other_order(sh, t, use);
@@ -237,6 +238,12 @@ struct routed {
 	struct ftr_check_report off_report;
 };
 
+static bool at_once(void *ctx)
+{
+	(void)ctx;
+	return true;
+}
+
 static struct ftr_tables *route(const struct routed *r, enum ftr_balance depth,
 				struct ftr_team *team,
 				struct ftr_route_stats *stats)
@@ -244,7 +251,9 @@ static struct ftr_tables *route(const struct routed *r, enum ftr_balance depth,
 	struct ftr_route_opts opts = FTR_ROUTE_OPTS_INIT;
 	struct ftr_tables *t = NULL;
 
-	opts.balance = depth;
+	/* the start: displaced entries are placed, and the search is cancelled */
+	opts.balance = depth ? depth : FTR_BALANCE_LOAD;
+	opts.cancelled = depth ? NULL : at_once;
 	ck_assert(!ftr_tables_new(r->f, false, &t, &err));
 	ck_assert_msg(!r->engine->route(r->sh, &opts, team, t, stats, &err),
 		      "seed %" PRIu64 ": %s: %s", r->seed, r->engine->name,

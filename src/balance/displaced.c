@@ -1,0 +1,541 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Place displaced entries by cost at both ends.
+ *
+ * The entries of a LID that change are set from the nearest switch to the farthest,
+ * so the path behind each is final when it is placed.  The cost of a path is the sum
+ * over its links of
+ *
+ *	OVER		for each flow above the target
+ *	(N + 1)^POWER - N^POWER - 1 for each shift in which a flow shares the link with N
+ *			flows that are displaced, too
+ *
+ * The first candidate without cost is taken, else the cheapest.  The candidate that is
+ * looked at first is different for neighbouring destinations and switches, so that
+ * what nothing is counted for is spread, too.
+ *
+ * Counting follows the flows: those that pass a changed entry are taken off the
+ * links of their old path and put on those of their new one.  So an apply of one
+ * fault costs as much as it has displaced, whatever the size of the fabric.  A flow
+ * of an unplaced entry is counted as far as it goes.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "balance/displaced.h"
+
+#define OVER 65536
+#define POWER 3
+#define PRICES 1024
+#define SCALE 16
+#define TARGET_SHARE 50		/* target: the bound and 1 / 50 of it */
+
+#define NOT_COUNTED (UINT32_MAX - 1)	/* in pos[] */
+
+struct displaced {
+	struct ftr_arena *arena;
+	struct balance_net *net;
+	struct ftr_balance_input in;
+	struct ftr_tables *t;
+	const struct ftr_tables *prefer;
+	uint32_t *pos;		/* [max_lid + 1], BALANCE_NONE: in no shift */
+	uint32_t *flows;	/* [n_links] */
+	/* switches by LID, in rows of `words`: those that flows pass (a bit may be
+	 * set in vain); those with a displaced entry */
+	uint64_t *passed, *displaced;
+	size_t words;
+	uint16_t **bins;	/* [n_links] NULL: nothing displaced there */
+	uint32_t width, n_bins;	/* shifts per bin */
+	uint32_t bound, target;
+	uint32_t price[PRICES];	/* of one shift in a bin of that content */
+	bool nomem;
+	/* scratch: sources and switches of one entry */
+	uint32_t *source, n_sources;
+	ftr_sw *stack;
+	uint32_t *seen, now;	/* [sources] marked if seen[i] == now */
+};
+
+static uint32_t link_of(const struct displaced *z, ftr_sw s, ftr_lid lid)
+{
+	ftr_port port = ftr_tables_row(z->t, s)[lid];
+
+	return port > z->net->f->sw[s].n_ports ? BALANCE_NONE :
+		balance_link(z->net, s, port);
+}
+
+/* Switch behind the entry, FTR_SW_NONE: none. */
+static ftr_sw next_of(const struct displaced *z, ftr_sw s, ftr_lid lid)
+{
+	uint32_t link = link_of(z, s, lid);
+
+	return link == BALANCE_NONE ? FTR_SW_NONE : z->net->peer[link];
+}
+
+static bool has_bit(const struct displaced *z, const uint64_t *bits, ftr_sw s,
+		    ftr_lid lid)
+{
+	return bits[lid * z->words + s / 64] >> s % 64 & 1;
+}
+
+static void set_bit(const struct displaced *z, uint64_t *bits, ftr_sw s,
+		    ftr_lid lid, bool on)
+{
+	uint64_t *w = &bits[lid * z->words + s / 64];
+	uint64_t bit = UINT64_C(1) << s % 64;
+
+	*w = on ? *w | bit : *w & ~bit;
+}
+
+static void set_entry(struct displaced *z, ftr_sw s, ftr_lid lid, ftr_port port)
+{
+	ftr_tables_row(z->t, s)[lid] = port;
+	set_bit(z, z->displaced, s, lid, !z->prefer ||
+		ftr_tables_row(z->prefer, s)[lid] != port);
+}
+
+/* ---- counting ------------------------------------------------------------- */
+
+/* Visit the bins of the shifts in which src sends to pos: n shifts in *bin. */
+#define for_each_bin(z, src, pos, bin, n)				\
+	for (uint32_t k_ = balance_window((z)->net, src, pos),		\
+	     left_ = (src)->n, bin, n;					\
+	     left_ && (bin = k_ / (z)->width,				\
+		       n = FTR_MIN(FTR_MIN((bin + 1) * (z)->width,	\
+					   (z)->net->n_pos) - k_, left_), 1); \
+	     left_ -= n,						\
+	     k_ = k_ + n == (z)->net->n_pos ? 0 : k_ + n)
+
+static void add_bins(struct displaced *z, uint32_t link,
+		     const struct balance_source *src, uint32_t pos, int by)
+{
+	if (!z->bins[link])
+		z->bins[link] = ftr_arena_zalloc(z->arena, z->n_bins,
+						 sizeof(*z->bins[link]));
+	if (!z->bins[link]) {
+		z->nomem = true;
+		return;
+	}
+	for_each_bin(z, src, pos, bin, n)
+		z->bins[link][bin] = (uint16_t)(z->bins[link][bin] +
+						by * (int)n);
+}
+
+enum { FLOWS = 1, BINS = 2 };
+
+/* Follow the flows of a source from s on.  displaced: they passed a displaced entry
+ * before. */
+static void walk(struct displaced *z, uint32_t source, ftr_sw s, ftr_lid lid,
+		 bool displaced, int what, int by)
+{
+	const struct balance_source *src = &z->net->source[source];
+	uint32_t pos = z->pos[lid], link;
+
+	for (uint32_t hops = 0; hops < z->net->f->n_sw; hops++) {
+		link = link_of(z, s, lid);
+		if (link == BALANCE_NONE || z->net->peer[link] == FTR_SW_NONE)
+			return;
+		displaced |= has_bit(z, z->displaced, s, lid);
+		if (what & FLOWS)
+			z->flows[link] += (uint32_t)by * src->hosts;
+		if (what & BINS && displaced && pos != BALANCE_NONE && src->n)
+			add_bins(z, link, src, pos, by);
+		s = z->net->peer[link];
+		set_bit(z, z->passed, s, lid, true);
+	}
+}
+
+static bool goes_up(const struct displaced *z, const struct ftr_shape *sh,
+		    ftr_sw s, ftr_lid lid)
+{
+	ftr_sw t = sh->rank ? next_of(z, s, lid) : FTR_SW_NONE;
+
+	return t != FTR_SW_NONE && sh->rank[t] > sh->rank[s];
+}
+
+/* Add to the list the sources whose flows to lid pass s.  Where the entry of s goes
+ * up, up: they come from below, unless there are extra turns. */
+static void gather(struct displaced *z, const struct ftr_shape *sh, bool turns,
+		   ftr_sw s, bool up, ftr_lid lid)
+{
+	uint32_t depth = 0;
+
+	if (!has_bit(z, z->passed, s, lid))
+		return;
+	z->stack[depth++] = s;
+	while (depth) {
+		ftr_sw u = z->stack[--depth];
+		uint32_t src = z->net->source_of[u], end;
+		uint32_t k = (u == s ? up : goes_up(z, sh, u, lid)) && !turns ?
+			sh->n_up[u] : 0;
+
+		if (src != BALANCE_NONE && z->seen[src] != z->now) {
+			z->seen[src] = z->now;
+			z->source[z->n_sources++] = src;
+		}
+		end = sh->n_up[u] + sh->n_down[u];
+		for (; k < end && depth < z->net->f->n_sw; k++) {
+			ftr_sw y = sh->groups[sh->group_first[u] + k].remote;
+
+			if (has_bit(z, z->passed, y, lid) &&
+			    next_of(z, y, lid) == u)
+				z->stack[depth++] = y;
+		}
+	}
+}
+
+/* ---- one entry ------------------------------------------------------------- */
+
+static uint64_t price_link(const struct displaced *z, uint32_t link,
+			   uint32_t hosts, uint32_t pos)
+{
+	uint32_t flows = z->flows[link] + hosts;
+	uint64_t sum = 0;
+
+	if (flows > z->target)
+		sum = (uint64_t)OVER * FTR_MIN(hosts, flows - z->target);
+	if (pos == BALANCE_NONE || !z->bins[link])
+		return sum;
+	for (uint32_t i = 0; i < z->n_sources; i++)
+		for_each_bin(z, &z->net->source[z->source[i]], pos, bin, n)
+			sum += (uint64_t)n *
+				z->price[FTR_MIN(z->bins[link][bin],
+						 PRICES - 1)];
+	return sum;
+}
+
+static uint64_t price_path(const struct displaced *z, uint32_t link,
+			   uint32_t hosts, ftr_lid lid, uint64_t limit)
+{
+	uint64_t sum = 0;
+
+	while (link != BALANCE_NONE && z->net->peer[link] != FTR_SW_NONE &&
+	       sum < limit) {
+		sum += price_link(z, link, hosts, z->pos[lid]);
+		link = link_of(z, z->net->peer[link], lid);
+	}
+	return sum;
+}
+
+/* The port of least cost, the first one from `begin` on. */
+static ftr_port cheapest(const struct displaced *z, const struct ftr_shape *sh,
+			 const struct ftr_group *const *cand, uint32_t n,
+			 uint32_t begin, ftr_sw s, ftr_lid lid)
+{
+	uint64_t least = UINT64_MAX;
+	ftr_port best = FTR_PORT_NONE;
+	uint32_t hosts = 0;
+
+	for (uint32_t i = 0; i < z->n_sources; i++)
+		hosts += z->net->source[z->source[i]].hosts;
+	for (uint32_t k = 0; k < n && least; k++) {
+		const struct ftr_group *g = cand[(begin + k) % n];
+
+		for (uint32_t i = 0; i < g->n && least; i++) {
+			uint32_t at = (begin / n + i) % g->n;
+			ftr_port port = sh->group_ports[g->first + at];
+			uint64_t price = hosts ?
+				price_path(z, balance_link(z->net, s, port),
+					   hosts, lid, least) : 0;
+
+			if (price < least) {
+				least = price;
+				best = port;
+			}
+		}
+	}
+	return best;
+}
+
+static bool all_go_up(const struct ftr_shape *sh, ftr_sw s,
+		      const struct ftr_group *const *cand, uint32_t n)
+{
+	for (uint32_t i = 0; sh->rank && i < n; i++)
+		if (sh->rank[cand[i]->remote] < sh->rank[s])
+			return false;
+	return true;
+}
+
+static void place(struct displaced *z, const struct ftr_shape *sh, bool turns,
+		  uint32_t l, ftr_lid lid, struct displaced_entry *e)
+{
+	const struct ftr_group *cand[FTR_PORT_MAX + 1];
+	uint32_t n = ftr_shape_candidates(sh, e->sw, l, cand);
+
+	z->now++;
+	z->n_sources = 0;
+	if (z->pos[lid] != NOT_COUNTED)
+		gather(z, sh, turns, e->sw, all_go_up(sh, e->sw, cand, n), lid);
+	e->after = cheapest(z, sh, cand, n, lid + sh->col[e->sw], e->sw, lid);
+	set_entry(z, e->sw, lid, e->after);
+	for (uint32_t i = 0; i < z->n_sources; i++)
+		walk(z, z->source[i], e->sw, lid, true, FLOWS | BINS, 1);
+}
+
+/* ---- the entries of a LID -------------------------------------------------- */
+
+struct column {
+	const struct ftr_shape *sh;
+	uint32_t l;
+};
+
+static int nearest_first(const void *x, const void *y, void *ctx)
+{
+	const struct column *c = ctx;
+	ftr_sw a = ((const struct displaced_entry *)x)->sw;
+	ftr_sw b = ((const struct displaced_entry *)y)->sw;
+	uint8_t ca = ftr_shape_cost(c->sh, a)[c->l];
+	uint8_t cb = ftr_shape_cost(c->sh, b)[c->l];
+
+	return ca != cb ? ca - cb : (a > b) - (a < b);
+}
+
+static void place_lid(struct displaced *z, const struct ftr_shape *sh,
+		      bool turns, uint32_t l, ftr_lid lid,
+		      struct displaced_entry *e, uint32_t n)
+{
+	struct column c = { sh, l };
+
+	if (n > 1)
+		qsort_r(e, n, sizeof(*e), nearest_first, &c);
+	for (uint32_t i = 0; i < n; i++)
+		if (e[i].after == DISPLACED_PLACE)
+			place(z, sh, turns, l, lid, &e[i]);
+}
+
+/* All flows in the list of sources. */
+static void walk_all(struct displaced *z, ftr_lid lid, int what, int by)
+{
+	for (uint32_t i = 0; i < z->n_sources; i++)
+		walk(z, z->source[i], z->net->source[z->source[i]].sw, lid,
+		     false, what, by);
+}
+
+bool displaced_change(struct displaced *z, const struct ftr_shape *sh,
+		      bool turns, uint32_t l, ftr_lid lid,
+		      struct displaced_entry *e, uint32_t n)
+{
+	z->nomem = false;
+	z->now++;
+	z->n_sources = 0;
+	for (uint32_t i = 0; i < n && z->pos[lid] != NOT_COUNTED; i++)
+		gather(z, sh, turns, e[i].sw, goes_up(z, sh, e[i].sw, lid),
+		       lid);
+	walk_all(z, lid, FLOWS | BINS, -1);
+	for (uint32_t i = 0; i < n; i++)
+		set_entry(z, e[i].sw, lid, e[i].after == DISPLACED_PLACE ?
+			  FTR_PORT_NONE : e[i].after);
+	walk_all(z, lid, FLOWS | BINS, 1);
+	place_lid(z, sh, turns, l, lid, e, n);
+	return !z->nomem;
+}
+
+/* ---- the entries of a whole routing ----------------------------------------- */
+
+bool displaced_place_all(struct displaced *z, bool turns, const uint64_t *bits)
+{
+	const struct balance_net *net = z->net;
+	const struct ftr_shape *sh = z->in.shape;
+	uint32_t n_sw = net->f->n_sw, words = z->t->stride / 64;
+	struct displaced_entry *e = ftr_arena_alloc(z->arena, n_sw, sizeof(*e));
+	uint64_t *any = ftr_arena_zalloc(z->arena, words, sizeof(*any));
+
+	if (!e || !any)
+		return false;
+	z->nomem = false;
+	for (ftr_sw s = 0; s < n_sw; s++)
+		for (uint32_t w = 0; w < words; w++)
+			any[w] |= bits[(size_t)s * words + w];
+	for (uint32_t i = 0; i < sh->n_dest; i++) {
+		ftr_lid lid = sh->dest[i].lid;
+		uint32_t l = sh->dest[i].col, n = 0;
+
+		if (!(any[lid / 64] >> lid % 64 & 1))
+			continue;
+		for (ftr_sw s = 0; s < n_sw; s++)
+			if (bits[(size_t)s * words + lid / 64] >>
+			    lid % 64 & 1)
+				e[n++] = (struct displaced_entry){ s, 0 };
+		place_lid(z, balance_shape(net, l), turns || !sh->rank, l, lid,
+			  e, n);
+	}
+	return !z->nomem;
+}
+
+/* ---- made and freed --------------------------------------------------------- */
+
+static void set_prices(struct displaced *z)
+{
+	for (uint32_t v = 0; v < PRICES; v++) {
+		double n = (double)v / z->width, a = 1, b = 1;
+
+		for (int i = 0; i < POWER; i++) {
+			a *= n + 1;
+			b *= n;
+		}
+		z->price[v] = (uint32_t)FTR_MIN((a - b - 1) * SCALE, 1e6);
+	}
+}
+
+static bool allocate(struct displaced *z)
+{
+	const struct balance_net *net = z->net;
+	uint32_t n_sw = net->f->n_sw, lids = net->f->max_lid + 1u;
+
+	z->pos = ftr_arena_alloc(z->arena, lids, sizeof(*z->pos));
+	z->flows = ftr_arena_alloc(z->arena, net->n_links, sizeof(*z->flows));
+	z->words = balance_passed_words(net);
+	z->passed = ftr_arena_zalloc(z->arena, lids * z->words,
+				     sizeof(*z->passed));
+	z->displaced = ftr_arena_zalloc(z->arena, lids * z->words,
+					sizeof(*z->displaced));
+	z->bins = ftr_arena_zalloc(z->arena, net->n_links, sizeof(*z->bins));
+	z->source = ftr_arena_alloc(z->arena, net->n_sources + 1u,
+				    sizeof(*z->source));
+	z->seen = ftr_arena_zalloc(z->arena, net->n_sources + 1u,
+				   sizeof(*z->seen));
+	z->stack = ftr_arena_alloc(z->arena, n_sw, sizeof(*z->stack));
+	if (!z->pos || !z->flows || !z->passed || !z->displaced ||
+	    !z->bins || !z->source || !z->seen ||
+	    !z->stack)
+		return false;
+	for (uint32_t i = 0; i < lids; i++)
+		z->pos[i] = NOT_COUNTED;
+	for (uint32_t i = 0; i < net->first[n_sw]; i++) {
+		z->pos[net->dest[i].lid] = net->dest[i].pos;
+		for (uint32_t k = 0; k < net->n_sources; k++)
+			set_bit(z, z->passed, net->source[k].sw,
+				net->dest[i].lid, true);
+	}
+	z->width = 1;
+	for (uint32_t i = 0; i < net->n_sources; i++)
+		z->width = FTR_MAX(z->width, net->source[i].n);
+	z->n_bins = net->n_pos / z->width + 1;
+	set_prices(z);
+	return true;
+}
+
+/* Displaced entries of the tables that were given. */
+static void count_displaced(struct displaced *z)
+{
+	const struct balance_net *net = z->net;
+	uint32_t lids = net->f->max_lid + 1u;
+
+	for (ftr_sw s = 0; s < net->f->n_sw; s++) {
+		const uint8_t *now = ftr_tables_row(z->t, s);
+		const uint8_t *was = ftr_tables_row(z->prefer, s);
+
+		if (!memcmp(now, was, lids))
+			continue;
+		for (uint32_t i = 0; i < lids; i++)
+			if (now[i] != was[i])
+				set_bit(z, z->displaced, s, (ftr_lid)i, true);
+	}
+	z->n_sources = net->n_sources;
+	for (uint32_t i = 0; i < net->n_sources; i++)
+		z->source[i] = i;
+	for (uint32_t i = 0; i < lids; i++) {
+		const uint64_t *row = z->displaced + i * z->words;
+		uint64_t any = 0;
+
+		for (size_t w = 0; w < z->words; w++)
+			any |= row[w];
+		if (any && z->pos[i] != NOT_COUNTED &&
+		    z->pos[i] != BALANCE_NONE)
+			walk_all(z, (ftr_lid)i, BINS, 1);
+	}
+}
+
+static enum ftr_status nomem(struct ftr_err *err)
+{
+	return ftr_fail(err, FTR_NOMEM, "out of memory for counting flows");
+}
+
+enum ftr_status displaced_new(const struct ftr_balance_input *in,
+			      struct ftr_tables *t,
+			      const struct ftr_tables *prefer,
+			      struct ftr_team *team, struct displaced **out,
+			      struct ftr_err *err)
+{
+	struct displaced *z = ftr_calloc(1, sizeof(*z));
+	enum ftr_status st = FTR_OK;
+
+	if (!z || !(z->arena = ftr_arena_new()))
+		st = nomem(err);
+	if (!st) {
+		z->in = *in;
+		z->t = t;
+		z->prefer = prefer;
+		st = balance_net_new(&z->in, &z->net, err);
+	}
+	if (!st && !allocate(z))
+		st = nomem(err);
+	if (!st)
+		st = ftr_balance_bound(in->shape, NULL, &z->bound, err);
+	if (!st)
+		st = balance_count_flows(z->net, t, team, z->flows, z->passed,
+					 err);
+	if (!st) {
+		displaced_target(z, in->shape);
+		if (prefer)
+			count_displaced(z);
+		st = z->nomem ? nomem(err) : FTR_OK;
+	}
+	if (st) {
+		displaced_free(z);
+		return st;
+	}
+	*out = z;
+	return FTR_OK;
+}
+
+void displaced_free(struct displaced *z)
+{
+	if (!z)
+		return;
+	balance_net_free(z->net);
+	ftr_arena_free(z->arena);
+	free(z);
+}
+
+size_t displaced_bytes(const struct displaced *z)
+{
+	return sizeof(*z) + ftr_arena_bytes(z->arena) +
+		ftr_arena_bytes(z->net->arena);
+}
+
+void displaced_link(struct displaced *z, ftr_sw s, ftr_port port, ftr_sw t)
+{
+	z->net->peer[balance_link(z->net, s, port)] = t;
+}
+
+/* What the links of the switch with the fewest of them must carry. */
+void displaced_target(struct displaced *z, const struct ftr_shape *sh)
+{
+	uint64_t bound = z->bound;
+
+	for (uint32_t i = 0; i < z->net->n_sources; i++) {
+		const struct balance_source *src = &z->net->source[i];
+		uint64_t flows = (uint64_t)src->hosts *
+			(z->net->n_hosts - src->hosts), links = 0;
+		uint32_t first = sh->group_first[src->sw];
+
+		for (uint32_t k = 0; k < sh->n_up[src->sw] +
+		     sh->n_down[src->sw]; k++)
+			links += sh->groups[first + k].n;
+		if (links)
+			bound = FTR_MAX(bound, (flows + links - 1) / links);
+	}
+	z->target = (uint32_t)(bound + FTR_MAX(bound / TARGET_SHARE, 1u));
+}
+
+uint32_t displaced_flows(const struct displaced *z, uint32_t link)
+{
+	return z->flows[link];
+}
+
+uint32_t displaced_bin(const struct displaced *z, uint32_t link, uint32_t shift,
+		       uint32_t *width)
+{
+	*width = z->width;
+	return z->bins[link] ? z->bins[link][shift / z->width] : 0;
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Links lost one by one, followed by the incremental routing.
+ *
+ *	bench_live SHAPE PERCENT SEED
+ *
+ * PERCENT of the links between switches of a healthy PGFT die in random order.
+ * The tables of the healthy fabric are preferred, as in the plugin.  Prints
+ *
+ *	SHAPE PERCENT SEED all-to-all shifts entries median-ms worst-ms
+ *
+ * with tabs between them.  all-to-all: flows on the most loaded link over the lower
+ * bound by cuts; shifts: mean of the most loaded link over all shifts, in the order
+ * of the healthy fabric; entries: changed by all faults together; ms: processor time
+ * of one fault.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/core.h"
+#include <ftr/ftr.h>
+
+static struct ftr_err err;
+
+static void must(enum ftr_status st)
+{
+	if (!st)
+		return;
+	fprintf(stderr, "bench_live: %s\n", err.msg);
+	exit(1);
+}
+
+static double now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+struct order {
+	ftr_ep *ep;
+	uint32_t n;
+};
+
+static void collect(void *ctx, uint32_t d, ftr_ep ep)
+{
+	struct order *o = ctx;
+
+	(void)d;
+	o->ep[o->n++] = ep;
+}
+
+static bool is_alive(void *ctx, const struct ftr_fabric *f, ftr_sw s,
+		     ftr_port p)
+{
+	return ftr_fabric_port(f, s, p)->peer_kind != FTR_PEER_SW ||
+		ftr_live_alive(ctx, s, p);
+}
+
+/* The fabric as it is now has the switches and LIDs of f. */
+static void print_load(const struct ftr_shape *sh, struct ftr_live *lv)
+{
+	struct order o = { malloc((sh->n_d + 1) * sizeof(ftr_ep)), 0 };
+	struct ftr_filter filter = { .keep_link = is_alive, .ctx = lv };
+	struct ftr_load_report all, shift;
+	struct ftr_fabric *f = NULL;
+	struct ftr_shape_opts so = { .nominal = sh };
+	struct ftr_shape *now = NULL;
+	struct ftr_load *ld = NULL;
+	uint32_t bound;
+
+	must(ftr_fabric_copy_if(sh->f, &filter, &f, &err));
+	must(ftr_shape_new(f, &so, NULL, &now, &err));
+	must(ftr_balance_bound(now, NULL, &bound, &err));
+	ftr_shape_host_order(sh, collect, &o);
+	must(ftr_load_new(f, ftr_live_tables(lv), o.ep, o.n, 0, NULL, &ld,
+			  &err));
+	must(ftr_load_all(ld, NULL, &all, &err));
+	must(ftr_load_shifts(ld, 0, 1, NULL, &shift, &err));
+	printf("\t%.4f\t%.4f", (double)all.max / bound,
+	       (double)shift.sum_max / shift.patterns);
+	if (all.lost)
+		printf(" (%llu flows lost)", (unsigned long long)all.lost);
+	ftr_load_free(ld);
+	ftr_shape_free(now);
+	ftr_fabric_free(f);
+	free(o.ep);
+}
+
+static uint32_t list_links(const struct ftr_fabric *f,
+			   struct ftr_live_event *e)
+{
+	uint32_t n = 0;
+
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			const struct ftr_swport *port =
+				ftr_fabric_port(f, s, (ftr_port)p);
+
+			if (port->peer_kind == FTR_PEER_SW && port->peer > s)
+				e[n++] = (struct ftr_live_event){
+					s, (ftr_port)p, false
+				};
+		}
+	return n;
+}
+
+static int ms_cmp(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+int main(int argc, char **argv)
+{
+	struct ftr_gen_opts o = { .random_guids = true };
+	struct ftr_keep keep = { 0 };
+	struct ftr_route_opts ro = FTR_ROUTE_OPTS_INIT;
+	const struct ftr_live_result *r;
+	struct ftr_live_event *e;
+	struct ftr_pgft g;
+	struct ftr_fabric *f = NULL;
+	struct ftr_shape *sh = NULL;
+	struct ftr_tables *t = NULL;
+	struct ftr_live *lv = NULL;
+	struct ftr_rng rng;
+	uint64_t entries = 0;
+	uint32_t n, lost;
+	double *ms;
+
+	if (argc != 4) {
+		fprintf(stderr, "usage: bench_live SHAPE PERCENT SEED\n");
+		return 2;
+	}
+	o.seed = strtoull(argv[3], NULL, 10);
+	must(ftr_pgft_parse(argv[1], &g, &err));
+	must(ftr_gen_pgft(&g, &o, &f, &err));
+	must(ftr_shape_new(f, NULL, NULL, &sh, &err));
+	must(ftr_tables_new(f, false, &t, &err));
+	must(ftr_engine_find("dmodc")->route(sh, &ro, NULL, t, NULL, &err));
+	keep.prefer = t;
+	ro.keep = &keep;
+	must(ftr_live_new(sh, NULL, t, &ro, &lv, &err));
+	e = malloc(f->n_ports * sizeof(*e));
+	n = list_links(f, e);
+	lost = (uint32_t)(n * atof(argv[2]) / 100 + 0.5);
+	lost = lost ? lost : 1;
+	ms = malloc(lost * sizeof(*ms));
+	ftr_rng_seed(&rng, o.seed);
+	for (uint32_t i = 0; i < lost; i++) {
+		uint32_t k = i + ftr_rng_below(&rng, n - i);
+		struct ftr_live_event x = e[k];
+		double t0;
+
+		e[k] = e[i];
+		t0 = now_ms();
+		must(ftr_live_apply(lv, &x, 1, NULL, &r, &err));
+		ms[i] = now_ms() - t0;
+		entries += r->n_changes;
+	}
+	qsort(ms, lost, sizeof(*ms), ms_cmp);
+	printf("%s\t%s%%\t%s", argv[1], argv[2], argv[3]);
+	print_load(sh, lv);
+	printf("\t%llu\t%.3f\t%.3f\n", (unsigned long long)entries,
+	       ms[lost / 2], ms[lost - 1]);
+	ftr_live_free(lv);
+	ftr_tables_free(t);
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+	free(e);
+	free(ms);
+	return 0;
+}

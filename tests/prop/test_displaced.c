@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Displaced entries over random fabrics and random histories of faults and repairs:
+ * which entries change, what is counted, and that all return.
+ *
+ * Every loop prints its seed when it fails; FTR_SEED=N starts there, FTR_RUNS
+ * multiplies the number of fabrics.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/engine.h"
+#include "lib/trees.h"
+#include "lib/world.h"
+#include "live/live.h"
+
+static struct ftr_err err;
+
+/* A world whose entries are kept, beside w->lv, in which nothing is. */
+struct kept {
+	struct world *w;
+	struct ftr_tables *prefer, *before;
+	struct ftr_keep keep;
+	struct ftr_live *lv;
+};
+
+/* Preferred ports where they lead closer, else those of the formula. */
+static struct ftr_tables *first_tables(const struct kept *k)
+{
+	const struct ftr_shape *sh = k->w->sh;
+	const struct ftr_group *cand[FTR_PORT_MAX + 1];
+	struct ftr_port_set valid;
+	struct ftr_tables *t;
+	uint64_t no_path;
+
+	ck_assert(!ftr_tables_new(sh->f, false, &t, &err));
+	ck_assert(!dmodc_tables(sh, FTR_PLACE_EVEN, NULL, NULL, t, NULL, &no_path,
+				&err));
+	for (uint32_t i = 0; i < sh->n_dest; i++)
+		for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
+			const struct ftr_dest *d = &sh->dest[i];
+			ftr_port prefer = ftr_tables_get(k->prefer, s, d->lid);
+
+			if (d->col == sh->col[s])
+				continue;
+			ftr_shape_ports(sh, cand, ftr_shape_candidates(
+						sh, s, d->col, cand), &valid);
+			if (ftr_port_set_has(&valid, prefer))
+				ftr_tables_row(t, s)[d->lid] = prefer;
+		}
+	return t;
+}
+
+static void start(struct kept *k, struct world *w, enum world_kind kind)
+{
+	struct ftr_route_opts opts;
+	struct ftr_tables *t;
+	uint64_t no_path;
+
+	world_start(w, kind);
+	opts = w->opts;
+	opts.placement = FTR_PLACE_EVEN;
+	k->w = w;
+	ck_assert(!ftr_tables_new(w->f, false, &k->prefer, &err));
+	ck_assert(!ftr_tables_new(w->f, false, &k->before, &err));
+	ck_assert(!dmodc_tables(w->order ? w->order : w->whole,
+				FTR_PLACE_EVEN, NULL, NULL, k->prefer, NULL,
+				&no_path, &err));
+	k->keep = (struct ftr_keep){ k->prefer, NULL, false, false };
+	opts.keep = &k->keep;
+	t = first_tables(k);
+	ck_assert_msg(!ftr_live_new(w->sh, kind == WORLD_LATE ? w->whole :
+				    NULL, t, &opts, &k->lv, &err), "%s",
+		      err.msg);
+	ftr_tables_free(t);
+}
+
+static void stop(struct kept *k)
+{
+	ftr_live_free(k->lv);
+	ftr_tables_free(k->prefer);
+	ftr_tables_free(k->before);
+	world_stop(k->w);
+}
+
+/* ---- which entries change ---------------------------------------------------- */
+
+static void check_entry(const struct kept *k, ftr_sw s,
+			const struct ftr_dest *d)
+{
+	const struct ftr_shape *v = &k->w->lv->view;	/* has tests of its own */
+	const struct ftr_group *cand[FTR_PORT_MAX + 1];
+	ftr_port is = ftr_tables_get(ftr_live_tables(k->lv), s, d->lid);
+	ftr_port was = ftr_tables_get(k->before, s, d->lid);
+	ftr_port prefer = ftr_tables_get(k->prefer, s, d->lid);
+	struct ftr_port_set valid;
+	ftr_port want;
+	uint32_t n;
+
+	if (d->col == v->col[s])
+		return;
+	n = ftr_shape_candidates(v, s, d->col, cand);
+	ftr_shape_ports(v, cand, n, &valid);
+	want = ftr_port_set_has(&valid, prefer) ? prefer :
+		ftr_port_set_has(&valid, was) ? was :
+		ftr_port_set_has(&valid, is) ? is : FTR_PORT_NONE;
+	must(is == want && (is != FTR_PORT_NONE || !n), "seed %" PRIu64
+	     ": switch %u LID %u: port %u, was %u, preferred %u, %u candidates",
+	     k->w->seed, s, d->lid, is, was, prefer, n);
+}
+
+static void check_entries(const struct kept *k)
+{
+	const struct ftr_shape *sh = k->w->sh;
+
+	for (uint32_t i = 0; i < sh->n_dest; i++)
+		for (ftr_sw s = 0; s < sh->f->n_sw; s++)
+			check_entry(k, s, &sh->dest[i]);
+}
+
+/* ---- what is counted --------------------------------------------------------- */
+
+/* Positions of hosts by base LID, and how many there are. */
+struct hosts {
+	uint32_t *pos;		/* [max_lid + 1] UINT32_MAX: none */
+	uint32_t n;
+};
+
+static bool is_host(const struct ftr_endport *p)
+{
+	return p->sw != FTR_SW_NONE && p->type == FTR_NODE_CA && p->lid &&
+		!ftr_ep_is_aggregation(p);
+}
+
+static struct hosts number_hosts(const struct ftr_shape *sh)
+{
+	struct hosts h = { malloc((sh->f->max_lid + 1u) * sizeof(*h.pos)), 0 };
+
+	memset(h.pos, 0xff, (sh->f->max_lid + 1u) * sizeof(*h.pos));
+	for (uint32_t i = 0; i < sh->n_dest; i++) {
+		const struct ftr_lid_owner *o = &sh->f->owner[sh->dest[i].lid];
+
+		if (sh->dest[i].cls == FTR_CLASS_HOST &&
+		    o->kind == FTR_OWNER_EP && !o->offset &&
+		    is_host(&sh->f->ep[o->idx]))
+			h.pos[sh->dest[i].lid] = h.n++;
+	}
+	return h;
+}
+
+struct recount {
+	uint32_t *flows;	/* [n_ports] */
+	uint32_t *shift;	/* [n_ports][n of hosts] */
+};
+
+static void follow_flow(const struct kept *k, const struct hosts *h,
+			struct recount *r, const struct ftr_endport *from,
+			ftr_lid lid)
+{
+	const struct ftr_tables *t = ftr_live_tables(k->lv);
+	const struct ftr_fabric *f = k->w->f;
+	bool displaced = false;
+	ftr_sw s = from->sw;
+
+	for (uint32_t hops = 0; hops <= f->n_sw; hops++) {
+		ftr_port p = ftr_tables_get(t, s, lid);
+		uint32_t link = f->sw[s].first_port + p, a = h->pos[from->lid];
+
+		if (p > f->sw[s].n_ports ||
+		    f->ports[link].peer_kind != FTR_PEER_SW)
+			return;
+		displaced |= p != ftr_tables_get(k->prefer, s, lid);
+		r->flows[link]++;
+		if (displaced && a != UINT32_MAX && h->pos[lid] != UINT32_MAX)
+			r->shift[(size_t)link * h->n +
+				 (h->pos[lid] + h->n - a) % h->n]++;
+		s = f->ports[link].peer;
+	}
+	ck_abort_msg("seed %" PRIu64 ": a loop towards LID %u", k->w->seed,
+		     lid);
+}
+
+static void check_link(const struct kept *k, const struct hosts *h,
+		       const struct recount *r, uint32_t link)
+{
+	const struct displaced *z = k->lv->displaced;
+	uint32_t width = 1;
+
+	must(displaced_flows(z, link) == r->flows[link], "seed %" PRIu64
+	     ": link %u: %u flows counted, there are %u", k->w->seed, link,
+	     displaced_flows(z, link), r->flows[link]);
+	for (uint32_t b = 0; b < h->n; b += width) {
+		uint32_t got = displaced_bin(z, link, b, &width), want = 0;
+
+		for (uint32_t x = b; x < FTR_MIN(b + width, h->n); x++)
+			want += r->shift[(size_t)link * h->n + x];
+		must(got == want, "seed %" PRIu64
+		     ": link %u: %u displaced flows counted in the shifts from %u on, there are %u",
+		     k->w->seed, link, got, b, want);
+	}
+}
+
+static void check_counts(const struct kept *k)
+{
+	const struct ftr_fabric *f = k->w->f;
+	struct hosts h = number_hosts(k->w->sh);
+	struct recount r = {
+		calloc(f->n_ports, sizeof(uint32_t)),
+		calloc((size_t)f->n_ports * (h.n + 1), sizeof(uint32_t)),
+	};
+
+	for (ftr_ep a = 0; a < f->n_ep; a++)
+		for (ftr_ep b = 0; b < f->n_ep; b++)
+			if (is_host(&f->ep[a]) && is_host(&f->ep[b]))
+				follow_flow(k, &h, &r, &f->ep[a],
+					    f->ep[b].lid);
+	for (uint32_t link = 0; link < f->n_ports; link++)
+		if (f->ports[link].peer_kind == FTR_PEER_SW)
+			check_link(k, &h, &r, link);
+	free(r.flows);
+	free(r.shift);
+	free(h.pos);
+}
+
+/* ---- histories --------------------------------------------------------------- */
+
+static void check_all(const struct kept *k)
+{
+	check_entries(k);
+	check_counts(k);
+}
+
+static void apply(struct kept *k, const struct ftr_live_event *e, uint32_t n)
+{
+	const struct ftr_live_result *r;
+
+	world_copy_tables(k->before, ftr_live_tables(k->lv));
+	world_note(k->w, e, n);
+	ck_assert_msg(!ftr_live_apply(k->w->lv, e, n, NULL, &r, &err), "%s",
+		      err.msg);
+	ck_assert_msg(!ftr_live_apply(k->lv, e, n, NULL, &r, &err), "%s",
+		      err.msg);
+	for (uint32_t i = 0; i < r->n_changes; i++)
+		ck_assert_uint_ne(r->change[i].before, r->change[i].after);
+}
+
+static void apply_and_undo(struct kept *k)
+{
+	struct ftr_live_event *e = malloc(world_room(k->w) * sizeof(*e));
+	const struct ftr_live_result *r;
+	uint32_t n = world_events(k->w, e);
+
+	world_copy_tables(k->before, ftr_live_tables(k->lv));
+	ck_assert(!ftr_live_apply(k->lv, e, n, NULL, &r, &err));
+	ck_assert(ftr_live_undo(k->lv));
+	ck_assert(!memcmp(k->before->lft, ftr_live_tables(k->lv)->lft,
+			  (size_t)k->before->n_sw * k->before->stride));
+	check_counts(k);
+	free(e);
+}
+
+/* All links are alive: the preferred tables. */
+static void repair_all(struct kept *k)
+{
+	const struct ftr_fabric *f = k->w->f;
+	struct ftr_live_event *e = malloc(f->n_ports * sizeof(*e));
+	const struct ftr_tables *t = ftr_live_tables(k->lv);
+	uint32_t n = 0;
+
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
+			if (k->w->dead[f->sw[s].first_port + p])
+				e[n++] = (struct ftr_live_event){
+					s, (ftr_port)p, true
+				};
+	apply(k, e, n);
+	check_all(k);
+	for (uint32_t i = 0; i < k->w->sh->n_dest; i++)
+		for (ftr_sw s = 0; s < f->n_sw; s++) {
+			ftr_lid lid = k->w->sh->dest[i].lid;
+
+			must(ftr_tables_get(t, s, lid) ==
+			     ftr_tables_get(k->prefer, s, lid), "seed %" PRIu64
+			     ": switch %u LID %u is not where it was",
+			     k->w->seed, s, lid);
+		}
+	free(e);
+}
+
+static void history(struct world *w, enum world_kind kind)
+{
+	struct ftr_live_event *e;
+	struct kept k;
+
+	start(&k, w, kind);
+	check_counts(&k);
+	e = malloc(world_room(w) * sizeof(*e));
+	for (int i = 0; i < 10; i++) {
+		apply(&k, e, world_events(w, e));
+		check_all(&k);
+		if (i % 4 == 0)
+			apply_and_undo(&k);
+	}
+	repair_all(&k);
+	free(e);
+	stop(&k);
+}
+
+START_TEST(histories_of_trees)
+{
+	for_each_world(w, 200) {
+		world_tree(&w, 30, false);
+		history(&w, w.seed % 2 ? WORLD_LATE : WORLD_WHOLE);
+	}
+}
+END_TEST
+
+START_TEST(histories_of_chassis)
+{
+	for_each_world(w, 60) {
+		world_chassis(&w, w.seed % 2);
+		history(&w, w.seed % 3 ? WORLD_WHOLE : WORLD_LATE);
+	}
+}
+END_TEST
+
+START_TEST(histories_of_graphs)
+{
+	for_each_world(w, 200) {
+		world_graph(&w, 16);
+		history(&w, w.seed % 3 == 0 ? WORLD_INVERTED : w.seed % 3 == 1 ?
+			WORLD_LATE : WORLD_WHOLE);
+	}
+}
+END_TEST
+
+/* ---- memory ------------------------------------------------------------------- */
+
+START_TEST(no_memory_no_change)
+{
+	for_each_world(w, 6) {
+		struct ftr_live_event e[FTR_PORT_MAX];
+		const struct ftr_live_result *r;
+		enum ftr_status st = FTR_NOMEM;
+		struct kept k;
+		uint32_t n;
+
+		world_tree(&w, 24, false);
+		start(&k, &w, WORLD_WHOLE);
+		world_copy_tables(k.before, ftr_live_tables(k.lv));
+		n = ftr_live_switch(k.lv, ftr_rng_below(&w.rng, w.f->n_sw),
+				    false, e);
+		for (unsigned long at = 1; st; at++) {
+			ftr_alloc_fail_at(at);
+			st = ftr_live_apply(k.lv, e, n, NULL, &r, &err);
+			ftr_alloc_fail_at(0);
+			ck_assert(!st || st == FTR_NOMEM);
+			if (!st)
+				continue;
+			ck_assert(!memcmp(k.before->lft,
+					  ftr_live_tables(k.lv)->lft,
+					  (size_t)k.before->n_sw *
+					  k.before->stride));
+			check_counts(&k);
+		}
+		check_counts(&k);
+		stop(&k);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("displaced");
+	TCase *t = tcase_create("displaced");
+	SRunner *sr;
+	int failed;
+
+	tcase_set_timeout(t, 0);
+	tcase_add_test(t, histories_of_trees);
+	tcase_add_test(t, histories_of_chassis);
+	tcase_add_test(t, histories_of_graphs);
+	tcase_add_test(t, no_memory_no_change);
+	suite_add_tcase(s, t);
+	sr = srunner_create(s);
+	srunner_run_all(sr, CK_ENV);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}
