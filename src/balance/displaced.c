@@ -465,7 +465,7 @@ enum ftr_status displaced_new(const struct ftr_balance_input *in,
 		z->in = *in;
 		z->t = t;
 		z->prefer = prefer;
-		st = balance_net_new(&z->in, &z->net, err);
+		st = balance_net_new(&z->in, t, team, &z->net, err);
 	}
 	if (!st && !allocate(z))
 		st = nomem(err);
