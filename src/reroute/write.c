@@ -21,10 +21,10 @@
 
 #include "reroute/reroute.h"
 
-/* Packets that were routed downward to a switch which is about to route up leave it within
- * its head-of-queue lifetime; OpenSM's default is 0x12, 4.096 us * 2^18, for
- * links that stall.  Here the way they were taking is dead, so that they are
- * dropped when they get to the head of their queue; this is some time for
+/* Packets that were routed downward to a switch which is about to route up leave
+ * it within its head-of-queue lifetime; OpenSM's default is 0x12, 4.096 us * 2^18,
+ * for links that stall.  Here the path that they were taking is dead, so that they
+ * are dropped when they get to the head of their queue; this is some time for
  * that. */
 #define DRAIN_MS 5
 
