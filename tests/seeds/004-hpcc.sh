@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2016
 # Bogdanski et al. 2012, tables I and II: the patterns of HPCC's latency and bandwidth
 # test between the 648 hosts, with and without switches that send 25 MB/s each, as the
 # paper's did.  Ring in order: shift by one; random ring: a random permutation;
