@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2016
 # Bogdanski et al. 2012, tables I and II: the patterns of HPCC's latency and bandwidth
 # test between the 648 hosts, with and without switches that send 25 MB/s each, as the
 # paper's did.  Ring in order: shift by one; random ring: a random permutation;
 # PTRANS and FFT: every host to all others in turn.
 tree='2;6,12;1,6;1,1' us=200
-[[ -z $long ]] || tree='2;18,36;1,18;1,1' us=1000
+[[ -z $long ]] || tree='2;18,36;1,18;1,1' us=150
 ibfattree gen "$tree" | sed 's/4xEDR/4xDDR/' >t.net
 ibfattree route --engine sftree --sftree-mode paper --balance off t.net \
 	2>/dev/null >t.lft
@@ -14,7 +14,7 @@ run() {
 	local load=$1
 	shift
 	ibfattree sim --lfts t.lft --pattern "$@" --switch-load "$load" \
-		--buffer 17792 --warmup 200us --duration ${us}us --json t.net \
+		--buffer 17792 --warmup 100us --duration ${us}us --json t.net \
 		>t.json
 }
 {
