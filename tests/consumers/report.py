@@ -286,8 +286,11 @@ def case_large(page):
           f"{size:.1f} MB, drawn {took:.2f} s after opening, "
           f"again in {draw:.0f} ms")
     assert size < 5, f"{size:.1f} MB"
-    # 2 s on a machine that does nothing else
-    assert took < 8, f"{took:.1f} s"
+    # only a machine that does little else tells
+    if os.getloadavg()[0] < os.cpu_count():
+        assert took < 2, f"{took:.1f} s"
+    else:
+        print("measured: the machine is busy: the time is not judged")
     assert page.js("return view.aggregated"), "not aggregated"
     page.shot("large")
     page.id("search").send_keys("host-17000", Keys.ENTER)
