@@ -147,6 +147,7 @@ static uint64_t sweep_and_match(struct counted *x, uint64_t seed)
 	struct balance_sweep s = {
 		.target = 1 + balance_most(x->net, x->c.flows) / 2,
 		.over = 16, .meet = 2, .least = 1 + seed % 2,
+		.quick = seed / 3 % 2,
 	};
 	uint64_t moved = 0;
 
