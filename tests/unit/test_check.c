@@ -572,7 +572,7 @@ END_TEST
 
 /* In the tree all climb by spine 2, so a shift by 2 puts two flows on each
  * uplink; a shift by 1 moves one flow per leaf out; gaps stay quiet. */
-START_TEST(shift_load)
+START_TEST(loads_of_shifts)
 {
 	struct net n = tree();
 	ftr_ep order[] = { 0, 1, 2, 3, FTR_EP_NONE };
@@ -659,7 +659,7 @@ int main(void)
 	tcase_add_test(t, self_cable);
 	tcase_add_test(t, no_switch);
 	tcase_add_test(t, wrong_size);
-	tcase_add_test(t, shift_load);
+	tcase_add_test(t, loads_of_shifts);
 	tcase_add_test(t, out_of_memory);
 	srunner_run_all(r, CK_NORMAL);
 	failed = srunner_ntests_failed(r);

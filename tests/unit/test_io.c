@@ -500,7 +500,7 @@ static const struct {
 	{ "topograph/topograph-noan.net", 40, 542, 1074, 0 },
 };
 
-START_TEST(real_fabric)
+START_TEST(real_fabrics_are_read)
 {
 	struct ftr_fabric *f = NULL;
 	uint32_t links, an = 0;
@@ -548,7 +548,7 @@ int main(void)
 	tcase_add_test(tc, order_of_records);
 	tcase_add_test(tc, full_disk);
 	tcase_add_test(tc, generated_round_trips);
-	tcase_add_loop_test(tc, real_fabric, 0, (int)FTR_ARRAY_LEN(real));
+	tcase_add_loop_test(tc, real_fabrics_are_read, 0, (int)FTR_ARRAY_LEN(real));
 	suite_add_tcase(s, tc);
 	r = srunner_create(s);
 	srunner_run_all(r, CK_NORMAL);
