@@ -231,8 +231,10 @@ static void sweep_start(struct ibf_plugin *p)
 	/* Another manager may have routed meanwhile, and have seen more.  A
 	 * manager that has handed over and is master again hears of no change
 	 * of state. */
-	if (p->osm->subn.coming_out_of_standby)
+	if (p->osm->subn.coming_out_of_standby) {
 		forget(p);
+		p->swept = false;	/* a standby's sweep routes nothing */
+	}
 
 	if (e && p->swept && !p->routing_done &&
 	    !p->osm->routing_engine_used &&

@@ -347,6 +347,17 @@ static void write_preferred(struct ibf_engine *e, struct ibf_generation *gen)
 	ibf_writer_put(e->plugin->writer, &j->job);
 }
 
+/* Field by field: the structure has padding. */
+static bool same_entries(const struct ftr_displaced *a,
+			 const struct ftr_displaced *b, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (a[i].guid != b[i].guid || a[i].lid != b[i].lid ||
+		    a[i].port != b[i].port)
+			return false;
+	return true;
+}
+
 /* Entries of gen that are not the preferred ones, if they have changed. */
 static void write_displaced(struct ibf_engine *e,
 			    const struct ibf_generation *gen)
@@ -374,8 +385,7 @@ static void write_displaced(struct ibf_engine *e,
 			};
 		}
 	}
-	if (n == r->n_entries && (!n || !memcmp(entry, r->entry,
-						n * sizeof(*entry)))) {
+	if (n == r->n_entries && same_entries(entry, r->entry, n)) {
 		free(entry);
 		return;
 	}

@@ -197,6 +197,26 @@ START_TEST(test_replaced)
 }
 END_TEST
 
+/* The sweep of a standby routes nothing, and when it takes over that is no reason
+ * for an error; after a sweep as master it is. */
+START_TEST(test_takeover)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .not_up = true });
+	osm_subn_t *subn = &h->osm->subn;
+
+	subn->sm_state = IB_SMINFO_STATE_STANDBY;
+	fake_report(h, OSM_EVENT_ID_HEAVY_SWEEP_START, NULL);
+	subn->sm_state = IB_SMINFO_STATE_MASTER;
+	subn->coming_out_of_standby = TRUE;
+	fake_report(h, OSM_EVENT_ID_HEAVY_SWEEP_START, NULL);
+	ck_assert_uint_eq(fake_logged(h, "IBF211"), 0);
+	subn->coming_out_of_standby = FALSE;
+	fake_report(h, OSM_EVENT_ID_HEAVY_SWEEP_START, NULL);
+	ck_assert_uint_eq(fake_logged(h, "IBF211"), 1);
+	fake_free(h);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("the plugin's nominal fabric");
@@ -209,6 +229,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_newest, 0, 2);
 	tcase_add_loop_test(tc, test_other_fabric, 0, 2);
 	tcase_add_loop_test(tc, test_replaced, 0, 4);
+	tcase_add_test(tc, test_takeover);
 	suite_add_tcase(s, tc);
 	runner = srunner_create(s);
 	srunner_run_all(runner, CK_ENV);
