@@ -378,7 +378,8 @@ static const char *quoted(const char *c, char *id)
 
 	if (*from != '"')
 		return NULL;
-	to = ++from + strcspn(from, "\"\n");
+	from++;
+	to = from + strcspn(from, "\"\n");
 	if (*to != '"' || to - from >= ID_MAX)
 		return NULL;
 	memcpy(id, from, (size_t)(to - from));

@@ -33,7 +33,7 @@ lid_of() {
 }
 dead_clients() { grep -c 'seems to be dead' "$SIM_DIR/ibsim.log" || true; }
 ibsim_noticed() {
-	SIM_HOST=$1 in_sim sminfo -t 100 "$2" >/dev/null 2>&1 || true
+	SIM_HOST=$1 in_sim timeout -k 1 5 sminfo -t 100 "$2" >/dev/null 2>&1 || true
 	(($(dead_clients) > $3))
 }
 
