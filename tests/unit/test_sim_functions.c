@@ -482,33 +482,33 @@ struct step {
 
 /* Sem-Jacobsen et al. 2011, section VII.B. */
 static const struct step adaptive_steps[] = {
-	{ "1, from below", 1, false, false, false, 0, 0, true, false, 3, 0, 0 },
-	{ "3", 1, false, true, false, 0, 1, false, false, 1, 0, 0 },
-	{ "2a", 1, true, true, true, 0, 0, false, false, 2, 0, 0 },
-	{ "2b", 1, false, true, true, 0, 0, false, true, 1, 0, 0 },
-	{ "4a", 1, true, false, false, 0, 0, false, false, 3, 0, 1 },
-	{ "4b", 1, true, false, false, 0, 1, true, false, 2, 0, 1 },
-	{ "4c", 0, true, false, false, 0, 1, true, false, 2, 0, 1 },
-	{ "4d", 1, true, false, false, 0, 2, false, false, 1, 0, 1 },
-	{ "6", 1, false, false, false, 0, 1, true, false, 3, 0, 2 },
+	{ "1, from below", 1, false, false, false, 0, 0, true, false, 3, 0, 0, 0, 0 },
+	{ "3", 1, false, true, false, 0, 1, false, false, 1, 0, 0, 0, 0 },
+	{ "2a", 1, true, true, true, 0, 0, false, false, 2, 0, 0, 0, 0 },
+	{ "2b", 1, false, true, true, 0, 0, false, true, 1, 0, 0, 0, 0 },
+	{ "4a", 1, true, false, false, 0, 0, false, false, 3, 0, 1, 0, 0 },
+	{ "4b", 1, true, false, false, 0, 1, true, false, 2, 0, 1, 0, 0 },
+	{ "4c", 0, true, false, false, 0, 1, true, false, 2, 0, 1, 0, 0 },
+	{ "4d", 1, true, false, false, 0, 2, false, false, 1, 0, 1, 0, 0 },
+	{ "6", 1, false, false, false, 0, 1, true, false, 3, 0, 2, 0, 0 },
 };
 
 /* Section VI.B; lanes 0: NL, 1: ML1, 2: ML2. */
 static const struct step det_steps[] = {
-	{ "1", 1, false, false, false, 0, 0, true, false, 1, 0, 0 },
-	{ "2a", 1, false, true, false, 2, 1, false, false, 1, 2, 0 },
-	{ "2b", 1, true, true, false, 2, 1, false, false, 1, 1, 0 },
-	{ "2c", 1, true, true, false, 1, 1, false, false, 1, 0, 0 },
-	{ "2d", 1, true, true, false, 0, 0, false, false, 1, 0, 0 },
-	{ "3a i", 1, true, true, true, 2, 0, false, false, 1, 1, 0 },
-	{ "3a ii", 1, true, true, true, 1, 0, false, false, 1, 0, 0 },
-	{ "3b", 1, false, true, true, 2, 0, false, true, 1, 2, 0 },
-	{ "4a", 1, true, false, false, 0, 0, false, false, 1, 0, 1 },
-	{ "4b i", 1, true, false, false, 0, 1, true, false, 1, 1, 1 },
+	{ "1", 1, false, false, false, 0, 0, true, false, 1, 0, 0, 0, 0 },
+	{ "2a", 1, false, true, false, 2, 1, false, false, 1, 2, 0, 0, 0 },
+	{ "2b", 1, true, true, false, 2, 1, false, false, 1, 1, 0, 0, 0 },
+	{ "2c", 1, true, true, false, 1, 1, false, false, 1, 0, 0, 0, 0 },
+	{ "2d", 1, true, true, false, 0, 0, false, false, 1, 0, 0, 0, 0 },
+	{ "3a i", 1, true, true, true, 2, 0, false, false, 1, 1, 0, 0, 0 },
+	{ "3a ii", 1, true, true, true, 1, 0, false, false, 1, 0, 0, 0, 0 },
+	{ "3b", 1, false, true, true, 2, 0, false, true, 1, 2, 0, 0, 0 },
+	{ "4a", 1, true, false, false, 0, 0, false, false, 1, 0, 1, 0, 0 },
+	{ "4b i", 1, true, false, false, 0, 1, true, false, 1, 1, 1, 0, 0 },
 	{ "4b ii", 1, true, false, false, 1, 1, true, false, 1, 1, 1, 1, 3 },
-	{ "4b, bottom", 0, true, false, false, 0, 0, true, false, 1, 1, 0 },
-	{ "4c", 1, true, false, false, 1, 2, false, false, 1, 1, 1 },
-	{ "5", 1, false, false, false, 1, 1, true, false, 1, 2, 2 },
+	{ "4b, bottom", 0, true, false, false, 0, 0, true, false, 1, 1, 0, 0, 0 },
+	{ "4c", 1, true, false, false, 1, 2, false, false, 1, 1, 1, 0, 0 },
+	{ "5", 1, false, false, false, 1, 1, true, false, 1, 2, 2, 0, 0 },
 };
 
 static void try_step(struct world *w, const struct step *x)
