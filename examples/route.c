@@ -52,7 +52,7 @@ static int check(struct job *j)
 	bad = report.bad[FTR_CHECK_HOST_HOST];
 	printf("%" PRIu32 " switches, %" PRIu32 " ranks: %" PRIu64 " of %" PRIu64
 	       " pairs of hosts connected, credit loops: %s\n",
-	       j->fabric->n_sw, j->shape->n_ranks, pairs - bad, pairs,
+	       j->fabric->n_sw, j->shape->tree.n_ranks, pairs - bad, pairs,
 	       report.cdg == FTR_CDG_CYCLE ? "yes" : "no");
 	return !bad && report.cdg != FTR_CDG_CYCLE ? 0 : 1;
 }

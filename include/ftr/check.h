@@ -69,7 +69,7 @@ enum ftr_check_class {
 };
 
 enum ftr_finding {
-	FTR_FIND_HOLE = 0,
+	FTR_FIND_MISSING = 0,
 	FTR_FIND_DEAD_PORT,
 	FTR_FIND_WRONG_END,
 	FTR_FIND_LOOP,
@@ -166,9 +166,9 @@ struct ftr_check_delta {
 	/* bit f->sw[s].first_port + p: the cable there is dead; both ends are
 	 * set.  NULL: none is */
 	const uint64_t *dead;
-	const struct ftr_cable *extra;	/* alive, but not in f */
+	const struct ftr_link *extra;	/* alive, but not in f */
 	uint32_t n_extra;
-	const struct ftr_cable *gone;	/* died by this change */
+	const struct ftr_link *gone;	/* died by this change */
 	uint32_t n_gone;
 	const struct ftr_change *change;	/* by (switch, LID) */
 	uint32_t n_changes;
@@ -177,7 +177,7 @@ struct ftr_check_delta {
 	uint32_t n_turns;
 	/* the order of writes, NULL: none is claimed.  Stages from first_drain
 	 * on are written after what came before has drained */
-	const uint16_t *stage;	/* [n_changes] */
+	const uint16_t *write_step;	/* [n_changes] */
 	uint32_t first_drain;
 };
 

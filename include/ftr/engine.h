@@ -151,7 +151,7 @@ enum ftr_promise {
 struct ftr_engine_ops {
 	const char *name;	/* lower case, as in opensm.conf */
 	const char *summary;	/* one line for --help and man pages */
-	/* after a fault the planner of <ftr/repair.h> changes single entries;
+	/* after a fault the planner of <ftr/ddlr.h> changes single entries;
 	 * else all tables are computed again */
 	bool local_repair;
 	enum ftr_promise (*promise)(const struct ftr_route_opts *opts);

@@ -110,7 +110,7 @@ struct ftr_fabric {
 };
 
 /* A cable between two switches, by both ends. */
-struct ftr_cable {
+struct ftr_link {
 	ftr_sw sw, peer;
 	ftr_port port, peer_port;
 };

@@ -19,12 +19,12 @@
 #include <ftr/io.h>
 #include <ftr/jobs.h>
 #include <ftr/linkload.h>
-#include <ftr/live.h>
+#include <ftr/incremental.h>
 #include <ftr/load.h>
 #include <ftr/models.h>
 #include <ftr/nominal.h>
 #include <ftr/picture.h>
-#include <ftr/repair.h>
+#include <ftr/ddlr.h>
 #include <ftr/shape.h>
 #include <ftr/sim.h>
 #include <ftr/status.h>

@@ -37,7 +37,7 @@ struct ftr_sim_immunet {
 				 * only busy */
 	bool own_count;		/* levels count what a switch itself has seen */
 	bool no_drain;		/* of a new ring's buffers */
-	bool one_lane;		/* lane 1 of cables outside the ring unused */
+	bool one_vl;		/* lane 1 of cables outside the ring unused */
 	bool one_ring;		/* from the start, on tori too */
 	bool adaptive_start;	/* a host's packet starts into the ring only if it
 				 * has no adaptive exit */

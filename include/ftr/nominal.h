@@ -58,14 +58,14 @@ struct ftr_nominal {
 struct ftr_nominal_change {
 	bool grew;		/* F has what the old one lacked: counts below */
 	bool reshaped;		/* options are not those of the old one */
-	uint32_t new_sw, new_cables, new_hosts;	/* hosts: end ports */
+	uint32_t new_sw, new_links, new_hosts;	/* hosts: end ports */
 	bool other;		/* the old one is of another fabric */
 	/* of the old one: what F has, too */
 	uint32_t same_sw, same_hosts, old_sw, old_hosts;
 	uint32_t replaced_sw;	/* switches in the place of another */
 	uint32_t changed;	/* known, but with other ports, place, LMC, kind
 				 * or, in the order by names, name */
-	uint32_t dropped_sw, dropped_cables, dropped_hosts;
+	uint32_t dropped_sw, dropped_links, dropped_hosts;
 	char example[256];	/* the first of those new or changed, or "" */
 };
 

@@ -139,29 +139,26 @@ struct ftr_dest {		/* one LID to be routed */
 };
 
 /* The switch of one tier on the ascent of a host, and its number there. */
-struct ftr_ascent {
+struct ftr_up_path {
 	ftr_sw sw;		/* FTR_SW_NONE: there is none, or it is lost */
 	uint32_t q;		/* UINT32_MAX: there is none */
 };
 
 /* Where an end port has its place, cabled ones only. */
-struct ftr_place {
+struct ftr_ep_index {
 	uint32_t d;		/* index of its base LID */
 	uint8_t cls;		/* enum ftr_class */
 	bool host;		/* counts as a compute node, wherever it is */
 };
 
-struct ftr_shape {
-	const struct ftr_fabric *f;
+/* The tree: ranks, port groups, and what did not fit. */
+struct ftr_shape_tree {
 	uint32_t n_ranks;
 	uint32_t n_leaf;	/* columns 0..n_leaf-1 are leaf switches */
-	uint32_t stride;	/* d-indices per leaf for FTR_CLASS_HOST */
-	uint32_t n_d;		/* indices d of FTR_CLASS_HOST, gaps included */
-	uint32_t cost_stride;	/* bytes per row of cost and down */
 	uint32_t n_planes;	/* components strictly above rank 0 */
 	uint32_t n_pods;	/* components below the top rank */
 	uint32_t n_odd;		/* hosts on switches that are no leaf */
-	uint32_t n_sideways;	/* cables inside one rank, unused */
+	uint32_t n_horizontal;	/* cables inside one rank, unused */
 	bool roots_given;
 	bool roots_unknown;	/* roots were given, and none is in the fabric */
 	/* switches that are evidently missing from the list, ascending */
@@ -172,8 +169,6 @@ struct ftr_shape {
 	const uint8_t *rank;	/* [n_sw] */
 	const uint8_t *tier;	/* [n_sw] the rank, whatever order came after */
 	const uint8_t *stub;	/* [n_sw] 1: joins nothing, left out of planes */
-	const uint32_t *col;	/* [n_sw] column of a switch */
-	const ftr_sw *col_sw;	/* [n_sw] switch of a column */
 	const uint32_t *leaf_hosts;	/* [n_leaf] host ports of the leaf */
 	/* groups of s: group_first[s] .. group_first[s+1]-1: first those above,
 	 * ordered by (plane, GUID), then those below, then sideways ones */
@@ -185,40 +180,65 @@ struct ftr_shape {
 	/* parallel to group_ports: nominal place of the cable in its group,
 	 * 0 .. n_nominal-1, ascending */
 	const uint8_t *group_place;
+};
+
+/* The numbers that the closed form computes with. */
+struct ftr_shape_numbering {
+	uint32_t stride;	/* d-indices per leaf for FTR_CLASS_HOST */
+	uint32_t n_d;		/* indices d of FTR_CLASS_HOST, gaps included */
+	const uint32_t *col;	/* [n_sw] column of a switch */
+	const ftr_sw *col_sw;	/* [n_sw] switch of a column */
 	const uint32_t *n_slots;	/* [n_sw] W_s: nominal groups above */
 	const uint64_t *divider;	/* [n_sw] Pi_s, >= 1, saturating */
 	/* where a switch stands among the leaves, nominally: those of the pod of
 	 * its own rank (of a leaf, itself) */
-	const uint32_t *home;	/* [n_sw] first column of them, 0 without one */
-	const uint32_t *span;	/* [n_sw] how many, >= 1 */
-	const struct ftr_ascent *ascent;	/* [tiers][n_d], or NULL */
-	const uint8_t *cost;		/* c_{s,l} */
-	const uint8_t *down;
+	const uint32_t *pod_first;	/* [n_sw] first column of them, 0 without one */
+	const uint32_t *pod_leaves;	/* [n_sw] how many, >= 1 */
+	const struct ftr_up_path *up_path;	/* [tiers][n_d], or NULL */
 	uint32_t n_dest;
 	const struct ftr_dest *dest;	/* by (col, cls, d) */
 	const uint32_t *dest_first;	/* [n_sw + 1] dests of a column */
-	const struct ftr_place *ep_place;	/* [n_ep] */
+	const struct ftr_ep_index *ep_index;	/* [n_ep] */
 	const uint32_t *sw_d;		/* [n_sw] d of the LID of a switch */
+};
+
+/* Hops from every switch to every column. */
+struct ftr_shape_reach {
+	uint32_t cost_stride;	/* bytes per row of cost and down */
+	const uint8_t *cost;		/* c_{s,l} */
+	const uint8_t *down;
+};
+
+/* What is nominal and not in f; all 0 without a nominal shape. */
+struct ftr_shape_missing {
 	/* what is nominal and not in f; all 0 without a nominal shape */
 	bool from_nominal;
-	uint32_t n_missing_sw, n_missing_cables, n_missing_hosts;
+	uint32_t n_missing_sw, n_missing_links, n_missing_hosts;
 	uint32_t n_absent;
 	/* nominal cables between two switches of f that f lacks; sw < peer,
 	 * by (sw, port) */
-	const struct ftr_cable *absent;
+	const struct ftr_link *absent;
+};
+
+struct ftr_shape {
+	const struct ftr_fabric *f;
+	struct ftr_shape_tree tree;
+	struct ftr_shape_numbering numbering;
+	struct ftr_shape_reach reach;
+	struct ftr_shape_missing missing;
 	struct ftr_arena *arena;
 };
 
 static inline const uint8_t *ftr_shape_cost(const struct ftr_shape *sh,
 					    ftr_sw s)
 {
-	return sh->cost + (size_t)s * sh->cost_stride;
+	return sh->reach.cost + (size_t)s * sh->reach.cost_stride;
 }
 
 static inline const uint8_t *ftr_shape_down(const struct ftr_shape *sh,
 					    ftr_sw s)
 {
-	return sh->down + (size_t)s * sh->cost_stride;
+	return sh->reach.down + (size_t)s * sh->reach.cost_stride;
 }
 
 /*

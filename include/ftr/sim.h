@@ -75,13 +75,13 @@ extern "C" {
 #define FTR_SIM_PORT_BUFFER 51200u
 
 enum ftr_sim_loss {
-	FTR_SIM_LOST_HOLE = 0,	/* the table says FTR_PORT_NONE */
+	FTR_SIM_LOST_MISSING = 0,	/* the table says FTR_PORT_NONE */
 	FTR_SIM_LOST_DEAD_PORT,	/* a port without cable, or whose cable died */
 	FTR_SIM_LOST_WIRE,	/* cut on a channel that died */
 	FTR_SIM_LOST_QUEUE,	/* in the queue for a channel that died */
 	FTR_SIM_LOST_SWITCH,	/* in a switch that died */
 	FTR_SIM_LOST_WRONG_END,	/* came out where the LID is not */
-	FTR_SIM_LOST_LANE,	/* mapped to VL 15 or to a lane beyond n_vls */
+	FTR_SIM_LOST_VL,	/* mapped to VL 15 or to a lane beyond n_vls */
 	FTR_SIM_LOST_LOOP,	/* FTR_SIM_HOPS_MAX channels crossed, or what
 				 * the function says */
 	FTR_SIM_LOST_GIVEN_UP,	/* the routing function discards it */
@@ -281,7 +281,7 @@ struct ftr_sim_conf {
 				 * go */
 	uint32_t window;	/* packets of a source under way at once, 0: no
 				 * limit */
-	uint32_t cable_ps;	/* one way */
+	uint32_t link_ps;	/* one way */
 	uint32_t switch_ps;
 	uint32_t default_mbps;	/* where the fabric does not tell, 0: 32000 */
 	const struct ftr_sim_change *change;	/* any order; of equal times

@@ -224,7 +224,7 @@ static double mean(const struct work *w, uint64_t sum)
 	return w->net->n_pos > 1 ? (double)sum / (w->net->n_pos - 1) : 0;
 }
 
-static enum ftr_status run(struct work *w, struct ftr_err *err)
+static enum ftr_status run_balance(struct work *w, struct ftr_err *err)
 {
 	struct ftr_balance_report *r = w->r;
 	enum ftr_status st = ftr_balance_bound(w->in->shape, NULL, &r->bound,
@@ -292,7 +292,7 @@ enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
 	st = balance_net_new(in, t, team, &w.net, err);
 	if (!st) {
 		w.c.net = w.net;
-		st = run(&w, err);
+		st = run_balance(&w, err);
 	}
 	moved = balance_log_undo(&w.log, t, st ? 0 : w.n_best);
 	if (!st)

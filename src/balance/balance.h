@@ -2,10 +2,10 @@
 /*
  * What the files of the balance module share.
  *
- *	net.c		links, sources and destinations of a shape
+ *	flow_net.c		links, sources and destinations of a shape
  *	count.c		flows on every link, all-to-all and by shift
  *	load.c		one sweep over entries, for all-to-all alone
- *	search.c	one sweep over entries, for shifts as well
+ *	local_search.c	one sweep over entries, for shifts as well
  *	move.c		candidates of entries, and the log of what was changed
  *	worst.c		the most loaded link of every shift, exactly
  *	bound.c		what no routing can avoid: cuts

@@ -63,15 +63,15 @@ static void join(struct cuts *c, uint32_t low, uint32_t high)
 
 	ftr_uf_init(c->uf, f->n_sw);
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
-		if (sh->tier[s] < low || sh->tier[s] > high)
+		if (sh->tree.tier[s] < low || sh->tree.tier[s] > high)
 			continue;
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
 			const struct ftr_swport *port =
 				ftr_fabric_port(f, s, (ftr_port)p);
 
 			if (port->peer_kind == FTR_PEER_SW &&
-			    sh->tier[port->peer] >= low &&
-			    sh->tier[port->peer] <= high)
+			    sh->tree.tier[port->peer] >= low &&
+			    sh->tree.tier[port->peer] <= high)
 				ftr_uf_union(c->uf, s, port->peer);
 		}
 	}
@@ -95,7 +95,7 @@ static uint32_t top_tier(const struct ftr_shape *sh)
 	uint32_t top = 0;
 
 	for (ftr_sw s = 0; s < sh->f->n_sw; s++)
-		top = FTR_MAX(top, sh->tier[s]);
+		top = FTR_MAX(top, sh->tree.tier[s]);
 	return top;
 }
 

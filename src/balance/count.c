@@ -212,7 +212,7 @@ static void count_path(const struct balance_net *net,
 	uint32_t k = balance_window(net, src, d->pos), n = net->n_pos;
 	struct window first = clip(b, k, FTR_MIN(k + src->n, n));
 	struct window wrapped = clip(b, 0, k + src->n > n ? k + src->n - n : 0);
-	ftr_sw s = src->sw, to = net->in->shape->col_sw[d->col];
+	ftr_sw s = src->sw, to = net->in->shape->numbering.col_sw[d->col];
 
 	for (uint32_t hops = 0; s != to && hops < net->f->n_sw; hops++) {
 		uint32_t link = balance_link_to(net, s,

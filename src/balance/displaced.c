@@ -147,9 +147,9 @@ static void walk(struct displaced *z, uint32_t source, ftr_sw s, ftr_lid lid,
 static bool goes_up(const struct displaced *z, const struct ftr_shape *sh,
 		    ftr_sw s, ftr_lid lid)
 {
-	ftr_sw t = sh->rank ? next_of(z, s, lid) : FTR_SW_NONE;
+	ftr_sw t = sh->tree.rank ? next_of(z, s, lid) : FTR_SW_NONE;
 
-	return t != FTR_SW_NONE && sh->rank[t] > sh->rank[s];
+	return t != FTR_SW_NONE && sh->tree.rank[t] > sh->tree.rank[s];
 }
 
 /* Add to the list the sources whose flows to lid pass s.  Where the entry of s goes
@@ -166,15 +166,15 @@ static void gather(struct displaced *z, const struct ftr_shape *sh, bool turns,
 		ftr_sw u = z->stack[--depth];
 		uint32_t src = z->net->source_of[u], end;
 		uint32_t k = (u == s ? up : goes_up(z, sh, u, lid)) && !turns ?
-			sh->n_up[u] : 0;
+			sh->tree.n_up[u] : 0;
 
 		if (src != BALANCE_NONE && z->seen[src] != z->now) {
 			z->seen[src] = z->now;
 			z->source[z->n_sources++] = src;
 		}
-		end = sh->n_up[u] + sh->n_down[u];
+		end = sh->tree.n_up[u] + sh->tree.n_down[u];
 		for (; k < end && depth < z->net->f->n_sw; k++) {
-			ftr_sw y = sh->groups[sh->group_first[u] + k].remote;
+			ftr_sw y = sh->tree.groups[sh->tree.group_first[u] + k].remote;
 
 			if (has_bit(z, z->passed, y, lid) &&
 			    next_of(z, y, lid) == u)
@@ -232,7 +232,7 @@ static ftr_port cheapest(const struct displaced *z, const struct ftr_shape *sh,
 
 		for (uint32_t i = 0; i < g->n && least; i++) {
 			uint32_t at = (begin / n + i) % g->n;
-			ftr_port port = sh->group_ports[g->first + at];
+			ftr_port port = sh->tree.group_ports[g->first + at];
 			uint64_t price = hosts ?
 				price_path(z, balance_link(z->net, s, port),
 					   hosts, lid, least) : 0;
@@ -249,8 +249,8 @@ static ftr_port cheapest(const struct displaced *z, const struct ftr_shape *sh,
 static bool all_go_up(const struct ftr_shape *sh, ftr_sw s,
 		      const struct ftr_group *const *cand, uint32_t n)
 {
-	for (uint32_t i = 0; sh->rank && i < n; i++)
-		if (sh->rank[cand[i]->remote] < sh->rank[s])
+	for (uint32_t i = 0; sh->tree.rank && i < n; i++)
+		if (sh->tree.rank[cand[i]->remote] < sh->tree.rank[s])
 			return false;
 	return true;
 }
@@ -265,7 +265,7 @@ static void place(struct displaced *z, const struct ftr_shape *sh, bool turns,
 	z->n_sources = 0;
 	if (z->pos[lid] != NOT_COUNTED)
 		gather(z, sh, turns, e->sw, all_go_up(sh, e->sw, cand, n), lid);
-	e->after = cheapest(z, sh, cand, n, lid + sh->col[e->sw], e->sw, lid);
+	e->after = cheapest(z, sh, cand, n, lid + sh->numbering.col[e->sw], e->sw, lid);
 	set_entry(z, e->sw, lid, e->after);
 	for (uint32_t i = 0; i < z->n_sources; i++)
 		walk(z, z->source[i], e->sw, lid, true, FLOWS | BINS, 1);
@@ -345,9 +345,9 @@ bool displaced_place_all(struct displaced *z, bool turns, const uint64_t *bits)
 	for (ftr_sw s = 0; s < n_sw; s++)
 		for (uint32_t w = 0; w < words; w++)
 			any[w] |= bits[(size_t)s * words + w];
-	for (uint32_t i = 0; i < sh->n_dest; i++) {
-		ftr_lid lid = sh->dest[i].lid;
-		uint32_t l = sh->dest[i].col, n = 0;
+	for (uint32_t i = 0; i < sh->numbering.n_dest; i++) {
+		ftr_lid lid = sh->numbering.dest[i].lid;
+		uint32_t l = sh->numbering.dest[i].col, n = 0;
 
 		if (!(any[lid / 64] >> lid % 64 & 1))
 			continue;
@@ -355,7 +355,7 @@ bool displaced_place_all(struct displaced *z, bool turns, const uint64_t *bits)
 			if (bits[(size_t)s * words + lid / 64] >>
 			    lid % 64 & 1)
 				e[n++] = (struct displaced_entry){ s, 0 };
-		place_lid(z, balance_shape(net, l), turns || !sh->rank, l, lid,
+		place_lid(z, balance_shape(net, l), turns || !sh->tree.rank, l, lid,
 			  e, n);
 	}
 	return !z->nomem;
@@ -517,11 +517,11 @@ void displaced_target(struct displaced *z, const struct ftr_shape *sh)
 		const struct balance_source *src = &z->net->source[i];
 		uint64_t flows = (uint64_t)src->hosts *
 			(z->net->n_hosts - src->hosts), links = 0;
-		uint32_t first = sh->group_first[src->sw];
+		uint32_t first = sh->tree.group_first[src->sw];
 
-		for (uint32_t k = 0; k < sh->n_up[src->sw] +
-		     sh->n_down[src->sw]; k++)
-			links += sh->groups[first + k].n;
+		for (uint32_t k = 0; k < sh->tree.n_up[src->sw] +
+		     sh->tree.n_down[src->sw]; k++)
+			links += sh->tree.groups[first + k].n;
 		if (links)
 			bound = FTR_MAX(bound, (flows + links - 1) / links);
 	}

@@ -2,7 +2,7 @@
 /*
  * Displaced entries: those that do not hold their preferred port, as it leads
  * nowhere.  They are placed one at a time by what their paths already carry, for a
- * whole routing (engine/keep.c) and for one fault (src/live) alike.
+ * whole routing (engine/keep.c) and for one fault (src/incremental) alike.
  *
  *	displaced_new(...)
  *	  displaced_place_all(...)		a whole routing

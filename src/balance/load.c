@@ -132,7 +132,7 @@ static ftr_port cheapest(struct load *z, ftr_sw s)
 		rest = price_path(z, g->remote, n);
 		for (uint32_t i = 0; rest.square <= least.square && i < g->n;
 		     i++) {
-			ftr_port port = z->cand.sh->group_ports[g->first + i];
+			ftr_port port = z->cand.sh->tree.group_ports[g->first + i];
 			struct price p = rest;
 
 			price_link(z, balance_link(z->net, s, port), n, &p);
@@ -157,7 +157,7 @@ static bool has_better(struct load *z, ftr_sw s)
 		uint64_t rest = path_excess(z, g->remote);
 
 		for (uint32_t i = 0; rest < now && i < g->n; i++) {
-			ftr_port port = z->cand.sh->group_ports[g->first + i];
+			ftr_port port = z->cand.sh->tree.group_ports[g->first + i];
 
 			if (rest + excess_of(z, balance_link(z->net, s, port)) <
 			    now)
@@ -254,7 +254,7 @@ static bool sweep_column(struct load *z, uint32_t l)
 {
 	const struct balance_net *net = z->net;
 
-	z->to = net->in->shape->col_sw[l];
+	z->to = net->in->shape->numbering.col_sw[l];
 	balance_cand_column(&z->cand, net, l);
 	for (uint32_t i = net->first[l]; i < net->first[l + 1]; i++) {
 		if (!z->wanted[i])

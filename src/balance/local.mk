@@ -1,5 +1,5 @@
 libftrcore_la_SOURCES += src/balance/balance.h src/balance/balance.c \
-	src/balance/net.c src/balance/count.c src/balance/load.c \
-	src/balance/search.c src/balance/move.c \
+	src/balance/flow_net.c src/balance/count.c src/balance/load.c \
+	src/balance/local_search.c src/balance/move.c \
 	src/balance/worst.c src/balance/displaced.h \
 	src/balance/displaced.c src/balance/bound.c src/balance/dual.c

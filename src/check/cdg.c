@@ -46,7 +46,7 @@ static void add_hop(const struct chk *c, struct chk_part *w, ftr_sw x,
 	if (c->claims ? !chk_legal(c->claims, x, s, y) :
 	    rank && rank[s] < rank[x] && rank[y] > rank[s])
 		w->unproved = true;
-	if (!c->lanes)
+	if (!c->vls)
 		set_dep(c, s, ftr_fabric_port(c->f, x, w->col[x])->peer_port,
 			w->col[s]);
 }
@@ -66,7 +66,7 @@ void chk_cdg_add(const struct chk *c, struct chk_part *w, ftr_lid lid)
 			x = w->nxt[x];
 		}
 	}
-	if (c->lanes)
-		chk_lanes_add(c, w, lid);
+	if (c->vls)
+		chk_vls_add(c, w, lid);
 	c->in_cdg[lid] = 1;
 }

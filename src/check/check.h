@@ -2,7 +2,7 @@
 /*
  * What the parts of the checker share.
  *
- *	check.c		set-up, split over the team, sum of the parts
+ *	check_tables.c		set-up, split over the team, sum of the parts
  *	updown.c	128 LIDs at a time, two sweeps along the ranks
  *	walk.c		one LID, any tables: follow, remember, find loops
  *	cdg.c		dependencies of one LID into the graph
@@ -30,7 +30,7 @@
 enum {
 	ST_GOOD = 0,
 	ST_PENDING = 0x80,	/* not known (yet) */
-	ST_HOLE,
+	ST_MISSING,
 	ST_DEAD,
 	ST_WRONG,
 	ST_LOOP,
@@ -40,7 +40,7 @@ enum {
 /* Pseudo switches: where a hop leads that leads to no switch. */
 enum {
 	END_SIDE = 0,	/* a switch, but of equal claimed rank: see ports[] */
-	END_HOLE,
+	END_MISSING,
 	END_DEAD,
 	END_WRONG,	/* an end port; right for one LID owner only */
 	END_GOOD,	/* general walk only */
@@ -48,7 +48,7 @@ enum {
 };
 
 #define CHK_HOPS 256		/* entries of hop[] per switch */
-#define CHK_LANES 128		/* LIDs of one block of work */
+#define CHK_VLS 128		/* LIDs of one block of work */
 #define CHK_SW_MAX (UINT16_MAX - N_ENDS)
 
 /* Where packets to a LID must leave the last switch. */
@@ -70,7 +70,7 @@ struct chk_cdg {
 struct chk_part {
 	struct ftr_check_report r;
 	bool unproved;		/* a walked entry is not up-then-down */
-	uint8_t *state;		/* [(n_sw + N_ENDS) * CHK_LANES] */
+	uint8_t *state;		/* [(n_sw + N_ENDS) * CHK_VLS] */
 	uint8_t *head;		/* [n_sw] first lane owned there + 1 */
 	/* one LID, by switch */
 	uint8_t *col;		/* its column of the tables */
@@ -90,7 +90,7 @@ struct chk {
 	const struct chk_claims *claims;	/* NULL: none claimed */
 	bool no_cdg;
 	bool switches;		/* they send, too */
-	bool lanes;		/* look at virtual lanes */
+	bool vls;		/* look at virtual lanes */
 	uint32_t n_vl;		/* 1 if not */
 	const struct ftr_sl2vl *sl2vl;	/* NULL: VL = SL */
 	const struct ftr_path_sl *path_sl;	/* NULL: SL 0 */
@@ -125,7 +125,7 @@ static inline size_t chk_dep_row(const struct chk *c, ftr_sw s, ftr_port in,
 /* The true next row of s by entry p: sideways hops are looked up. */
 static inline uint32_t chk_row_of(const struct chk *c, ftr_sw s, ftr_port p)
 {
-	uint32_t row = c->hop[(size_t)s * CHK_HOPS + p] / CHK_LANES;
+	uint32_t row = c->hop[(size_t)s * CHK_HOPS + p] / CHK_VLS;
 
 	if (row == c->f->n_sw + END_SIDE)
 		row = ftr_fabric_port(c->f, s, p)->peer;
@@ -145,7 +145,7 @@ bool chk_sample_before(const struct ftr_check_sample *a,
 void chk_found(struct chk_part *w, enum ftr_finding what, ftr_sw from,
 	       ftr_sw at, ftr_lid lid);
 
-/* updown.c: CHK_LANES LIDs from base on, with claimed ranks. */
+/* updown.c: CHK_VLS LIDs from base on, with claimed ranks. */
 void chk_block(const struct chk *c, struct chk_part *w, uint32_t base);
 
 /* walk.c */
@@ -158,11 +158,11 @@ void chk_column(const struct chk *c, struct chk_part *w, ftr_lid lid);
 void chk_cdg_add(const struct chk *c, struct chk_part *w, ftr_lid lid);
 
 /* lanes.c: the same over (link, VL), from every source. */
-void chk_lanes_add(const struct chk *c, struct chk_part *w, ftr_lid lid);
-enum ftr_status chk_lanes_fit(const struct ftr_fabric *f,
-			      const struct ftr_check_opts *opts,
-			      struct ftr_err *err) FTR_MUST_USE;
-uint32_t chk_lanes_count(const struct chk *c);
+void chk_vls_add(const struct chk *c, struct chk_part *w, ftr_lid lid);
+enum ftr_status chk_vls_fit(const struct ftr_fabric *f,
+			    const struct ftr_check_opts *opts,
+			    struct ftr_err *err) FTR_MUST_USE;
+uint32_t chk_vls_count(const struct chk *c);
 
 /* cycle.c: sets r->cdg to ACYCLIC or CYCLE and the cycle. */
 enum ftr_status chk_cycle(const struct chk *c, struct ftr_arena *a,

@@ -15,7 +15,7 @@ struct graph {
 	const struct ftr_fabric *f;
 	const struct chk_claims *c;
 	const uint64_t *dead;
-	const struct ftr_cable *extra;
+	const struct ftr_link *extra;
 	uint32_t n_extra;
 	uint32_t *first;	/* [n_sw + 1] */
 	ftr_sw *nbr;		/* neighbours of a switch, each once */
@@ -179,7 +179,7 @@ enum ftr_status chk_claims_set(struct chk_claims *c, const struct ftr_fabric *f,
 			       const uint8_t *rank,
 			       const struct ftr_turn *turn, uint32_t n,
 			       const uint64_t *dead,
-			       const struct ftr_cable *extra, uint32_t n_extra,
+			       const struct ftr_link *extra, uint32_t n_extra,
 			       struct ftr_arena *a, struct ftr_err *err)
 {
 	struct graph g = {

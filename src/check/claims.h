@@ -24,7 +24,7 @@ enum ftr_status chk_claims_set(struct chk_claims *c, const struct ftr_fabric *f,
 			       const uint8_t *rank,
 			       const struct ftr_turn *turn, uint32_t n,
 			       const uint64_t *dead,
-			       const struct ftr_cable *extra, uint32_t n_extra,
+			       const struct ftr_link *extra, uint32_t n_extra,
 			       struct ftr_arena *a,
 			       struct ftr_err *err) FTR_MUST_USE;
 

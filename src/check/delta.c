@@ -25,7 +25,7 @@
 
 struct judge {			/* of one worker */
 	struct ftr_delta_report r;
-	bool sideways;
+	bool horizontal;
 	uint32_t *at;		/* [n_sw] change of this LID, NONE at rest */
 	uint32_t *seen;		/* [n_sw] stamp: fate and hops are known */
 	uint32_t stamp;
@@ -61,7 +61,7 @@ static bool extra_peer(const struct trial *c, ftr_sw s, ftr_port p,
 		       ftr_sw *peer, ftr_port *peer_port)
 {
 	for (uint32_t i = 0; i < c->d->n_extra; i++) {
-		const struct ftr_cable *x = &c->d->extra[i];
+		const struct ftr_link *x = &c->d->extra[i];
 
 		if (x->sw == s && x->port == p) {
 			*peer = x->peer;
@@ -107,7 +107,7 @@ static uint8_t step(const struct trial *c, ftr_sw s, ftr_lid lid,
 	ftr_sw y;
 
 	if (p == FTR_PORT_NONE)
-		return ST_HOLE;
+		return ST_MISSING;
 	if (s == x.sw && p == x.port && !is_dead(c, s, p))
 		return ST_GOOD;
 	if (peer_of(c, s, p, &y, &q)) {
@@ -195,7 +195,7 @@ static uint8_t follow(const struct trial *c, struct judge *j, ftr_sw s,
 		if (depth > 1 &&
 		    illegal(c, j->stack[depth - 2], y, entry(c, y, lid)))
 			turn(j, j->stack[depth - 2], y, lid);
-		j->sideways |= rank[next] == rank[y];
+		j->horizontal |= rank[next] == rank[y];
 		y = next;
 	}
 	if (fate == ST_PENDING) {	/* came to what is known */
@@ -245,10 +245,10 @@ static ftr_sw culprit(const struct trial *c, ftr_sw s, ftr_lid lid, bool loop)
 }
 
 static const enum ftr_finding finding_of[] = {
-	[ST_HOLE - ST_HOLE] = FTR_FIND_HOLE,
-	[ST_DEAD - ST_HOLE] = FTR_FIND_DEAD_PORT,
-	[ST_WRONG - ST_HOLE] = FTR_FIND_WRONG_END,
-	[ST_LOOP - ST_HOLE] = FTR_FIND_LOOP,
+	[ST_MISSING - ST_MISSING] = FTR_FIND_MISSING,
+	[ST_DEAD - ST_MISSING] = FTR_FIND_DEAD_PORT,
+	[ST_WRONG - ST_MISSING] = FTR_FIND_WRONG_END,
+	[ST_LOOP - ST_MISSING] = FTR_FIND_LOOP,
 };
 
 static void walk(const struct trial *c, struct judge *j, ftr_sw s, ftr_lid lid)
@@ -260,9 +260,9 @@ static void walk(const struct trial *c, struct judge *j, ftr_sw s, ftr_lid lid)
 		j->r.max_hops = FTR_MAX(j->r.max_hops, j->hops[s]);
 		return;
 	}
-	found(j, finding_of[fate - ST_HOLE], s, 
+	found(j, finding_of[fate - ST_MISSING], s, 
 	      culprit(c, s, lid, fate == ST_LOOP), lid);
-	j->r.harmful += fate != ST_HOLE;
+	j->r.harmful += fate != ST_MISSING;
 }
 
 /* ---- neighbours ------------------------------------------------------ */
@@ -272,8 +272,8 @@ static bool drained_before(const struct trial *c, uint32_t k, uint32_t i)
 {
 	const struct ftr_check_delta *d = c->d;
 
-	return d->stage && d->stage[i] >= d->first_drain &&
-		d->stage[k] < d->stage[i];
+	return d->write_step && d->write_step[i] >= d->first_drain &&
+		d->write_step[k] < d->write_step[i];
 }
 
 static void mixed(struct judge *j, ftr_sw from, ftr_sw at, ftr_lid lid)
@@ -298,15 +298,15 @@ static void judge_below(const struct trial *c, struct judge *j, uint32_t i)
 			mixed(j, x->sw, s, x->lid);
 	}
 	k = j->ahead[x->sw];
-	j->r.early += d->stage && k != NONE &&
+	j->r.early += d->write_step && k != NONE &&
 		d->change[k].after != FTR_PORT_NONE &&
-		d->stage[k] >= d->stage[i];
+		d->write_step[k] >= d->write_step[i];
 	if (!peer_of(c, x->sw, x->after, &s, &q) || (k = j->at[s]) == NONE)
 		return;
 	y = &d->change[k];
 	if (illegal(c, x->sw, s, y->before) &&
 	    !illegal(c, x->sw, s, y->after) &&
-	    !(d->stage && d->stage[k] < d->stage[i]))
+	    !(d->write_step && d->write_step[k] < d->write_step[i]))
 		mixed(j, x->sw, s, x->lid);
 }
 
@@ -316,10 +316,10 @@ static void judge_around(const struct trial *c, struct judge *j, uint32_t i)
 {
 	const struct ftr_check_delta *d = c->d;
 	const struct ftr_change *y = &d->change[i];
-	bool hole = y->after == FTR_PORT_NONE;
+	bool missing = y->after == FTR_PORT_NONE;
 
-	if (!hole && !c->claims.n && (!goes_up(c, y->sw, y->after) ||
-				      goes_up(c, y->sw, y->before)))
+	if (!missing && !c->claims.n && (!goes_up(c, y->sw, y->after) ||
+					 goes_up(c, y->sw, y->before)))
 		return;
 	for (unsigned int p = 1; p <= c->f->sw[y->sw].n_ports; p++) {
 		ftr_sw s;
@@ -328,7 +328,7 @@ static void judge_around(const struct trial *c, struct judge *j, uint32_t i)
 		if (!peer_of(c, y->sw, (ftr_port)p, &s, &q) ||
 		    j->at[s] != NONE || entry(c, s, y->lid) != q)
 			continue;
-		if (hole)
+		if (missing)
 			j->r.stranded++;
 		else if (illegal(c, s, y->sw, y->after))
 			turn(j, s, y->sw, y->lid);
@@ -384,7 +384,7 @@ static uint64_t count_missed(const struct trial *c)
 	uint64_t n = 0;
 
 	for (uint32_t i = 0; i < c->d->n_gone; i++) {
-		const struct ftr_cable *x = &c->d->gone[i];
+		const struct ftr_link *x = &c->d->gone[i];
 
 		n += count_named(c, x->sw, x->port);
 		n += count_named(c, x->peer, x->peer_port);
@@ -512,7 +512,7 @@ enum ftr_status ftr_check_changes(const struct ftr_fabric *f,
 			     FTR_MAX(c.n_lids / 64, 1u), judge_some, &c);
 		for (unsigned int i = 0; i < ftr_team_size(team); i++) {
 			add(&sum, &c.judge[i].r);
-			sum.proved &= !c.judge[i].sideways;
+			sum.proved &= !c.judge[i].horizontal;
 		}
 		sum.missed += count_missed(&c);
 		sum.proved &= !sum.mixed && !sum.found[FTR_FIND_TURN];

@@ -68,7 +68,7 @@ static unsigned int vl_of(const struct ftr_cdg_opts *o, ftr_sw s,
 	return o->sl2vl ? ftr_sl2vl_get(o->sl2vl, s, in, out, sl) : sl;
 }
 
-static uint16_t lane_bit(struct ftr_cdg *g, unsigned int vl)
+static uint16_t vl_bit(struct ftr_cdg *g, unsigned int vl)
 {
 	if (vl == FTR_VL_DROP) {
 		g->plain = false;
@@ -88,22 +88,22 @@ static bool is_source(const struct ftr_cdg *g, ftr_sw s, ftr_port p)
 }
 
 /* Lanes out of s, for one SL. */
-static void set_lanes_of(struct ftr_cdg *g, const struct ftr_cdg_opts *o,
-			 ftr_sw s, uint32_t sl)
+static void set_vls_of(struct ftr_cdg *g, const struct ftr_cdg_opts *o,
+		       ftr_sw s, uint32_t sl)
 {
 	uint32_t deg = dyn_degree(g, s);
 	const struct dyn_link *links = &g->link[g->first_link[s]];
 	uint16_t *inject = g->inject + sl * g->n_links + g->first_link[s];
-	uint16_t *lanes = g->lanes + sl * g->n_links + g->first_link[s];
-	uint8_t *square = g->lane + sl * g->lane_square + g->lane_first[s];
+	uint16_t *vls = g->vls + sl * g->n_links + g->first_link[s];
+	uint8_t *square = g->link_vl + sl * g->vl_square + g->vl_first[s];
 
 	for (unsigned int p = 0; p <= g->f->sw[s].n_ports; p++)
 		for (uint32_t i = 0; is_source(g, s, (ftr_port)p) && i < deg;
 		     i++)
-			inject[i] |= lane_bit(g, vl_of(o, s, (ftr_port)p,
-						       links[i].from_port,
-						       g->sl[sl]));
-	memcpy(lanes, inject, deg * sizeof(*lanes));
+			inject[i] |= vl_bit(g, vl_of(o, s, (ftr_port)p,
+						     links[i].from_port,
+						     g->sl[sl]));
+	memcpy(vls, inject, deg * sizeof(*vls));
 	for (uint32_t in = 0; in < deg; in++)
 		for (uint32_t out = 0; out < deg; out++) {
 			unsigned int vl = vl_of(o, s, links[in].from_port,
@@ -111,11 +111,11 @@ static void set_lanes_of(struct ftr_cdg *g, const struct ftr_cdg_opts *o,
 						g->sl[sl]);
 
 			*square++ = (uint8_t)vl;
-			lanes[out] |= lane_bit(g, vl);
+			vls[out] |= vl_bit(g, vl);
 		}
 }
 
-static bool set_lanes(struct ftr_cdg *g, const struct ftr_cdg_opts *o)
+static bool set_vls(struct ftr_cdg *g, const struct ftr_cdg_opts *o)
 {
 	uint32_t sls = o->sls ? o->sls : 1;
 
@@ -124,24 +124,24 @@ static bool set_lanes(struct ftr_cdg *g, const struct ftr_cdg_opts *o)
 			g->sl[g->n_sl++] = (uint8_t)sl;
 	g->n_vl = 1;
 	g->plain = true;
-	g->lane_first = ftr_arena_alloc(g->arena, g->f->n_sw,
-					sizeof(*g->lane_first));
-	if (!g->lane_first)
+	g->vl_first = ftr_arena_alloc(g->arena, g->f->n_sw,
+				      sizeof(*g->vl_first));
+	if (!g->vl_first)
 		return false;
 	for (ftr_sw s = 0; s < g->f->n_sw; s++) {
-		g->lane_first[s] = g->lane_square;
-		g->lane_square += (uint64_t)dyn_degree(g, s) * dyn_degree(g, s);
+		g->vl_first[s] = g->vl_square;
+		g->vl_square += (uint64_t)dyn_degree(g, s) * dyn_degree(g, s);
 	}
-	g->lane = ftr_arena_alloc(g->arena, g->n_sl, g->lane_square);
+	g->link_vl = ftr_arena_alloc(g->arena, g->n_sl, g->vl_square);
 	g->inject = ftr_arena_zalloc(g->arena, (size_t)g->n_sl * g->n_links,
 				    sizeof(*g->inject));
-	g->lanes = ftr_arena_alloc(g->arena, (size_t)g->n_sl * g->n_links,
-				   sizeof(*g->lanes));
-	if (!g->lane || !g->inject || !g->lanes)
+	g->vls = ftr_arena_alloc(g->arena, (size_t)g->n_sl * g->n_links,
+				 sizeof(*g->vls));
+	if (!g->link_vl || !g->inject || !g->vls)
 		return false;
 	for (uint32_t sl = 0; sl < g->n_sl; sl++)
 		for (ftr_sw s = 0; s < g->f->n_sw; s++)
-			set_lanes_of(g, o, s, sl);
+			set_vls_of(g, o, s, sl);
 	g->plain &= g->n_vl == 1;
 	return true;
 }
@@ -183,7 +183,7 @@ static bool set_counts(struct ftr_cdg *g, uint64_t *n)
 		l->row_len = deg * g->n_vl;
 		l->row = (uint32_t)g->count_first[l->to] +
 			l->to_place * g->n_vl * l->row_len;
-		l->lane_at = (uint32_t)g->lane_first[l->to] +
+		l->vl_at = (uint32_t)g->vl_first[l->to] +
 			l->to_place * deg;
 	}
 	g->count = ftr_arena_zalloc(g->arena, *n, sizeof(*g->count));
@@ -273,7 +273,7 @@ static enum ftr_status build(struct ftr_cdg *g, const struct ftr_tables *t,
 	bool acyclic;
 	enum ftr_status st;
 
-	if (!number_links(g) || !set_sources(g) || !set_lanes(g, o) ||
+	if (!number_links(g) || !set_sources(g) || !set_vls(g, o) ||
 	    !set_counts(g, &n_counts))
 		goto nomem;
 	if (n_counts > UINT32_MAX)

@@ -31,7 +31,7 @@ struct dyn_link {
 	ftr_port from_port, to_port;
 	uint8_t from_place, to_place;
 	uint32_t row, row_len;	/* of count[]: of lane 0; of one lane */
-	uint32_t lane_at;	/* of lane[]: from here to every place of to */
+	uint32_t vl_at;	/* of lane[]: from here to every place of to */
 	uint32_t down_since;	/* epoch, or DYN_ALIVE */
 	uint32_t unused;
 };
@@ -39,7 +39,7 @@ struct dyn_link {
 /* Lanes occupied beyond the base, by link * n_sl + SL: open addressing. */
 struct dyn_occ {
 	uint32_t *key;		/* key + 1; 0: free */
-	uint16_t *lanes;
+	uint16_t *vls;
 	uint32_t cap, n;
 };
 
@@ -55,7 +55,7 @@ struct dyn_lid {
 /* To take a change back. */
 struct dyn_undo {
 	uint32_t key;
-	uint16_t lanes;		/* before */
+	uint16_t vls;		/* before */
 };
 
 struct ftr_cdg {
@@ -71,12 +71,12 @@ struct ftr_cdg {
 	uint32_t *first_link;	/* [n_sw + 1] */
 	struct dyn_link *link;
 	uint32_t *link_of;	/* [n_sw * 256] by port; DYN_NONE: to no switch */
-	uint8_t *lane;		/* [n_sl] squares of places: VL, or DROP */
-	uint64_t *lane_first;	/* [n_sw] square of a switch */
+	uint8_t *link_vl;		/* [n_sl] squares of places: VL, or DROP */
+	uint64_t *vl_first;	/* [n_sw] square of a switch */
 	bool plain;		/* all is on lane 0 */
-	uint64_t lane_square;	/* bytes per SL */
+	uint64_t vl_square;	/* bytes per SL */
 	uint16_t *inject;	/* [n_sl][n_links] lanes that sources take */
-	uint16_t *lanes;	/* [n_sl][n_links] lanes that anyone takes */
+	uint16_t *vls;	/* [n_sl][n_links] lanes that anyone takes */
 	ftr_sw *source;		/* switches where packets come in */
 	uint32_t n_sources;
 	uint32_t epoch;
@@ -130,19 +130,19 @@ static inline uint32_t dyn_link_of(const struct ftr_cdg *g, ftr_sw s,
 }
 
 /* The lane that a packet of that link takes when it leaves at place out. */
-static inline unsigned int dyn_lane(const struct ftr_cdg *g, uint32_t sl,
-				    const struct dyn_link *l, unsigned int out)
+static inline unsigned int dyn_vl(const struct ftr_cdg *g, uint32_t sl,
+				  const struct dyn_link *l, unsigned int out)
 {
-	return g->plain ? 0 : g->lane[sl * g->lane_square + l->lane_at + out];
+	return g->plain ? 0 : g->link_vl[sl * g->vl_square + l->vl_at + out];
 }
 
 /* Index into count[] of the edge from a lane of link l to one of the link that
  * leaves at place out of where l arrives. */
 static inline uint32_t dyn_edge_at(const struct ftr_cdg *g,
-				   const struct dyn_link *l, unsigned int lane,
-				   unsigned int out, unsigned int lane_out)
+				   const struct dyn_link *l, unsigned int link_vl,
+				   unsigned int out, unsigned int vl_out)
 {
-	return l->row + lane * l->row_len + out * g->n_vl + lane_out;
+	return l->row + link_vl * l->row_len + out * g->n_vl + vl_out;
 }
 
 /* The entries now for a LID, by switch. */

@@ -50,20 +50,20 @@ static void start(struct all *a, ftr_sw s)
 	const uint8_t *row = ftr_tables_row(g->now, s) + a->first;
 
 	for (uint32_t i = 0; i < a->n; i++) {
-		uint32_t link = dyn_link_of(g, s, row[i]), lanes;
+		uint32_t link = dyn_link_of(g, s, row[i]), vls;
 
 		if (link == DYN_NONE ||
 		    g->f->owner[a->first + i].kind == FTR_OWNER_NONE)
 			continue;
-		lanes = g->inject[a->sl * g->n_links + link];
-		for (; lanes; lanes &= lanes - 1)
-			reach(a, s * g->n_vl + (uint32_t)__builtin_ctz(lanes),
+		vls = g->inject[a->sl * g->n_links + link];
+		for (; vls; vls &= vls - 1)
+			reach(a, s * g->n_vl + (uint32_t)__builtin_ctz(vls),
 			      i / 64, UINT64_C(1) << i % 64);
 	}
 }
 
 /* One LID from a lane out of s to the next switch. */
-static void hand_on(struct all *a, ftr_sw s, unsigned int lane, uint32_t i)
+static void hand_on(struct all *a, ftr_sw s, unsigned int link_vl, uint32_t i)
 {
 	struct ftr_cdg *g = a->g;
 	uint32_t lid = a->first + i;
@@ -76,10 +76,10 @@ static void hand_on(struct all *a, ftr_sw s, unsigned int lane, uint32_t i)
 	if (out == DYN_NONE)
 		return;
 	place = out - g->first_link[in->to];
-	next = dyn_lane(g, a->sl, in, place);
+	next = dyn_vl(g, a->sl, in, place);
 	if (next == FTR_VL_DROP)
 		return;
-	g->count[dyn_edge_at(g, in, lane, place, next)]++;
+	g->count[dyn_edge_at(g, in, link_vl, place, next)]++;
 	reach(a, in->to * g->n_vl + next, i / 64, UINT64_C(1) << i % 64);
 }
 

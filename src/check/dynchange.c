@@ -58,7 +58,7 @@ void dyn_close(struct ftr_cdg *g, ftr_lid lid)
 	if (at < g->n_open)
 		g->open_of[g->open[at]->lid] = at + 1;
 	free(t->occ.key);
-	free(t->occ.lanes);
+	free(t->occ.vls);
 	free(t->edge);
 	free(t->base);
 	free(t);
@@ -82,7 +82,7 @@ static uint16_t occ_get(const struct dyn_occ *o, uint32_t key)
 	if (!o->cap)
 		return 0;
 	i = slot_of(o, key);
-	return o->key[i] ? o->lanes[i] : 0;
+	return o->key[i] ? o->vls[i] : 0;
 }
 
 static bool occ_grow(struct dyn_occ *o)
@@ -90,10 +90,10 @@ static bool occ_grow(struct dyn_occ *o)
 	struct dyn_occ n = { .cap = o->cap ? 2 * o->cap : 16 };
 
 	n.key = ftr_calloc(n.cap, sizeof(*n.key));
-	n.lanes = ftr_calloc(n.cap, sizeof(*n.lanes));
-	if (!n.key || !n.lanes) {
+	n.vls = ftr_calloc(n.cap, sizeof(*n.vls));
+	if (!n.key || !n.vls) {
 		free(n.key);
-		free(n.lanes);
+		free(n.vls);
 		return false;
 	}
 	for (uint32_t i = 0; i < o->cap; i++) {
@@ -103,17 +103,17 @@ static bool occ_grow(struct dyn_occ *o)
 			continue;
 		k = slot_of(&n, o->key[i] - 1);
 		n.key[k] = o->key[i];
-		n.lanes[k] = o->lanes[i];
+		n.vls[k] = o->vls[i];
 	}
 	n.n = o->n;
 	free(o->key);
-	free(o->lanes);
+	free(o->vls);
 	*o = n;
 	return true;
 }
 
 /* Keys are never taken out: lanes 0 is as good as none. */
-static bool occ_set(struct dyn_occ *o, uint32_t key, uint16_t lanes)
+static bool occ_set(struct dyn_occ *o, uint32_t key, uint16_t vls)
 {
 	uint32_t i;
 
@@ -122,18 +122,18 @@ static bool occ_set(struct dyn_occ *o, uint32_t key, uint16_t lanes)
 	i = slot_of(o, key);
 	o->n += !o->key[i];
 	o->key[i] = key + 1;
-	o->lanes[i] = lanes;
+	o->vls[i] = vls;
 	return true;
 }
 
 /* Lanes of link that packets for lid are on by the base entries. */
-static uint32_t base_lanes(const struct ftr_cdg *g, const uint8_t *base,
-			   uint32_t link, ftr_lid lid, uint32_t sl,
-			   uint32_t depth)
+static uint32_t base_vls(const struct ftr_cdg *g, const uint8_t *base,
+			 uint32_t link, ftr_lid lid, uint32_t sl,
+			 uint32_t depth)
 {
 	const struct dyn_link *out = &g->link[link];
 	ftr_sw s = out->from;
-	uint32_t all = g->lanes[sl * g->n_links + link];
+	uint32_t all = g->vls[sl * g->n_links + link];
 	uint32_t got, deg = dyn_degree(g, s);
 
 	if (base[s] != out->from_port ||
@@ -145,14 +145,14 @@ static uint32_t base_lanes(const struct ftr_cdg *g, const uint8_t *base,
 	for (uint32_t i = 0; i < deg && got != all; i++) {
 		const struct dyn_link *l = &g->link[g->first_link[s] + i];
 		uint32_t in = g->first_link[l->to] + l->to_place;
-		unsigned int lane = dyn_lane(g, sl, &g->link[in],
-					     out->from_place);
+		unsigned int link_vl = dyn_vl(g, sl, &g->link[in],
+					      out->from_place);
 
-		if (lane == FTR_VL_DROP || got >> lane & 1 ||
+		if (link_vl == FTR_VL_DROP || got >> link_vl & 1 ||
 		    base[l->to] != l->to_port)
 			continue;
-		if (base_lanes(g, base, in, lid, sl, depth + 1))
-			got |= 1u << lane;
+		if (base_vls(g, base, in, lid, sl, depth + 1))
+			got |= 1u << link_vl;
 	}
 	return got;
 }
@@ -162,9 +162,9 @@ static uint32_t occupied(const struct ftr_cdg *g, const struct dyn_lid *t,
 {
 	uint32_t got = t ? occ_get(&t->occ, link * g->n_sl + sl) : 0;
 
-	if (got != g->lanes[sl * g->n_links + link])
-		got |= base_lanes(g, t ? t->base : dyn_column(g, lid), link,
-				  lid, sl, 0);
+	if (got != g->vls[sl * g->n_links + link])
+		got |= base_vls(g, t ? t->base : dyn_column(g, lid), link,
+				lid, sl, 0);
 	return got;
 }
 
@@ -187,20 +187,20 @@ bool ftr_cdg_occupied(const struct ftr_cdg *g, ftr_sw s, ftr_port port,
 
 /* Packets of an SL are on that lane of link now: follow them if that is new. */
 static enum outcome occupy(struct ftr_cdg *g, struct dyn_lid *t, uint32_t link,
-			   unsigned int lane, uint32_t sl)
+			   unsigned int link_vl, uint32_t sl)
 {
 	uint32_t key = link * g->n_sl + sl;
 	uint32_t got = occupied(g, t, link, t->lid, sl);
 	uint16_t mine = occ_get(&t->occ, key);
 
-	if (got >> lane & 1)
+	if (got >> link_vl & 1)
 		return DONE;
 	if (!FTR_GROW(g->undo, g->n_undo, g->cap_undo) ||
 	    !FTR_GROW(g->queue, g->n_queue, g->cap_queue) ||
-	    !occ_set(&t->occ, key, (uint16_t)(mine | 1u << lane)))
+	    !occ_set(&t->occ, key, (uint16_t)(mine | 1u << link_vl)))
 		return NO_MEMORY;
 	g->undo[g->n_undo++] = (struct dyn_undo){ key, mine };
-	g->queue[g->n_queue++] = (uint64_t)key << 8 | lane;
+	g->queue[g->n_queue++] = (uint64_t)key << 8 | link_vl;
 	return DONE;
 }
 
@@ -223,20 +223,20 @@ static enum outcome add_edge(struct ftr_cdg *g, struct dyn_lid *t, uint32_t in,
 
 /* Packets on that lane of the link in, at its end, leave by port. */
 static enum outcome pass(struct ftr_cdg *g, struct dyn_lid *t, uint32_t in,
-			 unsigned int lane_in, uint32_t sl, ftr_port port)
+			 unsigned int vl_in, uint32_t sl, ftr_port port)
 {
 	const struct dyn_link *l = &g->link[in];
 	uint32_t out = dyn_link_of(g, l->to, port);
-	unsigned int lane;
+	unsigned int link_vl;
 	enum outcome r;
 
 	if (out == DYN_NONE || dyn_is_down(g, out) || dyn_is_down(g, in))
 		return DONE;
-	lane = dyn_lane(g, sl, l, g->link[out].from_place);
-	if (lane == FTR_VL_DROP)
+	link_vl = dyn_vl(g, sl, l, g->link[out].from_place);
+	if (link_vl == FTR_VL_DROP)
 		return DONE;
-	r = add_edge(g, t, in, lane_in, out, lane);
-	return r ? r : occupy(g, t, out, lane, sl);
+	r = add_edge(g, t, in, vl_in, out, link_vl);
+	return r ? r : occupy(g, t, out, link_vl, sl);
 }
 
 /* What is in the queue goes on by the entries that its switch has now. */
@@ -268,20 +268,20 @@ static enum outcome start(struct ftr_cdg *g, struct dyn_lid *t, ftr_sw s,
 	if (out == DYN_NONE || dyn_is_down(g, out))
 		return DONE;
 	for (uint32_t sl = 0; !r && sl < g->n_sl; sl++) {
-		uint32_t lanes = g->inject[sl * g->n_links + out];
+		uint32_t vls = g->inject[sl * g->n_links + out];
 
-		for (; !r && lanes; lanes &= lanes - 1)
+		for (; !r && vls; vls &= vls - 1)
 			r = occupy(g, t, out,
-				   (unsigned int)__builtin_ctz(lanes), sl);
+				   (unsigned int)__builtin_ctz(vls), sl);
 		for (uint32_t i = 0; !r && i < dyn_degree(g, s); i++) {
 			const struct dyn_link *l =
 				&g->link[g->first_link[s] + i];
 			uint32_t in = g->first_link[l->to] + l->to_place;
 
-			lanes = occupied(g, t, in, t->lid, sl);
-			for (; !r && lanes; lanes &= lanes - 1)
+			vls = occupied(g, t, in, t->lid, sl);
+			for (; !r && vls; vls &= vls - 1)
 				r = pass(g, t, in,
-					 (unsigned int)__builtin_ctz(lanes),
+					 (unsigned int)__builtin_ctz(vls),
 					 sl, port);
 		}
 	}
@@ -354,7 +354,7 @@ static void take_back(struct ftr_cdg *g, struct dyn_lid *t,
 	while (g->n_undo) {
 		const struct dyn_undo *u = &g->undo[--g->n_undo];
 
-		t->occ.lanes[slot_of(&t->occ, u->key)] = u->lanes;
+		t->occ.vls[slot_of(&t->occ, u->key)] = u->vls;
 	}
 	for (uint32_t i = n; i-- > 0;)
 		set_entry(g, w[i].sw, t->lid, b->port[i]);

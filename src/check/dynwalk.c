@@ -34,7 +34,7 @@ INLINE uint32_t link_out(const struct walk *w, ftr_sw s)
 }
 
 /* From the lane of link, met for the first time, on. */
-INLINE bool follow(const struct walk *w, uint32_t link, unsigned int lane,
+INLINE bool follow(const struct walk *w, uint32_t link, unsigned int link_vl,
 		   uint32_t by, bool plain)
 {
 	struct ftr_cdg *g = w->g;
@@ -42,24 +42,24 @@ INLINE bool follow(const struct walk *w, uint32_t link, unsigned int lane,
 	for (;;) {
 		const struct dyn_link *in = &g->link[link];
 		uint32_t out = link_out(w, in->to), at;
-		unsigned int from = lane;
+		unsigned int from = link_vl;
 
 		if (out == DYN_NONE)
 			return true;
 		if (!plain)
-			lane = dyn_lane(g, w->sl, in, g->link[out].from_place);
-		if (!plain && lane == FTR_VL_DROP)
+			link_vl = dyn_vl(g, w->sl, in, g->link[out].from_place);
+		if (!plain && link_vl == FTR_VL_DROP)
 			return true;
 		at = plain ? in->row + g->link[out].from_place :
-			dyn_edge_at(g, in, from, g->link[out].from_place, lane);
+			dyn_edge_at(g, in, from, g->link[out].from_place, link_vl);
 		if (by)
 			g->count[at] += by;
 		else if (!w->fn(g, at, link * g->n_vl + from,
-				out * g->n_vl + lane))
+				out * g->n_vl + link_vl))
 			return false;
-		if (g->seen[in->to] >> lane & 1)
+		if (g->seen[in->to] >> link_vl & 1)
 			return true;
-		g->seen[in->to] |= (uint16_t)(1u << lane);
+		g->seen[in->to] |= (uint16_t)(1u << link_vl);
 		link = out;
 	}
 }
@@ -72,18 +72,18 @@ INLINE bool walk_sl(const struct walk *w, uint32_t by, bool plain)
 	for (uint32_t i = 0; i < g->n_sources; i++) {
 		ftr_sw s = g->source[i];
 		uint32_t link = link_out(w, s);
-		uint32_t lanes = link == DYN_NONE ? 0 :
+		uint32_t vls = link == DYN_NONE ? 0 :
 			g->inject[w->sl * g->n_links + link];
 
-		for (lanes &= ~(uint32_t)g->seen[s]; lanes;
-		     lanes &= lanes - 1) {
-			unsigned int lane = plain ? 0 :
-				(unsigned int)__builtin_ctz(lanes);
+		for (vls &= ~(uint32_t)g->seen[s]; vls;
+		     vls &= vls - 1) {
+			unsigned int link_vl = plain ? 0 :
+				(unsigned int)__builtin_ctz(vls);
 
-			if (g->seen[s] >> lane & 1)
+			if (g->seen[s] >> link_vl & 1)
 				continue;
-			g->seen[s] |= (uint16_t)(1u << lane);
-			if (!follow(w, link, lane, by, plain))
+			g->seen[s] |= (uint16_t)(1u << link_vl);
+			if (!follow(w, link, link_vl, by, plain))
 				return false;
 		}
 	}

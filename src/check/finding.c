@@ -32,7 +32,7 @@ enum ftr_status chk_same_size(const struct ftr_fabric *f,
 const char *ftr_finding_name(enum ftr_finding what)
 {
 	static const char *const name[FTR_N_FINDINGS] = {
-		[FTR_FIND_HOLE] = "a missing entry",
+		[FTR_FIND_MISSING] = "a missing entry",
 		[FTR_FIND_DEAD_PORT] = "a port without a link",
 		[FTR_FIND_WRONG_END] = "delivery to the wrong node",
 		[FTR_FIND_LOOP] = "a loop",
@@ -92,13 +92,13 @@ void chk_bad(const struct chk *c, struct chk_part *w, ftr_sw s, ftr_lid lid,
 	     uint8_t st)
 {
 	static const uint8_t finding[] = {
-		[ST_HOLE - ST_HOLE] = FTR_FIND_HOLE,
-		[ST_DEAD - ST_HOLE] = FTR_FIND_DEAD_PORT,
-		[ST_WRONG - ST_HOLE] = FTR_FIND_WRONG_END,
-		[ST_LOOP - ST_HOLE] = FTR_FIND_LOOP,
+		[ST_MISSING - ST_MISSING] = FTR_FIND_MISSING,
+		[ST_DEAD - ST_MISSING] = FTR_FIND_DEAD_PORT,
+		[ST_WRONG - ST_MISSING] = FTR_FIND_WRONG_END,
+		[ST_LOOP - ST_MISSING] = FTR_FIND_LOOP,
 	};
 	const struct ftr_lid_owner *o = &c->f->owner[lid];
-	enum ftr_finding what = finding[st - ST_HOLE];
+	enum ftr_finding what = finding[st - ST_MISSING];
 	struct ftr_check_sample here = { s, s, lid };
 
 	if (o->kind == FTR_OWNER_EP) {
@@ -110,7 +110,7 @@ void chk_bad(const struct chk *c, struct chk_part *w, ftr_sw s, ftr_lid lid,
 		w->r.bad[FTR_CHECK_HOST_SW] += c->hosts[s];
 		w->r.bad[FTR_CHECK_SW_SW] += o->idx != s;
 	}
-	w->r.harmful += what != FTR_FIND_HOLE;
+	w->r.harmful += what != FTR_FIND_MISSING;
 	/* the culprit is looked for only if this becomes the sample */
 	if (!w->r.found[what] || chk_sample_before(&here, &w->r.sample[what]))
 		here.at = culprit(c, s, lid, st);

@@ -20,8 +20,8 @@
  */
 #include "check/check.h"
 
-static unsigned int lane_of(const struct chk *c, ftr_sw s, ftr_port in,
-			    ftr_port out, unsigned int sl)
+static unsigned int vl_of(const struct chk *c, ftr_sw s, ftr_port in,
+			  ftr_port out, unsigned int sl)
 {
 	return c->sl2vl ? ftr_sl2vl_get(c->sl2vl, s, in, out, sl) : sl;
 }
@@ -53,7 +53,7 @@ static void follow(const struct chk *c, struct chk_part *w, ftr_sw s,
 	bool again = false;
 
 	while (w->nxt[s] < n) {
-		unsigned int to = lane_of(c, s, in, w->col[s], sl);
+		unsigned int to = vl_of(c, s, in, w->col[s], sl);
 		uint32_t *seen;
 
 		if (to == FTR_VL_DROP) {
@@ -91,7 +91,7 @@ static unsigned int sl_of(const struct chk *c, struct chk_part *w,
 	return 0;
 }
 
-void chk_lanes_add(const struct chk *c, struct chk_part *w, ftr_lid lid)
+void chk_vls_add(const struct chk *c, struct chk_part *w, ftr_lid lid)
 {
 	const struct ftr_lid_owner *o = &c->f->owner[lid];
 
@@ -111,9 +111,9 @@ void chk_lanes_add(const struct chk *c, struct chk_part *w, ftr_lid lid)
 
 /* ---- set-up -------------------------------------------------------------- */
 
-enum ftr_status chk_lanes_fit(const struct ftr_fabric *f,
-			      const struct ftr_check_opts *opts,
-			      struct ftr_err *err)
+enum ftr_status chk_vls_fit(const struct ftr_fabric *f,
+			    const struct ftr_check_opts *opts,
+			    struct ftr_err *err)
 {
 	const struct ftr_sl2vl *m = opts->sl2vl;
 	const struct ftr_path_sl *p = opts->path_sl;
@@ -147,7 +147,7 @@ static uint32_t sls(const struct ftr_path_sl *p)
 
 /* The greatest lane, plus one, that s puts packets of one of these SLs on
  * towards another switch. */
-static uint32_t lanes_of(const struct chk *c, ftr_sw s, uint32_t set)
+static uint32_t vls_of(const struct chk *c, ftr_sw s, uint32_t set)
 {
 	uint32_t n = 1;
 
@@ -161,7 +161,7 @@ static uint32_t lanes_of(const struct chk *c, ftr_sw s, uint32_t set)
 		     FTR_PEER_NONE))
 			continue;
 		for (unsigned int sl = 0; sl < FTR_N_SL; sl++) {
-			uint32_t vl = lane_of(c, s, in, out, sl);
+			uint32_t vl = vl_of(c, s, in, out, sl);
 
 			if (set >> sl & 1 && vl != FTR_VL_DROP)
 				n = FTR_MAX(n, vl + 1);
@@ -170,13 +170,13 @@ static uint32_t lanes_of(const struct chk *c, ftr_sw s, uint32_t set)
 	return n;
 }
 
-uint32_t chk_lanes_count(const struct chk *c)
+uint32_t chk_vls_count(const struct chk *c)
 {
 	uint32_t set = sls(c->path_sl), n = 1;
 
 	if (!c->sl2vl)
 		return 32 - (uint32_t)__builtin_clz(set & ~(1u << FTR_VL_DROP));
 	for (ftr_sw s = 0; s < c->f->n_sw; s++)
-		n = FTR_MAX(n, lanes_of(c, s, set));
+		n = FTR_MAX(n, vls_of(c, s, set));
 	return n;
 }

@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "check/load.h"
+#include "check/link_load.h"
 #include <ftr/linkload.h>
 
 static void add_path(const struct ftr_load *ld, ftr_ep from, ftr_ep to,

@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/load.h"
+#include "check/link_load.h"
 
 _Static_assert(FTR_LID_MAX <= UINT16_MAX, "a load fits 16 bits");
 
@@ -230,9 +230,9 @@ static bool detail(const struct family *y, struct ftr_load_report *r)
 	return true;
 }
 
-static enum ftr_status run(struct family *y, struct ftr_arena *a,
-			   struct ftr_team *team, struct ftr_load_report *out,
-			   struct ftr_err *err)
+static enum ftr_status run_loadrun(struct family *y, struct ftr_arena *a,
+				   struct ftr_team *team, struct ftr_load_report *out,
+				   struct ftr_err *err)
 {
 	struct ftr_load_report r = { 0 };
 	bool ok = new_parts(y, a, ftr_team_size(team));
@@ -317,7 +317,7 @@ enum ftr_status ftr_load_shifts(const struct ftr_load *ld, uint32_t sample,
 		return ftr_fail(err, FTR_NOMEM, "out of memory for %u shifts",
 				y.n);
 	}
-	return run(&y, a, team, out, err);
+	return run_loadrun(&y, a, team, out, err);
 }
 
 /* ---- random patterns ----------------------------------------------------- */
@@ -342,7 +342,7 @@ static enum ftr_status run_random(const struct ftr_load *ld, enum kind kind,
 	ftr_rng_seed(&rng, seed);
 	for (uint32_t i = 0; i < count; i++)
 		y.seed[i] = ftr_rng_next(&rng);
-	return run(&y, a, team, out, err);
+	return run_loadrun(&y, a, team, out, err);
 }
 
 enum ftr_status ftr_load_permutations(const struct ftr_load *ld, uint32_t count,

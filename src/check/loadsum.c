@@ -9,7 +9,7 @@
  */
 #include <string.h>
 
-#include "check/load.h"
+#include "check/link_load.h"
 
 void load_bin(struct ftr_load_bins *b, uint64_t max, uint64_t value)
 {

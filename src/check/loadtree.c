@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/load.h"
+#include "check/link_load.h"
 
 #define CHUNK 32		/* destinations: their LIDs share cache lines */
 
@@ -104,7 +104,7 @@ struct all {
 	struct part *part;
 };
 
-static void add_tree(const struct ftr_load *ld, struct part *w, ftr_sw home)
+static void add_tree(const struct ftr_load *ld, struct part *w, ftr_sw own)
 {
 	const struct load_tree *t = &w->tree;
 	uint64_t in = 0;
@@ -122,7 +122,7 @@ static void add_tree(const struct ftr_load *ld, struct part *w, ftr_sw home)
 		w->load[t->via[s]] += w->sum[s];
 		w->sum[t->next[s]] += w->sum[s];
 	}
-	if (t->hops[home] != LOAD_NONE)
+	if (t->hops[own] != LOAD_NONE)
 		in--;		/* the destination itself */
 	w->flows += in;
 	w->host_max = FTR_MAX(w->host_max, in);
@@ -191,10 +191,10 @@ static uint64_t most_sent(const struct ftr_load *ld, const uint32_t *arrive)
 	for (uint32_t i = 0; i < ld->n_live; i++) {
 		const struct ftr_endport *e =
 			&ld->f->ep[ld->order[ld->live[i]]];
-		bool home = ftr_tables_get(ld->t, e->sw, e->lid) ==
+		bool delivered = ftr_tables_get(ld->t, e->sw, e->lid) ==
 			e->sw_port;
 
-		max = FTR_MAX(max, (uint64_t)arrive[e->sw] - home);
+		max = FTR_MAX(max, (uint64_t)arrive[e->sw] - delivered);
 	}
 	return max;
 }

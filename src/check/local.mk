@@ -1,8 +1,8 @@
-libftrcore_la_SOURCES += src/check/check.h src/check/check.c \
+libftrcore_la_SOURCES += src/check/check.h src/check/check_tables.c \
 	src/check/updown.c src/check/walk.c src/check/cdg.c \
 	src/check/claims.h src/check/claims.c src/check/cycle.c src/check/finding.c src/check/hops.c src/check/lanes.c \
-	src/check/delta.c src/check/load.h src/check/load.c \
+	src/check/delta.c src/check/link_load.h src/check/load_model.c \
 	src/check/loadtree.c src/check/loadrun.c src/check/loadsum.c \
 	src/check/dyn.h src/check/dyn.c src/check/dynchange.c \
 	src/check/dynorder.c src/check/dynwalk.c src/check/dynall.c \
-	src/check/linkload.c src/check/jobs.c
+	src/check/linkload.c src/check/job_load.c

@@ -36,22 +36,22 @@
 
 #include "check/check.h"
 
-#define LANES CHK_LANES
+#define VLS CHK_VLS
 #define AHEAD 8			/* rows to prefetch */
 
-struct lanes {
+struct vls {
 	uint32_t base;		/* LID of lane 0 */
 	uint32_t n;		/* bytes of the rows to look at */
-	uint8_t own[LANES];	/* 0xff: somebody owns the LID */
-	uint8_t next[LANES];	/* next lane at the same switch + 1 */
-	ftr_port port[LANES];	/* right port at the owner's switch */
+	uint8_t own[VLS];	/* 0xff: somebody owns the LID */
+	uint8_t next[VLS];	/* next lane at the same switch + 1 */
+	ftr_port port[VLS];	/* right port at the owner's switch */
 	bool any;
 };
 
 /* State of all lanes at s as seen through the next hops.  Only the last block
  * of a row has fewer than LANES; the rest of out is then stale. */
 static inline void look(const struct chk *c, const uint8_t *state,
-			const struct lanes *l, ftr_sw s, uint8_t *restrict out)
+			const struct vls *l, ftr_sw s, uint8_t *restrict out)
 {
 	const uint8_t *row = ftr_tables_row(c->t, s) + l->base;
 	const uint32_t *hop = c->hop + (size_t)s * CHK_HOPS;
@@ -60,19 +60,19 @@ static inline void look(const struct chk *c, const uint8_t *state,
 	for (uint32_t j = 0; j < l->n; j++)
 		out[j] = state[hop[row[j]] + j];
 	/* one hop more; 0x7f + 1 is PENDING and PENDING stays as it is */
-	for (uint32_t j = 0; j < LANES; j++)
+	for (uint32_t j = 0; j < VLS; j++)
 		out[j] = (uint8_t)(out[j] + 1 - (out[j] >> 7));
 }
 
 /* Where the LIDs at home in s leave it as they should, they have arrived. */
-static void settle_home(const struct chk *c, struct chk_part *w,
-			const struct lanes *l, ftr_sw s)
+static void settle_own(const struct chk *c, struct chk_part *w,
+			     const struct vls *l, ftr_sw s)
 {
 	const uint8_t *row = ftr_tables_row(c->t, s) + l->base;
 
 	for (uint32_t k = w->head[s]; k; k = l->next[k - 1])
 		if (row[k - 1] == l->port[k - 1])
-			w->state[(size_t)s * LANES + k - 1] = ST_GOOD;
+			w->state[(size_t)s * VLS + k - 1] = ST_GOOD;
 }
 
 static inline void prefetch_row(const struct chk *c, uint32_t i, uint32_t base)
@@ -87,9 +87,9 @@ static inline void prefetch_row(const struct chk *c, uint32_t i, uint32_t base)
 }
 
 static void sweep_up(const struct chk *c, struct chk_part *w,
-		     const struct lanes *l)
+		     const struct vls *l)
 {
-	uint8_t out[LANES] = { 0 };
+	uint8_t out[VLS] = { 0 };
 
 	for (uint32_t i = 0; i < c->f->n_sw; i++) {
 		ftr_sw s = c->order[i];
@@ -97,10 +97,10 @@ static void sweep_up(const struct chk *c, struct chk_part *w,
 		prefetch_row(c, i + AHEAD, l->base);
 		if (i >= c->n_lowest) {
 			look(c, w->state, l, s, out);
-			memcpy(w->state + (size_t)s * LANES, out, LANES);
+			memcpy(w->state + (size_t)s * VLS, out, VLS);
 		}
 		if (w->head[s])
-			settle_home(c, w, l, s);
+			settle_own(c, w, l, s);
 	}
 }
 
@@ -108,38 +108,38 @@ static inline bool any_pending(const uint8_t *st)
 {
 	uint8_t any = 0;
 
-	for (uint32_t j = 0; j < LANES; j++)
+	for (uint32_t j = 0; j < VLS; j++)
 		any |= st[j] == ST_PENDING;
 	return any;
 }
 
 static void sweep_down(const struct chk *c, struct chk_part *w,
-		       const struct lanes *l)
+		       const struct vls *l)
 {
-	uint8_t out[LANES] = { 0 }, now[LANES];
+	uint8_t out[VLS] = { 0 }, now[VLS];
 
 	for (uint32_t i = c->f->n_sw; i-- > 0; ) {
 		ftr_sw s = c->order[i];
-		uint8_t *st = w->state + (size_t)s * LANES;
+		uint8_t *st = w->state + (size_t)s * VLS;
 
 		if (!any_pending(st))
 			continue;
 		look(c, w->state, l, s, out);
-		memcpy(now, st, LANES);
-		for (uint32_t j = 0; j < LANES; j++)
+		memcpy(now, st, VLS);
+		for (uint32_t j = 0; j < VLS; j++)
 			now[j] = now[j] == ST_PENDING ? out[j] : now[j];
-		memcpy(st, now, LANES);
+		memcpy(st, now, VLS);
 	}
 }
 
 /* Who owns the lanes, chained by the switch where they leave. */
-static void set_lanes(const struct chk *c, struct chk_part *w,
-		      struct lanes *l, uint32_t base)
+static void set_vls(const struct chk *c, struct chk_part *w,
+		    struct vls *l, uint32_t base)
 {
 	memset(l, 0, sizeof(*l));
 	l->base = base;
-	l->n = FTR_MIN(c->t->stride - base, (uint32_t)LANES);
-	for (uint32_t j = 0; j < LANES && base + j <= c->f->max_lid; j++) {
+	l->n = FTR_MIN(c->t->stride - base, (uint32_t)VLS);
+	for (uint32_t j = 0; j < VLS && base + j <= c->f->max_lid; j++) {
 		struct chk_exit x;
 
 		if (c->f->owner[base + j].kind == FTR_OWNER_NONE)
@@ -155,9 +155,9 @@ static void set_lanes(const struct chk *c, struct chk_part *w,
 	}
 }
 
-static void clear_lanes(const struct chk *c, struct chk_part *w, uint32_t base)
+static void clear_vls(const struct chk *c, struct chk_part *w, uint32_t base)
 {
-	for (uint32_t j = 0; j < LANES && base + j <= c->f->max_lid; j++) {
+	for (uint32_t j = 0; j < VLS && base + j <= c->f->max_lid; j++) {
 		struct chk_exit x = chk_exit_of(c->f, (ftr_lid)(base + j));
 
 		if (x.sw != FTR_SW_NONE)
@@ -170,13 +170,13 @@ static void reduce(const struct chk *c, const struct chk_part *w,
 		   uint8_t *restrict any, uint8_t *restrict longest,
 		   uint8_t *restrict open)
 {
-	memset(any, 0, LANES);
-	memset(longest, 0, LANES);
-	memset(open, 0, LANES);
+	memset(any, 0, VLS);
+	memset(longest, 0, VLS);
+	memset(open, 0, VLS);
 	for (ftr_sw s = 0; s < c->f->n_sw; s++) {
-		const uint8_t *st = w->state + (size_t)s * LANES;
+		const uint8_t *st = w->state + (size_t)s * VLS;
 
-		for (uint32_t j = 0; j < LANES; j++) {
+		for (uint32_t j = 0; j < VLS; j++) {
 			uint8_t good = st[j] < ST_PENDING ? st[j] : 0;
 
 			any[j] |= st[j];
@@ -191,14 +191,14 @@ static void enter_bad(const struct chk *c, struct chk_part *w,
 		      const uint8_t *mask, uint32_t base)
 {
 	for (ftr_sw s = 0; s < c->f->n_sw; s++) {
-		const uint8_t *st = w->state + (size_t)s * LANES;
+		const uint8_t *st = w->state + (size_t)s * VLS;
 		uint8_t any = 0;
 
-		for (uint32_t j = 0; j < LANES; j++)
+		for (uint32_t j = 0; j < VLS; j++)
 			any |= st[j] & mask[j];
 		if (any < ST_PENDING)
 			continue;
-		for (uint32_t j = 0; j < LANES; j++)
+		for (uint32_t j = 0; j < VLS; j++)
 			if (mask[j] && st[j] > ST_PENDING)
 				chk_bad(c, w, s, (ftr_lid)(base + j), st[j]);
 	}
@@ -206,20 +206,20 @@ static void enter_bad(const struct chk *c, struct chk_part *w,
 
 void chk_block(const struct chk *c, struct chk_part *w, uint32_t base)
 {
-	uint8_t any[LANES], longest[LANES], open[LANES], mask[LANES];
-	struct lanes l;
+	uint8_t any[VLS], longest[VLS], open[VLS], mask[VLS];
+	struct vls l;
 	bool bad = false;
 
-	set_lanes(c, w, &l, base);
+	set_vls(c, w, &l, base);
 	if (!l.any)
 		return;
-	memset(w->state, ST_PENDING, (size_t)c->f->n_sw * LANES);
+	memset(w->state, ST_PENDING, (size_t)c->f->n_sw * VLS);
 	sweep_up(c, w, &l);
 	sweep_down(c, w, &l);
-	clear_lanes(c, w, base);
+	clear_vls(c, w, base);
 
 	reduce(c, w, any, longest, open);
-	for (uint32_t j = 0; j < LANES; j++) {
+	for (uint32_t j = 0; j < VLS; j++) {
 		bool fast = l.own[j] && !open[j];
 
 		mask[j] = fast && any[j] >= ST_PENDING ? 0xff : 0;
@@ -229,7 +229,7 @@ void chk_block(const struct chk *c, struct chk_part *w, uint32_t base)
 	}
 	if (bad)
 		enter_bad(c, w, mask, base);
-	for (uint32_t j = 0; j < LANES; j++)
+	for (uint32_t j = 0; j < VLS; j++)
 		if (l.own[j] && open[j])
 			chk_walk_lid(c, w, (ftr_lid)(base + j));
 }

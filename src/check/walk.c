@@ -29,7 +29,7 @@ void chk_column(const struct chk *c, struct chk_part *w, ftr_lid lid)
 }
 
 const uint8_t chk_end_state[N_ENDS] = {
-	[END_SIDE] = ST_PENDING, [END_HOLE] = ST_HOLE, [END_DEAD] = ST_DEAD,
+	[END_SIDE] = ST_PENDING, [END_MISSING] = ST_MISSING, [END_DEAD] = ST_DEAD,
 	[END_WRONG] = ST_WRONG, [END_GOOD] = ST_GOOD,
 };
 

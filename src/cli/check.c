@@ -45,7 +45,7 @@ static const struct cli_opt options[] = {
 	CLI_OPT_END
 };
 
-static int run(int argc, char **argv);
+static int run_check(int argc, char **argv);
 
 const struct cli_cmd cli_check = {
 	.name = "check",
@@ -67,7 +67,7 @@ const struct cli_cmd cli_check = {
 	.opts = options,
 	.min_args = 0,
 	.max_args = 1,
-	.run = run,
+	.run = run_check,
 };
 
 /* What is checked. */
@@ -109,8 +109,8 @@ static enum ftr_status from_files(const struct check *c, const char *fabric,
 	return st;
 }
 
-static enum ftr_status read_lanes(const struct check *c, struct subject *s,
-				  struct ftr_err *err)
+static enum ftr_status read_vls(const struct check *c, struct subject *s,
+				struct ftr_err *err)
 {
 	enum ftr_status st = FTR_OK;
 
@@ -211,7 +211,7 @@ static int check(const struct check *c, const struct subject *s,
 	cli_progress("walking the tables");
 	st = claim(c, s, team, &sh, err);
 	if (!st) {
-		opts.rank = sh ? sh->rank : NULL;
+		opts.rank = sh ? sh->tree.rank : NULL;
 		st = ftr_check_tables(s->f, s->t, &opts, team, &report, err);
 	}
 	if (!st)
@@ -230,7 +230,7 @@ static int check(const struct check *c, const struct subject *s,
 	return status;
 }
 
-static int run(int argc, char **argv)
+static int run_check(int argc, char **argv)
 {
 	struct check c = { .lfts = NULL };
 	struct subject s = { .f = NULL };
@@ -265,7 +265,7 @@ static int run(int argc, char **argv)
 	st = c.from.on ? from_switches(&c, &s, &err) :
 		      from_files(&c, argv[0], &s, &err);
 	if (!st)
-		st = read_lanes(&c, &s, &err);
+		st = read_vls(&c, &s, &err);
 	if (!st)
 		st = save(&c, &s, &err);
 	cli_progress_end();

@@ -232,7 +232,7 @@ int cli_check_inputs(const char *cmd, const char *const *out,
 /* May a command write to all of these n files, NULL: none, and (told) its report
  * to stdout besides?  -1, or the exit status after an error message if two of
  * them are one. */
-int cli_check_outputs(const char *cmd, bool told, const char *const *path,
+int cli_check_outputs(const char *cmd, bool reported, const char *const *path,
 		      unsigned int n);
 
 /* ftr_read_lfts, and a note on stderr if the file has switches that f has not

@@ -167,7 +167,7 @@ static void note_growth(const char *path, const struct ftr_nominal_change *c)
 	else if (c->grew)
 		cli_error("note: %s lacks %s, %s and %s of the fabric, %u changed; the first: %s",
 			  path, cli_count(sw, c->new_sw, "switch", "switches"),
-			  cli_count(link, c->new_cables, "link", "links"),
+			  cli_count(link, c->new_links, "link", "links"),
 			  cli_count(ep, c->new_hosts, "end port", "end ports"),
 			  c->replaced_sw + c->changed, c->example);
 }
@@ -197,16 +197,16 @@ enum ftr_status cli_nominal(const char *path, const struct ftr_fabric *f,
 
 void cli_note_files(const struct ftr_shape *sh)
 {
-	if (sh->roots_unknown)
+	if (sh->tree.roots_unknown)
 		cli_error("note: --roots names no switch of the fabric; ranks are inferred");
-	for (uint32_t i = 0; i < sh->n_unlisted; i++)
+	for (uint32_t i = 0; i < sh->tree.n_unlisted; i++)
 		cli_error("note: --roots lacks the top switch 0x%016" PRIx64
 			  " \"%s\", which is taken for a root, too",
-			  sh->f->sw[sh->unlisted[i]].guid,
-			  sh->f->sw[sh->unlisted[i]].name);
-	if (sh->cn_unknown)
+			  sh->f->sw[sh->tree.unlisted[i]].guid,
+			  sh->f->sw[sh->tree.unlisted[i]].name);
+	if (sh->tree.cn_unknown)
 		cli_error("note: --cn names no port of the fabric and is not used; it should hold port GUIDs");
-	if (sh->io_unknown)
+	if (sh->tree.io_unknown)
 		cli_error("note: --io names no port of the fabric and is not used; it should hold port GUIDs");
 }
 

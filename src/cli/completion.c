@@ -10,7 +10,7 @@
 
 static const struct cli_opt options[] = { CLI_OPT_END };
 
-static int run(int argc, char **argv);
+static int run_completion(int argc, char **argv);
 
 const struct cli_cmd *const *cli_completed;
 
@@ -25,7 +25,7 @@ const struct cli_cmd cli_completion = {
 	.opts = options,
 	.min_args = 0,
 	.max_args = 0,
-	.run = run,
+	.run = run_completion,
 };
 
 static void put_words(const char *arg)
@@ -80,7 +80,7 @@ static void put_names(const struct cli_cmd *cmd)
 	printf("--help' ;;\n");
 }
 
-static int run(int argc, char **argv)
+static int run_completion(int argc, char **argv)
 {
 	int n, status = cli_parse(&cli_completion, NULL, argc, argv, &n);
 

@@ -36,7 +36,7 @@ static const struct cli_opt options[] = {
 	CLI_OPT_END
 };
 
-static int run(int argc, char **argv);
+static int run_diff(int argc, char **argv);
 
 const struct cli_cmd cli_diff = {
 	.name = "diff",
@@ -52,7 +52,7 @@ const struct cli_cmd cli_diff = {
 	.opts = options,
 	.min_args = 1,
 	.max_args = 3,
-	.run = run,
+	.run = run_diff,
 };
 
 /* How often something changed. */
@@ -116,7 +116,7 @@ static enum ftr_status count(struct result *r, struct ftr_err *err)
 	return FTR_OK;
 }
 
-static void tell(const struct result *r, const struct diff *opts)
+static void report_diff(const struct result *r, const struct diff *opts)
 {
 	char a[CLI_COUNT_MAX], b[CLI_COUNT_MAX], c[CLI_COUNT_MAX];
 	char name[CLI_NAME_MAX];
@@ -148,7 +148,7 @@ static void tell(const struct result *r, const struct diff *opts)
 		       cli_sw_name(name, r->f, r->sw[i].idx));
 }
 
-static int tell_json(const struct result *r, const struct diff *opts)
+static int report_json(const struct result *r, const struct diff *opts)
 {
 	struct json_object *o = cli_json_new("diff"), *list, *e;
 
@@ -214,7 +214,7 @@ static enum ftr_status examine(const struct diff *opts, struct result *r,
 	return st;
 }
 
-static int run(int argc, char **argv)
+static int run_diff(int argc, char **argv)
 {
 	double ms_per_block = 0;
 	struct diff opts = { .json = false };
@@ -244,9 +244,9 @@ static int run(int argc, char **argv)
 	if (st) {
 		status = cli_fail(&err);
 	} else if (opts.json) {
-		status = tell_json(&r, &opts);
+		status = report_json(&r, &opts);
 	} else {
-		tell(&r, &opts);
+		report_diff(&r, &opts);
 		status = r.d.entries ? CLI_FINDINGS : CLI_CLEAN;
 	}
 	free(r.lid);

@@ -52,7 +52,7 @@ static const struct cli_opt options[] = {
 	CLI_OPT_END
 };
 
-static int run(int argc, char **argv);
+static int run_doctor(int argc, char **argv);
 
 const struct cli_cmd cli_doctor = {
 	.name = "doctor",
@@ -69,7 +69,7 @@ const struct cli_cmd cli_doctor = {
 	.opts = options,
 	.min_args = 0,
 	.max_args = 1,
-	.run = run,
+	.run = run_doctor,
 };
 
 /* ---- the checks -------------------------------------------------------- */
@@ -453,7 +453,7 @@ static int bad_usage(const struct doctor *d)
 	return -1;
 }
 
-static int run(int argc, char **argv)
+static int run_doctor(int argc, char **argv)
 {
 	static struct doc_result r[N_CHECKS];
 	struct doctor d = { .fabric = NULL };

@@ -59,7 +59,7 @@ static bool need_report(struct doctor *d, struct doc_result *r)
 	if (d->report)
 		return true;
 	make_shape(d);
-	opts.rank = d->sh ? d->sh->rank : NULL;
+	opts.rank = d->sh ? d->sh->tree.rank : NULL;
 	report = malloc(sizeof(*report));
 	if (!report || ftr_check_tables(d->net.f, d->net.t, &opts, d->team,
 					report, &err) ||
@@ -147,10 +147,10 @@ void doc_ranks(struct doctor *d, struct doc_result *r)
 		return;
 	}
 	doc_say(r, DOC_OK, "%u ranks (%s), %u leaf switches, %u planes, %u pods, %u links inside a rank, %u hosts on upper switches",
-		sh->n_ranks, sh->roots_given ? "from root_guid_file" :
-		"inferred", sh->n_leaf, sh->n_planes, sh->n_pods,
-		sh->n_sideways, sh->n_odd);
-	if (sh->n_sideways * 10 <= d->net.f->n_sw_links)
+		sh->tree.n_ranks, sh->tree.roots_given ? "from root_guid_file" :
+		"inferred", sh->tree.n_leaf, sh->tree.n_planes, sh->tree.n_pods,
+		sh->tree.n_horizontal, sh->tree.n_odd);
+	if (sh->tree.n_horizontal * 10 <= d->net.f->n_sw_links)
 		return;
 	r->verdict = DOC_WARNING;
 	doc_remedy(r, "more than a tenth of the links join switches of one rank and are not used by dmodc: list the top switches in root_guid_file, or use sftree");
@@ -163,8 +163,8 @@ static void absent_links(const struct doctor *d, struct doc_result *r)
 	const struct ftr_shape *sh = d->sh;
 	char a[CLI_NAME_MAX], b[CLI_NAME_MAX];
 
-	for (uint32_t i = 0; i < sh->n_absent; i++) {
-		const struct ftr_cable *c = &sh->absent[i];
+	for (uint32_t i = 0; i < sh->missing.n_absent; i++) {
+		const struct ftr_link *c = &sh->missing.absent[i];
 
 		doc_detail(r, "%s port %u - %s port %u",
 			   cli_sw_name(a, sh->f, c->sw), c->port,
@@ -181,15 +181,15 @@ static uint32_t free_slots(const struct doctor *d, struct doc_result *r)
 	uint32_t n = 0;
 
 	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
-		uint32_t lacks = sh->n_slots[s] > sh->n_up[s] ?
-				 sh->n_slots[s] - sh->n_up[s] : 0;
+		uint32_t lacks = sh->numbering.n_slots[s] > sh->tree.n_up[s] ?
+				 sh->numbering.n_slots[s] - sh->tree.n_up[s] : 0;
 
 		if (!lacks)
 			continue;
 		n += lacks;
 		doc_detail(r, "%s: %u of %u neighbours above",
-			   cli_sw_name(name, sh->f, s), sh->n_up[s],
-			   sh->n_slots[s]);
+			   cli_sw_name(name, sh->f, s), sh->tree.n_up[s],
+			   sh->numbering.n_slots[s]);
 		doc_at(r, sh->f->sw[s].guid, 0);
 	}
 	return n;
@@ -202,11 +202,11 @@ void doc_links_missing(struct doctor *d, struct doc_result *r)
 	if (!need_shape(d, r))
 		return;
 	if (d->o.nominal) {
-		n = d->sh->n_missing_cables;
+		n = d->sh->missing.n_missing_links;
 		absent_links(d, r);
-		doc_say(r, n || d->sh->n_missing_sw ? DOC_WARNING : DOC_OK,
+		doc_say(r, n || d->sh->missing.n_missing_sw ? DOC_WARNING : DOC_OK,
 			"%u links between switches, %u switches and %u end ports of %s are missing",
-			n, d->sh->n_missing_sw, d->sh->n_missing_hosts,
+			n, d->sh->missing.n_missing_sw, d->sh->missing.n_missing_hosts,
 			d->o.nominal);
 	} else {
 		n = free_slots(d, r);

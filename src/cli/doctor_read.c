@@ -44,7 +44,7 @@ static unsigned int top_bit(unsigned int set)
 
 /* ---- links ------------------------------------------------------------- */
 
-static uint8_t supported_lanes(const ibnd_port_t *p)
+static uint8_t supported_vls(const ibnd_port_t *p)
 {
 	unsigned int set = info(p, IB_PORT_LINK_WIDTH_SUPPORTED_F), most = 0;
 
@@ -112,8 +112,8 @@ static void look_at_switch(struct doc_fabric *n, const struct ftr_fabric *f,
 				note_silent(n, p);
 			continue;
 		}
-		out->max_width = least(supported_lanes(p),
-				       supported_lanes(p->remoteport));
+		out->max_width = least(supported_vls(p),
+				       supported_vls(p->remoteport));
 		out->max_speed = least(supported_speed(p),
 				       supported_speed(p->remoteport));
 		out->op_vls = vls(p);

@@ -77,9 +77,9 @@ static int parse_random(const struct ftr_fabric *f, const char *spec,
 	return FTR_OK;
 }
 
-static enum ftr_status kill_cable(const struct ftr_fabric *f, ftr_sw s,
-				  unsigned long port,
-				  struct cli_faults *z, struct ftr_err *err)
+static enum ftr_status kill_link(const struct ftr_fabric *f, ftr_sw s,
+				 unsigned long port,
+				 struct cli_faults *z, struct ftr_err *err)
 {
 	const struct ftr_swport *p;
 
@@ -128,7 +128,7 @@ static enum ftr_status parse_named(const struct ftr_fabric *f, char *name,
 		cli_error("note: '%s' is taken for %s", name,
 			  cli_sw_name(full, f, s));
 	if (cable)
-		return kill_cable(f, s, port, z, err);
+		return kill_link(f, s, port, z, err);
 	z->dead_sw[s] = 1;
 	return FTR_OK;
 }
@@ -209,10 +209,10 @@ static enum ftr_status copy_nodes(const struct ftr_fabric *f,
 	return st;
 }
 
-static enum ftr_status copy_cable(const struct ftr_fabric *f,
-				  const struct cli_faults *z, ftr_sw s,
-				  unsigned int p, struct ftr_builder *b,
-				  struct ftr_err *err)
+static enum ftr_status copy_link(const struct ftr_fabric *f,
+				 const struct cli_faults *z, ftr_sw s,
+				 unsigned int p, struct ftr_builder *b,
+				 struct ftr_err *err)
 {
 	const struct ftr_swport *port = ftr_fabric_port(f, s, (ftr_port)p);
 	const struct ftr_end near = { f->sw[s].guid, (ftr_port)p };
@@ -244,7 +244,7 @@ static enum ftr_status copy_named(const struct ftr_fabric *f,
 	for (ftr_sw s = 0; !st && s < f->n_sw; s++)
 		for (unsigned int p = 1; !st && !z->dead_sw[s] &&
 		     p <= f->sw[s].n_ports; p++)
-			st = copy_cable(f, z, s, p, b, err);
+			st = copy_link(f, z, s, p, b, err);
 	if (!st)
 		st = ftr_builder_freeze(b, out, err);
 	if (st)

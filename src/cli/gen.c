@@ -51,7 +51,7 @@ static const struct cli_opt options[] = {
 	CLI_OPT_END
 };
 
-static int run(int argc, char **argv);
+static int run_gen(int argc, char **argv);
 
 const struct cli_cmd cli_gen = {
 	.name = "gen",
@@ -68,7 +68,7 @@ const struct cli_cmd cli_gen = {
 	.opts = options,
 	.min_args = 1,
 	.max_args = 1,
-	.run = run,
+	.run = run_gen,
 };
 
 static enum ftr_status damage(struct ftr_fabric **f, const struct gen *g,
@@ -142,8 +142,8 @@ static enum ftr_status work(const struct gen *g, const char *shape,
 	return cli_write_end(st, err);
 }
 
-static int tell(const struct gen *g, const char *shape,
-		const struct ftr_fabric *f)
+static int report_gen(const struct gen *g, const char *shape,
+		      const struct ftr_fabric *f)
 {
 	struct json_object *o;
 
@@ -164,7 +164,7 @@ static bool to_stdout(const char *path)
 	return !path || !strcmp(path, "-");
 }
 
-static int run(int argc, char **argv)
+static int run_gen(int argc, char **argv)
 {
 	struct gen g = { .output = NULL };
 	struct ftr_fabric *f = NULL;
@@ -189,7 +189,7 @@ static int run(int argc, char **argv)
 	cli_progress("making the fabric");
 	st = work(&g, argv[0], &f, &err);
 	cli_progress_end();
-	status = st ? cli_fail(&err) : tell(&g, argv[0], f);
+	status = st ? cli_fail(&err) : report_gen(&g, argv[0], f);
 	ftr_fabric_free(f);
 	return status;
 }

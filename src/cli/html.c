@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "cli/html.h"
-#include "cli/local.h"
+#include "cli/ddlr_repair.h"
 #include "cli/whatif.h"
 
 struct report {
@@ -59,7 +59,7 @@ static const struct cli_opt options[] = {
 	CLI_OPT_END
 };
 
-static int run(int argc, char **argv);
+static int run_html(int argc, char **argv);
 
 const struct cli_cmd cli_html = {
 	.name = "report",
@@ -77,7 +77,7 @@ const struct cli_cmd cli_html = {
 	.opts = options,
 	.min_args = 1,
 	.max_args = 2,
-	.run = run,
+	.run = run_html,
 };
 
 #define SETS_MAX (2 * CLI_LIST_MAX + 2)
@@ -319,7 +319,7 @@ static enum ftr_status write_page(const struct job *j, const char *title,
 	struct html_page page = {
 		.title = title, .pairs = j->o->patterns, .map = &j->map,
 		.set = j->set, .n_sets = j->n_sets,
-		.n_missing_sw = j->now.sh->n_missing_sw,
+		.n_missing_sw = j->now.sh->missing.n_missing_sw,
 		.doctor = j->doctor_text ? &j->doctor : NULL,
 	};
 	const char *slash = strrchr(title, '/');
@@ -407,7 +407,7 @@ static int refuse(const struct report *o, int n)
 	return -1;
 }
 
-static int run(int argc, char **argv)
+static int run_html(int argc, char **argv)
 {
 	struct report o = { .output = NULL };
 	struct ftr_err err = { 0 };

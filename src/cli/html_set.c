@@ -11,7 +11,7 @@
 static enum ftr_status check(struct html_set *s, struct ftr_team *team,
 			     struct ftr_err *err)
 {
-	const struct ftr_check_opts opts = { .rank = s->sh->rank };
+	const struct ftr_check_opts opts = { .rank = s->sh->tree.rank };
 	const struct cli_report_opts ro = { .missing = s->missing };
 	enum ftr_status st = ftr_check_tables(s->f, s->t, &opts, team, &s->r,
 					      err);

@@ -77,10 +77,10 @@ static void put_fabric(FILE *out, const struct html_page *p)
 	put_num(out, "switches", p->map->f->n_sw);
 	put_num(out, "ports", p->map->f->n_ep);
 	put_num(out, "links", p->map->f->n_sw_links);
-	put_num(out, "ranks", sh->n_ranks);
-	put_num(out, "leaves", sh->n_leaf);
-	put_num(out, "planes", sh->n_planes);
-	put_num(out, "pods", sh->n_pods);
+	put_num(out, "ranks", sh->tree.n_ranks);
+	put_num(out, "leaves", sh->tree.n_leaf);
+	put_num(out, "planes", sh->tree.n_planes);
+	put_num(out, "pods", sh->tree.n_pods);
 	put_num(out, "missing_links", p->map->pic->missing_links);
 	put_num(out, "missing_switches", p->n_missing_sw);
 	fprintf(out, "\"width\":%.6g},\n", p->map->pic->width);
@@ -93,7 +93,7 @@ static void put_blocks(FILE *out, const struct ftr_picture *pic)
 		const struct ftr_picture_pod *p = &pic->pod[i];
 
 		fprintf(out, "%s[%u,%u,%u,%u,%u,%u]", i ? "," : "", p->rank,
-			p->home, p->span, p->n_sw, p->hosts, p->up_links);
+			p->pod_first, p->pod_leaves, p->n_sw, p->hosts, p->up_links);
 	}
 	fputs("],\n\"blocks\":[", out);
 	for (uint32_t i = 0; i < pic->n_blocks; i++) {
@@ -120,12 +120,12 @@ static void put_switches(FILE *out, const struct html_map *m)
 		put_text(out, html_switch(m, i)->name);
 		putc(',', out);
 		put_guid(out, html_switch(m, i)->guid);
-		fprintf(out, ",%u,%.7g,%d,%d,%u,%u,%u,%u,%u,%u]", sh->rank[s],
+		fprintf(out, ",%u,%.7g,%d,%d,%u,%u,%u,%u,%u,%u]", sh->tree.rank[s],
 			pic->x[s], here ? (int)pic->block_of[s] : -1,
 			here ? (int)pic->pod_of[s] : -1,
 			html_switch(m, i)->n_ports, pic->odd_sw[s],
 			pic->n_up[s], pic->mode_up[s], m->sw_state[i],
-			sh->col[s] < sh->n_leaf);
+			sh->numbering.col[s] < sh->tree.n_leaf);
 	}
 	fputs("],\n", out);
 }
@@ -369,7 +369,7 @@ static bool fill_tables(const struct html_map *m, const struct html_set *s,
 
 		if (at == HTML_NONE)
 			continue;
-		make_codes(m, s->f, s->sh->rank, w, code, row);
+		make_codes(m, s->f, s->sh->tree.rank, w, code, row);
 		for (uint32_t i = 0; i < m->n_ep; i++) {
 			ftr_ep e = own[c[i].ep];
 

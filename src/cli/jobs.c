@@ -140,7 +140,7 @@ static int print_json(const struct jobs *j, const char *tables, int status)
 	return cli_json_end(o, status);
 }
 
-static int tell(const struct jobs *j, const char *tables, bool json)
+static int report_jobs(const struct jobs *j, const char *tables, bool json)
 {
 	int status = j->list->n_unknown ? CLI_FINDINGS : CLI_CLEAN;
 
@@ -168,7 +168,7 @@ int cli_load_jobs(const char *path, const struct ftr_fabric *f,
 		st = ftr_jobs_load(f, t, j.job, j.n, team, j.load, j.pair,
 				   &err);
 	cli_progress_end();
-	status = st ? cli_fail(&err) : tell(&j, tables, json);
+	status = st ? cli_fail(&err) : report_jobs(&j, tables, json);
 	free(j.pair);
 	free(j.load);
 	free(j.hosts);

@@ -60,7 +60,7 @@ static unsigned int field(const uint8_t *port_info, enum MAD_FIELDS which)
 	return mad_get_field(copy, 0, which);
 }
 
-static unsigned int lanes(const uint8_t *port_info)
+static unsigned int vl_map(const uint8_t *port_info)
 {
 	return ftr_width_active(field(port_info, IB_PORT_LINK_WIDTH_ACTIVE_F));
 }
@@ -121,7 +121,7 @@ static enum ftr_status add_links(struct ftr_builder *b, ibnd_node_t *n,
 			(struct ftr_end){ n->guid, (ftr_port)p },
 			(struct ftr_end){ far->node->guid,
 					  (ftr_port)far->portnum },
-			lanes(port->info), speed(port->info), err);
+			vl_map(port->info), speed(port->info), err);
 		if (st)
 			return st;
 	}

@@ -58,7 +58,7 @@ static const struct cli_opt options[] = {
 	CLI_OPT_END
 };
 
-static int run(int argc, char **argv);
+static int run_load(int argc, char **argv);
 
 const struct cli_cmd cli_load = {
 	.name = "load",
@@ -78,7 +78,7 @@ const struct cli_cmd cli_load = {
 	.opts = options,
 	.min_args = 0,
 	.max_args = 1,
-	.run = run,
+	.run = run_load,
 };
 
 struct input {
@@ -298,8 +298,8 @@ static void print_all(const struct load *l, const struct input *in,
 			print_one(in->f, &x[i], l->worst);
 }
 
-static int tell(const struct load *l, const struct input *in,
-		const struct cli_load_result *x, const char *fabric)
+static int report_load(const struct load *l, const struct input *in,
+		       const struct cli_load_result *x, const char *fabric)
 {
 	const struct cli_load_view v = {
 		.f = in->f, .tables = tables_of(l), .order = l->order,
@@ -363,7 +363,7 @@ static enum ftr_status run_all(const struct load *l, const struct input *in,
 	return st;
 }
 
-static int run(int argc, char **argv)
+static int run_load(int argc, char **argv)
 {
 	static struct cli_load_result x[CLI_LOAD_KINDS] = {
 		{ .name = "all-to-all", .which = "", .done = true },
@@ -406,7 +406,7 @@ static int run(int argc, char **argv)
 		status = cli_load_jobs(l.jobs, in.f, in.t, tables_of(&l),
 				       l.json, team);
 	else
-		status = tell(&l, &in, x, fabric);
+		status = report_load(&l, &in, x, fabric);
 	ftr_team_free(team);
 	free_all(&in);
 	return status;

@@ -14,7 +14,7 @@ enum ftr_status cli_measure(const struct ftr_fabric *f,
 			    struct cli_measure *out, struct cli_reach *reach,
 			    struct ftr_err *err)
 {
-	const struct ftr_check_opts opts = { .rank = sh->rank, .sl2vl = m };
+	const struct ftr_check_opts opts = { .rank = sh->tree.rank, .sl2vl = m };
 	const struct cli_report_opts none = { .strict = false };
 	struct ftr_check_report r;
 	struct cli_verdict verdict;
@@ -33,7 +33,7 @@ enum ftr_status cli_measure(const struct ftr_fabric *f,
 	out->bad = verdict.found;
 	out->v[CLI_M_SWITCHES] = f->n_sw;
 	out->v[CLI_M_END_PORTS] = f->n_ep;
-	out->v[CLI_M_CABLES] = f->n_sw_links;
+	out->v[CLI_M_LINKS] = f->n_sw_links;
 	for (int c = 0; c < FTR_N_CHECK_CLASSES; c++) {
 		out->v[CLI_M_PAIRS + c] = (double)r.pairs[c];
 		out->v[CLI_M_LOST + c] = (double)r.bad[c];

@@ -266,15 +266,15 @@ static bool same_file(const char *a, const char *b)
 		x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-int cli_check_outputs(const char *cmd, bool told, const char *const *path,
+int cli_check_outputs(const char *cmd, bool reported, const char *const *path,
 		      unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++) {
 		if (path[i] && !strcmp(path[i], "-")) {
-			if (told)
+			if (reported)
 				return cli_error("%s: two things cannot go to stdout",
 						 cmd);
-			told = true;
+			reported = true;
 			continue;
 		}
 		for (unsigned int j = 0; path[i] && j < i; j++)

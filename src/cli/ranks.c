@@ -37,7 +37,7 @@ static const struct cli_opt options[] = {
 	CLI_OPT_END
 };
 
-static int run(int argc, char **argv);
+static int run_ranks(int argc, char **argv);
 
 const struct cli_cmd cli_ranks = {
 	.name = "ranks",
@@ -52,7 +52,7 @@ const struct cli_cmd cli_ranks = {
 	.opts = options,
 	.min_args = 1,
 	.max_args = 1,
-	.run = run,
+	.run = run_ranks,
 };
 
 struct line {
@@ -197,7 +197,7 @@ static enum ftr_status write_fn(FILE *out, const void *ctx,
 	return ferror(out) ? ftr_fail(err, FTR_IO, "cannot write") : FTR_OK;
 }
 
-static int tell(const struct job *j)
+static int report_ranks(const struct job *j)
 {
 	if (j->unplaced)
 		cli_error("note: hosts that are not in the order, because they are on no leaf switch: %u; they come last",
@@ -209,7 +209,7 @@ static int tell(const struct job *j)
 	return j->list && j->list->n_unknown ? CLI_FINDINGS : CLI_CLEAN;
 }
 
-static int run(int argc, char **argv)
+static int run_ranks(int argc, char **argv)
 {
 	struct ranks o = { .output = NULL };
 	struct job j = { .o = &o };
@@ -230,7 +230,7 @@ static int run(int argc, char **argv)
 		st = lines(&j, &err);
 	if (!st)
 		st = cli_write(o.output, write_fn, &j, &err);
-	status = st ? cli_fail(&err) : tell(&j);
+	status = st ? cli_fail(&err) : report_ranks(&j);
 	free(j.line);
 	free(j.order);
 	ftr_host_list_free(j.list);

@@ -54,7 +54,7 @@ uint64_t cli_reach_due(const struct cli_reach *r, int cls)
 /* Is there a path from s to t that goes up, then down? */
 static bool has_updown(const struct ftr_shape *sh, ftr_sw s, ftr_sw t)
 {
-	return !sh || s == t || ftr_shape_cost(sh, s)[sh->col[t]] !=
+	return !sh || s == t || ftr_shape_cost(sh, s)[sh->numbering.col[t]] !=
 				FTR_COST_INF;
 }
 

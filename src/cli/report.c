@@ -56,8 +56,8 @@ static void put_fabric(const struct ftr_fabric *f, const struct ftr_shape *sh,
 	       cli_count(b, f->n_ep, "end port", "end ports"),
 	       cli_count(c, f->n_sw_links, "link", "links"));
 	if (sh)
-		printf("ranks         %u, %s\n", sh->n_ranks,
-		       cli_count(a, sh->n_leaf, "leaf switch",
+		printf("ranks         %u, %s\n", sh->tree.n_ranks,
+		       cli_count(a, sh->tree.n_leaf, "leaf switch",
 				 "leaf switches"));
 	printf("tables        %s\n", o->source);
 	if (o->sl2vl || o->psl)
@@ -114,7 +114,7 @@ static void put_findings(const struct ftr_fabric *f,
 		}
 		printf("%-13s %s%s%s; the first: from %s to %s: at %s %s\n",
 		       finding_name[i],
-		       cli_colour(i == FTR_FIND_HOLE || i == FTR_FIND_TURN ?
+		       cli_colour(i == FTR_FIND_MISSING || i == FTR_FIND_TURN ?
 				  CLI_DOUBT : CLI_WRONG),
 		       cli_num(a, r->found[i]), cli_colour(CLI_PLAIN),
 		       cli_sw_name(from, f, s->from),
@@ -172,8 +172,8 @@ static void put_cdg(const struct ftr_fabric *f,
 }
 
 /* What the given lanes leave open. */
-static void put_lanes(const struct cli_report_opts *o,
-		      const struct ftr_check_report *r)
+static void put_vls(const struct cli_report_opts *o,
+		    const struct ftr_check_report *r)
 {
 	char a[CLI_COUNT_MAX];
 
@@ -203,7 +203,7 @@ static void put_not_checked(const struct cli_report_opts *o,
 	       ", credit loops by packets of switches (--switch-sources)");
 	if (!sh)
 		printf("              ranks (see above), hence turns and which pairs have an up/down path\n");
-	put_lanes(o, r);
+	put_vls(o, r);
 	if (o->missing)
 		printf("              %s without a table: all entries there count as missing\n",
 		       cli_count(a, o->missing, "switch", "switches"));

@@ -8,7 +8,7 @@
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "cli/live.h"
-#include "cli/local.h"
+#include "cli/ddlr_repair.h"
 #include "cli/transition.h"
 #include "cli/whatif.h"
 
@@ -50,7 +50,7 @@ static const struct cli_opt options[] = {
 	CLI_OPT_END
 };
 
-static int run(int argc, char **argv);
+static int run_route(int argc, char **argv);
 
 const struct cli_cmd cli_route = {
 	.name = "route",
@@ -68,7 +68,7 @@ const struct cli_cmd cli_route = {
 	.opts = options,
 	.min_args = 0,
 	.max_args = 1,
-	.run = run,
+	.run = run_route,
 };
 
 struct result {
@@ -77,9 +77,9 @@ struct result {
 	struct ftr_shape *sh;		/* of the one that is routed */
 	struct ftr_tables *t;
 	const struct ftr_fabric *of;	/* fabric of t */
-	struct ftr_sl2vl *lanes;	/* for of, or NULL */
+	struct ftr_sl2vl *vl_map;	/* for of, or NULL */
 	bool local;			/* healed locally: plan */
-	struct ftr_repair_plan plan;
+	struct ftr_ddlr_plan plan;
 	struct ftr_route_stats stats;
 	struct ftr_tables *in_use;	/* --live */
 	double ms_per_block;
@@ -114,18 +114,18 @@ static void summary(const struct route *r, const struct result *x)
 	char num[CLI_NUM_MAX], name[CLI_NAME_MAX];
 
 	fprintf(stderr, "%s: %u ranks%s, %u switches, %u of them leaves, %u end ports, %u planes, %u pods\n",
-		engine, sh->n_ranks, sh->roots_given ? " (roots given)" : "",
-		sh->f->n_sw, sh->n_leaf, sh->f->n_ep, sh->n_planes,
-		sh->n_pods);
-	if (sh->n_odd || sh->n_sideways)
+		engine, sh->tree.n_ranks, sh->tree.roots_given ? " (roots given)" : "",
+		sh->f->n_sw, sh->tree.n_leaf, sh->f->n_ep, sh->tree.n_planes,
+		sh->tree.n_pods);
+	if (sh->tree.n_odd || sh->tree.n_horizontal)
 		fprintf(stderr, "%s: %u end ports on switches that are no leaf, %u cables inside one rank\n",
-			engine, sh->n_odd, sh->n_sideways);
-	if (sh->from_nominal)
+			engine, sh->tree.n_odd, sh->tree.n_horizontal);
+	if (sh->missing.from_nominal)
 		fprintf(stderr, "%s: of the nominal fabric %u switches, %u cables and %u end ports are missing\n",
-			engine, sh->n_missing_sw, sh->n_missing_cables,
-			sh->n_missing_hosts);
+			engine, sh->missing.n_missing_sw, sh->missing.n_missing_links,
+			sh->missing.n_missing_hosts);
 	fprintf(stderr, "%s: %u LIDs, %s entries without a path, shape %.1f ms, route %.1f ms\n",
-		engine, sh->n_dest, cli_num(num, x->stats.no_path),
+		engine, sh->numbering.n_dest, cli_num(num, x->stats.no_path),
 		x->shape_s * 1e3, x->route_s * 1e3);
 	if (x->stats.balance.hosts)
 		balance(engine, &x->stats.balance);
@@ -176,10 +176,10 @@ static int summary_json(const struct route *r, const struct result *x)
 	cli_json_str(o, "sl2vl", r->sl2vl);
 	cli_json_str(o, "psl", r->psl);
 	cli_json_fabric(o, sh->f, sh);
-	cli_json_bool(o, "roots_given", sh->roots_given);
-	cli_json_num(o, "lids", sh->n_dest);
-	cli_json_num(o, "odd_end_ports", sh->n_odd);
-	cli_json_num(o, "sideways_cables", sh->n_sideways);
+	cli_json_bool(o, "roots_given", sh->tree.roots_given);
+	cli_json_num(o, "lids", sh->numbering.n_dest);
+	cli_json_num(o, "odd_end_ports", sh->tree.n_odd);
+	cli_json_num(o, "sideways_cables", sh->tree.n_horizontal);
 	cli_json_num(o, "entries_without_path", x->stats.no_path);
 	cli_json_num(o, "extra_turns", x->stats.n_turns);
 	cli_json_num(o, "extra_pairs", x->stats.extra_pairs);
@@ -209,7 +209,7 @@ static int summary_json(const struct route *r, const struct result *x)
 	return cli_json_end(o, CLI_CLEAN);
 }
 
-struct lanes_of {
+struct vls_of {
 	const struct ftr_fabric *f;
 	const struct ftr_sl2vl *m;	/* NULL: VL = SL */
 };
@@ -217,7 +217,7 @@ struct lanes_of {
 static enum ftr_status write_sl2vl(FILE *out, const void *ctx,
 				   struct ftr_err *err)
 {
-	const struct lanes_of *l = ctx;
+	const struct vls_of *l = ctx;
 	struct ftr_sl2vl *m = NULL;
 	enum ftr_status st = FTR_OK;
 
@@ -252,13 +252,13 @@ static enum ftr_status write_all(const struct route *r, const struct result *x,
 				 struct ftr_err *err)
 {
 	const struct cli_tables_of of = { x->of, x->t };
-	const struct lanes_of lanes = { x->of, x->lanes };
+	const struct vls_of vl_map = { x->of, x->vl_map };
 	enum ftr_status st = FTR_OK;
 
 	cli_progress("writing");
 	cli_write_begin();
 	if (r->sl2vl)
-		st = cli_write(r->sl2vl, write_sl2vl, &lanes, err);
+		st = cli_write(r->sl2vl, write_sl2vl, &vl_map, err);
 	if (!st && r->psl)
 		st = cli_write(r->psl, write_psl, x->of, err);
 	if (!st && (r->output || !r->from.on))
@@ -269,10 +269,10 @@ static enum ftr_status write_all(const struct route *r, const struct result *x,
 /* In place of tables for the whole fabric, those after a local repair. */
 static enum ftr_status heal(struct result *x, struct ftr_err *err)
 {
-	struct ftr_sl2vl *lanes = x->lanes;
+	struct ftr_sl2vl *vl_map = x->vl_map;
 	struct ftr_tables *t = NULL;
-	enum ftr_status st = cli_local_repair(x->sh, x->t, lanes, x->damaged,
-					      &t, &x->plan, NULL, err);
+	enum ftr_status st = cli_ddlr_repair(x->sh, x->t, vl_map, x->damaged,
+					     &t, &x->plan, NULL, err);
 
 	if (st)
 		return st;
@@ -280,10 +280,10 @@ static enum ftr_status heal(struct result *x, struct ftr_err *err)
 	x->t = t;
 	x->of = x->damaged;
 	x->local = true;
-	if (lanes) {
-		x->lanes = NULL;
-		st = cli_carry_lanes(x->f, lanes, x->of, &x->lanes, err);
-		ftr_sl2vl_free(lanes);
+	if (vl_map) {
+		x->vl_map = NULL;
+		st = cli_carry_vls(x->f, vl_map, x->of, &x->vl_map, err);
+		ftr_sl2vl_free(vl_map);
 	}
 	return st;
 }
@@ -314,7 +314,7 @@ static enum ftr_status work(const struct route *r,
 	x->shape_s = t1 - t0;
 	x->route_s = t2 - t1;
 	if (!st && r->engine.ops->local_repair)
-		st = cli_lanes(x->sh, r->vls, &x->lanes, err);
+		st = cli_vls(x->sh, r->vls, &x->vl_map, err);
 	if (!st && x->damaged && r->engine.ops->local_repair)
 		st = heal(x, err);
 	if (!st && x->in_use) {
@@ -348,7 +348,7 @@ static enum ftr_status read_all(const struct route *r, const char *path,
 	return st ? st : cli_read_guids(&r->files, opts, err);
 }
 
-static int run(int argc, char **argv)
+static int run_route(int argc, char **argv)
 {
 	struct route r = { .output = NULL };
 	struct ftr_shape_opts opts = { .leaf_order = FTR_LEAF_BY_GUID };
@@ -403,7 +403,7 @@ static int run(int argc, char **argv)
 	ftr_tables_free(x.in_use);
 	ftr_tables_free(x.t);
 	ftr_shape_free(x.sh);
-	ftr_sl2vl_free(x.lanes);
+	ftr_sl2vl_free(x.vl_map);
 	ftr_team_free(team);
 	ftr_fabric_free(x.damaged);
 	ftr_fabric_free(x.f);

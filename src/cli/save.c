@@ -178,15 +178,15 @@ static enum ftr_status read_sl2vl(void *ctx, struct ibnd_fabric *net,
 
 /* ---- save: files ------------------------------------------------------- */
 
-struct lanes_of {
+struct vls_of {
 	const struct ftr_fabric *f;
 	const struct ftr_sl2vl *m;
 };
 
-static enum ftr_status write_lanes(FILE *out, const void *ctx,
-				   struct ftr_err *err)
+static enum ftr_status write_vls(FILE *out, const void *ctx,
+				 struct ftr_err *err)
 {
-	const struct lanes_of *l = ctx;
+	const struct vls_of *l = ctx;
 
 	return ftr_write_sl2vl(out, l->f, l->m, err);
 }
@@ -289,7 +289,7 @@ static enum ftr_status save_all(const struct save *o, const char *dir,
 				struct ftr_err *err)
 {
 	const struct cli_tables_of of = { live->f, live->t };
-	const struct lanes_of lanes = { live->f, o->m };
+	const struct vls_of vl_map = { live->f, o->m };
 	enum ftr_status st;
 
 	if (mkdir(dir, 0777))
@@ -299,7 +299,7 @@ static enum ftr_status save_all(const struct save *o, const char *dir,
 		st = keep(dir, "opensm-lfts.dump", cli_write_tables_fn, &of,
 			  err);
 	if (!st && o->m)
-		st = keep(dir, "sl2vl", write_lanes, &lanes, err);
+		st = keep(dir, "sl2vl", write_vls, &vl_map, err);
 	if (!st)
 		st = keep_options(dir, o->conf, err);
 	return st ? st : keep(dir, "versions", write_versions, live->f, err);
@@ -369,7 +369,7 @@ static ftr_lid old_lid(const struct ftr_fabric *f, ftr_lid lid,
 }
 
 static enum ftr_status translate(const struct ftr_fabric *old,
-				 const struct ftr_tables *told,
+				 const struct ftr_tables *reported,
 				 const struct ftr_fabric *f,
 				 struct ftr_tables **out, struct ftr_err *err)
 {
@@ -386,7 +386,7 @@ static enum ftr_status translate(const struct ftr_fabric *old,
 		for (ftr_sw s = 0; was && s < f->n_sw; s++)
 			if (of[s] != FTR_SW_NONE)
 				ftr_tables_row(*out, s)[lid] =
-					ftr_tables_get(told, of[s], was);
+					ftr_tables_get(reported, of[s], was);
 	}
 	free(of);
 	return st;
@@ -453,7 +453,7 @@ static int run_restore(int argc, char **argv)
 {
 	struct restore o = { .output = NULL };
 	struct ftr_fabric *old = NULL;
-	struct ftr_tables *told = NULL, *t = NULL;
+	struct ftr_tables *reported = NULL, *t = NULL;
 	struct cli_live now = { .f = NULL };
 	struct cli_tables_of of;
 	struct ftr_err err = { 0 };
@@ -472,12 +472,12 @@ static int run_restore(int argc, char **argv)
 	if (!o.output || !strcmp(o.output, "-"))
 		return cli_error("restore: --output FILE is needed");
 	team = ftr_team_new(o.threads);
-	st = read_saved(argv[0], &old, &told, &err);
+	st = read_saved(argv[0], &old, &reported, &err);
 	if (!st && (o.from.on || n > 1))
 		st = cli_input(&o.from, argv[1], 0, false, &now, &err);
 	of.f = now.f ? now.f : old;
 	if (!st)
-		st = translate(old, told, of.f, &t, &err);
+		st = translate(old, reported, of.f, &t, &err);
 	of.t = t;
 	if (!st)
 		st = cli_write(o.output, cli_write_tables_fn, &of, &err);
@@ -489,7 +489,7 @@ static int run_restore(int argc, char **argv)
 		print_lines(o.output);
 	ftr_team_free(team);
 	ftr_tables_free(t);
-	ftr_tables_free(told);
+	ftr_tables_free(reported);
 	ftr_tables_free(now.t);
 	ftr_fabric_free(now.f);
 	ftr_fabric_free(old);

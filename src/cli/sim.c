@@ -63,7 +63,7 @@ static const struct cli_opt options[] = {
 	  "N,N,...", "of the lanes, in 64 bytes, 1 to 255 each", NULL, 0, 0 },
 	{ "queues", CLI_WORD, offsetof(struct cli_sim, queues), "voq|fifo",
 	  "input queues: one for each output, or one", "voq", 0, 0 },
-	{ "cable-delay", CLI_STRING, offsetof(struct cli_sim, cable_delay),
+	{ "cable-delay", CLI_STRING, offsetof(struct cli_sim, link_delay),
 	  "TIME", "one way over a cable", "10ns", 0, 0 },
 	{ "switch-delay", CLI_STRING, offsetof(struct cli_sim, switch_delay),
 	  "TIME", "through a switch", "100ns", 0, 0 },
@@ -107,7 +107,7 @@ static const struct cli_opt options[] = {
 	CLI_OPT_END
 };
 
-static int run(int argc, char **argv);
+static int run_sim(int argc, char **argv);
 
 const struct cli_cmd cli_sim = {
 	.name = "sim",
@@ -124,7 +124,7 @@ const struct cli_cmd cli_sim = {
 	.opts = options,
 	.min_args = 0,
 	.max_args = 1,
-	.run = run,
+	.run = run_sim,
 };
 
 static int list_functions(void)
@@ -136,11 +136,11 @@ static int list_functions(void)
 	return CLI_CLEAN;
 }
 
-static void progress(void *ctx, uint32_t run, double part)
+static void progress(void *ctx, uint32_t run_sim, double part)
 {
 	const struct cli_sim_job *j = ctx;
 
-	cli_progress_step((unsigned int)(100.0 * (run + part)),
+	cli_progress_step((unsigned int)(100.0 * (run_sim + part)),
 			  100 * j->conf.runs);
 }
 
@@ -165,7 +165,7 @@ static enum ftr_status simulate(struct cli_sim_job *j, struct ftr_err *err)
 	return st;
 }
 
-static int tell(const struct cli_sim_job *j)
+static int report_sim(const struct cli_sim_job *j)
 {
 	struct cli_sim_sum s;
 	struct ftr_err err = { 0 };
@@ -182,7 +182,7 @@ static int tell(const struct cli_sim_job *j)
 	return status;
 }
 
-static int run(int argc, char **argv)
+static int run_sim(int argc, char **argv)
 {
 	struct cli_sim o = { .json = false };
 	struct cli_sim_job j = { .o = &o };
@@ -205,7 +205,7 @@ static int run(int argc, char **argv)
 	if (!st)
 		st = simulate(&j, &err);
 	cli_progress_end();
-	status = st ? cli_fail(&err) : tell(&j);
+	status = st ? cli_fail(&err) : report_sim(&j);
 	cli_sim_free(&j);
 	return status;
 }

@@ -17,7 +17,7 @@ struct cli_sim {
 	struct cli_guid_files files;
 	struct cli_list hot, fail, recover, tables, reroute, events;
 	const char *load, *switch_load, *duration, *warmup, *check;
-	const char *cable_delay, *switch_delay, *events_at, *weights, *svg;
+	const char *link_delay, *switch_delay, *events_at, *weights, *svg;
 	unsigned int pattern, shift, hot_percent, arrivals, queues, packet;
 	unsigned int buffer, switch_buffer, speedup, vls, switch_rate, rate;
 	unsigned int host_sl, switch_sl, runs;
@@ -46,7 +46,7 @@ struct cli_sim_job {
 	ftr_ep hot[CLI_LIST_MAX];
 	struct ftr_sim_change *change;
 	uint32_t n_changes, cap_changes;
-	uint32_t n_cables_down, n_cables_up;	/* in the schedule */
+	uint32_t n_links_down, n_links_up;	/* in the schedule */
 	struct ftr_tables *later[2 * CLI_LIST_MAX];
 	unsigned int n_later;
 	struct ftr_sim_conf conf;

@@ -51,9 +51,9 @@ enum ftr_status cli_sim_add(struct cli_sim_job *j,
 	}
 	j->change[j->n_changes++] = *g;
 	if (g->kind == FTR_SIM_LINK_DOWN)
-		j->n_cables_down++;
+		j->n_links_down++;
 	else if (g->kind == FTR_SIM_LINK_UP)
-		j->n_cables_up++;
+		j->n_links_up++;
 	return FTR_OK;
 }
 
@@ -112,8 +112,8 @@ static enum ftr_status read_number(const struct reader *r, struct cli_jval v,
 	return cli_j_uint(v, max, out) ? FTR_OK : wrong(r, what, v, err);
 }
 
-static enum ftr_status read_cable(const struct reader *r, struct cli_jval o,
-				  uint64_t at, bool down, struct ftr_err *err)
+static enum ftr_status read_link(const struct reader *r, struct cli_jval o,
+				 uint64_t at, bool down, struct ftr_err *err)
 {
 	struct ftr_sim_change g = {
 		.at = at, .kind = down ? FTR_SIM_LINK_DOWN : FTR_SIM_LINK_UP,
@@ -222,7 +222,7 @@ static enum ftr_status read_event(struct reader *r, struct cli_jval o,
 	up = ends_in(event, "-up");
 	st = read_list(r, o, "cables", &list, err);
 	while (!st && (down || up) && list.p && cli_j_next(list, &next, &v))
-		st = read_cable(r, v, at, down, err);
+		st = read_link(r, v, at, down, err);
 	next = NULL;
 	if (!st)
 		st = read_list(r, o, "sets", &list, err);

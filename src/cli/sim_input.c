@@ -253,7 +253,7 @@ static enum ftr_status set_times(const struct cli_sim *o,
 				 struct ftr_sim_conf *c, struct ftr_err *err)
 {
 	uint64_t cable = 0, sw = 0;
-	enum ftr_status st = cli_sim_time("cable-delay", o->cable_delay, &cable,
+	enum ftr_status st = cli_sim_time("cable-delay", o->link_delay, &cable,
 					  err);
 
 	if (!st)
@@ -266,7 +266,7 @@ static enum ftr_status set_times(const struct cli_sim *o,
 		st = cli_sim_time("check", o->check, &c->check_ps, err);
 	if (!st && (cable > UINT32_MAX || sw > UINT32_MAX))
 		st = ftr_fail(err, FTR_INVAL, "sim: a delay of more than 4 ms");
-	c->cable_ps = (uint32_t)cable;
+	c->link_ps = (uint32_t)cable;
 	c->switch_ps = (uint32_t)sw;
 	return st;
 }
@@ -296,7 +296,7 @@ static enum ftr_status set_conf(struct cli_sim_job *j, struct ftr_err *err)
 	if (!c->function)
 		return ftr_fail(err, FTR_INVAL, "sim: there is no function '%s' (--function list names them)",
 				o->function);
-	c->arg = c->function->tiers && j->sh ? j->sh->rank : NULL;
+	c->arg = c->function->tiers && j->sh ? j->sh->tree.rank : NULL;
 	c->n_vls = o->vls > c->function->min_vls ? o->vls :
 		   c->function->min_vls;
 	if (!c->buffer)

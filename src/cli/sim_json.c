@@ -144,8 +144,8 @@ int cli_sim_json(const struct cli_sim_job *j, const struct cli_sim_sum *s,
 	cli_json_num(o, "lanes", c->n_vls);
 	cli_json_real(o, "warmup_us", (double)c->warm_ps / 1e6);
 	cli_json_real(o, "duration_us", (double)c->run_ps / 1e6);
-	cli_json_num(o, "cables_down", j->n_cables_down);
-	cli_json_num(o, "cables_up", j->n_cables_up);
+	cli_json_num(o, "cables_down", j->n_links_down);
+	cli_json_num(o, "cables_up", j->n_links_up);
 	put_class(o, "hosts", &s->host);
 	put_class(o, "ports_0", &s->sw);
 	cli_json_num(o, "injected", s->injected);

@@ -44,9 +44,9 @@ static enum ftr_status put_switch(struct play *y, const struct step *p,
 	return cli_sim_add(y->j, &g, err);
 }
 
-static enum ftr_status put_cable(struct play *y, const struct step *p,
-				 ftr_sw s, unsigned int port, bool down,
-				 struct ftr_err *err)
+static enum ftr_status put_link(struct play *y, const struct step *p,
+				ftr_sw s, unsigned int port, bool down,
+				struct ftr_err *err)
 {
 	const struct ftr_fabric *f = y->j->f;
 	const struct ftr_swport *q = ftr_fabric_port(f, s, (ftr_port)port);
@@ -77,7 +77,7 @@ static enum ftr_status put_marked(struct play *y, const struct step *p,
 			st = put_switch(y, p, s, down, err);
 		for (unsigned int i = 1; !st && i <= f->sw[s].n_ports; i++)
 			if (z->dead_port[f->sw[s].first_port + i])
-				st = put_cable(y, p, s, i, down, err);
+				st = put_link(y, p, s, i, down, err);
 	}
 	return st;
 }
@@ -109,7 +109,7 @@ static enum ftr_status put_missing(struct play *y, const struct step *p,
 				continue;
 			if (ftr_fabric_port(less, there, (ftr_port)i)
 			    ->peer_kind == FTR_PEER_NONE)
-				st = put_cable(y, p, here, i, true, err);
+				st = put_link(y, p, here, i, true, err);
 		}
 	}
 	return st;

@@ -32,7 +32,7 @@ static const struct cli_opt options[] = {
 	CLI_OPT_END
 };
 
-static int run(int argc, char **argv);
+static int run_slurm(int argc, char **argv);
 
 const struct cli_cmd cli_slurm = {
 	.name = "slurm",
@@ -48,7 +48,7 @@ const struct cli_cmd cli_slurm = {
 	.opts = options,
 	.min_args = 1,
 	.max_args = 1,
-	.run = run,
+	.run = run_slurm,
 };
 
 struct job {
@@ -112,7 +112,7 @@ static enum ftr_status write_fn(FILE *out, const void *ctx,
 }
 
 /* Hosts of Slurm that the fabric does not have, and the reverse. */
-static int tell(const struct job *j)
+static int report_slurm(const struct job *j)
 {
 	uint32_t unlisted = 0;
 
@@ -133,7 +133,7 @@ static int tell(const struct job *j)
 	return j->list->n_unknown ? CLI_FINDINGS : CLI_CLEAN;
 }
 
-static int run(int argc, char **argv)
+static int run_slurm(int argc, char **argv)
 {
 	struct slurm o = { .output = NULL };
 	struct job j = { .o = &o };
@@ -146,7 +146,7 @@ static int run(int argc, char **argv)
 	st = read_all(&j, argv[0], &err);
 	if (!st)
 		st = cli_write(o.output, write_fn, &j, &err);
-	status = st ? cli_fail(&err) : tell(&j);
+	status = st ? cli_fail(&err) : report_slurm(&j);
 	free(j.wanted);
 	ftr_host_list_free(j.list);
 	ftr_hosts_free(j.h);

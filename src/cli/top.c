@@ -32,7 +32,7 @@ static const struct cli_opt options[] = {
 	CLI_OPT_END
 };
 
-static int run(int argc, char **argv);
+static int run_top(int argc, char **argv);
 
 const struct cli_cmd cli_top = {
 	.name = "top",
@@ -46,7 +46,7 @@ const struct cli_cmd cli_top = {
 	.opts = options,
 	.min_args = 0,
 	.max_args = 1,
-	.run = run,
+	.run = run_top,
 };
 
 static double wall(void)
@@ -240,7 +240,7 @@ static int show_live(struct top_data *d, const struct top *o)
 	}
 }
 
-static int run(int argc, char **argv)
+static int run_top(int argc, char **argv)
 {
 	struct top o = { .once = false };
 	struct top_data d = { .dir = "/var/log" };

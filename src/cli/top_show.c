@@ -61,30 +61,30 @@ static bool is_true(const struct show *w, const char *key)
 		       "true");
 }
 
-#define SPAN_MAX 40
+#define DURATION_MAX 40
 
 /* Seconds as "12 s", "5 min 3 s", "3 h 12 min", "41 days 3 h". */
-static const char *span(char *buf, double s)
+static const char *duration(char *buf, double s)
 {
 	uint64_t n = s > 0 && s < 1e12 ? (uint64_t)s : 0;
 
 	if (n < 60)
-		snprintf(buf, SPAN_MAX, "%" PRIu64 " s", n);
+		snprintf(buf, DURATION_MAX, "%" PRIu64 " s", n);
 	else if (n < 3600)
-		snprintf(buf, SPAN_MAX, "%" PRIu64 " min %" PRIu64 " s",
+		snprintf(buf, DURATION_MAX, "%" PRIu64 " min %" PRIu64 " s",
 			 n / 60, n % 60);
 	else if (n < 86400)
-		snprintf(buf, SPAN_MAX, "%" PRIu64 " h %" PRIu64 " min",
+		snprintf(buf, DURATION_MAX, "%" PRIu64 " h %" PRIu64 " min",
 			 n / 3600, n / 60 % 60);
 	else
-		snprintf(buf, SPAN_MAX, "%" PRIu64 " days %" PRIu64 " h",
+		snprintf(buf, DURATION_MAX, "%" PRIu64 " days %" PRIu64 " h",
 			 n / 86400, n / 3600 % 24);
 	return buf;
 }
 
 static void put_engine(struct show *w)
 {
-	char state[24], engine[40], reason[200], a[SPAN_MAX];
+	char state[24], engine[40], reason[200], a[DURATION_MAX];
 	bool master;
 
 	cli_j_text(cli_j_member(w->s, "state"), state, sizeof(state));
@@ -92,9 +92,9 @@ static void put_engine(struct show *w)
 	cli_j_text(cli_j_member(w->s, "reason"), reason, sizeof(reason));
 	master = !strcmp(state, "master");
 	say(w, CLI_PLAIN, "written", "%s ago",
-	    span(a, w->now - real(w->s, "time")));
+	    duration(a, w->now - real(w->s, "time")));
 	say(w, master ? CLI_GOOD : CLI_PLAIN, "subnet manager", "%s, %s in all",
-	    state, span(a, real(cli_j_member(w->s, "state_seconds"), state)));
+	    state, duration(a, real(cli_j_member(w->s, "state_seconds"), state)));
 	say(w, !master ? CLI_PLAIN : is_true(w, "ours") ? CLI_GOOD : CLI_WRONG,
 	    "engine", "%s%s%s%s", *engine ? engine : "none",
 	    is_true(w, "ours") || !*engine ? "" : ", which is not of ibfattree",
@@ -187,13 +187,13 @@ static void put_work(struct show *w)
 					      "first_write", "last_write",
 					      NULL };
 	double at = real(w->s, "last_routing_timestamp_seconds");
-	char a[SPAN_MAX], b[CLI_COUNT_MAX], text[160];
+	char a[DURATION_MAX], b[CLI_COUNT_MAX], text[160];
 
 	if (at > 0) {
 		phases(cli_j_member(w->s, "last_routing_ms"), routing, text,
 		       sizeof(text));
 		say(w, CLI_PLAIN, "last routing", "%s ago, %s changed",
-		    span(a, w->now - at),
+		    duration(a, w->now - at),
 		    cli_count(b, count(w, "last_routing_changed_entries"),
 			      "entry", "entries"));
 		say(w, CLI_PLAIN, "", "ms: %s", text);
@@ -202,7 +202,7 @@ static void put_work(struct show *w)
 	if (at > 0) {
 		phases(cli_j_member(w->s, "last_reroute_ms"), repair, text,
 		       sizeof(text));
-		say(w, CLI_PLAIN, "last repair", "%s ago", span(a, w->now - at));
+		say(w, CLI_PLAIN, "last repair", "%s ago", duration(a, w->now - at));
 		say(w, CLI_PLAIN, "", "ms after the trap: %s", text);
 	}
 }
@@ -211,12 +211,12 @@ static void put_counters(struct show *w)
 {
 	uint64_t failed = count(w, "failed_writes_total");
 	uint64_t refused = count(w, "refusals_total");
-	char a[SPAN_MAX], b[CLI_COUNT_MAX], c[CLI_COUNT_MAX], d[CLI_NUM_MAX];
+	char a[DURATION_MAX], b[CLI_COUNT_MAX], c[CLI_COUNT_MAX], d[CLI_NUM_MAX];
 	char e[CLI_COUNT_MAX], f[CLI_COUNT_MAX];
 
 	say(w, failed || refused ? CLI_DOUBT : CLI_PLAIN, "since start",
 	    "%s: %s, %s (%s refused), %s (%s failed)",
-	    span(a, w->now - real(w->s, "started")),
+	    duration(a, w->now - real(w->s, "started")),
 	    cli_count(b, count(w, "sweeps_total"), "sweep", "sweeps"),
 	    cli_count(c, count(w, "routings_total"), "routing", "routings"),
 	    cli_num(d, refused),

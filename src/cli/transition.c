@@ -17,7 +17,7 @@
  *
  * This holds for any order, so it may report more than a real run shows, and
  * never less.  The order that avoids both is that of the repair planner
- * (ftr_repair_handover): in steps, each acknowledged before the next, and in
+ * (ftr_ddlr_transition): in steps, each acknowledged before the next, and in
  * rounds between which packets drain.
  */
 #include <stdlib.h>
@@ -219,15 +219,15 @@ static enum ftr_status find_order(const struct ftr_shape *sh,
 				  struct cli_transition *out,
 				  struct ftr_err *err)
 {
-	const struct ftr_repair_opts opts = { .sls = 0 };
-	struct ftr_repair *r = NULL;
-	enum ftr_status st = ftr_repair_new(sh, a, &opts, &r, err);
+	const struct ftr_ddlr_opts opts = { .sls = 0 };
+	struct ftr_ddlr *r = NULL;
+	enum ftr_status st = ftr_ddlr_new(sh, a, &opts, &r, err);
 	bool done = false;
 
 	while (!st && !done && out->rounds < ROUNDS_MAX) {
-		struct ftr_repair_plan plan = { .n = 0 };
+		struct ftr_ddlr_plan plan = { .n = 0 };
 
-		st = ftr_repair_handover(r, sh->f, b, &plan, err);
+		st = ftr_ddlr_transition(r, sh->f, b, &plan, err);
 		if (st)
 			break;
 		out->rounds += plan.n > 0;
@@ -235,11 +235,11 @@ static enum ftr_status find_order(const struct ftr_shape *sh,
 		out->writes += plan.n;
 		out->held = plan.held;
 		done = plan.done;
-		ftr_repair_plan_fini(&plan);
-		ftr_repair_drained(r);
+		ftr_ddlr_plan_fini(&plan);
+		ftr_ddlr_drained(r);
 	}
 	out->ordered = !st && done;
-	ftr_repair_free(r);
+	ftr_ddlr_free(r);
 	return st;
 }
 

@@ -105,7 +105,7 @@ static enum ftr_unpacked run_xz(struct stream *s, struct ftr_unpack_io *io)
 	}
 }
 
-static enum ftr_unpacked run(void *z, struct ftr_unpack_io *io)
+static enum ftr_unpacked run_unpack(void *z, struct ftr_unpack_io *io)
 {
 	struct stream *s = z;
 
@@ -123,4 +123,4 @@ static void end(void *z)
 	free(s);
 }
 
-const struct ftr_unpacker cli_unpacker = { knows, begin, run, end };
+const struct ftr_unpacker cli_unpacker = { knows, begin, run_unpack, end };

@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "cli/live.h"
-#include "cli/local.h"
+#include "cli/ddlr_repair.h"
 #include "cli/whatif.h"
 
 #define REPEAT_MAX 10000
@@ -69,7 +69,7 @@ static const struct cli_opt options[] = {
 	CLI_OPT_END
 };
 
-static int run(int argc, char **argv);
+static int run_whatif(int argc, char **argv);
 
 const struct cli_cmd cli_whatif = {
 	.name = "whatif",
@@ -87,7 +87,7 @@ const struct cli_cmd cli_whatif = {
 	.opts = options,
 	.min_args = 0,
 	.max_args = 1 + CLI_LIST_MAX,
-	.run = run,
+	.run = run_whatif,
 };
 
 /* All that lives through the whole command. */
@@ -100,7 +100,7 @@ struct job {
 	struct ftr_nominal *nominal;	/* f at least; NULL: no faults */
 	struct ftr_shape *sh;		/* of f */
 	struct ftr_tables *before;
-	struct ftr_sl2vl *lanes;	/* turn bit of f, or NULL */
+	struct ftr_sl2vl *vl_map;	/* turn bit of f, or NULL */
 	uint64_t *place;		/* order for the loads: port GUIDs */
 	uint32_t n_places;
 	struct ftr_tables *in_use;	/* --live; moves to given[] */
@@ -168,8 +168,8 @@ static enum ftr_status measure(const struct job *j, const struct ftr_shape *sh,
 	struct cli_reach reach;
 	enum ftr_status st = FTR_OK;
 
-	if (j->lanes)
-		st = cli_carry_lanes(j->f, j->lanes, sh->f, &m, err);
+	if (j->vl_map)
+		st = cli_carry_vls(j->f, j->vl_map, sh->f, &m, err);
 	if (!st)
 		st = cli_measure(sh->f, sh, t, m, j->team, &c->run[i], &reach,
 				 err);
@@ -199,16 +199,16 @@ static enum ftr_status measure_old(const struct job *j,
 }
 
 /* The same after stage one of a local repair. */
-static enum ftr_status measure_local(const struct job *j,
-				     const struct ftr_shape *sh,
-				     struct cli_column *c, unsigned int i,
-				     struct ftr_err *err)
+static enum ftr_status measure_ddlr(const struct job *j,
+				    const struct ftr_shape *sh,
+				    struct cli_column *c, unsigned int i,
+				    struct ftr_err *err)
 {
 	struct cli_measure *out = &c->run[i];
 	struct ftr_tables *t = NULL;
-	struct ftr_repair_plan p = { .n = 0 };
-	enum ftr_status st = cli_local_repair(j->sh, j->before, j->lanes,
-					      sh->f, &t, &p, NULL, err);
+	struct ftr_ddlr_plan p = { .n = 0 };
+	enum ftr_status st = cli_ddlr_repair(j->sh, j->before, j->vl_map,
+					     sh->f, &t, &p, NULL, err);
 
 	if (!st)
 		st = measure(j, sh, t, c, i, err);
@@ -241,7 +241,7 @@ static enum ftr_status one_run(struct job *j, unsigned int i,
 		st = measure_old(j, j->before, sh, &j->col[c++], i, err);
 	}
 	if (!st && j->w->local)
-		st = measure_local(j, sh, &j->col[c++], i, err);
+		st = measure_ddlr(j, sh, &j->col[c++], i, err);
 	if (!st)
 		st = measure(j, sh, t, &j->col[c], i, err);
 	if (!st) {
@@ -316,7 +316,7 @@ static enum ftr_status set_up(struct job *j, const char *path,
 	if (!st)
 		st = keep_order(j, err);
 	if (!st)
-		st = cli_lanes(j->sh, w->vls, &j->lanes, err);
+		st = cli_vls(j->sh, w->vls, &j->vl_map, err);
 	if (!st && w->guarantee) {
 		j->before = t;
 		return FTR_OK;
@@ -355,7 +355,7 @@ static void tear_down(struct job *j)
 		ftr_tables_free(j->given[i]);
 	ftr_tables_free(j->in_use);
 	ftr_tables_free(j->before);
-	ftr_sl2vl_free(j->lanes);
+	ftr_sl2vl_free(j->vl_map);
 	free(j->place);
 	ftr_shape_free(j->sh);
 	ftr_nominal_free(j->nominal);
@@ -365,14 +365,14 @@ static void tear_down(struct job *j)
 	ftr_fabric_free(j->f);
 }
 
-static int tell(const struct job *j)
+static int report_whatif(const struct job *j)
 {
 	const struct whatif *w = j->w;
 	const struct cli_whatif_view v = {
 		.f = j->f, .sh = j->sh, .engine = w->engine.ops->name, .fail = &w->fail,
 		.compare = &w->compare, .faults = &j->faults, .seed = w->seed,
 		.repeat = w->repeat, .col = j->col, .n_col = j->n_col,
-		.places = j->n_places, .lanes = j->lanes != NULL,
+		.places = j->n_places, .vl_map = j->vl_map != NULL,
 		.list = w->list,
 	};
 	const struct cli_column *after = &j->col[w->fail.n ? 2 + w->local : 0];
@@ -392,13 +392,13 @@ static enum ftr_status guarantee(const struct job *j, struct ftr_guarantee *g,
 {
 	struct ftr_fabric *nf = NULL;
 	struct ftr_tables *t = NULL;
-	struct ftr_repair_plan p = { .n = 0 };
+	struct ftr_ddlr_plan p = { .n = 0 };
 	enum ftr_status st = cli_faults_apply(j->f, &j->faults, j->w->seed,
 					      &nf, err);
 
 	if (!st)
-		st = cli_local_repair(j->sh, j->before, j->lanes, nf, &t, &p,
-				      g, err);
+		st = cli_ddlr_repair(j->sh, j->before, j->vl_map, nf, &t, &p,
+				     g, err);
 	ftr_tables_free(t);
 	ftr_fabric_free(nf);
 	return st;
@@ -421,7 +421,7 @@ static enum ftr_status all_runs(struct job *j, struct ftr_err *err)
 	return st;
 }
 
-static int run(int argc, char **argv)
+static int run_whatif(int argc, char **argv)
 {
 	struct whatif w = { .json = false };
 	struct job j = { .w = &w };
@@ -464,7 +464,7 @@ static int run(int argc, char **argv)
 	if (st)
 		status = cli_fail(&err);
 	else if (!w.guarantee)
-		status = tell(&j);
+		status = report_whatif(&j);
 	else if (w.json)
 		status = cli_guarantee_json(j.f, &g, w.vls);
 	else

@@ -37,7 +37,7 @@ enum ftr_status cli_faults_apply(const struct ftr_fabric *f,
 /* ---- measures ---------------------------------------------------------- */
 
 enum cli_metric {
-	CLI_M_SWITCHES = 0, CLI_M_END_PORTS, CLI_M_CABLES,
+	CLI_M_SWITCHES = 0, CLI_M_END_PORTS, CLI_M_LINKS,
 	CLI_M_PAIRS,		/* one per class, not in the table */
 	CLI_M_LOST = CLI_M_PAIRS + FTR_N_CHECK_CLASSES,	/* one per class */
 	CLI_M_CUT = CLI_M_LOST + FTR_N_CHECK_CLASSES,	/* host pairs */
@@ -107,7 +107,7 @@ struct cli_whatif_view {
 	const struct cli_column *col;
 	unsigned int n_col;
 	uint32_t places;	/* of the order for the loads */
-	bool lanes;		/* turns have a lane of their own */
+	bool vl_map;		/* turns have a lane of their own */
 	bool list;		/* name all that are affected */
 };
 

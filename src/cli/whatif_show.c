@@ -22,7 +22,7 @@ static const struct {
 } metric[CLI_N_METRICS] = {
 	[CLI_M_SWITCHES] = { "switches", "switches", COUNT, false },
 	[CLI_M_END_PORTS] = { "end ports", "end_ports", COUNT, false },
-	[CLI_M_CABLES] = { "links between switches", "switch_cables", COUNT,
+	[CLI_M_LINKS] = { "links between switches", "switch_cables", COUNT,
 			   false },
 	[CLI_M_PAIRS] = { NULL, "host_host_pairs", COUNT, false },
 	{ NULL, "host_switch_pairs", COUNT, false },
@@ -206,7 +206,7 @@ int cli_whatif_table(const struct cli_whatif_view *v, int status)
 	}
 	put_affected(v);
 	printf("\nnot checked: multicast, %scredit loops by packets of switches\n",
-	       v->lanes ? "" :
+	       v->vl_map ? "" :
 	       "virtual lanes (all traffic is taken to share one),\n");
 	if (v->places > CLI_SHIFTS_MAX + 1)
 		printf("shifts: %u of %u, drawn\n", CLI_SHIFTS_MAX,

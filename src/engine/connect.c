@@ -83,7 +83,7 @@ _Static_assert(N_STAGES == PLAN_STAGES, "room for the tries of each stage");
  * read for all s: one row stays in the cache. */
 static uint8_t cost_of(const struct plan *p, ftr_sw s)
 {
-	return p->back[p->sh->col[s]];
+	return p->back[p->sh->numbering.col[s]];
 }
 
 static bool by_rank(const struct plan *p, ftr_sw s)
@@ -114,17 +114,17 @@ static bool pool_add(struct plan *p, uint32_t c)
  * switch on the way to another column, so there is no loop. */
 static bool goes_longer(const struct plan *p, ftr_sw t)
 {
-	return p->mode & LONGER && !p->sh->n_down[t] && by_rank(p, t);
+	return p->mode & LONGER && !p->sh->tree.n_down[t] && by_rank(p, t);
 }
 
 /* Groups above t from where the column can be reached. */
 static uint32_t all_above(const struct plan *p, ftr_sw t,
 			  const struct ftr_group **cand)
 {
-	const struct ftr_group *g = &p->sh->groups[p->sh->group_first[t]];
+	const struct ftr_group *g = &p->sh->tree.groups[p->sh->tree.group_first[t]];
 	uint32_t n = 0;
 
-	for (uint32_t k = 0; k < p->sh->n_up[t]; k++)
+	for (uint32_t k = 0; k < p->sh->tree.n_up[t]; k++)
 		if (by_rank(p, g[k].remote))
 			cand[n++] = &g[k];
 	return n;
@@ -151,7 +151,7 @@ static const struct hop_list *hops_of(struct plan *p, ftr_sw t)
 	n = h->longer ? all_above(p, t, cand) :
 		ftr_shape_candidates(sh, t, p->l, cand);
 	for (uint32_t i = 0; i < n; i++)
-		h->n += pool_add(p, p->turns.of_group[cand[i] - sh->groups]);
+		h->n += pool_add(p, p->turns.of_group[cand[i] - sh->tree.groups]);
 	h->known = true;
 	return h;
 }
@@ -165,7 +165,7 @@ static uint32_t new_turns(struct plan *p, uint32_t c)
 	const uint32_t *hop = &p->label[t].channel;
 	uint32_t n_hops = 1, n = 0, refused = 0;
 
-	if (p->sh->col[t] == p->l)
+	if (p->sh->numbering.col[t] == p->l)
 		return 0;
 	if (by_rank(p, t)) {
 		const struct hop_list *h = hops_of(p, t);
@@ -284,7 +284,7 @@ static void seed_allowed(struct plan *p)
 {
 	const struct turns *tn = &p->turns;
 
-	consider_to(p, p->sh->col_sw[p->l]);
+	consider_to(p, p->sh->numbering.col_sw[p->l]);
 	for (uint32_t i = 0; i < tn->n_extra; i++) {
 		uint32_t c = tn->extra[i].in;
 
@@ -299,7 +299,7 @@ static void seed_allowed(struct plan *p)
 /* Any first step. */
 static void seed_all(struct plan *p)
 {
-	ftr_sw to = p->sh->col_sw[p->l];
+	ftr_sw to = p->sh->numbering.col_sw[p->l];
 
 	for (ftr_sw s = 0; s < p->sh->f->n_sw; s++) {
 		if (by_rank(p, s) || p->state[s] == CONNECTED ||
@@ -359,7 +359,7 @@ static enum ftr_status admit_step(struct plan *p, uint32_t c)
 	ftr_sw t = p->turns.channel[c].to;
 	struct hop_list *h;
 
-	if (p->sh->col[t] == p->l)
+	if (p->sh->numbering.col[t] == p->l)
 		return FTR_OK;
 	hops_of(p, t);
 	h = &p->hops[t];
@@ -394,7 +394,7 @@ static void connected(struct plan *p, ftr_sw s)
 	p->left -= p->needed[s];
 	if (p->ends[s] && p->need[p->l] & NEED_ENDS)
 		p->pairs += (uint64_t)p->ends[s] *
-			p->lids[p->sh->col_sw[p->l]];
+			p->lids[p->sh->numbering.col_sw[p->l]];
 }
 
 /* Admit the path from s, as labelled, from its end on. */
@@ -512,7 +512,7 @@ static bool add_entry(struct plan *p, ftr_sw s, const uint32_t *hop,
 
 	if (restricted && p->hops[s].longer)
 		o->longer += (uint64_t)p->ends[s] *
-			p->lids[p->sh->col_sw[p->l]];
+			p->lids[p->sh->numbering.col_sw[p->l]];
 	if (!FTR_GROW(o->entry, o->n_entries, p->cap_entries))
 		return false;
 	o->entry[o->n_entries++] = (struct connect_entry){
@@ -566,7 +566,7 @@ static enum ftr_status connect_column(struct plan *p, uint32_t l)
 	enum ftr_status st = FTR_OK;
 
 	p->l = l;
-	p->back = ftr_shape_cost(p->sh, p->sh->col_sw[l]);
+	p->back = ftr_shape_cost(p->sh, p->sh->numbering.col_sw[l]);
 	p->left = 0;
 	for (uint32_t i = p->pair_first[l]; i < p->pair_first[l + 1]; i++) {
 		touch(p, p->pair[i]);
@@ -695,7 +695,7 @@ static enum ftr_status pass(struct plan *p)
 /* Later columns add turns that earlier ones have use for.  So when turns were
  * looked for, or given, all columns are gone through until no turn is new: the
  * result then depends on the turns, and not on how they were found. */
-static enum ftr_status run(struct plan *p, bool horizontal)
+static enum ftr_status run_connect(struct plan *p, bool horizontal)
 {
 	uint32_t before = 1, n;
 	enum ftr_status st;
@@ -740,7 +740,7 @@ static enum ftr_status attempt(const struct ftr_shape *sh,
 
 	memset(out, 0, sizeof(*out));
 	out->complete = true;
-	st = run(&p, horizontal);
+	st = run_connect(&p, horizontal);
 	if (!publish(&p) && !st)
 		st = FTR_NOMEM;
 	turns_fini(&p.turns);

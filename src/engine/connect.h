@@ -33,7 +33,7 @@ struct connect {
 
 /*
  * Plan the extra turns and entries for sh, whose costs are those of up/down
- * routing by sh->rank.  opts->turn are admitted first.  The result lives in
+ * routing by sh->tree.rank.  opts->turn are admitted first.  The result lives in
  * arena.  horizontal: may use links inside one rank.  If the result is not
  * complete, its entries are valid but pairs are missing.  FTR_NOMEM.
  */

@@ -48,8 +48,8 @@ enum ftr_status engine_finish(struct ftr_balance_input *in,
 /* All cables count here, sideways ones too. */
 #define for_each_group(sh, s, g)					\
 	for (const struct ftr_group *g =				\
-		     &(sh)->groups[(sh)->group_first[s]];		\
-	     g < &(sh)->groups[(sh)->group_first[(s) + 1]]; g++)
+		     &(sh)->tree.groups[(sh)->tree.group_first[s]];		\
+	     g < &(sh)->tree.groups[(sh)->tree.group_first[(s) + 1]]; g++)
 
 /*
  * The inverted order (design, section 5) as levels, [n_sw] from arena.  Every

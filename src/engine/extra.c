@@ -24,7 +24,7 @@ uint32_t connect_candidates(const struct ftr_shape *sh,
 
 	for (uint32_t k = 0; k < all; k++) {
 		const struct ftr_group *g =
-			&sh->groups[sh->group_first[e->sw] + k];
+			&sh->tree.groups[sh->tree.group_first[e->sw] + k];
 		uint32_t at;
 
 		if (!leads_by(c, e, g->remote))

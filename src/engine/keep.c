@@ -9,7 +9,7 @@
  *	1. its port of the preferred tables, those of the complete fabric;
  *	2. else its port of the current tables, those that the switches hold;
  *	3. else it is displaced, and placed by what the links carry
- *	   (balance/displaced.h), as for a single fault (src/live).
+ *	   (balance/displaced.h), as for a single fault (src/incremental).
  *
  * Ports count only if they are candidates of equation (1) on the fabric as it is.
  * So one more fault changes the entries that lost their port and no others; a link
@@ -54,7 +54,7 @@ static void find_valid(const struct keeping *k, ftr_sw s, uint32_t l,
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
 	uint32_t n = 0;
 
-	if (l != sh->col[s] && ftr_shape_cost(sh, s)[l] != FTR_COST_INF)
+	if (l != sh->numbering.col[s] && ftr_shape_cost(sh, s)[l] != FTR_COST_INF)
 		n = ftr_shape_candidates(sh, s, l, cand);
 	ftr_shape_ports(sh, cand, n, &v->ports);
 	v->col = l;
@@ -133,8 +133,8 @@ static uint32_t *columns_of_lids(const struct ftr_shape *sh,
 	if (!col)
 		return NULL;
 	memset(col, 0xff, t->stride * sizeof(*col));
-	for (uint32_t i = 0; i < sh->n_dest; i++)
-		col[sh->dest[i].lid] = sh->dest[i].col;
+	for (uint32_t i = 0; i < sh->numbering.n_dest; i++)
+		col[sh->numbering.dest[i].lid] = sh->numbering.dest[i].col;
 	return col;
 }
 
@@ -154,9 +154,9 @@ static void fix_restricted(const struct keeping *k, const struct connect *extra)
 	for (uint32_t i = 0; i < extra->n_entries; i++) {
 		const struct connect_entry *e = &extra->entry[i];
 
-		for (uint32_t d = sh->dest_first[e->col];
-		     e->restricted && d < sh->dest_first[e->col + 1]; d++)
-			set_bit(k, k->fixed, e->sw, sh->dest[d].lid);
+		for (uint32_t d = sh->numbering.dest_first[e->col];
+		     e->restricted && d < sh->numbering.dest_first[e->col + 1]; d++)
+			set_bit(k, k->fixed, e->sw, sh->numbering.dest[d].lid);
 	}
 }
 

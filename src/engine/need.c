@@ -21,13 +21,13 @@ void plan_count_ends(struct plan *p)
 			continue;
 		p->ends[ep->sw]++;
 		p->lids[ep->sw] += 1u << ep->lmc;
-		p->need[p->sh->col[ep->sw]] |= NEED_ENDS;
+		p->need[p->sh->numbering.col[ep->sw]] |= NEED_ENDS;
 	}
 	for (uint32_t i = 0; i < p->opts->n_sm; i++)
 		if (p->opts->sm[i] < f->n_sw)
-			p->need[p->sh->col[p->opts->sm[i]]] |= NEED_ALL;
+			p->need[p->sh->numbering.col[p->opts->sm[i]]] |= NEED_ALL;
 	if (p->opts->sm_switch < f->n_sw)
-		p->need[p->sh->col[p->opts->sm_switch]] |= NEED_ALL;
+		p->need[p->sh->numbering.col[p->opts->sm_switch]] |= NEED_ALL;
 }
 
 static bool is_needed(struct plan *p, ftr_sw s, uint32_t l)
@@ -35,7 +35,7 @@ static bool is_needed(struct plan *p, ftr_sw s, uint32_t l)
 	return (p->need[l] & NEED_ALL ||
 		(p->need[l] & NEED_ENDS && p->ends[s])) &&
 		ftr_uf_find(p->island, s) ==
-		ftr_uf_find(p->island, p->sh->col_sw[l]);
+		ftr_uf_find(p->island, p->sh->numbering.col_sw[l]);
 }
 
 /* By all links, horizontal ones too. */
@@ -45,11 +45,11 @@ void plan_find_islands(struct plan *p)
 
 	ftr_uf_init(p->island, sh->f->n_sw);
 	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
-		uint32_t n = turns_groups(sh, s, sh->n_sideways > 0);
+		uint32_t n = turns_groups(sh, s, sh->tree.n_horizontal > 0);
 
 		for (uint32_t k = 0; k < n; k++)
 			ftr_uf_union(p->island, s,
-				     sh->groups[sh->group_first[s] + k].remote);
+				     sh->tree.groups[sh->tree.group_first[s] + k].remote);
 	}
 }
 
@@ -58,10 +58,10 @@ static bool may_need(const struct plan *p, const uint8_t *row)
 {
 	for (uint32_t i = 0; i < p->opts->n_sm; i++)
 		if (p->opts->sm[i] < p->sh->f->n_sw &&
-		    row[p->sh->col[p->opts->sm[i]]] == FTR_COST_INF)
+		    row[p->sh->numbering.col[p->opts->sm[i]]] == FTR_COST_INF)
 			return true;
 	return p->opts->sm_switch < p->sh->f->n_sw &&
-		row[p->sh->col[p->opts->sm_switch]] == FTR_COST_INF;
+		row[p->sh->numbering.col[p->opts->sm_switch]] == FTR_COST_INF;
 }
 
 /* Calls with count first, then with pair. */
@@ -120,9 +120,9 @@ static uint32_t count_above(struct plan *p, ftr_sw s, uint32_t *seen,
 	queue[n++] = s;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct ftr_group *g =
-			&sh->groups[sh->group_first[queue[i]]];
+			&sh->tree.groups[sh->tree.group_first[queue[i]]];
 
-		for (uint32_t k = 0; k < sh->n_up[queue[i]]; k++)
+		for (uint32_t k = 0; k < sh->tree.n_up[queue[i]]; k++)
 			if (seen[g[k].remote] != s + 1) {
 				seen[g[k].remote] = s + 1;
 				queue[n++] = g[k].remote;
@@ -159,7 +159,7 @@ bool plan_find_hubs(struct plan *p)
 	if (!seen || !queue || !o || !hub)
 		return false;
 	for (ftr_sw s = 0; s < n; s++) {
-		uint32_t above = sh->col[s] < sh->n_leaf ?
+		uint32_t above = sh->numbering.col[s] < sh->tree.n_leaf ?
 			count_above(p, s, seen, queue) : 0;
 
 		o[s] = (struct hub_order){

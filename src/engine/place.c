@@ -8,7 +8,7 @@
  * mod #g, all counted over what is alive.  A switch that loses one of W groups then
  * moves nearly every destination.  The order of C is that of the shape: by GUID
  * (LITERAL), or by plane (PLANES), see src/shape/group.c.  d is the topological
- * index of src/shape/order.c with both: the paper does not define it.
+ * index of src/shape/column_order.c with both: the paper does not define it.
  *
  * deviation: the other two count over what is nominal (design, section 4), so
  * that a destination whose nominal cable is alive never moves:
@@ -86,52 +86,52 @@ static uint32_t mod(int32_t a, uint32_t b)
 	return (uint32_t)(r < 0 ? r + (int32_t)b : r);
 }
 
-const struct ftr_ascent *place_ascent(const struct ftr_shape *sh,
-				      enum ftr_placement how, ftr_sw s)
+const struct ftr_up_path *place_up_path(const struct ftr_shape *sh,
+					enum ftr_placement how, ftr_sw s)
 {
-	if (place_literal(how) || !sh->ascent)
+	if (place_literal(how) || !sh->numbering.up_path)
 		return NULL;
-	return sh->ascent + (size_t)sh->tier[s] * sh->n_d;
+	return sh->numbering.up_path + (size_t)sh->tree.tier[s] * sh->numbering.n_d;
 }
 
-void place_switch(struct place *pl, const struct ftr_shape *sh,
+void place_switch(struct port_choice *pl, const struct ftr_shape *sh,
 		  enum ftr_placement how, ftr_sw s)
 {
 	uint64_t r, b;
 
 	pl->sh = sh;
 	pl->how = how;
-	pl->pi = (uint32_t)FTR_MIN(sh->divider[s], UINT32_MAX);
-	pl->ascent = place_ascent(sh, how, s);
-	pl->w = place_literal(how) || sh->n_slots[s] > FTR_PORT_MAX ?
-		0 : sh->n_slots[s];
+	pl->pi = (uint32_t)FTR_MIN(sh->numbering.divider[s], UINT32_MAX);
+	pl->up_path = place_up_path(sh, how, s);
+	pl->w = place_literal(how) || sh->numbering.n_slots[s] > FTR_PORT_MAX ?
+		0 : sh->numbering.n_slots[s];
 	if (!pl->w)
 		return;
-	pl->span = sh->span[s];
-	pl->block = pl->span * FTR_MAX(sh->stride, 1u);
-	pl->home = (int32_t)(sh->home[s] / pl->span);
+	pl->pod_leaves = sh->numbering.pod_leaves[s];
+	pl->block = pl->pod_leaves * FTR_MAX(sh->numbering.stride, 1u);
+	pl->pod_first = (int32_t)(sh->numbering.pod_first[s] / pl->pod_leaves);
 	r = pl->block / ((uint64_t)pl->pi * pl->w);
-	b = sh->n_d / pl->block / (2 * pl->w);
+	b = sh->numbering.n_d / pl->block / (2 * pl->w);
 	pl->r = (uint32_t)FTR_MIN(FTR_MAX(r, 1u), FTR_PORT_MAX);
 	pl->b = (int32_t)FTR_MAX(b, 2u);
 }
 
-void place_ways_row(const struct ftr_shape *sh, ftr_sw s, uint8_t *ways,
-		    uint8_t *one, uint8_t *must)
+void place_paths_row(const struct ftr_shape *sh, ftr_sw s, uint8_t *paths,
+		     uint8_t *one, uint8_t *must)
 {
-	const struct ftr_group *g = &sh->groups[sh->group_first[s]];
-	size_t n = sh->cost_stride;
+	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
+	size_t n = sh->reach.cost_stride;
 
-	memset(ways, 0, n);
+	memset(paths, 0, n);
 	memset(must, 0, n);
-	for (uint32_t k = 0; k < sh->n_up[s]; k++)
-		bytes_count_flag(ways, one, must, (uint8_t)k,
+	for (uint32_t k = 0; k < sh->tree.n_up[s]; k++)
+		bytes_count_flag(paths, one, must, (uint8_t)k,
 				 ftr_shape_cost(sh, s), ftr_shape_down(sh, s),
 				 ftr_shape_cost(sh, g[k].remote), n);
-	bytes_clear(ways, must, n);
+	bytes_clear(paths, must, n);
 }
 
-void place_column(struct place *pl, uint32_t l,
+void place_column(struct port_choice *pl, uint32_t l,
 		  const struct ftr_group *const *cand, uint32_t n)
 {
 	pl->l = l;
@@ -140,7 +140,7 @@ void place_column(struct place *pl, uint32_t l,
 	pl->slots = pl->w > 0;
 	for (uint32_t i = 0; i < n; i++)
 		pl->slots &= cand[i]->slot != FTR_SLOT_NONE;
-	pl->several = !pl->slots && n > 1 && pl->ascent;
+	pl->several = !pl->slots && n > 1 && pl->up_path;
 	if (!pl->slots)
 		return;
 	memset(pl->at, 0, pl->w * sizeof(pl->at[0]));
@@ -152,15 +152,15 @@ void place_column(struct place *pl, uint32_t l,
 
 /* a: blocks from that of the switch to that of t.  Classes other than hosts
  * are taken to have one index for each leaf. */
-static int32_t distance(const struct place *pl, const struct ftr_dest *t)
+static int32_t distance(const struct port_choice *pl, const struct ftr_dest *t)
 {
-	uint32_t size = t->cls == FTR_CLASS_HOST ? pl->block : pl->span;
+	uint32_t size = t->cls == FTR_CLASS_HOST ? pl->block : pl->pod_leaves;
 
-	return (int32_t)(t->d / size) - pl->home;
+	return (int32_t)(t->d / size) - pl->pod_first;
 }
 
 /* c, 1 .. W-1, for W > 1. */
-static uint32_t turn(const struct place *pl, int32_t a, uint32_t window)
+static uint32_t turn(const struct port_choice *pl, int32_t a, uint32_t window)
 {
 	return 1 + mod(floor_div(a, pl->b) +
 		       (int32_t)(window * ((pl->w - 1) / pl->r) + pl->w / 2 -
@@ -169,7 +169,7 @@ static uint32_t turn(const struct place *pl, int32_t a, uint32_t window)
 
 /* The list: c forth and back, then near by, then all that
  * is left.  Where 3c = 0, back would send two slots to one. */
-static uint32_t by_list(const struct place *pl, uint32_t x, uint32_t c)
+static uint32_t by_list(const struct port_choice *pl, uint32_t x, uint32_t c)
 {
 	const struct ftr_group *const *at = pl->at;
 	uint32_t w = pl->w, y = (x + c) % w;
@@ -186,7 +186,7 @@ static uint32_t by_list(const struct place *pl, uint32_t x, uint32_t c)
 	return y;
 }
 
-static const struct ftr_group *slot_group(struct place *pl,
+static const struct ftr_group *slot_group(struct port_choice *pl,
 					  const struct ftr_dest *t, uint32_t q)
 {
 	uint32_t x = q % pl->w, window;
@@ -204,31 +204,31 @@ static const struct ftr_group *slot_group(struct place *pl,
 
 /* ---- cables ------------------------------------------------------------ */
 
-ftr_port place_cable(const struct ftr_shape *sh, const struct ftr_group *g,
-		     uint32_t cable)
+ftr_port place_link(const struct ftr_shape *sh, const struct ftr_group *g,
+		    uint32_t cable)
 {
-	const uint8_t *place = sh->group_place + g->first;
+	const uint8_t *place = sh->tree.group_place + g->first;
 
 	if (g->n == g->n_nominal)
-		return sh->group_ports[g->first + cable];
+		return sh->tree.group_ports[g->first + cable];
 	for (uint32_t i = 0; i < g->n; i++)
 		if (place[i] == cable)
-			return sh->group_ports[g->first + i];
+			return sh->tree.group_ports[g->first + i];
 	return FTR_PORT_NONE;
 }
 
 /* Cable z mod n of the group, or the next alive one after a turn by the windows
  * gone by. */
-static ftr_port cable_port(const struct ftr_shape *sh,
-			   const struct ftr_group *g, uint32_t z)
+static ftr_port link_port(const struct ftr_shape *sh,
+			  const struct ftr_group *g, uint32_t z)
 {
 	uint32_t n = g->n_nominal, k = n == 1 ? 0 : z % n;
-	ftr_port port = place_cable(sh, g, k);
+	ftr_port port = place_link(sh, g, k);
 
 	if (port != FTR_PORT_NONE)
 		return port;
 	k += 1 + z / n % (n - 1);
-	while ((port = place_cable(sh, g, k % n)) == FTR_PORT_NONE)
+	while ((port = place_link(sh, g, k % n)) == FTR_PORT_NONE)
 		k++;
 	return port;
 }
@@ -238,18 +238,18 @@ static ftr_port cable_port(const struct ftr_shape *sh,
 static bool stands_on(const struct ftr_shape *sh, ftr_sw s,
 		      const struct ftr_dest *t)
 {
-	return t->cls == FTR_CLASS_HOST && t->d < sh->n_d &&
-	       sh->ascent[(size_t)sh->tier[s] * sh->n_d + t->d].sw == s;
+	return t->cls == FTR_CLASS_HOST && t->d < sh->numbering.n_d &&
+	       sh->numbering.up_path[(size_t)sh->tree.tier[s] * sh->numbering.n_d + t->d].sw == s;
 }
 
-static bool has_slot(const struct place *pl, const struct ftr_group *g)
+static bool has_slot(const struct port_choice *pl, const struct ftr_group *g)
 {
 	return pl->w && g->slot != FTR_SLOT_NONE;
 }
 
 /* The candidate on the ascent of t; that of its slot, if s may go up as well; or
  * else that which draws most. */
-static const struct ftr_group *way_down(const struct place *pl,
+static const struct ftr_group *way_down(const struct port_choice *pl,
 					const struct ftr_dest *t, uint32_t q)
 {
 	const struct ftr_shape *sh = pl->sh;
@@ -274,23 +274,23 @@ static const struct ftr_group *way_down(const struct place *pl,
 	return best;
 }
 
-ftr_port place_port(struct place *pl, const struct ftr_dest *t)
+ftr_port place_port(struct port_choice *pl, const struct ftr_dest *t)
 {
-	uint32_t q = place_number(pl->sh, pl->ascent, pl->pi, t);
+	uint32_t q = place_number(pl->sh, pl->up_path, pl->pi, t);
 	const struct ftr_group *g;
 
 	pl->displaced = false;
 	if (pl->n == 0)
 		return FTR_PORT_NONE;
 	if (pl->slots)
-		return cable_port(pl->sh, slot_group(pl, t, q), q / pl->w);
+		return link_port(pl->sh, slot_group(pl, t, q), q / pl->w);
 	if (pl->several) {
 		g = way_down(pl, t, q);
-		return cable_port(pl->sh, g, has_slot(pl, g) ? q / pl->w : q);
+		return link_port(pl->sh, g, has_slot(pl, g) ? q / pl->w : q);
 	}
 	g = pl->cand[q % pl->n];
 	if (place_literal(pl->how))
-		return pl->sh->group_ports[g->first + (g->n == 1 ? 0 :
+		return pl->sh->tree.group_ports[g->first + (g->n == 1 ? 0 :
 						       q / pl->n % g->n)];
-	return cable_port(pl->sh, g, q / pl->n);
+	return link_port(pl->sh, g, q / pl->n);
 }

@@ -18,17 +18,17 @@
 
 #include <ftr/engine.h>
 
-struct place {
+struct port_choice {
 	const struct ftr_shape *sh;
 	enum ftr_placement how;
 	uint32_t pi;
-	const struct ftr_ascent *ascent;	/* [n_d] on its tier, or NULL */
+	const struct ftr_up_path *up_path;	/* [n_d] on its tier, or NULL */
 	uint32_t w;		/* nominal slots; 0: they are not used */
-	uint32_t span;		/* leaves of a block */
+	uint32_t pod_leaves;		/* leaves of a block */
 	uint32_t block;		/* indices of hosts of a block */
 	uint32_t r;		/* windows of a block */
 	int32_t b;		/* blocks that share a turn */
-	int32_t home;		/* block of the switch */
+	int32_t pod_first;		/* block of the switch */
 	/* of the column */
 	uint32_t l;
 	const struct ftr_group *const *cand;
@@ -46,42 +46,42 @@ static inline bool place_literal(enum ftr_placement how)
 	return how >= FTR_PLACE_LITERAL;
 }
 
-void place_switch(struct place *pl, const struct ftr_shape *sh,
+void place_switch(struct port_choice *pl, const struct ftr_shape *sh,
 		  enum ftr_placement how, ftr_sw s);
 
 /* How many groups above s lead closer, by column, 0 where it must go down:
  * ways[cost_stride]; one: the last of them, where
  * there is any, counted from the first group above; must: not 0 where s must go
  * down. */
-void place_ways_row(const struct ftr_shape *sh, ftr_sw s, uint8_t *ways,
-		    uint8_t *one, uint8_t *must);
+void place_paths_row(const struct ftr_shape *sh, ftr_sw s, uint8_t *paths,
+		     uint8_t *one, uint8_t *must);
 
 /* cand[n]: groups of the switch that lead closer to column l (C of equation
  * (1)), by pos; must stay as long as the column is used. */
-void place_column(struct place *pl, uint32_t l,
+void place_column(struct port_choice *pl, uint32_t l,
 		  const struct ftr_group *const *cand, uint32_t n);
 
 /* q: floor(d / Pi), or the number of the host on the tier of the switch. */
 static inline uint32_t place_number(const struct ftr_shape *sh,
-				    const struct ftr_ascent *ascent,
+				    const struct ftr_up_path *up_path,
 				    uint64_t pi, const struct ftr_dest *t)
 {
-	if (ascent && t->cls == FTR_CLASS_HOST && t->d < sh->n_d &&
-	    ascent[t->d].q != UINT32_MAX)
-		return ascent[t->d].q;
+	if (up_path && t->cls == FTR_CLASS_HOST && t->d < sh->numbering.n_d &&
+	    up_path[t->d].q != UINT32_MAX)
+		return up_path[t->d].q;
 	return (uint32_t)(t->d / pi);
 }
 
 /* Ascents on the tier of s; NULL: the divider tells the numbers. */
-const struct ftr_ascent *place_ascent(const struct ftr_shape *sh,
-				      enum ftr_placement how, ftr_sw s);
+const struct ftr_up_path *place_up_path(const struct ftr_shape *sh,
+					enum ftr_placement how, ftr_sw s);
 
 /* The port, FTR_PORT_NONE if there is no candidate.  t: a destination of the
  * column, not of the switch itself. */
-ftr_port place_port(struct place *pl, const struct ftr_dest *t);
+ftr_port place_port(struct port_choice *pl, const struct ftr_dest *t);
 
 /* Port of a group's nominal cable, FTR_PORT_NONE if that is lost. */
-ftr_port place_cable(const struct ftr_shape *sh, const struct ftr_group *g,
-		     uint32_t cable);
+ftr_port place_link(const struct ftr_shape *sh, const struct ftr_group *g,
+		    uint32_t cable);
 
 #endif

@@ -3,7 +3,7 @@
  * sftree: every switch reaches everything, on one virtual lane.
  *
  * The promise is that of seed 004 (sFtree), kept on damaged fabrics too: one
- * up/down routing over the inverted order (order.c) in place of detours that
+ * up/down routing over the inverted order (inverted_order.c) in place of detours that
  * are added to finished tables.  The shape is put into that order, and the
  * equations of dmodc choose among what leads closer: tables of hosts on a
  * whole tree are those of dmodc to the bit, and paths between switches spread
@@ -70,9 +70,9 @@ static void copy_columns(const struct work *w, const struct ftr_tables *from)
 		uint8_t *to = ftr_tables_row(w->out, s);
 		const uint8_t *row = ftr_tables_row(from, s);
 
-		for (uint32_t i = 0; i < sh->n_dest; i++)
-			if (w->use_full[sh->dest[i].col])
-				to[sh->dest[i].lid] = row[sh->dest[i].lid];
+		for (uint32_t i = 0; i < sh->numbering.n_dest; i++)
+			if (w->use_full[sh->numbering.dest[i].col])
+				to[sh->numbering.dest[i].lid] = row[sh->numbering.dest[i].lid];
 	}
 }
 
@@ -118,8 +118,8 @@ static uint64_t count_none(const struct work *w)
 	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
 		const uint8_t *row = ftr_tables_row(w->out, s);
 
-		for (uint32_t i = 0; i < sh->n_dest; i++)
-			none += row[sh->dest[i].lid] == FTR_PORT_NONE;
+		for (uint32_t i = 0; i < sh->numbering.n_dest; i++)
+			none += row[sh->numbering.dest[i].lid] == FTR_PORT_NONE;
 	}
 	return none;
 }
@@ -129,25 +129,25 @@ static uint64_t count_detours(const struct work *w)
 	const struct ftr_shape *sh = w->sh;
 	uint64_t n = 0;
 
-	for (uint32_t i = 0; i < sh->n_leaf; i++) {
-		ftr_sw s = sh->col_sw[i];
+	for (uint32_t i = 0; i < sh->tree.n_leaf; i++) {
+		ftr_sw s = sh->numbering.col_sw[i];
 		const uint8_t *ideal = ftr_shape_cost(sh, s);
 		const uint8_t *plain = ftr_shape_cost(w->plain, s);
 
-		for (uint32_t l = 0; l < sh->n_leaf; l++) {
+		for (uint32_t l = 0; l < sh->tree.n_leaf; l++) {
 			const uint8_t *real = w->use_full && w->use_full[l] ?
 				ftr_shape_cost(w->full, s) : plain;
 
 			if (real[l] != FTR_COST_INF && real[l] != ideal[l])
-				n += (uint64_t)sh->leaf_hosts[i] *
-					sh->leaf_hosts[l];
+				n += (uint64_t)sh->tree.leaf_hosts[i] *
+					sh->tree.leaf_hosts[l];
 		}
 	}
 	return n;
 }
 
-static void tell(struct work *w, const struct ftr_route_opts *opts,
-		 ftr_sw root, uint64_t no_path, struct ftr_route_stats *stats)
+static void report_sftree(struct work *w, const struct ftr_route_opts *opts,
+			  ftr_sw root, uint64_t no_path, struct ftr_route_stats *stats)
 {
 	const struct ftr_shape *ranked = w->full ? w->full : w->plain;
 
@@ -160,9 +160,9 @@ static void tell(struct work *w, const struct ftr_route_opts *opts,
 	stats->longer_pairs = 0;
 	stats->reordered = false;
 	stats->root = root;
-	stats->order_known = ranked->rank != NULL;
-	if (stats->order && ranked->rank)
-		memcpy(stats->order, ranked->rank, w->sh->f->n_sw);
+	stats->order_known = ranked->tree.rank != NULL;
+	if (stats->order && ranked->tree.rank)
+		memcpy(stats->order, ranked->tree.rank, w->sh->f->n_sw);
 	stats->by_rank = false;
 	stats->routed = NULL;
 	if (opts->keep_routed && !w->use_full) {
@@ -199,7 +199,7 @@ static bool connects_all(struct work *w)
 		for (uint32_t l = 0; l < n; l++)
 			if (cost[l] == FTR_COST_INF &&
 			    ftr_uf_find(island, s) ==
-			    ftr_uf_find(island, sh->col_sw[l]))
+			    ftr_uf_find(island, sh->numbering.col_sw[l]))
 				return false;
 	}
 	return true;
@@ -285,7 +285,7 @@ static enum ftr_status inverted(struct work *w,
 	}
 	free(displaced);
 	if (!st && stats)
-		tell(w, opts, root, no_path, stats);
+		report_sftree(w, opts, root, no_path, stats);
 	return st;
 }
 

@@ -50,33 +50,33 @@ static void choose_root(struct subtree *z, ftr_sw sm_switch)
 {
 	const struct ftr_shape *sh = z->sh;
 
-	for (uint32_t l = 0; l < sh->n_leaf && !z->found; l++) {
-		ftr_sw s = sh->col_sw[l];
+	for (uint32_t l = 0; l < sh->tree.n_leaf && !z->found; l++) {
+		ftr_sw s = sh->numbering.col_sw[l];
 
-		if ((s == sm_switch && sh->n_leaf > 1) || !sw_lid(z, s))
+		if ((s == sm_switch && sh->tree.n_leaf > 1) || !sw_lid(z, s))
 			continue;
 		z->found = reaches_all(z, s);
 		z->root = s;
 	}
 	if (!z->found)
-		z->root = sh->n_leaf ? sh->col_sw[0] : 0;
+		z->root = sh->tree.n_leaf ? sh->numbering.col_sw[0] : 0;
 }
 
 /* Algorithm 2, lines 6 to 19: over a neighbour of the root inside its rank. */
 static void over_sibling(struct subtree *z, ftr_sw src, ftr_sw dst)
 {
 	const struct ftr_shape *sh = z->sh;
-	uint32_t first = sh->group_first[z->root];
-	uint32_t side = first + sh->n_up[z->root] + sh->n_down[z->root];
+	uint32_t first = sh->tree.group_first[z->root];
+	uint32_t side = first + sh->tree.n_up[z->root] + sh->tree.n_down[z->root];
 
-	for (uint32_t g = side; g < sh->group_first[z->root + 1]; g++) {
-		ftr_sw sib = sh->groups[g].remote;
+	for (uint32_t g = side; g < sh->tree.group_first[z->root + 1]; g++) {
+		ftr_sw sib = sh->tree.groups[g].remote;
 
 		if (!sw_lid(z, sib) || entry(z, src, sib) == FTR_PORT_NONE ||
 		    entry(z, sib, dst) == FTR_PORT_NONE)
 			continue;
 		ftr_tables_row(z->t, z->root)[sw_lid(z, dst)] =
-			sh->group_ports[sh->groups[g].first];
+			sh->tree.group_ports[sh->tree.groups[g].first];
 		ftr_tables_row(z->t, src)[sw_lid(z, dst)] =
 			entry(z, src, sib);
 		return;
@@ -100,7 +100,7 @@ static uint32_t path_length(const struct subtree *z, ftr_sw src, ftr_sw dst)
 	const struct ftr_shape *sh = z->sh;
 
 	for (uint32_t hops = 0; hops < sh->f->n_sw; hops++) {
-		uint8_t cost = ftr_shape_cost(sh, src)[sh->col[dst]];
+		uint8_t cost = ftr_shape_cost(sh, src)[sh->numbering.col[dst]];
 		const struct ftr_swport *port;
 
 		if (cost != FTR_COST_INF)
@@ -121,7 +121,7 @@ static uint32_t longest_made(const struct subtree *z)
 
 	for (ftr_sw src = 0; src < n; src++)
 		for (ftr_sw dst = 0; dst < n; dst++)
-			if (ftr_shape_cost(z->sh, src)[z->sh->col[dst]] ==
+			if (ftr_shape_cost(z->sh, src)[z->sh->numbering.col[dst]] ==
 			    FTR_COST_INF)
 				longest = FTR_MAX(longest,
 						  path_length(z, src, dst));
@@ -133,8 +133,8 @@ static uint64_t count_none(const struct subtree *z)
 	uint64_t none = 0;
 
 	for (ftr_sw s = 0; s < z->sh->f->n_sw; s++)
-		for (uint32_t i = 0; i < z->sh->n_dest; i++)
-			none += ftr_tables_get(z->t, s, z->sh->dest[i].lid) ==
+		for (uint32_t i = 0; i < z->sh->numbering.n_dest; i++)
+			none += ftr_tables_get(z->t, s, z->sh->numbering.dest[i].lid) ==
 				FTR_PORT_NONE;
 	return none;
 }

@@ -35,14 +35,14 @@ static bool has(const struct turns_reach *r, uint32_t c)
 
 static uint8_t kind_of(const struct ftr_shape *sh, ftr_sw from, ftr_sw to)
 {
-	return sh->rank[to] == sh->rank[from] ? CHANNEL_HORIZONTAL :
-		sh->rank[to] > sh->rank[from] ? CHANNEL_UP : CHANNEL_DOWN;
+	return sh->tree.rank[to] == sh->tree.rank[from] ? CHANNEL_HORIZONTAL :
+		sh->tree.rank[to] > sh->tree.rank[from] ? CHANNEL_UP : CHANNEL_DOWN;
 }
 
 static bool allocate(struct turns *tn, bool horizontal)
 {
 	const struct ftr_shape *sh = tn->sh;
-	uint32_t n_sw = sh->f->n_sw, all = sh->group_first[n_sw];
+	uint32_t n_sw = sh->f->n_sw, all = sh->tree.group_first[n_sw];
 	struct ftr_arena *a = tn->arena;
 
 	tn->first = ftr_arena_zalloc(a, n_sw + 1u, sizeof(*tn->first));
@@ -73,10 +73,10 @@ static bool number_channels(struct turns *tn, bool horizontal)
 		return false;
 	memcpy(next, tn->first, n_sw * sizeof(*next));
 	for (ftr_sw s = 0; s < n_sw; s++) {
-		uint32_t first = sh->group_first[s];
+		uint32_t first = sh->tree.group_first[s];
 
 		for (uint32_t k = 0; k < turns_groups(sh, s, horizontal); k++) {
-			ftr_sw r = sh->groups[first + k].remote;
+			ftr_sw r = sh->tree.groups[first + k].remote;
 
 			tn->channel[next[r]++] = (struct turns_channel){
 				.from = r, .to = s, .extra = TURNS_NONE,
@@ -89,8 +89,8 @@ static bool number_channels(struct turns *tn, bool horizontal)
 		for_each_channel(tn, s, c)
 			at[tn->channel[c].to] = c;
 		for (uint32_t k = 0; k < turns_groups(sh, s, horizontal); k++) {
-			uint32_t g = sh->group_first[s] + k;
-			uint32_t c = at[sh->groups[g].remote];
+			uint32_t g = sh->tree.group_first[s] + k;
+			uint32_t c = at[sh->tree.groups[g].remote];
 
 			tn->channel[c].group = g;
 			tn->of_group[g] = c;

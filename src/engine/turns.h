@@ -25,7 +25,7 @@ enum turns_kind { CHANNEL_UP, CHANNEL_DOWN, CHANNEL_HORIZONTAL };
 struct turns_channel {
 	ftr_sw from, to;
 	uint32_t back;		/* the channel from to to from */
-	uint32_t group;		/* index into sh->groups */
+	uint32_t group;		/* index into sh->tree.groups */
 	uint32_t extra;		/* list of extra turns after it, TURNS_NONE: end */
 	uint32_t refused;	/* the same of turns that were refused */
 	uint8_t kind;		/* enum turns_kind */
@@ -37,8 +37,8 @@ struct turns_channel {
 static inline uint32_t turns_groups(const struct ftr_shape *sh, ftr_sw s,
 				    bool horizontal)
 {
-	return horizontal ? sh->group_first[s + 1] - sh->group_first[s] :
-		sh->n_up[s] + sh->n_down[s];
+	return horizontal ? sh->tree.group_first[s + 1] - sh->tree.group_first[s] :
+		sh->tree.n_up[s] + sh->tree.n_down[s];
 }
 
 struct turns {
@@ -48,7 +48,7 @@ struct turns {
 	struct turns_channel *channel;
 	uint32_t *first;		/* [n_sw + 1] channels of a switch, by
 					 * index of the neighbour */
-	uint32_t *of_group;		/* by index into sh->groups */
+	uint32_t *of_group;		/* by index into sh->tree.groups */
 	struct turns_extra {
 		uint32_t in, out, next;
 		bool both;		/* refused: with its way back only */

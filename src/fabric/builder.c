@@ -32,7 +32,7 @@ struct b_endport {
 	char name[FTR_NAME_MAX + 1];
 };
 
-struct b_cable {
+struct b_link {
 	struct ftr_end a, z;
 	uint8_t width, speed;
 };
@@ -40,13 +40,13 @@ struct b_cable {
 struct ftr_builder {
 	struct b_switch *sw;
 	struct b_endport *ep;
-	struct b_cable *cable;
-	uint32_t n_sw, n_ep, n_cable;
-	uint32_t cap_sw, cap_ep, cap_cable;
+	struct b_link *cable;
+	uint32_t n_sw, n_ep, n_link;
+	uint32_t cap_sw, cap_ep, cap_link;
 	struct ftr_map sw_by_guid;
 	struct ftr_map ep_by_end;	/* end_key() */
 	struct ftr_map ep_by_guid;
-	struct ftr_map cable_by_end;
+	struct ftr_map link_by_end;
 };
 
 /* Node GUIDs are 64 bits wide and a port number 8 more, so the key is the
@@ -75,7 +75,7 @@ void ftr_builder_free(struct ftr_builder *b)
 	ftr_map_fini(&b->sw_by_guid);
 	ftr_map_fini(&b->ep_by_end);
 	ftr_map_fini(&b->ep_by_guid);
-	ftr_map_fini(&b->cable_by_end);
+	ftr_map_fini(&b->link_by_end);
 	free(b);
 }
 
@@ -240,8 +240,8 @@ static bool same_end(struct ftr_end a, struct ftr_end b)
 	return a.node_guid == b.node_guid && a.port == b.port;
 }
 
-static enum ftr_status cabled_before(const struct b_cable *c, struct ftr_end a,
-				     struct ftr_end z, struct ftr_err *err)
+static enum ftr_status connected_before(const struct b_link *c, struct ftr_end a,
+					struct ftr_end z, struct ftr_err *err)
 {
 	struct ftr_end far = same_end(c->a, a) ? c->z : c->a;
 
@@ -258,9 +258,9 @@ enum ftr_status ftr_builder_add_link(struct ftr_builder *b, struct ftr_end a,
 {
 	uint64_t ka = end_key(a.node_guid, a.port);
 	uint64_t kz = end_key(z.node_guid, z.port);
-	uint32_t ia = ftr_map_get(&b->cable_by_end, ka);
-	uint32_t iz = ftr_map_get(&b->cable_by_end, kz);
-	struct b_cable *c;
+	uint32_t ia = ftr_map_get(&b->link_by_end, ka);
+	uint32_t iz = ftr_map_get(&b->link_by_end, kz);
+	struct b_link *c;
 
 	if (a.port < 1 || a.port > FTR_PORT_MAX || z.port < 1 ||
 	    z.port > FTR_PORT_MAX)
@@ -275,8 +275,8 @@ enum ftr_status ftr_builder_add_link(struct ftr_builder *b, struct ftr_end a,
 				a.port);
 	if (ia != iz) {
 		if (ia != FTR_MAP_NONE)
-			return cabled_before(&b->cable[ia], a, z, err);
-		return cabled_before(&b->cable[iz], z, a, err);
+			return connected_before(&b->cable[ia], a, z, err);
+		return connected_before(&b->cable[iz], z, a, err);
 	}
 	if (ia != FTR_MAP_NONE) {
 		c = &b->cable[ia];
@@ -286,11 +286,11 @@ enum ftr_status ftr_builder_add_link(struct ftr_builder *b, struct ftr_end a,
 			c->speed = (uint8_t)speed;
 		return FTR_OK;
 	}
-	if (!FTR_GROW(b->cable, b->n_cable, b->cap_cable) ||
-	    !ftr_map_put(&b->cable_by_end, ka, b->n_cable) ||
-	    !ftr_map_put(&b->cable_by_end, kz, b->n_cable))
+	if (!FTR_GROW(b->cable, b->n_link, b->cap_link) ||
+	    !ftr_map_put(&b->link_by_end, ka, b->n_link) ||
+	    !ftr_map_put(&b->link_by_end, kz, b->n_link))
 		return nomem(err);
-	c = &b->cable[b->n_cable++];
+	c = &b->cable[b->n_link++];
 	c->a = a;
 	c->z = z;
 	c->width = (uint8_t)width;
@@ -526,7 +526,7 @@ static enum ftr_status find_end(const struct ftr_builder *b,
 }
 
 static void plug(struct frozen *z, const struct found_end *near,
-		 const struct found_end *far, const struct b_cable *c)
+		 const struct found_end *far, const struct b_link *c)
 {
 	if (near->kind == FTR_PEER_SW) {
 		struct ftr_swport *p =
@@ -543,11 +543,11 @@ static void plug(struct frozen *z, const struct found_end *near,
 	}
 }
 
-static enum ftr_status lay_cables(const struct ftr_builder *b,
-				  struct frozen *z, struct ftr_err *err)
+static enum ftr_status lay_links(const struct ftr_builder *b,
+				 struct frozen *z, struct ftr_err *err)
 {
-	for (uint32_t i = 0; i < b->n_cable; i++) {
-		const struct b_cable *c = &b->cable[i];
+	for (uint32_t i = 0; i < b->n_link; i++) {
+		const struct b_link *c = &b->cable[i];
 		struct found_end x, y;
 		enum ftr_status st;
 
@@ -649,7 +649,7 @@ static enum ftr_status lay_out(const struct ftr_builder *b, struct frozen *z,
 		return nomem(err);
 	st = lay_holders(z, b->n_sw, key, err);
 	if (!st)
-		st = lay_cables(b, z, err);
+		st = lay_links(b, z, err);
 	if (st)
 		return st;
 	st = lay_lids(z, err);

@@ -38,7 +38,7 @@ static enum ftr_status draw_dead(struct ftr_rng *r, uint32_t *list,
 	return FTR_OK;
 }
 
-static bool is_cable(const struct ftr_fabric *f, ftr_sw s, unsigned int p)
+static bool is_link(const struct ftr_fabric *f, ftr_sw s, unsigned int p)
 {
 	const struct ftr_swport *port = ftr_fabric_port(f, s, (ftr_port)p);
 
@@ -89,7 +89,7 @@ static enum ftr_status choose(const struct ftr_fabric *f,
 	ftr_rng_seed(&r, d->seed);
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
-			if (is_cable(f, s, p))
+			if (is_link(f, s, p))
 				list[n++] = f->sw[s].first_port + p;
 	st = draw_dead(&r, list, n, d->links, z->dead_port,
 		       "cables between switches", err);
@@ -203,7 +203,7 @@ static enum ftr_status wild_full(const struct wild *w)
 			w->n_sw, FTR_PORT_MAX);
 }
 
-static enum ftr_status wild_cable(struct wild *w, uint32_t a, uint32_t z)
+static enum ftr_status wild_link(struct wild *w, uint32_t a, uint32_t z)
 {
 	struct ftr_end x, y;
 
@@ -243,13 +243,13 @@ static enum ftr_status grow_wild(struct wild *w, uint32_t n_hosts,
 					    0, 0, name, w->err);
 		/* a tree of i switches never fills them all */
 		if (!st && i > 0)
-			st = wild_cable(w, i, wild_pick(w, i, i));
+			st = wild_link(w, i, wild_pick(w, i, i));
 	}
 	for (uint32_t i = 0; !st && w->n_sw > 1 && i < n_extra; i++) {
 		uint32_t a = wild_pick(w, w->n_sw, w->n_sw);
 		uint32_t z = a < w->n_sw ? wild_pick(w, w->n_sw, a) : a;
 
-		st = z < w->n_sw ? wild_cable(w, a, z) : wild_full(w);
+		st = z < w->n_sw ? wild_link(w, a, z) : wild_full(w);
 	}
 	for (uint32_t i = 0; !st && i < n_hosts; i++)
 		st = wild_host(w, i);

@@ -156,9 +156,9 @@ static struct ftr_end place(const struct gen_growth *z, unsigned int l,
 				 v->port[(size_t)i * v->n_ports + k] };
 }
 
-enum ftr_status gen_cable(struct gen_growth *z, unsigned int l, uint32_t i,
-			  unsigned int k, unsigned int r, uint32_t j,
-			  unsigned int q)
+enum ftr_status gen_link(struct gen_growth *z, unsigned int l, uint32_t i,
+			 unsigned int k, unsigned int r, uint32_t j,
+			 unsigned int q)
 {
 	return ftr_builder_add_link(z->b, place(z, l, i, k), place(z, r, j, q),
 				    WIDTH, SPEED, z->err);
@@ -235,7 +235,7 @@ enum ftr_status gen_grow(const struct gen_shape *shape, const void *of,
 	if (!st)
 		st = add_nodes(&z);
 	if (!st)
-		st = shape->cables(&z);
+		st = shape->links(&z);
 	if (!st)
 		st = give_lids(&z);
 	if (!st)

@@ -34,7 +34,7 @@ struct gen_growth {
 struct gen_shape {
 	/* n and n_ports of all levels, and whatever limits there are */
 	enum ftr_status (*size)(struct gen_growth *z);
-	enum ftr_status (*cables)(struct gen_growth *z);
+	enum ftr_status (*links)(struct gen_growth *z);
 	/* of a switch */
 	void (*name)(const struct gen_growth *z, unsigned int l, uint32_t i,
 		     char *name);
@@ -42,9 +42,9 @@ struct gen_shape {
 
 /* A cable from place k of node i of level l to place q of node j of level r;
  * places count from 0. */
-enum ftr_status gen_cable(struct gen_growth *z, unsigned int l, uint32_t i,
-			  unsigned int k, unsigned int r, uint32_t j,
-			  unsigned int q);
+enum ftr_status gen_link(struct gen_growth *z, unsigned int l, uint32_t i,
+			 unsigned int k, unsigned int r, uint32_t j,
+			 unsigned int q);
 /* FTR_LIMIT if v, of the level l, is more than ports or LIDs allow; adds the
  * level's LIDs to *total. */
 enum ftr_status gen_limit(struct gen_growth *z, unsigned int l, uint64_t n,

@@ -142,7 +142,7 @@ static uint32_t parent(const struct gen_growth *z, unsigned int l, uint32_t i,
 	return out;
 }
 
-static enum ftr_status cable_node(struct gen_growth *z, unsigned int l, uint32_t i)
+static enum ftr_status link_node(struct gen_growth *z, unsigned int l, uint32_t i)
 {
 	const struct ftr_pgft *g = z->of;
 	unsigned int below = l ? g->m[l - 1] * g->p[l - 1] : 0;
@@ -151,9 +151,9 @@ static enum ftr_status cable_node(struct gen_growth *z, unsigned int l, uint32_t
 		uint32_t child = 0, j = parent(z, l, i, u, &child);
 
 		for (unsigned int c = 0; c < g->p[l]; c++) {
-			enum ftr_status st = gen_cable(z, l, i, below +
-						       u * g->p[l] + c, l + 1,
-						       j, child * g->p[l] + c);
+			enum ftr_status st = gen_link(z, l, i, below +
+						      u * g->p[l] + c, l + 1,
+						      j, child * g->p[l] + c);
 
 			if (st)
 				return st;
@@ -162,11 +162,11 @@ static enum ftr_status cable_node(struct gen_growth *z, unsigned int l, uint32_t
 	return FTR_OK;
 }
 
-static enum ftr_status add_cables(struct gen_growth *z)
+static enum ftr_status add_links(struct gen_growth *z)
 {
 	for (unsigned int l = 0; l < z->h; l++)
 		for (uint32_t i = 0; i < z->level[l].n; i++) {
-			enum ftr_status st = cable_node(z, l, i);
+			enum ftr_status st = link_node(z, l, i);
 
 			if (st)
 				return st;
@@ -179,7 +179,7 @@ enum ftr_status ftr_gen_pgft(const struct ftr_pgft *pgft,
 			     struct ftr_fabric **out,
 			     struct ftr_err *err)
 {
-	static const struct gen_shape shape = { size_levels, add_cables, name };
+	static const struct gen_shape shape = { size_levels, add_links, name };
 
 	if (pgft->h < 1 || pgft->h > FTR_PGFT_MAX_H)
 		return ftr_fail(err, FTR_INVAL, "a PGFT has 1..%u levels, not %u",

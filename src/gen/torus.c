@@ -69,7 +69,7 @@ static void name(const struct gen_growth *z, unsigned int l, uint32_t i,
 }
 
 /* From switch i on in every dimension, and to its hosts. */
-static enum ftr_status cable_switch(struct gen_growth *z, uint32_t i)
+static enum ftr_status link_switch(struct gen_growth *z, uint32_t i)
 {
 	const struct ftr_torus *g = z->of;
 	uint32_t step = 1;
@@ -79,20 +79,20 @@ static enum ftr_status cable_switch(struct gen_growth *z, uint32_t i)
 		uint32_t x = i / step % g->k[d];
 		uint32_t next = i - x * step + (x + 1) % g->k[d] * step;
 
-		st = gen_cable(z, 1, i, 2 * d, 1, next, 2 * d + 1);
+		st = gen_link(z, 1, i, 2 * d, 1, next, 2 * d + 1);
 		step *= g->k[d];
 	}
 	for (unsigned int h = 0; !st && h < g->hosts; h++)
-		st = gen_cable(z, 1, i, 2 * g->d + h, 0, i * g->hosts + h, 0);
+		st = gen_link(z, 1, i, 2 * g->d + h, 0, i * g->hosts + h, 0);
 	return st;
 }
 
-static enum ftr_status cables(struct gen_growth *z)
+static enum ftr_status links(struct gen_growth *z)
 {
 	enum ftr_status st = FTR_OK;
 
 	for (uint32_t i = 0; !st && i < z->level[1].n; i++)
-		st = cable_switch(z, i);
+		st = link_switch(z, i);
 	return st;
 }
 
@@ -100,7 +100,7 @@ enum ftr_status ftr_gen_torus(const struct ftr_torus *torus,
 			      const struct ftr_gen_opts *opts,
 			      struct ftr_fabric **out, struct ftr_err *err)
 {
-	static const struct gen_shape shape = { size, cables, name };
+	static const struct gen_shape shape = { size, links, name };
 
 	if (torus->d < 1 || torus->d > FTR_TORUS_MAX_D)
 		return ftr_fail(err, FTR_INVAL, "a torus has 1..%u dimensions, not %u",

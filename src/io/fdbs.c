@@ -63,11 +63,11 @@ static enum ftr_status begin(struct ftr_fdbs *r, struct ftr_cur *c)
 		}
 		return FTR_OK;
 	}
-	if (r->told[r->sw])
+	if (r->reported[r->sw])
 		return ftr_text_fail(r->t, FTR_INVAL, "a second section of switch 0x%016"
 				     PRIx64 ", the first is on line %u", guid,
-				     r->told[r->sw]);
-	r->told[r->sw] = r->t->line;
+				     r->reported[r->sw]);
+	r->reported[r->sw] = r->t->line;
 	r->known++;
 	return FTR_OK;
 }

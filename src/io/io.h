@@ -10,7 +10,7 @@
 #include "fabric/fabric.h"
 #include <ftr/io.h>
 
-/* ---- source.c: the bytes of a file, unpacked if it is compressed --------- */
+/* ---- source_file.c: the bytes of a file, unpacked if it is compressed --------- */
 
 struct ftr_source {
 	const char *path;	/* for messages */
@@ -177,7 +177,7 @@ struct ftr_fdbs {
 	struct ftr_text *t;
 	const struct ftr_fabric *f;
 	struct ftr_tables *tables;
-	uint32_t *told;		/* [n_sw] line of the section, 0: none */
+	uint32_t *reported;		/* [n_sw] line of the section, 0: none */
 	ftr_sw sw;		/* of this section; FTR_SW_NONE: not of f */
 	uint32_t open_line;	/* where it began; 0: none yet */
 	ftr_lid lid;		/* told last */

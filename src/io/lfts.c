@@ -30,7 +30,7 @@ struct reader {
 	struct ftr_text t;
 	const struct ftr_fabric *f;
 	struct ftr_tables *tables;
-	uint32_t *told;		/* [n_sw] line of the section, 0: none */
+	uint32_t *reported;		/* [n_sw] line of the section, 0: none */
 	bool open;		/* inside a section */
 	uint32_t open_line;
 	ftr_sw sw;		/* its switch; FTR_SW_NONE: not of f */
@@ -72,11 +72,11 @@ static enum ftr_status begin(struct reader *r, struct ftr_cur *c)
 		}
 		return FTR_OK;
 	}
-	if (r->told[r->sw])
+	if (r->reported[r->sw])
 		return ftr_text_fail(&r->t, FTR_INVAL, "a second section of switch 0x%016"
 				     PRIx64 ", the first is on line %u", guid,
-				     r->told[r->sw]);
-	r->told[r->sw] = r->t.line;
+				     r->reported[r->sw]);
+	r->reported[r->sw] = r->t.line;
 	r->known++;
 	return FTR_OK;
 }
@@ -161,7 +161,7 @@ static enum ftr_status line(struct reader *r, struct ftr_cur *c)
 static void set_fdbs(struct reader *r)
 {
 	r->fdbs = (struct ftr_fdbs){ .t = &r->t, .f = r->f,
-				     .tables = r->tables, .told = r->told };
+				     .tables = r->tables, .reported = r->reported };
 }
 
 /* The last line is read; what is still open is torn. */
@@ -220,15 +220,15 @@ enum ftr_status ftr_read_lfts(const char *path, const struct ftr_fabric *f,
 
 	if (st)
 		return st;
-	r.told = ftr_calloc(f->n_sw, sizeof(*r.told));
-	if (!r.told)
+	r.reported = ftr_calloc(f->n_sw, sizeof(*r.reported));
+	if (!r.reported)
 		st = ftr_text_nomem(&r.t);
 	if (!st)
 		st = ftr_tables_new(f, true, &r.tables, err);
 	if (!st)
 		st = read_all(&r);
 	ftr_text_close(&r.t);
-	free(r.told);
+	free(r.reported);
 	if (st) {
 		ftr_tables_free(r.tables);
 		return st;

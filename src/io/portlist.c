@@ -52,12 +52,12 @@ static void rate(struct ftr_cur *c, struct ftr_raw_port *p)
 {
 	struct ftr_cur at = *c;
 	const char *first;
-	uint64_t lanes;
+	uint64_t vls;
 
 	ftr_cur_blanks(&at);
-	if (!ftr_cur_uint(&at, 10, 12, &lanes) || !ftr_cur_char(&at, 'x'))
+	if (!ftr_cur_uint(&at, 10, 12, &vls) || !ftr_cur_char(&at, 'x'))
 		return;
-	p->width = (uint8_t)lanes;
+	p->width = (uint8_t)vls;
 	ftr_cur_blanks(&at);
 	for (first = at.p; !ftr_cur_end(&at) && *at.p != ' ';)
 		at.p++;
@@ -119,8 +119,8 @@ static enum ftr_status enter(struct ftr_raw *r, const struct side *s,
 	return FTR_OK;
 }
 
-static enum ftr_status uncabled(struct ftr_raw *r, struct ftr_cur *c,
-				const struct side *a)
+static enum ftr_status unconnected(struct ftr_raw *r, struct ftr_cur *c,
+				   const struct side *a)
 {
 	struct ftr_cur name = { NULL, NULL };
 	uint32_t idx;
@@ -150,7 +150,7 @@ static enum ftr_status port_line(struct ftr_raw *r, struct ftr_cur *c)
 	rate(c, &p);
 	ftr_cur_blanks(c);
 	if (!ftr_cur_str(c, "- "))
-		return uncabled(r, c, &a);
+		return unconnected(r, c, &a);
 	st = side(r, c, &z);
 	if (!st)
 		st = names(r, c, &near, &far);

@@ -27,7 +27,7 @@ struct reader {
 	struct ftr_text t;
 	const struct ftr_fabric *f;
 	struct ftr_sl2vl *map;
-	uint8_t *told;		/* [n_sw] */
+	uint8_t *reported;		/* [n_sw] */
 	uint32_t known;
 	uint32_t open_line;	/* section of OpenSM's form; 0: none */
 	bool ours;		/* it is a switch's, and f has it */
@@ -49,8 +49,8 @@ static bool find(struct reader *r, uint64_t guid)
 		}
 		return false;
 	}
-	r->known += !r->told[r->sw];
-	r->told[r->sw] = 1;
+	r->known += !r->reported[r->sw];
+	r->reported[r->sw] = 1;
 	return true;
 }
 
@@ -235,15 +235,15 @@ enum ftr_status ftr_read_sl2vl(const char *path, const struct ftr_fabric *f,
 
 	if (st)
 		return st;
-	r.told = ftr_calloc((size_t)f->n_sw + 1, 1);
-	if (!r.told)
+	r.reported = ftr_calloc((size_t)f->n_sw + 1, 1);
+	if (!r.reported)
 		st = ftr_text_nomem(&r.t);
 	if (!st)
 		st = ftr_sl2vl_new(f, &r.map, err);
 	if (!st)
 		st = read_all(&r);
 	ftr_text_close(&r.t);
-	free(r.told);
+	free(r.reported);
 	if (st) {
 		ftr_sl2vl_free(r.map);
 		return st;

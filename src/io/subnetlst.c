@@ -167,14 +167,14 @@ static enum ftr_status link_state(struct ftr_raw *r, struct ftr_cur *c,
 				  struct ftr_raw_port *p)
 {
 	struct ftr_cur at;
-	uint64_t lanes;
+	uint64_t vls;
 
 	ftr_cur_blanks(c);
 	at = *c;
 	if (!ftr_cur_str(&at, "PHY="))
 		return ftr_text_expected(r->t, c, "PHY=");
-	if (ftr_cur_uint(&at, 10, 12, &lanes))
-		p->width = (uint8_t)lanes;
+	if (ftr_cur_uint(&at, 10, 12, &vls))
+		p->width = (uint8_t)vls;
 	if (!ftr_cur_find(&at, " SPD="))
 		return ftr_text_expected(r->t, c, "PHY=.. LOG=.. SPD=..");
 	p->speed = (uint8_t)speed_of(at);

@@ -103,7 +103,7 @@ const struct ftr_sim_function model_det_links = {
 /* ---- switches ------------------------------------------------------------------ */
 
 /* Step 2: the lane of the way down. */
-static unsigned int down_lane(bool above, unsigned int vl)
+static unsigned int down_vl(bool above, unsigned int vl)
 {
 	if (vl == ML2)
 		return above ? ML1 : ML2;
@@ -182,7 +182,7 @@ static unsigned int det_switches(void *state, const struct ftr_sim_view *v,
 		return climb(t, v, s, out, NL, e, why);
 	if (side == SIDE_BELOW && tiers_entry_works(v, s, out)) {
 		p->field = FIELD_NONE;
-		return tiers_exit(e, out, down_lane(above, vl));
+		return tiers_exit(e, out, down_vl(above, vl));
 	}
 	if (side == SIDE_BELOW && ftr_fabric_port(v->f, s, out)->peer_kind !=
 	    FTR_PEER_SW)

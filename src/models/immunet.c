@@ -124,8 +124,8 @@ static void on_message(void *state, const struct ftr_sim_view *v,
 }
 
 /* By port p of s, if its cable works. */
-static void tell(struct immunet *x, const struct ftr_sim_view *v, ftr_sw s,
-		 unsigned int p, enum kind kind, uint32_t about, uint16_t dist)
+static void report_immunet(struct immunet *x, const struct ftr_sim_view *v, ftr_sw s,
+			   unsigned int p, enum kind kind, uint32_t about, uint16_t dist)
 {
 	const struct ftr_swport *q = ftr_fabric_port(v->f, s, (ftr_port)p);
 	const struct immunet_signal g = {
@@ -141,13 +141,13 @@ static void tell(struct immunet *x, const struct ftr_sim_view *v, ftr_sw s,
 	put(x, v, s, (ftr_port)p, &g, 1);
 }
 
-static void tell_others(struct immunet *x, const struct ftr_sim_view *v,
-			ftr_sw s, ftr_port but, enum kind kind, uint32_t about,
-			uint16_t dist)
+static void report_others(struct immunet *x, const struct ftr_sim_view *v,
+			  ftr_sw s, ftr_port but, enum kind kind, uint32_t about,
+			  uint16_t dist)
 {
 	for (unsigned int p = 1; p <= v->f->sw[s].n_ports; p++)
 		if (p != but)
-			tell(x, v, s, p, kind, about, dist);
+			report_immunet(x, v, s, p, kind, about, dist);
 }
 
 /* ---- an emergency, section 4.1 ----------------------------------------------------- */
@@ -174,8 +174,8 @@ static void enter(struct immunet *x, const struct ftr_sim_view *v, ftr_sw s,
 	}
 	ftr_sim_hold(v, s, true);
 	if (parent)
-		tell(x, v, s, parent, SIGNAL_ANSWER, s, 0);
-	tell_others(x, v, s, parent, SIGNAL_EMERGENCY, s, 0);
+		report_immunet(x, v, s, parent, SIGNAL_ANSWER, s, 0);
+	report_others(x, v, s, parent, SIGNAL_EMERGENCY, s, 0);
 	put(x, v, s, 0, &open, OPEN_HOPS);
 }
 
@@ -224,8 +224,8 @@ static void open_up(struct immunet *x, const struct ftr_sim_view *v, ftr_sw s)
 		if (k->next[p])
 			ftr_sim_drain(v, s, (ftr_port)p, 1);
 	if (k->parent)
-		tell(x, v, s, k->parent, SIGNAL_SAFE, s, 0);
-	tell_others(x, v, s, 0, SIGNAL_DISTANCE, s, 0);
+		report_immunet(x, v, s, k->parent, SIGNAL_SAFE, s, 0);
+	report_others(x, v, s, 0, SIGNAL_DISTANCE, s, 0);
 }
 
 static void hear_safe(struct immunet *x, const struct ftr_sim_view *v,
@@ -236,14 +236,14 @@ static void hear_safe(struct immunet *x, const struct ftr_sim_view *v,
 	x->safe[g->to * x->n + g->about] = g->port;
 	x->last_update = v->now;
 	if (k->parent)
-		tell(x, v, g->to, k->parent, SIGNAL_SAFE, g->about, 0);
+		report_immunet(x, v, g->to, k->parent, SIGNAL_SAFE, g->about, 0);
 }
 
 /* Distance i is passed on again: the last time is too long ago. */
 static bool again(const struct immunet *x, const struct ftr_sim_view *v,
 		  uint32_t i)
 {
-	return x->told && v->now - x->told[i] >= x->o.merge_ps;
+	return x->reported && v->now - x->reported[i] >= x->o.merge_ps;
 }
 
 static void hear_distance(struct immunet *x, const struct ftr_sim_view *v,
@@ -259,10 +259,10 @@ static void hear_distance(struct immunet *x, const struct ftr_sim_view *v,
 	if (g->dist == x->dist[i] && !x->o.every_way && !again(x, v, i))
 		return;
 	x->dist[i] = g->dist;
-	if (x->told)
-		x->told[i] = v->now;
-	tell_others(x, v, g->to, g->port, SIGNAL_DISTANCE, g->about,
-		    (uint16_t)(g->dist + 1));
+	if (x->reported)
+		x->reported[i] = v->now;
+	report_others(x, v, g->to, g->port, SIGNAL_DISTANCE, g->about,
+		      (uint16_t)(g->dist + 1));
 }
 
 static void on_timer(void *state, const struct ftr_sim_view *v, uint64_t what)
@@ -430,7 +430,7 @@ static void immunet_free(void *state)
 	free(x->safe);
 	free(x->dist);
 	free(x->ports);
-	free(x->told);
+	free(x->reported);
 	free(x->signal);
 	free(x->torus.way);
 	free(x);
@@ -468,9 +468,9 @@ static enum ftr_status immunet_new(const struct ftr_sim_view *v, void **state,
 	x->dist = st ? NULL : ftr_malloc((n * n + 1) * sizeof(*x->dist));
 	x->ports = st ? NULL : ftr_calloc(n * n + 1, sizeof(*x->ports));
 	if (!st && x->o.merge_ps)
-		x->told = ftr_calloc(n * n + 1, sizeof(*x->told));
+		x->reported = ftr_calloc(n * n + 1, sizeof(*x->reported));
 	if (!st && (!x->node || !x->safe || !x->dist || !x->ports ||
-		    (x->o.merge_ps && !x->told)))
+		    (x->o.merge_ps && !x->reported)))
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for the tables of %zu switches",
 			      n);
 	if (!st) {
@@ -585,9 +585,9 @@ static bool been_round(const struct immunet *x, ftr_sw s,
 }
 
 /* Lane 1 of a cable that is in no ring is adaptive, too. */
-static bool two_lanes(const struct immunet *x, ftr_sw s, ftr_port out)
+static bool two_vls(const struct immunet *x, ftr_sw s, ftr_port out)
 {
-	return x->node[s].open && !in_ring(x, s, out) && !x->o.one_lane;
+	return x->node[s].open && !in_ring(x, s, out) && !x->o.one_vl;
 }
 
 static unsigned int adaptive_exits(const struct immunet *x,
@@ -603,7 +603,7 @@ static unsigned int adaptive_exits(const struct immunet *x,
 		if (!is_way(v, s, out))
 			continue;
 		exit_by(&e[n++], out, 0, 1, 0, ADAPTIVE);
-		if (two_lanes(x, s, out))
+		if (two_vls(x, s, out))
 			exit_by(&e[n++], out, 1, 1, 0, ADAPTIVE);
 	}
 	return n;

@@ -34,7 +34,7 @@ struct immunet {
 				 * towards the parent */
 	uint16_t *dist;		/* [n * n] */
 	uint64_t *ports;	/* [n * n] adaptive ports, by number */
-	uint64_t *told;		/* [n * n] when it was passed on last, or NULL */
+	uint64_t *reported;		/* [n * n] when it was passed on last, or NULL */
 	struct immunet_signal *signal;
 	uint32_t n_signal, cap_signal, free_signal;
 	/* what an experiment may want to know */

@@ -19,7 +19,7 @@ static enum ftr_status take_ranks(struct tiers *t, const struct ftr_sim_view *v,
 		st = ftr_shape_new(v->f, NULL, NULL, &sh, err);
 		if (st)
 			return st;
-		rank = sh->rank;
+		rank = sh->tree.rank;
 	}
 	memcpy(t->rank, rank, v->f->n_sw);
 	ftr_shape_free(sh);

@@ -44,7 +44,7 @@ static bool fill(FILE *out, const void *ctx)
 	return true;
 }
 
-static enum ftr_status run(struct ibf_job *j, struct ftr_err *err)
+static enum ftr_status run_ca_order(struct ibf_job *j, struct ftr_err *err)
 {
 	const struct job *job = (const struct job *)j;
 	enum ftr_status st = ftr_file_replace(job->path, fill, job, err);
@@ -75,7 +75,7 @@ void ibf_ca_order_write(struct ibf_engine *e, struct ibf_generation *gen)
 	job->gen = ibf_generation_get(gen);
 	job->job = (struct ibf_job){
 		.msg = IBF_CA_ORDER, .bytes = sizeof(*job) + PATH_MAX,
-		.run = run, .free = job_free, .replaces = job->path,
+		.run = run_ca_order, .free = job_free, .replaces = job->path,
 	};
 	ibf_writer_put(e->plugin->writer, &job->job);
 }

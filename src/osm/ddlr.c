@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "osm/osm.h"
-#include <ftr/repair.h>
+#include <ftr/ddlr.h>
 
 /* PortInfo.OperationalVLs: 1 = VL0, 2 = VL0 and VL1, ... (IBA 14.2.5.6) */
 static bool two_vls(const osm_physp_t *p)
@@ -47,19 +47,19 @@ void ibf_ddlr_vls(struct ibf_engine *e, struct ibf_generation *gen)
 		return;
 	e->turn_bit = p->osm->subn.opt.qos &&
 		!(port = one_vl(p, gen->fabric)) &&
-		!e->ops->sl2vl(gen->shape, &gen->lanes, &err);
-	if (before == e->turn_bit && e->told_lanes)
+		!e->ops->sl2vl(gen->shape, &gen->vls, &err);
+	if (before == e->turn_bit && e->reported_vls)
 		return;
-	e->told_lanes = true;
+	e->reported_vls = true;
 	if (e->turn_bit)
-		ibf_log(p, IBF_LANES, "ddlr: detours have VL 1 for themselves");
+		ibf_log(p, IBF_VLS, "ddlr: detours have VL 1 for themselves");
 	else if (port)
-		ibf_log(p, IBF_LANES, "ddlr: all traffic on one lane, for %s (0x%016" PRIx64 ") port %u has only one operational VL",
+		ibf_log(p, IBF_VLS, "ddlr: all traffic on one lane, for %s (0x%016" PRIx64 ") port %u has only one operational VL",
 			port->p_node->print_desc,
 			cl_ntoh64(osm_node_get_node_guid(port->p_node)),
 			port->port_num);
 	else
-		ibf_log(p, IBF_LANES, "ddlr: all traffic on one lane: %s",
+		ibf_log(p, IBF_VLS, "ddlr: all traffic on one lane: %s",
 			err.status ? err.msg : "qos is off");
 }
 
@@ -72,7 +72,7 @@ void ibf_ddlr_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,
 	const struct ibf_generation *gen = e->gen;
 	ftr_sw s;
 
-	if (!gen || !gen->lanes ||
+	if (!gen || !gen->vls ||
 	    osm_node_get_type(p->p_node) != IB_NODE_TYPE_SWITCH)
 		return;
 	s = ftr_fabric_find_sw(gen->fabric,
@@ -81,6 +81,6 @@ void ibf_ddlr_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,
 	    out > gen->fabric->sw[s].n_ports)
 		return;
 	for (uint8_t sl = 0; sl < FTR_N_SL; sl++)
-		ib_slvl_table_set(t, sl, (uint8_t)ftr_sl2vl_get(gen->lanes, s,
+		ib_slvl_table_set(t, sl, (uint8_t)ftr_sl2vl_get(gen->vls, s,
 								in, out, sl));
 }

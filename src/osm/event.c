@@ -69,7 +69,7 @@ static void log_repair(struct ibf_fast *f, const struct rr_repair *r)
 		"; ms after the trap: ports known %.2f, computed %.2f, checked %.2f, first acknowledged %.2f, last %.2f",
 		r->local ? "local repair" : "fast reroute", r->number, what,
 		r->n_changes, r->lids, pathless, r->blocks, r->switches,
-		r->stages, failed, r->lost_pairs, r->regained_pairs,
+		r->write_steps, failed, r->lost_pairs, r->regained_pairs,
 		r->known_ms, r->computed_ms, r->checked_ms, r->first_ms,
 		r->last_ms);
 	ibf_status_repair(f->p, r);
@@ -99,7 +99,7 @@ static bool is_linked(const struct rr_view *v, const struct rr_repair *r,
 
 	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
 		if (ftr_fabric_port(f, s, (ftr_port)p)->peer_kind ==
-		    FTR_PEER_SW && ftr_live_alive(v->live, s, (ftr_port)p) &&
+		    FTR_PEER_SW && ftr_incr_alive(v->live, s, (ftr_port)p) &&
 		    !has_link(r, s, p))
 			return true;
 	return false;
@@ -220,8 +220,8 @@ static void add_name(struct text *t, const char *key, const char *s)
 	add(t, "\"");
 }
 
-static void add_cable(struct text *t, const struct ftr_fabric *f,
-		      const struct rr_link *c)
+static void add_link(struct text *t, const struct ftr_fabric *f,
+		     const struct rr_link *c)
 {
 	add(t, "{\"guid\":\"0x%016" PRIx64 "\",\"port\":%u,",
 	    f->sw[c->sw].guid, c->port);
@@ -251,7 +251,7 @@ static const char *kind(const struct rr_repair *r)
 	return up ? "link-up" : "link-down";
 }
 
-static const char *stage(const struct rr_repair *r)
+static const char *write_step(const struct rr_repair *r)
 {
 	return r->local ? "local" : r->swept ? "sweep" : "reroute";
 }
@@ -273,8 +273,8 @@ static void add_facts(struct text *t, const struct rr_repair *r)
 	    "\"drained\":%u,\"failed\":%u,\"unhealed\":%" PRIu64
 	    ",\"held\":%u,\"lost_leaf_pairs\":%" PRIu64
 	    ",\"regained_leaf_pairs\":%" PRIu64 ",\"ms\":{",
-	    r->gen.engine, stage(r), r->n_traps, r->lids, r->n_changes,
-	    r->pathless, r->switches, r->blocks, r->stages, r->drained,
+	    r->gen.engine, write_step(r), r->n_traps, r->lids, r->n_changes,
+	    r->pathless, r->switches, r->blocks, r->write_steps, r->drained,
 	    r->failed, r->unhealed, r->held, r->lost_pairs, r->regained_pairs);
 	add_ms(t, "known", r->known_ms, ",");
 	add_ms(t, "computed", r->computed_ms, ",");
@@ -294,9 +294,9 @@ static void add_facts(struct text *t, const struct rr_repair *r)
  * *list moves to what is left, NULL when that is nothing.  A list is objects,
  * each ended by a newline. */
 static void add_line(struct text *t, const struct rr_repair *r, uint32_t part,
-		     uint32_t parts, const char **cables, const char **sets)
+		     uint32_t parts, const char **links, const char **sets)
 {
-	const char *key[] = { "cables", "sets" }, **list[] = { cables, sets };
+	const char *key[] = { "cables", "sets" }, **list[] = { links, sets };
 	size_t start = t->len;
 
 	add_head(t, r, part, parts);
@@ -324,14 +324,14 @@ static void add_line(struct text *t, const struct rr_repair *r, uint32_t part,
 }
 
 static void add_record(struct text *t, const struct rr_repair *r,
-		       const char *cables, uint32_t parts)
+		       const char *links, uint32_t parts)
 {
 	const char *sets = r->sets;
 	uint32_t part = 0;
 
 	do
-		add_line(t, r, ++part, parts, &cables, &sets);
-	while (!t->failed && (cables || sets));
+		add_line(t, r, ++part, parts, &links, &sets);
+	while (!t->failed && (links || sets));
 }
 
 static uint32_t count_lines(const struct text *t)
@@ -347,17 +347,17 @@ static uint32_t count_lines(const struct text *t)
  * highest possible number keeps its place. */
 static bool compose(const struct rr_repair *r, struct text *t)
 {
-	struct text cables = { 0 }, draft = { 0 };
+	struct text links = { 0 }, draft = { 0 };
 
-	add(&cables, "%s", "");
+	add(&links, "%s", "");
 	for (uint32_t i = 0; i < r->n_links; i++)
-		add_cable(&cables, r->gen.fabric, &r->link[i]);
-	if (!cables.failed)
-		add_record(&draft, r, cables.s, UINT32_MAX);
-	t->failed = cables.failed || draft.failed;
+		add_link(&links, r->gen.fabric, &r->link[i]);
+	if (!links.failed)
+		add_record(&draft, r, links.s, UINT32_MAX);
+	t->failed = links.failed || draft.failed;
 	if (!t->failed)
-		add_record(t, r, cables.s, count_lines(&draft));
-	free(cables.s);
+		add_record(t, r, links.s, count_lines(&draft));
+	free(links.s);
 	free(draft.s);
 	return !t->failed;
 }

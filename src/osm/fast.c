@@ -30,7 +30,7 @@ struct rr_routing ibf_routing_of(struct ibf_generation *gen)
 		.engine = gen->engine, .fabric = gen->fabric,
 		.shape = gen->shape, .routed = gen->routed,
 		.tables = gen->tables, .opts = &gen->opts,
-		.order = gen->order, .sl2vl = gen->lanes,
+		.order = gen->order, .sl2vl = gen->vls,
 		/* the order of switches may be better again with links that
 		 * return, extra turns may go where they went before, and tables
 		 * may be preferred that were made with nothing missing */

@@ -24,7 +24,7 @@ static const char *const routing_phase[IBF_ROUTING_PHASES] = {
 	"snapshot", "shape", "route", "check", "commit",
 };
 
-static const char *const reroute_phase[IBF_REPAIR_PHASES] = {
+static const char *const reroute_phase[IBF_REROUTE_PHASES] = {
 	"known", "computed", "checked", "first_write", "last_write",
 };
 
@@ -176,7 +176,7 @@ void ibf_metrics_prom(FILE *out, const struct ibf_metrics *m)
 	if (m->reroutes)
 		put_phases(out, "last_reroute_phase_seconds",
 			   "Time from the trap of the last repair to each phase.",
-			   reroute_phase, m->reroute_ms, IBF_REPAIR_PHASES);
+			   reroute_phase, m->reroute_ms, IBF_REROUTE_PHASES);
 }
 
 /* ---- JSON ---------------------------------------------------------------- */
@@ -241,7 +241,7 @@ void ibf_metrics_json(FILE *out, const struct ibf_metrics *m)
 	putc(',', out);
 	if (m->reroutes)
 		put_ms(out, "last_reroute_ms", reroute_phase, m->reroute_ms,
-		       IBF_REPAIR_PHASES);
+		       IBF_REROUTE_PHASES);
 	else
 		fputs("\"last_reroute_ms\":null", out);
 	fputs("}\n", out);

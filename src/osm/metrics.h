@@ -21,7 +21,7 @@ enum ibf_sm_state {
 };
 
 #define IBF_ROUTING_PHASES 5	/* snapshot, shape, route, check, commit */
-#define IBF_REPAIR_PHASES 5	/* known, computed, checked, first, last */
+#define IBF_REROUTE_PHASES 5	/* known, computed, checked, first, last */
 
 struct ibf_metrics {
 	char engine[32];	/* in use, "": none yet */
@@ -44,7 +44,7 @@ struct ibf_metrics {
 	uint32_t held;		/* links left out because they flap */
 	/* of the last reroute; times from its trap, negative: did not happen */
 	double rerouted;
-	double reroute_ms[IBF_REPAIR_PHASES];
+	double reroute_ms[IBF_REROUTE_PHASES];
 };
 
 void ibf_metrics_prom(FILE *out, const struct ibf_metrics *m);

@@ -19,7 +19,7 @@ enum ibf_severity { IBF_INFO, IBF_WARN, IBF_ERROR };
 	M(FAST, 4, INFO, "one line per fast reroute")			\
 	M(RECONCILED, 5, INFO, "what the sweep after it still changed")	\
 	M(NOMINAL, 6, INFO, "the nominal fabric was made or has grown")	\
-	M(LANES, 7, INFO, "which lanes ddlr has")			\
+	M(VLS, 7, INFO, "which lanes ddlr has")			\
 	M(SEARCH, 8, INFO, "a search for better tables has ended")	\
 	M(OBSERVED, 20, INFO, "what an engine would change (observe)")	\
 	M(UNREACHABLE, 101, WARN, "pairs that the cabling cannot serve") \

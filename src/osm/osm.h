@@ -66,7 +66,7 @@ struct ibf_generation {
 	 * there is none */
 	const struct ftr_shape *routed;
 	struct ftr_shape *own;
-	struct ftr_sl2vl *lanes;	/* ddlr's turn bit, NULL: not in use */
+	struct ftr_sl2vl *vls;	/* ddlr's turn bit, NULL: not in use */
 	ftr_sw *sm;			/* opts.sm */
 	struct ftr_turn *turn;		/* opts.turn: those of the tables */
 };
@@ -132,7 +132,7 @@ struct ibf_engine {
 	struct ibf_generation *gen;	/* published, NULL before */
 	struct ibf_prefer prefer;
 	bool gen_stale;		/* a sweep began after gen was made */
-	bool turn_bit, told_lanes;	/* ddlr, see ddlr.c */
+	bool turn_bit, reported_vls;	/* ddlr, see ddlr.c */
 	char refusal[FTR_ERR_MAX];	/* why it does not route, "" = it does */
 	struct ibf_stree *stree;	/* scratch, of gen's size */
 	uint32_t n_trees;	/* built since the last summary */
@@ -185,7 +185,7 @@ void ibf_log(struct ibf_plugin *p, enum ibf_msg msg, const char *fmt, ...)
 bool ibf_layout_fits(const struct osm_opensm *osm, char *why, size_t size);
 void ibf_layout_refuse(const char *why);
 
-/* engine.c: osm_routing_engine callbacks; ctx is a struct ibf_engine. */
+/* host_engine.c: osm_routing_engine callbacks; ctx is a struct ibf_engine. */
 int ibf_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm);
 /* A published or refreshed view of the subnet; needs the exclusive lock. */
 enum ftr_status ibf_generation_new(struct ibf_engine *e,
@@ -202,7 +202,7 @@ enum ftr_status ibf_snapshot(struct ibf_plugin *p, struct ftr_fabric **out,
 			     struct ibf_skips *skips,
 			     struct ftr_err *err) FTR_MUST_USE;
 
-/* nominal.c: the nominal fabric brought up to date with f, for the caller to
+/* nominal_store.c: the nominal fabric brought up to date with f, for the caller to
  * put back; NULL if there is none. */
 struct ibf_nominal *ibf_nominal_for(struct ibf_plugin *p,
 				    const struct ftr_fabric *f,
@@ -215,11 +215,11 @@ void ibf_nominal_put(struct ibf_nominal *n);
 /* The next call reads the state file anew. */
 void ibf_nominal_forget(struct ibf_plugin *p);
 
-/* guids.c: the lists of OpenSM's GUID files, which stay the plugin's. */
+/* guid_options.c: the lists of OpenSM's GUID files, which stay the plugin's. */
 void ibf_guids_read(struct ibf_plugin *p, struct ftr_shape_opts *out);
 void ibf_guids_free(struct ibf_plugin *p);
 /* Log what is wrong with the roots that this shape was made of. */
-void ibf_roots_tell(struct ibf_plugin *p, const struct ftr_shape *sh);
+void ibf_roots_report(struct ibf_plugin *p, const struct ftr_shape *sh);
 
 /* verify.c: the verdict on computed tables; FTR_REFUSED with the reason. */
 enum ftr_status ibf_verify(struct ibf_engine *e,
@@ -227,7 +227,7 @@ enum ftr_status ibf_verify(struct ibf_engine *e,
 			   const struct ibf_routes *r, struct ibf_unserved *un,
 			   struct ftr_err *err) FTR_MUST_USE;
 
-/* engine.c: the tables are those of an engine that is none of ours.  OpenSM's
+/* host_engine.c: the tables are those of an engine that is none of ours.  OpenSM's
  * lock held, or on the sweeper's thread. */
 bool ibf_other_routed(const struct ibf_plugin *p);
 
@@ -277,7 +277,7 @@ void ibf_ddlr_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,
 /* fast.c: a routing is to leave this cable out. */
 bool ibf_fast_left_out(struct ibf_fast *f, struct ibf_link l);
 
-/* status.c: metrics and status files.  NULL: no memory; all others accept a
+/* status_file.c: metrics and status files.  NULL: no memory; all others accept a
  * plugin without one.  A sweep begins; a routing is done, or refused, exclusive
  * lock held; who routes, and why not another; a repair is done; a sweep is done
  * or the state of the manager has changed, gen: the routing in use or NULL. */

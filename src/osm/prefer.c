@@ -173,8 +173,8 @@ static void stop(struct ibf_prefer *r)
 
 bool ibf_is_complete(const struct ibf_generation *gen)
 {
-	return gen->nominal && !gen->shape->n_missing_sw &&
-		!gen->shape->n_missing_cables;
+	return gen->nominal && !gen->shape->missing.n_missing_sw &&
+		!gen->shape->missing.n_missing_links;
 }
 
 static struct ftr_stored_id id_of(const struct ibf_engine *e,

@@ -118,8 +118,8 @@ static const osm_physp_t *usable_remote(const osm_physp_t *p)
 	       osm_link_is_healthy(p) ? r : NULL;
 }
 
-static enum ftr_status add_cable(struct snap *s, const osm_physp_t *p,
-				 const osm_physp_t *r, struct ftr_err *err)
+static enum ftr_status add_link(struct snap *s, const osm_physp_t *p,
+				const osm_physp_t *r, struct ftr_err *err)
 {
 	struct ftr_end a = {
 		cl_ntoh64(osm_node_get_node_guid(p->p_node)), p->port_num
@@ -148,8 +148,8 @@ static struct ibf_link link_of(const osm_physp_t *p, const osm_physp_t *r)
 	};
 }
 
-static enum ftr_status add_sw_cables(struct snap *s, const osm_switch_t *sw,
-				     struct ftr_err *err)
+static enum ftr_status add_sw_links(struct snap *s, const osm_switch_t *sw,
+				    struct ftr_err *err)
 {
 	for (unsigned int n = 1; n < sw->num_ports; n++) {
 		const osm_physp_t *p = osm_node_get_physp_ptr(sw->p_node, n);
@@ -162,7 +162,7 @@ static enum ftr_status add_sw_cables(struct snap *s, const osm_switch_t *sw,
 		if (!far || sw > far || r->port_num >= far->num_ports ||
 		    ibf_fast_left_out(s->p->fast, link_of(p, r)))
 			continue;
-		st = add_cable(s, p, r, err);
+		st = add_link(s, p, r, err);
 		if (st)
 			return st;
 	}
@@ -212,7 +212,7 @@ static enum ftr_status add_end_port(struct snap *s, const osm_port_t *port,
 		skip(s, "%s", err->msg);
 		return FTR_OK;
 	}
-	return st || !r ? st : add_cable(s, p, r, err);
+	return st || !r ? st : add_link(s, p, r, err);
 }
 
 static enum ftr_status fill(struct snap *s, struct ftr_err *err)
@@ -226,7 +226,7 @@ static enum ftr_status fill(struct snap *s, struct ftr_err *err)
 		st = add_switch(s, (osm_switch_t *)(void *)i, err);
 	for (cl_map_item_t *i = cl_qmap_head(sws);
 	     !st && i != cl_qmap_end(sws); i = cl_qmap_next(i))
-		st = add_sw_cables(s, (osm_switch_t *)(void *)i, err);
+		st = add_sw_links(s, (osm_switch_t *)(void *)i, err);
 	for (cl_map_item_t *i = cl_qmap_head(ports);
 	     !st && i != cl_qmap_end(ports); i = cl_qmap_next(i))
 		st = add_end_port(s, (osm_port_t *)(void *)i, err);

@@ -61,7 +61,7 @@ static bool covers(const struct ibf_stree *t, ftr_sw s)
 		return false;
 	for (uint32_t i = 0; i < t->n_members; i++)
 		if (t->able[t->member[i]] &&
-		    down[t->shape->col[t->member[i]]] == FTR_COST_INF)
+		    down[t->shape->numbering.col[t->member[i]]] == FTR_COST_INF)
 			return false;
 	return true;
 }
@@ -74,16 +74,16 @@ static ftr_sw covering_root(const struct ibf_stree *t, uint32_t hash)
 	unsigned int best = UINT8_MAX + 1u;
 
 	for (ftr_sw s = 0; s < n_sw; s++) {
-		if (t->shape->rank[s] > best || !covers(t, s))
+		if (t->shape->tree.rank[s] > best || !covers(t, s))
 			continue;
-		n = t->shape->rank[s] < best ? 1 : n + 1;
-		best = t->shape->rank[s];
+		n = t->shape->tree.rank[s] < best ? 1 : n + 1;
+		best = t->shape->tree.rank[s];
 	}
 	if (!n)
 		return FTR_SW_NONE;
 	n = hash % n;
 	for (ftr_sw s = 0; s < n_sw; s++)
-		if (t->shape->rank[s] == best && covers(t, s) && n-- == 0)
+		if (t->shape->tree.rank[s] == best && covers(t, s) && n-- == 0)
 			return s;
 	return FTR_SW_NONE;
 }
@@ -93,7 +93,7 @@ static void search(struct ibf_stree *t, ftr_sw root, bool down_only,
 		       uint32_t hash)
 {
 	const struct ftr_fabric *f = t->shape->f;
-	const uint8_t *rank = t->shape->rank;
+	const uint8_t *rank = t->shape->tree.rank;
 	uint32_t head = 0, tail = 0;
 
 	t->node[root] = (struct ibf_stree_node){

@@ -103,7 +103,7 @@ static enum ftr_status promise_init(struct promise *p, struct ftr_err *err)
 static bool joined(const struct promise *p, ftr_sw from, uint32_t col)
 {
 	return ftr_uf_find(p->island, from) ==
-	       ftr_uf_find(p->island, p->sh->col_sw[col]);
+	       ftr_uf_find(p->island, p->sh->numbering.col_sw[col]);
 }
 
 static bool has_manager(const struct promise *p, ftr_sw s)
@@ -116,7 +116,7 @@ static bool has_manager(const struct promise *p, ftr_sw s)
 
 static bool promised(const struct promise *p, ftr_sw from, uint32_t col)
 {
-	ftr_sw to = p->sh->col_sw[col];
+	ftr_sw to = p->sh->numbering.col_sw[col];
 
 	if (ftr_shape_cost(p->sh, from)[col] != FTR_COST_INF)
 		return true;
@@ -135,7 +135,7 @@ static void count_unserved(const struct promise *p, struct ibf_unserved *out)
 
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		for (uint32_t c = 0; c < f->n_sw; c++) {
-			ftr_sw to = sh->col_sw[c];
+			ftr_sw to = sh->numbering.col_sw[c];
 
 			if (promised(p, s, c))
 				continue;
@@ -180,7 +180,7 @@ static uint32_t find_lacking(const struct promise *p, bool apart,
 
 		for (uint32_t c = 0; p->y[s].hosts && c < p->sh->f->n_sw; c++)
 			if (!promised(p, s, c) && joined(p, s, c) != apart)
-				lids += p->y[p->sh->col_sw[c]].host_lids;
+				lids += p->y[p->sh->numbering.col_sw[c]].host_lids;
 		if (!lids)
 			continue;
 		out[n++] = (struct lacking){ s, lids };
@@ -248,7 +248,7 @@ static void warn_unserved(struct ibf_engine *e, const struct promise *p,
 		ibf_log(e->plugin, IBF_UNREACHABLE, "%s: no up/down path for %"
 			PRIu64 " pair%s of hosts%s; they are not routed, although links connect them: set \"paths all\" in ibfattree.conf%s",
 			e->ops->name, barred, plural(barred),
-			p->sh->roots_given ?
+			p->sh->tree.roots_given ?
 			" by the ranks that root_guid_file gives" : "", sample);
 	}
 	if (un->mixed)
@@ -258,8 +258,8 @@ static void warn_unserved(struct ibf_engine *e, const struct promise *p,
 			"up/down", un->mixed, plural(un->mixed));
 }
 
-static enum ftr_status refuse_hole(const struct promise *p, ftr_sw s,
-				   ftr_lid lid, struct ftr_err *err)
+static enum ftr_status refuse_missing(const struct promise *p, ftr_sw s,
+				      ftr_lid lid, struct ftr_err *err)
 {
 	const struct ftr_fabric *f = p->sh->f;
 
@@ -268,9 +268,9 @@ static enum ftr_status refuse_hole(const struct promise *p, ftr_sw s,
 }
 
 /* Every empty entry must be beyond the promise. */
-static enum ftr_status judge_holes(const struct promise *p,
-				   const struct ftr_tables *t,
-				   struct ftr_err *err)
+static enum ftr_status judge_missing(const struct promise *p,
+				     const struct ftr_tables *t,
+				     struct ftr_err *err)
 {
 	const struct ftr_fabric *f = p->sh->f;
 
@@ -286,8 +286,8 @@ static enum ftr_status judge_holes(const struct promise *p,
 				FTR_SW_NONE;
 
 			if (to != FTR_SW_NONE &&
-			    promised(p, s, p->sh->col[to]))
-				return refuse_hole(p, s, lid, err);
+			    promised(p, s, p->sh->numbering.col[to]))
+				return refuse_missing(p, s, lid, err);
 		}
 	}
 	return FTR_OK;
@@ -312,7 +312,7 @@ static enum ftr_status judge(const struct promise *p,
 	if (r->cdg == FTR_CDG_NOT_CHECKED)
 		return ftr_fail(err, FTR_REFUSED,
 				"the computed tables were not checked for credit loops");
-	return judge_holes(p, t, err);
+	return judge_missing(p, t, err);
 }
 
 enum ftr_status ibf_verify(struct ibf_engine *e,

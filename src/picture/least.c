@@ -12,9 +12,9 @@ static uint32_t column(const struct ftr_picture *p, ftr_sw s)
 {
 	uint32_t pod = p->pod_of[s];
 
-	if (pod == FTR_POD_NONE || p->pod[pod].span != 1)
+	if (pod == FTR_POD_NONE || p->pod[pod].pod_leaves != 1)
 		return UINT32_MAX;
-	return p->pod[pod].home;
+	return p->pod[pod].pod_first;
 }
 
 void ftr_picture_cross(const struct ftr_picture *p, const struct ftr_fabric *f,

@@ -38,8 +38,8 @@ static uint32_t absent(const struct ftr_shape *sh, ftr_sw a, ftr_sw b)
 	ftr_sw low = FTR_MIN(a, b), high = FTR_MAX(a, b);
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < sh->n_absent; i++)
-		n += sh->absent[i].sw == low && sh->absent[i].peer == high;
+	for (uint32_t i = 0; i < sh->missing.n_absent; i++)
+		n += sh->missing.absent[i].sw == low && sh->missing.absent[i].peer == high;
 	return n;
 }
 
@@ -47,9 +47,9 @@ static bool add_absent(struct list *w)
 {
 	const struct ftr_shape *sh = w->z->sh;
 
-	for (uint32_t i = 0; i < sh->n_absent; i++) {
-		ftr_sw a = sh->absent[i].sw, b = sh->absent[i].peer;
-		bool up = sh->rank[a] <= sh->rank[b];
+	for (uint32_t i = 0; i < sh->missing.n_absent; i++) {
+		ftr_sw a = sh->missing.absent[i].sw, b = sh->missing.absent[i].peer;
+		bool up = sh->tree.rank[a] <= sh->tree.rank[b];
 
 		if (!add(w, up ? a : b, up ? b : a, 1, false))
 			return false;
@@ -61,26 +61,26 @@ static bool add_absent(struct list *w)
 static uint32_t candidates(struct list *w, ftr_sw s)
 {
 	const struct ftr_shape *sh = w->z->sh;
-	const struct ftr_group *g = sh->groups;
+	const struct ftr_group *g = sh->tree.groups;
 	uint32_t n = 0;
 
 	memset(w->known, 0, w->z->f->n_sw);
-	for (uint32_t i = sh->group_first[s]; i < sh->group_first[s + 1]; i++)
+	for (uint32_t i = sh->tree.group_first[s]; i < sh->tree.group_first[s + 1]; i++)
 		w->known[g[i].remote] = 1;
-	for (uint32_t i = 0; i < sh->n_up[s]; i++) {
-		ftr_sw t = g[sh->group_first[s] + i].remote;
+	for (uint32_t i = 0; i < sh->tree.n_up[s]; i++) {
+		ftr_sw t = g[sh->tree.group_first[s] + i].remote;
 
-		for (uint32_t j = sh->n_up[t]; j < sh->n_up[t] + sh->n_down[t];
+		for (uint32_t j = sh->tree.n_up[t]; j < sh->tree.n_up[t] + sh->tree.n_down[t];
 		     j++) {
-			ftr_sw b = g[sh->group_first[t] + j].remote;
+			ftr_sw b = g[sh->tree.group_first[t] + j].remote;
 
-			if (sh->rank[b] != sh->rank[s])
+			if (sh->tree.rank[b] != sh->tree.rank[s])
 				continue;
-			for (uint32_t k = 0; k < sh->n_up[b]; k++) {
-				ftr_sw u = g[sh->group_first[b] + k].remote;
+			for (uint32_t k = 0; k < sh->tree.n_up[b]; k++) {
+				ftr_sw u = g[sh->tree.group_first[b] + k].remote;
 
 				if (w->known[u] || !w->open[u] ||
-				    sh->rank[u] != sh->rank[s] + 1)
+				    sh->tree.rank[u] != sh->tree.rank[s] + 1)
 					continue;
 				w->known[u] = 1;
 				w->found[n++] = u;
@@ -117,9 +117,9 @@ static bool inferred(struct list *w, ftr_sw s)
 	const struct ftr_shape *sh = w->z->sh;
 	uint32_t slots = 0, links = 1, gone;
 
-	for (uint32_t i = 0; i < sh->n_up[s]; i++) {
+	for (uint32_t i = 0; i < sh->tree.n_up[s]; i++) {
 		const struct ftr_group *g =
-			&sh->groups[sh->group_first[s] + i];
+			&sh->tree.groups[sh->tree.group_first[s] + i];
 		uint32_t lost = g->n_nominal - g->n;
 
 		slots += g->slot != FTR_SLOT_NONE;
@@ -128,9 +128,9 @@ static bool inferred(struct list *w, ftr_sw s)
 		if (lost > gone && !add(w, s, g->remote, lost - gone, true))
 			return false;
 	}
-	if (sh->from_nominal || sh->n_slots[s] <= slots)
+	if (sh->missing.from_nominal || sh->numbering.n_slots[s] <= slots)
 		return true;
-	return lost_groups(w, s, sh->n_slots[s] - slots, links);
+	return lost_groups(w, s, sh->numbering.n_slots[s] - slots, links);
 }
 
 static int by_pair(const void *x, const void *y)

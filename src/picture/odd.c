@@ -35,10 +35,10 @@ unsigned int ftr_link_gbps(unsigned int width, enum ftr_speed speed)
 static uint32_t kind_of(const struct drawing *z, ftr_sw s,
 			const struct ftr_swport *p)
 {
-	const uint8_t *rank = z->sh->rank;
+	const uint8_t *rank = z->sh->tree.rank;
 
 	if (p->peer_kind == FTR_PEER_EP)
-		return z->sh->n_ranks + rank[s];
+		return z->sh->tree.n_ranks + rank[s];
 	return FTR_MIN(rank[s], rank[p->peer]);
 }
 
@@ -71,7 +71,7 @@ static void mark_slow(struct drawing *z, const uint32_t *most, uint8_t *slow)
 
 static bool slow_links(struct drawing *z)
 {
-	const uint32_t kinds = 2 * z->sh->n_ranks;
+	const uint32_t kinds = 2 * z->sh->tree.n_ranks;
 	const uint32_t values = WIDTHS * FTR_SPEED_END;
 	uint32_t (*seen)[WIDTHS * FTR_SPEED_END] =
 		ftr_arena_zalloc(z->scratch, kinds, sizeof(*seen));
@@ -110,11 +110,11 @@ static bool slow_links(struct drawing *z)
 /* Switches that should look alike: of one rank, below one pod. */
 static uint32_t peers_of(const struct drawing *z, ftr_sw s)
 {
-	uint32_t r = z->sh->rank[s] + 1u, pod = z->pod_of[s];
+	uint32_t r = z->sh->tree.rank[s] + 1u, pod = z->pod_of[s];
 
-	if (pod == FTR_POD_NONE || r >= z->sh->n_ranks)
+	if (pod == FTR_POD_NONE || r >= z->sh->tree.n_ranks)
 		return FTR_POD_NONE;
-	return z->p->pod_at[(size_t)r * z->p->n_cols + z->pod[pod].home];
+	return z->p->pod_at[(size_t)r * z->p->n_cols + z->pod[pod].pod_first];
 }
 
 /* The most frequent n_up of the switches of one rank below pod; 0: none has
@@ -128,8 +128,8 @@ static void mode_up(struct drawing *z, uint32_t r, const uint32_t *n_up,
 	for (ftr_sw s = 0; s < n; s++) {
 		uint32_t pod = peers_of(z, s);
 
-		if (z->sh->rank[s] != r || pod == FTR_POD_NONE ||
-		    z->sh->stub[s])
+		if (z->sh->tree.rank[s] != r || pod == FTR_POD_NONE ||
+		    z->sh->tree.stub[s])
 			continue;
 		seen[pod][n_up[s]]++;
 		seen[pod][FTR_PORT_MAX + 1]++;
@@ -137,7 +137,7 @@ static void mode_up(struct drawing *z, uint32_t r, const uint32_t *n_up,
 	for (ftr_sw s = 0; s < n; s++) {
 		uint32_t pod = peers_of(z, s), best = 0;
 
-		if (z->sh->rank[s] != r || pod == FTR_POD_NONE)
+		if (z->sh->tree.rank[s] != r || pod == FTR_POD_NONE)
 			continue;
 		for (uint32_t v = 0; v <= FTR_PORT_MAX; v++)
 			if (seen[pod][v] >= seen[pod][best])
@@ -151,8 +151,8 @@ static uint8_t odd_links(const struct ftr_shape *sh, ftr_sw s)
 {
 	uint8_t odd = 0;
 
-	for (uint32_t g = sh->group_first[s]; g < sh->group_first[s + 1]; g++) {
-		int up = sh->rank[sh->groups[g].remote] - sh->rank[s];
+	for (uint32_t g = sh->tree.group_first[s]; g < sh->tree.group_first[s + 1]; g++) {
+		int up = sh->tree.rank[sh->tree.groups[g].remote] - sh->tree.rank[s];
 
 		if (!up)
 			odd |= FTR_ODD_HORIZONTAL;
@@ -174,13 +174,13 @@ static bool odd_switches(struct drawing *z)
 	if (!odd || !n_up || !mode || !seen)
 		return false;
 	for (ftr_sw s = 0; s < n; s++)
-		for (uint32_t g = 0; g < z->sh->n_up[s]; g++)
-			n_up[s] += z->sh->groups[z->sh->group_first[s] + g].n;
-	for (uint32_t r = 0; r + 1 < z->sh->n_ranks; r++)
+		for (uint32_t g = 0; g < z->sh->tree.n_up[s]; g++)
+			n_up[s] += z->sh->tree.groups[z->sh->tree.group_first[s] + g].n;
+	for (uint32_t r = 0; r + 1 < z->sh->tree.n_ranks; r++)
 		mode_up(z, r, n_up, mode, seen);
 	for (ftr_sw s = 0; s < n; s++) {
 		odd[s] = odd_links(z->sh, s);
-		if (z->sh->stub[s])
+		if (z->sh->tree.stub[s])
 			odd[s] |= FTR_ODD_STUB;
 		else if (n_up[s] < mode[s])
 			odd[s] |= FTR_ODD_FEW_UP;
@@ -205,7 +205,7 @@ static bool odd_ends(struct drawing *z)
 		if (p->sw == FTR_SW_NONE)
 			odd[e] = FTR_ODD_NO_LINK;
 		else if (!ftr_ep_is_aggregation(p) &&
-			 z->sh->col[p->sw] >= z->sh->n_leaf)
+			 z->sh->numbering.col[p->sw] >= z->sh->tree.n_leaf)
 			odd[e] = FTR_ODD_NOT_ON_LEAF;
 	}
 	z->p->odd_ep = odd;

@@ -12,9 +12,9 @@
 
 #include "picture/picture.h"
 
-struct place {
+struct drawing_position {
 	ftr_sw sw;
-	uint32_t rank, home, span, plane;
+	uint32_t rank, pod_first, pod_leaves, plane;
 };
 
 /* Planes: components of the switches above rank 0, named by their first. */
@@ -27,10 +27,10 @@ static uint32_t *planes(struct drawing *z)
 		return NULL;
 	ftr_uf_init(uf, z->f->n_sw);
 	for (ftr_sw s = 0; s < z->f->n_sw; s++)
-		for (uint32_t g = sh->group_first[s];
-		     sh->rank[s] && g < sh->group_first[s + 1]; g++)
-			if (sh->rank[sh->groups[g].remote])
-				ftr_uf_union(uf, s, sh->groups[g].remote);
+		for (uint32_t g = sh->tree.group_first[s];
+		     sh->tree.rank[s] && g < sh->tree.group_first[s + 1]; g++)
+			if (sh->tree.rank[sh->tree.groups[g].remote])
+				ftr_uf_union(uf, s, sh->tree.groups[g].remote);
 	for (ftr_sw s = 0; s < z->f->n_sw; s++)
 		uf[s] = ftr_uf_find(uf, s);
 	return uf;
@@ -39,45 +39,45 @@ static uint32_t *planes(struct drawing *z)
 /* Has s neither hosts nor a leaf below?  Then it has no range of columns. */
 static bool lonely(const struct ftr_shape *sh, ftr_sw s)
 {
-	if (sh->col[s] < sh->n_leaf || sh->home[s] || sh->span[s] != 1)
+	if (sh->numbering.col[s] < sh->tree.n_leaf || sh->numbering.pod_first[s] || sh->numbering.pod_leaves[s] != 1)
 		return false;
-	return !sh->n_leaf || ftr_shape_down(sh, s)[0] == FTR_COST_INF;
+	return !sh->tree.n_leaf || ftr_shape_down(sh, s)[0] == FTR_COST_INF;
 }
 
 static int by_place(const void *x, const void *y)
 {
-	const struct place *a = x, *b = y;
+	const struct drawing_position *a = x, *b = y;
 
 	if (a->rank != b->rank)
 		return a->rank < b->rank ? -1 : 1;
-	if (a->home != b->home)
-		return a->home < b->home ? -1 : 1;
-	if (a->span != b->span)
-		return a->span < b->span ? -1 : 1;
+	if (a->pod_first != b->pod_first)
+		return a->pod_first < b->pod_first ? -1 : 1;
+	if (a->pod_leaves != b->pod_leaves)
+		return a->pod_leaves < b->pod_leaves ? -1 : 1;
 	if (a->plane != b->plane)
 		return a->plane < b->plane ? -1 : 1;
 	return (a->sw > b->sw) - (a->sw < b->sw);
 }
 
-static struct place *sorted(struct drawing *z)
+static struct drawing_position *sorted(struct drawing *z)
 {
 	const struct ftr_shape *sh = z->sh;
 	const uint32_t *plane = planes(z);
-	struct place *at = ftr_arena_alloc(z->scratch, z->f->n_sw, sizeof(*at));
-	uint32_t cols = sh->n_leaf, next;
+	struct drawing_position *at = ftr_arena_alloc(z->scratch, z->f->n_sw, sizeof(*at));
+	uint32_t cols = sh->tree.n_leaf, next;
 
 	if (!plane || !at)
 		return NULL;
 	for (ftr_sw s = 0; s < z->f->n_sw; s++)
 		if (!lonely(sh, s))
-			cols = FTR_MAX(cols, sh->home[s] + sh->span[s]);
-	z->p->n_ranks = sh->n_ranks;
+			cols = FTR_MAX(cols, sh->numbering.pod_first[s] + sh->numbering.pod_leaves[s]);
+	z->p->n_ranks = sh->tree.n_ranks;
 	z->p->n_cols = next = cols;
 	for (ftr_sw s = 0; s < z->f->n_sw; s++)
-		at[s] = (struct place){
-			s, sh->rank[s],
-			lonely(sh, s) ? next++ : sh->home[s],
-			sh->span[s], plane[s]
+		at[s] = (struct drawing_position){
+			s, sh->tree.rank[s],
+			lonely(sh, s) ? next++ : sh->numbering.pod_first[s],
+			sh->numbering.pod_leaves[s], plane[s]
 		};
 	z->p->width = next;
 	qsort(at, z->f->n_sw, sizeof(*at), by_place);
@@ -90,37 +90,37 @@ static uint32_t links_up(const struct ftr_shape *sh, ftr_sw s)
 {
 	uint32_t n = 0;
 
-	for (uint32_t g = 0; g < sh->n_up[s]; g++)
-		n += sh->groups[sh->group_first[s] + g].n;
+	for (uint32_t g = 0; g < sh->tree.n_up[s]; g++)
+		n += sh->tree.groups[sh->tree.group_first[s] + g].n;
 	return n;
 }
 
-static bool same_pod(const struct place *a, const struct place *b)
+static bool same_pod(const struct drawing_position *a, const struct drawing_position *b)
 {
-	return a->rank == b->rank && a->home == b->home && a->span == b->span;
+	return a->rank == b->rank && a->pod_first == b->pod_first && a->pod_leaves == b->pod_leaves;
 }
 
 static void add_hosts(struct drawing *z)
 {
 	const struct ftr_shape *sh = z->sh;
 
-	for (uint32_t l = 0; l < sh->n_leaf; l++) {
-		uint32_t at = sh->home[sh->col_sw[l]];
+	for (uint32_t l = 0; l < sh->tree.n_leaf; l++) {
+		uint32_t at = sh->numbering.pod_first[sh->numbering.col_sw[l]];
 
-		for (uint32_t r = 0; r < sh->n_ranks; r++) {
+		for (uint32_t r = 0; r < sh->tree.n_ranks; r++) {
 			uint32_t pod = z->p->pod_at[(size_t)r * z->p->n_cols +
 						    at];
 
 			if (pod != FTR_POD_NONE)
-				z->pod[pod].hosts += sh->leaf_hosts[l];
+				z->pod[pod].hosts += sh->tree.leaf_hosts[l];
 		}
 	}
 }
 
-static bool pods(struct drawing *z, const struct place *at)
+static bool pods(struct drawing *z, const struct drawing_position *at)
 {
 	const uint32_t n = z->f->n_sw;
-	size_t cells = (size_t)z->sh->n_ranks * z->p->n_cols;
+	size_t cells = (size_t)z->sh->tree.n_ranks * z->p->n_cols;
 	uint32_t *pod_at = ftr_arena_alloc(z->keep, cells, sizeof(*pod_at));
 	uint32_t id = 0;
 
@@ -133,18 +133,18 @@ static bool pods(struct drawing *z, const struct place *at)
 		struct ftr_picture_pod *p;
 
 		z->pod_of[at[i].sw] = FTR_POD_NONE;
-		if (at[i].home >= z->p->n_cols)
+		if (at[i].pod_first >= z->p->n_cols)
 			continue;
 		if (!z->p->n_pods || !same_pod(&at[i], &at[i - 1]))
 			id = z->p->n_pods++;
 		p = &z->pod[id];
 		p->rank = (uint8_t)at[i].rank;
-		p->home = at[i].home;
-		p->span = at[i].span;
+		p->pod_first = at[i].pod_first;
+		p->pod_leaves = at[i].pod_leaves;
 		p->n_sw++;
 		p->up_links += links_up(z->sh, at[i].sw);
 		z->pod_of[at[i].sw] = id;
-		for (uint32_t c = p->home; c < p->home + p->span; c++)
+		for (uint32_t c = p->pod_first; c < p->pod_first + p->pod_leaves; c++)
 			pod_at[(size_t)p->rank * z->p->n_cols + c] = id;
 	}
 	z->p->pod = z->pod;
@@ -157,7 +157,7 @@ static bool pods(struct drawing *z, const struct place *at)
 /* ---- blocks and x -------------------------------------------------------- */
 
 /* Do the planes of the n switches at[] have several each, and are there any? */
-static bool by_plane(const struct place *at, uint32_t n)
+static bool by_plane(const struct drawing_position *at, uint32_t n)
 {
 	uint32_t planes = 1;
 
@@ -167,20 +167,20 @@ static bool by_plane(const struct place *at, uint32_t n)
 }
 
 /* Leaves below one pod of rank 1 are one block. */
-static bool same_block(const struct drawing *z, const struct place *a,
-		       const struct place *b, bool planes)
+static bool same_block(const struct drawing *z, const struct drawing_position *a,
+		       const struct drawing_position *b, bool planes)
 {
 	const uint32_t *above = z->p->pod_at + z->p->n_cols;
 
-	if (a->rank != b->rank || a->home >= z->p->n_cols ||
-	    b->home >= z->p->n_cols)
+	if (a->rank != b->rank || a->pod_first >= z->p->n_cols ||
+	    b->pod_first >= z->p->n_cols)
 		return false;
 	if (!a->rank)
-		return z->sh->n_ranks < 2 || above[a->home] == above[b->home];
+		return z->sh->tree.n_ranks < 2 || above[a->pod_first] == above[b->pod_first];
 	return same_pod(a, b) && (!planes || a->plane == b->plane);
 }
 
-static bool blocks(struct drawing *z, const struct place *at)
+static bool blocks(struct drawing *z, const struct drawing_position *at)
 {
 	const uint32_t n = z->f->n_sw;
 	double *x = ftr_arena_alloc(z->keep, n, sizeof(*x));
@@ -202,8 +202,8 @@ static bool blocks(struct drawing *z, const struct place *at)
 				end++;
 			planes = by_plane(at + first, end - first);
 		}
-		step = (double)at[i].span / (end - first);
-		x[at[i].sw] = at[i].home + (i - first + 0.5) * step;
+		step = (double)at[i].pod_leaves / (end - first);
+		x[at[i].sw] = at[i].pod_first + (i - first + 0.5) * step;
 		if (!b || !same_block(z, &at[i], &at[i - 1], planes)) {
 			b = &block[z->p->n_blocks++];
 			b->rank = (uint8_t)at[i].rank;
@@ -223,7 +223,7 @@ static bool blocks(struct drawing *z, const struct place *at)
 
 static bool draw(struct drawing *z)
 {
-	const struct place *at = sorted(z);
+	const struct drawing_position *at = sorted(z);
 
 	return at && pods(z, at) && blocks(z, at) && picture_odd(z) &&
 		picture_missing(z);

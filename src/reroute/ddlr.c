@@ -2,7 +2,7 @@
 /*
  * Engine ddlr: detours around a fault first, then the transition to new tables.
  *
- * A link dies.  The planner (<ftr/repair.h>) has the detours: a few entries at
+ * A link dies.  The planner (<ftr/ddlr.h>) has the detours: a few entries at
  * the switches around it, written before anything is routed anew.  After that
  * a transition leads to the new tables of the whole fabric, entry by entry, where
  * old and new paths together form no credit loop; what cannot be changed yet is
@@ -46,7 +46,7 @@ struct rr_maker {
 	struct rr *f;
 	struct rr_routing gen;
 	pthread_t thread;
-	struct ftr_repair *made;
+	struct ftr_ddlr *made;
 	struct ftr_err err;
 	bool done;		/* under the mutex */
 	atomic_bool stop;	/* give up: nobody wants it */
@@ -62,13 +62,13 @@ static bool is_stopped(void *ctx)
 static void *make(void *arg)
 {
 	struct rr_maker *m = arg;
-	struct ftr_repair_opts opts = {
+	struct ftr_ddlr_opts opts = {
 		.sl2vl = m->gen.sl2vl, .switch_sources = m->gen.sl2vl,
 		.stop = is_stopped, .stop_ctx = m,
 	};
 
-	if (ftr_repair_new(m->gen.shape, m->gen.tables, &opts, &m->made,
-			   &m->err))
+	if (ftr_ddlr_new(m->gen.shape, m->gen.tables, &opts, &m->made,
+			 &m->err))
 		m->made = NULL;
 	pthread_mutex_lock(&m->f->mutex);
 	m->done = true;
@@ -92,9 +92,9 @@ bool rr_ddlr_making(struct rr_view *v)
 }
 
 /* Waits for it; returns the planner. */
-static struct ftr_repair *end_maker(struct rr_maker *m)
+static struct ftr_ddlr *end_maker(struct rr_maker *m)
 {
-	struct ftr_repair *made;
+	struct ftr_ddlr *made;
 
 	pthread_join(m->thread, NULL);
 	made = m->made;
@@ -116,7 +116,7 @@ void rr_ddlr_reap(struct rr *f, bool all)
 		}
 		*at = m->next;
 		gen = rr_routing_get(&m->gen);	/* the planner's */
-		ftr_repair_free(end_maker(m));
+		ftr_ddlr_free(end_maker(m));
 		rr_routing_put(&gen);
 	}
 }
@@ -181,7 +181,7 @@ bool rr_ddlr_ready(struct rr *f)
 void rr_ddlr_drop(struct rr_view *v)
 {
 	abandon(v);
-	ftr_repair_free(v->planner);
+	ftr_ddlr_free(v->planner);
 	v->planner = NULL;
 	v->transition_due = -1;
 }
@@ -192,14 +192,14 @@ void rr_ddlr_returned(struct rr *f)
 		rr_want_sweep(f);
 }
 
-static bool list_writes(const struct ftr_repair_plan *plan,
+static bool list_writes(const struct ftr_ddlr_plan *plan,
 			struct rr_writes *out)
 {
 	out->n = plan->n;
 	out->first_drain = UINT32_MAX;
 	out->entry = ftr_calloc(plan->n + 1u, sizeof(*out->entry));
 	for (uint32_t i = 0; out->entry && i < plan->n; i++) {
-		const struct ftr_repair_write *w = &plan->write[i];
+		const struct ftr_ddlr_write *w = &plan->write[i];
 
 		out->entry[i] = (struct rr_entry){ w->sw, w->lid, w->to,
 						    w->step };
@@ -209,14 +209,14 @@ static bool list_writes(const struct ftr_repair_plan *plan,
 
 /* What is planned is written; on an error the planner is gone. */
 static enum ftr_status push_plan(struct rr *f,
-				 const struct ftr_repair_plan *plan,
+				 const struct ftr_ddlr_plan *plan,
 				 struct rr_repair *r, struct ftr_err *err)
 {
 	struct rr_writes what = { 0 };
 	enum ftr_status st;
 
 	r->switches = FTR_MAX(r->switches, plan->n_switches);
-	r->stages += plan->n_steps;
+	r->write_steps += plan->n_steps;
 	if (list_writes(plan, &what))
 		st = rr_write(f, &what, r, err);
 	else
@@ -236,7 +236,7 @@ static enum ftr_status push_plan(struct rr *f,
 
 static enum ftr_status plan_detours(struct rr *f,
 				    const struct rr_repair *r,
-				    struct ftr_repair_plan *plan,
+				    struct ftr_ddlr_plan *plan,
 				    struct ftr_err *err)
 {
 	struct ftr_event *ev = ftr_calloc(r->n_links, sizeof(*ev));
@@ -250,7 +250,7 @@ static enum ftr_status plan_detours(struct rr *f,
 			.kind = FTR_EVENT_LINK_DOWN, .sw = r->link[i].sw,
 			.port = r->link[i].port,
 		};
-	st = ftr_repair_events(f->view->planner, ev, r->n_links, plan, err);
+	st = ftr_ddlr_events(f->view->planner, ev, r->n_links, plan, err);
 	free(ev);
 	return st;
 }
@@ -259,7 +259,7 @@ static enum ftr_status plan_detours(struct rr *f,
 struct trial {
 	struct ftr_tables *t;	/* as they will be */
 	struct ftr_change *change;
-	struct ftr_cable *gone;
+	struct ftr_link *gone;
 	uint64_t *dead;		/* bits by port */
 	uint32_t n;
 };
@@ -283,12 +283,12 @@ static int by_switch_and_lid(const void *x, const void *y)
 
 /* The last write to an entry is the one that counts. */
 static void list_changes(struct trial *c, const struct ftr_tables *before,
-			 const struct ftr_repair_plan *plan)
+			 const struct ftr_ddlr_plan *plan)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < plan->n; i++) {
-		const struct ftr_repair_write *w = &plan->write[i];
+		const struct ftr_ddlr_write *w = &plan->write[i];
 
 		ftr_tables_row(c->t, w->sw)[w->lid] = w->to;
 		c->change[i] = (struct ftr_change){ w->sw, w->lid, 0, 0 };
@@ -312,12 +312,12 @@ static void list_gone(struct trial *c, const struct rr_view *v,
 {
 	const struct ftr_fabric *f = v->gen.fabric;
 
-	memcpy(c->dead, ftr_live_dead(v->live),
+	memcpy(c->dead, ftr_incr_dead(v->live),
 	       (f->n_ports + 63) / 64 * sizeof(*c->dead));
 	for (uint32_t i = 0; i < r->n_links; i++) {
 		const struct rr_link *x = &r->link[i];
 
-		c->gone[i] = (struct ftr_cable){
+		c->gone[i] = (struct ftr_link){
 			.sw = x->sw, .peer = x->peer, .port = x->port,
 			.peer_port = x->peer_port,
 		};
@@ -336,7 +336,7 @@ static void list_gone(struct trial *c, const struct rr_view *v,
  */
 static enum ftr_status check_plan(const struct rr_view *v,
 				  const struct rr_repair *r,
-				  const struct ftr_repair_plan *plan,
+				  const struct ftr_ddlr_plan *plan,
 				  struct ftr_err *err)
 {
 	const struct ftr_fabric *f = v->gen.fabric;
@@ -359,7 +359,7 @@ static enum ftr_status check_plan(const struct rr_view *v,
 	memcpy(c.t->lft, v->sent->lft, (size_t)c.t->n_sw * c.t->stride);
 	list_changes(&c, v->sent, plan);
 	list_gone(&c, v, r);
-	ftr_live_delta(v->live, &delta);
+	ftr_incr_delta(v->live, &delta);
 	delta = (struct ftr_check_delta){
 		.dead = c.dead, .extra = delta.extra, .n_extra = delta.n_extra,
 		.gone = c.gone, .n_gone = r->n_links,
@@ -383,7 +383,7 @@ static enum ftr_status check_plan(const struct rr_view *v,
 
 bool rr_ddlr_detour(struct rr *f, struct rr_repair *r)
 {
-	struct ftr_repair_plan plan = { 0 };
+	struct ftr_ddlr_plan plan = { 0 };
 	struct ftr_err err = { 0 };
 	enum ftr_status st = plan_detours(f, r, &plan, &err);
 
@@ -394,7 +394,7 @@ bool rr_ddlr_detour(struct rr *f, struct rr_repair *r)
 		r->checked_ms = rr_now(f) - r->trap_at;
 		if (!st)
 			st = push_plan(f, &plan, r, &err);
-		ftr_repair_plan_fini(&plan);
+		ftr_ddlr_plan_fini(&plan);
 	}
 	if (st)
 		rr_ddlr_drop(f->view);
@@ -410,14 +410,14 @@ enum ftr_status rr_ddlr_transition(struct rr *f, struct rr_repair *r,
 				   struct ftr_err *err)
 {
 	struct rr_view *v = f->view;
-	struct ftr_repair_plan plan = { 0 };
+	struct ftr_ddlr_plan plan = { 0 };
 	enum ftr_status st;
 	bool done;
 
 	if (rr_now(f) >= v->drained_at)
-		ftr_repair_drained(v->planner);
-	st = ftr_repair_handover(v->planner, v->gen.fabric,
-				 ftr_live_tables(v->live), &plan, err);
+		ftr_ddlr_drained(v->planner);
+	st = ftr_ddlr_transition(v->planner, v->gen.fabric,
+				 ftr_incr_tables(v->live), &plan, err);
 	if (st) {
 		rr_ddlr_drop(v);
 		return st;
@@ -425,7 +425,7 @@ enum ftr_status rr_ddlr_transition(struct rr *f, struct rr_repair *r,
 	done = plan.done;
 	r->held = plan.held;
 	st = push_plan(f, &plan, r, err);
-	ftr_repair_plan_fini(&plan);
+	ftr_ddlr_plan_fini(&plan);
 	if (!st)
 		v->transition_due = done ? -1 : v->drained_at;
 	return st;

@@ -100,8 +100,8 @@ uint32_t rr_links_of(const struct rr_view *v, ftr_sw s,
 				false
 			};
 	}
-	for (uint32_t i = 0; i < sh->n_absent && n < FTR_PORT_MAX; i++) {
-		const struct ftr_cable *a = &sh->absent[i];
+	for (uint32_t i = 0; i < sh->missing.n_absent && n < FTR_PORT_MAX; i++) {
+		const struct ftr_link *a = &sh->missing.absent[i];
 
 		if (a->sw == s)
 			out[n++] = (struct rr_link){
@@ -144,7 +144,7 @@ static uint32_t disagreeing(struct rr *f, struct probe *p,
 {
 	for (uint32_t i = 0; i < p->n; i++) {
 		struct rr_link *c = &p->link[i];
-		bool alive = ftr_live_alive(p->v->live, c->sw, c->port);
+		bool alive = ftr_incr_alive(p->v->live, c->sw, c->port);
 		unsigned int state;
 
 		if (p->job[i].state != RR_SMP_DONE) {
@@ -250,7 +250,7 @@ static void put_first(struct way *w, const struct rr_smp *job)
 }
 
 /* One packet over each route of those that have not answered. */
-static void try_ways(struct rr *f, struct way *way, uint32_t n)
+static void try_paths(struct rr *f, struct way *way, uint32_t n)
 {
 	struct rr_smp_policy policy = {
 		.window = f->window,
@@ -322,8 +322,8 @@ static bool ask_next_hops(struct rr *f, struct way *way, uint32_t n,
 }
 
 /* Cables of one switch stand together; room for n.  Returns how many. */
-static uint32_t find_ways(struct rr_view *v, const struct rr_link *ask,
-			  uint32_t n, bool traps, struct way *way)
+static uint32_t find_paths(struct rr_view *v, const struct rr_link *ask,
+			   uint32_t n, bool traps, struct way *way)
 {
 	struct rr_dr by_trap;
 	uint32_t k = 0;
@@ -355,14 +355,14 @@ static bool add_all(struct rr *f, struct probe *p, struct probe *hops,
 		    bool *all)
 {
 	struct way *way = ftr_calloc(n + 1u, sizeof(*way));
-	uint32_t k = 0, n_ways;
+	uint32_t k = 0, n_paths;
 	bool ok = way != NULL;
 
 	*all = true;
 	if (ok) {
-		n_ways = find_ways(p->v, ask, n, traps, way);
-		ok = ask_next_hops(f, way, n_ways, hops);
-		try_ways(f, way, n_ways);
+		n_paths = find_paths(p->v, ask, n, traps, way);
+		ok = ask_next_hops(f, way, n_paths, hops);
+		try_paths(f, way, n_paths);
 	}
 	for (uint32_t i = 0; ok && i < n; i++) {
 		bool first = !i || ask[i].sw != ask[i - 1].sw;
@@ -433,7 +433,7 @@ static bool other_link(const struct rr_view *v, ftr_sw s,
 	for (uint32_t i = 0; i < n_links; i++) {
 		*out = (struct rr_link){ link[i].peer, s, link[i].peer_port,
 					 link[i].port, false };
-		if (ftr_live_alive(v->live, s, link[i].port) &&
+		if (ftr_incr_alive(v->live, s, link[i].port) &&
 		    !v->silent[out->sw] && !listed(c, n, out))
 			return true;
 	}
@@ -567,7 +567,7 @@ static bool add_neighbours(struct probe *q, ftr_sw s, const uint8_t *silent,
 		struct rr_link far = { c->peer, s, c->peer_port, c->port,
 					 false };
 
-		if (ftr_live_alive(q->v->live, s, c->port) &&
+		if (ftr_incr_alive(q->v->live, s, c->port) &&
 		    !silent[far.sw] && !is_known(p, found, n_found, &far))
 			ok = add(q, &far, route,
 				 rr_routes_around(q->v, far.sw, q->v->wary,

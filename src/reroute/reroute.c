@@ -3,7 +3,7 @@
  * One repair: links that changed -> entries -> check -> switches.
  *
  * The worker has a view of its own of the routing that stands: a working copy
- * of shape and tables that follows the fabric link by link (<ftr/live.h>), and
+ * of shape and tables that follows the fabric link by link (<ftr/incremental.h>), and
  * what it needs to reach the switches.  A repair that is not written is taken
  * back in the view, so that the view is what the switches hold.
  *
@@ -26,7 +26,7 @@ void rr_view_free(struct rr_view *v)
 		return;
 	rr_repair_free(v->pending);
 	rr_ddlr_drop(v);
-	ftr_live_free(v->live);
+	ftr_incr_free(v->live);
 	ftr_tables_free(v->sent);
 	rr_routing_put(&v->gen);
 	rr_dr_tree_free(v->tree[0]);
@@ -74,7 +74,7 @@ struct rr_view *rr_view_new(struct rr *f, const struct rr_routing *gen,
 	    !v->wary || !v->silent || !v->echo)
 		st = ftr_fail(err, st, "out of memory for the fast path");
 	else
-		st = ftr_live_new(gen->routed, gen->opts->nominal, gen->tables,
+		st = ftr_incr_new(gen->routed, gen->opts->nominal, gen->tables,
 				  gen->opts, &v->live, err);
 	if (!st)
 		st = ftr_tables_new(gen->fabric, false, &v->sent, err);
@@ -133,7 +133,7 @@ static enum ftr_status judge(const struct rr_view *v,
 			     struct ftr_err *err)
 {
 	for (int i = 0; i < FTR_N_FINDINGS; i++)
-		if (i != FTR_FIND_HOLE && rep->found[i])
+		if (i != FTR_FIND_MISSING && rep->found[i])
 			return ftr_fail(err, FTR_REFUSED,
 					"the computed entries hold %s (%" PRIu64
 					" in all): from switch %s towards LID %u",
@@ -159,44 +159,44 @@ static enum ftr_status check(const struct rr_view *v, struct ftr_err *err)
 	struct ftr_delta_report rep;
 	enum ftr_status st;
 
-	ftr_live_delta(v->live, &delta);
+	ftr_incr_delta(v->live, &delta);
 	delta.rank = v->gen.order;	/* what the whole tables were judged by */
-	st = ftr_check_changes(v->gen.fabric, ftr_live_tables(v->live),
+	st = ftr_check_changes(v->gen.fabric, ftr_incr_tables(v->live),
 			       &delta, NULL, &rep, err);
 	return st ? st : judge(v, &rep, err);
 }
 
 static void count_pairs(struct rr_repair *r,
-			const struct ftr_live_result *res)
+			const struct ftr_incr_result *res)
 {
 	r->lost_pairs = res->lost_pairs;
 	r->regained_pairs = res->regained_pairs;
 }
 
-static void count(struct rr_repair *r, const struct ftr_live_result *res)
+static void count(struct rr_repair *r, const struct ftr_incr_result *res)
 {
 	r->switches = res->n_switches;
-	r->stages = res->n_stages;
+	r->write_steps = res->n_write_steps;
 	r->drained = res->n_drain;
 	count_pairs(r, res);
 }
 
 static enum ftr_status compute(struct rr *f, struct rr_repair *r,
-			       const struct ftr_live_result **res,
+			       const struct ftr_incr_result **res,
 			       struct ftr_err *err)
 {
-	struct ftr_live_event *ev = ftr_calloc(r->n_links, sizeof(*ev));
+	struct ftr_incr_event *ev = ftr_calloc(r->n_links, sizeof(*ev));
 	enum ftr_status st;
 
 	if (!ev)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for %u cables",
 				r->n_links);
 	for (uint32_t i = 0; i < r->n_links; i++)
-		ev[i] = (struct ftr_live_event){
+		ev[i] = (struct ftr_incr_event){
 			r->link[i].sw, r->link[i].port, r->link[i].up
 		};
 	pthread_mutex_lock(&f->view_lock);
-	st = ftr_live_apply(f->view->live, ev, r->n_links, NULL, res, err);
+	st = ftr_incr_apply(f->view->live, ev, r->n_links, NULL, res, err);
 	pthread_mutex_unlock(&f->view_lock);
 	free(ev);
 	r->computed_ms = since(f, r);
@@ -204,23 +204,23 @@ static enum ftr_status compute(struct rr *f, struct rr_repair *r,
 }
 
 /* The changes by write step. */
-static bool list_writes(const struct ftr_live_result *res,
+static bool list_writes(const struct ftr_incr_result *res,
 			struct rr_writes *out)
 {
-	uint32_t *at = ftr_calloc(res->n_stages + 1u, sizeof(*at));
+	uint32_t *at = ftr_calloc(res->n_write_steps + 1u, sizeof(*at));
 
 	out->n = res->n_changes;
 	out->first_drain = res->first_drain;
 	out->entry = ftr_calloc(res->n_changes + 1u, sizeof(*out->entry));
 	for (uint32_t i = 0; at && i < res->n_changes; i++)
-		at[res->stage[i] + 1]++;
-	for (uint32_t i = 0; at && i < res->n_stages; i++)
+		at[res->write_step[i] + 1]++;
+	for (uint32_t i = 0; at && i < res->n_write_steps; i++)
 		at[i + 1] += at[i];
 	for (uint32_t i = 0; at && out->entry && i < res->n_changes; i++) {
 		const struct ftr_change *c = &res->change[i];
 
-		out->entry[at[res->stage[i]]++] = (struct rr_entry){
-			c->sw, c->lid, c->after, res->stage[i]
+		out->entry[at[res->write_step[i]]++] = (struct rr_entry){
+			c->sw, c->lid, c->after, res->write_step[i]
 		};
 	}
 	free(at);
@@ -228,7 +228,7 @@ static bool list_writes(const struct ftr_live_result *res,
 }
 
 static enum ftr_status push_changes(struct rr *f,
-				    const struct ftr_live_result *res,
+				    const struct ftr_incr_result *res,
 				    struct rr_repair *r, struct ftr_err *err)
 {
 	struct rr_writes what = { 0 };
@@ -263,7 +263,7 @@ static void keep(struct rr *f, struct rr_repair *r)
 static void take_back(struct rr *f)
 {
 	pthread_mutex_lock(&f->view_lock);
-	ftr_live_undo(f->view->live);
+	ftr_incr_undo(f->view->live);
 	pthread_mutex_unlock(&f->view_lock);
 }
 
@@ -314,7 +314,7 @@ static void report_detours(struct rr *f, struct rr_repair *r)
 	r->local = false;
 	free(r->sets);
 	r->sets = NULL;
-	r->n_changes = r->lids = r->switches = r->blocks = r->stages = 0;
+	r->n_changes = r->lids = r->switches = r->blocks = r->write_steps = 0;
 	r->pathless = 0;
 	r->computed_ms = r->checked_ms = r->first_ms = r->last_ms = -1;
 }
@@ -338,7 +338,7 @@ static void lose_view(struct rr *f)
 /* Do the switches hold the tables of the view, as far as we have written? */
 static bool in_step(const struct rr_view *v)
 {
-	const struct ftr_tables *t = ftr_live_tables(v->live);
+	const struct ftr_tables *t = ftr_incr_tables(v->live);
 
 	return !memcmp(v->sent->lft, t->lft, (size_t)t->n_sw * t->stride);
 }
@@ -412,7 +412,7 @@ static void detour(struct rr *f, struct rr_repair *r)
 /* False: not all of it is written, and r is gone. */
 static bool repair(struct rr *f, struct rr_repair *r)
 {
-	const struct ftr_live_result *res;
+	const struct ftr_incr_result *res;
 	struct ftr_err err = { 0 };
 	bool local = rr_ddlr_ready(f), applied;
 	enum ftr_status st;
@@ -546,7 +546,7 @@ static void leave_to_sweep(struct rr *f, const struct rr_link *c,
 	bool any = false;
 
 	for (uint32_t i = 0; f->view && i < n; i++) {
-		if (ftr_live_alive(f->view->live, c[i].sw, c[i].port) ||
+		if (ftr_incr_alive(f->view->live, c[i].sw, c[i].port) ||
 		    rr_is_damped(f, &c[i]) ||
 		    (!over && rr_note_return(f, &c[i])))
 			continue;

@@ -30,8 +30,8 @@
 #include "reroute/smp.h"
 #include "reroute/state.h"
 #include <ftr/check.h>
-#include <ftr/live.h>
-#include <ftr/repair.h>
+#include <ftr/incremental.h>
+#include <ftr/ddlr.h>
 
 /* Tables of one routing and what they were made of; immutable. */
 struct rr_routing {
@@ -87,7 +87,7 @@ struct rr_block {
 /* What the worker knows of the tables in use; its own. */
 struct rr_view {
 	struct rr_routing gen;
-	struct ftr_live *live;
+	struct ftr_incr *live;
 	struct ftr_tables *sent;	/* what the switches hold */
 	uint64_t *m_key;		/* [n_sw] */
 	struct rr_dr_origin origin;
@@ -102,7 +102,7 @@ struct rr_view {
 	bool brought_up;		/* its sweep has set all links Active */
 	bool saw_init;			/* the last probe has */
 	/* ddlr.c: engine ddlr; NULL: not, or not before the next routing */
-	struct ftr_repair *planner;
+	struct ftr_ddlr *planner;
 	struct rr_maker *maker;		/* that will be planner, or NULL */
 	struct rr_repair *pending;	/* its transition is not done yet */
 	double transition_due;		/* negative: nothing is pending */
@@ -122,7 +122,7 @@ struct rr_repair {
 	uint32_t n_changes;
 	uint32_t lids;		/* with a changed entry */
 	uint32_t pathless;	/* changes to "no path" */
-	uint32_t switches, blocks, stages;
+	uint32_t switches, blocks, write_steps;
 	uint32_t failed;	/* blocks that were not acknowledged */
 	uint32_t resent;	/* blocks sent more than once */
 	uint32_t unsettled;	/* blocks that a sweep is to write again */

@@ -417,7 +417,7 @@ static bool note_dead(struct push *p)
 	p->dead = ftr_calloc(words, sizeof(*p->dead));
 	if (!p->dead)
 		return false;
-	memcpy(p->dead, ftr_live_dead(p->v->live), words * sizeof(*p->dead));
+	memcpy(p->dead, ftr_incr_dead(p->v->live), words * sizeof(*p->dead));
 	for (uint32_t i = 0; i < p->r->n_links; i++) {
 		const struct rr_link *c = &p->r->link[i];
 
@@ -488,7 +488,7 @@ static bool find_routes(struct push *p, const uint8_t *silent)
 	return all;
 }
 
-static void find_ways(struct push *p)
+static void find_paths(struct push *p)
 {
 	if (!find_routes(p, p->v->silent))
 		find_routes(p, NULL);
@@ -507,7 +507,7 @@ enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
 			      what->n);
 	if (!st) {
 		make_writes(&p);
-		find_ways(&p);
+		find_paths(&p);
 		list_blocks(&p);
 		begun = begin_write(f, &epoch);
 		st = begun ? f->ops->announce(f->ctx, p.block, p.n, epoch, err) :

@@ -28,68 +28,68 @@
 /* The neighbour above u in a slot, FTR_SW_NONE if it is not there. */
 static ftr_sw in_slot(const struct ftr_shape *sh, ftr_sw u, uint32_t slot)
 {
-	const struct ftr_group *g = &sh->groups[sh->group_first[u]];
+	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[u]];
 
-	for (uint32_t k = 0; k < sh->n_up[u]; k++)
+	for (uint32_t k = 0; k < sh->tree.n_up[u]; k++)
 		if (g[k].slot == slot)
 			return g[k].remote;
 	return FTR_SW_NONE;
 }
 
 /* All that stand on tier r are numbered, then each takes its step. */
-static void climb(const struct ftr_shape *sh, struct ftr_ascent *at,
+static void climb(const struct ftr_shape *sh, struct ftr_up_path *at,
 		  uint32_t r, uint32_t *next)
 {
-	const struct ftr_ascent *here = at + (size_t)r * sh->n_d;
+	const struct ftr_up_path *here = at + (size_t)r * sh->numbering.n_d;
 
-	for (uint32_t d = 0; d < sh->n_d; d++) {
+	for (uint32_t d = 0; d < sh->numbering.n_d; d++) {
 		ftr_sw u = here[d].sw, t;
-		uint32_t w = u == FTR_SW_NONE ? 0 : sh->n_slots[u];
+		uint32_t w = u == FTR_SW_NONE ? 0 : sh->numbering.n_slots[u];
 
 		if (!w)
 			continue;
 		t = in_slot(sh, u, here[d].q % w);
 		if (t != FTR_SW_NONE)
-			at[(size_t)sh->rank[t] * sh->n_d + d] =
-				(struct ftr_ascent){ t, here[d].q / w };
+			at[(size_t)sh->tree.rank[t] * sh->numbering.n_d + d] =
+				(struct ftr_up_path){ t, here[d].q / w };
 	}
-	if (r + 1 == sh->n_ranks)
+	if (r + 1 == sh->tree.n_ranks)
 		return;
-	here += sh->n_d;
+	here += sh->numbering.n_d;
 	memset(next, 0xff, sh->f->n_sw * sizeof(*next));
-	for (uint32_t d = 0; d < sh->n_d; d++) {
+	for (uint32_t d = 0; d < sh->numbering.n_d; d++) {
 		ftr_sw t = here[d].sw;
 
 		if (t == FTR_SW_NONE)
 			continue;
 		if (next[t] == UINT32_MAX)
 			next[t] = here[d].q;
-		at[(size_t)(r + 1) * sh->n_d + d].q = next[t]++;
+		at[(size_t)(r + 1) * sh->numbering.n_d + d].q = next[t]++;
 	}
 }
 
-enum ftr_status shape_ascents(struct shaping *z)
+enum ftr_status shape_up_paths(struct shaping *z)
 {
 	struct ftr_shape *sh = z->sh;
-	size_t n = (size_t)sh->n_ranks * sh->n_d;
-	struct ftr_ascent *at;
+	size_t n = (size_t)sh->tree.n_ranks * sh->numbering.n_d;
+	struct ftr_up_path *at;
 	uint32_t *next;
 
-	if (!z->shared_plane || !sh->n_d)
+	if (!z->shared_plane || !sh->numbering.n_d)
 		return FTR_OK;
 	at = ftr_arena_alloc(z->keep, n, sizeof(*at));
 	next = ftr_arena_alloc(z->scratch, z->f->n_sw, sizeof(*next));
 	if (!at || !next)
 		return shape_nomem(z);
 	memset(at, 0xff, n * sizeof(*at));
-	for (uint32_t d = 0; d < sh->n_d; d++) {
-		ftr_sw l = sh->col_sw[d / sh->stride];
+	for (uint32_t d = 0; d < sh->numbering.n_d; d++) {
+		ftr_sw l = sh->numbering.col_sw[d / sh->numbering.stride];
 
-		at[(size_t)sh->rank[l] * sh->n_d + d] =
-			(struct ftr_ascent){ l, d };
+		at[(size_t)sh->tree.rank[l] * sh->numbering.n_d + d] =
+			(struct ftr_up_path){ l, d };
 	}
-	for (uint32_t r = 0; r < sh->n_ranks; r++)
+	for (uint32_t r = 0; r < sh->tree.n_ranks; r++)
 		climb(sh, at, r, next);
-	sh->ascent = at;
+	sh->numbering.up_path = at;
 	return FTR_OK;
 }

@@ -9,10 +9,10 @@
 
 bool ftr_shape_must_descend(const struct ftr_shape *sh, ftr_sw s, uint32_t l)
 {
-	const struct ftr_group *g = &sh->groups[sh->group_first[s]];
+	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
 	uint8_t down = ftr_shape_down(sh, s)[l];
 
-	for (uint32_t k = 0; k < sh->n_up[s]; k++)
+	for (uint32_t k = 0; k < sh->tree.n_up[s]; k++)
 		if (down < ftr_shape_cost(sh, g[k].remote)[l])
 			return true;
 	return false;
@@ -21,8 +21,8 @@ bool ftr_shape_must_descend(const struct ftr_shape *sh, ftr_sw s, uint32_t l)
 uint32_t ftr_shape_candidates(const struct ftr_shape *sh, ftr_sw s, uint32_t l,
 			      const struct ftr_group **cand)
 {
-	const struct ftr_group *g = &sh->groups[sh->group_first[s]];
-	uint32_t up = sh->n_up[s], all = up + sh->n_down[s], n = 0;
+	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
+	uint32_t up = sh->tree.n_up[s], all = up + sh->tree.n_down[s], n = 0;
 	uint8_t cost = ftr_shape_cost(sh, s)[l];
 
 	for (uint32_t k = ftr_shape_must_descend(sh, s, l) ? up : 0; k < all; k++) {
@@ -46,7 +46,7 @@ void ftr_shape_ports(const struct ftr_shape *sh,
 	memset(out, 0, sizeof(*out));
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t k = 0; k < cand[i]->n; k++) {
-			ftr_port p = sh->group_ports[cand[i]->first + k];
+			ftr_port p = sh->tree.group_ports[cand[i]->first + k];
 
 			out->bit[p / 64] |= UINT64_C(1) << p % 64;
 		}

@@ -44,10 +44,10 @@ static void forget_kept(const struct costing *c, unsigned int worker, ftr_sw s,
 	uint8_t *up = c->must + worker * c->stride;
 
 	memset(up, 0, c->stride);
-	for (uint32_t k = 0; k < sh->n_up[s]; k++) {
-		ftr_sw g = sh->groups[sh->group_first[s] + k].remote;
+	for (uint32_t k = 0; k < sh->tree.n_up[s]; k++) {
+		ftr_sw g = sh->tree.groups[sh->tree.group_first[s] + k].remote;
 
-		bytes_flag_less(up, old->rank[g] > old->rank[s] ?
+		bytes_flag_less(up, old->tree.rank[g] > old->tree.rank[s] ?
 				ftr_shape_cost(old, g) : ftr_shape_down(old, g),
 				ftr_shape_cost(old, s), c->stride);
 	}
@@ -65,10 +65,10 @@ static void pull_down(void *ctx, unsigned int worker, uint32_t begin,
 		uint8_t *row = c->down + s * c->stride;
 
 		memset(row, FTR_COST_INF, c->stride);
-		row[sh->col[s]] = 0;
-		for (uint32_t k = 0; k < sh->n_down[s]; k++) {
+		row[sh->numbering.col[s]] = 0;
+		for (uint32_t k = 0; k < sh->tree.n_down[s]; k++) {
 			const struct ftr_group *g =
-				&sh->groups[sh->group_first[s] + sh->n_up[s] +
+				&sh->tree.groups[sh->tree.group_first[s] + sh->tree.n_up[s] +
 					    k];
 
 			bytes_relax(row, c->down + g->remote * c->stride,
@@ -93,9 +93,9 @@ static void pull_cost(void *ctx, unsigned int worker, uint32_t begin,
 
 		memset(row, FTR_COST_INF, c->stride);
 		memset(must, 0, c->stride);
-		for (uint32_t k = 0; k < sh->n_up[s]; k++) {
+		for (uint32_t k = 0; k < sh->tree.n_up[s]; k++) {
 			const struct ftr_group *g =
-				&sh->groups[sh->group_first[s] + k];
+				&sh->tree.groups[sh->tree.group_first[s] + k];
 			const uint8_t *above = c->cost + g->remote * c->stride;
 
 			bytes_relax_flag(row, must, down, above, c->stride);
@@ -131,18 +131,18 @@ enum ftr_status shape_dividers(struct shaping *z)
 		uint32_t n_inferred = shape_inferred_above(z, s, &above);
 		uint64_t up;
 
-		if (__builtin_mul_overflow(pi[s], (uint64_t)sh->n_slots[s],
+		if (__builtin_mul_overflow(pi[s], (uint64_t)sh->numbering.n_slots[s],
 					   &up))
 			up = UINT64_MAX;
-		for (uint32_t k = 0; k < sh->n_up[s]; k++) {
-			ftr_sw t = sh->groups[sh->group_first[s] + k].remote;
+		for (uint32_t k = 0; k < sh->tree.n_up[s]; k++) {
+			ftr_sw t = sh->tree.groups[sh->tree.group_first[s] + k].remote;
 
 			pi[t] = FTR_MAX(pi[t], up);
 		}
 		for (uint32_t k = 0; k < n_inferred; k++)
 			pi[above[k]] = FTR_MAX(pi[above[k]], up);
 	}
-	z->sh->divider = pi;
+	z->sh->numbering.divider = pi;
 	return FTR_OK;
 }
 
@@ -161,12 +161,12 @@ enum ftr_status shape_cost(struct shaping *z)
 	if (!c.cost || !c.down || !c.must || !c.inf)
 		return shape_nomem(z);
 	memset(c.inf, FTR_COST_INF, c.stride);
-	for (uint32_t r = 0; r < sh->n_ranks; r++)
+	for (uint32_t r = 0; r < sh->tree.n_ranks; r++)
 		run_rank(&c, r, pull_down);
-	for (uint32_t r = sh->n_ranks; r-- > 0;)
+	for (uint32_t r = sh->tree.n_ranks; r-- > 0;)
 		run_rank(&c, r, pull_cost);
-	sh->cost = c.cost;
-	sh->down = c.down;
-	sh->cost_stride = (uint32_t)c.stride;
+	sh->reach.cost = c.cost;
+	sh->reach.down = c.down;
+	sh->reach.cost_stride = (uint32_t)c.stride;
 	return FTR_OK;
 }

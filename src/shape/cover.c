@@ -75,7 +75,7 @@ static const char *difference(const struct cover *c,
 			      const struct ftr_endport *a,
 			      const struct ftr_endport *b, bool names)
 {
-	bool told = *a->name && *b->name;
+	bool reported = *a->name && *b->name;
 
 	if (c->sw[a->sw] != b->sw || a->sw_port != b->sw_port)
 		return "at another place";
@@ -84,7 +84,7 @@ static const char *difference(const struct cover *c,
 		return "of another node";
 	if (a->lid && a->lmc != b->lmc)
 		return "with another LMC";
-	if (told && ftr_ep_is_aggregation(a) != ftr_ep_is_aggregation(b))
+	if (reported && ftr_ep_is_aggregation(a) != ftr_ep_is_aggregation(b))
 		return "of another kind";
 	if (names && *a->name && strcmp(a->name, b->name))
 		return "with another name";
@@ -112,7 +112,7 @@ static void endports(struct cover *c, bool names)
 	}
 }
 
-static bool cabled_alike(const struct cover *c, ftr_sw s, unsigned int p)
+static bool connected_alike(const struct cover *c, ftr_sw s, unsigned int p)
 {
 	const struct ftr_swport *a = ftr_fabric_port(c->f, s, (ftr_port)p), *b;
 	ftr_sw t = c->sw[s];
@@ -124,7 +124,7 @@ static bool cabled_alike(const struct cover *c, ftr_sw s, unsigned int p)
 	       b->peer_port == a->peer_port;
 }
 
-static void cables(struct cover *c)
+static void links(struct cover *c)
 {
 	const struct ftr_fabric *f = c->f;
 
@@ -133,9 +133,9 @@ static void cables(struct cover *c)
 			const struct ftr_swport *port =
 				ftr_fabric_port(f, s, (ftr_port)p);
 
-			if (!cover_told_here(f, s, p) || cabled_alike(c, s, p))
+			if (!cover_reported_here(f, s, p) || connected_alike(c, s, p))
 				continue;
-			note(c, &c->change.new_cables, "cable 0x%016" PRIx64
+			note(c, &c->change.new_links, "cable 0x%016" PRIx64
 			     "[%u] - 0x%016" PRIx64 "[%u]", f->sw[s].guid, p,
 			     f->sw[port->peer].guid, port->peer_port);
 		}
@@ -154,7 +154,7 @@ static bool few(struct common x)
 	return 4 * (uint64_t)x.both < FTR_MIN(x.f, x.n) || !x.f || !x.n;
 }
 
-static uint32_t cabled(const struct ftr_fabric *f)
+static uint32_t connected(const struct ftr_fabric *f)
 {
 	uint32_t n = 0;
 
@@ -168,7 +168,7 @@ static void other_fabric(struct cover *c)
 {
 	struct ftr_nominal_change *g = &c->change;
 	struct common sw = { c->f->n_sw, c->n->n_sw, 0 };
-	struct common ep = { cabled(c->f), cabled(c->n), 0 };
+	struct common ep = { connected(c->f), connected(c->n), 0 };
 	struct common link = { c->f->n_sw_links, c->n->n_sw_links, 0 };
 	struct common plug = ep;
 
@@ -176,8 +176,8 @@ static void other_fabric(struct cover *c)
 		sw.both += c->sw[s] != FTR_SW_NONE &&
 			c->n->sw[c->sw[s]].holder == c->f->sw[s].guid;
 		for (unsigned int p = 1; p <= c->f->sw[s].n_ports; p++)
-			link.both += cover_told_here(c->f, s, p) &&
-				cabled_alike(c, s, p);
+			link.both += cover_reported_here(c->f, s, p) &&
+				connected_alike(c, s, p);
 	}
 	for (ftr_ep e = 0; e < c->f->n_ep; e++) {
 		const struct ftr_endport *x = &c->f->ep[e], *y;
@@ -213,7 +213,7 @@ bool cover_compare(struct cover *c, struct ftr_arena *a,
 		return false;
 	switches(c);
 	endports(c, names);
-	cables(c);
+	links(c);
 	if (n)
 		other_fabric(c);
 	return true;

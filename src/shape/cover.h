@@ -29,14 +29,14 @@ bool cover_replaced(struct cover *c, struct ftr_arena *a);
 /* Is all of f in n? */
 static inline bool cover_complete(const struct cover *c)
 {
-	return !c->change.new_sw && !c->change.replaced_sw && !c->change.new_cables &&
+	return !c->change.new_sw && !c->change.replaced_sw && !c->change.new_links &&
 	       !c->change.new_hosts && !c->change.changed;
 }
 
 /* Is the cable at (s, p), which leads to a switch, one to be told from here?
  * Each cable is told once, from the lower index, or port. */
-static inline bool cover_told_here(const struct ftr_fabric *f, ftr_sw s,
-				   unsigned int p)
+static inline bool cover_reported_here(const struct ftr_fabric *f, ftr_sw s,
+				       unsigned int p)
 {
 	const struct ftr_swport *port = ftr_fabric_port(f, s, (ftr_port)p);
 

@@ -2,7 +2,7 @@
 /*
  * Destinations: every LID with its column, class, port and index d, sorted.
  *
- * The place of a node's first LID is known (order.c, or project.c over a
+ * The place of a node's first LID is known (column_order.c, or project.c over a
  * nominal shape); the i-th LID of a port (LMC) takes d + i.
  */
 #include <stdlib.h>
@@ -36,13 +36,13 @@ static struct ftr_dest dest_of(const struct ftr_shape *sh, ftr_lid lid)
 	struct ftr_dest t = { .lid = lid, .cls = FTR_CLASS_SW };
 
 	if (w->kind == FTR_OWNER_SW) {
-		t.col = sh->col[w->idx];
-		t.d = sh->sw_d[w->idx];
+		t.col = sh->numbering.col[w->idx];
+		t.d = sh->numbering.sw_d[w->idx];
 	} else {
-		t.col = sh->col[f->ep[w->idx].sw];
+		t.col = sh->numbering.col[f->ep[w->idx].sw];
 		t.port = f->ep[w->idx].sw_port;
-		t.cls = sh->ep_place[w->idx].cls;
-		t.d = sh->ep_place[w->idx].d;
+		t.cls = sh->numbering.ep_index[w->idx].cls;
+		t.d = sh->numbering.ep_index[w->idx].d;
 	}
 	t.d += w->offset;
 	return t;
@@ -77,8 +77,8 @@ enum ftr_status shape_dests(struct shaping *z)
 	for (uint32_t c = 0; c < f->n_sw; c++)
 		qsort(dest + first[c], first[c + 1] - first[c], sizeof(*dest),
 		      dest_cmp);
-	z->sh->n_dest = n;
-	z->sh->dest = dest;
-	z->sh->dest_first = first;
+	z->sh->numbering.n_dest = n;
+	z->sh->numbering.dest = dest;
+	z->sh->numbering.dest_first = first;
 	return FTR_OK;
 }

@@ -90,10 +90,10 @@ static uint32_t draft_groups(const struct shaping *z, uint32_t *uf, ftr_sw s,
 
 		d[n++] = (struct draft){
 			.g = { .remote = r, .first = z->nbr[k].first,
-			       .n = z->nbr[k].cables,
+			       .n = z->nbr[k].links,
 			       .slot = FTR_SLOT_NONE,
-			       .n_nominal = shape_nominal_cables(
-				       z, s, r, z->nbr[k].cables) },
+			       .n_nominal = shape_nominal_links(
+				       z, s, r, z->nbr[k].links) },
 			.side = up ? ABOVE :
 				z->rank[r] < z->rank[s] ? BELOW : BESIDE,
 			.plane = up && !z->opts->by_guid ?
@@ -105,14 +105,14 @@ static uint32_t draft_groups(const struct shaping *z, uint32_t *uf, ftr_sw s,
 }
 
 /* Count sideways cables, each once. */
-static void count_sideways(struct shaping *z)
+static void count_horizontal(struct shaping *z)
 {
 	for (ftr_sw s = 0; s < z->f->n_sw; s++)
 		for (uint32_t k = z->nbr_first[s]; k < z->nbr_first[s + 1];
 		     k++)
 			if (z->nbr[k].sw > s &&
 			    z->rank[z->nbr[k].sw] == z->rank[s])
-				z->sh->n_sideways += z->nbr[k].cables;
+				z->sh->tree.n_horizontal += z->nbr[k].links;
 }
 
 /* Components among the switches of rank > 0: how many planes leaves see. */
@@ -182,7 +182,7 @@ static bool share_plane(uint32_t *uf, ftr_sw s, const struct slot *slot,
 
 /* Cables in the order of groups, with their nominal places: those of a group
  * that lacks some are taken for the first ones. */
-static enum ftr_status lay_cables(struct shaping *z, struct ftr_group *groups)
+static enum ftr_status lay_links(struct shaping *z, struct ftr_group *groups)
 {
 	uint32_t n = z->nbr_first[z->f->n_sw], next = 0;
 	ftr_port *port = ftr_arena_alloc(z->keep, z->f->n_ports, 1);
@@ -199,8 +199,8 @@ static enum ftr_status lay_cables(struct shaping *z, struct ftr_group *groups)
 			place[next++] = (uint8_t)i;
 		}
 	}
-	z->sh->group_ports = port;
-	z->sh->group_place = place;
+	z->sh->tree.group_ports = port;
+	z->sh->tree.group_place = place;
 	return FTR_OK;
 }
 
@@ -260,8 +260,8 @@ enum ftr_status shape_group(struct shaping *z)
 
 	if (!allocate(z, &w))
 		return shape_nomem(z);
-	for (uint32_t r = sh->n_ranks; r-- > 0;) {
-		if (r + 1 < sh->n_ranks) {
+	for (uint32_t r = sh->tree.n_ranks; r-- > 0;) {
+		if (r + 1 < sh->tree.n_ranks) {
 			join_rank(z, w.uf, r + 1, false);
 			join_rank(z, w.all, r + 1, true);
 		}
@@ -269,12 +269,12 @@ enum ftr_status shape_group(struct shaping *z)
 		     i++)
 			group_switch(z, &w, z->by_rank[i]);
 	}
-	sh->n_planes = sh->n_ranks > 1 ? count_planes(z, w.uf) : 0;
-	count_sideways(z);
-	sh->group_first = z->nbr_first;
-	sh->n_up = w.n_up;
-	sh->n_down = w.n_down;
-	sh->groups = w.groups;
-	sh->n_slots = w.n_slots;
-	return lay_cables(z, w.groups);
+	sh->tree.n_planes = sh->tree.n_ranks > 1 ? count_planes(z, w.uf) : 0;
+	count_horizontal(z);
+	sh->tree.group_first = z->nbr_first;
+	sh->tree.n_up = w.n_up;
+	sh->tree.n_down = w.n_down;
+	sh->tree.groups = w.groups;
+	sh->numbering.n_slots = w.n_slots;
+	return lay_links(z, w.groups);
 }

@@ -48,31 +48,31 @@ static enum ftr_status switches(struct projection *p)
 	uint64_t *pi = ftr_arena_alloc(z->keep, n, sizeof(*pi));
 	uint32_t *n_slots = ftr_arena_alloc(z->keep, n, sizeof(*n_slots));
 	uint32_t *sw_d = ftr_arena_alloc(z->keep, n, sizeof(*sw_d));
-	uint32_t *home = ftr_arena_alloc(z->keep, n, sizeof(*home));
-	uint32_t *span = ftr_arena_alloc(z->keep, n, sizeof(*span));
+	uint32_t *pod_first = ftr_arena_alloc(z->keep, n, sizeof(*pod_first));
+	uint32_t *pod_leaves = ftr_arena_alloc(z->keep, n, sizeof(*pod_leaves));
 
 	z->rank = ftr_arena_alloc(z->keep, n, 1);
 	z->is_stub = ftr_arena_alloc(z->keep, n, 1);
-	if (!pi || !n_slots || !sw_d || !home || !span || !z->rank ||
+	if (!pi || !n_slots || !sw_d || !pod_first || !pod_leaves || !z->rank ||
 	    !z->is_stub)
 		return shape_nomem(z);
 	for (ftr_sw s = 0; s < n; s++) {
 		ftr_sw t = p->c.sw[s];
 
-		z->rank[s] = p->n->rank[t];
-		z->is_stub[s] = p->n->stub[t];
-		pi[s] = p->n->divider[t];
-		n_slots[s] = p->n->n_slots[t];
-		sw_d[s] = p->n->sw_d[t];
-		home[s] = p->n->home[t];
-		span[s] = p->n->span[t];
+		z->rank[s] = p->n->tree.rank[t];
+		z->is_stub[s] = p->n->tree.stub[t];
+		pi[s] = p->n->numbering.divider[t];
+		n_slots[s] = p->n->numbering.n_slots[t];
+		sw_d[s] = p->n->numbering.sw_d[t];
+		pod_first[s] = p->n->numbering.pod_first[t];
+		pod_leaves[s] = p->n->numbering.pod_leaves[t];
 	}
-	z->sh->divider = pi;
-	z->sh->n_slots = n_slots;
-	z->sh->sw_d = sw_d;
-	z->sh->home = home;
-	z->sh->span = span;
-	return shape_by_rank(z, p->n->n_ranks);
+	z->sh->numbering.divider = pi;
+	z->sh->numbering.n_slots = n_slots;
+	z->sh->numbering.sw_d = sw_d;
+	z->sh->numbering.pod_first = pod_first;
+	z->sh->numbering.pod_leaves = pod_leaves;
+	return shape_by_rank(z, p->n->tree.n_ranks);
 }
 
 /* Writable views of what is published of groups. */
@@ -93,13 +93,13 @@ static bool living_group(const struct projection *p, struct living *l,
 	out->remote = p->sw[g->remote];
 	out->first = l->n_ports;
 	for (uint32_t i = 0; i < g->n; i++) {
-		ftr_port port = p->n->group_ports[g->first + i];
+		ftr_port port = p->n->tree.group_ports[g->first + i];
 
 		if (ftr_fabric_port(p->z->f, s, port)->peer_kind !=
 		    FTR_PEER_SW)
 			continue;
 		l->port[l->n_ports] = port;
-		l->place[l->n_ports++] = p->n->group_place[g->first + i];
+		l->place[l->n_ports++] = p->n->tree.group_place[g->first + i];
 	}
 	out->n = l->n_ports - out->first;
 	l->n += out->n != 0;
@@ -116,7 +116,7 @@ static enum ftr_status groups(struct projection *p)
 	uint32_t *n_down = ftr_arena_zalloc(z->keep, n, sizeof(*n_down));
 	struct living l = {
 		.group = ftr_arena_alloc(z->keep,
-					 nsh->group_first[nsh->f->n_sw] + 1u,
+					 nsh->tree.group_first[nsh->f->n_sw] + 1u,
 					 sizeof(*l.group)),
 		.port = ftr_arena_alloc(z->keep, z->f->n_ports, 1),
 		.place = ftr_arena_alloc(z->keep, z->f->n_ports, 1),
@@ -128,28 +128,28 @@ static enum ftr_status groups(struct projection *p)
 		ftr_sw t = p->c.sw[s];
 
 		first[s] = l.n;
-		for (uint32_t k = nsh->group_first[t];
-		     k < nsh->group_first[t + 1]; k++) {
-			uint32_t nth = k - nsh->group_first[t];
+		for (uint32_t k = nsh->tree.group_first[t];
+		     k < nsh->tree.group_first[t + 1]; k++) {
+			uint32_t nth = k - nsh->tree.group_first[t];
 
-			if (!living_group(p, &l, s, &nsh->groups[k]))
+			if (!living_group(p, &l, s, &nsh->tree.groups[k]))
 				continue;
 			l.group[l.n - 1].pos = l.n - 1 - first[s];
-			if (nth < nsh->n_up[t])
+			if (nth < nsh->tree.n_up[t])
 				n_up[s]++;
-			else if (nth < nsh->n_up[t] + nsh->n_down[t])
+			else if (nth < nsh->tree.n_up[t] + nsh->tree.n_down[t])
 				n_down[s]++;
 			else if (l.group[l.n - 1].remote > s)
-				z->sh->n_sideways += l.group[l.n - 1].n;
+				z->sh->tree.n_horizontal += l.group[l.n - 1].n;
 		}
 	}
 	first[n] = l.n;
-	z->sh->group_first = first;
-	z->sh->n_up = n_up;
-	z->sh->n_down = n_down;
-	z->sh->groups = l.group;
-	z->sh->group_ports = l.port;
-	z->sh->group_place = l.place;
+	z->sh->tree.group_first = first;
+	z->sh->tree.n_up = n_up;
+	z->sh->tree.n_down = n_down;
+	z->sh->tree.groups = l.group;
+	z->sh->tree.group_ports = l.port;
+	z->sh->tree.group_place = l.place;
 	return FTR_OK;
 }
 
@@ -164,17 +164,17 @@ static enum ftr_status columns(struct projection *p)
 	if (!col || !col_sw)
 		return shape_nomem(z);
 	for (uint32_t i = 0; i < nsh->f->n_sw; i++) {
-		ftr_sw s = p->sw[nsh->col_sw[i]];
+		ftr_sw s = p->sw[nsh->numbering.col_sw[i]];
 
 		if (s == FTR_SW_NONE)
 			continue;
 		col_sw[c] = s;
 		col[s] = c++;
-		if (i < nsh->n_leaf)
-			z->sh->n_leaf = c;
+		if (i < nsh->tree.n_leaf)
+			z->sh->tree.n_leaf = c;
 	}
-	z->sh->col = col;
-	z->sh->col_sw = col_sw;
+	z->sh->numbering.col = col;
+	z->sh->numbering.col_sw = col_sw;
 	return FTR_OK;
 }
 
@@ -183,9 +183,9 @@ static enum ftr_status endports(struct projection *p)
 	struct shaping *z = p->z;
 	const struct ftr_fabric *f = z->f;
 	struct ftr_shape *sh = z->sh;
-	struct ftr_place *place = ftr_arena_zalloc(z->keep, f->n_ep,
-						   sizeof(*place));
-	uint32_t *hosts = ftr_arena_zalloc(z->keep, sh->n_leaf + 1u,
+	struct ftr_ep_index *place = ftr_arena_zalloc(z->keep, f->n_ep,
+						      sizeof(*place));
+	uint32_t *hosts = ftr_arena_zalloc(z->keep, sh->tree.n_leaf + 1u,
 					   sizeof(*hosts));
 
 	if (!place || !hosts)
@@ -193,42 +193,42 @@ static enum ftr_status endports(struct projection *p)
 	for (ftr_ep e = 0; e < f->n_ep; e++) {
 		if (f->ep[e].sw == FTR_SW_NONE)
 			continue;
-		place[e] = p->n->ep_place[p->c.ep[e]];
+		place[e] = p->n->numbering.ep_index[p->c.ep[e]];
 		if (place[e].cls == FTR_CLASS_HOST)
-			hosts[sh->col[f->ep[e].sw]]++;
+			hosts[sh->numbering.col[f->ep[e].sw]]++;
 		else
-			sh->n_odd += place[e].host;
+			sh->tree.n_odd += place[e].host;
 	}
-	sh->ep_place = place;
-	sh->leaf_hosts = hosts;
-	sh->n_d = p->n->n_d;
-	sh->stride = p->n->stride;
+	sh->numbering.ep_index = place;
+	sh->tree.leaf_hosts = hosts;
+	sh->numbering.n_d = p->n->numbering.n_d;
+	sh->numbering.stride = p->n->numbering.stride;
 	return shape_dests(z);
 }
 
 /* Numbers stay whatever is lost on the way. */
-static enum ftr_status ascents(struct projection *p)
+static enum ftr_status up_paths(struct projection *p)
 {
 	struct shaping *z = p->z;
-	size_t n = (size_t)p->n->n_ranks * p->n->n_d;
-	struct ftr_ascent *at;
+	size_t n = (size_t)p->n->tree.n_ranks * p->n->numbering.n_d;
+	struct ftr_up_path *at;
 
-	if (!p->n->ascent)
+	if (!p->n->numbering.up_path)
 		return FTR_OK;
 	at = ftr_arena_alloc(z->keep, n, sizeof(*at));
 	if (!at)
 		return shape_nomem(z);
 	for (size_t i = 0; i < n; i++) {
-		ftr_sw s = p->n->ascent[i].sw;
+		ftr_sw s = p->n->numbering.up_path[i].sw;
 
 		at[i].sw = s == FTR_SW_NONE ? s : p->sw[s];
-		at[i].q = p->n->ascent[i].q;
+		at[i].q = p->n->numbering.up_path[i].q;
 	}
-	z->sh->ascent = at;
+	z->sh->numbering.up_path = at;
 	return FTR_OK;
 }
 
-static uint32_t cabled_endports(const struct ftr_fabric *f)
+static uint32_t connected_endports(const struct ftr_fabric *f)
 {
 	uint32_t n = 0;
 
@@ -244,7 +244,7 @@ static bool is_absent(const struct projection *p, ftr_sw s, ftr_sw t,
 	const struct ftr_fabric *nf = p->n->f;
 	const struct ftr_swport *port = ftr_fabric_port(nf, t, (ftr_port)q);
 
-	return cover_told_here(nf, t, q) && port->peer != t &&
+	return cover_reported_here(nf, t, q) && port->peer != t &&
 	       p->sw[port->peer] != FTR_SW_NONE &&
 	       ftr_fabric_port(p->z->f, s, (ftr_port)q)->peer_kind !=
 	       FTR_PEER_SW;
@@ -255,13 +255,13 @@ static enum ftr_status missing(struct projection *p)
 	struct shaping *z = p->z;
 	const struct ftr_fabric *f = z->f, *nf = p->n->f;
 	struct ftr_shape *sh = z->sh;
-	struct ftr_cable *absent;
+	struct ftr_link *absent;
 
-	sh->from_nominal = true;
-	sh->n_missing_sw = nf->n_sw - f->n_sw;
-	sh->n_missing_cables = nf->n_sw_links - f->n_sw_links;
-	sh->n_missing_hosts = cabled_endports(nf) - cabled_endports(f);
-	absent = ftr_arena_alloc(z->keep, sh->n_missing_cables + 1u,
+	sh->missing.from_nominal = true;
+	sh->missing.n_missing_sw = nf->n_sw - f->n_sw;
+	sh->missing.n_missing_links = nf->n_sw_links - f->n_sw_links;
+	sh->missing.n_missing_hosts = connected_endports(nf) - connected_endports(f);
+	absent = ftr_arena_alloc(z->keep, sh->missing.n_missing_links + 1u,
 				 sizeof(*absent));
 	if (!absent)
 		return shape_nomem(z);
@@ -274,32 +274,32 @@ static enum ftr_status missing(struct projection *p)
 			if (!is_absent(p, s, t, q))
 				continue;
 			port = ftr_fabric_port(nf, t, (ftr_port)q);
-			absent[sh->n_absent++] = (struct ftr_cable){
+			absent[sh->missing.n_absent++] = (struct ftr_link){
 				.sw = s, .port = (ftr_port)q,
 				.peer = p->sw[port->peer],
 				.peer_port = port->peer_port,
 			};
 		}
 	}
-	sh->absent = absent;
+	sh->missing.absent = absent;
 	return FTR_OK;
 }
 
 static enum ftr_status unlisted_roots(struct projection *p)
 {
 	struct ftr_shape *sh = p->z->sh;
-	ftr_sw *list = ftr_arena_alloc(p->z->keep, p->n->n_unlisted + 1u,
+	ftr_sw *list = ftr_arena_alloc(p->z->keep, p->n->tree.n_unlisted + 1u,
 				       sizeof(*list));
 
 	if (!list)
 		return shape_nomem(p->z);
 	for (ftr_sw s = 0; s < p->z->f->n_sw; s++)
-		for (uint32_t i = 0; i < p->n->n_unlisted; i++)
-			if (p->n->unlisted[i] == p->c.sw[s])
-				list[sh->n_unlisted++] = s;
-	sh->unlisted = list;
-	sh->roots_given = p->n->roots_given;
-	sh->roots_unknown = p->n->roots_unknown;
+		for (uint32_t i = 0; i < p->n->tree.n_unlisted; i++)
+			if (p->n->tree.unlisted[i] == p->c.sw[s])
+				list[sh->tree.n_unlisted++] = s;
+	sh->tree.unlisted = list;
+	sh->tree.roots_given = p->n->tree.roots_given;
+	sh->tree.roots_unknown = p->n->tree.roots_unknown;
 	return FTR_OK;
 }
 
@@ -307,7 +307,7 @@ enum ftr_status shape_project(struct shaping *z)
 {
 	struct projection p = { .z = z, .n = z->opts->nominal };
 	enum ftr_status (*const step[])(struct projection *) = {
-		prepare, switches, groups, columns, endports, ascents, missing,
+		prepare, switches, groups, columns, endports, up_paths, missing,
 		unlisted_roots,
 	};
 
@@ -317,9 +317,9 @@ enum ftr_status shape_project(struct shaping *z)
 		if (st)
 			return st;
 	}
-	z->sh->n_planes = p.n->n_planes;
-	z->sh->n_pods = p.n->n_pods;
-	z->sh->cn_unknown = p.n->cn_unknown;
-	z->sh->io_unknown = p.n->io_unknown;
+	z->sh->tree.n_planes = p.n->tree.n_planes;
+	z->sh->tree.n_pods = p.n->tree.n_pods;
+	z->sh->tree.cn_unknown = p.n->tree.cn_unknown;
+	z->sh->tree.io_unknown = p.n->tree.io_unknown;
 	return FTR_OK;
 }

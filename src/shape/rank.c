@@ -52,8 +52,8 @@
 /* ---- adjacency --------------------------------------------------------- */
 
 /* Cables of s to other switches as (far switch << 8 | own port), sorted. */
-static uint32_t sorted_cables(const struct ftr_fabric *f, ftr_sw s,
-			      uint64_t *key)
+static uint32_t sorted_links(const struct ftr_fabric *f, ftr_sw s,
+			     uint64_t *key)
 {
 	uint32_t n = 0;
 
@@ -85,7 +85,7 @@ static enum ftr_status adjacency(struct shaping *z)
 		return shape_nomem(z);
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		uint64_t key[FTR_PORT_MAX];
-		uint32_t n = sorted_cables(f, s, key);
+		uint32_t n = sorted_links(f, s, key);
 
 		z->nbr_first[s] = n_nbr;
 		for (uint32_t i = 0; i < n; i++) {
@@ -94,7 +94,7 @@ static enum ftr_status adjacency(struct shaping *z)
 					.sw = (ftr_sw)(key[i] >> 8),
 					.first = n_port,
 				};
-			z->nbr[n_nbr - 1].cables++;
+			z->nbr[n_nbr - 1].links++;
 			z->nbr_port[n_port++] = (ftr_port)key[i];
 		}
 	}
@@ -102,12 +102,12 @@ static enum ftr_status adjacency(struct shaping *z)
 	return FTR_OK;
 }
 
-static uint32_t cables(const struct shaping *z, ftr_sw s)
+static uint32_t links(const struct shaping *z, ftr_sw s)
 {
 	uint32_t sum = 0;
 
 	for_each_nbr(z, s, n)
-		sum += n->cables;
+		sum += n->links;
 	return sum;
 }
 
@@ -145,7 +145,7 @@ static void seed_leaves(struct shaping *z, int32_t *height, uint32_t *tmp)
 		uint32_t h = z->hosts[s];
 
 		z->is_leaf[s] = h && (h * SEED_SHARE >= typical ||
-				      h >= cables(z, s));
+				      h >= links(z, s));
 		height[s] = z->is_leaf[s] ? 0 : NO_HEIGHT;
 	}
 }
@@ -258,8 +258,8 @@ static void slim_leaves(struct shaping *z, int32_t *height, int32_t top,
 
 /* Does s share more than half of its neighbours, and of theirs, with a leaf
  * that has hosts?  shared: zero for all switches, and left so. */
-static bool cabled_as_leaf(const struct shaping *z, const int32_t *height,
-			   ftr_sw s, uint32_t *shared)
+static bool connected_as_leaf(const struct shaping *z, const int32_t *height,
+			      ftr_sw s, uint32_t *shared)
 {
 	uint32_t own = z->nbr_first[s + 1] - z->nbr_first[s];
 	bool found = false;
@@ -288,7 +288,7 @@ static void empty_leaves(struct shaping *z, const int32_t *height,
 	memset(shared, 0, z->f->n_sw * sizeof(*shared));
 	for (ftr_sw s = 0; s < z->f->n_sw; s++)
 		if (z->is_stub[s])
-			z->is_leaf[s] = cabled_as_leaf(z, height, s, shared);
+			z->is_leaf[s] = connected_as_leaf(z, height, s, shared);
 }
 
 /* Rule 4.  Breadth-first over leaves from those that have somebody above. */
@@ -495,8 +495,8 @@ static enum ftr_status find_unlisted(struct roots *r)
 	for (ftr_sw s = 0; s < n; s++)
 		if (found[s])
 			list[k++] = s;
-	z->sh->unlisted = list;
-	z->sh->n_unlisted = k;
+	z->sh->tree.unlisted = list;
+	z->sh->tree.n_unlisted = k;
 	return FTR_OK;
 }
 
@@ -507,7 +507,7 @@ static enum ftr_status unknown_roots(struct shaping *z)
 	if (z->opts->roots_mode == FTR_ROOTS_STRICT)
 		return ftr_fail(z->err, FTR_SHAPE, "none of the %u root GUIDs is a switch of this fabric (the first is 0x%016"
 				PRIx64 ")", roots->n, roots->guid[0]);
-	z->sh->roots_unknown = true;
+	z->sh->tree.roots_unknown = true;
 	return FTR_OK;
 }
 
@@ -533,11 +533,11 @@ static enum ftr_status from_roots(struct shaping *z, int32_t *height)
 	st = find_unlisted(&r);
 	if (st)
 		return st;
-	if (z->sh->n_unlisted && z->opts->roots_mode == FTR_ROOTS_STRICT)
+	if (z->sh->tree.n_unlisted && z->opts->roots_mode == FTR_ROOTS_STRICT)
 		return ftr_fail(z->err, FTR_SHAPE, "%u top switches are missing from the list of roots, the first is 0x%016"
-				PRIx64 " \"%s\"", z->sh->n_unlisted,
-				z->f->sw[z->sh->unlisted[0]].holder,
-				z->f->sw[z->sh->unlisted[0]].name);
+				PRIx64 " \"%s\"", z->sh->tree.n_unlisted,
+				z->f->sw[z->sh->tree.unlisted[0]].holder,
+				z->f->sw[z->sh->tree.unlisted[0]].name);
 	if (z->opts->roots_mode == FTR_ROOTS_FILE)
 		memcpy(r.depth, listed, n * sizeof(*listed));
 	for (ftr_sw s = 0; s < n; s++) {
@@ -546,7 +546,7 @@ static enum ftr_status from_roots(struct shaping *z, int32_t *height)
 		height[s] = -r.depth[s];
 		z->is_stub[s] = 0;
 	}
-	z->sh->roots_given = true;
+	z->sh->tree.roots_given = true;
 	return FTR_OK;
 }
 
@@ -567,10 +567,10 @@ enum ftr_status shape_by_rank(struct shaping *z, uint32_t n_ranks)
 		z->rank_first[r] += z->rank_first[r - 1];
 	for (ftr_sw s = 0; s < n; s++)
 		z->by_rank[z->rank_first[z->rank[s] + 1]++] = s;
-	z->sh->rank = z->rank;
-	z->sh->tier = z->rank;
-	z->sh->stub = z->is_stub;
-	z->sh->n_ranks = n_ranks;
+	z->sh->tree.rank = z->rank;
+	z->sh->tree.tier = z->rank;
+	z->sh->tree.stub = z->is_stub;
+	z->sh->tree.n_ranks = n_ranks;
 	return FTR_OK;
 }
 

@@ -36,8 +36,8 @@ static enum ftr_status sort_levels(struct shaping *z, const uint16_t *level)
 		at[l + 1] += at[l];
 	for (ftr_sw s = 0; s < n; s++)
 		z->by_rank[at[level[s]]++] = s;
-	z->sh->n_ranks = n_levels;
-	z->sh->rank = n_levels <= 255 ? rank : NULL;
+	z->sh->tree.n_ranks = n_levels;
+	z->sh->tree.rank = n_levels <= 255 ? rank : NULL;
 	return FTR_OK;
 }
 
@@ -47,7 +47,7 @@ static enum ftr_status split_groups(struct shaping *z,
 {
 	uint32_t n = z->f->n_sw;
 	struct ftr_group *groups = ftr_arena_alloc(z->keep,
-						   old->group_first[n],
+						   old->tree.group_first[n],
 						   sizeof(*groups));
 	uint32_t *n_up = ftr_arena_zalloc(z->keep, n, sizeof(*n_up));
 	uint32_t *n_down = ftr_arena_zalloc(z->keep, n, sizeof(*n_down));
@@ -55,14 +55,14 @@ static enum ftr_status split_groups(struct shaping *z,
 	if (!groups || !n_up || !n_down)
 		return shape_nomem(z);
 	for (ftr_sw s = 0; s < n; s++) {
-		uint32_t first = old->group_first[s];
+		uint32_t first = old->tree.group_first[s];
 		uint32_t end = how == FTR_REORDER_ALL ?
-			old->group_first[s + 1] :
-			first + old->n_up[s] + old->n_down[s];
+			old->tree.group_first[s + 1] :
+			first + old->tree.n_up[s] + old->tree.n_down[s];
 		uint32_t at = first;
 
 		for (uint32_t g = first; g < end; g++) {
-			ftr_sw r = old->groups[g].remote;
+			ftr_sw r = old->tree.groups[g].remote;
 
 			if (level[r] == level[s])
 				return ftr_fail(z->err, FTR_INVAL, "switches 0x%016"
@@ -71,17 +71,17 @@ static enum ftr_status split_groups(struct shaping *z,
 						z->f->sw[s].guid,
 						z->f->sw[r].guid, level[s]);
 			if (level[r] > level[s])
-				groups[at++] = old->groups[g];
+				groups[at++] = old->tree.groups[g];
 		}
 		n_up[s] = at - first;
 		for (uint32_t g = first; g < end; g++)
-			if (level[old->groups[g].remote] < level[s])
-				groups[at++] = old->groups[g];
+			if (level[old->tree.groups[g].remote] < level[s])
+				groups[at++] = old->tree.groups[g];
 		n_down[s] = at - first - n_up[s];
 	}
-	z->sh->groups = groups;
-	z->sh->n_up = n_up;
-	z->sh->n_down = n_down;
+	z->sh->tree.groups = groups;
+	z->sh->tree.n_up = n_up;
+	z->sh->tree.n_down = n_down;
 	return FTR_OK;
 }
 
@@ -120,7 +120,7 @@ enum ftr_status ftr_shape_reorder(const struct ftr_shape *sh,
 		*z.sh = *sh;
 		z.sh->arena = z.keep;
 		if (how == FTR_REORDER_ALL)
-			z.sh->n_sideways = 0;
+			z.sh->tree.n_horizontal = 0;
 		else
 			z.keep_to = sh;
 		st = sort_levels(&z, level);

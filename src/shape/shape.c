@@ -87,10 +87,10 @@ enum ftr_status shape_hosts(struct shaping *z)
 		    !ftr_ep_is_aggregation(&f->ep[e]))
 			z->ends[f->ep[e].sw]++;
 	if (!count_hosts(z, cn_list, cn->n, io_list, io->n) && cn->n) {
-		z->sh->cn_unknown = true;
+		z->sh->tree.cn_unknown = true;
 		count_hosts(z, NULL, 0, io_list, io->n);
 	}
-	z->sh->io_unknown = names_none(f, io);
+	z->sh->tree.io_unknown = names_none(f, io);
 	return FTR_OK;
 }
 
@@ -98,7 +98,7 @@ static enum ftr_status build(struct shaping *z)
 {
 	enum ftr_status (*const step[])(struct shaping *) = {
 		shape_hosts, shape_rank, shape_meshes, shape_group,
-		shape_order, shape_ascents, shape_cost, shape_dividers,
+		shape_order, shape_up_paths, shape_cost, shape_dividers,
 	};
 
 	if (z->opts->nominal) {
@@ -161,8 +161,8 @@ void ftr_shape_host_order(const struct ftr_shape *sh,
 	uint32_t next = 0;
 
 	/* dest is sorted by (column, class, d): ascending d for hosts. */
-	for (uint32_t i = 0; i < sh->n_dest; i++) {
-		const struct ftr_dest *t = &sh->dest[i];
+	for (uint32_t i = 0; i < sh->numbering.n_dest; i++) {
+		const struct ftr_dest *t = &sh->numbering.dest[i];
 		const struct ftr_lid_owner *o = &f->owner[t->lid];
 
 		if (t->cls != FTR_CLASS_HOST || o->offset)
@@ -171,7 +171,7 @@ void ftr_shape_host_order(const struct ftr_shape *sh,
 			fn(ctx, next, FTR_EP_NONE);
 		fn(ctx, next++, o->idx);
 	}
-	for (; next < sh->n_d; next++)
+	for (; next < sh->numbering.n_d; next++)
 		fn(ctx, next, FTR_EP_NONE);
 }
 
@@ -179,20 +179,20 @@ void ftr_shape_validity(const struct ftr_shape *sh, struct ftr_validity *out)
 {
 	memset(out, 0, sizeof(*out));
 	out->sample_from = out->sample_to = FTR_SW_NONE;
-	out->leaf_pairs = (uint64_t)sh->n_leaf * (sh->n_leaf ?
-						  sh->n_leaf - 1 : 0);
-	for (uint32_t i = 0; i < sh->n_leaf; i++) {
-		const uint8_t *cost = ftr_shape_cost(sh, sh->col_sw[i]);
+	out->leaf_pairs = (uint64_t)sh->tree.n_leaf * (sh->tree.n_leaf ?
+						  sh->tree.n_leaf - 1 : 0);
+	for (uint32_t i = 0; i < sh->tree.n_leaf; i++) {
+		const uint8_t *cost = ftr_shape_cost(sh, sh->numbering.col_sw[i]);
 
-		for (uint32_t j = 0; j < sh->n_leaf; j++) {
+		for (uint32_t j = 0; j < sh->tree.n_leaf; j++) {
 			if (cost[j] != FTR_COST_INF)
 				continue;
 			if (!out->bad_pairs++) {
-				out->sample_from = sh->col_sw[i];
-				out->sample_to = sh->col_sw[j];
+				out->sample_from = sh->numbering.col_sw[i];
+				out->sample_to = sh->numbering.col_sw[j];
 			}
-			out->bad_host_pairs += (uint64_t)sh->leaf_hosts[i] *
-				sh->leaf_hosts[j];
+			out->bad_host_pairs += (uint64_t)sh->tree.leaf_hosts[i] *
+				sh->tree.leaf_hosts[j];
 		}
 	}
 }

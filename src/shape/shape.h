@@ -24,7 +24,7 @@
 /* Distinct switch neighbours of a switch, ascending by index. */
 struct nbr {
 	ftr_sw sw;
-	uint32_t cables;
+	uint32_t links;
 	uint32_t first;		/* ports: shaping.nbr_port[first ..] */
 };
 
@@ -62,7 +62,7 @@ enum ftr_status shape_rank(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_meshes(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_group(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_order(struct shaping *z) FTR_MUST_USE;
-enum ftr_status shape_ascents(struct shaping *z) FTR_MUST_USE;
+enum ftr_status shape_up_paths(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_cost(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_dividers(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_project(struct shaping *z) FTR_MUST_USE;
@@ -78,8 +78,8 @@ enum ftr_status shape_dests(struct shaping *z) FTR_MUST_USE;
 uint32_t shape_inferred_above(const struct shaping *z, ftr_sw s,
 			      const ftr_sw **above);
 /* Nominal number of cables of two neighbours that have so many. */
-uint32_t shape_nominal_cables(const struct shaping *z, ftr_sw a, ftr_sw b,
-			      uint32_t cables);
+uint32_t shape_nominal_links(const struct shaping *z, ftr_sw a, ftr_sw b,
+			     uint32_t links);
 
 /* FTR_NOMEM with the one text for it. */
 static inline enum ftr_status shape_nomem(struct shaping *z)

@@ -45,7 +45,7 @@
 struct mesh {
 	uint32_t low, n_low;	/* slots.member[low ..]: of the lower rank */
 	uint32_t up, n_up;	/* the same of the upper rank, eligible ones */
-	uint32_t cables;	/* nominal, of a pair */
+	uint32_t links;	/* nominal, of a pair */
 };
 
 struct slots {
@@ -129,13 +129,13 @@ static uint32_t survey(const struct shaping *z, const struct slots *w,
 			if (!meshed(z, s, k->sw))
 				continue;
 			pairs++;
-			seen[k->cables]++;
+			seen[k->links]++;
 		}
 	}
-	m->cables = 1;
+	m->links = 1;
 	for (uint32_t c = 1; c <= FTR_PORT_MAX; c++)
-		if (seen[c] >= seen[m->cables])
-			m->cables = c;
+		if (seen[c] >= seen[m->links])
+			m->links = c;
 	return pairs;
 }
 
@@ -148,10 +148,10 @@ static uint32_t lacking(const struct shaping *z, const struct slots *w,
 	uint32_t sum = 0;
 
 	for_each_nbr(z, s, k)
-		have[k->sw] = k->cables;
+		have[k->sw] = k->links;
 	for (uint32_t i = 0; i < n; i++)
-		if (have[other[i]] < m->cables && w->open[other[i]])
-			sum += m->cables - have[other[i]];
+		if (have[other[i]] < m->links && w->open[other[i]])
+			sum += m->links - have[other[i]];
 	for_each_nbr(z, s, k)
 		have[k->sw] = 0;
 	return sum;
@@ -242,8 +242,8 @@ uint32_t shape_inferred_above(const struct shaping *z, ftr_sw s,
 	return n;
 }
 
-uint32_t shape_nominal_cables(const struct shaping *z, ftr_sw a, ftr_sw b,
-			      uint32_t cables)
+uint32_t shape_nominal_links(const struct shaping *z, ftr_sw a, ftr_sw b,
+			     uint32_t links)
 {
 	const struct slots *w = z->slots;
 	ftr_sw low = z->rank[a] < z->rank[b] ? a : b;
@@ -251,6 +251,6 @@ uint32_t shape_nominal_cables(const struct shaping *z, ftr_sw a, ftr_sw b,
 	uint32_t id = w->low_mesh[low];
 
 	if (id == NO_MESH || w->up_mesh[up] != id || !both_open(w, a, b))
-		return cables;
-	return FTR_MAX(cables, w->mesh[id].cables);
+		return links;
+	return FTR_MAX(links, w->mesh[id].links);
 }

@@ -72,7 +72,7 @@ static bool has_end(const struct unite *u, uint64_t node, ftr_port port)
 }
 
 /* What the fabric has at port p of the nominal switch t. */
-enum at { AT_NOTHING, AT_CABLE, AT_NO_PORT };
+enum at { AT_NOTHING, AT_LINK, AT_NO_PORT };
 
 static enum at look(const struct unite *u, ftr_sw t, unsigned int p)
 {
@@ -83,7 +83,7 @@ static enum at look(const struct unite *u, ftr_sw t, unsigned int p)
 	if (p > u->f->sw[s].n_ports)
 		return AT_NO_PORT;
 	return ftr_fabric_port(u->f, s, (ftr_port)p)->peer_kind ==
-		FTR_PEER_NONE ? AT_NOTHING : AT_CABLE;
+		FTR_PEER_NONE ? AT_NOTHING : AT_LINK;
 }
 
 /* Is the fabric's cable at port p of t the nominal one? */
@@ -102,7 +102,7 @@ static bool same_there(const struct unite *u, ftr_sw t, unsigned int p)
 enum fate { HAS_IT, KEEP, CONTRADICTED };
 
 /* The nominal cable between two switches at port p of t. */
-static enum fate cable_fate(const struct unite *u, ftr_sw t, unsigned int p)
+static enum fate link_fate(const struct unite *u, ftr_sw t, unsigned int p)
 {
 	const struct ftr_swport *port = ftr_fabric_port(u->n, t, (ftr_port)p);
 	enum at near = look(u, t, p), far = look(u, port->peer,
@@ -110,7 +110,7 @@ static enum fate cable_fate(const struct unite *u, ftr_sw t, unsigned int p)
 
 	if (near == AT_NOTHING && far == AT_NOTHING)
 		return KEEP;
-	return near == AT_CABLE && same_there(u, t, p) ? HAS_IT : CONTRADICTED;
+	return near == AT_LINK && same_there(u, t, p) ? HAS_IT : CONTRADICTED;
 }
 
 /* The nominal end port e, which has a cable. */
@@ -120,7 +120,7 @@ static enum fate ep_fate(const struct unite *u, ftr_ep e)
 	enum at far = look(u, p->sw, p->sw_port);
 
 	if (u->ep[e] != FTR_EP_NONE && u->f->ep[u->ep[e]].sw != FTR_SW_NONE)
-		return far == AT_CABLE && same_there(u, p->sw, p->sw_port) ?
+		return far == AT_LINK && same_there(u, p->sw, p->sw_port) ?
 			HAS_IT : CONTRADICTED;
 	if (far != AT_NOTHING || has_end(u, p->node_guid, p->port_num) ||
 	    ftr_fabric_find_sw(u->f, p->node_guid) != FTR_SW_NONE)
@@ -185,9 +185,9 @@ static enum ftr_status add_ep(const struct unite *u, ftr_ep e)
 					      FTR_SPEED_UNKNOWN, u->err);
 }
 
-static enum ftr_status add_cable(const struct unite *u,
-				 const struct ftr_fabric *f, ftr_sw s,
-				 unsigned int p)
+static enum ftr_status add_link(const struct unite *u,
+				const struct ftr_fabric *f, ftr_sw s,
+				unsigned int p)
 {
 	const struct ftr_swport *port = ftr_fabric_port(f, s, (ftr_port)p);
 	const bool now = f == u->f;
@@ -214,8 +214,8 @@ static enum ftr_status add_fabric(const struct unite *u)
 		st = add_ep(u, e);
 	for (ftr_sw s = 0; !st && s < f->n_sw; s++)
 		for (unsigned int p = 1; !st && p <= f->sw[s].n_ports; p++)
-			if (cover_told_here(f, s, p))
-				st = add_cable(u, f, s, p);
+			if (cover_reported_here(f, s, p))
+				st = add_link(u, f, s, p);
 	return st;
 }
 
@@ -235,7 +235,7 @@ static bool is_ghost(const struct unite *u, ftr_sw t)
 
 		if (port->peer_kind == FTR_PEER_NONE)
 			continue;
-		fate = port->peer_kind == FTR_PEER_SW ? cable_fate(u, t, p) :
+		fate = port->peer_kind == FTR_PEER_SW ? link_fate(u, t, p) :
 			ep_fate(u, port->peer);
 		kept += fate == KEEP;
 		lost += fate == CONTRADICTED;
@@ -290,7 +290,7 @@ static enum ftr_status keep_endports(const struct unite *u)
 	return st;
 }
 
-static enum ftr_status keep_cables(const struct unite *u)
+static enum ftr_status keep_links(const struct unite *u)
 {
 	const struct ftr_fabric *n = u->n;
 	enum ftr_status st = FTR_OK;
@@ -300,14 +300,14 @@ static enum ftr_status keep_cables(const struct unite *u)
 			enum fate fate;
 			ftr_sw far;
 
-			if (!cover_told_here(n, t, p))
+			if (!cover_reported_here(n, t, p))
 				continue;
 			far = ftr_fabric_port(n, t, (ftr_port)p)->peer;
-			fate = cable_fate(u, t, p);
+			fate = link_fate(u, t, p);
 			if (fate == KEEP && !u->gone[t] && !u->gone[far])
-				st = add_cable(u, n, t, p);
+				st = add_link(u, n, t, p);
 			else if (fate != HAS_IT)
-				u->change->dropped_cables++;
+				u->change->dropped_links++;
 		}
 	}
 	return st;
@@ -339,7 +339,7 @@ static enum ftr_status keep_nominal(struct unite *u, struct ftr_arena *a)
 	st = keep_switches(u);
 	if (!st)
 		st = keep_endports(u);
-	return st ? st : keep_cables(u);
+	return st ? st : keep_links(u);
 }
 
 enum ftr_status unite(const struct cover *c, struct ftr_arena *scratch,

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/sim.h"
+#include "sim/dataplane.h"
 
 /* Packets that lost their last exit: in a queue of their own until the state of
  * the switch is whole again. */
@@ -66,7 +66,7 @@ static void drop_exit(struct sim *m, uint32_t n, struct orphans *o)
 static void empty_lists(struct sim *m, uint32_t c, struct orphans *o)
 {
 	for (unsigned int v = 0; c < m->n_ports && v < m->n_vls; v++) {
-		struct list *l = &m->lane[c * m->n_vls + v];
+		struct list *l = &m->out_vl[c * m->n_vls + v];
 
 		while (l->first != NONE) {
 			if (l->first < m->n_voq)
@@ -237,7 +237,7 @@ static uint32_t far_port(const struct sim *m, uint32_t i)
 	return m->f->sw[q->peer].first_port + q->peer_port;
 }
 
-static void tell(struct sim *m, uint32_t i)
+static void report_change(struct sim *m, uint32_t i)
 {
 	ftr_sw s = m->port_sw[i];
 
@@ -251,10 +251,10 @@ static void refresh(struct sim *m, uint32_t i, struct orphans *o)
 {
 	uint32_t far = far_port(m, i);
 	uint32_t back = m->feeder[i];
-	bool up = !m->cable_down[i] && !m->sw_down[m->port_sw[i]];
+	bool up = !m->link_down[i] && !m->sw_down[m->port_sw[i]];
 
 	if (far != NONE)
-		up = up && !m->cable_down[far] && !m->sw_down[m->port_sw[far]];
+		up = up && !m->link_down[far] && !m->sw_down[m->port_sw[far]];
 	if (m->ch[i].up == up)
 		return;
 	m->up[i] = up;
@@ -267,9 +267,9 @@ static void refresh(struct sim *m, uint32_t i, struct orphans *o)
 		kill_channel(m, i, o);
 		kill_channel(m, back, o);
 	}
-	tell(m, i);
+	report_change(m, i);
 	if (far != NONE)
-		tell(m, far);
+		report_change(m, far);
 }
 
 /* FIFOs behind the first packet; the first was an orphan. */
@@ -321,14 +321,14 @@ static void change_switch(struct sim *m, ftr_sw s, bool down)
 	free(o.p);
 }
 
-static void change_cable(struct sim *m, uint32_t i, bool down)
+static void change_link(struct sim *m, uint32_t i, bool down)
 {
 	uint32_t far = far_port(m, i);
 	struct orphans o = { 0 };
 
-	m->cable_down[i] = down;
+	m->link_down[i] = down;
 	if (far != NONE)
-		m->cable_down[far] = down;
+		m->link_down[far] = down;
 	refresh(m, i, &o);
 	settle(m, &o, FTR_SIM_LOST_QUEUE);
 	free(o.p);
@@ -339,8 +339,8 @@ void sim_change(struct sim *m, const struct ftr_sim_change *g)
 	switch (g->kind) {
 	case FTR_SIM_LINK_DOWN:
 	case FTR_SIM_LINK_UP:
-		change_cable(m, m->f->sw[g->sw].first_port + g->port,
-			     g->kind == FTR_SIM_LINK_DOWN);
+		change_link(m, m->f->sw[g->sw].first_port + g->port,
+			    g->kind == FTR_SIM_LINK_DOWN);
 		break;
 	case FTR_SIM_SWITCH_DOWN:
 	case FTR_SIM_SWITCH_UP:

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/sim.h"
+#include "sim/dataplane.h"
 
 #define CHECK_PS (20 * FTR_SIM_US)
 
@@ -162,7 +162,7 @@ static enum ftr_status set_up(struct sim *m, struct ftr_err *err)
 	m->view = (struct ftr_sim_view){
 		.f = m->f, .t = m->t, .sl2vl = c->sl2vl, .up = m->up,
 		.n_vls = m->n_vls, .arg = &c->arg, .sim = m,
-		.hop_ps = FTR_MAX((uint64_t)c->cable_ps + c->switch_ps, 1),
+		.hop_ps = FTR_MAX((uint64_t)c->link_ps + c->switch_ps, 1),
 	};
 	if (!st && m->fn->start)
 		st = m->fn->start(&m->view, &m->state, err);

@@ -2,7 +2,7 @@
 /*
  * The routing function of an InfiniBand switch.
  */
-#include "sim/sim.h"
+#include "sim/dataplane.h"
 
 /* The port of the linear table, the lane of the SL to VL table. */
 static unsigned int route_lft(void *state, const struct ftr_sim_view *v,
@@ -16,7 +16,7 @@ static unsigned int route_lft(void *state, const struct ftr_sim_view *v,
 	(void)state;
 	(void)vl;
 	if (out == FTR_PORT_NONE) {
-		*why = FTR_SIM_LOST_HOLE;
+		*why = FTR_SIM_LOST_MISSING;
 		return 0;
 	}
 	if (out > v->f->sw[s].n_ports ||

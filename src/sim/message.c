@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "sim/sim.h"
+#include "sim/dataplane.h"
 
 static uint32_t new_message(struct sim *m)
 {
@@ -50,7 +50,7 @@ bool sim_message_waits(const struct sim *m, uint32_t c)
 
 bool sim_message_due(const struct sim *m, uint32_t c)
 {
-	return sim_message_waits(m, c) && !m->ch[c].told &&
+	return sim_message_waits(m, c) && !m->ch[c].reported &&
 	       !m->msg[m->messages[c].first].after;
 }
 
@@ -68,11 +68,11 @@ void sim_message_start(struct sim *m, uint32_t c)
 	uint32_t i = first_message(m, c);
 	uint64_t wire = wire_ps(h, m->msg[i].bytes);
 
-	h->busy = h->told = true;
+	h->busy = h->reported = true;
 	h->packet = h->from = NONE;
 	result_busy(m, h, wire);
 	sim_push(m, m->now + wire, EV_FREE, c, 0, 0, 0);
-	sim_push(m, m->now + wire + h->cable_ps, EV_MESSAGE, i, 0, 0, 0);
+	sim_push(m, m->now + wire + h->link_ps, EV_MESSAGE, i, 0, 0, 0);
 }
 
 void sim_message_event(struct sim *m, uint32_t i)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/sim.h"
+#include "sim/dataplane.h"
 
 void sim_push(struct sim *m, uint64_t at, enum event_type type, uint32_t a,
 	      uint32_t b, unsigned int vl, unsigned int x)
@@ -66,7 +66,7 @@ void sim_lose(struct sim *m, uint32_t p, enum ftr_sim_loss why)
 
 void sim_append(struct sim *m, uint32_t c, unsigned int vl, uint32_t n)
 {
-	struct list *l = &m->lane[c * m->n_vls + vl];
+	struct list *l = &m->out_vl[c * m->n_vls + vl];
 
 	m->node[n].prev = l->last;
 	m->node[n].next = NONE;
@@ -79,7 +79,7 @@ void sim_append(struct sim *m, uint32_t c, unsigned int vl, uint32_t n)
 
 void sim_unlink(struct sim *m, uint32_t c, unsigned int vl, uint32_t n)
 {
-	struct list *l = &m->lane[c * m->n_vls + vl];
+	struct list *l = &m->out_vl[c * m->n_vls + vl];
 	struct node *x = &m->node[n];
 
 	if (x->prev == NONE)
@@ -132,7 +132,7 @@ void sim_release(struct sim *m, uint32_t port, unsigned int vl, uint32_t bytes)
 
 	m->occ[port * m->n_vls + vl] -= (int32_t)bytes;
 	if (m->ch[c].up)
-		sim_push(m, m->now + m->ch[c].cable_ps, EV_CREDIT, c, bytes,
+		sim_push(m, m->now + m->ch[c].link_ps, EV_CREDIT, c, bytes,
 			 vl, m->ch[c].epoch);
 }
 
@@ -262,7 +262,7 @@ void sim_route(struct sim *m, uint32_t p)
 		if (usable(m, s, &e[i]))
 			e[left++] = e[i];
 		else if (e[i].vl >= m->n_vls)
-			why = FTR_SIM_LOST_LANE;
+			why = FTR_SIM_LOST_VL;
 	}
 	if (!left && why == FTR_SIM_WAIT) {
 		park(m, p);

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/sim.h"
+#include "sim/dataplane.h"
 
 /* ---- sending -------------------------------------------------------------------- */
 
@@ -56,7 +56,7 @@ static void touch_last(struct sim *m, uint32_t c, unsigned int vl)
 	uint32_t n = NONE;
 
 	if (m->any_last && c < m->n_ports)
-		n = m->lane[c * m->n_vls + vl].first;
+		n = m->out_vl[c * m->n_vls + vl].first;
 	for (; n != NONE; n = m->node[n].next)
 		for (uint32_t i = n < m->n_voq ? NONE :
 		     m->pkt[m->node[n].head].nodes; i != NONE;
@@ -73,7 +73,7 @@ static void send(struct sim *m, uint32_t c, uint32_t p, unsigned int vl)
 	uint64_t wire = wire_ps(h, k->h.bytes);
 
 	h->busy = true;
-	h->told = false;
+	h->reported = false;
 	h->packet = p;
 	h->packet_id = k->id;
 	h->bytes = k->h.bytes;
@@ -89,14 +89,14 @@ static void send(struct sim *m, uint32_t c, uint32_t p, unsigned int vl)
 	sim_push(m, m->now + wire, EV_FREE, c, 0, 0, 0);
 	if (h->to_station) {
 		k->at = NONE;
-		sim_push(m, m->now + wire + h->cable_ps, EV_DELIVER, c, p, 0,
+		sim_push(m, m->now + wire + h->link_ps, EV_DELIVER, c, p, 0,
 			 0);
 		return;
 	}
 	k->at = h->dst;
 	m->credit[c * m->n_vls + vl] -= (int32_t)k->h.bytes;
 	touch_last(m, c, vl);
-	sim_push(m, m->now + h->cable_ps + m->conf->switch_ps, EV_ARRIVE, c, p,
+	sim_push(m, m->now + h->link_ps + m->conf->switch_ps, EV_ARRIVE, c, p,
 		 0, 0);
 }
 
@@ -132,7 +132,7 @@ static bool is_own(const struct sim *m, const struct packet *k)
 static uint32_t pick(struct sim *m, uint32_t c, unsigned int vl)
 {
 	int32_t credit = m->credit[c * m->n_vls + vl];
-	uint32_t n = m->lane[c * m->n_vls + vl].first, own = NONE;
+	uint32_t n = m->out_vl[c * m->n_vls + vl].first, own = NONE;
 
 	if (credit < (int32_t)m->conf->bytes)
 		return NONE;
@@ -184,7 +184,7 @@ static void start(struct sim *m, uint32_t c, unsigned int vl, uint32_t n)
 static void choose(struct sim *m, uint32_t c)
 {
 	struct channel *h = &m->ch[c];
-	unsigned int vl = h->lane;
+	unsigned int vl = h->out_vl;
 	int32_t left = h->left;
 
 	if (sim_message_due(m, c)) {
@@ -195,7 +195,7 @@ static void choose(struct sim *m, uint32_t c)
 		uint32_t n = left > 0 ? pick(m, c, vl) : NONE;
 
 		if (n != NONE) {
-			h->lane = (uint8_t)vl;
+			h->out_vl = (uint8_t)vl;
 			h->left = left - m->pkt[m->node[n].head].h.bytes;
 			start(m, c, vl, n);
 			return;

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/sim.h"
+#include "sim/dataplane.h"
 
 struct stuck {
 	struct sim *m;
@@ -47,7 +47,7 @@ static void visit_list(struct stuck *x, uint32_t c, unsigned int vl)
 {
 	struct sim *m = x->m;
 	uint32_t exit = c * m->n_vls + vl;
-	uint32_t n = m->lane[exit].first;
+	uint32_t n = m->out_vl[exit].first;
 	bool open = m->ch[c].to_station || x->alive[exit];
 
 	for (; n != NONE; n = m->node[n].next) {
@@ -117,7 +117,7 @@ static void follow(struct stuck *x, uint32_t b)
 	} while (b != first && b != NONE);
 }
 
-static void tell(struct stuck *x)
+static void report_stuck(struct stuck *x)
 {
 	struct sim *m = x->m;
 	struct ftr_sim_result *r = m->r;
@@ -157,7 +157,7 @@ bool sim_check(struct sim *m)
 				for (unsigned int v = 0; v < m->n_vls; v++)
 					visit_list(&x, c, v);
 		} while (x.changed);
-		tell(&x);
+		report_stuck(&x);
 	}
 	free(x.alive);
 	free(x.waits);

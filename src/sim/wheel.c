@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/sim.h"
+#include "sim/dataplane.h"
 
 #define MASK (WHEEL_SLOTS - 1)
 

@@ -92,24 +92,24 @@ static bool routed(const struct ftr_fabric *f, const char *engine)
 static void naive_repair(struct world *w, ftr_lid lid, ftr_sw c)
 {
 	const struct ftr_shape *sh = w->sh;
-	const struct ftr_group *g = &sh->groups[sh->group_first[c]];
+	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[c]];
 
-	for (uint32_t i = 0; i < sh->n_up[c]; i++) {
-		ftr_tables_row(w->t, c)[lid] = sh->group_ports[g[i].first];
+	for (uint32_t i = 0; i < sh->tree.n_up[c]; i++) {
+		ftr_tables_row(w->t, c)[lid] = sh->tree.group_ports[g[i].first];
 		if (world_arrives(w, lid, c))
 			return;
 	}
-	for (uint32_t i = sh->n_up[c]; i < sh->n_up[c] + sh->n_down[c]; i++) {
+	for (uint32_t i = sh->tree.n_up[c]; i < sh->tree.n_up[c] + sh->tree.n_down[c]; i++) {
 		ftr_sw b = g[i].remote;
-		const struct ftr_group *h = &sh->groups[sh->group_first[b]];
+		const struct ftr_group *h = &sh->tree.groups[sh->tree.group_first[b]];
 		ftr_port old = ftr_tables_get(w->t, b, lid);
 
-		ftr_tables_row(w->t, c)[lid] = sh->group_ports[g[i].first];
-		for (uint32_t k = 0; k < sh->n_up[b]; k++) {
+		ftr_tables_row(w->t, c)[lid] = sh->tree.group_ports[g[i].first];
+		for (uint32_t k = 0; k < sh->tree.n_up[b]; k++) {
 			if (h[k].remote == c)
 				continue;
 			ftr_tables_row(w->t, b)[lid] =
-				sh->group_ports[h[k].first];
+				sh->tree.group_ports[h[k].first];
 			if (world_arrives(w, lid, c))
 				return;
 		}
@@ -124,7 +124,7 @@ static void naive_event(struct world *w, struct ftr_event e)
 		{ e.sw, e.port }, { x->peer, x->peer_port },
 	};
 
-	if (w->sh->rank[end[0].s] > w->sh->rank[end[1].s]) {
+	if (w->sh->tree.rank[end[0].s] > w->sh->tree.rank[end[1].s]) {
 		end[1].s = e.sw;
 		end[1].p = e.port;
 		end[0].s = x->peer;
@@ -140,7 +140,7 @@ static void naive_event(struct world *w, struct ftr_event e)
 
 /* The faults of set, one by one; counts into rows 0 .. n. */
 static void local_run(struct world *w, const uint32_t *set, unsigned int n,
-		      struct row *row, const bool *joined, unsigned int lanes)
+		      struct row *row, const bool *joined, unsigned int vls)
 {
 	struct verdict v;
 
@@ -148,25 +148,25 @@ static void local_run(struct world *w, const uint32_t *set, unsigned int n,
 	for (unsigned int i = 0; i <= n; i++) {
 		if (i) {
 			struct ftr_event e = world_fault(w, set[i - 1], false);
-			struct ftr_repair_plan p;
+			struct ftr_ddlr_plan p;
 
 			world_suffer(w, e);
-			must(ftr_repair_events(w->r, &e, 1, &p, &err));
+			must(ftr_ddlr_events(w->r, &e, 1, &p, &err));
 			w->switches = w->switches && !p.hosts_only;
-			ftr_repair_plan_fini(&p);
-			ftr_repair_drained(w->r);
-			memcpy(w->t->lft, ftr_repair_tables(w->r)->lft,
+			ftr_ddlr_plan_fini(&p);
+			ftr_ddlr_drained(w->r);
+			memcpy(w->t->lft, ftr_ddlr_tables(w->r)->lft,
 			       (size_t)w->t->n_sw * w->t->stride);
 		}
 		world_judge(w, true, &v);
-		row[i].local[lanes - 1] += joined[i] && !v.host_lost;
+		row[i].local[vls - 1] += joined[i] && !v.host_lost;
 		row[i].bad |= v.cyclic || v.loops;
 	}
-	w->switches = lanes > 1;
+	w->switches = vls > 1;
 }
 
 static void naive_run(struct world *w, const uint32_t *set, unsigned int n,
-		      struct row *row, unsigned int lanes)
+		      struct row *row, unsigned int vls)
 {
 	struct verdict v;
 	bool was = false;
@@ -180,9 +180,9 @@ static void naive_run(struct world *w, const uint32_t *set, unsigned int n,
 		naive_event(w, e);
 		world_judge(w, true, &v);
 		was |= v.cyclic;
-		row[i].naive[lanes - 1] += was;
+		row[i].naive[vls - 1] += was;
 	}
-	w->switches = lanes > 1;
+	w->switches = vls > 1;
 }
 
 static void full_run(struct world *w, const uint32_t *set, unsigned int n,

@@ -46,7 +46,7 @@ static void list_faults(struct world *w)
 	}
 }
 
-struct world *world_new(struct ftr_fabric *f, unsigned int lanes)
+struct world *world_new(struct ftr_fabric *f, unsigned int vls)
 {
 	struct world *w = calloc(1, sizeof(*w));
 	struct ftr_err err = { 0 };
@@ -58,7 +58,7 @@ struct world *world_new(struct ftr_fabric *f, unsigned int lanes)
 	must(ftr_tables_new(f, false, &w->t, &err), &err);
 	must(ftr_engine_find("ddlr")->route(w->sh, NULL, NULL, w->base, NULL,
 					    &err), &err);
-	if (lanes > 1) {
+	if (vls > 1) {
 		must(ftr_ddlr_sl2vl(w->sh, &w->m, &err), &err);
 		w->switches = true;
 	}
@@ -81,7 +81,7 @@ struct world *world_new(struct ftr_fabric *f, unsigned int lanes)
 
 void world_free(struct world *w)
 {
-	ftr_repair_free(w->r);
+	ftr_ddlr_free(w->r);
 	ftr_sl2vl_free(w->m);
 	ftr_tables_free(w->base);
 	ftr_tables_free(w->t);
@@ -103,14 +103,14 @@ void world_free(struct world *w)
 
 void world_reset(struct world *w)
 {
-	const struct ftr_repair_opts o = {
+	const struct ftr_ddlr_opts o = {
 		.sl2vl = w->m, .switch_sources = w->switches,
 	};
 	struct ftr_err err = { 0 };
 
-	ftr_repair_free(w->r);
+	ftr_ddlr_free(w->r);
 	w->r = NULL;
-	must(ftr_repair_new(w->sh, w->base, &o, &w->r, &err), &err);
+	must(ftr_ddlr_new(w->sh, w->base, &o, &w->r, &err), &err);
 	memset(w->dead_sw, 0, w->f->n_sw);
 	memset(w->dead_port, 0, w->f->n_ports);
 	memset(w->way, 0, (size_t)w->f->n_sw * (w->f->max_lid + 1u));
@@ -195,7 +195,7 @@ static ftr_sw next(const struct world *w, ftr_sw s, unsigned int p)
 		FTR_SW_NONE;
 }
 
-static void home(const struct world *w, ftr_lid lid, ftr_sw *s, ftr_port *p)
+static void home_of(const struct world *w, ftr_lid lid, ftr_sw *s, ftr_port *p)
 {
 	const struct ftr_lid_owner *o = &w->f->owner[lid];
 
@@ -212,7 +212,7 @@ bool world_arrives(const struct world *w, ftr_lid lid, ftr_sw s)
 	ftr_sw at;
 	ftr_port port;
 
-	home(w, lid, &at, &port);
+	home_of(w, lid, &at, &port);
 	for (uint32_t hops = 0; s != FTR_SW_NONE && hops < w->f->n_sw; hops++) {
 		ftr_port p = ftr_tables_get(w->t, s, lid);
 
@@ -378,7 +378,7 @@ static void judge_lid(struct world *w, ftr_lid lid, struct verdict *out)
 	ftr_port port;
 	ftr_sw at;
 
-	home(w, lid, &at, &port);
+	home_of(w, lid, &at, &port);
 	if (at == FTR_SW_NONE || w->dead_sw[at]) {
 		memset(way, 0, w->f->n_sw);
 		return;
@@ -420,7 +420,7 @@ void world_judge(struct world *w, bool cdg, struct verdict *out)
 
 /* ---- writing ----------------------------------------------------------- */
 
-static bool sound(struct world *w, const struct ftr_repair_plan *p, uint32_t i)
+static bool sound(struct world *w, const struct ftr_ddlr_plan *p, uint32_t i)
 {
 	struct verdict v;
 
@@ -434,7 +434,7 @@ static bool sound(struct world *w, const struct ftr_repair_plan *p, uint32_t i)
 	return false;
 }
 
-bool world_write(struct world *w, const struct ftr_repair_plan *p,
+bool world_write(struct world *w, const struct ftr_ddlr_plan *p,
 		 struct ftr_rng *rng)
 {
 	uint32_t *perm = calloc(p->n + 1u, sizeof(*perm)), end;
@@ -446,7 +446,7 @@ bool world_write(struct world *w, const struct ftr_repair_plan *p,
 			;
 		ftr_rng_perm(rng, perm, end - i);
 		for (uint32_t k = 0; ok && k < end - i; k++) {
-			const struct ftr_repair_write *x =
+			const struct ftr_ddlr_write *x =
 				&p->write[i + perm[k]];
 			uint8_t *e = &ftr_tables_row(w->t, x->sw)[x->lid];
 

@@ -18,7 +18,7 @@ struct world {
 	struct ftr_tables *base;	/* before any fault */
 	struct ftr_sl2vl *m;	/* turn bit, or NULL: one lane */
 	bool switches;		/* they send, too */
-	struct ftr_repair *r;
+	struct ftr_ddlr *r;
 	struct ftr_tables *t;	/* what the switches hold */
 	uint8_t *dead_sw;	/* [n_sw] */
 	uint8_t *dead_port;	/* [n_ports] */
@@ -39,7 +39,7 @@ struct world {
 };
 
 /* lanes: 1, or 2 for the turn bit; with 2, switches send, too. */
-struct world *world_new(struct ftr_fabric *f, unsigned int lanes);
+struct world *world_new(struct ftr_fabric *f, unsigned int vls);
 void world_free(struct world *w);
 /* As before any fault; drops the planner, too. */
 void world_reset(struct world *w);
@@ -69,7 +69,7 @@ void world_judge(struct world *w, bool cdg, struct verdict *out);
  * of loops and of cycles of channel dependencies, and no pair that arrived may be
  * lost.  False, and a line on standard error, otherwise.
  */
-bool world_write(struct world *w, const struct ftr_repair_plan *p,
+bool world_write(struct world *w, const struct ftr_ddlr_plan *p,
 		 struct ftr_rng *rng);
 
 /* Do packets for lid at s arrive, by the entries at this moment? */

@@ -48,7 +48,7 @@ struct job {
 	const char *shape;
 	unsigned int faults;
 	const char *kinds;
-	unsigned int lanes;
+	unsigned int vls;
 	uint64_t n;		/* 0: all sets */
 	bool orders;		/* all orders of each */
 };
@@ -101,11 +101,11 @@ static struct ftr_fabric *grow(const char *shape)
 	return f;
 }
 
-static void tell(const struct job *j, uint64_t number, const uint32_t *set,
-		 unsigned int n, const char *what)
+static void report_verify(const struct job *j, uint64_t number, const uint32_t *set,
+			  unsigned int n, const char *what)
 {
 	fprintf(stderr, "%s, %u lanes, seed %llu, set %llu:", j->shape,
-		j->lanes, (unsigned long long)seed, (unsigned long long)number);
+		j->vls, (unsigned long long)seed, (unsigned long long)number);
 	for (unsigned int i = 0; i < n; i++) {
 		struct ftr_event e = world_fault(world, set[i], false);
 
@@ -121,14 +121,14 @@ static void tell(const struct job *j, uint64_t number, const uint32_t *set,
 
 static const char *one_fault(struct ftr_event e, struct tally *t)
 {
-	struct ftr_repair_plan p;
+	struct ftr_ddlr_plan p;
 	struct ftr_err err = { 0 };
 	struct verdict v;
 	bool ok;
 
 	world_suffer(world, e);
 	world_judge(world, false, &v);	/* who is left to arrive */
-	if (ftr_repair_events(world->r, &e, 1, &p, &err)) {
+	if (ftr_ddlr_events(world->r, &e, 1, &p, &err)) {
 		fprintf(stderr, "%s\n", err.msg);
 		return "refused";
 	}
@@ -149,7 +149,7 @@ static const char *one_fault(struct ftr_event e, struct tally *t)
 	if (p.n_steps > t->most_steps)
 		t->most_steps = p.n_steps;
 	ok = world_write(world, &p, &rng);
-	ftr_repair_plan_fini(&p);
+	ftr_ddlr_plan_fini(&p);
 	if (!ok)
 		return "a state on the way is not sound";
 	world_judge(world, true, &v);
@@ -160,33 +160,33 @@ static const char *one_fault(struct ftr_event e, struct tally *t)
 		return "hosts are lost";
 	if (v.loops || v.cyclic)
 		return v.loops ? "loop" : "cycle";
-	if (memcmp(world->t->lft, ftr_repair_tables(world->r)->lft,
+	if (memcmp(world->t->lft, ftr_ddlr_tables(world->r)->lft,
 		   (size_t)world->t->n_sw * world->t->stride))
 		return "the planner's tables are others";
 	if (ftr_rng_below(&rng, 2))
-		ftr_repair_drained(world->r);
+		ftr_ddlr_drained(world->r);
 	return NULL;
 }
 
 /* Write and judge what plan says. */
-static const char *carry_out(struct ftr_repair_plan *p)
+static const char *carry_out(struct ftr_ddlr_plan *p)
 {
 	bool ok;
 
 	if (p->hosts_only)
 		world->switches = false;
 	ok = world_write(world, p, &rng);
-	ftr_repair_plan_fini(p);
+	ftr_ddlr_plan_fini(p);
 	return ok ? NULL : "a state on the way is not sound";
 }
 
 /* The writes that come before a cable is brought up. */
-static const char *take_away(struct ftr_repair_plan *p)
+static const char *take_away(struct ftr_ddlr_plan *p)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < p->n; i++) {
-		const struct ftr_repair_write *w = &p->write[i];
+		const struct ftr_ddlr_write *w = &p->write[i];
 
 		if (w->how != FTR_HOW_NONE) {
 			p->write[n++] = *w;
@@ -210,11 +210,11 @@ static const char *recover(const struct job *j, const uint32_t *set,
 	ftr_rng_perm(&rng, perm, j->faults);
 	for (unsigned int i = 0; i < j->faults && !what; i++) {
 		struct ftr_event e = world_fault(world, set[perm[i]], true);
-		struct ftr_repair_plan p;
+		struct ftr_ddlr_plan p;
 		struct ftr_err err = { 0 };
 
-		ftr_repair_drained(world->r);
-		if (ftr_repair_events(world->r, &e, 1, &p, &err)) {
+		ftr_ddlr_drained(world->r);
+		if (ftr_ddlr_events(world->r, &e, 1, &p, &err)) {
 			fprintf(stderr, "%s\n", err.msg);
 			return "a recovery is refused";
 		}
@@ -239,7 +239,7 @@ static const char *hand_over(struct tally *t)
 	struct ftr_fabric *f = world_damaged(world);
 	struct ftr_shape *sh = NULL;
 	struct ftr_tables *to = NULL;
-	struct ftr_repair_plan p = { .done = false };
+	struct ftr_ddlr_plan p = { .done = false };
 	struct ftr_err err = { 0 };
 	struct verdict v;
 	const char *what = NULL;
@@ -250,8 +250,8 @@ static const char *hand_over(struct tally *t)
 	    ftr_engine_find("ddlr")->route(sh, NULL, NULL, to, NULL, &err))
 		what = "the damaged fabric is not routed";
 	for (unsigned int i = 0; !done && !what && i < 30; i++) {
-		ftr_repair_drained(world->r);
-		if (ftr_repair_handover(world->r, f, to, &p, &err)) {
+		ftr_ddlr_drained(world->r);
+		if (ftr_ddlr_transition(world->r, f, to, &p, &err)) {
 			fprintf(stderr, "%s\n", err.msg);
 			what = "a handover is refused";
 			break;
@@ -401,7 +401,7 @@ static void run_order(const struct job *j, const uint32_t *set,
 	unsigned int i;
 	struct verdict v;
 
-	world->switches = j->lanes > 1;
+	world->switches = j->vls > 1;
 	world_reset(world);
 	world_judge(world, false, &v);
 	for (i = 0; i < j->faults && !what; i++)
@@ -413,7 +413,7 @@ static void run_order(const struct job *j, const uint32_t *set,
 	if (!what)
 		return;
 	if (t->failures++ < 5)
-		tell(j, first_set + t->sets, set, i, what);
+		report_verify(j, first_set + t->sets, set, i, what);
 }
 
 /* All orders of set[at ..]. */
@@ -495,13 +495,13 @@ static void given_sets(const struct job *j, const char *sets, uint32_t end,
 }
 
 /* The faults of j, exactly so many, or in the sets given; returns failures. */
-static uint64_t run(const struct job *j, const char *sets)
+static uint64_t run_verify(const struct job *j, const char *sets)
 {
 	struct tally t = { 0 };
 	uint32_t first = 0, end, set[16];
 	double t0 = now();
 
-	world = world_new(grow(j->shape), j->lanes);
+	world = world_new(grow(j->shape), j->vls);
 	end = world_n_faults(world);
 	if (!strcmp(j->kinds, "l"))
 		end = world->n_cables;
@@ -514,7 +514,7 @@ static uint64_t run(const struct job *j, const char *sets)
 	else
 		all_sets(j, set, 0, first, end, &t);
 	printf("%-22s %u %-2s %u  %9llu %9llu %8llu  %6.1f %5.2f %4u %4u %4u %7llu %7llu %7llu %5llu %7.4f%% %5.2f %5llu %6.1f s\n",
-	       j->shape, j->faults, j->kinds, j->lanes,
+	       j->shape, j->faults, j->kinds, j->vls,
 	       (unsigned long long)t.sets, (unsigned long long)t.runs,
 	       (unsigned long long)t.failures,
 	       (double)t.writes / (double)(t.plans ? t.plans : 1),
@@ -636,9 +636,9 @@ int main(int argc, char **argv)
 	printf("tree          faults kind lanes  sets     runs  failures  writes switches/plan, most, link, steps; unclean refused inverted hosts-only lost phases held\n");
 	for (size_t i = 0; i < n; i++)
 		if (!lot || argc == 2 || is_asked(argc, argv, i + 1))
-			failures += run(&j[i], sets);
+			failures += run_verify(&j[i], sets);
 	if (argc < 3)
-		failures += run(&in_the_way, in_the_way_sets);
+		failures += run_verify(&in_the_way, in_the_way_sets);
 	if (plugin.on)
 		printf("as the plugin: %llu recoveries, %llu states in between: %llu with lost pairs of hosts, %llu with a loop, %llu with a cycle; %llu with any\n",
 		       (unsigned long long)plugin.recoveries,

@@ -120,7 +120,7 @@ struct fake {
 	int pool_out;		/* wrappers taken and not put back */
 	unsigned int signals;	/* osm_sm_signal(SWEEP) not yet heard */
 	unsigned int posted;	/* messages the dispatcher has not done yet */
-	unsigned int told;	/* traps reported to plugins */
+	unsigned int reported;	/* traps reported to plugins */
 	bool own_sweep;		/* to come, for a trap the plugin left to it */
 	struct {
 		uint32_t n;
@@ -174,8 +174,8 @@ bool fake_wait_wanted(struct fake *h);	/* ... within a minute */
 /* Changes of the cable at a switch port.  Up: its ports come up in Init.
  * Traps are sent by both switches; one whose way to OpenSM is broken is sent
  * again by fake_settle, as switches do until they are answered. */
-void fake_cable(struct fake *h, ftr_sw s, ftr_port p, bool up);
-void fake_cable_quietly(struct fake *h, ftr_sw s, ftr_port p, bool up);
+void fake_link(struct fake *h, ftr_sw s, ftr_port p, bool up);
+void fake_link_quietly(struct fake *h, ftr_sw s, ftr_port p, bool up);
 /* All cables to other switches, one after the other. */
 void fake_switch(struct fake *h, ftr_sw s, bool up);
 /* A trap that has reached OpenSM's port; number 128, 129, 144, ... */

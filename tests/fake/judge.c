@@ -148,7 +148,7 @@ static void read_tables(struct fake *h, const struct ftr_fabric *f,
 		ftr_sw own = ftr_fabric_find_sw(h->fab, f->sw[s].guid);
 
 		memcpy(ftr_tables_row(t, s), h->sw[own].lft, f->max_lid + 1u);
-		rank[s] = h->sh->rank[own];
+		rank[s] = h->sh->tree.rank[own];
 	}
 	fake_unlock(h);
 }
@@ -334,7 +334,7 @@ ftr_port fake_uplink(const struct fake *h, ftr_sw s, unsigned int i)
 			ftr_fabric_port(h->fab, s, (ftr_port)p);
 
 		if (port->peer_kind == FTR_PEER_SW &&
-		    h->sh->rank[port->peer] > h->sh->rank[s] && !i--)
+		    h->sh->tree.rank[port->peer] > h->sh->tree.rank[s] && !i--)
 			return (ftr_port)p;
 	}
 	fake_fail("there is no such cable up");
@@ -343,7 +343,7 @@ ftr_port fake_uplink(const struct fake *h, ftr_sw s, unsigned int i)
 static ftr_sw of_rank(const struct fake *h, uint8_t rank, unsigned int i)
 {
 	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
-		if (h->sh->rank[s] == rank && !i--)
+		if (h->sh->tree.rank[s] == rank && !i--)
 			return s;
 	fake_fail("there is no such switch");
 }
@@ -355,5 +355,5 @@ ftr_sw fake_leaf(const struct fake *h, unsigned int i)
 
 ftr_sw fake_spine(const struct fake *h, unsigned int i)
 {
-	return of_rank(h, (uint8_t)(h->sh->n_ranks - 1), i);
+	return of_rank(h, (uint8_t)(h->sh->tree.n_ranks - 1), i);
 }

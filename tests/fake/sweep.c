@@ -479,7 +479,7 @@ static bool noisy(struct fake *h, ftr_lid lid)
 	is = h->trap_age[lid].n >= SAME_TRAPS;
 	h->trap_age[lid].n++;
 	h->trap_age[lid].last = now;
-	h->told += !is;
+	h->reported += !is;
 	pthread_mutex_unlock(&h->mutex);
 	return is;
 }
@@ -568,7 +568,7 @@ bool fake_reaches_sm(struct fake *h, ftr_sw s)
 
 /* ---- cables -------------------------------------------------------------- */
 
-void fake_cable_quietly(struct fake *h, ftr_sw s, ftr_port p, bool up)
+void fake_link_quietly(struct fake *h, ftr_sw s, ftr_port p, bool up)
 {
 	const struct ftr_swport *port = ftr_fabric_port(h->fab, s, p);
 	uint8_t state = up ? IB_LINK_INIT : IB_LINK_DOWN;
@@ -584,11 +584,11 @@ void fake_cable_quietly(struct fake *h, ftr_sw s, ftr_port p, bool up)
 	fake_unlock(h);
 }
 
-void fake_cable(struct fake *h, ftr_sw s, ftr_port p, bool up)
+void fake_link(struct fake *h, ftr_sw s, ftr_port p, bool up)
 {
 	ftr_sw peer = ftr_fabric_port(h->fab, s, p)->peer;
 
-	fake_cable_quietly(h, s, p, up);
+	fake_link_quietly(h, s, p, up);
 	fake_lock(h);
 	h->sw[s].unheard = h->sw[peer].unheard = true;
 	fake_unlock(h);
@@ -621,5 +621,5 @@ void fake_switch(struct fake *h, ftr_sw s, bool up)
 	for (unsigned int p = 1; p <= h->fab->sw[s].n_ports; p++)
 		if (ftr_fabric_port(h->fab, s, (ftr_port)p)->peer_kind ==
 		    FTR_PEER_SW)
-			fake_cable(h, s, (ftr_port)p, up);
+			fake_link(h, s, (ftr_port)p, up);
 }

@@ -152,7 +152,7 @@ static void close_txn(struct fake_wire *w, struct txn *t)
 
 /* ---- routes and switches, under the mutex -------------------------------- */
 
-static bool cable_up(const struct fake *h, ftr_sw s, ftr_port p)
+static bool link_up(const struct fake *h, ftr_sw s, ftr_port p)
 {
 	return p && p <= h->fab->sw[s].n_ports &&
 		h->link[h->fab->sw[s].first_port + p] >= IB_LINK_INIT;
@@ -165,13 +165,13 @@ static ftr_sw walk(const struct fake *h, const ib_smp_t *smp)
 	ftr_sw s = sm->sw;
 
 	if (!smp->hop_count || smp->initial_path[1] != sm->port_num ||
-	    !cable_up(h, s, sm->sw_port))
+	    !link_up(h, s, sm->sw_port))
 		return FTR_SW_NONE;
 	for (unsigned int i = 2; i <= smp->hop_count; i++) {
 		const struct ftr_swport *port;
 		ftr_port p = smp->initial_path[i];
 
-		if (!cable_up(h, s, p))
+		if (!link_up(h, s, p))
 			return FTR_SW_NONE;
 		port = ftr_fabric_port(h->fab, s, p);
 		if (port->peer_kind != FTR_PEER_SW)
@@ -327,7 +327,7 @@ void fake_lft_answer(void *context, void *data)
 	CL_PLOCK_RELEASE(&h->osm->lock);
 }
 
-static void tell_own(struct fake *h, struct lft_set *own, bool answered)
+static void report_own(struct fake *h, struct lft_set *own, bool answered)
 {
 	own->answered = answered;
 	cl_atomic_dec(&h->osm->stats.qp0_mads_outstanding_on_wire);
@@ -340,8 +340,8 @@ static void tell_own(struct fake *h, struct lft_set *own, bool answered)
 		fake_post(h, OSM_MSG_MAD_LFT, own, own_done);
 }
 
-static void tell_plugin(struct fake *h, struct bind *b, osm_madw_t *request,
-			const struct event *e)
+static void report_plugin(struct fake *h, struct bind *b, osm_madw_t *request,
+			  const struct event *e)
 {
 	osm_madw_t *answer = osm_mad_pool_get(&h->osm->mad_pool, b,
 					      MAD_BLOCK_SIZE, NULL);
@@ -360,8 +360,8 @@ static void tell_plugin(struct fake *h, struct bind *b, osm_madw_t *request,
 }
 
 /* Takes what the transaction holds; the sender owns it from here on. */
-static void tell(struct fake_wire *w, struct txn *t, const struct event *e,
-		 bool answered, bool to_host)
+static void report_wire(struct fake_wire *w, struct txn *t, const struct event *e,
+			bool answered, bool to_host)
 {
 	struct fake *h = w->h;
 	struct bind *b = t->bind;
@@ -373,13 +373,13 @@ static void tell(struct fake_wire *w, struct txn *t, const struct event *e,
 	w->calling = true;
 	pthread_mutex_unlock(&w->mutex);
 	if (own) {
-		tell_own(h, own, answered);
+		report_own(h, own, answered);
 	} else {
 		pthread_mutex_lock(&w->cb_mutex);
 		if (b->dead)
 			osm_mad_pool_put(&h->osm->mad_pool, madw);
 		else if (answered)
-			tell_plugin(h, b, madw, e);
+			report_plugin(h, b, madw, e);
 		else if (to_host && !__atomic_load_n(&osm_exit_flag,
 						     __ATOMIC_RELAXED))
 			fail_at_host(h, madw);
@@ -400,7 +400,7 @@ static void do_answer(struct fake_wire *w, struct event *e)
 	close_txn(w, t);
 	if (t->own)
 		memcpy(t->own->data, e->data, FTR_LFT_BLOCK);
-	tell(w, t, e, true, false);
+	report_wire(w, t, e, true, false);
 }
 
 static void do_timer(struct fake_wire *w, struct event *e)
@@ -416,7 +416,7 @@ static void do_timer(struct fake_wire *w, struct event *e)
 		return;
 	}
 	close_txn(w, t);
-	tell(w, t, e, false, e->fate.to_host);
+	report_wire(w, t, e, false, e->fate.to_host);
 }
 
 /* ---- the thread ---------------------------------------------------------- */

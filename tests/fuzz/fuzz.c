@@ -66,16 +66,16 @@ static void round_trip(const struct ftr_fabric *f)
 {
 	struct ftr_fabric *g = NULL;
 	struct ftr_err err = { 0 };
-	uint32_t cables = f->n_sw_links;
+	uint32_t links = f->n_sw_links;
 	char *text;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
 	for (ftr_ep e = 0; e < f->n_ep; e++)
-		cables += f->ep[e].sw != FTR_SW_NONE;
+		links += f->ep[e].sw != FTR_SW_NONE;
 	must(out && !ftr_write_netfile(out, f, NULL, &err) && !fclose(out),
 	     "a fabric cannot be written");
-	must(!cables || !ftr_parse_fabric("again", text, len, 0, &g, &err),
+	must(!links || !ftr_parse_fabric("again", text, len, 0, &g, &err),
 	     err.msg);
 	ftr_fabric_free(g);
 	free(text);

@@ -8,7 +8,7 @@
 #include "lib/oracle.h"
 
 /* Cables of s to t. */
-static unsigned int cables(const struct ftr_fabric *f, ftr_sw s, ftr_sw t)
+static unsigned int links(const struct ftr_fabric *f, ftr_sw s, ftr_sw t)
 {
 	unsigned int n = 0;
 
@@ -24,7 +24,7 @@ static unsigned int cables(const struct ftr_fabric *f, ftr_sw s, ftr_sw t)
 
 static bool above(const struct ftr_shape *sh, ftr_sw t, ftr_sw s)
 {
-	return sh->rank[t] > sh->rank[s] && cables(sh->f, s, t);
+	return sh->tree.rank[t] > sh->tree.rank[s] && links(sh->f, s, t);
 }
 
 void oracle_seed_costs(const struct ftr_shape *sh, unsigned int *out)
@@ -35,17 +35,17 @@ void oracle_seed_costs(const struct ftr_shape *sh, unsigned int *out)
 		out[i] = ORACLE_INF;
 	for (ftr_sw l = 0; l < n; l++)
 		out[l * n + l] = 0;
-	for (unsigned int r = 0; r < sh->n_ranks; r++)	/* ascending */
+	for (unsigned int r = 0; r < sh->tree.n_ranks; r++)	/* ascending */
 		for (ftr_sw s = 0; s < n; s++)
-			for (ftr_sw t = 0; t < n && sh->rank[s] == r; t++)
+			for (ftr_sw t = 0; t < n && sh->tree.rank[s] == r; t++)
 				for (ftr_sw l = 0; above(sh, t, s) && l < n;
 				     l++)
 					if (out[s * n + l] + 1 < out[t * n + l])
 						out[t * n + l] =
 							out[s * n + l] + 1;
-	for (unsigned int r = sh->n_ranks; r-- > 0;)	/* descending */
+	for (unsigned int r = sh->tree.n_ranks; r-- > 0;)	/* descending */
 		for (ftr_sw s = 0; s < n; s++)
-			for (ftr_sw t = 0; t < n && sh->rank[s] == r; t++)
+			for (ftr_sw t = 0; t < n && sh->tree.rank[s] == r; t++)
 				for (ftr_sw l = 0; above(sh, s, t) && l < n;
 				     l++)
 					if (out[s * n + l] + 1 < out[t * n + l])
@@ -94,9 +94,9 @@ void oracle_costs(const struct ftr_shape *sh, unsigned int *cost,
 	while (relax_down(sh, down))
 		;
 	memcpy(cost, down, n * n * sizeof(*cost));
-	for (unsigned int r = sh->n_ranks; r-- > 0;)
+	for (unsigned int r = sh->tree.n_ranks; r-- > 0;)
 		for (ftr_sw s = 0; s < n; s++)
-			for (ftr_sw l = 0; sh->rank[s] == r && l < n; l++) {
+			for (ftr_sw l = 0; sh->tree.rank[s] == r && l < n; l++) {
 				unsigned int *c = &cost[s * n + l];
 
 				if (must_go_down(sh, cost, down, s, l))
@@ -141,11 +141,11 @@ static ftr_sw flood(const struct ftr_shape *sh, ftr_sw s, unsigned int low,
 	ftr_sw least = s;
 
 	seen[s] = 1;
-	for (ftr_sw t = 0; !sh->stub[s] && t < sh->f->n_sw; t++) {
+	for (ftr_sw t = 0; !sh->tree.stub[s] && t < sh->f->n_sw; t++) {
 		ftr_sw c;
 
-		if (seen[t] || sh->rank[t] < low || sh->stub[t] ||
-		    sh->rank[t] == sh->rank[s] || !cables(sh->f, s, t))
+		if (seen[t] || sh->tree.rank[t] < low || sh->tree.stub[t] ||
+		    sh->tree.rank[t] == sh->tree.rank[s] || !links(sh->f, s, t))
 			continue;
 		c = flood(sh, t, low, seen);
 		least = c < least ? c : least;
@@ -180,7 +180,7 @@ static unsigned int candidates(const struct ftr_shape *sh,
 
 		if (above(sh, t, s) && !must && cost[t * n + l] < mine)
 			k = by_guid ? 0 :
-				oracle_plane(sh, t, sh->rank[s] + 1u);
+				oracle_plane(sh, t, sh->tree.rank[s] + 1u);
 		else if (above(sh, s, t) && down[t * n + l] < mine)
 			k = (uint64_t)1 << 32;
 		else
@@ -199,7 +199,7 @@ ftr_port oracle_entry(const struct ftr_shape *sh, const unsigned int *cost,
 		      const unsigned int *down, bool by_guid, ftr_sw s,
 		      const struct ftr_dest *t)
 {
-	ftr_sw l = sh->col_sw[t->col], c[256], g;
+	ftr_sw l = sh->numbering.col_sw[t->col], c[256], g;
 	unsigned int m, k;
 	uint64_t pi;
 
@@ -210,7 +210,7 @@ ftr_port oracle_entry(const struct ftr_shape *sh, const unsigned int *cost,
 		return FTR_PORT_NONE;
 	pi = oracle_divider(sh, s);
 	g = c[t->d / pi % m];
-	k = (unsigned int)(t->d / (pi * m) % cables(sh->f, s, g));
+	k = (unsigned int)(t->d / (pi * m) % links(sh->f, s, g));
 	for (unsigned int p = 1; p <= sh->f->sw[s].n_ports; p++) {
 		const struct ftr_swport *port =
 			ftr_fabric_port(sh->f, s, (ftr_port)p);

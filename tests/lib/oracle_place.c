@@ -14,36 +14,36 @@
 static void step_up(const struct ftr_shape *sh, struct oracle_step *at,
 		    unsigned int r, uint32_t d)
 {
-	const struct oracle_step *here = &at[r * sh->n_d + d];
+	const struct oracle_step *here = &at[r * sh->numbering.n_d + d];
 	const struct ftr_group *g;
 	uint32_t w;
 
-	if (!here->known || !(w = sh->n_slots[here->sw]))
+	if (!here->known || !(w = sh->numbering.n_slots[here->sw]))
 		return;
-	g = &sh->groups[sh->group_first[here->sw]];
-	for (uint32_t i = 0; i < sh->n_up[here->sw]; i++)
+	g = &sh->tree.groups[sh->tree.group_first[here->sw]];
+	for (uint32_t i = 0; i < sh->tree.n_up[here->sw]; i++)
 		if (g[i].slot == here->q % w)
-			at[sh->rank[g[i].remote] * sh->n_d + d] =
+			at[sh->tree.rank[g[i].remote] * sh->numbering.n_d + d] =
 				(struct oracle_step){ true, g[i].remote,
 						      here->q / w };
 }
 
-static struct oracle_step *ascents(const struct ftr_shape *sh)
+static struct oracle_step *up_paths(const struct ftr_shape *sh)
 {
-	uint32_t n = sh->n_d;
+	uint32_t n = sh->numbering.n_d;
 	struct oracle_step *at;
 	uint64_t *q;
 
-	if (!sh->ascent)
+	if (!sh->numbering.up_path)
 		return NULL;
-	at = calloc((size_t)sh->n_ranks * n, sizeof(*at));
+	at = calloc((size_t)sh->tree.n_ranks * n, sizeof(*at));
 	q = malloc(n * sizeof(*q));
 	for (uint32_t d = 0; d < n; d++) {
-		ftr_sw l = sh->col_sw[d / sh->stride];
+		ftr_sw l = sh->numbering.col_sw[d / sh->numbering.stride];
 
-		at[sh->rank[l] * n + d] = (struct oracle_step){ true, l, d };
+		at[sh->tree.rank[l] * n + d] = (struct oracle_step){ true, l, d };
 	}
-	for (unsigned int r = 0; r < sh->n_ranks; r++) {
+	for (unsigned int r = 0; r < sh->tree.n_ranks; r++) {
 		struct oracle_step *here = at + (size_t)r * n;
 
 		for (uint32_t d = 0; d < n; d++) {
@@ -75,14 +75,14 @@ void oracle_place_init(struct oracle_place *o, const struct ftr_shape *whole,
 	o->cost = malloc(n * n * sizeof(*o->cost));
 	o->down = malloc(n * n * sizeof(*o->down));
 	oracle_costs(sh, o->cost, o->down);
-	o->ascent = ascents(whole);
+	o->up_path = up_paths(whole);
 }
 
 void oracle_place_free(struct oracle_place *o)
 {
 	free(o->cost);
 	free(o->down);
-	free(o->ascent);
+	free(o->up_path);
 }
 
 static ftr_sw in_whole(const struct oracle_place *o, ftr_sw s)
@@ -95,9 +95,9 @@ const struct oracle_step *oracle_step(const struct oracle_place *o, ftr_sw s,
 {
 	const struct oracle_step *at;
 
-	if (!o->ascent || t->cls != FTR_CLASS_HOST || t->d >= o->whole->n_d)
+	if (!o->up_path || t->cls != FTR_CLASS_HOST || t->d >= o->whole->numbering.n_d)
 		return NULL;
-	at = &o->ascent[o->whole->rank[in_whole(o, s)] * o->whole->n_d + t->d];
+	at = &o->up_path[o->whole->tree.rank[in_whole(o, s)] * o->whole->numbering.n_d + t->d];
 	return at->known ? at : NULL;
 }
 
@@ -106,7 +106,7 @@ static uint64_t number(const struct oracle_place *o, ftr_sw s,
 {
 	const struct oracle_step *at = oracle_step(o, s, t);
 
-	return at ? at->q : t->d / o->whole->divider[in_whole(o, s)];
+	return at ? at->q : t->d / o->whole->numbering.divider[in_whole(o, s)];
 }
 
 /* The group of s towards t in the whole fabric. */
@@ -115,15 +115,15 @@ static const struct ftr_group *whole_group(const struct oracle_place *o,
 {
 	const struct ftr_shape *w = o->whole;
 	ftr_sw s0 = in_whole(o, s), t0 = in_whole(o, t);
-	uint32_t g = w->group_first[s0];
+	uint32_t g = w->tree.group_first[s0];
 
-	while (w->groups[g].remote != t0)
+	while (w->tree.groups[g].remote != t0)
 		g++;
-	return &w->groups[g];
+	return &w->tree.groups[g];
 }
 
-static bool cabled(const struct ftr_fabric *f, ftr_sw s, unsigned int p,
-		   ftr_sw t)
+static bool connected(const struct ftr_fabric *f, ftr_sw s, unsigned int p,
+		      ftr_sw t)
 {
 	const struct ftr_swport *port = ftr_fabric_port(f, s, (ftr_port)p);
 
@@ -133,7 +133,7 @@ static bool cabled(const struct ftr_fabric *f, ftr_sw s, unsigned int p,
 static bool neighbours(const struct ftr_fabric *f, ftr_sw s, ftr_sw t)
 {
 	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
-		if (s != t && cabled(f, s, p, t))
+		if (s != t && connected(f, s, p, t))
 			return true;
 	return false;
 }
@@ -146,26 +146,26 @@ bool oracle_leads(const struct oracle_place *o, ftr_sw s, ftr_sw t, ftr_sw l)
 
 	if (!neighbours(sh->f, s, t))
 		return false;
-	if (sh->rank[t] < sh->rank[s])
+	if (sh->tree.rank[t] < sh->tree.rank[s])
 		return o->down[t * n + l] < mine;
-	if (sh->rank[t] == sh->rank[s] || o->cost[t * n + l] >= mine)
+	if (sh->tree.rank[t] == sh->tree.rank[s] || o->cost[t * n + l] >= mine)
 		return false;
 	for (ftr_sw u = 0; u < n; u++)	/* must s go down? */
-		if (sh->rank[u] > sh->rank[s] && neighbours(sh->f, u, s) &&
+		if (sh->tree.rank[u] > sh->tree.rank[s] && neighbours(sh->f, u, s) &&
 		    o->down[s * n + l] < o->cost[u * n + l])
 			return false;
 	return true;
 }
 
 /* The k-th nominal cable from s to t, FTR_PORT_NONE if it is lost. */
-static ftr_port nominal_cable(const struct oracle_place *o, ftr_sw s, ftr_sw t,
-			      unsigned int k)
+static ftr_port nominal_link(const struct oracle_place *o, ftr_sw s, ftr_sw t,
+			     unsigned int k)
 {
 	ftr_sw s0 = in_whole(o, s), t0 = in_whole(o, t);
 
 	for (unsigned int p = 1; p <= o->whole->f->sw[s0].n_ports; p++)
-		if (cabled(o->whole->f, s0, p, t0) && k-- == 0)
-			return cabled(o->sh->f, s, p, t) ? (ftr_port)p :
+		if (connected(o->whole->f, s0, p, t0) && k-- == 0)
+			return connected(o->sh->f, s, p, t) ? (ftr_port)p :
 				FTR_PORT_NONE;
 	return FTR_PORT_NONE;
 }
@@ -174,10 +174,10 @@ static ftr_port cable(const struct oracle_place *o, ftr_sw s, ftr_sw t,
 		      uint64_t z)
 {
 	unsigned int n = whole_group(o, s, t)->n_nominal;
-	ftr_port port = nominal_cable(o, s, t, (unsigned int)(z % n));
+	ftr_port port = nominal_link(o, s, t, (unsigned int)(z % n));
 
 	for (unsigned int i = 0; i < n && port == FTR_PORT_NONE; i++)
-		port = nominal_cable(o, s, t, (unsigned int)
+		port = nominal_link(o, s, t, (unsigned int)
 			((z % n + 1 + z / n % (n - 1) + i) % n));
 	return port;
 }
@@ -194,31 +194,31 @@ static void pod(const struct ftr_shape *w, ftr_sw s, unsigned int l,
 		ftr_sw t = port->peer;
 
 		if (port->peer_kind == FTR_PEER_SW && !seen[t] &&
-		    w->rank[t] != w->rank[s] &&
-		    (w->rank[t] <= l ||
-		     (w->col[t] < w->n_leaf && w->stub[t])))
+		    w->tree.rank[t] != w->tree.rank[s] &&
+		    (w->tree.rank[t] <= l ||
+		     (w->numbering.col[t] < w->tree.n_leaf && w->tree.stub[t])))
 			pod(w, t, l, seen);
 	}
 }
 
 /* Leaves of the pod of s, of a leaf itself only; *home: the first. */
 static uint32_t leaves_of_pod(const struct oracle_place *o, ftr_sw s,
-			      uint32_t *home)
+			      uint32_t *pod_first)
 {
 	const struct ftr_shape *w = o->whole;
 	ftr_sw s0 = in_whole(o, s);
 	uint8_t *seen;
 	uint32_t n = 0;
 
-	*home = w->col[s0];
-	if (w->col[s0] < w->n_leaf)
+	*pod_first = w->numbering.col[s0];
+	if (w->numbering.col[s0] < w->tree.n_leaf)
 		return 1;
-	*home = 0;
+	*pod_first = 0;
 	seen = calloc(w->f->n_sw, 1);
-	pod(w, s0, w->rank[s0], seen);
-	for (uint32_t l = 0; l < w->n_leaf; l++)
-		if (seen[w->col_sw[l]] && n++ == 0)
-			*home = l;
+	pod(w, s0, w->tree.rank[s0], seen);
+	for (uint32_t l = 0; l < w->tree.n_leaf; l++)
+		if (seen[w->numbering.col_sw[l]] && n++ == 0)
+			*pod_first = l;
 	free(seen);
 	return n ? n : 1;
 }
@@ -269,20 +269,20 @@ static struct choice choice_of(const struct oracle_place *o, ftr_sw s,
 			       const struct ftr_dest *t)
 {
 	const struct ftr_shape *whole = o->whole;
-	uint32_t home, span = leaves_of_pod(o, s, &home);
-	uint64_t hosts = span * (whole->stride ? (uint64_t)whole->stride : 1);
-	uint64_t pi = whole->divider[in_whole(o, s)], block;
-	struct choice c = { .w = whole->n_slots[in_whole(o, s)] };
+	uint32_t pod_first, pod_leaves = leaves_of_pod(o, s, &pod_first);
+	uint64_t hosts = pod_leaves * (whole->numbering.stride ? (uint64_t)whole->numbering.stride : 1);
+	uint64_t pi = whole->numbering.divider[in_whole(o, s)], block;
+	struct choice c = { .w = whole->numbering.n_slots[in_whole(o, s)] };
 
 	for (ftr_sw u = 0; u < o->sh->f->n_sw; u++)
-		if (oracle_leads(o, s, u, o->sh->col_sw[t->col]))
+		if (oracle_leads(o, s, u, o->sh->numbering.col_sw[t->col]))
 			c.alive[whole_group(o, s, u)->slot] = true;
 	c.r = (int64_t)(hosts / (pi * (uint64_t)c.w));
 	c.r = c.r ? c.r : 1;
-	c.b = (int64_t)(whole->n_d / hosts) / (2 * c.w);
+	c.b = (int64_t)(whole->numbering.n_d / hosts) / (2 * c.w);
 	c.b = c.b < 2 ? 2 : c.b;
-	block = t->d / (t->cls == FTR_CLASS_HOST ? hosts : span);
-	c.a = (int64_t)block - (int64_t)(home / span);
+	block = t->d / (t->cls == FTR_CLASS_HOST ? hosts : pod_leaves);
+	c.a = (int64_t)block - (int64_t)(pod_first / pod_leaves);
 	return c;
 }
 
@@ -295,7 +295,7 @@ static ftr_sw by_slots(const struct oracle_place *o, ftr_sw s,
 	if (!c.alive[x])
 		x = stable_slot(&c, x, window);
 	for (ftr_sw u = 0; u < o->sh->f->n_sw; u++)
-		if (oracle_leads(o, s, u, o->sh->col_sw[t->col]) &&
+		if (oracle_leads(o, s, u, o->sh->numbering.col_sw[t->col]) &&
 		    whole_group(o, s, u)->slot == (uint32_t)x)
 			return u;
 	abort();
@@ -314,7 +314,7 @@ static ftr_sw one_of(const struct oracle_place *o, ftr_sw s,
 		     const struct ftr_dest *t, const ftr_sw *to, uint32_t n)
 {
 	const struct ftr_switch *sw = o->sh->f->sw;
-	uint32_t w = o->whole->n_slots[in_whole(o, s)];
+	uint32_t w = o->whole->numbering.n_slots[in_whole(o, s)];
 	uint64_t most = 0;
 	ftr_sw best = to[0];
 
@@ -325,7 +325,7 @@ static ftr_sw one_of(const struct oracle_place *o, ftr_sw s,
 			return to[i];
 	}
 	for (uint32_t i = 0; i < n; i++)
-		if (o->sh->rank[to[i]] > o->sh->rank[s] &&
+		if (o->sh->tree.rank[to[i]] > o->sh->tree.rank[s] &&
 		    whole_group(o, s, to[i])->slot == number(o, s, t) % w)
 			return to[i];
 	for (uint32_t i = 0; i < n; i++) {
@@ -340,7 +340,7 @@ static ftr_sw one_of(const struct oracle_place *o, ftr_sw s,
 ftr_port oracle_place_entry(const struct oracle_place *o, ftr_sw s,
 			    const struct ftr_dest *t)
 {
-	ftr_sw l = o->sh->col_sw[t->col], to[256];
+	ftr_sw l = o->sh->numbering.col_sw[t->col], to[256];
 	uint64_t q = number(o, s, t);
 	uint32_t n = 0, n_below = 0;
 
@@ -351,7 +351,7 @@ ftr_port oracle_place_entry(const struct oracle_place *o, ftr_sw s,
 
 		if (!oracle_leads(o, s, u, l))
 			continue;
-		n_below += o->sh->rank[u] < o->sh->rank[s];
+		n_below += o->sh->tree.rank[u] < o->sh->tree.rank[s];
 		for (i = n++; i > 0 && whole_group(o, s, to[i - 1])->pos >
 		     whole_group(o, s, u)->pos; i--)
 			to[i] = to[i - 1];
@@ -359,10 +359,10 @@ ftr_port oracle_place_entry(const struct oracle_place *o, ftr_sw s,
 	}
 	if (!n)
 		return FTR_PORT_NONE;
-	if (n_below && (!o->ascent || n == 1))
+	if (n_below && (!o->up_path || n == 1))
 		return cable(o, s, to[q % n], q / n);
 	to[0] = n_below ? one_of(o, s, t, to, n) : by_slots(o, s, t, q);
-	if (o->sh->rank[to[0]] > o->sh->rank[s])
-		q /= o->whole->n_slots[in_whole(o, s)];
+	if (o->sh->tree.rank[to[0]] > o->sh->tree.rank[s])
+		q /= o->whole->numbering.n_slots[in_whole(o, s)];
 	return cable(o, s, to[0], q);
 }

@@ -15,7 +15,7 @@ struct oracle_place {
 	const struct ftr_shape *whole;	/* nominal, with inference */
 	const struct ftr_shape *sh;	/* made over it */
 	unsigned int *cost, *down;	/* of sh, [n_sw * n_sw] */
-	struct oracle_step *ascent;	/* [n_ranks * n_d], NULL: there are none */
+	struct oracle_step *up_path;	/* [n_ranks * n_d], NULL: there are none */
 };
 
 /* Of the ascent of a host, on one tier: a switch of the whole fabric. */

@@ -13,7 +13,7 @@
 
 #define SHARE 70
 
-static unsigned int cables(const struct ftr_fabric *f, ftr_sw a, ftr_sw b)
+static unsigned int links(const struct ftr_fabric *f, ftr_sw a, ftr_sw b)
 {
 	unsigned int n = 0;
 
@@ -52,10 +52,10 @@ static void flood(const struct ftr_shape *sh, unsigned int low, ftr_sw s,
 		return;
 	in[s] = 1;
 	for (ftr_sw t = 0; t < sh->f->n_sw; t++) {
-		bool other = sh->rank[t] + sh->rank[s] == 2 * low + 1 &&
-			(sh->rank[t] == low || sh->rank[t] == low + 1);
+		bool other = sh->tree.rank[t] + sh->tree.rank[s] == 2 * low + 1 &&
+			(sh->tree.rank[t] == low || sh->tree.rank[t] == low + 1);
 
-		if (other && !sh->stub[t] && cables(sh->f, s, t))
+		if (other && !sh->tree.stub[t] && links(sh->f, s, t))
 			flood(sh, low, t, in);
 	}
 }
@@ -64,20 +64,20 @@ static struct mesh mesh_of(const struct ftr_shape *sh, ftr_sw s)
 {
 	uint32_t n = sh->f->n_sw, n_low = 0, n_up = 0, pairs = 0;
 	unsigned int seen[256] = { 0 };
-	struct mesh m = { .in = calloc(n, 1), .rank = sh->rank[s] };
+	struct mesh m = { .in = calloc(n, 1), .rank = sh->tree.rank[s] };
 
-	if (!sh->stub[s])
+	if (!sh->tree.stub[s])
 		flood(sh, m.rank, s, m.in);
 	for (ftr_sw a = 0; a < n; a++) {
-		n_low += m.in[a] && sh->rank[a] == m.rank;
-		n_up += m.in[a] && sh->rank[a] != m.rank;
+		n_low += m.in[a] && sh->tree.rank[a] == m.rank;
+		n_up += m.in[a] && sh->tree.rank[a] != m.rank;
 		for (ftr_sw b = 0; b < n; b++) {
 			unsigned int c;
 
-			if (!m.in[a] || !m.in[b] || sh->rank[a] != m.rank ||
-			    sh->rank[b] == m.rank)
+			if (!m.in[a] || !m.in[b] || sh->tree.rank[a] != m.rank ||
+			    sh->tree.rank[b] == m.rank)
 				continue;
-			c = cables(sh->f, a, b);
+			c = links(sh->f, a, b);
 			pairs += c != 0;
 			seen[c]++;
 		}
@@ -96,19 +96,19 @@ static bool eligible(const struct ftr_shape *sh, const struct mesh *m, ftr_sw s)
 	unsigned int lacks = 0;
 
 	for (ftr_sw t = 0; t < sh->f->n_sw; t++)
-		if (m->in[t] && sh->rank[t] != sh->rank[s] &&
-		    open_ports(sh->f, t) && cables(sh->f, s, t) < m->mode)
-			lacks += m->mode - cables(sh->f, s, t);
+		if (m->in[t] && sh->tree.rank[t] != sh->tree.rank[s] &&
+		    open_ports(sh->f, t) && links(sh->f, s, t) < m->mode)
+			lacks += m->mode - links(sh->f, s, t);
 	return lacks <= open_ports(sh->f, s);
 }
 
 unsigned int oracle_nominal(const struct ftr_shape *sh, ftr_sw a, ftr_sw b)
 {
-	unsigned int have = cables(sh->f, a, b), all = have;
-	ftr_sw low = sh->rank[a] < sh->rank[b] ? a : b, up = low == a ? b : a;
+	unsigned int have = links(sh->f, a, b), all = have;
+	ftr_sw low = sh->tree.rank[a] < sh->tree.rank[b] ? a : b, up = low == a ? b : a;
 	struct mesh m;
 
-	if (sh->rank[up] != sh->rank[low] + 1)
+	if (sh->tree.rank[up] != sh->tree.rank[low] + 1)
 		return have;
 	m = mesh_of(sh, low);
 	if (m.dense && m.in[up] && open_ports(sh->f, a) &&
@@ -127,11 +127,11 @@ uint32_t oracle_slots(const struct ftr_shape *sh, ftr_sw s, ftr_sw *slot)
 		ftr_sw plane;
 		uint32_t i;
 
-		if (sh->rank[t] <= sh->rank[s] || !oracle_nominal(sh, s, t))
+		if (sh->tree.rank[t] <= sh->tree.rank[s] || !oracle_nominal(sh, s, t))
 			continue;
-		plane = oracle_plane(sh, t, sh->rank[s] + 1u);
+		plane = oracle_plane(sh, t, sh->tree.rank[s] + 1u);
 		for (i = n++; i > 0 && oracle_plane(sh, slot[i - 1],
-						    sh->rank[s] + 1u) > plane;
+						    sh->tree.rank[s] + 1u) > plane;
 		     i--)
 			slot[i] = slot[i - 1];
 		slot[i] = t;
@@ -145,7 +145,7 @@ static void flood_plane(const struct ftr_shape *sh, ftr_sw s, unsigned int low,
 		  uint8_t *seen)
 {
 	seen[s] = 1;
-	if (sh->stub[s] && sh->col[s] < sh->n_leaf)
+	if (sh->tree.stub[s] && sh->numbering.col[s] < sh->tree.n_leaf)
 		return;
 	for (unsigned int p = 1; p <= sh->f->sw[s].n_ports; p++) {
 		const struct ftr_swport *port =
@@ -153,8 +153,8 @@ static void flood_plane(const struct ftr_shape *sh, ftr_sw s, unsigned int low,
 		ftr_sw t = port->peer;
 
 		if (port->peer_kind == FTR_PEER_SW && !seen[t] &&
-		    sh->rank[t] >= low && sh->rank[t] != sh->rank[s] &&
-		    !(sh->stub[t] && sh->col[t] < sh->n_leaf))
+		    sh->tree.rank[t] >= low && sh->tree.rank[t] != sh->tree.rank[s] &&
+		    !(sh->tree.stub[t] && sh->numbering.col[t] < sh->tree.n_leaf))
 			flood_plane(sh, t, low, seen);
 	}
 }
@@ -172,7 +172,7 @@ static bool planes_are_shared(const struct ftr_shape *sh)
 		for (uint32_t i = 0; i < m; i++) {
 			uint8_t *seen = calloc(n, 1);
 
-			flood_plane(sh, slot[i], sh->rank[s] + 1u, seen);
+			flood_plane(sh, slot[i], sh->tree.rank[s] + 1u, seen);
 			for (uint32_t k = 0; k < m; k++)
 				shared |= k != i && seen[slot[k]];
 			free(seen);
@@ -189,15 +189,15 @@ static void dividers(const struct ftr_shape *sh, uint64_t *pi)
 
 	for (ftr_sw s = 0; s < n; s++)
 		pi[s] = 1;
-	for (unsigned int r = 0; r < sh->n_ranks; r++) {
+	for (unsigned int r = 0; r < sh->tree.n_ranks; r++) {
 		for (ftr_sw s = 0; s < n; s++) {
-			if (sh->rank[s] != r)
+			if (sh->tree.rank[s] != r)
 				continue;
 			for (ftr_sw t = 0; t < n; t++)
-				if (sh->rank[t] > r &&
+				if (sh->tree.rank[t] > r &&
 				    oracle_nominal(sh, s, t) &&
-				    pi[s] * sh->n_slots[s] > pi[t])
-					pi[t] = pi[s] * sh->n_slots[s];
+				    pi[s] * sh->numbering.n_slots[s] > pi[t])
+					pi[t] = pi[s] * sh->numbering.n_slots[s];
 		}
 	}
 }
@@ -211,19 +211,19 @@ void oracle_check_slots(const struct ftr_shape *sh, uint64_t seed)
 	for (ftr_sw s = 0; s < n; s++) {
 		uint32_t m = oracle_slots(sh, s, slot);
 
-		ck_assert_msg(sh->n_slots[s] == m, "seed %" PRIu64
+		ck_assert_msg(sh->numbering.n_slots[s] == m, "seed %" PRIu64
 			      ": switch %u has %u slots, not %u", seed, s,
-			      sh->n_slots[s], m);
-		for (uint32_t k = 0; k < sh->group_first[s + 1] -
-		     sh->group_first[s]; k++) {
+			      sh->numbering.n_slots[s], m);
+		for (uint32_t k = 0; k < sh->tree.group_first[s + 1] -
+		     sh->tree.group_first[s]; k++) {
 			const struct ftr_group *g =
-				&sh->groups[sh->group_first[s] + k];
+				&sh->tree.groups[sh->tree.group_first[s] + k];
 
 			ck_assert_msg(g->n_nominal ==
 				      oracle_nominal(sh, s, g->remote),
 				      "seed %" PRIu64 ": cables of %u and %u",
 				      seed, s, g->remote);
-			if (k < sh->n_up[s])
+			if (k < sh->tree.n_up[s])
 				ck_assert_msg(g->slot < m &&
 					      slot[g->slot] == g->remote,
 					      "seed %" PRIu64
@@ -232,15 +232,15 @@ void oracle_check_slots(const struct ftr_shape *sh, uint64_t seed)
 			else
 				ck_assert_uint_eq(g->slot, FTR_SLOT_NONE);
 			for (uint32_t i = 0; i < g->n; i++)
-				ck_assert_uint_eq(sh->group_place[g->first + i],
+				ck_assert_uint_eq(sh->tree.group_place[g->first + i],
 						  i);
 		}
 	}
 	dividers(sh, pi);
 	for (ftr_sw s = 0; s < n; s++)
-		ck_assert_msg(sh->divider[s] == pi[s], "seed %" PRIu64
+		ck_assert_msg(sh->numbering.divider[s] == pi[s], "seed %" PRIu64
 			      ": divider of %u", seed, s);
-	ck_assert_msg(!sh->ascent == !(sh->n_d && planes_are_shared(sh)),
+	ck_assert_msg(!sh->numbering.up_path == !(sh->numbering.n_d && planes_are_shared(sh)),
 		      "seed %" PRIu64 ": ascents", seed);
 	free(slot);
 	free(pi);
@@ -263,37 +263,37 @@ static void check_switches(const struct ftr_shape *sh,
 		ftr_sw t = nominal_sw(sh, n, s);
 		uint32_t before = 0, hosts = 0;
 
-		ck_assert_msg(sh->rank[s] == n->rank[t] &&
-			      sh->stub[s] == n->stub[t] &&
-			      sh->divider[s] == n->divider[t] &&
-			      sh->n_slots[s] == n->n_slots[t] &&
-			      sh->sw_d[s] == n->sw_d[t] &&
-			      sh->home[s] == n->home[t] &&
-			      sh->span[s] == n->span[t],
+		ck_assert_msg(sh->tree.rank[s] == n->tree.rank[t] &&
+			      sh->tree.stub[s] == n->tree.stub[t] &&
+			      sh->numbering.divider[s] == n->numbering.divider[t] &&
+			      sh->numbering.n_slots[s] == n->numbering.n_slots[t] &&
+			      sh->numbering.sw_d[s] == n->numbering.sw_d[t] &&
+			      sh->numbering.pod_first[s] == n->numbering.pod_first[t] &&
+			      sh->numbering.pod_leaves[s] == n->numbering.pod_leaves[t],
 			      "seed %" PRIu64 ": switch %u", seed, s);
 		for (ftr_sw x = 0; x < sh->f->n_sw; x++)
-			before += n->col[nominal_sw(sh, n, x)] < n->col[t];
-		ck_assert_msg(sh->col[s] == before && sh->col_sw[before] == s,
+			before += n->numbering.col[nominal_sw(sh, n, x)] < n->numbering.col[t];
+		ck_assert_msg(sh->numbering.col[s] == before && sh->numbering.col_sw[before] == s,
 			      "seed %" PRIu64 ": column of %u", seed, s);
-		if (n->col[t] >= n->n_leaf)
+		if (n->numbering.col[t] >= n->tree.n_leaf)
 			continue;
 		leaves++;
 		for (ftr_ep e = 0; e < sh->f->n_ep; e++)
 			hosts += sh->f->ep[e].sw == s &&
-				sh->ep_place[e].cls == FTR_CLASS_HOST;
-		ck_assert_msg(sh->leaf_hosts[before] == hosts,
+				sh->numbering.ep_index[e].cls == FTR_CLASS_HOST;
+		ck_assert_msg(sh->tree.leaf_hosts[before] == hosts,
 			      "seed %" PRIu64 ": hosts of %u", seed, s);
 	}
-	ck_assert_uint_eq(sh->n_leaf, leaves);
+	ck_assert_uint_eq(sh->tree.n_leaf, leaves);
 }
 
 /* The nominal group of t that leads to r. */
 static const struct ftr_group *find_group(const struct ftr_shape *n, ftr_sw t,
 					  ftr_sw r)
 {
-	for (uint32_t g = n->group_first[t]; g < n->group_first[t + 1]; g++)
-		if (n->groups[g].remote == r)
-			return &n->groups[g];
+	for (uint32_t g = n->tree.group_first[t]; g < n->tree.group_first[t + 1]; g++)
+		if (n->tree.groups[g].remote == r)
+			return &n->tree.groups[g];
 	return NULL;
 }
 
@@ -301,52 +301,52 @@ static unsigned int place_of(const struct ftr_shape *n,
 			     const struct ftr_group *g, ftr_port p)
 {
 	for (uint32_t i = 0; i < g->n; i++)
-		if (n->group_ports[g->first + i] == p)
-			return n->group_place[g->first + i];
+		if (n->tree.group_ports[g->first + i] == p)
+			return n->tree.group_place[g->first + i];
 	return 999;
 }
 
 static void check_groups_of(const struct ftr_shape *sh,
 			    const struct ftr_shape *n, ftr_sw s, uint64_t seed)
 {
-	uint32_t first = sh->group_first[s], m = sh->group_first[s + 1] - first;
+	uint32_t first = sh->tree.group_first[s], m = sh->tree.group_first[s + 1] - first;
 	uint32_t alive = 0, ports = 0;
 	ftr_sw t = nominal_sw(sh, n, s);
 	const struct ftr_group *last = NULL;
 
 	for (ftr_sw x = 0; x < sh->f->n_sw; x++)
-		alive += x != s && cables(sh->f, s, x);
+		alive += x != s && links(sh->f, s, x);
 	ck_assert_msg(m == alive, "seed %" PRIu64 ": %u groups at %u", seed,
 		      m, s);
 	for (uint32_t k = 0; k < m; k++) {
-		const struct ftr_group *g = &sh->groups[first + k], *o;
-		unsigned int side = sh->rank[g->remote] > sh->rank[s] ? 0 :
-			sh->rank[g->remote] < sh->rank[s] ? 1 : 2;
+		const struct ftr_group *g = &sh->tree.groups[first + k], *o;
+		unsigned int side = sh->tree.rank[g->remote] > sh->tree.rank[s] ? 0 :
+			sh->tree.rank[g->remote] < sh->tree.rank[s] ? 1 : 2;
 
 		o = find_group(n, t, nominal_sw(sh, n, g->remote));
 		ck_assert_ptr_nonnull(o);
 		ck_assert_msg((!last || last < o) && g->pos == k &&
 			      g->slot == o->slot &&
 			      g->n_nominal == o->n_nominal &&
-			      g->n == cables(sh->f, s, g->remote),
+			      g->n == links(sh->f, s, g->remote),
 			      "seed %" PRIu64 ": group %u of %u", seed, k, s);
-		ck_assert_uint_eq(side, k < sh->n_up[s] ? 0 :
-				  k < sh->n_up[s] + sh->n_down[s] ? 1 : 2);
+		ck_assert_uint_eq(side, k < sh->tree.n_up[s] ? 0 :
+				  k < sh->tree.n_up[s] + sh->tree.n_down[s] ? 1 : 2);
 		for (uint32_t i = 0; i < g->n; i++) {
-			ftr_port p = sh->group_ports[g->first + i];
+			ftr_port p = sh->tree.group_ports[g->first + i];
 
 			ck_assert_uint_eq(ftr_fabric_port(sh->f, s, p)->peer,
 					  g->remote);
-			ck_assert_uint_eq(sh->group_place[g->first + i],
+			ck_assert_uint_eq(sh->tree.group_place[g->first + i],
 					  place_of(n, o, p));
-			ck_assert(!i || sh->group_place[g->first + i - 1] <
-				  sh->group_place[g->first + i]);
+			ck_assert(!i || sh->tree.group_place[g->first + i - 1] <
+				  sh->tree.group_place[g->first + i]);
 		}
 		ports += g->n;
 		last = o;
 	}
 	for (ftr_sw x = 0; x < sh->f->n_sw; x++)
-		ports -= x != s ? cables(sh->f, s, x) : 0;
+		ports -= x != s ? links(sh->f, s, x) : 0;
 	ck_assert_uint_eq(ports, 0);
 }
 
@@ -362,32 +362,32 @@ static void check_dests(const struct ftr_shape *sh, const struct ftr_shape *n,
 			(o->kind == FTR_OWNER_EP &&
 			 sh->f->ep[o->idx].sw != FTR_SW_NONE);
 	}
-	ck_assert_uint_eq(sh->n_dest, want);
-	for (uint32_t i = 0; i < sh->n_dest; i++) {
-		const struct ftr_dest *t = &sh->dest[i];
+	ck_assert_uint_eq(sh->numbering.n_dest, want);
+	for (uint32_t i = 0; i < sh->numbering.n_dest; i++) {
+		const struct ftr_dest *t = &sh->numbering.dest[i];
 		const struct ftr_lid_owner *o = &sh->f->owner[t->lid];
 		uint32_t d;
 		uint8_t cls = FTR_CLASS_SW;
 
 		if (o->kind == FTR_OWNER_EP) {
-			const struct ftr_place *p = &n->ep_place[
+			const struct ftr_ep_index *p = &n->numbering.ep_index[
 				ftr_fabric_find_ep(n->f,
 						   sh->f->ep[o->idx].guid)];
 
 			d = p->d;
 			cls = p->cls;
 			ck_assert_uint_eq(t->port, sh->f->ep[o->idx].sw_port);
-			ck_assert_uint_eq(sh->col_sw[t->col],
+			ck_assert_uint_eq(sh->numbering.col_sw[t->col],
 					  sh->f->ep[o->idx].sw);
 		} else {
-			d = n->col[nominal_sw(sh, n, o->idx)];
-			ck_assert_uint_eq(sh->col_sw[t->col], o->idx);
+			d = n->numbering.col[nominal_sw(sh, n, o->idx)];
+			ck_assert_uint_eq(sh->numbering.col_sw[t->col], o->idx);
 		}
 		ck_assert_msg(t->d == d + o->offset && t->cls == cls,
 			      "seed %" PRIu64 ": LID %u", seed, t->lid);
 	}
-	ck_assert_uint_eq(sh->stride, n->stride);
-	ck_assert_uint_eq(sh->n_d, n->n_leaf * n->stride);
+	ck_assert_uint_eq(sh->numbering.stride, n->numbering.stride);
+	ck_assert_uint_eq(sh->numbering.n_d, n->tree.n_leaf * n->numbering.stride);
 }
 
 static void check_absent(const struct ftr_shape *sh, const struct ftr_shape *n,
@@ -400,7 +400,7 @@ static void check_absent(const struct ftr_shape *sh, const struct ftr_shape *n,
 		for (unsigned int q = 1; q <= nf->sw[t].n_ports; q++) {
 			const struct ftr_swport *port =
 				ftr_fabric_port(nf, t, (ftr_port)q);
-			const struct ftr_cable *a = &sh->absent[k];
+			const struct ftr_link *a = &sh->missing.absent[k];
 			ftr_sw s = ftr_fabric_find_sw(f, nf->sw[t].guid), z;
 
 			if (port->peer_kind != FTR_PEER_SW || port->peer < t)
@@ -413,7 +413,7 @@ static void check_absent(const struct ftr_shape *sh, const struct ftr_shape *n,
 			lost++;
 			if (s == FTR_SW_NONE || z == FTR_SW_NONE)
 				continue;
-			ck_assert_msg(k < sh->n_absent && a->sw == s &&
+			ck_assert_msg(k < sh->missing.n_absent && a->sw == s &&
 				      a->port == q && a->peer == z &&
 				      a->peer_port == port->peer_port,
 				      "seed %" PRIu64 ": absent %u", seed, k);
@@ -424,11 +424,11 @@ static void check_absent(const struct ftr_shape *sh, const struct ftr_shape *n,
 		hosts += nf->ep[e].sw != FTR_SW_NONE;
 	for (ftr_ep e = 0; e < f->n_ep; e++)
 		hosts -= f->ep[e].sw != FTR_SW_NONE;
-	ck_assert_uint_eq(sh->n_absent, k);
-	ck_assert_uint_eq(sh->n_missing_cables, lost);
-	ck_assert_uint_eq(sh->n_missing_hosts, hosts);
-	ck_assert_uint_eq(sh->n_missing_sw, nf->n_sw - f->n_sw);
-	ck_assert(sh->from_nominal);
+	ck_assert_uint_eq(sh->missing.n_absent, k);
+	ck_assert_uint_eq(sh->missing.n_missing_links, lost);
+	ck_assert_uint_eq(sh->missing.n_missing_hosts, hosts);
+	ck_assert_uint_eq(sh->missing.n_missing_sw, nf->n_sw - f->n_sw);
+	ck_assert(sh->missing.from_nominal);
 }
 
 static void check_costs(const struct ftr_shape *sh, uint64_t seed)
@@ -440,8 +440,8 @@ static void check_costs(const struct ftr_shape *sh, uint64_t seed)
 	oracle_costs(sh, cost, down);
 	for (ftr_sw s = 0; s < n; s++) {
 		for (ftr_sw l = 0; l < n; l++) {
-			unsigned int c = ftr_shape_cost(sh, s)[sh->col[l]];
-			unsigned int d = ftr_shape_down(sh, s)[sh->col[l]];
+			unsigned int c = ftr_shape_cost(sh, s)[sh->numbering.col[l]];
+			unsigned int d = ftr_shape_down(sh, s)[sh->numbering.col[l]];
 
 			c = c == FTR_COST_INF ? ORACLE_INF : c;
 			d = d == FTR_COST_INF ? ORACLE_INF : d;
@@ -457,7 +457,7 @@ static void check_costs(const struct ftr_shape *sh, uint64_t seed)
 void oracle_check_projection(const struct ftr_shape *sh,
 			     const struct ftr_shape *n, uint64_t seed)
 {
-	uint32_t sideways = 0, odd = 0;
+	uint32_t horizontal = 0, odd = 0;
 
 	check_switches(sh, n, seed);
 	for (ftr_sw s = 0; s < sh->f->n_sw; s++)
@@ -467,19 +467,19 @@ void oracle_check_projection(const struct ftr_shape *sh,
 	check_costs(sh, seed);
 	for (ftr_sw a = 0; a < sh->f->n_sw; a++)
 		for (ftr_sw b = a + 1; b < sh->f->n_sw; b++)
-			if (sh->rank[a] == sh->rank[b])
-				sideways += cables(sh->f, a, b);
+			if (sh->tree.rank[a] == sh->tree.rank[b])
+				horizontal += links(sh->f, a, b);
 	for (ftr_ep e = 0; e < sh->f->n_ep; e++) {
 		ftr_ep o = ftr_fabric_find_ep(n->f, sh->f->ep[e].guid);
 
-		odd += sh->f->ep[e].sw != FTR_SW_NONE && n->ep_place[o].host &&
-			n->ep_place[o].cls != FTR_CLASS_HOST;
+		odd += sh->f->ep[e].sw != FTR_SW_NONE && n->numbering.ep_index[o].host &&
+			n->numbering.ep_index[o].cls != FTR_CLASS_HOST;
 	}
-	ck_assert_uint_eq(sh->n_sideways, sideways);
-	ck_assert_uint_eq(sh->n_odd, odd);
-	ck_assert(sh->n_ranks == n->n_ranks && sh->n_planes == n->n_planes &&
-		  sh->n_pods == n->n_pods &&
-		  sh->roots_given == n->roots_given &&
-		  sh->cn_unknown == n->cn_unknown &&
-		  sh->io_unknown == n->io_unknown);
+	ck_assert_uint_eq(sh->tree.n_horizontal, horizontal);
+	ck_assert_uint_eq(sh->tree.n_odd, odd);
+	ck_assert(sh->tree.n_ranks == n->tree.n_ranks && sh->tree.n_planes == n->tree.n_planes &&
+		  sh->tree.n_pods == n->tree.n_pods &&
+		  sh->tree.roots_given == n->tree.roots_given &&
+		  sh->tree.cn_unknown == n->tree.cn_unknown &&
+		  sh->tree.io_unknown == n->tree.io_unknown);
 }

@@ -260,8 +260,8 @@ struct ftr_fabric *trees_racks(void)
 	return cabling_end(&c);
 }
 
-struct ftr_fabric *trees_hurt(struct ftr_fabric *f, struct ftr_rng *r,
-			      unsigned int percent)
+struct ftr_fabric *trees_damaged(struct ftr_fabric *f, struct ftr_rng *r,
+				 unsigned int percent)
 {
 	struct ftr_damage d = {
 		.seed = ftr_rng_next(r),

@@ -38,8 +38,8 @@ struct ftr_fabric *trees_racks(void);
 
 /* f (consumed) less up to percent % of its cables, up to a third of its
  * switches without hosts, and up to a quarter of its hosts. */
-struct ftr_fabric *trees_hurt(struct ftr_fabric *f, struct ftr_rng *r,
-			      unsigned int percent);
+struct ftr_fabric *trees_damaged(struct ftr_fabric *f, struct ftr_rng *r,
+				 unsigned int percent);
 
 /* Names of the real fabrics, NULL at the end. */
 extern const char *const trees_real_files[];

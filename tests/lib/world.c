@@ -12,14 +12,14 @@
 #include "engine/engine.h"
 #include "lib/trees.h"
 #include "lib/world.h"
-#include "live/live.h"
+#include "incremental/incremental.h"
 
 static struct ftr_err err;
 
 /* ---- the slow way ---------------------------------------------------- */
 
 /* The shape that tells all cables. */
-static const struct ftr_shape *told(const struct world *w)
+static const struct ftr_shape *reported(const struct world *w)
 {
 	return w->order ? w->order : w->whole;
 }
@@ -32,8 +32,8 @@ struct slow {
 
 static void slow_groups(const struct world *w, struct slow *o)
 {
-	const struct ftr_shape *sh = told(w);
-	uint32_t n = w->f->n_sw, all = sh->group_first[n];
+	const struct ftr_shape *sh = reported(w);
+	uint32_t n = w->f->n_sw, all = sh->tree.group_first[n];
 	struct ftr_group *groups = calloc(all + 1, sizeof(*groups));
 	ftr_port *ports = calloc(w->f->n_ports, 1);
 	uint8_t *place = calloc(w->f->n_ports, 1);
@@ -41,36 +41,36 @@ static void slow_groups(const struct world *w, struct slow *o)
 	uint32_t *n_down = calloc(n, sizeof(*n_down));
 
 	for (ftr_sw s = 0; s < n; s++) {
-		uint32_t first = sh->group_first[s], at = first;
+		uint32_t first = sh->tree.group_first[s], at = first;
 
-		for (uint32_t k = 0; k < sh->n_up[s] + sh->n_down[s]; k++) {
-			struct ftr_group g = sh->groups[first + k];
+		for (uint32_t k = 0; k < sh->tree.n_up[s] + sh->tree.n_down[s]; k++) {
+			struct ftr_group g = sh->tree.groups[first + k];
 			uint32_t alive = 0;
 
 			for (uint32_t i = 0; i < g.n; i++) {
-				ftr_port p = sh->group_ports[g.first + i];
+				ftr_port p = sh->tree.group_ports[g.first + i];
 
 				if (w->dead[w->f->sw[s].first_port + p])
 					continue;
 				place[g.first + alive] =
-					sh->group_place[g.first + i];
+					sh->tree.group_place[g.first + i];
 				ports[g.first + alive++] = p;
 			}
 			g.n = alive;
 			if (!alive)
 				continue;
 			groups[at++] = g;
-			if (k < sh->n_up[s])
+			if (k < sh->tree.n_up[s])
 				n_up[s]++;
 			else
 				n_down[s]++;
 		}
 	}
-	o->sh.groups = groups;
-	o->sh.group_ports = ports;
-	o->sh.group_place = place;
-	o->sh.n_up = n_up;
-	o->sh.n_down = n_down;
+	o->sh.tree.groups = groups;
+	o->sh.tree.group_ports = ports;
+	o->sh.tree.group_place = place;
+	o->sh.tree.n_up = n_up;
+	o->sh.tree.n_down = n_down;
 }
 
 #define FAR 9999u
@@ -83,12 +83,12 @@ static unsigned int number(uint8_t c)
 /* Was s not to be come down to on the way to l, though a way leads there? */
 static bool kept_off(const struct ftr_shape *sh, ftr_sw s, uint32_t l)
 {
-	const struct ftr_group *g = &sh->groups[sh->group_first[s] +
-						sh->n_up[s]];
+	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s] +
+						sh->tree.n_up[s]];
 
 	if (ftr_shape_down(sh, s)[l] != FTR_COST_INF)
 		return false;
-	for (uint32_t k = 0; k < sh->n_down[s]; k++)
+	for (uint32_t k = 0; k < sh->tree.n_down[s]; k++)
 		if (ftr_shape_down(sh, g[k].remote)[l] < FTR_COST_INF - 1)
 			return true;
 	return false;
@@ -97,13 +97,13 @@ static bool kept_off(const struct ftr_shape *sh, ftr_sw s, uint32_t l)
 static unsigned int slow_down(const struct world *w, const struct slow *o,
 			      const unsigned int *down, ftr_sw s, uint32_t l)
 {
-	const struct ftr_group *g = &o->sh.groups[o->sh.group_first[s] +
-						  o->sh.n_up[s]];
-	unsigned int least = o->sh.col[s] == l ? 0 : FAR;
+	const struct ftr_group *g = &o->sh.tree.groups[o->sh.tree.group_first[s] +
+						  o->sh.tree.n_up[s]];
+	unsigned int least = o->sh.numbering.col[s] == l ? 0 : FAR;
 
-	if (kept_off(told(w), s, l))
+	if (kept_off(reported(w), s, l))
 		return FAR;
-	for (uint32_t k = 0; k < o->sh.n_down[s]; k++) {
+	for (uint32_t k = 0; k < o->sh.tree.n_down[s]; k++) {
 		unsigned int d = down[g[k].remote * w->f->n_sw + l];
 
 		least = d + 1 < least ? d + 1 : least;
@@ -115,10 +115,10 @@ static unsigned int slow_cost(const struct world *w, const struct slow *o,
 			      const unsigned int *down,
 			      const unsigned int *cost, ftr_sw s, uint32_t l)
 {
-	const struct ftr_group *g = &o->sh.groups[o->sh.group_first[s]];
+	const struct ftr_group *g = &o->sh.tree.groups[o->sh.tree.group_first[s]];
 	unsigned int mine = down[s * w->f->n_sw + l], least = mine;
 
-	for (uint32_t k = 0; k < o->sh.n_up[s]; k++) {
+	for (uint32_t k = 0; k < o->sh.tree.n_up[s]; k++) {
 		unsigned int c = cost[g[k].remote * w->f->n_sw + l];
 
 		if (mine < c)
@@ -134,40 +134,40 @@ static void slow_costs(const struct world *w, struct slow *o)
 	uint32_t n = w->f->n_sw;
 	unsigned int *cost = malloc(n * n * sizeof(*cost));
 	unsigned int *down = malloc(n * n * sizeof(*down));
-	uint8_t *c = aligned_alloc(64, (size_t)n * o->sh.cost_stride);
-	uint8_t *d = aligned_alloc(64, (size_t)n * o->sh.cost_stride);
+	uint8_t *c = aligned_alloc(64, (size_t)n * o->sh.reach.cost_stride);
+	uint8_t *d = aligned_alloc(64, (size_t)n * o->sh.reach.cost_stride);
 
 	for (uint32_t i = 0; i < n * n; i++)
 		cost[i] = down[i] = FAR;
-	for (uint32_t r = 0; r < o->sh.n_ranks; r++)
+	for (uint32_t r = 0; r < o->sh.tree.n_ranks; r++)
 		for (ftr_sw s = 0; s < n; s++)
-			for (uint32_t l = 0; o->sh.rank[s] == r && l < n; l++)
+			for (uint32_t l = 0; o->sh.tree.rank[s] == r && l < n; l++)
 				down[s * n + l] = slow_down(w, o, down, s, l);
-	for (uint32_t r = o->sh.n_ranks; r-- > 0;)
+	for (uint32_t r = o->sh.tree.n_ranks; r-- > 0;)
 		for (ftr_sw s = 0; s < n; s++)
-			for (uint32_t l = 0; o->sh.rank[s] == r && l < n; l++)
+			for (uint32_t l = 0; o->sh.tree.rank[s] == r && l < n; l++)
 				cost[s * n + l] = slow_cost(w, o, down, cost,
 							    s, l);
-	memset(c, FTR_COST_INF, (size_t)n * o->sh.cost_stride);
-	memset(d, FTR_COST_INF, (size_t)n * o->sh.cost_stride);
+	memset(c, FTR_COST_INF, (size_t)n * o->sh.reach.cost_stride);
+	memset(d, FTR_COST_INF, (size_t)n * o->sh.reach.cost_stride);
 	for (ftr_sw s = 0; s < n; s++)
 		for (uint32_t l = 0; l < n; l++) {
-			size_t at = (size_t)s * o->sh.cost_stride + l;
+			size_t at = (size_t)s * o->sh.reach.cost_stride + l;
 
 			c[at] = (uint8_t)FTR_MIN(cost[s * n + l], 255u);
 			d[at] = (uint8_t)FTR_MIN(down[s * n + l], 255u);
 		}
 	free(cost);
 	free(down);
-	o->sh.cost = c;
-	o->sh.down = d;
+	o->sh.reach.cost = c;
+	o->sh.reach.down = d;
 }
 
 static void slow_route(const struct world *w, struct slow *o)
 {
 	uint64_t no_path;
 
-	o->sh = *told(w);
+	o->sh = *reported(w);
 	slow_groups(w, o);
 	slow_costs(w, o);
 	ck_assert(!ftr_tables_new(w->f, false, &o->t, &err));
@@ -177,19 +177,19 @@ static void slow_route(const struct world *w, struct slow *o)
 
 static void slow_free(struct slow *o)
 {
-	free((void *)(uintptr_t)o->sh.groups);
-	free((void *)(uintptr_t)o->sh.group_ports);
-	free((void *)(uintptr_t)o->sh.group_place);
-	free((void *)(uintptr_t)o->sh.n_up);
-	free((void *)(uintptr_t)o->sh.n_down);
-	free((void *)(uintptr_t)o->sh.cost);
-	free((void *)(uintptr_t)o->sh.down);
+	free((void *)(uintptr_t)o->sh.tree.groups);
+	free((void *)(uintptr_t)o->sh.tree.group_ports);
+	free((void *)(uintptr_t)o->sh.tree.group_place);
+	free((void *)(uintptr_t)o->sh.tree.n_up);
+	free((void *)(uintptr_t)o->sh.tree.n_down);
+	free((void *)(uintptr_t)o->sh.reach.cost);
+	free((void *)(uintptr_t)o->sh.reach.down);
 	ftr_tables_free(o->t);
 }
 
 static void same_tables(const struct world *w, const struct ftr_tables *want)
 {
-	const struct ftr_tables *t = ftr_live_tables(w->lv);
+	const struct ftr_tables *t = ftr_incr_tables(w->lv);
 
 	for (ftr_sw s = 0; s < w->f->n_sw; s++)
 		for (uint32_t i = 0; i < t->stride; i++)
@@ -204,8 +204,8 @@ static void same_costs(const struct world *w, const struct ftr_shape *want)
 {
 	for (ftr_sw s = 0; s < w->f->n_sw; s++)
 		for (uint32_t l = 0; l < w->f->n_sw; l++) {
-			unsigned int c = number(live_cost(w->lv, s)[l]);
-			unsigned int d = number(live_down(w->lv, s)[l]);
+			unsigned int c = number(incr_cost(w->lv, s)[l]);
+			unsigned int d = number(incr_down(w->lv, s)[l]);
 			unsigned int wc = number(ftr_shape_cost(want, s)[l]);
 			unsigned int wd = number(ftr_shape_down(want, s)[l]);
 
@@ -224,7 +224,7 @@ static void same_as_slow(const struct world *w)
 	same_costs(w, &o.sh);
 	same_tables(w, o.t);
 	ftr_shape_validity(&o.sh, &v);
-	ck_assert_uint_eq(v.bad_pairs, ftr_live_bad_pairs(w->lv));
+	ck_assert_uint_eq(v.bad_pairs, ftr_incr_bad_pairs(w->lv));
 	slow_free(&o);
 }
 
@@ -264,7 +264,7 @@ static void same_as_full(const struct world *w)
 void world_check(const struct world *w)
 {
 	for (uint32_t i = 0; i < w->f->n_ports; i++)
-		must(w->dead[i] == (ftr_live_dead(w->lv)[i / 64] >> i % 64 & 1),
+		must(w->dead[i] == (ftr_incr_dead(w->lv)[i / 64] >> i % 64 & 1),
 		     "seed %" PRIu64 ": port %u", w->seed, i);
 	same_as_slow(w);
 	if (!w->order)
@@ -281,17 +281,17 @@ static uint32_t far_end(const struct world *w, ftr_sw s, ftr_port p)
 	return w->f->sw[port->peer].first_port + port->peer_port;
 }
 
-static void note(struct world *w, const struct ftr_live_event *e)
+static void note(struct world *w, const struct ftr_incr_event *e)
 {
 	/* hosts, and cables inside one rank: nobody routes over them */
-	if (live_cable(w->lv, e->sw, e->port) == NONE)
+	if (incr_link(w->lv, e->sw, e->port) == NONE)
 		return;
 	w->dead[w->f->sw[e->sw].first_port + e->port] = !e->up;
 	w->dead[far_end(w, e->sw, e->port)] = !e->up;
 }
 
 /* Any port with something in it; up more often as more is dead. */
-static uint32_t draw_cable(struct world *w, struct ftr_live_event *e)
+static uint32_t draw_link(struct world *w, struct ftr_incr_event *e)
 {
 	for (;;) {
 		ftr_sw s = ftr_rng_below(&w->rng, w->f->n_sw);
@@ -304,14 +304,14 @@ static uint32_t draw_cable(struct world *w, struct ftr_live_event *e)
 		if (port->peer_kind == FTR_PEER_EP &&
 		    ftr_rng_below(&w->rng, 4))
 			continue;
-		e[0] = (struct ftr_live_event){
+		e[0] = (struct ftr_incr_event){
 			s, p, ftr_rng_below(&w->rng, 5) < 2
 		};
 		if (port->peer_kind != FTR_PEER_SW ||
 		    ftr_rng_below(&w->rng, 3))
 			return 1;
 		/* told from the other end, too, or of another mind */
-		e[1] = (struct ftr_live_event){
+		e[1] = (struct ftr_incr_event){
 			port->peer, port->peer_port,
 			ftr_rng_below(&w->rng, 8) ? e[0].up : !e[0].up
 		};
@@ -319,12 +319,12 @@ static uint32_t draw_cable(struct world *w, struct ftr_live_event *e)
 	}
 }
 
-uint32_t world_events(struct world *w, struct ftr_live_event *e)
+uint32_t world_events(struct world *w, struct ftr_incr_event *e)
 {
 	uint32_t n = 0, k = ftr_rng_below(&w->rng, 10);
 
 	if (k == 0)
-		return ftr_live_switch(w->lv, ftr_rng_below(&w->rng,
+		return ftr_incr_switch(w->lv, ftr_rng_below(&w->rng,
 							    w->f->n_sw),
 				       ftr_rng_below(&w->rng, 2), e);
 	if (k == 1)	/* all that is dead comes back */
@@ -332,15 +332,15 @@ uint32_t world_events(struct world *w, struct ftr_live_event *e)
 			for (unsigned int p = 1; p <= w->f->sw[s].n_ports;
 			     p++)
 				if (w->dead[w->f->sw[s].first_port + p])
-					e[n++] = (struct ftr_live_event){
+					e[n++] = (struct ftr_incr_event){
 						s, (ftr_port)p, true
 					};
 	for (k = k < 6 ? 1 : 1 + ftr_rng_below(&w->rng, 5); k > 0; k--)
-		n += draw_cable(w, e + n);
+		n += draw_link(w, e + n);
 	return n;
 }
 
-void world_note(struct world *w, const struct ftr_live_event *e, uint32_t n)
+void world_note(struct world *w, const struct ftr_incr_event *e, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
 		note(w, &e[i]);
@@ -358,21 +358,21 @@ void world_copy_tables(struct ftr_tables *to, const struct ftr_tables *from)
 	memcpy(to->lft, from->lft, (size_t)from->n_sw * from->stride);
 }
 
-void world_tree(struct world *w, uint32_t max_sw, bool hurt)
+void world_tree(struct world *w, uint32_t max_sw, bool damaged)
 {
 	struct ftr_pgft g;
 
 	trees_random_pgft(&w->rng, &g, false, max_sw);
 	w->f = trees_grow(&g, w->seed, ftr_rng_below(&w->rng, 5) == 0);
-	if (hurt)
-		w->f = trees_hurt(w->f, &w->rng, 20);
+	if (damaged)
+		w->f = trees_damaged(w->f, &w->rng, 20);
 }
 
-void world_chassis(struct world *w, bool hurt)
+void world_chassis(struct world *w, bool damaged)
 {
 	w->f = trees_chassis(&w->rng);
-	if (hurt)
-		w->f = trees_hurt(w->f, &w->rng, 20);
+	if (damaged)
+		w->f = trees_damaged(w->f, &w->rng, 20);
 }
 
 void world_graph(struct world *w, uint32_t max_sw)
@@ -402,7 +402,7 @@ static void invert(struct world *w)
 }
 
 /* Cables between ranks are absent; w->sh: over the whole shape without them. */
-static void hurt(struct world *w)
+static void damaged(struct world *w)
 {
 	struct ftr_filter filter = { .keep_link = is_alive, .ctx = w };
 	struct ftr_shape_opts opts = { .nominal = w->whole };
@@ -415,14 +415,14 @@ static void hurt(struct world *w)
 				ftr_fabric_port(w->f, s, (ftr_port)p);
 
 			if (port->peer_kind != FTR_PEER_SW || port->peer < s ||
-			    sh->rank[s] == sh->rank[port->peer] ||
+			    sh->tree.rank[s] == sh->tree.rank[port->peer] ||
 			    ftr_rng_below(&w->rng, 8) >= share)
 				continue;
 			w->dead[w->f->sw[s].first_port + p] = 1;
 			w->dead[far_end(w, s, (ftr_port)p)] = 1;
 		}
-	ck_assert(!ftr_fabric_copy_if(w->f, &filter, &w->hurt, &err));
-	ck_assert_msg(!ftr_shape_new(w->hurt, &opts, NULL, &w->over, &err),
+	ck_assert(!ftr_fabric_copy_if(w->f, &filter, &w->damaged, &err));
+	ck_assert_msg(!ftr_shape_new(w->damaged, &opts, NULL, &w->over, &err),
 		      "%s", err.msg);
 	w->sh = w->over;
 }
@@ -434,7 +434,7 @@ void world_start(struct world *w, enum world_kind kind)
 	w->opts = (struct ftr_route_opts)FTR_ROUTE_OPTS_INIT;
 	w->opts.paths = FTR_PATHS_UPDOWN;
 	w->opts.placement = (enum ftr_placement)ftr_rng_below(&w->rng, 3);
-	w->hurt = NULL;
+	w->damaged = NULL;
 	w->over = w->order = NULL;
 	w->dead = calloc(w->f->n_ports, 1);
 	ck_assert(!ftr_shape_new(w->f, NULL, NULL, &w->whole, &err));
@@ -442,22 +442,22 @@ void world_start(struct world *w, enum world_kind kind)
 	if (kind == WORLD_INVERTED)
 		invert(w);
 	if (kind == WORLD_LATE)
-		hurt(w);
+		damaged(w);
 	ck_assert(!ftr_tables_new(w->f, false, &w->t, &err));
 	ck_assert(!dmodc_tables(w->sh, w->opts.placement, NULL, NULL, w->t, NULL, &no_path,
 				&err));
-	ck_assert_msg(!ftr_live_new(w->sh, kind == WORLD_LATE ? w->whole :
+	ck_assert_msg(!ftr_incr_new(w->sh, kind == WORLD_LATE ? w->whole :
 				    NULL, w->t, &w->opts, &w->lv, &err), "%s",
 		      err.msg);
 }
 
 void world_stop(struct world *w)
 {
-	ftr_live_free(w->lv);
+	ftr_incr_free(w->lv);
 	ftr_tables_free(w->t);
 	ftr_shape_free(w->order);
 	ftr_shape_free(w->over);
-	ftr_fabric_free(w->hurt);
+	ftr_fabric_free(w->damaged);
 	ftr_shape_free(w->whole);
 	ftr_fabric_free(w->f);
 	free(w->dead);

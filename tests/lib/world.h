@@ -15,13 +15,13 @@ struct world {
 	struct ftr_rng rng;
 	struct ftr_fabric *f;		/* with all cables */
 	struct ftr_shape *whole;	/* of f, the nominal one */
-	struct ftr_fabric *hurt;	/* as it was at the start, or NULL */
+	struct ftr_fabric *damaged;	/* as it was at the start, or NULL */
 	struct ftr_shape *over;		/* of hurt over whole, or NULL */
 	struct ftr_shape *order;	/* reordered, or NULL */
 	const struct ftr_shape *sh;	/* the one that is followed */
 	struct ftr_route_opts opts;
 	struct ftr_tables *t;
-	struct ftr_live *lv;
+	struct ftr_incr *lv;
 	uint8_t *dead;			/* [n_ports] */
 };
 
@@ -38,9 +38,9 @@ struct world {
 	     (ftr_rng_seed(&w.rng, w.seed), true); w.seed++)
 
 /* w->f: a small tree, leaves under a chassis, or any graph. */
-void world_tree(struct world *w, uint32_t max_sw, bool hurt);
+void world_tree(struct world *w, uint32_t max_sw, bool damaged);
 void world_graph(struct world *w, uint32_t max_sw);
-void world_chassis(struct world *w, bool hurt);
+void world_chassis(struct world *w, bool damaged);
 
 /* Everything else.  WORLD_LATE: some cables are absent at the start.
  * WORLD_INVERTED: over an order that is not that of ranks. */
@@ -50,8 +50,8 @@ void world_stop(struct world *w);
 
 /* Random events into e (room for world_room()); the book follows with _note. */
 size_t world_room(const struct world *w);
-uint32_t world_events(struct world *w, struct ftr_live_event *e);
-void world_note(struct world *w, const struct ftr_live_event *e, uint32_t n);
+uint32_t world_events(struct world *w, struct ftr_incr_event *e);
+void world_note(struct world *w, const struct ftr_incr_event *e, uint32_t n);
 
 /* Abort if costs, tables and counts are not those of the slow way. */
 void world_check(const struct world *w);

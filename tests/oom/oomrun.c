@@ -105,7 +105,7 @@ static void child(char **argv, unsigned long at, bool all)
 	_exit(99);
 }
 
-static struct outcome run(char **argv, unsigned long at, bool all)
+static struct outcome run_oomrun(char **argv, unsigned long at, bool all)
 {
 	struct outcome o = { 0 };
 	char path[64];
@@ -200,7 +200,7 @@ static unsigned long count_allocations(void)
 static bool try(char **argv, const struct outcome *want, unsigned long at,
 		bool all)
 {
-	struct outcome o = run(argv, at, all);
+	struct outcome o = run_oomrun(argv, at, all);
 	const char *wrong = judge(want, &o);
 
 	if (wrong)
@@ -245,7 +245,7 @@ int main(int argc, char **argv)
 	if (!mkdtemp(dir))
 		die(dir);
 	atexit(clean_up);
-	want = run(argv + 4, 0, false);
+	want = run_oomrun(argv + 4, 0, false);
 	if (!WIFEXITED(want.status) || WEXITSTATUS(want.status) > 1) {
 		printf("undisturbed it fails: %s\n", want.err);
 		return 1;

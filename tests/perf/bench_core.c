@@ -87,7 +87,7 @@ static void repeat(const struct ftr_fabric *f, struct ftr_team *team,
 		c = now_ms();
 		v->shape[i] = b - a;
 		v->route[i] = c - b;
-		opts.rank = sh->rank;
+		opts.rank = sh->tree.rank;
 		must(ftr_check_tables(f, t, &opts, team, &rep, &err), &err);
 		v->check[i] = now_ms() - c;
 		if (rep.bad[FTR_CHECK_HOST_HOST] || rep.cdg != FTR_CDG_PROVED) {
@@ -146,7 +146,7 @@ static void one_case(const char *name, unsigned int threads)
 
 /* ---- one cable dies: the live routing -------------------------------- */
 
-enum fault { LEAF_CABLE, MIDDLE_CABLE, TOP_SWITCH, N_FAULTS };
+enum fault { LEAF_LINK, MIDDLE_LINK, TOP_SWITCH, N_FAULTS };
 
 static const char *const fault_name[] = {
 	"leaf cable", "middle cable", "top switch"
@@ -154,39 +154,39 @@ static const char *const fault_name[] = {
 
 /* The i-th fault of a kind, spread over the fabric; 0: there is none. */
 static uint32_t draw_fault(const struct ftr_shape *sh,
-			   const struct ftr_live *lv, enum fault kind,
-			   uint32_t i, struct ftr_live_event *e)
+			   const struct ftr_incr *lv, enum fault kind,
+			   uint32_t i, struct ftr_incr_event *e)
 {
 	uint32_t n_sw = sh->f->n_sw, from = i * 7919 % n_sw;
-	uint32_t rank = kind == LEAF_CABLE ? 0 : kind == MIDDLE_CABLE ? 1 :
-		sh->n_ranks - 1;
+	uint32_t rank = kind == LEAF_LINK ? 0 : kind == MIDDLE_LINK ? 1 :
+		sh->tree.n_ranks - 1;
 
 	for (uint32_t k = 0; k < n_sw; k++) {
 		ftr_sw s = (from + k) % n_sw;
-		const struct ftr_group *g = &sh->groups[sh->group_first[s]];
+		const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
 
-		if (sh->rank[s] != rank)
+		if (sh->tree.rank[s] != rank)
 			continue;
 		if (kind == TOP_SWITCH)
-			return ftr_live_switch(lv, s, false, e);
-		if (!sh->n_up[s])
+			return ftr_incr_switch(lv, s, false, e);
+		if (!sh->tree.n_up[s])
 			continue;
-		*e = (struct ftr_live_event){
-			s, sh->group_ports[g[i % sh->n_up[s]].first], false
+		*e = (struct ftr_incr_event){
+			s, sh->tree.group_ports[g[i % sh->tree.n_up[s]].first], false
 		};
 		return 1;
 	}
 	return 0;
 }
 
-static void judge(const struct ftr_fabric *f, const struct ftr_live *lv,
+static void judge(const struct ftr_fabric *f, const struct ftr_incr *lv,
 		  struct ftr_team *team, struct ftr_err *err)
 {
 	struct ftr_check_delta d;
 	struct ftr_delta_report rep;
 
-	ftr_live_delta(lv, &d);
-	must(ftr_check_changes(f, ftr_live_tables(lv), &d, team, &rep, err),
+	ftr_incr_delta(lv, &d);
+	must(ftr_check_changes(f, ftr_incr_tables(lv), &d, team, &rep, err),
 	     err);
 	if (rep.harmful || rep.missed || rep.stranded || rep.early ||
 	    !rep.proved) {
@@ -200,22 +200,22 @@ struct live_times {
 };
 
 static void live_row(const char *name, double made, const struct ftr_shape *sh,
-		     struct ftr_live *lv, struct ftr_team *team,
+		     struct ftr_incr *lv, struct ftr_team *team,
 		     enum fault kind)
 {
-	static struct ftr_live_event e[FTR_PORT_MAX];
-	struct ftr_live_result last = { 0 };
+	static struct ftr_incr_event e[FTR_PORT_MAX];
+	struct ftr_incr_result last = { 0 };
 	struct ftr_err err = { 0 };
 	static struct live_times v;
 
 	for (int i = 0; i < REPEATS; i++) {
-		const struct ftr_live_result *r;
+		const struct ftr_incr_result *r;
 		uint32_t n = draw_fault(sh, lv, kind, (uint32_t)i, e);
 		double a = now_ms(), b, c;
 
 		if (!n)
 			return;
-		must(ftr_live_apply(lv, e, n, team, &r, &err), &err);
+		must(ftr_incr_apply(lv, e, n, team, &r, &err), &err);
 		b = now_ms();
 		judge(sh->f, lv, team, &err);
 		c = now_ms();
@@ -225,14 +225,14 @@ static void live_row(const char *name, double made, const struct ftr_shape *sh,
 		v.down[i] = b - a;
 		v.check[i] = c - b;
 		c = now_ms();
-		must(ftr_live_apply(lv, e, n, team, &r, &err), &err);
+		must(ftr_incr_apply(lv, e, n, team, &r, &err), &err);
 		v.up[i] = now_ms() - c;
 	}
 	printf("| %s | %s | %u | %u | %u | %u | %u | %.2f | %.2f | %.2f | %.1f | %.0f |\n",
 	       name, fault_name[kind], ftr_team_size(team), last.n_changes,
-	       last.n_switches, last.n_writes, last.n_stages, median(v.down),
+	       last.n_switches, last.n_writes, last.n_write_steps, median(v.down),
 	       median(v.check), median(v.up), made,
-	       (double)ftr_live_bytes(lv) / 1e6);
+	       (double)ftr_incr_bytes(lv) / 1e6);
 	fflush(stdout);
 }
 
@@ -248,7 +248,7 @@ static void live_case(const char *name, unsigned int threads)
 	struct ftr_fabric *f;
 	struct ftr_shape *sh;
 	struct ftr_tables *t;
-	struct ftr_live *lv;
+	struct ftr_incr *lv;
 	double made;
 
 	must(ftr_pgft_parse(name, &g, &err), &err);
@@ -258,11 +258,11 @@ static void live_case(const char *name, unsigned int threads)
 	must(ftr_engine_find("dmodc")->route(sh, NULL, team, t, NULL, &err),
 	     &err);
 	made = now_ms();
-	must(ftr_live_new(sh, NULL, t, NULL, &lv, &err), &err);
+	must(ftr_incr_new(sh, NULL, t, NULL, &lv, &err), &err);
 	made = now_ms() - made;
 	for (int kind = 0; kind < N_FAULTS; kind++)
 		live_row(name, made, sh, lv, team, (enum fault)kind);
-	ftr_live_free(lv);
+	ftr_incr_free(lv);
 	ftr_tables_free(t);
 	ftr_shape_free(sh);
 	ftr_fabric_free(f);

@@ -57,13 +57,13 @@ static bool is_alive(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 		     ftr_port p)
 {
 	return ftr_fabric_port(f, s, p)->peer_kind != FTR_PEER_SW ||
-		ftr_live_alive(ctx, s, p);
+		ftr_incr_alive(ctx, s, p);
 }
 
 /* The fabric as it is now has the switches and LIDs of f. */
-static void print_load(const struct ftr_shape *sh, struct ftr_live *lv)
+static void print_load(const struct ftr_shape *sh, struct ftr_incr *lv)
 {
-	struct order o = { malloc((sh->n_d + 1) * sizeof(ftr_ep)), 0 };
+	struct order o = { malloc((sh->numbering.n_d + 1) * sizeof(ftr_ep)), 0 };
 	struct ftr_filter filter = { .keep_link = is_alive, .ctx = lv };
 	struct ftr_load_report all, shift;
 	struct ftr_fabric *f = NULL;
@@ -76,7 +76,7 @@ static void print_load(const struct ftr_shape *sh, struct ftr_live *lv)
 	must(ftr_shape_new(f, &so, NULL, &now, &err));
 	must(ftr_balance_bound(now, NULL, &bound, &err));
 	ftr_shape_host_order(sh, collect, &o);
-	must(ftr_load_new(f, ftr_live_tables(lv), o.ep, o.n, 0, NULL, &ld,
+	must(ftr_load_new(f, ftr_incr_tables(lv), o.ep, o.n, 0, NULL, &ld,
 			  &err));
 	must(ftr_load_all(ld, NULL, &all, &err));
 	must(ftr_load_shifts(ld, 0, 1, NULL, &shift, &err));
@@ -91,7 +91,7 @@ static void print_load(const struct ftr_shape *sh, struct ftr_live *lv)
 }
 
 static uint32_t list_links(const struct ftr_fabric *f,
-			   struct ftr_live_event *e)
+			   struct ftr_incr_event *e)
 {
 	uint32_t n = 0;
 
@@ -101,7 +101,7 @@ static uint32_t list_links(const struct ftr_fabric *f,
 				ftr_fabric_port(f, s, (ftr_port)p);
 
 			if (port->peer_kind == FTR_PEER_SW && port->peer > s)
-				e[n++] = (struct ftr_live_event){
+				e[n++] = (struct ftr_incr_event){
 					s, (ftr_port)p, false
 				};
 		}
@@ -120,13 +120,13 @@ int main(int argc, char **argv)
 	struct ftr_gen_opts o = { .random_guids = true };
 	struct ftr_keep keep = { 0 };
 	struct ftr_route_opts ro = FTR_ROUTE_OPTS_INIT;
-	const struct ftr_live_result *r;
-	struct ftr_live_event *e;
+	const struct ftr_incr_result *r;
+	struct ftr_incr_event *e;
 	struct ftr_pgft g;
 	struct ftr_fabric *f = NULL;
 	struct ftr_shape *sh = NULL;
 	struct ftr_tables *t = NULL;
-	struct ftr_live *lv = NULL;
+	struct ftr_incr *lv = NULL;
 	struct ftr_rng rng;
 	uint64_t entries = 0;
 	uint32_t n, lost;
@@ -144,7 +144,7 @@ int main(int argc, char **argv)
 	must(ftr_engine_find("dmodc")->route(sh, &ro, NULL, t, NULL, &err));
 	keep.prefer = t;
 	ro.keep = &keep;
-	must(ftr_live_new(sh, NULL, t, &ro, &lv, &err));
+	must(ftr_incr_new(sh, NULL, t, &ro, &lv, &err));
 	e = malloc(f->n_ports * sizeof(*e));
 	n = list_links(f, e);
 	lost = (uint32_t)(n * atof(argv[2]) / 100 + 0.5);
@@ -153,12 +153,12 @@ int main(int argc, char **argv)
 	ftr_rng_seed(&rng, o.seed);
 	for (uint32_t i = 0; i < lost; i++) {
 		uint32_t k = i + ftr_rng_below(&rng, n - i);
-		struct ftr_live_event x = e[k];
+		struct ftr_incr_event x = e[k];
 		double t0;
 
 		e[k] = e[i];
 		t0 = now_ms();
-		must(ftr_live_apply(lv, &x, 1, NULL, &r, &err));
+		must(ftr_incr_apply(lv, &x, 1, NULL, &r, &err));
 		ms[i] = now_ms() - t0;
 		entries += r->n_changes;
 	}
@@ -167,7 +167,7 @@ int main(int argc, char **argv)
 	print_load(sh, lv);
 	printf("\t%llu\t%.3f\t%.3f\n", (unsigned long long)entries,
 	       ms[lost / 2], ms[lost - 1]);
-	ftr_live_free(lv);
+	ftr_incr_free(lv);
 	ftr_tables_free(t);
 	ftr_shape_free(sh);
 	ftr_fabric_free(f);

@@ -61,23 +61,23 @@ static double bound(const struct ftr_shape *sh, uint32_t hosts)
 {
 	double most = 0;
 
-	for (uint32_t l = 0; l < sh->n_leaf; l++) {
-		ftr_sw s = sh->col_sw[l];
-		uint32_t g = sh->group_first[s], cables = 0;
-		double here = (double)sh->leaf_hosts[l] *
-			(hosts - sh->leaf_hosts[l]);
+	for (uint32_t l = 0; l < sh->tree.n_leaf; l++) {
+		ftr_sw s = sh->numbering.col_sw[l];
+		uint32_t g = sh->tree.group_first[s], links = 0;
+		double here = (double)sh->tree.leaf_hosts[l] *
+			(hosts - sh->tree.leaf_hosts[l]);
 
-		for (uint32_t i = 0; i < sh->n_up[s]; i++)
-			cables += sh->groups[g + i].n;
-		if (cables && here / cables > most)
-			most = here / cables;
+		for (uint32_t i = 0; i < sh->tree.n_up[s]; i++)
+			links += sh->tree.groups[g + i].n;
+		if (links && here / links > most)
+			most = here / links;
 	}
 	return most;
 }
 
 static void print_load(const struct ftr_shape *sh, const struct ftr_tables *t)
 {
-	struct order o = { malloc((sh->n_d + 1) * sizeof(ftr_ep)), 0 };
+	struct order o = { malloc((sh->numbering.n_d + 1) * sizeof(ftr_ep)), 0 };
 	struct ftr_load_report all, shift, perm, half;
 	struct ftr_load *ld = NULL;
 

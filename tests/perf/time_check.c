@@ -112,17 +112,17 @@ static void fill(const struct ftr_fabric *f, const uint32_t *place,
 		const struct ftr_lid_owner *o = &f->owner[lid];
 		bool sw = o->kind == FTR_OWNER_SW;
 		uint32_t d = o->idx, h = sw ? d * A : place[d];
-		ftr_sw home = sw ? d : h / A;
+		ftr_sw leaf = sw ? d : h / A;
 
 		for (ftr_sw s = 0; s < f->n_sw; s++) {
 			ftr_port p;
 
-			if (s == home)
+			if (s == leaf)
 				p = sw ? 0 : (ftr_port)(h % A + 1);
 			else if (sw && d >= 2 * A * A)
 				p = to_upper(s, d);
 			else
-				p = to_leaf(s, home, (sw ? d : h) % A,
+				p = to_leaf(s, leaf, (sw ? d : h) % A,
 					    h / A % A);
 			ftr_tables_row(t, s)[lid] = p;
 		}

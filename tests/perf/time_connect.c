@@ -51,22 +51,22 @@ static double plan(const struct ftr_shape *sh, const struct ftr_route_opts *o)
 static void die(const struct ftr_shape *sh, const struct ftr_route_opts *o,
 		const struct ftr_tables *t, ftr_sw s)
 {
-	const struct ftr_live_result *res;
-	struct ftr_live_event ev[FTR_PORT_MAX];
+	const struct ftr_incr_result *res;
+	struct ftr_incr_event ev[FTR_PORT_MAX];
 	struct ftr_check_delta d;
 	struct ftr_delta_report rep;
-	struct ftr_live *lv = NULL;
+	struct ftr_incr *lv = NULL;
 	uint32_t n;
 
-	must(ftr_live_new(sh, NULL, t, o, &lv, &err));
-	n = ftr_live_switch(lv, s, false, ev);
+	must(ftr_incr_new(sh, NULL, t, o, &lv, &err));
+	n = ftr_incr_switch(lv, s, false, ev);
 	for (uint32_t k = 1; k <= n; k += n - 1) {
 		double t0 = now(), t1;
 
-		must(ftr_live_apply(lv, ev, k, NULL, &res, &err));
+		must(ftr_incr_apply(lv, ev, k, NULL, &res, &err));
 		t1 = now();
-		ftr_live_delta(lv, &d);
-		must(ftr_check_changes(sh->f, ftr_live_tables(lv), &d, NULL,
+		ftr_incr_delta(lv, &d);
+		must(ftr_check_changes(sh->f, ftr_incr_tables(lv), &d, NULL,
 				       &rep, &err));
 		printf("  %u links of switch %u die: %.2f ms, %u entries; check %.2f ms, %s\n",
 		       k, s, t1 - t0, res->n_changes, now() - t1,
@@ -74,7 +74,7 @@ static void die(const struct ftr_shape *sh, const struct ftr_route_opts *o,
 		if (n < 2)
 			break;
 	}
-	ftr_live_free(lv);
+	ftr_incr_free(lv);
 }
 
 static void measure(const char *what, struct ftr_fabric *f)
@@ -95,7 +95,7 @@ static void measure(const char *what, struct ftr_fabric *f)
 	o.n_turns = stats.n_turns;
 	again = plan(sh, &o);
 	printf("%s: %u switches, %u ranks, %u end ports: planned in %.2f ms, again in %.2f ms; %u turns, %llu pairs%s\n",
-	       what, f->n_sw, sh->n_ranks, f->n_ep, first, again, stats.n_turns,
+	       what, f->n_sw, sh->tree.n_ranks, f->n_ep, first, again, stats.n_turns,
 	       (unsigned long long)stats.extra_pairs,
 	       stats.reordered ? ", REORDERED" : "");
 	if (stats.by_rank && stats.n_turns)

@@ -27,34 +27,34 @@ static double now(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-static void one(struct ftr_repair *r, const struct ftr_fabric *f,
+static void one(struct ftr_ddlr *r, const struct ftr_fabric *f,
 		struct ftr_event e, const char *what)
 {
-	struct ftr_repair_plan p;
+	struct ftr_ddlr_plan p;
 	double t0 = now(), t1, t2;
 	uint32_t lids;
 
-	must(ftr_repair_events(r, &e, 1, &p, &err));
+	must(ftr_ddlr_events(r, &e, 1, &p, &err));
 	t1 = now();
-	lids = ftr_repair_undrained(r);
-	ftr_repair_drained(r);
+	lids = ftr_ddlr_undrained(r);
+	ftr_ddlr_drained(r);
 	t2 = now();
 	printf("%-22s %-10s %8.2f ms  %6u writes %4u switches %u steps, %llu not healed, %llu refused; drain of %u LIDs %.1f ms\n",
 	       what, f->sw[e.sw].name, t1 - t0, p.n, p.n_switches, p.n_steps,
 	       (unsigned long long)p.unhealed, (unsigned long long)p.refused,
 	       lids, t2 - t1);
-	ftr_repair_plan_fini(&p);
+	ftr_ddlr_plan_fini(&p);
 }
 
-static void cable(struct ftr_repair *r, const struct ftr_shape *sh,
+static void cable(struct ftr_ddlr *r, const struct ftr_shape *sh,
 		  unsigned int rank, const char *down, const char *up)
 {
 	for (ftr_sw s = sh->f->n_sw / 3; s < sh->f->n_sw; s++) {
 		struct ftr_event e = { FTR_EVENT_LINK_DOWN, s, 0 };
 
-		if (sh->rank[s] != rank || !sh->n_up[s])
+		if (sh->tree.rank[s] != rank || !sh->tree.n_up[s])
 			continue;
-		e.port = sh->group_ports[sh->groups[sh->group_first[s]].first];
+		e.port = sh->tree.group_ports[sh->tree.groups[sh->tree.group_first[s]].first];
 		one(r, sh->f, e, down);
 		e.kind = FTR_EVENT_LINK_UP;
 		one(r, sh->f, e, up);
@@ -65,13 +65,13 @@ static void cable(struct ftr_repair *r, const struct ftr_shape *sh,
 int main(int argc, char **argv)
 {
 	struct ftr_gen_opts o = { .seed = 1, .random_guids = true };
-	struct ftr_repair_opts ro = { .sl2vl = NULL };
+	struct ftr_ddlr_opts ro = { .sl2vl = NULL };
 	struct ftr_pgft g;
 	struct ftr_fabric *f = NULL;
 	struct ftr_shape *sh = NULL;
 	struct ftr_tables *t = NULL;
 	struct ftr_sl2vl *m = NULL;
-	struct ftr_repair *r = NULL;
+	struct ftr_ddlr *r = NULL;
 	double t0;
 
 	must(ftr_pgft_parse(argc > 1 ? argv[1] : "11664", &g, &err));
@@ -85,14 +85,14 @@ int main(int argc, char **argv)
 		ro.switch_sources = true;
 	}
 	t0 = now();
-	must(ftr_repair_new(sh, t, &ro, &r, &err));
+	must(ftr_ddlr_new(sh, t, &ro, &r, &err));
 	printf("%u hosts, %u switches: planner made in %.1f ms\n", f->n_ep,
 	       f->n_sw, now() - t0);
 	cable(r, sh, 0, "leaf cable down", "leaf cable up");
 	cable(r, sh, 1, "middle cable down", "middle cable up");
-	for (unsigned int rank = 1; rank < sh->n_ranks; rank++)
+	for (unsigned int rank = 1; rank < sh->tree.n_ranks; rank++)
 		for (ftr_sw s = 0; s < f->n_sw; s++)
-			if (sh->rank[s] == rank) {
+			if (sh->tree.rank[s] == rank) {
 				struct ftr_event e = { FTR_EVENT_SWITCH_DOWN,
 						       s, 0 };
 
@@ -101,7 +101,7 @@ int main(int argc, char **argv)
 				one(r, f, e, "switch up");
 				break;
 			}
-	ftr_repair_free(r);
+	ftr_ddlr_free(r);
 	ftr_sl2vl_free(m);
 	ftr_tables_free(t);
 	ftr_shape_free(sh);

@@ -146,7 +146,7 @@ static void count_block(struct timer *t, const osm_epi_lft_change_event_t *c)
 	}
 }
 
-static void tell_pushed(struct timer *t)
+static void report_pushed(struct timer *t)
 {
 	OSM_LOG(&t->osm->log, OSM_LOG_INFO,
 		"ibftimer: pushed %u blocks to %u switches\n", t->blocks,
@@ -164,7 +164,7 @@ static void report(void *ctx, osm_epi_event_id_t id, void *data)
 	if (id == OSM_EVENT_ID_LFT_CHANGE)
 		count_block(t, data);
 	if (id == OSM_EVENT_ID_UCAST_ROUTING_DONE)
-		tell_pushed(t);
+		report_pushed(t);
 	for (unsigned int i = 0; id == OSM_EVENT_ID_SUBNET_UP && i < t->n;
 	     i++) {
 		struct watched *w = &t->w[i];

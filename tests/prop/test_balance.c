@@ -37,14 +37,14 @@ static struct ftr_fabric *any_fabric(uint64_t seed)
 	case 0:
 		return trees_irregular(&r);
 	case 1:
-		return trees_hurt(trees_irregular(&r), &r, 60);
+		return trees_damaged(trees_irregular(&r), &r, 60);
 	case 2:
-		return trees_hurt(trees_chassis(&r), &r, 30);
+		return trees_damaged(trees_chassis(&r), &r, 30);
 	case 3:
-		return trees_hurt(trees_irregular(&r), &r, 15);
+		return trees_damaged(trees_irregular(&r), &r, 15);
 	default:
 		trees_random_pgft(&r, &g, false, MAX_SW);
-		return trees_hurt(trees_grow(&g, seed, seed / 5 % 2), &r, 60);
+		return trees_damaged(trees_grow(&g, seed, seed / 5 % 2), &r, 60);
 	}
 }
 
@@ -179,7 +179,7 @@ static struct ftr_shape *other_order(const struct ftr_shape *sh,
 	uint64_t none;
 
 	for (ftr_sw s = 0; s < sh->f->n_sw; s++)
-		level[s] = (uint16_t)(sh->rank[s] * sh->f->n_sw + s);
+		level[s] = (uint16_t)(sh->tree.rank[s] * sh->f->n_sw + s);
 	ck_assert(!ftr_shape_reorder(sh, level, FTR_REORDER_ALL, NULL, &full,
 				     &err));
 	ck_assert(!ftr_tables_new(sh->f, false, &other, &err));
@@ -187,10 +187,10 @@ static struct ftr_shape *other_order(const struct ftr_shape *sh,
 				&err));
 	for (uint32_t l = 0; l < sh->f->n_sw; l++)
 		use[l] = l % 2;
-	for (uint32_t i = 0; i < sh->n_dest; i++)
-		for (ftr_sw s = 0; use[sh->dest[i].col] && s < sh->f->n_sw; s++)
-			ftr_tables_row(t, s)[sh->dest[i].lid] =
-				ftr_tables_get(other, s, sh->dest[i].lid);
+	for (uint32_t i = 0; i < sh->numbering.n_dest; i++)
+		for (ftr_sw s = 0; use[sh->numbering.dest[i].col] && s < sh->f->n_sw; s++)
+			ftr_tables_row(t, s)[sh->numbering.dest[i].lid] =
+				ftr_tables_get(other, s, sh->numbering.dest[i].lid);
 	ftr_tables_free(other);
 	return full;
 }
@@ -347,9 +347,9 @@ static void are_candidates(const struct routed *r, const struct ftr_tables *t)
 {
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
 
-	for (uint32_t i = 0; i < r->sh->n_dest; i++)
+	for (uint32_t i = 0; i < r->sh->numbering.n_dest; i++)
 		for (ftr_sw s = 0; s < r->f->n_sw; s++) {
-			const struct ftr_dest *d = &r->sh->dest[i];
+			const struct ftr_dest *d = &r->sh->numbering.dest[i];
 			ftr_port port = ftr_tables_get(t, s, d->lid);
 			bool found = false;
 			uint32_t n;
@@ -359,7 +359,7 @@ static void are_candidates(const struct routed *r, const struct ftr_tables *t)
 			n = ftr_shape_candidates(r->sh, s, d->col, cand);
 			for (uint32_t k = 0; k < n; k++)
 				for (uint32_t j = 0; j < cand[k]->n; j++)
-					found |= port == r->sh->group_ports
+					found |= port == r->sh->tree.group_ports
 						[cand[k]->first + j];
 			ck_assert_msg(found, "seed %" PRIu64
 				      ": switch %u, LID %u: port %u is no candidate",

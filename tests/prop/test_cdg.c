@@ -29,8 +29,8 @@ struct world {
 	struct deps *d;
 };
 
-static struct ftr_sl2vl *random_lanes(struct ftr_rng *r,
-				      const struct ftr_fabric *f)
+static struct ftr_sl2vl *random_vls(struct ftr_rng *r,
+				    const struct ftr_fabric *f)
 {
 	struct ftr_sl2vl *m = NULL;
 
@@ -118,7 +118,7 @@ static void make_world(struct world *w, uint64_t seed)
 	if (ftr_rng_below(&w->rng, 8)) {
 		trees_random_pgft(&w->rng, &g, false, 14);
 		w->f = trees_grow(&g, seed, ftr_rng_below(&w->rng, 2));
-		w->f = trees_hurt(w->f, &w->rng, 20);
+		w->f = trees_damaged(w->f, &w->rng, 20);
 	} else {
 		ck_assert(!ftr_gen_random(seed, 2 + ftr_rng_below(&w->rng, 4),
 					  ftr_rng_below(&w->rng, 6),
@@ -136,7 +136,7 @@ static void make_world(struct world *w, uint64_t seed)
 	w->opts.switch_sources = ftr_rng_below(&w->rng, 2);
 	w->opts.sls = 1;
 	if (ftr_rng_below(&w->rng, 2))
-		w->opts.sl2vl = w->m = random_lanes(&w->rng, w->f);
+		w->opts.sl2vl = w->m = random_vls(&w->rng, w->f);
 	if (w->m && ftr_rng_below(&w->rng, 2))
 		w->opts.sls = 0x8005;
 }

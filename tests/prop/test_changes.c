@@ -23,12 +23,12 @@ static const struct ftr_route_opts updown = {
 struct scene {
 	uint64_t seed;
 	struct ftr_rng rng;
-	struct ftr_fabric *f, *hurt;	/* whole, and without the dead */
+	struct ftr_fabric *f, *damaged;	/* whole, and without the dead */
 	struct ftr_shape *sh;
-	struct ftr_live *lv;
+	struct ftr_incr *lv;
 	struct ftr_tables *old, *now;
 	struct ftr_change *change;
-	const struct ftr_live_result *r;
+	const struct ftr_incr_result *r;
 	struct ftr_check_delta d;
 	struct ftr_delta_report rep;
 };
@@ -46,8 +46,8 @@ static bool is_alive(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 	if (ftr_fabric_port(f, s, p)->peer_kind != FTR_PEER_SW)
 		return true;
 	/* cables inside one rank are nobody's */
-	return z->sh->rank[s] == z->sh->rank[ftr_fabric_port(f, s, p)->peer] ||
-		ftr_live_alive(z->lv, s, p);
+	return z->sh->tree.rank[s] == z->sh->tree.rank[ftr_fabric_port(f, s, p)->peer] ||
+		ftr_incr_alive(z->lv, s, p);
 }
 
 static void start(struct scene *z)
@@ -58,8 +58,8 @@ static void start(struct scene *z)
 	ftr_rng_seed(&z->rng, z->seed);
 	if (z->seed % 2) {
 		trees_random_pgft(&z->rng, &g, false, 30);
-		z->f = trees_hurt(trees_grow(&g, z->seed, z->seed % 7 == 0),
-				  &z->rng, 20);
+		z->f = trees_damaged(trees_grow(&g, z->seed, z->seed % 7 == 0),
+				     &z->rng, 20);
 	} else {
 		n = 2 + ftr_rng_below(&z->rng, 16);
 		ck_assert(!ftr_gen_random(z->seed, n,
@@ -72,7 +72,7 @@ static void start(struct scene *z)
 	ck_assert(!ftr_tables_new(z->f, false, &z->now, &err));
 	ck_assert(!ftr_engine_find("dmodc")->route(z->sh, &updown, NULL, z->old,
 						   NULL, &err));
-	ck_assert(!ftr_live_new(z->sh, NULL, z->old, &updown, &z->lv,
+	ck_assert(!ftr_incr_new(z->sh, NULL, z->old, &updown, &z->lv,
 			       &err));
 	copy_tables(z->now, z->old);
 	z->change = malloc((size_t)z->f->n_sw * (z->f->max_lid + 1u) *
@@ -81,7 +81,7 @@ static void start(struct scene *z)
 
 static void stop(struct scene *z)
 {
-	ftr_live_free(z->lv);
+	ftr_incr_free(z->lv);
 	ftr_tables_free(z->old);
 	ftr_tables_free(z->now);
 	ftr_shape_free(z->sh);
@@ -92,7 +92,7 @@ static void stop(struct scene *z)
 /* A few cables die or come back; z->now follows. */
 static void damage(struct scene *z)
 {
-	struct ftr_live_event e[8];
+	struct ftr_incr_event e[8];
 	uint32_t n = 0, want = 1 + ftr_rng_below(&z->rng, 6);
 
 	for (uint32_t i = 0; i < 50 && n < want; i++) {
@@ -101,37 +101,37 @@ static void damage(struct scene *z)
 						z->f->sw[s].n_ports));
 
 		if (ftr_fabric_port(z->f, s, p)->peer_kind == FTR_PEER_SW)
-			e[n++] = (struct ftr_live_event){
+			e[n++] = (struct ftr_incr_event){
 				s, p, ftr_rng_below(&z->rng, 3) == 0
 			};
 	}
-	ck_assert(!ftr_live_apply(z->lv, e, n, NULL, &z->r, &err));
-	copy_tables(z->now, ftr_live_tables(z->lv));
-	ftr_live_delta(z->lv, &z->d);
-	z->d.stage = NULL;
+	ck_assert(!ftr_incr_apply(z->lv, e, n, NULL, &z->r, &err));
+	copy_tables(z->now, ftr_incr_tables(z->lv));
+	ftr_incr_delta(z->lv, &z->d);
+	z->d.write_step = NULL;
 }
 
 /* Let a switch that is come down to go up elsewhere, if there is one. */
 static void turn_up(struct scene *z)
 {
 	const struct ftr_group *g;
-	const uint8_t *rank = z->sh->rank;
+	const uint8_t *rank = z->sh->tree.rank;
 
 	for (int k = 0; k < 200; k++) {
 		ftr_sw x = ftr_rng_below(&z->rng, z->f->n_sw), s;
-		ftr_lid lid = z->sh->dest[ftr_rng_below(&z->rng,
-							z->sh->n_dest)].lid;
+		ftr_lid lid = z->sh->numbering.dest[ftr_rng_below(&z->rng,
+							z->sh->numbering.n_dest)].lid;
 		ftr_port p = ftr_tables_get(z->now, x, lid);
 
 		if (p > z->f->sw[x].n_ports ||
 		    ftr_fabric_port(z->f, x, p)->peer_kind != FTR_PEER_SW)
 			continue;
 		s = ftr_fabric_port(z->f, x, p)->peer;
-		if (rank[s] >= rank[x] || z->sh->n_up[s] < 2)
+		if (rank[s] >= rank[x] || z->sh->tree.n_up[s] < 2)
 			continue;
-		g = &z->sh->groups[z->sh->group_first[s] +
-				   ftr_rng_below(&z->rng, z->sh->n_up[s])];
-		ftr_tables_row(z->now, s)[lid] = z->sh->group_ports[g->first];
+		g = &z->sh->tree.groups[z->sh->tree.group_first[s] +
+				   ftr_rng_below(&z->rng, z->sh->tree.n_up[s])];
+		ftr_tables_row(z->now, s)[lid] = z->sh->tree.group_ports[g->first];
 		return;
 	}
 }
@@ -144,8 +144,8 @@ static void spoil(struct scene *z)
 
 	for (uint32_t i = 0; i < n; i++) {
 		ftr_sw s = ftr_rng_below(&z->rng, z->f->n_sw);
-		ftr_lid lid = z->sh->dest[ftr_rng_below(&z->rng,
-							z->sh->n_dest)].lid;
+		ftr_lid lid = z->sh->numbering.dest[ftr_rng_below(&z->rng,
+							z->sh->numbering.n_dest)].lid;
 
 		uint8_t *p = &ftr_tables_row(z->now, s)[lid];
 
@@ -190,9 +190,9 @@ static ftr_sw leads_to(const struct scene *z, const struct ftr_tables *t,
 	ftr_port p = ftr_tables_get(t, s, lid);
 
 	if (p == 0 || p > z->f->sw[s].n_ports ||
-	    ftr_fabric_port(z->hurt, s, p)->peer_kind != FTR_PEER_SW)
+	    ftr_fabric_port(z->damaged, s, p)->peer_kind != FTR_PEER_SW)
 		return FTR_SW_NONE;
-	return ftr_fabric_port(z->hurt, s, p)->peer;
+	return ftr_fabric_port(z->damaged, s, p)->peer;
 }
 
 /* The finding in which a walk ends, FTR_N_FINDINGS: it arrives. */
@@ -205,13 +205,13 @@ static enum ftr_finding slow_walk(const struct scene *z, ftr_sw s, ftr_lid lid)
 		const struct ftr_swport *port;
 
 		if (p == FTR_PORT_NONE)
-			return FTR_FIND_HOLE;
+			return FTR_FIND_MISSING;
 		if (p > z->f->sw[s].n_ports)
 			return FTR_FIND_DEAD_PORT;
 		if (p == 0)
 			return o->kind == FTR_OWNER_SW && o->idx == s ?
 				FTR_N_FINDINGS : FTR_FIND_DEAD_PORT;
-		port = ftr_fabric_port(z->hurt, s, p);
+		port = ftr_fabric_port(z->damaged, s, p);
 		if (port->peer_kind == FTR_PEER_NONE)
 			return FTR_FIND_DEAD_PORT;
 		if (port->peer_kind == FTR_PEER_EP)
@@ -239,7 +239,7 @@ static void same_walks(const struct scene *z)
 static bool meets(const struct scene *z, const struct ftr_tables *tx,
 		  const struct ftr_tables *ty, ftr_sw x, ftr_lid lid)
 {
-	const uint8_t *rank = z->sh->rank;
+	const uint8_t *rank = z->sh->tree.rank;
 	ftr_sw y = leads_to(z, tx, x, lid), u;
 
 	if (y == FTR_SW_NONE || rank[y] >= rank[x])
@@ -343,14 +343,14 @@ static void against_slow(struct scene *z)
 {
 	const struct ftr_delta_report *d = &z->rep;
 	struct ftr_check_opts opts = {
-		.rank = z->sh->rank, .switch_sources = true,
+		.rank = z->sh->tree.rank, .switch_sources = true,
 	};
 	struct ftr_filter filter = { .keep_link = is_alive, .ctx = z };
 	struct ftr_check_report full;
 	bool ok;
 
-	ck_assert(!ftr_fabric_copy_if(z->f, &filter, &z->hurt, &err));
-	ck_assert(!ftr_check_tables(z->hurt, z->now, &opts, NULL, &full,
+	ck_assert(!ftr_fabric_copy_if(z->f, &filter, &z->damaged, &err));
+	ck_assert(!ftr_check_tables(z->damaged, z->now, &opts, NULL, &full,
 				    &err));
 	same_walks(z);
 	ok = !d->harmful && !d->missed && !d->stranded;
@@ -390,16 +390,16 @@ static uint64_t slow_early(const struct scene *z)
 					break;
 		n += k < z->d.n_changes &&
 			z->change[k].after != FTR_PORT_NONE &&
-			z->d.stage[k] >= z->d.stage[i];
+			z->d.write_step[k] >= z->d.write_step[i];
 	}
 	return n;
 }
 
 /* The stages of a live routing must stand before the checker, too. */
-static void stages_stand(struct scene *z)
+static void write_steps_stand(struct scene *z)
 {
 	ck_assert_uint_eq(z->d.n_changes, z->r->n_changes);
-	z->d.stage = z->r->stage;
+	z->d.write_step = z->r->write_step;
 	z->d.first_drain = z->r->first_drain;
 	judge(z);
 	ck_assert_msg(!z->rep.harmful && !z->rep.missed && !z->rep.stranded &&
@@ -413,12 +413,12 @@ static void stages_stand(struct scene *z)
 		      PRIu64 " mixed in spite of the stages", z->seed,
 		      z->rep.mixed);
 	/* all at once is not downstream first */
-	z->d.stage = calloc(z->d.n_changes + 1, sizeof(*z->d.stage));
+	z->d.write_step = calloc(z->d.n_changes + 1, sizeof(*z->d.write_step));
 	judge(z);
 	ck_assert_uint_eq(z->rep.early, slow_early(z));
 	earlies += z->rep.early;
-	free((void *)(uintptr_t)z->d.stage);
-	z->d.stage = NULL;
+	free((void *)(uintptr_t)z->d.write_step);
+	z->d.write_step = NULL;
 }
 
 #define for_each_scene(z, runs)						\
@@ -434,8 +434,8 @@ START_TEST(good_changes_pass)
 			damage(&z);
 			judge(&z);
 			against_slow(&z);
-			stages_stand(&z);
-			ftr_fabric_free(z.hurt);
+			write_steps_stand(&z);
+			ftr_fabric_free(z.damaged);
 			copy_tables(z.old, z.now);
 		}
 		stop(&z);
@@ -458,7 +458,7 @@ START_TEST(bad_changes_are_found)
 			turn_up(&z);
 		judge(&z);
 		against_slow(&z);
-		ftr_fabric_free(z.hurt);
+		ftr_fabric_free(z.damaged);
 		stop(&z);
 	}
 	ck_assert_uint_gt(unclean, clean);
@@ -482,7 +482,7 @@ START_TEST(odd_questions)
 		ftr_team_free(team);
 		/* an entry that was forgotten in the list */
 		if (z.d.n_gone) {
-			ftr_lid lid = z.sh->dest[0].lid;
+			ftr_lid lid = z.sh->numbering.dest[0].lid;
 
 			ftr_tables_row(z.now, z.d.gone->peer)[lid] =
 				z.d.gone->peer_port;

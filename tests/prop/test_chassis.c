@@ -58,10 +58,10 @@ static void unroute(struct routed *r)
 static bool is_layered(const struct ftr_shape *sh)
 {
 	for (ftr_sw s = 0; s < sh->f->n_sw; s++)
-		for (uint32_t g = 0; g < sh->n_up[s]; g++) {
-			ftr_sw t = sh->groups[sh->group_first[s] + g].remote;
+		for (uint32_t g = 0; g < sh->tree.n_up[s]; g++) {
+			ftr_sw t = sh->tree.groups[sh->tree.group_first[s] + g].remote;
 
-			if (sh->rank[t] != sh->rank[s] + 1)
+			if (sh->tree.rank[t] != sh->tree.rank[s] + 1)
 				return false;
 		}
 	return true;
@@ -77,9 +77,9 @@ static void sound(const struct routed *r, uint64_t seed)
 
 	ftr_uf_init(uf, r->f->n_sw);
 	for (ftr_sw s = 0; s < r->f->n_sw; s++)
-		for (uint32_t g = r->sh->group_first[s];
-		     g < r->sh->group_first[s + 1]; g++)
-			ftr_uf_union(uf, s, r->sh->groups[g].remote);
+		for (uint32_t g = r->sh->tree.group_first[s];
+		     g < r->sh->tree.group_first[s + 1]; g++)
+			ftr_uf_union(uf, s, r->sh->tree.groups[g].remote);
 	for (ftr_sw s = 0; s < r->f->n_sw; s++)
 		for (ftr_sw t = 0; t < r->f->n_sw; t++)
 			apart += ftr_uf_find(uf, s) != ftr_uf_find(uf, t);
@@ -98,8 +98,8 @@ static void sound(const struct routed *r, uint64_t seed)
 
 static void hosts_as_dmodc(const struct routed *r, uint64_t seed)
 {
-	for (uint32_t i = 0; i < r->sh->n_dest; i++) {
-		const struct ftr_dest *t = &r->sh->dest[i];
+	for (uint32_t i = 0; i < r->sh->numbering.n_dest; i++) {
+		const struct ftr_dest *t = &r->sh->numbering.dest[i];
 
 		for (ftr_sw s = 0; t->cls == FTR_CLASS_HOST &&
 		     s < r->f->n_sw; s++) {
@@ -129,11 +129,11 @@ START_TEST(chassis_are_complete)
 		ftr_rng_seed(&rng, seed);
 		r.f = trees_chassis(&rng);
 		if (i % 2)
-			r.f = trees_hurt(r.f, &rng, 30);
+			r.f = trees_damaged(r.f, &rng, 30);
 		route(&r, NULL, NULL);
 		sound(&r, seed);
 		if (i % 2 == 0 && is_layered(r.sh) &&
-		    r.sh->rank[r.stats.root] + 2u == r.sh->n_ranks) {
+		    r.sh->tree.rank[r.stats.root] + 2u == r.sh->tree.n_ranks) {
 			hosts_as_dmodc(&r, seed);
 			chips++;
 		}
@@ -217,12 +217,12 @@ START_TEST(root_is_a_chip)
 	struct routed r = { .f = trees_racks() };
 
 	route(&r, NULL, &opts);
-	ck_assert_uint_eq(r.sh->rank[r.stats.root], 1);
+	ck_assert_uint_eq(r.sh->tree.rank[r.stats.root], 1);
 	ftr_tables_free(r.sftree);
 	opts.sm_switch = r.stats.root;
 	r.sftree = tables(&r, "sftree", &opts);
 	ck_assert_uint_ne(r.stats.root, opts.sm_switch);
-	ck_assert_uint_eq(r.sh->rank[r.stats.root], 1);
+	ck_assert_uint_eq(r.sh->tree.rank[r.stats.root], 1);
 	sound(&r, 0);
 	hosts_as_dmodc(&r, 0);
 	unroute(&r);

@@ -151,7 +151,7 @@ static void claims_prove(const struct both *b)
 	ck_assert_msg(!rep.found[FTR_FIND_TURN] && rep.cdg == FTR_CDG_PROVED,
 		      "seed %" PRIu64 ": turns %" PRIu64 ", verdict %d",
 		      b->seed, rep.found[FTR_FIND_TURN], (int)rep.cdg);
-	ck_assert_uint_eq(rep.found[FTR_FIND_HOLE], b->stats.no_path);
+	ck_assert_uint_eq(rep.found[FTR_FIND_MISSING], b->stats.no_path);
 	if (!b->stats.extra_pairs || b->stats.reordered)
 		return;
 	opts.n_turns = 0;
@@ -167,9 +167,9 @@ static void others_keep(const struct both *b)
 	const struct ftr_shape *sh = b->sh;
 	bool narrowed = false;
 
-	for (uint32_t i = 0; i < sh->n_dest && !b->stats.reordered; i++)
+	for (uint32_t i = 0; i < sh->numbering.n_dest && !b->stats.reordered; i++)
 		for (ftr_sw s = 0; s < b->f->n_sw; s++) {
-			const struct ftr_dest *t = &sh->dest[i];
+			const struct ftr_dest *t = &sh->numbering.dest[i];
 			ftr_port was = ftr_tables_get(b->updown, s, t->lid);
 			ftr_port is = ftr_tables_get(b->all, s, t->lid);
 			ftr_sw x, y;
@@ -314,7 +314,7 @@ START_TEST(damaged_trees)
 		} else {
 			b.f = trees_chassis(&r);
 		}
-		b.f = trees_hurt(b.f, &r, 60);
+		b.f = trees_damaged(b.f, &r, 60);
 		route(&b, NULL);
 		judge(&b);
 		unroute(&b);
@@ -347,7 +347,7 @@ END_TEST
 
 struct life {
 	struct both b;
-	struct ftr_live *lv;
+	struct ftr_incr *lv;
 	enum ftr_placement how;
 	struct ftr_rng rng;
 };
@@ -362,7 +362,7 @@ static bool alive(void *ctx, const struct ftr_fabric *f, ftr_sw s, ftr_port p)
 
 	(void)f;
 	/* a link inside one rank is not known to the live routing */
-	return !ftr_live_cabled(x->lv, s, p) || ftr_live_alive(x->lv, s, p);
+	return !ftr_incr_connected(x->lv, s, p) || ftr_incr_alive(x->lv, s, p);
 }
 
 /* A full routing of what is alive, with the turns of the live one. */
@@ -372,7 +372,7 @@ static void compare(struct life *x, const struct ftr_check_delta *d)
 	struct both now = { .seed = x->b.seed };
 	struct ftr_shape_opts so = { .nominal = x->b.sh };
 	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
-	const struct ftr_tables *t = ftr_live_tables(x->lv);
+	const struct ftr_tables *t = ftr_incr_tables(x->lv);
 
 	o.placement = x->how;
 	o.turn = d->turn;
@@ -397,10 +397,10 @@ static bool sound(struct life *x, const struct ftr_check_delta *d)
 {
 	struct ftr_delta_report rep;
 
-	ck_assert(!ftr_check_changes(x->b.f, ftr_live_tables(x->lv), d, NULL,
+	ck_assert(!ftr_check_changes(x->b.f, ftr_incr_tables(x->lv), d, NULL,
 				     &rep, &err));
 	for (int i = 0; i < FTR_N_FINDINGS; i++)
-		if (i != FTR_FIND_HOLE)
+		if (i != FTR_FIND_MISSING)
 			ck_assert_msg(!rep.found[i], "seed %" PRIu64
 				      ": %s from %u at %u, LID %u; %u turns",
 				      x->b.seed, ftr_finding_name(
@@ -410,39 +410,39 @@ static bool sound(struct life *x, const struct ftr_check_delta *d)
 	ck_assert(!rep.missed && !rep.stranded);
 	lives.unproved += !rep.proved;
 	if (!rep.proved)
-		ck_assert(ftr_live_undo(x->lv));
+		ck_assert(ftr_incr_undo(x->lv));
 	return rep.proved;
 }
 
 static void apply(struct life *x)
 {
 	const struct ftr_fabric *f = x->b.f;
-	const struct ftr_live_result *res;
-	struct ftr_live_event ev[FTR_PORT_MAX];
+	const struct ftr_incr_result *res;
+	struct ftr_incr_event ev[FTR_PORT_MAX];
 	struct ftr_check_delta d;
 	uint32_t n = 0, most = 1 + ftr_rng_below(&x->rng, 3);
 	enum ftr_status st;
 
 	if (!ftr_rng_below(&x->rng, 6))
-		n = ftr_live_switch(x->lv, ftr_rng_below(&x->rng, f->n_sw),
+		n = ftr_incr_switch(x->lv, ftr_rng_below(&x->rng, f->n_sw),
 				    ftr_rng_below(&x->rng, 2), ev);
 	for (uint32_t i = 0; n < most && i < 100; i++) {
 		ftr_sw s = ftr_rng_below(&x->rng, f->n_sw);
 		ftr_port p = (ftr_port)(1 + ftr_rng_below(&x->rng,
 							  f->sw[s].n_ports));
 
-		if (ftr_live_cabled(x->lv, s, p))
-			ev[n++] = (struct ftr_live_event){
-				s, p, !ftr_live_alive(x->lv, s, p)
+		if (ftr_incr_connected(x->lv, s, p))
+			ev[n++] = (struct ftr_incr_event){
+				s, p, !ftr_incr_alive(x->lv, s, p)
 			};
 	}
 	lives.applies++;
-	st = ftr_live_apply(x->lv, ev, n, NULL, &res, &err);
+	st = ftr_incr_apply(x->lv, ev, n, NULL, &res, &err);
 	ck_assert_msg(!st || st == FTR_REFUSED, "%s", err.msg);
 	lives.refused += st != FTR_OK;
 	if (st)
 		return;
-	ftr_live_delta(x->lv, &d);
+	ftr_incr_delta(x->lv, &d);
 	lives.with_turns += d.n_turns > 0;
 	lives.drained += res->n_drain > 0;
 	if (sound(x, &d))
@@ -462,12 +462,12 @@ START_TEST(incremental)
 		o.turn = x.b.stats.turn;
 		o.n_turns = x.b.stats.n_turns;
 		if (x.b.stats.by_rank) {
-			ck_assert_msg(!ftr_live_new(x.b.sh, NULL, x.b.all, &o,
+			ck_assert_msg(!ftr_incr_new(x.b.sh, NULL, x.b.all, &o,
 						    &x.lv, &err), "%s",
 				      err.msg);
 			for (uint32_t k = 0; k < 8; k++)
 				apply(&x);
-			ftr_live_free(x.lv);
+			ftr_incr_free(x.lv);
 		}
 		unroute(&x.b);
 	}

@@ -14,7 +14,7 @@
 #include "engine/engine.h"
 #include "lib/trees.h"
 #include "lib/world.h"
-#include "live/live.h"
+#include "incremental/incremental.h"
 
 static struct ftr_err err;
 
@@ -23,7 +23,7 @@ struct kept {
 	struct world *w;
 	struct ftr_tables *prefer, *before;
 	struct ftr_keep keep;
-	struct ftr_live *lv;
+	struct ftr_incr *lv;
 };
 
 /* Preferred ports where they lead closer, else those of the formula. */
@@ -38,12 +38,12 @@ static struct ftr_tables *first_tables(const struct kept *k)
 	ck_assert(!ftr_tables_new(sh->f, false, &t, &err));
 	ck_assert(!dmodc_tables(sh, FTR_PLACE_EVEN, NULL, NULL, t, NULL, &no_path,
 				&err));
-	for (uint32_t i = 0; i < sh->n_dest; i++)
+	for (uint32_t i = 0; i < sh->numbering.n_dest; i++)
 		for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
-			const struct ftr_dest *d = &sh->dest[i];
+			const struct ftr_dest *d = &sh->numbering.dest[i];
 			ftr_port prefer = ftr_tables_get(k->prefer, s, d->lid);
 
-			if (d->col == sh->col[s])
+			if (d->col == sh->numbering.col[s])
 				continue;
 			ftr_shape_ports(sh, cand, ftr_shape_candidates(
 						sh, s, d->col, cand), &valid);
@@ -71,7 +71,7 @@ static void start(struct kept *k, struct world *w, enum world_kind kind)
 	k->keep = (struct ftr_keep){ k->prefer, NULL, false, false };
 	opts.keep = &k->keep;
 	t = first_tables(k);
-	ck_assert_msg(!ftr_live_new(w->sh, kind == WORLD_LATE ? w->whole :
+	ck_assert_msg(!ftr_incr_new(w->sh, kind == WORLD_LATE ? w->whole :
 				    NULL, t, &opts, &k->lv, &err), "%s",
 		      err.msg);
 	ftr_tables_free(t);
@@ -79,7 +79,7 @@ static void start(struct kept *k, struct world *w, enum world_kind kind)
 
 static void stop(struct kept *k)
 {
-	ftr_live_free(k->lv);
+	ftr_incr_free(k->lv);
 	ftr_tables_free(k->prefer);
 	ftr_tables_free(k->before);
 	world_stop(k->w);
@@ -92,14 +92,14 @@ static void check_entry(const struct kept *k, ftr_sw s,
 {
 	const struct ftr_shape *v = &k->w->lv->view;	/* has tests of its own */
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
-	ftr_port is = ftr_tables_get(ftr_live_tables(k->lv), s, d->lid);
+	ftr_port is = ftr_tables_get(ftr_incr_tables(k->lv), s, d->lid);
 	ftr_port was = ftr_tables_get(k->before, s, d->lid);
 	ftr_port prefer = ftr_tables_get(k->prefer, s, d->lid);
 	struct ftr_port_set valid;
 	ftr_port want;
 	uint32_t n;
 
-	if (d->col == v->col[s])
+	if (d->col == v->numbering.col[s])
 		return;
 	n = ftr_shape_candidates(v, s, d->col, cand);
 	ftr_shape_ports(v, cand, n, &valid);
@@ -115,9 +115,9 @@ static void check_entries(const struct kept *k)
 {
 	const struct ftr_shape *sh = k->w->sh;
 
-	for (uint32_t i = 0; i < sh->n_dest; i++)
+	for (uint32_t i = 0; i < sh->numbering.n_dest; i++)
 		for (ftr_sw s = 0; s < sh->f->n_sw; s++)
-			check_entry(k, s, &sh->dest[i]);
+			check_entry(k, s, &sh->numbering.dest[i]);
 }
 
 /* ---- what is counted --------------------------------------------------------- */
@@ -139,13 +139,13 @@ static struct hosts number_hosts(const struct ftr_shape *sh)
 	struct hosts h = { malloc((sh->f->max_lid + 1u) * sizeof(*h.pos)), 0 };
 
 	memset(h.pos, 0xff, (sh->f->max_lid + 1u) * sizeof(*h.pos));
-	for (uint32_t i = 0; i < sh->n_dest; i++) {
-		const struct ftr_lid_owner *o = &sh->f->owner[sh->dest[i].lid];
+	for (uint32_t i = 0; i < sh->numbering.n_dest; i++) {
+		const struct ftr_lid_owner *o = &sh->f->owner[sh->numbering.dest[i].lid];
 
-		if (sh->dest[i].cls == FTR_CLASS_HOST &&
+		if (sh->numbering.dest[i].cls == FTR_CLASS_HOST &&
 		    o->kind == FTR_OWNER_EP && !o->offset &&
 		    is_host(&sh->f->ep[o->idx]))
-			h.pos[sh->dest[i].lid] = h.n++;
+			h.pos[sh->numbering.dest[i].lid] = h.n++;
 	}
 	return h;
 }
@@ -159,7 +159,7 @@ static void follow_flow(const struct kept *k, const struct hosts *h,
 			struct recount *r, const struct ftr_endport *from,
 			ftr_lid lid)
 {
-	const struct ftr_tables *t = ftr_live_tables(k->lv);
+	const struct ftr_tables *t = ftr_incr_tables(k->lv);
 	const struct ftr_fabric *f = k->w->f;
 	bool displaced = false;
 	ftr_sw s = from->sw;
@@ -232,15 +232,15 @@ static void check_all(const struct kept *k)
 	check_counts(k);
 }
 
-static void apply(struct kept *k, const struct ftr_live_event *e, uint32_t n)
+static void apply(struct kept *k, const struct ftr_incr_event *e, uint32_t n)
 {
-	const struct ftr_live_result *r;
+	const struct ftr_incr_result *r;
 
-	world_copy_tables(k->before, ftr_live_tables(k->lv));
+	world_copy_tables(k->before, ftr_incr_tables(k->lv));
 	world_note(k->w, e, n);
-	ck_assert_msg(!ftr_live_apply(k->w->lv, e, n, NULL, &r, &err), "%s",
+	ck_assert_msg(!ftr_incr_apply(k->w->lv, e, n, NULL, &r, &err), "%s",
 		      err.msg);
-	ck_assert_msg(!ftr_live_apply(k->lv, e, n, NULL, &r, &err), "%s",
+	ck_assert_msg(!ftr_incr_apply(k->lv, e, n, NULL, &r, &err), "%s",
 		      err.msg);
 	for (uint32_t i = 0; i < r->n_changes; i++)
 		ck_assert_uint_ne(r->change[i].before, r->change[i].after);
@@ -248,14 +248,14 @@ static void apply(struct kept *k, const struct ftr_live_event *e, uint32_t n)
 
 static void apply_and_undo(struct kept *k)
 {
-	struct ftr_live_event *e = malloc(world_room(k->w) * sizeof(*e));
-	const struct ftr_live_result *r;
+	struct ftr_incr_event *e = malloc(world_room(k->w) * sizeof(*e));
+	const struct ftr_incr_result *r;
 	uint32_t n = world_events(k->w, e);
 
-	world_copy_tables(k->before, ftr_live_tables(k->lv));
-	ck_assert(!ftr_live_apply(k->lv, e, n, NULL, &r, &err));
-	ck_assert(ftr_live_undo(k->lv));
-	ck_assert(!memcmp(k->before->lft, ftr_live_tables(k->lv)->lft,
+	world_copy_tables(k->before, ftr_incr_tables(k->lv));
+	ck_assert(!ftr_incr_apply(k->lv, e, n, NULL, &r, &err));
+	ck_assert(ftr_incr_undo(k->lv));
+	ck_assert(!memcmp(k->before->lft, ftr_incr_tables(k->lv)->lft,
 			  (size_t)k->before->n_sw * k->before->stride));
 	check_counts(k);
 	free(e);
@@ -265,21 +265,21 @@ static void apply_and_undo(struct kept *k)
 static void repair_all(struct kept *k)
 {
 	const struct ftr_fabric *f = k->w->f;
-	struct ftr_live_event *e = malloc(f->n_ports * sizeof(*e));
-	const struct ftr_tables *t = ftr_live_tables(k->lv);
+	struct ftr_incr_event *e = malloc(f->n_ports * sizeof(*e));
+	const struct ftr_tables *t = ftr_incr_tables(k->lv);
 	uint32_t n = 0;
 
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
 			if (k->w->dead[f->sw[s].first_port + p])
-				e[n++] = (struct ftr_live_event){
+				e[n++] = (struct ftr_incr_event){
 					s, (ftr_port)p, true
 				};
 	apply(k, e, n);
 	check_all(k);
-	for (uint32_t i = 0; i < k->w->sh->n_dest; i++)
+	for (uint32_t i = 0; i < k->w->sh->numbering.n_dest; i++)
 		for (ftr_sw s = 0; s < f->n_sw; s++) {
-			ftr_lid lid = k->w->sh->dest[i].lid;
+			ftr_lid lid = k->w->sh->numbering.dest[i].lid;
 
 			must(ftr_tables_get(t, s, lid) ==
 			     ftr_tables_get(k->prefer, s, lid), "seed %" PRIu64
@@ -291,7 +291,7 @@ static void repair_all(struct kept *k)
 
 static void history(struct world *w, enum world_kind kind)
 {
-	struct ftr_live_event *e;
+	struct ftr_incr_event *e;
 	struct kept k;
 
 	start(&k, w, kind);
@@ -341,26 +341,26 @@ END_TEST
 START_TEST(no_memory_no_change)
 {
 	for_each_world(w, 6) {
-		struct ftr_live_event e[FTR_PORT_MAX];
-		const struct ftr_live_result *r;
+		struct ftr_incr_event e[FTR_PORT_MAX];
+		const struct ftr_incr_result *r;
 		enum ftr_status st = FTR_NOMEM;
 		struct kept k;
 		uint32_t n;
 
 		world_tree(&w, 24, false);
 		start(&k, &w, WORLD_WHOLE);
-		world_copy_tables(k.before, ftr_live_tables(k.lv));
-		n = ftr_live_switch(k.lv, ftr_rng_below(&w.rng, w.f->n_sw),
+		world_copy_tables(k.before, ftr_incr_tables(k.lv));
+		n = ftr_incr_switch(k.lv, ftr_rng_below(&w.rng, w.f->n_sw),
 				    false, e);
 		for (unsigned long at = 1; st; at++) {
 			ftr_alloc_fail_at(at);
-			st = ftr_live_apply(k.lv, e, n, NULL, &r, &err);
+			st = ftr_incr_apply(k.lv, e, n, NULL, &r, &err);
 			ftr_alloc_fail_at(0);
 			ck_assert(!st || st == FTR_NOMEM);
 			if (!st)
 				continue;
 			ck_assert(!memcmp(k.before->lft,
-					  ftr_live_tables(k.lv)->lft,
+					  ftr_incr_tables(k.lv)->lft,
 					  (size_t)k.before->n_sw *
 					  k.before->stride));
 			check_counts(&k);

@@ -68,12 +68,12 @@ static void compare_costs(const struct ftr_shape *sh, unsigned int *cost,
 
 	oracle_costs(sh, cost, down);
 	for (ftr_sw s = 0; s < n; s++) {
-		ck_assert_msg(sh->divider[s] == oracle_divider(sh, s),
+		ck_assert_msg(sh->numbering.divider[s] == oracle_divider(sh, s),
 			      "seed %" PRIu64 ": divider of switch %u", seed,
 			      s);
 		for (ftr_sw l = 0; l < n; l++) {
-			unsigned int c = ftr_shape_cost(sh, s)[sh->col[l]];
-			unsigned int d = ftr_shape_down(sh, s)[sh->col[l]];
+			unsigned int c = ftr_shape_cost(sh, s)[sh->numbering.col[l]];
+			unsigned int d = ftr_shape_down(sh, s)[sh->numbering.col[l]];
 
 			c = c == FTR_COST_INF ? ORACLE_INF : c;
 			d = d == FTR_COST_INF ? ORACLE_INF : d;
@@ -93,8 +93,8 @@ static void compare_entries(const struct routed *r, const unsigned int *cost,
 	uint64_t none = 0;
 	uint8_t *has = calloc(r->t->stride, 1);
 
-	for (uint32_t i = 0; i < sh->n_dest; i++) {
-		const struct ftr_dest *t = &sh->dest[i];
+	for (uint32_t i = 0; i < sh->numbering.n_dest; i++) {
+		const struct ftr_dest *t = &sh->numbering.dest[i];
 
 		has[t->lid] = 1;
 		for (ftr_sw s = 0; s < r->f->n_sw; s++) {
@@ -122,7 +122,7 @@ static void compare_entries(const struct routed *r, const unsigned int *cost,
 static void against_checker(const struct routed *r, uint64_t seed)
 {
 	struct ftr_check_opts opts = {
-		.rank = r->sh->rank, .switch_sources = true,
+		.rank = r->sh->tree.rank, .switch_sources = true,
 	};
 	struct ftr_check_report rep;
 	struct ftr_validity v;
@@ -134,11 +134,11 @@ static void against_checker(const struct routed *r, uint64_t seed)
 		      "seed %" PRIu64 ": harmful %" PRIu64 ", turns %" PRIu64
 		      ", verdict %d", seed, rep.harmful,
 		      rep.found[FTR_FIND_TURN], (int)rep.cdg);
-	ck_assert_uint_eq(rep.found[FTR_FIND_HOLE], r->stats.no_path);
+	ck_assert_uint_eq(rep.found[FTR_FIND_MISSING], r->stats.no_path);
 	ftr_shape_validity(r->sh, &v);
-	for (uint32_t i = 0; i < r->sh->n_dest; i++)
-		only_hosts &= r->sh->dest[i].cls != FTR_CLASS_OTHER &&
-			!r->f->owner[r->sh->dest[i].lid].offset;
+	for (uint32_t i = 0; i < r->sh->numbering.n_dest; i++)
+		only_hosts &= r->sh->numbering.dest[i].cls != FTR_CLASS_OTHER &&
+			!r->f->owner[r->sh->numbering.dest[i].lid].offset;
 	if (only_hosts)
 		ck_assert_msg(rep.bad[FTR_CHECK_HOST_HOST] ==
 			      v.bad_host_pairs,
@@ -175,7 +175,7 @@ START_TEST(trees_equal_the_oracle)
 		trees_random_pgft(&rng, &g, false, 40);
 		r.f = trees_grow(&g, seed, i % 5 == 0);
 		if (i % 3)
-			r.f = trees_hurt(r.f, &rng, 33);
+			r.f = trees_damaged(r.f, &rng, 33);
 		route(&r, NULL, NULL);
 		against_oracle(&r, seed);
 		unroute(&r);
@@ -219,7 +219,7 @@ START_TEST(costs_equal_the_seed)
 
 		ftr_rng_seed(&rng, seed);
 		trees_random_pgft(&rng, &g, false, 40);
-		r.f = trees_hurt(trees_grow(&g, seed, 0), &rng, 33);
+		r.f = trees_damaged(trees_grow(&g, seed, 0), &rng, 33);
 		route(&r, NULL, NULL);
 		n = r.f->n_sw;
 		want = malloc(n * n * sizeof(*want));
@@ -227,7 +227,7 @@ START_TEST(costs_equal_the_seed)
 		for (ftr_sw s = 0; s < n; s++)
 			for (ftr_sw l = 0; l < n; l++) {
 				unsigned int c = ftr_shape_cost(r.sh, s)
-					[r.sh->col[l]];
+					[r.sh->numbering.col[l]];
 
 				c = c == FTR_COST_INF ? ORACLE_INF : c;
 				ck_assert_msg(c == want[s * n + l],
@@ -278,7 +278,7 @@ static uint32_t worst_shift(const struct routed *r, const struct order *o)
 				if (p == FTR_PORT_NONE) {
 					/* ports of hosts on another rail */
 					ck_assert_uint_eq(ftr_shape_cost(r->sh, s)
-						[r->sh->col[f->ep[to].sw]],
+						[r->sh->numbering.col[f->ep[to].sw]],
 						FTR_COST_INF);
 					break;
 				}
@@ -361,7 +361,7 @@ static void check_dmodk(const struct routed *r, const struct ftr_pgft *g,
 	ck_assert_int_eq(sscanf(f->sw[s].name, "sw-%u-%u", &level, &i), 2);
 	ck_assert_int_eq(sscanf(f->ep[e].name, "host-%u", &d), 1);
 	if (port->peer_kind != FTR_PEER_SW ||
-	    r->sh->rank[port->peer] < r->sh->rank[s])
+	    r->sh->tree.rank[port->peer] < r->sh->tree.rank[s])
 		return;		/* goes down: nothing to choose but cables */
 	for (unsigned int k = 0; k < level; k++)
 		pi *= g->w[k];
@@ -410,7 +410,7 @@ START_TEST(threads_change_nothing)
 
 		ftr_rng_seed(&rng, seed);
 		trees_random_pgft(&rng, &g, false, 300);
-		r[0].f = trees_hurt(trees_grow(&g, seed, i % 3), &rng, 33);
+		r[0].f = trees_damaged(trees_grow(&g, seed, i % 3), &rng, 33);
 		r[1].f = r[2].f = r[0].f;
 		for (unsigned int k = 0; k < 3; k++)
 			route(&r[k], NULL, team[k]);
@@ -451,8 +451,8 @@ START_TEST(lids_of_a_port_take_all_planes)
 		r.f = trees_grow(&g, lmc, lmc);
 		route(&r, NULL, NULL);
 		for (ftr_ep e = 0; e < r.f->n_ep; e++)
-			for (uint32_t l = 0; l < r.sh->n_leaf; l++) {
-				ftr_sw s = r.sh->col_sw[l];
+			for (uint32_t l = 0; l < r.sh->tree.n_leaf; l++) {
+				ftr_sw s = r.sh->numbering.col_sw[l];
 				uint64_t planes = 0;
 
 				if (s == r.f->ep[e].sw)
@@ -462,7 +462,7 @@ START_TEST(lids_of_a_port_take_all_planes)
 						(r.f->ep[e].lid + k);
 
 					for (uint32_t i = 0; i < 6; i++)
-						if (r.sh->groups[r.sh->group_first[s] + i].remote ==
+						if (r.sh->tree.groups[r.sh->tree.group_first[s] + i].remote ==
 						    next_hop(&r, s, lid))
 							planes |= 1u << i;
 				}

@@ -25,9 +25,9 @@ static void changes_stand(const struct world *w)
 	struct ftr_check_delta d;
 	struct ftr_delta_report rep, whole;
 
-	ftr_live_delta(w->lv, &d);
-	ck_assert_msg(!ftr_check_changes(w->hurt ? w->hurt : w->f,
-					 ftr_live_tables(w->lv), &d, NULL,
+	ftr_incr_delta(w->lv, &d);
+	ck_assert_msg(!ftr_check_changes(w->damaged ? w->damaged : w->f,
+					 ftr_incr_tables(w->lv), &d, NULL,
 					 &rep, &err), "%s", err.msg);
 	must(!rep.harmful && !rep.missed && !rep.stranded && !rep.early &&
 	     rep.proved, "seed %" PRIu64 ": harmful %" PRIu64 ", missed %"
@@ -36,7 +36,7 @@ static void changes_stand(const struct world *w)
 	     rep.proved);
 	d.extra = NULL;
 	d.n_extra = 0;
-	ck_assert(!ftr_check_changes(w->f, ftr_live_tables(w->lv), &d, NULL,
+	ck_assert(!ftr_check_changes(w->f, ftr_incr_tables(w->lv), &d, NULL,
 				     &whole, &err));
 	must(!memcmp(&rep, &whole, sizeof(rep)), "seed %" PRIu64
 	     ": cables that are told of", w->seed);
@@ -44,13 +44,13 @@ static void changes_stand(const struct world *w)
 
 static void one_apply(struct world *w)
 {
-	struct ftr_live_event *e = malloc(world_room(w) * sizeof(*e));
-	const struct ftr_live_result *r;
-	uint64_t bad = ftr_live_bad_pairs(w->lv);
+	struct ftr_incr_event *e = malloc(world_room(w) * sizeof(*e));
+	const struct ftr_incr_result *r;
+	uint64_t bad = ftr_incr_bad_pairs(w->lv);
 	uint32_t n = world_events(w, e);
 
 	world_note(w, e, n);
-	ck_assert_msg(!ftr_live_apply(w->lv, e, n, NULL, &r, &err), "%s",
+	ck_assert_msg(!ftr_incr_apply(w->lv, e, n, NULL, &r, &err), "%s",
 		      err.msg);
 	world_check(w);
 	changes_stand(w);
@@ -70,13 +70,13 @@ static void one_apply(struct world *w)
 /* An apply that is taken back leaves nothing behind. */
 static void one_undo(struct world *w)
 {
-	struct ftr_live_event *e = malloc(world_room(w) * sizeof(*e));
-	const struct ftr_live_result *r;
+	struct ftr_incr_event *e = malloc(world_room(w) * sizeof(*e));
+	const struct ftr_incr_result *r;
 	uint32_t n = world_events(w, e);
 
-	ck_assert(!ftr_live_apply(w->lv, e, n, NULL, &r, &err));
-	ck_assert(ftr_live_undo(w->lv));
-	ck_assert(!ftr_live_undo(w->lv));
+	ck_assert(!ftr_incr_apply(w->lv, e, n, NULL, &r, &err));
+	ck_assert(ftr_incr_undo(w->lv));
+	ck_assert(!ftr_incr_undo(w->lv));
 	world_check(w);
 	free(e);
 }
@@ -159,8 +159,8 @@ static bool has_switch(void *ctx, const struct ftr_fabric *f, ftr_sw s)
 	return s != ((struct loss *)ctx)->gone;
 }
 
-static bool has_cable(void *ctx, const struct ftr_fabric *f, ftr_sw s,
-		      ftr_port p)
+static bool has_link(void *ctx, const struct ftr_fabric *f, ftr_sw s,
+		     ftr_port p)
 {
 	return !((struct loss *)ctx)->w->dead[f->sw[s].first_port + p];
 }
@@ -170,7 +170,7 @@ static struct ftr_shape *over_what_is_left(struct world *w,
 					   struct ftr_fabric **f)
 {
 	struct loss z = { w, w->f->n_sw - 1 };
-	struct ftr_filter filter = { has_switch, NULL, has_cable, &z };
+	struct ftr_filter filter = { has_switch, NULL, has_link, &z };
 	struct ftr_shape_opts opts = { .nominal = w->whole };
 	struct ftr_shape *sh;
 
@@ -192,11 +192,11 @@ static struct ftr_tables *route(const struct world *w,
 }
 
 /* Any cable of a switch that is there, up or down. */
-static void one_event(struct world *w, struct ftr_live *lv)
+static void one_event(struct world *w, struct ftr_incr *lv)
 {
-	struct ftr_live_event e[FTR_PORT_MAX];
-	const struct ftr_live_result *r;
-	uint32_t n = ftr_live_switch(lv, ftr_rng_below(&w->rng,
+	struct ftr_incr_event e[FTR_PORT_MAX];
+	const struct ftr_incr_result *r;
+	uint32_t n = ftr_incr_switch(lv, ftr_rng_below(&w->rng,
 						       w->f->n_sw - 1),
 				     ftr_rng_below(&w->rng, 2), e);
 	uint32_t k = n ? ftr_rng_below(&w->rng, n) : 0;
@@ -204,7 +204,7 @@ static void one_event(struct world *w, struct ftr_live *lv)
 	if (!n)
 		return;
 	world_note(w, &e[k], 1);
-	ck_assert_msg(!ftr_live_apply(lv, &e[k], 1, NULL, &r, &err), "%s",
+	ck_assert_msg(!ftr_incr_apply(lv, &e[k], 1, NULL, &r, &err), "%s",
 		      err.msg);
 }
 
@@ -214,7 +214,7 @@ START_TEST(a_switch_is_missing)
 		struct ftr_fabric *f, *now;
 		struct ftr_shape *sh, *full;
 		struct ftr_tables *t, *want;
-		struct ftr_live *lv;
+		struct ftr_incr *lv;
 
 		if (w.seed % 2)
 			world_tree(&w, 30, false);
@@ -223,20 +223,20 @@ START_TEST(a_switch_is_missing)
 		world_start(&w, WORLD_LATE);
 		sh = over_what_is_left(&w, &f);
 		t = route(&w, sh);
-		ck_assert_msg(!ftr_live_new(sh, w.whole, t, &w.opts, &lv,
+		ck_assert_msg(!ftr_incr_new(sh, w.whole, t, &w.opts, &lv,
 					    &err), "%s", err.msg);
 		for (int i = 0; i < 10; i++) {
 			one_event(&w, lv);
 			full = over_what_is_left(&w, &now);
 			want = route(&w, full);
-			must(!memcmp(want->lft, ftr_live_tables(lv)->lft,
+			must(!memcmp(want->lft, ftr_incr_tables(lv)->lft,
 				     (size_t)t->n_sw * t->stride),
 			     "seed %" PRIu64 ": other tables", w.seed);
 			ftr_tables_free(want);
 			ftr_shape_free(full);
 			ftr_fabric_free(now);
 		}
-		ftr_live_free(lv);
+		ftr_incr_free(lv);
 		ftr_tables_free(t);
 		ftr_shape_free(sh);
 		ftr_fabric_free(f);
@@ -253,38 +253,38 @@ START_TEST(threads_change_nothing)
 	uint32_t most = 0;
 
 	for_each_world(w, 12) {
-		struct ftr_live_event e[FTR_PORT_MAX];
-		const struct ftr_live_result *a, *b;
+		struct ftr_incr_event e[FTR_PORT_MAX];
+		const struct ftr_incr_result *a, *b;
 		struct ftr_check_delta d;
 		struct ftr_delta_report alone, shared;
-		struct ftr_live *other;
+		struct ftr_incr *other;
 		struct ftr_pgft g;
 
 		ck_assert(!ftr_pgft_parse("3;8,8,8;1,8,8;1,1,1", &g, &err));
 		w.f = trees_grow(&g, w.seed, 0);
 		world_start(&w, WORLD_WHOLE);
-		ck_assert(!ftr_live_new(w.sh, NULL, w.t, &w.opts, &other,
+		ck_assert(!ftr_incr_new(w.sh, NULL, w.t, &w.opts, &other,
 					&err));
 		for (int i = 0; i < 5; i++) {
-			uint32_t n = ftr_live_switch(w.lv,
+			uint32_t n = ftr_incr_switch(w.lv,
 				ftr_rng_below(&w.rng, w.f->n_sw), i == 4, e);
 
-			ck_assert(!ftr_live_apply(w.lv, e, n, NULL, &a, &err));
-			ck_assert(!ftr_live_apply(other, e, n, team, &b,
+			ck_assert(!ftr_incr_apply(w.lv, e, n, NULL, &a, &err));
+			ck_assert(!ftr_incr_apply(other, e, n, team, &b,
 						  &err));
 			ck_assert_uint_eq(a->n_changes, b->n_changes);
 			ck_assert_uint_eq(a->n_writes, b->n_writes);
 			ck_assert(!memcmp(a->change, b->change, a->n_changes *
 					  sizeof(*a->change)));
-			ck_assert(!memcmp(a->stage, b->stage, a->n_changes *
-					  sizeof(*a->stage)));
+			ck_assert(!memcmp(a->write_step, b->write_step, a->n_changes *
+					  sizeof(*a->write_step)));
 			ck_assert(!memcmp(a->write, b->write, a->n_writes *
 					  sizeof(*a->write)));
-			ftr_live_delta(w.lv, &d);
+			ftr_incr_delta(w.lv, &d);
 			ck_assert(!ftr_check_changes(w.f,
-				ftr_live_tables(w.lv), &d, NULL, &alone, &err));
+				ftr_incr_tables(w.lv), &d, NULL, &alone, &err));
 			ck_assert(!ftr_check_changes(w.f,
-				ftr_live_tables(w.lv), &d, team, &shared,
+				ftr_incr_tables(w.lv), &d, team, &shared,
 				&err));
 			ck_assert(!memcmp(&alone, &shared, sizeof(alone)));
 			ck_assert(!alone.harmful && !alone.missed &&
@@ -292,7 +292,7 @@ START_TEST(threads_change_nothing)
 				  alone.proved);
 			most = FTR_MAX(most, a->n_changes);
 		}
-		ftr_live_free(other);
+		ftr_incr_free(other);
 		world_stop(&w);
 	}
 	ck_assert_uint_ge(most, 1024);	/* else the team had nothing to do */
@@ -304,8 +304,8 @@ END_TEST
 START_TEST(no_memory_no_change)
 {
 	for_each_world(w, 12) {
-		struct ftr_live_event e[FTR_PORT_MAX];
-		const struct ftr_live_result *r;
+		struct ftr_incr_event e[FTR_PORT_MAX];
+		const struct ftr_incr_result *r;
 		enum ftr_status st = FTR_NOMEM;
 		uint32_t n;
 
@@ -314,25 +314,25 @@ START_TEST(no_memory_no_change)
 		else
 			world_tree(&w, 24, false);
 		world_start(&w, WORLD_WHOLE);
-		ftr_live_free(w.lv);
+		ftr_incr_free(w.lv);
 		for (unsigned long k = 1; st; k++) {
 			ftr_alloc_fail_at(k);
-			st = ftr_live_new(w.sh, NULL, w.t, &w.opts, &w.lv,
+			st = ftr_incr_new(w.sh, NULL, w.t, &w.opts, &w.lv,
 					  &err);
 			ftr_alloc_fail_at(0);
 			ck_assert(!st || st == FTR_NOMEM);
 		}
 		st = FTR_NOMEM;
-		n = ftr_live_switch(w.lv, ftr_rng_below(&w.rng, w.f->n_sw),
+		n = ftr_incr_switch(w.lv, ftr_rng_below(&w.rng, w.f->n_sw),
 				    false, e);
 		for (unsigned long k = 1; st; k++) {
 			ftr_alloc_fail_at(k);
-			st = ftr_live_apply(w.lv, e, n, NULL, &r, &err);
+			st = ftr_incr_apply(w.lv, e, n, NULL, &r, &err);
 			ftr_alloc_fail_at(0);
 			ck_assert(!st || st == FTR_NOMEM);
 			if (!st)
 				continue;
-			ck_assert(!ftr_live_undo(w.lv));
+			ck_assert(!ftr_incr_undo(w.lv));
 			world_check(&w);
 		}
 		world_note(&w, e, n);
@@ -345,30 +345,30 @@ END_TEST
 START_TEST(what_is_refused)
 {
 	struct world w = { .f = draw("a: s t h2\nb: s t h2\ns:\nt:\n") };
-	struct ftr_live_event e = { .sw = 9, .port = 1 };
-	const struct ftr_live_result *r;
+	struct ftr_incr_event e = { .sw = 9, .port = 1 };
+	const struct ftr_incr_result *r;
 	struct ftr_tables *small;
 	struct ftr_fabric *other = draw("a: s h1\nb: s h1\ns:\n");
-	struct ftr_live *lv;
+	struct ftr_incr *lv;
 
 	ftr_rng_seed(&w.rng, 1);
 	world_start(&w, WORLD_WHOLE);
-	ck_assert_int_eq(ftr_live_apply(w.lv, &e, 1, NULL, &r, &err),
+	ck_assert_int_eq(ftr_incr_apply(w.lv, &e, 1, NULL, &r, &err),
 			 FTR_INVAL);
 	e.sw = 0;
 	e.port = 0;
-	ck_assert_int_eq(ftr_live_apply(w.lv, &e, 1, NULL, &r, &err),
+	ck_assert_int_eq(ftr_incr_apply(w.lv, &e, 1, NULL, &r, &err),
 			 FTR_INVAL);
 	e.port = 200;	/* no cable there */
-	ck_assert_int_eq(ftr_live_apply(w.lv, &e, 1, NULL, &r, &err),
+	ck_assert_int_eq(ftr_incr_apply(w.lv, &e, 1, NULL, &r, &err),
 			 FTR_INVAL);
 	e.port = 3;	/* a host */
-	ck_assert_int_eq(ftr_live_apply(w.lv, &e, 1, NULL, &r, &err), FTR_OK);
+	ck_assert_int_eq(ftr_incr_apply(w.lv, &e, 1, NULL, &r, &err), FTR_OK);
 	ck_assert_uint_eq(r->n_changes, 0);
 	ck_assert_uint_eq(r->n_cables, 0);
 	world_check(&w);
 	ck_assert(!ftr_tables_new(other, true, &small, &err));
-	ck_assert_int_eq(ftr_live_new(w.sh, NULL, small, NULL, &lv, &err),
+	ck_assert_int_eq(ftr_incr_new(w.sh, NULL, small, NULL, &lv, &err),
 			 FTR_INVAL);
 	ftr_tables_free(small);
 	ftr_fabric_free(other);

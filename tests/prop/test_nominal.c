@@ -48,7 +48,7 @@ static struct ftr_fabric *part_of(const struct ftr_fabric *f,
 
 	ck_assert_msg(!ftr_fabric_copy_if(f, NULL, &copy, &err), "%s",
 		      err.msg);
-	return trees_hurt(copy, r, percent);
+	return trees_damaged(copy, r, percent);
 }
 
 static struct ftr_fabric *random_tree(struct ftr_rng *r, uint64_t seed,
@@ -105,34 +105,34 @@ static void same_state(const struct ftr_nominal *a,
 static void same_shape(const struct ftr_shape *a, const struct ftr_shape *b,
 		       uint64_t seed)
 {
-	uint32_t n = a->f->n_sw, n_groups = a->group_first[n], n_cables = 0;
+	uint32_t n = a->f->n_sw, n_groups = a->tree.group_first[n], n_cables = 0;
 
 	ck_assert_uint_eq(n, b->f->n_sw);
-	ck_assert(a->f->n_ep == b->f->n_ep && a->n_ranks == b->n_ranks &&
-		  a->n_leaf == b->n_leaf && a->stride == b->stride &&
-		  a->n_d == b->n_d && a->cost_stride == b->cost_stride &&
-		  a->n_planes == b->n_planes && a->n_pods == b->n_pods &&
-		  a->n_odd == b->n_odd && a->n_sideways == b->n_sideways &&
-		  a->roots_given == b->roots_given && a->n_dest == b->n_dest &&
-		  a->cn_unknown == b->cn_unknown &&
-		  a->io_unknown == b->io_unknown);
-	SAME(rank, n);
-	SAME(stub, n);
-	SAME(col, n);
-	SAME(col_sw, n);
-	SAME(leaf_hosts, a->n_leaf);
-	SAME(group_first, n + 1);
-	SAME(n_up, n);
-	SAME(n_down, n);
-	SAME(n_slots, n);
-	SAME(divider, n);
-	SAME(groups, n_groups);
-	SAME(sw_d, n);
-	SAME(dest_first, n + 1);
+	ck_assert(a->f->n_ep == b->f->n_ep && a->tree.n_ranks == b->tree.n_ranks &&
+		  a->tree.n_leaf == b->tree.n_leaf && a->numbering.stride == b->numbering.stride &&
+		  a->numbering.n_d == b->numbering.n_d && a->reach.cost_stride == b->reach.cost_stride &&
+		  a->tree.n_planes == b->tree.n_planes && a->tree.n_pods == b->tree.n_pods &&
+		  a->tree.n_odd == b->tree.n_odd && a->tree.n_horizontal == b->tree.n_horizontal &&
+		  a->tree.roots_given == b->tree.roots_given && a->numbering.n_dest == b->numbering.n_dest &&
+		  a->tree.cn_unknown == b->tree.cn_unknown &&
+		  a->tree.io_unknown == b->tree.io_unknown);
+	SAME(tree.rank, n);
+	SAME(tree.stub, n);
+	SAME(numbering.col, n);
+	SAME(numbering.col_sw, n);
+	SAME(tree.leaf_hosts, a->tree.n_leaf);
+	SAME(tree.group_first, n + 1);
+	SAME(tree.n_up, n);
+	SAME(tree.n_down, n);
+	SAME(numbering.n_slots, n);
+	SAME(numbering.divider, n);
+	SAME(tree.groups, n_groups);
+	SAME(numbering.sw_d, n);
+	SAME(numbering.dest_first, n + 1);
 	for (uint32_t g = 0; g < n_groups; g++)
-		n_cables += a->groups[g].n;
-	SAME(group_ports, n_cables);
-	SAME(group_place, n_cables);
+		n_cables += a->tree.groups[g].n;
+	SAME(tree.group_ports, n_cables);
+	SAME(tree.group_place, n_cables);
 	for (ftr_sw s = 0; s < n; s++) {
 		ck_assert(!memcmp(ftr_shape_cost(a, s), ftr_shape_cost(b, s),
 				  n));
@@ -140,11 +140,11 @@ static void same_shape(const struct ftr_shape *a, const struct ftr_shape *b,
 				  n));
 	}
 	for (ftr_ep e = 0; e < a->f->n_ep; e++)
-		ck_assert(a->ep_place[e].d == b->ep_place[e].d &&
-			  a->ep_place[e].cls == b->ep_place[e].cls &&
-			  a->ep_place[e].host == b->ep_place[e].host);
-	for (uint32_t i = 0; i < a->n_dest; i++) {
-		const struct ftr_dest *x = &a->dest[i], *y = &b->dest[i];
+		ck_assert(a->numbering.ep_index[e].d == b->numbering.ep_index[e].d &&
+			  a->numbering.ep_index[e].cls == b->numbering.ep_index[e].cls &&
+			  a->numbering.ep_index[e].host == b->numbering.ep_index[e].host);
+	for (uint32_t i = 0; i < a->numbering.n_dest; i++) {
+		const struct ftr_dest *x = &a->numbering.dest[i], *y = &b->numbering.dest[i];
 
 		ck_assert(x->lid == y->lid && x->cls == y->cls &&
 			  x->port == y->port && x->col == y->col &&
@@ -161,10 +161,10 @@ static void whole_is_own_shape(const struct ftr_fabric *f, uint64_t seed)
 	ck_assert_msg(!ftr_shape_new(f, NULL, NULL, &own, &err), "%s",
 		      err.msg);
 	same_shape(own, over, seed);
-	ck_assert(over->from_nominal && !over->n_absent &&
-		  !over->n_missing_sw && !over->n_missing_cables &&
-		  !over->n_missing_hosts);
-	ck_assert(!own->from_nominal && !own->n_absent);
+	ck_assert(over->missing.from_nominal && !over->missing.n_absent &&
+		  !over->missing.n_missing_sw && !over->missing.n_missing_links &&
+		  !over->missing.n_missing_hosts);
+	ck_assert(!own->missing.from_nominal && !own->missing.n_absent);
 	ftr_shape_free(own);
 	ftr_shape_free(over);
 	ftr_nominal_free(n);
@@ -181,7 +181,7 @@ START_TEST(whole_fabric)
 		ftr_rng_seed(&r, seed);
 		f = random_tree(&r, seed, 60);
 		if (i % 2)
-			f = trees_hurt(f, &r, 30);
+			f = trees_damaged(f, &r, 30);
 		whole_is_own_shape(f, seed);
 		ftr_fabric_free(f);
 	}
@@ -237,8 +237,8 @@ START_TEST(slots)
 		if (i % 10 == 9)
 			ck_assert(!ftr_gen_random(seed, 9, 15, 12, &f, &err));
 		else
-			f = trees_hurt(random_tree(&r, seed, 24), &r,
-				       i % 3 * 15);
+			f = trees_damaged(random_tree(&r, seed, 24), &r,
+					  i % 3 * 15);
 		if (i % 4 == 1)
 			f = fill_ports(f, &r);
 		ck_assert(!ftr_shape_new(f, NULL, NULL, &sh, &err));
@@ -246,10 +246,10 @@ START_TEST(slots)
 		ftr_shape_free(sh);
 		ck_assert(!ftr_shape_new(f, &literal, NULL, &sh, &err));
 		for (ftr_sw s = 0; s < f->n_sw; s++) {
-			ck_assert_uint_eq(sh->n_slots[s], sh->n_up[s]);
-			for (uint32_t k = 0; k < sh->n_up[s]; k++) {
+			ck_assert_uint_eq(sh->numbering.n_slots[s], sh->tree.n_up[s]);
+			for (uint32_t k = 0; k < sh->tree.n_up[s]; k++) {
 				const struct ftr_group *g =
-					&sh->groups[sh->group_first[s] + k];
+					&sh->tree.groups[sh->tree.group_first[s] + k];
 
 				ck_assert(g->slot == k &&
 					  g->n_nominal == g->n);
@@ -278,18 +278,18 @@ static unsigned int recognised(const char *shape, uint32_t percent,
 		struct ftr_damage d = {
 			.seed = i, .links = f->n_sw_links * percent / 100,
 		};
-		struct ftr_fabric *hurt = NULL;
+		struct ftr_fabric *damaged = NULL;
 		struct ftr_shape *sh = NULL;
 
-		ck_assert(!ftr_gen_damage(f, &d, &hurt, &err));
-		ck_assert(!ftr_shape_new(hurt, NULL, NULL, &sh, &err));
+		ck_assert(!ftr_gen_damage(f, &d, &damaged, &err));
+		ck_assert(!ftr_shape_new(damaged, NULL, NULL, &sh, &err));
 		for (ftr_sw s = 0; s < f->n_sw; s++) {
-			all += whole->n_slots[s] != 0;
-			right += whole->n_slots[s] &&
-				sh->n_slots[s] == whole->n_slots[s];
+			all += whole->numbering.n_slots[s] != 0;
+			right += whole->numbering.n_slots[s] &&
+				sh->numbering.n_slots[s] == whole->numbering.n_slots[s];
 		}
 		ftr_shape_free(sh);
-		ftr_fabric_free(hurt);
+		ftr_fabric_free(damaged);
 	}
 	ftr_shape_free(whole);
 	ftr_fabric_free(f);
@@ -326,7 +326,7 @@ START_TEST(projection)
 		} else {
 			whole = random_tree(&r, seed, 30);
 			if (i % 2)
-				whole = trees_hurt(whole, &r, 20);
+				whole = trees_damaged(whole, &r, 20);
 		}
 		n = nominal_of(whole, NULL, NULL);
 		f = part_of(whole, &r, 40);
@@ -372,9 +372,9 @@ START_TEST(twice)
 		opts.nominal = n->shape;
 		ck_assert(!ftr_shape_new(g, &opts, team, &direct, &err));
 		same_shape(over_g, direct, seed);
-		ck_assert_uint_eq(over_f->n_missing_cables +
-				  over_g->n_missing_cables,
-				  direct->n_missing_cables);
+		ck_assert_uint_eq(over_f->missing.n_missing_links +
+				  over_g->missing.n_missing_links,
+				  direct->missing.n_missing_links);
 		ftr_shape_free(over_f);
 		ftr_shape_free(over_g);
 		ftr_shape_free(direct);
@@ -410,12 +410,12 @@ START_TEST(host_order_keeps_gaps)
 		f = part_of(whole, &r, 40);
 		ck_assert(!ftr_shape_new(whole, NULL, NULL, &a, &err));
 		b = shape_over(f, a);
-		ck_assert_uint_eq(a->n_d, b->n_d);
-		oa = calloc(a->n_d + 1u, sizeof(*oa));
-		ob = calloc(a->n_d + 1u, sizeof(*ob));
+		ck_assert_uint_eq(a->numbering.n_d, b->numbering.n_d);
+		oa = calloc(a->numbering.n_d + 1u, sizeof(*oa));
+		ob = calloc(a->numbering.n_d + 1u, sizeof(*ob));
 		ftr_shape_host_order(a, note_place, oa);
 		ftr_shape_host_order(b, note_place, ob);
-		for (uint32_t d = 0; d < a->n_d; d++)
+		for (uint32_t d = 0; d < a->numbering.n_d; d++)
 			ck_assert_msg(ob[d] == FTR_EP_NONE ||
 				      f->ep[ob[d]].guid ==
 				      whole->ep[oa[d]].guid, "seed %" PRIu64
@@ -489,7 +489,7 @@ START_TEST(order_of_discovery)
 		FILE *out = open_memstream(&text, &len);
 
 		ftr_rng_seed(&r, seed);
-		f = trees_hurt(random_tree(&r, seed, 40), &r, 20);
+		f = trees_damaged(random_tree(&r, seed, 40), &r, 20);
 		ck_assert(!ftr_gen_order(f, seed, &order, &err));
 		ck_assert(!ftr_write_netfile(out, f, order, &err));
 		fclose(out);
@@ -542,27 +542,27 @@ static void nothing_moved(const struct ftr_shape *a, const struct ftr_shape *b,
 {
 	uint32_t n = a->f->n_sw;
 
-	SAME(col, n);
-	SAME(stub, n);
-	SAME(n_slots, n);
-	SAME(divider, n);
-	SAME(sw_d, n);
-	SAME(home, n);
-	SAME(span, n);
-	ck_assert(a->n_d == b->n_d && a->stride == b->stride);
+	SAME(numbering.col, n);
+	SAME(tree.stub, n);
+	SAME(numbering.n_slots, n);
+	SAME(numbering.divider, n);
+	SAME(numbering.sw_d, n);
+	SAME(numbering.pod_first, n);
+	SAME(numbering.pod_leaves, n);
+	ck_assert(a->numbering.n_d == b->numbering.n_d && a->numbering.stride == b->numbering.stride);
 	for (ftr_ep e = 0; e < a->f->n_ep; e++)
-		ck_assert(a->ep_place[e].d == b->ep_place[e].d);
+		ck_assert(a->numbering.ep_index[e].d == b->numbering.ep_index[e].d);
 	for (ftr_sw x = 0; x < n; x++) {
-		uint32_t k = b->group_first[x];
+		uint32_t k = b->tree.group_first[x];
 
-		for (uint32_t g = a->group_first[x]; g < a->group_first[x + 1];
+		for (uint32_t g = a->tree.group_first[x]; g < a->tree.group_first[x + 1];
 		     g++, k++) {
-			const struct ftr_group *p = &a->groups[g];
-			const struct ftr_group *q = &b->groups[k];
+			const struct ftr_group *p = &a->tree.groups[g];
+			const struct ftr_group *q = &b->tree.groups[k];
 			bool grown;
 
 			if (q->remote != p->remote)
-				q = &b->groups[++k];
+				q = &b->tree.groups[++k];
 			grown = (x == s && p->remote == t) ||
 				(x == t && p->remote == s);
 			ck_assert_msg(q->remote == p->remote &&
@@ -581,12 +581,12 @@ static bool same_guess(const struct ftr_shape *a, const struct ftr_shape *b)
 	uint32_t n = a->f->n_sw;
 
 	for (ftr_sw s = 0; s < n; s++)
-		if ((a->col[s] < a->n_leaf) != (b->col[s] < b->n_leaf))
+		if ((a->numbering.col[s] < a->tree.n_leaf) != (b->numbering.col[s] < b->tree.n_leaf))
 			return false;
-	return !memcmp(a->rank, b->rank, n) && !memcmp(a->stub, b->stub, n);
+	return !memcmp(a->tree.rank, b->tree.rank, n) && !memcmp(a->tree.stub, b->tree.stub, n);
 }
 
-static unsigned int cables_of(const struct ftr_fabric *f, ftr_sw s, ftr_sw t)
+static unsigned int links_of(const struct ftr_fabric *f, ftr_sw s, ftr_sw t)
 {
 	unsigned int n = 0;
 
@@ -614,11 +614,11 @@ static void grow_by(const struct ftr_fabric *f, const uint8_t *dead,
 	struct ftr_nominal *grown = nominal_of(more, n, &change);
 
 	ck_assert(grown != n && change.grew);
-	ck_assert_uint_eq(change.new_cables, 1);
+	ck_assert_uint_eq(change.new_links, 1);
 	ck_assert(!change.new_sw && !change.new_hosts && !change.changed &&
-		  !change.dropped_sw && !change.dropped_cables &&
+		  !change.dropped_sw && !change.dropped_links &&
 		  !change.dropped_hosts);
-	if (oracle_nominal(n->shape, s, t) > cables_of(n->f, s, t)) {
+	if (oracle_nominal(n->shape, s, t) > links_of(n->f, s, t)) {
 		/* what is damaged so badly that ranks are guessed otherwise
 		 * is another fabric */
 		if (same_guess(n->shape, grown->shape)) {
@@ -636,15 +636,15 @@ static void grow_by(const struct ftr_fabric *f, const uint8_t *dead,
 static void grow_back(const struct ftr_fabric *f, const uint8_t *dead,
 		      uint64_t seed, struct tally *tally)
 {
-	struct ftr_fabric *hurt = without(f, dead, 0);
-	struct ftr_nominal *n = nominal_of(hurt, NULL, NULL);
+	struct ftr_fabric *damaged = without(f, dead, 0);
+	struct ftr_nominal *n = nominal_of(damaged, NULL, NULL);
 
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
 			if (dead[f->sw[s].first_port + p])
 				grow_by(f, dead, n, s, p, seed, tally);
 	ftr_nominal_free(n);
-	ftr_fabric_free(hurt);
+	ftr_fabric_free(damaged);
 }
 
 START_TEST(growth_into_a_slot)
@@ -711,7 +711,7 @@ START_TEST(state_round_trip)
 		struct ftr_rng r;
 
 		ftr_rng_seed(&r, seed);
-		f = trees_hurt(random_tree(&r, seed, 40), &r, 20);
+		f = trees_damaged(random_tree(&r, seed, 40), &r, 20);
 		n = nominal_of(f, NULL, NULL);
 		round_trip(n, seed);
 		ftr_nominal_free(n);
@@ -759,11 +759,11 @@ START_TEST(topograph)
 		return;
 	ck_assert(!ftr_shape_new(f, NULL, NULL, &sh, &err));
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
-		if (sh->rank[s])
+		if (sh->tree.rank[s])
 			continue;
-		ck_assert_uint_eq(sh->n_slots[s], 9);
-		for (uint32_t k = 0; k < sh->n_up[s]; k++)
-			ck_assert_uint_eq(sh->groups[sh->group_first[s] +
+		ck_assert_uint_eq(sh->numbering.n_slots[s], 9);
+		for (uint32_t k = 0; k < sh->tree.n_up[s]; k++)
+			ck_assert_uint_eq(sh->tree.groups[sh->tree.group_first[s] +
 					  k].n_nominal, 2);
 	}
 	ftr_shape_free(sh);

@@ -71,9 +71,9 @@ static void against_oracle(const struct ftr_shape *whole,
 	for (int k = 0; k < 2; k++) {
 		struct ftr_tables *t = route(sh, placements[k], NULL);
 
-		for (uint32_t i = 0; i < sh->n_dest; i++)
+		for (uint32_t i = 0; i < sh->numbering.n_dest; i++)
 			for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
-				const struct ftr_dest *d = &sh->dest[i];
+				const struct ftr_dest *d = &sh->numbering.dest[i];
 				ftr_port got = ftr_tables_get(t, s, d->lid);
 				ftr_port want = oracle_place_entry(&o, s, d);
 
@@ -87,17 +87,17 @@ static void against_oracle(const struct ftr_shape *whole,
 }
 
 /* What is left of f; both are freed. */
-static void hurt_equals_oracle(struct ftr_fabric *f, struct ftr_fabric *hurt,
-			       uint64_t seed)
+static void damaged_equals_oracle(struct ftr_fabric *f, struct ftr_fabric *damaged,
+				  uint64_t seed)
 {
 	struct ftr_shape *whole = NULL, *sh;
 
 	ck_assert(!ftr_shape_new(f, NULL, NULL, &whole, &err));
-	sh = shape_over(hurt, whole);
+	sh = shape_over(damaged, whole);
 	against_oracle(whole, sh, seed);
 	ftr_shape_free(sh);
 	ftr_shape_free(whole);
-	ftr_fabric_free(hurt);
+	ftr_fabric_free(damaged);
 	ftr_fabric_free(f);
 }
 
@@ -106,15 +106,15 @@ START_TEST(trees_equal_the_oracle)
 	uint64_t seed = trees_first_seed();
 
 	for (unsigned int i = 0; i < trees_runs(300); i++, seed++) {
-		struct ftr_fabric *f, *hurt;
+		struct ftr_fabric *f, *damaged;
 		struct ftr_rng rng;
 		struct ftr_pgft g;
 
 		ftr_rng_seed(&rng, seed);
 		trees_random_pgft(&rng, &g, false, 40);
 		f = trees_grow(&g, seed, i % 5 == 0);
-		hurt = trees_hurt(trees_grow(&g, seed, i % 5 == 0), &rng, 33);
-		hurt_equals_oracle(f, hurt, seed);
+		damaged = trees_damaged(trees_grow(&g, seed, i % 5 == 0), &rng, 33);
+		damaged_equals_oracle(f, damaged, seed);
 	}
 }
 END_TEST
@@ -136,12 +136,12 @@ START_TEST(wide_trees_equal_the_oracle)
 
 	for (unsigned int i = 0; i < trees_runs(60); i++, seed++) {
 		const char *text = wide[i % FTR_ARRAY_LEN(wide)];
-		struct ftr_fabric *f = grow(text, seed), *hurt;
+		struct ftr_fabric *f = grow(text, seed), *damaged;
 		struct ftr_rng rng;
 
 		ftr_rng_seed(&rng, seed);
-		hurt = trees_hurt(grow(text, seed), &rng, 10 + i % 3 * 25);
-		hurt_equals_oracle(f, hurt, seed);
+		damaged = trees_damaged(grow(text, seed), &rng, 10 + i % 3 * 25);
+		damaged_equals_oracle(f, damaged, seed);
 	}
 }
 END_TEST
@@ -151,16 +151,16 @@ START_TEST(chassis_equal_the_oracle)
 	uint64_t seed = trees_first_seed();
 
 	for (unsigned int i = 0; i < trees_runs(150); i++, seed++) {
-		struct ftr_fabric *f, *hurt;
+		struct ftr_fabric *f, *damaged;
 		struct ftr_rng rng;
 
 		ftr_rng_seed(&rng, seed);
 		f = trees_chassis(&rng);
 		ftr_rng_seed(&rng, seed);
-		hurt = trees_chassis(&rng);
+		damaged = trees_chassis(&rng);
 		if (i % 3)
-			hurt = trees_hurt(hurt, &rng, 20);
-		hurt_equals_oracle(f, hurt, seed);
+			damaged = trees_damaged(damaged, &rng, 20);
+		damaged_equals_oracle(f, damaged, seed);
 	}
 }
 END_TEST
@@ -183,15 +183,15 @@ START_TEST(whole_trees_are_literal)
 		ck_assert(!ftr_shape_new(f, NULL, NULL, &sh, &err));
 		for (int k = 0; k < 3; k++)
 			t[k] = route(sh, placements[k], NULL);
-		for (uint32_t j = 0; j < sh->n_dest; j++)
+		for (uint32_t j = 0; j < sh->numbering.n_dest; j++)
 			for (ftr_sw s = 0; s < f->n_sw; s++)
 				for (int k = 0; k < 2; k++)
-					ck_assert_msg(sh->dest[j].cls !=
+					ck_assert_msg(sh->numbering.dest[j].cls !=
 						FTR_CLASS_HOST ||
-						ftr_tables_get(t[k], s, sh->dest[j].lid) ==
-						ftr_tables_get(t[2], s, sh->dest[j].lid),
+						ftr_tables_get(t[k], s, sh->numbering.dest[j].lid) ==
+						ftr_tables_get(t[2], s, sh->numbering.dest[j].lid),
 						"seed %" PRIu64 ", placement %d: switch %u LID %u",
-						seed, k, s, sh->dest[j].lid);
+						seed, k, s, sh->numbering.dest[j].lid);
 		for (int k = 0; k < 3; k++)
 			ftr_tables_free(t[k]);
 		ftr_shape_free(sh);
@@ -302,7 +302,7 @@ static enum fate next_hop(const struct oracle_place *before,
 	const struct ftr_swport *p0 = ftr_fabric_port(f0, s0, port);
 	const struct ftr_swport *p1 = ftr_fabric_port(f1, s1, port);
 	uint32_t n0 = f0->n_sw, n1 = f1->n_sw;
-	ftr_sw l1 = after->sh->col_sw[t->col], l0;
+	ftr_sw l1 = after->sh->numbering.col_sw[t->col], l0;
 
 	if (p0->peer_kind != FTR_PEER_SW)
 		return STAYS;	/* the owner's own switch */
@@ -313,7 +313,7 @@ static enum fate next_hop(const struct oracle_place *before,
 	if (after->cost[p1->peer * n1 + l1] ==
 	    before->cost[p0->peer * n0 + l0])
 		return STAYS;
-	return after->ascent ? FARTHER : LOST;
+	return after->up_path ? FARTHER : LOST;
 }
 
 /* One fault between the two: which entries change, and which had to. */
@@ -324,9 +324,9 @@ static void compare(const struct routed *before, const struct routed *after,
 
 	oracle_place_init(&o0, whole, before->sh);
 	oracle_place_init(&o1, whole, after->sh);
-	for (uint32_t i = 0; i < after->sh->n_dest; i++)
+	for (uint32_t i = 0; i < after->sh->numbering.n_dest; i++)
 		for (ftr_sw s1 = 0; s1 < after->f->n_sw; s1++) {
-			const struct ftr_dest *t = &after->sh->dest[i];
+			const struct ftr_dest *t = &after->sh->numbering.dest[i];
 			ftr_sw s0 = ftr_fabric_find_sw(before->f,
 						       after->f->sw[s1].guid);
 
@@ -389,7 +389,7 @@ static struct ftr_fabric *chassis(struct ftr_rng *rng)
 		bool has;
 
 		ck_assert(!ftr_shape_new(f, NULL, NULL, &sh, &err));
-		has = sh->ascent;
+		has = sh->numbering.up_path;
 		ftr_shape_free(sh);
 		if (has)
 			return f;
@@ -432,7 +432,7 @@ START_TEST(threads_change_nothing)
 
 		ftr_rng_seed(&rng, seed);
 		trees_random_pgft(&rng, &g, false, 300);
-		f = trees_hurt(trees_grow(&g, seed, 0), &rng, 33);
+		f = trees_damaged(trees_grow(&g, seed, 0), &rng, 33);
 		ck_assert(!ftr_shape_new(f, NULL, NULL, &sh, &err));
 		for (int k = 0; k < 3; k++) {
 			struct ftr_tables *a = route(sh, placements[k], NULL);

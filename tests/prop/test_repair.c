@@ -20,27 +20,27 @@ struct setup {
 	struct ftr_shape *sh;
 	struct ftr_tables *t;
 	struct ftr_sl2vl *m;
-	struct ftr_repair *r;
+	struct ftr_ddlr *r;
 };
 
-static void begin(struct setup *x, struct ftr_fabric *f, unsigned int lanes)
+static void begin(struct setup *x, struct ftr_fabric *f, unsigned int vls)
 {
-	struct ftr_repair_opts o = { .switch_sources = lanes > 1 };
+	struct ftr_ddlr_opts o = { .switch_sources = vls > 1 };
 
 	*x = (struct setup){ .f = f };
 	ck_assert(!ftr_shape_new(f, NULL, NULL, &x->sh, &err));
 	ck_assert(!ftr_tables_new(f, false, &x->t, &err));
 	ck_assert(!ftr_engine_find("ddlr")->route(x->sh, NULL, NULL, x->t,
 						  NULL, &err));
-	if (lanes > 1)
+	if (vls > 1)
 		ck_assert(!ftr_ddlr_sl2vl(x->sh, &x->m, &err));
 	o.sl2vl = x->m;
-	ck_assert(!ftr_repair_new(x->sh, x->t, &o, &x->r, &err));
+	ck_assert(!ftr_ddlr_new(x->sh, x->t, &o, &x->r, &err));
 }
 
 static void end(struct setup *x)
 {
-	ftr_repair_free(x->r);
+	ftr_ddlr_free(x->r);
 	ftr_sl2vl_free(x->m);
 	ftr_tables_free(x->t);
 	ftr_shape_free(x->sh);
@@ -56,20 +56,20 @@ static struct ftr_fabric *grow(const char *text)
 }
 
 /* A cable upwards from the n-th switch of that rank. */
-static struct ftr_event cable_of(const struct ftr_shape *sh, unsigned int rank,
-				 uint32_t n)
+static struct ftr_event link_of(const struct ftr_shape *sh, unsigned int rank,
+				uint32_t n)
 {
 	struct ftr_event e = { FTR_EVENT_LINK_DOWN, 0, 0 };
 
-	for (e.sw = 0; sh->rank[e.sw] != rank || n-- > 0; e.sw++)
+	for (e.sw = 0; sh->tree.rank[e.sw] != rank || n-- > 0; e.sw++)
 		;
-	e.port = sh->group_ports[sh->groups[sh->group_first[e.sw]].first];
+	e.port = sh->tree.group_ports[sh->tree.groups[sh->tree.group_first[e.sw]].first];
 	return e;
 }
 
 /* Switches with a write for a host. */
 static uint32_t for_hosts(const struct setup *x,
-			  const struct ftr_repair_plan *p)
+			  const struct ftr_ddlr_plan *p)
 {
 	uint32_t *seen = calloc(x->f->n_sw, sizeof(*seen));
 	uint32_t n = 0;
@@ -93,34 +93,34 @@ START_TEST(three_switches)
 	};
 
 	for (size_t i = 0; i < FTR_ARRAY_LEN(tree); i++)
-		for (unsigned int lanes = 1; lanes <= 2; lanes++) {
+		for (unsigned int vls = 1; vls <= 2; vls++) {
 			struct setup x;
 
-			begin(&x, grow(tree[i]), lanes);
-			for (unsigned int rank = 0; rank + 1 < x.sh->n_ranks;
+			begin(&x, grow(tree[i]), vls);
+			for (unsigned int rank = 0; rank + 1 < x.sh->tree.n_ranks;
 			     rank++) {
-				struct ftr_event e = cable_of(x.sh, rank, 1);
-				struct ftr_repair_plan p;
+				struct ftr_event e = link_of(x.sh, rank, 1);
+				struct ftr_ddlr_plan p;
 
-				ck_assert(!ftr_repair_events(x.r, &e, 1, &p,
-							     &err));
+				ck_assert(!ftr_ddlr_events(x.r, &e, 1, &p,
+							   &err));
 				ck_assert_msg(for_hosts(&x, &p) <= 3 &&
-					      (lanes > 1 ||
+					      (vls > 1 ||
 					       p.n_switches <= 3),
 					      "%s, rank %u: %u switches",
 					      tree[i], rank, p.n_switches);
 				ck_assert_uint_ge(p.n_steps, 2);
 				ck_assert(p.how[FTR_HOW_TURN] > 0);
 				ck_assert_uint_eq(p.how[FTR_HOW_INVERTED], 0);
-				ftr_repair_plan_fini(&p);
-				ftr_repair_drained(x.r);
+				ftr_ddlr_plan_fini(&p);
+				ftr_ddlr_drained(x.r);
 				e.kind = FTR_EVENT_LINK_UP;
-				ck_assert(!ftr_repair_events(x.r, &e, 1, &p,
-							     &err));
+				ck_assert(!ftr_ddlr_events(x.r, &e, 1, &p,
+							   &err));
 				ck_assert_uint_eq(p.held, 0);
-				ftr_repair_plan_fini(&p);
-				ftr_repair_drained(x.r);
-				ck_assert(!memcmp(ftr_repair_tables(x.r)->lft,
+				ftr_ddlr_plan_fini(&p);
+				ftr_ddlr_drained(x.r);
+				ck_assert(!memcmp(ftr_ddlr_tables(x.r)->lft,
 						  x.t->lft,
 						  (size_t)x.t->n_sw *
 						  x.t->stride));
@@ -131,21 +131,21 @@ START_TEST(three_switches)
 END_TEST
 
 /* Two cables to each switch above: no detour, only the other cable. */
-START_TEST(parallel_cables_first)
+START_TEST(parallel_links_first)
 {
 	struct setup x;
 	struct ftr_event e;
-	struct ftr_repair_plan p;
+	struct ftr_ddlr_plan p;
 
 	begin(&x, grow("2;3,3;1,3;1,2"), 1);
-	e = cable_of(x.sh, 0, 0);
-	ck_assert(!ftr_repair_events(x.r, &e, 1, &p, &err));
+	e = link_of(x.sh, 0, 0);
+	ck_assert(!ftr_ddlr_events(x.r, &e, 1, &p, &err));
 	ck_assert_uint_gt(p.n, 0);
 	ck_assert_uint_eq(p.how[FTR_HOW_PARALLEL], p.n);
 	ck_assert_uint_eq(p.n_steps, 1);
 	ck_assert_uint_le(p.n_switches, 2);
 	ck_assert_uint_eq(p.unhealed, 0);
-	ftr_repair_plan_fini(&p);
+	ftr_ddlr_plan_fini(&p);
 	end(&x);
 }
 END_TEST
@@ -168,15 +168,15 @@ START_TEST(plans_are_in_order)
 			struct ftr_event e = { FTR_EVENT_LINK_DOWN, s,
 				(ftr_port)(1 + ftr_rng_below(&rng,
 							     x.f->sw[s].n_ports)) };
-			struct ftr_repair_plan p;
+			struct ftr_ddlr_plan p;
 
 			if (ftr_fabric_port(x.f, s, e.port)->peer_kind !=
 			    FTR_PEER_SW)
 				continue;
-			ck_assert(!ftr_repair_events(x.r, &e, 1, &p, &err));
+			ck_assert(!ftr_ddlr_events(x.r, &e, 1, &p, &err));
 			for (uint32_t k = 0; k < p.n; k++) {
-				const struct ftr_repair_write *w = &p.write[k];
-				const struct ftr_repair_write *b = w - 1;
+				const struct ftr_ddlr_write *w = &p.write[k];
+				const struct ftr_ddlr_write *b = w - 1;
 				uint8_t *at = &ftr_tables_row(x.t, w->sw)[w->lid];
 
 				ck_assert_uint_eq(*at, w->from);
@@ -189,10 +189,10 @@ START_TEST(plans_are_in_order)
 					     b->lid < w->lid))));
 				*at = w->to;
 			}
-			ck_assert(!memcmp(ftr_repair_tables(x.r)->lft,
+			ck_assert(!memcmp(ftr_ddlr_tables(x.r)->lft,
 					  x.t->lft,
 					  (size_t)x.t->n_sw * x.t->stride));
-			ftr_repair_plan_fini(&p);
+			ftr_ddlr_plan_fini(&p);
 		}
 		end(&x);
 	}
@@ -215,7 +215,7 @@ START_TEST(guarantees)
 		struct setup x;
 
 		begin(&x, grow(known[i].tree), 1);
-		ftr_repair_guarantee(x.r, &g);
+		ftr_ddlr_guarantee(x.r, &g);
 		ck_assert_uint_eq(g.k, known[i].k);
 		ck_assert_uint_eq(g.faults, known[i].faults);
 		ck_assert_uint_eq(g.n_weakest, known[i].n_weakest);
@@ -232,14 +232,14 @@ START_TEST(slim_leaf)
 	struct setup x;
 
 	begin(&x, draw("A: s t u h2\nB: s t u h2\nC: s t h2\ns:\nt:\nu:\n"), 1);
-	ftr_repair_guarantee(x.r, &g);
+	ftr_ddlr_guarantee(x.r, &g);
 	ck_assert_uint_eq(g.k, 2);
 	ck_assert_uint_eq(g.faults, 1);
 	ck_assert_uint_eq(g.weakest, draw_sw(x.f, "C"));
 	ck_assert_uint_eq(g.n_weakest, 1);
 	end(&x);
 	begin(&x, draw("A: h3\n"), 1);
-	ftr_repair_guarantee(x.r, &g);
+	ftr_ddlr_guarantee(x.r, &g);
 	ck_assert_uint_eq(g.faults, 0);
 	ck_assert_uint_eq(g.weakest, FTR_SW_NONE);
 	end(&x);
@@ -249,40 +249,40 @@ END_TEST
 START_TEST(wrong_words)
 {
 	struct ftr_event e = { FTR_EVENT_LINK_DOWN, 0, 0 };
-	struct ftr_repair_plan p;
+	struct ftr_ddlr_plan p;
 	struct ftr_fabric *other = draw("Z: h2\n");
 	struct ftr_tables *t = NULL;
-	struct ftr_repair *r = NULL;
+	struct ftr_ddlr *r = NULL;
 	struct setup x;
 
 	begin(&x, grow("kary:2,2"), 1);
-	ck_assert_int_eq(ftr_repair_events(x.r, &e, 1, &p, &err), FTR_INVAL);
+	ck_assert_int_eq(ftr_ddlr_events(x.r, &e, 1, &p, &err), FTR_INVAL);
 	e.sw = x.f->n_sw;
-	ck_assert_int_eq(ftr_repair_events(x.r, &e, 1, &p, &err), FTR_INVAL);
-	e = cable_of(x.sh, 0, 0);
-	ck_assert(!ftr_repair_events(x.r, &e, 1, &p, &err));
-	ftr_repair_plan_fini(&p);
+	ck_assert_int_eq(ftr_ddlr_events(x.r, &e, 1, &p, &err), FTR_INVAL);
+	e = link_of(x.sh, 0, 0);
+	ck_assert(!ftr_ddlr_events(x.r, &e, 1, &p, &err));
+	ftr_ddlr_plan_fini(&p);
 	/* twice down is nothing; up only when drained */
-	ck_assert(!ftr_repair_events(x.r, &e, 1, &p, &err));
+	ck_assert(!ftr_ddlr_events(x.r, &e, 1, &p, &err));
 	ck_assert_uint_eq(p.n, 0);
-	ftr_repair_plan_fini(&p);
+	ftr_ddlr_plan_fini(&p);
 	e.kind = FTR_EVENT_LINK_UP;
-	ck_assert_int_eq(ftr_repair_events(x.r, &e, 1, &p, &err), FTR_REFUSED);
+	ck_assert_int_eq(ftr_ddlr_events(x.r, &e, 1, &p, &err), FTR_REFUSED);
 	ck_assert_uint_eq(p.n, 0);
-	ftr_repair_drained(x.r);
-	ck_assert(!ftr_repair_events(x.r, &e, 1, &p, &err));
+	ftr_ddlr_drained(x.r);
+	ck_assert(!ftr_ddlr_events(x.r, &e, 1, &p, &err));
 	ck_assert_uint_gt(p.how[FTR_HOW_RESTORED], 0);
-	ftr_repair_plan_fini(&p);
+	ftr_ddlr_plan_fini(&p);
 	/* tables of another fabric */
 	ck_assert(!ftr_tables_new(other, true, &t, &err));
-	ck_assert_int_eq(ftr_repair_new(x.sh, t, NULL, &r, &err), FTR_INVAL);
-	ck_assert_int_eq(ftr_repair_handover(x.r, other, t, &p, &err),
+	ck_assert_int_eq(ftr_ddlr_new(x.sh, t, NULL, &r, &err), FTR_INVAL);
+	ck_assert_int_eq(ftr_ddlr_transition(x.r, other, t, &p, &err),
 			 FTR_INVAL);
-	ck_assert_int_eq(ftr_repair_handover(x.r, other, x.t, &p, &err),
+	ck_assert_int_eq(ftr_ddlr_transition(x.r, other, x.t, &p, &err),
 			 FTR_INVAL);
 	ftr_tables_free(t);
 	ftr_fabric_free(other);
-	ftr_repair_free(NULL);
+	ftr_ddlr_free(NULL);
 	end(&x);
 }
 END_TEST
@@ -292,34 +292,34 @@ START_TEST(the_same_again)
 {
 	struct ftr_fabric *cut;
 	struct ftr_event e;
-	struct ftr_repair_plan p, q;
+	struct ftr_ddlr_plan p, q;
 	struct setup x, y;
 
 	begin(&x, grow("kary:3,3"), 2);
 	begin(&y, grow("kary:3,3"), 2);
-	e = cable_of(x.sh, 1, 3);
+	e = link_of(x.sh, 1, 3);
 	cut = draw_cut(x.f, x.f->sw[e.sw].name,
 		       x.f->sw[ftr_fabric_port(x.f, e.sw, e.port)->peer].name,
 		       0);
-	ck_assert(!ftr_repair_events(x.r, &e, 1, &p, &err));
-	ck_assert(!ftr_repair_to(y.r, cut, &q, &err));
+	ck_assert(!ftr_ddlr_events(x.r, &e, 1, &p, &err));
+	ck_assert(!ftr_ddlr_to(y.r, cut, &q, &err));
 	ck_assert_uint_eq(p.n, q.n);
 	for (uint32_t i = 0; i < p.n; i++) {
-		const struct ftr_repair_write *a = &p.write[i];
-		const struct ftr_repair_write *b = &q.write[i];
+		const struct ftr_ddlr_write *a = &p.write[i];
+		const struct ftr_ddlr_write *b = &q.write[i];
 
 		ck_assert(a->sw == b->sw && a->lid == b->lid &&
 			  a->from == b->from && a->to == b->to &&
 			  a->step == b->step && a->how == b->how);
 	}
-	ftr_repair_plan_fini(&p);
-	ftr_repair_plan_fini(&q);
+	ftr_ddlr_plan_fini(&p);
+	ftr_ddlr_plan_fini(&q);
 	/* and back */
-	ftr_repair_drained(y.r);
-	ck_assert(!ftr_repair_to(y.r, y.f, &q, &err));
+	ftr_ddlr_drained(y.r);
+	ck_assert(!ftr_ddlr_to(y.r, y.f, &q, &err));
 	ck_assert_uint_gt(q.n, 0);
-	ftr_repair_plan_fini(&q);
-	ck_assert(!memcmp(ftr_repair_tables(y.r)->lft, y.t->lft,
+	ftr_ddlr_plan_fini(&q);
+	ck_assert(!memcmp(ftr_ddlr_tables(y.r)->lft, y.t->lft,
 			  (size_t)y.t->n_sw * y.t->stride));
 	ftr_fabric_free(cut);
 	end(&x);
@@ -348,29 +348,29 @@ START_TEST(real_fabrics)
 			struct ftr_event e = { FTR_EVENT_LINK_DOWN, s,
 				(ftr_port)(1 + ftr_rng_below(&rng,
 							     f->sw[s].n_ports)) };
-			struct ftr_repair_plan p;
+			struct ftr_ddlr_plan p;
 
 			if (ftr_fabric_port(f, s, e.port)->peer_kind !=
 			    FTR_PEER_SW)
 				continue;
 			k++;
-			ck_assert(!ftr_repair_events(x.r, &e, 1, &p, &err));
+			ck_assert(!ftr_ddlr_events(x.r, &e, 1, &p, &err));
 			co.switch_sources &= !p.hosts_only;
-			ck_assert(!ftr_check_tables(f, ftr_repair_tables(x.r),
+			ck_assert(!ftr_check_tables(f, ftr_ddlr_tables(x.r),
 						    &co, NULL, &after, &err));
 			ck_assert_int_ne(after.cdg, FTR_CDG_CYCLE);
 			ck_assert_uint_eq(after.found[FTR_FIND_LOOP], 0);
 			printf("%s: %u writes, %u switches, %llu not healed\n",
 			       trees_real_files[i], p.n, p.n_switches,
 			       (unsigned long long)p.unhealed);
-			ftr_repair_plan_fini(&p);
-			ftr_repair_drained(x.r);
+			ftr_ddlr_plan_fini(&p);
+			ftr_ddlr_drained(x.r);
 			e.kind = FTR_EVENT_LINK_UP;
-			ck_assert(!ftr_repair_events(x.r, &e, 1, &p, &err));
-			ftr_repair_plan_fini(&p);
-			ftr_repair_drained(x.r);
+			ck_assert(!ftr_ddlr_events(x.r, &e, 1, &p, &err));
+			ftr_ddlr_plan_fini(&p);
+			ftr_ddlr_drained(x.r);
 		}
-		ck_assert(!ftr_check_tables(f, ftr_repair_tables(x.r), &co,
+		ck_assert(!ftr_check_tables(f, ftr_ddlr_tables(x.r), &co,
 					    NULL, &after, &err));
 		ck_assert_uint_eq(before.bad[FTR_CHECK_HOST_HOST],
 				  after.bad[FTR_CHECK_HOST_HOST]);
@@ -385,27 +385,27 @@ static enum ftr_status whole_life(const struct setup *x,
 				  const struct ftr_tables *to,
 				  struct ftr_event e)
 {
-	const struct ftr_repair_opts o = { .sl2vl = x->m,
+	const struct ftr_ddlr_opts o = { .sl2vl = x->m,
 					   .switch_sources = true };
-	struct ftr_repair_plan p = { .n = 0 };
-	struct ftr_repair *r = NULL;
-	enum ftr_status st = ftr_repair_new(x->sh, x->t, &o, &r, &err);
+	struct ftr_ddlr_plan p = { .n = 0 };
+	struct ftr_ddlr *r = NULL;
+	enum ftr_status st = ftr_ddlr_new(x->sh, x->t, &o, &r, &err);
 
 	if (!st)
-		st = ftr_repair_events(r, &e, 1, &p, &err);
+		st = ftr_ddlr_events(r, &e, 1, &p, &err);
 	if (!st) {
-		ftr_repair_plan_fini(&p);
-		ftr_repair_drained(r);
-		st = ftr_repair_handover(r, cut, to, &p, &err);
+		ftr_ddlr_plan_fini(&p);
+		ftr_ddlr_drained(r);
+		st = ftr_ddlr_transition(r, cut, to, &p, &err);
 	}
 	if (!st) {
-		ftr_repair_plan_fini(&p);
-		ftr_repair_drained(r);
+		ftr_ddlr_plan_fini(&p);
+		ftr_ddlr_drained(r);
 		e.kind = FTR_EVENT_LINK_UP;
-		st = ftr_repair_events(r, &e, 1, &p, &err);
+		st = ftr_ddlr_events(r, &e, 1, &p, &err);
 	}
-	ftr_repair_plan_fini(&p);
-	ftr_repair_free(r);
+	ftr_ddlr_plan_fini(&p);
+	ftr_ddlr_free(r);
 	return st;
 }
 
@@ -419,7 +419,7 @@ START_TEST(every_allocation_may_fail)
 	unsigned long n;
 
 	begin(&x, grow("kary:2,3"), 2);
-	e = cable_of(x.sh, 0, 0);
+	e = link_of(x.sh, 0, 0);
 	cut = draw_cut(x.f, x.f->sw[e.sw].name,
 		       x.f->sw[ftr_fabric_port(x.f, e.sw, e.port)->peer].name,
 		       0);
@@ -454,7 +454,7 @@ int main(void)
 
 	tcase_set_timeout(t, 0);
 	tcase_add_test(t, three_switches);
-	tcase_add_test(t, parallel_cables_first);
+	tcase_add_test(t, parallel_links_first);
 	tcase_add_test(t, plans_are_in_order);
 	tcase_add_test(t, guarantees);
 	tcase_add_test(t, slim_leaf);

@@ -142,7 +142,7 @@ static struct ftr_nominal *replaced(const struct ftr_fabric *f,
 	if (restart)
 		n = restarted(n);
 	m = nominal_of(g, n, &c);
-	ck_assert_msg(c.replaced_sw == w->n && !c.new_sw && !c.new_cables &&
+	ck_assert_msg(c.replaced_sw == w->n && !c.new_sw && !c.new_links &&
 		      !c.dropped_sw && !c.other, "seed %" PRIu64
 		      ": %u of %u found, %u new", seed, c.replaced_sw, w->n,
 		      c.new_sw);
@@ -225,7 +225,7 @@ START_TEST(several)
 		struct swap w;
 
 		ftr_rng_seed(&r, seed);
-		f = trees_hurt(random_tree(&r, seed), &r, 10);
+		f = trees_damaged(random_tree(&r, seed), &r, 10);
 		n = nominal_of(f, NULL, NULL);
 		w = swap_new(f);
 		for (unsigned int k = 0; k < 2; k++) {
@@ -292,7 +292,7 @@ START_TEST(link_by_link)
 			g = edit_seal(b);
 			m = nominal_of(g, n, &c);
 			ck_assert_msg(c.replaced_sw == 1 && !c.new_sw &&
-				      !c.dropped_sw && !c.dropped_cables,
+				      !c.dropped_sw && !c.dropped_links,
 				      "seed %" PRIu64, seed);
 			ck_assert_uint_eq(m->f->n_sw_links, n->f->n_sw_links);
 			ck_assert_uint_eq(ftr_fabric_find_holder(m->f, 77),
@@ -348,7 +348,7 @@ START_TEST(for_years)
 			ck_assert_uint_eq(n->f->n_sw, f->n_sw);
 			so.nominal = n->shape;
 			ok(ftr_shape_new(now, &so, NULL, &sh, &err));
-			ck_assert(!sh->n_missing_sw && !sh->n_missing_cables);
+			ck_assert(!sh->missing.n_missing_sw && !sh->missing.n_missing_links);
 			for (ftr_sw q = 0; q < f->n_sw; q++)
 				ck_assert_uint_eq(n->f->sw[q].guid, guid[q]);
 			ftr_shape_free(sh);
@@ -391,10 +391,10 @@ START_TEST(another_fabric)
 		ftr_nominal_free(own);
 		ftr_nominal_free(m);
 		/* a part of one's own is one's own, however small */
-		g = trees_hurt(g, &r, 90);
+		g = trees_damaged(g, &r, 90);
 		m = nominal_of(g, NULL, NULL);
 		ftr_nominal_free(m);
-		f = trees_hurt(f, &r, 90);
+		f = trees_damaged(f, &r, 90);
 		ck_assert(!ftr_nominal_compare(n, f, &c, &err));
 		ck_assert_msg(!c.other, "seed %" PRIu64, seed);
 		ftr_nominal_free(n);

@@ -37,7 +37,7 @@ static uint32_t tops(const struct ftr_fabric *f, uint64_t *guid)
 	uint32_t n = 0;
 
 	for (ftr_sw s = 0; s < f->n_sw; s++)
-		if (!sh->n_up[s] && sh->n_down[s] && !sh->stub[s])
+		if (!sh->tree.n_up[s] && sh->tree.n_down[s] && !sh->tree.stub[s])
 			guid[n++] = f->sw[s].guid;
 	ftr_shape_free(sh);
 	return n;
@@ -74,23 +74,23 @@ static void try_lists(const struct ftr_fabric *f, struct ftr_rng *r, bool full,
 		uint32_t n = full ? all / 2 : FTR_MIN(all - 1, 1u + all / 4);
 		struct ftr_shape *less, *file;
 
-		ck_assert_uint_eq(sh->n_unlisted, 0);
+		ck_assert_uint_eq(sh->tree.n_unlisted, 0);
 		choose(r, guid, all, n);
 		less = shape_of(f, guid, all - n, FTR_ROOTS_AUTO);
 		file = shape_of(f, guid, all - n, FTR_ROOTS_FILE);
-		for (uint32_t i = 0; i < less->n_unlisted; i++)
-			ck_assert_msg(among(f->sw[less->unlisted[i]].guid,
+		for (uint32_t i = 0; i < less->tree.n_unlisted; i++)
+			ck_assert_msg(among(f->sw[less->tree.unlisted[i]].guid,
 					    guid + all - n, n),
 				      "seed %" PRIu64 ": switch %u is none",
-				      seed, less->unlisted[i]);
-		ck_assert_uint_eq(file->n_unlisted, less->n_unlisted);
+				      seed, less->tree.unlisted[i]);
+		ck_assert_uint_eq(file->tree.n_unlisted, less->tree.n_unlisted);
 		if (full) {
-			ck_assert_msg(less->n_unlisted == n, "seed %" PRIu64
-				      ": %u of %u", seed, less->n_unlisted, n);
-			ck_assert(!memcmp(less->rank, sh->rank, f->n_sw));
-			ck_assert_uint_eq(less->n_planes, sh->n_planes);
+			ck_assert_msg(less->tree.n_unlisted == n, "seed %" PRIu64
+				      ": %u of %u", seed, less->tree.n_unlisted, n);
+			ck_assert(!memcmp(less->tree.rank, sh->tree.rank, f->n_sw));
+			ck_assert_uint_eq(less->tree.n_planes, sh->tree.n_planes);
 			if (n)
-				ck_assert(memcmp(file->rank, sh->rank,
+				ck_assert(memcmp(file->tree.rank, sh->tree.rank,
 						 f->n_sw));
 		}
 		if (n && full) {
@@ -124,7 +124,7 @@ START_TEST(trees)
 		trees_random_pgft(&r, &g, ftr_rng_below(&r, 2), 60);
 		f = trees_grow(&g, seed, 0);
 		try_lists(f, &r, true, seed);
-		f = trees_hurt(f, &r, 10);
+		f = trees_damaged(f, &r, 10);
 		try_lists(f, &r, false, seed);
 		ftr_fabric_free(f);
 	}

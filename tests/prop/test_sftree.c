@@ -114,7 +114,7 @@ static void complete(const struct both *b, uint64_t seed)
 		      ": harmful %" PRIu64 ", turns %" PRIu64 ", verdict %d",
 		      seed, rep.harmful, rep.found[FTR_FIND_TURN],
 		      (int)rep.cdg);
-	ck_assert_uint_eq(rep.found[FTR_FIND_HOLE], b->stats.no_path);
+	ck_assert_uint_eq(rep.found[FTR_FIND_MISSING], b->stats.no_path);
 }
 
 /* The graph built and searched, not the proof by order. */
@@ -130,8 +130,8 @@ static void acyclic(const struct both *b, uint64_t seed)
 
 static void hosts_as_dmodc(const struct both *b, uint64_t seed)
 {
-	for (uint32_t i = 0; i < b->sh->n_dest; i++) {
-		const struct ftr_dest *t = &b->sh->dest[i];
+	for (uint32_t i = 0; i < b->sh->numbering.n_dest; i++) {
+		const struct ftr_dest *t = &b->sh->numbering.dest[i];
 
 		if (t->cls == FTR_CLASS_SW)
 			continue;
@@ -180,7 +180,7 @@ START_TEST(damaged_trees)
 
 		ftr_rng_seed(&rng, seed);
 		trees_random_pgft(&rng, &g, false, 40);
-		b.f = trees_hurt(trees_grow(&g, seed, 0), &rng, 60);
+		b.f = trees_damaged(trees_grow(&g, seed, 0), &rng, 60);
 		route(&b, NULL, NULL);
 		complete(&b, seed);
 		if (i % 4 == 0)
@@ -264,8 +264,8 @@ static bool ep_lives(void *ctx, const struct ftr_fabric *f, ftr_ep e)
 	return sw_lives(ctx, f, f->ep[e].sw);
 }
 
-static bool cable_lives(void *ctx, const struct ftr_fabric *f, ftr_sw s,
-			ftr_port p)
+static bool link_lives(void *ctx, const struct ftr_fabric *f, ftr_sw s,
+		       ftr_port p)
 {
 	struct lost *l = ctx;
 	uint64_t bit = 0;
@@ -283,8 +283,8 @@ static bool cable_lives(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 }
 
 /* All but cable number n_cables of the order in which they are asked for. */
-static bool nth_cable_lives(void *ctx, const struct ftr_fabric *f, ftr_sw s,
-			    ftr_port p)
+static bool nth_link_lives(void *ctx, const struct ftr_fabric *f, ftr_sw s,
+			   ftr_port p)
 {
 	struct lost *l = ctx;
 
@@ -297,7 +297,7 @@ static bool nth_cable_lives(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 static void lose(const struct ftr_fabric *f, uint64_t set)
 {
 	struct lost l = { set, f->n_sw_links };
-	struct ftr_filter filter = { sw_lives, ep_lives, cable_lives, &l };
+	struct ftr_filter filter = { sw_lives, ep_lives, link_lives, &l };
 	struct both b = { 0 };
 
 	ck_assert(!ftr_fabric_copy_if(f, &filter, &b.f, &err));
@@ -339,14 +339,14 @@ END_TEST
  *	 |\ /|         |\ /|
  *	 A   B =====-- C   D
  */
-START_TEST(sideways_cables)
+START_TEST(horizontal_links)
 {
 	struct both b = { .f = draw("A: s1 s2 h3\nB: s1 s2 C h3\n"
 				    "C: t1 t2 h3\nD: t1 t2 h3\n"
 				    "s1:\ns2:\nt1:\nt2:\n") };
 
 	route(&b, NULL, NULL);
-	ck_assert_uint_eq(b.sh->n_sideways, 1);
+	ck_assert_uint_eq(b.sh->tree.n_horizontal, 1);
 	complete(&b, 0);
 	acyclic(&b, 0);
 	unroute(&b);
@@ -354,7 +354,7 @@ START_TEST(sideways_cables)
 	b.f = draw("A: s1 s2 h3\nB: s1 s2 C h3\nC: s1 s2 h3\nD: s1 s2 h3\n"
 		   "s1:\ns2:\n");
 	route(&b, NULL, NULL);
-	ck_assert_uint_eq(b.sh->n_sideways, 1);
+	ck_assert_uint_eq(b.sh->tree.n_horizontal, 1);
 	complete(&b, 1);
 	hosts_as_dmodc(&b, 1);
 	unroute(&b);
@@ -390,7 +390,7 @@ START_TEST(threads_change_nothing)
 
 		ftr_rng_seed(&rng, seed);
 		trees_random_pgft(&rng, &g, false, 300);
-		b.f = trees_hurt(trees_grow(&g, seed, 0), &rng, 30);
+		b.f = trees_damaged(trees_grow(&g, seed, 0), &rng, 30);
 		route(&b, NULL, NULL);
 		one = b.sftree;
 		tables(&b, "sftree", NULL, team, &b.sftree);
@@ -478,7 +478,7 @@ END_TEST
 START_TEST(paper_off_whole_trees)
 {
 	uint64_t seed = trees_first_seed();
-	unsigned int lost_pairs = 0, holes = 0, cycles = 0;
+	unsigned int lost_pairs = 0, missing = 0, cycles = 0;
 
 	for (unsigned int i = 0; i < trees_runs(400); i++, seed++) {
 		struct both b = { 0 };
@@ -489,11 +489,11 @@ START_TEST(paper_off_whole_trees)
 		ftr_rng_seed(&rng, seed);
 		ck_assert(!ftr_pgft_parse(i % 2 ? "kary:2,3" : "kary:3,3", &g,
 					  &err));
-		b.f = trees_hurt(trees_grow(&g, seed, 0), &rng, 20);
+		b.f = trees_damaged(trees_grow(&g, seed, 0), &rng, 20);
 		paper(&b);
 		judge(&b, &rep);
 		lost_pairs += rep.bad[FTR_CHECK_SW_SW] != 0;
-		holes += rep.bad[FTR_CHECK_SW_HOST] != 0;
+		missing += rep.bad[FTR_CHECK_SW_HOST] != 0;
 		cycles += rep.cdg == FTR_CDG_CYCLE;
 		ftr_tables_free(b.sftree);
 		tables(&b, "sftree", NULL, NULL, &b.sftree);
@@ -501,9 +501,9 @@ START_TEST(paper_off_whole_trees)
 		unroute(&b);
 	}
 	ck_assert_uint_gt(lost_pairs, 0);
-	ck_assert_uint_gt(holes, 0);
+	ck_assert_uint_gt(missing, 0);
 	printf("paper's sFtree on 400 damaged trees: pairs of switches lost in %u, holes towards hosts in %u, cycles in %u\n",
-	       lost_pairs, holes, cycles);
+	       lost_pairs, missing, cycles);
 }
 END_TEST
 
@@ -733,7 +733,7 @@ END_TEST
 
 /* Any one lost cable leaves the root where it is, and the tables of hosts as
  * dmodc has them. */
-START_TEST(one_lost_cable_moves_no_root)
+START_TEST(one_lost_link_moves_no_root)
 {
 	struct ftr_fabric *f;
 	struct ftr_pgft g;
@@ -751,7 +751,7 @@ START_TEST(one_lost_cable_moves_no_root)
 	}
 	for (uint32_t i = 0; i < f->n_sw_links; i += 3) {
 		struct lost l = { 0 };
-		struct ftr_filter filter = { .keep_link = nth_cable_lives,
+		struct ftr_filter filter = { .keep_link = nth_link_lives,
 					     .ctx = &l };
 		struct both b = { 0 };
 
@@ -783,8 +783,8 @@ START_TEST(detours_are_spread)
 		uint64_t used = 0;
 
 		/* outside of the subtree, whose middle switches have one way */
-		if (b.sh->rank[s] != 1 ||
-		    ftr_shape_down(b.sh, s)[b.sh->col[b.stats.root]] !=
+		if (b.sh->tree.rank[s] != 1 ||
+		    ftr_shape_down(b.sh, s)[b.sh->numbering.col[b.stats.root]] !=
 		    FTR_COST_INF)
 			continue;
 		for (ftr_sw d = 0; d < b.f->n_sw; d++) {
@@ -857,7 +857,7 @@ int main(void)
 	tcase_add_test(t, large_damaged_trees);
 	tcase_add_test(t, no_trees_at_all);
 	tcase_add_test(t, all_sets_of_three_faults);
-	tcase_add_test(t, sideways_cables);
+	tcase_add_test(t, horizontal_links);
 	tcase_add_test(t, root_avoids_the_manager);
 	tcase_add_test(t, threads_change_nothing);
 	tcase_add_test(t, paper_on_whole_trees);
@@ -866,7 +866,7 @@ int main(void)
 	tcase_add_test(t, paper_sibling);
 	tcase_add_test(t, paper_off_whole_trees);
 	tcase_add_test(t, paper_has_cycles_off_pgfts);
-	tcase_add_test(t, one_lost_cable_moves_no_root);
+	tcase_add_test(t, one_lost_link_moves_no_root);
 	tcase_add_test(t, detours_are_spread);
 	tcase_add_test(t, real_fabrics);
 	tcase_add_test(t, every_allocation_may_fail);

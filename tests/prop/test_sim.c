@@ -66,7 +66,7 @@ struct slow {
 	uint32_t n_fifo[MAX_CH][MAX_V];
 	bool reading[MAX_CH][MAX_V];
 	struct turn turn[MAX_CH][MAX_V];
-	unsigned int lane[MAX_CH];
+	unsigned int vl_number[MAX_CH];
 	int64_t left[MAX_CH];
 	uint32_t cursor[512];		/* of a source among its pairs */
 	uint64_t now, sent[MAX_CH], hops, delivered;
@@ -174,14 +174,14 @@ static void send(struct slow *x, uint32_t c, uint32_t i, unsigned int vl)
 	x->from_vl[c] = p->vl;
 	x->free_at[c] = x->now + wire(x, c);
 	if (p->ch != UINT32_MAX)
-		x->room[x->pkt_room[i]].until = x->free_at[c] + x->c->cable_ps;
+		x->room[x->pkt_room[i]].until = x->free_at[c] + x->c->link_ps;
 	x->sent[c]++;
 	x->hops++;
 	p->hops++;
 	p->waiting = false;
 	p->ch = c;
 	p->vl = vl;
-	p->head = x->now + x->c->cable_ps +
+	p->head = x->now + x->c->link_ps +
 		  (to_switch ? x->c->switch_ps : wire(x, c));
 	if (to_switch) {
 		x->pkt_room[i] = x->n_room;
@@ -217,7 +217,7 @@ static unsigned int fed(const struct slow *x, uint32_t ch)
 	return n;
 }
 
-static bool send_lane(struct slow *x, uint32_t c, unsigned int vl)
+static bool send_vl(struct slow *x, uint32_t c, unsigned int vl)
 {
 	struct turn *t = &x->turn[c][vl];
 
@@ -251,12 +251,12 @@ static bool send_lane(struct slow *x, uint32_t c, unsigned int vl)
 
 static void choose(struct slow *x, uint32_t c)
 {
-	unsigned int vl = x->lane[c];
+	unsigned int vl = x->vl_number[c];
 	int64_t left = x->left[c];
 
 	for (unsigned int i = 0; i <= x->c->n_vls; i++) {
-		if (left > 0 && send_lane(x, c, vl)) {
-			x->lane[c] = vl;
+		if (left > 0 && send_vl(x, c, vl)) {
+			x->vl_number[c] = vl;
 			x->left[c] = left - BYTES;
 			return;
 		}
@@ -378,9 +378,9 @@ static void compare(struct slow *x, const struct ftr_sim_result *r)
 	}
 }
 
-static void random_lanes(struct ftr_rng *rng, const struct ftr_fabric *f,
-			 unsigned int n, struct ftr_sl2vl *m,
-			 struct ftr_path_sl *sl)
+static void random_vls(struct ftr_rng *rng, const struct ftr_fabric *f,
+		       unsigned int n, struct ftr_sl2vl *m,
+		       struct ftr_path_sl *sl)
 {
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		for (unsigned int in = 0; in <= f->sw[s].n_ports; in++)
@@ -451,7 +451,7 @@ START_TEST(slow_and_fast)
 	ck_assert_uint_le(f->n_ep, 128);
 	c = (struct ftr_sim_conf){
 		.f = f, .t = t, .load = 1, .pattern = FTR_SIM_PAIRS,
-		.pair = pair, .cable_ps = 1000 * ftr_rng_below(&rng, 50) + 1,
+		.pair = pair, .link_ps = 1000 * ftr_rng_below(&rng, 50) + 1,
 		.switch_ps = 1000 * ftr_rng_below(&rng, 300),
 		.n_vls = 1 + ftr_rng_below(&rng, MAX_V),
 		.buffer = BYTES * (1 + ftr_rng_below(&rng, 5)),
@@ -464,7 +464,7 @@ START_TEST(slow_and_fast)
 			c.weight[v] = (uint8_t)(1 + ftr_rng_below(&rng, 100));
 	ck_assert(!ftr_sl2vl_new(f, &m, &err));
 	ck_assert(!ftr_path_sl_new(f, &sl, &err));
-	random_lanes(&rng, f, c.n_vls, m, sl);
+	random_vls(&rng, f, c.n_vls, m, sl);
 	c.sl2vl = m;
 	c.path_sl = sl;
 	c.n_pairs = random_pairs(&rng, f, pair);

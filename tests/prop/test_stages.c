@@ -49,14 +49,14 @@ static enum fate walk(const struct world *w, const struct ftr_tables *t,
 /* What is being written, and what may still be in the buffers. */
 struct writing {
 	struct world *w;
-	const struct ftr_live_result *r;
+	const struct ftr_incr_result *r;
 	struct ftr_tables *old;		/* before the apply */
 	struct ftr_tables *now;
 	struct ftr_tables *late;	/* as it was at the last drain */
 };
 
-static bool cable_up(const struct world *w, ftr_sw s, ftr_port p, ftr_sw *to,
-		     bool *up)
+static bool link_up(const struct world *w, ftr_sw s, ftr_port p, ftr_sw *to,
+		    bool *up)
 {
 	const struct ftr_swport *port;
 
@@ -67,7 +67,7 @@ static bool cable_up(const struct world *w, ftr_sw s, ftr_port p, ftr_sw *to,
 	    w->dead[w->f->sw[s].first_port + p])
 		return false;
 	*to = port->peer;
-	*up = w->sh->rank[*to] > w->sh->rank[s];
+	*up = w->sh->tree.rank[*to] > w->sh->tree.rank[s];
 	return true;
 }
 
@@ -80,8 +80,8 @@ static bool pours(const struct writing *z, ftr_sw x, ftr_sw y, ftr_lid lid)
 		ftr_sw to;
 		bool up;
 
-		if (cable_up(z->w, x, ftr_tables_get(of[i], x, lid), &to,
-			     &up) && !up && to == y)
+		if (link_up(z->w, x, ftr_tables_get(of[i], x, lid), &to,
+			    &up) && !up && to == y)
 			return true;
 	}
 	return false;
@@ -95,8 +95,8 @@ static bool turns_up(const struct writing *z, ftr_sw y, ftr_lid lid)
 		ftr_sw to;
 		bool up;
 
-		if (cable_up(z->w, y, ftr_tables_get(of[i], y, lid), &to,
-			     &up) && up)
+		if (link_up(z->w, y, ftr_tables_get(of[i], y, lid), &to,
+			    &up) && up)
 			return true;
 	}
 	return false;
@@ -109,14 +109,14 @@ static bool had_to_break(const struct writing *z, ftr_sw s, ftr_lid lid)
 	ftr_sw to = s;
 	bool up;
 
-	while (cable_up(z->w, s, ftr_tables_get(z->now, s, lid), &to, &up))
+	while (link_up(z->w, s, ftr_tables_get(z->now, s, lid), &to, &up))
 		s = to;
 	return z->w->order &&
 		ftr_tables_get(z->now, s, lid) == FTR_PORT_NONE &&
-		cable_up(z->w, s, ftr_tables_get(z->old, s, lid), &to, &up) &&
-		!up && cable_up(z->w, to,
-				ftr_tables_get(ftr_live_tables(z->w->lv), to,
-					       lid), &to, &up) && up;
+		link_up(z->w, s, ftr_tables_get(z->old, s, lid), &to, &up) &&
+		!up && link_up(z->w, to,
+			       ftr_tables_get(ftr_incr_tables(z->w->lv), to,
+					      lid), &to, &up) && up;
 }
 
 static void after_one_write(struct writing *z, const struct ftr_change *c)
@@ -130,7 +130,7 @@ static void after_one_write(struct writing *z, const struct ftr_change *c)
 		     ": a loop from %u to LID %u while %u is written",
 		     w->seed, s, c->lid, c->sw);
 		must(is == GOOD || walk(w, z->old, s, c->lid) != GOOD ||
-		     walk(w, ftr_live_tables(w->lv), s, c->lid) != GOOD ||
+		     walk(w, ftr_incr_tables(w->lv), s, c->lid) != GOOD ||
 		     had_to_break(z, s, c->lid),
 		     "seed %" PRIu64
 		     ": %u has no way to LID %u while %u is written",
@@ -144,18 +144,18 @@ static void after_one_write(struct writing *z, const struct ftr_change *c)
 }
 
 /* One stage, entry by entry; then its blocks must be what they should. */
-static void write_stage(struct writing *z, uint32_t stage)
+static void write_one_step(struct writing *z, uint32_t write_step)
 {
-	const struct ftr_live_result *r = z->r;
+	const struct ftr_incr_result *r = z->r;
 	uint32_t *perm = malloc((r->n_changes + 1) * sizeof(*perm));
 
-	if (stage >= r->first_drain)
+	if (write_step >= r->first_drain)
 		world_copy_tables(z->late, z->now);
 	ftr_rng_perm(&z->w->rng, perm, r->n_changes);
 	for (uint32_t i = 0; i < r->n_changes; i++) {
 		const struct ftr_change *c = &r->change[perm[i]];
 
-		if (r->stage[perm[i]] != stage)
+		if (r->write_step[perm[i]] != write_step)
 			continue;
 		must(ftr_tables_get(z->now, c->sw, c->lid) == c->before,
 		     "seed %" PRIu64 ": a change from what is not there",
@@ -164,25 +164,25 @@ static void write_stage(struct writing *z, uint32_t stage)
 		after_one_write(z, c);
 	}
 	free(perm);
-	for (uint32_t i = r->stage_first[stage]; i < r->stage_first[stage + 1];
+	for (uint32_t i = r->write_step_first[write_step]; i < r->write_step_first[write_step + 1];
 	     i++) {
-		const struct ftr_live_write *b = &r->write[i];
+		const struct ftr_incr_write *b = &r->write[i];
 		uint8_t *at = ftr_tables_row(z->old, b->sw) +
 			b->block * FTR_LFT_BLOCK;
 		uint8_t out[FTR_LFT_BLOCK];
 
-		ftr_live_block(z->w->lv, b, out);
-		must(b->stage == stage &&
+		ftr_incr_block(z->w->lv, b, out);
+		must(b->write_step == write_step &&
 		     !memcmp(out, ftr_tables_row(z->now, b->sw) +
 			     b->block * FTR_LFT_BLOCK, FTR_LFT_BLOCK) &&
 		     /* and it must be written for a reason */
 		     memcmp(out, at, FTR_LFT_BLOCK),
 		     "seed %" PRIu64 ": block %u of %u in stage %u",
-		     z->w->seed, b->block, b->sw, stage);
+		     z->w->seed, b->block, b->sw, write_step);
 	}
 }
 
-static void try_writes(struct world *w, const struct ftr_live_result *r,
+static void try_writes(struct world *w, const struct ftr_incr_result *r,
 		       const struct ftr_tables *before)
 {
 	struct writing z = { .w = w, .r = r };
@@ -193,9 +193,9 @@ static void try_writes(struct world *w, const struct ftr_live_result *r,
 	world_copy_tables(z.old, before);
 	world_copy_tables(z.now, before);
 	world_copy_tables(z.late, before);
-	for (uint32_t s = 0; s < r->n_stages; s++)
-		write_stage(&z, s);
-	ck_assert(!memcmp(z.now->lft, ftr_live_tables(w->lv)->lft,
+	for (uint32_t s = 0; s < r->n_write_steps; s++)
+		write_one_step(&z, s);
+	ck_assert(!memcmp(z.now->lft, ftr_incr_tables(w->lv)->lft,
 			  (size_t)z.now->n_sw * z.now->stride));
 	ftr_tables_free(z.old);
 	ftr_tables_free(z.now);
@@ -206,15 +206,15 @@ static uint64_t drains;
 
 static void one_apply(struct world *w)
 {
-	struct ftr_live_event *e = malloc(world_room(w) * sizeof(*e));
-	const struct ftr_live_result *r;
+	struct ftr_incr_event *e = malloc(world_room(w) * sizeof(*e));
+	const struct ftr_incr_result *r;
 	struct ftr_tables *before;
 	uint32_t n = world_events(w, e);
 
 	ck_assert(!ftr_tables_new(w->f, false, &before, &err));
-	world_copy_tables(before, ftr_live_tables(w->lv));
+	world_copy_tables(before, ftr_incr_tables(w->lv));
 	world_note(w, e, n);
-	ck_assert_msg(!ftr_live_apply(w->lv, e, n, NULL, &r, &err), "%s",
+	ck_assert_msg(!ftr_incr_apply(w->lv, e, n, NULL, &r, &err), "%s",
 		      err.msg);
 	drains += r->n_drain;
 	try_writes(w, r, before);

@@ -7,7 +7,7 @@
  * The first word orders the groups of a switch: by the GUID of the neighbour, as
  * published, or by plane (src/shape/group.c).  The second tells d, which the paper
  * does not define: the place of a host by GUID, or the topological index
- * (src/shape/order.c).  Costs and dividers are those of the shape, hosts only.
+ * (src/shape/column_order.c).  Costs and dividers are those of the shape, hosts only.
  * Writes forwarding tables as opensm dumps them.
  */
 #include <stdio.h>
@@ -40,16 +40,16 @@ static uint32_t index_of(const struct ftr_dest *x, bool topology)
 
 static void route(ftr_sw s, bool topology)
 {
-	const struct ftr_group *g = &sh->groups[sh->group_first[s]];
-	uint32_t up = sh->n_up[s], all = up + sh->n_down[s];
+	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
+	uint32_t up = sh->tree.n_up[s], all = up + sh->tree.n_down[s];
 
-	for (uint32_t i = 0; i < sh->n_dest; i++) {
-		const struct ftr_dest *x = &sh->dest[i];
+	for (uint32_t i = 0; i < sh->numbering.n_dest; i++) {
+		const struct ftr_dest *x = &sh->numbering.dest[i];
 		const struct ftr_group *c[256], *at;
 		uint32_t n = 0, l = x->col;
-		uint64_t d = index_of(x, topology), pi = sh->divider[s];
+		uint64_t d = index_of(x, topology), pi = sh->numbering.divider[s];
 
-		if (sh->col_sw[l] == s) {
+		if (sh->numbering.col_sw[l] == s) {
 			ftr_tables_row(t, s)[x->lid] = x->port;
 			continue;
 		}
@@ -63,7 +63,7 @@ static void route(ftr_sw s, bool topology)
 			continue;
 		at = c[d / pi % n];
 		ftr_tables_row(t, s)[x->lid] =
-			sh->group_ports[at->first + d / (pi * n) % at->n];
+			sh->tree.group_ports[at->first + d / (pi * n) % at->n];
 	}
 }
 

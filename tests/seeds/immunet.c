@@ -300,7 +300,7 @@ int main(int argc, char **argv)
 		.eager = value("eager"),
 		.own_count = value("own_count"),
 		.no_drain = value("no_drain"),
-		.one_lane = value("one_lane"),
+		.one_vl = value("one_lane"),
 		.merge_ps = value("merge") * CYCLE,
 		.every_way = value("every_way"), .one_ring = value("one_ring"),
 		.adaptive_start = value("adaptive_start"),
@@ -313,7 +313,7 @@ int main(int argc, char **argv)
 		.queues = value("voq") ? FTR_SIM_VOQ : FTR_SIM_FIFO,
 		.transit_first = value("transit_first"),
 		.window = value("window"),
-		.cable_ps = CYCLE, .switch_ps = value("router") * CYCLE,
+		.link_ps = CYCLE, .switch_ps = value("router") * CYCLE,
 		.change = faults.g, .n_changes = faults.n, .run_ps = cycles * CYCLE,
 		.check_ps = cycles * CYCLE,	/* at the end */
 		.n_series = (uint32_t)(cycles / value("part")),

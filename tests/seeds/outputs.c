@@ -57,7 +57,7 @@
 #define PLACES_MAX 31
 #define EXITS_MAX 16
 #define DEPTH (PLACES_MAX + 1)
-#define LANES 2
+#define VLS 2
 #define FAULTS_MAX 64
 
 struct pkt {
@@ -196,7 +196,7 @@ static struct queue *queue_of(ftr_sw sw, ftr_port in,
 	uint32_t out = f->sw[sw].first_port + e->port;
 	uint32_t k = job.model == VIRTUAL ? in : 0;
 
-	return &s.q[s.from[out] + k * LANES + e->vl];
+	return &s.q[s.from[out] + k * VLS + e->vl];
 }
 
 /* Its exits, asked for once.  false: it has none, and is lost. */
@@ -249,10 +249,10 @@ static int enter(uint32_t p, ftr_sw sw, ftr_port in, unsigned int vl)
 {
 	struct pkt *k = &s.pkt[p];
 	const struct ftr_sim_exit *e;
-	uint8_t lane = k->vl;
+	uint8_t vl_number = k->vl;
 
 	if (job.model == INPUTS) {
-		struct queue *q = &s.in[(f->sw[sw].first_port + in) * LANES +
+		struct queue *q = &s.in[(f->sw[sw].first_port + in) * VLS +
 					vl];
 
 		if (q->held >= job.in_room)
@@ -268,7 +268,7 @@ static int enter(uint32_t p, ftr_sw sw, ftr_port in, unsigned int vl)
 		return -1;
 	e = exit_of(k, sw, in);
 	if (!e) {
-		k->vl = lane;
+		k->vl = vl_number;
 		return 0;
 	}
 	k->vl = e->vl;
@@ -315,7 +315,7 @@ static void link_turn(uint32_t i)
 	for (uint32_t j = 0; j < n; j++) {
 		uint32_t at = (s.turn[i] + j) % n;
 
-		if (leave(i, &s.q[s.from[i] + at], at % LANES)) {
+		if (leave(i, &s.q[s.from[i] + at], at % VLS)) {
 			s.turn[i] = (uint8_t)((at + 1) % n);
 			return;
 		}
@@ -325,14 +325,14 @@ static void link_turn(uint32_t i)
 /* Input buffer to output queues. */
 static void input_turn(uint32_t i, unsigned int vl)
 {
-	struct queue *q = &s.in[i * LANES + vl];
+	struct queue *q = &s.in[i * VLS + vl];
 	ftr_sw sw = s.sw[i];
 	ftr_port in = (ftr_port)(i - f->sw[sw].first_port);
 	const struct ftr_sim_exit *e;
 	struct pkt *k;
 	uint32_t p = q->p[q->first];
 
-	if (!q->n || s.in_busy[i * LANES + vl] > s.now)
+	if (!q->n || s.in_busy[i * VLS + vl] > s.now)
 		return;
 	k = &s.pkt[p];
 	if (k->ready > s.now)
@@ -349,7 +349,7 @@ static void input_turn(uint32_t i, unsigned int vl)
 	k->vl = e->vl;
 	k->ready = s.now + 1;
 	put(queue_of(sw, in, e), p);
-	s.in_busy[i * LANES + vl] = s.now + job.hold;
+	s.in_busy[i * VLS + vl] = s.now + job.hold;
 }
 
 static void host_turn(ftr_ep e)
@@ -385,15 +385,15 @@ static void sample(void)
 
 		if (peer->peer_kind != FTR_PEER_SW || !s.up[i])
 			continue;
-		up = shape->rank[peer->peer] > shape->rank[s.sw[i]];
+		up = shape->tree.rank[peer->peer] > shape->tree.rank[s.sw[i]];
 		for (uint32_t j = s.from[i]; j < s.from[i + 1]; j++)
 			queue += s.q[j].n;
 		s.wire += wire;
 		s.queue += queue;
 		*(up ? &s.n_up : &s.n_down) += 1;
 		*(up ? &s.up_sum : &s.down_sum) += wire + queue;
-		for (unsigned int v = 0; v < LANES && job.model == INPUTS; v++)
-			s.input += s.in[s.far[i] * LANES + v].held;
+		for (unsigned int v = 0; v < VLS && job.model == INPUTS; v++)
+			s.input += s.in[s.far[i] * VLS + v].held;
 	}
 }
 
@@ -415,15 +415,15 @@ static void lay_out(void)
 			s.from[i] = n;
 			s.far[i] = q->peer_kind != FTR_PEER_SW ? UINT32_MAX :
 				f->sw[q->peer].first_port + q->peer_port;
-			n += LANES * (job.model == VIRTUAL ?
-				      f->sw[w].n_ports + 1u : 1u);
+			n += VLS * (job.model == VIRTUAL ?
+				    f->sw[w].n_ports + 1u : 1u);
 		}
 	s.from[f->n_ports] = s.n_q = n;
 	s.q = calloc(n, sizeof(*s.q));
-	s.in = calloc((size_t)f->n_ports * LANES, sizeof(*s.in));
+	s.in = calloc((size_t)f->n_ports * VLS, sizeof(*s.in));
 	s.up = calloc(f->n_ports, 1);
 	s.busy = calloc(f->n_ports + f->n_ep, sizeof(*s.busy));
-	s.in_busy = calloc((size_t)f->n_ports * LANES, sizeof(*s.in_busy));
+	s.in_busy = calloc((size_t)f->n_ports * VLS, sizeof(*s.in_busy));
 	s.turn = calloc(f->n_ports + f->n_ep, 1);
 	s.waits = calloc(f->n_ep, sizeof(*s.waits));
 	s.first = calloc(f->n_ep, sizeof(*s.first));
@@ -434,9 +434,9 @@ static void empty(void)
 	struct ftr_err err = { 0 };
 
 	memset(s.q, 0, s.n_q * sizeof(*s.q));
-	memset(s.in, 0, (size_t)f->n_ports * LANES * sizeof(*s.in));
+	memset(s.in, 0, (size_t)f->n_ports * VLS * sizeof(*s.in));
 	memset(s.busy, 0, (f->n_ports + f->n_ep) * sizeof(*s.busy));
-	memset(s.in_busy, 0, (size_t)f->n_ports * LANES * sizeof(*s.in_busy));
+	memset(s.in_busy, 0, (size_t)f->n_ports * VLS * sizeof(*s.in_busy));
 	memset(s.turn, 0, f->n_ports + f->n_ep);
 	memset(s.waits, 0, f->n_ep * sizeof(*s.waits));
 	memset(s.first, 0xff, f->n_ep * sizeof(*s.first));
@@ -447,8 +447,8 @@ static void empty(void)
 	s.n_pkt = s.n_free = 0;
 	s.now = 0;
 	s.v = (struct ftr_sim_view){ .f = f, .t = tables, .up = s.up,
-				     .n_vls = LANES, .arg = &s.arg };
-	s.arg = shape->rank;
+				     .n_vls = VLS, .arg = &s.arg };
+	s.arg = shape->tree.rank;
 	if (s.state && s.fn.finish)
 		s.fn.finish(s.state);
 	s.state = NULL;
@@ -478,12 +478,12 @@ static bool lives(uint32_t i, const struct queue *q, const uint8_t *alive,
 {
 	const struct ftr_swport *peer = &f->ports[i];
 	const struct pkt *k = &s.pkt[q->p[q->first]];
-	unsigned int vl = (unsigned int)(q - &s.q[s.from[i]]) % LANES;
+	unsigned int vl = (unsigned int)(q - &s.q[s.from[i]]) % VLS;
 
 	if (peer->peer_kind == FTR_PEER_EP)
 		return true;
 	if (job.model == INPUTS)
-		return in_alive[s.far[i] * LANES + vl];
+		return in_alive[s.far[i] * VLS + vl];
 	for (int e = 0; e < k->n; e++)
 		if (alive[queue_of(peer->peer, peer->peer_port, &k->e[e]) -
 			  s.q])
@@ -494,7 +494,7 @@ static bool lives(uint32_t i, const struct queue *q, const uint8_t *alive,
 static bool input_lives(uint32_t j, const uint8_t *alive)
 {
 	const struct pkt *k = &s.pkt[s.in[j].p[s.in[j].first]];
-	uint32_t i = j / LANES;
+	uint32_t i = j / VLS;
 	ftr_sw sw = s.sw[i];
 
 	for (int e = 0; e < k->n; e++)
@@ -507,7 +507,7 @@ static bool input_lives(uint32_t j, const uint8_t *alive)
 /* The greatest set of full queues whose first packets wait for each other. */
 static bool deadlock(void)
 {
-	uint32_t n_in = f->n_ports * LANES;
+	uint32_t n_in = f->n_ports * VLS;
 	uint8_t *alive = calloc(s.n_q + n_in, 1), *in_alive = alive + s.n_q;
 	bool more = true, dead = false;
 
@@ -533,7 +533,7 @@ static bool deadlock(void)
 }
 
 /* One run; false: it deadlocked. */
-static bool run(uint64_t seed, unsigned int faults)
+static bool run_outputs(uint64_t seed, unsigned int faults)
 {
 	struct ftr_rng rng;
 
@@ -549,7 +549,7 @@ static bool run(uint64_t seed, unsigned int faults)
 			s.delivered = s.latency = 0;
 		give_back();
 		for (uint32_t i = 0; i < f->n_ports; i++)
-			for (unsigned int v = 0; v < LANES &&
+			for (unsigned int v = 0; v < VLS &&
 			     job.model == INPUTS; v++)
 				input_turn((at + i) % f->n_ports, v);
 		for (uint32_t i = 0; i < f->n_ports; i++)
@@ -575,7 +575,7 @@ static void measure(const char *name, unsigned int faults)
 
 		s.wire = s.queue = s.up_sum = s.down_sum = s.input = 0;
 		s.n_up = s.n_down = s.delivered = 0;
-		if (!run(job.seed + r, faults))
+		if (!run_outputs(job.seed + r, faults))
 			continue;
 		good++;
 		n = (double)(s.n_up + s.n_down);

@@ -69,7 +69,7 @@ struct scheme {
 	const char *name;
 	struct ftr_sim_function fn;
 	const char *engine;	/* routes what is left; NULL: see lanes */
-	unsigned int lanes;	/* of local repairs; 0: none, tables stay */
+	unsigned int vls;	/* of local repairs; 0: none, tables stay */
 };
 
 struct row {
@@ -85,7 +85,7 @@ static struct {
 	const char *fabric, *kind;
 	unsigned int n[FAULTS_MAX], n_n, most;
 	struct scheme scheme[SCHEMES_MAX];
-	unsigned int n_schemes, lanes;
+	unsigned int n_schemes, vls;
 	uint32_t runs;
 	uint64_t heal;
 	bool hit;
@@ -95,7 +95,7 @@ static struct {
 	.kind = "links", .runs = 1,
 	.conf = {
 		.load = 1, .bytes = BYTES, .buffer = 512,
-		.queues = FTR_SIM_FIFO, .cable_ps = 10 * FTR_SIM_NS,
+		.queues = FTR_SIM_FIFO, .link_ps = 10 * FTR_SIM_NS,
 		.switch_ps = 100 * FTR_SIM_NS, .warm_ps = 1000 * CYCLE,
 		.run_ps = 1000 * CYCLE, .check_ps = 100 * CYCLE, .seed = 1,
 	},
@@ -269,12 +269,12 @@ static void take_scheme(const char *name)
 	k->name = name;
 	k->fn = *ftr_sim_function_find("lft");
 	if (!strcmp(name, "ddlr1") || !strcmp(name, "ddlr2"))
-		k->lanes = name[4] == '1' ? 1 : 2;
+		k->vls = name[4] == '1' ? 1 : 2;
 	else if (!strcmp(name, "dmodc") || !strcmp(name, "sftree"))
 		k->engine = name;
 	else if (!take_function(k, name))
 		refuse("no scheme", name);
-	job.lanes = FTR_MAX(job.lanes, k->lanes);
+	job.vls = FTR_MAX(job.vls, k->vls);
 }
 
 /* ---- tables -------------------------------------------------------------------- */
@@ -343,13 +343,13 @@ struct set {
 	struct ftr_tables *now[SCHEMES_MAX], *before[SCHEMES_MAX];
 };
 
-static struct world *new_world(unsigned int lanes)
+static struct world *new_world(unsigned int vls)
 {
 	struct ftr_err err = { 0 };
 	struct ftr_fabric *f = NULL;
 
 	must(ftr_read_fabric(job.fabric, 0, &f, &err), &err);
-	return world_new(f, lanes);
+	return world_new(f, vls);
 }
 
 static void draw(struct set *x, uint64_t seed)
@@ -376,7 +376,7 @@ static void set_new(struct set *x, uint64_t seed)
 	struct ftr_err err = { 0 };
 
 	memset(x, 0, sizeof(*x));
-	for (unsigned int l = 0; l < FTR_MAX(job.lanes, 1); l++)
+	for (unsigned int l = 0; l < FTR_MAX(job.vls, 1); l++)
 		x->w[l] = new_world(l + 1);
 	draw(x, seed);
 	for (unsigned int k = 0; k < job.n_schemes; k++) {
@@ -385,8 +385,8 @@ static void set_new(struct set *x, uint64_t seed)
 		must(ftr_tables_new(x->w[0]->f, true, &x->now[k], &err), &err);
 		must(ftr_tables_new(x->w[0]->f, true, &x->before[k], &err),
 		     &err);
-		if (c->lanes)
-			memcpy(x->now[k]->lft, x->w[c->lanes - 1]->t->lft,
+		if (c->vls)
+			memcpy(x->now[k]->lft, x->w[c->vls - 1]->t->lft,
 			       (size_t)x->now[k]->n_sw * x->now[k]->stride);
 		else
 			route(x->w[0], c->engine ? c->engine : "dmodc",
@@ -400,20 +400,20 @@ static void set_free(struct set *x)
 		ftr_tables_free(x->now[k]);
 		ftr_tables_free(x->before[k]);
 	}
-	for (unsigned int l = 0; l < FTR_MAX(job.lanes, 1); l++)
+	for (unsigned int l = 0; l < FTR_MAX(job.vls, 1); l++)
 		world_free(x->w[l]);
 }
 
 static void heal(struct world *w, struct ftr_event e)
 {
-	struct ftr_repair_plan p;
+	struct ftr_ddlr_plan p;
 	struct ftr_err err = { 0 };
 
 	world_suffer(w, e);
-	must(ftr_repair_events(w->r, &e, 1, &p, &err), &err);
-	ftr_repair_plan_fini(&p);
-	ftr_repair_drained(w->r);
-	memcpy(w->t->lft, ftr_repair_tables(w->r)->lft,
+	must(ftr_ddlr_events(w->r, &e, 1, &p, &err), &err);
+	ftr_ddlr_plan_fini(&p);
+	ftr_ddlr_drained(w->r);
+	memcpy(w->t->lft, ftr_ddlr_tables(w->r)->lft,
 	       (size_t)w->t->n_sw * w->t->stride);
 }
 
@@ -427,15 +427,15 @@ static void suffer(struct set *x, unsigned int i)
 		.kind = cable ? FTR_SIM_LINK_DOWN : FTR_SIM_SWITCH_DOWN,
 		.sw = e.sw, .port = e.port,
 	};
-	for (unsigned int l = 0; l < FTR_MAX(job.lanes, 1); l++)
+	for (unsigned int l = 0; l < FTR_MAX(job.vls, 1); l++)
 		heal(x->w[l], e);
 	for (unsigned int k = 0; k < job.n_schemes; k++) {
 		const struct scheme *c = &job.scheme[k];
 		size_t size = (size_t)x->now[k]->n_sw * x->now[k]->stride;
 
 		memcpy(x->before[k]->lft, x->now[k]->lft, size);
-		if (c->lanes)
-			memcpy(x->now[k]->lft, x->w[c->lanes - 1]->t->lft,
+		if (c->vls)
+			memcpy(x->now[k]->lft, x->w[c->vls - 1]->t->lft,
 			       size);
 		else if (c->engine)
 			route(x->w[0], c->engine, x->now[k]);
@@ -472,10 +472,10 @@ static void simulate(struct set *x, unsigned int n, unsigned int k,
 
 	conf.f = x->w[0]->f;
 	conf.t = job.hit && n ? x->before[k] : x->now[k];
-	conf.sl2vl = c->lanes ? x->w[c->lanes - 1]->m : NULL;
+	conf.sl2vl = c->vls ? x->w[c->vls - 1]->m : NULL;
 	conf.function = &c->fn;
-	conf.arg = x->w[0]->sh->rank;
-	conf.n_vls = FTR_MAX(c->fn.min_vls, c->lanes);
+	conf.arg = x->w[0]->sh->tree.rank;
+	conf.n_vls = FTR_MAX(c->fn.min_vls, c->vls);
 	conf.seed = seed;
 	conf.change = x->change;
 	conf.n_changes = n;
@@ -501,8 +501,8 @@ static int tier_of(const struct set *x, unsigned int n)
 
 	if (!n || g->kind != FTR_SIM_LINK_DOWN)
 		return -1;
-	return FTR_MIN(w->sh->rank[g->sw],
-		       w->sh->rank[ftr_fabric_port(w->f, g->sw,
+	return FTR_MIN(w->sh->tree.rank[g->sw],
+		       w->sh->tree.rank[ftr_fabric_port(w->f, g->sw,
 						   g->port)->peer]);
 }
 

@@ -104,7 +104,7 @@ static void list_faults(void)
 		}
 	n_faults = n_links;
 	for (ftr_sw s = 0; s < f->n_sw; s++)
-		if (sh->rank[s])
+		if (sh->tree.rank[s])
 			fault[n_faults++] = (struct fault){ s, 0 };
 }
 
@@ -141,7 +141,7 @@ static void grow(const char *shape, const char *function)
 	must(ftr_shape_new(f, NULL, NULL, &sh, &err));
 	must(ftr_tables_new(f, false, &t, &err));
 	must(ftr_engine_find("dmodc")->route(sh, NULL, NULL, t, NULL, &err));
-	ranks = sh->rank;
+	ranks = sh->tree.rank;
 	up = array(f->n_ports, 1);
 	v = (struct ftr_sim_view){ .f = f, .t = t, .up = up, .n_vls = 3,
 				   .arg = &ranks };
@@ -346,7 +346,7 @@ static bool explore(void)
 	n_states = 0;
 	for (ftr_sw a = 0; a < f->n_sw; a++)
 		for (ftr_sw b = 0; b < f->n_sw; b++)
-			if (!sh->rank[a] && !sh->rank[b] && a != b)
+			if (!sh->tree.rank[a] && !sh->tree.rank[b] && a != b)
 				visit((struct state){ NONE, a, b, 0, 0 });
 	for (uint32_t i = 0; i < n_states; i++) {
 		struct ftr_sim_exit e[FTR_SIM_EXITS];
@@ -383,20 +383,20 @@ static void mark_under(void)
 	for (ftr_sw top = 0; top < f->n_sw; top++) {
 		uint8_t *mine = under + (size_t)top * f->n_sw;
 
-		if (sh->n_up[top])
+		if (sh->tree.n_up[top])
 			continue;
 		mine[top] = 1;
-		for (unsigned int r = sh->n_ranks; r-- > 0;)
+		for (unsigned int r = sh->tree.n_ranks; r-- > 0;)
 			for (ftr_sw s = 0; s < f->n_sw; s++)
 				for (unsigned int p = 1; mine[s] &&
-				     sh->rank[s] == r &&
+				     sh->tree.rank[s] == r &&
 				     p <= f->sw[s].n_ports; p++) {
 					const struct ftr_swport *q =
 						ftr_fabric_port(f, s,
 							(ftr_port)p);
 
 					if (q->peer_kind == FTR_PEER_SW &&
-					    sh->rank[q->peer] < r)
+					    sh->tree.rank[q->peer] < r)
 						mine[q->peer] = 1;
 				}
 	}
@@ -416,7 +416,7 @@ static void find_sound(void)
 				    SIDE_BELOW &&
 				    !tiers_works(&v, s, (ftr_port)p))
 					sound[top] = FTR_MAX(sound[top],
-							     sh->rank[s]);
+							     sh->tree.rank[s]);
 	}
 }
 
@@ -424,7 +424,7 @@ static void find_sound(void)
 static ftr_sw leader(ftr_sw s)
 {
 	for (ftr_sw u = 0; u < s; u++) {
-		bool alike = sh->rank[u] == sh->rank[s];
+		bool alike = sh->tree.rank[u] == sh->tree.rank[s];
 
 		for (ftr_sw top = 0; alike && top < f->n_sw; top++)
 			alike = under[(size_t)top * f->n_sw + u] ==
@@ -463,9 +463,9 @@ static bool choose(bool common, bool careful)
 			continue;
 		}
 		for (ftr_sw top = 0; top < f->n_sw; top++)
-			if (!sh->n_up[top] && top != s &&
+			if (!sh->tree.n_up[top] && top != s &&
 			    under[(size_t)top * f->n_sw + s] &&
-			    sound[top] <= sh->rank[s] &&
+			    sound[top] <= sh->tree.rank[s] &&
 			    !(careful && behind_turn(s, top)) &&
 			    !ftr_rng_below(&rng, ++n))
 				chosen[s] = top;
@@ -484,10 +484,10 @@ static ftr_sw bound_for(ftr_sw s, bool by_turn, bool turning)
 		return turning ? chosen[s] : FTR_SW_NONE;
 	for (ftr_sw u = 0; u < f->n_sw; u++)
 		if (turns[u] && chosen[u] != FTR_SW_NONE &&
-		    sh->rank[u] <= sh->rank[s] &&
+		    sh->tree.rank[u] <= sh->tree.rank[s] &&
 		    under[(size_t)chosen[u] * f->n_sw + s] &&
 		    (lowest == FTR_SW_NONE ||
-		     sh->rank[u] < sh->rank[lowest]))
+		     sh->tree.rank[u] < sh->tree.rank[lowest]))
 			lowest = u;
 	return lowest == FTR_SW_NONE ? FTR_SW_NONE : chosen[lowest];
 }

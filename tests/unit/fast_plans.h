@@ -56,7 +56,7 @@ static inline void sweep_until_quiet(struct fake *h, unsigned int max)
 
 static inline void cut(struct plan *p, struct fake *h)
 {
-	fake_cable(h, p->sw, p->port, false);
+	fake_link(h, p->sw, p->port, false);
 }
 
 static inline uint8_t *all_tables(struct fake *h)

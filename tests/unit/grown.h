@@ -83,29 +83,29 @@ static inline void done(struct grown *g)
 	ftr_fabric_free(g->f);
 }
 
-static inline void only(const struct grown *g, uint32_t sw, uint32_t cables,
+static inline void only(const struct grown *g, uint32_t sw, uint32_t links,
 		 uint32_t hosts, uint32_t changed)
 {
 	ck_assert_uint_eq(g->c.new_sw, sw);
-	ck_assert_uint_eq(g->c.new_cables, cables);
+	ck_assert_uint_eq(g->c.new_links, links);
 	ck_assert_uint_eq(g->c.new_hosts, hosts);
 	ck_assert_uint_eq(g->c.changed, changed);
 }
 
-static inline void dropped(const struct grown *g, uint32_t sw, uint32_t cables,
+static inline void dropped(const struct grown *g, uint32_t sw, uint32_t links,
 		    uint32_t hosts)
 {
 	ck_assert_uint_eq(g->c.dropped_sw, sw);
-	ck_assert_uint_eq(g->c.dropped_cables, cables);
+	ck_assert_uint_eq(g->c.dropped_links, links);
 	ck_assert_uint_eq(g->c.dropped_hosts, hosts);
 }
 
-static inline void missing(const struct grown *g, uint32_t sw, uint32_t cables,
+static inline void missing(const struct grown *g, uint32_t sw, uint32_t links,
 		    uint32_t hosts)
 {
-	ck_assert_uint_eq(g->sh->n_missing_sw, sw);
-	ck_assert_uint_eq(g->sh->n_missing_cables, cables);
-	ck_assert_uint_eq(g->sh->n_missing_hosts, hosts);
+	ck_assert_uint_eq(g->sh->missing.n_missing_sw, sw);
+	ck_assert_uint_eq(g->sh->missing.n_missing_links, links);
+	ck_assert_uint_eq(g->sh->missing.n_missing_hosts, hosts);
 }
 
 #endif

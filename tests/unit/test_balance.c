@@ -141,7 +141,7 @@ START_TEST(bounds_by_weights)
 
 		ftr_rng_seed(&r, seed);
 		tree_shape(&w, seed % 2 ? trees_irregular(&r) :
-			   trees_hurt(trees_chassis(&r), &r, 10));
+			   trees_damaged(trees_chassis(&r), &r, 10));
 		balance(&w, (struct ftr_balance_input){
 			.depth = FTR_BALANCE_FULL
 		});
@@ -260,7 +260,7 @@ START_TEST(fixed_entries_stay)
 		size_t words;
 
 		ftr_rng_seed(&r, seed);
-		tree_shape(&w, trees_hurt(trees_irregular(&r), &r, 20));
+		tree_shape(&w, trees_damaged(trees_irregular(&r), &r, 20));
 		words = bytes_of(w.t) / 64;
 		movable = calloc(words, sizeof(*movable));
 		for (size_t i = 0; i < words; i++)
@@ -339,7 +339,7 @@ START_TEST(cancelled_at_any_moment)
 
 			ftr_rng_seed(&r, seed);
 			tree_shape(&w, seed % 2 ?
-				   trees_hurt(trees_irregular(&r), &r, 20) :
+				   trees_damaged(trees_irregular(&r), &r, 20) :
 				   trees_chassis(&r));
 			n = stopped_at(&w, (enum ftr_balance)depth, 0);
 			for (uint32_t at = 1; at <= n; at++)

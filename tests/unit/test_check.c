@@ -78,11 +78,11 @@ static void assert_bad(const struct ftr_check_report *r, uint64_t hh,
 	ck_assert_uint_eq(r->bad[FTR_CHECK_SW_SW], ss);
 }
 
-static void assert_found(const struct ftr_check_report *r, uint64_t hole,
+static void assert_found(const struct ftr_check_report *r, uint64_t missing,
 			 uint64_t dead, uint64_t wrong, uint64_t loop,
 			 uint64_t turn)
 {
-	ck_assert_uint_eq(r->found[FTR_FIND_HOLE], hole);
+	ck_assert_uint_eq(r->found[FTR_FIND_MISSING], missing);
 	ck_assert_uint_eq(r->found[FTR_FIND_DEAD_PORT], dead);
 	ck_assert_uint_eq(r->found[FTR_FIND_WRONG_END], wrong);
 	ck_assert_uint_eq(r->found[FTR_FIND_LOOP], loop);
@@ -107,7 +107,7 @@ START_TEST(right_tables)
 	assert_pairs(&r, 12, 16, 16, 12);
 	assert_bad(&r, 0, 0, 0, 2);
 	assert_found(&r, 2, 0, 0, 0, 0);
-	assert_sample(&r, FTR_FIND_HOLE, 3, 3, SW(2));
+	assert_sample(&r, FTR_FIND_MISSING, 3, 3, SW(2));
 	ck_assert_uint_eq(r.max_hops, 2);
 	ck_assert_int_eq(r.cdg, FTR_CDG_PROVED);
 	ck_assert_uint_eq(r.cycle_len, 0);
@@ -134,7 +134,7 @@ struct fault {
 static const struct fault faults[] = {
 	/* leaf 1 does not know h0: its two hosts and itself are cut off */
 	{ "hole", 1, HOST(0), 255, { 2, 0, 1, 2 }, { 3, 0, 0, 0 },
-	  FTR_FIND_HOLE, 3, 3 },
+	  FTR_FIND_MISSING, 3, 3 },
 	/* port 5 has no cable; leaf 1 comes through spine 2 */
 	{ "dead port", 2, HOST(0), 5, { 2, 0, 2, 2 }, { 2, 2, 0, 0 },
 	  FTR_FIND_DEAD_PORT, 1, 2 },
@@ -177,7 +177,7 @@ START_TEST(one_fault)
 				      x->what, i, (int)r.found[i]);
 		ck_assert_uint_eq(r.harmful,
 				  x->found[1] + x->found[2] + x->found[3]);
-		if (x->kind != FTR_FIND_HOLE)
+		if (x->kind != FTR_FIND_MISSING)
 			assert_sample(&r, x->kind, x->from, x->at, x->lid);
 		else
 			assert_sample(&r, x->kind, x->from, x->at, SW(2));
@@ -218,7 +218,7 @@ END_TEST
  *
  *	h0 -1 [0] 2--2 [1] 1- h1	h2
  */
-START_TEST(no_cable)
+START_TEST(no_link)
 {
 	struct net n = net_new(2, 3, true, 0);
 	static const uint8_t rank[] = { 0, 1 };
@@ -497,7 +497,7 @@ START_TEST(down_up_turn)
 END_TEST
 
 /* Equal ranks side by side prove nothing, but hide nothing either. */
-START_TEST(sideways)
+START_TEST(horizontal)
 {
 	struct net n = tree();
 	static const uint8_t flat[4] = { 3, 3, 3, 3 };
@@ -512,7 +512,7 @@ START_TEST(sideways)
 END_TEST
 
 /* A cable from a switch to itself. */
-START_TEST(self_cable)
+START_TEST(self_link)
 {
 	struct net n = net_new(1, 4, true, 0);
 	static const uint8_t rank[1] = { 0 };
@@ -648,15 +648,15 @@ int main(void)
 	tcase_add_test(t, right_tables);
 	tcase_add_loop_test(t, one_fault, 0, (int)FTR_ARRAY_LEN(faults));
 	tcase_add_test(t, lmc);
-	tcase_add_test(t, no_cable);
+	tcase_add_test(t, no_link);
 	tcase_add_test(t, ring_of_five);
 	tcase_add_test(t, ring_cut);
 	tcase_add_test(t, long_loop);
 	tcase_add_test(t, long_chain);
 	tcase_add_test(t, four_pairs);
 	tcase_add_test(t, down_up_turn);
-	tcase_add_test(t, sideways);
-	tcase_add_test(t, self_cable);
+	tcase_add_test(t, horizontal);
+	tcase_add_test(t, self_link);
 	tcase_add_test(t, no_switch);
 	tcase_add_test(t, wrong_size);
 	tcase_add_test(t, loads_of_shifts);

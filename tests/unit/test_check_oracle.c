@@ -29,7 +29,7 @@ struct oracle {
 	struct ftr_check_report r;
 };
 
-enum fate { GOOD, HOLE, DEAD, WRONG, LOOP };
+enum fate { GOOD, MISSING, DEAD, WRONG, LOOP };
 
 struct path {
 	ftr_sw sw[MAX_SW + 1];
@@ -59,7 +59,7 @@ static struct path walk(const struct oracle *o, ftr_sw s, ftr_lid lid)
 				return w;
 			}
 		w.sw[w.n++] = s;
-		w.fate = HOLE;
+		w.fate = MISSING;
 		if (p == FTR_PORT_NONE)
 			return w;
 		if (p == 0) {
@@ -138,10 +138,10 @@ static void count(struct oracle *o, const struct path *w, ftr_sw s,
 		o->r.max_hops = FTR_MAX(o->r.max_hops, w->n - 1);
 		return;
 	}
-	if (!o->r.found[w->fate - HOLE]++)
-		o->r.sample[w->fate - HOLE] =
+	if (!o->r.found[w->fate - MISSING]++)
+		o->r.sample[w->fate - MISSING] =
 			(struct ftr_check_sample){ s, w->at, lid };
-	o->r.harmful += w->fate != HOLE;
+	o->r.harmful += w->fate != MISSING;
 }
 
 static bool hop(const struct oracle *o, ftr_sw x, ftr_lid lid, ftr_sw *to)
@@ -268,12 +268,12 @@ static void up_down(struct net *n, ftr_lid lid, const uint8_t *rank,
 {
 	const struct ftr_lid_owner *o = &n->f->owner[lid];
 	bool sw = o->kind == FTR_OWNER_SW, on[MAX_SW] = { false }, more = true;
-	ftr_sw home = sw ? o->idx : n->f->ep[o->idx].sw;
+	ftr_sw pod_first = sw ? o->idx : n->f->ep[o->idx].sw;
 
-	if (home == FTR_SW_NONE)
+	if (pod_first == FTR_SW_NONE)
 		return;
-	on[home] = true;
-	*net_at(n, home, lid) = sw ? 0 : n->f->ep[o->idx].sw_port;
+	on[pod_first] = true;
+	*net_at(n, pod_first, lid) = sw ? 0 : n->f->ep[o->idx].sw_port;
 	for (int up = 0; up < 2; up++) {
 		for (more = true; more; ) {
 			ftr_port to[MAX_SW] = { 0 };

@@ -37,7 +37,7 @@ START_TEST(arena_aligns_and_keeps)
 }
 END_TEST
 
-START_TEST(allocations_fail_when_told)
+START_TEST(allocations_fail_when_reported)
 {
 	void *p;
 
@@ -228,7 +228,7 @@ int main(void)
 	int failed;
 
 	tcase_add_test(t, arena_aligns_and_keeps);
-	tcase_add_test(t, allocations_fail_when_told);
+	tcase_add_test(t, allocations_fail_when_reported);
 	tcase_add_test(t, rng_is_seeded_and_uniform);
 	tcase_add_test(t, natural_order);
 	tcase_add_test(t, team_does_all_once);

@@ -234,12 +234,12 @@ END_TEST
 
 START_TEST(link_codes)
 {
-	static const unsigned int lanes[] = {
+	static const unsigned int vls[] = {
 		[1] = 1, [2] = 4, [4] = 8, [8] = 12, [16] = 2, [31] = 0
 	};
 
 	for (unsigned int i = 0; i < 32; i++)
-		ck_assert_uint_eq(ftr_width_active(i), lanes[i]);
+		ck_assert_uint_eq(ftr_width_active(i), vls[i]);
 	ck_assert_int_eq(ftr_speed_active(0, 0), FTR_SPEED_UNKNOWN);
 	ck_assert_int_eq(ftr_speed_active(1, 0), FTR_SPEED_SDR);
 	ck_assert_int_eq(ftr_speed_active(2, 0), FTR_SPEED_DDR);

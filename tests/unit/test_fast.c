@@ -32,7 +32,7 @@ START_TEST(test_off)
 	ftr_sw s = fake_leaf(h, 3);
 
 	ck_assert_ptr_null(h->fast);
-	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	fake_link(h, s, fake_uplink(h, s, 0), false);
 	fake_settle(h);
 	ck_assert(fake_sweep_wanted(h));	/* by OpenSM itself */
 	ck_assert(fake_sweep(h));
@@ -44,7 +44,7 @@ START_TEST(test_off)
 END_TEST
 
 /* Every cable of the tree on its own, each from a fabric that is whole. */
-START_TEST(test_one_cable)
+START_TEST(test_one_link)
 {
 	struct fake *h = fake_new(NULL);
 	unsigned int n = 0;
@@ -56,11 +56,11 @@ START_TEST(test_one_cable)
 
 			if (port->peer_kind != FTR_PEER_SW || port->peer < s)
 				continue;
-			fake_cable(h, s, (ftr_port)p, false);
+			fake_link(h, s, (ftr_port)p, false);
 			fake_check_repaired(h);
 			n++;
 			ck_assert_uint_eq(fake_events(h, "link-down"), n);
-			fake_cable_quietly(h, s, (ftr_port)p, true);
+			fake_link_quietly(h, s, (ftr_port)p, true);
 			ck_assert(fake_sweep(h));
 			fake_settle(h);
 			fake_check_healed(h);
@@ -81,7 +81,7 @@ START_TEST(test_one_end)
 	ftr_port p = fake_uplink(h, s, 1);
 	ftr_sw end[2] = { s, ftr_fabric_port(h->fab, s, p)->peer };
 
-	fake_cable_quietly(h, s, p, false);
+	fake_link_quietly(h, s, p, false);
 	fake_trap(h, end[_i], 128);
 	fake_check_repaired(h);
 	ck_assert_uint_eq(fake_logged(h, "fast reroute 1:"), 1);
@@ -96,7 +96,7 @@ START_TEST(test_both_ends)
 	ftr_sw s = fake_leaf(h, 3);
 	ftr_port p = fake_uplink(h, s, 1);
 
-	fake_cable_quietly(h, s, p, false);
+	fake_link_quietly(h, s, p, false);
 	fake_trap(h, s, 128);
 	fake_settle(h);
 	fake_trap(h, ftr_fabric_port(h->fab, s, p)->peer, 128);
@@ -127,9 +127,9 @@ START_TEST(test_spine_at_once)
 	for (unsigned int p = 1; p <= h->fab->sw[s].n_ports; p++)
 		if (ftr_fabric_port(h->fab, s, (ftr_port)p)->peer_kind ==
 		    FTR_PEER_SW)
-			fake_cable_quietly(h, s, (ftr_port)p, false);
+			fake_link_quietly(h, s, (ftr_port)p, false);
 	for (unsigned int p = 1; p <= h->fab->sw[s].n_ports; p++)
-		fake_cable(h, s, (ftr_port)p, false);
+		fake_link(h, s, (ftr_port)p, false);
 	fake_check_repaired_in_parts(h);
 	fake_free(h);
 }
@@ -145,7 +145,7 @@ START_TEST(test_spine_one_trap)
 	ftr_sw s = fake_spine(h, 3);
 
 	for (ftr_port p = 1; p <= 4; p++)
-		fake_cable_quietly(h, s, p, false);
+		fake_link_quietly(h, s, p, false);
 	fake_trap(h, _i ? ftr_fabric_port(h->fab, s, (ftr_port)_i)->peer : s,
 		  128);
 	fake_check_repaired(h);
@@ -164,7 +164,7 @@ START_TEST(test_silent_spine)
 	fake_lock(h);
 	h->sw[s].silent = true;
 	fake_unlock(h);
-	fake_cable_quietly(h, s, 2, false);
+	fake_link_quietly(h, s, 2, false);
 	fake_trap(h, ftr_fabric_port(h->fab, s, 2)->peer, 128);
 	fake_settle(h);
 	ck_assert_uint_eq(fake_logged(h, "fast reroute"), 1);
@@ -179,9 +179,9 @@ START_TEST(test_leaf_cut_off)
 	struct fake *h = fake_new(NULL);
 	ftr_sw s = fake_leaf(h, 5);
 
-	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	fake_link(h, s, fake_uplink(h, s, 0), false);
 	fake_check_repaired(h);
-	fake_cable(h, s, fake_uplink(h, s, 1), false);
+	fake_link(h, s, fake_uplink(h, s, 1), false);
 	fake_settle(h);
 	fake_check_healed(h);
 	ck_assert(fake_wait_wanted(h));
@@ -189,7 +189,7 @@ START_TEST(test_leaf_cut_off)
 	fake_settle(h);
 	fake_check_healed(h);
 	fake_check_quiet_sweep(h);
-	fake_cable(h, s, fake_uplink(h, s, 0), true);
+	fake_link(h, s, fake_uplink(h, s, 0), true);
 	fake_settle(h);
 	ck_assert(fake_wait_wanted(h));
 	ck_assert(fake_sweep(h));
@@ -208,7 +208,7 @@ START_TEST(test_several)
 	for (unsigned int i = 0; i < 8; i++) {
 		ftr_sw s = fake_leaf(h, 2 * i);
 
-		fake_cable(h, s, fake_uplink(h, s, i % 4), false);
+		fake_link(h, s, fake_uplink(h, s, i % 4), false);
 	}
 	fake_check_repaired_in_parts(h);
 	fake_free(h);
@@ -222,9 +222,9 @@ START_TEST(test_trunk)
 	});
 	ftr_sw s = fake_leaf(h, 2);
 
-	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	fake_link(h, s, fake_uplink(h, s, 0), false);
 	fake_check_repaired(h);
-	fake_cable(h, s, fake_uplink(h, s, 1), false);
+	fake_link(h, s, fake_uplink(h, s, 1), false);
 	fake_check_repaired(h);
 	fake_free(h);
 }
@@ -236,7 +236,7 @@ START_TEST(test_own_uplink)
 	struct fake *h = fake_new(NULL);
 	ftr_sw s = h->fab->ep[h->sm].sw;
 
-	fake_cable(h, s, fake_uplink(h, s, (unsigned int)_i), false);
+	fake_link(h, s, fake_uplink(h, s, (unsigned int)_i), false);
 	fake_check_repaired(h);
 	ck_assert_uint_eq(fake_logged(h, "NOT acknowledged"), 0);
 	fake_free(h);
@@ -256,9 +256,9 @@ START_TEST(test_unknown_dead)
 	ftr_sw s = h->fab->ep[h->sm].sw, first = fake_leaf(h, 1);
 	double start;
 
-	fake_cable_quietly(h, first, fake_uplink(h, first, 1), false);
+	fake_link_quietly(h, first, fake_uplink(h, first, 1), false);
 	start = ibf_now_ms();
-	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	fake_link(h, s, fake_uplink(h, s, 0), false);
 	fake_settle(h);
 	ck_assert_double_lt(ibf_now_ms() - start, 2 * LONG_MS);
 	ck_assert_uint_eq(fake_logged(h, "IBF004"), 1);
@@ -281,7 +281,7 @@ START_TEST(test_engines)
 	});
 	ftr_sw s = fake_leaf(h, 6);
 
-	fake_cable(h, s, fake_uplink(h, s, 1), false);
+	fake_link(h, s, fake_uplink(h, s, 1), false);
 	fake_check_repaired(h);
 	ck_assert_uint_eq(fake_logged(h, "IBF004"), 1);
 	fake_switch(h, fake_spine(h, 3), false);
@@ -306,11 +306,11 @@ START_TEST(test_m_key)
 	});
 	ftr_sw s = fake_leaf(h, 4);
 
-	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	fake_link(h, s, fake_uplink(h, s, 0), false);
 	fake_check_repaired(h);
 	ck_assert_uint_eq(fake_logged(h, "IBF004"), 1);
 	fake_set_fate(h, no_key, NULL);
-	fake_cable(h, s, fake_uplink(h, s, 1), false);
+	fake_link(h, s, fake_uplink(h, s, 1), false);
 	fake_settle(h);
 	ck_assert_uint_eq(fake_logged(h, "IBF004"), 1);
 	fake_free(h);
@@ -328,7 +328,7 @@ START_TEST(test_other_traps)
 	};
 	struct fake *h = fake_new(NULL);
 	ftr_sw s = fake_leaf(h, 4);
-	unsigned int told = h->told;
+	unsigned int reported = h->reported;
 
 	fake_trap(h, s, trap[_i].number);
 	fake_settle(h);
@@ -337,7 +337,7 @@ START_TEST(test_other_traps)
 	pthread_mutex_unlock(&h->mutex);
 	ck_assert_int_eq(fake_sweep_wanted(h), trap[_i].sweep);
 	ck_assert(h->osm->subn.opt.sweep_on_trap);
-	ck_assert_uint_eq(h->told, told);
+	ck_assert_uint_eq(h->reported, reported);
 	ck_assert_uint_eq(fake_logged(h, "IBF004"), 0);
 	fake_check_quiet_sweep(h);
 	fake_free(h);
@@ -353,7 +353,7 @@ START_TEST(test_mixed_traps)
 	});
 	ftr_sw s = fake_leaf(h, 4);
 
-	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	fake_link(h, s, fake_uplink(h, s, 0), false);
 	fake_settle(h);
 	ck_assert(!fake_sweep_wanted(h));
 	fake_check_healed(h);
@@ -418,7 +418,7 @@ START_TEST(test_no_sweep_on_trap)
 	});
 	ftr_sw s = fake_leaf(h, 4);
 
-	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	fake_link(h, s, fake_uplink(h, s, 0), false);
 	fake_settle(h);
 	fake_check_healed(h);
 	fake_check_copy_clean(h);
@@ -442,7 +442,7 @@ int main(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, test_up);
 	tcase_add_test(t, test_off);
-	tcase_add_test(t, test_one_cable);
+	tcase_add_test(t, test_one_link);
 	tcase_add_loop_test(t, test_one_end, 0, 2);
 	tcase_add_test(t, test_both_ends);
 	tcase_add_test(t, test_spine);

@@ -38,9 +38,9 @@ START_TEST(test_held)
 	s = fake_leaf(h, 2);
 	p = fake_uplink(h, s, 0);
 	for (unsigned int i = 0; i < 2; i++) {
-		fake_cable(h, s, p, false);
+		fake_link(h, s, p, false);
 		fake_settle(h);
-		fake_cable(h, s, p, true);
+		fake_link(h, s, p, true);
 		fake_settle(h);
 		ck_assert(fake_sweep(h));
 		fake_settle(h);
@@ -69,13 +69,13 @@ START_TEST(test_steps)
 
 	/* those that do not lead to OpenSM */
 	for (ftr_port p = 2; p <= 4; p++)
-		fake_cable(h, s, p, false);
+		fake_link(h, s, p, false);
 	fake_settle(h);
 	ck_assert(!fake_unheard(h));
 	ck_assert(fake_sweep(h));
 	fake_settle(h);
 	for (ftr_port p = 2; p <= 4; p++)
-		fake_cable_quietly(h, s, p, true);
+		fake_link_quietly(h, s, p, true);
 	sweep_due(h);
 	ck_assert(fake_sweep(h));
 	fake_settle(h);
@@ -170,7 +170,7 @@ START_TEST(test_sweep_in_handover)
 
 	h->osm->subn.opt.packet_life_time = 21;
 	wait_for_planner(h);
-	fake_cable(h, s, fake_uplink(h, s, 1), false);
+	fake_link(h, s, fake_uplink(h, s, 1), false);
 	fake_settle(h);
 	ck_assert(handover_pends(h));
 	sweep_due(h);

@@ -33,25 +33,25 @@ static void some_luck(void *ctx, const struct fake_packet *p,
 	fate->to_host = ftr_rng_below(&d->rng, 3) == 0;
 }
 
-static void any_cable(struct fake *h, struct ftr_rng *r, bool up)
+static void any_link(struct fake *h, struct ftr_rng *r, bool up)
 {
 	ftr_sw s;
 
 	do {
 		s = ftr_rng_below(r, h->fab->n_sw);
-	} while (h->sh->rank[s] == h->sh->n_ranks - 1);
-	fake_cable(h, s, fake_uplink(h, s, ftr_rng_below(r, 2)), up);
+	} while (h->sh->tree.rank[s] == h->sh->tree.n_ranks - 1);
+	fake_link(h, s, fake_uplink(h, s, ftr_rng_below(r, 2)), up);
 }
 
 /* ---- the end ------------------------------------------------------------- */
 
 /* A trap has come since then, and the worker is done with it. */
-static bool is_over(struct fake *h, unsigned int told)
+static bool is_over(struct fake *h, unsigned int reported)
 {
 	bool is;
 
 	pthread_mutex_lock(&h->mutex);
-	is = h->told > told;
+	is = h->reported > reported;
 	pthread_mutex_unlock(&h->mutex);
 	pthread_mutex_lock(&h->fast->rr.mutex);
 	is = is && rr_at_rest(&h->fast->rr.state);
@@ -70,13 +70,13 @@ START_TEST(test_end_in_repair)
 		.options = "fast_timeout_ms 50\n"
 	});
 	struct dice d = { .percent = _i & 8 ? 50 : 0, .slow_ms = 3 };
-	unsigned int told = h->told;
+	unsigned int reported = h->reported;
 	ftr_sw s = fake_leaf(h, 3);
 
 	ftr_rng_seed(&d.rng, trees_first_seed() + (uint64_t)_i);
 	fake_set_fate(h, some_luck, &d);
-	fake_cable(h, s, fake_uplink(h, s, 0), false);
-	while (atomic_load(&d.n) < after[_i & 7] && !is_over(h, told))
+	fake_link(h, s, fake_uplink(h, s, 0), false);
+	while (atomic_load(&d.n) < after[_i & 7] && !is_over(h, reported))
 		sched_yield();
 	if (!d.percent && after[_i & 7] <= 20)	/* all repairs need so many */
 		ck_assert_uint_ge(atomic_load(&d.n), after[_i & 7]);
@@ -99,7 +99,7 @@ static void leave(void *ctx, struct fake *h, enum fake_moment m)
 	struct leaving *l = ctx;
 
 	if (m <= FAKE_DISCOVERED)
-		any_cable(h, &l->rng, false);
+		any_link(h, &l->rng, false);
 	if (m == l->when)
 		atomic_store(&l->there, true);
 }
@@ -118,8 +118,8 @@ START_TEST(test_end_in_sweep)
 	h->moment = leave;
 	h->moment_ctx = &l;
 	fake_auto_sweep(h);
-	fake_cable(h, fake_leaf(h, 3), fake_uplink(h, fake_leaf(h, 3), 0),
-		   false);
+	fake_link(h, fake_leaf(h, 3), fake_uplink(h, fake_leaf(h, 3), 0),
+		  false);
 	while (!atomic_load(&l.there))
 		sched_yield();
 	fake_unload(h);
@@ -140,7 +140,7 @@ END_TEST
 
 /* ---- long runs ----------------------------------------------------------- */
 
-static void mend_all(struct fake *h)
+static void repair_all(struct fake *h)
 {
 	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
 		for (unsigned int p = 1; p <= h->fab->sw[s].n_ports; p++) {
@@ -154,7 +154,7 @@ static void mend_all(struct fake *h)
 				IB_LINK_DOWN;
 			fake_unlock(h);
 			if (down)
-				fake_cable(h, s, (ftr_port)p, true);
+				fake_link(h, s, (ftr_port)p, true);
 		}
 }
 
@@ -198,7 +198,7 @@ START_TEST(test_soak)
 	fake_set_fate(h, some_luck, &d);
 	fake_auto_sweep(h);
 	for (unsigned int i = 0; i < trees_runs(40); i++) {
-		any_cable(h, &r, ftr_rng_below(&r, 3) == 0);
+		any_link(h, &r, ftr_rng_below(&r, 3) == 0);
 		if (ftr_rng_below(&r, 8) == 0)
 			fake_settle(h);
 		if (ftr_rng_below(&r, 12) == 0) {
@@ -207,7 +207,7 @@ START_TEST(test_soak)
 		}
 	}
 	fake_set_fate(h, NULL, NULL);
-	mend_all(h);
+	repair_all(h);
 	light_sweep(h);
 	check_at_rest(h);
 	fake_wait_released(h);

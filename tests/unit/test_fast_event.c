@@ -48,7 +48,7 @@ static const struct member of_event[] = {
 	{ "ms", json_type_object, false },
 	{ "reconcile", json_type_object, true },
 	{ "sets", json_type_array, false },
-}, of_cable[] = {
+}, of_link[] = {
 	{ "guid", json_type_string, false },
 	{ "port", json_type_int, false },
 	{ "name", json_type_string, false },
@@ -154,8 +154,8 @@ static ftr_sw named(struct fake *h, struct json_object *o, const char *guid)
 }
 
 /* The ports of one switch: both ends of each cable, each cable once. */
-static void check_cables(struct fake *h, struct json_object *list, ftr_sw at,
-			 unsigned int n, bool up)
+static void check_links(struct fake *h, struct json_object *list, ftr_sw at,
+			unsigned int n, bool up)
 {
 	bool seen[FTR_PORT_MAX + 1] = { false };
 
@@ -166,7 +166,7 @@ static void check_cables(struct fake *h, struct json_object *list, ftr_sw at,
 		bool *at_port;
 		ftr_sw s, t;
 
-		check_members(c, of_cable, FTR_ARRAY_LEN(of_cable));
+		check_members(c, of_link, FTR_ARRAY_LEN(of_link));
 		s = named(h, c, "guid");
 		t = named(h, c, "peer_guid");
 		port = ftr_fabric_port(h->fab, s, (ftr_port)number(c, "port"));
@@ -272,7 +272,7 @@ static void check_event(struct fake *h, unsigned int n, struct want w)
 	ck_assert_str_eq(text(o, "engine"), "dmodc");
 	ck_assert_str_eq(text(o, "stage"), "reroute");
 	ck_assert_int_eq(number(o, "traps") > 0, !up);
-	check_cables(h, get(o, "cables"), w.at, w.n_cables, up);
+	check_links(h, get(o, "cables"), w.at, w.n_cables, up);
 	check_counts(o);
 	check_times(o, !up);
 	check_sets(h, o, w.cut_off ? w.at : FTR_SW_NONE);
@@ -293,12 +293,12 @@ START_TEST(test_link_events)
 	ftr_sw s = fake_leaf(h, 3);
 	ftr_port p = fake_uplink(h, s, 1);
 
-	fake_cable(h, s, p, false);
+	fake_link(h, s, p, false);
 	fake_settle(h);
 	check_lines(h, 0);
 	ck_assert(fake_sweep(h));
 	check_event(h, 1, (struct want){ "link-down", s, 1, false });
-	fake_cable(h, s, p, true);
+	fake_link(h, s, p, true);
 	fake_settle(h);
 	ck_assert(fake_sweep(h));
 	fake_settle(h);
@@ -339,7 +339,7 @@ static void turn(struct fake *h, ftr_sw s, bool all, bool up)
 	for (unsigned int p = 1; !all && p <= h->fab->sw[s].n_ports; p++)
 		if (ftr_fabric_port(h->fab, s, (ftr_port)p)->peer_kind ==
 		    FTR_PEER_SW && p != keep)
-			fake_cable(h, s, (ftr_port)p, up);
+			fake_link(h, s, (ftr_port)p, up);
 	fake_settle(h);
 }
 
@@ -398,7 +398,7 @@ static void check_return(struct fake *h, unsigned int line, ftr_sw s)
 	ck_assert_str_eq(text(o, "stage"), "sweep");
 	ck_assert_int_eq(number(o, "number"), 1);
 	ck_assert_int_eq(number(o, "entries"), 0);
-	check_cables(h, get(o, "cables"), s, 4, true);
+	check_links(h, get(o, "cables"), s, 4, true);
 	json_object_put(o);
 }
 
@@ -484,7 +484,7 @@ START_TEST(test_long_record)
 {
 	struct fake *h = fake_new(NULL);
 	struct ibf_plugin *p = h->plugin;
-	int64_t parts = 0, sets = 0, cables = 0;
+	int64_t parts = 0, sets = 0, links = 0;
 	struct json_object *last;
 	char path[128], *line = NULL;
 	size_t size = 0;
@@ -507,7 +507,7 @@ START_TEST(test_long_record)
 		ck_assert(json_object_object_get_ex(o, "time", NULL));
 		ck_assert_int_eq(get(o, "engine") != NULL, parts == 1);
 		list = get(o, "cables");
-		cables += list ? (int64_t)json_object_array_length(list) : 0;
+		links += list ? (int64_t)json_object_array_length(list) : 0;
 		list = get(o, "sets");
 		for (size_t i = 0; list && i < json_object_array_length(list);
 		     i++)
@@ -517,7 +517,7 @@ START_TEST(test_long_record)
 		json_object_put(o);
 	}
 	fclose(in);
-	ck_assert_int_eq(cables, 500);
+	ck_assert_int_eq(links, 500);
 	ck_assert_int_eq(sets, MANY_SETS);
 	ck_assert_int_gt(parts, 100);
 	last = read_event(h, (unsigned int)parts);
@@ -534,7 +534,7 @@ static void cut_one(struct fake *h, unsigned int i)
 {
 	ftr_sw s = fake_leaf(h, 3);
 
-	fake_cable(h, s, fake_uplink(h, s, i), false);
+	fake_link(h, s, fake_uplink(h, s, i), false);
 	fake_settle(h);
 	ck_assert(fake_sweep(h));
 	fake_flush(h);

@@ -81,7 +81,7 @@ static void forget_log(struct fake *h)
 
 static void change(struct run *r, unsigned int i, bool up)
 {
-	fake_cable(r->h, r->down[i].s, r->down[i].p, up);
+	fake_link(r->h, r->down[i].s, r->down[i].p, up);
 }
 
 static void repair_one(struct run *r)
@@ -163,7 +163,7 @@ static void some(struct run *r, unsigned int n)
 	}
 }
 
-static void tell(const char *engine, unsigned int n, const struct level *l)
+static void report_test_fast_flat(const char *engine, unsigned int n, const struct level *l)
 {
 	if (getenv("FTR_SOAK"))
 		printf("%-6s %6u faults and repairs: %zu bytes allocated, RssAnon %ld kB, %u threads, %u fds\n",
@@ -187,7 +187,7 @@ START_TEST(nothing_grows)
 		if (i)
 			some(&r, part);
 		l[i] = level_of(&r);
-		tell(engine, i * part, &l[i]);
+		report_test_fast_flat(engine, i * part, &l[i]);
 		if (i < PARTS)
 			most = FTR_MAX(most, l[i].rss_kb);
 	}

@@ -16,7 +16,7 @@ struct liar {
 	struct ftr_rng rng;
 	unsigned int percent;
 	bool ignore;		/* Sets are acknowledged and not carried out */
-	atomic_uint told;
+	atomic_uint reported;
 };
 
 /* Under the wire's mutex. */
@@ -26,7 +26,7 @@ static void lie(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
 
 	if (!p->plugin || ftr_rng_below(&l->rng, 100) >= l->percent)
 		return;
-	atomic_fetch_add(&l->told, 1);
+	atomic_fetch_add(&l->reported, 1);
 	switch (ftr_rng_below(&l->rng, l->ignore ? 6 : 5)) {
 	case 0:
 		fate->lie_header = true;
@@ -49,16 +49,16 @@ static void lie(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
 	}
 }
 
-static void any_cable(struct fake *h, struct ftr_rng *r, bool up)
+static void any_link(struct fake *h, struct ftr_rng *r, bool up)
 {
 	ftr_sw s = fake_leaf(h, ftr_rng_below(r, 8));
 
-	fake_cable(h, s, fake_uplink(h, s, ftr_rng_below(r, 2)), up);
+	fake_link(h, s, fake_uplink(h, s, ftr_rng_below(r, 2)), up);
 }
 
 static const char *const engines[] = { "dmodc", "sftree", "ddlr" };
 
-static void run(int i, bool ignore)
+static void run_test_fast_lies(int i, bool ignore)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
 		.engine = engines[i % 3],
@@ -72,14 +72,14 @@ static void run(int i, bool ignore)
 	ftr_rng_seed(&l.rng, trees_first_seed() + 1000 + (uint64_t)i);
 	fake_set_fate(h, lie, &l);
 	for (int k = 0; k < 12; k++) {
-		any_cable(h, &r, ftr_rng_below(&r, 3) == 0);
+		any_link(h, &r, ftr_rng_below(&r, 3) == 0);
 		if (ftr_rng_below(&r, 3) == 0)
 			fake_settle(h);
 		if (ftr_rng_below(&r, 4) == 0)
 			fake_sweep(h);
 	}
 	fake_settle(h);
-	ck_assert_uint_gt(atomic_load(&l.told), 0);
+	ck_assert_uint_gt(atomic_load(&l.reported), 0);
 	fake_set_fate(h, NULL, NULL);
 	/* what was acknowledged but not done is known to nobody */
 	for (int k = 0; !ignore && k < 4; k++) {
@@ -97,13 +97,13 @@ static void run(int i, bool ignore)
 
 START_TEST(false_answers)
 {
-	run(_i, false);
+	run_test_fast_lies(_i, false);
 }
 END_TEST
 
 START_TEST(false_acknowledgements)
 {
-	run(_i, true);
+	run_test_fast_lies(_i, true);
 }
 END_TEST
 

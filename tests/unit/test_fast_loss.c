@@ -83,7 +83,7 @@ START_TEST(test_harmless)
 	ftr_sw s = fake_leaf(h, 3);
 
 	fake_set_fate(h, lossy, &l);
-	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	fake_link(h, s, fake_uplink(h, s, 0), false);
 	fake_settle(h);
 	if (_i >= 5) {
 		fake_check_healed(h);
@@ -121,7 +121,7 @@ START_TEST(test_lost_sets)
 	if (_i >= 5)
 		l.to = fake_leaf(h, 6);
 	fake_set_fate(h, lossy, &l);
-	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	fake_link(h, s, fake_uplink(h, s, 0), false);
 	fake_settle(h);
 	ck_assert_uint_eq(fake_logged(h, "NOT acknowledged"), 1);
 	check_after(h);
@@ -155,7 +155,7 @@ START_TEST(test_doubtful_blocks_only)
 	uint32_t n;
 
 	fake_set_fate(h, lossy, &l);
-	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	fake_link(h, s, fake_uplink(h, s, 0), false);
 	fake_settle(h);
 	n = marked_blocks(h, FTR_SW_NONE);
 	ck_assert_uint_gt(n, 0);
@@ -190,7 +190,7 @@ START_TEST(test_lost_gets)
 	ftr_sw s = fake_leaf(h, 3);
 
 	fake_set_fate(h, lossy, &l);
-	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	fake_link(h, s, fake_uplink(h, s, 0), false);
 	fake_settle(h);
 	ck_assert_uint_eq(fake_logged(h, "fast reroute 1:"), 0);
 	check_after(h);
@@ -214,7 +214,7 @@ START_TEST(test_silent)
 	ftr_sw s = fake_leaf(h, 3), mute = _i ? fake_leaf(h, 6) : s;
 
 	silence(h, mute, true);
-	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	fake_link(h, s, fake_uplink(h, s, 0), false);
 	fake_settle(h);
 	fake_check_copy(h);
 	fake_check_counters(h);
@@ -235,7 +235,7 @@ static void at_push(void *ctx, struct fake *h, enum fake_moment m)
 	(void)ctx;
 	if (m != FAKE_DISCOVERED || h->n_sweeps > 1)
 		return;
-	fake_cable(h, s, fake_uplink(h, s, 1), false);
+	fake_link(h, s, fake_uplink(h, s, 1), false);
 }
 
 static void lose_half(void *ctx, const struct fake_packet *p,
@@ -254,7 +254,7 @@ START_TEST(test_error_path)
 
 	fake_set_fate(h, lose_half, NULL);
 	h->moment = at_push;
-	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	fake_link(h, s, fake_uplink(h, s, 0), false);
 	ck_assert(fake_sweep(h));
 	check_after(h);
 	fake_free(h);
@@ -293,11 +293,11 @@ START_TEST(test_stale_set)
 	double end = ibf_now_ms() + 60000;
 
 	fake_set_fate(h, delay_one, &st);
-	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	fake_link(h, s, fake_uplink(h, s, 0), false);
 	while (!fake_logged(h, "fast reroute 1:") && ibf_now_ms() < end)
 		usleep(200);
-	fake_cable(h, fake_leaf(h, 5), fake_uplink(h, fake_leaf(h, 5), 0),
-		   false);
+	fake_link(h, fake_leaf(h, 5), fake_uplink(h, fake_leaf(h, 5), 0),
+		  false);
 	fake_settle(h);		/* also waits for the packet that is late */
 	fake_check_copy(h);
 	check_after(h);
@@ -336,7 +336,7 @@ START_TEST(test_stale_set_of_silent)
 	double end = ibf_now_ms() + 60000;
 
 	fake_set_fate(h, delay_to_one, &slow);
-	fake_cable_quietly(h, slow.sw, p, false);
+	fake_link_quietly(h, slow.sw, p, false);
 	fake_trap(h, ftr_fabric_port(h->fab, slow.sw, p)->peer, 128);
 	while (!fake_logged(h, "fast reroute 1:") && ibf_now_ms() < end)
 		usleep(200);
@@ -344,7 +344,7 @@ START_TEST(test_stale_set_of_silent)
 	ck_assert_uint_gt(slow.sets, 0);
 	slow.slow = false;
 	fake_unlock(h);
-	fake_cable(h, slow.sw, fake_uplink(h, slow.sw, 3), false);
+	fake_link(h, slow.sw, fake_uplink(h, slow.sw, 3), false);
 	fake_settle(h);		/* also waits for the packets that are late */
 	fake_check_copy(h);
 	check_after(h);
@@ -371,12 +371,12 @@ START_TEST(test_stale_set_of_opensm)
 	ftr_sw s = fake_leaf(h, 3);
 	struct slow_switch slow = { .sw = s };
 
-	fake_cable_quietly(h, s, fake_uplink(h, s, 0), false);
+	fake_link_quietly(h, s, fake_uplink(h, s, 0), false);
 	fake_set_fate(h, late_from_opensm, &slow);
 	ck_assert(fake_sweep(h));
 	ck_assert(h->osm->subn.subnet_initialization_error);
 	s = fake_leaf(h, 5);
-	fake_cable(h, s, fake_uplink(h, s, 1), false);
+	fake_link(h, s, fake_uplink(h, s, 1), false);
 	fake_settle(h);		/* also waits for the packets that are late */
 	ck_assert_uint_gt(fake_logged(h, "fast reroute 1:"), 0);
 	fake_check_copy(h);
@@ -435,10 +435,10 @@ START_TEST(test_random)
 	for (unsigned int i = 0; i < 3; i++) {
 		ftr_sw s = ftr_rng_below(&r, h->fab->n_sw);
 
-		if (h->sh->rank[s] == h->sh->n_ranks - 1)
+		if (h->sh->tree.rank[s] == h->sh->tree.n_ranks - 1)
 			continue;
-		fake_cable(h, s, fake_uplink(h, s, ftr_rng_below(&r, 2)),
-			   ftr_rng_below(&r, 3) == 0);
+		fake_link(h, s, fake_uplink(h, s, ftr_rng_below(&r, 2)),
+			  ftr_rng_below(&r, 3) == 0);
 		if (ftr_rng_below(&r, 2))
 			fake_settle(h);
 		fake_check_counters(h);

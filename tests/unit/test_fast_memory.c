@@ -25,8 +25,8 @@ static struct fake *start(int engine)
 
 static void cut(struct fake *h)
 {
-	fake_cable(h, fake_leaf(h, 2), fake_uplink(h, fake_leaf(h, 2), 1),
-		   false);
+	fake_link(h, fake_leaf(h, 2), fake_uplink(h, fake_leaf(h, 2), 1),
+		  false);
 	fake_settle(h);
 }
 

@@ -19,7 +19,7 @@ START_TEST(test_reroute_in_push)
 	ftr_sw s = fake_leaf(h, 2);
 
 	fake_set_fate(h, slow_sets, &slow);
-	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	fake_link(h, s, fake_uplink(h, s, 0), false);
 	while (!atomic_load(&slow.n))
 		usleep(50);
 	ck_assert(fake_reroute(h));
@@ -70,7 +70,7 @@ static unsigned int sets_of_repair(bool overtaken)
 	bool ended = false;
 
 	fake_set_fate(h, slow_sets, &slow);
-	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	fake_link(h, s, fake_uplink(h, s, 0), false);
 	while (!atomic_load(&slow.n))
 		usleep(50);
 	if (overtaken) {
@@ -102,7 +102,7 @@ END_TEST
 /* The worker wants OpenSM's lock, and a reroute has it. */
 static void cut_and_wait(struct plan *p, struct fake *h)
 {
-	fake_cable(h, p->sw, p->port, false);
+	fake_link(h, p->sw, p->port, false);
 	while (!is_writing(h))
 		usleep(50);
 }
@@ -140,8 +140,8 @@ START_TEST(test_blink_after_reroute)
 
 	ck_assert(fake_reroute(h));
 	fake_settle(h);
-	fake_cable_quietly(h, s, p, false);
-	fake_cable(h, s, p, true);
+	fake_link_quietly(h, s, p, false);
+	fake_link(h, s, p, true);
 	fake_settle(h);
 	fake_check_healed(h);
 	fake_free(h);
@@ -163,7 +163,7 @@ START_TEST(test_reroute_after_half_sweep)
 	});
 	ftr_sw s = fake_leaf(h, 2);
 
-	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	fake_link(h, s, fake_uplink(h, s, 0), false);
 	fake_settle(h);
 	fake_check_healed(h);
 	fake_report(h, OSM_EVENT_ID_HEAVY_SWEEP_START, NULL);
@@ -215,7 +215,7 @@ START_TEST(test_other_reroutes_in_push)
 	ftr_sw s = fake_leaf(h, 2);
 
 	fake_set_fate(h, slow_sets, &slow);
-	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	fake_link(h, s, fake_uplink(h, s, 0), false);
 	while (!atomic_load(&slow.n))
 		usleep(50);
 	put_before(h);
@@ -311,7 +311,7 @@ START_TEST(test_routing_overtakes)
 	h->moment_ctx = &l;
 	fake_set_fate(h, hold_answers, &l);
 	/* what the new tables know and the old ones do not */
-	fake_cable_quietly(h, s, fake_uplink(h, s, 1), false);
+	fake_link_quietly(h, s, fake_uplink(h, s, 1), false);
 	ck_assert(fake_sweep(h));
 	ck_assert(l.done);
 	fake_settle(h);
@@ -387,7 +387,7 @@ START_TEST(test_reroute_then_sweep)
 
 	u.lose = true;
 	watch(h, &u);
-	fake_cable_quietly(h, s, p, false);
+	fake_link_quietly(h, s, p, false);
 	CL_PLOCK_EXCL_ACQUIRE(&h->osm->lock);
 	fake_learn(h, s);	/* by a light sweep */
 	CL_PLOCK_RELEASE(&h->osm->lock);
@@ -434,8 +434,8 @@ START_TEST(test_master_again)
 		fake_report(h, OSM_EVENT_ID_STATE_CHANGE, NULL);
 	fake_set_state(h, IB_SMINFO_STATE_MASTER);
 	if (_i) {
-		fake_cable(h, fake_leaf(h, 2),
-			   fake_uplink(h, fake_leaf(h, 2), 0), false);
+		fake_link(h, fake_leaf(h, 2),
+			  fake_uplink(h, fake_leaf(h, 2), 0), false);
 		fake_settle(h);
 		ck_assert_uint_eq(u.sets, 0);
 	}
@@ -475,7 +475,7 @@ START_TEST(test_dies_again)
 		.wait = !_i
 	} };
 
-	fake_cable(h, s, p, false);
+	fake_link(h, s, p, false);
 	fake_settle(h);
 	ck_assert(fake_sweep(h));
 	fake_settle(h);
@@ -538,7 +538,7 @@ START_TEST(test_late_returns)
 	ftr_port p = fake_uplink(h, s, 0);
 	struct meeting t = { .ready = false };
 
-	fake_cable(h, s, p, false);
+	fake_link(h, s, p, false);
 	fake_settle(h);
 	fake_check_quiet_sweep(h);
 	h->moment = meet;
@@ -546,7 +546,7 @@ START_TEST(test_late_returns)
 	ck_assert(fake_sweep(h));
 	while (!atomic_load(&t.late.asked))
 		usleep(50);
-	fake_cable_quietly(h, s, p, true);
+	fake_link_quietly(h, s, p, true);
 	ck_assert(fake_sweep(h));
 	ck_assert(t.done);
 	fake_settle(h);
@@ -584,10 +584,10 @@ START_TEST(test_release_in_sweep)
 	ftr_port p = fake_uplink(h, s, 0);
 	struct meeting t = { .done = false };
 
-	fake_cable(h, s, p, false);
+	fake_link(h, s, p, false);
 	fake_settle(h);
 	fake_check_quiet_sweep(h);
-	fake_cable_quietly(h, s, p, true);
+	fake_link_quietly(h, s, p, true);
 	h->moment = release_early;
 	h->moment_ctx = &t;
 	ck_assert(fake_sweep(h));
@@ -605,8 +605,8 @@ END_TEST
 
 static void blink(struct plan *p, struct fake *h)
 {
-	fake_cable_quietly(h, p->sw, p->port, false);
-	fake_cable(h, p->sw, p->port, true);
+	fake_link_quietly(h, p->sw, p->port, false);
+	fake_link(h, p->sw, p->port, true);
 }
 
 /* After a discovery has seen it up: it stays in Init, for the link manager does

@@ -73,7 +73,7 @@ static void cable(struct game *g, struct fake *h, bool up)
 		fake_unlock(h);
 		if (down != up)
 			continue;
-		fake_cable(h, s, p, up);
+		fake_link(h, s, p, up);
 		return;
 	}
 }

@@ -221,9 +221,9 @@ static void storm_of_changes(struct fake *h)
 
 		if (n == DOWN_MAX || (n && ftr_rng_below(&rng, 2))) {
 			n--;
-			fake_cable(h, down[n].s, down[n].p, true);
+			fake_link(h, down[n].s, down[n].p, true);
 		} else if (ftr_fabric_port(f, s, p)->peer_kind == FTR_PEER_SW) {
-			fake_cable(h, s, p, false);
+			fake_link(h, s, p, false);
 			down[n].s = s;
 			down[n++].p = p;
 		}
@@ -233,7 +233,7 @@ static void storm_of_changes(struct fake *h)
 		}
 	}
 	while (n--)
-		fake_cable(h, down[n].s, down[n].p, true);
+		fake_link(h, down[n].s, down[n].p, true);
 	sweep(h);
 	sweep(h);
 	end(h, &c, "150 link changes", CHANGES, sweeps);

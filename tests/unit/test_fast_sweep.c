@@ -19,7 +19,7 @@ START_TEST(test_cut_at)
 	p.port = fake_uplink(h, p.sw, 0);
 	plan(h, &p);
 	/* so that the sweep has something to write */
-	fake_cable_quietly(h, first, fake_uplink(h, first, 1), false);
+	fake_link_quietly(h, first, fake_uplink(h, first, 1), false);
 	ck_assert(fake_sweep(h));
 	ck_assert(p.done);
 	fake_settle(h);
@@ -84,13 +84,13 @@ START_TEST(test_recovery)
 	ftr_port p = fake_uplink(h, s, 0);
 	unsigned int n = 0;
 
-	fake_cable(h, s, p, false);
+	fake_link(h, s, p, false);
 	fake_settle(h);
 	if (_i) {
 		ck_assert(fake_wait_wanted(h));
 		fake_check_quiet_sweep(h);
 	}
-	fake_cable(h, s, p, true);
+	fake_link(h, s, p, true);
 	fake_settle(h);
 	fake_check_healed(h);
 	ck_assert(fake_wait_wanted(h));
@@ -117,8 +117,8 @@ START_TEST(test_blink)
 	ftr_sw s = fake_leaf(h, 2);
 	ftr_port p = fake_uplink(h, s, 0);
 
-	fake_cable_quietly(h, s, p, false);
-	fake_cable(h, s, p, true);
+	fake_link_quietly(h, s, p, false);
+	fake_link(h, s, p, true);
 	fake_settle(h);
 	fake_check_healed(h);
 	ck_assert(fake_wait_wanted(h));
@@ -132,7 +132,7 @@ END_TEST
 
 static void back_again(struct plan *p, struct fake *h)
 {
-	fake_cable(h, p->sw, p->port, true);
+	fake_link(h, p->sw, p->port, true);
 }
 
 /* It comes back while a sweep is under way. */
@@ -145,7 +145,7 @@ START_TEST(test_recovery_at)
 	};
 
 	p.port = fake_uplink(h, p.sw, 0);
-	fake_cable(h, p.sw, p.port, false);
+	fake_link(h, p.sw, p.port, false);
 	fake_settle(h);
 	plan(h, &p);
 	ck_assert(fake_sweep(h));
@@ -195,7 +195,7 @@ START_TEST(test_standby)
 	uint32_t sets = count_sets(h);
 
 	fake_set_state(h, IB_SMINFO_STATE_STANDBY);
-	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	fake_link(h, s, fake_uplink(h, s, 0), false);
 	fake_settle(h);
 	ck_assert_uint_eq(count_sets(h), sets);
 	ck_assert(fake_sweep_wanted(h));	/* as OpenSM does by itself */
@@ -211,7 +211,7 @@ END_TEST
 static void hand_over(struct plan *p, struct fake *h)
 {
 	fake_set_state(h, IB_SMINFO_STATE_STANDBY);
-	fake_cable(h, p->sw, p->port, false);
+	fake_link(h, p->sw, p->port, false);
 }
 
 /* Handover at the end of a discovery; later we are master again. */
@@ -248,7 +248,7 @@ START_TEST(test_handover_in_push)
 	ftr_sw s = fake_leaf(h, 2);
 
 	fake_set_fate(h, slow_sets, &slow);
-	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	fake_link(h, s, fake_uplink(h, s, 0), false);
 	while (!atomic_load(&slow.n))
 		usleep(50);
 	fake_set_state(h, IB_SMINFO_STATE_STANDBY);
@@ -275,7 +275,7 @@ START_TEST(test_fallback)
 	ck_assert(fake_sweep(h));
 	fake_settle(h);
 	ck_assert_uint_ge(fake_logged(h, "IBF210"), 1);
-	fake_cable(h, s, fake_uplink(h, s, 0), false);
+	fake_link(h, s, fake_uplink(h, s, 0), false);
 	fake_settle(h);
 	ck_assert(fake_sweep_wanted(h));
 	ck_assert_uint_eq(fake_logged(h, "IBF004"), 0);
@@ -283,9 +283,9 @@ START_TEST(test_fallback)
 	ck_assert(fake_sweep(h));
 	fake_settle(h);
 	fake_check_healed(h);
-	fake_cable(h, s, fake_uplink(h, s, 0), true);
+	fake_link(h, s, fake_uplink(h, s, 0), true);
 	sweep_until_quiet(h, 3);
-	fake_cable(h, s, fake_uplink(h, s, 1), false);
+	fake_link(h, s, fake_uplink(h, s, 1), false);
 	fake_check_repaired(h);
 	ck_assert_uint_ge(fake_logged(h, "fast reroute"), 1);
 	fake_free(h);
@@ -323,7 +323,7 @@ static void flood(struct plan *p, struct fake *h)
 {
 	for (uint32_t i = 0; i < RR_TRAPS_MAX + 100u; i++)
 		fake_trap(h, i % h->fab->n_sw, 128);
-	fake_cable(h, p->sw, p->port, false);
+	fake_link(h, p->sw, p->port, false);
 }
 
 START_TEST(test_flood)
@@ -356,10 +356,10 @@ START_TEST(test_flapping)
 	double end = ibf_now_ms() + 60000;
 
 	for (unsigned int i = 0; i < 3; i++) {
-		fake_cable(h, s, p, false);
+		fake_link(h, s, p, false);
 		fake_settle(h);
 		fake_check_healed(h);
-		fake_cable(h, s, p, true);
+		fake_link(h, s, p, true);
 		fake_settle(h);
 		fake_check_healed(h);
 		ck_assert(fake_wait_wanted(h));

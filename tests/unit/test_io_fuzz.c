@@ -21,12 +21,12 @@ static void reread(const struct ftr_fabric *f)
 {
 	struct ftr_fabric *g = NULL;
 	struct ftr_err why = { 0 };
-	uint32_t cables = f->n_sw_links;
+	uint32_t links = f->n_sw_links;
 	char *text = written(f, NULL);
 
 	for (ftr_ep e = 0; e < f->n_ep; e++)
-		cables += f->ep[e].sw != FTR_SW_NONE;
-	if (cables && ftr_parse_fabric(PATH, text, strlen(text), 0, &g, &why))
+		links += f->ep[e].sw != FTR_SW_NONE;
+	if (links && ftr_parse_fabric(PATH, text, strlen(text), 0, &g, &why))
 		ck_abort_msg("%s\n%s", why.msg, text);
 	ftr_fabric_free(g);
 	free(text);

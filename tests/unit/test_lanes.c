@@ -14,8 +14,8 @@
 
 #define PORTS 6
 #define MAX_SW 8
-#define LANES 4
-#define VERTICES (MAX_SW * (PORTS + 1) * LANES)
+#define VLS 4
+#define VERTICES (MAX_SW * (PORTS + 1) * VLS)
 #define SEEDS 120
 
 static struct ftr_err err;
@@ -32,7 +32,7 @@ struct naive {
 
 static uint32_t vertex(ftr_sw s, ftr_port p, unsigned int vl)
 {
-	return (s * (PORTS + 1) + p) * LANES + vl;
+	return (s * (PORTS + 1) + p) * VLS + vl;
 }
 
 static void packet(struct naive *v, ftr_sw s, ftr_port in, uint32_t source,
@@ -163,7 +163,7 @@ static void random_net(struct net *n, struct ftr_rng *rng)
 }
 
 static struct ftr_sl2vl *random_map(const struct net *n, struct ftr_rng *rng,
-				    uint32_t lanes)
+				    uint32_t vls)
 {
 	struct ftr_sl2vl *m;
 
@@ -172,7 +172,7 @@ static struct ftr_sl2vl *random_map(const struct net *n, struct ftr_rng *rng,
 		for (uint32_t i = 0; i <= PORTS; i++)
 			for (uint32_t o = 0; o <= PORTS; o++)
 				for (unsigned int sl = 0; sl < FTR_N_SL; sl++) {
-					uint32_t vl = ftr_rng_below(rng, lanes);
+					uint32_t vl = ftr_rng_below(rng, vls);
 
 					if (ftr_rng_below(rng, 40) == 0)
 						vl = FTR_VL_DROP;
@@ -218,9 +218,9 @@ START_TEST(against_naive)
 							    n.f->max_lid))) =
 				(uint8_t)ftr_rng_below(&rng, PORTS + 1);
 		if (_i != 1)
-			o.sl2vl = map = random_map(&n, &rng, 1 + i % LANES);
+			o.sl2vl = map = random_map(&n, &rng, 1 + i % VLS);
 		if (_i != 2)
-			o.path_sl = sl = random_sls(&n, &rng, 1 + i % LANES);
+			o.path_sl = sl = random_sls(&n, &rng, 1 + i % VLS);
 		memset(&v, 0, sizeof(v));
 		v.n = &n;
 		v.map = map;
@@ -345,7 +345,7 @@ START_TEST(ring_dateline)
 END_TEST
 
 /* Nothing told of any source: SL 0, and that is counted. */
-START_TEST(untold)
+START_TEST(unreported)
 {
 	struct ftr_check_opts o = { .rank = NULL };
 	struct ftr_check_report r;
@@ -457,7 +457,7 @@ int main(void)
 	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc, against_naive, 0, 3);
 	tcase_add_test(tc, ring_dateline);
-	tcase_add_test(tc, untold);
+	tcase_add_test(tc, unreported);
 	tcase_add_test(tc, refused);
 	tcase_add_test(tc, without_memory);
 	suite_add_tcase(s, tc);

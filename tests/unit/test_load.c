@@ -250,7 +250,7 @@ static void test_shifts(struct scene *z, struct ftr_load *ld,
 	static struct naive v, worst;
 	struct ftr_load_report r;
 	struct figures g;
-	uint32_t k, at = 0, told;
+	uint32_t k, at = 0, reported;
 
 	for (k = 1; k < z->n; k++) {
 		memset(&v, 0, sizeof(v));
@@ -260,8 +260,8 @@ static void test_shifts(struct scene *z, struct ftr_load *ld,
 					   z->order[(i + k) % z->n]);
 		naive_figures(&z->net, &v, &g);
 		ck_assert_int_eq(shift_load(z->net.f, z->net.t, z->order,
-						 z->n, k, &told, &err), FTR_OK);
-		ck_assert_uint_eq(told, g.max);
+						 z->n, k, &reported, &err), FTR_OK);
+		ck_assert_uint_eq(reported, g.max);
 		flows += v.flows;
 		lost += v.lost;
 		if (k == 1 || g.max > max) {
@@ -619,11 +619,11 @@ START_TEST(dmodc_shifts)
 	ck_assert(!ftr_shape_new(f, NULL, NULL, &sh, &err));
 	ck_assert(!ftr_tables_new(f, false, &t, &err));
 	ck_assert(!ftr_engine_find("dmodc")->route(sh, NULL, NULL, t, NULL, &err));
-	for (uint32_t l = 0; l < sh->n_leaf; l++)
-		for (uint32_t i = sh->dest_first[l]; i < sh->dest_first[l + 1];
+	for (uint32_t l = 0; l < sh->tree.n_leaf; l++)
+		for (uint32_t i = sh->numbering.dest_first[l]; i < sh->numbering.dest_first[l + 1];
 		     i++)
-			if (sh->dest[i].cls == FTR_CLASS_HOST)
-				z.order[z.n++] = f->owner[sh->dest[i].lid].idx;
+			if (sh->numbering.dest[i].cls == FTR_CLASS_HOST)
+				z.order[z.n++] = f->owner[sh->numbering.dest[i].lid].idx;
 	ck_assert(!ftr_load_new(f, t, z.order, z.n, 0, NULL, &ld, &err));
 	ck_assert(!ftr_load_shifts(ld, 0, 0, NULL, &r, &err));
 	ck_assert_uint_eq(r.max, 1);

@@ -27,14 +27,14 @@ START_TEST(first_sight)
 
 	ck_assert(c.grew && !c.reshaped && !c.example[0]);
 	ck_assert_uint_eq(c.new_sw, 6);
-	ck_assert_uint_eq(c.new_cables, 8);
+	ck_assert_uint_eq(c.new_links, 8);
 	ck_assert_uint_eq(c.new_hosts, 8);
-	ck_assert(!c.changed && !c.dropped_sw && !c.dropped_cables &&
+	ck_assert(!c.changed && !c.dropped_sw && !c.dropped_links &&
 		  !c.dropped_hosts);
 	ck_assert_uint_eq(n->f->max_lid, 0);
 	ck_assert_uint_eq(n->f->n_sw_links, 8);
-	ck_assert_uint_eq(n->shape->n_dest, 0);
-	ck_assert_uint_eq(n->shape->n_slots[draw_sw(f, "A")], 2);
+	ck_assert_uint_eq(n->shape->numbering.n_dest, 0);
+	ck_assert_uint_eq(n->shape->numbering.n_slots[draw_sw(f, "A")], 2);
 	ftr_nominal_free(n);
 	ftr_nominal_free(NULL);
 	ftr_fabric_free(f);
@@ -54,20 +54,20 @@ START_TEST(faults_are_no_growth)
 	grow(&g);
 	ck_assert(!g.c.grew);
 	missing(&g, 1, 5, 1);
-	ck_assert_uint_eq(g.sh->n_absent, 1);
-	ck_assert_uint_eq(g.sh->absent[0].sw, draw_sw(g.f, "C"));
-	ck_assert_uint_eq(g.sh->absent[0].port, 2);
-	ck_assert_uint_eq(g.sh->absent[0].peer, draw_sw(g.f, "t2"));
-	ck_assert_uint_eq(g.sh->n_slots[draw_sw(g.f, "A")], 2);
-	ck_assert_uint_eq(g.sh->groups[g.sh->group_first[draw_sw(g.f, "A")]]
+	ck_assert_uint_eq(g.sh->missing.n_absent, 1);
+	ck_assert_uint_eq(g.sh->missing.absent[0].sw, draw_sw(g.f, "C"));
+	ck_assert_uint_eq(g.sh->missing.absent[0].port, 2);
+	ck_assert_uint_eq(g.sh->missing.absent[0].peer, draw_sw(g.f, "t2"));
+	ck_assert_uint_eq(g.sh->numbering.n_slots[draw_sw(g.f, "A")], 2);
+	ck_assert_uint_eq(g.sh->tree.groups[g.sh->tree.group_first[draw_sw(g.f, "A")]]
 			  .slot, 1);
-	ck_assert_uint_eq(g.sh->divider[draw_sw(g.f, "t2")], 2);
+	ck_assert_uint_eq(g.sh->numbering.divider[draw_sw(g.f, "t2")], 2);
 	done(&g);
 }
 END_TEST
 
 /* A host without its cable is lost, one that never had a cable is nothing. */
-START_TEST(hosts_without_cable)
+START_TEST(hosts_without_link)
 {
 	struct grown g = { .base = draw(tree) };
 	struct edit e = EDIT_NOTHING;
@@ -104,7 +104,7 @@ START_TEST(new_host)
 }
 END_TEST
 
-START_TEST(new_cable)
+START_TEST(new_link)
 {
 	struct grown g = { .base = draw(tree) };
 	struct ftr_builder *b = edit_open(g.base, &edit_nothing);
@@ -140,8 +140,8 @@ START_TEST(new_switch)
 	dropped(&g, 0, 0, 0);
 	missing(&g, 1, 4, 0);
 	ck_assert_str_eq(g.c.example, "switch 0x0000000000090000 \"t3\"");
-	ck_assert_uint_eq(g.sh->n_slots[draw_sw(g.f, "A")], 3);
-	ck_assert_uint_eq(g.sh->n_up[draw_sw(g.f, "A")], 2);
+	ck_assert_uint_eq(g.sh->numbering.n_slots[draw_sw(g.f, "A")], 3);
+	ck_assert_uint_eq(g.sh->tree.n_up[draw_sw(g.f, "A")], 2);
 	done(&g);
 }
 END_TEST
@@ -167,7 +167,7 @@ START_TEST(recabled_port)
 END_TEST
 
 /* A port that led to t1 has a host now. */
-START_TEST(host_in_place_of_cable)
+START_TEST(host_in_place_of_link)
 {
 	struct grown g = { .base = draw(tree) };
 	struct edit e = EDIT_NOTHING;
@@ -275,17 +275,17 @@ START_TEST(other_lmc)
 	ck_assert_uint_eq(g.n->f->ep[wide].lmc, 1);
 	ck_assert_ptr_nonnull(strstr(g.c.example, "another LMC"));
 	/* both LIDs have their index */
-	for (uint32_t i = 0; i < g.sh->n_dest; i++)
-		if (g.sh->dest[i].lid >= 1000)
-			ck_assert_uint_eq(g.sh->dest[i].d,
-					  g.sh->ep_place[wide].d +
-					  g.sh->dest[i].lid - 1000);
+	for (uint32_t i = 0; i < g.sh->numbering.n_dest; i++)
+		if (g.sh->numbering.dest[i].lid >= 1000)
+			ck_assert_uint_eq(g.sh->numbering.dest[i].d,
+					  g.sh->numbering.ep_index[wide].d +
+					  g.sh->numbering.dest[i].lid - 1000);
 	done(&g);
 }
 END_TEST
 
 /* A source that does not tell LIDs does not tell LMCs: those known stay. */
-START_TEST(lmc_not_told)
+START_TEST(lmc_not_reported)
 {
 	struct ftr_fabric *f = draw(tree), *wide, *more = NULL;
 	struct edit e = EDIT_NOTHING;
@@ -314,7 +314,7 @@ START_TEST(lmc_not_told)
 	edit_plug(b, guid(f, "A"), 20, guid(f, "t2"), 20);
 	ck_assert(!ftr_builder_freeze(b, &more, &err));
 	n = nominal_of(more, old, &c);
-	ck_assert(c.grew && c.new_cables == 1 && !c.changed);
+	ck_assert(c.grew && c.new_links == 1 && !c.changed);
 	ck_assert_uint_eq(n->f->ep[e.lmc_ep].lmc, 1);
 	ck_assert_str_eq(n->f->sw[0].name, f->sw[0].name);
 	ck_assert_uint_eq(n->f->n_sw_links, 9);
@@ -348,7 +348,7 @@ START_TEST(guid_of_another_kind)
 	/* and back */
 	f = edit_seal(edit_open(g.base, &edit_nothing));
 	n = nominal_of(f, g.n, &c);
-	ck_assert(c.grew && c.new_sw == 1 && c.new_cables == 4);
+	ck_assert(c.grew && c.new_sw == 1 && c.new_links == 4);
 	ck_assert_uint_eq(c.dropped_hosts, 1);
 	ftr_nominal_free(n);
 	ftr_fabric_free(f);
@@ -357,7 +357,7 @@ START_TEST(guid_of_another_kind)
 END_TEST
 
 /* A cable from a switch to itself is nothing that could come back. */
-START_TEST(loop_cable)
+START_TEST(loop_link)
 {
 	struct grown g = { .f = draw(tree) };
 	struct ftr_builder *b = edit_open(g.f, &edit_nothing);
@@ -367,7 +367,7 @@ START_TEST(loop_cable)
 	grow(&g);
 	ck_assert(!g.c.grew);
 	missing(&g, 0, 1, 0);
-	ck_assert_uint_eq(g.sh->n_absent, 0);
+	ck_assert_uint_eq(g.sh->missing.n_absent, 0);
 	done(&g);
 }
 END_TEST
@@ -431,7 +431,7 @@ START_TEST(other_options)
 	ck_assert(!ftr_nominal_new(part, &by_ab, a, NULL, &b, &c, &err));
 	ck_assert(b != a && c.reshaped && !c.grew);
 	ck_assert_uint_eq(b->f->n_sw, 6);
-	ck_assert_uint_eq(b->shape->n_leaf, 1);
+	ck_assert_uint_eq(b->shape->tree.n_leaf, 1);
 	ck_assert(!ftr_nominal_new(part, &by_ba, b, NULL, &n, &c, &err));
 	ck_assert(n == b && !c.reshaped);
 	ck_assert(!ftr_nominal_new(part, &io, b, NULL, &n, &c, &err));
@@ -484,8 +484,8 @@ static uint32_t slots_of_slim(unsigned int ports)
 	edit_plug(b, guid(f, "t2"), 30, 0x90000, 4);
 	g = edit_seal(b);
 	ck_assert(!ftr_shape_new(g, NULL, NULL, &sh, &err));
-	ck_assert_uint_eq(sh->n_slots[draw_sw(g, "A")], 3);
-	n = sh->n_slots[draw_sw(g, "E")];
+	ck_assert_uint_eq(sh->numbering.n_slots[draw_sw(g, "A")], 3);
+	n = sh->numbering.n_slots[draw_sw(g, "E")];
 	ftr_shape_free(sh);
 	ftr_fabric_free(g);
 	ftr_fabric_free(f);
@@ -528,9 +528,9 @@ START_TEST(full_switch_spoils_nothing)
 	edit_plug(b, guid(f, "t4"), 30, 0x90000, 4);
 	g = edit_seal(b);
 	ck_assert(!ftr_shape_new(g, NULL, NULL, &sh, &err));
-	ck_assert_uint_eq(sh->n_slots[draw_sw(g, "A")], 4);
-	ck_assert_uint_eq(sh->n_slots[draw_sw(g, "E")], 3);
-	ck_assert_uint_eq(sh->n_up[draw_sw(g, "E")], 2);
+	ck_assert_uint_eq(sh->numbering.n_slots[draw_sw(g, "A")], 4);
+	ck_assert_uint_eq(sh->numbering.n_slots[draw_sw(g, "E")], 3);
+	ck_assert_uint_eq(sh->tree.n_up[draw_sw(g, "E")], 2);
 	ftr_shape_free(sh);
 	ftr_fabric_free(g);
 	ftr_fabric_free(f);
@@ -555,12 +555,12 @@ START_TEST(divider_over_an_inferred_slot)
 	struct ftr_shape *sh = NULL;
 
 	ck_assert(!ftr_shape_new(f, NULL, NULL, &sh, &err));
-	ck_assert_uint_eq(sh->rank[draw_sw(f, "t1")], 2);
-	ck_assert_uint_eq(sh->n_slots[draw_sw(f, "ma1")], 3);
-	ck_assert_uint_eq(sh->divider[draw_sw(f, "t1")], 9);
+	ck_assert_uint_eq(sh->tree.rank[draw_sw(f, "t1")], 2);
+	ck_assert_uint_eq(sh->numbering.n_slots[draw_sw(f, "ma1")], 3);
+	ck_assert_uint_eq(sh->numbering.divider[draw_sw(f, "t1")], 9);
 	ftr_shape_free(sh);
 	ck_assert(!ftr_shape_new(f, &literal, NULL, &sh, &err));
-	ck_assert_uint_eq(sh->divider[draw_sw(f, "t1")], 6);
+	ck_assert_uint_eq(sh->numbering.divider[draw_sw(f, "t1")], 6);
 	ftr_shape_free(sh);
 	ftr_fabric_free(f);
 }
@@ -578,14 +578,14 @@ START_TEST(share_of_pairs)
 
 	ck_assert(!ftr_shape_new(two, NULL, NULL, &sh, &err));
 	for (ftr_sw s = 0; s < 3; s++)
-		ck_assert_uint_eq(sh->n_slots[s], 2);
+		ck_assert_uint_eq(sh->numbering.n_slots[s], 2);
 	ftr_shape_free(sh);
 	ck_assert(!ftr_shape_new(three, NULL, NULL, &sh, &err));
 	for (ftr_sw s = 0; s < 4; s++)
-		ck_assert_uint_eq(sh->n_slots[s], 4);
+		ck_assert_uint_eq(sh->numbering.n_slots[s], 4);
 	/* B lacks t1, so its groups take slots 1 to 3 */
 	for (uint32_t k = 0; k < 3; k++)
-		ck_assert_uint_eq(sh->groups[sh->group_first[1] + k].slot,
+		ck_assert_uint_eq(sh->tree.groups[sh->tree.group_first[1] + k].slot,
 				  k + 1);
 	ftr_shape_free(sh);
 	ftr_fabric_free(two);
@@ -603,19 +603,19 @@ int main(void)
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, first_sight);
 	tcase_add_test(tc, faults_are_no_growth);
-	tcase_add_test(tc, hosts_without_cable);
+	tcase_add_test(tc, hosts_without_link);
 	tcase_add_test(tc, new_host);
-	tcase_add_test(tc, new_cable);
+	tcase_add_test(tc, new_link);
 	tcase_add_test(tc, new_switch);
 	tcase_add_test(tc, recabled_port);
-	tcase_add_test(tc, host_in_place_of_cable);
+	tcase_add_test(tc, host_in_place_of_link);
 	tcase_add_test(tc, moved_host);
 	tcase_add_test(tc, replaced_adapter);
 	tcase_add_test(tc, fewer_ports);
 	tcase_add_test(tc, other_lmc);
-	tcase_add_test(tc, lmc_not_told);
+	tcase_add_test(tc, lmc_not_reported);
 	tcase_add_test(tc, guid_of_another_kind);
-	tcase_add_test(tc, loop_cable);
+	tcase_add_test(tc, loop_link);
 	tcase_add_test(tc, other_names);
 	tcase_add_test(tc, other_options);
 	tcase_add_test(tc, refused);

@@ -241,8 +241,8 @@ START_TEST(names_and_options)
 	ck_assert(!reshaped);
 	ck_assert_str_eq(back->f->ep[e.name_ep].name,
 			 "%???\"' \xc3\xa4 %41 ");
-	ck_assert(!memcmp(back->shape->col, n->shape->col,
-			  f->n_sw * sizeof(*n->shape->col)));
+	ck_assert(!memcmp(back->shape->numbering.col, n->shape->numbering.col,
+			  f->n_sw * sizeof(*n->shape->numbering.col)));
 	ck_assert(!ftr_nominal_write(path, back, &err));
 	b = get(&lb);
 	ck_assert(la == lb && !memcmp(a, b, la));
@@ -254,7 +254,7 @@ START_TEST(names_and_options)
 	ftr_nominal_free(back);
 	cn.cn = (struct ftr_guids){ &f->ep[0].guid, 1 };
 	ck_assert(!ftr_nominal_read(path, &cn, NULL, &back, &reshaped, &err));
-	ck_assert(reshaped && back->shape->n_leaf == 1);
+	ck_assert(reshaped && back->shape->tree.n_leaf == 1);
 	ftr_nominal_free(back);
 	ftr_nominal_free(n);
 	ftr_fabric_free(f);

@@ -49,8 +49,8 @@ START_TEST(replaced_switch)
 		ck_assert_uint_eq(ftr_fabric_find_holder(g.n->f, 0x90000), t1);
 		ck_assert_uint_eq(ftr_fabric_find_holder(g.n->f,
 				  guid(g.base, "t1")), FTR_SW_NONE);
-		ck_assert_uint_eq(g.sh->n_slots[draw_sw(g.f, "D")], 2);
-		ck_assert_uint_eq(g.sh->n_up[draw_sw(g.f, "D")], 1);
+		ck_assert_uint_eq(g.sh->numbering.n_slots[draw_sw(g.f, "D")], 2);
+		ck_assert_uint_eq(g.sh->tree.n_up[draw_sw(g.f, "D")], 1);
 		done(&g);
 	}
 }
@@ -151,7 +151,7 @@ START_TEST(other_fabric)
 	ck_assert(c.other && c.grew);
 	ck_assert(c.same_hosts == 1 && c.old_hosts == 8 && !c.same_sw &&
 		  c.old_sw == 6);
-	ck_assert(c.new_sw == 4 && c.new_cables == 3 && c.new_hosts == 5);
+	ck_assert(c.new_sw == 4 && c.new_links == 3 && c.new_hosts == 5);
 	ck_assert(n->f->n_sw == 4 && n->f->n_ep == 5);
 	ftr_nominal_free(n);
 	ftr_nominal_free(old);

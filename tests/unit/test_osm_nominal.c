@@ -185,7 +185,7 @@ START_TEST(test_replaced)
 	fake_check_quiet_sweep(h);
 	/* and the fast path knows it; the sweep may find another order of
 	 * switches for sftree */
-	fake_cable(h, s, _i < 2 ? 1 : fake_uplink(h, s, 0), false);
+	fake_link(h, s, _i < 2 ? 1 : fake_uplink(h, s, 0), false);
 	fake_settle(h);
 	if (_i % 2)
 		fake_check_connected(h);

@@ -57,19 +57,19 @@ START_TEST(places)
 		const struct ftr_picture_pod *pod = &p->pod[p->pod_of[s]];
 
 		ck_assert_uint_eq(p->odd_sw[s], 0);
-		ck_assert(p->x[s] > pod->home &&
-			  p->x[s] < pod->home + pod->span);
+		ck_assert(p->x[s] > pod->pod_first &&
+			  p->x[s] < pod->pod_first + pod->pod_leaves);
 		for (ftr_sw t = 0; t < s; t++)
-			ck_assert(sh->rank[s] != sh->rank[t] ||
+			ck_assert(sh->tree.rank[s] != sh->tree.rank[t] ||
 				  p->x[s] < p->x[t] || p->x[s] > p->x[t]);
 		/* leaves below one switch are of its pod */
-		for (uint32_t g = sh->group_first[s];
-		     sh->rank[s] == 1 && g < sh->group_first[s + 1]; g++) {
-			ftr_sw r = sh->groups[g].remote;
+		for (uint32_t g = sh->tree.group_first[s];
+		     sh->tree.rank[s] == 1 && g < sh->tree.group_first[s + 1]; g++) {
+			ftr_sw r = sh->tree.groups[g].remote;
 
-			if (!sh->rank[r])
-				ck_assert(p->x[r] > pod->home && p->x[r] <
-					  pod->home + pod->span);
+			if (!sh->tree.rank[r])
+				ck_assert(p->x[r] > pod->pod_first && p->x[r] <
+					  pod->pod_first + pod->pod_leaves);
 		}
 	}
 	ftr_picture_free(p);
@@ -147,7 +147,7 @@ START_TEST(loads)
 			max = FTR_MAX(max, n);
 			sum += n;
 			if (port->peer_kind == FTR_PEER_SW &&
-			    sh->rank[port->peer] > sh->rank[s])
+			    sh->tree.rank[port->peer] > sh->tree.rank[s])
 				up[p->pod_of[s]] += n;
 		}
 	ck_assert_uint_eq(max, r.max);

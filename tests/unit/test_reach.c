@@ -332,7 +332,7 @@ static void lose_links(struct fake *h, struct ftr_rng *r)
 							  f->sw[s].n_ports));
 
 		if (ftr_fabric_port(f, s, p)->peer_kind == FTR_PEER_SW)
-			fake_cable(h, s, p, false);
+			fake_link(h, s, p, false);
 	}
 	fake_settle(h);
 	for (int i = 0; i < 3; i++) {
@@ -342,8 +342,8 @@ static void lose_links(struct fake *h, struct ftr_rng *r)
 }
 
 /* fab is consumed. */
-static void run(struct ftr_fabric *fab, uint64_t seed, const char *engine,
-		const struct managers *m, struct ftr_rng *faults)
+static void run_test_reach(struct ftr_fabric *fab, uint64_t seed, const char *engine,
+			   const struct managers *m, struct ftr_rng *faults)
 {
 	struct scene c = { .engine = engine, .seed = seed };
 	struct fake_opts o = {
@@ -412,7 +412,7 @@ static void try_all(struct ftr_fabric *f, uint64_t seed, struct ftr_rng *r)
 	sum.fabrics++;
 	for (size_t i = 0; f->ep[m.own].sw != FTR_SW_NONE && engines[i]; i++) {
 		ftr_rng_seed(&fate, seed);
-		run(copy_of(f), seed, engines[i], &m, seed % 8 ? NULL : &fate);
+		run_test_reach(copy_of(f), seed, engines[i], &m, seed % 8 ? NULL : &fate);
 	}
 	ftr_fabric_free(f);
 }
@@ -438,11 +438,11 @@ static struct ftr_fabric *random_fabric(struct ftr_rng *r, uint64_t seed)
 	switch (ftr_rng_below(r, 6)) {
 	case 0:
 		trees_random_pgft(r, &g, false, 30);
-		return trees_hurt(trees_grow(&g, seed, seed % 5 == 0), r, 60);
+		return trees_damaged(trees_grow(&g, seed, seed % 5 == 0), r, 60);
 	case 1:
-		return trees_hurt(trees_chassis(r), r, 40);
+		return trees_damaged(trees_chassis(r), r, 40);
 	case 2:
-		return trees_hurt(trees_irregular(r), r, 40);
+		return trees_damaged(trees_irregular(r), r, 40);
 	case 3:
 		n = 1 + ftr_rng_below(r, 16);
 		ck_assert(!ftr_gen_random(seed, n, 1 + ftr_rng_below(r, 30),
@@ -476,7 +476,7 @@ START_TEST(damaged_real_fabrics)
 			struct ftr_rng r;
 
 			ftr_rng_seed(&r, seed);
-			try_all(trees_hurt(copy_of(f), &r, 10), seed, &r);
+			try_all(trees_damaged(copy_of(f), &r, 10), seed, &r);
 		}
 		if (f)
 			show(trees_real_files[k]);
@@ -502,7 +502,7 @@ static ftr_ep host_on(const struct ftr_fabric *f, const struct ftr_shape *sh,
 {
 	for (ftr_ep e = 0; e < f->n_ep; e++)
 		if (f->ep[e].sw != FTR_SW_NONE && f->ep[e].lid &&
-		    sh->rank[f->ep[e].sw] == rank &&
+		    sh->tree.rank[f->ep[e].sw] == rank &&
 		    ends_of(f, f->ep[e].sw) <= most_hosts)
 			return e;
 	return FTR_EP_NONE;
@@ -512,7 +512,7 @@ static void with_manager(const struct ftr_fabric *f, uint64_t number,
 			 const struct managers *m)
 {
 	for (size_t i = 0; engines[i]; i++)
-		run(copy_of(f), number, engines[i], m, NULL);
+		run_test_reach(copy_of(f), number, engines[i], m, NULL);
 }
 
 /* On a host of each rank, on a host of the leaf switch with the fewest hosts,
@@ -524,7 +524,7 @@ static void every_kind(const struct ftr_fabric *f, uint64_t number)
 	uint32_t fewest = 1;
 
 	ck_assert(!ftr_shape_new(f, NULL, NULL, &sh, &err));
-	for (uint8_t rank = 0; rank < sh->n_ranks; rank++) {
+	for (uint8_t rank = 0; rank < sh->tree.n_ranks; rank++) {
 		m.own = host_on(f, sh, rank, UINT32_MAX);
 		if (m.own != FTR_EP_NONE)
 			with_manager(f, number, &m);
@@ -534,9 +534,9 @@ static void every_kind(const struct ftr_fabric *f, uint64_t number)
 	while (m.own == FTR_EP_NONE);
 	with_manager(f, number, &m);
 	m.own = host_on(f, sh, 0, UINT32_MAX);
-	for (uint8_t rank = 0; rank < sh->n_ranks; rank++)
+	for (uint8_t rank = 0; rank < sh->tree.n_ranks; rank++)
 		for (ftr_sw s = 0; s < f->n_sw; s++)
-			if (sh->rank[s] == rank && s != f->ep[m.own].sw) {
+			if (sh->tree.rank[s] == rank && s != f->ep[m.own].sw) {
 				m.other[0] = f->sw[s].guid;
 				m.n_other = 1;
 				with_manager(f, number, &m);

@@ -26,24 +26,24 @@ static unsigned int cost(const struct ftr_shape *sh, const char *from,
 			 const char *to)
 {
 	return ftr_shape_cost(sh, draw_sw(sh->f, from))
-		[sh->col[draw_sw(sh->f, to)]];
+		[sh->numbering.col[draw_sw(sh->f, to)]];
 }
 
 static unsigned int down(const struct ftr_shape *sh, const char *from,
 			 const char *to)
 {
 	return ftr_shape_down(sh, draw_sw(sh->f, from))
-		[sh->col[draw_sw(sh->f, to)]];
+		[sh->numbering.col[draw_sw(sh->f, to)]];
 }
 
 static unsigned int rank(const struct ftr_shape *sh, const char *name)
 {
-	return sh->rank[draw_sw(sh->f, name)];
+	return sh->tree.rank[draw_sw(sh->f, name)];
 }
 
 static unsigned int divider(const struct ftr_shape *sh, const char *name)
 {
-	return (unsigned int)sh->divider[draw_sw(sh->f, name)];
+	return (unsigned int)sh->numbering.divider[draw_sw(sh->f, name)];
 }
 
 static ftr_port entry(const struct ftr_shape *sh, const char *sw, ftr_lid lid)
@@ -79,7 +79,7 @@ START_TEST(figure_2_costs)
 				    "t1: u\nt2: u\nt3: u\nu:\n");
 	struct ftr_shape *sh = shape_of(f, NULL);
 
-	ck_assert_uint_eq(sh->n_ranks, 4);
+	ck_assert_uint_eq(sh->tree.n_ranks, 4);
 	/* ascending: the switches above L, by pure down paths */
 	ck_assert_uint_eq(cost(sh, "L", "L"), 0);
 	ck_assert_uint_eq(cost(sh, "m2", "L"), 1);
@@ -160,11 +160,11 @@ START_TEST(figure_4_route)
 	ftr_sw s = draw_sw(f, "s");
 	ftr_port p, nth = 0;
 
-	ck_assert_uint_eq(sh->n_ranks, 4);
-	ck_assert_uint_eq(sh->divider[s], 4);
-	for (uint32_t i = 0; i < sh->n_dest; i++)
-		if (sh->dest[i].lid == f->ep[e].lid)
-			t = &sh->dest[i];
+	ck_assert_uint_eq(sh->tree.n_ranks, 4);
+	ck_assert_uint_eq(sh->numbering.divider[s], 4);
+	for (uint32_t i = 0; i < sh->numbering.n_dest; i++)
+		if (sh->numbering.dest[i].lid == f->ep[e].lid)
+			t = &sh->numbering.dest[i];
 	ck_assert_ptr_nonnull(t);
 	ck_assert_uint_eq(t->d, 20);
 	p = entry(sh, "s", f->ep[e].lid);
@@ -236,14 +236,14 @@ START_TEST(odd_hosts_and_slim_leaves)
 				    "S1:\nS2: h1 an\n");
 	struct ftr_shape *sh = shape_of(f, NULL);
 
-	ck_assert_uint_eq(sh->n_ranks, 2);
+	ck_assert_uint_eq(sh->tree.n_ranks, 2);
 	ck_assert_uint_eq(rank(sh, "D"), 0);
 	ck_assert_uint_eq(rank(sh, "S1"), 1);
 	ck_assert_uint_eq(rank(sh, "S2"), 1);
-	ck_assert_uint_eq(sh->n_leaf, 4);
-	ck_assert_uint_eq(sh->n_odd, 1);
-	ck_assert_uint_eq(sh->stride, 8);
-	ck_assert_uint_eq(sh->n_planes, 2);
+	ck_assert_uint_eq(sh->tree.n_leaf, 4);
+	ck_assert_uint_eq(sh->tree.n_odd, 1);
+	ck_assert_uint_eq(sh->numbering.stride, 8);
+	ck_assert_uint_eq(sh->tree.n_planes, 2);
 	ftr_shape_free(sh);
 	ftr_fabric_free(f);
 }
@@ -275,7 +275,7 @@ START_TEST(hosts_on_every_level)
 		ck_assert_uint_eq(rank(sh, mid[i]), 1);
 	ck_assert_uint_eq(rank(sh, "t1"), 2);
 	ck_assert_uint_eq(rank(sh, "t2"), 2);
-	ck_assert_uint_eq(sh->n_odd, 6);
+	ck_assert_uint_eq(sh->tree.n_odd, 6);
 	ftr_shape_free(sh);
 	ftr_fabric_free(f);
 }
@@ -351,8 +351,8 @@ START_TEST(empty_leaf_joins_no_planes)
 				    "t1:\nt2:\n");
 	struct ftr_shape *sh = shape_of(f, NULL);
 
-	ck_assert_uint_eq(sh->n_planes, 2);
-	ck_assert_uint_eq(sh->n_pods, 2);
+	ck_assert_uint_eq(sh->tree.n_planes, 2);
+	ck_assert_uint_eq(sh->tree.n_pods, 2);
 	ftr_shape_free(sh);
 	ftr_fabric_free(f);
 }
@@ -367,7 +367,7 @@ END_TEST
  *	  c1  c2  c3
  *	A on c1 c2, B on c2 c3, C on c1 c3
  */
-START_TEST(ascents_under_a_chassis)
+START_TEST(up_paths_under_a_chassis)
 {
 	struct ftr_fabric *f = draw("A: c1 c2 h4\nB: c2 c3 h4\nC: c1 c3 h4\n"
 				    "c1: s1 s2\nc2: s1 s2\nc3: s1 s2\n"
@@ -386,19 +386,19 @@ START_TEST(ascents_under_a_chassis)
 	static const uint32_t number[12] = { 0, 0, 1, 1, 2, 2, 3, 3, 2, 4, 3,
 					     5 };
 
-	ck_assert_ptr_nonnull(sh->ascent);
+	ck_assert_ptr_nonnull(sh->numbering.up_path);
 	for (uint32_t d = 0; d < 12; d++) {
-		const struct ftr_ascent *at = sh->ascent + d;
+		const struct ftr_up_path *at = sh->numbering.up_path + d;
 		ftr_ep e = draw_host(f, up[0][d], d % 4);
 		ftr_sw s = draw_sw(f, up[2][d]);
 		ftr_port p;
 
-		ck_assert_uint_eq(sh->ep_place[e].d, d);
+		ck_assert_uint_eq(sh->numbering.ep_index[e].d, d);
 		for (uint32_t k = 0; k < 3; k++)
-			ck_assert_str_eq(f->sw[at[k * sh->n_d].sw].name,
+			ck_assert_str_eq(f->sw[at[k * sh->numbering.n_d].sw].name,
 					 up[k][d]);
 		ck_assert_uint_eq(at[0].q, d);
-		ck_assert_uint_eq(at[sh->n_d].q, number[d]);
+		ck_assert_uint_eq(at[sh->numbering.n_d].q, number[d]);
 		/* and the way down is the way up */
 		p = entry(sh, up[2][d], f->ep[e].lid);
 		ck_assert_str_eq(f->sw[ftr_fabric_port(f, s, p)->peer].name,
@@ -411,7 +411,7 @@ END_TEST
 
 /* Two planes of a tree that one more switch joins: the numbers are those of the
  * divider. */
-START_TEST(ascents_in_a_tree)
+START_TEST(up_paths_in_a_tree)
 {
 	struct ftr_fabric *f = draw("A: m1 m2 h3\nB: m1 m2 h3\n"
 				    "C: m3 m4 h3\nD: m3 m4 h3\n"
@@ -422,13 +422,13 @@ START_TEST(ascents_in_a_tree)
 	struct ftr_shape *sh = shape_of(f, NULL);
 
 	ck_assert_uint_eq(rank(sh, "X"), 3);
-	ck_assert_ptr_nonnull(sh->ascent);
-	for (uint32_t d = 0; d < sh->n_d; d++)
+	ck_assert_ptr_nonnull(sh->numbering.up_path);
+	for (uint32_t d = 0; d < sh->numbering.n_d; d++)
 		for (uint32_t k = 0; k < 3; k++) {
-			const struct ftr_ascent *at = &sh->ascent[k * sh->n_d +
+			const struct ftr_up_path *at = &sh->numbering.up_path[k * sh->numbering.n_d +
 								  d];
 
-			ck_assert_uint_eq(at->q, d / sh->divider[at->sw]);
+			ck_assert_uint_eq(at->q, d / sh->numbering.divider[at->sw]);
 		}
 	ftr_shape_free(sh);
 	ftr_fabric_free(f);
@@ -448,36 +448,36 @@ START_TEST(guid_lists)
 	io[1] = f->ep[draw_host(f, "C", 2)].guid;
 	opts.cn = (struct ftr_guids){ cn, 3 };
 	sh = shape_of(f, &opts);
-	ck_assert_uint_eq(sh->n_leaf, 1);
-	ck_assert_uint_eq(sh->leaf_hosts[0], 3);
-	ck_assert(!sh->cn_unknown);
+	ck_assert_uint_eq(sh->tree.n_leaf, 1);
+	ck_assert_uint_eq(sh->tree.leaf_hosts[0], 3);
+	ck_assert(!sh->tree.cn_unknown);
 	ftr_shape_free(sh);
 	/* compute nodes that are nowhere: as if not given */
 	opts.cn = (struct ftr_guids){ &nowhere, 1 };
 	sh = shape_of(f, &opts);
-	ck_assert_uint_eq(sh->n_leaf, 3);
-	ck_assert_uint_eq(sh->n_ranks, 2);
-	ck_assert(sh->cn_unknown);
+	ck_assert_uint_eq(sh->tree.n_leaf, 3);
+	ck_assert_uint_eq(sh->tree.n_ranks, 2);
+	ck_assert(sh->tree.cn_unknown);
 	ftr_shape_free(sh);
 	opts.cn = (struct ftr_guids){ 0 };
 	opts.io = (struct ftr_guids){ io, 2 };
 	sh = shape_of(f, &opts);
-	ck_assert_uint_eq(sh->n_leaf, 3);
-	ck_assert_uint_eq(sh->stride, 3);
-	ck_assert_uint_eq(sh->leaf_hosts[0] + sh->leaf_hosts[1] +
-			  sh->leaf_hosts[2], 7);
-	ck_assert(!sh->io_unknown);
+	ck_assert_uint_eq(sh->tree.n_leaf, 3);
+	ck_assert_uint_eq(sh->numbering.stride, 3);
+	ck_assert_uint_eq(sh->tree.leaf_hosts[0] + sh->tree.leaf_hosts[1] +
+			  sh->tree.leaf_hosts[2], 7);
+	ck_assert(!sh->tree.io_unknown);
 	ftr_shape_free(sh);
 	opts.io = (struct ftr_guids){ &nowhere, 1 };
 	sh = shape_of(f, &opts);
-	ck_assert_uint_eq(sh->leaf_hosts[0] + sh->leaf_hosts[1] +
-			  sh->leaf_hosts[2], 9);
-	ck_assert(sh->io_unknown);
+	ck_assert_uint_eq(sh->tree.leaf_hosts[0] + sh->tree.leaf_hosts[1] +
+			  sh->tree.leaf_hosts[2], 9);
+	ck_assert(sh->tree.io_unknown);
 	ftr_shape_free(sh);
 	/* roots that are nowhere */
 	opts = (struct ftr_shape_opts){ .roots = { cn, 1 } };
 	sh = shape_of(f, &opts);
-	ck_assert(sh->roots_unknown && !sh->roots_given && !sh->n_unlisted);
+	ck_assert(sh->tree.roots_unknown && !sh->tree.roots_given && !sh->tree.n_unlisted);
 	ftr_shape_free(sh);
 	opts.roots_mode = FTR_ROOTS_STRICT;
 	ck_assert_int_eq(ftr_shape_new(f, &opts, NULL, &sh, &err), FTR_SHAPE);
@@ -505,7 +505,7 @@ START_TEST(host_order)
 	struct ftr_shape *sh = shape_of(f, NULL);
 	ftr_ep order[64];
 
-	ck_assert_uint_eq(sh->n_leaf * sh->stride, 12);
+	ck_assert_uint_eq(sh->tree.n_leaf * sh->numbering.stride, 12);
 	ftr_shape_host_order(sh, collect, order);
 	ck_assert_uint_eq(order[0], draw_host(f, "A", 0));
 	ck_assert_uint_eq(order[3], draw_host(f, "C", 0));
@@ -631,8 +631,8 @@ START_TEST(io_leaves_of_their_own)
 	for (unsigned int i = 0; i < 4; i++)
 		cn[i] = f->ep[draw_host(f, i < 2 ? "A" : "B", i % 2)].guid;
 	sh = shape_of(f, &opts);
-	ck_assert_uint_eq(sh->n_ranks, 2);
-	ck_assert_uint_eq(sh->n_leaf, 2);
+	ck_assert_uint_eq(sh->tree.n_ranks, 2);
+	ck_assert_uint_eq(sh->tree.n_leaf, 2);
 	ck_assert_uint_eq(cost(sh, "C", "D"), 2);
 	ck_assert_uint_eq(cost(sh, "D", "C"), 2);
 	ck_assert_uint_eq(cost(sh, "E", "C"), 2);
@@ -658,13 +658,13 @@ START_TEST(dark_leaf_keeps_its_place)
 		struct ftr_shape *before = shape_of(f, &opts);
 		struct ftr_shape *after = shape_of(g, &opts);
 
-		ck_assert_uint_eq(after->n_leaf, 3);
-		ck_assert_uint_eq(after->n_planes, 2);
+		ck_assert_uint_eq(after->tree.n_leaf, 3);
+		ck_assert_uint_eq(after->tree.n_planes, 2);
 		/* nobody knows the names that are missing: then it is last */
 		for (ftr_sw s = 0; s < f->n_sw && !by_name; s++)
-			ck_assert_uint_eq(before->col[s], after->col[s]);
+			ck_assert_uint_eq(before->numbering.col[s], after->numbering.col[s]);
 		if (by_name)
-			ck_assert_uint_eq(after->col[draw_sw(g, "B")], 2);
+			ck_assert_uint_eq(after->numbering.col[draw_sw(g, "B")], 2);
 		ftr_shape_free(before);
 		ftr_shape_free(after);
 		ftr_fabric_free(f);
@@ -709,8 +709,8 @@ int main(void)
 	tcase_add_test(t, hanging_leaf);
 	tcase_add_test(t, flat_fabrics);
 	tcase_add_test(t, empty_leaf_joins_no_planes);
-	tcase_add_test(t, ascents_under_a_chassis);
-	tcase_add_test(t, ascents_in_a_tree);
+	tcase_add_test(t, up_paths_under_a_chassis);
+	tcase_add_test(t, up_paths_in_a_tree);
 	tcase_add_test(t, guid_lists);
 	tcase_add_test(t, host_order);
 	tcase_add_test(t, missing_host_leaves_a_gap);

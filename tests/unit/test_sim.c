@@ -11,7 +11,7 @@
 #include <ftr/ftr.h>
 
 #define WIRE UINT64_C(163840)
-#define CABLE UINT64_C(10000)
+#define LINK UINT64_C(10000)
 #define SWITCH UINT64_C(100000)
 
 static struct ftr_err err;
@@ -19,12 +19,12 @@ static struct ftr_err err;
 static struct ftr_sim_conf conf_of(const struct net *n)
 {
 	return (struct ftr_sim_conf){
-		.f = n->f, .t = n->t, .cable_ps = CABLE, .switch_ps = SWITCH,
+		.f = n->f, .t = n->t, .link_ps = LINK, .switch_ps = SWITCH,
 		.run_ps = 100 * FTR_SIM_US, .load = 1, .seed = 7,
 	};
 }
 
-static struct ftr_sim_result run(const struct ftr_sim_conf *c)
+static struct ftr_sim_result run_test_sim(const struct ftr_sim_conf *c)
 {
 	struct ftr_sim_result r;
 	uint64_t lost = 0;
@@ -91,10 +91,10 @@ START_TEST(latency)
 	c.n_pairs = 1;
 	c.load = 0.25;
 	c.periodic = true;
-	r = run(&c);
+	r = run_test_sim(&c);
 	/* three cables, two switches, one packet */
-	ck_assert_uint_eq(r.host.total.min_ps, 3 * CABLE + 2 * SWITCH + WIRE);
-	ck_assert_uint_eq(r.host.total.max_ps, 3 * CABLE + 2 * SWITCH + WIRE);
+	ck_assert_uint_eq(r.host.total.min_ps, 3 * LINK + 2 * SWITCH + WIRE);
+	ck_assert_uint_eq(r.host.total.max_ps, 3 * LINK + 2 * SWITCH + WIRE);
 	ck_assert_uint_eq(r.host.network.max_ps, r.host.total.max_ps);
 	ck_assert_uint_eq(r.hops, 3 * r.injected);
 	ck_assert_uint_eq(r.max_hops, 3);
@@ -119,9 +119,9 @@ START_TEST(slow_input)
 	c.switch_load = 0.1;
 	c.periodic = true;
 	c.run_ps = FTR_SIM_MS;
-	r = run(&c);
+	r = run_test_sim(&c);
 	ck_assert_uint_gt(r.sw.total.n, 0);
-	ck_assert_uint_eq(r.sw.total.min_ps, SWITCH + slow - WIRE + CABLE +
+	ck_assert_uint_eq(r.sw.total.min_ps, SWITCH + slow - WIRE + LINK +
 			  SWITCH + slow);
 	ck_assert_uint_eq(r.sw.total.max_ps, r.sw.total.min_ps);
 	ck_assert_uint_eq(r.host.total.n, 0);
@@ -139,7 +139,7 @@ START_TEST(credit_stall)
 	const struct ftr_load_pair pair = { 0, 1 };
 	struct ftr_sim_conf c;
 	struct ftr_sim_result r;
-	const uint64_t period = 2 * CABLE + SWITCH + WIRE;
+	const uint64_t period = 2 * LINK + SWITCH + WIRE;
 
 	net_host(&n, 0, 1);
 	net_host(&n, 0, 2);
@@ -150,12 +150,12 @@ START_TEST(credit_stall)
 	c.pair = &pair;
 	c.n_pairs = 1;
 	c.buffer = 2048;
-	r = run(&c);
+	r = run_test_sim(&c);
 	ck_assert_uint_eq(r.injected, (c.run_ps + period - 1) / period);
 	ftr_sim_result_fini(&r, 1);
 	/* room for two: no stall */
 	c.buffer = 4096;
-	r = run(&c);
+	r = run_test_sim(&c);
 	ck_assert_uint_eq(r.injected, (c.run_ps + WIRE - 1) / WIRE);
 	ftr_sim_result_fini(&r, 1);
 	net_free(&n);
@@ -173,11 +173,11 @@ START_TEST(switch_buffer)
 	c.load = 0;
 	c.switch_load = 1;
 	c.run_ps = FTR_SIM_MS;
-	r = run(&c);
+	r = run_test_sim(&c);
 	ck_assert_uint_eq(r.injected, 2 * ((c.run_ps + slow - 1) / slow));
 	ftr_sim_result_fini(&r, 1);
 	c.switch_buffer = 2048;
-	r = run(&c);
+	r = run_test_sim(&c);
 	ck_assert_uint_eq(r.injected, 2 * ((c.run_ps + SWITCH + slow - 1) /
 					   (SWITCH + slow)));
 	ftr_sim_result_fini(&r, 1);
@@ -196,7 +196,7 @@ START_TEST(fair_share)
 	c.pattern = FTR_SIM_PAIRS;
 	c.pair = pair;
 	c.n_pairs = 2;
-	r = run(&c);
+	r = run_test_sim(&c);
 	a = packets(&r, 1, 1);
 	b = packets(&r, 1, 2);
 	ck_assert_uint_le(a > b ? a - b : b - a, 1);
@@ -204,7 +204,7 @@ START_TEST(fair_share)
 	for (uint32_t i = 0; i < r.n_channels; i++)
 		if (r.channel[i].sw == 0 && r.channel[i].port == 3)
 			ck_assert_uint_eq(r.channel[i].busy_ps, c.run_ps -
-					  CABLE - SWITCH);
+					  LINK - SWITCH);
 	ftr_sim_result_fini(&r, 1);
 	net_free(&n);
 }
@@ -229,7 +229,7 @@ START_TEST(weights)
 	c.n_vls = 2;
 	c.weight[0] = 96;
 	c.weight[1] = 32;
-	r = run(&c);
+	r = run_test_sim(&c);
 	a = packets(&r, 1, 1);
 	b = packets(&r, 1, 2);
 	ck_assert_uint_ge(a + 4, 3 * b);
@@ -258,9 +258,9 @@ START_TEST(head_of_line)
 	c.pair = pair;
 	c.n_pairs = 3;
 	c.buffer = 1 << 16;
-	voq = run(&c);
+	voq = run_test_sim(&c);
 	c.queues = FTR_SIM_FIFO;
-	fifo = run(&c);
+	fifo = run_test_sim(&c);
 	/* the crowded exit is full either way */
 	ck_assert_uint_ge(packets(&voq, 0, 3) + 1, c.run_ps / WIRE);
 	ck_assert_uint_gt(packets(&voq, 0, 4), packets(&fifo, 0, 4));
@@ -284,13 +284,13 @@ START_TEST(transit_first)
 	c.pattern = FTR_SIM_PAIRS;
 	c.pair = pair;
 	c.n_pairs = 2;
-	r = run(&c);
+	r = run_test_sim(&c);
 	all = packets(&r, 1, 1);
 	over = packets(&r, 0, 3);
 	ck_assert_uint_le(over, all / 2 + 30);
 	ftr_sim_result_fini(&r, 1);
 	c.transit_first = true;
-	r = run(&c);
+	r = run_test_sim(&c);
 	/* all but what starts before the first one is there */
 	ck_assert_uint_ge(packets(&r, 1, 1) + 1, all);
 	ck_assert_uint_ge(packets(&r, 0, 3) + 4, all);
@@ -304,7 +304,7 @@ START_TEST(window)
 {
 	struct net n = dumbbell();
 	const struct ftr_load_pair pair = { 0, 3 };
-	const uint64_t trip = 3 * CABLE + 2 * SWITCH + WIRE;
+	const uint64_t trip = 3 * LINK + 2 * SWITCH + WIRE;
 	struct ftr_sim_conf c = conf_of(&n);
 	struct ftr_sim_result r;
 
@@ -312,12 +312,12 @@ START_TEST(window)
 	c.pair = &pair;
 	c.n_pairs = 1;
 	c.window = 1;
-	r = run(&c);
+	r = run_test_sim(&c);
 	ck_assert_uint_eq(r.injected, (c.run_ps + trip - 1) / trip);
 	ck_assert_uint_le(r.max_in_flight, 1);
 	ftr_sim_result_fini(&r, 1);
 	c.window = 3;
-	r = run(&c);
+	r = run_test_sim(&c);
 	ck_assert_uint_ge(r.injected, c.run_ps / WIRE);
 	ck_assert_uint_le(r.max_in_flight, 3);
 	ftr_sim_result_fini(&r, 1);
@@ -339,7 +339,7 @@ START_TEST(deadlock)
 	c.pattern = FTR_SIM_SHIFT;
 	c.shift = 3;
 	c.buffer = 4096;
-	r = run(&c);
+	r = run_test_sim(&c);
 	ck_assert(r.deadlock);
 	ck_assert_uint_eq(r.cycle_len, k);
 	for (uint32_t i = 0; i < k; i++) {
@@ -361,7 +361,7 @@ START_TEST(deadlock)
 						   &err));
 	c.path_sl = sl;
 	c.n_vls = 2;
-	r = run(&c);
+	r = run_test_sim(&c);
 	ck_assert(!r.deadlock);
 	ck_assert_uint_gt(r.delivered, 500);
 	ftr_sim_result_fini(&r, 1);
@@ -387,7 +387,7 @@ START_TEST(slow_is_no_deadlock)
 	/* the hot end port itself sends to others: one switch on */
 	c.order = (const ftr_ep[]){ 1, 2, 3, 4 };
 	c.n_order = 4;
-	r = run(&c);
+	r = run_test_sim(&c);
 	ck_assert(!r.deadlock);
 	ck_assert_uint_gt(r.delivered, 0);
 	ftr_sim_result_fini(&r, 1);
@@ -406,7 +406,7 @@ START_TEST(stop)
 	c.buffer = 4096;
 	c.check_ps = FTR_SIM_US;
 	c.stop_on_deadlock = true;
-	r = run(&c);
+	r = run_test_sim(&c);
 	ck_assert(r.deadlock);
 	ck_assert_uint_eq(r.end_ps, r.deadlock_ps);
 	ck_assert_uint_lt(r.end_ps, c.run_ps);
@@ -445,7 +445,7 @@ START_TEST(dying_link)
 	c.n_changes = 4;
 	c.buffer = 8192;
 	c.n_series = 100;
-	r = run(&c);
+	r = run_test_sim(&c);
 	ck_assert_uint_ge(r.lost[FTR_SIM_LOST_WIRE], 1);
 	ck_assert_uint_le(r.lost[FTR_SIM_LOST_WIRE], 2);
 	/* buffers of four packets at either input are full of waiting ones */
@@ -454,8 +454,8 @@ START_TEST(dying_link)
 	/* 20 us each of two sources at full rate */
 	ck_assert_uint_ge(r.lost[FTR_SIM_LOST_DEAD_PORT], 240);
 	ck_assert_uint_le(r.lost[FTR_SIM_LOST_DEAD_PORT], 250);
-	ck_assert_uint_ge(r.lost[FTR_SIM_LOST_HOLE], 240);
-	ck_assert_uint_le(r.lost[FTR_SIM_LOST_HOLE], 250);
+	ck_assert_uint_ge(r.lost[FTR_SIM_LOST_MISSING], 240);
+	ck_assert_uint_le(r.lost[FTR_SIM_LOST_MISSING], 250);
 	none = 0;
 	for (uint32_t i = 21; i < 60; i++)
 		none += r.series[i].delivered;
@@ -485,7 +485,7 @@ START_TEST(dying_switch)
 	c.change = g;
 	c.n_changes = 2;
 	c.n_series = 100;
-	r = run(&c);
+	r = run_test_sim(&c);
 	/* nothing is sent while the ends' only switch is dead */
 	for (uint32_t i = 22; i < 50; i++)
 		ck_assert_uint_eq(r.series[i].delivered +
@@ -515,7 +515,7 @@ START_TEST(bad_tables)
 	*net_at(&n, 1, n.f->ep[2].lid) = 3;
 	c.load = 0.002;
 	c.run_ps = FTR_SIM_MS;
-	r = run(&c);
+	r = run_test_sim(&c);
 	c = conf_of(&n);
 	c.pattern = FTR_SIM_PAIRS;
 	c.pair = &pair[0];
@@ -526,13 +526,13 @@ START_TEST(bad_tables)
 	ftr_sim_result_fini(&r, 1);
 	/* to the wrong host */
 	*net_at(&n, 1, n.f->ep[2].lid) = 2;
-	r = run(&c);
+	r = run_test_sim(&c);
 	ck_assert_uint_gt(r.lost[FTR_SIM_LOST_WRONG_END], 200);
 	ftr_sim_result_fini(&r, 1);
 	/* to no cable, and beyond the switch */
 	for (uint8_t p = 4; p < 6; p++) {
 		*net_at(&n, 1, n.f->ep[2].lid) = p;
-		r = run(&c);
+		r = run_test_sim(&c);
 		ck_assert_uint_gt(r.lost[FTR_SIM_LOST_DEAD_PORT], 200);
 		ftr_sim_result_fini(&r, 1);
 	}
@@ -541,8 +541,8 @@ START_TEST(bad_tables)
 	ck_assert(!ftr_sl2vl_new(n.f, &m, &err));
 	ftr_sl2vl_set(m, 0, 1, 3, 0, 15);
 	c.sl2vl = m;
-	r = run(&c);
-	ck_assert_uint_gt(r.lost[FTR_SIM_LOST_LANE], 200);
+	r = run_test_sim(&c);
+	ck_assert_uint_gt(r.lost[FTR_SIM_LOST_VL], 200);
 	ck_assert_uint_eq(r.delivered, 0);
 	ftr_sim_result_fini(&r, 1);
 	ftr_sl2vl_free(m);
@@ -574,14 +574,14 @@ START_TEST(shifts)
 	struct ftr_tables *t;
 	struct ftr_fabric *f = tree("3;2,2,2;1,2,2;1,1,1", &t);
 	struct ftr_sim_conf c = {
-		.f = f, .t = t, .cable_ps = CABLE, .switch_ps = SWITCH,
+		.f = f, .t = t, .link_ps = LINK, .switch_ps = SWITCH,
 		.pattern = FTR_SIM_SHIFT, .load = 1, .warm_ps = 10 * FTR_SIM_US,
 		.run_ps = 50 * FTR_SIM_US,
 	};
 	struct ftr_sim_result r;
 
 	for (c.shift = 1; c.shift < 8; c.shift++) {
-		r = run(&c);
+		r = run_test_sim(&c);
 		ck_assert_double_ge((double)r.host.bytes * 8 * 1e12 /
 				    (double)c.run_ps / r.host.capacity, 0.99);
 		ftr_sim_result_fini(&r, 1);
@@ -602,12 +602,12 @@ START_TEST(light_load)
 	struct ftr_fabric *f = tree("2;4,4;1,4;1,1", &t);
 	const ftr_ep hot = 3;
 	struct ftr_sim_conf c = {
-		.f = f, .t = t, .cable_ps = CABLE, .switch_ps = SWITCH,
+		.f = f, .t = t, .link_ps = LINK, .switch_ps = SWITCH,
 		.pattern = kind[_i], .hot = &hot, .n_hot = 1,
 		.hot_percent = 5, .load = 0.3, .warm_ps = 20 * FTR_SIM_US,
 		.run_ps = 2 * FTR_SIM_MS, .switch_load = 0.2, .seed = 5,
 	};
-	struct ftr_sim_result r = run(&c);
+	struct ftr_sim_result r = run_test_sim(&c);
 	double want = 0.3 * r.host.capacity / 8 / 2048 * 2e-3;
 
 	ck_assert_double_eq_tol((double)r.host.offered, want, want / 50);
@@ -615,7 +615,7 @@ START_TEST(light_load)
 	/* dmodc has no way from a spine to another: 12 of 56 pairs */
 	ck_assert_double_eq_tol((double)r.sw.delivered, 0.2 * 8 * 2e9 / 8 /
 				2048 * 2e-3 * 44 / 56, 40);
-	ck_assert_uint_gt(r.lost[FTR_SIM_LOST_HOLE], 40);
+	ck_assert_uint_gt(r.lost[FTR_SIM_LOST_MISSING], 40);
 	ck_assert_uint_lt(r.in_flight, 60);
 	ck_assert_uint_le(r.host.network.max_ps, r.host.total.max_ps);
 	ck_assert_uint_le(ftr_sim_percentile(&r.host.total, 0.5),
@@ -648,7 +648,7 @@ START_TEST(any_team)
 	struct ftr_tables *t;
 	struct ftr_fabric *f = tree("2;4,4;1,4;1,1", &t);
 	struct ftr_sim_conf c = {
-		.f = f, .t = t, .cable_ps = CABLE, .switch_ps = SWITCH,
+		.f = f, .t = t, .link_ps = LINK, .switch_ps = SWITCH,
 		.load = 0.9, .run_ps = 100 * FTR_SIM_US, .runs = 6, .seed = 1,
 	};
 	struct ftr_sim_result one[6], many[6];

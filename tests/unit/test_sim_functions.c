@@ -33,7 +33,7 @@ struct cable {
 };
 
 /* Cables between switches; n of them. */
-static struct cable *cables(const struct world *w, uint32_t *n)
+static struct cable *links(const struct world *w, uint32_t *n)
 {
 	struct cable *c = calloc(w->f->n_sw_links, sizeof(*c));
 
@@ -82,10 +82,10 @@ START_TEST(links_small)
 	uint32_t n;
 
 	world_new(&w, _i & 1 ? "kary:2,3" : "kary:2,4");
-	c = cables(&w, &n);
+	c = links(&w, &n);
 	w.random = true;
 	for (uint32_t i = 0; i < n; i++) {
-		mend(&w);
+		repair(&w);
 		cut(&w, c[i].s, c[i].p);
 		use(&w, link_functions[_i / 2]);
 		connected(&w, "one dead link");
@@ -102,11 +102,11 @@ START_TEST(links_pairs)
 	uint32_t n;
 
 	world_new(&w, "kary:3,3");
-	c = cables(&w, &n);
+	c = links(&w, &n);
 	w.random = true;
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t j = i + 1; j < n; j++) {
-			mend(&w);
+			repair(&w);
 			cut(&w, c[i].s, c[i].p);
 			cut(&w, c[j].s, c[j].p);
 			use(&w, link_functions[_i]);
@@ -124,10 +124,10 @@ START_TEST(links_triples)
 	uint32_t n, x;
 
 	world_new(&w, "kary:4,3");
-	c = cables(&w, &n);
+	c = links(&w, &n);
 	w.random = true;
 	for (int i = 0; i < 150; i++) {
-		mend(&w);
+		repair(&w);
 		/* half of the time near each other */
 		x = ftr_rng_below(&w.rng, n - 8);
 		for (int j = 0; j < 3; j++) {
@@ -155,12 +155,12 @@ START_TEST(switches)
 	w.random = true;
 	for (ftr_sw a = 0; a < w.f->n_sw; a++)
 		for (ftr_sw b = a; b < w.f->n_sw; b++) {
-			bool two = w.sh->n_up[0] > 2;
+			bool two = w.sh->tree.n_up[0] > 2;
 
-			if (!w.sh->rank[a] || !w.sh->rank[b] ||
+			if (!w.sh->tree.rank[a] || !w.sh->tree.rank[b] ||
 			    (!two && a != b))
 				continue;
-			mend(&w);
+			repair(&w);
 			kill_switch(&w, a);
 			kill_switch(&w, b);
 			use(&w, link_functions[3 + (_i & 1)]);
@@ -178,9 +178,9 @@ static void top_pair(struct world *w, ftr_ep *from, ftr_ep *to, struct walk *k)
 {
 	*from = 0;
 	for (*to = w->f->n_ep - 1; ; (*to)--) {
-		mend(w);
+		repair(w);
 		walk(w, *from, *to, k);
-		if (k->n == 2 * w->sh->n_ranks - 1u)
+		if (k->n == 2 * w->sh->tree.n_ranks - 1u)
 			return;
 	}
 }
@@ -217,7 +217,7 @@ START_TEST(figure_2)
 	unsigned int i = 0, n = 0, at;
 
 	world_new(&w, "kary:4,3");
-	mend(&w);
+	repair(&w);
 	use(&w, "det-links");
 	top_pair(&w, &from, &to, &k);
 	b = k.at[1];
@@ -263,7 +263,7 @@ START_TEST(figure_3)
 	ftr_sw s;
 
 	world_new(&w, "kary:4,3");
-	mend(&w);
+	repair(&w);
 	use(&w, "det-switches");
 	top_pair(&w, &from, &to, &k);
 	s = k.at[3];
@@ -274,7 +274,7 @@ START_TEST(figure_3)
 	 * that to another c', and from there down beside s */
 	ck_assert_uint_eq(k.n, FTR_ARRAY_LEN(rank));
 	for (unsigned int i = 0; i < k.n; i++)
-		ck_assert_uint_eq(w.sh->rank[k.at[i]], rank[i]);
+		ck_assert_uint_eq(w.sh->tree.rank[k.at[i]], rank[i]);
 	ck_assert_uint_eq(k.at[3], k.at[1]);
 	ck_assert_uint_ne(k.at[5], k.at[3]);
 	/* NL down, ML1 out of b, ML2 out of m' and c', ML1, NL */
@@ -291,7 +291,7 @@ START_TEST(figure_3)
 	kill_switch(&w, k.at[7]);
 	walk(&w, from, to, &k);
 	ck_assert_uint_ne(k.n, LOST);
-	ck_assert_uint_eq(w.sh->rank[k.at[k.n - 1]], 0);
+	ck_assert_uint_eq(w.sh->tree.rank[k.at[k.n - 1]], 0);
 	ck_assert_uint_gt(k.n, FTR_ARRAY_LEN(rank));
 	ck_assert(!cyclic(&w));
 	world_free(&w);
@@ -311,7 +311,7 @@ START_TEST(figure_6)
 	unsigned int n = 0, turns = 0;
 
 	world_new(&w, "kary:4,3");
-	mend(&w);
+	repair(&w);
 	use(&w, _i ? "misroute" : "adaptive-links");
 	t = w.state;
 	top_pair(&w, &from, &to, &k);
@@ -367,7 +367,7 @@ static unsigned int turn_exits(struct world *w, ftr_sw b, ftr_sw c, ftr_ep to)
 	struct ftr_sim_exit e[FTR_SIM_EXITS];
 	struct ftr_sim_packet p = { .dlid = w->f->ep[to].lid };
 	ftr_sw u = above(w, b, above(w, b, 0) == c);
-	enum ftr_sim_loss why = FTR_SIM_LOST_HOLE;
+	enum ftr_sim_loss why = FTR_SIM_LOST_MISSING;
 	unsigned int n = w->fn->route(w->state, &w->v, b, port_to(w, b, u), 0,
 				      &p, e, &why);
 
@@ -389,7 +389,7 @@ START_TEST(timeout)
 	ftr_sw b, c, s;
 
 	world_new(&w, "kary:2,3");
-	mend(&w);
+	repair(&w);
 	use(&w, "adaptive-links");
 	t = w.state;
 	top_pair(&w, &from, &to, &k);
@@ -402,7 +402,7 @@ START_TEST(timeout)
 	ck_assert_uint_ne(k.n, LOST);
 	/* c's port is marked, and the other one dies below */
 	ck_assert_uint_eq((uint64_t)__builtin_popcountll(t->vector[b]), 1);
-	mend(&w);
+	repair(&w);
 	for (unsigned int i = 0; i < 2; i++)
 		if (above(&w, b, i) != c)
 			cut(&w, above(&w, b, i),
@@ -423,7 +423,7 @@ START_TEST(figure_7)
 	ftr_ep from, to;
 
 	world_new(&w, "kary:2,5");
-	mend(&w);
+	repair(&w);
 	use(&w, "adaptive-switches");
 	top_pair(&w, &from, &to, &whole);
 	ck_assert_uint_eq(whole.n, 9);
@@ -449,7 +449,7 @@ START_TEST(no_faults)
 	unsigned int longest;
 
 	world_new(&w, "kary:3,3");
-	mend(&w);
+	repair(&w);
 	for (int i = 0; i < N_FUNCTIONS; i++) {
 		use(&w, link_functions[i]);
 		longest = 0;
@@ -521,10 +521,10 @@ static void try_step(struct world *w, const struct step *x)
 	ftr_port in, other;
 	unsigned int n;
 
-	mend(w);
+	repair(w);
 	use(w, w->fn->name);
 	t = w->state;
-	while (w->sh->rank[s] != x->rank)
+	while (w->sh->tree.rank[s] != x->rank)
 		s++;
 	for (ftr_ep h = 0; h < w->f->n_ep; h++) {
 		ftr_port out;
@@ -583,10 +583,10 @@ END_TEST
 
 /* ---- under load --------------------------------------------------------------------- */
 
-static unsigned int on_one_lane(void *state, const struct ftr_sim_view *v,
-				ftr_sw s, ftr_port in, unsigned int vl,
-				struct ftr_sim_packet *p,
-				struct ftr_sim_exit *e, enum ftr_sim_loss *why)
+static unsigned int on_one_vl(void *state, const struct ftr_sim_view *v,
+			      ftr_sw s, ftr_port in, unsigned int vl,
+			      struct ftr_sim_packet *p,
+			      struct ftr_sim_exit *e, enum ftr_sim_loss *why)
 {
 	unsigned int n = ftr_sim_function_find("det-links")->route(
 		state, v, s, in, p->field, p, e, why);
@@ -610,7 +610,7 @@ START_TEST(full_load)
 	uint32_t n;
 
 	world_new(&w, "kary:4,3");
-	cable = cables(&w, &n);
+	cable = links(&w, &n);
 	for (int i = 0; i < 6; i++) {
 		struct ftr_sim_result r;
 		uint64_t lost = 0;
@@ -625,7 +625,7 @@ START_TEST(full_load)
 			};
 		}
 		c = (struct ftr_sim_conf){
-			.f = w.f, .t = w.t, .load = 1, .cable_ps = 10000,
+			.f = w.f, .t = w.t, .load = 1, .link_ps = 10000,
 			.switch_ps = 100000, .change = g, .n_changes = 3,
 			.function = ftr_sim_function_find(link_functions[_i]),
 			.n_vls = 3, .buffer = 4096,
@@ -647,8 +647,8 @@ START_TEST(full_load)
 }
 END_TEST
 
-static bool keep_cable(void *ctx, const struct ftr_fabric *f, ftr_sw s,
-		       ftr_port p)
+static bool keep_one_link(void *ctx, const struct ftr_fabric *f, ftr_sw s,
+			  ftr_port p)
 {
 	const struct cable *c = ctx;
 
@@ -665,14 +665,14 @@ START_TEST(hybrid)
 	struct walk k;
 	ftr_ep from, to;
 	struct cable dead;
-	struct ftr_filter keep = { .keep_link = keep_cable, .ctx = &dead };
+	struct ftr_filter keep = { .keep_link = keep_one_link, .ctx = &dead };
 	struct ftr_fabric *f;
 	struct ftr_shape *sh;
 	struct ftr_tables *t;
 	struct ftr_sim_result r[2];
 
 	world_new(&w, "kary:4,3");
-	mend(&w);
+	repair(&w);
 	use(&w, "det-links");
 	top_pair(&w, &from, &to, &k);
 	/* keep_link is asked at the lower-numbered switch */
@@ -692,7 +692,7 @@ START_TEST(hybrid)
 			  .tables = t },
 		};
 		struct ftr_sim_conf c = {
-			.f = w.f, .t = w.t, .load = 0.5, .cable_ps = 10000,
+			.f = w.f, .t = w.t, .load = 0.5, .link_ps = 10000,
 			.switch_ps = 100000, .change = g, .n_changes = 2,
 			.function = ftr_sim_function_find(i ? "det-links" :
 							  "lft"),
@@ -732,10 +732,10 @@ START_TEST(one_layer_deadlocks)
 	unsigned int longest = 0;
 
 	one.name = "one-lane";
-	one.route = on_one_lane;
+	one.route = on_one_vl;
 	world_new(&w, "kary:3,3");
-	c = cables(&w, &n);
-	mend(&w);
+	c = links(&w, &n);
+	repair(&w);
 	use(&w, "det-links");
 	w.fn = &one;
 	for (uint32_t i = 0; i < n && !dead; i++)
@@ -748,14 +748,14 @@ START_TEST(one_layer_deadlocks)
 			};
 			struct ftr_sim_conf conf = {
 				.f = w.f, .t = w.t, .load = 1,
-				.cable_ps = 10000, .switch_ps = 100000,
+				.link_ps = 10000, .switch_ps = 100000,
 				.change = g, .n_changes = 2, .function = &one,
 				.buffer = 2048, .n_vls = 2, .run_ps = 400 * FTR_SIM_US,
 				.stop_on_deadlock = true,
 			};
 			struct ftr_sim_result r;
 
-			mend(&w);
+			repair(&w);
 			cut(&w, c[i].s, c[i].p);
 			cut(&w, c[j].s, c[j].p);
 			all_pairs(&w, &longest);

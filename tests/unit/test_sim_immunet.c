@@ -195,7 +195,7 @@ static const struct immunet *after(const struct ftr_sim_change *g, uint32_t n,
 	struct ftr_sim_function fn = *ftr_sim_function_find("immunet");
 	struct ftr_sim_conf c = {
 		.f = f, .t = t, .function = &fn, .n_vls = 2, .load = load,
-		.cable_ps = 10000, .switch_ps = 100000, .change = g,
+		.link_ps = 10000, .switch_ps = 100000, .change = g,
 		.n_changes = n, .run_ps = 100 * FTR_SIM_US, .n_series = 10,
 		.arg = &opts, .queues = queues, .spare_dead = true,
 		/* when all is quiet: a ring that the next level wipes out may
@@ -511,7 +511,7 @@ START_TEST(torus_rings)
 	grow("torus:8,8");
 	c = (struct ftr_sim_conf){
 		.f = f, .t = t, .function = &fn, .n_vls = 2, .load = 0.2,
-		.cable_ps = 10000, .switch_ps = 100000,
+		.link_ps = 10000, .switch_ps = 100000,
 		.run_ps = 200 * FTR_SIM_US, .n_series = 2,
 	};
 	ck_assert_msg(!ftr_sim_run(&c, NULL, &r, &err), "%s", err.msg);
@@ -610,11 +610,11 @@ START_TEST(bubbles)
 	fn.route = ring_only;
 	bubble = _i & 1;
 	opts = (struct ftr_sim_immunet){ .one_ring = _i & 2,
-					 .one_lane = true };
+					 .one_vl = true };
 	grow("torus:4,4");
 	c = (struct ftr_sim_conf){
 		.f = f, .t = t, .function = &fn, .n_vls = 2, .load = 1,
-		.cable_ps = 10000, .switch_ps = 100000, .buffer = 4096,
+		.link_ps = 10000, .switch_ps = 100000, .buffer = 4096,
 		.run_ps = 300 * FTR_SIM_US, .n_series = 10, .arg = &opts,
 	};
 	ck_assert_msg(!ftr_sim_run(&c, NULL, &r, &err), "%s", err.msg);
@@ -681,7 +681,7 @@ START_TEST(drains)
 	struct ftr_sim_function fn = *ftr_sim_function_find("immunet");
 	const struct ftr_sim_change g = dies(1, 2, 100 * FTR_SIM_US);
 	const struct ftr_sim_immunet o = {
-		.one_ring = true, .one_lane = true, .no_drain = _i & 1,
+		.one_ring = true, .one_vl = true, .no_drain = _i & 1,
 	};
 	struct ftr_sim_conf c;
 	struct ftr_sim_result r;
@@ -690,7 +690,7 @@ START_TEST(drains)
 	star();
 	c = (struct ftr_sim_conf){
 		.f = f, .t = t, .function = &fn, .n_vls = 2, .load = 1,
-		.cable_ps = 10000, .switch_ps = 100000, .buffer = 4096,
+		.link_ps = 10000, .switch_ps = 100000, .buffer = 4096,
 		.run_ps = 400 * FTR_SIM_US, .n_series = 8, .arg = &o,
 		.change = &g, .n_changes = 1,
 		.queues = _i & 2 ? FTR_SIM_FIFO : FTR_SIM_VOQ,

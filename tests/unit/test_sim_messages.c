@@ -16,7 +16,7 @@
 
 #define BYTES 2048u
 #define PS_BYTE 80u		/* 100 Gbit/s */
-#define CABLE 10000u
+#define LINK 10000u
 
 static struct ftr_err err;
 static struct ftr_fabric *f;
@@ -112,7 +112,7 @@ static void set_up(void)
 	};
 	conf = (struct ftr_sim_conf){
 		.f = f, .t = t, .function = &fn, .pattern = FTR_SIM_PAIRS,
-		.pair = pair, .n_pairs = 2, .cable_ps = CABLE,
+		.pair = pair, .n_pairs = 2, .link_ps = LINK,
 		.switch_ps = 100000, .run_ps = 100 * FTR_SIM_US,
 		.bytes = BYTES, .n_series = 10,
 	};
@@ -147,7 +147,7 @@ START_TEST(alone)
 	ck_assert_uint_eq(does.n_at, 3);
 	for (uint32_t i = 0; i < 3; i++) {
 		ck_assert_uint_eq(does.what[i], i);
-		ck_assert_uint_eq(does.at[i], FTR_SIM_US + CABLE +
+		ck_assert_uint_eq(does.at[i], FTR_SIM_US + LINK +
 				  (i + 1) * 100 * PS_BYTE);
 	}
 	ck_assert_uint_eq(does.n_lost, 0);
@@ -189,7 +189,7 @@ END_TEST
 START_TEST(dies)
 {
 	const struct ftr_sim_change g[] = {
-		{ .at = FTR_SIM_US + CABLE + 250 * PS_BYTE, .sw = 0, .port = 1,
+		{ .at = FTR_SIM_US + LINK + 250 * PS_BYTE, .sw = 0, .port = 1,
 		  .kind = FTR_SIM_LINK_DOWN },
 		{ .at = 2 * FTR_SIM_US, .sw = 0, .port = 1,
 		  .kind = FTR_SIM_LINK_UP },

@@ -19,7 +19,7 @@ struct job {
 	enum ftr_status result;
 };
 
-static enum ftr_status run(struct ibf_job *j, struct ftr_err *err)
+static enum ftr_status run_test_writer(struct ibf_job *j, struct ftr_err *err)
 {
 	pthread_mutex_lock(&gate);
 	pthread_mutex_unlock(&gate);
@@ -41,7 +41,7 @@ static void put(struct fake *h, const char *replaces, enum ftr_status result)
 
 	j->result = result;
 	j->job = (struct ibf_job){
-		.msg = IBF_EVENT_FILE, .bytes = 100, .run = run,
+		.msg = IBF_EVENT_FILE, .bytes = 100, .run = run_test_writer,
 		.free = job_free, .replaces = replaces,
 	};
 	ibf_writer_put(((struct ibf_plugin *)h->plugin)->writer, &j->job);

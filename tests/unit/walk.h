@@ -14,7 +14,7 @@
 #include "core/core.h"
 #include <ftr/ftr.h>
 
-#define LANES 3
+#define VLS 3
 #define LOST 0xffff
 
 static struct ftr_err err;
@@ -45,13 +45,13 @@ static inline void world_new(struct world *w, const char *shape)
 	ck_assert(!ftr_tables_new(w->f, false, &w->t, &err));
 	ck_assert(!ftr_engine_find("dmodc")->route(w->sh, NULL, NULL, w->t,
 						   NULL, &err));
-	w->arg = w->sh->rank;
+	w->arg = w->sh->tree.rank;
 	w->up = calloc(w->f->n_ports, 1);
-	w->n = w->f->n_ports * LANES;
+	w->n = w->f->n_ports * VLS;
 	w->dep = calloc((size_t)w->n, w->n);
 	ck_assert(w->up && w->dep);
 	w->v = (struct ftr_sim_view){
-		.f = w->f, .t = w->t, .up = w->up, .n_vls = LANES,
+		.f = w->f, .t = w->t, .up = w->up, .n_vls = VLS,
 		.arg = &w->arg,
 	};
 	ftr_rng_seed(&w->rng, 1);
@@ -77,7 +77,7 @@ static inline void world_free(struct world *w)
 	ftr_fabric_free(w->f);
 }
 
-static inline void mend(struct world *w)
+static inline void repair(struct world *w)
 {
 	for (uint32_t i = 0; i < w->f->n_ports; i++)
 		w->up[i] = w->f->ports[i].peer_kind != FTR_PEER_NONE;
@@ -141,7 +141,7 @@ static inline void walk(struct world *w, ftr_ep from, ftr_ep to, struct walk *k)
 		k->at[k->n] = s;
 		k->vl[k->n] = e[i].vl;
 		k->vector[k->n++] = k->p.vector;
-		c = (f->sw[s].first_port + e[i].port) * LANES + e[i].vl;
+		c = (f->sw[s].first_port + e[i].port) * VLS + e[i].vl;
 		if (last != UINT32_MAX && w->fn->min_vls > 1)
 			w->dep[(size_t)last * w->n + c] = 1;
 		last = c;

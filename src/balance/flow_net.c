@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Links, sources and destinations of a shape.
+ *
+ * All-to-all traffic is that of every host to every other: channel adapters on
+ * any switch, without Aggregation Nodes and routers.  Shifts are those of the
+ * hosts that have a place in the order (FTR_CLASS_HOST); they stand next to each
+ * other, leaf by leaf.
+ *
+ * The order of the switches towards a column follows from costs, and where there
+ * is none (a detour), from entries that the search does not change.  So it is made
+ * once.
+ */
+#include <string.h>
+
+#include "balance/balance.h"
+
+#define KEYS 1024		/* of the counting sort: 255 costs, then hops */
+#define COLUMNS 64		/* that one worker orders: a cache line of costs */
+
+static bool set_links(struct balance_net *net)
+{
+	net->n_links = net->f->n_ports;
+	net->peer = ftr_arena_alloc(net->arena, net->n_links,
+				    sizeof(*net->peer));
+	net->ports = ftr_arena_alloc(net->arena, net->f->n_sw,
+				     sizeof(*net->ports));
+	net->row = ftr_arena_alloc(net->arena, net->n_links,
+				   sizeof(*net->row));
+	if (!net->peer || !net->ports || !net->row)
+		return false;
+	for (ftr_sw s = 0; s < net->f->n_sw; s++)
+		net->ports[s] = (struct balance_ports){
+			net->f->sw[s].first_port, net->f->sw[s].n_ports,
+		};
+	memset(net->peer, 0xff, net->n_links * sizeof(*net->peer));
+	for (uint32_t x = 0; x < net->n_links; x++)
+		if (net->f->ports[x].peer_kind == FTR_PEER_SW) {
+			net->peer[x] = net->f->ports[x].peer;
+			net->row[x] = net->n_rows++;
+		} else {
+			net->row[x] = BALANCE_NONE;
+		}
+	return true;
+}
+
+static bool set_sources(struct balance_net *net)
+{
+	const struct ftr_fabric *f = net->f;
+	uint32_t *hosts = ftr_arena_zalloc(net->arena, f->n_sw,
+					   sizeof(*hosts));
+
+	net->hosts = hosts;
+	net->source = ftr_arena_zalloc(net->arena, f->n_sw,
+				       sizeof(*net->source));
+	net->source_of = ftr_arena_alloc(net->arena, f->n_sw,
+					 sizeof(*net->source_of));
+	if (!hosts || !net->source || !net->source_of)
+		return false;
+	balance_count_hosts(f, hosts);
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		net->n_hosts += hosts[s];
+		net->source_of[s] = BALANCE_NONE;
+		if (!hosts[s])
+			continue;
+		net->source_of[s] = net->n_sources;
+		net->source[net->n_sources++] = (struct balance_source){
+			.sw = s, .hosts = hosts[s],
+		};
+	}
+	return true;
+}
+
+/* Base LIDs of hosts by column; positions in ascending (column, d), which is
+ * ascending d. */
+static bool set_dests(struct balance_net *net)
+{
+	const struct ftr_shape *sh = net->in->shape;
+	uint32_t n = 0;
+
+	net->dest = ftr_arena_alloc(net->arena, sh->numbering.n_dest,
+				    sizeof(*net->dest));
+	net->first = ftr_arena_alloc(net->arena, net->f->n_sw + 1u,
+				     sizeof(*net->first));
+	net->dest_of = ftr_arena_alloc(net->arena, net->f->max_lid + 1u,
+				       sizeof(*net->dest_of));
+	net->dest_at = ftr_arena_alloc(net->arena, sh->numbering.n_dest,
+				       sizeof(*net->dest_at));
+	if (!net->dest || !net->first || !net->dest_of || !net->dest_at)
+		return false;
+	memset(net->dest_of, 0xff,
+	       (net->f->max_lid + 1u) * sizeof(*net->dest_of));
+	for (uint32_t l = 0; l < net->f->n_sw; l++) {
+		uint32_t src = net->source_of[sh->numbering.col_sw[l]];
+
+		net->first[l] = n;
+		for (uint32_t i = sh->numbering.dest_first[l]; i < sh->numbering.dest_first[l + 1];
+		     i++) {
+			const struct ftr_dest *d = &sh->numbering.dest[i];
+			const struct ftr_lid_owner *o = &net->f->owner[d->lid];
+			struct balance_dest *to = &net->dest[n];
+
+			if (o->kind != FTR_OWNER_EP || o->offset ||
+			    !balance_is_host(&net->f->ep[o->idx]))
+				continue;
+			net->dest_of[d->lid] = n++;
+			to->lid = d->lid;
+			to->col = l;
+			to->pos = BALANCE_NONE;
+			if (d->cls != FTR_CLASS_HOST)
+				continue;
+			net->dest_at[net->n_pos] = n - 1;
+			to->pos = net->n_pos++;
+			if (!net->source[src].n++)
+				net->source[src].first = to->pos;
+		}
+	}
+	net->first[net->f->n_sw] = n;
+	return true;
+}
+
+/* ---- order of switches ----------------------------------------------------- */
+
+struct order_job {
+	struct balance_net *net;
+	const struct ftr_tables *t;
+	uint16_t *key;		/* [workers][n_sw] */
+};
+
+/* Switches without a path by rank may have an entry all the same (a detour):
+ * they stand before all others, by the hops that are left to one that has. */
+static uint16_t detour_key(const struct balance_net *net,
+			   const struct ftr_tables *t, const uint8_t *cost,
+			   uint32_t stride, uint32_t l, ftr_sw s)
+{
+	ftr_lid lid = net->dest[net->first[l]].lid;
+	uint32_t hops = 0;
+
+	while (cost[(size_t)s * stride] == FTR_COST_INF) {
+		uint32_t link = balance_link_to(net, s,
+						ftr_tables_get(t, s, lid));
+
+		if (link == BALANCE_NONE || FTR_COST_INF + ++hops >= KEYS)
+			return KEYS;
+		s = net->peer[link];
+	}
+	return (uint16_t)(FTR_COST_INF + hops);
+}
+
+static void order_column(const struct order_job *j, uint16_t *key, uint32_t l)
+{
+	const struct balance_net *net = j->net;
+	const struct ftr_shape *sh = balance_shape(net, l);
+	const uint8_t *cost = sh->reach.cost + l;
+	uint32_t n_sw = net->f->n_sw, at[KEYS + 1] = { 0 }, sum = 0;
+	struct balance_order *o = &net->order[l];
+
+	for (ftr_sw s = 0; s < n_sw; s++) {
+		key[s] = cost[(size_t)s * sh->reach.cost_stride];
+		if (key[s] == FTR_COST_INF)
+			key[s] = detour_key(net, j->t, cost, sh->reach.cost_stride,
+					    l, s);
+		at[key[s]]++;
+	}
+	for (uint32_t k = KEYS; k-- > 0;) {
+		uint32_t n = at[k];
+
+		at[k] = sum;
+		sum += n;
+	}
+	o->n = sum;
+	for (ftr_sw s = 0; s < n_sw; s++)
+		if (key[s] != KEYS)
+			o->sw[at[key[s]]++] = (uint16_t)s;
+}
+
+static void order_columns(void *ctx, unsigned int worker, uint32_t begin,
+			  uint32_t end)
+{
+	const struct order_job *j = ctx;
+
+	for (uint32_t l = begin; l < end; l++)
+		if (j->net->order[l].sw)
+			order_column(j, j->key + (size_t)worker *
+				     j->net->f->n_sw, l);
+}
+
+static bool set_orders(struct balance_net *net, const struct ftr_tables *t,
+		       struct ftr_team *team)
+{
+	uint32_t n_sw = net->f->n_sw, n = 0;
+	struct order_job j = { .net = net, .t = t };
+	uint16_t *sw;
+
+	for (uint32_t l = 0; l < n_sw; l++)
+		n += net->first[l] < net->first[l + 1];
+	net->order = ftr_arena_zalloc(net->arena, n_sw, sizeof(*net->order));
+	sw = ftr_arena_alloc(net->arena, (size_t)n * n_sw, sizeof(*sw));
+	j.key = ftr_arena_alloc(net->arena,
+				(size_t)ftr_team_size(team) * n_sw,
+				sizeof(*j.key));
+	if (!net->order || !sw || !j.key)
+		return false;
+	for (uint32_t l = 0; l < n_sw; l++)
+		if (net->first[l] < net->first[l + 1]) {
+			net->order[l].sw = sw;
+			sw += n_sw;
+		}
+	ftr_team_run(team, n_sw, COLUMNS, order_columns, &j);
+	return true;
+}
+
+enum ftr_status balance_net_new(const struct ftr_balance_input *in,
+				const struct ftr_tables *t,
+				struct ftr_team *team, struct balance_net **out,
+				struct ftr_err *err)
+{
+	struct ftr_arena *a = ftr_arena_new();
+	struct balance_net *net = a ? ftr_arena_zalloc(a, 1, sizeof(*net)) :
+		NULL;
+
+	if (net) {
+		net->arena = a;
+		net->in = in;
+		net->f = in->shape->f;
+	}
+	if (!net || !set_links(net) || !set_sources(net) || !set_dests(net) ||
+	    !set_orders(net, t, team)) {
+		ftr_arena_free(a);
+		return ftr_fail(err, FTR_NOMEM,
+				"out of memory for counting flows");
+	}
+	*out = net;
+	return FTR_OK;
+}
+
+void balance_net_free(struct balance_net *net)
+{
+	if (net)
+		ftr_arena_free(net->arena);
+}

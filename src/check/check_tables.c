@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * ftr_check_tables: set-up, the split over the team, the sum.
+ *
+ * From the fabric: hop[] (what each byte of each row would mean), the weight of
+ * each switch as a source, and with claimed ranks the order of the sweeps.
+ * Blocks of 128 LIDs are then handed out to the team.  With ranks a block goes
+ * through updown.c first, which passes on what it cannot settle; without, every
+ * LID takes the general walk (walk.c).
+ *
+ *	part[0]  part[1] ...	counts, samples, scratch: one per worker
+ *	    \     /
+ *	     sum		sums, maxima, least (LID, switch) of samples
+ *
+ * Which worker had which block changes neither sum nor least sample, so the
+ * report is the same for every team.  All memory is taken before the team
+ * runs; workers allocate nothing.
+ *
+ * The proof stands if every LID went through updown.c, or was found clean on
+ * the general walk.  If not, the LIDs whose dependencies are not yet in the
+ * graph are added and the graph is searched (cdg.c, cycle.c).
+ *
+ * Time: O(n_sw * LIDs); memory: 1 KB per switch, 128 bytes per switch and
+ * worker, and per switch a square bit matrix of its ports.
+ */
+#include <string.h>
+
+#include "check/claims.h"
+
+static void count_pairs(const struct chk *c, struct ftr_check_report *r)
+{
+	for (uint32_t lid = 1; lid <= c->f->max_lid; lid++) {
+		const struct ftr_lid_owner *o = &c->f->owner[lid];
+
+		if (o->kind == FTR_OWNER_EP) {
+			const struct ftr_endport *e = &c->f->ep[o->idx];
+
+			r->pairs[FTR_CHECK_HOST_HOST] +=
+				c->n_hosts - chk_is_source(e);
+			r->pairs[FTR_CHECK_SW_HOST] += c->f->n_sw;
+		} else if (o->kind == FTR_OWNER_SW) {
+			r->pairs[FTR_CHECK_HOST_SW] += c->n_hosts;
+			r->pairs[FTR_CHECK_SW_SW] += c->f->n_sw - 1;
+		}
+	}
+}
+
+static void merge(struct ftr_check_report *sum,
+		  const struct ftr_check_report *r)
+{
+	for (int i = 0; i < FTR_N_CHECK_CLASSES; i++)
+		sum->bad[i] += r->bad[i];
+	for (int i = 0; i < FTR_N_FINDINGS; i++) {
+		if (r->found[i] &&
+		    (!sum->found[i] ||
+		     chk_sample_before(&r->sample[i], &sum->sample[i])))
+			sum->sample[i] = r->sample[i];
+		sum->found[i] += r->found[i];
+	}
+	sum->harmful += r->harmful;
+	sum->max_hops = FTR_MAX(sum->max_hops, r->max_hops);
+}
+
+/* What lanes.c counts; it may go on counting after the walk. */
+static void merge_vls(struct ftr_check_report *sum,
+		      const struct ftr_check_report *r)
+{
+	if (r->vl_drops && (!sum->vl_drops ||
+			    chk_sample_before(&r->vl_drop, &sum->vl_drop)))
+		sum->vl_drop = r->vl_drop;
+	sum->vl_drops += r->vl_drops;
+	sum->no_sl += r->no_sl;
+}
+
+/* ---- set-up -------------------------------------------------------------- */
+
+static uint32_t meaning(const struct chk *c, ftr_sw s, uint32_t p)
+{
+	const struct ftr_fabric *f = c->f;
+	const struct ftr_swport *port;
+
+	if (p == FTR_PORT_NONE)
+		return f->n_sw + END_MISSING;
+	if (p == 0 || p > f->sw[s].n_ports)
+		return f->n_sw + END_DEAD;
+	port = ftr_fabric_port(f, s, (ftr_port)p);
+	if (port->peer_kind == FTR_PEER_NONE)
+		return f->n_sw + END_DEAD;
+	if (port->peer_kind == FTR_PEER_EP)
+		return f->n_sw + END_WRONG;
+	if (c->rank && c->rank[s] == c->rank[port->peer])
+		return f->n_sw + END_SIDE;
+	return port->peer;
+}
+
+static void set_hops(struct chk *c)
+{
+	for (ftr_sw s = 0; s < c->f->n_sw; s++)
+		for (uint32_t p = 0; p < CHK_HOPS; p++)
+			c->hop[(size_t)s * CHK_HOPS + p] =
+				meaning(c, s, p) * CHK_VLS;
+}
+
+static void set_sources(struct chk *c)
+{
+	for (ftr_ep e = 0; e < c->f->n_ep; e++)
+		if (chk_is_source(&c->f->ep[e])) {
+			c->hosts[c->f->ep[e].sw]++;
+			c->n_hosts++;
+		}
+	for (ftr_sw s = 0; s < c->f->n_sw; s++)
+		c->source[s] = c->switches || c->hosts[s];
+}
+
+static void set_order(struct chk *c)
+{
+	uint32_t at[257] = { 0 };
+
+	for (ftr_sw s = 0; s < c->f->n_sw; s++)
+		at[c->rank[s] + 1]++;
+	for (int r = 0; r < 256; r++) {
+		if (!c->n_lowest)
+			c->n_lowest = at[r + 1];
+		at[r + 1] += at[r];
+	}
+	for (ftr_sw s = 0; s < c->f->n_sw; s++)
+		c->order[at[c->rank[s]]++] = s;
+}
+
+static bool new_cdg(struct chk *c, struct ftr_arena *a)
+{
+	uint64_t words = 0;
+
+	c->cdg.first = ftr_arena_alloc(a, c->f->n_sw, sizeof(*c->cdg.first));
+	c->in_cdg = ftr_arena_zalloc(a, (size_t)c->f->max_lid + 1, 1);
+	if (!c->cdg.first || !c->in_cdg)
+		return false;
+	for (ftr_sw s = 0; s < c->f->n_sw; s++) {
+		c->cdg.first[s] = words;
+		words += (uint64_t)(c->f->sw[s].n_ports + 1u) * c->n_vl *
+			chk_dep_words(c, s);
+	}
+	c->cdg.dep = ftr_arena_zalloc(a, words, sizeof(*c->cdg.dep));
+	return c->cdg.dep != NULL;
+}
+
+static bool new_part(const struct chk *c, struct ftr_arena *a,
+		     struct chk_part *w)
+{
+	const uint32_t n = c->f->n_sw;
+
+	w->col = ftr_arena_alloc(a, n, sizeof(*w->col));
+	w->nxt = ftr_arena_alloc(a, n, sizeof(*w->nxt));
+	w->end = ftr_arena_alloc(a, n, sizeof(*w->end));
+	w->mark = ftr_arena_alloc(a, n, sizeof(*w->mark));
+	w->hops = ftr_arena_alloc(a, n, sizeof(*w->hops));
+	w->stack = ftr_arena_alloc(a, n, sizeof(*w->stack));
+	if (!w->col || !w->nxt || !w->end || !w->mark || !w->hops || !w->stack)
+		return false;
+	if (c->vls && !c->no_cdg) {
+		w->seen = ftr_arena_zalloc(a, c->f->n_ports,
+					   FTR_N_SL * sizeof(*w->seen));
+		if (!w->seen)
+			return false;
+	}
+	if (!c->rank)
+		return true;
+	w->head = ftr_arena_zalloc(a, n, sizeof(*w->head));
+	w->state = ftr_arena_alloc(a, (size_t)n + N_ENDS, CHK_VLS);
+	if (!w->head || !w->state)
+		return false;
+	for (int i = 0; i < N_ENDS; i++)
+		memset(w->state + ((size_t)n + i) * CHK_VLS,
+		       chk_end_state[i], CHK_VLS);
+	return true;
+}
+
+static bool set_up(struct chk *c, struct ftr_arena *a, unsigned int workers)
+{
+	const uint32_t n = c->f->n_sw;
+
+	c->hop = ftr_arena_alloc(a, (size_t)n * CHK_HOPS, sizeof(*c->hop));
+	c->hosts = ftr_arena_zalloc(a, n, sizeof(*c->hosts));
+	c->source = ftr_arena_alloc(a, n, sizeof(*c->source));
+	c->order = ftr_arena_alloc(a, n, sizeof(*c->order));
+	c->part = ftr_arena_zalloc(a, workers, sizeof(*c->part));
+	if (!c->hop || !c->hosts || !c->source || !c->order || !c->part)
+		return false;
+	if (!c->no_cdg && !new_cdg(c, a))
+		return false;
+	for (unsigned int i = 0; i < workers; i++)
+		if (!new_part(c, a, &c->part[i]))
+			return false;
+	set_hops(c);
+	set_sources(c);
+	if (c->rank)
+		set_order(c);
+	return true;
+}
+
+/* ---- the run ------------------------------------------------------------- */
+
+static void work(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
+{
+	const struct chk *c = ctx;
+	struct chk_part *w = &c->part[worker];
+
+	if (c->rank) {
+		for (uint32_t b = begin; b < end; b++)
+			chk_block(c, w, b * CHK_VLS);
+		return;
+	}
+	end = FTR_MIN(end * CHK_VLS, c->f->max_lid + 1u);
+	for (uint32_t lid = begin * CHK_VLS; lid < end; lid++)
+		if (c->f->owner[lid].kind != FTR_OWNER_NONE)
+			chk_walk_lid(c, w, (ftr_lid)lid);
+}
+
+/* What the walk has not put into the graph. */
+static void work_cdg(void *ctx, unsigned int worker, uint32_t begin,
+		     uint32_t end)
+{
+	const struct chk *c = ctx;
+	struct chk_part *w = &c->part[worker];
+
+	end = FTR_MIN(end * CHK_VLS, c->f->max_lid + 1u);
+	for (uint32_t lid = begin * CHK_VLS; lid < end; lid++) {
+		if (c->f->owner[lid].kind == FTR_OWNER_NONE ||
+		    c->in_cdg[lid])
+			continue;
+		chk_column(c, w, (ftr_lid)lid);
+		chk_cdg_add(c, w, (ftr_lid)lid);
+	}
+}
+
+static enum ftr_status run_check_tables(struct chk *c, struct ftr_arena *a,
+					struct ftr_team *team, struct ftr_check_report *r,
+					struct ftr_err *err)
+{
+	uint32_t blocks = c->f->max_lid / CHK_VLS + 1u;
+	bool proved = c->rank != NULL;
+
+	count_pairs(c, r);
+	ftr_team_run(team, blocks, 1, work, c);
+	for (unsigned int i = 0; i < ftr_team_size(team); i++) {
+		merge(r, &c->part[i].r);
+		proved = proved && !c->part[i].unproved;
+	}
+	if (c->no_cdg)
+		return FTR_OK;
+	if (proved) {
+		r->cdg = FTR_CDG_PROVED;
+		return FTR_OK;
+	}
+	ftr_team_run(team, blocks, 1, work_cdg, c);
+	for (unsigned int i = 0; i < ftr_team_size(team); i++)
+		merge_vls(r, &c->part[i].r);
+	r->n_vls = c->vls ? c->n_vl : 0;
+	return chk_cycle(c, a, r, err);
+}
+
+static enum ftr_status refuse(const struct ftr_fabric *f,
+			      const struct ftr_tables *t, struct ftr_err *err)
+{
+	enum ftr_status st = chk_same_size(f, t, err);
+
+	if (st)
+		return st;
+	if (f->n_sw > CHK_SW_MAX)
+		return ftr_fail(err, FTR_LIMIT, "%u switches are more than the %u that the checker can number",
+				f->n_sw, (unsigned int)CHK_SW_MAX);
+	return FTR_OK;
+}
+
+static void set_opts(struct chk *c, const struct ftr_check_opts *opts)
+{
+	c->rank = opts->rank;
+	c->no_cdg = opts->no_cdg;
+	c->switches = opts->switch_sources;
+	c->sl2vl = opts->sl2vl;
+	c->path_sl = opts->path_sl;
+	c->vls = opts->sl2vl || opts->path_sl;
+	c->n_vl = c->vls && !c->no_cdg ? chk_vls_count(c) : 1;
+}
+
+enum ftr_status ftr_check_tables(const struct ftr_fabric *f,
+				 const struct ftr_tables *t,
+				 const struct ftr_check_opts *opts,
+				 struct ftr_team *team,
+				 struct ftr_check_report *out,
+				 struct ftr_err *err)
+{
+	static const struct ftr_check_opts none;
+	struct ftr_check_report r = { 0 };
+	struct chk c = { .f = f, .t = t };
+	struct chk_claims claims = { 0 };
+	struct ftr_arena *a;
+	enum ftr_status st = refuse(f, t, err);
+
+	if (st)
+		return st;
+	if (!opts)
+		opts = &none;
+	st = chk_vls_fit(f, opts, err);
+	if (st)
+		return st;
+	set_opts(&c, opts);
+	a = ftr_arena_new();
+	if (a && set_up(&c, a, ftr_team_size(team))) {
+		st = chk_claims_set(&claims, f, opts->rank, opts->turn,
+				    opts->n_turns, NULL, NULL, 0, a, err);
+		c.claims = claims.n ? &claims : NULL;
+		if (!st)
+			st = run_check_tables(&c, a, team, &r, err);
+	} else {
+		st = ftr_fail(err, FTR_NOMEM, "out of memory to check tables of %u switches",
+			      f->n_sw);
+	}
+	ftr_arena_free(a);
+	if (!st)
+		*out = r;
+	return st;
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What route and whatif share about local repairs.
+ */
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/json.h"
+#include "cli/ddlr_repair.h"
+
+enum ftr_status cli_carry_tables(const struct ftr_fabric *fa,
+				 const struct ftr_tables *t,
+				 const struct ftr_fabric *fb,
+				 struct ftr_tables **out, struct ftr_err *err)
+{
+	enum ftr_status st = ftr_tables_new(fb, true, out, err);
+
+	if (st)
+		return st;
+	for (ftr_sw s = 0; s < fb->n_sw; s++) {
+		ftr_sw old = ftr_fabric_find_sw(fa, fb->sw[s].guid);
+
+		for (uint32_t lid = 0; old != FTR_SW_NONE &&
+		     lid <= fb->max_lid; lid++)
+			ftr_tables_row(*out, s)[lid] =
+				ftr_tables_get(t, old, (ftr_lid)lid);
+	}
+	return FTR_OK;
+}
+
+enum ftr_status cli_carry_vls(const struct ftr_fabric *fa,
+			      const struct ftr_sl2vl *m,
+			      const struct ftr_fabric *fb,
+			      struct ftr_sl2vl **out, struct ftr_err *err)
+{
+	enum ftr_status st = ftr_sl2vl_new(fb, out, err);
+
+	for (ftr_sw s = 0; !st && s < fb->n_sw; s++) {
+		ftr_sw old = ftr_fabric_find_sw(fa, fb->sw[s].guid);
+		uint32_t width = (*out)->width[s];
+
+		if (old != FTR_SW_NONE && m->width[old] == width)
+			memcpy(ftr_sl2vl_word(*out, s, 0, 0),
+			       ftr_sl2vl_word(m, old, 0, 0),
+			       (size_t)width * width * sizeof(uint64_t));
+	}
+	return st;
+}
+
+enum ftr_status cli_vls(const struct ftr_shape *sh, unsigned int vls,
+			struct ftr_sl2vl **out, struct ftr_err *err)
+{
+	*out = NULL;
+	return vls > 1 ? ftr_ddlr_sl2vl(sh, out, err) : FTR_OK;
+}
+
+enum ftr_status cli_ddlr_repair(const struct ftr_shape *sh,
+				const struct ftr_tables *t,
+				const struct ftr_sl2vl *m,
+				const struct ftr_fabric *nf,
+				struct ftr_tables **out,
+				struct ftr_ddlr_plan *plan,
+				struct ftr_guarantee *g, struct ftr_err *err)
+{
+	const struct ftr_ddlr_opts o = {
+		.sl2vl = m, .switch_sources = m != NULL,
+	};
+	struct ftr_ddlr *r = NULL;
+	enum ftr_status st = ftr_ddlr_new(sh, t, &o, &r, err);
+
+	if (st)
+		return st;
+	st = ftr_ddlr_to(r, nf, plan, err);
+	if (!st && g)
+		ftr_ddlr_guarantee(r, g);
+	if (!st) {
+		struct ftr_ddlr_plan copy = *plan;
+
+		ftr_ddlr_plan_fini(plan);
+		*plan = copy;
+		plan->write = NULL;
+		st = cli_carry_tables(sh->f, ftr_ddlr_tables(r), nf, out,
+				      err);
+	}
+	ftr_ddlr_free(r);
+	return st;
+}
+
+void cli_guarantee_text(const struct ftr_fabric *f,
+			const struct ftr_guarantee *g, unsigned int vls)
+{
+	char a[CLI_NUM_MAX], name[CLI_NAME_MAX];
+
+	if (g->weakest == FTR_SW_NONE) {
+		printf("guarantee     none: no switch with hosts has a switch above it\n");
+		return;
+	}
+	printf("k             %u: so many switches above each that has hosts on or below it\n",
+	       g->k);
+	printf("guarantee     %s%u%s arbitrary faults are healed locally (cables between switches,\n"
+	       "              switches without hosts), for packets of hosts to hosts\n",
+	       cli_colour(g->faults ? CLI_GOOD : CLI_DOUBT), g->faults,
+	       cli_colour(CLI_PLAIN));
+	printf("weakest       %s%s%s%s\n", cli_sw_name(name, f, g->weakest),
+	       g->n_weakest > 1 ? ", and others: " : "",
+	       g->n_weakest > 1 ? cli_num(a, g->n_weakest) : "",
+	       g->n_weakest > 1 ? " in all" : "");
+	printf("planes        %u above the weakest; clean ones, at the least: %u\n",
+	       g->planes, g->clean);
+	printf("lanes         %s\n", vls > 1 ?
+	       "2: turns on VL 1, all else on VL 0" : "1");
+}
+
+int cli_guarantee_json(const struct ftr_fabric *f,
+		       const struct ftr_guarantee *g, unsigned int vls)
+{
+	struct json_object *o = cli_json_new("whatif"), *x;
+
+	cli_json_fabric(o, f, NULL);
+	x = cli_json_object(o, "guarantee");
+	cli_json_num(x, "k", g->k);
+	cli_json_num(x, "faults", g->faults);
+	cli_json_num(x, "planes", g->planes);
+	cli_json_num(x, "clean_planes", g->clean);
+	if (g->weakest == FTR_SW_NONE)
+		cli_json_str(x, "weakest", NULL);
+	else
+		cli_json_switch(x, "weakest", f, g->weakest);
+	cli_json_num(x, "weakest_switches", g->n_weakest);
+	cli_json_num(x, "lanes", vls > 1 ? 2 : 1);
+	return cli_json_end(o, CLI_CLEAN);
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Which entries are broken, and in which order they are mended.
+ *
+ * Entries are broken if they lead onto a dead cable.  They are found by reading
+ * the rows at both ends of every dead cable, sorted by (whether packets of hosts
+ * to hosts need it, class of the LID, LID, rank of the switch), and mended LID
+ * by LID.  Low switches come first: what only has to go up another way is done
+ * then, and what has to turn may use it.  A broken entry that finds nothing is
+ * tried again after others of its LID were mended.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ddlr/planner.h"
+
+struct broken {
+	ftr_sw sw;
+	ftr_lid lid;
+	uint8_t late;		/* 0: hosts to a host, 1: the rest */
+	uint8_t cls, rank;
+};
+
+struct broken_list {
+	struct broken *b;
+	uint32_t n, cap;
+};
+
+static int broken_cmp(const void *x, const void *y)
+{
+	const struct broken *a = x, *b = y;
+
+	if (a->late != b->late)
+		return a->late < b->late ? -1 : 1;
+	if (a->cls != b->cls)
+		return a->cls < b->cls ? -1 : 1;
+	if (a->lid != b->lid)
+		return a->lid < b->lid ? -1 : 1;
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	return (a->sw > b->sw) - (a->sw < b->sw);
+}
+
+/* All entries of s that lead out of a dead port. */
+static bool list_port(const struct ftr_ddlr *r, ftr_sw s, ftr_port p,
+		      struct broken_list *l)
+{
+	const uint8_t *row = ftr_tables_row(r->now, s);
+	const uint8_t *at = row;
+
+	if (r->dead_sw[s])
+		return true;
+	while ((at = memchr(at, p, (size_t)(row + r->f->max_lid + 1 - at)))) {
+		ftr_lid lid = (ftr_lid)(at++ - row);
+
+		if (r->f->owner[lid].kind == FTR_OWNER_NONE)
+			continue;
+		if (!FTR_GROW(l->b, l->n, l->cap))
+			return false;
+		l->b[l->n++] = (struct broken){ s, lid, 0, r->cls[lid],
+						r->sh->tree.rank[s] };
+	}
+	return true;
+}
+
+static enum ftr_status list_broken(struct ftr_ddlr *r,
+				   struct broken_list *l, struct ftr_err *err)
+{
+	for (ftr_sw s = 0; s < r->f->n_sw; s++)
+		for (unsigned int p = 1; p <= r->f->sw[s].n_ports; p++)
+			if (ftr_cdg_link_is_down(r->g, s, (ftr_port)p) &&
+			    !list_port(r, s, (ftr_port)p, l))
+				return ftr_fail(err, FTR_NOMEM, "out of memory for broken entries");
+	for (uint32_t i = 0; i < l->n; i++) {
+		struct broken *b = &l->b[i];
+
+		ddlr_begin_lid(r, b->lid);
+		b->late = b->cls != FTR_CLASS_HOST ||
+			!search_carried(r, b->sw, CARRIED_DEPTH);
+	}
+	if (l->n)
+		qsort(l->b, l->n, sizeof(*l->b), broken_cmp);
+	return FTR_OK;
+}
+
+static bool is_broken(const struct ftr_ddlr *r, ftr_sw s)
+{
+	ftr_port p = r->entry[s];
+
+	return s != r->exit_sw && ftr_cdg_link_is_down(r->g, s, p);
+}
+
+/* From now on packets of switches do not count. */
+static void forget_switches(struct ftr_ddlr *r)
+{
+	ftr_cdg_free(r->g);
+	r->g = r->hosts;
+	r->hosts = NULL;
+	r->now = ftr_cdg_tables(r->g);
+	r->entry = ftr_cdg_column(r->g, r->lid);
+}
+
+static uint32_t count_left(const struct ftr_ddlr *r, const struct broken *b,
+			   uint32_t n)
+{
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		left += is_broken(r, b[i].sw);
+	return left;
+}
+
+/* The broken entries of one LID. */
+struct job {
+	const struct broken *b;
+	uint32_t n;
+	struct inverted *inverted;
+};
+
+/* By detours, as long as one is found. */
+static enum ftr_status heal_some(struct ftr_ddlr *r, const struct job *j,
+				 bool clean_only, struct ftr_err *err)
+{
+	enum ftr_status st = FTR_OK;
+	bool again = true, healed;
+
+	while (!st && again) {
+		again = false;
+		for (uint32_t i = 0; !st && i < j->n; i++) {
+			if (!is_broken(r, j->b[i].sw))
+				continue;
+			st = search_heal(r, j->b[i].sw, clean_only, &healed,
+					 err);
+			again |= healed;
+		}
+	}
+	return st;
+}
+
+/* In any way. */
+static enum ftr_status heal_all(struct ftr_ddlr *r, const struct job *j,
+				struct ftr_err *err)
+{
+	enum ftr_status st = heal_some(r, j, false, err);
+	bool healed;
+
+	if (!st && count_left(r, j->b, j->n))
+		st = transition_inverted(r, j->inverted, &healed, err);
+	return st;
+}
+
+/*
+ * For packets of hosts to a host.  As long as all their turns lead to clean
+ * planes one is left for each of the first k-1 faults.  So where those of
+ * switches stand in the way to one they stop to count, rather than that a turn
+ * is made to any other plane.
+ */
+static enum ftr_status heal_hosts(struct ftr_ddlr *r, const struct job *j,
+				  struct ftr_err *err)
+{
+	enum ftr_status st;
+
+	r->clean_refused = false;
+	st = heal_some(r, j, true, err);
+	if (!st && r->hosts && r->clean_refused &&
+	    count_left(r, j->b, j->n)) {
+		forget_switches(r);
+		st = heal_some(r, j, true, err);
+	}
+	if (!st && count_left(r, j->b, j->n))
+		st = heal_all(r, j, err);
+	if (!st && r->hosts && count_left(r, j->b, j->n)) {
+		forget_switches(r);
+		st = heal_all(r, j, err);
+	}
+	return st;
+}
+
+/* All of one LID. */
+static enum ftr_status heal_lid(struct ftr_ddlr *r, const struct job *j,
+				struct ftr_err *err)
+{
+	enum ftr_status st;
+
+	if (r->exit_sw == FTR_SW_NONE)
+		return FTR_OK;
+	st = j->b->late ? heal_some(r, j, false, err) : heal_hosts(r, j, err);
+	r->plan->unhealed += count_left(r, j->b, j->n);
+	return st;
+}
+
+static int lid_cmp(const void *x, const void *y)
+{
+	const struct lft_entry *a = x, *b = y;
+
+	if (a->lid != b->lid)
+		return a->lid < b->lid ? -1 : 1;
+	return (a->sw > b->sw) - (a->sw < b->sw);
+}
+
+/* Forget what is not off any more, and what is told twice. */
+static void sort_off(struct ftr_ddlr *r)
+{
+	uint32_t n = 0;
+
+	if (r->n_off)
+		qsort(r->off, r->n_off, sizeof(*r->off), lid_cmp);
+	for (uint32_t i = 0; i < r->n_off; i++) {
+		struct lft_entry *o = &r->off[i];
+
+		if ((n && !lid_cmp(o, &r->off[n - 1])) ||
+		    ftr_tables_get(r->now, o->sw, o->lid) ==
+		    ftr_tables_get(r->orig, o->sw, o->lid))
+			continue;
+		r->off[n++] = *o;
+	}
+	r->n_off = n;
+}
+
+enum ftr_status repair_broken(struct ftr_ddlr *r, bool restore,
+			      struct ftr_err *err)
+{
+	struct broken_list l = { NULL, 0, 0 };
+	struct inverted v = { NULL, NULL, NULL };
+	enum ftr_status st = FTR_OK;
+	uint32_t n_off, end;
+
+	sort_off(r);
+	n_off = r->n_off;
+	for (uint32_t i = 0; restore && !st && i < n_off; i++)
+		if (i == 0 || r->off[i].lid != r->off[i - 1].lid) {
+			ddlr_begin_lid(r, r->off[i].lid);
+			st = transition_restore(r, r->off[i].lid, err);
+		}
+	if (!st)
+		st = list_broken(r, &l, err);
+	for (uint32_t i = 0; !st && i < l.n; i = end) {
+		struct job j = { .b = l.b + i, .inverted = &v };
+
+		for (end = i + 1; end < l.n && l.b[end].lid == l.b[i].lid &&
+		     l.b[end].late == l.b[i].late;
+		     end++)
+			;
+		ddlr_begin_lid(r, l.b[i].lid);
+		j.n = end - i;
+		st = heal_lid(r, &j, err);
+	}
+	transition_inverted_fini(&v);
+	free(l.b);
+	return st;
+}

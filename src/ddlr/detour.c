@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Where a broken entry may lead instead.
+ *
+ * For one LID, s is broken: its entry leads onto a dead cable.  A detour is a
+ * way s = y0, y1, .. yn over live cables where the entries of y0 .. yn-1 are
+ * rewritten and those from yn on lead to the LID already, without passing any
+ * of y0 .. yn-1.  Forms, in the order in which they are looked at:
+ *
+ *	n = 0+	another cable to the switch where the entry leads now
+ *	n = 1	any neighbour
+ *	n = 2	down, up		seed 001, section V-A
+ *	n = 3	down, down, up		section V-B, where the switch above the
+ *	n = 4	down, down, up, up	turn knows a way, and where not
+ *	n = 2	any
+ *	n	any, over switches that know no way themselves: for LIDs of
+ *		switches, which may have to be come to from below
+ *
+ * Traffic of hosts to hosts looks at all forms for detours onto clean planes
+ * first (planes.c), and then for any.  For the rest a short way is worth more
+ * than a clean one.
+ *
+ * The clean planes are for hosts.  Where packets of hosts to a switch would turn
+ * out of a plane that is clean, or into one that is not, they are not healed
+ * (the papers know no packets to switches: seed 000, section 3.2), and so it is
+ * with those of switches to a host; the full routing that follows does it.  With
+ * a lane for turns most of that would be free of cycles by now, but a later
+ * fault could find it in the way of the only detour for hosts.
+ *
+ * Packets of or to switches are not worth every try: after LATE_REFUSALS ways
+ * that would close a cycle they wait for the full routing.
+ *
+ * Of one form the best few are kept: least hops, then for LIDs of hosts with
+ * traffic here the least loaded links, and switches that have writes anyway;
+ * for others the latter first, so that a fault costs few switches.  They are
+ * held against the dependency graph one after the other.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ddlr/planner.h"
+
+#define KEPT 16			/* detours of one form to try */
+#define LOOKS 20000		/* ways looked at per form */
+/* So many refusals a plan may spend on packets of or to switches: each costs a
+ * search of the graph, and packets of hosts wait for the plan. */
+#define LATE_REFUSALS 100
+
+#define FORM_MAX 4
+
+enum dir { DOWN, UP, ANY };
+
+struct form {
+	uint32_t n;		/* entries; 0: any number */
+	enum dir dir[FORM_MAX];
+};
+
+static const struct form next_door = { 1, { ANY } };
+static const struct form turn = { 2, { DOWN, UP } };
+static const struct form turn_2 = { 3, { DOWN, DOWN, UP } };
+static const struct form turn_2_up = { 4, { DOWN, DOWN, UP, UP } };
+static const struct form any_2 = { 2, { ANY, ANY } };
+static const struct form way_round = { 0, { ANY } };
+
+struct search {
+	struct ftr_ddlr *r;
+	bool heavy;		/* traffic of hosts to a host passes here */
+	bool host;		/* the LID is a host's */
+	bool clean_only;
+	const struct form *form;
+	struct detour way;	/* being made */
+	struct detour kept[KEPT];
+	uint32_t n_kept;
+	uint32_t looks;
+};
+
+static int detour_cmp(const struct detour *a, const struct detour *b)
+{
+	if (a->hops != b->hops)
+		return a->hops < b->hops ? -1 : 1;
+	for (int i = 0; i < 3; i++)
+		if (a->key[i] != b->key[i])
+			return a->key[i] < b->key[i] ? -1 : 1;
+	return 0;
+}
+
+/* Equal ones stay in the order in which they were found. */
+static void keep(struct search *z)
+{
+	uint32_t i;
+
+	if (z->n_kept == KEPT) {
+		if (detour_cmp(&z->kept[KEPT - 1], &z->way) <= 0)
+			return;
+		z->n_kept--;
+	}
+	for (i = z->n_kept++; i > 0; i--) {
+		if (detour_cmp(&z->kept[i - 1], &z->way) <= 0)
+			break;
+		z->kept[i] = z->kept[i - 1];
+	}
+	z->kept[i] = z->way;
+}
+
+static uint32_t *load_of(const struct ftr_ddlr *r, ftr_sw s, ftr_port p)
+{
+	return &r->load[r->f->sw[s].first_port + p];
+}
+
+/* The least loaded live cable of a group of s. */
+static ftr_port best_link(const struct ftr_ddlr *r, ftr_sw s,
+			  const struct ftr_group *g)
+{
+	ftr_port best = FTR_PORT_NONE;
+
+	for (uint32_t i = 0; i < g->n; i++) {
+		ftr_port p = r->sh->tree.group_ports[g->first + i];
+
+		if (ddlr_live(r, s, p) &&
+		    (best == FTR_PORT_NONE ||
+		     *load_of(r, s, p) < *load_of(r, s, best)))
+			best = p;
+	}
+	return best;
+}
+
+/* The same for one search_heal, while no entry changes. */
+static bool is_carried(struct ftr_ddlr *r, ftr_sw s)
+{
+	if (r->carried[s] >> 1 != r->search)
+		r->carried[s] = r->search << 1 |
+			search_carried(r, s, CARRIED_DEPTH);
+	return r->carried[s] & 1;
+}
+
+/* Does a switch that is to be rewritten carry packets of hosts? */
+static bool carries(struct ftr_ddlr *r, const struct detour *d)
+{
+	for (uint32_t i = 0; i < d->n; i++)
+		if (is_carried(r, d->sw[i]))
+			return true;
+	return false;
+}
+
+static void rate(const struct search *z, struct detour *d, uint32_t hops)
+{
+	const struct ftr_ddlr *r = z->r;
+	uint32_t worst = 0, sum = 0, new_switches = 0;
+
+	for (uint32_t i = 0; i < d->n; i++) {
+		uint32_t load = *load_of(r, d->sw[i], d->port[i]);
+
+		worst = FTR_MAX(worst, load);
+		sum += load;
+		new_switches += !r->touched[d->sw[i]];
+	}
+	d->hops = d->n + hops;
+	d->key[z->heavy ? 0 : 1] = worst;
+	d->key[z->heavy ? 1 : 2] = sum;
+	d->key[z->heavy ? 2 : 0] = new_switches;
+}
+
+/* way.sw[n] is reached: does it know a way, and how good is all that? */
+static void judge(struct search *z)
+{
+	struct ftr_ddlr *r = z->r;
+	struct detour *d = &z->way;
+	uint32_t hops;
+	bool must;
+
+	if (!ddlr_arrives(r, d->sw[d->n], &hops, &d->end_step))
+		return;
+	rate(z, d, hops);
+	if (z->n_kept == KEPT && detour_cmp(&z->kept[KEPT - 1], d) <= 0)
+		return;
+	d->counts = z->host || carries(r, d);
+	must = z->clean_only || (!z->heavy && d->counts);
+	if (must || d->counts)
+		d->clean = planes_clean(r, d, !z->heavy && d->counts);
+	if (!must || d->clean)
+		keep(z);
+}
+
+static void extend(struct search *z, uint32_t at);
+
+/* From way.sw[at] over one group. */
+static void over(struct search *z, uint32_t at, const struct ftr_group *g)
+{
+	struct ftr_ddlr *r = z->r;
+	ftr_sw s = z->way.sw[at];
+	ftr_port p;
+
+	if (z->looks == 0 || r->avoid[g->remote])
+		return;
+	z->looks--;
+	/* between the ends only what this plan has not written yet */
+	if (at + 1 < z->form->n && (r->step_of[g->remote] ||
+			      g->remote == r->exit_sw))
+		return;
+	p = best_link(r, s, g);
+	if (p == FTR_PORT_NONE)
+		return;
+	z->way.port[at] = p;
+	z->way.sw[at + 1] = g->remote;
+	extend(z, at + 1);
+}
+
+static void extend(struct search *z, uint32_t at)
+{
+	const struct ftr_shape *sh = z->r->sh;
+	ftr_sw s = z->way.sw[at];
+	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
+	uint32_t first = 0, end = sh->tree.group_first[s + 1] - sh->tree.group_first[s];
+
+	if (at == z->form->n) {
+		z->way.n = at;
+		judge(z);
+		return;
+	}
+	if (z->form->dir[at] == UP) {
+		end = sh->tree.n_up[s];
+	} else if (z->form->dir[at] == DOWN) {
+		first = sh->tree.n_up[s];
+		end = first + sh->tree.n_down[s];
+	}
+	z->r->avoid[s] = 1;
+	for (uint32_t i = first; i < end; i++)
+		over(z, at, &g[i]);
+	z->r->avoid[s] = 0;
+}
+
+/* The way to queue[at] of a breadth-first search. */
+static void unroll(struct search *z, const ftr_sw *queue, uint32_t at)
+{
+	struct ftr_ddlr *r = z->r;
+	struct detour *d = &z->way;
+	uint32_t n = 0, k = at;
+
+	for (; k; k = r->from[queue[k]])
+		n++;
+	if (n > DETOUR_MAX)
+		return;
+	d->n = n;
+	for (k = at; n; k = r->from[queue[k]]) {
+		d->sw[n--] = queue[k];
+		d->port[n] = r->by[queue[k]];
+		r->avoid[queue[r->from[queue[k]]]] = 1;
+	}
+	judge(z);
+	for (k = 0; k < d->n; k++)
+		r->avoid[d->sw[k]] = 0;
+}
+
+/* Breadth first over switches that know no way, to those that do. */
+static void all_paths(struct search *z, ftr_sw s)
+{
+	struct ftr_ddlr *r = z->r;
+	const struct ftr_shape *sh = r->sh;
+	ftr_sw *queue = r->queue;
+	uint32_t n = 0, hops;
+	uint8_t step;
+
+	queue[n++] = s;
+	r->seen[s] = 1;
+	for (uint32_t i = 0; i < n && z->n_kept < KEPT; i++) {
+		ftr_sw x = queue[i];
+
+		if (i && (r->step_of[x] || ddlr_arrives(r, x, &hops, &step))) {
+			unroll(z, queue, i);
+			continue;
+		}
+		for (uint32_t k = sh->tree.group_first[x];
+		     k < sh->tree.group_first[x + 1]; k++) {
+			ftr_sw t = sh->tree.groups[k].remote;
+			ftr_port p = best_link(r, x, &sh->tree.groups[k]);
+
+			if (p == FTR_PORT_NONE || r->seen[t])
+				continue;
+			r->seen[t] = 1;
+			r->from[t] = i;
+			r->by[t] = p;
+			queue[n++] = t;
+		}
+	}
+	while (n)
+		r->seen[queue[--n]] = 0;
+}
+
+/* ---- trying ------------------------------------------------------------ */
+
+static enum ftr_ddlr_how how_of(const struct ftr_ddlr *r,
+				const struct detour *d)
+{
+	ftr_port p = r->entry[d->sw[0]];
+
+	if (d->n == 1 &&
+	    ftr_fabric_port(r->f, d->sw[0], p)->peer == d->sw[1])
+		return FTR_HOW_PARALLEL;
+	return d->n == 1 ? FTR_HOW_NEXT : d->n == 2 ? FTR_HOW_TURN :
+		FTR_HOW_TWO_TIERS;
+}
+
+/* The far end first. */
+static enum ftr_status try_one(struct search *z, const struct detour *d,
+			       bool *made, struct ftr_err *err)
+{
+	struct ftr_ddlr *r = z->r;
+	struct ftr_cdg_write w[DETOUR_MAX];
+	enum ftr_ddlr_how how = how_of(r, d);
+	uint32_t n = 0;
+	enum ftr_status st;
+
+	if (d->end_step > UINT8_MAX - DETOUR_MAX) {
+		*made = false;
+		return FTR_OK;
+	}
+	for (uint32_t i = d->n; i-- > 0;) {
+		if (d->port[i] == r->entry[d->sw[i]])
+			continue;
+		w[n] = (struct ftr_cdg_write){ d->sw[i], d->port[i],
+					       (uint8_t)(d->end_step + 1 + n) };
+		n++;
+	}
+	st = ddlr_try(r, w, n, how, made, err);
+	if (st || !*made)
+		return st;
+	if (how != FTR_HOW_PARALLEL && d->counts) {
+		planes_enter(r, d);
+		r->plan->unclean += !d->clean;
+	}
+	for (uint32_t i = 0; z->heavy && i < d->n; i++)
+		++*load_of(r, d->sw[i], d->port[i]);
+	return FTR_OK;
+}
+
+/* All of one form. */
+static enum ftr_status try_form(struct search *z, ftr_sw s,
+				const struct form *form, bool clean_only,
+				bool *made, struct ftr_err *err)
+{
+	enum ftr_status st = FTR_OK;
+
+	z->form = form;
+	z->clean_only = clean_only;
+	z->n_kept = 0;
+	z->looks = LOOKS;
+	z->way.sw[0] = s;
+	if (form->n)
+		extend(z, 0);
+	else
+		all_paths(z, s);
+	*made = false;
+	for (uint32_t i = 0; !st && !*made && i < z->n_kept; i++)
+		if (z->heavy || z->r->late_refused < LATE_REFUSALS) {
+			st = try_one(z, &z->kept[i], made, err);
+			z->r->late_refused += !z->heavy && !*made;
+			z->r->clean_refused |= z->heavy && clean_only && !*made;
+		}
+	return st;
+}
+
+/* Another cable to the same switch. */
+static enum ftr_status try_parallel(struct search *z, ftr_sw s, bool *made,
+				    struct ftr_err *err)
+{
+	const struct ftr_shape *sh = z->r->sh;
+	ftr_port p = z->r->entry[s];
+	ftr_sw t = ftr_fabric_port(z->r->f, s, p)->peer;
+
+	z->form = &next_door;
+	z->clean_only = false;
+	z->n_kept = 0;
+	z->looks = LOOKS;
+	z->way.sw[0] = s;
+	z->r->avoid[s] = 1;
+	for (uint32_t k = sh->tree.group_first[s]; k < sh->tree.group_first[s + 1]; k++)
+		if (sh->tree.groups[k].remote == t)
+			over(z, 0, &sh->tree.groups[k]);
+	z->r->avoid[s] = 0;
+	*made = false;
+	return z->n_kept ? try_one(z, &z->kept[0], made, err) : FTR_OK;
+}
+
+/* Do packets of hosts pass s for the LID, by the entries now?  All who lead to
+ * s are a tree. */
+bool search_carried(const struct ftr_ddlr *r, ftr_sw s, uint32_t depth)
+{
+	if (r->has_hosts[s])
+		return true;
+	for (unsigned int p = 1; p <= r->f->sw[s].n_ports && depth; p++) {
+		ftr_sw x = ddlr_next(r, s, (ftr_port)p);
+
+		if (x != FTR_SW_NONE && r->entry[x] ==
+		    ftr_fabric_port(r->f, s, (ftr_port)p)->peer_port &&
+		    x != r->exit_sw && search_carried(r, x, depth - 1))
+			return true;
+	}
+	return false;
+}
+
+enum ftr_status search_heal(struct ftr_ddlr *r, ftr_sw s, bool clean_only,
+			    bool *healed, struct ftr_err *err)
+{
+	static const struct way {
+		const struct form *form;
+		bool clean_only;
+	} clean_paths[] = {
+		{ &next_door, true }, { &turn, true }, { &turn_2, true },
+		{ &turn_2_up, true }, { &any_2, true }, { &way_round, true },
+		{ &next_door, false }, { &turn, false }, { &any_2, false },
+		{ &turn_2, false }, { &turn_2_up, false },
+		{ &way_round, false }, { NULL, false }
+	}, short_paths[] = {
+		{ &next_door, true }, { &turn, true }, { &next_door, false },
+		{ &turn, false }, { &any_2, false }, { &turn_2, true },
+		{ &turn_2_up, true }, { &turn_2, false },
+		{ &turn_2_up, false }, { &way_round, false }, { NULL, false }
+	};
+	bool host = r->cls[r->lid] == FTR_CLASS_HOST;
+	struct search z = { .r = r, .host = host };
+	const struct way *w;
+	enum ftr_status st;
+	bool carried;
+
+	r->search++;
+	carried = is_carried(r, s);
+	z.heavy = host && carried;
+	/* no other would be taken */
+	clean_only |= !z.heavy && (host || carried);
+	w = z.heavy ? clean_paths : short_paths;
+	st = try_parallel(&z, s, healed, err);
+	for (; !st && !*healed && w->form; w++)
+		if (w->clean_only || !clean_only)
+			st = try_form(&z, s, w->form, w->clean_only, healed,
+				      err);
+	return st;
+}

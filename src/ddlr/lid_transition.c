@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * From one column of entries to another.
+ *
+ * Some switches get new entries for a LID.  A switch may be written once the
+ * new way from it, along new entries where there are any and old ones else,
+ * arrives, and all new entries on it are written: downstream first.  So a packet
+ * follows old entries to the first new one, and new ones from there on, in every
+ * state.
+ *
+ * The order is found by rounds.  In a round, a switch gets its step if the way
+ * from its new entry arrives and passes only switches that have theirs, or that
+ * do not change.  If a round gives none, the first switch is taken that arrives
+ * when all the others without a step keep their old entries; if there is none
+ * either, what is left is left as it is.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ddlr/planner.h"
+
+/* Walk from c's new entry; strict: other switches without a step are in the
+ * way, else they keep their old entries.  *step: of c. */
+static bool arrives(const struct ftr_ddlr *r, const struct column_write *c,
+		    bool strict, uint8_t *step)
+{
+	ftr_port p = c->port;
+	ftr_sw s = c->sw;
+	uint8_t last = 0;
+
+	for (uint32_t hops = 0; hops <= r->f->n_sw; hops++) {
+		const struct column_write *w;
+
+		if (s == r->exit_sw && p == r->exit_port)
+			break;
+		s = ddlr_next(r, s, p);
+		if (s == FTR_SW_NONE || s == c->sw)
+			return false;
+		p = r->entry[s];
+		last = FTR_MAX(last, r->step_of[s]);
+		if (!r->col_of[s])
+			continue;
+		w = &r->col[r->col_of[s] - 1];
+		if (w->done) {
+			p = w->port;
+			last = FTR_MAX(last, w->step);
+		} else if (strict) {
+			return false;
+		}
+	}
+	*step = last + 1u;
+	return s == r->exit_sw && p == r->exit_port && last < UINT8_MAX;
+}
+
+static bool round_of(struct ftr_ddlr *r, uint32_t n)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct column_write *c = &r->col[i];
+		uint8_t step;
+
+		if (c->done || !arrives(r, c, true, &step))
+			continue;
+		c->step = step;
+		c->done = any = true;
+	}
+	return any;
+}
+
+static bool one_alone(struct ftr_ddlr *r, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct column_write *c = &r->col[i];
+		uint8_t step;
+
+		if (c->done || !arrives(r, c, false, &step))
+			continue;
+		c->step = step;
+		c->done = true;
+		return true;
+	}
+	return false;
+}
+
+static int step_cmp(const void *x, const void *y)
+{
+	const struct ftr_cdg_write *a = x, *b = y;
+
+	if (a->step != b->step)
+		return a->step < b->step ? -1 : 1;
+	return (a->sw > b->sw) - (a->sw < b->sw);
+}
+
+enum ftr_status column_change(struct ftr_ddlr *r, uint32_t n,
+			      enum ftr_ddlr_how how, bool *made,
+			      struct ftr_err *err)
+{
+	struct ftr_cdg_write *w = ftr_reallocarray(NULL, (size_t)n + 1,
+						   sizeof(*w));
+	enum ftr_status st = FTR_OK;
+	uint32_t m = 0;
+
+	if (!w)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for %u entries",
+				n);
+	for (uint32_t i = 0; i < n; i++) {
+		r->col[i].done = false;
+		r->col_of[r->col[i].sw] = i + 1;
+	}
+	while (round_of(r, n) || one_alone(r, n))
+		;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct column_write *c = &r->col[i];
+
+		r->col_of[c->sw] = 0;
+		if (c->done)
+			w[m++] = (struct ftr_cdg_write){ c->sw, c->port,
+							 c->step };
+	}
+	*made = true;
+	if (m) {
+		qsort(w, m, sizeof(*w), step_cmp);
+		st = ddlr_try(r, w, m, how, made, err);
+	}
+	free(w);
+	return st;
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Planes, the arcs that U-turns make between them, and what can be promised.
+ *
+ * plane(m, s), for s above rank m: the connected component of the switches
+ * above rank m that s is in, named by its least switch.  From the fabric as the
+ * planner was given it, so that names outlive faults.  One union-find serves
+ * all ranks, joining from the top down.
+ *
+ * A plane of level m is dirty from the first arc that leaves it until the
+ * handover is done.  An arc may lead to clean planes only, so the dirty ones
+ * are in the order in which they became so, and no arc leads back.
+ */
+#include <string.h>
+
+#include "ddlr/planner.h"
+
+static bool above(const struct ftr_ddlr *r, ftr_sw t, ftr_sw s)
+{
+	return r->sh->tree.rank[t] > r->sh->tree.rank[s];
+}
+
+static uint32_t plane(const struct ftr_ddlr *r, unsigned int level, ftr_sw s)
+{
+	return r->plane[(size_t)level * r->f->n_sw + s];
+}
+
+static uint8_t *dirty(const struct ftr_ddlr *r, unsigned int level,
+		      uint32_t p)
+{
+	return &r->dirty[(size_t)level * r->f->n_sw + p];
+}
+
+bool planes_new(struct ftr_ddlr *r)
+{
+	const struct ftr_shape *sh = r->sh;
+	const uint32_t n = r->f->n_sw;
+	uint32_t *uf = ftr_arena_alloc(r->arena, n, sizeof(*uf));
+
+	r->plane = ftr_arena_alloc(r->arena, (size_t)sh->tree.n_ranks * n,
+				   sizeof(*r->plane));
+	r->dirty = ftr_arena_zalloc(r->arena, sh->tree.n_ranks, n);
+	if (!uf || !r->plane || !r->dirty)
+		return false;
+	ftr_uf_init(uf, n);
+	for (unsigned int level = sh->tree.n_ranks; level-- > 0;) {
+		/* join the switches of rank level + 1 to those above them */
+		for (ftr_sw s = 0; s < n; s++) {
+			if (sh->tree.rank[s] != level + 1 || sh->tree.stub[s])
+				continue;
+			for (uint32_t k = 0; k < sh->tree.n_up[s]; k++) {
+				ftr_sw t = sh->tree.groups[sh->tree.group_first[s] +
+						      k].remote;
+
+				if (!sh->tree.stub[t])
+					ftr_uf_union(uf, s, t);
+			}
+		}
+		for (ftr_sw s = 0; s < n; s++)
+			r->plane[(size_t)level * n + s] = ftr_uf_find(uf, s);
+	}
+	return true;
+}
+
+void planes_clear(struct ftr_ddlr *r)
+{
+	memset(r->dirty, 0, (size_t)r->sh->tree.n_ranks * r->f->n_sw);
+}
+
+enum arcs { JUDGE, JUDGE_HARD, ENTER };
+
+/* Is the arc of packets that come from z and turn up at y unclean?  If hard,
+ * also if it would be the first out of its plane.  Enter: note it. */
+static bool unclean_turn(const struct ftr_ddlr *r, ftr_sw z, ftr_sw y,
+			 ftr_sw next, enum arcs what)
+{
+	unsigned int level = r->sh->tree.rank[y];
+	uint32_t from = plane(r, level, z), to = plane(r, level, next);
+	bool bad = from == to || *dirty(r, level, to);
+
+	if (what == JUDGE_HARD)
+		bad |= !*dirty(r, level, from);
+	if (what == ENTER)
+		*dirty(r, level, from) = 1;
+	return bad;
+}
+
+/* What comes to y from above for the LID, by the entries now. */
+static bool comes_down(const struct ftr_ddlr *r, const struct ftr_group *g,
+		       ftr_sw y)
+{
+	return ddlr_next(r, g->remote, r->entry[g->remote]) == y;
+}
+
+/* The turns up to next at the i-th switch of the detour.  True if one is
+ * unclean. */
+static bool turns_at(const struct ftr_ddlr *r, const struct detour *d,
+		     uint32_t i, ftr_sw next, enum arcs what)
+{
+	const struct ftr_shape *sh = r->sh;
+	ftr_sw y = d->sw[i];
+	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[y]];
+	bool bad = false;
+
+	/* what turned where the entries did not change did so before */
+	for (uint32_t k = 0; k < sh->tree.n_up[y] && i < d->n; k++)
+		if (comes_down(r, &g[k], y))
+			bad |= unclean_turn(r, g[k].remote, y, next, what);
+	if (i > 0 && above(r, d->sw[i - 1], y))
+		bad |= unclean_turn(r, d->sw[i - 1], y, next, what);
+	return bad;
+}
+
+/* Turns that packets make from the end of the detour on. */
+static bool turns_behind(const struct ftr_ddlr *r, const struct detour *d,
+			 enum arcs what)
+{
+	ftr_sw z = d->sw[d->n - 1], y = d->sw[d->n], next;
+	bool bad = false;
+
+	for (uint32_t hops = 0; y != r->exit_sw && hops < r->f->n_sw; hops++) {
+		next = ddlr_next(r, y, r->entry[y]);
+		if (above(r, z, y) && above(r, next, y))
+			bad |= unclean_turn(r, z, y, next, what);
+		z = y;
+		y = next;
+	}
+	return bad;
+}
+
+static bool all_turns(const struct ftr_ddlr *r, const struct detour *d,
+		      enum arcs what)
+{
+	bool bad = false;
+
+	for (uint32_t i = 0; i <= d->n; i++) {
+		ftr_sw y = d->sw[i], next = d->sw[i + (i < d->n)];
+
+		if (i == d->n) {
+			if (y == r->exit_sw)
+				break;
+			next = ddlr_next(r, y, r->entry[y]);
+		}
+		if (above(r, next, y))
+			bad |= turns_at(r, d, i, next, what);
+	}
+	return bad;
+}
+
+bool planes_clean(const struct ftr_ddlr *r, const struct detour *d,
+		  bool hard)
+{
+	if (!hard)
+		return !all_turns(r, d, JUDGE);
+	return !all_turns(r, d, JUDGE_HARD) && !turns_behind(r, d, JUDGE_HARD);
+}
+
+void planes_enter(struct ftr_ddlr *r, const struct detour *d)
+{
+	all_turns(r, d, ENTER);
+}
+
+void planes_enter_column(struct ftr_ddlr *r)
+{
+	const struct ftr_shape *sh = r->sh;
+
+	for (ftr_sw y = 0; y < r->f->n_sw; y++) {
+		const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[y]];
+		ftr_sw next = ddlr_next(r, y, r->entry[y]);
+
+		if (next == FTR_SW_NONE || !above(r, next, y))
+			continue;
+		for (uint32_t k = 0; k < sh->tree.n_up[y]; k++)
+			if (comes_down(r, &g[k], y))
+				*dirty(r, sh->tree.rank[y],
+				       plane(r, sh->tree.rank[y], g[k].remote)) = 1;
+	}
+}
+
+/* ---- the guarantee ----------------------------------------------------- */
+
+/* Switches above s that are alive, their planes, and the clean ones. */
+static void count_above(const struct ftr_ddlr *r, ftr_sw s, uint32_t *k,
+			uint32_t *planes, uint32_t *clean)
+{
+	const struct ftr_shape *sh = r->sh;
+	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
+	unsigned int level = sh->tree.rank[s];
+
+	*k = *planes = *clean = 0;
+	for (uint32_t i = 0; i < sh->tree.n_up[s]; i++) {
+		uint32_t mine = plane(r, level, g[i].remote), j;
+		bool live = false;
+
+		for (j = 0; j < g[i].n; j++)
+			live |= ddlr_live(r, s, sh->tree.group_ports[g[i].first +
+								  j]);
+		if (!live)
+			continue;
+		++*k;
+		for (j = 0; j < i; j++)
+			if (plane(r, level, g[j].remote) == mine)
+				break;
+		if (j < i)
+			continue;
+		++*planes;
+		*clean += !*dirty(r, level, mine);
+	}
+}
+
+/* Mark all switches that have hosts on or below them. */
+static void mark_carriers(const struct ftr_ddlr *r, uint8_t *on)
+{
+	const struct ftr_shape *sh = r->sh;
+
+	memcpy(on, r->has_hosts, r->f->n_sw);
+	for (unsigned int rank = 0; rank < sh->tree.n_ranks; rank++)
+		for (ftr_sw s = 0; s < r->f->n_sw; s++)
+			for (uint32_t k = 0; sh->tree.rank[s] == rank && on[s] &&
+			     k < sh->tree.n_up[s]; k++)
+				on[sh->tree.groups[sh->tree.group_first[s] +
+					      k].remote] = 1;
+}
+
+void ftr_ddlr_guarantee(const struct ftr_ddlr *r,
+			struct ftr_guarantee *out)
+{
+	const struct ftr_shape *sh = r->sh;
+	uint8_t *on = r->avoid;
+
+	*out = (struct ftr_guarantee){ .weakest = FTR_SW_NONE,
+				       .clean = UINT32_MAX };
+	mark_carriers(r, on);
+	for (ftr_sw s = 0; s < r->f->n_sw; s++) {
+		uint32_t k, planes, clean;
+
+		if (!on[s] || r->dead_sw[s] || !sh->tree.n_up[s])
+			continue;
+		count_above(r, s, &k, &planes, &clean);
+		out->clean = FTR_MIN(out->clean, clean);
+		if (out->weakest != FTR_SW_NONE && k > out->k)
+			continue;
+		if (out->weakest == FTR_SW_NONE || k < out->k) {
+			out->k = k;
+			out->planes = planes;
+			out->weakest = s;
+			out->n_weakest = 0;
+		}
+		out->n_weakest++;
+		out->planes = FTR_MIN(out->planes, planes);
+		if (sh->tree.rank[s] < sh->tree.rank[out->weakest])
+			out->weakest = s;
+	}
+	if (out->weakest == FTR_SW_NONE)
+		out->clean = 0;
+	out->faults = FTR_MIN(out->k, out->clean);
+	out->faults -= out->faults > 0;
+	memset(on, 0, r->f->n_sw);
+}

@@ -1,0 +1,575 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The planner: what is dead, and one plan per call.
+ *
+ * Steps: an entry needs those that its new way passes and that were written in
+ * this plan, so its step is one more than the greatest of these.  A way that an
+ * earlier repair leads over is valid before and after a later one rewrites an
+ * entry on it, so every state in between arrives.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ddlr/planner.h"
+
+void ddlr_begin_lid(struct ftr_ddlr *r, ftr_lid lid)
+{
+	const struct ftr_lid_owner *o = &r->f->owner[lid];
+
+	while (r->n_stepped)
+		r->step_of[r->stepped[--r->n_stepped]] = 0;
+	r->lid = lid;
+	r->entry = ftr_cdg_column(r->g, lid);
+	r->exit_sw = o->idx;
+	r->exit_port = 0;
+	if (o->kind == FTR_OWNER_EP) {
+		r->exit_sw = r->f->ep[o->idx].sw;
+		r->exit_port = r->f->ep[o->idx].sw_port;
+	}
+	if (r->exit_sw != FTR_SW_NONE && r->dead_sw[r->exit_sw])
+		r->exit_sw = FTR_SW_NONE;
+	for (uint32_t i = 0; r->in_plan[lid] && i < r->plan->n; i++) {
+		const struct ftr_ddlr_write *w = &r->plan->write[i];
+
+		if (w->lid != lid || w->step <= r->first_step)
+			continue;
+		r->step_of[w->sw] = (uint8_t)(w->step - r->first_step);
+		r->stepped[r->n_stepped++] = w->sw;
+	}
+}
+
+bool ddlr_arrives(const struct ftr_ddlr *r, ftr_sw s, uint32_t *hops,
+		  uint8_t *last_step)
+{
+	*last_step = 0;
+	for (*hops = 0; *hops < r->f->n_sw; ++*hops) {
+		ftr_port p = r->entry[s];
+
+		if (r->avoid[s])
+			return false;
+		*last_step = FTR_MAX(*last_step, r->step_of[s]);
+		if (s == r->exit_sw)
+			return p == r->exit_port;
+		s = ddlr_next(r, s, p);
+		if (s == FTR_SW_NONE)
+			return false;
+	}
+	return false;
+}
+
+/* ---- writes ------------------------------------------------------------ */
+
+/* Make room for n more of everything that a write is noted in. */
+static bool reserve(struct ftr_ddlr *r, uint32_t n)
+{
+	while (r->plan->n + n > r->cap_write) {
+		uint32_t cap = r->cap_write ? 2 * r->cap_write : 64;
+		void *p = ftr_reallocarray(r->plan->write, cap,
+					   sizeof(*r->plan->write));
+
+		if (!p)
+			return false;
+		r->plan->write = p;
+		r->cap_write = cap;
+	}
+	while (r->n_off + n > r->cap_off) {
+		uint32_t cap = r->cap_off ? 2 * r->cap_off : 64;
+		void *p = ftr_reallocarray(r->off, cap, sizeof(*r->off));
+
+		if (!p)
+			return false;
+		r->off = p;
+		r->cap_off = cap;
+	}
+	return true;
+}
+
+static void note(struct ftr_ddlr *r, const struct ftr_cdg_write *w,
+		 ftr_port from, enum ftr_ddlr_how how)
+{
+	struct ftr_ddlr_plan *p = r->plan;
+
+	uint8_t step = (uint8_t)(w->step + r->first_step);
+
+	p->write[p->n++] = (struct ftr_ddlr_write){
+		w->sw, r->lid, from, w->port, step, (uint8_t)how,
+	};
+	p->how[how]++;
+	p->n_steps = FTR_MAX(p->n_steps, step);
+	if (!r->touched[w->sw]) {
+		r->touched[w->sw] = 1;
+		r->switches[p->n_switches++] = w->sw;
+	}
+	r->in_plan[r->lid] = 1;
+	r->step_of[w->sw] = w->step;
+	r->stepped[r->n_stepped++] = w->sw;
+	if (w->port != ftr_tables_get(r->orig, w->sw, r->lid))
+		r->off[r->n_off++] = (struct lft_entry){ w->sw, r->lid };
+}
+
+enum ftr_status ddlr_try(struct ftr_ddlr *r, const struct ftr_cdg_write *w,
+			 uint32_t n, enum ftr_ddlr_how how, bool *made,
+			 struct ftr_err *err)
+{
+	ftr_port *from = ftr_malloc((size_t)n + 1);
+	bool closes = false;
+	enum ftr_status st;
+
+	if (!from || !reserve(r, n)) {
+		free(from);
+		return ftr_fail(err, FTR_NOMEM, "out of memory for a plan of %u writes",
+				r->plan->n + n);
+	}
+	for (uint32_t i = 0; i < n; i++)
+		from[i] = r->entry[w[i].sw];
+	st = ftr_cdg_change(r->g, r->lid, w, n, &closes, err);
+	if (!st && !closes && r->hosts) {	/* the lesser graph follows */
+		st = ftr_cdg_change(r->hosts, r->lid, w, n, &closes, err);
+		if (!st && closes)
+			st = ftr_fail(err, FTR_INTERNAL, "packets of hosts close a cycle that those of all do not");
+	}
+	*made = !st && !closes;
+	r->plan->refused += closes;
+	for (uint32_t i = 0; *made && i < n; i++)
+		note(r, &w[i], from[i], how);
+	free(from);
+	return st;
+}
+
+static int write_cmp(const void *x, const void *y)
+{
+	const struct ftr_ddlr_write *a = x, *b = y;
+
+	if (a->step != b->step)
+		return a->step < b->step ? -1 : 1;
+	if (a->sw != b->sw)
+		return a->sw < b->sw ? -1 : 1;
+	return (a->lid > b->lid) - (a->lid < b->lid);
+}
+
+void ddlr_begin_plan(struct ftr_ddlr *r, struct ftr_ddlr_plan *plan)
+{
+	*plan = (struct ftr_ddlr_plan){ .n = 0 };
+	r->plan = plan;
+	r->cap_write = 0;
+	r->first_step = 0;
+	r->late_refused = 0;
+}
+
+void ddlr_end_plan(struct ftr_ddlr *r, enum ftr_status st)
+{
+	struct ftr_ddlr_plan *p = r->plan;
+
+	p->hosts_only = !r->hosts;
+	for (uint32_t i = 0; i < p->n_switches; i++)
+		r->touched[r->switches[i]] = 0;
+	for (uint32_t i = 0; i < p->n; i++)
+		r->in_plan[p->write[i].lid] = 0;
+	if (p->n)
+		qsort(p->write, p->n, sizeof(*p->write), write_cmp);
+	if (st)
+		ftr_ddlr_plan_fini(p);
+	r->plan = NULL;
+}
+
+void ftr_ddlr_plan_fini(struct ftr_ddlr_plan *plan)
+{
+	free(plan->write);
+	*plan = (struct ftr_ddlr_plan){ .n = 0 };
+}
+
+/* ---- events ------------------------------------------------------------ */
+
+static enum ftr_status refuse(const struct ftr_ddlr *r,
+			      const struct ftr_event *e, struct ftr_err *err)
+{
+	bool link = e->kind <= FTR_EVENT_LINK_UP;
+	bool up = e->kind == FTR_EVENT_LINK_UP ||
+		e->kind == FTR_EVENT_SWITCH_UP;
+
+	if (e->sw >= r->f->n_sw || e->kind > FTR_EVENT_SWITCH_UP)
+		return ftr_fail(err, FTR_INVAL, "event %u at switch %u: the fabric has %u",
+				e->kind, e->sw, r->f->n_sw);
+	if (link && (!e->port || e->port > r->f->sw[e->sw].n_ports ||
+		     ftr_fabric_port(r->f, e->sw, e->port)->peer_kind !=
+		     FTR_PEER_SW))
+		return ftr_fail(err, FTR_INVAL, "event at switch %u, port %u: no cable to a switch",
+				e->sw, e->port);
+	if (up && ftr_cdg_undrained(r->g))
+		return ftr_fail(err, FTR_REFUSED, "something comes back while %u LIDs are not drained",
+				ftr_cdg_undrained(r->g));
+	return FTR_OK;
+}
+
+/* Is the cable dead by what is known now? */
+static bool should_be_down(const struct ftr_ddlr *r, ftr_sw s, ftr_port p)
+{
+	return r->dead_sw[s] || r->dead_sw[ftr_fabric_port(r->f, s, p)->peer] ||
+	       r->dead_link[r->f->sw[s].first_port + p];
+}
+
+/* Both ends, as the graph has the cable. */
+static void set_live(struct ftr_ddlr *r, ftr_sw s, ftr_port p)
+{
+	const struct ftr_swport *x = ftr_fabric_port(r->f, s, p);
+	bool down = ftr_cdg_link_is_down(r->g, s, p);
+
+	r->live_to[(size_t)s << 8 | p] = down ? FTR_SW_NONE : x->peer;
+	r->live_to[(size_t)x->peer << 8 | x->peer_port] = down ? FTR_SW_NONE : s;
+}
+
+/* Entries that lead onto a cable that comes up, and may not. */
+static enum ftr_status take_away(struct ftr_ddlr *r, ftr_sw s, ftr_port p,
+				 struct ftr_err *err)
+{
+	enum ftr_status st = FTR_OK;
+
+	for (uint32_t lid = 1; !st && lid <= r->f->max_lid; lid++) {
+		struct ftr_cdg_write w = { s, FTR_PORT_NONE, 1 };
+		bool made;
+
+		if (ftr_tables_get(r->now, s, (ftr_lid)lid) != p ||
+		    r->f->owner[lid].kind == FTR_OWNER_NONE)
+			continue;
+		ddlr_begin_lid(r, (ftr_lid)lid);
+		st = ddlr_try(r, &w, 1, FTR_HOW_NONE, &made, err);
+	}
+	return st;
+}
+
+static enum ftr_status link_up(struct ftr_ddlr *r, ftr_sw s, ftr_port p,
+			       bool *closes, struct ftr_err *err)
+{
+	enum ftr_status st = ftr_cdg_link_up(r->g, s, p, closes, err);
+	bool closes_too = false;
+
+	if (!st && !*closes && r->hosts)
+		st = ftr_cdg_link_up(r->hosts, s, p, &closes_too, err);
+	if (!st && closes_too)
+		st = ftr_fail(err, FTR_INTERNAL, "packets of hosts close a cycle that those of all do not");
+	set_live(r, s, p);
+	return st;
+}
+
+static enum ftr_status one_up(struct ftr_ddlr *r, ftr_sw s, ftr_port p,
+			      struct ftr_err *err)
+{
+	const struct ftr_swport *port = ftr_fabric_port(r->f, s, p);
+	bool closes = false;
+	enum ftr_status st = link_up(r, s, p, &closes, err);
+
+	if (st || !closes)
+		return st;
+	r->first_step = 0;
+	st = take_away(r, s, p, err);
+	if (!st)
+		st = take_away(r, port->peer, port->peer_port, err);
+	/* nothing was sent on it: these are drained.  All else comes later */
+	ftr_ddlr_drained(r);
+	r->first_step = 1;
+	if (!st)
+		st = link_up(r, s, p, &closes, err);
+	if (!st && closes)
+		st = ftr_fail(err, FTR_INTERNAL, "a cable without traffic closes a cycle");
+	return st;
+}
+
+static enum ftr_status link_down(struct ftr_ddlr *r, ftr_sw s, ftr_port p,
+				 struct ftr_err *err)
+{
+	enum ftr_status st = ftr_cdg_link_down(r->g, s, p, err);
+
+	if (!st && r->hosts)
+		st = ftr_cdg_link_down(r->hosts, s, p, err);
+	set_live(r, s, p);
+	return st;
+}
+
+/* Let the graph know of the cables of s as they should be. */
+static enum ftr_status update(struct ftr_ddlr *r, ftr_sw s, bool *up,
+			      struct ftr_err *err)
+{
+	enum ftr_status st = FTR_OK;
+
+	for (unsigned int p = 1; !st && p <= r->f->sw[s].n_ports; p++) {
+		const struct ftr_swport *port =
+			ftr_fabric_port(r->f, s, (ftr_port)p);
+		bool is, should;
+
+		if (port->peer_kind != FTR_PEER_SW)
+			continue;
+		is = ftr_cdg_link_is_down(r->g, s, (ftr_port)p);
+		should = should_be_down(r, s, (ftr_port)p);
+		if (should && !is)
+			st = link_down(r, s, (ftr_port)p, err);
+		else if (is && !should) {
+			st = one_up(r, s, (ftr_port)p, err);
+			*up = true;
+		}
+	}
+	return st;
+}
+
+static void set_link(struct ftr_ddlr *r, ftr_sw s, ftr_port p, bool dead)
+{
+	const struct ftr_swport *port = ftr_fabric_port(r->f, s, p);
+
+	r->dead_link[r->f->sw[s].first_port + p] = dead;
+	r->dead_link[r->f->sw[port->peer].first_port + port->peer_port] = dead;
+}
+
+enum ftr_status ftr_ddlr_events(struct ftr_ddlr *r,
+				const struct ftr_event *ev, uint32_t n,
+				struct ftr_ddlr_plan *plan,
+				struct ftr_err *err)
+{
+	enum ftr_status st = FTR_OK;
+	bool up = false;
+
+	ddlr_begin_plan(r, plan);
+	for (uint32_t i = 0; !st && i < n; i++)
+		st = refuse(r, &ev[i], err);
+	for (uint32_t i = 0; !st && i < n; i++) {
+		if (ev[i].kind <= FTR_EVENT_LINK_UP)
+			set_link(r, ev[i].sw, ev[i].port,
+				 ev[i].kind == FTR_EVENT_LINK_DOWN);
+		else
+			r->dead_sw[ev[i].sw] =
+				ev[i].kind == FTR_EVENT_SWITCH_DOWN;
+	}
+	/* what comes back first: it must find everything drained */
+	for (uint32_t i = 0; !st && i < n; i++)
+		if (ev[i].kind == FTR_EVENT_LINK_UP ||
+		    ev[i].kind == FTR_EVENT_SWITCH_UP)
+			st = update(r, ev[i].sw, &up, err);
+	for (uint32_t i = 0; !st && i < n; i++)
+		st = update(r, ev[i].sw, &up, err);
+	if (!st)
+		st = repair_broken(r, up, err);
+	ddlr_end_plan(r, st);
+	return st;
+}
+
+/* ---- events by comparison ---------------------------------------------- */
+
+struct events {
+	struct ftr_event *e;
+	uint32_t n, cap;
+};
+
+static bool add(struct events *l, enum ftr_event_kind kind, ftr_sw s,
+		unsigned int p)
+{
+	if (!FTR_GROW(l->e, l->n, l->cap))
+		return false;
+	l->e[l->n++] = (struct ftr_event){ (uint8_t)kind, s, (ftr_port)p };
+	return true;
+}
+
+/* Does the cable at (s, p) of the planner's fabric exist in now? */
+static bool has_link(const struct ftr_ddlr *r, const struct ftr_fabric *now,
+		     ftr_sw there, ftr_sw s, unsigned int p)
+{
+	const struct ftr_swport *old = ftr_fabric_port(r->f, s, (ftr_port)p);
+	const struct ftr_swport *x;
+
+	if (p > now->sw[there].n_ports)
+		return false;
+	x = ftr_fabric_port(now, there, (ftr_port)p);
+	return x->peer_kind == FTR_PEER_SW && x->peer_port == old->peer_port &&
+	       now->sw[x->peer].guid == r->f->sw[old->peer].guid;
+}
+
+static bool compare_switch(const struct ftr_ddlr *r,
+			   const struct ftr_fabric *now, ftr_sw s,
+			   struct events *l)
+{
+	ftr_sw there = ftr_fabric_find_sw(now, r->f->sw[s].guid);
+	bool ok = true;
+
+	if ((there == FTR_SW_NONE) != r->dead_sw[s])
+		ok = add(l, r->dead_sw[s] ? FTR_EVENT_SWITCH_UP :
+			 FTR_EVENT_SWITCH_DOWN, s, 0);
+	for (unsigned int p = 1; ok && there != FTR_SW_NONE &&
+	     p <= r->f->sw[s].n_ports; p++) {
+		const struct ftr_swport *x =
+			ftr_fabric_port(r->f, s, (ftr_port)p);
+		bool dead;
+
+		if (x->peer_kind != FTR_PEER_SW || x->peer < s ||
+		    ftr_fabric_find_sw(now, r->f->sw[x->peer].guid) ==
+		    FTR_SW_NONE)
+			continue;
+		dead = r->dead_link[r->f->sw[s].first_port + p];
+		if (has_link(r, now, there, s, p) == dead)
+			ok = add(l, dead ? FTR_EVENT_LINK_UP :
+				 FTR_EVENT_LINK_DOWN, s, p);
+	}
+	return ok;
+}
+
+enum ftr_status ftr_ddlr_to(struct ftr_ddlr *r,
+			    const struct ftr_fabric *now,
+			    struct ftr_ddlr_plan *plan,
+			    struct ftr_err *err)
+{
+	struct events l = { NULL, 0, 0 };
+	bool ok = true;
+	enum ftr_status st;
+
+	for (ftr_sw s = 0; ok && s < r->f->n_sw; s++)
+		ok = compare_switch(r, now, s, &l);
+	if (ok)
+		st = ftr_ddlr_events(r, l.e, l.n, plan, err);
+	else
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for events");
+	free(l.e);
+	return st;
+}
+
+/* ---- life -------------------------------------------------------------- */
+
+static bool allocate(struct ftr_ddlr *r)
+{
+	struct ftr_arena *a = r->arena;
+	const struct ftr_fabric *f = r->f;
+
+	r->live_to = ftr_arena_alloc(a, (size_t)f->n_sw << 8,
+				     sizeof(*r->live_to));
+	r->dead_sw = ftr_arena_zalloc(a, f->n_sw, 1);
+	r->dead_link = ftr_arena_zalloc(a, f->n_ports, 1);
+	r->has_hosts = ftr_arena_zalloc(a, f->n_sw, 1);
+	r->cls = ftr_arena_alloc(a, (size_t)f->max_lid + 1, 1);
+	r->load = ftr_arena_zalloc(a, f->n_ports, sizeof(*r->load));
+	r->in_plan = ftr_arena_zalloc(a, (size_t)f->max_lid + 1, 1);
+	r->touched = ftr_arena_zalloc(a, f->n_sw, 1);
+	r->switches = ftr_arena_alloc(a, f->n_sw, sizeof(*r->switches));
+	r->step_of = ftr_arena_zalloc(a, f->n_sw, 1);
+	r->stepped = ftr_arena_alloc(a, 2 * (size_t)f->n_sw,
+				     sizeof(*r->stepped));
+	r->avoid = ftr_arena_zalloc(a, f->n_sw, 1);
+	r->carried = ftr_arena_zalloc(a, f->n_sw, sizeof(*r->carried));
+	r->queue = ftr_arena_alloc(a, f->n_sw, sizeof(*r->queue));
+	r->from = ftr_arena_alloc(a, f->n_sw, sizeof(*r->from));
+	r->by = ftr_arena_alloc(a, f->n_sw, 1);
+	r->seen = ftr_arena_zalloc(a, f->n_sw, 1);
+	r->col = ftr_arena_alloc(a, f->n_sw, sizeof(*r->col));
+	r->col_of = ftr_arena_zalloc(a, f->n_sw, sizeof(*r->col_of));
+	return r->live_to && r->dead_sw && r->dead_link && r->has_hosts &&
+	       r->cls && r->load && r->in_plan && r->touched &&
+	       r->switches && r->step_of && r->stepped && r->avoid &&
+	       r->carried && r->queue && r->from && r->by && r->seen &&
+	       r->col && r->col_of && planes_new(r);
+}
+
+static void set_classes(struct ftr_ddlr *r)
+{
+	const struct ftr_fabric *f = r->f;
+
+	memset(r->cls, FTR_CLASS_OTHER, (size_t)f->max_lid + 1);
+	for (uint32_t i = 0; i < r->sh->numbering.n_dest; i++)
+		r->cls[r->sh->numbering.dest[i].lid] = r->sh->numbering.dest[i].cls;
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		if (f->ep[e].sw != FTR_SW_NONE && f->ep[e].lid)
+			r->has_hosts[f->ep[e].sw] = 1;
+}
+
+static void set_neighbours(struct ftr_ddlr *r)
+{
+	for (ftr_sw s = 0; s < r->f->n_sw; s++) {
+		ftr_sw *to = &r->live_to[(size_t)s << 8];
+
+		for (unsigned int p = 0; p < 256; p++)
+			to[p] = FTR_SW_NONE;
+		for (unsigned int p = 1; p <= r->f->sw[s].n_ports; p++) {
+			const struct ftr_swport *x =
+				ftr_fabric_port(r->f, s, (ftr_port)p);
+
+			if (x->peer_kind == FTR_PEER_SW)
+				to[p] = x->peer;
+		}
+	}
+}
+
+static enum ftr_status build(struct ftr_ddlr *r, const struct ftr_tables *t,
+			     const struct ftr_ddlr_opts *o,
+			     struct ftr_err *err)
+{
+	struct ftr_cdg_opts co = {
+		.sl2vl = o->sl2vl, .sls = o->sls,
+		.switch_sources = o->switch_sources,
+		.stop = o->stop, .stop_ctx = o->stop_ctx,
+	};
+	enum ftr_status st;
+
+	if (!allocate(r))
+		return ftr_fail(err, FTR_NOMEM, "out of memory for repairs of %u switches",
+				r->f->n_sw);
+	set_classes(r);
+	set_neighbours(r);
+	st = ftr_cdg_new(r->f, t, &co, &r->g, err);
+	co.switch_sources = false;
+	if (!st && o->switch_sources)
+		st = ftr_cdg_new(r->f, t, &co, &r->hosts, err);
+	if (st)
+		return st;
+	r->now = ftr_cdg_tables(r->g);
+	st = ftr_tables_new(r->f, false, &r->orig, err);
+	if (!st)
+		memcpy(r->orig->lft, r->now->lft,
+		       (size_t)r->now->n_sw * r->now->stride);
+	return st;
+}
+
+enum ftr_status ftr_ddlr_new(const struct ftr_shape *sh,
+			     const struct ftr_tables *t,
+			     const struct ftr_ddlr_opts *opts,
+			     struct ftr_ddlr **out, struct ftr_err *err)
+{
+	static const struct ftr_ddlr_opts none = { 0 };
+	struct ftr_ddlr *r = ftr_calloc(1, sizeof(*r));
+	enum ftr_status st;
+
+	if (!r || !(r->arena = ftr_arena_new())) {
+		free(r);
+		return ftr_fail(err, FTR_NOMEM, "out of memory for repairs");
+	}
+	opts = opts ? opts : &none;
+	r->sh = sh;
+	r->f = sh->f;
+	st = build(r, t, opts, err);
+	if (st)
+		ftr_ddlr_free(r);
+	else
+		*out = r;
+	return st;
+}
+
+void ftr_ddlr_free(struct ftr_ddlr *r)
+{
+	if (!r)
+		return;
+	ftr_cdg_free(r->g);
+	ftr_cdg_free(r->hosts);
+	ftr_tables_free(r->orig);
+	free(r->off);
+	ftr_arena_free(r->arena);
+	free(r);
+}
+
+const struct ftr_tables *ftr_ddlr_tables(const struct ftr_ddlr *r)
+{
+	return r->now;
+}
+
+void ftr_ddlr_drained(struct ftr_ddlr *r)
+{
+	ftr_cdg_drain_all(r->g);
+	if (r->hosts)
+		ftr_cdg_drain_all(r->hosts);
+}
+
+uint32_t ftr_ddlr_undrained(const struct ftr_ddlr *r)
+{
+	return ftr_cdg_undrained(r->g);
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Whole columns: over to newly routed tables, back to those before a fault, and
+ * the inverted order as the last resort of a repair.
+ *
+ * All three say which entries a LID should have; lid_transition.c puts them into steps
+ * and the dependency graph says whether that may be now.  What may not is held:
+ * packets that still follow older entries are in its way, so it may be
+ * possible when these are drained.  If nothing is under way any more and a round
+ * changes nothing, what is held stays as it is: it works.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ddlr/planner.h"
+#include <ftr/engine.h>
+
+static void want(struct ftr_ddlr *r, uint32_t *n, ftr_sw s, ftr_port p)
+{
+	r->col[(*n)++] = (struct column_write){ .sw = s, .port = p };
+}
+
+/* ---- restoring --------------------------------------------------------- */
+
+/* Do the entries as pushed lead from s to the LID? */
+static bool orig_arrives(const struct ftr_ddlr *r, ftr_sw s)
+{
+	for (uint32_t hops = 0; hops < r->f->n_sw; hops++) {
+		ftr_port p = ftr_tables_get(r->orig, s, r->lid);
+
+		if (s == r->exit_sw)
+			return p == r->exit_port;
+		s = ddlr_next(r, s, p);
+		if (s == FTR_SW_NONE)
+			return false;
+	}
+	return false;
+}
+
+enum ftr_status transition_restore(struct ftr_ddlr *r, ftr_lid lid,
+				   struct ftr_err *err)
+{
+	uint32_t n = 0;
+	bool made;
+	enum ftr_status st;
+
+	/* the first places of a LID in off[], which is sorted */
+	for (uint32_t i = 0; i < r->n_off; i++) {
+		const struct lft_entry *o = &r->off[i];
+
+		if (o->lid != lid || r->dead_sw[o->sw] || r->col_of[o->sw] ||
+		    r->entry[o->sw] ==
+		    ftr_tables_get(r->orig, o->sw, lid) ||
+		    !orig_arrives(r, o->sw))
+			continue;
+		want(r, &n, o->sw, ftr_tables_get(r->orig, o->sw, lid));
+		r->col_of[o->sw] = n;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		r->col_of[r->col[i].sw] = 0;
+	if (!n)
+		return FTR_OK;
+	st = column_change(r, n, FTR_HOW_RESTORED, &made, err);
+	r->plan->held += !st && !made;
+	return st;
+}
+
+/* ---- the inverted order ------------------------------------------------ */
+
+struct alive {
+	const struct ftr_ddlr *r;
+};
+
+static bool keep_sw(void *ctx, const struct ftr_fabric *f, ftr_sw s)
+{
+	(void)f;
+	return !((struct alive *)ctx)->r->dead_sw[s];
+}
+
+static bool keep_ep(void *ctx, const struct ftr_fabric *f, ftr_ep e)
+{
+	const struct alive *a = ctx;
+
+	return f->ep[e].sw != FTR_SW_NONE && !a->r->dead_sw[f->ep[e].sw];
+}
+
+static bool keep_link(void *ctx, const struct ftr_fabric *f, ftr_sw s,
+		      ftr_port p)
+{
+	(void)f;
+	return !ftr_cdg_link_is_down(((struct alive *)ctx)->r->g, s, p);
+}
+
+/* The damaged fabric routed by the inverted order. */
+static enum ftr_status route_inverted(struct ftr_ddlr *r, struct inverted *v,
+				      struct ftr_err *err)
+{
+	struct alive a = { r };
+	const struct ftr_filter filter = { keep_sw, keep_ep, keep_link, &a };
+	struct ftr_shape *sh = NULL;
+	enum ftr_status st = ftr_fabric_copy_if(r->f, &filter, &v->f, err);
+
+	if (!st)
+		st = ftr_shape_new(v->f, NULL, NULL, &sh, err);
+	if (!st)
+		st = ftr_tables_new(v->f, false, &v->t, err);
+	if (!st)
+		st = ftr_engine_find("sftree")->route(sh, NULL, NULL, v->t,
+						      NULL, err);
+	ftr_shape_free(sh);
+	if (st)
+		return st;
+	v->of = ftr_reallocarray(NULL, r->f->n_sw, sizeof(*v->of));
+	if (!v->of)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for %u switches",
+				r->f->n_sw);
+	for (ftr_sw s = 0; s < r->f->n_sw; s++)
+		v->of[s] = ftr_fabric_find_sw(v->f, r->f->sw[s].guid);
+	return FTR_OK;
+}
+
+void transition_inverted_fini(struct inverted *v)
+{
+	ftr_tables_free(v->t);
+	ftr_fabric_free(v->f);
+	free(v->of);
+}
+
+enum ftr_status transition_inverted(struct ftr_ddlr *r, struct inverted *v,
+				    bool *healed, struct ftr_err *err)
+{
+	enum ftr_status st = FTR_OK;
+	uint32_t n = 0;
+
+	*healed = false;
+	if (!v->f)
+		st = route_inverted(r, v, err);
+	for (ftr_sw s = 0; !st && s < r->f->n_sw; s++) {
+		ftr_port p;
+
+		/* what was written in this plan already stays */
+		if (v->of[s] == FTR_SW_NONE || r->step_of[s])
+			continue;
+		p = ftr_tables_get(v->t, v->of[s], r->lid);
+		if (p != FTR_PORT_NONE &&
+		    p != r->entry[s])
+			want(r, &n, s, p);
+	}
+	return st || !n ? st :
+		column_change(r, n, FTR_HOW_INVERTED, healed, err);
+}
+
+/* ---- handover ---------------------------------------------------------- */
+
+/* The LIDs with a new entry somewhere, as a bit set; of: index in nf. */
+static void mark_lids(const struct ftr_ddlr *r, const ftr_sw *of,
+		      const struct ftr_tables *t, uint8_t *differs)
+{
+	for (ftr_sw s = 0; s < r->f->n_sw; s++) {
+		const uint8_t *now = ftr_tables_row(r->now, s), *row;
+		uint32_t end;
+
+		if (of[s] == FTR_SW_NONE || r->dead_sw[s])
+			continue;
+		row = ftr_tables_row(t, of[s]);
+		end = FTR_MIN(t->max_lid, r->f->max_lid) + 1u;
+		for (uint32_t lid = 1; lid < end; lid++)
+			differs[lid] |= row[lid] != now[lid] &&
+				row[lid] != FTR_PORT_NONE;
+	}
+}
+
+static enum ftr_status hand_over_lid(struct ftr_ddlr *r, const ftr_sw *of,
+				     const struct ftr_tables *t, ftr_lid lid,
+				     bool *made, struct ftr_err *err)
+{
+	uint32_t n = 0;
+
+	*made = true;
+	ddlr_begin_lid(r, lid);
+	if (r->exit_sw == FTR_SW_NONE)
+		return FTR_OK;
+	for (ftr_sw s = 0; s < r->f->n_sw; s++) {
+		ftr_port p;
+
+		if (of[s] == FTR_SW_NONE || r->dead_sw[s])
+			continue;
+		p = ftr_tables_get(t, of[s], lid);
+		if (p != FTR_PORT_NONE && p != r->entry[s])
+			want(r, &n, s, p);
+	}
+	return n ? column_change(r, n, FTR_HOW_NEW, made, err) : FTR_OK;
+}
+
+/* Switches of r in nf; FTR_INVAL if nf has others. */
+static enum ftr_status match(const struct ftr_ddlr *r,
+			     const struct ftr_fabric *nf,
+			     const struct ftr_tables *t, ftr_sw *of,
+			     struct ftr_err *err)
+{
+	uint32_t found = 0;
+
+	if (t->n_sw != nf->n_sw || t->max_lid != nf->max_lid)
+		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs to %u do not fit a fabric of %u and %u",
+				t->n_sw, t->max_lid, nf->n_sw, nf->max_lid);
+	for (ftr_sw s = 0; s < r->f->n_sw; s++) {
+		of[s] = ftr_fabric_find_sw(nf, r->f->sw[s].guid);
+		if (of[s] == FTR_SW_NONE)
+			continue;
+		found++;
+		if (nf->sw[of[s]].n_ports != r->f->sw[s].n_ports)
+			return ftr_fail(err, FTR_INVAL, "a switch has %u ports, and had %u",
+					nf->sw[of[s]].n_ports,
+					r->f->sw[s].n_ports);
+	}
+	if (found != nf->n_sw)
+		return ftr_fail(err, FTR_INVAL, "%u switches of the new fabric are not in the old one",
+				nf->n_sw - found);
+	return FTR_OK;
+}
+
+/* All that there is to do is done: what is now is what later faults restore;
+ * held[]: LIDs whose detours stay. */
+static void settle(struct ftr_ddlr *r, const uint8_t *held)
+{
+	memcpy(r->orig->lft, r->now->lft,
+	       (size_t)r->now->n_sw * r->now->stride);
+	r->n_off = 0;
+	memset(r->load, 0, r->f->n_ports * sizeof(*r->load));
+	planes_clear(r);
+	for (uint32_t lid = 1; lid <= r->f->max_lid; lid++) {
+		if (!held[lid])
+			continue;
+		ddlr_begin_lid(r, (ftr_lid)lid);
+		planes_enter_column(r);
+	}
+}
+
+static enum ftr_status hand_over(struct ftr_ddlr *r, const ftr_sw *of,
+				 const struct ftr_tables *t, uint8_t *differs,
+				 struct ftr_err *err)
+{
+	bool quiet = !ftr_cdg_undrained(r->g), made = false;
+	enum ftr_status st = FTR_OK;
+
+	mark_lids(r, of, t, differs);
+	for (uint32_t lid = 1; !st && lid <= r->f->max_lid; lid++) {
+		if (!differs[lid] ||
+		    r->f->owner[lid].kind == FTR_OWNER_NONE)
+			continue;
+		st = hand_over_lid(r, of, t, (ftr_lid)lid, &made, err);
+		differs[lid] = !st && !made;
+		r->plan->held += differs[lid];
+	}
+	r->plan->done = !st && (!r->plan->held || (quiet && !r->plan->n));
+	if (r->plan->done)
+		settle(r, differs);
+	return st;
+}
+
+enum ftr_status ftr_ddlr_transition(struct ftr_ddlr *r,
+				    const struct ftr_fabric *nf,
+				    const struct ftr_tables *t,
+				    struct ftr_ddlr_plan *plan,
+				    struct ftr_err *err)
+{
+	ftr_sw *of = ftr_reallocarray(NULL, (size_t)r->f->n_sw + 1,
+				      sizeof(*of));
+	uint8_t *differs = ftr_calloc((size_t)r->f->max_lid + 1, 1);
+	enum ftr_status st;
+
+	ddlr_begin_plan(r, plan);
+	if (of && differs)
+		st = match(r, nf, t, of, err);
+	else
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for a handover");
+	if (!st)
+		st = hand_over(r, of, t, differs, err);
+	ddlr_end_plan(r, st);
+	free(of);
+	free(differs);
+	return st;
+}

@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Dmodc: closed-form routes on whole, damaged and irregular fat-trees.
+ *
+ * Source: J. Gliksberg et al., "High-Quality Fault Resiliency in Fat-Trees"
+ * (seed 002), section 3.4.  For switch s, destination d behind leaf switch l:
+ *
+ *	C = groups of s that lead closer to l			(1)
+ *	g = C[floor(d / Pi_s) mod #C]				(3)
+ *	p = g[floor(d / (Pi_s * #C)) mod #g]			(4)
+ *
+ * Closer are the groups above with a smaller cost and the groups below with a
+ * smaller down-cost (section 3.4); only the latter where s must go down, that
+ * is where a switch above comes down to it (deviation: see <ftr/shape.h>).  So
+ * every path goes up, then down, on any graph: no loop, and a channel
+ * dependency graph without cycles (section 4.1).
+ *
+ * How many groups there are and which one a number means is told by the
+ * placement (place.c): (3) and (4) as published count over what is alive, the others over
+ * what is nominal, and then only destinations whose nominal cable is lost, the
+ * displaced, take another one.  Where several groups may lead down to a leaf, they
+ * also take numbers of their own in place of floor(d / Pi), one for each tier.
+ *
+ * How it is made fast.  On a tree with few faults nearly every (s, l) has
+ * C = all groups above s.  Then the port depends on d only through the pair
+ *
+ *	floor(d / Pi) mod W,  floor(d / (Pi * W)) mod p
+ *
+ * for W groups of p cables each, and all switches with the same (Pi, W, p),
+ * a "pattern", share these numbers.  A pattern keeps one byte per LID, the
+ * place i * p + j of the cable in the order of groups; the row of a switch is
+ * that byte string looked up in the switch's own list of ports, where a lost
+ * cable has none.  What is left is done column by column over it: the columns
+ * below s, its own, those to which some group above does not lead closer, and
+ * the displaced.  Which columns these are is found by comparing whole rows of
+ * costs, many columns per instruction.
+ *
+ *	row of s = lookup(pattern(Pi_s, W_s, p_s), ports of s)
+ *	           then patched for columns below s / with fewer candidates,
+ *	           and for what was displaced
+ *
+ * Every row has one writer, so rows are shared out over the team.
+ * Work: n_sw * (LIDs + groups * n_sw) byte operations, vectorised.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/bytes.h"
+#include "engine/connect.h"
+#include "engine/engine.h"
+#include "engine/place.h"
+
+/* More patterns than this, on a badly damaged fabric: the switches of those
+ * met last go column by column. */
+#define MAX_PATTERNS 32
+#define NO_PATTERN 255
+
+struct pattern {
+	uint64_t pi;
+	const struct ftr_up_path *up_path;	/* numbers in place of d / pi */
+	uint32_t w;		/* groups above: all nominal ones, or those alive */
+	uint32_t p;		/* cables of each */
+	uint8_t *place;		/* [stride] i * p + j, 255 for LIDs of nobody */
+};
+
+/* Work of one thread: one byte per column. */
+struct per_worker {
+	uint8_t *n_cand;	/* groups that lead closer, above or below */
+	uint8_t *n_above;	/* those above */
+	uint8_t *one;		/* the last of them */
+	uint8_t *must;		/* must go down */
+	uint64_t no_path;
+};
+
+struct job {
+	const struct ftr_shape *sh;
+	enum ftr_placement how;
+	struct ftr_tables *out;
+	struct ftr_arena *arena;
+	struct pattern pattern[MAX_PATTERNS];
+	unsigned int n_patterns;
+	uint8_t *pattern_of;	/* [n_sw] index or NO_PATTERN */
+	uint64_t *displaced;	/* bits by (switch, LID), or NULL */
+	uint32_t *d;		/* [n_dest] compact copies of the shape's dests */
+	ftr_lid *lid;
+	struct per_worker per_worker[FTR_TEAM_MAX];
+};
+
+/* ---- patterns ---------------------------------------------------------- */
+
+/* Places of s, if all groups above have slots and as many cables. */
+static bool uniform_slots(const struct ftr_shape *sh, ftr_sw s,
+			  struct pattern *t)
+{
+	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
+
+	t->w = sh->numbering.n_slots[s];
+	t->p = sh->tree.n_up[s] ? g[0].n_nominal : 0;
+	for (uint32_t i = 0; i < sh->tree.n_up[s]; i++)
+		if (g[i].slot == FTR_SLOT_NONE || g[i].n_nominal != t->p)
+			return false;
+	return t->p > 0 && t->w * t->p <= FTR_PORT_MAX;
+}
+
+/* The same over the groups that are alive. */
+static bool uniform_groups(const struct ftr_shape *sh, ftr_sw s,
+			   struct pattern *t)
+{
+	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
+
+	t->w = sh->tree.n_up[s];
+	t->p = sh->tree.n_up[s] ? g[0].n : 0;
+	for (uint32_t i = 1; i < sh->tree.n_up[s]; i++)
+		if (g[i].n != t->p)
+			return false;
+	return t->p > 0;
+}
+
+static void choose_patterns(struct job *j)
+{
+	const struct ftr_shape *sh = j->sh;
+
+	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
+		struct pattern t = {
+			.pi = sh->numbering.divider[s],
+			.up_path = place_up_path(sh, j->how, s),
+		};
+		unsigned int i;
+
+		j->pattern_of[s] = NO_PATTERN;
+		if (!(place_literal(j->how) ? uniform_groups(sh, s, &t) :
+		      uniform_slots(sh, s, &t)))
+			continue;
+		for (i = 0; i < j->n_patterns; i++)
+			if (j->pattern[i].pi == t.pi && j->pattern[i].w == t.w &&
+			    j->pattern[i].p == t.p &&
+			    j->pattern[i].up_path == t.up_path)
+				break;
+		if (i == MAX_PATTERNS)
+			continue;
+		if (i == j->n_patterns)
+			j->pattern[j->n_patterns++] = t;
+		j->pattern_of[s] = (uint8_t)i;
+	}
+}
+
+static void fill_patterns(void *ctx, unsigned int worker, uint32_t begin,
+			  uint32_t end)
+{
+	struct job *j = ctx;
+
+	(void)worker;
+	for (uint32_t i = begin; i < end; i++) {
+		struct pattern *t = &j->pattern[i];
+
+		memset(t->place, 255, j->out->stride);
+		for (uint32_t k = 0; k < j->sh->numbering.n_dest; k++) {
+			uint64_t q = t->up_path ?
+				place_number(j->sh, t->up_path, t->pi,
+					     &j->sh->numbering.dest[k]) :
+				j->d[k] / t->pi;
+
+			t->place[j->lid[k]] = (uint8_t)(q % t->w * t->p +
+							q / t->w % t->p);
+		}
+	}
+}
+
+static enum ftr_status prepare(struct job *j, struct ftr_team *team,
+			       struct ftr_err *err)
+{
+	const struct ftr_shape *sh = j->sh;
+	bool ok;
+
+	j->pattern_of = ftr_arena_alloc(j->arena, sh->f->n_sw, 1);
+	j->d = ftr_arena_alloc(j->arena, sh->numbering.n_dest, sizeof(*j->d));
+	j->lid = ftr_arena_alloc(j->arena, sh->numbering.n_dest, sizeof(*j->lid));
+	ok = j->pattern_of && j->d && j->lid;
+	for (unsigned int i = 0; ok && i < ftr_team_size(team); i++) {
+		struct per_worker *l = &j->per_worker[i];
+
+		l->n_cand = ftr_arena_alloc(j->arena, sh->reach.cost_stride, 1);
+		l->n_above = ftr_arena_alloc(j->arena, sh->reach.cost_stride, 1);
+		l->one = ftr_arena_alloc(j->arena, sh->reach.cost_stride, 1);
+		l->must = ftr_arena_alloc(j->arena, sh->reach.cost_stride, 1);
+		ok = l->n_cand && l->n_above && l->one && l->must;
+	}
+	if (ok)
+		choose_patterns(j);
+	for (unsigned int i = 0; ok && i < j->n_patterns; i++) {
+		j->pattern[i].place = ftr_arena_alloc(j->arena,
+						      j->out->stride, 1);
+		ok = j->pattern[i].place;
+	}
+	if (!ok)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for routing %u LIDs on %u switches",
+				sh->numbering.n_dest, sh->f->n_sw);
+	for (uint32_t k = 0; k < sh->numbering.n_dest; k++) {
+		j->d[k] = sh->numbering.dest[k].d;
+		j->lid[k] = sh->numbering.dest[k].lid;
+	}
+	ftr_team_run(team, j->n_patterns, 1, fill_patterns, j);
+	return FTR_OK;
+}
+
+/* ---- candidates of a row ----------------------------------------------- */
+
+static void count_candidates(const struct ftr_shape *sh, struct per_worker *w,
+			     ftr_sw s)
+{
+	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
+	uint32_t up = sh->tree.n_up[s], all = up + sh->tree.n_down[s];
+	size_t n = sh->reach.cost_stride;
+
+	place_paths_row(sh, s, w->n_above, w->one, w->must);
+	memcpy(w->n_cand, w->n_above, n);
+	for (uint32_t k = up; k < all; k++)
+		bytes_count_less(w->n_cand, w->one, (uint8_t)k,
+				 ftr_shape_cost(sh, s),
+				 ftr_shape_down(sh, g[k].remote), n);
+}
+
+/* ---- columns ----------------------------------------------------------- */
+
+/* A switch while its row is made. */
+struct row {
+	const struct job *j;
+	const struct per_worker *w;
+	ftr_sw s;
+	uint8_t *lft;
+	const struct pattern *t;	/* NULL: none */
+	bool lost;		/* the pattern names cables that are lost */
+	struct port_choice place;
+};
+
+static void own_column(const struct row *r, uint32_t l)
+{
+	const struct ftr_shape *sh = r->j->sh;
+
+	for (uint32_t i = sh->numbering.dest_first[l]; i < sh->numbering.dest_first[l + 1]; i++)
+		r->lft[r->j->lid[i]] = sh->numbering.dest[i].port;
+}
+
+/* One port for all of a column: no arithmetic left. */
+static void one_port(uint8_t *restrict row, const ftr_lid *restrict lid,
+		     uint32_t n, ftr_port port)
+{
+	for (uint32_t i = 0; i < n; i++)
+		row[lid[i]] = port;
+}
+
+/* Ports of the places of the pattern over the groups above, one after the
+ * other or by slot; returns false if some place has no port. */
+static bool list_ports(const struct row *r, const struct ftr_group *const *g,
+		       uint32_t n, ftr_port *ports)
+{
+	const struct ftr_shape *sh = r->j->sh;
+	uint32_t p = r->t->p, found = 0;
+
+	memset(ports, FTR_PORT_NONE, 256);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t at = place_literal(r->j->how) ? i : g[i]->slot;
+
+		if (g[i]->n == p)
+			memcpy(ports + at * p, sh->tree.group_ports + g[i]->first,
+			       p);
+		else
+			for (uint32_t k = 0; k < p; k++)
+				ports[at * p + k] = place_link(sh, g[i], k);
+		found += g[i]->n;
+	}
+	return found == r->t->w * p;
+}
+
+/* One entry, of a destination of a column that place_column was called for. */
+static void place_entry(struct row *r, uint32_t i)
+{
+	const struct job *j = r->j;
+	ftr_lid lid = j->lid[i];
+
+	r->lft[lid] = place_port(&r->place, &j->sh->numbering.dest[i]);
+	if (j->displaced && r->place.displaced)
+		j->displaced[(size_t)r->s * (j->out->stride / 64) + lid / 64] |=
+			UINT64_C(1) << lid % 64;
+}
+
+/* Entries of a column whose place leads nowhere (gone, by place) or is lost. */
+static void patch_displaced(struct row *r, uint32_t l, const uint8_t *gone)
+{
+	const struct ftr_shape *sh = r->j->sh;
+	const ftr_lid *lid = r->j->lid;
+	const uint8_t *place = r->t->place;
+
+	for (uint32_t i = sh->numbering.dest_first[l]; i < sh->numbering.dest_first[l + 1]; i++)
+		if (gone[place[lid[i]]] || r->lft[lid[i]] == FTR_PORT_NONE)
+			place_entry(r, i);
+}
+
+/* A column that the pattern does not serve, with several candidates or several
+ * cables. */
+static void patch(struct row *r, uint32_t l)
+{
+	const struct ftr_shape *sh = r->j->sh;
+	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[r->s]];
+	const struct ftr_group *cand[FTR_PORT_MAX + 1];
+	uint32_t n = ftr_shape_candidates(sh, r->s, l, cand);
+	uint8_t gone[256] = { 0 };
+
+	place_column(&r->place, l, cand, n);
+	if (!r->t || !r->place.slots || r->w->n_above[l] != n) {
+		for (uint32_t i = sh->numbering.dest_first[l];
+		     i < sh->numbering.dest_first[l + 1]; i++)
+			place_entry(r, i);
+		return;
+	}
+	for (uint32_t i = 0; i < sh->tree.n_up[r->s]; i++)
+		if (!r->place.at[g[i].slot])
+			memset(gone + g[i].slot * r->t->p, 1, r->t->p);
+	patch_displaced(r, l, gone);
+}
+
+/* The only port of every group of s, FTR_PORT_NONE where it has more. */
+static void only_ports(const struct ftr_shape *sh, ftr_sw s, ftr_port *only)
+{
+	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
+	uint32_t n = sh->tree.n_up[s] + sh->tree.n_down[s];
+
+	for (uint32_t k = 0; k < n; k++)
+		only[k] = g[k].n == 1 ? sh->tree.group_ports[g[k].first] :
+			FTR_PORT_NONE;
+}
+
+/* What the pattern does not serve; up: the groups above, all candidates of the
+ * columns that it does. */
+static void patch_columns(struct row *r, struct per_worker *w,
+			  const struct ftr_group *const *up)
+{
+	const struct ftr_shape *sh = r->j->sh;
+	const uint32_t *first = sh->numbering.dest_first;
+	const uint8_t *n_cand = w->n_cand, *n_above = w->n_above;
+	const uint8_t *one = w->one;
+	uint32_t own = sh->numbering.col[r->s], n_sw = sh->f->n_sw;
+	uint32_t n_served = r->t ? sh->tree.n_up[r->s] : 0;
+	const ftr_lid *lid = r->j->lid;
+	const uint8_t none_gone[256] = { 0 };
+	ftr_port only[FTR_PORT_MAX + 1];
+
+	only_ports(sh, r->s, only);
+	for (uint32_t l = 0; l < n_sw; l++) {
+		uint32_t n = first[l + 1] - first[l];
+
+		if (n_above[l] == n_served && n_cand[l] == n_served &&
+		    n_served) {
+			if (!r->lost)
+				continue;
+			place_column(&r->place, l, up, n_served);
+			patch_displaced(r, l, none_gone);
+		} else if (l == own) {
+			own_column(r, l);
+		} else if (n_cand[l] == 0) {
+			one_port(r->lft, lid + first[l], n, FTR_PORT_NONE);
+			w->no_path += n;
+		} else if (n_cand[l] == 1 && only[one[l]] != FTR_PORT_NONE) {
+			one_port(r->lft, lid + first[l], n, only[one[l]]);
+		} else {
+			patch(r, l);
+		}
+	}
+}
+
+static void route_switch(const struct job *j, struct per_worker *w, ftr_sw s)
+{
+	const struct ftr_shape *sh = j->sh;
+	const struct ftr_group *up[FTR_PORT_MAX + 1];
+	ftr_port ports[256];
+	struct row r;
+
+	r.j = j;
+	r.w = w;
+	r.s = s;
+	r.lft = ftr_tables_row(j->out, s);
+	r.t = NULL;
+	r.lost = false;
+	count_candidates(sh, w, s);
+	place_switch(&r.place, sh, j->how, s);
+	for (uint32_t i = 0; i < sh->tree.n_up[s]; i++)
+		up[i] = &sh->tree.groups[sh->tree.group_first[s] + i];
+	if (j->pattern_of[s] == NO_PATTERN) {
+		memset(r.lft, FTR_PORT_NONE, j->out->stride);
+	} else {
+		r.t = &j->pattern[j->pattern_of[s]];
+		r.lost = !list_ports(&r, up, sh->tree.n_up[s], ports);
+		bytes_lookup(r.lft, r.t->place, j->out->stride, ports,
+			     r.t->w * r.t->p);
+	}
+	patch_columns(&r, w, up);
+}
+
+static void route_some(void *ctx, unsigned int worker, uint32_t begin,
+		       uint32_t end)
+{
+	struct job *j = ctx;
+
+	for (uint32_t s = begin; s < end; s++)
+		route_switch(j, &j->per_worker[worker], s);
+}
+
+/* Entries that costs do not know of; returns how many had no path before. */
+static uint64_t fill_extra(const struct job *j, const struct connect *extra)
+{
+	const struct ftr_shape *sh = j->sh;
+	const struct ftr_group *cand[FTR_PORT_MAX + 1];
+	uint64_t filled = 0;
+	struct port_choice pl;
+
+	for (uint32_t i = 0; i < extra->n_entries; i++) {
+		const struct connect_entry *e = &extra->entry[i];
+		uint8_t *row = ftr_tables_row(j->out, e->sw);
+		uint32_t n = connect_candidates(sh, extra, e, cand);
+
+		place_switch(&pl, sh, j->how, e->sw);
+		place_column(&pl, e->col, cand, n);
+		for (uint32_t k = sh->numbering.dest_first[e->col];
+		     k < sh->numbering.dest_first[e->col + 1]; k++) {
+			ftr_lid lid = j->lid[k];
+
+			filled += row[lid] == FTR_PORT_NONE;
+			row[lid] = place_port(&pl, &sh->numbering.dest[k]);
+			if (j->displaced)	/* it stays as it is */
+				j->displaced[(size_t)e->sw *
+					     (j->out->stride / 64) + lid / 64] &=
+					~(UINT64_C(1) << lid % 64);
+		}
+	}
+	return filled;
+}
+
+enum ftr_status dmodc_tables(const struct ftr_shape *sh,
+			     enum ftr_placement how,
+			     const struct connect *extra, struct ftr_team *team,
+			     struct ftr_tables *out, uint64_t *displaced,
+			     uint64_t *no_path, struct ftr_err *err)
+{
+	struct job *j = ftr_calloc(1, sizeof(*j));
+	enum ftr_status st;
+
+	if (!j || !(j->arena = ftr_arena_new())) {
+		free(j);
+		return ftr_fail(err, FTR_NOMEM, "out of memory for routing");
+	}
+	j->sh = sh;
+	j->how = how;
+	j->out = out;
+	j->displaced = displaced;
+	st = prepare(j, team, err);
+	if (!st) {
+		ftr_team_run(team, sh->f->n_sw, 8, route_some, j);
+		*no_path = 0;
+		for (unsigned int i = 0; i < ftr_team_size(team); i++)
+			*no_path += j->per_worker[i].no_path;
+		if (extra)
+			*no_path -= fill_extra(j, extra);
+	}
+	ftr_arena_free(j->arena);
+	free(j);
+	return st;
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * ddlr: tables for fabrics whose faults are healed locally.
+ *
+ * Deterministic dynamic local rerouting (seed 001, section VI) is a matter of
+ * what happens after a fault, and that is <ftr/ddlr.h>.  The tables of a
+ * fabric at rest are those of sftree, with its promise: every switch reaches
+ * everything.  What belongs to the engine is how lanes are laid out, once, so
+ * that detours find room.
+ *
+ * The turn bit: a packet is on VL 1 on the link after it changed its direction,
+ * up to down or down to up, and on VL 0 on all others; what comes from a host or
+ * from the switch itself goes straight.  SL2VL looks at the ports where a packet
+ * comes in and goes out, and these tell the direction, so the tables do not
+ * depend on the routes and never change.
+ *
+ * deviation: seed 001 puts packets that are rerouted on layers of their own,
+ * from the U-turn to where they come out below the fault.  A switch that forwards by
+ * (in, out, SL) does not know rerouted packets from others; it sees turns.
+ */
+#include <string.h>
+
+#include "engine/engine.h"
+
+/* Does a packet by that port come from (go to) above?  Cables inside one rank
+ * go up from the lesser index. */
+static bool is_above(const struct ftr_shape *sh, ftr_sw s, ftr_port p)
+{
+	ftr_sw t = ftr_fabric_port(sh->f, s, p)->peer;
+
+	return sh->tree.rank[t] != sh->tree.rank[s] ? sh->tree.rank[t] > sh->tree.rank[s] : t > s;
+}
+
+static unsigned int turn_bit(const struct ftr_shape *sh, ftr_sw s, ftr_port in,
+			     ftr_port out)
+{
+	if (ftr_fabric_port(sh->f, s, in)->peer_kind != FTR_PEER_SW ||
+	    ftr_fabric_port(sh->f, s, out)->peer_kind != FTR_PEER_SW)
+		return 0;
+	return is_above(sh, s, in) == is_above(sh, s, out);
+}
+
+enum ftr_status ftr_ddlr_sl2vl(const struct ftr_shape *sh,
+			       struct ftr_sl2vl **out, struct ftr_err *err)
+{
+	struct ftr_sl2vl *m = NULL;
+	enum ftr_status st = ftr_sl2vl_new(sh->f, &m, err);
+
+	if (st)
+		return st;
+	for (ftr_sw s = 0; s < sh->f->n_sw; s++)
+		for (uint32_t io = 0; io < m->width[s] * m->width[s]; io++) {
+			ftr_port i = (ftr_port)(io / m->width[s]);
+			ftr_port o = (ftr_port)(io % m->width[s]);
+
+			*ftr_sl2vl_word(m, s, i, o) = turn_bit(sh, s, i, o) ?
+				UINT64_C(0x1111111111111111) : 0;
+		}
+	*out = m;
+	return FTR_OK;
+}
+
+static enum ftr_status ddlr_route(const struct ftr_shape *sh,
+				  const struct ftr_route_opts *opts,
+				  struct ftr_team *team,
+				  struct ftr_tables *out,
+				  struct ftr_route_stats *stats,
+				  struct ftr_err *err)
+{
+	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
+
+	if (opts)
+		o = *opts;
+	o.sftree_mode = FTR_SFTREE_INVERTED;
+	return ftr_engine_sftree.route(sh, &o, team, out, stats, err);
+}
+
+static enum ftr_promise ddlr_promise(const struct ftr_route_opts *opts)
+{
+	(void)opts;
+	return FTR_PROMISE_ALL;
+}
+
+const struct ftr_engine_ops ftr_engine_ddlr = {
+	.name = "ddlr",
+	.local_repair = true,
+	.promise = ddlr_promise,
+	.summary = "sftree, and up to k-1 faults are healed locally (DDLR)",
+	.route = ddlr_route,
+	.sl2vl = ftr_ddlr_sl2vl,
+};

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Costs and down-costs, made to follow.
+ *
+ * The same two passes as the full ones (seed 002, Procedure 1, and must of
+ * <ftr/shape.h>), over work lists in place of whole rows:
+ *
+ *	ascending	down[s][l]; where it changed: down of those above s,
+ *			cost of s
+ *	descending	cost[s][l]; where it changed: cost of those below s
+ *
+ * and every change of either lists the entries that look at it: those of s, of
+ * the switches above for a down-cost, and of those below for a cost.  Both
+ * passes take a rank only when all that it depends on is final, so each pair is
+ * worked out once.  Rows of which much is listed are worked out as a whole,
+ * many columns per instruction.
+ *
+ * keep: a shape made with FTR_REORDER_KEEP has pairs (s, l) where s is not come
+ * down to although a switch below leads to l.  They are read off its
+ * down-costs when the live routing is made, and stay.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/bytes.h"
+#include "incremental/incremental.h"
+
+/* A row with more than n_sw / WHOLE_SHARE columns listed is done as a whole. */
+#define WHOLE_SHARE 16
+
+/* ---- work lists ------------------------------------------------------ */
+
+enum ftr_status incr_work_new(struct ftr_incr *lv, struct ftr_err *err)
+{
+	uint32_t n = lv->view.f->n_sw;
+	struct ftr_arena *a = lv->arena;
+
+	lv->words = (n + 63) / 64;
+	lv->at = ftr_arena_alloc(a, n, sizeof(*lv->at));
+	if (!lv->at)
+		return incr_nomem(lv, err);
+	memset(lv->at, 0xff, n * sizeof(*lv->at));
+	for (int j = 0; j < N_JOBS; j++) {
+		struct incr_work *w = &lv->work[j];
+
+		w->bit = ftr_arena_zalloc(a, (size_t)n * lv->words,
+					  sizeof(*w->bit));
+		w->listed = ftr_arena_zalloc(a, n, 1);
+		w->whole = ftr_arena_zalloc(a, n, 1);
+		w->next = ftr_arena_alloc(a, n, sizeof(*w->next));
+		w->head = ftr_arena_alloc(a, lv->view.tree.n_ranks,
+					  sizeof(*w->head));
+		if (!w->bit || !w->listed || !w->whole || !w->next || !w->head)
+			return incr_nomem(lv, err);
+		memset(w->head, 0xff, lv->view.tree.n_ranks * sizeof(*w->head));
+	}
+	for (size_t i = 0; i < FTR_ARRAY_LEN(lv->row); i++) {
+		lv->row[i] = ftr_arena_alloc(a, lv->view.reach.cost_stride, 1);
+		if (!lv->row[i])
+			return incr_nomem(lv, err);
+	}
+	return FTR_OK;
+}
+
+static uint64_t *row_bits(const struct ftr_incr *lv, enum incr_job job,
+			  ftr_sw s)
+{
+	return lv->work[job].bit + (size_t)s * lv->words;
+}
+
+static void list(struct ftr_incr *lv, enum incr_job job, ftr_sw s)
+{
+	struct incr_work *w = &lv->work[job];
+	uint32_t *head = &w->head[lv->view.tree.rank[s]];
+
+	if (w->listed[s])
+		return;
+	w->listed[s] = 1;
+	w->next[s] = *head;
+	*head = s;
+}
+
+void incr_touch(struct ftr_incr *lv, enum incr_job job, ftr_sw s, uint32_t l)
+{
+	row_bits(lv, job, s)[l / 64] |= (uint64_t)1 << l % 64;
+	list(lv, job, s);
+}
+
+/* The columns with a flag; flag is a row of bytes. */
+void incr_touch_row(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
+		    const uint8_t *flag)
+{
+	uint64_t *bit = row_bits(lv, job, s);
+
+	for (uint32_t l = 0; l < lv->view.f->n_sw; l++)
+		bit[l / 64] |= (uint64_t)flag[l] << l % 64;
+	list(lv, job, s);
+}
+
+void incr_touch_whole(struct ftr_incr *lv, enum incr_job job, ftr_sw s)
+{
+	lv->work[job].whole[s] = 1;
+	list(lv, job, s);
+}
+
+static void done(struct ftr_incr *lv, enum incr_job job, ftr_sw s)
+{
+	memset(row_bits(lv, job, s), 0, lv->words * sizeof(uint64_t));
+	lv->work[job].listed[s] = lv->work[job].whole[s] = 0;
+}
+
+void incr_work_clear(struct ftr_incr *lv)
+{
+	for (int j = 0; j < N_JOBS; j++)
+		for (uint32_t r = 0; r < lv->view.tree.n_ranks; r++) {
+			uint32_t *head = &lv->work[j].head[r];
+
+			for (; *head != NONE; *head = lv->work[j].next[*head])
+				done(lv, (enum incr_job)j, *head);
+		}
+}
+
+/* ---- one value, one row ---------------------------------------------- */
+
+static bool kept(const struct ftr_incr *lv, ftr_sw s, uint32_t l)
+{
+	return lv->keep &&
+		lv->keep[(size_t)s * lv->words * 8 + l / 8] >> l % 8 & 1;
+}
+
+static uint8_t add_one(uint8_t c)
+{
+	return (uint8_t)(c + (c != FTR_COST_INF));
+}
+
+static uint8_t down_of(const struct ftr_incr *lv, ftr_sw s, uint32_t l)
+{
+	const struct ftr_shape *v = &lv->view;
+	const struct ftr_group *g = &v->tree.groups[v->tree.group_first[s] + v->tree.n_up[s]];
+	uint8_t least = FTR_COST_INF;
+
+	if (kept(lv, s, l))
+		return FTR_COST_INF;
+	if (l == v->numbering.col[s])
+		return 0;
+	for (uint32_t k = 0; k < v->tree.n_down[s]; k++)
+		least = FTR_MIN(least, incr_down(lv, g[k].remote)[l]);
+	return add_one(least);
+}
+
+static uint8_t cost_of(const struct ftr_incr *lv, ftr_sw s, uint32_t l)
+{
+	const struct ftr_shape *v = &lv->view;
+	const struct ftr_group *g = &v->tree.groups[v->tree.group_first[s]];
+	uint8_t down = incr_down(lv, s)[l], least = FTR_COST_INF;
+
+	for (uint32_t k = 0; k < v->tree.n_up[s]; k++) {
+		uint8_t above = incr_cost(lv, g[k].remote)[l];
+
+		if (down < above)
+			return down;	/* must go down */
+		least = FTR_MIN(least, above);
+	}
+	return FTR_MIN(down, add_one(least));
+}
+
+static void forget_kept(const struct ftr_incr *lv, ftr_sw s, uint8_t *row)
+{
+	for (uint32_t l = 0; lv->keep && l < lv->view.f->n_sw; l++)
+		if (kept(lv, s, l))
+			row[l] = FTR_COST_INF;
+}
+
+static void down_row(const struct ftr_incr *lv, ftr_sw s, uint8_t *row)
+{
+	const struct ftr_shape *v = &lv->view;
+	const struct ftr_group *g = &v->tree.groups[v->tree.group_first[s] + v->tree.n_up[s]];
+
+	memset(row, FTR_COST_INF, v->reach.cost_stride);
+	row[v->numbering.col[s]] = 0;
+	for (uint32_t k = 0; k < v->tree.n_down[s]; k++)
+		bytes_relax(row, incr_down(lv, g[k].remote), v->reach.cost_stride);
+	forget_kept(lv, s, row);
+}
+
+static void cost_row(const struct ftr_incr *lv, ftr_sw s, uint8_t *row)
+{
+	const struct ftr_shape *v = &lv->view;
+	const struct ftr_group *g = &v->tree.groups[v->tree.group_first[s]];
+	uint8_t *must = lv->row[1];
+
+	memset(row, FTR_COST_INF, v->reach.cost_stride);
+	memset(must, 0, v->reach.cost_stride);
+	for (uint32_t k = 0; k < v->tree.n_up[s]; k++)
+		bytes_relax_flag(row, must, incr_down(lv, s),
+				 incr_cost(lv, g[k].remote), v->reach.cost_stride);
+	bytes_min(row, incr_down(lv, s), v->reach.cost_stride);
+	bytes_take(row, incr_down(lv, s), must, v->reach.cost_stride);
+}
+
+/* ---- following ------------------------------------------------------- */
+
+static void count_pair(struct ftr_incr *lv, ftr_sw s, uint32_t l,
+		       uint8_t before, uint8_t after)
+{
+	if (l >= lv->view.tree.n_leaf || lv->view.numbering.col[s] >= lv->view.tree.n_leaf)
+		return;
+	if (after == FTR_COST_INF) {
+		lv->bad_pairs++;
+		lv->result.lost_pairs++;
+	} else if (before == FTR_COST_INF) {
+		lv->bad_pairs--;
+		lv->result.regained_pairs++;
+	}
+}
+
+bool incr_note(struct ftr_incr *lv, enum incr_value value, ftr_sw s, uint32_t l,
+	       uint8_t before)
+{
+	if (!FTR_GROW(lv->log, lv->n_log, lv->cap_log))
+		return false;
+	lv->log[lv->n_log++] = (struct incr_log){
+		s, l, before, (uint8_t)value
+	};
+	return true;
+}
+
+void incr_values_back(struct ftr_incr *lv)
+{
+	while (lv->n_log) {
+		const struct incr_log *c = &lv->log[--lv->n_log];
+		uint8_t *row = c->value == VALUE_DOWN ? incr_down(lv, c->sw) :
+			incr_cost(lv, c->sw);
+
+		row[c->col] = c->before;
+	}
+}
+
+static bool set(struct ftr_incr *lv, enum incr_job job, ftr_sw s, uint32_t l,
+		uint8_t value)
+{
+	uint8_t *at = job == JOB_DOWN ? &incr_down(lv, s)[l] :
+		&incr_cost(lv, s)[l];
+
+	if (!incr_note(lv, job == JOB_DOWN ? VALUE_DOWN : VALUE_COST, s, l,
+		       *at))
+		return false;
+	if (job == JOB_COST)
+		count_pair(lv, s, l, *at, value);
+	*at = value;
+	return true;
+}
+
+/* A value of s changed: whom does it concern? */
+static void spread(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
+		   uint32_t l)
+{
+	const struct ftr_shape *v = &lv->view;
+	const struct ftr_group *g = &v->tree.groups[v->tree.group_first[s]];
+	uint32_t from = job == JOB_DOWN ? 0 : v->tree.n_up[s];
+	uint32_t to = job == JOB_DOWN ? v->tree.n_up[s] : v->tree.n_up[s] + v->tree.n_down[s];
+
+	incr_touch(lv, JOB_ENTRY, s, l);
+	if (job == JOB_DOWN)
+		incr_touch(lv, JOB_COST, s, l);
+	for (uint32_t k = from; k < to; k++) {
+		incr_touch(lv, job, g[k].remote, l);
+		incr_touch(lv, JOB_ENTRY, g[k].remote, l);
+	}
+}
+
+static bool follow_one(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
+		       uint32_t l)
+{
+	uint8_t value = job == JOB_DOWN ? down_of(lv, s, l) :
+		cost_of(lv, s, l);
+	uint8_t before = job == JOB_DOWN ? incr_down(lv, s)[l] :
+		incr_cost(lv, s)[l];
+
+	if (value == before)
+		return true;
+	if (!set(lv, job, s, l, value))
+		return false;
+	spread(lv, job, s, l);
+	return true;
+}
+
+static bool follow_whole(struct ftr_incr *lv, enum incr_job job, ftr_sw s)
+{
+	const uint8_t *before = job == JOB_DOWN ? incr_down(lv, s) :
+		incr_cost(lv, s);
+	uint8_t *row = lv->row[0];
+
+	if (job == JOB_DOWN)
+		down_row(lv, s, row);
+	else
+		cost_row(lv, s, row);
+	for (uint32_t l = 0; l < lv->view.f->n_sw; l++) {
+		if (row[l] == before[l])
+			continue;
+		if (!set(lv, job, s, l, row[l]))
+			return false;
+		spread(lv, job, s, l);
+	}
+	return true;
+}
+
+static bool follow_switch(struct ftr_incr *lv, enum incr_job job, ftr_sw s)
+{
+	const uint64_t *bit = row_bits(lv, job, s);
+	uint32_t n = 0;
+
+	if (lv->work[job].whole[s])
+		return follow_whole(lv, job, s);
+	for (uint32_t i = 0; i < lv->words; i++)
+		n += (uint32_t)__builtin_popcountll(bit[i]);
+	if (n > lv->view.f->n_sw / WHOLE_SHARE + 8)
+		return follow_whole(lv, job, s);
+	for (uint32_t i = 0; i < lv->words; i++)
+		for (uint64_t b = bit[i]; b; b &= b - 1)
+			if (!follow_one(lv, job, s, i * 64 + (uint32_t)
+					__builtin_ctzll(b)))
+				return false;
+	return true;
+}
+
+/* All listed switches of a rank; nobody is added to it meanwhile. */
+static bool follow_rank(struct ftr_incr *lv, enum incr_job job, uint32_t r)
+{
+	uint32_t *head = &lv->work[job].head[r];
+
+	for (; *head != NONE; *head = lv->work[job].next[*head]) {
+		if (!follow_switch(lv, job, *head))
+			return false;
+		done(lv, job, *head);
+	}
+	return true;
+}
+
+enum ftr_status incr_costs(struct ftr_incr *lv, struct ftr_err *err)
+{
+	bool ok = true;
+
+	for (uint32_t r = 0; ok && r < lv->view.tree.n_ranks; r++)
+		ok = follow_rank(lv, JOB_DOWN, r);
+	for (uint32_t r = lv->view.tree.n_ranks; ok && r-- > 0;)
+		ok = follow_rank(lv, JOB_COST, r);
+	return ok ? FTR_OK : incr_nomem(lv, err);
+}
+
+/* ---- at the start ---------------------------------------------------- */
+
+static enum ftr_status not_its_costs(const struct ftr_incr *lv, ftr_sw s,
+				     struct ftr_err *err)
+{
+	return ftr_fail(err, FTR_INVAL, "costs of switch 0x%016" PRIx64
+			" are not those of its shape", lv->view.f->sw[s].guid);
+}
+
+static bool find_kept(struct ftr_incr *lv, ftr_sw s, const uint8_t *row,
+		      struct ftr_err *err, enum ftr_status *st)
+{
+	const uint8_t *down = incr_down(lv, s);
+	uint32_t n = lv->view.f->n_sw;
+
+	for (uint32_t l = 0; l < n; l++) {
+		if (row[l] == down[l])
+			continue;
+		if (down[l] != FTR_COST_INF) {
+			*st = not_its_costs(lv, s, err);
+			return false;
+		}
+		if (!lv->keep)
+			lv->keep = ftr_arena_zalloc(lv->arena, (size_t)n *
+						    lv->words, 8);
+		if (!lv->keep) {
+			*st = incr_nomem(lv, err);
+			return false;
+		}
+		lv->keep[(size_t)s * lv->words * 8 + l / 8] |=
+			(uint8_t)(1u << l % 8);
+	}
+	return true;
+}
+
+enum ftr_status incr_costs_check(struct ftr_incr *lv, struct ftr_err *err)
+{
+	uint32_t n = lv->view.f->n_sw;
+	enum ftr_status st = FTR_OK;
+
+	for (ftr_sw s = 0; s < n; s++) {
+		down_row(lv, s, lv->row[0]);
+		if (!find_kept(lv, s, lv->row[0], err, &st))
+			return st;
+		cost_row(lv, s, lv->row[0]);
+		if (memcmp(lv->row[0], incr_cost(lv, s), n))
+			return not_its_costs(lv, s, err);
+	}
+	return FTR_OK;
+}

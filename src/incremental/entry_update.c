@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Entries, made to follow.
+ *
+ * All listed pairs (switch, column) are routed anew, column by column, by the
+ * function that routes them in the full routing, and what differs from the
+ * tables is collected.  Switches are shared out over the team.  A switch can
+ * change at most as many entries as its columns have destinations, which is
+ * known before; so each gets its stretch of one array and writes to it without
+ * asking, and the stretches are then pushed together, in the order of switches.
+ * To bound the memory the switches are taken in batches of at most BATCH
+ * entries.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "incremental/incremental.h"
+
+#define BATCH (1u << 19)
+/* Up to so many changes of a switch are sorted by insertion. */
+#define FEW 24
+
+struct bench {			/* of one worker */
+	struct port_choice place;
+	uint8_t *after;		/* [max_lid + 1] */
+	uint64_t *bit;		/* [max_lid + 1] bits, all 0 at rest */
+};
+
+struct stretch {
+	ftr_sw sw;
+	uint32_t first, n;	/* in live.change */
+};
+
+struct routing {
+	struct ftr_incr *lv;
+	struct bench *bench;
+	struct stretch *stretch;
+	uint32_t n_stretches;
+	uint32_t first;		/* stretch of this batch */
+	struct ftr_change *change;	/* of this batch */
+};
+
+#define for_each_column(lv, s, l)					\
+	for (uint32_t w_ = 0; w_ < (lv)->words; w_++)			\
+		for (uint64_t b_ = (lv)->work[JOB_ENTRY]		\
+			     .bit[(size_t)(s) * (lv)->words + w_], l;	\
+		     b_ && (l = w_ * 64 + (uint32_t)__builtin_ctzll(b_), 1); \
+		     b_ &= b_ - 1)
+
+/* Insertion, or by the bits of a LID set. */
+static void sort_changes(const struct routing *r, struct bench *b,
+			 struct ftr_change *c, uint32_t n)
+{
+	const uint8_t *row;
+	ftr_sw s = n ? c->sw : 0;
+
+	if (n <= FEW) {
+		for (uint32_t i = 1; i < n; i++) {
+			struct ftr_change x = c[i];
+			uint32_t k;
+
+			for (k = i; k > 0 && c[k - 1].lid > x.lid; k--)
+				c[k] = c[k - 1];
+			c[k] = x;
+		}
+		return;
+	}
+	row = ftr_tables_row(r->lv->t, s);
+	for (uint32_t i = 0; i < n; i++) {
+		b->bit[c[i].lid / 64] |= (uint64_t)1 << c[i].lid % 64;
+		b->after[c[i].lid] = c[i].after;
+	}
+	for (uint32_t w = 0; w <= r->lv->t->max_lid / 64u; w++) {
+		for (uint64_t x = b->bit[w]; x; x &= x - 1) {
+			ftr_lid lid = (ftr_lid)(w * 64 + (uint32_t)
+						__builtin_ctzll(x));
+
+			*c++ = (struct ftr_change){ s, lid, row[lid],
+						    b->after[lid] };
+		}
+		b->bit[w] = 0;
+	}
+}
+
+/* The port that the entry keeps, FTR_PORT_NONE if it is displaced. */
+static ftr_port kept(const struct ftr_incr *lv, ftr_sw s, ftr_lid lid,
+		     const struct ftr_port_set *valid)
+{
+	ftr_port prefer = ftr_tables_row(lv->prefer, s)[lid];
+	ftr_port now = ftr_tables_row(lv->t, s)[lid];
+
+	return ftr_port_set_has(valid, prefer) ? prefer :
+		ftr_port_set_has(valid, now) ? now : FTR_PORT_NONE;
+}
+
+/* What changes of one column of a switch; returns how many. */
+static uint32_t route_column(const struct routing *r, struct bench *b,
+			     ftr_sw s, uint32_t l, struct ftr_change *out)
+{
+	const struct ftr_shape *v = &r->lv->view;
+	const uint8_t *row = ftr_tables_row(r->lv->t, s);
+	const struct ftr_group *cand[FTR_PORT_MAX + 1];
+	const struct connect *plan = incr_plan(r->lv);
+	const struct connect_entry *e = connect_find(plan, s, l);
+	uint32_t n_cand = e ? connect_candidates(v, plan, e, cand) :
+		ftr_shape_candidates(v, s, l, cand);
+	bool keep = r->lv->prefer && !e;
+	struct ftr_port_set valid;
+	uint32_t n = 0;
+
+	place_column(&b->place, l, cand, n_cand);
+	if (keep)
+		ftr_shape_ports(v, cand, n_cand, &valid);
+	for (uint32_t i = v->numbering.dest_first[l]; i < v->numbering.dest_first[l + 1]; i++) {
+		const struct ftr_dest *t = &v->numbering.dest[i];
+		ftr_port port = keep ? kept(r->lv, s, t->lid, &valid) :
+			FTR_PORT_NONE;
+
+		if (port == FTR_PORT_NONE)
+			port = keep && n_cand && r->lv->displaced ?
+				DISPLACED_PLACE : place_port(&b->place, t);
+		if (port != row[t->lid])
+			out[n++] = (struct ftr_change){
+				s, t->lid, row[t->lid], port,
+			};
+	}
+	return n;
+}
+
+static void route_switch(const struct routing *r, struct bench *b,
+			 struct stretch *t)
+{
+	const struct ftr_incr *lv = r->lv;
+	struct ftr_change *out = r->change + t->first;
+
+	place_switch(&b->place, &lv->view, lv->opts.placement, t->sw);
+	t->n = 0;
+	for_each_column(lv, t->sw, l)
+		if (l != lv->view.numbering.col[t->sw])
+			t->n += route_column(r, b, t->sw, (uint32_t)l,
+					     out + t->n);
+	sort_changes(r, b, out, t->n);
+}
+
+static void route_some(void *ctx, unsigned int worker, uint32_t begin,
+		       uint32_t end)
+{
+	struct routing *r = ctx;
+
+	for (uint32_t i = begin; i < end; i++)
+		route_switch(r, &r->bench[worker], &r->stretch[r->first + i]);
+}
+
+static bool make_room(struct ftr_incr *lv, uint64_t n)
+{
+	struct ftr_change *p;
+
+	if (n <= lv->cap_change)
+		return true;
+	n += n / 4;
+	p = n > UINT32_MAX ? NULL :
+		ftr_reallocarray(lv->change, n, sizeof(*p));
+	if (!p)
+		return false;
+	lv->change = p;
+	lv->cap_change = (uint32_t)n;
+	return true;
+}
+
+/* Switches of one batch from r->first on; *bound: entries they may change. */
+static uint32_t cut_batch(const struct routing *r, uint32_t *bound)
+{
+	const struct ftr_incr *lv = r->lv;
+	const uint32_t *first = lv->view.numbering.dest_first;
+	uint32_t n = 0;
+
+	*bound = 0;
+	while (r->first + n < r->n_stretches && *bound < BATCH) {
+		struct stretch *t = &r->stretch[r->first + n++];
+
+		t->first = *bound;
+		for_each_column(lv, t->sw, l)
+			*bound += first[l + 1] - first[l];
+	}
+	return n;
+}
+
+static bool route_batches(struct routing *r, struct ftr_team *team)
+{
+	struct ftr_incr *lv = r->lv;
+	uint32_t *n_changes = &lv->result.n_changes, n;
+
+	for (; r->first < r->n_stretches; r->first += n) {
+		uint32_t bound;
+
+		n = cut_batch(r, &bound);
+		if (!make_room(lv, (uint64_t)*n_changes + bound))
+			return false;
+		r->change = lv->change + *n_changes;
+		/* not worth waking anybody for a few */
+		ftr_team_run(bound < 4096 ? NULL : team, n,
+			     FTR_MAX(n / 64, 1u), route_some, r);
+		for (uint32_t i = 0; i < n; i++) {
+			const struct stretch *t = &r->stretch[r->first + i];
+
+			memmove(lv->change + *n_changes, r->change + t->first,
+				t->n * sizeof(*lv->change));
+			*n_changes += t->n;
+			lv->result.n_switches += t->n != 0;
+		}
+		lv->result.n_looked += bound;
+	}
+	return true;
+}
+
+enum ftr_status incr_entries(struct ftr_incr *lv, struct ftr_team *team,
+			     struct ftr_err *err)
+{
+	uint32_t n_sw = lv->view.f->n_sw, lids = lv->t->max_lid + 1u;
+	struct routing r = { .lv = lv };
+	unsigned int size = ftr_team_size(team);
+
+	r.bench = ftr_arena_alloc(lv->last, size, sizeof(*r.bench));
+	r.stretch = ftr_arena_alloc(lv->last, n_sw, sizeof(*r.stretch));
+	if (!r.bench || !r.stretch)
+		return incr_nomem(lv, err);
+	for (unsigned int i = 0; i < size; i++) {
+		struct bench *b = &r.bench[i];
+
+		b->after = ftr_arena_alloc(lv->last, lids, 1);
+		b->bit = ftr_arena_zalloc(lv->last, lids / 64 + 1,
+					  sizeof(*b->bit));
+		if (!b->after || !b->bit)
+			return incr_nomem(lv, err);
+	}
+	for (ftr_sw s = 0; s < n_sw; s++)
+		if (lv->work[JOB_ENTRY].listed[s])
+			r.stretch[r.n_stretches++].sw = s;
+	if (!route_batches(&r, team))
+		return incr_nomem(lv, err);
+	return FTR_OK;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What the parts of the live routing share.
+ *
+ *	incremental.c		made, freed; an apply from end to end; undo
+ *	view.c		cables, and the groups that are left of them
+ *	cost_update.c		what of costs and down-costs follows
+ *	turn_update.c		what of the pairs without an up/down path follows
+ *	entry_update.c		what of the tables follows
+ *	place.c		displaced entries
+ *	write_steps.c		in which order it may be written
+ *
+ * The view is a struct ftr_shape whose groups, costs and down-costs are ours
+ * and change; all else is that of the shape it came from.  Whoever can route
+ * over a shape can route over the view.  Each switch keeps room for all of its
+ * nominal groups, and those with a live cable are packed to the front of it, in
+ * nominal order:
+ *
+ *	group_first[s]  |above|above|below|below|  .  |  .  | group_first[s+1]
+ *	                 <- n_up -> <- n_down ->
+ *
+ * An apply is a transaction.  Costs are changed in place and logged; new
+ * entries are collected beside the tables.  When nothing can fail any more the
+ * entries go into the tables; before that, and on undo, the logs are run
+ * backwards.
+ */
+#ifndef FTR_INCREMENTAL_INCREMENTAL_H
+#define FTR_INCREMENTAL_INCREMENTAL_H
+
+#include "balance/displaced.h"
+#include "engine/connect.h"
+#include "engine/engine.h"
+#include "engine/place.h"
+#include <ftr/incremental.h>
+
+#define NONE UINT32_MAX
+
+/* The nominal cables between a switch and one neighbour. */
+struct incr_group {
+	struct ftr_group g;	/* first, n: into live.port */
+	bool up;
+};
+
+/* What is kept of each pair (switch, column). */
+enum incr_value { VALUE_DOWN, VALUE_COST };
+
+/* One of them before it was changed. */
+struct incr_log {
+	ftr_sw sw;
+	uint32_t col;
+	uint8_t before;
+	uint8_t value;		/* enum incr_value */
+};
+
+/* Pairs (switch, column) that wait: a bit each, and the switches that have
+ * any as a list for each rank. */
+struct incr_work {
+	uint64_t *bit;		/* n_sw rows of live.words */
+	uint8_t *listed;	/* [n_sw] */
+	uint8_t *whole;		/* [n_sw] all columns of it, bits or not */
+	uint32_t *next, *head;	/* [n_sw], [n_ranks] */
+};
+
+/* How pairs without an up/down path are connected. */
+struct incr_plan {
+	struct ftr_arena *arena;	/* holds c */
+	struct connect c;
+};
+
+enum incr_job { JOB_DOWN, JOB_COST, JOB_ENTRY, N_JOBS };
+
+struct ftr_incr {
+	const struct ftr_shape *base;
+	struct ftr_shape view;
+	struct ftr_route_opts opts;
+	struct ftr_arena *arena;	/* all that lives as long as this */
+	struct ftr_tables *t;
+	const struct ftr_tables *prefer;	/* NULL: nothing is kept */
+
+	/* cables, nominal */
+	struct incr_group *group;
+	uint32_t *first;	/* [n_sw + 1] of a switch, into group[] */
+	uint32_t n_ends;	/* ends of cables */
+	ftr_port *port;		/* by end */
+	uint8_t *place;		/* in its group, by end */
+	uint32_t *link_at;	/* [n_ports] an end, NONE: no cable */
+	uint32_t *group_of;	/* by end: place in group[] */
+	uint32_t *far;		/* by end: the other end */
+	uint8_t *alive, *want;	/* by end; want by the lower one only */
+	uint32_t *absent;	/* cables that the fabric of the shape lacks */
+	uint32_t n_absent;
+	uint64_t *dead;		/* [n_ports] bits, for ftr_live_dead */
+	/* the view's own arrays, to be written */
+	struct ftr_group *view_group;
+	ftr_port *view_port;
+	uint8_t *view_place;
+	uint32_t *n_up, *n_down;
+	uint8_t *cost, *down;
+	uint8_t *keep;		/* n_sw rows of words: pairs that are not come
+				 * down to; NULL: none.  See cost_update.c */
+
+	/* the plan of the tables: plan[planned]; the other one is that before
+	 * the last apply, if it was replanned */
+	struct incr_plan plan[2];
+	unsigned int planned;
+	bool replanned;
+	uint64_t extra_pairs, extra_before;	/* of leaf switches, by it */
+
+	/* displaced entries; NULL: nothing is kept, and so nothing displaced */
+	struct displaced *displaced;
+	uint32_t *col_of;	/* [max_lid + 1] */
+	struct displaced_entry *entry;	/* [n_sw] scratch of place.c */
+
+	/* work */
+	uint32_t words;		/* of a row of bits */
+	struct incr_work work[N_JOBS];
+	uint8_t *row[3];	/* [cost_stride] */
+	uint32_t *at;		/* [n_sw] scratch, NONE at rest */
+
+	/* this apply, or the last one */
+	uint32_t *toggled;	/* cables (one end) that changed state */
+	uint32_t n_toggled, cap_toggled;
+	uint8_t *had;		/* [n_toggled] there was a cable between them */
+	struct incr_log *log;
+	uint32_t n_log, cap_log;
+	struct ftr_change *change;
+	uint32_t cap_change;
+	uint32_t *by_lid;	/* changes, LID by LID */
+	uint32_t *lid_first;	/* [max_lid + 2] */
+	bool placed;		/* the changes are counted */
+	struct ftr_arena *last;		/* stages, writes, cables */
+	struct ftr_link *extra;	/* alive, but not in the fabric */
+	uint32_t n_extra;
+	struct ftr_incr_result result;
+	bool can_undo;
+	uint64_t bad_pairs, bad_before;
+};
+
+static inline uint8_t *incr_cost(const struct ftr_incr *lv, ftr_sw s)
+{
+	return lv->cost + (size_t)s * lv->view.reach.cost_stride;
+}
+
+static inline uint8_t *incr_down(const struct ftr_incr *lv, ftr_sw s)
+{
+	return lv->down + (size_t)s * lv->view.reach.cost_stride;
+}
+
+/* Switch at the far end of a cable, nominal. */
+static inline ftr_sw incr_remote(const struct ftr_incr *lv, uint32_t cable)
+{
+	return lv->group[lv->group_of[cable]].g.remote;
+}
+
+/* Switch at the end of a cable that is lower by rank. */
+static inline ftr_sw live_low(const struct ftr_incr *lv, uint32_t cable)
+{
+	return lv->group[lv->group_of[cable]].up ?
+		incr_remote(lv, lv->far[cable]) : incr_remote(lv, cable);
+}
+
+/* The cable of s that an entry names, NONE: none to a switch. */
+static inline uint32_t incr_link(const struct ftr_incr *lv, ftr_sw s,
+				 ftr_port p)
+{
+	const struct ftr_switch *sw = &lv->view.f->sw[s];
+
+	return p <= sw->n_ports ? lv->link_at[sw->first_port + p] : NONE;
+}
+
+/* view.c */
+enum ftr_status incr_links(struct ftr_incr *lv,
+			   const struct ftr_shape *nominal,
+			   struct ftr_err *err);
+void incr_pack(struct ftr_incr *lv, ftr_sw s);
+void incr_toggle(struct ftr_incr *lv, uint32_t cable);
+
+/* Work lists, cost_update.c. */
+enum ftr_status incr_work_new(struct ftr_incr *lv, struct ftr_err *err);
+void incr_touch(struct ftr_incr *lv, enum incr_job job, ftr_sw s, uint32_t l);
+void incr_touch_row(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
+		    const uint8_t *flag);
+void incr_touch_whole(struct ftr_incr *lv, enum incr_job job, ftr_sw s);
+void incr_work_clear(struct ftr_incr *lv);
+/* A value is about to change. */
+bool incr_note(struct ftr_incr *lv, enum incr_value value, ftr_sw s, uint32_t l,
+	       uint8_t before);
+/* All values as they were before the first of them changed. */
+void incr_values_back(struct ftr_incr *lv);
+/* Follow all that is on the lists of costs; changes are noted. */
+enum ftr_status incr_costs(struct ftr_incr *lv, struct ftr_err *err);
+/* Verify the costs of the view and find lv->keep. */
+enum ftr_status incr_costs_check(struct ftr_incr *lv, struct ftr_err *err);
+
+/* turn_update.c: the plan; to be made, to be followed when costs are, which
+ * completes the list of entries, and to go back. */
+enum ftr_status incr_extra_new(struct ftr_incr *lv, struct ftr_err *err);
+enum ftr_status incr_extra(struct ftr_incr *lv, struct ftr_err *err);
+void incr_extra_back(struct ftr_incr *lv);
+/* Up, then down, or by an extra turn of the plan. */
+bool incr_legal(const struct ftr_incr *lv, ftr_sw from, ftr_sw at, ftr_sw to);
+static inline const struct connect *incr_plan(const struct ftr_incr *lv)
+{
+	return &lv->plan[lv->planned].c;
+}
+
+/* entry_update.c: fill lv->change from the list of entries; tables are not changed. */
+enum ftr_status incr_entries(struct ftr_incr *lv, struct ftr_team *team,
+			     struct ftr_err *err);
+
+/* place.c: place what lv->change has to be placed, and set by_lid; to go back, with
+ * the links as they are after the events. */
+enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err);
+enum ftr_status incr_place(struct ftr_incr *lv, struct ftr_err *err);
+void incr_place_back(struct ftr_incr *lv);
+
+/* write_steps.c: fill the rest of lv->result. */
+enum ftr_status incr_write_steps(struct ftr_incr *lv, struct ftr_err *err);
+
+enum ftr_status incr_nomem(const struct ftr_incr *lv, struct ftr_err *err);
+
+#endif

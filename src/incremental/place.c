@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Displaced entries of an apply.
+ *
+ * An entry that can keep neither its preferred port nor the port that it has is
+ * placed by what the links carry (balance/displaced.h), LID by LID; the counters
+ * there follow all entries that change.  They are a function of the tables, so an
+ * apply that fails or is taken back changes the entries back the same way.
+ */
+#include <string.h>
+
+#include "incremental/incremental.h"
+
+enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err)
+{
+	const struct ftr_shape *v = &lv->view;
+	const struct ftr_balance_input in = { .shape = v };
+	enum ftr_status st;
+
+	if (!lv->prefer || place_literal(lv->opts.placement))
+		return FTR_OK;
+	lv->col_of = ftr_arena_zalloc(lv->arena, v->f->max_lid + 1u,
+				      sizeof(*lv->col_of));
+	lv->entry = ftr_arena_alloc(lv->arena, v->f->n_sw,
+				    sizeof(*lv->entry));
+	if (!lv->col_of || !lv->entry)
+		return incr_nomem(lv, err);
+	for (uint32_t i = 0; i < v->numbering.n_dest; i++)
+		lv->col_of[v->numbering.dest[i].lid] = v->numbering.dest[i].col;
+	st = displaced_new(&in, lv->t, lv->prefer, NULL, &lv->displaced, err);
+	for (uint32_t c = 0; !st && c < lv->n_ends; c++)
+		displaced_link(lv->displaced, incr_remote(lv, lv->far[c]),
+			       lv->port[c], incr_remote(lv, c));
+	return st;
+}
+
+/* Change the entries of a LID, or change them back. */
+static bool place_lid(struct ftr_incr *lv, ftr_lid lid, bool back)
+{
+	const uint32_t *list = lv->by_lid + lv->lid_first[lid];
+	uint32_t n = lv->lid_first[lid + 1] - lv->lid_first[lid];
+	bool ok;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ftr_change *c = &lv->change[list[i]];
+
+		lv->at[c->sw] = list[i];
+		lv->entry[i] = (struct displaced_entry){
+			c->sw, back ? c->before : c->after
+		};
+	}
+	ok = displaced_change(lv->displaced, &lv->view,
+			      incr_plan(lv)->n_turns > 0, lv->col_of[lid], lid,
+			      lv->entry, n);
+	for (uint32_t i = 0; i < n; i++) {
+		ftr_sw s = lv->entry[i].sw;
+
+		if (!back)
+			lv->change[lv->at[s]].after = lv->entry[i].after;
+		lv->at[s] = NONE;
+	}
+	return ok;
+}
+
+static bool place_lids(struct ftr_incr *lv, bool back)
+{
+	bool ok = true;
+
+	for (uint32_t lid = 0; ok && lid <= lv->t->max_lid; lid++)
+		if (lv->lid_first[lid] < lv->lid_first[lid + 1])
+			ok = place_lid(lv, (ftr_lid)lid, back) || back;
+	return ok;
+}
+
+static void sort_by_lid(struct ftr_incr *lv)
+{
+	uint32_t *first = lv->lid_first + 1;	/* becomes the end of each */
+	uint32_t n = lv->result.n_changes;
+
+	for (uint32_t i = 0; i < n; i++)
+		first[lv->change[i].lid]++;
+	for (uint32_t lid = 0, sum = 0; lid <= lv->t->max_lid; lid++) {
+		uint32_t k = first[lid];
+
+		first[lid] = sum;
+		sum += k;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		lv->by_lid[first[lv->change[i].lid]++] = i;
+}
+
+enum ftr_status incr_place(struct ftr_incr *lv, struct ftr_err *err)
+{
+	lv->by_lid = ftr_arena_alloc(lv->last, lv->result.n_changes,
+				     sizeof(*lv->by_lid));
+	lv->lid_first = ftr_arena_zalloc(lv->last, lv->t->max_lid + 2u,
+					 sizeof(*lv->lid_first));
+	if (!lv->by_lid || !lv->lid_first)
+		return incr_nomem(lv, err);
+	sort_by_lid(lv);
+	if (!lv->displaced)
+		return FTR_OK;
+	lv->placed = true;
+	displaced_target(lv->displaced, &lv->view);
+	return place_lids(lv, false) ? FTR_OK : incr_nomem(lv, err);
+}
+
+void incr_place_back(struct ftr_incr *lv)
+{
+	if (lv->placed)
+		place_lids(lv, true);
+	lv->placed = false;
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Pairs without an up/down path, made to follow.
+ *
+ * dmodc connects these by extra turns (engine/connect.c).  They are few, so they
+ * are planned again as a whole, over the view, when costs have followed; the
+ * entries of the plan before and of the new one are then listed.  Turns that the
+ * tables use stay admitted, so packets under way keep to the relation that the
+ * new tables keep to.  Links that came back may close a cycle with such a turn:
+ * then the apply is refused, and a full routing is due.
+ *
+ * Links inside one rank are not in the view; a routing that needs them cannot
+ * be followed.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "incremental/incremental.h"
+
+static int turn_cmp(const void *x, const void *y)
+{
+	const struct ftr_turn *a = x, *b = y;
+
+	if (a->from != b->from)
+		return a->from < b->from ? -1 : 1;
+	if (a->at != b->at)
+		return a->at < b->at ? -1 : 1;
+	return (a->to > b->to) - (a->to < b->to);
+}
+
+static bool has_turn(const struct connect *c, struct ftr_turn t)
+{
+	return c->n_turns &&
+		bsearch(&t, c->turn, c->n_turns, sizeof(t), turn_cmp);
+}
+
+bool incr_legal(const struct ftr_incr *lv, ftr_sw from, ftr_sw at, ftr_sw to)
+{
+	const uint8_t *rank = lv->view.tree.rank;
+
+	if (from != to && !(rank[at] < rank[from] && rank[at] < rank[to]))
+		return true;	/* no links inside one rank here */
+	return has_turn(incr_plan(lv), (struct ftr_turn){ from, at, to });
+}
+
+static bool in_view(const struct ftr_incr *lv, ftr_sw s, ftr_sw remote)
+{
+	const struct ftr_group *g = &lv->view_group[lv->first[s]];
+
+	for (uint32_t k = 0; k < lv->n_up[s] + lv->n_down[s]; k++)
+		if (g[k].remote == remote)
+			return true;
+	return false;
+}
+
+/* Does the new plan have all turns that a packet may still take? */
+static enum ftr_status keeps_turns(const struct ftr_incr *lv,
+				   const struct connect *old,
+				   const struct connect *now,
+				   struct ftr_err *err)
+{
+	for (uint32_t i = 0; i < old->n_turns; i++) {
+		const struct ftr_turn *t = &old->turn[i];
+
+		if (in_view(lv, t->from, t->at) && in_view(lv, t->at, t->to) &&
+		    !has_turn(now, *t))
+			return ftr_fail(err, FTR_REFUSED,
+					"with the links that came back an extra turn would close a credit loop; all is to be routed anew");
+	}
+	return FTR_OK;
+}
+
+/* The turns in use, then those of the routing that was started from. */
+static struct ftr_turn *list_turns(struct ftr_incr *lv,
+				   const struct connect *old, uint32_t *n)
+{
+	struct ftr_turn *t;
+
+	*n = old->n_turns + lv->opts.n_turns;
+	t = ftr_arena_alloc(lv->last, *n + 1u, sizeof(*t));
+	if (t && old->n_turns)
+		memcpy(t, old->turn, old->n_turns * sizeof(*t));
+	if (t && lv->opts.n_turns)
+		memcpy(t + old->n_turns, lv->opts.turn,
+		       lv->opts.n_turns * sizeof(*t));
+	return t;
+}
+
+static enum ftr_status plan(struct ftr_incr *lv, const struct ftr_turn *turn,
+			    uint32_t n, struct ftr_err *err)
+{
+	struct ftr_route_opts o = lv->opts;
+	struct incr_plan *p = &lv->plan[lv->planned];
+
+	o.turn = turn;
+	o.n_turns = n;
+	ftr_arena_free(p->arena);
+	p->arena = ftr_arena_new();
+	if (!p->arena)
+		return incr_nomem(lv, err);
+	return connect_plan(&lv->view, &o, false, p->arena, &p->c, err);
+}
+
+enum ftr_status incr_extra_new(struct ftr_incr *lv, struct ftr_err *err)
+{
+	ftr_sw *sm = ftr_arena_alloc(lv->arena, lv->opts.n_sm + 1u,
+				     sizeof(*sm));
+	struct ftr_turn *turn = ftr_arena_alloc(lv->arena,
+						lv->opts.n_turns + 1u,
+						sizeof(*turn));
+
+	if (!sm || !turn)
+		return incr_nomem(lv, err);
+	if (lv->opts.n_sm)
+		memcpy(sm, lv->opts.sm, lv->opts.n_sm * sizeof(*sm));
+	if (lv->opts.n_turns)
+		memcpy(turn, lv->opts.turn, lv->opts.n_turns * sizeof(*turn));
+	lv->opts.sm = sm;
+	lv->opts.turn = turn;
+	lv->view.tree.n_horizontal = 0;
+	if (lv->opts.paths == FTR_PATHS_UPDOWN)
+		return FTR_OK;
+	return plan(lv, turn, lv->opts.n_turns, err);
+}
+
+static bool joins_leaves(const struct ftr_incr *lv,
+			 const struct connect_entry *e)
+{
+	return !e->restricted && e->col < lv->view.tree.n_leaf &&
+		lv->view.numbering.col[e->sw] < lv->view.tree.n_leaf;
+}
+
+/* Costs have counted pairs without an up/down path as lost. */
+static void count_pairs(struct ftr_incr *lv, const struct connect *old,
+			const struct connect *now)
+{
+	struct ftr_incr_result *r = &lv->result;
+
+	for (uint32_t i = 0; i < now->n_entries; i++) {
+		const struct connect_entry *e = &now->entry[i];
+
+		if (!joins_leaves(lv, e))
+			continue;
+		lv->extra_pairs++;
+		if (connect_find(old, e->sw, e->col))
+			continue;
+		if (r->lost_pairs)
+			r->lost_pairs--;
+		else
+			r->regained_pairs++;
+	}
+	for (uint32_t i = 0; i < old->n_entries; i++) {
+		const struct connect_entry *e = &old->entry[i];
+
+		if (!joins_leaves(lv, e) || connect_find(now, e->sw, e->col))
+			continue;
+		if (incr_cost(lv, e->sw)[e->col] == FTR_COST_INF)
+			r->lost_pairs++;
+		else if (r->regained_pairs)
+			r->regained_pairs--;
+	}
+}
+
+static void list_entries(struct ftr_incr *lv, const struct connect *c)
+{
+	for (uint32_t i = 0; i < c->n_entries; i++)
+		incr_touch(lv, JOB_ENTRY, c->entry[i].sw, c->entry[i].col);
+}
+
+enum ftr_status incr_extra(struct ftr_incr *lv, struct ftr_err *err)
+{
+	const struct connect *old = incr_plan(lv);
+	const struct ftr_turn *turn;
+	enum ftr_status st;
+	uint32_t n;
+
+	if (lv->opts.paths == FTR_PATHS_UPDOWN)
+		return FTR_OK;
+	turn = list_turns(lv, old, &n);
+	if (!turn)
+		return incr_nomem(lv, err);
+	lv->planned ^= 1;
+	st = plan(lv, turn, n, err);
+	if (!st)
+		st = keeps_turns(lv, old, incr_plan(lv), err);
+	if (st) {
+		lv->planned ^= 1;
+		return st;
+	}
+	lv->replanned = true;
+	lv->extra_pairs = 0;
+	count_pairs(lv, old, incr_plan(lv));
+	list_entries(lv, old);
+	list_entries(lv, incr_plan(lv));
+	return FTR_OK;
+}
+
+void incr_extra_back(struct ftr_incr *lv)
+{
+	if (lv->replanned)
+		lv->planned ^= 1;
+	lv->replanned = false;
+	lv->extra_pairs = lv->extra_before;
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Cables, nominal and alive, and the groups of the view.
+ *
+ * A cable has two ends and a number for each; they share one state.  Cables
+ * inside one rank are not here: dmodc does not use them.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "incremental/incremental.h"
+
+/* Where the cables are told: the nominal shape, or the shape itself. */
+struct source {
+	const struct ftr_shape *sh;
+	ftr_sw *here;		/* [its n_sw] FTR_SW_NONE: not in our fabric */
+	ftr_sw *there;		/* [n_sw] */
+};
+
+static enum ftr_status allocate(struct ftr_incr *lv, const struct source *src,
+				struct ftr_err *err)
+{
+	const struct ftr_fabric *f = lv->base->f;
+	uint32_t n = f->n_sw, n_groups = src->sh->tree.group_first[src->sh->f->n_sw];
+	struct ftr_arena *a = lv->arena;
+
+	lv->group = ftr_arena_zalloc(a, n_groups, sizeof(*lv->group));
+	lv->first = ftr_arena_zalloc(a, n + 1u, sizeof(*lv->first));
+	lv->port = ftr_arena_alloc(a, f->n_ports, sizeof(*lv->port));
+	lv->place = ftr_arena_alloc(a, f->n_ports, 1);
+	lv->link_at = ftr_arena_alloc(a, f->n_ports, sizeof(*lv->link_at));
+	lv->group_of = ftr_arena_alloc(a, f->n_ports, sizeof(*lv->group_of));
+	lv->far = ftr_arena_alloc(a, f->n_ports, sizeof(*lv->far));
+	lv->alive = ftr_arena_zalloc(a, f->n_ports, 1);
+	lv->want = ftr_arena_zalloc(a, f->n_ports, 1);
+	lv->dead = ftr_arena_zalloc(a, f->n_ports / 64 + 1u,
+				    sizeof(*lv->dead));
+	lv->view_group = ftr_arena_zalloc(a, n_groups,
+					  sizeof(*lv->view_group));
+	lv->view_port = ftr_arena_zalloc(a, f->n_ports, 1);
+	lv->view_place = ftr_arena_zalloc(a, f->n_ports, 1);
+	lv->n_up = ftr_arena_zalloc(a, n, sizeof(*lv->n_up));
+	lv->n_down = ftr_arena_zalloc(a, n, sizeof(*lv->n_down));
+	if (!lv->group || !lv->first || !lv->port || !lv->place ||
+	    !lv->link_at || !lv->group_of || !lv->far || !lv->alive ||
+	    !lv->want || !lv->dead || !lv->view_group || !lv->view_port ||
+	    !lv->view_place || !lv->n_up || !lv->n_down)
+		return incr_nomem(lv, err);
+	memset(lv->link_at, 0xff, f->n_ports * sizeof(*lv->link_at));
+	return FTR_OK;
+}
+
+/* ---- nominal cables -------------------------------------------------- */
+
+/* Switches of the nominal shape by GUID; both ways. */
+static enum ftr_status find_source(struct ftr_incr *lv,
+				   const struct ftr_shape *nominal,
+				   struct source *src, struct ftr_arena *tmp,
+				   struct ftr_err *err)
+{
+	const struct ftr_fabric *f = lv->base->f;
+
+	src->sh = nominal ? nominal : lv->base;
+	src->here = ftr_arena_alloc(tmp, src->sh->f->n_sw, sizeof(ftr_sw));
+	src->there = ftr_arena_alloc(tmp, f->n_sw, sizeof(ftr_sw));
+	if (!src->here || !src->there)
+		return incr_nomem(lv, err);
+	memset(src->here, 0xff, src->sh->f->n_sw * sizeof(ftr_sw));
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		ftr_sw t = nominal ? ftr_fabric_find_holder(nominal->f,
+							    f->sw[s].guid) : s;
+
+		if (t == FTR_SW_NONE)
+			return ftr_fail(err, FTR_INVAL, "switch 0x%016" PRIx64
+					" is not in the nominal shape",
+					f->sw[s].guid);
+		src->there[s] = t;
+		src->here[t] = s;
+	}
+	return FTR_OK;
+}
+
+static bool has_group(const struct ftr_shape *sh, ftr_sw s, ftr_sw remote)
+{
+	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
+
+	for (uint32_t k = 0; k < sh->tree.n_up[s] + sh->tree.n_down[s]; k++)
+		if (g[k].remote == remote)
+			return true;
+	return false;
+}
+
+/* Is the k-th nominal group of s routed over, and which way does it go?
+ * Cables inside one nominal rank are, where the order says so; then they have
+ * to be there. */
+static bool wanted(const struct ftr_incr *lv, const struct source *src,
+		   ftr_sw s, uint32_t k, bool up)
+{
+	const struct ftr_shape *sh = lv->base;
+	ftr_sw t = src->there[s];
+	ftr_sw r = src->here[src->sh->tree.groups[src->sh->tree.group_first[t] +
+					     k].remote];
+
+	return r != FTR_SW_NONE &&
+		(up ? sh->tree.rank[r] > sh->tree.rank[s] : sh->tree.rank[r] < sh->tree.rank[s]) &&
+		(k < src->sh->tree.n_up[t] + src->sh->tree.n_down[t] ||
+		 has_group(sh, s, r));
+}
+
+/* The cables of a nominal group of s to those in use. */
+static void add_group(struct ftr_incr *lv, const struct source *src, ftr_sw s,
+		      const struct ftr_group *from, bool up)
+{
+	const struct ftr_fabric *f = lv->base->f;
+	uint32_t at = lv->first[s + 1]++;
+	struct incr_group *g = &lv->group[at];
+
+	g->g = *from;
+	g->g.remote = src->here[from->remote];
+	g->g.first = lv->n_ends;
+	g->g.n = 0;
+	g->up = up;
+	for (uint32_t i = 0; i < from->n; i++) {
+		ftr_port p = src->sh->tree.group_ports[from->first + i];
+		uint32_t c = lv->n_ends;
+
+		if (p > f->sw[s].n_ports)
+			continue;
+		lv->port[c] = p;
+		lv->place[c] = src->sh->tree.group_place[from->first + i];
+		lv->alive[c] = ftr_fabric_port(f, s, p)->peer_kind ==
+			FTR_PEER_SW;
+		lv->group_of[c] = at;
+		lv->link_at[f->sw[s].first_port + p] = c;
+		lv->n_ends++;
+		g->g.n++;
+	}
+}
+
+static void add_groups(struct ftr_incr *lv, const struct source *src, ftr_sw s)
+{
+	const struct ftr_shape *sh = src->sh;
+	ftr_sw t = src->there[s];
+	uint32_t n = sh->tree.group_first[t + 1] - sh->tree.group_first[t];
+
+	/* a reordered shape has no groups behind these */
+	if (sh == lv->base)
+		n = sh->tree.n_up[t] + sh->tree.n_down[t];
+	lv->first[s + 1] = lv->first[s];
+	for (int up = 1; up >= 0; up--)
+		for (uint32_t k = 0; k < n; k++)
+			if (wanted(lv, src, s, k, up))
+				add_group(lv, src, s,
+					  &sh->tree.groups[sh->tree.group_first[t] + k],
+					  up);
+}
+
+/* The other end of every cable; FTR_INVAL: it is none that we know. */
+static enum ftr_status join_ends(struct ftr_incr *lv,
+				 const struct source *src, struct ftr_err *err)
+{
+	const struct ftr_fabric *f = lv->base->f;
+
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			const struct ftr_swport *port;
+			uint32_t c = incr_link(lv, s, (ftr_port)p);
+
+			if (c == NONE)
+				continue;
+			port = ftr_fabric_port(src->sh->f, src->there[s],
+					       (ftr_port)p);
+			lv->far[c] = incr_link(lv, src->here[port->peer],
+					       port->peer_port);
+			if (lv->far[c] == NONE)
+				return ftr_fail(err, FTR_INVAL, "port %u of switch 0x%016"
+						PRIx64 " has a cable with one end",
+						p, f->sw[s].guid);
+		}
+	return FTR_OK;
+}
+
+/* Absent ones start dead. */
+static enum ftr_status note_absent(struct ftr_incr *lv, struct ftr_err *err)
+{
+	uint32_t n = 0;
+
+	for (uint32_t c = 0; c < lv->n_ends; c++)
+		n += !lv->alive[c] && c < lv->far[c];
+	lv->absent = ftr_arena_alloc(lv->arena, n, sizeof(*lv->absent));
+	if (!lv->absent)
+		return incr_nomem(lv, err);
+	for (uint32_t c = 0; c < lv->n_ends; c++) {
+		ftr_sw s = incr_remote(lv, lv->far[c]);
+		uint32_t bit = lv->view.f->sw[s].first_port + lv->port[c];
+
+		if (lv->alive[c])
+			continue;
+		lv->dead[bit / 64] |= (uint64_t)1 << bit % 64;
+		if (c < lv->far[c])
+			lv->absent[lv->n_absent++] = c;
+	}
+	return FTR_OK;
+}
+
+/* ---- the view -------------------------------------------------------- */
+
+/* Groups with a live cable to the front. */
+void incr_pack(struct ftr_incr *lv, ftr_sw s)
+{
+	uint32_t first = lv->first[s], at = first;
+
+	lv->n_up[s] = lv->n_down[s] = 0;
+	for (uint32_t k = first; k < lv->first[s + 1]; k++) {
+		const struct incr_group *g = &lv->group[k];
+		struct ftr_group *to = &lv->view_group[at];
+		uint32_t n = 0;
+
+		for (uint32_t c = g->g.first; c < g->g.first + g->g.n; c++) {
+			if (!lv->alive[c])
+				continue;
+			lv->view_port[g->g.first + n] = lv->port[c];
+			lv->view_place[g->g.first + n++] = lv->place[c];
+		}
+		if (!n)
+			continue;
+		*to = g->g;
+		to->n = n;
+		at++;
+		if (g->up)
+			lv->n_up[s]++;
+		else
+			lv->n_down[s]++;
+	}
+}
+
+enum ftr_status incr_links(struct ftr_incr *lv,
+			   const struct ftr_shape *nominal,
+			   struct ftr_err *err)
+{
+	struct ftr_arena *tmp = ftr_arena_new();
+	uint32_t n = lv->base->f->n_sw;
+	struct source src;
+	enum ftr_status st;
+
+	if (!tmp)
+		return incr_nomem(lv, err);
+	st = find_source(lv, nominal, &src, tmp, err);
+	if (!st)
+		st = allocate(lv, &src, err);
+	for (ftr_sw s = 0; !st && s < n; s++)
+		add_groups(lv, &src, s);
+	if (!st)
+		st = join_ends(lv, &src, err);
+	if (!st)
+		st = note_absent(lv, err);
+	ftr_arena_free(tmp);
+	if (st)
+		return st;
+	for (ftr_sw s = 0; s < n; s++)
+		incr_pack(lv, s);
+	lv->view.tree.group_first = lv->first;
+	lv->view.tree.groups = lv->view_group;
+	lv->view.tree.group_ports = lv->view_port;
+	lv->view.tree.group_place = lv->view_place;
+	lv->view.tree.n_up = lv->n_up;
+	lv->view.tree.n_down = lv->n_down;
+	return FTR_OK;
+}
+
+static void flip_end(struct ftr_incr *lv, uint32_t cable)
+{
+	ftr_sw s = incr_remote(lv, lv->far[cable]);
+	uint32_t bit = lv->view.f->sw[s].first_port + lv->port[cable];
+
+	lv->alive[cable] ^= 1;
+	lv->dead[bit / 64] ^= (uint64_t)1 << bit % 64;
+}
+
+/* The groups are packed by the caller. */
+void incr_toggle(struct ftr_incr *lv, uint32_t cable)
+{
+	flip_end(lv, cable);
+	flip_end(lv, lv->far[cable]);
+}

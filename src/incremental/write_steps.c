@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The order of writes: the stages of <ftr/incremental.h>.
+ *
+ * Towards one LID every switch has one next hop, so among the entries of a LID
+ * that change and still lead somewhere, each waits for at most one other: the
+ * next one that changes on its final path, maybe behind some that do not.  Its
+ * stage is the length of that chain.
+ *
+ *	write_step(x) = write_step(y) + 1, y the next change on the final path; else 0
+ *
+ * y turns up if its new port goes up and some x above it, whose entry changes,
+ * used to come down to it over a cable that is alive (an x that keeps its entry
+ * would have to turn in the new tables, which are strictly up, then down).
+ * These, and all that wait for them, make stages of their own after all others:
+ *
+ *	level(y) = one more than the levels of that which it waits for and of
+ *		   those that came down to it, where they have one, else 0
+ *
+ * Both point from higher ranks to lower ones, so one pass by descending rank
+ * does it.
+ *
+ * Why nothing breaks in between.  Say that a written entry is right if the
+ * packets that it forwards follow their final path.  An entry is written after
+ * those downstream, so all of its final path is written or never changes: it is
+ * right at once, and stays right.  A packet follows old entries to the first
+ * written one and its final path from there.  It cannot come back to an old
+ * one: a switch on a final path that is written leads along it.  So there is
+ * no loop.  An entry that becomes a hole waits for nothing: it has lost all its
+ * up/down paths, the old one among them, so nothing that works passes it.
+ *
+ * Only where pairs are kept off (live.keep) a path may go on working though its
+ * cost is gone.  There a hole comes last of its LID, unless it comes down to
+ * one that turns up, which is worse than a gap.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "incremental/incremental.h"
+
+/* Of levels, with extra turns. */
+#define MAX_PASSES 16
+
+enum { DRAIN = 1, KNOWN = 2, POURS = 4 };
+
+struct staging {
+	struct ftr_incr *lv;
+	const struct ftr_change *change;
+	uint16_t *write_step;	/* by change; of DRAIN the level */
+	uint8_t *mark;		/* by change */
+	uint32_t *stack;	/* [n_sw] */
+	/* switches that do not change: the next that does, by LID */
+	uint32_t *seen, *ahead, *path;	/* [n_sw] */
+	uint32_t n_normal, n_levels;
+};
+
+/* The switch that an entry of s leads to, NONE: to none. */
+static ftr_sw next_switch(const struct ftr_incr *lv, ftr_sw s, ftr_port p)
+{
+	uint32_t c = incr_link(lv, s, p);
+
+	return c == NONE ? NONE : incr_remote(lv, c);
+}
+
+static bool goes_up(const struct ftr_incr *lv, ftr_sw s, ftr_port p)
+{
+	uint32_t c = incr_link(lv, s, p);
+
+	return c != NONE && lv->group[lv->group_of[c]].up;
+}
+
+/* The first change on the way from s, itself included; NONE: there is none. */
+static uint32_t first_change(const struct staging *z, ftr_sw s, ftr_lid lid)
+{
+	const struct ftr_incr *lv = z->lv;
+	uint32_t depth = 0, k = NONE;
+
+	while (s != NONE) {
+		k = lv->at[s] != NONE ? lv->at[s] :
+			z->seen[s] == lid ? z->ahead[s] : NONE;
+		if (lv->at[s] != NONE || z->seen[s] == lid)
+			break;
+		z->seen[s] = lid;
+		z->ahead[s] = NONE;
+		z->path[depth++] = s;
+		s = next_switch(lv, s, ftr_tables_get(lv->t, s, lid));
+	}
+	while (depth)
+		z->ahead[z->path[--depth]] = k;
+	return k;
+}
+
+/* The next change on the final path of i, if it still leads somewhere. */
+static uint32_t waits_for(const struct staging *z, uint32_t i)
+{
+	const struct ftr_change *c = &z->change[i];
+	uint32_t k = first_change(z, next_switch(z->lv, c->sw, c->after),
+				  c->lid);
+
+	return k != NONE && z->change[k].after == FTR_PORT_NONE ? NONE : k;
+}
+
+/* The change that turns up when the old entry of i comes down to it; if there
+ * are extra turns, one after whose change packets from there would make a turn
+ * that is not allowed, one back included. */
+static uint32_t pours_on(const struct staging *z, uint32_t i)
+{
+	const struct ftr_incr *lv = z->lv;
+	const struct ftr_change *c = &z->change[i];
+	uint32_t cable = incr_link(lv, c->sw, c->before), k;
+
+	if (cable == NONE || !lv->alive[cable])
+		return NONE;
+	k = lv->at[incr_remote(lv, cable)];
+	if (k == NONE)
+		return NONE;
+	if (incr_plan(lv)->n_turns) {
+		ftr_sw to = next_switch(lv, z->change[k].sw,
+					z->change[k].after);
+
+		return to == NONE || incr_legal(lv, c->sw, z->change[k].sw,
+						to) ? NONE : k;
+	}
+	if (lv->group[lv->group_of[cable]].up ||
+	    !goes_up(lv, z->change[k].sw, z->change[k].after))
+		return NONE;
+	return k;
+}
+
+/* ---- one LID --------------------------------------------------------- */
+
+/* Length of the chain that i waits for, and whether it has to drain. */
+static void chain(struct staging *z, uint32_t i)
+{
+	uint32_t depth = 0, k;
+
+	for (k = i; k != NONE && !(z->mark[k] & KNOWN); k = waits_for(z, k))
+		z->stack[depth++] = k;
+	while (depth) {
+		i = z->stack[--depth];
+		z->mark[i] |= KNOWN;
+		if (k != NONE && z->mark[k] & DRAIN)
+			z->mark[i] |= DRAIN;
+		z->write_step[i] = 0;
+		if (k != NONE && !(z->mark[i] & DRAIN))
+			z->write_step[i] = (uint16_t)(z->write_step[k] + 1);
+		k = i;
+	}
+}
+
+static int by_falling_rank(const void *x, const void *y, void *ctx)
+{
+	const struct staging *z = ctx;
+	const uint8_t *rank = z->lv->view.tree.rank;
+	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+	ftr_sw s = z->change[a].sw, t = z->change[b].sw;
+
+	if (rank[s] != rank[t])
+		return rank[s] > rank[t] ? -1 : 1;
+	return (s > t) - (s < t);
+}
+
+static bool raise(struct staging *z, uint32_t i, uint32_t level)
+{
+	bool raised = level > z->write_step[i];
+
+	z->write_step[i] = (uint16_t)FTR_MAX(z->write_step[i], level);
+	z->n_levels = FTR_MAX(z->n_levels, z->write_step[i] + 1u);
+	return raised;
+}
+
+/* Levels of the n entries in list that have to drain.  With extra turns one
+ * pass is not enough; where entries wait for each other in a circle there is no
+ * order, which the checker finds. */
+static void levels(struct staging *z, uint32_t *list, uint32_t n)
+{
+	bool again = true;
+
+	qsort_r(list, n, sizeof(*list), by_falling_rank, z);
+	for (int pass = 0; again && pass < MAX_PASSES; pass++) {
+		again = false;
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t x = list[i], w = waits_for(z, x), y;
+
+			again |= raise(z, x, w != NONE && z->mark[w] & DRAIN ?
+				       z->write_step[w] + 1u : 0);
+			y = pours_on(z, x);
+			if (y != NONE)
+				again |= raise(z, y, z->write_step[x] + 1u);
+		}
+		again &= incr_plan(z->lv)->n_turns > 0;
+	}
+}
+
+static void missing_last(struct staging *z, const uint32_t *list, uint32_t n,
+			 uint32_t n_drain)
+{
+	uint8_t with = n_drain ? DRAIN : 0;	/* so far those come last */
+	uint32_t last = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (z->change[list[i]].after != FTR_PORT_NONE &&
+		    (z->mark[list[i]] & DRAIN) == with)
+			last = FTR_MAX(last, z->write_step[list[i]] + 1u);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t k = list[i];
+
+		if (z->change[k].after != FTR_PORT_NONE ||
+		    z->mark[k] & POURS)
+			continue;
+		z->mark[k] |= with;
+		if (with)
+			raise(z, k, last);
+		else
+			z->write_step[k] = (uint16_t)last;
+	}
+}
+
+/* Stages of the n changes of one LID; lv->at is set for them. */
+static void write_step_lid(struct staging *z, const uint32_t *list, uint32_t n)
+{
+	uint32_t *drain = z->stack, n_drain = 0;
+	bool any = false;
+
+	if (n == 1)		/* nobody to wait for */
+		return;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t y = pours_on(z, list[i]);
+
+		if (y == NONE)
+			continue;
+		z->mark[y] |= DRAIN;
+		z->mark[list[i]] |= POURS;
+		any = true;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		if (z->change[list[i]].after != FTR_PORT_NONE)
+			chain(z, list[i]);
+	for (uint32_t i = 0; any && i < n; i++)
+		if (z->mark[list[i]] & DRAIN)
+			drain[n_drain++] = list[i];
+	if (any)
+		levels(z, drain, n_drain);
+	if (z->lv->keep)
+		missing_last(z, list, n, n_drain);
+}
+
+static void write_step_all(struct staging *z)
+{
+	struct ftr_incr *lv = z->lv;
+	uint32_t *at = lv->at;
+
+	for (uint32_t lid = 0; lid <= lv->t->max_lid; lid++) {
+		const uint32_t *list = lv->by_lid + lv->lid_first[lid];
+		uint32_t n = lv->lid_first[lid + 1] - lv->lid_first[lid];
+
+		for (uint32_t i = 0; i < n; i++)
+			at[z->change[list[i]].sw] = list[i];
+		write_step_lid(z, list, n);
+		for (uint32_t i = 0; i < n; i++)
+			at[z->change[list[i]].sw] = NONE;
+	}
+}
+
+/* ---- all LIDs -------------------------------------------------------- */
+
+static void number_write_steps(struct staging *z, struct ftr_incr_result *r)
+{
+	for (uint32_t i = 0; i < r->n_changes; i++)
+		if (!(z->mark[i] & DRAIN))
+			z->n_normal = FTR_MAX(z->n_normal, z->write_step[i] + 1u);
+	for (uint32_t i = 0; i < r->n_changes; i++) {
+		if (!(z->mark[i] & DRAIN))
+			continue;
+		z->write_step[i] = (uint16_t)(z->write_step[i] + z->n_normal);
+		r->n_drain++;
+	}
+	r->write_step = z->write_step;
+	r->first_drain = z->n_normal;
+	r->n_write_steps = z->n_normal + z->n_levels;
+}
+
+/* Visit every (switch, block, stage) once; out NULL: count into first[], which
+ * then holds the next free place of each stage. */
+static uint32_t visit_blocks(const struct staging *z,
+			     const struct ftr_incr_result *r, uint32_t *first,
+			     struct ftr_incr_write *out)
+{
+	const struct ftr_change *c = z->change;
+	uint32_t end, n_blocks = 0;
+
+	for (uint32_t i = 0; i < r->n_changes; i = end, n_blocks++) {
+		uint32_t block = c[i].lid / FTR_LFT_BLOCK;
+
+		for (end = i + 1; end < r->n_changes &&
+		     c[end].sw == c[i].sw &&
+		     c[end].lid / FTR_LFT_BLOCK == block; end++)
+			;
+		for (uint32_t k = i; k < end; k++) {
+			uint32_t before = i;
+
+			while (z->write_step[before] != z->write_step[k])
+				before++;
+			if (before < k)
+				continue;
+			if (out)
+				out[first[z->write_step[k]]] =
+					(struct ftr_incr_write){
+						c[k].sw, (uint16_t)block,
+						z->write_step[k],
+					};
+			first[z->write_step[k]]++;
+		}
+	}
+	return n_blocks;
+}
+
+static enum ftr_status list_writes(const struct staging *z,
+				   struct ftr_incr_result *r,
+				   struct ftr_err *err)
+{
+	struct ftr_incr *lv = z->lv;
+	uint32_t *first = ftr_arena_zalloc(lv->last, r->n_write_steps + 2u,
+					   sizeof(*first));
+	struct ftr_incr_write *w;
+
+	if (!first)
+		return incr_nomem(lv, err);
+	r->n_blocks = visit_blocks(z, r, first + 2, NULL);
+	for (uint32_t k = 0; k < r->n_write_steps; k++)
+		first[k + 2] += first[k + 1];
+	r->n_writes = first[r->n_write_steps + 1];
+	w = ftr_arena_alloc(lv->last, r->n_writes, sizeof(*w));
+	if (!w)
+		return incr_nomem(lv, err);
+	visit_blocks(z, r, first + 1, w);
+	r->write = w;
+	r->write_step_first = first;
+	return FTR_OK;
+}
+
+enum ftr_status incr_write_steps(struct ftr_incr *lv, struct ftr_err *err)
+{
+	struct ftr_incr_result *r = &lv->result;
+	struct ftr_arena *a = lv->last;
+	struct staging z = { .lv = lv, .change = lv->change };
+
+	r->change = lv->change;
+	z.write_step = ftr_arena_zalloc(a, r->n_changes, sizeof(*z.write_step));
+	z.mark = ftr_arena_zalloc(a, r->n_changes, 1);
+	z.stack = ftr_arena_alloc(a, lv->view.f->n_sw, sizeof(*z.stack));
+	z.seen = ftr_arena_zalloc(a, lv->view.f->n_sw, sizeof(*z.seen));
+	z.ahead = ftr_arena_alloc(a, lv->view.f->n_sw, sizeof(*z.ahead));
+	z.path = ftr_arena_alloc(a, lv->view.f->n_sw, sizeof(*z.path));
+	if (!z.write_step || !z.mark || !z.stack ||
+	    !z.seen || !z.ahead || !z.path)
+		return incr_nomem(lv, err);
+	write_step_all(&z);
+	number_write_steps(&z, r);
+	return list_writes(&z, r, err);
+}
+
+void ftr_incr_block(const struct ftr_incr *lv, const struct ftr_incr_write *w,
+		    uint8_t out[FTR_LFT_BLOCK])
+{
+	const struct ftr_incr_result *r = &lv->result;
+	uint32_t low = 0, high = r->n_changes, base;
+
+	base = (uint32_t)w->block * FTR_LFT_BLOCK;
+	memcpy(out, ftr_tables_row(lv->t, w->sw) + base, FTR_LFT_BLOCK);
+	while (low < high) {	/* first change of the block */
+		uint32_t mid = low + (high - low) / 2;
+		const struct ftr_change *c = &r->change[mid];
+
+		if (c->sw < w->sw || (c->sw == w->sw && c->lid < base))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (; low < r->n_changes && r->change[low].sw == w->sw &&
+	     r->change[low].lid < base + FTR_LFT_BLOCK; low++)
+		if (r->write_step[low] > w->write_step)
+			out[r->change[low].lid - base] =
+				r->change[low].before;
+}

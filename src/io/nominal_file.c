@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The state file: a nominal fabric across restarts.
+ *
+ *	ibfattree-nominal 1 SUM LENGTH guid LISTS
+ *	S 0008f10500108c9e 36 0 leaf-4
+ *	E 0002c903000a1b2d 0002c903000a1b2c 1 C 0 node12 HCA-1
+ *	L 0002c903000a1b2c 1 0008f10500108c9e 7
+ *
+ * Where switches were replaced, the version is 2, and a line for each says who
+ * is in which place now:
+ *
+ *	P 0008f10500108c9e 0008f10500207770
+ *
+ * SUM is the hash of all bytes behind it and its blank, LENGTH the number of
+ * bytes behind the first line, "guid" or "name" the order of leaves, LISTS the
+ * hash of the GUID lists.  S: place of a switch, ports, LMC, name.
+ * P: place, node GUID of the switch that is there.  E: end port, its node,
+ * number there, C(hannel adapter) or R(outer), LMC, name.  L: a cable by the
+ * node GUIDs and ports of both ends.  GUIDs and hashes are 16 hex digits; in
+ * names, control characters, DEL and '%' are written as % and two hex digits,
+ * so every name comes back byte by byte.
+ *
+ * Lines are in the order of indices, cables in that of their lower end: switches
+ * first, then end ports.  So the bytes depend on the fabric only.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/file.h"
+#include "io/io.h"
+#include <ftr/nominal.h>
+
+#define MAGIC "ibfattree-nominal "
+#define VERSION 2		/* the greatest that is known */
+#define LISTS_LEN 16		/* hex digits of a hash or GUID */
+
+/* ---- writing ----------------------------------------------------------- */
+
+static void put_name(FILE *out, const char *name)
+{
+	fputc(' ', out);
+	for (; *name; name++) {
+		unsigned char ch = (unsigned char)*name;
+
+		if (ch < ' ' || ch == 127 || ch == '%')
+			fprintf(out, "%%%02x", ch);
+		else
+			fputc(ch, out);
+	}
+	fputc('\n', out);
+}
+
+static void put_body(FILE *out, const struct ftr_fabric *f)
+{
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		fprintf(out, "S %016" PRIx64 " %u %u", f->sw[s].guid,
+			f->sw[s].n_ports, f->sw[s].lmc);
+		put_name(out, f->sw[s].name);
+	}
+	for (ftr_sw s = 0; f->by_holder && s < f->n_sw; s++)
+		if (f->sw[s].holder != f->sw[s].guid)
+			fprintf(out, "P %016" PRIx64 " %016" PRIx64 "\n",
+				f->sw[s].guid, f->sw[s].holder);
+	for (ftr_ep e = 0; e < f->n_ep; e++) {
+		const struct ftr_endport *p = &f->ep[e];
+
+		fprintf(out, "E %016" PRIx64 " %016" PRIx64 " %u %c %u",
+			p->guid, p->node_guid, p->port_num,
+			p->type == FTR_NODE_ROUTER ? 'R' : 'C', p->lmc);
+		put_name(out, p->name);
+	}
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			const struct ftr_swport *port =
+				ftr_fabric_port(f, s, (ftr_port)p);
+
+			if (port->peer_kind != FTR_PEER_SW || port->peer < s ||
+			    (port->peer == s && port->peer_port < p))
+				continue;
+			fprintf(out, "L %016" PRIx64 " %u %016" PRIx64 " %u\n",
+				f->sw[s].guid, p, f->sw[port->peer].guid,
+				port->peer_port);
+		}
+	}
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		if (f->ep[e].sw != FTR_SW_NONE)
+			fprintf(out, "L %016" PRIx64 " %u %016" PRIx64 " %u\n",
+				f->ep[e].node_guid, f->ep[e].port_num,
+				f->sw[f->ep[e].sw].guid, f->ep[e].sw_port);
+}
+
+/* All but the sum: "LENGTH guid LISTS\n" and the body; malloc()ed. */
+static char *compose(const struct ftr_nominal *n, size_t *len)
+{
+	char *body = NULL, *text = NULL;
+	size_t n_body = 0;
+	FILE *out = open_memstream(&body, &n_body);
+	bool ok = out != NULL;
+
+	if (out) {
+		put_body(out, n->f);
+		ok = !ferror(out);
+		ok = !fclose(out) && ok;
+	}
+	out = ok ? open_memstream(&text, len) : NULL;
+	ok = out != NULL;
+	if (out) {
+		fprintf(out, "%zu %s %016" PRIx64 "\n", n_body,
+			n->leaf_order == FTR_LEAF_BY_NAME ? "name" : "guid",
+			n->lists);
+		fwrite(body, 1, n_body, out);
+		ok = !ferror(out);
+		ok = !fclose(out) && ok;
+	}
+	free(body);
+	if (!ok) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+struct content {
+	const char *text;
+	size_t len;
+	int version;
+};
+
+static bool fill(FILE *out, const void *ctx)
+{
+	const struct content *c = ctx;
+
+	return fprintf(out, MAGIC "%d %016" PRIx64 " ", c->version,
+		       ftr_hash(FTR_HASH_INIT, c->text, c->len)) > 0 &&
+		fwrite(c->text, 1, c->len, out) == c->len;
+}
+
+enum ftr_status ftr_nominal_write(const char *path,
+				  const struct ftr_nominal *n,
+				  struct ftr_err *err)
+{
+	size_t len = 0;
+	char *text = compose(n, &len);
+	enum ftr_status st;
+
+	if (text)
+		st = ftr_file_replace(path, fill,
+				      &(struct content){
+					      /* as old as may be: the readers
+					       * of 1 know no P */
+					      text, len, n->f->by_holder ? 2 : 1
+				      }, err);
+	else
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for %s", path);
+	free(text);
+	return st;
+}
+
+/* ---- reading: the first line ------------------------------------------- */
+
+struct header {
+	uint64_t sum, length, lists;
+	enum ftr_leaf_order leaf_order;
+};
+
+/* Exactly 16 hex digits. */
+static bool hex16(struct ftr_cur *c, uint64_t *out)
+{
+	struct ftr_cur at = *c;
+
+	if (c->end - c->p < LISTS_LEN)
+		return false;
+	at.end = at.p + LISTS_LEN;
+	if (*at.p == '0' && (at.p[1] == 'x' || at.p[1] == 'X'))
+		return false;
+	if (!ftr_cur_uint(&at, 16, UINT64_MAX, out) || !ftr_cur_end(&at))
+		return false;
+	c->p = at.p;
+	return true;
+}
+
+/* Decimal without anything that would make two texts of one number. */
+static bool dec(struct ftr_cur *c, uint64_t max, uint64_t *out)
+{
+	if (c->p + 1 < c->end && *c->p == '0' && c->p[1] >= '0' &&
+	    c->p[1] <= '9')
+		return false;
+	return ftr_cur_uint(c, 10, max, out);
+}
+
+/*
+ * The sum is over the rest of the file, so most of what can be wrong is told
+ * by three questions: is it ours and of this version, is it all there, is it
+ * what was written?
+ */
+static enum ftr_status header(struct ftr_text *t, const char *text, size_t len,
+			      struct header *h)
+{
+	struct ftr_cur c = { text, text + len };
+	const char *summed, *nl;
+	uint64_t version;
+	bool name;
+
+	if (!ftr_cur_str(&c, MAGIC))
+		return ftr_fail(t->err, FTR_PARSE, "%s: no state file, it does not begin with \"%s\"",
+				t->path, MAGIC);
+	if (!dec(&c, UINT32_MAX, &version) || !ftr_cur_char(&c, ' '))
+		return ftr_fail(t->err, FTR_PARSE, "%s: no version in the first line",
+				t->path);
+	if (version < 1 || version > VERSION)
+		return ftr_fail(t->err, FTR_PARSE, "%s: state file of version %" PRIu64 ", known are 1 to %d",
+				t->path, version, VERSION);
+	nl = memchr(c.p, '\n', (size_t)(c.end - c.p));
+	if (!nl)
+		return ftr_fail(t->err, FTR_PARSE, "%s: torn, it ends in the first line",
+				t->path);
+	c.end = nl;
+	if (!hex16(&c, &h->sum) || !ftr_cur_char(&c, ' '))
+		return ftr_fail(t->err, FTR_PARSE, "%s: no checksum in the first line",
+				t->path);
+	summed = c.p;
+	if (!dec(&c, SIZE_MAX, &h->length) || !ftr_cur_char(&c, ' '))
+		return ftr_fail(t->err, FTR_PARSE, "%s: no length in the first line",
+				t->path);
+	if ((size_t)(text + len - (nl + 1)) != h->length)
+		return ftr_fail(t->err, FTR_PARSE, "%s: torn, %zu bytes behind the first line in place of %"
+				PRIu64, t->path,
+				(size_t)(text + len - (nl + 1)), h->length);
+	if (ftr_hash(FTR_HASH_INIT, summed,
+		     (size_t)(text + len - summed)) != h->sum)
+		return ftr_fail(t->err, FTR_PARSE, "%s: damaged, wrong checksum",
+				t->path);
+	name = ftr_cur_str(&c, "name ");
+	h->leaf_order = name ? FTR_LEAF_BY_NAME : FTR_LEAF_BY_GUID;
+	if ((!name && !ftr_cur_str(&c, "guid ")) || !hex16(&c, &h->lists) ||
+	    !ftr_cur_end(&c))
+		return ftr_fail(t->err, FTR_PARSE, "%s: no options in the first line",
+				t->path);
+	ftr_text_mem(t, t->path, nl + 1, (size_t)h->length, t->err);
+	t->line = 1;
+	return FTR_OK;
+}
+
+/* ---- reading: the body ------------------------------------------------- */
+
+/* " NAME" up to the end of the line. */
+static bool get_name(struct ftr_cur *c, char *name)
+{
+	size_t n = 0;
+
+	if (!ftr_cur_char(c, ' '))
+		return false;
+	while (!ftr_cur_end(c)) {
+		char ch = *c->p++;
+
+		if (ch == '%') {
+			struct ftr_cur hex = { c->p, c->p + 2 };
+			uint64_t v;
+
+			if (c->end - c->p < 2 ||
+			    !ftr_cur_uint(&hex, 16, 255, &v) ||
+			    !ftr_cur_end(&hex) || !v)
+				return false;
+			ch = (char)v;
+			c->p += 2;
+		}
+		if (n == FTR_NAME_MAX)
+			return false;
+		name[n++] = ch;
+	}
+	name[n] = '\0';
+	return true;
+}
+
+static bool number(struct ftr_cur *c, uint64_t max, uint64_t *out)
+{
+	return ftr_cur_char(c, ' ') && dec(c, max, out);
+}
+
+static bool guid(struct ftr_cur *c, uint64_t *out)
+{
+	return ftr_cur_char(c, ' ') && hex16(c, out);
+}
+
+static enum ftr_status get_switch(struct ftr_text *t, struct ftr_builder *b,
+				  struct ftr_cur c)
+{
+	char name[FTR_NAME_MAX + 1];
+	uint64_t id, n_ports, lmc;
+
+	if (!guid(&c, &id) || !number(&c, FTR_PORT_MAX, &n_ports) ||
+	    !number(&c, FTR_LMC_MAX, &lmc) || !get_name(&c, name))
+		return ftr_text_expected(t, &c, "GUID, ports, LMC and name of a switch");
+	return ftr_builder_add_switch(b, id, (unsigned int)n_ports, 0,
+				      (unsigned int)lmc, name, t->err);
+}
+
+static enum ftr_status get_holder(struct ftr_text *t, struct ftr_builder *b,
+				  struct ftr_cur c)
+{
+	uint64_t place, holder;
+
+	if (!guid(&c, &place) || !guid(&c, &holder) || !ftr_cur_end(&c))
+		return ftr_text_expected(t, &c, "GUIDs of a place and of the switch in it");
+	return ftr_builder_hold(b, place, holder, t->err);
+}
+
+static enum ftr_status get_endport(struct ftr_text *t, struct ftr_builder *b,
+				   struct ftr_cur c)
+{
+	char name[FTR_NAME_MAX + 1];
+	uint64_t id, node, num, lmc;
+	bool router = false;
+
+	if (!guid(&c, &id) || !guid(&c, &node) ||
+	    !number(&c, FTR_PORT_MAX, &num) || !ftr_cur_char(&c, ' ') ||
+	    (!ftr_cur_char(&c, 'C') && !(router = ftr_cur_char(&c, 'R'))) ||
+	    !number(&c, FTR_LMC_MAX, &lmc) || !get_name(&c, name))
+		return ftr_text_expected(t, &c, "GUIDs, port, kind, LMC and name of an end port");
+	return ftr_builder_add_endport(b, router ? FTR_NODE_ROUTER :
+				       FTR_NODE_CA, node, id,
+				       (unsigned int)num, 0,
+				       (unsigned int)lmc, name, t->err);
+}
+
+static enum ftr_status get_link(struct ftr_text *t, struct ftr_builder *b,
+				struct ftr_cur c)
+{
+	struct ftr_end x, y;
+	uint64_t p, q;
+
+	if (!guid(&c, &x.node_guid) || !number(&c, FTR_PORT_MAX, &p) ||
+	    !guid(&c, &y.node_guid) || !number(&c, FTR_PORT_MAX, &q) ||
+	    !ftr_cur_end(&c))
+		return ftr_text_expected(t, &c, "GUID and port of both ends of a cable");
+	x.port = (ftr_port)p;
+	y.port = (ftr_port)q;
+	return ftr_builder_add_link(b, x, y, 0, FTR_SPEED_UNKNOWN, t->err);
+}
+
+static enum ftr_status body(struct ftr_text *t, struct ftr_builder *b)
+{
+	struct ftr_cur c;
+	enum ftr_status st;
+
+	while (!(st = ftr_text_line(t, &c)) && c.p) {
+		if (t->cut)
+			st = ftr_text_torn(t, c);
+		else if (ftr_cur_char(&c, 'S'))
+			st = get_switch(t, b, c);
+		else if (ftr_cur_char(&c, 'P'))
+			st = get_holder(t, b, c);
+		else if (ftr_cur_char(&c, 'E'))
+			st = get_endport(t, b, c);
+		else if (ftr_cur_char(&c, 'L'))
+			st = get_link(t, b, c);
+		else
+			st = ftr_text_expected(t, &c, "S, P, E or L");
+		if (st == FTR_INVAL)	/* the builder names no line */
+			st = ftr_err_prefix(t->err, "%s:%u", t->path, t->line);
+		if (st)
+			break;
+	}
+	return st;
+}
+
+/* ---- reading: the whole ------------------------------------------------ */
+
+static enum ftr_status parse(struct ftr_text *t, const char *text, size_t len,
+			     struct header *h, struct ftr_fabric **f)
+{
+	struct ftr_builder *b;
+	enum ftr_status st = header(t, text, len, h);
+
+	if (st)
+		return st;
+	b = ftr_builder_new();
+	if (!b)
+		return ftr_text_nomem(t);
+	st = body(t, b);
+	if (!st) {
+		st = ftr_builder_freeze(b, f, t->err);
+		if (st == FTR_INVAL)
+			ftr_err_prefix(t->err, "%s", t->path);
+	}
+	if (st)
+		ftr_builder_free(b);
+	return st;
+}
+
+typedef enum ftr_status (*slurp_fn)(const char *path, char **text, size_t *len,
+				    struct ftr_err *err);
+
+static enum ftr_status read_file(slurp_fn slurp, const char *path,
+				 const struct ftr_shape_opts *opts,
+				 struct ftr_team *team,
+				 struct ftr_nominal **out, bool *reshaped,
+				 struct ftr_err *err)
+{
+	struct ftr_text t = { .path = path, .err = err, .fd = -1 };
+	struct ftr_fabric *f = NULL;
+	struct ftr_nominal *n = NULL;
+	struct header h;
+	char *text = NULL;
+	size_t len = 0;
+	enum ftr_status st = slurp(path, &text, &len, err);
+
+	if (st)
+		return st;
+	st = parse(&t, text, len, &h, &f);
+	/* it was whole when it was written: whatever is wrong is in the file */
+	if (st == FTR_INVAL && err)
+		err->status = FTR_PARSE;
+	st = st == FTR_INVAL ? FTR_PARSE : st;
+	if (!st)
+		st = ftr_nominal_new(f, opts, NULL, team, &n, NULL, err);
+	if (!st) {
+		if (reshaped)
+			*reshaped = n->leaf_order != h.leaf_order ||
+				n->lists != h.lists;
+		*out = n;
+	}
+	ftr_fabric_free(f);
+	free(text);
+	return st;
+}
+
+enum ftr_status ftr_nominal_read(const char *path,
+				 const struct ftr_shape_opts *opts,
+				 struct ftr_team *team,
+				 struct ftr_nominal **out, bool *reshaped,
+				 struct ftr_err *err)
+{
+	return read_file(ftr_slurp, path, opts, team, out, reshaped, err);
+}
+
+enum ftr_status ftr_nominal_read_own(const char *path,
+				     const struct ftr_shape_opts *opts,
+				     struct ftr_team *team,
+				     struct ftr_nominal **out, bool *reshaped,
+				     struct ftr_err *err)
+{
+	return read_file(ftr_slurp_own, path, opts, team, out, reshaped, err);
+}
+
+bool ftr_nominal_is_file(const char *path)
+{
+	char head[sizeof(MAGIC)] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = 0;
+
+	if (fd < 0)
+		return false;
+	do
+		n = read(fd, head, sizeof(MAGIC) - 1);
+	while (n < 0 && errno == EINTR);
+	close(fd);
+	return n == (ssize_t)sizeof(MAGIC) - 1 && !strcmp(head, MAGIC);
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Orders of end ports, and pairs of them.
+ *
+ * An order is what OpenSM's ftree and this project's plugin dump:
+ *
+ *	0x0004	node1
+ *	0xFFFF	DUMMY
+ *
+ * one place a line, a LID and a name that nobody reads, 0xFFFF for a gap.
+ *
+ * Pairs are the user's: two end ports a line, '#' comments.  An end port is a
+ * LID (decimal, or 0x up to 0xffff), a port GUID or, of a node with one port,
+ * a node GUID (0x and greater), or a node description in quotes:
+ *
+ *	12 0x0008f10403961355
+ *	"node1" "node2"
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/io.h"
+
+/* ---- orders -------------------------------------------------------------- */
+
+#define GAP 0xFFFF
+
+struct order {
+	struct ftr_text t;
+	const struct ftr_fabric *f;
+	uint32_t *reported;		/* [n_ep] line of the place */
+	ftr_ep *ep;
+	uint32_t n, cap;
+};
+
+static enum ftr_status place(struct order *o, struct ftr_cur *c)
+{
+	struct ftr_cur at = *c;
+	const struct ftr_lid_owner *w;
+	uint64_t lid;
+
+	if (!ftr_cur_str(&at, "0x") ||
+	    !ftr_cur_uint(&at, 16, UINT16_MAX, &lid) ||
+	    (!ftr_cur_end(&at) && *at.p != '\t' && *at.p != ' '))
+		return ftr_text_expected(&o->t, c, "a LID 0x0000..0xffff and a name");
+	if (o->t.cut && at.p - c->p < 6)	/* as they are printed */
+		return ftr_text_torn(&o->t, *c);
+	if (!FTR_GROW(o->ep, o->n, o->cap))
+		return ftr_text_nomem(&o->t);
+	o->ep[o->n++] = FTR_EP_NONE;
+	if (lid == GAP)
+		return FTR_OK;
+	w = lid <= o->f->max_lid ? &o->f->owner[lid] : NULL;
+	if (!w || w->kind != FTR_OWNER_EP)
+		return ftr_text_fail(&o->t, FTR_INVAL, "LID %u is of no end port of the fabric",
+				     (unsigned int)lid);
+	if (o->reported[w->idx])
+		return ftr_text_fail(&o->t, FTR_INVAL, "LID %u is of an end port that line %u names already",
+				     (unsigned int)lid, o->reported[w->idx]);
+	o->reported[w->idx] = o->t.line;
+	o->ep[o->n - 1] = w->idx;
+	return FTR_OK;
+}
+
+static enum ftr_status places(struct order *o)
+{
+	for (;;) {
+		struct ftr_cur c;
+		enum ftr_status st = ftr_text_meaningful(&o->t, &c);
+
+		if (st)
+			return st;
+		if (!c.p)
+			break;
+		st = place(o, &c);
+		if (st)
+			return st;
+	}
+	if (!o->n)
+		return ftr_text_fail(&o->t, FTR_PARSE, "the file names no end port: no order");
+	return FTR_OK;
+}
+
+enum ftr_status ftr_read_order(const char *path, const struct ftr_fabric *f,
+			       ftr_ep **order, uint32_t *n,
+			       struct ftr_err *err)
+{
+	struct order o = { .f = f };
+	enum ftr_status st = ftr_text_open(&o.t, path, err);
+
+	if (st)
+		return st;
+	o.reported = ftr_calloc((size_t)f->n_ep + 1, sizeof(*o.reported));
+	st = o.reported ? places(&o) : ftr_text_nomem(&o.t);
+	ftr_text_close(&o.t);
+	free(o.reported);
+	if (st) {
+		free(o.ep);
+		return st;
+	}
+	*order = o.ep;
+	*n = o.n;
+	return FTR_OK;
+}
+
+/* ---- pairs --------------------------------------------------------------- */
+
+struct key {			/* end ports by node GUID, or by name */
+	uint64_t guid;
+	const char *name;
+	ftr_ep ep;
+};
+
+struct pairs {
+	struct ftr_text t;
+	const struct ftr_fabric *f;
+	struct key *by_node, *by_name;	/* [n_ep] sorted */
+	struct ftr_load_pair *pair;
+	uint32_t n, cap;
+};
+
+static int node_cmp(const void *a, const void *b)
+{
+	const struct key *x = a, *y = b;
+
+	return x->guid < y->guid ? -1 : x->guid > y->guid;
+}
+
+static int name_cmp(const void *a, const void *b)
+{
+	const struct key *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+static bool set_keys(struct pairs *p)
+{
+	const uint32_t n = p->f->n_ep;
+
+	p->by_node = ftr_calloc((size_t)n + 1, sizeof(*p->by_node));
+	p->by_name = ftr_calloc((size_t)n + 1, sizeof(*p->by_name));
+	if (!p->by_node || !p->by_name)
+		return false;
+	for (ftr_ep e = 0; e < n; e++) {
+		p->by_node[e] = (struct key){ p->f->ep[e].node_guid,
+					      p->f->ep[e].name, e };
+		p->by_name[e] = p->by_node[e];
+	}
+	qsort(p->by_node, n, sizeof(*p->by_node), node_cmp);
+	qsort(p->by_name, n, sizeof(*p->by_name), name_cmp);
+	return true;
+}
+
+/* The one entry of key's value; *many: there are several. */
+static ftr_ep find_key(const struct key *list, uint32_t n,
+		       const struct key *key,
+		       int (*cmp)(const void *, const void *), bool *many)
+{
+	const struct key *at = bsearch(key, list, n, sizeof(*list), cmp);
+
+	*many = at && ((at > list && !cmp(at - 1, key)) ||
+		       (at + 1 < list + n && !cmp(at + 1, key)));
+	return at ? at->ep : FTR_EP_NONE;
+}
+
+static enum ftr_status by_name(struct pairs *p, struct ftr_cur *c, ftr_ep *out)
+{
+	char name[FTR_NAME_MAX + 1];
+	struct ftr_cur at = *c;
+	struct key key = { .name = name };
+	size_t len;
+	bool many;
+
+	at.p++;
+	c->p++;
+	if (!ftr_cur_find(&at, "\""))
+		return ftr_text_expected(&p->t, c, "a node description and '\"'");
+	len = (size_t)(at.p - c->p) - 1;
+	snprintf(name, sizeof(name), "%.*s", (int)FTR_MIN(len, FTR_NAME_MAX),
+		 c->p);
+	*out = find_key(p->by_name, p->f->n_ep, &key, name_cmp, &many);
+	if (many)
+		return ftr_text_fail(&p->t, FTR_INVAL, "several end ports are named '%s': use a LID or a port GUID",
+				     ftr_quote(name, strlen(name)).s);
+	if (*out == FTR_EP_NONE)
+		return ftr_text_fail(&p->t, FTR_INVAL, "no end port of the fabric is named '%s'",
+				     ftr_quote(name, strlen(name)).s);
+	*c = at;
+	return FTR_OK;
+}
+
+static enum ftr_status by_number(struct pairs *p, struct ftr_cur *c,
+				 ftr_ep *out)
+{
+	struct ftr_cur at = *c;
+	uint64_t v;
+	bool many = false;
+
+	if (!ftr_cur_uint(&at, 0, UINT64_MAX, &v) ||
+	    (!ftr_cur_end(&at) && *at.p != ' ' && *at.p != '\t'))
+		return ftr_text_expected(&p->t, c, "a LID, a GUID or a \"name\"");
+	*out = FTR_EP_NONE;
+	if (v <= UINT16_MAX) {
+		if (v <= p->f->max_lid && p->f->owner[v].kind == FTR_OWNER_EP)
+			*out = p->f->owner[v].idx;
+	} else {
+		struct key key = { .guid = v };
+
+		*out = ftr_fabric_find_ep(p->f, v);
+		if (*out == FTR_EP_NONE)
+			*out = find_key(p->by_node, p->f->n_ep, &key, node_cmp,
+					&many);
+	}
+	if (many)
+		return ftr_text_fail(&p->t, FTR_INVAL, "node 0x%016" PRIx64
+				     " has several ports: name one by its port GUID or LID",
+				     v);
+	if (*out == FTR_EP_NONE && v <= UINT16_MAX)
+		return ftr_text_fail(&p->t, FTR_INVAL, "LID %u is of no end port of the fabric",
+				     (unsigned int)v);
+	if (*out == FTR_EP_NONE)
+		return ftr_text_fail(&p->t, FTR_INVAL, "GUID 0x%016" PRIx64
+				     " is of no end port of the fabric", v);
+	*c = at;
+	return FTR_OK;
+}
+
+static enum ftr_status end_port(struct pairs *p, struct ftr_cur *c, ftr_ep *out)
+{
+	ftr_cur_blanks(c);
+	if (!ftr_cur_end(c) && *c->p == '"')
+		return by_name(p, c, out);
+	return by_number(p, c, out);
+}
+
+static enum ftr_status pair(struct pairs *p, struct ftr_cur *c)
+{
+	struct ftr_load_pair v;
+	enum ftr_status st = end_port(p, c, &v.from);
+
+	if (!st)
+		st = end_port(p, c, &v.to);
+	if (st)
+		return st;
+	ftr_cur_blanks(c);
+	if (!ftr_cur_end(c) && *c->p != '#')
+		return ftr_text_expected(&p->t, c, "two end ports and nothing else");
+	if (!FTR_GROW(p->pair, p->n, p->cap))
+		return ftr_text_nomem(&p->t);
+	p->pair[p->n++] = v;
+	return FTR_OK;
+}
+
+static enum ftr_status pairs(struct pairs *p)
+{
+	for (;;) {
+		struct ftr_cur c;
+		enum ftr_status st = ftr_text_meaningful(&p->t, &c);
+
+		if (!st && c.p)
+			st = pair(p, &c);
+		if (st)
+			return st;
+		if (!c.p)
+			break;
+	}
+	if (!p->n)
+		return ftr_text_fail(&p->t, FTR_PARSE, "the file holds no pair");
+	return FTR_OK;
+}
+
+enum ftr_status ftr_read_pairs(const char *path, const struct ftr_fabric *f,
+			       struct ftr_load_pair **out, uint32_t *n,
+			       struct ftr_err *err)
+{
+	struct pairs p = { .f = f };
+	enum ftr_status st = ftr_text_open(&p.t, path, err);
+
+	if (st)
+		return st;
+	st = set_keys(&p) ? pairs(&p) : ftr_text_nomem(&p.t);
+	ftr_text_close(&p.t);
+	free(p.by_node);
+	free(p.by_name);
+	if (st) {
+		free(p.pair);
+		return st;
+	}
+	*out = p.pair;
+	*n = p.n;
+	return FTR_OK;
+}

@@ -1,0 +1,528 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The callbacks of a routing engine, and what one routing is.
+ *
+ * GUID files -> snapshot -> shape -> route -> verify -> commit -> publish.
+ * Until commit nothing of the host is written, and commit looks before it
+ * writes; so a failure anywhere leaves new_lft as the host prepared it (no
+ * path) for the next engine of its list.  The reason is logged once, where it
+ * was decided, and kept for the line that says who routes instead.
+ *
+ * build_lid_matrices returns 0 without doing anything: the host's min-hop
+ * matrices serve its min-hop engines, its multicast, which mcast.c replaces,
+ * and the hop columns of its dumps, which then say that hops are unknown.
+ */
+#include <signal.h>
+#include <string.h>
+
+#include "osm/osm.h"
+
+/* The host's contract: < 0 failed and the next engine's turn, 0 done, > 0 the
+ * host routes by min-hop, which is never wanted. */
+static int host_return(enum ftr_status st)
+{
+	return st == FTR_OK ? 0 : -1;
+}
+
+struct ibf_generation *ibf_generation_get(struct ibf_generation *gen)
+{
+	if (gen)
+		atomic_fetch_add(&gen->refs, 1);
+	return gen;
+}
+
+void ibf_generation_put(struct ibf_generation *gen)
+{
+	if (!gen || atomic_fetch_sub(&gen->refs, 1) > 1)
+		return;
+	ftr_shape_free(gen->own);
+	free(gen->sm);
+	free(gen->turn);
+	ftr_sl2vl_free(gen->vls);
+	ftr_tables_free(gen->tables);
+	ftr_tables_free(gen->prefer);
+	ftr_tables_free(gen->current);
+	free(gen->order);
+	ftr_shape_free(gen->shape);
+	ibf_nominal_put(gen->nominal);
+	ftr_fabric_free(gen->fabric);
+	free(gen->mcast_able);
+	free(gen);
+}
+
+void ibf_engine_publish(struct ibf_engine *e, struct ibf_generation *gen)
+{
+	ibf_generation_put(e->gen);
+	ibf_stree_free(e->stree);
+	e->stree = NULL;
+	e->gen = gen;
+	e->gen_stale = false;
+}
+
+/* The team's threads must not catch the signals that OpenSM's main thread
+ * sleeps for, so they are born with all of them blocked. */
+static struct ftr_team *team(struct ibf_plugin *p)
+{
+	sigset_t all, old;
+
+	if (p->team_tried)
+		return p->team;
+	p->team_tried = true;
+	if (p->opt.threads == 1)
+		return NULL;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	p->team = ftr_team_new((unsigned int)p->opt.threads);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!p->team)
+		ibf_log(p, IBF_THREADS, "no threads could be started; one thread routes");
+	return p->team;
+}
+
+/* ---- a generation ------------------------------------------------------- */
+
+static enum ftr_status refuse(struct ibf_engine *e, enum ibf_msg msg,
+			      const struct ftr_err *err)
+{
+	snprintf(e->refusal, sizeof(e->refusal), "%s",
+		 err->msg[0] ? err->msg : ftr_status_str(err->status));
+	ibf_log(e->plugin, msg, "%s refuses to route: %s", e->ops->name,
+		e->refusal);
+	ibf_status_refused(e->plugin);
+	return err->status;
+}
+
+static void mcast_ability(struct ibf_plugin *p, struct ibf_generation *gen)
+{
+	for (ftr_sw s = 0; s < gen->fabric->n_sw; s++) {
+		const osm_switch_t *sw =
+			ibf_host_switch(p, gen->fabric->sw[s].guid);
+
+		gen->mcast_able[s] = sw && osm_switch_supports_mcast(sw);
+	}
+}
+
+static const struct ftr_shape *nominal_shape(const struct ibf_generation *gen)
+{
+	return gen->nominal ? gen->nominal->n->shape : NULL;
+}
+
+static void no_such_ports(struct ibf_plugin *p, const char *option,
+			  const char *path)
+{
+	ibf_log(p, IBF_NO_SUCH_PORTS, "%s %s names no port of this fabric and is not used; it should hold port GUIDs",
+		option, path);
+}
+
+static void report_no_such_ports(struct ibf_plugin *p, const struct ftr_shape *sh)
+{
+	const osm_subn_opt_t *opt = &p->osm->subn.opt;
+
+	if (sh->tree.cn_unknown)
+		no_such_ports(p, "cn_guid_file", opt->cn_guid_file);
+	if (sh->tree.io_unknown)
+		no_such_ports(p, "io_guid_file", opt->io_guid_file);
+}
+
+/* Fabric and shape; logs its own failures. */
+enum ftr_status ibf_generation_new(struct ibf_engine *e,
+				   struct ibf_generation **out,
+				   struct ibf_timing *ms, struct ftr_err *err)
+{
+	struct ibf_plugin *p = e->plugin;
+	struct ibf_generation *gen = ftr_calloc(1, sizeof(*gen));
+	struct ibf_skips skips = { 0 };
+	struct ftr_shape_opts opts = {
+		.leaf_order = (enum ftr_leaf_order)p->opt.leaf_order,
+	};
+	double t0 = ibf_now_ms(), t1;
+
+	if (!gen) {
+		ftr_fail(err, FTR_NOMEM, "out of memory for the fabric");
+		return refuse(e, IBF_SNAPSHOT, err);
+	}
+	atomic_init(&gen->refs, 1);
+	ibf_guids_read(p, &opts);
+	if (ibf_snapshot(p, &gen->fabric, &skips, err)) {
+		ibf_generation_put(gen);
+		return refuse(e, IBF_SNAPSHOT, err);
+	}
+	if (skips.n)
+		ibf_log(p, IBF_SKIPPED, "%u contradictions in OpenSM's data, the objects were left out or go without a LID; first: %s",
+			skips.n, skips.first);
+	t1 = ibf_now_ms();
+	ms->snapshot = t1 - t0;
+	ftr_placement_shape((enum ftr_placement)p->opt.placement, &opts);
+	if (!opts.no_slots)
+		gen->nominal = ibf_nominal_for(p, gen->fabric, &opts, team(p));
+	opts.nominal = nominal_shape(gen);
+	if (ftr_shape_new(gen->fabric, &opts, team(p), &gen->shape, err)) {
+		ibf_generation_put(gen);
+		return refuse(e, IBF_SHAPE, err);
+	}
+	ms->shape = ibf_now_ms() - t1;
+	report_no_such_ports(p, gen->shape);
+	ibf_roots_report(p, gen->shape);
+	gen->mcast_able = ftr_calloc(gen->fabric->n_sw, 1);
+	if (!gen->mcast_able) {
+		ibf_generation_put(gen);
+		ftr_fail(err, FTR_NOMEM, "out of memory for the fabric");
+		return refuse(e, IBF_SNAPSHOT, err);
+	}
+	mcast_ability(p, gen);
+	*out = gen;
+	return FTR_OK;
+}
+
+/* ---- one routing -------------------------------------------------------- */
+
+static void warn_cache(struct ibf_plugin *p)
+{
+	if (!p->osm->subn.opt.use_ucast_cache || p->cache_warned)
+		return;
+	p->cache_warned = true;
+	ibf_log(p, IBF_UCAST_CACHE, "use_ucast_cache is TRUE: OpenSM may keep old tables and not call the engine after changes at leaf switches");
+}
+
+static uint32_t count_hosts(const struct ftr_shape *sh)
+{
+	uint32_t n = sh->tree.n_odd;
+
+	for (uint32_t l = 0; l < sh->tree.n_leaf; l++)
+		n += sh->tree.leaf_hosts[l];
+	return n;
+}
+
+static uint32_t count_lids(const struct ftr_fabric *f)
+{
+	uint32_t n = 0;
+
+	for (uint32_t lid = 1; lid <= f->max_lid; lid++)
+		n += f->owner[lid].kind != FTR_OWNER_NONE;
+	return n;
+}
+
+struct ibf_result {
+	uint32_t n_turns;	/* extra ones, and the host pairs they connect */
+	uint64_t extra_pairs;
+	ftr_sw root;		/* subtree root, FTR_SW_NONE: the engine has none */
+	uint64_t detours;
+	struct ftr_balance_report balance;	/* hosts 0: nothing to search */
+	struct ibf_unserved unserved;
+	struct ibf_changes changes;
+};
+
+static void log_routed(const struct ibf_engine *e,
+		       const struct ibf_generation *gen,
+		       const struct ibf_timing *ms,
+		       const struct ibf_result *res)
+{
+	const struct ftr_shape *sh = gen->shape;
+	const struct ftr_fabric *f = gen->fabric;
+	char subtree[FTR_NAME_MAX + 96] = "", balance[96] = "", turns[96] = "";
+
+	if (res->root != FTR_SW_NONE)
+		snprintf(subtree, sizeof(subtree),
+			 "; subtree root %s, %" PRIu64
+			 " host pairs on detours", ibf_sw_name(f, res->root).s,
+			 res->detours);
+	/* the bound counts pairs that have no path, too */
+	if (res->balance.hosts && res->balance.bound && !res->unserved.hosts)
+		snprintf(balance, sizeof(balance), "; most loaded link: %.2f times the lower bound",
+			 (double)res->balance.max_after / res->balance.bound);
+
+	if (res->extra_pairs)
+		snprintf(turns, sizeof(turns), "; %u extra turn%s connect%s %"
+			 PRIu64 " host pairs", res->n_turns,
+			 res->n_turns == 1 ? "" : "s",
+			 res->n_turns == 1 ? "s" : "", res->extra_pairs);
+	ibf_log(e->plugin, IBF_ROUTED,
+		"%s: %u ranks (%s), %u switches, %u leaves, %u hosts (%u not on leaves), %u LIDs, %u planes, %u pods, %u cables (%u sideways), %u threads; without a path: %" PRIu64 " host pairs, %"
+		PRIu64 " host and switch, %" PRIu64
+		" others%s%s%s; ms: snapshot %.1f, shape %.1f, route %.1f, check %.1f, commit %.1f; changed: %"
+		PRIu64 " entries in %" PRIu64 " blocks of %u switches",
+		e->ops->name, sh->tree.n_ranks,
+		sh->tree.roots_given ? "from root_guid_file" : "inferred", f->n_sw,
+		sh->tree.n_leaf, count_hosts(sh), sh->tree.n_odd, count_lids(f), sh->tree.n_planes,
+		sh->tree.n_pods, f->n_sw_links, sh->tree.n_horizontal,
+		ftr_team_size(e->plugin->team), res->unserved.hosts,
+		res->unserved.mixed, res->unserved.others, turns, subtree,
+		balance,
+		ms->snapshot,
+		ms->shape, ms->route, ms->check, ms->commit,
+		res->changes.entries, res->changes.blocks,
+		res->changes.switches);
+}
+
+/* The switch that a port is cabled to, or whose own port it is. */
+static ftr_sw port_switch(const struct ftr_fabric *f, uint64_t guid)
+{
+	ftr_ep e = ftr_fabric_find_ep(f, guid);
+
+	return e == FTR_EP_NONE ? ftr_fabric_find_sw(f, guid) : f->ep[e].sw;
+}
+
+/* The switch that the subnet manager is cabled to. */
+static ftr_sw manager_switch(const struct ibf_plugin *p,
+			     const struct ftr_fabric *f)
+{
+	return port_switch(f, cl_ntoh64(p->osm->subn.sm_port_guid));
+}
+
+/* The switches of the subnet managers that OpenSM knows, itself among them. */
+static enum ftr_status find_managers(const struct ibf_plugin *p,
+				     const struct ftr_fabric *f,
+				     struct ibf_routes *r, struct ftr_err *err)
+{
+	const cl_qmap_t *tbl = &p->osm->subn.sm_guid_tbl;
+	uint32_t n = 0;
+
+	r->sm = ftr_calloc(cl_qmap_count(tbl) + 1u, sizeof(*r->sm));
+	if (!r->sm)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the subnet managers");
+	if (r->opts.sm_switch != FTR_SW_NONE)
+		r->sm[n++] = r->opts.sm_switch;
+	for (const cl_map_item_t *i = cl_qmap_head(tbl); i != cl_qmap_end(tbl);
+	     i = cl_qmap_next(i)) {
+		ftr_sw s = port_switch(f, cl_ntoh64(cl_qmap_key(i)));
+
+		if (s != FTR_SW_NONE)
+			r->sm[n++] = s;
+	}
+	r->opts.sm = r->sm;
+	r->opts.n_sm = n;
+	return FTR_OK;
+}
+
+/* Has this fabric been routed before with nothing missing? */
+static bool is_repaired(const struct ibf_engine *e,
+			const struct ibf_generation *gen)
+{
+	const struct ibf_generation *first = e->prefer.gen;
+
+	return first && first->nominal == gen->nominal &&
+		ibf_is_complete(first) && ibf_is_complete(gen);
+}
+
+/*
+ * The extra turns of the routing before, in terms of gen's fabric.  A fabric that is
+ * complete again is planned anew, so that it has the same tables: its turns are
+ * among those of the damaged fabric, which began with them, so switches that hold
+ * old and new entries are free of credit loops.
+ */
+static enum ftr_status carry_turns(const struct ibf_engine *e,
+				   const struct ibf_generation *gen,
+				   struct ibf_routes *r, struct ftr_err *err)
+{
+	const struct ftr_fabric *f = gen->fabric;
+	const struct ibf_generation *old = is_repaired(e, gen) ? NULL : e->gen;
+	uint32_t n = 0;
+
+	if (!old || !old->opts.n_turns)
+		return FTR_OK;
+	r->before = ftr_calloc(old->opts.n_turns, sizeof(*r->before));
+	if (!r->before)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for %u turns",
+				old->opts.n_turns);
+	for (uint32_t i = 0; i < old->opts.n_turns; i++) {
+		const struct ftr_switch *sw = old->fabric->sw;
+		const struct ftr_turn *t = &old->opts.turn[i];
+		struct ftr_turn *x = &r->before[n];
+
+		x->from = ftr_fabric_find_sw(f, sw[t->from].guid);
+		x->at = ftr_fabric_find_sw(f, sw[t->at].guid);
+		x->to = ftr_fabric_find_sw(f, sw[t->to].guid);
+		n += x->from != FTR_SW_NONE && x->at != FTR_SW_NONE &&
+			x->to != FTR_SW_NONE;
+	}
+	r->opts.turn = r->before;
+	r->opts.n_turns = n;
+	return FTR_OK;
+}
+
+static enum ftr_status compute(struct ibf_engine *e,
+			       const struct ibf_generation *gen,
+			       struct ibf_routes *r, struct ftr_err *err)
+{
+	const struct ftr_fabric *f = gen->fabric;
+	enum ftr_status st = ftr_tables_new(f, false, &r->t, err);
+
+	if (st)
+		return st;
+	r->stats.order = ftr_malloc(f->n_sw);
+	if (!r->stats.order)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the order");
+	r->opts.sm_switch = manager_switch(e->plugin, f);
+	r->opts.paths = (enum ftr_paths)e->plugin->opt.paths;
+	r->opts.keep_turns = true;
+	r->opts.keep_routed = e->plugin->fast != NULL;
+	r->opts.nominal = nominal_shape(gen);
+	r->opts.balance = FTR_MIN(e->plugin->opt.balance, FTR_BALANCE_LOAD);
+	r->opts.keep = gen->prefer ? &gen->keep : NULL;
+	r->opts.placement = (enum ftr_placement)e->plugin->opt.placement;
+	r->opts.sftree_mode = (enum ftr_sftree_mode)
+		e->plugin->opt.sftree_mode;
+	st = find_managers(e->plugin, f, r, err);
+	if (!st)
+		st = carry_turns(e, gen, r, err);
+	return st ? st : e->ops->route(gen->shape, &r->opts, team(e->plugin), r->t,
+			     &r->stats, err);
+}
+
+/* What the fast path starts from. */
+static void keep_routes(const struct ibf_engine *e, struct ibf_generation *gen,
+			struct ibf_routes *r)
+{
+	gen->engine = e->ops->name;
+	gen->tables = r->t;
+	gen->opts = r->opts;
+	if (!r->stats.by_rank)	/* extra turns are for dmodc's own order */
+		gen->opts.paths = FTR_PATHS_UPDOWN;
+	gen->sm = r->sm;
+	gen->turn = r->stats.turn;
+	gen->opts.turn = r->stats.turn;
+	gen->opts.n_turns = r->stats.turn ? r->stats.n_turns : 0;
+	r->sm = NULL;
+	r->stats.turn = NULL;
+	gen->order = r->stats.order;
+	gen->own = r->stats.routed;
+	gen->routed = r->stats.by_rank ? gen->shape : gen->own;
+	r->t = NULL;
+	r->stats.order = NULL;
+	r->stats.routed = NULL;
+}
+
+/* Tables for gen, proved and handed over; logs its own failures. */
+static enum ftr_status make_tables(struct ibf_engine *e,
+				   struct ibf_generation *gen,
+				   struct ibf_timing *ms,
+				   struct ibf_result *res,
+				   struct ftr_err *err)
+{
+	struct ibf_routes r = { .stats.root = FTR_SW_NONE };
+	double t0 = ibf_now_ms(), t1;
+	enum ibf_msg msg = IBF_ENGINE;
+	enum ftr_status st = ibf_prefer(e, gen, err);
+
+	if (!st)
+		st = compute(e, gen, &r, err);
+
+	t1 = ibf_now_ms();
+	ms->route = t1 - t0;
+	if (!st) {
+		msg = IBF_CHECK;
+		st = ibf_verify(e, gen, &r, &res->unserved, err);
+		t0 = ibf_now_ms();
+		ms->check = t0 - t1;
+	}
+	if (!st) {
+		msg = IBF_COMMIT;
+		st = ibf_commit(e->plugin, gen->fabric, r.t,
+				!e->plugin->opt.observe, &res->changes, err);
+		ms->commit = ibf_now_ms() - t0;
+	}
+	res->root = r.stats.root;
+	res->detours = r.stats.detours;
+	res->balance = r.stats.balance;
+	res->n_turns = r.stats.n_turns;
+	res->extra_pairs = r.stats.extra_pairs;
+	if (!st)
+		keep_routes(e, gen, &r);
+	ftr_shape_free(r.stats.routed);
+	ftr_tables_free(r.t);
+	free(r.stats.order);
+	free(r.stats.turn);
+	free(r.sm);
+	free(r.before);
+	return st ? refuse(e, msg, err) : FTR_OK;
+}
+
+/* Nothing was committed: the next engine of the host's list routes. */
+static enum ftr_status observed(struct ibf_engine *e,
+				const struct ibf_generation *gen,
+				const struct ibf_result *res)
+{
+	const struct ibf_changes *c = &res->changes;
+
+	snprintf(e->refusal, sizeof(e->refusal), "observe is on");
+	ibf_log(e->plugin, IBF_OBSERVED, "%s observes: its tables for %u switches and %u LIDs passed all checks and would change %" PRIu64
+		" entries in %" PRIu64 " blocks of %u switches; without a path: %" PRIu64 " host pairs; the next engine of routing_engine routes",
+		e->ops->name, gen->fabric->n_sw, count_lids(gen->fabric),
+		c->entries, c->blocks, c->switches, res->unserved.hosts);
+	return FTR_REFUSED;
+}
+
+static enum ftr_status route(struct ibf_engine *e)
+{
+	struct ftr_err err = { 0 };
+	struct ibf_timing ms = { 0 };
+	struct ibf_result res = { 0 };
+	struct ibf_generation *gen;
+	enum ftr_status st;
+
+	warn_cache(e->plugin);
+	ibf_fast_routing(e->plugin->fast);
+	e->refusal[0] = '\0';
+	st = ibf_generation_new(e, &gen, &ms, &err);
+	if (st)
+		return st;
+	st = make_tables(e, gen, &ms, &res, &err);
+	if (!st && e->plugin->opt.observe)
+		st = observed(e, gen, &res);
+	if (st) {
+		ibf_generation_put(gen);
+		return st;
+	}
+	ibf_prefer_routed(e, gen);
+	ibf_ddlr_vls(e, gen);
+	ibf_engine_publish(e, gen);
+	ibf_fast_changed(e->plugin->fast, &res.changes);
+	log_routed(e, gen, &ms, &res);
+	ibf_status_routed(e->plugin, gen, &ms, &res.unserved, &res.changes);
+	if (e->plugin->opt.ca_order_dump)
+		ibf_ca_order_write(e, gen);
+	return FTR_OK;
+}
+
+/* ---- callbacks ---------------------------------------------------------- */
+
+static int build_lid_matrices(void *ctx)
+{
+	(void)ctx;
+	return host_return(FTR_OK);
+}
+
+static int build_fwd_tables(void *ctx)
+{
+	return host_return(route(ctx));
+}
+
+static void destroy(void *ctx)
+{
+	ibf_engine_publish(ctx, NULL);
+}
+
+bool ibf_other_routed(const struct ibf_plugin *p)
+{
+	const void *used = p->osm->routing_engine_used;
+	bool other = used != NULL;
+
+	for (unsigned int i = 0; i < p->n_engines; i++)
+		other = other && used != p->engine[i].host;
+	return other;
+}
+
+int ibf_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm)
+{
+	struct ibf_engine *e = re->context;
+
+	if (!e->host)	/* a name that stands there twice */
+		e->host = re;
+	re->build_lid_matrices = build_lid_matrices;
+	re->ucast_build_fwd_tables = build_fwd_tables;
+	re->mcast_build_stree = ibf_mcast_build_stree;
+	if (e->ops->sl2vl && osm->subn.opt.qos)
+		re->update_sl2vl = ibf_ddlr_sl2vl;
+	re->destroy = destroy;
+	return host_return(FTR_OK);
+}

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The nominal fabric of the plugin, and its state file.
+ *
+ * Routes stay where they are through faults because they are numbered over
+ * what was seen of the fabric so far, not over what is alive now
+ * (<ftr/nominal.h>).  That is remembered here from routing to routing, and from
+ * one OpenSM to the next in files beside OpenSM's own (guid2lid and others), in
+ * its cache directory.
+ *
+ * Each manager writes a file of its own, ibfattree-nominal-PORTGUID: one host
+ * may run several, each on a port of another fabric.  At its first routing as
+ * master it reads all of these files, the newest first, and takes the first
+ * that is of this fabric, whoever wrote it; so a standby that shares or copies
+ * the directory takes over with the same tables.  It then writes its own, so
+ * that this is the newest.  The file without a GUID is what older versions
+ * wrote; it is read and left alone.
+ *
+ * Nothing depends on it but how many entries change: a file that is missing,
+ * damaged or of another fabric is reported and replaced.
+ */
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "osm/osm.h"
+#include "osm/writer.h"
+
+#define STATE_FILE "ibfattree-nominal"
+#define MAX_FILES 32		/* of the newest; more are not looked at */
+
+const char *ibf_state_dir(void)
+{
+	const char *dir = getenv("OSM_CACHE_DIR");
+
+	return dir && *dir ? dir : OSM_DEFAULT_CACHE_DIR;
+}
+
+/* The file that this manager writes; NULL: no memory. */
+static char *own_path(const struct ibf_plugin *p)
+{
+	char *path;
+
+	return asprintf(&path, "%s/" STATE_FILE "-%016" PRIx64, ibf_state_dir(),
+			cl_ntoh64(p->osm->subn.sm_port_guid)) < 0 ? NULL :
+		path;
+}
+
+/* ---- which file --------------------------------------------------------- */
+
+struct state_file {
+	char *path;
+	struct timespec at;
+	bool own;
+};
+
+/* The newest first; of two as new, one's own, then by name. */
+static int newer(const void *x, const void *y)
+{
+	const struct state_file *a = x, *b = y;
+
+	if (a->at.tv_sec != b->at.tv_sec)
+		return a->at.tv_sec > b->at.tv_sec ? -1 : 1;
+	if (a->at.tv_nsec != b->at.tv_nsec)
+		return a->at.tv_nsec > b->at.tv_nsec ? -1 : 1;
+	if (a->own != b->own)
+		return a->own ? -1 : 1;
+	return strcmp(a->path, b->path);
+}
+
+/* "ibfattree-nominal", or that and "-" and 16 hex digits. */
+static bool is_state_name(const char *name)
+{
+	const size_t len = sizeof(STATE_FILE) - 1;
+
+	if (strncmp(name, STATE_FILE, len))
+		return false;
+	name += len;
+	return !*name || (*name == '-' && strlen(name) == 17 &&
+			  strspn(name + 1, "0123456789abcdef") == 16);
+}
+
+/* Into file[MAX_FILES]; returns how many. */
+static uint32_t list_files(const char *own, struct state_file *file)
+{
+	DIR *dir = opendir(ibf_state_dir());
+	const struct dirent *d;
+	uint32_t n = 0;
+
+	while (dir && (d = readdir(dir))) {
+		struct state_file f = { 0 };
+		struct stat st;
+
+		if (!is_state_name(d->d_name) ||
+		    asprintf(&f.path, "%s/%s", ibf_state_dir(), d->d_name) < 0)
+			continue;
+		if (stat(f.path, &st) || !S_ISREG(st.st_mode)) {
+			free(f.path);
+			continue;
+		}
+		f.at = st.st_mtim;
+		f.own = !strcmp(f.path, own);
+		if (n == MAX_FILES) {	/* the oldest goes */
+			qsort(file, n, sizeof(*file), newer);
+			if (newer(&f, &file[n - 1]) > 0) {
+				free(f.path);
+				continue;
+			}
+			free(file[--n].path);
+		}
+		file[n++] = f;
+	}
+	if (dir)
+		closedir(dir);
+	qsort(file, n, sizeof(*file), newer);
+	return n;
+}
+
+/* Make n the plugin's; it takes n over. */
+static bool adopt(struct ibf_plugin *p, struct ftr_nominal *n)
+{
+	struct ibf_nominal *new = ftr_calloc(1, sizeof(*new));
+
+	if (!new) {
+		ftr_nominal_free(n);
+		return false;
+	}
+	atomic_init(&new->refs, 1);
+	new->n = n;
+	ibf_nominal_put(p->nominal);
+	p->nominal = new;
+	return true;
+}
+
+/* Make it the plugin's if it is of the fabric f. */
+static bool try_file(struct ibf_plugin *p, const struct state_file *file,
+		     const struct ftr_fabric *f,
+		     const struct ftr_shape_opts *opts, struct ftr_team *team)
+{
+	struct ftr_nominal_change c = { 0 };
+	struct ftr_err err = { 0 };
+	struct ftr_nominal *n;
+	enum ftr_status st;
+	bool reshaped;
+
+	st = ftr_nominal_read_own(file->path, opts, team, &n, &reshaped, &err);
+	if (st == FTR_SHAPE)	/* so has the fabric: the engine says why */
+		return false;
+	if (st) {
+		ibf_log(p, IBF_STATE_FILE, "state file not used: %s%s", err.msg,
+			file->own ? "; it is replaced" : "");
+		return false;
+	}
+	if (ftr_nominal_compare(n, f, &c, &err) || c.other) {
+		/* that of another manager of this host may well be */
+		if (file->own)
+			ibf_log(p, IBF_STATE_FILE, "state file not used: %s is of another fabric: %u of its %u switches and %u of its %u end ports are in this one; it is replaced",
+				file->path, c.same_sw, c.old_sw, c.same_hosts,
+				c.old_hosts);
+		ftr_nominal_free(n);
+		return false;
+	}
+	if (!adopt(p, n))
+		return false;
+	if (reshaped)
+		ibf_log(p, IBF_NOMINAL, "%s was made with other options or GUID files; the tree it holds is shaped anew",
+			file->path);
+	return true;
+}
+
+/* True: it was read from the file that is written, so is on the disk. */
+static bool read_state(struct ibf_plugin *p, const char *own,
+		       const struct ftr_fabric *f,
+		       const struct ftr_shape_opts *opts, struct ftr_team *team)
+{
+	struct state_file file[MAX_FILES];
+	uint32_t n = list_files(own, file);
+	bool found = false, is_own = false;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (!found && try_file(p, &file[i], f, opts, team)) {
+			found = true;
+			is_own = file[i].own;
+			if (!is_own)
+				ibf_log(p, IBF_NOMINAL, "the nominal fabric is that of %s",
+					file[i].path);
+		}
+		free(file[i].path);
+	}
+	return is_own;
+}
+
+static void log_change(struct ibf_plugin *p,
+		       const struct ftr_nominal_change *c, bool first)
+{
+	const struct ftr_fabric *f = p->nominal->n->f;
+
+	if (c->other)
+		ibf_log(p, IBF_NOMINAL, "this is another fabric than before: %u of %u switches and %u of %u end ports that were remembered are here; all of them are forgotten",
+			c->same_sw, c->old_sw, c->same_hosts, c->old_hosts);
+	if (first || c->other)
+		ibf_log(p, IBF_NOMINAL, "the nominal fabric is what is seen now: %u switches, %u cables between them, %u end ports",
+			f->n_sw, f->n_sw_links, f->n_ep);
+	else
+		ibf_log(p, IBF_NOMINAL, "the nominal fabric has changed: new_switches=%u new_links=%u new_ports=%u replaced_switches=%u modified=%u removed_switches=%u removed_links=%u removed_ports=%u; first: %s",
+			c->new_sw, c->new_links, c->new_hosts, c->replaced_sw,
+			c->changed, c->dropped_sw, c->dropped_links,
+			c->dropped_hosts,
+			c->example[0] ? c->example : "other options");
+}
+
+/* Written by the writer's thread, which holds a reference meanwhile. */
+struct state_job {
+	struct ibf_job job;
+	struct ibf_nominal *nominal;
+	char *path;
+};
+
+static enum ftr_status run_state_job(struct ibf_job *j, struct ftr_err *err)
+{
+	const struct state_job *job = (const struct state_job *)j;
+	enum ftr_status st = ftr_nominal_write(job->path, job->nominal->n,
+					       err);
+
+	return st ? ftr_err_prefix(err, "the state file is not written") : st;
+}
+
+static void free_state_job(struct ibf_job *j)
+{
+	struct state_job *job = (struct state_job *)j;
+
+	ibf_nominal_put(job->nominal);
+	free(job->path);
+	free(job);
+}
+
+static void write_state(struct ibf_plugin *p, const char *path)
+{
+	struct state_job *job = ftr_calloc(1, sizeof(*job));
+	char *copy = job ? strdup(path) : NULL;
+
+	if (!copy) {
+		free(job);
+		ibf_log(p, IBF_STATE_FILE, "the state file is not written: out of memory");
+		return;
+	}
+	atomic_fetch_add(&p->nominal->refs, 1);
+	job->nominal = p->nominal;
+	job->path = copy;
+	job->job = (struct ibf_job){
+		.msg = IBF_STATE_FILE, .bytes = sizeof(*job),
+		.run = run_state_job, .free = free_state_job, .replaces = copy,
+	};
+	ibf_writer_put(p->writer, &job->job);
+}
+
+/* Take f into account; logs what is to be told.  False: nothing has changed. */
+static bool update(struct ibf_plugin *p, const struct ftr_fabric *f,
+		   const struct ftr_shape_opts *opts, struct ftr_team *team)
+{
+	struct ftr_nominal *old = p->nominal ? p->nominal->n : NULL, *new;
+	struct ftr_nominal_change change;
+	struct ftr_err err = { 0 };
+	enum ftr_status st;
+
+	st = ftr_nominal_new(f, opts, old, team, &new, &change, &err);
+	if (st) {
+		if (st != FTR_SHAPE)
+			ibf_log(p, IBF_STATE_FILE, "no nominal fabric: %s",
+				err.msg);
+		ibf_nominal_forget(p);
+		return false;
+	}
+	if (new == old || !adopt(p, new))
+		return false;
+	log_change(p, &change, !old);
+	return true;
+}
+
+struct ibf_nominal *ibf_nominal_for(struct ibf_plugin *p,
+				    const struct ftr_fabric *f,
+				    const struct ftr_shape_opts *opts,
+				    struct ftr_team *team)
+{
+	char *path = own_path(p);
+	bool saved = true;
+
+	if (!p->nominal && path)
+		saved = read_state(p, path, f, opts, team);
+	if (update(p, f, opts, team))
+		saved = false;
+	if (p->nominal && path && !saved)
+		write_state(p, path);
+	free(path);
+	if (p->nominal)
+		atomic_fetch_add(&p->nominal->refs, 1);
+	return p->nominal;
+}
+
+void ibf_nominal_put(struct ibf_nominal *n)
+{
+	if (!n || atomic_fetch_sub(&n->refs, 1) > 1)
+		return;
+	ftr_nominal_free(n->n);
+	free(n);
+}
+
+void ibf_nominal_forget(struct ibf_plugin *p)
+{
+	ibf_nominal_put(p->nominal);
+	p->nominal = NULL;
+}

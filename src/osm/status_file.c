@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The status of the plugin: gathers the metrics and writes them to
+ * ibfattree.prom and ibfattree-status.json in OpenSM's dump directory, when a
+ * sweep is done, when the state of the manager changes, and after each repair.
+ *
+ * The sweeper and the worker of the fast path come here, so there is a lock; it
+ * is taken last.  The files are written by the writer's thread.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/file.h"
+#include "osm/fast.h"
+#include "osm/metrics.h"
+#include "osm/writer.h"
+#include <ftr/load.h>
+#include <ftr/picture.h>
+
+/* Loads cost the sweeper O(switches * ports): 0.1 s at this many. */
+#define LOAD_MAX 10000000u
+
+struct ibf_status {
+	pthread_mutex_t mutex;
+	struct ibf_metrics m;
+	double state_since;	/* ibf_now_ms() */
+	uint64_t loaded;	/* m.routings when the load was counted */
+};
+
+static double wall(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+struct ibf_status *ibf_status_new(void)
+{
+	struct ibf_status *s = ftr_calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;	/* then there is no status, and no harm */
+	pthread_mutex_init(&s->mutex, NULL);
+	s->m.started = wall();
+	s->m.state = IBF_SM_DISCOVERING;
+	s->state_since = ibf_now_ms();
+	return s;
+}
+
+void ibf_status_free(struct ibf_status *s)
+{
+	if (!s)
+		return;
+	pthread_mutex_destroy(&s->mutex);
+	free(s);
+}
+
+/* ---- writing -------------------------------------------------------------- */
+
+struct file_job {
+	struct ibf_job job;
+	char path[1024], *text;
+	size_t size;
+};
+
+static bool fill(FILE *out, const void *ctx)
+{
+	const struct file_job *j = ctx;
+
+	return fwrite(j->text, 1, j->size, out) == j->size;
+}
+
+static enum ftr_status run_job(struct ibf_job *job, struct ftr_err *err)
+{
+	return ftr_file_replace(((struct file_job *)job)->path, fill, job,
+				err);
+}
+
+static void free_job(struct ibf_job *job)
+{
+	free(((struct file_job *)job)->text);
+	free(job);
+}
+
+/* Composed here, written by the writer's thread. */
+static void replace(struct ibf_plugin *p, const char *name,
+		    void (*fn)(FILE *, const struct ibf_metrics *))
+{
+	const char *dir = p->osm->subn.opt.dump_files_dir;
+	struct file_job *j = ftr_calloc(1, sizeof(*j));
+	FILE *mem = j ? open_memstream(&j->text, &j->size) : NULL;
+
+	if (!mem) {
+		free(j);
+		ibf_log(p, IBF_STATUS_FILE, "%s is not written: out of memory",
+			name);
+		return;
+	}
+	fn(mem, &p->status->m);
+	if (fclose(mem)) {
+		free_job(&j->job);
+		ibf_log(p, IBF_STATUS_FILE, "%s is not written: out of memory",
+			name);
+		return;
+	}
+	snprintf(j->path, sizeof(j->path), "%s/%s", dir ? dir : "/var/log",
+		 name);
+	j->job = (struct ibf_job){
+		.msg = IBF_STATUS_FILE, .bytes = sizeof(*j) + j->size,
+		.run = run_job, .free = free_job, .replaces = j->path,
+	};
+	ibf_writer_put(p->writer, &j->job);
+}
+
+static void count_state(struct ibf_status *s)
+{
+	double now = ibf_now_ms();
+
+	s->m.state_seconds[s->m.state] += (now - s->state_since) / 1e3;
+	s->state_since = now;
+	s->m.now = wall();
+}
+
+/* Under the mutex. */
+static void write_all(struct ibf_plugin *p)
+{
+	count_state(p->status);
+	replace(p, "ibfattree.prom", ibf_metrics_prom);
+	replace(p, "ibfattree-status.json", ibf_metrics_json);
+}
+
+/* ---- what happens --------------------------------------------------------- */
+
+void ibf_status_sweep(struct ibf_plugin *p)
+{
+	if (!p->status)
+		return;
+	pthread_mutex_lock(&p->status->mutex);
+	p->status->m.sweeps++;
+	pthread_mutex_unlock(&p->status->mutex);
+}
+
+void ibf_status_refused(struct ibf_plugin *p)
+{
+	if (!p->status)
+		return;
+	pthread_mutex_lock(&p->status->mutex);
+	p->status->m.refusals++;
+	pthread_mutex_unlock(&p->status->mutex);
+}
+
+static uint32_t without_sm(const struct ibf_plugin *p,
+			   const struct ibf_generation *gen)
+{
+	const ftr_lid sm = cl_ntoh16(p->osm->subn.sm_base_lid);
+	uint32_t n = 0;
+
+	for (ftr_sw s = 0; sm && s < gen->fabric->n_sw; s++)
+		n += ftr_tables_get(gen->tables, s, sm) == FTR_PORT_NONE;
+	return n;
+}
+
+void ibf_status_routed(struct ibf_plugin *p, const struct ibf_generation *gen,
+		       const struct ibf_timing *ms,
+		       const struct ibf_unserved *un,
+		       const struct ibf_changes *c)
+{
+	const struct ftr_shape *sh = gen->shape;
+	struct ibf_metrics *m;
+
+	if (!p->status)
+		return;
+	m = &p->status->m;
+	pthread_mutex_lock(&p->status->mutex);
+	m->routings++;
+	m->routed = wall();
+	m->routing_ms[0] = ms->snapshot;
+	m->routing_ms[1] = ms->shape;
+	m->routing_ms[2] = ms->route;
+	m->routing_ms[3] = ms->check;
+	m->routing_ms[4] = ms->commit;
+	m->changed_entries = c->entries;
+	m->switches = gen->fabric->n_sw;
+	m->links = gen->fabric->n_sw_links;
+	m->end_ports = gen->fabric->n_ep;
+	m->missing_switches = sh->missing.n_missing_sw;
+	m->missing_links = sh->missing.n_missing_links;
+	m->missing_end_ports = sh->missing.n_missing_hosts;
+	m->lost_hosts = un->hosts;
+	m->lost_mixed = un->mixed;
+	m->lost_others = un->others;
+	m->no_sm_path = without_sm(p, gen);
+	pthread_mutex_unlock(&p->status->mutex);
+}
+
+void ibf_status_engine(struct ibf_plugin *p, const char *used, bool ours,
+		       const char *reason)
+{
+	if (!p->status)
+		return;
+	pthread_mutex_lock(&p->status->mutex);
+	snprintf(p->status->m.engine, sizeof(p->status->m.engine), "%s", used);
+	snprintf(p->status->m.reason, sizeof(p->status->m.reason), "%s",
+		 reason);
+	p->status->m.ours = ours;
+	pthread_mutex_unlock(&p->status->mutex);
+}
+
+void ibf_status_repair(struct ibf_plugin *p, const struct rr_repair *r)
+{
+	struct ibf_metrics *m;
+
+	if (!p->status)
+		return;
+	m = &p->status->m;
+	pthread_mutex_lock(&p->status->mutex);
+	m->reroutes++;
+	m->failed_writes += r->failed;
+	m->rerouted = r->wall;
+	m->reroute_ms[0] = r->known_ms;
+	m->reroute_ms[1] = r->computed_ms;
+	m->reroute_ms[2] = r->checked_ms;
+	m->reroute_ms[3] = r->first_ms;
+	m->reroute_ms[4] = r->last_ms;
+	write_all(p);
+	pthread_mutex_unlock(&p->status->mutex);
+}
+
+/* ---- a sweep is done ------------------------------------------------------ */
+
+static uint32_t held_links(struct ibf_fast *f)
+{
+	uint32_t n;
+
+	if (!f)
+		return 0;
+	pthread_mutex_lock(&f->rr.mutex);
+	n = rr_links_count_damped(&f->rr.state.links, ibf_now_ms());
+	pthread_mutex_unlock(&f->rr.mutex);
+	return n;
+}
+
+struct places {
+	ftr_ep *ep;
+	uint32_t n;
+};
+
+static void place(void *ctx, uint32_t d, ftr_ep ep)
+{
+	struct places *w = ctx;
+
+	(void)d;
+	if (ep != FTR_EP_NONE)
+		w->ep[w->n++] = ep;
+}
+
+static uint64_t bound(const struct ftr_picture *pic, const struct places *w,
+		      const struct ftr_fabric *f)
+{
+	uint64_t *out = ftr_calloc(2 * (size_t)pic->n_pods + 1, sizeof(*out));
+	uint64_t most = 0;
+
+	if (!out)
+		return 0;
+	ftr_picture_cross_all(pic, f, w->ep, w->n, out, out + pic->n_pods);
+	for (uint32_t i = 0; i < pic->n_pods; i++)
+		if (pic->pod[i].up_links)
+			most = FTR_MAX(most, (out[i] + pic->pod[i].up_links - 1)
+				       / pic->pod[i].up_links);
+	free(out);
+	return most;
+}
+
+/* The load of all-to-all, beside its bound. */
+static bool load(const struct ibf_generation *gen, uint64_t *max,
+		 uint64_t *least)
+{
+	struct places w = { ftr_calloc((size_t)gen->fabric->n_ep + 1,
+				       sizeof(*w.ep)), 0 };
+	struct ftr_load_report *r = ftr_calloc(1, sizeof(*r));
+	struct ftr_picture *pic = NULL;
+	struct ftr_load *ld = NULL;
+	bool ok = w.ep && r && !ftr_picture_new(gen->shape, &pic, NULL);
+
+	if (ok) {
+		ftr_shape_host_order(gen->shape, place, &w);
+		ok = !ftr_load_new(gen->fabric, gen->tables, w.ep, w.n, 1, NULL,
+				   &ld, NULL) && !ftr_load_all(ld, NULL, r, NULL);
+	}
+	if (ok) {
+		*max = r->max;
+		*least = bound(pic, &w, gen->fabric);
+	}
+	ftr_load_free(ld);
+	ftr_picture_free(pic);
+	free(r);
+	free(w.ep);
+	return ok;
+}
+
+static enum ibf_sm_state state_of(const struct ibf_plugin *p)
+{
+	switch (p->osm->subn.sm_state) {
+	case IB_SMINFO_STATE_MASTER:
+		return IBF_SM_MASTER;
+	case IB_SMINFO_STATE_STANDBY:
+		return IBF_SM_STANDBY;
+	case IB_SMINFO_STATE_DISCOVERING:
+		return IBF_SM_DISCOVERING;
+	default:
+		return IBF_SM_NOT_ACTIVE;
+	}
+}
+
+/* The sweeper's: gen is the routing in use, NULL: none of ours. */
+void ibf_status_write(struct ibf_plugin *p, const struct ibf_generation *gen)
+{
+	struct ibf_status *s = p->status;
+	uint64_t max = 0, least = 0;
+	bool known = false, fresh;
+	uint32_t held;
+
+	if (!s)
+		return;
+	held = held_links(p->fast);
+	fresh = gen && gen->tables && s->loaded != s->m.routings;
+	if (fresh && (uint64_t)gen->fabric->n_sw * gen->fabric->n_ep <= LOAD_MAX)
+		known = load(gen, &max, &least);
+	pthread_mutex_lock(&s->mutex);
+	if (fresh) {
+		s->loaded = s->m.routings;
+		s->m.load_known = known;
+		s->m.load_max = max;
+		s->m.load_least = least;
+	}
+	s->m.held = held;
+	count_state(s);
+	s->m.state = state_of(p);
+	write_all(p);
+	pthread_mutex_unlock(&s->mutex);
+}

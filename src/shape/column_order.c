@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The order of destinations: columns, and the index d of every LID.
+ *
+ * Equations (3) and (4) of seed 002 balance only if consecutive d are
+ * neighbours in the tree.  LIDs are not, so d is made here:
+ *
+ *  - Leaves are ordered by nested pods.  pod(l) = connected component of the
+ *    switches of rank <= l (sideways cables aside, as dmodc does not use them); a pod is placed by its first leaf (by GUID, or by
+ *    the natural order of host names).  So the leaves of a pod are adjacent
+ *    on every level.
+ *  - Every leaf owns the same number of indices (the stride, the host count of
+ *    the fullest leaf), so a half-empty leaf shifts nobody.
+ *  - Inside a leaf hosts go by port number.  Where the ports that may carry a
+ *    host are not more than the stride, a missing host leaves its index empty
+ *    and moves nobody when it comes back; else the present ones are counted.
+ *  - The i-th LID of a port (LMC) takes d + i: the next plane, on every level
+ *    in turn.
+ *  - A leaf with ports of multi-port hosts is rotated so that the ports of one
+ *    host fall on different planes, as far as the cabling lets them.
+ *
+ * Classes other than compute nodes have indices of their own, made the same
+ * way over all switches, so that few of them do not disturb the many.
+ *
+ *	d = (position of the column) * stride of the class + place in it
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "shape/shape.h"
+
+struct leaf_key {
+	ftr_sw sw;
+	const char *name;	/* smallest host name, FTR_LEAF_BY_NAME; else,
+				 * and without hosts, NULL: last */
+};
+
+struct ordering {
+	struct shaping *z;
+	struct leaf_key *leaf;	/* in base order: GUID or name */
+	uint32_t n_leaf;
+	uint32_t *base;		/* [n_sw] place of a leaf in base order */
+	uint32_t *pod_key;	/* [n_ranks][n_sw]: first leaf of its pod */
+	ftr_ep *ep_by_sw;	/* end ports by (switch, place) */
+	uint32_t *ep_first;	/* [n_sw + 1] */
+	uint32_t *place;	/* [n_ep] place inside its switch and class */
+	uint8_t *cls;		/* [n_ep] enum ftr_class */
+	uint32_t stride[FTR_N_CLASSES];
+};
+
+/* ---- end ports by switch ----------------------------------------------- */
+
+static int ep_cmp(const void *x, const void *y, void *ctx)
+{
+	const struct ordering *o = ctx;
+	const struct ftr_fabric *f = o->z->f;
+	ftr_ep ia = *(const ftr_ep *)x, ib = *(const ftr_ep *)y;
+	const struct ftr_endport *a = &f->ep[ia], *b = &f->ep[ib];
+
+	if (o->z->opts->leaf_order == FTR_LEAF_BY_NAME) {
+		int c = ftr_natural_cmp(a->name, b->name);
+
+		if (c)
+			return c;
+	}
+	return (a->sw_port > b->sw_port) - (a->sw_port < b->sw_port);
+}
+
+static enum ftr_status sort_endports(struct ordering *o)
+{
+	const struct shaping *z = o->z;
+	const struct ftr_fabric *f = z->f;
+	uint32_t *at;
+
+	o->ep_by_sw = ftr_arena_alloc(z->scratch, f->n_ep,
+				      sizeof(*o->ep_by_sw));
+	o->ep_first = ftr_arena_zalloc(z->scratch, f->n_sw + 2u,
+				       sizeof(*o->ep_first));
+	o->place = ftr_arena_zalloc(z->scratch, f->n_ep, sizeof(*o->place));
+	o->cls = ftr_arena_zalloc(z->scratch, f->n_ep, 1);
+	if (!o->ep_by_sw || !o->ep_first || !o->place || !o->cls)
+		return shape_nomem(o->z);
+	at = o->ep_first + 1;
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		if (f->ep[e].sw != FTR_SW_NONE)
+			at[f->ep[e].sw + 1]++;
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		at[s + 1] += at[s];
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		if (f->ep[e].sw != FTR_SW_NONE)
+			o->ep_by_sw[at[f->ep[e].sw]++] = e;
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		qsort_r(o->ep_by_sw + o->ep_first[s],
+			o->ep_first[s + 1] - o->ep_first[s],
+			sizeof(*o->ep_by_sw), ep_cmp, o);
+	return FTR_OK;
+}
+
+#define for_each_ep(o, s, e)						\
+	for (const ftr_ep *e = (o)->ep_by_sw + (o)->ep_first[s];	\
+	     e < (o)->ep_by_sw + (o)->ep_first[(s) + 1]; e++)
+
+/* ---- leaves and pods --------------------------------------------------- */
+
+static int base_cmp(const void *x, const void *y)
+{
+	const struct leaf_key *a = x, *b = y;
+
+	if (!a->name != !b->name)
+		return a->name ? -1 : 1;
+	if (a->name) {
+		int c = ftr_natural_cmp(a->name, b->name);
+
+		if (c)
+			return c;
+	}
+	return (a->sw > b->sw) - (a->sw < b->sw);
+}
+
+static enum ftr_status base_order(struct ordering *o)
+{
+	const struct shaping *z = o->z;
+	const struct ftr_fabric *f = z->f;
+
+	o->leaf = ftr_arena_alloc(z->scratch, f->n_sw, sizeof(*o->leaf));
+	o->base = ftr_arena_alloc(z->scratch, f->n_sw, sizeof(*o->base));
+	if (!o->leaf || !o->base)
+		return shape_nomem(o->z);
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		o->base[s] = UINT32_MAX;
+		if (!z->is_leaf[s])
+			continue;
+		o->leaf[o->n_leaf] = (struct leaf_key){ s, NULL };
+		if (z->opts->leaf_order == FTR_LEAF_BY_NAME) {
+			for_each_ep(o, s, e) {
+				if (!z->ep_host[*e])
+					continue;
+				o->leaf[o->n_leaf].name = f->ep[*e].name;
+				break;
+			}
+		}
+		o->n_leaf++;
+	}
+	qsort(o->leaf, o->n_leaf, sizeof(*o->leaf), base_cmp);
+	for (uint32_t i = 0; i < o->n_leaf; i++)
+		o->base[o->leaf[i].sw] = i;
+	return FTR_OK;
+}
+
+/* An empty leaf is ranked high but has its place among the others. */
+static bool below(const struct shaping *z, ftr_sw s, uint32_t l)
+{
+	return z->rank[s] < l || (z->is_leaf[s] && z->is_stub[s]);
+}
+
+/* For every rank l: the first leaf (base order) of the pod of each switch. */
+static enum ftr_status pods(struct ordering *o)
+{
+	const struct shaping *z = o->z;
+	uint32_t n = z->f->n_sw;
+	uint32_t *uf = ftr_arena_alloc(z->scratch, n, sizeof(*uf));
+	uint32_t *first = ftr_arena_alloc(z->scratch, n, sizeof(*first));
+
+	o->pod_key = ftr_arena_alloc(z->scratch,
+				     (size_t)z->sh->tree.n_ranks * n,
+				     sizeof(*o->pod_key));
+	if (!uf || !first || !o->pod_key)
+		return shape_nomem(o->z);
+	ftr_uf_init(uf, n);
+	for (uint32_t l = 0; l < z->sh->tree.n_ranks; l++) {
+		uint32_t *key = o->pod_key + (size_t)l * n;
+
+		for (uint32_t i = z->rank_first[l]; i < z->rank_first[l + 1];
+		     i++) {
+			ftr_sw s = z->by_rank[i];
+
+			for (uint32_t k = z->nbr_first[s];
+			     k < z->nbr_first[s + 1]; k++)
+				if (below(z, z->nbr[k].sw, l))
+					ftr_uf_union(uf, s, z->nbr[k].sw);
+		}
+		memset(first, 0xff, n * sizeof(*first));
+		for (uint32_t i = 0; i < o->n_leaf; i++) {
+			uint32_t c = ftr_uf_find(uf, o->leaf[i].sw);
+
+			first[c] = FTR_MIN(first[c], i);
+		}
+		for (ftr_sw s = 0; s < n; s++)
+			key[s] = first[ftr_uf_find(uf, s)];
+		if (l + 2 == z->sh->tree.n_ranks || z->sh->tree.n_ranks == 1) {
+			z->sh->tree.n_pods = 0;
+			for (ftr_sw s = 0; s < n; s++)
+				z->sh->tree.n_pods += below(z, s, l + 1) &&
+					ftr_uf_find(uf, s) == s;
+		}
+	}
+	return FTR_OK;
+}
+
+/* Leaves before others; leaves by pods from the widest to the narrowest, then
+ * base order; the others by (rank, index). */
+static int col_cmp(const void *x, const void *y, void *ctx)
+{
+	const struct ordering *o = ctx;
+	const struct shaping *z = o->z;
+	ftr_sw a = *(const ftr_sw *)x, b = *(const ftr_sw *)y;
+	uint32_t n = z->f->n_sw;
+
+	if (z->is_leaf[a] != z->is_leaf[b])
+		return z->is_leaf[a] ? -1 : 1;
+	if (!z->is_leaf[a]) {
+		if (z->rank[a] != z->rank[b])
+			return z->rank[a] < z->rank[b] ? -1 : 1;
+		return (a > b) - (a < b);
+	}
+	for (uint32_t l = z->sh->tree.n_ranks; l-- > 0;) {
+		uint32_t ka = o->pod_key[(size_t)l * n + a];
+		uint32_t kb = o->pod_key[(size_t)l * n + b];
+
+		if (ka != kb)
+			return ka < kb ? -1 : 1;
+	}
+	return (o->base[a] > o->base[b]) - (o->base[a] < o->base[b]);
+}
+
+static enum ftr_status columns(struct ordering *o)
+{
+	struct shaping *z = o->z;
+	uint32_t n = z->f->n_sw;
+	uint32_t *col = ftr_arena_alloc(z->keep, n, sizeof(*col));
+	ftr_sw *col_sw = ftr_arena_alloc(z->keep, n, sizeof(*col_sw));
+	uint32_t *hosts = ftr_arena_alloc(z->keep, o->n_leaf, sizeof(*hosts));
+
+	if (!col || !col_sw || !hosts)
+		return shape_nomem(z);
+	for (ftr_sw s = 0; s < n; s++)
+		col_sw[s] = s;
+	qsort_r(col_sw, n, sizeof(*col_sw), col_cmp, o);
+	for (uint32_t i = 0; i < n; i++)
+		col[col_sw[i]] = i;
+	for (uint32_t i = 0; i < o->n_leaf; i++)
+		hosts[i] = z->hosts[col_sw[i]];
+	z->sh->numbering.col = col;
+	z->sh->numbering.col_sw = col_sw;
+	z->sh->tree.n_leaf = o->n_leaf;
+	z->sh->tree.leaf_hosts = hosts;
+	return FTR_OK;
+}
+
+/* Where every switch stands among the leaves: those of its pod, which does not
+ * shrink when a cable is lost. */
+static enum ftr_status homes(struct ordering *o)
+{
+	struct shaping *z = o->z;
+	uint32_t n = z->f->n_sw;
+	uint32_t *pod_first = ftr_arena_zalloc(z->keep, n, sizeof(*pod_first));
+	uint32_t *pod_leaves = ftr_arena_alloc(z->keep, n, sizeof(*pod_leaves));
+	uint32_t *leaves = ftr_arena_alloc(z->scratch, o->n_leaf + 1u,
+					   sizeof(*leaves));
+
+	if (!pod_first || !pod_leaves || !leaves)
+		return shape_nomem(z);
+	for (uint32_t l = 0; l < z->sh->tree.n_ranks; l++) {
+		const uint32_t *key = o->pod_key + (size_t)l * n;
+
+		memset(leaves, 0, o->n_leaf * sizeof(*leaves));
+		for (uint32_t i = 0; i < o->n_leaf; i++)
+			leaves[key[o->leaf[i].sw]]++;
+		for (uint32_t i = z->rank_first[l]; i < z->rank_first[l + 1];
+		     i++) {
+			ftr_sw s = z->by_rank[i];
+			bool pod = !z->is_leaf[s] && key[s] != UINT32_MAX;
+
+			if (pod || z->is_leaf[s])
+				pod_first[s] = z->sh->numbering.col[pod ? o->leaf[key[s]].sw :
+						     s];
+			pod_leaves[s] = pod ? leaves[key[s]] : 1;
+		}
+	}
+	z->sh->numbering.pod_first = pod_first;
+	z->sh->numbering.pod_leaves = pod_leaves;
+	return FTR_OK;
+}
+
+/* ---- places inside a switch -------------------------------------------- */
+
+/* Port numbers that carry a host on some leaf. */
+static void host_ports(const struct ordering *o, uint8_t *is_host_port)
+{
+	const struct shaping *z = o->z;
+
+	memset(is_host_port, 0, FTR_PORT_MAX + 1);
+	for (ftr_ep e = 0; e < z->f->n_ep; e++)
+		if (o->cls[e] == FTR_CLASS_HOST &&
+		    z->f->ep[e].sw != FTR_SW_NONE)
+			is_host_port[z->f->ep[e].sw_port] = 1;
+}
+
+/* Place hosts of leaf s by port, gaps kept; false: too many ports qualify. */
+static bool place_by_port(struct ordering *o, ftr_sw s,
+			  const uint8_t *is_host_port)
+{
+	const struct ftr_fabric *f = o->z->f;
+	uint32_t place[FTR_PORT_MAX + 1], n = 0;
+
+	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+		const struct ftr_swport *port =
+			ftr_fabric_port(f, s, (ftr_port)p);
+		bool taken = port->peer_kind == FTR_PEER_SW ||
+			(port->peer_kind == FTR_PEER_EP &&
+			 o->cls[port->peer] != FTR_CLASS_HOST);
+
+		place[p] = n;
+		n += is_host_port[p] && !taken;
+	}
+	if (n > o->stride[FTR_CLASS_HOST])
+		return false;
+	for_each_ep(o, s, e)
+		if (o->cls[*e] == FTR_CLASS_HOST)
+			o->place[*e] = place[f->ep[*e].sw_port];
+	return true;
+}
+
+static void place_in_order(struct ordering *o, ftr_sw s)
+{
+	uint32_t n[FTR_N_CLASSES] = { 0 };
+
+	for_each_ep(o, s, e)
+		o->place[*e] = n[o->cls[*e]]++;
+}
+
+static void classify(struct ordering *o)
+{
+	const struct shaping *z = o->z;
+
+	for (ftr_sw s = 0; s < z->f->n_sw; s++) {
+		uint32_t n[FTR_N_CLASSES] = { 0 };
+
+		for_each_ep(o, s, e) {
+			bool host = z->ep_host[*e] && z->is_leaf[s];
+
+			o->cls[*e] = host ? FTR_CLASS_HOST : FTR_CLASS_OTHER;
+			n[o->cls[*e]]++;
+			z->sh->tree.n_odd += z->ep_host[*e] && !host;
+		}
+		for (int c = 0; c < FTR_N_CLASSES; c++)
+			o->stride[c] = FTR_MAX(o->stride[c], n[c]);
+	}
+	z->sh->numbering.stride = o->stride[FTR_CLASS_HOST];
+}
+
+static void places(struct ordering *o)
+{
+	const struct shaping *z = o->z;
+	uint8_t is_host_port[FTR_PORT_MAX + 1];
+
+	classify(o);
+	host_ports(o, is_host_port);
+	for (ftr_sw s = 0; s < z->f->n_sw; s++) {
+		place_in_order(o, s);
+		if (z->is_leaf[s] && z->opts->leaf_order == FTR_LEAF_BY_GUID)
+			place_by_port(o, s, is_host_port);
+	}
+}
+
+/* ---- multi-port hosts -------------------------------------------------- */
+
+/* Planes that the ports of a node have taken already, at most MAX_PLANES. */
+#define MAX_TAKEN 8
+
+struct taken {
+	uint8_t n;
+	uint32_t slot[MAX_TAKEN];
+};
+
+static bool is_taken(const struct taken *t, uint32_t slot)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		if (t->slot[i] == slot)
+			return true;
+	return false;
+}
+
+static uint32_t slot_of(const struct ordering *o, ftr_sw s, ftr_ep e,
+			uint32_t turn)
+{
+	const struct ftr_shape *sh = o->z->sh;
+	uint32_t stride = o->stride[FTR_CLASS_HOST];
+
+	return (sh->numbering.col[s] * stride + (o->place[e] + turn) % stride) %
+		FTR_MAX(sh->numbering.n_slots[s], 1u);
+}
+
+/* The rotation of leaf s under which the fewest ports of multi-port hosts
+ * meet a plane that their host has on another leaf. */
+static uint32_t best_turn(const struct ordering *o, ftr_sw s,
+			  const uint32_t *ports, const struct taken *taken)
+{
+	const struct ftr_fabric *f = o->z->f;
+	uint32_t best = 0, fewest = UINT32_MAX;
+
+	for (uint32_t turn = 0; turn < o->stride[FTR_CLASS_HOST] && fewest;
+	     turn++) {
+		uint32_t meets = 0;
+
+		for_each_ep(o, s, e)
+			meets += o->cls[*e] == FTR_CLASS_HOST &&
+				ports[f->ep[*e].node] > 1 &&
+				is_taken(&taken[f->ep[*e].node],
+					 slot_of(o, s, *e, turn));
+		if (meets < fewest) {
+			fewest = meets;
+			best = turn;
+		}
+	}
+	return best;
+}
+
+static enum ftr_status spread_multiport(struct ordering *o)
+{
+	const struct shaping *z = o->z;
+	const struct ftr_fabric *f = z->f;
+	uint32_t stride = o->stride[FTR_CLASS_HOST];
+	uint32_t *ports = ftr_arena_zalloc(z->scratch, f->n_nodes,
+					   sizeof(*ports));
+	struct taken *taken = ftr_arena_zalloc(z->scratch, f->n_nodes,
+					       sizeof(*taken));
+	bool multi = false;
+
+	if (!ports || !taken)
+		return shape_nomem(o->z);
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		if (f->ep[e].sw != FTR_SW_NONE && o->cls[e] == FTR_CLASS_HOST)
+			multi |= ++ports[f->ep[e].node] > 1;
+	for (uint32_t i = 0; multi && i < o->n_leaf; i++) {
+		ftr_sw s = z->sh->numbering.col_sw[i];
+		uint32_t turn = best_turn(o, s, ports, taken);
+
+		for_each_ep(o, s, e) {
+			struct taken *t = &taken[f->ep[*e].node];
+
+			if (o->cls[*e] != FTR_CLASS_HOST)
+				continue;
+			if (t->n < MAX_TAKEN)
+				t->slot[t->n++] = slot_of(o, s, *e, turn);
+			o->place[*e] = (o->place[*e] + turn) % stride;
+		}
+	}
+	return FTR_OK;
+}
+
+/* ---- publishing -------------------------------------------------------- */
+
+/* Where all that owns LIDs has its indices d. */
+static enum ftr_status publish(const struct ordering *o)
+{
+	const struct shaping *z = o->z;
+	const struct ftr_fabric *f = z->f;
+	struct ftr_shape *sh = z->sh;
+	struct ftr_ep_index *ep = ftr_arena_zalloc(z->keep, f->n_ep, sizeof(*ep));
+	uint32_t *sw_d = ftr_arena_alloc(z->keep, f->n_sw, sizeof(*sw_d));
+
+	if (!ep || !sw_d)
+		return shape_nomem(o->z);
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		if (f->ep[e].sw != FTR_SW_NONE)
+			ep[e] = (struct ftr_ep_index){
+				.d = sh->numbering.col[f->ep[e].sw] *
+					o->stride[o->cls[e]] + o->place[e],
+				.cls = o->cls[e],
+				.host = z->ep_host[e],
+			};
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		sw_d[s] = sh->numbering.col[s];
+	sh->numbering.ep_index = ep;
+	sh->numbering.sw_d = sw_d;
+	sh->numbering.n_d = sh->tree.n_leaf * sh->numbering.stride;
+	return FTR_OK;
+}
+
+enum ftr_status shape_order(struct shaping *z)
+{
+	struct ordering o = { .z = z };
+	enum ftr_status (*const step[])(struct ordering *) = {
+		sort_endports, base_order, pods, columns, homes,
+	};
+	enum ftr_status st;
+
+	for (size_t i = 0; i < FTR_ARRAY_LEN(step); i++) {
+		st = step[i](&o);
+		if (st)
+			return st;
+	}
+	places(&o);
+	st = spread_multiport(&o);
+	if (!st)
+		st = publish(&o);
+	return st ? st : shape_dests(z);
+}

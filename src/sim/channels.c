@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Channels, buffers and queues of a fabric.
+ */
+#include <string.h>
+
+#include "sim/dataplane.h"
+
+/* Data rates of one lane in Mbit/s, coding taken off: 8b/10b up to QDR, 64b/66b
+ * beyond (IBA 1.3, volume 2, chapter 5; HDR and later by their names). */
+static const double lane_mbps[FTR_SPEED_END] = {
+	[FTR_SPEED_SDR] = 2000, [FTR_SPEED_DDR] = 4000,
+	[FTR_SPEED_QDR] = 8000, [FTR_SPEED_FDR10] = 10000,
+	[FTR_SPEED_FDR] = 13636.36, [FTR_SPEED_EDR] = 25000,
+	[FTR_SPEED_HDR] = 50000, [FTR_SPEED_NDR] = 100000,
+	[FTR_SPEED_XDR] = 200000,
+};
+
+uint32_t ftr_sim_mbps(unsigned int width, enum ftr_speed speed)
+{
+	if ((unsigned int)speed >= FTR_SPEED_END)
+		return 0;
+	return (uint32_t)(lane_mbps[speed] * width + 0.5);
+}
+
+static uint32_t rate(uint32_t mbps)
+{
+	return (uint32_t)(8e6 * 1024 / mbps + 0.5);
+}
+
+static void set_channel(struct sim *m, uint32_t c, uint32_t dst, bool station,
+			uint32_t mbps, uint32_t link_ps)
+{
+	struct channel *h = &m->ch[c];
+
+	h->dst = dst;
+	h->to_station = station;
+	h->ps1024 = rate(mbps);
+	h->link_ps = link_ps;
+	h->wired = h->up = true;
+	if (!station)
+		m->feeder[dst] = c;
+	for (unsigned int v = 0; v < m->n_vls; v++)
+		m->credit[c * m->n_vls + v] = station ? INT32_MAX :
+			buffer_behind(m, c);
+}
+
+static void set_port(struct sim *m, ftr_sw s, unsigned int p)
+{
+	const struct ftr_fabric *f = m->f;
+	const struct ftr_swport *q = ftr_fabric_port(f, s, (ftr_port)p);
+	uint32_t i = f->sw[s].first_port + p;
+	uint32_t mbps = ftr_sim_mbps(q->width, (enum ftr_speed)q->speed);
+
+	m->port_sw[i] = s;
+	if (!mbps)
+		mbps = m->conf->default_mbps;
+	if (p == 0) {
+		mbps = m->conf->switch_mbps;
+		set_channel(m, i, f->n_ep + s, true, mbps, 0);
+		set_channel(m, m->n_ports + f->n_ep + s, i, false, mbps, 0);
+	} else if (q->peer_kind == FTR_PEER_SW) {
+		set_channel(m, i, f->sw[q->peer].first_port + q->peer_port,
+			    false, mbps, m->conf->link_ps);
+	} else if (q->peer_kind == FTR_PEER_EP) {
+		set_channel(m, i, q->peer, true, mbps, m->conf->link_ps);
+		set_channel(m, m->n_ports + q->peer, i, false, mbps,
+			    m->conf->link_ps);
+	}
+	m->up[i] = p && q->peer_kind != FTR_PEER_NONE;
+}
+
+static bool set_queues(struct sim *m)
+{
+	uint64_t n = 0;
+
+	for (ftr_sw s = 0; s < m->f->n_sw; s++) {
+		uint64_t width = m->f->sw[s].n_ports + 1u;
+
+		m->voq[s] = (uint32_t)n;
+		n += width * width * m->n_vls;
+	}
+	if (n > UINT32_MAX / 4)
+		return false;
+	m->n_voq = m->n_node = m->cap_node = (uint32_t)n;
+	m->node = ftr_malloc((size_t)n * sizeof(*m->node));
+	if (m->node)
+		memset(m->node, 0xff, (size_t)n * sizeof(*m->node));
+	m->free_node = m->free_pkt = m->free_msg = NONE;
+	return m->node;
+}
+
+static bool set_arrays(struct sim *m)
+{
+	struct ftr_arena *a = m->arena;
+	size_t v = m->n_vls;
+	bool fifo = m->conf->queues == FTR_SIM_FIFO;
+
+	m->ch = ftr_arena_zalloc(a, m->n_ch, sizeof(*m->ch));
+	m->feeder = ftr_arena_alloc(a, m->n_ports, sizeof(*m->feeder));
+	m->port_sw = ftr_arena_zalloc(a, m->n_ports, sizeof(*m->port_sw));
+	m->credit = ftr_arena_zalloc(a, m->n_ch * v, sizeof(*m->credit));
+	m->occ = ftr_arena_zalloc(a, m->n_ports * v, sizeof(*m->occ));
+	m->reading = ftr_arena_zalloc(a, m->n_ports * v, sizeof(*m->reading));
+	m->fifo = ftr_arena_alloc(a, fifo ? m->n_ports * v : 1,
+				  sizeof(*m->fifo));
+	m->out_vl = ftr_arena_alloc(a, m->n_ports * v, sizeof(*m->out_vl));
+	m->messages = ftr_arena_alloc(a, m->n_ports, sizeof(*m->messages));
+	m->voq = ftr_arena_zalloc(a, m->f->n_sw, sizeof(*m->voq));
+	m->up = ftr_arena_zalloc(a, m->n_ports, 1);
+	m->link_down = ftr_arena_zalloc(a, m->n_ports, 1);
+	m->sw_down = ftr_arena_zalloc(a, m->f->n_sw, 1);
+	m->held = ftr_arena_zalloc(a, m->f->n_sw, 1);
+	m->dirty = ftr_arena_zalloc(a, m->n_ch, sizeof(*m->dirty));
+	m->turn = ftr_arena_zalloc(a, m->n_ch, sizeof(*m->turn));
+	if (!m->ch || !m->feeder || !m->port_sw || !m->credit || !m->occ ||
+	    !m->reading || !m->fifo || !m->out_vl || !m->messages || !m->voq || !m->up ||
+	    !m->link_down || !m->sw_down || !m->held || !m->dirty || !m->turn)
+		return false;
+	memset(m->feeder, 0xff, m->n_ports * sizeof(*m->feeder));
+	memset(m->out_vl, 0xff, m->n_ports * v * sizeof(*m->out_vl));
+	memset(m->messages, 0xff, m->n_ports * sizeof(*m->messages));
+	if (fifo)
+		memset(m->fifo, 0xff, m->n_ports * v * sizeof(*m->fifo));
+	return true;
+}
+
+/* A packet makes three events on each channel. */
+static uint64_t slot_ps(const struct sim *m)
+{
+	uint64_t sum = 0, n = 0;
+
+	for (uint32_t c = 0; c < m->n_ch; c++) {
+		if (!m->ch[c].wired || m->ch[c].link_ps == 0)
+			continue;
+		sum += wire_ps(&m->ch[c], m->conf->bytes);
+		n++;
+	}
+	return n ? sum / n / n / 3 + 1 : 1000;
+}
+
+enum ftr_status sim_net(struct sim *m, struct ftr_err *err)
+{
+	const struct ftr_fabric *f = m->f;
+
+	m->n_ports = f->n_ports;
+	m->n_st = f->n_ep + f->n_sw;
+	m->n_ch = m->n_ports + m->n_st;
+	if (!set_arrays(m) || !set_queues(m))
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the queues of %u switches",
+				f->n_sw);
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (unsigned int p = 0; p <= f->sw[s].n_ports; p++)
+			set_port(m, s, p);
+	for (unsigned int v = 0; v < m->n_vls; v++)
+		m->quantum[v] = m->conf->weight[v] ? m->conf->weight[v] * 64 :
+				(int32_t)m->conf->bytes;
+	if (!wheel_init(&m->wheel, slot_ps(m)))
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the event queue");
+	return FTR_OK;
+}

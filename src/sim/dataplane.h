@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * sim: the data plane, <ftr/sim.h>.
+ *
+ * One struct sim is one run.  Indices, all dense:
+ *
+ *	port	of a switch, as in ftr_fabric.ports; names its input buffers
+ *	channel	0 .. n_ports-1 out of the port of that number (port 0: to the
+ *		switch's own station), then out of end ports, then out of the
+ *		stations of switches
+ *	station	end ports, then ports 0 of switches: sources and ends
+ *	packet, node	into growing pools; NONE ends a list
+ *
+ * A packet that waits hangs on nodes, and nodes hang on the list of a (channel,
+ * lane).  Most nodes are queues: one for each (input, output, lane) of a
+ * switch, on the list while there is a packet in it.  A packet with several
+ * exits hangs on one node of its own for each.  A list is served in turn: who
+ * was served goes to its end.
+ *
+ * Files: channels.c makes the channels, wheel.c is the event queue, run.c the event
+ * loop, packet.c how packets wait, traffic.c makes them, change.c is faults and new
+ * tables, stuck.c finds deadlocks, message.c is what functions send each other,
+ * result.c counts, conf.c checks what is given and shares the runs out, function.c
+ * routes by the tables.  Other routing functions are in src/models.
+ */
+#ifndef FTR_SIM_DATAPLANE_H
+#define FTR_SIM_DATAPLANE_H
+
+#include "core/core.h"
+#include <ftr/sim.h>
+
+#define NONE UINT32_MAX
+
+/* ---- events (wheel.c) ------------------------------------------------------ */
+
+/* In this order if at the same time. */
+enum event_type {
+	EV_CHANGE,		/* a: index of the change */
+	EV_TIMER,		/* a, b: what, for the function */
+	EV_MESSAGE,		/* a: message that has come in, or is lost */
+	EV_FREE,		/* a: channel whose packet has left */
+	EV_CREDIT,		/* a: channel, vl, b: bytes, x: epoch */
+	EV_ARRIVE,		/* a: channel, b: packet's head is there */
+	EV_DELIVER,		/* a: channel, b: packet's tail is there */
+	EV_MAKE,		/* a: station has something to send */
+	EV_WAKE,		/* a: channel, a packet may start now */
+	EV_CHECK		/* look for a deadlock */
+};
+
+struct event {
+	uint64_t at;
+	uint32_t a, b;
+	uint32_t next;
+	uint16_t x;
+	uint8_t type, vl;
+};
+
+#define WHEEL_SLOTS (1u << 15)
+
+/* Events of the next WHEEL_SLOTS slots in one sorted list each, later ones in
+ * a heap. */
+struct wheel {
+	unsigned int shift;	/* a slot is 2^shift ps */
+	uint64_t slot;		/* the current one, counted from time 0 */
+	uint32_t n_in;		/* events in the slots */
+	uint32_t *head, *tail;	/* [WHEEL_SLOTS]; tail only if head is not NONE */
+	uint64_t *busy;		/* a bit for each slot */
+	struct event *event;	/* pool */
+	uint32_t n_event, cap_event, free;
+	struct far { uint64_t at, order; uint32_t e; } *heap;
+	uint32_t n_heap, cap_heap;
+	uint64_t order;
+};
+
+bool wheel_init(struct wheel *w, uint64_t slot_ps);
+void wheel_fini(struct wheel *w);
+/* false: no memory */
+bool wheel_push(struct wheel *w, const struct event *e);
+/* Time of the first event, UINT64_MAX if there is none. */
+uint64_t wheel_peek(struct wheel *w);
+/* Take the first event; there is one. */
+void wheel_pop(struct wheel *w, struct event *out);
+
+/* ---- a run ------------------------------------------------------------------ */
+
+struct packet {
+	struct ftr_sim_packet h;
+	uint64_t made, sent;
+	uint64_t tail;		/* when its tail is in the buffer */
+	uint64_t ready;		/* when it may start to leave */
+	uint32_t next;		/* in its queue */
+	uint32_t at;		/* port whose buffer holds it */
+	uint32_t id;		/* another packet in its place has another */
+	uint32_t nodes;		/* of a packet with several exits, or NONE */
+	uint16_t epoch;		/* of the channel it is on */
+	uint8_t vl;
+	bool cut;
+	bool parked;		/* has no exit yet */
+};
+
+struct node {
+	uint32_t prev, next;	/* on the list of its (channel, lane) */
+	uint32_t head, tail;	/* packets; of a packet's own node: the packet,
+				 * and its next node */
+};
+
+struct own {			/* of a node of a packet's own */
+	struct ftr_sim_exit exit;
+	uint32_t channel;
+};
+
+struct list {
+	uint32_t first, last;
+};
+
+struct message {
+	uint64_t what;
+	uint32_t channel, bytes;
+	uint32_t next;
+	uint16_t epoch;		/* of the channel when it was sent */
+	bool after;		/* packets */
+};
+
+struct channel {
+	uint32_t dst;		/* port, or station */
+	uint32_t ps1024;	/* 1024 times ps per byte */
+	uint32_t link_ps;	/* one way */
+	uint32_t packet, packet_id;	/* that was sent last; NONE: a message */
+	uint32_t bytes;		/* of it */
+	uint32_t from;		/* port that it came from, or NONE */
+	int32_t left;		/* bytes that the lane may still send */
+	uint64_t wake;		/* of the pending EV_WAKE, or 0 */
+	uint64_t busy_ps, packets;	/* in the measurement */
+	uint16_t epoch;		/* how often it died */
+	uint8_t from_vl;
+	uint8_t out_vl;		/* whose turn it is */
+	bool to_station, wired, up, busy, dirty;
+	bool reported;		/* the last one to leave was a message */
+};
+
+struct source {
+	struct ftr_rng rng;
+	uint64_t next_make;	/* of the next packet */
+	double gap_ps;		/* mean; 0: always something to send */
+	uint32_t place;		/* in the order, or first pair */
+	uint32_t cursor, n_pairs;
+	uint64_t made;		/* of the packet at the head */
+	ftr_lid dlid;
+	uint8_t sl, vl;
+	bool active, has_head, waiting;	/* waiting: EV_MAKE is pending */
+	bool saturated;
+	uint32_t under_way;	/* packets */
+};
+
+struct sim {
+	const struct ftr_sim_conf *conf;	/* defaults filled in */
+	const struct ftr_fabric *f;
+	struct ftr_sim_view view;
+	const struct ftr_sim_function *fn;
+	void *state;
+	struct ftr_tables *t;	/* own copy */
+	struct ftr_arena *arena;
+	struct wheel wheel;
+	uint64_t now, warm, end;
+	unsigned int n_vls;
+	uint32_t n_ports, n_ch, n_st;
+	struct channel *ch;
+	uint32_t *feeder;	/* [n_ports] channel into that port */
+	uint32_t *port_sw;	/* [n_ports] */
+	int32_t *credit;	/* [n_ch * n_vls] bytes at the sender */
+	int32_t *occ;		/* [n_ports * n_vls] bytes in the buffer */
+	uint16_t *reading;	/* [n_ports * n_vls] outputs it feeds now */
+	struct list *fifo;	/* [n_ports * n_vls] FTR_SIM_FIFO only */
+	struct list *out_vl;	/* [n_ports * n_vls] of each output */
+	uint32_t *voq;		/* [n_sw] first queue of a switch */
+	struct node *node;	/* queues, then packets' own */
+	struct own *own;	/* of node n_voq + i */
+	uint32_t n_voq, n_node, cap_node, cap_own, free_node;
+	struct packet *pkt;
+	uint32_t n_pkt, cap_pkt, free_pkt, next_id;
+	uint8_t *up;		/* [n_ports] for view */
+	uint8_t *link_down, *sw_down, *held;
+	uint32_t *parked;	/* packets without an exit yet, or that were */
+	uint32_t n_parked, cap_parked;
+	uint32_t *dirty, *turn;	/* channels to look at, and that of this round */
+	uint32_t n_dirty;
+	uint32_t *fresh;	/* packets with several exits, just routed */
+	uint32_t n_fresh, cap_fresh;
+	struct message *msg;
+	uint32_t n_msg, cap_msg, free_msg;
+	struct list *messages;	/* [n_ports] that wait for the channel */
+	struct source *src;
+	uint32_t *perm;		/* of the order */
+	ftr_ep *order;
+	uint32_t n_order;
+	uint32_t *place_of;	/* [n_ep] in the order, or NONE */
+	uint32_t *pair_of;	/* [n_pairs] by source */
+	int32_t quantum[FTR_SIM_VLS];
+	struct event *batch;
+	uint32_t cap_batch;
+	bool no_memory;
+	bool any_last;		/* there was an exit for the last */
+	uint16_t hops_max;
+	struct ftr_sim_result *r;
+};
+
+static inline uint64_t wire_ps(const struct channel *c, uint32_t bytes)
+{
+	return ((uint64_t)bytes * c->ps1024 + 512) >> 10;
+}
+
+static inline uint32_t queue_of(const struct sim *m, ftr_sw s, unsigned int in,
+				unsigned int out, unsigned int vl)
+{
+	uint32_t width = m->f->sw[s].n_ports + 1u;
+
+	return m->voq[s] + (in * width + out) * m->n_vls + vl;
+}
+
+/* Bytes of a lane of the buffer at the far end of channel c. */
+static inline int32_t buffer_behind(const struct sim *m, uint32_t c)
+{
+	bool port_0 = c >= m->n_ports + m->f->n_ep;
+
+	return (int32_t)(port_0 ? m->conf->switch_buffer : m->conf->buffer);
+}
+
+static inline void touch(struct sim *m, uint32_t c)
+{
+	if (m->ch[c].dirty)
+		return;
+	m->ch[c].dirty = true;
+	m->dirty[m->n_dirty++] = c;
+}
+
+void sim_push(struct sim *m, uint64_t at, enum event_type type, uint32_t a,
+	      uint32_t b, unsigned int vl, unsigned int x);
+
+/* channels.c */
+enum ftr_status sim_net(struct sim *m, struct ftr_err *err);
+
+/* traffic.c */
+enum ftr_status sim_sources(struct sim *m, struct ftr_err *err);
+/* Make sure that station st has its next packet, or will be woken for it. */
+bool sim_source_head(struct sim *m, uint32_t st);
+void sim_source_sent(struct sim *m, uint32_t st);
+void sim_sources_end(struct sim *m);	/* count what was made and not sent */
+
+/* run.c */
+void sim_loop(struct sim *m, void (*tick)(void *ctx), void *ctx);
+
+/* packet.c.  NONE: no memory */
+uint32_t sim_packet_new(struct sim *m);
+void sim_packet_free(struct sim *m, uint32_t p);
+/* Node n to the end of the list of (c, vl). */
+void sim_append(struct sim *m, uint32_t c, unsigned int vl, uint32_t n);
+/* p, the first of its buffer's FIFO, leaves it. */
+void sim_fifo_pop(struct sim *m, uint32_t p);
+void sim_route(struct sim *m, uint32_t p);
+/* The packet stands in the buffer at its port and lane from now on. */
+void sim_enter(struct sim *m, uint32_t p);
+void sim_lose(struct sim *m, uint32_t p, enum ftr_sim_loss why);
+/* The packet leaves the buffer that it waits in, for good. */
+void sim_leave_buffer(struct sim *m, uint32_t p);
+void sim_release(struct sim *m, uint32_t port, unsigned int vl, uint32_t bytes);
+void sim_unlink(struct sim *m, uint32_t c, unsigned int vl, uint32_t node);
+void sim_drop_nodes(struct sim *m, uint32_t p);
+void sim_next_head(struct sim *m, uint32_t port, unsigned int vl);
+
+/* change.c */
+enum ftr_status sim_changes(struct sim *m, struct ftr_err *err);
+void sim_change(struct sim *m, const struct ftr_sim_change *g);
+void sim_again(struct sim *m, ftr_sw s);
+
+/* message.c */
+bool sim_message_waits(const struct sim *m, uint32_t c);
+/* It waits, and it is its turn before packets. */
+bool sim_message_due(const struct sim *m, uint32_t c);
+void sim_message_start(struct sim *m, uint32_t c);
+void sim_message_event(struct sim *m, uint32_t i);
+void sim_messages_lost(struct sim *m, uint32_t c);
+
+/* stuck.c: false if there is no memory */
+bool sim_check(struct sim *m);
+
+/* result.c */
+enum ftr_status result_init(struct sim *m, struct ftr_sim_result *r,
+			    struct ftr_err *err);
+void result_delivered(struct sim *m, const struct packet *p);
+void result_injected(struct sim *m, const struct packet *p);
+void result_lost(struct sim *m, enum ftr_sim_loss why);
+void result_busy(struct sim *m, struct channel *c, uint64_t ps);
+void result_end(struct sim *m);
+
+#endif

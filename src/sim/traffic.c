@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Sources: when a packet is made, and where it goes.
+ *
+ * The queue before a source's channel has no end, and costs nothing: only the
+ * time of the next packet is kept, and the packet is made when it can leave.
+ * Each source draws from a generator of its own, seeded by (seed, station), so
+ * that the same traffic meets all tables and all functions.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "sim/dataplane.h"
+
+#define EP_OK(f, e) ((f)->ep[e].lid && (f)->ep[e].sw != FTR_SW_NONE)
+
+/* ---- set-up ----------------------------------------------------------------- */
+
+static enum ftr_status take_order(struct sim *m, struct ftr_err *err)
+{
+	const struct ftr_sim_conf *c = m->conf;
+	const struct ftr_fabric *f = m->f;
+	uint32_t n = c->order ? c->n_order : f->n_ep;
+
+	m->order = ftr_arena_alloc(m->arena, n + 1u, sizeof(*m->order));
+	m->perm = ftr_arena_alloc(m->arena, n + 1u, sizeof(*m->perm));
+	m->place_of = ftr_arena_alloc(m->arena, f->n_ep + 1u,
+				      sizeof(*m->place_of));
+	m->src = ftr_arena_zalloc(m->arena, m->n_st + 1u, sizeof(*m->src));
+	if (!m->order || !m->perm || !m->place_of || !m->src)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the traffic of %u end ports",
+				f->n_ep);
+	memset(m->place_of, 0xff, (f->n_ep + 1u) * sizeof(*m->place_of));
+	for (uint32_t i = 0; i < n; i++) {
+		ftr_ep e = c->order ? c->order[i] : i;
+		bool gap = e == FTR_EP_NONE || !EP_OK(f, e);
+
+		/* gaps matter for shifts only */
+		if (gap && c->pattern != FTR_SIM_SHIFT)
+			continue;
+		m->order[m->n_order] = gap ? FTR_EP_NONE : e;
+		if (!gap)
+			m->place_of[e] = m->n_order;
+		m->n_order++;
+	}
+	return FTR_OK;
+}
+
+static enum ftr_status take_pairs(struct sim *m, struct ftr_err *err)
+{
+	const struct ftr_sim_conf *c = m->conf;
+	uint32_t sum = 0;
+
+	m->pair_of = ftr_arena_alloc(m->arena, c->n_pairs + 1u,
+				     sizeof(*m->pair_of));
+	if (!m->pair_of)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for %u pairs",
+				c->n_pairs);
+	for (uint32_t i = 0; i < c->n_pairs; i++)
+		m->src[c->pair[i].from].n_pairs++;
+	for (uint32_t st = 0; st < m->n_st; st++) {
+		m->src[st].place = sum;
+		sum += m->src[st].n_pairs;
+		m->src[st].n_pairs = 0;
+	}
+	for (uint32_t i = 0; i < c->n_pairs; i++) {
+		struct source *x = &m->src[c->pair[i].from];
+
+		m->pair_of[x->place + x->n_pairs++] = i;
+	}
+	return FTR_OK;
+}
+
+/* Whether end port e has anybody to send to. */
+static bool has_target(const struct sim *m, ftr_ep e)
+{
+	uint32_t i = m->place_of[e], to;
+
+	if (m->conf->pattern == FTR_SIM_PAIRS)
+		return m->src[e].n_pairs > 0;
+	if (i == NONE)
+		return false;
+	switch (m->conf->pattern) {
+	case FTR_SIM_PERMUTATION:
+		return m->perm[i] != i;
+	case FTR_SIM_SHIFT:
+		to = (uint32_t)(((uint64_t)i + m->conf->shift) % m->n_order);
+		return to != i && m->order[to] != FTR_EP_NONE;
+	default:
+		return m->n_order > 1;
+	}
+}
+
+static uint64_t gap(struct source *x, bool periodic)
+{
+	double u;
+
+	if (periodic)
+		return (uint64_t)llround(x->gap_ps);
+	u = ((double)(ftr_rng_next(&x->rng) >> 11) + 0.5) * 0x1p-53;
+	return (uint64_t)llround(-log(u) * x->gap_ps);
+}
+
+static void start_source(struct sim *m, uint32_t st, double load)
+{
+	const struct channel *c = &m->ch[m->n_ports + st];
+	struct source *x = &m->src[st];
+	struct ftr_sim_class *k = st < m->f->n_ep ? &m->r->host : &m->r->sw;
+
+	x->active = true;
+	x->saturated = load >= 1;
+	k->sources++;
+	k->capacity += 8e12 * 1024 / c->ps1024;
+	if (!x->saturated) {
+		x->gap_ps = (double)wire_ps(c, m->conf->bytes) / load;
+		x->next_make = m->conf->periodic ?
+			ftr_rng_next(&x->rng) % (uint64_t)(x->gap_ps + 1) :
+			gap(x, false);
+	}
+	touch(m, m->n_ports + st);
+}
+
+enum ftr_status sim_sources(struct sim *m, struct ftr_err *err)
+{
+	const struct ftr_sim_conf *c = m->conf;
+	const struct ftr_fabric *f = m->f;
+	enum ftr_status st = take_order(m, err);
+	struct ftr_rng rng;
+
+	if (!st && c->pattern == FTR_SIM_PAIRS)
+		st = take_pairs(m, err);
+	if (st)
+		return st;
+	ftr_rng_seed(&rng, m->r->seed ^ UINT64_C(0x5eed0f0de5));
+	ftr_rng_perm(&rng, m->perm, m->n_order);
+	for (uint32_t i = 0; i < m->n_st; i++)
+		ftr_rng_seed(&m->src[i].rng, m->r->seed *
+			     UINT64_C(0x9e3779b97f4a7c15) + i + 1);
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		if (c->load > 0 && EP_OK(f, e) && has_target(m, e))
+			start_source(m, e, c->load);
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		if (c->switch_load > 0 && f->sw[s].lid && f->n_sw > 1)
+			start_source(m, f->n_ep + s, c->switch_load);
+	return FTR_OK;
+}
+
+/* ---- a packet ----------------------------------------------------------------- */
+
+/* A random place but i; of n >= 2. */
+static uint32_t other(struct source *x, uint32_t n, uint32_t i)
+{
+	uint32_t to = ftr_rng_below(&x->rng, n - 1);
+
+	return to + (to >= i);
+}
+
+/* Cut off: its cable or its switch is dead. */
+static bool cut_off(const struct sim *m, ftr_ep e)
+{
+	return !m->ch[m->n_ports + e].up;
+}
+
+static ftr_ep any_target(struct sim *m, struct source *x, uint32_t i)
+{
+	ftr_ep e = m->order[other(x, m->n_order, i)];
+
+	/* if all are, the packet is lost as ever */
+	for (int t = 0; t < 64 && m->conf->spare_dead && cut_off(m, e); t++)
+		e = m->order[other(x, m->n_order, i)];
+	return e;
+}
+
+static ftr_ep host_target(struct sim *m, struct source *x, ftr_ep e)
+{
+	const struct ftr_sim_conf *c = m->conf;
+	uint32_t i = m->place_of[e], n = m->n_order;
+	ftr_ep hot;
+
+	switch (c->pattern) {
+	case FTR_SIM_PAIRS:
+		i = m->pair_of[x->place + x->cursor];
+		x->cursor = (x->cursor + 1) % x->n_pairs;
+		return c->pair[i].to;
+	case FTR_SIM_PERMUTATION:
+		return m->order[m->perm[i]];
+	case FTR_SIM_SHIFT:
+		return m->order[((uint64_t)i + c->shift) % n];
+	case FTR_SIM_ALL_TO_ALL:
+		x->cursor = x->cursor % (n - 1) + 1;
+		return m->order[(i + x->cursor) % n];
+	case FTR_SIM_HOTSPOT:
+		hot = c->hot[ftr_rng_below(&x->rng, c->n_hot)];
+		if (ftr_rng_below(&x->rng, 100) < c->hot_percent && hot != e)
+			return hot;
+		break;
+	case FTR_SIM_UNIFORM:
+		break;
+	}
+	return any_target(m, x, i);
+}
+
+/* A switch other than the source that has a LID, or its own: then 0. */
+static ftr_lid switch_target(struct sim *m, struct source *x, ftr_sw s)
+{
+	for (int i = 0; i < 64; i++) {
+		ftr_sw to = other(x, m->f->n_sw, s);
+
+		if (m->f->sw[to].lid)
+			return m->f->sw[to].lid;
+	}
+	return 0;
+}
+
+static void draw(struct sim *m, uint32_t st)
+{
+	const struct ftr_sim_conf *c = m->conf;
+	struct source *x = &m->src[st];
+	unsigned int sl = FTR_SL_NONE;
+	bool host = st < m->f->n_ep;
+
+	if (host)
+		x->dlid = m->f->ep[host_target(m, x, st)].lid;
+	else
+		x->dlid = switch_target(m, x, st - m->f->n_ep);
+	if (c->path_sl && x->dlid <= c->path_sl->max_lid)
+		sl = ftr_path_sl_get(c->path_sl, st, x->dlid);
+	x->sl = sl != FTR_SL_NONE ? (uint8_t)sl :
+		host ? c->host_sl : c->switch_sl;
+	x->vl = (uint8_t)(x->sl % m->n_vls);
+	x->has_head = true;
+}
+
+bool sim_source_head(struct sim *m, uint32_t st)
+{
+	struct source *x = &m->src[st];
+
+	if (x->has_head)
+		return true;
+	if (!x->active)
+		return false;
+	if (x->saturated) {
+		draw(m, st);
+		return true;
+	}
+	if (x->next_make > m->now) {
+		if (!x->waiting)
+			sim_push(m, x->next_make, EV_MAKE, st, 0, 0, 0);
+		x->waiting = true;
+		return false;
+	}
+	x->made = x->next_make;
+	x->next_make += gap(x, m->conf->periodic);
+	if (x->made >= m->warm)
+		(st < m->f->n_ep ? &m->r->host : &m->r->sw)->offered++;
+	draw(m, st);
+	return true;
+}
+
+void sim_source_sent(struct sim *m, uint32_t st)
+{
+	struct source *x = &m->src[st];
+
+	x->has_head = false;
+}
+
+void sim_sources_end(struct sim *m)
+{
+	for (uint32_t st = 0; st < m->n_st; st++) {
+		struct source *x = &m->src[st];
+
+		if (!x->active)
+			continue;
+		if (x->saturated && m->end > m->warm)
+			(st < m->f->n_ep ? &m->r->host : &m->r->sw)->offered +=
+				(m->end - m->warm) /
+				wire_ps(&m->ch[m->n_ports + st],
+					m->conf->bytes);
+		for (; !x->saturated && x->next_make < m->end;
+		     x->next_make += gap(x, m->conf->periodic))
+			if (x->next_make >= m->warm)
+				(st < m->f->n_ep ? &m->r->host :
+				 &m->r->sw)->offered++;
+	}
+}
