@@ -81,14 +81,14 @@ static inline void net_route(struct net *n, ftr_lid lid, struct ftr_rng *rng)
 	const struct ftr_lid_owner *o = &f->owner[lid];
 	uint32_t dist[64], queue[64], head = 0, tail = 0;
 	bool sw = o->kind == FTR_OWNER_SW;
-	ftr_sw pod_first = sw ? o->idx : f->ep[o->idx].sw;
+	ftr_sw own_sw = sw ? o->idx : f->ep[o->idx].sw;
 
 	memset(dist, 0xff, sizeof(dist));
-	if (pod_first == FTR_SW_NONE)
+	if (own_sw == FTR_SW_NONE)
 		return;
-	*net_at(n, pod_first, lid) = sw ? 0 : f->ep[o->idx].sw_port;
-	dist[pod_first] = 0;
-	queue[tail++] = pod_first;
+	*net_at(n, own_sw, lid) = sw ? 0 : f->ep[o->idx].sw_port;
+	dist[own_sw] = 0;
+	queue[tail++] = own_sw;
 	while (head < tail) {
 		ftr_sw y = queue[head++];
 

@@ -268,12 +268,12 @@ static void up_down(struct net *n, ftr_lid lid, const uint8_t *rank,
 {
 	const struct ftr_lid_owner *o = &n->f->owner[lid];
 	bool sw = o->kind == FTR_OWNER_SW, on[MAX_SW] = { false }, more = true;
-	ftr_sw pod_first = sw ? o->idx : n->f->ep[o->idx].sw;
+	ftr_sw own_sw = sw ? o->idx : n->f->ep[o->idx].sw;
 
-	if (pod_first == FTR_SW_NONE)
+	if (own_sw == FTR_SW_NONE)
 		return;
-	on[pod_first] = true;
-	*net_at(n, pod_first, lid) = sw ? 0 : n->f->ep[o->idx].sw_port;
+	on[own_sw] = true;
+	*net_at(n, own_sw, lid) = sw ? 0 : n->f->ep[o->idx].sw_port;
 	for (int up = 0; up < 2; up++) {
 		for (more = true; more; ) {
 			ftr_port to[MAX_SW] = { 0 };

@@ -11,6 +11,7 @@
  */
 #include <check.h>
 #include <dirent.h>
+#include <limits.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +38,7 @@ struct level {
 struct run {
 	struct fake *h;
 	struct ftr_rng rng;
-	unsigned int n_down;
+	unsigned int n_down, threads;
 	struct { ftr_sw s; ftr_port p; } down[DOWN_MAX];
 };
 
@@ -135,11 +136,24 @@ static void whole_and_at_rest(struct run *r)
 	fake_check_copy_clean(r->h);
 }
 
+/* ddlr makes its planner in a thread that ends some time after the sweep. */
+static void wait_for_threads(struct run *r)
+{
+	unsigned int n = (unsigned int)status_line("Threads");
+
+	for (int i = 0; i < 500 && n > r->threads; i++) {
+		usleep(10000);
+		n = (unsigned int)status_line("Threads");
+	}
+	r->threads = n;
+}
+
 static struct level level_of(struct run *r)
 {
 	struct mallinfo2 m;
 
 	whole_and_at_rest(r);
+	wait_for_threads(r);
 	forget_log(r->h);
 	m = mallinfo2();
 	return (struct level){
@@ -176,7 +190,7 @@ START_TEST(nothing_grows)
 	const char *engine = engines[_i];
 	unsigned int part = getenv("FTR_SOAK") ? 1000 : 4;
 	struct level l[PARTS + 1];
-	struct run r = { .n_down = 0 };
+	struct run r = { .threads = UINT_MAX };
 	long most = 0;
 
 	ftr_rng_seed(&r.rng, 1 + (uint64_t)_i);
