@@ -15,6 +15,7 @@
 #include "balance/balance.h"
 #include "engine/engine.h"
 #include "lib/recount.h"
+#include "lib/suite.h"
 #include "lib/trees.h"
 
 #define MAX_SW 60
@@ -475,17 +476,11 @@ int main(void)
 {
 	Suite *s = suite_create("balance, random fabrics");
 	TCase *t = tcase_create("balance");
-	SRunner *sr;
-	int failed;
 
 	tcase_set_timeout(t, 0);
 	tcase_add_test(t, counters_after_every_sweep);
 	tcase_add_test(t, results_are_sound_and_never_worse);
 	tcase_add_test(t, healthy_trees_are_left_alone);
 	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -12,6 +12,7 @@
 
 #include "lib/deps.h"
 #include "lib/draw.h"
+#include "lib/suite.h"
 #include "lib/trees.h"
 
 static struct ftr_err err;
@@ -541,8 +542,6 @@ int main(void)
 {
 	Suite *s = suite_create("cdg");
 	TCase *t = tcase_create("cdg");
-	SRunner *sr;
-	int failed;
 
 	tcase_set_timeout(t, 0);
 	tcase_add_test(t, against_sets);
@@ -551,9 +550,5 @@ int main(void)
 	tcase_add_test(t, given_up);
 	tcase_add_test(t, every_allocation_may_fail);
 	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/suite.h"
 #include "lib/trees.h"
 
 static struct ftr_err err;
@@ -509,17 +510,11 @@ int main(void)
 {
 	Suite *s = suite_create("changes");
 	TCase *t = tcase_create("changes");
-	SRunner *sr;
-	int failed;
 
 	tcase_set_timeout(t, 0);
 	tcase_add_test(t, good_changes_pass);
 	tcase_add_test(t, bad_changes_are_found);
 	tcase_add_test(t, odd_questions);
 	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return run_suite(s);
 }

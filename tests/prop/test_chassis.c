@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "core/core.h"
+#include "lib/suite.h"
 #include "lib/trees.h"
 
 static struct ftr_err err;
@@ -233,17 +234,11 @@ int main(void)
 {
 	Suite *s = suite_create("chassis");
 	TCase *t = tcase_create("chassis");
-	SRunner *sr;
-	int failed;
 
 	tcase_set_timeout(t, 0);
 	tcase_add_test(t, chassis_are_complete);
 	tcase_add_test(t, racks_are_balanced);
 	tcase_add_test(t, root_is_a_chip);
 	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return run_suite(s);
 }

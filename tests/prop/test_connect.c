@@ -15,6 +15,7 @@
 #include "core/core.h"
 #include "lib/draw.h"
 #include "lib/irregular.h"
+#include "lib/suite.h"
 #include "lib/trees.h"
 
 static struct ftr_err err;
@@ -499,8 +500,6 @@ int main(void)
 {
 	Suite *s = suite_create("connect");
 	TCase *t = tcase_create("connect");
-	SRunner *sr;
-	int failed;
 
 	tcase_set_timeout(t, 0);
 	tcase_add_test(t, irregular);
@@ -511,9 +510,5 @@ int main(void)
 	tcase_add_test(t, incremental);
 	tcase_add_test(t, real_fabrics);
 	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return run_suite(s);
 }

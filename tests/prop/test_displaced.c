@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "engine/engine.h"
+#include "lib/suite.h"
 #include "lib/trees.h"
 #include "lib/world.h"
 #include "incremental/incremental.h"
@@ -375,8 +376,6 @@ int main(void)
 {
 	Suite *s = suite_create("displaced");
 	TCase *t = tcase_create("displaced");
-	SRunner *sr;
-	int failed;
 
 	tcase_set_timeout(t, 0);
 	tcase_add_test(t, histories_of_trees);
@@ -384,9 +383,5 @@ int main(void)
 	tcase_add_test(t, histories_of_graphs);
 	tcase_add_test(t, no_memory_no_change);
 	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return run_suite(s);
 }

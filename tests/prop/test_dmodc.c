@@ -16,6 +16,7 @@
 #include "core/core.h"
 #include "lib/draw.h"
 #include "lib/oracle.h"
+#include "lib/suite.h"
 #include "lib/trees.h"
 
 static struct ftr_err err;
@@ -549,8 +550,6 @@ int main(void)
 {
 	Suite *s = suite_create("dmodc");
 	TCase *t = tcase_create("dmodc");
-	SRunner *sr;
-	int failed;
 
 	tcase_set_timeout(t, 0);
 	tcase_add_test(t, trees_equal_the_oracle);
@@ -563,9 +562,5 @@ int main(void)
 	tcase_add_test(t, ports_of_a_host_take_different_planes);
 	tcase_add_test(t, real_fabrics_are_complete);
 	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "lib/draw.h"
+#include "lib/suite.h"
 #include "lib/trees.h"
 #include "lib/world.h"
 
@@ -380,8 +381,6 @@ int main(void)
 {
 	Suite *s = suite_create("live");
 	TCase *t = tcase_create("live");
-	SRunner *sr;
-	int failed;
 
 	tcase_set_timeout(t, 0);
 	tcase_add_test(t, trees_follow);
@@ -394,9 +393,5 @@ int main(void)
 	tcase_add_test(t, no_memory_no_change);
 	tcase_add_test(t, what_is_refused);
 	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -15,6 +15,7 @@
 #include "core/core.h"
 #include "lib/edit.h"
 #include "lib/oracle_slots.h"
+#include "lib/suite.h"
 #include "lib/trees.h"
 
 static struct ftr_err err;
@@ -775,8 +776,6 @@ int main(void)
 {
 	Suite *s = suite_create("nominal");
 	TCase *tc = tcase_create("random");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tc, 600);
 	tcase_add_test(tc, whole_fabric);
@@ -792,9 +791,5 @@ int main(void)
 	tcase_add_test(tc, real_fabrics);
 	tcase_add_test(tc, topograph);
 	suite_add_tcase(s, tc);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/core.h"
+#include "lib/suite.h"
 #include <ftr/ftr.h>
 
 static struct ftr_err err;
@@ -317,8 +318,6 @@ int main(void)
 {
 	Suite *s = suite_create("odd fabrics");
 	TCase *t = tcase_create("all");
-	SRunner *r;
-	int failed;
 
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, ring);
@@ -333,9 +332,5 @@ int main(void)
 	tcase_add_test(t, back_to_back);
 	tcase_add_test(t, nothing);
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

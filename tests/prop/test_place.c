@@ -16,6 +16,7 @@
 #include "engine/place.h"
 #include "lib/oracle.h"
 #include "lib/oracle_place.h"
+#include "lib/suite.h"
 #include "lib/trees.h"
 
 static struct ftr_err err;
@@ -456,8 +457,6 @@ int main(void)
 {
 	Suite *s = suite_create("place");
 	TCase *t = tcase_create("place");
-	SRunner *sr;
-	int failed;
 
 	tcase_set_timeout(t, 0);
 	tcase_add_test(t, trees_equal_the_oracle);
@@ -467,9 +466,5 @@ int main(void)
 	tcase_add_test(t, only_what_is_lost_changes);
 	tcase_add_test(t, threads_change_nothing);
 	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "lib/draw.h"
+#include "lib/suite.h"
 #include "lib/trees.h"
 
 static struct ftr_err err;
@@ -449,8 +450,6 @@ int main(void)
 {
 	Suite *s = suite_create("repair");
 	TCase *t = tcase_create("repair");
-	SRunner *sr;
-	int failed;
 
 	tcase_set_timeout(t, 0);
 	tcase_add_test(t, three_switches);
@@ -463,9 +462,5 @@ int main(void)
 	tcase_add_test(t, real_fabrics);
 	tcase_add_test(t, every_allocation_may_fail);
 	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return run_suite(s);
 }

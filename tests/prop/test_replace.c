@@ -14,6 +14,7 @@
 
 #include "core/core.h"
 #include "lib/edit.h"
+#include "lib/suite.h"
 #include "lib/trees.h"
 
 static struct ftr_err err;
@@ -440,8 +441,6 @@ int main(void)
 {
 	Suite *s = suite_create("replaced switches");
 	TCase *tc = tcase_create("random");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tc, 600);
 	tcase_add_test(tc, one);
@@ -451,9 +450,5 @@ int main(void)
 	tcase_add_test(tc, another_fabric);
 	tcase_add_test(tc, real_fabrics);
 	suite_add_tcase(s, tc);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(s);
 }

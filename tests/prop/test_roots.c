@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/core.h"
+#include "lib/suite.h"
 #include "lib/trees.h"
 
 static struct ftr_err err;
@@ -151,16 +152,10 @@ int main(void)
 {
 	Suite *s = suite_create("lists of roots");
 	TCase *tc = tcase_create("random");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tc, 600);
 	tcase_add_test(tc, trees);
 	tcase_add_test(tc, real_fabrics);
 	suite_add_tcase(s, tc);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(s);
 }

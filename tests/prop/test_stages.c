@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/suite.h"
 #include "lib/trees.h"
 #include "lib/world.h"
 
@@ -257,16 +258,10 @@ int main(void)
 {
 	Suite *s = suite_create("stages");
 	TCase *t = tcase_create("stages");
-	SRunner *sr;
-	int failed;
 
 	tcase_set_timeout(t, 0);
 	tcase_add_test(t, writes_in_trees_are_safe);
 	tcase_add_test(t, writes_in_any_graph_are_safe);
 	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -189,13 +189,13 @@ endif
 check_PROGRAMS += tests/unit/test_doctor
 tests_unit_test_doctor_SOURCES = tests/unit/test_doctor.c
 tests_unit_test_doctor_CFLAGS = $(CHECK_TEST_CFLAGS) $(libcli_a_CFLAGS)
-tests_unit_test_doctor_LDADD = $(ibfattree_LDADD) $(CHECK_LIBS)
+tests_unit_test_doctor_LDADD = libsuite.la $(ibfattree_LDADD) $(CHECK_LIBS)
 
 # The same, in a pseudo terminal; forkpty is in libutil.
 check_PROGRAMS += tests/unit/test_top
 tests_unit_test_top_SOURCES = tests/unit/test_top.c
 tests_unit_test_top_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_top_LDADD = $(ibfattree_LDADD) $(CHECK_LIBS) -lutil
+tests_unit_test_top_LDADD = libsuite.la $(ibfattree_LDADD) $(CHECK_LIBS) -lutil
 
 check_PROGRAMS += tests/unit/test_check tests/unit/test_check_oracle
 tests_unit_test_check_SOURCES = tests/unit/test_check.c tests/unit/check_net.h

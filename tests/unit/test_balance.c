@@ -10,6 +10,7 @@
 
 #include "core/core.h"
 #include "lib/recount.h"
+#include "lib/suite.h"
 #include "lib/trees.h"
 
 static struct ftr_err err;
@@ -386,8 +387,6 @@ int main(void)
 {
 	Suite *s = suite_create("balance");
 	TCase *t = tcase_create("balance");
-	SRunner *sr;
-	int failed;
 
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, bounds_by_hand);
@@ -400,9 +399,5 @@ int main(void)
 	tcase_add_test(t, cancelled_at_any_moment);
 	tcase_add_test(t, out_of_memory);
 	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -10,6 +10,7 @@
 
 #include "core/bytes.h"
 #include "core/core.h"
+#include "lib/suite.h"
 
 START_TEST(arena_aligns_and_keeps)
 {
@@ -224,8 +225,6 @@ int main(void)
 {
 	Suite *s = suite_create("core");
 	TCase *t = tcase_create("core");
-	SRunner *sr;
-	int failed;
 
 	tcase_add_test(t, arena_aligns_and_keeps);
 	tcase_add_test(t, allocations_fail_when_reported);
@@ -235,9 +234,5 @@ int main(void)
 	tcase_add_test(t, byte_kernels_do_what_they_say);
 	tcase_add_test(t, byte_lookup);
 	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/doctor.h"
+#include "lib/suite.h"
 #include <ftr/gen.h>
 
 static struct doctor d;
@@ -184,8 +185,6 @@ int main(void)
 {
 	Suite *s = suite_create("doctor");
 	TCase *tc = tcase_create("doctor");
-	SRunner *sr;
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, test_sound);
@@ -198,9 +197,5 @@ int main(void)
 	tcase_add_test(tc, test_counters);
 	tcase_add_test(tc, test_details);
 	suite_add_tcase(s, tc);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

@@ -10,6 +10,7 @@
 
 #include "core/core.h"
 #include "lib/draw.h"
+#include "lib/suite.h"
 
 static struct ftr_builder *b;
 static struct ftr_err err;
@@ -287,8 +288,6 @@ int main(void)
 {
 	Suite *s = suite_create("fabric");
 	TCase *t = tcase_create("fabric");
-	SRunner *sr;
-	int failed;
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, order_is_by_guid);
@@ -301,9 +300,5 @@ int main(void)
 	tcase_add_test(t, link_codes);
 	tcase_add_test(t, difference_of_tables);
 	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "fake/host.h"
+#include "lib/suite.h"
 
 START_TEST(test_up)
 {
@@ -436,8 +437,6 @@ int main(void)
 {
 	Suite *s = suite_create("fast");
 	TCase *t = tcase_create("repairs");
-	SRunner *r;
-	int failed;
 
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, test_up);
@@ -461,9 +460,5 @@ int main(void)
 	tcase_add_loop_test(t, test_option_changes, 0, 2);
 	tcase_add_test(t, test_no_sweep_on_trap);
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

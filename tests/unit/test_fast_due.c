@@ -2,6 +2,7 @@
 /*
  * When the fast path wants a sweep of OpenSM, and when it does not.
  */
+#include "lib/suite.h"
 #include "unit/fast_plans.h"
 
 #define NO_SWEEPS "fast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n"
@@ -290,8 +291,6 @@ int main(void)
 {
 	Suite *s = suite_create("fast_due");
 	TCase *t = tcase_create("sweeps wanted");
-	SRunner *r;
-	int failed;
 
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, test_held, 0, 3);
@@ -303,9 +302,5 @@ int main(void)
 	tcase_add_test(t, test_left_out);
 	tcase_add_test(t, test_traps_of_failed_routing);
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "fake/host.h"
+#include "lib/suite.h"
 #include "lib/trees.h"
 
 struct dice {
@@ -221,8 +222,6 @@ int main(void)
 {
 	Suite *s = suite_create("fast_end");
 	TCase *t = tcase_create("end");
-	SRunner *r;
-	int failed;
 
 	tcase_set_timeout(t, 240);
 	tcase_add_loop_test(t, test_end_in_repair, 0, 16);
@@ -230,9 +229,5 @@ int main(void)
 	tcase_add_test(t, test_end_at_once);
 	tcase_add_loop_test(t, test_soak, 0, 6);
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

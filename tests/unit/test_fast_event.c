@@ -14,6 +14,7 @@
 #include <json-c/json.h>
 
 #include "fake/host.h"
+#include "lib/suite.h"
 
 struct member {
 	const char *key;
@@ -591,8 +592,6 @@ int main(void)
 {
 	Suite *s = suite_create("fast_event");
 	TCase *t = tcase_create("events");
-	SRunner *r;
-	int failed;
 
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, test_link_events);
@@ -603,9 +602,5 @@ int main(void)
 	tcase_add_test(t, test_file_replaced);
 	tcase_add_test(t, test_rotation);
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

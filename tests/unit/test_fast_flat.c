@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "fake/host.h"
+#include "lib/suite.h"
 
 #define PARTS 10
 #define DOWN_MAX 6
@@ -231,8 +232,6 @@ static void without_caches(char **argv)
 int main(int argc, char **argv)
 {
 	Suite *s = suite_create("fast_flat");
-	SRunner *r;
-	int failed;
 
 	(void)argc;
 	without_caches(argv);
@@ -243,9 +242,5 @@ int main(int argc, char **argv)
 		tcase_add_loop_test(t, nothing_grows, i, i + 1);
 		suite_add_tcase(s, t);
 	}
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

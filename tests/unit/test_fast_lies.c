@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "fake/host.h"
+#include "lib/suite.h"
 #include "lib/trees.h"
 
 struct liar {
@@ -111,16 +112,10 @@ int main(void)
 {
 	Suite *s = suite_create("fast_lies");
 	TCase *t = tcase_create("all");
-	SRunner *r;
-	int failed;
 
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, false_answers, 0, 9);
 	tcase_add_loop_test(t, false_acknowledgements, 0, 6);
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "fake/host.h"
+#include "lib/suite.h"
 #include "lib/trees.h"
 
 #define QUICK "fast_timeout_ms 20\n"
@@ -465,8 +466,6 @@ int main(void)
 {
 	Suite *s = suite_create("fast_loss");
 	TCase *t = tcase_create("loss");
-	SRunner *r;
-	int failed;
 
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, test_harmless, 0,
@@ -483,9 +482,5 @@ int main(void)
 	tcase_add_test(t, test_stale_set_of_opensm);
 	tcase_add_loop_test(t, test_random, 0, (int)trees_runs(20));
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

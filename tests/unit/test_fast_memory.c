@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "fake/host.h"
+#include "lib/suite.h"
 
 #define SAMPLE 12
 
@@ -114,16 +115,10 @@ int main(void)
 {
 	Suite *s = suite_create("fast_memory");
 	TCase *t = tcase_create("all");
-	SRunner *r;
-	int failed;
 
 	tcase_set_timeout(t, getenv("FTR_SOAK") ? 3600 : 300);
 	tcase_add_loop_test(t, in_repair, 0, 3);
 	tcase_add_loop_test(t, in_routing, 0, 3);
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

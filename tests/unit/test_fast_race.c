@@ -3,6 +3,7 @@
  * The fast path when OpenSM's routings come where the worker does not expect
  * them: while it asks or writes, without a warning, without a word afterwards.
  */
+#include "lib/suite.h"
 #include "unit/fast_plans.h"
 
 /* ---- reroute, which gives no warning ------------------------------------- */
@@ -708,8 +709,6 @@ int main(void)
 {
 	Suite *s = suite_create("fast_race");
 	TCase *t = tcase_create("races");
-	SRunner *r;
-	int failed;
 
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, test_reroute_in_push, 0, 16);
@@ -731,9 +730,5 @@ int main(void)
 	tcase_add_test(t, test_blink_and_other_task);
 	tcase_add_test(t, test_blink_in_next_sweep);
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "fake/host.h"
+#include "lib/suite.h"
 #include "lib/trees.h"
 
 #define EVENTS_MAX 5
@@ -202,16 +203,10 @@ int main(void)
 {
 	Suite *s = suite_create("fast_random");
 	TCase *t = tcase_create("random");
-	SRunner *r;
-	int failed;
 
 	printf("seeds from %" PRIu64 "\n", trees_first_seed());
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, test_any_moment, 0, (int)trees_runs(24));
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

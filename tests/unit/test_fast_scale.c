@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "fake/host.h"
+#include "lib/suite.h"
 #include <ftr/io.h>
 
 /* Changes of links at random, and how many links are down at a time at most. */
@@ -274,15 +275,9 @@ int main(void)
 {
 	Suite *s = suite_create("fast_scale");
 	TCase *t = tcase_create("all");
-	SRunner *r;
-	int failed;
 
 	tcase_set_timeout(t, getenv("FTR_SOAK") ? 3600 : 120);
 	tcase_add_loop_test(t, bounded, 0, getenv("FTR_SOAK") ? 6 : 2);
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -2,6 +2,7 @@
 /*
  * The fast path beside what OpenSM does: sweeps, changes of state.
  */
+#include "lib/suite.h"
 #include "unit/fast_plans.h"
 
 /* ---- a cable dies at any moment ----------------------------------------- */
@@ -385,8 +386,6 @@ int main(void)
 {
 	Suite *s = suite_create("fast_sweep");
 	TCase *t = tcase_create("sweeps");
-	SRunner *r;
-	int failed;
 
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, test_cut_at, 0, 4 * FAKE_N_MOMENTS);
@@ -403,9 +402,5 @@ int main(void)
 	tcase_add_test(t, test_flood);
 	tcase_add_test(t, test_flapping);
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -14,6 +14,7 @@
 
 #include "core/file.h"
 #include "io/io.h"
+#include "lib/suite.h"
 #include <ftr/text.h>
 
 static char dir[64], path[80], other[80];
@@ -284,8 +285,6 @@ int main(void)
 {
 	Suite *s = suite_create("file");
 	TCase *t = tcase_create("all");
-	SRunner *r;
-	int failed;
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, fifo);
@@ -301,9 +300,5 @@ int main(void)
 	tcase_add_test(t, clean);
 	tcase_add_test(t, clean_everywhere);
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -3,6 +3,7 @@
  * The generator: counts and degrees by the formulas, cabling by the rule,
  * the same again from the same seed, tori, limits, damage, random graphs.
  */
+#include "lib/suite.h"
 #include "unit/io_util.h"
 
 static struct ftr_err err;
@@ -656,8 +657,6 @@ int main(void)
 {
 	Suite *s = suite_create("gen");
 	TCase *tc = tcase_create("gen");
-	SRunner *r;
-	int failed;
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc, tree, 0, (int)FTR_ARRAY_LEN(trees));
@@ -679,9 +678,5 @@ int main(void)
 	tcase_add_test(tc, random_graph);
 	tcase_add_test(tc, random_graph_limits);
 	suite_add_tcase(s, tc);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

@@ -529,8 +529,6 @@ int main(void)
 {
 	Suite *s = suite_create("io");
 	TCase *tc = tcase_create("topologies");
-	SRunner *r;
-	int failed;
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, discovered);
@@ -550,9 +548,5 @@ int main(void)
 	tcase_add_test(tc, generated_round_trips);
 	tcase_add_loop_test(tc, real_fabrics_are_read, 0, (int)FTR_ARRAY_LEN(real));
 	suite_add_tcase(s, tc);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

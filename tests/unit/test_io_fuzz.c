@@ -6,6 +6,7 @@
  */
 #include <dirent.h>
 
+#include "lib/suite.h"
 #include "unit/io_util.h"
 
 #define MUTATIONS 20000
@@ -241,8 +242,7 @@ int main(void)
 {
 	Suite *s = suite_create("broken input");
 	TCase *tc = tcase_create("fuzz");
-	int n = (int)FTR_ARRAY_LEN(sound), failed;
-	SRunner *r;
+	int n = (int)FTR_ARRAY_LEN(sound);
 
 	tcase_set_timeout(tc, 300);
 	tcase_add_loop_test(tc, cut_everywhere, 0, n);
@@ -252,9 +252,5 @@ int main(void)
 	tcase_add_loop_test(tc, without_memory, 0, n);
 	tcase_add_test(tc, writing_without_memory);
 	suite_add_tcase(s, tc);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

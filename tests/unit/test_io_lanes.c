@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "lib/suite.h"
 #include "unit/io_util.h"
 
 static struct ftr_err err;
@@ -604,8 +605,7 @@ int main(void)
 {
 	Suite *s = suite_create("lanes, orders and pairs as text");
 	TCase *tc = tcase_create("text");
-	int n = (int)FTR_ARRAY_LEN(sound), failed;
-	SRunner *r;
+	int n = (int)FTR_ARRAY_LEN(sound);
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_checked_fixture(tc, setup, teardown);
@@ -621,9 +621,5 @@ int main(void)
 	tcase_add_loop_test(tc, mutations, 0, n);
 	tcase_add_loop_test(tc, without_memory, 0, n);
 	suite_add_tcase(s, tc);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

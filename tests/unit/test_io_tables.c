@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "lib/suite.h"
 #include "unit/io_util.h"
 
 static struct ftr_err err;
@@ -333,8 +334,6 @@ int main(void)
 {
 	Suite *s = suite_create("tables and GUIDs");
 	TCase *tc = tcase_create("text");
-	SRunner *r;
-	int failed;
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, setup, teardown);
@@ -349,9 +348,5 @@ int main(void)
 	tcase_add_loop_test(tc, guid_refused, 0, (int)FTR_ARRAY_LEN(bad_guid));
 	tcase_add_test(tc, long_list);
 	suite_add_tcase(s, tc);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 
+#include "lib/suite.h"
 #include "unit/check_net.h"
 #include <ftr/ftr.h>
 
@@ -451,8 +452,6 @@ int main(void)
 {
 	Suite *s = suite_create("virtual lanes");
 	TCase *tc = tcase_create("lanes");
-	SRunner *r;
-	int failed;
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc, against_naive, 0, 3);
@@ -461,9 +460,5 @@ int main(void)
 	tcase_add_test(tc, refused);
 	tcase_add_test(tc, without_memory);
 	suite_add_tcase(s, tc);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

@@ -8,6 +8,7 @@
  */
 #include <stdlib.h>
 
+#include "lib/suite.h"
 #include "lib/trees.h"
 #include "lib/shift_load.h"
 #include "unit/check_net.h"
@@ -716,8 +717,6 @@ int main(void)
 {
 	Suite *s = suite_create("link load");
 	TCase *tc = tcase_create("load");
-	SRunner *r;
-	int failed;
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc, against_naive, 0, (int)trees_runs(8));
@@ -730,9 +729,5 @@ int main(void)
 	tcase_add_test(tc, refused);
 	tcase_add_test(tc, without_memory);
 	suite_add_tcase(s, tc);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

@@ -16,6 +16,7 @@
 #include "lib/draw.h"
 #include "lib/edit.h"
 #include "grown.h"
+#include "lib/suite.h"
 
 /* ---- growth ------------------------------------------------------------ */
 
@@ -597,8 +598,6 @@ int main(void)
 {
 	Suite *s = suite_create("nominal");
 	TCase *tc = tcase_create("all");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, first_sight);
@@ -624,9 +623,5 @@ int main(void)
 	tcase_add_test(tc, divider_over_an_inferred_slot);
 	tcase_add_test(tc, share_of_pairs);
 	suite_add_tcase(s, tc);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(s);
 }

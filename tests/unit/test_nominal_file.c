@@ -13,6 +13,7 @@
 #include "core/core.h"
 #include "lib/draw.h"
 #include "lib/edit.h"
+#include "lib/suite.h"
 
 static struct ftr_err err;
 
@@ -334,8 +335,6 @@ int main(void)
 {
 	Suite *s = suite_create("state file");
 	TCase *tc = tcase_create("all");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, torn_at_every_offset);
@@ -346,9 +345,5 @@ int main(void)
 	tcase_add_test(tc, write_fails);
 	tcase_add_test(tc, every_allocation_may_fail);
 	suite_add_tcase(s, tc);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(s);
 }

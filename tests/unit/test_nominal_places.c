@@ -10,6 +10,7 @@
 
 #include "core/core.h"
 #include "grown.h"
+#include "lib/suite.h"
 
 static unsigned int t1_ports(const struct ftr_fabric *f)
 {
@@ -164,17 +165,11 @@ int main(void)
 {
 	Suite *s = suite_create("places");
 	TCase *tc = tcase_create("all");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tc, replaced_switch);
 	tcase_add_test(tc, no_replacement);
 	tcase_add_test(tc, replaced_comes_back);
 	tcase_add_test(tc, other_fabric);
 	suite_add_tcase(s, tc);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "fake/host.h"
+#include "lib/suite.h"
 
 extern osm_event_plugin_t osm_event_plugin;
 
@@ -88,15 +89,9 @@ int main(void)
 {
 	Suite *s = suite_create("layout");
 	TCase *tc = tcase_create("layout");
-	SRunner *sr;
-	int failed;
 
 	tcase_add_test(tc, test_each_pointer);
 	tcase_add_loop_test(tc, test_a_member_more, 0, 2);
 	suite_add_tcase(s, tc);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "fake/host.h"
+#include "lib/suite.h"
 
 static const char other_name[] = "ibfattree-nominal-00000000000000aa";
 
@@ -221,8 +222,6 @@ int main(void)
 {
 	Suite *s = suite_create("the plugin's nominal fabric");
 	TCase *tc = tcase_create("all");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, test_master_again, 0, 2);
@@ -231,9 +230,5 @@ int main(void)
 	tcase_add_loop_test(tc, test_replaced, 0, 4);
 	tcase_add_test(tc, test_takeover);
 	suite_add_tcase(s, tc);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(s);
 }

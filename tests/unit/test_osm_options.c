@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/core.h"
+#include "lib/suite.h"
 #include "osm/hint.h"
 #include "osm/msg.h"
 #include "osm/options.h"
@@ -287,8 +288,6 @@ int main(void)
 {
 	Suite *s = suite_create("osm_options");
 	TCase *t = tcase_create("options");
-	SRunner *r;
-	int failed;
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, test_good);
@@ -300,9 +299,5 @@ int main(void)
 	tcase_add_test(t, test_man_options);
 	tcase_add_test(t, test_man_messages);
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/suite.h"
 #include "lib/trees.h"
 #include "reroute/damp.h"
 #include "reroute/dr.h"
@@ -200,8 +201,6 @@ int main(void)
 {
 	Suite *s = suite_create("osm_parts");
 	TCase *t = tcase_create("parts");
-	SRunner *r;
-	int failed;
 
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, test_sweep_due);
@@ -210,9 +209,5 @@ int main(void)
 	tcase_add_test(t, test_origins);
 	tcase_add_test(t, test_nomem);
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/core.h"
+#include "lib/suite.h"
 #include "osm/stree.h"
 
 #define LEAF(i) (0x10u + (i))
@@ -220,17 +221,11 @@ int main(void)
 {
 	Suite *s = suite_create("osm_stree");
 	TCase *t = tcase_create("stree");
-	SRunner *r;
-	int failed;
 
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, test_exhaustive);
 	tcase_add_test(t, test_spread);
 	tcase_add_test(t, test_nomem);
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/core.h"
+#include "lib/suite.h"
 #include <ftr/ftr.h>
 
 static struct ftr_fabric *fabric_of(const char *text, uint32_t drop)
@@ -250,8 +251,6 @@ int main(void)
 {
 	Suite *s = suite_create("picture");
 	TCase *t = tcase_create("picture");
-	SRunner *r;
-	int failed;
 
 	tcase_add_test(t, places);
 	tcase_add_test(t, missing);
@@ -259,9 +258,5 @@ int main(void)
 	tcase_add_test(t, host_names);
 	tcase_add_test(t, no_memory);
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

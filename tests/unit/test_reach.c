@@ -22,6 +22,7 @@
 
 #include "fake/host.h"
 #include "lib/irregular.h"
+#include "lib/suite.h"
 #include "lib/trees.h"
 
 #define RUNS 150		/* fabrics of the test command */
@@ -694,8 +695,6 @@ int main(void)
 {
 	Suite *s = suite_create("reach");
 	TCase *t = tcase_create("reach");
-	SRunner *sr;
-	int failed;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	tcase_set_timeout(t, 0);
@@ -707,9 +706,5 @@ int main(void)
 	tcase_add_test(t, nothing_to_report);
 	tcase_add_test(t, longer_paths);
 	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return run_suite(s);
 }

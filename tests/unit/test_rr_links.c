@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "core/core.h"
+#include "lib/suite.h"
 #include "reroute/links.h"
 
 #define ALIVE RR_LINK_ALIVE
@@ -297,17 +298,11 @@ int main(void)
 {
 	Suite *s = suite_create("rr_links");
 	TCase *tc = tcase_create("links");
-	SRunner *r;
-	int failed;
 
 	tcase_add_loop_test(tc, test_every_pair, 0, FTR_ARRAY_LEN(row));
 	tcase_add_test(tc, test_damping);
 	tcase_add_test(tc, test_full);
 	tcase_add_test(tc, test_take_in_parts);
 	suite_add_tcase(s, tc);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

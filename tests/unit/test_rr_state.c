@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "core/core.h"
+#include "lib/suite.h"
 #include "lib/trees.h"
 #include "reroute/state.h"
 
@@ -564,8 +565,6 @@ int main(void)
 {
 	Suite *suite = suite_create("rr_state");
 	TCase *t = tcase_create("state machine");
-	SRunner *r;
-	int failed;
 
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, test_every_pair);
@@ -576,9 +575,5 @@ int main(void)
 	tcase_add_test(t, test_failed_routing);
 	tcase_add_loop_test(t, test_walks, 0, 20);
 	suite_add_tcase(suite, t);
-	r = srunner_create(suite);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -10,6 +10,7 @@
 
 #include "core/core.h"
 #include "lib/draw.h"
+#include "lib/suite.h"
 
 static struct ftr_err err;
 
@@ -697,8 +698,6 @@ int main(void)
 {
 	Suite *s = suite_create("shape");
 	TCase *t = tcase_create("shape");
-	SRunner *sr;
-	int failed;
 
 	tcase_add_test(t, figure_2_costs);
 	tcase_add_test(t, figure_3_dividers);
@@ -720,9 +719,5 @@ int main(void)
 	tcase_add_test(t, io_leaves_of_their_own);
 	tcase_add_test(t, dark_leaf_keeps_its_place);
 	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -4,6 +4,7 @@
  * they are proved to do, on k-ary n-trees with all or many sets of faults.
  */
 #include "models/tiers.h"
+#include "lib/suite.h"
 #include "unit/walk.h"
 
 /* All pairs of hosts: how many do not arrive, and the longest path. */
@@ -776,8 +777,6 @@ int main(void)
 {
 	Suite *s = suite_create("sim_functions");
 	TCase *c = tcase_create("functions");
-	SRunner *r;
-	int failed;
 
 	tcase_set_timeout(c, 300);
 	tcase_add_test(c, no_faults);
@@ -795,9 +794,5 @@ int main(void)
 	tcase_add_test(c, hybrid);
 	tcase_add_test(c, one_layer_deadlocks);
 	suite_add_tcase(s, c);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/core.h"
+#include "lib/suite.h"
 #include <ftr/ftr.h>
 
 #define BYTES 2048u
@@ -283,8 +284,6 @@ int main(void)
 {
 	Suite *s = suite_create("sim_messages");
 	TCase *c = tcase_create("messages");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(c, set_up, tear_down);
 	tcase_add_test(c, alone);
@@ -294,9 +293,5 @@ int main(void)
 	tcase_add_test(c, hops);
 	tcase_add_loop_test(c, spared, 0, 2);
 	suite_add_tcase(s, c);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/core.h"
+#include "lib/suite.h"
 #include "lib/trees.h"
 #include <ftr/ftr.h>
 #include <ftr/stored.h>
@@ -324,8 +325,6 @@ int main(void)
 {
 	Suite *s = suite_create("stored");
 	TCase *c = tcase_create("all");
-	SRunner *r;
-	int failed;
 
 	printf("seeds from %" PRIu64 "\n", trees_first_seed());
 	tcase_set_timeout(c, 120);
@@ -335,9 +334,5 @@ int main(void)
 	tcase_add_loop_test(c, senseless, 0, 2);
 	tcase_add_loop_test(c, no_such_file, 0, 2);
 	suite_add_tcase(s, c);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "lib/suite.h"
 
 const struct cli_cmd *const cli_commands[] = { NULL };	/* of main.c */
 
@@ -498,8 +499,6 @@ int main(void)
 {
 	Suite *s = suite_create("top");
 	TCase *tc = tcase_create("terminal");
-	SRunner *sr;
-	int bad;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 8 * PATIENCE_S);
@@ -510,9 +509,5 @@ int main(void)
 	tcase_add_test(tc, hangup_ends_it);
 	tcase_add_test(tc, unknown_terminal);
 	suite_add_tcase(s, tc);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_NORMAL);
-	bad = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return bad ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

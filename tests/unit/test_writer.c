@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "fake/host.h"
+#include "lib/suite.h"
 #include "osm/writer.h"
 
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
@@ -141,8 +142,6 @@ int main(void)
 {
 	Suite *s = suite_create("writer");
 	TCase *t = tcase_create("all");
-	SRunner *r;
-	int failed;
 
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, bounded);
@@ -150,9 +149,5 @@ int main(void)
 	tcase_add_test(t, series_of_failures);
 	tcase_add_test(t, hung_write);
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }
