@@ -14,13 +14,6 @@
 #include "core/bytes.h"
 #include "incremental/incremental.h"
 
-enum ftr_status incr_nomem(const struct ftr_incr *lv, struct ftr_err *err)
-{
-	return ftr_fail(err, FTR_NOMEM,
-			"out of memory for a live routing of %u switches",
-			lv->base->f->n_sw);
-}
-
 /* ---- made and freed -------------------------------------------------- */
 
 static enum ftr_status fits(const struct ftr_shape *sh,

@@ -217,6 +217,12 @@ void incr_place_back(struct ftr_incr *lv);
 /* write_steps.c: fill the rest of lv->result. */
 enum ftr_status incr_write_steps(struct ftr_incr *lv, struct ftr_err *err);
 
-enum ftr_status incr_nomem(const struct ftr_incr *lv, struct ftr_err *err);
+static inline enum ftr_status incr_nomem(const struct ftr_incr *lv,
+					 struct ftr_err *err)
+{
+	return ftr_fail(err, FTR_NOMEM,
+			"out of memory for incremental tables of %u switches",
+			lv->base->f->n_sw);
+}
 
 #endif

@@ -19,9 +19,15 @@ tests_prop_test_connect_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_prop_test_connect_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/prop/test_sftree
-tests_prop_test_sftree_SOURCES = tests/prop/test_sftree.c
+tests_prop_test_sftree_SOURCES = tests/prop/test_sftree.c tests/prop/sftree_both.h
 tests_prop_test_sftree_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_prop_test_sftree_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+
+check_PROGRAMS += tests/prop/test_sftree_paper
+tests_prop_test_sftree_paper_SOURCES = tests/prop/test_sftree_paper.c \
+	tests/prop/sftree_both.h
+tests_prop_test_sftree_paper_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_sftree_paper_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/prop/test_nominal
 tests_prop_test_nominal_SOURCES = tests/prop/test_nominal.c
