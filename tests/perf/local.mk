@@ -28,7 +28,7 @@ tests_perf_bench_place_LDADD = libftrcore.la
 
 EXTRA_PROGRAMS += tests/perf/bench_live
 tests_perf_bench_live_SOURCES = tests/perf/bench_live.c
-tests_perf_bench_live_LDADD = libftr.la
+tests_perf_bench_live_LDADD = libftrcore.la
 
 EXTRA_PROGRAMS += tests/perf/bench_bound
 tests_perf_bench_bound_SOURCES = tests/perf/bench_bound.c
