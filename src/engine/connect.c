@@ -43,11 +43,10 @@
  *	NEW | ALL	without the way back
  *	NEW		likewise, to some of its next hops
  *
- * Which gateways come first decides what is possible later; so a plan that is
- * not complete is made again with others.  What is missing then cannot be
- * connected so, and the caller must fall back on another order for the whole
- * fabric.  That is always so where two chassis are joined only by racks that lie
- * on the same two switches of each, and all these switches have hosts.
+ * Pairs that are still missing after the last stage cannot be connected by extra
+ * turns, and the caller must fall back on another order for the whole fabric.  That
+ * is always so where two chassis are joined only by racks that are attached to the
+ * same two switches of each, and all these switches have hosts.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -73,11 +72,6 @@ static const struct stage {
 _Static_assert(N_STAGES == PLAN_STAGES, "room for the tries of each stage");
 /* How often all columns are gone through if new turns were found. */
 #define PASSES 4
-/* How often a plan that leaves pairs out is made anew, with other gateways, and
- * up to how many switches: of 4,500 random fabrics that cuts those with such
- * pairs from 16 to 9. */
-#define ATTEMPTS 5
-#define ATTEMPTS_SWITCHES 300
 
 /* Hops from s to the column by rank.  They are those of the way back, whose row is
  * read for all s: one row stays in the cache. */
@@ -727,16 +721,16 @@ static enum ftr_status run_connect(struct plan *p, bool horizontal)
 	return st;
 }
 
-static enum ftr_status attempt(const struct ftr_shape *sh,
-			       const struct ftr_route_opts *opts,
-			       bool horizontal, uint32_t number,
-			       struct ftr_arena *arena, struct connect *out)
+enum ftr_status connect_plan(const struct ftr_shape *sh,
+			     const struct ftr_route_opts *opts, bool horizontal,
+			     struct ftr_arena *arena, struct connect *out,
+			     struct ftr_err *err)
 {
 	struct plan p = {
 		.sh = sh, .opts = opts, .arena = arena, .out = out,
-		.complete = true, .attempt = number,
+		.complete = true,
 	};
-	enum ftr_status st;
+	enum ftr_status st = FTR_OK;
 
 	memset(out, 0, sizeof(*out));
 	out->complete = true;
@@ -747,25 +741,6 @@ static enum ftr_status attempt(const struct ftr_shape *sh,
 	free(p.pool);
 	free(p.heap);
 	plan_free_likes(&p);
-	return st;
-}
-
-enum ftr_status connect_plan(const struct ftr_shape *sh,
-			     const struct ftr_route_opts *opts, bool horizontal,
-			     struct ftr_arena *arena, struct connect *out,
-			     struct ftr_err *err)
-{
-	uint32_t most = opts->n_turns || sh->f->n_sw > ATTEMPTS_SWITCHES ? 1 :
-		ATTEMPTS;
-	enum ftr_status st = attempt(sh, opts, horizontal, 0, arena, out);
-
-	for (uint32_t i = 1; !st && !out->complete && i < most; i++) {
-		struct connect other;
-
-		st = attempt(sh, opts, horizontal, i, arena, &other);
-		if (!st && other.complete)
-			*out = other;
-	}
 	return st ? ftr_fail(err, FTR_NOMEM, "out of memory for connecting %u switches",
 			     sh->f->n_sw) : FTR_OK;
 }

@@ -146,7 +146,7 @@ static int hub_cmp(const void *x, const void *y)
 }
 
 /* Leaf switches with much above them first, then those with few hosts, then by
- * GUID; from the second attempt on, in any order. */
+ * GUID. */
 bool plan_find_hubs(struct plan *p)
 {
 	const struct ftr_shape *sh = p->sh;
@@ -169,12 +169,6 @@ bool plan_find_hubs(struct plan *p)
 	qsort(o, n, sizeof(*o), hub_cmp);
 	for (uint32_t i = 0; i < n; i++)
 		hub[o[i].sw] = i;
-	if (p->attempt) {
-		struct ftr_rng r;
-
-		ftr_rng_seed(&r, p->attempt);
-		ftr_rng_perm(&r, hub, n);
-	}
 	p->hub = hub;
 	return true;
 }

@@ -49,7 +49,6 @@ struct plan {
 	uint32_t *ends, *lids;	/* [n_sw] end ports with a LID, their LIDs */
 	uint8_t *need;		/* [n_sw] by column, NEED_... */
 	uint32_t *hub;		/* [n_sw] place as a gateway */
-	uint32_t attempt;	/* with another order of these each time */
 	/* needed pairs by column */
 	uint32_t *pair_first;	/* [n_sw + 1] */
 	ftr_sw *pair;

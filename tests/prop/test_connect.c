@@ -228,27 +228,6 @@ START_TEST(irregular)
 }
 END_TEST
 
-/* Fabrics where the gateways that come first leave pairs out, and others do
- * not. */
-START_TEST(other_gateways)
-{
-	static const uint64_t seeds[] = { 327, 443, 782, 1295, 1434 };
-
-	for (size_t i = 0; i < FTR_ARRAY_LEN(seeds); i++) {
-		struct both b = { .seed = seeds[i] };
-		struct ftr_rng r;
-
-		ftr_rng_seed(&r, b.seed);
-		b.f = irregular_small(&r);
-		route(&b, NULL);
-		ck_assert_msg(!b.stats.reordered, "seed %" PRIu64, b.seed);
-		judge(&b);
-		unroute(&b);
-	}
-	show("other gateways");
-}
-END_TEST
-
 /* Flows of the most loaded link of fabric b after the search. */
 static uint32_t searched(const struct both *b, enum ftr_paths paths,
 			 struct ftr_route_stats *stats)
@@ -503,7 +482,6 @@ int main(void)
 
 	tcase_set_timeout(t, 0);
 	tcase_add_test(t, irregular);
-	tcase_add_test(t, other_gateways);
 	tcase_add_test(t, order_of_sftree_is_even);
 	tcase_add_test(t, damaged_trees);
 	tcase_add_test(t, any_graph);

@@ -250,6 +250,7 @@ static void start(int rows, int cols, const char *term)
 		setenv("TERM", term, 1);
 		unsetenv("LINES");
 		unsetenv("COLUMNS");
+		signal(SIGHUP, SIG_DFL);	/* nohup ignores it */
 		exit(cli_top.run(2, argv));
 	}
 }
