@@ -99,7 +99,9 @@ static void keep_entry(const struct keeping *k, ftr_sw s, ftr_lid lid,
 		*entry = now;
 	if (*entry != prefer && (*entry != now || k->keep->search_displaced))
 		set_bit(k, k->movable, s, lid);
-	if (*entry != prefer && *entry != now && k->displaced)
+	/* no preferred port: a switch that is new; the closed form is its nominal one */
+	if (prefer != FTR_PORT_NONE && *entry != prefer && *entry != now &&
+	    k->displaced)
 		set_bit(k, k->displaced, s, lid);
 }
 
