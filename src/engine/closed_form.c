@@ -80,7 +80,7 @@ struct job {
 	unsigned int n_patterns;
 	uint8_t *pattern_of;	/* [n_sw] index or NO_PATTERN */
 	uint64_t *displaced;	/* bits by (switch, LID), or NULL */
-	uint32_t *d;		/* [n_dest] compact copies of the shape's dests */
+	uint32_t *d;		/* [n_dest] d and LID of the destinations, packed */
 	ftr_lid *lid;
 	struct per_worker per_worker[FTR_TEAM_MAX];
 };

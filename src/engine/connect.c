@@ -226,7 +226,7 @@ static struct step pop(struct plan *p)
 #define KEY_TURN ((uint64_t)1 << 48)
 #define KEY_HOP ((uint64_t)1 << 32)
 
-/* The key of the path from t on, without the hub of its first step. */
+/* The key of the path from t on, without the hub. */
 static uint64_t key_at(const struct plan *p, ftr_sw t)
 {
 	if (by_rank(p, t))

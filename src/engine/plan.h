@@ -48,7 +48,7 @@ struct plan {
 	uint32_t *island;	/* [n_sw] */
 	uint32_t *ends, *lids;	/* [n_sw] end ports with a LID, their LIDs */
 	uint8_t *need;		/* [n_sw] by column, NEED_... */
-	uint32_t *hub;		/* [n_sw] place as a gateway */
+	uint32_t *hub;		/* [n_sw] position in the order of gateways */
 	uint32_t attempt;	/* each attempt uses another order of gateways */
 	/* needed pairs by column */
 	uint32_t *pair_first;	/* [n_sw + 1] */
@@ -73,7 +73,8 @@ struct plan {
 	bool nomem;
 	struct like like[PLAN_LIKES], steps;	/* steps: of this column */
 	uint32_t n_likes;	/* kept so far, the oldest is overwritten */
-	bool alone;		/* no new turn: the first steps decide all */
+	bool alone;		/* steps are those of this column, and the column used no
+				 * others */
 	/* results */
 	struct connect *out;
 	uint32_t cap_entries, n_via, cap_via;
