@@ -6,10 +6,10 @@
  * the path is final when an entry is placed.  The cost of a path is the sum over its
  * links of
  *
- * 	OVER		for each flow above the target
- * 	(N + 1)^POWER - N^POWER - 1
- * 			for each shift in which a flow shares the link with N flows
- * 			that passed a displaced entry, too
+ *	OVER		for each flow above the target
+ *	(N + 1)^POWER - N^POWER - 1
+ *			for each shift in which a flow shares the link with N flows
+ *			that passed a displaced entry, too
  *
  * The first candidate with cost 0 is taken, else the cheapest.  The search starts at a
  * candidate that differs between neighbouring destinations and switches.  So entries

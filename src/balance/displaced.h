@@ -5,16 +5,16 @@
  * links on their paths, both for a whole routing (engine/keep.c) and for one fault
  * (src/incremental).
  *
- * 	displaced_new(...)
- * 	  displaced_place_all(...)		a whole routing
- * 	  displaced_change(...)			a fault, LID by LID
- * 	displaced_free(z)
+ *	displaced_new(...)
+ *	  displaced_place_all(...)		a whole routing
+ *	  displaced_change(...)			a fault, LID by LID
+ *	displaced_free(z)
  *
  * Two counters are kept for each directed link.  They depend on the tables only:
  *
- * 	flows		all-to-all flows
- * 	bins		by shift permutation, the flows on the link that have passed a
- * 			displaced entry
+ *	flows		all-to-all flows
+ *	bins		by shift permutation, the flows on the link that have passed a
+ *			displaced entry
  */
 #ifndef FTR_BALANCE_DISPLACED_H
 #define FTR_BALANCE_DISPLACED_H

@@ -5,9 +5,9 @@
  * Source: Gliksberg et al. 2020, section 3.4.  For switch s and destination d behind
  * leaf switch l:
  *
- * 	C = groups of s that lead closer to l			(1)
- * 	g = C[floor(d / Pi_s) mod #C]				(3)
- * 	p = g[floor(d / (Pi_s * #C)) mod #g]			(4)
+ *	C = groups of s that lead closer to l			(1)
+ *	g = C[floor(d / Pi_s) mod #C]				(3)
+ *	p = g[floor(d / (Pi_s * #C)) mod #g]			(4)
  *
  * Groups above lead closer if their cost is smaller, groups below if their down-cost is
  * smaller (section 3.4).  If s must go down, because a switch above routes to l downward
@@ -24,7 +24,7 @@
  * Fast path.  On a tree with few faults, C is all groups above s for nearly every (s, l).
  * Then the port depends on d only through the pair
  *
- * 	floor(d / Pi) mod W,  floor(d / (Pi * W)) mod p
+ *	floor(d / Pi) mod W,  floor(d / (Pi * W)) mod p
  *
  * for W groups of p links each.  All switches with the same (Pi, W, p), a "pattern",
  * share these numbers.  A pattern keeps one byte per LID: the place i * p + j of the link
@@ -34,9 +34,9 @@
  * above does not lead closer, and the displaced destinations.  These columns are found by
  * comparing whole rows of costs, many columns per instruction.
  *
- * 	row of s = lookup(pattern(Pi_s, W_s, p_s), ports of s)
- * 	           then patched for columns below s / with fewer candidates,
- * 	           and for displaced destinations
+ *	row of s = lookup(pattern(Pi_s, W_s, p_s), ports of s)
+ *	           then patched for columns below s / with fewer candidates,
+ *	           and for displaced destinations
  *
  * Every row has one writer, so the rows are divided among the team.
  * Work: n_sw * (LIDs + groups * n_sw) byte operations, vectorised.

@@ -17,7 +17,7 @@
  * to those that need one.  A step from s to a neighbour t is usable if a packet that came
  * from s may turn to every next hop of t towards l, because t alone chooses its next hop:
  *
- * 	s --> t --> u1, u2	turns (s,t,u1) and (s,t,u2) must be allowed
+ *	s --> t --> u1, u2	turns (s,t,u1) and (s,t,u2) must be allowed
  *
  * The path that needs the fewest new turns is taken; on a tie the one with the fewest
  * hops; then the one that turns at the leaf switch with the most switches above it (the
@@ -28,18 +28,18 @@
  * a gateway, but hardly over two: packets that enter over one link leave over the other,
  * and the opposite direction closes a cycle.  So the stages of a column are:
  *
- * 	ALLOWED | ALL	turns that are allowed already
- * 	ALLOWED		the same, but only some of the next hops of the gateway
- * 	NEW | ALL | BOTH	new turns, to all next hops of the gateway, in both
- * 			directions
- * 	NEW | BOTH	to some of its next hops: in this column the gateway then
- * 			uses only these.  Paths of other hosts stay as short
- * 	LONGER		a gateway without switches below uses another switch above,
- * 			although its own hosts then have a longer path.  This helps
- * 			if every gateway is connected to several switches of each
- * 			group
- * 	NEW | ALL	new turns in one direction
- * 	NEW		likewise, to some of its next hops
+ *	ALLOWED | ALL	turns that are allowed already
+ *	ALLOWED		the same, but only some of the next hops of the gateway
+ *	NEW | ALL | BOTH	new turns, to all next hops of the gateway, in both
+ *			directions
+ *	NEW | BOTH	to some of its next hops: in this column the gateway then
+ *			uses only these.  Paths of other hosts stay as short
+ *	LONGER		a gateway without switches below uses another switch above,
+ *			although its own hosts then have a longer path.  This helps
+ *			if every gateway is connected to several switches of each
+ *			group
+ *	NEW | ALL	new turns in one direction
+ *	NEW		likewise, to some of its next hops
  *
  * The choice of the first gateways decides what is possible later.  A plan that is not
  * complete is therefore made again with other gateways.  If pairs still have no path, the

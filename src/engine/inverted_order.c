@@ -8,26 +8,26 @@
  * become upward turns if that subtree is turned upside down.  So, for each island of the
  * fabric, from low to high:
  *
- * 	1. the switches from which an upward path leads into A, by rank,
- * 	2. A = all switches that the root reaches by going up, upside down: top
- * 	   switches lowest, the root highest,
- * 	3. a part without an upward path into A (for example a plane that lost its link
- * 	   to the root) is joined at a switch that has one, usually a leaf, its anchor.  The switches of
- * 	   the part that the anchor reaches by going up are placed upside down just
- * 	   below the anchor, and the switches with an upward path to these just below
- * 	   them, by rank.  Anchors are the highest of their rank, so for the other leaves
- * 	   the part stays above them, and hosts continue to use it,
- * 	4. the remaining switches are placed, breadth first, each just below its highest
- * 	   neighbour that has a place.
+ *	1. the switches from which an upward path leads into A, by rank,
+ *	2. A = all switches that the root reaches by going up, upside down: top
+ *	   switches lowest, the root highest,
+ *	3. a part without an upward path into A (for example a plane that lost its link
+ *	   to the root) is joined at a switch that has one, usually a leaf: its anchor.
+ *	   The switches of the part that the anchor reaches by going up are placed upside
+ *	   down just below the anchor, and the switches with an upward path to these just
+ *	   below them, by rank.  Anchors are the highest of their rank, so for the other leaves
+ *	   the part stays above them, and hosts continue to use it,
+ *	4. the remaining switches are placed, breadth first, each just below its highest
+ *	   neighbour that has a place.
  *
- * 	      root             <- highest
- * 	     /  |  \
- * 	   m    m    m            A, upside down
- * 	  / \  / \  / \
- * 	 t  t t  t  t  t
- * 	---------------------
- * 	    middle switches
- * 	      other leaves     <- lowest
+ *	      root             <- highest
+ *	     /  |  \
+ *	   m    m    m            A, upside down
+ *	  / \  / \  / \
+ *	 t  t t  t  t  t
+ *	---------------------
+ *	    middle switches
+ *	      other leaves     <- lowest
  *
  * By construction every switch except the root has a neighbour above it.  So every switch
  * reaches the root by going up, and the root reaches every switch by going down: up/down

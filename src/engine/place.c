@@ -13,14 +13,14 @@
  * deviation: the other two placements count over what is nominal, so that a
  * destination never moves while its nominal link is alive:
  *
- * 	slot	x = q mod W		W nominal groups above, alive or not
- * 	window	z = floor(q / W)
- * 	link	k = z mod n		n nominal links of that group
+ *	slot	x = q mod W		W nominal groups above, alive or not
+ *	window	z = floor(q / W)
+ *	link	k = z mod n		n nominal links of that group
  *
  * A destination is displaced if the group of its slot is missing or is no candidate.
  * It asks for slot
  *
- * 	x + c mod W,	c = 1 + (floor(a / B) + j g + floor(W/2) - 1) mod (W - 1)
+ *	x + c mod W,	c = 1 + (floor(a / B) + j g + floor(W/2) - 1) mod (W - 1)
  *
  * A block has as many destinations as there are hosts in the pod of the switch.  a is
  * the distance in blocks from the pod of the switch to the destination.  The reason is

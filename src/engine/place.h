@@ -5,11 +5,11 @@
  * choice depends on its arguments only: the shape, the placement, the switch, the
  * candidates and the destination.
  *
- * 	struct port_choice pl;			on the stack, nothing is allocated
- * 	place_switch(&pl, sh, how, s)
- * 	  n = ftr_shape_candidates(sh, s, l, cand)
- * 	  place_column(&pl, l, cand, n)		once per column
- * 	    place_port(&pl, dest)		any number of times
+ *	struct port_choice pl;			on the stack, nothing is allocated
+ *	place_switch(&pl, sh, how, s)
+ *	  n = ftr_shape_candidates(sh, s, l, cand)
+ *	  place_column(&pl, l, cand, n)		once per column
+ *	    place_port(&pl, dest)		any number of times
  *
  * place.c describes the rules.
  */

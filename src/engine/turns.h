@@ -6,8 +6,8 @@
  * One channel stands for all parallel links from a switch to a neighbour.  The base
  * relation allows every turn of up/down routing by rank:
  *
- * 	(a -> b) then (b -> c)	allowed, unless c == a, or a link is horizontal,
- * 				or the first goes down and the second up
+ *	(a -> b) then (b -> c)	allowed, unless c == a, or a link is horizontal,
+ *				or the first goes down and the second up
  *
  * It has no cycle: upward channels by rising rank, then downward channels by falling
  * rank.  Extra turns are admitted as long as the whole relation stays free of cycles.  It

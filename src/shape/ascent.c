@@ -13,9 +13,9 @@
  * For such fabrics, each host is followed upward along the links to which its own leaf
  * would send it, and it counts as one of the hosts of every switch on that path:
  *
- * 	u_0 = its leaf, q_0 = d
- * 	u_k+1 = the neighbour above u_k in slot q_k mod W
- * 	q_k+1 = b + the number of hosts before it, by d, with the same u_k+1
+ *	u_0 = its leaf, q_0 = d
+ *	u_k+1 = the neighbour above u_k in slot q_k mod W
+ *	q_k+1 = b + the number of hosts before it, by d, with the same u_k+1
  *
  * W: slots of u_k; b: floor(q_k / W) of the first of these hosts.  A link that skips a
  * rank skips a tier.  If the hosts of a switch are consecutive in d, as in PGFTs, q_k is

@@ -21,7 +21,7 @@
  * Classes other than compute nodes have indices of their own, computed in the same way
  * over all switches, so that they do not disturb the balance of the compute nodes.
  *
- * 	d = (position of the column) * stride of the class + place in it
+ *	d = (position of the column) * stride of the class + place in it
  */
 #include <stdlib.h>
 #include <string.h>

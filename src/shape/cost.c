@@ -6,10 +6,10 @@
  * pulled from the rows of the neighbours, so that each row has one writer and the
  * switches of a rank can be divided among the team.  Ranks are barriers:
  *
- * 	ascending	down[s] = min over switches g below: down[g] + 1
- * 	descending	must[s] = some switch g above has cost[g] > down[s]
- * 			cost[s] = must[s] ? down[s]
- * 				: min(down[s], min over g above: cost[g] + 1)
+ *	ascending	down[s] = min over switches g below: down[g] + 1
+ *	descending	must[s] = some switch g above has cost[g] > down[s]
+ *			cost[s] = must[s] ? down[s]
+ *				: min(down[s], min over g above: cost[g] + 1)
  *
  * <ftr/shape.h> explains must, with the deviation.  It is not stored, because users of it
  * read the rows above anyway.  A row has one byte per column, and many columns are
