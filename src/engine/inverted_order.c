@@ -73,7 +73,7 @@ struct ordering {
 	const ftr_sw *by_rank;	/* [n_sw] by (rank, index) */
 	uint32_t *island;	/* [n_sw] smallest switch of its island */
 	uint32_t *reach;	/* [n_sw] size of A, by column */
-	uint32_t *chain;	/* [n_sw] leaves above and below it, by column */
+	uint32_t *chain;	/* [n_sw] leaves above it and switches below it, by column */
 	uint32_t *tops;		/* [n_sw] top switches in A, by column */
 	ftr_sw *root;		/* [n_sw] by island */
 	uint8_t *kind;		/* [n_sw] OUTSIDE, CLIMBS, ... */

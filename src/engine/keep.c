@@ -11,7 +11,8 @@
  *	1. its port of the preferred tables, those of the complete fabric;
  *	2. else its port of the current tables, those that the switches hold;
  *	3. else it is displaced, and placed by the load of the links
- *	   (balance/displaced.h), as after a single fault (src/incremental).
+ *	   (balance/displaced.h), as after a single fault (src/incremental).  With
+ *	   the literal placements it has the port of the closed form.
  *
  * A port is kept only if it is a candidate of equation (1) on the fabric as it is.  So one
  * more fault changes only the entries that lost their port, a restored link gets its

@@ -37,9 +37,9 @@
  * (s, d) decides: the first slot with a candidate is taken.  So an entry changes only
  * when it loses its own next hop, and returns to it when that is restored.
  *
- * A fixed list cannot take the load of the links into account.  FTR_PLACE_EVEN with
- * balance, and every routing that keeps preferred tables, therefore place displaced
- * entries again by the load of the links (balance/displaced.h, engine/keep.c).
+ * A fixed list cannot take the load of the links into account.  So displaced entries are
+ * placed again by the load of the links (balance/displaced.h, engine/keep.c) if
+ * preferred tables are kept, and with FTR_PLACE_EVEN also if tables are balanced.
  *
  * If a link is lost and its group has other links, its destinations stay with the group.
  * The switch at the far end loses the opposite direction of the same link and must share

@@ -134,7 +134,7 @@ uint32_t turns_find(const struct turns *tn, ftr_sw from, ftr_sw to)
 	return low < end && tn->channel[low].to == to ? low : TURNS_NONE;
 }
 
-/* ---- what is allowed --------------------------------------------------- */
+/* ---- allowed turns ----------------------------------------------------- */
 
 static bool base_turn(const struct turns *tn, uint32_t in, uint32_t out)
 {
@@ -168,7 +168,7 @@ bool turns_refused(const struct turns *tn, uint32_t in, uint32_t out,
 	return false;
 }
 
-/* ---- what can be reached ----------------------------------------------- */
+/* ---- reachable channels ------------------------------------------------ */
 
 static void enter(struct turns *tn, struct turns_reach *r, uint32_t c,
 		  uint32_t *depth)

@@ -106,7 +106,8 @@ struct ftr_incr {
 	uint64_t extra_pairs, extra_before;	/* pairs of leaf switches that the plan
 						 * connects */
 
-	/* displaced entries; NULL: no entries are kept, so none is displaced */
+	/* displaced entries; NULL: without preferred tables, or with a literal
+	 * placement */
 	struct displaced *displaced;
 	uint32_t *col_of;	/* [max_lid + 1] */
 	struct displaced_entry *entry;	/* [n_sw] scratch of placement_update.c */
@@ -146,7 +147,7 @@ static inline uint8_t *incr_down(const struct ftr_incr *lv, ftr_sw s)
 	return lv->down + (size_t)s * lv->view.reach.cost_stride;
 }
 
-/* Switch at the far end of a cable, nominal. */
+/* The switch at the far end of a link; nominal. */
 static inline ftr_sw incr_remote(const struct ftr_incr *lv, uint32_t cable)
 {
 	return lv->group[lv->group_of[cable]].g.remote;
