@@ -71,9 +71,9 @@ static const struct stage {
 _Static_assert(N_STAGES == PLAN_STAGES, "room for the tries of each stage");
 /* Largest number of passes over all columns while new turns are found. */
 #define PASSES 4
-/* Number of times that an incomplete plan is made again with other gateways, and the
- * largest fabric (in switches) for which it is. Of 4,500 random fabrics, this
- * reduces those with unreachable pairs from 16 to 9. */
+/* Largest number of attempts at a complete plan, each with other gateways, and the
+ * largest fabric (in switches) for which there is more than one. Of 4,500 random
+ * fabrics, this reduces those with unreachable pairs from 16 to 9. */
 #define ATTEMPTS 5
 #define ATTEMPTS_SWITCHES 300
 

@@ -13,8 +13,8 @@
 /* The source of the nominal links: the nominal shape, or the shape itself. */
 struct source {
 	const struct ftr_shape *sh;
-	ftr_sw *here;		/* [sh->f->n_sw] our switch, FTR_SW_NONE: not in our fabric */
-	ftr_sw *there;		/* [n_sw] its switch, by ours */
+	ftr_sw *here;		/* [sh->f->n_sw] switch of lv->base, FTR_SW_NONE: none */
+	ftr_sw *there;		/* [n_sw] switch of sh */
 };
 
 static enum ftr_status allocate(struct ftr_incr *lv, const struct source *src,
