@@ -37,7 +37,7 @@
  * all the way, over the same links.
  *
  * The root is a leaf that is not connected to another leaf, neither above nor below it,
- * because inside A two such leaves reach each other only through the root.  Among these
+ * because inside A two connected leaves reach each other only through the root.  Among these
  * leaves, it is the one with the smallest GUID whose A is nearly as large as the largest
  * (ROOT_SHARE).  So the loss of one link rarely changes the root.
  *
@@ -47,9 +47,8 @@
  * would be in A.  A packet from one of them could then reach another only through the
  * root, and the traffic of all neighbours of the root would share its few links.  With a
  * chassis leaf switch as root only the spines above it are upside down, and all paths of
- * hosts stay.  In PGFTs
- * only leaves reach the top switches of all planes (or there is one plane, and no upward
- * paths are made).
+ * hosts stay.  In PGFTs only leaves reach the top switches of all planes (or there is one
+ * plane, and no upward paths are made).
  */
 #include <stdlib.h>
 #include <string.h>

@@ -146,8 +146,8 @@ static enum ftr_status base_order(struct ordering *o)
 	return FTR_OK;
 }
 
-/* Does s belong to the pods of rank l? An empty leaf has a high rank but is ordered
- * among the other leaves. */
+/* Is s below rank l? An empty leaf has a high rank, but counts as below every rank,
+ * because it is ordered among the other leaves. */
 static bool below(const struct shaping *z, ftr_sw s, uint32_t l)
 {
 	return z->rank[s] < l || (z->is_leaf[s] && z->is_stub[s]);
