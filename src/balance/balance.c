@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Depth by depth, and never worse than the input.
+ * The search: sweeps according to the depth.  The result is never worse than the input.
  *
- * load: sweeps over all-to-all flows alone, from coarse to fine, until no link is
- * above the limit.  On small fabrics the shifts are counted as well, which takes a
- * few milliseconds there: the same entries are looked at, and take the candidates
- * that do least damage to shifts.
+ * Depth load: sweeps over all-to-all flows alone, from coarse to fine, until no link is
+ * above the limit.  On small fabrics the shifts are counted as well, which takes a few
+ * milliseconds there: the same entries are examined, and take the candidates that do the
+ * least damage to shifts.
  *
- * full: sweeps that count shifts, too.  The cost of a flow above the target rises
- * from sweep to sweep.  While it is low, flows that collide in shifts move apart,
- * across the target if need be; when it is high, the all-to-all load is evened
- * out with the least damage to that.  Both at once end in a poorer optimum: on
- * the two-level fabric with 26 missing links of the test data, a mean of 2.5 flows
- * over the shifts against 2.07.
+ * Depth full: sweeps that count shifts, too.  The cost of a flow above the target rises
+ * from sweep to sweep.  While it is low, flows that collide in shifts move apart, beyond
+ * the target if necessary.  When it is high, the all-to-all load is evened out with the
+ * least damage to shifts.  Both at once end in a worse optimum: on the two-level fabric
+ * with 26 missing links of the test data, the mean over the shifts of the most loaded link
+ * is 2.5 flows instead of 2.07.
  *
- * On large fabrics a sweep takes a second, so there are few, at a middle cost, and
- * they do not come back to entries that others have made worse.
+ * On large fabrics a sweep takes a second.  So there are few sweeps, at a medium cost, and
+ * within a sweep they do not return to entries that later moves have made worse.
  *
- * After every sweep the tables are judged by the exact counts, and the best are
- * kept: by the most loaded link of all-to-all where that is above the limit, then
- * by the mean over the shifts of the most loaded link.
+ * After every sweep the tables are judged by the exact counts, and the best are kept: by
+ * the most loaded link of all-to-all traffic if that is above the limit, then by the mean
+ * over the shifts of the most loaded link.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -53,9 +53,9 @@ struct work {
 	struct balance_count c;
 	struct ftr_arena *arena;
 	uint32_t target, limit;
-	uint64_t paths;		/* of sources to positions */
+	uint64_t paths;		/* pairs of a source and a position */
 	bool shifts;		/* are counted */
-	/* of the tables as they are, as they were, and the best so far */
+	/* of the present tables, the input and the best so far */
 	struct score {
 		uint32_t max;
 		uint64_t sum;	/* over shifts: most loaded link */
@@ -75,8 +75,8 @@ static enum ftr_status score(struct work *w, struct ftr_err *err)
 	return FTR_OK;
 }
 
-/* Neither figure is worse than at first (shifts: at depth full), and one is better
- * than the best. */
+/* Is neither figure worse than at first (shifts: at depth full), and one better than
+ * the best? */
 static bool is_best(const struct work *w)
 {
 	uint32_t now = FTR_MAX(w->now.max, w->limit);
@@ -123,8 +123,8 @@ static enum ftr_status load_sweeps(struct work *w, struct ftr_err *err)
 	return st;
 }
 
-/* Shifts in which fewer flows share a link than on the most loaded link of most
- * shifts are not worth looking at. */
+/* The number of flows that is too many in one shift: that of the most loaded link in
+ * most shifts. Links with fewer flows are not examined. */
 static uint32_t too_many(const struct work *w)
 {
 	uint64_t mean = (w->now.sum + w->net->n_pos / 5) /
@@ -133,13 +133,13 @@ static uint32_t too_many(const struct work *w)
 	return (uint32_t)FTR_MAX(mean, 2);
 }
 
-/* The same where shifts are counted: of the moves that even out all-to-all, those
- * that do least damage to shifts; then repair that. */
+/* The same, with shifts counted: even out the all-to-all load with the moves that do
+ * the least damage to shifts, then repair that damage. */
 static enum ftr_status tiny_load_sweeps(struct work *w, struct ftr_err *err)
 {
 	struct balance_sweep s = { .target = w->target, .over = TINY_OVER };
 	enum ftr_status st = FTR_OK;
-	bool even = false;	/* as far as it gets */
+	bool even = false;	/* the all-to-all load is as even as it gets */
 
 	while (!st && !s.cancelled && w->r->sweeps < TINY_SWEEPS) {
 		even |= w->now.max <= w->target;
@@ -175,7 +175,7 @@ static enum ftr_status full_sweeps(struct work *w, struct ftr_err *err)
 		sweeps = LARGE_SWEEPS;
 	}
 
-	/* one flow in every shift is the least there is */
+	/* the least possible is one flow in every shift */
 	while (!st && !s.cancelled && w->r->sweeps < sweeps &&
 	       (w->now.max > w->target || w->now.sum >= w->net->n_pos)) {
 		if (w->now.max <= w->limit && w->r->sweeps > sweeps / 2 &&

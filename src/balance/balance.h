@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the files of the balance module share.
+ * Shared by the files of the balance module.
  *
- *	flow_net.c		links, sources and destinations of a shape
+ *	flow_net.c	links, sources and destinations of a shape
  *	count.c		flows on every link, all-to-all and by shift
  *	load.c		one sweep over entries, for all-to-all alone
  *	local_search.c	one sweep over entries, for shifts as well
- *	move.c		candidates of entries, and the log of what was changed
+ *	move.c		candidates of entries, and the log of changes
  *	worst.c		the most loaded link of every shift, exactly
- *	bound.c		what no routing can avoid: cuts
- *	dual.c		the same: weights of links
- *	balance.c	<ftr/balance.h>: depth by depth, never worse
+ *	bound.c		a lower bound for all routings: cuts
+ *	dual.c		a lower bound for all routings: weights of links
+ *	displaced.c	placement of displaced entries
+ *	balance.c	<ftr/balance.h>: the search, never worse than its input
  *
- * A link is directed and named by the index of the port that sends it,
+ * A link is directed and identified by the index of the port that sends on it,
  * f->sw[s].first_port + port.  A source is a switch with hosts.
  */
 #ifndef FTR_BALANCE_BALANCE_H
@@ -31,7 +32,7 @@ struct balance_dest {
 				 * in all-to-all only */
 };
 
-/* Where the ports of a switch are: first + port, port <= n. */
+/* The links of a switch: first + port, port <= n. */
 struct balance_ports {
 	uint32_t first, n;
 };
@@ -49,7 +50,7 @@ struct balance_net {
 	struct ftr_arena *arena;
 	uint32_t n_links;	/* f->n_ports */
 	ftr_sw *peer;		/* [n_links], FTR_SW_NONE: to no switch */
-	uint32_t *row;		/* [n_links] number among those to a switch */
+	uint32_t *row;		/* [n_links] number among the links to a switch */
 	uint32_t n_rows;
 	struct balance_ports *ports;	/* [n_sw] */
 	uint32_t n_sources;
@@ -63,9 +64,9 @@ struct balance_net {
 	struct balance_dest *dest;
 	uint32_t *first;	/* [n_sw + 1] */
 	uint32_t *dest_of;	/* [max_lid + 1] by LID, or BALANCE_NONE */
-	/* The switches that have a path to column l, the farthest first, its own
-	 * switch last: on every path to it they stand in this order, whatever
-	 * candidates the entries take.  NULL: a column without destinations */
+	/* The switches that have a path to column l, the farthest first, its own switch
+	 * last.  Every path to the column visits them in this order, whichever candidates
+	 * the entries take.  NULL: a column without destinations */
 	struct balance_order {
 		uint16_t *sw;
 		uint32_t n;
@@ -87,7 +88,7 @@ static inline bool balance_is_host(const struct ftr_endport *p)
 /* hosts: [n_sw], zeroed. */
 void balance_count_hosts(const struct ftr_fabric *f, uint32_t *hosts);
 
-/* The shape that column l is routed by. */
+/* The shape by which column l is routed. */
 static inline const struct ftr_shape *
 balance_shape(const struct balance_net *net, uint32_t l)
 {
@@ -102,7 +103,7 @@ static inline uint32_t balance_link(const struct balance_net *net, ftr_sw s,
 	return net->ports[s].first + port;
 }
 
-/* The link of an entry, or BALANCE_NONE: it leads to no switch. */
+/* The link of an entry, or BALANCE_NONE if it leads to no switch. */
 static inline uint32_t balance_link_to(const struct balance_net *net, ftr_sw s,
 				       ftr_port port)
 {
@@ -123,23 +124,23 @@ static inline uint32_t balance_link_to(const struct balance_net *net, ftr_sw s,
 struct balance_count {
 	const struct balance_net *net;
 	struct ftr_tables *t;
-	struct balance_log *log;	/* of changed entries, or NULL */
+	struct balance_log *log;	/* log of changed entries, or NULL */
 	uint32_t *flows;	/* [n_links] */
 	uint32_t width;		/* shifts per bin */
 	uint32_t n_bins;	/* 0: shifts are not counted */
 	uint16_t *bins;		/* [net->n_rows][n_bins] */
-	uint16_t *peak;		/* [n_links] at least the fullest bin */
-	uint32_t slice;		/* bins that one worker counts at a time */
+	uint16_t *peak;		/* [n_links] upper bound of the fullest bin */
+	uint32_t slice;		/* bins that a worker counts at a time */
 };
 
-/* all-to-all; passed: rows of balance_passed, zeroed, to be set, or NULL */
+/* Count all-to-all flows. passed: zeroed rows of balance_passed, to be set; or NULL. */
 enum ftr_status balance_count_flows(const struct balance_net *net,
 				    const struct ftr_tables *t,
 				    struct ftr_team *team, uint32_t *flows,
 				    uint64_t *passed,
 				    struct ftr_err *err) FTR_MUST_USE;
 
-/* The switches that flows to a LID pass, or come to: a bit each. */
+/* The switches that flows to a LID pass or reach, one bit each. */
 static inline size_t balance_passed_words(const struct balance_net *net)
 {
 	return net->f->n_sw / 64 + 1u;
@@ -155,9 +156,9 @@ static inline uint64_t *balance_passed(const struct balance_net *net,
 enum ftr_status balance_bins_new(struct balance_count *c, size_t bytes,
 				 struct ftr_arena *a,
 				 struct ftr_err *err) FTR_MUST_USE;
-/* Count all of t, and set the peaks. */
+/* Count all flows of t in the bins, and set the peaks. */
 void balance_bins_count(struct balance_count *c, struct ftr_team *team);
-/* The shifts begin .. end - 1 alone, into zeroed bins[n_rows][stride]. */
+/* Count only the shifts begin .. end - 1, into zeroed bins[n_rows][stride]. */
 struct balance_bins {
 	uint16_t *bins;
 	size_t stride;
@@ -166,15 +167,15 @@ struct balance_bins {
 void balance_count_bins(const struct balance_net *net,
 			const struct ftr_tables *t,
 			const struct balance_bins *b);
-/* Bins that fit into a cache, so that there is one for each worker. */
+/* The number of bins that fit into a cache and give every worker a slice. */
 uint32_t balance_slice(const struct balance_net *net, uint32_t workers);
-/* Set the peaks to the fullest bins. */
+/* Set the peaks to the values of the fullest bins. */
 void balance_bins_peaks(struct balance_count *c);
 /* Sum over the shifts of the most loaded link; width must be 1. */
 uint64_t balance_bins_worst(const struct balance_count *c);
 
-/* The shifts in which a source's hosts send to a position: n_pos of them at
- * most, from *first on, modulo n_pos. */
+/* The shifts in which the hosts of a source send to position pos: src->n consecutive
+ * shifts, at most n_pos, modulo n_pos. Returns the first. */
 static inline uint32_t balance_window(const struct balance_net *net,
 				      const struct balance_source *src,
 				      uint32_t pos)
@@ -182,7 +183,7 @@ static inline uint32_t balance_window(const struct balance_net *net,
 	return (pos + 2 * net->n_pos - src->first - src->n + 1) % net->n_pos;
 }
 
-/* Add by (1 or -1) flows of src to pos on a link. */
+/* Add (by 1) or remove (by -1) the flows from src to pos on a link. */
 void balance_bins_add(struct balance_count *c, uint32_t link,
 		      const struct balance_source *src, uint32_t pos, int by);
 
@@ -197,31 +198,32 @@ enum ftr_status balance_worst(const struct balance_net *net,
 
 /* ---- moves ---------------------------------------------------------------- */
 
-/* Entries changed, in that order. */
+/* Changed entries, in order of time. */
 struct balance_log {
 	struct balance_moved {
 		ftr_sw sw;
 		ftr_lid lid;
 		ftr_port was;
-		bool first;	/* of this entry */
+		bool first;	/* first change of this entry */
 	} *moved;
 	uint32_t n, cap;
 	uint64_t *seen;		/* [n_sw][stride / 64] entries in the log */
 };
 
-/* Change an entry; false: no memory, and it is as it was. */
+/* Change an entry; false: out of memory, and the entry is not changed. */
 bool balance_move(struct balance_count *c, ftr_sw s, ftr_lid lid,
 		  ftr_port port);
-/* Take back all moves but the first n; how many entries differ after that. */
+/* Revert all moves except the first n; returns the number of entries that differ
+ * afterwards. */
 uint64_t balance_log_undo(struct balance_log *log, struct ftr_tables *t,
 			  uint32_t n);
 
-/* Candidates of the column at hand, found when needed. */
+/* Candidates of the current column, found when needed. */
 struct balance_cand {
 	const struct ftr_group **group;
 	uint32_t n_groups, cap;
 	uint32_t *first;	/* [n_sw] into group, or BALANCE_NONE */
-	uint8_t *n;		/* [n_sw] 0: there is no choice */
+	uint8_t *n;		/* [n_sw] number of groups, 0: no choice */
 	const struct ftr_shape *sh;
 	uint32_t l;
 };
@@ -231,7 +233,7 @@ bool balance_cand_new(struct balance_cand *z, struct ftr_arena *a,
 void balance_cand_free(struct balance_cand *z);
 void balance_cand_column(struct balance_cand *z, const struct balance_net *net,
 			 uint32_t l);
-/* Find those of s; false: no memory. */
+/* Find the candidates of s; false: out of memory. */
 bool balance_cand_find(struct balance_cand *z, ftr_sw s);
 
 static inline bool balance_may_move(const struct balance_count *c, ftr_sw s,
@@ -246,21 +248,21 @@ static inline bool balance_may_move(const struct balance_count *c, ftr_sw s,
 /* ---- search -------------------------------------------------------------- */
 
 struct balance_sweep {
-	uint32_t target;	/* flows of a link that are not too many */
-	uint64_t over;		/* price of a flow above it */
-	uint32_t meet;		/* flows in one shift that are too many */
-	bool quick;		/* of each destination, only entries that are
-				 * on such a link when it is begun */
-	uint32_t least;		/* without shifts: look only at entries that so
-				 * many hosts send through */
+	uint32_t target;	/* number of flows that a link may carry */
+	uint64_t over;		/* price of each flow above it */
+	uint32_t meet;		/* number of flows in one shift that is too many */
+	bool quick;		/* examine only entries that are on such a link when their
+				 * destination begins */
+	uint32_t least;		/* without shifts: examine only entries through which at
+				 * least this number of hosts sends */
 	uint64_t moved;		/* entries changed */
 	bool cancelled;
 };
 
-/* Needs the bins and their peaks. */
+/* One sweep with shifts. Needs the bins and their peaks. */
 enum ftr_status balance_sweep(struct balance_count *c, struct balance_sweep *w,
 			      struct ftr_err *err) FTR_MUST_USE;
-/* Flows alone. */
+/* One sweep with all-to-all flows alone. */
 enum ftr_status balance_load_sweep(struct balance_count *c,
 				   struct balance_sweep *w,
 				   struct ftr_err *err) FTR_MUST_USE;

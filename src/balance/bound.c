@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What no routing can avoid: cuts.
+ * A lower bound for all routings, from cuts.
  *
- * If h of the n hosts of an island are on one side of a cut, h * (n - h) flows
- * cross it in each direction, so one of its c links carries at least that divided
- * by c.  Tried are the cuts around every switch, and around every set of switches
- * that is connected at ranks up to r (pods) or from r on (planes), for every r.
+ * If h of the n hosts of an island are on one side of a cut, h * (n - h) flows cross it in
+ * each direction, so one of its c links carries at least that number divided by c.  The
+ * cuts examined are those around every switch, and around every set of switches that is
+ * connected at ranks up to r (pods) or from r on (planes), for every r.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static void try_cut(struct cuts *c, uint64_t inside, uint64_t all,
 					     (flows + links - 1) / links);
 }
 
-/* Sets of switches by representative in c->uf. */
+/* Try the sets of switches in c->uf, by representative. */
 static void try_sets(struct cuts *c)
 {
 	const struct ftr_fabric *f = c->sh->f;
@@ -55,7 +55,7 @@ static void try_sets(struct cuts *c)
 			try_cut(c, c->inside[s], c->all[s], c->links[s]);
 }
 
-/* Switches of rank low .. high that are joined inside this range. */
+/* Join the switches of rank low .. high that are connected within this range. */
 static void join(struct cuts *c, uint32_t low, uint32_t high)
 {
 	const struct ftr_shape *sh = c->sh;
@@ -77,7 +77,7 @@ static void join(struct cuts *c, uint32_t low, uint32_t high)
 	}
 }
 
-/* Hosts of islands, by every switch of theirs. */
+/* Count the hosts of the island of every switch. */
 static void count_islands(struct cuts *c, uint32_t top)
 {
 	uint32_t n_sw = c->sh->f->n_sw;

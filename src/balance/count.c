@@ -2,13 +2,13 @@
 /*
  * Flows on every link.
  *
- * The paths to one destination form a tree, so its all-to-all flows are added up
- * from the farthest switch to the nearest in O(n_sw).
+ * The paths to one destination form a tree, so its all-to-all flows are added up from the
+ * farthest switch to the nearest in O(n_sw).
  *
  * Shifts.  The host at position p sends to position d in one shift only,
- * k = (d - p) mod n.  The hosts of a leaf stand next to each other, so what they
- * send to d occupies as many consecutive shifts on every link of its path.  Bins
- * add up `width` consecutive shifts; with width 1 they are the exact numbers.
+ * k = (d - p) mod n.  The hosts of a leaf have consecutive positions, so their flows to d
+ * occupy as many consecutive shifts on every link of their path.  Bins add up `width`
+ * consecutive shifts; with width 1 they hold the exact numbers.
  */
 #include <string.h>
 
@@ -29,7 +29,7 @@ struct flow_job {
 	uint64_t *passed;	/* NULL: not asked for */
 };
 
-/* entry: of that LID at switch 0; passed: its row, or NULL. */
+/* entry: the entry of that LID at switch 0; passed: the row of the LID, or NULL. */
 static void count_dest(const struct balance_net *net, struct flow_worker *w,
 		       const struct balance_order *o, const uint8_t *entry,
 		       uint64_t *passed)
@@ -53,7 +53,7 @@ static void count_dest(const struct balance_net *net, struct flow_worker *w,
 	}
 }
 
-/* Blocks of LIDs: the entries of one share a cache line. */
+/* Count blocks of LIDs: the entries of one block share a cache line. */
 static void count_blocks(void *ctx, unsigned int worker, uint32_t begin,
 			 uint32_t end)
 {
@@ -183,7 +183,7 @@ void balance_bins_add(struct balance_count *c, uint32_t link,
 	c->peak[link] = FTR_MAX(c->peak[link], peak);
 }
 
-/* Shifts begin .. end - 1, from the first of the slice on. */
+/* Shifts begin .. end - 1, relative to the first of the slice. */
 struct window {
 	uint32_t begin, end;
 };

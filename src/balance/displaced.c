@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Place displaced entries by cost at both ends.
+ * Place displaced entries by the cost of their whole path.
  *
- * The entries of a LID that change are set from the nearest switch to the farthest,
- * so the path behind each is final when it is placed.  The cost of a path is the sum
- * over its links of
+ * The entries of a LID are placed from the nearest switch to the farthest, so the rest of
+ * the path is final when an entry is placed.  The cost of a path is the sum over its
+ * links of
  *
  *	OVER		for each flow above the target
- *	(N + 1)^POWER - N^POWER - 1 for each shift in which a flow shares the link with N
- *			flows that are displaced, too
+ *	(N + 1)^POWER - N^POWER - 1
+ *			for each shift in which a flow shares the link with N flows
+ *			that passed a displaced entry, too
  *
- * The first candidate without cost is taken, else the cheapest.  The candidate that is
- * looked at first is different for neighbouring destinations and switches, so that
- * what nothing is counted for is spread, too.
+ * The first candidate with cost 0 is taken, else the cheapest.  The search starts at a
+ * candidate that differs between neighbouring destinations and switches.  So entries
+ * that carry no counted flow are spread, too.
  *
- * Counting follows the flows: those that pass a changed entry are taken off the
- * links of their old path and put on those of their new one.  So an apply of one
- * fault costs as much as it has displaced, whatever the size of the fabric.  A flow
- * of an unplaced entry is counted as far as it goes.
+ * The counters follow the flows: flows that pass a changed entry are subtracted from the
+ * links of their old path and added to those of the new one.  So the work for one fault
+ * grows with the number of displaced entries, not with the size of the fabric.  A flow
+ * that comes to an entry without a port is counted up to there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -40,19 +41,19 @@ struct displaced {
 	const struct ftr_tables *prefer;
 	uint32_t *pos;		/* [max_lid + 1], BALANCE_NONE: in no shift */
 	uint32_t *flows;	/* [n_links] */
-	/* switches by LID, in rows of `words`: those that flows pass (a bit may be
-	 * set in vain); those with a displaced entry */
+	/* bits of switches by LID, in rows of `words`: the switches that flows pass
+	 * (a superset), and those with a displaced entry */
 	uint64_t *passed, *displaced;
 	size_t words;
-	uint16_t **bins;	/* [n_links] NULL: nothing displaced there */
+	uint16_t **bins;	/* [n_links] NULL: no displaced flow */
 	uint32_t width, n_bins;	/* shifts per bin */
 	uint32_t bound, target;
-	uint32_t price[PRICES];	/* of one shift in a bin of that content */
+	uint32_t price[PRICES];	/* price of one shift in a bin with that number of flows */
 	bool nomem;
 	/* scratch: sources and switches of one entry */
 	uint32_t *source, n_sources;
 	ftr_sw *stack;
-	uint32_t *seen, now;	/* [sources] marked if seen[i] == now */
+	uint32_t *seen, now;	/* [n_sources] marked if seen[i] == now */
 };
 
 static uint32_t link_of(const struct displaced *z, ftr_sw s, ftr_lid lid)
@@ -63,7 +64,7 @@ static uint32_t link_of(const struct displaced *z, ftr_sw s, ftr_lid lid)
 		balance_link(z->net, s, port);
 }
 
-/* Switch behind the entry, FTR_SW_NONE: none. */
+/* The next switch, FTR_SW_NONE if the entry leads to no switch. */
 static ftr_sw next_of(const struct displaced *z, ftr_sw s, ftr_lid lid)
 {
 	uint32_t link = link_of(z, s, lid);
@@ -122,8 +123,8 @@ static void add_bins(struct displaced *z, uint32_t link,
 
 enum { FLOWS = 1, BINS = 2 };
 
-/* Follow the flows of a source from s on.  displaced: they passed a displaced entry
- * before. */
+/* Follow the flows of a source from s on and count them. displaced: they have passed
+ * a displaced entry already. */
 static void walk(struct displaced *z, uint32_t source, ftr_sw s, ftr_lid lid,
 		 bool displaced, int what, int by)
 {
@@ -152,8 +153,8 @@ static bool goes_up(const struct displaced *z, const struct ftr_shape *sh,
 	return t != FTR_SW_NONE && sh->tree.rank[t] > sh->tree.rank[s];
 }
 
-/* Add to the list the sources whose flows to lid pass s.  Where the entry of s goes
- * up, up: they come from below, unless there are extra turns. */
+/* Add to z->source the sources whose flows to lid pass s. If the entry of s leads up
+ * (up), these flows come from below, unless there are extra turns. */
 static void gather(struct displaced *z, const struct ftr_shape *sh, bool turns,
 		   ftr_sw s, bool up, ftr_lid lid)
 {
@@ -216,7 +217,7 @@ static uint64_t price_path(const struct displaced *z, uint32_t link,
 	return sum;
 }
 
-/* The port of least cost, the first one from `begin` on. */
+/* The port of least cost; on a tie the first one, from candidate `begin` on. */
 static ftr_port cheapest(const struct displaced *z, const struct ftr_shape *sh,
 			 const struct ftr_group *const *cand, uint32_t n,
 			 uint32_t begin, ftr_sw s, ftr_lid lid)
@@ -302,7 +303,7 @@ static void place_lid(struct displaced *z, const struct ftr_shape *sh,
 			place(z, sh, turns, l, lid, &e[i]);
 }
 
-/* All flows in the list of sources. */
+/* Count the flows of all sources in the list, each from its first switch. */
 static void walk_all(struct displaced *z, ftr_lid lid, int what, int by)
 {
 	for (uint32_t i = 0; i < z->n_sources; i++)
@@ -361,7 +362,7 @@ bool displaced_place_all(struct displaced *z, bool turns, const uint64_t *bits)
 	return !z->nomem;
 }
 
-/* ---- made and freed --------------------------------------------------------- */
+/* ---- new and free ----------------------------------------------------------- */
 
 static void set_prices(struct displaced *z)
 {
@@ -414,7 +415,7 @@ static bool allocate(struct displaced *z)
 	return true;
 }
 
-/* Displaced entries of the tables that were given. */
+/* Count the displaced flows of the tables as they were given. */
 static void count_displaced(struct displaced *z)
 {
 	const struct balance_net *net = z->net;
@@ -508,7 +509,8 @@ void displaced_link(struct displaced *z, ftr_sw s, ftr_port port, ftr_sw t)
 	z->net->peer[balance_link(z->net, s, port)] = t;
 }
 
-/* What the links of the switch with the fewest of them must carry. */
+/* The target: the largest of the cut bound and, for each source, its flows divided
+ * by its links in sh; plus 1 / TARGET_SHARE of that. */
 void displaced_target(struct displaced *z, const struct ftr_shape *sh)
 {
 	uint64_t bound = z->bound;

@@ -1,39 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Displaced entries: those that do not hold their preferred port, as it leads
- * nowhere.  They are placed one at a time by what their paths already carry, for a
- * whole routing (engine/keep.c) and for one fault (src/incremental) alike.
+ * Displaced entries: entries that cannot hold their preferred port, because it no
+ * longer leads to the destination.  They are placed one at a time by the load of the
+ * links on their paths, both for a whole routing (engine/keep.c) and for one fault
+ * (src/incremental).
  *
  *	displaced_new(...)
  *	  displaced_place_all(...)		a whole routing
  *	  displaced_change(...)			a fault, LID by LID
  *	displaced_free(z)
  *
- * What is counted on each directed link, a function of the tables alone:
+ * Two counters are kept for each directed link.  They depend on the tables only:
  *
- *	flows		of all-to-all traffic
- *	bins		of the flows that have passed a displaced entry: in which
- *			shift permutations they use the link
+ *	flows		all-to-all flows
+ *	bins		by shift permutation, the flows on the link that have passed a
+ *			displaced entry
  */
 #ifndef FTR_BALANCE_DISPLACED_H
 #define FTR_BALANCE_DISPLACED_H
 
 #include "balance/balance.h"
 
-/* An entry of one LID that changes. */
+/* A changed entry of one LID. */
 struct displaced_entry {
 	ftr_sw sw;
-	ftr_port after;		/* DISPLACED_PLACE: to be placed */
+	ftr_port after;		/* DISPLACED_PLACE: to be placed here */
 };
 
-/* No entry of a switch for the LID of another is port 0. */
+/* Not a valid port: no switch has port 0 in an entry for the LID of another node. */
 #define DISPLACED_PLACE 0
 
 struct displaced;
 
 /*
- * t: the tables, which the calls below change; prefer: the preferred tables, or
- * NULL: only what is placed here is displaced.  Both must outlive *out.  in: shape, full and use_full, which must outlive
+ * t: the tables, which the calls below change.  prefer: the preferred tables; NULL: only
+ * entries that are placed here count as displaced.  in: shape, full and use_full are
+ * used.  t and prefer must outlive *out; the shapes and use_full must outlive
  * displaced_place_all.  O(destinations * switches), more with displaced entries.
  */
 enum ftr_status displaced_new(const struct ftr_balance_input *in,
@@ -44,28 +46,30 @@ enum ftr_status displaced_new(const struct ftr_balance_input *in,
 void displaced_free(struct displaced *z);	/* NULL is accepted */
 size_t displaced_bytes(const struct displaced *z);
 
-/* A link of s leads to t, which the fabric does not have. */
+/* Port `port` of s leads to switch t over a nominal link that this fabric lacks. */
 void displaced_link(struct displaced *z, ftr_sw s, ftr_port port, ftr_sw t);
 
-/* Set the target, flows that a link may carry, for the links of sh that are alive. */
+/* Set the target, the number of flows above which a link is too full, for the links
+ * of sh that are alive. */
 void displaced_target(struct displaced *z, const struct ftr_shape *sh);
 
-/* Place the entries with a bit, (stride / 64) words a switch, which lead nowhere as
- * yet, by LIDs in the order of destinations.  False: out of memory. */
+/* Place the entries whose bit is set, LID by LID in the order of destinations. They
+ * hold FTR_PORT_NONE before. bits: (stride / 64) words for each switch. turns: the
+ * routing has extra turns. False: out of memory. */
 bool displaced_place_all(struct displaced *z, bool turns, const uint64_t *bits);
 
 /*
- * Change the n entries of a LID in column l of sh; those to be placed get the port
- * that costs least, and `after` is set to it.  Afterwards all entries of the LID
- * lead up, then down over links of sh.  turns: but for extra turns.  False: out of
- * memory, for counting: to be changed back.
+ * Set n entries of a LID in column l of sh.  Entries with `after` == DISPLACED_PLACE get
+ * the port of least cost, and `after` is set to it.  The new entries must lead up and then
+ * down over links of sh; turns: except for extra turns.  False: out of memory for the
+ * counters; the caller must then change the entries back.
  */
 bool displaced_change(struct displaced *z, const struct ftr_shape *sh,
 		      bool turns, uint32_t l, ftr_lid lid,
 		      struct displaced_entry *e, uint32_t n);
 
-/* What is counted, for tests: flows of a link; displaced flows of the bin of `width`
- * shifts that a shift is in. */
+/* For tests: the flows of a link; the displaced flows of a link in the bin that
+ * contains `shift`, and the width of a bin in shifts. */
 uint32_t displaced_flows(const struct displaced *z, uint32_t link);
 uint32_t displaced_bin(const struct displaced *z, uint32_t link, uint32_t shift,
 		       uint32_t *width);

@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What no routing can avoid: weights of links, as good as the patience lasts.
+ * A lower bound for all routings, from weights of links, in a given number of rounds.
  *
- * Whatever weights w >= 0 the links have, the flows of any routing weigh at least
- * as much as on their lightest paths, and at most the most loaded link times the
- * sum of w, so
+ * For any weights w >= 0 of the links, the flows of any routing weigh at least as much as
+ * on their lightest paths, and at most the load of the most loaded link times the sum of
+ * w, so
  *
  *	most loaded link >= sum over pairs of hosts (lightest path) / sum of w
  *
- * (duality of linear programs).  Good weights are found by making the mean of
- * lightest-path routings even: the weight of a link grows exponentially with its
- * mean load so far (Plotkin, Shmoys and Tardos, "Fast approximation algorithms for
- * fractional packing and covering problems", 1995), and with a slope that rises
- * with the root of the rounds.
+ * (duality of linear programs).  To find good weights, the mean of lightest-path routings
+ * is made even: the weight of a link grows exponentially with its mean load so far
+ * (Plotkin, Shmoys and Tardos, "Fast approximation algorithms for fractional packing and
+ * covering problems", 1995), and with a slope that rises with the square root of the
+ * round.
  */
 #include <math.h>
 
 #include "balance/balance.h"
 
 #define LARGE 100		/* exponent; paths stay finite */
-#define SHARP 3			/* of round 1: any of 1 to 6 does as well */
+#define SHARP 3			/* in round 1; any value from 1 to 6 works as well */
 
 struct dual {
 	const struct ftr_fabric *f;
 	const uint32_t *hosts;	/* [n_sw] */
 	double *w;		/* [n_ports] weights */
 	double *load;		/* [n_ports] flows, sum over all rounds */
-	double even;		/* what every link would have if it were even */
+	double even;		/* load of every link if all were even */
 	double sharp;		/* how much a weight grows with the load */
-	/* towards the switch at hand */
+	/* towards the current switch */
 	double *dist;		/* [n_sw] INFINITY: not reached */
 	double *flow;		/* [n_sw] */
 	uint32_t *next;		/* [n_sw] link of the lightest path */
-	ftr_sw *order;		/* [n_sw] those reached, near first */
+	ftr_sw *order;		/* [n_sw] switches reached, nearest first */
 	uint32_t n_order;
 	ftr_sw *heap;		/* [n_sw] by dist, the least first */
 	uint32_t *at;		/* [n_sw] place in the heap, or BALANCE_NONE */
@@ -74,7 +74,7 @@ static ftr_sw take_nearest(struct dual *d)
 	return nearest;
 }
 
-/* Neighbours of s may reach the destination through s. */
+/* Update the distance of the neighbours of s by the path through s. */
 static void relax(struct dual *d, ftr_sw s)
 {
 	const struct ftr_fabric *f = d->f;
@@ -121,7 +121,7 @@ static void set_weight(struct dual *d, uint32_t link)
 	d->w[link] = exp(fmin(d->sharp * (d->load[link] / d->even - 1), LARGE));
 }
 
-/* All flows to the hosts of a switch over lightest paths. */
+/* Route all flows to the hosts of a switch over lightest paths. */
 static void add_flows(struct dual *d, ftr_sw to)
 {
 	for (uint32_t i = 0; i < d->n_order; i++)
@@ -137,7 +137,7 @@ static void add_flows(struct dual *d, ftr_sw to)
 	}
 }
 
-/* A lightest-path routing; weights follow the loads destination by destination. */
+/* One lightest-path routing; the weights are updated after each destination. */
 static void add_round(struct dual *d)
 {
 	for (ftr_sw s = 0; s < d->f->n_sw; s++)

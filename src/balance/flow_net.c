@@ -2,21 +2,21 @@
 /*
  * Links, sources and destinations of a shape.
  *
- * All-to-all traffic is that of every host to every other: channel adapters on
- * any switch, without Aggregation Nodes and routers.  Shifts are those of the
- * hosts that have a place in the order (FTR_CLASS_HOST); they stand next to each
- * other, leaf by leaf.
+ * All-to-all traffic is that from every host to every other: channel adapters on any
+ * switch, without Aggregation Nodes and routers.  Shifts are those of the hosts that have
+ * a position in the order (FTR_CLASS_HOST); these are consecutive, leaf by leaf.
  *
- * The order of the switches towards a column follows from costs, and where there
- * is none (a detour), from entries that the search does not change.  So it is made
- * once.
+ * The order of the switches towards a column follows from the costs.  Switches without a
+ * cost (on a detour) are ordered by entries that the search does not change.  So the
+ * order is computed once.
  */
 #include <string.h>
 
 #include "balance/balance.h"
 
 #define KEYS 1024		/* of the counting sort: 255 costs, then hops */
-#define COLUMNS 64		/* that one worker orders: a cache line of costs */
+#define COLUMNS 64		/* columns that a worker orders at a time: a cache line of
+				 * costs */
 
 static bool set_links(struct balance_net *net)
 {
@@ -71,8 +71,8 @@ static bool set_sources(struct balance_net *net)
 	return true;
 }
 
-/* Base LIDs of hosts by column; positions in ascending (column, d), which is
- * ascending d. */
+/* Set the destinations: base LIDs of hosts by column. Positions are in ascending
+ * (column, d), which is ascending d. */
 static bool set_dests(struct balance_net *net)
 {
 	const struct ftr_shape *sh = net->in->shape;
@@ -127,8 +127,8 @@ struct order_job {
 	uint16_t *key;		/* [workers][n_sw] */
 };
 
-/* Switches without a path by rank may have an entry all the same (a detour):
- * they stand before all others, by the hops that are left to one that has. */
+/* Switches without a path by rank may have an entry (a detour): they are sorted
+ * before all others, by the hops to a switch that has a path by rank. */
 static uint16_t detour_key(const struct balance_net *net,
 			   const struct ftr_tables *t, const uint8_t *cost,
 			   uint32_t stride, uint32_t l, ftr_sw s)

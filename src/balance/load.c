@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * One sweep of the search for all-to-all alone: quick enough for every routing.
+ * One sweep of the search for all-to-all traffic alone, fast enough for every routing.
  *
- * Only destinations whose tree has a link above the target are looked at.  For
- * each, flows are added up from the farthest switch to the nearest; then the
- * entries are tried from the nearest to the farthest, so that many flows move by
- * few changes.  w->least skips entries with few flows: sweeps go from coarse to
- * fine.
+ * Only destinations whose tree has a link above the target are examined.  For each, flows
+ * are added up from the farthest switch to the nearest.  Then the entries are tried from
+ * the nearest to the farthest, so that few changes move many flows.  w->least skips
+ * entries with few flows: sweeps go from coarse to fine.
  *
- * The excess of a link is what it has above the target.  An entry moves if that
- * makes the sum of the squares of all excesses smaller; among such candidates it
- * takes one with the least excess, then the one whose path has the fewest flows.
+ * The excess of a link is its load above the target.  An entry moves if that reduces the
+ * sum of the squares of all excesses.  Among such candidates it takes the one with the
+ * smallest sum of squares, then the one whose path has the fewest flows.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,21 +21,21 @@ struct load {
 	const struct balance_net *net;
 	struct balance_sweep *w;
 	struct balance_cand cand;
-	bool *wanted;		/* [n_dests] has a link above the target */
-	/* entries of some columns, so that rows are read many at a time */
+	bool *wanted;		/* [n_dests] its tree has a link above the target */
+	/* entries of some columns, so that rows are read in large pieces */
 	uint8_t *copy;		/* [some destinations][n_sw] */
 	uint32_t copied;	/* the first destination */
 	/* of one destination, by switch */
-	uint32_t *hosts;	/* that send through it */
+	uint32_t *hosts;	/* hosts that send through it */
 	uint8_t *entry;		/* in the copy */
-	uint64_t *excess;	/* of all links of the path, NO_PATH, UNKNOWN */
-	ftr_sw *large;		/* those with w->least hosts, farthest first */
+	uint64_t *excess;	/* excess of the path, NO_PATH or UNKNOWN */
+	ftr_sw *large;		/* switches with w->least hosts, farthest first */
 	uint32_t n_large;
 	const struct balance_dest *d;
 	ftr_sw to;
 };
 
-#define COPIES 64		/* destinations, or one column */
+#define COPIES 64		/* destinations in a copy, or one column */
 #define NO_PATH UINT64_MAX
 #define UNKNOWN UINT64_C(0xfefefefefefefefe)	/* for memset */
 
@@ -99,7 +98,7 @@ static void add_path(const struct load *z, ftr_sw s, uint32_t n)
 	}
 }
 
-/* Of the path from s, found when needed. */
+/* The excess of the path from s, computed when needed. */
 static uint64_t path_excess(struct load *z, ftr_sw s)
 {
 	uint32_t link;
@@ -146,7 +145,7 @@ static ftr_port cheapest(struct load *z, ftr_sw s)
 	return best;
 }
 
-/* May another candidate have less excess? */
+/* Is there a candidate with less excess? */
 static bool has_better(struct load *z, ftr_sw s)
 {
 	uint64_t now = path_excess(z, s);
@@ -270,7 +269,7 @@ static bool sweep_column(struct load *z, uint32_t l)
 	return true;
 }
 
-/* Copy the entries of the columns from l on; returns the column after them. */
+/* Copy the entries of the columns from l on; returns the column after the last. */
 static uint32_t copy_columns(struct load *z, uint32_t l)
 {
 	const struct balance_net *net = z->net;

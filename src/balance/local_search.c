@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * One sweep of the search over all entries.
+ * One sweep of the search over all entries, with shifts.
  *
- * Destination by destination, and for each from the farthest switch to the
- * nearest: remove the flows that pass through the entry from the rest of their
- * path, compute the cost of the path through every candidate, take the cheapest,
- * and add the flows again.  Greedy with exact costs, no random numbers, in a fixed
- * order.
+ * Destination by destination, and for each from the farthest switch to the nearest: remove
+ * the flows that pass through the entry from the rest of their path, compute the cost of
+ * the path through every candidate, take the cheapest, and add the flows again.  The
+ * search is greedy with exact costs, in a fixed order, without random numbers.
  *
  * The cost of a path is the sum over its links of
  *
@@ -16,9 +15,9 @@
  *				all links
  *	flows			with a tiny factor, so that idle links are preferred
  *
- * An entry keeps its candidate unless another is cheaper by more than 1 / MARGIN.
- * Entries whose whole path is below the target and shares no shift with w->meet
- * flows are not looked at: they are not on the most loaded link.
+ * An entry keeps its candidate unless another is cheaper by more than 1 / MARGIN.  Entries
+ * whose whole path is below the target and shares no shift with w->meet flows are not
+ * examined: they are not on the most loaded link.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +29,7 @@
 #define PRICES 4096
 #define SCALE 4			/* fixed point of the prices of shifts */
 
-/* What passes through an entry. */
+/* The flows that pass through an entry. */
 struct passing {
 	uint32_t hosts;
 	uint32_t head, tail;	/* list of sources, BALANCE_NONE: empty */
@@ -45,11 +44,12 @@ struct search {
 	struct balance_cand cand;
 	struct passing *at;	/* [n_sw] */
 	uint32_t *next;		/* [n_sources] */
-	uint32_t price[PRICES];	/* of one shift in a bin of that content */
-	/* of the destination: the path may have a link that is not fine; and
-	 * once an entry has moved, any path may */
-	uint8_t *hot;		/* [n_sw] */
-	uint8_t *bad;		/* [n_sw] it has one; before any entry moved */
+	uint32_t price[PRICES];	/* price of one shift in a bin with that number of flows */
+	/* of the destination, before any entry moves (afterwards any path may have a
+	 * link that is not fine). A link is fine if it is not above the target and
+	 * no shift of the flows has w->meet flows on it */
+	uint8_t *hot;		/* [n_sw] the path may have a link that is not fine */
+	uint8_t *bad;		/* [n_sw] the path of a source has such a link at or after s */
 	uint32_t *via;		/* [n_sw] link of the entry, or BALANCE_NONE */
 	ftr_sw *path;		/* [n_sw] scratch */
 	bool moved;
@@ -276,7 +276,7 @@ static void set_passing(struct search *z)
 	}
 }
 
-/* What passes through from passes through to as well. */
+/* Flows that pass through `from` pass through `to` as well. */
 static void pass_on(struct search *z, const struct passing *from, ftr_sw to)
 {
 	struct passing *p = &z->at[to];
@@ -289,8 +289,8 @@ static void pass_on(struct search *z, const struct passing *from, ftr_sw to)
 	p->hosts += from->hosts;
 }
 
-/* Mark the switches whose path may have a link that is not fine: a quick look
- * that most destinations end with. */
+/* Mark the switches whose path may have a link that is not fine. This is a quick
+ * test; most destinations need no other. */
 static bool mark_hot(struct search *z, const struct balance_dest *d)
 {
 	uint32_t full = (z->w->meet - 1) * z->c->width;
@@ -394,8 +394,8 @@ static uint32_t gcd(uint32_t a, uint32_t b)
 	return b ? gcd(b, a % b) : a;
 }
 
-/* Columns in a scattered order: neighbours in the order of hosts compete for the
- * same shifts. */
+/* Visit columns in a scattered order, because neighbours in the order of hosts
+ * compete for the same shifts. */
 static bool sweep_all(struct search *z)
 {
 	uint32_t n = z->net->f->n_sw;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Candidates of entries, and the log of what was changed.
+ * Candidates of entries, and the log of changes.
  *
- * The search keeps the best tables that it has seen by the length of the log at
- * that moment: whatever came later is taken back.
+ * The search remembers the best tables so far by the length of the log at that moment;
+ * later moves are reverted at the end.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The most loaded link of every shift, exactly: what the search is judged by.
+ * The most loaded link of every shift, exactly: the figure by which the search is judged.
  *
- * Shifts are taken in slices that fit the memory; for each the flows of all links
- * are counted anew and the maximum of every shift is noted.
+ * Shifts are processed in slices that fit into the cache.  For each slice the flows of all
+ * links are counted, and the maximum of every shift is added to the sum.
  */
 #include <string.h>
 

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Columns that are connected like an earlier one (connect.c).
+ * Columns that can be connected like an earlier one (connect.c).
  *
- * Paths that need no new turn depend on a column by four things only: the
- * switches that need one, the switches without a path by rank, the turns that
- * are allowed, and the first steps that can be taken, with their hops.  Where
- * all are those of an earlier column, but for a number of hops that is added
- * to all first steps, every comparison has the same outcome, and so have the
- * paths.  Behind a gateway all leaf switches of a chassis are alike.  Which
- * next hops a gateway may use is found for each column; so that one step does
- * not change them for another, every first step must lead to another switch.
+ * The paths of a column that need no new turn depend on four things only: the switches
+ * that need a path, the switches without a path by rank, the turns that are allowed, and
+ * the possible first steps with their hop counts.  If all four equal those of an earlier
+ * column, except for a constant that is added to the hops of all first steps, then every
+ * comparison has the same outcome and the paths are the same.  For example, all leaf
+ * switches of a chassis behind one gateway are alike.
+ *
+ * The next hops that a gateway may use are found separately for each column.  Every
+ * first step must therefore lead to a different switch, so that one step does not change
+ * the next hops for another.
  */
 #include <stdlib.h>
 #include <string.h>

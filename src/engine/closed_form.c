@@ -1,45 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Dmodc: closed-form routes on whole, damaged and irregular fat-trees.
+ * Dmodc: closed-form routes on complete, damaged and irregular fat-trees.
  *
- * Source: J. Gliksberg et al., "High-Quality Fault Resiliency in Fat-Trees"
- * (seed 002), section 3.4.  For switch s, destination d behind leaf switch l:
+ * Source: Gliksberg et al. 2020, section 3.4.  For switch s and destination d behind
+ * leaf switch l:
  *
  *	C = groups of s that lead closer to l			(1)
  *	g = C[floor(d / Pi_s) mod #C]				(3)
  *	p = g[floor(d / (Pi_s * #C)) mod #g]			(4)
  *
- * Closer are the groups above with a smaller cost and the groups below with a
- * smaller down-cost (section 3.4); only the latter where s must go down, that
- * is where a switch above comes down to it (deviation: see <ftr/shape.h>).  So
- * every path goes up, then down, on any graph: no loop, and a channel
- * dependency graph without cycles (section 4.1).
+ * Groups above lead closer if their cost is smaller, groups below if their down-cost is
+ * smaller (section 3.4).  If s must go down, because a switch above routes to l downward
+ * through s, only groups below are candidates (deviation: see <ftr/shape.h>).  So every
+ * path goes up and then down, on any graph: there is no loop, and the channel dependency
+ * graph has no cycle (section 4.1).
  *
- * How many groups there are and which one a number means is told by the
- * placement (place.c): (3) and (4) as published count over what is alive, the others over
- * what is nominal, and then only destinations whose nominal cable is lost, the
- * displaced, take another one.  Where several groups may lead down to a leaf, they
- * also take numbers of their own in place of floor(d / Pi), one for each tier.
+ * The placement (place.c) decides how many groups are counted and which group a number
+ * names.  Equations (3) and (4) as published count over what is alive.  The other
+ * placements count over what is nominal, so that only displaced destinations change their
+ * link.  If several groups may lead down to a leaf, those placements replace floor(d / Pi)
+ * by a number of the destination on each tier.
  *
- * How it is made fast.  On a tree with few faults nearly every (s, l) has
- * C = all groups above s.  Then the port depends on d only through the pair
+ * Fast path.  On a tree with few faults, C is all groups above s for nearly every (s, l).
+ * Then the port depends on d only through the pair
  *
  *	floor(d / Pi) mod W,  floor(d / (Pi * W)) mod p
  *
- * for W groups of p cables each, and all switches with the same (Pi, W, p),
- * a "pattern", share these numbers.  A pattern keeps one byte per LID, the
- * place i * p + j of the cable in the order of groups; the row of a switch is
- * that byte string looked up in the switch's own list of ports, where a lost
- * cable has none.  What is left is done column by column over it: the columns
- * below s, its own, those to which some group above does not lead closer, and
- * the displaced.  Which columns these are is found by comparing whole rows of
- * costs, many columns per instruction.
+ * for W groups of p links each.  All switches with the same (Pi, W, p), a "pattern",
+ * share these numbers.  A pattern keeps one byte per LID: the place i * p + j of the link
+ * in the order of groups.  The row of a switch is this byte string, looked up in the list
+ * of ports of the switch; a lost link has no port there.  The remaining columns are then
+ * corrected one by one: the columns below s, its own column, columns to which some group
+ * above does not lead closer, and the displaced destinations.  These columns are found by
+ * comparing whole rows of costs, many columns per instruction.
  *
  *	row of s = lookup(pattern(Pi_s, W_s, p_s), ports of s)
  *	           then patched for columns below s / with fewer candidates,
- *	           and for what was displaced
+ *	           and for displaced destinations
  *
- * Every row has one writer, so rows are shared out over the team.
+ * Every row has one writer, so the rows are divided among the team.
  * Work: n_sw * (LIDs + groups * n_sw) byte operations, vectorised.
  */
 #include <stdlib.h>
@@ -50,17 +49,17 @@
 #include "engine/engine.h"
 #include "engine/place.h"
 
-/* More patterns than this, on a badly damaged fabric: the switches of those
- * met last go column by column. */
+/* With more patterns than this, on a badly damaged fabric, the remaining switches
+ * are routed column by column. */
 #define MAX_PATTERNS 32
 #define NO_PATTERN 255
 
 struct pattern {
 	uint64_t pi;
-	const struct ftr_up_path *up_path;	/* numbers in place of d / pi */
+	const struct ftr_up_path *up_path;	/* replace d / pi */
 	uint32_t w;		/* groups above: all nominal ones, or those alive */
-	uint32_t p;		/* cables of each */
-	uint8_t *place;		/* [stride] i * p + j, 255 for LIDs of nobody */
+	uint32_t p;		/* links of each group */
+	uint8_t *place;		/* [stride] i * p + j, 255: LID without an owner */
 };
 
 /* Work of one thread: one byte per column. */
@@ -81,14 +80,15 @@ struct job {
 	unsigned int n_patterns;
 	uint8_t *pattern_of;	/* [n_sw] index or NO_PATTERN */
 	uint64_t *displaced;	/* bits by (switch, LID), or NULL */
-	uint32_t *d;		/* [n_dest] compact copies of the shape's dests */
+	uint32_t *d;		/* [n_dest] d and LID of the destinations, packed */
 	ftr_lid *lid;
 	struct per_worker per_worker[FTR_TEAM_MAX];
 };
 
 /* ---- patterns ---------------------------------------------------------- */
 
-/* Places of s, if all groups above have slots and as many cables. */
+/* The pattern of s over its slots; false: a group above has no slot, or the groups
+ * differ in their number of links. */
 static bool uniform_slots(const struct ftr_shape *sh, ftr_sw s,
 			  struct pattern *t)
 {
@@ -229,7 +229,7 @@ struct row {
 	ftr_sw s;
 	uint8_t *lft;
 	const struct pattern *t;	/* NULL: none */
-	bool lost;		/* the pattern names cables that are lost */
+	bool lost;		/* some place of the pattern has no port */
 	struct port_choice place;
 };
 
@@ -241,7 +241,7 @@ static void own_column(const struct row *r, uint32_t l)
 		r->lft[r->j->lid[i]] = sh->numbering.dest[i].port;
 }
 
-/* One port for all of a column: no arithmetic left. */
+/* The whole column has one port. */
 static void one_port(uint8_t *restrict row, const ftr_lid *restrict lid,
 		     uint32_t n, ftr_port port)
 {
@@ -249,8 +249,8 @@ static void one_port(uint8_t *restrict row, const ftr_lid *restrict lid,
 		row[lid[i]] = port;
 }
 
-/* Ports of the places of the pattern over the groups above, one after the
- * other or by slot; returns false if some place has no port. */
+/* Fill ports[] with the port of each place of the pattern: by position among the
+ * groups above, or by slot. False: some place has no port. */
 static bool list_ports(const struct row *r, const struct ftr_group *const *g,
 		       uint32_t n, ftr_port *ports)
 {
@@ -272,7 +272,7 @@ static bool list_ports(const struct row *r, const struct ftr_group *const *g,
 	return found == r->t->w * p;
 }
 
-/* One entry, of a destination of a column that place_column was called for. */
+/* One entry. place_column() was called for the column of the destination. */
 static void place_entry(struct row *r, uint32_t i)
 {
 	const struct job *j = r->j;
@@ -284,7 +284,8 @@ static void place_entry(struct row *r, uint32_t i)
 			UINT64_C(1) << lid % 64;
 }
 
-/* Entries of a column whose place leads nowhere (gone, by place) or is lost. */
+/* Correct the entries of a column whose place has no candidate (gone[place]) or
+ * whose link is lost. */
 static void patch_displaced(struct row *r, uint32_t l, const uint8_t *gone)
 {
 	const struct ftr_shape *sh = r->j->sh;
@@ -296,8 +297,7 @@ static void patch_displaced(struct row *r, uint32_t l, const uint8_t *gone)
 			place_entry(r, i);
 }
 
-/* A column that the pattern does not serve, with several candidates or several
- * cables. */
+/* A column to which the pattern does not apply, with several candidates or links. */
 static void patch(struct row *r, uint32_t l)
 {
 	const struct ftr_shape *sh = r->j->sh;
@@ -319,7 +319,7 @@ static void patch(struct row *r, uint32_t l)
 	patch_displaced(r, l, gone);
 }
 
-/* The only port of every group of s, FTR_PORT_NONE where it has more. */
+/* For every group of s: its port if it has exactly one link, else FTR_PORT_NONE. */
 static void only_ports(const struct ftr_shape *sh, ftr_sw s, ftr_port *only)
 {
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
@@ -330,8 +330,9 @@ static void only_ports(const struct ftr_shape *sh, ftr_sw s, ftr_port *only)
 			FTR_PORT_NONE;
 }
 
-/* What the pattern does not serve; up: the groups above, all candidates of the
- * columns that it does. */
+/* Route the columns to which the pattern does not apply, and correct displaced
+ * entries in the others. up: the groups above, which are all candidates where the
+ * pattern applies. */
 static void patch_columns(struct row *r, struct per_worker *w,
 			  const struct ftr_group *const *up)
 {
@@ -405,7 +406,8 @@ static void route_some(void *ctx, unsigned int worker, uint32_t begin,
 		route_switch(j, &j->per_worker[worker], s);
 }
 
-/* Entries that costs do not know of; returns how many had no path before. */
+/* Entries of the extra turns, which the costs do not include. Returns how many of
+ * them had no path before. */
 static uint64_t fill_extra(const struct job *j, const struct connect *extra)
 {
 	const struct ftr_shape *sh = j->sh;
@@ -426,7 +428,7 @@ static uint64_t fill_extra(const struct job *j, const struct connect *extra)
 
 			filled += row[lid] == FTR_PORT_NONE;
 			row[lid] = place_port(&pl, &sh->numbering.dest[k]);
-			if (j->displaced)	/* it stays as it is */
+			if (j->displaced)	/* not to be placed again */
 				j->displaced[(size_t)e->sw *
 					     (j->out->stride / 64) + lid / 64] &=
 					~(UINT64_C(1) << lid % 64);

@@ -1,52 +1,50 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Connecting what up/down routing by rank does not connect.
+ * Connect the pairs that up/down routing by rank does not connect.
  *
- * Real fabrics hold pairs of host ports without an up/down path: Aggregation
- * Nodes or hosts on spines, leaf switches without a common spine after faults,
- * two core chassis that only racks join.  Two ways to connect them were
- * compared.  Another order of the switches, in which every pair has an up/down
- * path (engine sftree), moves paths of all other pairs: the most loaded link
- * then carries 10 to 41 % more.  Here the routing by rank stays, entry by
- * entry, and a few extra turns (turns.h) are allowed in addition: a packet that
- * came down to a switch, the gateway, may leave it upwards again.  Only the
- * paths that need a gateway use one.
+ * Real fabrics contain pairs of host ports without an up/down path: Aggregation Nodes or
+ * hosts on spines, leaf switches that have no common spine after faults, two core chassis
+ * that are joined only by racks.  Two solutions were compared.  Another order of the
+ * switches, in which every pair has an up/down path (engine sftree), moves the paths of
+ * all other pairs; the most loaded link then carries 10 to 41 % more.  The solution here
+ * keeps every entry of the routing by rank and allows a few extra turns (turns.h): a
+ * packet that came down to a switch, the gateway, may leave it upward again.  Only paths
+ * that need a gateway use one.
  *
- * A pair (s, l) of a switch and a column is needed if the cost of s to l is
- * infinite, links join the two, and there are end ports at both; or if column
- * l has the port of a subnet manager.  Column by column, paths grow from the
- * switches that have an up/down path to l to those that need one.  A step from
- * s to a neighbour t is usable if a packet that came from s may turn to every
- * next hop of t towards l, since the next hop of t is chosen by t alone:
+ * A pair (s, l) of a switch and a column is needed if the cost from s to l is infinite,
+ * links connect the two, and both have end ports, or column l has the port of a subnet
+ * manager.  Column by column, paths grow from the switches that have an up/down path to l
+ * to those that need one.  A step from s to a neighbour t is usable if a packet that came
+ * from s may turn to every next hop of t towards l, because t alone chooses its next hop:
  *
  *	s --> t --> u1, u2	turns (s,t,u1) and (s,t,u2) must be allowed
  *
- * The path that needs the fewest new turns is taken, among those the one with
- * the fewest hops, then the one that turns at the hub: the leaf switch with the
- * most switches above it.  So gateways are few, and later columns find their
- * turns admitted already.
+ * The path that needs the fewest new turns is taken; on a tie the one with the fewest
+ * hops; then the one that turns at the leaf switch with the most switches above it (the
+ * hub).  So there are few gateways, and later columns find their turns admitted already.
  *
- * Which turns can be admitted depends on those that were.  Two groups of
- * switches which only gateways join can be joined in both directions over one
- * link of a gateway, but hardly over two: what enters over one leaves over the
- * other, and the way back closes a cycle.  So the stages of a column are:
+ * The turns that can be admitted depend on those admitted before.  If only gateways join
+ * two groups of switches, the groups can be connected in both directions over one link of
+ * a gateway, but hardly over two: packets that enter over one link leave over the other,
+ * and the opposite direction closes a cycle.  So the stages of a column are:
  *
  *	ALLOWED | ALL	turns that are allowed already
- *	ALLOWED		the same, to some of the next hops of the gateway
- *	NEW | ALL | BOTH	new turns, to all next hops of the gateway, with
- *			the way back
- *	NEW | BOTH	to some of its next hops: the gateway then uses these
- *			only, in this column.  Paths of others stay as short
- *	LONGER		a gateway without switches below uses another switch
- *			above, though its own hosts then have a longer path: where
- *			every gateway lies on several switches of each group
- *	NEW | ALL	without the way back
+ *	ALLOWED		the same, but only some of the next hops of the gateway
+ *	NEW | ALL | BOTH	new turns, to all next hops of the gateway, in both
+ *			directions
+ *	NEW | BOTH	to some of its next hops: in this column the gateway then
+ *			uses only these.  Paths of other hosts stay as short
+ *	LONGER		a gateway without switches below uses another switch above,
+ *			although its own hosts then have a longer path.  This helps
+ *			if every gateway is connected to several switches of each
+ *			group
+ *	NEW | ALL	new turns in one direction
  *	NEW		likewise, to some of its next hops
  *
- * Pairs that are still missing after the last stage cannot be connected by extra
- * turns, and the caller must fall back on another order for the whole fabric.  That
- * is always so where two chassis are joined only by racks that are attached to the
- * same two switches of each, and all these switches have hosts.
+ * If pairs still have no path after the last stage, the caller must use another order
+ * for the whole fabric.  This is always the case if two chassis are joined only by
+ * racks that are connected to the same two switches of each chassis, and all these
+ * switches have hosts.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -56,9 +54,9 @@
 
 enum { ALLOWED = 0, NEW = 1, ALL = 2, BOTH = 4, LONGER = 8 };
 
-/* tries: how often growing may fail for a turn that is refused, in a column and
- * in all of them.  Every failure is remembered.  The second is left out when
- * turns are looked for, so that they rather be new than restrict a gateway. */
+/* tries: the number of times that growing may fail because a turn is refused, in one
+ * column and in all columns.  Every failure is remembered.  The second stage is skipped
+ * while turns are looked for: a new turn is better than a restricted gateway. */
 static const struct stage {
 	unsigned int mode, tries, all_tries;
 } stages[] = {
@@ -70,11 +68,11 @@ static const struct stage {
 
 #define N_STAGES FTR_ARRAY_LEN(stages)
 _Static_assert(N_STAGES == PLAN_STAGES, "room for the tries of each stage");
-/* How often all columns are gone through if new turns were found. */
+/* Largest number of passes over all columns while new turns are found. */
 #define PASSES 4
 
-/* Hops from s to the column by rank.  They are those of the way back, whose row is
- * read for all s: one row stays in the cache. */
+/* Hops from s to the column by rank. They equal those of the opposite direction, and
+ * one row then holds the values for all s and stays in the cache. */
 static uint8_t cost_of(const struct plan *p, ftr_sw s)
 {
 	return p->back[p->sh->numbering.col[s]];
@@ -104,14 +102,14 @@ static bool pool_add(struct plan *p, uint32_t c)
 	return true;
 }
 
-/* May t use more than the next hops by rank?  Nobody above goes down to a leaf
- * switch on the way to another column, so there is no loop. */
+/* May t use more next hops than those by rank? t has no switches below, so no switch
+ * above routes to another column downward through t, and there is no loop. */
 static bool goes_longer(const struct plan *p, ftr_sw t)
 {
 	return p->mode & LONGER && !p->sh->tree.n_down[t] && by_rank(p, t);
 }
 
-/* Groups above t from where the column can be reached. */
+/* Groups above t that have a path to the column by rank. */
 static uint32_t all_above(const struct plan *p, ftr_sw t,
 			  const struct ftr_group **cand)
 {
@@ -138,7 +136,7 @@ static const struct hop_list *hops_of(struct plan *p, ftr_sw t)
 	h->first = p->n_pool;
 	h->n = 0;
 	h->some = h->longer = goes_longer(p, t);
-	if (!by_rank(p, t)) {	/* may be relabelled: not to be kept */
+	if (!by_rank(p, t)) {	/* not kept: t may get another label */
 		h->n = pool_add(p, p->label[t].channel);
 		return h;
 	}
@@ -152,7 +150,7 @@ static const struct hop_list *hops_of(struct plan *p, ftr_sw t)
 
 #define IMPOSSIBLE UINT32_MAX
 
-/* The number of new turns that a step over channel c takes. */
+/* The number of new turns that a step over channel c takes, or IMPOSSIBLE. */
 static uint32_t new_turns(struct plan *p, uint32_t c)
 {
 	ftr_sw t = p->turns.channel[c].to;
@@ -222,7 +220,7 @@ static struct step pop(struct plan *p)
 #define KEY_TURN ((uint64_t)1 << 48)
 #define KEY_HOP ((uint64_t)1 << 32)
 
-/* Where a path that goes on at t starts to count. */
+/* The key of the path from t on, without the hub. */
 static uint64_t key_at(const struct plan *p, ftr_sw t)
 {
 	if (by_rank(p, t))
@@ -235,8 +233,8 @@ static bool is_better(const struct plan *p, const struct step *x)
 	return p->state[x->sw] != LABELLED || before(x, &p->label[x->sw]);
 }
 
-/* The step over channel c, out of a switch without a path.  Most are no better
- * even if they took no new turn. */
+/* Consider the step over channel c out of a switch without a path. Most steps are
+ * not better even without a new turn. */
 static void consider(struct plan *p, uint32_t c)
 {
 	ftr_sw s = p->turns.channel[c].from, t = p->turns.channel[c].to;
@@ -260,7 +258,7 @@ static void consider(struct plan *p, uint32_t c)
 	push(p, x);
 }
 
-/* All steps that lead to t. */
+/* Consider all steps that lead to t. */
 static void consider_to(struct plan *p, ftr_sw t)
 {
 	for_each_channel(&p->turns, t, c) {
@@ -273,7 +271,7 @@ static void consider_to(struct plan *p, ftr_sw t)
 
 /* ---- a column ---------------------------------------------------------- */
 
-/* What can be a first step without a new turn. */
+/* Consider all first steps without a new turn. */
 static void seed_allowed(struct plan *p)
 {
 	const struct turns *tn = &p->turns;
@@ -282,7 +280,7 @@ static void seed_allowed(struct plan *p)
 	for (uint32_t i = 0; i < tn->n_extra; i++) {
 		uint32_t c = tn->extra[i].in;
 
-		if (tn->channel[c].extra == i &&	/* once a channel */
+		if (tn->channel[c].extra == i &&	/* each channel once */
 		    !by_rank(p, tn->channel[c].from) &&
 		    p->state[tn->channel[c].from] != CONNECTED &&
 		    by_rank(p, tn->channel[c].to))
@@ -290,7 +288,7 @@ static void seed_allowed(struct plan *p)
 	}
 }
 
-/* Any first step. */
+/* Consider all first steps. */
 static void seed_all(struct plan *p)
 {
 	ftr_sw to = p->sh->numbering.col_sw[p->l];
@@ -305,7 +303,7 @@ static void seed_all(struct plan *p)
 	}
 }
 
-/* The channels to the switches that are nearest; returns their number. */
+/* Keep the channels that lead to the nearest switches; returns their number. */
 static uint32_t keep_shortest(const struct plan *p, uint32_t *hop, uint32_t n)
 {
 	uint8_t least = FTR_COST_INF;
@@ -370,7 +368,7 @@ static enum ftr_status admit_step(struct plan *p, uint32_t c)
 	return restrict_hops(p, c, h);
 }
 
-/* The same, and its end keeps its next hops for this column. */
+/* The same; the switch at its end then keeps its next hops for this column. */
 static enum ftr_status use_step(struct plan *p, uint32_t c)
 {
 	enum ftr_status st = admit_step(p, c);
@@ -391,7 +389,7 @@ static void connected(struct plan *p, ftr_sw s)
 			p->lids[p->sh->numbering.col_sw[p->l]];
 }
 
-/* Admit the path from s, as labelled, from its end on. */
+/* Admit the steps of the path from s, the last one first. */
 static enum ftr_status admit_path(struct plan *p, ftr_sw s)
 {
 	uint32_t n = 0;
@@ -413,7 +411,8 @@ static enum ftr_status admit_path(struct plan *p, ftr_sw s)
 	return FTR_OK;
 }
 
-/* The paths of an earlier column.  The next hops of gateways are this one's. */
+/* Take the paths of an earlier column. The next hops of the gateways are those of
+ * this column. */
 static enum ftr_status copy_paths(struct plan *p, const struct like *k)
 {
 	enum ftr_status st = FTR_OK;
@@ -434,8 +433,8 @@ static enum ftr_status copy_paths(struct plan *p, const struct like *k)
 	return st;
 }
 
-/* Grow paths until nothing is left that can be reached by this mode.
- * FTR_REFUSED: a turn could not be admitted, which is known from now on. */
+/* Grow paths until this mode can reach no other switch. FTR_REFUSED: a turn could
+ * not be admitted; it is now known to be refused. */
 static enum ftr_status grow(struct plan *p)
 {
 	if (p->mode & NEW)
@@ -474,7 +473,7 @@ static enum ftr_status grow(struct plan *p)
 	return p->nomem ? FTR_NOMEM : FTR_OK;
 }
 
-/* Forget labels of what is not connected. */
+/* Remove the labels of switches that are not connected. */
 static void unlabel(struct plan *p)
 {
 	p->n_heap = 0;
@@ -530,7 +529,7 @@ static int sw_cmp(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* Entries of the column by switch, and all back to rest. */
+/* Add the entries of the column, by switch, and reset the state of all switches. */
 static bool end_column(struct plan *p)
 {
 	bool ok = true;
@@ -590,7 +589,7 @@ static int turn_cmp(const void *x, const void *y)
 	return (a->to > b->to) - (a->to < b->to);
 }
 
-/* Into the arena, which outlives the plan. */
+/* Copy the result into the arena, which outlives the plan. */
 static bool publish(struct plan *p)
 {
 	struct connect *o = p->out;
@@ -654,7 +653,7 @@ static bool allocate(struct plan *p)
 		p->path && p->connected;
 }
 
-/* Turns of an earlier routing, as far as they are possible here. */
+/* Admit the turns of an earlier routing, as far as they are possible here. */
 static enum ftr_status admit_given(struct plan *p)
 {
 	enum ftr_status st = FTR_OK;
@@ -686,9 +685,9 @@ static enum ftr_status pass(struct plan *p)
 	return st;
 }
 
-/* Later columns add turns that earlier ones have use for.  So when turns were
- * looked for, or given, all columns are gone through until no turn is new: the
- * result then depends on the turns, and not on how they were found. */
+/* Later columns add turns that earlier ones can use.  So if turns were looked for, or
+ * given, all columns are repeated until no new turn appears.  The result then depends on
+ * the turns, not on the order in which they were found. */
 static enum ftr_status run_connect(struct plan *p, bool horizontal)
 {
 	uint32_t before = 1, n;

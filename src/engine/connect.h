@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Paths for pairs that up/down routing by rank leaves unconnected; connect.c
- * has the account.
+ * Paths for pairs that up/down routing by rank leaves unconnected; described in
+ * connect.c.
  */
 #ifndef FTR_ENGINE_CONNECT_H
 #define FTR_ENGINE_CONNECT_H
 
 #include "engine/engine.h"
 
-/* At switch sw, the destinations of column col use the groups that lead to
- * via[first .. first + n - 1], and no others. */
+/* At switch sw, destinations of column col use only the groups that lead to
+ * via[first .. first + n - 1]. */
 struct connect_entry {
 	ftr_sw sw;
 	uint32_t col;
 	uint32_t first, n;
-	bool restricted;	/* sw has an up/down path: these are some of
-				 * its candidates */
+	bool restricted;	/* sw has an up/down path, and these are some of its
+				 * candidates */
 };
 
 struct connect {
@@ -24,18 +24,18 @@ struct connect {
 	uint32_t n_entries;
 	struct connect_entry *entry;	/* by (col, sw) */
 	ftr_sw *via;
-	uint64_t pairs;		/* (end port, LID of an end port) connected so */
-	uint64_t longer;	/* of others, pairs that take a longer path for
-				 * it: gateways that had no other way */
-	bool complete;		/* all that a path of links connects is */
+	uint64_t pairs;		/* (end port, LID of an end port) connected by extra turns */
+	uint64_t longer;	/* pairs with an up/down path that take a longer one: of end
+				 * ports at a gateway for which there was no other solution */
+	bool complete;		/* every pair that links connect has a path */
 	bool horizontal;	/* links inside one rank are used */
 };
 
 /*
- * Plan the extra turns and entries for sh, whose costs are those of up/down
- * routing by sh->tree.rank.  opts->turn are admitted first.  The result lives in
- * arena.  horizontal: may use links inside one rank.  If the result is not
- * complete, its entries are valid but pairs are missing.  FTR_NOMEM.
+ * Plan the extra turns and entries for sh, whose costs must be those of up/down routing
+ * by sh->tree.rank.  opts->turn are admitted first.  The result lives in arena.
+ * horizontal: links inside one rank may be used.  If the result is not complete, its
+ * entries are valid but some pairs have no path.  FTR_NOMEM.
  */
 enum ftr_status connect_plan(const struct ftr_shape *sh,
 			     const struct ftr_route_opts *opts, bool horizontal,

@@ -1,29 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ddlr: tables for fabrics whose faults are healed locally.
+ * Engine ddlr: tables for fabrics whose faults are repaired locally.
  *
- * Deterministic dynamic local rerouting (seed 001, section VI) is a matter of
- * what happens after a fault, and that is <ftr/ddlr.h>.  The tables of a
- * fabric at rest are those of sftree, with its promise: every switch reaches
- * everything.  What belongs to the engine is how lanes are laid out, once, so
- * that detours find room.
+ * Deterministic dynamic local rerouting (Sem-Jacobsen et al. 2011, section VI) acts after
+ * a fault; that part is <ftr/ddlr.h>.  The tables of a fabric without a new fault are
+ * those of sftree, with its promise: every switch reaches every LID.  The engine only
+ * sets the SL2VL tables, once, so that rerouted packets have VLs to use.
  *
- * The turn bit: a packet is on VL 1 on the link after it changed its direction,
- * up to down or down to up, and on VL 0 on all others; what comes from a host or
- * from the switch itself goes straight.  SL2VL looks at the ports where a packet
- * comes in and goes out, and these tell the direction, so the tables do not
- * depend on the routes and never change.
+ * A packet is on VL 1 on a link if it changed its direction at the switch before, from up
+ * to down or from down to up, and on VL 0 on all other links.  A packet from a host or
+ * from the switch itself does not change direction.  SL2VL is indexed by the input and
+ * the output port, which determine the direction, so the SL2VL tables do not depend on
+ * the routes and never change.
  *
- * deviation: seed 001 puts packets that are rerouted on layers of their own,
- * from the U-turn to where they come out below the fault.  A switch that forwards by
- * (in, out, SL) does not know rerouted packets from others; it sees turns.
+ * deviation: Sem-Jacobsen et al. 2011 put rerouted packets on layers of their own, from
+ * the U-turn to the switch below the fault.  A switch that forwards by (in, out, SL)
+ * cannot distinguish rerouted packets from others; it sees only turns.
  */
 #include <string.h>
 
 #include "engine/engine.h"
 
-/* Does a packet by that port come from (go to) above?  Cables inside one rank
- * go up from the lesser index. */
+/* Does port p lead to a switch above s? A horizontal link leads up from the smaller
+ * index. */
 static bool is_above(const struct ftr_shape *sh, ftr_sw s, ftr_port p)
 {
 	ftr_sw t = ftr_fabric_port(sh->f, s, p)->peer;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Engine dmodc: the closed form (closed_form.c) together with entries for pairs that it
- * leaves out (connect.c), or, where those do not suffice, the inverted order of
- * sftree.
+ * Engine dmodc: the closed form (closed_form.c) and entries for pairs that it does not
+ * connect (connect.c).  If those do not suffice, the inverted order of sftree is used.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -40,8 +39,8 @@ static enum ftr_status report_dmodc(const struct ftr_shape *sh,
 	return FTR_OK;
 }
 
-/* Links inside one rank are used only if pairs remain without them: the
- * incremental routing does not follow these links. */
+/* Horizontal links are used only if pairs have no path without them, because the
+ * incremental routing does not support them. */
 static enum ftr_status plan_extra(const struct ftr_shape *sh,
 				  const struct ftr_route_opts *opts,
 				  struct ftr_arena *a, struct connect *extra,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What engines share: their tables of operations.
+ * Shared by the engines: their tables of operations, and common steps.
  */
 #ifndef FTR_ENGINE_ENGINE_H
 #define FTR_ENGINE_ENGINE_H
@@ -14,10 +14,10 @@ extern const struct ftr_engine_ops ftr_engine_ddlr;
 
 struct connect;
 
-/* Equations (1) to (4) of seed 002 over any shape: dmodc without the
- * statistics.  extra: entries besides (connect.h), or NULL; displaced: bits by
+/* Equations (1) to (4) of Gliksberg et al. 2020 over any shape: dmodc without the
+ * statistics.  extra: entries for extra turns (connect.h), or NULL.  displaced: bits by
  * (switch, LID), zeroed, to be set for entries that do not have the port of their own
- * slot, or NULL.  *no_path: entries left FTR_PORT_NONE. */
+ * slot; or NULL.  *no_path: the number of entries left FTR_PORT_NONE. */
 enum ftr_status dmodc_tables(const struct ftr_shape *sh,
 			     enum ftr_placement how,
 			     const struct connect *extra, struct ftr_team *team,
@@ -25,17 +25,17 @@ enum ftr_status dmodc_tables(const struct ftr_shape *sh,
 			     uint64_t *no_path,
 			     struct ftr_err *err) FTR_MUST_USE;
 
-/* keep.c: bits for dmodc_tables and engine_finish, free() them; *out NULL: not needed
- * with these options. */
+/* keep.c: allocate the bits for dmodc_tables and engine_finish; the caller frees
+ * them with free(). *out NULL: not needed with these options. */
 enum ftr_status engine_displaced(const struct ftr_route_opts *opts,
 				 const struct ftr_tables *t, uint64_t **out,
 				 struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * keep.c: entries of the closed form to those that opts say to keep, and the search
- * over what may move.  in: shape, full and use_full are given.  extra: entries for
- * extra turns, which stay as they are; or NULL.  displaced: entries to be placed anew
- * where nothing is kept, or NULL.
+ * keep.c: replace entries of the closed form by those that opts say to keep, and search
+ * over the entries that may move.  in: shape, full and use_full are given.  extra: entries
+ * for extra turns, which stay as they are; or NULL.  displaced: entries to be placed by
+ * load if no entries are kept; or NULL.
  */
 enum ftr_status engine_finish(struct ftr_balance_input *in,
 			      const struct connect *extra,
@@ -45,18 +45,17 @@ enum ftr_status engine_finish(struct ftr_balance_input *in,
 			      struct ftr_route_stats *stats,
 			      struct ftr_err *err) FTR_MUST_USE;
 
-/* All cables count here, sideways ones too. */
+/* All groups of s, horizontal ones included. */
 #define for_each_group(sh, s, g)					\
 	for (const struct ftr_group *g =				\
 		     &(sh)->tree.groups[(sh)->tree.group_first[s]];		\
 	     g < &(sh)->tree.groups[(sh)->tree.group_first[(s) + 1]]; g++)
 
 /*
- * The inverted order (design, section 5) as levels, [n_sw] from arena.  Every
- * two switches joined by a cable differ in level, and every switch climbs to
- * the subtree root of its island over cables alone.  avoid: switch not to be
- * taken as root if there is another, or FTR_SW_NONE.  root: the subtree root
- * of the largest island.
+ * The inverted order (inverted_order.c) as levels, [n_sw] from arena.  Any two switches
+ * joined by a link have different levels, and every switch reaches the subtree root of its
+ * island by upward links alone.  avoid: the switch not to be taken as root if there is
+ * another, or FTR_SW_NONE.  *root: the subtree root of the largest island.
  */
 enum ftr_status inverted_order(const struct ftr_shape *sh, ftr_sw avoid,
 			       struct ftr_arena *arena, uint16_t **level,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The list of engines.  A new one is a table of operations named here.
+ * The list of engines.  A new engine adds its table of operations here.
  */
 #include <string.h>
 

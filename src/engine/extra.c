@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Entries of a finished plan of extra turns (connect.c), for those who fill
- * tables by it.
+ * Entries of a finished plan of extra turns (connect.c), for filling tables.
  */
 #include "engine/connect.h"
 #include "engine/turns.h"

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The inverted order: a total order of the switches in which everything climbs
- * to one of them, mostly a leaf.
+ * The inverted order: a total order of the switches in which every switch reaches one of
+ * them, usually a leaf, by going up.
  *
- * Seed 004 lets packets between switches that have no up/down path make one
- * turn from down to up inside a subtree below one leaf, the subtree root.  The
- * same turns are legal *up* turns if that subtree stands on its head (design,
- * section 5).  So, for each island of the fabric, low to high:
+ * Bogdanski et al. 2012 let packets between switches without an up/down path make one
+ * turn from down to up inside a subtree below one leaf, the subtree root.  These turns
+ * become upward turns if that subtree is turned upside down.  So, for each island of the
+ * fabric, from low to high:
  *
- *	1. the switches that can climb into A, by rank,
- *	2. A = all that can be reached from the root by going up, upside down:
- *	   top switches lowest, the root highest,
- *	3. a part that cannot climb into A (a plane that lost its cable to the
- *	   root) is joined at a leaf that can, its anchor: what the anchor
- *	   reaches there by going up stands upside down just below it, and what
- *	   climbs into that below again, by rank.  Anchors are the highest of
- *	   their rank, so for the other leaves the part stays above them, and
- *	   hosts go on using it,
- *	4. what is left is put, breadth first, just below its highest neighbour
- *	   that has a place.
+ *	1. the switches from which an upward path leads into A, by rank,
+ *	2. A = all switches that the root reaches by going up, upside down: top
+ *	   switches lowest, the root highest,
+ *	3. a part without an upward path into A (for example a plane that lost its link
+ *	   to the root) is joined at a switch that has one, usually a leaf: its anchor.
+ *	   The switches of the part that the anchor reaches by going up are placed upside
+ *	   down just below the anchor, and the switches with an upward path to these just
+ *	   below them, by rank.  Anchors are the highest of their rank, so for the other leaves
+ *	   the part stays above them, and hosts continue to use it,
+ *	4. the remaining switches are placed, breadth first, each just below its highest
+ *	   neighbour that has a place.
  *
  *	      root             <- highest
  *	     /  |  \
@@ -29,42 +29,42 @@
  *	    middle switches
  *	      other leaves     <- lowest
  *
- * By construction every switch but the root has a neighbour above it, so every
- * switch climbs to the root and is reached from it by going down: up/down
- * routing on this order connects all, and any routing that goes up and then
- * down by one total order has no cycle of channel dependencies.  On a whole
- * tree the paths of hosts are those by rank: what used to go up inside A and
- * down outside now goes down all the way, over the same cables.
+ * By construction every switch except the root has a neighbour above it.  So every switch
+ * reaches the root by going up, and the root reaches every switch by going down: up/down
+ * routing on this order connects all pairs.  Any routing that goes up and then down by
+ * one total order has no cycle of channel dependencies.  On a complete tree the paths of
+ * hosts are those by rank: a path that went up inside A and down outside now goes down
+ * all the way, over the same links.
  *
- * The root is a leaf that hangs on no other leaf and has none hanging on it
- * (inside A two leaves reach each other over the root's side only), and of
- * those the one with the smallest GUID whose A is nearly as large as the largest
- * (ROOT_SHARE): one lost cable rarely moves it.
+ * The root is a leaf that is not connected to another leaf, neither above nor below it,
+ * because inside A two connected leaves reach each other only through the root.  Among these
+ * leaves, it is the one with the smallest GUID whose A is nearly as large as the largest
+ * (ROOT_SHARE).  So the loss of one link rarely changes the root.
  *
- * deviation: not so where the shape has ascents and a switch that is no leaf
- * reaches all top switches, as a leaf chip of a chassis does: that is the root,
- * the highest of them by rank.  With a leaf as root all chips that it hangs on
- * would stand in A, and packets from one of them could not come down over another
- * but through the root, with all its neighbours' traffic on its few cables.  Below
- * a chip nothing but spines is upside down, and all paths of hosts stay.  In PGFTs
- * only leaves reach the top switches of all planes (or there is one plane, and no
- * ascents).
+ * deviation: if the shape has upward paths (struct ftr_up_path) and a switch that is not
+ * a leaf reaches all top switches, like a leaf switch of a chassis, the root is such a
+ * switch, the highest by rank.  With a leaf as root, all chassis leaf switches above it
+ * would be in A.  A packet from one of them could then reach another only through the
+ * root, and the traffic of all neighbours of the root would share its few links.  With a
+ * chassis leaf switch as root only the spines above it are upside down, and all paths of
+ * hosts stay.  In PGFTs only leaves reach the top switches of all planes (or there is one
+ * plane, and no upward paths are made).
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/engine.h"
 
-/* A candidate's A lacks at most 1 / ROOT_SHARE of the largest; an anchor's
- * reach likewise. */
+/* The A of the root lacks at most 1 / ROOT_SHARE of the largest A; the same holds
+ * for the switches that an anchor reaches. */
 #define ROOT_SHARE 4
 
 #define NONE UINT32_MAX
 
-/* A leaf that climbs offers itself as anchor of a part. */
+/* A switch with an upward path into A that may be the anchor of a part. */
 struct offer {
 	ftr_sw s;
-	uint32_t part, size;	/* switches of it that s reaches going up */
+	uint32_t part, size;	/* switches of the part that s reaches by going up */
 };
 
 struct ordering {
@@ -72,10 +72,10 @@ struct ordering {
 	const ftr_sw *by_rank;	/* [n_sw] by (rank, index) */
 	uint32_t *island;	/* [n_sw] smallest switch of its island */
 	uint32_t *reach;	/* [n_sw] size of A, by column */
-	uint32_t *chain;	/* [n_sw] leaves that it hangs on or below it */
-	uint32_t *tops;		/* [n_sw] those of A with none above, by column */
+	uint32_t *chain;	/* [n_sw] leaves above it and switches below it, by column */
+	uint32_t *tops;		/* [n_sw] top switches in A, by column */
 	ftr_sw *root;		/* [n_sw] by island */
-	uint8_t *kind;		/* [n_sw] where the switch stands */
+	uint8_t *kind;		/* [n_sw] OUTSIDE, CLIMBS, ... */
 	uint32_t *part;		/* [n_sw] smallest switch of its part */
 	ftr_sw *anchor;		/* [n_sw] by part, or NONE */
 	uint8_t *is_anchor;	/* [n_sw] */
@@ -124,8 +124,8 @@ static void find_islands(struct ordering *o)
 		o->island[s] = ftr_uf_find(o->island, s);
 }
 
-/* |A| of every column, and its chain: the leaves above it, itself included, and
- * the switches just below it. */
+/* For every column: |A|; the chain, that is, the leaves above it, itself included,
+ * plus the switches just below it; and the top switches in A. */
 static void measure_reach(struct ordering *o)
 {
 	const struct ftr_shape *sh = o->sh;
@@ -144,7 +144,8 @@ static void measure_reach(struct ordering *o)
 	}
 }
 
-/* Better to take a as root than b?  Leaves, then not avoided, then GUID. */
+/* Is a the better root? Leaves are, then switches that are not to be avoided, then
+ * smaller GUIDs. */
 static bool preferred(const struct ordering *o, ftr_sw a, ftr_sw b,
 		      ftr_sw avoid)
 {
@@ -158,8 +159,8 @@ static bool preferred(const struct ordering *o, ftr_sw a, ftr_sw b,
 	return a < b;
 }
 
-/* The highest switch, in place of a leaf, that all top switches can be reached
- * from, if there is one. */
+/* Use as root, in place of a leaf, the highest switch from which all top switches
+ * can be reached by going up, if there is one. */
 static void choose_hubs(struct ordering *o, ftr_sw avoid)
 {
 	const struct ftr_shape *sh = o->sh;
@@ -213,7 +214,8 @@ static void choose_roots(struct ordering *o, ftr_sw avoid)
 		choose_hubs(o, avoid);
 }
 
-/* Who is in A, who can climb into it: from the top rank down. */
+/* Find the switches in A and those with an upward path into A, from the top rank
+ * down. */
 static void sort_kinds(struct ordering *o)
 {
 	const struct ftr_shape *sh = o->sh;
@@ -248,8 +250,8 @@ static void find_parts(struct ordering *o)
 		o->part[s] = ftr_uf_find(o->part, s);
 }
 
-/* Switches of one part that can be reached from a by going up, into o->queue;
- * they are marked with a new stamp.  Returns how many. */
+/* Find the switches of one part that a reaches by going up. They are put into
+ * o->queue and marked with a new stamp. Returns their number. */
 static uint32_t climb(struct ordering *o, ftr_sw a, uint32_t part)
 {
 	const struct ftr_shape *sh = o->sh;
@@ -297,8 +299,8 @@ static void collect_offers(struct ordering *o)
 	}
 }
 
-/* Of the offers that reach nearly as much of a part as the best, take that of
- * the switch which serves most parts, then of the smallest GUID. */
+/* Among the offers that reach nearly as many switches of a part as the best, take
+ * that of the switch that serves the most parts; on a tie the smallest GUID. */
 static void choose_anchors(struct ordering *o)
 {
 	uint32_t n = o->sh->f->n_sw;
@@ -327,7 +329,7 @@ static void choose_anchors(struct ordering *o)
 
 /* ---- placing ------------------------------------------------------------- */
 
-/* Put s just below t; t == NONE: on top of all. */
+/* Put s just below t; t == NONE: at the top. */
 static void put_below(struct ordering *o, ftr_sw s, ftr_sw t)
 {
 	ftr_sw p = t == NONE ? o->high : o->prev[t];
@@ -352,8 +354,8 @@ static void number_places(struct ordering *o)
 		o->place[s] = ++at;
 }
 
-/* Rules 1 and 2 for all islands at once: they do not touch.  Inside a rank
- * anchors come last. */
+/* Rules 1 and 2 for all islands at once: switches of different islands are not
+ * neighbours. Within a rank, anchors come last. */
 static void place_most(struct ordering *o)
 {
 	const uint8_t *rank = o->sh->tree.rank;
@@ -381,11 +383,11 @@ static void place_part(struct ordering *o, uint32_t part)
 	const struct ftr_shape *sh = o->sh;
 	ftr_sw a = o->anchor[part];
 	uint32_t n = sh->f->n_sw;
-	uint32_t up;		/* stamp of what the anchor reaches going up */
+	uint32_t up;		/* stamp of the switches that the anchor reaches by going up */
 
 	climb(o, a, part);
 	up = o->stamp++;
-	for (uint32_t k = n; k-- > 0;) {	/* what climbs into that */
+	for (uint32_t k = n; k-- > 0;) {	/* those with an upward path to them */
 		ftr_sw s = o->by_rank[k];
 		const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
 
@@ -407,7 +409,7 @@ static void place_part(struct ordering *o, uint32_t part)
 			o->kind[s] = BELOW_ANCHOR;
 }
 
-/* Rule 4.  place is 0 for those that have none yet. */
+/* Rule 4. place is 0 for switches without a place. */
 static void place_rest(struct ordering *o)
 {
 	const struct ftr_shape *sh = o->sh;

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What is done to the tables of the closed form before anybody sees them.
+ * The last steps on the tables of the closed form: keep entries of earlier tables, place
+ * displaced entries, and search.
  *
- * Two designs were compared.  Recompute everything from the fabric as it is: a pure
- * function, but after a second fault entries move that need not, and what a search
- * found is lost with the first fault.  Or remember: an entry keeps
+ * Two designs were compared.  The first computes all tables from the fabric as it is.
+ * This is a pure function, but a second fault moves entries that need not move, and the
+ * first fault discards the result of the search.  The second, used here, remembers.  An
+ * entry keeps
  *
  *	1. its port of the preferred tables, those of the complete fabric;
  *	2. else its port of the current tables, those that the switches hold;
- *	3. else it is displaced, and placed by what the links carry
- *	   (balance/displaced.h), as for a single fault (src/incremental).
+ *	3. else it is displaced, and placed by the load of the links
+ *	   (balance/displaced.h), as after a single fault (src/incremental).  With
+ *	   the literal placements it has the port of the closed form.
  *
- * Ports count only if they are candidates of equation (1) on the fabric as it is.
- * So one more fault changes the entries that lost their port and no others; a link
- * that returns takes its entries back; and the complete fabric has its preferred
- * tables.  Any mixture of such tables goes up, then down by the same ranks: it is
- * free of loops and credit loops.  The search (<ftr/balance.h>) then may move the
- * displaced entries only, or all of them where nothing is preferred.
+ * A port is kept only if it is a candidate of equation (1) on the fabric as it is.  So one
+ * more fault changes only the entries that lost their port, a restored link gets its
+ * entries back, and the complete fabric has its preferred tables.  In any mixture of such
+ * tables packets go up and then down by the same ranks, so there are no loops and no
+ * credit loops.  The search (<ftr/balance.h>) may then move the displaced entries only, or
+ * all entries if there are no preferred tables.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +80,7 @@ static void set_bit(const struct keeping *k, uint64_t *bits, ftr_sw s,
 	bits[word_of(k, s, lid)] |= UINT64_C(1) << lid % 64;
 }
 
-/* An entry of the closed form that is not the preferred one. */
+/* Set an entry that differs from the preferred one. */
 static void keep_entry(const struct keeping *k, ftr_sw s, ftr_lid lid,
 		       uint8_t *entry, struct valid *v)
 {
@@ -91,7 +94,7 @@ static void keep_entry(const struct keeping *k, ftr_sw s, ftr_lid lid,
 		return;
 	if (v->col != l)
 		find_valid(k, s, l, v);
-	if (!ftr_port_set_has(&v->ports, *entry))	/* no choice to be made */
+	if (!ftr_port_set_has(&v->ports, *entry))	/* an extra turn or the own column */
 		return;
 	if (ftr_port_set_has(&v->ports, prefer))
 		*entry = prefer;
@@ -148,7 +151,7 @@ static bool any(const uint64_t *bits, size_t n)
 	return false;
 }
 
-/* Entries at gateways that may use some of their candidates only. */
+/* Fix the entries at gateways that may use only some of their candidates. */
 static void fix_restricted(const struct keeping *k, const struct connect *extra)
 {
 	const struct ftr_shape *sh = k->in->shape;
@@ -170,7 +173,7 @@ static bool is_restricted(const struct connect *extra)
 	return false;
 }
 
-/* Keep what can be kept; *displaced: some entries could not. */
+/* Keep all entries that can be kept. *displaced: some could not. */
 static enum ftr_status keep_all(struct keeping *k, struct ftr_team *team,
 				bool *displaced, struct ftr_err *err)
 {
@@ -210,7 +213,7 @@ static void clear_entries(struct ftr_tables *t, const uint64_t *bits)
 	}
 }
 
-/* Place the entries with a bit anew. */
+/* Clear the entries whose bit is set, and place them by load. */
 static enum ftr_status place_displaced(const struct keeping *k,
 				       const uint64_t *bits, bool turns,
 				       struct ftr_team *team,

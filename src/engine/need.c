@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Which pairs need a path that up/down routing does not give (connect.c), and
- * which switches are the better gateways.
+ * The pairs that need a path besides up/down routing (connect.c), and the order in which
+ * gateways are preferred.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static bool is_needed(struct plan *p, ftr_sw s, uint32_t l)
 		ftr_uf_find(p->island, p->sh->numbering.col_sw[l]);
 }
 
-/* By all links, horizontal ones too. */
+/* Islands by all links, horizontal ones included. */
 void plan_find_islands(struct plan *p)
 {
 	const struct ftr_shape *sh = p->sh;
@@ -64,7 +64,7 @@ static bool may_need(const struct plan *p, const uint8_t *row)
 		row[p->sh->numbering.col[p->opts->sm_switch]] == FTR_COST_INF;
 }
 
-/* Calls with count first, then with pair. */
+/* Called first with pair NULL to count, then to fill pair. */
 static void visit_pairs(struct plan *p, uint32_t *count, ftr_sw *pair)
 {
 	const struct ftr_shape *sh = p->sh;
@@ -109,7 +109,7 @@ bool plan_find_pairs(struct plan *p)
 
 /* ---- gateways ---------------------------------------------------------- */
 
-/* The number of switches above leaf switch s. */
+/* The number of switches above leaf switch s, itself included. */
 static uint32_t count_above(struct plan *p, ftr_sw s, uint32_t *seen,
 			    ftr_sw *queue)
 {
@@ -145,8 +145,8 @@ static int hub_cmp(const void *x, const void *y)
 	return (a->sw > b->sw) - (a->sw < b->sw);
 }
 
-/* Leaf switches with much above them first, then those with few hosts, then by
- * GUID. */
+/* The order of gateways: leaf switches with the most switches above them first, then
+ * those with the fewest hosts, then by GUID. */
 bool plan_find_hubs(struct plan *p)
 {
 	const struct ftr_shape *sh = p->sh;

@@ -1,68 +1,71 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The choice of a port: equations (3) and (4) of seed 002, and what becomes of
- * them on a damaged tree.
+ * The choice of a port: equations (3) and (4) of Gliksberg et al. 2020, section 3.4,
+ * and their extension to damaged trees.
  *
- * FTR_PLACE_LITERAL is what Gliksberg et al. 2020 (section 3.4) publish: for the
- * candidates C in order and q = floor(d / Pi), group q mod #C, cable floor(q / #C)
- * mod #g, all counted over what is alive.  A switch that loses one of W groups then
- * moves nearly every destination.  The order of C is that of the shape: by GUID
- * (LITERAL), or by plane (PLANES), see src/shape/group.c.  d is the topological
- * index of src/shape/column_order.c with both: the paper does not define it.
+ * FTR_PLACE_LITERAL is the paper's rule.  For the candidates C in order and
+ * q = floor(d / Pi), it takes group q mod #C and link floor(q / #C) mod #g.  Both count
+ * over what is alive, so a switch that loses one of W groups moves nearly every
+ * destination.  C is ordered as in the shape: by GUID (LITERAL) or by plane (PLANES),
+ * see src/shape/group.c.  Both use the topological index d of
+ * src/shape/column_order.c, because the paper does not define d.
  *
- * deviation: the other two count over what is nominal (design, section 4), so
- * that a destination whose nominal cable is alive never moves:
+ * deviation: the other two placements count over what is nominal, so that a
+ * destination never moves while its nominal link is alive:
  *
  *	slot	x = q mod W		W nominal groups above, alive or not
  *	window	z = floor(q / W)
- *	cable	k = z mod n		n nominal cables of that group
+ *	link	k = z mod n		n nominal links of that group
  *
- * A destination whose slot is dead or leads nowhere is displaced.  It asks for
+ * A destination is displaced if the group of its slot is missing or is no candidate.
+ * It asks for slot
  *
  *	x + c mod W,	c = 1 + (floor(a / B) + j g + floor(W/2) - 1) mod (W - 1)
  *
- * A block is as many destinations as there are hosts in the pod of the switch;
- * a is the distance in blocks from its own to that of the destination.  Why so:
- * in a shift permutation a switch sends to two neighbouring blocks, and a leaf
- * receives from two; so all that is displaced at either end of a path moves by
- * the same c, or by two that differ by one, and few meet on a link.  Over all
- * destinations c takes every value, so all-to-all traffic spreads.  B blocks
- * share a c: two at least, so that half of the shifts see one c only, and no
- * more than let c take every value twice.  Where a block has r > 1 windows
- * (fewer groups up than hosts of a leaf), a shift needs slot x in all of them
- * at once: window j = z mod r turns by g = floor((W - 1) / r) more.
+ * A block has as many destinations as there are hosts in the pod of the switch.  a is
+ * the distance in blocks from the pod of the switch to the destination.  The reason is
+ * shift traffic: in a shift permutation a switch sends to two neighbouring blocks, and a
+ * leaf receives from two.  So all displaced destinations at either end of a path move by
+ * the same c, or by two values that differ by one, and few of them share a link.  Over
+ * all destinations c takes every value, which spreads all-to-all traffic.  B blocks
+ * share one c.  B is at least 2, so that half of the shifts see one c only, and small
+ * enough that c takes every value twice.  If a block has r > 1 windows (fewer groups
+ * above than hosts of a leaf), one shift needs slot x in all of them at once.  So window
+ * j = z mod r adds j times g = floor((W - 1) / r).
  *
- * If that slot is dead, too, a list of slots that depends on (s, d) only decides; the
- * first that is alive is taken.  So an entry changes only when its own next hop is
- * lost, and comes back with it.  A fixed list cannot see what the links carry: where
- * tables are balanced, displaced entries are placed by counting instead
- * (balance/displaced.h, engine/keep.c), and this is where these start.
+ * If the group of that slot is missing, too, a list of slots that depends only on
+ * (s, d) decides: the first slot with a candidate is taken.  So an entry changes only
+ * when it loses its own next hop, and returns to it when that is restored.
  *
- * The displaced of a dead cable stay with its group, if it has another one:
- * towards the switch at the far end the other direction of that cable is lost
- * as well and must share the others in any case, and no other group is loaded.
+ * A fixed list cannot take the load of the links into account.  So displaced entries are
+ * placed again by the load of the links (balance/displaced.h, engine/keep.c) if
+ * preferred tables are kept, and with FTR_PLACE_EVEN also if tables are balanced.
  *
- * Candidates without a slot are below the switch by rank.  In a PGFT there is
- * one at a time.  Where a leaf hangs on several switches of one plane, as a rack
- * does on a chassis, there are several, and (3) sends all hosts of the leaf over
- * one of them: by d they are nearer to each other than Pi.
+ * If a link is lost and its group has other links, its destinations stay with the group.
+ * The switch at the far end loses the opposite direction of the same link and must share
+ * the other links in any case, and no other group gets more load.
  *
- * deviation: not so the other two placements.  A way down is a way up seen from
- * its end: a host is reached over the switches by which its own leaf would send
- * it up, its ascent (<ftr/shape.h>).  Leaves spread their hosts over all that is
- * above them, so what is above them spreads those hosts over all ways down.  On
- * the way up q is the number of the host among those of its ascent, not floor(d
- * / Pi): what comes down over a leaf chip has come to it from different spines.
+ * Candidates without a slot are below the switch by rank.  In a PGFT there is only one at
+ * a time.  If a leaf is connected to several switches of one plane, like a rack to the
+ * leaf switches of a chassis, there are several.  Equation (3) then sends all hosts of
+ * the leaf to one of them, because their d differ by less than Pi.
  *
- * If its ascent is not among the candidates, every candidate draws a number by
- * (candidate, d), and the highest wins: the loss of others changes nothing.
- * So it is for destinations other than hosts.  All switches that
- * have the winner take it: what goes to the port 0 of a switch, which is slow,
- * stands on few links.
+ * deviation: the two nominal placements do not.  They route downward to a host over
+ * the switches of its upward path (struct ftr_up_path, <ftr/shape.h>), that is, the
+ * switches to which its own leaf would send it.  Leaves spread their hosts over all
+ * groups above, so the switches above spread those hosts over all downward paths.  For
+ * the upward choice q is then the number of the host among those whose upward path
+ * passes the same switch of the tier, not floor(d / Pi), because the hosts that share a
+ * leaf switch of a chassis are not consecutive in d.
  *
- * Where no leaf hangs so, there are no ascents.  Of what has no slot the literal
- * modulo chooses then, and that is, in the orders of sftree, ways between
- * switches.  Cables as above.
+ * If no candidate is on the upward path of the host, or the destination is not a host,
+ * each candidate gets a hash of (candidate, d) and the highest hash wins.  So the loss of
+ * another candidate changes nothing.  All switches that have the winner as a candidate
+ * take it.  Traffic to port 0 of a switch, which is slow, thus occupies few links.
+ *
+ * If no leaf is connected so, there are no upward paths.  The modulo of equation (3)
+ * then chooses among candidates without a slot.  Several of them occur only in the order
+ * of sftree, on paths between switches.  Links are chosen as above.
  */
 #include <string.h>
 
@@ -71,7 +74,7 @@
 #include "engine/place.h"
 
 /* All numbers here are below 2^25: an index d is below 2^16 switches times 2^8
- * ports, and a few LIDs. */
+ * ports, plus a few LIDs. */
 
 static int32_t floor_div(int32_t a, int32_t b)
 {
@@ -150,8 +153,8 @@ void place_column(struct port_choice *pl, uint32_t l,
 
 /* ---- slots ------------------------------------------------------------- */
 
-/* a: blocks from that of the switch to that of t.  Classes other than hosts
- * are taken to have one index for each leaf. */
+/* a: the distance in blocks from the pod of the switch to t. Classes other than
+ * hosts are treated as if they had one index for each leaf. */
 static int32_t distance(const struct port_choice *pl, const struct ftr_dest *t)
 {
 	uint32_t size = t->cls == FTR_CLASS_HOST ? pl->block : pl->pod_leaves;
@@ -167,8 +170,8 @@ static uint32_t turn(const struct port_choice *pl, int32_t a, uint32_t window)
 				 1), pl->w - 1);
 }
 
-/* The list: c forth and back, then near by, then all that
- * is left.  Where 3c = 0, back would send two slots to one. */
+/* The list of slots: x + c, x - c, their neighbours, then all others in order. If 3c
+ * = 0 mod W, x - c is left out, because it would send two slots to one. */
 static uint32_t by_list(const struct port_choice *pl, uint32_t x, uint32_t c)
 {
 	const struct ftr_group *const *at = pl->at;
@@ -202,7 +205,7 @@ static const struct ftr_group *slot_group(struct port_choice *pl,
 	return pl->at[by_list(pl, x, turn(pl, a, window))];
 }
 
-/* ---- cables ------------------------------------------------------------ */
+/* ---- links ------------------------------------------------------------- */
 
 ftr_port place_link(const struct ftr_shape *sh, const struct ftr_group *g,
 		    uint32_t cable)
@@ -217,8 +220,9 @@ ftr_port place_link(const struct ftr_shape *sh, const struct ftr_group *g,
 	return FTR_PORT_NONE;
 }
 
-/* Cable z mod n of the group, or the next alive one after a turn by the windows
- * gone by. */
+/* Link k = z mod n of the group. If it is lost, the first alive one from k + 1 +
+ * floor(z / n) mod (n - 1) on, so that the destinations of different windows take
+ * different links. */
 static ftr_port link_port(const struct ftr_shape *sh,
 			  const struct ftr_group *g, uint32_t z)
 {
@@ -233,7 +237,7 @@ static ftr_port link_port(const struct ftr_shape *sh,
 	return port;
 }
 
-/* ---- ways down --------------------------------------------------------- */
+/* ---- downward paths ---------------------------------------------------- */
 
 static bool stands_on(const struct ftr_shape *sh, ftr_sw s,
 		      const struct ftr_dest *t)
@@ -247,8 +251,8 @@ static bool has_slot(const struct port_choice *pl, const struct ftr_group *g)
 	return pl->w && g->slot != FTR_SLOT_NONE;
 }
 
-/* The candidate on the ascent of t; that of its slot, if s may go up as well; or
- * else that which draws most. */
+/* The candidate on the upward path of t; else the one in its slot, if s may also go
+ * up; else the one with the highest hash. */
 static const struct ftr_group *way_down(const struct port_choice *pl,
 					const struct ftr_dest *t, uint32_t q)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What connect.c and need.c share: a plan under way.
+ * The working state of a plan, shared by connect.c, need.c and alike.c.
  */
 #ifndef FTR_ENGINE_PLAN_H
 #define FTR_ENGINE_PLAN_H
@@ -10,7 +10,7 @@
 
 #define PLAN_STAGES 9		/* of a column, connect.c */
 
-/* Why the end ports of a column have to be reached, and by whom. */
+/* Which switches must reach the end ports of a column: those with end ports, or all. */
 enum { NEED_ENDS = 1, NEED_ALL = 2 };
 
 struct step {
@@ -21,19 +21,19 @@ struct step {
 
 struct hop_list {		/* next hops of a switch, as channels */
 	uint32_t first, n;	/* in plan.pool */
-	bool known, some;	/* some: not all that it could use */
-	bool longer, used;	/* longer: others than by rank */
+	bool known, some;	/* some: not all candidates */
+	bool longer, used;	/* longer: not those by rank */
 };
 
 enum { OPEN = 0, LABELLED, CONNECTED };
 
-/* A column that one stage connected without a new turn, alike.c. */
+/* A column that one stage connected without a new turn (alike.c). */
 struct like {
 	uint32_t l, n_extra;
 	unsigned int mode;
 	bool apart;		/* first steps lead to different switches */
 	const uint8_t *back;
-	struct step *step;	/* first ones */
+	struct step *step;	/* first steps */
 	uint32_t n_steps, cap_steps;
 	uint32_t first, n;	/* in out->entry */
 };
@@ -48,7 +48,7 @@ struct plan {
 	uint32_t *island;	/* [n_sw] */
 	uint32_t *ends, *lids;	/* [n_sw] end ports with a LID, their LIDs */
 	uint8_t *need;		/* [n_sw] by column, NEED_... */
-	uint32_t *hub;		/* [n_sw] place as a gateway */
+	uint32_t *hub;		/* [n_sw] position in the order of gateways */
 	/* needed pairs by column */
 	uint32_t *pair_first;	/* [n_sw + 1] */
 	ftr_sw *pair;
@@ -70,9 +70,10 @@ struct plan {
 	struct step *heap;
 	uint32_t n_heap, cap_heap;
 	bool nomem;
-	struct like like[PLAN_LIKES], steps;	/* steps: of this column, only */
+	struct like like[PLAN_LIKES], steps;	/* steps: of this column */
 	uint32_t n_likes;	/* kept so far, the oldest is overwritten */
-	bool alone;		/* steps are the column's, and all that it had */
+	bool alone;		/* steps are those of this column, and the column used no
+				 * others */
 	/* results */
 	struct connect *out;
 	uint32_t cap_entries, n_via, cap_via;
@@ -80,18 +81,18 @@ struct plan {
 	bool complete;
 };
 
-/* need.c: how many end ports and LIDs a switch has, and which columns are needed;
+/* need.c: count the end ports and LIDs of each switch, and mark the needed columns;
  * islands by all links; the needed pairs without a path; the order of gateways.
- * False: no memory. */
+ * False: out of memory. */
 void plan_count_ends(struct plan *p);
 void plan_find_islands(struct plan *p);
 bool plan_find_pairs(struct plan *p) FTR_MUST_USE;
 bool plan_find_hubs(struct plan *p) FTR_MUST_USE;
 
-/* alike.c, while the heap holds the first steps of a column over turns that are
- * allowed: an earlier column that was connected alike, or NULL.  Note these steps
- * (false: no memory), and, when it turns out that they sufficed, keep the column,
- * whose entries begin at first. */
+/* alike.c, called while the heap holds the first steps of a column over allowed turns.
+ * plan_find_alike: an earlier column that was connected in the same way, or NULL.
+ * plan_note_steps: note these steps (false: out of memory).  plan_keep_column: keep the
+ * column when these steps have sufficed; its entries begin at `first`. */
 const struct like *plan_find_alike(const struct plan *p);
 bool plan_note_steps(struct plan *p) FTR_MUST_USE;
 void plan_keep_column(struct plan *p, uint32_t first);

@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * sftree: every switch reaches everything, on one virtual lane.
+ * Engine sftree: every switch reaches every LID, on one VL.
  *
- * The promise is that of seed 004 (sFtree), kept on damaged fabrics too: one
- * up/down routing over the inverted order (inverted_order.c) in place of detours that
- * are added to finished tables.  The shape is put into that order, and the
- * equations of dmodc choose among what leads closer: tables of hosts on a
- * whole tree are those of dmodc to the bit, and paths between switches spread
- * over the subtree by the same formula instead of taking its first port.
+ * The promise is that of sFtree (Bogdanski et al. 2012), kept on damaged fabrics as well.
+ * One up/down routing over the inverted order (inverted_order.c) replaces detours that are
+ * added to finished tables.  The shape is put into that order, and the equations of dmodc
+ * choose among the groups that lead closer.  On a complete tree the entries of hosts are
+ * identical to those of dmodc, and the paths between switches are spread over the subtree
+ * by the same formula instead of taking its first port.
  *
- * All is routed first so that the paths of dmodc stay where there are any, and
- * without cables inside one rank (racks joined sideways), which would shorten
- * some paths and gather traffic on few cables (FTR_REORDER_KEEP).  Only
- * destinations that some switch of their island cannot reach so are routed
- * again without these limits.  Both routings follow the same order, so together
- * they have no cycle either.
+ * First, everything is routed with two limits: paths of dmodc stay where there are any,
+ * and horizontal links are not used, because they would shorten some paths and gather
+ * traffic on few links (FTR_REORDER_KEEP).  Then the destinations that some switch of
+ * their island cannot reach are routed again without these limits.  Both routings follow
+ * the same order, so together they have no cycle either.
  *
- * A fault must not choose another root or order if it need not: the tables
- * would change all over.  So the order is that of the nominal fabric, where one
- * is given, as long as every switch of an island reaches all of it that way;
- * else that of the fabric as it is.
+ * A fault must not change the root or the order without need, because tables would change
+ * all over the fabric.  So the order of the nominal fabric is used, if one is given and
+ * every switch of an island reaches all of the island in that order; else the order of
+ * the fabric as it is.
  *
- * With sftree_mode = paper the algorithms of the seed run to the letter
- * (subtree.c): a reference, not for use.
+ * With sftree_mode = paper the algorithms of the paper run as published (subtree.c), for
+ * comparison, not for production.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -43,8 +42,8 @@ struct work {
 	uint8_t *use_full;		/* [n_sw] by column */
 };
 
-/* Columns that some switch of the island reaches only without limits: those
- * have a finite cost in full and none in plain. */
+/* Mark the columns that some switch of the island reaches only without the limits:
+ * they have a finite cost in full and none in plain. */
 static bool mark_columns(struct work *w)
 {
 	uint32_t n = w->sh->f->n_sw;
@@ -84,7 +83,7 @@ static bool has_gaps(const struct ftr_shape *sh)
 	return false;
 }
 
-/* Route again what cannot be reached within the limits. */
+/* Route the columns again that cannot be reached within the limits. */
 static enum ftr_status fill_gaps(struct work *w)
 {
 	struct ftr_tables *t = NULL;
@@ -180,7 +179,7 @@ static ftr_sw same_switch(const struct ftr_fabric *from, ftr_sw s,
 		ftr_fabric_find_holder(to, from->sw[s].holder);
 }
 
-/* Every switch reaches all of its island over w->plain. */
+/* Does every switch reach all of its island over w->plain? */
 static bool connects_all(struct work *w)
 {
 	const struct ftr_shape *sh = w->plain;
@@ -205,8 +204,8 @@ static bool connects_all(struct work *w)
 	return true;
 }
 
-/* w->plain over the order of the nominal fabric, if that connects all;
- * *root FTR_SW_NONE: it does not, or the root is gone. */
+/* Make w->plain over the order of the nominal fabric, if that connects everything;
+ * *root FTR_SW_NONE: it does not, or the root is not in this fabric. */
 static enum ftr_status by_nominal(struct work *w,
 				  const struct ftr_route_opts *opts,
 				  ftr_sw *root)

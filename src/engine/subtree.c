@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * sFtree to the letter, as a reference for comparison: B. Bogdanski et al.,
- * "sFtree: A Fully Connected and Deadlock-Free Switch-to-Switch Routing
- * Algorithm for Fat-Trees" (seed 004), Algorithms 1 and 2, over tables of
- * dmodc in place of those of OpenSM's ftree.
+ * sFtree as published, for comparison: Bogdanski et al. 2012, Algorithms 1 and 2, over
+ * tables of dmodc in place of those of OpenSM's ftree.
  *
- * Its limits off whole trees are known and shown by tests: a subtree root that
- * reaches every switch vanishes after few faults, switch-to-host paths are not
- * covered, and where a pod can be reached by several ways down its tables may
- * hold a cycle of channel dependencies.  The checker catches them all; the
- * default mode of sftree has none.
+ * Tests show its limits on trees that are not complete: after few faults there is no
+ * subtree root that reaches every switch; paths from switches to hosts are not covered;
+ * and if several downward paths lead to a pod, the tables may have a cycle of channel
+ * dependencies.  The checker finds all of these.  The default mode of sftree has none.
  *
- * The seed writes hop counts of the zig-zag paths into OpenSM's matrices
- * (section 4.2, get_path_length).  Nobody reads these here; the same walk gives
- * the longest path that was made.
+ * The paper writes the hop counts of the new paths into OpenSM's matrices (section 4.2,
+ * get_path_length).  They are not used here; the same walk gives the longest path made.
  */
 #include <string.h>
 
@@ -44,8 +40,8 @@ static bool reaches_all(const struct subtree *z, ftr_sw s)
 	return true;
 }
 
-/* Algorithm 1; leaves in column order, that of the subnet manager left out
- * (section 4.2) if there is another. */
+/* Algorithm 1. Leaves are tried in column order, the leaf of the subnet manager is
+ * skipped if there is another (section 4.2). */
 static void choose_root(struct subtree *z, ftr_sw sm_switch)
 {
 	const struct ftr_shape *sh = z->sh;
@@ -62,7 +58,7 @@ static void choose_root(struct subtree *z, ftr_sw sm_switch)
 		z->root = sh->tree.n_leaf ? sh->numbering.col_sw[0] : 0;
 }
 
-/* Algorithm 2, lines 6 to 19: over a neighbour of the root inside its rank. */
+/* Algorithm 2, lines 6 to 19: over a neighbour of the root in the same rank. */
 static void over_sibling(struct subtree *z, ftr_sw src, ftr_sw dst)
 {
 	const struct ftr_shape *sh = z->sh;
@@ -93,8 +89,8 @@ static void connect(struct subtree *z, ftr_sw src, ftr_sw dst)
 		over_sibling(z, src, dst);
 }
 
-/* Section 4.2, get_path_length: along the entries to the first switch that has
- * a count of its own, then that.  0 if the path does not get there. */
+/* Section 4.2, get_path_length: the hops along the entries to the first switch with
+ * a finite cost, plus that cost. 0 if the path does not get there. */
 static uint32_t path_length(const struct subtree *z, ftr_sw src, ftr_sw dst)
 {
 	const struct ftr_shape *sh = z->sh;

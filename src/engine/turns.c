@@ -2,16 +2,15 @@
 /*
  * The relation of turns.h, kept free of cycles.
  *
- * A turn from channel in to channel out closes a cycle if and only if in can be
- * reached from out.  The channels that can be reached from an out are found
- * once, and the set grows with every turn that is admitted; so the test is a
- * look at one bit.
+ * A turn from channel in to channel out closes a cycle if and only if in can be reached
+ * from out.  The channels that can be reached from an out are computed once, and the set
+ * grows with every turn that is admitted.  So the test reads a single bit.
  *
- * The search needs no edge of its own for each base turn: after a downward
- * channel into v all downward channels of v follow.  After an upward channel
- * into v from w all channels of v follow except the one back to w; that one
- * follows, too, once v is entered from a second switch below.  So each channel
- * of a switch is looked at a fixed number of times, O(channels) for one search.
+ * The search needs no explicit edges for base turns.  After a downward channel into v,
+ * all downward channels of v follow.  After an upward channel into v from w, all channels
+ * of v follow except the one back to w; that one follows, too, once v is entered from a
+ * second switch below.  So each channel of a switch is visited a fixed number of times,
+ * and one search is O(channels).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +19,9 @@
 
 struct turns_reach {
 	uint64_t *bit;		/* [n] channels */
-	uint8_t *fan;		/* [n_sw] FAN_... that were entered */
-	ftr_sw *from;		/* [n_sw] entered upwards from there only */
+	uint8_t *fan;		/* [n_sw] FAN_... done */
+	ftr_sw *from;		/* [n_sw] with FAN_BUT_ONE: the switch below that it was
+				 * entered from */
 };
 
 enum { FAN_UP = 1, FAN_DOWN = 2, FAN_BUT_ONE = 4 };
@@ -60,8 +60,8 @@ static bool allocate(struct turns *tn, bool horizontal)
 		tn->stack;
 }
 
-/* Neighbours are mutual: going through the switches in ascending order and
- * entering each at its neighbours lists the neighbours of all in that order. */
+/* Neighbours are mutual.  So visiting the switches in ascending order, and adding each to
+ * the lists of its neighbours, sorts every list. */
 static bool number_channels(struct turns *tn, bool horizontal)
 {
 	const struct ftr_shape *sh = tn->sh;
@@ -96,7 +96,7 @@ static bool number_channels(struct turns *tn, bool horizontal)
 			tn->of_group[g] = c;
 		}
 	}
-	/* channels to s, in ascending order of where they come from */
+	/* channels to s, in ascending order of their source */
 	memcpy(next, tn->first, n_sw * sizeof(*next));
 	for (uint32_t c = 0; c < tn->n; c++)
 		tn->channel[next[tn->channel[c].to]++].back = c;
@@ -134,7 +134,7 @@ uint32_t turns_find(const struct turns *tn, ftr_sw from, ftr_sw to)
 	return low < end && tn->channel[low].to == to ? low : TURNS_NONE;
 }
 
-/* ---- what is allowed --------------------------------------------------- */
+/* ---- allowed turns ----------------------------------------------------- */
 
 static bool base_turn(const struct turns *tn, uint32_t in, uint32_t out)
 {
@@ -168,7 +168,7 @@ bool turns_refused(const struct turns *tn, uint32_t in, uint32_t out,
 	return false;
 }
 
-/* ---- what can be reached ----------------------------------------------- */
+/* ---- reachable channels ------------------------------------------------ */
 
 static void enter(struct turns *tn, struct turns_reach *r, uint32_t c,
 		  uint32_t *depth)
@@ -213,7 +213,7 @@ static void enter_base(struct turns *tn, struct turns_reach *r, uint32_t c,
 	}
 }
 
-/* c and all that can be reached from it. */
+/* Add c and all channels that can be reached from it. */
 static void extend(struct turns *tn, struct turns_reach *r, uint32_t c)
 {
 	uint32_t depth = 0;
@@ -282,8 +282,8 @@ static enum ftr_status refuse(struct turns *tn, uint32_t in, uint32_t out,
 }
 
 /*
- * With the way back, a cycle may also go through turns of both directions: out
- * to where the way back begins, and from its end to in.
+ * With both directions, a cycle may also contain turns of both: from out to the start of
+ * the opposite direction, and from the end of that to in.
  */
 static enum ftr_status may_add(struct turns *tn, uint32_t in, uint32_t out,
 			       const uint32_t *all, uint32_t n, bool both)

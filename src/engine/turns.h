@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Channels between neighbouring switches, and which turn from one to the next
- * is allowed.
+ * Channels between neighbouring switches, and the turns that are allowed from one to the
+ * next.
  *
- * One channel stands for all parallel links from a switch to a neighbour.  The
- * base relation allows every turn of up/down routing by rank:
+ * One channel stands for all parallel links from a switch to a neighbour.  The base
+ * relation allows every turn of up/down routing by rank:
  *
  *	(a -> b) then (b -> c)	allowed, unless c == a, or a link is horizontal,
  *				or the first goes down and the second up
  *
- * It has no cycle: upward channels by rising rank, then downward channels by
- * falling rank.  Extra turns are admitted on top as long as the whole relation
- * stays free of cycles.  It then contains the channel dependencies of every
- * routing that keeps to it (Dally and Seitz 1987), and of every mixture of two
- * such routings: no credit loop, on one VL.
+ * It has no cycle: upward channels by rising rank, then downward channels by falling
+ * rank.  Extra turns are admitted as long as the whole relation stays free of cycles.  It
+ * then contains the channel dependencies of every routing that uses allowed turns only,
+ * and of every mixture of two such routings.  So none of them has a credit loop, on one VL
+ * (Dally and Seitz 1987).
  */
 #ifndef FTR_ENGINE_TURNS_H
 #define FTR_ENGINE_TURNS_H
@@ -26,14 +26,14 @@ struct turns_channel {
 	ftr_sw from, to;
 	uint32_t back;		/* the channel from to to from */
 	uint32_t group;		/* index into sh->tree.groups */
-	uint32_t extra;		/* list of extra turns after it, TURNS_NONE: end */
-	uint32_t refused;	/* the same of turns that were refused */
+	uint32_t extra;		/* list of extra turns from this channel, TURNS_NONE: end */
+	uint32_t refused;	/* list of refused turns, likewise */
 	uint8_t kind;		/* enum turns_kind */
 };
 
 #define TURNS_NONE UINT32_MAX
 
-/* Groups of a switch; horizontal: with those inside one rank. */
+/* The number of groups of a switch; horizontal: with those inside one rank. */
 static inline uint32_t turns_groups(const struct ftr_shape *sh, ftr_sw s,
 				    bool horizontal)
 {
@@ -51,10 +51,10 @@ struct turns {
 	uint32_t *of_group;		/* by index into sh->tree.groups */
 	struct turns_extra {
 		uint32_t in, out, next;
-		bool both;		/* refused: with its way back only */
+		bool both;		/* refused together with its opposite direction only */
 	} *extra, *refused;
 	uint32_t n_extra, cap_extra, n_refused, cap_refused;
-	struct turns_reach **reach;	/* [n] NULL: not known yet */
+	struct turns_reach **reach;	/* [n] NULL: not computed yet */
 	uint32_t *known;		/* channels with a reach */
 	uint32_t n_known;
 	uint32_t *stack;		/* [n + 1] */
@@ -63,28 +63,28 @@ struct turns {
 #define for_each_channel(tn, s, c)					\
 	for (uint32_t c = (tn)->first[s]; c < (tn)->first[(s) + 1]; c++)
 
-/* horizontal: links inside one rank are channels, too.  False: no memory.
- * What it takes besides the arena is freed by turns_fini. */
+/* horizontal: links inside one rank are channels, too. False: out of memory.
+ * turns_fini frees all memory that is not from the arena. */
 bool turns_init(struct turns *tn, const struct ftr_shape *sh, bool horizontal,
 		struct ftr_arena *arena) FTR_MUST_USE;
 void turns_fini(struct turns *tn);
 
-/* The channel between two switches, TURNS_NONE: they are no neighbours. */
+/* The channel from one switch to another, TURNS_NONE if they are not neighbours. */
 uint32_t turns_find(const struct turns *tn, ftr_sw from, ftr_sw to);
 
-/* May a packet that came by channel in go on by channel out? */
+/* May a packet that arrived on channel in leave on channel out? */
 bool turns_allowed(const struct turns *tn, uint32_t in, uint32_t out);
 
-/* Was this turn refused before?  A refusal is final: turns are only added.
- * both: or refused together with its way back. */
+/* Was this turn refused before? A refusal is final, because turns are only added.
+ * both: or refused together with its opposite direction. */
 bool turns_refused(const struct turns *tn, uint32_t in, uint32_t out,
 		   bool both);
 
 /*
- * Allow the turns from channel in to each of out[n], which leave the switch
- * where it arrives; both: and the way back, from the opposite channel of each
- * to the opposite channel of in.  FTR_REFUSED: a cycle would arise, nothing is
- * changed.  FTR_NOMEM.
+ * Allow the turns from channel in to each of out[n], which leave the switch where in
+ * ends.  both: and the opposite turns, from the opposite channel of each out to the
+ * opposite channel of in.  FTR_REFUSED: a cycle would arise, nothing is changed.
+ * FTR_NOMEM.
  */
 enum ftr_status turns_admit(struct turns *tn, uint32_t in, const uint32_t *out,
 			    uint32_t n, bool both) FTR_MUST_USE;

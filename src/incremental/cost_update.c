@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Costs and down-costs, made to follow.
+ * Update of costs and down-costs.
  *
- * The same two passes as the full ones (seed 002, Procedure 1, and must of
- * <ftr/shape.h>), over work lists in place of whole rows:
+ * The same two passes as for a whole shape (Gliksberg et al. 2020, Procedure 1, and must
+ * of <ftr/shape.h>), over work lists instead of whole rows:
  *
- *	ascending	down[s][l]; where it changed: down of those above s,
+ *	ascending	down[s][l]; if it changed: down of the switches above s,
  *			cost of s
- *	descending	cost[s][l]; where it changed: cost of those below s
+ *	descending	cost[s][l]; if it changed: cost of the switches below s
  *
- * and every change of either lists the entries that look at it: those of s, of
- * the switches above for a down-cost, and of those below for a cost.  Both
- * passes take a rank only when all that it depends on is final, so each pair is
- * worked out once.  Rows of which much is listed are worked out as a whole,
- * many columns per instruction.
+ * Every change also lists the entries that depend on it: those of s, of the switches
+ * above for a down-cost, and of the switches below for a cost.  Both passes process a
+ * rank only when everything that it depends on is final, so each pair is computed once.
+ * Rows with many listed columns are computed as a whole, many columns per instruction.
  *
- * keep: a shape made with FTR_REORDER_KEEP has pairs (s, l) where s is not come
- * down to although a switch below leads to l.  They are read off its
- * down-costs when the live routing is made, and stay.
+ * keep: in a shape made with FTR_REORDER_KEEP there are pairs (s, l) for which no switch
+ * above routes downward through s, although a switch below s leads to l.  These pairs are
+ * found from the down-costs when the incremental routing is made, and stay.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -25,7 +24,7 @@
 #include "core/bytes.h"
 #include "incremental/incremental.h"
 
-/* A row with more than n_sw / WHOLE_SHARE columns listed is done as a whole. */
+/* A row with more than n_sw / WHOLE_SHARE + 8 listed columns is computed as a whole. */
 #define WHOLE_SHARE 16
 
 /* ---- work lists ------------------------------------------------------ */
@@ -86,7 +85,7 @@ void incr_touch(struct ftr_incr *lv, enum incr_job job, ftr_sw s, uint32_t l)
 	list(lv, job, s);
 }
 
-/* The columns with a flag; flag is a row of bytes. */
+/* List the columns whose byte in flag is 1. */
 void incr_touch_row(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 		    const uint8_t *flag)
 {
@@ -198,7 +197,7 @@ static void cost_row(const struct ftr_incr *lv, ftr_sw s, uint8_t *row)
 	bytes_take(row, incr_down(lv, s), must, v->reach.cost_stride);
 }
 
-/* ---- following ------------------------------------------------------- */
+/* ---- update ---------------------------------------------------------- */
 
 static void count_pair(struct ftr_incr *lv, ftr_sw s, uint32_t l,
 		       uint8_t before, uint8_t after)
@@ -251,7 +250,7 @@ static bool set(struct ftr_incr *lv, enum incr_job job, ftr_sw s, uint32_t l,
 	return true;
 }
 
-/* A value of s changed: whom does it concern? */
+/* List the values and entries that depend on a changed value of s. */
 static void spread(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 		   uint32_t l)
 {
@@ -324,7 +323,7 @@ static bool follow_switch(struct ftr_incr *lv, enum incr_job job, ftr_sw s)
 	return true;
 }
 
-/* All listed switches of a rank; nobody is added to it meanwhile. */
+/* Process all listed switches of a rank. No switch of the rank is added meanwhile. */
 static bool follow_rank(struct ftr_incr *lv, enum incr_job job, uint32_t r)
 {
 	uint32_t *head = &lv->work[job].head[r];

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Entries, made to follow.
+ * Update of entries.
  *
- * All listed pairs (switch, column) are routed anew, column by column, by the
- * function that routes them in the full routing, and what differs from the
- * tables is collected.  Switches are shared out over the team.  A switch can
- * change at most as many entries as its columns have destinations, which is
- * known before; so each gets its stretch of one array and writes to it without
- * asking, and the stretches are then pushed together, in the order of switches.
- * To bound the memory the switches are taken in batches of at most BATCH
- * entries.
+ * All listed pairs (switch, column) are routed again, column by column, by the function
+ * that routes them in a whole routing, and entries that differ from the tables are
+ * collected.  Switches are divided among the team.  A switch can change at most as many
+ * entries as its columns have destinations, which is known in advance.  So each switch
+ * gets its own section of one array and writes to it without locking.  The sections are
+ * then compacted, in the order of switches.  To bound the memory, switches are processed
+ * in batches of about BATCH entries.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +16,10 @@
 #include "incremental/incremental.h"
 
 #define BATCH (1u << 19)
-/* Up to so many changes of a switch are sorted by insertion. */
+/* Up to this number of changes of a switch are sorted by insertion. */
 #define FEW 24
 
-struct bench {			/* of one worker */
+struct bench {			/* scratch of one worker */
 	struct port_choice place;
 	uint8_t *after;		/* [max_lid + 1] */
 	uint64_t *bit;		/* [max_lid + 1] bits, all 0 at rest */
@@ -28,7 +27,7 @@ struct bench {			/* of one worker */
 
 struct stretch {
 	ftr_sw sw;
-	uint32_t first, n;	/* in live.change */
+	uint32_t first, n;	/* in ftr_incr.change, from `change` of the batch on */
 };
 
 struct routing {
@@ -36,7 +35,7 @@ struct routing {
 	struct bench *bench;
 	struct stretch *stretch;
 	uint32_t n_stretches;
-	uint32_t first;		/* stretch of this batch */
+	uint32_t first;		/* first stretch of this batch */
 	struct ftr_change *change;	/* of this batch */
 };
 
@@ -47,7 +46,7 @@ struct routing {
 		     b_ && (l = w_ * 64 + (uint32_t)__builtin_ctzll(b_), 1); \
 		     b_ &= b_ - 1)
 
-/* Insertion, or by the bits of a LID set. */
+/* Sort the changes of a switch by LID: by insertion, or over a bit set of LIDs. */
 static void sort_changes(const struct routing *r, struct bench *b,
 			 struct ftr_change *c, uint32_t n)
 {
@@ -93,7 +92,7 @@ static ftr_port kept(const struct ftr_incr *lv, ftr_sw s, ftr_lid lid,
 		ftr_port_set_has(valid, now) ? now : FTR_PORT_NONE;
 }
 
-/* What changes of one column of a switch; returns how many. */
+/* Route one column of a switch; returns the number of changed entries. */
 static uint32_t route_column(const struct routing *r, struct bench *b,
 			     ftr_sw s, uint32_t l, struct ftr_change *out)
 {
@@ -167,7 +166,8 @@ static bool make_room(struct ftr_incr *lv, uint64_t n)
 	return true;
 }
 
-/* Switches of one batch from r->first on; *bound: entries they may change. */
+/* The number of switches of one batch, from r->first on; *bound: the entries that
+ * they may change. */
 static uint32_t cut_batch(const struct routing *r, uint32_t *bound)
 {
 	const struct ftr_incr *lv = r->lv;
@@ -197,7 +197,7 @@ static bool route_batches(struct routing *r, struct ftr_team *team)
 		if (!make_room(lv, (uint64_t)*n_changes + bound))
 			return false;
 		r->change = lv->change + *n_changes;
-		/* not worth waking anybody for a few */
+		/* small batches run on this thread */
 		ftr_team_run(bound < 4096 ? NULL : team, n,
 			     FTR_MAX(n / 64, 1u), route_some, r);
 		for (uint32_t i = 0; i < n; i++) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A live routing from its making to its end, and an apply from end to end:
+ * Creation of an incremental routing, and the steps of an apply:
  *
- *	which cables change their state			nothing changed yet
- *	cables, groups, costs				logged
- *	entries, stages, writes				beside the tables
+ *	links that change their state			nothing changed yet
+ *	links, groups, costs				logged
+ *	entries, write steps, writes			beside the tables
  *	tables						cannot fail
  */
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 #include "core/bytes.h"
 #include "incremental/incremental.h"
 
-/* ---- made and freed -------------------------------------------------- */
+/* ---- new and free ----------------------------------------------------- */
 
 static enum ftr_status fits(const struct ftr_shape *sh,
 			    const struct ftr_tables *t, struct ftr_err *err)
@@ -123,7 +123,7 @@ void ftr_incr_free(struct ftr_incr *lv)
 	free(lv);
 }
 
-/* ---- which cables ---------------------------------------------------- */
+/* ---- links that change ------------------------------------------------ */
 
 static int u32_cmp(const void *x, const void *y)
 {
@@ -132,8 +132,8 @@ static int u32_cmp(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* The cable of an event by its lower end; *cable NONE: one that we do not
- * route over. */
+/* The link of an event, by the end with the smaller number; *cable NONE: the link is
+ * not used for routing. */
 static enum ftr_status find_link(const struct ftr_incr *lv,
 				 const struct ftr_incr_event *e,
 				 uint32_t *cable, struct ftr_err *err)
@@ -154,7 +154,8 @@ static enum ftr_status find_link(const struct ftr_incr *lv,
 	return FTR_OK;
 }
 
-/* lv->toggled: cables that end up in another state than they are in. */
+/* Set lv->toggled: the links whose state after all events differs from their present
+ * state. */
 static enum ftr_status collect(struct ftr_incr *lv,
 			       const struct ftr_incr_event *event, uint32_t n,
 			       struct ftr_err *err)
@@ -202,8 +203,8 @@ static bool in_view(const struct ftr_incr *lv, ftr_sw s, ftr_sw remote)
 	return false;
 }
 
-/* The entries of a and b that look at the cables between them, b above a, by
- * the costs as they are. */
+/* List the entries of a and b that depend on the links between them, by the present
+ * costs. b is above a. */
 static void list_entries(struct ftr_incr *lv, ftr_sw a, ftr_sw b)
 {
 	uint8_t *flag = lv->row[0];
@@ -241,7 +242,7 @@ static void flip(struct ftr_incr *lv)
 	}
 }
 
-/* Cables, groups and costs; the lists of entries. */
+/* Update links, groups and costs, and list the entries. */
 static enum ftr_status follow(struct ftr_incr *lv, struct ftr_err *err)
 {
 	enum ftr_status st;
@@ -293,7 +294,7 @@ static struct ftr_link link_of(const struct ftr_incr *lv, uint32_t c)
 	};
 }
 
-/* Cables that are alive though the fabric lacks them. */
+/* Links that are alive although the fabric lacks them. */
 static enum ftr_status report_extra(struct ftr_incr *lv, struct ftr_err *err)
 {
 	struct ftr_link *out = ftr_arena_alloc(lv->last, lv->n_absent,
@@ -392,7 +393,7 @@ bool ftr_incr_undo(struct ftr_incr *lv)
 	if (!lv->can_undo)
 		return false;
 	lv->can_undo = false;
-	take_back(lv);		/* counts by the tables as they are */
+	take_back(lv);		/* needs the tables as they are now */
 	set_entries(lv, true);
 	return true;
 }

@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the parts of the live routing share.
+ * Shared by the parts of the incremental routing.
  *
- *	incremental.c		made, freed; an apply from end to end; undo
- *	view.c		cables, and the groups that are left of them
- *	cost_update.c		what of costs and down-costs follows
- *	turn_update.c		what of the pairs without an up/down path follows
- *	entry_update.c		what of the tables follows
- *	place.c		displaced entries
- *	write_steps.c		in which order it may be written
+ *	incremental.c		creation; the steps of an apply; undo
+ *	view.c			links, and the groups that have links left
+ *	cost_update.c		update of costs and down-costs
+ *	turn_update.c		update of the pairs without an up/down path
+ *	entry_update.c		update of the tables
+ *	placement_update.c	placement of displaced entries
+ *	write_steps.c		the order in which changes may be written
  *
- * The view is a struct ftr_shape whose groups, costs and down-costs are ours
- * and change; all else is that of the shape it came from.  Whoever can route
- * over a shape can route over the view.  Each switch keeps room for all of its
- * nominal groups, and those with a live cable are packed to the front of it, in
- * nominal order:
+ * The view is a struct ftr_shape with its own groups, costs and down-costs, which change;
+ * everything else is that of the shape it was made from.  Functions that route over a
+ * shape can route over the view.  Each switch has room for all of its nominal groups.
+ * Groups with a link that is alive are packed to the front of this room, in nominal order:
  *
  *	group_first[s]  |above|above|below|below|  .  |  .  | group_first[s+1]
  *	                 <- n_up -> <- n_down ->
  *
- * An apply is a transaction.  Costs are changed in place and logged; new
- * entries are collected beside the tables.  When nothing can fail any more the
- * entries go into the tables; before that, and on undo, the logs are run
- * backwards.
+ * An apply is a transaction.  Costs are changed in place and logged; new entries are
+ * collected beside the tables.  The entries are written to the tables when nothing can
+ * fail any more.  On failure before that, and on undo, the changes are reverted from the
+ * logs.
  */
 #ifndef FTR_INCREMENTAL_INCREMENTAL_H
 #define FTR_INCREMENTAL_INCREMENTAL_H
@@ -35,16 +34,16 @@
 
 #define NONE UINT32_MAX
 
-/* The nominal cables between a switch and one neighbour. */
+/* The nominal links between a switch and one neighbour. */
 struct incr_group {
-	struct ftr_group g;	/* first, n: into live.port */
+	struct ftr_group g;	/* first, n: into ftr_incr.port */
 	bool up;
 };
 
-/* What is kept of each pair (switch, column). */
+/* The values of each pair (switch, column). */
 enum incr_value { VALUE_DOWN, VALUE_COST };
 
-/* One of them before it was changed. */
+/* A value before it was changed. */
 struct incr_log {
 	ftr_sw sw;
 	uint32_t col;
@@ -52,16 +51,16 @@ struct incr_log {
 	uint8_t value;		/* enum incr_value */
 };
 
-/* Pairs (switch, column) that wait: a bit each, and the switches that have
- * any as a list for each rank. */
+/* Work list: pairs (switch, column), one bit each, and for each rank a list of the
+ * switches that have any. */
 struct incr_work {
-	uint64_t *bit;		/* n_sw rows of live.words */
+	uint64_t *bit;		/* n_sw rows of ftr_incr.words */
 	uint8_t *listed;	/* [n_sw] */
-	uint8_t *whole;		/* [n_sw] all columns of it, bits or not */
+	uint8_t *whole;		/* [n_sw] all columns, whatever the bits */
 	uint32_t *next, *head;	/* [n_sw], [n_ranks] */
 };
 
-/* How pairs without an up/down path are connected. */
+/* The connections of pairs without an up/down path. */
 struct incr_plan {
 	struct ftr_arena *arena;	/* holds c */
 	struct connect c;
@@ -73,63 +72,65 @@ struct ftr_incr {
 	const struct ftr_shape *base;
 	struct ftr_shape view;
 	struct ftr_route_opts opts;
-	struct ftr_arena *arena;	/* all that lives as long as this */
+	struct ftr_arena *arena;	/* same lifetime as this object */
 	struct ftr_tables *t;
 	const struct ftr_tables *prefer;	/* NULL: nothing is kept */
 
-	/* cables, nominal */
+	/* nominal links */
 	struct incr_group *group;
-	uint32_t *first;	/* [n_sw + 1] of a switch, into group[] */
-	uint32_t n_ends;	/* ends of cables */
+	uint32_t *first;	/* [n_sw + 1] groups of a switch, into group[] */
+	uint32_t n_ends;	/* number of ends of links */
 	ftr_port *port;		/* by end */
 	uint8_t *place;		/* in its group, by end */
-	uint32_t *link_at;	/* [n_ports] an end, NONE: no cable */
+	uint32_t *link_at;	/* [n_ports] an end, NONE: no link */
 	uint32_t *group_of;	/* by end: place in group[] */
 	uint32_t *far;		/* by end: the other end */
-	uint8_t *alive, *want;	/* by end; want by the lower one only */
-	uint32_t *absent;	/* cables that the fabric of the shape lacks */
+	uint8_t *alive, *want;	/* by end; want: by the end with the smaller number only */
+	uint32_t *absent;	/* links that the fabric of the shape lacks */
 	uint32_t n_absent;
-	uint64_t *dead;		/* [n_ports] bits, for ftr_live_dead */
-	/* the view's own arrays, to be written */
+	uint64_t *dead;		/* [n_ports] bits, for ftr_incr_dead */
+	/* the view's own arrays, writable */
 	struct ftr_group *view_group;
 	ftr_port *view_port;
 	uint8_t *view_place;
 	uint32_t *n_up, *n_down;
 	uint8_t *cost, *down;
-	uint8_t *keep;		/* n_sw rows of words: pairs that are not come
-				 * down to; NULL: none.  See cost_update.c */
+	uint8_t *keep;		/* n_sw rows of words: pairs (s, l) for which s has no
+				 * down-cost; NULL: none. See cost_update.c */
 
-	/* the plan of the tables: plan[planned]; the other one is that before
-	 * the last apply, if it was replanned */
+	/* the plan of the tables is plan[planned]; the other one is that before the
+	 * last apply, if that replanned */
 	struct incr_plan plan[2];
 	unsigned int planned;
 	bool replanned;
-	uint64_t extra_pairs, extra_before;	/* of leaf switches, by it */
+	uint64_t extra_pairs, extra_before;	/* pairs of leaf switches that the plan
+						 * connects */
 
-	/* displaced entries; NULL: nothing is kept, and so nothing displaced */
+	/* displaced entries; NULL: without preferred tables, or with a literal
+	 * placement */
 	struct displaced *displaced;
 	uint32_t *col_of;	/* [max_lid + 1] */
-	struct displaced_entry *entry;	/* [n_sw] scratch of place.c */
+	struct displaced_entry *entry;	/* [n_sw] scratch of placement_update.c */
 
 	/* work */
-	uint32_t words;		/* of a row of bits */
+	uint32_t words;		/* per row of bits */
 	struct incr_work work[N_JOBS];
 	uint8_t *row[3];	/* [cost_stride] */
 	uint32_t *at;		/* [n_sw] scratch, NONE at rest */
 
 	/* this apply, or the last one */
-	uint32_t *toggled;	/* cables (one end) that changed state */
+	uint32_t *toggled;	/* links (one end) that changed state */
 	uint32_t n_toggled, cap_toggled;
-	uint8_t *had;		/* [n_toggled] there was a cable between them */
+	uint8_t *had;		/* [n_toggled] the switches had a link before */
 	struct incr_log *log;
 	uint32_t n_log, cap_log;
 	struct ftr_change *change;
 	uint32_t cap_change;
-	uint32_t *by_lid;	/* changes, LID by LID */
+	uint32_t *by_lid;	/* indices of changes, by LID */
 	uint32_t *lid_first;	/* [max_lid + 2] */
-	bool placed;		/* the changes are counted */
-	struct ftr_arena *last;		/* stages, writes, cables */
-	struct ftr_link *extra;	/* alive, but not in the fabric */
+	bool placed;		/* the changes are in the counters */
+	struct ftr_arena *last;		/* write steps, writes, links */
+	struct ftr_link *extra;	/* links that are alive but not in the fabric */
 	uint32_t n_extra;
 	struct ftr_incr_result result;
 	bool can_undo;
@@ -146,20 +147,20 @@ static inline uint8_t *incr_down(const struct ftr_incr *lv, ftr_sw s)
 	return lv->down + (size_t)s * lv->view.reach.cost_stride;
 }
 
-/* Switch at the far end of a cable, nominal. */
+/* The switch at the far end of a link; nominal. */
 static inline ftr_sw incr_remote(const struct ftr_incr *lv, uint32_t cable)
 {
 	return lv->group[lv->group_of[cable]].g.remote;
 }
 
-/* Switch at the end of a cable that is lower by rank. */
+/* The switch at the lower end of a link, by rank. */
 static inline ftr_sw live_low(const struct ftr_incr *lv, uint32_t cable)
 {
 	return lv->group[lv->group_of[cable]].up ?
 		incr_remote(lv, lv->far[cable]) : incr_remote(lv, cable);
 }
 
-/* The cable of s that an entry names, NONE: none to a switch. */
+/* The link of s that an entry with port p uses, NONE: no link to a switch. */
 static inline uint32_t incr_link(const struct ftr_incr *lv, ftr_sw s,
 				 ftr_port p)
 {
@@ -182,34 +183,36 @@ void incr_touch_row(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 		    const uint8_t *flag);
 void incr_touch_whole(struct ftr_incr *lv, enum incr_job job, ftr_sw s);
 void incr_work_clear(struct ftr_incr *lv);
-/* A value is about to change. */
+/* Log a value that is about to change. */
 bool incr_note(struct ftr_incr *lv, enum incr_value value, ftr_sw s, uint32_t l,
 	       uint8_t before);
-/* All values as they were before the first of them changed. */
+/* Restore all logged values. */
 void incr_values_back(struct ftr_incr *lv);
-/* Follow all that is on the lists of costs; changes are noted. */
+/* Compute the values on the work lists of costs; changes are logged. */
 enum ftr_status incr_costs(struct ftr_incr *lv, struct ftr_err *err);
-/* Verify the costs of the view and find lv->keep. */
+/* Verify the costs of the view and compute lv->keep. */
 enum ftr_status incr_costs_check(struct ftr_incr *lv, struct ftr_err *err);
 
-/* turn_update.c: the plan; to be made, to be followed when costs are, which
- * completes the list of entries, and to go back. */
+/* turn_update.c: make the plan; update it after the costs, and complete the list of
+ * entries; restore the plan before that. */
 enum ftr_status incr_extra_new(struct ftr_incr *lv, struct ftr_err *err);
 enum ftr_status incr_extra(struct ftr_incr *lv, struct ftr_err *err);
 void incr_extra_back(struct ftr_incr *lv);
-/* Up, then down, or by an extra turn of the plan. */
+/* May a packet from `from` at `at` continue to `to`? Up and then down, or by an
+ * extra turn of the plan. */
 bool incr_legal(const struct ftr_incr *lv, ftr_sw from, ftr_sw at, ftr_sw to);
 static inline const struct connect *incr_plan(const struct ftr_incr *lv)
 {
 	return &lv->plan[lv->planned].c;
 }
 
-/* entry_update.c: fill lv->change from the list of entries; tables are not changed. */
+/* entry_update.c: fill lv->change from the list of entries; the tables are not
+ * changed. */
 enum ftr_status incr_entries(struct ftr_incr *lv, struct ftr_team *team,
 			     struct ftr_err *err);
 
-/* place.c: place what lv->change has to be placed, and set by_lid; to go back, with
- * the links as they are after the events. */
+/* placement_update.c: place the changes with DISPLACED_PLACE and set by_lid; revert,
+ * while the links are still those after the events. */
 enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err);
 enum ftr_status incr_place(struct ftr_incr *lv, struct ftr_err *err);
 void incr_place_back(struct ftr_incr *lv);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Displaced entries of an apply.
+ * Placement of the displaced entries of an apply.
  *
- * An entry that can keep neither its preferred port nor the port that it has is
- * placed by what the links carry (balance/displaced.h), LID by LID; the counters
- * there follow all entries that change.  They are a function of the tables, so an
- * apply that fails or is taken back changes the entries back the same way.
+ * An entry that can keep neither its preferred port nor its current one is placed by the
+ * load of the links (balance/displaced.h), LID by LID.  The counters there follow all
+ * entries that change.  They depend on the tables only, so an apply that fails or is
+ * undone restores them by changing the entries back.
  */
 #include <string.h>
 
@@ -34,7 +34,7 @@ enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err)
 	return st;
 }
 
-/* Change the entries of a LID, or change them back. */
+/* Make the changes of a LID, or take them back. */
 static bool place_lid(struct ftr_incr *lv, ftr_lid lid, bool back)
 {
 	const uint32_t *list = lv->by_lid + lv->lid_first[lid];

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Pairs without an up/down path, made to follow.
+ * Update of the pairs without an up/down path.
  *
- * dmodc connects these by extra turns (engine/connect.c).  They are few, so they
- * are planned again as a whole, over the view, when costs have followed; the
- * entries of the plan before and of the new one are then listed.  Turns that the
- * tables use stay admitted, so packets under way keep to the relation that the
- * new tables keep to.  Links that came back may close a cycle with such a turn:
- * then the apply is refused, and a full routing is due.
+ * dmodc connects these by extra turns (engine/connect.c).  There are few of them, so all
+ * are planned again, over the view, after the costs have been updated.  The entries of the
+ * old and of the new plan are then listed.  Turns that the tables use stay admitted, so
+ * the turns of packets under way are among those of the new relation.  A restored link may
+ * close a cycle with such a turn.  The apply is then refused, and a full routing is
+ * needed.
  *
- * Links inside one rank are not in the view; a routing that needs them cannot
- * be followed.
+ * Horizontal links are not in the view.  A routing that needs them cannot be updated
+ * incrementally.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ bool incr_legal(const struct ftr_incr *lv, ftr_sw from, ftr_sw at, ftr_sw to)
 	const uint8_t *rank = lv->view.tree.rank;
 
 	if (from != to && !(rank[at] < rank[from] && rank[at] < rank[to]))
-		return true;	/* no links inside one rank here */
+		return true;	/* there are no horizontal links here */
 	return has_turn(incr_plan(lv), (struct ftr_turn){ from, at, to });
 }
 
@@ -53,7 +53,7 @@ static bool in_view(const struct ftr_incr *lv, ftr_sw s, ftr_sw remote)
 	return false;
 }
 
-/* Does the new plan have all turns that a packet may still take? */
+/* Check that the new plan has all turns that a packet may still take. */
 static enum ftr_status keeps_turns(const struct ftr_incr *lv,
 				   const struct connect *old,
 				   const struct connect *now,
@@ -70,7 +70,7 @@ static enum ftr_status keeps_turns(const struct ftr_incr *lv,
 	return FTR_OK;
 }
 
-/* The turns in use, then those of the routing that was started from. */
+/* The turns in use, then those of the original routing. */
 static struct ftr_turn *list_turns(struct ftr_incr *lv,
 				   const struct connect *old, uint32_t *n)
 {
@@ -130,7 +130,7 @@ static bool joins_leaves(const struct ftr_incr *lv,
 		lv->view.numbering.col[e->sw] < lv->view.tree.n_leaf;
 }
 
-/* Costs have counted pairs without an up/down path as lost. */
+/* Correct the counts: by the costs, pairs without an up/down path are unreachable. */
 static void count_pairs(struct ftr_incr *lv, const struct connect *old,
 			const struct connect *now)
 {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Cables, nominal and alive, and the groups of the view.
+ * Links, nominal and alive, and the groups of the view.
  *
- * A cable has two ends and a number for each; they share one state.  Cables
- * inside one rank are not here: dmodc does not use them.
+ * A link has two ends with a number each; they have the same state.  Horizontal links are
+ * not included, because dmodc does not use them.
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "incremental/incremental.h"
 
-/* Where the cables are told: the nominal shape, or the shape itself. */
+/* The source of the nominal links: the nominal shape, or the shape itself. */
 struct source {
 	const struct ftr_shape *sh;
-	ftr_sw *here;		/* [its n_sw] FTR_SW_NONE: not in our fabric */
-	ftr_sw *there;		/* [n_sw] */
+	ftr_sw *here;		/* [sh->f->n_sw] switch of lv->base, FTR_SW_NONE: none */
+	ftr_sw *there;		/* [n_sw] switch of sh */
 };
 
 static enum ftr_status allocate(struct ftr_incr *lv, const struct source *src,
@@ -50,9 +50,9 @@ static enum ftr_status allocate(struct ftr_incr *lv, const struct source *src,
 	return FTR_OK;
 }
 
-/* ---- nominal cables -------------------------------------------------- */
+/* ---- nominal links ------------------------------------------------------ */
 
-/* Switches of the nominal shape by GUID; both ways. */
+/* Match the switches of the two shapes by GUID. */
 static enum ftr_status find_source(struct ftr_incr *lv,
 				   const struct ftr_shape *nominal,
 				   struct source *src, struct ftr_arena *tmp,
@@ -90,9 +90,8 @@ static bool has_group(const struct ftr_shape *sh, ftr_sw s, ftr_sw remote)
 	return false;
 }
 
-/* Is the k-th nominal group of s routed over, and which way does it go?
- * Cables inside one nominal rank are, where the order says so; then they have
- * to be there. */
+/* Is the k-th nominal group of s used for routing, in direction `up`? A group inside
+ * one nominal rank is, if the order says so; its links must then be there. */
 static bool wanted(const struct ftr_incr *lv, const struct source *src,
 		   ftr_sw s, uint32_t k, bool up)
 {
@@ -107,7 +106,7 @@ static bool wanted(const struct ftr_incr *lv, const struct source *src,
 		 has_group(sh, s, r));
 }
 
-/* The cables of a nominal group of s to those in use. */
+/* Add the links of a nominal group of s. */
 static void add_group(struct ftr_incr *lv, const struct source *src, ftr_sw s,
 		      const struct ftr_group *from, bool up)
 {
@@ -143,7 +142,7 @@ static void add_groups(struct ftr_incr *lv, const struct source *src, ftr_sw s)
 	ftr_sw t = src->there[s];
 	uint32_t n = sh->tree.group_first[t + 1] - sh->tree.group_first[t];
 
-	/* a reordered shape has no groups behind these */
+	/* a reordered shape has no valid groups after these */
 	if (sh == lv->base)
 		n = sh->tree.n_up[t] + sh->tree.n_down[t];
 	lv->first[s + 1] = lv->first[s];
@@ -155,7 +154,7 @@ static void add_groups(struct ftr_incr *lv, const struct source *src, ftr_sw s)
 					  up);
 }
 
-/* The other end of every cable; FTR_INVAL: it is none that we know. */
+/* Find the other end of every link; FTR_INVAL: it is not known. */
 static enum ftr_status join_ends(struct ftr_incr *lv,
 				 const struct source *src, struct ftr_err *err)
 {
@@ -180,7 +179,7 @@ static enum ftr_status join_ends(struct ftr_incr *lv,
 	return FTR_OK;
 }
 
-/* Absent ones start dead. */
+/* Note the missing links; they are dead from the start. */
 static enum ftr_status note_absent(struct ftr_incr *lv, struct ftr_err *err)
 {
 	uint32_t n = 0;
@@ -205,7 +204,7 @@ static enum ftr_status note_absent(struct ftr_incr *lv, struct ftr_err *err)
 
 /* ---- the view -------------------------------------------------------- */
 
-/* Groups with a live cable to the front. */
+/* Pack the groups with a link that is alive to the front. */
 void incr_pack(struct ftr_incr *lv, ftr_sw s)
 {
 	uint32_t first = lv->first[s], at = first;
@@ -277,7 +276,7 @@ static void flip_end(struct ftr_incr *lv, uint32_t cable)
 	lv->dead[bit / 64] ^= (uint64_t)1 << bit % 64;
 }
 
-/* The groups are packed by the caller. */
+/* The caller packs the groups afterwards. */
 void incr_toggle(struct ftr_incr *lv, uint32_t cable)
 {
 	flip_end(lv, cable);

@@ -1,44 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The order of writes: the stages of <ftr/incremental.h>.
+ * The order of writes: the write steps of <ftr/incremental.h>.
  *
- * Towards one LID every switch has one next hop, so among the entries of a LID
- * that change and still lead somewhere, each waits for at most one other: the
- * next one that changes on its final path, maybe behind some that do not.  Its
- * stage is the length of that chain.
+ * Each switch has one next hop towards a LID.  So each changed entry of a LID that still
+ * has a next hop waits for at most one other: the next change on its final path, possibly
+ * behind entries that do not change.  Its write step is the length of that chain.
  *
  *	write_step(x) = write_step(y) + 1, y the next change on the final path; else 0
  *
- * y turns up if its new port goes up and some x above it, whose entry changes,
- * used to come down to it over a cable that is alive (an x that keeps its entry
- * would have to turn in the new tables, which are strictly up, then down).
- * These, and all that wait for them, make stages of their own after all others:
+ * An entry y turns upward if its new port leads up, and the old entry of a switch x above
+ * leads down to it over a link that is alive, and x changes, too.  (An x that keeps its
+ * entry would make a turn in the new tables, but those go strictly up, then down.)  These
+ * entries, and all that wait for them, get steps of their own after all others (drain
+ * steps):
  *
- *	level(y) = one more than the levels of that which it waits for and of
- *		   those that came down to it, where they have one, else 0
+ *	level(y) = 1 + the greatest level of the entry that y waits for and of the
+ *		   entries that led down to y, if they have a level; else 0
  *
- * Both point from higher ranks to lower ones, so one pass by descending rank
- * does it.
+ * Both dependences point from higher ranks to lower ones, so one pass by descending rank
+ * is sufficient.
  *
- * Why nothing breaks in between.  Say that a written entry is right if the
- * packets that it forwards follow their final path.  An entry is written after
- * those downstream, so all of its final path is written or never changes: it is
- * right at once, and stays right.  A packet follows old entries to the first
- * written one and its final path from there.  It cannot come back to an old
- * one: a switch on a final path that is written leads along it.  So there is
- * no loop.  An entry that becomes a hole waits for nothing: it has lost all its
- * up/down paths, the old one among them, so nothing that works passes it.
+ * Why the tables work in between.  A written entry is right if the packets that it
+ * forwards follow their final path.  An entry is written after those downstream, so every
+ * other entry on its final path is written already or does not change.  So it is right at
+ * once, and stays right.  A packet follows old entries to the first written one, and its
+ * final path from there.  It cannot reach an old entry again, because every switch on a
+ * written final path leads along that path.  So there is no loop.  An entry that becomes
+ * FTR_PORT_NONE waits for nothing.  It has lost all its up/down paths, the old one
+ * included, so no packet that could arrive passes it.
  *
- * Only where pairs are kept off (live.keep) a path may go on working though its
- * cost is gone.  There a hole comes last of its LID, unless it comes down to
- * one that turns up, which is worse than a gap.
+ * Only with excluded pairs (ftr_incr.keep) may a path still work although its cost is
+ * infinite.  There an entry that becomes FTR_PORT_NONE is written last of its LID, unless
+ * it leads down to one that turns upward: such a turn is worse than a missing entry.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "incremental/incremental.h"
 
-/* Of levels, with extra turns. */
+/* Passes over the levels, with extra turns. */
 #define MAX_PASSES 16
 
 enum { DRAIN = 1, KNOWN = 2, POURS = 4 };
@@ -46,15 +46,16 @@ enum { DRAIN = 1, KNOWN = 2, POURS = 4 };
 struct staging {
 	struct ftr_incr *lv;
 	const struct ftr_change *change;
-	uint16_t *write_step;	/* by change; of DRAIN the level */
+	uint16_t *write_step;	/* by change; with DRAIN the level */
 	uint8_t *mark;		/* by change */
 	uint32_t *stack;	/* [n_sw] */
-	/* switches that do not change: the next that does, by LID */
+	/* for switches that do not change: the next change on the path, valid where
+	 * seen[] is the LID */
 	uint32_t *seen, *ahead, *path;	/* [n_sw] */
 	uint32_t n_normal, n_levels;
 };
 
-/* The switch that an entry of s leads to, NONE: to none. */
+/* The switch to which port p of s leads, NONE: none. */
 static ftr_sw next_switch(const struct ftr_incr *lv, ftr_sw s, ftr_port p)
 {
 	uint32_t c = incr_link(lv, s, p);
@@ -69,7 +70,7 @@ static bool goes_up(const struct ftr_incr *lv, ftr_sw s, ftr_port p)
 	return c != NONE && lv->group[lv->group_of[c]].up;
 }
 
-/* The first change on the way from s, itself included; NONE: there is none. */
+/* The first changed entry on the path from s, s included; NONE: none. */
 static uint32_t first_change(const struct staging *z, ftr_sw s, ftr_lid lid)
 {
 	const struct ftr_incr *lv = z->lv;
@@ -90,7 +91,7 @@ static uint32_t first_change(const struct staging *z, ftr_sw s, ftr_lid lid)
 	return k;
 }
 
-/* The next change on the final path of i, if it still leads somewhere. */
+/* The next change on the final path of i, unless it becomes FTR_PORT_NONE. */
 static uint32_t waits_for(const struct staging *z, uint32_t i)
 {
 	const struct ftr_change *c = &z->change[i];
@@ -100,9 +101,9 @@ static uint32_t waits_for(const struct staging *z, uint32_t i)
 	return k != NONE && z->change[k].after == FTR_PORT_NONE ? NONE : k;
 }
 
-/* The change that turns up when the old entry of i comes down to it; if there
- * are extra turns, one after whose change packets from there would make a turn
- * that is not allowed, one back included. */
+/* The change that turns upward and to which the old entry of i leads down.  With extra
+ * turns: a change after which packets from i would make a turn that is not allowed, a
+ * U-turn included. */
 static uint32_t pours_on(const struct staging *z, uint32_t i)
 {
 	const struct ftr_incr *lv = z->lv;
@@ -129,7 +130,7 @@ static uint32_t pours_on(const struct staging *z, uint32_t i)
 
 /* ---- one LID --------------------------------------------------------- */
 
-/* Length of the chain that i waits for, and whether it has to drain. */
+/* The length of the chain that i waits for, and whether i is in the drain steps. */
 static void chain(struct staging *z, uint32_t i)
 {
 	uint32_t depth = 0, k;
@@ -169,9 +170,9 @@ static bool raise(struct staging *z, uint32_t i, uint32_t level)
 	return raised;
 }
 
-/* Levels of the n entries in list that have to drain.  With extra turns one
- * pass is not enough; where entries wait for each other in a circle there is no
- * order, which the checker finds. */
+/* The levels of the n entries in list, which are in the drain steps.  With extra turns one
+ * pass is not enough.  If entries wait for each other in a cycle there is no order; the
+ * checker finds that. */
 static void levels(struct staging *z, uint32_t *list, uint32_t n)
 {
 	bool again = true;
@@ -195,7 +196,7 @@ static void levels(struct staging *z, uint32_t *list, uint32_t n)
 static void missing_last(struct staging *z, const uint32_t *list, uint32_t n,
 			 uint32_t n_drain)
 {
-	uint8_t with = n_drain ? DRAIN : 0;	/* so far those come last */
+	uint8_t with = n_drain ? DRAIN : 0;	/* the steps that are last so far */
 	uint32_t last = 0;
 
 	for (uint32_t i = 0; i < n; i++)
@@ -216,13 +217,13 @@ static void missing_last(struct staging *z, const uint32_t *list, uint32_t n,
 	}
 }
 
-/* Stages of the n changes of one LID; lv->at is set for them. */
+/* The write steps of the n changes of one LID; lv->at is set for them. */
 static void write_step_lid(struct staging *z, const uint32_t *list, uint32_t n)
 {
 	uint32_t *drain = z->stack, n_drain = 0;
 	bool any = false;
 
-	if (n == 1)		/* nobody to wait for */
+	if (n == 1)		/* no other to wait for */
 		return;
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t y = pours_on(z, list[i]);
@@ -280,8 +281,8 @@ static void number_write_steps(struct staging *z, struct ftr_incr_result *r)
 	r->n_write_steps = z->n_normal + z->n_levels;
 }
 
-/* Visit every (switch, block, stage) once; out NULL: count into first[], which
- * then holds the next free place of each stage. */
+/* Visit every (switch, block, write step) once. out NULL: count into first[]; else
+ * first[] holds the next free place of each step. */
 static uint32_t visit_blocks(const struct staging *z,
 			     const struct ftr_incr_result *r, uint32_t *first,
 			     struct ftr_incr_write *out)

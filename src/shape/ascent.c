@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Ascents: the nominal way up from a host, and its number on each tier.
+ * Upward paths: the nominal upward path of each host, and the number of the host on each
+ * tier.
  *
- * In a PGFT the groups above a switch lead to one plane each, so one group
- * leads down to a leaf, and floor(d / Pi) numbers the hosts that share a switch
- * one after the other.  Where several groups above a switch lead into the same
- * plane (the leaf chips of a chassis, under which a rack hangs by several
- * cables), both are lost: a switch of that plane has several ways down, and the
- * hosts that come down over one of them are not numbered one after the other.
+ * In a PGFT every group above a switch leads to a different plane.  So one group leads
+ * down to a leaf, and floor(d / Pi) numbers the hosts that share a switch consecutively.
+ * If several groups above a switch lead into the same plane (the leaf switches of a
+ * chassis to which a rack is connected by several links), neither is true: a switch of
+ * that plane has several groups that lead down to the leaf, and the hosts reached over one
+ * of them are not numbered consecutively.
  *
- * So there each host is followed on the way up by which its own leaf would
- * send it, and it counts as one of the hosts of every switch on that way:
+ * For such fabrics, each host is followed upward along the links to which its own leaf
+ * would send it, and it counts as one of the hosts of every switch on that path:
  *
  *	u_0 = its leaf, q_0 = d
  *	u_k+1 = the neighbour above u_k in slot q_k mod W
- *	q_k+1 = b + how many hosts before it, by d, have the same u_k+1
+ *	q_k+1 = b + the number of hosts before it, by d, with the same u_k+1
  *
- * W: slots of u_k; b: floor(q_k / W) of the first of them.  A cable that skips a
- * rank skips a tier.  Where the hosts of a switch are neighbours by d, as in
- * PGFTs, q_k is floor(d / Pi_k) of seed 002, equation (3).  Indices without a
- * host count, too, so that one who comes moves nobody.
+ * W: slots of u_k; b: floor(q_k / W) of the first of these hosts.  A link that skips a
+ * rank skips a tier.  If the hosts of a switch are consecutive in d, as in PGFTs, q_k is
+ * floor(d / Pi_k) of Gliksberg et al. 2020, equation (3).  Indices without a host are
+ * counted, too, so that a new host moves no other.
  */
 #include <string.h>
 
 #include "shape/shape.h"
 
-/* The neighbour above u in a slot, FTR_SW_NONE if it is not there. */
+/* The neighbour above u in a slot, FTR_SW_NONE if it is missing. */
 static ftr_sw in_slot(const struct ftr_shape *sh, ftr_sw u, uint32_t slot)
 {
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[u]];
@@ -36,7 +37,8 @@ static ftr_sw in_slot(const struct ftr_shape *sh, ftr_sw u, uint32_t slot)
 	return FTR_SW_NONE;
 }
 
-/* All that stand on tier r are numbered, then each takes its step. */
+/* Number all hosts whose path passes tier r + 1, after each host on tier r has taken
+ * its step. */
 static void climb(const struct ftr_shape *sh, struct ftr_up_path *at,
 		  uint32_t r, uint32_t *next)
 {

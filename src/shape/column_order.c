@@ -2,25 +2,24 @@
 /*
  * The order of destinations: columns, and the index d of every LID.
  *
- * Equations (3) and (4) of seed 002 balance only if consecutive d are
- * neighbours in the tree.  LIDs are not, so d is made here:
+ * Equations (3) and (4) of Gliksberg et al. 2020 balance the load only if consecutive d
+ * are neighbours in the tree.  LIDs are not, so d is computed here:
  *
- *  - Leaves are ordered by nested pods.  pod(l) = connected component of the
- *    switches of rank <= l (sideways cables aside, as dmodc does not use them); a pod is placed by its first leaf (by GUID, or by
- *    the natural order of host names).  So the leaves of a pod are adjacent
- *    on every level.
- *  - Every leaf owns the same number of indices (the stride, the host count of
- *    the fullest leaf), so a half-empty leaf shifts nobody.
- *  - Inside a leaf hosts go by port number.  Where the ports that may carry a
- *    host are not more than the stride, a missing host leaves its index empty
- *    and moves nobody when it comes back; else the present ones are counted.
- *  - The i-th LID of a port (LMC) takes d + i: the next plane, on every level
- *    in turn.
- *  - A leaf with ports of multi-port hosts is rotated so that the ports of one
- *    host fall on different planes, as far as the cabling lets them.
+ *  - Leaves are ordered by nested pods.  pod(l) = connected component of the switches of
+ *    rank <= l, without horizontal links, because dmodc does not use them.  A pod is
+ *    ordered by its first leaf (by GUID, or by the natural order of host names).  So the
+ *    leaves of a pod are adjacent on every level.
+ *  - Every leaf owns the same number of indices (the stride: the host count of the leaf
+ *    with the most hosts), so a leaf with fewer hosts does not shift others.
+ *  - Within a leaf, hosts are ordered by port number.  If the number of ports that may
+ *    carry a host is at most the stride, a missing host leaves its index free, and no
+ *    host moves when it returns.  Otherwise only the hosts present are counted.
+ *  - The i-th LID of a port (LMC) takes d + i, that is, the next plane on each level.
+ *  - A leaf with ports of multi-port hosts is rotated so that the ports of one host are
+ *    on different planes, as far as the links permit.
  *
- * Classes other than compute nodes have indices of their own, made the same
- * way over all switches, so that few of them do not disturb the many.
+ * Classes other than compute nodes have indices of their own, computed in the same way
+ * over all switches, so that they do not disturb the balance of the compute nodes.
  *
  *	d = (position of the column) * stride of the class + place in it
  */
@@ -31,8 +30,8 @@
 
 struct leaf_key {
 	ftr_sw sw;
-	const char *name;	/* smallest host name, FTR_LEAF_BY_NAME; else,
-				 * and without hosts, NULL: last */
+	const char *name;	/* smallest host name with FTR_LEAF_BY_NAME; otherwise, or
+				 * without hosts, NULL: sorted last */
 };
 
 struct ordering {
@@ -147,7 +146,8 @@ static enum ftr_status base_order(struct ordering *o)
 	return FTR_OK;
 }
 
-/* An empty leaf is ranked high but has its place among the others. */
+/* Is s below rank l? An empty leaf has a high rank, but counts as below every rank,
+ * because it is ordered among the other leaves. */
 static bool below(const struct shaping *z, ftr_sw s, uint32_t l)
 {
 	return z->rank[s] < l || (z->is_leaf[s] && z->is_stub[s]);
@@ -197,8 +197,8 @@ static enum ftr_status pods(struct ordering *o)
 	return FTR_OK;
 }
 
-/* Leaves before others; leaves by pods from the widest to the narrowest, then
- * base order; the others by (rank, index). */
+/* Leaves first, by pods from the widest to the narrowest, then by base order; then
+ * the other switches by (rank, index). */
 static int col_cmp(const void *x, const void *y, void *ctx)
 {
 	const struct ordering *o = ctx;
@@ -247,8 +247,8 @@ static enum ftr_status columns(struct ordering *o)
 	return FTR_OK;
 }
 
-/* Where every switch stands among the leaves: those of its pod, which does not
- * shrink when a cable is lost. */
+/* The leaves of the pod of every switch. The loss of a link does not make a pod
+ * smaller. */
 static enum ftr_status homes(struct ordering *o)
 {
 	struct shaping *z = o->z;
@@ -296,7 +296,8 @@ static void host_ports(const struct ordering *o, uint8_t *is_host_port)
 			is_host_port[z->f->ep[e].sw_port] = 1;
 }
 
-/* Place hosts of leaf s by port, gaps kept; false: too many ports qualify. */
+/* Place the hosts of leaf s by port and keep gaps; false: more ports may carry a
+ * host than the stride. */
 static bool place_by_port(struct ordering *o, ftr_sw s,
 			  const uint8_t *is_host_port)
 {
@@ -365,7 +366,7 @@ static void places(struct ordering *o)
 
 /* ---- multi-port hosts -------------------------------------------------- */
 
-/* Planes that the ports of a node have taken already, at most MAX_PLANES. */
+/* Slots that the ports of a node use already, at most MAX_TAKEN. */
 #define MAX_TAKEN 8
 
 struct taken {
@@ -391,8 +392,8 @@ static uint32_t slot_of(const struct ordering *o, ftr_sw s, ftr_ep e,
 		FTR_MAX(sh->numbering.n_slots[s], 1u);
 }
 
-/* The rotation of leaf s under which the fewest ports of multi-port hosts
- * meet a plane that their host has on another leaf. */
+/* The rotation of leaf s with the fewest ports of multi-port hosts in a slot that
+ * their host uses on another leaf. */
 static uint32_t best_turn(const struct ordering *o, ftr_sw s,
 			  const uint32_t *ports, const struct taken *taken)
 {
@@ -451,7 +452,7 @@ static enum ftr_status spread_multiport(struct ordering *o)
 
 /* ---- publishing -------------------------------------------------------- */
 
-/* Where all that owns LIDs has its indices d. */
+/* Publish the index d of every switch and end port. */
 static enum ftr_status publish(const struct ordering *o)
 {
 	const struct shaping *z = o->z;

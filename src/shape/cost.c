@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Costs, down-costs and dividers: seed 002, Procedure 1.
+ * Costs, down-costs and dividers: Gliksberg et al. 2020, Procedure 1.
  *
- * The seed pushes a switch's row of costs to its neighbours; here every row is
- * pulled from the neighbours' rows, so that each has one writer and a rank can
- * be shared out over the team.  Ranks are barriers:
+ * The paper pushes the row of costs of a switch to its neighbours.  Here every row is
+ * pulled from the rows of the neighbours, so that each row has one writer and the
+ * switches of a rank can be divided among the team.  Ranks are barriers:
  *
  *	ascending	down[s] = min over switches g below: down[g] + 1
  *	descending	must[s] = some switch g above has cost[g] > down[s]
  *			cost[s] = must[s] ? down[s]
  *				: min(down[s], min over g above: cost[g] + 1)
  *
- * must is explained with the deviation in <ftr/shape.h>; nobody keeps it, for
- * whoever needs it has the rows above at hand.  Rows are bytes, one per
- * column, and worked on many columns at a time.  O(E L), two passes.
+ * <ftr/shape.h> explains must, with the deviation.  It is not stored, because users of it
+ * read the rows above anyway.  A row has one byte per column, and many columns are
+ * processed at a time.  O(E L), two passes.
  */
 #include <string.h>
 
@@ -26,16 +26,16 @@ struct costing {
 	const struct shaping *z;
 	const ftr_sw *list;	/* switches of the rank being worked on */
 	uint8_t *cost, *down;
-	uint8_t *must;		/* a row for each worker */
+	uint8_t *must;		/* one row for each worker */
 	uint8_t *inf;		/* a row of FTR_COST_INF */
 	size_t stride;
 };
 
 /*
- * Over a new order (reorder.c): where the paths of the shape to keep to leave s
- * over a neighbour that is above it now, s is no way down.  If a switch above
- * came down to it, s would have to go down, too, and all that it sends would
- * crowd on the few cables there.
+ * With a new order (reorder.c) and a shape whose paths are to be kept: if these paths
+ * leave s towards a column over a neighbour that is now above s, s gets no down-cost for
+ * that column.  Otherwise a switch above could route downward through s, s would have to
+ * go down, too, and all traffic of s would share the few links there.
  */
 static void forget_kept(const struct costing *c, unsigned int worker, ftr_sw s,
 			uint8_t *down)
@@ -113,9 +113,9 @@ static void run_rank(struct costing *c, uint32_t r, ftr_team_fn fn)
 	ftr_team_run(c->z->team, first[r + 1] - first[r], 16, fn, c);
 }
 
-/* Pi: seed 002 section 3.3, over what is nominal.  Ascending ranks, so a switch
- * is final before it is used; the greatest of the products that arrive from
- * below wins. */
+/* Pi: Gliksberg et al. 2020, section 3.3, over what is nominal. Ranks ascend, so the
+ * divider of a switch is final before it is used. The largest product that arrives
+ * from below is taken. */
 enum ftr_status shape_dividers(struct shaping *z)
 {
 	const struct ftr_shape *sh = z->sh;

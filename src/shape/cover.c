@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What a fabric has that the nominal one lacks.
+ * The differences between a fabric and the nominal one: what the nominal one lacks.
  *
- * Switches are found by the GUID of who holds a place, or, where that is not
- * there, by their cables (replace.c); end ports by GUID.
- * What a source did not tell is no difference: the LMC without a LID, an empty
- * name.  An end port without a cable has no place in the tree and is not
- * looked at.
+ * Switches are matched by the GUID of the holder of a place, or else by their links
+ * (replace.c); end ports are matched by GUID.  Information that a source did not report
+ * is no difference: the LMC without a LID, an empty name.  An end port without a link has
+ * no place in the tree and is ignored.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -70,7 +69,7 @@ static void switches(struct cover *c)
 	}
 }
 
-/* What is different in two cabled end ports of one GUID; NULL: nothing. */
+/* The difference between two linked end ports of one GUID; NULL: none. */
 static const char *difference(const struct cover *c,
 			      const struct ftr_endport *a,
 			      const struct ftr_endport *b, bool names)
@@ -144,7 +143,7 @@ static void links(struct cover *c)
 
 /* ---- another fabric? --------------------------------------------------- */
 
-/* Nodes or cables: of f, of n, and those that both have. */
+/* Number of nodes or links: in f, in n, and in both. */
 struct common {
 	uint32_t f, n, both;
 };
@@ -163,7 +162,8 @@ static uint32_t connected(const struct ftr_fabric *f)
 	return n;
 }
 
-/* Where one side has no end ports, or no cables, only the others decide. */
+/* Do f and n have so little in common that f is another fabric? If one side has no
+ * end ports, or no links, only the other kind decides. */
 static void other_fabric(struct cover *c)
 {
 	struct ftr_nominal_change *g = &c->change;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Two fabrics side by side: which switch and end port of f is which of the
- * nominal fabric n, and what f has that n lacks.
+ * Comparison of a fabric f with the nominal fabric n: which switch and end port of f is
+ * which of n, and what f has that n lacks.
  */
 #ifndef FTR_SHAPE_COVER_H
 #define FTR_SHAPE_COVER_H
@@ -11,19 +11,18 @@
 
 struct cover {
 	const struct ftr_fabric *f, *n;
-	ftr_sw *sw;		/* [f->n_sw] in n, FTR_SW_NONE: not there */
-	ftr_ep *ep;		/* [f->n_ep] in n, FTR_EP_NONE */
-	struct ftr_nominal_change change;	/* new_* and changed, example */
+	ftr_sw *sw;		/* [f->n_sw] the switch in n, FTR_SW_NONE: none */
+	ftr_ep *ep;		/* [f->n_ep] the end port in n, FTR_EP_NONE: none */
+	struct ftr_nominal_change change;	/* new_*, changed and example are set */
 };
 
-/* names: other names are a change, too.  n NULL: all of f is new, and told
- * without an example.  False: no memory. */
+/* names: a different name is a change, too. n NULL: all of f is new, and no example
+ * is given. False: out of memory. */
 bool cover_compare(struct cover *c, struct ftr_arena *a,
 		   const struct ftr_fabric *f, const struct ftr_fabric *n,
 		   bool names);
 
-/* replace.c: switches of f that are in the place of another.  False: no
- * memory. */
+/* replace.c: find the switches of f that replace another one. False: out of memory. */
 bool cover_replaced(struct cover *c, struct ftr_arena *a);
 
 /* Is all of f in n? */
@@ -33,8 +32,8 @@ static inline bool cover_complete(const struct cover *c)
 	       !c->change.new_hosts && !c->change.changed;
 }
 
-/* Is the cable at (s, p), which leads to a switch, one to be told from here?
- * Each cable is told once, from the lower index, or port. */
+/* Is the link at (s, p), which leads to a switch, to be reported from this end? Each
+ * link is reported once, from the end with the lower switch index, or port. */
 static inline bool cover_reported_here(const struct ftr_fabric *f, ftr_sw s,
 				       unsigned int p)
 {

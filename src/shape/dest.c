@@ -2,8 +2,8 @@
 /*
  * Destinations: every LID with its column, class, port and index d, sorted.
  *
- * The place of a node's first LID is known (column_order.c, or project.c over a
- * nominal shape); the i-th LID of a port (LMC) takes d + i.
+ * The index of the first LID of a node is known (column_order.c, or project.c for a
+ * nominal shape).  The i-th LID of a port (LMC) has d + i.
  */
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@ static int dest_cmp(const void *x, const void *y)
 	return (a->lid > b->lid) - (a->lid < b->lid);
 }
 
-/* Has the owner of a LID a place in the tree? */
+/* Does the owner of a LID have a place in the tree? */
 static bool has_column(const struct ftr_fabric *f,
 		       const struct ftr_lid_owner *w)
 {

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Port groups, in an order that the whole fabric agrees on.
+ * Port groups, in an order that is the same in the whole fabric.
  *
- * A group holds the parallel cables from a switch to one neighbour (seed 002,
- * section 3.1).  The seed orders the groups of a switch by the GUID of the
- * neighbour.  With GUIDs as vendors give them, the pods of a tree then
- * disagree on which spine is "first", and shift permutations collide, so:
+ * A group holds the parallel links from a switch to one neighbour (Gliksberg et al. 2020,
+ * section 3.1).  The paper orders the groups of a switch by the GUID of the neighbour.
+ * With GUIDs as vendors assign them, the pods of a tree then disagree on which spine is
+ * the first, and flows of shift permutations collide.
  *
- * deviation: up groups of a switch of rank r are ordered by (plane of the
- * neighbour, GUID), where a plane is a connected component of the switches of
- * rank > r (sideways cables aside) and is named by its smallest GUID.  Switches of one rank see the
- * same planes, hence choose alike.  (opts.by_guid: not so, as published.)
+ * deviation: the groups above a switch of rank r are ordered by (plane of the neighbour,
+ * GUID).  A plane is a connected component of the switches of rank > r, without
+ * horizontal links, and is identified by its smallest GUID.  All switches of one rank see
+ * the same planes, and therefore make the same choice.  (opts.by_guid: the order of the
+ * paper.)
  *
- * One union-find serves all ranks: going from the top rank down, the switches
- * of rank r + 1 are joined in, then the groups of rank r are ordered by the
- * representative (the smallest index, which is the smallest GUID).  Stubs,
- * which join nothing that is not joined below, are left out, or an empty leaf
- * that looks like a top switch would make one plane of all.
+ * One union-find serves all ranks.  From the top rank down, the switches of rank r + 1 are
+ * joined in, then the groups of rank r are ordered by the representative (the smallest
+ * index, which is the smallest GUID).  Stubs, which join only what is joined below
+ * already, are left out; otherwise an empty leaf that looks like a top switch would
+ * merge all planes into one.
  *
- * Where two slots of a switch lead to one plane the shape has ascents
- * (ascent.c).  For that, only empty leaves are left out: the spines of a chassis
- * are stubs, too, if racks join its leaf chips already.
+ * If two slots of a switch lead to one plane, the shape has upward paths (ascent.c).  To
+ * detect this, only empty leaves are left out, because the spines of a chassis are stubs,
+ * too, if racks join its leaf switches already.
  *
- * Slots are numbered in the same order, the inferred ones (slots.c) with the
- * others.
+ * Slots are numbered in the same order, inferred slots (slots.c) together with the others.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static int draft_cmp(const void *x, const void *y)
 	return (a->g.remote > b->g.remote) - (a->g.remote < b->g.remote);
 }
 
-/* Is s left out of planes?  stubs: only if it is an empty leaf. */
+/* Is s left out of planes? stubs: keep stubs other than empty leaves. */
 static bool left_out(const struct shaping *z, ftr_sw s, bool stubs)
 {
 	return z->is_stub[s] && (!stubs || z->is_leaf[s]);
@@ -78,7 +78,7 @@ static void join_rank(const struct shaping *z, uint32_t *uf, uint32_t r,
 	}
 }
 
-/* Drafts of the groups of s; returns how many. */
+/* Drafts of the groups of s; returns their number. */
 static uint32_t draft_groups(const struct shaping *z, uint32_t *uf, ftr_sw s,
 			     struct draft *d)
 {
@@ -104,7 +104,7 @@ static uint32_t draft_groups(const struct shaping *z, uint32_t *uf, ftr_sw s,
 	return n;
 }
 
-/* Count sideways cables, each once. */
+/* Count the horizontal links, each once. */
 static void count_horizontal(struct shaping *z)
 {
 	for (ftr_sw s = 0; s < z->f->n_sw; s++)
@@ -115,7 +115,7 @@ static void count_horizontal(struct shaping *z)
 				z->sh->tree.n_horizontal += z->nbr[k].links;
 }
 
-/* Components among the switches of rank > 0: how many planes leaves see. */
+/* The number of planes above rank 0. */
 static uint32_t count_planes(const struct shaping *z, uint32_t *uf)
 {
 	uint32_t n = 0;
@@ -136,9 +136,9 @@ static int slot_cmp(const void *x, const void *y)
 }
 
 /*
- * Slots of the n_up groups above s that lead d, which are in order: all that is
- * nominally above s, in the same order.  Returns how many there are, in slot,
- * which has room for all switches.
+ * Assign slots to the n_up groups above s, which are first in d and sorted: the slots are
+ * all nominal neighbours above s, in the same order.  slot has room for all switches.
+ * Returns the number of slots.
  */
 static uint32_t number_slots(const struct shaping *z, uint32_t *uf, ftr_sw s,
 			     struct draft *d, uint32_t n_up, struct slot *slot)
@@ -180,8 +180,8 @@ static bool share_plane(uint32_t *uf, ftr_sw s, const struct slot *slot,
 	return twice;
 }
 
-/* Cables in the order of groups, with their nominal places: those of a group
- * that lacks some are taken for the first ones. */
+/* Store the ports in the order of groups, with their nominal places. The links of a
+ * group that lacks some get the first places. */
 static enum ftr_status lay_links(struct shaping *z, struct ftr_group *groups)
 {
 	uint32_t n = z->nbr_first[z->f->n_sw], next = 0;
@@ -206,7 +206,7 @@ static enum ftr_status lay_links(struct shaping *z, struct ftr_group *groups)
 
 /* Memory of this step. */
 struct grouping {
-	uint32_t *uf, *all;	/* [n_sw] planes: without stubs, and with them */
+	uint32_t *uf, *all;	/* [n_sw] planes without stubs, and with them */
 	ftr_sw *seen;
 	struct slot *slot;
 	uint32_t *n_up, *n_down, *n_slots;	/* published */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The nominal fabric as an object: kept, or made anew when the fabric grew.
+ * The nominal fabric as an object, which is kept until the fabric grows.
  *
- * One object holds N and S(N).  Nothing in it changes, so whoever holds the old
- * one while a new one is made reads on undisturbed.
+ * One object holds the nominal fabric N and its shape S(N).  It never changes, so a user
+ * of the old object is not affected when a new one is made.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static bool hash_lists(uint64_t *hash, const struct ftr_shape_opts *opts)
 	uint8_t mode = (uint8_t)opts->roots_mode;
 
 	*hash = FTR_HASH_INIT;
-	if (opts->roots.n && mode)	/* 0 as before there were modes */
+	if (opts->roots.n && mode)	/* mode 0 is left out, as in earlier versions */
 		*hash = ftr_hash(*hash, &mode, 1);
 	return hash_list(hash, &opts->roots) && hash_list(hash, &opts->cn) &&
 	       hash_list(hash, &opts->io);
@@ -73,7 +73,7 @@ static enum ftr_status no_memory(struct ftr_err *err)
 	return ftr_fail(err, FTR_NOMEM, "out of memory for a nominal fabric");
 }
 
-/* An object of united, which is consumed, also on failure. */
+/* Make an object of united, which is consumed, also on failure. */
 static enum ftr_status wrap(struct ftr_fabric *united,
 			    const struct ftr_shape_opts *opts, uint64_t lists,
 			    struct ftr_team *team, struct ftr_nominal **out,
@@ -118,7 +118,7 @@ enum ftr_status ftr_nominal_compare(const struct ftr_nominal *n,
 	return FTR_OK;
 }
 
-/* Begin anew with f; the counts are of all of f. */
+/* Start again with f alone; all of f counts as new. */
 static bool start_over(struct cover *c, struct ftr_arena *a, bool names)
 {
 	struct ftr_nominal_change seen = c->change;

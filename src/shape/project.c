@@ -2,14 +2,13 @@
 /*
  * A shape over a nominal shape.
  *
- * All that says where things are is taken over: ranks, stubs, columns, groups,
- * slots and cables in their nominal order, dividers, indices d.  What is not in
- * the fabric is left out of the lists, and nothing else is decided here, so a
- * fault leaves every number as it was.  Costs are worked out afterwards from
- * the groups that are left, over the nominal ranks.
+ * Everything that defines positions is copied: ranks, stubs, columns, groups, slots and
+ * links in their nominal order, dividers, indices d.  Nominal parts that are not in the
+ * fabric are left out of the lists.  Nothing else is decided here, so a fault leaves
+ * every number as it was.  Costs are computed afterwards from the remaining groups, over
+ * the nominal ranks.
  *
- * The fabric must be a part of the nominal one, switch by switch and cable by
- * cable.
+ * The fabric must be a part of the nominal one, switch by switch and link by link.
  */
 #include <string.h>
 
@@ -20,7 +19,7 @@ struct projection {
 	struct shaping *z;
 	const struct ftr_shape *n;	/* nominal */
 	struct cover c;
-	ftr_sw *sw;		/* [nominal n_sw] in the fabric, FTR_SW_NONE */
+	ftr_sw *sw;		/* [nominal n_sw] switch in the fabric, FTR_SW_NONE: none */
 };
 
 static enum ftr_status prepare(struct projection *p)
@@ -40,7 +39,7 @@ static enum ftr_status prepare(struct projection *p)
 	return FTR_OK;
 }
 
-/* What a switch has whatever becomes of its cables. */
+/* Properties of switches that do not depend on the links that are alive. */
 static enum ftr_status switches(struct projection *p)
 {
 	struct shaping *z = p->z;
@@ -75,7 +74,7 @@ static enum ftr_status switches(struct projection *p)
 	return shape_by_rank(z, p->n->tree.n_ranks);
 }
 
-/* Writable views of what is published of groups. */
+/* Writable views of the published groups. */
 struct living {
 	struct ftr_group *group;
 	ftr_port *port;
@@ -83,7 +82,7 @@ struct living {
 	uint32_t n, n_ports;
 };
 
-/* Cables of the nominal group g of s that are in the fabric; false: none. */
+/* Add the links of the nominal group g of s that are in the fabric; false: none. */
 static bool living_group(const struct projection *p, struct living *l,
 			 ftr_sw s, const struct ftr_group *g)
 {
@@ -206,7 +205,8 @@ static enum ftr_status endports(struct projection *p)
 	return shape_dests(z);
 }
 
-/* Numbers stay whatever is lost on the way. */
+/* Upward paths. The numbers stay the nominal ones, even if a switch on the path is
+ * missing. */
 static enum ftr_status up_paths(struct projection *p)
 {
 	struct shaping *z = p->z;
@@ -237,7 +237,8 @@ static uint32_t connected_endports(const struct ftr_fabric *f)
 	return n;
 }
 
-/* The cable that n has at port q of t, s in the fabric, is it absent there? */
+/* Is the link that the nominal fabric has at port q of t, which is s in the fabric,
+ * missing in the fabric? */
 static bool is_absent(const struct projection *p, ftr_sw s, ftr_sw t,
 		      unsigned int q)
 {

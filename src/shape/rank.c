@@ -1,41 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Ranks: which way is up.
+ * Ranks: which links lead up.
  *
- * Seed 002 section 3.1 takes leaf switches as the lowest level and breadth
- * does the rest.  Real fabrics break that: a few hosts hang on middle and top
- * switches, some leaves have fewer hosts than others, some leaves hang on
- * other leaves.  So:
+ * Gliksberg et al. 2020, section 3.1, take leaf switches as the lowest level and derive
+ * the other levels breadth first.  Real fabrics do not satisfy this: a few hosts are
+ * connected to middle and top switches, some leaves have fewer hosts than others, some
+ * leaves are connected only to other leaves.  So:
  *
- *  1. Leaf seeds.  T = the host count of the switch of the median host.  A
- *     switch with at least T / SEED_SHARE hosts, or with at least as many
- *     hosts as cables to other switches, is a leaf: height 0.  A minority of
- *     hosts on an upper switch does not make it one.
- *  2. Heights.  Round k gives height k to the switches of which at least
- *     1 / LOW_SHARE of the neighbours have a height already, but for those
- *     that see more neighbours with a larger share than neighbours with a
- *     height; where none qualifies, to those with the largest share.  So a top
- *     switch stays up that has an odd leaf among its neighbours.
- *  3. Slim leaves.  A switch of height >= 2 all of whose neighbours belong to
- *     one component of lower switches connects nothing that is not connected
- *     already.  With end nodes of any kind it is a slim leaf and comes down to
- *     height 0, but has indices of compute nodes only if it has some (I/O
- *     nodes on leaves of their own must reach each other).  Without
- *     end nodes it keeps its height, for it may join what nobody else does
- *     after many faults, but stands aside when planes are found.  If it is
- *     cabled as a leaf is, to most of the same switches, it is one in the order
- *     of leaves: a rack that is switched off keeps its place.
- *  4. Hanging leaves.  A leaf with no neighbour above it, but with leaves
- *     beside it, hangs below those: it is pushed down, step by step.
- *  5. A component in which nobody is above anybody (two switches back to back,
- *     a ring) is ranked by breadth from its best connected switch: complete,
- *     if not well balanced.
+ *  1. Leaf seeds.  T = the host count of the switch of the median host.  A switch is a
+ *     leaf, with height 0, if it has at least T / SEED_SHARE hosts, or at least as many
+ *     hosts as links to other switches.  A few hosts on an upper switch do not make it
+ *     a leaf.
+ *  2. Heights.  Round k gives height k to the switches of which at least 1 / LOW_SHARE of
+ *     the neighbours have a height already, except those with more neighbours that have
+ *     a larger share than neighbours that have a height.  If no switch qualifies, the
+ *     switches with the largest share get height k.  So a top switch with an odd leaf
+ *     among its neighbours keeps a high rank.
+ *  3. Slim leaves.  A switch of height >= 2 whose neighbours all belong to one component
+ *     of lower switches joins only what is joined already.  If it has end nodes of any
+ *     kind, it is a slim leaf: it gets height 0, but indices of compute nodes only if it
+ *     has some (I/O nodes on leaves of their own must reach each other).  If it has no
+ *     end nodes, it keeps its height, because it may join switches that no other switch
+ *     joins after many faults, but it is a stub: it is ignored when planes are found.  A
+ *     stub that is connected like a leaf, to most of the same switches, is a leaf in
+ *     the order of leaves: a rack that is switched off keeps its place.
+ *  4. Hanging leaves.  A leaf with no neighbour above it, but with leaves beside it, is
+ *     placed below those, step by step.
+ *  5. A component in which all switches have the same height (two switches back to back,
+ *     a ring) is ranked breadth first from its switch with the most neighbours.  This
+ *     connects everything, but is not well balanced.
  *
- * Roots given by the administrator decide instead: rank = greatest depth -
- * depth of a breadth-first search from them; a component that has none of
- * them keeps the inferred ranks.  A top switch that is missing from the list
- * would end up below its neighbours, and most of its links would be of no use:
- * see enum ftr_roots.
+ * If the administrator gives roots, they decide instead: rank = greatest depth - depth of
+ * a breadth-first search from the roots.  A component without a root keeps the inferred
+ * ranks.  A top switch that is missing from the list would get a rank below its
+ * neighbours, and most of its links would be useless: see enum ftr_roots.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -51,7 +49,7 @@
 
 /* ---- adjacency --------------------------------------------------------- */
 
-/* Cables of s to other switches as (far switch << 8 | own port), sorted. */
+/* Links of s to other switches as (far switch << 8 | own port), sorted. */
 static uint32_t sorted_links(const struct ftr_fabric *f, ftr_sw s,
 			     uint64_t *key)
 {
@@ -120,7 +118,7 @@ static int u32_cmp(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* Host count of the switch on which the median host sits; 0: no hosts. */
+/* Host count of the switch of the median host; 0: no hosts. */
 static uint32_t typical_hosts(const struct shaping *z, uint32_t *tmp)
 {
 	uint64_t total = 0, sum = 0;
@@ -150,7 +148,7 @@ static void seed_leaves(struct shaping *z, int32_t *height, uint32_t *tmp)
 	}
 }
 
-/* Of the neighbours of a switch, those that have a height. */
+/* Number of neighbours with a height, and of all neighbours. */
 struct share {
 	uint32_t low, all;
 };
@@ -181,7 +179,7 @@ static struct share shares(const struct shaping *z, const int32_t *height,
 	return best;
 }
 
-/* Does s qualify in this round, by rule 2? */
+/* Does s get a height in this round, by rule 2? */
 static bool rises(const struct shaping *z, const struct share *share, ftr_sw s)
 {
 	uint32_t better = 0;
@@ -193,8 +191,7 @@ static bool rises(const struct shaping *z, const struct share *share, ftr_sw s)
 	return better <= share[s].low;
 }
 
-/* One round: height k for those who qualify.  False: nobody is left that has
- * a neighbour with a height. */
+/* One round of rule 2. False: no switch without a height has a neighbour with one. */
 static bool raise_round(const struct shaping *z, int32_t *height, int32_t k,
 			struct share *share)
 {
@@ -256,8 +253,9 @@ static void slim_leaves(struct shaping *z, int32_t *height, int32_t top,
 	}
 }
 
-/* Does s share more than half of its neighbours, and of theirs, with a leaf
- * that has hosts?  shared: zero for all switches, and left so. */
+/* Is there a leaf with hosts such that more than half of the neighbours of s, and
+ * more than half of those of the leaf, are common to both? shared: zero for all
+ * switches, and left so. */
 static bool connected_as_leaf(const struct shaping *z, const int32_t *height,
 			      ftr_sw s, uint32_t *shared)
 {
@@ -280,7 +278,7 @@ static bool connected_as_leaf(const struct shaping *z, const int32_t *height,
 	return found;
 }
 
-/* Rule 3, switches without end nodes.  Only leaves with hosts are looked at, so
+/* Rule 3, switches without end nodes. Only leaves with hosts are compared with, so
  * the order does not matter. */
 static void empty_leaves(struct shaping *z, const int32_t *height,
 			 uint32_t *shared)
@@ -291,7 +289,7 @@ static void empty_leaves(struct shaping *z, const int32_t *height,
 			z->is_leaf[s] = connected_as_leaf(z, height, s, shared);
 }
 
-/* Rule 4.  Breadth-first over leaves from those that have somebody above. */
+/* Rule 4. Breadth first over leaves, from those with a neighbour above. */
 static void hang_leaves(const struct shaping *z, int32_t *height,
 			ftr_sw *queue, uint8_t *seen)
 {
@@ -319,8 +317,8 @@ static void hang_leaves(const struct shaping *z, int32_t *height,
 	}
 }
 
-/* Breadth-first depth of everything reachable from the queue's tail entries
- * (depth 0 already set); returns the new tail. */
+/* Breadth-first depth of all switches that can be reached from queue[head .. tail -
+ * 1], whose depth is set; returns the new tail. */
 static uint32_t bfs(const struct shaping *z, int32_t *depth, ftr_sw *queue,
 		    uint32_t head, uint32_t tail)
 {
@@ -342,7 +340,7 @@ static void flat_components(const struct shaping *z, int32_t *height,
 			    int32_t *depth, ftr_sw *queue, uint32_t *uf)
 {
 	const struct ftr_fabric *f = z->f;
-	uint32_t *best = uf + f->n_sw;	/* best root of a component */
+	uint32_t *best = uf + f->n_sw;	/* root of a component */
 
 	ftr_uf_init(uf, f->n_sw);
 	for (ftr_sw s = 0; s < f->n_sw; s++)
@@ -361,7 +359,7 @@ static void flat_components(const struct shaping *z, int32_t *height,
 		    z->nbr_first[b + 1] - z->nbr_first[b])
 			best[c] = s;
 	}
-	/* A component is not flat if it has two heights. */
+	/* A component with two heights is not flat. */
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		for_each_nbr(z, s, n)
 			if (height[n->sw] != height[s])
@@ -470,7 +468,8 @@ static bool is_unlisted(const struct roots *r, ftr_sw s)
 	return true;
 }
 
-/* With each that is found others may turn out: until there are no more. */
+/* Each switch found may make others evident, so this is repeated until no more are
+ * found. */
 static enum ftr_status find_unlisted(struct roots *r)
 {
 	struct shaping *z = r->z;
@@ -593,7 +592,7 @@ static enum ftr_status publish(struct shaping *z, const int32_t *height)
 	z->rank = ftr_arena_alloc(z->keep, f->n_sw, 1);
 	if (!z->rank)
 		return shape_nomem(z);
-	/* Unreached switches (no hosts near): any rank will do. */
+	/* Switches without a height (no hosts near): any rank is valid. */
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		z->rank[s] = height[s] == NO_HEIGHT ? 0 :
 			(uint8_t)(height[s] - min);

@@ -2,12 +2,11 @@
 /*
  * A shape over another order of the switches.
  *
- * Only which way is up changes.  The result shares columns, destinations,
- * dividers and cables with the shape it came from, and has groups, costs and
- * down-costs of its own.  Groups of a switch are split into those above and
- * those below by the new order; inside each part they keep the old order, so
- * where the candidates of equation (1) are the same, so is the choice of
- * equation (3).
+ * Only the direction of links (up or down) changes.  The result shares columns,
+ * destinations, dividers and links with the original shape, and has its own groups, costs
+ * and down-costs.  The groups of a switch are split into those above and those below by
+ * the new order.  Within each part they keep the old order, so where the candidates of
+ * equation (1) are the same, equation (3) makes the same choice.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -85,8 +84,8 @@ static enum ftr_status split_groups(struct shaping *z,
 	return FTR_OK;
 }
 
-/* A cost of the greatest value below infinity: a longer path may have been
- * lost behind it. */
+/* Fail if a cost has the greatest value below infinity: a longer path may then have
+ * been cut off. */
 static enum ftr_status no_overflow(struct shaping *z)
 {
 	const struct ftr_shape *sh = z->sh;

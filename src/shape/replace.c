@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Switches that were replaced: a new GUID at the links of an old one.
+ * Replaced switches: a new GUID at the links of an old one.
  *
- * A place of the nominal fabric is free if nobody in the fabric holds it.  Each
- * link of a switch without a place is evidence: the nominal fabric knows what
- * the far end was linked to.  If that is a free place, the link is a vote for
- * it; if it is anything else, or nothing, a vote against all of them; a switch
- * that is itself unknown says nothing.  The switch takes the place with the
- * most votes if these are more than half of all; votes of links that are at the
- * same port of the switch, too, decide between places with equally many.  If
- * two switches want one place, the one with more votes gets it.
+ * A place of the nominal fabric is free if no switch of the fabric holds it.  Each link of
+ * a switch without a place is a vote.  If the nominal fabric connects the far end of the
+ * link to a free place, the vote is for that place; otherwise it is against all places.
+ * Links to switches without a place do not vote.  A switch takes the place with the most
+ * votes if they are more than half of all votes.  Between places with equal votes, the
+ * number of links at the same port of the switch as in the nominal fabric decides.  If two
+ * switches claim one place, the one with more votes gets it.
  *
- * Every switch found is evidence for its neighbours, so this goes on in rounds
- * until a round finds nothing: that is how two neighbours that were replaced
- * together are found.  A round decides by what the one before it left, so the
- * order of switches does not matter.  A tie is decided for nobody.
+ * Every switch found gives its neighbours new votes, so rounds are repeated until one
+ * finds nothing.  In this way two neighbours that were replaced together are found.  A
+ * round uses only the results of earlier rounds, so the order of switches does not matter.
+ * A tie gives the place to neither.
  */
 #include <string.h>
 
@@ -27,9 +26,9 @@ struct claim {
 
 struct replace {
 	struct cover *c;
-	ftr_sw *here;		/* [n->n_sw] who is there, in f */
+	ftr_sw *here;		/* [n->n_sw] the switch of f in that place */
 	struct claim *claim;	/* [f->n_sw] */
-	ftr_sw *best;		/* [n->n_sw] the one that claims it best */
+	ftr_sw *best;		/* [n->n_sw] the switch with the best claim */
 	struct claim *tally;	/* [FTR_PORT_MAX] scratch */
 };
 
@@ -38,8 +37,8 @@ static bool better(struct claim a, struct claim b)
 	return a.votes != b.votes ? a.votes > b.votes : a.strong > b.strong;
 }
 
-/* Where the nominal fabric has what is at the far end of port p of s; *strong:
- * at port p.  FTR_SW_NONE: nowhere free.  False: it does not know. */
+/* The vote of port p of s.  *place: where the nominal fabric connects the far end, or
+ * FTR_SW_NONE if that is no free place; *strong: it does so at port p.  False: no vote. */
 static bool vote(const struct replace *r, ftr_sw s, unsigned int p,
 		 ftr_sw *place, bool *strong)
 {
@@ -77,7 +76,7 @@ static bool vote(const struct replace *r, ftr_sw s, unsigned int p,
 	return true;
 }
 
-/* What s claims. */
+/* The place that s claims. */
 static struct claim claim_of(const struct replace *r, ftr_sw s)
 {
 	struct claim none = { FTR_SW_NONE, 0, 0 }, best = none;
@@ -133,7 +132,7 @@ static bool round_of(struct replace *r)
 		if (*b == FTR_SW_NONE || better(r->claim[s], r->claim[*b]))
 			*b = s;
 	}
-	for (ftr_sw s = 0; s < n_f; s++) {	/* a tie is nobody's */
+	for (ftr_sw s = 0; s < n_f; s++) {	/* a tie: neither gets it */
 		ftr_sw t = r->claim[s].place;
 
 		if (t == FTR_SW_NONE || r->best[t] == FTR_SW_NONE ||
@@ -162,9 +161,9 @@ static bool is_end_node(const struct ftr_fabric *f, uint64_t guid)
 	return false;
 }
 
-/* The GUID of a place must be that of no other node.  A switch that has come
- * back, and was found nowhere, has the place of its own GUID; who holds that
- * has none.  Each of them moves once, to where it stays. */
+/* No other node may have the GUID of a place.  A switch that returned, and got no place,
+ * takes the place of its own GUID; the switch that held it loses it.  Each switch moves at
+ * most once. */
 static void settle_guids(struct replace *r)
 {
 	const struct ftr_fabric *f = r->c->f, *n = r->c->n;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Assembly of a shape out of its steps, and the questions asked of one.
+ * Assembly of a shape from its steps, and queries.
  *
- * A shape is built in two arenas: what the steps leave for the engines, and
- * scratch.  On any failure both are freed and nothing is published.
+ * A shape is built in two arenas: the results for the engines, and scratch.  On any
+ * failure both are freed and nothing is published.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static bool listed(const uint64_t *list, uint32_t n, uint64_t guid)
 	return bsearch(&guid, list, n, sizeof(*list), u64_cmp) != NULL;
 }
 
-/* Count hosts by the lists; false: there are none. */
+/* Count the hosts by the lists; false: there are none. */
 static bool count_hosts(struct shaping *z, const uint64_t *cn, uint32_t n_cn,
 			const uint64_t *io, uint32_t n_io)
 {
@@ -65,11 +65,11 @@ static bool names_none(const struct ftr_fabric *f, const struct ftr_guids *g)
 }
 
 /*
- * Which end ports are hosts.  A list of compute nodes decides if given; else
- * every channel adapter counts but for I/O nodes and Aggregation Nodes.
- * Routers never do.  A list that names no port of the fabric (node GUIDs in
- * place of port GUIDs, or all of them are switched off) would leave a tree
- * without leaves: it is not used, and the shape says so.
+ * Find the end ports that are hosts.  A list of compute nodes decides, if given;
+ * otherwise every channel adapter is a host except I/O nodes and Aggregation Nodes.
+ * Routers never are.  A list that names no port of the fabric (node GUIDs in place of
+ * port GUIDs, or all of its nodes are switched off) would leave a tree without leaves: it
+ * is ignored, and cn_unknown is set in the shape.
  */
 enum ftr_status shape_hosts(struct shaping *z)
 {

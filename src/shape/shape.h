@@ -2,18 +2,17 @@
 /*
  * The steps from a fabric to a shape, in this order:
  *
- *	hosts	which end ports count, and how many each switch has
+ *	hosts	which end ports count as hosts, and how many each switch has
  *	rank	adjacency, leaf switches, ranks
- *	slots	what is nominal above a switch, known or inferred
- *	group	port groups in agreed order, planes, slots
+ *	slots	the nominal neighbours above a switch, known or inferred
+ *	group	port groups in a common order, planes, slots
  *	order	pods, columns, destinations and their index d
  *	cost	cost, down-cost; dividers
  *
- * Over a nominal shape (project.c) there is one step in place of all but the
- * costs.
+ * With a nominal shape (project.c) a single step replaces all but the costs.
  *
- * struct shaping carries the work; what stays goes into the shape's arena,
- * the rest into a scratch arena that dies at the end.
+ * struct shaping holds the state.  Results go into the arena of the shape, the rest into
+ * a scratch arena that is freed at the end.
  */
 #ifndef FTR_SHAPE_SHAPE_H
 #define FTR_SHAPE_SHAPE_H
@@ -37,18 +36,18 @@ struct shaping {
 	struct ftr_arena *keep;		/* becomes sh->arena */
 	struct ftr_arena *scratch;
 
-	uint8_t *ep_host;		/* [n_ep] the end port counts as host */
-	uint32_t *hosts;		/* [n_sw] end ports that count */
-	uint32_t *ends;			/* [n_sw] all but Aggregation Nodes */
+	uint8_t *ep_host;		/* [n_ep] the end port is a host */
+	uint32_t *hosts;		/* [n_sw] number of hosts */
+	uint32_t *ends;			/* [n_sw] end ports without Aggregation Nodes */
 	uint32_t *nbr_first;		/* [n_sw + 1], published as group_first */
 	struct nbr *nbr;
 	ftr_port *nbr_port;
 	uint8_t *is_leaf;		/* [n_sw] leaf switch (has hosts, low) */
-	uint8_t *is_stub;		/* [n_sw] joins nothing: no plane; published */
+	uint8_t *is_stub;		/* [n_sw] stub: left out of planes; published */
 	uint8_t *rank;			/* [n_sw], published */
 	const struct ftr_shape *keep_to;	/* reorder.c: paths to keep */
 	struct slots *slots;		/* slots.c */
-	bool shared_plane;		/* two groups above a switch lead to one */
+	bool shared_plane;		/* two slots of a switch lead to one plane */
 	ftr_sw *by_rank;		/* [n_sw] ascending (rank, index) */
 	uint32_t *rank_first;		/* [n_ranks + 1] into by_rank */
 };
@@ -67,21 +66,21 @@ enum ftr_status shape_cost(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_dividers(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_project(struct shaping *z) FTR_MUST_USE;
 
-/* Publish rank, by_rank, rank_first (rank.c); rank is set, n_ranks known. */
+/* Publish rank, by_rank and rank_first (rank.c). z->rank must be set. */
 enum ftr_status shape_by_rank(struct shaping *z, uint32_t n_ranks) FTR_MUST_USE;
-/* Destinations of the LIDs of f, from the places of what owns them. */
+/* Destinations of the LIDs of f, from the indices of their owners. */
 enum ftr_status shape_dests(struct shaping *z) FTR_MUST_USE;
 
-/* slots.c: switches that would be above s if nothing were damaged, cabled or
- * not, ascending.  Those that are above for other reasons may be missing.
- * *above is good until the next call. */
+/* slots.c: the switches that would be above s without damage, linked or not, ascending.
+ * Those that are above s for other reasons may be missing.  *above is valid until the next
+ * call. */
 uint32_t shape_inferred_above(const struct shaping *z, ftr_sw s,
 			      const ftr_sw **above);
-/* Nominal number of cables of two neighbours that have so many. */
+/* Nominal number of links between two neighbours that have `links`. */
 uint32_t shape_nominal_links(const struct shaping *z, ftr_sw a, ftr_sw b,
 			     uint32_t links);
 
-/* FTR_NOMEM with the one text for it. */
+/* FTR_NOMEM with its message. */
 static inline enum ftr_status shape_nomem(struct shaping *z)
 {
 	return ftr_fail(z->err, FTR_NOMEM,

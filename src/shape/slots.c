@@ -2,36 +2,34 @@
 /*
  * Slots: the nominal groups above a switch, known or inferred.
  *
- * A fabric that is damaged on the day it is first seen hides what it should
- * be.  In every PGFT (seed 002, section 2) a component of the switches of two
- * adjacent ranks, joined by the cables between these ranks, is a complete
- * bipartite graph with one number of parallel cables.  So, for such a
- * component, a mesh:
+ * If a fabric is damaged when it is first seen, its complete form is not known.  In every
+ * PGFT (Gliksberg et al. 2020, section 2), a component of the switches of two adjacent
+ * ranks, connected by the links between these ranks, is a complete bipartite graph, and
+ * all pairs have the same number of parallel links.  So, for such a component, a mesh:
  *
- *  - If at least MESH_SHARE % of its pairs are cabled, all pairs are nominal,
- *    with the most frequent number of cables (on a tie the larger, for a lost
- *    cable makes it smaller).  Groups with more cables keep them.
- *  - A cable that is lost leaves a port free at both ends.  So a pair of which
- *    one switch has no free port lacks nothing, and a switch that has not so
- *    many free ports as it lacks cables is not damaged but built so: nothing is
- *    inferred for it.
+ *  - If at least MESH_SHARE % of its pairs are linked, all pairs are nominal, with the
+ *    most frequent number of links (on a tie the larger, because a lost link reduces the
+ *    number).  Groups with more links keep them.
+ *  - A lost link leaves a free port at both ends.  So a pair of which one switch has no
+ *    free port lacks nothing.  A switch with fewer free ports than missing links is not
+ *    damaged but was built like this: nothing is inferred for it.
  *
- * MESH_SHARE lies between 2/3 (every leaf on two of three spines is a plan,
- * not damage) and 3/4.  Of the meshes of generated trees it recognises
+ * MESH_SHARE lies between 2/3 (if every leaf is connected to two of three spines, this is
+ * the design, not damage) and 3/4.  Of the meshes of generated trees it recognises, in %:
  *
- *	cables lost	5 %	10 %	15 %	20 %
+ *	links lost	5 %	10 %	15 %	20 %
  *	2 x 2		99.5	97.5	93	85
  *	4 x 4		99.8	99.2	96	86
  *	6 x 6		100	100	99	95
  *	12 x 12		100	100	100	100
  *
- * and all of those with several cables a pair; 80 % would lose a quarter of the
- * 2 x 2 meshes at 10 %.  Of the real fabrics, those that lack cables have 96 %
- * of their pairs.
+ * and all of those with several links for each pair.  With 80 %, a quarter of the 2 x 2
+ * meshes would be lost at 10 %.  The real fabrics that lack links have 96 % of their
+ * pairs.
  *
- * Inferred slots have no cable.  When the cable comes, nothing else moves: the
- * mesh is what it was, planes join no more than they did, and order, number of
- * slots and dividers count inferred slots like others.
+ * Inferred slots have no link.  When the link appears, nothing else moves: the mesh is
+ * the same, no more planes are joined than before, and the order, the number of slots and
+ * the dividers count inferred slots like others.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -44,17 +42,17 @@
 
 struct mesh {
 	uint32_t low, n_low;	/* slots.member[low ..]: of the lower rank */
-	uint32_t up, n_up;	/* the same of the upper rank, eligible ones */
-	uint32_t links;	/* nominal, of a pair */
+	uint32_t up, n_up;	/* likewise of the upper rank, eligible ones */
+	uint32_t links;	/* nominal links of a pair */
 };
 
 struct slots {
-	uint32_t *low_mesh;	/* [n_sw] as a lower switch, NO_MESH: nothing
-				 * is inferred */
-	uint32_t *up_mesh;	/* [n_sw] as an upper switch */
+	uint32_t *low_mesh;	/* [n_sw] its mesh as a lower switch, NO_MESH: nothing is
+				 * inferred */
+	uint32_t *up_mesh;	/* [n_sw] its mesh as an upper switch */
 	struct mesh *mesh;
 	ftr_sw *member;
-	uint32_t *open;		/* [n_sw] ports without a cable */
+	uint32_t *open;		/* [n_sw] number of ports without a link */
 	ftr_sw *above;		/* the last answer of shape_inferred_above */
 };
 
@@ -77,9 +75,9 @@ static uint32_t open_ports(const struct ftr_fabric *f, ftr_sw s)
 	return n;
 }
 
-/* Components: node s is s as a lower switch, n_sw + s as an upper one, so the
- * representative of a mesh is its first lower switch.  Members lie side by
- * side, those of the lower rank first, ascending. */
+/* Find the meshes as components.  Node s is s as a lower switch, n_sw + s is s as an upper
+ * switch, so the representative of a mesh is its first lower switch.  Members are stored
+ * together, those of the lower rank first, ascending. */
 static void collect(const struct shaping *z, struct slots *w, uint32_t *uf,
 		    uint32_t *at)
 {
@@ -102,7 +100,7 @@ static void collect(const struct shaping *z, struct slots *w, uint32_t *uf,
 	for (uint32_t c = 0; c < n; c++) {
 		struct mesh *m = &w->mesh[c];
 
-		if (!m->n_up)		/* nobody above: no mesh */
+		if (!m->n_up)		/* no switch above: no mesh */
 			continue;
 		m->low = next;
 		m->up = next += m->n_low;
@@ -116,7 +114,8 @@ static void collect(const struct shaping *z, struct slots *w, uint32_t *uf,
 	}
 }
 
-/* Number of cabled pairs, and of their cables the most frequent count. */
+/* Returns the number of linked pairs, and sets m->links to the most frequent number
+ * of links of a pair. */
 static uint32_t survey(const struct shaping *z, const struct slots *w,
 		       struct mesh *m)
 {
@@ -139,8 +138,8 @@ static uint32_t survey(const struct shaping *z, const struct slots *w,
 	return pairs;
 }
 
-/* Cables that s lacks to the n switches of other with which it may be paired;
- * have: zero for all switches, and left so. */
+/* Number of links that s lacks to the n switches in other with which it may be
+ * paired. have: zero for all switches, and left so. */
 static uint32_t lacking(const struct shaping *z, const struct slots *w,
 			const struct mesh *m, ftr_sw s, const ftr_sw *other,
 			uint32_t n, uint32_t *have)
@@ -157,7 +156,8 @@ static uint32_t lacking(const struct shaping *z, const struct slots *w,
 	return sum;
 }
 
-/* Which members could have all pairs; upper ones that could not drop out. */
+/* Assign the members that have enough free ports for all pairs to the mesh; upper
+ * switches without them are removed. */
 static void admit(const struct shaping *z, struct slots *w, uint32_t id,
 		  uint32_t *have)
 {
@@ -219,7 +219,7 @@ enum ftr_status shape_meshes(struct shaping *z)
 
 /* ---- slots ------------------------------------------------------------- */
 
-/* May the pair have more cables than it has? */
+/* May the pair lack links? */
 static bool both_open(const struct slots *w, ftr_sw a, ftr_sw b)
 {
 	return w->open[a] && w->open[b];

@@ -2,18 +2,19 @@
 /*
  * The union of a nominal fabric and the fabric as it is.
  *
- * The fabric goes in as it is, less LIDs and end ports without a cable.  Of the
- * nominal one goes in what the fabric does not contradict:
+ * The fabric is taken as it is, without LIDs and without end ports that have no link.  Of
+ * the nominal fabric, everything is taken that the fabric does not contradict:
  *
- *  - A cable is contradicted if the fabric has another one at either end, or
- *    no such port.
- *  - An end port that the fabric has without a cable keeps its nominal one; one
- *    that it has elsewhere, or whose place another has, loses it and goes.
- *  - A switch that the fabric lacks goes if more of its cables are contradicted
- *    than not: those that are not would make a ghost of it for ever.
+ *  - A link is contradicted if the fabric has another link at either end, or no such
+ *    port.
+ *  - An end port that the fabric has without a link keeps its nominal link.  An end port
+ *    that the fabric has elsewhere, or whose place is taken by another, is removed with
+ *    its link.
+ *  - A switch that the fabric lacks is removed if more of its links are contradicted than
+ *    not.  Otherwise the links that are not contradicted would keep it forever.
  *
- * A switch of the fabric that is in the place of another goes in under the GUID
- * of the place, so that whatever is ordered by GUID stays as it was.
+ * A switch of the fabric that replaces another one is entered under the GUID of its
+ * place, so that everything that is ordered by GUID stays as it was.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,13 +27,13 @@ struct unite {
 	struct ftr_nominal_change *change;
 	struct ftr_builder *b;
 	struct ftr_err *err;
-	ftr_sw *sw;		/* [n->n_sw] in f, FTR_SW_NONE */
-	ftr_ep *ep;		/* [n->n_ep] in f, FTR_EP_NONE */
+	ftr_sw *sw;		/* [n->n_sw] switch in f, FTR_SW_NONE: none */
+	ftr_ep *ep;		/* [n->n_ep] end port in f, FTR_EP_NONE: none */
 	ftr_ep *by_node;	/* [f->n_ep] by (node GUID, port) */
-	uint8_t *gone;		/* [n->n_sw] not taken over */
+	uint8_t *gone;		/* [n->n_sw] removed */
 };
 
-/* ---- what the fabric says ---------------------------------------------- */
+/* ---- state of the fabric ------------------------------------------------ */
 
 static int node_cmp(const void *x, const void *y, void *ctx)
 {
@@ -45,7 +46,7 @@ static int node_cmp(const void *x, const void *y, void *ctx)
 	return (a->port_num > b->port_num) - (a->port_num < b->port_num);
 }
 
-/* Does the fabric have a cabled end port at node and port (0: any port)? */
+/* Does the fabric have a linked end port at node and port (0: any port)? */
 static bool has_end(const struct unite *u, uint64_t node, ftr_port port)
 {
 	uint32_t lo = 0, hi = u->f->n_ep;
@@ -71,7 +72,7 @@ static bool has_end(const struct unite *u, uint64_t node, ftr_port port)
 	return false;
 }
 
-/* What the fabric has at port p of the nominal switch t. */
+/* The fabric at port p of the nominal switch t: no link, a link, or no such port. */
 enum at { AT_NOTHING, AT_LINK, AT_NO_PORT };
 
 static enum at look(const struct unite *u, ftr_sw t, unsigned int p)
@@ -86,7 +87,7 @@ static enum at look(const struct unite *u, ftr_sw t, unsigned int p)
 		FTR_PEER_NONE ? AT_NOTHING : AT_LINK;
 }
 
-/* Is the fabric's cable at port p of t the nominal one? */
+/* Is the link of the fabric at port p of t the nominal one? */
 static bool same_there(const struct unite *u, ftr_sw t, unsigned int p)
 {
 	const struct ftr_swport *a = ftr_fabric_port(u->f, u->sw[t],
@@ -101,7 +102,7 @@ static bool same_there(const struct unite *u, ftr_sw t, unsigned int p)
 
 enum fate { HAS_IT, KEEP, CONTRADICTED };
 
-/* The nominal cable between two switches at port p of t. */
+/* The nominal link between two switches at port p of t. */
 static enum fate link_fate(const struct unite *u, ftr_sw t, unsigned int p)
 {
 	const struct ftr_swport *port = ftr_fabric_port(u->n, t, (ftr_port)p);
@@ -113,7 +114,7 @@ static enum fate link_fate(const struct unite *u, ftr_sw t, unsigned int p)
 	return near == AT_LINK && same_there(u, t, p) ? HAS_IT : CONTRADICTED;
 }
 
-/* The nominal end port e, which has a cable. */
+/* The nominal end port e, which has a link. */
 static enum fate ep_fate(const struct unite *u, ftr_ep e)
 {
 	const struct ftr_endport *p = &u->n->ep[e];
@@ -130,8 +131,7 @@ static enum fate ep_fate(const struct unite *u, ftr_ep e)
 
 /* ---- the fabric -------------------------------------------------------- */
 
-/* LMC and name where the fabric does not tell them. */
-/* What the switch s of the fabric is called in the nominal one. */
+/* The GUID under which switch s of the fabric is entered. */
 static uint64_t place(const struct unite *u, ftr_sw s)
 {
 	return u->n && u->c->sw[s] != FTR_SW_NONE ?
@@ -148,6 +148,7 @@ static enum ftr_status add_place(const struct unite *u, uint64_t guid,
 	return st ? st : ftr_builder_hold(u->b, guid, w->holder, u->err);
 }
 
+/* LMC and name are the nominal ones where the fabric does not report them. */
 static enum ftr_status add_switch(const struct unite *u, ftr_sw s)
 {
 	const struct ftr_switch *w = &u->f->sw[s], *old;
@@ -219,9 +220,9 @@ static enum ftr_status add_fabric(const struct unite *u)
 	return st;
 }
 
-/* ---- what stays of the nominal one ------------------------------------- */
+/* ---- kept from the nominal fabric ---------------------------------------- */
 
-/* Is the nominal switch t, which the fabric lacks, no more than a ghost? */
+/* Is the nominal switch t, which the fabric lacks, to be removed? */
 static bool is_ghost(const struct unite *u, ftr_sw t)
 {
 	uint32_t kept = 0, lost = 0;

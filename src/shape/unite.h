@@ -7,8 +7,8 @@
 
 #include "shape/cover.h"
 
-/* c->n with c->f, or c->f alone if c->n is NULL, without LIDs.  change: the
- * dropped_* are counted into it. */
+/* Unite c->n and c->f, or take c->f alone if c->n is NULL; the result has no LIDs.
+ * change: the dropped_* are counted into it. */
 enum ftr_status unite(const struct cover *c, struct ftr_arena *scratch,
 		      struct ftr_nominal_change *change,
 		      struct ftr_fabric **out,
