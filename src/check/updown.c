@@ -15,17 +15,15 @@
  * rank. Each gives a switch its next hop's state plus one hop; PENDING gives
  * PENDING. This is the only use of ranks, and it suffices:
  *
- * - A state other than PENDING is correct whatever the ranks are, because it
- * was
- *    derived, hop by hop, from the end of the path.
- * - Sweep 1 decides s only by a next hop that was decided before, which has a
+ *  - A state other than PENDING is correct whatever the ranks are, because it
+ *    was derived, hop by hop, from the end of the path.
+ *  - Sweep 1 decides s only by a next hop that was decided before, which has a
  *    lower rank. From s the path only goes down, to its end.
- * - Sweep 2 decides s only if its next hop is decided now and was not when
- * sweep 1
- *    visited s. A next hop of lower rank that sweep 1 left undecided is visited
- *    after s, so the next hop has a higher rank: from s the path goes up, to a
- *    path that is up-then-down.
- * - Switches of equal rank never decide each other (END_SIDE).
+ *  - Sweep 2 decides s only if its next hop is decided now and was not when
+ *    sweep 1 visited s. A next hop of lower rank that sweep 1 left undecided is
+ *    visited after s, so the next hop has a higher rank: from s the path goes
+ *    up, to a path that is up-then-down.
+ *  - Switches of equal rank never decide each other (END_SIDE).
  *
  * If no state of a LID is PENDING, its paths from all switches are
  * up-then-down, and its dependencies cannot close a cycle (Gliksberg et al.
