@@ -4,7 +4,7 @@
  *
  * A buffer (channel that fills it, VL) is alive if it is not full of waiting
  * packets: it is empty, a packet is leaving it, or credits or a packet are on
- * the way. It is also alive if a packet in it waits for an exit to a host port,
+ * the way. It is also alive if a packet in it waits for an exit to a station,
  * for an exit that has room, or for an exit to a buffer that is alive. The
  * smallest set of buffers that these rules make alive is computed. The other
  * buffers are dead and stay so unless a change of links removes packets. (With
