@@ -10,8 +10,8 @@
 
 /* ---- up paths ----------------------------------------------------------- */
 
-/* Add the steps on rank r + 1 and above that follow from those on rank r. A
- * step's q is divided by the number of slots below it. */
+/* Add the steps on rank r + 1 and above that follow from those on rank r. Their q
+ * starts as the q below, divided by the number of slots there. */
 static void step_up(const struct ftr_shape *sh, struct oracle_step *at,
 		    unsigned int r, uint32_t d)
 {
