@@ -161,7 +161,7 @@ void chk_column(const struct chk *c, struct chk_part *w, ftr_lid lid);
  * set. */
 void chk_cdg_add(const struct chk *c, struct chk_part *w, ftr_lid lid);
 
-/* lanes.c: the same over (link, VL). */
+/* lanes.c: the same over (link, VL), following every source. */
 void chk_vls_add(const struct chk *c, struct chk_part *w, ftr_lid lid);
 enum ftr_status chk_vls_fit(const struct ftr_fabric *f,
 			    const struct ftr_check_opts *opts,

@@ -40,14 +40,19 @@
  * took over. The plain count differs from switch to switch (one that declares
  * an emergency and then receives a higher level counts two), and after some
  * faults a switch could declare a level below its current one, which no switch
- * would follow. (own_count selects the plain count.) deviation: a distance that
- * is received twice is passed on once. The paper's text passes it on for every
- * minimal path (every_way does so). The numbers of its table 1 are those of
- * passing it on once, or (merge_ps) again only for those that come late. The
- * resulting tables are the same. deviation: packets move into the ring at most
- * MOVES times and then stay in it (the paper has such a limit, but gives no
- * number). deviation: control packets do not share a VL of buffers with the
- * ring's packets; their channel sends a packet and a control packet in turn.
+ * would follow. (own_count selects the plain count.)
+ *
+ * deviation: a distance that is received twice is passed on once. The paper's
+ * text passes it on for every minimal path (every_way does so). The numbers of
+ * its table 1 are those of passing it on once, or (merge_ps) again only for
+ * those that come late. The resulting tables are the same.
+ *
+ * deviation: packets move into the ring at most MOVES times and then stay in it
+ * (the paper has such a limit, but gives no number).
+ *
+ * deviation: control packets do not share a VL of buffers with the ring's
+ * packets; their channel sends a packet and a control packet in turn.
+ *
  * deviation: a packet that has passed a whole ring without meeting its switch
  * is given up. The paper leaves lost switches to software.
  */
