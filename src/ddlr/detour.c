@@ -29,12 +29,12 @@
  * time, but after a later fault they could exclude the only detour for hosts.
  *
  * The number of tries for packets of or to switches is limited: after
- * LATE_REFUSALS detours that would close a cycle they wait for the full
+ * LATE_REFUSALS refused detours in one plan, these packets wait for the full
  * routing.
  *
  * Of each form the best KEPT detours are kept and checked against the
- * dependency graph in this order: least hops, then least loaded links, then
- * least switches without a write in this plan. For packets other than from
+ * dependency graph in this order: fewest hops, then least loaded links, then
+ * fewest switches without a write in this plan. For packets other than from
  * hosts to a host, the number of such switches precedes the load, so that a
  * fault rewrites few switches.
  */

@@ -62,7 +62,7 @@
 #include "models/immunet.h"
 
 #define MOVES 4
-/* More hops than any packet needs that is not in a loop. */
+/* More hops than any path without a loop has. */
 #define HOPS 60000
 /* Signal to the neighbour, answer back, and one to spare. */
 #define OPEN_HOPS 3
