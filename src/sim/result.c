@@ -126,8 +126,7 @@ void result_busy(struct sim *m, struct channel *c, uint64_t ps)
 		c->busy_ps += to - from;
 }
 
-/* ---- the whole run
- * --------------------------------------------------------------- */
+/* ---- the whole run -------------------------------------------------------------- */
 
 static bool new_class(struct ftr_sim_class *k)
 {
