@@ -2,22 +2,22 @@
 /*
  * The channel dependency graph, filled LID by LID.
  *
- * Dally and Seitz 1987: routing is free of deadlock if (and for tables as
- * plain as ours, only if) the graph "a packet may hold link a and wait for
- * link b" has no cycle.  A packet that came from switch x over link a to s
- * waits for the one link that s has for its LID; so per LID it is enough to
- * know which switches some packet passes: those on a path from a source.  Each
- * path is followed until it joins one that was followed before, so a LID costs
- * O(n_sw).  Paths that end badly count as far as they go: their packets do
- * hold links until they are dropped.  A loop is a cycle by itself.
+ * Routing is free of deadlock if the graph "a packet may hold link a and wait
+ * for link b" has no cycle; for deterministic tables also only if (Dally and
+ * Seitz 1987). A packet that came from switch x over link a to s waits for the
+ * one link that s has for its LID. For one LID it is therefore enough to know
+ * which switches are on a path from a source. Each path is followed until it
+ * joins one that was followed before, so that a LID costs O(n_sw). Paths that
+ * do not arrive count as far as they go: their packets hold links until they
+ * are dropped. A loop is a cycle by itself.
  *
- * Workers share the bits.  Setting them is an atomic or, done only if the bit
- * is not yet there, and the order does not matter.
+ * Workers share the bits. A bit is set by an atomic OR, and only if it is not
+ * set yet; the order does not matter.
  *
- * The proof by ranks is tested along the same paths: every hop must go
- * strictly up or down, and none up after down, unless that turn is claimed.
+ * The proof by ranks is tested along the same paths: every hop must go strictly
+ * up or down, and none up after down unless that turn is claimed.
  *
- * With virtual lanes only that test is made here; lanes.c fills the graph.
+ * With VLs only this test is made here; lanes.c fills the graph.
  */
 #include <string.h>
 
@@ -32,7 +32,7 @@ static void set_dep(const struct chk *c, ftr_sw s, ftr_port in, ftr_port out)
 		__atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
 }
 
-/* Enter the one dependency of hop x -> s, test the proof on it. */
+/* Add the dependency of hop x -> s, and test the proof on it. */
 static void add_hop(const struct chk *c, struct chk_part *w, ftr_sw x,
 		    ftr_sw s)
 {

@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the parts of the checker share.
+ * Internal interfaces of the checker.
  *
- *	check_tables.c		set-up, split over the team, sum of the parts
+ *	check_tables.c	set-up, division of the work, sum of the parts
  *	updown.c	128 LIDs at a time, two sweeps along the ranks
- *	walk.c		one LID, any tables: follow, remember, find loops
- *	cdg.c		dependencies of one LID into the graph
- *	lanes.c		the same with virtual lanes
- *	claims.c	are the claimed turns sound
- *	cycle.c		is there a cycle in the graph, and a shortest one
- *	shift.c		link load of one shift permutation, slowly
- *	load*.c		<ftr/load.h>
+ *	walk.c		one LID, any tables: follow paths, find loops
+ *	cdg.c		channel dependencies of one LID
+ *	lanes.c		the same over (link, VL)
+ *	claims.c	test of the claimed turns
+ *	cycle.c		search for a shortest cycle in the dependency graph
+ *	finding.c	findings and their samples
+ *	delta.c		check of changed entries only
+ *	hops.c		path lengths, unreachable pairs
+ *	dyn*.c		<ftr/cdg.h>, see dyn.h
+ *	load*.c		<ftr/load.h>, see link_load.h
  *
- * hop[] is all that the walks know of the fabric: 256 next rows per switch, so
- * that any byte of a table is a valid index.  A row is a switch or one of
- * the ends below; rows of ends follow the switches:
+ * The walks read the fabric from hop[] only. It has 256 next rows per switch,
+ * so that any byte of a table is a valid index. A row is a switch or one of the
+ * END_ values below, which follow the switches:
  *
- *	hop[s * 256 + p]   = LANES * (peer switch | n_sw + END_...)
+ *	hop[s * 256 + p] = CHK_VLS * (peer switch | n_sw + END_...)
  *
- * The factor makes it the offset into the states of updown.c.
+ * With the factor it is an offset into the states of updown.c.
  */
 #ifndef FTR_CHECK_CHECK_H
 #define FTR_CHECK_CHECK_H
@@ -26,10 +29,10 @@
 #include "core/core.h"
 #include <ftr/check.h>
 
-/* Fate of a walk.  Below PENDING it is good and the value counts its hops. */
+/* Result of a walk. A value below ST_PENDING is good and counts its hops. */
 enum {
 	ST_GOOD = 0,
-	ST_PENDING = 0x80,	/* not known (yet) */
+	ST_PENDING = 0x80,	/* not known yet */
 	ST_MISSING,
 	ST_DEAD,
 	ST_WRONG,
@@ -37,42 +40,42 @@ enum {
 	ST_ON_PATH
 };
 
-/* Pseudo switches: where a hop leads that leads to no switch. */
+/* Pseudo switches: destinations of hops that do not lead to a switch. */
 enum {
-	END_SIDE = 0,	/* a switch, but of equal claimed rank: see ports[] */
+	END_SIDE = 0,	/* a switch of equal claimed rank: see ports[] */
 	END_MISSING,
 	END_DEAD,
-	END_WRONG,	/* an end port; right for one LID owner only */
-	END_GOOD,	/* general walk only */
+	END_WRONG,	/* a host port; right for its own LIDs only */
+	END_GOOD,	/* in walk.c only */
 	N_ENDS
 };
 
-#define CHK_HOPS 256		/* entries of hop[] per switch */
-#define CHK_VLS 128		/* LIDs of one block of work */
+#define CHK_HOPS 256
+#define CHK_VLS 128		/* LIDs per block of work */
 #define CHK_SW_MAX (UINT16_MAX - N_ENDS)
 
-/* Where packets to a LID must leave the last switch. */
+/* Where packets to a LID must leave their last switch. */
 struct chk_exit {
-	ftr_sw sw;		/* FTR_SW_NONE: the owner has no cable */
+	ftr_sw sw;		/* FTR_SW_NONE: the owner has no link */
 	ftr_port port;
 };
 
-/* The dependency graph.  A vertex is a lane of a directed link, numbered by the
- * port it leaves by (index into ftr_fabric.ports): port * n_vl + VL.  Edges are
- * kept where they turn: bit `out * n_vl + VL` of row (switch, in port, VL) says
- * that some packet comes in there and goes out here. */
+/* The dependency graph. A vertex is a VL of a directed link, numbered by the
+ * port that sends (index into ftr_fabric.ports): port * n_vl + VL. Edges are
+ * stored at the switch between the two links: bit `out * n_vl + VL` of row
+ * (switch, in port, VL) is set if some packet enters there and leaves here. */
 struct chk_cdg {
 	uint64_t *dep;
 	uint64_t *first;	/* [n_sw] word of row (s, 0, 0) */
 };
 
-/* One worker's findings and memory. */
+/* Findings and memory of one worker. */
 struct chk_part {
 	struct ftr_check_report r;
-	bool unproved;		/* a walked entry is not up-then-down */
+	bool unproved;		/* a visited entry does not go up, then down */
 	uint8_t *state;		/* [(n_sw + N_ENDS) * CHK_VLS] */
-	uint8_t *head;		/* [n_sw] first lane owned there + 1 */
-	/* one LID, by switch */
+	uint8_t *head;		/* [n_sw] first LID of the block owned there + 1 */
+	/* for one LID, by switch */
 	uint8_t *col;		/* its column of the tables */
 	uint16_t *nxt;		/* row of the next hop */
 	uint8_t *end;		/* ST_... */
@@ -89,18 +92,18 @@ struct chk {
 	const uint8_t *rank;	/* NULL: none claimed */
 	const struct chk_claims *claims;	/* NULL: none claimed */
 	bool no_cdg;
-	bool switches;		/* they send, too */
-	bool vls;		/* look at virtual lanes */
-	uint32_t n_vl;		/* 1 if not */
+	bool switches;		/* switches send packets, too */
+	bool vls;		/* VLs are checked */
+	uint32_t n_vl;		/* 1 if VLs are not checked */
 	const struct ftr_sl2vl *sl2vl;	/* NULL: VL = SL */
 	const struct ftr_path_sl *path_sl;	/* NULL: SL 0 */
 	uint32_t *hop;
-	uint32_t *hosts;	/* [n_sw] source end ports */
-	uint8_t *source;	/* [n_sw] starts dependencies */
+	uint32_t *hosts;	/* [n_sw] number of host ports that send */
+	uint8_t *source;	/* [n_sw] dependencies start here */
 	uint32_t *order;	/* [n_sw] by ascending rank, then index */
-	uint32_t n_lowest;	/* switches of the lowest rank */
+	uint32_t n_lowest;	/* number of switches of the lowest rank */
 	uint32_t n_hosts;	/* sum of hosts[] */
-	uint8_t *in_cdg;	/* [max_lid + 1] dependencies are in */
+	uint8_t *in_cdg;	/* [max_lid + 1] dependencies are in the graph */
 	struct chk_cdg cdg;
 	struct chk_part *part;	/* one per worker */
 };
@@ -122,7 +125,7 @@ static inline size_t chk_dep_row(const struct chk *c, ftr_sw s, ftr_port in,
 		((size_t)in * c->n_vl + vl) * chk_dep_words(c, s);
 }
 
-/* The true next row of s by entry p: sideways hops are looked up. */
+/* The next row of s by entry p. Horizontal links are looked up in ports[]. */
 static inline uint32_t chk_row_of(const struct chk *c, ftr_sw s, ftr_port p)
 {
 	uint32_t row = c->hop[(size_t)s * CHK_HOPS + p] / CHK_VLS;
@@ -137,7 +140,7 @@ struct chk_exit chk_exit_of(const struct ftr_fabric *f, ftr_lid lid);
 enum ftr_status chk_same_size(const struct ftr_fabric *f,
 			      const struct ftr_tables *t,
 			      struct ftr_err *err) FTR_MUST_USE;
-/* Enter that the walk from s to lid ends badly in st. */
+/* Record that the path from s to lid ends in the bad state st. */
 void chk_bad(const struct chk *c, struct chk_part *w, ftr_sw s, ftr_lid lid,
 	     uint8_t st);
 bool chk_sample_before(const struct ftr_check_sample *a,
@@ -145,7 +148,7 @@ bool chk_sample_before(const struct ftr_check_sample *a,
 void chk_found(struct chk_part *w, enum ftr_finding what, ftr_sw from,
 	       ftr_sw at, ftr_lid lid);
 
-/* updown.c: CHK_VLS LIDs from base on, with claimed ranks. */
+/* updown.c: the CHK_VLS LIDs from base on, with claimed ranks. */
 void chk_block(const struct chk *c, struct chk_part *w, uint32_t base);
 
 /* walk.c */
@@ -154,17 +157,18 @@ void chk_walk_lid(const struct chk *c, struct chk_part *w, ftr_lid lid);
 /* Fill col and nxt for lid. */
 void chk_column(const struct chk *c, struct chk_part *w, ftr_lid lid);
 
-/* cdg.c: enter what lid's walks from sources depend on; col, nxt are set. */
+/* cdg.c: add the dependencies of packets from sources to lid. col and nxt are
+ * set. */
 void chk_cdg_add(const struct chk *c, struct chk_part *w, ftr_lid lid);
 
-/* lanes.c: the same over (link, VL), from every source. */
+/* lanes.c: the same over (link, VL), following every source. */
 void chk_vls_add(const struct chk *c, struct chk_part *w, ftr_lid lid);
 enum ftr_status chk_vls_fit(const struct ftr_fabric *f,
 			    const struct ftr_check_opts *opts,
 			    struct ftr_err *err) FTR_MUST_USE;
 uint32_t chk_vls_count(const struct chk *c);
 
-/* cycle.c: sets r->cdg to ACYCLIC or CYCLE and the cycle. */
+/* cycle.c: sets r->cdg to ACYCLIC or CYCLE, and the cycle. */
 enum ftr_status chk_cycle(const struct chk *c, struct ftr_arena *a,
 			  struct ftr_check_report *r, struct ftr_err *err);
 

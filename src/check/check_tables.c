@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ftr_check_tables: set-up, the split over the team, the sum.
+ * ftr_check_tables: set-up, division over the team, sum of the parts.
  *
- * From the fabric: hop[] (what each byte of each row would mean), the weight of
- * each switch as a source, and with claimed ranks the order of the sweeps.
- * Blocks of 128 LIDs are then handed out to the team.  With ranks a block goes
- * through updown.c first, which passes on what it cannot settle; without, every
- * LID takes the general walk (walk.c).
+ * The set-up derives from the fabric: hop[] (the meaning of each byte of each
+ * row), the weight of each switch as a source and, with claimed ranks, the
+ * order of the sweeps. Blocks of 128 LIDs are then divided over the team. With
+ * ranks, a block first goes through updown.c, which passes on the LIDs that it
+ * cannot decide. Without ranks, every LID takes the general walk (walk.c).
  *
  *	part[0]  part[1] ...	counts, samples, scratch: one per worker
  *	    \     /
  *	     sum		sums, maxima, least (LID, switch) of samples
  *
- * Which worker had which block changes neither sum nor least sample, so the
- * report is the same for every team.  All memory is taken before the team
+ * Neither sums nor least samples depend on which worker had which block, so the
+ * report is the same for every team. All memory is allocated before the team
  * runs; workers allocate nothing.
  *
- * The proof stands if every LID went through updown.c, or was found clean on
- * the general walk.  If not, the LIDs whose dependencies are not yet in the
- * graph are added and the graph is searched (cdg.c, cycle.c).
+ * The tables are proved if every LID passed updown.c or the test in the general
+ * walk. If not, the LIDs whose dependencies are not yet in the graph are added
+ * and the graph is searched (cdg.c, cycle.c).
  *
- * Time: O(n_sw * LIDs); memory: 1 KB per switch, 128 bytes per switch and
+ * Time: O(n_sw * LIDs). Memory: 1 KB per switch, 128 bytes per switch and
  * worker, and per switch a square bit matrix of its ports.
  */
 #include <string.h>
@@ -61,7 +61,7 @@ static void merge(struct ftr_check_report *sum,
 	sum->max_hops = FTR_MAX(sum->max_hops, r->max_hops);
 }
 
-/* What lanes.c counts; it may go on counting after the walk. */
+/* Counts of lanes.c, which also runs after the walk. */
 static void merge_vls(struct ftr_check_report *sum,
 		      const struct ftr_check_report *r)
 {
@@ -216,7 +216,7 @@ static void work(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
 			chk_walk_lid(c, w, (ftr_lid)lid);
 }
 
-/* What the walk has not put into the graph. */
+/* Add the LIDs that the walk did not put into the graph. */
 static void work_cdg(void *ctx, unsigned int worker, uint32_t begin,
 		     uint32_t end)
 {

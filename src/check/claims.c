@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Are the claimed turns sound?
+ * Test of the claimed turns.
  *
- * One vertex for each ordered pair of neighbouring switches, parallel links
- * together; an edge for each turn.  Vertices without a predecessor are taken
- * away until none is left (Kahn 1962); if some remain there is a cycle.
+ * The graph has one vertex for each ordered pair of neighbouring switches
+ * (parallel links together) and one edge for each turn. Vertices without a
+ * predecessor are removed until there is none (Kahn 1962). If some vertices
+ * remain, there is a cycle.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +19,8 @@ struct graph {
 	const struct ftr_link *extra;
 	uint32_t n_extra;
 	uint32_t *first;	/* [n_sw + 1] */
-	ftr_sw *nbr;		/* neighbours of a switch, each once */
-	uint32_t *in;		/* predecessors of (switch, neighbour) */
+	ftr_sw *nbr;		/* neighbours of a switch, without duplicates */
+	uint32_t *in;		/* number of predecessors of (switch, neighbour) */
 	uint32_t *queue;
 	ftr_sw *own;		/* switch of a vertex */
 };
@@ -84,7 +85,7 @@ static void find_neighbours(struct graph *g, uint32_t *mark)
 	g->first[f->n_sw] = n;
 }
 
-/* Vertex (from, to), UINT32_MAX: they are no neighbours. */
+/* Vertex (from, to); UINT32_MAX if they are not neighbours. */
 static uint32_t vertex(const struct graph *g, ftr_sw from, ftr_sw to)
 {
 	for (uint32_t v = g->first[from]; v < g->first[from + 1]; v++)
@@ -93,7 +94,7 @@ static uint32_t vertex(const struct graph *g, ftr_sw from, ftr_sw to)
 	return UINT32_MAX;
 }
 
-/* ---- taking vertices away ---------------------------------------------- */
+/* ---- removing vertices ------------------------------------------------- */
 
 static bool base(const struct graph *g, ftr_sw from, ftr_sw at, ftr_sw to)
 {
@@ -102,7 +103,7 @@ static bool base(const struct graph *g, ftr_sw from, ftr_sw at, ftr_sw to)
 	return chk_legal(&none, from, at, to);
 }
 
-/* Predecessors of every vertex. */
+/* Count the predecessors of every vertex. */
 static void count_in(struct graph *g)
 {
 	for (uint32_t v = 0; v < g->first[g->f->n_sw]; v++) {
@@ -155,7 +156,7 @@ static bool acyclic(struct graph *g)
 	return n == all;
 }
 
-/* Those that say something, each once. */
+/* Sort the claims; remove duplicates and those that allow nothing new. */
 static void sort_claims(const struct graph *g, struct chk_claims *c)
 {
 	uint32_t kept = 0;

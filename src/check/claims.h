@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Claimed turns: what tables may do besides going up, then down.
+ * Claimed turns: turns that tables may make although they are not up-then-down.
  *
- * The relation of all turns that are up-then-down by rank, without those back
- * to where a packet came from, and of the claimed ones must have no cycle; else
- * the claims are void.  Then every routing that keeps to the relation has no
- * credit loop (Dally and Seitz 1987).
+ * The relation consists of the claimed turns and of all turns that are
+ * up-then-down by rank, except those back to the previous switch. It must have
+ * no cycle; otherwise the claims are void. Every routing that keeps to an
+ * acyclic relation has no credit loop (Dally and Seitz 1987).
  */
 #ifndef FTR_CHECK_CLAIMS_H
 #define FTR_CHECK_CLAIMS_H
@@ -14,12 +14,12 @@
 
 struct chk_claims {
 	const uint8_t *rank;
-	struct ftr_turn *turn;	/* sorted, each once */
-	uint32_t n;		/* 0: none, or they are void */
+	struct ftr_turn *turn;	/* sorted, without duplicates */
+	uint32_t n;		/* 0: there are none, or they are void */
 };
 
-/* Links that are alive: those of f without the dead ones (by bits as in struct
- * ftr_check_delta, or NULL), and extra.  FTR_NOMEM. */
+/* The live links are those of f without the dead ones (bits as in struct
+ * ftr_check_delta, or NULL), and extra. FTR_NOMEM. */
 enum ftr_status chk_claims_set(struct chk_claims *c, const struct ftr_fabric *f,
 			       const uint8_t *rank,
 			       const struct ftr_turn *turn, uint32_t n,
@@ -30,7 +30,7 @@ enum ftr_status chk_claims_set(struct chk_claims *c, const struct ftr_fabric *f,
 
 bool chk_claimed(const struct chk_claims *c, ftr_sw from, ftr_sw at, ftr_sw to);
 
-/* Up, then down, or claimed. */
+/* True if the turn is up-then-down, or claimed. */
 static inline bool chk_legal(const struct chk_claims *c, ftr_sw from, ftr_sw at,
 			     ftr_sw to)
 {

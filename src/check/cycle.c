@@ -2,19 +2,20 @@
 /*
  * The search for a cycle in the dependency graph.
  *
- * Whatever has no predecessor or no successor lies on no cycle; it is peeled
- * off, and what that lays bare with it.  If nothing is left, the graph is
- * acyclic (Kahn's argument).  Otherwise every vertex left has a successor that
- * is left, so simply walking on must come back: that is a first cycle.
+ * A vertex without a predecessor or without a successor is on no cycle. Such
+ * vertices are removed repeatedly ("peeled"). If nothing is left, the graph is
+ * acyclic (Kahn 1962). Otherwise every remaining vertex has a remaining
+ * successor, so that a walk must return to a vertex: this is a first cycle.
  *
- * To find a shortest one, take the lowest vertex left, look breadth-first for
- * the way back to it, no deeper than what would beat the best cycle known,
- * then delete and peel it, for all cycles through it have been seen.  The
- * cycle is turned so that its lowest channel comes first.
+ * A shortest cycle is found as follows. Take the lowest remaining vertex and
+ * search breadth-first for a path back to it, only as deep as would improve on
+ * the best cycle known. Then delete the vertex and peel, because all cycles
+ * through it have been seen. The cycle is rotated so that its lowest channel
+ * comes first.
  *
- * Peeling is O(vertices + edges).  The search is O(vertices * edges) at worst,
- * in practice far less for its bounded depth; after BUDGET edges it settles for
- * the best cycle found so far.  All of it is one thread's work.
+ * Peeling is O(vertices + edges). The search is O(vertices * edges) at worst,
+ * in practice far less because of its bounded depth. After BUDGET edges it
+ * returns the best cycle found so far. All of this runs in one thread.
  */
 #include <string.h>
 
@@ -24,18 +25,18 @@
 
 struct search {
 	const struct chk *c;
-	uint32_t n;		/* vertices: ports of the fabric times lanes */
-	uint32_t *in, *out;	/* degrees among the living */
+	uint32_t n;		/* vertices: ports of the fabric * VLs */
+	uint32_t *in, *out;	/* degrees among the remaining vertices */
 	uint8_t *alive;
 	uint32_t *queue;
 	uint32_t root;
-	uint32_t *dist, *via;	/* breadth-first from root */
+	uint32_t *dist, *via;	/* breadth-first search from root */
 	uint32_t *best;
 	uint32_t best_len;
-	uint64_t edges;		/* looked at */
+	uint64_t edges;		/* edges visited */
 };
 
-/* Called with each successor or predecessor w of v, living or dead. */
+/* Called for each successor or predecessor w of v, removed or not. */
 typedef void (*visit_fn)(struct search *z, uint32_t v, uint32_t w);
 
 static void successors(struct search *z, uint32_t v, visit_fn fn)
@@ -54,7 +55,7 @@ static void successors(struct search *z, uint32_t v, visit_fn fn)
 		}
 }
 
-/* The same backwards: in ports i and lanes of v's switch with bit v set. */
+/* Predecessors: in ports and VLs of v's switch whose row has bit v set. */
 static void predecessors(struct search *z, uint32_t v, visit_fn fn)
 {
 	const struct ftr_fabric *f = z->c->f;
@@ -109,7 +110,8 @@ static void lose_succ(struct search *z, uint32_t v, uint32_t w)
 		doom(z, w);
 }
 
-/* Delete what is queued, and what that lays bare.  queue[n] is its length. */
+/* Remove the queued vertices, and those that then have no predecessor or no
+ * successor. queue[n] is the length of the queue. */
 static void peel(struct search *z)
 {
 	for (uint32_t i = 0; i < z->queue[z->n]; i++) {
@@ -144,7 +146,7 @@ static void take_first(struct search *z, uint32_t v, uint32_t w)
 		z->via[v] = w;
 }
 
-/* Walk on from v until a channel comes again. */
+/* Walk on from v until a channel repeats. */
 static void first_cycle(struct search *z, uint32_t v)
 {
 	memset(z->via, 0xff, (size_t)z->n * sizeof(*z->via));
@@ -169,8 +171,8 @@ static void reach(struct search *z, uint32_t v, uint32_t w)
 	z->queue[z->queue[z->n]++] = w;
 }
 
-/* Look from root for a way back of fewer than best_len channels.  The root
- * itself is given a distance only when it is found again. */
+/* Search from root for a path back of fewer than best_len channels. The root
+ * gets a distance only when it is found again. */
 static void shorter_through(struct search *z, uint32_t root)
 {
 	uint32_t len = 0, i = 0;

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ftr_check_changes: judgement of what changed, and of no more.
+ * ftr_check_changes: check of the changed entries only.
  *
- * Changes are sorted by LID and the LIDs are shared out over the team.  For one
- * LID the walks from all changed entries are followed as in walk.c: what is
- * passed is remembered, so nothing is walked twice.  Then each change is held
- * against its neighbours, by claimed rank:
+ * The changes are sorted by LID, and the LIDs are divided over the team. For
+ * one LID the paths from all changed entries are followed as in walk.c; visited
+ * switches are remembered, so that none is visited twice. Then each change is
+ * compared with its neighbours, by claimed rank:
  *
- *	new tables	x comes down to y, and y goes up: seen on the walks if x
- *			changed; else y changed, and the switches above y are
- *			asked
- *	old and new	x comes down to y by one, y goes up by the other; both
- *			have changed then, or it would be a turn in one of the
- *			two tables
- *	holes		switches that still lead to a new hole are asked for
+ *	new tables	x leads down to y, and y leads up. Found on the paths
+ *			if x changed. Otherwise y changed, and the switches
+ *			above y are examined.
+ *	old and new	x leads down to y by one table, y leads up by the
+ *			other. Then both have changed; otherwise one of the
+ *			two tables would have the turn itself.
+ *	missing entry	the switches that still lead to it are counted
  *
- * A dead cable carries nothing: old entries that lead over one do not count.
+ * A dead link carries nothing: old entries that lead over one do not count.
  */
 #include <string.h>
 
@@ -23,15 +23,15 @@
 
 #define NONE UINT32_MAX
 
-struct judge {			/* of one worker */
+struct judge {			/* state of one worker */
 	struct ftr_delta_report r;
 	bool horizontal;
-	uint32_t *at;		/* [n_sw] change of this LID, NONE at rest */
-	uint32_t *seen;		/* [n_sw] stamp: fate and hops are known */
+	uint32_t *at;		/* [n_sw] change of this LID; NONE between LIDs */
+	uint32_t *seen;		/* [n_sw] == stamp: fate and hops are known */
 	uint32_t stamp;
 	uint8_t *fate;
-	uint8_t *turned;	/* [n_sw] with the stamp: counted as a turn */
-	uint32_t *ahead;	/* [n_sw] with the stamp: next change on the way */
+	uint8_t *turned;	/* [n_sw] if seen: counted as a turn */
+	uint32_t *ahead;	/* [n_sw] if seen: next change on the path */
 	uint32_t *hops, *stack;
 };
 
@@ -40,14 +40,14 @@ struct trial {
 	const struct ftr_tables *t;
 	const struct ftr_check_delta *d;
 	struct chk_claims claims;
-	uint32_t *by_lid;	/* changes, LID by LID */
+	uint32_t *by_lid;	/* indices of changes, sorted by LID */
 	uint32_t *lid_first;	/* [max_lid + 2] */
-	ftr_lid *lid;		/* those with changes */
+	ftr_lid *lid;		/* LIDs with changes */
 	uint32_t n_lids;
 	struct judge *judge;
 };
 
-/* ---- cables ---------------------------------------------------------- */
+/* ---- links ----------------------------------------------------------- */
 
 static bool is_dead(const struct trial *c, ftr_sw s, ftr_port p)
 {
@@ -56,7 +56,8 @@ static bool is_dead(const struct trial *c, ftr_sw s, ftr_port p)
 	return c->d->dead && c->d->dead[bit / 64] >> bit % 64 & 1;
 }
 
-/* The far end of a cable that f lacks, by either of its ends. */
+/* The other end of a link that is in extra[], not in f. Either end may be
+ * given. */
 static bool extra_peer(const struct trial *c, ftr_sw s, ftr_port p,
 		       ftr_sw *peer, ftr_port *peer_port)
 {
@@ -77,7 +78,7 @@ static bool extra_peer(const struct trial *c, ftr_sw s, ftr_port p,
 	return false;
 }
 
-/* The switch behind a live cable of s; false: there is none. */
+/* The switch behind a live link of s. False: there is none. */
 static bool peer_of(const struct trial *c, ftr_sw s, ftr_port p, ftr_sw *peer,
 		    ftr_port *peer_port)
 {
@@ -98,8 +99,8 @@ static ftr_port entry(const struct trial *c, ftr_sw s, ftr_lid lid)
 	return ftr_tables_get(c->t, s, lid);
 }
 
-/* Fate of a packet that stands at s; ST_PENDING: it goes on to *next, which is
- * left alone else. */
+/* Fate of a packet that is at s. ST_PENDING: it goes on to *next, which is
+ * otherwise not set. */
 static uint8_t step(const struct trial *c, ftr_sw s, ftr_lid lid,
 		    struct chk_exit x, ftr_sw *next)
 {
@@ -144,7 +145,7 @@ static void turn(struct judge *j, ftr_sw from, ftr_sw at, ftr_lid lid)
 	j->turned[at] = 1;
 }
 
-/* Does port p of s go up? */
+/* True if port p of s leads up. */
 static bool goes_up(const struct trial *c, ftr_sw s, ftr_port p)
 {
 	ftr_sw y;
@@ -154,9 +155,9 @@ static bool goes_up(const struct trial *c, ftr_sw s, ftr_port p)
 }
 
 /*
- * Would a packet that came from x and leaves s by port p make a turn that is
- * neither up-then-down nor claimed?  Without claims turns back to x are not
- * looked at: they cannot close a cycle then.
+ * True if a packet that came from x and leaves s by port p makes a turn that is
+ * neither up-then-down nor claimed. Without claims turns back to x are ignored,
+ * because they cannot close a cycle then.
  */
 static bool illegal(const struct trial *c, ftr_sw x, ftr_sw s, ftr_port p)
 {
@@ -171,7 +172,7 @@ static bool illegal(const struct trial *c, ftr_sw x, ftr_sw s, ftr_port p)
 	return rank[s] < rank[x] && rank[y] > rank[s];
 }
 
-/* Follow from s and name the fate of all that is passed. */
+/* Follow the path from s and set the fate of all switches on it. */
 static uint8_t follow(const struct trial *c, struct judge *j, ftr_sw s,
 		      ftr_lid lid)
 {
@@ -198,7 +199,7 @@ static uint8_t follow(const struct trial *c, struct judge *j, ftr_sw s,
 		j->horizontal |= rank[next] == rank[y];
 		y = next;
 	}
-	if (fate == ST_PENDING) {	/* came to what is known */
+	if (fate == ST_PENDING) {	/* reached a switch whose fate is known */
 		if (depth &&
 		    illegal(c, j->stack[depth - 1], y, entry(c, y, lid)))
 			turn(j, j->stack[depth - 1], y, lid);
@@ -223,8 +224,9 @@ static ftr_sw next_of(const struct trial *c, ftr_sw s, ftr_lid lid)
 	return s;
 }
 
-/* The switch of the faulty entry on the walk from s; of a loop the one that is
- * met twice: two walkers as far apart as the loop is long meet there. */
+/* The switch of the faulty entry on the path from s. For a loop it is the
+ * switch at which the path enters the loop: two walkers whose distance is the
+ * length of the loop meet there. */
 static ftr_sw culprit(const struct trial *c, ftr_sw s, ftr_lid lid, bool loop)
 {
 	ftr_sw x = s, y = s;
@@ -267,7 +269,7 @@ static void walk(const struct trial *c, struct judge *j, ftr_sw s, ftr_lid lid)
 
 /* ---- neighbours ------------------------------------------------------ */
 
-/* Does change k come to be written before, and drained by, change i? */
+/* True if change k is written before change i, and drained by then. */
 static bool drained_before(const struct trial *c, uint32_t k, uint32_t i)
 {
 	const struct ftr_check_delta *d = c->d;
@@ -281,7 +283,7 @@ static void mixed(struct judge *j, ftr_sw from, ftr_sw at, ftr_lid lid)
 	note(&j->r.mixed_at, !j->r.mixed++, from, at, lid);
 }
 
-/* Change i as the switch that comes down, or used to. */
+/* Check change i as the switch that leads down, by its new or its old entry. */
 static void judge_below(const struct trial *c, struct judge *j, uint32_t i)
 {
 	const struct ftr_check_delta *d = c->d;
@@ -310,8 +312,8 @@ static void judge_below(const struct trial *c, struct judge *j, uint32_t i)
 		mixed(j, x->sw, s, x->lid);
 }
 
-/* Switches that did not change and lead to one that is a hole now, or has
- * turned up. */
+/* Check unchanged switches that lead to one whose entry is now missing, or that
+ * now leads up. */
 static void judge_around(const struct trial *c, struct judge *j, uint32_t i)
 {
 	const struct ftr_check_delta *d = c->d;
@@ -378,7 +380,7 @@ static uint64_t count_named(const struct trial *c, ftr_sw s, ftr_port p)
 	return n;
 }
 
-/* Entries that still name a port of a cable that died. */
+/* Count the entries that still name a port of a removed link. */
 static uint64_t count_missed(const struct trial *c)
 {
 	uint64_t n = 0;
@@ -417,7 +419,7 @@ static enum ftr_status sound(const struct trial *c, struct ftr_err *err)
 
 static void sort_by_lid(struct trial *c)
 {
-	uint32_t *first = c->lid_first + 1;	/* becomes the end of each */
+	uint32_t *first = c->lid_first + 1;	/* becomes the end of each LID */
 
 	for (uint32_t i = 0; i < c->d->n_changes; i++)
 		first[c->d->change[i].lid]++;

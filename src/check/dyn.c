@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * <ftr/cdg.h>: set-up, drains, cables that go and come.
+ * <ftr/cdg.h>: set-up, drains, links that go down and come up.
  *
  * Invariant, for every LID: count[] holds the edges of its base column, as
- * dyn_walk finds them with the links that were up when it was counted
- * (epoch_of), plus those that its changes added since (struct dyn_lid).  A
- * drain moves the base: count the column as it is now, then take the old one
- * and the additions off.  Nothing new can appear in that, for the additions
- * covered all states on the way.
+ * dyn_walk() finds them with the links that were up when it was counted
+ * (epoch_of), plus the edges that changes added since then (struct dyn_lid). A
+ * drain moves the base: it counts the current column, then subtracts the old
+ * one and the additions. This adds no new edge, because the additions cover all
+ * states in between.
  *
- * A cable that goes down opens all LIDs whose entries lead onto it, so that a
- * drain counts them again without it; and one may come up only when no LID is
- * open, so that a column is always taken off with the links it was counted with.
+ * When a link goes down, all LIDs whose entries lead onto it are opened, so
+ * that a drain counts them again without it. A link may come up only when no
+ * LID is open, so that a column is always subtracted with the links with which
+ * it was counted.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +88,7 @@ static bool is_source(const struct ftr_cdg *g, ftr_sw s, ftr_port p)
 	return port->peer_kind == FTR_PEER_EP && g->f->ep[port->peer].lid;
 }
 
-/* Lanes out of s, for one SL. */
+/* VLs on the links out of s, for one SL. */
 static void set_vls_of(struct ftr_cdg *g, const struct ftr_cdg_opts *o,
 		       ftr_sw s, uint32_t sl)
 {
@@ -160,7 +161,7 @@ static bool set_sources(struct ftr_cdg *g)
 	return g->source != NULL;
 }
 
-/* n: of counts, too many for their index: refused by the caller. */
+/* n: number of counts. The caller refuses more than an index can address. */
 static bool set_counts(struct ftr_cdg *g, uint64_t *n)
 {
 	*n = 0;
@@ -208,7 +209,7 @@ static bool set_rest(struct ftr_cdg *g)
 	return true;
 }
 
-/* The rows of now by column, a cache line of each at a time. */
+/* Fill col[] from the rows of now, one cache line of each row at a time. */
 static void turn_round(struct ftr_cdg *g)
 {
 	const uint32_t n = g->f->n_sw, end = (uint32_t)g->f->max_lid + 1;
@@ -393,9 +394,9 @@ void ftr_cdg_drain_all(struct ftr_cdg *g)
 		ftr_cdg_drain(g, g->open[g->n_open - 1]->lid);
 }
 
-/* ---- cables ------------------------------------------------------------ */
+/* ---- links ------------------------------------------------------------- */
 
-/* Both directions. */
+/* Set both directions. */
 static void set_down(struct ftr_cdg *g, uint32_t link, uint32_t since)
 {
 	struct dyn_link *l = &g->link[link];
@@ -436,7 +437,7 @@ enum ftr_status ftr_cdg_link_down(struct ftr_cdg *g, ftr_sw s, ftr_port port,
 	return FTR_OK;
 }
 
-/* An edge that may be new, noted in undo[] so that it can be taken back. */
+/* Count an edge that may be new; note it in undo[]. */
 static bool count_checked(struct ftr_cdg *g, uint32_t edge, uint32_t v,
 			  uint32_t w)
 {
@@ -448,8 +449,8 @@ static bool count_checked(struct ftr_cdg *g, uint32_t edge, uint32_t v,
 	return true;
 }
 
-/* An edge that was there before: the order may have changed without it, but it
- * cannot close a cycle. */
+/* Count an edge that existed before: the order may have changed since then, but
+ * the edge cannot close a cycle. */
 static bool count_again(struct ftr_cdg *g, uint32_t edge, uint32_t v,
 			uint32_t w)
 {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the parts of <ftr/cdg.h> share.
+ * Internal interfaces of <ftr/cdg.h>.
  *
- *	dyn.c		set-up, drains, cables that go and come
- *	dynwalk.c	the edges of one LID by tables at rest
- *	dynall.c	those of all LIDs
+ *	dyn.c		set-up, drains, links that go down and come up
+ *	dynwalk.c	the edges of one LID by unchanging tables
+ *	dynall.c	the same for all LIDs at once
  *	dynchange.c	the edges that a change adds
- *	dynorder.c	edges: counts, and the order that proves them acyclic
+ *	dynorder.c	the order of the vertices that proves the graph acyclic
  *
- * Directed links between switches are numbered by the port that sends; those of
- * one switch lie side by side, so "place i of s" is its link first_link[s] + i,
- * and the cable's other direction comes in at the same place.
+ * Directed links between switches are numbered by the port that sends. Those of
+ * one switch are consecutive: "place i of s" is its link first_link[s] + i. The
+ * other direction of that link arrives at the same place.
  *
- *	vertex		link * n_vl + lane
- *	count[]		one square a switch: row = (place in, lane), column =
- *			(place out, lane)
+ *	vertex		link * n_vl + VL
+ *	count[]		one square per switch: row = (place in, VL),
+ *			column = (place out, VL)
  */
 #ifndef FTR_CHECK_DYN_H
 #define FTR_CHECK_DYN_H
@@ -25,18 +25,18 @@
 #define DYN_NONE UINT32_MAX
 #define DYN_ALIVE UINT32_MAX
 
-/* All that a packet on its way needs to know of a link: half a cache line. */
+/* Everything about a link that following a packet needs, in half a cache line. */
 struct dyn_link {
 	ftr_sw from, to;
 	ftr_port from_port, to_port;
 	uint8_t from_place, to_place;
-	uint32_t row, row_len;	/* of count[]: of lane 0; of one lane */
-	uint32_t vl_at;	/* of lane[]: from here to every place of to */
+	uint32_t row, row_len;	/* in count[]: first row (VL 0); length of a row */
+	uint32_t vl_at;	/* in link_vl[]: row from here to every place of `to` */
 	uint32_t down_since;	/* epoch, or DYN_ALIVE */
 	uint32_t unused;
 };
 
-/* Lanes occupied beyond the base, by link * n_sl + SL: open addressing. */
+/* VLs occupied in addition to the base, by link * n_sl + SL: open addressing. */
 struct dyn_occ {
 	uint32_t *key;		/* key + 1; 0: free */
 	uint16_t *vls;
@@ -47,49 +47,54 @@ struct dyn_occ {
 struct dyn_lid {
 	ftr_lid lid;
 	struct dyn_occ occ;
-	uint32_t *edge;		/* indices into count[], once per count */
+	uint32_t *edge;		/* indices into count[], once for each time
+				 * counted */
 	uint32_t n_edge, cap_edge;
 	uint8_t *base;		/* [n_sw] its column at the last drain */
 };
 
-/* To take a change back. */
+/* For undoing a change. */
 struct dyn_undo {
 	uint32_t key;
-	uint16_t vls;		/* before */
+	uint16_t vls;		/* old value */
 };
 
 struct ftr_cdg {
 	const struct ftr_fabric *f;
-	bool switches;		/* they send, too */
-	bool (*stop)(void *ctx);	/* while it is made; NULL: never */
+	bool switches;		/* switches send packets, too */
+	bool (*stop)(void *ctx);	/* polled while the graph is built;
+					 * NULL: never */
 	void *stop_ctx;
 	struct ftr_tables *now;
-	uint8_t *col;		/* [max_lid + 1][n_sw] the same by LID */
+	uint8_t *col;		/* [max_lid + 1][n_sw] the entries of now, by LID */
 	uint32_t n_vl, n_sl;
 	uint8_t sl[FTR_N_SL];
 	uint32_t n_links;
 	uint32_t *first_link;	/* [n_sw + 1] */
 	struct dyn_link *link;
-	uint32_t *link_of;	/* [n_sw * 256] by port; DYN_NONE: to no switch */
+	uint32_t *link_of;	/* [n_sw * 256] by port; DYN_NONE: no link to a
+				 * switch */
 	uint8_t *link_vl;		/* [n_sl] squares of places: VL, or DROP */
-	uint64_t *vl_first;	/* [n_sw] square of a switch */
-	bool plain;		/* all is on lane 0 */
+	uint64_t *vl_first;	/* [n_sw] start of the square of a switch */
+	bool plain;		/* all packets are on VL 0 */
 	uint64_t vl_square;	/* bytes per SL */
-	uint16_t *inject;	/* [n_sl][n_links] lanes that sources take */
-	uint16_t *vls;	/* [n_sl][n_links] lanes that anyone takes */
-	ftr_sw *source;		/* switches where packets come in */
+	uint16_t *inject;	/* [n_sl][n_links] VLs that packets take at
+				 * their source */
+	uint16_t *vls;	/* [n_sl][n_links] VLs that any packet takes */
+	ftr_sw *source;		/* switches at which packets enter */
 	uint32_t n_sources;
 	uint32_t epoch;
-	uint32_t *epoch_of;	/* [max_lid + 1] when the base was counted */
+	uint32_t *epoch_of;	/* [max_lid + 1] epoch in which the base was
+				 * counted */
 	uint64_t *count_first;	/* [n_sw] */
 	uint32_t *count;
 	/* dynorder.c */
 	uint32_t n_vertices;
 	/* [n_vertices] a list; labels ascend along it */
 	uint64_t *label;
-	uint32_t *next, *prev, first;	/* DYN_NONE: no more */
-	/* [n_vertices][words] edges that are or have been, by place * n_vl +
-	 * lane at the switch between: count[] says which are */
+	uint32_t *next, *prev, first;	/* DYN_NONE: end of the list */
+	/* [n_vertices][words] present or former edges, by place * n_vl + VL at
+	 * the switch between; an edge is present if its count[] is not 0 */
 	uint64_t *out_bits, *in_bits;
 	uint32_t words;
 	uint8_t *mark;
@@ -101,10 +106,11 @@ struct ftr_cdg {
 	struct dyn_lid **open;
 	uint32_t n_open, cap_open;
 	uint32_t *open_of;	/* [max_lid + 1] index + 1 */
-	/* one change */
-	uint8_t *alt;		/* [n_sw] new entry while a step is under way */
-	uint16_t *seen;		/* [n_sw] lanes met out of the switch */
-	uint64_t *queue;	/* key << 8 | lane */
+	/* state of one change */
+	uint8_t *alt;		/* [n_sw] new entry while a step is being written */
+	uint16_t *seen;		/* [n_sw] VLs visited on the link out of the
+				 * switch */
+	uint64_t *queue;	/* key << 8 | VL */
 	uint32_t n_queue, cap_queue;
 	struct dyn_undo *undo;
 	uint32_t n_undo, cap_undo;
@@ -122,22 +128,22 @@ static inline bool dyn_is_down(const struct ftr_cdg *g, uint32_t link)
 	return g->link[link].down_since != DYN_ALIVE;
 }
 
-/* The link that port p of s sends on, DYN_NONE: it leads to no switch. */
+/* The link out of port p of s; DYN_NONE if it leads to no switch. */
 static inline uint32_t dyn_link_of(const struct ftr_cdg *g, ftr_sw s,
 				   unsigned int p)
 {
 	return g->link_of[(size_t)s << 8 | (p & 255)];
 }
 
-/* The lane that a packet of that link takes when it leaves at place out. */
+/* The VL of a packet from link l on the link at place out. */
 static inline unsigned int dyn_vl(const struct ftr_cdg *g, uint32_t sl,
 				  const struct dyn_link *l, unsigned int out)
 {
 	return g->plain ? 0 : g->link_vl[sl * g->vl_square + l->vl_at + out];
 }
 
-/* Index into count[] of the edge from a lane of link l to one of the link that
- * leaves at place out of where l arrives. */
+/* Index into count[] of the edge from a VL of link l to a VL of the link at
+ * place out of the switch where l ends. */
 static inline uint32_t dyn_edge_at(const struct ftr_cdg *g,
 				   const struct dyn_link *l, unsigned int link_vl,
 				   unsigned int out, unsigned int vl_out)
@@ -145,25 +151,26 @@ static inline uint32_t dyn_edge_at(const struct ftr_cdg *g,
 	return l->row + link_vl * l->row_len + out * g->n_vl + vl_out;
 }
 
-/* The entries now for a LID, by switch. */
+/* The current entries for a LID, by switch. */
 static inline uint8_t *dyn_column(const struct ftr_cdg *g, ftr_lid lid)
 {
 	return g->col + (size_t)lid * g->f->n_sw;
 }
 
-/* dynwalk.c: visit every edge that the column of a LID causes, col[s].
- * Links down since or before epoch carry nothing.  fn returns false to stop. */
+/* dynwalk.c: call fn for every edge that the column of a LID, col[s], causes.
+ * Links that went down at or before epoch carry nothing. fn returns false to
+ * stop. */
 typedef bool (*dyn_edge_fn)(struct ftr_cdg *g, uint32_t edge, uint32_t v,
 			    uint32_t w);
 bool dyn_walk(struct ftr_cdg *g, const uint8_t *col, uint32_t epoch,
 	      dyn_edge_fn fn);
-/* Add by to count[] of all of them. */
+/* Add `by` to count[] of every such edge. */
 void dyn_count(struct ftr_cdg *g, const uint8_t *col, uint32_t epoch,
 	       uint32_t by);
 
-/* dynall.c: count all edges by the entries now; false: no memory */
+/* dynall.c: count all edges of the current entries. False: no memory. */
 bool dyn_count_all(struct ftr_cdg *g);
-/* The maker wants no more of it; what was counted is of no use. */
+/* The caller has stopped the construction; the counts are incomplete. */
 static inline bool dyn_stopped(const struct ftr_cdg *g)
 {
 	return g->stop && g->stop(g->stop_ctx);
@@ -171,9 +178,9 @@ static inline bool dyn_stopped(const struct ftr_cdg *g)
 
 /* dynorder.c */
 bool dyn_order_new(struct ftr_cdg *g);	/* false: no memory */
-/* Order all; false: no memory. */
+/* Order all vertices. False: no memory. */
 bool dyn_order_all(struct ftr_cdg *g, bool *acyclic);
-/* Make room for the new edge v -> w in the order; false: it closes a cycle. */
+/* Adapt the order to the new edge v -> w. False: the edge closes a cycle. */
 bool dyn_order_edge(struct ftr_cdg *g, uint32_t v, uint32_t w);
 
 /* dynchange.c */

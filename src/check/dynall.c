@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The edges of all LIDs by tables at rest, when a graph is made.
+ * The edges of all LIDs by unchanging tables, used when a graph is built.
  *
- * The same walk as in dynwalk.c, for many LIDs at once: what is met is a set of
- * LIDs per lane out of a switch.  A switch hands the LIDs that are new there to
- * its neighbours, in the order in which switches are reached.  So a switch's
- * rows and those of its neighbours are read along, and the counts written are a
- * few kilobytes, where one LID after the other goes all over memory.
+ * This is the walk of dynwalk.c for many LIDs at once: each VL out of a switch
+ * has the set of LIDs that reached it. A switch passes the LIDs that are new
+ * there to its neighbours, in the order in which switches are reached. This
+ * reads the rows of a switch and of its neighbours sequentially and writes a
+ * few kilobytes of counts, whereas a walk LID by LID has scattered accesses to
+ * all memory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,10 +20,10 @@ struct all {
 	struct ftr_cdg *g;
 	uint32_t sl;
 	uint32_t first, n;	/* LIDs first .. first + n - 1 */
-	/* by lane out of a switch, s * n_vl + lane: LIDs to hand on, and those
-	 * that ever were here */
+	/* by VL out of a switch, s * n_vl + VL: LIDs to pass on, and all LIDs
+	 * that ever reached it */
 	uint64_t (*todo)[WORDS], (*met)[WORDS];
-	/* lanes with something to do: a ring, each once */
+	/* VLs with LIDs to pass on: a ring without duplicates */
 	uint32_t *queue, head, n_queue;
 	uint8_t *queued;
 };
@@ -43,7 +44,7 @@ static void reach(struct all *a, uint32_t at, uint32_t word, uint64_t bits)
 	a->queue[tail < size ? tail : tail - size] = at;
 }
 
-/* Where packets come in. */
+/* Start the packets that enter at s. */
 static void start(struct all *a, ftr_sw s)
 {
 	struct ftr_cdg *g = a->g;
@@ -62,7 +63,7 @@ static void start(struct all *a, ftr_sw s)
 	}
 }
 
-/* One LID from a lane out of s to the next switch. */
+/* Pass one LID from a VL out of s to the next switch. */
 static void hand_on(struct all *a, ftr_sw s, unsigned int link_vl, uint32_t i)
 {
 	struct ftr_cdg *g = a->g;

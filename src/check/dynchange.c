@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What a change adds to the graph.
+ * The edges that a change adds to the graph.
  *
- * The writes of one step are all entered as second entries of their switches
- * (alt[]), and then followed: at each written switch, every occupied link that
- * comes in depends on the new entry, and what that occupies anew is followed
- * through old and new entries alike.  At the end of the step the second entries
- * replace the first: what comes later does not see those any more, what is in
- * the graph stays.
+ * The writes of one step are first all entered as second entries of their
+ * switches (alt[]) and then followed. At each written switch, every occupied
+ * incoming link now depends on the new entry. Whatever becomes newly occupied
+ * is followed through old and new entries alike. At the end of the step the
+ * second entries replace the first ones: later steps no longer see these, but
+ * their edges stay in the graph.
  *
- * Which lanes of a link are occupied for the LID is known in two parts: those
- * since the last drain are kept per LID (struct dyn_occ), those of the base
- * entries are found when asked, by looking backwards along these until a source
- * is met: in a tree that is next door.
+ * The occupied VLs of a link for a LID have two parts. Those since the last
+ * drain are stored per LID (struct dyn_occ). Those of the base entries are
+ * found when needed, by searching backwards along these entries for a source.
+ * In a tree this is a short search.
  *
- * Any refusal takes back all of it: counts, occupied lanes, entries.  The order
- * of the vertices stays as it is, for it is good for fewer edges, too.
+ * A refusal undoes everything: counts, occupied VLs, entries. The order of the
+ * vertices stays as it is, because it is valid for fewer edges, too.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,7 @@ void dyn_close(struct ftr_cdg *g, ftr_lid lid)
 	free(t);
 }
 
-/* ---- occupied lanes ---------------------------------------------------- */
+/* ---- occupied VLs ------------------------------------------------------ */
 
 static uint32_t slot_of(const struct dyn_occ *o, uint32_t key)
 {
@@ -112,7 +112,7 @@ static bool occ_grow(struct dyn_occ *o)
 	return true;
 }
 
-/* Keys are never taken out: lanes 0 is as good as none. */
+/* Keys are never removed: VLs 0 is the same as no key. */
 static bool occ_set(struct dyn_occ *o, uint32_t key, uint16_t vls)
 {
 	uint32_t i;
@@ -126,7 +126,7 @@ static bool occ_set(struct dyn_occ *o, uint32_t key, uint16_t vls)
 	return true;
 }
 
-/* Lanes of link that packets for lid are on by the base entries. */
+/* VLs of link that packets for lid occupy by the base entries. */
 static uint32_t base_vls(const struct ftr_cdg *g, const uint8_t *base,
 			 uint32_t link, ftr_lid lid, uint32_t sl,
 			 uint32_t depth)
@@ -140,7 +140,7 @@ static uint32_t base_vls(const struct ftr_cdg *g, const uint8_t *base,
 	    out->down_since <= g->epoch_of[lid])
 		return 0;
 	got = g->inject[sl * g->n_links + link];
-	if (depth > g->f->n_sw)		/* a loop: more than there is */
+	if (depth > g->f->n_sw)		/* a loop */
 		return all;
 	for (uint32_t i = 0; i < deg && got != all; i++) {
 		const struct dyn_link *l = &g->link[g->first_link[s] + i];
@@ -185,7 +185,7 @@ bool ftr_cdg_occupied(const struct ftr_cdg *g, ftr_sw s, ftr_port port,
 
 /* ---- following --------------------------------------------------------- */
 
-/* Packets of an SL are on that lane of link now: follow them if that is new. */
+/* Packets of an SL now occupy this VL of link: follow them if that is new. */
 static enum outcome occupy(struct ftr_cdg *g, struct dyn_lid *t, uint32_t link,
 			   unsigned int link_vl, uint32_t sl)
 {
@@ -204,7 +204,7 @@ static enum outcome occupy(struct ftr_cdg *g, struct dyn_lid *t, uint32_t link,
 	return DONE;
 }
 
-/* From lane v of link in to lane w of link out. */
+/* Add the edge from VL v of link in to VL w of link out. */
 static enum outcome add_edge(struct ftr_cdg *g, struct dyn_lid *t, uint32_t in,
 			     unsigned int v, uint32_t out, unsigned int w)
 {
@@ -221,7 +221,7 @@ static enum outcome add_edge(struct ftr_cdg *g, struct dyn_lid *t, uint32_t in,
 	return DONE;
 }
 
-/* Packets on that lane of the link in, at its end, leave by port. */
+/* Follow packets on this VL of link in, which leave the next switch by port. */
 static enum outcome pass(struct ftr_cdg *g, struct dyn_lid *t, uint32_t in,
 			 unsigned int vl_in, uint32_t sl, ftr_port port)
 {
@@ -239,7 +239,7 @@ static enum outcome pass(struct ftr_cdg *g, struct dyn_lid *t, uint32_t in,
 	return r ? r : occupy(g, t, out, link_vl, sl);
 }
 
-/* What is in the queue goes on by the entries that its switch has now. */
+/* Follow the queued packets by the current entries of their switches. */
 static enum outcome drain_queue(struct ftr_cdg *g, struct dyn_lid *t)
 {
 	enum outcome r = DONE;
@@ -258,7 +258,7 @@ static enum outcome drain_queue(struct ftr_cdg *g, struct dyn_lid *t)
 	return r;
 }
 
-/* All that is at s already takes the new entry. */
+/* Let all packets that may already be at s take the new entry. */
 static enum outcome start(struct ftr_cdg *g, struct dyn_lid *t, ftr_sw s,
 			  ftr_port port)
 {
@@ -342,7 +342,7 @@ static enum ftr_status refuse(const struct ftr_cdg *g, ftr_lid lid,
 struct before {
 	uint32_t n_edge;
 	bool was_open;
-	uint8_t *port;		/* [n] entries by write */
+	uint8_t *port;		/* [n] old entries, by write */
 };
 
 static void take_back(struct ftr_cdg *g, struct dyn_lid *t,

@@ -3,24 +3,25 @@
  * The order of the vertices: every edge leads from a lower to a higher place.
  *
  * After D. J. Pearce and P. H. J. Kelly, "A dynamic topological sort algorithm
- * for directed acyclic graphs", ACM JEA 11, 2006.  An edge v -> w with v before
- * w costs nothing.  Otherwise only vertices between the two are affected: those
- * that w reaches, and those that reach v.  If the two sets meet, the edge closes
+ * for directed acyclic graphs", ACM JEA 11, 2006. An edge v -> w with v before
+ * w costs nothing. Otherwise only vertices between the two are affected: those
+ * that w reaches, and those that reach v. If the two sets meet, the edge closes
  * a cycle.
  *
- * deviation: they find both sets and give their places out again.  Here both are
- * looked for by turns until the first is complete; it alone is moved, what w
- * reaches to behind v, or what reaches v to before w.  A lane that nothing used
- * yet reaches nothing, while all the traffic upstream may reach v.  So that no
- * place but theirs changes, places are labels with room between them in a list
- * (Dietz and Sleator 1987), all given out anew when there is no room left.
+ * deviation: the paper finds both sets and redistributes their places. Here the
+ * searches for both sets alternate until the first is complete. Only this set
+ * is moved: the vertices that w reaches to after v, or those that reach v to
+ * before w. A VL that nothing used yet reaches nothing, while all traffic
+ * upstream may reach v. So that no other place changes, places are labels with
+ * gaps in a list (Dietz and Sleator 1987). All labels are reassigned when a gap
+ * is exhausted.
  *
- * Taking edges away leaves the order valid, so nothing is done then.  Vertices
- * of links that are down are passed over as if they had no edges.
+ * Removing edges leaves the order valid, so nothing is done then. Vertices of
+ * links that are down are treated as if they had no edges.
  *
- * Of all pairs of lanes that meet in a switch few are an edge: those that are or
- * have been are kept as sets of bits, and a bit whose count is found to be 0 is
- * taken out.
+ * Few of all pairs of VLs that meet in a switch are an edge. Present and former
+ * edges are kept as sets of bits; a bit whose count is found to be 0 is
+ * cleared.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,7 @@ bool dyn_order_new(struct ftr_cdg *g)
 	       g->mark && g->fwd && g->back;
 }
 
-/* The counts of the edges from v; first: the vertex of the first of them. */
+/* The counts of the edges from v. first: the vertex to which the first leads. */
 static const uint32_t *row_of(const struct ftr_cdg *g, uint32_t v,
 			      uint32_t *first, uint32_t *n)
 {
@@ -70,7 +71,7 @@ static void note_edge(struct ftr_cdg *g, uint32_t v, uint32_t w)
 	g->in_bits[(size_t)w * g->words + i / 64] |= UINT64_C(1) << i % 64;
 }
 
-/* Labels with room between them, along the list. */
+/* Assign labels with gaps, along the list. */
 static void give_labels(struct ftr_cdg *g)
 {
 	uint64_t i = 0;
@@ -89,7 +90,7 @@ static void make_list(struct ftr_cdg *g, const uint32_t *v, uint32_t n)
 	give_labels(g);
 }
 
-/* Edges that lead to each vertex. */
+/* Count the edges that lead to each vertex. */
 static void count_in(struct ftr_cdg *g, uint32_t *in)
 {
 	memset(in, 0, g->n_vertices * sizeof(*in));
@@ -150,8 +151,8 @@ enum { FORWARD = 1, BACKWARD = 2 };
 
 struct search {
 	uint64_t low, top;	/* labels of w and v */
-	uint32_t n_fwd, n_back;	/* found */
-	uint32_t at_fwd, at_back;	/* of those, gone on from */
+	uint32_t n_fwd, n_back;	/* vertices found */
+	uint32_t at_fwd, at_back;	/* of those, already expanded */
 	bool meet;
 };
 
@@ -167,7 +168,7 @@ static void find(struct ftr_cdg *g, struct search *z, uint32_t v, uint8_t way)
 	g->mark[v] |= way;
 }
 
-/* On from the next vertex found: to what it leads to up to the top. */
+/* Expand the next vertex found: its successors up to label top. */
 static void go_forward(struct ftr_cdg *g, struct search *z)
 {
 	uint32_t v = g->fwd[z->at_fwd++].v, first, n;
@@ -184,12 +185,12 @@ static void go_forward(struct ftr_cdg *g, struct search *z)
 				continue;
 			if (row[i])
 				find(g, z, w, FORWARD);
-			else	/* not any more */
+			else	/* no longer an edge */
 				bits[k] &= ~(left & -left);
 		}
 }
 
-/* To the living that lead to it, from the low end on. */
+/* Expand backwards: its predecessors that are up, from label low on. */
 static void go_back(struct ftr_cdg *g, struct search *z)
 {
 	uint32_t w = g->back[z->at_back++].v;
@@ -199,7 +200,7 @@ static void go_back(struct ftr_cdg *g, struct search *z)
 	for (uint32_t k = 0; k < g->words; k++)
 		for (uint64_t left = bits[k]; left; left &= left - 1) {
 			uint32_t i = 64 * k + (uint32_t)__builtin_ctzll(left);
-			/* the cable at that place, coming in */
+			/* the reverse link at that place, which arrives here */
 			const struct dyn_link *l =
 				&g->link[g->first_link[out->from] +
 					 i / g->n_vl];
@@ -218,7 +219,7 @@ static void go_back(struct ftr_cdg *g, struct search *z)
 		}
 }
 
-/* ---- moving -------------------------------------------------------------- */
+/* ---- moving vertices ----------------------------------------------------- */
 
 static int found_cmp(const void *x, const void *y)
 {
@@ -237,7 +238,7 @@ static void take_out(struct ftr_cdg *g, uint32_t v)
 		g->prev[g->next[v]] = g->prev[v];
 }
 
-/* v behind after; DYN_NONE: as the first. */
+/* Insert v after `after`; DYN_NONE: at the head. */
 static void put_in(struct ftr_cdg *g, uint32_t v, uint32_t after)
 {
 	uint32_t next = after == DYN_NONE ? g->first : g->next[after];
@@ -252,8 +253,8 @@ static void put_in(struct ftr_cdg *g, uint32_t v, uint32_t after)
 		g->prev[next] = v;
 }
 
-/* Those of f[] out of the list, and in again between two that are side by side
- * then: behind `where` or, if before, before it. */
+/* Remove the vertices of f[] from the list and insert them again next to
+ * `where`: before it if before, otherwise after it. */
 static void move(struct ftr_cdg *g, struct dyn_found *f, uint32_t n,
 		 uint32_t where, bool before)
 {
@@ -265,7 +266,7 @@ static void move(struct ftr_cdg *g, struct dyn_found *f, uint32_t n,
 		take_out(g, f[i].v);
 	after = before ? g->prev[where] : where;
 	next = before ? where : g->next[where];
-	/* the first label may be 0: then there is no room before it */
+	/* the first label may be 0: there is no room before it */
 	low = after == DYN_NONE ? 0 : g->label[after];
 	room = next == DYN_NONE ? (uint64_t)(n + UINT64_C(1)) << 32 :
 		g->label[next] - low;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The edges of one LID by tables at rest.
+ * The edges of one LID by unchanging tables.
  *
- * Every switch has one entry for the LID, so all packets that go from s go onto
- * one link, and the lanes met there are one small set: seen[s].  From each
- * source the path is followed until it comes onto a lane that was met before;
- * each lane met has one successor, hence one edge.  O(n_sw) per LID and SL, and
- * no more switches than packets pass.
+ * Every switch has one entry for the LID, so all packets leave s on one link,
+ * and the VLs visited there are one small set: seen[s]. From each source the
+ * path is followed until it reaches a VL that was visited before. Each visited
+ * VL has one successor, hence one edge. O(n_sw) per LID and SL, and no more
+ * switches than packets pass.
  *
- * To count is most of the work of a drain, so it is compiled by itself (by == 0:
- * call fn), and so are graphs where all is on lane 0 (plain).
+ * Counting is most of the work of a drain, so it is compiled separately (by ==
+ * 0: call fn). The same holds for graphs in which all packets are on VL 0
+ * (plain).
  */
 #include <string.h>
 
@@ -24,7 +25,7 @@ struct walk {
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* The link that the entry of s leads onto, if it carries anything. */
+/* The link that the entry of s leads onto, if it is up. */
 INLINE uint32_t link_out(const struct walk *w, ftr_sw s)
 {
 	uint32_t link = dyn_link_of(w->g, s, w->col[s]);
@@ -33,7 +34,7 @@ INLINE uint32_t link_out(const struct walk *w, ftr_sw s)
 		link : DYN_NONE;
 }
 
-/* From the lane of link, met for the first time, on. */
+/* Follow packets from this VL of link, visited for the first time. */
 INLINE bool follow(const struct walk *w, uint32_t link, unsigned int link_vl,
 		   uint32_t by, bool plain)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Findings: how they are counted, which of them is the sample, and which entry
- * is at fault.  All walks of the checker report to this file.
+ * Findings: their counts, their samples, and the entry at fault. All walks of
+ * the checker report to this file.
  */
 #include "check/check.h"
 
@@ -62,7 +62,7 @@ static ftr_sw step(const struct chk *c, ftr_sw s, ftr_lid lid)
 	return chk_row_of(c, s, ftr_tables_get(c->t, s, lid));
 }
 
-/* The switch whose entry is at fault on the walk from s, which ends in st. */
+/* The switch whose entry is at fault on the path from s, which ends in st. */
 static ftr_sw culprit(const struct chk *c, ftr_sw s, ftr_lid lid, uint8_t st)
 {
 	ftr_sw x = s, y;
@@ -73,8 +73,8 @@ static ftr_sw culprit(const struct chk *c, ftr_sw s, ftr_lid lid, uint8_t st)
 			x = y;
 		return x;
 	}
-	/* n_sw steps lead into the loop; its length; then two walkers that
-	 * far apart meet where the path enters it */
+	/* n_sw steps lead into the loop. Then its length is counted. Two
+	 * walkers at this distance meet where the path enters the loop. */
 	for (uint32_t i = 0; i < c->f->n_sw; i++)
 		x = step(c, x, lid);
 	for (y = step(c, x, lid); y != x; y = step(c, y, lid))
@@ -111,7 +111,7 @@ void chk_bad(const struct chk *c, struct chk_part *w, ftr_sw s, ftr_lid lid,
 		w->r.bad[FTR_CHECK_SW_SW] += o->idx != s;
 	}
 	w->r.harmful += what != FTR_FIND_MISSING;
-	/* the culprit is looked for only if this becomes the sample */
+	/* search for the culprit only if this becomes the sample */
 	if (!w->r.found[what] || chk_sample_before(&here, &w->r.sample[what]))
 		here.at = culprit(c, s, lid, st);
 	chk_found(w, what, s, here.at, lid);

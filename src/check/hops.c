@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Paths one by one: a histogram of their lengths, those that do not arrive, and
- * which switches are connected by links at all.
+ * Paths one by one: a histogram of their lengths, the unreachable pairs, and
+ * which switches are physically connected.
  *
- * Towards one LID the next hops form a graph in which every switch has one next
- * hop.  From each switch the path is followed up to the first switch whose
- * distance is known, then the distances are filled in backwards, so each switch
- * is passed twice at most: O(n_sw * LIDs).
+ * Towards one LID every switch has one next hop. From each switch the path is
+ * followed up to the first switch whose distance is known. Then the distances
+ * are filled in backwards, so that each switch is visited at most twice: O(n_sw
+ * * LIDs).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,17 +14,17 @@
 #include "core/core.h"
 #include <ftr/check.h>
 
-enum { UNKNOWN = 0, LOST = 1, KNOWN = 2 };	/* KNOWN + hops */
+enum { UNKNOWN = 0, LOST = 1, KNOWN = 2 };	/* KNOWN + number of hops */
 
 struct walk {
 	const struct ftr_fabric *f;
 	const struct ftr_tables *t;
 	uint32_t *dist;		/* [n_sw] */
 	ftr_sw *stack;		/* [n_sw] */
-	uint64_t *sources;	/* [n_sw] end ports that send */
+	uint64_t *sources;	/* [n_sw] number of host ports that send */
 };
 
-/* The switch that a packet for lid at s goes to, FTR_SW_NONE: to none. */
+/* The switch after s on the path to lid; FTR_SW_NONE if there is none. */
 static ftr_sw next_of(const struct walk *w, ftr_sw s, ftr_lid lid)
 {
 	ftr_port p = ftr_tables_get(w->t, s, lid);
@@ -42,7 +42,7 @@ static uint32_t distance(struct walk *w, ftr_sw from, ftr_lid lid)
 	ftr_sw s = from;
 
 	while (s != FTR_SW_NONE && w->dist[s] == UNKNOWN) {
-		w->dist[s] = LOST;	/* what comes back here is lost */
+		w->dist[s] = LOST;	/* LOST if the path comes back here */
 		w->stack[depth++] = s;
 		s = next_of(w, s, lid);
 	}
@@ -54,7 +54,7 @@ static uint32_t distance(struct walk *w, ftr_sw from, ftr_lid lid)
 	return w->dist[from];
 }
 
-/* Forget all distances; only that of the last switch before lid is known. */
+/* Reset all distances. Only that of the last switch before lid is known. */
 static void start_lid(struct walk *w, ftr_sw last, ftr_port port, ftr_lid lid)
 {
 	memset(w->dist, 0, w->f->n_sw * sizeof(*w->dist));

@@ -46,7 +46,7 @@ static enum ftr_status demand(struct jobs *w, const struct ftr_tables *t,
 			      struct ftr_team *team, struct ftr_err *err)
 {
 	struct ftr_load *ld = NULL;
-	/* one byte: paths are not kept, one pattern is all that is asked for */
+	/* limit of 1 byte: one pattern does not need stored paths */
 	enum ftr_status st = ftr_load_new(w->f, t, job->ep, job->n, 1, team,
 					  &ld, err);
 
@@ -60,7 +60,7 @@ static enum ftr_status demand(struct jobs *w, const struct ftr_tables *t,
 	return st;
 }
 
-/* One link: who uses it, and with whom. */
+/* Add one link: the jobs that use it, and the pairs of jobs that share it. */
 static void add_link(const struct jobs *w, uint32_t l,
 		     struct ftr_job_load *load, struct ftr_job_pair *pair)
 {

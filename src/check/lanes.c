@@ -2,21 +2,21 @@
 /*
  * The channel dependency graph over (link, VL), filled LID by LID.
  *
- * Here a channel is a virtual lane of a link (Dally and Seitz 1987), and which
- * lane a packet takes out of a switch depends on (in, out, SL), so paths that
- * share links may yet differ in lanes.  But not in much: from the link by which
- * a packet of one SL enters a switch, all that follows towards its LID is
- * settled, whatever lane it came on.  So every source is followed until it
- * comes over a link by which the same SL came before; only the one dependency
- * from a new lane of that link is added then.
+ * Here a channel is a virtual channel: a VL of a link (Dally and Seitz 1987).
+ * The VL that a packet takes out of a switch depends on (in, out, SL), so paths
+ * that share links may differ in VLs. But once a packet of a given SL enters a
+ * switch by a given link, the rest of its path to the LID, with all VLs, does
+ * not depend on the VL on which it arrived. Every source is therefore followed
+ * until it comes over a link by which the same SL came before; then only the
+ * dependency from a new VL of that link is added.
  *
- *	seen[in link * 16 + SL] = LID << 16 | set of lanes met
+ *	seen[in link * 16 + SL] = LID << 16 | set of visited VLs
  *
- * The LID in it saves clearing the array for each.  Cost per LID: the sources,
- * plus the links used times the SLs.
+ * Storing the LID avoids clearing the array for each LID. Cost per LID: the
+ * sources, plus the links used times the SLs.
  *
- * A cycle over (link, VL) is also one over links: where the proof by ranks
- * stands (cdg.c), no lane need be looked at.
+ * A cycle over (link, VL) is also a cycle over links: where the proof by ranks
+ * holds (cdg.c), no VL need be examined.
  */
 #include "check/check.h"
 
@@ -49,7 +49,7 @@ static void follow(const struct chk *c, struct chk_part *w, ftr_sw s,
 		   ftr_port in, unsigned int sl, ftr_lid lid)
 {
 	const uint32_t n = c->f->n_sw;
-	unsigned int vl = FTR_VL_DROP;	/* at first on no link */
+	unsigned int vl = FTR_VL_DROP;	/* not on a link yet */
 	bool again = false;
 
 	while (w->nxt[s] < n) {
@@ -133,10 +133,10 @@ enum ftr_status chk_vls_fit(const struct ftr_fabric *f,
 	return FTR_OK;
 }
 
-/* The set of SLs that packets have. */
+/* The set of SLs that packets use. */
 static uint32_t sls(const struct ftr_path_sl *p)
 {
-	uint32_t set = 1;	/* where nothing is told */
+	uint32_t set = 1;	/* SL 0 where no path SL is given */
 
 	for (uint32_t i = 0; p && i < p->n_ep + p->n_sw; i++)
 		for (uint32_t lid = 0; p->row[i] && lid <= p->max_lid; lid++)
@@ -145,8 +145,7 @@ static uint32_t sls(const struct ftr_path_sl *p)
 	return set;
 }
 
-/* The greatest lane, plus one, that s puts packets of one of these SLs on
- * towards another switch. */
+/* 1 + the highest VL on which s sends packets of these SLs to another switch. */
 static uint32_t vls_of(const struct chk *c, ftr_sw s, uint32_t set)
 {
 	uint32_t n = 1;

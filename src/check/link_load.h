@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the parts of <ftr/load.h> share.
+ * Internal interfaces of <ftr/load.h>.
  *
- *	load_model.c		the object: order, links, all paths; its life
- *	loadtree.c	the paths of one destination; one path; all-to-all
- *	loadrun.c	many patterns over the team
- *	loadsum.c	from loads to a report
+ *	load_model.c	struct ftr_load: order, links, all paths; new and free
+ *	loadtree.c	paths to one destination; a single path; all-to-all
+ *	loadrun.c	many patterns, divided over the team
+ *	loadsum.c	from link loads to a report
+ *	linkload.c	load of every link, by port
+ *	job_load.c	load of several jobs that share links
  *
- * A link has a number 0 .. n_links-1, by ascending index of the port that
- * sends.  Behind them three that are none, so that adding up a path needs no
- * branch:
+ * Links are numbered 0 .. n_links-1, by ascending index of the port that sends.
+ * Three pseudo links follow, so that adding up a path needs no branch:
  *
- *	n_links		nothing: fills up paths that are shorter than hops
+ *	n_links		fills up paths that are shorter than hops
  *	+ LOAD_LOST	first word of a path that does not arrive
  *	+ LOAD_GAP	first word of a path to a gap in the order
  */
@@ -28,21 +29,22 @@ struct ftr_load {
 	const struct ftr_fabric *f;
 	const struct ftr_tables *t;
 	struct ftr_arena *arena;
-	uint32_t n;		/* places of the order */
+	uint32_t n;		/* number of places in the order */
 	ftr_ep *order;		/* [n] FTR_EP_NONE: takes no part */
 	uint32_t n_live;
 	uint32_t *live;		/* [n_live] places that take part */
 	uint32_t *by_lid;	/* [n_live] the same by LID */
-	uint32_t n_leaf;	/* switches with a live place */
-	uint32_t *leaf;		/* [n_sw] number among those */
+	uint32_t n_leaf;	/* number of switches with a live place */
+	uint32_t *leaf;		/* [n_sw] number of the switch among those */
 	ftr_sw *leaf_sw;	/* [n_leaf] */
-	uint32_t *hosts;	/* [n_sw] live places */
+	uint32_t *hosts;	/* [n_sw] number of live places */
 	uint32_t n_links;
 	uint32_t *link;		/* [f->n_ports] number of the link */
 	uint32_t *link_port;	/* [n_links] index into f->ports */
-	uint32_t hops;		/* words of a path, >= 1 */
-	/* path of leaf l to place j: path + (l * n + j) * hops; so the paths
-	 * to consecutive places lie side by side.  NULL: not kept */
+	uint32_t hops;		/* words per path, >= 1 */
+	/* The path from leaf l to place j is path + (l * n + j) * hops, so that
+	 * the paths to consecutive places are adjacent. NULL: paths are not
+	 * kept. */
 	uint32_t *path;
 };
 
@@ -52,7 +54,7 @@ static inline const uint32_t *load_path(const struct ftr_load *ld, ftr_sw s,
 	return ld->path + ((size_t)ld->leaf[s] * ld->n + place) * ld->hops;
 }
 
-/* The next switch from s by entry p; LOAD_NONE if it is none. */
+/* The switch after s by entry p; LOAD_NONE if there is none. */
 static inline uint32_t load_next(const struct ftr_load *ld, ftr_sw s,
 				 ftr_port p, uint32_t *link)
 {
@@ -62,31 +64,34 @@ static inline uint32_t load_next(const struct ftr_load *ld, ftr_sw s,
 	return *link == LOAD_NONE ? LOAD_NONE : ld->f->ports[port].peer;
 }
 
-/* The paths of all switches to one LID; one worker's. */
+/* The paths from all switches to one LID; one per worker. */
 struct load_tree {
 	uint32_t *via;		/* [n_sw] link to the next switch */
-	uint32_t *next;		/* [n_sw] that switch */
-	uint32_t *open;		/* [n_sw] switches that lead here, not done */
-	uint32_t *hops;		/* [n_sw] links to go, LOAD_NONE: is lost */
-	ftr_sw *queue;		/* [n_sw] every switch after those behind it */
-	uint32_t n;		/* length of queue: the rest goes round */
+	uint32_t *next;		/* [n_sw] the next switch */
+	uint32_t *open;		/* [n_sw] predecessors not done yet */
+	uint32_t *hops;		/* [n_sw] remaining links; LOAD_NONE: does not
+				 * arrive */
+	ftr_sw *queue;		/* [n_sw] every switch after its predecessors */
+	uint32_t n;		/* length of queue; switches not in it are in a
+				 * loop */
 };
 
 bool load_tree_new(struct ftr_arena *a, uint32_t n_sw, struct load_tree *out);
 void load_tree_make(const struct ftr_load *ld, struct load_tree *w,
 		    ftr_lid lid);
 
-/* Links from s to lid into buf[n_sw]; how many, or LOAD_NONE: is lost. */
+/* Write the links from s to lid into buf[n_sw]. Returns their number, or
+ * LOAD_NONE if the path does not arrive. */
 uint32_t load_walk(const struct ftr_load *ld, ftr_sw s, ftr_lid lid,
 		   uint32_t *buf);
 
 /* ---- loadsum.c ----------------------------------------------------------- */
 
 void load_bin(struct ftr_load_bins *b, uint64_t max, uint64_t value);
-/* What the report says of links, from load[n_links]. */
+/* Fill in the parts of the report that concern links, from load[n_links]. */
 void load_report_links(const struct ftr_load *ld, const uint64_t *load,
 		       struct ftr_load_report *r);
-/* The same and the rest, of a single pattern. */
+/* The same and all other parts, for a single pattern. */
 void load_report_one(const struct ftr_load *ld, const uint64_t *load,
 		     struct ftr_load_report *r);
 

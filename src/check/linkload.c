@@ -2,8 +2,8 @@
 /*
  * The load of every link, by the port that sends.
  *
- * All-to-all adds up the tree of each destination, as loadtree.c does; other
- * patterns walk flow by flow.
+ * All-to-all load is summed over the tree of each destination, as in
+ * loadtree.c; other patterns are followed flow by flow.
  */
 #include <string.h>
 

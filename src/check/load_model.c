@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The object behind <ftr/load.h>: what all patterns have in common.
+ * The object behind <ftr/load.h>: data that all patterns share.
  *
- * Flows from the end ports of one switch to one destination share their path,
- * so there are far fewer paths than flows: at 11,664 hosts on 648 switches 7.6
- * million instead of 136 million.  They are worked out once, destination by
- * destination (loadtree.c), and kept as numbers of links, all of one length:
+ * Flows from the host ports of one switch to one destination share their path,
+ * so there are far fewer paths than flows: 7.6 million instead of 136 million
+ * for 11,664 hosts on 648 leaves. The paths are computed once, destination by
+ * destination (loadtree.c), and stored as link numbers, all of one length:
  *
  *	          place 0     place 1     place 2 ...
  *	leaf 0    a b c d     a e f .     (gap) . .
  *	leaf 1    g h i d     . . . .     (gap) . .
  *
- * A pattern is then a sum over pieces of this array (loadrun.c).  Two passes
- * over the destinations: the first finds the longest path, the second writes.
- * If the array is larger than the caller allows, path stays NULL and flows are
- * walked through the tables.
+ * The loads of a pattern are then a sum over parts of this array (loadrun.c).
+ * There are two passes over the destinations: the first finds the longest path,
+ * the second writes. If the array is larger than the caller allows, path stays
+ * NULL and flows are followed through the tables.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@
 struct build {
 	struct ftr_load *ld;
 	struct load_tree *tree;	/* one per worker */
-	uint32_t *longest;	/* the same */
+	uint32_t *longest;	/* one per worker */
 };
 
 /* ---- the order ----------------------------------------------------------- */
@@ -61,7 +61,7 @@ static enum ftr_status refuse(const struct ftr_fabric *f,
 	return st;
 }
 
-/* By LID, through the owner table: end ports have one place each. */
+/* Sort by LID, through the owner table: each host port has one place only. */
 static bool sort_by_lid(struct ftr_load *ld)
 {
 	uint32_t *at = ftr_malloc(((size_t)ld->f->n_ep + 1) * sizeof(*at));

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Families of patterns, spread over the team, and the caller's own pairs.
+ * Families of patterns, divided over the team, and the caller's own pairs.
  *
- * A worker takes a pattern, adds it up in its own array of loads, notes the
- * maximum under the pattern's number, and clears the array for the next:
+ * A worker takes a pattern, sums it up in its own array of loads, stores the
+ * maximum under the pattern's number, and clears the array for the next
+ * pattern:
  *
  *	max[0] max[1] ... max[patterns-1]	one writer each
  *	part[worker].load			[n_links + LOAD_PSEUDO]
  *
- * Sums over patterns do not depend on who had which; the worst pattern, the
- * first of those with the greatest maximum, is added up once more at the end
- * for its links.
+ * Sums over patterns do not depend on which worker had which. The worst pattern
+ * is the first of those with the greatest maximum. It is summed up once more at
+ * the end to find its links.
  *
- * In a pattern every end port receives once at most, so no link carries more
- * flows than there are LIDs and 16 bits are enough: the loads of 46,656 links
- * are 91 KB and stay in the second level cache.  Under a shift, consecutive
- * sources on one leaf send to consecutive places: one piece of the array of
- * paths, read in sequence.
+ * In a pattern every host port receives at most once, so that no link carries
+ * more flows than there are LIDs and 16 bits suffice: the loads of 46,656 links
+ * take 91 KB and stay in the L2 cache. In a shift, consecutive sources on one
+ * leaf send to consecutive places: their paths are one part of the array of
+ * paths, which is read sequentially.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,7 @@ struct part {
 	uint64_t flows, lost, sum_load, sum_used;
 };
 
-struct run {			/* one stretch of places on one switch */
+struct run {			/* consecutive places on one switch */
 	uint32_t first, n;
 	ftr_sw sw;
 };
@@ -42,11 +43,11 @@ struct run {			/* one stretch of places on one switch */
 struct family {
 	const struct ftr_load *ld;
 	enum kind kind;
-	uint32_t n;		/* patterns */
+	uint32_t n;		/* number of patterns */
 	uint32_t *k;		/* [n] shifts */
-	uint64_t *seed;		/* [n] others */
+	uint64_t *seed;		/* [n] random patterns */
 	uint32_t *max;		/* [n] */
-	struct run *run;	/* shifts */
+	struct run *run;	/* for shifts */
 	uint32_t n_runs;
 	struct part *part;
 };
@@ -59,7 +60,7 @@ static void add_words(uint16_t *load, const uint32_t *word, size_t n)
 		load[word[i]]++;
 }
 
-/* One flow, from the end port in place i to that in place j. */
+/* Add one flow, from the host port in place i to that in place j. */
 static void add_flow(const struct ftr_load *ld, struct part *w, uint32_t i,
 		     uint32_t j)
 {
@@ -208,7 +209,7 @@ static void summarise(const struct family *y, unsigned int workers,
 		load_bin(&r->maxima, r->max, y->max[i]);
 }
 
-/* The links of the worst pattern. */
+/* Find the links of the worst pattern. */
 static bool detail(const struct family *y, struct ftr_load_report *r)
 {
 	const struct ftr_load *ld = y->ld;

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * All paths to one destination, and the load of all-to-all.
+ * All paths to one destination, and the all-to-all load.
  *
- * Towards one LID every switch has one next switch or none.  Switches that
- * nobody leads to come first, then those whose last predecessor has come
- * (Kahn): the queue then holds every switch after all that are behind it, and
- * what never gets into it goes round in a loop.  Backwards along the queue,
- * from the destination outwards, the hops to go follow; forwards, the sum of
- * the sources behind each switch: the flows on its link.
+ * Towards one LID every switch has one next switch or none. Switches without a
+ * predecessor are queued first, then those whose last predecessor has been
+ * taken from the queue (Kahn 1962). The queue then holds every switch after all
+ * its predecessors; switches that are never queued are in a loop. A pass
+ * backwards along the queue, from the destination, gives the remaining hops. A
+ * pass forwards sums up the sources behind each switch: the flows on its link.
  *
  *	queue:  leaf leaf leaf ... middle ... top ... middle, own leaf
  *	        sources add up  ------------------------------------->
  *	        <-------------------------------------  hops add up
  *
- * So all-to-all costs O(n_sw) per destination, whatever the number of hosts.
+ * All-to-all load therefore costs O(n_sw) per destination, whatever the number
+ * of hosts.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -93,10 +94,11 @@ uint32_t load_walk(const struct ftr_load *ld, ftr_sw s, ftr_lid lid,
 struct part {
 	struct load_tree tree;
 	uint64_t *load;		/* [n_links] */
-	uint32_t *arrive;	/* [n_sw] destinations reached from there */
-	uint32_t *sum;		/* [n_sw] sources behind, of one destination */
+	uint32_t *arrive;	/* [n_sw] destinations reachable from there */
+	uint32_t *sum;		/* [n_sw] sources whose path to one destination
+				 * passes there */
 	uint64_t flows;		/* that arrive */
-	uint64_t host_max;	/* into one end port */
+	uint64_t host_max;	/* most flows into one host port */
 };
 
 struct all {
@@ -166,7 +168,7 @@ static bool all_new(const struct ftr_load *ld, struct ftr_arena *a,
 	return true;
 }
 
-/* Add the parts up in the first. */
+/* Add all parts to the first one. */
 static void all_sum(const struct all *a, unsigned int workers)
 {
 	struct part *to = &a->part[0];
@@ -183,7 +185,8 @@ static void all_sum(const struct all *a, unsigned int workers)
 	}
 }
 
-/* Out of one end port: what its switch reaches, less the end port itself. */
+/* Most flows out of one host port: the destinations that its switch reaches,
+ * less the port itself. */
 static uint64_t most_sent(const struct ftr_load *ld, const uint32_t *arrive)
 {
 	uint64_t max = 0;

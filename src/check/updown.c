@@ -1,36 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The fast walk: all switches towards 128 LIDs at once, so that two cache lines
- * of each row share one look into the page table.
+ * of each row share one page table lookup.
  *
- * One byte of state per (switch, LID of the block), at first PENDING:
+ * There is one byte of state per (switch, LID of the block), initially PENDING:
  *
  *	                lid base+0 ... base+127
  *	switch 0            . . . . . .
  *	...
- *	END_SIDE            PENDING, for ever
- *	END_HOLE, ...       HOLE, DEAD, WRONG
+ *	END_SIDE            PENDING, never changed
+ *	END_MISSING, ...    MISSING, DEAD, WRONG
  *
  * Sweep 1 visits the switches by ascending claimed rank, sweep 2 by descending
- * rank; each gives a switch its next hop's state plus one hop, and PENDING
- * gives PENDING.  Nothing else is asked about ranks, and that suffices:
+ * rank. Each gives a switch its next hop's state plus one hop; PENDING gives
+ * PENDING. This is the only use of ranks, and it suffices:
  *
- *  - A state other than PENDING is right whatever the ranks are, because it was
- *    derived, hop by hop, from an end of the path.
- *  - Sweep 1 settles s only from a next hop that was settled before, i.e. one
- *    of lower rank: s goes down, and only down, to the end of its path.
- *  - Sweep 2 settles s only if its next hop is settled and was not when sweep
- *    1 came by.  A lower next hop that sweep 1 left open is visited after s,
- *    so the next hop is higher: s goes up, to a path that is up-then-down.
- *  - Equal ranks never settle each other (END_SIDE).
+ *  - A state other than PENDING is correct whatever the ranks are, because it
+ *    was derived, hop by hop, from the end of the path.
+ *  - Sweep 1 decides s only by a next hop that was decided before, which has a
+ *    lower rank. From s the path only goes down, to its end.
+ *  - Sweep 2 decides s only if its next hop is decided now and was not when
+ *    sweep 1 visited s. A next hop of lower rank that sweep 1 left undecided is
+ *    visited after s, so the next hop has a higher rank: from s the path goes
+ *    up, to a path that is up-then-down.
+ *  - Switches of equal rank never decide each other (END_SIDE).
  *
- * So a LID without PENDING is proved up-then-down from every switch, and its
- * dependencies cannot close a cycle (seed 002, section 4.1).  Any other LID
- * goes to the general walk (walk.c), alone.
+ * If no state of a LID is PENDING, its paths from all switches are
+ * up-then-down, and its dependencies cannot close a cycle (Gliksberg et al.
+ * 2020, section 4.1). Any other LID takes the general walk (walk.c).
  *
- * In sweep 1 the lowest rank has nobody below; it only marks the LIDs at home
- * and leaves even its ends to sweep 2.  A path that goes down to a foreign
- * lowest switch and ends badly there costs a general walk, no more.
+ * Sweep 1 does not look at next hops of the lowest rank; there it only marks
+ * the LIDs owned at the switch. A path that goes down to another switch of the
+ * lowest rank and ends badly there costs a general walk.
  */
 #include <string.h>
 
@@ -40,16 +41,16 @@
 #define AHEAD 8			/* rows to prefetch */
 
 struct vls {
-	uint32_t base;		/* LID of lane 0 */
-	uint32_t n;		/* bytes of the rows to look at */
-	uint8_t own[VLS];	/* 0xff: somebody owns the LID */
-	uint8_t next[VLS];	/* next lane at the same switch + 1 */
-	ftr_port port[VLS];	/* right port at the owner's switch */
+	uint32_t base;		/* first LID of the block */
+	uint32_t n;		/* bytes of each row to look at */
+	uint8_t own[VLS];	/* 0xff: the LID has an owner */
+	uint8_t next[VLS];	/* next LID owned at the same switch + 1 */
+	ftr_port port[VLS];	/* port to the owner at the owner's switch */
 	bool any;
 };
 
-/* State of all lanes at s as seen through the next hops.  Only the last block
- * of a row has fewer than LANES; the rest of out is then stale. */
+/* States of all LIDs of the block at s, by the next hops. In the last block of
+ * a row there may be fewer than CHK_VLS LIDs; the rest of out is then stale. */
 static inline void look(const struct chk *c, const uint8_t *state,
 			const struct vls *l, ftr_sw s, uint8_t *restrict out)
 {
@@ -59,12 +60,13 @@ static inline void look(const struct chk *c, const uint8_t *state,
 #pragma GCC unroll 16
 	for (uint32_t j = 0; j < l->n; j++)
 		out[j] = state[hop[row[j]] + j];
-	/* one hop more; 0x7f + 1 is PENDING and PENDING stays as it is */
+	/* one hop more: 0x7f + 1 is PENDING, and values from PENDING on do not
+	 * change */
 	for (uint32_t j = 0; j < VLS; j++)
 		out[j] = (uint8_t)(out[j] + 1 - (out[j] >> 7));
 }
 
-/* Where the LIDs at home in s leave it as they should, they have arrived. */
+/* LIDs owned at s that leave it by the right port have arrived. */
 static void settle_own(const struct chk *c, struct chk_part *w,
 			     const struct vls *l, ftr_sw s)
 {
@@ -132,7 +134,7 @@ static void sweep_down(const struct chk *c, struct chk_part *w,
 	}
 }
 
-/* Who owns the lanes, chained by the switch where they leave. */
+/* Set the owners of the block's LIDs, chained by the owner's switch. */
 static void set_vls(const struct chk *c, struct chk_part *w,
 		    struct vls *l, uint32_t base)
 {
@@ -165,7 +167,7 @@ static void clear_vls(const struct chk *c, struct chk_part *w, uint32_t base)
 	}
 }
 
-/* Per lane: the worst and the longest over all switches. */
+/* Per LID: the worst and the longest over all switches. */
 static void reduce(const struct chk *c, const struct chk_part *w,
 		   uint8_t *restrict any, uint8_t *restrict longest,
 		   uint8_t *restrict open)
@@ -186,7 +188,7 @@ static void reduce(const struct chk *c, const struct chk_part *w,
 	}
 }
 
-/* Enter the bad ends of the lanes in mask. */
+/* Record the bad states of the LIDs in mask. */
 static void enter_bad(const struct chk *c, struct chk_part *w,
 		      const uint8_t *mask, uint32_t base)
 {

@@ -3,13 +3,14 @@
  * The general walk: one LID, tables of any kind.
  *
  * Towards one LID every switch has one next hop, so the walks form a functional
- * graph.  Follow it from each switch that is not known yet, pushing what is
- * passed; stop at an end, at a known switch, or at one that is on the stack
- * (then all on the stack run into that loop); then name the fate of everything
- * on the stack from the top down.  Each switch is pushed once: O(n_sw) per LID.
+ * graph. Follow it from each switch that is not known yet, and push each
+ * visited switch. Stop at an end, at a known switch, or at one that is on the
+ * stack (then all switches on the stack lead into that loop). Then set the
+ * result of all switches on the stack, from the top down. Each switch is pushed
+ * once: O(n_sw) per LID.
  *
- * Here too turns are counted and the dependencies entered, while the column is
- * at hand.
+ * Turns are counted and dependencies added here too, while the column is at
+ * hand.
  */
 #include <string.h>
 
@@ -33,7 +34,7 @@ const uint8_t chk_end_state[N_ENDS] = {
 	[END_WRONG] = ST_WRONG, [END_GOOD] = ST_GOOD,
 };
 
-/* Follow from s, which is not known, and name all that is passed. */
+/* Follow the path from s, which is not known, and set the result of all on it. */
 static void follow(const struct chk *c, struct chk_part *w, ftr_sw s)
 {
 	uint32_t depth = 0, x = s, hops = 0;
@@ -59,7 +60,7 @@ static void follow(const struct chk *c, struct chk_part *w, ftr_sw s)
 	}
 }
 
-/* Entries that turn up although another switch hands packets down to them. */
+/* Entries that lead up although another switch leads packets down to them. */
 static void count_turns(const struct chk *c, struct chk_part *w, ftr_lid lid)
 {
 	const uint8_t *rank = c->rank;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Which entries are broken, and in which order they are mended.
+ * Find the broken entries, and order their repair.
  *
- * Entries are broken if they lead onto a dead cable.  They are found by reading
- * the rows at both ends of every dead cable, sorted by (whether packets of hosts
- * to hosts need it, class of the LID, LID, rank of the switch), and mended LID
- * by LID.  Low switches come first: what only has to go up another way is done
- * then, and what has to turn may use it.  A broken entry that finds nothing is
- * tried again after others of its LID were mended.
+ * An entry is broken if it leads onto a dead link. The search reads the LFTs at
+ * both ends of every dead link. The entries are sorted by: whether packets from
+ * hosts to hosts need them, class of the LID, LID, rank of the switch. They are
+ * repaired LID by LID, low switches first: entries that only need another
+ * upward port are repaired then, and detours that turn may use them. A broken
+ * entry for which no detour is found is tried again after other entries of its
+ * LID are repaired.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 struct broken {
 	ftr_sw sw;
 	ftr_lid lid;
-	uint8_t late;		/* 0: hosts to a host, 1: the rest */
+	uint8_t late;		/* 0: packets from hosts to a host, 1: all others */
 	uint8_t cls, rank;
 };
 
@@ -41,7 +42,7 @@ static int broken_cmp(const void *x, const void *y)
 	return (a->sw > b->sw) - (a->sw < b->sw);
 }
 
-/* All entries of s that lead out of a dead port. */
+/* Add all entries of s that lead out of dead port p. */
 static bool list_port(const struct ftr_ddlr *r, ftr_sw s, ftr_port p,
 		      struct broken_list *l)
 {
@@ -90,7 +91,7 @@ static bool is_broken(const struct ftr_ddlr *r, ftr_sw s)
 	return s != r->exit_sw && ftr_cdg_link_is_down(r->g, s, p);
 }
 
-/* From now on packets of switches do not count. */
+/* From now on packets of switches are ignored. */
 static void forget_switches(struct ftr_ddlr *r)
 {
 	ftr_cdg_free(r->g);
@@ -117,7 +118,7 @@ struct job {
 	struct inverted *inverted;
 };
 
-/* By detours, as long as one is found. */
+/* Repair by detours until no further one is found. */
 static enum ftr_status heal_some(struct ftr_ddlr *r, const struct job *j,
 				 bool clean_only, struct ftr_err *err)
 {
@@ -137,7 +138,7 @@ static enum ftr_status heal_some(struct ftr_ddlr *r, const struct job *j,
 	return st;
 }
 
-/* In any way. */
+/* Repair by detours, then by the inverted order. */
 static enum ftr_status heal_all(struct ftr_ddlr *r, const struct job *j,
 				struct ftr_err *err)
 {
@@ -150,10 +151,10 @@ static enum ftr_status heal_all(struct ftr_ddlr *r, const struct job *j,
 }
 
 /*
- * For packets of hosts to a host.  As long as all their turns lead to clean
- * planes one is left for each of the first k-1 faults.  So where those of
- * switches stand in the way to one they stop to count, rather than that a turn
- * is made to any other plane.
+ * Repair for packets from hosts to a host. As long as all their extra turns
+ * lead into clean planes, one clean plane is left for each of the first k-1
+ * faults. If packets of switches are what excludes a clean plane, ignore these
+ * packets rather than turn into a plane that is not clean.
  */
 static enum ftr_status heal_hosts(struct ftr_ddlr *r, const struct job *j,
 				  struct ftr_err *err)
@@ -176,7 +177,6 @@ static enum ftr_status heal_hosts(struct ftr_ddlr *r, const struct job *j,
 	return st;
 }
 
-/* All of one LID. */
 static enum ftr_status heal_lid(struct ftr_ddlr *r, const struct job *j,
 				struct ftr_err *err)
 {
@@ -198,7 +198,7 @@ static int lid_cmp(const void *x, const void *y)
 	return (a->sw > b->sw) - (a->sw < b->sw);
 }
 
-/* Forget what is not off any more, and what is told twice. */
+/* Remove entries that equal orig again, and duplicates. */
 static void sort_off(struct ftr_ddlr *r)
 {
 	uint32_t n = 0;

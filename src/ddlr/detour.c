@@ -1,49 +1,52 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Where a broken entry may lead instead.
+ * Find a detour for a broken entry.
  *
- * For one LID, s is broken: its entry leads onto a dead cable.  A detour is a
- * way s = y0, y1, .. yn over live cables where the entries of y0 .. yn-1 are
- * rewritten and those from yn on lead to the LID already, without passing any
- * of y0 .. yn-1.  Forms, in the order in which they are looked at:
+ * The entry of switch s for one LID is broken if it leads onto a dead link. A
+ * detour is a path s = y0, y1, .. yn over live links. The entries of y0 .. yn-1
+ * are rewritten. Those from yn on already lead to the LID, without passing any
+ * of y0 .. yn-1. Forms of detour, in the order in which they are tried:
  *
- *	n = 0+	another cable to the switch where the entry leads now
+ *	n = 1	parallel link to the switch where the entry leads now
  *	n = 1	any neighbour
- *	n = 2	down, up		seed 001, section V-A
- *	n = 3	down, down, up		section V-B, where the switch above the
- *	n = 4	down, down, up, up	turn knows a way, and where not
- *	n = 2	any
- *	n	any, over switches that know no way themselves: for LIDs of
- *		switches, which may have to be come to from below
+ *	n = 2	down, up (Sem-Jacobsen et al. 2011, section V-A)
+ *	n = 3	down, down, up (section V-B), if the entry of the switch
+ *		above the turn leads to the LID
+ *	n = 4	down, down, up, up: the same, if it does not
+ *	n = 2	any two hops
+ *	n	any path over switches without a working entry: for LIDs of
+ *		switches, which may only be reachable from below
  *
- * Traffic of hosts to hosts looks at all forms for detours onto clean planes
- * first (planes.c), and then for any.  For the rest a short way is worth more
- * than a clean one.
+ * For packets from hosts to hosts, all forms are tried with clean planes only
+ * (planes.c), then with any plane. For all other packets a short path is
+ * preferred to a clean one.
  *
- * The clean planes are for hosts.  Where packets of hosts to a switch would turn
- * out of a plane that is clean, or into one that is not, they are not healed
- * (the papers know no packets to switches: seed 000, section 3.2), and so it is
- * with those of switches to a host; the full routing that follows does it.  With
- * a lane for turns most of that would be free of cycles by now, but a later
- * fault could find it in the way of the only detour for hosts.
+ * Clean planes are reserved for hosts. A detour for packets from hosts to a
+ * switch, or from switches to a host, is not made if it turns out of a clean
+ * plane or into one that is not clean. These entries wait for the full routing.
+ * (The papers have no packets to switches: Sem-Jacobsen et al. 2006, section
+ * 3.2.) With a VL for turns most such detours would close no cycle at that
+ * time, but after a later fault they could exclude the only detour for hosts.
  *
- * Packets of or to switches are not worth every try: after LATE_REFUSALS ways
- * that would close a cycle they wait for the full routing.
+ * The number of tries for packets of or to switches is limited: after
+ * LATE_REFUSALS refused detours in one plan, these packets wait for the full
+ * routing.
  *
- * Of one form the best few are kept: least hops, then for LIDs of hosts with
- * traffic here the least loaded links, and switches that have writes anyway;
- * for others the latter first, so that a fault costs few switches.  They are
- * held against the dependency graph one after the other.
+ * Of each form the best KEPT detours are kept and checked against the
+ * dependency graph in this order: fewest hops, then least loaded links, then
+ * fewest switches without a write in this plan. For packets other than from
+ * hosts to a host, the number of such switches precedes the load, so that a
+ * fault rewrites few switches.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "ddlr/planner.h"
 
-#define KEPT 16			/* detours of one form to try */
-#define LOOKS 20000		/* ways looked at per form */
-/* So many refusals a plan may spend on packets of or to switches: each costs a
- * search of the graph, and packets of hosts wait for the plan. */
+#define KEPT 16			/* detours of one form that are checked */
+#define LOOKS 20000		/* paths examined per form */
+/* Refused detours per plan for packets of or to switches. Each costs a search
+ * of the graph, and host packets wait for the plan. */
 #define LATE_REFUSALS 100
 
 #define FORM_MAX 4
@@ -51,7 +54,7 @@
 enum dir { DOWN, UP, ANY };
 
 struct form {
-	uint32_t n;		/* entries; 0: any number */
+	uint32_t n;		/* rewritten entries; 0: any number */
 	enum dir dir[FORM_MAX];
 };
 
@@ -64,11 +67,11 @@ static const struct form way_round = { 0, { ANY } };
 
 struct search {
 	struct ftr_ddlr *r;
-	bool heavy;		/* traffic of hosts to a host passes here */
+	bool heavy;		/* packets from hosts to a host pass here */
 	bool host;		/* the LID is a host's */
 	bool clean_only;
 	const struct form *form;
-	struct detour way;	/* being made */
+	struct detour way;	/* the detour being built */
 	struct detour kept[KEPT];
 	uint32_t n_kept;
 	uint32_t looks;
@@ -84,7 +87,7 @@ static int detour_cmp(const struct detour *a, const struct detour *b)
 	return 0;
 }
 
-/* Equal ones stay in the order in which they were found. */
+/* Equal detours stay in the order in which they were found. */
 static void keep(struct search *z)
 {
 	uint32_t i;
@@ -107,7 +110,7 @@ static uint32_t *load_of(const struct ftr_ddlr *r, ftr_sw s, ftr_port p)
 	return &r->load[r->f->sw[s].first_port + p];
 }
 
-/* The least loaded live cable of a group of s. */
+/* The least loaded live link of a group of s. */
 static ftr_port best_link(const struct ftr_ddlr *r, ftr_sw s,
 			  const struct ftr_group *g)
 {
@@ -124,7 +127,8 @@ static ftr_port best_link(const struct ftr_ddlr *r, ftr_sw s,
 	return best;
 }
 
-/* The same for one search_heal, while no entry changes. */
+/* search_carried() with a cache. It is valid during one search_heal(), in which
+ * no entry changes. */
 static bool is_carried(struct ftr_ddlr *r, ftr_sw s)
 {
 	if (r->carried[s] >> 1 != r->search)
@@ -133,7 +137,7 @@ static bool is_carried(struct ftr_ddlr *r, ftr_sw s)
 	return r->carried[s] & 1;
 }
 
-/* Does a switch that is to be rewritten carry packets of hosts? */
+/* True if host packets pass a switch whose entry is rewritten. */
 static bool carries(struct ftr_ddlr *r, const struct detour *d)
 {
 	for (uint32_t i = 0; i < d->n; i++)
@@ -160,7 +164,8 @@ static void rate(const struct search *z, struct detour *d, uint32_t hops)
 	d->key[z->heavy ? 2 : 0] = new_switches;
 }
 
-/* way.sw[n] is reached: does it know a way, and how good is all that? */
+/* way.sw[n] is reached: keep the detour if it leads to the LID and is good
+ * enough. */
 static void judge(struct search *z)
 {
 	struct ftr_ddlr *r = z->r;
@@ -183,7 +188,7 @@ static void judge(struct search *z)
 
 static void extend(struct search *z, uint32_t at);
 
-/* From way.sw[at] over one group. */
+/* Extend the detour from way.sw[at] over one group. */
 static void over(struct search *z, uint32_t at, const struct ftr_group *g)
 {
 	struct ftr_ddlr *r = z->r;
@@ -193,7 +198,7 @@ static void over(struct search *z, uint32_t at, const struct ftr_group *g)
 	if (z->looks == 0 || r->avoid[g->remote])
 		return;
 	z->looks--;
-	/* between the ends only what this plan has not written yet */
+	/* intermediate switches must not have a write in this plan */
 	if (at + 1 < z->form->n && (r->step_of[g->remote] ||
 			      g->remote == r->exit_sw))
 		return;
@@ -229,7 +234,7 @@ static void extend(struct search *z, uint32_t at)
 	z->r->avoid[s] = 0;
 }
 
-/* The way to queue[at] of a breadth-first search. */
+/* Build the detour to queue[at] of the breadth-first search. */
 static void unroll(struct search *z, const ftr_sw *queue, uint32_t at)
 {
 	struct ftr_ddlr *r = z->r;
@@ -251,7 +256,8 @@ static void unroll(struct search *z, const ftr_sw *queue, uint32_t at)
 		r->avoid[d->sw[k]] = 0;
 }
 
-/* Breadth first over switches that know no way, to those that do. */
+/* Breadth-first search over switches without a working entry, to those that
+ * have one. */
 static void all_paths(struct search *z, ftr_sw s)
 {
 	struct ftr_ddlr *r = z->r;
@@ -286,7 +292,7 @@ static void all_paths(struct search *z, ftr_sw s)
 		r->seen[queue[--n]] = 0;
 }
 
-/* ---- trying ------------------------------------------------------------ */
+/* ---- trying detours ---------------------------------------------------- */
 
 static enum ftr_ddlr_how how_of(const struct ftr_ddlr *r,
 				const struct detour *d)
@@ -300,7 +306,7 @@ static enum ftr_ddlr_how how_of(const struct ftr_ddlr *r,
 		FTR_HOW_TWO_TIERS;
 }
 
-/* The far end first. */
+/* The entry at the far end gets the lowest step. */
 static enum ftr_status try_one(struct search *z, const struct detour *d,
 			       bool *made, struct ftr_err *err)
 {
@@ -333,7 +339,7 @@ static enum ftr_status try_one(struct search *z, const struct detour *d,
 	return FTR_OK;
 }
 
-/* All of one form. */
+/* Try all detours of one form, best first. */
 static enum ftr_status try_form(struct search *z, ftr_sw s,
 				const struct form *form, bool clean_only,
 				bool *made, struct ftr_err *err)
@@ -359,7 +365,7 @@ static enum ftr_status try_form(struct search *z, ftr_sw s,
 	return st;
 }
 
-/* Another cable to the same switch. */
+/* Try a parallel link to the same switch. */
 static enum ftr_status try_parallel(struct search *z, ftr_sw s, bool *made,
 				    struct ftr_err *err)
 {
@@ -381,8 +387,8 @@ static enum ftr_status try_parallel(struct search *z, ftr_sw s, bool *made,
 	return z->n_kept ? try_one(z, &z->kept[0], made, err) : FTR_OK;
 }
 
-/* Do packets of hosts pass s for the LID, by the entries now?  All who lead to
- * s are a tree. */
+/* True if host packets for the LID pass s by the current entries. All entries
+ * that lead to s form a tree. */
 bool search_carried(const struct ftr_ddlr *r, ftr_sw s, uint32_t depth)
 {
 	if (r->has_hosts[s])
@@ -425,7 +431,7 @@ enum ftr_status search_heal(struct ftr_ddlr *r, ftr_sw s, bool clean_only,
 	r->search++;
 	carried = is_carried(r, s);
 	z.heavy = host && carried;
-	/* no other would be taken */
+	/* others would be rejected by judge() */
 	clean_only |= !z.heavy && (host || carried);
 	w = z.heavy ? clean_paths : short_paths;
 	st = try_parallel(&z, s, healed, err);

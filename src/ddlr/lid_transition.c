@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * From one column of entries to another.
+ * Steps from one column of entries to another.
  *
- * Some switches get new entries for a LID.  A switch may be written once the
- * new way from it, along new entries where there are any and old ones else,
- * arrives, and all new entries on it are written: downstream first.  So a packet
- * follows old entries to the first new one, and new ones from there on, in every
- * state.
+ * Some switches get new entries for a LID. A switch may be written when two
+ * conditions hold: the path from its new entry, which follows new entries where
+ * there are any and old ones elsewhere, reaches the LID; and all new entries on
+ * this path are written (downstream first). In every state a packet therefore
+ * follows old entries up to the first new one, and new entries from there on.
  *
- * The order is found by rounds.  In a round, a switch gets its step if the way
- * from its new entry arrives and passes only switches that have theirs, or that
- * do not change.  If a round gives none, the first switch is taken that arrives
- * when all the others without a step keep their old entries; if there is none
- * either, what is left is left as it is.
+ * The order is found in rounds. In a round, a switch gets its step if the path
+ * from its new entry reaches the LID and passes only switches that have their
+ * step or do not change. If a round assigns no step, the first switch is taken
+ * whose path reaches the LID while all other switches without a step keep their
+ * old entries. If there is none either, the remaining entries are left
+ * unchanged.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "ddlr/planner.h"
 
-/* Walk from c's new entry; strict: other switches without a step are in the
- * way, else they keep their old entries.  *step: of c. */
+/* Follow the path from c's new entry. strict: fail at another switch without a
+ * step; otherwise such switches keep their old entries. *step: the step of c. */
 static bool arrives(const struct ftr_ddlr *r, const struct column_write *c,
 		    bool strict, uint8_t *step)
 {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Planes, the arcs that U-turns make between them, and what can be promised.
+ * Planes, the arcs that U-turns make between them, and the guarantee.
  *
- * plane(m, s), for s above rank m: the connected component of the switches
- * above rank m that s is in, named by its least switch.  From the fabric as the
- * planner was given it, so that names outlive faults.  One union-find serves
- * all ranks, joining from the top down.
+ * plane(m, s), for s above rank m, is the connected component of s among the
+ * switches above rank m; its number is its lowest switch index. Planes are
+ * computed from the fabric as the planner got it, so that faults do not change
+ * their numbers. One union-find serves all ranks, joining from the top down.
  *
- * A plane of level m is dirty from the first arc that leaves it until the
- * handover is done.  An arc may lead to clean planes only, so the dirty ones
- * are in the order in which they became so, and no arc leads back.
+ * A plane of level m becomes unclean ("dirty") with the first arc that leaves
+ * it, until the transition to new tables is done. An arc may lead only into a
+ * clean plane. The dirty planes are therefore ordered by the time at which they
+ * became dirty, and no arc leads back.
  */
 #include <string.h>
 
@@ -69,8 +70,9 @@ void planes_clear(struct ftr_ddlr *r)
 
 enum arcs { JUDGE, JUDGE_HARD, ENTER };
 
-/* Is the arc of packets that come from z and turn up at y unclean?  If hard,
- * also if it would be the first out of its plane.  Enter: note it. */
+/* True if the arc of packets that come down from z and turn up at y is unclean.
+ * If JUDGE_HARD, also if it would be the first arc out of its plane. ENTER:
+ * mark that plane as dirty. */
 static bool unclean_turn(const struct ftr_ddlr *r, ftr_sw z, ftr_sw y,
 			 ftr_sw next, enum arcs what)
 {
@@ -85,14 +87,15 @@ static bool unclean_turn(const struct ftr_ddlr *r, ftr_sw z, ftr_sw y,
 	return bad;
 }
 
-/* What comes to y from above for the LID, by the entries now. */
+/* True if g's remote sends packets for the LID down to y, by the current
+ * entries. */
 static bool comes_down(const struct ftr_ddlr *r, const struct ftr_group *g,
 		       ftr_sw y)
 {
 	return ddlr_next(r, g->remote, r->entry[g->remote]) == y;
 }
 
-/* The turns up to next at the i-th switch of the detour.  True if one is
+/* Turns up to next at the i-th switch of the detour. True if one of them is
  * unclean. */
 static bool turns_at(const struct ftr_ddlr *r, const struct detour *d,
 		     uint32_t i, ftr_sw next, enum arcs what)
@@ -102,7 +105,8 @@ static bool turns_at(const struct ftr_ddlr *r, const struct detour *d,
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[y]];
 	bool bad = false;
 
-	/* what turned where the entries did not change did so before */
+	/* At the end of the detour the entry does not change: packets from
+	 * above turned there before. */
 	for (uint32_t k = 0; k < sh->tree.n_up[y] && i < d->n; k++)
 		if (comes_down(r, &g[k], y))
 			bad |= unclean_turn(r, g[k].remote, y, next, what);
@@ -111,7 +115,7 @@ static bool turns_at(const struct ftr_ddlr *r, const struct detour *d,
 	return bad;
 }
 
-/* Turns that packets make from the end of the detour on. */
+/* Turns of packets after the end of the detour. True if one of them is unclean. */
 static bool turns_behind(const struct ftr_ddlr *r, const struct detour *d,
 			 enum arcs what)
 {
@@ -179,7 +183,8 @@ void planes_enter_column(struct ftr_ddlr *r)
 
 /* ---- the guarantee ----------------------------------------------------- */
 
-/* Switches above s that are alive, their planes, and the clean ones. */
+/* k: switches above s with a live link to it. planes, clean: the planes of
+ * these switches, and the clean ones among them. */
 static void count_above(const struct ftr_ddlr *r, ftr_sw s, uint32_t *k,
 			uint32_t *planes, uint32_t *clean)
 {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The planner: what is dead, and one plan per call.
+ * The planner: the state of links and switches, and one plan per call.
  *
- * Steps: an entry needs those that its new way passes and that were written in
- * this plan, so its step is one more than the greatest of these.  A way that an
- * earlier repair leads over is valid before and after a later one rewrites an
- * entry on it, so every state in between arrives.
+ * Steps: an entry depends on the entries that its new path passes and that are
+ * written in the same plan. Its step is one more than the greatest step of
+ * these. If a path leads over an earlier repair, it is valid before and after a
+ * later repair rewrites an entry on it. The LID is therefore reachable in every
+ * state in between.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +60,7 @@ bool ddlr_arrives(const struct ftr_ddlr *r, ftr_sw s, uint32_t *hops,
 
 /* ---- writes ------------------------------------------------------------ */
 
-/* Make room for n more of everything that a write is noted in. */
+/* Make room for n more writes in the plan and in off[]. */
 static bool reserve(struct ftr_ddlr *r, uint32_t n)
 {
 	while (r->plan->n + n > r->cap_write) {
@@ -123,7 +124,7 @@ enum ftr_status ddlr_try(struct ftr_ddlr *r, const struct ftr_cdg_write *w,
 	for (uint32_t i = 0; i < n; i++)
 		from[i] = r->entry[w[i].sw];
 	st = ftr_cdg_change(r->g, r->lid, w, n, &closes, err);
-	if (!st && !closes && r->hosts) {	/* the lesser graph follows */
+	if (!st && !closes && r->hosts) {	/* its edges are a subset */
 		st = ftr_cdg_change(r->hosts, r->lid, w, n, &closes, err);
 		if (!st && closes)
 			st = ftr_fail(err, FTR_INTERNAL, "packets of hosts close a cycle that those of all do not");
@@ -201,14 +202,14 @@ static enum ftr_status refuse(const struct ftr_ddlr *r,
 	return FTR_OK;
 }
 
-/* Is the cable dead by what is known now? */
+/* True if the link is dead by the events so far. */
 static bool should_be_down(const struct ftr_ddlr *r, ftr_sw s, ftr_port p)
 {
 	return r->dead_sw[s] || r->dead_sw[ftr_fabric_port(r->f, s, p)->peer] ||
 	       r->dead_link[r->f->sw[s].first_port + p];
 }
 
-/* Both ends, as the graph has the cable. */
+/* Set live_to[] of both ends from the state of the link in the graph. */
 static void set_live(struct ftr_ddlr *r, ftr_sw s, ftr_port p)
 {
 	const struct ftr_swport *x = ftr_fabric_port(r->f, s, p);
@@ -218,7 +219,8 @@ static void set_live(struct ftr_ddlr *r, ftr_sw s, ftr_port p)
 	r->live_to[(size_t)x->peer << 8 | x->peer_port] = down ? FTR_SW_NONE : s;
 }
 
-/* Entries that lead onto a cable that comes up, and may not. */
+/* Remove the entries that lead onto this link, because their dependencies would
+ * close a cycle when it comes up. */
 static enum ftr_status take_away(struct ftr_ddlr *r, ftr_sw s, ftr_port p,
 				 struct ftr_err *err)
 {
@@ -264,7 +266,8 @@ static enum ftr_status one_up(struct ftr_ddlr *r, ftr_sw s, ftr_port p,
 	st = take_away(r, s, p, err);
 	if (!st)
 		st = take_away(r, port->peer, port->peer_port, err);
-	/* nothing was sent on it: these are drained.  All else comes later */
+	/* the link has carried no packets, so these writes are drained; all
+	 * others come in a later step */
 	ftr_ddlr_drained(r);
 	r->first_step = 1;
 	if (!st)
@@ -285,7 +288,7 @@ static enum ftr_status link_down(struct ftr_ddlr *r, ftr_sw s, ftr_port p,
 	return st;
 }
 
-/* Let the graph know of the cables of s as they should be. */
+/* Bring the links of s in the graph to their current state. */
 static enum ftr_status update(struct ftr_ddlr *r, ftr_sw s, bool *up,
 			      struct ftr_err *err)
 {
@@ -337,7 +340,7 @@ enum ftr_status ftr_ddlr_events(struct ftr_ddlr *r,
 			r->dead_sw[ev[i].sw] =
 				ev[i].kind == FTR_EVENT_SWITCH_DOWN;
 	}
-	/* what comes back first: it must find everything drained */
+	/* links and switches that come up first: this needs all LIDs drained */
 	for (uint32_t i = 0; !st && i < n; i++)
 		if (ev[i].kind == FTR_EVENT_LINK_UP ||
 		    ev[i].kind == FTR_EVENT_SWITCH_UP)
@@ -366,7 +369,7 @@ static bool add(struct events *l, enum ftr_event_kind kind, ftr_sw s,
 	return true;
 }
 
-/* Does the cable at (s, p) of the planner's fabric exist in now? */
+/* True if the link at (s, p) of the planner's fabric exists in now. */
 static bool has_link(const struct ftr_ddlr *r, const struct ftr_fabric *now,
 		     ftr_sw there, ftr_sw s, unsigned int p)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the parts of <ftr/ddlr.h> share.
+ * Internal interfaces of <ftr/ddlr.h>.
  *
- *	planner.c	the planner, events, plans
- *	broken.c		which entries are broken, and in which order
- *	detour.c	where a broken entry may lead instead
- *	planes.c	planes, arcs between them, the guarantee
- *	lid_transition.c	from one column of entries to another, in steps
- *	table_transition.c	all columns; restoring; the inverted order
+ *	planner.c		the planner, events, plans
+ *	broken.c		finds the broken entries and orders their repair
+ *	detour.c		finds a detour for one broken entry
+ *	planes.c		planes, arcs between them, the guarantee
+ *	lid_transition.c	steps from one column of entries to another
+ *	table_transition.c	new tables; restoring; the inverted order
  */
 #ifndef FTR_DDLR_PLANNER_H
 #define FTR_DDLR_PLANNER_H
@@ -15,27 +15,29 @@
 #include "core/core.h"
 #include <ftr/ddlr.h>
 
-#define DETOUR_MAX 12		/* entries of one detour */
+#define DETOUR_MAX 12		/* entries that one detour rewrites, at most */
 
-/* Entries to be written at sw[0 .. n-1], each towards the next; sw[n] knows a
- * way. */
+/* Entries to be rewritten at sw[0 .. n-1], each towards the next switch. The
+ * entries of sw[n] already lead to the LID. */
 struct detour {
 	uint32_t n;
 	ftr_sw sw[DETOUR_MAX + 1];
 	ftr_port port[DETOUR_MAX];
-	uint32_t hops;		/* from sw[0] to the end */
-	uint32_t key[3];	/* less is better, after hops */
-	uint8_t end_step;	/* last step that the way from sw[n] needs */
+	uint32_t hops;		/* from sw[0] to the LID */
+	uint32_t key[3];	/* compared in order if hops are equal; less is
+				 * better */
+	uint8_t end_step;	/* greatest step of the entries on the path from
+				 * sw[n] */
 	bool clean;
-	bool counts;		/* its turns make planes dirty */
+	bool counts;		/* its extra turns make planes unclean */
 };
 
-struct lft_entry {			/* an entry */
+struct lft_entry {
 	ftr_sw sw;
 	ftr_lid lid;
 };
 
-/* New entry of a column: lid_transition.c. */
+/* New entry of a LID's column, see lid_transition.c. */
 struct column_write {
 	ftr_sw sw;
 	ftr_port port;
@@ -47,60 +49,63 @@ struct ftr_ddlr {
 	const struct ftr_shape *sh;
 	const struct ftr_fabric *f;
 	struct ftr_arena *arena;
-	struct ftr_cdg *g;	/* decides */
-	struct ftr_cdg *hosts;	/* packets of hosts only, or NULL */
-	const struct ftr_tables *now;	/* of g */
-	struct ftr_tables *orig;	/* as pushed, or handed over */
-	ftr_sw *live_to;	/* [n_sw * 256] by port: behind a living cable */
+	struct ftr_cdg *g;	/* decides whether a write is allowed */
+	struct ftr_cdg *hosts;	/* graph of host packets only, or NULL */
+	const struct ftr_tables *now;	/* the tables of g */
+	struct ftr_tables *orig;	/* tables that repairs restore: last
+					 * pushed or transitioned to */
+	ftr_sw *live_to;	/* [n_sw * 256] by port: switch behind a live
+				 * link */
 	uint8_t *dead_sw;	/* [n_sw] */
-	uint8_t *dead_link;	/* [n_ports] told so itself */
+	uint8_t *dead_link;	/* [n_ports] the link itself was reported down */
 	uint8_t *has_hosts;	/* [n_sw] */
 	uint8_t *cls;		/* [max_lid + 1] enum ftr_class */
-	uint32_t *load;		/* [n_ports] LIDs on detours over that link */
-	uint32_t *plane;	/* [n_ranks * n_sw] planes.c */
-	uint8_t *dirty;		/* [n_ranks * n_sw] */
-	/* entries that differ from orig, some perhaps not any more */
+	uint32_t *load;		/* [n_ports] LIDs with a detour over that link */
+	uint32_t *plane;	/* [n_ranks * n_sw] see planes.c */
+	uint8_t *dirty;		/* [n_ranks * n_sw] planes that are not clean */
+	/* entries that differ from orig; some may be equal again */
 	struct lft_entry *off;
 	uint32_t n_off, cap_off;
-	/* one plan */
+	/* state of one plan */
 	struct ftr_ddlr_plan *plan;
 	uint32_t cap_write;
-	uint32_t late_refused;	/* ways for packets of or to switches */
-	uint8_t first_step;	/* less one: of writes from now on */
+	uint32_t late_refused;	/* refused detours for packets of or to switches */
+	uint8_t first_step;	/* added to the steps of further writes */
 	uint8_t *in_plan;	/* [max_lid + 1] has a write */
 	uint8_t *touched;	/* [n_sw] has a write */
-	uint32_t *switches;	/* [n_sw] those */
-	/* one LID */
+	uint32_t *switches;	/* [n_sw] the touched ones */
+	/* state of one LID */
 	ftr_lid lid;
-	const uint8_t *entry;	/* [n_sw] entries now, of g */
-	ftr_sw exit_sw;		/* FTR_SW_NONE: nowhere */
+	const uint8_t *entry;	/* [n_sw] current entries, in g */
+	ftr_sw exit_sw;		/* FTR_SW_NONE: the LID is unreachable */
 	ftr_port exit_port;
-	uint8_t *step_of;	/* [n_sw] step of its write in this plan, 0 */
-	ftr_sw *stepped;	/* [n_sw] those with one */
+	uint8_t *step_of;	/* [n_sw] step of its write in this plan, or 0 */
+	ftr_sw *stepped;	/* [n_sw] switches with step_of != 0 */
 	uint32_t n_stepped;
-	bool clean_refused;	/* a clean way of hosts would close a cycle */
-	uint8_t *avoid;		/* [n_sw] a way may not pass */
-	uint32_t *carried;	/* [n_sw] of which search << 1 | hosts' packets */
+	bool clean_refused;	/* a clean detour of host packets was refused */
+	uint8_t *avoid;		/* [n_sw] a path must not pass it */
+	uint32_t *carried;	/* [n_sw] search << 1 | (host packets pass here) */
 	uint32_t search;
-	/* breadth-first: [n_sw] each */
+	/* breadth-first search: [n_sw] each */
 	ftr_sw *queue;
-	uint32_t *from;		/* place in the queue of the one before */
-	ftr_port *by;		/* port of the one before */
+	uint32_t *from;		/* index in the queue of the predecessor */
+	ftr_port *by;		/* port of the predecessor */
 	uint8_t *seen;
-	struct column_write *col;	/* [n_sw] scratch of lid_transition.c */
-	uint32_t *col_of;	/* [n_sw] index + 1 */
+	struct column_write *col;	/* [n_sw] input of lid_transition.c */
+	uint32_t *col_of;	/* [n_sw] index into col + 1, or 0 */
 };
 
 /* ---- planner.c ---------------------------------------------------------- */
 
-/* The switch behind that port, FTR_SW_NONE: none, or the cable is dead. */
+/* The switch behind that port; FTR_SW_NONE if there is none or the link is
+ * dead. */
 static inline ftr_sw ddlr_next(const struct ftr_ddlr *r, ftr_sw s,
 			       ftr_port port)
 {
 	return r->live_to[(size_t)s << 8 | port];
 }
 
-/* Is that port a cable to a living switch? */
+/* True if the port has a live link to a live switch. */
 static inline bool ddlr_live(const struct ftr_ddlr *r, ftr_sw s,
 			     ftr_port port)
 {
@@ -109,29 +114,30 @@ static inline bool ddlr_live(const struct ftr_ddlr *r, ftr_sw s,
 
 void ddlr_begin_plan(struct ftr_ddlr *r, struct ftr_ddlr_plan *plan);
 void ddlr_end_plan(struct ftr_ddlr *r, enum ftr_status st);
-/* Turn to a LID; it may have writes in this plan already. */
+/* Make lid the current LID. It may already have writes in this plan. */
 void ddlr_begin_lid(struct ftr_ddlr *r, ftr_lid lid);
 
-/* Walk the entries now from s; false: does not arrive, or passes avoid[]. */
+/* Follow the current entries from s. False if they do not reach the LID, or
+ * pass a switch of avoid[]. *last_step: greatest step of an entry on the path. */
 bool ddlr_arrives(const struct ftr_ddlr *r, ftr_sw s, uint32_t *hops,
 		  uint8_t *last_step);
-/* Hold the writes against the graph, then enter them into the plan.  made:
- * false if they would close a cycle. */
+/* Check the writes against the dependency graph and add them to the plan. made:
+ * false if they would close a cycle; then nothing changes. */
 enum ftr_status ddlr_try(struct ftr_ddlr *r, const struct ftr_cdg_write *w,
 			 uint32_t n, enum ftr_ddlr_how how, bool *made,
 			 struct ftr_err *err);
 
 /* ---- broken.c ------------------------------------------------------------ */
 
-/* All that is broken; before that, if restore, entries as pushed come back, so
- * that steps of one LID are counted through. */
+/* Repair all broken entries. If restore, first put back the pushed entries; the
+ * steps of one LID count through both parts. */
 enum ftr_status repair_broken(struct ftr_ddlr *r, bool restore,
 			      struct ftr_err *err);
 
 /* ---- detour.c ---------------------------------------------------------- */
 
-/* Mend the entry of s for the LID, over clean planes only or over any; healed:
- * false if nothing was found. */
+/* Repair the entry of s for the current LID, over clean planes only or over
+ * any. healed: false if no detour was found. */
 enum ftr_status search_heal(struct ftr_ddlr *r, ftr_sw s, bool clean_only,
 			    bool *healed, struct ftr_err *err);
 
@@ -141,22 +147,22 @@ bool search_carried(const struct ftr_ddlr *r, ftr_sw s, uint32_t depth);
 /* ---- planes.c ---------------------------------------------------------- */
 
 bool planes_new(struct ftr_ddlr *r);		/* false: no memory */
-/* Does the detour lead to clean planes only, by the entries before it?  hard:
- * and out of those only that are not clean. */
+/* True if, by the entries before the detour, it leads only into clean planes.
+ * hard: and only out of planes that are already unclean. */
 bool planes_clean(const struct ftr_ddlr *r, const struct detour *d,
 		  bool hard);
-/* Enter its arcs. */
+/* Mark the planes that the detour's arcs leave as unclean. */
 void planes_enter(struct ftr_ddlr *r, const struct detour *d);
-/* Enter those of the LID's whole column. */
+/* The same for the LID's whole column. */
 void planes_enter_column(struct ftr_ddlr *r);
 void planes_clear(struct ftr_ddlr *r);
 
 /* ---- lid_transition.c ---------------------------------------------------------- */
 
 /*
- * r->col[0 .. n-1]: entries of the LID that shall change.  Gives them steps so
- * that every state arrives; those that would not are left out.  made: false if
- * it would close a cycle.
+ * r->col[0 .. n-1]: entries of the LID to be changed. Assigns steps so that the
+ * LID is reachable in every state; entries for which there is no such step are
+ * left out. made: false if the change would close a cycle.
  */
 enum ftr_status column_change(struct ftr_ddlr *r, uint32_t n,
 			      enum ftr_ddlr_how how, bool *made,
@@ -164,15 +170,15 @@ enum ftr_status column_change(struct ftr_ddlr *r, uint32_t n,
 
 /* ---- table_transition.c -------------------------------------------------------- */
 
-/* Entries of the LID that are off go back where orig has a way. */
+/* Put back the pushed entries of the LID where they lead to it again. */
 enum ftr_status transition_restore(struct ftr_ddlr *r, ftr_lid lid,
 				   struct ftr_err *err);
 
-/* What the inverted order says on the damaged fabric, made when first asked. */
+/* Tables of the inverted order on the damaged fabric, computed on first use. */
 struct inverted {
 	struct ftr_fabric *f;
 	struct ftr_tables *t;
-	ftr_sw *of;		/* [n_sw] of the planner's switch, or NONE */
+	ftr_sw *of;		/* [n_sw] index by the planner's switch, or NONE */
 };
 enum ftr_status transition_inverted(struct ftr_ddlr *r, struct inverted *v,
 				    bool *healed, struct ftr_err *err);

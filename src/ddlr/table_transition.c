@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Whole columns: over to newly routed tables, back to those before a fault, and
- * the inverted order as the last resort of a repair.
+ * Changes of whole columns: to newly routed tables, back to those before a
+ * fault, and to the inverted order as the last resort of a repair.
  *
- * All three say which entries a LID should have; lid_transition.c puts them into steps
- * and the dependency graph says whether that may be now.  What may not is held:
- * packets that still follow older entries are in its way, so it may be
- * possible when these are drained.  If nothing is under way any more and a round
- * changes nothing, what is held stays as it is: it works.
+ * All three choose the entries that a LID should have. lid_transition.c divides
+ * the change into steps, and the dependency graph decides whether it is allowed
+ * now. A change that is not is held: packets that still follow older entries
+ * exclude it, so that it may be allowed after these are drained. If no LID is
+ * undrained and a round changes nothing, the held LIDs keep their current
+ * entries, which work.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ static void want(struct ftr_ddlr *r, uint32_t *n, ftr_sw s, ftr_port p)
 
 /* ---- restoring --------------------------------------------------------- */
 
-/* Do the entries as pushed lead from s to the LID? */
+/* True if the pushed entries lead from s to the LID. */
 static bool orig_arrives(const struct ftr_ddlr *r, ftr_sw s)
 {
 	for (uint32_t hops = 0; hops < r->f->n_sw; hops++) {
@@ -44,7 +45,7 @@ enum ftr_status transition_restore(struct ftr_ddlr *r, ftr_lid lid,
 	bool made;
 	enum ftr_status st;
 
-	/* the first places of a LID in off[], which is sorted */
+	/* the current LID's entries in off[], which may contain it twice */
 	for (uint32_t i = 0; i < r->n_off; i++) {
 		const struct lft_entry *o = &r->off[i];
 
@@ -91,7 +92,7 @@ static bool keep_link(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 	return !ftr_cdg_link_is_down(((struct alive *)ctx)->r->g, s, p);
 }
 
-/* The damaged fabric routed by the inverted order. */
+/* Route the damaged fabric by the inverted order. */
 static enum ftr_status route_inverted(struct ftr_ddlr *r, struct inverted *v,
 				      struct ftr_err *err)
 {
@@ -138,7 +139,7 @@ enum ftr_status transition_inverted(struct ftr_ddlr *r, struct inverted *v,
 	for (ftr_sw s = 0; !st && s < r->f->n_sw; s++) {
 		ftr_port p;
 
-		/* what was written in this plan already stays */
+		/* entries already written in this plan stay */
 		if (v->of[s] == FTR_SW_NONE || r->step_of[s])
 			continue;
 		p = ftr_tables_get(v->t, v->of[s], r->lid);
@@ -150,9 +151,10 @@ enum ftr_status transition_inverted(struct ftr_ddlr *r, struct inverted *v,
 		column_change(r, n, FTR_HOW_INVERTED, healed, err);
 }
 
-/* ---- handover ---------------------------------------------------------- */
+/* ---- transition -------------------------------------------------------- */
 
-/* The LIDs with a new entry somewhere, as a bit set; of: index in nf. */
+/* Mark in differs[] each LID with a new entry at some switch. of[]: index of a
+ * switch in the new fabric. */
 static void mark_lids(const struct ftr_ddlr *r, const ftr_sw *of,
 		      const struct ftr_tables *t, uint8_t *differs)
 {
@@ -192,7 +194,7 @@ static enum ftr_status hand_over_lid(struct ftr_ddlr *r, const ftr_sw *of,
 	return n ? column_change(r, n, FTR_HOW_NEW, made, err) : FTR_OK;
 }
 
-/* Switches of r in nf; FTR_INVAL if nf has others. */
+/* Find the switches of r in nf. FTR_INVAL if nf has others. */
 static enum ftr_status match(const struct ftr_ddlr *r,
 			     const struct ftr_fabric *nf,
 			     const struct ftr_tables *t, ftr_sw *of,
@@ -219,8 +221,8 @@ static enum ftr_status match(const struct ftr_ddlr *r,
 	return FTR_OK;
 }
 
-/* All that there is to do is done: what is now is what later faults restore;
- * held[]: LIDs whose detours stay. */
+/* The transition is complete: later repairs restore the current tables. held[]:
+ * LIDs whose detours stay. */
 static void settle(struct ftr_ddlr *r, const uint8_t *held)
 {
 	memcpy(r->orig->lft, r->now->lft,

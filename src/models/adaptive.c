@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Local rerouting with adaptive routing, one lane: seed 001, section VII (the
- * vector in the U-turn switch), and seed 000, section 3.1 (in the packet).
+ * Local rerouting with adaptive routing on one VL: Sem-Jacobsen et al. 2011,
+ * section VII (the vector is in the U-turn switch), and Sem-Jacobsen et al.
+ * 2006, section 3.1 (the vector is in the packet).
  *
- * Up: any working port up.  Down: the table's port.  A switch that finds it
- * dead sends the packet one tier down by any other; there, from above and
- * without a way down, is the U-turn switch, which marks the port it came by in
- * a vector and sends the packet up by any that is not marked.  If all others
- * are, it is discarded.
+ * Up: any working upward port. Down: the table's port. A switch that finds this
+ * port dead sends the packet one tier down by any other port. The switch there
+ * gets the packet from above and has no downward path: it is the U-turn switch.
+ * It marks the port by which the packet came in a vector, and sends the packet
+ * up by any port that is not marked. If all other ports are marked, the packet
+ * is discarded.
  *
- * R_adaptive links: the vector is the switch's, shared by all that turn there,
- * and cleared when TIMEOUT has passed without a U-turn.  From below, a packet
- * whose way down is dead goes back to where it came from (step 2b).
+ * R_adaptive links: the vector belongs to the switch, is shared by all packets
+ * that turn there, and is cleared after TIMEOUT without a U-turn. A packet from
+ * below whose downward port is dead returns to where it came from (step 2b).
  *
- * R_adaptive switches: the same two tiers down, with the port field of the
- * header (0 is the seed's -1, 1 is -2, 2 + p is port p) to find the way back to
- * the U-turn switch.
+ * R_adaptive switches: the same two tiers down. The port field of the header (0
+ * is the paper's -1, 1 is -2, 2 + p is port p) leads back to the U-turn switch.
  *
- * R_m: the vector is the packet's.  At an empty vector a packet whose way down
- * is dead goes down by any other port (step 2), else back to its U-turn switch
- * (step 5).
+ * R_m: the vector belongs to the packet. If the vector is empty, a packet whose
+ * downward port is dead goes down by any other port (step 2); otherwise it goes
+ * back to its U-turn switch (step 5).
  */
 #include "models/tiers.h"
 
-/* The seed leaves it open.  Long against the time of a few U-turns of one
- * packet under load, short against the life of a fault. */
+/* The papers do not specify it. Much longer than a few U-turns of one packet
+ * under load, much shorter than a fault lasts. */
 #define TIMEOUT (100 * FTR_SIM_US)
 
 enum { FIELD_NONE = 0, FIELD_DOWN = 1, FIELD_PORT = 2 };
@@ -43,7 +44,8 @@ static bool comes_from(const struct tiers *t, const struct ftr_sim_view *v,
 	       t->side[v->f->sw[s].first_port + in] == side;
 }
 
-/* The switch that turns the packet: mark where it came from, go elsewhere. */
+/* The U-turn switch: mark the port of arrival, then send up by an unmarked
+ * port. */
 static unsigned int turn(struct tiers *t, const struct ftr_sim_view *v,
 			 ftr_sw s, ftr_port in, struct ftr_sim_exit *e,
 			 enum ftr_sim_loss *why)
@@ -55,7 +57,7 @@ static unsigned int turn(struct tiers *t, const struct ftr_sim_view *v,
 	return some(tiers_all_up(t, v, s, t->vector[s], e), why);
 }
 
-/* The way down is there and works, or is an end port's own cable. */
+/* The downward port works, or is the link of a host port. */
 static bool straight(const struct ftr_sim_view *v, ftr_sw s, enum side side,
 		     ftr_port out, struct ftr_sim_exit *e, unsigned int *n)
 {
@@ -100,7 +102,7 @@ const struct ftr_sim_function model_adaptive_links = {
 	.route = adaptive_links,
 };
 
-/* Step 4: from above, and no way down. */
+/* Step 4: from above, and no downward path. */
 static unsigned int descend(struct tiers *t, const struct ftr_sim_view *v,
 			    ftr_sw s, ftr_port in, struct ftr_sim_packet *p,
 			    struct ftr_sim_exit *e, enum ftr_sim_loss *why)
@@ -115,8 +117,8 @@ static unsigned int descend(struct tiers *t, const struct ftr_sim_view *v,
 	}
 	if (tiers_bottom(t, s)) {				/* (c) */
 		/* deviation: the field becomes -1 only if the packet came one
-		 * tier down; from two tiers down the way back is two up, so it
-		 * stays -2 */
+		 * tier down. From two tiers down the way back is two tiers up,
+		 * so it stays -2. */
 		return turn(t, v, s, in, e, why);
 	}
 	if (p->field == FIELD_DOWN)				/* (b) */

@@ -1,33 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Dynamic local rerouting with deterministic routing: seed 001, section VI.
+ * Dynamic local rerouting with deterministic routing: Sem-Jacobsen et al. 2011,
+ * section VI.
  *
- * The forwarding table gives one port; a switch that finds it dead acts on what
- * it sees itself: the port and the lane (virtual layer) that the packet came
- * by, and, for switch faults, the port field of the header.  Lane 0 is the
- * normal layer NL, 1 is ML or ML1, 2 is ML2.  No state is kept, so what comes
- * back is used at once.
+ * The forwarding table gives one port. A switch that finds this port dead acts
+ * on local information: the port and the VL (virtual layer) by which the packet
+ * came and, for switch faults, the port field of the header. VL 0 is the normal
+ * layer NL, VL 1 is ML or ML1, VL 2 is ML2. The switches keep no state, so a
+ * repaired link is used at once.
  *
  * R_det links (section VI.A, steps of section V.C):
- *	1	up, in NL; by another port up if that one is dead
- *	2	down.  From below in ML: in ML, else in NL.  If the port is
- *		dead: (a) from above: by another port down, in NL; (b) from
- *		below: back down where it came from
- *	3	a switch that has the packet from above and no way down is the
- *		U-turn switch: up in ML, by (a) the first port of D if it came
- *		in NL, (b) else the next after the one it came by
- *	4	came by the last one in ML: discarded
+ *	1	up, in NL; by another upward port if that one is dead
+ *	2	down: from below in ML, in ML; otherwise in NL. If the port is
+ *		dead: (a) from above: by another downward port, in NL; (b) from
+ *		below: back down to where the packet came from
+ *	3	a switch that gets the packet from above and has no downward
+ *		path is the U-turn switch: up in ML, by (a) the first port of D
+ *		if the packet came in NL, (b) otherwise the port after the one
+ *		by which it came
+ *	4	came in ML by the last port of D: discarded
  *
- * deviation: step 2b says ML whatever the packet came in.  A packet on its first
- * way up, in NL, would then have the U-turn switch begin its test of D behind
- * the port it came by, and never try those before: with one dead link below the
- * last port of D the packet would be discarded, against Lemma 2.  So what comes
- * from below in NL goes back in NL.  That channel is a normal downward one; it
- * is above all that the packet held (section VI.C, rule 3) and below all that
- * it will hold (rule 4), so the proof stands.
+ * deviation: step 2b says ML for all packets. For a packet on its first way up,
+ * in NL, the U-turn switch would then start its test of D after the port by
+ * which the packet came, and never try the ports before it: with one dead link
+ * below the last port of D the packet would be discarded, contrary to Lemma 2.
+ * A packet that comes from below in NL is therefore sent back in NL. That
+ * channel is a normal downward one. It is above all that the packet held
+ * (section VI.C, rule 3) and below all that it will hold (rule 4), so the proof
+ * holds.
  *
- * R_det switches (section VI.B), field 0 is the seed's -1, 1 is -2, 2 + p is
- * port p; its steps stand at the code.
+ * R_det switches (section VI.B): field 0 is the paper's -1, 1 is -2, 2 + p is
+ * port p. The steps are given in the code.
  */
 #include "models/tiers.h"
 
@@ -40,7 +43,7 @@ static unsigned int give_up(enum ftr_sim_loss *why)
 	return 0;
 }
 
-/* Step 1 of both. */
+/* Step 1 of both functions. */
 static unsigned int climb(const struct tiers *t, const struct ftr_sim_view *v,
 			  ftr_sw s, ftr_port out, unsigned int vl,
 			  struct ftr_sim_exit *e, enum ftr_sim_loss *why)
@@ -82,7 +85,7 @@ static unsigned int det_links(void *state, const struct ftr_sim_view *v,
 		return tiers_exit(e, out, above ? NL : vl);
 	if (side == SIDE_BELOW && ftr_fabric_port(v->f, s, out)->peer_kind !=
 	    FTR_PEER_SW)
-		return 0;	/* the end port's own cable */
+		return 0;	/* the host port's own link */
 	if (!above && in && tiers_works(v, s, in) &&
 	    t->side[v->f->sw[s].first_port + in] == SIDE_BELOW)
 		return tiers_exit(e, in, vl);
@@ -102,7 +105,7 @@ const struct ftr_sim_function model_det_links = {
 
 /* ---- switches ------------------------------------------------------------------ */
 
-/* Step 2: the lane of the way down. */
+/* Step 2: the VL for the way down. */
 static unsigned int down_vl(bool above, unsigned int vl)
 {
 	if (vl == ML2)
@@ -119,7 +122,7 @@ static unsigned int avoid(const struct tiers *t, const struct ftr_sim_view *v,
 	bool from_switch = in && ftr_fabric_port(v->f, s, in)->peer_kind ==
 			   FTR_PEER_SW;
 
-	/* (b), back; deviation as with links: in NL what came in NL */
+	/* (b), back; deviation as for links: back in NL if it came in NL */
 	if (!above && from_switch && tiers_works(v, s, in))
 		return tiers_exit(e, in, vl == NL ? NL : ML2);
 	out = tiers_other(t, v, s, out, false);
@@ -129,9 +132,10 @@ static unsigned int avoid(const struct tiers *t, const struct ftr_sim_view *v,
 	return tiers_exit(e, out, vl == ML2 ? ML1 : NL);	/* (a) */
 }
 
-/* Step 4: from above, no way down.  deviation: at the bottom tier the layers of
- * step 4(b) are those of a packet that came two tiers down.  One that comes back
- * a single tier, by step 3(b), is in ML2: it goes on with D as in ML1. */
+/* Step 4: from above, no downward path. deviation: at the bottom tier the
+ * layers of step 4(b) are those of a packet that came two tiers down. One that
+ * comes back a single tier, by step 3(b), is in ML2: it continues with D as in
+ * ML1. */
 static unsigned int descend(const struct tiers *t,
 			    const struct ftr_sim_view *v, ftr_sw s,
 			    ftr_port in, unsigned int vl,

@@ -1,53 +1,60 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Immunet: seed 003.
+ * Immunet: Puente et al. 2004.
  *
- * Lane 0 is the adaptive virtual network: any port on a shortest way.  Lane 1 is
- * the safe one: a directed ring that goes round a spanning tree and visits all
- * switches; of cables outside the tree it is adaptive, too.  A packet enters the
- * ring only when no adaptive exit has room, section 2.  Whoever enters needs
- * room for two packets (bubble flow control), whoever is in the ring for one, so
- * it always moves.
+ * VL 0 is the adaptive virtual network: any port on a shortest path. VL 1 is
+ * the safe one: a directed ring that follows a spanning tree and visits all
+ * switches; on links outside the tree it is adaptive, too. A packet enters the
+ * ring only when no adaptive exit has room (section 2). To enter the ring, a
+ * packet needs room for two packets (bubble flow control); to move on in it,
+ * room for one. The ring therefore always moves.
  *
- * A switch whose cable dies or comes back declares an emergency, section 4.1:
- * its level is t * N + x, t the emergencies it has known, x its number.  A
- * switch that hears of a higher level than its own takes the sender for its
- * parent, answers it, and tells all others; its own end ports start nothing
- * new.  When the answers must be in, the ring through the switch is known (the
- * tree's ports in a circle), all that waits is routed anew, and the switch is
- * open again: whatever wants into the ring goes towards the parent (the
- * provisional table of section 4.2).  The buffers of the new ring may be full of
- * what came by other rules; so the first packet of each is taken out of it, into
- * the switch, and comes back as those do that enter the ring (4.2, 5).  Then
- * each switch tells its number up the tree, so that those above know which port
- * leads to it (4.2), and to all neighbours with a distance (4.3), so that all
- * learn the shortest ways.  What has a level of the past is ignored.
+ * A switch whose link fails or is repaired declares an emergency (section 4.1).
+ * Its level is t * N + x: t is the number of emergencies that the switch has
+ * seen, x its number. A switch that receives a level higher than its own makes
+ * the sender its parent, answers it, and informs all other neighbours. Its own
+ * hosts start no new packets. After the time in which answers must arrive, the
+ * ring through the switch is known (the tree's ports, cyclically), all waiting
+ * packets are routed again, and the switch is open again: packets for the ring
+ * go towards the parent (the provisional table of section 4.2). The buffers of
+ * the new ring may be full of packets that came by other rules. The first
+ * packet of each is therefore taken out of it, into the switch, and comes back
+ * like packets that enter the ring (section 4.2, step 5). Then each switch
+ * sends its number up the tree, so that those above learn which port leads to
+ * it (section 4.2), and to all neighbours with a distance (section 4.3), so
+ * that all learn the shortest paths. Messages of an earlier level are ignored.
  *
- * Levels are kept plus one, so that switch 0 can declare one.
+ * Levels are stored plus one, so that switch 0 can declare one.
  *
- * Times and sizes are conf.arg's, struct ftr_sim_immunet: what a switch needs for
- * a signal or a control packet, and the bandwidth that control packets take.  All
- * 0 (the default), each takes a cable and a switch, and no bandwidth.
+ * Times and sizes are in conf.arg, struct ftr_sim_immunet: the time that a
+ * switch needs for a signal or a control packet, and the bandwidth of control
+ * packets. If all are 0 (the default), each takes the time of a link and a
+ * switch, and no bandwidth.
  *
- * Before the first fault a torus whose switches are numbered row by row has the
- * seed's rings, one for each line and direction, visited dimension by dimension;
- * any other fabric, or with one_ring, the ring of a breadth-first tree of switch
- * 0.
+ * Before the first fault, a torus whose switches are numbered row by row has
+ * the paper's rings, one for each line and direction, visited dimension by
+ * dimension. Any other fabric, or with one_ring, has the ring of a
+ * breadth-first tree from switch 0.
  *
- * deviation: t is also at least one above that of the level taken.  The plain
- * count differs from switch to switch (who declares one and then hears of a
- * higher one counts two), and after some faults a switch could declare a level
- * below the one it has, which nobody would follow (own_count counts so).
- * deviation: a distance that is told twice is passed on once.  The seed's text
- * passes it on for every minimal path (every_way does), the numbers of its table
- * 1 are those of passing it on once, or (merge_ps) again only for those that come
- * late.  The tables are the same.
+ * deviation: t is also at least one above that of the level that the switch
+ * took over. The plain count differs from switch to switch (one that declares
+ * an emergency and then receives a higher level counts two), and after some
+ * faults a switch could declare a level below its current one, which no switch
+ * would follow. (own_count selects the plain count.)
+ *
+ * deviation: a distance that is received twice is passed on once. The paper's
+ * text passes it on for every minimal path (every_way does so). The numbers of
+ * its table 1 are those of passing it on once, or (merge_ps) again only for
+ * those that come late. The resulting tables are the same.
+ *
  * deviation: packets move into the ring at most MOVES times and then stay in it
- * (the seed limits this, and does not say to what).
- * deviation: control packets have no lane of buffers that they share with the
- * ring's packets; their channel sends a packet and one of them in turn.
- * deviation: a packet that has gone round a whole ring without meeting its switch
- * is given up.  The seed leaves lost switches to software.
+ * (the paper has such a limit, but gives no number).
+ *
+ * deviation: control packets do not share a VL of buffers with the ring's
+ * packets; their channel sends a packet and a control packet in turn.
+ *
+ * deviation: a packet that has passed a whole ring without meeting its switch
+ * is given up. The paper leaves lost switches to software.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -55,9 +62,9 @@
 #include "models/immunet.h"
 
 #define MOVES 4
-/* More than any packet that is no loop ever needs. */
+/* More hops than any path without a loop has. */
 #define HOPS 60000
-/* Signal there, answer back, and one to spare. */
+/* Signal to the neighbour, answer back, and one to spare. */
 #define OPEN_HOPS 3
 
 enum kind { SIGNAL_EMERGENCY, SIGNAL_ANSWER, SIGNAL_OPEN, SIGNAL_SAFE,
@@ -65,9 +72,9 @@ enum kind { SIGNAL_EMERGENCY, SIGNAL_ANSWER, SIGNAL_OPEN, SIGNAL_SAFE,
 
 struct immunet_signal {
 	uint64_t level;
-	uint32_t to, about;	/* about: whose number it is */
+	uint32_t to, about;	/* about: the number that is announced */
 	uint32_t next;
-	ftr_port port;		/* by which it comes in */
+	ftr_port port;		/* port of arrival */
 	uint8_t kind;
 	uint16_t dist;
 };
@@ -85,7 +92,7 @@ static bool is_control(unsigned int kind)
 	return kind == SIGNAL_SAFE || kind == SIGNAL_DISTANCE;
 }
 
-/* A signal of switch from: by a port of it, or (open) to itself. */
+/* Send a signal of switch from, by port, or to itself (open). */
 static void put(struct immunet *x, const struct ftr_sim_view *v, ftr_sw from,
 		ftr_port port, const struct immunet_signal *g,
 		unsigned int hops)
@@ -109,7 +116,7 @@ static void put(struct immunet *x, const struct ftr_sim_view *v, ftr_sw from,
 			      x->o.control_ps : x->o.signal_ps)), i);
 }
 
-/* A control packet has come in. */
+/* A control packet has arrived, or is lost. */
 static void on_message(void *state, const struct ftr_sim_view *v,
 		       uint64_t what, bool lost)
 {
@@ -123,7 +130,7 @@ static void on_message(void *state, const struct ftr_sim_view *v,
 	x->free_signal = (uint32_t)what;
 }
 
-/* By port p of s, if its cable works. */
+/* Send by port p of s, if its link works. */
 static void report_immunet(struct immunet *x, const struct ftr_sim_view *v, ftr_sw s,
 			   unsigned int p, enum kind kind, uint32_t about, uint16_t dist)
 {
@@ -194,7 +201,7 @@ static void on_link(void *state, const struct ftr_sim_view *v, ftr_sw s,
 		enter(x, v, s, level, 0);
 }
 
-/* The ring goes round the tree: in by one of its ports, out by the next. */
+/* The ring follows the tree: in by one of its ports, out by the next. */
 static void make_ring(struct immunet_node *k, unsigned int n_ports)
 {
 	ftr_port tree[256];
@@ -239,7 +246,7 @@ static void hear_safe(struct immunet *x, const struct ftr_sim_view *v,
 		report_immunet(x, v, g->to, k->parent, SIGNAL_SAFE, g->about, 0);
 }
 
-/* Distance i is passed on again: the last time is too long ago. */
+/* True if distance i was passed on long enough ago to be passed on again. */
 static bool again(const struct immunet *x, const struct ftr_sim_view *v,
 		  uint32_t i)
 {
@@ -273,7 +280,8 @@ static void on_timer(void *state, const struct ftr_sim_view *v, uint64_t what)
 
 	x->signal[what].next = x->free_signal;
 	x->free_signal = (uint32_t)what;
-	/* a cable that died under it, or a level of the past */
+	/* ignore it if its link died meanwhile; further down, if its level is
+	 * an earlier one */
 	if (g.kind != SIGNAL_OPEN && !is_way(v, g.to, g.port))
 		return;
 	if (g.kind == SIGNAL_EMERGENCY) {
@@ -297,7 +305,7 @@ static void on_timer(void *state, const struct ftr_sim_view *v, uint64_t what)
 
 /* ---- the state before any fault ----------------------------------------------------------- */
 
-/* Shortest ways to switch d. */
+/* Compute the shortest paths to switch d. */
 static void spread(struct immunet *x, const struct ftr_fabric *f, ftr_sw d,
 		   uint32_t *queue)
 {
@@ -328,7 +336,8 @@ static void spread(struct immunet *x, const struct ftr_fabric *f, ftr_sw d,
 	}
 }
 
-/* The tree: everybody's parent is the first port that is nearer to switch 0. */
+/* The tree: each switch's parent is the first port that leads nearer to switch
+ * 0. */
 static void first_ring(struct immunet *x, const struct ftr_fabric *f)
 {
 	for (ftr_sw s = 1; s < x->n; s++) {
@@ -376,7 +385,7 @@ static uint32_t step_to(const struct immunet_torus *t, unsigned int d,
 	return s - at * t->stride[d] + (at + by) % t->k[d] * t->stride[d];
 }
 
-/* The next dimension: the shortest circle through switch 0 by this stride. */
+/* Find the next dimension: the shortest ring through switch 0 with this stride. */
 static bool find_dimension(struct immunet_torus *t, const struct ftr_fabric *f,
 			   uint32_t stride)
 {
@@ -500,7 +509,7 @@ static void exit_by(struct ftr_sim_exit *e, unsigned int port, unsigned int vl,
 				    (uint8_t)rank, false, note };
 }
 
-/* The way into the ring for switch d. */
+/* The port into the ring for switch d. */
 static ftr_port ring_port(const struct immunet *x, ftr_sw s, ftr_sw d,
 			  unsigned int n_ports)
 {
@@ -516,8 +525,8 @@ static ftr_port ring_port(const struct immunet *x, ftr_sw s, ftr_sw d,
 	return 0;
 }
 
-/* Dimension by dimension, the shorter way round, on if both are.  Who has come
- * by the ring that it goes on in needs room for one, else two. */
+/* Dimension by dimension, in the shorter direction, forward if both are equal.
+ * A packet that continues in its ring needs room for one, otherwise for two. */
 static unsigned int dimension_exit(const struct immunet *x,
 				   const struct ftr_sim_view *v, ftr_sw s,
 				   ftr_sw d, ftr_port in, bool ring,
@@ -543,7 +552,7 @@ static unsigned int dimension_exit(const struct immunet *x,
 	return 0;
 }
 
-/* Whether lane 1 of the cable at that port belongs to a ring. */
+/* True if VL 1 of the link at that port belongs to a ring. */
 static bool in_ring(const struct immunet *x, ftr_sw s, ftr_port port)
 {
 	const struct immunet_node *k = &x->node[s];
@@ -553,7 +562,7 @@ static bool in_ring(const struct immunet *x, ftr_sw s, ftr_port port)
 	return k->next[port];
 }
 
-/* Into the ring, or on in it. */
+/* The exit into the ring, or further along it. */
 static unsigned int safe_exit(const struct immunet *x,
 			      const struct ftr_sim_view *v, ftr_sw s, ftr_sw d,
 			      ftr_port in, bool ring, struct ftr_sim_exit *e)
@@ -576,7 +585,8 @@ static unsigned int safe_exit(const struct immunet *x,
 	return 1;
 }
 
-/* It has gone round the whole ring of this level, and not met its switch. */
+/* True if the packet has passed the whole ring of this level without meeting
+ * its switch. */
 static bool been_round(const struct immunet *x, ftr_sw s,
 		       const struct ftr_sim_packet *p)
 {
@@ -584,7 +594,7 @@ static bool been_round(const struct immunet *x, ftr_sw s,
 	       (p->vector & 0xffff) > 2 * x->n;
 }
 
-/* Lane 1 of a cable that is in no ring is adaptive, too. */
+/* True if VL 1 is adaptive, too: its link is in no ring. */
 static bool two_vls(const struct immunet *x, ftr_sw s, ftr_port out)
 {
 	return x->node[s].open && !in_ring(x, s, out) && !x->o.one_vl;

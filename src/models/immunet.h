@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* immunet: state of the switches of Immunet (docs/references.md), immunet.c. */
+/* immunet: state of the switches of Immunet (Puente et al. 2004), immunet.c. */
 #ifndef FTR_MODELS_IMMUNET_H
 #define FTR_MODELS_IMMUNET_H
 
@@ -11,37 +11,39 @@
 
 struct immunet_node {
 	uint64_t level;		/* emergency priority level + 1; 0: never */
-	uint32_t emergencies;	/* experienced so far */
+	uint32_t emergencies;	/* number seen so far */
 	ftr_port parent;	/* 0: none, it is the root */
-	bool open;		/* ring and provisional table are there */
+	bool open;		/* ring and provisional table are ready */
 	ftr_port next[256];	/* small safe table: port in -> out, or 0 */
-	uint8_t child[256];	/* of the port, at the present level */
+	uint8_t child[256];	/* [port] leads to a child at the current level */
 };
 
 /* A torus whose switches are numbered row by row. */
 struct immunet_torus {
-	unsigned int d;		/* dimensions; 0: no torus */
+	unsigned int d;		/* number of dimensions; 0: not a torus */
 	uint32_t k[FTR_TORUS_MAX_D], stride[FTR_TORUS_MAX_D];
-	ftr_port *way;		/* [n * 2d] ports on and back */
+	ftr_port *way;		/* [n * 2d] ports forward and back */
 };
 
 struct immunet {
 	struct ftr_sim_immunet o;
-	uint32_t n;		/* switches */
+	uint32_t n;		/* number of switches */
 	struct immunet_torus torus;
 	struct immunet_node *node;
-	ftr_port *safe;		/* [n * n] port into the ring for a switch, 0:
+	ftr_port *safe;		/* [n * n] port into the ring for a switch; 0:
 				 * towards the parent */
 	uint16_t *dist;		/* [n * n] */
-	uint64_t *ports;	/* [n * n] adaptive ports, by number */
-	uint64_t *reported;		/* [n * n] when it was passed on last, or NULL */
+	uint64_t *ports;	/* [n * n] adaptive ports, as bits */
+	uint64_t *reported;		/* [n * n] time when it was last passed
+					 * on, or NULL */
 	struct immunet_signal *signal;
 	uint32_t n_signal, cap_signal, free_signal;
-	/* what an experiment may want to know */
+	/* statistics for experiments */
 	uint64_t first_fault, last_open, last_update, last_control;
-	uint64_t n_origins, n_safe, n_distance;	/* control packets: numbers
-				 * sent to parents by their owners, those that
-				 * crossed a cable, distances */
+	uint64_t n_origins, n_safe, n_distance;	/* control packets: switch numbers
+						 * sent to the parent by their own
+						 * switch; those that crossed a link;
+						 * distances */
 };
 
 #endif

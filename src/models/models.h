@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * models: routing functions that switches of other technologies run by
- * themselves, <ftr/models.h>.
+ * models: switch-local routing functions from the literature, <ftr/models.h>.
  *
  * Each is a table of operations, struct ftr_sim_function of <ftr/sim.h>, and
- * uses the simulator through that header only.  A new one is a file of its own,
- * and a line in models.c.
+ * uses the simulator through that header only. To add one, write a new file and
+ * add a line to models.c.
  *
- * Files: tiers.c is what the fat-tree functions know about the tiers; det.c
+ * Files: tiers.c has the upward and downward ports of fat-tree switches; det.c
  * (det-links, det-switches), adaptive.c (adaptive-links, adaptive-switches,
  * misroute) and immunet.c are the functions; models.c lists them.
  */

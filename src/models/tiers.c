@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Ports that lead up and down.
+ * The upward and downward ports of each switch.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * tiers: what a switch of a fat-tree knows, for the routing functions of seeds
- * 000 and 001: which of its ports lead up, which down, and which of them work.
+ * tiers: a fat-tree switch's knowledge of its ports, for the routing functions
+ * of Sem-Jacobsen et al. 2006 and 2011: which of them lead up, which down, and
+ * which work.
  *
- * Tiers are ranks (leaf switches 0), where the seeds count from the top.  They
- * come from conf.arg, a const uint8_t [n_sw] as ftr_shape.rank is, or, if that
- * is NULL, from a shape of the fabric.  Ports of a switch are in ascending
- * order: the seeds' sequence D.
+ * Tiers are ranks (leaf switches have rank 0); the papers count from the top.
+ * They are taken from conf.arg, a const uint8_t [n_sw] like ftr_shape.rank, or,
+ * if that is NULL, from a shape of the fabric. Ports of a switch are in
+ * ascending order: the papers' sequence D.
  */
 #ifndef FTR_MODELS_TIERS_H
 #define FTR_MODELS_TIERS_H
@@ -18,12 +19,13 @@ enum side { SIDE_NONE = 0, SIDE_BELOW, SIDE_ABOVE };
 struct tiers {
 	uint8_t *side;		/* [n_ports] where the port leads */
 	uint8_t *rank;		/* [n_sw] */
-	uint32_t *first;	/* [n_sw + 1] into port */
-	uint32_t *n_up;		/* [n_sw] ports that lead up come first, then
-				 * those that lead down to switches */
+	uint32_t *first;	/* [n_sw + 1] index into port */
+	uint32_t *n_up;		/* [n_sw] number of upward ports; they come
+				 * first in port, then downward ports to
+				 * switches */
 	ftr_port *port;
-	/* a vector with a bit for each port that leads up, and when it was
-	 * last used; of the functions that keep one */
+	/* bits of marked upward ports, and time of last use; only for functions
+	 * that keep a vector */
 	uint64_t *vector, *used;
 };
 
@@ -37,8 +39,8 @@ static inline bool tiers_works(const struct ftr_sim_view *v, ftr_sw s,
 	return v->up[v->f->sw[s].first_port + p];
 }
 
-/* Side of the table's port for the packet; BELOW for an end port and for the
- * switch itself, NONE if there is no entry.  *out: the port. */
+/* Side of the packet's table entry: BELOW for a host port and for the switch
+ * itself, NONE if the entry is missing. *out: the port. */
 static inline enum side tiers_entry(const struct tiers *t,
 				    const struct ftr_sim_view *v, ftr_sw s,
 				    const struct ftr_sim_packet *p,
@@ -58,13 +60,13 @@ static inline bool tiers_entry_works(const struct ftr_sim_view *v, ftr_sw s,
 	return out == 0 || tiers_works(v, s, out);
 }
 
-/* Bottom tier: nothing below but end ports. */
+/* Bottom tier: only host ports below. */
 static inline bool tiers_bottom(const struct tiers *t, ftr_sw s)
 {
 	return t->first[s] + t->n_up[s] == t->first[s + 1];
 }
 
-/* The place of a port among those that lead up. */
+/* Index of a port among the upward ports. */
 static inline uint32_t tiers_place(const struct tiers *t, ftr_sw s, ftr_port p)
 {
 	const ftr_port *up = t->port + t->first[s];
@@ -75,7 +77,7 @@ static inline uint32_t tiers_place(const struct tiers *t, ftr_sw s, ftr_port p)
 	return i;
 }
 
-/* The first place from i on whose port works; n_up if there is none. */
+/* The first index from i on whose port works; n_up if there is none. */
 static inline uint32_t tiers_next_up(const struct tiers *t,
 				     const struct ftr_sim_view *v, ftr_sw s,
 				     uint32_t i)
@@ -85,8 +87,8 @@ static inline uint32_t tiers_next_up(const struct tiers *t,
 	return i;
 }
 
-/* The next working port of the same side behind port p, in a circle;
- * FTR_PORT_NONE if there is none but p. */
+/* The next working port after p on the same side, cyclically; FTR_PORT_NONE if
+ * there is none other than p. */
 ftr_port tiers_other(const struct tiers *t, const struct ftr_sim_view *v,
 		     ftr_sw s, ftr_port p, bool up);
 
@@ -97,8 +99,8 @@ static inline unsigned int tiers_exit(struct ftr_sim_exit *e, ftr_port p,
 	return 1;
 }
 
-/* All working ports up whose bit in mask is 0 / all down to switches but
- * except; how many. */
+/* All working upward ports whose bit in mask is 0; all working downward ports
+ * to switches other than except. Both return their number. */
 unsigned int tiers_all_up(const struct tiers *t, const struct ftr_sim_view *v,
 			  ftr_sw s, uint64_t mask, struct ftr_sim_exit *e);
 unsigned int tiers_all_down(const struct tiers *t,

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Cables and switches that die and come back, and new tables.
+ * Failures and repairs of links and switches, and new tables.
  *
- * A cable works if it was not taken down and neither was a switch at its ends;
- * both its channels die and come back together.  A channel that dies loses what
- * is on it, and what waits for it: alone, or, of a packet with other exits,
- * that exit only.  With fn->requeue what waits is routed again instead.  What
- * stands in the buffer at its far end goes on.
+ * A link works if neither it nor a switch at its ends is down; both its
+ * channels change together. A channel that goes down loses the packet on it and
+ * the packets that wait for it. A packet with other exits only loses that exit.
+ * With fn->requeue, waiting packets are routed again instead of being lost.
+ * Packets in the buffer at the far end continue.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/dataplane.h"
 
-/* Packets that lost their last exit: in a queue of their own until the state of
- * the switch is whole again. */
+/* Packets that lost their last exit. They are kept here until the state of the
+ * switch is consistent again. */
 struct orphans {
 	uint32_t *p;
 	uint32_t n, cap;
@@ -28,7 +28,7 @@ static void orphan(struct sim *m, struct orphans *o, uint32_t p)
 		o->p[o->n++] = p;
 }
 
-/* Empty the queue n, which is on the list of (c, vl). */
+/* Empty queue n, which is on the list of (c, vl). */
 static void empty_queue(struct sim *m, uint32_t c, unsigned int vl, uint32_t n,
 			struct orphans *o)
 {
@@ -45,7 +45,7 @@ static void empty_queue(struct sim *m, uint32_t c, unsigned int vl, uint32_t n,
 	}
 }
 
-/* The exit of node n of a packet's own is gone. */
+/* Remove the exit of node n, a packet's own node. */
 static void drop_exit(struct sim *m, uint32_t n, struct orphans *o)
 {
 	uint32_t p = m->node[n].head;
@@ -62,7 +62,7 @@ static void drop_exit(struct sim *m, uint32_t n, struct orphans *o)
 		orphan(m, o, p);
 }
 
-/* All that waits for channel c. */
+/* Remove everything that waits for channel c. */
 static void empty_lists(struct sim *m, uint32_t c, struct orphans *o)
 {
 	for (unsigned int v = 0; c < m->n_ports && v < m->n_vls; v++) {
@@ -77,7 +77,7 @@ static void empty_lists(struct sim *m, uint32_t c, struct orphans *o)
 	}
 }
 
-/* All packets of s that had no exit. */
+/* Make orphans of all packets of s without an exit. */
 static void unpark(struct sim *m, ftr_sw s, struct orphans *o)
 {
 	uint32_t n = 0;
@@ -113,7 +113,7 @@ void ftr_sim_again(const struct ftr_sim_view *v, ftr_sw s)
 	sim_again(v->sim, s);
 }
 
-/* The first packet that waits in a buffer for one of its exits, or NONE. */
+/* The first packet in a buffer that waits for one of several exits, or NONE. */
 static uint32_t first_waiting(const struct sim *m, uint32_t port,
 			      unsigned int vl)
 {
@@ -147,7 +147,8 @@ void ftr_sim_drain(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
 	sim_drop_nodes(m, p);
 	sim_leave_buffer(m, p);
 	k->at = own;
-	/* the station pays with room that it may not have */
+	/* the station's buffer may not have this room: its credit may become
+	 * negative */
 	m->occ[own * m->n_vls + vl] += k->h.bytes;
 	m->credit[m->feeder[own] * m->n_vls + vl] -= k->h.bytes;
 	sim_enter(m, p);
@@ -227,7 +228,7 @@ static void settle(struct sim *m, struct orphans *o, enum ftr_sim_loss why)
 	o->n = 0;
 }
 
-/* The port at the other end of the cable of port i; NONE: an end port. */
+/* The port at the other end of the link of port i; NONE if it is a host port. */
 static uint32_t far_port(const struct sim *m, uint32_t i)
 {
 	const struct ftr_swport *q = &m->f->ports[i];
@@ -246,7 +247,7 @@ static void report_change(struct sim *m, uint32_t i)
 			    (ftr_port)(i - m->f->sw[s].first_port), m->up[i]);
 }
 
-/* Bring the cable of port i (not a port 0) into the state it should be in. */
+/* Bring the link of port i (not a port 0) into its current state. */
 static void refresh(struct sim *m, uint32_t i, struct orphans *o)
 {
 	uint32_t far = far_port(m, i);
@@ -272,7 +273,7 @@ static void refresh(struct sim *m, uint32_t i, struct orphans *o)
 		report_change(m, far);
 }
 
-/* FIFOs behind the first packet; the first was an orphan. */
+/* Empty the FIFOs behind the first packet, which was an orphan. */
 static void empty_fifos(struct sim *m, ftr_sw s)
 {
 	uint32_t first = m->f->sw[s].first_port * m->n_vls;
@@ -297,7 +298,7 @@ static void change_switch(struct sim *m, ftr_sw s, bool down)
 		return;
 	m->sw_down[s] = down;
 	if (down) {
-		/* all that waits in the switch goes with it */
+		/* all packets that wait in the switch are lost with it */
 		for (unsigned int p = 0; p <= m->f->sw[s].n_ports; p++)
 			if (m->ch[first + p].up)
 				kill_channel(m, first + p, &near);

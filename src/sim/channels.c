@@ -6,8 +6,9 @@
 
 #include "sim/dataplane.h"
 
-/* Data rates of one lane in Mbit/s, coding taken off: 8b/10b up to QDR, 64b/66b
- * beyond (IBA 1.3, volume 2, chapter 5; HDR and later by their names). */
+/* Data rates of one physical lane in Mbit/s, without coding overhead: 8b/10b up
+ * to QDR, 64b/66b beyond (IBA 1.3, volume 2, chapter 5; HDR and later by their
+ * names). */
 static const double lane_mbps[FTR_SPEED_END] = {
 	[FTR_SPEED_SDR] = 2000, [FTR_SPEED_DDR] = 4000,
 	[FTR_SPEED_QDR] = 8000, [FTR_SPEED_FDR10] = 10000,
@@ -125,7 +126,7 @@ static bool set_arrays(struct sim *m)
 	return true;
 }
 
-/* A packet makes three events on each channel. */
+/* A packet causes three events on each channel. */
 static uint64_t slot_ps(const struct sim *m)
 {
 	uint64_t sum = 0, n = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A configuration is checked and completed, and its runs are shared out.
+ * Check and complete a configuration, and distribute its runs.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -2,26 +2,37 @@
 /*
  * sim: the data plane, <ftr/sim.h>.
  *
- * One struct sim is one run.  Indices, all dense:
+ * One struct sim is one run. Indices, all dense:
  *
- *	port	of a switch, as in ftr_fabric.ports; names its input buffers
+ *	port	of a switch, as in ftr_fabric.ports; also names its input
+ *		buffers
  *	channel	0 .. n_ports-1 out of the port of that number (port 0: to the
- *		switch's own station), then out of end ports, then out of the
+ *		switch's own station), then out of host ports, then out of the
  *		stations of switches
- *	station	end ports, then ports 0 of switches: sources and ends
+ *	station	host ports, then ports 0 of switches: sources and destinations
  *	packet, node	into growing pools; NONE ends a list
  *
- * A packet that waits hangs on nodes, and nodes hang on the list of a (channel,
- * lane).  Most nodes are queues: one for each (input, output, lane) of a
- * switch, on the list while there is a packet in it.  A packet with several
- * exits hangs on one node of its own for each.  A list is served in turn: who
- * was served goes to its end.
+ * A waiting packet is attached to nodes, and nodes are on the list of a
+ * (channel, VL). Most nodes are queues: there is one for each (input, output,
+ * VL) of a switch, and it is on the list while it contains a packet. A packet
+ * with several exits has a node of its own for each exit. Lists are served in
+ * turn: after being served, a node goes to the end of its list.
  *
- * Files: channels.c makes the channels, wheel.c is the event queue, run.c the event
- * loop, packet.c how packets wait, traffic.c makes them, change.c is faults and new
- * tables, stuck.c finds deadlocks, message.c is what functions send each other,
- * result.c counts, conf.c checks what is given and shares the runs out, function.c
- * routes by the tables.  Other routing functions are in src/models.
+ * Files:
+ *
+ *	channels.c	creates the channels
+ *	wheel.c		the event queue
+ *	run.c		the event loop
+ *	packet.c	how packets wait
+ *	traffic.c	how packets are created
+ *	change.c	faults, repairs and new tables
+ *	stuck.c		finds deadlocks
+ *	message.c	messages between routing functions
+ *	result.c	statistics
+ *	conf.c		checks the configuration and distributes the runs
+ *	function.c	routing by the tables
+ *
+ * Other routing functions are in src/models.
  */
 #ifndef FTR_SIM_DATAPLANE_H
 #define FTR_SIM_DATAPLANE_H
@@ -33,17 +44,17 @@
 
 /* ---- events (wheel.c) ------------------------------------------------------ */
 
-/* In this order if at the same time. */
+/* events at the same time are handled in this order */
 enum event_type {
 	EV_CHANGE,		/* a: index of the change */
-	EV_TIMER,		/* a, b: what, for the function */
-	EV_MESSAGE,		/* a: message that has come in, or is lost */
-	EV_FREE,		/* a: channel whose packet has left */
+	EV_TIMER,		/* a, b: argument for the function */
+	EV_MESSAGE,		/* a: message that has arrived, or is lost */
+	EV_FREE,		/* a: channel whose packet has left the sender */
 	EV_CREDIT,		/* a: channel, vl, b: bytes, x: epoch */
-	EV_ARRIVE,		/* a: channel, b: packet's head is there */
-	EV_DELIVER,		/* a: channel, b: packet's tail is there */
-	EV_MAKE,		/* a: station has something to send */
-	EV_WAKE,		/* a: channel, a packet may start now */
+	EV_ARRIVE,		/* a: channel, b: packet; its head has arrived */
+	EV_DELIVER,		/* a: channel, b: packet; its tail has arrived */
+	EV_MAKE,		/* a: station with something to send */
+	EV_WAKE,		/* a: channel on which a packet may start */
 	EV_CHECK		/* look for a deadlock */
 };
 
@@ -57,15 +68,16 @@ struct event {
 
 #define WHEEL_SLOTS (1u << 15)
 
-/* Events of the next WHEEL_SLOTS slots in one sorted list each, later ones in
- * a heap. */
+/* Events of the next WHEEL_SLOTS slots are in one sorted list each, later
+ * events in a heap. */
 struct wheel {
 	unsigned int shift;	/* a slot is 2^shift ps */
-	uint64_t slot;		/* the current one, counted from time 0 */
-	uint32_t n_in;		/* events in the slots */
-	uint32_t *head, *tail;	/* [WHEEL_SLOTS]; tail only if head is not NONE */
-	uint64_t *busy;		/* a bit for each slot */
-	struct event *event;	/* pool */
+	uint64_t slot;		/* the current slot, counted from time 0 */
+	uint32_t n_in;		/* number of events in the slots */
+	uint32_t *head, *tail;	/* [WHEEL_SLOTS]; tail is valid only if head is
+				 * not NONE */
+	uint64_t *busy;		/* one bit per slot */
+	struct event *event;	/* the pool */
 	uint32_t n_event, cap_event, free;
 	struct far { uint64_t at, order; uint32_t e; } *heap;
 	uint32_t n_heap, cap_heap;
@@ -78,7 +90,7 @@ void wheel_fini(struct wheel *w);
 bool wheel_push(struct wheel *w, const struct event *e);
 /* Time of the first event, UINT64_MAX if there is none. */
 uint64_t wheel_peek(struct wheel *w);
-/* Take the first event; there is one. */
+/* Take the first event. There must be one. */
 void wheel_pop(struct wheel *w, struct event *out);
 
 /* ---- a run ------------------------------------------------------------------ */
@@ -88,10 +100,10 @@ struct packet {
 	uint64_t made, sent;
 	uint64_t tail;		/* when its tail is in the buffer */
 	uint64_t ready;		/* when it may start to leave */
-	uint32_t next;		/* in its queue */
+	uint32_t next;		/* next packet in its queue */
 	uint32_t at;		/* port whose buffer holds it */
-	uint32_t id;		/* another packet in its place has another */
-	uint32_t nodes;		/* of a packet with several exits, or NONE */
+	uint32_t id;		/* unique, also if its index is used again */
+	uint32_t nodes;		/* own nodes, if it has several exits; or NONE */
 	uint16_t epoch;		/* of the channel it is on */
 	uint8_t vl;
 	bool cut;
@@ -99,12 +111,12 @@ struct packet {
 };
 
 struct node {
-	uint32_t prev, next;	/* on the list of its (channel, lane) */
-	uint32_t head, tail;	/* packets; of a packet's own node: the packet,
-				 * and its next node */
+	uint32_t prev, next;	/* on the list of its (channel, VL) */
+	uint32_t head, tail;	/* first and last packet; in a packet's own
+				 * node: the packet, and its next node */
 };
 
-struct own {			/* of a node of a packet's own */
+struct own {			/* exit of a packet's own node */
 	struct ftr_sim_exit exit;
 	uint32_t channel;
 };
@@ -117,39 +129,39 @@ struct message {
 	uint64_t what;
 	uint32_t channel, bytes;
 	uint32_t next;
-	uint16_t epoch;		/* of the channel when it was sent */
-	bool after;		/* packets */
+	uint16_t epoch;		/* epoch of the channel when it was sent */
+	bool after;		/* after packets */
 };
 
 struct channel {
-	uint32_t dst;		/* port, or station */
+	uint32_t dst;		/* port or station */
 	uint32_t ps1024;	/* 1024 times ps per byte */
-	uint32_t link_ps;	/* one way */
-	uint32_t packet, packet_id;	/* that was sent last; NONE: a message */
-	uint32_t bytes;		/* of it */
-	uint32_t from;		/* port that it came from, or NONE */
-	int32_t left;		/* bytes that the lane may still send */
-	uint64_t wake;		/* of the pending EV_WAKE, or 0 */
-	uint64_t busy_ps, packets;	/* in the measurement */
-	uint16_t epoch;		/* how often it died */
+	uint32_t link_ps;	/* delay in one direction */
+	uint32_t packet, packet_id;	/* packet sent last; NONE: a message */
+	uint32_t bytes;		/* size of that packet */
+	uint32_t from;		/* port from which it came, or NONE */
+	int32_t left;		/* bytes that VL out_vl may still send */
+	uint64_t wake;		/* time of the pending EV_WAKE, or 0 */
+	uint64_t busy_ps, packets;	/* during the measurement */
+	uint16_t epoch;		/* number of times that it went down */
 	uint8_t from_vl;
-	uint8_t out_vl;		/* whose turn it is */
+	uint8_t out_vl;		/* VL whose turn it is */
 	bool to_station, wired, up, busy, dirty;
-	bool reported;		/* the last one to leave was a message */
+	bool reported;		/* a message was sent last */
 };
 
 struct source {
 	struct ftr_rng rng;
-	uint64_t next_make;	/* of the next packet */
+	uint64_t next_make;	/* time of the next packet */
 	double gap_ps;		/* mean; 0: always something to send */
-	uint32_t place;		/* in the order, or first pair */
+	uint32_t place;		/* in the order, or index of the first pair */
 	uint32_t cursor, n_pairs;
-	uint64_t made;		/* of the packet at the head */
+	uint64_t made;		/* time when the head packet was created */
 	ftr_lid dlid;
 	uint8_t sl, vl;
 	bool active, has_head, waiting;	/* waiting: EV_MAKE is pending */
 	bool saturated;
-	uint32_t under_way;	/* packets */
+	uint32_t under_way;	/* number of packets in the network */
 };
 
 struct sim {
@@ -167,30 +179,32 @@ struct sim {
 	struct channel *ch;
 	uint32_t *feeder;	/* [n_ports] channel into that port */
 	uint32_t *port_sw;	/* [n_ports] */
-	int32_t *credit;	/* [n_ch * n_vls] bytes at the sender */
+	int32_t *credit;	/* [n_ch * n_vls] bytes, at the sender */
 	int32_t *occ;		/* [n_ports * n_vls] bytes in the buffer */
-	uint16_t *reading;	/* [n_ports * n_vls] outputs it feeds now */
+	uint16_t *reading;	/* [n_ports * n_vls] outputs that it feeds now */
 	struct list *fifo;	/* [n_ports * n_vls] FTR_SIM_FIFO only */
-	struct list *out_vl;	/* [n_ports * n_vls] of each output */
+	struct list *out_vl;	/* [n_ports * n_vls] list of each output */
 	uint32_t *voq;		/* [n_sw] first queue of a switch */
-	struct node *node;	/* queues, then packets' own */
-	struct own *own;	/* of node n_voq + i */
+	struct node *node;	/* queues first, then packets' own nodes */
+	struct own *own;	/* exit of node n_voq + i */
 	uint32_t n_voq, n_node, cap_node, cap_own, free_node;
 	struct packet *pkt;
 	uint32_t n_pkt, cap_pkt, free_pkt, next_id;
-	uint8_t *up;		/* [n_ports] for view */
+	uint8_t *up;		/* [n_ports] for the view */
 	uint8_t *link_down, *sw_down, *held;
-	uint32_t *parked;	/* packets without an exit yet, or that were */
+	uint32_t *parked;	/* packets that have, or had, no exit */
 	uint32_t n_parked, cap_parked;
-	uint32_t *dirty, *turn;	/* channels to look at, and that of this round */
+	uint32_t *dirty, *turn;	/* channels to examine; those of the current
+				 * round */
 	uint32_t n_dirty;
-	uint32_t *fresh;	/* packets with several exits, just routed */
+	uint32_t *fresh;	/* packets with several exits that were just
+				 * routed */
 	uint32_t n_fresh, cap_fresh;
 	struct message *msg;
 	uint32_t n_msg, cap_msg, free_msg;
-	struct list *messages;	/* [n_ports] that wait for the channel */
+	struct list *messages;	/* [n_ports] messages that wait for the channel */
 	struct source *src;
-	uint32_t *perm;		/* of the order */
+	uint32_t *perm;		/* permutation of the order */
 	ftr_ep *order;
 	uint32_t n_order;
 	uint32_t *place_of;	/* [n_ep] in the order, or NONE */
@@ -199,7 +213,7 @@ struct sim {
 	struct event *batch;
 	uint32_t cap_batch;
 	bool no_memory;
-	bool any_last;		/* there was an exit for the last */
+	bool any_last;		/* some packet has had a `last` exit */
 	uint16_t hops_max;
 	struct ftr_sim_result *r;
 };
@@ -217,7 +231,7 @@ static inline uint32_t queue_of(const struct sim *m, ftr_sw s, unsigned int in,
 	return m->voq[s] + (in * width + out) * m->n_vls + vl;
 }
 
-/* Bytes of a lane of the buffer at the far end of channel c. */
+/* Size in bytes of one VL of the buffer at the far end of channel c. */
 static inline int32_t buffer_behind(const struct sim *m, uint32_t c)
 {
 	bool port_0 = c >= m->n_ports + m->f->n_ep;
@@ -241,10 +255,11 @@ enum ftr_status sim_net(struct sim *m, struct ftr_err *err);
 
 /* traffic.c */
 enum ftr_status sim_sources(struct sim *m, struct ftr_err *err);
-/* Make sure that station st has its next packet, or will be woken for it. */
+/* Make sure that station st has its next packet or a pending EV_MAKE for it. */
 bool sim_source_head(struct sim *m, uint32_t st);
 void sim_source_sent(struct sim *m, uint32_t st);
-void sim_sources_end(struct sim *m);	/* count what was made and not sent */
+void sim_sources_end(struct sim *m);	/* count packets that were created and
+					 * not sent */
 
 /* run.c */
 void sim_loop(struct sim *m, void (*tick)(void *ctx), void *ctx);
@@ -252,15 +267,15 @@ void sim_loop(struct sim *m, void (*tick)(void *ctx), void *ctx);
 /* packet.c.  NONE: no memory */
 uint32_t sim_packet_new(struct sim *m);
 void sim_packet_free(struct sim *m, uint32_t p);
-/* Node n to the end of the list of (c, vl). */
+/* Append node n to the list of (c, vl). */
 void sim_append(struct sim *m, uint32_t c, unsigned int vl, uint32_t n);
-/* p, the first of its buffer's FIFO, leaves it. */
+/* Remove p, the first of its buffer's FIFO, from it. */
 void sim_fifo_pop(struct sim *m, uint32_t p);
 void sim_route(struct sim *m, uint32_t p);
-/* The packet stands in the buffer at its port and lane from now on. */
+/* The packet is now in the buffer of its port and VL. */
 void sim_enter(struct sim *m, uint32_t p);
 void sim_lose(struct sim *m, uint32_t p, enum ftr_sim_loss why);
-/* The packet leaves the buffer that it waits in, for good. */
+/* The packet leaves the buffer in which it waits. */
 void sim_leave_buffer(struct sim *m, uint32_t p);
 void sim_release(struct sim *m, uint32_t port, unsigned int vl, uint32_t bytes);
 void sim_unlink(struct sim *m, uint32_t c, unsigned int vl, uint32_t node);
@@ -274,7 +289,7 @@ void sim_again(struct sim *m, ftr_sw s);
 
 /* message.c */
 bool sim_message_waits(const struct sim *m, uint32_t c);
-/* It waits, and it is its turn before packets. */
+/* A message waits, and it is to be sent before packets. */
 bool sim_message_due(const struct sim *m, uint32_t c);
 void sim_message_start(struct sim *m, uint32_t c);
 void sim_message_event(struct sim *m, uint32_t i);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Messages of routing functions, which take their share of a channel.
+ * Messages of routing functions, which use part of a channel's bandwidth.
  *
- * They wait in a queue of the channel.  What is in it or on the wire when the
- * channel dies comes back as lost: the epoch has changed.
+ * They wait in a queue of the channel. Messages in this queue or on the link
+ * when the channel goes down are returned as lost, because the epoch has
+ * changed.
  */
 #include <stdlib.h>
 
@@ -85,7 +86,7 @@ void sim_message_event(struct sim *m, uint32_t i)
 		       m->ch[g.channel].epoch != g.epoch);
 }
 
-/* The channel c has just died: its queue comes back. */
+/* The channel c has just gone down: return its queue. */
 void sim_messages_lost(struct sim *m, uint32_t c)
 {
 	while (sim_message_waits(m, c))

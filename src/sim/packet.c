@@ -2,9 +2,9 @@
 /*
  * Packets in buffers and queues: where they wait, and for which exits.
  *
- * Used by the event loop (run.c), by sources, messages and changes of the
- * fabric; starts nothing itself, but marks the channels that may have become
- * able to send (touch).
+ * Used by the event loop (run.c) and by sources, messages and changes of the
+ * fabric. It does not start packets, but marks the channels that may have
+ * become able to send (touch).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ void sim_packet_free(struct sim *m, uint32_t p)
 	m->r->in_flight--;
 }
 
-/* Gone, and in no buffer and no queue. */
+/* The packet is lost; it must not be in a buffer or queue. */
 void sim_lose(struct sim *m, uint32_t p, enum ftr_sim_loss why)
 {
 	result_lost(m, m->pkt[p].cut ? FTR_SIM_LOST_WIRE : why);
@@ -108,7 +108,7 @@ static uint32_t new_node(struct sim *m)
 	return m->n_node++;
 }
 
-/* Take p off all lists that its own nodes are on. */
+/* Remove p's own nodes from their lists. */
 void sim_drop_nodes(struct sim *m, uint32_t p)
 {
 	uint32_t n = m->pkt[p].nodes, next;
@@ -136,7 +136,7 @@ void sim_release(struct sim *m, uint32_t port, unsigned int vl, uint32_t bytes)
 			 vl, m->ch[c].epoch);
 }
 
-/* The first of a FIFO is routed, unless the last one is still leaving. */
+/* Route the first packet of a FIFO, unless the previous one is still leaving. */
 void sim_next_head(struct sim *m, uint32_t port, unsigned int vl)
 {
 	struct list *l = &m->fifo[port * m->n_vls + vl];
@@ -219,7 +219,7 @@ static void wait_for_any(struct sim *m, uint32_t p, ftr_sw s,
 		m->fresh[m->n_fresh++] = p;
 }
 
-/* Until ftr_sim_again(). */
+/* Keep the packet without an exit until ftr_sim_again(). */
 static void park(struct sim *m, uint32_t p)
 {
 	m->pkt[p].parked = true;
@@ -229,7 +229,7 @@ static void park(struct sim *m, uint32_t p)
 		m->parked[m->n_parked++] = p;
 }
 
-/* The earliest start at which no exit runs ahead of the tail. */
+/* Set the earliest start at which no exit can overtake the packet's tail. */
 static void set_ready(struct sim *m, struct packet *k, ftr_sw s,
 		      const struct ftr_sim_exit *e, unsigned int n)
 {
@@ -244,8 +244,8 @@ static void set_ready(struct sim *m, struct packet *k, ftr_sw s,
 	k->ready = FTR_MAX(m->now, k->tail - FTR_MIN(wire, k->tail));
 }
 
-/* Find the exits of a packet that stands in its buffer (first of it, if that
- * is a FIFO), and let it wait there. */
+/* Find the exits of a packet in its buffer (the first packet, if that is a
+ * FIFO), and put it into the queues of these exits. */
 void sim_route(struct sim *m, uint32_t p)
 {
 	struct ftr_sim_exit e[FTR_SIM_EXITS];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What is counted.
+ * Statistics of a run.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,8 @@
 
 /* ---- latencies ------------------------------------------------------------- */
 
-/* Below 32 every value has its bin; above, 32 bins an octave. */
+/* Below 32 every value has a bin of its own; above, there are 32 bins per
+ * octave. */
 static uint32_t bin_of(uint64_t x)
 {
 	unsigned int octave;
@@ -125,7 +126,7 @@ void result_busy(struct sim *m, struct channel *c, uint64_t ps)
 		c->busy_ps += to - from;
 }
 
-/* ---- the whole ------------------------------------------------------------------ */
+/* ---- the whole run -------------------------------------------------------------- */
 
 static bool new_class(struct ftr_sim_class *k)
 {

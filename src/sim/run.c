@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The events of a run: packets arrive, start and are delivered.  How they wait is
- * in packet.c.
+ * The events of a run: packets arrive, start and are delivered. packet.c has
+ * the queues in which they wait.
  *
- * An instant has three steps.  All its events are taken note of, in the order
- * of (type, channel).  Then packets that have just been routed with several
- * exits take the best of those that are free.  Then every output that may have
- * become able to send chooses, by ascending channel.  What a step causes at
- * the same instant is the next round.
+ * An instant has three steps. First all its events are handled, in the order of
+ * (type, channel). Then packets that have just been routed with several exits
+ * take the best free exit. Then every output that may have become able to send
+ * chooses a packet, by ascending channel. If a step causes events at the same
+ * instant, they form the next round.
  *
- * A buffer's bytes are taken at the sender (credit) when a packet starts, noted
- * at the receiver (occ) when its head comes in, and given back when its tail
- * has left.  A channel that dies forgets what was under way on it: its epoch
- * counts up, and events of an older one mean nothing.
+ * A buffer's bytes are taken at the sender (credit) when a packet starts,
+ * counted at the receiver (occ) when its head arrives, and returned when its
+ * tail has left. A channel that goes down increases its epoch; events of an
+ * older epoch are ignored.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static bool has_room(const struct sim *m, uint32_t n)
 	       m->pkt[m->node[n].head].h.bytes <= credit;
 }
 
-/* An exit that is for the last, and a better one has room. */
+/* True if the exit is a `last` one and a better exit has room. */
 static bool not_yet(const struct sim *m, uint32_t n)
 {
 	const struct own *o = &m->own[n - m->n_voq];
@@ -50,7 +50,7 @@ static bool not_yet(const struct sim *m, uint32_t n)
 	return false;
 }
 
-/* The room behind (c, vl) has become less: exits for the last may be due. */
+/* There is less room behind (c, vl): `last` exits may have become usable. */
 static void touch_last(struct sim *m, uint32_t c, unsigned int vl)
 {
 	uint32_t n = NONE;
@@ -65,7 +65,7 @@ static void touch_last(struct sim *m, uint32_t c, unsigned int vl)
 				touch(m, m->own[i - m->n_voq].channel);
 }
 
-/* p starts on channel c; it is in no queue any more. */
+/* p starts on channel c; it is no longer in a queue. */
 static void send(struct sim *m, uint32_t c, uint32_t p, unsigned int vl)
 {
 	struct channel *h = &m->ch[c];
@@ -110,7 +110,7 @@ static void wake_at(struct sim *m, uint32_t c, uint64_t at)
 	sim_push(m, at, EV_WAKE, c, 0, 0, 0);
 }
 
-/* Whether the input of a packet feeds as many outputs as it can. */
+/* True if the packet's input feeds as many outputs as it can. */
 static bool input_busy(const struct sim *m, const struct packet *k)
 {
 	unsigned int n = 0;
@@ -122,13 +122,13 @@ static bool input_busy(const struct sim *m, const struct packet *k)
 	return n >= m->conf->speedup;
 }
 
-/* It stands where an end port or the switch itself has put it. */
+/* True if a host port or the switch itself put the packet into its buffer. */
 static bool is_own(const struct sim *m, const struct packet *k)
 {
 	return m->feeder[k->at] >= m->n_ports;
 }
 
-/* The first node of the lane whose packet may start now. */
+/* The first node of the VL whose packet may start now. */
 static uint32_t pick(struct sim *m, uint32_t c, unsigned int vl)
 {
 	int32_t credit = m->credit[c * m->n_vls + vl];
@@ -152,7 +152,7 @@ static uint32_t pick(struct sim *m, uint32_t c, unsigned int vl)
 	return own;
 }
 
-/* The packet of node n leaves by channel c. */
+/* Send the packet of node n on channel c. */
 static void start(struct sim *m, uint32_t c, unsigned int vl, uint32_t n)
 {
 	uint32_t p = m->node[n].head;
@@ -179,8 +179,8 @@ static void start(struct sim *m, uint32_t c, unsigned int vl, uint32_t n)
 	send(m, c, p, vl);
 }
 
-/* An output of a switch chooses.  If nothing can go, its turn stays where it
- * was: how often it looks in vain makes no difference. */
+/* Choose a packet for an output of a switch. If none can start, the turn does
+ * not move, so that the number of unsuccessful calls makes no difference. */
 static void choose(struct sim *m, uint32_t c)
 {
 	struct channel *h = &m->ch[c];
@@ -214,7 +214,7 @@ static bool held(const struct sim *m, uint32_t st)
 	return m->held[st < n_ep ? m->f->ep[st].sw : st - n_ep];
 }
 
-/* A station sends what is at the head of its queue. */
+/* Send the packet at the head of a station's queue. */
 static void inject(struct sim *m, uint32_t c)
 {
 	uint32_t st = c - m->n_ports, p;
@@ -244,7 +244,7 @@ static void inject(struct sim *m, uint32_t c)
 
 /* ---- events ------------------------------------------------------------------------- */
 
-/* An input can feed one output more: any may have waited for it. */
+/* An input can feed one more output: any output may have waited for it. */
 static void touch_outputs(struct sim *m, ftr_sw s)
 {
 	uint32_t first = m->f->sw[s].first_port;
@@ -413,7 +413,7 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* A channel that starts may make others due: another round. */
+/* A channel that starts may enable others: repeat until none is left. */
 static void choose_all(struct sim *m)
 {
 	while (m->n_dirty) {
@@ -450,7 +450,7 @@ static int by_key(const void *a, const void *b)
 	return (x->vl > y->vl) - (x->vl < y->vl);
 }
 
-/* All events of the instant into the batch; how many. */
+/* Move all events of the instant into the batch; return their number. */
 static uint32_t gather(struct sim *m)
 {
 	uint32_t n = 0;

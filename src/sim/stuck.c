@@ -2,14 +2,14 @@
 /*
  * Deadlocks: buffers of which no packet can ever move.
  *
- * A buffer (channel that fills it, lane) is alive if it is not full of waiting
- * packets: empty, or a packet is leaving it, or credits are on their way, or a
- * packet is; or if a packet waits in it for an exit that is taken by an end
- * port, has room, or leads to a buffer that is alive.  The least set of buffers
- * that these rules make alive is worked out; what is left is dead, and stays so
- * whatever happens, unless a change of cables takes packets away.  (With bubble
- * flow control a buffer that is alive may never have room for two: such a wait
- * is not seen.)
+ * A buffer (channel that fills it, VL) is alive if it is not full of waiting
+ * packets: it is empty, a packet is leaving it, or credits or a packet are on
+ * the way. It is also alive if a packet in it waits for an exit to a station,
+ * for an exit that has room, or for an exit to a buffer that is alive. The
+ * smallest set of buffers that these rules make alive is computed. The other
+ * buffers are dead and stay so unless a change of links removes packets. (With
+ * bubble flow control a buffer that is alive may never have room for two
+ * packets; such a wait is not detected.)
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,8 @@
 struct stuck {
 	struct sim *m;
 	uint8_t *alive;		/* [n_ch * n_vls] */
-	uint32_t *waits;	/* [n_ch * n_vls] what a packet in it waits for */
+	uint32_t *waits;	/* [n_ch * n_vls] exit for which a packet in it
+				 * waits */
 	uint32_t changed;
 };
 
@@ -42,7 +43,7 @@ static void visit_packet(struct stuck *x, uint32_t p, uint32_t exit, bool open)
 	}
 }
 
-/* All that waits for lane vl of channel c. */
+/* Visit all packets that wait for VL vl of channel c. */
 static void visit_list(struct stuck *x, uint32_t c, unsigned int vl)
 {
 	struct sim *m = x->m;
@@ -67,7 +68,7 @@ static void visit_list(struct stuck *x, uint32_t c, unsigned int vl)
 	}
 }
 
-/* Dead as long as nothing speaks for it. */
+/* A buffer is dead until a rule makes it alive. */
 static void begin(struct stuck *x)
 {
 	struct sim *m = x->m;
@@ -100,7 +101,7 @@ static void follow(struct stuck *x, uint32_t b)
 	struct ftr_sim_result *r = m->r;
 	uint32_t first;
 
-	/* after that many steps it goes in a circle */
+	/* after this number of steps b is on the cycle */
 	for (uint32_t i = 0; i < m->n_ch * m->n_vls && x->waits[b] != NONE; i++)
 		b = x->waits[b];
 	first = b;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Sources: when a packet is made, and where it goes.
+ * Sources: when packets are created, and where they go.
  *
- * The queue before a source's channel has no end, and costs nothing: only the
- * time of the next packet is kept, and the packet is made when it can leave.
- * Each source draws from a generator of its own, seeded by (seed, station), so
- * that the same traffic meets all tables and all functions.
+ * The queue in front of a source's channel is unbounded and takes no memory:
+ * only the time of the next packet is stored, and the packet is created when it
+ * can leave. Each source has a random generator of its own, seeded by (seed,
+ * station), so that the traffic is the same for all tables and all functions.
  */
 #include <math.h>
 #include <string.h>
@@ -71,7 +71,7 @@ static enum ftr_status take_pairs(struct sim *m, struct ftr_err *err)
 	return FTR_OK;
 }
 
-/* Whether end port e has anybody to send to. */
+/* True if host port e has a destination. */
 static bool has_target(const struct sim *m, ftr_ep e)
 {
 	uint32_t i = m->place_of[e], to;
@@ -147,7 +147,7 @@ enum ftr_status sim_sources(struct sim *m, struct ftr_err *err)
 
 /* ---- a packet ----------------------------------------------------------------- */
 
-/* A random place but i; of n >= 2. */
+/* A random place other than i; n >= 2. */
 static uint32_t other(struct source *x, uint32_t n, uint32_t i)
 {
 	uint32_t to = ftr_rng_below(&x->rng, n - 1);
@@ -155,7 +155,7 @@ static uint32_t other(struct source *x, uint32_t n, uint32_t i)
 	return to + (to >= i);
 }
 
-/* Cut off: its cable or its switch is dead. */
+/* Cut off: its link or its switch is down. */
 static bool cut_off(const struct sim *m, ftr_ep e)
 {
 	return !m->ch[m->n_ports + e].up;
@@ -165,7 +165,7 @@ static ftr_ep any_target(struct sim *m, struct source *x, uint32_t i)
 {
 	ftr_ep e = m->order[other(x, m->n_order, i)];
 
-	/* if all are, the packet is lost as ever */
+	/* if all are, the packet is lost as usual */
 	for (int t = 0; t < 64 && m->conf->spare_dead && cut_off(m, e); t++)
 		e = m->order[other(x, m->n_order, i)];
 	return e;
@@ -200,7 +200,7 @@ static ftr_ep host_target(struct sim *m, struct source *x, ftr_ep e)
 	return any_target(m, x, i);
 }
 
-/* A switch other than the source that has a LID, or its own: then 0. */
+/* The LID of a switch other than the source; 0 if none with a LID was found. */
 static ftr_lid switch_target(struct sim *m, struct source *x, ftr_sw s)
 {
 	for (int i = 0; i < 64; i++) {

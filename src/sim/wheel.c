@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The event queue: a wheel of short sorted lists, and a heap for what is far.
+ * The event queue: a wheel of short sorted lists, and a heap for later events.
  *
- * A slot holds the events of 2^shift ps, sorted by time; equal times in the
- * order they came.  The wheel reaches WHEEL_SLOTS slots from the current one;
- * events beyond wait in a heap and move in as the wheel turns.  With about one
- * event a slot, as sim_net() aims at, all is O(1).
+ * A slot holds the events of 2^shift ps, sorted by time; events at equal times
+ * stay in the order in which they were added. The wheel covers WHEEL_SLOTS
+ * slots from the current one. Later events wait in a heap and move into the
+ * wheel as it turns. With about one event per slot, which sim_net() aims at,
+ * all operations are O(1).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +82,7 @@ static void slot_insert(struct wheel *w, uint32_t e)
 	uint32_t i = (uint32_t)(at >> w->shift) & MASK;
 	uint32_t *link = &w->head[i];
 
-	/* mostly nobody is there, or all are earlier */
+	/* usually the list is empty, or all its events are earlier */
 	if (*link != NONE && w->event[w->tail[i]].at <= at)
 		link = &w->event[w->tail[i]].next;
 	while (*link != NONE && w->event[*link].at <= at)
@@ -112,7 +113,7 @@ bool wheel_push(struct wheel *w, const struct event *ev)
 	return true;
 }
 
-/* The first busy slot from the current one on; there is one. */
+/* The first busy slot from the current one on. There must be one. */
 static uint64_t first_slot(const struct wheel *w)
 {
 	uint32_t i = (uint32_t)w->slot & MASK, word = i / 64;
@@ -126,7 +127,7 @@ static uint64_t first_slot(const struct wheel *w)
 	return w->slot + ((i - (uint32_t)w->slot) & MASK);
 }
 
-/* The current slot stays where it is: what is caused now may come before. */
+/* Does not advance the current slot: events added later may come before. */
 uint64_t wheel_peek(struct wheel *w)
 {
 	if (w->n_in)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * OpenSM as the plugin sees it: its symbols, its structures, its end.
+ * OpenSM as the plugin sees it: its symbols, its structures, its exit.
  *
- * There is one host at a time, because the symbols know no other.  Structures
- * are those of the installed headers; of every object as much is filled in as
- * snapshot, commit and the fast path look at.  A switch that OpenSM does not
- * know has its node all the same, but is in none of the tables.
+ * There is one host at a time, because the symbols can refer to one only.
+ * Structures are those of the installed headers. Only those members are filled
+ * in that snapshot, commit and the fast path read. A switch that OpenSM does
+ * not know has a node, but is in none of the tables.
  */
 #include <glob.h>
 #include <check.h>
@@ -219,7 +219,7 @@ static void node_free(osm_node_t *n, osm_port_t *port)
 	free(port);
 }
 
-/* ---- what OpenSM knows --------------------------------------------------- */
+/* ---- OpenSM's knowledge of the fabric ----------------------------------- */
 
 static void know(struct fake *h, osm_node_t *n, osm_port_t *port, ftr_lid lid,
 		 unsigned int lmc)
@@ -302,7 +302,7 @@ static osm_physp_t *far_end(struct fake *h, const struct ftr_swport *port)
 	return &h->ep_node[port->peer]->physp_table[port->peer_port];
 }
 
-/* As osm_port_info_rcv.c: a port that is Down loses its far end at once. */
+/* As in osm_port_info_rcv.c: a port that is Down loses its remote end at once. */
 static void learn_port(struct fake *h, ftr_sw s, ftr_port p, uint8_t state)
 {
 	const struct ftr_swport *port = ftr_fabric_port(h->fab, s, p);
@@ -385,7 +385,7 @@ void fake_report(struct fake *h, osm_epi_event_id_t id, void *data)
 	osm_event_plugin.report(h->plugin, id, data);
 }
 
-/* ---- life ---------------------------------------------------------------- */
+/* ---- start and end ------------------------------------------------------ */
 
 static void write_options(struct fake *h, const struct fake_opts *o)
 {
@@ -393,7 +393,7 @@ static void write_options(struct fake *h, const struct fake_opts *o)
 		"threads 1\nca_order_dump off\nfast_window 16\n"
 		"fast_timeout_ms 500\nfast_sweep_delay_ms 0\n"
 		"fast_sweep_cap_ms 20\nfast_flap_limit 0\n"
-		/* full: a thread asks for a sweep when it likes */
+		/* with full, a thread requests sweeps at any time */
 		"balance load\n";
 	char path[128];
 	FILE *out;
@@ -405,7 +405,7 @@ static void write_options(struct fake *h, const struct fake_opts *o)
 	out = fopen(path, "w");
 	if (!out)
 		fake_fail("no temporary file");
-	/* a key may stand there once only */
+	/* a key may be given only once */
 	for (const char *line = common; *line;) {
 		size_t n = strcspn(line, "\n") + 1, key = strcspn(line, " ");
 		char name[64];
@@ -534,9 +534,9 @@ struct fake *fake_new(const struct fake_opts *opts)
 	return h;
 }
 
-/* osm_opensm_destroy: the sweeper is joined, the dispatcher drained and its
- * registrations freed, engines destroyed, plugins deleted; the transport goes
- * on all the time. */
+/* As osm_opensm_destroy: the sweeper is joined, the dispatcher drained and its
+ * registrations freed, engines destroyed, plugins deleted. The transport keeps
+ * running all the time. */
 void fake_unload(struct fake *h)
 {
 	struct osm_routing_engine *re;
@@ -674,7 +674,7 @@ static bool sweeper_idle(struct fake *h)
 	return idle;
 }
 
-/* A sweep that the worker will want, but not yet. */
+/* True if the worker wants a sweep, but has not requested it yet. */
 static bool sweep_due(struct fake *h)
 {
 	bool due;

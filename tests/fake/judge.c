@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Judgement: the switches' own tables over the fabric as it is.
+ * Checks of the tables in the switches over the current fabric.
  *
- * Only cables whose ports are Active carry data.  Judged is what OpenSM's port
- * can reach over these: nobody else has anybody to send to.  What must
- * work is found by walking over live links,
- * which has nothing in common with costs and groups of the engines.
+ * Only links whose ports are Active carry data. The checks cover the part of
+ * the fabric that OpenSM's port can reach over these links; other hosts have no
+ * destinations. The pairs that must be connected are found by a search over
+ * live links, which has nothing in common with costs and groups of the engines.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -18,7 +18,7 @@
 struct scene {
 	struct fake *h;
 	uint8_t *link;		/* [n_ports] a copy */
-	uint8_t *in;		/* [n_sw] reached from OpenSM's port */
+	uint8_t *in;		/* [n_sw] reachable from OpenSM's port */
 };
 
 static bool carries(const struct scene *c, ftr_sw s, unsigned int p)
@@ -26,7 +26,7 @@ static bool carries(const struct scene *c, ftr_sw s, unsigned int p)
 	return c->link[c->h->fab->sw[s].first_port + p] == IB_LINK_ACTIVE;
 }
 
-/* Over cables in that state or better. */
+/* Search over links in that state or better. */
 static struct scene scene_new(struct fake *h, uint8_t state)
 {
 	const struct ftr_fabric *f = h->fab;
@@ -87,7 +87,7 @@ static bool keep_link(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 	return carries(ctx, s, p);
 }
 
-/* Marks the switches that live links join to `from`. */
+/* Mark the switches that live links connect to `from`. */
 static void spread(const struct scene *c, ftr_sw from, uint8_t *mark,
 		   ftr_sw *queue)
 {
@@ -113,7 +113,7 @@ static void spread(const struct scene *c, ftr_sw from, uint8_t *mark,
 	}
 }
 
-/* Ordered pairs of hosts that no links join. */
+/* Number of ordered pairs of hosts that no links connect. */
 static uint64_t hopeless(const struct scene *c)
 {
 	const struct ftr_fabric *f = c->h->fab;
@@ -139,7 +139,7 @@ static uint64_t hopeless(const struct scene *c)
 	return n;
 }
 
-/* The rows and ranks of the switches of f out of the host's. */
+/* Copy the tables and ranks of the switches of f from the host. */
 static void read_tables(struct fake *h, const struct ftr_fabric *f,
 			struct ftr_tables *t, uint8_t *rank)
 {
@@ -153,11 +153,11 @@ static void read_tables(struct fake *h, const struct ftr_fabric *f,
 	fake_unlock(h);
 }
 
-/* What is asked of the pairs of hosts. */
+/* Requirement on the pairs of hosts. */
 enum demand {
-	SOUND,		/* nothing */
-	HEALED,		/* what links can join is joined */
-	EXACT		/* and nothing else */
+	SOUND,		/* none */
+	HEALED,		/* pairs that links can connect are connected */
+	EXACT		/* and no others */
 };
 
 static void check(struct fake *h, enum demand demand)
@@ -215,8 +215,8 @@ void fake_check_sound(struct fake *h)
 	check(h, SOUND);
 }
 
-/* Blocks of OpenSM's copy that differ from the switch and are not marked; and
- * marked ones of switches that can be written to. */
+/* wrong: blocks of OpenSM's copy that differ from the switch and are not
+ * marked. marked: marked blocks of switches that can be written to. */
 static void compare(struct fake *h, uint32_t *wrong, uint32_t *marked)
 {
 	struct scene c = scene_new(h, IB_LINK_INIT);
@@ -325,7 +325,7 @@ bool fake_unheard(struct fake *h)
 	return some;
 }
 
-/* ---- places -------------------------------------------------------------- */
+/* ---- positions in the fabric ----------------------------------------------- */
 
 ftr_port fake_uplink(const struct fake *h, ftr_sw s, unsigned int i)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What OpenSM does: heavy sweep, forced reroute, traps, changes of cables.
+ * OpenSM's actions: heavy sweep, forced reroute, traps, changes of links.
  *
  * The order of steps, the locks and the treatment of lft and new_lft are those
  * of do_sweep (osm_state_mgr.c), osm_ucast_mgr_process and set_lft_block
  * (osm_ucast_mgr.c), trap_rcv_process_request (osm_trap_rcv.c) and
- * osm_link_mgr.c; steps that touch nothing of ours are left out.  What a switch
- * is asked in a discovery is read from the fabric at that moment, and not over
- * the wire.
+ * osm_link_mgr.c. Steps that do not concern the plugin are left out. Discovery
+ * reads the fabric directly, at the time when OpenSM would ask the switch, not
+ * over the wire.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static bool is_master(struct fake *h)
 		IB_SMINFO_STATE_MASTER;
 }
 
-/* wait_for_pending_transactions; true: OpenSM is to end. */
+/* wait_for_pending_transactions; true: OpenSM is to exit. */
 static bool wait_for_pending(struct fake *h)
 {
 	osm_stats_t *st = &h->osm->stats;
@@ -69,12 +69,12 @@ static bool wait_for_pending(struct fake *h)
 /* ---- discovery ----------------------------------------------------------- */
 
 struct finding {
-	ftr_sw *sw;		/* in the order in which they are found */
+	ftr_sw *sw;		/* in order of discovery */
 	uint32_t n;
 	bool *found;		/* [n_sw] */
 };
 
-/* Breadth first over the cables as they are; also the routes to use. */
+/* Breadth-first search over the current links; also sets the routes. */
 static void find_switches(struct fake *h, struct finding *f)
 {
 	const struct ftr_endport *sm = &h->fab->ep[h->sm];
@@ -251,7 +251,8 @@ static bool route(struct fake *h)
 	return true;
 }
 
-/* The stock engine: shortest paths over what OpenSM knows, first port. */
+/* The stock engine: shortest paths over the links that OpenSM knows, first
+ * port. */
 static void minhop_to(struct fake *h, ftr_sw d, ftr_lid lid, ftr_port last,
 		      ftr_sw *queue)
 {
@@ -316,7 +317,7 @@ static void activate(struct fake *h, ftr_sw s, ftr_port p)
 	if (!far || *state == IB_LINK_DOWN ||
 	    osm_physp_get_port_state(own) == IB_LINK_DOWN)
 		return;
-	/* OpenSM sets nothing that it believes to be so */
+	/* OpenSM does not set a state that it believes to be current */
 	if (osm_physp_get_port_state(own) == IB_LINK_ACTIVE &&
 	    osm_physp_get_port_state(far) == IB_LINK_ACTIVE)
 		return;
@@ -328,7 +329,7 @@ static void activate(struct fake *h, ftr_sw s, ftr_port p)
 	ib_port_info_set_port_state(&far->port_info, IB_LINK_ACTIVE);
 }
 
-/* osm_link_mgr_process, all three times */
+/* osm_link_mgr_process, all three calls */
 static void link_manager(struct fake *h)
 {
 	CL_PLOCK_EXCL_ACQUIRE(&h->osm->lock);
@@ -418,7 +419,7 @@ bool fake_sweep(struct fake *h)
 	return done;
 }
 
-/* With packets lost it is a heavy sweep that follows, and no event. */
+/* If packets were lost, a heavy sweep follows, and there is no event. */
 bool fake_reroute(struct fake *h)
 {
 	if (!route(h) || wait_for_pending(h))
@@ -467,7 +468,7 @@ void fake_auto_sweep(struct fake *h)
 #define SAME_TRAPS_MS 5000
 #define SAME_TRAPS 10
 
-/* The eleventh equal trap within the window is not acted upon. */
+/* From the eleventh equal trap within the window on, traps are ignored. */
 static bool noisy(struct fake *h, ftr_lid lid)
 {
 	double now = ibf_now_ms();
@@ -566,7 +567,7 @@ bool fake_reaches_sm(struct fake *h, ftr_sw s)
 	return there;
 }
 
-/* ---- cables -------------------------------------------------------------- */
+/* ---- links --------------------------------------------------------------- */
 
 void fake_link_quietly(struct fake *h, ftr_sw s, ftr_port p, bool up)
 {

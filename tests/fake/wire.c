@@ -2,20 +2,20 @@
 /*
  * The fabric: packets in flight, and the switches that answer them.
  *
- * One list of events, each at a time and with a number; the transport thread
- * takes them by (time, number), so packets that are not delayed arrive in the
- * order in which they were sent.
+ * There is one list of events, each with a time and a number. The transport
+ * thread takes them by (time, number), so that packets without a delay arrive
+ * in the order in which they were sent.
  *
- *	send	-> CARRY	the request walks its route over the cables as
- *				they are then, and is carried out
- *		-> ANSWER	it reaches its sender, if that still waits
- *		-> TIMER	no answer: once more (the retries of the
+ *	send	-> CARRY	the request follows its route over the links as
+ *				they are at that time, and is carried out
+ *		-> ANSWER	it reaches its sender, if the sender still waits
+ *		-> TIMER	no answer: sent again (the retries of the
  *				transport), then an error
  *
- * Errors go to the sender's own callback, or, where the test says so, to
- * OpenSM's (sm_mad_ctrl_send_err_cb), as ibsim has it.  A sender's callbacks
- * run under cb_mutex, as those of osm_vendor_ibumad.c do; after an unbind they
- * run no more.  An answer that nobody waits for is dropped there, too.
+ * Errors go to the sender's own callback or, if the test says so, to OpenSM's
+ * (sm_mad_ctrl_send_err_cb), as in ibsim. A sender's callbacks run with
+ * cb_mutex held, like those of osm_vendor_ibumad.c; after an unbind they are
+ * not called. An answer for which no sender waits is dropped there, too.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ struct bind {
 	bool dead;
 };
 
-/* Of OpenSM's own: what came of one Set. */
+/* State of one Set of OpenSM's own. */
 struct lft_set {
 	uint64_t guid;
 	uint32_t block;
@@ -48,13 +48,14 @@ struct lft_set {
 	uint8_t data[FTR_LFT_BLOCK];
 };
 
-/* One request, with all its copies; freed with the last event that knows it. */
+/* One request, with all its copies. Freed with the last event that refers to
+ * it. */
 struct txn {
 	struct bind *bind;	/* NULL: OpenSM's */
-	osm_madw_t *madw;	/* of the plugin */
-	struct lft_set *own;	/* of OpenSM */
+	osm_madw_t *madw;	/* packet of the plugin */
+	struct lft_set *own;	/* Set of OpenSM */
 	ib_smp_t smp;
-	uint32_t timeout;	/* of the packet; 0: that of the bind */
+	uint32_t timeout;	/* timeout of the packet; 0: that of the bind */
 	uint32_t number;
 	unsigned int copy, refs;
 	bool open;
@@ -79,7 +80,7 @@ struct fake_wire {
 	pthread_mutex_t mutex, cb_mutex;
 	pthread_cond_t cond;
 	bool stop, calling;
-	struct event *event;	/* by due, seq */
+	struct event *event;	/* sorted by due, seq */
 	struct bind *bind;
 	uint64_t seq;
 	uint32_t number[2];
@@ -133,7 +134,7 @@ static void release(struct txn *t)
 	free(t);
 }
 
-/* Nobody waits for it any more: its timer would hold us up. */
+/* The sender no longer waits: remove the timer, which would delay the end. */
 static void close_txn(struct fake_wire *w, struct txn *t)
 {
 	struct event **at = &w->event, *e;
@@ -158,7 +159,7 @@ static bool link_up(const struct fake *h, ftr_sw s, ftr_port p)
 		h->link[h->fab->sw[s].first_port + p] >= IB_LINK_INIT;
 }
 
-/* Where a directed route ends, NONE at a dead cable. */
+/* The end of a directed route; NONE if it ends at a dead link. */
 static ftr_sw walk(const struct fake *h, const ib_smp_t *smp)
 {
 	const struct ftr_endport *sm = &h->fab->ep[h->sm];
@@ -181,7 +182,7 @@ static ftr_sw walk(const struct fake *h, const ib_smp_t *smp)
 	return s;
 }
 
-/* The switch carries it out; false: it says nothing. */
+/* Carry out the request on the switch. False: there is no answer. */
 static bool carry_out(struct fake *h, ftr_sw s, const ib_smp_t *smp,
 		      const struct fake_fate *fate, uint16_t *status,
 		      uint8_t *data)
@@ -200,7 +201,7 @@ static bool carry_out(struct fake *h, ftr_sw s, const ib_smp_t *smp,
 				h->fab->sw[s].first_port + mod]);
 	} else if (smp->attr_id == IB_MAD_ATTR_NODE_INFO &&
 		   smp->method == IB_MAD_METHOD_GET) {
-		data[0] = 1;	/* a sign of life */
+		data[0] = 1;	/* a non-zero byte as the answer's data */
 	} else if (smp->attr_id == IB_MAD_ATTR_LIN_FWD_TBL &&
 		   smp->method == IB_MAD_METHOD_SET &&
 		   mod <= FTR_LID_MAX / FTR_LFT_BLOCK) {
@@ -239,7 +240,7 @@ static uint32_t timeout_of(const struct txn *t)
 	return t->timeout ? t->timeout : t->bind->timeout;
 }
 
-/* false: the transport does not take it. */
+/* False: the transport refuses the packet. */
 static bool launch(struct fake_wire *w, struct txn *t)
 {
 	struct fake_packet p = describe(w, t);
@@ -280,7 +281,7 @@ static void do_carry(struct fake_wire *w, struct event *e)
 	}
 }
 
-/* ---- the sender is told, without the mutex ------------------------------- */
+/* ---- callbacks to the sender, without the mutex -------------------------- */
 
 static void retire(void *context, void *data)
 {
@@ -359,7 +360,7 @@ static void report_plugin(struct fake *h, struct bind *b, osm_madw_t *request,
 	b->receive(answer, b->context, request);
 }
 
-/* Takes what the transaction holds; the sender owns it from here on. */
+/* Passes the transaction's packet to the sender, which owns it from now on. */
 static void report_wire(struct fake_wire *w, struct txn *t, const struct event *e,
 			bool answered, bool to_host)
 {
@@ -481,7 +482,7 @@ struct fake_wire *fake_wire_new(struct fake *h)
 	return w;
 }
 
-/* What is still in flight goes down with it. */
+/* Packets still in flight are freed with it. */
 void fake_wire_free(struct fake_wire *w)
 {
 	struct event *e;

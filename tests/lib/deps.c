@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The oracle of deps.h.  Nothing here is meant to be fast.
+ * The oracle of deps.h. It is not meant to be fast.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +25,8 @@ static uint8_t *occ(const struct deps *d, ftr_lid lid, uint32_t port,
 	return &d->lid[lid].occ[((size_t)port * d->vls + vl) * SLS + sl];
 }
 
-/* The edge from (the link that port sends on, vl) to (out of where it arrives,
- * to). */
+/* The edge from (the link that port sends on, vl) to (out of the switch where
+ * that link ends, to). */
 static uint8_t *edge(const struct deps *d, ftr_lid lid, uint32_t port,
 		     unsigned int vl, unsigned int out, unsigned int to)
 {
@@ -66,7 +66,7 @@ static bool set(uint8_t *at)
 	return is_new;
 }
 
-/* Packets that come in by port in of s, or start there, and leave by out. */
+/* Add packets that enter s by port in, or start there, and leave by out. */
 static bool enter(struct deps *d, ftr_lid lid, ftr_sw s, unsigned int in,
 		  unsigned int out)
 {
@@ -202,7 +202,7 @@ void deps_restore(struct deps *d, ftr_lid lid, struct deps_lid saved)
 	d->lid[lid] = saved;
 }
 
-/* The edges of all LIDs, those at links that are down left out. */
+/* The edges of all LIDs, except those of links that are down. */
 static uint8_t *all_edges(const struct deps *d)
 {
 	uint8_t *all = calloc(edge_size(d), 1);
@@ -217,7 +217,7 @@ static uint8_t *all_edges(const struct deps *d)
 	return all;
 }
 
-/* 0 not seen, 1 on the way, 2 done; true: a cycle is closed. */
+/* state: 0 not visited, 1 on the path, 2 done. True if a cycle is closed. */
 static bool visit(const struct deps *d, const uint8_t *all, uint8_t *state,
 		  uint32_t v)
 {

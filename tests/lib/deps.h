@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Slow and obvious channel dependencies of tables that change, for small
- * fabrics: <ftr/cdg.h> told by sets and fixed points.
+ * Slow and obvious channel dependencies of changing tables, for small fabrics:
+ * the functions of <ftr/cdg.h> by sets and fixed points.
  *
- * Per LID: the set of occupied (link, VL, SL) and the set of edges.  A step
- * gives its switches a second entry, then everything is entered over and over
- * until nothing is new; then the old entries go.  A drain empties both sets
- * and enters the tables at rest.  Cycles are looked for from scratch.
+ * For each LID there are the set of occupied (link, VL, SL) and the set of
+ * edges. A step gives its switches a second entry. All entries are then
+ * followed repeatedly until nothing new is added, and the old entries are
+ * removed. A drain empties both sets and adds the unchanging tables. The search
+ * for cycles starts from scratch each time.
  */
 #ifndef FTR_TEST_DEPS_H
 #define FTR_TEST_DEPS_H
@@ -16,7 +17,7 @@
 struct deps_lid {
 	uint8_t *occ;		/* [n_ports * VLS * 16] by the sending port */
 	uint8_t *edge;		/* [n_ports * VLS][ports + 1][VLS] */
-	uint8_t *port;		/* [n_sw] entries now */
+	uint8_t *port;		/* [n_sw] current entries */
 };
 
 struct deps {
@@ -24,7 +25,7 @@ struct deps {
 	const struct ftr_sl2vl *m;	/* NULL: VL = SL */
 	uint16_t sls;
 	bool switches;
-	unsigned int vls;	/* lanes are below this */
+	unsigned int vls;	/* VLs are below this */
 	unsigned int width;	/* greatest number of ports + 1 */
 	uint8_t *down;		/* [n_ports] */
 	struct deps_lid *lid;	/* [max_lid + 1] */
@@ -42,7 +43,7 @@ bool deps_cyclic(const struct deps *d);
 bool deps_has(const struct deps *d, struct ftr_channel a,
 	      struct ftr_channel b);
 
-/* A copy of what is known of a LID, to go back to. */
+/* A copy of the state of a LID, to be restored later. */
 struct deps_lid deps_save(const struct deps *d, ftr_lid lid);
 void deps_restore(struct deps *d, ftr_lid lid, struct deps_lid saved);
 void deps_forget(struct deps_lid saved);

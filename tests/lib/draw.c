@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The drawing words of draw.h.  Two passes: names and port counts, then nodes
- * and cables through the public builder.
+ * The text format of draw.h. Two passes: first names and port counts, then
+ * nodes and links through the public builder.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 struct drawing {
 	char name[MAX_SW][FTR_NAME_MAX];
 	unsigned int n_sw;
-	unsigned int used[MAX_SW];	/* ports taken so far */
+	unsigned int used[MAX_SW];	/* ports used so far */
 	uint64_t next_host;
 	struct ftr_builder *b;
 	struct ftr_err err;

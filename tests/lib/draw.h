@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Fabrics from a few words, for tests that draw their fabric.
+ * Fabrics from a short text, for tests that draw their fabric.
  *
- * One switch per line: "NAME: PEER PEER*3 h4 an rt", where a PEER is the name
- * of another switch (one cable, or *N of them), hN adds N hosts, an adds an
- * Aggregation Node, rt a router.  A cable is told at one end only.  Node GUIDs
- * ascend with the lines (line i: (i + 1) << 16), so do host GUIDs; ports are
- * taken in the order of the words, hosts last; LIDs are assigned.
+ * One switch per line: "NAME: PEER PEER*3 h4 an rt". A PEER is the name of
+ * another switch (one link, or N links with *N), hN adds N hosts, an adds an
+ * Aggregation Node, rt a router. A link is given at one end only. Node GUIDs
+ * ascend with the lines (line i: (i + 1) << 16), and so do host GUIDs. Ports
+ * are used in the order of the words, hosts last. LIDs are assigned.
  */
 #ifndef FTR_TEST_DRAW_H
 #define FTR_TEST_DRAW_H
 
 #include <ftr/ftr.h>
 
-/* Aborts with a message on nonsense: a test must not go on. */
+/* Abort with a message on bad input, so that the test does not continue. */
 struct ftr_fabric *draw(const char *text);
 struct ftr_fabric *draw_lmc(const char *text, unsigned int lmc);
 
-/* The switch drawn under that name. */
+/* The switch with that name. */
 ftr_sw draw_sw(const struct ftr_fabric *f, const char *name);
 /* The i-th host (from 0) of that switch, by port. */
 ftr_ep draw_host(const struct ftr_fabric *f, const char *name, unsigned int i);
 
-/* A copy of f without the i-th (from 0) cable between the two switches. */
+/* A copy of f without the i-th (from 0) link between the two switches. */
 struct ftr_fabric *draw_cut(const struct ftr_fabric *f, const char *a,
 			    const char *b, unsigned int i);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The edits of edit.h: a copy through the public builder.
+ * The changes of edit.h: a copy through the public builder.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -15,10 +15,10 @@ struct making {
 	struct ftr_builder *b;
 	struct ftr_err err;
 	struct ftr_rng *r;
-	uint64_t *guid;		/* of a switch by its number */
-	uint32_t *next;		/* ports taken */
+	uint64_t *guid;		/* by number of the switch */
+	uint32_t *next;		/* ports used so far */
 	uint32_t n, n_hosts;
-	uint32_t lost;		/* percent of the links */
+	uint32_t lost;		/* percent of the links that are missing */
 };
 
 static void must(enum ftr_status st, const struct ftr_err *err)
@@ -141,7 +141,7 @@ static struct ftr_fabric *layers(struct ftr_rng *r)
 				if (ftr_rng_below(r, 100) < chance)
 					join(&m, s, t, ftr_rng_below(r, trunk +
 								     1));
-	for (uint32_t i = 0; i < odd; i++) {	/* any two */
+	for (uint32_t i = 0; i < odd; i++) {	/* between any two switches */
 		uint32_t s = ftr_rng_below(r, m.n), t = ftr_rng_below(r, m.n);
 
 		if (s != t)

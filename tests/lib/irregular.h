@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Random irregular fabrics: layers of switches joined by trunks of 0 to 4
- * links, some links that skip a layer or stay inside one, hosts on leaf
- * switches and on some others, racks on two chips of each of two chassis.
+ * Random irregular fabrics: layers of switches joined by 0 to 4 parallel links,
+ * some links that skip a layer or stay inside one, hosts on leaf switches and
+ * on some others, racks on two chips of each of two chassis.
  */
 #ifndef FTR_TEST_IRREGULAR_H
 #define FTR_TEST_IRREGULAR_H
@@ -10,11 +10,12 @@
 #include "core/core.h"
 #include <ftr/ftr.h>
 
-/* At most 40 switches, up to 60 % of the links lost. */
+/* At most 40 switches, up to 60 % of the links missing. */
 struct ftr_fabric *irregular_small(struct ftr_rng *r);
 
-/* Two chassis of `chips` leaf chips and `spines` spines each, `on_chips` hosts
- * on every chip; `racks` switches with hosts on two chips of both. */
+/* Two chassis of `chips` leaf chips and `spines` spines each, with `on_chips`
+ * hosts on every chip; `racks` switches with hosts, each on two chips of both
+ * chassis. */
 struct ftr_fabric *irregular_chassis(struct ftr_rng *r, uint32_t chips,
 				     uint32_t spines, uint32_t racks,
 				     uint32_t on_chips);

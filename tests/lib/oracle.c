@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The oracle of oracle.h.  Nothing here is meant to be fast.
+ * The oracle of oracle.h. It is not meant to be fast.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/oracle.h"
 
-/* Cables of s to t. */
+/* Number of links between s and t. */
 static unsigned int links(const struct ftr_fabric *f, ftr_sw s, ftr_sw t)
 {
 	unsigned int n = 0;
@@ -35,7 +35,7 @@ void oracle_seed_costs(const struct ftr_shape *sh, unsigned int *out)
 		out[i] = ORACLE_INF;
 	for (ftr_sw l = 0; l < n; l++)
 		out[l * n + l] = 0;
-	for (unsigned int r = 0; r < sh->tree.n_ranks; r++)	/* ascending */
+	for (unsigned int r = 0; r < sh->tree.n_ranks; r++)	/* ascending ranks */
 		for (ftr_sw s = 0; s < n; s++)
 			for (ftr_sw t = 0; t < n && sh->tree.rank[s] == r; t++)
 				for (ftr_sw l = 0; above(sh, t, s) && l < n;
@@ -43,7 +43,7 @@ void oracle_seed_costs(const struct ftr_shape *sh, unsigned int *out)
 					if (out[s * n + l] + 1 < out[t * n + l])
 						out[t * n + l] =
 							out[s * n + l] + 1;
-	for (unsigned int r = sh->tree.n_ranks; r-- > 0;)	/* descending */
+	for (unsigned int r = sh->tree.n_ranks; r-- > 0;)	/* descending ranks */
 		for (ftr_sw s = 0; s < n; s++)
 			for (ftr_sw t = 0; t < n && sh->tree.rank[s] == r; t++)
 				for (ftr_sw l = 0; above(sh, s, t) && l < n;
@@ -53,7 +53,7 @@ void oracle_seed_costs(const struct ftr_shape *sh, unsigned int *out)
 							out[s * n + l] + 1;
 }
 
-/* One relaxation of the down-costs; false when nothing changed. */
+/* One relaxation of the downward costs; false if nothing changed. */
 static bool relax_down(const struct ftr_shape *sh, unsigned int *down)
 {
 	uint32_t n = sh->f->n_sw;
@@ -70,7 +70,7 @@ static bool relax_down(const struct ftr_shape *sh, unsigned int *down)
 	return changed;
 }
 
-/* Does some switch above s come down to it on its way to l? */
+/* True if a parent of s routes to l downward through s. */
 static bool must_go_down(const struct ftr_shape *sh, const unsigned int *cost,
 			 const unsigned int *down, ftr_sw s, ftr_sw l)
 {
@@ -117,7 +117,7 @@ static uint32_t n_above(const struct ftr_shape *sh, ftr_sw s)
 	return n;
 }
 
-/* The greatest product of numbers of switches above, over all ways up to s. */
+/* The greatest product of the numbers of parents, over all upward paths to s. */
 uint64_t oracle_divider(const struct ftr_shape *sh, ftr_sw s)
 {
 	uint64_t best = 1;
@@ -133,8 +133,8 @@ uint64_t oracle_divider(const struct ftr_shape *sh, ftr_sw s)
 	return best;
 }
 
-/* Smallest switch that can be reached from s over switches of rank >= low,
- * stubs and sideways cables left out. */
+/* The lowest switch that can be reached from s over switches of rank >= low,
+ * without stubs and horizontal links. */
 static ftr_sw flood(const struct ftr_shape *sh, ftr_sw s, unsigned int low,
 		    uint8_t *seen)
 {
@@ -162,8 +162,8 @@ ftr_sw oracle_plane(const struct ftr_shape *sh, ftr_sw s, unsigned int low)
 	return least;
 }
 
-/* C of equation (1), in order: those above by plane (or by GUID), then those
- * below. */
+/* C of equation (1), in order: upward groups by plane (or by GUID), then
+ * downward groups. */
 static unsigned int candidates(const struct ftr_shape *sh,
 			       const unsigned int *cost,
 			       const unsigned int *down, bool by_guid,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The oracle of oracle_place.h.  Nothing here is meant to be fast.
+ * The oracle of oracle_place.h. It is not meant to be fast.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +8,10 @@
 #include "lib/oracle.h"
 #include "lib/oracle_place.h"
 
-/* ---- ascents ------------------------------------------------------------ */
+/* ---- up paths ----------------------------------------------------------- */
 
-/* Steps on tier r + 1 and above from those on tier r; q is that below. */
+/* Add the steps on rank r + 1 and above that follow from those on rank r. Their q
+ * starts as the q below, divided by the number of slots there. */
 static void step_up(const struct ftr_shape *sh, struct oracle_step *at,
 		    unsigned int r, uint32_t d)
 {
@@ -109,7 +110,7 @@ static uint64_t number(const struct oracle_place *o, ftr_sw s,
 	return at ? at->q : t->d / o->whole->numbering.divider[in_whole(o, s)];
 }
 
-/* The group of s towards t in the whole fabric. */
+/* The group of s towards t in the complete fabric. */
 static const struct ftr_group *whole_group(const struct oracle_place *o,
 					   ftr_sw s, ftr_sw t)
 {
@@ -150,14 +151,14 @@ bool oracle_leads(const struct oracle_place *o, ftr_sw s, ftr_sw t, ftr_sw l)
 		return o->down[t * n + l] < mine;
 	if (sh->tree.rank[t] == sh->tree.rank[s] || o->cost[t * n + l] >= mine)
 		return false;
-	for (ftr_sw u = 0; u < n; u++)	/* must s go down? */
+	for (ftr_sw u = 0; u < n; u++)	/* true if s must go down */
 		if (sh->tree.rank[u] > sh->tree.rank[s] && neighbours(sh->f, u, s) &&
 		    o->down[s * n + l] < o->cost[u * n + l])
 			return false;
 	return true;
 }
 
-/* The k-th nominal cable from s to t, FTR_PORT_NONE if it is lost. */
+/* The k-th nominal link from s to t; FTR_PORT_NONE if it is missing. */
 static ftr_port nominal_link(const struct oracle_place *o, ftr_sw s, ftr_sw t,
 			     unsigned int k)
 {
@@ -182,8 +183,8 @@ static ftr_port cable(const struct oracle_place *o, ftr_sw s, ftr_sw t,
 	return port;
 }
 
-/* The pod of s at rank l, into seen: over switches of rank <= l and empty
- * leaves, not over cables inside a rank. */
+/* Mark the pod of s at rank l in seen: over switches of rank <= l and empty
+ * leaves, without horizontal links. */
 static void pod(const struct ftr_shape *w, ftr_sw s, unsigned int l,
 		uint8_t *seen)
 {
@@ -201,7 +202,8 @@ static void pod(const struct ftr_shape *w, ftr_sw s, unsigned int l,
 	}
 }
 
-/* Leaves of the pod of s, of a leaf itself only; *home: the first. */
+/* The number of leaves in the pod of s (1 if s is a leaf). *pod_first: the
+ * first of them. */
 static uint32_t leaves_of_pod(const struct oracle_place *o, ftr_sw s,
 			      uint32_t *pod_first)
 {
@@ -230,7 +232,7 @@ static int64_t floor_div(int64_t a, int64_t b)
 	return q * b > a ? q - 1 : q;
 }
 
-/* All that the choice of a slot depends on. */
+/* Everything on which the choice of a slot depends. */
 struct choice {
 	int64_t w, r, a, b;
 	bool alive[256];
@@ -244,7 +246,7 @@ static int64_t turn(const struct choice *c, int64_t window)
 	return 1 + e - floor_div(e, c->w - 1) * (c->w - 1);
 }
 
-/* Preference list, written out. */
+/* The preference list, written out. */
 static int64_t stable_slot(const struct choice *c, int64_t x, int64_t window)
 {
 	int64_t k = turn(c, window), list[300], n = 0;
@@ -264,7 +266,7 @@ static int64_t stable_slot(const struct choice *c, int64_t x, int64_t window)
 	abort();
 }
 
-/* What the choice of s for t depends on; w: slots. */
+/* The data for the choice of s for t. w: number of slots. */
 static struct choice choice_of(const struct oracle_place *o, ftr_sw s,
 			       const struct ftr_dest *t)
 {
@@ -301,7 +303,7 @@ static ftr_sw by_slots(const struct oracle_place *o, ftr_sw s,
 	abort();
 }
 
-/* splitmix64 (Steele et al., 2014), the last three lines of it. */
+/* The last three lines of splitmix64 (Steele et al. 2014). */
 static uint64_t scatter(uint64_t x)
 {
 	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -309,7 +311,8 @@ static uint64_t scatter(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/* Many ways: up its ascent backwards, by its slot, by lot. */
+/* Choose one of several next hops: on the destination's up path, by its slot,
+ * or by the highest random number. */
 static ftr_sw one_of(const struct oracle_place *o, ftr_sw s,
 		     const struct ftr_dest *t, const ftr_sw *to, uint32_t n)
 {

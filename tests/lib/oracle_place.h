@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Slow and obvious placement, from the account in src/engine/place.c: every
- * list is written out, every port is looked for in the whole fabric and in the
- * damaged one.  Ranks, the index d and what is nominal are taken from shapes
- * that have tests of their own; costs are those of oracle.h.  Ascents are walked
- * one host after the other, and numbered by asking all hosts before it.
+ * Slow and obvious placement, after the description in src/engine/place.c.
+ * Every list is written out, and every port is looked up in the complete and in
+ * the damaged fabric. Ranks, the index d and nominal data are taken from shapes
+ * that have tests of their own; costs are those of oracle.h. The up path of a
+ * host consists of the switches by which its own leaf would send it up. Up
+ * paths are followed host by host, and numbered by comparison with all hosts
+ * before.
  */
 #ifndef FTR_TEST_ORACLE_PLACE_H
 #define FTR_TEST_ORACLE_PLACE_H
@@ -12,13 +14,14 @@
 #include <ftr/ftr.h>
 
 struct oracle_place {
-	const struct ftr_shape *whole;	/* nominal, with inference */
-	const struct ftr_shape *sh;	/* made over it */
+	const struct ftr_shape *whole;	/* nominal shape, with inference */
+	const struct ftr_shape *sh;	/* shape made over it */
 	unsigned int *cost, *down;	/* of sh, [n_sw * n_sw] */
-	struct oracle_step *up_path;	/* [n_ranks * n_d], NULL: there are none */
+	struct oracle_step *up_path;	/* [n_ranks * n_d]; NULL: there are none */
 };
 
-/* Of the ascent of a host, on one tier: a switch of the whole fabric. */
+/* One step of a host's up path, on one rank. sw is a switch of the complete
+ * fabric. */
 struct oracle_step {
 	bool known;
 	ftr_sw sw;
@@ -29,14 +32,14 @@ void oracle_place_init(struct oracle_place *o, const struct ftr_shape *whole,
 		       const struct ftr_shape *sh);
 void oracle_place_free(struct oracle_place *o);
 
-/* The step of a host on the tier of s, NULL: it has none. */
+/* The step of a host on the rank of s; NULL if it has none. */
 const struct oracle_step *oracle_step(const struct oracle_place *o, ftr_sw s,
 				      const struct ftr_dest *t);
 
-/* Does s lead closer to l over its neighbour t (equation (1))? */
+/* True if s leads closer to l over its neighbour t (equation (1)). */
 bool oracle_leads(const struct oracle_place *o, ftr_sw s, ftr_sw t, ftr_sw l);
 
-/* Placements even and stable, with balance off. */
+/* The entry by placements even and stable, with balance off. */
 ftr_port oracle_place_entry(const struct oracle_place *o, ftr_sw s,
 			    const struct ftr_dest *t);
 

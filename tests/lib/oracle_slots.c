@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Slots by the definition in src/shape/slots.c, projections by the one in
+ * Slots as defined in src/shape/slots.c, projections as defined in
  * <ftr/shape.h>.
  */
 #include <check.h>
@@ -40,7 +40,7 @@ static unsigned int open_ports(const struct ftr_fabric *f, ftr_sw s)
 
 struct mesh {
 	uint8_t *in;		/* [n_sw] */
-	unsigned int rank;	/* of the lower ones */
+	unsigned int rank;	/* rank of the lower switches */
 	unsigned int mode;
 	bool dense;
 };
@@ -89,8 +89,8 @@ static struct mesh mesh_of(const struct ftr_shape *sh, ftr_sw s)
 	return m;
 }
 
-/* Has s a free port for each cable that it lacks to members on the other side
- * that have a free port? */
+/* True if s has a free port for each link that it lacks to members on the other
+ * side that have a free port. */
 static bool eligible(const struct ftr_shape *sh, const struct mesh *m, ftr_sw s)
 {
 	unsigned int lacks = 0;
@@ -139,8 +139,8 @@ uint32_t oracle_slots(const struct ftr_shape *sh, ftr_sw s, ftr_sw *slot)
 	return n;
 }
 
-/* All that can be reached from s over switches of rank >= low, cables inside a
- * rank and empty leaves left out. */
+/* Everything that can be reached from s over switches of rank >= low, without
+ * horizontal links and empty leaves. */
 static void flood_plane(const struct ftr_shape *sh, ftr_sw s, unsigned int low,
 		  uint8_t *seen)
 {
@@ -159,7 +159,7 @@ static void flood_plane(const struct ftr_shape *sh, ftr_sw s, unsigned int low,
 	}
 }
 
-/* Do two slots of some switch lead to one plane? */
+/* True if two slots of some switch lead to one plane. */
 static bool planes_are_shared(const struct ftr_shape *sh)
 {
 	uint32_t n = sh->f->n_sw;
@@ -182,7 +182,8 @@ static bool planes_are_shared(const struct ftr_shape *sh)
 	return shared;
 }
 
-/* The greatest product of slots over all nominal ways up to each switch. */
+/* The greatest product of numbers of slots, over all nominal upward paths to
+ * each switch. */
 static void dividers(const struct ftr_shape *sh, uint64_t *pi)
 {
 	uint32_t n = sh->f->n_sw;

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Flows on every link, slow and obvious: every pair of hosts is walked hop by hop
- * over the tables.  What src/balance is held against; it shares no code with it.
+ * Flows on every link, slow and obvious: every pair of hosts is followed hop by
+ * hop over the tables. src/balance is compared with this; they share no code.
  */
 #ifndef FTR_TEST_RECOUNT_H
 #define FTR_TEST_RECOUNT_H
 
 #include <ftr/ftr.h>
 
-/* Links are directed and named by the index of the port that sends.  A flow that
- * does not arrive loads the links up to where it is lost. */
+/* Links are directed and identified by the index of the port that sends. A flow
+ * that does not arrive counts on the links up to the point where it is lost. */
 struct recount {
 	uint32_t n_links;	/* f->n_ports */
-	uint32_t hosts;		/* that send and receive in all-to-all */
-	uint32_t n_pos;		/* hosts with a place in the order: shifts */
-	uint32_t *flows;	/* [n_links] of all-to-all */
-	uint16_t *shift;	/* [n_links][n_pos] of shift k */
-	uint32_t max;		/* most flows of all-to-all on a link */
-	uint64_t sum;		/* shifts 1 .. n_pos - 1: most flows on a link */
-	uint16_t worst;		/* the greatest of these */
-	uint64_t lost;		/* pairs of hosts that do not arrive */
+	uint32_t hosts;		/* hosts that send and receive in all-to-all */
+	uint32_t n_pos;		/* hosts with a place in the order, used by
+				 * shifts */
+	uint32_t *flows;	/* [n_links] all-to-all flows */
+	uint16_t *shift;	/* [n_links][n_pos] flows of shift k */
+	uint32_t max;		/* most all-to-all flows on a link */
+	uint64_t sum;		/* sum over shifts 1 .. n_pos - 1 of the most
+				 * flows on a link */
+	uint16_t worst;		/* maximum over the shifts of the same */
+	uint64_t lost;		/* unreachable pairs of hosts */
 };
 
 struct recount *recount_new(const struct ftr_shape *sh,

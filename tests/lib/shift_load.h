@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Link load of one shift permutation: what <ftr/load.h> is compared with. */
+/* Link load of one shift permutation, for comparison with <ftr/load.h>. */
 #ifndef TESTS_LIB_SHIFT_LOAD_H
 #define TESTS_LIB_SHIFT_LOAD_H
 
@@ -7,12 +7,12 @@
 #include <ftr/tables.h>
 
 /*
- * Inter-switch load of permutations: for the n end ports in order[] (their
- * base LIDs; FTR_EP_NONE = gap, sends and receives nothing) and one shift
- * k, flow order[i] -> order[(i + k) % n].  max_load: flows on the most loaded
- * directed switch-to-switch link.  A flow that does not arrive loads nothing.
- * Walks paths hop by hop: slow and obvious.  FTR_INVAL for tables not of f's
- * size or an end port beyond f.
+ * Switch-to-switch link load of one shift of the n host ports in order[] (their
+ * base LIDs; FTR_EP_NONE is a gap, which sends and receives nothing): flow
+ * order[i] -> order[(i + k) % n]. max_load: flows on the most loaded directed
+ * link between switches. A flow that does not arrive is not counted. Follows
+ * paths hop by hop: slow and obvious. FTR_INVAL for tables not of f's size or a
+ * port beyond f.
  */
 enum ftr_status shift_load(const struct ftr_fabric *f,
 			   const struct ftr_tables *t, const ftr_ep *order,

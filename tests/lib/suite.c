@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Test programs: one suite each, and what they skip. */
+/* Run a test program's suite and report skipped cases. */
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -9,7 +9,8 @@
 
 #include "lib/suite.h"
 
-/* Check runs each case in a process of its own: the count is in shared memory. */
+/* Check runs each case in a process of its own, so the count is in shared
+ * memory. */
 static _Atomic int *skips;
 
 __attribute__((constructor)) static void share(void)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What every test program does: run a suite, tell what was skipped.
+ * Common to all test programs: run a suite, report skipped cases.
  *
- * A case that lacks what it needs says so with skip_case() and returns: it prints
- * a line "SKIP: ...", which scripts/test counts.  A program all of whose cases were
- * skipped ends with 77, which automake counts as a skipped program.
+ * A case whose prerequisites are missing calls skip_case() and returns.
+ * skip_case() prints a line "SKIP: ...", which scripts/test counts. A program
+ * all of whose cases were skipped exits with 77, which automake counts as a
+ * skipped program.
  */
 #ifndef TESTS_LIB_SUITE_H
 #define TESTS_LIB_SUITE_H
@@ -13,15 +14,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Run the suite and free it; the exit status of the program. */
+/* Run the suite and free it. Returns the exit status of the program. */
 int run_suite(Suite *s);
 
 void skip_case(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * The path of a real fabric, file below $FTR_TOPOLOGIES (default
- * ../shared/topologies beside the repository).  false, and the case is skipped, if
- * it cannot be read.
+ * The path of a real fabric: file below $FTR_TOPOLOGIES (default
+ * ../shared/topologies beside the repository). If it cannot be read, returns
+ * false, and the case is skipped.
  */
 bool real_fabric(const char *file, char *path, size_t room);
 

@@ -57,7 +57,7 @@ void trees_random_pgft(struct ftr_rng *r, struct ftr_pgft *g, bool full,
 			g->p[0] = one_of(r, one, 4);
 		}
 		for (unsigned int i = 0; full && i + 1 < g->h; i++) {
-			/* cables up of level i + 1 = cables down of it */
+			/* links up of level i + 1 = links down of it */
 			uint32_t ports = g->m[i] * g->p[i];
 
 			g->p[i + 1] = ports % g->p[i + 1] ? 1 : g->p[i + 1];
@@ -89,18 +89,18 @@ struct ftr_fabric *trees_grow(const struct ftr_pgft *g, uint64_t seed,
 	return f;
 }
 
-/* A fabric that is being cabled: ports are taken one after the other. */
+/* A fabric under construction: ports are used one after the other. */
 struct cabling {
 	struct ftr_builder *b;
 	struct ftr_err err;
-	uint64_t guid[128];	/* of a switch by its number */
-	uint32_t next[128];	/* ports taken */
+	uint64_t guid[128];	/* by number of the switch */
+	uint32_t next[128];	/* ports used so far */
 	uint32_t n_hosts;
 };
 
 #define CABLING_PORTS 60
 
-/* Switches 0 .. n-1 with GUIDs in their order, or in a random one. */
+/* Add switches 0 .. n-1, with GUIDs in ascending or in random order. */
 static void cabling_new(struct cabling *c, struct ftr_rng *r, uint32_t n)
 {
 	uint32_t order[128];
@@ -151,7 +151,7 @@ static struct ftr_fabric *cabling_end(struct cabling *c)
 	return f;
 }
 
-/* n chips, those of a chassis: to n_up of them from s, by n cables each. */
+/* Connect s to n_up of the n_chips chips of a chassis, by n links each. */
 static void cabling_hang(struct cabling *c, struct ftr_rng *r, uint32_t s,
 			 uint32_t chips, uint32_t n_chips, uint32_t n_up,
 			 uint32_t n)
@@ -197,8 +197,8 @@ struct ftr_fabric *trees_chassis(struct ftr_rng *r)
 	return cabling_end(&c);
 }
 
-/* Cables from s to switches first .. first + n - 1: trunks of 0 to 4, or two
- * trunks only, as a rack has them to two chips of a chassis. */
+/* Connect s to switches first .. first + n - 1 by 0 to 4 links each, or to two
+ * of them only, like a rack to two chips of a chassis. */
 static void cabling_above(struct cabling *c, struct ftr_rng *r, uint32_t s,
 			  uint32_t first, uint32_t n, bool rack)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Random trees for property tests, and the real fabrics.  All abort with a
- * message if the library refuses: a test must not go on.
+ * Random trees for property tests, and the real fabrics. All functions abort
+ * with a message if the library returns an error, so that the test does not
+ * continue.
  */
 #ifndef FTR_TEST_TREES_H
 #define FTR_TEST_TREES_H
@@ -9,12 +10,13 @@
 #include "core/core.h"
 #include <ftr/ftr.h>
 
-/* FTR_SEED, or 1; n times FTR_RUNS ("4", or "1/4" for slow builds). */
+/* The first seed: FTR_SEED, or 1. The number of runs: n times FTR_RUNS ("4", or
+ * "1/4" for slow builds). */
 uint64_t trees_first_seed(void);
 unsigned int trees_runs(unsigned int n);
 
-/* A small PGFT of 2..4 levels with at most max_sw switches; full: as many
- * cables up as down on every level. */
+/* A small PGFT of 2 to 4 levels with at most max_sw switches. full: as many
+ * links up as down on every level. */
 void trees_random_pgft(struct ftr_rng *r, struct ftr_pgft *g, bool full,
 		       uint32_t max_sw);
 
@@ -22,30 +24,30 @@ void trees_random_pgft(struct ftr_rng *r, struct ftr_pgft *g, bool full,
 struct ftr_fabric *trees_grow(const struct ftr_pgft *g, uint64_t seed,
 			      unsigned int lmc);
 
-/* Leaves under one chassis or two: each hangs on several leaf chips of a
- * chassis, neighbours or any, often by way of switches in between.  At most 40
- * switches, random GUIDs. */
+/* Leaves under one chassis or two. Each is connected to several leaf chips of a
+ * chassis, adjacent or random ones, often through switches in between. At most
+ * 40 switches, random GUIDs. */
 struct ftr_fabric *trees_chassis(struct ftr_rng *r);
 
-/* Three or four ranks with trunks of 0 to 4 cables between any two switches of
- * neighbouring ranks; some have hosts above the leaves, some leaves on two
- * switches only.  At most 27 switches, random GUIDs. */
+/* Three or four ranks with 0 to 4 links between any two switches of
+ * neighbouring ranks. Some have hosts above the leaves, some have leaves with
+ * two parents only. At most 27 switches, random GUIDs. */
 struct ftr_fabric *trees_irregular(struct ftr_rng *r);
 
-/* Racks as tests/seeds/racks.awk has them: a 648-port switch under 42 rack
- * switches of 12 hosts, each on five of its leaf chips by three cables. */
+/* Racks as in tests/seeds/racks.awk: a 648-port switch under 42 rack switches
+ * of 12 hosts, each connected to five of its leaf chips by three links. */
 struct ftr_fabric *trees_racks(void);
 
-/* f (consumed) less up to percent % of its cables, up to a third of its
+/* f (consumed) without up to percent % of its links, up to a third of its
  * switches without hosts, and up to a quarter of its hosts. */
 struct ftr_fabric *trees_damaged(struct ftr_fabric *f, struct ftr_rng *r,
 				 unsigned int percent);
 
-/* Names of the real fabrics, NULL at the end. */
+/* Names of the real fabrics; ends with NULL. */
 extern const char *const trees_real_files[];
 
-/* A real fabric by its name below the directory of topologies, or NULL, and
- * a skipped case (lib/suite.h), if it is not there. */
+/* A real fabric, by its name below the directory of topologies. If it is
+ * missing: NULL and a skipped case (lib/suite.h). */
 struct ftr_fabric *trees_real(const char *file);
 
 #endif

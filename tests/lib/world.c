@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The slow way of world.h, twice: groups without the dead cables, costs rank by
- * rank for every pair, all tables routed anew; and, where ranks are followed,
- * the full shape over the nominal one of a fabric that lost its dead cables.
+ * The slow computations of world.h, in two forms. First: groups without the
+ * dead links, costs rank by rank for every pair, all tables routed from
+ * scratch. Second, where ranks are followed: the full shape of the fabric
+ * without its dead links, over the nominal shape.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -16,15 +17,15 @@
 
 static struct ftr_err err;
 
-/* ---- the slow way ---------------------------------------------------- */
+/* ---- the slow computation -------------------------------------------- */
 
-/* The shape that tells all cables. */
+/* The shape that contains all links. */
 static const struct ftr_shape *reported(const struct world *w)
 {
 	return w->order ? w->order : w->whole;
 }
 
-/* The shape without the dead cables, kept pairs as they were. */
+/* The shape without the dead links. Restricted pairs stay as they were. */
 struct slow {
 	struct ftr_shape sh;
 	struct ftr_tables *t;
@@ -80,7 +81,8 @@ static unsigned int number(uint8_t c)
 	return c == FTR_COST_INF ? FAR : c;
 }
 
-/* Was s not to be come down to on the way to l, though a way leads there? */
+/* True if traffic to l must not be routed downward through s, although s has a
+ * downward path to l. */
 static bool kept_off(const struct ftr_shape *sh, ftr_sw s, uint32_t l)
 {
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s] +
@@ -128,7 +130,7 @@ static unsigned int slow_cost(const struct world *w, const struct slow *o,
 	return least;
 }
 
-/* Until nothing changes: as many rounds as there are ranks do. */
+/* One pass per rank suffices to reach the fixed point. */
 static void slow_costs(const struct world *w, struct slow *o)
 {
 	uint32_t n = w->f->n_sw;
@@ -228,7 +230,7 @@ static void same_as_slow(const struct world *w)
 	slow_free(&o);
 }
 
-/* ---- the full way ---------------------------------------------------- */
+/* ---- the full computation -------------------------------------------- */
 
 static bool is_alive(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 		     ftr_port p)
@@ -273,7 +275,7 @@ void world_check(const struct world *w)
 
 /* ---- events ---------------------------------------------------------- */
 
-/* The other end of a cable between switches. */
+/* The other end of a link between switches. */
 static uint32_t far_end(const struct world *w, ftr_sw s, ftr_port p)
 {
 	const struct ftr_swport *port = ftr_fabric_port(w->f, s, p);
@@ -283,14 +285,14 @@ static uint32_t far_end(const struct world *w, ftr_sw s, ftr_port p)
 
 static void note(struct world *w, const struct ftr_incr_event *e)
 {
-	/* hosts, and cables inside one rank: nobody routes over them */
+	/* routing does not use links to hosts and horizontal links */
 	if (incr_link(w->lv, e->sw, e->port) == NONE)
 		return;
 	w->dead[w->f->sw[e->sw].first_port + e->port] = !e->up;
 	w->dead[far_end(w, e->sw, e->port)] = !e->up;
 }
 
-/* Any port with something in it; up more often as more is dead. */
+/* Any connected port. Two of five events say "up", also for live links. */
 static uint32_t draw_link(struct world *w, struct ftr_incr_event *e)
 {
 	for (;;) {
@@ -310,7 +312,8 @@ static uint32_t draw_link(struct world *w, struct ftr_incr_event *e)
 		if (port->peer_kind != FTR_PEER_SW ||
 		    ftr_rng_below(&w->rng, 3))
 			return 1;
-		/* told from the other end, too, or of another mind */
+		/* reported from the other end, too, sometimes with the opposite
+		 * state */
 		e[1] = (struct ftr_incr_event){
 			port->peer, port->peer_port,
 			ftr_rng_below(&w->rng, 8) ? e[0].up : !e[0].up
@@ -327,7 +330,7 @@ uint32_t world_events(struct world *w, struct ftr_incr_event *e)
 		return ftr_incr_switch(w->lv, ftr_rng_below(&w->rng,
 							    w->f->n_sw),
 				       ftr_rng_below(&w->rng, 2), e);
-	if (k == 1)	/* all that is dead comes back */
+	if (k == 1)	/* all dead links are repaired */
 		for (ftr_sw s = 0; s < w->f->n_sw; s++)
 			for (unsigned int p = 1; p <= w->f->sw[s].n_ports;
 			     p++)
@@ -351,7 +354,7 @@ size_t world_room(const struct world *w)
 	return 2 * w->f->n_ports + 600;
 }
 
-/* ---- made and unmade ------------------------------------------------- */
+/* ---- new and free ---------------------------------------------------- */
 
 void world_copy_tables(struct ftr_tables *to, const struct ftr_tables *from)
 {
@@ -384,7 +387,7 @@ void world_graph(struct world *w, uint32_t max_sw)
 				  ftr_rng_below(&w->rng, 2 * n), &w->f, &err));
 }
 
-/* Other levels than the ranks; w->sh: over them. */
+/* Levels that differ from the ranks; w->sh is over them. */
 static void invert(struct world *w)
 {
 	struct ftr_arena *a = ftr_arena_new();
@@ -401,7 +404,8 @@ static void invert(struct world *w)
 	w->sh = w->order;
 }
 
-/* Cables between ranks are absent; w->sh: over the whole shape without them. */
+/* Links between ranks are missing at the start; w->sh is over the complete
+ * shape. */
 static void damaged(struct world *w)
 {
 	struct ftr_filter filter = { .keep_link = is_alive, .ctx = w };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A fabric whose cables come and go, for tests of the live routing: the live
- * routing itself, what is dead by the test's own book, and the slow way to the
- * same costs and tables.
+ * A fabric whose links fail and are repaired, for tests of incremental routing:
+ * the incremental routing itself, the test's own record of dead links, and a
+ * slow computation of the same costs and tables.
  */
 #ifndef FTR_TEST_WORLD_H
 #define FTR_TEST_WORLD_H
@@ -13,19 +13,20 @@
 struct world {
 	uint64_t seed;
 	struct ftr_rng rng;
-	struct ftr_fabric *f;		/* with all cables */
-	struct ftr_shape *whole;	/* of f, the nominal one */
-	struct ftr_fabric *damaged;	/* as it was at the start, or NULL */
-	struct ftr_shape *over;		/* of hurt over whole, or NULL */
-	struct ftr_shape *order;	/* reordered, or NULL */
-	const struct ftr_shape *sh;	/* the one that is followed */
+	struct ftr_fabric *f;		/* with all links */
+	struct ftr_shape *whole;	/* the nominal shape, of f */
+	struct ftr_fabric *damaged;	/* the fabric at the start, or NULL */
+	struct ftr_shape *over;		/* shape of damaged over whole, or NULL */
+	struct ftr_shape *order;	/* reordered shape, or NULL */
+	const struct ftr_shape *sh;	/* the one that is used */
 	struct ftr_route_opts opts;
 	struct ftr_tables *t;
 	struct ftr_incr *lv;
 	uint8_t *dead;			/* [n_ports] */
 };
 
-/* ck_assert_msg sends a message each time, too much for inner loops. */
+/* Unlike ck_assert_msg, sends no message if the condition holds: for inner
+ * loops. */
 #define must(cond, ...)							\
 	do {								\
 		if (!(cond))						\
@@ -37,23 +38,24 @@ struct world {
 	     w.seed < trees_first_seed() + trees_runs(runs) &&		\
 	     (ftr_rng_seed(&w.rng, w.seed), true); w.seed++)
 
-/* w->f: a small tree, leaves under a chassis, or any graph. */
+/* Set w->f to a small tree, leaves under a chassis, or any graph. */
 void world_tree(struct world *w, uint32_t max_sw, bool damaged);
 void world_graph(struct world *w, uint32_t max_sw);
 void world_chassis(struct world *w, bool damaged);
 
-/* Everything else.  WORLD_LATE: some cables are absent at the start.
- * WORLD_INVERTED: over an order that is not that of ranks. */
+/* Set everything else. WORLD_LATE: some links are missing at the start.
+ * WORLD_INVERTED: over an order that is not that of the ranks. */
 enum world_kind { WORLD_WHOLE, WORLD_LATE, WORLD_INVERTED };
 void world_start(struct world *w, enum world_kind kind);
 void world_stop(struct world *w);
 
-/* Random events into e (room for world_room()); the book follows with _note. */
+/* Random events into e, which has room for world_room(). Call world_note() to
+ * record them. */
 size_t world_room(const struct world *w);
 uint32_t world_events(struct world *w, struct ftr_incr_event *e);
 void world_note(struct world *w, const struct ftr_incr_event *e, uint32_t n);
 
-/* Abort if costs, tables and counts are not those of the slow way. */
+/* Abort if costs, tables or counts differ from those of the slow computation. */
 void world_check(const struct world *w);
 
 void world_copy_tables(struct ftr_tables *to, const struct ftr_tables *from);
