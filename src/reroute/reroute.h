@@ -45,7 +45,8 @@ struct rr_routing {
 	const struct ftr_shape *routed;
 	const struct ftr_tables *tables;
 	const struct ftr_route_opts *opts;
-	const uint8_t *order;	/* order that defines up and down */
+	const uint8_t *order;	/* [n_sw] level of each switch in the up/down
+				 * order */
 	const struct ftr_sl2vl *sl2vl;	/* ddlr's turn bit; NULL: not in use */
 	bool improvable;	/* a sweep may route better when links return */
 };
@@ -95,11 +96,11 @@ struct rr_view {
 	ftr_lid sm_lid;			/* of the subnet manager's port */
 	struct rr_dr_tree *tree[2];	/* around dead links; for second routes */
 	uint8_t *avoid;			/* [n_sw] scratch of ways.c */
-	/* lost a link and did not answer: probably dead */
+	/* [n_sw] lost a link and did not answer: probably dead */
 	uint8_t *silent;
-	/* a packet to it timed out and may still arrive */
+	/* [n_sw] a packet to it timed out and may still arrive */
 	uint8_t *echo;
-	uint64_t *wary;			/* bit set of ports whose links to avoid */
+	uint64_t *wary;			/* bits by port; links to avoid for now */
 	bool brought_up;		/* its sweep set all links Active */
 	bool saw_init;			/* the last probe found a port in Init */
 	/* ddlr.c, engine ddlr; NULL: another engine, or no planner before the
