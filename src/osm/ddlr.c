@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The VLs of engine ddlr.  With two operational VLs on every link between
- * switches and qos on, the turn bit (ftr_ddlr_sl2vl) gives detours a VL of their
- * own, and packets of switches count, too; without, all is planned for one VL, and
- * packets of hosts count.  Which of the two is decided at each routing and logged
- * when it changes.
+ * The VLs of engine ddlr.  If qos is on and every link between switches has two
+ * operational VLs, the turn bit (ftr_ddlr_sl2vl) gives local repairs a VL of
+ * their own, and plans consider packets that switches send, too.  Otherwise
+ * everything is planned for one VL, and only packets of hosts are considered.
+ * This is decided at each routing, and logged when it changes.
  */
 #include <string.h>
 
@@ -63,8 +63,8 @@ void ibf_ddlr_vls(struct ibf_engine *e, struct ibf_generation *gen)
 			err.status ? err.msg : "qos is off");
 }
 
-/* OpenSM sets up SL2VL tables: one (in, out) of the switch of port p.  Under
- * the exclusive lock. */
+/* OpenSM sets up SL2VL tables: fill in the table for one (in, out) pair of the
+ * switch of port p.  Under the exclusive lock. */
 void ibf_ddlr_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,
 		     ib_slvl_table_t *t)
 {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Multicast: OpenSM's groups onto the trees of stree.c.
+ * Multicast: maps OpenSM's groups onto the trees of stree.c.
  *
- * OpenSM calls once per MLID that needs it, under the exclusive lock, after it
- * has cleared the MLID in the tables of all switches and made them long
- * enough; what we set is pushed afterwards.  Several groups may share an MLID.
- * A group of fewer than two ports gets no entries, as with OpenSM's own code.
- * OpenSM's tree object (mbox->root) is read by nobody but its destructor; one
- * that another engine left is purged.
+ * OpenSM calls once per MLID that needs a tree, under the exclusive lock, after
+ * it has cleared the MLID in the tables of all switches and made the tables
+ * long enough; it sends our entries to the switches afterwards.  Several groups
+ * may share an MLID.  A group of fewer than two ports gets no entries, as in
+ * OpenSM's own code.  OpenSM's tree object (mbox->root) is read only by its
+ * destructor; one that another engine left is purged.
  *
- * The tree runs over the published generation.  With use_ucast_cache OpenSM
- * may sweep without calling the engine; the generation is then older than the
- * subnet, so it is made anew first.
+ * The tree spans the published generation.  With use_ucast_cache OpenSM may
+ * sweep without calling the engine; then the generation is older than the
+ * subnet, and is rebuilt first.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -85,7 +85,7 @@ static int seat_cmp(const void *x, const void *y)
 	return (int)a->port - (int)b->port;
 }
 
-/* Sort, keep one of each; the same port may be in several groups. */
+/* Sort and remove duplicates; a port may be in several groups. */
 static void unite(struct seats *list)
 {
 	uint32_t n = 0;

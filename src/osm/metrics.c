@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The two forms of the metrics.
+ * The two formats of the metrics.
  *
- * A plain value is a row of the table, for both forms.  What has a label
- * (states, phases, classes) is written by hand below it.
+ * A plain value is a row of the table, which serves both formats.  Metrics with
+ * a label (states, phases, classes) are written separately.
  */
 #include "config.h"
 
@@ -92,7 +92,8 @@ static void head(FILE *out, const char *name, bool counter, const char *help)
 		help, name, counter ? "counter" : "gauge");
 }
 
-/* A label's value: backslash, quote and line feed are escaped. */
+/* A label's value: backslash, quote and line feed are escaped, other characters
+ * outside printable ASCII replaced. */
 static void put_label(FILE *out, const char *text)
 {
 	for (; *text; text++) {

@@ -2,16 +2,16 @@
 /*
  * Every message that the plugin writes to OpenSM's log, with its code.
  *
- * A code is "IBF" and three digits and is never given to another message.
- * 0xx tell, 1xx warn, 2xx are errors.  The table below is all there is; a test
- * holds it against ibfattree(7).  Knows nothing of OpenSM.
+ * A code is "IBF" and three digits, and is never reused for another message:
+ * 0xx are information, 1xx warnings, 2xx errors.  The table below is complete;
+ * a test compares it with ibfattree(7).  Does not depend on OpenSM.
  */
 #ifndef IBF_MSG_H
 #define IBF_MSG_H
 
 enum ibf_severity { IBF_INFO, IBF_WARN, IBF_ERROR };
 
-/* name, number, severity, meaning in a few words */
+/* name, number, severity, short description */
 #define IBF_MESSAGES(M)							\
 	M(LOADED, 1, INFO, "the plugin is loaded")			\
 	M(ROUTED, 2, INFO, "one line per routing")			\

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Options: one table, and everything else is derived from it.
+ * Options.  Everything is derived from one table.
  *
  * All values are ints (numbers, or the index of a word), so that a row needs an
- * offset and no type.  A file is parsed into a copy; the caller's options
- * change only when the whole file was good.
+ * offset but no type.  A file is parsed into a copy; the caller's options
+ * change only if the whole file is correct.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -180,7 +180,7 @@ static enum ftr_status set_number(const struct ibf_option *opt,
 	return FTR_OK;
 }
 
-/* Cut a comment and the blanks at both ends. */
+/* Remove a comment, and blanks at both ends. */
 static char *trim(char *line)
 {
 	char *end;
