@@ -20,8 +20,8 @@
  * plugin still runs. (The complement, because no block equals its own.)
  *
  * If a routing has begun meanwhile (a forced reroute comes without notice), its
- * tables are valid, and a packet of ours may have been carried out after one of
- * OpenSM's.  These blocks are marked when the routing is done, and a sweep
+ * tables are valid, and our packets and OpenSM's may have been carried out in
+ * either order.  These blocks are marked when the routing is done, and a sweep
  * writes them again.
  */
 #include <inttypes.h>

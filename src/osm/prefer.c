@@ -83,8 +83,8 @@ static void ask_for_sweep(struct ibf_plugin *p)
 }
 
 /* Any gain is worth new preferred tables.  A search for displaced entries
- * changes these once more, so there the load must fall by more than 1 /
- * GAIN_SHARE. */
+ * changes these once more, so there one of the two loads must fall by more than
+ * 1 / GAIN_SHARE. */
 #define GAIN_SHARE 10
 
 static bool is_worth_it(const struct ibf_search *z)

@@ -18,7 +18,7 @@
  * agent that registered last, which is OpenSM's.  OpenSM then decrements its
  * two counters of outstanding packets and of packets on the wire, and posts the
  * request to the dispatcher id in fail_msg, which is ours.  There both counters
- * are incremented again, before OpenSM's "message done" counts the packet once
+ * are incremented again, before OpenSM's "message done" subtracts the packet once
  * more.  On hardware the answer is matched by the transaction ID, and failures
  * come to our own callback.
  */

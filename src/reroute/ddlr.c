@@ -233,7 +233,7 @@ static enum ftr_status push_plan(struct rr *f,
 	return st;
 }
 
-/* ---- detours ------------------------------------------------------------ */
+/* ---- local repair ------------------------------------------------------- */
 
 static enum ftr_status plan_detours(struct rr *f,
 				    const struct rr_repair *r,
