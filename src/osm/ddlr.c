@@ -52,14 +52,14 @@ void ibf_ddlr_vls(struct ibf_engine *e, struct ibf_generation *gen)
 		return;
 	e->reported_vls = true;
 	if (e->turn_bit)
-		ibf_log(p, IBF_VLS, "ddlr: detours have VL 1 for themselves");
+		ibf_log(p, IBF_VLS, "ddlr: local repairs have VL 1 of their own");
 	else if (port)
-		ibf_log(p, IBF_VLS, "ddlr: all traffic on one lane, for %s (0x%016" PRIx64 ") port %u has only one operational VL",
+		ibf_log(p, IBF_VLS, "ddlr: all traffic on one VL: %s (0x%016" PRIx64 ") port %u has only one operational VL",
 			port->p_node->print_desc,
 			cl_ntoh64(osm_node_get_node_guid(port->p_node)),
 			port->port_num);
 	else
-		ibf_log(p, IBF_VLS, "ddlr: all traffic on one lane: %s",
+		ibf_log(p, IBF_VLS, "ddlr: all traffic on one VL: %s",
 			err.status ? err.msg : "qos is off");
 }
 

@@ -64,9 +64,9 @@ static void log_repair(struct ibf_fast *f, const struct rr_repair *r)
 		snprintf(pathless, sizeof(pathless),
 			 " (%u have no path now)", r->pathless);
 	ibf_log(f->p, r->failed ? IBF_FAST_WRITES : IBF_FAST,
-		"%s %u: %s; %u entries of %u destinations moved%s, %u blocks of %u switches written in %u stages%s; leaf pairs that lost their path %"
-		PRIu64 ", regained %" PRIu64
-		"; ms after the trap: ports known %.2f, computed %.2f, checked %.2f, first acknowledged %.2f, last %.2f",
+		"%s %u: %s; %u entries of %u destinations changed%s, %u blocks of %u switches written in %u write steps%s; pairs of leaves: %"
+		PRIu64 " lost their path, %" PRIu64
+		" regained one; ms after the trap: ports known %.2f, computed %.2f, checked %.2f, first acknowledged %.2f, last %.2f",
 		r->local ? "local repair" : "fast reroute", r->number, what,
 		r->n_changes, r->lids, pathless, r->blocks, r->switches,
 		r->write_steps, failed, r->lost_pairs, r->regained_pairs,

@@ -150,7 +150,7 @@ enum ftr_status ibf_generation_new(struct ibf_engine *e,
 		return refuse(e, IBF_SNAPSHOT, err);
 	}
 	if (skips.n)
-		ibf_log(p, IBF_SKIPPED, "%u contradictions in OpenSM's data, the objects were left out or go without a LID; first: %s",
+		ibf_log(p, IBF_SKIPPED, "%u contradictions in OpenSM's data; these objects are left out or have no LID; first: %s",
 			skips.n, skips.first);
 	t1 = ibf_now_ms();
 	ms->snapshot = t1 - t0;
@@ -241,7 +241,7 @@ static void log_routed(const struct ibf_engine *e,
 			 res->n_turns == 1 ? "" : "s",
 			 res->n_turns == 1 ? "s" : "", res->extra_pairs);
 	ibf_log(e->plugin, IBF_ROUTED,
-		"%s: %u ranks (%s), %u switches, %u leaves, %u hosts (%u not on leaves), %u LIDs, %u planes, %u pods, %u cables (%u sideways), %u threads; without a path: %" PRIu64 " host pairs, %"
+		"%s: %u ranks (%s), %u switches, %u leaves, %u hosts (%u not on leaves), %u LIDs, %u planes, %u pods, %u links between switches (%u horizontal), %u threads; without a path: %" PRIu64 " host pairs, %"
 		PRIu64 " host and switch, %" PRIu64
 		" others%s%s%s; ms: snapshot %.1f, shape %.1f, route %.1f, check %.1f, commit %.1f; changed: %"
 		PRIu64 " entries in %" PRIu64 " blocks of %u switches",

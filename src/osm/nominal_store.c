@@ -168,7 +168,7 @@ static bool try_file(struct ibf_plugin *p, const struct state_file *file,
 	if (!adopt(p, n))
 		return false;
 	if (reshaped)
-		ibf_log(p, IBF_NOMINAL, "%s was made with other options or GUID files; the tree it holds is shaped anew",
+		ibf_log(p, IBF_NOMINAL, "%s was made with other options or GUID files; the ranks of the nominal fabric are computed again",
 			file->path);
 	return true;
 }
@@ -202,10 +202,10 @@ static void log_change(struct ibf_plugin *p,
 	const struct ftr_fabric *f = p->nominal->n->f;
 
 	if (c->other)
-		ibf_log(p, IBF_NOMINAL, "this is another fabric than before: %u of %u switches and %u of %u end ports that were remembered are here; all of them are forgotten",
+		ibf_log(p, IBF_NOMINAL, "this is another fabric: %u of %u switches and %u of %u end ports of the nominal fabric are present; the nominal fabric is replaced",
 			c->same_sw, c->old_sw, c->same_hosts, c->old_hosts);
 	if (first || c->other)
-		ibf_log(p, IBF_NOMINAL, "the nominal fabric is what is seen now: %u switches, %u cables between them, %u end ports",
+		ibf_log(p, IBF_NOMINAL, "the nominal fabric is the present fabric: %u switches, %u links between switches, %u end ports",
 			f->n_sw, f->n_sw_links, f->n_ep);
 	else
 		ibf_log(p, IBF_NOMINAL, "the nominal fabric has changed: new_switches=%u new_links=%u new_ports=%u replaced_switches=%u modified=%u removed_switches=%u removed_links=%u removed_ports=%u; first: %s",

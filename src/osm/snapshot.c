@@ -198,7 +198,7 @@ static enum ftr_status add_end_port(struct snap *s, const osm_port_t *port,
 		r = NULL;
 	lid = trusted_lid(s, p);
 	if (lid && !r) {
-		skip(s, "%s port %u has LID %u but no usable cable to a switch",
+		skip(s, "%s port %u has LID %u but no usable link to a switch",
 		     node_name(node).s, p->port_num, lid);
 		lid = 0;
 	}

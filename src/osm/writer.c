@@ -62,7 +62,7 @@ static void note(struct ibf_writer *w, enum ibf_msg msg, enum ftr_status st,
 		w->lost++;
 		w->series[msg]++;
 		if (!before)
-			ibf_log(w->p, msg, "%s; what is written meanwhile is lost",
+			ibf_log(w->p, msg, "%s; records are lost until a write succeeds",
 				err->msg);
 	} else if (before) {
 		w->series[msg] = 0;
@@ -263,7 +263,7 @@ void ibf_writer_free(struct ibf_writer *w)
 	report(w);
 	pthread_cond_broadcast(&w->cond);
 	if (!done) {
-		ibf_log(w->p, IBF_EVENT_FILE, "a write has not ended within %u ms and is left behind",
+		ibf_log(w->p, IBF_EVENT_FILE, "a write has not ended within %u ms; opensm ends without it",
 			IBF_WRITER_DRAIN_MS);
 		pin_library();
 		pthread_detach(w->thread);

@@ -244,7 +244,7 @@ static enum ftr_status plan_detours(struct rr *f,
 	enum ftr_status st;
 
 	if (!ev)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for %u cables",
+		return ftr_fail(err, FTR_NOMEM, "out of memory for %u links",
 				r->n_links);
 	for (uint32_t i = 0; i < r->n_links; i++)
 		ev[i] = (struct ftr_event){
@@ -373,7 +373,7 @@ static enum ftr_status check_plan(const struct rr_view *v,
 				     i == FTR_FIND_WRONG_END ||
 				     (i == FTR_FIND_DEAD_PORT &&
 				      !plan->unhealed)))
-			st = ftr_fail(err, FTR_REFUSED, "the planned detours hold %s (%"
+			st = ftr_fail(err, FTR_REFUSED, "the planned local repair holds %s (%"
 				      PRIu64 " in all): from switch %s towards LID %u",
 				      ftr_finding_name((enum ftr_finding)i),
 				      rep.found[i],
@@ -401,7 +401,7 @@ bool rr_ddlr_detour(struct rr *f, struct rr_repair *r)
 	if (st)
 		rr_ddlr_drop(f->view);
 	if (st && !rr_is_overtaken(f))
-		rr_warn(f, RR_WARN_FAILED, "no local repair, all is rerouted: %s",
+		rr_warn(f, RR_WARN_FAILED, "no local repair; the fault is rerouted without it: %s",
 			err.msg);
 	return !st;
 }

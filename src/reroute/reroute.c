@@ -144,8 +144,8 @@ static enum ftr_status judge(const struct rr_view *v,
 					rep->sample[i].lid);
 	if (rep->missed || rep->stranded)
 		return ftr_fail(err, FTR_REFUSED, "%" PRIu64
-				" entries still use a dead cable, %" PRIu64
-				" lead to a hole", rep->missed, rep->stranded);
+				" entries still use a dead link, %" PRIu64
+				" lead to a switch without an entry", rep->missed, rep->stranded);
 	/* the planner of a transition checks this itself */
 	if (!rep->proved && !v->planner)
 		return ftr_fail(err, FTR_REFUSED, "old and new entries together may form a credit loop (%"
@@ -192,7 +192,7 @@ static enum ftr_status compute(struct rr *f, struct rr_repair *r,
 	enum ftr_status st;
 
 	if (!ev)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for %u cables",
+		return ftr_fail(err, FTR_NOMEM, "out of memory for %u links",
 				r->n_links);
 	for (uint32_t i = 0; i < r->n_links; i++)
 		ev[i] = (struct ftr_incr_event){
@@ -278,7 +278,7 @@ static void give_up(struct rr *f, bool applied, const struct ftr_err *err)
 		take_back(f);
 	if (rr_is_overtaken(f))
 		return;
-	rr_warn(f, RR_WARN_FAILED, "no fast reroute, a sweep will do it: %s",
+	rr_warn(f, RR_WARN_FAILED, "no fast reroute; a sweep will repair the tables: %s",
 		err->msg);
 	rr_sweep_now(f);
 }
@@ -287,7 +287,7 @@ static void remember(struct rr *f, const struct rr_repair *r)
 {
 	for (uint32_t i = 0; i < r->n_links; i++)
 		if (rr_note_change(f, &r->link[i]))
-			rr_warn(f, RR_WARN_FLAPPING, "the cable at %s port %u flaps; it is not used until it has been quiet for %.0f ms",
+			rr_warn(f, RR_WARN_FLAPPING, "the link at %s port %u fails repeatedly; it is not used until it has not failed for %.0f ms",
 				r->gen.fabric->sw[r->link[i].sw].name,
 				r->link[i].port,
 				f->state.links.hold);
@@ -355,7 +355,7 @@ static void stop_transition(struct rr *f, struct rr_repair *r,
 	bool overtaken = rr_is_overtaken(f);
 
 	if (!overtaken)
-		rr_warn(f, RR_WARN_FAILED, "a sweep will finish it: %s",
+		rr_warn(f, RR_WARN_FAILED, "the transition is unfinished; a sweep will complete it: %s",
 			err->msg);
 	if (overtaken && !r->n_changes)
 		rr_repair_free(r);
