@@ -210,7 +210,7 @@ static void add(struct text *t, const char *fmt, ...)
 	}
 }
 
-/* Names are clean when they enter a fabric: valid UTF-8, no control
+/* Names were cleaned when they entered the fabric: valid UTF-8, no control
  * characters. */
 static void add_name(struct text *t, const char *key, const char *s)
 {

@@ -115,7 +115,7 @@ static double op_lifetime(void *ctx)
 	return 4.096e-3 * (double)(1u << code);
 }
 
-/* As OpenSM does it for a trap. */
+/* Request a heavy sweep in the same way as OpenSM does for a trap. */
 static void op_sweep(void *ctx)
 {
 	struct ibf_fast *f = ctx;

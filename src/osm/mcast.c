@@ -18,7 +18,7 @@
 
 #include "osm/osm.h"
 
-struct seat {			/* a switch port behind which a member sits */
+struct seat {			/* a switch port that leads to a member */
 	ftr_sw sw;
 	ftr_port port;		/* 0: the switch itself */
 };

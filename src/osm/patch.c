@@ -4,7 +4,7 @@
  *
  * OpenSM has two copies of every table: lft, the table that the switch
  * acknowledged, and new_lft, the table that it should hold.  A sweep writes the
- * blocks in which they differ. So, for every block that a repair is going to
+ * blocks in which they differ.  So, for every block that a repair is going to
  * write:
  *
  *	before the first packet		new_lft = new, lft = complement of new
@@ -17,7 +17,7 @@
  *
  * So the next sweep has nothing to write after a good repair, and exactly the
  * doubtful blocks after a bad one, whenever it comes and whether or not the
- * plugin still runs. (The complement, because no block equals its own.)
+ * plugin still runs.  (The complement, because no block equals its own.)
  *
  * If a routing has begun meanwhile (a forced reroute comes without notice), its
  * tables are valid, and our packets and OpenSM's may have been carried out in

@@ -4,7 +4,7 @@
  * the search for better ones in the background.
  *
  * The first routing of a fabric is the closed form and a search for even
- * all-to-all load. Its tables are preferred from then on: later routings keep
+ * all-to-all load.  Its tables are preferred from then on: later routings keep
  * their entries wherever these are still candidates (src/engine/keep.c).
  *
  * The preferred tables are computed again when the fabric has a link that they
@@ -74,7 +74,7 @@ static bool cancelled(void *ctx)
 	return atomic_load(&z->cancel);
 }
 
-/* As OpenSM does it for a trap. */
+/* Request a heavy sweep in the same way as OpenSM does for a trap. */
 static void ask_for_sweep(struct ibf_plugin *p)
 {
 	__atomic_store_n(&p->osm->subn.force_heavy_sweep, TRUE,

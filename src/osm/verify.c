@@ -6,7 +6,7 @@
  * refused if a walk ends anywhere but at its destination or at an empty entry,
  * if a path turns upward after going down where the engine does not declare it,
  * if the channel dependencies have a cycle, or if an entry is empty where the
- * engine promises a path (enum ftr_promise). Unreachable pairs beyond the
+ * engine promises a path (enum ftr_promise).  Unreachable pairs beyond the
  * promise only cause a warning, and the rest is routed: if the engine failed,
  * the whole subnet would have no routes.
  */

@@ -4,7 +4,7 @@
  *
  * A disk that is full, slow or hung (a network file system) must not delay
  * OpenSM: so no file is written on OpenSM's threads or under its locks.  Jobs
- * are queued and run later. The queue is bounded; a job that finds no room is
+ * are queued and run later.  The queue is bounded; a job that finds no room is
  * dropped and counted.  At the end of OpenSM the queue is written within a
  * bounded time.
  */

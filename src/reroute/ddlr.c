@@ -24,7 +24,7 @@
  * thread of its own builds it.  A fault that comes before the planner is ready
  * is rerouted without local repair, and makes that planner useless.  Then, at
  * the next routing and at the end of OpenSM the thread is asked to stop, and
- * does so within milliseconds. At most one such thread runs: the next one is
+ * does so within milliseconds.  At most one such thread runs: the next one is
  * started after the previous one has ended.
  */
 #include <inttypes.h>

@@ -35,7 +35,8 @@
 
 /* Tables of one routing and their inputs; immutable. */
 struct rr_routing {
-	void *owner;		/* keeps the rest alive, by reference */
+	void *owner;		/* owns the objects below; referenced by get and
+				 * put */
 	void (*get)(void *owner);
 	void (*put)(void *owner);
 	const char *engine;
@@ -225,7 +226,7 @@ double rr_now(const struct rr *f);
 /* Post one event to the state machine, at the current time; returns a set of
  * enum rr_action. */
 unsigned int rr_post(struct rr *f, const struct rr_event *ev);
-/* The same under the mutex. */
+/* The same; the caller holds the mutex. */
 unsigned int rr_post_locked(struct rr *f, const struct rr_event *ev);
 /* Post RR_EV_ROUTED; gen NULL: an engine that is not ours routed.  Returns the
  * list of repairs that the last discovery has seen; the caller completes,
@@ -236,7 +237,8 @@ struct rr_repair *rr_routed(struct rr *f, const struct rr_routing *gen);
 bool rr_take(struct rr *f, struct rr_task *t);
 /* Run the job from start to end; called without the mutex. */
 void rr_do(struct rr *f, struct rr_task *t);
-bool rr_is_overtaken(struct rr *f);	/* rr_overtaken(), takes the mutex */
+bool rr_is_overtaken(struct rr *f);	/* as rr_overtaken(), but takes the
+					 * mutex */
 void rr_want_sweep(struct rr *f);	/* when it is due */
 void rr_sweep_now(struct rr *f);
 void rr_warn(struct rr *f, enum rr_warning what, const char *fmt, ...)
