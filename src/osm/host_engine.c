@@ -227,7 +227,7 @@ static void log_routed(const struct ibf_engine *e,
 
 	if (res->root != FTR_SW_NONE)
 		snprintf(subtree, sizeof(subtree),
-			 "; subtree root %s, %" PRIu64
+			 "; root leaf %s, %" PRIu64
 			 " host pairs on detours", ibf_sw_name(f, res->root).s,
 			 res->detours);
 	/* the bound includes pairs that have no path */

@@ -201,7 +201,7 @@ static struct ibf_engine *passed_over(struct ibf_plugin *p, const char *used)
 static const char *reason(const struct ibf_engine *e)
 {
 	return e->refusal[0] ? e->refusal :
-	       "OpenSM did not ask it (see the lines above)";
+	       "OpenSM did not call it (see the lines above)";
 }
 
 static void routing_done(struct ibf_plugin *p)

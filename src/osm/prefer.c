@@ -317,7 +317,7 @@ static struct file_job *job_new(struct ibf_engine *e,
 
 	if (!j || !(j->path = path_of(id, which))) {
 		free(j);
-		ibf_log(e->plugin, IBF_STATE_FILE, "tables are not remembered: out of memory");
+		ibf_log(e->plugin, IBF_STATE_FILE, "preferred tables are not stored: out of memory");
 		return NULL;
 	}
 	j->id = *id;

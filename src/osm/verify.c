@@ -355,11 +355,11 @@ enum ftr_status ibf_verify(struct ibf_engine *e,
 		warn_unserved(e, &p, un);
 		if (stats->longer_pairs)
 			ibf_log(e->plugin, IBF_LONGER, "%s: paths of %" PRIu64
-				" pair%s of host ports are longer than necessary, so that all host ports are connected: their switch lies on several switches of two parts of the fabric that only such switches join; repair links, or set \"paths updown\" in ibfattree.conf",
+				" pair%s of host ports are longer than necessary, so that all host ports are connected without a credit loop: the leaf of one host joins two parts of the fabric that only leaves join; repair links between the parts, or set \"paths updown\" in ibfattree.conf",
 				e->ops->name, stats->longer_pairs,
 				plural(stats->longer_pairs));
 		if (stats->reordered)
-			ibf_log(e->plugin, IBF_REORDERED, "%s: extra turns cannot connect all host ports of this fabric; all are routed by the order of sftree, and some links may carry more, see IBF002: repair links, or set \"paths updown\" in ibfattree.conf",
+			ibf_log(e->plugin, IBF_REORDERED, "%s: extra turns cannot connect all host ports of this fabric; all pairs are routed by the order of sftree, and the most loaded link may carry more flows (see IBF002); repair links, or set \"paths updown\" in ibfattree.conf",
 				e->ops->name);
 	}
 	free(p.island);

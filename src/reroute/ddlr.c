@@ -157,7 +157,7 @@ void rr_ddlr_start(struct rr *f, struct rr_view *v)
 		rr_routing_put(&m->gen);
 		free(m);
 	}
-	rr_warn(f, RR_WARN_FAILED, "no local repairs before the next routing: no thread to make the planner");
+	rr_warn(f, RR_WARN_FAILED, "no local repairs before the next routing: no thread could be started for the planner");
 }
 
 bool rr_ddlr_ready(struct rr *f)

@@ -513,7 +513,7 @@ enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
 		list_blocks(&p);
 		begun = begin_write(f, &epoch);
 		st = begun ? f->ops->announce(f->ctx, p.block, p.n, epoch, err) :
-			     ftr_fail(err, FTR_REFUSED, "OpenSM routes, or has just routed");
+			     ftr_fail(err, FTR_REFUSED, "OpenSM is routing, or has just routed");
 		if (!st) {
 			write_all(&p, epoch);
 			rewrite = settle(&p, epoch);
