@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * opensm-ENGINE-ca-order.dump: the order of hosts that the tables are balanced
- * for, in the form that OpenSM's ftree gives its own, so that the same tools
- * lay out MPI ranks along it.  Written aside and renamed: who reads it sees the
- * old or the new order, never a part.
+ * opensm-ENGINE-ca-order.dump: the host order that the tables are balanced for,
+ * in the format of OpenSM's ftree dump, so that the same tools can place MPI
+ * ranks by it.  It is written to another file and renamed: a reader sees the
+ * old or the new order, never a part of it.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -69,7 +69,7 @@ void ibf_ca_order_write(struct ibf_engine *e, struct ibf_generation *gen)
 		ibf_log(e->plugin, IBF_CA_ORDER, "the order of hosts was not written: out of memory");
 		return;
 	}
-	/* one that is cut short names a directory that does not exist */
+	/* a path that is cut short names a directory that does not exist */
 	snprintf(job->path, PATH_MAX, "%s/opensm-%s-ca-order.dump",
 		 e->plugin->osm->subn.opt.dump_files_dir, e->ops->name);
 	job->gen = ibf_generation_get(gen);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The plugin's clock.  Steps of the wall clock must neither end a wait early
- * nor make it endless, so all of it is CLOCK_MONOTONIC.
+ * The plugin's clock.  It is CLOCK_MONOTONIC, so that steps of the wall clock
+ * neither end a wait early nor make it endless.
  */
 #include <time.h>
 

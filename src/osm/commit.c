@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Checked tables into OpenSM's buffers.
+ * Copies checked tables into OpenSM's buffers.
  *
  * OpenSM has made new_lft of every switch lft_size bytes long, filled with "no
- * path", and will push whatever stands there once we return 0.  First every
- * switch is looked up and measured, then all are written; between the two
- * nothing can fail.  What is counted as changed is the difference to lft, the
- * table that the switch acknowledged last: the blocks that OpenSM will push.
+ * path", and sends its contents to the switches after we return 0.  First every
+ * switch is looked up and its buffers are measured, then all are written;
+ * nothing can fail in between.  An entry counts as changed if it differs from
+ * lft, the table that the switch acknowledged last: these are the blocks that
+ * OpenSM will write.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -34,7 +35,7 @@ static enum ftr_status find_all(struct ibf_plugin *p,
 	return FTR_OK;
 }
 
-/* How many entries of a 64-entry block differ from the old one. */
+/* The number of entries of a block that differ from the old one. */
 static uint32_t block_diff(const uint8_t *old, const uint8_t *row, uint32_t n)
 {
 	uint32_t diff = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The VLs of engine ddlr.  With two operational VLs on every link between
- * switches and qos on, the turn bit (ftr_ddlr_sl2vl) gives detours a VL of their
- * own, and packets of switches count, too; without, all is planned for one VL, and
- * packets of hosts count.  Which of the two is decided at each routing and logged
- * when it changes.
+ * The VLs of engine ddlr.  If qos is on and every link between switches has two
+ * operational VLs, the turn bit (ftr_ddlr_sl2vl) gives local repairs a VL of
+ * their own, and plans consider packets that switches send, too.  Otherwise
+ * everything is planned for one VL, and only packets of hosts are considered.
+ * This is decided at each routing, and logged when it changes.
  */
 #include <string.h>
 
@@ -52,19 +52,19 @@ void ibf_ddlr_vls(struct ibf_engine *e, struct ibf_generation *gen)
 		return;
 	e->reported_vls = true;
 	if (e->turn_bit)
-		ibf_log(p, IBF_VLS, "ddlr: detours have VL 1 for themselves");
+		ibf_log(p, IBF_VLS, "ddlr: local repairs have VL 1 of their own");
 	else if (port)
-		ibf_log(p, IBF_VLS, "ddlr: all traffic on one lane, for %s (0x%016" PRIx64 ") port %u has only one operational VL",
+		ibf_log(p, IBF_VLS, "ddlr: all traffic on one VL: %s (0x%016" PRIx64 ") port %u has only one operational VL",
 			port->p_node->print_desc,
 			cl_ntoh64(osm_node_get_node_guid(port->p_node)),
 			port->port_num);
 	else
-		ibf_log(p, IBF_VLS, "ddlr: all traffic on one lane: %s",
+		ibf_log(p, IBF_VLS, "ddlr: all traffic on one VL: %s",
 			err.status ? err.msg : "qos is off");
 }
 
-/* OpenSM sets up SL2VL tables: one (in, out) of the switch of port p.  Under
- * the exclusive lock. */
+/* OpenSM sets up SL2VL tables: fill in the table for one (in, out) pair of the
+ * switch of port p.  Under the exclusive lock. */
 void ibf_ddlr_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,
 		     ib_slvl_table_t *t)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Reporting a repair: one line in the log when it is done, and a record in
- * ibfattree-events.jsonl of OpenSM's dump directory when a sweep has confirmed
- * it.  The keys are those of ibfattree-json(5); "sets" is what a simulation can
- * replay.
+ * Reports of a repair: one line in the log when it is written, and a record in
+ * ibfattree-events.jsonl in OpenSM's dump directory when a sweep has confirmed
+ * it.  The keys are described in ibfattree-json(5); "sets" can be replayed in a
+ * simulation.
  *
  * A record is one line, or several if it would be longer than LINE_MAX_BYTES:
- * the first holds everything but lists, which go on in the lines that follow.
- * All lines of a record are written at once, by the writer's thread.
+ * the first line holds everything but the lists, which continue in the
+ * following lines.  The writer's thread writes all lines of a record at once.
  *
  * "switch-down" is written when a switch has lost its last link to another
  * switch, "switch-up" when it has one again: with the repair that takes its
@@ -64,9 +64,9 @@ static void log_repair(struct ibf_fast *f, const struct rr_repair *r)
 		snprintf(pathless, sizeof(pathless),
 			 " (%u have no path now)", r->pathless);
 	ibf_log(f->p, r->failed ? IBF_FAST_WRITES : IBF_FAST,
-		"%s %u: %s; %u entries of %u destinations moved%s, %u blocks of %u switches written in %u stages%s; leaf pairs that lost their path %"
-		PRIu64 ", regained %" PRIu64
-		"; ms after the trap: ports known %.2f, computed %.2f, checked %.2f, first acknowledged %.2f, last %.2f",
+		"%s %u: %s; %u entries of %u destinations changed%s, %u blocks of %u switches written in %u write steps%s; pairs of leaves: %"
+		PRIu64 " lost their path, %" PRIu64
+		" regained one; ms after the trap: ports known %.2f, computed %.2f, checked %.2f, first acknowledged %.2f, last %.2f",
 		r->local ? "local repair" : "fast reroute", r->number, what,
 		r->n_changes, r->lids, pathless, r->blocks, r->switches,
 		r->write_steps, failed, r->lost_pairs, r->regained_pairs,
@@ -90,7 +90,7 @@ static bool has_link(const struct rr_repair *r, ftr_sw s, unsigned int port)
 	return false;
 }
 
-/* Does s have a usable link to another switch besides those of r, which went
+/* Has s a usable link to another switch, apart from those of r, which went
  * down? */
 static bool is_linked(const struct rr_view *v, const struct rr_repair *r,
 		      ftr_sw s)
@@ -114,7 +114,7 @@ static bool all_at(const struct rr_repair *r, ftr_sw s)
 	return true;
 }
 
-/* The place of a GUID in the list of switches that are down, or n_down.  Under
+/* The index of a GUID in the list of switches that are down, or n_down.  Under
  * the mutex. */
 static uint32_t find_down(const struct ibf_fast *f, uint64_t guid)
 {
@@ -157,7 +157,7 @@ void ibf_event_report(void *ctx, struct rr_repair *r)
 	log_repair(f, r);
 }
 
-/* The record of r is written: keep the list. */
+/* The record of r is written: update the list of switches that are down. */
 static void note_switch(struct ibf_fast *f, const struct rr_repair *r)
 {
 	uint32_t i;
@@ -178,7 +178,7 @@ static void note_switch(struct ibf_fast *f, const struct rr_repair *r)
 
 /* ---- a record ------------------------------------------------------------ */
 
-/* Text in memory that grows; failed: out of memory, nothing is of use. */
+/* Growing text in memory; failed: out of memory, the text is not usable. */
 struct text {
 	char *s;
 	size_t len;
@@ -210,7 +210,7 @@ static void add(struct text *t, const char *fmt, ...)
 	}
 }
 
-/* Names are clean when they enter a fabric: valid UTF-8, no control
+/* Names were cleaned when they entered the fabric: valid UTF-8, no control
  * characters. */
 static void add_name(struct text *t, const char *key, const char *s)
 {
@@ -264,7 +264,7 @@ static void add_head(struct text *t, const struct rr_repair *r, uint32_t part,
 	    EVENT_SCHEMA, kind(r), r->number, part, parts, r->wall);
 }
 
-/* Those of the first only. */
+/* The members of the first line only. */
 static void add_facts(struct text *t, const struct rr_repair *r)
 {
 	add(t, ",\"engine\":\"%s\",\"stage\":\"%s\",\"traps\":%u,"
@@ -290,9 +290,9 @@ static void add_facts(struct text *t, const struct rr_repair *r)
 		add(t, ",\"reconcile\":null");
 }
 
-/* One line: of each list what fits, at least one element if it is the first;
- * *list moves to what is left, NULL when that is nothing.  A list is objects,
- * each ended by a newline. */
+/* One line, with as many elements of each list as fit, in the first list at
+ * least one.  *list moves to the remaining elements; NULL: none.  A list is a
+ * sequence of objects, each followed by a newline. */
 static void add_line(struct text *t, const struct rr_repair *r, uint32_t part,
 		     uint32_t parts, const char **links, const char **sets)
 {
@@ -343,8 +343,8 @@ static uint32_t count_lines(const struct text *t)
 	return n;
 }
 
-/* Composed twice: only the first time shows how many lines there are.  The
- * highest possible number keeps its place. */
+/* Composed twice, because the number of lines is known only after the first
+ * time.  The first time reserves room for the largest number. */
 static bool compose(const struct rr_repair *r, struct text *t)
 {
 	struct text links = { 0 }, draft = { 0 };
@@ -414,8 +414,7 @@ void ibf_event_write(void *ctx, const struct rr_repair *r)
 
 /* ---- switches that a sweep has brought back ------------------------------ */
 
-/* The first switch of the list that gen has a link of, taken off the list;
- * false: none. */
+/* Take the first switch that has a link in fab off the list; false: none. */
 static bool take_returned(struct ibf_fast *f, const struct ftr_fabric *fab,
 			  struct ibf_down *d, ftr_sw *s)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The adapter of the fast path: OpenSM's events to the state machine, the
- * worker's thread, and the operations that src/reroute asks for (struct rr_ops).
+ * The adapter of the fast path: passes OpenSM's events to the state machine,
+ * runs the worker's thread, and implements the operations of src/reroute
+ * (struct rr_ops).
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -31,9 +32,9 @@ struct rr_routing ibf_routing_of(struct ibf_generation *gen)
 		.shape = gen->shape, .routed = gen->routed,
 		.tables = gen->tables, .opts = &gen->opts,
 		.order = gen->order, .sl2vl = gen->vls,
-		/* the order of switches may be better again with links that
-		 * return, extra turns may go where they went before, and tables
-		 * may be preferred that were made with nothing missing */
+		/* a sweep may then find a better order of switches, restore
+		 * extra turns to their earlier places, or prefer the tables of
+		 * the complete fabric */
 		.improvable = gen->own || gen->opts.n_turns || gen->makeshift,
 	};
 }
@@ -114,14 +115,14 @@ static double op_lifetime(void *ctx)
 	return 4.096e-3 * (double)(1u << code);
 }
 
-/* As OpenSM does it for a trap. */
+/* Request a heavy sweep in the same way as OpenSM does for a trap. */
 static void op_sweep(void *ctx)
 {
 	struct ibf_fast *f = ctx;
 
 	if (!atomic_load(&f->sweep_on_trap))
 		return;
-	/* the sweeper resets it, and has no lock for it either */
+	/* the sweeper resets it without a lock, too */
 	__atomic_store_n(&f->p->osm->subn.force_heavy_sweep, TRUE,
 			 __ATOMIC_RELAXED);
 	osm_sm_signal(&f->p->osm->sm, OSM_SIGNAL_SWEEP);
@@ -211,7 +212,7 @@ void ibf_fast_sweep_start(struct ibf_fast *f)
 	rr_post(&f->rr, &ev);
 }
 
-/* Longer than a write that loses every packet should take. */
+/* Longer than a write takes when every packet is lost. */
 #define WRITE_LIMIT_MS 5000
 
 /* Under the mutex. */
@@ -224,7 +225,7 @@ static void wait_for_write(struct rr *rr)
 	       ibf_now_ms() < end)
 		ibf_cond_wait(&rr->cond, &rr->mutex, ibf_now_ms() + 100);
 	if (rr->state.job == RR_WRITING)
-		/* OpenSM's cache may route without an engine */
+		/* with its cache OpenSM may route without calling an engine */
 		rr_post_locked(rr, &(struct rr_event){
 			.kind = RR_EV_ROUTING
 		});
@@ -251,7 +252,7 @@ void ibf_fast_changed(struct ibf_fast *f, const struct ibf_changes *c)
 	pthread_mutex_unlock(&f->rr.mutex);
 }
 
-/* gen NULL: not one of our engines has routed. */
+/* gen NULL: an engine that is not ours has routed. */
 void ibf_fast_routed(struct ibf_fast *f, struct ibf_generation *gen)
 {
 	struct rr_routing routing;
@@ -313,7 +314,7 @@ static bool start(struct ibf_fast *f)
 	sigset_t all, old;
 	int failed;
 
-	sigfillset(&all);	/* they are for OpenSM's main thread */
+	sigfillset(&all);	/* signals are for OpenSM's main thread */
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	failed = pthread_create(&f->thread, NULL, worker, f);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);

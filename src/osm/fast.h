@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The fast path in OpenSM: a thin adapter of src/reroute.
+ * The fast path in OpenSM: an adapter of src/reroute.
  *
- *	trap.c	sees every trap before OpenSM does, hands on those of a switch
- *		whose links changed, and says whether OpenSM should sweep for it
+ *	trap.c	sees every trap before OpenSM does, passes on those of switches
+ *		whose links changed, and decides whether OpenSM sweeps for them
  *	fast.c	the worker's thread, OpenSM's events, requests for sweeps
- *	patch.c	keeps OpenSM's copy of the tables true while blocks are written
+ *	patch.c	keeps OpenSM's copy of the tables correct while blocks are written
  *	smp.c	packets, over OpenSM's vendor layer
- *	event.c	the log line, and the line of ibfattree-events.jsonl
+ *	event.c	the log line, and the record in ibfattree-events.jsonl
  *
- * Who waits for whom.  A trap only queues.  The sweeper waits, at the end of
- * a discovery and without any lock, until the worker has settled what it is
- * writing; from there to the end of routing the worker starts nothing.  The
- * worker takes OpenSM's lock (exclusive) twice per repair, for microseconds.
- * No lock of ours is held while OpenSM's lock is waited for.
+ * Waiting.  A trap only queues.  At the end of a discovery the sweeper, which
+ * holds no lock then, waits until the worker has settled its current write;
+ * from then to the end of routing the worker starts no write.  The worker takes
+ * OpenSM's lock (exclusive) twice per repair, for microseconds.  None of our
+ * locks is held while we wait for OpenSM's lock.
  */
 #ifndef IBF_FAST_H
 #define IBF_FAST_H
@@ -33,11 +33,12 @@ struct ibf_fast {
 		const void *context;
 	} hook;
 	pthread_mutex_t trap_order;	/* one trap at a time in OpenSM */
-	atomic_bool sweep_on_trap;	/* the administrator's */
+	atomic_bool sweep_on_trap;	/* the administrator's setting */
 
 	/* under rr.mutex */
 	struct ibf_changes changes;	/* of the last routing */
-	struct ibf_down {	/* "switch-down" written, no "switch-up" yet */
+	struct ibf_down {	/* switches with an event "switch-down" and no
+				 * "switch-up" yet */
 		uint64_t guid;
 		uint32_t number;	/* of that event */
 	} *down;
@@ -47,12 +48,12 @@ struct ibf_fast {
 	struct ibf_suspect {
 		uint64_t guid;
 		uint32_t block;
-	} *suspect;		/* blocks to be written again by a sweep */
+	} *suspect;		/* blocks that a sweep must write again */
 	uint32_t n_suspects;
 };
 
-/* fast.c; osm.h has what the rest of the plugin calls.  A trap of the switch
- * with this LID; false: OpenSM should act. */
+/* fast.c; osm.h has the functions for the rest of the plugin.  A trap of the
+ * switch with this LID; false: OpenSM should act on it. */
 bool ibf_fast_trap(struct ibf_fast *f, ftr_lid lid);
 
 /* trap.c */
@@ -65,10 +66,10 @@ uint32_t ibf_patch_settle(void *ctx, const struct rr_block *b, uint32_t n,
 			  uint32_t epoch, bool *rewrite);
 void ibf_patch_rewrite(void *ctx);
 
-/* event.c.  What kind of event it is, and its line in the log. */
+/* event.c.  Determine the kind of event, and log it. */
 void ibf_event_report(void *ctx, struct rr_repair *r);
 void ibf_event_write(void *ctx, const struct rr_repair *r);
-/* One of our engines has routed: "switch-up" for switches that are back. */
+/* One of our engines has routed: write "switch-up" for switches that are back. */
 void ibf_event_routed(struct ibf_fast *f, struct ibf_generation *gen);
 /* gen as the fast path sees it; holds no reference. */
 struct rr_routing ibf_routing_of(struct ibf_generation *gen);

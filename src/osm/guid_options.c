@@ -2,10 +2,10 @@
 /*
  * OpenSM's GUID files: root_guid_file, cn_guid_file, io_guid_file.
  *
- * They are read anew at every routing.  A file that cannot be used is reported,
- * and the list that was last read from it stands in; before there is one, the
- * engine does what it does without the file.  To refuse would hand the fabric to
- * another engine because of a typing error.
+ * They are read again at every routing.  If a file cannot be used, that is
+ * reported, and the list last read from it stays in use; if there is none, the
+ * engine behaves as without the file.  Refusing to route would leave the fabric
+ * to another engine because of a typing error.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static enum ftr_status read_list(const char *path, struct ibf_guids *out,
 	struct ibf_guids g = { 0 };
 	enum ftr_status st = ftr_read_guids_own(path, &g.guid, &g.n, err);
 
-	if (!st && !g.n)	/* to the shape that would mean: not given */
+	if (!st && !g.n)	/* the shape takes an empty list as: not given */
 		st = ftr_fail(err, FTR_PARSE, "%s holds no GUID", path);
 	if (!st && !(g.path = strdup(path)))
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for %s", path);
@@ -47,7 +47,7 @@ static enum ftr_status read_list(const char *path, struct ibf_guids *out,
 	return FTR_OK;
 }
 
-/* without: what is done without the file. */
+/* without: the behaviour without the file, for the message. */
 static struct ftr_guids list_of(struct ibf_plugin *p, const char *option,
 				const char *path, struct ibf_guids *last,
 				const char *without)
@@ -81,7 +81,6 @@ void ibf_guids_read(struct ibf_plugin *p, struct ftr_shape_opts *out)
 
 #define MAX_NAMED 10
 
-/* What is wrong with the roots of this shape. */
 void ibf_roots_report(struct ibf_plugin *p, const struct ftr_shape *sh)
 {
 	char names[MAX_NAMED * (FTR_NAME_MAX + 32)] = "", more[32] = "";

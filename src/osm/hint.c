@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Which engine of this plugin was meant: the one at the least edit distance
- * (Levenshtein 1966), if that is small.
+ * Suggests the engine of this plugin that a misspelt name was meant for: the
+ * one at the smallest edit distance (Levenshtein 1966), if that is at most
+ * MAX_EDITS.
  */
 #include <ctype.h>
 #include <stdbool.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Which engine of this plugin was meant.  Knows nothing of OpenSM.
+ * Suggests the engine of this plugin that a misspelt name was meant for.  Does
+ * not depend on OpenSM.
  */
 #ifndef IBF_HINT_H
 #define IBF_HINT_H
@@ -8,9 +9,10 @@
 #include <stddef.h>
 
 /*
- * The engine whose name the word of len bytes resembles: it differs in case, or
- * in at most two letters, added, left out or other ones.  NULL: none, or it is
- * such a name, or that of an engine of OpenSM's own.
+ * The engine whose name resembles the word of len bytes: the two differ only in
+ * case, or in at most two letters that are added, missing or different.  NULL:
+ * there is none, or the word is the name of an engine, of this plugin or of
+ * OpenSM.
  */
 const char *ibf_hint(const char *word, size_t len);
 

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The callbacks of a routing engine, and what one routing is.
+ * The callbacks of a routing engine, and the phases of a routing:
  *
  * GUID files -> snapshot -> shape -> route -> verify -> commit -> publish.
- * Until commit nothing of the host is written, and commit looks before it
- * writes; so a failure anywhere leaves new_lft as the host prepared it (no
- * path) for the next engine of its list.  The reason is logged once, where it
- * was decided, and kept for the line that says who routes instead.
  *
- * build_lid_matrices returns 0 without doing anything: the host's min-hop
- * matrices serve its min-hop engines, its multicast, which mcast.c replaces,
- * and the hop columns of its dumps, which then say that hops are unknown.
+ * Nothing of the host is written before commit, and commit checks everything
+ * before it writes.  So after a failure new_lft is as the host prepared it (no
+ * path) for the next engine of its list.  The reason is logged once, where the
+ * failure is detected, and kept for the message that names the engine which
+ * routes instead.
+ *
+ * build_lid_matrices returns 0 and does nothing: the host uses its min-hop
+ * matrices for its min-hop engines, for its multicast, which mcast.c replaces,
+ * and for the hop columns of its dumps, which then show that hops are unknown.
  */
 #include <signal.h>
 #include <string.h>
 
 #include "osm/osm.h"
 
-/* The host's contract: < 0 failed and the next engine's turn, 0 done, > 0 the
+/* The host's contract: < 0: failed, the next engine is tried; 0: done; > 0: the
  * host routes by min-hop, which is never wanted. */
 static int host_return(enum ftr_status st)
 {
@@ -59,8 +61,8 @@ void ibf_engine_publish(struct ibf_engine *e, struct ibf_generation *gen)
 	e->gen_stale = false;
 }
 
-/* The team's threads must not catch the signals that OpenSM's main thread
- * sleeps for, so they are born with all of them blocked. */
+/* OpenSM's main thread waits for signals; the team's threads must not catch
+ * them, so they are started with all signals blocked. */
 static struct ftr_team *team(struct ibf_plugin *p)
 {
 	sigset_t all, old;
@@ -148,7 +150,7 @@ enum ftr_status ibf_generation_new(struct ibf_engine *e,
 		return refuse(e, IBF_SNAPSHOT, err);
 	}
 	if (skips.n)
-		ibf_log(p, IBF_SKIPPED, "%u contradictions in OpenSM's data, the objects were left out or go without a LID; first: %s",
+		ibf_log(p, IBF_SKIPPED, "%u contradictions in OpenSM's data; these objects are left out or have no LID; first: %s",
 			skips.n, skips.first);
 	t1 = ibf_now_ms();
 	ms->snapshot = t1 - t0;
@@ -203,11 +205,13 @@ static uint32_t count_lids(const struct ftr_fabric *f)
 }
 
 struct ibf_result {
-	uint32_t n_turns;	/* extra ones, and the host pairs they connect */
+	uint32_t n_turns;	/* extra turns, and the host pairs that they
+				 * connect */
 	uint64_t extra_pairs;
-	ftr_sw root;		/* subtree root, FTR_SW_NONE: the engine has none */
+	ftr_sw root;		/* root leaf of sftree; FTR_SW_NONE: the engine
+				 * has none */
 	uint64_t detours;
-	struct ftr_balance_report balance;	/* hosts 0: nothing to search */
+	struct ftr_balance_report balance;	/* hosts 0: no search */
 	struct ibf_unserved unserved;
 	struct ibf_changes changes;
 };
@@ -223,10 +227,10 @@ static void log_routed(const struct ibf_engine *e,
 
 	if (res->root != FTR_SW_NONE)
 		snprintf(subtree, sizeof(subtree),
-			 "; subtree root %s, %" PRIu64
+			 "; root leaf %s, %" PRIu64
 			 " host pairs on detours", ibf_sw_name(f, res->root).s,
 			 res->detours);
-	/* the bound counts pairs that have no path, too */
+	/* the bound includes pairs that have no path */
 	if (res->balance.hosts && res->balance.bound && !res->unserved.hosts)
 		snprintf(balance, sizeof(balance), "; most loaded link: %.2f times the lower bound",
 			 (double)res->balance.max_after / res->balance.bound);
@@ -237,7 +241,7 @@ static void log_routed(const struct ibf_engine *e,
 			 res->n_turns == 1 ? "" : "s",
 			 res->n_turns == 1 ? "s" : "", res->extra_pairs);
 	ibf_log(e->plugin, IBF_ROUTED,
-		"%s: %u ranks (%s), %u switches, %u leaves, %u hosts (%u not on leaves), %u LIDs, %u planes, %u pods, %u cables (%u sideways), %u threads; without a path: %" PRIu64 " host pairs, %"
+		"%s: %u ranks (%s), %u switches, %u leaves, %u hosts (%u not on leaves), %u LIDs, %u planes, %u pods, %u links between switches (%u horizontal), %u threads; without a path: %" PRIu64 " host pairs, %"
 		PRIu64 " host and switch, %" PRIu64
 		" others%s%s%s; ms: snapshot %.1f, shape %.1f, route %.1f, check %.1f, commit %.1f; changed: %"
 		PRIu64 " entries in %" PRIu64 " blocks of %u switches",
@@ -254,7 +258,7 @@ static void log_routed(const struct ibf_engine *e,
 		res->changes.switches);
 }
 
-/* The switch that a port is cabled to, or whose own port it is. */
+/* The switch that a port is linked to, or whose own port it is. */
 static ftr_sw port_switch(const struct ftr_fabric *f, uint64_t guid)
 {
 	ftr_ep e = ftr_fabric_find_ep(f, guid);
@@ -262,14 +266,14 @@ static ftr_sw port_switch(const struct ftr_fabric *f, uint64_t guid)
 	return e == FTR_EP_NONE ? ftr_fabric_find_sw(f, guid) : f->ep[e].sw;
 }
 
-/* The switch that the subnet manager is cabled to. */
+/* The switch that the subnet manager is attached to. */
 static ftr_sw manager_switch(const struct ibf_plugin *p,
 			     const struct ftr_fabric *f)
 {
 	return port_switch(f, cl_ntoh64(p->osm->subn.sm_port_guid));
 }
 
-/* The switches of the subnet managers that OpenSM knows, itself among them. */
+/* The switches of all subnet managers that OpenSM knows, including itself. */
 static enum ftr_status find_managers(const struct ibf_plugin *p,
 				     const struct ftr_fabric *f,
 				     struct ibf_routes *r, struct ftr_err *err)
@@ -294,7 +298,7 @@ static enum ftr_status find_managers(const struct ibf_plugin *p,
 	return FTR_OK;
 }
 
-/* Has this fabric been routed before with nothing missing? */
+/* Was this fabric routed when it was complete, and is it complete again? */
 static bool is_repaired(const struct ibf_engine *e,
 			const struct ibf_generation *gen)
 {
@@ -305,10 +309,11 @@ static bool is_repaired(const struct ibf_engine *e,
 }
 
 /*
- * The extra turns of the routing before, in terms of gen's fabric.  A fabric that is
- * complete again is planned anew, so that it has the same tables: its turns are
- * among those of the damaged fabric, which began with them, so switches that hold
- * old and new entries are free of credit loops.
+ * The extra turns of the previous routing, in terms of gen's fabric.  A fabric
+ * that is complete again is planned from the start, so that it gets the same
+ * tables as before the fault.  Its turns are a subset of those of the damaged
+ * fabric, whose plan began with them, so a mixture of old and new entries has
+ * no credit loops.
  */
 static enum ftr_status carry_turns(const struct ibf_engine *e,
 				   const struct ibf_generation *gen,
@@ -369,14 +374,14 @@ static enum ftr_status compute(struct ibf_engine *e,
 			     &r->stats, err);
 }
 
-/* What the fast path starts from. */
+/* Keep what the fast path starts from. */
 static void keep_routes(const struct ibf_engine *e, struct ibf_generation *gen,
 			struct ibf_routes *r)
 {
 	gen->engine = e->ops->name;
 	gen->tables = r->t;
 	gen->opts = r->opts;
-	if (!r->stats.by_rank)	/* extra turns are for dmodc's own order */
+	if (!r->stats.by_rank)	/* extra turns need dmodc's own order */
 		gen->opts.paths = FTR_PATHS_UPDOWN;
 	gen->sm = r->sm;
 	gen->turn = r->stats.turn;
@@ -392,7 +397,7 @@ static void keep_routes(const struct ibf_engine *e, struct ibf_generation *gen,
 	r->stats.routed = NULL;
 }
 
-/* Tables for gen, proved and handed over; logs its own failures. */
+/* Compute, check and commit tables for gen; logs its own failures. */
 static enum ftr_status make_tables(struct ibf_engine *e,
 				   struct ibf_generation *gen,
 				   struct ibf_timing *ms,
@@ -516,7 +521,7 @@ int ibf_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm)
 {
 	struct ibf_engine *e = re->context;
 
-	if (!e->host)	/* a name that stands there twice */
+	if (!e->host)	/* a name may be listed twice: keep the first */
 		e->host = re;
 	re->build_lid_matrices = build_lid_matrices;
 	re->ucast_build_fwd_tables = build_fwd_tables;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Are OpenSM's structures laid out as the plugin was compiled for?
+ * Checks that OpenSM's structures have the layout that the plugin was compiled
+ * for.
  *
- * OpenSM compares its version with the one that the plugin was built for, and
- * a distribution may patch a header without changing that.  Then every access
- * to the host goes astray.  So, before anything else is touched, follow
- * pointers whose targets are known: OpenSM has set them all before it loads
- * plugins (osm_subn_init, osm_sm_init, osm_sa_init).  They come in the order of
- * their offsets, and the first one that is wrong ends the search.  Together
- * they fix the place of every member of osm_opensm_t that the plugin uses.
+ * OpenSM compares its version with the one that the plugin was built for; but a
+ * distribution may patch a header without changing the version, and then every
+ * access to the host is wrong.  So, before anything else is accessed, follow
+ * pointers whose targets are known: OpenSM sets all of them before it loads
+ * plugins (osm_subn_init, osm_sm_init, osm_sa_init).  They are checked in the
+ * order of their offsets; the first wrong one ends the check.  Together they
+ * determine the offset of every member of osm_opensm_t that the plugin uses.
  */
 #include "config.h"
 
@@ -52,7 +53,7 @@ bool ibf_layout_fits(const struct osm_opensm *osm, char *why, size_t size)
 	return true;
 }
 
-/* OpenSM's own log cannot be used: where it is, is just what is unknown. */
+/* OpenSM's own log cannot be used: its location depends on the layout. */
 void ibf_layout_refuse(const char *why)
 {
 	const struct ibf_msg_info *info = &ibf_msg_table[IBF_LAYOUT];

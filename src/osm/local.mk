@@ -1,5 +1,5 @@
-# The plugin.  What knows nothing of OpenSM is a library of its own, so that
-# unit tests need no host.
+# The plugin.  The files that do not depend on OpenSM form a library of their own,
+# whose unit tests need no host.
 EXTRA_DIST += src/osm/ibfattree.conf
 # Alert rules for Prometheus and a dashboard for Grafana.
 monitoringdir = $(pkgdatadir)
@@ -12,7 +12,7 @@ libibfcore_la_SOURCES = src/osm/hint.c src/osm/hint.h src/osm/metrics.c \
 	src/osm/name.h src/osm/options.c \
 	src/osm/options.h src/osm/stree.c src/osm/stree.h
 
-# All of the plugin, for it and for the tests that load it into a fake host.
+# The whole plugin, also for the tests that load it into a fake host.
 noinst_LTLIBRARIES += libibfplugin.la
 libibfplugin_la_SOURCES = src/osm/ca_order.c src/osm/clock.c src/osm/clock.h \
 	src/osm/commit.c src/osm/host_engine.c src/osm/event.c src/osm/fast.c \
@@ -34,7 +34,7 @@ libibfattree_la_LIBADD = libibfplugin.la
 libibfattree_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
 	-export-symbols-regex '^osm_event_plugin$$'
 
-# The sample is live where it is installed, so a changed one is kept.
+# The installed sample is the configuration in use: one that was edited is kept.
 opensmconfdir = $(sysconfdir)/opensm
 IBF_CONF = $(DESTDIR)$(opensmconfdir)/ibfattree.conf
 

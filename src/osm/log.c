@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Messages into OpenSM's log.
+ * Messages to OpenSM's log.
  *
- * OpenSM knows errors and information, and writes both by default (log_flags
- * 0x03); it has no level for warnings and writes its own as errors.  So do we:
- * who asks for errors only still sees that tables are not complete.
+ * OpenSM has levels for errors and information, and writes both by default
+ * (log_flags 0x03).  It has no level for warnings and logs its own as errors.
+ * So do we: an administrator who logs only errors still sees that tables are
+ * incomplete.
  */
 #include <stdarg.h>
 

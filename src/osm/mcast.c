@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Multicast: OpenSM's groups onto the trees of stree.c.
+ * Multicast: maps OpenSM's groups onto the trees of stree.c.
  *
- * OpenSM calls once per MLID that needs it, under the exclusive lock, after it
- * has cleared the MLID in the tables of all switches and made them long
- * enough; what we set is pushed afterwards.  Several groups may share an MLID.
- * A group of fewer than two ports gets no entries, as with OpenSM's own code.
- * OpenSM's tree object (mbox->root) is read by nobody but its destructor; one
- * that another engine left is purged.
+ * OpenSM calls once per MLID that needs a tree, under the exclusive lock, after
+ * it has cleared the MLID in the tables of all switches and made the tables
+ * long enough; it sends our entries to the switches afterwards.  Several groups
+ * may share an MLID.  A group of fewer than two ports gets no entries, as in
+ * OpenSM's own code.  OpenSM's tree object (mbox->root) is read only by its
+ * destructor; one that another engine left is purged.
  *
- * The tree runs over the published generation.  With use_ucast_cache OpenSM
- * may sweep without calling the engine; the generation is then older than the
- * subnet, so it is made anew first.
+ * The tree spans the published generation.  With use_ucast_cache OpenSM may
+ * sweep without calling the engine; then the generation is older than the
+ * subnet, and is rebuilt first.
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "osm/osm.h"
 
-struct seat {			/* a switch port behind which a member sits */
+struct seat {			/* a switch port that leads to a member */
 	ftr_sw sw;
 	ftr_port port;		/* 0: the switch itself */
 };
@@ -85,7 +85,7 @@ static int seat_cmp(const void *x, const void *y)
 	return (int)a->port - (int)b->port;
 }
 
-/* Sort, keep one of each; the same port may be in several groups. */
+/* Sort and remove duplicates; a port may be in several groups. */
 static void unite(struct seats *list)
 {
 	uint32_t n = 0;
@@ -165,7 +165,7 @@ static bool build(struct ibf_engine *e, const struct seats *list,
 	write_tree(e->plugin, t, list, mlid);
 	lost = lost_seats(t, list);
 	if (lost)
-		ibf_log(e->plugin, IBF_MCAST_MEMBERS, "%s: multicast group with MLID 0x%04x: %u of %u members are not connected to the others by switches that do multicast",
+		ibf_log(e->plugin, IBF_MCAST_MEMBERS, "%s: multicast group with MLID 0x%04x: %u of %u members are not connected to the others by switches that support multicast",
 			e->ops->name, mlid, lost, list->n + list->n_outside);
 	return true;
 }

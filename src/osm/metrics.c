@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The two forms of the metrics.
+ * The two formats of the metrics.
  *
- * A plain value is a row of the table, for both forms.  What has a label
- * (states, phases, classes) is written by hand below it.
+ * A plain value is a row of the table, which serves both formats.  Metrics with
+ * a label (states, phases, classes) are written separately.
  */
 #include "config.h"
 
@@ -59,15 +59,15 @@ static const struct row {
 	ROW("links", links, U32, false, "Links between switches."),
 	ROW("end_ports", end_ports, U32, false, "Ports of adapters and routers."),
 	ROW("missing_switches", missing_switches, U32, false,
-	    "Switches of the nominal fabric that are not there."),
+	    "Switches of the nominal fabric that are missing."),
 	ROW("missing_links", missing_links, U32, false,
-	    "Links of the nominal fabric that are not there."),
+	    "Links of the nominal fabric that are missing."),
 	ROW("missing_end_ports", missing_end_ports, U32, false,
-	    "Ports of adapters of the nominal fabric that are not there."),
+	    "Host ports of the nominal fabric that are missing."),
 	ROW("switches_without_sm_path", no_sm_path, U32, false,
 	    "Switches whose table has no route to the subnet manager."),
 	ROW("held_links", held, U32, false,
-	    "Links that are left out because they flap."),
+	    "Damped links: not used because they failed too often."),
 };
 #define N_ROWS (sizeof(row) / sizeof(row[0]))
 
@@ -92,7 +92,8 @@ static void head(FILE *out, const char *name, bool counter, const char *help)
 		help, name, counter ? "counter" : "gauge");
 }
 
-/* A label's value: backslash, quote and line feed are escaped. */
+/* A label's value: backslash, quote and line feed are escaped, other characters
+ * outside printable ASCII replaced. */
 static void put_label(FILE *out, const char *text)
 {
 	for (; *text; text++) {
@@ -155,18 +156,18 @@ void ibf_metrics_prom(FILE *out, const struct ibf_metrics *m)
 		putc('\n', out);
 	}
 	head(out, "unreachable_pairs", false,
-	     "Pairs of ports that have no path, by the kind of their ends.");
+	     "Unreachable pairs of ports, by the kind of their ends.");
 	fprintf(out, "ibfattree_unreachable_pairs{ends=\"hosts\"} %" PRIu64 "\n"
 		"ibfattree_unreachable_pairs{ends=\"host_and_switch\"} %" PRIu64
 		"\nibfattree_unreachable_pairs{ends=\"others\"} %" PRIu64 "\n",
 		m->lost_hosts, m->lost_mixed, m->lost_others);
 	if (m->load_known) {
 		head(out, "link_load_max_flows", false,
-		     "Flows on the most loaded link if all hosts send to all.");
+		     "Flows on the most loaded link if every host sends to every other.");
 		fprintf(out, "ibfattree_link_load_max_flows %" PRIu64 "\n",
 			m->load_max);
 		head(out, "link_load_bound_flows", false,
-		     "The least that the most loaded link can carry then.");
+		     "Lower bound of the flows on the most loaded link.");
 		fprintf(out, "ibfattree_link_load_bound_flows %" PRIu64 "\n",
 			m->load_least);
 	}

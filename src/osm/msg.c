@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The table of messages.  How they reach OpenSM's log is told in log.c.
+ * The table of messages.  log.c writes them to OpenSM's log.
  */
 #include "osm/msg.h"
 

@@ -2,27 +2,27 @@
 /*
  * Every message that the plugin writes to OpenSM's log, with its code.
  *
- * A code is "IBF" and three digits and is never given to another message.
- * 0xx tell, 1xx warn, 2xx are errors.  The table below is all there is; a test
- * holds it against ibfattree(7).  Knows nothing of OpenSM.
+ * A code is "IBF" and three digits, and is never reused for another message:
+ * 0xx are information, 1xx warnings, 2xx errors.  The table below is complete;
+ * a test compares it with ibfattree(7).  Does not depend on OpenSM.
  */
 #ifndef IBF_MSG_H
 #define IBF_MSG_H
 
 enum ibf_severity { IBF_INFO, IBF_WARN, IBF_ERROR };
 
-/* name, number, severity, meaning in a few words */
+/* name, number, severity, short description */
 #define IBF_MESSAGES(M)							\
 	M(LOADED, 1, INFO, "the plugin is loaded")			\
 	M(ROUTED, 2, INFO, "one line per routing")			\
 	M(MCAST, 3, INFO, "multicast trees built since the routing")	\
 	M(FAST, 4, INFO, "one line per fast reroute")			\
-	M(RECONCILED, 5, INFO, "what the sweep after it still changed")	\
+	M(RECONCILED, 5, INFO, "changes by the confirming sweep")	\
 	M(NOMINAL, 6, INFO, "the nominal fabric was made or has grown")	\
-	M(VLS, 7, INFO, "which lanes ddlr has")			\
+	M(VLS, 7, INFO, "the VLs that ddlr uses")			\
 	M(SEARCH, 8, INFO, "a search for better tables has ended")	\
 	M(OBSERVED, 20, INFO, "what an engine would change (observe)")	\
-	M(UNREACHABLE, 101, WARN, "pairs that the cabling cannot serve") \
+	M(UNREACHABLE, 101, WARN, "unreachable pairs")			\
 	M(SKIPPED, 102, WARN, "contradictory data of OpenSM left out")	\
 	M(CA_ORDER, 103, WARN, "the host order was not written")	\
 	M(UCAST_CACHE, 104, WARN, "use_ucast_cache is on")		\
@@ -31,8 +31,8 @@ enum ibf_severity { IBF_INFO, IBF_WARN, IBF_ERROR };
 	M(NO_SUCH_PORTS, 107, WARN, "a GUID file names no port here")	\
 	M(FAST_OFF, 108, WARN, "there is no fast path")			\
 	M(FAST_FAILED, 109, WARN, "no fast reroute this time")		\
-	M(FAST_WRITES, 110, WARN, "a fast reroute lost some writes")	\
-	M(FLAPPING, 111, WARN, "a cable flaps and is left out")		\
+	M(FAST_WRITES, 110, WARN, "writes were not acknowledged")	\
+	M(FLAPPING, 111, WARN, "a link fails repeatedly: damped")	\
 	M(EVENT_FILE, 112, WARN, "the event file cannot be written")	\
 	M(STATE_FILE, 113, WARN, "the state file is not used or written") \
 	M(ENGINE_NAME, 114, WARN, "an engine's name is misspelt")	\

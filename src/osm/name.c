@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * How messages name nodes: by description, with the GUID where another node of
- * the fabric has the same description, and by GUID alone where it is empty.
+ * Names of nodes in messages: the description, followed by the GUID if another
+ * node of the fabric has the same description; the GUID alone if it is empty.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -8,10 +8,11 @@ struct ibf_name {
 	char s[FTR_NAME_MAX + 32];
 };
 
-/* For messages; .s is valid as long as the value. */
+/* Names for messages, see name.c; .s is valid as long as the value. */
 struct ibf_name ibf_sw_name(const struct ftr_fabric *f, ftr_sw s);
 struct ibf_name ibf_ep_name(const struct ftr_fabric *f, ftr_ep e);
-/* The owner of lid, which is at most f->max_lid; "nobody". */
+/* The owner of lid, which must be at most f->max_lid; "nobody" if there is
+ * none. */
 struct ibf_name ibf_lid_name(const struct ftr_fabric *f, ftr_lid lid);
 
 #endif

@@ -2,21 +2,21 @@
 /*
  * The nominal fabric of the plugin, and its state file.
  *
- * Routes stay where they are through faults because they are numbered over
- * what was seen of the fabric so far, not over what is alive now
- * (<ftr/nominal.h>).  That is remembered here from routing to routing, and from
- * one OpenSM to the next in files beside OpenSM's own (guid2lid and others), in
- * its cache directory.
+ * Routes stay unchanged through faults because they are numbered by the nominal
+ * fabric, all that was seen of the fabric so far, and not by what is alive now
+ * (<ftr/nominal.h>).  It is kept here from routing to routing.  From one run of
+ * OpenSM to the next it is kept in files beside OpenSM's own (guid2lid and
+ * others), in its cache directory.
  *
  * Each manager writes a file of its own, ibfattree-nominal-PORTGUID: one host
- * may run several, each on a port of another fabric.  At its first routing as
- * master it reads all of these files, the newest first, and takes the first
- * that is of this fabric, whoever wrote it; so a standby that shares or copies
- * the directory takes over with the same tables.  It then writes its own, so
- * that this is the newest.  The file without a GUID is what older versions
- * wrote; it is read and left alone.
+ * may run several managers, each on a port of another fabric.  At its first
+ * routing as master a manager reads all of these files, the newest first, and
+ * uses the first that belongs to this fabric, whichever manager wrote it; so a
+ * standby that shares or copies the directory takes over with the same tables.
+ * It then writes its own file, which becomes the newest.  The file without a
+ * GUID was written by older versions; it is read and not changed.
  *
- * Nothing depends on it but how many entries change: a file that is missing,
+ * The file affects only the number of entries that change: one that is missing,
  * damaged or of another fabric is reported and replaced.
  */
 #include <dirent.h>
@@ -30,7 +30,7 @@
 #include "osm/writer.h"
 
 #define STATE_FILE "ibfattree-nominal"
-#define MAX_FILES 32		/* of the newest; more are not looked at */
+#define MAX_FILES 32		/* the newest are read, others ignored */
 
 const char *ibf_state_dir(void)
 {
@@ -57,7 +57,7 @@ struct state_file {
 	bool own;
 };
 
-/* The newest first; of two as new, one's own, then by name. */
+/* The newest first; among equals our own, then by name. */
 static int newer(const void *x, const void *y)
 {
 	const struct state_file *a = x, *b = y;
@@ -83,7 +83,7 @@ static bool is_state_name(const char *name)
 			  strspn(name + 1, "0123456789abcdef") == 16);
 }
 
-/* Into file[MAX_FILES]; returns how many. */
+/* List the state files in file[MAX_FILES]; returns their number. */
 static uint32_t list_files(const char *own, struct state_file *file)
 {
 	DIR *dir = opendir(ibf_state_dir());
@@ -103,7 +103,7 @@ static uint32_t list_files(const char *own, struct state_file *file)
 		}
 		f.at = st.st_mtim;
 		f.own = !strcmp(f.path, own);
-		if (n == MAX_FILES) {	/* the oldest goes */
+		if (n == MAX_FILES) {	/* drop the oldest */
 			qsort(file, n, sizeof(*file), newer);
 			if (newer(&f, &file[n - 1]) > 0) {
 				free(f.path);
@@ -119,7 +119,7 @@ static uint32_t list_files(const char *own, struct state_file *file)
 	return n;
 }
 
-/* Make n the plugin's; it takes n over. */
+/* Make n the nominal fabric of the plugin, which takes ownership of it. */
 static bool adopt(struct ibf_plugin *p, struct ftr_nominal *n)
 {
 	struct ibf_nominal *new = ftr_calloc(1, sizeof(*new));
@@ -135,7 +135,7 @@ static bool adopt(struct ibf_plugin *p, struct ftr_nominal *n)
 	return true;
 }
 
-/* Make it the plugin's if it is of the fabric f. */
+/* Use the file if it belongs to the fabric f; false: it was not used. */
 static bool try_file(struct ibf_plugin *p, const struct state_file *file,
 		     const struct ftr_fabric *f,
 		     const struct ftr_shape_opts *opts, struct ftr_team *team)
@@ -147,7 +147,8 @@ static bool try_file(struct ibf_plugin *p, const struct state_file *file,
 	bool reshaped;
 
 	st = ftr_nominal_read_own(file->path, opts, team, &n, &reshaped, &err);
-	if (st == FTR_SHAPE)	/* so has the fabric: the engine says why */
+	if (st == FTR_SHAPE)	/* f has the same problem, which the engine
+				 * reports */
 		return false;
 	if (st) {
 		ibf_log(p, IBF_STATE_FILE, "state file not used: %s%s", err.msg,
@@ -155,7 +156,8 @@ static bool try_file(struct ibf_plugin *p, const struct state_file *file,
 		return false;
 	}
 	if (ftr_nominal_compare(n, f, &c, &err) || c.other) {
-		/* that of another manager of this host may well be */
+		/* the file of another manager on this host may belong to
+		 * another fabric */
 		if (file->own)
 			ibf_log(p, IBF_STATE_FILE, "state file not used: %s is of another fabric: %u of its %u switches and %u of its %u end ports are in this one; it is replaced",
 				file->path, c.same_sw, c.old_sw, c.same_hosts,
@@ -166,12 +168,13 @@ static bool try_file(struct ibf_plugin *p, const struct state_file *file,
 	if (!adopt(p, n))
 		return false;
 	if (reshaped)
-		ibf_log(p, IBF_NOMINAL, "%s was made with other options or GUID files; the tree it holds is shaped anew",
+		ibf_log(p, IBF_NOMINAL, "%s was made with other options or GUID files; the ranks of the nominal fabric are computed again",
 			file->path);
 	return true;
 }
 
-/* True: it was read from the file that is written, so is on the disk. */
+/* Read the nominal fabric.  True: it was read from our own file, which is up to
+ * date. */
 static bool read_state(struct ibf_plugin *p, const char *own,
 		       const struct ftr_fabric *f,
 		       const struct ftr_shape_opts *opts, struct ftr_team *team)
@@ -199,10 +202,10 @@ static void log_change(struct ibf_plugin *p,
 	const struct ftr_fabric *f = p->nominal->n->f;
 
 	if (c->other)
-		ibf_log(p, IBF_NOMINAL, "this is another fabric than before: %u of %u switches and %u of %u end ports that were remembered are here; all of them are forgotten",
+		ibf_log(p, IBF_NOMINAL, "this is another fabric: %u of %u switches and %u of %u end ports of the nominal fabric are present; the nominal fabric is replaced",
 			c->same_sw, c->old_sw, c->same_hosts, c->old_hosts);
 	if (first || c->other)
-		ibf_log(p, IBF_NOMINAL, "the nominal fabric is what is seen now: %u switches, %u cables between them, %u end ports",
+		ibf_log(p, IBF_NOMINAL, "the nominal fabric is the present fabric: %u switches, %u links between switches, %u end ports",
 			f->n_sw, f->n_sw_links, f->n_ep);
 	else
 		ibf_log(p, IBF_NOMINAL, "the nominal fabric has changed: new_switches=%u new_links=%u new_ports=%u replaced_switches=%u modified=%u removed_switches=%u removed_links=%u removed_ports=%u; first: %s",
@@ -212,7 +215,7 @@ static void log_change(struct ibf_plugin *p,
 			c->example[0] ? c->example : "other options");
 }
 
-/* Written by the writer's thread, which holds a reference meanwhile. */
+/* Job of the writer's thread, with its own reference to the nominal fabric. */
 struct state_job {
 	struct ibf_job job;
 	struct ibf_nominal *nominal;
@@ -257,7 +260,8 @@ static void write_state(struct ibf_plugin *p, const char *path)
 	ibf_writer_put(p->writer, &job->job);
 }
 
-/* Take f into account; logs what is to be told.  False: nothing has changed. */
+/* Update the nominal fabric with f and log the change.  False: it has not
+ * changed. */
 static bool update(struct ibf_plugin *p, const struct ftr_fabric *f,
 		   const struct ftr_shape_opts *opts, struct ftr_team *team)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Options: one table, and everything else is derived from it.
+ * Options.  Everything is derived from one table.
  *
  * All values are ints (numbers, or the index of a word), so that a row needs an
- * offset and no type.  A file is parsed into a copy; the caller's options
- * change only when the whole file was good.
+ * offset but no type.  A file is parsed into a copy; the caller's options
+ * change only if the whole file is correct.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -56,80 +56,81 @@ static const char *const sftree_modes[] = {
 
 const struct ibf_option ibf_option_table[] = {
 	{ .name = "threads", FIELD(threads), .max = FTR_TEAM_MAX,
-	  .doc = "Threads that compute the routes; 0 = one per core.  The tables\n"
-		 "do not depend on it." },
+	  .doc = "Threads that compute the routes; 0 = one per core.  The tables do not\n"
+		 "depend on it." },
 	{ .name = "leaf_order", FIELD(leaf_order), .words = leaf_orders,
 	  .def = FTR_LEAF_BY_GUID,
-	  .doc = "Order of the leaf switches inside a pod, and with it the order of\n"
-		 "hosts that the tables are balanced for: guid (of the switch), or\n"
-		 "name (of the hosts; node2 before node10)." },
+	  .doc = "Order of the leaf switches inside a pod, and so the order of hosts that\n"
+		 "the tables are balanced for: guid (GUID of the leaf switch), or name\n"
+		 "(names of the hosts; node2 comes before node10)." },
 	{ .name = "roots", FIELD(roots), .words = root_modes,
 	  .def = FTR_ROOTS_AUTO,
-	  .doc = "If top switches are evidently missing from root_guid_file: auto (they\n"
-		 "are roots, too), file (the file decides), or strict (the engine does\n"
-		 "not route)." },
+	  .doc = "What to do if top switches are evidently missing from root_guid_file:\n"
+		 "auto (treat them as roots, too), file (use the file as it is), or strict\n"
+		 "(the engine does not route)." },
 	{ .name = "ca_order_dump", FIELD(ca_order_dump), .words = off_on,
 	  .def = 1,
-	  .doc = "Write that order of hosts to opensm-ENGINE-ca-order.dump in\n"
+	  .doc = "Write the order of hosts to opensm-ENGINE-ca-order.dump in\n"
 		 "dump_files_dir after every routing: on or off." },
 	{ .name = "status_files", FIELD(status_files), .words = off_on,
 	  .def = 1,
 	  .doc = "Write ibfattree.prom (metrics for Prometheus) and ibfattree-status.json\n"
 		 "to dump_files_dir after every sweep and repair: on or off." },
 	{ .name = "log_samples", FIELD(log_samples), .max = 16, .def = 10,
-	  .doc = "How many hosts a warning about unreachable hosts names." },
+	  .doc = "Maximum number of hosts named in a warning about unreachable hosts." },
 	{ .name = "dmodc_placement", FIELD(placement), .words = placements,
 	  .def = FTR_PLACE_EVEN,
-	  .doc = "Who takes over from a lost cable, for all engines: even (survivors\n"
-		 "share the load), stable (the fewest entries change, a few less after\n"
-		 "several faults), or, for comparison, literal (the published modulo and\n"
-		 "order of switches: nearly all entries of a switch change, shifts\n"
-		 "collide) and literal-planes (the same modulo, order by plane)." },
+	  .doc = "Which next hops replace a failed link, for all engines: even (the load\n"
+		 "is shared evenly among the remaining links), stable (the fewest entries\n"
+		 "change, slightly fewer than with even after several faults); and, for\n"
+		 "comparison only, literal (modulo and order of switches as published:\n"
+		 "nearly all entries of a switch change, flows of a shift share links)\n"
+		 "and literal-planes (the same modulo, switches ordered by plane)." },
 	{ .name = "balance", FIELD(balance), .words = balances,
 	  .def = FTR_BALANCE_FULL,
-	  .doc = "Search for even load among the ports that lead closer: off (closed form\n"
-		 "only; entries are a function of the fabric as it is), load (all-to-all,\n"
-		 "in every routing), or full (also shift permutations, in the background,\n"
-		 "once per fabric).  With load and full, entries change after a fault only\n"
-		 "if they lost their port." },
+	  .doc = "Search for even load among the next hops that the engine allows: off\n"
+		 "(closed form only: the tables depend only on the present and the nominal\n"
+		 "fabric), load (all-to-all, in every routing), or full (also shift\n"
+		 "permutations, in the background, once per fabric).  With load and full, a\n"
+		 "fault changes only entries that lost their port." },
 	{ .name = "paths", FIELD(paths), .words = path_rules,
 	  .def = FTR_PATHS_ALL,
-	  .doc = "Which pairs of host ports the engine dmodc connects: all that links\n"
-		 "connect, or updown (the published rule: only those with a path that\n"
-		 "goes up, then down)." },
+	  .doc = "Which pairs of host ports the engine dmodc connects: all (every pair\n"
+		 "that links connect), or updown (the published rule: only pairs with a\n"
+		 "path that goes up and then down)." },
 	{ .name = "sftree_mode", FIELD(sftree_mode), .words = sftree_modes,
 	  .def = FTR_SFTREE_INVERTED,
-	  .doc = "How the engine sftree connects switches: inverted (always complete,\n"
-		 "free of credit loops on any fabric), or paper (the published\n"
-		 "algorithms to the letter, for comparison only)." },
+	  .doc = "How the engine sftree connects switches: inverted (connects all\n"
+		 "switches without credit loops on any fabric), or paper (exactly the\n"
+		 "published algorithms, for comparison only)." },
 	{ .name = "observe", FIELD(observe), .words = no_yes, .def = 0,
-	  .doc = "Compute and check tables at every sweep, log what they would change,\n"
-		 "and leave routing to the next engine of routing_engine: no or yes." },
+	  .doc = "Compute and check tables at every sweep and log what they would change,\n"
+		 "but let the next engine of routing_engine route: no or yes." },
 	{ .name = "fast_reroute", FIELD(fast_reroute), .words = off_on,
 	  .def = 1,
-	  .doc = "Repair the tables as soon as a switch reports a change of its links,\n"
-		 "before OpenSM sweeps: on, or off (exactly what OpenSM does by itself)." },
+	  .doc = "Repair the tables as soon as a switch reports a link change, before\n"
+		 "OpenSM sweeps: on, or off (all changes are left to OpenSM's sweeps)." },
 	{ .name = "fast_window", FIELD(fast_window), .min = 1, .max = 256,
 	  .def = 64,
-	  .doc = "Management packets that a fast reroute has on the wire at a time." },
+	  .doc = "Maximum number of SMPs of a fast reroute that are outstanding at a time." },
 	{ .name = "fast_timeout_ms", FIELD(fast_timeout_ms), .min = 5,
 	  .max = 5000, .def = 50,
-	  .doc = "Milliseconds after which such a packet counts as lost and is sent again." },
+	  .doc = "Timeout of such an SMP in milliseconds; after it the SMP is sent again." },
 	{ .name = "fast_sweep_delay_ms", FIELD(fast_sweep_delay_ms),
 	  .max = 60000, .def = 500,
-	  .doc = "The sweep that confirms fast reroutes begins when no link has changed\n"
-		 "for so many milliseconds ..." },
+	  .doc = "After a fast reroute a sweep confirms the tables: this many milliseconds\n"
+		 "after the last link change, ..." },
 	{ .name = "fast_sweep_cap_ms", FIELD(fast_sweep_cap_ms),
 	  .max = 600000, .def = 5000,
-	  .doc = "... but no later than this after the first change." },
+	  .doc = "... but at most this many milliseconds after the first link change." },
 	{ .name = "fast_flap_limit", FIELD(fast_flap_limit), .max = 1000,
 	  .def = 5,
-	  .doc = "A cable that goes down so often within fast_flap_window_ms is not used\n"
-		 "before it has been quiet for fast_flap_hold_ms; 0 = always used." },
+	  .doc = "A link that fails this many times within fast_flap_window_ms is damped:\n"
+		 "it is not used until it has not failed for fast_flap_hold_ms.  0 = never." },
 	{ .name = "fast_flap_window_ms", FIELD(fast_flap_window_ms),
-	  .max = 3600000, .def = 60000, .doc = "See fast_flap_limit." },
+	  .max = 3600000, .def = 60000, .doc = "See fast_flap_limit; milliseconds." },
 	{ .name = "fast_flap_hold_ms", FIELD(fast_flap_hold_ms),
-	  .max = 3600000, .def = 60000, .doc = "See fast_flap_limit." },
+	  .max = 3600000, .def = 60000, .doc = "See fast_flap_limit; milliseconds." },
 	{ .name = NULL }
 };
 
@@ -180,7 +181,7 @@ static enum ftr_status set_number(const struct ibf_option *opt,
 	return FTR_OK;
 }
 
-/* Cut a comment and the blanks at both ends. */
+/* Remove a comment, and blanks at both ends. */
 static char *trim(char *line)
 {
 	char *end;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The options of the plugin: one table drives defaults, parser and sample.
+ * The options of the plugin.  One table drives defaults, parser and sample
+ * file.
  *
- * File: "key value" or "key = value" per line, '#' starts a comment at the
- * start of a line or after a blank.  An unknown key, a key given twice, a value
- * outside of its range and a torn line are FTR_PARSE with FILE:LINE and the
- * value; *o is then unchanged.  Knows nothing of OpenSM.
+ * File format: "key value" or "key = value" per line; '#' starts a comment at
+ * the start of a line or after a blank.  An unknown key, a key given twice, a
+ * value out of range and an incomplete line are FTR_PARSE with FILE:LINE and
+ * the value; *o is then unchanged.  Does not depend on OpenSM.
  */
 #ifndef IBF_OPTIONS_H
 #define IBF_OPTIONS_H
@@ -21,17 +22,17 @@ struct ibf_options {
 	int roots;		/* enum ftr_roots */
 	int ca_order_dump;	/* bool */
 	int status_files;	/* bool */
-	int log_samples;	/* pairs named in a warning */
+	int log_samples;	/* hosts named in a warning */
 	int placement;		/* enum ftr_placement */
 	int balance;		/* enum ftr_balance */
 	int paths;		/* enum ftr_paths */
 	int sftree_mode;	/* enum ftr_sftree_mode */
 	int observe;		/* bool: compute and check, do not route */
 	int fast_reroute;	/* bool */
-	int fast_window;	/* packets on the wire */
+	int fast_window;	/* packets in flight */
 	int fast_timeout_ms;
 	int fast_sweep_delay_ms, fast_sweep_cap_ms;
-	int fast_flap_limit;	/* 0: never held down */
+	int fast_flap_limit;	/* 0: never damped */
 	int fast_flap_window_ms, fast_flap_hold_ms;
 };
 
@@ -48,22 +49,22 @@ extern const struct ibf_option ibf_option_table[];
 
 void ibf_options_default(struct ibf_options *o);
 
-/* Read path over the values in *o.  FTR_IO if it cannot be read, and
- * *missing (may be NULL) tells whether that is because there is no file. */
+/* Read the file, overriding the values in *o.  FTR_IO if it cannot be read;
+ * *missing (may be NULL) is true if it does not exist. */
 enum ftr_status ibf_options_read(const char *path, struct ibf_options *o,
 				 bool *missing,
 				 struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * Find our word in the string that all plugins share (event_plugin_options in
- * opensm.conf, may be NULL): "ibfattree:PATH".  Words of other plugins are
- * passed over.  *path is malloc()ed, NULL if there is no word of ours.  A word
- * "ibfattree" without a path and a second word are FTR_INVAL.
+ * Find the path of our options file in the string that all plugins share
+ * (event_plugin_options in opensm.conf, may be NULL): "ibfattree:PATH".  Words
+ * of other plugins are ignored.  *path is malloc()ed; NULL if there is no word
+ * of ours. "ibfattree" without a path, and a second word, are FTR_INVAL.
  */
 enum ftr_status ibf_options_path(const char *shared, char **path,
 				 struct ftr_err *err) FTR_MUST_USE;
 
-/* The commented sample, all keys at their defaults. */
+/* Write the commented sample file, all keys with their defaults. */
 void ibf_options_sample(FILE *out);
 
 #endif

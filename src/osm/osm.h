@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the files of the plugin share.  The only header that pulls in OpenSM;
- * osm_config.h must come first, because struct layouts depend on it.
+ * Declarations shared by the files of the plugin.  The only header that
+ * includes OpenSM's; osm_config.h must come first, because struct layouts
+ * depend on it.
  *
  * Ownership: the plugin object lives from create to delete.  Each engine holds
  * at most one published generation (fabric, shape and tables, immutable) and,
- * while it routes, one under construction; the fast path and repairs that are
- * not yet told of hold references of their own.  No pointer into OpenSM's data is kept
- * across callbacks: generations name things by GUID, LID and index, and
- * commit and multicast look switches up again.
+ * while it routes, one under construction.  The fast path and repairs that are
+ * not yet recorded hold references of their own.  No pointer into OpenSM's data
+ * is kept across callbacks: generations identify objects by GUID, LID and
+ * index, and commit and multicast look switches up again.
  */
 #ifndef IBF_OSM_H
 #define IBF_OSM_H
@@ -33,7 +34,7 @@
 
 #define IBF_MAX_ENGINES 8
 
-/* What was left out of a snapshot, for one warning line. */
+/* Objects left out of a snapshot, for one warning line. */
 struct ibf_skips {
 	uint32_t n;
 	char first[192];
@@ -45,57 +46,61 @@ struct ibf_nominal {
 	struct ftr_nominal *n;
 };
 
-/* A fabric with what was made of it; shared by reference, immutable once the
- * routing that made it is done. */
+/* A fabric with its shape and tables; shared by reference, immutable once its
+ * routing is done. */
 struct ibf_generation {
 	atomic_uint refs;
 	struct ftr_fabric *fabric;
-	struct ibf_nominal *nominal;	/* that shape was made over, or NULL */
+	struct ibf_nominal *nominal;	/* that shape is numbered by, or NULL */
 	struct ftr_shape *shape;
 	uint8_t *mcast_able;	/* [n_sw] the switch supports multicast */
-	/* of a routing; NULL where only the fabric was looked at */
+	/* of a routing; NULL if only the fabric was read */
 	const char *engine;
 	struct ftr_tables *tables;
-	/* what the entries keep, prefer.c; current only while it is routed */
+	/* tables whose entries are kept, see prefer.c; current is valid only
+	 * during routing */
 	struct ftr_tables *prefer, *current;
 	struct ftr_keep keep;
-	bool makeshift;		/* preferred are tables of a damaged fabric */
+	bool makeshift;		/* the preferred tables are those of a damaged
+				 * fabric */
 	struct ftr_route_opts opts;
-	uint8_t *order;		/* [n_sw] levels of up and down */
-	/* the shape that the tables follow to the letter, shape or own; NULL:
-	 * there is none */
+	uint8_t *order;		/* [n_sw] level of each switch in the up/down
+				 * order */
+	/* the shape that the tables follow exactly: shape or own; NULL: none */
 	const struct ftr_shape *routed;
 	struct ftr_shape *own;
 	struct ftr_sl2vl *vls;	/* ddlr's turn bit, NULL: not in use */
 	ftr_sw *sm;			/* opts.sm */
-	struct ftr_turn *turn;		/* opts.turn: those of the tables */
+	struct ftr_turn *turn;		/* opts.turn: the extra turns of the
+					 * tables */
 };
 
-/* A cable between two switches, as OpenSM names it. */
+/* A link between two switches, as OpenSM names it. */
 struct ibf_link {
 	uint64_t guid, peer_guid;
 	ftr_port port, peer_port;
 	bool active;		/* both ports can carry data */
 };
 
-/* Tables with what the engine says of them. */
+/* Tables with the statistics of the engine. */
 struct ibf_routes {
 	struct ftr_tables *t;
 	struct ftr_route_opts opts;
 	struct ftr_route_stats stats;	/* stats.order, .turn are ours */
 	ftr_sw *sm;		/* opts.sm */
-	struct ftr_turn *before;	/* opts.turn: of the routing before */
+	struct ftr_turn *before;	/* opts.turn: extra turns of the routing
+					 * before */
 };
 
-/* Per routing: milliseconds and counts for the one line that is logged. */
+/* Duration of each phase of a routing, in milliseconds. */
 struct ibf_timing {
 	double snapshot, shape, route, check, commit;
 };
 
-/* (source, LID) pairs that are left without a path for good reason. */
+/* (source, LID) pairs without a path that the engine does not promise to serve. */
 struct ibf_unserved {
 	uint64_t hosts;		/* host to host */
-	uint64_t apart;		/* of those, no links connect them */
+	uint64_t apart;		/* of those, pairs that no links connect */
 	uint64_t mixed;		/* host to switch, switch to host */
 	uint64_t others;	/* switches, Aggregation Nodes */
 };
@@ -105,22 +110,23 @@ struct ibf_changes {
 	uint32_t switches;
 };
 
-/* What an engine's entries go back to, prefer.c. */
+/* The tables that the entries of an engine return to, see prefer.c. */
 struct ibf_prefer {
-	/* Tables that are preferred: of gen, or read from a file; NULL: none. */
+	/* The preferred tables: of gen, or read from a file; NULL: none. */
 	struct ibf_generation *gen;
 	struct ftr_stored *stored;
 	uint64_t nominal;	/* identity of the nominal fabric they belong to */
-	/* better ones, of better_of, found by a search */
+	/* better tables, for better_of, found by a search */
 	struct ftr_tables *better;
 	struct ibf_generation *better_of;
-	struct ibf_search *search;	/* under way, or NULL */
-	bool for_displaced;	/* better: displaced entries only */
-	bool new_displaced;	/* others than at the last search for them */
-	bool searching;		/* a search was begun for this fabric */
-	bool searched;		/* and has ended well */
-	bool improved;		/* the preferred tables are of a search */
-	bool was_read;		/* the files */
+	struct ibf_search *search;	/* the running search, or NULL */
+	bool for_displaced;	/* better is for displaced entries only */
+	bool new_displaced;	/* displaced entries differ from those of the
+				 * last search */
+	bool searching;		/* a search was started for this fabric */
+	bool searched;		/* and has succeeded */
+	bool improved;		/* the preferred tables come from a search */
+	bool was_read;		/* the files were read */
 	struct ftr_displaced *entry;	/* as last read or written */
 	uint32_t n_entries;
 };
@@ -128,18 +134,18 @@ struct ibf_prefer {
 struct ibf_engine {
 	struct ibf_plugin *plugin;
 	const struct ftr_engine_ops *ops;
-	const void *host;	/* OpenSM's object, which dies before us */
+	const void *host;	/* OpenSM's object, freed before the plugin */
 	struct ibf_generation *gen;	/* published, NULL before */
 	struct ibf_prefer prefer;
-	bool gen_stale;		/* a sweep began after gen was made */
+	bool gen_stale;		/* a sweep has begun since gen was made */
 	bool turn_bit, reported_vls;	/* ddlr, see ddlr.c */
-	char refusal[FTR_ERR_MAX];	/* why it does not route, "" = it does */
+	char refusal[FTR_ERR_MAX];	/* why it does not route; "": it does */
 	struct ibf_stree *stree;	/* scratch, of gen's size */
-	uint32_t n_trees;	/* built since the last summary */
+	uint32_t n_trees;	/* multicast trees built since the last summary */
 	double trees_ms;
 };
 
-/* A list of GUIDs as it was last read from its file. */
+/* A list of GUIDs as last read from its file. */
 struct ibf_guids {
 	uint64_t *guid;		/* NULL: never */
 	uint32_t n;
@@ -156,20 +162,21 @@ struct ibf_plugin {
 	struct ibf_writer *writer;	/* NULL: no file is written */
 	struct ibf_fast *fast;	/* NULL: no fast path */
 	struct ibf_status *status;	/* NULL: no memory for it */
-	struct ibf_nominal *nominal;	/* NULL: not yet, or not known */
+	struct ibf_nominal *nominal;	/* NULL: not known yet */
 	struct ibf_options opt;
 	struct ibf_guids roots, cn, io;
 	struct ftr_team *team;
 	bool team_tried;
 	bool cache_warned;
-	bool swept;		/* a heavy sweep has started before */
-	bool routing_done;	/* since it started */
-	struct ibf_engine *routed;	/* the last routing is its, or NULL */
+	bool swept;		/* a heavy sweep has started */
+	bool routing_done;	/* a routing was done since it started */
+	struct ibf_engine *routed;	/* made the last routing; NULL: none of
+					 * ours */
 	unsigned int n_engines;
 	struct ibf_engine engine[IBF_MAX_ENGINES];
 };
 
-/* NULL: OpenSM has none of that GUID.  Its lock is held. */
+/* NULL: OpenSM has no switch with that GUID.  The caller holds OpenSM's lock. */
 static inline osm_switch_t *ibf_host_switch(const struct ibf_plugin *p,
 					    uint64_t guid)
 {
@@ -180,20 +187,21 @@ static inline osm_switch_t *ibf_host_switch(const struct ibf_plugin *p,
 void ibf_log(struct ibf_plugin *p, enum ibf_msg msg, const char *fmt, ...)
 	FTR_PRINTF(3, 4);
 
-/* layout.c: does the plugin fit this OpenSM?  If not, why holds the first
- * pointer that is wrong; refuse writes it to syslog, and does not touch osm. */
+/* layout.c: do the structures of this OpenSM have the expected layout?  If not,
+ * `why` names the first wrong pointer; refuse writes it to syslog and does not
+ * access osm. */
 bool ibf_layout_fits(const struct osm_opensm *osm, char *why, size_t size);
 void ibf_layout_refuse(const char *why);
 
 /* host_engine.c: osm_routing_engine callbacks; ctx is a struct ibf_engine. */
 int ibf_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm);
-/* A published or refreshed view of the subnet; needs the exclusive lock. */
+/* A new generation of the subnet; needs the exclusive lock. */
 enum ftr_status ibf_generation_new(struct ibf_engine *e,
 				   struct ibf_generation **out,
 				   struct ibf_timing *ms,
 				   struct ftr_err *err) FTR_MUST_USE;
 void ibf_engine_publish(struct ibf_engine *e, struct ibf_generation *gen);
-/* Count a reference up; drop one, the last frees.  NULL is accepted. */
+/* Take a reference; drop one, the last frees.  NULL is accepted. */
 struct ibf_generation *ibf_generation_get(struct ibf_generation *gen);
 void ibf_generation_put(struct ibf_generation *gen);
 
@@ -202,8 +210,8 @@ enum ftr_status ibf_snapshot(struct ibf_plugin *p, struct ftr_fabric **out,
 			     struct ibf_skips *skips,
 			     struct ftr_err *err) FTR_MUST_USE;
 
-/* nominal_store.c: the nominal fabric brought up to date with f, for the caller to
- * put back; NULL if there is none. */
+/* nominal_store.c: update the nominal fabric with f and return it; the caller
+ * must ibf_nominal_put() it.  NULL: there is none. */
 struct ibf_nominal *ibf_nominal_for(struct ibf_plugin *p,
 				    const struct ftr_fabric *f,
 				    const struct ftr_shape_opts *opts,
@@ -212,39 +220,41 @@ struct ibf_nominal *ibf_nominal_for(struct ibf_plugin *p,
 const char *ibf_state_dir(void);
 /* Drop a reference; NULL is accepted. */
 void ibf_nominal_put(struct ibf_nominal *n);
-/* The next call reads the state file anew. */
+/* Forget the nominal fabric; the next ibf_nominal_for reads the state file
+ * again. */
 void ibf_nominal_forget(struct ibf_plugin *p);
 
-/* guid_options.c: the lists of OpenSM's GUID files, which stay the plugin's. */
+/* guid_options.c: the lists of OpenSM's GUID files; they remain the property of
+ * the plugin. */
 void ibf_guids_read(struct ibf_plugin *p, struct ftr_shape_opts *out);
 void ibf_guids_free(struct ibf_plugin *p);
-/* Log what is wrong with the roots that this shape was made of. */
+/* Log what is wrong with the roots of this shape. */
 void ibf_roots_report(struct ibf_plugin *p, const struct ftr_shape *sh);
 
-/* verify.c: the verdict on computed tables; FTR_REFUSED with the reason. */
+/* verify.c: check computed tables; FTR_REFUSED with the reason. */
 enum ftr_status ibf_verify(struct ibf_engine *e,
 			   const struct ibf_generation *gen,
 			   const struct ibf_routes *r, struct ibf_unserved *un,
 			   struct ftr_err *err) FTR_MUST_USE;
 
-/* host_engine.c: the tables are those of an engine that is none of ours.  OpenSM's
- * lock held, or on the sweeper's thread. */
+/* host_engine.c: true if the last routing was by an engine that is not ours.
+ * With OpenSM's lock held, or on the sweeper's thread. */
 bool ibf_other_routed(const struct ibf_plugin *p);
 
-/* prefer.c: what gen is to prefer, into gen->prefer, current and keep. */
+/* prefer.c: set gen->prefer, current and keep. */
 enum ftr_status ibf_prefer(struct ibf_engine *e, struct ibf_generation *gen,
 			   struct ftr_err *err) FTR_MUST_USE;
-/* Nothing of the nominal fabric is missing but hosts. */
+/* True if nothing of the nominal fabric is missing except hosts. */
 bool ibf_is_complete(const struct ibf_generation *gen);
-/* gen was routed. */
+/* To be called after gen was routed. */
 void ibf_prefer_routed(struct ibf_engine *e, struct ibf_generation *gen);
-/* All is up: search for better tables, if that has not been done. */
+/* All links are up: search for better tables, unless that was done. */
 void ibf_prefer_search(struct ibf_engine *e);
-/* Prefer nothing, and end the search. */
+/* Drop the preferred tables and end the search. */
 void ibf_prefer_drop(struct ibf_engine *e);
 
-/* commit.c: nothing is written unless everything fits; write false: count the
- * changes only. */
+/* commit.c: write the tables, all or nothing; write false: only count the
+ * changes. */
 enum ftr_status ibf_commit(struct ibf_plugin *p, const struct ftr_fabric *f,
 			   const struct ftr_tables *t, bool write,
 			   struct ibf_changes *changes,
@@ -254,33 +264,35 @@ enum ftr_status ibf_commit(struct ibf_plugin *p, const struct ftr_fabric *f,
 ib_api_status_t ibf_mcast_build_stree(void *ctx, osm_mgrp_box_t *mbox);
 
 /* fast.c, see fast.h.  NULL: switched off, or not possible, which is logged.
- * All others accept NULL. */
+ * All other functions accept NULL. */
 struct ibf_fast *ibf_fast_new(struct ibf_plugin *p);
 void ibf_fast_free(struct ibf_fast *f);		/* joins the worker */
 /* Sweep events, on the sweeper's thread and without a lock: a heavy sweep
- * begins; discovery is over (may wait for a write to end); tables are on the
- * switches, by gen, or NULL: by no engine of ours; all is done. */
+ * begins; discovery is over (may wait for a write to end); the switches have
+ * new tables, of gen, or NULL: of an engine that is not ours; the sweep is
+ * done. */
 void ibf_fast_sweep_start(struct ibf_fast *f);
 void ibf_fast_discovered(struct ibf_fast *f);
 void ibf_fast_routed(struct ibf_fast *f, struct ibf_generation *gen);
 void ibf_fast_sweep_done(struct ibf_fast *f);
-/* We are not master any more. */
+/* This manager is no longer master. */
 void ibf_fast_disarm(struct ibf_fast *f);
-/* A routing begins; it has changed this.  Exclusive lock held. */
+/* A routing begins; changes made by it.  Exclusive lock held. */
 void ibf_fast_routing(struct ibf_fast *f);
 void ibf_fast_changed(struct ibf_fast *f, const struct ibf_changes *c);
-/* ddlr.c: decide gen's VLs, exclusive lock held; OpenSM's update_sl2vl. */
+/* ddlr.c: decide gen's VLs, exclusive lock held; callback update_sl2vl. */
 void ibf_ddlr_vls(struct ibf_engine *e, struct ibf_generation *gen);
 void ibf_ddlr_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,
 		     ib_slvl_table_t *t);
 
-/* fast.c: a routing is to leave this cable out. */
+/* fast.c: must a routing leave this link out? */
 bool ibf_fast_left_out(struct ibf_fast *f, struct ibf_link l);
 
-/* status_file.c: metrics and status files.  NULL: no memory; all others accept a
- * plugin without one.  A sweep begins; a routing is done, or refused, exclusive
- * lock held; who routes, and why not another; a repair is done; a sweep is done
- * or the state of the manager has changed, gen: the routing in use or NULL. */
+/* status_file.c: metrics and status files.  NULL: no memory; all other
+ * functions accept a plugin without one.  In this order: a sweep begins; a
+ * routing is done, or refused (exclusive lock held); which engine routes, and
+ * why not another; a repair is done; a sweep is done or the state of the
+ * manager has changed, gen: the routing in use or NULL. */
 struct ibf_status *ibf_status_new(void);
 void ibf_status_free(struct ibf_status *s);
 void ibf_status_sweep(struct ibf_plugin *p);
@@ -294,7 +306,7 @@ void ibf_status_engine(struct ibf_plugin *p, const char *used, bool ours,
 void ibf_status_repair(struct ibf_plugin *p, const struct rr_repair *r);
 void ibf_status_write(struct ibf_plugin *p, const struct ibf_generation *gen);
 
-/* ca_order.c: have the order of gen's shape written. */
+/* ca_order.c: queue a job that writes the host order of gen's shape. */
 void ibf_ca_order_write(struct ibf_engine *e, struct ibf_generation *gen);
 
 #endif

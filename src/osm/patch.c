@@ -2,25 +2,27 @@
 /*
  * OpenSM's copy of the tables while the fast path writes to switches.
  *
- * OpenSM has two copies of every table: lft, what the switch acknowledged, and
- * new_lft, what it is to hold.  A sweep writes the blocks in which they
- * differ.  So, for every block that a repair is going to write:
+ * OpenSM has two copies of every table: lft, the table that the switch
+ * acknowledged, and new_lft, the table that it should hold.  A sweep writes the
+ * blocks in which they differ.  So, for every block that a repair is going to
+ * write:
  *
  *	before the first packet		new_lft = new, lft = complement of new
  *	all acknowledged		lft = new
- *	not acknowledged		lft stays: the next sweep writes it
- *	sent more than once		the same: of a packet that was given up
- *					nobody knows when it is carried out,
- *					perhaps after a later one
- *	differed before		the same, of a packet of OpenSM's own
+ *	not acknowledged		lft stays: the next sweep writes the block
+ *	sent more than once		lft stays: a packet that timed out may still
+ *					be carried out, even after a later one
+ *	lft differed before		lft stays: the same holds for a packet of
+ *					OpenSM's own
  *
- * which leaves the next sweep with nothing to do after a good repair, and with
- * exactly the doubtful blocks after a bad one, whenever it comes and whatever
- * becomes of us.  (The complement: no block is its own.)
+ * So the next sweep has nothing to write after a good repair, and exactly the
+ * doubtful blocks after a bad one, whenever it comes and whether or not the
+ * plugin still runs.  (The complement, because no block equals its own.)
  *
- * If a routing has begun meanwhile (that of a forced reroute comes without a
- * warning), its tables stand, and a packet of ours may have overtaken one of
- * OpenSM's: these blocks are marked once it is done, and swept again.
+ * If a routing has begun meanwhile (a forced reroute comes without notice), its
+ * tables are valid, and our packets and OpenSM's may have been carried out in
+ * either order.  These blocks are marked when the routing is done, and a sweep
+ * writes them again.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -28,9 +30,9 @@
 
 #include "osm/fast.h"
 
-/* Whether the epoch is over: a routing has begun.  An engine before ours in
- * OpenSM's list may do that unseen: then its end is still to come, or has been
- * reported.  Under OpenSM's lock. */
+/* Is the epoch over, that is, has a routing begun?  An engine before ours in
+ * OpenSM's list may route without our notice; then the end of that routing is
+ * still to come, or has been reported.  Under OpenSM's lock. */
 static bool has_routed(struct ibf_fast *f, uint32_t epoch)
 {
 	struct rr_event ev = { .kind = RR_EV_ROUTING };
@@ -70,7 +72,7 @@ static enum ftr_status writable(const struct ibf_fast *f,
 	return FTR_OK;
 }
 
-/* Later steps of a block overwrite earlier ones: the last one stays. */
+/* A block may be written in several steps: the last one remains. */
 static void announce(struct ibf_fast *f, struct rr_block *b, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -91,7 +93,7 @@ static void announce(struct ibf_fast *f, struct rr_block *b, uint32_t n)
 	}
 }
 
-/* Room for n more, before anything is written. */
+/* Reserve room for n more, before anything is written. */
 static bool reserve_suspects(struct ibf_fast *f, uint32_t n)
 {
 	void *grown = realloc(f->suspect, (f->n_suspects + n + 1u) *
@@ -113,7 +115,7 @@ enum ftr_status ibf_patch_announce(void *ctx, struct rr_block *b, uint32_t n,
 		return ftr_fail(err, FTR_NOMEM, "out of memory for %u writes",
 				n);
 	CL_PLOCK_EXCL_ACQUIRE(&osm->lock);
-	/* while we waited for the lock; these tables are newer than ours */
+	/* OpenSM routed while we waited for the lock: its tables are newer */
 	st = has_routed(f, epoch) ?
 		ftr_fail(err, FTR_REFUSED, "OpenSM has routed meanwhile") :
 		writable(f, b, n, err);
@@ -141,7 +143,7 @@ uint32_t ibf_patch_settle(void *ctx, const struct rr_block *b, uint32_t n,
 			continue;
 		if (ours && sw && sw->new_lft &&
 		    memcmp(sw->new_lft + at, b[i].data, FTR_LFT_BLOCK))
-			continue;	/* a later one of this block counts */
+			continue;	/* a later write of this block counts */
 		if (!ours)
 			f->suspect[f->n_suspects++] = (struct ibf_suspect){
 				b[i].guid, b[i].block
@@ -156,7 +158,7 @@ uint32_t ibf_patch_settle(void *ctx, const struct rr_block *b, uint32_t n,
 	return unsettled;
 }
 
-/* Blocks that may hold something old: make OpenSM write them. */
+/* Make OpenSM write the blocks that may hold old entries. */
 void ibf_patch_rewrite(void *ctx)
 {
 	struct ibf_fast *f = ctx;

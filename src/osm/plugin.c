@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The plugin: what OpenSM loads, and who may call what.
+ * The plugin object that OpenSM loads.  Entry points, with the thread and the host
+ * lock that they run with:
  *
  *  entry point		thread		host lock	touches
  *  create		main		none		options, registry, the
@@ -26,15 +27,15 @@
  *  search		one at a time	none		its generation (read)
  *			per engine
  *
- * OpenSM ends with destroy of every engine that was set up, then delete, then
- * dlclose; so destroy drops routing state and leaves the engine object, which
- * is part of the plugin, alone.  report never takes a host lock: for traps off
- * the wire the host already holds its lock shared, and a writer may be queued
- * behind it.  It waits for one thing only, at the end of a discovery, when the
- * sweeper holds no lock: until the worker has settled what it is writing.
+ * At its end OpenSM calls destroy for every engine that was set up, then delete,
+ * then dlclose.  So destroy frees the routing state only; the engine object is
+ * part of the plugin.  report never takes a host lock: for traps from the wire the
+ * host already holds its lock shared, and a writer may be queued behind it.  It
+ * waits for one thing only: at the end of a discovery, when the sweeper holds no
+ * lock, until the worker has settled its current write.
  *
- * Wrong options stop nothing: they are reported, and all have their defaults.
- * The engine that OpenSM would take instead may have credit loops.
+ * Wrong options stop nothing: they are reported, and all options have their
+ * defaults.  The engine that OpenSM would use instead may have credit loops.
  */
 #include "config.h"
 
@@ -46,7 +47,7 @@
 #include "osm/writer.h"
 #include <opensm/osm_version.h>
 
-/* Nothing that is wrong in the options is worth the tables of another engine. */
+/* Wrong options are no reason to route by another engine. */
 static void read_options(struct ibf_plugin *p)
 {
 	char *path = NULL, text[] = IBF_CONF_FILE;
@@ -71,7 +72,8 @@ static void read_options(struct ibf_plugin *p)
 	free(path);
 }
 
-/* OpenSM says that it does not know an engine, and routes by another one. */
+/* OpenSM reports an unknown engine name, and routes by another engine: suggest
+ * the right name. */
 static void check_names(struct ibf_plugin *p)
 {
 	static const char blanks[] = ", \t\n";
@@ -116,7 +118,7 @@ static void *create(struct osm_opensm *osm)
 	struct ibf_plugin *p;
 	char why[128];
 
-	/* OpenSM logs that it cannot load us, too */
+	/* OpenSM also logs that it cannot load the plugin */
 	if (!ibf_layout_fits(osm, why, sizeof(why))) {
 		ibf_layout_refuse(why);
 		return NULL;
@@ -152,7 +154,7 @@ static void delete(void *data)
 	free(p);
 }
 
-/* Another manager may write the state files from now on. */
+/* Another manager may write the state files from now on: read them again later. */
 static void forget(struct ibf_plugin *p)
 {
 	ibf_nominal_forget(p);
@@ -168,7 +170,8 @@ static struct ibf_engine *engine_by_name(struct ibf_plugin *p,
 	for (unsigned int i = 0; i < p->n_engines; i++) {
 		const char *own = p->engine[i].ops->name;
 
-		/* OpenSM minds the case, and the administrator should know */
+		/* OpenSM compares with case, but the administrator meant this
+		 * one */
 		if (strlen(own) == len && !strncasecmp(own, name, len))
 			return &p->engine[i];
 	}
@@ -176,7 +179,7 @@ static struct ibf_engine *engine_by_name(struct ibf_plugin *p,
 }
 
 /* The first of our engines in routing_engine that comes before the one in use:
- * the administrator wanted it and does not get it. */
+ * the administrator chose it, and it does not route. */
 static struct ibf_engine *passed_over(struct ibf_plugin *p, const char *used)
 {
 	static const char blanks[] = ", \t\n";
@@ -198,7 +201,7 @@ static struct ibf_engine *passed_over(struct ibf_plugin *p, const char *used)
 static const char *reason(const struct ibf_engine *e)
 {
 	return e->refusal[0] ? e->refusal :
-	       "OpenSM did not ask it (see the lines above)";
+	       "OpenSM did not call it (see the lines above)";
 }
 
 static void routing_done(struct ibf_plugin *p)
@@ -209,7 +212,7 @@ static void routing_done(struct ibf_plugin *p)
 
 	p->routing_done = true;
 	e = used ? engine_by_name(p, used->name, strlen(used->name)) : NULL;
-	/* with use_ucast_cache OpenSM may have routed without asking it */
+	/* with use_ucast_cache OpenSM may have routed without calling it */
 	ibf_fast_routed(p->fast, e && !e->gen_stale ? e->gen : NULL);
 	if (!used)
 		return;
@@ -217,20 +220,20 @@ static void routing_done(struct ibf_plugin *p)
 	ours = e != NULL;
 	e = passed_over(p, used->name);
 	ibf_status_engine(p, used->name, ours, e ? reason(e) : "");
-	if (e && !p->opt.observe)	/* else that is what was asked for */
+	if (e && !p->opt.observe)	/* with observe this is intended */
 		ibf_log(p, IBF_FALLBACK, "the routing engine %s routes now instead of %s: %s",
 			used->name, e->ops->name, reason(e));
 }
 
-/* A routing that failed altogether is reported by no event; the next sweep is
- * the first to hear of it. */
+/* No event reports that all engines failed; the next sweep is the first to
+ * notice. */
 static void sweep_start(struct ibf_plugin *p)
 {
 	struct ibf_engine *e = passed_over(p, NULL);
 
-	/* Another manager may have routed meanwhile, and have seen more.  A
-	 * manager that has handed over and is master again hears of no change
-	 * of state. */
+	/* Another manager may have routed meanwhile, and have seen more of the
+	 * fabric.  A manager that handed over and is master again gets no event
+	 * for the change of state. */
 	if (p->osm->subn.coming_out_of_standby) {
 		forget(p);
 		p->swept = false;	/* a standby's sweep routes nothing */
@@ -276,7 +279,8 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 		ibf_status_sweep(p);
 		ibf_fast_sweep_start(p->fast);
 		break;
-	case OSM_EVENT_ID_STATE_CHANGE:	/* another manager routes from now on */
+	case OSM_EVENT_ID_STATE_CHANGE:	/* maybe another manager routes from now
+					 * on */
 		if (p->osm->subn.sm_state != IB_SMINFO_STATE_MASTER) {
 			forget(p);
 			ibf_fast_disarm(p->fast);

@@ -1,40 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Preferred tables: what an engine's entries go back to, and the search for better
- * ones in the background.
+ * Preferred tables, to which the entries of an engine return after faults, and
+ * the search for better ones in the background.
  *
  * The first routing of a fabric is the closed form and a search for even
- * all-to-all load, and its tables are preferred from then on: later routings keep
- * their entries wherever these are still candidates (src/engine/keep.c).  They are
- * made anew when the fabric has a link that the preferred tables were made
- * without: from the closed form, so that the complete fabric has the same tables
- * whatever happened before; but if a search had improved the tables and nothing was
- * missing then (the fabric has grown), from what was preferred.
+ * all-to-all load.  Its tables are preferred from then on: later routings keep
+ * their entries wherever these are still candidates (src/engine/keep.c).
+ *
+ * The preferred tables are computed again when the fabric has a link that they
+ * were made without.  They are then computed from the closed form, so that the
+ * tables of the complete fabric do not depend on history.  Exception: if a
+ * search had improved the preferred tables and nothing was missing then (the
+ * fabric has grown), they are computed from the old ones.
  *
  *	routing of a complete fabric -> preferred -> search thread -> better tables
  *	                                   ^                               |
  *	                                   +---- next complete routing ----+
  *
- * With balance full a thread searches for even load under shift permutations,
- * too.  It holds a reference to its generation and no lock of OpenSM, and can be
- * cancelled at any moment.  Its result is applied by a sweep, at the first routing
- * at which nothing is missing.  All its entries are candidates by the same ranks,
- * so switches that hold old and new entries in any mixture are free of loops and
- * credit loops; and it is verified like all tables.
+ * With balance full a thread also searches for even load under shift
+ * permutations.  It holds a reference to its generation and no lock of OpenSM,
+ * and can be cancelled at any time.  A sweep applies its result, at the first
+ * routing with nothing missing.  All its entries are candidates by the same
+ * ranks, so any mixture of old and new entries is free of loops and credit
+ * loops; and the result is verified like all tables.
  *
- * Entries that a fault displaces take the port of the closed form at once.  When
- * the sweep is over, a second search places all displaced entries by cost at both
- * ends; if the gain is large enough, the next sweep applies it to these entries and
- * no others.
+ * An entry that a fault displaces gets the port of the closed form at once.
+ * When the sweep is over, a second search places all displaced entries by cost
+ * at both ends.  If the gain is large enough, the next sweep applies the result
+ * to these entries only.
  *
- * Files.  The preferred tables and the displaced entries are kept beside the
- * nominal fabric, named by it and by the engine, so that a restart or another
- * manager changes nothing and the search runs once per fabric.  They are read at the first
- * routing as master, and count only if they belong to the same nominal fabric.
- * They are written when they have changed, by the writer's thread.
+ * Files.  The preferred tables and the displaced entries are stored beside the
+ * nominal fabric, under a name made of its identity and the engine's name.  So
+ * a restart or another manager changes no entry, and the search runs once per
+ * fabric.  The files are read at the first routing as master, and used only if
+ * they belong to the same nominal fabric.  The writer's thread writes them when
+ * they have changed.
  *
  * Threads: everything here runs under OpenSM's exclusive lock (routing) or when
- * no sweep can run (delete); the search thread touches its own struct only.
+ * no sweep can run (delete); the search thread accesses its own struct only.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -71,7 +74,7 @@ static bool cancelled(void *ctx)
 	return atomic_load(&z->cancel);
 }
 
-/* As OpenSM does it for a trap. */
+/* Request a heavy sweep in the same way as OpenSM does for a trap. */
 static void ask_for_sweep(struct ibf_plugin *p)
 {
 	__atomic_store_n(&p->osm->subn.force_heavy_sweep, TRUE,
@@ -79,8 +82,9 @@ static void ask_for_sweep(struct ibf_plugin *p)
 	osm_sm_signal(&p->osm->sm, OSM_SIGNAL_SWEEP);
 }
 
-/* Preferred tables take any gain; displaced entries change once more, so there the
- * balance must have drifted by more than 1 / GAIN_SHARE. */
+/* Any gain is worth new preferred tables.  A search for displaced entries
+ * changes these once more, so there one of the two loads must fall by more than
+ * 1 / GAIN_SHARE. */
 #define GAIN_SHARE 10
 
 static bool is_worth_it(const struct ibf_search *z)
@@ -100,7 +104,8 @@ static void *search(void *arg)
 	struct ibf_search *z = arg;
 	double t0 = ibf_now_ms();
 
-	setpriority(PRIO_PROCESS, 0, 10);	/* on Linux: of this thread */
+	setpriority(PRIO_PROCESS, 0, 10);	/* on Linux this applies to this
+						 * thread only */
 	z->status = ftr_tables_new(z->gen->fabric, false, &z->t, &z->err);
 	if (!z->status)
 		z->status = z->e->ops->route(z->gen->shape, &z->opts, NULL,
@@ -119,7 +124,8 @@ static void search_free(struct ibf_search *z)
 	free(z);
 }
 
-/* For better preferred tables; displaced: for better places of displaced entries. */
+/* Start a search for better preferred tables; displaced: for better ports of
+ * displaced entries. */
 static void start(struct ibf_engine *e, bool displaced)
 {
 	struct ibf_search *z = ftr_calloc(1, sizeof(*z));
@@ -146,7 +152,7 @@ static void start(struct ibf_engine *e, bool displaced)
 	z->opts.cancel_ctx = z;
 	atomic_init(&z->cancel, false);
 	atomic_init(&z->done, false);
-	sigfillset(&all);	/* they are for OpenSM's main thread */
+	sigfillset(&all);	/* signals are for OpenSM's main thread */
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	failed = pthread_create(&z->thread, NULL, search, z);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -156,7 +162,7 @@ static void start(struct ibf_engine *e, bool displaced)
 		e->prefer.search = z;
 }
 
-/* Wait for the thread, which ends soon when it is cancelled. */
+/* Cancel the search and wait for its thread, which ends soon. */
 static void stop(struct ibf_prefer *r)
 {
 	struct ibf_search *z = r->search;
@@ -257,8 +263,8 @@ void ibf_prefer_drop(struct ibf_engine *e)
 
 enum file { PREFERRED, DISPLACED };
 
-/* Named by what they belong to, so that managers which share or copy the directory
- * find them.  NULL: no memory. */
+/* File name from the identity of nominal fabric and engine, so that managers
+ * which share or copy the directory find it.  NULL: no memory. */
 static char *path_of(const struct ftr_stored_id *id, enum file which)
 {
 	char *path;
@@ -311,7 +317,7 @@ static struct file_job *job_new(struct ibf_engine *e,
 
 	if (!j || !(j->path = path_of(id, which))) {
 		free(j);
-		ibf_log(e->plugin, IBF_STATE_FILE, "tables are not remembered: out of memory");
+		ibf_log(e->plugin, IBF_STATE_FILE, "preferred tables are not stored: out of memory");
 		return NULL;
 	}
 	j->id = *id;
@@ -322,7 +328,7 @@ static struct file_job *job_new(struct ibf_engine *e,
 	return j;
 }
 
-/* Those of a nominal fabric that is no more. */
+/* Remove the files of a nominal fabric that no longer exists. */
 static void remove_files(struct ibf_engine *e, const struct ftr_stored_id *id)
 {
 	for (enum file which = PREFERRED; which <= DISPLACED; which++) {
@@ -358,7 +364,7 @@ static bool same_entries(const struct ftr_displaced *a,
 	return true;
 }
 
-/* Entries of gen that are not the preferred ones, if they have changed. */
+/* Write the displaced entries of gen if they have changed. */
 static void write_displaced(struct ibf_engine *e,
 			    const struct ibf_generation *gen)
 {
@@ -432,7 +438,7 @@ static void read_displaced(struct ibf_engine *e,
 	free(path);
 }
 
-/* What an earlier OpenSM has left for this fabric. */
+/* Read the files that an earlier run of OpenSM left for this fabric. */
 static void read_files(struct ibf_engine *e, const struct ibf_generation *gen)
 {
 	struct ftr_stored_id id = id_of(e, gen);
@@ -460,8 +466,8 @@ static void read_files(struct ibf_engine *e, const struct ibf_generation *gen)
 
 /* ---- a routing ------------------------------------------------------------------ */
 
-/* The tables that the switches hold, as OpenSM has them; where it knows none
- * yet, what was remembered. */
+/* The tables that the switches hold according to OpenSM; entries that it does
+ * not know yet come from the stored displaced entries. */
 static enum ftr_status read_current(struct ibf_engine *e,
 				    struct ibf_generation *gen,
 				    struct ftr_err *err)
@@ -495,7 +501,7 @@ static enum ftr_status read_current(struct ibf_engine *e,
 	return st;
 }
 
-/* A search that has ended. */
+/* Take the result of a search that has ended. */
 static void take_result(struct ibf_engine *e)
 {
 	struct ibf_search *z = e->prefer.search;
@@ -530,8 +536,7 @@ static void take_result(struct ibf_engine *e)
 	search_free(z);
 }
 
-/* What is preferred now, by which fabric it counts, and whether that fabric was
- * complete. */
+/* The preferred tables, their fabric, and whether that fabric was complete. */
 struct preferred {
 	const struct ftr_fabric *f;
 	const struct ftr_tables *t;
@@ -576,7 +581,8 @@ enum ftr_status ibf_prefer(struct ibf_engine *e, struct ibf_generation *gen,
 		drop_better(r);
 	}
 	r->nominal = id.nominal;
-	/* what the formula gave before says nothing about the larger fabric */
+	/* closed-form tables of the smaller fabric do not apply to the larger
+	 * one */
 	if (grown && !(p.complete && r->improved)) {
 		drop_preferred(r);
 		p.t = NULL;
@@ -599,7 +605,8 @@ static bool same_tables(const struct ftr_tables *a, const struct ftr_tables *b)
 	return a && b && !memcmp(a->lft, b->lft, (size_t)a->n_sw * a->stride);
 }
 
-/* The tables of gen, of a complete fabric or the first, are preferred. */
+/* Make the tables of gen, a complete fabric or the first one, the preferred
+ * tables. */
 static void prefer_these(struct ibf_engine *e, struct ibf_generation *gen)
 {
 	struct ibf_prefer *r = &e->prefer;

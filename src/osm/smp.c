@@ -2,10 +2,10 @@
 /*
  * Management packets of our own: a window of slots, and a runner of jobs.
  *
- * Every packet on the wire holds a slot.  Its number and the slot's sequence
- * number travel in the wrapper's context, which the host keeps with the request
- * and hands back with the answer; so an answer that comes late, or twice over
- * two routes, finds that its sequence number is over, and is dropped.
+ * Every packet in flight holds a slot.  The slot's number and sequence number
+ * travel in the wrapper's context, which the host keeps with the request and
+ * returns with the answer.  An answer that comes late, or for the second time
+ * over a second route, no longer matches the sequence number and is dropped.
  *
  *	runner		FREE -> SENT
  *	receiver	SENT -> ANSWERED | LOST		under the mutex
@@ -14,13 +14,13 @@
  * The mutex is never held while the host's transport is called: a send that
  * fails calls our error callback from inside osm_vendor_send.
  *
- * Failures under ibsim.  Its preload library gives packets that were not
- * answered to the agent that registered last, which is OpenSM's.  OpenSM then
- * counts its packets outstanding and on the wire down by one each and posts
- * the request to the dispatcher id in fail_msg, which is ours; both counters
- * are put back up there, before OpenSM's "message done" takes the packet off
- * once more.  On hardware the answer is matched by the transaction ID, and
- * failures come to our own callback.
+ * Failures under ibsim.  Its preload library gives unanswered packets to the
+ * agent that registered last, which is OpenSM's.  OpenSM then decrements its
+ * two counters of outstanding packets and of packets on the wire, and posts the
+ * request to the dispatcher id in fail_msg, which is ours.  There both counters
+ * are incremented again, before OpenSM's "message done" subtracts the packet once
+ * more.  On hardware the answer is matched by the transaction ID, and failures
+ * come to our own callback.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ struct slot {
 	uint8_t data[IB_SMP_DATA_SIZE];
 };
 
-/* What travels in the wrapper's context. */
+/* Contents of the wrapper's context. */
 struct ticket {
 	uint32_t magic, slot, seq;
 };
@@ -58,8 +58,9 @@ struct ibf_smp {
 	pthread_mutex_t mutex;
 	pthread_cond_t cond;
 	bool stop;
-	bool fresh;		/* a slot has changed since the runner looked */
-	unsigned int out;	/* wrappers that the host's transport has */
+	bool fresh;		/* a slot has changed since the runner last
+				 * looked */
+	unsigned int out;	/* wrappers held by the host's transport */
 	unsigned int timeout_ms;
 	struct slot slot[IBF_SMP_WINDOW_MAX];
 };
@@ -106,7 +107,7 @@ static void on_receive(osm_madw_t *madw, void *context, osm_madw_t *request)
 	osm_mad_pool_put(&s->osm->mad_pool, madw);
 }
 
-/* A packet of OpenSM's cannot come here: it has bound after us. */
+/* Never called for a packet of OpenSM, which has bound later. */
 static void on_error(void *context, osm_madw_t *request)
 {
 	struct ibf_smp *s = context;
@@ -175,9 +176,9 @@ struct ibf_smp *ibf_smp_new(struct osm_opensm *osm, unsigned int timeout_ms,
 	return NULL;
 }
 
-/* OpenSM frees its wrappers before it empties its table of those that are on
- * the wire, and crashes over one that is left: so all are waited for, as long
- * as the transport may take to give them up. */
+/* OpenSM frees its wrappers before it empties its table of those in flight, and
+ * crashes if one is left there.  So wait for all of ours, for the time that the
+ * transport may need to give them up. */
 static void wait_for_all(struct ibf_smp *s)
 {
 	double end = ibf_now_ms() + 2.5 * s->timeout_ms + 50;
@@ -188,8 +189,8 @@ static void wait_for_all(struct ibf_smp *s)
 	pthread_mutex_unlock(&s->mutex);
 }
 
-/* OpenSM has closed its dispatcher before it deletes plugins, and has freed
- * all registrations. */
+/* OpenSM has closed its dispatcher, and freed all registrations, before it
+ * deletes plugins. */
 void ibf_smp_free(struct ibf_smp *s)
 {
 	if (!s)
@@ -223,7 +224,7 @@ static ib_net64_t next_tid(struct ibf_smp *s)
 	return cl_hton64(tid);
 }
 
-/* The wrapper belongs to the host from here on; a failed send comes back
+/* From here on the wrapper belongs to the host; a failed send is returned
  * through on_error. */
 static bool send_packet(struct ibf_smp *s, const struct rr_smp *job,
 			double timeout, uint32_t slot, uint32_t seq)
@@ -246,8 +247,8 @@ static bool send_packet(struct ibf_smp *s, const struct rr_smp *job,
 	madw->mad_addr.dest_lid = IB_LID_PERMISSIVE;
 	madw->mad_addr.addr_type.smi.source_lid = IB_LID_PERMISSIVE;
 	madw->resp_expected = TRUE;
-	/* the transport sends everything twice: both before we give it up, or
-	 * the second packet might undo what was written after that */
+	/* the transport sends everything twice: both packets before our
+	 * timeout, or the second one might undo a later write */
 	madw->timeout = (uint32_t)(timeout / 2) + 1;
 	madw->fail_msg = s->fail_msg;
 	memcpy(&madw->context, &t, sizeof(t));
@@ -292,7 +293,7 @@ static void send_job(struct run *r, struct rr_smp *job)
 	job->tries++;
 }
 
-/* Another packet of the same job is on the wire.  Under the mutex. */
+/* Is another packet of the same job in flight?  Under the mutex. */
 static bool in_flight(const struct run *r, const struct rr_smp *job)
 {
 	for (uint32_t i = 0; i < IBF_SMP_WINDOW_MAX; i++)
@@ -302,7 +303,7 @@ static bool in_flight(const struct run *r, const struct rr_smp *job)
 	return false;
 }
 
-/* Free what is over; jobs[]: those to be sent again, returns how many. */
+/* Free finished slots.  again: jobs to be sent again; returns their number. */
 static unsigned int collect(struct run *r, double now,
 			    struct rr_smp **again)
 {
@@ -342,7 +343,7 @@ static unsigned int collect(struct run *r, double now,
 	return n;
 }
 
-/* Jobs that have waited long enough for their first answer. */
+/* Find jobs that have waited long enough for an answer to their first packet. */
 static unsigned int hedged(struct run *r, double now,
 			   struct rr_smp **again, unsigned int max)
 {
@@ -369,7 +370,7 @@ static void wait_for_news(struct ibf_smp *s, double until)
 		;
 }
 
-/* The next time at which something is to be done without an answer. */
+/* The time of the next action if no answer arrives. */
 static double next_deadline(const struct run *r, double start)
 {
 	double until = start + (r->policy->limit > 0 ? r->policy->limit : 1e12);

@@ -2,15 +2,15 @@
 /*
  * Management packets of our own, beside OpenSM's queue.
  *
- * OpenSM sends through one queue that is full while it sweeps; a packet of
- * ours would wait behind it.  So the plugin binds to the same port a second
- * time, before OpenSM does (a later bind would take OpenSM's traps away under
- * ibsim), and sends directed-route packets with callbacks of its own.
+ * OpenSM sends through one queue, which is full during a sweep; a packet of
+ * ours would wait in it.  So the plugin binds to the same port a second time
+ * and sends directed-route packets with callbacks of its own.  It binds before
+ * OpenSM does: under ibsim a later bind would divert OpenSM's traps.
  *
- * One thread (the worker) runs jobs; answers come in on the receiver thread of
- * the host's transport, and failures there or, under ibsim, through the error
- * path of OpenSM, which then has counted a packet down that it never counted
- * up: that is put right (smp.c).
+ * One thread (the worker) runs jobs.  Answers arrive on the receiver thread of
+ * the host's transport.  Failures arrive there, too, or, under ibsim, through
+ * the error path of OpenSM, which then decrements counters that it never
+ * incremented for this packet; smp.c corrects that.
  */
 #ifndef IBF_SMP_H
 #define IBF_SMP_H
@@ -24,20 +24,20 @@
 
 struct ibf_smp;
 
-/* Bind to the port that OpenSM will use.  Returns NULL, with the reason in
- * err, if the host refuses. */
+/* Bind to the port that OpenSM will use.  NULL, with the reason in err, if the
+ * host refuses. */
 struct ibf_smp *ibf_smp_new(struct osm_opensm *osm, unsigned int timeout_ms,
 			    struct ftr_err *err);
-/* No callback runs after it.  NULL is accepted. */
+/* No callback runs after this call.  NULL is accepted. */
 void ibf_smp_free(struct ibf_smp *s);
 
 /* Make ibf_smp_run return early, now and later.  Any thread. */
 void ibf_smp_stop(struct ibf_smp *s);
 
 /*
- * The transport of struct rr_ops; at most IBF_SMP_WINDOW_MAX packets on the wire.
- * What ibf_smp_stop cuts off stays RR_SMP_OPEN.
- * One thread at a time, without any lock of the host.
+ * The transport of struct rr_ops; at most IBF_SMP_WINDOW_MAX packets in flight.
+ * Requests that ibf_smp_stop cuts off stay RR_SMP_OPEN.  To be called by one
+ * thread at a time, without any lock of the host.
  */
 unsigned int ibf_smp_run(struct ibf_smp *s, struct rr_smp *job,
 			 unsigned int n, const struct rr_smp_policy *policy);

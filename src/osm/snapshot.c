@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The subnet as OpenSM sees it, copied by value into a fabric.
+ * Copies the subnet as OpenSM sees it into a fabric.
  *
- * Runs in a routing callback, under the exclusive lock.  Two passes: switches
- * with their cables to other switches, then end ports with theirs.  A cable is
- * taken if both ends are known and healthy (osm_link_is_healthy, as the stock
- * engines do), and told once, from its lower end.
+ * Runs in a routing callback, under the exclusive lock, in two passes: switches
+ * with their links to other switches, then host ports with theirs.  A link is
+ * included if both ends are known and healthy (osm_link_is_healthy, as in
+ * OpenSM's own engines).
  *
- * OpenSM's data can contradict itself after an error at initialisation: a LID
+ * After an error at initialisation OpenSM's data can contradict itself: a LID
  * of 0, a LID that its own table gives to another port, a host whose switch did
- * not answer.  Such an object stays in the fabric without a LID, so the rest
- * routes; it is counted.  Names are
- * print_desc, which OpenSM has sent through the node-name-map, but for
- * Aggregation Nodes.
+ * not answer.  Such an object stays in the fabric without a LID, so that the
+ * rest is routed; it is counted.
+ *
+ * Names are print_desc, which OpenSM has mapped with the node-name-map, except
+ * for Aggregation Nodes.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -40,7 +41,7 @@ static void skip(struct snap *s, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* With the GUID always: which names are unique is not known yet. */
+/* Always with the GUID: it is not known yet which names are unique. */
 static struct ibf_name node_name(const osm_node_t *node)
 {
 	struct ibf_name n;
@@ -50,8 +51,8 @@ static struct ibf_name node_name(const osm_node_t *node)
 	return n;
 }
 
-/* The extended speeds are told only by ports that can do them; a port that
- * cannot leaves the field zero. */
+/* Only ports that support extended speeds report them; others leave the field
+ * zero. */
 static enum ftr_speed link_speed(const osm_physp_t *p)
 {
 	const ib_port_info_t *pi = &p->port_info;
@@ -62,8 +63,8 @@ static enum ftr_speed link_speed(const osm_physp_t *p)
 	return ftr_speed_active(ib_port_info_get_link_speed_active(pi), ext);
 }
 
-/* The port's LIDs, if OpenSM's LID table gives every one of them to its node;
- * else 0 and a note. */
+/* The port's base LID, if OpenSM's LID table gives all its LIDs to this port;
+ * else 0, and the object is counted. */
 static ftr_lid trusted_lid(struct snap *s, const osm_physp_t *p)
 {
 	const cl_ptr_vector_t *tbl = &s->subn->port_lid_tbl;
@@ -109,7 +110,7 @@ static enum ftr_status add_switch(struct snap *s, const osm_switch_t *sw,
 	return FTR_OK;
 }
 
-/* The far end of p if the cable may be used. */
+/* The far end of p if the link may be used. */
 static const osm_physp_t *usable_remote(const osm_physp_t *p)
 {
 	const osm_physp_t *r = p ? p->p_remote_physp : NULL;
@@ -157,8 +158,9 @@ static enum ftr_status add_sw_links(struct snap *s, const osm_switch_t *sw,
 		const osm_switch_t *far = r ? r->p_node->sw : NULL;
 		enum ftr_status st;
 
-		/* once per cable; far ends without a switch object were not
-		 * discovered as far as OpenSM routes, and have no tables */
+		/* each link once, from one end; far ends without a switch
+		 * object were not discovered as far as OpenSM's routing is
+		 * concerned, and have no tables */
 		if (!far || sw > far || r->port_num >= far->num_ports ||
 		    ibf_fast_left_out(s->p->fast, link_of(p, r)))
 			continue;
@@ -169,8 +171,8 @@ static enum ftr_status add_sw_links(struct snap *s, const osm_switch_t *sw,
 	return FTR_OK;
 }
 
-/* The name that the node-name-map gives, but not to an Aggregation Node: what
- * it is is told by its own description only.  raw: room for that. */
+/* The name from the node-name-map; for an Aggregation Node its NodeDescription,
+ * which identifies it.  raw: buffer for that. */
 static const char *end_name(const osm_node_t *node,
 			    char raw[IB_NODE_DESCRIPTION_SIZE + 1])
 {
@@ -196,7 +198,7 @@ static enum ftr_status add_end_port(struct snap *s, const osm_port_t *port,
 		r = NULL;
 	lid = trusted_lid(s, p);
 	if (lid && !r) {
-		skip(s, "%s port %u has LID %u but no usable cable to a switch",
+		skip(s, "%s port %u has LID %u but no usable link to a switch",
 		     node_name(node).s, p->port_num, lid);
 		lid = 0;
 	}

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The status of the plugin: gathers the metrics and writes them to
- * ibfattree.prom and ibfattree-status.json in OpenSM's dump directory, when a
- * sweep is done, when the state of the manager changes, and after each repair.
+ * The status of the plugin: collects the metrics and writes ibfattree.prom and
+ * ibfattree-status.json to OpenSM's dump directory, when a sweep is done, when
+ * the state of the manager has changed, and after each repair.
  *
- * The sweeper and the worker of the fast path come here, so there is a lock; it
- * is taken last.  The files are written by the writer's thread.
+ * Both the sweeper and the worker of the fast path call this file, so it has a
+ * lock, which is taken last.  The writer's thread writes the files.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,14 +18,15 @@
 #include <ftr/load.h>
 #include <ftr/picture.h>
 
-/* Loads cost the sweeper O(switches * ports): 0.1 s at this many. */
+/* The load is computed on the sweeper's thread in O(switches * host ports), 0.1
+ * s at this product; above it the load is not computed. */
 #define LOAD_MAX 10000000u
 
 struct ibf_status {
 	pthread_mutex_t mutex;
 	struct ibf_metrics m;
 	double state_since;	/* ibf_now_ms() */
-	uint64_t loaded;	/* m.routings when the load was counted */
+	uint64_t loaded;	/* m.routings when the load was computed */
 };
 
 static double wall(void)
@@ -41,7 +42,7 @@ struct ibf_status *ibf_status_new(void)
 	struct ibf_status *s = ftr_calloc(1, sizeof(*s));
 
 	if (!s)
-		return NULL;	/* then there is no status, and no harm */
+		return NULL;	/* the plugin then runs without status files */
 	pthread_mutex_init(&s->mutex, NULL);
 	s->m.started = wall();
 	s->m.state = IBF_SM_DISCOVERING;
@@ -84,7 +85,7 @@ static void free_job(struct ibf_job *job)
 	free(job);
 }
 
-/* Composed here, written by the writer's thread. */
+/* Compose the file here; the writer's thread writes it. */
 static void replace(struct ibf_plugin *p, const char *name,
 		    void (*fn)(FILE *, const struct ibf_metrics *))
 {
@@ -131,7 +132,7 @@ static void write_all(struct ibf_plugin *p)
 	replace(p, "ibfattree-status.json", ibf_metrics_json);
 }
 
-/* ---- what happens --------------------------------------------------------- */
+/* ---- events --------------------------------------------------------------- */
 
 void ibf_status_sweep(struct ibf_plugin *p)
 {
@@ -273,7 +274,7 @@ static uint64_t bound(const struct ftr_picture *pic, const struct places *w,
 	return most;
 }
 
-/* The load of all-to-all, beside its bound. */
+/* All-to-all load of the most loaded link, and its lower bound. */
 static bool load(const struct ibf_generation *gen, uint64_t *max,
 		 uint64_t *least)
 {
@@ -314,7 +315,8 @@ static enum ibf_sm_state state_of(const struct ibf_plugin *p)
 	}
 }
 
-/* The sweeper's: gen is the routing in use, NULL: none of ours. */
+/* Called on the sweeper's thread; gen is the routing in use, NULL: none of
+ * ours. */
 void ibf_status_write(struct ibf_plugin *p, const struct ibf_generation *gen)
 {
 	struct ibf_status *s = p->status;

@@ -2,10 +2,10 @@
 /*
  * Spanning trees: choose a root, search, prune.
  *
- * The down costs of the shape tell at once whether a switch reaches a member
- * going down only.  They know nothing of switches without multicast, so the
- * search that follows has the last word: if it misses a member, the search
- * over all cables takes its place.
+ * The downward costs of the shape show directly whether a switch reaches a
+ * member by going down only.  They do not consider switches without multicast,
+ * so the search decides: if it misses a member, the search over all links is
+ * used instead.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -66,8 +66,8 @@ static bool covers(const struct ibf_stree *t, ftr_sw s)
 	return true;
 }
 
-/* The switch of the lowest rank that covers all members; among equals the
- * hash-th of them.  Two passes instead of a list. */
+/* The switch of the lowest rank that covers all members; of several, the one
+ * that the hash selects.  Two passes instead of a list. */
 static ftr_sw covering_root(const struct ibf_stree *t, uint32_t hash)
 {
 	uint32_t n_sw = t->shape->f->n_sw, n = 0;
@@ -138,8 +138,8 @@ static uint32_t members_seen(const struct ibf_stree *t)
 	return n;
 }
 
-/* Search every connected part that holds a member, then again the one that
- * holds the most. */
+/* Search every connected component that holds a member, then search again in
+ * the one that holds the most. */
 static void search_any(struct ibf_stree *t, uint32_t hash)
 {
 	uint32_t before = 0, best = 0;
@@ -166,7 +166,7 @@ static void search_any(struct ibf_stree *t, uint32_t hash)
 		search(t, t->root, false, hash);
 }
 
-/* Mark what lies between the root and each member. */
+/* Mark the switches between the root and each member. */
 static void mark_used(struct ibf_stree *t)
 {
 	memset(t->n_children, 0, t->shape->f->n_sw * sizeof(*t->n_children));
@@ -184,8 +184,8 @@ static void mark_used(struct ibf_stree *t)
 	}
 }
 
-/* Keep the marked switches, and drop a root that only passes on.  The queue
- * holds parents before their children. */
+/* Keep the marked switches, but drop a root that has one child and no member.
+ * The queue holds parents before their children. */
 static void prune(struct ibf_stree *t)
 {
 	mark_used(t);

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Spanning trees for multicast groups, over a shape.  Knows nothing of OpenSM.
+ * Spanning trees for multicast groups, over a shape.  Does not depend on
+ * OpenSM.
  *
  * A tree is found by breadth-first search from a root, so every switch has one
- * parent and there is no loop, and is pruned to the switches that lie between
- * members.  Two ways, the first that works:
+ * parent and there is no loop.  It is then pruned to the switches that lie
+ * between members.  There are two methods; the first that works is used:
  *
- *	down	from a switch that reaches every member switch by down links
- *		only (lowest such rank, so that a group inside one pod stays
- *		there); among those of that rank one is chosen by a hash of the
- *		MLID, as are the cables, so that groups spread.  Every path of
- *		such a tree goes up, then down.
- *	any	from a member over all cables, in the connected part that holds
+ *	down	from a switch that reaches every member switch by downward links
+ *		only.  It is one of the lowest rank with that property, so that the
+ *		tree of a group inside one pod stays in the pod.  Among the switches
+ *		of that rank, and among parallel links, a hash of the MLID selects,
+ *		so that groups are spread.  Every path in such a tree goes up, then
+ *		down.
+ *	any	from a member over all links, in the connected component that holds
  *		the most members.
  *
- * Only switches in able[] are entered.  O(switches + cables) for a tree.
+ * Only switches in able[] are entered.  O(switches + links) for a tree.
  */
 #ifndef IBF_STREE_H
 #define IBF_STREE_H
@@ -24,7 +26,7 @@
 struct ibf_stree_node {
 	ftr_sw parent;		/* FTR_SW_NONE: the root */
 	ftr_port up;		/* own port towards the parent */
-	ftr_port down;		/* the parent's port towards it */
+	ftr_port down;		/* the parent's port towards this switch */
 	bool seen;		/* by the search */
 	bool member;
 	bool used;		/* in the pruned tree */
@@ -39,7 +41,7 @@ struct ibf_stree {
 	/* results of a build */
 	ftr_sw root;		/* FTR_SW_NONE: no tree */
 	bool pure_down;
-	uint32_t n_lost;	/* members outside of the tree */
+	uint32_t n_lost;	/* members that the tree does not reach */
 	uint32_t n_used;
 	ftr_sw *used;		/* [n_sw] switches of the tree, root first */
 	struct ibf_stree_node *node;	/* [n_sw] */

@@ -2,20 +2,22 @@
 /*
  * Traps, before OpenSM acts on them.
  *
- * OpenSM tells plugins of a trap only after it has answered it, filtered it
- * (ten equal ones in a few seconds are the last that it tells of) and, with
- * sweep_on_trap, started a heavy sweep which then races with us; of traps 129
- * to 131 it tells nothing.  So the plugin puts itself in front of the one
- * function that OpenSM's dispatcher calls for notices, and calls that for
- * every trap.  For a link state change (128) that the fast path has taken,
- * sweep_on_trap is off for the duration of this call, and of no other: 129 to
- * 131, 144 and vendors' traps do what they always did.  The option is read
- * nowhere else in OpenSM, and traps are handled one at a time while we change
- * it.  It is put back to what OpenSM has last read from opensm.conf, so that what
- * the administrator changes meanwhile holds.
+ * OpenSM reports a trap to plugins only after it has answered it, filtered it
+ * (of equal traps within a few seconds it reports at most ten) and, with
+ * sweep_on_trap, started a heavy sweep, which would race with the fast path.
+ * Traps 129 to 131 it does not report at all.  So the plugin installs itself in
+ * front of the one function that OpenSM's dispatcher calls for notices, and
+ * calls that function for every trap.
  *
- * If the administrator has sweep_on_trap off, it stays off: then the tables are
- * healed, and the sweep that confirms it is the next periodic one.
+ * While that function handles a link state change (128) that the fast path has
+ * taken, sweep_on_trap is off.  For all other traps (129 to 131, 144 and
+ * vendors' traps) it is unchanged.  OpenSM reads the option nowhere else, and
+ * traps are handled one at a time while we change it.  Afterwards the option is
+ * set to the value that OpenSM last read from opensm.conf, so that a change by
+ * the administrator takes effect.
+ *
+ * If the administrator has switched sweep_on_trap off, it stays off: the tables
+ * are repaired, and the next periodic sweep confirms that.
  */
 #include "osm/fast.h"
 
@@ -32,8 +34,9 @@ static bool link_change(const osm_madw_t *madw, ftr_lid *lid)
 	return true;
 }
 
-/* What opensm.conf says, as OpenSM has last read it: it keeps a copy, which we
- * do not change.  Without a file there is none, and nothing changes the option. */
+/* The value that OpenSM last read from opensm.conf: it keeps a copy, which we
+ * do not change.  Without a file there is no copy, and the option does not
+ * change. */
 static boolean_t in_file(const osm_subn_opt_t *opt, boolean_t otherwise)
 {
 	return opt->file_opts ?
@@ -64,8 +67,8 @@ static void on_notice(void *context, void *data)
 	pthread_mutex_unlock(&f->trap_order);
 }
 
-/* Before OpenSM has bound: the dispatcher has nothing to do yet.  When plugins
- * are deleted OpenSM has freed the registration. */
+/* Called before OpenSM has bound, when the dispatcher is idle.  The hook is not
+ * removed: OpenSM has freed the registration before it deletes plugins. */
 void ibf_trap_hook(struct ibf_fast *f)
 {
 	/* a const pointer only because it is a handle */

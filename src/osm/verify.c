@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The verdict on computed tables, before OpenSM sees them.
+ * The check of computed tables, before OpenSM sees them.
  *
- * The checker walks every path and knows nothing of the engine.  Refused are:
- * anything that does not end at a clean hole, a turn up after down that the
- * engine does not claim, a cycle of channel dependencies, and a hole where the
- * engine promises a path (enum ftr_promise).  What is beyond the promise is a
- * warning: the rest is routed, because a failing engine would stop the whole
- * subnet.
+ * The checker walks every path and is independent of the engine.  Tables are
+ * refused if a walk ends anywhere but at its destination or at an empty entry,
+ * if a path turns upward after going down where the engine does not declare it,
+ * if the channel dependencies have a cycle, or if an entry is empty where the
+ * engine promises a path (enum ftr_promise).  Unreachable pairs beyond the
+ * promise only cause a warning, and the rest is routed: if the engine failed,
+ * the whole subnet would have no routes.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -46,9 +47,9 @@ static enum ftr_status refuse_cycle(const struct ftr_fabric *f,
 			r->cycle_len ? c->port : 0);
 }
 
-/* End ports and their LIDs per switch, to count pairs.  hosts: without
- * Aggregation Nodes, which sit on the upper switches of a whole tree and have no
- * up/down path to each other there. */
+/* Host ports and their LIDs per switch, to count pairs.  hosts: without
+ * Aggregation Nodes, which sit on the upper switches of an intact tree and have
+ * no up/down path to each other there. */
 struct tally {
 	uint32_t hosts, host_lids, ends;
 };
@@ -72,7 +73,7 @@ static struct tally *tally_new(const struct ftr_fabric *f)
 	return y;
 }
 
-/* What the engine promises. */
+/* The engine's promise, and what it takes to evaluate it. */
 struct promise {
 	const struct ftr_shape *sh;
 	const struct ftr_route_opts *opts;
@@ -126,7 +127,7 @@ static bool promised(const struct promise *p, ftr_sw from, uint32_t col)
 	       (p->y[from].ends && p->y[to].ends) || has_manager(p, to);
 }
 
-/* Pairs beyond the promise. */
+/* Count the pairs beyond the promise. */
 static void count_unserved(const struct promise *p, struct ibf_unserved *out)
 {
 	const struct ftr_shape *sh = p->sh;
@@ -151,10 +152,10 @@ static void count_unserved(const struct promise *p, struct ibf_unserved *out)
 	}
 }
 
-/* A switch with hosts, and what each of these lacks. */
+/* A switch with hosts that cannot reach all others. */
 struct lacking {
 	ftr_sw sw;
-	uint64_t lids;		/* of hosts that it cannot reach */
+	uint64_t lids;		/* LIDs of hosts that it cannot reach */
 };
 
 static int lacking_cmp(const void *x, const void *y)
@@ -166,9 +167,9 @@ static int lacking_cmp(const void *x, const void *y)
 	return (a->sw > b->sw) - (a->sw < b->sw);
 }
 
-/* Switches whose hosts cannot reach other hosts, those that lack most first;
- * apart: because no links connect them, else for other reasons.  *hosts: the
- * number of these hosts. */
+/* Find the switches whose hosts cannot reach other hosts, those with the most
+ * unreachable LIDs first; returns their number.  apart: because no links
+ * connect them; else for other reasons.  *hosts: the number of these hosts. */
 static uint32_t find_lacking(const struct promise *p, bool apart,
 			     struct lacking *out, uint64_t *hosts)
 {
@@ -195,7 +196,8 @@ static bool is_host_of(const struct ftr_fabric *f, ftr_ep e, ftr_sw s)
 	return f->ep[e].sw == s && !ftr_ep_is_aggregation(&f->ep[e]);
 }
 
-/* The hosts that lack most, by name, at most `most`, and how many they lack. */
+/* Name the hosts with the most unreachable LIDs, at most `most`, each with that
+ * number. */
 static void name_lacking(const struct promise *p, bool apart, uint32_t most,
 			 char *text, size_t size)
 {
@@ -353,11 +355,11 @@ enum ftr_status ibf_verify(struct ibf_engine *e,
 		warn_unserved(e, &p, un);
 		if (stats->longer_pairs)
 			ibf_log(e->plugin, IBF_LONGER, "%s: paths of %" PRIu64
-				" pair%s of host ports are longer than necessary, so that all host ports are connected: their switch lies on several switches of two parts of the fabric that only such switches join; repair links, or set \"paths updown\" in ibfattree.conf",
+				" pair%s of host ports are longer than necessary, so that all host ports are connected without a credit loop: the leaf of one host joins two parts of the fabric that only leaves join; repair links between the parts, or set \"paths updown\" in ibfattree.conf",
 				e->ops->name, stats->longer_pairs,
 				plural(stats->longer_pairs));
 		if (stats->reordered)
-			ibf_log(e->plugin, IBF_REORDERED, "%s: extra turns cannot connect all host ports of this fabric; all are routed by the order of sftree, and some links may carry more, see IBF002: repair links, or set \"paths updown\" in ibfattree.conf",
+			ibf_log(e->plugin, IBF_REORDERED, "%s: extra turns cannot connect all host ports of this fabric; all pairs are routed by the order of sftree, and the most loaded link may carry more flows (see IBF002); repair links, or set \"paths updown\" in ibfattree.conf",
 				e->ops->name);
 	}
 	free(p.island);

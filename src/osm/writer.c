@@ -4,12 +4,14 @@
  *
  *	OpenSM's threads, the worker --put--> queue --run--> files
  *
- * Failures are logged once per series: the first of one kind of job with its
- * reason, and the number of lost jobs when one succeeds again or OpenSM ends.
+ * Failures are logged once per series: the first failure of one kind of job
+ * with its reason, and the number of lost jobs when a job of that kind succeeds
+ * again or OpenSM ends.
  *
- * If a write hangs longer than OpenSM's end may wait, the thread is abandoned:
- * it keeps its own memory, never touches the plugin or OpenSM again, and the
- * library is pinned in memory so that the thread has code to return to.
+ * If a write hangs longer than it may delay the end of OpenSM, the thread is
+ * abandoned: it keeps its own memory and never accesses the plugin or OpenSM
+ * again.  The library stays mapped, so that the code of the thread remains
+ * valid.
  */
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -20,15 +22,15 @@
 #include "osm/writer.h"
 
 struct ibf_writer {
-	struct ibf_plugin *p;	/* not to be used once abandoned */
+	struct ibf_plugin *p;	/* not used after the thread is abandoned */
 	pthread_t thread;
-	pthread_mutex_t mutex;	/* guards what follows */
+	pthread_mutex_t mutex;	/* guards the members below */
 	pthread_cond_t cond;
 	struct ibf_job *first, **end;
-	size_t n, bytes;	/* waiting */
+	size_t n, bytes;	/* of the waiting jobs */
 	bool busy, stop, abandoned;
 	uint64_t lost;
-	uint64_t series[IBF_N_MSG];	/* lost since the last success */
+	uint64_t series[IBF_N_MSG];	/* jobs lost since the last success */
 };
 
 /* ---- the thread ---------------------------------------------------------- */
@@ -48,7 +50,7 @@ static struct ibf_job *take(struct ibf_writer *w)
 	return j;
 }
 
-/* Under the mutex, so that the plugin is still there. */
+/* Under the mutex, so that the plugin still exists. */
 static void note(struct ibf_writer *w, enum ibf_msg msg, enum ftr_status st,
 		 const struct ftr_err *err)
 {
@@ -60,7 +62,7 @@ static void note(struct ibf_writer *w, enum ibf_msg msg, enum ftr_status st,
 		w->lost++;
 		w->series[msg]++;
 		if (!before)
-			ibf_log(w->p, msg, "%s; what is written meanwhile is lost",
+			ibf_log(w->p, msg, "%s; records are lost until a write succeeds",
 				err->msg);
 	} else if (before) {
 		w->series[msg] = 0;
@@ -105,7 +107,8 @@ static void *writer(void *arg)
 
 /* ---- the queue ----------------------------------------------------------- */
 
-/* Under the mutex: the waiting job that j makes unnecessary. */
+/* Remove the waiting job that j makes unnecessary; NULL: none.  Under the
+ * mutex. */
 static struct ibf_job *take_older(struct ibf_writer *w, const struct ibf_job *j)
 {
 	for (struct ibf_job **at = &w->first; j->replaces && *at;
@@ -202,7 +205,7 @@ struct ibf_writer *ibf_writer_new(struct ibf_plugin *p)
 		w->end = &w->first;
 		pthread_mutex_init(&w->mutex, NULL);
 		ibf_cond_init(&w->cond);
-		sigfillset(&all);	/* they are for OpenSM's main thread */
+		sigfillset(&all);	/* signals are for OpenSM's main thread */
 		pthread_sigmask(SIG_SETMASK, &all, &old);
 		failed = pthread_create(&w->thread, NULL, writer, w);
 		pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -214,7 +217,7 @@ struct ibf_writer *ibf_writer_new(struct ibf_plugin *p)
 	return NULL;
 }
 
-/* OpenSM unloads the plugin when it has ended: this keeps the code. */
+/* OpenSM unloads the plugin at its end: keep the code mapped. */
 static void pin_library(void)
 {
 	Dl_info info;
@@ -224,7 +227,7 @@ static void pin_library(void)
 			     RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
-/* What still waits, and what was lost in a series that has not ended. */
+/* Log the jobs lost in series that have not ended. */
 static void report(struct ibf_writer *w)
 {
 	for (int i = 0; i < IBF_N_MSG; i++)
@@ -260,7 +263,7 @@ void ibf_writer_free(struct ibf_writer *w)
 	report(w);
 	pthread_cond_broadcast(&w->cond);
 	if (!done) {
-		ibf_log(w->p, IBF_EVENT_FILE, "a write has not ended within %u ms and is left behind",
+		ibf_log(w->p, IBF_EVENT_FILE, "a write has not ended within %u ms; opensm ends without it",
 			IBF_WRITER_DRAIN_MS);
 		pin_library();
 		pthread_detach(w->thread);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * When a reconciling sweep is due: delay ms after the last event, but at most
- * cap ms after the first one that no sweep has seen, so that a fabric which
- * never comes to rest is swept all the same.
+ * When the confirming sweep is due: delay ms after the last event, but at most
+ * cap ms after the first event that no sweep has seen, so that a fabric with
+ * continuous link changes is swept, too.
  *
- * Pure: the caller brings the clock.  All times are milliseconds of one
+ * Pure: the caller supplies the time.  All times are milliseconds of one
  * monotonic clock.
  */
 #ifndef RR_DAMP_H
@@ -15,18 +15,18 @@
 struct rr_damp {
 	double delay, cap;
 	bool wanted;
-	double first, last;	/* events that wait for a sweep */
+	double first, last;	/* first and last event not yet seen by a sweep */
 };
 
 /* An event at time now that a sweep must see. */
 void rr_damp_want(struct rr_damp *d, double now);
-/* The same, and it is due at once. */
+/* The same, and the sweep is due at once. */
 void rr_damp_hurry(struct rr_damp *d, double now);
-/* When it is due, a negative number for never. */
+/* When the sweep is due; negative: no sweep is wanted. */
 double rr_damp_due(const struct rr_damp *d);
-/* When it is due at the latest. */
+/* When it is due at the latest; negative: no sweep is wanted. */
 double rr_damp_latest(const struct rr_damp *d);
-/* A sweep was asked for: nothing is wanted any more. */
+/* A sweep was requested: none is wanted now. */
 void rr_damp_asked(struct rr_damp *d);
 
 #endif

@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Engine ddlr: detours around a fault first, then the transition to new tables.
+ * Engine ddlr: local repair first, then the transition to new tables.
  *
- * A link dies.  The planner (<ftr/ddlr.h>) has the detours: a few entries at
- * the switches around it, written before anything is routed anew.  After that
- * a transition leads to the new tables of the whole fabric, entry by entry, where
- * old and new paths together form no credit loop; what cannot be changed yet is
- * held until packets that follow older entries are gone, a packet lifetime
- * later, while the worker goes on with other things.
+ * When a link dies, the planner (<ftr/ddlr.h>) provides the local repair: a few
+ * entries at the switches next to the fault, written before anything else is
+ * routed.  A transition then leads to the new tables of the whole fabric.  It
+ * changes an entry only where old and new paths together form no credit loop.
+ * The other entries are held until packets that follow older entries have left,
+ * one packet lifetime later; meanwhile the worker does other jobs.
  *
- *	trap -> links -> detours: plan, write	(known to be loop-free)
- *	               -> new tables -> transition: plan, write
- *	               -> a lifetime later: what was held, until nothing is
+ *	trap -> links -> local repair: plan, write	(known to be loop-free)
+ *	              -> new tables -> transition: plan, write
+ *	              -> one lifetime later: the held entries, until none is left
  *
- * The planner believes that what it planned was written.  If a write is lost,
- * or a routing comes in between, it is dropped, and the next routing brings a
- * new one; then, and for links that come back, the worker writes as it does
- * for the other engines.  A link that came back is none of the planner's
- * fabric, so a sweep is asked for, and the routing with it brings a planner that
- * knows the link.
+ * The planner assumes that everything it planned was written.  If a write is
+ * lost, or a routing comes in between, the planner is dropped and the next
+ * routing provides a new one.  Until then, and for links that return, the
+ * worker writes as it does for the other engines.  A link that returned is not
+ * in the planner's fabric; so a sweep is requested, whose routing provides a
+ * planner that knows the link.
  *
- * To make a planner takes longer than to reroute a fault without one, so each is
- * made in a thread of its own: a fault that comes before it is done is rerouted
- * without detours, and that planner is of no use any more.  Then, at the next routing
- * and at the end of OpenSM the thread is told to give up, which it does within
- * milliseconds; so there is one at a time, and the next waits for its end.
+ * Building a planner takes longer than rerouting a fault without one.  So a
+ * thread of its own builds it.  A fault that comes before the planner is ready
+ * is rerouted without local repair, and makes that planner useless.  Then, at
+ * the next routing and at the end of OpenSM the thread is asked to stop, and
+ * does so within milliseconds.  At most one such thread runs: the next one is
+ * started after the previous one has ended.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -42,14 +43,14 @@ static bool repairs_locally(const struct rr_routing *gen)
 }
 
 struct rr_maker {
-	struct rr_maker *next;	/* of those that nobody waits for */
+	struct rr_maker *next;	/* in the list of abandoned makers */
 	struct rr *f;
 	struct rr_routing gen;
 	pthread_t thread;
 	struct ftr_ddlr *made;
 	struct ftr_err err;
 	bool done;		/* under the mutex */
-	atomic_bool stop;	/* give up: nobody wants it */
+	atomic_bool stop;	/* request to stop */
 };
 
 static bool is_stopped(void *ctx)
@@ -91,7 +92,7 @@ bool rr_ddlr_making(struct rr_view *v)
 	return v->maker && !is_done(v->maker);
 }
 
-/* Waits for it; returns the planner. */
+/* Wait for the thread; returns the planner, NULL if it has none. */
 static struct ftr_ddlr *end_maker(struct rr_maker *m)
 {
 	struct ftr_ddlr *made;
@@ -121,7 +122,7 @@ void rr_ddlr_reap(struct rr *f, bool all)
 	}
 }
 
-/* What is being made is of no use. */
+/* Stop the thread that builds the planner; it is joined later. */
 static void abandon(struct rr_view *v)
 {
 	struct rr_maker *m = v->maker;
@@ -138,9 +139,9 @@ void rr_ddlr_start(struct rr *f, struct rr_view *v)
 {
 	struct rr_maker *m;
 
-	if (f->view)	/* that v is to replace */
+	if (f->view)	/* v replaces it */
 		abandon(f->view);
-	/* one at a time: those before have been asked to stop */
+	/* one thread at a time: earlier ones have been asked to stop */
 	rr_ddlr_reap(f, true);
 	if (!repairs_locally(&v->gen))
 		return;
@@ -156,7 +157,7 @@ void rr_ddlr_start(struct rr *f, struct rr_view *v)
 		rr_routing_put(&m->gen);
 		free(m);
 	}
-	rr_warn(f, RR_WARN_FAILED, "no local repairs before the next routing: no thread to make the planner");
+	rr_warn(f, RR_WARN_FAILED, "no local repairs before the next routing: no thread could be started for the planner");
 }
 
 bool rr_ddlr_ready(struct rr *f)
@@ -166,7 +167,7 @@ bool rr_ddlr_ready(struct rr *f)
 	struct ftr_err err;
 
 	if (rr_ddlr_making(v)) {
-		abandon(v);	/* it does not hear of what comes now */
+		abandon(v);	/* its fabric lacks the change that comes now */
 	} else if (m) {
 		err = m->err;
 		v->maker = NULL;
@@ -207,7 +208,7 @@ static bool list_writes(const struct ftr_ddlr_plan *plan,
 	return out->entry != NULL;
 }
 
-/* What is planned is written; on an error the planner is gone. */
+/* Write a plan; on an error the planner is dropped. */
 static enum ftr_status push_plan(struct rr *f,
 				 const struct ftr_ddlr_plan *plan,
 				 struct rr_repair *r, struct ftr_err *err)
@@ -232,7 +233,7 @@ static enum ftr_status push_plan(struct rr *f,
 	return st;
 }
 
-/* ---- detours ------------------------------------------------------------ */
+/* ---- local repair ------------------------------------------------------- */
 
 static enum ftr_status plan_detours(struct rr *f,
 				    const struct rr_repair *r,
@@ -243,7 +244,7 @@ static enum ftr_status plan_detours(struct rr *f,
 	enum ftr_status st;
 
 	if (!ev)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for %u cables",
+		return ftr_fail(err, FTR_NOMEM, "out of memory for %u links",
 				r->n_links);
 	for (uint32_t i = 0; i < r->n_links; i++)
 		ev[i] = (struct ftr_event){
@@ -255,9 +256,9 @@ static enum ftr_status plan_detours(struct rr *f,
 	return st;
 }
 
-/* What the checker needs to know of a plan. */
+/* Input of the checker for one plan. */
 struct trial {
-	struct ftr_tables *t;	/* as they will be */
+	struct ftr_tables *t;	/* the tables after the plan */
 	struct ftr_change *change;
 	struct ftr_link *gone;
 	uint64_t *dead;		/* bits by port */
@@ -281,7 +282,7 @@ static int by_switch_and_lid(const void *x, const void *y)
 	return (a->lid > b->lid) - (a->lid < b->lid);
 }
 
-/* The last write to an entry is the one that counts. */
+/* Collect the changed entries; of several writes to one entry the last counts. */
 static void list_changes(struct trial *c, const struct ftr_tables *before,
 			 const struct ftr_ddlr_plan *plan)
 {
@@ -328,11 +329,12 @@ static void list_gone(struct trial *c, const struct rr_view *v,
 }
 
 /*
- * The detours, walked over what the switches hold, as the checker walks every
- * other repair.  That they close no credit loop was decided by the checker's
- * dependency graph (<ftr/cdg.h>) while they were planned, with all that packets
- * may still follow, so turns are no finding here.  A walk may end at a dead port
- * only if the plan says that not all is healed.
+ * Check the planned local repair by walking the tables that the switches hold,
+ * as for every other repair.  Credit loops were excluded while the repair was
+ * planned, with the checker's dependency graph (<ftr/cdg.h>) and all
+ * dependencies of packets that are still in flight; so turns are no finding
+ * here.  A walk may end at a dead port only if the plan declares entries that
+ * it could not repair.
  */
 static enum ftr_status check_plan(const struct rr_view *v,
 				  const struct rr_repair *r,
@@ -371,7 +373,7 @@ static enum ftr_status check_plan(const struct rr_view *v,
 				     i == FTR_FIND_WRONG_END ||
 				     (i == FTR_FIND_DEAD_PORT &&
 				      !plan->unhealed)))
-			st = ftr_fail(err, FTR_REFUSED, "the planned detours hold %s (%"
+			st = ftr_fail(err, FTR_REFUSED, "the planned local repair holds %s (%"
 				      PRIu64 " in all): from switch %s towards LID %u",
 				      ftr_finding_name((enum ftr_finding)i),
 				      rep.found[i],
@@ -399,7 +401,7 @@ bool rr_ddlr_detour(struct rr *f, struct rr_repair *r)
 	if (st)
 		rr_ddlr_drop(f->view);
 	if (st && !rr_is_overtaken(f))
-		rr_warn(f, RR_WARN_FAILED, "no local repair, all is rerouted: %s",
+		rr_warn(f, RR_WARN_FAILED, "no local repair; the fault is rerouted without it: %s",
 			err.msg);
 	return !st;
 }

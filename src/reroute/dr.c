@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Directed routes: one breadth-first search, and reading a route out of it.
+ * Directed routes: one breadth-first search, and the routes of its tree.
  *
- * A switch that is to be avoided may still be the last one of a route: it is
- * given a place when it is met, and not gone on from.
+ * A switch that is to be avoided may still be the last switch of a route: it
+ * enters the tree, but the search does not continue from it.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Directed routes around what is known to be dead.  Knows nothing of OpenSM.
+ * Directed routes that avoid dead links.  Does not depend on OpenSM.
  *
- * A directed route names the port by which a management packet leaves every
- * node (IBA 14.2.2).  The routes that OpenSM keeps were found when the fabric
- * was whole; after a link of the manager's own leaf died many of them are
- * stale.  So they are searched anew, breadth first, from what is alive now.
+ * A directed route lists the port by which a management packet leaves each node
+ * (IBA 14.2.2).  OpenSM's own routes date from its last discovery; after a link
+ * of the manager's leaf has died, many of them are stale.  So routes are
+ * searched again, breadth first, over the links that are alive.
  */
 #ifndef RR_DR_H
 #define RR_DR_H
@@ -19,19 +19,19 @@ struct rr_dr {
 	uint8_t path[RR_DR_HOPS_MAX + 1];	/* path[1 .. hops] */
 };
 
-/* Where the subnet manager is cabled. */
+/* Where the subnet manager is attached. */
 struct rr_dr_origin {
 	ftr_sw sw;		/* first switch; FTR_SW_NONE: unknown */
 	ftr_port own_port;	/* port of the manager's node that leads there;
 				 * 0: the manager runs on the switch itself */
 };
 
-/* One search: the way back to the origin, per switch. */
+/* Result of one search: for each switch the next step towards the origin. */
 struct rr_dr_tree {
 	uint32_t n_sw;
 	struct rr_dr_origin from;
 	ftr_sw *parent;		/* [n_sw] FTR_SW_NONE: not reached */
-	ftr_port *port;		/* [n_sw] of the parent, towards it */
+	ftr_port *port;		/* port of the parent that leads here */
 	uint8_t *hops;		/* [n_sw] switches passed before it */
 	ftr_sw *queue;		/* [n_sw] scratch */
 };
@@ -47,10 +47,10 @@ static inline void rr_port_put(uint64_t *set, uint32_t bit)
 	set[bit / 64] |= UINT64_C(1) << (bit % 64);
 }
 
-/* What a search may not use; NULL: nothing of that kind. */
+/* What a search must avoid; NULL: no limit of that kind. */
 struct rr_dr_limits {
 	const uint64_t *dead;	/* set of ports: the link is dead */
-	const uint8_t *avoid;	/* [n_sw] 1 = is entered, but not passed */
+	const uint8_t *avoid;	/* 1 = may only be the last switch of a route */
 };
 
 struct rr_dr_tree *rr_dr_tree_new(uint32_t n_sw);	/* NULL: no memory */
@@ -61,7 +61,7 @@ void rr_dr_search(struct rr_dr_tree *t, const struct ftr_fabric *f,
 		   const struct rr_dr_origin *from,
 		   const struct rr_dr_limits *limits);
 
-/* The route to s; false if the search did not reach it or it is too long. */
+/* The route to s; false if the search did not reach s or the route is too long. */
 bool rr_dr_route(const struct rr_dr_tree *t, ftr_sw s, struct rr_dr *out);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The table of links, see links.h: sorted by (GUID, port) and searched by
- * halving, because every routing asks about every link of the fabric.
+ * The table of links, see links.h.  It is sorted by (GUID, port) for binary
+ * search, because every routing looks up every link of the fabric.
  */
 #include <string.h>
 
@@ -16,7 +16,7 @@ static struct rr_ends in_order(struct rr_ends e)
 	return b.guid < e.guid || (b.guid == e.guid && b.port < e.port) ? b : e;
 }
 
-/* The place of e, or the one where it belongs. */
+/* The index of e, or the index at which to insert it. */
 static uint32_t place_of(const struct rr_links *t, const struct rr_ends *e)
 {
 	uint32_t low = 0, high = t->n;
@@ -52,7 +52,8 @@ static void remove_at(struct rr_links *t, uint32_t i)
 	memmove(&t->link[i], &t->link[i + 1], (t->n - i) * sizeof(t->link[0]));
 }
 
-/* In a full table the count of deaths of the quietest live link is given up. */
+/* Make room in a full table: drop the ALIVE link whose last failure is the
+ * oldest, and with it its count.  False: no link is ALIVE. */
 static bool make_room(struct rr_links *t)
 {
 	uint32_t quiet = t->n;
@@ -92,7 +93,7 @@ static bool is_damped(const struct rr_links *t, const struct rr_link_entry *l,
 	return l->state == RR_LINK_DAMPED && now < l->last + t->hold;
 }
 
-/* Neither damped nor returning: what its last death says. */
+/* Set the state of a link that is neither damped nor returning. */
 static void settle(struct rr_link_entry *l)
 {
 	l->state = l->died >= 0 ? RR_LINK_DEAD : RR_LINK_ALIVE;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What is known of links that died, flap or come back: one table, one state for
- * each link.
+ * The links that died, flap or return: one table, one state for each link.
  *
  *	             died                        taken into use
  *	ALIVE -----------------> DEAD     RETURNING ------------> ALIVE
@@ -12,21 +11,21 @@
  *	any ---- died for the limit-th time in the window ---> DAMPED
  *	DAMPED ---- quiet for the hold time ---> RETURNING
  *
- * ALIVE	nothing speaks against the link.  Links that are not in the table
- *		are alive; an entry is kept while its deaths are counted.
- * DEAD		died at a known time.  A discovery that began before that time
- *		may still have seen it alive and is not believed.
- * DAMPED	flaps: it is not used before it has been quiet for the hold time.
- * RETURNING	a sweep has found it, or its hold time is over.  No routing uses
- *		it; the fast path takes it into use when the sweep is done.
- * LEFT		the fast path could not take it into use.  The next routing uses
- *		it as OpenSM sees it, until it dies again.
+ * ALIVE	usable.  A link that is not in the table is ALIVE; an ALIVE link stays
+ *		in the table while its failures are counted.
+ * DEAD		died at a known time.  A discovery that began before that time may
+ *		have seen the link up; its result for this link is ignored.
+ * DAMPED	flaps: not used until it has not failed for the hold time.
+ * RETURNING	found by a sweep, or its hold time is over.  No routing uses it; the
+ *		fast path takes it into use when the sweep is done.
+ * LEFT		the fast path could not take it into use.  The next routing uses it
+ *		as OpenSM sees it, until it dies again.
  *
- * The time of the last death is kept in every state, because a link may die
+ * The time of the last failure is kept in every state, because a link may die
  * while it is RETURNING or DAMPED.
  *
- * Pure data: no clock, no lock, no memory is allocated.  Times are milliseconds
- * of one monotonic clock.
+ * Pure data: reads no clock, takes no lock, allocates no memory.  Times are
+ * milliseconds of one monotonic clock.
  */
 #ifndef RR_LINKS_H
 #define RR_LINKS_H
@@ -51,32 +50,33 @@ enum rr_link_state {
 };
 
 struct rr_link_entry {
-	struct rr_ends ends;	/* guid, port: the smaller end, the key */
+	struct rr_ends ends;	/* guid, port: the smaller end, which is the key */
 	enum rr_link_state state;
-	double died;		/* negative: no death that a discovery may miss */
-	uint32_t deaths;	/* in the window that began at window */
-	double window, last;	/* last: time of the last death counted */
+	double died;		/* negative: no failure that a discovery may
+				 * have missed */
+	uint32_t deaths;	/* failures in the window that began at `window` */
+	double window, last;	/* last: time of the last failure counted */
 };
 
 struct rr_links {
-	/* Settings: deaths within window ms after which a link is damped, 0:
-	 * never; and for how many ms after its last death. */
+	/* Settings.  A link that fails `limit` times within `window` ms is
+	 * damped, until `hold` ms after its last failure; limit 0: never. */
 	uint32_t limit;
 	double window, hold;
 	uint32_t n;
-	struct rr_link_entry link[RR_LINKS_MAX];	/* by (guid, port) */
+	struct rr_link_entry link[RR_LINKS_MAX];	/* sorted by (guid, port) */
 };
 
-/* A port of the link was seen Down. */
+/* A port of the link is Down. */
 void rr_links_seen_down(struct rr_links *t, struct rr_ends e, double now);
-/* The link died and was routed around: the death is counted.  True: the link is
+/* The link died and was routed around: count the failure.  True: the link is
  * damped from now on. */
 bool rr_links_died(struct rr_links *t, struct rr_ends e, double now);
 /* The link was taken into use. */
 void rr_links_used(struct rr_links *t, struct rr_ends e);
 /* The link could not be taken into use: the next routing decides. */
 void rr_links_leave(struct rr_links *t, struct rr_ends e);
-/* Try to take it into use again after the next sweep; false: no room. */
+/* Take it into use after the next sweep; false: no room. */
 bool rr_links_return(struct rr_links *t, struct rr_ends e);
 bool rr_links_damped(const struct rr_links *t, struct rr_ends e, double now);
 uint32_t rr_links_count_damped(const struct rr_links *t, double now);
@@ -84,25 +84,27 @@ uint32_t rr_links_count_damped(const struct rr_links *t, double now);
 enum rr_link_state rr_links_state(const struct rr_links *t, struct rr_ends e);
 
 /*
- * Is a routing to leave out a link that OpenSM's discovery, begun at `began`,
- * has found?  returns: the tables in use treat it as dead, and its ports are not
- * Active yet, so that it carries no data before the end of the sweep.  *recheck:
- * set to true if it may be alive again by now, and a later sweep should look.
+ * Must a routing leave out a link that OpenSM found in the discovery that began
+ * at `began`?  returns: the tables in use treat the link as dead, and its ports
+ * are not Active yet, so it carries no data before the end of the sweep.
+ * *recheck: set to true if the link may be alive again, so that a later sweep
+ * should look.
  */
 bool rr_links_left_out(struct rr_links *t, struct rr_ends e, bool returns,
 		       double began, double now, bool *recheck);
 
-/* A discovery that began at `began` is done: earlier deaths are in it. */
+/* A discovery that began at `began` is done: it has seen all earlier failures. */
 void rr_links_discovered(struct rr_links *t, double began);
-/* When the first damped link is due for release; negative: there is none. */
+/* When the next damped link is due for release; negative: none. */
 double rr_links_release_due(const struct rr_links *t);
-/* Damped links whose hold time is over are returning; true: there are some. */
+/* Make damped links whose hold time is over RETURNING; true: there were some. */
 bool rr_links_release(struct rr_links *t, double now);
-/* Takes returning links out of that state, at most max into out; *more: set to
- * true if some are left, which stay returning.  Returns how many. */
+/* Move RETURNING links, at most max, to out and end their RETURNING state.
+ * *more: some are left, and stay RETURNING.  Returns the number of links in
+ * out. */
 uint32_t rr_links_take_returning(struct rr_links *t, struct rr_ends *out,
 				 uint32_t max, bool *more);
-/* No link is returning any more; true: some were. */
+/* End the RETURNING state of all links; true: there were some. */
 bool rr_links_drop_returning(struct rr_links *t);
 
 #endif

@@ -1,49 +1,60 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Which links of a switch died or came back: a trap names only the switch.
+ * Finds the links of a switch that died or returned: a trap names only the
+ * switch.
  *
- * PortInfo of every port of it that has, or nominally has, a link to another
- * switch, over two directed routes that enter it by different ports: one of
- * them may lead over the very link that died.  A link is dead when the port
- * says so (IBA 14.2.5.6, PortState Down); it is back when the port is Active,
- * and so is the port at its other end: before that it carries no data.
+ * PortInfo is read from every port of the switch that has, or nominally has, a
+ * link to another switch.  Two directed routes are used that enter the switch
+ * by different ports, because one of them may lead over the link that died.  A
+ * link is dead when its port reports Down (IBA 14.2.5.6, PortState).  It is
+ * back when its port and the port at the other end are both Active: before that
+ * it carries no data.
  *
- * Every packet that is not answered is up to three errors in OpenSM's log.  So
- * questions go where an answer can be expected.  A trap has come over the path that
- * the tables of its switch give to the subnet manager; it is answered by that path,
- * taken back.  The first switch of the path is asked whether its link to the
- * sender is still alive, for the trap may have been the last that the sender could
- * say.  If it is not, the sender is treated like the far end of any dead link.
- * Without a trap, or an answer, two other routes are tried, one packet over each:
- * the first avoids links between two switches that have both sent a trap, the
- * second the switches of the first where the fabric allows that.  If neither
- * answers, one question goes first, and the others follow when it is answered.
+ * Every unanswered packet causes up to three errors in OpenSM's log.  So
+ * requests go where an answer can be expected:
  *
- * A switch that dies says nothing; its neighbours do, one after the other.  So
- * another neighbour of a switch at the far end of a dead link is asked about its
- * own link to it, over a route that does not pass through it.  If that link is
- * dead, too, the switch is silent, and all its neighbours are asked, for their
- * traps may be on their way through it; so are those of a switch that has sent a
- * trap and then says nothing.  If the link is alive the switch itself is asked for
- * a sign of life.  No route leads through a silent switch any more, and no write
- * waits for it.
+ * - A trap came over the path that the tables of its switch give to the subnet
+ *   manager; the requests take the reverse of that path.  First the next switch
+ *   on that path is asked whether its link to the sender is still alive,
+ *   because the sender may have been cut off right after its trap.  If that
+ *   link is dead, the sender is treated like the far end of any dead link.
+ *
+ * - Without a trap, or without an answer, two other routes are tried, with one
+ *   packet each.  The first avoids links between two switches that have both
+ *   sent a trap; the second avoids the switches of the first, where the fabric
+ *   allows that.  If neither is answered, a single request is sent, and the
+ *   others follow when it is answered.
+ *
+ * A dead switch sends no trap; its neighbours do, one after the other.  So for
+ * each switch at the far end of a dead link, another neighbour is asked about
+ * its own link to that switch, over a route that does not pass through it.
+ *
+ * - If that link is dead as well, the switch is silent.  Then all its
+ *   neighbours are asked, because their traps may be on their way through it;
+ *   likewise the neighbours of a switch that has sent a trap and then does not
+ *   answer.
+ *
+ * - If that link is alive, the switch itself is asked.
+ *
+ * No route leads through a silent switch from then on, and no write waits for
+ * it.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "reroute/reroute.h"
 
-/* Well above a round trip of a management packet, well below its timeout: so
- * long one of two routes is waited for, and then the other asked as well. */
+/* Well above the round trip of a management packet, well below its timeout:
+ * after this time without an answer the other route is used as well. */
 #define HEDGE_MS 2
-/* A switch that has just sent a trap answers; one that does not, after some
- * packets have timed out, is left to the sweep, so that it does not hold up the
+/* A switch that has just sent a trap normally answers.  One that does not
+ * answer within this time is left to the sweep, so that it does not delay the
  * others. */
 #define LIMIT_TIMEOUTS 2.5
-/* Neighbours of a silent switch have reported nothing. */
+/* Limit for neighbours of a silent switch: they have reported nothing. */
 #define NEIGHBOUR_TIMEOUTS 0.05
-/* For this part of a timeout an answer is waited for over a route that works,
- * before another is tried that may not. */
+/* Share of a timeout for which an answer is awaited over a route that works,
+ * before a route is tried that may not work. */
 #define PATIENCE_TIMEOUTS 0.25
 
 /* ---- jobs --------------------------------------------------------------- */
@@ -127,18 +138,19 @@ static bool listed(const struct rr_link *out, uint32_t n,
 	return false;
 }
 
-/* Init carries no data: a link that died and came back within a moment is dead
- * until OpenSM has brought it up.  While it brings up the whole fabric, Init
- * says nothing yet. */
+/* A port in Init carries no data: a link that died and returned at once counts
+ * as dead until OpenSM has set it Active.  While OpenSM sets up the whole
+ * fabric, Init means nothing. */
 static bool is_dead(const struct rr_view *v, unsigned int state)
 {
 	return state == RR_PORT_DOWN ||
 		(v->brought_up && state == RR_PORT_INIT);
 }
 
-/* Cables of p whose port disagrees with the view, after the n that out has.  One
- * that is dead there, too, may have been alive for a moment, and OpenSM have seen
- * that. */
+/* Append to out, which has n links, the links of p whose port state differs
+ * from the view; returns the new number.  A link that is Down and already dead
+ * in the view is noted as dead, too: it may have been up for a moment, and
+ * OpenSM may have seen that. */
 static uint32_t disagreeing(struct rr *f, struct probe *p,
 			    struct rr_link *out, uint32_t n, bool *unknown)
 {
@@ -175,7 +187,7 @@ static double patience(const struct rr *f)
 	return FTR_MAX(HEDGE_MS, PATIENCE_TIMEOUTS * f->timeout);
 }
 
-/* hedge: ms after which the other route is tried as well. */
+/* hedge: ms after which the other route is used as well. */
 static void ask_ports(struct rr *f, struct probe *p, double hedge)
 {
 	struct rr_smp_policy policy = {
@@ -188,7 +200,7 @@ static void ask_ports(struct rr *f, struct probe *p, double hedge)
 	f->ops->run(f->ctx, p->job, p->n, &policy);
 }
 
-/* Of the links that came back keep those whose other end is Active, too. */
+/* Of the links that are back keep those whose other end is Active, too. */
 static uint32_t confirm_up(struct rr *f, struct rr_link *c, uint32_t n,
 			   bool *unknown)
 {
@@ -223,16 +235,16 @@ static uint32_t confirm_up(struct rr *f, struct rr_link *c, uint32_t n,
 	return kept;
 }
 
-/* ---- which way ---------------------------------------------------------- */
+/* ---- routes to a switch ------------------------------------------------- */
 
-/* Routes to a switch of which some may be dead: the one that answers first comes
- * first. */
+/* Routes to a switch, some of which may be dead; the route that answers first
+ * is put first. */
 struct way {
 	ftr_sw sw;
 	unsigned int n;
-	bool trap;		/* route[0] is that of its trap */
+	bool trap;		/* route[0] is the reverse of its trap's path */
 	bool answered;
-	bool dead;		/* so is the link that its trap came over */
+	bool dead;		/* the link that its trap came over is dead */
 	struct rr_link hop;	/* that link */
 	struct rr_dr route[2];
 };
@@ -249,7 +261,7 @@ static void put_first(struct way *w, const struct rr_smp *job)
 	}
 }
 
-/* One packet over each route of those that have not answered. */
+/* Send one packet over each route of the switches that have not answered. */
 static void try_paths(struct rr *f, struct way *way, uint32_t n)
 {
 	struct rr_smp_policy policy = {
@@ -281,8 +293,8 @@ static void try_paths(struct rr *f, struct way *way, uint32_t n)
 	free(job);
 }
 
-/* Is the link that each trap came over alive?  The questions and answers are put
- * into q; false: out of memory. */
+/* Find out whether the link that each trap came over is still alive.  Requests
+ * and answers are put into q; false: out of memory. */
 static bool ask_next_hops(struct rr *f, struct way *way, uint32_t n,
 			  struct probe *q)
 {
@@ -321,7 +333,8 @@ static bool ask_next_hops(struct rr *f, struct way *way, uint32_t n,
 	return true;
 }
 
-/* Cables of one switch stand together; room for n.  Returns how many. */
+/* Routes to the distinct switches in ask, whose links are grouped by switch;
+ * way: room for n.  Returns their number. */
 static uint32_t find_paths(struct rr_view *v, const struct rr_link *ask,
 			   uint32_t n, bool traps, struct way *way)
 {
@@ -347,8 +360,8 @@ static uint32_t find_paths(struct rr_view *v, const struct rr_link *ask,
 	return k;
 }
 
-/* All questions; of a switch that has not answered yet only the first is to be
- * asked, and the others are skipped; of one whose link is dead none.  *all: all
+/* Add all requests.  Of a switch that has not answered yet only the first is
+ * not skipped; of one whose link is dead none has a route.  *all: all switches
  * have answered. */
 static bool add_all(struct rr *f, struct probe *p, struct probe *hops,
 		    const struct rr_link *ask, uint32_t n, bool traps,
@@ -377,7 +390,8 @@ static bool add_all(struct rr *f, struct probe *p, struct probe *hops,
 	return ok;
 }
 
-/* A switch that may be dead is asked for one port before it is asked for all. */
+/* Run all requests.  A switch that may be dead is first asked for one port
+ * only. */
 static void run_all(struct rr *f, struct probe *p, bool all_answered)
 {
 	double hedge = all_answered ? patience(f) : HEDGE_MS;
@@ -389,7 +403,7 @@ static void run_all(struct rr *f, struct probe *p, bool all_answered)
 
 		if (!i || p->link[i].sw != p->link[i - 1].sw)
 			answers = j->state == RR_SMP_DONE;
-		/* what has been asked is left as it is */
+		/* requests that have been run keep their results */
 		j->skip = !j->skip || !answers;
 		more |= !j->skip;
 	}
@@ -407,8 +421,8 @@ static bool has_answered(const struct probe *p, ftr_sw s)
 	return false;
 }
 
-/* Is c[i] the first in the list that died at its far end, which has not
- * answered? */
+/* Is c[i] the first dead link in the list at its far end, and has that switch
+ * not answered? */
 static bool first_of_peer(const struct probe *p, const struct rr_link *c,
 			  uint32_t i)
 {
@@ -421,8 +435,8 @@ static bool first_of_peer(const struct probe *p, const struct rr_link *c,
 	return k == i;
 }
 
-/* A link in use of s, from the far end, that is none of the list and leads to no
- * silent switch; false: there is none. */
+/* Find a link of s in use, seen from its far end, that is not in the list and
+ * does not lead to a silent switch; false: none. */
 static bool other_link(const struct rr_view *v, ftr_sw s,
 		       const struct rr_link *c, uint32_t n,
 		       struct rr_link *out)
@@ -451,8 +465,8 @@ static void ask_signs(struct rr *f, struct rr_smp *job, uint32_t n)
 	f->ops->run(f->ctx, job, n, &policy);
 }
 
-/* Another neighbour of each far end is asked about its link to it: those whose
- * link is alive are not silent so far. */
+/* Ask another neighbour of each far end about its link to it.  A far end whose
+ * link is alive is not silent so far. */
 static void ask_one_neighbour(struct rr *f, const struct probe *p,
 			      const struct rr_link *c, uint32_t n,
 			      struct rr_smp *job)
@@ -480,7 +494,7 @@ static void ask_one_neighbour(struct rr *f, const struct probe *p,
 			v->silent[c[i].peer] = 0;
 }
 
-/* All far ends are taken to be silent that no live link speaks for. */
+/* Mark all far ends as silent that no neighbour reports a live link to. */
 static void judge_far_ends(struct rr *f, const struct probe *p,
 			   const struct rr_link *c, uint32_t n)
 {
@@ -497,7 +511,7 @@ static void judge_far_ends(struct rr *f, const struct probe *p,
 	free(job);
 }
 
-/* A switch with a live link may still hang: it is asked itself. */
+/* A switch with a live link may still hang: ask the switch itself. */
 static void ask_far_ends(struct rr *f, const struct probe *p,
 			 const struct rr_link *c, uint32_t n)
 {
@@ -522,8 +536,8 @@ static void ask_far_ends(struct rr *f, const struct probe *p,
 
 /* ---- neighbours of the silent ------------------------------------------- */
 
-/* Those that gave no sign of life now, and those that gave none before.  False:
- * there are none of now. */
+/* Mark the switches that did not answer now, and in all also those that did not
+ * answer before.  False: all have answered now. */
 static bool mark_silent(const struct probe *p, const struct rr_link *c,
 			uint32_t n, uint8_t *now, uint8_t *all)
 {
@@ -551,8 +565,8 @@ static bool is_known(const struct probe *p, const struct rr_link *found,
 	return listed(found, n, c);
 }
 
-/* The links in use between s and those that may answer, from their end, but
- * those that are known. */
+/* Add the links in use between s and switches that may answer, seen from those
+ * switches, except known links. */
 static bool add_neighbours(struct probe *q, ftr_sw s, const uint8_t *silent,
 			   const struct probe *p,
 			   const struct rr_link *found, uint32_t n_found)
@@ -576,7 +590,8 @@ static bool add_neighbours(struct probe *q, ftr_sw s, const uint8_t *silent,
 	return ok;
 }
 
-/* What to ask of them into q; false: out of memory. */
+/* Put the requests to neighbours of silent switches into q; false: out of
+ * memory. */
 static bool list_neighbours(struct probe *q, const struct probe *p,
 			    const struct rr_link *found, uint32_t n)
 {
@@ -596,7 +611,8 @@ static bool list_neighbours(struct probe *q, const struct probe *p,
 	return ok;
 }
 
-/* What they say, after the n that *out has. */
+/* Ask them, and append the changed links to the n that *out has; returns the
+ * new number. */
 static uint32_t ask_neighbours(struct rr *f, const struct probe *p,
 			       struct rr_link **out, uint32_t n,
 			       bool *unknown)
@@ -625,8 +641,8 @@ static uint32_t ask_neighbours(struct rr *f, const struct probe *p,
 	return n;
 }
 
-/* Switches whose trap came over a link that is dead by now, and which have a
- * live link all the same: they are asked once more, over other routes. */
+/* Ask once more, over other routes, the switches whose trap came over a link
+ * that is dead by now, but which still have a live link. */
 static uint32_t ask_survivors(struct rr *f, const struct probe *p,
 			      const struct probe *hops, struct rr_link *out,
 			      uint32_t n, bool *unknown)
@@ -656,7 +672,7 @@ static uint32_t ask_survivors(struct rr *f, const struct probe *p,
 	return n;
 }
 
-/* All that is asked when the ways are known. */
+/* All requests that follow once the routes are known. */
 static uint32_t probe_on(struct rr *f, struct probe *p,
 			 struct probe *hops, bool all,
 			 struct rr_link **out, bool *unknown)

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * One repair: links that changed -> entries -> check -> switches.
+ * One repair: changed links -> new entries -> check -> writes.
  *
- * The worker has a view of its own of the routing that stands: a working copy
- * of shape and tables that follows the fabric link by link (<ftr/incremental.h>), and
- * what it needs to reach the switches.  A repair that is not written is taken
- * back in the view, so that the view is what the switches hold.
+ * The worker has its own view of the routing in use: a working copy of shape
+ * and tables that follows the fabric link by link (<ftr/incremental.h>), and
+ * the data needed to reach the switches.  A repair that is not written is
+ * undone in the view, so that the view always equals the tables that the
+ * switches hold.
  *
- * Who reads the view besides the worker: the snapshot of a routing, which asks
- * what to leave out (returns.c).  view_lock is held to change the view, and for
- * nothing that could wait.
+ * Besides the worker, the snapshot of a routing reads the view, to decide which
+ * links to leave out (returns.c).  view_lock is held while the view is changed,
+ * and never during a wait.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -143,8 +144,8 @@ static enum ftr_status judge(const struct rr_view *v,
 					rep->sample[i].lid);
 	if (rep->missed || rep->stranded)
 		return ftr_fail(err, FTR_REFUSED, "%" PRIu64
-				" entries still use a dead cable, %" PRIu64
-				" lead to a hole", rep->missed, rep->stranded);
+				" entries still use a dead link, %" PRIu64
+				" lead to a switch without an entry", rep->missed, rep->stranded);
 	/* the planner of a transition checks this itself */
 	if (!rep->proved && !v->planner)
 		return ftr_fail(err, FTR_REFUSED, "old and new entries together may form a credit loop (%"
@@ -152,7 +153,8 @@ static enum ftr_status judge(const struct rr_view *v,
 	return FTR_OK;
 }
 
-/* What the checker says of the changes; it has not seen how they were made. */
+/* Check the changes with a checker that is independent of the incremental
+ * routing. */
 static enum ftr_status check(const struct rr_view *v, struct ftr_err *err)
 {
 	struct ftr_check_delta delta;
@@ -160,7 +162,8 @@ static enum ftr_status check(const struct rr_view *v, struct ftr_err *err)
 	enum ftr_status st;
 
 	ftr_incr_delta(v->live, &delta);
-	delta.rank = v->gen.order;	/* what the whole tables were judged by */
+	delta.rank = v->gen.order;	/* the order that the complete tables
+					 * were checked with */
 	st = ftr_check_changes(v->gen.fabric, ftr_incr_tables(v->live),
 			       &delta, NULL, &rep, err);
 	return st ? st : judge(v, &rep, err);
@@ -189,7 +192,7 @@ static enum ftr_status compute(struct rr *f, struct rr_repair *r,
 	enum ftr_status st;
 
 	if (!ev)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for %u cables",
+		return ftr_fail(err, FTR_NOMEM, "out of memory for %u links",
 				r->n_links);
 	for (uint32_t i = 0; i < r->n_links; i++)
 		ev[i] = (struct ftr_incr_event){
@@ -203,7 +206,7 @@ static enum ftr_status compute(struct rr *f, struct rr_repair *r,
 	return st;
 }
 
-/* The changes by write step. */
+/* Sort the changes by write step. */
 static bool list_writes(const struct ftr_incr_result *res,
 			struct rr_writes *out)
 {
@@ -243,7 +246,7 @@ static enum ftr_status push_changes(struct rr *f,
 	return st;
 }
 
-/* Keep it until a sweep has confirmed it. */
+/* Keep the repair until a sweep has confirmed it. */
 static void keep(struct rr *f, struct rr_repair *r)
 {
 	struct rr_repair **at = &f->repairs;
@@ -253,13 +256,13 @@ static void keep(struct rr *f, struct rr_repair *r)
 		at = &(*at)->next;
 	*at = r;
 	f->state.unconfirmed++;
-	/* while that sweep went on */
+	/* the sweep that would have confirmed it has already routed */
 	if (f->state.sweep != RR_ROUTING && r->trap_at <= f->state.began)
 		rr_damp_want(&f->state.want, rr_now(f));
 	pthread_mutex_unlock(&f->mutex);
 }
 
-/* The tables of the view are ahead of the switches and of OpenSM: back. */
+/* The changes were not written: undo them in the view. */
 static void take_back(struct rr *f)
 {
 	pthread_mutex_lock(&f->view_lock);
@@ -267,14 +270,15 @@ static void take_back(struct rr *f)
 	pthread_mutex_unlock(&f->view_lock);
 }
 
-/* After a routing that came in between it is tried again. */
+/* If a routing came in between, the caller tries again; otherwise a sweep
+ * repairs the tables. */
 static void give_up(struct rr *f, bool applied, const struct ftr_err *err)
 {
 	if (applied)
 		take_back(f);
 	if (rr_is_overtaken(f))
 		return;
-	rr_warn(f, RR_WARN_FAILED, "no fast reroute, a sweep will do it: %s",
+	rr_warn(f, RR_WARN_FAILED, "no fast reroute; a sweep will repair the tables: %s",
 		err->msg);
 	rr_sweep_now(f);
 }
@@ -283,29 +287,29 @@ static void remember(struct rr *f, const struct rr_repair *r)
 {
 	for (uint32_t i = 0; i < r->n_links; i++)
 		if (rr_note_change(f, &r->link[i]))
-			rr_warn(f, RR_WARN_FLAPPING, "the cable at %s port %u flaps; it is not used until it has been quiet for %.0f ms",
+			rr_warn(f, RR_WARN_FLAPPING, "the link at %s port %u fails repeatedly; it is not used until it has not failed for %.0f ms",
 				r->gen.fabric->sw[r->link[i].sw].name,
 				r->link[i].port,
 				f->state.links.hold);
 }
 
-/* All is written: report it. */
+/* All is written: report the repair. */
 static void finish(struct rr *f, struct rr_repair *r)
 {
 	f->ops->report(f->ctx, r);
 	if (r->failed)
 		rr_sweep_now(f);
 	else if (r->resent || r->unsettled)
-		rr_want_sweep(f);	/* it writes these blocks again */
+		rr_want_sweep(f);	/* the sweep writes these blocks again */
 	if (r->n_traps) {
 		keep(f, r);
-	} else {	/* OpenSM has seen it before us: no sweep follows */
+	} else {	/* OpenSM has seen the change already: no sweep follows */
 		f->ops->record(f->ctx, r);
 		rr_repair_free(r);
 	}
 }
 
-/* Report the detours by themselves; the rest of r is for the new tables. */
+/* Report the local repair; the rest of r is for the new tables. */
 static void report_detours(struct rr *f, struct rr_repair *r)
 {
 	r->local = true;
@@ -327,15 +331,15 @@ static bool all_down(const struct rr_repair *r)
 	return true;
 }
 
-/* The switches hold something between two tables: nothing more is done before
- * a sweep has written them all. */
+/* The switches hold a mixture of two tables: the fast path stops until a sweep
+ * has written all of them. */
 static void lose_view(struct rr *f)
 {
 	rr_view_set(f, NULL);
 	rr_sweep_now(f);
 }
 
-/* Do the switches hold the tables of the view, as far as we have written? */
+/* Do the switches hold the tables of the view, according to our writes? */
 static bool in_step(const struct rr_view *v)
 {
 	const struct ftr_tables *t = ftr_incr_tables(v->live);
@@ -343,14 +347,15 @@ static bool in_step(const struct rr_view *v)
 	return !memcmp(v->sent->lft, t->lft, (size_t)t->n_sw * t->stride);
 }
 
-/* A routing that came in between is neither waited for nor reported. */
+/* The transition failed.  If a routing came in between, that is no failure: no
+ * warning, and no sweep is requested. */
 static void stop_transition(struct rr *f, struct rr_repair *r,
 			  const struct ftr_err *err)
 {
 	bool overtaken = rr_is_overtaken(f);
 
 	if (!overtaken)
-		rr_warn(f, RR_WARN_FAILED, "a sweep will finish it: %s",
+		rr_warn(f, RR_WARN_FAILED, "the transition is unfinished; a sweep will complete it: %s",
 			err->msg);
 	if (overtaken && !r->n_changes)
 		rr_repair_free(r);
@@ -362,7 +367,7 @@ static void stop_transition(struct rr *f, struct rr_repair *r,
 		lose_view(f);
 }
 
-/* A round of the transition to the tables of the view; false: it failed. */
+/* One round of the transition to the tables of the view; false: it failed. */
 static bool run_transition(struct rr *f, struct rr_repair *r)
 {
 	struct ftr_err err = { 0 };
@@ -399,17 +404,18 @@ void rr_repair_continue(struct rr *f)
 		run_transition(f, r);
 }
 
-/* Stage one of ddlr; afterwards the planner is gone if it cannot be used. */
+/* Local repair.  If it is not possible, the planner is dropped. */
 static void detour(struct rr *f, struct rr_repair *r)
 {
-	rr_repair_settle(f);	/* a fault before the transition was done */
+	rr_repair_settle(f);	/* this fault came before the transition was
+				 * done */
 	if (!all_down(r))
 		rr_ddlr_drop(f->view);
 	else if (rr_ddlr_detour(f, r))
 		report_detours(f, r);
 }
 
-/* False: not all of it is written, and r is gone. */
+/* False: not all of it was written, and r is freed. */
 static bool repair(struct rr *f, struct rr_repair *r)
 {
 	const struct ftr_incr_result *res;
@@ -460,7 +466,7 @@ static bool repair(struct rr *f, struct rr_repair *r)
 
 /* ---- traps -------------------------------------------------------------- */
 
-/* Distinct switches of the traps. */
+/* The distinct switches that sent the traps; returns their number. */
 static uint32_t named_switches(const struct rr_view *v,
 			       const struct rr_trap *trap, uint32_t n,
 			       ftr_sw *sw)
@@ -481,7 +487,8 @@ static uint32_t named_switches(const struct rr_view *v,
 	return k;
 }
 
-/* Held links are not taken into use. */
+/* Remove damped links from those that are to be taken into use; returns the
+ * number left. */
 static uint32_t drop_held(struct rr *f, struct rr_link *c, uint32_t n)
 {
 	uint32_t kept = 0;
@@ -538,8 +545,9 @@ bool rr_repair_traps(struct rr *f, const struct rr_trap *trap,
 	return done;
 }
 
-/* Those that could not be taken into use are left to a sweep, and not left out
- * of it again; or, when it is not over, are looked at once more at its end. */
+/* Links that could not be taken into use.  If the sweep is over, the next
+ * routing uses them as OpenSM sees them; otherwise they are probed again at its
+ * end. */
 static void leave_to_sweep(struct rr *f, const struct rr_link *c,
 			   uint32_t n, bool over)
 {
@@ -570,12 +578,11 @@ void rr_repair_returns(struct rr *f, bool swept)
 		lost = rr_links_drop_returning(&f->state.links);
 		pthread_mutex_unlock(&f->mutex);
 	}
-	if (n)	/* a routing that came in between has added its own */
+	if (n)	/* a routing that came in between has added links of its own */
 		leave_to_sweep(f, ask, n,
 			       look_at(f, ask, n, NULL, 0) && swept);
-	/* the order of switches may be better again with these links, extra turns
-	 * may go where they went before, and tables may be preferred that were
-	 * made with nothing missing */
+	/* a sweep may now find a better order of switches, restore extra turns
+	 * to their earlier places, or prefer the tables of the complete fabric */
 	if (lost || (n && f->view && f->view->gen.improvable))
 		rr_want_sweep(f);
 	free(ask);

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The fast path: from a trap to repaired tables without a sweep.  It knows
- * nothing of OpenSM: who starts it injects a clock, a transport for SMPs and
- * what else struct rr_ops lists.
+ * The fast path: repairs the tables after a trap, before OpenSM sweeps.  It
+ * does not depend on OpenSM: the caller injects a clock, a transport for SMPs
+ * and the other operations of struct rr_ops.
  *
- *	state.c		what to do next: the state machine
- *	links.c, damp.c	links that died, flap or come back; when to sweep
- *	worker.c	one job, from its actions to its end
+ *	state.c		the state machine: decides the next action
+ *	links.c, damp.c	links that died, flap or return; when to sweep
+ *	worker.c	runs one job from start to end
  *	reroute.c	the view of the tables; one repair
  *	probe.c		asks switches which of their links are dead or back;
- *			ways.c: over which routes
+ *			ways.c: the directed routes of these requests
  *	write.c		writes the blocks, one write step after the other
- *	ddlr.c		engine ddlr: detours first, then the transition to the new
- *			tables; its planner is made in a thread of its own
+ *	ddlr.c		engine ddlr: local repair, then the transition to the new
+ *			tables; a thread of its own builds the planner
  *	returns.c	links that a routing leaves out although they were found
  *	dr.c, smp.h	directed routes, requests
  *
- * Threads.  rr_post is for any thread, and only takes the mutex.  rr_take and
- * rr_do are for one thread, the worker.  rr_left_out is for the thread that
- * routes.  No lock is held while an operation of rr_ops is called, but now and is_master.
+ * Threads.  Any thread may call rr_post; it only takes the mutex.  Only the
+ * worker calls rr_take and rr_do.  The thread that routes calls rr_left_out.
+ * No lock is held during an operation of rr_ops, except now and is_master.
  */
 #ifndef RR_REROUTE_H
 #define RR_REROUTE_H
@@ -33,33 +33,35 @@
 #include <ftr/incremental.h>
 #include <ftr/ddlr.h>
 
-/* Tables of one routing and what they were made of; immutable. */
+/* Tables of one routing and their inputs; immutable. */
 struct rr_routing {
-	void *owner;		/* keeps the rest alive, by reference */
+	void *owner;		/* owns the objects below; referenced by get and
+				 * put */
 	void (*get)(void *owner);
 	void (*put)(void *owner);
 	const char *engine;
 	const struct ftr_fabric *fabric;
 	const struct ftr_shape *shape;
-	/* that the tables follow to the letter; NULL: there is none */
+	/* shape that the tables follow exactly; NULL: none */
 	const struct ftr_shape *routed;
 	const struct ftr_tables *tables;
 	const struct ftr_route_opts *opts;
-	const uint8_t *order;	/* [n_sw] levels of up and down */
+	const uint8_t *order;	/* [n_sw] level of each switch in the up/down
+				 * order */
 	const struct ftr_sl2vl *sl2vl;	/* ddlr's turn bit; NULL: not in use */
-	bool improvable;	/* a sweep may route better once links return */
+	bool improvable;	/* a sweep may route better when links return */
 };
 
 /* A link between switches, named from one end. */
 struct rr_link {
 	ftr_sw sw, peer;
 	ftr_port port, peer_port;
-	bool up;		/* it has come back, else died */
+	bool up;		/* it is back; false: it died */
 };
 
-/* Entries to be written, by (step, switch, LID).  Steps ascend; one is written
- * when all before it is acknowledged, and those from first_drain on when
- * packets that came by the old entries have left, too. */
+/* Entries to be written, sorted by (step, switch, LID).  A step is written when
+ * all earlier steps are acknowledged; steps from first_drain on also wait until
+ * packets that followed the old entries have left. */
 struct rr_entry {
 	ftr_sw sw;
 	ftr_lid lid;
@@ -73,18 +75,19 @@ struct rr_writes {
 	uint32_t first_drain;
 };
 
-/* A block that is to be written, for the host's own copy of the tables. */
+/* A block to be written, for the host's own copy of the tables. */
 struct rr_block {
 	uint64_t guid;
 	const char *name;
 	uint32_t block;
 	const uint8_t *data;	/* FTR_LFT_BLOCK bytes */
-	bool skip;		/* no route leads there: not written */
-	bool open;		/* the host's own write of it was not answered */
-	bool sure;		/* acknowledged, and no older packet can follow */
+	bool skip;		/* no directed route to the switch: not written */
+	bool open;		/* the host's own write of it is unacknowledged */
+	bool sure;		/* acknowledged, and no older packet can arrive
+				 * later */
 };
 
-/* What the worker knows of the tables in use; its own. */
+/* The worker's view of the tables in use; only the worker changes it. */
 struct rr_view {
 	struct rr_routing gen;
 	struct ftr_incr *live;
@@ -92,91 +95,95 @@ struct rr_view {
 	uint64_t *m_key;		/* [n_sw] */
 	struct rr_dr_origin origin;
 	ftr_lid sm_lid;			/* of the subnet manager's port */
-	struct rr_dr_tree *tree[2];	/* around what is dead; second routes */
+	struct rr_dr_tree *tree[2];	/* around dead links; for second routes */
 	uint8_t *avoid;			/* [n_sw] scratch of ways.c */
-	/* [n_sw] lost a link and gave no answer: dead, in all likelihood */
+	/* [n_sw] lost a link and did not answer: probably dead */
 	uint8_t *silent;
-	/* [n_sw] a packet to it was given up: it may still be on its way */
+	/* [n_sw] a packet to it timed out and may still arrive */
 	uint8_t *echo;
-	uint64_t *wary;			/* bits by port; links to avoid now */
-	bool brought_up;		/* its sweep has set all links Active */
-	bool saw_init;			/* the last probe has */
-	/* ddlr.c: engine ddlr; NULL: not, or not before the next routing */
+	uint64_t *wary;			/* bits by port; links to avoid for now */
+	bool brought_up;		/* its sweep set all links Active */
+	bool saw_init;			/* the last probe found a port in Init */
+	/* ddlr.c, engine ddlr; NULL: another engine, or no planner before the
+	 * next routing */
 	struct ftr_ddlr *planner;
-	struct rr_maker *maker;		/* that will be planner, or NULL */
-	struct rr_repair *pending;	/* its transition is not done yet */
-	double transition_due;		/* negative: nothing is pending */
-	double drained_at;	/* packets of older entries are gone then */
+	struct rr_maker *maker;		/* builds the planner; NULL: none */
+	struct rr_repair *pending;	/* its transition is unfinished; NULL:
+					 * none */
+	double transition_due;		/* ms; negative: no transition */
+	double drained_at;	/* by then packets that follow older entries are
+				 * gone */
 };
 
 /* One repair, from its first trap to the sweep that confirms it. */
 struct rr_repair {
 	struct rr_repair *next;
-	struct rr_routing gen;	/* names the switches */
+	struct rr_routing gen;	/* the routing that its switch numbers refer to */
 	uint32_t number;	/* since the start */
-	double wall;		/* seconds since 1970 of the first trap */
+	double wall;		/* time of the first trap, seconds since 1970 */
 	double trap_at;		/* by the clock of rr_ops */
 	uint32_t n_traps;
 	uint32_t n_links;
 	struct rr_link *link;	/* [n_links] */
 	uint32_t n_changes;
-	uint32_t lids;		/* with a changed entry */
-	uint32_t pathless;	/* changes to "no path" */
+	uint32_t lids;		/* LIDs with a changed entry */
+	uint32_t pathless;	/* entries changed to "no path" */
 	uint32_t switches, blocks, write_steps;
 	uint32_t failed;	/* blocks that were not acknowledged */
 	uint32_t resent;	/* blocks sent more than once */
-	uint32_t unsettled;	/* blocks that a sweep is to write again */
+	uint32_t unsettled;	/* blocks that a sweep must write again */
 	uint32_t drained;	/* entries that waited for old packets to leave */
-	bool local;		/* ddlr's detours around the fault */
-	bool swept;		/* no repair: a sweep has brought a switch back */
-	/* that lost its last link, or has links again; NONE: there is none */
+	bool local;		/* local repair by ddlr */
+	bool swept;		/* not a repair: a sweep brought a switch back */
+	/* switch that lost its last link, or has links again; FTR_SW_NONE: none */
 	ftr_sw whole;
-	uint64_t unhealed;	/* detours: entries that still lead nowhere */
-	uint32_t held;		/* transition: LIDs that keep older entries */
-	uint64_t lost_pairs, regained_pairs;	/* of leaf switches */
-	/* ms from the trap; negative: did not come to that */
+	uint64_t unhealed;	/* local repair: entries that still lead to a
+				 * dead port */
+	uint32_t held;		/* transition: LIDs that still use older entries */
+	uint64_t lost_pairs, regained_pairs;	/* pairs of leaf switches */
+	/* negative: not reached */
 	double known_ms, computed_ms, checked_ms, first_ms, last_ms;
 	double reconciled_ms;
 	bool reconciled;
-	struct {		/* what the sweep still changed */
+	struct {		/* changes made by the confirming sweep */
 		uint64_t entries, blocks;
 		uint32_t switches;
 	} rest;
-	/* what was written: JSON objects, each ended by a newline; NULL: too
-	 * much to be kept */
+	/* the writes: JSON objects, each followed by a newline; NULL: too many
+	 * to keep */
 	char *sets;
 };
 
 enum rr_warning { RR_WARN_FAILED, RR_WARN_FLAPPING };
 
-/* What the caller brings; ctx is struct rr's. */
+/* Operations of the caller; ctx is struct rr's. */
 struct rr_ops {
 	double (*now)(void *ctx);	/* ms, monotonic */
 	void (*sleep)(void *ctx, unsigned int ms);
-	/* The transport: all n requests that are not skipped; returns how many
-	 * of them are not RR_SMP_DONE.  A request that is not answered within its
-	 * tries, or answered with a bad status, is RR_SMP_FAILED; one that the
-	 * limit cut off stays RR_SMP_OPEN. */
+	/* The transport: runs all n requests that are not skipped; returns the
+	 * number that did not end as RR_SMP_DONE.  A request is RR_SMP_FAILED
+	 * if no try was answered, or the answer has a bad status; a request cut
+	 * off by the limit stays RR_SMP_OPEN. */
 	unsigned int (*run)(void *ctx, struct rr_smp *job, unsigned int n,
 			    const struct rr_smp_policy *policy);
 	bool (*is_master)(void *ctx);
 	void (*find_manager)(void *ctx, const struct ftr_fabric *f,
 			     struct rr_dr_origin *origin, ftr_lid *lid);
 	void (*read_keys)(void *ctx, const struct ftr_fabric *f, uint64_t *key);
-	double (*lifetime)(void *ctx);	/* ms that a packet may live */
-	/* Before the first and after the last packet of a write that was permitted
-	 * in this epoch: the host's copy of the tables.  announce sets open; a
-	 * failure means that nothing may be written.  settle returns the number
-	 * of blocks that a sweep is to write again; *rewrite: the epoch is over,
-	 * and RR_ACT_REWRITE is to follow. */
+	double (*lifetime)(void *ctx);	/* packet lifetime in ms */
+	/* The host's copy of the tables.  announce is called before the first
+	 * packet of a write permitted in this epoch and sets open; if it fails,
+	 * nothing may be written.  settle is called after the last packet; it
+	 * returns the number of blocks that a sweep must write again, and sets
+	 * *rewrite if the epoch is over: then RR_ACT_REWRITE follows. */
 	enum ftr_status (*announce)(void *ctx, struct rr_block *b, uint32_t n,
 				    uint32_t epoch, struct ftr_err *err);
 	uint32_t (*settle)(void *ctx, const struct rr_block *b, uint32_t n,
 			   uint32_t epoch, bool *rewrite);
 	void (*rewrite)(void *ctx);
-	void (*sweep)(void *ctx);	/* ask for a heavy one */
+	void (*sweep)(void *ctx);	/* request a heavy sweep */
 	void (*warn)(void *ctx, enum rr_warning what, const char *text);
-	/* All of r is written, and what it changed is known: log it. */
+	/* All of r is written and its changes are counted: log it. */
 	void (*report)(void *ctx, struct rr_repair *r);
 	/* r is done: write its event. */
 	void (*record)(void *ctx, const struct rr_repair *r);
@@ -185,50 +192,53 @@ struct rr_ops {
 struct rr {
 	const struct rr_ops *ops;
 	void *ctx;
-	unsigned int window;	/* packets on the wire */
-	double timeout;		/* ms, of one */
+	unsigned int window;	/* maximum number of packets in flight */
+	double timeout;		/* of one packet, ms */
 
-	pthread_mutex_t mutex;	/* guards what follows */
-	pthread_cond_t cond;	/* something has happened */
+	pthread_mutex_t mutex;	/* guards the members below, up to view_lock */
+	pthread_cond_t cond;	/* an event was posted */
 	bool stop;
 	struct rr_state state;
-	/* of the last routing, until the worker makes its view of it */
+	/* the last routing, until the worker builds its view of it */
 	struct rr_routing fresh;
 	struct rr_repair *repairs;	/* not yet reconciled, oldest first */
 
-	pthread_mutex_t view_lock;	/* taken last, held for no wait */
-	struct rr_view *view;	/* changed by the worker only */
+	pthread_mutex_t view_lock;	/* taken last; never held during a wait */
+	struct rr_view *view;	/* only the worker changes it */
 
 	/* the worker's own */
-	struct rr_maker *makers;	/* ddlr.c: whose planner is not needed */
+	struct rr_maker *makers;	/* ddlr.c: threads whose planner is not
+					 * needed */
 	uint32_t n_repairs;
 };
 
-/* What there is to do, taken out of the shared state. */
+/* The next job, copied from the shared state. */
 struct rr_task {
 	unsigned int todo;	/* set of enum rr_action */
 	struct rr_routing fresh;
-	bool up;		/* OpenSM has set up all links */
+	bool up;		/* OpenSM has set all links Active */
 };
 
-/* worker.c.  The caller has set ops, ctx, settings, and made cond. */
+/* worker.c.  The caller has set ops, ctx and settings, and initialised cond. */
 void rr_init(struct rr *f);
 void rr_fini(struct rr *f);
 double rr_now(const struct rr *f);
-/* One event of the state machine, now; returns a set of enum rr_action. */
+/* Post one event to the state machine, at the current time; returns a set of
+ * enum rr_action. */
 unsigned int rr_post(struct rr *f, const struct rr_event *ev);
-/* The same under the mutex. */
+/* The same; the caller holds the mutex. */
 unsigned int rr_post_locked(struct rr *f, const struct rr_event *ev);
-/* RR_EV_ROUTED; gen NULL: by no engine of ours.  Returns the repairs that the
- * last discovery has seen, as a list; the caller completes, records and frees
- * them. */
+/* Post RR_EV_ROUTED; gen NULL: an engine that is not ours routed.  Returns the
+ * list of repairs that the last discovery has seen; the caller completes,
+ * records and frees them. */
 struct rr_repair *rr_routed(struct rr *f, const struct rr_routing *gen);
-/* The worker, under the mutex: its next job; false: there is none before
- * rr_timer() or an event. */
+/* For the worker, under the mutex: take its next job; false: there is none
+ * before rr_timer() or an event. */
 bool rr_take(struct rr *f, struct rr_task *t);
-/* The job from beginning to end, without the mutex. */
+/* Run the job from start to end; called without the mutex. */
 void rr_do(struct rr *f, struct rr_task *t);
-bool rr_is_overtaken(struct rr *f);	/* rr_overtaken(), takes the mutex */
+bool rr_is_overtaken(struct rr *f);	/* as rr_overtaken(), but takes the
+					 * mutex */
 void rr_want_sweep(struct rr *f);	/* when it is due */
 void rr_sweep_now(struct rr *f);
 void rr_warn(struct rr *f, enum rr_warning what, const char *fmt, ...)
@@ -236,83 +246,89 @@ void rr_warn(struct rr *f, enum rr_warning what, const char *fmt, ...)
 struct rr_routing rr_routing_get(const struct rr_routing *gen);
 void rr_routing_put(struct rr_routing *gen);	/* owner NULL is accepted */
 
-/* reroute.c: the worker's.  NULL: err says why. */
+/* reroute.c, for the worker.  NULL: failed, reason in err. */
 struct rr_view *rr_view_new(struct rr *f, const struct rr_routing *gen,
 			    struct ftr_err *err);
 void rr_view_free(struct rr_view *v);		/* NULL is accepted */
-/* In place of the one there is, which is freed; NULL: none. */
+/* Replace the current view, which is freed; NULL: no view. */
 void rr_view_set(struct rr *f, struct rr_view *v);
-/* false: a routing came in between, the traps are to be handled again. */
+/* False: a routing came in between; handle the traps again. */
 bool rr_repair_traps(struct rr *f, const struct rr_trap *trap, uint32_t n);
-/* swept: SUBNET_UP; else a link is damped no longer. */
+/* swept: called after SUBNET_UP; else because the hold time of a damped link is
+ * over. */
 void rr_repair_returns(struct rr *f, bool swept);
-/* Report an unfinished transition as it is: something else comes in between. */
+/* Report an unfinished transition in its current state, because another job
+ * interrupts it. */
 void rr_repair_settle(struct rr *f);
-/* Go on with the transition; only when transition_due has come. */
+/* Continue the transition; only when transition_due has passed. */
 void rr_repair_continue(struct rr *f);
 void rr_repair_free(struct rr_repair *r);	/* NULL is accepted */
 
-/* returns.c.  A routing from now on leaves a dead link out. */
+/* returns.c.  From now on routings leave this dead link out. */
 void rr_note_dead(struct rr *f, const struct rr_link *c);
-/* It could not be taken into use: no routing leaves it out for that again. */
+/* The link could not be taken into use: routings no longer leave it out for
+ * that reason. */
 void rr_note_left(struct rr *f, const struct rr_link *c);
-/* It is returning again; false: no room. */
+/* The link is RETURNING again; false: no room. */
 bool rr_note_return(struct rr *f, const struct rr_link *c);
-/* It was repaired; true: the link is damped from now on. */
+/* The change of this link was repaired; true: the link is damped from now on. */
 bool rr_note_change(struct rr *f, const struct rr_link *c);
 bool rr_is_damped(struct rr *f, const struct rr_link *c);
-/* Returning links as links of the view, at most max.  *lost: some are none of
- * the view. */
+/* Take RETURNING links, at most max, as links of the view.  *lost: some are not
+ * in the view. */
 uint32_t rr_take_returns(struct rr *f, struct rr_link *out, uint32_t max,
 			 bool *lost);
-/* A routing is to leave this link out.  active: both ports can carry data. */
+/* Must a routing leave this link out?  active: both ports can carry data. */
 bool rr_left_out(struct rr *f, const struct rr_ends *e, bool active);
 
-/* ways.c.  Directed routes to s, at most two that differ in how they enter it,
- * around what the view has dead; or around these bits. */
+/* ways.c.  Directed routes to s around the links that are dead in the view, or
+ * around those in `dead`.  Returns the number of routes, at most two, which
+ * enter s by different ports. */
 unsigned int rr_routes_to(struct rr_view *v, ftr_sw s, struct rr_dr *out);
 unsigned int rr_routes_around(struct rr_view *v, ftr_sw s,
 			      const uint64_t *dead, struct rr_dr *out);
-/* The way back of a trap of s; hop: the link that it came over first, from its
- * far end, hop->sw is NONE if s is the manager's own switch. */
+/* The directed route along which a trap of s came, reversed.  hop: the first
+ * link of the trap, seen from its far end; hop->sw is FTR_SW_NONE if the
+ * manager is attached to s. */
 bool rr_trap_route(const struct rr_view *v, ftr_sw s, struct rr_dr *out,
 		   struct rr_link *hop);
-/* v->tree[0] around what is dead and links between the switches asked; or
- * around v->wary and silent switches. */
+/* rr_search_wary computes v->tree[0] around dead links and links between the
+ * switches asked; rr_search_around around v->wary and silent switches. */
 void rr_search_wary(struct rr_view *v, const struct rr_link *ask, uint32_t n);
 void rr_search_around(struct rr_view *v, const uint8_t *silent);
 void rr_mark_wary(struct rr_view *v, const struct rr_link *c);
 
-/* probe.c.  Links between s and other switches, dead or alive; out: room for
- * FTR_PORT_MAX. */
+/* probe.c.  Links between s and other switches, dead or alive; returns their
+ * number.  out: room for FTR_PORT_MAX. */
 uint32_t rr_links_of(const struct rr_view *v, ftr_sw s, struct rr_link *out);
-/* Of n links, and others of switches that turn out to be dead, those that are
- * not as the view has them, into *out, which has room for n and is made larger;
- * returns how many.  traps: the switches asked have sent traps.  *unknown: a
- * port gave no answer. */
+/* Probe n links, and further links of switches that turn out to be dead.
+ * Writes the links whose state differs from the view to *out, which has room
+ * for n and is grown as needed; returns their number.  traps: the switches
+ * asked have sent traps.  *unknown: a port did not answer. */
 uint32_t rr_probe(struct rr *f, const struct rr_link *ask, uint32_t n,
 		  bool traps, struct rr_link **out, bool *unknown);
 
 /* write.c: write a repair.  FTR_OK also if some blocks were not acknowledged
- * (r->failed); FTR_REFUSED: nothing was written, a routing has begun. */
+ * (r->failed); FTR_REFUSED: a routing has begun and nothing was written. */
 enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
 			 struct rr_repair *r, struct ftr_err *err);
 
-/* ddlr.c.  Let a planner be made for v. */
+/* ddlr.c.  Start to build a planner for v. */
 void rr_ddlr_start(struct rr *f, struct rr_view *v);
-/* Is its planner still being made? */
+/* Is its planner still being built? */
 bool rr_ddlr_making(struct rr_view *v);
-/* Is there a planner?  If it is still being made the view does without. */
+/* Is there a planner?  If it is still being built, it is abandoned and the view
+ * has none. */
 bool rr_ddlr_ready(struct rr *f);
-/* A link has come back, which the planner does not know. */
+/* A link that the planner does not know is back. */
 void rr_ddlr_returned(struct rr *f);
-/* Free what is made for no view any more; all: and wait for it. */
+/* Free planners that no view waits for; all: wait for those that are still
+ * being built. */
 void rr_ddlr_reap(struct rr *f, bool all);
 void rr_ddlr_drop(struct rr_view *v);
-/* True if all planned detours are written. */
+/* Local repair; true if all planned entries were written. */
 bool rr_ddlr_detour(struct rr *f, struct rr_repair *r);
-/* One round of the transition to the tables of view->live; sets
- * transition_due. */
+/* One round of the transition to the tables of view->live; sets transition_due. */
 enum ftr_status rr_ddlr_transition(struct rr *f, struct rr_repair *r,
 				   struct ftr_err *err);
 

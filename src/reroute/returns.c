@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Links that a routing leaves out although OpenSM has found them (links.h).
+ * Links that a routing leaves out although OpenSM has found them (links.h):
  *
- *	died		after the discovery began: it may have seen them alive, and
- *			the routing would undo the repair
- *	damped		they flap
- *	returning	both switches were routed before and the link was dead
- *			then, and its ports are not Active yet: it carries no data
- *			before the end of the sweep, and the tables of a sweep are
- *			written in no order.  The worker takes them into use when
- *			the sweep is done.
+ *	died		after the discovery began.  OpenSM may have seen the link alive,
+ *			and its routing would undo the repair.
+ *	damped		it flaps.
+ *	returning	the link was dead in the last routing, which included both of its
+ *			switches, and its ports are not Active yet.  It carries no data
+ *			before the end of the sweep, and a sweep writes tables in no
+ *			order.  The worker takes it into use when the sweep is done.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Directed-route SMPs as the fast path sees them: requests in, answers out, over
- * an injected transport (struct rr_ops.run).
+ * Directed-route SMPs of the fast path: requests and answers over an injected
+ * transport (struct rr_ops.run).
  */
 #ifndef RR_SMP_H
 #define RR_SMP_H
@@ -29,10 +29,10 @@ struct rr_smp {
 	struct rr_dr route[2];
 	unsigned int n_routes;	/* 0: fails at once */
 	const uint8_t *payload;	/* RR_SMP_DATA bytes to Set; NULL: Get */
-	bool skip;		/* left as it is */
+	bool skip;		/* not run; its results stay as they are */
 	/* results */
 	enum rr_smp_state state;
-	double at;		/* when it was answered, by the clock of rr_ops */
+	double at;		/* time of the answer, by the clock of rr_ops */
 	uint8_t answer[RR_SMP_DATA];
 	/* of the transport */
 	unsigned int tries;
@@ -40,14 +40,14 @@ struct rr_smp {
 };
 
 struct rr_smp_policy {
-	unsigned int window;	/* packets on the wire at a time, at least 1 */
+	unsigned int window;	/* packets in flight at a time, at least 1 */
 	double timeout;		/* ms after which a packet counts as lost */
 	unsigned int tries;	/* packets per request, over its routes in turn */
-	/* ms after which a request without answer is sent over its next route as
+	/* ms after which an unanswered request is sent over its next route as
 	 * well; 0: only when a packet is lost */
 	double hedge;
-	/* ms from the start after which no answer is waited for any more;
-	 * 0: no limit */
+	/* ms from the start after which the run ends, answered or not; 0: no
+	 * limit */
 	double limit;
 };
 

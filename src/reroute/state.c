@@ -7,14 +7,15 @@
 #include "core/core.h"
 #include "reroute/state.h"
 
-/* Both ends of a dead link send a trap at the same time, and all neighbours of
- * a dead switch do: the first trap waits this long for the others. */
+/* Both ends of a dead link, and all neighbours of a dead switch, send a trap at
+ * about the same time: the first trap waits this long for the others. */
 #define GATHER_MS 0.3
 
-/* OpenSM begins its discovery again if it is asked for a sweep meanwhile; where
- * a discovery takes longer than the time between two requests it would never end.
- * So none is made before it is over.  No event reports that OpenSM has given one
- * up: it is assumed after several times the duration of the last. */
+/* OpenSM restarts its discovery if it is asked for a sweep meanwhile; if a
+ * discovery took longer than the time between two requests it would never end.
+ * So no request is made before it is over.  No event reports that OpenSM has
+ * abandoned a discovery: that is assumed after several times the duration of
+ * the last one. */
 #define DISCOVERY_MS 10000
 #define DISCOVERY_TIMES 4
 
@@ -45,7 +46,7 @@ static double not_before(const struct rr_state *s)
 		FTR_MAX(DISCOVERY_MS, DISCOVERY_TIMES * s->discovery) : 0;
 }
 
-/* A transition under way goes first, but not beyond the cap. */
+/* A transition under way delays the sweep, but not beyond the cap. */
 static double sweep_due(const struct rr_state *s)
 {
 	double due = s->transition >= 0 ? rr_damp_latest(&s->want) :
@@ -94,8 +95,8 @@ bool rr_at_rest(const struct rr_state *s)
 
 /* ---- traps --------------------------------------------------------------- */
 
-/* In front of the queue; those that find no room are left to the sweep that
- * each trap wants. */
+/* Insert traps in front of the queue.  Traps that find no room are left to the
+ * sweep that every trap requests. */
 static void put_in_front(struct rr_state *s, const struct rr_trap *trap,
 			 uint32_t n)
 {
@@ -112,14 +113,14 @@ static unsigned int on_trap(struct rr_state *s, const struct rr_event *ev,
 	    s->n_traps == RR_TRAPS_MAX)
 		return 0;
 	s->trap[s->n_traps++] = (struct rr_trap){ ev->lid, now };
-	/* a routing that fails is followed by no event */
+	/* a routing that fails causes no event */
 	rr_damp_want(&s->want, now);
 	return RR_ACT_TAKEN;
 }
 
 /* ---- sweeps -------------------------------------------------------------- */
 
-/* What the switches hold is not known, until one of our engines routes. */
+/* The tables of the switches are unknown until one of our engines routes. */
 static void forget_tables(struct rr_state *s)
 {
 	s->tables = RR_FOREIGN;
@@ -129,9 +130,9 @@ static void forget_tables(struct rr_state *s)
 	rr_links_drop_returning(&s->links);
 }
 
-/* No event reports a reroute after which OpenSM sweeps at once, because packets
- * of it were lost, nor tables written by another manager before this one became
- * master again. */
+/* No event reports a reroute that OpenSM retries at once because packets were
+ * lost, nor tables that another manager wrote before this one became master
+ * again. */
 static unsigned int on_sweep_start(struct rr_state *s,
 				   const struct rr_event *ev, double now)
 {
@@ -179,7 +180,7 @@ static unsigned int on_subnet_up(struct rr_state *s, double now)
 		put_in_front(s, s->later, s->n_later);
 		s->n_later = 0;
 	}
-	if (s->unconfirmed)	/* its discovery began before them */
+	if (s->unconfirmed)	/* its discovery began before these repairs */
 		rr_damp_want(&s->want, now);
 	rr_links_discovered(&s->links, s->began);
 	return 0;
@@ -210,7 +211,7 @@ static unsigned int update_view(struct rr_state *s)
 	return s->held ? RR_ACT_NEW_VIEW : RR_ACT_DROP_VIEW;
 }
 
-/* What may be done only while OpenSM does not route. */
+/* Actions that are allowed only while OpenSM does not route. */
 static unsigned int between_routings(struct rr_state *s, bool master,
 				     double now)
 {
@@ -225,7 +226,7 @@ static unsigned int between_routings(struct rr_state *s, bool master,
 	if (s->n_traps && master) {
 		memcpy(s->asked, s->trap, s->n_traps * sizeof(*s->trap));
 		s->n_asked = s->n_traps;
-		/* a fault before the transition is done ends it */
+		/* a new fault ends an unfinished transition */
 		todo = (todo & ~(unsigned int)(RR_ACT_TRANSITION |
 					       RR_ACT_SETTLE)) | RR_ACT_TRAPS;
 	}
@@ -273,8 +274,9 @@ static unsigned int on_write_end(struct rr_state *s, bool rewrite)
 	return 0;
 }
 
-/* While OpenSM still sets up links, a port that is in Init now may stay so, for
- * OpenSM sets nothing that it believes to be Active: it is looked at again. */
+/* While OpenSM is still setting up links, a port that is in Init now may stay
+ * in Init, because OpenSM does not set a port that it believes to be Active.
+ * So it is probed again. */
 static void keep_for_later(struct rr_state *s)
 {
 	uint32_t n = FTR_MIN(s->n_asked, RR_TRAPS_MAX - s->n_later);

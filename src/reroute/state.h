@@ -2,22 +2,22 @@
 /*
  * The state machine of the fast path.
  *
- * Two designs were considered.  In the first, everything is a state: each answer
- * of a switch is an event, and probing, computing and writing are resumed where
- * they stopped.  Nothing ever blocks, but the nested loops of a repair (retries,
- * two routes, write steps) turn into several dozen states that no reader can
- * follow, while the computation of new tables still takes milliseconds in one
- * piece.  In the second, which is the one below, the machine decides only what
- * depends on the order of events: what the switches hold, whether it may be
- * written to them, and what is to be done next.  A job (probe, compute, check,
- * write) runs from beginning to end on the worker, over an injected transport
- * and clock, and the machine hears when it writes and when it is done.  The races
- * are all in the machine; it has 27 states, is pure, and is tested for every
+ * It decides only what depends on the order of events: what the switches hold,
+ * whether they may be written, and what to do next.  A job (probe, compute,
+ * check, write) runs from start to end on the worker, over an injected transport
+ * and clock; the machine learns when the job writes and when it ends.  So all
+ * races are in the machine.  It has 27 states, is pure, and is tested for every
  * pair of state and event.
+ *
+ * The alternative was to make every answer of a switch an event, and to resume
+ * probing, computing and writing where they stopped.  Nothing would block then,
+ * but the nested loops of a repair (retries, two routes, write steps) would
+ * become several dozen states, and the computation of new tables would still
+ * take milliseconds without interruption.
  *
  * The state has three parts, each with one owner.
  *
- * sweep: the work of OpenSM, as far as it was reported.
+ * sweep: what OpenSM does, as far as its events show.
  *
  *	         SWEEP_START              DISCOVERED
  *	 REST ----------------> DISCOVERY -----------> ROUTING
@@ -30,7 +30,7 @@
  *
  * tables: what the switches hold.
  *
- *	FOREIGN	nothing is known: another engine, another manager
+ *	FOREIGN	unknown: written by another engine or another manager
  *	SETUP	tables of one of our engines; ports may still be in Init
  *	UP	the same, and OpenSM has set all links Active
  *
@@ -48,20 +48,20 @@
  *	   ^----------------------'   WRITE_END
  *	           SMP_DONE
  *
- * The invariant.  The worker's view of the tables is what the switches have
- * acknowledged in this epoch, or there is no view.  Each of these begins an
- * epoch: a routing, its end, and the loss of the tables.  Every write holds the
- * epoch in which it was permitted, and one whose epoch is over neither goes on to
- * its next step nor settles OpenSM's copy (rr_may_write).  A view carries the
- * epoch of its tables; with another epoch it is replaced or dropped before
- * anything else is done with it.
+ * Invariant.  The worker's view of the tables is what the switches have
+ * acknowledged in this epoch, or there is no view.  A routing, the end of a
+ * routing, and the loss of the tables each begin an epoch.  Every write holds
+ * the epoch in which it was permitted; once that epoch is over, the write
+ * neither continues with its next step nor settles OpenSM's copy (rr_may_write).
+ * A view carries the epoch of its tables; if the epoch has changed, the view is
+ * replaced or dropped before it is used.
  *
- * Traps are never lost: one that was accepted is in the queue, in the job, among
- * those to be looked at again when the links are up, or was left to a sweep that
- * is wanted.
+ * Traps are never lost.  A trap that was accepted is in the queue, in the job,
+ * among those that are probed again when the links are up, or covered by a sweep
+ * that is wanted.
  *
- * Pure: rr_step reads no clock, takes no lock and calls nobody; the caller
- * serialises.  Times are milliseconds of one monotonic clock.
+ * Pure: rr_step reads no clock, takes no lock and calls no other module; the
+ * caller serialises.  Times are milliseconds of one monotonic clock.
  */
 #ifndef RR_STATE_H
 #define RR_STATE_H
@@ -80,11 +80,11 @@ struct rr_trap {
 	double at;
 };
 
-/* In brackets: the members of struct rr_event that it carries. */
+/* In brackets: the members of struct rr_event that are set. */
 enum rr_event_kind {
 	/* A switch reports a link change [lid, master]. */
 	RR_EV_TRAP = 0,
-	/* A heavy sweep begins [yes: tables were written that nobody reported;
+	/* A heavy sweep begins [yes: tables were written without an event;
 	 * routed: OpenSM has an engine in use]. */
 	RR_EV_SWEEP_START,
 	/* Discovery is over. */
@@ -95,17 +95,17 @@ enum rr_event_kind {
 	RR_EV_ROUTED,
 	/* All links are set up. */
 	RR_EV_SUBNET_UP,
-	/* This manager is not master any more. */
+	/* This manager is no longer master. */
 	RR_EV_STANDBY,
-	/* Time has passed, or something has happened [master]. */
+	/* Time has passed, or an event was posted [master]. */
 	RR_EV_TIMER,
-	/* The worker asks to write to switches. */
+	/* The worker requests permission to write to switches. */
 	RR_EV_WRITE_BEGIN,
-	/* It has written [yes: blocks must be written again by a sweep, because
-	 * a routing overtook them]. */
+	/* The write has ended [yes: a sweep must write blocks again, because a
+	 * routing overtook them]. */
 	RR_EV_WRITE_END,
-	/* The job is done [yes: its traps are to be handled again; init: a port
-	 * in use was in Init; due: the next part of a transition]. */
+	/* The job has ended [yes: its traps must be handled again; init: a port
+	 * in use was in Init; due: time of the next round of a transition]. */
 	RR_EV_SMP_DONE,
 	/* A sweep is wanted [yes: at once]. */
 	RR_EV_WANT_SWEEP,
@@ -119,7 +119,8 @@ struct rr_event {
 	double due;		/* negative: never */
 };
 
-/* What the caller is to do; several at a time, in this order. */
+/* Actions for the caller; several may be set, and are carried out in this
+ * order. */
 enum rr_action {
 	/* The trap was accepted: OpenSM need not act on it. */
 	RR_ACT_TAKEN = 1 << 0,
@@ -127,18 +128,19 @@ enum rr_action {
 	RR_ACT_WAIT_FOR_WRITE = 1 << 1,
 	/* The write is permitted; the epoch is rr_state.epoch. */
 	RR_ACT_WRITE = 1 << 2,
-	/* The rest is for the worker.  Drop the view. */
+	/* The actions from here on are for the worker.  Drop the view. */
 	RR_ACT_DROP_VIEW = 1 << 3,
-	/* Make a new view of the tables that were routed last. */
+	/* Make a new view of the last routing. */
 	RR_ACT_NEW_VIEW = 1 << 4,
-	/* Have a sweep write the blocks that a routing overtook. */
+	/* Make a sweep write the blocks that a routing overtook. */
 	RR_ACT_REWRITE = 1 << 5,
 	/* Handle rr_state.asked. */
 	RR_ACT_TRAPS = 1 << 6,
-	/* Go on with the transition, or report it as it is: we are not master. */
+	/* Continue the transition; or, if we are not master, report it in its
+	 * current state. */
 	RR_ACT_TRANSITION = 1 << 7,
 	RR_ACT_SETTLE = 1 << 8,
-	/* Look at the links that are returning; SWEPT: a sweep is done. */
+	/* Probe the RETURNING links; SWEPT: because a sweep is done. */
 	RR_ACT_RETURNS = 1 << 9,
 	RR_ACT_SWEPT = 1 << 10,
 	/* Ask OpenSM for a heavy sweep. */
@@ -150,19 +152,21 @@ struct rr_state {
 	enum rr_tables tables;
 	enum rr_job job;
 	uint32_t epoch;
-	uint32_t held;		/* epoch of the tables, 0: FOREIGN */
+	uint32_t held;		/* epoch of the tables; 0: FOREIGN */
 	uint32_t view;		/* epoch of the worker's view, 0: dropped */
 	struct rr_links links;
-	struct rr_damp want;	/* the sweep to be asked for */
-	double start, began;	/* of the sweep; the last one discovered */
+	struct rr_damp want;	/* the sweep that is wanted */
+	double start, began;	/* start of the current sweep; of the last one
+				 * whose discovery has ended */
 	double discovery;	/* ms that the last discovery took */
-	double transition;	/* when its next part is due; negative: none */
-	uint32_t unconfirmed;	/* repairs that no discovery has seen yet; the
-				 * caller counts */
-	bool released, swept;	/* reasons to look at returning links */
+	double transition;	/* when its next round is due; negative: none */
+	uint32_t unconfirmed;	/* repairs that no discovery has seen yet;
+				 * counted by the caller */
+	bool released, swept;	/* reasons to probe RETURNING links */
 	bool rewrite;
 	bool job_up;		/* the links were up when the job began */
-	/* Traps: waiting; of the job under way; for when the links are up. */
+	/* Traps: waiting; of the current job; to probe again when the links are
+	 * up. */
 	struct rr_trap trap[RR_TRAPS_MAX], asked[RR_TRAPS_MAX],
 		later[RR_TRAPS_MAX];
 	uint32_t n_traps, n_asked, n_later;
@@ -173,14 +177,13 @@ void rr_state_init(struct rr_state *s);
 /* The next state, in place; returns a set of enum rr_action. */
 unsigned int rr_step(struct rr_state *s, const struct rr_event *ev, double now);
 
-/* When RR_EV_TIMER is due next, negative: not before another event. */
+/* When RR_EV_TIMER is due next; negative: only after another event. */
 double rr_timer(const struct rr_state *s);
-/* May a write that was permitted in this epoch go on? */
+/* May a write that was permitted in this epoch continue? */
 bool rr_may_write(const struct rr_state *s, uint32_t epoch);
-/* Are the tables of the view no longer, or soon no longer, what the switches
- * hold? */
+/* Have the switches other tables than the view, or will they soon? */
 bool rr_overtaken(const struct rr_state *s);
-/* Has the worker nothing to do before another event, or the time of rr_timer? */
+/* Has the worker nothing to do before another event or the time of rr_timer? */
 bool rr_at_rest(const struct rr_state *s);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Over which directed routes the switches are asked: around what is dead, what
- * may be dead, and silent switches; and the way back of a trap.
+ * The directed routes for requests to switches: around dead links, links that
+ * may be dead, and silent switches; and the reverse path of a trap.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@ static void mark_route(const struct rr_dr_tree *t, ftr_sw s, uint8_t *avoid)
 	}
 }
 
-/* The second one around what is dead by these bits. */
+/* The second route avoids the links in `dead` and the switches of the first. */
 unsigned int rr_routes_around(struct rr_view *v, ftr_sw s,
 				  const uint64_t *dead, struct rr_dr *out)
 {
@@ -33,7 +33,7 @@ unsigned int rr_routes_around(struct rr_view *v, ftr_sw s,
 	return first && memcmp(&out[0], &out[1], sizeof(out[0])) ? 2 : 1;
 }
 
-/* The trap came over the path that the tables of s give to the manager. */
+/* The trap took the path that the tables of s give to the manager. */
 bool rr_trap_route(const struct rr_view *v, ftr_sw s, struct rr_dr *out,
 		       struct rr_link *hop)
 {

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The worker of the fast path: what the state machine says, done in order.
+ * The worker of the fast path carries out the actions of the state machine, in
+ * order.
  *
- *	tables were routed	a new view of them
+ *	tables were routed	make a new view of them
  *	traps			probe the switches -> links -> new entries ->
  *				check -> write
  *	a sweep is done		take returning links into use
- *	a sweep is due		ask OpenSM for a heavy one
+ *	a sweep is due		request a heavy sweep from OpenSM
  *
- * Links that died are routed around at once, whatever OpenSM is doing, but for
- * the time from the end of a discovery to the end of routing: then the traps
- * wait.  A discovery that was under way when a link died may have seen it
- * alive; rr_left_out keeps such links out of the routing that follows, or it
- * would undo the repair.
+ * Links that died are routed around at once, whatever OpenSM is doing, with one
+ * exception: traps wait from the end of a discovery to the end of routing.  A
+ * discovery that was under way when a link died may have seen it alive;
+ * rr_left_out keeps such links out of the routing that follows, which would
+ * otherwise undo the repair.
  *
- * Links that come back carry no data before a sweep has made their ports Active,
- * and a sweep writes tables before that and in no order.  So the routing of that
- * sweep leaves them out, too, as long as the rest is as it was; when it is done
- * (SUBNET_UP) the worker finds their ports Active and takes them into use,
- * downstream first: nothing is lost on the way back.
+ * Links that return carry no data before a sweep has set their ports Active,
+ * and a sweep writes tables before that, in no order.  So the routing of that
+ * sweep leaves them out, too, as long as the rest of the fabric is unchanged.
+ * When the sweep is done (SUBNET_UP), the worker finds their ports Active and
+ * takes them into use, downstream switches first, so that no packet is lost.
  *
- * If anything goes wrong here the answer is the same: a sweep, at once.
+ * If anything fails here, the reaction is always the same: a sweep, at once.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -68,7 +69,7 @@ unsigned int rr_post_locked(struct rr *f, const struct rr_event *ev)
 	return todo;
 }
 
-/* A routing that no view is made of any more is let go. */
+/* A routing that no view will be made of is released. */
 unsigned int rr_post(struct rr *f, const struct rr_event *ev)
 {
 	struct rr_routing fresh = { .owner = NULL };
@@ -95,7 +96,8 @@ bool rr_is_overtaken(struct rr *f)
 	return is;
 }
 
-/* The repairs that the last discovery has seen.  Under the mutex. */
+/* Remove and return the repairs that the last discovery has seen.  Under the
+ * mutex. */
 static struct rr_repair *take_reconciled(struct rr *f)
 {
 	struct rr_repair *done = NULL, **end = &done, *r;
@@ -152,7 +154,7 @@ void rr_sweep_now(struct rr *f)
 
 /* ---- jobs ---------------------------------------------------------------- */
 
-/* False: they are to be handled again. */
+/* False: the traps must be handled again. */
 static bool handle_traps(struct rr *f)
 {
 	rr_want_sweep(f);
@@ -162,7 +164,7 @@ static bool handle_traps(struct rr *f)
 	return true;
 }
 
-/* What we know is no longer what switches hold. */
+/* The switches no longer hold the tables of the view. */
 static void drop_view(struct rr *f)
 {
 	rr_repair_settle(f);

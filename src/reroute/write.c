@@ -2,17 +2,17 @@
 /*
  * Writing a repair to the switches.
  *
- * A packet that is not answered is sent again over the same route and, where
- * there is one, another.  Steps are written one after the other, each when all
- * before it has been acknowledged.  A block that was not acknowledged holds up
- * those which would send packets to that switch, and no others.  A switch that
- * gave no sign of life (probe.c), or is reached only through such, is written
- * after the others of its step, and not waited for long: in all likelihood it is
- * dead.
+ * An unanswered packet is sent again over the same route and over another one,
+ * where there is one.  Steps are written one after the other; a step begins
+ * when all earlier steps have been acknowledged.  A block that was not
+ * acknowledged holds up only the blocks that would send packets to its switch.
+ * A switch that did not answer the probe (probe.c), or that is reached only
+ * through such switches, is written last in its step, and only for a short
+ * time: it is probably dead.
  *
- * The entries come by (step, switch, LID); a run of them that share a step, a
- * switch and a 64-entry block is one packet.  What a block holds besides is
- * taken from view->sent, the tables as they were written last.
+ * The entries are sorted by (step, switch, LID); consecutive entries with the
+ * same step, switch and 64-entry block make one packet.  The other entries of
+ * the block come from view->sent, the tables as they were written last.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,11 +21,11 @@
 
 #include "reroute/reroute.h"
 
-/* Packets that were routed downward to a switch which is about to route up leave
- * it within its head-of-queue lifetime; OpenSM's default is 0x12, 4.096 us * 2^18,
- * for links that stall.  Here the path that they were taking is dead, so that they
- * are dropped when they get to the head of their queue; this is some time for
- * that. */
+/* A packet that was routed downward to a switch which is about to route it
+ * upward leaves that switch within its head-of-queue lifetime: 4.096 us * 2^18
+ * by default (OpenSM: 0x12), which allows for links that stall.  Here the path
+ * of these packets is dead, so they are dropped when they reach the head of
+ * their queue.  This is the time allowed for that. */
 #define DRAIN_MS 5
 
 /* One packet. */
@@ -48,12 +48,12 @@ struct push {
 	uint32_t n;
 	ftr_port *before;	/* [what->n] entries of view->sent */
 	uint8_t *doubtful;	/* [n_sw] a write was not acknowledged */
-	/* [n_sw] no way leads there: it is dead, or will be discovered anew
-	 * and written as a whole */
+	/* [n_sw] no directed route leads there: it is dead, or will be
+	 * discovered again and written completely */
 	uint8_t *cut_off;
-	uint8_t *late;		/* [n_sw] not waited for long */
-	uint64_t *dead;		/* bits by port; so is what the view learns
-				 * only after the detours of ddlr */
+	uint8_t *late;		/* [n_sw] waited for only for LATE_MS */
+	uint64_t *dead;		/* bits by port; includes links that the view
+				 * learns of only after the local repair of ddlr */
 };
 
 /* ---- packets ------------------------------------------------------------ */
@@ -64,7 +64,7 @@ static bool same_block(const struct rr_entry *a, const struct rr_entry *b)
 		a->lid / FTR_LFT_BLOCK == b->lid / FTR_LFT_BLOCK;
 }
 
-/* Entries into view->sent, and the packets that this makes. */
+/* Enter the changes into view->sent, and make the packets. */
 static void make_writes(struct push *p)
 {
 	const struct rr_entry *e = p->what->entry;
@@ -97,7 +97,7 @@ static void unmake_writes(struct push *p)
 		ftr_tables_row(p->v->sent, e[i].sw)[e[i].lid] = p->before[i];
 }
 
-/* ---- the copy of the host ------------------------------------------------ */
+/* ---- OpenSM's copy of the tables ------------------------------------------ */
 
 static void list_blocks(struct push *p)
 {
@@ -114,8 +114,8 @@ static void list_blocks(struct push *p)
 	}
 }
 
-/* A block is settled if its last write, and so all of it, was acknowledged,
- * and no older packet can come after that. */
+/* A block is settled if its last write, which holds all its entries, was
+ * acknowledged, and no older packet can arrive later. */
 static bool settle(struct push *p, uint32_t epoch)
 {
 	bool rewrite = false;
@@ -169,13 +169,13 @@ static bool any_doubt(const struct push *p)
 
 /* ---- packets that get lost ---------------------------------------------- */
 
-/* Another link may have died that nobody has reported yet, and routes lead over
- * it.  The first packets are given up early, to find that out for all of them
- * at once. */
+/* Another link, not yet reported, may have died on the routes of these packets.
+ * The first packets have a short timeout, so that this is found out for all of
+ * them at once. */
 #define QUICK_TIMEOUTS 0.5
 
-/* Along a route, by the port that each link is left by: put them all into set
- * or, if there are proven ones, both ends of the first that is none of them. */
+/* Walk along a route.  proven NULL: add the outgoing port of each link to set.
+ * Otherwise add both ends of the first link that is not in proven. */
 static void mark_route(const struct push *p, const struct rr_dr *dr,
 		       uint64_t *set, const uint64_t *proven)
 {
@@ -199,8 +199,8 @@ static void mark_route(const struct push *p, const struct rr_dr *dr,
 	}
 }
 
-/* v->tree[1]: around the first link of each lost packet's way that no other
- * packet has passed. */
+/* Compute v->tree[1]: routes around the first link of each lost packet's route
+ * over which no other packet has passed. */
 static bool search_around_lost(struct push *p, uint32_t first, uint32_t end)
 {
 	const struct ftr_fabric *f = p->v->gen.fabric;
@@ -223,7 +223,7 @@ static bool search_around_lost(struct push *p, uint32_t first, uint32_t end)
 	return true;
 }
 
-/* Those that were not answered once more, over both routes in turn. */
+/* Send the unanswered packets again, over both routes in turn. */
 static void second_try(struct push *p, uint32_t first, uint32_t end,
 		       const struct rr_smp_policy *policy)
 {
@@ -251,17 +251,18 @@ static void second_try(struct push *p, uint32_t first, uint32_t end,
 		again[n++] = *j;
 	}
 	p->f->ops->run(p->f->ctx, again, n, policy);
-	while (n)	/* back where they were */
+	while (n)	/* copy the results back */
 		if (p->job[--end].state != RR_SMP_DONE &&
 		    p->job[end].n_routes && !p->job[end].skip)
 			p->job[end] = again[--n];
 	free(again);
 }
 
-/* So long a late switch is waited for in each step: it may only be slow. */
+/* Limit in each step for switches that are probably dead: they may only be
+ * slow. */
 #define LATE_MS 10
 
-/* Those of a step for switches that are late, or those for all others. */
+/* Write the packets of one step for late switches, or for all others. */
 static void write_some(struct push *p, uint32_t first, uint32_t end,
 		       bool late)
 {
@@ -290,7 +291,7 @@ static void write_some(struct push *p, uint32_t first, uint32_t end,
 		p->job[i].skip = false;
 }
 
-/* Packets first .. end-1 are those of one step. */
+/* Write packets first .. end-1, which form one step. */
 static void write_step(struct push *p, uint32_t first, uint32_t end)
 {
 	bool doubt = any_doubt(p);
@@ -323,7 +324,8 @@ static bool overtaken(struct push *p, uint32_t epoch)
 	return is;
 }
 
-/* Not the steps after a routing has begun: OpenSM writes all these blocks. */
+/* Stops between two steps when a routing has begun: OpenSM writes all these
+ * blocks. */
 static void write_all(struct push *p, uint32_t epoch)
 {
 	for (uint32_t first = 0, end; first < p->n; first = end) {
@@ -365,10 +367,10 @@ static void note_write(const struct push *p, FILE *out, uint32_t i)
 	fprintf(out, "]}\n");
 }
 
-/* Larger ones would fill the disk. */
+/* Entries; larger repairs are not recorded, they would fill the disk. */
 #define NOTED_MAX 16384
 
-/* Appends, for a repair may be written in several turns. */
+/* Append: a repair may be written in several parts. */
 static void note_writes(struct push *p)
 {
 	size_t size;
@@ -391,7 +393,7 @@ static void note_writes(struct push *p)
 
 /* ---- all of it ---------------------------------------------------------- */
 
-/* A repair may be pushed in several turns: these add up. */
+/* Add to the counts: a repair may be written in several parts. */
 static void count(struct push *p)
 {
 	uint8_t *seen = ftr_calloc(FTR_LID_MAX + 1u, 1);
@@ -444,9 +446,9 @@ static bool allocate(struct push *p)
 		p->cut_off && p->late && p->block && note_dead(p);
 }
 
-/* Whether the worker may write now; if so nobody routes before end_write.  A
- * routing may have come and gone while the switches were asked: what was made
- * from the tables before it must not go over those that it has written. */
+/* May the worker write now?  If so, no routing begins before end_write.  A
+ * routing may have begun and ended while the switches were probed: changes
+ * based on the tables before it must not overwrite its own. */
 static bool begin_write(struct rr *f, uint32_t *epoch)
 {
 	struct rr_event ev = { .kind = RR_EV_WRITE_BEGIN };
@@ -465,8 +467,8 @@ static void end_write(struct rr *f, bool rewrite)
 				       .yes = rewrite });
 }
 
-/* Routes around what is dead and through no silent switch, to all of the writes
- * that have none yet.  False: some stay without. */
+/* Find routes around dead links and silent switches, for all writes that have
+ * none yet.  False: some have none. */
 static bool find_routes(struct push *p, const uint8_t *silent)
 {
 	struct rr_dr_limits limits = { .dead = p->dead, .avoid = silent };
@@ -511,7 +513,7 @@ enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
 		list_blocks(&p);
 		begun = begin_write(f, &epoch);
 		st = begun ? f->ops->announce(f->ctx, p.block, p.n, epoch, err) :
-			     ftr_fail(err, FTR_REFUSED, "OpenSM routes, or has just routed");
+			     ftr_fail(err, FTR_REFUSED, "OpenSM is routing, or has just routed");
 		if (!st) {
 			write_all(&p, epoch);
 			rewrite = settle(&p, epoch);

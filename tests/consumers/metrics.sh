@@ -40,7 +40,7 @@ case_metrics_alerts() {
 	          - exp_labels: {severity: critical, instance: a}
 	            exp_annotations:
 	              summary: OpenSM on a does not route by ibfattree
-	              description: Another engine routes, or none. Look for IBF210 and IBF211 in OpenSM's log; man 7 ibfattree says what to do.
+	              description: Another engine routes, or none. Look for IBF210 and IBF211 in OpenSM's log; ibfattree(7) lists causes and remedies.
 	      - alertname: IbfattreeLinksMissing
 	        eval_time: 30m
 	      - alertname: IbfattreeLinksMissing
@@ -49,7 +49,7 @@ case_metrics_alerts() {
 	          - exp_labels: {severity: warning, instance: a}
 	            exp_annotations:
 	              summary: 3 links of the nominal fabric are missing
-	              description: ibfattree report shows which.
+	              description: ibfattree report lists them.
 	      - alertname: IbfattreeWritesFailed
 	        eval_time: 35m
 	        exp_alerts:

@@ -33,7 +33,7 @@ healed_locally() {
 case_ddlr_one_lane() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 91
 	ddlr_up </dev/null
-	logged 'IBF007: ddlr: all traffic on one lane: qos is off'
+	logged 'IBF007: ddlr: all traffic on one VL: qos is off'
 	walk before --switch-sources
 	local i
 	for i in 2 40; do	# none of whose LIDs must be held back
@@ -48,7 +48,7 @@ case_ddlr_one_lane() {
 		mend_it
 		until_same before after
 		# the next repair is a local one when a sweep has routed with it
-		osm_wait sm "$patience" 'IBF002: .* 128 cables'
+		osm_wait sm "$patience" 'IBF002: .* 128 links between'
 		at_rest
 	done
 	sweeps_change_nothing
@@ -59,7 +59,7 @@ case_ddlr_one_lane() {
 case_ddlr_two_lanes() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 92
 	ddlr_up <<<'qos TRUE'
-	logged 'IBF007: ddlr: detours have VL 1'
+	logged 'IBF007: ddlr: local repairs have VL 1'
 	walk before --switch-sources
 	pick 5
 	osm_mark sm
@@ -245,7 +245,7 @@ walk_stages() {
 		done
 		until_same before after
 		# a sweep brings a planner that knows the cables again
-		osm_wait sm "$patience" "IBF002: .* $n cables"
+		osm_wait sm "$patience" "IBF002: .* $n links between"
 		at_rest
 	done
 }
@@ -273,7 +273,7 @@ case_ddlr_stages_two_lanes() {
 	local lanes=2
 	large_fabric
 	ddlr_up 'fast_timeout_ms 1000' <<<'qos TRUE'
-	logged 'IBF007: ddlr: detours have VL 1'
+	logged 'IBF007: ddlr: local repairs have VL 1'
 	walk before --switch-sources
 	walk_stages $((${FTR_SOAK:-0} ? 2 : 1)) $((${FTR_SOAK:-0} ? 5 : 2))
 	down

@@ -146,7 +146,7 @@ case_fast_sftree_root() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 64
 	fast_up < <(echo 'routing_engine sftree')
 	walk before --switch-sources
-	root=$(sed -n 's/.* subtree root \([^,]*\), .*/\1/p' \
+	root=$(sed -n 's/.* root leaf \([^,]*\), .*/\1/p' \
 		"$SIM_DIR/sm/opensm.log" | tail -n 1)
 	root=$(sed -n "s/^Switch.*\"\(S-[0-9a-f]*\)\".*\"$root\".*/\1/p" \
 		"$T/fabric.net")

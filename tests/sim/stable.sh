@@ -83,7 +83,7 @@ case_stable_growth() {
 	sim_do "Unlink \"$far\""
 	osm_start sm < <(plugin_conf </dev/null)
 	osm_wait sm "$patience" 'SUBNET UP'
-	logged 'IBF006: the nominal fabric is what is seen now: 11 switches'
+	logged 'IBF006: the nominal fabric is the present fabric: 11 switches'
 	osm_mark sm
 	sim_do "ReLink \"$far\""
 	osm_wait sm "$patience" 'IBF006: the nominal fabric has changed: new_switches=1 '
@@ -121,12 +121,12 @@ case_stable_standby() {
 	until_healed taken
 	same cut taken
 	logged 'IBF006: the nominal fabric is that of .*/standby/ibfattree-nominal-'
-	not_logged 'IBF006: the nominal fabric (is what|has)|IBF113'
+	not_logged 'IBF006: the nominal fabric (is the present|has)|IBF113'
 	osm_kill standby
 	rm "$SIM_DIR"/standby/ibfattree-{nominal,preferred,displaced}-*
 	osm_start standby < <(plugin_conf </dev/null)
 	until_healed blind
-	logged 'IBF006: the nominal fabric is what is seen now: 11 switches'
+	logged 'IBF006: the nominal fabric is the present fabric: 11 switches'
 	differ cut blind
 	down
 }
@@ -164,7 +164,7 @@ case_stable_other_fabric() {
 	own=$(state | tr ' ' '\n' | grep -vF "${was##*/}")
 	[[ -n $own ]] || fail "no state file of its own: $(state)"
 	not_logged 'IBF113'
-	logged 'IBF006: the nominal fabric is what is seen now: 48 switches'
+	logged 'IBF006: the nominal fabric is the present fabric: 48 switches'
 	[[ $(grep -c '^S ' "$own") == 48 ]] || fail "not 48 switches in $own"
 	# and where the port is the same
 	osm_stop sm
@@ -194,7 +194,7 @@ case_stable_old_name() {
 	osm_start sm < <(plugin_conf </dev/null)
 	osm_wait sm "$patience" 'SUBNET UP'
 	logged 'IBF006: the nominal fabric is that of .*/ibfattree-nominal$'
-	not_logged 'IBF006: .*seen now|IBF113'
+	not_logged 'IBF006: .*the present fabric|IBF113'
 	cmp "$own" "$SIM_DIR/sm/ibfattree-nominal"
 	restart
 	not_logged 'IBF006|IBF113'
