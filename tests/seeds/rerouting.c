@@ -38,8 +38,7 @@
  * Schemes:
  *
  *	det-links ... misroute	a routing function, on dmodc's tables for the whole tree
- *	FUNCTION/STEP	the same with a step exactly as published where src/sim/rf_*.c
- *			deviates
+ *	FUNCTION/STEP	the same with a step exactly as published where src/models deviates
  *	adaptive-links/once	chooses one of its exits when a packet enters, not when the
  *			packet can leave
  *	FUNCTION+dmodc	the same, on tables that are recomputed after faults (the hybrid of

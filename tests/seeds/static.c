@@ -17,7 +17,7 @@
  * extended channel dependency graph has no cycle?  For all sets of FAULTS faults (SETS 0),
  * or for SETS random ones; KIND: links, switches (without hosts) or mixed.
  *
- * R is the function of src/sim.  All its choices are followed, from every host to every leaf
+ * R is the function of src/models.  All its choices are followed, from every host to every leaf
  * switch.  A vector of tried ports that is stored in a switch is taken as any vector that
  * other packets may have left there; a vector in the packet is taken as it is.  R' supplies
  * the same channels as R, except for upward paths:
