@@ -11,7 +11,7 @@
 #   osm_start ID                start opensm ID; further lines of its opensm.conf on
 #                               stdin; log DIR/ID/opensm.log, dumps in DIR/ID
 #   osm_mark ID                 mark the end of its log; the functions below look
-#                               behind the mark
+#                               only at later lines
 #   osm_wait ID SECS REGEX      wait until a line matches
 #   osm_settled ID SECS         wait until a sweep that began after the mark is done
 #   osm_stop ID, sim_stop       clean end; sim_stop ends all

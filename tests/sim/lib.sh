@@ -148,7 +148,7 @@ ibdm() {
 	}
 }
 
-# OpenSM's copy of the tables is what the switches hold.
+# True if OpenSM's copy of the tables equals the tables in the switches.
 dump_agrees() {
 	"$ibfattree" diff "$T/$1.net" "$T/$1.lfts" \
 		"$SIM_DIR/$manager/opensm-lfts.dump" >"$T/diff.txt" 2>&1
