@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# Reads a netfile (ibsim, ibnetdiscover) and lists the cables that go up from a
-# switch with at least two such cables: height of the far end, number of cables
-# up at the near end, then both ends and their names.
+# Reads a netfile (ibsim, ibnetdiscover).  Lists the upward links of every switch
+# that has at least two of them, one per line: rank of the upper end plus 1, number of
+# upward links of the lower end, both ends, and their names.
 
 function quoted(text, n,    part) {
 	split(text, part, "\"")

@@ -1,26 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
 #
-# One simulated fabric with its subnet managers: sourced by scripts/demo and by
-# tests/sim.  Needs in $SIM_BUILD the directory of the build (the plugin is
-# taken from its .libs, or from $SIM_PLUGINS).
+# One simulated fabric with its subnet managers; sourced by scripts/demo and by the
+# tests.  $SIM_BUILD is the build directory.  The plugin is taken from its .libs, or
+# from $SIM_PLUGINS.
 #
-#   sim_start DIR NETFILE       ibsim on that file; everything lives in DIR
-#   sim_do 'Unlink "S-..."[3]'  a line for the console of ibsim
+#   sim_start DIR NETFILE       start ibsim on that file; all files are in DIR
+#   sim_do 'Unlink "S-..."[3]'  write a line to the console of ibsim
 #   in_sim CMD...               run a command on the first host (or $SIM_HOST)
-#   osm_start ID                opensm ID; extra lines of its opensm.conf on
+#   osm_start ID                start opensm ID; further lines of its opensm.conf on
 #                               stdin; log DIR/ID/opensm.log, dumps in DIR/ID
-#   osm_mark ID                 remember the end of its log for the next waits
-#   osm_wait ID SECS REGEX      until a line after the mark matches
-#   osm_settled ID SECS         until a sweep that began after the mark is done
-#   osm_stop ID, sim_stop       clean end; sim_stop stops all
+#   osm_mark ID                 mark the end of its log; the functions below look
+#                               only at later lines
+#   osm_wait ID SECS REGEX      wait until a line matches
+#   osm_settled ID SECS         wait until a sweep that began after the mark is done
+#   osm_stop ID, sim_stop       clean end; sim_stop ends all
 #
-# SIM_LEASH: words put before the commands, for tests to make sure that nothing
-# outlives the shell.  One shell holds one fabric; run several in several shells.  Only processes
-# started here are ever signalled, by their id.
+# SIM_LEASH: words put before the commands, with which tests make sure that no process
+# outlives the shell.  One shell holds one fabric; run several fabrics in several
+# shells.  Only processes started here are signalled, by their id.
 
-# Consoles are fifos that their reader opens for reading and writing, so that it
-# neither waits for a writer nor ever sees an end of file.
+# A console is a fifo that its reader opens for reading and writing: the reader then
+# neither waits for a writer nor sees an end of file.
 
 SIM_DIR=
 SIM_PID=
@@ -31,8 +32,8 @@ sim_die() { echo "$*" >&2; return 1; }
 
 sim_alive() { [[ -n ${1:-} ]] && kill -0 "$1" 2>/dev/null; }
 
-# sim_until SECS CMD...: poll until CMD succeeds; $SIM_TICK, if set, is run at
-# every round that it does not.
+# sim_until SECS CMD...: poll until CMD succeeds; $SIM_TICK, if set, is run after
+# every round in which CMD fails.
 sim_until() {
 	local end=$((${EPOCHREALTIME/./} + $1 * 1000000))
 	shift
@@ -43,8 +44,8 @@ sim_until() {
 	done
 }
 
-# Hosts of a netfile that have a link, one node id per line.  An Aggregation Node
-# is part of a switch and no host.
+# Hosts of a netfile that have a link, one node id per line.  An Aggregation Node is
+# part of a switch, not a host.
 sim_hosts() {
 	awk '/^(Ca|Hca|CA|HCA)[ \t]/ { split($0, a, "\""); id = a[2]
 			if (/Aggregation Node/) id = ""
@@ -63,7 +64,7 @@ sim_start() {
 	local dir=$1 net=$2
 	mkdir -p "$dir" && SIM_DIR=$(cd "$dir" && pwd) || return 1
 	SIM_HOST=${SIM_HOST:-$(sim_hosts "$net" | sed -n 1p)}
-	[[ -n $SIM_HOST ]] || sim_die "$net: no host with a cable" || return 1
+	[[ -n $SIM_HOST ]] || sim_die "$net: no host has a link" || return 1
 	export SIM_HOST
 	export IBSIM_SOCKNAME="ibfattree-$$-$RANDOM-${SIM_DIR##*/}"
 	SIM_SO=$(sed -n 's/^sim_so=//p' "$(command -v ibsim-run)")
@@ -82,7 +83,7 @@ sim_start() {
 	}
 }
 
-# Its socket has no file; a client that comes too early sleeps for 2 s.
+# The socket has no file.  A client that connects too early sleeps for 2 s.
 sim_ready() {
 	grep -q "@$IBSIM_SOCKNAME:ctl@*\$" /proc/net/unix ||
 		! sim_alive "$SIM_PID"
@@ -90,8 +91,8 @@ sim_ready() {
 
 sim_do() { printf '%s\n' "$1" >"$SIM_DIR/console"; }
 
-# The preload library makes ./sys-PID, hence the cd; it also says on stderr
-# where it has attached, which is nobody's business.
+# The preload library makes ./sys-PID, hence the cd.  Its message about the port to
+# which it has attached is removed from stderr.
 in_sim() {
 	local status=0 err
 	err=$(mktemp "$SIM_DIR/stderr.XXXXXX")
@@ -136,7 +137,7 @@ osm_exec() {
 	exec "${SIM_LEASH[@]}" opensm -F opensm.conf 0<>console >opensm.out 2>&1
 }
 
-# A line for the console of opensm (with "console local" in its opensm.conf).
+# Write a line to the console of opensm (needs "console local" in opensm.conf).
 osm_do() { printf '%s\n' "$2" >"$SIM_DIR/$1/console"; }
 
 osm_alive() { sim_alive "${OSM_PID[$1]:-}"; }
@@ -148,7 +149,7 @@ osm_log() {
 	tail -c "+$((OSM_MARK[$1] + 1))" "$SIM_DIR/$1/opensm.log"
 }
 
-# No pipe: grep ends at the first match, and what feeds it must not fail then.
+# Not a pipe: grep ends at the first match, and with pipefail its writer would fail.
 osm_said() { grep -Eq -- "$2" < <(osm_log "$1"); }
 
 osm_said_or_dead() { ! osm_alive "$1" || osm_said "$1" "$2"; }
@@ -156,10 +157,10 @@ osm_said_or_dead() { ! osm_alive "$1" || osm_said "$1" "$2"; }
 osm_wait() {
 	sim_until "$2" osm_said_or_dead "$1" "$3" && osm_said "$1" "$3" && return
 	osm_alive "$1" || sim_die "opensm $1 has died" || return
-	sim_die "opensm $1 does not say '$3' within $2 s"
+	sim_die "opensm $1 has not logged '$3' within $2 s"
 }
 
-# The last thing said about sweeps and traps is that a sweep is done.
+# True if no trap follows the last finished sweep in the log.
 osm_is_settled() {
 	osm_log "$1" | awk '
 		/SUBNET UP/ { up = 1 }
@@ -169,7 +170,7 @@ osm_is_settled() {
 
 osm_settled_or_dead() { ! osm_alive "$1" || osm_is_settled "$1"; }
 
-# It may be at work again when this returns.
+# The next sweep may have begun when this returns.
 osm_settled() {
 	sim_until "$2" osm_settled_or_dead "$1" ||
 		sim_die "opensm $1 is not done with its sweep within $2 s" ||
@@ -177,19 +178,19 @@ osm_settled() {
 	osm_alive "$1" || sim_die "opensm $1 has died"
 }
 
-# The engine that routed last, as opensm itself tells it.
+# The engine that routed last, as opensm reports it.
 osm_engine() {
 	sed -n 's/.*[> ]\([^ ]*\) tables configured on all switches.*/\1/p' \
 		"$SIM_DIR/$1/opensm.log" | tail -n 1
 }
 
-# Ends it and gives its exit status.
+# End opensm and return its exit status.
 osm_stop() {
 	local id=$1 pid=${OSM_PID[$1]:-} status=0
 	[[ -n $pid ]] || return 0
 	kill -TERM "$pid" 2>/dev/null || true
 	sim_until 20 sim_gone "$pid" || {
-		echo "opensm $id does not end within 20 s: killed" >&2
+		echo "opensm $id did not end within 20 s: killed" >&2
 		kill -KILL "$pid" 2>/dev/null || true
 	}
 	wait "$pid" || status=$?
@@ -204,7 +205,7 @@ sim_gone() {
 	[[ $state == Z ]]
 }
 
-# Without taking leave, as a power failure.
+# Kill opensm without a clean end, as a power failure would.
 osm_kill() {
 	kill -KILL "${OSM_PID[$1]}"
 	wait "${OSM_PID[$1]}" 2>/dev/null || true
@@ -223,10 +224,10 @@ sim_stop() {
 	fi
 }
 
-# sim_cables NETFILE: the switch-to-switch cables whose loss a routing should
-# survive, best first: at the highest switches (farthest from those with many
-# hosts), the lower end with most other ways up.  Node names are taken from the
-# comments.  One per line: id [tab] port [tab] id [tab] port [tab] name [tab] name
+# sim_cables NETFILE: links between switches whose loss a routing should survive, best
+# first: at the highest switches (farthest from those with many hosts), with most other
+# upward links at the lower end.  Names are those in the netfile's comments.  One per
+# line: id [tab] port [tab] id [tab] port [tab] name [tab] name
 sim_cables() {
 	awk -f "$SIM_SCRIPTS/cables.awk" "$1" | sort -t "$(printf '\t')" \
 		-k1,1nr -k2,2nr -k3,3 -k4,4n | cut -f 3-

@@ -4,7 +4,7 @@
 
 monitoring=$top/src/osm/monitoring
 
-# The plugin's own file, written while a fabric loses a link.
+# The file that the plugin writes, while the fabric loses a link.
 case_metrics_promtool() {
 	want promtool opensm ibsim
 	FTR_PROMTOOL=1 "$top/tests/sim/run" --build "$build" status_files >&2
@@ -61,7 +61,7 @@ case_metrics_alerts() {
 	promtool test rules "$T/test.yml"
 }
 
-# Every metric that an alert or a panel asks for is one that the plugin writes.
+# The plugin writes every metric that an alert or a panel uses.
 case_metrics_names() {
 	local name known
 	want python3
@@ -85,7 +85,7 @@ case_metrics_names() {
 		grep -qx "$name" <<<"$known" || fail "nobody writes ibfattree_$name"
 	done < <(grep -o 'ibfattree_[a-z_]*' "$T/exprs" | sed 's/^ibfattree_//' | sort -u)
 	want promtool
-	# expressions parse: as rules
+	# check the syntax of the expressions, as rules
 	# shellcheck disable=SC2016
 	{
 		echo 'groups: [{name: panels, rules: ['

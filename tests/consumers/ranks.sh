@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# "ibfattree ranks", read by the launchers of Open MPI and MPICH.  All hosts are
-# this machine: in place of ssh there is a program that runs the command here
-# and keeps the name of the host.
+# "ibfattree ranks", read by the launchers of Open MPI and MPICH.  All hosts are this
+# machine: a program in place of ssh runs the command here and passes on the name of the
+# host.
 
 ranks_start() {
 	cat >"$T/agent" <<-'EOF'
@@ -16,11 +16,11 @@ ranks_start() {
 	EOF
 	chmod 755 "$T/agent"
 	"$ibfattree" gen "2;3,3;1,3;1,1" --random-guids --seed 5 -o "$T/f.net"
-	# the order of dmodc, as the plugin dumps it: leaves by GUID
+	# the order of dmodc, as in the plugin's dump: leaves by GUID
 	echo 'host-[0-8]' >"$T/hosts"
 }
 
-# The order in which a launcher put the ranks on the hosts.
+# The order of the hosts by rank, from lines "RANK HOST".
 ranks_of() { sort -n | sed 's/^[0-9]* //' | xargs; }
 
 case_ranks_openmpi() {
@@ -53,8 +53,8 @@ case_ranks_mpich() {
 	[[ $got == "$wanted" ]] || fail "ranks on '$got', not '$wanted'"
 }
 
-# In this order no shift of one rank a host has two flows on a link; the order
-# of names has.
+# With this order and one rank per host, no shift has two flows on a link; with hosts
+# ordered by name, some shifts do.
 case_ranks_shift() {
 	local k i n
 	"$ibfattree" gen "2;4,4;1,4;1,1" --random-guids --seed 5 -o "$T/f.net"

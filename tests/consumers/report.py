@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Opens a page of "ibfattree report" in Chromium, uses it, and looks at what it
-shows.  Usage: report.py CASE FILE.html DIRECTORY (for screenshots)."""
+"""Opens a page of "ibfattree report" in Chromium, uses it, and checks the contents.
+Usage: report.py CASE FILE.html DIRECTORY (for screenshots)."""
 
 import base64
 import os
@@ -55,7 +55,7 @@ class Page:
         self.driver.save_screenshot(os.path.join(self.directory, name + ".png"))
 
     def click(self, x, y):
-        """Click the canvas at pixels of the canvas."""
+        """Click at this position of the canvas, in pixels."""
         box = self.js("const r = canvas.getBoundingClientRect();"
                       "return [r.width, r.height];")
         ActionChains(self.driver).move_to_element_with_offset(
@@ -104,7 +104,7 @@ def both_themes(page):
 
 
 def ink(page):
-    """Distinct colours of the picture: a blank one has one."""
+    """Number of distinct colours of the picture; a blank one has one."""
     return page.js("""
         const d = ctx.getImageData(0, 0, canvas.width, canvas.height).data;
         const seen = new Set();
@@ -114,7 +114,7 @@ def ink(page):
 
 
 def one_page(page):
-    """Prints to one page, with the picture and the verdict on it."""
+    """The page prints on one sheet, with the picture and the verdict."""
     pdf = base64.b64decode(page.driver.print_page())
     n = len(re.findall(rb"/Type\s*/Page\b(?!s)", pdf))
     assert n == 1, f"prints to {n} pages"
@@ -130,12 +130,12 @@ def case_page(page):
     assert ink(page) > 10, "the picture is blank"
     assert "Clean" in page.text("judgement")
     assert page.js("return D.sets.length") == 2
-    # two links were taken away, and are inferred from the others
+    # two links were removed, and are inferred from the others
     missing = page.js("return MISSING.reduce((n, m) => n + m.n, 0)")
     assert missing == 2, f"{missing} missing links"
     assert "lack" in page.text("findings")
 
-    # a click on a link tells who uses it and what it costs to lose it
+    # a click on a link shows its users and the effect of its loss
     x, y = page.js("const e = ends(LINKS[5]);"
                    "return [e.x0 * .7 + e.x1 * .3, e.y0 * .7 + e.y1 * .3];")
     page.click(x, y)
@@ -144,7 +144,7 @@ def case_page(page):
     page.until(lambda: "destination" in page.text("selection"))
     text = page.text("selection")
     assert "If it fails" in text and "host pairs lose their path" in text, text
-    # users are those by the tables: as many as all-to-all says
+    # by the tables, the number of users is the all-to-all load
     flows = page.js("return D.sets[0].loads.all.load[2 * arguments[0]] +"
                     "D.sets[0].loads.all.load[2 * arguments[0] + 1]", link)
     users = page.driver.execute_async_script("""
@@ -168,7 +168,7 @@ def case_page(page):
     assert page.js("return [state.there.length, state.back.length]") == [2, 2]
     page.shot("path")
 
-    # search by name, then by GUID; keys move on
+    # search by name, then by GUID; keys move the selection
     search = page.id("search")
     search.send_keys("sw-2-1")
     page.until(lambda: page.id("hits").is_displayed())
@@ -194,7 +194,7 @@ def case_doctor(page):
     text = page.text("findings")
     assert "doctor, link-width: 1 link is narrower" in text, text
     assert "doctor, links-missing" in text, text
-    # what is in no place is text; HTML in it stays text
+    # a finding without a place is plain text; HTML in it stays text
     assert 'doctor, planted: <b>of "another" fabric</b>' in text, text
     assert "and 11 more" in text, text
     assert "1 failure" in page.text("verdict"), page.text("verdict")
@@ -227,7 +227,7 @@ def case_faults(page):
     assert lost[0] == 0 and lost[1] > 0 and lost[2] == 0, lost
     assert page.js("return D.sets[2].dead.length") == 6
     assert "changed entries" in page.text("sets")
-    # no bound is above what a sound state carries
+    # the load of correct tables is never below the lower bound
     for k in (0, 2):
         most, least = page.js("const l = D.sets[arguments[0]].loads.all;"
                               "return [l.max, boundOf(arguments[0], l)];", k)
@@ -286,7 +286,7 @@ def case_large(page):
           f"{size:.1f} MB, drawn {took:.2f} s after opening, "
           f"again in {draw:.0f} ms")
     assert size < 5, f"{size:.1f} MB"
-    # only a machine that does little else tells
+    # the time counts only on a machine that is otherwise idle
     if os.getloadavg()[0] < os.cpu_count():
         assert took < 2, f"{took:.1f} s"
     else:

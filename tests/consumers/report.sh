@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2154
 # "ibfattree report", read by a real Chromium.
 
-# page CASE FILE.html [WORD...]: the checks of report.py.
+# page CASE FILE.html [WORD...]: run a case of report.py.
 page() {
 	want chromium chromedriver python3
 	/usr/bin/python3 -c 'import selenium' 2>/dev/null ||
@@ -17,8 +17,8 @@ case_report_page() {
 	page page "$T/f.html" "$T"
 }
 
-# Findings of doctor, each at its place: a slow link, a switch that lacks links,
-# and one of a fabric that the page does not have.
+# Findings of doctor are shown at their places: a slow link, a switch with missing links,
+# and one in another fabric, which is not on the page.
 case_report_doctor() {
 	"$ibfattree" gen "2;4,6;1,4;1,1" --drop-links 2 -o "$T/f.net"
 	# both ends of the link from sw-1-0 port 5 to sw-2-0 port 1
@@ -58,10 +58,10 @@ case_report_diff() {
 	page diff "$T/f.html" "$T"
 }
 
-# Names are a stranger's: they must not become part of the page.
+# Names come from outside: they must not be interpreted as part of the page.
 case_report_hostile_names() {
 	"$ibfattree" gen "2;2,2;1,2;1,1" -o "$T/plain.net"
-	# an ampersand is special to sed
+	# an ampersand is special in sed
 	sed -e 's|"host-0"|"</script><script>document.title=1//"|' \
 		-e 's|"host-1"|"<img src=x onerror=alert(1)>"|' \
 		-e 's|"sw-1-0"|"\&lt;b\&gt;\xe2\x80\xa8\xff\x27"|' \
@@ -75,7 +75,7 @@ case_report_hostile_names() {
 case_report_large() {
 	"$ibfattree" gen "3;18,24,40;1,18,18;1,1,1" --random-guids \
 		--random-ports --drop-links 40 -o "$T/f.net"
-	# the search for even load takes minutes here on a busy machine
+	# without the search for even load, which takes minutes here on a busy machine
 	"$ibfattree" report "$T/f.net" --balance off -o "$T/f.html"
 	page large "$T/f.html" "$T"
 }

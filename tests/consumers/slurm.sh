@@ -2,8 +2,8 @@
 # shellcheck shell=bash disable=SC2154
 # "ibfattree slurm", read by a real slurmctld.
 
-# slurm_start "NODES": slurmctld and a slurmd for each node of $T/topology.conf,
-# all on this machine, with no authentication, on loopback.
+# slurm_start "NODES": start slurmctld and a slurmd for each node of $T/topology.conf, all
+# on this machine, without authentication, on loopback.
 slurm_start() {
 	local port=$((20000 + RANDOM % 20000)) i=0 node
 	local -a nodes
@@ -51,7 +51,7 @@ slurm_start() {
 	done
 }
 
-# A slurmd that has jobs left waits for them: it is not asked twice.
+# A slurmd with running jobs waits for them, so it is killed after the first signal.
 slurm_stop() {
 	kill "${pids[@]}" 2>/dev/null || true
 	sleep 0.5
@@ -77,8 +77,8 @@ case_slurm_tree() {
 		fail "the root does not hold all: $(cat "$T/topology")"
 	! grep -iE 'topolog|fatal' "$T/slurmctld.log" >&2 ||
 		fail "slurmctld complains"
-	# with one host of every leaf busy but of the last, two hosts on one leaf
-	# are those of the last
+	# one host is busy on every leaf except the last: two hosts on one leaf are then
+	# those of the last leaf
 	until_true slurm_up 8
 	sbatch -J busy -N3 -w host-1,host-2,host-5 -o /dev/null \
 		--wrap 'sleep 60' >/dev/null
@@ -90,8 +90,8 @@ case_slurm_tree() {
 	until_true slurm_up 8
 }
 
-# Rails, hosts without names, and names with domains: every host is on exactly
-# one switch, and slurmctld takes it.
+# Rails, hosts without names, and names with domains: every host is on exactly one switch,
+# and slurmctld accepts the file.
 case_slurm_real() {
 	local f t n
 	want slurmctld scontrol
@@ -112,8 +112,8 @@ case_slurm_real() {
 	done
 }
 
-# slurm_read PLUGIN NODE...: slurmctld alone reads $T/topology.conf, or
-# topology.yaml, with these nodes; what it has read is in $T/topology.
+# slurm_read PLUGIN NODE...: slurmctld alone reads $T/topology.conf, or topology.yaml, with
+# these nodes; $T/topology then has the topology as it was read.
 slurm_read() {
 	local port=$((20000 + RANDOM % 20000)) plugin=$1 n
 	shift
@@ -163,7 +163,7 @@ slurm_since() {
 		skip "slurmctld is $is: $2 since $1"
 }
 
-# Four pods of six hosts: slurmctld has them as four blocks.
+# Four pods of six hosts: four blocks for slurmctld.
 block_fabric() {
 	"$ibfattree" gen "3;2,3,4;1,2,3;1,1,1" --random-guids -o "$T/f.net"
 	mapfile -t nodes < <(seq -f host-%g 0 23)
@@ -208,8 +208,8 @@ case_slurm_yaml_block() {
 	blocks_read
 }
 
-# Beside slurmibtopology's view of the same fabric: one switch for each leaf,
-# with the hosts that ibnetdiscover shows on it.
+# Compared with slurmibtopology's view of the same fabric: one switch for each leaf, with
+# the hosts that ibnetdiscover shows on it.
 case_slurm_like_ibnetdiscover() {
 	local f
 	f=$(real topograph/topograph.net) || { echo "$f"; exit 77; }
@@ -229,7 +229,7 @@ case_slurm_like_ibnetdiscover() {
 				sed "s|\$| $sw|"
 		done | sort >"$T/got"
 	(($(wc -l <"$T/got") > 100)) || fail "few hosts: $(wc -l <"$T/got")"
-	# names of switches differ: compare which hosts share one
+	# the names of switches differ: compare which hosts share a switch
 	share() {
 		awk '{ if (of[$2] == "") of[$2] = $1; print $1, of[$2] }' "$1" |
 			sort

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Fuzzing of every reader, and of what is routed from a fuzzed fabric, with
- * libFuzzer.  FUZZ_TARGET names one of the targets in the table at the end.
+ * Fuzzes every reader, and the routing of fuzzed fabrics, with libFuzzer.  FUZZ_TARGET
+ * names one of the targets in the table at the end.
  *
- * Nothing may crash, leak or hang.  Besides, what is accepted must make sense:
- * a fabric can be written and read again, engines' tables have no loops and no
- * credit loops, text that our JSON reader accepts is JSON for json-c, too.
+ * Nothing may crash, leak or hang.  Accepted input must also make sense: a fabric can be
+ * written and read again, tables of engines have no loops and no credit loops, and text
+ * that our JSON reader accepts is valid for json-c, too.
  *
- * Inputs are texts of lines, so half of the mutations work on lines, words and
- * numbers instead of bytes; and of fabrics, on links: both ends of a link are
- * removed, or two links exchange their ends, which leaves a fabric of another
- * shape that is still accepted.
+ * Inputs are lines of text, so half of the mutations work on lines, words and numbers
+ * instead of bytes.  For fabrics some work on links: both ends of a link are removed, or two
+ * links exchange their ends, which gives another shape that is still accepted.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -32,8 +31,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static struct ftr_fabric *fabric;	/* that tables and lists are read for */
-static char path[64];			/* the input, for readers of files */
+static struct ftr_fabric *fabric;	/* tables and lists are read for it */
+static char path[64];			/* file with the input, for readers of files */
 static void (*run)(const uint8_t *data, size_t size);
 
 static void must(bool ok, const char *what)
@@ -44,7 +43,7 @@ static void must(bool ok, const char *what)
 	abort();
 }
 
-/* An error is one line of text. */
+/* Checks that an error message is one line of text. */
 static void must_explain(enum ftr_status st, const struct ftr_err *err)
 {
 	must(st == FTR_OK || (err->msg[0] && !strchr(err->msg, '\n')),
@@ -61,7 +60,7 @@ static void put_file(const uint8_t *data, size_t size)
 
 /* ---- fabrics -------------------------------------------------------------- */
 
-/* What was accepted can be written and read again. */
+/* An accepted fabric can be written and read again. */
 static void round_trip(const struct ftr_fabric *f)
 {
 	struct ftr_fabric *g = NULL;
@@ -206,7 +205,7 @@ static void fuzz_psl(const uint8_t *data, size_t size)
 	ftr_path_sl_free(p);
 }
 
-/* The checksum of the first line is put right, or nothing would get past it. */
+/* Corrects the checksum in the first line; otherwise no input would pass that check. */
 static void fuzz_nominal(const uint8_t *data, size_t size)
 {
 	struct ftr_nominal *n = NULL;
@@ -242,7 +241,7 @@ static void fuzz_options(const uint8_t *data, size_t size)
 
 /* ---- events ----------------------------------------------------------------- */
 
-/* In place of the simulation's own: what it is given must be in range. */
+/* Replaces the function of the simulator: checks that its arguments are in range. */
 enum ftr_status cli_sim_add(struct cli_sim_job *j,
 			    const struct ftr_sim_change *g, struct ftr_err *err)
 {
@@ -322,7 +321,7 @@ static size_t line_len(const uint8_t *line, const uint8_t *end)
 	return nl ? (size_t)(nl - line) + 1 : (size_t)(end - line);
 }
 
-/* Remove a line, or insert a copy of it somewhere else. */
+/* Removes a line, or inserts a copy of it at another place. */
 static size_t mutate_lines(uint8_t *data, size_t size, size_t max,
 			   struct ftr_rng *r)
 {
@@ -346,7 +345,7 @@ static size_t mutate_lines(uint8_t *data, size_t size, size_t max,
 	return size + len;
 }
 
-/* Change a digit: of a port, a LID, a GUID. */
+/* Changes a digit, for example of a port, a LID or a GUID. */
 static size_t mutate_number(uint8_t *data, size_t size, struct ftr_rng *r)
 {
 	size_t at = ftr_rng_below(r, (uint32_t)size);
@@ -371,7 +370,7 @@ struct end {
 	size_t peer_at, peer_len;	/* "PEER"[PORT] */
 };
 
-/* The word in quotes at or after c, before the line's end. */
+/* The quoted word at or after c, on the same line. */
 static const char *quoted(const char *c, char *id)
 {
 	const char *from = c + strcspn(c, "\"\n"), *to;
@@ -432,7 +431,7 @@ static struct end *other_end(struct end *e, uint32_t n, const struct end *x)
 	return NULL;
 }
 
-/* x's line leads to (id, port); NULL: the line is left out. */
+/* Makes the line of x lead to (id, port); id NULL: the line is removed. */
 struct change {
 	const struct end *x;
 	const char *id;

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Seed 000, figure 3: throughput and latency of misrouting on the 4-ary 3-tree
-# with 0 to 20 link faults, of runs that neither deadlock nor lose a pair.
+# Sem-Jacobsen et al. 2006, figure 3: throughput and latency of misrouting on the 4-ary
+# 3-tree with 0 to 20 link faults, in runs that neither deadlock nor lose a pair.
 # shellcheck source=/dev/null
 . "$here/rerouting.sh"
 tree 4,3
 
-# 32 packets a cycle is all that hosts can send, 14 are 43.75 %.
+# The hosts can send 32 packets per cycle at most; 14 packets are 43.75 %.
 for l in 100 43.75; do
 	faults=0,5,16 runs=10
 	if [[ $long ]]; then
@@ -28,7 +28,7 @@ for l in 100 43.75; do
 		'cycles in the network'
 done
 
-# With other queues.
+# The same with other queue types and buffer sizes.
 if [[ $long ]]; then
 	for how in fifo:512 fifo:1024 fifo:4096 voq:512 voq:1024; do
 		rerouting -x -n 0,5,10,20 -r 20 -q "${how%:*}" -b "${how#*:}" \

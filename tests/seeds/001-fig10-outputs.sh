@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Seed 001, figure 10 again, with queues at the outputs of switches, as section IV
-# of the seed has them: what is at a link when it dies, and how often adaptive
-# routing deadlocks (figure 12) there.
+# Sem-Jacobsen et al. 2011, figure 10 again, with queues at the outputs of switches, as in
+# section IV of the paper: the packets at a link when it fails, and how often adaptive
+# routing deadlocks with such queues (figure 12).
 # shellcheck source=/dev/null
 . "$here/rerouting.sh"
 tree 4,3
 tree 2,6
 
-# outputs NAME TREE LOAD FAULTS [OPTION...]: rows, led by NAME, TREE and LOAD.
+# outputs NAME TREE LOAD FAULTS [OPTION...]: rows that begin with NAME, TREE and LOAD.
 outputs() {
 	"$build/outputs" -r "$runs" -l "$3" -n "$4" "${@:5}" "$2-tree.net" \
 		det-links adaptive-links |
 		sed -n "2,\$ s/^/$1,$2-tree,$3,/p"
 }
 
-# value COLUMN TREE LOAD FUNCTION FAULTS: of the first table.
+# value COLUMN TREE LOAD FUNCTION FAULTS: a value of the first table.
 value() {
 	awk -F, -v c="$1" -v t="$2-tree" -v l="$3" -v f="$4" -v n="$5" '
 	$1 == t && $2 == l && $3 == f && $4 == n { print $c; found = 1 }
 	END { exit !found }' "$out/001-fig10-outputs.csv"
 }
 
-# counts LOADS [OPTION...]: a table for both trees.
+# counts LOADS [OPTION...]: a table with both trees.
 counts() {
 	local t l
 	echo 'tree,load %,function,faults,deadlock %,packets a cycle,cable one way,queue one way,one way,both ways,both queues'
@@ -57,11 +57,11 @@ claim 'unsaturated: both functions alike, and one way 0.4 to 0.7' \
 
 [[ $long ]] || return 0
 
-# The same where a place is free when the head has left.
+# The same if a place becomes free when the packet's head has left.
 counts '40 70 100' -e >"$out/001-fig10-outputs-head.csv"
 
-# The other ways to build such a switch, full load.  Faults: 1, so none while it
-# runs; 11, so ten.
+# Other designs of such a switch, at full load.  1 fault: the network runs without faults
+# (the last fault only selects the link); 11 faults: with ten.
 {
 	echo 'switch,tree,det-links: packets a cycle,adaptive-links,det-links: both ways,adaptive-links,adaptive-links with 10 faults: deadlock %'
 	for how in \
@@ -86,7 +86,7 @@ counts '40 70 100' -e >"$out/001-fig10-outputs-head.csv"
 	}'
 } >"$out/001-fig10-outputs-switches.csv"
 
-# Figure 12: 4, 7 and 10 faults; place free when the tail has left, and the head.
+# Figure 12: 4, 7 and 10 faults; a place becomes free when the tail or the head has left.
 runs=200
 {
 	outputs tail 4-ary-3 60 5,8,11 -m 2000

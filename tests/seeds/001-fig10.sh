@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Sem-Jacobsen et al. 2011, figure 10 and the comparison with reconfiguration: packets lost when
-# one more link fails, by local rerouting in the switches, and until a subnet
-# manager's tables are there.
+# Sem-Jacobsen et al. 2011, figure 10 and the comparison with reconfiguration: packets
+# lost when one more link fails, with local rerouting in the switches, and until a subnet
+# manager has written new tables.
 # shellcheck source=/dev/null
 . "$here/rerouting.sh"
 tree 4,3
 tree 2,6
 
-# In the switches: what is on the cable, and in queues for it.  What has no way
-# after it is not counted here, see figure 11.
+# Local rerouting: packets on the failed link and in queues for it.  Packets that have no
+# path after the fault are not counted here, see figure 11.
 faults=1,10 runs=24
 [[ -z $long ]] || faults=1,2,4,6,8,10 runs=60
 for t in 4-ary-3 2-ary-6; do
@@ -26,7 +26,7 @@ for t in 4-ary-3 2-ary-6; do
 		'link faults' packets
 done
 
-# The same with other queues.
+# The same with other queue types and buffer sizes.
 faults=1 runs=16
 [[ -z $long ]] || faults=1,10 runs=60
 queues=(fifo:512 voq:512)
@@ -39,8 +39,8 @@ for how in "${queues[@]}"; do
 done >rows
 table 'wire + queue' '!stuck' <rows >"$out/001-fig10-queues.csv"
 
-# With tables that come later: cycles from the fault to them, for the times that
-# docs/seeds.md tells.  One row each: the first link fault, saturated.
+# New tables that come later: cycles between the fault and the tables, for the times given
+# in docs/seeds.md.  One row per time: the first link fault, saturated.
 times=(2.16:dmodc 4.18:ddlr2)
 [[ -z $long ]] || times+=(4.18:ddlr1 9.96:sftree 30:dmodc 30:det-links+dmodc \
 	61.183:dmodc)
@@ -69,7 +69,7 @@ times=(2.16:dmodc 4.18:ddlr2)
 	done
 } >"$out/001-fig10-tables.csv"
 
-# lost SCHEME MS: packets, both tiers.
+# lost SCHEME MS: packets lost, mean over both tiers.
 lost() {
 	awk -F, -v name="$1" -v ms="$2" '
 	$1 == name && $2 == ms && $4 == "both" { print $6; found = 1 }

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Seed 001, figure 11: how often all hosts still reach all hosts: every host sends
-# to all others in turn, and no packet is lost.  docs/ddlr.md has the same by
-# tables alone, on more sets of faults.
+# Sem-Jacobsen et al. 2011, figure 11: percentage of fault sets with which all hosts reach
+# all hosts: every host sends to all others in turn, and no packet is lost.  docs/ddlr.md
+# has the same from the tables alone, on more sets of faults.
 # shellcheck source=/dev/null
 . "$here/rerouting.sh"
 tree 4,3
 tree 2,6
 
-# connected CSV RUNS FAULTS TREE SCHEME...: per cent of the runs.
+# connected CSV RUNS FAULTS TREE SCHEME...: percentage of the runs.
 connected() {
 	local csv=$1 runs=$2 faults=$3 net=$4
 	shift 4
 	rerouting -a -l 20 -w 0 -m 700 -n "$faults" -r "$runs" "$net" "$@" >rows
 	{
 		cat rows
-		# what cables connect, as one more scheme
+		# physical connectivity, as one more scheme
 		awk -F, -v OFS=, -v first="$1" '
 		$1 == first { $1 = "cables"; $9 = $4 ? 0 : 1; $10 = ""; print }' rows
 	} | table '100 * (!stuck && !no_way && !wire && !queue)' >"$out/$csv.csv"

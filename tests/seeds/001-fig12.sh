@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Seed 001, figure 12: how often adaptive rerouting deadlocks beyond k-1 faults,
-# on the 4-ary 3-tree; deadlocks that the simulator finds in full buffers.
-# docs/ddlr.md has the cycles of channel dependencies that are behind them.
+# Sem-Jacobsen et al. 2011, figure 12: how often adaptive rerouting deadlocks with more
+# than k-1 faults on the 4-ary 3-tree; the simulator finds deadlocks of full buffers.
+# docs/ddlr.md has the cycles of channel dependencies that cause them.
 # shellcheck source=/dev/null
 . "$here/rerouting.sh"
 tree 4,3
 
-# seen NAME ARGUMENT...: rows of that name.
+# seen NAME ARGUMENT...: print the rows with that name.
 seen() {
 	local name=$1
 	shift
@@ -25,7 +25,7 @@ faults=4,10 runs=40 cycles=500
 			4-ary-3-tree.net adaptive-links
 	fi
 } >rows
-# By time, as the figure has it.
+# Over time, as in the figure.
 awk -F, '
 $1 != "" {
 	name = $1 " " $2
@@ -53,7 +53,7 @@ END {
 plot 001-fig12-time 'deadlocked, 4-ary 3-tree, adaptive-links' cycles \
 	'% of the fault sets'
 
-# All of them, in a shorter time.
+# All schemes, for a shorter time.
 runs=16 cycles=500 others=(det-links dmodc ddlr1)
 if [[ $long ]]; then
 	runs=60 cycles=1000

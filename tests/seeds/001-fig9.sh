@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Seed 001, figures 8 and 9: throughput over load, and with link faults; the same
-# with switch faults, which the seed leaves out, and with other queues.
+# Sem-Jacobsen et al. 2011, figures 8 and 9: throughput as a function of load, and of link
+# faults; the same with switch faults, which the paper leaves out, and with other queues.
 # shellcheck source=/dev/null
 . "$here/rerouting.sh"
 tree 4,3
 tree 2,6
 
-# Figure 8: where the networks saturate.
+# Figure 8: the load at which the networks saturate.
 loads=(40 60) runs=1
 [[ -z $long ]] || runs=2 loads=(20 30 40 45 50 52 54 56 58 60 65 70 80 100)
 for t in 4-ary-3 2-ary-6; do
@@ -28,7 +28,7 @@ for t in 4-ary-3 2-ary-6; do
 		'load, % of the links of hosts' 'cycles in the network'
 done
 
-# Figure 9: saturated is just above the point where that ends, unsaturated 30 %
+# Figure 9: "saturated" is a load just above the saturation point, "unsaturated" 30 %
 # below it.
 theirs=(det-links adaptive-links)
 ours=(dmodc ddlr2)
@@ -63,7 +63,7 @@ table accepted '!stuck' <rows >"$out/001-fig9-switches.csv"
 plot 001-fig9-switches 'throughput, 4-ary 3-tree, load 60 %' 'switch faults' \
 	'packets per cycle'
 
-# The same with other queues: what of it is theirs.
+# The same with other queue types and buffer sizes: their influence on the result.
 if [[ $long ]]; then
 	for how in fifo:512 fifo:1024 fifo:4096 voq:512 voq:1024; do
 		rerouting -n 0,5,10 -r 6 -l 100 -q "${how%:*}" -b "${how#*:}" \
@@ -71,7 +71,7 @@ if [[ $long ]]; then
 			sed "s/^[a-z-]*/& $how/"
 	done >rows
 	table accepted '!stuck' <rows >"$out/001-fig9-queues.csv"
-	# and what load it is that det-links begins to fall at
+	# the load at which the throughput of det-links begins to fall with faults
 	for l in 20 25 30 35 40; do
 		rerouting -n 0,1,2,5,10 -r 6 -l $l 2-ary-6-tree.net det-links |
 			sed "s/^det-links/& $l %/"

@@ -37,7 +37,7 @@ csv=$out/001-theorems
 	fi
 } >"$csv.csv"
 
-# total COLUMN CONDITION: a column, by number, summed over rows.
+# total COLUMN CONDITION: sum of a column, given by number, over the rows.
 total() {
 	awk -F, "NR > 1 && ($2) { n += \$$1; rows++ } END { print rows ? n : \"none\" }" \
 		"$csv.csv"
@@ -56,7 +56,7 @@ claim 'R_adaptive for switches under link faults: not with any fault-free subtre
 	$(total 9 '$5 == "careful" && $3 == "2-4"') == 0"
 claim 'beyond k-1 there are cycles' "$(total 10 '$4 >= 4') > 0"
 
-# Figure 11: 500 sets, and no traffic.
+# Figure 11 with 500 fault sets, without traffic.
 sets=200 most=4
 [[ -z $long ]] || sets=500 most=10
 for t in 4,3 2,6; do

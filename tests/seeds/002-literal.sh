@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Gliksberg et al. 2020, equations (3) and (4): what the order of groups and the
-# index d contribute on whole trees with GUIDs as vendors assign them, and the
-# placements on a damaged one.
+# Gliksberg et al. 2020, equations (3) and (4): the effect of the order of groups and of
+# the index d on trees without faults with GUIDs as vendors assign them, and the
+# placements on a damaged tree.
 
-# load NET LFTS: "mean of the worst link over shifts, the worst, all-to-all".
+# load NET LFTS: prints the most loaded link of a shift (mean and maximum over shifts), and
+# of all-to-all.
 load() {
 	ibfattree load --lfts "$2" --sample "$sample" --permutations 0 \
 		--bisections 0 --worst 0 --threads 1 "$1" | tr -d , | awk '
@@ -27,7 +28,7 @@ trees=('3;6,6,6;1,6,6;1,1,1') sample=60
 				"$build/closed" $how t.net >t.lft
 				echo "${t//,/ },${how/ /,},$seed,$(load t.net t.lft)"
 			done
-			# the engine's own
+			# the engine gives the same tables
 			"$build/closed" guid topology t.net >t.lft
 			ibfattree route --placement literal --balance off t.net \
 				2>/dev/null >own.lft
@@ -40,7 +41,7 @@ trees=('3;6,6,6;1,6,6;1,1,1') sample=60
 	done
 } >"$out/002-literal.csv"
 
-# damaged
+# damaged tree: percentage of the links that fail
 percent=(5)
 [[ -z $long ]] || percent=(1 5)
 t=${trees[-1]}
@@ -58,7 +59,7 @@ t=${trees[-1]}
 	done
 } >"$out/002-damaged.csv"
 
-# mean GROUPS INDEX: of the last tree, seed 1.
+# mean GROUPS INDEX: the value for the last tree, seed 1.
 mean() {
 	awk -F, -v t="${trees[-1]//,/ }" -v g="$1" -v i="$2" '
 	$1 == t && $2 == g && $3 == i && $4 == 1 { print $5; found = 1 }

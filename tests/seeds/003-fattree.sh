@@ -1,10 +1,10 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# Seed 003 on a fat-tree: one dead cable of a 4-ary 3-tree under full load, what
-# Immunet's switches do about it and what tables of ours do that a subnet manager
-# heals after the times of an earlier run of "One cable dies" in BENCHMARKS.md (648
-# hosts): dmodc and ddlr by the fast path, dmodc by a sweep of OpenSM's; and
-# sftree, by `scripts/bench --hosts 648 --engines sftree reroute`.
+# Immunet (Puente et al. 2004) on a fat-tree: one link of a 4-ary 3-tree fails under full
+# load.  Compares Immunet's switches with tables of ours that a subnet manager writes after
+# the times of an earlier run of "One cable dies" in BENCHMARKS.md (648 hosts): dmodc and
+# ddlr by the fast path, dmodc by a sweep of OpenSM; and sftree, measured by
+# `scripts/bench --hosts 648 --engines sftree reroute`.
 # shellcheck source=tests/seeds/immunet.sh
 . "$here/immunet.sh"
 
@@ -24,7 +24,8 @@ for s in "${seeds[@]}"; do
 	done
 done | runs
 
-# engine HEAL FILE: the cable dies at 32 us; parts of 4 us; HEAL in us.
+# engine NAME US FILE: the link fails at 32 us, the new tables follow US us later; the
+# series has parts of 4 us.
 engine() {
 	local parts=$((($2 + 32 + 48 + 3) / 4))
 	ibfattree gen "$net" -o f.net
@@ -41,7 +42,7 @@ part() {
 	on && $1 == key && us >= from && us < to { sum += $2 }
 	END { printf "%d\n", sum }' "$4"
 }
-# phits a cycle, of bytes in so many us
+# rate BYTES US: phits per cycle.
 rate() { awk -v b="$1" -v us="$2" 'BEGIN { printf "%.4g\n", b / 4 / (us / 0.00032) }'; }
 
 {

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# Seed 003, figure 10: throughput while one dead cable is reconfigured around,
-# beyond saturation; and what the loss that remains hangs on.
+# Puente et al. 2004, figure 10: throughput beyond saturation during the reconfiguration
+# after one link failure; and the causes of the loss that remains.
 # shellcheck source=tests/seeds/immunet.sh
 . "$here/immunet.sh"
 
@@ -42,7 +42,7 @@ claim "nothing deadlocks, only what was on the cable is lost" \
 
 [[ $long ]] || return 0
 
-# The loss after one fault, by what the paper leaves open.
+# The loss after one fault, for each choice that the paper leaves open.
 variants=(
 	"as drawn:inject=3"
 	"room for 1 at sources:inject=0" "room for 2:inject=2"

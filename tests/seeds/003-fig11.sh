@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# Seed 003, figure 11: mean distance (cables between switches) of what arrives
-# while one dead cable is reconfigured around, beyond saturation.
+# Puente et al. 2004, figure 11: mean distance (links between switches) of the packets that
+# arrive during the reconfiguration after one link failure, beyond saturation.
 # shellcheck source=tests/seeds/immunet.sh
 . "$here/immunet.sh"
 
@@ -22,7 +22,7 @@ for k in 8 16; do
 		cycles "cables crossed, mean"
 done
 
-# Before a fault all ways are shortest: the mean distance of k x k, k even, is
+# Before a fault all paths are shortest: the mean distance of k x k, k even, is
 # k/2 * n / (n - 1).
 for k in 8 16; do
 	least=$(awk -v k=$k 'BEGIN { n = k * k; print k / 2 * n / (n - 1) }')

@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# Seed 003, figure 12: an 8x8 torus with more and more dead cables or routers.
+# Puente et al. 2004, figure 12: an 8x8 torus with a growing number of failed links or
+# routers.
 # shellcheck source=tests/seeds/immunet.sh
 . "$here/immunet.sh"
 

@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# Seed 003, figure 13: a 16x16 torus with more and more dead cables or routers.
+# Puente et al. 2004, figure 13: a 16x16 torus with a growing number of failed links or
+# routers.
 # shellcheck source=tests/seeds/immunet.sh
 . "$here/immunet.sh"
 
@@ -44,7 +45,7 @@ series 2 "1=links-1-0-*" "5=links-5-0-*" "15=links-15-0-*" \
 	"35=links-35-0-*" "257=links-257-0-*" >"$out/003-fig13-links.csv"
 series 2 "35 at once=links-35-0-*" "every 1000 cycles=links-35-1000-*" \
 	"every 10000 cycles=links-35-10000-*" >"$out/003-fig13-gaps.csv"
-# What is left with 35 dead cables, by the room that sources want.
+# Throughput left with 35 failed links, for each amount of room that sources wait for.
 for inject in 0 2 4; do
 	for s in "${seeds[@]}"; do
 		echo "room-$inject-$s shape=torus:16,16 inject=$inject links=35 warm=$warm run=$run part=1000 seed=$s"

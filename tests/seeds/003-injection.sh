@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# Seed 003, figure 10 and table 1 again: what lets a 16x16 torus come back after one
-# fault when sources want no more room than any packet, and whether the same keys
-# have the 90 per cent of 35 faults, and the times of table 1.
+# Puente et al. 2004, figure 10 and table 1 again: the parameters with which a 16x16 torus
+# recovers after one fault although sources need no more room than other packets, and
+# whether the same parameters give the 90 per cent at 35 faults and the times of table 1.
 # shellcheck source=tests/seeds/immunet.sh
 . "$here/immunet.sh"
 
@@ -68,8 +68,8 @@ claim "and with 3 moves and buffers of 2 it loses what the paper's does (5; 15 t
 	"$(at 003-injection "$name" '8x8 loss %') > 0.5 && $(at 003-injection "$name" '8x8 loss %') < 6 && $(at 003-injection "$name" '16x16 loss %') > 10 && $(at 003-injection "$name" '16x16 loss %') < 24"
 claim "never a deadlock" "$(told deadlock v-*) == 0"
 
-# Table 1: transit first, 3 moves, buffers of 2; control packets of so many phits,
-# after all others or in turn with them.
+# Table 1: packets in transit first, 3 moves, buffers of 2.  Control packets of different
+# sizes (in phits), sent after all other packets or in turn with them.
 seeds=(1) kinds=("5 after") run1=20000
 if [[ $long ]]; then
 	seeds=(1 2 3 4 5) run1=90000

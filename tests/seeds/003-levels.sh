@@ -1,9 +1,9 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# Seed 003, section 4.1: how the emergency priority level counts.  Cables of an
-# 8x8 torus die one after the other, each when the last reconfiguration is over;
-# in how many of the random sequences do switches keep a ring over a dead cable,
-# because the level that its ends declare is below the one that is known?
+# Puente et al. 2004, section 4.1: how the emergency priority level is counted.  Links of
+# an 8x8 torus fail one after the other, each after the last reconfiguration has ended.  In
+# how many of the random sequences do switches keep a ring over a failed link, because the
+# level that its ends declare is lower than the known one?
 # shellcheck source=tests/seeds/immunet.sh
 . "$here/immunet.sh"
 
@@ -18,7 +18,7 @@ for n in "${cables[@]}"; do
 		done
 	done
 done | runs
-# sequences that end so, in per cent
+# percentage of sequences that end this way
 share() {
 	awk '$2 == "broken" { n += $3 > 0; all++ }
 		END { printf "%.4g\n", 100 * n / all }' "$@"

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# Seed 003, table 1: control packets and time of the reconfiguration after one
-# dead cable, under full load, on 8x8 and 16x16 tori.
+# Puente et al. 2004, table 1: control packets and duration of the reconfiguration after one
+# link failure, under full load, on 8x8 and 16x16 tori.
 # shellcheck source=tests/seeds/immunet.sh
 . "$here/immunet.sh"
 
@@ -48,8 +48,8 @@ claim "16x16: some n^2 packets, sixteen times those of 8x8" \
 claim "16x16: the time grows with the diameter, far less than the packets" \
 	"$(row 'cycles to the last new entry' 16x16) > 1.7 * $(row 'cycles to the last new entry' 8x8) && $(row 'cycles to the last new entry' 16x16) < 40000"
 
-# A distance that comes again by another shortest way, and late, is passed on again:
-# those that come while the first one is managed are not.
+# A distance that arrives again over another shortest path is forwarded again if it is late.
+# Distances that arrive while the first one is being handled are merged with it.
 merged=("20 1000")
 [[ -z $long ]] || merged=("20 1000" "18 1000" "25 1500" "30 2000" "35 2000" "45 3000")
 for m in "${merged[@]}"; do
@@ -74,7 +74,7 @@ claim "late ones passed on again: distance packets of table 1 at both sizes, to 
 
 [[ $long ]] || return 0
 
-# What the paper does not tell: the size of a control packet, and who goes first.
+# Not given in the paper: the size of a control packet, and its priority.
 for k in 8 16; do
 	for c in 5 10 20 40 45 50; do
 		for after in 0 1; do

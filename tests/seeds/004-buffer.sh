@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Seed 004, simulation test bed: what the room of an input is worth, which the
-# paper does not tell.  Uniform traffic of all hosts on a tree with cables enough
-# for all of it: what is missing is the switches' own.  Room in packets, since
-# that is what counts: the same at four times the speed with packets four times
-# the size, and nearly the same without any delay; while tables that keep all
-# flows apart (a shift) need room for two.
+# Bogdanski et al. 2012, simulation test bed: the effect of the size of input buffers, which
+# the paper does not give.  Uniform traffic of all hosts on a tree with enough links for all
+# of it, so any loss of throughput is due to the switches.  Only the size in packets
+# matters: four times the speed with packets four times the size gives the same result, and
+# no delay at all nearly the same.  Tables that keep all flows apart (a shift) need room for
+# two packets.
 
 # shellcheck source=tests/seeds/sftree.sh
 . "$here/sftree.sh"
@@ -20,7 +20,7 @@ ibfattree gen "$shape" -o "$T/edr.net"
 cp "$T/edr.net" "$T/ddr.net"
 ddr "$T/ddr.net"
 
-# carried NET PACKETS BYTES OPTION...: as many packets at any speed and size.
+# carried NET PACKETS BYTES OPTION...: buffers of PACKETS packets, at any speed and size.
 carried() {
 	local ns=$((200000 * $3 / 2048))
 	[[ $1 == ddr ]] || ns=$((ns * 16 / 100))

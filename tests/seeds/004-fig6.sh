@@ -1,26 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Seed 004, figure 6: bandwidth over time on the four switches of figure 4(b), a
-# ring if unfolded: two streams between hosts of the leaves, and two between
-# hosts on the roots, which stand for switches that are fast enough; one stream
-# after the other is launched.  As in the paper, stock minhop does not deadlock
-# there, and is changed by hand: each pair of roots turns at a leaf of its own.
-# Milliseconds here for the paper's seconds.  One queue a lane: with a queue for
-# each output and four equal streams, those that share a cable take turns packet
-# by packet, and no buffer ever fills; room for two packets is needed then.
+# Bogdanski et al. 2012, figure 6: bandwidth over time on the four switches of figure 4(b),
+# which unfold into a ring.  Two streams run between hosts of the leaves, and two between hosts on
+# the roots; the latter stand for switches that are fast enough.  The streams start one
+# after the other.  As in the paper, stock minhop does not deadlock there and is changed by
+# hand: the path of each pair of roots turns at a leaf of its own.  The paper's seconds are
+# milliseconds here.  There is one queue per VL.  With a queue per output and four equal
+# streams, the streams that share a link alternate packet by packet and no buffer ever
+# fills; this needs room for two packets.
 #
-# Then what the paper concludes of it, "almost any 3-stage or larger fat-tree
-# routed with minhop will potentially deadlock": real tables of such trees under
-# traffic of hosts and of ports 0, which are as fast as hosts, or as slow as they
-# are in switches that one can buy.
+# Then the paper's conclusion, "almost any 3-stage or larger fat-tree routed with minhop
+# will potentially deadlock": real tables of such trees under traffic of hosts and of
+# ports 0, which are as fast as hosts, or as slow as in commercial switches.
 
 # shellcheck source=tests/seeds/sftree.sh
 . "$here/sftree.sh"
 
 # ---- the ring -------------------------------------------------------------------
 
-# Cables of switch s, ports 1 and 2; a sender at port 3, who receives at port 4.
+# Links of switch s at ports 1 and 2; a sender at port 3, whose receiver is at port 4.
 ring() {
 	awk 'BEGIN {
 	split("root-1 root-2 leaf-1 leaf-2", name)
@@ -41,7 +40,7 @@ ring() {
 	}'
 }
 
-# set_entry FILE SWITCH OF PORT: what SWITCH does with packets for OF.
+# set_entry FILE SWITCH OF PORT: set the entry of SWITCH for destination OF.
 set_entry() {
 	awk -v s="'$2'" -v d="'$3'" -v port="$(printf %03d "$4")" '
 	/^Unicast/ { here = index($0, s) }
@@ -50,7 +49,7 @@ set_entry() {
 	END { exit n != 1 }' "$1" >"$1.new" && mv "$1.new" "$1"
 }
 
-# entry FILE SWITCH OF: the port.
+# entry FILE SWITCH OF: print the port of that entry.
 entry() {
 	awk -v s="'$2'" -v d="'$3'" '
 	/^Unicast/ { here = index($0, s) }
@@ -68,7 +67,7 @@ cp "$T/ring/minhop.lfts" "$T/ring/minhop-changed.lfts"
 cp "$T/ring/minhop.net" "$T/ring/sftree-paper.net"
 cp "$T/ring/minhop.lfts" "$T/ring/sftree-paper.lfts"
 
-# Streams between leaves by different roots; the roots' by leaf 1 and by leaf 2.
+# Streams between leaves use different roots; those between roots use leaf 1 and leaf 2.
 while read -r sw to port; do
 	set_entry "$T/ring/minhop-changed.lfts" "$sw" "to-$to" "$port"
 done <<-EOF
@@ -77,8 +76,8 @@ done <<-EOF
 	root-1 root-2 1
 	root-2 root-1 2
 EOF
-# The algorithm of the paper knows no hosts on roots: their ways are those of the
-# roots themselves.
+# The algorithm of the paper knows no hosts on roots: they get the paths of the roots
+# themselves.
 ibfattree route "$T/ring/minhop.net" --engine sftree --sftree-mode paper \
 	--roots "$T/ring/roots" -o "$T/ring/paper.lfts" 2>/dev/null
 for sw in root-1 root-2 leaf-1 leaf-2; do
@@ -106,7 +105,7 @@ for e in "${routings[@]}"; do
 		--fail 'root-1[3]@0us' --recover 'root-1[3]@2ms' \
 		--fail 'root-2[3]@0us' --recover 'root-2[3]@3ms' \
 		--series "$parts" --json >"$T/$e.json" || (($? == 1))
-	# MB/s of each of the four
+	# mean bandwidth of the four nodes, MB/s
 	sed -n 's/.*"delivered": *\([0-9]*\).*/\1/p' <(sed '1,/"series"/d' "$T/$e.json") |
 		head -n "$parts" | awk '{ printf "%.1f\n", $1 * 2048 / 4 / 100 }' >"$T/$e.col"
 	jsonq "$T/$e.json" deadlocks >"$T/$e.deadlocks"
@@ -126,7 +125,7 @@ done
 claim 'nothing moves then, while sftree goes on' \
 	"$(at 004-fig6 10.0 minhop-changed) == 0 && $(at 004-fig6 10.0 sftree-paper) > 500"
 
-# The same streams by other queues and rooms, minhop changed by hand.
+# The same streams with other queues and buffer sizes, and the changed minhop tables.
 echo 'queues,room in packets,deadlock,hosts' >"$out/004-fig6-queues.csv"
 for queues in fifo voq; do
 	for room in 2 4 8; do
@@ -170,12 +169,12 @@ tree() {
 	rm -rf "$dir"
 }
 
-# Deadlocked runs of an engine, all trees and rates.
+# of ENGINE: number of runs that deadlock, over all trees and rates.
 of() { awk -F, -v e="$1" '$3 == e { n += $5 } END { print n + 0 }' "$csv"; }
 
 runs=1 early=()
 if [[ $long ]]; then
-	# deadlocks come early
+	# deadlocks occur early
 	runs=2 early=(--warmup 300us)
 	tree '4-ary 3-tree' kary:4,3 2000 16000
 	tree '648 + rack switches' '3;18,6,6;1,6,6;1,3,3' 2000 16000

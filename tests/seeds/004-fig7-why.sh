@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Seed 004, figure 7, what its right ends hang on: faster ports 0, inputs that feed
-# one output at a time, another room.  Then (a) on three levels.
+# Bogdanski et al. 2012, figure 7, causes of the values at the right ends: faster ports 0,
+# inputs that feed one output at a time, other buffer sizes.  Then (a) on three levels.
 
 # shellcheck source=tests/seeds/sftree.sh
 . "$here/sftree.sh"
@@ -16,7 +16,7 @@ fi
 own=(--vls 2 --host-sl 1)
 
 tree "$shape"
-# What stock ftree leaves the hosts at the right ends, by an option.
+# Throughput of the hosts at the right ends with stock ftree, for each value of an option.
 csv=$out/004-fig7-right-ends.csv
 echo 'option,value,one lane,two lanes' >"$csv"
 # right_ends OPTION VALUE...
@@ -38,15 +38,15 @@ if [[ $long ]]; then
 	right_ends --speedup 1
 	right_ends --buffer 8192 51200
 fi
-# r RATE LANES
+# r RATE VLS
 r() { awk -F, -v rate="$1" -v c="$2" '$1 == "switch-rate" && $2 == rate { print $(2 + c) }' "$csv"; }
 claim 'ports 0 as fast as hosts: on a lane of their own they take far more' \
 	"$(r 16000 2) < $(r 16000 1) - 10"
 claim 'at 1x SDR they do not' \
 	"$(r 2000 2) > $(r 2000 1) - 3"
 
-# The same of (a) on three levels, where far more pairs of switches have no way up
-# and down, and all of them share the subtree.
+# Part (a) again on three levels, where far more pairs of switches have no up/down path; all
+# of these share the subtree.
 tree "$deep"
 figure 004-fig7c 'Three levels, all on one lane' '' 92.93
 c() { at 004-fig7c "$1" "$2"; }
@@ -55,7 +55,7 @@ claim 'three levels: at a tenth of the load sftree costs hosts nothing' \
 claim 'three levels: at full load sftree has to pay for what ftree leaves out' \
 	"$(c 100 'sftree hosts') < $(c 100 'ftree hosts') - 2"
 
-# Ports 0 that send as much at most, but take as fast as a cable brings.
+# Ports 0 send at most as much as before, but receive at the speed of a link.
 line='' head=''
 for e in "${engines[@]}"; do
 	head+="${head:+,}$e hosts,$e ports 0"

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Seed 004, figure 7: what switches' traffic costs the hosts of the 648-port
-# switch, (a) on the same lane, (b) with the hosts on a lane of their own; both
-# lanes have the same weight, and each the room that one has in (a).  All in per
-# cent of what a host can send, so that a port 0 at full rate has 12.5.  Of the
-# paper's curves the text tells the ends: hosts lose 1 point in (a), and have 64 at
-# the right end of (b); table III has 91.94 at that of (a).
+# Bogdanski et al. 2012, figure 7: the effect of the switches' traffic on the hosts of the
+# 648-port switch, (a) on the same VL, (b) with the hosts on a VL of their own.  Both VLs
+# have the same weight, and each has the buffer size that the single VL has in (a).  All
+# values are percentages of what a host can send, so a port 0 at full rate has 12.5.  The
+# text of the paper gives the ends of its curves: hosts lose 1 point in (a) and have 64 at
+# the right end of (b); table III has 91.94 at the right end of (a).
 #
-# What makes (b) as it is: 004-fig7-why.
+# 004-fig7-why examines (b).
 
 # shellcheck source=tests/seeds/sftree.sh
 . "$here/sftree.sh"

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Seed 004, table III, DFSSSP and LASH: both spread paths over lanes, which the
-# other rows do not have.  Here they have the lanes that opensm gives them, each
-# with the room of a lane as in the other rows, or with the port's room shared.
-# "by the worst link": (hosts - 1) / flows on the most loaded link of all-to-all;
-# who sends over it cannot go on faster than that, in the long run, whatever
-# lanes there are.
+# Bogdanski et al. 2012, table III, DFSSSP and LASH: both spread paths over VLs, unlike the
+# engines of the other rows.  Here they have the VLs that opensm gives them.  Each VL has
+# the buffer size of the single VL in the other rows, or all share the port's buffer.  "by
+# the worst link" is (hosts - 1) / flows on the most loaded link of all-to-all: in the long
+# run a host that sends over this link cannot send faster, whatever VLs there are.
 
 # shellcheck source=tests/seeds/sftree.sh
 . "$here/sftree.sh"
@@ -14,7 +13,7 @@
 csv=$out/004-table3-lanes.csv
 echo 'tree,engine,lanes,room of a lane,paper,by the worst link,hosts alone,hosts with switches,deadlocks' >"$csv"
 
-# rows NAME ENGINE PAPER LANES [OPTION...]
+# rows NAME ENGINE PAPER VLS [OPTION...]
 rows() {
 	local name=$1 engine=$2 paper=$3 n=$4 room allow alone
 	shift 4
@@ -50,7 +49,7 @@ tree() {
 	done
 }
 
-# of TREE ENGINE WHICH COLUMN: with a lane's own room, 1: one lane, N: its own.
+# of TREE ENGINE WHICH COLUMN: with a buffer per VL; WHICH 1: one VL, else the engine's VLs.
 of() {
 	awk -F, -v t="$1" -v e="$2" -v which="$3" -v c="$4" '
 	$1 == t && $2 == e && $4 == 17792 && (which == 1) == ($3 == 1) {
@@ -70,7 +69,7 @@ claim 'DFSSSP on three levels: its tables set the pace, alone' \
 	"$(of "$b" dfsssp N 7) < $(of "$b" dfsssp N 6) * 1.15"
 claim 'and on its own lanes no deadlock' "$(of "$b" dfsssp N 9) == 0"
 claim 'nor with LASH' "$(of "$b" lash N 9) == 0"
-# the short version ends before ports 0 have filled the inputs before them
+# the short version ends before ports 0 have filled the input buffers in front of them
 [[ -z $long ]] ||
 	claim 'lanes are worth more than 5 points with traffic of switches' \
 		"$(of "$b" dfsssp N 8) > $(of "$b" dfsssp 1 8) + 5"

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Seed 004, table III, minhop: what it spreads over the cables up it spreads in the
-# order in which it takes the destinations, so its throughput hangs on numbers that
-# the paper does not tell: here that order (guid_routing_order_file), and the GUIDs
-# and port numbers of three levels.
+# Bogdanski et al. 2012, table III, minhop: it spreads destinations over the upward links in
+# the order in which it takes them, so its throughput depends on numbers that the paper does
+# not give: here that order (guid_routing_order_file), and the GUIDs and port numbers of
+# three levels.
 
 # shellcheck source=tests/seeds/sftree.sh
 . "$here/sftree.sh"
 
-# order NETFILE PART SEED: port GUIDs of its hosts leaf by leaf, PART percent of
-# them in random places.
+# order NETFILE PART SEED: port GUIDs of its hosts, leaf by leaf, with PART percent of them
+# in random places.
 order() {
 	awk '/^Ca/ { split($0, a, "\""); id = substr(a[2], 3); getline
 		match($0, /\([0-9a-f]*\)/)
@@ -56,9 +56,9 @@ done >>"$out/004-table3-order.csv"
 plot 004-table3-order 'minhop, two levels: the order of the destinations' \
 	'hosts in random places, per cent' 'hosts, per cent of capacity'
 
-# In steps: every nth host, then from the next one on every nth, and so on.  minhop
-# and Up*/Down* on both trees; what the most loaded link leaves of the capacity, the
-# rest by simulation.
+# steps NETFILE N: an order in steps, every Nth host, then every Nth starting at the next
+# host, and so on.  minhop and Up*/Down* on both trees; the share of the capacity that the
+# most loaded link permits, and the other values by simulation.
 steps() {
 	order "$1" 0 1 | sort | awk -v n="$2" '{ l[NR - 1] = $0 }
 		END { for (r = 0; r < n; r++)
@@ -77,7 +77,7 @@ step_rows() {
 		ibfattree gen "$2" --no-lids -o "$dir.net"
 	fi
 	roots "$dir.net" >"$dir/roots"
-	stock "$dir" "$dir.net" minhop	# for the port GUIDs
+	stock "$dir" "$dir.net" minhop	# gives the port GUIDs
 	cp "$dir/minhop.net" "$dir.guids"
 	for n in "${@:3}"; do
 		steps "$dir.guids" "$n" >"$dir/order"
@@ -143,7 +143,7 @@ else
 	claim 'destinations in steps: less than in order, minhop as Up*/Down*' \
 		"$(step small 3 5) < 0.9 * $(step small 1 5) && $(step small 3 5) == $(step small 3 6)"
 fi
-# in order, random
+# in order, then random
 n() { awk -F, -v name="$1" -v c="$2" '$1 == name { print $c; exit }' "$csv"; }
 claim 'three levels: of ftree numbers change nothing' \
 	"($(n 'in order' 6) - $(n 'random GUIDs and ports' 6)) ^ 2 < 4"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Seed 004, table III, two more questions: what makes DFSSSP's tables on three levels,
-# and whether any switch could keep hosts at 92.93 per cent under sFtree on the PGFT,
-# with ports 0 sending all they can.
+# Bogdanski et al. 2012, table III, two more questions: which choices determine DFSSSP's
+# tables on three levels, and whether any switch could keep hosts at 92.93 per cent with
+# sFtree on the PGFT while ports 0 send at full rate.
 
 # shellcheck source=tests/seeds/sftree.sh
 . "$here/sftree.sh"
@@ -14,9 +14,9 @@ else
 	flat='2;8,16;1,8;1,1' deep='3;6,3,3;1,3,3;1,2,2'
 fi
 
-# SSSP with the LIDs of switches before those of hosts, or after; of equal paths the
-# first, or any.  Hosts alone; with switches on the same lane; with them on a lane of
-# their own.
+# SSSP with the LIDs of switches before or after those of hosts; of equal paths it takes the
+# first, or a random one.  Hosts alone; with switches on the same VL; with switches on a VL
+# of their own.
 sssp_csv=$out/004-table3-sssp.csv
 echo 'tree,switches and ties,flows on the worst link,by the worst link,alone,with,deadlocks,with on two lanes,deadlocks' >"$sssp_csv"
 # sssp_rows NAME SHAPE
@@ -49,8 +49,8 @@ sssp_rows() {
 sssp_rows 648 "$flat"
 sssp_rows '648 + rack switches' "$deep"
 
-# Flows between ports 0 on the cable that has most of them, and what they are when
-# each port 0 sends 2 Gbit/s to all others alike, of 16.
+# Flows between ports 0 on the link with most of them, and the bandwidth of these flows, of
+# 16 Gbit/s, when each port 0 sends 2 Gbit/s spread evenly over all others.
 flows_csv=$out/004-table3-switch-flows.csv
 echo 'tree,engine,pairs of switches,without a path,flows on the worst cable,Gbit/s of 16' >"$flows_csv"
 # flow_rows NAME SHAPE

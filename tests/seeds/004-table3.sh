@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Seed 004, table III: throughput of end ports, hosts and switches sending all
-# that they can, on a 648-port switch and on one with a layer of rack switches.
-# The second tree's cabling is not told: a PGFT of 648 hosts and three levels, as
-# BENCHMARKS.md has for it, and racks of two switches joined sideways, as the
-# module that the paper cites (racks.awk).  Besides the paper's load, none of
-# switches at all; and as the room of an input is not told either, the paper's load
-# also with that of the published model's examples with one lane, 800 blocks.
+# Bogdanski et al. 2012, table III: throughput of hosts and of ports 0, both sending at full
+# rate, on a 648-port switch and on one with a layer of rack switches.  The paper does not
+# give the cabling of the second tree.  It is a PGFT of 648 hosts and three levels here, as
+# in BENCHMARKS.md, and racks of two switches joined by horizontal links, like the module
+# that the paper cites (racks.awk).  Besides the paper's load: no load from switches; and,
+# because the paper does not give the size of input buffers either, the paper's load with
+# the buffers of the examples with one VL in the published model, 800 blocks.
 
 # shellcheck source=tests/seeds/sftree.sh
 . "$here/sftree.sh"
 
-# The paper's numbers: the first tree, the second.
+# The paper's numbers: first tree, second tree.
 declare -A paper=([sftree+paper]='91.94 92.93' [minhop]='66.98 54.01'
 	[updn]='66.98 54.01' [dfsssp]='85.49 84.20' [lash]='5.257 0.8103')
 stock_engines=(ftree minhop updn dfsssp lash)
@@ -22,7 +22,7 @@ roomy=(--buffer $((800 * 64)) --switch-buffer $((200 * 64)))
 csv=$out/004-table3.csv
 echo 'tree,engine,paper,hosts alone,deadlocks,hosts with switches,ports 0,deadlocks,hosts with switches and room,ports 0,deadlocks' >"$csv"
 
-# tree N NAME SHAPE [OPTION...]: the rows of a tree, the paper's column N, 0: none.
+# tree N NAME SHAPE [OPTION...]: the rows of a tree; N: column of the paper's table, 0: none.
 tree() {
 	local n=$1 name=$2 dir=$T/tree engine line
 	mkdir -p "$dir"
@@ -34,7 +34,7 @@ tree() {
 	roots "$dir.net" >"$dir/roots"
 	stock "$dir" "$dir.net" "${stock_engines[@]}"
 	ours "$dir" "$dir/minhop.net" "${our_engines[@]}"
-	# one lane and nothing broken: no row of its own
+	# on one VL and without faults ddlr has sftree's tables, and no row of its own
 	cmp "$dir/ddlr.lfts" "$dir/sftree.lfts"
 	for engine in "${stock_engines[@]}" "${our_engines[@]}"; do
 		[[ $engine != ddlr ]] || continue

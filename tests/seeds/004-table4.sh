@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Bogdanski et al. 2012, table IV: seconds to route, without and with paths between
-# all switches, at the paper's sizes.  The trees are PGFTs with as many hosts, and
-# with as many switches or nearly: the cabling is not in the paper.
+# Bogdanski et al. 2012, table IV: seconds to route at the paper's sizes, without and with
+# paths between all switches.  The paper does not give the cabling; the trees are PGFTs with
+# as many hosts, and with the same or nearly the same number of switches.
 trees=('648-port switch=2;18,36;1,18;1,1')
 [[ -z $long ]] || trees+=('3456-port switch=3;18,12,16;1,18,12;1,1,1'
 	'JuRoPA-like=3;18,18,16;1,18,9;1,1,2' 'Ranger-like=3;18,18,12;1,18,18;1,1,1')
-# The least of three, shape and tables, one thread.
+# Minimum of three runs, shape and tables, one thread.
 ms() {
 	for _ in 1 2 3; do
 		ibfattree route "$@" --balance off --threads 1 2>&1 >/dev/null

@@ -4,11 +4,11 @@
  *
  *	closed guid|plane guid|topology FABRIC
  *
- * The first word orders the groups of a switch: by the GUID of the neighbour, as
- * published, or by plane (src/shape/group.c).  The second tells d, which the paper
- * does not define: the place of a host by GUID, or the topological index
+ * The first word is the order of the groups of a switch: by the GUID of the neighbour, as
+ * published, or by plane (src/shape/group.c).  The second word is the choice of d, which the
+ * paper does not define: the position of a host by GUID, or the topological index
  * (src/shape/column_order.c).  Costs and dividers are those of the shape, hosts only.
- * Writes forwarding tables as opensm dumps them.
+ * Writes forwarding tables in the format of opensm's dump.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static uint32_t index_of(const struct ftr_dest *x, bool topology)
 {
 	const struct ftr_lid_owner *o = &f->owner[x->lid];
 
-	/* end ports are in the order of their GUIDs */
+		/* end ports are sorted by GUID */
 	return topology || o->kind != FTR_OWNER_EP ? x->d : o->idx;
 }
 

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Seed 003's experiments: faults under traffic, with the seed's times.
+ * Experiments of Puente et al. 2004: faults under traffic, with the times of the paper.
  *
  *	immunet KEY=VALUE...
  *
- * Times are cycles: a phit of 4 bytes on a cable, 320 ps at 100 Gbit/s.  Prints
- * a CSV (first cycle of a part; phits delivered a cycle; channels between
- * switches crossed and latency, means of what was delivered; packets lost) and
- * then "# NAME VALUE" lines of the whole run.  Throughput and time are those of
- * the run whose seed is given; faults are drawn from the same seed, so that what
- * is left hangs together.
+ * Times are cycles: the time of a phit of 4 bytes on a link, 320 ps at 100 Gbit/s.  Prints
+ * a CSV (first cycle of a part; phits delivered per cycle; channels between switches
+ * crossed, and latency, means over the delivered packets; packets lost) and then "# NAME
+ * VALUE" lines for the whole run.  Traffic and faults are drawn from the given seed; the
+ * faults leave the network connected.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,7 +92,7 @@ static void must(enum ftr_status st, const struct ftr_err *err)
 struct faults {
 	struct ftr_sim_change g[1024];
 	uint32_t n;
-	uint8_t *dead_sw, *dead_port;	/* either end of a cable */
+	uint8_t *dead_sw, *dead_port;	/* a link is marked at either end */
 };
 
 static bool hangs_together(const struct ftr_fabric *f, const struct faults *x)
@@ -117,7 +116,7 @@ static bool hangs_together(const struct ftr_fabric *f, const struct faults *x)
 	return parts == 1;
 }
 
-/* Kill a random cable or switch that may go, at that cycle. */
+/* At this cycle, fail a random link or switch whose loss is allowed. */
 static void add_fault(const struct ftr_fabric *f, struct faults *x,
 		      struct ftr_rng *rng, bool cable, uint64_t at)
 {
@@ -167,7 +166,7 @@ static void draw_faults(const struct ftr_fabric *f, struct faults *x)
 static const struct ftr_fabric *whole;
 static struct faults faults;
 
-/* Switches whose ring, as they know it, goes by a dead cable. */
+/* Number of switches whose ring, as they know it, uses a failed link. */
 static uint32_t broken(const struct immunet *x)
 {
 	const struct ftr_fabric *f = whole;
@@ -200,7 +199,7 @@ static void print_series(const struct ftr_sim_result *r, double part)
 	}
 }
 
-/* What the run's state tells; the function's own end comes after. */
+/* Prints the state at the end of the run, before the function's end() frees it. */
 static void print_state(void *state)
 {
 	const struct immunet *x = state;

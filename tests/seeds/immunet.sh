@@ -1,9 +1,9 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# What the scripts of seed 003 share; sourced by them.
+# Functions of the scripts for Puente et al. 2004; sourced by them.
 
-# runs: each line of the input is a name and KEY=VALUE words of
-# the program immunet, whose output goes to the file of that name; two at a time.
+# runs: each line of the input has a name and KEY=VALUE arguments of the program immunet;
+# its output goes to the file of that name.  Two run at a time.
 runs() {
 	# shellcheck disable=SC2016
 	xargs -P 2 -I '{}' bash -c '
@@ -11,7 +11,7 @@ runs() {
 		"$1/immunet" "${w[@]:1}" >"${w[0]}"' _ "$build" '{}'
 }
 
-# told NAME FILE...: mean of the "# NAME VALUE" lines; 0 where there is none.
+# told NAME FILE...: mean of the "# NAME VALUE" lines; 0 without such a line.
 told() {
 	local name=$1
 	shift
@@ -19,7 +19,7 @@ told() {
 		END { printf "%.6g\n", sum / (ARGC - 1) }' "$@"
 }
 
-# mean COLUMN FROM TO FILE...: of a column of the series over cycles FROM .. TO.
+# mean COLUMN FROM TO FILE...: mean of a column of the series over cycles FROM .. TO.
 mean() {
 	local column=$1 from=$2 to=$3
 	shift 3
@@ -28,7 +28,7 @@ mean() {
 	END { printf "%.4g\n", n ? sum / n : 0 }' "$@"
 }
 
-# least FROM FILE...: of the throughput from that cycle on, mean over the files.
+# least FROM FILE...: minimum throughput from that cycle on, mean over the files.
 least() {
 	local from=$1
 	shift
@@ -38,8 +38,8 @@ least() {
 	END { printf "%.4g\n", (sum + low) / (ARGC - 1) }' "$@"
 }
 
-# series COLUMN NAME=PATTERN...: a CSV with a curve for each pattern of files,
-# the mean of that column over them.
+# series COLUMN NAME=PATTERN...: a CSV with one curve per pattern of files: the mean of that
+# column over these files.
 series() {
 	local column=$1 curve
 	shift
@@ -71,5 +71,5 @@ series() {
 	}'
 }
 
-# loss BEFORE AFTER: in per cent.
+# loss BEFORE AFTER: loss in per cent.
 loss() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.1f\n", 100 * (1 - b / a) }'; }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The service levels that OpenSM's engine in use gives to paths, for all pairs
- * of ports with a LID: an event plugin for experiments ("event_plugin_name
- * ibflanes").  Writes "SOURCE-GUID LID SL" lines, as ibfattree's --psl reads
- * them, to opensm-psl.dump of the dump directory whenever the subnet is up; none
- * if the engine leaves SLs alone.
+ * An event plugin for experiments ("event_plugin_name ibflanes"): writes the SLs that
+ * OpenSM's current engine gives to the paths between all pairs of ports with a LID.
+ * Whenever the subnet is up it writes "SOURCE-GUID LID SL" lines, the format of ibfattree's
+ * option --psl, to opensm-psl.dump in the dump directory; none if the engine assigns no SLs.
  */
 #include <inttypes.h>
 #include <stdio.h>

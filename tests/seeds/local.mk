@@ -1,5 +1,5 @@
-# What tests/seeds/run needs beside the command; at the top of the build, for the
-# directory goes into releases as it is.
+# Programs of tests/seeds/run.  They are built at the top of the build directory, because
+# the directory tests/seeds goes into releases as it is.
 noinst_PROGRAMS += rerouting immunet outputs sssp static closed
 rerouting_SOURCES = tests/seeds/rerouting.c tests/ddlr/state.c \
 	tests/ddlr/state.h
@@ -16,7 +16,7 @@ static_LDADD = libftrcore.la
 closed_SOURCES = tests/seeds/closed.c
 closed_LDADD = libftrcore.la
 
-# What SLs stock engines give, see tests/seeds/stock.sh.
+# A plugin that writes the SLs of stock engines, see tests/seeds/stock.sh.
 if HAVE_OPENSM
 noinst_LTLIBRARIES += libibflanes.la
 libibflanes_la_SOURCES = tests/seeds/lanes.c

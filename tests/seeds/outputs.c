@@ -1,48 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Seed 001, figure 10: where packets stand when a link dies, in switches that
- * have their queues at the outputs.
+ * Sem-Jacobsen et al. 2011, figure 10: the positions of packets when a link fails, in
+ * switches with queues at their outputs.
  *
  *	outputs [OPTION...] FABRIC FUNCTION...
  *
- * The simulator of libftr has buffers at inputs only.  Section IV of the seed
- * "assume[s] that queues are located at the switch outputs"; this program has
- * such switches, runs the same routing functions over dmodc's tables, and counts
- * what is at the links.  Time goes in cycles.  A switch has first-in first-out
- * queues at each output:
+ * The simulator of libftr has buffers at inputs only.  Section IV of the paper "assume[s]
+ * that queues are located at the switch outputs".  This program has such switches, runs the
+ * same routing functions over dmodc's tables, and counts the packets at the links.  Time
+ * advances in cycles.  A switch has first-in first-out queues at each output:
  *
- *	-M direct	one for each lane, and no buffer at inputs: a packet crosses
- *			a link when the queue at the next switch that it goes to
- *			has a place for it
- *	-M inputs	the same, and a buffer for each input and lane, whose first
- *			packet goes to an output's queue when there is a place
- *	-M virtual	as direct, but a queue for each input, output and lane
+ *	-M direct	one per VL, and no buffers at inputs: a packet crosses a link when
+ *			its queue at the next switch has a place for it
+ *	-M inputs	the same, and a buffer per input and VL, whose first packet moves to
+ *			an output queue when that has a place
+ *	-M virtual	like direct, but a queue per input, output and VL
  *
- * A packet with several exits takes the one whose queue is emptiest, or (-1) a
- * random one that it then waits for.  Its head may go on a cycle after it has
- * left, and its place is free when its tail has left, or (-e) its head.
+ * A packet with several exits takes the one with the emptiest queue, or (-1) a random one
+ * and then waits for it.  Its head may move on one cycle after it has left a switch.  Its
+ * place becomes free when its tail has left, or (-e) when its head has left.
  *
- *	-n N,N,...	the last of so many faults: the others are there from the
- *			start, and the last one may be any link, so that what it
- *			hits is the mean over links and cycles
+ *	-n N,N,...	the last of N faults: the others are present from the start, and the
+ *			last one may be any link, so that the packets that it affects are
+ *			the mean over links and cycles
  *	-r RUNS -s SEED	sets of faults, and of traffic, which is uniform
  *	-l PERCENT	load (100)
- *	-w N -m N	cycles before the measurement, and of it
- *	-o N -i N	places in a queue of an output (2), in a buffer of an input (2)
- *	-h N		cycles of a packet on a link (2, as in the seed)
+ *	-w N -m N	cycles before the measurement, and of the measurement
+ *	-o N -i N	places in an output queue (2), in an input buffer (2)
+ *	-h N		cycles of a packet on a link (2, as in the paper)
  *
- * One line of CSV for each number of faults and function, means over the runs
- * that do not deadlock:
+ * Prints one line of CSV for each number of faults and function, means over the runs that
+ * do not deadlock:
  *
  *	function, faults
- *	deadlock	per cent of the runs
- *	accepted	packets in the time in which a link carries half of one, the
- *			seed's cycle
- *	wire, queue	packets on one direction of a cable between switches, and
- *			behind them in the queue or queues for it
- *	up, down	wire + queue by what the direction is
+ *	deadlock	percentage of the runs
+ *	accepted	packets in the time in which a link carries half a packet, which is
+ *			a cycle in the paper
+ *	wire, queue	packets on one direction of a link between switches, and in the queue
+ *			or queues for that direction
+ *	up, down	wire + queue of upward and of downward directions
  *	input		packets in the buffers at its far end (-M inputs)
- *	latency		mean of the seed's cycles from the host's link to the end
+ *	latency		mean time from the host's link to the destination, in cycles of the
+ *			paper
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +61,7 @@
 
 struct pkt {
 	struct ftr_sim_packet h;
-	uint32_t ready;		/* cycle in which it may go on */
+	uint32_t ready;		/* cycle from which it may move on */
 	uint32_t sent;		/* cycle in which it left its host */
 	uint8_t vl;
 	int8_t n;		/* exits; -1: not routed yet */
@@ -70,7 +69,7 @@ struct pkt {
 };
 
 struct queue {
-	uint8_t first, n;	/* n counts the one that is leaving */
+	uint8_t first, n;	/* n includes the packet that is leaving */
 	uint8_t held;		/* places taken, n or more */
 	uint32_t p[DEPTH];
 };
@@ -104,14 +103,14 @@ static struct {
 	uint32_t *from;		/* [n_ports] first queue of an output */
 	uint32_t *far;		/* [n_ports] port at the other end, or UINT32_MAX */
 	uint32_t *sw;		/* [n_ports] */
-	uint32_t *busy;		/* [n_ports + n_ep] until */
+	uint32_t *busy;		/* [n_ports + n_ep] busy until this cycle */
 	uint32_t *in_busy;	/* [n_ports * LANES] */
 	uint8_t *turn;		/* [n_ports + n_ep] */
 	struct queue *q, *in;
 	uint32_t n_q;
-	uint32_t *waits;	/* [n_ep] packets that a host has made, and */
+	uint32_t *waits;	/* [n_ep] packets that a host has not sent yet, and */
 	uint32_t *first;	/* the first of them, or UINT32_MAX */
-	struct queue **back[HOLD_MAX + 1];	/* places given back, by time */
+	struct queue **back[HOLD_MAX + 1];	/* queues whose place becomes free, by cycle */
 	uint32_t n_back[HOLD_MAX + 1], cap_back[HOLD_MAX + 1];
 	uint64_t delivered, latency;
 	double wire, queue, up_sum, down_sum, input;
@@ -161,8 +160,8 @@ static void put(struct queue *q, uint32_t p)
 	q->held++;
 }
 
-/* The first packet of q starts to leave: its place is free when its tail has
- * gone. */
+/* The first packet of q starts to leave: its place becomes free when its tail has left, with
+ * -e at once. */
 static uint32_t take(struct queue *q)
 {
 	uint32_t p = q->p[q->first];
@@ -189,7 +188,7 @@ static void give_back(void)
 	s.n_back[when] = 0;
 }
 
-/* Where a packet that comes in at that port of switch sw goes on exit e. */
+/* The queue for a packet that enters switch sw at port in and takes exit e. */
 static struct queue *queue_of(ftr_sw sw, ftr_port in,
 			      const struct ftr_sim_exit *e)
 {
@@ -199,7 +198,7 @@ static struct queue *queue_of(ftr_sw sw, ftr_port in,
 	return &s.q[s.from[out] + k * VLS + e->vl];
 }
 
-/* Its exits, asked for once.  false: it has none, and is lost. */
+/* Determine the packet's exits, once.  false: it has none, and is lost. */
 static bool routed(struct pkt *k, ftr_sw sw, ftr_port in)
 {
 	struct ftr_sim_exit e[FTR_SIM_EXITS];
@@ -220,7 +219,7 @@ static bool routed(struct pkt *k, ftr_sw sw, ftr_port in)
 	return k->n > 0;
 }
 
-/* The exit that it can take now, or NULL. */
+/* The exit that the packet can take now, or NULL. */
 static const struct ftr_sim_exit *exit_of(const struct pkt *k, ftr_sw sw,
 					  ftr_port in)
 {
@@ -243,8 +242,8 @@ static const struct ftr_sim_exit *exit_of(const struct pkt *k, ftr_sw sw,
 
 /* ---- links ---------------------------------------------------------------- */
 
-/* The packet goes over a cable into port in of sw, if there is room for it.
- * 1: it does, 0: not now, -1: it is lost. */
+/* Move a packet over a link into port in of sw, if there is room for it.
+ * 1: moved, 0: no room now, -1: lost. */
 static int enter(uint32_t p, ftr_sw sw, ftr_port in, unsigned int vl)
 {
 	struct pkt *k = &s.pkt[p];
@@ -278,7 +277,7 @@ static int enter(uint32_t p, ftr_sw sw, ftr_port in, unsigned int vl)
 	return 1;
 }
 
-/* The first packet of a queue of the output i goes, if it can. */
+/* Send the first packet of a queue of output i, if possible. */
 static bool leave(uint32_t i, struct queue *q, unsigned int vl)
 {
 	uint32_t p = q->p[q->first];
@@ -322,7 +321,7 @@ static void link_turn(uint32_t i)
 	}
 }
 
-/* Input buffer to output queues. */
+/* Move a packet from an input buffer to an output queue. */
 static void input_turn(uint32_t i, unsigned int vl)
 {
 	struct queue *q = &s.in[i * VLS + vl];
@@ -357,7 +356,7 @@ static void host_turn(ftr_ep e)
 	uint32_t *busy = &s.busy[f->n_ports + e], *p = &s.first[e];
 
 	if (job.load < 1) {
-		/* at most one a cycle is as good as exponential gaps here */
+			/* at most one per cycle: close enough to exponential gaps here */
 		double u = (double)(ftr_rng_next(&s.rng) >> 11) / 9007199254740992.;
 
 		s.waits[e] += u < job.load / job.hold;
@@ -374,7 +373,7 @@ static void host_turn(ftr_ep e)
 	s.waits[e] -= s.waits[e] > 0;
 }
 
-/* ---- what is at the links -------------------------------------------------- */
+/* ---- packets at the links -------------------------------------------------- */
 
 static void sample(void)
 {
@@ -471,8 +470,8 @@ static bool full(const struct queue *q, unsigned int room)
 	return q->n >= room;
 }
 
-/* Whether the first packet of a queue of output i can go one day, given which
- * queues have or will have a place. */
+/* True if the first packet of a queue of output i can leave at some time; alive[] and
+ * in_alive[]: the queues that have a place or will have one. */
 static bool lives(uint32_t i, const struct queue *q, const uint8_t *alive,
 		  const uint8_t *in_alive)
 {
@@ -504,7 +503,7 @@ static bool input_lives(uint32_t j, const uint8_t *alive)
 	return k->n < 0;
 }
 
-/* The greatest set of full queues whose first packets wait for each other. */
+/* True if there is a set of full queues whose first packets wait for each other. */
 static bool deadlock(void)
 {
 	uint32_t n_in = f->n_ports * VLS;

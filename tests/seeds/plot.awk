@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# A CSV to a line plot in SVG: the first column is x, the others are curves,
-# named in the first line; an empty field is no point.  Curves whose names begin
-# with "paper" are dashed, in the colour of the curve that is named after it:
-# "paper minhop" goes with "minhop".  Variables: title, x_name, y_name.
+# Draws a CSV as a line plot in SVG.  The first column is x; the others are curves, named
+# in the first line.  An empty field is a missing point.  A curve whose name begins with
+# "paper" is dashed and has the colour of the curve named after it: "paper minhop" goes with
+# "minhop".  Variables: title, x_name, y_name.
 BEGIN {
 	FS = ","
 	left = 70; top = 40; wide = 520; high = 300; right = 230
@@ -20,7 +20,7 @@ NR == 1 { n = NF; for (i = 2; i <= n; i++) name[i] = $i; next }
 		if (points == 1 || $i > y_up) y_up = $i + 0
 	}
 }
-# A round step that cuts the range into about five.
+# A round number that divides the range into about five steps.
 function round_step(range,   s, m) {
 	if (range <= 0) return 1
 	s = 10 ^ int(log(range / 5) / log(10) - (range < 5))
@@ -37,7 +37,7 @@ function colour_of(i,   j, of) {
 	return colour[(i - 2) % n_colours + 1]
 }
 END {
-	# from zero unless all of it is far away from zero
+	# start at zero unless all values are far from zero
 	low = y_low > 0.5 * y_up ? y_low - 0.1 * (y_up - y_low) : y_low < 0 ? y_low : 0
 	step = round_step(y_up - low)
 	low = step * int(low / step - (low < 0))

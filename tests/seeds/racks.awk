@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# A 648-port switch under racks as in seed 004, section 7.2.3: a netfile.  Each
-# rack has two switches of 36 ports, as the Sun Blade 6048 module that it cites:
-# 12 hosts, 15 cables up in five bundles of three, and nine to its twin.  Both go
-# to the same five leaf chips of the large switch; 21 racks fill 35 of its 36
-# times 18 ports, nearly.
+# Prints a netfile: a 648-port switch with racks as in Bogdanski et al. 2012, section 7.2.3.
+# Each rack has two switches of 36 ports, like the Sun Blade 6048 module that the paper
+# cites: 12 hosts, 15 upward links in five bundles of three, and nine horizontal links to
+# its twin.  Both connect to the same five leaf chips of the large switch; 21 racks use 35
+# times 18 of its 36 times 18 ports.
 function sw(n) { return sprintf("S-020001%06d0000", n) }
 function host(n) { return sprintf("H-020000%06d0000", n) }
 function cable(a, p, b, q) {

@@ -1,56 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The experiments of seeds 000 and 001: traffic on a tree with random faults,
- * under their routing functions and under tables of ours.
+ * The experiments of Sem-Jacobsen et al. 2006 and 2011: traffic on a tree with random
+ * faults, with their routing functions and with tables of ours.
  *
  *	rerouting [OPTION...] FABRIC SCHEME...
  *
- * Draws RUNS sets of faults that come one after the other, the same for every
- * scheme, and simulates every scheme after so many of each.  One line of CSV
- * for each run:
+ * Draws RUNS sets of faults that occur one after the other, the same for every scheme, and
+ * simulates every scheme after N faults of each set.  Prints one line of CSV for each run:
  *
  *	scheme, faults, set
- *	joined		1: cables still connect all switches with hosts
+ *	joined		1: links still connect all switches with hosts
  *	accepted	packets that arrived per cycle of the measurement
- *	latency		mean cycles from the first cable to the end
- *	wire, queue	packets lost on a cable that died, in a queue for it
+ *	latency		mean number of cycles from the first link to the destination
+ *	wire, queue	packets lost on a link that failed, in a queue for it
  *	no_way		packets lost for any other reason, from the start on
  *	deadlock	cycles after which one was found; empty: none
- *	hops		cables crossed by a packet in the mean
- *	tier		of the last fault's cable: 0 above the leaf switches, and
- *			so on; empty: a switch, or none
+ *	hops		mean number of links crossed by a packet
+ *	tier		of the last fault's link: 0 above the leaf switches, and so on;
+ *			empty: a switch, or no fault
  *
- * A cycle is that of seed 001, section IX-A: 512 ns, in which a link of 2 Gb/s
- * (1x SDR in FABRIC) carries 128 bytes; packets have 256.
+ * A cycle is that of Sem-Jacobsen et al. 2011, section IX-A: 512 ns, in which a link of
+ * 2 Gbit/s (1x SDR in FABRIC) carries 128 bytes.  Packets have 256 bytes.
  *
- *	-k links|switches|mixed	what fails (links); switches without hosts
- *	-n N,N,...	simulate after so many faults
- *	-r RUNS -s SEED	sets of faults; also of the traffic
+ *	-k links|switches|mixed	what fails (links); switches without hosts only
+ *	-n N,N,...	numbers of faults after which to simulate
+ *	-r RUNS -s SEED	sets of faults; also seeds the traffic
  *	-l PERCENT	load (100)
- *	-w N -m N	cycles before the measurement, and of it
+ *	-w N -m N	cycles before the measurement, and of the measurement
  *	-q fifo|voq	input queues (fifo)
- *	-b BYTES	buffer of an input and lane (512)
- *	-a		every host sends to all others in turn, evenly spaced; else
- *			uniform
- *	-c N		cycles between looks for a deadlock (100)
+ *	-b BYTES	buffer per input and VL (512)
+ *	-a		every host sends to all others in turn, evenly spaced; else uniform
+ *	-c N		cycles between checks for a deadlock (100)
  *	-x		end a run at a deadlock
- *	-h N		the last fault comes when the measurement begins, and the
- *			tables that go with it N cycles later; else all is there
- *			from the start
+ *	-h N		the last fault occurs when the measurement begins, and its tables
+ *			follow N cycles later; else both are present from the start
  *
  * Schemes:
  *
- *	det-links ... misroute	a routing function, on dmodc's tables for the
- *			whole tree
- *	FUNCTION/STEP	the same with a step to the seed's letter where
- *			src/sim/rf_*.c deviates
- *	adaptive-links/once	takes one of its exits when a packet comes in, not
- *			when the packet can leave
- *	FUNCTION+dmodc	the same, on tables that are made anew (the seed's
- *			hybrid)
- *	dmodc, sftree	these tables for what is left: reconfiguration
- *	ddlr1, ddlr2	those for the whole tree (sftree's), healed locally after
- *			each fault, on one lane and with the turn bit
+ *	det-links ... misroute	a routing function, on dmodc's tables for the whole tree
+ *	FUNCTION/STEP	the same with a step exactly as published where src/models deviates
+ *	adaptive-links/once	chooses one of its exits when a packet enters, not when the
+ *			packet can leave
+ *	FUNCTION+dmodc	the same, on tables that are recomputed after faults (the hybrid of
+ *			the paper)
+ *	dmodc, sftree	the engine's tables for the damaged tree: reconfiguration
+ *	ddlr1, ddlr2	tables for the whole tree (sftree's), with local repairs after each
+ *			fault, on one VL and with the turn bit
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,7 +63,7 @@
 struct scheme {
 	const char *name;
 	struct ftr_sim_function fn;
-	const char *engine;	/* routes what is left; NULL: see lanes */
+	const char *engine;	/* routes the damaged tree; NULL: see vls */
 	unsigned int vls;	/* of local repairs; 0: none, tables stay */
 };
 
@@ -115,7 +110,7 @@ static void refuse(const char *what, const char *value)
 	exit(2);
 }
 
-/* ---- steps to the letter --------------------------------------------------- */
+/* ---- steps as published ---------------------------------------------------- */
 
 static bool leads_up(const struct ftr_sim_view *v, ftr_sw s, ftr_port p)
 {
@@ -134,7 +129,7 @@ static unsigned int as_is(const char *name, void *state,
 						  why);
 }
 
-/* Step 2b: back down where it came from, in ML whatever it came in. */
+/* Step 2b: back down the port where the packet came from, always in layer ML. */
 static unsigned int det_links_2b(void *state, const struct ftr_sim_view *v,
 				 ftr_sw s, ftr_port in, unsigned int vl,
 				 struct ftr_sim_packet *p,
@@ -147,7 +142,7 @@ static unsigned int det_links_2b(void *state, const struct ftr_sim_view *v,
 	return n;
 }
 
-/* Step 3b, likewise: in ML2. */
+/* Step 3b, the same in layer ML2. */
 static unsigned int det_switches_3b(void *state, const struct ftr_sim_view *v,
 				    ftr_sw s, ftr_port in, unsigned int vl,
 				    struct ftr_sim_packet *p,
@@ -161,7 +156,7 @@ static unsigned int det_switches_3b(void *state, const struct ftr_sim_view *v,
 	return n;
 }
 
-/* Step 4b has no layer for what comes to a bottom switch in ML2. */
+/* Step 4b has no layer for a packet that enters a bottom switch in ML2. */
 static unsigned int det_switches_4b(void *state, const struct ftr_sim_view *v,
 				    ftr_sw s, ftr_port in, unsigned int vl,
 				    struct ftr_sim_packet *p,
@@ -179,7 +174,7 @@ static unsigned int det_switches_4b(void *state, const struct ftr_sim_view *v,
 	return n;
 }
 
-/* Step 4c: at a bottom switch the field is -1 from wherever it comes. */
+/* Step 4c: in a bottom switch the field is -1, whatever port the packet came from. */
 static unsigned int adaptive_switches_4c(void *state,
 					 const struct ftr_sim_view *v,
 					 ftr_sw s, ftr_port in,
@@ -197,8 +192,8 @@ static unsigned int adaptive_switches_4c(void *state,
 	return n;
 }
 
-/* No step: of several exits one is taken at once, whatever its queue is like,
- * as if packets stood in queues of the outputs. */
+/* Not a step: takes one of several exits at once, whatever the state of its queue is, as if
+ * packets waited in queues of the outputs. */
 static unsigned int adaptive_links_once(void *state,
 					const struct ftr_sim_view *v,
 					ftr_sw s, ftr_port in,
@@ -279,7 +274,7 @@ static void take_scheme(const char *name)
 
 /* ---- tables -------------------------------------------------------------------- */
 
-/* The engine's, for what is left of w, as tables of w->f. */
+/* The engine's tables for the damaged fabric of w, as tables of w->f. */
 static void route(const struct world *w, const char *engine,
 		  struct ftr_tables *out)
 {
@@ -336,10 +331,10 @@ static bool joined(const struct world *w)
 /* ---- a set of faults -------------------------------------------------------------- */
 
 struct set {
-	struct world *w[2];	/* one lane; two, if a scheme has them */
+	struct world *w[2];	/* one VL; two VLs, if a scheme has them */
 	uint32_t fault[FAULTS_MAX];
 	struct ftr_sim_change change[FAULTS_MAX + 2];
-	/* of each scheme, now and before the last fault */
+		/* for each scheme, now and before the last fault */
 	struct ftr_tables *now[SCHEMES_MAX], *before[SCHEMES_MAX];
 };
 
@@ -417,7 +412,7 @@ static void heal(struct world *w, struct ftr_event e)
 	       (size_t)w->t->n_sw * w->t->stride);
 }
 
-/* Fault i, and what becomes of the tables. */
+/* Apply fault i, and update the tables of all schemes. */
 static void suffer(struct set *x, unsigned int i)
 {
 	struct ftr_event e = world_fault(x->w[0], x->fault[i], false);
@@ -493,7 +488,7 @@ static void simulate(struct set *x, unsigned int n, unsigned int k,
 	x->change[n ? n - 1 : 0].at = 0;
 }
 
-/* Of the cable of fault n; -1: there is none. */
+/* Tier of the link of fault n; -1: the fault is no link failure, or n is 0. */
 static int tier_of(const struct set *x, unsigned int n)
 {
 	const struct world *w = x->w[0];

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# What the scripts of seeds 000 and 001 share.  Numbers are in the units of the
-# seeds: packets of 256 bytes, cycles of 512 ns; see rerouting.c.
+# Functions of the scripts for Sem-Jacobsen et al. 2006 and 2011.  Numbers are in the units
+# of the papers: packets of 256 bytes, cycles of 512 ns; see rerouting.c.
 
-# rerouting ARGUMENT...: rows of runs, in CSV.
+# rerouting ARGUMENT...: rows of runs, as CSV.
 rerouting() { "$build/rerouting" "$@"; }
 
-# tree K,N: the K-ary N-tree as K-ary-N-tree.net, links of 2 Gb/s.
+# tree K,N: write the K-ary N-tree to K-ary-N-tree.net, with links of 2 Gbit/s.
 tree() {
 	ibfattree gen "kary:$1" | sed 's/4xEDR/1xSDR/' \
 		>"${1/,/-ary-}-tree.net"
 }
 
-# table EXPRESSION [KEEP]: rows on standard input to a table: faults, and a
-# column for each scheme with the mean of an expression of awk in the names of
-# the columns; of the rows, of which KEEP is true.  No row: an empty field.
+# table EXPRESSION [KEEP]: turn rows on standard input into a table: number of faults, and
+# one column per scheme with the mean of EXPRESSION, an awk expression in the names of the
+# columns, over the rows for which KEEP is true.  Without such a row the field is empty.
 table() {
 	awk -F, '
 	NR == 1 || $1 ~ /^scheme/ { next }
@@ -44,7 +44,7 @@ table() {
 	}'
 }
 
-# paper CSV COLUMN X=VALUE...: one more curve, by the text of the paper.
+# paper CSV COLUMN X=VALUE...: add a curve with values from the text of the paper.
 paper() {
 	local csv=$1 column=$2
 	shift 2

@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# What the experiments of seed 004 have in common.
+# Functions and parameters of the experiments of Bogdanski et al. 2012.
 #
-# Told there: all cables 4x DDR, ports 0 of switches 1x SDR, packets of 2 kB,
-# every end port sends to random others all that it can, ports 0 to random other
-# ports 0; eight runs (one here: where 648 hosts send, another seed gives the same
-# to a few tenths of a per cent).  Not told: buffers, delays, durations.  Those of the switch
-# are taken from the InfiniBand model for OMNeT++ that is published, of which the
-# one that the paper used (Gran and Reinemo, 2011) is a descendant: for each lane
-# 200 blocks of 64 bytes at an input, a quarter of them where the port has one
-# line, and 78 blocks at an output, which has no buffer of its own here and lends
-# them to the input; an input feeds three outputs at once (which makes no
-# difference, see 004-fig7), and 50 ns in, 50 ns out.
+# Given in the paper: all links 4x DDR, ports 0 of switches 1x SDR, packets of 2 kB; every
+# host sends to random others at full rate, ports 0 to random other ports 0; eight runs (one
+# here: with 648 hosts another seed gives the same to a few tenths of a per cent).
+#
+# Not given: buffers, delays, durations.  Those of the switch are taken from the published
+# InfiniBand model for OMNeT++; the model used in the paper (Gran and Reinemo, 2011) is
+# derived from it.  Per VL it has 200 blocks of 64 bytes at an input, a quarter of them if
+# the port has one lane, and 78 blocks at an output.  Outputs have no buffer of their own
+# here, so their blocks are added to the input.  An input feeds three outputs at a time
+# (which makes no difference, see 004-fig7), with delays of 50 ns in and 50 ns out.
 
 # shellcheck source=tests/seeds/stock.sh
 . "$here/stock.sh"
 
 model=(--packet 2048 --buffer $(((200 + 78) * 64)) --switch-buffer $((50 * 64))
 	--switch-rate 2000 --switch-delay 100ns --cable-delay 10ns)
-# Hosts alone are steady after 300 us; with ports 0, to which a packet takes 8 us,
-# what they are sent piles up for 2 ms.
+# Hosts alone reach a steady state after 300 us.  Ports 0 need 8 us to receive a packet, and
+# the packets sent to them accumulate for 2 ms.
 if [[ $long ]]; then
 	how=(--warmup 300us --duration 500us)
 	steady=(--warmup 2ms)
@@ -29,10 +29,10 @@ else
 	steady=()
 fi
 
-# Cables of a netfile at 4x DDR, whatever it says.
+# ddr NETFILE: set all links to 4x DDR.
 ddr() { sed -i 's/ [0-9]*x[A-Z?0-9]*$/ 4xDDR/' "$1"; }
 
-# stock DIR NETFILE ENGINE...: their tables, at 4x DDR.
+# stock DIR NETFILE ENGINE...: tables of stock engines, with links at 4x DDR.
 stock() {
 	local dir=$1 engine
 	stock_tables "$@"
@@ -41,8 +41,8 @@ stock() {
 	done
 }
 
-# ours DIR NETFILE ENGINE...: of this package; NETFILE has LIDs.  "+paper" is a
-# mode of sftree, "+2" two lanes.
+# ours DIR NETFILE ENGINE...: tables of our engines; NETFILE has LIDs.  "+paper" is the
+# mode of sftree, "+2" stands for two VLs.
 ours() {
 	local dir=$1 net=$2 engine
 	local -a options
@@ -60,7 +60,7 @@ ours() {
 	done
 }
 
-# traffic DIR ENGINE OPTION...: $T/result.json.
+# traffic DIR ENGINE OPTION...: simulate, with the result in $T/result.json.
 traffic() {
 	local dir=$1 engine=$2
 	local -a more=()
@@ -73,15 +73,16 @@ traffic() {
 		>"$T/result.json" || (($? == 1))
 }
 
-# Of it: percent of what hosts could send, or ports 0; runs that deadlock.
+# Of that result: throughput of hosts and of ports 0, as percentages of what they could
+# send; number of runs that deadlock.
 percent() { awk "BEGIN { printf \"%.2f\", 100 * $(jsonq "$T/result.json" "$1.accepted") }"; }
 hosts() { percent hosts; }
 switches() { percent ports_0; }
 deadlocks() { jsonq "$T/result.json" deadlocks; }
 
-# ---- figure 7: engines[], loads[] -----------------------------------------------
+# ---- figure 7, with engines[] and loads[] ---------------------------------------
 
-# tree SHAPE: tables of stock ftree and of all other engines[] in $T/t.
+# tree SHAPE: write the tables of stock ftree and of all other engines[] to $T/t.
 tree() {
 	rm -rf "$T/t"
 	mkdir "$T/t"
@@ -95,10 +96,10 @@ tree() {
 	ours "$T/t" "$T/t/ftree.net" "${engines[@]:1}"
 }
 
-# Of a port 0's part to that of a host.
+# Throughput of ports 0 as a percentage of what a host can send.
 eighth() { awk "BEGIN { printf \"%.2f\", $(switches) / 8 }"; }
 
-# figure NAME TITLE LEFT-END RIGHT-END OPTION...: the ends are the paper's.
+# figure NAME TITLE LEFT-END RIGHT-END OPTION...: the ends are the values of the paper.
 figure() {
 	local name=$1 start=$3 end=$4 load e line
 	local -a light
@@ -109,7 +110,7 @@ figure() {
 	echo "$line,paper sftree hosts" >"$out/$name.csv"
 	for load in "${loads[@]}"; do
 		line=$load light=()
-		# what is below the knee does not pile up
+		# below saturation no packets accumulate
 		((load == 100)) || light=(--warmup "$((${long:+4} + 1))00us")
 		for e in "${engines[@]}"; do
 			traffic "$T/t" "$e" --switch-load "$load" \

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Seed 004, table III: tables as SSSP makes them, the routing of DFSSSP without its
- * lanes (Domke, Hoefler and Nagel, 2011).
+ * Bogdanski et al. 2012, table III: tables as SSSP makes them, the routing of DFSSSP without
+ * its VLs (Domke, Hoefler and Nagel, 2011).
  *
  *	sssp first|last FABRIC [SEED]
  *
- * One destination after the other gets a tree of shortest paths over channels with
- * weights, which are so great at first that no path has more hops than it must;
- * every host that sends over a channel adds one to its weight.  Hosts are taken by
- * ascending GUID; the switches' own LIDs before them (first) or after (last), and
- * they add weight as hosts do.  Of paths of equal weight it takes the one that comes
- * first by index; with SEED a random one, as an implementation does whose heap has
- * no order of its own.  Writes forwarding tables as opensm dumps them.
+ * The destinations are taken one after the other.  Each gets a tree of shortest paths over
+ * channels with weights.  The initial weights are so large that no path has more hops than
+ * necessary; every host that sends over a channel adds one to its weight.  Hosts are taken
+ * by ascending GUID.  The switches' own LIDs come before them (first) or after them (last)
+ * and add weight like hosts.  Of paths with equal weight the one with the lowest index is
+ * taken; with SEED a random one, as in an implementation whose heap has no defined order.
+ * Writes forwarding tables in the format of opensm's dump.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,11 +24,11 @@ static struct ftr_fabric *f;
 static struct ftr_tables *t;
 static uint64_t *weight;	/* [n_ports] of the channel out of that port */
 static uint64_t *dist;		/* [n_sw] */
-static uint64_t *senders;	/* [n_sw] hosts, and then those that come by */
+static uint64_t *senders;	/* [n_sw] hosts, and later all senders that pass through */
 static ftr_port *out;		/* [n_sw] */
 static ftr_sw *order;		/* switches, nearest first */
 static struct ftr_rng rng;
-static bool any;		/* of equal ones a random one */
+static bool any;		/* choose randomly between equal paths */
 
 static void must(enum ftr_status st, const struct ftr_err *err)
 {
@@ -38,13 +38,13 @@ static void must(enum ftr_status st, const struct ftr_err *err)
 	exit(2);
 }
 
-/* a is less than b, or takes the toss between equals. */
+/* True if a is less than b, or at random if they are equal. */
 static bool better(uint64_t a, uint64_t b)
 {
 	return a < b || (any && a == b && ftr_rng_below(&rng, 2));
 }
 
-/* Whoever has a channel to s may go there by it; done[] may not any more. */
+/* Update the switches with a channel to s that are not done[] yet. */
 static void relax(ftr_sw s, const uint8_t *done)
 {
 	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
@@ -61,7 +61,7 @@ static void relax(ftr_sw s, const uint8_t *done)
 	}
 }
 
-/* Paths from all switches to d; how many reach it. */
+/* Shortest paths from all switches to d; returns the number of switches that reach it. */
 static uint32_t shortest(ftr_sw d)
 {
 	uint8_t *done = calloc(f->n_sw, 1);
@@ -87,7 +87,7 @@ static uint32_t shortest(ftr_sw d)
 	return n;
 }
 
-/* The LID at port last of switch d. */
+/* Route the LID at port last of switch d. */
 static void route(ftr_lid lid, ftr_sw d, ftr_port last)
 {
 	uint32_t n = shortest(d);

@@ -1,47 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Routing functions of Sem-Jacobsen et al. without traffic: every state that a
- * packet can be in is visited, so what is said of a set of faults is exact.
+ * Routing functions of Sem-Jacobsen et al. without traffic: all possible states of packets
+ * are visited, so the results for a set of faults are exact.
  *
  *	static connected SHAPE MOST SETS
  *
- * Sem-Jacobsen et al. 2011, figure 11.  Of SETS random sets of link faults, per
- * cent after which all hosts reach all hosts: by R_deterministic (links), by an
- * up/down routing of the damaged tree (reconfiguration), and by links at all.  One
- * line of CSV for each number of faults, 1 to MOST; the faults of a set come one
- * after the other.
+ * Sem-Jacobsen et al. 2011, figure 11.  For SETS random sets of link faults: percentage of
+ * the sets after which all hosts reach all hosts by R_deterministic (links), by up/down
+ * routing of the damaged tree (reconfiguration), and physically.  Prints one line of CSV for
+ * each number of faults, 1 to MOST; the faults of a set occur one after the other.
  *
  *	static deadlock FUNCTION KIND SHAPE FAULTS SETS RULE
  *
- * Theorem 2 of Sem-Jacobsen et al. 2006 (misroute) and theorem 5 of the paper of
- * 2011 (adaptive-links, adaptive-switches): is there a routing subfunction R' that
- * is connected and whose extended channel dependency graph has no cycle?  For all
- * sets of FAULTS faults (SETS 0), or SETS random ones; KIND: links, switches
- * (without hosts) or mixed.
+ * Theorem 2 of Sem-Jacobsen et al. 2006 (misroute) and theorem 5 of Sem-Jacobsen et al. 2011
+ * (adaptive-links, adaptive-switches): is there a connected routing subfunction R' whose
+ * extended channel dependency graph has no cycle?  For all sets of FAULTS faults (SETS 0),
+ * or for SETS random ones; KIND: links, switches (without hosts) or mixed.
  *
- * R is the function of src/sim; all choices that it leaves are followed, from every
- * host to every leaf switch.  A vector of ports tried that a switch holds is taken
- * as any that other packets may have left there, a vector in the packet as it is.
- * R' gives what R gives, except for ways up:
+ * R is the function of src/models.  All its choices are followed, from every host to every leaf
+ * switch.  A vector of tried ports that is stored in a switch is taken as any vector that
+ * other packets may have left there; a vector in the packet is taken as it is.  R' supplies
+ * the same channels as R, except for upward paths:
  *
- *	turn	2006: in a U-turn switch s, towards T(s) only
+ *	turn	2006: in a U-turn switch s, only towards T(s)
  *	own	2011: in a switch of the subtree of T(s), at or above the tier of a
- *		U-turn switch s, towards T(s) only; of several s the lowest one
+ *		U-turn switch s, only towards T(s); the lowest s, if there are several
  *	common	the same, and switches of one tier that reach the same tops have
  *		the same T
  *	careful	as own, and T(s) is not above a switch from which packets come
- *		down to s that it turns; up to 100 choices are tried
+ *		down to s that s turns; up to 100 choices are tried
  *
- * T(s) is a top switch above s whose subtree has no fault above the tier of s: a
- * random one of them, as the papers leave the choice open.  U-turn switches are
- * those in which R turns a packet.
+ * T(s) is a top switch above s whose subtree has no fault above the tier of s.  One of them
+ * is chosen at random, because the papers leave the choice open.  A U-turn switch is one in
+ * which R turns a packet.
  *
- * The graph has the queues that R' supplies for vertices (output queues, thus
- * channels), and an arc from a to b if some packet that R may have put into a is
- * given b by R' (dependencies and cross dependencies).
+ * The vertices of the graph are the queues that R' supplies (output queues, thus channels).
+ * There is an arc from a to b if some packet that R may have put into a is given b by R'
+ * (dependencies and cross dependencies).
  *
- * Prints one line of CSV: sets; sets in which a packet can be discarded; in which a
- * switch has no T; in which R' gives a packet nothing that R gives; in which the
+ * Prints one line of CSV: number of sets; of sets in which a packet can be discarded; in
+ * which a switch has no T; in which R' gives a packet none of the channels of R; in which the
  * graph has a cycle.
  */
 #include <stdio.h>
@@ -158,7 +156,7 @@ static void grow(const char *shape, const char *function)
 
 /* ---- figure 11 --------------------------------------------------------------- */
 
-/* Does what R_deterministic makes of a packet arrive? */
+/* Does a packet that is routed by R_deterministic arrive? */
 static bool arrives(ftr_ep from, ftr_ep to)
 {
 	struct ftr_sim_packet p = { .source = from, .dlid = f->ep[to].lid };
@@ -198,7 +196,7 @@ static bool alive(void *ctx, const struct ftr_fabric *of, ftr_sw s, ftr_port p)
 	return up[of->sw[s].first_port + p];
 }
 
-/* Do all hosts have an up/down path, and a path at all? */
+/* Do all hosts have up/down paths, and any paths at all? */
 static void reconfigure(bool *updown, bool *joined)
 {
 	struct ftr_filter keep = { .keep_link = alive };
@@ -254,8 +252,8 @@ static void connected(unsigned int most, uint32_t sets)
 
 /* ---- states of packets --------------------------------------------------------- */
 
-/* A packet for a host of leaf `to`, in the queue of channel `at` (the port that
- * sends), with this header.  at NONE: it comes from a host of `from`. */
+/* A packet for a host of leaf `to` in the queue of channel `at` (index of the sending port),
+ * with this header.  at NONE: the packet comes from a host of `from`. */
 struct state {
 	uint32_t at;
 	ftr_sw from, to;
@@ -299,7 +297,7 @@ static ftr_ep host_of(ftr_sw s)
 	return FTR_EP_NONE;
 }
 
-/* Where the packet stands and how it came there. */
+/* The switch that the packet is in, and the port by which it entered. */
 static ftr_sw place(const struct state *x, ftr_port *in)
 {
 	const struct ftr_swport *q;
@@ -313,7 +311,7 @@ static ftr_sw place(const struct state *x, ftr_port *in)
 	return q->peer;
 }
 
-/* What R gives. */
+/* The exits that R supplies. */
 static unsigned int exits(const struct state *x, ftr_sw *s, ftr_port *in,
 			  struct ftr_sim_packet *p, struct ftr_sim_exit *e)
 {
@@ -324,7 +322,7 @@ static unsigned int exits(const struct state *x, ftr_sw *s, ftr_port *in,
 		.dlid = f->ep[host_of(x->to)].lid, .field = x->field,
 		.vector = x->vector,
 	};
-	v.now += FTR_SIM_MS;	/* marks in switches are forgotten */
+	v.now += FTR_SIM_MS;	/* marks in switches expire */
 	return fn->route(tiers, &v, *s, *in, 0, p, e, &why);
 }
 
@@ -333,10 +331,10 @@ static bool leads_up(ftr_sw s, ftr_port p)
 	return tiers->side[f->sw[s].first_port + p] == SIDE_ABOVE;
 }
 
-static uint64_t *turns;		/* [n_sw] places of ports by which packets come that
-				 * it turns; 0: no U-turn switch */
+static uint64_t *turns;		/* [n_sw] bits of upward ports: packets that enter by
+				 * them are turned; 0: not a U-turn switch */
 
-/* All states of R; false if a packet can be discarded. */
+/* Visit all states of R; false if a packet can be discarded. */
 static bool explore(void)
 {
 	bool kept = true;
@@ -374,7 +372,7 @@ static bool explore(void)
 /* ---- the subfunction --------------------------------------------------------------- */
 
 static uint8_t *under;		/* [n_sw * n_sw] u is in the subtree of top t */
-static ftr_sw *chosen;		/* [n_sw] T of a U-turn switch */
+static ftr_sw *chosen;		/* [n_sw] T(s) of a U-turn switch s */
 static uint8_t *sound;		/* [n_sw] subtree of a top: lowest rank of a switch
 				 * above which it has no fault */
 
@@ -420,7 +418,7 @@ static void find_sound(void)
 	}
 }
 
-/* The first switch of the tier of s that reaches the tops that s reaches. */
+/* The first switch of the tier of s that reaches the same top switches as s. */
 static ftr_sw leader(ftr_sw s)
 {
 	for (ftr_sw u = 0; u < s; u++) {
@@ -475,7 +473,7 @@ static bool choose(bool common, bool careful)
 	return all;
 }
 
-/* Where ways up out of s must lead; NONE: anywhere. */
+/* The top switch to which upward paths out of s must lead; NONE: any. */
 static ftr_sw bound_for(ftr_sw s, bool by_turn, bool turning)
 {
 	ftr_sw lowest = FTR_SW_NONE;
@@ -494,11 +492,11 @@ static ftr_sw bound_for(ftr_sw s, bool by_turn, bool turning)
 
 /* ---- the graph ------------------------------------------------------------------------ */
 
-static uint8_t *arc;		/* [n_ports][width] by place of the next port */
+static uint8_t *arc;		/* [n_ports][width] by index of the next port */
 static uint8_t *supplied;	/* [n_ports] by R' */
 static uint32_t width;
 
-/* Arcs of the states; false if R' gives some packet nothing. */
+/* Build the arcs of all states; false if R' gives some packet no channel. */
 static bool connect(bool by_turn)
 {
 	bool all = true;
@@ -534,7 +532,7 @@ static bool connect(bool by_turn)
 	return all;
 }
 
-/* Take away what nothing leads to, until a cycle is left or nothing. */
+/* Remove vertices without predecessors; true if a cycle is left. */
 static bool cyclic(void)
 {
 	uint32_t *in = array(f->n_ports, sizeof(*in));
@@ -569,7 +567,7 @@ struct count {
 	uint32_t sets, discarded, no_tree, nothing, cycles;
 };
 
-#define TRIES 100		/* choices of all T(s), rule careful */
+#define TRIES 100		/* choices of all T(s) that rule careful tries */
 
 static void one_set(const uint32_t *set, unsigned int n, const char *rule,
 		    struct count *c)

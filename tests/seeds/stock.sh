@@ -5,15 +5,15 @@
 #
 #   roots NETFILE		node GUIDs of the top switches of a generated fabric
 #   stock_tables DIR NETFILE ENGINE...
-#				NETFILE in ibsim, and opensm with one engine after
-#				the other: DIR/ENGINE.lfts, and DIR/ENGINE.net with
-#				the LIDs; fails if opensm falls back to another one.
-#				$DIR/roots, if it is there, is the root_guid_file,
-#				DIR/order the guid_routing_order_file.
+#				run NETFILE in ibsim and opensm with one engine after
+#				the other; write DIR/ENGINE.lfts, and DIR/ENGINE.net
+#				with the LIDs.  Fails if opensm falls back to another
+#				engine.  $DIR/roots, if it exists, is the
+#				root_guid_file, DIR/order the guid_routing_order_file
 #
-# ENGINE may be "ftree+roots", ftree with connect_roots, or "dfsssp+lanes", any
-# engine with qos on: DIR/ENGINE.psl has the SLs that it gives to paths, and VL =
-# SL everywhere.
+# ENGINE may be "ftree+roots" (ftree with connect_roots), or any engine with "+lanes"
+# ("dfsssp+lanes"): with qos on; DIR/ENGINE.psl then has the SLs of the paths, and VL = SL
+# everywhere.
 
 SIM_BUILD=$build
 SIM_SCRIPTS=$top/scripts
@@ -48,7 +48,7 @@ stock_engine() {
 		sim_die "opensm falls back from $id to $(osm_engine "$id")"
 		return
 	}
-	# what is wrong with the tables is not this one's business
+	# findings in the tables do not matter here
 	in_sim "$build/ibfattree" check --live --save-fabric "$dir/$engine.net" \
 		--save-lfts "$dir/$engine.lfts" >/dev/null || true
 	[[ -s $dir/$engine.net && -s $dir/$engine.lfts ]] ||

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# The command ibfattree: live reading against what opensm says that it wrote,
-# silence, wrong words.
+# The command ibfattree: tables read live compared with opensm's dumps, silent
+# switches, invalid arguments.
 
-# Tables of a stock engine, read by us, are those that opensm dumps.
+# The tables that we read from the switches are those that stock opensm dumps.
 case_live_equals_dump() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 51
 	sim_start "$T/sim" "$T/fabric.net"
@@ -18,8 +18,8 @@ case_live_equals_dump() {
 	down
 }
 
-# opensm.fdbs says what opensm-lfts.dump says: with hops that opensm does not
-# know, entries that are missing and detours.
+# opensm.fdbs and opensm-lfts.dump give the same tables, with hop counts that opensm does
+# not know, missing entries and detours.
 case_fdbs_equals_dump() {
 	gen '2;3,3;1,2;1,1' --drop-links 1 --seed 1
 	up <<<'lmc 1'
@@ -35,7 +35,7 @@ case_fdbs_equals_dump() {
 	differ_from "$d/opensm.fdbs" "$d/opensm-lfts.dump"
 }
 
-# The two dumps are not one file under two names.
+# Makes sure that two dumps are not the same file under two names.
 differ_from() { ! cmp -s "$1" "$2" || fail "$1 and $2 are one file"; }
 
 case_silent_switch() {
@@ -45,7 +45,7 @@ case_silent_switch() {
 	osm_wait sm "$patience" 'SUBNET UP'
 	local far status=0
 	IFS=$'\t' read -r _ _ far _ < <(sim_cables "$T/fabric.net" | sed -n 1p)
-	# all messages for attribute 25, LinearForwardingTable, get lost
+	# lose all packets for attribute 25, LinearForwardingTable
 	sim_do "Error \"$far\" 100 25"
 	live silent 2>"$T/err" || status=$?
 	((status == 1)) || fail "a silent switch gives exit status $status"
@@ -90,7 +90,7 @@ case_words() {
 	expect 0 'verdict       clean' check "$net" --lfts "$T/a.lfts"
 	expect 0 '0 entries' diff "$net" "$T/a.lfts" "$T/a.lfts"
 	expect 2 "$T" route "$net" -o "$T/no/such/dir"
-	# one entry less is a hole, named
+	# a missing entry is found and named
 	awk '!done && /^0x[0-9a-f]+ 00[1-9]/ && ++n == 3 { done = 1; next } 1' \
 		"$T/a.lfts" >"$T/hole.lfts"
 	expect 1 'no entry' check "$net" --lfts "$T/hole.lfts"
@@ -98,7 +98,7 @@ case_words() {
 		diff "$net" "$T/a.lfts" "$T/hole.lfts"
 }
 
-# Stock minhop tables of a real fabric beside dmodc's: the section of README.
+# Stock minhop tables of a real fabric beside dmodc's: the example in README.
 case_real_minhop_beside_dmodc() {
 	local net=$FTR_TOPOLOGIES/topograph/topograph.net status=0
 	[[ -r $net ]] || skip "no topograph.net in $FTR_TOPOLOGIES (FTR_TOPOLOGIES)"
@@ -110,7 +110,7 @@ case_real_minhop_beside_dmodc() {
 	((status == 1)) || fail "stock minhop tables give exit status $status"
 	grep -q 'credit loops  FOUND: 4 links' "$T/minhop.txt"
 	sim_until 10 test -s "$SIM_DIR/sm/opensm.fdbs"
-	# opensm's own files of fabric and tables say the same
+	# opensm's own files of fabric and tables give the same result
 	expect 1 'FOUND: 4 links' check "$SIM_DIR/sm/opensm-subnet.lst" \
 		--lfts "$SIM_DIR/sm/opensm.fdbs"
 	down
@@ -125,8 +125,8 @@ case_real_minhop_beside_dmodc() {
 		fail "$(cat "$T/out")"
 }
 
-# ddlr on real fabrics: a random cable each time, healed locally.  Hosts on leaves
-# all arrive; Aggregation Nodes inside spines may wait, and nothing goes round.
+# ddlr on real fabrics: one random link fails, and local repair follows.  All hosts on
+# leaves arrive; Aggregation Nodes on spines may wait; there is no loop.
 real_ddlr() {
 	local net=$FTR_TOPOLOGIES/$1 most=$2 i lost out=$T/out
 	[[ -r $net ]] || skip "no $1 in $FTR_TOPOLOGIES (FTR_TOPOLOGIES)"
@@ -147,7 +147,7 @@ case_real_ddlr_avakas() { real_ddlr avakas/avakas.net 0; }
 case_real_ddlr_plafrim() { real_ddlr plafrim/plafrim.net 0; }
 case_real_ddlr_topograph() { real_ddlr topograph/topograph.net 24; }
 
-# ibsim takes a schedule; what is left is healed by the engine.
+# ibsim runs a schedule of faults; the engine routes around the links that stay down.
 case_schedule() {
 	"$ibfattree" gen 648 --no-lids --random-guids --seed 56 \
 		-o "$T/fabric.net" --schedule 12 --schedule-output "$T/faults"
@@ -158,7 +158,7 @@ case_schedule() {
 	while read -r line; do
 		sim_do "$line"
 	done <"$T/faults"
-	until_rest damaged	# some cables have returned
+	until_rest damaged	# some links have returned
 	local cut
 	cut=$(($(grep -c Unlink "$T/faults") - $(grep -c '^Link' "$T/faults")))
 	grep -q "end ports, $((648 - cut)) links" "$T/damaged.txt" ||
@@ -173,7 +173,7 @@ case_load() {
 	"$ibfattree" route "$net" -o "$T/a.lfts" 2>/dev/null
 	expect 2 '--lfts' load "$net"
 	expect 0 'most loaded links' load "$net" --lfts "$T/a.lfts"
-	# every shift is free of collisions
+	# no shift has two flows on one link
 	grep -Eq '^shifts +53 +2,862 +0 +1\.00 +1 ' "$T/out" ||
 		fail "shifts: $(cat "$T/out")"
 	printf '%s\n' '# all to one' '"host-1" "host-0"' '"host-2" "host-0"' \
@@ -183,14 +183,14 @@ case_load() {
 	echo '"host-1" "nobody"' >"$T/pairs"
 	expect 2 "$T/pairs:1: no end port" load "$net" --lfts "$T/a.lfts" \
 		--patterns "$T/pairs"
-	# an order that takes in only part: gaps send nothing
+	# an order with only some of the hosts: the others send nothing
 	awk '/Channel Adapter/ { print $1 "\tname" } /lids dumped/ { exit }' \
 		"$T/a.lfts" >"$T/order"
 	sed -i '1s/.*/0xFFFF\tDUMMY/' "$T/order"
 	expect 0 '53 end ports, without its 1 gap' load "$net" --lfts "$T/a.lfts" \
 		--order "$T/order" --sample 3
 	grep -Eq '^shifts +3 ' "$T/out" || fail "sample: $(cat "$T/out")"
-	# what does not arrive is a finding
+	# a pair that does not arrive is a finding
 	local lid
 	lid=$(sed -n '2s/\t.*//p' "$T/order")
 	grep -v "^$lid " "$T/a.lfts" >"$T/hole.lfts"
@@ -199,7 +199,7 @@ case_load() {
 		fail "a LID without entries: $(cat "$T/out")"
 }
 
-# What we compute offline is what the plugin makes of the same fabric.
+# Tables computed offline are those that the plugin makes for the same fabric.
 case_offline_equals_plugin() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 54
 	up </dev/null
@@ -209,7 +209,7 @@ case_offline_equals_plugin() {
 	down
 }
 
-# ibdmchk reads the SL and lane files that we write, and judges by them.
+# ibdmchk reads the SL and SL2VL files that we write, and uses them.
 case_ibdmchk_reads_our_lanes() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 57
 	up </dev/null
@@ -221,7 +221,7 @@ case_ibdmchk_reads_our_lanes() {
 	ibdm -c "$T/psl" -d "$T/sl2vl"
 	grep -qx -e '-I- Defined 1 SLs in use *' "$T/ibdmchk.txt"
 	grep -qx -e '-I- Defined 16 VLs in use *' "$T/ibdmchk.txt"
-	# its histogram of hops is ours, plus the two cables of the hosts
+	# its hop counts are ours plus the two links of the hosts
 	diff <(sed -n '/LFT ROUTE HOP HISTOGRAM/,/^---*$/p' "$T/ibdmchk.txt" |
 		awk '$1 ~ /^[0-9]+$/ { print $1 - 2, $2 }') \
 		<(sed -n 's/,//g; s/^hops  */ /; s/ pairs of end ports$//p' \
@@ -248,8 +248,8 @@ case_opensm_loads_our_tables() {
 	down
 }
 
-# The demonstration on the real fabrics, with the subnet manager on a host, and
-# on a packed one.
+# The demo on the real fabrics, with the subnet manager on a host, and on a compressed
+# file.
 demo_on() {
 	local net=$FTR_TOPOLOGIES/$1
 	shift

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# The engine ddlr: a fault is healed by few writes around it, then the new tables
-# are handed over to, then a sweep finds nothing to change.
+# The engine ddlr: a local repair of few writes follows a fault, then the transition to
+# new tables; the next sweep then finds nothing to change.
 
 ddlr_up() { fast_up "$@" < <(echo 'routing_engine ddlr'; cat); }
 
-# The last event of a stage, and what it says of a key.
+# stage_event STAGE KEY: the value of KEY in the last event of that stage.
 stage_event() {
 	grep "\"stage\":\"$1\"" "$SIM_DIR/sm/ibfattree-events.jsonl" |
 		tail -n 1 >"$T/stage.json"
@@ -15,7 +15,7 @@ stage_event() {
 
 healed_locally() {
 	osm_wait sm "$patience" 'IBF004: local repair .* down'
-	# on one lane packets to switches may wait for the new tables
+	# on one VL, packets to switches may wait for the new tables
 	live local || true
 	if ! grep -q '^loops *none' "$T/local.txt" || ! grep -q \
 		'^paths *end port -> end port .* all arrive' "$T/local.txt"; then
@@ -41,13 +41,13 @@ case_ddlr_one_lane() {
 		osm_mark sm
 		cut_it
 		healed_locally
-		# and so the look for it can fail
+		# makes sure that turn_bit can fail
 		! (turn_bit) 2>/dev/null ||
 			fail "switches hold a turn bit that nobody set"
 		osm_mark sm
 		mend_it
 		until_same before after
-		# the next repair is a local one when a sweep has routed with it
+		# local repair works again once a sweep has routed with the link
 		osm_wait sm "$patience" 'IBF002: .* 128 links between'
 		at_rest
 	done
@@ -55,7 +55,7 @@ case_ddlr_one_lane() {
 	down
 }
 
-# With qos every switch holds the turn bit, and the paths have no cycle on it.
+# With qos every switch holds the turn bit, and the paths have no credit loop.
 case_ddlr_two_lanes() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 92
 	ddlr_up <<<'qos TRUE'
@@ -73,8 +73,8 @@ case_ddlr_two_lanes() {
 	down
 }
 
-# Of a middle switch: VL 1 from a port below to another one below and from above
-# to above, VL 0 else; read from the switch.
+# Check the SL2VL table of a middle switch, read from the switch: VL 1 from a lower port
+# to another lower port and from an upper port to an upper one, else VL 0.
 turn_bit() {
 	local lid dump
 	lid=$(awk '/^Switch/ && /"sw-2-3"/ { for (i = 1; i <= NF; i++)
@@ -86,7 +86,7 @@ turn_bit() {
 		fail "nothing goes straight at LID $lid: $dump"
 }
 
-# Up to k-1 = 3 faults at the same time, at random.
+# Up to k-1 = 3 random faults at a time.
 random_faults() {
 	local n i round rounds=$2 k
 	gen "$1" --random-guids --random-ports --seed 93
@@ -102,7 +102,7 @@ random_faults() {
 			pick "$k"
 			cut[$k]=1
 			cut_it
-			# a sweep under way may have been the first to see it
+			# sometimes a sweep under way is the first to see the fault
 			((RANDOM % 2)) || osm_wait sm "$patience" 'IBF00[24]'
 		done
 		until_healed cut
@@ -123,14 +123,14 @@ case_ddlr_random_648() { random_faults 648 $((${FTR_SOAK:-0} ? 20 : 1)); }
 
 # ---- a large fabric, stage by stage ----------------------------------------------
 
-# OpenSM and the plugin stand still where they are; packets under way arrive.
+# Stop OpenSM and the plugin at this point; packets under way still arrive.
 osm_halt() { kill -STOP "${OSM_PID[sm]}"; }
 osm_go_on() { kill -CONT "${OSM_PID[sm]}"; }
 said() { grep -Eq "$1" <(osm_log sm); }
 
-# Stage one is written, and of what follows perhaps some: read by the switches'
-# own tables at that moment, hosts have all their paths and nothing is a loop,
-# also of credits on the lanes that the switches have.
+# Stop opensm after the local repair was written, perhaps with some of the following
+# writes.  The tables that the switches hold at that moment have all paths between hosts
+# and no loop, and no credit loop on the VLs that the switches use.
 halted_after_stage_one() {
 	local end=$((SECONDS + patience))
 	until said 'IBF004: local repair .* down'; do
@@ -148,7 +148,7 @@ halted_after_stage_one() {
 	no_credit_loop "$1"
 }
 
-# By the SL2VL tables that the switches held before any fault.
+# Check with the SL2VL tables that the switches held before any fault.
 no_credit_loop() {
 	"$ibfattree" check "$T/$1.net" --lfts "$T/$1.lfts" \
 		--sl2vl "$T/before.sl2vl" >"$T/$1.lanes" || true
@@ -157,7 +157,7 @@ no_credit_loop() {
 	fail "packets of hosts form a credit loop"
 }
 
-# The SL2VL tables of some switches, port by port, are those of the file.
+# The SL2VL tables of some switches, port by port, are those in the file.
 lanes_are_held() {
 	local guid lid ports n=0 port
 	while read -r guid lid ports; do
@@ -173,7 +173,7 @@ lanes_are_held() {
 	((n)) || fail "no switch to ask for its lanes"
 }
 
-# "IN VL VL ..": the lanes of all SLs from every port in to the port out.
+# "IN VL VL ..": the VLs of all SLs from every input port to the output port.
 lanes_by_switch() {
 	in_sim smpquery sl2vl "$1" "$2" | awk -F '[|]' '/^ports:/ {
 		split($1, w, "[ ,:]+")
@@ -193,11 +193,11 @@ lanes_by_file() {
 	}' hex=0123456789abcdef "$T/before.sl2vl"
 }
 
-# Every other one is halted.  Packets that were under way while nobody waited for
-# them count as lost, and the sweep writes their blocks again, so only of the
-# others it must find nothing to change, but LIDs that were held.  After many
-# faults it was seen to route otherwise than the fast path (531 entries at the
-# tenth of the soak), so there it is only told; what it leaves is walked.
+# opensm is stopped in every second round.  Packets under way at that time count as
+# lost, and the sweep writes their blocks again.  So only the other rounds require that
+# the sweep changes nothing, unless LIDs were held back.  After many faults the sweep
+# may route otherwise than the fast path (531 entries at the tenth fault of the soak),
+# so there the number is only logged; the tables after the sweep are checked.
 one_fault() {
 	halted=$((!halted))
 	if ((halted)); then
@@ -213,8 +213,8 @@ one_fault() {
 	[[ $(stage_event local failed) == 0 ]] || fail "writes were lost"
 }
 
-# Faults at random, up to k-1 of them: each halted after stage one, then routed
-# anew and handed over to, then confirmed by a sweep; then all comes back.
+# Up to k-1 random faults; each is stopped after the local repair, then rerouted, then
+# confirmed by a sweep; at the end all links are restored.
 walk_stages() {
 	local rounds=$1 faults=$2 round k n halted=0
 	local -A cut
@@ -244,13 +244,13 @@ walk_stages() {
 			mend_it
 		done
 		until_same before after
-		# a sweep brings a planner that knows the cables again
+		# after this sweep the planner uses the links again
 		osm_wait sm "$patience" "IBF002: .* $n links between"
 		at_rest
 	done
 }
 
-# k = 6: the middle switches of 3,456 hosts in the soak, half a pod else.
+# k = 6: 3,456 hosts in the soak, else four pods of six middle switches.
 large_fabric() {
 	RANDOM=${FTR_SEED:-94}
 	if ((${FTR_SOAK:-0})); then

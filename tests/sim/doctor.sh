@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154,SC2034
 #
-# ibfattree doctor on simulated fabrics: a sound one, and one with each fault.
-# What no simulator can be made to do is in tests/unit/test_doctor.c.
+# ibfattree doctor on simulated fabrics: one without faults, and one with each fault.
+# Faults that no simulator can show are in tests/unit/test_doctor.c.
 
 # doctor WORD...: output in $T/doctor, exit status in $status.
 doctor() {
@@ -12,7 +12,7 @@ doctor() {
 		--conf "$SIM_DIR/sm/opensm.conf" "$@" >"$T/doctor" \
 		2>"$T/doctor.err" || status=$?
 }
-# says VERDICT ID [REGEX]: the line of that check.
+# says VERDICT ID [REGEX]: check the verdict line of that check.
 says() {
 	grep -Eq "^$1 +$2 .*${3:-}" "$T/doctor" ||
 		fail "no '$1 $2 ${3:-}' in: $(cat "$T/doctor" "$T/doctor.err")"
@@ -29,7 +29,7 @@ ended() {
 small() { gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed "$1"; }
 first_cable() { sim_cables "$T/fabric.net" | sed -n "${1:-1}p"; }
 
-# Plugin, two subnet managers: nothing to find, by any check that can be made.
+# The plugin and two subnet managers: no check has a finding.
 case_doctor_sound() {
 	local hosts
 	small 61
@@ -48,7 +48,7 @@ case_doctor_sound() {
 	says ok plugin
 	[[ $(grep -c '^- ' "$T/doctor") == 2 ]] ||
 		fail "not checked: $(grep '^- ' "$T/doctor")"
-	says - mtu	# ibsim has no verbs
+	says - mtu	# ibsim does not simulate verbs
 	says - files
 	doctor --json
 	"$SIM_BUILD/jsonq" "$T/doctor" checks.0.id | grep -qx adapter
@@ -88,7 +88,7 @@ case_doctor_no_hardware() {
 	expect 2 "there is no check 'ports'" doctor --only ports
 }
 
-# rate NODE PORT RATE: that end of a cable in $T/slow.net.
+# rate NODE PORT RATE: set the rate of that end of a link in $T/slow.net.
 rate() {
 	awk -v id="$1" -v port="[$2]" -v rate="$3" '
 		/^Switch/ { split($0, q, "\""); here = q[2] }
@@ -98,12 +98,12 @@ rate() {
 	mv "$T/slow.new" "$T/slow.net"
 }
 
-# Faults of links that the simulator can have from the start, or at any time.
+# Link faults that the simulator can show at the start or later.
 case_doctor_links() {
 	local near port far far_port rest
 	small 63
 	cp "$T/fabric.net" "$T/slow.net"
-	# a link with one lane, another one of a lower speed
+	# one link with one lane, another one with a lower speed
 	IFS=$'\t' read -r near port far far_port rest < <(first_cable 7)
 	rate "$near" "$port" 1xEDR
 	rate "$far" "$far_port" 1xEDR
@@ -126,7 +126,7 @@ case_doctor_links() {
 	ended 1
 	says ok link-flaps
 	osm_stop sm
-	# a node that keeps silent, and a link that nobody has activated
+	# a node that does not answer, and a link that is never activated
 	sim_do "Unlink \"$near\"[$port]"
 	sim_do "ReLink \"$near\"[$port]"
 	doctor
@@ -161,7 +161,7 @@ case_doctor_missing_links() {
 	down
 }
 
-# Versions, and an opensm.conf that contradicts itself.
+# Versions, and a contradictory opensm.conf.
 case_doctor_configuration() {
 	small 65
 	up <<<'use_ucast_cache TRUE'
@@ -184,7 +184,7 @@ case_doctor_configuration() {
 	down
 }
 
-# Dumps: lost pairs, loops and credit loops, each by tables that have them.
+# Dumps: tables with unreachable pairs, with loops, and with credit loops.
 case_doctor_tables() {
 	local net=$top/tests/cli/golden/ring.net
 	dumps() {
@@ -203,7 +203,7 @@ case_doctor_tables() {
 	ended 1
 	says FAILURE pairs
 	detailed 'is not reached by'
-	# balance: everything over the first spine
+	# balance: all routes over the first spine
 	"$ibfattree" gen '2;4,4;1,4;1,1' -o "$T/tree.net"
 	"$ibfattree" route "$T/tree.net" --fail sw-2-1 --fail sw-2-2 \
 		-o "$T/one.lfts" 2>/dev/null

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154,SC2034
 #
-# What the commands say with --live about a change, against the change.
+# The changes that commands with --live announce are those that then happen.
 
-# "route --live" under a stock engine: the tables that the plugin then makes, and
-# the number of entries that it says would change.
+# "route --live" under a stock engine gives the tables that the plugin makes afterwards,
+# and the number of entries that will change.
 case_dry_run() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 71
 	sim_start "$T/sim" "$T/fabric.net"
@@ -47,8 +47,8 @@ case_dry_run() {
 	down
 }
 
-# "observe yes": the tables are those of the next engine, and the plugin says what
-# it would change, which is what "route --live" says; then it routes.
+# "observe yes": the tables stay those of the next engine.  The plugin logs the number of
+# entries that it would change, which is that of "route --live".
 case_observe() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 72
 	echo 'observe yes' >"$T/conf"
@@ -64,13 +64,13 @@ case_observe() {
 	walk before
 	in_sim "$ibfattree" route --live --json -o "$T/expected.lfts" \
 		>"$T/route" 2>/dev/null
-	# at the first sweep OpenSM knows no tables yet
+	# at the first sweep OpenSM does not know the tables yet
 	resweep_observed
 	local n
 	n=$("$SIM_BUILD/jsonq" "$T/route" transition.entries)
 	logged "IBF020: dmodc observes: .* would change $n entries in "
 	not_logged 'IBF002'
-	# a link fails: nothing of the plugin's is written, updn routes
+	# a link fails: the plugin writes nothing, updn routes
 	osm_mark sm
 	local node port
 	IFS=$'\t' read -r node port _ < <(sim_cables "$T/fabric.net" | sed -n 1p)
@@ -88,8 +88,8 @@ resweep_observed() {
 	osm_wait sm "$patience" 'IBF020'
 }
 
-# Tables that were saved come back by OpenSM's engine "file", although all LIDs
-# have changed; and where a link has failed since, that is a finding.
+# OpenSM's engine "file" loads the saved tables again although all LIDs have changed.
+# A link that has failed since then is a finding.
 case_save_restore() {
 	local hosts
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 73
@@ -117,7 +117,7 @@ case_save_restore() {
 	grep -q "$T/saved: File exists" "$T/out"
 	osm_stop sm
 
-	# another manager, which numbers everything anew
+	# another manager, which assigns other LIDs
 	OSM_HOST[sm]=${hosts[20]}
 	SIM_HOST=${hosts[20]}
 	rm -f "$SIM_DIR/sm/guid2lid"
@@ -136,7 +136,7 @@ case_save_restore() {
 	routed_by file
 	walk second
 	same second load
-	# and back into the LIDs of before: nothing was lost on the way
+	# and back to the first LIDs: no entry was lost
 	in_sim "$ibfattree" save "$T/again" >"$T/out"
 	"$ibfattree" restore "$T/again" "$T/first.net" -o "$T/back.lfts" \
 		>"$T/out" || fail "$(cat "$T/out")"

@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# The fast path: from a trap to healed tables, before OpenSM sweeps; and that
-# the sweep then finds nothing to do.
+# The fast path: from a trap to repaired tables before OpenSM sweeps; the sweep that
+# follows then finds nothing to do.
 #
-#	FTR_SOAK=1	every cable and every spine, long random schedules
+#	FTR_SOAK=1	every link and every spine, long random schedules
 
 fast_conf() { echo "event_plugin_options ibfattree:$T/ibfattree.conf"; }
 
-# fast_up [LINE...]: up, with these lines of ibfattree.conf, and lines of
+# fast_up [LINE...]: like up, with these lines in ibfattree.conf, and lines of
 # opensm.conf on stdin.
 fast_up() {
 	[[ $* == *fast_sweep_delay_ms* ]] || set -- "$@" 'fast_sweep_delay_ms 100'
-	# so that nothing is sent twice on a busy machine
+	# no packet is sent twice on a busy machine
 	[[ $* == *fast_timeout_ms* ]] || set -- "$@" 'fast_timeout_ms 500'
-	# and sweeps come only for what happened
+	# no sweep without an event
 	printf '%s\n' 'balance load' "$@" >"$T/ibfattree.conf"
 	up < <(fast_conf; cat)
 	up_cables=$(sim_cables "$T/fabric.net" | cut -f 1-4)
 }
 
-# The Nth cable of the list, into near, near_port, far, far_port.
+# pick N: the Nth link of the list, in near, near_port, far, far_port.
 pick() {
 	IFS=$'\t' read -r near near_port far far_port < \
 		<(sed -n "${1}p" <<<"$up_cables")
@@ -39,8 +39,8 @@ reconciled() {
 	osm_settled sm "$patience"
 }
 
-# One cable dies and returns: healed before the sweep, nothing left for it, and
-# afterwards all is as it was.
+# One link fails and returns: the tables are repaired before the sweep, the sweep changes
+# nothing, and once the link is back the tables are those from before.
 die_and_return() {
 	osm_mark sm
 	cut_it
@@ -56,13 +56,13 @@ die_and_return() {
 	until_same before after
 }
 
-# The last event of the file, well-formed, and what it says.
+# event KEY: the value of KEY in the last event of the file.
 event() {
 	tail -n 1 "$SIM_DIR/sm/ibfattree-events.jsonl" >"$T/event.json"
 	"$SIM_BUILD/jsonq" "$T/event.json" "$1"
 }
 
-# Every member that the last event has is told of in the manual.
+# The manual describes every member of the last event.
 told_of() {
 	local key
 	event event >/dev/null
@@ -72,8 +72,8 @@ told_of() {
 	done
 }
 
-# Traffic under what was written, when it was: packets are lost from the cut on,
-# and none any more once the last block is there.
+# Replay the event's writes at their times under traffic: packets are lost from the fault
+# on, and none after the last block is written.
 replayed() {
 	local last us
 	last=$(event ms.last)
@@ -138,9 +138,9 @@ case_fast_sftree() {
 	down
 }
 
-# A cable of the subtree's root: the order of switches no longer connects all.
-# What has no path is told of, and is none of the hosts; the sweep finds another
-# order.
+# A link of the subtree's root fails: the order of switches then no longer connects all
+# of them.  The pairs without a path are reported; none of them are hosts.  The sweep
+# chooses another order.
 case_fast_sftree_root() {
 	local root
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 64
@@ -154,7 +154,7 @@ case_fast_sftree_root() {
 	osm_mark sm
 	cut_it
 	repaired 'down; .* \([0-9]* have no path now\)'
-	live mid || true	# ways to switches are missing, or not any more
+	live mid || true	# paths to switches may still be missing
 	[[ $(grep -Ec 'end port -> end port .*, all arrive|^loops *none' \
 		"$T/mid.txt") == 2 ]] || fail "hosts suffer: $(cat "$T/mid.txt")"
 	osm_wait sm "$patience" 'IBF005:'
@@ -166,7 +166,7 @@ case_fast_sftree_root() {
 	down
 }
 
-# The cables of a tree, one after the other; all of them in a soak.
+# The links of a tree, one after the other; all of them in a soak.
 case_fast_every_cable() {
 	gen '3;4,4,8;1,4,4;1,1,1' --random-guids --random-ports --seed 65
 	fast_up </dev/null
@@ -182,7 +182,7 @@ case_fast_every_cable() {
 	down
 }
 
-# All cables of a switch go at once.
+# All links of a switch fail at once.
 spine_dies() {
 	local spine=$1
 	osm_mark sm
@@ -206,16 +206,16 @@ case_fast_every_spine() {
 		((${FTR_SOAK:-0})) || ((n++ % 16 == 0)) || continue
 		spine_dies "$spine"
 	done
-	# its cables go one by one: a sweep may be the first to miss the last
+	# the links fail one by one: a sweep may be the first to see the last one fail
 	note "IBF005 changed entries in" \
 		"$(count_logged 'IBF005: .* changed [1-9]') of" \
 		"$(count_logged 'IBF005:')"
 	down
 }
 
-# A switch dies: no packet of ours goes where no answer can come from, for OpenSM
-# logs up to three errors for each that is not answered.  All its errors are
-# counted, up to the sweep that confirms the repair.
+# A switch fails.  The fast path sends no packet that cannot be answered, because OpenSM
+# logs up to three errors for each.  Counts the errors of OpenSM up to the sweep that
+# confirms the repair.
 switch_dies_without_errors() {
 	local errors
 	osm_mark sm
@@ -254,7 +254,7 @@ case_fast_dying_middle_switch_in_log() {
 	down
 }
 
-# The subnet manager's own switch loses a cable; it sits on a leaf.
+# A link of the leaf that the subnet manager is on fails.
 case_fast_own_uplink() {
 	gen '2;6,12;1,6;1,1' --random-guids --random-ports --seed 67
 	fast_up </dev/null
@@ -285,8 +285,8 @@ case_fast_manager_on_spine() {
 	down
 }
 
-# ibsim enforces no keys: that packets without one change nothing, and that ours
-# have it, tests/unit/test_fast.c shows.  Here all goes on as without.
+# ibsim does not enforce M_Keys; tests/unit/test_fast.c shows that our packets carry the
+# key and that packets without it change nothing.  Here the repair works as without key.
 case_fast_m_key() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 69
 	fast_up 'fast_sweep_delay_ms 700' <<-EOF
@@ -304,9 +304,9 @@ case_fast_m_key() {
 	down
 }
 
-# errors RATE ATTRIBUTE, at all ports of all switches.  ibsim has one rate and
-# one attribute for each port, so kinds of packets take turns; of a directed
-# route it looks at the port where the packet comes in.
+# errors RATE ATTRIBUTE: set at all ports of all switches.  ibsim has one rate and one
+# attribute per port, so the kinds of packets take turns.  For a directed route it uses
+# the port at which the packet enters.
 errors() {
 	local sw
 	for sw in $(cut -f 1,3 <<<"$up_cables" | tr '\t' '\n' | sort -u); do
@@ -315,10 +315,10 @@ errors() {
 }
 dropped() { grep -c 'drop pkt due error rate' "$SIM_DIR/ibsim.log" || true; }
 
-# A sweep of stock OpenSM that loses packets forgets switches, or leaves tables
-# half written ("Errors during initialization"); it is repeated at the next trap or
-# sweep_interval only (docs/upstream.md).  So after packets were lost, and only
-# then, OpenSM is asked for a sweep, as an administrator would do.  For SIM_TICK.
+# When a sweep of stock OpenSM loses packets, it forgets switches or leaves tables
+# partly written ("Errors during initialization").  It repeats the sweep only at the next
+# trap or after sweep_interval (docs/upstream.md).  So after lost packets, and only then,
+# this asks OpenSM for a sweep, as an administrator would.  Used as SIM_TICK.
 lossy=0 nudged=0
 nudge() {
 	((lossy && SECONDS - nudged >= 10)) || return 0
@@ -326,9 +326,10 @@ nudge() {
 	! osm_alive "$manager" || kill -HUP "${OSM_PID[$manager]}"
 }
 
-# Links fail while packets with this attribute get lost.  Only the fast path sends
-# before the sweep, so the packets lost until then are its own.  On a busy machine
-# the sweep may begin before the losses end, and lose packets, too.
+# lossy_round ATTRIBUTE RATE N...: links fail while packets with this attribute are
+# lost.  Only the fast path sends before the sweep, so the packets lost until then are
+# its own.  On a busy machine the sweep may begin before the losses end and lose packets,
+# too.
 lossy_round() {
 	local attr=$1 rate=$2 i was
 	shift 2
@@ -354,10 +355,10 @@ lossy_round() {
 	until_same before after
 }
 
-# Packets get lost: Sets of tables (LinearForwardingTable is 0x19, which ibsim
-# wants as 25), then PortInfo (0x15, 21).  ibsim does not carry out what it
-# loses, and at once answers as the kernel does when the time is over: requests
-# are lost, never answers, and nothing comes late.
+# Lost packets: LFT writes (LinearForwardingTable is 0x19; ibsim expects decimal, 25),
+# then PortInfo (0x15, 21).  ibsim does not execute a lost request, and at once reports
+# the timeout that the kernel would report later.  So requests are lost but answers never
+# are, and no answer is late.
 case_fast_lossy() {
 	[[ -n ${FTR_SOAK:-} ]] ||
 		skip 'FTR_SOAK only: takes 40 s'
@@ -376,7 +377,7 @@ case_fast_lossy() {
 	down
 }
 
-# Off is stock: no repair, the sweep begins with the trap.
+# With the fast path off OpenSM behaves as stock: no repair; the trap starts a sweep.
 case_fast_off() {
 	gen '2;6,12;1,6;1,1' --random-guids --random-ports --seed 71
 	fast_up 'fast_reroute off' </dev/null
@@ -389,7 +390,7 @@ case_fast_off() {
 	down
 }
 
-# What the manager does when a port tells of another width by trap 144.
+# Logs the reaction to trap 144, sent by a port whose width has changed.
 told_by_144() {
 	local lid port
 	T=$T/$1
@@ -411,15 +412,14 @@ told_by_144() {
 	down
 }
 
-# A LID, and a port with a host.
+# Prints the LID of a switch and a port of it with a host.
 switch_of_a_host() {
 	awk '/^Switch/ { for (i = 1; i <= NF; i++) if ($i == "lid") lid = $(i + 1) }
 		/^\[[0-9]+\][ \t]+"H-/ && lid { split($1, p, /[][]/); print lid, p[2]; exit }' \
 		"$T/before.net"
 }
 
-# Other traps than those of links are OpenSM's, whether there is a fast path or
-# not.
+# OpenSM alone handles traps that are not about links, with and without the fast path.
 case_fast_other_traps() {
 	(told_by_144 on)
 	(told_by_144 off)
@@ -427,8 +427,8 @@ case_fast_other_traps() {
 	note "$(paste -sd ' ' "$T/on/told")"
 }
 
-# A cable that goes up and down all the time is left out, and a sweep comes
-# all the same; when it is quiet it is used again.
+# A link that goes up and down repeatedly is damped, and sweeps still follow.  After a
+# quiet time it is used again.
 case_fast_flapping() {
 	gen '2;6,12;1,6;1,1' --random-guids --random-ports --seed 72
 	fast_up 'fast_flap_limit 3' 'fast_flap_hold_ms 4000' \
@@ -447,13 +447,13 @@ case_fast_flapping() {
 		osm_wait sm "$patience" 'SUBNET UP'
 		osm_mark sm
 	done
-	live held || true	# the cabling could connect more than is used
+	live held || true	# a damped link is up, but not used
 	differ before held
 	until_same before after
 	down
 }
 
-# One step: a cable dies or returns; at most 12 are dead.
+# One step: a link fails or returns; at most 12 are down.
 random_step() {
 	local k=$((RANDOM * 32768 + RANDOM))
 	k=$((k % n + 1))
@@ -472,8 +472,8 @@ random_step() {
 	unset "cut[$k]"
 }
 
-# Faults and recoveries at random, several at a time, faster than sweeps; every
-# rest in between is walked.
+# Random failures and repairs, several at a time, faster than sweeps.  The tables are
+# checked at every rest in between.
 random_schedule() {
 	local steps=$1 seed=$2 n i k rests=0
 	local -A cut=()
@@ -507,15 +507,15 @@ case_fast_random() {
 	down
 }
 
-# ---- a manager ends while it repairs -----------------------------------------------
+# ---- a manager ends during a repair ------------------------------------------------
 
 trapped='Received Generic Notice.*num:128'
 moments=('cut 0' 'cut 2' 'trap 0' 'repair 0')
 ((!${FTR_SOAK:-0})) ||
 	moments=('cut 0' 'cut 1' 'cut 2' 'cut 4' 'cut 8' 'trap 0' 'repair 0')
 
-# Cut it, and come back so many ms after that, after the trap is in the log, or
-# after the repair is.  All but the first lines start no program.
+# moment WHAT MS: cut the link, and return MS ms after the cut, after the trap was
+# logged, or after the repair was logged.  The waiting starts no processes.
 moment() {
 	local what=$1 ms=$2 regex text='' part fd end
 	case $what in
@@ -538,7 +538,7 @@ moment() {
 	exec {fd}<&-
 }
 
-# How far a manager had come since its mark when it ended.
+# How far a manager had come since its mark when it ended; see tell_stages.
 declare -A stages=([untold]=0 [open]=0 [broken]=0 [done]=0)
 count_stage() {
 	local stage=untold
@@ -555,11 +555,11 @@ tell_stages() {
 	met || fail "it never ended while it repaired"
 }
 
-# Has one ended while it repaired?
+# True if a manager ended during a repair.
 met() { ((stages[open] + stages[broken])); }
 
-# The next moment into m, by how many there were: more of them on a machine where
-# none was met.
+# next_moment N: the Nth moment, into m.  On a machine where no manager has ended during a
+# repair, up to 12 moments are tried.
 next_moment() {
 	m=${moments[$1]:-trap 0}
 	(($1 < ${#moments[@]})) || { ! met && (($1 < 12)); }
@@ -567,8 +567,8 @@ next_moment() {
 
 random_cable() { pick $((RANDOM % $(wc -l <<<"$up_cables") + 1)); }
 
-# The standby takes over while a repair is under way; the one that was killed
-# comes back as the next standby.  A window of 1 makes repairs slow.
+# The standby takes over during a repair; the manager that was killed becomes the next
+# standby.  A fast_window of 1 makes repairs slow.
 start_one() {
 	osm_start "$1" < <(plugin_conf < <(
 		fast_conf
@@ -579,14 +579,14 @@ start_standby() {
 	start_one "$standby"
 	osm_wait "$standby" "$patience" 'Entering STANDBY'
 	cp "$SIM_DIR/$manager"/ibfattree-nominal-* "$SIM_DIR/$standby/"
-	# its coming was a reason to sweep
+	# a new manager makes the master sweep
 	resweep
 	at_rest
 }
 
-# A poll that ibsim had passed to the manager that was killed is answered by
-# nobody, and in ibsim nothing times out: that standby would wait for ever, as
-# stock.  Another one takes its place.
+# A poll that ibsim had passed to the killed manager is never answered, and ibsim reports
+# no timeout: that standby would wait for ever, also without the plugin.  Another one
+# takes its place.
 taken_over() {
 	! sim_until 8 osm_said "$manager" 'Entering MASTER' || return 0
 	osm_kill "$manager"
@@ -629,8 +629,7 @@ case_fast_handover() {
 	down
 }
 
-# opensm ends in the middle of a repair, cleanly; the next one mends what was
-# left.
+# opensm ends cleanly during a repair; the next opensm completes it.
 case_fast_stopped() {
 	local seed=${FTR_SEED:-75} i m
 	RANDOM=$seed
@@ -657,8 +656,8 @@ case_fast_stopped() {
 	down
 }
 
-# Cables die while OpenSM sweeps: in the discovery, in the routing, while it
-# writes, and after that.
+# Links fail while OpenSM sweeps: during discovery, routing and writing, and after the
+# sweep.
 case_fast_during_sweep() {
 	gen 648 --random-guids --random-ports --seed 76
 	fast_up 'fast_flap_limit 0' </dev/null

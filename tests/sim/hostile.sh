@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# What others may put in the way: files in OpenSM's directories, names of nodes.
+# Hostile files in OpenSM's directories, and hostile names of nodes.
 
-# FIFOs and links in place of what the plugin writes: it goes on, follows none,
-# and OpenSM ends as always.
+# FIFOs and symbolic links in place of the files that the plugin writes: it follows none,
+# continues, and OpenSM ends cleanly.
 case_hostile_files() {
 	local f
 	gen '2;4,6;1,4;1,1' --random-guids --random-ports --seed 81
@@ -28,8 +28,8 @@ case_hostile_files() {
 	[[ -p $T/sim/sm/ibfattree-events.jsonl ]] || fail 'the FIFO was replaced'
 }
 
-# The description of an Aggregation Node is taken as the node gives it: it forges
-# no line in the log, and no terminal gets an escape sequence from it.
+# The description of an Aggregation Node may contain anything.  It forges no line in the
+# log, and no escape sequence from it reaches a terminal.
 case_hostile_names() {
 	gen '2;4,6;1,4;1,1' --seed 82
 	LC_ALL=C sed -i -e $'s/"host-1"/"Aggregation Node \033[2J\302\233\342\200\256"/' \
@@ -39,7 +39,7 @@ case_hostile_names() {
 	osm_start sm < <(plugin_conf </dev/null)
 	osm_wait sm "$patience" 'SUBNET UP'
 	osm_mark sm
-	# new to the nominal fabric, which the log says by its name
+	# a new link in the nominal fabric: the log has the node's name
 	sim_do 'Link "H-0200000000000100"[1] "S-0200010000000000"[2]'
 	osm_wait sm "$patience" 'IBF006: .*Aggregation Node \?\[2J\?\?'
 	live all || true
@@ -53,7 +53,7 @@ case_hostile_names() {
 	fi
 }
 
-# Cut and repair the Nth link; whatever is written meanwhile, opensm goes on.
+# Cut and restore the Nth link; opensm continues, whatever it writes meanwhile.
 link_under_lies() {
 	pick "$1"
 	osm_mark sm
@@ -68,9 +68,9 @@ resweep_until_up() {
 	osm_wait sm "$patience" 'SUBNET UP|Errors during'
 }
 
-# Switches that report the LID of another port, or one far out of range, while
-# links fail: opensm with the plugin goes on, and sweeps lead back to the tables of
-# before.  (Answers that are noise: tests/unit/test_fast_lies.)
+# Switches report the LID of another port, or one far out of range, while links fail.
+# opensm with the plugin continues, and sweeps restore the tables from before.
+# (tests/unit/test_fast_lies.c has random answers.)
 case_hostile_switches() {
 	local spine leaf
 	gen '2;6,12;1,6;1,1' --random-guids --random-ports --seed 83

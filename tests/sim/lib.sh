@@ -1,29 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
 #
-# What the end-to-end cases have in common.  A case is a function case_NAME; it
-# runs in a shell of its own with the empty directory $T, and ends with an
-# error as soon as one of its commands fails.
+# Functions of the end-to-end cases.  A case is a function case_NAME.  It runs in a shell
+# of its own with an empty directory $T, and fails as soon as one of its commands fails.
 #
 #	gen SHAPE [OPTION...]	make $T/fabric.net
-#	up [FILE]		ibsim and opensm "sm" with the plugin on FILE
+#	up [FILE]		start ibsim and opensm "sm" with the plugin on FILE
 #				($T/fabric.net), lines of opensm.conf on stdin;
 #				wait until the subnet is up
-#	routed_by ENGINE	opensm says that this engine routed last
+#	routed_by ENGINE	check that opensm routed by this engine last
 #	walk NAME [OPTION...]	read the tables into $T/NAME.lfts (fabric:
 #				$T/NAME.net) and check them; findings are an
 #				error
-#	same A B, differ A B	compare what walk has kept
-#	until_healed NAME	the same, of what stands when sweeps have ended,
-#				and it is what OpenSM has in its dump; a sweep
-#				must be due, as it is when something has died
+#	same A B, differ A B	compare two sets of tables that walk has read
+#	until_healed NAME	like walk, after sweeps have ended; the tables must
+#				also be those in OpenSM's dump.  A sweep must be due,
+#				as after a failure
 #	until_rest NAME, until_same A NAME
-#				the same, with a sweep more
-#	logged REGEX		it stands in the log, since the last osm_mark
-#	never_logged REGEX	it stands nowhere in the logs of any opensm, but
-#				for lines that the case has named by "allow"
-#	note TEXT		is shown beside the case's time
-#	is_manager ID HOST	of which opensm all this is from now on (sm)
+#				the same, with an additional sweep
+#	logged REGEX		the log has a matching line since the last osm_mark
+#	never_logged REGEX	no opensm has logged a matching line, except lines
+#				that the case has listed by "allow"
+#	note TEXT		text shown beside the case's time
+#	is_manager ID HOST	the opensm that the functions use from now on (sm)
 
 # shellcheck source=scripts/sim.sh
 . "$SIM_SCRIPTS/sim.sh"
@@ -34,7 +33,7 @@ SIM_LEASH=(setpriv --pdeathsig KILL)
 patience=${SIM_PATIENCE:-60}
 ibfattree=$SIM_BUILD/ibfattree
 manager=sm
-live_opts=()	# more options of every walk
+live_opts=()	# additional options for every walk
 allowed=()
 
 fail() { echo "$*" >&2; exit 1; }
@@ -45,8 +44,8 @@ is_manager() { manager=$1 SIM_HOST=$2; }
 
 gen() { "$ibfattree" gen "$@" --no-lids -o "$T/fabric.net"; }
 
-# Without the search in the background, which asks for sweeps when it likes;
-# prefer.sh turns it on.  A second event_plugin_options takes the place of this one.
+# Without the background search, which asks for sweeps at any time; prefer.sh enables it.
+# A second event_plugin_options line replaces this one.
 plugin_conf() {
 	echo 'balance load' >"$T/calm.conf"
 	printf '%s\n' 'event_plugin_name ibfattree' 'routing_engine dmodc' \
@@ -102,7 +101,7 @@ not_logged() {
 	! osm_said "$manager" "$1" || fail "the log says '$1'"
 }
 
-# Lines of all logs, from the first to the last.
+# all_logged REGEX: matching lines of all logs, from their beginning.
 all_logged() {
 	local -a but=(-e '^$')
 	local regex
@@ -119,20 +118,19 @@ never_logged() {
 	[[ -z $found ]] || fail "a log says '$1': $found"
 }
 
-# No repair was given up or cut short.  Not for cases where several faults come
-# at once: writes may be lost on the way over cables that die meanwhile.
+# No repair was given up or cut short.  Not for cases with several faults at a time, in
+# which writes may be lost on links that fail meanwhile.
 quiet() { never_logged 'WRN IBF1(09|1[01])'; }
 
-# And every sweep after a repair found the tables as they were to be.
+# The same, and every sweep after a repair found the tables that it expected.
 sweeps_change_nothing() {
 	quiet
 	[[ $(count_logged 'IBF005:') -gt 0 ]] || fail "no repair was confirmed"
 	never_logged 'IBF005: .* changed [1-9]'
 }
 
-# The second opinion, on paths between hosts.  ibdmchk of Debian 12 often ends
-# with a segmentation fault after its last line; what counts is that it came
-# that far and found nothing.
+# ibdmchk's opinion on the paths between hosts.  ibdmchk of Debian 12 often ends with a
+# segmentation fault after its last line; it has to come that far without a finding.
 ibdm_finds_nothing() {
 	(cd "$SIM_DIR/$manager" || exit
 		ibdmchk -s opensm-subnet.lst -f opensm.fdbs \
@@ -141,7 +139,7 @@ ibdm_finds_nothing() {
 		grep -q -e '-I- no credit loops found' "$T/ibdmchk.txt"
 }
 
-# opensm writes its dumps when a sweep is over; meanwhile they are torn.
+# opensm writes its dumps at the end of a sweep; until then they may be incomplete.
 ibdm() {
 	sim_until "$patience" ibdm_finds_nothing "$@" || {
 		grep -e '-E-' "$T/ibdmchk.txt" >&2 ||
@@ -150,7 +148,7 @@ ibdm() {
 	}
 }
 
-# What OpenSM believes is what the switches hold.
+# True if OpenSM's copy of the tables equals the tables in the switches.
 dump_agrees() {
 	"$ibfattree" diff "$T/$1.net" "$T/$1.lfts" \
 		"$SIM_DIR/$manager/opensm-lfts.dump" >"$T/diff.txt" 2>&1
@@ -162,7 +160,7 @@ agreed() {
 	}
 }
 
-# The last word is that of a sweep; traps of a fault just made may be late.
+# Wait until a sweep follows the last trap; the trap of a recent fault may be late.
 at_rest() {
 	sim_until "$patience" osm_is_settled "$manager" ||
 		fail "there is no end of sweeps"
@@ -173,8 +171,8 @@ down() {
 	never_logged 'ERR IBF|WRN IBF1(08|1[23])|Segmentation|[Aa]ssert'
 }
 
-# After faults opensm may need a second sweep; the last word counts.  Both are
-# read again at every look: a sweep may come in between.
+# After faults opensm may need a second sweep.  Both the tables and the dump are read
+# again at every try, because a sweep may come in between.
 healed() { live "$1" >/dev/null 2>&1; }
 healed_and_agreed() { healed "$1" && dump_agrees "$1"; }
 until_healed() {
@@ -183,8 +181,8 @@ until_healed() {
 	at_rest
 }
 
-# A sweep of its own.  When a cable is taken into use again none follows, and
-# opensm writes its dump in sweeps only.
+# Ask for a sweep.  None follows when a link is taken into use again, and opensm writes
+# its dump only in sweeps.
 osm_has_swept() {
 	osm_log "$manager" | awk '
 		/IBF002/ { routed = 1 }
@@ -197,7 +195,7 @@ resweep() {
 	sim_until "$patience" osm_has_swept || fail "no sweep when asked for"
 }
 
-# The same where cables have returned.
+# Like until_healed, when links have returned.
 until_rest() {
 	osm_settled "$manager" "$patience"
 	sim_until "$patience" healed "$1" || walk "$1"
@@ -208,8 +206,8 @@ until_rest() {
 same_as() { live "$2" && cmp -s "$T/$1.lfts" "$T/$2.lfts"; }
 same_and_agreed() { same_as "$1" "$2" && dump_agrees "$2"; }
 
-# Once there, a sweep has nothing to write: OpenSM knew what the switches hold; or,
-# where a packet had to be sent twice, the next one.
+# until_same A NAME: wait until the tables are those of A.  The sweep that follows must
+# have nothing to write; if a packet had to be sent twice, the sweep after it.
 until_same() {
 	local nothing='IBF002: .* changed: 0 entries in 0 blocks'
 	sim_until "$patience" same_as "$1" "$2" || { walk "$2"; same "$1" "$2"; }

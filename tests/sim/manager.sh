@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# What a subnet manager's life brings: hand-over, SIGHUP, console commands,
-# multicast.
+# Handover between subnet managers, SIGHUP, console commands, multicast.
 
 case_handover() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 31
@@ -54,8 +53,8 @@ case_console_reroute() {
 	down
 }
 
-# Every 7th host joins; ibdmchk says how many hosts the group spans, and that
-# there is neither a loop nor an island.
+# Every 7th host joins a group; ibdmchk reports the number of hosts in it, no loop and no
+# part that is not connected.
 joined() {
 	local n=0 host mlid
 	for host in $(sim_hosts "$T/fabric.net" | awk 'NR % 7 == 0'); do

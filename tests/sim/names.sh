@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Names of nodes, and the file that holds them.
+# Names of nodes, and the dump file that contains them.
 
-# Two leaves (one host each), two spines (one Aggregation Node each).  A map
-# that renames the latter does not make hosts of them, and leaves of the spines.
+# Two leaves with one host each, two spines with one Aggregation Node each.  A name map
+# that renames the Aggregation Nodes does not make hosts of them and leaves of the spines.
 case_renamed_aggregation_nodes() {
 	local i net=$T/fabric.net an='# "Mellanox Technologies Aggregation Node"'
 	for i in 1 2; do
@@ -23,8 +23,8 @@ case_renamed_aggregation_nodes() {
 	down
 }
 
-# opensm runs as root; whoever may write into its dump directory must not make
-# it overwrite another file.
+# opensm runs as root: a user who may write to its dump directory must not be able to
+# make it overwrite another file.
 case_dump_follows_no_link() {
 	gen '2;4,4;1,4;1,1' --seed 61
 	local dump=opensm-dmodc-ca-order.dump

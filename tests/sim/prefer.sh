@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Preferred tables: what the search in the background finds is applied once,
-# survives faults and restarts, and costs no entry that need not change.
+# Preferred tables: the result of the background search is applied once, survives faults
+# and restarts, and changes no entry that need not change.
 
-# The search in the background is on.
+# opensm.conf with the background search enabled.
 searching() { echo "event_plugin_options ibfattree:$T/full.conf"; }
 
-# Cut the first link of the fabric, heal it, mend it: only entries that lead over
-# it change, and all come back.
+# Cut and restore the first link of the fabric: only entries that use it change, and all
+# of them return.
 cut_and_mend() {
 	local near near_port far far_port
 	IFS=$'\t' read -r near near_port far far_port _ < \
@@ -23,7 +23,7 @@ cut_and_mend() {
 	until_same found mended
 }
 
-# An irregular fabric: the search finds better tables, which a sweep applies.
+# An irregular fabric: the search finds better tables, and a sweep applies them.
 case_prefer_irregular() {
 	gen '2;12,12;1,6;1,2' --random-guids --drop-links 9 --seed 71
 	echo 'balance full' >"$T/full.conf"
@@ -42,7 +42,7 @@ case_prefer_irregular() {
 	down
 }
 
-# Damage to the remembered tables costs one message and a new search.
+# A damaged file of preferred tables costs one message and a new search.
 case_prefer_torn_file() {
 	gen '2;12,12;1,6;1,2' --random-guids --drop-links 9 --seed 72
 	echo 'balance full' >"$T/full.conf"
@@ -60,7 +60,7 @@ case_prefer_torn_file() {
 	down
 }
 
-# balance off: the closed form alone.
+# balance off: only the closed form.
 case_prefer_off() {
 	gen '2;12,12;1,6;1,2' --random-guids --drop-links 9 --seed 73
 	echo 'balance off' >"$T/ibfattree.conf"

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# Counts what the tables of the switches do not reach, from the output of stock
+# Counts the LIDs that the tables of the switches do not reach, from the output of stock
 # tools: awk -v manager=LID -f reach.awk IBNETDISCOVER DUMP_FTS
 #
-# From every switch to every LID of a host port; those from a switch with host
-# ports count once for each of them.  And from every switch to the manager.
+# From every switch to every LID of a host port; a switch with host ports counts once for
+# each of them.  And from every switch to the subnet manager.
 function quoted(s, n) { split(s, q, "\""); return q[n] }
-function number(s,    n) {	# a hexadecimal one; mawk has no strtonum
+function number(s,    n) {	# hexadecimal; mawk has no strtonum
 	for (s = substr(s, 3); s != ""; s = substr(s, 2))
 		n = n * 16 + index("0123456789abcdef", substr(s, 1, 1)) - 1
 	return n
@@ -49,7 +49,7 @@ file == 2 && /^Unicast lids/ {
 }
 file == 2 && /^0x[0-9a-f]+ [0-9]+/ { lft[at, number($1)] = $2 + 0 }
 
-# Does a packet for lid arrive that stands at s?  Of this LID, said[] is known.
+# Does a packet for lid that is at switch s arrive?  said[] caches results for this LID.
 function arrives(s, lid,    t, path, n, i, ok) {
 	ok = -1
 	for (t = s; ok < 0; t = peer[t, lft[t, lid]]) {

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Real fabrics with the subnet manager on every kind of node: stock tools read the
-# fabric and the tables, reach.awk counts what they do not reach, and ibdmchk looks
-# for credit loops.
+# Real fabrics with the subnet manager on every kind of node.  Stock tools read the fabric
+# and the tables, reach.awk counts unreachable LIDs, and ibdmchk looks for credit loops.
 
-# Places of a subnet manager, "KIND NODE": a host on the switch with most end ports
-# and that switch itself; a host on the switch with fewest; the switch with most
-# links to switches, and a host or an Aggregation Node there.
+# Places for a subnet manager, printed as "KIND NODE": a host on the switch with most end
+# ports, and that switch itself; a host on the switch with fewest; the switch with most
+# links to switches, and a host or an Aggregation Node on it.
 places() {
 	awk 'function q(n) { split($0, a, "\""); return a[n] }
 	/^(Switch|Ca|Hca)/ { node = q(2); sw = /^Switch/
@@ -32,10 +31,10 @@ places() {
 	}' "$1"
 }
 
-# The LID of the subnet manager, as any node sees it.
+# The LID of the subnet manager, as all nodes know it.
 manager_lid() { in_sim sminfo | sed -n 's/.*sm lid \([0-9]*\).*/\1/p'; }
 
-# reach_from ENGINE KIND NODE: one manager, its tables, its end.
+# reach_from ENGINE KIND NODE: start a manager, check its tables, end it.
 reach_from() {
 	local engine=$1 kind=$2 lid
 	export SIM_HOST=$3

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Bad input: one line says what is wrong and where, and dmodc routes without it.
+# Invalid input: one line reports the problem and its place, and dmodc routes without it.
 
 # reports REGEX: conf on stdin.
 reports() {
@@ -56,7 +56,7 @@ case_missing_cn_guid_file() {
 		<<<"cn_guid_file $T/nowhere"
 }
 
-# Root and option files that break while opensm runs: a SIGHUP changes no entry.
+# Root and option files that become invalid while opensm runs: a SIGHUP changes no entry.
 case_broken_root_guid_file() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --seed 45
 	sed -n 's/^switchguid=\(0x[0-9a-f]*\).*/\1/p' "$T/fabric.net" >"$T/all"
@@ -84,9 +84,9 @@ case_broken_root_guid_file() {
 	down
 }
 
-# Half of the top switches are missing from the file: reported by GUID, and used
-# all the same; with "roots file" they are not, and with "roots strict" nothing is
-# routed.
+# Half of the top switches are missing from the root file.  They are reported by GUID and
+# used as roots; with "roots file" they are not used as roots; with "roots strict" the
+# engine refuses to route.
 case_incomplete_root_guid_file() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --seed 48
 	sed -n 's/^Switch.*"S-\(.*\)".*"sw-3-.*/0x\1/p' "$T/fabric.net" >"$T/all"
@@ -122,7 +122,7 @@ case_incomplete_root_guid_file() {
 	down
 }
 
-# A misspelt engine: opensm knows none of that name and routes by another one.
+# A misspelt engine: opensm does not know the name and routes by another engine.
 case_misspelt_engine() {
 	gen '2;4,4;1,4;1,1' --random-guids --seed 46
 	sim_start "$T/sim" "$T/fabric.net"
@@ -149,7 +149,7 @@ case_options_are_read() {
 	down
 }
 
-# A plugin built for another opensm is turned down by opensm itself.
+# opensm itself refuses a plugin that was built for another version.
 case_other_opensm_version() {
 	mkdir "$T/plugins"
 	sed 's/OpenSM 3\.3\.23/OpenSM 9.9.99/g' \

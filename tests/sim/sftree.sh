@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# sftree in stock opensm: all switches reach all, before and after faults.
+# sftree in stock opensm: all switches reach all others, before and after faults.
 
 plugin_sftree() {
 	sim_start "$T/sim" "${1:-$T/fabric.net}"
@@ -23,7 +23,7 @@ all_arrive() {
 		fail "pairs do not arrive"
 }
 
-# Some switches ask others, by LID: the answer has to find its way, too.
+# Some switches query others by LID; the response needs a path, too.
 ask_switches() {
 	local -a lids
 	local i
@@ -66,7 +66,7 @@ case_sftree_three_levels() {
 	down
 }
 
-# Several ways down to a rack; the root is a leaf chip.
+# Several downward paths to a rack; the root is a leaf chip.
 case_sftree_racks() {
 	awk -f "$top/tests/seeds/racks.awk" >"$T/fabric.net"
 	plugin_sftree </dev/null
@@ -95,8 +95,8 @@ case_sftree_paper_mode() {
 	down
 }
 
-# On a damaged tree the published algorithms close a credit loop: the check
-# refuses the tables, says so, and another engine routes.
+# On a damaged tree the published algorithms form a credit loop.  The check refuses the
+# tables and reports it, and another engine routes.
 case_sftree_paper_is_refused() {
 	gen kary:2,4 --random-guids --random-ports --seed 19 --drop-links 5
 	echo 'sftree_mode paper' >"$T/ibfattree.conf"
@@ -112,8 +112,8 @@ case_sftree_paper_is_refused() {
 	logged 'ERR IBF210'
 	allow 'ERR IBF208: sftree refuses' 'ERR IBF210: .* updn routes now'
 	down
-	# the default mode routes it without one (one leaf has lost all cables,
-	# which is a finding, but not of the tables)
+	# the default mode routes without a credit loop (one leaf has lost all links: a
+	# finding, but not one of the tables)
 	cp "$T/fabric.net" "$T/again.net"
 	"$ibfattree" route "$T/again.net" --engine sftree -o "$T/again.lfts" \
 		2>/dev/null

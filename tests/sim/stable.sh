@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Routes stay where they are: through faults, through restarts of OpenSM, and
-# when the fabric grows.
+# Routes stay the same through faults and restarts of OpenSM, and when the fabric grows.
 
 # The state file that opensm "sm" writes.
 state() { echo "$SIM_DIR"/sm/ibfattree-nominal-*; }
 
-# What manager $1 remembers, to manager $2, as a shared directory would have it.
+# share_state A B: copy the state of manager A to manager B, like a shared directory.
 share_state() {
 	sim_until "$patience" state_is_written "$1" ||
 		fail "manager $1 has written no preferred tables"
@@ -26,8 +25,8 @@ restart() {
 	osm_wait sm "$patience" 'SUBNET UP'
 }
 
-# An opensm that has seen only the damaged fabric before it was restarted, or
-# only after, gives the same tables.
+# An opensm that is restarted while a link is down gives the same tables as before the
+# restart, and when the link is back the tables from before the fault.
 case_stable_restart() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 81
 	up </dev/null
@@ -52,7 +51,7 @@ case_stable_restart() {
 	down
 }
 
-# A state file that is torn costs a line in the log, and is replaced.
+# A torn state file costs one line in the log, and is replaced.
 case_stable_torn_file() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 82
 	up </dev/null
@@ -74,7 +73,7 @@ case_stable_torn_file() {
 	down
 }
 
-# First seen without one of its spines; the spine is adopted once, and told of.
+# A fabric first seen without one of its spines: the spine is adopted and reported once.
 case_stable_growth() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 83
 	local far
@@ -96,9 +95,9 @@ case_stable_growth() {
 	down
 }
 
-# A spine is dead, and all cables of another pair of spine and leaf: what is seen
-# does not tell what the tree was.  A standby that has a copy of the state file
-# takes over with the tables that were; one that has none cannot.
+# A spine has failed, and all links between another spine and a leaf: the remaining links
+# do not determine the shape of the tree.  A standby with a copy of the state file takes
+# over with the same tables; one without it cannot.
 case_stable_standby() {
 	gen '2;6,6;1,6;1,2' --random-guids --random-ports --seed 84
 	local polling=$'sminfo_polling_timeout 200\npolling_retry_number 2'
@@ -133,7 +132,7 @@ case_stable_standby() {
 
 simulator_ended() { ! sim_alive "$SIM_PID"; }
 
-# ibsim and opensm begin again with another fabric, beside what opensm has kept.
+# Restart ibsim and opensm with another fabric, with the files that opensm has kept.
 other_net() {
 	osm_stop sm || fail "opensm ended with status $?"
 	kill "$SIM_PID"
@@ -145,13 +144,13 @@ other_net() {
 	cp -p "$T"/before/sm/{ibfattree-nominal*,guid2lid*,neighbors*} \
 		"$SIM_DIR/sm/" 2>/dev/null || true
 	rm -rf "$T/before"
-	# ports have lost their LIDs
+	# the ports have no LIDs after the restart
 	osm_start sm < <(plugin_conf <<<'honor_guid2lid_file TRUE')
 	osm_wait sm "$patience" 'SUBNET UP'
 }
 
-# A cache directory that was used with another fabric, by the same host port: one
-# line says so, and nothing of it is left.  The way back is the same.
+# A cache directory that was used with another fabric, by the same host port: one log line
+# reports it, and nothing of the old state is used.  The same when the first one returns.
 case_stable_other_fabric() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 85
 	mv "$T/fabric.net" "$T/first.net"
@@ -166,7 +165,7 @@ case_stable_other_fabric() {
 	not_logged 'IBF113'
 	logged 'IBF006: the nominal fabric is the present fabric: 48 switches'
 	[[ $(grep -c '^S ' "$own") == 48 ]] || fail "not 48 switches in $own"
-	# and where the port is the same
+	# and with the same port
 	osm_stop sm
 	cp "$SIM_DIR/sm/${was##*/}" "$own"
 	osm_start sm < <(plugin_conf </dev/null)
@@ -182,7 +181,7 @@ case_stable_other_fabric() {
 	down
 }
 
-# The file of an older version, without a port GUID, is read, and left alone.
+# A file of an older version, without a port GUID in its name, is read and not changed.
 case_stable_old_name() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 87
 	up </dev/null
@@ -203,8 +202,8 @@ case_stable_old_name() {
 	down
 }
 
-# A spine and a leaf are replaced while opensm is away: other GUIDs at the same
-# links.  Tables are those from before, but for LIDs that are new.
+# A spine and a leaf are replaced while opensm is not running: other GUIDs at the same
+# links.  The tables are those from before, except for the new LIDs.
 case_stable_replaced_switch() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 88
 	up </dev/null
@@ -216,7 +215,7 @@ case_stable_replaced_switch() {
 	other_net "$T/new.net"
 	logged 'IBF006: the nominal fabric has changed: new_switches=0 new_links=0 new_ports=0 replaced_switches=2 '
 	walk after
-	# the LIDs that went and those that came
+	# the LIDs that disappeared and those that are new
 	local lids
 	lids=$({ diff <(by_switch before) <(by_switch after) || true; } |
 		awk '/^[<>]/ { print $3 }' | sort -u | wc -l)
@@ -229,13 +228,13 @@ case_stable_replaced_switch() {
 	down
 }
 
-# Entries as "SWITCH LID PORT", by the names of switches.
+# Entries as "SWITCH LID PORT", with the names of switches.
 by_switch() {
 	awk '/^Unicast/ { sw = $NF } /^0x/ { print sw, $1, $2 }' \
 		"$T/$1.lfts" | sort
 }
 
-# rename SWITCH...: a netfile in which these have other GUIDs.
+# rename SWITCH...: print a netfile in which these switches have other GUIDs.
 rename() {
 	local -a prog=()
 	local name
@@ -245,8 +244,8 @@ rename() {
 	sed "${prog[@]}"
 }
 
-# A manager that hands over by priority, and is master again later, reads what
-# the other has seen meanwhile: no change of its state was reported to it.
+# A manager that hands over by priority and later is master again reads the state that
+# the other manager has written meanwhile.  No change of its own state was reported to it.
 case_stable_handback() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 89
 	local polling=$'sminfo_polling_timeout 200\npolling_retry_number 2'
@@ -283,7 +282,7 @@ case_stable_handback() {
 	down
 }
 
-# All cables between the first leaf of the list and a spine that is not this one.
+# All links between the first leaf of the list and a spine other than $1 fail.
 pair_dies() {
 	local near near_port far one='' n=0
 	while IFS=$'\t' read -r near near_port far _; do

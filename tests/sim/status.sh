@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# ibfattree.prom and ibfattree-status.json: what they say follows the fabric.
+# The contents of ibfattree.prom and ibfattree-status.json follow the fabric.
 
 # metric NAME: its value in ibfattree.prom.
 metric() {
@@ -54,8 +54,8 @@ case_status_files() {
 	[[ -n $(metric 'last_reroute_phase_seconds{phase="last_write"}') ]]
 	prom_is_good
 	reconciled
-	# the link is missing against the nominal fabric, and its leaf's others
-	# carry more
+	# a link of the nominal fabric is missing, and the other links of its leaf carry
+	# more
 	sim_until 10 metric_is missing_links 1
 	metric_is links 71
 	(($(metric link_load_bound_flows) > 66))
@@ -65,7 +65,7 @@ case_status_files() {
 	down
 }
 
-# status_files off: neither file, and routing as ever.
+# status_files off: neither file is written; routing is the same.
 case_status_off() {
 	gen '2;4,4;1,4;1,1' --random-guids --seed 62
 	fast_up 'status_files off' </dev/null

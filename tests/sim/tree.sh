@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Fabrics of all kinds come up, are routed by the engine, and what the switches
-# then forward by is complete and free of loops and credit loops.
+# Fabrics of all kinds come up and are routed by the engine; the tables in the switches
+# are complete and free of loops and credit loops.
 
 comes_up() {
 	routed_by dmodc
@@ -52,8 +52,8 @@ case_648_hosts() {
 	comes_up
 }
 
-# ibdmchk cannot judge here: with an LMC it takes LIDs of switches to be aligned,
-# too, and gives up when it counts hops, whatever the tables are.
+# ibdmchk cannot judge here: with an LMC it expects aligned LIDs of switches, too, and
+# gives up while it counts hops, whatever the tables are.
 case_lmc_2() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 17
 	up <<<'lmc 2'
@@ -71,7 +71,7 @@ case_root_guid_file() {
 	comes_up
 }
 
-# Real fabrics: data that is not part of this repository.
+# Real fabrics: data that are not part of this repository.
 real() {
 	local net=$FTR_TOPOLOGIES/$1
 	[[ -r $net ]] || skip "no $1 in $FTR_TOPOLOGIES (FTR_TOPOLOGIES)"
@@ -87,7 +87,7 @@ case_real_plafrim2() { real plafrim2/plafrim2a.net; }
 case_real_topograph() { real topograph/topograph.net; }
 case_real_topograph_noan() { real topograph/topograph-noan.net; }
 
-# Files that name nothing here are told of, and all is routed without them.
+# Files with unknown GUIDs are reported, and the engine routes without them.
 case_guid_files_of_elsewhere() {
 	gen '2;4,4;1,4;1,1' --seed 18
 	echo 0x99 >"$T/guids"
@@ -100,8 +100,8 @@ case_guid_files_of_elsewhere() {
 	comes_up
 }
 
-# Two leaves of compute nodes, two of I/O nodes: the latter are in no list of
-# compute nodes and reach each other all the same.
+# Two leaves of compute nodes, two of I/O nodes.  The I/O nodes are not in the list of
+# compute nodes and still reach each other.
 case_cn_guid_file() {
 	gen '2;4,4;1,4;1,1' --seed 17
 	local net=$T/fabric.net

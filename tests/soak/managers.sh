@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Two subnet managers, "sm" and "standby", killed in turn.  One that comes back
-# has a lower priority than the master and waits, or a higher one and takes over
-# (handover); at equal priorities the lower GUID wins.  Who is the master is not
-# predicted but read from the logs.
+# Two subnet managers, "sm" and "standby", are killed in turn.  A manager that is started
+# again has either a lower priority than the master and stays standby, or a higher one and
+# takes over (handover); at equal priorities the lower GUID wins.  The logs show which one
+# is the master; the test does not predict it.
 
 kills=0 takeovers=0 stuck=0 doubled=0 hung=0 unnoticed=0
 polling=('sminfo_polling_timeout 1000' 'polling_retry_number 3')
 
 other() { [[ $1 == sm ]] && echo standby || echo sm; }
 
-# The state that a manager's log reported last.
+# state_of ID: the state that the manager's log reported last.
 state_of() {
 	sed -n 's/.*Entering \([A-Z]*\) state.*/\1/p' \
 		"$SIM_DIR/$1/opensm.log" | tail -n 1
@@ -37,9 +37,9 @@ ibsim_noticed() {
 	(($(dead_clients) > $3))
 }
 
-# ibsim notices that a client has died when it next writes to it, and then clears
-# IsSM of its port, although a new manager may have bound to it (docs/upstream.md).
-# So it is made to notice before one is started.
+# ibsim notices that a client has died at its next write to it, and then clears IsSM of
+# the client's port, although a new manager may have bound to that port
+# (docs/upstream.md).  So this makes ibsim notice before a new manager is started.
 kill_one() {
 	local left=${OSM_HOST[$(other "$1")]} dead
 	dead=$(dead_clients)
@@ -59,10 +59,9 @@ start_manager() {
 
 two_masters() { is_pair MASTER MASTER; }
 
-# A manager that starts while the other one takes over may not find it: both are
-# masters until the next heavy sweep of one of them, which is asked for here.
-# A standby may wait for ever for the answer to an SMInfo poll (see end_hang); it
-# is started again.
+# A manager that starts while the other one takes over may not find it.  Both are then
+# masters until the next heavy sweep of one of them, so this asks for a sweep.  A standby
+# may wait for ever for the response to an SMInfo poll (see end_hang); it is restarted.
 settle_pair() {
 	local id tries
 	for ((tries = 0; tries < 6; tries++)); do
@@ -84,8 +83,8 @@ settle_pair() {
 }
 
 # In ibsim SMInfo requests between two managers may stay unanswered for ever, with or
-# without the plugin (docs/upstream.md); OpenSM counts them as outstanding, and its
-# next heavy sweep does not end.  Then both managers are started again.
+# without the plugin (docs/upstream.md).  OpenSM counts them as outstanding, and its next
+# heavy sweep does not end.  Then both managers are restarted.
 when_settled() {
 	sim_until 30 osm_is_settled "$1" || return 0
 	sleep 1
@@ -108,7 +107,7 @@ end_hang() {
 	fail "sweeps of $manager do not end"
 }
 
-# The killed one comes back: below the master, or at the highest priority.
+# Restart the killed manager with a priority below the master's, or with the highest one.
 come_back() {
 	local id=$1 p=${priority[$(other "$1")]}
 	((p > 0 && RANDOM % 3)) && : $((--p)) || p=15
@@ -120,8 +119,8 @@ come_back() {
 	end_hang
 }
 
-# The master, three times of four.  The other one takes over, unless ibsim has
-# left it waiting for ever.
+# Kill the master in three of four cases, else the standby.  The other one takes over,
+# unless ibsim has left it waiting for ever.
 kill_a_manager() {
 	local id=$manager left
 	((RANDOM % 4)) || id=$(other "$id")
@@ -134,7 +133,7 @@ kill_a_manager() {
 		kill_one "$left"
 		start_manager "$left" "${priority[$left]}"
 	}
-	# and links may fail before it is back
+	# links may fail before it is restarted
 	((RANDOM % 2)) || random_step
 	come_back "$id"
 }
