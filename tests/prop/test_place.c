@@ -291,10 +291,10 @@ enum fate { STAYS, FARTHER, LOST };
 
 /*
  * Has an entry of `before` lost its next hop in `after`, which has one more fault?
- * LOST: the link is dead, or the switch behind it no longer leads closer.
- * FARTHER: that switch lost its own next hop and is farther from the destination
- * than before.  In a PGFT no other switch is then closer.  With several downward
- * paths all candidates may be farther by the same amount.
+ * It has if the link is dead, or if the switch behind it no longer leads closer.  If
+ * that switch is farther from the destination than before, then in a PGFT other
+ * candidates are closer, and the next hop counts as lost.  With several downward
+ * paths (up_path is set) all candidates may be farther by the same amount: FARTHER.
  */
 static enum fate next_hop(const struct oracle_place *before,
 		     const struct oracle_place *after, ftr_sw s0, ftr_sw s1,
