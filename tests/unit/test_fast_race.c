@@ -121,7 +121,7 @@ START_TEST(test_reroute_wins_lock)
 	ck_assert(p.done);
 	fake_settle(h);
 	fake_check_healed(h);
-	fake_check_copy_clean(h);	/* correct after the reroute, with no block marked as suspect */
+	fake_check_copy_clean(h);	/* after it; no block is suspect */
 	ck_assert_uint_eq(fake_logged(h, "IBF109"), 0);
 	ck_assert(fake_wait_wanted(h));
 	sweep_until_quiet(h, 2);
