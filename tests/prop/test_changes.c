@@ -182,7 +182,7 @@ static void judge(struct scene *z)
 					 &err), "%s", err.msg);
 }
 
-/* ---- the slow way ---------------------------------------------------- */
+/* ---- the slow verdict ------------------------------------------------ */
 
 /* The switch to which the entry leads over a link of the damaged fabric, or FTR_SW_NONE. */
 static ftr_sw leads_to(const struct scene *z, const struct ftr_tables *t,

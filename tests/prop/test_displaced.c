@@ -121,7 +121,7 @@ static void check_entries(const struct kept *k)
 			check_entry(k, s, &sh->numbering.dest[i]);
 }
 
-/* ---- what is counted --------------------------------------------------------- */
+/* ---- counts ------------------------------------------------------------------ */
 
 /* Positions of hosts by base LID, and the number of hosts. */
 struct hosts {
@@ -225,7 +225,7 @@ static void check_counts(const struct kept *k)
 	free(h.pos);
 }
 
-/* ---- histories --------------------------------------------------------------- */
+/* ---- sequences of events ----------------------------------------------------- */
 
 static void check_all(const struct kept *k)
 {

@@ -246,7 +246,7 @@ START_TEST(a_switch_is_missing)
 }
 END_TEST
 
-/* ---- other promises -------------------------------------------------- */
+/* ---- other guarantees ------------------------------------------------ */
 
 START_TEST(threads_change_nothing)
 {

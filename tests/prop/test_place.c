@@ -201,7 +201,7 @@ START_TEST(whole_trees_are_literal)
 }
 END_TEST
 
-/* ---- histories of faults ----------------------------------------------- */
+/* ---- sequences of faults ----------------------------------------------- */
 
 /* The dead parts of a fabric. */
 struct state {

@@ -249,7 +249,7 @@ START_TEST(foreign_tables_are_refused)
 }
 END_TEST
 
-/* ---- entries that may not change ---------------------------------------------- */
+/* ---- fixed entries ------------------------------------------------------------ */
 
 START_TEST(fixed_entries_stay)
 {

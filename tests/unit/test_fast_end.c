@@ -44,7 +44,7 @@ static void any_link(struct fake *h, struct ftr_rng *r, bool up)
 	fake_link(h, s, fake_uplink(h, s, ftr_rng_below(r, 2)), up);
 }
 
-/* ---- the end ------------------------------------------------------------- */
+/* ---- OpenSM ends --------------------------------------------------------- */
 
 /* Has a trap come since then, and has the worker finished with it? */
 static bool is_over(struct fake *h, unsigned int reported)

@@ -56,7 +56,7 @@ static void check_after(struct fake *h)
 	fake_check_counters(h);
 }
 
-/* ---- nothing is lost in the end ------------------------------------------ */
+/* ---- no loss in the end -------------------------------------------------- */
 
 static const struct loss harmless[] = {
 	/* lost once */
@@ -97,7 +97,7 @@ START_TEST(test_harmless)
 }
 END_TEST
 
-/* ---- writes are lost ----------------------------------------------------- */
+/* ---- Sets are lost ------------------------------------------------------- */
 
 static const struct loss lost_sets[] = {
 	{ .sets = true, .to = FTR_SW_NONE, .fate.lose_request = true },
@@ -172,7 +172,7 @@ START_TEST(test_doubtful_blocks_only)
 }
 END_TEST
 
-/* ---- questions are lost -------------------------------------------------- */
+/* ---- Gets are lost ------------------------------------------------------- */
 
 static const struct loss lost_gets[] = {
 	{ .gets = true, .to = FTR_SW_NONE, .fate.lose_request = true },
@@ -386,7 +386,7 @@ START_TEST(test_stale_set_of_opensm)
 }
 END_TEST
 
-/* ---- all of it, at random ------------------------------------------------ */
+/* ---- all of these, at random --------------------------------------------- */
 
 struct dice {
 	struct ftr_rng rng;

@@ -6,7 +6,7 @@
 #include "lib/suite.h"
 #include "unit/fast_plans.h"
 
-/* ---- reroute, which gives no warning ------------------------------------- */
+/* ---- reroutes without an event before ------------------------------------ */
 
 /* A reroute begins while packets of a repair are on their way; they overtake those
  * of OpenSM, or are overtaken by them. */
@@ -253,7 +253,7 @@ START_TEST(test_other_wins_lock)
 }
 END_TEST
 
-/* ---- a routing while the switches are asked ------------------------------ */
+/* ---- a routing while ports are read -------------------------------------- */
 
 struct late {
 	struct plan cut;
@@ -327,7 +327,7 @@ START_TEST(test_routing_overtakes)
 }
 END_TEST
 
-/* ---- tables that nobody told of ------------------------------------------ */
+/* ---- tables written without an event ------------------------------------- */
 
 struct unknown {
 	struct plan cut;
@@ -448,7 +448,7 @@ START_TEST(test_master_again)
 }
 END_TEST
 
-/* ---- what a trap told, and the view did not need to know ------------------ */
+/* ---- traps that the view need not follow ---------------------------------- */
 
 static void set_link(struct fake *h, ftr_sw s, ftr_port p, uint8_t state)
 {
@@ -497,7 +497,7 @@ START_TEST(test_dies_again)
 }
 END_TEST
 
-/* ---- cables that are back, and somebody else in between ------------------- */
+/* ---- links that return, with another event in between --------------------- */
 
 struct meeting {
 	struct late late;

@@ -159,7 +159,7 @@ static void sweep(struct fake *h)
 	fake_settle(h);
 }
 
-/* ---- what happens ------------------------------------------------------------- */
+/* ---- events ------------------------------------------------------------------- */
 
 struct cost {
 	unsigned int lines;	/* at the beginning */

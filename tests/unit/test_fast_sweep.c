@@ -5,7 +5,7 @@
 #include "lib/suite.h"
 #include "unit/fast_plans.h"
 
-/* ---- a cable dies at any moment ----------------------------------------- */
+/* ---- a link fails at any moment ----------------------------------------- */
 
 /* _i: the moment, the link, and whether its traps are handled before the sweep goes on. */
 START_TEST(test_cut_at)
@@ -175,7 +175,7 @@ START_TEST(test_spine_back)
 }
 END_TEST
 
-/* ---- who is master ------------------------------------------------------- */
+/* ---- changes of master --------------------------------------------------- */
 
 static uint32_t count_sets(struct fake *h)
 {
@@ -263,7 +263,7 @@ START_TEST(test_handover_in_push)
 }
 END_TEST
 
-/* ---- who routes ---------------------------------------------------------- */
+/* ---- other engines ------------------------------------------------------- */
 
 /* With another engine's tables OpenSM's behaviour does not change. */
 START_TEST(test_fallback)
@@ -317,7 +317,7 @@ START_TEST(test_no_engine)
 }
 END_TEST
 
-/* ---- too many traps, cables that flap ------------------------------------ */
+/* ---- too many traps, flapping links -------------------------------------- */
 
 static void flood(struct plan *p, struct fake *h)
 {

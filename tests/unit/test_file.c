@@ -65,7 +65,7 @@ static bool fill_new(FILE *out, const void *ctx)
 	return fputs(ctx, out) >= 0;
 }
 
-/* ---- what is in the place of the file ------------------------------------- */
+/* ---- other objects in place of the file ----------------------------------- */
 
 static void check_refused(const char *why)
 {
@@ -154,7 +154,7 @@ START_TEST(missing)
 }
 END_TEST
 
-/* ---- whole or not at all -------------------------------------------------- */
+/* ---- completely or not at all --------------------------------------------- */
 
 static void limit_file_size(rlim_t n)
 {

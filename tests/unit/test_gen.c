@@ -449,7 +449,7 @@ START_TEST(torus_refused)
 }
 END_TEST
 
-/* ---- words and limits -------------------------------------------------- */
+/* ---- arguments and limits ---------------------------------------------- */
 
 static const char *const nonsense[] = {
 	"", "x", "0;1;1;1", "9;1;1;1", "2;2,2;1,2", "2;2,2;1,2;1", "2;2;1;1",
@@ -608,7 +608,7 @@ START_TEST(damage_and_aggregation)
 }
 END_TEST
 
-/* ---- no trees ---------------------------------------------------------- */
+/* ---- fabrics that are not trees ---------------------------------------- */
 
 START_TEST(random_graph)
 {

@@ -113,7 +113,7 @@ static void must_read(enum form form, const char *text, struct got *g)
 		ck_abort_msg("%s", err.msg);
 }
 
-/* ---- what is there ------------------------------------------------------- */
+/* ---- valid input --------------------------------------------------------- */
 
 /* As written by stock opensm 3.3.23. */
 #define FDBS_1 "dump_ucast_routes: Switch 0x0000000000000010\n" \
@@ -312,7 +312,7 @@ START_TEST(pair_forms)
 }
 END_TEST
 
-/* ---- what is refused --------------------------------------------------- */
+/* ---- refusals ---------------------------------------------------------- */
 
 static const struct {
 	enum form form;
@@ -396,7 +396,7 @@ START_TEST(refused)
 }
 END_TEST
 
-/* ---- there and back ------------------------------------------------------ */
+/* ---- round trips --------------------------------------------------------- */
 
 START_TEST(sl2vl_round_trip)
 {
@@ -462,7 +462,7 @@ START_TEST(path_sl_round_trip)
 }
 END_TEST
 
-/* ---- broken input ------------------------------------------------------ */
+/* ---- invalid input ----------------------------------------------------- */
 
 static const struct {
 	enum form form;

@@ -463,7 +463,7 @@ START_TEST(refused)
 }
 END_TEST
 
-/* ---- slots that are built so ------------------------------------------- */
+/* ---- slots empty by design --------------------------------------------- */
 
 /* A leaf with `ports` ports: E has room for only two of three spines, or for all. */
 static uint32_t slots_of_slim(unsigned int ports)

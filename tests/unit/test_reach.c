@@ -578,7 +578,7 @@ START_TEST(manager_anywhere_on_irregular_fabrics)
 }
 END_TEST
 
-/* ---- what is logged ---------------------------------------------------- */
+/* ---- log messages ------------------------------------------------------ */
 
 static void must(enum ftr_status st)
 {

@@ -174,7 +174,7 @@ START_TEST(switches)
 }
 END_TEST
 
-/* ---- the seeds' examples -------------------------------------------------------- */
+/* ---- the examples of the papers ------------------------------------------------- */
 
 /* Two hosts whose path uses a top switch; k is the walk without faults. */
 static void top_pair(struct world *w, ftr_ep *from, ftr_ep *to, struct walk *k)

@@ -40,7 +40,7 @@ static void done(void)
 	ftr_fabric_free(f);
 }
 
-/* ---- what must hold when all is quiet --------------------------------------------- */
+/* ---- invariants at rest ----------------------------------------------------------- */
 
 static ftr_sw step(ftr_sw s, unsigned int p, unsigned int *in)
 {
@@ -526,7 +526,7 @@ START_TEST(torus_rings)
 }
 END_TEST
 
-/* ---- what control costs --------------------------------------------------------------- */
+/* ---- cost of control packets ---------------------------------------------------------- */
 
 /* One link of 8x8 fails: every switch except the root announces its number once,
  * and for each number each switch sends over all links except the one it came by.
