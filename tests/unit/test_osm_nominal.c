@@ -64,8 +64,8 @@ static void remove_other(struct fake *h)
 
 #define TAKEN "the nominal fabric is that of "
 
-/* A subnet manager that handed over and is master again reads the files again,
- * although no change of state was reported; _i 1: without a handover. */
+/* A subnet manager that is master again after a handover reads the files again, even
+ * if no change of state was reported.  _i 1: without a handover it does not. */
 START_TEST(test_master_again)
 {
 	struct fake *h = fake_new(NULL);
