@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Beyond k-1: how often so many random link faults leave all hosts connected.
+ * Beyond k-1 faults: the share of random sets of link faults after which all hosts are
+ * still connected.
  *
  *	curve SHAPE FAULTS RUNS SEED
  *
- * One line of CSV per number of faults from 0 on: seed 001 figure 11 (kept
- * connected) and, for the engine's dealings with lanes, figure 12 (deadlock).
- * Of RUNS sets of faults that come one by one, per cent of those after which
+ * Prints one line of CSV per number of faults from 0 on, after Sem-Jacobsen et al.
+ * 2011, figure 11 (kept connected) and, for ddlr's use of VLs, figure 12 (deadlock).
+ * Faults of a set come one by one.  Each column is the percentage of RUNS sets for
+ * which, after that many faults,
  *
- *	physical	cables connect all leaf switches
+ *	physical	links connect all leaf switches
  *	local1, local2	all hosts reach all hosts after local repairs alone, with
- *			one lane and with the turn bit; always without a cycle
+ *			one VL and with the turn bit; always without a cycle
  *			(any would be a failure, and the exit status 1)
  *	updown		all hosts have an up/down path: what a full routing by
  *			dmodc connects (the paper's DDRC)
  *	full		all hosts reach all hosts after a full routing by ddlr
- *	naive1, naive2	the same detours, made without looking at cycles, hold a
- *			cycle of channel dependencies: with one lane, and with
+ *	naive1, naive2	the same detours, made without a check for cycles, have a
+ *			cycle of channel dependencies: with one VL, and with
  *			the turn bit
  */
 #include <stdio.h>
@@ -40,7 +42,7 @@ static void must(enum ftr_status st)
 	exit(2);
 }
 
-/* Are all switches with hosts joined by cables? */
+/* Do links connect all switches that have hosts? */
 static bool connected(const struct ftr_fabric *f)
 {
 	uint32_t *uf = malloc(f->n_sw * sizeof(*uf));
@@ -67,7 +69,7 @@ static bool connected(const struct ftr_fabric *f)
 	return one;
 }
 
-/* Do all hosts reach all hosts by the tables of that engine? */
+/* Do all hosts reach all hosts by the tables of this engine? */
 static bool routed(const struct ftr_fabric *f, const char *engine)
 {
 	const struct ftr_check_opts o = { .no_cdg = true };
@@ -85,9 +87,10 @@ static bool routed(const struct ftr_fabric *f, const char *engine)
 }
 
 /*
- * The detours of the seed without its layers: c sends what it sent over the dead
- * cable to the first other switch below, that one to the first other above that
- * knows a way; entries that only go up move to the next cable.
+ * The detours of Sem-Jacobsen et al. 2011 without their layers.  Switch c sends what
+ * it sent over the dead link to the first other switch below, and that one sends to
+ * the first other switch above that has a route; entries that only go up move to the
+ * next link.
  */
 static void naive_repair(struct world *w, ftr_lid lid, ftr_sw c)
 {
@@ -138,7 +141,7 @@ static void naive_event(struct world *w, struct ftr_event e)
 				naive_repair(w, (ftr_lid)lid, end[k].s);
 }
 
-/* The faults of set, one by one; counts into rows 0 .. n. */
+/* Apply the faults of set one by one; add the results to rows 0 .. n. */
 static void local_run(struct world *w, const uint32_t *set, unsigned int n,
 		      struct row *row, const bool *joined, unsigned int vls)
 {

@@ -1,4 +1,4 @@
-# Local repairs: a sample in make check, the lot with make verify-ddlr.
+# Local repairs: make check runs a sample, make verify-ddlr all of it.
 check_PROGRAMS += tests/ddlr/verify
 tests_ddlr_verify_SOURCES = tests/ddlr/verify.c tests/ddlr/state.c \
 	tests/ddlr/state.h

@@ -17,13 +17,13 @@ BEGIN {
 }
 NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
 {
-	# the shape holds the only commas in quotes
+	# only the shape is quoted and contains commas
 	line = $0; shape = line; sub(/^"/, "", shape); sub(/".*/, "", shape)
 	sub(/^"[^"]*"/, "shape", line)
 	m = split(line, f, ",")
 	runs = f[2]; x = f[3] + 0; last = x
 	for (c = 1; c <= n_curves; c++) {
-		# local repairs are made without a cycle, or not made
+		# a local repair that would close a cycle is not made
 		y = kind == "deadlock" && curve[c] ~ /^local/ ? 0 : \
 			f[column[curve[c]]] + 0
 		value[c, x] = y
@@ -58,7 +58,7 @@ END {
 			printf "%.1f,%.1f ", px(x), py(value[c, x])
 		printf "\"/>\n<text x=\"%d\" y=\"%d\" fill=\"%s\">%s</text>\n", left + wide + 12, top + 18 * c, colour[c], says[curve[c]]
 	}
-	# what the text of seed 001, section IX-B, says of its figures
+	# values in the text of Sem-Jacobsen et al. 2011, section IX-B
 	if (shape == "kary:4,3" && kind == "connected") { paper(4, 100); paper(10, 97) }
 	if (shape == "kary:4,3" && kind == "deadlock") { paper(4, 1); paper(7, 7); paper(10, 20) }
 	if (shown)

@@ -20,7 +20,7 @@ static void must(enum ftr_status st, const struct ftr_err *err)
 	abort();
 }
 
-/* ---- life -------------------------------------------------------------- */
+/* ---- construction ----------------------------------------------------- */
 
 static void list_faults(struct world *w)
 {
@@ -180,9 +180,9 @@ struct ftr_fabric *world_damaged(const struct world *w)
 	return f;
 }
 
-/* ---- judging ----------------------------------------------------------- */
+/* ---- verdicts --------------------------------------------------------- */
 
-/* The switch behind port p of s, FTR_SW_NONE: none that lives. */
+/* The switch behind port p of s; FTR_SW_NONE if there is no live one. */
 static ftr_sw next(const struct world *w, ftr_sw s, unsigned int p)
 {
 	const struct ftr_swport *x;
@@ -223,7 +223,7 @@ bool world_arrives(const struct world *w, ftr_lid lid, ftr_sw s)
 	return false;
 }
 
-/* What becomes of packets for lid that stand at s. */
+/* The fate of packets for lid that are at s. */
 static uint8_t fate_of(struct world *w, ftr_lid lid, ftr_sw s, ftr_sw at,
 		       ftr_port port)
 {
@@ -254,7 +254,7 @@ static uint8_t fate_of(struct world *w, ftr_lid lid, ftr_sw s, ftr_sw at,
 	return fate;
 }
 
-/* The switches that cables join to s get this number. */
+/* Give this number to the switches that links connect with s. */
 static void flood(struct world *w, ftr_sw s, uint32_t number)
 {
 	uint32_t n = 0;
@@ -274,7 +274,7 @@ static void flood(struct world *w, ftr_sw s, uint32_t number)
 	}
 }
 
-/* Parts of the fabric as it is now, from 1 on; 0: dead. */
+/* Number the connected parts of the present fabric, from 1; 0: dead switch. */
 static void find_parts(struct world *w)
 {
 	uint32_t n = 0;
@@ -294,7 +294,7 @@ static bool has_hosts(const struct world *w, ftr_sw s)
 	return false;
 }
 
-/* From the link out of (s, p), lane vl, on: every dependency. */
+/* Record every dependency of packets that leave (s, p) on VL vl. */
 static void follow(struct world *w, ftr_lid lid, ftr_sw s, ftr_port p,
 		   unsigned int vl)
 {
@@ -335,7 +335,7 @@ static void add_lid(struct world *w, ftr_lid lid)
 	}
 }
 
-/* Take away whatever nothing leads to, until nothing is left, or a cycle. */
+/* Remove every channel to which no dependency leads; if some are left, there is a cycle. */
 static bool cyclic(struct world *w)
 {
 	const uint32_t n = w->f->n_ports * VLS, row = w->width * VLS;

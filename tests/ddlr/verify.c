@@ -1,41 +1,42 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Up to k-1 faults are healed: all fault sets of small trees, random ones of
- * larger.
+ * Verifies that up to k-1 faults are repaired: all fault sets of small trees, random
+ * ones of larger trees.
  *
  *	verify			the sample of make check
- *	verify long [ROW..]	the lot: make verify-ddlr; or these rows of it,
- *				from 1 on
+ *	verify long [ROW..]	all rows (make verify-ddlr), or only these, counted
+ *				from 1
  *	verify SHAPE FAULTS KINDS LANES [N [SEED [FIRST]]]
- *				KINDS l, s or ls; N random sets in place of all,
- *				from the FIRST of that SEED on
+ *				KINDS l, s or ls; N random sets instead of all,
+ *				from number FIRST of that SEED on
  *	verify SHAPE FAULTS KINDS LANES =A,B,C
  *				this set, faults by number, in this order
- *	verify plugin SHAPE ...	the same with recovery as the plugin does it: see
+ *	verify plugin SHAPE ...	the same, with recovery as the plugin does it: see
  *				below
  *
- * A failure is told with its numbers; the chances taken in a run depend on the
- * seed and the number of the set alone, so each can be run again.
+ * A failure is printed with its numbers; random choices in a run depend only on the
+ * seed and the number of the set, so each run can be repeated.
  *
- * A set of faults is suffered one by one, each repaired before the next comes,
- * in all orders or one.  After each: every pair that cables connect arrives, no
- * loop, no cycle of channel dependencies on the lanes stated; in between, after
- * every single write, no loop, no cycle, nobody lost who arrived.  Between
- * faults packets are drained or not, by turns.
+ * The faults of a set come one by one, in all orders or in one, and each is repaired
+ * before the next.  After each repair all physically connected pairs are reachable,
+ * without loops and without cycles of channel dependencies on the given VLs; after
+ * every single write in between there is no loop and no cycle, and no reachable pair
+ * has become unreachable.  Between faults packets are drained in alternate runs.
  *
- * After the last, by turns: all comes back, in a random order, and the tables
- * must be those from before; or the damaged fabric is routed anew and handed
- * over to, then mended and handed over to again.  The same must hold in between.
+ * After the last fault, in alternate runs: everything returns in a random order, and
+ * the tables must be those from before; or the damaged fabric is routed from scratch
+ * with a transition to these tables, then repaired with a second transition.  The same
+ * must hold in between.
  *
- * As the plugin does it, what comes back is no matter of the planner: OpenSM routes
- * the fabric as it is then (over the nominal one), and blocks of 64 entries are
- * written in any order.  Nothing is promised of the states in between: those in
- * which a pair is lost, or that have a loop or a cycle of channel dependencies, are
- * counted.  After the last block all hosts must arrive without loop and cycle, and
- * after the last recovery the tables must be those from before.
+ * With "plugin", the planner does not handle recovery: OpenSM routes the fabric as it
+ * is at that time (over the nominal one), and blocks of 64 entries are written in any
+ * order.  The states in between have no guarantee: those in which a pair becomes
+ * unreachable, or that have a loop or a cycle of channel dependencies, are counted.
+ * After the last block all hosts must be reachable without loop and cycle, and after
+ * the last recovery the tables must be those from before.
  *
- * Of very many random sets one in 32 is looked at so closely; the others after
- * every step, and without what comes afterwards.
+ * If there are very many random sets, only one in 32 is checked after every write; the
+ * others are checked after every step, and without the recovery at the end.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,12 +57,12 @@ struct job {
 struct tally {
 	uint64_t sets, runs, failures, pairs, lost;
 	uint64_t writes, switches, plans, unclean, refused, inverted;
-	uint64_t hosts_only;	/* runs that came to it */
+	uint64_t hosts_only;	/* runs in which this happened */
 	uint64_t handovers, phases, held;
 	uint32_t most_switches, most_steps, most_link;
 };
 
-/* Recovery as the plugin does it: states in between, and what is wrong there. */
+/* Recovery as the plugin does it: number of states in between, and of faulty ones. */
 static struct {
 	bool on;
 	uint64_t recoveries, states, lost, loops, cycles, bad;
@@ -71,9 +72,9 @@ static struct world *world;
 static struct ftr_rng rng;
 static uint64_t seed = 1, first_set;
 
-#define TRIES 4			/* packets drained in between or not */
+#define TRIES 4			/* packets are drained in between, or not */
 
-/* The chances of one set. */
+/* Seed the random choices for one set. */
 static void take_chances(uint64_t set)
 {
 	ftr_rng_seed(&rng, seed + set * 0x9e3779b97f4a7c15u);
@@ -127,7 +128,7 @@ static const char *one_fault(struct ftr_event e, struct tally *t)
 	bool ok;
 
 	world_suffer(world, e);
-	world_judge(world, false, &v);	/* who is left to arrive */
+	world_judge(world, false, &v);	/* record who still arrives */
 	if (ftr_ddlr_events(world->r, &e, 1, &p, &err)) {
 		fprintf(stderr, "%s\n", err.msg);
 		return "refused";
@@ -168,7 +169,7 @@ static const char *one_fault(struct ftr_event e, struct tally *t)
 	return NULL;
 }
 
-/* Write and judge what plan says. */
+/* Carry out the plan and check every state. */
 static const char *carry_out(struct ftr_ddlr_plan *p)
 {
 	bool ok;
@@ -180,7 +181,7 @@ static const char *carry_out(struct ftr_ddlr_plan *p)
 	return ok ? NULL : "a state on the way is not sound";
 }
 
-/* The writes that come before a cable is brought up. */
+/* The writes to be made before a link is brought up. */
 static const char *take_away(struct ftr_ddlr_plan *p)
 {
 	uint32_t n = 0;
@@ -200,7 +201,7 @@ static const char *take_away(struct ftr_ddlr_plan *p)
 	return NULL;
 }
 
-/* All that is dead comes back in a random order. */
+/* Everything that is dead returns in a random order. */
 static const char *recover(const struct job *j, const uint32_t *set,
 			   struct tally *t)
 {
@@ -233,7 +234,7 @@ static bool is_base(void)
 		       (size_t)world->t->n_sw * world->t->stride);
 }
 
-/* Route the fabric as it is and go over to that. */
+/* Route the present fabric and make the transition to its tables. */
 static const char *hand_over(struct tally *t)
 {
 	struct ftr_fabric *f = world_damaged(world);
@@ -281,7 +282,7 @@ struct block {
 };
 #define BLOCK 64
 
-/* to, tables of f, as tables of the whole fabric. */
+/* Copy the tables `to` of f into tables of the whole fabric. */
 static void by_guid(const struct ftr_fabric *f, const struct ftr_tables *to,
 		    uint8_t *want)
 {
@@ -416,7 +417,7 @@ static void run_order(const struct job *j, const uint32_t *set,
 		report_verify(j, first_set + t->sets, set, i, what);
 }
 
-/* All orders of set[at ..]. */
+/* All orders of the faults set[at ..]. */
 static void permute(const struct job *j, uint32_t *set, unsigned int at,
 		    struct tally *t)
 {
@@ -470,7 +471,7 @@ static void random_sets(const struct job *j, uint32_t first, uint32_t end,
 	}
 }
 
-/* FAULTS numbers each; every one TRIES times. */
+/* Sets of FAULTS numbers each; runs every one TRIES times. */
 static void given_sets(const struct job *j, const char *sets, uint32_t end,
 		       struct tally *t)
 {
@@ -494,7 +495,8 @@ static void given_sets(const struct job *j, const char *sets, uint32_t end,
 	}
 }
 
-/* The faults of j, exactly so many, or in the sets given; returns failures. */
+/* Runs job j, with all sets of exactly j->faults faults or with the given sets;
+ * returns the number of failures. */
 static uint64_t run_verify(const struct job *j, const char *sets)
 {
 	struct tally t = { 0 };
@@ -545,8 +547,7 @@ static const struct job sample[] = {
 	{ "kary:4,3", 3, "ls", 2, 40, false },
 };
 
-/* All fault sets of the small trees in all orders; of others 100,000 at random
- * and more. */
+/* All fault sets of the small trees in all orders; 100,000 or more random sets of the others. */
 static const struct job full[] = {
 	{ "kary:2,2", 1, "ls", 1, 0, true },
 	{ "kary:2,3", 1, "ls", 1, 0, true },
@@ -584,8 +585,8 @@ static const struct job full[] = {
 	{ "kary:4,3", 3, "s", 2, 0, false },
 };
 
-/* Two switches and a cable: hosts were lost there as long as detours of packets
- * to switches could lead out of clean planes where turns have a lane. */
+/* Sets of two switches and a link.  With the turn bit, hosts became unreachable in
+ * these as long as detours of packets to switches could lead out of clean planes. */
 static const struct job in_the_way = { "kary:4,3", 3, "ls", 2, 0, false };
 static const char in_the_way_sets[] =
 	"90,153,138;43,156,144;97,140,155;16,156,150;138,153,98;53,156,153";

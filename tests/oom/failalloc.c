@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Preloaded into a program: lets its allocations fail, those inside libc and
- * other libraries, too.
+ * Preloaded into a program: makes its allocations fail, including those inside libc
+ * and other libraries.
  *
  *	FAILALLOC_AT=N		the N-th allocation fails, from 1; unset: none
  *	FAILALLOC_ALL=1		and all after it
- *	FAILALLOC_COUNT=FILE	at exit, write there how many there were
+ *	FAILALLOC_COUNT=FILE	write the number of allocations there at exit
  */
 #include <errno.h>
 #include <fcntl.h>

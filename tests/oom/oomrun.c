@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Runs one command once for each of its allocations, and lets that allocation
+ * Runs one command once for each of its allocations and makes that allocation
  * fail: alone, and with all after it.
  *
  *	oomrun LIBRARY SAMPLE FILE,... COMMAND...
  *
- * LIBRARY is failalloc.so, SAMPLE how many allocations to try (0: every one),
+ * LIBRARY is failalloc.so, SAMPLE the number of allocations to try (0: every one),
  * FILE,... the files that the command writes ("-": none).  The only outcomes
  * allowed are the result of an undisturbed run (exit status, standard output
  * and files), or exit status 2, nothing on standard output, all of the files or
  * none, and one line of error.  Lines that hold a time are not compared.
  *
- * Last line of output: "N runs, M wrong"; exit status 0 if none is wrong.
+ * The last line of output is "N runs, M wrong"; exit status 0 if none is wrong.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,9 +26,9 @@
 #define FILES_MAX 4
 
 struct outcome {
-	int status;		/* of waitpid */
+	int status;		/* as returned by waitpid() */
 	char *out, *err;
-	char *file[FILES_MAX];	/* NULL: is not there */
+	char *file[FILES_MAX];	/* NULL: the file does not exist */
 };
 
 static const char *library;
@@ -50,7 +50,7 @@ static bool has_time(const char *line, size_t len)
 		memmem(line, len, "seconds ", 8);
 }
 
-/* A run of blanks as one: how wide a column is may depend on a time. */
+/* Reduces a run of blanks to one: the width of a column may depend on a time. */
 static void put_line(FILE *out, const char *line, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -58,7 +58,7 @@ static void put_line(FILE *out, const char *line, size_t len)
 			fputc(line[i], out);
 }
 
-/* The file without lines that hold a time; NULL: there is none. */
+/* The file without lines that hold a time; NULL: there is no file. */
 static char *slurp(const char *path)
 {
 	FILE *in = fopen(path, "r"), *mem;
@@ -143,7 +143,7 @@ static bool same(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-/* Lines of error: all but notes. */
+/* Number of lines of error: all except notes. */
 static unsigned int errors(const char *text)
 {
 	unsigned int n = 0;

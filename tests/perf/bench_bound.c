@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * How even could all-to-all traffic be on a fabric?
+ * The most even all-to-all traffic that a fabric allows.
  *
  *	bench_bound NETFILE [ROUNDS]
  *
- * Prints the bound by cuts in flows, and two numbers over it: no routing has its
- * most loaded link below the first one; the second one has been reached by
+ * Prints the bound by cuts, in flows, and two numbers as multiples of it: no routing
+ * has a most loaded link below the first; the second has been reached by
  * dividing every flow among many paths (<ftr/balance.h>).
  */
 #include <stdio.h>

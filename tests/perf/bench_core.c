@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * How long the core takes, beside a physical bound: the time that memcpy
- * needs for the same number of table bytes, measured in the same run.
+ * Time of the core, compared with a physical bound: the time that memcpy needs
+ * for the same number of table bytes, measured in the same run.
  *
- * One child process a line, so that peak memory is that of the case alone:
- * the difference to the peak before shape and tables were made (the fabric is
- * there already).  Every number is the median of REPEATS runs; ratio = (shape
- * + route) / memcpy, where memcpy runs in one thread over tables that were
- * written before, and so do the repeated routes.
+ * Each line runs in a child process of its own, so that its peak memory is that of the
+ * case alone: the difference to the peak before shape and tables were made (the fabric
+ * exists by then).  Every number is the median of REPEATS runs; ratio = (shape
+ * + route) / memcpy, where memcpy runs in one thread over tables that have been
+ * written before, as do the repeated routings.
  *
- * A second table tells how long a live routing takes to follow one fault and
- * the checker to judge what it changed, and to follow its repair.
+ * A second table has the time that incremental routing takes to follow one fault and
+ * the checker to check the changes, and to follow the repair.
  *
  *	bench_core [SHAPE...]		default: 648 3456 11664 27648
  */
@@ -105,7 +105,7 @@ static void repeat(const struct ftr_fabric *f, struct ftr_team *team,
 		memcpy(copy, t->lft, bytes);
 		v->copy[i] = now_ms() - a;
 		if (copy[bytes / 2] != t->lft[bytes / 2])
-			exit(1);	/* keeps the copy alive */
+			exit(1);	/* keeps the compiler from removing the copy */
 	}
 	free(copy);
 }
@@ -144,7 +144,7 @@ static void one_case(const char *name, unsigned int threads)
 	ftr_team_free(team);
 }
 
-/* ---- one cable dies: the live routing -------------------------------- */
+/* ---- one link fails: incremental routing ----------------------------- */
 
 enum fault { LEAF_LINK, MIDDLE_LINK, TOP_SWITCH, N_FAULTS };
 
@@ -152,7 +152,8 @@ static const char *const fault_name[] = {
 	"leaf cable", "middle cable", "top switch"
 };
 
-/* The i-th fault of a kind, spread over the fabric; 0: there is none. */
+/* The i-th fault of a kind, spread over the fabric.  Returns the number of events;
+ * 0: no such fault. */
 static uint32_t draw_fault(const struct ftr_shape *sh,
 			   const struct ftr_incr *lv, enum fault kind,
 			   uint32_t i, struct ftr_incr_event *e)
@@ -271,7 +272,7 @@ static void live_case(const char *name, unsigned int threads)
 
 /* ---- tables ---------------------------------------------------------- */
 
-/* Each case in a process of its own; returns whether one failed. */
+/* Run each case in a process of its own; returns whether one failed. */
 static bool in_children(void (*fn)(const char *, unsigned int), int n,
 			const char *const *name)
 {

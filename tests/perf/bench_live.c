@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Links lost one by one, followed by the incremental routing.
+ * Links fail one by one, and incremental routing follows.
  *
  *	bench_live SHAPE PERCENT SEED
  *
@@ -9,10 +9,10 @@
  *
  *	SHAPE PERCENT SEED all-to-all shifts entries median-ms worst-ms
  *
- * with tabs between them.  all-to-all: flows on the most loaded link over the lower
- * bound by cuts; shifts: mean of the most loaded link over all shifts, in the order
- * of the healthy fabric; entries: changed by all faults together; ms: processor time
- * of one fault.
+ * with tabs between them.  all-to-all: flows on the most loaded link divided by the
+ * lower bound by cuts; shifts: mean of the most loaded link over all shifts, in the
+ * order of the healthy fabric; entries: changed by all faults together; ms: processor
+ * time of one fault.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ static bool is_alive(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 		ftr_incr_alive(ctx, s, p);
 }
 
-/* The fabric as it is now has the switches and LIDs of f. */
+/* The present fabric, with the switches and LIDs of f. */
 static void print_load(const struct ftr_shape *sh, struct ftr_incr *lv)
 {
 	struct order o = { malloc((sh->numbering.n_d + 1) * sizeof(ftr_ep)), 0 };

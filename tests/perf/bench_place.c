@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What a routing makes of a damaged tree: load and churn, ours and others'.
+ * Routing of a damaged tree: load and changed entries, for dmodc and for other engines.
  *
  *	bench_place LABEL WHOLE A.net B.net [ENGINE A.net A.lfts B.net B.lfts]...
  *
- * WHOLE is the undamaged fabric (any netfile, LIDs or not), A.net the damaged
- * one, B.net the same with one cable less.  Prints a line for each placement of
+ * WHOLE is the undamaged fabric (any netfile, with or without LIDs), A.net the damaged
+ * one, B.net the same with one link fewer.  Prints a line for each placement of
  * dmodc on A.net and B.net, then for each ENGINE with tables of its own:
  *
  *	LABEL ENGINE all max-shift mean-shift perm max-perm bisect entries blocks switches
  *
- * with tabs between them.  all: most flows of all-to-all on a link, over the
- * bound that the thinnest leaf sets: hosts of a leaf, times all others, over its
- * live cables up.  The rest: flows on the most loaded link over all shifts, in
- * the order of hosts of WHOLE, of PATTERNS random permutations and as many
- * bisections.  The last three: what changes from A to B.
+ * with tabs between them.  all: most flows of all-to-all on a link, divided by the
+ * bound of the leaf with the least uplink capacity: hosts of a leaf, times all others,
+ * divided by its live upward links.  The next five: flows on the most loaded link over
+ * all shifts (in the order of hosts of WHOLE), of PATTERNS random permutations, and of
+ * the same number of bisections.  The last three: changes from A to B.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,7 +115,7 @@ static void print_line(const char *label, const char *engine,
 	fflush(stdout);
 }
 
-/* ---- ours and others' ---------------------------------------------------- */
+/* ---- dmodc and other engines --------------------------------------------- */
 
 static struct ftr_shape *shape(const struct ftr_fabric *f,
 			       const struct ftr_shape *whole)

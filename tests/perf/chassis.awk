@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
 # A fabric of about 4,000 hosts and 1,400 switches in which every level is
-# irregular, as an ibsim netfile.  Made up; no real site has it.
+# irregular, as an ibsim netfile.  It is synthetic; no real site has it.
 #
 #	awk -v seed=1 -v racks=580 -v missing=2.9 -v roots=f.roots -f chassis.awk >f.net
 #	ibfattree route f.net --roots f.roots
 #
 # Two core chassis, each of 36 leaf chips and 18 spine chips; racks of two edge
-# switches, ten racks a row; a row has one switch for each chassis, on two
-# neighbouring leaf chips of it; trunks of one to six cables; some leaf chips have
-# hosts; `missing` per cent of the cables between switches are left out.  Four
+# switches, ten racks in a row; a row has one switch for each chassis, connected to
+# two neighbouring leaf chips of it; trunks of one to six links; some leaf chips have
+# hosts; `missing` per cent of the links between switches are left out.  Four
 # ranks: edge, row, leaf chips, spine chips.
 function rnd(n) { state = (state * 1103515245 + 12345) % 2147483648; return int(state / 65536) % n }
 function add(s) {

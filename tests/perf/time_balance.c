@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * How long do the engines and the search for balance take?
+ * Time that the engines and the search for balance take.
  *
  *	time_balance NETFILE [ROOTS [ENGINE [THREADS [RUNS [off|load|full]]]]]
  *
- * ROOTS names a file of node GUIDs; - for none.  Prints milliseconds, wall clock
- * and processor time of all threads, each the least of RUNS (3), and the figures:
- * most loaded link of all-to-all over the bound by cuts, mean over the shifts of
+ * ROOTS names a file of node GUIDs; - for none.  Prints milliseconds of wall clock
+ * and of processor time of all threads, each the minimum of RUNS (3), and the figures:
+ * most loaded link of all-to-all divided by the bound by cuts, mean over the shifts of
  * the most loaded link, entries changed.
  */
 #include <stdio.h>
@@ -52,7 +52,7 @@ static double seconds_of(const struct timeval *t)
 	return (double)t->tv_sec + (double)t->tv_usec / 1e6;
 }
 
-/* Milliseconds on the clock, of the processors, and of memory in MB. */
+/* Wall clock and processor time in milliseconds, memory in MB. */
 struct spent {
 	double wall, cpu, mb;
 };

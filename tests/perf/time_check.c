@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * How long does the checker take?  Usage: time_check [A]...
+ * Time that the checker takes.  Usage: time_check [A]...
  *
- * Builds PGFT(3; A,A,2A; 1,A,A; 1,1,1) with tables written down in closed form
+ * Builds PGFT(3; A,A,2A; 1,A,A; 1,1,1) with tables in closed form
  * (hosts: d mod k; A = 18: 1,620 switches, 11,664 hosts; A = 24: 2,880 and
- * 27,648) and prints the best of some runs with 1 and 2 threads:
+ * 27,648) and prints the minimum of several runs with 1 and 2 threads:
  *
  *	holes		switches without a common ancestor do not reach each
  *			other: plain up/down tables
  *	u-turn		such pairs meet in the first leaf of the pod: every
- *			walk arrives, some turn up after down
+ *			walk arrives, some turn upward after a downward link
  *
  *	top (k,j)		A planes k of A switches j
  *	mid (pod,k)		2A pods of A
@@ -25,7 +25,7 @@
 static uint32_t A;
 static bool u_turn;
 
-/* GUIDs, and with them LIDs and indices, in the order leaf, mid, top, host. */
+/* Numbers of GUIDs, and so of LIDs and indices, in the order leaf, mid, top, host. */
 static uint32_t leaf(uint32_t pod, uint32_t i) { return pod * A + i; }
 static uint32_t mid(uint32_t pod, uint32_t k) { return (2 * A + pod) * A + k; }
 static uint32_t top(uint32_t k, uint32_t j) { return 4 * A * A + k * A + j; }
@@ -75,7 +75,7 @@ static struct ftr_fabric *build(const uint32_t *host_guid)
 	return f;
 }
 
-/* Towards leaf l, climbing by plane k and top j. */
+/* Towards leaf l, upward through plane k and top j. */
 static ftr_port to_leaf(uint32_t s, uint32_t l, uint32_t k, uint32_t j)
 {
 	uint32_t n = 2 * A * A;
@@ -87,7 +87,8 @@ static ftr_port to_leaf(uint32_t s, uint32_t l, uint32_t k, uint32_t j)
 	return (ftr_port)(s / A - 2 * A == l / A ? l % A + 1 : A + 1 + j);
 }
 
-/* Towards a mid or top switch d of plane k; down to the first leaf to turn. */
+/* Towards a mid or top switch d of plane k; where there is no up/down path, by a
+ * turn at the first leaf. */
 static ftr_port to_upper(uint32_t s, uint32_t d)
 {
 	uint32_t n = 2 * A * A, k = d < 2 * n ? d % A : (d - 2 * n) / A;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Milliseconds of processor time of planning extra turns on large irregular
- * fabrics: the least of several runs, without and with the turns known.  Prints,
- * never fails on a time.  Then a link and a switch die in the incremental
- * routing.  Placement is literal: others take long where slots are inferred that
- * were never there.
+ * Processor time, in milliseconds, of planning extra turns on large irregular fabrics:
+ * the minimum of several runs, without and with known turns.  Only prints times; no
+ * time is a failure.  Then a link and a switch die in the incremental routing.
+ * Placement is literal, because other placements take long where slots are inferred
+ * that never existed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static double plan(const struct ftr_shape *sh, const struct ftr_route_opts *o)
 	return least;
 }
 
-/* One link of the switch, then all of them. */
+/* One link of the switch fails, then all of them. */
 static void die(const struct ftr_shape *sh, const struct ftr_route_opts *o,
 		const struct ftr_tables *t, ftr_sw s)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Milliseconds of processor time of local repairs: time_repair [SHAPE [LANES]].
- * Prints, never fails on a time.  A planner is made, then single cables and switches die and come back.
+ * Processor time, in milliseconds, of local repairs: time_repair [SHAPE [LANES]].
+ * Only prints times; no time is a failure.  A planner is made, then single links and
+ * switches die and return.
  */
 #include <stdio.h>
 #include <stdlib.h>

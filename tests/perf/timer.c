@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A stopwatch for OpenSM's routing engines, stock ones and ours alike: an
+ * Measures the time of OpenSM's routing engines, stock ones and ours alike: an
  * event plugin for benchmarks ("event_plugin_name ibfattree ibftimer").
  *
  * Engines are set up after plugins are loaded, so at the first heavy sweep the
- * list is complete; every engine's callbacks are then replaced by ones that
- * take the time around the old ones.  Where an engine leaves a step to the
- * host (no callback, or > 0 returned), the host would take min-hop's, which is
- * what the default engine holds: it is called here, inside the watch, so the
- * sum is what the routing really costs.  The writing of tables to the switches
- * is the host's and outside of it.
+ * list is complete; the callbacks of every engine are then replaced by ones that
+ * measure the time of the original ones.  Where an engine leaves a step to OpenSM (no
+ * callback, or > 0 returned), OpenSM would use min-hop's, which is that of the default
+ * engine: it is called here, inside the measurement, so that the sum is the real
+ * cost of the routing.  Writing the tables to the switches is done by OpenSM and not
+ * measured.
  *
  * One line per routing in the log: "ibftimer: ENGINE matrices X ms, tables Y
  * ms, multicast Z ms in N trees" (multicast of the sweep before, for engines
- * that build trees themselves; for the others it is the host's own work).
+ * that build trees themselves; for the others OpenSM builds them).
  * And one per sweep when its tables are on the switches: "ibftimer: pushed N
- * blocks to M switches", by the host's own account of acknowledged blocks.
+ * blocks to M switches", from OpenSM's own count of acknowledged blocks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ struct watched {
 
 struct timer {
 	osm_opensm_t *osm;
-	/* since the sweep began; told under the host's exclusive lock */
+	/* since the sweep began; updated under OpenSM's exclusive lock */
 	unsigned int blocks, switches;
 	unsigned char seen[49152];	/* by LID */
 	struct watched w[MAX_ENGINES];

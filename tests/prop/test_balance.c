@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The search for balance on thousands of random fabrics: its counters after every
- * sweep, and its results, against a slow walk of every pair (lib/recount.h).
+ * Checks the search for balance on thousands of random fabrics: its counters after
+ * every sweep, and its results, against a slow walk of every pair (lib/recount.h).
  *
- * FTR_SEED=N starts at that seed, FTR_RUNS multiplies the number of fabrics.
+ * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -27,7 +27,7 @@ static size_t bytes_of(const struct ftr_tables *t)
 	return (size_t)t->n_sw * t->stride;
 }
 
-/* Every kind of fabric in turn; most of them damaged. */
+/* Every kind of fabric in turn; most are damaged. */
 static struct ftr_fabric *any_fabric(uint64_t seed)
 {
 	struct ftr_pgft g;
@@ -112,7 +112,7 @@ static void bins_match(const struct counted *x, const struct recount *slow,
 		for (uint32_t k = bin * c->width;
 		     k < (bin + 1) * c->width && k < n; k++)
 			sum += slow->shift[(size_t)link * n + k];
-		/* what a host sends to itself is on no link */
+		/* no link carries what a host sends to itself */
 		ck_assert_msg(sum == is, "seed %" PRIu64
 			      ": link %u, bin %u: %u flows, counted %u", seed,
 			      link, bin, is, sum);
@@ -142,7 +142,7 @@ static void counters_match(const struct counted *x, uint64_t seed)
 	recount_free(slow);
 }
 
-/* Sweeps with prices from low to high; returns the entries moved. */
+/* Runs sweeps at prices from low to high; returns the number of entries moved. */
 static uint64_t sweep_and_match(struct counted *x, uint64_t seed)
 {
 	struct balance_sweep s = {
@@ -161,7 +161,7 @@ static uint64_t sweep_and_match(struct counted *x, uint64_t seed)
 			ck_assert(!balance_sweep(&x->c, &s, &err));
 		} else {
 			ck_assert(!balance_load_sweep(&x->c, &s, &err));
-			balance_bins_count(&x->c, NULL);	/* are left alone */
+			balance_bins_count(&x->c, NULL);	/* must not change */
 		}
 		moved += s.moved;
 		balance_bins_peaks(&x->c);
@@ -170,7 +170,7 @@ static uint64_t sweep_and_match(struct counted *x, uint64_t seed)
 	return moved;
 }
 
-/* The columns of odd number by another order of the switches. */
+/* Odd columns take their entries from tables with another order of the switches. */
 static struct ftr_shape *other_order(const struct ftr_shape *sh,
 				     struct ftr_tables *t, uint8_t *use)
 {
@@ -235,7 +235,7 @@ struct routed {
 	const struct ftr_shape *sh;
 	const struct ftr_engine_ops *engine;
 	uint64_t seed;
-	struct ftr_tables *off;		/* without the search */
+	struct ftr_tables *off;		/* balance off */
 	struct recount *off_count;
 	struct ftr_check_report off_report;
 };
@@ -253,7 +253,7 @@ static struct ftr_tables *route(const struct routed *r, enum ftr_balance depth,
 	struct ftr_route_opts opts = FTR_ROUTE_OPTS_INIT;
 	struct ftr_tables *t = NULL;
 
-	/* the start: displaced entries are placed, and the search is cancelled */
+	/* depth 0: only place displaced entries; the search is cancelled at once */
 	opts.balance = depth ? depth : FTR_BALANCE_LOAD;
 	opts.cancelled = depth ? NULL : at_once;
 	ck_assert(!ftr_tables_new(r->f, false, &t, &err));
@@ -271,7 +271,8 @@ static void check(const struct routed *r, const struct ftr_tables *t,
 	ck_assert(!ftr_check_tables(r->f, t, &opts, NULL, out, &err));
 }
 
-/* All that arrived arrives, up and then down, by no ring of dependencies. */
+/* The same pairs are reachable as without the search, by up/down paths and without
+ * a credit loop. */
 static void is_sound(const struct routed *r, const struct ftr_tables *t)
 {
 	struct ftr_check_report now;
@@ -289,8 +290,8 @@ static void is_sound(const struct routed *r, const struct ftr_tables *t)
 		      (int)now.cdg, (int)r->off_report.cdg);
 }
 
-/* Any mixture of old and new entries is as sound: tables on their way to the
- * switches. */
+/* Any mixture of old and new entries is sound, too: such a mixture exists while the
+ * tables are being written. */
 static void mixture_is_sound(const struct routed *r, const struct ftr_tables *t)
 {
 	struct ftr_tables *mix = copy_of(r->f, t);
@@ -309,7 +310,7 @@ static bool same_mean(double mean, uint64_t sum, uint32_t n)
 	return fabs(mean - (n > 1 ? (double)sum / (n - 1) : 0)) < 1e-9;
 }
 
-/* The report is true, and no figure is worse. */
+/* The report is correct, and no figure is worse than before. */
 static void is_better(const struct routed *r, enum ftr_balance depth,
 		      const struct ftr_tables *t,
 		      const struct ftr_balance_report *b)
@@ -343,7 +344,7 @@ static void is_better(const struct routed *r, enum ftr_balance depth,
 	recount_free(now);
 }
 
-/* Entries that follow the ranks are candidates of equation (1). */
+/* Entries that follow the ranks are candidates of equation (1) (Gliksberg et al. 2020). */
 static void are_candidates(const struct routed *r, const struct ftr_tables *t)
 {
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
@@ -368,7 +369,7 @@ static void are_candidates(const struct routed *r, const struct ftr_tables *t)
 		}
 }
 
-/* Returns the entries that changed. */
+/* Returns the number of entries changed. */
 static uint64_t one_depth(const struct routed *r, enum ftr_balance depth,
 			  struct ftr_team *team)
 {
@@ -400,7 +401,7 @@ START_TEST(results_are_sound_and_never_worse)
 		struct ftr_shape *sh = shape_of(f);
 		struct routed r = { .f = f, .sh = sh, .seed = seed };
 
-		/* ddlr has the tables of sftree: now and then is enough */
+		/* ddlr uses sftree's tables: one seed in 16 is enough */
 		for (int k = 0; k < (seed % 16 ? 2 : 3); k++) {
 			r.engine = ftr_engine_find(engines[k]);
 			r.off = route(&r, FTR_BALANCE_OFF, NULL, NULL);

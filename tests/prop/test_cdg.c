@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The dependency graph that follows changes, against the sets of lib/deps.c and
- * against the checker: trees and graphs that are none, tables of the engines
- * and random ones, one lane and random SL2VL tables, changes of several steps,
- * drains, cables that go and come.
+ * Checks the incremental channel dependency graph against the sets of lib/deps.c and
+ * against the checker: trees and other graphs, tables of the engines and random
+ * tables, one VL and random SL2VL tables, changes of several steps, drains, links
+ * that fail and return.
  */
 #include <check.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ static struct ftr_sl2vl *random_vls(struct ftr_rng *r,
 	return m;
 }
 
-/* Towards each LID a random tree over the cables; a few entries at random. */
+/* Route to each LID by a random tree over the links; a few entries are random. */
 static void random_tables(struct ftr_rng *r, const struct ftr_fabric *f,
 			  struct ftr_tables *t, unsigned int wild)
 {
@@ -152,7 +152,7 @@ static void end_world(struct world *w)
 	ftr_fabric_free(w->f);
 }
 
-/* Build; what the checker and the sets say decides whether it must succeed. */
+/* Build the graph. It must succeed exactly if the checker and the sets find no cycle. */
 static bool start(struct world *w)
 {
 	const struct ftr_check_opts co = {
@@ -187,7 +187,7 @@ static bool graph_has(const struct world *w, uint32_t a, unsigned int va,
 	struct ftr_channel y = { p->peer, out, (uint8_t)vb };
 	bool mine = ftr_cdg_edge(w->g, x, y) != 0;
 
-	/* edges at a cable that is down may linger, they mean nothing */
+	/* edges of a link that is down may remain; they are never followed */
 	if (!w->d->down[a] && !ftr_cdg_link_is_down(w->g, y.sw, y.port))
 		ck_assert_msg(mine == deps_has(w->d, x, y),
 			      "seed %llu: edge %u[%u]/%u -> %u[%u]/%u",
@@ -227,7 +227,7 @@ static ftr_lid random_lid(struct world *w)
 	}
 }
 
-/* Up to three steps of up to three writes; returns whether it was refused. */
+/* Apply up to three steps of up to three writes; returns whether the change was refused. */
 static bool change(struct world *w)
 {
 	ftr_lid lid = random_lid(w);
@@ -285,7 +285,7 @@ static void drain(struct world *w, bool all)
 		ck_assert_uint_eq(ftr_cdg_undrained(w->g), 0);
 }
 
-/* A random cable goes, or comes back. */
+/* A random link goes down or comes up. */
 static void cable(struct world *w)
 {
 	ftr_sw s = ftr_rng_below(&w->rng, w->f->n_sw);
@@ -362,8 +362,7 @@ START_TEST(against_sets)
 }
 END_TEST
 
-/* Two leaves, two spines: a U-turn at each leaf, in both directions, is a cycle
- * on one lane. */
+/* Two leaves, two spines: a U-turn at each leaf, in both directions, is a cycle on one VL. */
 START_TEST(two_turns_close)
 {
 	struct ftr_fabric *f = draw("A: s t h1\nB: s t h1\ns:\nt:\n");
@@ -376,7 +375,7 @@ START_TEST(two_turns_close)
 	struct ftr_cdg_write w[2];
 	bool closes;
 
-	/* to B over s, to A over t; ports by the order of drawing */
+	/* to B over s, to A over t; ports are numbered in the order of the drawing */
 	ck_assert(!ftr_tables_new(f, true, &tab, &err));
 	ftr_tables_row(tab, a)[lb] = 1;
 	ftr_tables_row(tab, s)[lb] = 2;
@@ -385,8 +384,9 @@ START_TEST(two_turns_close)
 	ftr_tables_row(tab, t)[la] = 1;
 	ftr_tables_row(tab, a)[la] = 3;
 	ck_assert(!ftr_cdg_new(f, tab, NULL, &g, &err));
-	/* s goes back to A, which goes over t, then t back to B, over s: the
-	 * first alone is good, both close A>s>A>t>B>s */
+	/* Towards B, s sends back to A, and A sends over t. Then, towards A, t sends
+	 * back to B, and B sends over s. The first change alone closes no cycle; both
+	 * together close A>s>A>t>B>s. */
 	w[0] = (struct ftr_cdg_write){ t, 2, 0 };
 	ck_assert(!ftr_cdg_change(g, lb, w, 1, &closes, &err));
 	ck_assert(!closes);
@@ -402,7 +402,7 @@ START_TEST(two_turns_close)
 	ck_assert(!ftr_cdg_change(g, la, w, 2, &closes, &err));
 	ck_assert(closes);
 	ck_assert_uint_eq(ftr_tables_get(ftr_cdg_tables(g), b, la), 2);
-	ck_assert(ftr_cdg_occupied(g, a, 1, lb));	/* not drained */
+	ck_assert(ftr_cdg_occupied(g, a, 1, lb));	/* until drained */
 	ftr_cdg_drain_all(g);
 	ck_assert(!ftr_cdg_occupied(g, a, 1, lb));
 	ck_assert(ftr_cdg_occupied(g, a, 2, lb));
@@ -440,7 +440,7 @@ START_TEST(wrong_words)
 	w.sw = f->n_sw;
 	ck_assert_int_eq(ftr_cdg_change(g, 1, &w, 1, &closes, &err),
 			 FTR_INVAL);
-	ck_assert(!ftr_cdg_link_down(g, 0, 99, &err));	/* no cable: nothing */
+	ck_assert(!ftr_cdg_link_down(g, 0, 99, &err));	/* no link at this port: nothing happens */
 	ck_assert(!ftr_cdg_link_is_down(g, 0, 99));
 	ftr_cdg_free(g);
 	ftr_cdg_free(NULL);
@@ -459,7 +459,7 @@ static bool stop_later(void *ctx)
 	return *left == 0 || !--*left;
 }
 
-/* Who makes it may give up at any time; later it is as if never asked. */
+/* Making the graph can be cancelled at any time; a later attempt is not affected. */
 START_TEST(given_up)
 {
 	struct ftr_fabric *f = NULL;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The judgement of changes against the slow way: the whole tables on a fabric
- * without the dead cables, and the union of old and new entries written out.
- * Tables come from a live routing; some are spoilt afterwards.
+ * Compares the checker's verdict on changes with a slow one: complete tables on a
+ * fabric without the dead links, and the explicit union of old and new entries.
+ * Tables come from incremental routing; some are corrupted afterwards.
  *
  * Every loop prints its seed when it fails; FTR_SEED=N starts there, FTR_RUNS
  * multiplies the number of fabrics.
@@ -24,7 +24,7 @@ static const struct ftr_route_opts updown = {
 struct scene {
 	uint64_t seed;
 	struct ftr_rng rng;
-	struct ftr_fabric *f, *damaged;	/* whole, and without the dead */
+	struct ftr_fabric *f, *damaged;	/* complete, and without the dead links */
 	struct ftr_shape *sh;
 	struct ftr_incr *lv;
 	struct ftr_tables *old, *now;
@@ -46,7 +46,7 @@ static bool is_alive(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 
 	if (ftr_fabric_port(f, s, p)->peer_kind != FTR_PEER_SW)
 		return true;
-	/* cables inside one rank are nobody's */
+	/* the incremental routing has no state for horizontal links */
 	return z->sh->tree.rank[s] == z->sh->tree.rank[ftr_fabric_port(f, s, p)->peer] ||
 		ftr_incr_alive(z->lv, s, p);
 }
@@ -90,7 +90,7 @@ static void stop(struct scene *z)
 	free(z->change);
 }
 
-/* A few cables die or come back; z->now follows. */
+/* A few links die or return; z->now follows. */
 static void damage(struct scene *z)
 {
 	struct ftr_incr_event e[8];
@@ -112,7 +112,7 @@ static void damage(struct scene *z)
 	z->d.write_step = NULL;
 }
 
-/* Let a switch that is come down to go up elsewhere, if there is one. */
+/* Find a switch to which a packet is routed downward and make it send upward, if there is one. */
 static void turn_up(struct scene *z)
 {
 	const struct ftr_group *g;
@@ -137,7 +137,7 @@ static void turn_up(struct scene *z)
 	}
 }
 
-/* A few entries of the new tables go astray, by preference to a switch. */
+/* Corrupt a few entries of the new tables, preferably with a port that leads to a switch. */
 static void spoil(struct scene *z)
 {
 	uint32_t n = ftr_rng_below(&z->rng, 4) ? 1 :
@@ -182,9 +182,9 @@ static void judge(struct scene *z)
 					 &err), "%s", err.msg);
 }
 
-/* ---- the slow way ---------------------------------------------------- */
+/* ---- the slow verdict ------------------------------------------------ */
 
-/* Where the entry leads over a cable of the damaged fabric, or NONE. */
+/* The switch to which the entry leads over a link of the damaged fabric, or FTR_SW_NONE. */
 static ftr_sw leads_to(const struct scene *z, const struct ftr_tables *t,
 		       ftr_sw s, ftr_lid lid)
 {
@@ -196,7 +196,7 @@ static ftr_sw leads_to(const struct scene *z, const struct ftr_tables *t,
 	return ftr_fabric_port(z->damaged, s, p)->peer;
 }
 
-/* The finding in which a walk ends, FTR_N_FINDINGS: it arrives. */
+/* The finding in which a walk ends; FTR_N_FINDINGS if it arrives. */
 static enum ftr_finding slow_walk(const struct scene *z, ftr_sw s, ftr_lid lid)
 {
 	const struct ftr_lid_owner *o = &z->f->owner[lid];
@@ -236,7 +236,7 @@ static void same_walks(const struct scene *z)
 			      PRIu64, z->seed, z->rep.found[k], k, found[k]);
 }
 
-/* x comes down to y by one table, y goes up by the other. */
+/* True if x routes downward to y by one table, and y routes upward by the other. */
 static bool meets(const struct scene *z, const struct ftr_tables *tx,
 		  const struct ftr_tables *ty, ftr_sw x, ftr_lid lid)
 {
@@ -249,7 +249,7 @@ static bool meets(const struct scene *z, const struct ftr_tables *tx,
 	return u != FTR_SW_NONE && rank[u] > rank[y];
 }
 
-/* Only pairs that neither table has by itself. */
+/* Counts only pairs that neither table has by itself. */
 static uint64_t slow_mixed(const struct scene *z)
 {
 	uint64_t n = 0;
@@ -272,7 +272,7 @@ static uint64_t slow_mixed(const struct scene *z)
 	return n;
 }
 
-/* Entries that did not change and lead to a new hole. */
+/* Entries that did not change and lead to an entry that is now missing. */
 static uint64_t slow_stranded(const struct scene *z)
 {
 	uint64_t n = 0;
@@ -292,7 +292,7 @@ static uint64_t slow_stranded(const struct scene *z)
 /* Depth-first search for a cycle among the channels of both tables. */
 struct graph {
 	const struct scene *z;
-	uint8_t *color;		/* [n_ports] 1 on the way, 2 done */
+	uint8_t *color;		/* [n_ports] 1: on the stack, 2: done */
 	uint8_t *edge;		/* [n_ports][n_ports] */
 };
 
@@ -373,7 +373,7 @@ static void against_slow(struct scene *z)
 	}
 }
 
-/* Changes for which the next one on their path is not written before. */
+/* Changes written no later than the next change on their path. */
 static uint64_t slow_early(const struct scene *z)
 {
 	uint64_t n = 0;
@@ -396,7 +396,7 @@ static uint64_t slow_early(const struct scene *z)
 	return n;
 }
 
-/* The stages of a live routing must stand before the checker, too. */
+/* The write steps of an incremental routing must satisfy the checker, too. */
 static void write_steps_stand(struct scene *z)
 {
 	ck_assert_uint_eq(z->d.n_changes, z->r->n_changes);
@@ -413,7 +413,7 @@ static void write_steps_stand(struct scene *z)
 	ck_assert_msg(!z->rep.mixed && z->rep.proved, "seed %" PRIu64 ": %"
 		      PRIu64 " mixed in spite of the stages", z->seed,
 		      z->rep.mixed);
-	/* all at once is not downstream first */
+	/* all at once does not write downstream first */
 	z->d.write_step = calloc(z->d.n_changes + 1, sizeof(*z->d.write_step));
 	judge(z);
 	ck_assert_uint_eq(z->rep.early, slow_early(z));
@@ -481,7 +481,7 @@ START_TEST(odd_questions)
 					     &err));
 		ck_assert(!memcmp(&rep, &z.rep, sizeof(rep)));
 		ftr_team_free(team);
-		/* an entry that was forgotten in the list */
+		/* an entry that is missing from the list of changes */
 		if (z.d.n_gone) {
 			ftr_lid lid = z.sh->numbering.dest[0].lid;
 

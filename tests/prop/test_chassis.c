@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Leaves that hang on several switches of one plane, as racks do on a chassis:
- * balance where the literal rule has none, and sftree with the paths of dmodc.
- * (Entry by entry: test_place.)
+ * Leaves that connect to several switches of one plane, as racks connect to a
+ * chassis: balance where the literal rule gives none, and sftree with the paths of
+ * dmodc. (test_place compares entry by entry.)
  *
- * FTR_SEED=N starts at that seed, FTR_RUNS multiplies the number of fabrics.
+ * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -55,7 +55,7 @@ static void unroute(struct routed *r)
 	ftr_fabric_free(r->f);
 }
 
-/* Does every cable lead to the next rank? */
+/* Does every link lead to the next rank? */
 static bool is_layered(const struct ftr_shape *sh)
 {
 	for (ftr_sw s = 0; s < sh->f->n_sw; s++)
@@ -68,7 +68,7 @@ static bool is_layered(const struct ftr_shape *sh)
 	return true;
 }
 
-/* All that any cabling connects arrives, and no dependencies are in a ring. */
+/* Every physically connected pair is reachable, without a credit loop. */
 static void sound(const struct routed *r, uint64_t seed)
 {
 	struct ftr_check_opts opts = { .switch_sources = true };
@@ -116,8 +116,8 @@ static void hosts_as_dmodc(const struct routed *r, uint64_t seed)
 
 /* ---- any chassis ------------------------------------------------------- */
 
-/* Below a leaf chip as root nothing but top switches is upside down, and no
- * path of hosts passes one of them downwards and then upwards. */
+/* If the root leaf is below a leaf chip, only top switches are inverted, and no
+ * path between hosts passes one of them downward and then upward. */
 START_TEST(chassis_are_complete)
 {
 	uint64_t seed = trees_first_seed();
@@ -140,7 +140,7 @@ START_TEST(chassis_are_complete)
 		}
 		unroute(&r);
 	}
-	/* A handful of random fabrics need not contain such a tree. */
+	/* a handful of random fabrics may contain no such tree */
 	if (i >= 300)
 		ck_assert_uint_ge(chips, i / 10);
 }
@@ -177,8 +177,7 @@ static uint64_t worst_link(const struct routed *r, const struct ftr_tables *t)
 	return all.max;
 }
 
-/* A leaf's cables carry 394 flows each; ftree of OpenSM 3.3.23 puts 720 on the
- * most loaded link. */
+/* A leaf's links carry 394 flows each; ftree of OpenSM 3.3.23 puts 720 on the most loaded link. */
 START_TEST(racks_are_balanced)
 {
 	uint64_t top[18];

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * dmodc with `paths all` over random irregular fabrics: every pair of host
- * ports that links connect arrives, no credit loop by a search of the whole
- * graph, and pairs with an up/down path keep their entries.
+ * dmodc with `paths all` over random irregular fabrics: every physically connected
+ * pair of host ports is reachable, a search of the whole graph finds no credit loop,
+ * and pairs with an up/down path keep their entries.
  *
- * FTR_SEED=N starts at that seed, FTR_RUNS multiplies the number of fabrics.
+ * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -30,7 +30,7 @@ struct both {
 	uint32_t *island;
 };
 
-/* What all fabrics of a test came to. */
+/* Totals over all fabrics of a test. */
 static struct {
 	uint32_t fabrics, extra, reordered, narrowed;
 	uint64_t turns, pairs, longer;
@@ -83,7 +83,7 @@ static void unroute(struct both *b)
 	free(b->stats.turn);
 }
 
-/* Where a packet for end port e goes that stands at s; n_sw hops at most. */
+/* Does a packet for end port e arrive from switch s within n_sw hops? */
 static bool arrives(const struct both *b, const struct ftr_tables *t, ftr_sw s,
 		    ftr_ep e)
 {
@@ -122,7 +122,7 @@ static void all_arrive(const struct both *b)
 		}
 }
 
-/* The whole graph is searched; the claims do not come into it. */
+/* Searches the whole graph; the order and turns that the engine claims are not used. */
 static void no_credit_loop(const struct both *b)
 {
 	struct ftr_check_opts opts = { .switch_sources = true };
@@ -134,8 +134,8 @@ static void no_credit_loop(const struct both *b)
 		      b->seed, rep.harmful, (int)rep.cdg);
 }
 
-/* With the claims of the engine the proof stands, and the graph need not be
- * built; without them it does not. */
+/* With the order and turns that the engine claims, the checker proves the tables
+ * without building the graph; without them it cannot. */
 static void claims_prove(const struct both *b)
 {
 	struct ftr_check_opts opts = {
@@ -145,7 +145,7 @@ static void claims_prove(const struct both *b)
 	};
 	struct ftr_check_report rep;
 
-	/* a lone horizontal link needs no turn, and the graph */
+	/* a single horizontal link needs no turn, but the graph has to be built */
 	if (!opts.rank || !b->stats.n_turns)
 		return;
 	ck_assert(!ftr_check_tables(b->f, b->all, &opts, NULL, &rep, &err));
@@ -161,8 +161,8 @@ static void claims_prove(const struct both *b)
 		      ": proved without the claims", b->seed);
 }
 
-/* Entries with an up/down path are those of `paths updown`; or, at a gateway
- * that had to be restricted, others with as many hops. */
+/* Entries with an up/down path equal those of `paths updown`. At a gateway whose
+ * choice was restricted they may differ, but have the same hop count. */
 static void others_keep(const struct both *b)
 {
 	const struct ftr_shape *sh = b->sh;
@@ -228,7 +228,7 @@ START_TEST(irregular)
 }
 END_TEST
 
-/* Flows of the most loaded link of fabric b after the search. */
+/* Flows on the most loaded link of fabric b after the search. */
 static uint32_t searched(const struct both *b, enum ftr_paths paths,
 			 struct ftr_route_stats *stats)
 {
@@ -245,9 +245,9 @@ static uint32_t searched(const struct both *b, enum ftr_paths paths,
 	return stats->balance.max_after;
 }
 
-/* Two chassis joined by racks on two chips of each: all is routed by the order of
- * sftree.  The search makes that as even as up/down routing, which leaves pairs
- * out; and the tables follow one shape, which the fast path needs. */
+/* Two chassis joined by racks that connect to two chips of each. Routing follows
+ * sftree's order. The search balances it as evenly as up/down routing, which leaves
+ * pairs unreachable; and the tables follow one shape, which the fast path needs. */
 START_TEST(order_of_sftree_is_even)
 {
 	static const uint64_t seeds[] = { 13, 32, 34, 118, 169, 197, 347 };
@@ -341,11 +341,11 @@ static bool alive(void *ctx, const struct ftr_fabric *f, ftr_sw s, ftr_port p)
 	const struct life *x = ctx;
 
 	(void)f;
-	/* a link inside one rank is not known to the live routing */
+	/* incremental routing has no state for horizontal links */
 	return !ftr_incr_connected(x->lv, s, p) || ftr_incr_alive(x->lv, s, p);
 }
 
-/* A full routing of what is alive, with the turns of the live one. */
+/* Compare with a full routing of the links alive, with the turns of the incremental one. */
 static void compare(struct life *x, const struct ftr_check_delta *d)
 {
 	struct ftr_filter filter = { .keep_link = alive, .ctx = x };
@@ -372,7 +372,7 @@ static void compare(struct life *x, const struct ftr_check_delta *d)
 	unroute(&now);
 }
 
-/* As the plugin does it: what is not proved is taken back. */
+/* As in the plugin: a change that is not proved is undone. */
 static bool sound(struct life *x, const struct ftr_check_delta *d)
 {
 	struct ftr_delta_report rep;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Displaced entries over random fabrics and random histories of faults and repairs:
- * which entries change, what is counted, and that all return.
+ * Displaced entries over random fabrics and random sequences of faults and repairs:
+ * which entries change, what is counted, and that all entries return.
  *
  * Every loop prints its seed when it fails; FTR_SEED=N starts there, FTR_RUNS
  * multiplies the number of fabrics.
@@ -19,7 +19,7 @@
 
 static struct ftr_err err;
 
-/* A world whose entries are kept, beside w->lv, in which nothing is. */
+/* A world with an incremental routing that keeps entries (lv); w->lv keeps none. */
 struct kept {
 	struct world *w;
 	struct ftr_tables *prefer, *before;
@@ -27,7 +27,7 @@ struct kept {
 	struct ftr_incr *lv;
 };
 
-/* Preferred ports where they lead closer, else those of the formula. */
+/* Preferred ports where they lead closer, otherwise those of the formula. */
 static struct ftr_tables *first_tables(const struct kept *k)
 {
 	const struct ftr_shape *sh = k->w->sh;
@@ -91,7 +91,7 @@ static void stop(struct kept *k)
 static void check_entry(const struct kept *k, ftr_sw s,
 			const struct ftr_dest *d)
 {
-	const struct ftr_shape *v = &k->w->lv->view;	/* has tests of its own */
+	const struct ftr_shape *v = &k->w->lv->view;	/* checked by tests of its own */
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
 	ftr_port is = ftr_tables_get(ftr_incr_tables(k->lv), s, d->lid);
 	ftr_port was = ftr_tables_get(k->before, s, d->lid);
@@ -121,9 +121,9 @@ static void check_entries(const struct kept *k)
 			check_entry(k, s, &sh->numbering.dest[i]);
 }
 
-/* ---- what is counted --------------------------------------------------------- */
+/* ---- counts ------------------------------------------------------------------ */
 
-/* Positions of hosts by base LID, and how many there are. */
+/* Positions of hosts by base LID, and the number of hosts. */
 struct hosts {
 	uint32_t *pos;		/* [max_lid + 1] UINT32_MAX: none */
 	uint32_t n;
@@ -225,7 +225,7 @@ static void check_counts(const struct kept *k)
 	free(h.pos);
 }
 
-/* ---- histories --------------------------------------------------------------- */
+/* ---- sequences of events ----------------------------------------------------- */
 
 static void check_all(const struct kept *k)
 {
@@ -262,7 +262,7 @@ static void apply_and_undo(struct kept *k)
 	free(e);
 }
 
-/* All links are alive: the preferred tables. */
+/* Repair all links: the tables must be the preferred ones. */
 static void repair_all(struct kept *k)
 {
 	const struct ftr_fabric *f = k->w->f;

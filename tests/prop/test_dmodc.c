@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Dmodc over random fabrics: equality with the oracle, the non-blocking
- * property for shifts, D-mod-k, threads, LMC and multi-port hosts.
+ * Dmodc over random fabrics: equality with the oracle, collision-free shifts,
+ * D-mod-k, threads, LMC and hosts with several ports.
  *
  * Every loop prints its seed when it fails; FTR_SEED=N starts there, FTR_RUNS
  * multiplies the number of fabrics.
@@ -118,8 +118,8 @@ static void compare_entries(const struct routed *r, const unsigned int *cost,
 	free(has);
 }
 
-/* The checker, which knows nothing of costs, must find the tables harmless,
- * prove them, and miss exactly the host pairs that the shape calls hopeless. */
+/* The checker does not use costs. It must find the tables harmless, prove them, and
+ * report as missing exactly the host pairs that the shape calls unreachable. */
 static void against_checker(const struct routed *r, uint64_t seed)
 {
 	struct ftr_check_opts opts = {
@@ -127,7 +127,7 @@ static void against_checker(const struct routed *r, uint64_t seed)
 	};
 	struct ftr_check_report rep;
 	struct ftr_validity v;
-	bool only_hosts = true;	/* one LID each, on leaves */
+	bool only_hosts = true;	/* each has one LID and is on a leaf */
 
 	ck_assert(!ftr_check_tables(r->f, r->t, &opts, NULL, &rep, &err));
 	ck_assert_msg(rep.harmful == 0 && rep.found[FTR_FIND_TURN] == 0 &&
@@ -206,7 +206,8 @@ START_TEST(any_graph_equals_the_oracle)
 }
 END_TEST
 
-/* Procedure 1 to the letter gives the same costs on damaged PGFTs. */
+/* Procedure 1 (Gliksberg et al. 2020), implemented literally, gives the same costs
+ * on damaged PGFTs. */
 START_TEST(costs_equal_the_seed)
 {
 	uint64_t seed = trees_first_seed();
@@ -256,7 +257,7 @@ static void collect(void *ctx, uint32_t d, ftr_ep ep)
 	o->ep[o->n++] = ep;
 }
 
-/* Most flows on one inter-switch link, over all shifts of the order. */
+/* Most flows on one link between switches, over all shifts of the order. */
 static uint32_t worst_shift(const struct routed *r, const struct order *o)
 {
 	const struct ftr_fabric *f = r->f;
@@ -277,7 +278,7 @@ static uint32_t worst_shift(const struct routed *r, const struct order *o)
 				uint32_t at = f->sw[s].first_port + p;
 
 				if (p == FTR_PORT_NONE) {
-					/* ports of hosts on another rail */
+					/* the ports are on different rails */
 					ck_assert_uint_eq(ftr_shape_cost(r->sh, s)
 						[r->sh->numbering.col[f->ep[to].sw]],
 						FTR_COST_INF);
@@ -293,8 +294,8 @@ static uint32_t worst_shift(const struct routed *r, const struct order *o)
 	return worst;
 }
 
-/* As published, with the groups of a switch by GUID, they do collide wherever
- * vendors' GUIDs put the tops of the pods in different orders. */
+/* As published, port groups of a switch are ordered by GUID. Then shifts do collide
+ * wherever the vendors' GUIDs put the top switches of the pods in different orders. */
 START_TEST(shifts_do_not_collide)
 {
 	static const enum ftr_placement how[] = {
@@ -338,7 +339,7 @@ END_TEST
 
 /* ---- D-mod-k ----------------------------------------------------------- */
 
-/* "sw-LEVEL-INDEX": the digit by which the parents of one node differ. */
+/* Parses "sw-LEVEL-INDEX"; returns the digit by which the parents of one node differ. */
 static uint32_t parent_digit(const struct ftr_pgft *g, const char *name)
 {
 	unsigned int level, i;
@@ -349,7 +350,7 @@ static uint32_t parent_digit(const struct ftr_pgft *g, const char *name)
 	return i % g->w[level - 1];
 }
 
-/* Seed 002 section 2: up port floor(d / prod w) mod (w p) of level l. */
+/* Gliksberg et al. 2020, section 2: upward port floor(d / prod w) mod (w p) of level l. */
 static void check_dmodk(const struct routed *r, const struct ftr_pgft *g,
 			ftr_sw s, ftr_ep e)
 {
@@ -363,14 +364,14 @@ static void check_dmodk(const struct routed *r, const struct ftr_pgft *g,
 	ck_assert_int_eq(sscanf(f->ep[e].name, "host-%u", &d), 1);
 	if (port->peer_kind != FTR_PEER_SW ||
 	    r->sh->tree.rank[port->peer] < r->sh->tree.rank[s])
-		return;		/* goes down: nothing to choose but cables */
+		return;		/* downward: only parallel links to choose from */
 	for (unsigned int k = 0; k < level; k++)
 		pi *= g->w[k];
 	q = (unsigned int)(d / pi % (g->w[level] * g->p[level]));
 	below = g->m[level - 1] * g->p[level - 1];
 	ck_assert_uint_eq(parent_digit(g, f->sw[port->peer].name),
 			  q % g->w[level]);
-	/* ports above: parent * p + cable */
+	/* upward ports: parent * p + parallel link */
 	ck_assert_uint_eq((p - 1u - below) % g->p[level], q / g->w[level]);
 }
 
@@ -435,7 +436,7 @@ END_TEST
 
 /* ---- several LIDs, several ports --------------------------------------- */
 
-/* Switch that the port of s towards a LID leads to. */
+/* The switch to which s sends packets for this LID. */
 static ftr_sw next_hop(const struct routed *r, ftr_sw s, ftr_lid lid)
 {
 	return ftr_fabric_port(r->f, s, ftr_tables_get(r->t, s, lid))->peer;
@@ -475,7 +476,7 @@ START_TEST(lids_of_a_port_take_all_planes)
 }
 END_TEST
 
-/* Hosts with a port on each of two leaves, at the same place of both: the two
+/* Hosts with a port on each of two leaves, at the same position of both: the two
  * ports of a host must be reached over different spines. */
 START_TEST(ports_of_a_host_take_different_planes)
 {
@@ -524,8 +525,8 @@ END_TEST
 
 /* ---- real fabrics ------------------------------------------------------ */
 
-/* Every real fabric, without any guid file: all hosts reach all hosts, but
- * where the shape itself says that no way leads up and then down. */
+/* Every real fabric, without any guid file: all hosts reach all hosts, except where
+ * the shape says that no up/down path exists. */
 START_TEST(real_fabrics_are_complete)
 {
 	for (size_t i = 0; trees_real_files[i]; i++) {

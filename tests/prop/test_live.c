@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The live routing over random fabrics and random sequences of events: after
- * every apply it must be what the slow ways of lib/world.h make of it.
+ * Incremental routing over random fabrics and random sequences of events: after
+ * every apply it must equal the slow computations of lib/world.h.
  *
  * Every loop prints its seed when it fails; FTR_SEED=N starts there, FTR_RUNS
  * multiplies the number of fabrics.
@@ -19,8 +19,8 @@
 
 static struct ftr_err err;
 
-/* The checker finds nothing, and the same whether a cable that came to life is
- * one of the fabric or one that it is told of. */
+/* The checker finds no fault, whether a link that came up is in the fabric that it
+ * is given or only in the list of changes. */
 static void changes_stand(const struct world *w)
 {
 	struct ftr_check_delta d;
@@ -68,7 +68,7 @@ static void one_apply(struct world *w)
 	free(e);
 }
 
-/* An apply that is taken back leaves nothing behind. */
+/* Undoing an apply restores the state before it. */
 static void one_undo(struct world *w)
 {
 	struct ftr_incr_event *e = malloc(world_room(w) * sizeof(*e));
@@ -132,7 +132,7 @@ START_TEST(other_orders_follow)
 }
 END_TEST
 
-/* Leaves of all sizes, hosts on upper switches, racks joined sideways. */
+/* Leaves of all sizes, hosts on upper switches, racks joined by horizontal links. */
 START_TEST(real_fabrics_follow)
 {
 	for (size_t i = 0; trees_real_files[i]; i++) {
@@ -166,7 +166,7 @@ static bool has_link(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 	return !((struct loss *)ctx)->w->dead[f->sw[s].first_port + p];
 }
 
-/* The fabric without its last switch and all that is dead. */
+/* The fabric without its last switch and without everything that is dead. */
 static struct ftr_shape *over_what_is_left(struct world *w,
 					   struct ftr_fabric **f)
 {
@@ -192,7 +192,7 @@ static struct ftr_tables *route(const struct world *w,
 	return t;
 }
 
-/* Any cable of a switch that is there, up or down. */
+/* Any link of a switch that is present, upward or downward. */
 static void one_event(struct world *w, struct ftr_incr *lv)
 {
 	struct ftr_incr_event e[FTR_PORT_MAX];
@@ -246,7 +246,7 @@ START_TEST(a_switch_is_missing)
 }
 END_TEST
 
-/* ---- other promises -------------------------------------------------- */
+/* ---- other guarantees ------------------------------------------------ */
 
 START_TEST(threads_change_nothing)
 {
@@ -296,12 +296,12 @@ START_TEST(threads_change_nothing)
 		ftr_incr_free(other);
 		world_stop(&w);
 	}
-	ck_assert_uint_ge(most, 1024);	/* else the team had nothing to do */
+	ck_assert_uint_ge(most, 1024);	/* otherwise the team had nothing to do */
 	ftr_team_free(team);
 }
 END_TEST
 
-/* Without memory, at any place, nothing has changed. */
+/* If any allocation fails, nothing changes. */
 START_TEST(no_memory_no_change)
 {
 	for_each_world(w, 12) {
@@ -360,7 +360,7 @@ START_TEST(what_is_refused)
 	e.port = 0;
 	ck_assert_int_eq(ftr_incr_apply(w.lv, &e, 1, NULL, &r, &err),
 			 FTR_INVAL);
-	e.port = 200;	/* no cable there */
+	e.port = 200;	/* no link there */
 	ck_assert_int_eq(ftr_incr_apply(w.lv, &e, 1, NULL, &r, &err),
 			 FTR_INVAL);
 	e.port = 3;	/* a host */

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Nominal shapes over random damaged fabrics and the real ones: inference and
- * projection against their oracles, what comes back is as it was, and growth
- * into an inferred slot moves nothing.
- * FTR_SEED=N starts at that seed, FTR_RUNS multiplies the number of fabrics.
+ * projection against their oracles; whatever returns gets its old place; growth into
+ * an inferred slot moves nothing.
+ *
+ * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -41,7 +42,7 @@ static struct ftr_shape *shape_over(const struct ftr_fabric *f,
 	return sh;
 }
 
-/* A part of f: f itself stays. */
+/* A damaged copy of f; f itself is kept. */
 static struct ftr_fabric *part_of(const struct ftr_fabric *f,
 				  struct ftr_rng *r, unsigned int percent)
 {
@@ -61,7 +62,7 @@ static struct ftr_fabric *random_tree(struct ftr_rng *r, uint64_t seed,
 	return trees_grow(&g, seed, ftr_rng_below(r, 3));
 }
 
-/* Bytes of the state file of n; malloc()ed. */
+/* The bytes of the state file of n; malloc()ed. */
 static char *state_of(const struct ftr_nominal *n, size_t *len)
 {
 	char path[] = "/tmp/ftr-nominal-XXXXXX", *text;
@@ -102,7 +103,7 @@ static void same_state(const struct ftr_nominal *a,
 				      (n) * sizeof(*a->what)), \
 		      "seed %" PRIu64 ": " #what, seed)
 
-/* Two shapes of one fabric (or of equal ones), all but from_nominal. */
+/* Compare two shapes of one fabric (or of equal ones), except from_nominal. */
 static void same_shape(const struct ftr_shape *a, const struct ftr_shape *b,
 		       uint64_t seed)
 {
@@ -153,7 +154,7 @@ static void same_shape(const struct ftr_shape *a, const struct ftr_shape *b,
 	}
 }
 
-/* f is all of its nominal fabric: the projection is f's own shape. */
+/* If f is its whole nominal fabric, the projection equals f's own shape. */
 static void whole_is_own_shape(const struct ftr_fabric *f, uint64_t seed)
 {
 	struct ftr_nominal *n = nominal_of(f, NULL, NULL);
@@ -198,8 +199,8 @@ END_TEST
 
 /* ---- inference --------------------------------------------------------- */
 
-/* f (consumed) with a host at each free port but one in eight: switches that
- * are built so, not damaged. */
+/* Returns f (consumed) with hosts at seven of eight free ports, so that ports look
+ * unused by design and not by damage. */
 static struct ftr_fabric *fill_ports(struct ftr_fabric *f, struct ftr_rng *r)
 {
 	static const struct edit as_is = EDIT_NOTHING;
@@ -262,8 +263,8 @@ START_TEST(slots)
 }
 END_TEST
 
-/* Of the switches below the top of a tree, how many in a thousand have all
- * their slots when percent % of the cables are lost? */
+/* Of the switches below the top of a tree, the number in a thousand that have all
+ * their slots when percent % of the links are lost. */
 static unsigned int recognised(const char *shape, uint32_t percent,
 			       unsigned int runs)
 {
@@ -338,7 +339,7 @@ START_TEST(projection)
 		sh = shape_over(f, n->shape);
 		oracle_check_projection(sh, n->shape, seed);
 		ftr_shape_free(sh);
-		/* what came back is as it was */
+		/* everything that returns gets its old place */
 		sh = shape_over(whole, n->shape);
 		oracle_check_projection(sh, n->shape, seed);
 		ftr_shape_free(sh);
@@ -349,7 +350,7 @@ START_TEST(projection)
 }
 END_TEST
 
-/* A shape over a shape over N is one over N, and a team changes nothing. */
+/* A shape over a shape over N equals a shape over N, and a team changes nothing. */
 START_TEST(twice)
 {
 	uint64_t seed = trees_first_seed();
@@ -388,7 +389,7 @@ START_TEST(twice)
 }
 END_TEST
 
-/* A whole leaf gone: its indices stay empty and nobody moves. */
+/* When a whole leaf is missing, its indices stay empty and no other index changes. */
 static void note_place(void *ctx, uint32_t d, ftr_ep ep)
 {
 	ftr_ep *order = ctx;
@@ -433,8 +434,8 @@ END_TEST
 
 /* ---- unions ------------------------------------------------------------ */
 
-/* Parts of one fabric in any order give one nominal fabric, and all parts
- * together the fabric itself. */
+/* Parts of one fabric, in any order, give one nominal fabric; all parts together
+ * give the fabric itself. */
 START_TEST(unions)
 {
 	uint64_t seed = trees_first_seed();
@@ -475,7 +476,7 @@ START_TEST(unions)
 }
 END_TEST
 
-/* Order of discovery: the file's order of records. */
+/* Order of discovery: the order of records in the file. */
 START_TEST(order_of_discovery)
 {
 	uint64_t seed = trees_first_seed();
@@ -513,7 +514,7 @@ END_TEST
 /* ---- growth into an inferred slot -------------------------------------- */
 
 struct but_one {
-	uint32_t spare;		/* index of the port that is kept, too */
+	uint32_t spare;		/* index of a dead port that is kept all the same */
 	const uint8_t *dead;	/* [n_ports] */
 };
 
@@ -537,7 +538,7 @@ static struct ftr_fabric *without(const struct ftr_fabric *f,
 	return out;
 }
 
-/* Nothing of a, but what concerns the cables of s and t, may differ in b. */
+/* Only what concerns the links between s and t may differ between a and b. */
 static void nothing_moved(const struct ftr_shape *a, const struct ftr_shape *b,
 			  ftr_sw s, ftr_sw t, uint64_t seed)
 {
@@ -576,7 +577,7 @@ static void nothing_moved(const struct ftr_shape *a, const struct ftr_shape *b,
 	}
 }
 
-/* Are ranks, stubs and leaves guessed alike? */
+/* Are the inferred ranks, stubs and leaves the same? */
 static bool same_guess(const struct ftr_shape *a, const struct ftr_shape *b)
 {
 	uint32_t n = a->f->n_sw;
@@ -604,7 +605,7 @@ struct tally {
 	unsigned int filled, guessed;
 };
 
-/* The cable at (s, p) comes back to the damaged fabric of n. */
+/* The link at (s, p) returns to the damaged fabric of n. */
 static void grow_by(const struct ftr_fabric *f, const uint8_t *dead,
 		    struct ftr_nominal *n, ftr_sw s, unsigned int p,
 		    uint64_t seed, struct tally *tally)
@@ -620,8 +621,8 @@ static void grow_by(const struct ftr_fabric *f, const uint8_t *dead,
 		  !change.dropped_sw && !change.dropped_links &&
 		  !change.dropped_hosts);
 	if (oracle_nominal(n->shape, s, t) > links_of(n->f, s, t)) {
-		/* what is damaged so badly that ranks are guessed otherwise
-		 * is another fabric */
+		/* a fabric so damaged that other ranks are inferred counts as
+		 * another fabric */
 		if (same_guess(n->shape, grown->shape)) {
 			nothing_moved(n->shape, grown->shape, s, t, seed);
 			tally->filled++;
@@ -633,7 +634,7 @@ static void grow_by(const struct ftr_fabric *f, const uint8_t *dead,
 	ftr_fabric_free(more);
 }
 
-/* Damage, first sight, then the lost cables come back one at a time. */
+/* The first observation is of the damaged fabric; then the lost links return one at a time. */
 static void grow_back(const struct ftr_fabric *f, const uint8_t *dead,
 		      uint64_t seed, struct tally *tally)
 {
@@ -749,8 +750,7 @@ START_TEST(real_fabrics)
 }
 END_TEST
 
-/* topograph lacks 26 of 558 cables: every leaf is nominally on all 9 spines
- * by 2 cables each. */
+/* topograph lacks 26 of 558 links: nominally every leaf has 2 links to each of the 9 spines. */
 START_TEST(topograph)
 {
 	struct ftr_fabric *f = trees_real("topograph/topograph.net");

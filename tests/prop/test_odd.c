@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Fabrics that are no fat-trees: rings, hypercubes, dragonflies, long lines,
+ * Fabrics that are not fat-trees: rings, hypercubes, dragonflies, long chains,
  * islands, switches of 254 ports, links from a switch to itself, no hosts, hosts
- * without a switch.  Every engine either routes them or says why not; what it
- * routes has no loop, no wrong end and no credit loop, and sftree and ddlr, if
- * they route, reach every host that links reach.
+ * without a switch.  Every engine either routes them or reports why it cannot. Its
+ * tables have no loop, no wrong delivery and no credit loop; sftree and ddlr, if
+ * they route, reach every physically connected host.
  */
 #include <check.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 static struct ftr_err err;
 static struct ftr_builder *b;
-static uint8_t used[300];	/* ports in use, by switch */
+static uint8_t used[300];	/* ports in use, per switch */
 
 #define SW(i) (UINT64_C(0x100) + (i))
 #define HOST(i) (UINT64_C(0x10000) + (i))
@@ -51,7 +51,7 @@ static void join(uint32_t i, uint32_t k)
 	ok(ftr_builder_add_link(b, x, y, 4, FTR_SPEED_EDR, &err));
 }
 
-/* A link that may be refused, with a reason. */
+/* Try to add a link; a refusal must give a reason. */
 static void try_link(struct ftr_end x, struct ftr_end y)
 {
 	enum ftr_status st = ftr_builder_add_link(b, x, y, 4, FTR_SPEED_EDR,
@@ -60,7 +60,7 @@ static void try_link(struct ftr_end x, struct ftr_end y)
 	ck_assert(!st || (st == FTR_INVAL && err.msg[0]));
 }
 
-/* Hosts h.. on switch i. */
+/* Connect hosts h.. to switch i. */
 static void hosts(uint32_t i, uint32_t h, uint32_t n)
 {
 	for (; n--; h++) {
@@ -82,7 +82,7 @@ static struct ftr_fabric *end(void)
 	return f;
 }
 
-/* Pairs of hosts without any path of links between them. */
+/* Pairs of hosts that are not physically connected. */
 static uint64_t unconnected(const struct ftr_fabric *f)
 {
 	uint32_t *uf = calloc(f->n_sw + 1u, sizeof(*uf));
@@ -134,7 +134,7 @@ static void route(const struct ftr_shape *sh, const struct ftr_engine_ops *ops,
 	ftr_tables_free(t);
 }
 
-/* By all engines, and again with a few links less. */
+/* Route by all engines, and again with a few links fewer. */
 static void all_engines(struct ftr_fabric *f)
 {
 	struct ftr_check_report *r = malloc(sizeof(*r));
@@ -190,7 +190,7 @@ START_TEST(hypercube)
 }
 END_TEST
 
-/* 9 groups of 4 switches, all joined inside; one link between any two groups. */
+/* 9 groups of 4 switches, fully connected inside; one link between any two groups. */
 START_TEST(dragonfly)
 {
 	begin();
@@ -208,7 +208,7 @@ START_TEST(dragonfly)
 }
 END_TEST
 
-/* 80 switches in a row: hop counts beyond what OpenSM has room for. */
+/* 80 switches in a row: hop counts beyond OpenSM's limit. */
 START_TEST(line)
 {
 	begin();
@@ -222,7 +222,7 @@ START_TEST(line)
 }
 END_TEST
 
-/* The same with hosts at its ends only. */
+/* The same, with hosts only at both ends. */
 START_TEST(bare_line)
 {
 	begin();
@@ -245,11 +245,11 @@ START_TEST(islands)
 		hosts(3 * i, 6 * i, 3);
 		hosts(3 * i + 1, 6 * i + 3, 3);
 	}
-	finish();	/* and one switch alone */
+	finish();	/* one isolated switch */
 }
 END_TEST
 
-/* All links of a switch used: 254 ports. */
+/* All ports of a switch are in use: 254. */
 START_TEST(many_ports)
 {
 	begin();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Placement over random trees and random histories of faults: equality with the
- * oracle, churn at its lower bound, balance of what was displaced.
+ * Placement over random trees and random sequences of faults: equality with the
+ * oracle, changed entries at their lower bound, balance of displaced entries.
  *
  * Every loop prints its seed when it fails; FTR_SEED=N starts there, FTR_RUNS
  * multiplies the number of fabrics.
@@ -87,7 +87,7 @@ static void against_oracle(const struct ftr_shape *whole,
 	oracle_place_free(&o);
 }
 
-/* What is left of f; both are freed. */
+/* Compares the damaged fabric with the oracle; frees both fabrics. */
 static void damaged_equals_oracle(struct ftr_fabric *f, struct ftr_fabric *damaged,
 				  uint64_t seed)
 {
@@ -120,13 +120,13 @@ START_TEST(trees_equal_the_oracle)
 }
 END_TEST
 
-/* Shapes with enough slots for all rounds and lists, several windows a block,
- * and trunks. */
+/* Shapes with enough slots for all rounds and lists, several windows per block, and
+ * trunks (parallel links). */
 static const char *const wide[] = {
 	"2;10,8;1,10;1,1", "2;12,6;1,4;1,3", "2;14,6;1,7;1,1",
 	"3;5,4,6;1,5,4;1,1,1", "3;8,4,4;1,4,4;1,2,1", "2;9,6;1,3;1,4",
 	"2;6,9;1,17;1,1",
-	/* leaves, pods and planes that do not go into each other */
+	/* leaves, pods and planes whose numbers do not divide each other */
 	"3;6,5,4;1,6,6;1,1,1", "3;5,6,4;1,6,6;1,1,1", "3;8,6,4;1,4,8;1,1,1",
 	"4;3,3,3,3;1,3,2,3;1,1,1,1", "3;4,4,8;1,4,4;1,1,1",
 };
@@ -166,7 +166,7 @@ START_TEST(chassis_equal_the_oracle)
 }
 END_TEST
 
-/* On a whole tree hosts go where the literal rule sends them. */
+/* On a complete tree every placement routes hosts by the literal rule. */
 START_TEST(whole_trees_are_literal)
 {
 	uint64_t seed = trees_first_seed();
@@ -201,12 +201,12 @@ START_TEST(whole_trees_are_literal)
 }
 END_TEST
 
-/* ---- histories of faults ----------------------------------------------- */
+/* ---- sequences of faults ----------------------------------------------- */
 
-/* What is dead of a fabric. */
+/* The dead parts of a fabric. */
 struct state {
 	const struct ftr_fabric *f;
-	uint8_t *port;		/* [n_ports] of the lower switch of a cable */
+	uint8_t *port;		/* [n_ports] of the lower switch of a link */
 	uint8_t *sw;
 };
 
@@ -237,7 +237,7 @@ static struct ftr_fabric *left_of(struct state *st)
 	return f;
 }
 
-/* Kill a live cable, sometimes a live switch without hosts, or revive one. */
+/* Kill a live link, sometimes a live switch without hosts, or revive one of them. */
 static void change(struct state *st, struct ftr_rng *r, bool fault)
 {
 	const struct ftr_fabric *f = st->f;
@@ -290,10 +290,11 @@ static void unroute(struct routed *r)
 enum fate { STAYS, FARTHER, LOST };
 
 /*
- * Has an entry of `before` lost its next hop in `after`, which has one fault
- * more?  It has if the cable is dead, or if the switch behind it leads no closer.
- * If that has lost its own way, and is farther away than it was, in a PGFT others
- * are not; with several ways down all may be, and other candidates as near.
+ * Has an entry of `before` lost its next hop in `after`, which has one more fault?
+ * It has if the link is dead, or if the switch behind it no longer leads closer.  If
+ * that switch is farther from the destination than before, then in a PGFT other
+ * candidates are closer, and the next hop counts as lost.  With several downward
+ * paths (up_path is set) all candidates may be farther by the same amount: FARTHER.
  */
 static enum fate next_hop(const struct oracle_place *before,
 		     const struct oracle_place *after, ftr_sw s0, ftr_sw s1,
@@ -306,7 +307,7 @@ static enum fate next_hop(const struct oracle_place *before,
 	ftr_sw l1 = after->sh->numbering.col_sw[t->col], l0;
 
 	if (p0->peer_kind != FTR_PEER_SW)
-		return STAYS;	/* the owner's own switch */
+		return STAYS;	/* the switch of the owner */
 	if (p1->peer_kind != FTR_PEER_SW ||
 	    !oracle_leads(after, s1, p1->peer, l1))
 		return LOST;
@@ -317,7 +318,7 @@ static enum fate next_hop(const struct oracle_place *before,
 	return after->up_path ? FARTHER : LOST;
 }
 
-/* One fault between the two: which entries change, and which had to. */
+/* One fault lies between the two: check which entries change, and which had to. */
 static void compare(const struct routed *before, const struct routed *after,
 		    const struct ftr_shape *whole, uint64_t seed)
 {
@@ -367,7 +368,7 @@ static void history(struct ftr_fabric *f, uint64_t seed, unsigned int steps)
 
 		change(&st, &rng, fault);
 		next = route_state(&st, whole);
-		/* a recovery is a fault seen backwards */
+		/* a repair is a fault in reverse */
 		compare(fault ? &now : &next, fault ? &next : &now, whole,
 			seed);
 		dead += fault ? 1 : -1u;
@@ -380,8 +381,8 @@ static void history(struct ftr_fabric *f, uint64_t seed, unsigned int steps)
 	free(st.sw);
 }
 
-/* One that has ascents: where every leaf hangs on all chips, spines are taken for
- * empty leaves. */
+/* A chassis fabric with ascents. Where every leaf connects to all chips, spines are
+ * inferred to be empty leaves. */
 static struct ftr_fabric *chassis(struct ftr_rng *rng)
 {
 	for (;;) {

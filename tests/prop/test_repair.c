@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The planner of local repairs: what single plans look like, wrong words, what
- * is guaranteed, uneven trees, real fabrics, memory that runs out.  That all
- * fault sets are healed, and every state on the way, is the matter of
- * tests/ddlr.
+ * The planner of ddlr's local repairs: single plans, invalid arguments, the
+ * guarantee, irregular trees, real fabrics, allocation failures. tests/ddlr checks
+ * that all fault sets are repaired, and every state on the way.
  */
 #include <check.h>
 #include <stdio.h>
@@ -56,7 +55,7 @@ static struct ftr_fabric *grow(const char *text)
 	return trees_grow(&g, 7, 0);
 }
 
-/* A cable upwards from the n-th switch of that rank. */
+/* An upward link of the n-th switch of that rank. */
 static struct ftr_event link_of(const struct ftr_shape *sh, unsigned int rank,
 				uint32_t n)
 {
@@ -68,7 +67,7 @@ static struct ftr_event link_of(const struct ftr_shape *sh, unsigned int rank,
 	return e;
 }
 
-/* Switches with a write for a host. */
+/* Number of switches with a write for a host. */
 static uint32_t for_hosts(const struct setup *x,
 			  const struct ftr_ddlr_plan *p)
 {
@@ -85,8 +84,9 @@ static uint32_t for_hosts(const struct setup *x,
 	return n;
 }
 
-/* A cable between a leaf and a switch above it, or
- * higher up, costs three switches: above, below, and the turn. */
+/* The failure of a link between a leaf and a switch above it, or of a link higher
+ * up, changes three switches: the one above it, the one below it, and the one where
+ * the detour turns. */
 START_TEST(three_switches)
 {
 	static const char *const tree[] = {
@@ -131,7 +131,7 @@ START_TEST(three_switches)
 }
 END_TEST
 
-/* Two cables to each switch above: no detour, only the other cable. */
+/* Two links to each switch above: no detour, only the other parallel link. */
 START_TEST(parallel_links_first)
 {
 	struct setup x;
@@ -151,7 +151,7 @@ START_TEST(parallel_links_first)
 }
 END_TEST
 
-/* Writes are ordered, start from what is there, and one entry once. */
+/* Writes are in order, start from the present tables, and write each entry once. */
 START_TEST(plans_are_in_order)
 {
 	uint64_t first = trees_first_seed();
@@ -226,7 +226,7 @@ START_TEST(guarantees)
 }
 END_TEST
 
-/* A leaf with fewer cables is the weakest; a single switch has nothing. */
+/* The guarantee follows the leaf with the fewest links; a single switch has none. */
 START_TEST(slim_leaf)
 {
 	struct ftr_guarantee g;
@@ -263,7 +263,7 @@ START_TEST(wrong_words)
 	e = link_of(x.sh, 0, 0);
 	ck_assert(!ftr_ddlr_events(x.r, &e, 1, &p, &err));
 	ftr_ddlr_plan_fini(&p);
-	/* twice down is nothing; up only when drained */
+	/* a second "down" changes nothing; "up" is accepted only after a drain */
 	ck_assert(!ftr_ddlr_events(x.r, &e, 1, &p, &err));
 	ck_assert_uint_eq(p.n, 0);
 	ftr_ddlr_plan_fini(&p);
@@ -288,7 +288,7 @@ START_TEST(wrong_words)
 }
 END_TEST
 
-/* Two planners, told the same, say the same; by events or by comparison. */
+/* Two planners with the same input give the same plan, from events or by comparison of fabrics. */
 START_TEST(the_same_again)
 {
 	struct ftr_fabric *cut;
@@ -315,7 +315,7 @@ START_TEST(the_same_again)
 	}
 	ftr_ddlr_plan_fini(&p);
 	ftr_ddlr_plan_fini(&q);
-	/* and back */
+	/* restore everything */
 	ftr_ddlr_drained(y.r);
 	ck_assert(!ftr_ddlr_to(y.r, y.f, &q, &err));
 	ck_assert_uint_gt(q.n, 0);
@@ -328,7 +328,7 @@ START_TEST(the_same_again)
 }
 END_TEST
 
-/* Random cables of the real fabrics: what the checker says after each repair. */
+/* Random links of the real fabrics fail: run the checker after each repair. */
 START_TEST(real_fabrics)
 {
 	for (size_t i = 0; trees_real_files[i]; i++) {
@@ -380,7 +380,7 @@ START_TEST(real_fabrics)
 }
 END_TEST
 
-/* Down, handover, up: with each allocation failing once. */
+/* Fault, transition, recovery: each allocation fails once. */
 static enum ftr_status whole_life(const struct setup *x,
 				  const struct ftr_fabric *cut,
 				  const struct ftr_tables *to,

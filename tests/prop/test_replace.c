@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Replaced switches over random trees: another GUID and another LID at the same
- * links.  No entry of any other switch may change but those of the LIDs that
- * went and came, and the new switch gets the table of the old one.
- * FTR_SEED=N starts at that seed, FTR_RUNS multiplies the number of fabrics.
+ * links.  Other switches may change only the entries of the removed and the added
+ * LIDs, and the new switch gets the table of the old one.
+ *
+ * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -34,7 +35,7 @@ static struct ftr_nominal *nominal_of(const struct ftr_fabric *f,
 	return n;
 }
 
-/* What was replaced: GUIDs and LIDs by the switch of the fabric before. */
+/* What is replaced: new GUIDs and LIDs, indexed by the switch of the fabric before. */
 struct swap {
 	uint64_t *guid;		/* 0: not replaced */
 	ftr_lid *lid;
@@ -55,7 +56,7 @@ static void swap_free(struct swap *w)
 	free(w->lid);
 }
 
-/* GUIDs anywhere among the others. */
+/* Choose GUIDs anywhere between the others. */
 static void swap_one(struct swap *w, const struct ftr_fabric *f, ftr_sw s,
 		     struct ftr_rng *r)
 {
@@ -79,8 +80,8 @@ static struct ftr_tables *route(const struct ftr_fabric *f,
 
 	ok(ftr_shape_new(f, &so, NULL, &sh, &err));
 	ok(ftr_tables_new(f, false, &t, &err));
-	/* gateways of extra turns are kept by the plugin from routing to
-	 * routing, not by their places */
+	/* the plugin keeps the gateways of extra turns from one routing to the
+	 * next, but not by their position */
 	ro.paths = FTR_PATHS_UPDOWN;
 	ok(ftr_engine_find(engine)->route(sh, &ro, NULL, t, &stats, &err));
 	ftr_shape_free(stats.routed);
@@ -88,9 +89,10 @@ static struct ftr_tables *route(const struct ftr_fabric *f,
 	return t;
 }
 
-/* Entries of LIDs that both have, of the switch or of who replaced it.  Those
- * of switches are not counted with sftree: the leaf with the smallest GUID is
- * its subtree root, over which switches reach each other, and that may go. */
+/* Number of changed entries of LIDs in both fabrics; a replaced switch is compared
+ * with its successor.  With sftree entries for switches are not counted: switches
+ * reach each other over the subtree root, which is the leaf with the smallest GUID
+ * and may itself be replaced. */
 static uint32_t changed(const struct ftr_fabric *f, const struct ftr_tables *a,
 			const struct ftr_fabric *g, const struct ftr_tables *b,
 			const struct swap *w, bool switches)
@@ -112,7 +114,7 @@ static uint32_t changed(const struct ftr_fabric *f, const struct ftr_tables *a,
 	return n;
 }
 
-/* By way of the state file: as after a restart. */
+/* Write and read the state file, as in a restart. */
 static struct ftr_nominal *restarted(struct ftr_nominal *n)
 {
 	char path[] = "/tmp/ftr-replace-XXXXXX";
@@ -128,7 +130,8 @@ static struct ftr_nominal *restarted(struct ftr_nominal *n)
 	return back;
 }
 
-/* The nominal fabric of f, which w is done to; *entries is what changed. */
+/* Replaces switches of f as w says and returns the nominal fabric; *entries is the
+ * number of entries that changed. */
 static struct ftr_nominal *replaced(const struct ftr_fabric *f,
 				    struct ftr_nominal *n,
 				    const struct swap *w, const char *engine,
@@ -210,9 +213,9 @@ START_TEST(one)
 }
 END_TEST
 
-/* Several at once, neighbours among them, on damaged trees: as long as each
- * keeps a link to something known.  Half of the links dead is no replacement
- * that one could recognise, so damage is light. */
+/* Several at once, neighbours among them, on damaged trees, as long as each keeps a
+ * link to something known.  Damage is light: a switch with half of its links dead
+ * cannot be recognised as a replacement. */
 START_TEST(several)
 {
 	uint64_t seed = trees_first_seed();
@@ -260,7 +263,7 @@ START_TEST(several)
 }
 END_TEST
 
-/* A new switch comes up link by link: the first that is seen decides. */
+/* A new switch comes up link by link: the first link that is seen decides. */
 START_TEST(link_by_link)
 {
 	uint64_t seed = trees_first_seed();
@@ -308,7 +311,7 @@ START_TEST(link_by_link)
 }
 END_TEST
 
-/* Again and again, at random: old switches come back in other places, too. */
+/* Repeated replacements at random: old switches return in other places, too. */
 START_TEST(for_years)
 {
 	uint64_t seed = trees_first_seed();
@@ -337,7 +340,7 @@ START_TEST(for_years)
 			struct ftr_shape *sh = NULL;
 			uint64_t out = w.guid[s];
 
-			w.guid[s] = spare;	/* the last one taken out */
+			w.guid[s] = spare;	/* the one removed last */
 			spare = out;
 			now = edit_replace(f, w.guid, w.lid);
 			m = nominal_of(now, n, &c);
@@ -363,7 +366,7 @@ START_TEST(for_years)
 }
 END_TEST
 
-/* Another fabric is no replacement of everything. */
+/* A different fabric is not taken for a replacement of every switch. */
 START_TEST(another_fabric)
 {
 	uint64_t seed = trees_first_seed();
@@ -391,7 +394,7 @@ START_TEST(another_fabric)
 			  !c.grew);
 		ftr_nominal_free(own);
 		ftr_nominal_free(m);
-		/* a part of one's own is one's own, however small */
+		/* a part of the known fabric is recognised, however small */
 		g = trees_damaged(g, &r, 90);
 		m = nominal_of(g, NULL, NULL);
 		ftr_nominal_free(m);
@@ -405,7 +408,7 @@ START_TEST(another_fabric)
 }
 END_TEST
 
-/* Every spine and leaf of a real fabric, one at a time. */
+/* Replace every spine and leaf of a real fabric, one at a time. */
 START_TEST(real_fabrics)
 {
 	for (int i = 0; trees_real_files[i]; i++) {
@@ -427,7 +430,7 @@ START_TEST(real_fabrics)
 			ftr_nominal_free(replaced(f, nominal_of(f, NULL, NULL),
 						  &w, "dmodc", false, &entries,
 						  (uint64_t)i));
-			/* of some thousands, by the order of two nodes */
+			/* of some thousands; these depend on the order of two nodes */
 			ck_assert_msg(entries <= 4, "%s, switch %u: %u entries",
 				      trees_real_files[i], s, entries);
 			swap_free(&w);

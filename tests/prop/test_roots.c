@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Lists of roots that are not complete, over random trees and the real fabrics:
- * the switches that are missing are found, no others are, and with them all is
- * as with the whole list.
- * FTR_SEED=N starts at that seed, FTR_RUNS multiplies the number of fabrics.
+ * Incomplete root lists, over random trees and the real fabrics: the missing roots
+ * are found, no others are, and the result is the same as with the complete list.
+ *
+ * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -31,7 +31,7 @@ static struct ftr_shape *shape_of(const struct ftr_fabric *f,
 	return sh;
 }
 
-/* Switches that have neighbours, and none above them as inferred. */
+/* Switches that have neighbours and, by inference, none above them. */
 static uint32_t tops(const struct ftr_fabric *f, uint64_t *guid)
 {
 	struct ftr_shape *sh = shape_of(f, NULL, 0, FTR_ROOTS_AUTO);
@@ -44,7 +44,7 @@ static uint32_t tops(const struct ftr_fabric *f, uint64_t *guid)
 	return n;
 }
 
-/* n of the list go to its end, at random. */
+/* Move n random members of the list to its end. */
 static void choose(struct ftr_rng *r, uint64_t *guid, uint32_t all, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -63,7 +63,7 @@ static bool among(uint64_t x, const uint64_t *guid, uint32_t n)
 	return n != 0;
 }
 
-/* The whole list, and then without some; full: a PGFT, where all are found. */
+/* Try the complete list, then parts of it; full: a PGFT, where all roots are found. */
 static void try_lists(const struct ftr_fabric *f, struct ftr_rng *r, bool full,
 		      uint64_t seed)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * sftree over random fabrics: inside every island all reach all, of every
- * class, and no cycle of channel dependencies even when switches send; hosts
- * of whole trees keep dmodc's tables.
+ * sftree over random fabrics: inside every island every port reaches every LID, of
+ * every class; no cycle of channel dependencies even when switches send; hosts of
+ * complete trees keep dmodc's tables.
  *
- * FTR_SEED=N starts at that seed, FTR_RUNS multiplies the number of fabrics.
+ * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -62,7 +62,7 @@ START_TEST(damaged_trees)
 }
 END_TEST
 
-/* Trees of real sizes, with 1 to 60 % of the cables and some switches dead. */
+/* Trees of real sizes, with 1 to 60 % of the links and some switches dead. */
 START_TEST(large_damaged_trees)
 {
 	static const char *const shape[] = {
@@ -114,8 +114,8 @@ START_TEST(no_trees_at_all)
 }
 END_TEST
 
-/* Every set of up to three faults of small trees: bit i of a set is the i-th
- * cable between switches or, past those, the (i - n)-th switch with its hosts. */
+/* Every set of up to three faults of small trees: bit i of a set is the i-th link
+ * between switches or, beyond those, the (i - n)-th switch with its hosts. */
 struct lost {
 	uint64_t set;
 	unsigned int n_cables;
@@ -140,7 +140,7 @@ static bool link_lives(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 	struct lost *l = ctx;
 	uint64_t bit = 0;
 
-	/* the number of this cable among all, whichever are asked for */
+	/* the number of this link among all links, independent of the order of calls */
 	for (ftr_sw t = 0; t <= s; t++)
 		for (unsigned int q = 1; q <= (t == s ? p : f->sw[t].n_ports);
 		     q++) {
@@ -152,7 +152,7 @@ static bool link_lives(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 	return !(l->set >> (bit - 1) & 1);
 }
 
-/* All but cable number n_cables of the order in which they are asked for. */
+/* All links except number n_cables, counted in the order of the calls. */
 static bool nth_link_lives(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 			   ftr_port p)
 {
@@ -202,8 +202,8 @@ START_TEST(all_sets_of_three_faults)
 END_TEST
 
 /*
- * Racks joined sideways: X and Y are two cores of a multi-core tree, cabled to
- * each other through their leaves only.
+ * Racks joined by horizontal links: X and Y are two cores of a multi-core tree,
+ * connected only through their leaves.
  *
  *	 s1  s2        t1  t2
  *	 |\ /|         |\ /|
@@ -220,7 +220,7 @@ START_TEST(horizontal_links)
 	complete(&b, 0);
 	acyclic(&b, 0);
 	unroute(&b);
-	/* not needed: one more core joins all, so nobody's path changes */
+	/* not needed: one more core joins all, so no path changes */
 	b.f = draw("A: s1 s2 h3\nB: s1 s2 C h3\nC: s1 s2 h3\nD: s1 s2 h3\n"
 		   "s1:\ns2:\n");
 	route(&b, NULL, NULL);
@@ -276,8 +276,7 @@ END_TEST
 
 /* ---- root and spread ----------------------------------------------------- */
 
-/* Any one lost cable leaves the root where it is, and the tables of hosts as
- * dmodc has them. */
+/* The loss of any one link keeps the root leaf and dmodc's tables for hosts. */
 START_TEST(one_lost_link_moves_no_root)
 {
 	struct ftr_fabric *f;
@@ -313,8 +312,8 @@ START_TEST(one_lost_link_moves_no_root)
 }
 END_TEST
 
-/* Detours between switches take all cables of a switch, not the first: from a
- * middle switch towards the tops of other planes. */
+/* Detours between switches use all links of a switch, not only the first: from a
+ * middle switch to the top switches of other planes. */
 START_TEST(detours_are_spread)
 {
 	struct both b = { 0 };
@@ -327,7 +326,7 @@ START_TEST(detours_are_spread)
 	for (ftr_sw s = 0; s < b.f->n_sw; s++) {
 		uint64_t used = 0;
 
-		/* outside of the subtree, whose middle switches have one way */
+		/* outside of the subtree: middle switches inside it have one path */
 		if (b.sh->tree.rank[s] != 1 ||
 		    ftr_shape_down(b.sh, s)[b.sh->numbering.col[b.stats.root]] !=
 		    FTR_COST_INF)

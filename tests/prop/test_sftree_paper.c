@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * sftree_mode paper: algorithms 1 and 2 of Bogdanski et al. 2012 against routes that
- * were worked out by hand, on complete trees and on fabrics that are no PGFTs.
+ * sftree_mode paper: algorithms 1 and 2 of Bogdanski et al. 2012 against routes
+ * worked out by hand, on complete trees and on fabrics that are no PGFTs.
  *
- * FTR_SEED=N starts at that seed, FTR_RUNS multiplies the number of fabrics.
+ * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -51,8 +51,8 @@ static uint32_t longest_zigzag(const struct both *b)
 	return longest;
 }
 
-/* On whole k-ary n-trees the seed is right: complete between switches,
- * acyclic on the lane of the hosts. */
+/* On complete k-ary n-trees the claims of Bogdanski et al. 2012 hold: switches
+ * reach all switches, and dependencies are acyclic on the VL of the hosts. */
 START_TEST(paper_on_whole_trees)
 {
 	static const char *const shape[] = {
@@ -80,9 +80,10 @@ START_TEST(paper_on_whole_trees)
 }
 END_TEST
 
-/* Its limits: after a few faults pairs of switches are left over, switches do
- * not reach hosts, and on irregular trees there are cycles.  Each is found in
- * some of these fabrics, and the default mode has none of them in any. */
+/* Limits of the paper's mode: after a few faults some pairs of switches are
+ * unreachable, switches do not reach hosts, and on irregular trees there are
+ * cycles.  Each occurs in some of these fabrics; the default mode has none of them
+ * in any. */
 START_TEST(paper_off_whole_trees)
 {
 	uint64_t seed = trees_first_seed();
@@ -115,8 +116,8 @@ START_TEST(paper_off_whole_trees)
 }
 END_TEST
 
-/* The switches from a to b by the tables of sftree, "A X1 ..."; ends with "!"
- * where an entry is missing, with "..." where the path has no end. */
+/* The switches from a to b by the tables of sftree, "A X1 ..."; "!" marks a missing
+ * entry, "..." a path without end. */
 static const char *path(const struct both *b, const char *from, const char *to)
 {
 	static char text[200];
@@ -171,7 +172,7 @@ static void paper_root(struct both *b, const char *sm, const char *want)
 START_TEST(paper_figure_3)
 {
 	static const char *const want[][3] = {
-		/* these have a path up and down, which stays */
+		/* these have an up/down path, which is kept */
 		{ "s", "Y2", "s B1 Y2" },
 		{ "A1", "A2", "A1 X1 A2" },
 		{ "X2", "n", "X2 A2 n" },
@@ -181,14 +182,14 @@ START_TEST(paper_figure_3)
 		{ "Y2", "X1", "Y2 B1 s A1 X1" },
 		{ "X1", "X2", "X1 A1 X2" },
 		{ "Y2", "Y1", "Y2 B1 Y1" },
-		/* A1 and B1 have no common ancestor, and s right below */
+		/* A1 and B1 have no common ancestor, and s is directly below both */
 		{ "A1", "B1", "A1 s B1" },
-		/* A2 and B2: first up to the subtree; what s has for B2 is
-		 * an entry of dmodc */
+		/* A2 and B2: first up to the subtree; the entry of s for B2
+		 * is dmodc's */
 		{ "A2", "B1", "A2 X1 A1 s B1" },
 		{ "B2", "A1", "B2 Y1 B1 s A1" },
 		{ "B2", "X2", "B2 Y1 B1 s A1 X2" },
-		/* from the one to the other below the same two leaves */
+		/* from one half to the other, below the same two leaves */
 		{ "A2", "Y1", "A2 X1 A1 s B1 Y1" },
 	};
 	struct both b = { .f = draw("s: A1 B1 h1\nl: A1 B1 h1\n"
@@ -205,8 +206,9 @@ START_TEST(paper_figure_3)
 }
 END_TEST
 
-/* Algorithm 1: the first leaf that reaches all; l does not reach B1, m is the
- * subnet manager's.  If there is none, the first leaf (lines 15 to 17). */
+/* Algorithm 1: the first leaf that reaches all switches; l does not reach B1, and m
+ * is the subnet manager's leaf.  If there is no such leaf, the first one (lines 15
+ * to 17). */
 START_TEST(paper_root_choice)
 {
 	struct both b = { .f = draw("l: A1 h1\nm: A1 B1 h1\n"
@@ -229,7 +231,7 @@ END_TEST
 
 /*
  * Algorithm 2, lines 6 to 19: the root R does not reach t2, its sibling S does.
- * No leaf reaches all, as S does not reach z and V not t1.
+ * No leaf reaches all switches: S does not reach z, and V does not reach t1.
  *
  *	t1   t2   z
  *	|\ \ /|\  |
@@ -245,8 +247,8 @@ START_TEST(paper_sibling)
 		{ "t1", "z", "t1 !" },		/* S does not reach it */
 		{ "R", "z", "R !" },
 	};
-	/* line 13 with the root for a source replaces what line 9 has just
-	 * written: a loop, which the checker finds */
+	/* line 13 with the root as a source overwrites the entry just written
+	 * by line 9: a loop, which the checker finds */
 	static const char *const root_first[][3] = {
 		{ "R", "t2", "R t1 R t1 R t1 R t1 R ..." },
 	};
@@ -274,9 +276,9 @@ START_TEST(paper_sibling)
 END_TEST
 
 /*
- * A whole tree that is no PGFT: top switches reach some pods over one middle
- * switch and some over two, as somebody cabled them.  Theorem 5.2 of the seed
- * fails on some of these: packets that turn in the subtree leave it over
+ * A complete tree that is no PGFT: irregular cabling lets top switches reach some
+ * pods over one middle switch and some over two.  Theorem 5.2 of Bogdanski et al.
+ * 2012 fails on some of these: packets that turn in the subtree leave it over
  * different middle switches and close a cycle with others.  The plugin's check
  * refuses such tables; the default mode has no cycle in any.
  *
@@ -291,7 +293,7 @@ static struct ftr_fabric *crossed_tree(struct ftr_rng *r)
 	char text[1000] = "", line[40];
 	uint32_t perm[10], t[4];
 
-	/* 0..5 middle switches, 6..9 tops: random order of GUIDs */
+	/* 0..5 middle switches, 6..9 top switches: random order of GUIDs */
 	ftr_rng_perm(r, perm, 10);
 	for (int i = 0; i < 10; i++) {
 		ftr_rng_perm(r, t, 4);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The simulation against a slow one, on small trees with random lanes.
+ * The simulation against a slow one, on small trees with random VLs.
  *
- * The slow one keeps whole packets in plain arrays, looks at all of them and at
- * every channel at every instant, and works out room in buffers anew from what
- * was taken and not yet given back.  It knows what <ftr/sim.h> says and shares
- * no code with it: no wheel, no credits, no lists of who may have become able
- * to send.  All counts and times must be the same, to the picosecond.
+ * The slow one keeps whole packets in plain arrays and looks at all of them and at
+ * every channel at every instant. It derives the free room in a buffer from the
+ * packets that took room and the credits not yet returned.  It implements the
+ * contract of <ftr/sim.h> and shares no code with the simulation: no timing wheel,
+ * no credit counters, no lists of queues that may have become able to send.  All
+ * counts and times must be equal, to the picosecond.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -26,13 +27,13 @@ static struct ftr_err err;
 
 struct pkt {
 	bool used, waiting, delivered;
-	uint32_t source, ch;	/* channel that it is on or came by */
+	uint32_t source, ch;	/* channel on which it is, or by which it came */
 	ftr_lid lid;
 	unsigned int sl, vl, hops;
 	uint64_t sent;
-	uint64_t head;		/* comes in at the far end */
+	uint64_t head;		/* time when the head arrives at the far end */
 	uint64_t tail, ready;
-	uint32_t out;		/* channel and lane that it waits for */
+	uint32_t out;		/* channel and VL that it waits for */
 	unsigned int out_vl;
 };
 
@@ -40,10 +41,10 @@ struct pkt {
 struct room {
 	uint32_t ch;
 	unsigned int vl;
-	uint64_t until;		/* known to be free again */
+	uint64_t until;		/* time when it is known to be free */
 };
 
-/* Who waits for a lane of a channel: keys of queues, in turn. */
+/* Queues that wait for a VL of a channel: their keys, in turn. */
 struct turn {
 	uint32_t key[64];
 	uint32_t n;
@@ -57,10 +58,10 @@ struct slow {
 	uint32_t n;
 	struct room room[MAX_PKT * 8];
 	uint32_t n_room, first_room;
-	uint32_t pkt_room[MAX_PKT];	/* of the buffer that it is in */
+	uint32_t pkt_room[MAX_PKT];	/* [packet] room in the buffer that holds it */
 	uint64_t free_at[MAX_CH];	/* channel is idle from then on */
 	uint32_t from[MAX_CH];		/* packet that is leaving, or none */
-	uint32_t from_ch[MAX_CH];	/* channel by which it had come */
+	uint32_t from_ch[MAX_CH];	/* channel by which that packet came */
 	unsigned int from_vl[MAX_CH];
 	uint32_t fifo[MAX_CH][MAX_V][64];	/* buffer behind a channel */
 	uint32_t n_fifo[MAX_CH][MAX_V];
@@ -68,7 +69,7 @@ struct slow {
 	struct turn turn[MAX_CH][MAX_V];
 	unsigned int vl_number[MAX_CH];
 	int64_t left[MAX_CH];
-	uint32_t cursor[512];		/* of a source among its pairs */
+	uint32_t cursor[512];		/* [source] next of its pairs */
 	uint64_t now, sent[MAX_CH], hops, delivered;
 	double latency;
 };
@@ -81,7 +82,7 @@ static bool wired(const struct slow *x, uint32_t c)
 	return x->f->ports[c].peer_kind != FTR_PEER_NONE;
 }
 
-/* Switch and port where the channel ends; FTR_SW_NONE: at an end port. */
+/* Switch and port at the end of the channel; FTR_SW_NONE: it ends at an end port. */
 static ftr_sw far_end(const struct slow *x, uint32_t c, ftr_port *port)
 {
 	const struct ftr_swport *q;
@@ -129,8 +130,7 @@ static bool has_room(struct slow *x, uint32_t c, unsigned int vl)
 	return taken + BYTES <= x->c->buffer;
 }
 
-/* The queue of a packet that waits: by its input and, not with FIFOs, by its
- * output lane. */
+/* Key of the queue of a waiting packet: its input and, except with FIFOs, its output VL. */
 static uint32_t key_of(const struct slow *x, const struct pkt *p)
 {
 	return p->ch * 4 + (x->c->queues == FTR_SIM_FIFO ? p->vl : p->out_vl);
@@ -190,7 +190,7 @@ static void send(struct slow *x, uint32_t c, uint32_t i, unsigned int vl)
 	}
 }
 
-/* The first packet of a queue; FIFOs: the first of the buffer. */
+/* The first packet of a queue; with FIFOs, the first of the buffer. */
 static uint32_t first_of(const struct slow *x, uint32_t c, unsigned int vl,
 			 uint32_t key)
 {
@@ -207,7 +207,7 @@ static uint32_t first_of(const struct slow *x, uint32_t c, unsigned int vl,
 	return best;
 }
 
-/* Outputs that are being fed out of the buffers behind channel ch. */
+/* Number of outputs that are sending out of the buffers behind channel ch. */
 static unsigned int fed(const struct slow *x, uint32_t ch)
 {
 	unsigned int n = 0;
@@ -361,7 +361,7 @@ static void instant(struct slow *x)
 	}
 }
 
-/* ---- the two against each other ------------------------------------------------ */
+/* ---- comparison of the two --------------------------------------------------------- */
 
 static void compare(struct slow *x, const struct ftr_sim_result *r)
 {

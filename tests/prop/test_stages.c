@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The order of writes of a live routing, tried by doing them: one entry at a
- * time, in random order inside each stage, with a walk from every switch after
- * each.  Blocks are compared at the end of a stage.
+ * The write steps of incremental routing, executed: one entry at a time, in random
+ * order inside each step, with a walk from every switch after each entry.  Blocks
+ * are compared at the end of a step.
  *
  * Every loop prints its seed when it fails; FTR_SEED=N starts there, FTR_RUNS
  * multiplies the number of fabrics.
@@ -47,13 +47,13 @@ static enum fate walk(const struct world *w, const struct ftr_tables *t,
 	return LOOP;
 }
 
-/* What is being written, and what may still be in the buffers. */
+/* The tables being written, and older ones that packets in buffers may have followed. */
 struct writing {
 	struct world *w;
 	const struct ftr_incr_result *r;
 	struct ftr_tables *old;		/* before the apply */
 	struct ftr_tables *now;
-	struct ftr_tables *late;	/* as it was at the last drain */
+	struct ftr_tables *late;	/* at the last drain */
 };
 
 static bool link_up(const struct world *w, ftr_sw s, ftr_port p, ftr_sw *to,
@@ -72,7 +72,7 @@ static bool link_up(const struct world *w, ftr_sw s, ftr_port p, ftr_sw *to,
 	return true;
 }
 
-/* Does x come down to y, now or before the buffers drained? */
+/* Does x route downward to y, now or since the last drain? */
 static bool pours(const struct writing *z, ftr_sw x, ftr_sw y, ftr_lid lid)
 {
 	const struct ftr_tables *of[] = { z->now, z->late };
@@ -103,8 +103,8 @@ static bool turns_up(const struct writing *z, ftr_sw y, ftr_lid lid)
 	return false;
 }
 
-/* Does the walk run into a hole that had to be made before somebody below it
- * turned up?  Only where pairs are kept off. */
+/* Does the walk end at a missing entry that had to be removed before a switch below
+ * it turned upward?  Possible only where the order leaves pairs unreachable. */
 static bool had_to_break(const struct writing *z, ftr_sw s, ftr_lid lid)
 {
 	ftr_sw to = s;
@@ -144,7 +144,7 @@ static void after_one_write(struct writing *z, const struct ftr_change *c)
 		     w->seed, x, c->sw, c->lid);
 }
 
-/* One stage, entry by entry; then its blocks must be what they should. */
+/* Write one step, entry by entry; then check its blocks. */
 static void write_one_step(struct writing *z, uint32_t write_step)
 {
 	const struct ftr_incr_result *r = z->r;
@@ -176,7 +176,7 @@ static void write_one_step(struct writing *z, uint32_t write_step)
 		must(b->write_step == write_step &&
 		     !memcmp(out, ftr_tables_row(z->now, b->sw) +
 			     b->block * FTR_LFT_BLOCK, FTR_LFT_BLOCK) &&
-		     /* and it must be written for a reason */
+		     /* and the write must change something */
 		     memcmp(out, at, FTR_LFT_BLOCK),
 		     "seed %" PRIu64 ": block %u of %u in stage %u",
 		     z->w->seed, b->block, b->sw, write_step);
@@ -231,7 +231,7 @@ START_TEST(writes_in_trees_are_safe)
 		drains = 0;
 		for (int i = 0; i < 8; i++)
 			one_apply(&w);
-		/* what began as a whole PGFT never has to drain */
+		/* a complete PGFT never has to drain */
 		must(w.seed % 3 || !drains, "seed %" PRIu64 ": %" PRIu64
 		     " entries must drain", w.seed, drains);
 		world_stop(&w);
@@ -249,7 +249,7 @@ START_TEST(writes_in_any_graph_are_safe)
 			one_apply(&w);
 		world_stop(&w);
 	}
-	/* else this did not try what it should */
+	/* otherwise the test did not cover drains */
 	ck_assert_uint_gt(drains, 0);
 }
 END_TEST

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Small fabrics by hand, for the tests of the checker.
+ * Small hand-made fabrics for the tests of the checker.
  *
  * Switch i has GUID i + 1 and hence index i; host h has GUID 1000 + h and
  * index h.  LIDs: switch i has 1 + i (if n_sw <= 63), host h has 64 + h << lmc.
@@ -73,8 +73,8 @@ static inline uint8_t *net_at(struct net *n, ftr_sw s, ftr_lid lid)
 	return ftr_tables_row(n->t, s) + lid;
 }
 
-/* Right exit of lid, and all shortest paths by the first port (or, with rng, by
- * any) that comes nearer. */
+/* Correct exit for lid, and all shortest paths by the first port (with rng: by a
+ * random port) that leads closer. */
 static inline void net_route(struct net *n, ftr_lid lid, struct ftr_rng *rng)
 {
 	const struct ftr_fabric *f = n->f;

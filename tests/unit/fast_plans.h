@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What tests of the fast path beside sweeps share: things that happen at a
- * moment of a sweep.
+ * Shared by the tests of the fast path during sweeps: actions at a given moment of a
+ * sweep.
  */
 #ifndef FTR_TESTS_FAST_PLANS_H
 #define FTR_TESTS_FAST_PLANS_H
@@ -13,7 +13,7 @@
 
 #include "fake/host.h"
 
-/* One thing that happens at one moment, once. */
+/* An action that is done once, at one moment. */
 struct plan {
 	enum fake_moment when;
 	void (*what)(struct plan *p, struct fake *h);
@@ -41,7 +41,7 @@ static inline void plan(struct fake *h, struct plan *p)
 	h->moment_ctx = p;
 }
 
-/* Sweeps for as long as they are asked for; the last changes nothing. */
+/* Sweep as long as the plugin asks for it; the last sweep must change nothing. */
 static inline void sweep_until_quiet(struct fake *h, unsigned int max)
 {
 	fake_settle(h);
@@ -72,7 +72,7 @@ static inline uint8_t *all_tables(struct fake *h)
 	return t;
 }
 
-/* Are all tables of the switches as all_tables found them? */
+/* Are the tables of all switches equal to those that all_tables saved in before? */
 static inline bool tables_are(struct fake *h, const uint8_t *before)
 {
 	uint8_t *now = all_tables(h);
@@ -84,8 +84,8 @@ static inline bool tables_are(struct fake *h, const uint8_t *before)
 }
 
 struct slow {
-	double ms;		/* before Sets of the plugin are carried out */
-	atomic_uint n;		/* of these */
+	double ms;		/* delay before a Set of the plugin is carried out */
+	atomic_uint n;		/* number of such Sets */
 };
 
 static inline void slow_sets(void *ctx, const struct fake_packet *p,
@@ -112,7 +112,7 @@ route_not(const struct ftr_shape *sh, const struct ftr_route_opts *opts,
 	return ftr_fail(err, FTR_INTERNAL, "broken by the test");
 }
 
-/* ddlr heals locally only when its planner is made. */
+/* ddlr makes local repairs only after its planner has been made. */
 static inline void wait_for_planner(struct fake *h)
 {
 	bool making = true;
@@ -125,7 +125,7 @@ static inline void wait_for_planner(struct fake *h)
 	}
 }
 
-/* The engines of the plugin fail, or work again. */
+/* Make the plugin's engines fail, or work again. */
 static inline void break_engine(struct fake *h, bool broken)
 {
 	static struct ftr_engine_ops ops[IBF_MAX_ENGINES];

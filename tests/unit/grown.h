@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A nominal fabric that grows: what the tests of nominal fabrics share.
+ * A nominal fabric that grows: shared by the tests of nominal fabrics.
  *
  *	t1  t2		four leaves with two hosts each, all on both spines
  *	A  B  C  D
@@ -42,7 +42,7 @@ static inline struct ftr_endport host(const struct ftr_fabric *f, const char *sw
 	return f->ep[draw_host(f, sw, i)];
 }
 
-/* A case: N = that of tree; F as given; then N' and what changed. */
+/* A case: N is the nominal fabric of the tree, F the fabric given; then N' and the changes. */
 struct grown {
 	struct ftr_fabric *base, *f;
 	struct ftr_nominal *old, *n;
@@ -60,7 +60,7 @@ static inline void grow(struct grown *g)
 	g->n = nominal_of(g->f, g->old, &g->c);
 	ck_assert_int_eq(g->n != g->old, g->c.grew);
 	ck_assert(!g->c.reshaped);
-	/* once: the second time there is nothing new */
+	/* applied once; the second time nothing is new */
 	again = nominal_of(g->f, g->n, &c);
 	ck_assert(again == g->n && !c.grew && !c.example[0]);
 	over.nominal = g->old->shape;

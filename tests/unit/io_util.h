@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the tests of readers, writers and generators share: texts to read, and
- * the comparison of two fabrics in every published field.
+ * Shared by the tests of readers, writers and generators: texts to read, and the
+ * comparison of two fabrics in every published field.
  */
 #ifndef FTR_TEST_IO_UTIL_H
 #define FTR_TEST_IO_UTIL_H
@@ -16,7 +16,7 @@
 
 #define PATH "t.net"
 
-/* As ibnetdiscover prints it.  Tests name its lines by number. */
+/* As ibnetdiscover prints it.  Tests refer to its lines by number. */
 static const char good_net[] =
 	"# a comment\n"						/* 1 */
 	"\n"
@@ -33,7 +33,7 @@ static const char good_net[] =
 	"Ca\t1 \"H-100\"\t\t# \"node1\"\n"
 	"[1](105) \t\"S-10\"[1]\t\t# lid 4 lmc 2 \"leaf 1\" lid 1 4xNDR\n";
 
-/* As people write it for ibsim. */
+/* As written by hand for ibsim. */
 static const char hand_net[] =
 	"Switch\t8 \"Switch1\"\n"
 	"[1]\t\"Hca1\"[1]\n"
@@ -68,7 +68,7 @@ static const char good_lst[] =
 	LST_CA("0000000000000100", "0000000000000101", "node1", "000A", "01")
 	LST_SW("0000000000000010", "leaf {1}", "0001", "01") LST_END;
 
-/* Cut behind a whole line it is only noticed while cables miss an end. */
+/* If the text is cut after a complete line, only links with one end missing show it. */
 static const char good_ports[] =
 	"SW     1  1 0x0000000000000010 4x EDR - CA     4  1 0x0000000000000101 ( 'leaf 1' - 'node1' )\n"
 	"SW     1  2 0x0000000000000010 4x HDR - SW     2  3 0x0000000000000020 ( 'leaf 1' - 'spine' )\n"

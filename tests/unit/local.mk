@@ -1,4 +1,4 @@
-# Unit tests, one program a module.
+# Unit tests, one program per module.
 if HAVE_CHECK
 check_LTLIBRARIES += libftrtest.la
 libftrtest_la_SOURCES = tests/lib/draw.c tests/lib/draw.h \
@@ -185,7 +185,7 @@ tests_unit_test_reach_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_reach_LDADD = libftrtest.la $(FAKE_LDADD)
 endif
 
-# Checks of the command, with all of it but its main().
+# Tests of the command, linked with all of it except its main().
 check_PROGRAMS += tests/unit/test_doctor
 tests_unit_test_doctor_SOURCES = tests/unit/test_doctor.c
 tests_unit_test_doctor_CFLAGS = $(CHECK_TEST_CFLAGS) $(libcli_a_CFLAGS)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The search for balance: bounds known by hand, fixed entries, cancellation at
- * every moment and allocation failures.  (Random fabrics: tests/prop/test_balance.)
+ * The search for balance: bounds known by hand, fixed entries, cancellation at every
+ * moment, allocation failures.  (Random fabrics: tests/prop/test_balance.)
  */
 #include <check.h>
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 
 static struct ftr_err err;
 
-/* A damaged tree and its tables by formula. */
+/* A damaged tree and its tables by the formula. */
 struct tree {
 	struct ftr_fabric *f;
 	struct ftr_shape *sh;
@@ -86,11 +86,11 @@ static uint32_t bound_of(struct ftr_fabric *f)
 
 START_TEST(bounds_by_hand)
 {
-	/* 4 leaves of 4 hosts, 4 cables up: 4 * 12 / 4 */
+	/* 4 leaves of 4 hosts, 4 upward links: 4 * 12 / 4 */
 	ck_assert_uint_eq(bound_of(pgft("2;4,4;1,4;1,1", 0, 0)), 12);
-	/* one cable less somewhere: 4 * 12 / 3 */
+	/* one link fewer somewhere: 4 * 12 / 3 */
 	ck_assert_uint_eq(bound_of(pgft("2;4,4;1,4;1,1", 1, 0)), 16);
-	/* the pods of 16 hosts have 8 cables up, the leaves of 4 hosts 4:
+	/* the pods of 16 hosts have 8 upward links, the leaves of 4 hosts 4:
 	 * 16 * 16 / 8 against 4 * 28 / 4 */
 	ck_assert_uint_eq(bound_of(pgft("3;4,4,2;1,4,2;1,1,1", 0, 0)), 32);
 	/* one switch: no link at all */
@@ -98,7 +98,7 @@ START_TEST(bounds_by_hand)
 }
 END_TEST
 
-/* Flows between islands do not exist: each of the two is a tree of its own. */
+/* There are no flows between islands: each of the two is a tree of its own. */
 START_TEST(islands_are_bounded_alone)
 {
 	struct ftr_builder *b = ftr_builder_new();
@@ -130,7 +130,8 @@ START_TEST(islands_are_bounded_alone)
 }
 END_TEST
 
-/* No table is below the bound by weights, and dividing flows is not worse. */
+/* The most loaded link is never below the bound by weights, and dividing flows
+ * among paths does not make it worse. */
 START_TEST(bounds_by_weights)
 {
 	double least, most;
@@ -165,8 +166,9 @@ START_TEST(bounds_by_weights)
 }
 END_TEST
 
-/* One link carries 17 times the mean: a switch of 40 hosts, and around it leaves
- * of 5, one of them with one cable and 11 with 16.  5 * 95 flows, exactly. */
+/* One link carries 17 times the mean: a switch with 40 hosts and 12 leaves of 5
+ * hosts around it; one leaf has one link, the others 16.  The most loaded link has
+ * exactly 5 * 95 flows. */
 START_TEST(weights_grow_within_range)
 {
 	struct ftr_builder *b = ftr_builder_new();
@@ -217,7 +219,7 @@ START_TEST(depths)
 	load = balance(&w, (struct ftr_balance_input){
 		.depth = FTR_BALANCE_LOAD
 	});
-	/* evened out by few entries; shifts are not looked at */
+	/* balanced with few entries; depth load does not compute shifts */
 	ck_assert_uint_le(load.max_after, load.bound + load.bound / 50 + 1);
 	ck_assert_uint_lt(load.max_after, load.max_before);
 	ck_assert(load.shift_after == 0 && load.moved > 0);
@@ -247,7 +249,7 @@ START_TEST(foreign_tables_are_refused)
 }
 END_TEST
 
-/* ---- entries that may not change ---------------------------------------------- */
+/* ---- fixed entries ------------------------------------------------------------ */
 
 START_TEST(fixed_entries_stay)
 {
@@ -284,7 +286,7 @@ END_TEST
 /* ---- cancellation ---------------------------------------------------------------- */
 
 struct stop {
-	uint32_t at, calls;	/* stop at the n-th call; 0: never */
+	uint32_t at, calls;	/* cancel at the n-th call; 0: never */
 };
 
 static bool stop(void *ctx)
@@ -303,7 +305,7 @@ static bool arrives(const struct tree *w, const struct ftr_tables *t)
 	return !r.harmful && r.cdg == FTR_CDG_ACYCLIC;
 }
 
-/* Returns how often the search asked. */
+/* Returns how often the search called cancelled(). */
 static uint32_t stopped_at(struct tree *w, enum ftr_balance depth, uint32_t at)
 {
 	struct stop s = { .at = at };

@@ -35,8 +35,8 @@ static const struct ftr_check_opts tree_opts = { .rank = tree_rank };
  *	  1| |2         1| |2
  *	 h0   h1       h2   h3
  *
- * lmc is the hosts' one.  Everything climbs by spine 2 unless it goes to
- * spine 3; spines do not reach each other.
+ * lmc is that of the hosts.  All upward paths use spine 2, except those to spine 3;
+ * spines do not reach each other.
  */
 static struct net tree_lmc(uint32_t lmc)
 {
@@ -119,7 +119,8 @@ START_TEST(right_tables)
 }
 END_TEST
 
-/* What one changed entry of the tree does; the two holes above are in all. */
+/* The effect of one changed entry of the tree; every case includes the two missing
+ * entries above. */
 struct fault {
 	const char *what;
 	ftr_sw sw;
@@ -132,27 +133,27 @@ struct fault {
 };
 
 static const struct fault faults[] = {
-	/* leaf 1 does not know h0: its two hosts and itself are cut off */
+	/* leaf 1 has no entry for h0: its two hosts and the switch itself do not reach h0 */
 	{ "hole", 1, HOST(0), 255, { 2, 0, 1, 2 }, { 3, 0, 0, 0 },
 	  FTR_FIND_MISSING, 3, 3 },
-	/* port 5 has no cable; leaf 1 comes through spine 2 */
+	/* port 5 has no link; leaf 1 sends through spine 2 */
 	{ "dead port", 2, HOST(0), 5, { 2, 0, 2, 2 }, { 2, 2, 0, 0 },
 	  FTR_FIND_DEAD_PORT, 1, 2 },
 	{ "port beyond the switch", 2, HOST(0), 6, { 2, 0, 2, 2 },
 	  { 2, 2, 0, 0 }, FTR_FIND_DEAD_PORT, 1, 2 },
 	{ "port 254", 2, HOST(0), 254, { 2, 0, 2, 2 }, { 2, 2, 0, 0 },
 	  FTR_FIND_DEAD_PORT, 1, 2 },
-	/* h0's traffic is handed to h1: all but h0 itself suffer */
+	/* h0's packets are delivered to h1: all sources except h0 itself are affected */
 	{ "wrong end", 0, HOST(0), 2, { 3, 0, 4, 2 }, { 2, 0, 4, 0 },
 	  FTR_FIND_WRONG_END, 0, 0 },
 	{ "port 0 at a foreign switch", 2, HOST(0), 0, { 2, 0, 2, 2 },
 	  { 2, 2, 0, 0 }, FTR_FIND_DEAD_PORT, 1, 2 },
 	{ "port 0 where the host sits", 0, HOST(0), 0, { 3, 0, 4, 2 },
 	  { 2, 4, 0, 0 }, FTR_FIND_DEAD_PORT, 0, 0 },
-	/* leaf 0 gives its own LID to h1: found from all 4, 3 are pairs */
+	/* leaf 0 delivers its own LID to h1: wrong from all 4 switches, which makes 3 pairs */
 	{ "switch LID to a host", 0, SW(0), 2, { 0, 4, 0, 5 },
 	  { 2, 0, 4, 0 }, FTR_FIND_WRONG_END, 0, 0 },
-	/* leaf 1 <-> spine 2; spine 3 comes down to leaf 0 by itself */
+	/* loop leaf 1 <-> spine 2; spine 3 still routes downward to leaf 0 */
 	{ "loop of two", 2, HOST(0), 2, { 2, 0, 2, 2 }, { 2, 0, 0, 2 },
 	  FTR_FIND_LOOP, 1, 1 },
 };
@@ -191,7 +192,7 @@ START_TEST(one_fault)
 }
 END_TEST
 
-/* Two LIDs per host: every one of them is a destination of its own. */
+/* Two LIDs per host: each is a destination of its own. */
 START_TEST(lmc)
 {
 	struct net n = tree_lmc(1);
@@ -202,7 +203,7 @@ START_TEST(lmc)
 	/* second LID of h1 (66, 67): no entry at leaf 1 and both spines */
 	for (ftr_sw s = 1; s < 4; s++)
 		*net_at(&n, s, 67) = FTR_PORT_NONE;
-	/* second LID of h2 (68, 69) is given to h3 */
+	/* second LID of h2 (68, 69) is delivered to h3 */
 	*net_at(&n, 1, 69) = 2;
 	r = check(&n, &tree_opts);
 	assert_bad(&r, 2 + 3, 0, 3 + 4, 2);
@@ -213,8 +214,8 @@ START_TEST(lmc)
 END_TEST
 
 /*
- * A host that lost its cable still owns a LID that nobody reaches, but it is no
- * source; entries for LIDs that nobody owns (90) mean nothing.
+ * A host that lost its link still owns a LID, which is unreachable, but it is no
+ * source; entries for LIDs without an owner (90) are ignored.
  *
  *	h0 -1 [0] 2--2 [1] 1- h1	h2
  */
@@ -267,7 +268,7 @@ static struct net ring(uint32_t len)
 	return n;
 }
 
-/* Shortest paths, h hops clockwise or less than len - h the other way. */
+/* Shortest paths: h hops clockwise, or fewer than len - h in the other direction. */
 static void ring_route(struct net *n, uint32_t clockwise)
 {
 	for (uint32_t s = 0; s < n->n_sw; s++)
@@ -304,7 +305,7 @@ START_TEST(ring_of_five)
 }
 END_TEST
 
-/* The same ring, the cable 2-3 unused: a chain has no cycle. */
+/* The same ring with link 2-3 unused: a chain has no cycle. */
 START_TEST(ring_cut)
 {
 	struct net n = ring(5);
@@ -324,8 +325,8 @@ START_TEST(ring_cut)
 }
 END_TEST
 
-/* All clockwise, and h0 is never taken off: a loop through every switch, and
- * in the long ring a cycle that does not fit into the report. */
+/* All clockwise, and h0 is never delivered: a loop through every switch, and in the
+ * long ring a cycle too long for the report. */
 START_TEST(long_loop)
 {
 	struct net n = ring(5);
@@ -400,8 +401,8 @@ START_TEST(long_chain)
 END_TEST
 
 /*
- * Seed 004, figure 2: four pairs that deadlock.  0, 3 and 6 are middle
- * switches, 7 is the top, A and B sit on leaf 4 and D on leaf 5.
+ * Bogdanski et al. 2012, figure 2: four pairs that deadlock.  0, 3 and 6 are middle
+ * switches, 7 is the top, A and B are on leaf 4 and D on leaf 5.
  *
  *	          ___[7]___
  *	        1/         \2
@@ -454,7 +455,7 @@ START_TEST(four_pairs)
 	ck_assert_int_eq(r.cdg, FTR_CDG_ACYCLIC);
 	opts.rank = rank;
 	r = check(&n, &opts);
-	/* entered from above, left upwards: 4 and 5 towards 3, 5 towards 6 */
+	/* entered from above and left upward: 4 and 5 towards 3, 5 towards 6 */
 	ck_assert_uint_eq(r.found[FTR_FIND_TURN], 3);
 	assert_sample(&r, FTR_FIND_TURN, 0, 4, 4);
 	ck_assert_int_eq(r.cdg, FTR_CDG_PROVED);
@@ -474,8 +475,8 @@ START_TEST(four_pairs)
 }
 END_TEST
 
-/* The tree with spines that reach each other by leaf 0: two turns, no cycle,
- * and hosts never take them. */
+/* The tree with spines that reach each other through leaf 0: two turns, no cycle,
+ * and paths between hosts do not use the turns. */
 START_TEST(down_up_turn)
 {
 	struct net n = tree();
@@ -496,7 +497,7 @@ START_TEST(down_up_turn)
 }
 END_TEST
 
-/* Equal ranks side by side prove nothing, but hide nothing either. */
+/* Switches of equal rank prove nothing, but hide nothing either. */
 START_TEST(horizontal)
 {
 	struct net n = tree();
@@ -511,7 +512,7 @@ START_TEST(horizontal)
 }
 END_TEST
 
-/* A cable from a switch to itself. */
+/* A link from a switch to itself. */
 START_TEST(self_link)
 {
 	struct net n = net_new(1, 4, true, 0);
@@ -570,8 +571,8 @@ START_TEST(wrong_size)
 }
 END_TEST
 
-/* In the tree all climb by spine 2, so a shift by 2 puts two flows on each
- * uplink; a shift by 1 moves one flow per leaf out; gaps stay quiet. */
+/* In the tree all upward paths use spine 2, so a shift by 2 puts two flows on each
+ * uplink; a shift by 1 moves one flow per leaf out; gaps send nothing. */
 START_TEST(loads_of_shifts)
 {
 	struct net n = tree();
@@ -589,7 +590,7 @@ START_TEST(loads_of_shifts)
 	/* of 0..3 and a gap, shift 3: 0->3, 1->gap, 2->0, 3->1, gap->2 */
 	ck_assert(!shift_load(n.f, n.t, order, 5, 3, &load, NULL));
 	ck_assert_uint_eq(load, 2);
-	/* a loop loads nothing; 2->0 and 3->1 do, on different spines now */
+	/* h0 and h1 now end in a loop and load nothing; 2->0 and 3->1 load both spines */
 	*net_at(&n, 2, HOST(0)) = 2;
 	*net_at(&n, 1, HOST(1)) = 4;
 	ck_assert(!shift_load(n.f, n.t, order, 4, 2, &load, NULL));
@@ -601,7 +602,7 @@ START_TEST(loads_of_shifts)
 }
 END_TEST
 
-/* Fail every allocation in turn: always FTR_NOMEM, never half a report. */
+/* Fail every allocation in turn: always FTR_NOMEM, never a partial report. */
 START_TEST(out_of_memory)
 {
 	struct net n = ring(5);

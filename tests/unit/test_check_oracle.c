@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The checker against a slow and obvious oracle on random fabrics.
+ * The checker against a slow and simple oracle on random fabrics.
  *
  * The oracle walks every (switch, LID) step by step with a list of the switches
- * it has seen, keeps the dependency graph as a square matrix of ports and looks
- * for the shortest way back from every port breadth-first.  A report must equal
- * the oracle's in every field; of the cycle the length must be the shortest
- * and each step must be a dependency.
+ * visited, keeps the dependency graph as a square matrix of ports, and finds the
+ * shortest cycle through every port by breadth-first search.  A report must equal
+ * the oracle's in every field; the reported cycle must have the shortest length,
+ * and each of its steps must be a dependency.
  *
- * FTR_CHECK_ROUNDS sets how many fabrics; each is made from its number, which
+ * FTR_CHECK_ROUNDS sets the number of fabrics; each is made from its number, which
  * every failure prints.
  */
 #include <stdio.h>
@@ -33,7 +33,7 @@ enum fate { GOOD, MISSING, DEAD, WRONG, LOOP };
 
 struct path {
 	ftr_sw sw[MAX_SW + 1];
-	uint32_t n;		/* switches passed */
+	uint32_t n;		/* switches visited */
 	enum fate fate;
 	ftr_sw at;
 };
@@ -82,7 +82,7 @@ static struct path walk(const struct oracle *o, ftr_sw s, ftr_lid lid)
 	}
 }
 
-/* The hops of a path, with the one that closes a loop and the one after. */
+/* The hops of a path; for a loop also the hop that closes it and the one after. */
 static void depend(struct oracle *o, const struct path *w, ftr_lid lid)
 {
 	ftr_sw way[2 * MAX_SW + 4];
@@ -172,7 +172,7 @@ static void turns(struct oracle *o, ftr_lid lid)
 	}
 }
 
-/* Length of the shortest cycle, 0: none. */
+/* Length of the shortest cycle; 0: there is none. */
 static uint32_t girth(const struct oracle *o)
 {
 	uint32_t n = o->f->n_ports, best = 0;
@@ -227,7 +227,7 @@ static void consult(struct oracle *o, const struct ftr_check_opts *opts)
 
 /* ---- random fabrics and tables ------------------------------------------- */
 
-/* Random graph, or a random two- or three-level tree with extra cables. */
+/* Random graph, or a random two- or three-level tree with extra links. */
 static struct net random_net(struct ftr_rng *g, uint8_t *rank)
 {
 	uint32_t n_sw = 1 + ftr_rng_below(g, MAX_SW), used[MAX_SW] = { 0 };
@@ -262,7 +262,7 @@ static struct net random_net(struct ftr_rng *g, uint8_t *rank)
 	return n;
 }
 
-/* Up by any higher switch, down when a pure down path exists. */
+/* Upward by any higher switch, downward where a path of downward links exists. */
 static void up_down(struct net *n, ftr_lid lid, const uint8_t *rank,
 		    struct ftr_rng *g)
 {
@@ -320,7 +320,7 @@ static void fill(struct net *n, const uint8_t *rank, struct ftr_rng *g)
 		else if (owned && kind > 0)
 			net_route(n, (ftr_lid)lid, g);
 	}
-	/* kind 1: garbage where no path leads; a few bad entries anywhere */
+	/* kind 1: random entries where no path leads; a few bad entries anywhere */
 	while (spoil-- > 0)
 		*net_at(n, ftr_rng_below(g, n->f->n_sw),
 			(ftr_lid)ftr_rng_below(g, n->f->max_lid + 1u)) =
@@ -369,7 +369,7 @@ static void compare(const struct oracle *o, const struct ftr_check_report *r,
 	}
 }
 
-/* verdicts[]: how often each was seen, so that none is missed by the test. */
+/* verdicts[]: counts each verdict, so that the test can require all of them. */
 static void one_fabric(unsigned long seed, struct ftr_team *team,
 		       unsigned long *verdicts)
 {
@@ -382,7 +382,7 @@ static void one_fabric(unsigned long seed, struct ftr_team *team,
 	fill(&n, rank, &g);
 	for (uint32_t s = 0; s < n.n_sw; s++)
 		lie[s] = (uint8_t)ftr_rng_below(&g, 5);
-	/* no, true or false ranks; hosts only or all send; all, no search */
+	/* ranks: none, true or false; sources: hosts or all switches; no_cdg in the last */
 	for (int variant = 0; variant < 7; variant++) {
 		struct ftr_check_opts opts = {
 			.rank = variant % 3 == 0 ? NULL :
@@ -452,14 +452,14 @@ static void shift_oracle(unsigned long seed)
 	net_free(&n);
 }
 
-/* What ftr_check_lost names next, and how the oracle sees it. */
+/* What ftr_check_lost reports next, compared with the oracle. */
 struct expect {
 	const struct oracle *o;
-	uint32_t lid, sw;	/* where to go on looking */
+	uint32_t lid, sw;	/* where to continue the search */
 	unsigned long seed, n;
 };
 
-/* The next walk, in order, that the oracle finds not to arrive. */
+/* The next walk, in order, that does not arrive according to the oracle. */
 static bool next_lost(struct expect *x)
 {
 	const struct ftr_fabric *f = x->o->f;
@@ -484,7 +484,7 @@ static void is_lost(void *ctx, ftr_sw s, ftr_lid lid)
 	x->n++;
 }
 
-/* Connected by links: by the transitive closure, as slow as can be. */
+/* Physically connected: by the transitive closure, slowly. */
 static void parts_oracle(const struct ftr_fabric *f, unsigned long seed)
 {
 	bool joined[MAX_SW][MAX_SW] = { { false } };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * core: arenas, growing, random numbers, natural order, the team, and the
- * byte kernels against loops that nobody can misread.
+ * core: arenas, growing arrays, random numbers, natural order, the team, and the
+ * byte kernels against simple loops.
  */
 #include <check.h>
 #include <stdatomic.h>
@@ -128,7 +128,7 @@ END_TEST
 
 static void random_row(struct ftr_rng *r, uint8_t *row)
 {
-	/* infinity and small costs, as rows have them */
+	/* infinity and small costs, as in cost rows */
 	for (int i = 0; i < ROWS; i++)
 		row[i] = ftr_rng_below(r, 3) ?
 			(uint8_t)ftr_rng_below(r, 6) : FTR_BYTE_INF;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree doctor: checks whose fault no simulator can be made to have, by
- * faults planted in what was read; and all others on a sound fabric.
+ * ibfattree doctor: checks for faults that no simulator can produce, by changing the
+ * data read; all other checks on a sound fabric.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static enum doc_verdict verdict(doc_fn fn)
 	memset(&r, 0, sizeof(r));
 	fn(&d, &r);
 	ck_assert_str_ne(r.text, "");
-	/* a finding says what to do, and nothing else does */
+	/* every finding has a remedy, and nothing else has one */
 	ck_assert_int_eq(r.remedy[0] != 0, r.verdict == DOC_WARNING ||
 			 r.verdict == DOC_FAILURE);
 	return r.verdict;
@@ -97,7 +97,7 @@ START_TEST(test_lft_capacity)
 	d.net.sw[2].lft_cap = d.net.f->max_lid;
 	ck_assert_int_eq(verdict(doc_lft_capacity), DOC_FAILURE);
 	ck_assert_uint_eq(r.n_details, 1);
-	/* which is not reported a second time */
+	/* the same fault is not reported a second time */
 	d.net.sw[2].lft_top = 1;
 	ck_assert_int_eq(verdict(doc_lft_top), DOC_OK);
 }
@@ -131,7 +131,7 @@ START_TEST(test_two_masters)
 	d.net.sm[1].state = 2;
 	ck_assert_int_eq(verdict(doc_sm), DOC_OK);
 	ck_assert_int_eq(verdict(doc_standby), DOC_OK);
-	/* one that says nothing is no standby */
+	/* a subnet manager that does not answer is no standby */
 	d.net.sm[1].answered = false;
 	ck_assert_int_eq(verdict(doc_standby), DOC_WARNING);
 }
@@ -170,7 +170,7 @@ START_TEST(test_counters)
 }
 END_TEST
 
-/* Many objects: ten are kept, all are counted. */
+/* Many objects: ten are listed, all are counted. */
 START_TEST(test_details)
 {
 	for (uint32_t p = 0; p < d.net.f->n_ports; p++)

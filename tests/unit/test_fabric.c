@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The builder and the frozen fabric: what is told twice, what contradicts
- * itself and with which words, dense order, LIDs, copies, and every
- * allocation failing once.  Also the difference of two tables.
+ * The builder and the frozen fabric: duplicate and contradictory input and its
+ * messages, dense order, LIDs, copies, and every allocation failing once.  Also the
+ * difference of two tables.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ START_TEST(order_is_by_guid)
 	ck_assert_int_eq(ftr_builder_add_link(b, end(0x300, 2),
 					      end(0x1000, 1), 4, FTR_SPEED_EDR,
 					      &err), FTR_OK);
-	/* the same cable told from the other end, slower: once, the lower */
+	/* the same link given from its other end with less speed: counts once, the lower value */
 	ck_assert_int_eq(ftr_builder_add_link(b, end(0x1000, 1),
 					      end(0x300, 2), 1, FTR_SPEED_QDR,
 					      &err), FTR_OK);
@@ -184,7 +184,7 @@ START_TEST(copies_leave_out_and_keep_lids)
 }
 END_TEST
 
-/* Among switches, among end ports, and across the two kinds. */
+/* Equal names of switches, of end ports, and of a switch and an end port. */
 START_TEST(shared_names_are_marked)
 {
 	static const char *const sw_name[] = { "a", "twin", "twin", "both" };
@@ -245,7 +245,7 @@ START_TEST(link_codes)
 	ck_assert_int_eq(ftr_speed_active(1, 0), FTR_SPEED_SDR);
 	ck_assert_int_eq(ftr_speed_active(2, 0), FTR_SPEED_DDR);
 	ck_assert_int_eq(ftr_speed_active(4, 0), FTR_SPEED_QDR);
-	/* a port at an extended speed tells QDR besides */
+	/* a port at an extended speed also reports QDR */
 	ck_assert_int_eq(ftr_speed_active(4, 1), FTR_SPEED_FDR);
 	ck_assert_int_eq(ftr_speed_active(4, 2), FTR_SPEED_EDR);
 	ck_assert_int_eq(ftr_speed_active(4, 4), FTR_SPEED_HDR);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The fast path in a fake host: repairs when nothing else is going on.
+ * The fast path in a fake host: repairs while nothing else happens.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -35,7 +35,7 @@ START_TEST(test_off)
 	ck_assert_ptr_null(h->fast);
 	fake_link(h, s, fake_uplink(h, s, 0), false);
 	fake_settle(h);
-	ck_assert(fake_sweep_wanted(h));	/* by OpenSM itself */
+	ck_assert(fake_sweep_wanted(h));	/* requested by OpenSM itself */
 	ck_assert(fake_sweep(h));
 	ck_assert_uint_gt(h->changed_entries, 0);
 	fake_check_healed(h);
@@ -44,7 +44,7 @@ START_TEST(test_off)
 }
 END_TEST
 
-/* Every cable of the tree on its own, each from a fabric that is whole. */
+/* Each link of the tree fails alone, in a fabric without other faults. */
 START_TEST(test_one_link)
 {
 	struct fake *h = fake_new(NULL);
@@ -74,7 +74,7 @@ START_TEST(test_one_link)
 }
 END_TEST
 
-/* A trap of one end only; which one must not matter. */
+/* Only one end sends a trap; the result must not depend on which. */
 START_TEST(test_one_end)
 {
 	struct fake *h = fake_new(NULL);
@@ -90,7 +90,7 @@ START_TEST(test_one_end)
 }
 END_TEST
 
-/* Both ends, one well after the other: the second finds nothing to do. */
+/* Both ends send a trap, the second one much later: it finds nothing to do. */
 START_TEST(test_both_ends)
 {
 	struct fake *h = fake_new(NULL);
@@ -119,7 +119,7 @@ START_TEST(test_spine)
 }
 END_TEST
 
-/* The traps of a dead spine that are still in the queue make one repair. */
+/* A spine dies: all traps that are in the queue at that time make one repair. */
 START_TEST(test_spine_at_once)
 {
 	struct fake *h = fake_new(NULL);
@@ -136,8 +136,8 @@ START_TEST(test_spine_at_once)
 }
 END_TEST
 
-/* Of all its neighbours' traps only one arrives, as the others went through it;
- * or the switch itself could tell of it, and then died. */
+/* A spine dies.  Only one neighbour's trap arrives, because the others were routed
+ * through the spine; or the spine itself sent a trap before it died. */
 START_TEST(test_spine_one_trap)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -156,7 +156,7 @@ START_TEST(test_spine_one_trap)
 }
 END_TEST
 
-/* A switch that is only slow to answer loses no cable for that. */
+/* No link of a switch is taken for dead because the switch answers slowly. */
 START_TEST(test_silent_spine)
 {
 	struct fake *h = fake_new(NULL);
@@ -174,7 +174,7 @@ START_TEST(test_silent_spine)
 }
 END_TEST
 
-/* A leaf whose last cable dies is cut off: its hosts are lost, others not. */
+/* A leaf loses its last link: only its own hosts become unreachable. */
 START_TEST(test_leaf_cut_off)
 {
 	struct fake *h = fake_new(NULL);
@@ -186,7 +186,7 @@ START_TEST(test_leaf_cut_off)
 	fake_settle(h);
 	fake_check_healed(h);
 	ck_assert(fake_wait_wanted(h));
-	ck_assert(fake_sweep(h));	/* forgets the leaf and its LIDs */
+	ck_assert(fake_sweep(h));	/* removes the leaf and its LIDs */
 	fake_settle(h);
 	fake_check_healed(h);
 	fake_check_quiet_sweep(h);
@@ -231,7 +231,7 @@ START_TEST(test_trunk)
 }
 END_TEST
 
-/* The leaf that OpenSM sits on: half of all stored routes are stale. */
+/* The leaf that OpenSM is connected to: half of all stored routes are stale. */
 START_TEST(test_own_uplink)
 {
 	struct fake *h = fake_new(NULL);
@@ -244,8 +244,8 @@ START_TEST(test_own_uplink)
 }
 END_TEST
 
-/* A cable died that nobody has told of: packets of a repair get lost on it,
- * and find another way, all of them in less than the time of two. */
+/* Another link has died without a trap: packets of a repair are lost on it and take
+ * another path; all together need less than two timeouts. */
 #define LONG_MS 4000
 
 
@@ -296,10 +296,10 @@ static void no_key(void *ctx, const struct fake_packet *p,
 		   struct fake_fate *fate)
 {
 	(void)ctx;
-	fate->lose_request = p->plugin;	/* would be noticed */
+	fate->lose_request = p->plugin;	/* a lost packet would be noticed */
 }
 
-/* Switches that carry out nothing without their key. */
+/* Switches that carry out no Set without the M_Key. */
 START_TEST(test_m_key)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -318,7 +318,7 @@ START_TEST(test_m_key)
 }
 END_TEST
 
-/* Traps of other kinds pass as they are, and with sweep_on_trap untouched. */
+/* Traps of other kinds are passed on unchanged, and sweep_on_trap stays as it is. */
 START_TEST(test_other_traps)
 {
 	static const struct {
@@ -345,8 +345,8 @@ START_TEST(test_other_traps)
 }
 END_TEST
 
-/* 128 while the fast path takes it: OpenSM does not sweep by itself, and is
- * told of the trap all the same; other traps meanwhile do what they did. */
+/* While the fast path handles trap 128, OpenSM does not sweep because of it but
+ * still receives it; other traps have their usual effect. */
 START_TEST(test_mixed_traps)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -371,8 +371,8 @@ START_TEST(test_mixed_traps)
 }
 END_TEST
 
-/* OpenSM reads opensm.conf again, as its sweeper does, while it handles a trap;
- * both copies of the option change. */
+/* OpenSM reads opensm.conf again while it handles a trap, as its sweeper does; both
+ * copies of the option change. */
 static struct fake *rescanning;
 
 static void rescan(void *context, void *data)
@@ -384,8 +384,8 @@ static void rescan(void *context, void *data)
 	fake_trap_process(context, data);
 }
 
-/* sweep_on_trap is changed by the administrator during a trap that the fast path
- * has taken: it stays changed. */
+/* The administrator changes sweep_on_trap while the fast path handles a trap: the
+ * new value stays. */
 START_TEST(test_option_changes)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -411,7 +411,7 @@ START_TEST(test_option_changes)
 }
 END_TEST
 
-/* sweep_on_trap FALSE: healed, and no sweep is asked for. */
+/* sweep_on_trap FALSE: the fault is repaired, and no sweep is requested. */
 START_TEST(test_no_sweep_on_trap)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

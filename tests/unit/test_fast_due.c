@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * When the fast path wants a sweep of OpenSM, and when it does not.
+ * When the fast path requests a sweep of OpenSM, and when it does not.
  */
 #include "lib/suite.h"
 #include "unit/fast_plans.h"
 
 #define NO_SWEEPS "fast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n"
 
-/* Does the plugin want one, or has it asked?  It does not want it any more. */
+/* Does the plugin want a sweep, or has it requested one?  Clears the wish. */
 static bool sweep_due(struct fake *h)
 {
 	bool is;
@@ -19,7 +19,7 @@ static bool sweep_due(struct fake *h)
 	return is || fake_sweep_wanted(h);
 }
 
-/* A cable that is held is waited for by no sweeps. */
+/* No sweep is requested while the plugin waits for a damped link. */
 START_TEST(test_held)
 {
 	static const char *const engine[] = { "dmodc", "sftree", "dmodc" };
@@ -45,7 +45,7 @@ START_TEST(test_held)
 		fake_settle(h);
 		ck_assert(fake_sweep(h));
 		fake_settle(h);
-		ck_assert(fake_sweep(h));	/* literal: it takes two */
+		ck_assert(fake_sweep(h));	/* literal needs two */
 		fake_settle(h);
 	}
 	ck_assert_uint_eq(fake_logged(h, "IBF111"), 1);
@@ -60,15 +60,15 @@ START_TEST(test_held)
 }
 END_TEST
 
-/* Cables come back, in several steps, some of which write one block twice: all
- * is settled, and no sweep is needed for it. */
+/* Links return, in several steps, some of which write one block twice: everything
+ * is acknowledged, and no sweep is needed. */
 START_TEST(test_steps)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .options = NO_SWEEPS });
 	uint8_t *before = all_tables(h);
 	ftr_sw s = fake_spine(h, 1);
 
-	/* those that do not lead to OpenSM */
+	/* the links that do not lead to OpenSM */
 	for (ftr_port p = 2; p <= 4; p++)
 		fake_link(h, s, p, false);
 	fake_settle(h);
@@ -88,7 +88,7 @@ START_TEST(test_steps)
 }
 END_TEST
 
-/* A discovery that was under way confirms nothing: a sweep follows. */
+/* A discovery that began before the repair does not confirm it: another sweep follows. */
 START_TEST(test_repeated_discovery)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -112,7 +112,7 @@ START_TEST(test_repeated_discovery)
 }
 END_TEST
 
-/* The request is to be made well after this moment: p->n. */
+/* Sets p->n if the request is due more than a second from now. */
 static void cut_and_look(struct plan *p, struct fake *h)
 {
 	cut(p, h);
@@ -123,10 +123,9 @@ static void cut_and_look(struct plan *p, struct fake *h)
 	ck_assert(!fake_sweep_wanted(h));
 }
 
-/* A discovery takes longer than fast_sweep_cap_ms, and links go down all the
- * time: OpenSM would begin it again at every request, and never come to an end.
- * The request is made when the discovery is over; 1: that of a repair that was
- * given up, which is urgent. */
+/* Discovery takes longer than fast_sweep_cap_ms, and links fail all the time: if
+ * OpenSM restarted it at every request, it would never end.  The request is made
+ * after the discovery.  _i 1: an urgent request, by a repair that was given up. */
 START_TEST(test_long_discovery)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -161,7 +160,7 @@ static bool handover_pends(struct fake *h)
 	return does;
 }
 
-/* A sweep comes in the middle of a handover of ddlr. */
+/* A sweep in the middle of a transition of ddlr. */
 START_TEST(test_sweep_in_handover)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -186,8 +185,9 @@ START_TEST(test_sweep_in_handover)
 }
 END_TEST
 
-/* Detours are checked before they are written: over tables that lead round, and
- * of which the planner knows nothing, they are refused; 0: the same without. */
+/* Detours are checked before they are written.  _i 1: the tables have loops that
+ * the planner does not know, and the detours are refused; 0: the same without
+ * loops. */
 START_TEST(test_detours_are_checked)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -198,7 +198,7 @@ START_TEST(test_detours_are_checked)
 	struct plan p = { .sw = s, .port = fake_uplink(h, s, 1) };
 
 	wait_for_planner(h);
-	/* every switch sends everything over its first link to another */
+	/* every switch sends all LIDs over its first link to another switch */
 	pthread_mutex_lock(&h->fast->rr.view_lock);
 	for (ftr_sw t = 0; _i && t < f->n_sw; t++) {
 		ftr_port port = 1;
@@ -226,7 +226,7 @@ static void forget_sweep(void *ctx, struct fake *h, enum fake_moment m)
 		sweep_due(h);
 }
 
-/* What a routing leaves out because it died in the discovery may be back. */
+/* A link that died during discovery is left out of the routing; it may be up again. */
 START_TEST(test_left_out)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .options = NO_SWEEPS });
@@ -256,8 +256,8 @@ static void repaired_at_once(struct plan *p, struct fake *h)
 	fake_check_healed(h);
 }
 
-/* After a routing that failed with no word the traps of it wait for nothing but
- * the next sweep's start. */
+/* After a routing that failed without an event, its traps wait only for the start
+ * of the next sweep. */
 START_TEST(test_traps_of_failed_routing)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The end of OpenSM at any moment of a repair, and long runs of everything with
- * OpenSM sweeping by itself.  FTR_SEED replays, FTR_RUNS scales.
+ * OpenSM ends at any moment of a repair; and long runs of all kinds of events while
+ * OpenSM sweeps by itself.  FTR_SEED replays, FTR_RUNS scales.
  */
 #include <check.h>
 #include <sched.h>
@@ -15,7 +15,7 @@ struct dice {
 	struct ftr_rng rng;
 	unsigned int percent;
 	double slow_ms;
-	atomic_uint n;		/* packets of the plugin so far */
+	atomic_uint n;		/* number of packets of the plugin so far */
 };
 
 static void some_luck(void *ctx, const struct fake_packet *p,
@@ -44,9 +44,9 @@ static void any_link(struct fake *h, struct ftr_rng *r, bool up)
 	fake_link(h, s, fake_uplink(h, s, ftr_rng_below(r, 2)), up);
 }
 
-/* ---- the end ------------------------------------------------------------- */
+/* ---- OpenSM ends --------------------------------------------------------- */
 
-/* A trap has come since then, and the worker is done with it. */
+/* Has a trap come since then, and has the worker finished with it? */
 static bool is_over(struct fake *h, unsigned int reported)
 {
 	bool is;
@@ -60,10 +60,10 @@ static bool is_over(struct fake *h, unsigned int reported)
 	return is;
 }
 
-/* After so many packets of the plugin OpenSM goes, with others in flight; or when
- * the repair is over, if it needs fewer packets, or is given up.  Whenever
- * that is, the next manager finds no block that it would believe and that is
- * wrong. */
+/* OpenSM ends after a given number of packets of the plugin, with others in flight;
+ * or at the end of the repair, if it needs fewer packets or is given up.  In every
+ * case the next subnet manager finds no block that is wrong and that it would
+ * trust. */
 START_TEST(test_end_in_repair)
 {
 	static const unsigned int after[] = { 0, 1, 5, 12, 20, 30, 45, 70 };
@@ -79,7 +79,7 @@ START_TEST(test_end_in_repair)
 	fake_link(h, s, fake_uplink(h, s, 0), false);
 	while (atomic_load(&d.n) < after[_i & 7] && !is_over(h, reported))
 		sched_yield();
-	if (!d.percent && after[_i & 7] <= 20)	/* all repairs need so many */
+	if (!d.percent && after[_i & 7] <= 20)	/* every repair needs that many */
 		ck_assert_uint_ge(atomic_load(&d.n), after[_i & 7]);
 	fake_unload(h);
 	fake_check_copy(h);
@@ -87,8 +87,7 @@ START_TEST(test_end_in_repair)
 }
 END_TEST
 
-/* The same while a sweep is at each of its moments; its own packets get lost,
- * too, when OpenSM goes. */
+/* The same at each moment of a sweep; when OpenSM ends, its own packets are lost, too. */
 struct leaving {
 	struct ftr_rng rng;
 	enum fake_moment when;
@@ -129,7 +128,7 @@ START_TEST(test_end_in_sweep)
 }
 END_TEST
 
-/* Never up at all. */
+/* OpenSM ends before it was ever up. */
 START_TEST(test_end_at_once)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .not_up = true });
@@ -159,7 +158,7 @@ static void repair_all(struct fake *h)
 		}
 }
 
-/* What nobody was told of is found by the periodic light sweep. */
+/* The periodic light sweep finds changes for which no trap came. */
 static void light_sweep(struct fake *h)
 {
 	__atomic_store_n(&h->osm->subn.force_heavy_sweep, TRUE,
@@ -170,7 +169,7 @@ static void light_sweep(struct fake *h)
 static void check_at_rest(struct fake *h)
 {
 	fake_rest(h);
-	/* OpenSM has lost packets, and sweeps again at its next interval */
+	/* OpenSM lost packets, and sweeps again after its next interval */
 	while (__atomic_load_n(&h->osm->subn.subnet_initialization_error,
 			       __ATOMIC_RELAXED)) {
 		light_sweep(h);
@@ -181,8 +180,8 @@ static void check_at_rest(struct fake *h)
 	fake_check_counters(h);
 }
 
-/* Faults and recoveries, some packets lost, sweeps whenever they are asked
- * for; at each rest all is judged, at the end all is whole again. */
+/* Faults and recoveries, some packets lost, sweeps whenever they are requested;
+ * everything is checked at each rest, and at the end the fabric is complete again. */
 START_TEST(test_soak)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

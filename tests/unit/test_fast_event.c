@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The lines of ibfattree-events.jsonl: what ibfattree-json(5) promises.
+ * The lines of ibfattree-events.jsonl: the format documented in ibfattree-json(5).
  */
 #include <check.h>
 #include <inttypes.h>
@@ -74,7 +74,7 @@ static const struct member of_event[] = {
 	{ "lids", json_type_array, false },
 };
 
-/* All of these members and no others. */
+/* Exactly these members. */
 static void check_members(struct json_object *o, const struct member *m,
 			  size_t n)
 {
@@ -154,7 +154,7 @@ static ftr_sw named(struct fake *h, struct json_object *o, const char *guid)
 	return s;
 }
 
-/* The ports of one switch: both ends of each cable, each cable once. */
+/* The ports of one switch: each link once, with both ends. */
 static void check_links(struct fake *h, struct json_object *list, ftr_sw at,
 			unsigned int n, bool up)
 {
@@ -184,7 +184,7 @@ static void check_links(struct fake *h, struct json_object *list, ftr_sw at,
 	}
 }
 
-/* What is written when nothing gets lost, and no pair of leaves either. */
+/* Checks the counts of an event in which no packet is lost and no pair of leaves loses its path. */
 static void check_counts(struct json_object *o)
 {
 	static const char *const some[] = {
@@ -203,7 +203,7 @@ static void check_counts(struct json_object *o)
 	ck_assert_int_ge(number(o, "entries"), number(o, "drained"));
 }
 
-/* The sweep may still write to so many switches, all that has to be. */
+/* The sweep may still write to at most this number of switches, and only what has to change. */
 static void check_rest(struct json_object *rest, int64_t switches)
 {
 	check_members(rest, of_reconcile, FTR_ARRAY_LEN(of_reconcile));
@@ -213,7 +213,7 @@ static void check_rest(struct json_object *rest, int64_t switches)
 	ck_assert(switches || !number(rest, "entries"));
 }
 
-/* Without traps it is told at once, and no sweep is waited for. */
+/* Without a sweep the line is written at once. */
 static void check_times(struct json_object *o, bool swept)
 {
 	struct json_object *ms = get(o, "ms");
@@ -230,7 +230,7 @@ static void check_times(struct json_object *o, bool swept)
 	ck_assert_int_eq(get(o, "reconcile") != NULL, swept);
 }
 
-/* Every changed entry that could be written, but none of a dead switch. */
+/* Every changed entry that could be written, and none of a dead switch. */
 static void check_sets(struct fake *h, struct json_object *o, ftr_sw dead)
 {
 	struct json_object *list = get(o, "sets"), *ms = get(o, "ms");
@@ -254,9 +254,9 @@ static void check_sets(struct fake *h, struct json_object *o, ftr_sw dead)
 
 struct want {
 	const char *event;
-	ftr_sw at;		/* one end of each cable */
+	ftr_sw at;		/* one end of each link */
 	unsigned int n_cables;
-	bool cut_off;		/* no packet gets to that switch */
+	bool cut_off;		/* no packet reaches that switch */
 };
 
 static void check_event(struct fake *h, unsigned int n, struct want w)
@@ -287,7 +287,7 @@ static void check_lines(struct fake *h, unsigned int n)
 	ck_assert_uint_eq(fake_events(h, "{\"schema\""), n);
 }
 
-/* A cable dies, which a sweep confirms, and comes back. */
+/* A link fails, which a sweep confirms, and returns. */
 START_TEST(test_link_events)
 {
 	struct fake *h = fake_new(NULL);
@@ -309,7 +309,7 @@ START_TEST(test_link_events)
 }
 END_TEST
 
-/* One over which no other switch talks to OpenSM. */
+/* A spine over which no other switch communicates with OpenSM. */
 static ftr_sw spare_spine(struct fake *h)
 {
 	ftr_lid sm = h->fab->ep[h->sm].lid;
@@ -330,7 +330,7 @@ static ftr_sw spare_spine(struct fake *h)
 	}
 }
 
-/* All or three of the four cables of a spine. */
+/* All four, or three of the four, links of a spine. */
 static void turn(struct fake *h, ftr_sw s, bool all, bool up)
 {
 	ftr_port keep = h->sw[s].lft[h->fab->ep[h->sm].lid];
@@ -349,7 +349,7 @@ struct loss {
 	bool all;
 };
 
-/* Its traps wait for the end of the routing, and are taken together. */
+/* Its traps wait for the end of the routing and are handled together. */
 static void lose(void *ctx, struct fake *h, enum fake_moment m)
 {
 	const struct loss *l = ctx;
@@ -358,7 +358,7 @@ static void lose(void *ctx, struct fake *h, enum fake_moment m)
 		turn(h, l->s, l->all, false);
 }
 
-/* Cables of a spine die, and come back before the sweep that confirms it. */
+/* Links of a spine fail, and return before the sweep that would confirm the failure. */
 static void lose_and_find(struct fake *h, struct loss l)
 {
 	h->moment = lose;
@@ -373,7 +373,7 @@ static void lose_and_find(struct fake *h, struct loss l)
 	fake_check_healed(h);
 }
 
-/* The switch has one link left: it is not down. */
+/* The switch has one link left, so it is not down. */
 START_TEST(test_part_of_switch)
 {
 	struct fake *h = fake_new(NULL);
@@ -387,8 +387,8 @@ START_TEST(test_part_of_switch)
 }
 END_TEST
 
-/* No packet gets to a switch without a cable in use: a sweep brings it back, and
- * its line says so. */
+/* Packets do not reach a switch none of whose links is in use: a sweep brings it
+ * back, and its line says so. */
 static void check_return(struct fake *h, unsigned int line, ftr_sw s)
 {
 	struct json_object *o = read_event(h, line);
@@ -422,7 +422,7 @@ START_TEST(test_spine_events)
 }
 END_TEST
 
-/* A switch that loses its links one after the other is down with the last. */
+/* A switch that loses its links one by one is down when the last one fails. */
 START_TEST(test_last_link)
 {
 	struct fake *h = fake_new(NULL);
@@ -451,7 +451,7 @@ END_TEST
 
 #define MANY_SETS 3000
 
-/* A record with that many sets of 64 entries; set i is of ms i. */
+/* Write a record with that number of sets of 64 entries; set i has ms = i. */
 static void write_long(struct fake *h, struct ibf_generation *gen)
 {
 	struct rr_repair r = {
@@ -480,7 +480,7 @@ static void write_long(struct fake *h, struct ibf_generation *gen)
 	free(r.link);
 }
 
-/* No line is longer than ibfattree-json(5) says, and nothing is missing. */
+/* No line exceeds the limit in ibfattree-json(5), and no line is missing. */
 START_TEST(test_long_record)
 {
 	struct fake *h = fake_new(NULL);
@@ -541,7 +541,7 @@ static void cut_one(struct fake *h, unsigned int i)
 	fake_flush(h);
 }
 
-/* A FIFO in place of the file stops nobody; a link is not followed. */
+/* A FIFO in place of the file blocks nothing; a symbolic link is not followed. */
 START_TEST(test_file_replaced)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -567,7 +567,7 @@ START_TEST(test_file_replaced)
 }
 END_TEST
 
-/* As Debian's logrotate does it to opensm's log: rename, and nothing said. */
+/* As Debian's logrotate treats opensm's log: the file is renamed without notice. */
 START_TEST(test_rotation)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Nothing grows: random faults and repairs, sweeps and reroutes, thousands of
- * them in one process.  Whenever the fabric is whole again and all has come to
- * rest, the number of bytes allocated, of threads and of file descriptors is
- * what it was before.
+ * Nothing grows: thousands of random faults and repairs, sweeps and reroutes in one
+ * process.  Whenever the fabric is complete and the plugin is idle, the number of
+ * bytes allocated, of threads and of file descriptors is the same as before.
  *
- * A few dozen faults; FTR_SOAK=1: 10,000, with a line for each tenth of them, and
- * the memory of the process (RssAnon) must not grow in the last tenth, either.
- * CK_RUN_CASE=ddlr: this engine only.
+ * By default a few dozen faults; FTR_SOAK=1: 10,000, with a line for each tenth of
+ * them, and the memory of the process (RssAnon) must not grow in the last tenth,
+ * either.  CK_RUN_CASE=ddlr: this engine only.
  */
 #include <check.h>
 #include <dirent.h>
@@ -23,9 +22,9 @@
 
 #define PARTS 10
 #define DOWN_MAX 6
-/* How much the sizes of what is kept for the moment may differ between rests. */
+/* Tolerance for temporary data, the size of which differs from rest to rest. */
 #define NOISE_BYTES (64 * 1024)
-/* Pages of free memory that malloc() has taken from one arena or another. */
+/* Tolerance for free pages that malloc() has taken in one arena or another. */
 #define NOISE_KB 256
 
 static const char *const engines[] = { "dmodc", "sftree", "ddlr" };
@@ -71,7 +70,7 @@ static unsigned int count_fds(void)
 	return n;
 }
 
-/* The fake's own log is no part of the measurement. */
+/* Exclude the fake's own log from the measurement. */
 static void forget_log(struct fake *h)
 {
 	pthread_mutex_lock(&h->mutex);
@@ -137,7 +136,7 @@ static void whole_and_at_rest(struct run *r)
 	fake_check_copy_clean(r->h);
 }
 
-/* ddlr makes its planner in a thread that ends some time after the sweep. */
+/* ddlr makes its planner in a thread, which ends some time after the sweep. */
 static void wait_for_threads(struct run *r)
 {
 	unsigned int n = (unsigned int)status_line("Threads");
@@ -206,7 +205,7 @@ START_TEST(nothing_grows)
 		if (i < PARTS)
 			most = FTR_MAX(most, l[i].rss_kb);
 	}
-	/* the first part has what is made once */
+	/* the first part includes what is allocated only once */
 	for (unsigned int i = 2; i <= PARTS; i++) {
 		ck_assert_uint_le(l[i].bytes, l[1].bytes + NOISE_BYTES);
 		ck_assert_uint_le(l[i].threads, l[1].threads);
@@ -218,7 +217,7 @@ START_TEST(nothing_grows)
 }
 END_TEST
 
-/* Without the caches of free memory that each thread has, which fill slowly. */
+/* Disable malloc's per-thread caches, which fill slowly. */
 static void without_caches(char **argv)
 {
 	static const char tunable[] = "glibc.malloc.tcache_count=0";

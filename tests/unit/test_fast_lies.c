@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Switches that lie: their answers to the fast path hold noise, are about
- * something else than was asked, report errors, come twice or late, or
- * acknowledge what was not carried out.  The plugin neither crashes nor hangs
- * nor stops OpenSM from ending; and when the switches tell the truth again,
- * sweeps lead to sound and complete tables.  FTR_SEED replays, FTR_RUNS scales.
+ * Faulty switches: their answers to the fast path hold noise, answer another
+ * question, report errors, come twice or late, or acknowledge a Set that was not
+ * carried out.  The plugin does not crash, hang, or keep OpenSM from ending; and
+ * when the switches work again, sweeps lead to sound and complete tables.  FTR_SEED
+ * replays, FTR_RUNS scales.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -16,11 +16,11 @@
 struct liar {
 	struct ftr_rng rng;
 	unsigned int percent;
-	bool ignore;		/* Sets are acknowledged and not carried out */
+	bool ignore;		/* Sets are acknowledged but not carried out */
 	atomic_uint reported;
 };
 
-/* Under the wire's mutex. */
+/* Called with the wire's mutex held. */
 static void lie(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
 {
 	struct liar *l = ctx;
@@ -82,7 +82,7 @@ static void run_test_fast_lies(int i, bool ignore)
 	fake_settle(h);
 	ck_assert_uint_gt(atomic_load(&l.reported), 0);
 	fake_set_fate(h, NULL, NULL);
-	/* what was acknowledged but not done is known to nobody */
+	/* a Set that was acknowledged but not carried out cannot be detected */
 	for (int k = 0; !ignore && k < 4; k++) {
 		fake_sweep(h);
 		fake_settle(h);

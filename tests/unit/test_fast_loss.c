@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The fast path when packets get lost, come late, twice, or in another order.
+ * The fast path when packets are lost, late, duplicated or reordered.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -14,14 +14,14 @@
 
 #define QUICK "fast_timeout_ms 20\n"
 
-/* What happens to packets of the plugin: whose of them, and how often. */
+/* What happens to which packets of the plugin. */
 struct loss {
-	bool sets, gets;	/* which kind */
-	ftr_sw to;		/* only to this switch, FTR_SW_NONE: to all */
-	unsigned int every;	/* 1: all of them */
-	bool first_copy;	/* its retries get through */
+	bool sets, gets;	/* which kind of packet */
+	ftr_sw to;		/* only packets to this switch; FTR_SW_NONE: to all */
+	unsigned int every;	/* every n-th packet; 1: all */
+	bool first_copy;	/* only the first copy; its retries are not affected */
 	struct fake_fate fate;
-	double spread_ms;	/* answers in reverse: the first waits longest */
+	double spread_ms;	/* answers in reverse order: the first is delayed longest */
 };
 
 static void lossy(void *ctx, const struct fake_packet *p,
@@ -38,7 +38,7 @@ static void lossy(void *ctx, const struct fake_packet *p,
 		fate->back_ms = l->spread_ms * (16 - p->number % 16);
 }
 
-/* The sweep that puts right what was lost, and one that finds nothing. */
+/* A sweep corrects what was lost; the next one changes nothing. */
 static void check_after(struct fake *h)
 {
 	fake_settle(h);
@@ -56,7 +56,7 @@ static void check_after(struct fake *h)
 	fake_check_counters(h);
 }
 
-/* ---- nothing is lost in the end ------------------------------------------ */
+/* ---- no loss in the end -------------------------------------------------- */
 
 static const struct loss harmless[] = {
 	/* lost once */
@@ -66,12 +66,12 @@ static const struct loss harmless[] = {
 	  .fate.lose_answer = true },
 	{ .gets = true, .every = 2, .to = FTR_SW_NONE, .first_copy = true,
 	  .fate.lose_request = true },
-	/* the answer comes when its packet has been given up */
+	/* the answer comes after its packet was given up */
 	{ .sets = true, .every = 4, .to = FTR_SW_NONE, .fate.back_ms = 30 },
 	{ .gets = true, .every = 4, .to = FTR_SW_NONE, .fate.back_ms = 30 },
-	/* twice */
+	/* duplicated */
 	{ .sets = true, .gets = true, .to = FTR_SW_NONE, .fate.copies = 2 },
-	/* the last first */
+	/* in reverse order */
 	{ .sets = true, .gets = true, .to = FTR_SW_NONE, .spread_ms = 0.3 },
 };
 
@@ -97,7 +97,7 @@ START_TEST(test_harmless)
 }
 END_TEST
 
-/* ---- writes are lost ----------------------------------------------------- */
+/* ---- Sets are lost ------------------------------------------------------- */
 
 static const struct loss lost_sets[] = {
 	{ .sets = true, .to = FTR_SW_NONE, .fate.lose_request = true },
@@ -106,13 +106,13 @@ static const struct loss lost_sets[] = {
 	{ .sets = true, .to = FTR_SW_NONE, .fate.refuse = true },
 	{ .sets = true, .to = FTR_SW_NONE,
 	  .fate = { .lose_request = true, .to_host = true } },
-	/* of one switch only: set by the test */
+	/* one switch only, set by the test */
 	{ .sets = true, .fate.lose_request = true },
 	{ .sets = true, .fate.status = 0x04 },
 	{ .sets = true, .fate = { .lose_answer = true, .to_host = true } },
 };
 
-/* Its blocks, and no others, are written again by the next sweep. */
+/* The next sweep writes the blocks of lost Sets again, and no others. */
 START_TEST(test_lost_sets)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .options = QUICK });
@@ -172,7 +172,7 @@ START_TEST(test_doubtful_blocks_only)
 }
 END_TEST
 
-/* ---- questions are lost -------------------------------------------------- */
+/* ---- Gets are lost ------------------------------------------------------- */
 
 static const struct loss lost_gets[] = {
 	{ .gets = true, .to = FTR_SW_NONE, .fate.lose_request = true },
@@ -183,7 +183,7 @@ static const struct loss lost_gets[] = {
 	  .fate = { .lose_answer = true, .to_host = true } },
 };
 
-/* Nothing can be known: nothing is written, and a sweep comes. */
+/* The state of the ports cannot be read: nothing is written, and a sweep follows. */
 START_TEST(test_lost_gets)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .options = QUICK });
@@ -208,7 +208,7 @@ static void silence(struct fake *h, ftr_sw s, bool silent)
 	fake_unlock(h);
 }
 
-/* i: it sits at the cable, or elsewhere. */
+/* The mute switch is at the link (_i 0) or elsewhere (_i 1). */
 START_TEST(test_silent)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .options = QUICK });
@@ -227,8 +227,8 @@ END_TEST
 
 /* ---- OpenSM waits for its own packets meanwhile -------------------------- */
 
-/* Failures of the plugin's come through OpenSM's error path while it counts its
- * own down: the sweep must neither hang nor go on too early. */
+/* Failures of the plugin's packets pass through OpenSM's error path while OpenSM
+ * counts its own packets down: the sweep must neither hang nor go on too early. */
 static void at_push(void *ctx, struct fake *h, enum fake_moment m)
 {
 	ftr_sw s = fake_leaf(h, 5);
@@ -266,7 +266,7 @@ END_TEST
 
 struct stale {
 	bool known;
-	uint32_t number;	/* of the first Set of all */
+	uint32_t number;	/* the first Set of all */
 };
 
 static void delay_one(void *ctx, const struct fake_packet *p,
@@ -281,9 +281,9 @@ static void delay_one(void *ctx, const struct fake_packet *p,
 	fate->delay_ms = 120;	/* carried out long after it was given up */
 }
 
-/* A Set that was given up is carried out after a later one of the same block:
- * the switch then holds something old.  What was sent more than once is
- * written again by the sweep that follows. */
+/* A Set that was given up is carried out after a later one of the same block, so
+ * the switch holds old entries.  The sweep that follows writes every block again
+ * that was sent more than once. */
 START_TEST(test_stale_set)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -299,7 +299,7 @@ START_TEST(test_stale_set)
 		usleep(200);
 	fake_link(h, fake_leaf(h, 5), fake_uplink(h, fake_leaf(h, 5), 0),
 		  false);
-	fake_settle(h);		/* also waits for the packet that is late */
+	fake_settle(h);		/* also waits for the late packet */
 	fake_check_copy(h);
 	check_after(h);
 	fake_free(h);
@@ -309,7 +309,7 @@ END_TEST
 struct slow_switch {
 	ftr_sw sw;
 	bool slow;
-	unsigned int sets;	/* that are on their way for long */
+	unsigned int sets;	/* Sets that are still on their way */
 };
 
 static void delay_to_one(void *ctx, const struct fake_packet *p,
@@ -324,8 +324,8 @@ static void delay_to_one(void *ctx, const struct fake_packet *p,
 	s->sets += p->set;
 }
 
-/* The same of a switch that gave no sign of life when a cable of it died, and
- * was not waited for. */
+/* The same for a switch that did not answer when one of its links failed, and for
+ * which the repair did not wait. */
 START_TEST(test_stale_set_of_silent)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -346,7 +346,7 @@ START_TEST(test_stale_set_of_silent)
 	slow.slow = false;
 	fake_unlock(h);
 	fake_link(h, slow.sw, fake_uplink(h, slow.sw, 3), false);
-	fake_settle(h);		/* also waits for the packets that are late */
+	fake_settle(h);		/* also waits for the late packets */
 	fake_check_copy(h);
 	check_after(h);
 	fake_free(h);
@@ -365,7 +365,7 @@ static void late_from_opensm(void *ctx, const struct fake_packet *p,
 	fate->lose_answer = true;
 }
 
-/* OpenSM has given up a packet of its own, which comes after a repair. */
+/* OpenSM has given up a packet of its own, which arrives after a repair. */
 START_TEST(test_stale_set_of_opensm)
 {
 	struct fake *h = fake_new(NULL);
@@ -378,7 +378,7 @@ START_TEST(test_stale_set_of_opensm)
 	ck_assert(h->osm->subn.subnet_initialization_error);
 	s = fake_leaf(h, 5);
 	fake_link(h, s, fake_uplink(h, s, 1), false);
-	fake_settle(h);		/* also waits for the packets that are late */
+	fake_settle(h);		/* also waits for the late packets */
 	ck_assert_uint_gt(fake_logged(h, "fast reroute 1:"), 0);
 	fake_check_copy(h);
 	check_after(h);
@@ -386,7 +386,7 @@ START_TEST(test_stale_set_of_opensm)
 }
 END_TEST
 
-/* ---- all of it, at random ------------------------------------------------ */
+/* ---- all of these, at random --------------------------------------------- */
 
 struct dice {
 	struct ftr_rng rng;
@@ -447,7 +447,7 @@ START_TEST(test_random)
 	fake_settle(h);
 	fake_set_fate(h, NULL, NULL);
 	fake_check_copy(h);
-	/* not every event is one; what is wanted, comes */
+	/* not every change causes an event; a requested sweep comes */
 	ck_assert(fake_sweep(h));
 	fake_settle(h);
 	while (fake_sweep_wanted(h)) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Failing allocations in the plugin: in a repair and in a routing, the n-th
- * alone, and all from the n-th on.  Whatever fails, the switches' tables have no
- * loop, OpenSM's copy is theirs, and when there is memory again a sweep leads to
- * the same tables as if nothing had happened.
+ * alone, and all from the n-th on.  Whichever fails, the switches' tables have no
+ * loop, OpenSM's copy equals them, and when memory is available again a sweep leads
+ * to the same tables as without failures.
  *
  * A sample of all n; FTR_SOAK=1: every one.
  */
@@ -45,7 +45,7 @@ static void fail_from(unsigned long n, bool alone)
 		ftr_alloc_fail_at(n);
 }
 
-/* Allocations of one of these. */
+/* Number of allocations of one such action. */
 static unsigned long count(int engine, void (*what)(struct fake *h))
 {
 	struct fake *h = start(engine);
@@ -60,7 +60,7 @@ static unsigned long count(int engine, void (*what)(struct fake *h))
 	return n;
 }
 
-/* With memory again, all is as it should be. */
+/* With memory available again, a sweep restores the expected state. */
 static void check_recovery(struct fake *h)
 {
 	for (int i = 0; i < 3; i++)

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The fast path when OpenSM's routings come where the worker does not expect
- * them: while it asks or writes, without a warning, without a word afterwards.
+ * The fast path when OpenSM routes at moments that the worker does not expect: while
+ * it reads or writes, without an event before, or without one afterwards.
  */
 #include "lib/suite.h"
 #include "unit/fast_plans.h"
 
-/* ---- reroute, which gives no warning ------------------------------------- */
+/* ---- reroutes without an event before ------------------------------------ */
 
-/* It begins when packets of a repair are on their way, which overtake those of
- * OpenSM, or are overtaken. */
+/* A reroute begins while packets of a repair are on their way; they overtake those
+ * of OpenSM, or are overtaken by them. */
 START_TEST(test_reroute_in_push)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -47,7 +47,7 @@ static bool is_writing(struct fake *h)
 	return is;
 }
 
-/* Until the write that a reroute has overtaken has ended. */
+/* Wait until a write that a reroute has overtaken has ended. */
 static void wait_for_end(void *ctx, struct fake *h, enum fake_moment m)
 {
 	bool *ended = ctx;
@@ -59,7 +59,7 @@ static void wait_for_end(void *ctx, struct fake *h, enum fake_moment m)
 	*ended = true;
 }
 
-/* The Sets of a repair in several steps, alone or overtaken in its first. */
+/* Number of Sets of a repair in several steps, undisturbed or overtaken in its first step. */
 static unsigned int sets_of_repair(bool overtaken)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -91,7 +91,7 @@ static unsigned int sets_of_repair(bool overtaken)
 	return atomic_load(&slow.n);
 }
 
-/* A repair does not go on to its next step when OpenSM writes all of it. */
+/* A repair does not go on to its next step when OpenSM writes all tables. */
 START_TEST(test_reroute_stops_write)
 {
 	unsigned int alone = sets_of_repair(false);
@@ -100,7 +100,7 @@ START_TEST(test_reroute_stops_write)
 }
 END_TEST
 
-/* The worker wants OpenSM's lock, and a reroute has it. */
+/* The worker waits for OpenSM's lock, which a reroute holds. */
 static void cut_and_wait(struct plan *p, struct fake *h)
 {
 	fake_link(h, p->sw, p->port, false);
@@ -121,7 +121,7 @@ START_TEST(test_reroute_wins_lock)
 	ck_assert(p.done);
 	fake_settle(h);
 	fake_check_healed(h);
-	fake_check_copy_clean(h);	/* after it, with no block suspected */
+	fake_check_copy_clean(h);	/* after it; no block is suspect */
 	ck_assert_uint_eq(fake_logged(h, "IBF109"), 0);
 	ck_assert(fake_wait_wanted(h));
 	sweep_until_quiet(h, 2);
@@ -129,8 +129,7 @@ START_TEST(test_reroute_wins_lock)
 }
 END_TEST
 
-/* Its tables are those of a fabric whose ports are all up: a cable that blinks
- * afterwards is dead. */
+/* The tables of a reroute assume that all ports are up: a link that bounces afterwards is dead. */
 START_TEST(test_blink_after_reroute)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -156,7 +155,7 @@ static void look_routed(void *ctx, struct fake *h, enum fake_moment m)
 		fake_check_healed(h);
 }
 
-/* The discovery of a sweep that gave up has told OpenSM nothing. */
+/* A sweep that gave up has discovered nothing for OpenSM. */
 START_TEST(test_reroute_after_half_sweep)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -189,7 +188,7 @@ static void destroy_nothing(void *ctx)
 	(void)ctx;
 }
 
-/* An engine that comes before ours in OpenSM's list, and now does route. */
+/* An engine before ours in OpenSM's list, which now routes. */
 static void put_before(struct fake *h)
 {
 	static char names[] = "other,dmodc";
@@ -206,7 +205,7 @@ static void put_before(struct fake *h)
 	h->osm->subn.opt.routing_engine_names = strdup(names);
 }
 
-/* Ours is not asked at all while packets of a repair are on their way. */
+/* Our engine is not called at all while packets of a repair are on their way. */
 START_TEST(test_other_reroutes_in_push)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -231,7 +230,7 @@ START_TEST(test_other_reroutes_in_push)
 }
 END_TEST
 
-/* It waits for the lock, and asks then. */
+/* The worker waits for the lock, and reads the ports after that. */
 START_TEST(test_other_wins_lock)
 {
 	struct fake *h = fake_new(NULL);
@@ -254,13 +253,13 @@ START_TEST(test_other_wins_lock)
 }
 END_TEST
 
-/* ---- a routing while the switches are asked ------------------------------ */
+/* ---- a routing while ports are read -------------------------------------- */
 
 struct late {
 	struct plan cut;
 	bool other;		/* another engine routes */
 	bool done;
-	atomic_uint asked;	/* about ports, by the plugin */
+	atomic_uint asked;	/* Gets of port states by the plugin */
 };
 
 static void hold_answers(void *ctx, const struct fake_packet *p,
@@ -272,7 +271,7 @@ static void hold_answers(void *ctx, const struct fake_packet *p,
 	atomic_fetch_add(&l->asked, fate->hold && p->mod);
 }
 
-/* The questions before the routing, the answers when all of it is done. */
+/* The Gets are sent before the routing, the answers come when it has finished. */
 static void answer_late(void *ctx, struct fake *h, enum fake_moment m)
 {
 	struct late *l = ctx;
@@ -290,7 +289,7 @@ static void answer_late(void *ctx, struct fake *h, enum fake_moment m)
 	}
 }
 
-/* What the worker was about to write belongs to tables that are no more. */
+/* The worker was about to write changes of tables that have been replaced. */
 START_TEST(test_routing_overtakes)
 {
 	struct late l = {
@@ -311,7 +310,7 @@ START_TEST(test_routing_overtakes)
 	h->moment = answer_late;
 	h->moment_ctx = &l;
 	fake_set_fate(h, hold_answers, &l);
-	/* what the new tables know and the old ones do not */
+	/* a fault that is in the new tables and not in the old ones */
 	fake_link_quietly(h, s, fake_uplink(h, s, 1), false);
 	ck_assert(fake_sweep(h));
 	ck_assert(l.done);
@@ -328,13 +327,13 @@ START_TEST(test_routing_overtakes)
 }
 END_TEST
 
-/* ---- tables that nobody told of ------------------------------------------ */
+/* ---- tables written without an event ------------------------------------- */
 
 struct unknown {
 	struct plan cut;
-	bool known;		/* then the cut is repaired at once */
-	bool lose;		/* a packet of OpenSM's gets lost */
-	uint32_t sets;		/* of the plugin */
+	bool known;		/* the plugin knows of the cut and repairs it at once */
+	bool lose;		/* a packet of OpenSM is lost */
+	uint32_t sets;		/* Sets of the plugin */
 };
 
 static void lose_first(void *ctx, const struct fake_packet *p,
@@ -377,8 +376,8 @@ static void watch(struct fake *h, struct unknown *u)
 	fake_set_fate(h, lose_first, u);
 }
 
-/* OpenSM reroutes, loses a packet and sweeps at once, without a word of the
- * tables that it has written: the worker must not go on from those before. */
+/* OpenSM reroutes, loses a packet and sweeps at once, without an event for the
+ * tables that it has written: the worker must not continue from the tables before. */
 START_TEST(test_reroute_then_sweep)
 {
 	struct fake *h = fake_new(NULL);
@@ -423,7 +422,7 @@ START_TEST(test_reroute_fails)
 }
 END_TEST
 
-/* Master again: another manager has routed meanwhile. */
+/* Master again: another subnet manager has routed in the meantime. */
 START_TEST(test_master_again)
 {
 	struct fake *h = fake_new(NULL);
@@ -431,7 +430,7 @@ START_TEST(test_master_again)
 
 	watch(h, &u);
 	fake_set_state(h, IB_SMINFO_STATE_STANDBY);
-	if (_i)		/* told when it lost its port and found that manager */
+	if (_i)		/* reported when it lost its port and found that subnet manager */
 		fake_report(h, OSM_EVENT_ID_STATE_CHANGE, NULL);
 	fake_set_state(h, IB_SMINFO_STATE_MASTER);
 	if (_i) {
@@ -449,7 +448,7 @@ START_TEST(test_master_again)
 }
 END_TEST
 
-/* ---- what a trap told, and the view did not need to know ------------------ */
+/* ---- traps that the view need not follow ---------------------------------- */
 
 static void set_link(struct fake *h, ftr_sw s, ftr_port p, uint8_t state)
 {
@@ -461,9 +460,9 @@ static void set_link(struct fake *h, ftr_sw s, ftr_port p, uint8_t state)
 	fake_unlock(h);
 }
 
-/* The view has the cable dead, a discovery finds it Active, and it dies before
- * the routing.  That leaves it out or, i, if the worker hears too late of it,
- * it is repaired afterwards; no sweep is waited for. */
+/* The link is dead in the view, a discovery finds it Active, and it dies before the
+ * routing.  The routing leaves it out; or, with _i, the worker learns of it too
+ * late and repairs it afterwards.  Neither waits for a sweep. */
 START_TEST(test_dies_again)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -498,15 +497,15 @@ START_TEST(test_dies_again)
 }
 END_TEST
 
-/* ---- cables that are back, and somebody else in between ------------------- */
+/* ---- links that return, with another event in between --------------------- */
 
 struct meeting {
 	struct late late;
 	bool ready, done;
 };
 
-/* A trap at the end of the first sweep, whose answers come when the second has
- * routed.  It waits for others until the worker knows of that end, too. */
+/* A trap at the end of the first sweep; its answers come when the second one has
+ * routed.  The trap is held back until the worker knows of that end, too. */
 static void meet(void *ctx, struct fake *h, enum fake_moment m)
 {
 	struct meeting *t = ctx;
@@ -527,8 +526,8 @@ static void meet(void *ctx, struct fake *h, enum fake_moment m)
 	}
 }
 
-/* The worker is late with the list of one sweep, which holds what the next has
- * left out: it must be looked at when that is done. */
+/* The worker is late with the list of one sweep, and the list holds a link that the
+ * next sweep has left out: the worker must probe it after that sweep. */
 START_TEST(test_late_returns)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -559,7 +558,7 @@ START_TEST(test_late_returns)
 }
 END_TEST
 
-/* A held cable is released before the sweep has brought up another. */
+/* A damped link is released before the sweep has brought up another one. */
 static void release_early(void *ctx, struct fake *h, enum fake_moment m)
 {
 	struct meeting *t = ctx;
@@ -610,8 +609,8 @@ static void blink(struct plan *p, struct fake *h)
 	fake_link(h, p->sw, p->port, true);
 }
 
-/* After a discovery has seen it up: it stays in Init, for the link manager does
- * not look again. */
+/* A link bounces after a discovery has seen it up: it stays in Init, because the
+ * link manager does not look at it again. */
 START_TEST(test_blink_after_discovery)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -641,7 +640,7 @@ static void blink_and_more(struct plan *p, struct fake *h)
 	fake_settle(h);
 }
 
-/* What is to be looked at again when the links are up stays so whatever the
+/* A link to be probed again when the links are up stays on the list, whatever the
  * worker does before that. */
 START_TEST(test_blink_and_other_task)
 {
@@ -682,8 +681,7 @@ static void blink_early(void *ctx, struct fake *h, enum fake_moment m)
 	}
 }
 
-/* The links were set up, and another sweep has begun, while the worker was at
- * something else. */
+/* The links were set up, and another sweep has begun, while the worker was busy. */
 START_TEST(test_blink_in_next_sweep)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The fast path beside OpenSM when anything happens at any moment: faults,
- * returns, traps out of nothing, reroutes, answers that come when a sweep has
- * gone on, packets that overtake each other.  FTR_SEED replays a round.
+ * The fast path beside OpenSM under random events at random moments: faults, repairs,
+ * traps without a reason, reroutes, answers that come when a sweep has gone on,
+ * packets that overtake each other.  FTR_SEED replays a round.
  *
- * What must hold whenever all has come to rest: OpenSM's copy of a block is the
- * switch's, or the next sweep writes it.  If there is no such block, OpenSM lost
- * no packet itself, all switches could tell it of their cables, no trap was left
- * to it (as after a reroute that lost packets), and no cable has come back (it
- * carries no data before a sweep, or two), then the fabric is healed as far as
- * its cables allow.  In the end, when no sweep is wanted any more, it is healed
- * in any case.
+ * Invariant at every rest: OpenSM's copy of a block equals the switch's, or the next
+ * sweep writes the block.  The fabric is also repaired, as far as its links allow, if
+ *   - there is no such block,
+ *   - OpenSM itself lost no packet,
+ *   - all switches could report the state of their links,
+ *   - no trap was left to OpenSM (as after a reroute that lost packets), and
+ *   - no link has returned (it carries no data before a sweep, or two).
+ * In the end, when no sweep is requested, the fabric is repaired in any case.
  *
- * What is rare at random, as a whole routing while a repair asks its switches,
- * has tests of its own in test_fast_race.c.
+ * Rare events, such as a whole routing while a repair reads its switches, have tests
+ * of their own in test_fast_race.c.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -29,12 +30,12 @@
 #define SWEEPS_MAX 6
 
 struct game {
-	struct ftr_rng rng;	/* of the test's thread */
-	struct ftr_rng fate;	/* under the wire's mutex */
-	unsigned int slow;	/* percent of packets */
-	atomic_int hold;	/* answers about ports */
-	unsigned int left;	/* events to come */
-	bool returns;		/* cables come back, too */
+	struct ftr_rng rng;	/* used by the test's thread */
+	struct ftr_rng fate;	/* used with the wire's mutex held */
+	unsigned int slow;	/* percentage of slow packets */
+	atomic_int hold;	/* hold back answers about ports */
+	unsigned int left;	/* events left */
+	bool returns;		/* links return, too */
 	void (*check)(struct fake *h);
 };
 
@@ -112,13 +113,13 @@ static void at_moment(void *ctx, struct fake *h, enum fake_moment m)
 		if (!ftr_rng_below(&g->rng, 6))
 			let_go(g, h);
 		else if (!locked && !ftr_rng_below(&g->rng, 2))
-			usleep(1000);	/* so that the worker asks */
+			usleep(1000);	/* lets the worker send its Gets */
 	} else if (!locked && !ftr_rng_below(&g->rng, 3)) {
 		fake_settle(h);
 	}
 }
 
-/* Of a repair, or of a trap that was held back. */
+/* Is a sweep to come, because of a repair or of a trap that was held back? */
 static bool sweep_is_to_come(struct fake *h)
 {
 	bool wanted;
@@ -144,9 +145,9 @@ static void rest(struct game *g, struct fake *h)
 
 START_TEST(test_any_moment)
 {
-	/* dmodc joins what walks up, then down, can join; the others more.
-	 * Beyond its guarantee ddlr may keep entries onto dead cables until a
-	 * sweep, where others would close a cycle. */
+	/* dmodc connects all pairs with an up/down path; the others connect
+	 * more.  Beyond its guarantee ddlr may keep entries that use dead links
+	 * until a sweep, where other entries would close a cycle. */
 	static const struct {
 		const char *name;
 		void (*check)(struct fake *h), (*in_the_end)(struct fake *h);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What a dead spine, a storm of link changes and a storm of traps that report
- * nothing new cost: log lines and memory.  Both are bounded by the number of
- * changes, whatever the size of the fabric.
+ * The cost of a dead spine, a storm of link changes and a storm of traps that report
+ * nothing new: log lines and memory.  Both are bounded by the number of changes,
+ * whatever the size of the fabric.
  *
  * A tree of 64 hosts and a small irregular fabric; FTR_SOAK=1: 11,664 hosts on
  * 1,620 switches, and an irregular fabric of 1,400 switches
- * (tests/perf/chassis.awk), each with every engine, and the milliseconds are shown.
+ * (tests/perf/chassis.awk), each with every engine; the time in milliseconds is
+ * printed.
  */
 #include <check.h>
 #include <stdio.h>
@@ -19,22 +20,22 @@
 #include "lib/suite.h"
 #include <ftr/io.h>
 
-/* Changes of links at random, and how many links are down at a time at most. */
+/* Random changes of links, and the most links that are down at a time. */
 #define CHANGES 150
 #define DOWN_MAX 20
 #define TRAPS 5000
-/* Of the plugin: one when it repairs, one when the sweep confirms it; what has no
- * path, what was not acknowledged. */
+/* Of the plugin: one for the repair, one when the sweep confirms it, one for
+ * unreachable pairs, one for blocks that were not acknowledged. */
 #define LINES_PER_CHANGE 4
-/* Of a sweep: what was routed, and warnings. */
+/* Of a sweep: the result of routing, and warnings. */
 #define LINES_PER_SWEEP 4
-/* Tables that are kept beside those in use, and free memory between them. */
+/* Allowance for tables kept beside those in use, and for free memory between them. */
 #define MEMORY_FACTOR 1.5
 #define MEMORY_KB 8192
 
 static const struct place {
 	const char *engine, *name;
-	const char *shape;	/* of ibfattree gen, or */
+	const char *shape;	/* arguments of ibfattree gen, or */
 	const char *racks;	/* ... of chassis.awk */
 } small[] = {
 	{ "ddlr", "64 hosts", "3;8,2,4;1,2,2;1,1,1", NULL },
@@ -117,7 +118,7 @@ static struct fake *start(const struct place *p)
 	return h;
 }
 
-/* The switch with most links, and of these one without hosts. */
+/* The switch with the most links; among equals, one without hosts. */
 static ftr_sw busiest(const struct ftr_fabric *f)
 {
 	unsigned int most = 0;
@@ -158,10 +159,10 @@ static void sweep(struct fake *h)
 	fake_settle(h);
 }
 
-/* ---- what happens ------------------------------------------------------------- */
+/* ---- events ------------------------------------------------------------------- */
 
 struct cost {
-	unsigned int lines;	/* before */
+	unsigned int lines;	/* at the beginning */
 	long rss;
 	double ms;
 };
@@ -250,7 +251,7 @@ static void storm_of_traps(struct fake *h)
 		fake_trap(h, ftr_rng_below(&rng, h->fab->n_sw),
 			  SM_LINK_STATE_CHANGED_TRAP);
 	sweep(h);
-	/* two links' worth: nothing has changed */
+	/* as for two links: nothing has changed */
 	end(h, &c, "5,000 idle traps", 2, 1);
 }
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The fast path beside what OpenSM does: sweeps, changes of state.
+ * The fast path beside OpenSM's own actions: sweeps, changes of SM state.
  */
 #include "lib/suite.h"
 #include "unit/fast_plans.h"
 
-/* ---- a cable dies at any moment ----------------------------------------- */
+/* ---- a link fails at any moment ----------------------------------------- */
 
-/* i: the moment, whether its traps have been handled before the sweep goes
- * on, and which cable. */
+/* _i: the moment, the link, and whether its traps are handled before the sweep goes on. */
 START_TEST(test_cut_at)
 {
 	struct fake *h = fake_new(NULL);
@@ -19,7 +18,7 @@ START_TEST(test_cut_at)
 	p.sw = _i & 2 ? h->fab->ep[h->sm].sw : fake_leaf(h, 6);
 	p.port = fake_uplink(h, p.sw, 0);
 	plan(h, &p);
-	/* so that the sweep has something to write */
+	/* gives the sweep something to write */
 	fake_link_quietly(h, first, fake_uplink(h, first, 1), false);
 	ck_assert(fake_sweep(h));
 	ck_assert(p.done);
@@ -28,7 +27,7 @@ START_TEST(test_cut_at)
 	/* OpenSM may have lost packets on the routes that it discovered */
 	if (!h->osm->subn.subnet_initialization_error)
 		fake_check_healed(h);
-	/* a discovery that began later has seen it */
+	/* a discovery that began later has seen the fault */
 	if (p.when >= FAKE_BEFORE_ROUTING)
 		ck_assert(fake_wait_wanted(h));
 	sweep_until_quiet(h, 3);
@@ -37,8 +36,8 @@ START_TEST(test_cut_at)
 }
 END_TEST
 
-/* A cable dies and is routed around after the discovery has seen it alive, and
- * no sweep is due that would repeat that: the routing must leave it out. */
+/* A link fails and is routed around after the discovery has seen it up, and no
+ * sweep is due that would discover again: the routing must leave it out. */
 START_TEST(test_stale_discovery)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -75,8 +74,8 @@ static void look(void *ctx, struct fake *h, enum fake_moment m)
 	fake_check_healed(h);
 }
 
-/* Back before and after a sweep has seen it dead; nothing is lost at any
- * moment, and the tables are what they were. */
+/* The link returns before and after a sweep has seen it dead; no packet is lost at
+ * any moment, and the tables are the same as at first. */
 START_TEST(test_recovery)
 {
 	struct fake *h = fake_new(NULL);
@@ -111,7 +110,7 @@ START_TEST(test_recovery)
 }
 END_TEST
 
-/* Dead and back within a moment: its ports are in Init, no data passes. */
+/* The link is down for a moment only: its ports are in Init, and no data passes. */
 START_TEST(test_blink)
 {
 	struct fake *h = fake_new(NULL);
@@ -136,7 +135,7 @@ static void back_again(struct plan *p, struct fake *h)
 	fake_link(h, p->sw, p->port, true);
 }
 
-/* It comes back while a sweep is under way. */
+/* It returns during a sweep. */
 START_TEST(test_recovery_at)
 {
 	struct fake *h = fake_new(NULL);
@@ -159,7 +158,7 @@ START_TEST(test_recovery_at)
 }
 END_TEST
 
-/* A whole spine comes back. */
+/* A whole spine returns. */
 START_TEST(test_spine_back)
 {
 	struct fake *h = fake_new(NULL);
@@ -176,7 +175,7 @@ START_TEST(test_spine_back)
 }
 END_TEST
 
-/* ---- who is master ------------------------------------------------------- */
+/* ---- changes of master --------------------------------------------------- */
 
 static uint32_t count_sets(struct fake *h)
 {
@@ -199,7 +198,7 @@ START_TEST(test_standby)
 	fake_link(h, s, fake_uplink(h, s, 0), false);
 	fake_settle(h);
 	ck_assert_uint_eq(count_sets(h), sets);
-	ck_assert(fake_sweep_wanted(h));	/* as OpenSM does by itself */
+	ck_assert(fake_sweep_wanted(h));	/* OpenSM does this by itself */
 	fake_set_state(h, IB_SMINFO_STATE_MASTER);
 	ck_assert(fake_sweep(h));
 	fake_settle(h);
@@ -215,7 +214,7 @@ static void hand_over(struct plan *p, struct fake *h)
 	fake_link(h, p->sw, p->port, false);
 }
 
-/* Handover at the end of a discovery; later we are master again. */
+/* Handover at the end of a discovery; later this subnet manager is master again. */
 START_TEST(test_handover)
 {
 	struct fake *h = fake_new(NULL);
@@ -241,7 +240,7 @@ START_TEST(test_handover)
 }
 END_TEST
 
-/* Another manager becomes master while packets of a repair are on their way. */
+/* Another subnet manager becomes master while packets of a repair are on their way. */
 START_TEST(test_handover_in_push)
 {
 	struct fake *h = fake_new(NULL);
@@ -264,9 +263,9 @@ START_TEST(test_handover_in_push)
 }
 END_TEST
 
-/* ---- who routes ---------------------------------------------------------- */
+/* ---- other engines ------------------------------------------------------- */
 
-/* With another engine's tables all is as OpenSM does it. */
+/* With another engine's tables OpenSM's behaviour does not change. */
 START_TEST(test_fallback)
 {
 	struct fake *h = fake_new(NULL);
@@ -293,7 +292,7 @@ START_TEST(test_fallback)
 }
 END_TEST
 
-/* No engine routes at all: the trap must not be lost, a sweep comes. */
+/* No engine routes: the trap must not be lost, and a sweep follows. */
 START_TEST(test_no_engine)
 {
 	struct fake *h = fake_new(NULL);
@@ -318,7 +317,7 @@ START_TEST(test_no_engine)
 }
 END_TEST
 
-/* ---- too many traps, cables that flap ------------------------------------ */
+/* ---- too many traps, flapping links -------------------------------------- */
 
 static void flood(struct plan *p, struct fake *h)
 {
@@ -345,7 +344,7 @@ START_TEST(test_flood)
 }
 END_TEST
 
-/* After three deaths it is left out until it was quiet. */
+/* After three failures a link is damped until it has been quiet. */
 START_TEST(test_flapping)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -369,7 +368,7 @@ START_TEST(test_flapping)
 		fake_check_healed(h);
 	}
 	ck_assert_uint_eq(fake_logged(h, "IBF111"), 1);
-	ck_assert(!tables_are(h, before));	/* Active, and not used */
+	ck_assert(!tables_are(h, before));	/* Active, but not used */
 	while (!tables_are(h, before)) {
 		ck_assert(ibf_now_ms() < end);
 		usleep(1000);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Files in directories where others may interfere, and text that others chose.
+ * Files in directories where other users can interfere, and text supplied by others.
  */
 #include <check.h>
 #include <errno.h>
@@ -28,7 +28,7 @@ static void setup(void)
 	snprintf(other, sizeof(other), "%s/other", dir);
 	memset(&err, 0, sizeof(err));
 	signal(SIGXFSZ, SIG_IGN);
-	alarm(20);	/* an open that waits for a FIFO's other end */
+	alarm(20);	/* an open() that waits for the other end of a FIFO */
 }
 
 static void teardown(void)
@@ -65,7 +65,7 @@ static bool fill_new(FILE *out, const void *ctx)
 	return fputs(ctx, out) >= 0;
 }
 
-/* ---- what is in the place of the file ------------------------------------- */
+/* ---- other objects in place of the file ----------------------------------- */
 
 static void check_refused(const char *why)
 {
@@ -87,12 +87,12 @@ START_TEST(fifo)
 
 	ck_assert(!mkfifo(path, 0666));
 	check_refused("not a regular file");
-	/* the same if somebody waits at its other end */
+	/* the same if a process waits at its other end */
 	reader = open(path, O_RDONLY | O_NONBLOCK);
 	ck_assert_int_ge(reader, 0);
 	check_refused("not a regular file");
 	close(reader);
-	/* replacing it does not open it */
+	/* replacing the file does not open it */
 	ck_assert(!ftr_file_replace(path, fill_new, "new\n", &err));
 	check_content(path, "new\n");
 }
@@ -123,14 +123,14 @@ END_TEST
 START_TEST(foreign_owner)
 {
 	if (geteuid())
-		return;		/* only root can give files away */
+		return;		/* only root can change the owner of a file */
 	put(path, "text\n");
 	ck_assert(!chown(path, 65534, 65534));
 	check_refused("another user");
 }
 END_TEST
 
-/* Where the temporary file is to be: it is not followed either. */
+/* A symbolic link in place of the temporary file is not followed either. */
 START_TEST(temporary_link)
 {
 	char tmp[128];
@@ -154,7 +154,7 @@ START_TEST(missing)
 }
 END_TEST
 
-/* ---- whole or not at all -------------------------------------------------- */
+/* ---- completely or not at all --------------------------------------------- */
 
 static void limit_file_size(rlim_t n)
 {
@@ -196,7 +196,7 @@ START_TEST(full_disk_replace)
 }
 END_TEST
 
-/* What a crash has left behind is no part of the next record. */
+/* The remains of a crash do not become part of the next record. */
 START_TEST(torn_record)
 {
 	char *text = calloc(1, 10001);
@@ -260,7 +260,7 @@ START_TEST(clean)
 }
 END_TEST
 
-/* Every error text of the library is clean, and so is every name. */
+/* No error text or name of the library contains control characters. */
 START_TEST(clean_everywhere)
 {
 	struct ftr_builder *b = ftr_builder_new();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The generator: counts and degrees by the formulas, cabling by the rule,
- * the same again from the same seed, tori, limits, damage, random graphs.
+ * The generator: counts and degrees by the formulas, cabling by the rule, the same
+ * fabric from the same seed, tori, limits, damage, random graphs.
  */
 #include "lib/suite.h"
 #include "unit/io_util.h"
@@ -18,7 +18,7 @@ static struct ftr_fabric *grow(const char *shape, const struct ftr_gen_opts *o)
 	return f;
 }
 
-/* Switches and hosts that hang together; hosts without a cable count one. */
+/* Number of connected components; a host without a link counts as one. */
 static uint32_t components(const struct ftr_fabric *f)
 {
 	uint32_t n = f->n_sw + f->n_nodes, roots = 0;
@@ -60,7 +60,7 @@ static const struct {
 	{ "3;2,3,4;2,3,2;2,1,2", 60, 24, 96, 168 },
 };
 
-/* The numbers above are by hand; these are by the formulas of <ftr/gen.h>. */
+/* The numbers above were worked out by hand; these follow the formulas of <ftr/gen.h>. */
 static uint64_t nodes_of(const struct ftr_pgft *g, unsigned int level)
 {
 	uint64_t n = 1;
@@ -92,7 +92,7 @@ static uint32_t digit(const struct ftr_pgft *g, unsigned int level,
 	return pos % (j < level ? g->w[j] : g->m[j]);
 }
 
-/* Is every cable from s allowed, and does each neighbour have its p cables? */
+/* Is every link of s allowed, and does each neighbour have its p parallel links? */
 static void check_switch(const struct ftr_fabric *f, const struct ftr_pgft *g,
 			 ftr_sw s)
 {
@@ -125,7 +125,7 @@ static void check_switch(const struct ftr_fabric *f, const struct ftr_pgft *g,
 	ck_assert_uint_eq(up, level < g->h ? g->w[level] * g->p[level] : 0);
 }
 
-/* Parallel cables from s to each neighbour: p of the level between. */
+/* Number of parallel links from s to each neighbour: p of the level between the two. */
 static void check_parallel(const struct ftr_fabric *f,
 			   const struct ftr_pgft *g, ftr_sw s)
 {
@@ -201,7 +201,7 @@ START_TEST(plain_numbers)
 	}
 	ck_assert_str_eq(f->sw[0].name, "sw-1-0");
 	ck_assert_str_eq(f->sw[3].name, "sw-2-1");
-	p = ftr_fabric_port(f, 0, 1);	/* down ports first */
+	p = ftr_fabric_port(f, 0, 1);	/* downward ports first */
 	ck_assert_uint_eq(p->peer_kind, FTR_PEER_EP);
 	p = ftr_fabric_port(f, 0, 3);
 	ck_assert_uint_eq(p->peer_kind, FTR_PEER_SW);
@@ -210,7 +210,7 @@ START_TEST(plain_numbers)
 }
 END_TEST
 
-/* ibsim numbers ports by node GUID + port; nothing may meet. */
+/* ibsim numbers ports by node GUID + port; these numbers must not overlap. */
 START_TEST(guids_leave_room)
 {
 	for (uint64_t seed = 0; seed < 20; seed++) {
@@ -304,7 +304,7 @@ static struct ftr_fabric *grow_torus(const char *shape,
 	return f;
 }
 
-/* Coordinates out of the name. */
+/* Parses the coordinates in the name. */
 static void place_of(const struct ftr_switch *sw, const struct ftr_torus *g,
 		     unsigned int *x)
 {
@@ -318,8 +318,8 @@ static void place_of(const struct ftr_switch *sw, const struct ftr_torus *g,
 	ck_assert_str_eq(at, "");
 }
 
-/* Both neighbours of every dimension, once each (twice the same one if k is 2),
- * and hosts; how many cables to where, by port where ports are in order. */
+/* Both neighbours in every dimension, once each (the same one twice if k is 2), and
+ * the hosts; the number of links to each, by port where ports are in order. */
 static void check_torus_switch(const struct ftr_fabric *f,
 			       const struct ftr_torus *g, ftr_sw s,
 			       bool ordered)
@@ -390,7 +390,7 @@ START_TEST(torus)
 }
 END_TEST
 
-/* The same seed, the same torus; without LIDs; damaged. */
+/* The same seed gives the same torus; no LIDs; damage. */
 START_TEST(torus_options)
 {
 	struct ftr_gen_opts o = { .seed = 5, .random_guids = true,
@@ -449,7 +449,7 @@ START_TEST(torus_refused)
 }
 END_TEST
 
-/* ---- words and limits -------------------------------------------------- */
+/* ---- arguments and limits ---------------------------------------------- */
 
 static const char *const nonsense[] = {
 	"", "x", "0;1;1;1", "9;1;1;1", "2;2,2;1,2", "2;2,2;1,2;1", "2;2;1;1",
@@ -470,8 +470,8 @@ END_TEST
 START_TEST(limits)
 {
 	static const char *const shape[] = {
-		"2;255,2;1,2;1,1",	/* 257 ports */
-		"1;128;1;2",		/* 256 by parallel cables */
+		"2;255,2;1,2;1,1",	/* needs 257 ports */
+		"1;128;1;2",		/* needs 256 because of parallel links */
 		"3;100,100,100;1,1,1;1,1,1",	/* a million hosts */
 		"8;200,200,200,200,200,200,200,200;1,1,1,1,1,1,1,1;1,1,1,1,1,1,1,1",
 	};
@@ -568,7 +568,7 @@ START_TEST(too_much_damage)
 }
 END_TEST
 
-/* A host with several ports goes as a whole. */
+/* A host with several ports is removed as a whole. */
 START_TEST(damage_takes_whole_hosts)
 {
 	struct ftr_fabric *f = grow("1;6;2;2", NULL), *g;
@@ -581,7 +581,7 @@ START_TEST(damage_takes_whole_hosts)
 }
 END_TEST
 
-/* An Aggregation Node is no host: it shields no switch, and goes with it. */
+/* An Aggregation Node is no host: its switch can still be removed, and the node with it. */
 START_TEST(damage_and_aggregation)
 {
 	struct ftr_fabric *f = must_parse(
@@ -608,7 +608,7 @@ START_TEST(damage_and_aggregation)
 }
 END_TEST
 
-/* ---- no trees ---------------------------------------------------------- */
+/* ---- fabrics that are not trees ---------------------------------------- */
 
 START_TEST(random_graph)
 {
@@ -630,7 +630,7 @@ START_TEST(random_graph)
 }
 END_TEST
 
-/* What does not fit is an error and no silent loss. */
+/* Requests that do not fit are errors; nothing is left out silently. */
 START_TEST(random_graph_limits)
 {
 	struct ftr_fabric *f = NULL;
@@ -643,7 +643,7 @@ START_TEST(random_graph_limits)
 	ck_assert_int_eq(ftr_gen_random(1, 1, 255, 0, &f, &err), FTR_LIMIT);
 	ck_assert_int_eq(ftr_gen_random(1, 2, 0, 254, &f, &err), FTR_LIMIT);
 	ck_assert_ptr_null(f);
-	/* one switch has nowhere to put an extra cable */
+	/* one switch has no free port for an extra link */
 	ck_assert_int_eq(ftr_gen_random(1, 1, 0, 1, &f, &err), FTR_OK);
 	ck_assert_uint_eq(f->n_sw_links, 0);
 	ftr_fabric_free(f);

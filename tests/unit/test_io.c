@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Readers and writers of topologies: every dialect, every refusal with its
- * words and its line, round trips, and the real fabrics where they are.
+ * Readers and writers of topologies: every dialect, every refusal with its message
+ * and line, round trips, and the real fabrics if they are present.
  */
 #include "lib/suite.h"
 #include "unit/io_util.h"
@@ -44,7 +44,7 @@ START_TEST(discovered)
 }
 END_TEST
 
-/* GUIDs, defaults and options as ibsim has them. */
+/* GUIDs, defaults and options as in ibsim. */
 START_TEST(hand_written)
 {
 	struct ftr_fabric *f = must_parse(hand_net);
@@ -146,7 +146,7 @@ START_TEST(modules)
 	ck_assert_str_eq(f->sw[1].name, "m2#s");
 	ck_assert_uint_eq(ftr_fabric_port(f, 0, 1)->width, 4);
 	ck_assert_uint_eq(ftr_fabric_port(f, 0, 1)->speed, FTR_SPEED_EDR);
-	/* two ends that differ: the lower counts */
+	/* the two ends differ: the lower value counts */
 	ck_assert_uint_eq(ftr_fabric_port(f, 1, 2)->width, 1);
 	ck_assert_uint_eq(ftr_fabric_port(f, 1, 2)->speed, FTR_SPEED_QDR);
 	ck_assert_uint_eq(f->ep[0].lid, 9);
@@ -209,7 +209,7 @@ END_TEST
 
 /* ---- refusals ---------------------------------------------------------- */
 
-/* base with the first occurrence of from replaced by to, and what is said. */
+/* base with the first occurrence of from replaced by to, and the resulting message. */
 struct refusal {
 	const char *base, *from, *to;
 	enum ftr_status status;
@@ -463,7 +463,7 @@ START_TEST(full_disk)
 }
 END_TEST
 
-/* Whatever the generator can make comes back the same. */
+/* Everything that the generator can make survives a round trip. */
 START_TEST(generated_round_trips)
 {
 	static const char *const shape[] = { "2;2,3;1,2;1,2", "3;2,2,3;2,2,1;1,1,1",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Broken input: every cut of small files, seeded mutations of every dialect,
- * the corpus in tests/fuzz, and every allocation failing once.  Nothing may
- * crash, leak, or be accepted that cannot be written and read again.
+ * Invalid input: every cut of small files, seeded mutations of every dialect, the
+ * corpus in tests/fuzz, and every allocation failing once.  The reader must not
+ * crash or leak, and what it accepts must survive writing and reading.
  */
 #include <dirent.h>
 
@@ -16,8 +16,8 @@ static struct ftr_err err;
 static const char *const sound[] = { good_net, hand_net, good_lst, good_ports,
 				     good_csv };
 
-/* What was accepted can be written, and read again unless no switch has a
- * cable (two hosts back to back). */
+/* A fabric that was accepted can be written, and read again unless no switch has a
+ * link (two hosts back to back). */
 static void reread(const struct ftr_fabric *f)
 {
 	struct ftr_fabric *g = NULL;
@@ -33,7 +33,7 @@ static void reread(const struct ftr_fabric *f)
 	free(text);
 }
 
-/* Read; what is accepted must survive a round trip. */
+/* Read; if the text is accepted, it must survive a round trip. */
 static enum ftr_status feed(const char *text, size_t len)
 {
 	struct ftr_fabric *f = NULL;
@@ -68,12 +68,12 @@ START_TEST(cut_everywhere)
 	size_t len = strlen(text);
 
 	for (size_t cut = 0; cut < len; cut++) {
-		/* a heap copy of the very length: reading beyond it shows */
+		/* a heap copy of exactly this length, so that a read beyond it is detected */
 		char *copy = malloc(cut + 1);
 
 		memcpy(copy, text, cut);
 		copy = realloc(copy, cut ? cut : 1);
-		/* the last newline may be missing, nothing else */
+		/* only the last newline may be missing */
 		if (!feed(copy, cut) != (cut == len - 1))
 			ck_abort_msg("cut after %zu bytes of %zu: %s", cut, len,
 				     cut == len - 1 ? err.msg : "accepted");
@@ -147,12 +147,12 @@ START_TEST(mutations)
 		taken += !feed(text, len);
 		free(text);
 	}
-	/* else the mutations are too wild to say anything */
+	/* otherwise the mutations are too strong to test anything */
 	ck_assert_uint_gt(taken, 0);
 }
 END_TEST
 
-/* The corpus: every file there is torn, and refused. */
+/* The corpus: every file there is invalid and must be refused. */
 START_TEST(corpus)
 {
 	const char *top = getenv("abs_top_srcdir");
@@ -181,8 +181,8 @@ START_TEST(corpus)
 }
 END_TEST
 
-/* Found by libFuzzer: an LMC of a switch that has no LID was kept for the LID
- * that it was assigned, which did not fit. */
+/* Found by libFuzzer: a switch without a LID kept its LMC for the LID that it was
+ * assigned, which did not fit. */
 START_TEST(lmc_without_lid)
 {
 	static const char text[] =

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * opensm.fdbs, SL to VL tables, path SLs, orders and pairs: the forms that
- * OpenSM and ibdmchk know, torn ones with their messages, what comes back as it
- * was written, mutations, and every allocation failing once.
+ * opensm.fdbs, SL to VL tables, path SLs, orders and pairs: the formats of OpenSM
+ * and ibdmchk, invalid ones with their messages, round trips, mutations, and every
+ * allocation failing once.
  */
 #include <sys/mman.h>
 #include <unistd.h>
@@ -113,9 +113,9 @@ static void must_read(enum form form, const char *text, struct got *g)
 		ck_abort_msg("%s", err.msg);
 }
 
-/* ---- what is there ------------------------------------------------------- */
+/* ---- valid input --------------------------------------------------------- */
 
-/* As stock opensm 3.3.23 writes it. */
+/* As written by stock opensm 3.3.23. */
 #define FDBS_1 "dump_ucast_routes: Switch 0x0000000000000010\n" \
 	"LID    : Port : Hops : Optimal\n"
 #define FDBS_2 "dump_ucast_routes: Switch 0x0000000000000020\n" \
@@ -147,7 +147,7 @@ START_TEST(fdbs_form)
 	ck_assert_uint_eq(ftr_tables_get(g.t, 1, 1), 3);
 	ck_assert_uint_eq(ftr_tables_get(g.t, 1, 4), FTR_PORT_NONE);
 	drop(&g);
-	/* older ones, and ibdiagnet's */
+	/* older versions, and ibdiagnet */
 	must_read(FDBS, "osm_ucast_mgr_dump_ucast_routes: Switch 0x20\n"
 		  "LID    : Port : Hops : Optimal\n0x0001 : 003  : 01   : yes\n",
 		  &g);
@@ -249,7 +249,7 @@ START_TEST(order_form)
 }
 END_TEST
 
-/* GUIDs here are as small as LIDs, so these have a fabric of their own. */
+/* The GUIDs above are as small as LIDs, so these tests have a fabric of their own. */
 static struct ftr_fabric *big_guids(void)
 {
 	struct ftr_builder *b = ftr_builder_new();
@@ -312,7 +312,7 @@ START_TEST(pair_forms)
 }
 END_TEST
 
-/* ---- what is refused --------------------------------------------------- */
+/* ---- refusals ---------------------------------------------------------- */
 
 static const struct {
 	enum form form;
@@ -390,13 +390,13 @@ START_TEST(refused)
 	snprintf(want, sizeof(want), "%s%s", path, torn[_i].msg);
 	if (torn[_i].form != ORDER)
 		ck_assert_str_eq(err.msg, want);
-	else	/* a tab may be shown otherwise */
+	else	/* a tab may be shown in another form */
 		ck_assert_int_eq(strncmp(err.msg, want, strlen(path) + 20), 0);
 	ck_assert(!g.t && !g.m && !g.p && !g.order && !g.pair);
 }
 END_TEST
 
-/* ---- there and back ------------------------------------------------------ */
+/* ---- round trips --------------------------------------------------------- */
 
 START_TEST(sl2vl_round_trip)
 {
@@ -462,7 +462,7 @@ START_TEST(path_sl_round_trip)
 }
 END_TEST
 
-/* ---- broken input ------------------------------------------------------ */
+/* ---- invalid input ----------------------------------------------------- */
 
 static const struct {
 	enum form form;
@@ -496,7 +496,7 @@ static void same_got(const struct got *a, const struct got *b)
 		ck_assert_mem_eq(a->order, b->order, a->n * sizeof(*a->order));
 }
 
-/* g was read of the text up to the cut: it is what the whole line gives. */
+/* g was read from the text up to the cut: it must equal the result for the complete line. */
 static void same_as_line(enum form form, const char *text, size_t cut,
 			 const struct got *g)
 {
@@ -509,9 +509,9 @@ static void same_as_line(enum form form, const char *text, size_t cut,
 	drop(&whole);
 }
 
-/* A cut inside of a line is refused, or the rest of the line has no meaning (but
- * for pairs, and for a last number that may be as it is); never is anything worse
- * than an error. */
+/* A cut inside a line is refused, or the rest of the line has no meaning (except
+ * for pairs, and for a last number that is valid when cut).  The worst result is an
+ * error. */
 START_TEST(cuts)
 {
 	const char *text = sound[_i].text;
@@ -531,7 +531,7 @@ START_TEST(cuts)
 			same_as_line(sound[_i].form, text, cut, &g);
 		drop(&g);
 	}
-	/* without its last newline it is the same */
+	/* without its last newline the text has the same meaning */
 	put(text, len - 1);
 	if (read_form(sound[_i].form, &g))
 		ck_abort_msg("%s", err.msg);

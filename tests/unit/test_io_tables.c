@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Forwarding tables and GUID lists as text: OpenSM's and ibroute's forms, torn
- * ones, and tables that come back as they were written.
+ * Forwarding tables and GUID lists as text: the formats of OpenSM and ibroute,
+ * invalid ones, and round trips.
  */
 #include <sys/mman.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ static void teardown(void)
 		close(fd);
 }
 
-/* A file with that text, under path. */
+/* Write a file with that text to path. */
 static void put(const char *text, size_t len)
 {
 	if (fd >= 0)
@@ -42,7 +42,7 @@ static void puts_file(const char *text)
 	put(text, strlen(text));
 }
 
-/* The message, less the path, whose number is the system's choice. */
+/* The message without the path, because the system chooses the number in it. */
 static const char *said(void)
 {
 	size_t len = strlen(path);
@@ -199,7 +199,7 @@ START_TEST(tables_round_trip)
 }
 END_TEST
 
-/* No cut of a dump and no stray byte may be worse than an error. */
+/* A cut dump or a random byte leads to an error at worst. */
 START_TEST(broken_dumps)
 {
 	static const char text[] = HEAD1 "0x0001 000 # x\n0x0004 001\n" TAIL
@@ -271,7 +271,7 @@ START_TEST(guid_list)
 }
 END_TEST
 
-/* As OpenSM's own engines accept it. */
+/* Accepted as by OpenSM's own engines. */
 START_TEST(guid_names)
 {
 	uint64_t *g = NULL;
@@ -308,7 +308,7 @@ START_TEST(guid_refused)
 }
 END_TEST
 
-/* More than one window of bytes, lines across its seam. */
+/* Longer than the read buffer, so that lines cross its boundary. */
 START_TEST(long_list)
 {
 	size_t len;

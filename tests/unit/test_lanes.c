@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Credit loops over (link, VL): rings by hand, and random fabrics, tables,
- * SL to VL tables and path SLs against a naive construction.
+ * Credit loops over (link, VL): rings by hand, and random fabrics, tables, SL to VL
+ * tables and path SLs against a naive construction.
  *
- * The naive construction walks every packet from its source port, lane by lane,
- * into a square matrix of dependencies, and looks breadth-first from every
- * vertex for the way back to it.
+ * The naive construction walks every packet from its source port, VL by VL, enters
+ * its dependencies in a square matrix, and finds the shortest cycle through every
+ * vertex by breadth-first search.
  */
 #include <stdlib.h>
 
@@ -48,7 +48,7 @@ static void packet(struct naive *v, ftr_sw s, ftr_port in, uint32_t source,
 		sl = v->sl->row[source][lid];
 	else
 		v->no_sl += v->sl != NULL;
-	/* round a loop twice, from any start */
+	/* goes round a loop twice, wherever it starts */
 	while (hops++ < 3 * f->n_sw) {
 		ftr_port out = ftr_tables_get(v->n->t, s, lid);
 		unsigned int vl = sl;
@@ -90,7 +90,7 @@ static void all_packets(struct naive *v, bool switches)
 	}
 }
 
-/* Length of a shortest cycle, 0: there is none. */
+/* Length of a shortest cycle; 0: there is none. */
 static uint32_t shortest(const struct naive *v)
 {
 	uint32_t best = 0;
@@ -143,7 +143,7 @@ static void random_net(struct net *n, struct ftr_rng *rng)
 	uint32_t n_sw = 3 + ftr_rng_below(rng, MAX_SW - 2), next[MAX_SW] = { 0 };
 
 	*n = net_new(n_sw, PORTS, true, 0);
-	/* a ring first: else there is hardly a cycle */
+	/* start with a ring: otherwise cycles are rare */
 	for (uint32_t s = 0; s < n_sw; s++) {
 		uint32_t y = (s + 1) % n_sw, ps = ++next[s];
 
@@ -233,7 +233,7 @@ START_TEST(against_naive)
 		ftr_path_sl_free(sl);
 		net_free(&n);
 	}
-	/* else the fabrics are too good or too bad to say anything */
+	/* otherwise the fabrics do not exercise both verdicts */
 	ck_assert_uint_gt(cycles, SEEDS / 20);
 	ck_assert_uint_lt(cycles, SEEDS - SEEDS / 20);
 	ftr_team_free(team);
@@ -244,7 +244,7 @@ END_TEST
 
 #define RING 5
 
-/* Port 1 to the next, 2 to the one before, 3 the host; at most two hops. */
+/* Port 1 to the next switch, 2 to the previous one, 3 to the host; at most two hops. */
 static void ring(struct net *n)
 {
 	*n = net_new(RING, 4, false, 0);
@@ -262,7 +262,7 @@ static void ring(struct net *n)
 		}
 }
 
-/* SL 1 for what passes between switch 4 and switch 0, on its way up or down. */
+/* SL 1 for paths that cross the link between switch 4 and switch 0, before and after it. */
 static struct ftr_path_sl *dateline(const struct net *n)
 {
 	struct ftr_path_sl *p;
@@ -291,20 +291,20 @@ START_TEST(ring_dateline)
 	ck_assert_int_eq(r.cdg, FTR_CDG_CYCLE);
 	ck_assert_uint_eq(r.cycle_len, RING);
 	ck_assert_uint_eq(r.n_vls, 0);
-	/* two SLs, each on the VL of its number */
+	/* two SLs, each on the VL with the same number */
 	o.path_sl = dateline(&n);
 	ck_assert(!ftr_check_tables(n.f, n.t, &o, NULL, &r, NULL));
 	ck_assert_int_eq(r.cdg, FTR_CDG_ACYCLIC);
 	ck_assert_uint_eq(r.n_vls, 2);
 	ck_assert_uint_eq(r.no_sl, 0);
-	/* the same by tables, but for one that puts SL 1 on VL 0 between 0
-	 * and 1: the path 4 -> 0 -> 1 leaves its lane, and still no cycle */
+	/* the same by tables, except that one maps SL 1 to VL 0 between 0
+	 * and 1: the path 4 -> 0 -> 1 changes its VL, and there is no cycle */
 	ck_assert(!ftr_sl2vl_new(n.f, &m, NULL));
 	o.sl2vl = m;
 	ftr_sl2vl_set(m, 0, 2, 1, 1, 0);
 	ck_assert(!ftr_check_tables(n.f, n.t, &o, NULL, &r, NULL));
 	ck_assert_int_eq(r.cdg, FTR_CDG_ACYCLIC);
-	/* all of SL 1 on VL 0: the cycle is back, on VL 0 */
+	/* SL 1 on VL 0 everywhere: the cycle is there again, on VL 0 */
 	for (uint32_t s = 0; s < RING; s++)
 		for (uint32_t i = 0; i <= 3; i++)
 			for (uint32_t p = 0; p <= 3; p++)
@@ -314,7 +314,7 @@ START_TEST(ring_dateline)
 	ck_assert_int_eq(r.cdg, FTR_CDG_CYCLE);
 	ck_assert_uint_eq(r.cycle_len, RING);
 	ck_assert_uint_eq(r.n_vls, 1);
-	/* and on VL 3, where the tables say so */
+	/* and on VL 3 if the tables say so */
 	for (uint32_t s = 0; s < RING; s++)
 		for (uint32_t i = 0; i <= 3; i++)
 			for (uint32_t p = 0; p <= 3; p++)
@@ -328,14 +328,14 @@ START_TEST(ring_dateline)
 		ck_assert_uint_eq(r.cycle[i].port, 1);
 		ck_assert_uint_eq(r.cycle[i].vl, 3);
 	}
-	/* SL 1 dropped by switch 0: nothing passes the line there */
+	/* switch 0 drops SL 1: nothing crosses the dateline there */
 	for (uint32_t i = 0; i <= 3; i++)
 		for (uint32_t p = 0; p <= 3; p++)
 			ftr_sl2vl_set(m, 0, (ftr_port)i, (ftr_port)p, 1,
 				      FTR_VL_DROP);
 	ck_assert(!ftr_check_tables(n.f, n.t, &o, NULL, &r, NULL));
 	ck_assert_int_eq(r.cdg, FTR_CDG_ACYCLIC);
-	/* host 0 to 3 and to 4; 1 to 4 and 4 to 1 by switch 0 */
+	/* host 0 to 3 and to 4; 1 to 4 and 4 to 1 through switch 0 */
 	ck_assert_uint_eq(r.vl_drops, 4);
 	ck_assert_uint_eq(r.vl_drop.at, 0);
 	ck_assert_uint_eq(r.vl_drop.lid, n.f->ep[1].lid);
@@ -345,7 +345,7 @@ START_TEST(ring_dateline)
 }
 END_TEST
 
-/* Nothing told of any source: SL 0, and that is counted. */
+/* No SL is known of any source: SL 0 is assumed, and these sources are counted. */
 START_TEST(unreported)
 {
 	struct ftr_check_opts o = { .rank = NULL };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Link load: trees with answers known by hand, and every figure against a
- * naive count on random fabrics with random, partly broken tables.
+ * naive count on random fabrics with random, partly invalid tables.
  *
  * The naive count walks every flow hop by hop into an array indexed by switch
- * and port, and works all figures out from that.
+ * and port, and derives all figures from that.
  */
 #include <stdlib.h>
 
@@ -103,7 +103,7 @@ static void same_bins(const struct ftr_load_bins *b, const uint64_t *naive,
 	ck_assert(!b->n || b->count[b->n - 1]);
 }
 
-/* What the report says of links is what v says. */
+/* The links in the report must match v. */
 static void same_links(const struct net *n, const struct naive *v,
 		       const struct ftr_load_report *r)
 {
@@ -128,7 +128,7 @@ static void same_links(const struct net *n, const struct naive *v,
 						       l[-1].port < l->port));
 		last = l->load;
 	}
-	/* and nothing heavier was left out */
+	/* and no link with more load was left out */
 	for (ftr_sw s = 0; s < n->f->n_sw; s++)
 		for (uint32_t p = 1, seen; p <= PORTS; p++) {
 			if (!r->n_links || v->load[s][p] <= last)
@@ -180,7 +180,7 @@ static void random_net(struct scene *z, uint64_t seed)
 	net_route_all(n, &z->rng);
 }
 
-/* Overwrite a few entries; leave out and shuffle places. */
+/* Overwrite a few entries; leave out and shuffle positions. */
 static void spoil(struct scene *z)
 {
 	struct net *n = &z->net;
@@ -292,8 +292,9 @@ static void test_shifts(struct scene *z, struct ftr_load *ld,
 	same_links(&z->net, &worst, &r);
 }
 
-/* The patterns that <ftr/load.h> promises: a seed for each from the first
- * generator, then a permutation of the live places; halves of it pair up. */
+/* The patterns defined in <ftr/load.h>: a seed for each from the first generator,
+ * then a permutation of the live positions; for bisections its two halves form the
+ * pairs. */
 static void test_random(struct scene *z, struct ftr_load *ld, bool halves)
 {
 	uint32_t live[512], perm[512], n = 0, at = 0;
@@ -395,7 +396,7 @@ static void same_report(const struct ftr_load_report *a,
 	ck_assert_int_eq(memcmp(a, b, sizeof(*a)), 0);
 }
 
-/* Neither the team nor keeping the paths makes a difference. */
+/* The result does not depend on the team, nor on whether the paths are kept. */
 START_TEST(same_for_any_team)
 {
 	struct ftr_team *team[] = { NULL, ftr_team_new(2), ftr_team_new(5) };
@@ -458,7 +459,7 @@ static void two_level(struct scene *z, uint32_t spines)
 	}
 }
 
-/* As many spines as hosts per leaf: every shift is free of collisions. */
+/* Number of spines = hosts per leaf: every shift is free of collisions. */
 START_TEST(non_blocking)
 {
 	struct scene z = { .n = 0 };
@@ -476,7 +477,7 @@ START_TEST(non_blocking)
 	ck_assert_uint_eq(r.sum_max, 5);
 	ck_assert_uint_eq(r.worst, 1);
 	ck_assert_uint_eq(r.links, 12);
-	/* all-to-all: 3 hosts to each of 6, by its own up and down link */
+	/* all-to-all: each link carries 3 hosts' flows to all 6, up and down */
 	ck_assert(!ftr_load_all(ld, NULL, &r, NULL));
 	ck_assert_uint_eq(r.flows, 30);
 	ck_assert_uint_eq(r.max, 3);
@@ -490,8 +491,8 @@ START_TEST(non_blocking)
 }
 END_TEST
 
-/* One spine for three hosts: shift k makes min(k, 6 - k) flows cross each way,
- * all through one link: 1 2 3 2 1. */
+/* One spine for three hosts: in shift k, min(k, 6 - k) flows cross in each
+ * direction, all through one link: 1 2 3 2 1. */
 START_TEST(blocking)
 {
 	struct scene z = { .n = 0 };
@@ -517,7 +518,7 @@ START_TEST(blocking)
 	ck_assert_uint_eq(r.link[0].load, 3);
 	ck_assert(!ftr_load_all(ld, NULL, &r, NULL));
 	ck_assert_uint_eq(r.max, 9);
-	/* a hole: host 5 is not reached from the other leaf */
+	/* a missing entry: host 5 is not reached from the other leaf */
 	*net_at(&z.net, 2, z.net.f->ep[5].lid) = FTR_PORT_NONE;
 	ftr_load_free(ld);
 	ld = must_new(&z, 0, NULL);
@@ -566,7 +567,7 @@ START_TEST(one_switch)
 }
 END_TEST
 
-/* A sample is a part of all shifts, and a smaller one of a larger one. */
+/* A sample is a subset of all shifts, and a smaller sample a subset of a larger one. */
 START_TEST(samples)
 {
 	struct scene z = { .n = 0 };
@@ -601,7 +602,7 @@ START_TEST(samples)
 }
 END_TEST
 
-/* dmodc's promise on healthy trees: no shift has a collision. */
+/* On healthy trees dmodc guarantees that no shift has a collision. */
 START_TEST(dmodc_shifts)
 {
 	static const char *const shape[] = { "3;4,4,8;1,4,4;1,1,1", "kary:4,3" };
@@ -630,7 +631,7 @@ START_TEST(dmodc_shifts)
 	ck_assert_uint_eq(r.max, 1);
 	ck_assert_uint_eq(r.sum_max, z.n - 1);
 	ck_assert_uint_eq(r.lost, 0);
-	/* and random permutations do have some */
+	/* while random permutations do have some */
 	ck_assert(!ftr_load_permutations(ld, 20, 1, NULL, &r, &err));
 	ck_assert_uint_gt(r.max, 1);
 	ftr_load_free(ld);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The nominal fabric: what growth and contradiction make of it, and shapes over
- * it.
+ * The nominal fabric: the effect of growth and of contradictory input, and shapes
+ * over it.
  *
  *	t1  t2		four leaves with two hosts each, all on both spines
  *	A  B  C  D
@@ -67,7 +67,7 @@ START_TEST(faults_are_no_growth)
 }
 END_TEST
 
-/* A host without its cable is lost, one that never had a cable is nothing. */
+/* A host without its link is lost; a host that never had a link does not count. */
 START_TEST(hosts_without_link)
 {
 	struct grown g = { .base = draw(tree) };
@@ -122,7 +122,7 @@ START_TEST(new_link)
 }
 END_TEST
 
-/* A new spine, while another is dead: its slot stays. */
+/* A new spine, while another is dead: the dead one keeps its slot. */
 START_TEST(new_switch)
 {
 	struct grown g = { .base = draw(tree) };
@@ -147,7 +147,7 @@ START_TEST(new_switch)
 }
 END_TEST
 
-/* The cable of A to t1 is now at another port of t1. */
+/* The link of A to t1 is now at another port of t1. */
 START_TEST(recabled_port)
 {
 	struct grown g = { .base = draw(tree) };
@@ -167,7 +167,7 @@ START_TEST(recabled_port)
 }
 END_TEST
 
-/* A port that led to t1 has a host now. */
+/* A port that led to t1 now has a host. */
 START_TEST(host_in_place_of_link)
 {
 	struct grown g = { .base = draw(tree) };
@@ -213,7 +213,7 @@ START_TEST(moved_host)
 }
 END_TEST
 
-/* A host's adapter was replaced: other GUIDs at the same port, or the same
+/* The adapter of a host was replaced: other GUIDs at the same port, or the same
  * node and port with another port GUID. */
 START_TEST(replaced_adapter)
 {
@@ -229,7 +229,7 @@ START_TEST(replaced_adapter)
 		ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, node,
 						   0x7777, 1, 0, 0, "new",
 						   &err));
-		/* the second at another place, so that only the node tells */
+		/* the second one is at another place, so that only the node GUID identifies it */
 		edit_plug(b, node, 1, guid(g.base, "A"),
 		     same_node ? 19 : p.sw_port);
 		g.f = edit_seal(b);
@@ -243,7 +243,7 @@ START_TEST(replaced_adapter)
 }
 END_TEST
 
-/* A switch comes back with fewer ports: cables beyond go. */
+/* A switch returns with fewer ports: links at the ports beyond are removed. */
 START_TEST(fewer_ports)
 {
 	struct grown g = { .base = draw(tree) };
@@ -275,7 +275,7 @@ START_TEST(other_lmc)
 	only(&g, 0, 0, 0, 1);
 	ck_assert_uint_eq(g.n->f->ep[wide].lmc, 1);
 	ck_assert_ptr_nonnull(strstr(g.c.example, "another LMC"));
-	/* both LIDs have their index */
+	/* each LID has its own index */
 	for (uint32_t i = 0; i < g.sh->numbering.n_dest; i++)
 		if (g.sh->numbering.dest[i].lid >= 1000)
 			ck_assert_uint_eq(g.sh->numbering.dest[i].d,
@@ -285,7 +285,7 @@ START_TEST(other_lmc)
 }
 END_TEST
 
-/* A source that does not tell LIDs does not tell LMCs: those known stay. */
+/* A source without LIDs has no LMCs either: the known ones stay. */
 START_TEST(lmc_not_reported)
 {
 	struct ftr_fabric *f = draw(tree), *wide, *more = NULL;
@@ -297,7 +297,7 @@ START_TEST(lmc_not_reported)
 	e.lmc_ep = draw_host(f, "B", 1);
 	wide = edit_seal(edit_open(f, &e));
 	old = nominal_of(wide, NULL, NULL);
-	/* f without LIDs and LMCs, with a cable more */
+	/* f without LIDs and LMCs, with one more link */
 	b = ftr_builder_new();
 	for (ftr_sw i = 0; i < f->n_sw; i++)
 		ck_assert(!ftr_builder_add_switch(b, f->sw[i].guid,
@@ -327,7 +327,7 @@ START_TEST(lmc_not_reported)
 }
 END_TEST
 
-/* A GUID that was a switch's is a host's now, and the other way round. */
+/* The GUID of a switch is now that of a host, and the reverse. */
 START_TEST(guid_of_another_kind)
 {
 	struct grown g = { .base = draw(tree) };
@@ -346,7 +346,7 @@ START_TEST(guid_of_another_kind)
 	grow(&g);
 	only(&g, 0, 0, 1, 0);
 	dropped(&g, 1, 4, 0);
-	/* and back */
+	/* restore the switch */
 	f = edit_seal(edit_open(g.base, &edit_nothing));
 	n = nominal_of(f, g.n, &c);
 	ck_assert(c.grew && c.new_sw == 1 && c.new_links == 4);
@@ -357,7 +357,7 @@ START_TEST(guid_of_another_kind)
 }
 END_TEST
 
-/* A cable from a switch to itself is nothing that could come back. */
+/* A link from a switch to itself is not kept: it cannot return. */
 START_TEST(loop_link)
 {
 	struct grown g = { .f = draw(tree) };
@@ -373,8 +373,8 @@ START_TEST(loop_link)
 }
 END_TEST
 
-/* A node description that comes late: of no concern in the order by GUID,
- * unless it says that this is an Aggregation Node. */
+/* A node description that arrives late does not matter in the order by GUID, unless
+ * it identifies an Aggregation Node. */
 START_TEST(other_names)
 {
 	static const char *const name[] = { "Zebra", "", "Mellanox "
@@ -410,8 +410,8 @@ START_TEST(other_names)
 }
 END_TEST
 
-/* Other options make another shape of the same fabric; the same lists in
- * another order are the same. */
+/* Other options make another shape of the same fabric; the same lists in another
+ * order count as equal. */
 START_TEST(other_options)
 {
 	struct ftr_fabric *f = draw(tree), *part;
@@ -445,7 +445,7 @@ START_TEST(other_options)
 }
 END_TEST
 
-/* What cannot be shaped: the old one stays. */
+/* Options that give no shape are refused; the old nominal fabric stays. */
 START_TEST(refused)
 {
 	struct ftr_fabric *f = draw(tree);
@@ -463,9 +463,9 @@ START_TEST(refused)
 }
 END_TEST
 
-/* ---- slots that are built so ------------------------------------------- */
+/* ---- slots empty by design --------------------------------------------- */
 
-/* A PORTS-port leaf: E has room for two of three spines only, or for all. */
+/* A leaf with `ports` ports: E has room for only two of three spines, or for all. */
 static uint32_t slots_of_slim(unsigned int ports)
 {
 	struct ftr_fabric *f = draw("A: t1 t2 t3 h2\nB: t1 t2 t3 h2\n"
@@ -501,8 +501,8 @@ START_TEST(no_port_no_slot)
 END_TEST
 
 /*
- * t1 has ports for four leaves only, E is the fifth.  E lacks t2, too, for
- * which both have a port: that one is inferred all the same.
+ * t1 has ports for only four leaves, and E is the fifth.  E also lacks a link to t2,
+ * for which both have a free port: that link is inferred all the same.
  */
 START_TEST(full_switch_spoils_nothing)
 {
@@ -539,8 +539,8 @@ START_TEST(full_switch_spoils_nothing)
 END_TEST
 
 /*
- * The divider of t1 comes over the cable to ma1, which is lost: pod A has
- * three planes, the others two, so 3 * 3 in place of 2 * 3.
+ * The divider of t1 comes over the link to ma1, which is lost: pod A has
+ * three planes, the others two, so 3 * 3 instead of 2 * 3.
  */
 START_TEST(divider_over_an_inferred_slot)
 {
@@ -567,7 +567,7 @@ START_TEST(divider_over_an_inferred_slot)
 }
 END_TEST
 
-/* Every leaf on two of three spines is a plan, on three of four is damage. */
+/* Every leaf on two of three spines is taken for a design, on three of four for damage. */
 START_TEST(share_of_pairs)
 {
 	struct ftr_fabric *two = draw("A: t1 t2 h2\nB: t2 t3 h2\nC: t1 t3 h2\n"

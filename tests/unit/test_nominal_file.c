@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The state file in every state that a crash can leave it in.
+ * The state file in every state that a crash can leave behind.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -108,7 +108,7 @@ START_TEST(torn_at_every_offset)
 		ck_assert_msg(i < 20 || strstr(err.msg, "torn"), "%s",
 			      err.msg);
 	}
-	/* and with something behind it */
+	/* and with extra bytes at the end */
 	text[len] = '\n';
 	put(text, len + 1);
 	ck_assert_int_eq(try_read(), FTR_PARSE);
@@ -128,7 +128,7 @@ START_TEST(every_byte_damaged)
 		for (size_t k = 0; k < sizeof(flip); k++) {
 			text[i] = (char)(text[i] ^ flip[k]);
 			put(text, len);
-			/* hex digits of the sum may change their case */
+			/* hex digits of the checksum may change their case */
 			if (!(flip[k] == 32 && i >= 20 && i < 36))
 				ck_assert_msg(try_read() == FTR_PARSE,
 					      "byte %zu", i);
@@ -142,7 +142,7 @@ END_TEST
 
 #define SW "S 0000000000000001 36 0 a\n"
 
-/* A body with a right sum and length over it, which holds nonsense. */
+/* A body with invalid content under a correct checksum and length. */
 static enum ftr_status read_body(const char *body)
 {
 	char rest[2000], head[64];
@@ -219,7 +219,7 @@ START_TEST(other_files)
 }
 END_TEST
 
-/* Names with any bytes, the order by names, lists: all of it comes back. */
+/* Names with any bytes, the order by name, lists: a round trip preserves everything. */
 START_TEST(names_and_options)
 {
 	struct ftr_fabric *base = draw(tree), *f;
@@ -266,7 +266,7 @@ START_TEST(names_and_options)
 }
 END_TEST
 
-/* A write that fails leaves the old content and no litter. */
+/* A failed write leaves the old content and no temporary files. */
 START_TEST(write_fails)
 {
 	struct ftr_fabric *f = draw(tree);
@@ -276,7 +276,7 @@ START_TEST(write_fails)
 	ck_assert_int_eq(ftr_nominal_write("/nonexistent/dir/file", n, &err),
 			 FTR_IO);
 	ck_assert_ptr_nonnull(strstr(err.msg, "/nonexistent/dir/file"));
-	/* a directory with something in it cannot be replaced */
+	/* a non-empty directory cannot be replaced */
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	snprintf(target, sizeof(target), "%s/state", dir);
 	ck_assert(!mkdir(target, 0700));

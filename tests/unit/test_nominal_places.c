@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The nominal fabric: switches in the place of others, and other fabrics.
+ * The nominal fabric: switches in the place of others, and different fabrics.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -17,9 +17,9 @@ static unsigned int t1_ports(const struct ftr_fabric *f)
 	return f->sw[draw_sw(f, "t1")].n_ports;
 }
 
-/* t1 was replaced by a switch with another GUID at the same cables, but one of
- * these is not plugged yet: it has the place of t1.  At other ports of its own it
- * has, too, with new cables. */
+/* t1 was replaced by a switch with another GUID at the same links, one of which is
+ * not connected yet: the new switch takes the place of t1.  The same holds if
+ * it uses other ports of its own; then its links count as new. */
 START_TEST(replaced_switch)
 {
 	static const char *const leaf[] = { "A", "B", "C" };
@@ -57,7 +57,7 @@ START_TEST(replaced_switch)
 }
 END_TEST
 
-/* A new switch at one cable of t1 and at two that nobody knows is another. */
+/* A new switch with one link of t1 and two links that are not known does not replace t1. */
 START_TEST(no_replacement)
 {
 	struct grown g = { .base = draw(tree) };
@@ -80,8 +80,8 @@ START_TEST(no_replacement)
 }
 END_TEST
 
-/* t1 comes back at cables of its own while another has its place: the place is
- * that of its GUID, and the other has a new one. */
+/* t1 returns with links of its own while another switch has its place: t1 gets the
+ * place back, which follows its GUID, and the other switch gets a new one. */
 START_TEST(replaced_comes_back)
 {
 	struct edit e = EDIT_NOTHING;
@@ -107,7 +107,7 @@ START_TEST(replaced_comes_back)
 		}
 		f = edit_seal(b);
 		n[both + 1] = nominal_of(f, n[both], &c);
-		/* the second time t1, in place of t9 */
+		/* the second time t1 replaces t9 */
 		ck_assert_uint_eq(c.replaced_sw, 1);
 		ck_assert_uint_eq(c.new_sw, both);
 		ck_assert_uint_eq(n[both + 1]->f->n_sw, 6 + both);
@@ -124,7 +124,7 @@ START_TEST(replaced_comes_back)
 }
 END_TEST
 
-/* Nothing but a host or two in common: begun anew, and not added to. */
+/* A fabric with only a host or two in common starts a new nominal fabric; it is not merged. */
 START_TEST(other_fabric)
 {
 	struct ftr_fabric *base = draw(tree), *f;

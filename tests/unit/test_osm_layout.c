@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The plugin refuses an OpenSM whose structures are laid out differently: each
- * pointer that is looked at, wrong by itself, and the structure shifted as a
- * member more or less in osm_subn_opt_t shifts it.
+ * The plugin refuses an OpenSM whose structures have another layout: each pointer
+ * that it checks is wrong once, and the structures are shifted as by one member more
+ * or less in osm_subn_opt_t.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ START_TEST(test_each_pointer)
 		memcpy(pointer[i].at, &wrong, sizeof(wrong));
 		ck_assert(!ibf_layout_fits(osm, why, sizeof(why)));
 		ck_assert_ptr_eq(strstr(why, pointer[i].name), why);
-		/* nothing of it is used: no engine, no thread, no log */
+		/* the plugin then uses nothing: no engine, no thread, no log */
 		ck_assert_ptr_null(osm_event_plugin.create(osm));
 		memcpy(pointer[i].at, &right, sizeof(right));
 	}
@@ -61,7 +61,7 @@ START_TEST(test_each_pointer)
 }
 END_TEST
 
-/* All behind the options moves by one word, as between 3.3.23 and 3.3.24. */
+/* Everything after the options moves by one word, as between 3.3.23 and 3.3.24. */
 START_TEST(test_a_member_more)
 {
 	size_t at = offsetof(osm_opensm_t, subn.opt) + sizeof(osm_subn_opt_t);
@@ -71,7 +71,7 @@ START_TEST(test_a_member_more)
 	char why[128] = "";
 
 	ck_assert_ptr_nonnull(moved);
-	/* pointers of the host, which is where moved is, in its own layout */
+	/* the host's pointers, in its own layout; the host is at moved */
 	proto->subn.p_osm = osm;
 	proto->sm.p_subn = proto->sa.p_subn = &osm->subn;
 	memcpy(moved, proto, at);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The plugin's memory of the fabric: state files of several managers, hand-over,
- * replaced switches.
+ * The plugin's memory of the fabric: state files of several subnet managers,
+ * handover, replaced switches.
  */
 #include <check.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@ static void path_of(const struct fake *h, bool own, char *path, size_t size)
 		snprintf(path, size, "%s/%s", h->dir, other_name);
 }
 
-/* The time of the other file is that many seconds from that of our own. */
+/* Set the time of the other file to that many seconds from that of our own. */
 static void set_age(struct fake *h, int seconds)
 {
 	struct timespec t[2] = { { .tv_nsec = UTIME_OMIT } };
@@ -41,7 +41,7 @@ static void set_age(struct fake *h, int seconds)
 	ck_assert(!utimensat(AT_FDCWD, other, t, 0));
 }
 
-/* Another manager writes what n says. */
+/* Another subnet manager writes n. */
 static void write_other(struct fake *h, const struct ftr_nominal *n,
 			int seconds)
 {
@@ -64,8 +64,8 @@ static void remove_other(struct fake *h)
 
 #define TAKEN "the nominal fabric is that of "
 
-/* A manager that has handed over and is master again reads the files again,
- * although no change of state was reported; 1: nothing was handed over. */
+/* A subnet manager that is master again after a handover reads the files again, even
+ * if no change of state was reported.  _i 1: without a handover it does not. */
 START_TEST(test_master_again)
 {
 	struct fake *h = fake_new(NULL);
@@ -82,7 +82,7 @@ START_TEST(test_master_again)
 }
 END_TEST
 
-/* The newest file is the one that is read, and ours is then the newest. */
+/* The newest file is read, and ours is then the newest. */
 START_TEST(test_newest)
 {
 	struct fake *h = fake_new(NULL);
@@ -100,8 +100,8 @@ START_TEST(test_newest)
 }
 END_TEST
 
-/* A file of another manager that is of another fabric is that manager's, and no
- * reason for a message; damaged, it is one. */
+/* Another subnet manager's file describes another fabric: it is left to that
+ * manager, without a message.  A damaged file causes a message. */
 START_TEST(test_other_fabric)
 {
 	struct fake *h = fake_new(NULL);
@@ -132,8 +132,8 @@ START_TEST(test_other_fabric)
 }
 END_TEST
 
-/* The switch is now another one; its GUID is next to the old one, so that the
- * order of the fake's fabric stays. */
+/* Replace the switch.  The new GUID is next to the old one, so that the order of
+ * the fake's fabric stays. */
 static void replace_switch(struct fake *h, ftr_sw s)
 {
 	struct ftr_switch *sw = (void *)(uintptr_t)&h->fab->sw[s];
@@ -157,7 +157,7 @@ static uint8_t *tables(struct fake *h)
 	return copy;
 }
 
-/* While the plugin runs: a switch dies, and another is put in its place. */
+/* While the plugin runs, a switch dies and another one takes its place. */
 START_TEST(test_replaced)
 {
 	static const char *const engine[] = { "dmodc", "sftree" };
@@ -184,8 +184,8 @@ START_TEST(test_replaced)
 			  h->fab->n_sw * (h->fab->max_lid + 1u)));
 	fake_check_healed(h);
 	fake_check_quiet_sweep(h);
-	/* and the fast path knows it; the sweep may find another order of
-	 * switches for sftree */
+	/* and the fast path knows it; for sftree the sweep may find another
+	 * order of switches */
 	fake_link(h, s, _i < 2 ? 1 : fake_uplink(h, s, 0), false);
 	fake_settle(h);
 	if (_i % 2)
@@ -198,8 +198,8 @@ START_TEST(test_replaced)
 }
 END_TEST
 
-/* The sweep of a standby routes nothing, and when it takes over that is no reason
- * for an error; after a sweep as master it is. */
+/* The sweep of a standby routes nothing.  When the standby takes over, that is no
+ * error; after a sweep as master it is one. */
 START_TEST(test_takeover)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .not_up = true });

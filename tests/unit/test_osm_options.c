@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The options of the plugin and its table of messages, and that the sample file
- * and the manual pages say the same as the tables.
+ * The options of the plugin and its table of messages; the sample file and the
+ * manual pages must agree with the tables.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -189,7 +189,7 @@ START_TEST(test_sample)
 	ibf_options_default(&def);
 	ck_assert_int_eq(read_text(file, &o, &err), FTR_OK);
 	ck_assert_mem_eq(&o, &def, sizeof(o));
-	/* and with every key live */
+	/* and with every key active */
 	for (char *c = strstr(made, "\n#"); c; c = strstr(c + 1, "\n#"))
 		if (c[2] != ' ')
 			c[1] = ' ';
@@ -200,7 +200,7 @@ START_TEST(test_sample)
 }
 END_TEST
 
-/* Every key is a tagged paragraph of the page, with its words and default. */
+/* Every key is a tagged paragraph of the page, with its text and default. */
 START_TEST(test_man_options)
 {
 	char *page = slurp("man/ibfattree.conf.5");
@@ -235,8 +235,8 @@ START_TEST(test_man_options)
 }
 END_TEST
 
-/* Every message is a tagged paragraph, no other code is, numbers are unique and
- * tell the severity. */
+/* Every message is a tagged paragraph, and there is no other code; numbers are
+ * unique and encode the severity. */
 START_TEST(test_man_messages)
 {
 	char *page = slurp("man/ibfattree.7");
@@ -260,7 +260,7 @@ START_TEST(test_man_messages)
 }
 END_TEST
 
-/* Which engine was meant: case, and up to two letters. */
+/* Suggestions for a misspelled engine: case, and up to two letters. */
 START_TEST(test_hint)
 {
 	static const char *const none[] = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The parts of the fast path that know nothing of OpenSM: damping, and directed
+ * The parts of the fast path that do not depend on OpenSM: damping, and directed
  * routes, which are walked port by port.
  */
 #include <check.h>
@@ -23,11 +23,11 @@ START_TEST(test_sweep_due)
 	ck_assert_double_eq(rr_damp_due(&d), 110);
 	rr_damp_want(&d, 105);
 	ck_assert_double_eq(rr_damp_due(&d), 115);
-	rr_damp_want(&d, 124);		/* the cap holds */
+	rr_damp_want(&d, 124);		/* the cap applies */
 	ck_assert_double_eq(rr_damp_due(&d), 125);
 	rr_damp_asked(&d);
 	ck_assert_double_lt(rr_damp_due(&d), 0);
-	rr_damp_want(&d, 200);		/* counted from here again */
+	rr_damp_want(&d, 200);		/* the cap is counted from here */
 	ck_assert_double_eq(rr_damp_due(&d), 210);
 }
 END_TEST
@@ -58,7 +58,7 @@ struct rig {
 	struct rr_dr_origin from;
 	uint64_t *dead;
 	uint8_t *avoid;
-	uint32_t *dist;		/* hops from the origin, the obvious way */
+	uint32_t *dist;		/* hops from the origin, by the simplest method */
 };
 
 static bool usable(const struct rig *r, ftr_sw s, unsigned int p)
@@ -95,7 +95,7 @@ static void distances(struct rig *r)
 	}
 }
 
-/* Leads to s, over usable cables and no switch to be avoided. */
+/* The route leads to s, over usable links and no switch in avoid. */
 static void check_route(const struct rig *r, ftr_sw s,
 			const struct rr_dr *dr)
 {
@@ -165,7 +165,7 @@ START_TEST(test_routes)
 }
 END_TEST
 
-/* No origin: no routes; and a switch that manages itself has 0 hops. */
+/* Without an origin there are no routes; the switch of the origin has 0 hops. */
 START_TEST(test_origins)
 {
 	struct ftr_pgft g = { .h = 2, .m = { 2, 2 }, .w = { 1, 2 },

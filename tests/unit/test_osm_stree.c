@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Multicast trees: every build is judged by an obvious walk.
+ * Multicast trees: a simple walk checks every tree built.
  *
- *	    s2   s3          two spines, four leaves, one cable each;
- *	   /||\ /||\         a third spine s4 may hang below leaf l3 only
+ *	    s2   s3          two spines, four leaves, one link each;
+ *	   /||\ /||\         a third spine s4 may be below leaf l3 only
  *	  l0 l1 l2 l3
  *	  h  h  h  h
  */
@@ -28,7 +28,7 @@ static void link_up(struct ftr_builder *b, uint64_t a, unsigned int ap,
 			FTR_OK);
 }
 
-/* cut: bit 2 * leaf + spine takes that cable away. */
+/* cut: bit 2 * leaf + spine removes that link. */
 static struct ftr_fabric *two_level(unsigned int leaves, unsigned int spines,
 				    uint32_t cut)
 {
@@ -90,8 +90,8 @@ static void build(struct rig *r, uint32_t members, uint16_t mlid)
 	ibf_stree_build(r->t, mlid);
 }
 
-/* Parents lead over real cables, through able and used switches only, to the
- * root; the root comes first; leaves of the tree are members. */
+/* Parents lead to the root over existing links, through switches that are able and
+ * in use; the root comes first; leaves of the tree are members. */
 static void judge(const struct rig *r, uint32_t members)
 {
 	const struct ibf_stree *t = r->t;
@@ -130,7 +130,7 @@ static void judge(const struct rig *r, uint32_t members)
 	ck_assert_uint_eq(lost, t->n_lost);
 }
 
-/* Members that a flood over able switches finds together, at best. */
+/* The largest number of members in one part of the able switches, found by flooding. */
 static uint32_t best_part(const struct rig *r, uint32_t members)
 {
 	uint32_t best = 0;
@@ -157,8 +157,7 @@ static uint32_t best_part(const struct rig *r, uint32_t members)
 	return best;
 }
 
-/* All member sets over all sets of cut cables, and over switches without
- * multicast. */
+/* All member sets with all sets of cut links, and with switches without multicast. */
 START_TEST(test_exhaustive)
 {
 	for (uint32_t cut = 0; cut < 256; cut++) {
@@ -195,7 +194,7 @@ START_TEST(test_spread)
 		ck_assert_uint_eq(r.t->n_used, 5);
 		roots |= 1u << r.t->root;
 	}
-	ck_assert_uint_eq(roots, 0xf0);	/* every spine is a root of some */
+	ck_assert_uint_eq(roots, 0xf0);	/* every spine is the root of some tree */
 	build(&r, 1, 0xC000);		/* one leaf: no spine is needed */
 	ck_assert_uint_eq(r.t->n_used, 1);
 	ck_assert_uint_eq(r.t->root, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The picture of a fabric, loads of single links, hosts by name, jobs.
+ * The picture of a fabric, load of single links, hosts by name, jobs.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -44,8 +44,8 @@ static struct ftr_picture *picture_of(const struct ftr_shape *sh)
 	return p;
 }
 
-/* Three ranks: every switch stands above the leaves of its pod, and no two of
- * one rank in one place. */
+/* Three ranks: every switch is above the leaves of its pod, and no two switches of
+ * one rank are at the same place. */
 START_TEST(places)
 {
 	struct ftr_fabric *f = fabric_of("3;3,4,5;1,4,4;1,1,1", 0);
@@ -63,7 +63,7 @@ START_TEST(places)
 		for (ftr_sw t = 0; t < s; t++)
 			ck_assert(sh->tree.rank[s] != sh->tree.rank[t] ||
 				  p->x[s] < p->x[t] || p->x[s] > p->x[t]);
-		/* leaves below one switch are of its pod */
+		/* leaves below one switch belong to its pod */
 		for (uint32_t g = sh->tree.group_first[s];
 		     sh->tree.rank[s] == 1 && g < sh->tree.group_first[s + 1]; g++) {
 			ftr_sw r = sh->tree.groups[g].remote;
@@ -79,8 +79,8 @@ START_TEST(places)
 }
 END_TEST
 
-/* As many missing links are inferred as were taken away, between switches that
- * lack them. */
+/* The number of inferred missing links equals the number removed, and they are
+ * between switches that lack them. */
 START_TEST(missing)
 {
 	struct ftr_fabric *f = fabric_of("2;6,12;1,6;1,2", 9);
@@ -114,8 +114,8 @@ START_TEST(missing)
 }
 END_TEST
 
-/* Loads by link have the maximum and the sum of the report, and no link of a
- * pod can be below its bound on the average. */
+/* Loads by link have the maximum and the sum of the report, and the average over
+ * the links of a pod is not below its bound. */
 START_TEST(loads)
 {
 	struct ftr_fabric *f = fabric_of("3;3,4,5;1,3,3;1,1,1", 4);
@@ -215,7 +215,7 @@ START_TEST(host_names)
 }
 END_TEST
 
-/* Nothing leaks and nothing is used when memory is out. */
+/* When memory is out, nothing leaks and no partial result is used. */
 START_TEST(no_memory)
 {
 	struct ftr_fabric *f = fabric_of("2;4,6;1,4;1,1", 2);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Nobody is cut off: the tables that switches hold after the plugin has routed,
- * walked by code that shares nothing with the engines or the checker.
+ * Reachability: the tables that switches hold after the plugin has routed, walked by
+ * code that shares nothing with the engines or the checker.
  *
- * Required of every engine on every fabric, on one VL: each host port reaches
- * each other one that Active links connect it with, every switch reaches the
- * LID of every subnet manager, and these packets close no credit loop.  sftree
- * and ddlr also connect every switch with every LID.
+ * Required of every engine on every fabric, on one VL: each host port reaches every
+ * other one to which Active links connect it, every switch reaches the LID of every
+ * subnet manager, and these packets close no credit loop.  With sftree and ddlr every
+ * switch also reaches every LID.
  *
  * Each seed takes one random fabric, damaged, with subnet managers on random
- * nodes.  One seed of eight then loses links and is swept again.  Real fabrics
+ * nodes.  One seed in eight then loses links and is swept again.  Real fabrics
  * come up with a subnet manager on each kind of node that they have.
  *
- * FTR_SEED=N starts at that seed, FTR_RUNS multiplies the number of fabrics.
+ * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -25,8 +25,8 @@
 #include "lib/suite.h"
 #include "lib/trees.h"
 
-#define RUNS 150		/* fabrics of the test command */
-#define REAL_RUNS 3		/* damaged real fabrics of it, each */
+#define RUNS 150		/* random fabrics per run of the test */
+#define REAL_RUNS 3		/* damaged copies of each real fabric */
 
 static const char *const engines[] = { "dmodc", "sftree", "ddlr", NULL };
 
@@ -51,11 +51,11 @@ struct scene {
 	uint8_t *lft;		/* [n_sw][lids] */
 	uint32_t lids;
 	uint8_t *link;		/* [n_ports] states */
-	uint32_t *island;	/* [n_sw] over Active links */
-	uint32_t *ends;		/* [n_sw] end ports with a LID */
-	uint8_t *edge;		/* [n_ports][PORTS] from a link to the next port */
-	uint8_t *fate;		/* [n_sw] of the LID */
-	uint8_t *used;		/* [n_sw] packets of the LID pass here */
+	uint32_t *island;	/* [n_sw] connected component, over Active links */
+	uint32_t *ends;		/* [n_sw] number of end ports with a LID */
+	uint8_t *edge;		/* [n_ports][PORTS] from a link to a port of the next switch */
+	uint8_t *fate;		/* [n_sw] for the current LID */
+	uint8_t *used;		/* [n_sw] packets for the current LID pass here */
 	uint64_t sm_guid[4];	/* port GUIDs of the subnet managers */
 	uint32_t n_sm;
 };
@@ -74,7 +74,7 @@ static uint8_t entry(const struct scene *c, ftr_sw s, ftr_lid lid)
 	return c->lft[(size_t)s * c->lids + lid];
 }
 
-/* The switch after s, FTR_SW_NONE where the path ends; *fate: how it ends. */
+/* The switch after s; FTR_SW_NONE where the path ends, and *fate says how. */
 static ftr_sw next_switch(const struct scene *c, ftr_sw s, ftr_lid lid,
 			  uint8_t *fate)
 {
@@ -95,7 +95,7 @@ static ftr_sw next_switch(const struct scene *c, ftr_sw s, ftr_lid lid,
 	return FTR_SW_NONE;
 }
 
-/* Packets for lid that stand at s; marks where they pass. */
+/* Do packets for lid arrive from s?  Marks the switches that they pass. */
 static bool arrives(const struct scene *c, ftr_sw s, ftr_lid lid)
 {
 	uint8_t fate = LOST;
@@ -107,7 +107,7 @@ static bool arrives(const struct scene *c, ftr_sw s, ftr_lid lid)
 		c->used[t] = 1;
 		if (next == FTR_SW_NONE)
 			break;
-		fate = LOST;	/* should it come round to itself */
+		fate = LOST;	/* in case the path leads back to itself */
 		if (c->fate[next] != UNKNOWN)
 			fate = c->fate[next] == ARRIVES ? ARRIVES : LOST;
 	}
@@ -128,7 +128,7 @@ static bool is_manager(const struct scene *c, uint64_t guid)
 	return false;
 }
 
-/* Dependencies of the packets that were walked. */
+/* Record the dependencies of the packets walked. */
 static void note_edges(struct scene *c, ftr_lid lid)
 {
 	for (ftr_sw s = 0; s < c->f->n_sw; s++) {
@@ -155,7 +155,7 @@ static void walk_lid(struct scene *c, ftr_lid lid, ftr_sw to, bool host,
 	for (ftr_sw s = 0; s < c->f->n_sw; s++) {
 		bool joined = c->island[s] == c->island[to];
 
-		/* OpenSM sees the island of its own port */
+		/* OpenSM discovers the island of its own port */
 		if (c->island[s] != c->island[c->f->ep[c->h->sm].sw])
 			continue;
 		if (!joined) {
@@ -175,8 +175,8 @@ static void walk_lid(struct scene *c, ftr_lid lid, ftr_sw to, bool host,
 	note_edges(c, lid);
 }
 
-/* The channel after x, by index of its sending port, from which on y counts;
- * n_ports: there is none. */
+/* The first channel at or after y by which x is followed, by index of its sending
+ * port; n_ports: there is none. */
 static uint32_t after(const struct scene *c, uint32_t x, uint32_t y)
 {
 	const struct ftr_swport *port = &c->f->ports[x];
@@ -195,7 +195,7 @@ static uint32_t after(const struct scene *c, uint32_t x, uint32_t y)
 	for (uint32_t y = after(c, x, 0); y < (c)->f->n_ports;		\
 	     y = after(c, x, y + 1))
 
-/* Kahn: take away channels that no other waits for; all must go. */
+/* Kahn's algorithm: remove channels that no other channel waits for; all must be removed. */
 static void no_credit_loop(const struct scene *c)
 {
 	const struct ftr_fabric *f = c->f;
@@ -315,14 +315,14 @@ static void scene_fini(struct scene *c)
 
 /* ---- one routing ------------------------------------------------------- */
 
-/* Where subnet managers are: OpenSM's own end port, and others that it knows. */
+/* Positions of the subnet managers: OpenSM's own end port, and others that it knows. */
 struct managers {
 	ftr_ep own;
-	uint64_t other[3];	/* port GUIDs; those of switches are port 0's */
+	uint64_t other[3];	/* port GUIDs; for a switch, that of port 0 */
 	uint32_t n_other;
 };
 
-/* Some links, one by one, and the sweeps that they cause. */
+/* Some links fail, one by one, and OpenSM sweeps as requested. */
 static void lose_links(struct fake *h, struct ftr_rng *r)
 {
 	const struct ftr_fabric *f = h->fab;
@@ -355,7 +355,7 @@ static void run_test_reach(struct ftr_fabric *fab, uint64_t seed, const char *en
 
 	c.sm_guid[c.n_sm++] = h->fab->ep[m->own].guid;
 	for (uint32_t i = 0; i < m->n_other; i++) {
-		/* of OpenSM's record the plugin looks at the key alone */
+		/* the plugin uses only the key of OpenSM's record */
 		cl_qmap_insert(&h->osm->subn.sm_guid_tbl,
 			       cl_hton64(m->other[i]), &item[i]);
 		c.sm_guid[c.n_sm++] = m->other[i];
@@ -390,7 +390,7 @@ static uint64_t any_guid(const struct ftr_fabric *f, struct ftr_rng *r)
 		f->ep[ftr_rng_below(r, f->n_ep)].guid;
 }
 
-/* All engines on f (consumed), managers anywhere. */
+/* All engines on f (consumed), with subnet managers at random positions. */
 static void try_all(struct ftr_fabric *f, uint64_t seed, struct ftr_rng *r)
 {
 	struct managers m = { .n_other = ftr_rng_below(r, 4) };
@@ -497,7 +497,7 @@ static uint32_t ends_of(const struct ftr_fabric *f, ftr_sw s)
 	return n;
 }
 
-/* Hosts of one kind of switch: a rank, and leaf switches with few hosts. */
+/* A host on a switch of that rank with at most most_hosts hosts. */
 static ftr_ep host_on(const struct ftr_fabric *f, const struct ftr_shape *sh,
 		      uint8_t rank, uint32_t most_hosts)
 {
@@ -516,8 +516,8 @@ static void with_manager(const struct ftr_fabric *f, uint64_t number,
 		run_test_reach(copy_of(f), number, engines[i], m, NULL);
 }
 
-/* On a host of each rank, on a host of the leaf switch with the fewest hosts,
- * and a second one on port 0 of a switch of each rank. */
+/* Subnet managers on a host of each rank, on a host of the leaf switch with the
+ * fewest hosts, and a second one on port 0 of a switch of each rank. */
 static void every_kind(const struct ftr_fabric *f, uint64_t number)
 {
 	struct ftr_shape *sh = NULL;
@@ -578,7 +578,7 @@ START_TEST(manager_anywhere_on_irregular_fabrics)
 }
 END_TEST
 
-/* ---- what is logged ---------------------------------------------------- */
+/* ---- log messages ------------------------------------------------------ */
 
 static void must(enum ftr_status st)
 {
@@ -632,8 +632,8 @@ static void logs(const char *options, const char *const *texts, size_t n)
 	fake_free(h);
 }
 
-/* With "paths updown" one line counts the pairs and names the hosts, with the
- * GUID where two have the same name. */
+/* With "paths updown" one line counts the pairs and names the hosts, with the GUID
+ * where two hosts have the same name. */
 START_TEST(cost_of_updown)
 {
 	static const char *const texts[] = {

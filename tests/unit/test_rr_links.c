@@ -27,7 +27,7 @@ static void fresh_table(void)
 	t.hold = 50;
 }
 
-/* Link a in this state at time 10, its last death at time 5 if it had one. */
+/* Put link a into this state at time 10; its last failure, if any, was at time 5. */
 static void prepare(enum rr_link_state s)
 {
 	fresh_table();
@@ -87,7 +87,7 @@ static bool return_again(double now)
 	return rr_links_return(&t, a);
 }
 
-/* Found by a discovery that began before, or after, the last death. */
+/* Found dead by a discovery that began before, or after, the last failure. */
 static bool found_early(double now)
 {
 	bool recheck = false;
@@ -104,7 +104,7 @@ static bool found_late(double now)
 	return out;
 }
 
-/* ... and dead in the tables in use, not Active yet. */
+/* ... and dead in the tables in use, but not Active yet. */
 static bool found_again(double now)
 {
 	bool recheck = false;
@@ -150,7 +150,7 @@ static bool drop(double now)
 	return rr_links_drop_returning(&t);
 }
 
-/* The state afterwards and the answer, for each state before. */
+/* The state afterwards and the return value, for each state before. */
 static const struct {
 	const char *name;
 	bool (*op)(double now);
@@ -210,7 +210,7 @@ START_TEST(test_every_pair)
 		ck_assert_msg(rr_links_state(&t, a) == row[_i].next[s],
 			      "%s in state %d: state %d", row[_i].name, s,
 			      rr_links_state(&t, a));
-		/* a link is one, from whichever end, and no other changes */
+		/* a link is the same from both ends, and no other link changes */
 		ck_assert_int_eq(rr_links_state(&t, a_too),
 				 rr_links_state(&t, a));
 		ck_assert_int_eq(rr_links_state(&t, b), ALIVE);
@@ -232,12 +232,12 @@ START_TEST(test_damping)
 	ck_assert(!rr_links_damped(&t, b, 69));
 	ck_assert_uint_eq(rr_links_count_damped(&t, 69), 1);
 	ck_assert_double_eq(rr_links_release_due(&t), 70);
-	ck_assert(rr_links_died(&t, a, 60));	/* not quiet: longer */
+	ck_assert(rr_links_died(&t, a, 60));	/* not quiet: damped longer */
 	ck_assert_double_eq(rr_links_release_due(&t), 110);
 	ck_assert(!rr_links_damped(&t, a, 110));
 	ck_assert(rr_links_release(&t, 110));
 	ck_assert_double_lt(rr_links_release_due(&t), 0);
-	/* slowly is not flapping */
+	/* slow failures are not flapping */
 	for (double now = 1000; now < 2000; now += 60)
 		ck_assert(!rr_links_died(&t, b, now));
 	t.limit = 0;
@@ -251,7 +251,7 @@ static struct rr_ends nth(uint64_t i)
 	return (struct rr_ends){ i, UINT64_MAX, 1, 1 };
 }
 
-/* A full table forgets the deaths of the live link that has been quiet for
+/* A full table forgets the failures of the live link that has been quiet for
  * longest, and never a link in another state. */
 START_TEST(test_full)
 {
@@ -265,7 +265,7 @@ START_TEST(test_full)
 	rr_links_died(&t, nth(RR_LINKS_MAX), 1e6);
 	ck_assert_uint_eq(t.n, RR_LINKS_MAX);
 	ck_assert_int_eq(rr_links_state(&t, nth(RR_LINKS_MAX)), DEAD);
-	ck_assert(!rr_links_died(&t, nth(1), 2));	/* was forgotten */
+	ck_assert(!rr_links_died(&t, nth(1), 2));	/* had been forgotten */
 	ck_assert_int_eq(rr_links_state(&t, nth(0)), DEAD);
 	for (uint32_t i = 0; i < RR_LINKS_MAX; i++)
 		rr_links_died(&t, nth(RR_LINKS_MAX + i), 2e6);
@@ -276,7 +276,7 @@ START_TEST(test_full)
 }
 END_TEST
 
-/* All that are returning are handed out, a part at a time. */
+/* All returning links are handed out, in portions. */
 START_TEST(test_take_in_parts)
 {
 	uint32_t n = 0, got;

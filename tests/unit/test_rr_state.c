@@ -29,7 +29,7 @@ static void reset(void)
 /* ---- every pair of state and event --------------------------------------- */
 
 #define SAME -1
-#define ANY 7			/* all values of a part of the state */
+#define ANY 7			/* all values of one part of the state */
 #define ONLY(x) (1 << (x))
 #define NOT(x) (ANY & ~ONLY(x))
 
@@ -83,16 +83,16 @@ static void queue_full(void)
 	s.n_traps = RR_TRAPS_MAX;
 }
 
-/* At time 100, in the states of the masks. */
+/* Events at time 100, in every state that the masks allow. */
 static const struct row {
 	const char *name;
 	struct rr_event ev;
 	void (*prepare)(void);
 	unsigned int sweeps, tables, jobs;
-	int sweep, table, job;	/* afterwards */
-	uint32_t epochs;	/* begun */
+	int sweep, table, job;	/* state afterwards */
+	uint32_t epochs;	/* epochs begun */
 	unsigned int todo;
-	uint32_t queued, later;	/* traps afterwards */
+	uint32_t queued, later;	/* number of traps afterwards */
 } row[] = {
 	/* name, event, prepare, in sweeps, tables, jobs -> sweep, table, job */
 	{ "trap", { .kind = RR_EV_TRAP, .master = true }, NULL,
@@ -225,7 +225,7 @@ static const struct row {
 	  ONLY(RR_DISCOVERY), ANY, ANY, SAME, SAME, SAME, 0, 0, 0, 0 },
 };
 
-/* A state with a view that is current, at time 100. */
+/* A state with a current view, at time 100. */
 static void put_state(int sweep, int tables, int job)
 {
 	reset();
@@ -254,7 +254,7 @@ static void check_row(const struct row *r, int sweep, int tables, int job)
 		      "%s in (%d, %d, %d): state (%d, %d, %d), epoch +%u, actions 0x%x, traps %u and %u",
 		      r->name, sweep, tables, job, (int)s.sweep, (int)s.tables,
 		      (int)s.job, s.epoch - epoch, todo, s.n_traps, s.n_later);
-	/* a write of the epoch before is over if and only if it has ended */
+	/* a write of the epoch before is stopped exactly if that epoch has ended */
 	ck_assert_int_eq(rr_may_write(&s, epoch), !r->epochs);
 	ck_assert_int_eq(s.held != 0, s.tables != RR_FOREIGN);
 }
@@ -302,7 +302,7 @@ static void bring_up(double now)
 	ck_assert(rr_at_rest(&s));
 }
 
-/* Traps wait for others, and those that came during a routing for its end. */
+/* Traps are gathered; those that come during a routing wait for its end. */
 START_TEST(test_gather)
 {
 	reset();
@@ -315,7 +315,7 @@ START_TEST(test_gather)
 						      .master = true }), 0);
 	ck_assert_double_eq_tol(rr_timer(&s), 10.3, 1e-9);
 	at(10.25, (struct rr_event){ .kind = RR_EV_ROUTING });
-	ck_assert_double_ge(rr_timer(&s), 20);	/* the sweep, not the traps */
+	ck_assert_double_ge(rr_timer(&s), 20);	/* the time of the sweep, not of the traps */
 	ck_assert_uint_eq(at(11, (struct rr_event){ .kind = RR_EV_TIMER,
 						    .master = true }), 0);
 	at(12, (struct rr_event){ .kind = RR_EV_ROUTED, .yes = true });
@@ -328,7 +328,7 @@ START_TEST(test_gather)
 }
 END_TEST
 
-/* The cap holds however many traps come, and no request falls into a discovery
+/* The cap holds for any number of traps, and no request is made during a discovery
  * that is not stuck. */
 START_TEST(test_sweep_comes)
 {
@@ -351,21 +351,21 @@ START_TEST(test_sweep_comes)
 		asked = now;
 	}
 	ck_assert_double_gt(asked, 1000 - CAP - 2);
-	/* discovery: not before its end, or 10 s */
+	/* during discovery: not before its end, or 10 s */
 	at(1000, (struct rr_event){ .kind = RR_EV_SWEEP_START });
 	at(1000, (struct rr_event){ .kind = RR_EV_WANT_SWEEP, .yes = true });
 	ck_assert_double_eq(rr_timer(&s), 11000);
 	at(9000, (struct rr_event){ .kind = RR_EV_DISCOVERED });
 	ck_assert_double_le(rr_timer(&s), 9000);
-	/* the next discovery is given four times as long as this one took */
+	/* the next discovery may take four times as long as this one */
 	at(9000, (struct rr_event){ .kind = RR_EV_SWEEP_START });
 	at(9000, (struct rr_event){ .kind = RR_EV_WANT_SWEEP, .yes = true });
 	ck_assert_double_eq(rr_timer(&s), 9000 + 4 * 8000);
 }
 END_TEST
 
-/* A transition under way goes before a sweep that only confirms, but not beyond
- * the cap. */
+/* A transition under way goes before a sweep that only confirms, but is not allowed
+ * beyond the cap. */
 START_TEST(test_transition_goes_first)
 {
 	reset();
@@ -383,8 +383,7 @@ START_TEST(test_transition_goes_first)
 }
 END_TEST
 
-/* What was asked while links were in Init is asked again when they are up,
- * whatever else happens before. */
+/* Ports found in Init are read again when their links are up, whatever happens before. */
 START_TEST(test_init_is_asked_again)
 {
 	reset();
@@ -406,7 +405,7 @@ START_TEST(test_init_is_asked_again)
 }
 END_TEST
 
-/* A failed routing has written nothing: the view stands. */
+/* A failed routing has written nothing: the view stays valid. */
 START_TEST(test_failed_routing)
 {
 	uint32_t view;
@@ -429,7 +428,7 @@ END_TEST
 struct walk {
 	struct ftr_rng rng;
 	double now;
-	uint32_t permit;	/* of the write under way, 0: none */
+	uint32_t permit;	/* epoch of the write under way; 0: none */
 };
 
 static bool coin(struct walk *w, uint32_t n)
@@ -437,7 +436,7 @@ static bool coin(struct walk *w, uint32_t n)
 	return ftr_rng_below(&w->rng, n) == 0;
 }
 
-/* What OpenSM does next: legal after what it did before. */
+/* The next action of OpenSM: one that is legal after its last one. */
 static void opensm(struct walk *w)
 {
 	struct rr_event ev = { .kind = RR_EV_SWEEP_START };
@@ -462,7 +461,7 @@ static void opensm(struct walk *w)
 	}
 	ev.yes = ev.kind == RR_EV_ROUTED ? !coin(w, 10) : coin(w, 20);
 	ev.routed = coin(w, 2);
-	/* OpenSM waits for a write after a discovery */
+	/* after a discovery OpenSM waits for the end of a write */
 	if (rr_step(&s, &ev, w->now) & RR_ACT_WAIT_FOR_WRITE && w->permit) {
 		rr_step(&s, &(struct rr_event){ .kind = RR_EV_WRITE_END },
 			w->now);
@@ -492,24 +491,24 @@ static void worker(struct walk *w)
 						.yes = true }, w->now);
 }
 
-/* Check notes every assertion, which takes longer than a step. */
+/* Check records every assertion, which takes longer than a step. */
 #define HOLDS(x) do { if (!(x)) ck_abort_msg("%s", #x); } while (0)
 
-/* What holds at any time. */
+/* Invariants. */
 static void check_invariant(const struct walk *w)
 {
-	/* the view is of this epoch's tables, or is replaced before its use */
+	/* the view shows this epoch's tables, or is replaced before it is used */
 	HOLDS((s.held == 0) == (s.tables == RR_FOREIGN));
 	HOLDS(s.held <= s.epoch);
 	HOLDS(s.view <= s.epoch);
-	/* a write that may go on is one into tables that the view knows */
+	/* a write that may continue is into tables that the view shows */
 	if (w->permit && rr_may_write(&s, w->permit)) {
 		HOLDS(s.job == RR_WRITING);
 		HOLDS(s.sweep != RR_ROUTING);
 		HOLDS(s.view == s.held);
 		HOLDS(s.tables != RR_FOREIGN);
 	}
-	/* a queue that waits for nobody has its time */
+	/* a queue of traps that waits for no other event has a timer */
 	if (s.job == RR_IDLE && s.sweep != RR_ROUTING && s.n_traps)
 		HOLDS(rr_timer(&s) >= 0);
 	HOLDS(!s.n_later || s.tables == RR_SETUP);
@@ -534,11 +533,11 @@ START_TEST(test_walks)
 		else if (!coin(&w, 3))
 			worker(&w);
 		else if (rr_step(&s, &trap, w.now) & RR_ACT_TAKEN)
-			/* a routing that fails may be followed by nothing */
+			/* a failed routing may be followed by no further event */
 			HOLDS(s.want.wanted);
 		check_invariant(&w);
 	}
-	/* left alone it comes to rest, with all traps handled */
+	/* without further events it becomes idle, with all traps handled */
 	while (s.job != RR_IDLE)
 		worker(&w);
 	rr_step(&s, &(struct rr_event){ .kind = RR_EV_ROUTED, .yes = true },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Shapes: the worked figures of seed 002, and ranks on the irregular trees
- * that real sites have.  Each fabric is drawn above its test.
+ * Shapes: the worked figures of Gliksberg et al. 2020, and ranks on irregular trees
+ * as found at real sites.  Each fabric is drawn above its test.
  */
 #include <check.h>
 #include <stdio.h>
@@ -60,8 +60,8 @@ static ftr_port entry(const struct ftr_shape *sh, const char *sw, ftr_lid lid)
 }
 
 /*
- * Seed 002, figure 2: propagation of costs towards the bottom-right switch L
- * in a damaged part.  A switch that was reached first over a long path (here
+ * Gliksberg et al. 2020, figure 2: propagation of costs towards the bottom-right
+ * switch L in a damaged part.  A switch that was reached first over a long path (here
  * m1, over t1 and the top) must still take the shorter one (over t2): the
  * condition c + 1 < c', where "only if infinite" would keep the long one.
  *
@@ -71,7 +71,7 @@ static ftr_port entry(const struct ftr_shape *sh, const char *sw, ftr_lid lid)
  *	         | \/ |   |
  *	rank 1  m0 m1 m2  m3		t2 - m1, t2 - m2
  *	         |  |  |   |
- *	rank 0  K  J   L   M		t1 has lost its cable to m2
+ *	rank 0  K  J   L   M		t1 has lost its link to m2
  */
 START_TEST(figure_2_costs)
 {
@@ -81,18 +81,18 @@ START_TEST(figure_2_costs)
 	struct ftr_shape *sh = shape_of(f, NULL);
 
 	ck_assert_uint_eq(sh->tree.n_ranks, 4);
-	/* ascending: the switches above L, by pure down paths */
+	/* first pass, upward: the switches above L, by paths that only go down */
 	ck_assert_uint_eq(cost(sh, "L", "L"), 0);
 	ck_assert_uint_eq(cost(sh, "m2", "L"), 1);
 	ck_assert_uint_eq(cost(sh, "t2", "L"), 2);
 	ck_assert_uint_eq(cost(sh, "u", "L"), 3);
 	ck_assert_uint_eq(down(sh, "u", "L"), 3);
-	/* descending: the others */
+	/* second pass, downward: the others */
 	ck_assert_uint_eq(cost(sh, "t1", "L"), 4);
 	ck_assert_uint_eq(down(sh, "t1", "L"), FTR_COST_INF);
 	ck_assert_uint_eq(cost(sh, "m0", "L"), 5);
 	ck_assert_uint_eq(cost(sh, "K", "L"), 6);
-	/* m1 hears 5 from t1 and 3 from t2, whatever the order */
+	/* m1 is offered 5 by t1 and 3 by t2, in either order */
 	ck_assert_uint_eq(cost(sh, "m1", "L"), 3);
 	ck_assert_uint_eq(cost(sh, "J", "L"), 4);
 	ck_assert_uint_eq(cost(sh, "M", "L"), 6);
@@ -102,9 +102,9 @@ START_TEST(figure_2_costs)
 END_TEST
 
 /*
- * Seed 002, figure 3: dividers in a damaged part.  Leaves have 2 switches
- * above (Pi = 2 on the middle), whole middle switches have 3: Pi = 6 on top.
- * m1 has lost one cable, so it offers 2 * 2 = 4 to t0 and t1, which keep 6
+ * Gliksberg et al. 2020, figure 3: dividers in a damaged part.  Leaves have 2 switches
+ * above (Pi = 2 in the middle), undamaged middle switches have 3: Pi = 6 on top.
+ * m1 has lost one link, so it offers 2 * 2 = 4 to t0 and t1, which keep 6
  * from m0: "the first upswitch is not updated because pi = 2 x 2 <= 6".
  *
  *	rank 2    t0  t1  t2   t3  t4  t5
@@ -133,10 +133,10 @@ START_TEST(figure_3_dividers)
 END_TEST
 
 /*
- * Seed 002, figure 4: Pi_s = 4, d = 20, two candidate groups of three cables:
- * group floor(20 / 4) mod 2 = 1, cable floor(20 / 8) mod 3 = 2.
+ * Gliksberg et al. 2020, figure 4: Pi_s = 4, d = 20, two candidate groups of three
+ * links: group floor(20 / 4) mod 2 = 1, link floor(20 / 8) mod 3 = 2.
  *
- *	rank 3       x             y		s - x, s - y: 3 cables each,
+ *	rank 3       x             y		s - x, s - y: 3 links each,
  *	            /|\           /|\		the other pods alike
  *	rank 2     s   s2  s3  s4  ...		s above P, Q; r above R, S
  *	           |\ /|
@@ -181,13 +181,14 @@ START_TEST(figure_4_route)
 END_TEST
 
 /*
- * Why a switch must go down (deviation in <ftr/shape.h>).  v0 reaches l0
- * by a way down of 3 and by a way up over u of 2; if v0 took the short way up,
- * s, which comes down to v0 because that is its only way, would turn up again.
+ * Why a switch that can send downward must do so (deviation in <ftr/shape.h>).  v0
+ * reaches l0 by a downward path of 3 hops and by an upward path over u of 2 hops.
+ * If v0 took the short upward path, packets that s sends down to v0, its only next
+ * hop, would turn upward again.
  *
  *	rank 4   s      u		u - l0 skips ranks; u has nine chains
- *	         | \   /|\ \		below it, so that one odd cable to a
- *	rank 3   |  v0 | v1 .. v8	leaf does not pull it down
+ *	         | \   /|\ \		below it, so that one irregular link
+ *	rank 3   |  v0 | v1 .. v8	to a leaf does not lower its rank
  *	         |  w0 | w1 .. w8
  *	         |  x0 | x1 .. x8
  *	rank 0   |  l0-+ l1 .. l8
@@ -224,7 +225,7 @@ START_TEST(entered_from_above_goes_down)
 END_TEST
 
 /*
- * A login host on a spine and a slim leaf pull nobody down or up.
+ * A login host on a spine and a leaf with few hosts change no switch's rank.
  *
  *	rank 1     S1   S2 +login
  *	          /|\\ //|\
@@ -252,7 +253,7 @@ END_TEST
 
 /*
  * Three levels with an I/O host on every top and middle switch, and a rack
- * switch R cabled straight to a top: nobody upstairs comes down.
+ * switch R connected directly to a top: no upper switch gets a lower rank.
  *
  *	rank 2    t1   t2   (+io each)
  *	          |\  /|
@@ -283,7 +284,7 @@ START_TEST(hosts_on_every_level)
 END_TEST
 
 /*
- * A leaf that hangs on another leaf goes below it, so its hosts are reached.
+ * A leaf that is connected only to another leaf goes below it, so its hosts are reached.
  *
  *	rank 2     S1   S2
  *	           | \ / |
@@ -311,8 +312,8 @@ START_TEST(hanging_leaf)
 }
 END_TEST
 
-/* Nobody above anybody: two switches back to back, a ring of five, one alone,
- * and two islands.  All of it is complete inside each island. */
+/* No switch above another: two switches back to back, a ring of five, one alone,
+ * and two islands.  Inside each island everything is reachable. */
 START_TEST(flat_fabrics)
 {
 	static const struct {
@@ -341,8 +342,8 @@ START_TEST(flat_fabrics)
 END_TEST
 
 /*
- * An empty leaf looks like a third level.  It must not make one plane of all
- * spines, or leaves in two pods would order them by GUID alone.
+ * A leaf without hosts looks like a third level.  It must not join all spines in
+ * one plane, or leaves in two pods would order them by GUID alone.
  */
 START_TEST(empty_leaf_joins_no_planes)
 {
@@ -359,9 +360,9 @@ START_TEST(empty_leaf_joins_no_planes)
 }
 END_TEST
 
-/* cn and io lists decide who makes a switch a leaf, and who is a host. */
+/* The cn and io lists decide which switches are leaves, and which ports are hosts. */
 /*
- * A chassis of three leaf chips: what hangs on two of them is reached over both.
+ * A chassis of three leaf chips: a leaf connected to two of them is reached over both.
  *
  *	   s1    s2
  *	   | \ / |	every chip on both spines
@@ -400,7 +401,7 @@ START_TEST(up_paths_under_a_chassis)
 					 up[k][d]);
 		ck_assert_uint_eq(at[0].q, d);
 		ck_assert_uint_eq(at[sh->numbering.n_d].q, number[d]);
-		/* and the way down is the way up */
+		/* and the downward path mirrors the upward path */
 		p = entry(sh, up[2][d], f->ep[e].lid);
 		ck_assert_str_eq(f->sw[ftr_fabric_port(f, s, p)->peer].name,
 				 up[1][d]);
@@ -410,8 +411,7 @@ START_TEST(up_paths_under_a_chassis)
 }
 END_TEST
 
-/* Two planes of a tree that one more switch joins: the numbers are those of the
- * divider. */
+/* Two planes of a tree, joined by one more switch: the numbers are those of the divider. */
 START_TEST(up_paths_in_a_tree)
 {
 	struct ftr_fabric *f = draw("A: m1 m2 h3\nB: m1 m2 h3\n"
@@ -453,7 +453,7 @@ START_TEST(guid_lists)
 	ck_assert_uint_eq(sh->tree.leaf_hosts[0], 3);
 	ck_assert(!sh->tree.cn_unknown);
 	ftr_shape_free(sh);
-	/* compute nodes that are nowhere: as if not given */
+	/* a list of compute nodes that are not in this fabric is ignored */
 	opts.cn = (struct ftr_guids){ &nowhere, 1 };
 	sh = shape_of(f, &opts);
 	ck_assert_uint_eq(sh->tree.n_leaf, 3);
@@ -475,7 +475,7 @@ START_TEST(guid_lists)
 			  sh->tree.leaf_hosts[2], 9);
 	ck_assert(sh->tree.io_unknown);
 	ftr_shape_free(sh);
-	/* roots that are nowhere */
+	/* roots that are not in this fabric */
 	opts = (struct ftr_shape_opts){ .roots = { cn, 1 } };
 	sh = shape_of(f, &opts);
 	ck_assert(sh->tree.roots_unknown && !sh->tree.roots_given && !sh->tree.n_unlisted);
@@ -495,11 +495,11 @@ static void collect(void *ctx, uint32_t d, ftr_ep ep)
 	order[d] = ep;
 }
 
-/* The published order: leaves of a pod side by side, gaps where a leaf has
- * fewer hosts or one is missing in the middle, natural order of names. */
+/* The published order: the leaves of a pod are adjacent, with gaps where a leaf has
+ * fewer hosts or one is missing in the middle; names are in natural order. */
 START_TEST(host_order)
 {
-	/* pods {A, C} and {B, D}, told alternately */
+	/* pods {A, C} and {B, D}, listed alternately */
 	struct ftr_fabric *f = draw("A: m1 h3\nB: m2 h3\nC: m1 h2\nD: m2 h3\n"
 				    "m1: t\nm2: t\nt:\n");
 	struct ftr_shape_opts by_name = { .leaf_order = FTR_LEAF_BY_NAME };
@@ -533,7 +533,7 @@ static bool not_host4(void *ctx, const struct ftr_fabric *f, ftr_ep e)
 	return strcmp(f->ep[e].name, "host4") != 0;
 }
 
-/* A host that goes away moves nobody else. */
+/* Removing a host moves no other host. */
 START_TEST(missing_host_leaves_a_gap)
 {
 	struct ftr_fabric *f = draw("A: S T h3\nB: S T h3\nC: S T h3\nS:\nT:\n");
@@ -613,8 +613,8 @@ END_TEST
 
 /*
  * I/O nodes on leaves of their own, which no list of compute nodes makes
- * leaves: they are at the bottom all the same, or they could not reach each
- * other.  D is cabled to one spine only.
+ * leaves: these switches get the lowest rank all the same, or they could not reach
+ * each other.  D is connected to one spine only.
  *
  *	rank 1     S1      S2
  *	          /|\ \  / | \
@@ -643,8 +643,8 @@ START_TEST(io_leaves_of_their_own)
 }
 END_TEST
 
-/* A leaf whose hosts are all switched off keeps its place and its indices:
- * nobody else's change. */
+/* A leaf whose hosts are all switched off keeps its place and its indices, so that
+ * no other leaf's change. */
 START_TEST(dark_leaf_keeps_its_place)
 {
 	static const char all[] = "A: S1 S2 h2\nB: S1 S2 h2\nC: S1 S2 h2\n"
@@ -661,7 +661,7 @@ START_TEST(dark_leaf_keeps_its_place)
 
 		ck_assert_uint_eq(after->tree.n_leaf, 3);
 		ck_assert_uint_eq(after->tree.n_planes, 2);
-		/* nobody knows the names that are missing: then it is last */
+		/* by name: the missing names are not known, so the leaf is last */
 		for (ftr_sw s = 0; s < f->n_sw && !by_name; s++)
 			ck_assert_uint_eq(before->numbering.col[s], after->numbering.col[s]);
 		if (by_name)
@@ -674,7 +674,7 @@ START_TEST(dark_leaf_keeps_its_place)
 }
 END_TEST
 
-/* Up to 128 ranks: the costs of longer paths do not fit their byte. */
+/* Up to 128 ranks: the costs of longer paths do not fit into a byte. */
 START_TEST(too_many_ranks)
 {
 	char text[6000];

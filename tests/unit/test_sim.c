@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The data plane: cases whose figures a hand can work out.
+ * The data plane: cases whose figures can be worked out by hand.
  *
- * Cables of the small fabrics are 4x EDR: 100 Gbit/s, 80 ps a byte, so that a
+ * Links of the small fabrics are 4x EDR: 100 Gbit/s, 80 ps a byte, so that a
  * packet of 2,048 bytes takes WIRE.
  */
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static uint64_t packets(const struct ftr_sim_result *r, ftr_sw s, ftr_port p)
 	return 0;
 }
 
-/* Hosts 0 and 1 at switch 0, 2 and 3 at switch 1, one cable between. */
+/* Hosts 0 and 1 at switch 0, 2 and 3 at switch 1, one link between the two. */
 static struct net dumbbell(void)
 {
 	struct net n = net_new(2, 4, true, 0);
@@ -60,8 +60,7 @@ static struct net dumbbell(void)
 	return n;
 }
 
-/* k switches, one host each, tables clockwise: out by port 1, in by port 2,
- * host at port 3. */
+/* k switches, one host each, clockwise tables: out by port 1, in by port 2, host at port 3. */
 static struct net ring(uint32_t k)
 {
 	struct net n = net_new(k, 3, true, 0);
@@ -92,13 +91,13 @@ START_TEST(latency)
 	c.load = 0.25;
 	c.periodic = true;
 	r = run_test_sim(&c);
-	/* three cables, two switches, one packet */
+	/* three links, two switches, one packet */
 	ck_assert_uint_eq(r.host.total.min_ps, 3 * LINK + 2 * SWITCH + WIRE);
 	ck_assert_uint_eq(r.host.total.max_ps, 3 * LINK + 2 * SWITCH + WIRE);
 	ck_assert_uint_eq(r.host.network.max_ps, r.host.total.max_ps);
 	ck_assert_uint_eq(r.hops, 3 * r.injected);
 	ck_assert_uint_eq(r.max_hops, 3);
-	/* one in 4 * WIRE */
+	/* one packet every 4 * WIRE */
 	ck_assert_uint_ge(r.injected, 100 * FTR_SIM_US / (4 * WIRE));
 	ck_assert_uint_le(r.injected, 100 * FTR_SIM_US / (4 * WIRE) + 1);
 	ftr_sim_result_fini(&r, 1);
@@ -106,8 +105,7 @@ START_TEST(latency)
 }
 END_TEST
 
-/* From port 0 to port 0, at 2 Gbit/s: a fast cable between waits for the slow
- * tail. */
+/* From port 0 to port 0, at 2 Gbit/s: the fast link between them waits for the slow tail. */
 START_TEST(slow_input)
 {
 	struct net n = dumbbell();
@@ -132,7 +130,7 @@ START_TEST(slow_input)
 }
 END_TEST
 
-/* Room for one packet: the next may start when the credit is back. */
+/* Room for one packet: the next one may start when the credit has returned. */
 START_TEST(credit_stall)
 {
 	struct net n = net_new(1, 2, true, 0);
@@ -162,7 +160,7 @@ START_TEST(credit_stall)
 }
 END_TEST
 
-/* The same of a port 0: its slow cable stalls for the switch between packets. */
+/* The same for a port 0: its slow link waits for the switch between packets. */
 START_TEST(switch_buffer)
 {
 	struct net n = dumbbell();
@@ -200,7 +198,7 @@ START_TEST(fair_share)
 	a = packets(&r, 1, 1);
 	b = packets(&r, 1, 2);
 	ck_assert_uint_le(a > b ? a - b : b - a, 1);
-	/* the cable never rests once the first head is there */
+	/* the link is never idle once the first head has arrived */
 	for (uint32_t i = 0; i < r.n_channels; i++)
 		if (r.channel[i].sw == 0 && r.channel[i].port == 3)
 			ck_assert_uint_eq(r.channel[i].busy_ps, c.run_ps -
@@ -210,7 +208,7 @@ START_TEST(fair_share)
 }
 END_TEST
 
-/* Weights 3 to 1 of two lanes. */
+/* Weights 3 to 1 of two VLs. */
 START_TEST(weights)
 {
 	struct net n = dumbbell();
@@ -240,8 +238,8 @@ START_TEST(weights)
 }
 END_TEST
 
-/* Host 0 sends to 2 (a crowded exit) and to 3 in turn, host 1 to 2: in a FIFO
- * what goes to 3 waits behind what goes to 2, else it does not. */
+/* Host 0 sends in turn to 2 (a congested output) and to 3, host 1 sends to 2: in a
+ * FIFO packets to 3 wait behind packets to 2; otherwise they do not. */
 START_TEST(head_of_line)
 {
 	struct net n = net_new(1, 4, true, 0);
@@ -261,10 +259,10 @@ START_TEST(head_of_line)
 	voq = run_test_sim(&c);
 	c.queues = FTR_SIM_FIFO;
 	fifo = run_test_sim(&c);
-	/* the crowded exit is full either way */
+	/* the congested output is fully used in both cases */
 	ck_assert_uint_ge(packets(&voq, 0, 3) + 1, c.run_ps / WIRE);
 	ck_assert_uint_gt(packets(&voq, 0, 4), packets(&fifo, 0, 4));
-	/* of one input half each, of the other half: a third, 1/3 */
+	/* upper bound: one half of the link's packets */
 	ck_assert_uint_le(packets(&fifo, 0, 4), c.run_ps / WIRE / 2 + 1);
 	ftr_sim_result_fini(&voq, 1);
 	ftr_sim_result_fini(&fifo, 1);
@@ -272,7 +270,7 @@ START_TEST(head_of_line)
 }
 END_TEST
 
-/* Two hosts, one exit: what comes by the cable goes before the switch's own. */
+/* Two hosts, one output: packets from the link go before those of the switch's own host. */
 START_TEST(transit_first)
 {
 	struct net n = dumbbell();
@@ -291,7 +289,7 @@ START_TEST(transit_first)
 	ftr_sim_result_fini(&r, 1);
 	c.transit_first = true;
 	r = run_test_sim(&c);
-	/* all but what starts before the first one is there */
+	/* all except packets that start before the first one arrives */
 	ck_assert_uint_ge(packets(&r, 1, 1) + 1, all);
 	ck_assert_uint_ge(packets(&r, 0, 3) + 4, all);
 	ftr_sim_result_fini(&r, 1);
@@ -299,7 +297,7 @@ START_TEST(transit_first)
 }
 END_TEST
 
-/* One packet under way: the next starts when it has arrived. */
+/* One packet under way: the next one starts when it has arrived. */
 START_TEST(window)
 {
 	struct net n = dumbbell();
@@ -345,15 +343,15 @@ START_TEST(deadlock)
 	for (uint32_t i = 0; i < k; i++) {
 		ck_assert_uint_eq(r.cycle[i].port, 1);
 		ck_assert_uint_eq(r.cycle[i].vl, 0);
-		/* each waits for the next around */
+		/* each waits for the next one in the ring */
 		ck_assert_uint_eq(r.cycle[(i + 1) % k].sw,
 				  (r.cycle[i].sw + 1) % k);
 	}
 	ck_assert_uint_ge(r.stuck_buffers, k);
 	ftr_sim_result_fini(&r, 1);
 
-	/* the paths that cross the cable from the last switch to the first on
-	 * a lane of their own (Dally and Seitz's dateline) */
+	/* paths that cross the link from the last switch to the first use a VL
+	 * of their own (the dateline of Dally and Seitz) */
 	ck_assert(!ftr_path_sl_new(n.f, &sl, &err));
 	for (uint32_t h = 0; h < k; h++)
 		for (uint32_t d = 0; d < h; d++)
@@ -370,7 +368,7 @@ START_TEST(deadlock)
 }
 END_TEST
 
-/* Two cycles' worth of traffic that is merely slow: one end port takes all. */
+/* Two check intervals' worth of traffic that is only slow: one end port receives everything. */
 START_TEST(slow_is_no_deadlock)
 {
 	struct net n = ring(5);
@@ -384,7 +382,7 @@ START_TEST(slow_is_no_deadlock)
 	c.hot_percent = 100;
 	c.buffer = 2048;
 	c.check_ps = FTR_SIM_US;
-	/* the hot end port itself sends to others: one switch on */
+	/* the hot end port itself sends to others: the next switch */
 	c.order = (const ftr_ep[]){ 1, 2, 3, 4 };
 	c.n_order = 4;
 	r = run_test_sim(&c);
@@ -417,8 +415,8 @@ END_TEST
 
 /* ---- losses --------------------------------------------------------------------- */
 
-/* A saturated flow over a cable that dies: the packet on it is cut, the whole
- * buffer before it is lost; then a hole; then all is well again. */
+/* A saturated flow over a link that dies: the packet on it is cut, and the whole
+ * buffer before it is lost; then an entry is missing; then everything works again. */
 START_TEST(dying_link)
 {
 	struct net n = dumbbell();
@@ -448,10 +446,10 @@ START_TEST(dying_link)
 	r = run_test_sim(&c);
 	ck_assert_uint_ge(r.lost[FTR_SIM_LOST_WIRE], 1);
 	ck_assert_uint_le(r.lost[FTR_SIM_LOST_WIRE], 2);
-	/* buffers of four packets at either input are full of waiting ones */
+	/* the buffers of four packets at both inputs are full of waiting packets */
 	ck_assert_uint_ge(r.lost[FTR_SIM_LOST_QUEUE], 5);
 	ck_assert_uint_le(r.lost[FTR_SIM_LOST_QUEUE], 8);
-	/* 20 us each of two sources at full rate */
+	/* 20 us of each of two sources at full rate */
 	ck_assert_uint_ge(r.lost[FTR_SIM_LOST_DEAD_PORT], 240);
 	ck_assert_uint_le(r.lost[FTR_SIM_LOST_DEAD_PORT], 250);
 	ck_assert_uint_ge(r.lost[FTR_SIM_LOST_MISSING], 240);
@@ -486,7 +484,7 @@ START_TEST(dying_switch)
 	c.n_changes = 2;
 	c.n_series = 100;
 	r = run_test_sim(&c);
-	/* nothing is sent while the ends' only switch is dead */
+	/* nothing is sent while the only switch of the end ports is dead */
 	for (uint32_t i = 22; i < 50; i++)
 		ck_assert_uint_eq(r.series[i].delivered +
 				  r.series[i].injected, 0);
@@ -511,7 +509,7 @@ START_TEST(bad_tables)
 	c.pair = pair;
 	c.n_pairs = 1;
 	c.load = 0.5;
-	/* there and back, one packet at a time */
+	/* back and forth, one packet at a time */
 	*net_at(&n, 1, n.f->ep[2].lid) = 3;
 	c.load = 0.002;
 	c.run_ps = FTR_SIM_MS;
@@ -529,7 +527,7 @@ START_TEST(bad_tables)
 	r = run_test_sim(&c);
 	ck_assert_uint_gt(r.lost[FTR_SIM_LOST_WRONG_END], 200);
 	ftr_sim_result_fini(&r, 1);
-	/* to no cable, and beyond the switch */
+	/* to a port without a link, and beyond the switch */
 	for (uint8_t p = 4; p < 6; p++) {
 		*net_at(&n, 1, n.f->ep[2].lid) = p;
 		r = run_test_sim(&c);
@@ -591,7 +589,7 @@ START_TEST(shifts)
 }
 END_TEST
 
-/* Light traffic arrives as it is offered. */
+/* Light traffic arrives at the rate at which it is offered. */
 START_TEST(light_load)
 {
 	static const enum ftr_sim_pattern kind[] = {
@@ -612,7 +610,7 @@ START_TEST(light_load)
 
 	ck_assert_double_eq_tol((double)r.host.offered, want, want / 50);
 	ck_assert_double_eq_tol((double)r.host.delivered, want, want / 50);
-	/* dmodc has no way from a spine to another: 12 of 56 pairs */
+	/* dmodc has no path from one spine to another: 12 of 56 pairs */
 	ck_assert_double_eq_tol((double)r.sw.delivered, 0.2 * 8 * 2e9 / 8 /
 				2048 * 2e-3 * 44 / 56, 40);
 	ck_assert_uint_gt(r.lost[FTR_SIM_LOST_MISSING], 40);
@@ -670,7 +668,7 @@ START_TEST(any_team)
 }
 END_TEST
 
-/* ---- nonsense ------------------------------------------------------------------------- */
+/* ---- invalid configurations ----------------------------------------------------------- */
 
 START_TEST(refused)
 {
@@ -721,7 +719,7 @@ START_TEST(refused)
 }
 END_TEST
 
-/* Every allocation fails once: an error, and nothing is left behind. */
+/* Every allocation fails once: an error, and nothing leaks. */
 START_TEST(out_of_memory)
 {
 	struct net n = dumbbell();

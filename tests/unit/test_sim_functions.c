@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The routing functions of seeds 000 and 001: their worked examples, and what
- * they are proved to do, on k-ary n-trees with all or many sets of faults.
+ * The routing functions of Sem-Jacobsen et al. 2006 and 2011: their worked examples,
+ * and the properties proved in the papers, on k-ary n-trees with all or many sets of
+ * faults.
  */
 #include "models/tiers.h"
 #include "lib/suite.h"
 #include "unit/walk.h"
 
-/* All pairs of hosts: how many do not arrive, and the longest path. */
+/* All pairs of hosts: the number that do not arrive, and the longest path. */
 static unsigned int all_pairs(struct world *w, unsigned int *longest)
 {
 	unsigned int lost = 0;
@@ -33,7 +34,7 @@ struct cable {
 	ftr_port p;
 };
 
-/* Cables between switches; n of them. */
+/* Links between switches; n is their number. */
 static struct cable *links(const struct world *w, uint32_t *n)
 {
 	struct cable *c = calloc(w->f->n_sw_links, sizeof(*c));
@@ -53,7 +54,7 @@ static struct cable *links(const struct world *w, uint32_t *n)
 
 static const char *const link_functions[] = {
 	"det-links", "adaptive-links", "misroute",
-	/* two tiers down tolerates dead links, too */
+	/* misrouting two tiers down tolerates dead links, too */
 	"det-switches", "adaptive-switches",
 };
 #define N_LINK_FUNCTIONS 3
@@ -74,8 +75,9 @@ static void connected(struct world *w, const char *what)
 		ck_assert_msg(!cyclic(w), "%s, %s: cyclic", w->fn->name, what);
 }
 
-/* Seed 001, Lemma 2 and section VI.C; seed 000, Lemma 1: up to k - 1 dead links
- * of a k-ary n-tree all arrives; with R_det the dependencies have no cycle. */
+/* Sem-Jacobsen et al. 2011, Lemma 2 and section VI.C; 2006, Lemma 1: with up to k -
+ * 1 dead links of a k-ary n-tree all packets arrive; with R_det the dependencies
+ * have no cycle. */
 START_TEST(links_small)
 {
 	struct world w;
@@ -129,7 +131,7 @@ START_TEST(links_triples)
 	w.random = true;
 	for (int i = 0; i < 150; i++) {
 		repair(&w);
-		/* half of the time near each other */
+		/* in every other run close to each other */
 		x = ftr_rng_below(&w.rng, n - 8);
 		for (int j = 0; j < 3; j++) {
 			uint32_t y = i & 1 ? x + ftr_rng_below(&w.rng, 8) :
@@ -145,7 +147,7 @@ START_TEST(links_triples)
 }
 END_TEST
 
-/* Seed 001, Lemma 4: up to k - 1 dead switches above the bottom tier. */
+/* Sem-Jacobsen et al. 2011, Lemma 4: up to k - 1 dead switches above the lowest tier. */
 START_TEST(switches)
 {
 	static const char *const shape[] = { "kary:2,3", "kary:2,4", "kary:3,3",
@@ -172,9 +174,9 @@ START_TEST(switches)
 }
 END_TEST
 
-/* ---- the seeds' examples -------------------------------------------------------- */
+/* ---- the examples of the papers ------------------------------------------------- */
 
-/* Two hosts whose path goes by a top switch; the walk without faults. */
+/* Two hosts whose path uses a top switch; k is the walk without faults. */
 static void top_pair(struct world *w, ftr_ep *from, ftr_ep *to, struct walk *k)
 {
 	*from = 0;
@@ -207,8 +209,9 @@ static ftr_sw above(const struct world *w, ftr_sw s, unsigned int i)
 	return ftr_fabric_port(w->f, s, t->port[t->first[s] + i])->peer;
 }
 
-/* Seed 001, figure 2: k = 4, two dead links.  c, on top, is cut from s, and so is
- * the first other switch that b tries; b turns twice. */
+/* Sem-Jacobsen et al. 2011, figure 2: k = 4, two dead links.  The top switch c has
+ * lost its link to s, and so has the first other switch that b tries; b turns
+ * twice. */
 START_TEST(figure_2)
 {
 	struct world w;
@@ -237,7 +240,7 @@ START_TEST(figure_2)
 	ck_assert_uint_eq(k.vl[1], 0);
 	ck_assert_uint_eq(k.at[3], b);
 	ck_assert_uint_eq(k.vl[2], 0);
-	/* b tries D in ML from its first port on, until one leads to s */
+	/* b tries the ports of D in ML, from the first one on, until one leads to s */
 	for (at = 3; k.at[at] == b; at += 2, i++) {
 		ck_assert_uint_eq(k.at[at + 1], above(&w, b, i));
 		ck_assert_uint_eq(k.vl[at], 1);
@@ -253,8 +256,8 @@ START_TEST(figure_2)
 }
 END_TEST
 
-/* Figure 3: k = 4, two dead switches in the middle tier of a two-hop group; down
- * two tiers and up two again, in three layers. */
+/* Figure 3: k = 4, two dead switches in the middle tier of a two-hop group; two
+ * tiers down and two up again, in three layers. */
 START_TEST(figure_3)
 {
 	static const uint8_t rank[] = { 0, 1, 2, 1, 0, 1, 2, 1, 0 };
@@ -271,8 +274,8 @@ START_TEST(figure_3)
 	kill_switch(&w, s);
 	walk(&w, from, to, &k);
 	ck_assert_uint_ne(k.n, LOST);
-	/* c gives it back to m, m takes it down to b, b turns it to another m',
-	 * that to another c', and from there down beside s */
+	/* c returns the packet to m, m sends it down to b, b turns it up to another
+	 * m', which sends it to another c', and from there it goes down beside s */
 	ck_assert_uint_eq(k.n, FTR_ARRAY_LEN(rank));
 	for (unsigned int i = 0; i < k.n; i++)
 		ck_assert_uint_eq(w.sh->tree.rank[k.at[i]], rank[i]);
@@ -287,7 +290,7 @@ START_TEST(figure_3)
 	ck_assert_uint_eq(k.vl[7], 1);
 	ck_assert_uint_eq(k.p.field, 0);
 
-	/* the second dead switch is the one that it came down by: b tries the
+	/* the second dead switch is the one by which it went down: b tries the
 	 * next in D */
 	kill_switch(&w, k.at[7]);
 	walk(&w, from, to, &k);
@@ -299,9 +302,9 @@ START_TEST(figure_3)
 }
 END_TEST
 
-/* Figure 6: k = 4, k - 1 dead links in one group: the vector fills up by one for
- * each U-turn; the fourth port is the one that works.  In the switch (seed 001)
- * and in the packet (seed 000, figure 2 with one fault). */
+/* Figure 6: k = 4, k - 1 dead links in one group: each U-turn sets one more bit of
+ * the vector; the fourth port works.  The vector is in the switch (Sem-Jacobsen et
+ * al. 2011) or in the packet (2006, figure 2 with one fault). */
 START_TEST(figure_6)
 {
 	struct world w;
@@ -327,7 +330,7 @@ START_TEST(figure_6)
 			n++;
 		}
 	if (_i) {
-		/* step 2 takes any other port down of c, the first here */
+		/* step 2 takes any other downward port of c; here the first */
 		walk(&w, from, to, &k);
 		b = k.at[3];
 	} else {
@@ -345,11 +348,11 @@ START_TEST(figure_6)
 			ck_assert_uint_eq((uint64_t)__builtin_popcountll(
 						  k.vector[i]), turns);
 	}
-	/* the first port up is c's, so each dead one is tried once */
+	/* the first upward port leads to c, so each dead link is tried once */
 	ck_assert_uint_eq(turns, 3);
 	ck_assert_uint_eq(k.p.vector, 0);
 	ck_assert_uint_eq(k.n, 2 + 2 * turns + 3);
-	/* a fourth dead link: nothing is left to try */
+	/* a fourth dead link: no port is left to try */
 	for (unsigned int j = 0; j < 4; j++)
 		if (w.up[w.f->sw[above(&w, b, j)].first_port +
 			 port_to(&w, above(&w, b, j), s)])
@@ -361,8 +364,7 @@ START_TEST(figure_6)
 }
 END_TEST
 
-/* How many exits b finds for a packet that comes back from above, but not from
- * c. */
+/* The number of exits that b has for a packet that comes back from above, but not from c. */
 static unsigned int turn_exits(struct world *w, ftr_sw b, ftr_sw c, ftr_ep to)
 {
 	struct ftr_sim_exit e[FTR_SIM_EXITS];
@@ -379,8 +381,8 @@ static unsigned int turn_exits(struct world *w, ftr_sw b, ftr_sw c, ftr_ep to)
 	return n;
 }
 
-/* The vector is cleared when nobody has turned for a while: until then a mark
- * stands in the way of a port that works again. */
+/* The vector is cleared when no packet has turned for some time; until then a mark
+ * excludes a port that works again. */
 START_TEST(timeout)
 {
 	struct world w;
@@ -401,7 +403,7 @@ START_TEST(timeout)
 	w.v.now = FTR_SIM_MS;
 	walk(&w, from, to, &k);
 	ck_assert_uint_ne(k.n, LOST);
-	/* c's port is marked, and the other one dies below */
+	/* c's port is marked, and the link below the other one dies */
 	ck_assert_uint_eq((uint64_t)__builtin_popcountll(t->vector[b]), 1);
 	repair(&w);
 	for (unsigned int i = 0; i < 2; i++)
@@ -415,8 +417,7 @@ START_TEST(timeout)
 }
 END_TEST
 
-/* Figure 7: a 2-ary 5-tree, a dead switch on the way up and one on the way
- * down. */
+/* Figure 7: a 2-ary 5-tree with a dead switch on the upward path and one on the downward path. */
 START_TEST(figure_7)
 {
 	struct world w;
@@ -428,8 +429,8 @@ START_TEST(figure_7)
 	use(&w, "adaptive-switches");
 	top_pair(&w, &from, &to, &whole);
 	ck_assert_uint_eq(whole.n, 9);
-	/* k - 1 is 1, so the guarantee is for one: but these two are in
-	 * different groups */
+	/* k - 1 is 1, so one fault is guaranteed; but these two are in different
+	 * groups */
 	kill_switch(&w, whole.at[2]);
 	walk(&w, from, to, &k);
 	ck_assert_uint_eq(k.n, 9);
@@ -443,7 +444,7 @@ START_TEST(figure_7)
 }
 END_TEST
 
-/* Without faults all of them are as the tables, or as short. */
+/* Without faults all functions follow the tables, or have paths of the same length. */
 START_TEST(no_faults)
 {
 	struct world w;
@@ -463,22 +464,22 @@ END_TEST
 
 /* ---- step by step ------------------------------------------------------------------- */
 
-/* A packet for a host that is not below s, or that is, comes to a switch of rank 1
- * (or to a leaf switch) of a 3-ary 3-tree by a port; what happens. */
+/* One step: a packet for a host that is, or is not, below s arrives by a port at a
+ * switch of rank 1 (or at a leaf switch) of a 3-ary 3-tree; and the expected exits. */
 struct step {
 	const char *step;
 	unsigned int rank;
 	bool above, below_s, dead;	/* comes from above; its host is below;
-					 * the way down is dead */
+	 * the downward link is dead */
 	unsigned int vl;
-	uint16_t field;			/* 0: -1, 1: -2, 2: port stored */
-	/* wanted: exits up or down, that by which it came among them, lane, field;
-	 * field 2: the port it came by is stored */
+	uint16_t field;			/* 0: -1, 1: -2, 2: a port is stored */
+	/* expected: exits lead up; they include the arrival port; number; VL; field
+	 * (field 2: the port by which it came is stored) */
 	bool up, back;
 	unsigned int n, out_vl;
 	uint16_t out_field;
-	unsigned int by;	/* place in D of the port from above */
-	unsigned int to;	/* wanted: 1 + place in D of the exit; 0: any */
+	unsigned int by;	/* position in D of the port from above */
+	unsigned int to;	/* expected: 1 + position in D of the exit; 0: any */
 };
 
 /* Sem-Jacobsen et al. 2011, section VII.B. */
@@ -494,7 +495,7 @@ static const struct step adaptive_steps[] = {
 	{ "6", 1, false, false, false, 0, 1, true, false, 3, 0, 2, 0, 0 },
 };
 
-/* Section VI.B; lanes 0: NL, 1: ML1, 2: ML2. */
+/* Section VI.B; VLs 0: NL, 1: ML1, 2: ML2. */
 static const struct step det_steps[] = {
 	{ "1", 1, false, false, false, 0, 0, true, false, 1, 0, 0, 0, 0 },
 	{ "2a", 1, false, true, false, 2, 1, false, false, 1, 2, 0, 0, 0 },
@@ -536,8 +537,8 @@ static void try_step(struct world *w, const struct step *x)
 			break;
 	}
 	other = ftr_tables_get(w->t, s, p.dlid);
-	/* from above by the first port up; from below by a port that is not
-	 * the packet's way down */
+	/* from above by the first upward port; from below by a port that is not
+	 * the packet's downward next hop */
 	in = t->port[t->first[s] + (x->above ? x->by : t->n_up[s])];
 	if (in == other)
 		in = t->port[t->first[s] + (x->above ? 0 : t->n_up[s]) + 1];
@@ -599,9 +600,9 @@ static unsigned int on_one_vl(void *state, const struct ftr_sim_view *v,
 	return n;
 }
 
-/* Up to the limit, full load: what is lost was on or before the dying link, and
- * nothing deadlocks.  Not even close to the seeds' own 500 samples: a check
- * that the model does what the walks above say. */
+/* Up to the limit, at full load: only packets on or before the dying link are lost,
+ * and nothing deadlocks.  Far fewer than the 500 samples of the papers: this checks
+ * that the model behaves as in the walks above. */
 START_TEST(full_load)
 {
 	struct world w;
@@ -657,9 +658,9 @@ static bool keep_one_link(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 	return s != c->s || p != c->p;
 }
 
-/* Seed 001, section VIII and after it: reconfiguration (DDRC) is lft with new
- * tables later, and loses all that is sent until then; the hybrid is R_det with
- * the same tables, and loses what R_det loses. */
+/* Sem-Jacobsen et al. 2011, section VIII and after it: reconfiguration (DDRC) is
+ * lft with new tables later, and loses everything sent until then; the hybrid is
+ * R_det with the same tables, and loses only what R_det loses. */
 START_TEST(hybrid)
 {
 	struct world w;
@@ -676,7 +677,7 @@ START_TEST(hybrid)
 	repair(&w);
 	use(&w, "det-links");
 	top_pair(&w, &from, &to, &k);
-	/* keep_link is asked at the lower-numbered switch */
+	/* keep_link is called for the lower-numbered switch */
 	dead.s = FTR_MIN(k.at[2], k.at[3]);
 	dead.p = port_to(&w, dead.s, FTR_MAX(k.at[2], k.at[3]));
 	ck_assert(!ftr_fabric_copy_if(w.f, &keep, &f, &err));
@@ -705,13 +706,13 @@ START_TEST(hybrid)
 		for (uint32_t x = 13; x < 20; x++)
 			ck_assert_uint_eq(r[i].series[x].lost, 0);
 	}
-	/* 40 us of what the cable carried down, about half a packet time each */
+	/* 40 us of the downward traffic of the link, about half a packet time each */
 	ck_assert_uint_ge(r[0].lost[FTR_SIM_LOST_DEAD_PORT], 50);
 	ck_assert_uint_eq(r[1].lost[FTR_SIM_LOST_DEAD_PORT], 0);
 	ck_assert_uint_eq(r[1].lost[FTR_SIM_LOST_GIVEN_UP], 0);
 	ck_assert_uint_le(r[1].lost[FTR_SIM_LOST_WIRE] +
 			  r[1].lost[FTR_SIM_LOST_QUEUE], 12);
-	/* six channels of a healthy path to the top and two U-turns */
+	/* six channels of a healthy path over the top, and two U-turns */
 	ck_assert_uint_eq(r[0].max_hops, 6);
 	ck_assert_uint_gt(r[1].max_hops, 6);
 	ftr_sim_result_fini(r, 2);
@@ -722,8 +723,8 @@ START_TEST(hybrid)
 }
 END_TEST
 
-/* R_det needs its second layer: on one lane the dependencies of two dead links
- * close a cycle, and traffic finds it. */
+/* R_det needs its second layer: on one VL the dependencies of two dead links close
+ * a cycle, and traffic deadlocks. */
 START_TEST(one_layer_deadlocks)
 {
 	struct ftr_sim_function one = *ftr_sim_function_find("det-links");

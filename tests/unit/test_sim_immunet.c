@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Immunet: the examples of seed 003, and rings and tables after random faults at
- * random times against what a flood over the cables says.
+ * Immunet: the examples of Puente et al. 2004, and rings and tables after random
+ * faults at random times against a flood over the links.
  *
- * Tori have one host a switch; switches are numbered row by row as in the seed,
- * ports 1 to 4 lead right, left, down and up, 5 to the host.  Fat-trees have
- * switches without hosts, too.
+ * Tori have one host per switch; switches are numbered row by row as in the paper,
+ * ports 1 to 4 lead right, left, down and up, 5 to the host.  Fat-trees also have
+ * switches without hosts.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static struct ftr_err err;
 static struct ftr_fabric *f;
 static struct ftr_sim_immunet opts;
 static struct ftr_tables *t;
-static uint8_t *up;		/* as the run left it */
+static uint8_t *up;		/* links at the end of the run */
 static enum ftr_sim_queues queues;
 static bool check_tables;
 
@@ -40,7 +40,7 @@ static void done(void)
 	ftr_fabric_free(f);
 }
 
-/* ---- what must hold when all is quiet --------------------------------------------- */
+/* ---- invariants at rest ----------------------------------------------------------- */
 
 static ftr_sw step(ftr_sw s, unsigned int p, unsigned int *in)
 {
@@ -76,7 +76,7 @@ static void flood(ftr_sw d, uint16_t *dist)
 	}
 }
 
-/* The ring through s goes over every tree cable of its part both ways, once. */
+/* The ring through s crosses every tree link of its part once in each direction. */
 static void check_ring(const struct immunet *x, ftr_sw s)
 {
 	uint16_t dist[256];
@@ -121,10 +121,10 @@ static void check_switch(const struct immunet *x, ftr_sw d)
 
 		if (s == d || dist[s] == UINT16_MAX)
 			continue;
-		/* the levels of one part are the same */
+		/* all switches of one part have the same level */
 		ck_assert_uint_eq(x->node[s].level, x->node[d].level);
 		ck_assert(x->node[s].open);
-		/* the table holds what a neighbour's distance is */
+		/* the table holds the neighbour's distance */
 		ck_assert_uint_eq(x->dist[s * x->n + d] + 1u, dist[s]);
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
 			const struct ftr_swport *q =
@@ -136,7 +136,7 @@ static void check_switch(const struct immunet *x, ftr_sw d)
 				ports |= UINT64_C(1) << (p - 1);
 		}
 		ck_assert_uint_eq(x->ports[s * x->n + d], ports);
-		/* safe tables: down to d where it is below, else up */
+		/* safe tables: down to d if it is below, otherwise up */
 		for (uint32_t i = 0; at != d; i++) {
 			ftr_port p = x->safe[at * x->n + d];
 
@@ -148,7 +148,7 @@ static void check_switch(const struct immunet *x, ftr_sw d)
 
 static void *last_state;
 
-/* A switch that died keeps what it knew. */
+/* A dead switch keeps its old state. */
 static bool works(ftr_sw s)
 {
 	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
@@ -188,7 +188,7 @@ static void mark(const struct ftr_sim_change *g)
 			set_up_port(g->sw, p, false);
 }
 
-/* Run the changes; the state is there until forget(). */
+/* Run the changes; the returned state is valid until forget(). */
 static const struct immunet *after(const struct ftr_sim_change *g, uint32_t n,
 				   struct ftr_sim_result *r, double load)
 {
@@ -198,8 +198,8 @@ static const struct immunet *after(const struct ftr_sim_change *g, uint32_t n,
 		.link_ps = 10000, .switch_ps = 100000, .change = g,
 		.n_changes = n, .run_ps = 100 * FTR_SIM_US, .n_series = 10,
 		.arg = &opts, .queues = queues, .spare_dead = true,
-		/* when all is quiet: a ring that the next level wipes out may
-		 * well be stuck until then */
+		/* at the end: a ring that the next level replaces may well be stuck
+		 * until then */
 		.check_ps = 90 * FTR_SIM_US,
 	};
 
@@ -224,10 +224,10 @@ static struct ftr_sim_change dies(ftr_sw s, ftr_port p, uint64_t at)
 					.kind = FTR_SIM_LINK_DOWN };
 }
 
-/* ---- the seed's examples ------------------------------------------------------------- */
+/* ---- the examples of Puente et al. 2004 -------------------------------------------- */
 
-/* Figure 5: 3x3, the cable of 4 and 1 dies; 4 wins, 3, 5 and 7 are its children,
- * and the others theirs. */
+/* Figure 5: 3x3, the link between 4 and 1 dies; 4 wins, 3, 5 and 7 are its
+ * children, and the others are theirs. */
 START_TEST(figure_5)
 {
 	const struct ftr_sim_change g = dies(4, 4, FTR_SIM_US);
@@ -245,8 +245,8 @@ START_TEST(figure_5)
 	for (ftr_sw s = 3; s <= 7; s += 2 - (s == 3 || s == 4))
 		if (s != 4)
 			ck_assert_uint_eq(step(s, x->node[s].parent, &in), 4);
-	/* in by each of its three tree cables, router 3 has one out; together
-	 * they are a circle */
+	/* router 3 has one exit for each of its three tree links; together they
+	 * form a cycle */
 	in = x->node[3].parent;
 	ck_assert_uint_ne(x->node[3].next[in], in);
 	forget(&r);
@@ -254,9 +254,9 @@ START_TEST(figure_5)
 }
 END_TEST
 
-/* Figure 6: 1 and 4 detect at once; before the tree is there the cable of 3 and
- * 4 dies.  The seed prints the new levels as 11 and 12; 1 * 9 + 3 is 12, and
- * 1 * 9 + 4 is 13. */
+/* Figure 6: 1 and 4 detect the fault at the same time; before the tree is complete,
+ * the link between 3 and 4 dies.  The paper prints the new levels as 11 and 12; 1 *
+ * 9 + 3 is 12, and 1 * 9 + 4 is 13. */
 START_TEST(figure_6)
 {
 	const struct ftr_sim_change g[] = {
@@ -295,8 +295,8 @@ START_TEST(whole)
 }
 END_TEST
 
-/* Cables that die, and come back, at any time, also while the last emergency is
- * going on; some seeds cut the torus apart. */
+/* Links die and return at any time, also while the last emergency is still under
+ * way; with some seeds the torus is partitioned. */
 START_TEST(nested)
 {
 	struct ftr_sim_change g[40];
@@ -323,7 +323,7 @@ START_TEST(nested)
 }
 END_TEST
 
-/* Under load: what is lost was on a dying cable, the rest arrives. */
+/* Under load: only packets on a dying link are lost, all others arrive. */
 START_TEST(under_load)
 {
 	struct ftr_sim_change g[8];
@@ -379,8 +379,8 @@ static bool hangs_together(void)
 	return parts == 1;
 }
 
-/* Faults one by one in random order, each that leaves the rest connected, at
- * most most; times from 10 us on, some in the middle of the last emergency. */
+/* Draw up to `most` faults in random order, each of which leaves the rest
+ * connected; times from 10 us on, some during the last emergency. */
 static uint32_t draw(struct ftr_sim_change *g, uint32_t most, bool sw,
 		     uint64_t seed)
 {
@@ -426,7 +426,7 @@ static uint64_t all_lost(const struct ftr_sim_result *r)
 	return lost;
 }
 
-/* Cables, a few or (odd) until a tree is left. */
+/* Links: a few, or (odd _i) until a tree is left. */
 START_TEST(any_number)
 {
 	struct ftr_sim_change g[600];
@@ -445,7 +445,7 @@ START_TEST(any_number)
 	after(g, n, &r, 0.3);
 	ck_assert(!r.deadlock);
 	ck_assert_uint_eq(all_lost(&r), r.lost[FTR_SIM_LOST_WIRE]);
-	/* one each way on the wire, and what has begun to leave the next */
+	/* one packet each way on the wire, and those that have begun to leave for the next link */
 	ck_assert_uint_le(all_lost(&r), 4 * n);
 	ck_assert_uint_eq(r.injected, r.delivered + all_lost(&r) +
 			  r.in_flight);
@@ -455,7 +455,7 @@ START_TEST(any_number)
 }
 END_TEST
 
-/* Those for the dead go round once and are given up; nothing else is lost. */
+/* Packets for dead hosts go round once and are given up; nothing else is lost. */
 START_TEST(dead_switches)
 {
 	struct ftr_sim_change g[4];
@@ -480,8 +480,8 @@ START_TEST(dead_switches)
 }
 END_TEST
 
-/* Before a fault the lanes 1 of a torus are its lines, dimension by dimension:
- * alone they carry all packets on shortest ways. */
+/* Before a fault, VL 1 of a torus consists of its lines, dimension by dimension: it
+ * can carry all packets on shortest paths by itself. */
 static unsigned int safe_only(void *state, const struct ftr_sim_view *v,
 			      ftr_sw s, ftr_port in, unsigned int vl,
 			      struct ftr_sim_packet *p,
@@ -526,11 +526,11 @@ START_TEST(torus_rings)
 }
 END_TEST
 
-/* ---- what control costs --------------------------------------------------------------- */
+/* ---- cost of control packets ---------------------------------------------------------- */
 
-/* One cable of 8x8: every switch but the root tells its number once, and for
- * each number each switch tells all cables but the one it came by.  With times
- * the last of them has crossed eight switches. */
+/* One link of 8x8 fails: every switch except the root announces its number once,
+ * and for each number each switch sends over all links except the one it came by.
+ * With times, the last announcement has crossed eight switches. */
 START_TEST(control_packets)
 {
 	const struct ftr_sim_change g = dies(0, 1, 10 * FTR_SIM_US);
@@ -545,7 +545,7 @@ START_TEST(control_packets)
 		.control_bytes = 80,
 	};
 	x = after(&g, 1, &r, 0);
-	/* both ends declare one, 0 opens once more under the level of 1 */
+	/* both ends declare a level; 0 opens once more at the level of 1 */
 	ck_assert_uint_ge(x->n_origins, 63);
 	ck_assert_uint_le(x->n_origins, 65);
 	ck_assert_uint_ge(x->n_distance, 64 * (2 * 127 - 63));
@@ -559,7 +559,7 @@ START_TEST(control_packets)
 }
 END_TEST
 
-/* As the seed's text has it: more packets, the same tables. */
+/* Literally as in Puente et al. 2004: more packets, the same tables. */
 START_TEST(every_way)
 {
 	const struct ftr_sim_change g = dies(0, 1, 10 * FTR_SIM_US);
@@ -579,8 +579,8 @@ START_TEST(every_way)
 }
 END_TEST
 
-/* The safe lane alone, one ring or a torus's rings: without the bubble it
- * deadlocks, with it it does not. */
+/* The safe VL alone, with one ring or with the rings of a torus: it deadlocks
+ * without the bubble, and not with it. */
 static bool bubble;
 
 static unsigned int ring_only(void *state, const struct ftr_sim_view *v,
@@ -640,8 +640,7 @@ static void cable(struct ftr_builder *b, uint64_t x, unsigned int px,
 	ck_assert(!ftr_builder_add_link(b, e, g, 4, FTR_SPEED_EDR, &err));
 }
 
-/* Switch 0 with 1, 2 and 3 round it, and a cable between 1 and 2; two hosts
- * each. */
+/* Switch 0 with 1, 2 and 3 around it, and a link between 1 and 2; two hosts each. */
 static void star(void)
 {
 	struct ftr_builder *b = ftr_builder_new();
@@ -664,9 +663,9 @@ static void star(void)
 	up = calloc(f->n_ports, 1);
 }
 
-/* The ring round the star, without bubbles, fills up; the cable that it does not
- * use dies, and the same ring is built anew and keeps to bubbles: it moves again
- * only if it is drained. */
+/* The ring around the star fills up without bubbles.  Then the link that it does
+ * not use dies, and the same ring is built again with bubbles: it moves again only
+ * if it is drained. */
 static unsigned int ring_then(void *state, const struct ftr_sim_view *v,
 			      ftr_sw s, ftr_port in, unsigned int vl,
 			      struct ftr_sim_packet *p,
@@ -696,7 +695,7 @@ START_TEST(drains)
 		.queues = _i & 2 ? FTR_SIM_FIFO : FTR_SIM_VOQ,
 	};
 	ck_assert_msg(!ftr_sim_run(&c, NULL, &r, &err), "%s", err.msg);
-	ck_assert(r.deadlock);		/* before the cable died */
+	ck_assert(r.deadlock);		/* before the link died */
 	ck_assert_uint_lt(r.deadlock_ps, 100 * FTR_SIM_US);
 	ck_assert_uint_eq(r.series[1].delivered, 0);
 	if (o.no_drain)
@@ -710,8 +709,9 @@ START_TEST(drains)
 }
 END_TEST
 
-/* One cable after the other: with a count of its own a switch may declare a level
- * that nobody follows, and a ring keeps a dead cable (the second deviation). */
+/* One link after the other.  If each switch counts its own levels, a switch may
+ * declare a level that no other follows, and a ring keeps a dead link (the second
+ * deviation). */
 START_TEST(levels)
 {
 	uint32_t broken = 0;
@@ -749,7 +749,7 @@ int main(void)
 	Suite *s = suite_create("sim_immunet");
 	TCase *c = tcase_create("immunet");
 	SRunner *r = srunner_create(s);
-	/* without the largest shape, if FTR_RUNS asks for less */
+	/* without the largest shape if FTR_RUNS asks for less */
 	int first = trees_runs(2) < 2, end = (int)FTR_ARRAY_LEN(shapes);
 	int failed;
 

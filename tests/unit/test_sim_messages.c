@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What routing functions can do beside routing: messages between switches, exits
- * for the last, their own limit of hops; and sources that spare the dead.
+ * Other features of routing functions: messages between switches, exits of last
+ * resort, a limit of hops; and sources that spare dead destinations.
  *
- * Two switches, 0 and 1, with two cables between them: port 1 of each to port 2
- * of the other.  Hosts at ports 3 and 4; those of switch 0 send to those of
+ * Two switches, 0 and 1, with two links between them: port 1 of each to port 2
+ * of the other.  Hosts are at ports 3 and 4; those of switch 0 send to those of
  * switch 1 where pairs are used.
  */
 #include <check.h>
@@ -24,12 +24,12 @@ static struct ftr_fabric *f;
 static struct ftr_tables *t;
 static struct ftr_sim_result r;
 
-/* what the function under test is to do, and what it saw */
+/* settings of the function under test, and what it recorded */
 static struct {
-	uint32_t n, bytes;	/* messages at the start, by port 1 of switch 0 */
+	uint32_t n, bytes;	/* messages at the start, through port 1 of switch 0 */
 	bool after, last, again;
 	uint8_t rank;
-	uint64_t at[4096];	/* arrivals */
+	uint64_t at[4096];	/* arrival times */
 	uint64_t what[4096];
 	uint32_t n_at, n_lost;
 } does;
@@ -64,7 +64,7 @@ static void message(void *state, const struct ftr_sim_view *v, uint64_t what,
 		ftr_sim_send(v, 0, 1, does.bytes, does.after, what);
 }
 
-/* To the hosts of this switch, else by port 1, or by port 2 at does.rank. */
+/* To hosts of this switch directly; otherwise by port 1, or by port 2 with rank does.rank. */
 static unsigned int route(void *state, const struct ftr_sim_view *v, ftr_sw s,
 			  ftr_port in, unsigned int vl,
 			  struct ftr_sim_packet *p, struct ftr_sim_exit *e,
@@ -84,7 +84,7 @@ static unsigned int route(void *state, const struct ftr_sim_view *v, ftr_sw s,
 	return d->sw != s && does.rank ? 2 : 1;
 }
 
-/* Round for ever. */
+/* Goes round forever. */
 static unsigned int round_route(void *state, const struct ftr_sim_view *v,
 				ftr_sw s, ftr_port in, unsigned int vl,
 				struct ftr_sim_packet *p,
@@ -139,7 +139,7 @@ static double busy(ftr_sw s, ftr_port port)
 	ck_abort_msg("no channel");
 }
 
-/* One after the other, in their order, each as long as its bytes. */
+/* Messages arrive one by one, in order; each takes the time of its bytes. */
 START_TEST(alone)
 {
 	does.n = 3;
@@ -155,8 +155,8 @@ START_TEST(alone)
 }
 END_TEST
 
-/* Packets that want all of the channel get half of it, or, before messages that
- * come after, all; messages the other half, or what is left over. */
+/* Packets at full load get half of the channel if messages are sent as well, or all
+ * of it if messages give way to them; messages get the other half, or what is left. */
 START_TEST(shares)
 {
 	uint64_t packets;
@@ -172,7 +172,7 @@ START_TEST(shares)
 	if (does.after) {
 		ck_assert_uint_gt(packets * BYTES * PS_BYTE,
 				  96 * FTR_SIM_US);
-		/* one can slip through before the first packet is there */
+		/* a message can pass before the first packet arrives */
 		ck_assert_uint_le(does.n_at, 8);
 	} else {
 		ck_assert_uint_gt(packets * BYTES * PS_BYTE,
@@ -186,7 +186,7 @@ START_TEST(shares)
 }
 END_TEST
 
-/* What is under way or waits when the cable dies is lost, and said to be. */
+/* Messages on the link, or waiting for it, when it dies are lost and counted. */
 START_TEST(dies)
 {
 	const struct ftr_sim_change g[] = {
@@ -206,9 +206,10 @@ START_TEST(dies)
 }
 END_TEST
 
-/* Two hosts at full rate: the second cable is taken when the first is busy, or,
- * for the last, only when the buffer behind the first is full; it never is if it
- * holds what comes while credits are under way, and is if it holds a packet. */
+/* Two hosts at full rate: the second link is used when the first is busy or, as a
+ * last resort, only when the buffer behind the first is full.  The buffer never
+ * fills if it holds what arrives while credits return; it does if it holds only one
+ * packet. */
 START_TEST(for_the_last)
 {
 	does.rank = 1;
@@ -255,7 +256,7 @@ START_TEST(hops)
 }
 END_TEST
 
-/* Nobody sends to a host that is cut off; who is told so late loses them. */
+/* Sources spare a host that is cut off; packets of a source that learns of it late are lost. */
 START_TEST(spared)
 {
 	const struct ftr_sim_change g = {

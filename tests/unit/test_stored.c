@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Remembered tables (<ftr/stored.h>): what is written is read again; a file that
- * is cut, has a bit changed, or is no file at all is refused; and content that
- * makes no sense, under a correct checksum, is refused or does no harm.
- * FTR_SEED replays, FTR_RUNS scales.
+ * Remembered tables (<ftr/stored.h>): a written file is read back; a file that is
+ * cut, has one bit changed, or is no regular file is refused; invalid content with a
+ * correct checksum is refused or does no harm.  FTR_SEED replays, FTR_RUNS scales.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -88,7 +87,7 @@ static void save(const uint8_t *at, size_t n)
 	ck_assert(out && fwrite(at, 1, n, out) == n && !fclose(out));
 }
 
-/* A body under a first line that fits it. */
+/* Write a body with a matching first line. */
 static void seal(const char *magic, const uint8_t *body, size_t n)
 {
 	FILE *out = fopen(path, "w");
@@ -129,7 +128,7 @@ static void write_displaced(void)
 	ok(ftr_displaced_write(path, &id, entry, 20, &err));
 }
 
-/* The owners of LIDs exist, and the tables fit a routing that keeps entries. */
+/* The owners of LIDs exist, and routing with these tables to keep works. */
 static void use(const struct ftr_stored *p)
 {
 	struct ftr_tables *mine, *out;
@@ -187,7 +186,7 @@ static const struct kind {
 	const char *magic;
 	void (*write)(void);
 	enum ftr_status (*read)(void);
-	size_t counts;		/* where the numbers of things stand */
+	size_t counts;		/* offset of the counts */
 } kinds[] = {
 	{ "ibfattree-preferred", write_preferred, read_preferred, 25 },
 	{ "ibfattree-displaced", write_displaced, read_displaced, 24 },
@@ -247,7 +246,7 @@ START_TEST(cut_or_changed)
 }
 END_TEST
 
-/* Numbers at their limits where counts stand, bytes anywhere, another length. */
+/* Set counts to extreme values, change random bytes, change the length. */
 static void mutate(struct bytes *b, size_t counts, struct ftr_rng *r)
 {
 	static const uint8_t extreme[] = { 0, 1, 0x7f, 0x80, 0xfe, 0xff };
@@ -292,7 +291,7 @@ START_TEST(senseless)
 			taken++;
 		free(b.at);
 	}
-	ck_assert_uint_gt(taken, 0);	/* not all was refused at the door */
+	ck_assert_uint_gt(taken, 0);	/* some files passed the first checks */
 	free(whole.at);
 }
 END_TEST
@@ -315,7 +314,7 @@ START_TEST(no_such_file)
 	unlink(path);
 	ck_assert_int_eq(rename(link, path), 0);
 	ok(k->read());
-	/* 2 GiB of nothing */
+	/* 2 GiB of zeros */
 	ck_assert_int_eq(truncate(path, (off_t)2 << 30), 0);
 	refused(k->read());
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree top in a pseudo terminal: a child runs the command, and what it
- * writes is shown on a model of a VT100, whose screen the tests look at.
+ * ibfattree top in a pseudo terminal: a child runs the command, and a model of a
+ * VT100 shows its output; the tests look at the model's screen.
  */
 #include <check.h>
 #include <poll.h>
@@ -18,7 +18,7 @@
 #include "cli/cli.h"
 #include "lib/suite.h"
 
-const struct cli_cmd *const cli_commands[] = { NULL };	/* of main.c */
+const struct cli_cmd *const cli_commands[] = { NULL };	/* stands in for main.c */
 
 #define PATIENCE_S 20
 
@@ -26,7 +26,7 @@ const struct cli_cmd *const cli_commands[] = { NULL };	/* of main.c */
 
 static char dir[64], path_status[96], path_events[96];
 
-/* Replaced as a whole, as the plugin does. */
+/* Replaced as a whole, as the plugin does it. */
 static void put_file(const char *path, const char *text)
 {
 	char temporary[128];
@@ -86,12 +86,12 @@ static struct {
 	pid_t pid;
 	int fd;
 	int rows, cols, y, x;
-	int top, bottom;	/* rows that scroll */
-	bool wrap;		/* the next character begins a new line */
+	int top, bottom;	/* scrolling region */
+	bool wrap;		/* the next character starts a new line */
 	char cell[ROWS_MAX][COLS_MAX];
-	char esc[32];		/* of an escape sequence, so far */
+	char esc[32];		/* of the escape sequence so far */
 	size_t n_esc;
-	bool escape;		/* inside one */
+	bool escape;		/* inside an escape sequence */
 	bool alive;
 } vt;
 
@@ -106,7 +106,7 @@ static int clamp(int v, int max)
 	return v < 0 ? 0 : v >= max ? max - 1 : v;
 }
 
-/* One row up, or down, of those that scroll. */
+/* Scroll the scrolling region up, or down, by one row. */
 static void scroll(bool up)
 {
 	size_t n = (size_t)(vt.bottom - vt.top) * sizeof(vt.cell[0]);
@@ -186,7 +186,7 @@ static void control(char last)
 	}
 }
 
-/* One more byte of an escape sequence; true: it is at its end. */
+/* Takes one more byte of an escape sequence; returns true at its end. */
 static bool escape(char c)
 {
 	ck_assert(vt.n_esc + 1 < sizeof(vt.esc));
@@ -204,7 +204,7 @@ static bool escape(char c)
 		vt.y = clamp(vt.y - 1, vt.rows);
 	if (vt.esc[0] == '(' || vt.esc[0] == ')')
 		return vt.n_esc == 2;
-	return true;		/* keypad, cursor kept */
+	return true;		/* keypad and saved cursor: ignored */
 }
 
 static void take(char c)
@@ -255,7 +255,7 @@ static void start(int rows, int cols, const char *term)
 	}
 }
 
-/* What has come within 50 ms. */
+/* Reads everything that arrives within 50 ms. */
 static void pump(void)
 {
 	struct pollfd p = { .fd = vt.fd, .events = POLLIN };
@@ -375,7 +375,7 @@ START_TEST(follows_the_files)
 	until("known 1.70, checked 1.80", true);
 	until("repairs        none", true);
 	until("q end", true);
-	/* a record appears when its line is whole */
+	/* a record appears when its line is complete */
 	add_event(1, "leaf-1");
 	put_status("dmodc", "true", 26);
 	until("! missing        0 switches, 26 links", true);
@@ -401,7 +401,7 @@ START_TEST(missing_and_torn_files)
 	put_file(path_status, "{\"program\":\"ibfattree\",\"engine\":\"up");
 	until("! status", true);
 	until("not a status of ibfattree", true);
-	ck_assert(shown("engine         dmodc"));	/* the last that was good */
+	ck_assert(shown("engine         dmodc"));	/* the last good one */
 	append(path_events, "garbage\n");
 	until("lines that are no records: 1", true);
 	put_status("dmodc", "true", 0);
@@ -438,7 +438,7 @@ START_TEST(fits_any_window)
 	}
 	until("leaf-50", true);
 	ck_assert(!shown("leaf-10"));
-	/* down to the oldest, and back */
+	/* down to the oldest record, and back */
 	press("\033OB");
 	until("leaf-50", false);
 	for (int i = 0; i < 60; i++)
@@ -482,7 +482,7 @@ START_TEST(hangup_ends_it)
 }
 END_TEST
 
-/* A terminal that ncurses does not know: once, and plain. */
+/* A terminal that ncurses does not know: one screen, as plain text. */
 START_TEST(unknown_terminal)
 {
 	put_status("dmodc", "true", 0);

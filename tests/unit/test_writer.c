@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The writer's thread: who puts a job never waits, the queue is bounded, and
- * OpenSM ends although a write hangs.
+ * The writer's thread: queueing a job never waits, the queue is bounded, and OpenSM
+ * ends although a write hangs.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -64,7 +64,7 @@ START_TEST(bounded)
 	pthread_mutex_lock(&gate);
 	for (int i = 0; i < IBF_WRITER_JOBS + 51; i++)
 		put(h, NULL, FTR_OK);
-	/* one may be in the writer's hands */
+	/* the writer may have taken one from the queue */
 	ck_assert_uint_ge(ibf_writer_lost(w), 50);
 	ck_assert_uint_eq(fake_logged(h, "the queue is full"), 1);
 	pthread_mutex_unlock(&gate);
@@ -77,7 +77,7 @@ START_TEST(bounded)
 }
 END_TEST
 
-/* Of several that replace one file only the last is written. */
+/* Of several jobs that replace one file only the last one is written. */
 START_TEST(newest_counts)
 {
 	struct fake *h = start();
@@ -89,7 +89,7 @@ START_TEST(newest_counts)
 		put(h, "/file", FTR_OK);
 	pthread_mutex_unlock(&gate);
 	fake_flush(h);
-	/* the first of them may have been taken before the second came */
+	/* the writer may have taken the first one before the second came */
 	ck_assert_uint_le(ran, 3);
 	ck_assert_uint_ge(ran, 2);
 	ck_assert_uint_eq(freed, 5001);
@@ -132,7 +132,7 @@ START_TEST(hung_write)
 	ck_assert_uint_eq(fake_logged(h, "a write has not ended"), 1);
 	fake_free(h);
 	pthread_mutex_unlock(&gate);
-	/* its thread ends without the plugin */
+	/* its thread ends although the plugin has been freed */
 	while (atomic_load(&freed) < 2)
 		usleep(1000);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A k-ary n-tree with faults, and packets walked through it by hand: route() of
- * a routing function is asked at every switch, and one of its exits is taken,
- * the first one or any.
+ * A k-ary n-tree with faults, and packets walked through it: at every switch route()
+ * of a routing function is called, and the walk takes the first of its exits, or a
+ * random one.
  */
 #ifndef FTR_TESTS_WALK_H
 #define FTR_TESTS_WALK_H
@@ -29,7 +29,7 @@ struct world {
 	const struct ftr_sim_function *fn;
 	void *state;
 	struct ftr_rng rng;
-	bool random;		/* any exit, else the first */
+	bool random;		/* take a random exit, not the first */
 	uint8_t *dep;		/* [n * n] dependencies between channels */
 	uint32_t n;
 };
@@ -101,10 +101,10 @@ static inline void kill_switch(struct world *w, ftr_sw s)
 /* ---- a walk --------------------------------------------------------------- */
 
 struct walk {
-	unsigned int n;		/* switches visited, or LOST */
+	unsigned int n;		/* number of switches visited, or LOST */
 	ftr_sw at[256];
-	uint8_t vl[256];	/* lane that it left by */
-	uint64_t vector[256];	/* header behind that switch */
+	uint8_t vl[256];	/* VL on which it left */
+	uint64_t vector[256];	/* header after that switch */
 	struct ftr_sim_packet p;
 };
 
@@ -133,7 +133,7 @@ static inline void walk(struct world *w, ftr_ep from, ftr_ep to, struct walk *k)
 		}
 		if (w->random)
 			i = ftr_rng_below(&w->rng, n);
-		/* no ck_assert in here: each tells the parent process */
+		/* no ck_assert here: every one sends a message to the parent process */
 		if (e[i].vl >= w->fn->min_vls ||
 		    !w->up[f->sw[s].first_port + e[i].port])
 			ck_abort_msg("%s: port %u, lane %u", w->fn->name,
@@ -158,7 +158,7 @@ static inline void walk(struct world *w, ftr_ep from, ftr_ep to, struct walk *k)
 	ck_abort_msg("%s: a packet goes round for ever", w->fn->name);
 }
 
-/* Whether the dependencies noted have a cycle; forgets them. */
+/* Returns true if the recorded dependencies have a cycle; clears them. */
 static inline bool cyclic(struct world *w)
 {
 	uint32_t *in = calloc(w->n, sizeof(*in)), *todo = calloc(w->n, 4);
