@@ -24,9 +24,10 @@
  * renumbered.  The place keeps the GUID under which it was first seen;
  * ftr_switch.holder is the GUID of the switch that is there now.
  *
- * If F is a different fabric, N is F.  It is different if the two have in common
- * fewer than a quarter of the switches and of the end ports, or of their links,
- * each relative to the smaller of the two.
+ * If F is a different fabric, N is F.  F is different if it has in common with N
+ * fewer than a quarter of the switches and of the end ports, or fewer than a
+ * quarter of the links of switches and of end ports.  Each quarter is of the
+ * smaller of the two numbers.
  *
  * N never shrinks by itself: a switch that was removed permanently stays missing
  * and keeps its slots.  To forget it, start again without old.  But whatever F
