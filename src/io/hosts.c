@@ -142,7 +142,7 @@ static uint32_t find(const struct ftr_hosts *h, const char *name)
 	return FTR_HOST_NONE;
 }
 
-/* As written, else without its domain. */
+/* The host with the name as written, else with the name without its domain. */
 uint32_t ftr_hosts_find(const struct ftr_hosts *h, const char *name)
 {
 	char buf[WORD_MAX];
@@ -282,7 +282,7 @@ static enum ftr_status set_group(struct reading *r, const char *name)
 	return r->group[r->n_groups++] ? FTR_OK : ftr_text_nomem(&r->t);
 }
 
-/* Words of a line; "slots=N" belongs to the word before it, which waits. */
+/* Words of a line.  "slots=N" belongs to the word before it, which is kept until then. */
 static enum ftr_status line(struct reading *r, const struct ftr_cur *c,
 			    bool jobs)
 {
@@ -316,7 +316,7 @@ static enum ftr_status line(struct reading *r, const struct ftr_cur *c,
 			continue;
 		}
 		if (strchr(word, '='))
-			continue;	/* max-slots=, ...: not ours */
+			continue;	/* max-slots=, ...: not used */
 		if (last[0])
 			st = expand(r, last, slots);
 		slots = 1;

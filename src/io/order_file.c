@@ -2,16 +2,16 @@
 /*
  * Orders of end ports, and pairs of them.
  *
- * An order is what OpenSM's ftree and this project's plugin dump:
+ * An order is the dump of OpenSM's ftree and of this project's plugin:
  *
  *	0x0004	node1
  *	0xFFFF	DUMMY
  *
- * one place a line, a LID and a name that nobody reads, 0xFFFF for a gap.
+ * Each line is a position: a LID and a name, which is ignored.  0xFFFF is a gap.
  *
- * Pairs are the user's: two end ports a line, '#' comments.  An end port is a
- * LID (decimal, or 0x up to 0xffff), a port GUID or, of a node with one port,
- * a node GUID (0x and greater), or a node description in quotes:
+ * Pairs are written by users: two end ports per line; '#' begins a comment.  An end port
+ * is a LID (decimal, or 0x up to 0xffff), a port GUID, the node GUID of a node with one
+ * port (0x and larger), or a node description in quotes:
  *
  *	12 0x0008f10403961355
  *	"node1" "node2"
@@ -29,7 +29,7 @@
 struct order {
 	struct ftr_text t;
 	const struct ftr_fabric *f;
-	uint32_t *reported;		/* [n_ep] line of the place */
+	uint32_t *reported;		/* [n_ep] line of the position */
 	ftr_ep *ep;
 	uint32_t n, cap;
 };
@@ -152,7 +152,7 @@ static bool set_keys(struct pairs *p)
 	return true;
 }
 
-/* The one entry of key's value; *many: there are several. */
+/* The only entry with the value of key; *many: there are several. */
 static ftr_ep find_key(const struct key *list, uint32_t n,
 		       const struct key *key,
 		       int (*cmp)(const void *, const void *), bool *many)
