@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * SL to VL tables of switches as text, in the two forms that ibdmchk -d reads
- * (IBFabric::parseSLVLFile of ibutils 1.5.7), mixed at will:
+ * SL2VL tables of switches as text, in the two forms that ibdmchk -d reads
+ * (IBFabric::parseSLVLFile of ibutils 1.5.7).  A file may mix them.  The first form has
+ * the node GUID, in port, out port, and two SLs per byte, with SL 0 in the upper half of
+ * the first byte:
  *
  *	0x0002c90000000201 5 1 0x01 0x23 0x45 0x67 0x01 0x23 0x45 0x67
  *
- * node GUID, in port, out port, two SLs a byte, SL 0 in the first upper half;
- * and OpenSM's opensm-sl2vl.dump:
+ * The second form is OpenSM's opensm-sl2vl.dump:
  *
  *	Switch 0x0002c90000000201, base LID 13, "name"
  *	#in out : 0  1  2  3 ...
  *	5   1   : 0  1  2  3  4  5  6  7  0  1  2  3  4  5  6  7
  *
- * Sections of channel adapters and routers are passed over: how a host maps its
- * own packets decides on no link between switches.  OpenSM prints in ports 0 to
- * the last for each out port; a section that stops before the last is torn.
+ * Sections of channel adapters and routers are ignored: the mapping of a host's own
+ * packets affects no link between switches.  OpenSM prints in ports 0 to the last for each
+ * out port; a section that stops earlier is incomplete.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -30,7 +31,7 @@ struct reader {
 	uint8_t *reported;		/* [n_sw] */
 	uint32_t known;
 	uint32_t open_line;	/* section of OpenSM's form; 0: none */
-	bool ours;		/* it is a switch's, and f has it */
+	bool ours;		/* the section is of a switch of f */
 	ftr_sw sw;
 	int64_t in;		/* in port of its last line; -1: none yet */
 	uint32_t unknown_line;

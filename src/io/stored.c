@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * <ftr/stored.h>: the two files.
+ * The two files of <ftr/stored.h>.
  *
  *	ibfattree-preferred 1 CHECKSUM LENGTH\n	then LENGTH bytes:
  *		engine[16] nominal:8 searched:1 n_sw:4 max_lid:2
@@ -10,7 +10,7 @@
  *	ibfattree-displaced 1 CHECKSUM LENGTH\n
  *		engine[16] nominal:8 n:4, n times guid:8 lid:2 port:1
  *
- * Numbers are little endian.  The checksum is over what follows the first line.
+ * Numbers are little endian.  The checksum covers everything after the first line.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -126,7 +126,7 @@ static enum ftr_status damaged(const char *path, struct ftr_err *err)
 	return ftr_fail(err, FTR_PARSE, "%s is torn or damaged", path);
 }
 
-/* All of a file of ours; *text gets a NUL behind it. */
+/* The whole body of such a file; *text is followed by a NUL. */
 static enum ftr_status read_bytes(const char *path, char **text, size_t *len,
 				  struct ftr_err *err)
 {
@@ -236,7 +236,7 @@ static int ep_cmp(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* Switches and owners; true if all of it makes sense. */
+/* Switches and owners; false if any value is invalid. */
 static bool get_owners(struct cursor *c, struct ftr_fabric *f,
 		       struct ftr_switch *sw, struct ftr_endport *ep,
 		       struct ftr_lid_owner *owner)
