@@ -357,7 +357,7 @@ static enum ftr_status collect(struct csv *x)
 		return ftr_text_fail(x->t, FTR_PARSE, "section %s, which begins on line %u, has no end",
 				     x->open, x->open_line);
 	if (!x->seen[LINKS])
-		return ftr_text_fail(x->t, FTR_PARSE, "the file ends without a section %s: no fabric",
+		return ftr_text_fail(x->t, FTR_PARSE, "the file has no section %s",
 				     x->seen[NODES] ? "LINKS" : "NODES");
 	return FTR_OK;
 }

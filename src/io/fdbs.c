@@ -105,7 +105,7 @@ static enum ftr_status entry(struct ftr_fdbs *r, struct ftr_cur *c)
 	r->lid = (ftr_lid)lid;
 	ftr_cur_blanks(&at);
 	if (!ftr_cur_char(&at, ':'))
-		return ftr_text_expected(r->t, &at, "':' behind the LID");
+		return ftr_text_expected(r->t, &at, "':' after the LID");
 	ftr_cur_blanks(&at);
 	if (ftr_cur_str(&at, "UNREACHABLE"))
 		return FTR_OK;

@@ -23,7 +23,7 @@ static enum ftr_status guid(const struct ftr_text *t, struct ftr_cur c,
 	    (at.p == stop || ftr_cur_str(&at, "0x")))
 		return ftr_text_expected(t, &c, "a GUID and nothing else");
 	if (!*out)
-		return ftr_text_fail(t, FTR_PARSE, "GUID 0 names nothing");
+		return ftr_text_fail(t, FTR_PARSE, "GUID 0 is not valid");
 	return FTR_OK;
 }
 

@@ -210,7 +210,7 @@ static enum ftr_status add_range(struct reading *r, const char *head,
 		hi = strtoul(end + 1, &end, 10);
 	}
 	if (!ok || *end || hi < lo || hi - lo >= EXPAND_MAX || width > 9)
-		return ftr_text_fail(&r->t, FTR_PARSE, "'%.40s' is no range of hosts",
+		return ftr_text_fail(&r->t, FTR_PARSE, "'%.40s' is not a range of hosts",
 				     range);
 	for (unsigned long i = lo; !st && i <= hi; i++) {
 		snprintf(name, sizeof(name), "%.*s%0*lu%s", head_len, head,

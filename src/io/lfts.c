@@ -203,10 +203,10 @@ static enum ftr_status read_all(struct reader *r)
 		return st;
 	if (!r->known && r->unknown_line)
 		return ftr_text_fail_at(&r->t, r->unknown_line, FTR_INVAL,
-					"no switch of this file is in the fabric, the first is 0x%016"
+					"no switch of this file is in the fabric; the first is 0x%016"
 					PRIx64, r->unknown);
 	if (!r->known)
-		return ftr_text_fail(&r->t, FTR_PARSE, "the file ends without a single switch: no tables");
+		return ftr_text_fail(&r->t, FTR_PARSE, "the file contains no switch");
 	return FTR_OK;
 }
 

@@ -173,7 +173,7 @@ static enum ftr_status check_order(const struct ftr_fabric *f,
 		return ftr_fail(err, FTR_NOMEM, "out of memory for a netfile");
 	for (uint32_t i = 0; !st && i < n; i++) {
 		if (order[i] >= n || seen[order[i]])
-			st = ftr_fail(err, FTR_INVAL, "order of records: entry %u is %u, so it is no permutation of 0..%u",
+			st = ftr_fail(err, FTR_INVAL, "order of records: entry %u is %u, so it is not a permutation of 0..%u",
 				      i, order[i], n - 1);
 		else
 			seen[order[i]] = 1;

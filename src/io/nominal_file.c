@@ -210,17 +210,17 @@ static enum ftr_status header(struct ftr_text *t, const char *text, size_t len,
 	bool name;
 
 	if (!ftr_cur_str(&c, MAGIC))
-		return ftr_fail(t->err, FTR_PARSE, "%s: no state file, it does not begin with \"%s\"",
+		return ftr_fail(t->err, FTR_PARSE, "%s: not a state file: it does not begin with \"%s\"",
 				t->path, MAGIC);
 	if (!dec(&c, UINT32_MAX, &version) || !ftr_cur_char(&c, ' '))
 		return ftr_fail(t->err, FTR_PARSE, "%s: no version in the first line",
 				t->path);
 	if (version < 1 || version > VERSION)
-		return ftr_fail(t->err, FTR_PARSE, "%s: state file of version %" PRIu64 ", known are 1 to %d",
+		return ftr_fail(t->err, FTR_PARSE, "%s: state file of version %" PRIu64 ", supported are 1 to %d",
 				t->path, version, VERSION);
 	nl = memchr(c.p, '\n', (size_t)(c.end - c.p));
 	if (!nl)
-		return ftr_fail(t->err, FTR_PARSE, "%s: torn, it ends in the first line",
+		return ftr_fail(t->err, FTR_PARSE, "%s: incomplete: it ends in the first line",
 				t->path);
 	c.end = nl;
 	if (!hex16(&c, &h->sum) || !ftr_cur_char(&c, ' '))
@@ -231,12 +231,12 @@ static enum ftr_status header(struct ftr_text *t, const char *text, size_t len,
 		return ftr_fail(t->err, FTR_PARSE, "%s: no length in the first line",
 				t->path);
 	if ((size_t)(text + len - (nl + 1)) != h->length)
-		return ftr_fail(t->err, FTR_PARSE, "%s: torn, %zu bytes behind the first line in place of %"
+		return ftr_fail(t->err, FTR_PARSE, "%s: incomplete: %zu bytes after the first line instead of %"
 				PRIu64, t->path,
 				(size_t)(text + len - (nl + 1)), h->length);
 	if (ftr_hash(FTR_HASH_INIT, summed,
 		     (size_t)(text + len - summed)) != h->sum)
-		return ftr_fail(t->err, FTR_PARSE, "%s: damaged, wrong checksum",
+		return ftr_fail(t->err, FTR_PARSE, "%s: damaged: wrong checksum",
 				t->path);
 	name = ftr_cur_str(&c, "name ");
 	h->leaf_order = name ? FTR_LEAF_BY_NAME : FTR_LEAF_BY_GUID;

@@ -53,10 +53,10 @@ static enum ftr_status place(struct order *o, struct ftr_cur *c)
 		return FTR_OK;
 	w = lid <= o->f->max_lid ? &o->f->owner[lid] : NULL;
 	if (!w || w->kind != FTR_OWNER_EP)
-		return ftr_text_fail(&o->t, FTR_INVAL, "LID %u is of no end port of the fabric",
+		return ftr_text_fail(&o->t, FTR_INVAL, "LID %u belongs to no end port of the fabric",
 				     (unsigned int)lid);
 	if (o->reported[w->idx])
-		return ftr_text_fail(&o->t, FTR_INVAL, "LID %u is of an end port that line %u names already",
+		return ftr_text_fail(&o->t, FTR_INVAL, "LID %u belongs to the end port that is on line %u already",
 				     (unsigned int)lid, o->reported[w->idx]);
 	o->reported[w->idx] = o->t.line;
 	o->ep[o->n - 1] = w->idx;
@@ -78,7 +78,7 @@ static enum ftr_status places(struct order *o)
 			return st;
 	}
 	if (!o->n)
-		return ftr_text_fail(&o->t, FTR_PARSE, "the file names no end port: no order");
+		return ftr_text_fail(&o->t, FTR_PARSE, "the file contains no end port");
 	return FTR_OK;
 }
 
@@ -217,11 +217,11 @@ static enum ftr_status by_number(struct pairs *p, struct ftr_cur *c,
 				     " has several ports: name one by its port GUID or LID",
 				     v);
 	if (*out == FTR_EP_NONE && v <= UINT16_MAX)
-		return ftr_text_fail(&p->t, FTR_INVAL, "LID %u is of no end port of the fabric",
+		return ftr_text_fail(&p->t, FTR_INVAL, "LID %u belongs to no end port of the fabric",
 				     (unsigned int)v);
 	if (*out == FTR_EP_NONE)
 		return ftr_text_fail(&p->t, FTR_INVAL, "GUID 0x%016" PRIx64
-				     " is of no end port of the fabric", v);
+				     " belongs to no end port of the fabric", v);
 	*c = at;
 	return FTR_OK;
 }

@@ -190,7 +190,7 @@ static enum ftr_status entry(struct reader *r, struct ftr_cur *c)
 					     head);
 		if (head > UINT16_MAX)
 			return ftr_text_fail(&r->t, FTR_PARSE, "0x%" PRIx64
-					     " is no LID", head);
+					     " is not a LID", head);
 		st = sl_and_end(r, c, &sl);
 		return st ? st : set(r, r->source, r->first, head, sl);
 	}
@@ -235,9 +235,9 @@ static enum ftr_status read_all(struct reader *r)
 		return FTR_OK;
 	if (r->unknown_line)
 		return ftr_text_fail_at(&r->t, r->unknown_line, FTR_INVAL,
-					"no source of this file is in the fabric, the first is 0x%016"
+					"no source of this file is in the fabric; the first is 0x%016"
 					PRIx64, r->unknown);
-	return ftr_text_fail(&r->t, FTR_PARSE, "the file ends without a single SL");
+	return ftr_text_fail(&r->t, FTR_PARSE, "the file contains no SL");
 }
 
 enum ftr_status ftr_read_path_sl(const char *path, const struct ftr_fabric *f,

@@ -460,9 +460,9 @@ enum ftr_status ftr_raw_build(struct ftr_raw *r, unsigned int lmc,
 	enum ftr_status st;
 
 	if (!r->n_node)
-		return ftr_text_fail(r->t, FTR_PARSE, "the file ends without a single node: no fabric");
+		return ftr_text_fail(r->t, FTR_PARSE, "the file contains no node");
 	if (!r->n_port)
-		return ftr_text_fail(r->t, FTR_PARSE, "the file ends without a single cable: no fabric");
+		return ftr_text_fail(r->t, FTR_PARSE, "the file contains no link");
 	st = resolve(r);
 	if (!st)
 		st = match_ends(r);

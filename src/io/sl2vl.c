@@ -134,7 +134,7 @@ static enum ftr_status row(struct reader *r, struct ftr_cur *c)
 		return st;
 	ftr_cur_blanks(c);
 	if (!ftr_cur_char(c, ':'))
-		return ftr_text_expected(&r->t, c, "':' behind the ports");
+		return ftr_text_expected(&r->t, c, "':' after the ports");
 	r->in = (int64_t)in;
 	for (unsigned int sl = 0; sl < FTR_N_SL; sl++) {
 		struct ftr_cur at = *c;
@@ -222,9 +222,9 @@ static enum ftr_status read_all(struct reader *r)
 		return st;
 	if (r->unknown_line)
 		return ftr_text_fail_at(&r->t, r->unknown_line, FTR_INVAL,
-					"no switch of this file is in the fabric, the first is 0x%016"
+					"no switch of this file is in the fabric; the first is 0x%016"
 					PRIx64, r->unknown);
-	return ftr_text_fail(&r->t, FTR_PARSE, "the file ends without a single switch: no SL to VL tables");
+	return ftr_text_fail(&r->t, FTR_PARSE, "the file contains no switch");
 }
 
 enum ftr_status ftr_read_sl2vl(const char *path, const struct ftr_fabric *f,

@@ -123,7 +123,7 @@ static enum ftr_status write_file(const char *path, struct buffer *b,
 
 static enum ftr_status damaged(const char *path, struct ftr_err *err)
 {
-	return ftr_fail(err, FTR_PARSE, "%s is torn or damaged", path);
+	return ftr_fail(err, FTR_PARSE, "%s is incomplete or damaged", path);
 }
 
 /* The whole body of such a file; *text is followed by a NUL. */
@@ -150,7 +150,7 @@ static enum ftr_status read_bytes(const char *path, char **text, size_t *len,
 	}
 	close(fd);
 	if (!*text)
-		return ftr_fail(err, FTR_IO, "%s: %lld bytes are too many, or there is no memory for them",
+		return ftr_fail(err, FTR_IO, "%s: a file of %lld bytes is too large, or out of memory",
 				path, (long long)sb.st_size);
 	(*text)[*len] = '\0';
 	return FTR_OK;
@@ -174,7 +174,7 @@ static enum ftr_status read_file(const char *path, const char *magic,
 			   &version, &sum, &body, &n) != 4 ||
 	    strcmp(name, magic) || *text + n != eol) {
 		free(*text);
-		return ftr_fail(err, FTR_PARSE, "%s is not a file of that kind",
+		return ftr_fail(err, FTR_PARSE, "%s does not begin like a file of this kind",
 				path);
 	}
 	if (version != VERSION) {
