@@ -136,8 +136,8 @@ struct ftr_route_stats {
 	struct ftr_turn *turn;
 	uint32_t n_turns;
 	uint64_t extra_pairs;	/* (end port, LID of another) connected by them */
-	uint64_t longer_pairs;	/* other pairs whose path became longer for their
-				 * sake: those of end ports at a gateway */
+	uint64_t longer_pairs;	/* other pairs whose path became longer because of
+				 * the turns: end ports on a switch with a turn */
 	bool reordered;		/* extra turns did not suffice: everything is
 				 * routed by the inverted order of sftree */
 };

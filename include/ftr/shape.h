@@ -42,7 +42,7 @@
  * tree.  The shape of f can therefore be made over the shape of a nominal fabric,
  * the union of everything seen so far (<ftr/nominal.h>).  Ranks, stubs, the order
  * of columns and of groups, slots, dividers, strides and indices d are then the
- * nominal ones; groups, costs and down-costs contain only what is alive in f.
+ * nominal ones; groups, costs and down-costs contain only what is present in f.
  *
  * Slot      The nominal position of an upward group among the upward groups of
  *           its switch: 0 .. n_slots[s]-1, ascending with pos.  A slot without a
@@ -120,7 +120,7 @@ struct ftr_shape_opts {
 /* Port group: the parallel links of s that lead to one switch. */
 struct ftr_group {
 	ftr_sw remote;		/* Omega_g */
-	uint32_t first;		/* ports: ftr_shape.group_ports[first ..] */
+	uint32_t first;		/* ports: tree.group_ports[first ..] */
 	uint32_t n;		/* #g */
 	uint32_t pos;		/* position among the groups of its switch, by rank:
 				 * the order of candidates in equation (3) */

@@ -176,7 +176,7 @@ struct ftr_sim_function {
 			uint64_t what, bool lost);
 };
 
-/* To be called from link() and timer(): calls timer(what) in ps, ps > 0. */
+/* For link() and timer(): call timer(what) ps picoseconds from now, ps > 0. */
 void ftr_sim_after(const struct ftr_sim_view *v, uint64_t ps, uint64_t what);
 /*
  * Send a message of that many bytes through port of s, whose link must be up, to the

@@ -29,8 +29,8 @@ struct ftr_stored_id {
 	uint64_t nominal;	/* ftr_stored_nominal */
 };
 
-/* Identity of a nominal fabric: its switches, the links between them, and the
- * other inputs of its ranks (lists, see struct ftr_nominal). */
+/* Identity of a nominal fabric: its switches, the links between them, and
+ * lists, a hash of everything else that decides its ranks. */
 uint64_t ftr_stored_nominal(const struct ftr_fabric *nominal, uint64_t lists);
 
 struct ftr_stored {

@@ -155,8 +155,8 @@ enum ftr_status ftr_nominal_write(const char *path,
 	if (text)
 		st = ftr_file_replace(path, fill,
 				      &(struct content){
-					      /* as old as may be: the readers
-					       * of 1 know no P */
+					      /* the oldest version that can hold
+					       * it: version 1 has no P lines */
 					      text, len, n->f->by_holder ? 2 : 1
 				      }, err);
 	else
@@ -372,7 +372,7 @@ static enum ftr_status body(struct ftr_text *t, struct ftr_builder *b)
 	return st;
 }
 
-/* ---- reading: the whole ------------------------------------------------ */
+/* ---- reading: the file ------------------------------------------------- */
 
 static enum ftr_status parse(struct ftr_text *t, const char *text, size_t len,
 			     struct header *h, struct ftr_fabric **f)
@@ -416,7 +416,7 @@ static enum ftr_status read_file(slurp_fn slurp, const char *path,
 	if (st)
 		return st;
 	st = parse(&t, text, len, &h, &f);
-	/* it was whole when it was written: whatever is wrong is in the file */
+	/* the fabric was valid when it was written, so the file is damaged */
 	if (st == FTR_INVAL && err)
 		err->status = FTR_PARSE;
 	st = st == FTR_INVAL ? FTR_PARSE : st;

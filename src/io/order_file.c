@@ -44,7 +44,7 @@ static enum ftr_status place(struct order *o, struct ftr_cur *c)
 	    !ftr_cur_uint(&at, 16, UINT16_MAX, &lid) ||
 	    (!ftr_cur_end(&at) && *at.p != '\t' && *at.p != ' '))
 		return ftr_text_expected(&o->t, c, "a LID 0x0000..0xffff and a name");
-	if (o->t.cut && at.p - c->p < 6)	/* as they are printed */
+	if (o->t.cut && at.p - c->p < 6)	/* LIDs are printed with 6 characters */
 		return ftr_text_torn(&o->t, *c);
 	if (!FTR_GROW(o->ep, o->n, o->cap))
 		return ftr_text_nomem(&o->t);

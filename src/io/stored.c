@@ -305,7 +305,7 @@ static enum ftr_status get_all(struct cursor *c, const char *path,
 	f->n_sw = (uint32_t)get(c, 4);
 	f->max_lid = (ftr_lid)get(c, 2);
 	lids = f->max_lid + 1u;
-	/* before anything is allocated that long */
+	/* check the length before allocating memory for it */
 	if (c->bad || (uint64_t)(c->end - c->at) !=
 	    f->n_sw * (8 + lids) + lids * 10)
 		return damaged(path, err);

@@ -233,7 +233,7 @@ static enum ftr_status read_all(const char *path, struct ftr_source *s,
 		st = ftr_source_read(s, *buf + *len, cap - *len, &got);
 		if (st || !got)
 			return st;
-		/* no text has one, and a sparse file has nothing else */
+		/* text has no NUL; a sparse file holds nothing else */
 		if (memchr(*buf + *len, '\0', got))
 			return ftr_fail(err, FTR_PARSE, "%s: NUL byte; this is not a text file",
 					path);
