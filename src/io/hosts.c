@@ -262,7 +262,7 @@ static enum ftr_status number(struct reading *r, const char *text,
 	unsigned long n = strtoul(text, &end, 10);
 
 	if (*end || end == text || !n || n > UINT16_MAX)
-		return ftr_text_fail(&r->t, FTR_PARSE, "slots are 1 to 65535, not '%.20s'",
+		return ftr_text_fail(&r->t, FTR_PARSE, "invalid number of slots '%.20s': expected 1 to 65535",
 				     text);
 	*out = (uint32_t)n;
 	return FTR_OK;

@@ -61,7 +61,7 @@ static enum ftr_status close_section(struct reader *r)
 		r->in >= 0 && r->in != r->f->sw[r->sw].n_ports;
 
 	if (torn)
-		return ftr_text_fail(&r->t, FTR_PARSE, "the section that begins on line %u ends with in port %u of %u",
+		return ftr_text_fail(&r->t, FTR_PARSE, "the section that begins on line %u ends at input port %u of %u",
 				     r->open_line, (unsigned int)r->in,
 				     r->f->sw[r->sw].n_ports);
 	r->open_line = 0;

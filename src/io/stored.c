@@ -179,7 +179,7 @@ static enum ftr_status read_file(const char *path, const char *magic,
 	}
 	if (version != VERSION) {
 		free(*text);
-		return ftr_fail(err, FTR_PARSE, "%s is of version %d, not %d",
+		return ftr_fail(err, FTR_PARSE, "%s is of version %d; supported is %d",
 				path, version, VERSION);
 	}
 	c->at = (const uint8_t *)eol + 1;

@@ -349,7 +349,7 @@ static const struct {
 	{ SL2VL, "Switch 0x10, base\n0 1 : 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
 	  ":2: expected 16 VLs and nothing else, found '0'" },
 	{ SL2VL, "Switch 0x10, base\n0 1 : 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
-	  ":2: the section that begins on line 1 ends with in port 0 of 3" },
+	  ":2: the section that begins on line 1 ends at input port 0 of 3" },
 	{ SL2VL, "Switch 0x10 base\n",
 	  ":1: expected \"0xGUID, base LID ...\", found ' 0x10 base'" },
 	{ SL2VL, "Channel Fish 0x10\n", ":1: expected \"Adapter\", found 'Fish 0x10'" },
