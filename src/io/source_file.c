@@ -114,7 +114,7 @@ static enum ftr_status unpack(struct ftr_source *s, char *to, size_t room,
 		st = refill(s);
 		if (st)
 			return st;
-			stuck = s->io.last;	/* it has all input already */
+		stuck = s->io.last;	/* it has all input already */
 		what = unpacker->run(s->z, &s->io);
 	}
 	*got = room - s->io.n_out;
