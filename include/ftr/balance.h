@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Balance: the choice among the candidates of every entry, by counting.
+ * Balance: choosing among the candidates of every entry by counting flows.
  *
- * An engine decides which ports lead closer (equation (1) of Gliksberg et al.
- * 2020) and takes one by formula.  On regular trees that is optimal.  Where
- * links are missing, trunks differ or hosts sit in odd places it is not, and
- * this module moves entries to other candidates until the load is even.  Ranks
- * and candidates stay as they are, so what the engine guarantees about paths
- * (up, then down, no credit loop) holds for every result, and for any mixture of
- * old and new entries.
+ * An engine decides which ports lead closer (equation (1) of Gliksberg et al. 2020)
+ * and takes one by formula.  That is optimal on regular trees, but not where links
+ * are missing, trunks differ or hosts are in unusual places.  This module moves
+ * entries to other candidates until the load is even.  Ranks and candidates stay as
+ * they are.  The guarantees of the engine (paths go up, then down; no credit loop)
+ * therefore hold for every result, and for any mixture of old and new entries.
  *
- *	FTR_BALANCE_OFF		leave the tables alone
- *	FTR_BALANCE_LOAD	all-to-all: no link above the target, if possible;
- *				changes only entries whose path is overloaded
- *	FTR_BALANCE_FULL	and shift permutations: the most loaded link of
- *				each shift
+ *	FTR_BALANCE_OFF		leave the tables as they are
+ *	FTR_BALANCE_LOAD	even out all-to-all traffic: no link above the
+ *				target, if possible; changes only entries whose
+ *				path is overloaded
+ *	FTR_BALANCE_FULL	also even out shift permutations: the most loaded
+ *				link of each shift
  *
- * Positions.  The hosts of FTR_CLASS_HOST in ascending d, without gaps: that is
- * the order in which the ranks of a job are best laid out, and shift k is the
- * permutation in which position p sends to position p + k mod n.
+ * Positions.  Position p is the p-th host of FTR_CLASS_HOST in ascending d, without
+ * gaps.  It is the best order for the ranks of a job.  In shift k, position p sends
+ * to position p + k mod n.
  *
- * The result is never worse than the input: neither in the most loaded link of
- * all-to-all nor, at depth full, in the mean over the shifts of the most loaded
- * link.  It depends on the input only, not on the team.
+ * The result is never worse than the input, neither in the most loaded link of
+ * all-to-all nor, with FTR_BALANCE_FULL, in the mean over the shifts of the most
+ * loaded link.  It depends on the input only, not on the team.
  */
 #ifndef FTR_BALANCE_H
 #define FTR_BALANCE_H
@@ -42,12 +42,12 @@ enum ftr_balance {
 };
 
 struct ftr_balance_input {
-	/* What the tables were made of.  full, use_full: columns l with
-	 * use_full[l] follow the shape full; both NULL: none does. */
+	/* The shape that the tables were made from.  Columns l with use_full[l]
+	 * follow the shape full instead; full and use_full NULL: none does. */
 	const struct ftr_shape *shape, *full;
 	const uint8_t *use_full;	/* [n_sw] by column */
-	/* Entries that may change: bit (lid) of row s; NULL: all may.  A row
-	 * has (stride / 64) words of 64 bits. */
+	/* Entries that may change: bit (lid) of row s; NULL: all may.  A row has
+	 * (stride / 64) words of 64 bits. */
 	const uint64_t *movable;
 	enum ftr_balance depth;
 	/* Return true to stop early; called every few milliseconds.  NULL: never. */
@@ -56,10 +56,11 @@ struct ftr_balance_input {
 };
 
 struct ftr_balance_report {
-	uint32_t hosts;		/* that send and receive */
-	uint32_t bound;		/* flows that some link carries at least, by cuts */
+	uint32_t hosts;		/* hosts that send and receive */
+	uint32_t bound;		/* lower bound for the most loaded link, in
+				 * flows, by cuts */
 	uint32_t max_before, max_after;	/* flows of the most loaded link */
-	/* mean over the shifts of the most loaded link; 0: not looked at */
+	/* mean over the shifts of the most loaded link; 0: not computed */
 	double shift_before, shift_after;
 	uint64_t moved;		/* entries changed */
 	uint32_t sweeps;
@@ -67,7 +68,7 @@ struct ftr_balance_report {
 };
 
 /*
- * Improve t in place.  report may be NULL.  Errors: FTR_NOMEM, with t as it was;
+ * Improve t in place.  report may be NULL.  Errors: FTR_NOMEM, with t unchanged;
  * FTR_INVAL: tables not of the shape's fabric.
  */
 enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
@@ -76,18 +77,18 @@ enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
 				   struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * Lower bounds for the most loaded link of all-to-all traffic, over any routing of
- * any kind that connects every island.
+ * Lower bounds for the most loaded link of all-to-all traffic.  They hold for any
+ * kind of routing that connects every island.
  *
- *	hosts	[n_sw] those that send and receive, by their switch; NULL: all
- *		channel adapters with a LID, but for Aggregation Nodes
+ *	hosts	[n_sw] number of hosts that send and receive, by switch; NULL:
+ *		all channel adapters with a LID, except Aggregation Nodes
  *
- * _bound: the best of the cuts around every switch, every pod and every plane,
- * rounded up; 0: no flow crosses a link.  O(ranks * links).
+ * _bound: the best bound from the cuts around every switch, every pod and every
+ * plane, rounded up; 0: no flow crosses a link.  O(ranks * links).
  *
- * _dual: by weights of the links that get better with every round.  No routing is
- * below *least; *most has been reached by dividing flows among many paths, which
- * no table can do.  O(rounds * switches with hosts * links).
+ * _dual: from link weights that improve with every round.  No routing is below
+ * *least.  *most was reached by dividing flows among several paths, which
+ * forwarding tables cannot do.  O(rounds * switches with hosts * links).
  */
 enum ftr_status ftr_balance_bound(const struct ftr_shape *sh,
 				  const uint32_t *hosts, uint32_t *bound,

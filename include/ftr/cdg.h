@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The channel dependency graph of tables that change while packets fly.
+ * The channel dependency graph of tables that change while packets are in flight.
  *
- * ftr_check_tables judges tables at rest.  This graph is kept over a sequence
- * of changes: it answers, before an entry is written, whether any state on the
- * way may hold a cycle (Dally and Seitz 1987), and forgets what no packet can
- * follow any more.  It shares no code with the engines.
+ * ftr_check_tables checks tables that do not change.  This graph is maintained over
+ * a sequence of changes.  Before an entry is written, it tells whether any
+ * intermediate state may contain a cycle (Dally and Seitz 1987).  It drops
+ * dependencies that no packet can cause any longer.  It shares no code with the
+ * engines.
  *
- * Vertex	a lane of a directed switch-to-switch link, (link, VL).
+ * Vertex	A VL of a directed switch-to-switch link, (link, VL).
  * Edge		v -> w: a packet for some LID may hold v and wait for w.  Every
  *		edge counts the LIDs that cause it.
  *
- * A link is occupied for a LID from the moment that an entry leads packets of
- * some source onto it until it is known to be drained.  At each switch, every
- * link that is occupied then depends on the entry that is in force then; while
- * the writes of one step are under way, both the old and the new entry are.
- * What was in the graph stays in it until the LID is drained.  So, for the LIDs
- * that changed, the graph is the union of all that packets may still follow,
- * and not of combinations that never were: an entry that was acknowledged to be
- * replaced takes no packet that comes later.
+ * A link is occupied for a LID from the moment an entry leads packets of some
+ * source onto it until it is known to be drained.  At each switch, every occupied
+ * link depends on the entry in force; while the writes of one step are in
+ * progress, on both the old and the new entry.  A dependency stays in the graph
+ * until the LID is drained.  For the LIDs that changed, the graph is thus the
+ * union of everything that packets may still follow.  It does not contain
+ * combinations that never existed: once the replacement of an entry is
+ * acknowledged, no later packet uses the old one.
  *
  *	new	    change	change	    drain
  *	 |-------------|-----------|----------|
- *	 base entries  + union of the steps   base = the entries now
+ *	 base entries  + union of the steps   base = the current entries
  *
- * Packets have the SLs of a given set, from every source alike, and take the
- * lanes that SL2VL says.  A cable that is down carries nothing: its vertices
- * lie on no cycle, for a packet that is to leave by a port without a link is
- * dropped and waits for nothing.
+ * Packets have the SLs of a given set, the same for every source, and use the VLs
+ * that SL2VL gives.  A link that is down carries nothing and its vertices lie on no
+ * cycle: a packet routed to a port without a link is dropped and waits for nothing.
  *
- * Cost: memory 1 byte per (switch, LID) twice, by row and by column, thrice for
- * LIDs that are not drained; 4 bytes per pair of lanes that meet in a switch.
- * Cycles are found by an order of the vertices that is kept up (Pearce and Kelly
- * 2006, "A dynamic topological sort algorithm").
+ * Memory: 1 byte per (switch, LID) twice, by row and by column, and a third time
+ * for LIDs that are not drained; 4 bytes per pair of VLs that meet in a switch.
+ * Cycles are found with an incrementally maintained topological order (Pearce and
+ * Kelly 2006, "A dynamic topological sort algorithm").
  *
  * Not thread safe: one thread at a time.
  */
@@ -52,18 +52,18 @@ struct ftr_cdg;
 
 struct ftr_cdg_opts {
 	const struct ftr_sl2vl *sl2vl;	/* NULL: VL = SL; copied */
-	uint16_t sls;		/* set of SLs in use, bit per SL; 0: SL 0 */
-	bool switch_sources;	/* switches send, too; else end ports only */
-	/* Asked now and then while the graph is made, by the same thread: true
-	 * gives up, FTR_REFUSED.  NULL: never. */
+	uint16_t sls;		/* set of SLs in use, one bit per SL; 0: SL 0 */
+	bool switch_sources;	/* switches send as well; else end ports only */
+	/* Called from time to time while the graph is built, by the same thread;
+	 * true aborts with FTR_REFUSED.  NULL: never. */
 	bool (*stop)(void *ctx);
 	void *stop_ctx;
 };
 
-struct ftr_cdg_write {		/* entry of (sw, the LID) becomes port */
+struct ftr_cdg_write {		/* the entry of sw (for a given LID) becomes port */
 	ftr_sw sw;
-	ftr_port port;		/* FTR_PORT_NONE: none */
-	uint8_t step;		/* writes of equal step go in any order */
+	ftr_port port;		/* FTR_PORT_NONE: no route */
+	uint8_t step;		/* writes of one step may be sent in any order */
 };
 
 /*
@@ -78,51 +78,52 @@ enum ftr_status ftr_cdg_new(const struct ftr_fabric *f,
 			    struct ftr_err *err) FTR_MUST_USE;
 void ftr_cdg_free(struct ftr_cdg *g);	/* NULL is accepted */
 
-/* The entries now, all changes applied. */
+/* The current entries, with all changes applied. */
 const struct ftr_tables *ftr_cdg_tables(const struct ftr_cdg *g);
-/* Those of one LID, by switch. */
+/* The current entries of one LID, by switch. */
 const uint8_t *ftr_cdg_column(const struct ftr_cdg *g, ftr_lid lid);
 
 /*
- * Change entries of one LID: w[0 .. n-1] by ascending step, a switch at most
- * once a step.  If no state on the way, in any order inside a step and with all
- * that is not drained, has a cycle: the change is made and *closes is false.
- * Otherwise nothing is changed and *closes is true.  On failure (FTR_NOMEM,
- * FTR_INVAL for a port beyond the switch) nothing is changed either.
- * O(entries passed by the new paths), O(n_sw) at worst, plus the search of the
- * part of the order that is affected.
+ * Change entries of one LID: w[0 .. n-1] by ascending step, each switch at most
+ * once per step.  The change is made, and *closes is false, if no intermediate
+ * state has a cycle, in any order within a step and together with everything that
+ * is not drained.  Otherwise nothing is changed and *closes is true.  On failure
+ * (FTR_NOMEM, FTR_INVAL for a port beyond the switch) nothing is changed either.
+ * O(entries on the new paths), O(n_sw) at worst, plus the search of the affected
+ * part of the order.
  */
 enum ftr_status ftr_cdg_change(struct ftr_cdg *g, ftr_lid lid,
 			       const struct ftr_cdg_write *w, uint32_t n,
 			       bool *closes, struct ftr_err *err) FTR_MUST_USE;
 
-/* All packets that were under way for lid (all LIDs) have arrived or are gone:
- * drop what the entries now do not cause.  O(n_sw) per LID that changed. */
+/* All packets for lid (for all LIDs) that were in flight have arrived or were
+ * dropped: remove the dependencies that the current entries do not cause.
+ * O(n_sw) per LID that changed. */
 void ftr_cdg_drain(struct ftr_cdg *g, ftr_lid lid);
 void ftr_cdg_drain_all(struct ftr_cdg *g);
-/* LIDs that wait for it. */
+/* Number of LIDs that are not drained. */
 uint32_t ftr_cdg_undrained(const struct ftr_cdg *g);
 
-/* The cable at that port, in both directions.  Down twice, or a port without a
- * cable to a switch, is nothing. */
+/* The link at that port goes down, in both directions.  No effect if it is down
+ * already, or if the port has no link to a switch. */
 enum ftr_status ftr_cdg_link_down(struct ftr_cdg *g, ftr_sw s, ftr_port port,
 				  struct ftr_err *err) FTR_MUST_USE;
 bool ftr_cdg_link_is_down(const struct ftr_cdg *g, ftr_sw s, ftr_port port);
 /*
- * It comes back, and the entries that lead onto it are taken again.  If that
- * would close a cycle, *closes is true and the cable stays down: change those
- * entries first.  FTR_REFUSED while LIDs are not drained.
+ * The link comes up, and the entries that lead onto it count again.  If that would
+ * close a cycle, *closes is true and the link stays down: change those entries
+ * first.  FTR_REFUSED while LIDs are not drained.
  */
 enum ftr_status ftr_cdg_link_up(struct ftr_cdg *g, ftr_sw s, ftr_port port,
 				bool *closes, struct ftr_err *err) FTR_MUST_USE;
 
-/* May packets for lid, by the entries at the last drain or by later changes,
- * be on the link out of that port? */
+/* May packets for lid be on the link out of that port, by the entries at the last
+ * drain or by later changes? */
 bool ftr_cdg_occupied(const struct ftr_cdg *g, ftr_sw s, ftr_port port,
 		      ftr_lid lid);
 
-/* LIDs (times SLs) that cause the edge from channel a to channel b, which
- * leaves where a arrives; 0: there is no such edge. */
+/* The number of LIDs (times SLs) that cause the edge from channel a to channel b,
+ * which leaves the switch where a arrives; 0: there is no such edge. */
 uint32_t ftr_cdg_edge(const struct ftr_cdg *g, struct ftr_channel a,
 		      struct ftr_channel b);
 

@@ -1,52 +1,56 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The checker: walks tables over a fabric and proves or refutes.
+ * The checker: follows the paths of forwarding tables and reports whether they
+ * arrive and whether they are free of credit loops.
  *
- * It shares no code with the engines and trusts nothing that they say; ranks
- * are taken as a CLAIM whose every use is verified entry by entry.
+ * It shares no code with the engines and trusts none of their results.  Ranks are
+ * taken as a claim, and every use of it is verified entry by entry.
  *
- * What is walked: for every LID of the fabric and every switch, the path that
- * a packet takes which stands at that switch.  A path ends well when it leaves
- * the last switch by the very port behind which the LID's owner sits (or by
- * port 0 at the switch that owns it).  Everything else is a finding:
+ * Paths.  For every LID of the fabric and every switch, the checker walks the path
+ * of a packet that starts at that switch.  A path is good if it leaves the last
+ * switch through the port to which the owner of the LID is connected, or through
+ * port 0 of the switch that owns the LID.  Everything else is a finding:
  *
- *	hole		FTR_PORT_NONE before the destination
- *	dead port	an entry that names a port without a cable or beyond the
+ *	missing entry	FTR_PORT_NONE before the destination
+ *	dead port	an entry that names a port without a link or beyond the
  *			switch, or port 0 at a switch that does not own the LID
  *	wrong end	delivery to an end port that does not own the LID
  *	loop		the path comes back to a switch
  *
- * Pairs are counted per (class of source, class of destination), where a
- * source is an end port (host) or a switch, a destination is a LID of an end
- * port or of a switch, and a source does not count towards its own LIDs.  A
- * switch counts towards the hosts it carries, and so do hosts of one switch.
- * All 2^lmc LIDs of a port are destinations of their own.  An end port without
- * a LID or without a cable is no source; if it owns LIDs without a cable they
- * are destinations that nobody reaches.  Entries for LIDs that nobody owns
- * are ignored.
+ * Pairs are counted per (class of source, class of destination).  A source is an
+ * end port (host) or a switch.  A destination is a LID of an end port or of a
+ * switch; all 2^lmc LIDs of a port are separate destinations.  A source's own LIDs
+ * do not count.  Pairs of a switch and its own hosts count, and so do pairs of
+ * hosts on one switch.  An end port without a LID or without a link is not a
+ * source; LIDs of an end port without a link are unreachable destinations.
+ * Entries for LIDs without an owner are ignored.
  *
- * Credit loops: the channel dependency graph has one vertex per directed
- * switch-to-switch link and an edge a->b when some packet may hold a and wait
- * for b (Dally and Seitz 1987).  With sources = end ports only, dependencies
- * arise only along paths that start at a switch with a host; with sources =
- * all switches, along every path.  A path that ends badly counts as far as it
- * goes (a loop goes round: it is a cycle).  If every entry that is walked moves
- * up or down by the claimed rank and none turns up after down, the graph is
- * acyclic (seed 002, section 4.1; links ordered by up-then-down), and that
- * proof stands for the graph; a hop between equal ranks breaks it.  Turns that
- * are claimed besides may be used, too, if the relation of all turns up-then-
- * down, except those back to the same switch, together with the claimed ones
- * has no cycle, which is verified; if it has one, the claims are void.  Otherwise
- * the graph is built and searched, and one shortest cycle is reported, its lowest
- * channel first.  Only in a huge graph without short cycles (2^27 edges looked
- * at) the search is cut off and the shortest found so far stands.
+ * Credit loops.  The channel dependency graph has one vertex per directed
+ * switch-to-switch link, and an edge a->b if some packet may hold a and wait for b
+ * (Dally and Seitz 1987).  If only end ports are sources, dependencies arise only
+ * along paths that start at a switch with a host; if all switches are sources,
+ * along every path.  A bad path counts up to the point where it ends (a loop
+ * counts as a cycle).
  *
- * Lanes: without sl2vl and path_sl in the options all packets share one lane.
- * With either, a vertex is a (link, VL): a packet has the SL that path_sl tells
- * for its source and LID (0 where it tells none, which is counted), and takes
- * out of each switch the VL that sl2vl tells (without sl2vl: the VL of the SL's
- * number).  Where it is mapped to VL 15 it is dropped: counted, and no
- * finding of the walk, which looks at no lane.
+ * The proof.  If every walked entry moves up or down by the claimed rank, and none
+ * turns up after down, the graph is acyclic (Gliksberg et al. 2020, section 4.1;
+ * links ordered by up, then down).  The graph is then not built.  A hop between
+ * equal ranks invalidates the proof.  Additional claimed turns are allowed if the
+ * following relation has no cycle, which is verified: all up-then-down turns,
+ * except those back to the same switch, together with the claimed turns.  If it
+ * has a cycle, the claims are void.
+ *
+ * Without the proof the graph is built and searched.  One shortest cycle is
+ * reported, starting with its lowest channel.  Only in a very large graph without
+ * short cycles is the search cut off, after 2^27 edges; the shortest cycle found
+ * so far is then reported.
+ *
+ * VLs.  Without sl2vl and path_sl in the options, all packets share one VL.  With
+ * either of them, a vertex is a (link, VL).  A packet has the SL that path_sl
+ * gives for its source and LID (SL 0 if it gives none; this is counted).  At each
+ * switch it leaves on the VL that sl2vl gives (without sl2vl: the VL with the
+ * number of the SL).  A packet mapped to VL 15 is dropped.  This is counted, but
+ * is not a finding: the path walk ignores VLs.
  */
 #ifndef FTR_CHECK_H
 #define FTR_CHECK_H
@@ -77,11 +81,11 @@ enum ftr_finding {
 				 * claimed itself */
 	FTR_N_FINDINGS
 };
-/* "a loop", "a missing entry", ...: for a sentence. */
+/* "a loop", "a missing entry", ...: for use in a sentence. */
 const char *ftr_finding_name(enum ftr_finding what);
 
 enum ftr_cdg_verdict {
-	FTR_CDG_NOT_CHECKED = 0,	/* never silently: the report says so */
+	FTR_CDG_NOT_CHECKED = 0,	/* reports must say so */
 	FTR_CDG_PROVED,		/* acyclic: every entry goes up, then down */
 	FTR_CDG_ACYCLIC,	/* the graph was built and has no cycle */
 	FTR_CDG_CYCLE
@@ -89,27 +93,27 @@ enum ftr_cdg_verdict {
 
 struct ftr_check_opts {
 	const uint8_t *rank;	/* [n_sw] claimed ranks, NULL: none claimed */
-	/* claimed besides: these turns, in any order */
+	/* additional claimed turns, in any order */
 	const struct ftr_turn *turn;
 	uint32_t n_turns;
-	bool switch_sources;	/* credit loops: switches send too */
+	bool switch_sources;	/* credit loops: switches send as well */
 	bool no_cdg;		/* do not look for credit loops */
-	const struct ftr_sl2vl *sl2vl;	/* NULL: see "Lanes" */
+	const struct ftr_sl2vl *sl2vl;	/* NULL: see "VLs" above */
 	const struct ftr_path_sl *path_sl;
 };
 
-/* Where something was found first: least LID, then least from. */
+/* The first place of a finding: lowest LID, then lowest from. */
 struct ftr_check_sample {
 	ftr_sw from;		/* switch at which the walk started */
-	ftr_sw at;		/* switch of the faulty entry; of a loop the
-				 * switch that is met twice */
+	ftr_sw at;		/* switch of the faulty entry; in a loop, the
+				 * switch that the path visits twice */
 	ftr_lid lid;
 };
 
 struct ftr_channel {		/* a directed switch-to-switch link */
 	ftr_sw sw;
 	ftr_port port;
-	uint8_t vl;		/* 0 if all packets share one lane */
+	uint8_t vl;		/* 0 if all packets share one VL */
 };
 
 #define FTR_CYCLE_MAX 64
@@ -118,13 +122,13 @@ struct ftr_check_report {
 	uint64_t pairs[FTR_N_CHECK_CLASSES];
 	uint64_t bad[FTR_N_CHECK_CLASSES];	/* pairs that do not arrive */
 	/* (switch, LID) walks that end in each finding, a switch's own LID
-	 * included; TURN: entries that go up for a LID that some other switch
-	 * hands down to them, by the claimed ranks and from any switch (a turn
-	 * that no source walks leaves the proof alone) */
+	 * included.  TURN: entries that lead up for a LID that some other switch,
+	 * by the claimed ranks, sends down to them, counted from any switch (a
+	 * turn on no source's path does not invalidate the proof) */
 	uint64_t found[FTR_N_FINDINGS];
 	struct ftr_check_sample sample[FTR_N_FINDINGS];	/* if found[] > 0 */
-	/* walks that do not arrive for anything but a clean hole: a table
-	 * with these is never pushed */
+	/* walks that do not arrive, except those that end in a missing entry:
+	 * tables with such walks are never written to switches */
 	uint64_t harmful;
 	uint32_t max_hops;	/* switch-to-switch hops of the longest good walk */
 	enum ftr_cdg_verdict cdg;
@@ -132,21 +136,20 @@ struct ftr_check_report {
 	 * at FTR_CYCLE_MAX */
 	uint32_t cycle_len;
 	struct ftr_channel cycle[FTR_CYCLE_MAX];
-	/* lanes of a link in the graph; 0: one for all, or graph not built */
+	/* VLs of a link in the graph; 0: one for all, or graph not built */
 	uint32_t n_vls;
-	/* counted while the graph is built, so 0 if the proof stands: */
+	/* counted while the graph is built, hence 0 if the proof holds: */
 	uint64_t no_sl;		/* (source, LID) without an SL in path_sl */
 	uint64_t vl_drops;	/* (switch, in port, SL, LID) mapped to VL 15;
-				 * once for each packet that starts there */
+				 * one for each packet that starts there */
 	struct ftr_check_sample vl_drop;	/* the first; from == at */
 };
 
 /*
- * Check t over f.  Fails only for lack of memory, when t is not of f's size
- * (FTR_INVAL) or f has more than 65,530 switches (FTR_LIMIT); findings are no
- * failure.  opts NULL = all zero, team NULL = this thread.  Deterministic for
- * any team.  O(n_sw * LIDs) for the walk, the same again for the graph if the
- * proof does not stand.
+ * Check t over f.  opts NULL = all zero, team NULL = this thread.  Findings are
+ * not errors.  Errors: FTR_NOMEM; FTR_INVAL if t is not of f's size; FTR_LIMIT if
+ * f has more than 65,530 switches.  The result is the same for any team.
+ * O(n_sw * LIDs) for the walk, and the same again for the graph if it is built.
  */
 enum ftr_status ftr_check_tables(const struct ftr_fabric *f,
 				 const struct ftr_tables *t,
@@ -156,67 +159,70 @@ enum ftr_status ftr_check_tables(const struct ftr_fabric *f,
 				 struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * What changed between two states of tables on a fabric that lost and regained
- * cables, to be judged with work that grows with the changes only.
+ * Input for ftr_check_changes: the difference between two states of the tables, on
+ * a fabric whose links went down or came up.  The check costs work in proportion
+ * to the changes only.
  *
- * f is the fabric as it was snapped; cables that are dead now have their bits
- * set, and cables that are alive though f lacks them are told.
+ * f is the fabric as it was when it was recorded.  Links that are down now have
+ * their bits set in dead; links that are up but not in f are listed in extra.
  */
 struct ftr_check_delta {
-	/* bit f->sw[s].first_port + p: the cable there is dead; both ends are
-	 * set.  NULL: none is */
+	/* bit f->sw[s].first_port + p: the link there is down; both ends are
+	 * set.  NULL: none is down */
 	const uint64_t *dead;
-	const struct ftr_link *extra;	/* alive, but not in f */
+	const struct ftr_link *extra;	/* up, but not in f */
 	uint32_t n_extra;
-	const struct ftr_link *gone;	/* died by this change */
+	const struct ftr_link *gone;	/* went down by this change */
 	uint32_t n_gone;
 	const struct ftr_change *change;	/* by (switch, LID) */
 	uint32_t n_changes;
 	const uint8_t *rank;	/* [n_sw] claimed ranks */
-	const struct ftr_turn *turn;	/* and turns, as in ftr_check_opts */
+	const struct ftr_turn *turn;	/* claimed turns, as in ftr_check_opts */
 	uint32_t n_turns;
-	/* the order of writes, NULL: none is claimed.  Stages from first_drain
-	 * on are written after what came before has drained */
+	/* the order of writes; NULL: no order is claimed.  Steps from first_drain
+	 * on are written after all earlier steps have drained */
 	const uint16_t *write_step;	/* [n_changes] */
 	uint32_t first_drain;
 };
 
 struct ftr_delta_report {
 	/* walks from changed entries over the new tables that end in each
-	 * finding; TURN: entries that go up and are entered from above */
+	 * finding; TURN: entries that lead up and are entered from above */
 	uint64_t found[FTR_N_FINDINGS];
 	struct ftr_check_sample sample[FTR_N_FINDINGS];	/* if found[] > 0 */
 	uint64_t harmful;	/* as in ftr_check_report, of these walks */
-	uint32_t max_hops;	/* of the longest good one */
-	/* entries of the new tables that name a port of a cable in gone, and
+	uint32_t max_hops;	/* of the longest good walk */
+	/* entries of the new tables that name a port of a link in gone, and
 	 * changes whose `after` is not in the tables */
 	uint64_t missed;
-	/* entries that did not change and lead to a switch that has become a
-	 * hole */
+	/* unchanged entries that lead to a switch whose entry was removed by this
+	 * change */
 	uint64_t stranded;
-	/* (switch from above, switch that goes up), one of them by its old and
-	 * one by its new entry, over live cables: dependencies that neither of
-	 * the two tables has.  Those that cannot meet in the order of writes
-	 * are not counted */
+	/* (switch that sends down, switch that sends up) where one uses its old
+	 * entry and the other its new one, over links that are up: dependencies
+	 * that neither of the two tables has.  Pairs that cannot occur in the
+	 * order of writes are not counted */
 	uint64_t mixed;
 	struct ftr_check_sample mixed_at;	/* the first, if any */
-	/* entries that are not written after the next change on their path */
+	/* entries that are not written after the next changed entry on their path */
 	uint64_t early;
-	/* No turns but claimed ones, no hop between equal ranks, nothing mixed:
-	 * if that holds for the old tables with the same claims, the channel dependencies of both together have
-	 * no cycle (seed 002, section 4.1) */
+	/* Only claimed turns, no hop between equal ranks, nothing mixed.  If the
+	 * same holds for the old tables with the same claims, the channel
+	 * dependencies of both together have no cycle (Gliksberg et al. 2020,
+	 * section 4.1) */
 	bool proved;
 };
 
 /*
- * Judge t, the new tables.  The old ones, without the changes, are taken to
- * have been judged before.  Then no finding but holes, nothing missed and
- * nothing stranded means that t is as harmless on the fabric as it is now as
- * the old tables were on the fabric as it was: every path that a change
- * touches runs into a changed entry, and from there it was walked.
- * Errors: FTR_INVAL: t is not of f's size, or the changes are not of it or not
- * in order; FTR_NOMEM.  The report is the same for any team.
- * O(changes * (path + ports of holes) + cables gone * LIDs + n_sw).
+ * Check t, the new tables, given that the old ones (t without the changes) were
+ * checked before.  If there are no findings except missing entries, and nothing is
+ * missed or stranded, then t is as safe on the current fabric as the old tables
+ * were on the old one: every path that a change affects runs into a changed entry,
+ * and was walked from there.
+ * Errors: FTR_INVAL: t is not of f's size, or the changes are not of t or not in
+ * order; FTR_NOMEM.  The report is the same for any team.
+ * O(changes * (path + ports of switches with a missing entry) + links gone * LIDs
+ * + n_sw).
  */
 enum ftr_status ftr_check_changes(const struct ftr_fabric *f,
 				  const struct ftr_tables *t,
@@ -226,9 +232,9 @@ enum ftr_status ftr_check_changes(const struct ftr_fabric *f,
 				  struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * hist[h]: pairs (end port, LID of another end port) whose path crosses h
- * cables between switches; the last place holds all that are longer.  Pairs
- * that do not arrive are in none.  FTR_INVAL for tables not of f's size.
+ * hist[h]: pairs (end port, LID of another end port) whose path crosses h links
+ * between switches; the last element counts all longer paths.  Pairs that do not
+ * arrive are not counted.  FTR_INVAL for tables not of f's size.
  * O(n_sw * LIDs), one thread.
  */
 #define FTR_HOPS_MAX 64
@@ -238,20 +244,20 @@ enum ftr_status ftr_check_hops(const struct ftr_fabric *f,
 			       struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * Name every path that does not arrive: fn(ctx, s, lid) for each LID that
- * somebody owns, ascending, and for each switch s, ascending, from which packets
- * for it do not arrive.  The same walks as ftr_check_tables counts in found[],
- * a switch's own LID included, and a LID whose owner has no link from every
- * switch.  FTR_INVAL for tables not of f's size.  O(n_sw * LIDs).
+ * List every path that does not arrive: fn(ctx, s, lid) for each LID with an
+ * owner, ascending, and for each switch s, ascending, from which packets to it do
+ * not arrive.  These are the walks that ftr_check_tables counts in found[].  They
+ * include a switch's own LID; for a LID whose owner has no link, every switch is
+ * reported.  FTR_INVAL for tables not of f's size.  O(n_sw * LIDs).
  */
 typedef void (*ftr_lost_fn)(void *ctx, ftr_sw s, ftr_lid lid);
 enum ftr_status ftr_check_lost(const struct ftr_fabric *f,
 			       const struct ftr_tables *t, ftr_lost_fn fn,
 			       void *ctx, struct ftr_err *err) FTR_MUST_USE;
 
-/* part[n_sw]: the lowest switch that links connect with the switch, itself
- * included; equal for two switches if and only if a physical path connects
- * them.  O(ports). */
+/* part[n_sw]: the lowest-numbered switch that links connect with this switch,
+ * itself included.  Two switches have the same value if and only if a physical
+ * path connects them.  O(ports). */
 void ftr_check_parts(const struct ftr_fabric *f, uint32_t *part);
 
 #ifdef __cplusplus

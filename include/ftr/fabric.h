@@ -2,21 +2,20 @@
 /*
  * The fabric: an immutable graph of switches, end ports and links.
  *
- * A struct ftr_builder collects nodes and links in any order; freeze turns it
- * into a struct ftr_fabric and consumes it.  Nothing half-built is ever
- * visible, and nothing in a frozen fabric changes, so it may be shared freely
- * between threads.
+ * A struct ftr_builder collects nodes and links in any order.  ftr_builder_freeze
+ * turns it into a struct ftr_fabric and consumes it.  A fabric is always complete
+ * and never changes, so it may be shared between threads.
  *
  * Indices are dense and do not depend on the order of discovery: switches are
- * numbered by ascending node GUID, end ports by ascending (port GUID).  Ports
- * of switch s lie side by side:
+ * numbered by ascending node GUID, end ports by ascending port GUID.  The ports of
+ * switch s are consecutive:
  *
  *	ports[sw[s].first_port + 0]	the switch's own port 0 (kind NONE)
  *	ports[sw[s].first_port + p]	external port p, 1..n_ports
  *
- * An end port is one port of a channel adapter or router: the thing that a
- * LID names.  A node with several ports (multi-rail host) is several end ports
- * with one node number.
+ * An end port is one port of a channel adapter or router: the object that a LID
+ * names.  A node with several ports (multi-rail host) has several end ports with
+ * the same node number.
  */
 #ifndef FTR_FABRIC_H
 #define FTR_FABRIC_H
@@ -35,12 +34,12 @@ enum ftr_node_type {
 };
 
 enum ftr_peer {
-	FTR_PEER_NONE = 0,	/* no cable, or the far end was not discovered */
+	FTR_PEER_NONE = 0,	/* no link, or the far end was not discovered */
 	FTR_PEER_SW,
 	FTR_PEER_EP
 };
 
-/* Signalling rate of one lane; 0 where the source does not tell. */
+/* Signalling rate of one lane; 0 if the source does not give it. */
 enum ftr_speed {
 	FTR_SPEED_UNKNOWN = 0,
 	FTR_SPEED_SDR, FTR_SPEED_DDR, FTR_SPEED_QDR, FTR_SPEED_FDR10,
@@ -60,14 +59,15 @@ struct ftr_swport {
 
 struct ftr_switch {
 	uint64_t guid;		/* node GUID; ascending with the index */
-	/* In a nominal fabric, guid names a place in the tree, and this is the
-	 * node GUID of the switch that is there now.  Elsewhere: guid. */
+	/* Node GUID of the switch at this place.  In a nominal fabric, guid names
+	 * the place in the tree, and another switch may be there now.  In other
+	 * fabrics holder is guid. */
 	uint64_t holder;
 	uint32_t first_port;	/* index of port 0 in ftr_fabric.ports */
 	ftr_lid lid;		/* base LID of port 0; 0 = none */
 	uint8_t lmc;		/* 0 unless enhanced port 0 has an LMC */
 	ftr_port n_ports;	/* external ports, 1..254 */
-	bool name_shared;	/* another switch or end port bears the name */
+	bool name_shared;	/* another switch or end port has the same name */
 	const char *name;	/* node description or "" */
 };
 
@@ -81,11 +81,11 @@ struct ftr_endport {
 	ftr_lid lid;		/* base LID; 0 = none */
 	uint8_t lmc;		/* 0..7: the port owns lid .. lid + 2^lmc - 1 */
 	uint8_t type;		/* FTR_NODE_CA or FTR_NODE_ROUTER */
-	bool name_shared;	/* another switch or end port bears the name */
+	bool name_shared;	/* another switch or end port has the same name */
 	const char *name;	/* node description or "" */
 };
 
-/* Who owns a LID. */
+/* Kind of the owner of a LID. */
 enum ftr_owner { FTR_OWNER_NONE = 0, FTR_OWNER_SW, FTR_OWNER_EP };
 
 struct ftr_lid_owner {
@@ -99,23 +99,23 @@ struct ftr_fabric {
 	uint32_t n_ep;
 	uint32_t n_nodes;	/* distinct end nodes (CAs and routers) */
 	uint32_t n_ports;	/* length of ports[] */
-	uint32_t n_sw_links;	/* switch-to-switch cables */
+	uint32_t n_sw_links;	/* switch-to-switch links */
 	ftr_lid max_lid;	/* greatest LID in use, 0 if none */
 	const struct ftr_switch *sw;
-	const ftr_sw *by_holder;	/* [n_sw] NULL: as sw */
+	const ftr_sw *by_holder;	/* [n_sw] sorted by holder; NULL: same order as sw */
 	const struct ftr_endport *ep;
 	const struct ftr_swport *ports;
 	const struct ftr_lid_owner *owner;	/* [0 .. max_lid] */
 	struct ftr_arena *arena;	/* owns all of the above */
 };
 
-/* A cable between two switches, by both ends. */
+/* A link between two switches, by both ends. */
 struct ftr_link {
 	ftr_sw sw, peer;
 	ftr_port port, peer_port;
 };
 
-/* A packet that came from switch from leaves switch at towards switch to. */
+/* A packet that came from switch `from` leaves switch `at` towards switch `to`. */
 struct ftr_turn {
 	ftr_sw from, at, to;
 };
@@ -129,23 +129,23 @@ ftr_fabric_port(const struct ftr_fabric *f, ftr_sw s, ftr_port p)
 /* Index by GUID, FTR_SW_NONE/FTR_EP_NONE if unknown.  O(log n). */
 ftr_sw ftr_fabric_find_sw(const struct ftr_fabric *f, uint64_t node_guid);
 ftr_ep ftr_fabric_find_ep(const struct ftr_fabric *f, uint64_t port_guid);
-/* The place of a nominal fabric that the switch with this node GUID holds,
+/* In a nominal fabric: the place that the switch with this node GUID holds,
  * FTR_SW_NONE if it holds none.  O(log n). */
 ftr_sw ftr_fabric_find_holder(const struct ftr_fabric *f, uint64_t node_guid);
 
-/* A SHARP Aggregation Node: a CA inside a switch.  It makes no switch a leaf,
- * yet its LID must be routed (design: ranks on real fabrics). */
+/* Is it a SHARP Aggregation Node, a CA inside a switch?  It makes no switch a leaf,
+ * but its LID must be routed. */
 bool ftr_ep_is_aggregation(const struct ftr_endport *ep);
 
 /* NULL is accepted. */
 void ftr_fabric_free(struct ftr_fabric *f);
 
-/* "4x", "QDR" and back; NULL/FTR_SPEED_UNKNOWN for what is unknown. */
+/* "4x", "QDR" and back; NULL/FTR_SPEED_UNKNOWN for unknown values. */
 const char *ftr_speed_str(enum ftr_speed speed);
 enum ftr_speed ftr_speed_parse(const char *s, size_t len);
-/* What PortInfo tells of a link (IBA 14.2.5.6): LinkWidthActive to lanes, 0 if
- * it is none; LinkSpeedActive and LinkSpeedExtActive (0 where the port knows no
- * extended speeds) to the speed. */
+/* Decode the link attributes of PortInfo (IBA 14.2.5.6).  LinkWidthActive to the
+ * number of lanes, 0 if it is invalid; LinkSpeedActive and LinkSpeedExtActive (0 if
+ * the port supports no extended speeds) to the speed. */
 unsigned int ftr_width_active(unsigned int active);
 enum ftr_speed ftr_speed_active(unsigned int active, unsigned int ext);
 
@@ -153,7 +153,7 @@ enum ftr_speed ftr_speed_active(unsigned int active, unsigned int ext);
 
 struct ftr_builder;
 
-/* One end of a cable, named as the sources name it. */
+/* One end of a link, by the names that the sources use. */
 struct ftr_end {
 	uint64_t node_guid;
 	ftr_port port;
@@ -163,17 +163,18 @@ struct ftr_builder *ftr_builder_new(void);	/* NULL: no memory */
 void ftr_builder_free(struct ftr_builder *b);	/* NULL is accepted */
 
 /*
- * Add a switch / an end port.  Adding the same object twice with equal
- * attributes is allowed (sources list both ends); a contradiction is
- * FTR_INVAL with both values in the text.  name is copied, may be NULL, and
- * is cut at FTR_NAME_MAX.  lid 0 = not known (yet).
+ * Add a switch or an end port.  Adding the same object again with equal attributes
+ * is allowed (sources list both ends).  A contradiction is FTR_INVAL, with both
+ * values in the text.  name is copied, may be NULL, and is cut at FTR_NAME_MAX.
+ * lid 0 = not known yet.
  */
 enum ftr_status ftr_builder_add_switch(struct ftr_builder *b, uint64_t guid,
 				       unsigned int n_ports, ftr_lid lid,
 				       unsigned int lmc, const char *name,
 				       struct ftr_err *err) FTR_MUST_USE;
-/* The place of that GUID is held by the switch with the node GUID holder.  The
- * place must have been added; a switch holds one place at most (freeze). */
+/* State that the switch with node GUID holder is at the place `guid` of a nominal
+ * fabric.  The place must have been added.  A switch may hold one place only;
+ * freeze verifies this. */
 enum ftr_status ftr_builder_hold(struct ftr_builder *b, uint64_t guid,
 				 uint64_t holder,
 				 struct ftr_err *err) FTR_MUST_USE;
@@ -185,11 +186,11 @@ enum ftr_status ftr_builder_add_endport(struct ftr_builder *b,
 					struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * Connect two ends.  Order of nodes and links is free: an end may be named
- * before its node is added; freeze verifies that all exist.  The same cable
- * told from both ends counts once; another far end for a port that is already
- * cabled is FTR_INVAL at once (so a reader can say which line).  width and
- * speed 0 = not told; contradicting values keep the lower ones.
+ * Connect two ends.  Nodes and links may come in any order: an end may be named
+ * before its node is added; freeze verifies that all nodes exist.  A link that both
+ * ends report counts once.  A different far end for a connected port is FTR_INVAL
+ * at once, so that a reader can report the line.  width and speed 0 = unknown; of
+ * contradicting values the lower ones are kept.
  */
 enum ftr_status ftr_builder_add_link(struct ftr_builder *b, struct ftr_end a,
 				     struct ftr_end z, unsigned int width,
@@ -197,39 +198,38 @@ enum ftr_status ftr_builder_add_link(struct ftr_builder *b, struct ftr_end a,
 				     struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * Give a base LID to everything that has none: 1 upwards in ascending GUID
- * order over switches and end ports mixed, aligned to 2^lmc for end ports,
- * avoiding the LIDs already taken.  Deterministic.  lmc is given to all end
- * ports that had no LID.
+ * Assign a base LID to everything that has none.  LIDs count from 1 in ascending
+ * GUID order over switches and end ports together, aligned to 2^lmc for end ports;
+ * LIDs in use are skipped.  Deterministic.  All end ports that had no LID get lmc.
  */
 enum ftr_status ftr_builder_assign_lids(struct ftr_builder *b,
 					unsigned int lmc,
 					struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * Verify and publish.  The builder is consumed on success and untouched on
- * failure.  Errors (FTR_INVAL): an end of a link without a node, a port number
- * beyond the node's ports, two owners of one LID, a base LID that is not
- * aligned to 2^lmc or ends above FTR_LID_MAX, two end ports with one port
- * GUID.  Cables between two end ports are dropped (nothing to route).
+ * Verify the data and make the fabric.  The builder is consumed on success and
+ * untouched on failure.  FTR_INVAL: an end of a link without a node; a port number
+ * beyond the node's ports; two owners of one LID; a base LID that is not aligned to
+ * 2^lmc or whose range ends above FTR_LID_MAX; two end ports with one port GUID.
+ * Links between two end ports are dropped (there is nothing to route).
  * O((n + links) log n).
  */
 enum ftr_status ftr_builder_freeze(struct ftr_builder *b,
 				   struct ftr_fabric **out,
 				   struct ftr_err *err) FTR_MUST_USE;
 
-/* What ftr_fabric_copy_if leaves out; NULL members keep everything. */
+/* Selects the parts that ftr_fabric_copy_if keeps; a NULL member keeps all. */
 struct ftr_filter {
 	bool (*keep_sw)(void *ctx, const struct ftr_fabric *f, ftr_sw s);
 	bool (*keep_ep)(void *ctx, const struct ftr_fabric *f, ftr_ep e);
-	/* asked once per cable, from its lower-numbered switch end */
+	/* called once per link, for its lower-numbered switch end */
 	bool (*keep_link)(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 			  ftr_port p);
 	void *ctx;
 };
 
-/* A new fabric with the same GUIDs and LIDs, less what the filter drops: how
- * faults are made in tests, what-if and the generator. */
+/* A new fabric with the same GUIDs and LIDs, without the parts that the filter
+ * drops.  Tests, what-if and the generator make faults this way. */
 enum ftr_status ftr_fabric_copy_if(const struct ftr_fabric *f,
 				   const struct ftr_filter *filter,
 				   struct ftr_fabric **out,

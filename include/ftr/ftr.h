@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * libftr: routing, checking and describing of InfiniBand fat-trees.
+ * libftr: routing, checking and describing InfiniBand fat-trees.
  *
- * No globals, no static buffers, no locks; distinct objects may be used from
- * distinct threads, const objects may be shared.  Strings given to the library
+ * No globals, no static buffers, no locks.  Different objects may be used from
+ * different threads; const objects may be shared.  Strings passed to the library
  * are copied; strings returned live as long as the object they came from.
  */
 #ifndef FTR_FTR_H

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Generator: PGFTs of any shape, tori, and seeded damage.
+ * Generator of PGFTs, tori and seeded damage.
  *
- * PGFT(h; m_1..m_h; w_1..w_h; p_1..p_h), seed 002 section 2 and its [2]:
- * level 0 are hosts, levels 1..h are switches.  A node of level i has m_i
- * children of level i-1 (through p_i parallel cables each) and a node of level
- * i-1 has w_i parents of level i.  Hosts: prod m_i.  Switches of level i:
- * prod_{j<=i} w_j * prod_{j>i} m_j.  k-ary n-tree: m = (k,..,k), w = (1,k,..,k),
- * p = 1.  With w_1 * p_1 > 1 a host is one node with w_1 * p_1 ports.
+ * PGFT(h; m_1..m_h; w_1..w_h; p_1..p_h): Gliksberg et al. 2020, section 2, and
+ * Zahavi 2010.  Level 0 is the hosts, levels 1..h are switches.  A node of level i
+ * has m_i children of level i-1, each connected by p_i parallel links; a node of
+ * level i-1 has w_i parents of level i.
+ *
+ *	hosts			prod m_i
+ *	switches of level i	prod_{j<=i} w_j * prod_{j>i} m_j
+ *
+ * A k-ary n-tree has m = (k,..,k), w = (1,k,..,k), p = 1.  If w_1 * p_1 > 1, a host
+ * is one node with w_1 * p_1 ports.
  */
 #ifndef FTR_GEN_H
 #define FTR_GEN_H
@@ -31,39 +35,41 @@ struct ftr_gen_opts {
 	uint64_t seed;
 	bool random_guids;	/* else consecutive by level and position */
 	bool random_ports;	/* port numbers of every switch shuffled; else
-				 * down ports first, then up ports */
+				 * downward ports first, then upward ports */
 	bool random_lids;	/* else as ftr_builder_assign_lids does */
 	unsigned int lmc;
-	bool no_lids;		/* leave LIDs 0: a subnet manager gives them */
+	bool no_lids;		/* leave LIDs 0, for a subnet manager to assign */
 };
 
-/* "3;12,12,24;1,12,12;1,1,1", "kary:4,3", or a named size: "648", "3456",
- * "11664", "27648".  Error texts name the piece and the value. */
+/* Parse "3;12,12,24;1,12,12;1,1,1", "kary:4,3", or a named size: "648", "3456",
+ * "11664", "27648".  Error texts name the faulty part and its value. */
 enum ftr_status ftr_pgft_parse(const char *text, struct ftr_pgft *out,
 			       struct ftr_err *err) FTR_MUST_USE;
 
-/* Limits: 254 ports per switch, FTR_LID_MAX LIDs. opts NULL = all defaults.
- * Node descriptions: "host-N" with N the PGFT index of the host from 0,
- * switches "sw-LEVEL-POSITION" from 1 and 0. */
+/* Limits: 254 ports per switch, FTR_LID_MAX LIDs.  opts NULL = all defaults.  Node
+ * descriptions: "host-N", where N is the PGFT index of the host, from 0;
+ * "sw-LEVEL-POSITION", with levels from 1 and positions from 0. */
 enum ftr_status ftr_gen_pgft(const struct ftr_pgft *pgft,
 			     const struct ftr_gen_opts *opts,
 			     struct ftr_fabric **out,
 			     struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * A torus: k[0] x k[1] x ... switches, each with hosts of its own and a cable to
- * the next one of every dimension, round.  For simulations of what needs no
- * tree; the engines route it up and down below one switch.  Ports without random_ports: 2d + 1 leads on
- * in dimension d, 2d + 2 back, then hosts.  Switches are "sw-X-Y-..", their
- * index, with GUIDs in order, is X + k[0] * (Y + k[1] * ..); host i hangs on
- * switch i / hosts.  With k = 2 there are two cables between the two.
+ * A torus of k[0] x k[1] x ... switches.  Each switch has hosts of its own and, in
+ * every dimension, a link to the next switch, with wraparound.  It is meant for
+ * simulations that need no tree; the engines route it up and down below one switch.
+ *
+ * Without random_ports, port 2d + 1 leads to the next switch of dimension d, port
+ * 2d + 2 to the previous one, and hosts follow.  Switches are named "sw-X-Y-..".
+ * The index of a switch, with GUIDs in order, is X + k[0] * (Y + k[1] * ..).  Host i
+ * is on switch i / hosts.  With k = 2 there are two links between the two switches.
  */
 #define FTR_TORUS_MAX_D 4
 
 struct ftr_torus {
 	unsigned int d;		/* dimensions, 1..FTR_TORUS_MAX_D */
 	unsigned int k[FTR_TORUS_MAX_D];	/* 2 or more */
-	unsigned int hosts;	/* of each switch */
+	unsigned int hosts;	/* per switch */
 };
 
 /* "torus:8,8" or, with 4 hosts each, "torus:8,8;4". */
@@ -74,14 +80,14 @@ enum ftr_status ftr_gen_torus(const struct ftr_torus *torus,
 			      struct ftr_fabric **out,
 			      struct ftr_err *err) FTR_MUST_USE;
 
-/* Any shape by its text: a torus, or what ftr_pgft_parse() reads. */
+/* Any generated fabric from its text: a torus, or what ftr_pgft_parse() reads. */
 enum ftr_status ftr_gen_shape(const char *text,
 			      const struct ftr_gen_opts *opts,
 			      struct ftr_fabric **out,
 			      struct ftr_err *err) FTR_MUST_USE;
 
-/* Seeded damage: so many random switch-to-switch cables, switches that carry
- * no host, and hosts are taken away.  More than there are is FTR_INVAL. */
+/* Seeded damage: removes the given numbers of random switch-to-switch links, of
+ * switches without hosts, and of hosts.  FTR_INVAL if the fabric has fewer. */
 struct ftr_damage {
 	uint64_t seed;
 	uint32_t links;
@@ -93,14 +99,14 @@ enum ftr_status ftr_gen_damage(const struct ftr_fabric *f,
 			       struct ftr_fabric **out,
 			       struct ftr_err *err) FTR_MUST_USE;
 
-/* A random order of records for ftr_write_netfile, the same for a seed on every
- * machine; *order is malloc()ed for the caller. */
+/* A random order of records for ftr_write_netfile.  A seed gives the same order on
+ * every machine.  *order is malloc()ed for the caller. */
 enum ftr_status ftr_gen_order(const struct ftr_fabric *f, uint64_t seed,
 			      uint32_t **order,
 			      struct ftr_err *err) FTR_MUST_USE;
 
-/* A random connected graph of switches with hosts, no tree at all: for tests
- * that must hold on any fabric. */
+/* A random connected graph of switches with hosts, not a tree, for tests that must
+ * hold on any fabric. */
 enum ftr_status ftr_gen_random(uint64_t seed, uint32_t n_sw, uint32_t n_hosts,
 			       uint32_t n_extra_links,
 			       struct ftr_fabric **out,

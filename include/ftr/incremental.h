@@ -1,55 +1,55 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A live routing: tables that follow the fabric cable by cable.
+ * Incremental tables: tables that follow the fabric link by link.
  *
  * A shape and its tables are made for one state of the fabric.  struct ftr_incr
- * is a working copy of both in which cables die and come (back) to life; each
- * time only what depends on them is worked out again, and the entries that
- * change come out in an order in which they may be written to switches that go
- * on forwarding.  It chooses nothing itself: the port of an entry is chosen by
- * the function that the full routing uses, over groups, costs and down-costs
- * that are those of the full shape.  Where nothing is kept (opts->keep), after any
- * sequence of events the
- * tables are, bit for bit, those of dmodc over the fabric as it is then, with
- * the ranks, destinations and dividers of the shape that was started from.
+ * is a working copy of both, in which links go down and come up.  Each time it
+ * recomputes only what depends on those links, and returns the changed entries in
+ * an order in which they can be written to switches that keep forwarding.  It
+ * makes no routing decision of its own: the port of an entry is chosen by the
+ * function that the full routing uses, over the groups, costs and down-costs of
+ * the full shape.  If no entries are kept (opts->keep is NULL), the tables after
+ * any sequence of events are identical to those of dmodc over the fabric in its
+ * current state, with the ranks, destinations and dividers of the initial shape.
  *
- *	events -> cables -> down-costs, ascending ranks	\  only pairs
+ *	events -> links  -> down-costs, ascending ranks	\  only pairs
  *			 -> costs, descending ranks	 > (switch, column)
- *			 -> entries -> stages -> writes	/  that changed
+ *			 -> entries -> steps -> writes	/  that changed
  *
- * Source: seed 002, Procedure 1 and section 3.4, made incremental; the order of
- * writes extends the "downstream first" of seeds 000 and 001 (design, 6, 8).
+ * Source: Gliksberg et al. 2020, Procedure 1 and section 3.4, made incremental.
+ * The order of writes extends the "downstream first" of Sem-Jacobsen et al. 2006
+ * and 2011.
  *
- * Switches are those of the shape: a switch that dies loses all its cables
- * (ftr_incr_switch) and keeps its row, its column and its LIDs, which then
- * nobody reaches.  A host's cable changes nothing: its LID stays routed to its
- * leaf switch, so that a host coming back moves nobody.
+ * The switches are those of the shape.  A switch that fails loses all its links
+ * (ftr_incr_switch) but keeps its row, its column and its LIDs, which are then
+ * unreachable.  The link of a host changes nothing: its LID stays routed to its
+ * leaf switch, so no entry changes when the host comes back.
  *
- * Stages.  Writes are ordered so that, for every LID,
+ * Write steps.  Writes are ordered so that, for every LID:
  *
- *	downstream first	x is written after all that changes on its final
- *				path
- *	drain			where x came down to y over a live cable, and y
- *				now goes up, y is written after x, and after a
- *				time in which the buffers behind x drain
+ *	downstream first	the entry of x is written after all entries that
+ *				change on its final path
+ *	drain			if x routed downward to y over a link that is up,
+ *				and y now routes upward, then y is written after
+ *				x, and after the buffers behind x have drained
  *
- * By the first rule whatever is written leads along its final path at once:
- * while a stage is being written, in any order inside it, no packet loops, and
- * no pair is broken that works both before (with the cables as they are now)
- * and after.  By the second no packet that came down to y waits for a channel
- * up: the channel dependencies of old and new tables together stay those of an
- * up/down routing.  On PGFTs with their true ranks, however damaged, no stage
- * must drain: there a switch that is come down to has one way on.
+ * By the first rule every written entry leads along its final path at once: while
+ * a step is being written, in any order within it, no packet loops, and no pair
+ * is broken that works both before (with the links as they are now) and after.
+ * By the second rule no packet that was routed downward to y waits for an upward
+ * channel: the channel dependencies of old and new tables together remain those
+ * of an up/down routing.  On PGFTs with their true ranks, with any damage, no
+ * step needs to drain: a switch that is entered from above has only one next hop.
  *
- * Switches that nobody reaches any more are in the lists of changes and writes
- * like all others: whoever writes must know whom he reaches, and a switch that
- * comes back after it could not be written must be given all its blocks.
+ * Unreachable switches are in the lists of changes and writes like all others.
+ * The caller must know which switches it can reach, and must write all blocks of a
+ * switch that comes back after it could not be written.
  *
  * Threads: one caller at a time; reading accessors only between calls.
- * Memory: 2 n_sw^2 bytes of costs, 3 n_sw^2 bits of work lists, the
- * tables and some 60 bytes per switch port, and for an apply 20 bytes per change
- * and 10 per entry that is looked at, up to 2^19 at a time: ftr_incr_bytes().
- * 11,664 hosts on 1,620 switches: 34 MB, 22 of which are tables.
+ * Memory: 2 n_sw^2 bytes of costs, 3 n_sw^2 bits of work lists, the tables, and
+ * about 60 bytes per switch port.  ftr_incr_apply adds 20 bytes per change and 10
+ * per examined entry, up to 2^19 entries at a time.  See ftr_incr_bytes().
+ * 11,664 hosts on 1,620 switches: 34 MB, of which 22 MB are tables.
  */
 #ifndef FTR_INCREMENTAL_H
 #define FTR_INCREMENTAL_H
@@ -66,15 +66,15 @@ extern "C" {
 
 struct ftr_incr;
 
-/* A cable, named from either end; told from both ends it counts once, and of
- * several events of one cable the last one counts. */
+/* A link, named by either end.  If both ends are reported it counts once; of
+ * several events of one link the last one counts. */
 struct ftr_incr_event {
 	ftr_sw sw;
 	ftr_port port;
-	bool up;		/* alive from now on, else dead */
+	bool up;		/* up from now on, else down */
 };
 
-/* One SMP's worth: block `block` of a switch is to be written in `stage`. */
+/* One SMP: a block of a switch, to be written in this step. */
 struct ftr_incr_write {
 	ftr_sw sw;
 	uint16_t block;		/* LIDs block * 64 .. block * 64 + 63 */
@@ -82,52 +82,57 @@ struct ftr_incr_write {
 };
 
 struct ftr_incr_result {
-	/* cables that changed their state: first n_gone that died, then those
-	 * that came to life */
+	/* links that changed their state: first the n_gone that went down, then
+	 * those that came up */
 	uint32_t n_cables, n_gone;
 	const struct ftr_link *cable;
-	/* entries that changed, by (switch, LID), and the stage of each */
+	/* entries that changed, by (switch, LID), and the step of each */
 	uint32_t n_changes;
 	const struct ftr_change *change;
 	const uint16_t *write_step;
-	/* writes by (stage, switch, block); a block with changes of several
-	 * stages is in each of them */
+	/* writes by (step, switch, block); a block with changes of several
+	 * steps is in each of them */
 	uint32_t n_writes;
 	const struct ftr_incr_write *write;
 	uint32_t n_write_steps;
 	const uint32_t *write_step_first;	/* [n_write_steps + 1] into write */
-	/* before stage first_drain, and before each after it, wait until all
-	 * before is acknowledged and packets on their way have left; n_write_steps
-	 * if there is none such */
+	/* before step first_drain, and before each later step, wait until all
+	 * previous writes are acknowledged and the packets in flight have
+	 * arrived; n_write_steps if no step needs this */
 	uint32_t first_drain;
-	uint32_t n_drain;	/* entries that are written in those stages */
+	uint32_t n_drain;	/* entries that are written in those steps */
 	uint32_t n_switches;	/* with a changed entry */
 	uint32_t n_blocks;	/* with a changed entry, each once */
 	/* ordered pairs of leaf switches without a path: now, and those that
-	 * have lost or regained theirs by these events */
+	 * these events disconnected or connected again */
 	uint64_t bad_pairs, lost_pairs, regained_pairs;
-	/* how much work it was */
+	/* amount of work */
 	uint64_t n_costs;	/* costs and down-costs changed */
-	uint64_t n_looked;	/* entries worked out again */
+	uint64_t n_looked;	/* entries computed again */
 };
 
 /*
- * A live routing of sh and t, where t holds the tables that dmodc makes of sh
+ * Incremental tables of sh and t.  t must be the tables that dmodc makes of sh
  * with opts (NULL: FTR_ROUTE_OPTS_INIT), all strictly up, then down by
- * sh->tree.rank.  nominal: the shape that sh was made over, or NULL; cables of it
- * that sh's fabric lacks between its switches are dead, but may come to life.
- * sh must outlive *out, nominal and t need not.  Of a shape made by
- * ftr_shape_reorder with FTR_REORDER_KEEP the pairs that are not come down to
- * stay as they are: then more paths may be lost than must, and a pair may break
- * while a drain goes on.
+ * sh->tree.rank.
+ *
+ * nominal: the shape that sh was made over, or NULL.  Its links between switches
+ * of sh that the fabric of sh lacks are down, but may come up.  sh must outlive
+ * *out; nominal and t need not.
+ *
+ * If sh was made by ftr_shape_reorder with FTR_REORDER_KEEP, the pairs (switch,
+ * column) that it does not route downward through stay as they are.  More paths
+ * than necessary may then be lost, and a pair may break during a drain.
+ *
  * With opts->keep an entry keeps the port of keep->prefer while that is a
- * candidate, else the port that it has; only if neither is one it is displaced, and
- * placed by what the links carry, unless the placement is literal.  So the tables
- * depend on the history of faults, and change in as few entries as possible;
- * keep->prefer must then outlive *out.
- * Errors: FTR_INVAL: t is not of sh's size, sh was not made over nominal, or
- * the costs are not those of sh; FTR_LIMIT: sh has no ranks (more than 255
- * levels); FTR_NOMEM.  O(links * n_sw) byte operations.
+ * candidate, else its current port.  If neither is a candidate the entry is
+ * displaced, and placed by link load, unless the placement is literal.  The
+ * tables then depend on the history of faults and change in as few entries as
+ * possible.  keep->prefer must outlive *out.
+ *
+ * Errors: FTR_INVAL: t is not of sh's size, sh was not made over nominal, or the
+ * costs are not those of sh; FTR_LIMIT: sh has no ranks (more than 255 levels);
+ * FTR_NOMEM.  O(links * n_sw) byte operations.
  */
 enum ftr_status ftr_incr_new(const struct ftr_shape *sh,
 			     const struct ftr_shape *nominal,
@@ -138,12 +143,13 @@ enum ftr_status ftr_incr_new(const struct ftr_shape *sh,
 void ftr_incr_free(struct ftr_incr *lv);	/* NULL is accepted */
 
 /*
- * Let cables die and come to life, and follow.  *out belongs to lv and lives
- * until the next call that changes lv.  An event of a host's cable, of a cable
- * inside one rank, or of one that is in that state already changes nothing.
- * Errors: FTR_INVAL: no such switch or port, or nothing is known to be cabled
- * there (a new cable needs a new shape); FTR_NOMEM.  On an error nothing has
- * changed.  The result does not depend on the team.
+ * Apply link events and update the tables.  *out belongs to lv and is valid until
+ * the next call that changes lv.  An event has no effect if it names the link of a
+ * host, a link between switches of one rank, or a link that is in that state
+ * already.
+ * Errors: FTR_INVAL: no such switch or port, or no link is known there (a new
+ * link needs a new shape); FTR_NOMEM.  On an error nothing has changed.  The
+ * result does not depend on the team.
  */
 enum ftr_status ftr_incr_apply(struct ftr_incr *lv,
 			       const struct ftr_incr_event *event, uint32_t n,
@@ -151,35 +157,36 @@ enum ftr_status ftr_incr_apply(struct ftr_incr *lv,
 			       const struct ftr_incr_result **out,
 			       struct ftr_err *err) FTR_MUST_USE;
 
-/* Take the last ftr_incr_apply back, bit for bit.  False, and nothing done, if
- * it failed or was taken back already. */
+/* Undo the last ftr_incr_apply exactly.  Returns false, and does nothing, if that
+ * call failed or was undone already. */
 bool ftr_incr_undo(struct ftr_incr *lv);
 
-/* Events for all cables between s and other switches; event: room for
- * FTR_PORT_MAX.  Returns how many. */
+/* Events for all links between s and other switches; event: room for
+ * FTR_PORT_MAX.  Returns their number. */
 uint32_t ftr_incr_switch(const struct ftr_incr *lv, ftr_sw s, bool up,
 			 struct ftr_incr_event *event);
 
-/* The 64 bytes to be written: what the block holds when all stages up to and
- * including the write's are done. */
+/* The 64 bytes to write: the content of the block when all steps up to and
+ * including that of the write are done. */
 void ftr_incr_block(const struct ftr_incr *lv, const struct ftr_incr_write *w,
 		    uint8_t out[FTR_LFT_BLOCK]);
 
-/* What ftr_check_changes is asked about the last apply; points into lv, for as
- * long as the result does. */
+/* The input of ftr_check_changes for the last apply.  Points into lv, and is
+ * valid as long as the result. */
 void ftr_incr_delta(const struct ftr_incr *lv, struct ftr_check_delta *out);
 
 /* The tables after the last apply. */
 const struct ftr_tables *ftr_incr_tables(const struct ftr_incr *lv);
-/* Bit f->sw[s].first_port + p: the cable of s, p is dead (both ends are set);
+/* Bit f->sw[s].first_port + p: the link at port p of s is down (both ends are set);
  * (f->n_ports + 63) / 64 words. */
 const uint64_t *ftr_incr_dead(const struct ftr_incr *lv);
-/* Is a cable between switches known there, dead or alive? */
+/* Is a link between switches known there, up or down? */
 bool ftr_incr_connected(const struct ftr_incr *lv, ftr_sw s, ftr_port p);
-/* Is this cable between switches alive? */
+/* Is this link between switches up? */
 bool ftr_incr_alive(const struct ftr_incr *lv, ftr_sw s, ftr_port p);
 /* Ordered pairs of leaf switches without a path. */
 uint64_t ftr_incr_bad_pairs(const struct ftr_incr *lv);
+/* Bytes of memory in use. */
 size_t ftr_incr_bytes(const struct ftr_incr *lv);
 
 #ifdef __cplusplus

@@ -2,17 +2,17 @@
 /*
  * Jobs that run at the same time: which links they share.
  *
- * A job of n hosts is taken to send all-to-all: each port sends as fast as its
- * link, spread over the n - 1 others.  Its demand on a link is then its flows
- * there, divided by n - 1: 1 is a full link.
+ * Model: a job of n hosts sends all-to-all.  Each port sends at the full rate of
+ * its link, spread evenly over the other n - 1 ports.  The demand of a job on a
+ * link is then the number of its flows there, divided by n - 1; 1 is a full link.
  *
- *	alone	the job's greatest demand on a link, 1 at the least: how many
- *		times longer its exchange takes than at full speed
- *	with	the same with the demand of the other job added on links that
- *		the job uses
+ *	alone	the greatest demand of the job on any link, at least 1: how many
+ *		times longer its exchange takes than at full rate
+ *	with	the same, with the demand of the other job added on the links
+ *		that the job uses
  *
- * Interference of one job on another is with / alone of the other: 1 is none, 2
- * means that its exchange takes twice as long while both send.
+ * The interference of a job with another one is with / alone of the other.  1 is
+ * none; 2 means that the other's exchange takes twice as long while both send.
  */
 #ifndef FTR_JOBS_H
 #define FTR_JOBS_H
@@ -26,29 +26,29 @@ extern "C" {
 #define FTR_JOBS_MAX 1024
 
 struct ftr_job {
-	const ftr_ep *ep;	/* its ports; each once */
+	const ftr_ep *ep;	/* its ports, each once */
 	uint32_t n;
 };
 
 struct ftr_job_load {
 	uint32_t links;		/* directed links that it uses */
-	uint32_t shared;	/* of those, used by other jobs, too */
+	uint32_t shared;	/* of those, links that other jobs use as well */
 	double alone;
 	double with_all;	/* with all other jobs */
-	ftr_sw worst_sw;	/* link of with_all, FTR_SW_NONE: uses none */
+	ftr_sw worst_sw;	/* link of with_all, FTR_SW_NONE: job uses none */
 	ftr_port worst_port;
 };
 
 struct ftr_job_pair {
 	uint32_t shared;	/* directed links that both use */
-	double interference;	/* of the column's job on the row's */
+	double interference;	/* of the column's job with the row's */
 };
 
 /*
- * f and t as for ftr_load_new.  job[n]; load[n] and pair[n * n] are written:
- * pair[i * n + j] is what j does to i.  FTR_LIMIT: more than FTR_JOBS_MAX jobs;
- * FTR_INVAL: an end port twice in a job; FTR_NOMEM.  O(n_sw * ports of all jobs
- * + links * n^2).
+ * f and t as for ftr_load_new.  Input job[n]; output load[n] and pair[n * n], where
+ * pair[i * n + j] is the effect of job j on job i.  FTR_LIMIT: more than
+ * FTR_JOBS_MAX jobs; FTR_INVAL: an end port twice in a job; FTR_NOMEM.
+ * O(n_sw * ports of all jobs + links * n^2).
  */
 enum ftr_status ftr_jobs_load(const struct ftr_fabric *f,
 			      const struct ftr_tables *t,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The load of every link, where <ftr/load.h> gives sums and the worst links.
+ * The load of every single link; <ftr/load.h> gives sums and the most loaded links.
  *
- * load[] has f->n_ports elements: the flows that leave through that port of a
- * switch to another switch, 0 for all other ports.  It is written whole.
- * Patterns, flows and orders are those of <ftr/load.h>; flows that do not
- * arrive load nothing.
+ * load[] has f->n_ports elements: the number of flows that leave a switch through
+ * that port to another switch, 0 for all other ports.  Every element is written.
+ * Patterns, flows and orders are those of <ftr/load.h>.  Flows that do not arrive
+ * load no link.
  */
 #ifndef FTR_LINKLOAD_H
 #define FTR_LINKLOAD_H

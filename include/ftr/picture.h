@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The picture: where each switch is drawn, and what looks wrong there.
+ * The picture: where each switch is drawn, and which parts look irregular.
  *
- * Coordinates follow from the shape alone, so two runs give the same picture.
- * One unit of x is the place of one leaf switch; leaves stand in the order of
- * the columns of the shape, so a pod is a range of x.  A switch of a higher
- * rank stands above the leaves of its pod.  The caller draws rank r in row r.
+ * Coordinates follow from the shape alone, so two runs give the same picture.  One
+ * unit of x is the width of one leaf switch.  Leaves are placed in the order of the
+ * columns of the shape, so a pod is a range of x.  A switch of a higher rank is
+ * placed above the leaves of its pod.  The caller draws rank r in row r.
  *
  *	rank 2   [ plane 0 ][ plane 1 ][ plane 2 ]
  *	rank 1   [  pod 0  ]   [  pod 1  ]   ...
  *	rank 0   l l l l l l   l l l l l l
  *	x        0 1 2 3 4 5   6 7 8 ...
  *
- * Pod	all switches of one rank that stand above the same leaves; of rank 0,
- *	one leaf.
- * Block	switches that are drawn side by side as one: a pod, or those of one
- *	plane in it if the planes have several each; of rank 0, the leaves below
- *	one pod of rank 1.
+ * Pod	All switches of one rank above the same leaves; at rank 0, one leaf.
+ * Block	Switches drawn side by side as one unit: a pod, or the switches of one
+ *	plane in it if planes have several each; at rank 0, the leaves below one
+ *	pod of rank 1.
  *
  * Everything is const after ftr_picture_new.
  */
@@ -48,42 +47,42 @@ struct ftr_picture_block {
 /* Why a switch is marked; bits. */
 enum ftr_odd_sw {
 	FTR_ODD_FEW_UP = 1,	/* fewer upward links than most of its pod */
-	FTR_ODD_STUB = 2,	/* joins nothing */
+	FTR_ODD_STUB = 2,	/* connects nothing */
 	FTR_ODD_HORIZONTAL = 4,	/* has a link to a switch of its rank */
 	FTR_ODD_SKIP = 8	/* has a link that skips a rank */
 };
 
 /* Why an end port is marked; bits. */
 enum ftr_odd_ep {
-	FTR_ODD_NOT_ON_LEAF = 1,	/* a host on a switch that is no leaf */
+	FTR_ODD_NOT_ON_LEAF = 1,	/* a host on a switch that is not a leaf */
 	FTR_ODD_NO_LINK = 2	/* has no link */
 };
 
-/* Links that should be there between two switches of the fabric. */
+/* Missing links between two switches of the fabric. */
 struct ftr_missing {
 	ftr_sw low, up;		/* by rank */
 	uint32_t n;
-	bool inferred;		/* not from a nominal fabric, but from what
-				 * the other switches of the two ranks have */
+	bool inferred;		/* not known from a nominal fabric, but from the
+				 * other switches of the two ranks */
 };
 
 struct ftr_picture {
 	uint32_t n_pods, n_blocks, n_missing;
 	uint32_t n_ranks;
-	uint32_t n_cols;	/* leaf columns, those of lost leaves included */
+	uint32_t n_cols;	/* leaf columns, including those of missing leaves */
 	uint64_t missing_links;	/* sum of missing[].n */
 	double width;		/* every x is below this */
-	const struct ftr_picture_pod *pod;	/* by (rank, home) */
+	const struct ftr_picture_pod *pod;	/* by (rank, pod_first) */
 	const struct ftr_picture_block *block;
 	const struct ftr_missing *missing;	/* by (low, up) */
 	const double *x;	/* [n_sw] centre of the switch */
 	const uint32_t *block_of;	/* [n_sw] */
-	const uint32_t *pod_of;	/* [n_sw] FTR_POD_NONE: above no leaf */
-	/* [n_ranks][n_cols] pod of that rank above a leaf column, or NONE */
+	const uint32_t *pod_of;	/* [n_sw] FTR_POD_NONE: not above any leaf */
+	/* [n_ranks][n_cols] pod of that rank above a leaf column, or FTR_POD_NONE */
 	const uint32_t *pod_at;
 	const uint8_t *odd_sw;	/* [n_sw] enum ftr_odd_sw */
 	const uint32_t *n_up;	/* [n_sw] upward links */
-	const uint32_t *mode_up;	/* [n_sw] what most of its pod have */
+	const uint32_t *mode_up;	/* [n_sw] most frequent n_up in its pod */
 	const uint8_t *odd_ep;	/* [n_ep] enum ftr_odd_ep */
 	/* [f->n_ports] 1: the link there is slower or narrower than most of
 	 * its kind (between the same two ranks, or to a host) */
@@ -91,10 +90,10 @@ struct ftr_picture {
 	struct ftr_arena *arena;
 };
 
-/* Gbit/s of a link, rounded; 0: not known. */
+/* Data rate of a link in Gbit/s, rounded; 0: unknown. */
 unsigned int ftr_link_gbps(unsigned int width, enum ftr_speed speed);
 
-/* sh must outlive nothing: the result holds no pointer to it.  FTR_NOMEM.
+/* The result holds no pointer to sh.  FTR_NOMEM.
  * O(links log links + n_ranks * n_leaf). */
 enum ftr_status ftr_picture_new(const struct ftr_shape *sh,
 				struct ftr_picture **out,
@@ -102,12 +101,14 @@ enum ftr_status ftr_picture_new(const struct ftr_shape *sh,
 void ftr_picture_free(struct ftr_picture *p);	/* NULL is accepted */
 
 /*
- * The flows that must leave (out) and enter (in) each pod, whatever the tables
- * are; [n_pods] each.  No tables load all upward links of a pod with less than
- * out / up_links, rounded up, nor the downward ones with less than in /
- * up_links.  cross adds one flow; cross_all writes those of all-to-all among
- * the n end ports, FTR_EP_NONE: none.  f is the fabric of the picture.  End
- * ports on switches that are no leaf are left out: the bound stays a bound.
+ * The number of flows that must leave (out) and enter (in) each pod, whatever the
+ * tables are; [n_pods] each.  For any tables, the most loaded upward link of a pod
+ * carries at least out / up_links flows, rounded up, and the most loaded downward
+ * link at least in / up_links.
+ *
+ * cross adds one flow; cross_all writes the counts of all-to-all among the n end
+ * ports (FTR_EP_NONE entries are ignored).  f is the fabric of the picture.  End
+ * ports on switches that are not leaves are left out; the bound remains valid.
  */
 void ftr_picture_cross(const struct ftr_picture *p, const struct ftr_fabric *f,
 		       ftr_ep from, ftr_ep to, uint64_t *out, uint64_t *in);

@@ -2,12 +2,11 @@
 /*
  * Status codes and error texts.
  *
- * Every call of the library that can fail returns an enum ftr_status, zero on
- * success, and fills the caller's struct ftr_err with ONE finished sentence
- * that holds the offending value and its place (FILE:LINE, GUID or LID).
- * Outputs are written on success only, unless a function says otherwise.  The
- * library prints nothing; whoever decides that the failure matters logs the
- * text.
+ * Every library call that can fail returns an enum ftr_status, zero on success.  On
+ * failure it fills the caller's struct ftr_err with ONE complete sentence that holds
+ * the offending value and its place (FILE:LINE, GUID or LID).  Outputs are written
+ * on success only, unless a function says otherwise.  The library prints nothing;
+ * the caller that handles the failure logs the text.
  */
 #ifndef FTR_STATUS_H
 #define FTR_STATUS_H
@@ -22,20 +21,20 @@ extern "C" {
 enum ftr_status {
 	FTR_OK = 0,
 	FTR_NOMEM,		/* an allocation failed */
-	FTR_INVAL,		/* an argument or a described fabric contradicts itself */
-	FTR_PARSE,		/* a file is torn or not of the stated form */
+	FTR_INVAL,		/* an argument or a fabric description is contradictory */
+	FTR_PARSE,		/* a file is incomplete or not in the stated format */
 	FTR_IO,			/* the system refused to open, read or write */
-	FTR_SHAPE,		/* the fabric is none that the engine can rank */
+	FTR_SHAPE,		/* the engine cannot assign ranks to the fabric */
 	FTR_LIMIT,		/* a documented size limit is exceeded */
-	FTR_REFUSED,		/* the checker found fault with computed tables */
-	FTR_INTERNAL		/* an invariant is broken: always a bug of ours */
+	FTR_REFUSED,		/* the checker rejected computed tables */
+	FTR_INTERNAL		/* an invariant is violated: always a bug in ibfattree */
 };
 
 #define FTR_ERR_MAX 512
 
 struct ftr_err {
 	enum ftr_status status;
-	char msg[FTR_ERR_MAX];	/* "" until something failed */
+	char msg[FTR_ERR_MAX];	/* "" until a call fails */
 };
 
 /* Set err (may be NULL) and return status, so that callers can write

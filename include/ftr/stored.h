@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Remembered tables: what the entries of a fabric go back to, on disk.
+ * Stored tables: the preferred tables of a fabric, and the deviations from them, on
+ * disk.
  *
- * Two files, both written whole or not at all (see <ftr/nominal.h>), each with a
- * checksum, the engine, and the identity of the nominal fabric they belong to:
+ * There are two files.  Both are replaced atomically (see <ftr/nominal.h>).  Each
+ * holds a checksum, the engine, and the identity of the nominal fabric:
  *
  *	preferred	complete tables, with the GUIDs of the switches and of the
  *			owners of the LIDs
- *	displaced	the entries that hold another port, because their
- *			preferred one leads nowhere now
+ *	displaced	the entries that hold another port because their preferred
+ *			port leads nowhere now
  */
 #ifndef FTR_STORED_H
 #define FTR_STORED_H
@@ -22,19 +23,19 @@ extern "C" {
 
 #define FTR_ENGINE_NAME_MAX 16
 
-/* What tables belong to. */
+/* The engine and fabric that tables belong to. */
 struct ftr_stored_id {
 	char engine[FTR_ENGINE_NAME_MAX];
 	uint64_t nominal;	/* ftr_stored_nominal */
 };
 
-/* Identity of a nominal fabric: its switches, its links between them, and what
- * else decides its ranks. */
+/* Identity of a nominal fabric: its switches, the links between them, and
+ * lists, a hash of everything else that decides its ranks. */
 uint64_t ftr_stored_nominal(const struct ftr_fabric *nominal, uint64_t lists);
 
 struct ftr_stored {
 	struct ftr_stored_id id;
-	bool searched;		/* the full search is behind them */
+	bool searched;		/* the full search has improved them */
 	/* f: switches and owners of LIDs by GUID only, no links */
 	const struct ftr_fabric *f;
 	struct ftr_tables *t;
@@ -46,8 +47,8 @@ enum ftr_status ftr_stored_write(const char *path,
 				    const struct ftr_tables *t,
 				    struct ftr_err *err) FTR_MUST_USE;
 
-/* FTR_IO: there is no such file, or it cannot be read (it must belong to root or
- * to the caller).  FTR_PARSE: it is torn, damaged, or no such file. */
+/* FTR_IO: the file does not exist or cannot be read (it must belong to root or to
+ * the caller).  FTR_PARSE: it is incomplete, damaged, or not such a file. */
 enum ftr_status ftr_stored_read(const char *path,
 				   struct ftr_stored **out,
 				   struct ftr_err *err) FTR_MUST_USE;

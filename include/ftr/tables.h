@@ -10,9 +10,8 @@
  *	switch 1  255   p   p         p        255 ...
  *	          |<--------- stride ------------>|
  *
- * An entry is a port number, 0 for the switch itself, FTR_PORT_NONE for "no
- * path".  Memory: n_sw * stride bytes; 2,880 switches with 30,528 LIDs are
- * 88 MB.
+ * An entry is a port number, 0 for the switch itself, or FTR_PORT_NONE for no
+ * route.  Memory: n_sw * stride bytes; 2,880 switches with 30,528 LIDs take 88 MB.
  */
 #ifndef FTR_TABLES_H
 #define FTR_TABLES_H
@@ -30,7 +29,7 @@ struct ftr_tables {
 	uint8_t *lft;		/* n_sw rows */
 };
 
-/* All entries FTR_PORT_NONE if fill, else undefined (an engine writes all). */
+/* All entries are FTR_PORT_NONE if fill, else undefined (engines write all). */
 enum ftr_status ftr_tables_new(const struct ftr_fabric *f, bool fill,
 			       struct ftr_tables **out,
 			       struct ftr_err *err) FTR_MUST_USE;
@@ -47,7 +46,7 @@ static inline ftr_port ftr_tables_get(const struct ftr_tables *t, ftr_sw s,
 	return lid <= t->max_lid ? ftr_tables_row(t, s)[lid] : FTR_PORT_NONE;
 }
 
-/* One entry of two tables that differ. */
+/* An entry that differs between two tables. */
 struct ftr_change {
 	ftr_sw sw;
 	ftr_lid lid;
@@ -60,16 +59,17 @@ struct ftr_tables_diff {
 	uint32_t switches;	/* switches with a changed entry */
 };
 
-/* Switches are matched by GUID; a switch in only one of the two fabrics is
- * left out.  Missing rows beyond the shorter max_lid count as FTR_PORT_NONE. */
+/* Count the differences.  Switches are matched by GUID; a switch in only one of
+ * the two fabrics is ignored.  Entries beyond the lower max_lid count as
+ * FTR_PORT_NONE. */
 void ftr_tables_diff(const struct ftr_fabric *fa, const struct ftr_tables *a,
 		     const struct ftr_fabric *fb, const struct ftr_tables *b,
 		     struct ftr_tables_diff *out);
 
 /*
- * The entries of a, on fabric fa, as tables of fabric fb: switches are matched by
- * GUID, LIDs by their number where both fabrics give them to the same owner.  All
- * other entries are FTR_PORT_NONE.  Ports are copied as numbers, whatever they
+ * The entries of a, on fabric fa, as tables of fabric fb.  Switches are matched by
+ * GUID; LIDs by number, if both fabrics assign them to the same owner.  All other
+ * entries are FTR_PORT_NONE.  Port numbers are copied unchanged, whatever they
  * lead to.  O(n_sw * LIDs).
  */
 enum ftr_status ftr_tables_carry(const struct ftr_fabric *fa,

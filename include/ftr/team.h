@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A team of threads for fork-join inside one call.
+ * A team of threads for fork-join parallelism within one call.
  *
- * The caller makes a team and hands it in; size 1 (or a NULL team) runs in the
- * calling thread and starts none.  ftr_team_run splits 0..n-1 into chunks,
- * runs fn on them and returns when all are done.  Work must be split so that
- * every output has one writer; then results do not depend on the team's size.
- * A worker neither logs nor allocates from a shared arena.  One run at a time.
+ * The caller creates a team and passes it in.  A team of size 1, or NULL, runs in the
+ * calling thread and starts no threads.  ftr_team_run splits 0..n-1 into chunks, runs
+ * fn on them and returns when all are done.  The work must be split so that every
+ * output has one writer; results then do not depend on the size of the team.  Workers
+ * must not log or allocate from a shared arena.  One run at a time.
  */
 #ifndef FTR_TEAM_H
 #define FTR_TEAM_H

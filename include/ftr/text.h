@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Text that others chose: node descriptions, names and lines in files.
+ * Text from outside: node descriptions, names and lines in files.
  *
- * Every such text passes through here before it reaches a log, a terminal, a
- * file or JSON: names when they enter a fabric, error texts in ftr_fail, log
- * lines and command-line messages where they are written.
+ * All such text is cleaned here before it reaches a log, a terminal, a file or JSON:
+ * names when they enter a fabric, error texts in ftr_fail, log lines and command-line
+ * messages where they are written.
  */
 #ifndef FTR_TEXT_H
 #define FTR_TEXT_H
@@ -17,17 +17,16 @@ extern "C" {
 #endif
 
 /*
- * Replace, in place, whatever could control a terminal or forge a line in a
- * log, each by one '?': control characters (C0, DEL and C1, newline and tab
- * included), line and paragraph separators, characters that change the
- * direction of text (Unicode UAX #9), and bytes that are not valid UTF-8
- * (RFC 3629).  Everything else stays.  Never makes the text longer.
- * Returns s.
+ * Replace, in place, every character that could control a terminal or forge a log
+ * line with one '?': control characters (C0, DEL and C1, newline and tab included),
+ * line and paragraph separators, characters that change the direction of text
+ * (Unicode UAX #9), and bytes that are not valid UTF-8 (RFC 3629).  Everything else
+ * stays.  The text never becomes longer.  Returns s.
  */
 char *ftr_text_clean(char *s);
 
-/* Decode the UTF-8 character at s, which ends with a 0 byte somewhere.  Returns
- * its length, 1..4 bytes; 0 if it is not valid (RFC 3629). */
+/* Decode the UTF-8 character at s, a NUL-terminated string.  Returns its length,
+ * 1..4 bytes, or 0 if it is not valid (RFC 3629). */
 unsigned int ftr_text_char(const unsigned char *s, uint32_t *c);
 
 #ifdef __cplusplus

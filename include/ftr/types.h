@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Scalars with a meaning, their limits and their one sentinel each.
+ * Scalar types, their limits and their sentinels.
  *
- * All values are in host byte order; conversion happens at the border
- * (src/osm, src/io).  A dense index names an object inside ONE fabric and is
- * worthless outside of it; GUIDs name objects across fabrics.
+ * All values are in host byte order; conversion happens in src/osm and src/io.  A
+ * dense index is valid within ONE fabric only; GUIDs identify objects across
+ * fabrics.
  */
 #ifndef FTR_TYPES_H
 #define FTR_TYPES_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Virtual lanes: the SL to VL tables of switches, and the SLs of paths.
+ * Virtual lanes: the SL2VL tables of switches, and the SLs of paths.
  *
- * A packet keeps its SL all the way.  Every switch takes the VL of its next
- * link from (port where it came in, port where it leaves, SL); the VL that it
- * came on plays no part (IBA 1.3, 7.6.6).  A packet that is mapped to VL 15 is
- * dropped.  Packets of the switch itself come in by port 0.
+ * A packet keeps its SL on its whole path.  Every switch chooses the VL of the next
+ * link from (input port, output port, SL); the VL on which the packet arrived does
+ * not matter (IBA 1.3, 7.6.6).  A packet that is mapped to VL 15 is dropped.
+ * Packets of the switch itself have input port 0.
  */
 #ifndef FTR_VL_H
 #define FTR_VL_H
@@ -17,11 +17,11 @@ extern "C" {
 #endif
 
 #define FTR_N_SL 16
-#define FTR_VL_DROP 15		/* no data lane: IBA 1.3, 7.6.6 */
-#define FTR_SL_NONE 255		/* not told */
+#define FTR_VL_DROP 15		/* not a data VL: IBA 1.3, 7.6.6 */
+#define FTR_SL_NONE 255		/* unknown */
 
 /* One 64-bit word per (switch, in, out): bits 4 * sl .. 4 * sl + 3 are the VL.
- * 11 KB for a switch of 36 ports. */
+ * 11 KB for a switch with 36 ports. */
 struct ftr_sl2vl {
 	uint32_t n_sw;
 	uint32_t *width;	/* [n_sw] ports of the switch, port 0 included */
@@ -29,7 +29,7 @@ struct ftr_sl2vl {
 	uint64_t *word;
 };
 
-/* Identity: every SL is on the VL of its number. */
+/* Identity: every SL uses the VL with the same number. */
 enum ftr_status ftr_sl2vl_new(const struct ftr_fabric *f,
 			      struct ftr_sl2vl **out,
 			      struct ftr_err *err) FTR_MUST_USE;
@@ -57,15 +57,15 @@ static inline void ftr_sl2vl_set(struct ftr_sl2vl *m, ftr_sw s, ftr_port in,
 	*word |= (uint64_t)(vl & 15) << (4 * sl);
 }
 
-/* The SL of each (source, destination LID).  Sources are the end ports 0 ..
- * n_ep-1, then the switches; a source of which nothing is told has no row. */
+/* The SL of each (source, destination LID).  Sources are the end ports 0 .. n_ep-1,
+ * then the switches; a source with no known SL has no row. */
 struct ftr_path_sl {
 	uint32_t n_ep, n_sw;
 	ftr_lid max_lid;
 	uint8_t **row;		/* [n_ep + n_sw], NULL or [max_lid + 1] */
 };
 
-/* Nothing told. */
+/* All SLs unknown. */
 enum ftr_status ftr_path_sl_new(const struct ftr_fabric *f,
 				struct ftr_path_sl **out,
 				struct ftr_err *err) FTR_MUST_USE;

@@ -3,19 +3,19 @@
  * Kernels over rows of bytes.
  *
  * Each kernel is one inline body.  On x86-64 it is compiled twice, for the base
- * instruction set and for AVX2, and a call picks one; rows are kilobytes, so
- * the test costs nothing.  (Function multi-versioning by the
- * dynamic linker would do the same but runs before a sanitizer is ready.)
+ * instruction set and for AVX2, and each call selects one.  Rows are kilobytes long,
+ * so the test costs nothing.  (Function multi-versioning by the dynamic linker would
+ * do the same, but runs before a sanitizer is initialised.)
  *
- * The look-up is different: a byte shuffle looks 16 entries up at once.  A map
- * of up to MAX_PLANES * 16 entries is cut into such planes, and each plane
- * answers for the indices whose high half names it.  Longer maps, and other
- * processors, go byte by byte.
+ * The table look-up is different: a byte shuffle looks up 16 entries at once.  A map
+ * of up to MAX_PLANES * 16 entries is divided into planes of 16.  Each plane serves
+ * the indices whose high four bits are its number.  Longer maps, and other
+ * processors, use one look-up per byte.
  */
 #include "core/bytes.h"
 
-/* Plain loops over bytes: the compiler must make vector code of them whatever
- * level the rest is built at. */
+/* Plain loops over bytes: the compiler must vectorise them at any optimisation
+ * level. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif

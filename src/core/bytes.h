@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Kernels over rows of bytes: what shape and engines do to whole rows of
- * costs.  All rows start on a 64-byte line and n is a multiple of 64.
- * FTR_BYTE_INF is infinity: it stays infinite under + 1.
+ * Kernels over rows of bytes, which shape and engines apply to whole rows of costs.
+ * All rows start at a multiple of 64 bytes, and n is a multiple of 64.  FTR_BYTE_INF
+ * is infinity: it stays infinite under + 1.
  *
- * Vector code at any optimisation level, in two versions chosen at run time.
+ * The kernels are vectorised at any optimisation level, in two versions selected at
+ * run time.
  */
 #ifndef FTR_CORE_BYTES_H
 #define FTR_CORE_BYTES_H
@@ -45,8 +46,8 @@ void bytes_count_flag(uint8_t *count, uint8_t *last, uint8_t *flag, uint8_t k,
 void bytes_clear(uint8_t *to, const uint8_t *flag, size_t n);
 
 /*
- * to[i] = map[from[i]].  map has 256 entries; n_map: entries from 0 that
- * matter; any from[i] is < n_map or 255, and map[255] is 255.
+ * to[i] = map[from[i]].  map has 256 entries, of which the first n_map are used; each
+ * from[i] is < n_map or 255, and map[255] is 255.
  */
 void bytes_lookup(uint8_t *to, const uint8_t *from, size_t n,
 		  const uint8_t *map, unsigned int n_map);

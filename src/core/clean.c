@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Cleaning text that others chose: decode UTF-8 strictly, keep what is
- * printable, replace the rest.  A replaced character is never shorter than the
- * '?' it becomes, so this works in place.
+ * Cleaning of text from outside: decode UTF-8 strictly, keep printable characters,
+ * replace all others.  A replaced character is never shorter than the '?' that
+ * replaces it, so this works in place.
  */
 #include <stdbool.h>
 

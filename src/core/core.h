@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * core: memory, growing arrays, seeded random numbers, natural order.
+ * core: memory, growing arrays, seeded random numbers, hashing, natural order.
  *
- * Knows no fabric words.  Memory comes from two places only: arenas (one per
- * published object; freed as a whole) and ftr_malloc/ftr_realloc for what
- * grows.  Both go through one hook, so that a test can make the n-th
+ * This module knows nothing about fabrics.  Memory comes from two places only: arenas
+ * (one per published object, freed as a whole), and ftr_malloc and its relatives for
+ * data that grows.  Both use one hook through which a test can make the n-th
  * allocation fail.
  */
 #ifndef FTR_CORE_CORE_H
@@ -20,17 +20,17 @@
 
 /* ---- memory ------------------------------------------------------------ */
 
-/* As the libc calls, but subject to the fail-at-n hook.  realloc with n * size
- * overflowing fails.  Free with free(). */
+/* Like the libc functions, but subject to the fail-at-n hook.  reallocarray fails if
+ * n * size overflows.  Free with free(). */
 void *ftr_malloc(size_t size);
 void *ftr_calloc(size_t n, size_t size);
 void *ftr_reallocarray(void *p, size_t n, size_t size);
 void *ftr_aligned(size_t align, size_t size);
 
-/* For tests: let the n-th allocation from now on (1 = the next) and all after
- * it fail; 0 = never.  Not thread safe. */
+/* For tests: make the n-th allocation from now on (1 = the next) and all later ones
+ * fail; 0 = none.  Not thread safe. */
 void ftr_alloc_fail_at(unsigned long n);
-/* The same, but those after it succeed. */
+/* The same, but later ones succeed. */
 void ftr_alloc_fail_once(unsigned long n);
 /* Allocations made since the last ftr_alloc_fail_at. */
 unsigned long ftr_alloc_count(void);
@@ -46,7 +46,7 @@ void *ftr_arena_zalloc(struct ftr_arena *a, size_t n, size_t size);
 char *ftr_arena_strndup(struct ftr_arena *a, const char *s, size_t max);
 size_t ftr_arena_bytes(const struct ftr_arena *a);
 
-/* Make room for one more element in a growing array (cap in elements). */
+/* Make space for one more element in a growing array (cap in elements). */
 #define FTR_GROW(ptr, n, cap)						\
 	((n) < (cap) || ftr_grow((void **)&(ptr), &(cap), sizeof(*(ptr))))
 bool ftr_grow(void **ptr, uint32_t *cap, size_t size);
@@ -65,8 +65,8 @@ uint32_t ftr_rng_below(struct ftr_rng *r, uint32_t n);
 /* Fill perm with a random permutation of 0..n-1. */
 void ftr_rng_perm(struct ftr_rng *r, uint32_t *perm, uint32_t n);
 
-/* splitmix64 (Steele, Lea and Flood, 2014), its last three lines: every bit of
- * the result depends on every bit of x, and no two x have the same. */
+/* The finalizer of splitmix64 (Steele, Lea and Flood, 2014): every bit of the result
+ * depends on every bit of x, and different x have different results. */
 static inline uint64_t ftr_mix(uint64_t x)
 {
 	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -76,8 +76,8 @@ static inline uint64_t ftr_mix(uint64_t x)
 
 /* ---- hash -------------------------------------------------------------- */
 
-/* FNV-1a, 64 bits: start with INIT, feed piece by piece.  Of two texts that
- * differ in one byte, the hashes differ. */
+/* FNV-1a, 64 bits: start with INIT, feed piece by piece.  Two texts that differ in
+ * exactly one byte have different hashes. */
 #define FTR_HASH_INIT UINT64_C(0xcbf29ce484222325)
 
 static inline uint64_t ftr_hash(uint64_t hash, const void *data, size_t n)
@@ -91,8 +91,8 @@ static inline uint64_t ftr_hash(uint64_t hash, const void *data, size_t n)
 
 /* ---- order ------------------------------------------------------------- */
 
-/* "node2" < "node10": runs of digits compare as numbers, the rest as bytes;
- * equal only if the strings are equal. */
+/* "node2" < "node10": runs of digits compare as numbers, the rest as bytes.  The
+ * result is 0 only if the strings are equal. */
 int ftr_natural_cmp(const char *a, const char *b);
 
 /* ---- union-find -------------------------------------------------------- */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Files in directories where others may interfere: see file.h for the rules.
+ * Files in directories that others may write to: see file.h for the rules.
  *
- * The check is made on the open descriptor, so nobody can exchange the file
- * between check and use.  O_NONBLOCK keeps open() from waiting for the other
- * end of a FIFO; it has no effect on regular files.
+ * The open descriptor is checked, so the file cannot be exchanged between check and
+ * use.  O_NONBLOCK keeps open() from waiting for the other end of a FIFO; it has no
+ * effect on regular files.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,8 +36,8 @@ static enum ftr_status refuse(struct ftr_err *err, const char *path,
 	return ftr_fail(err, FTR_IO, "%s: refused: %s", path, reason);
 }
 
-/* Is the open file one that only root or the caller can have put there?
- * append: a second name of the file, a hard link, could be that of any file on
+/* Is the open file one that only root or the caller can have created?  append: a
+ * file with a second name is rejected, because a hard link could lead to any file on
  * the same file system. */
 static enum ftr_status check(int fd, const char *path, bool append,
 			     struct stat *sb, struct ftr_err *err)
@@ -80,7 +80,7 @@ enum ftr_status ftr_file_open(const char *path, int *fd, struct ftr_err *err)
 
 /* ---- append -------------------------------------------------------------- */
 
-/* More bytes than any incomplete record has. */
+/* Longer than any incomplete record. */
 #define TORN_MAX (4u << 20)
 
 /* Find the end of the last complete line in the first *size bytes. */
@@ -106,7 +106,7 @@ static bool find_end(int fd, off_t *size)
 	return !end;
 }
 
-/* *size: of the file, then without an incomplete last line. */
+/* *size: in: size of the file; out: the size without an incomplete last line. */
 static enum ftr_status cut_torn_line(int fd, const char *path, off_t *size,
 				     struct ftr_err *err)
 {
@@ -160,8 +160,8 @@ enum ftr_status ftr_file_append(const char *path, const char *text, size_t len,
 
 /* ---- replace ------------------------------------------------------------- */
 
-/* The new name must survive a power failure, too; where a directory cannot be
- * flushed there is nothing more to do. */
+/* Flush the directory, so that the new name survives a power failure.  Failure is
+ * ignored: some directories cannot be flushed. */
 static void flush_directory(char *path)
 {
 	int fd = open(dirname(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

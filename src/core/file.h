@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * file: opening, appending to and replacing files in directories where others
- * may interfere.
+ * Opening, appending to and replacing files in directories that others may write to.
  *
- * OpenSM runs as root, and the directories that it is configured to use may be
- * writable by others.  So a file that the plugin opens must be a regular file
- * that belongs to root or to the caller; symbolic links are not followed, and a
- * FIFO or device in its place is an error instead of a wait.  For files that
- * a user names on the command line these rules would be wrong: those are read
- * by ftr_text_open and ftr_slurp.
+ * OpenSM runs as root, and the directories in its configuration may be writable by
+ * other users.  A file that the plugin opens must therefore be a regular file that
+ * belongs to root or to the caller.  Symbolic links are not followed.  A FIFO or a
+ * device in its place is an error, so that open() cannot block.  These rules do not
+ * apply to files that a user names on the command line: ftr_text_open and ftr_slurp
+ * read those.
  *
  * Every function returns FTR_IO with "PATH: reason" in err.
  */
@@ -19,24 +18,22 @@
 
 #include "core/core.h"
 
-/* Open for reading; *fd on success.  errno is ENOENT if there is no such
- * file. */
+/* Open for reading; *fd on success.  errno is ENOENT if the file does not exist. */
 enum ftr_status ftr_file_open(const char *path, int *fd,
 			      struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * Append len bytes, all lines that end in a newline, and create the file if it
- * does not exist.  All of them are in the file afterwards, or, on failure (a
- * full disk, a quota), none: the file is cut back to its length before.  An
- * incomplete last line, left behind by a crash, is removed first.
+ * Append len bytes, which are complete lines, and create the file if it does not
+ * exist.  On failure (full disk, quota) nothing is appended: the file is truncated to
+ * its previous length.  An incomplete last line, left by a crash, is removed first.
  */
 enum ftr_status ftr_file_append(const char *path, const char *text, size_t len,
 				struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * Replace the file by what fill writes (false: it failed, errno says why): to
- * a new file beside it, "PATH.PID.tmp", which is flushed to the disk and then
- * renamed.  path holds its old or its new content, whole.  Two threads must
+ * Replace the file by what fill writes (it returns false on failure, with the reason
+ * in errno).  fill writes to a new file "PATH.PID.tmp", which is flushed to disk and
+ * renamed.  path holds either its old or its new content, complete.  Two threads must
  * not replace the same path at once.
  */
 typedef bool (*ftr_file_fill)(FILE *out, const void *ctx);

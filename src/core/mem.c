@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Memory.  An arena is a list of chunks; a request is cut from the newest
- * chunk or opens a new one (at least CHUNK bytes), so that an object of any
- * size costs one pointer bump and all of a generation dies with one call.
+ * Memory.  An arena is a list of chunks.  A request is taken from the newest chunk or
+ * opens a new one (at least CHUNK bytes).  An allocation costs one pointer increment,
+ * and one call frees everything.
  *
  *	arena -> chunk -> chunk -> ...
  *	         [header|used......|free....]
@@ -17,7 +17,7 @@
 
 static atomic_ulong fail_at;
 static atomic_ulong count;
-static atomic_bool only;	/* that one, and none after it */
+static atomic_bool only;	/* only that allocation fails, not the later ones */
 
 static bool fails(void)
 {
@@ -144,7 +144,7 @@ void *ftr_arena_alloc(struct ftr_arena *a, size_t n, size_t size)
 			return NULL;
 		c->size = want;
 		c->used = 0;
-		/* A big block must not hide the room left in the head. */
+			/* A big block must not hide the space left in the head. */
 		if (a->head && want > CHUNK) {
 			c->next = a->head->next;
 			a->head->next = c;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Status codes and the one error text.  ftr_fail formats once, at the place
- * that decided; callers on the way up may only put a prefix before it.
+ * Status codes and the error text.  ftr_fail formats the text once, where the error
+ * is detected; its callers may only add a prefix.
  */
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The team: size-1 sleeping threads and the caller.
+ * The team: the caller and size-1 sleeping threads.
  *
- * A run publishes (fn, ctx, n, chunk) under the mutex with a new generation
- * number and wakes all; every member then takes chunks from one atomic counter
- * until none is left.  The caller works too and waits until all helpers have
- * reported back, so nothing of a run outlives it.
+ * A run publishes (fn, ctx, n, chunk) under the mutex with a new generation number
+ * and wakes all threads.  Every member then takes chunks from one atomic counter until
+ * none is left.  The caller works as well, and waits until all helpers have reported
+ * back, so no thread still works on a run after it returned.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,7 +15,7 @@
 #include "core/core.h"
 
 struct ftr_team {
-	unsigned int size;	/* members, the caller included */
+	unsigned int size;	/* members, including the caller */
 	unsigned int started;	/* threads to join */
 	pthread_mutex_t lock;
 	pthread_cond_t go, done;

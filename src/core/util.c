@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Seeded random numbers and natural order.  The generator is xoshiro256** by
- * Blackman and Vigna with splitmix64 seeding, written from its published
- * recurrence: small, fast, and the same everywhere, so a printed seed replays.
+ * Seeded random numbers and natural order.  The generator is xoshiro256** by Blackman
+ * and Vigna, seeded with splitmix64, written from its published recurrence.  It gives
+ * the same sequence on every machine, so a printed seed reproduces a run.
  */
 #include <string.h>
 
@@ -38,7 +38,7 @@ uint64_t ftr_rng_next(struct ftr_rng *r)
 
 uint32_t ftr_rng_below(struct ftr_rng *r, uint32_t n)
 {
-	/* Rejection keeps it uniform: 2^32 mod n lowest values are dropped. */
+		/* Rejection keeps it uniform: the lowest 2^32 mod n values are dropped. */
 	uint32_t low = (uint32_t)-n % n, x;
 
 	do
@@ -104,5 +104,5 @@ int ftr_natural_cmp(const char *a, const char *b)
 	}
 	if (*x || *y)
 		return *x ? 1 : -1;
-	return strcmp(a, b);	/* "a01" and "a1": equal numbers, some order */
+	return strcmp(a, b);	/* "a01" and "a1" are equal as numbers: any fixed order */
 }

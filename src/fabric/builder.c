@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The builder: nodes and links as the sources tell them, in any order.
+ * The builder: collects nodes and links as the sources report them, in any order.
  *
- * Three growing arrays (switches, end ports, cables) and three maps: node GUID
- * to switch, (node GUID, port) to end port, (node GUID, port) to cable.  A
- * contradiction between two additions is found at the second one, so that a
- * reader can name its line; what needs the whole (missing nodes, port numbers,
- * LID overlaps) is found by freeze, which sorts everything by GUID and lays it
- * out in one arena.
+ * It has three growing arrays (switches, end ports, links) and three maps: node GUID to
+ * switch, (node GUID, port) to end port, (node GUID, port) to link.  A contradiction
+ * between two additions is found at the second one, so that a reader can name its line.
+ * Errors that need the whole fabric (missing nodes, port numbers, LID overlaps) are
+ * found by freeze, which sorts everything by GUID and stores it in one arena.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -49,10 +48,12 @@ struct ftr_builder {
 	struct ftr_map link_by_end;
 };
 
-/* Node GUIDs are 64 bits wide and a port number 8 more, so the key is the
- * mixed sum; a collision of two ends is told apart nowhere, hence the mixing
- * is a bijection of the GUID and ports are spread by an odd constant.  Two
- * real ends collide with probability about n^2 / 2^65. */
+/*
+ * The key is a sum, because a node GUID has 64 bits and a port number 8 more.
+ * Collisions of two ends are not detected.  The mixing is therefore a bijection of the
+ * GUID, and ports are spread by an odd constant: two real ends collide with a
+ * probability of about n^2 / 2^65.
+ */
 static uint64_t end_key(uint64_t node_guid, ftr_port port)
 {
 	return ftr_mix(node_guid) + port * 0x9E3779B97F4A7C15u;
@@ -84,7 +85,7 @@ static enum ftr_status nomem(struct ftr_err *err)
 	return ftr_fail(err, FTR_NOMEM, "out of memory for the fabric");
 }
 
-/* Whoever made the fabric has chosen them. */
+/* Names come from outside the program: clean them. */
 static void copy_name(char *to, const char *from)
 {
 	size_t len = from ? strnlen(from, FTR_NAME_MAX) : 0;
@@ -95,7 +96,7 @@ static void copy_name(char *to, const char *from)
 	ftr_text_clean(to);
 }
 
-/* Merge a second telling of lid/lmc into the first; 0 = not told. */
+/* Merge a second report of lid/lmc into the first; 0 = unknown. */
 static enum ftr_status merge_lid(ftr_lid *lid, uint8_t *lmc, ftr_lid lid2,
 				 unsigned int lmc2, const char *what,
 				 uint64_t guid, struct ftr_err *err)
@@ -339,7 +340,7 @@ enum ftr_status ftr_builder_assign_lids(struct ftr_builder *b,
 	for (uint32_t i = 0; i < b->n_sw; i++) {
 		mark(used, b->sw[i].lid, b->sw[i].lmc);
 		if (!b->sw[i].lid) {
-			b->sw[i].lmc = 0;	/* it was that of no LID */
+			b->sw[i].lmc = 0;	/* an LMC without a LID */
 			want[n++] = (struct lid_want){ b->sw[i].guid,
 						       &b->sw[i].lid, 0 };
 		}
@@ -389,7 +390,7 @@ static int by_guid_cmp(const void *x, const void *y)
 	return (a->guid > b->guid) - (a->guid < b->guid);
 }
 
-/* The fabric under construction: writable views of what gets published. */
+/* The fabric under construction: writable views of the result. */
 struct frozen {
 	struct ftr_fabric *f;
 	struct ftr_switch *sw;
@@ -427,8 +428,8 @@ static bool lay_switches(const struct ftr_builder *b, struct frozen *z,
 	return z->ports != NULL;
 }
 
-/* The list by holder, where a place is held by another switch.  FTR_INVAL: one
- * holds two. */
+/* The list by holder, if a place is held by another switch.  FTR_INVAL: a switch holds
+ * two places. */
 static enum ftr_status lay_holders(struct frozen *z, uint32_t n,
 				   struct by_guid *key, struct ftr_err *err)
 {
@@ -487,7 +488,7 @@ static bool lay_endports(const struct ftr_builder *b, struct frozen *z,
 	return ok;
 }
 
-/* An end of a cable after look-up. */
+/* An end of a link after look-up. */
 struct found_end {
 	uint8_t kind;
 	uint32_t idx;
@@ -564,7 +565,7 @@ static enum ftr_status lay_links(const struct ftr_builder *b,
 	return FTR_OK;
 }
 
-/* Enter the LIDs of one object; report who owned one before. */
+/* Enter the LIDs of one object; report the previous owner of a LID. */
 static enum ftr_status own(struct ftr_lid_owner *owner, ftr_lid lid,
 			   unsigned int lmc, uint8_t kind, uint32_t idx,
 			   uint64_t guid, const struct frozen *z,

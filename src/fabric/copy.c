@@ -53,7 +53,7 @@ static enum ftr_status copy_nodes(const struct copy *c)
 	return FTR_OK;
 }
 
-/* Is the cable at (s, p) one to copy, and asked for at this end? */
+/* Is the link at (s, p) to be copied, and is this the end that copies it? */
 static bool wanted(const struct copy *c, ftr_sw s, ftr_port p,
 		   struct ftr_end *far)
 {

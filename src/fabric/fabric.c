@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The frozen fabric: look-ups, names that are not unique, copies with something
- * left out, and the words for speeds.
+ * The frozen fabric: look-ups, names that are not unique, and the names of speeds.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -71,9 +70,8 @@ bool ftr_ep_is_aggregation(const struct ftr_endport *ep)
 
 /* ---- names ------------------------------------------------------------- */
 
-/* Names are compared by a 64-bit hash.  If two different names ever had the
- * same hash, both would count as shared, and a GUID would be shown that is not
- * needed. */
+/* Names are compared by a 64-bit hash.  If two different names had the same hash,
+ * both would count as shared, and messages would show a GUID needlessly. */
 bool ftr_mark_shared_names(struct ftr_switch *sw, uint32_t n_sw,
 			   struct ftr_endport *ep, uint32_t n_ep)
 {

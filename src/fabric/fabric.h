@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What builder.c and fabric.c share: the map from GUID to a small number, and
- * which names are not unique.
+ * Shared by builder.c and fabric.c: the map from GUID to index, and the detection of
+ * names that are not unique.
  */
 #ifndef FTR_FABRIC_FABRIC_H
 #define FTR_FABRIC_FABRIC_H
@@ -9,8 +9,8 @@
 #include "core/core.h"
 #include <ftr/fabric.h>
 
-/* map.c: open addressing, a power of two places, at most half full; value
- * NONE = free. */
+/* map.c: open addressing; the number of slots is a power of two, at most half of them
+ * are used; value NONE = free. */
 #define FTR_MAP_NONE UINT32_MAX
 
 struct ftr_map {
@@ -24,7 +24,7 @@ uint32_t ftr_map_get(const struct ftr_map *m, uint64_t key);
 bool ftr_map_put(struct ftr_map *m, uint64_t key, uint32_t val);
 void ftr_map_fini(struct ftr_map *m);
 
-/* Set name_shared of all nodes; false if there is no memory.  O(n). */
+/* Set name_shared of all nodes; false if out of memory.  O(n). */
 bool ftr_mark_shared_names(struct ftr_switch *sw, uint32_t n_sw,
 			   struct ftr_endport *ep, uint32_t n_ep);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Seeded damage, and random fabrics that are no trees.
+ * Seeded damage, and random fabrics that are not trees.
  *
- * Damage draws, without replacement, from the lists of cables between
- * switches, of switches without hosts, and of hosts, in index order, so a
- * seed means the same faults on every machine; what was drawn is left out of a
- * copy.  A host goes with all of its ports.  Aggregation Nodes are no hosts:
- * they go with their switch and with nothing else.
+ * Faults are drawn without replacement from the lists of links between switches, of
+ * switches without hosts, and of hosts, in index order.  A seed therefore gives the
+ * same faults on every machine.  The result is a copy without the drawn parts.  A host
+ * is removed with all of its ports.  Aggregation Nodes are not hosts: they are removed
+ * only with their switch.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,10 +17,10 @@
 
 struct loss {
 	uint8_t *dead_sw, *dead_node;
-	uint8_t *dead_port;	/* [n_ports] of the lower end of a cable */
+	uint8_t *dead_port;	/* [n_ports] of the lower end of a link */
 };
 
-/* Mark n random ones of the listed indices; FTR_INVAL if there are fewer. */
+/* Mark n of the listed indices at random; FTR_INVAL if there are fewer. */
 static enum ftr_status draw_dead(struct ftr_rng *r, uint32_t *list,
 				 uint32_t n_list, uint32_t n, uint8_t *dead,
 				 const char *what, struct ftr_err *err)
@@ -46,7 +46,7 @@ static bool is_link(const struct ftr_fabric *f, ftr_sw s, unsigned int p)
 	       (port->peer > s || (port->peer == s && port->peer_port > p));
 }
 
-/* Switches without hosts; dead_sw serves as scratch and is left cleared. */
+/* Switches without hosts; dead_sw is used as scratch space and left cleared. */
 static uint32_t list_bare_switches(const struct ftr_fabric *f, struct loss *z,
 				   uint32_t *list)
 {
@@ -63,7 +63,7 @@ static uint32_t list_bare_switches(const struct ftr_fabric *f, struct loss *z,
 	return n;
 }
 
-/* Node numbers are dense and rise with the first end port of each node. */
+/* Node numbers are dense, in the order of the first end port of each node. */
 static uint32_t list_hosts(const struct ftr_fabric *f, uint32_t *list)
 {
 	uint32_t n = 0, next = 0;
@@ -169,13 +169,13 @@ enum ftr_status ftr_gen_order(const struct ftr_fabric *f, uint64_t seed,
 	return FTR_OK;
 }
 
-/* ---- no trees ---------------------------------------------------------- */
+/* ---- random graphs ----------------------------------------------------- */
 
 struct wild {
 	struct ftr_rng rng;
 	struct ftr_builder *b;
 	uint32_t n_sw;
-	uint8_t *used;		/* ports taken of a switch */
+	uint8_t *used;		/* number of ports in use, by switch */
 	struct ftr_err *err;
 };
 
@@ -184,8 +184,8 @@ static uint64_t wild_guid(uint32_t i)
 	return (uint64_t)3 << 56 | (uint64_t)(i + 1) << 8;
 }
 
-/* A random one of the switches 0..n-1, other than skip, or the next with a
- * free port; n if all are full. */
+/* A random switch of 0..n-1 other than skip; if it has no free port, the next one
+ * that has; n if all are full. */
 static uint32_t wild_pick(struct wild *w, uint32_t n, uint32_t skip)
 {
 	uint32_t at = ftr_rng_below(&w->rng, n - (skip < n));
@@ -241,7 +241,7 @@ static enum ftr_status grow_wild(struct wild *w, uint32_t n_hosts,
 		snprintf(name, sizeof(name), "sw-%u", i);
 		st = ftr_builder_add_switch(w->b, wild_guid(i), FTR_PORT_MAX,
 					    0, 0, name, w->err);
-		/* a tree of i switches never fills them all */
+		/* a tree of i switches never uses all their ports */
 		if (!st && i > 0)
 			st = wild_link(w, i, wild_pick(w, i, i));
 	}

@@ -2,9 +2,9 @@
 /*
  * Nodes, GUIDs, port numbers and LIDs of generated fabrics.
  *
- * Where they are drawn at random, all come from one seed, in the order level by
- * level and node by node: a fabric as vendors and installers leave it, the same
- * on every machine.
+ * Random choices all come from one seed, level by level and node by node.  The result
+ * looks like a fabric as vendors and installers leave it, and is the same on every
+ * machine.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #define WIDTH 4
 #define SPEED FTR_SPEED_EDR
 
-/* ---- shapes as text ------------------------------------------------------ */
+/* ---- parsing ------------------------------------------------------------- */
 
 enum ftr_status gen_number(const char *text, const char **at, const char *what,
 			   unsigned int max, unsigned int *out,
@@ -73,7 +73,7 @@ enum ftr_status gen_limit(struct gen_growth *z, unsigned int l, uint64_t n,
 	return FTR_OK;
 }
 
-/* GUIDs leave the low byte to the ports: a simulator numbers them so. */
+/* GUIDs leave the low byte to the ports, as a simulator numbers them. */
 static uint64_t pick_guid(struct gen_growth *z, unsigned int l, uint32_t i)
 {
 	uint64_t serial = (uint64_t)l << 32 | i;
@@ -145,7 +145,7 @@ static enum ftr_status add_nodes(struct gen_growth *z)
 	return FTR_OK;
 }
 
-/* ---- cables ------------------------------------------------------------ */
+/* ---- links ------------------------------------------------------------- */
 
 static struct ftr_end place(const struct gen_growth *z, unsigned int l,
 			    uint32_t i, unsigned int k)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * grow: what all generated shapes have in common: nodes level by level with
- * their GUIDs, port numbers and LIDs, in order or drawn from one seed.  The
- * shape says how many nodes of how many ports, what they are called, and which
- * places are cabled.
+ * Shared by all generated fabrics: nodes level by level with their GUIDs, port numbers
+ * and LIDs, in order or drawn from one seed.  The kind of fabric (PGFT, torus) gives the
+ * number of nodes and of their ports, the node names, and which ports are connected.
  */
 #ifndef FTR_GEN_GROW_H
 #define FTR_GEN_GROW_H
@@ -11,18 +10,18 @@
 #include "core/core.h"
 #include <ftr/gen.h>
 
-struct gen_level {			/* level 0 are hosts */
+struct gen_level {			/* level 0: hosts */
 	uint32_t n;			/* nodes */
 	uint32_t radix[FTR_PGFT_MAX_H];
 	unsigned int n_ports;
 	uint64_t *guid;			/* [n] */
-	uint8_t *port;			/* [n * n_ports] number of a place */
+	uint8_t *port;			/* [n * n_ports] port number of a position */
 };
 
 struct gen_growth {
 	const struct gen_shape *shape;
-	const void *of;			/* the shape's numbers */
-	unsigned int h;			/* levels of switches */
+	const void *of;			/* parameters of the kind of fabric */
+	unsigned int h;			/* number of switch levels */
 	const struct ftr_gen_opts *o;
 	struct ftr_rng rng;
 	struct ftr_builder *b;
@@ -32,20 +31,20 @@ struct gen_growth {
 };
 
 struct gen_shape {
-	/* n and n_ports of all levels, and whatever limits there are */
+	/* sets n and n_ports of all levels and checks the limits */
 	enum ftr_status (*size)(struct gen_growth *z);
 	enum ftr_status (*links)(struct gen_growth *z);
-	/* of a switch */
+	/* name of a switch */
 	void (*name)(const struct gen_growth *z, unsigned int l, uint32_t i,
 		     char *name);
 };
 
-/* A cable from place k of node i of level l to place q of node j of level r;
- * places count from 0. */
+/* A link from position k of node i of level l to position q of node j of level r;
+ * positions count from 0. */
 enum ftr_status gen_link(struct gen_growth *z, unsigned int l, uint32_t i,
 			 unsigned int k, unsigned int r, uint32_t j,
 			 unsigned int q);
-/* FTR_LIMIT if v, of the level l, is more than ports or LIDs allow; adds the
+/* FTR_LIMIT if level l is larger than the limits on ports or LIDs allow; adds the
  * level's LIDs to *total. */
 enum ftr_status gen_limit(struct gen_growth *z, unsigned int l, uint64_t n,
 			  uint64_t ports, uint64_t *total);
@@ -53,9 +52,9 @@ enum ftr_status gen_grow(const struct gen_shape *shape, const void *of,
 			 unsigned int h, const struct ftr_gen_opts *opts,
 			 struct ftr_fabric **out, struct ftr_err *err);
 
-/* ---- shapes as text ------------------------------------------------------ */
+/* ---- parsing ------------------------------------------------------------- */
 
-/* One number at *at, 1..max; steps over it. */
+/* Parse a number at *at, 1..max, and advance *at. */
 enum ftr_status gen_number(const char *text, const char **at, const char *what,
 			   unsigned int max, unsigned int *out,
 			   struct ftr_err *err);

@@ -2,17 +2,16 @@
 /*
  * The generator of PGFTs.
  *
- * PGFT(h; m; w; p), seed 002 section 2 and its reference [2].  A node of level
- * l is a tuple of h digits: digit i (1..h) counts 0..w_i-1 where i <= l and
- * 0..m_i-1 where i > l.  Nodes of levels l-1 and l are cabled, p_l times, when
- * their tuples agree in all digits but the l-th.  The index of a node is its
- * tuple read with digit 1 as the fastest, so hosts of one leaf are
- * neighbours, so are leaves of one pod, and host i has the destination index i
- * of D-mod-k.
+ * PGFT(h; m; w; p): Gliksberg et al. 2020, section 2, and Zahavi 2010.  A node of level
+ * l is a tuple of h digits: digit i (1..h) counts 0..w_i-1 if i <= l, and 0..m_i-1 if
+ * i > l.  Nodes of levels l-1 and l are connected by p_l links if their tuples agree in
+ * all digits except the l-th.  The index of a node is its tuple read with digit 1 as the
+ * fastest.  The hosts of one leaf are therefore consecutive, and so are the leaves of
+ * one pod; host i has the destination index i of D-mod-k.
  *
- *	ports of a node of level l, in order without shuffling:
- *	  below: child c, cable j -> c * p_l + j
- *	  above: parent u, cable j -> m_l * p_l + u * p_{l+1} + j
+ *	ports of a node of level l, in order if not shuffled:
+ *	  below: child c, link j -> c * p_l + j
+ *	  above: parent u, link j -> m_l * p_l + u * p_{l+1} + j
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,7 +19,7 @@
 
 #include "gen/grow.h"
 
-/* ---- shapes as text ---------------------------------------------------- */
+/* ---- parsing ----------------------------------------------------------- */
 
 static const struct {
 	const char *name, *text;
@@ -119,10 +118,10 @@ static void name(const struct gen_growth *z, unsigned int l, uint32_t i,
 	snprintf(name, FTR_NAME_MAX, "sw-%u-%u", l, i);
 }
 
-/* ---- cables ------------------------------------------------------------ */
+/* ---- links ------------------------------------------------------------- */
 
-/* Index of the u-th parent (level l + 1) of node i of level l, and which of
- * that parent's children i is. */
+/* Index of the u-th parent (level l + 1) of node i of level l, and the number of i
+ * among the children of that parent. */
 static uint32_t parent(const struct gen_growth *z, unsigned int l, uint32_t i,
 		       uint32_t u, uint32_t *child)
 {

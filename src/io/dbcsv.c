@@ -7,12 +7,12 @@
  *	"leaf 1",40,2,...,0x248a070300f2a8c0,0x248a070300f2a8c0,...
  *	END_NODES
  *
- * Three of the many sections are read: NODES, PORTS (LIDs, LMC, port GUIDs,
- * active width and speed; port 0 of a switch has its LID) and LINKS, one line per
- * link with both ends.  Columns are found by the names in the section's first
- * line.  NODES must come before the other two; ibdiagnet prints it first.
+ * Three of the many sections are read: NODES, PORTS (LIDs, LMC, port GUIDs, active
+ * width and speed; port 0 of a switch has its LID) and LINKS, one line per link with
+ * both ends.  Columns are found by their names in the first line of the section.  NODES
+ * must come before the other two; ibdiagnet prints it first.
  *
- * A section without its END line, or a file without NODES or LINKS, is torn.
+ * A section without its END line, and a file without NODES or LINKS, are incomplete.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,8 +31,7 @@ enum { P_NODE, P_GUID, P_NUM, P_LID, P_LMC, P_WIDTH, P_SPEED };
 enum { L_GUID1, L_PORT1, L_GUID2, L_PORT2 };
 #define MAX_COLUMNS 7
 
-/* Names of the columns that are read; those behind the first `need` may be
- * missing. */
+/* Names of the columns that are read.  Only the first `need` are required. */
 static const struct {
 	const char *name;
 	const char *column[MAX_COLUMNS];
@@ -113,7 +112,7 @@ static enum ftr_status titles(struct csv *x, struct ftr_cur c)
 	return FTR_OK;
 }
 
-/* The values of a line; what it lacks is empty. */
+/* The values of a line; missing ones are empty. */
 static void split(const struct csv *x, struct ftr_cur c,
 		  struct ftr_cur *value)
 {
@@ -146,7 +145,7 @@ static enum ftr_status number(const struct csv *x,
 				       (size_t)(value[i].end - value[i].p)).s);
 }
 
-/* The same, 0 for what is not told ("N/A", or no such column). */
+/* The same; 0 for unknown values ("N/A", or no such column). */
 static uint64_t number_if(const struct ftr_cur *value, unsigned int i)
 {
 	struct ftr_cur at = value[i];
@@ -192,7 +191,7 @@ static enum ftr_status node_line(struct csv *x, const struct ftr_cur *v)
 	return ftr_raw_add_node(x->r, &n);
 }
 
-/* LinkSpeedActv: a byte each of old, extended, and vendor-specific speeds. */
+/* LinkSpeedActv: one byte each for old, extended, and vendor-specific speeds. */
 static enum ftr_speed speed_of(uint64_t v)
 {
 	if (v >> 24 & 1)
@@ -239,7 +238,7 @@ static enum ftr_status port_line(struct csv *x, const struct ftr_cur *v)
 	return FTR_OK;
 }
 
-/* One end of a link, as if its own record told it. */
+/* One end of a link, as if its own record had given it. */
 static enum ftr_status add_end(struct csv *x, uint32_t node, uint64_t num,
 			       uint32_t far, uint64_t far_num)
 {
@@ -358,7 +357,7 @@ static enum ftr_status collect(struct csv *x)
 		return ftr_text_fail(x->t, FTR_PARSE, "section %s, which begins on line %u, has no end",
 				     x->open, x->open_line);
 	if (!x->seen[LINKS])
-		return ftr_text_fail(x->t, FTR_PARSE, "the file ends without a section %s: no fabric",
+		return ftr_text_fail(x->t, FTR_PARSE, "the file has no section %s",
 				     x->seen[NODES] ? "LINKS" : "NODES");
 	return FTR_OK;
 }

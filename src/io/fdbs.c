@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Forwarding tables as opensm.fdbs (and ibdiagnet's, of the same form):
+ * Forwarding tables as opensm.fdbs (ibdiagnet's file has the same form):
  *
  *	dump_ucast_routes: Switch 0x0008f10500108c9e
  *	LID    : Port : Hops : Optimal
@@ -9,12 +9,12 @@
  *	0x0003 : 003  : HOPS UNKNOWN
  *	0x0004 : 003  : 03   : No 2 hop path possible via port 1!
  *
- * Read are LID and port.  HOPS UNKNOWN is an entry like any other: OpenSM's own
- * hop count is not told, as for most engines but minhop and updn.
+ * LID and port are read.  HOPS UNKNOWN is an entry like any other: OpenSM knows its hop
+ * counts only with minhop, updn and a few other engines.
  *
- * A section has no end line, but OpenSM prints every LID from 1 to the same
- * last one for each switch: a section that leaves one out, or ends elsewhere
- * than the first, is torn.
+ * A section has no end line, but OpenSM prints every LID from 1 to the same last LID for
+ * each switch.  A section that omits a LID, or ends at a different LID than the first
+ * section, is incomplete.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -72,7 +72,7 @@ static enum ftr_status begin(struct ftr_fdbs *r, struct ftr_cur *c)
 	return FTR_OK;
 }
 
-/* Behind the port: ": 01 : ..." or ": HOPS UNKNOWN". */
+/* The text after the port: ": 01 : ..." or ": HOPS UNKNOWN". */
 static bool rest_is_good(struct ftr_cur at)
 {
 	uint64_t hops;
@@ -105,7 +105,7 @@ static enum ftr_status entry(struct ftr_fdbs *r, struct ftr_cur *c)
 	r->lid = (ftr_lid)lid;
 	ftr_cur_blanks(&at);
 	if (!ftr_cur_char(&at, ':'))
-		return ftr_text_expected(r->t, &at, "':' behind the LID");
+		return ftr_text_expected(r->t, &at, "':' after the LID");
 	ftr_cur_blanks(&at);
 	if (ftr_cur_str(&at, "UNREACHABLE"))
 		return FTR_OK;

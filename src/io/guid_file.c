@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * GUID files: one per line, hex with or without 0x, comments from '#' on.
- * OpenSM's own reader lets a name follow the GUID and drops it, so we do, too; a second
- * GUID is no name, but two lines that have become one.
+ * GUID files: one GUID per line, hex with or without 0x; '#' begins a comment.  OpenSM
+ * ignores a name after the GUID, and so does this reader.  A second GUID on a line is an
+ * error: two lines have become one.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -23,11 +23,11 @@ static enum ftr_status guid(const struct ftr_text *t, struct ftr_cur c,
 	    (at.p == stop || ftr_cur_str(&at, "0x")))
 		return ftr_text_expected(t, &c, "a GUID and nothing else");
 	if (!*out)
-		return ftr_text_fail(t, FTR_PARSE, "GUID 0 names nothing");
+		return ftr_text_fail(t, FTR_PARSE, "GUID 0 is not valid");
 	return FTR_OK;
 }
 
-/* More than there are LIDs: nobody has so many. */
+/* More than there are LIDs; no list is as long. */
 #define GUIDS_MAX (1u << 20)
 
 static enum ftr_status read_list(struct ftr_text *t, uint64_t **list,

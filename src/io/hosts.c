@@ -142,7 +142,7 @@ static uint32_t find(const struct ftr_hosts *h, const char *name)
 	return FTR_HOST_NONE;
 }
 
-/* As written, else without its domain. */
+/* The host with the name as written, else with the name without its domain. */
 uint32_t ftr_hosts_find(const struct ftr_hosts *h, const char *name)
 {
 	char buf[WORD_MAX];
@@ -210,7 +210,7 @@ static enum ftr_status add_range(struct reading *r, const char *head,
 		hi = strtoul(end + 1, &end, 10);
 	}
 	if (!ok || *end || hi < lo || hi - lo >= EXPAND_MAX || width > 9)
-		return ftr_text_fail(&r->t, FTR_PARSE, "'%.40s' is no range of hosts",
+		return ftr_text_fail(&r->t, FTR_PARSE, "'%.40s' is not a range of hosts",
 				     range);
 	for (unsigned long i = lo; !st && i <= hi; i++) {
 		snprintf(name, sizeof(name), "%.*s%0*lu%s", head_len, head,
@@ -262,7 +262,7 @@ static enum ftr_status number(struct reading *r, const char *text,
 	unsigned long n = strtoul(text, &end, 10);
 
 	if (*end || end == text || !n || n > UINT16_MAX)
-		return ftr_text_fail(&r->t, FTR_PARSE, "slots are 1 to 65535, not '%.20s'",
+		return ftr_text_fail(&r->t, FTR_PARSE, "invalid number of slots '%.20s': expected 1 to 65535",
 				     text);
 	*out = (uint32_t)n;
 	return FTR_OK;
@@ -282,7 +282,7 @@ static enum ftr_status set_group(struct reading *r, const char *name)
 	return r->group[r->n_groups++] ? FTR_OK : ftr_text_nomem(&r->t);
 }
 
-/* Words of a line; "slots=N" belongs to the word before it, which waits. */
+/* Words of a line.  "slots=N" belongs to the word before it, which is kept until then. */
 static enum ftr_status line(struct reading *r, const struct ftr_cur *c,
 			    bool jobs)
 {
@@ -316,7 +316,7 @@ static enum ftr_status line(struct reading *r, const struct ftr_cur *c,
 			continue;
 		}
 		if (strchr(word, '='))
-			continue;	/* max-slots=, ...: not ours */
+			continue;	/* max-slots=, ...: not used */
 		if (last[0])
 			st = expand(r, last, slots);
 		slots = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the readers share: lines of a file, a cursor inside a line, and the
- * raw fabric that every topology format is first collected into.
+ * Shared by the readers: lines of a file, a cursor within a line, and the raw fabric in
+ * which every topology reader first collects its data.
  */
 #ifndef FTR_IO_INTERNAL_H
 #define FTR_IO_INTERNAL_H
@@ -25,10 +25,10 @@ struct ftr_source {
 	uint64_t given;		/* unpacked bytes so far */
 };
 
-/* fd stays the caller's.  End it in any case, also after an error. */
+/* The caller keeps fd.  End the source in any case, even after an error. */
 enum ftr_status ftr_source_begin(struct ftr_source *s, const char *path,
 				 int fd, struct ftr_err *err) FTR_MUST_USE;
-/* *got 0: the end.  room > 0. */
+/* *got 0: end of file.  room > 0. */
 enum ftr_status ftr_source_read(struct ftr_source *s, char *to, size_t room,
 				size_t *got) FTR_MUST_USE;
 void ftr_source_end(struct ftr_source *s);
@@ -40,12 +40,12 @@ void ftr_source_end(struct ftr_source *s);
 struct ftr_text {
 	const char *path;	/* for messages */
 	struct ftr_err *err;
-	const char *at, *end;	/* bytes not yet given out */
-	uint32_t line;		/* number of the line given last, from 1 */
+	const char *at, *end;	/* bytes not yet returned */
+	uint32_t line;		/* number of the line returned last, from 1 */
 	int fd;			/* -1: all bytes are in memory already */
 	struct ftr_source source;	/* over fd */
 	char *buf;		/* window over it */
-	bool cut;		/* the line given last had no newline */
+	bool cut;		/* the line returned last had no newline */
 };
 
 /* A piece of one line: [p, end).  p is NULL after the last line. */
@@ -55,7 +55,7 @@ struct ftr_cur {
 
 void ftr_text_mem(struct ftr_text *t, const char *path, const char *text,
 		  size_t len, struct ftr_err *err);
-/* Lines are valid until the next one is asked for. */
+/* A line is valid until the next call. */
 enum ftr_status ftr_text_open(struct ftr_text *t, const char *path,
 			      struct ftr_err *err) FTR_MUST_USE;
 /* The same by the rules of core/file.h. */
@@ -64,19 +64,19 @@ enum ftr_status ftr_text_open_own(struct ftr_text *t, const char *path,
 void ftr_text_close(struct ftr_text *t);
 enum ftr_status ftr_text_line(struct ftr_text *t,
 			      struct ftr_cur *c) FTR_MUST_USE;
-/* The same, passing over blank lines and those that start with '#'. */
+/* The same, skipping blank lines and those that start with '#'. */
 enum ftr_status ftr_text_meaningful(struct ftr_text *t,
 				    struct ftr_cur *c) FTR_MUST_USE;
-/* The whole file, malloc()ed; FTR_LIMIT if it is larger than FTR_SLURP_MAX
- * bytes, FTR_PARSE if it holds a NUL byte. */
-#define FTR_SLURP_MAX (256u << 20)	/* far above any fabric's file */
+/* Read the whole file, malloc()ed; FTR_LIMIT if it is larger than FTR_SLURP_MAX bytes,
+ * FTR_PARSE if it holds a NUL byte. */
+#define FTR_SLURP_MAX (256u << 20)	/* far larger than any fabric file */
 enum ftr_status ftr_slurp(const char *path, char **text, size_t *len,
 			  struct ftr_err *err) FTR_MUST_USE;
 /* The same by the rules of core/file.h. */
 enum ftr_status ftr_slurp_own(const char *path, char **text, size_t *len,
 			      struct ftr_err *err) FTR_MUST_USE;
 
-/* "PATH:LINE: text" for the line given last, or for an earlier one. */
+/* "PATH:LINE: text" for the line returned last, or for an earlier one. */
 enum ftr_status ftr_text_fail(const struct ftr_text *t, enum ftr_status status,
 			      const char *fmt, ...) FTR_PRINTF(3, 4);
 enum ftr_status ftr_text_fail_at(const struct ftr_text *t, uint32_t line,
@@ -86,11 +86,11 @@ enum ftr_status ftr_text_fail_at(const struct ftr_text *t, uint32_t line,
 enum ftr_status ftr_text_expected(const struct ftr_text *t,
 				  const struct ftr_cur *c, const char *what);
 enum ftr_status ftr_text_nomem(const struct ftr_text *t);
-/* "the file ends in the middle of a line: '...'": for readers that find the last
- * line cut. */
+/* "the file ends in the middle of a line: '...'": for readers that find the last line
+ * incomplete. */
 enum ftr_status ftr_text_torn(const struct ftr_text *t, struct ftr_cur line);
 
-/* Foreign bytes fit for a message: printable and not too many of them. */
+/* Text from a file, made fit for a message: printable and limited in length. */
 struct ftr_quoted {
 	char s[44];
 };
@@ -101,33 +101,33 @@ static inline bool ftr_cur_end(const struct ftr_cur *c)
 {
 	return c->p == c->end;
 }
-/* Each steps over what it names and says whether it was there. */
+/* Each of these skips the thing it names, and returns whether it was there. */
 bool ftr_cur_char(struct ftr_cur *c, char ch);
 bool ftr_cur_str(struct ftr_cur *c, const char *s);
 bool ftr_cur_word(struct ftr_cur *c, const char *word);
 /* Digits of base 10 or 16 up to max; base 0: hex after 0x, else decimal. */
 bool ftr_cur_uint(struct ftr_cur *c, unsigned int base, uint64_t max,
 		  uint64_t *out);
-/* Move to just behind the first occurrence of s. */
+/* Advance to just after the first occurrence of s. */
 bool ftr_cur_find(struct ftr_cur *c, const char *s);
 
-/* ---- raw.c: a fabric as a file tells it -------------------------------- */
+/* ---- raw.c: a fabric as a file reports it ------------------------------ */
 
 #define FTR_RAW_NONE UINT32_MAX
 
 struct ftr_raw_node {
-	const char *id;		/* NULL: known by its GUID only */
+	const char *id;		/* NULL: identified by its GUID only */
 	const char *name;
 	uint32_t id_len, name_len;
 	uint32_t line;
 	uint64_t guid;
-	ftr_lid lid;		/* of a switch; 0 = not told */
+	ftr_lid lid;		/* of a switch; 0 = unknown */
 	uint8_t lmc;
 	uint8_t type;		/* enum ftr_node_type */
 	ftr_port n_ports;
 };
 
-/* One port and what its line says of the far end; 0 = not told. */
+/* A port, and what its line says about the far end; 0 = unknown. */
 struct ftr_raw_port {
 	uint32_t node;		/* index of the own node */
 	uint32_t far;		/* of the far node; FTR_RAW_NONE: see far_id */
@@ -139,7 +139,7 @@ struct ftr_raw_port {
 	uint8_t lmc;
 	ftr_port num, far_num;
 	uint8_t width, speed;
-	bool left_out;		/* one-sided, and that is tolerated */
+	bool left_out;		/* one-sided, and tolerated */
 };
 
 struct ftr_raw {
@@ -164,10 +164,10 @@ enum ftr_status ftr_raw_add_node(struct ftr_raw *r,
 				 const struct ftr_raw_node *n) FTR_MUST_USE;
 enum ftr_status ftr_raw_add_port(struct ftr_raw *r,
 				 const struct ftr_raw_port *p) FTR_MUST_USE;
-/* A link that only one end tells: an error at the line given last, or noted. */
+/* A link that only one end reports: an error at the line returned last, or noted. */
 enum ftr_status ftr_raw_one_sided(struct ftr_raw *r, const char *fmt, ...)
 	FTR_PRINTF(2, 3) FTR_MUST_USE;
-/* Verify the whole and publish it. */
+/* Verify the raw fabric and build the fabric. */
 enum ftr_status ftr_raw_build(struct ftr_raw *r, unsigned int lmc,
 			      struct ftr_fabric **out) FTR_MUST_USE;
 
@@ -179,12 +179,12 @@ struct ftr_fdbs {
 	struct ftr_tables *tables;
 	uint32_t *reported;		/* [n_sw] line of the section, 0: none */
 	ftr_sw sw;		/* of this section; FTR_SW_NONE: not of f */
-	uint32_t open_line;	/* where it began; 0: none yet */
-	ftr_lid lid;		/* told last */
+	uint32_t open_line;	/* first line of the section; 0: none yet */
+	ftr_lid lid;		/* last LID read */
 	ftr_lid last;		/* last LID of the first section; 0: not known */
 	uint32_t known;		/* sections of switches of f */
-	uint32_t foreign;	/* the others */
-	uint32_t unknown_line;	/* the first of them */
+	uint32_t foreign;	/* other sections */
+	uint32_t unknown_line;	/* line of the first of them */
 	uint64_t unknown;	/* its GUID */
 };
 

@@ -7,17 +7,16 @@
  *	...
  *	41 lids dumped
  *
- * as OpenSM dumps them (the last line tells the greatest LID), or as ibroute
- * and dump_lfts print them, with column titles, "0x0001 004 : (Channel Adapter
- * ...)" and "N valid lids dumped" (the number of lines).  A section without its
- * last line is torn.
+ * This is the form of OpenSM, in which the last line gives the greatest LID.  ibroute
+ * and dump_lfts print column titles, "0x0001 004 : (Channel Adapter ...)", and "N valid
+ * lids dumped" (the number of lines).  A section without its last line is incomplete.
  *
- * Read are LID and port.  The port GUID behind them is not: under ibsim it is
- * often another than the one in the netfile, while LIDs agree.  Entries for
- * LIDs above the fabric's last, and sections of switches that the fabric does
- * not have, are passed over, as real switches keep entries of nodes long gone.
+ * LID and port are read.  The port GUID after them is not: under ibsim it often differs
+ * from the one in the netfile, while LIDs agree.  Entries for LIDs above the last one of
+ * the fabric, and sections of switches that are not in the fabric, are ignored: real
+ * switches keep entries of nodes that were removed long ago.
  *
- * An opensm.fdbs is told by its first line and read by fdbs.c.
+ * An opensm.fdbs is recognised by its first line and read by fdbs.c.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -36,8 +35,8 @@ struct reader {
 	ftr_sw sw;		/* its switch; FTR_SW_NONE: not of f */
 	uint64_t lines;		/* entries in the section so far */
 	uint32_t known;		/* sections of switches of f */
-	uint32_t foreign;	/* the others */
-	uint32_t unknown_line;	/* the first of them */
+	uint32_t foreign;	/* other sections */
+	uint32_t unknown_line;	/* line of the first of them */
 	uint64_t unknown;	/* its GUID */
 	struct ftr_fdbs fdbs;	/* if t is set: the file is an opensm.fdbs */
 };
@@ -148,7 +147,7 @@ static enum ftr_status line(struct reader *r, struct ftr_cur *c)
 		return entry(r, c);
 	if (ftr_cur_word(c, "Lid") || ftr_cur_word(c, "Port") ||
 	    ftr_cur_str(c, "*** WARNING ***"))
-		return FTR_OK;	/* column titles, dump_lfts' farewell */
+		return FTR_OK;	/* column titles, last line of dump_lfts */
 	if (ftr_cur_str(c, "Multicast mlids"))
 		return ftr_text_fail(&r->t, FTR_PARSE, "multicast tables, not unicast ones");
 	st = finish(r, c, &is);
@@ -164,7 +163,7 @@ static void set_fdbs(struct reader *r)
 				     .tables = r->tables, .reported = r->reported };
 }
 
-/* The last line is read; what is still open is torn. */
+/* The end of the file: a section that is still open is incomplete. */
 static enum ftr_status end(struct reader *r)
 {
 	enum ftr_status st = FTR_OK;
@@ -204,10 +203,10 @@ static enum ftr_status read_all(struct reader *r)
 		return st;
 	if (!r->known && r->unknown_line)
 		return ftr_text_fail_at(&r->t, r->unknown_line, FTR_INVAL,
-					"no switch of this file is in the fabric, the first is 0x%016"
+					"no switch of this file is in the fabric; the first is 0x%016"
 					PRIx64, r->unknown);
 	if (!r->known)
-		return ftr_text_fail(&r->t, FTR_PARSE, "the file ends without a single switch: no tables");
+		return ftr_text_fail(&r->t, FTR_PARSE, "the file contains no switch");
 	return FTR_OK;
 }
 
@@ -248,7 +247,7 @@ struct suffix {			/* what follows the port number of a LID */
 	size_t len;
 };
 
-/* Node descriptions are foreign bytes: keep them inside of their line. */
+/* Node descriptions may hold any bytes: keep them within their line. */
 static void clean(char *to, const char *from)
 {
 	size_t len = strnlen(from, FTR_NAME_MAX);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The netfile reader: what ibnetdiscover prints and ibsim reads.
+ * The netfile reader: the format that ibnetdiscover prints and ibsim reads.
  *
  *	switchguid=0x2c5eab0300b87b40(2c5eab0300b87b40)
  *	Switch	65 "S-2c5eab0300b87b40"	# "leaf-4" enhanced port 0 lid 73 lmc 0
@@ -10,21 +10,20 @@
  *	Ca	1 "H-e09d7303007a4bd8"	# "c01"
  *	[1](e09d7303007a4bd8)	"S-2c5eab0300b87b40"[1]	# lid 647 lmc 0 "leaf-4" lid 73 4xNDR
  *
- * All but the record's first three words and the port line's first two are
- * optional.  On the port line of an end node the first LID is its own; on the
- * port line of a switch it is that of the far end.
+ * Only the first three words of a record and the first two of a port line are required.
+ * On the port line of an end node the first LID is its own; on the port line of a switch
+ * it is that of the far end.
  *
- * GUIDs are what ibsim would give: a guid line sets the counter of its type,
- * a record takes the counter and moves it on, by 1 for a switch and by
- * 1 + ports for an end node; counters start at 0x200000 for switches, 0x100000
- * for adapters and 0 for routers.  The id ("S-0008f10500108c9e") is a name and
- * gives no GUID.  A port GUID in parentheses holds; else it is node GUID + port.
+ * GUIDs are those that ibsim would assign.  A guid line sets the counter of its type.  A
+ * record takes the counter and advances it, by 1 for a switch and by 1 + ports for an end
+ * node.  Counters start at 0x200000 for switches, 0x100000 for adapters and 0 for
+ * routers.  The id ("S-0008f10500108c9e") is a name and gives no GUID.  A port GUID in
+ * parentheses is used if present; otherwise it is node GUID + port.
  *
- * Beyond the discovered form, ibsim's w=, s= and e= (masks of enabled widths,
- * speeds and extended speeds; the highest counts), the lines width=, speed=,
- * extspeed= that set them for the records below, and module= are understood.
- * Its include and do lines and aliases are refused: they say that the fabric is
- * not all in this file.
+ * Extensions of ibsim that are understood: w=, s= and e= (masks of enabled widths, speeds
+ * and extended speeds; the highest bit counts), the lines width=, speed=, extspeed= that
+ * set them for the following records, and module=.  Its include and do lines and its
+ * aliases are rejected: with them, this file does not hold the whole fabric.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -41,15 +40,15 @@ struct net {
 	uint64_t guid[FTR_NODE_ROUTER + 1];	/* next, by type */
 	uint64_t base[FTR_NODE_ROUTER + 1];	/* last absolute one */
 	struct rate rate;
-	bool rated;		/* the last port line told width and speed */
+	bool rated;		/* the last port line gave width and speed */
 	uint8_t n_lid[2];	/* LIDs of the last port line of a switch [1],
 				 * of an end node [0] */
 	const char *prefix;
 	size_t prefix_len;
-	uint32_t node;		/* record that is open, or FTR_RAW_NONE */
+	uint32_t node;		/* the open record, or FTR_RAW_NONE */
 };
 
-/* What stands behind the head of a record or port line. */
+/* The rest of a record or port line after its head. */
 struct tail {
 	const char *desc;	/* NULL: none */
 	uint32_t desc_len;
@@ -90,7 +89,7 @@ static enum ftr_speed speed_of_mask(uint32_t speed, uint32_t ext)
 	return FTR_SPEED_UNKNOWN;
 }
 
-/* "S-0008f10500108c9e", with the module's prefix if one is set. */
+/* "S-0008f10500108c9e", with the prefix of the module if one is set. */
 static enum ftr_status node_id(struct net *n, struct ftr_cur *c,
 			       const char **id, uint32_t *len)
 {
@@ -127,7 +126,7 @@ static enum ftr_status node_id(struct net *n, struct ftr_cur *c,
 	return FTR_OK;
 }
 
-/* "(0008f10500108c9e)"; what is absent leaves *guid alone. */
+/* "(0008f10500108c9e)"; if it is absent, *guid does not change. */
 static enum ftr_status paren_guid(struct net *n, struct ftr_cur *c,
 				  uint64_t *guid)
 {
@@ -215,7 +214,7 @@ static bool tail_rate(struct ftr_cur *c, struct tail *t)
 	return true;
 }
 
-/* "w=2", "s=4", "e=1"; *is tells whether the word is one of them. */
+/* "w=2", "s=4", "e=1"; *is: the word is one of them. */
 static enum ftr_status tail_option(struct net *n, struct ftr_cur *c,
 				   struct tail *t, bool *is)
 {
@@ -239,7 +238,7 @@ static enum ftr_status tail_option(struct net *n, struct ftr_cur *c,
 	return FTR_OK;
 }
 
-/* One word of a tail.  Behind '#' anything may stand, before it may not. */
+/* One word of a tail.  After '#' any word is allowed, before it none is. */
 static enum ftr_status tail_word(struct net *n, struct ftr_cur *c,
 				 struct tail *t, bool comment)
 {
@@ -268,7 +267,7 @@ static enum ftr_status tail_word(struct net *n, struct ftr_cur *c,
 	return FTR_OK;
 }
 
-/* A description in quotes ends at the LAST quote: it may hold some itself. */
+/* A description in quotes ends at the LAST quote: it may contain quotes. */
 static enum ftr_status tail_desc(struct net *n, struct ftr_cur *c,
 				 struct tail *t)
 {
@@ -369,7 +368,7 @@ static enum ftr_status record(struct net *n, struct ftr_cur *c,
 	return ftr_raw_add_node(n->r, &node);
 }
 
-/* "[12](guid)" and what stands behind the far id: "[7](guid)". */
+/* "[12](guid)", and "[7](guid)" after the far id. */
 static enum ftr_status port_number(struct net *n, struct ftr_cur *c,
 				   ftr_port *num, uint64_t *guid)
 {
@@ -505,7 +504,7 @@ static enum ftr_status module_line(struct net *n, struct ftr_cur *c)
 	return FTR_OK;
 }
 
-/* Words that begin lines without a meaning for the fabric. */
+/* First words of lines that do not describe the fabric. */
 static bool passed_over(struct ftr_cur *c)
 {
 	static const char *const word[] = {

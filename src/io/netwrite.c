@@ -3,11 +3,10 @@
  * The netfile writer: a fabric in the form of ibnetdiscover, for ibsim and for
  * ftr_read_fabric.
  *
- * Written is what a sweep could find: an end port without a cable is left
- * out, and so is an end node that has no other.  Double quotes and control
- * characters in names become ' and '?', for the format cannot hold them.
- * Unknown width or speed is written as 0x or 4x?, which readers take as
- * unknown.
+ * The file holds what a sweep could find: end ports without a link are left out, and so
+ * are end nodes without any link.  Double quotes and control characters in names become
+ * ' and '?', because the format has no way to quote them.  Unknown width or speed is
+ * written as 0x or 4x?, which readers take as unknown.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -158,7 +157,7 @@ static void write_node(const struct writer *w, uint32_t node)
 	}
 }
 
-/* ---- the whole --------------------------------------------------------- */
+/* ---- the whole file ---------------------------------------------------- */
 
 static enum ftr_status check_order(const struct ftr_fabric *f,
 				   const uint32_t *order, struct ftr_err *err)
@@ -174,7 +173,7 @@ static enum ftr_status check_order(const struct ftr_fabric *f,
 		return ftr_fail(err, FTR_NOMEM, "out of memory for a netfile");
 	for (uint32_t i = 0; !st && i < n; i++) {
 		if (order[i] >= n || seen[order[i]])
-			st = ftr_fail(err, FTR_INVAL, "order of records: entry %u is %u, so it is no permutation of 0..%u",
+			st = ftr_fail(err, FTR_INVAL, "order of records: entry %u is %u, so it is not a permutation of 0..%u",
 				      i, order[i], n - 1);
 		else
 			seen[order[i]] = 1;

@@ -7,22 +7,26 @@
  *	E 0002c903000a1b2d 0002c903000a1b2c 1 C 0 node12 HCA-1
  *	L 0002c903000a1b2c 1 0008f10500108c9e 7
  *
- * Where switches were replaced, the version is 2, and a line for each says who
- * is in which place now:
+ * If switches were replaced, the version is 2, and a line for each names the switch that
+ * is now in that place:
  *
  *	P 0008f10500108c9e 0008f10500207770
  *
- * SUM is the hash of all bytes behind it and its blank, LENGTH the number of
- * bytes behind the first line, "guid" or "name" the order of leaves, LISTS the
- * hash of the GUID lists.  S: place of a switch, ports, LMC, name.
- * P: place, node GUID of the switch that is there.  E: end port, its node,
- * number there, C(hannel adapter) or R(outer), LMC, name.  L: a cable by the
- * node GUIDs and ports of both ends.  GUIDs and hashes are 16 hex digits; in
- * names, control characters, DEL and '%' are written as % and two hex digits,
- * so every name comes back byte by byte.
+ * SUM is the hash of all bytes after it and its blank.  LENGTH is the number of bytes
+ * after the first line.  "guid" or "name" is the order of leaves.  LISTS is the hash of
+ * the GUID lists.
  *
- * Lines are in the order of indices, cables in that of their lower end: switches
- * first, then end ports.  So the bytes depend on the fabric only.
+ *	S	place of a switch, ports, LMC, name
+ *	P	place, node GUID of the switch that is there
+ *	E	end port GUID, its node, port number on the node, C(hannel adapter) or
+ *		R(outer), LMC, name
+ *	L	link, by the node GUIDs and ports of both ends
+ *
+ * GUIDs and hashes are 16 hex digits.  In names, control characters, DEL and '%' are
+ * written as % and two hex digits, so that every name is restored byte by byte.
+ *
+ * Lines are in the order of indices, links in that of their lower end: switches first,
+ * then end ports.  The bytes therefore depend on the fabric only.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +40,7 @@
 #include <ftr/nominal.h>
 
 #define MAGIC "ibfattree-nominal "
-#define VERSION 2		/* the greatest that is known */
+#define VERSION 2		/* the highest known version */
 #define LISTS_LEN 16		/* hex digits of a hash or GUID */
 
 /* ---- writing ----------------------------------------------------------- */
@@ -94,7 +98,7 @@ static void put_body(FILE *out, const struct ftr_fabric *f)
 				f->sw[f->ep[e].sw].guid, f->ep[e].sw_port);
 }
 
-/* All but the sum: "LENGTH guid LISTS\n" and the body; malloc()ed. */
+/* Everything except the sum: "LENGTH guid LISTS\n" and the body; malloc()ed. */
 static char *compose(const struct ftr_nominal *n, size_t *len)
 {
 	char *body = NULL, *text = NULL;
@@ -151,8 +155,8 @@ enum ftr_status ftr_nominal_write(const char *path,
 	if (text)
 		st = ftr_file_replace(path, fill,
 				      &(struct content){
-					      /* as old as may be: the readers
-					       * of 1 know no P */
+					      /* the oldest version that can hold
+					       * it: version 1 has no P lines */
 					      text, len, n->f->by_holder ? 2 : 1
 				      }, err);
 	else
@@ -184,7 +188,7 @@ static bool hex16(struct ftr_cur *c, uint64_t *out)
 	return true;
 }
 
-/* Decimal without anything that would make two texts of one number. */
+/* A decimal number in its only accepted spelling. */
 static bool dec(struct ftr_cur *c, uint64_t max, uint64_t *out)
 {
 	if (c->p + 1 < c->end && *c->p == '0' && c->p[1] >= '0' &&
@@ -194,9 +198,8 @@ static bool dec(struct ftr_cur *c, uint64_t max, uint64_t *out)
 }
 
 /*
- * The sum is over the rest of the file, so most of what can be wrong is told
- * by three questions: is it ours and of this version, is it all there, is it
- * what was written?
+ * The sum covers the rest of the file, so three checks find most errors: is it a state
+ * file of a known version, is it complete, and is it unchanged?
  */
 static enum ftr_status header(struct ftr_text *t, const char *text, size_t len,
 			      struct header *h)
@@ -207,17 +210,17 @@ static enum ftr_status header(struct ftr_text *t, const char *text, size_t len,
 	bool name;
 
 	if (!ftr_cur_str(&c, MAGIC))
-		return ftr_fail(t->err, FTR_PARSE, "%s: no state file, it does not begin with \"%s\"",
+		return ftr_fail(t->err, FTR_PARSE, "%s: not a state file: it does not begin with \"%s\"",
 				t->path, MAGIC);
 	if (!dec(&c, UINT32_MAX, &version) || !ftr_cur_char(&c, ' '))
 		return ftr_fail(t->err, FTR_PARSE, "%s: no version in the first line",
 				t->path);
 	if (version < 1 || version > VERSION)
-		return ftr_fail(t->err, FTR_PARSE, "%s: state file of version %" PRIu64 ", known are 1 to %d",
+		return ftr_fail(t->err, FTR_PARSE, "%s: state file of version %" PRIu64 ", supported are 1 to %d",
 				t->path, version, VERSION);
 	nl = memchr(c.p, '\n', (size_t)(c.end - c.p));
 	if (!nl)
-		return ftr_fail(t->err, FTR_PARSE, "%s: torn, it ends in the first line",
+		return ftr_fail(t->err, FTR_PARSE, "%s: incomplete: it ends in the first line",
 				t->path);
 	c.end = nl;
 	if (!hex16(&c, &h->sum) || !ftr_cur_char(&c, ' '))
@@ -228,12 +231,12 @@ static enum ftr_status header(struct ftr_text *t, const char *text, size_t len,
 		return ftr_fail(t->err, FTR_PARSE, "%s: no length in the first line",
 				t->path);
 	if ((size_t)(text + len - (nl + 1)) != h->length)
-		return ftr_fail(t->err, FTR_PARSE, "%s: torn, %zu bytes behind the first line in place of %"
+		return ftr_fail(t->err, FTR_PARSE, "%s: incomplete: %zu bytes after the first line instead of %"
 				PRIu64, t->path,
 				(size_t)(text + len - (nl + 1)), h->length);
 	if (ftr_hash(FTR_HASH_INIT, summed,
 		     (size_t)(text + len - summed)) != h->sum)
-		return ftr_fail(t->err, FTR_PARSE, "%s: damaged, wrong checksum",
+		return ftr_fail(t->err, FTR_PARSE, "%s: damaged: wrong checksum",
 				t->path);
 	name = ftr_cur_str(&c, "name ");
 	h->leaf_order = name ? FTR_LEAF_BY_NAME : FTR_LEAF_BY_GUID;
@@ -369,7 +372,7 @@ static enum ftr_status body(struct ftr_text *t, struct ftr_builder *b)
 	return st;
 }
 
-/* ---- reading: the whole ------------------------------------------------ */
+/* ---- reading: the file ------------------------------------------------- */
 
 static enum ftr_status parse(struct ftr_text *t, const char *text, size_t len,
 			     struct header *h, struct ftr_fabric **f)
@@ -413,7 +416,7 @@ static enum ftr_status read_file(slurp_fn slurp, const char *path,
 	if (st)
 		return st;
 	st = parse(&t, text, len, &h, &f);
-	/* it was whole when it was written: whatever is wrong is in the file */
+	/* the fabric was valid when it was written, so the file is damaged */
 	if (st == FTR_INVAL && err)
 		err->status = FTR_PARSE;
 	st = st == FTR_INVAL ? FTR_PARSE : st;

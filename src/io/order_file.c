@@ -2,16 +2,16 @@
 /*
  * Orders of end ports, and pairs of them.
  *
- * An order is what OpenSM's ftree and this project's plugin dump:
+ * An order is the dump of OpenSM's ftree and of this project's plugin:
  *
  *	0x0004	node1
  *	0xFFFF	DUMMY
  *
- * one place a line, a LID and a name that nobody reads, 0xFFFF for a gap.
+ * Each line is a position: a LID and a name, which is ignored.  0xFFFF is a gap.
  *
- * Pairs are the user's: two end ports a line, '#' comments.  An end port is a
- * LID (decimal, or 0x up to 0xffff), a port GUID or, of a node with one port,
- * a node GUID (0x and greater), or a node description in quotes:
+ * Pairs are written by users: two end ports per line; '#' begins a comment.  An end port
+ * is a LID (decimal, or 0x up to 0xffff), a port GUID, the node GUID of a node with one
+ * port (0x and larger), or a node description in quotes:
  *
  *	12 0x0008f10403961355
  *	"node1" "node2"
@@ -29,7 +29,7 @@
 struct order {
 	struct ftr_text t;
 	const struct ftr_fabric *f;
-	uint32_t *reported;		/* [n_ep] line of the place */
+	uint32_t *reported;		/* [n_ep] line of the position */
 	ftr_ep *ep;
 	uint32_t n, cap;
 };
@@ -44,7 +44,7 @@ static enum ftr_status place(struct order *o, struct ftr_cur *c)
 	    !ftr_cur_uint(&at, 16, UINT16_MAX, &lid) ||
 	    (!ftr_cur_end(&at) && *at.p != '\t' && *at.p != ' '))
 		return ftr_text_expected(&o->t, c, "a LID 0x0000..0xffff and a name");
-	if (o->t.cut && at.p - c->p < 6)	/* as they are printed */
+	if (o->t.cut && at.p - c->p < 6)	/* LIDs are printed with 6 characters */
 		return ftr_text_torn(&o->t, *c);
 	if (!FTR_GROW(o->ep, o->n, o->cap))
 		return ftr_text_nomem(&o->t);
@@ -53,10 +53,10 @@ static enum ftr_status place(struct order *o, struct ftr_cur *c)
 		return FTR_OK;
 	w = lid <= o->f->max_lid ? &o->f->owner[lid] : NULL;
 	if (!w || w->kind != FTR_OWNER_EP)
-		return ftr_text_fail(&o->t, FTR_INVAL, "LID %u is of no end port of the fabric",
+		return ftr_text_fail(&o->t, FTR_INVAL, "LID %u belongs to no end port of the fabric",
 				     (unsigned int)lid);
 	if (o->reported[w->idx])
-		return ftr_text_fail(&o->t, FTR_INVAL, "LID %u is of an end port that line %u names already",
+		return ftr_text_fail(&o->t, FTR_INVAL, "LID %u belongs to the end port that is on line %u already",
 				     (unsigned int)lid, o->reported[w->idx]);
 	o->reported[w->idx] = o->t.line;
 	o->ep[o->n - 1] = w->idx;
@@ -78,7 +78,7 @@ static enum ftr_status places(struct order *o)
 			return st;
 	}
 	if (!o->n)
-		return ftr_text_fail(&o->t, FTR_PARSE, "the file names no end port: no order");
+		return ftr_text_fail(&o->t, FTR_PARSE, "the file contains no end port");
 	return FTR_OK;
 }
 
@@ -152,7 +152,7 @@ static bool set_keys(struct pairs *p)
 	return true;
 }
 
-/* The one entry of key's value; *many: there are several. */
+/* The only entry with the value of key; *many: there are several. */
 static ftr_ep find_key(const struct key *list, uint32_t n,
 		       const struct key *key,
 		       int (*cmp)(const void *, const void *), bool *many)
@@ -217,11 +217,11 @@ static enum ftr_status by_number(struct pairs *p, struct ftr_cur *c,
 				     " has several ports: name one by its port GUID or LID",
 				     v);
 	if (*out == FTR_EP_NONE && v <= UINT16_MAX)
-		return ftr_text_fail(&p->t, FTR_INVAL, "LID %u is of no end port of the fabric",
+		return ftr_text_fail(&p->t, FTR_INVAL, "LID %u belongs to no end port of the fabric",
 				     (unsigned int)v);
 	if (*out == FTR_EP_NONE)
 		return ftr_text_fail(&p->t, FTR_INVAL, "GUID 0x%016" PRIx64
-				     " is of no end port of the fabric", v);
+				     " belongs to no end port of the fabric", v);
 	*c = at;
 	return FTR_OK;
 }

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * SLs of paths as text, in the two forms that ibdmchk -c reads
- * (IBFabric::parsePSLFile of ibutils 1.5.7), mixed at will:
+ * SLs of paths as text, in the two forms that ibdmchk -c reads (IBFabric::parsePSLFile
+ * of ibutils 1.5.7).  A file may mix them.  The first form has the node GUID of the
+ * source, the destination LID and the SL, and applies to all ports of the node:
  *
  *	0x0002c90000000099 154 0
  *
- * node GUID of the source, destination LID, SL: of all ports of the node; and
+ * The second form is a section per source ("Switch" or "Channel Adapter"), named by its
+ * port GUID, with a line for each LID:
  *
  *	Channel Adapter 0x0002c9000000009a, base LID 13, "name"
  *	0x009A : 0
  *
- * a section of one source ("Switch", too), named by its port GUID, and a line
- * for each LID.  Neither form has an end mark: a file cut between two lines
- * shows only in what it does not tell, which the checker counts.  LIDs above
- * the fabric's last are passed over, as are sources that it does not have.
+ * Neither form has an end mark.  A file truncated between two lines can be noticed only
+ * by its missing SLs, which the checker counts.  LIDs above the last one of the fabric
+ * and sources that are not in the fabric are ignored.
  *
- * Written is the second form: ports of one node may then differ.  ibdmchk knows
- * no "Router" there, so routers go as "Channel Adapter".
+ * The writer uses the second form, because ports of one node may then differ.  ibdmchk
+ * does not accept "Router" there, so routers are written as "Channel Adapter".
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -35,9 +36,9 @@ struct reader {
 	const struct ftr_fabric *f;
 	struct ftr_path_sl *sl;
 	struct node *node;	/* [n_ep] */
-	bool open;		/* inside a section */
-	uint32_t source;	/* its source */
-	struct node *first;	/* the section is of a node: its ports */
+	bool open;		/* within a section */
+	uint32_t source;	/* source of the section */
+	struct node *first;	/* ports of the node, if the section is of a node */
 	uint64_t known;		/* lines of sources of f */
 	uint32_t unknown_line;
 	uint64_t unknown;
@@ -92,7 +93,7 @@ static void not_found(struct reader *r, uint64_t guid)
 	r->unknown = guid;
 }
 
-/* Set for a source, or for all ports of a node. */
+/* Set the SL for a source, or for all ports of a node. */
 static enum ftr_status set(struct reader *r, uint32_t source,
 			   const struct node *node, uint64_t lid, uint64_t sl)
 {
@@ -189,7 +190,7 @@ static enum ftr_status entry(struct reader *r, struct ftr_cur *c)
 					     head);
 		if (head > UINT16_MAX)
 			return ftr_text_fail(&r->t, FTR_PARSE, "0x%" PRIx64
-					     " is no LID", head);
+					     " is not a LID", head);
 		st = sl_and_end(r, c, &sl);
 		return st ? st : set(r, r->source, r->first, head, sl);
 	}
@@ -234,9 +235,9 @@ static enum ftr_status read_all(struct reader *r)
 		return FTR_OK;
 	if (r->unknown_line)
 		return ftr_text_fail_at(&r->t, r->unknown_line, FTR_INVAL,
-					"no source of this file is in the fabric, the first is 0x%016"
+					"no source of this file is in the fabric; the first is 0x%016"
 					PRIx64, r->unknown);
-	return ftr_text_fail(&r->t, FTR_PARSE, "the file ends without a single SL");
+	return ftr_text_fail(&r->t, FTR_PARSE, "the file contains no SL");
 }
 
 enum ftr_status ftr_read_path_sl(const char *path, const struct ftr_fabric *f,

@@ -5,11 +5,11 @@
  *	SW    18  2 0x00066a00ec002dd9 4x QDR - CA    41  1 0x001175000077caee ( 'leaf' - 'node166 HCA-1' )
  *	SW    18  1 0x00066a00ec002dd9 4x SDR                                    'leaf'
  *
- * Fields: type, LID, port, GUID, width, speed.  An uncabled port is printed
- * too, so a switch has as many ports as its greatest number; end nodes show
- * only port GUIDs, and each of their ports stands for a node of its own, whose
- * node GUID is the port GUID.  Widths and speeds that are no such words count
- * as unknown.  The LMC is not told: 0.
+ * Fields: type, LID, port, GUID, width, speed.  Ports without a link are printed as well,
+ * so a switch has as many ports as its greatest port number.  End nodes show only port
+ * GUIDs; each of their ports counts as a node of its own, whose node GUID is the port
+ * GUID.  Invalid widths and speeds count as unknown.  The file does not give the LMC: it
+ * is 0.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -65,7 +65,7 @@ static void rate(struct ftr_cur *c, struct ftr_raw_port *p)
 	*c = at;
 }
 
-/* "( 'near' - 'far' )": both may hold quotes, so look for the seam. */
+/* "( 'near' - 'far' )": both may contain quotes, so look for the separator. */
 static enum ftr_status names(struct ftr_raw *r, struct ftr_cur *c,
 			     struct ftr_cur *near, struct ftr_cur *far)
 {

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A fabric as a file tells it, before it is believed.
+ * The raw fabric: the data of a file before it is verified.
  *
- * Readers of topologies add a node per record and a port per line, each with
- * the number of its line.  When all is read the two tellings of every cable
- * are laid side by side:
+ * Topology readers add a node per record and a port per line, each with its line number.
+ * When the whole file is read, the two reports of every link are compared:
  *
  *	line 7	[3] of "A" leads to "B"[5], LID 9	near
  *	line 41	[5] of "B" leads to "A"[3]		far
  *
- * A file that was cut or edited by hand shows as a cable that only one end
- * knows, or that the ends tell differently; either is an error that names
- * both lines.  A file without any cable is refused as cut, too.  Only then the
- * builder sees anything.  A tolerant reading notes such a cable and leaves it
- * out: OpenSM would not use it either.
+ * In a file that was truncated or edited by hand, a link may be reported by one end only,
+ * or differently by its two ends.  Either is an error that names both lines.  A file
+ * without any link is rejected as truncated.  Only then is data passed to the builder.  A
+ * tolerant reading notes such a link and leaves it out; OpenSM would not use it either.
  *
- * What one end tells of the other (its LID, its port GUID) must agree with what
- * the other tells of itself, and stands in for it if that is silent.
+ * What one end reports about the other (its LID, its port GUID) must agree with what the
+ * other reports about itself, and replaces it if the other does not report it.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -71,7 +69,7 @@ static uint64_t hash(const char *s, size_t len)
 	return h ^ (h >> 29);
 }
 
-/* The slot that holds id, or the free one where it belongs. */
+/* The slot that holds id, or the free slot where it belongs. */
 static uint32_t id_slot(const struct ftr_raw *r, const char *id, size_t len)
 {
 	uint32_t i = (uint32_t)hash(id, len) & (r->id_cap - 1);
@@ -178,7 +176,7 @@ enum ftr_status ftr_raw_add_port(struct ftr_raw *r,
 
 /* ---- verifying --------------------------------------------------------- */
 
-/* st: what the text's error is just set to.  Tolerated: note it and go on. */
+/* st: the status of the error just set.  If tolerated: note it and continue. */
 static enum ftr_status one_sided(struct ftr_raw *r, enum ftr_status st,
 				 struct ftr_err *why)
 {
@@ -265,7 +263,7 @@ static enum ftr_status lid_differs(const struct ftr_raw *r, uint32_t line,
 				name_of(n).s, here, there, there_line);
 }
 
-/* What p tells of its far end z against what that tells of itself. */
+/* Compare what p reports about its far end z with what z reports about itself. */
 static enum ftr_status compare(struct ftr_raw *r, const struct ftr_raw_port *p,
 			       struct ftr_raw_port *z)
 {
@@ -321,7 +319,7 @@ static enum ftr_status match_ends(struct ftr_raw *r)
 	return FTR_OK;
 }
 
-/* ---- publishing -------------------------------------------------------- */
+/* ---- building ---------------------------------------------------------- */
 
 struct build {
 	struct ftr_raw *r;
@@ -349,7 +347,7 @@ static enum ftr_status own_lids(struct build *x, uint32_t line,
 	return FTR_OK;
 }
 
-/* Put the place before what the builder said. */
+/* Prefix the builder's message with the place. */
 static enum ftr_status placed(const struct ftr_raw *r, uint32_t line,
 			      enum ftr_status st)
 {
@@ -462,9 +460,9 @@ enum ftr_status ftr_raw_build(struct ftr_raw *r, unsigned int lmc,
 	enum ftr_status st;
 
 	if (!r->n_node)
-		return ftr_text_fail(r->t, FTR_PARSE, "the file ends without a single node: no fabric");
+		return ftr_text_fail(r->t, FTR_PARSE, "the file contains no node");
 	if (!r->n_port)
-		return ftr_text_fail(r->t, FTR_PARSE, "the file ends without a single cable: no fabric");
+		return ftr_text_fail(r->t, FTR_PARSE, "the file contains no link");
 	st = resolve(r);
 	if (!st)
 		st = match_ends(r);

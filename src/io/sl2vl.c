@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * SL to VL tables of switches as text, in the two forms that ibdmchk -d reads
- * (IBFabric::parseSLVLFile of ibutils 1.5.7), mixed at will:
+ * SL2VL tables of switches as text, in the two forms that ibdmchk -d reads
+ * (IBFabric::parseSLVLFile of ibutils 1.5.7).  A file may mix them.  The first form has
+ * the node GUID, in port, out port, and two SLs per byte, with SL 0 in the upper half of
+ * the first byte:
  *
  *	0x0002c90000000201 5 1 0x01 0x23 0x45 0x67 0x01 0x23 0x45 0x67
  *
- * node GUID, in port, out port, two SLs a byte, SL 0 in the first upper half;
- * and OpenSM's opensm-sl2vl.dump:
+ * The second form is OpenSM's opensm-sl2vl.dump:
  *
  *	Switch 0x0002c90000000201, base LID 13, "name"
  *	#in out : 0  1  2  3 ...
  *	5   1   : 0  1  2  3  4  5  6  7  0  1  2  3  4  5  6  7
  *
- * Sections of channel adapters and routers are passed over: how a host maps its
- * own packets decides on no link between switches.  OpenSM prints in ports 0 to
- * the last for each out port; a section that stops before the last is torn.
+ * Sections of channel adapters and routers are ignored: the mapping of a host's own
+ * packets affects no link between switches.  OpenSM prints in ports 0 to the last for each
+ * out port; a section that stops earlier is incomplete.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -30,7 +31,7 @@ struct reader {
 	uint8_t *reported;		/* [n_sw] */
 	uint32_t known;
 	uint32_t open_line;	/* section of OpenSM's form; 0: none */
-	bool ours;		/* it is a switch's, and f has it */
+	bool ours;		/* the section is of a switch of f */
 	ftr_sw sw;
 	int64_t in;		/* in port of its last line; -1: none yet */
 	uint32_t unknown_line;
@@ -60,7 +61,7 @@ static enum ftr_status close_section(struct reader *r)
 		r->in >= 0 && r->in != r->f->sw[r->sw].n_ports;
 
 	if (torn)
-		return ftr_text_fail(&r->t, FTR_PARSE, "the section that begins on line %u ends with in port %u of %u",
+		return ftr_text_fail(&r->t, FTR_PARSE, "the section that begins on line %u ends at input port %u of %u",
 				     r->open_line, (unsigned int)r->in,
 				     r->f->sw[r->sw].n_ports);
 	r->open_line = 0;
@@ -133,7 +134,7 @@ static enum ftr_status row(struct reader *r, struct ftr_cur *c)
 		return st;
 	ftr_cur_blanks(c);
 	if (!ftr_cur_char(c, ':'))
-		return ftr_text_expected(&r->t, c, "':' behind the ports");
+		return ftr_text_expected(&r->t, c, "':' after the ports");
 	r->in = (int64_t)in;
 	for (unsigned int sl = 0; sl < FTR_N_SL; sl++) {
 		struct ftr_cur at = *c;
@@ -221,9 +222,9 @@ static enum ftr_status read_all(struct reader *r)
 		return st;
 	if (r->unknown_line)
 		return ftr_text_fail_at(&r->t, r->unknown_line, FTR_INVAL,
-					"no switch of this file is in the fabric, the first is 0x%016"
+					"no switch of this file is in the fabric; the first is 0x%016"
 					PRIx64, r->unknown);
-	return ftr_text_fail(&r->t, FTR_PARSE, "the file ends without a single switch: no SL to VL tables");
+	return ftr_text_fail(&r->t, FTR_PARSE, "the file contains no switch");
 }
 
 enum ftr_status ftr_read_sl2vl(const char *path, const struct ftr_fabric *f,

@@ -2,12 +2,12 @@
 /*
  * Slurm's topology.conf(5): a tree whose leaves are sets of hosts.
  *
- *	units	hosts on the same leaf switches: one leaf for most, the rails of
- *		a scalable unit where hosts have several ports
- *	pods	of the picture, each above the units or pods inside it
+ *	units	sets of hosts on the same leaf switches: usually one leaf; if hosts have
+ *		several ports, the rails of a scalable unit
+ *	pods	the pods of the picture, each above the units or pods inside it
  *
- * A pod with one child is left out: it tells a scheduler nothing.  To Slurm all
- * switches of a pod are one, because each reaches the same hosts.
+ * A pod with one child is left out, because it gives a scheduler no information.  All
+ * switches of a pod are one Slurm switch, because each reaches the same hosts.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -43,8 +43,8 @@ struct slurm {
 	struct unit *unit;
 	uint32_t n_units;
 	uint32_t *up;		/* [n_pods] pod above, or NONE */
-	uint32_t *children;	/* [n_pods] units and pods below, kept ones */
-	char (*name)[SLURM_NAME];	/* [n_sw] of switches */
+	uint32_t *children;	/* [n_pods] number of units and pods below it */
+	char (*name)[SLURM_NAME];	/* [n_sw] names of switches */
 };
 
 /* ---- units ----------------------------------------------------------------- */
@@ -66,7 +66,7 @@ static bool same_switches(const struct member *a, const struct member *b)
 	return a->n == b->n && !memcmp(a->sw, b->sw, a->n * sizeof(*a->sw));
 }
 
-/* Ports of a host come by switch, so equal ones lie side by side. */
+/* The ports of a host are sorted by switch, so equal switches are adjacent. */
 static bool members(struct slurm *s)
 {
 	const struct ftr_hosts *h = s->h;
@@ -95,7 +95,7 @@ static bool members(struct slurm *s)
 	return true;
 }
 
-/* A host that shares its set of leaves with none goes to its first leaf. */
+/* A host whose set of leaves no other host has is placed on its first leaf. */
 static uint32_t single_out(struct slurm *s)
 {
 	uint32_t split = 0;
@@ -141,7 +141,7 @@ static uint32_t pod_of(const struct slurm *s, const struct member *m)
 	return NONE;
 }
 
-/* By their first hosts, which ascend by name. */
+/* Sort by first host; hosts ascend by name. */
 static int by_first(const void *x, const void *y, void *ctx)
 {
 	const struct slurm *s = ctx;
@@ -193,7 +193,7 @@ static uint32_t above(const struct slurm *s, uint32_t pod)
 	return NONE;
 }
 
-/* Pods come by rank, so those below a pod are done before it. */
+/* Pods are sorted by rank, so the pods below a pod are done before it. */
 static bool pods(struct slurm *s)
 {
 	const uint32_t n = s->p->n_pods;
@@ -213,7 +213,7 @@ static bool pods(struct slurm *s)
 	return true;
 }
 
-/* The first pod from there upwards that has several children. */
+/* The first pod from this one upwards that has several children. */
 static uint32_t kept(const struct slurm *s, uint32_t pod)
 {
 	while (pod != NONE && s->children[pod] < 2)
@@ -252,7 +252,8 @@ static void add_guid(struct slurm *s, ftr_sw w)
 		 n ? "-" : "sw-", s->sh->f->sw[w].guid);
 }
 
-/* By description; by GUID, too, where that is not unique or could be ours. */
+/* By description; with the GUID if the description is not unique, or could be mistaken
+ * for one of our own names. */
 static bool names(struct slurm *s)
 {
 	const struct ftr_fabric *f = s->sh->f;
@@ -280,7 +281,7 @@ static bool names(struct slurm *s)
 
 /* ---- writing --------------------------------------------------------------- */
 
-/* Digits at the end of a name, as Slurm's brackets take them. */
+/* Digits at the end of a name that can go into brackets. */
 static size_t head_of(const char *name)
 {
 	size_t n = strlen(name);
@@ -290,7 +291,7 @@ static size_t head_of(const char *name)
 	return strlen(name) - n > 9 ? strlen(name) : n;
 }
 
-/* Does b follow a, as a range of Slurm has it? */
+/* Can b follow a in a bracket range? */
 static bool follows(const char *a, const char *b, size_t head)
 {
 	char want[FTR_NAME_MAX + 16];
@@ -404,7 +405,7 @@ static void put_tree(const struct slurm *s)
 	}
 }
 
-/* A unit's block: the pod of rank 1 that holds it, if there are pods. */
+/* The block of a unit: the pod of rank 1 that holds it, if there are pods. */
 static uint32_t block_of(const struct slurm *s, uint32_t unit)
 {
 	uint32_t pod = s->unit[unit].pod;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The bytes of a file, as they are or unpacked.
+ * The bytes of a file, unpacked if it is compressed.
  *
  *	file -> head (6 bytes) -> [ packed -> unpacker -> ] caller's buffer
  *
- * The first bytes tell whether the file is compressed.  The library links no
- * decompressor: a program that wants one registers it (ftr_set_unpacker), and
- * without one a compressed file is read as it is and refused by its reader.  So
- * the plugin brings no decompressor into opensm.
+ * The first bytes show whether the file is compressed.  The library links no
+ * decompressor, so that the plugin brings none into opensm.  A program that needs one
+ * registers it (ftr_set_unpacker).  Without it a compressed file is read as it is, and
+ * its reader rejects it.
  *
- * Memory is bounded by the buffer here, by what the unpacker takes (its own
- * limit), and by the caller's buffer.  Unpacked bytes are counted: a file that
- * unpacks to more than any fabric's file can hold is refused.
+ * Memory is limited to the buffer here, that of the unpacker (which has its own limit),
+ * and the caller's buffer.  Unpacked bytes are counted: a file that unpacks to more than
+ * any fabric file can hold is rejected.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 
 #define PACKED (64u * 1024)
 
-/* Tables of the largest subnet as text have some GB. */
+/* The tables of the largest subnet take some GB as text. */
 #define UNPACKED_MAX (UINT64_C(1) << 33)
 
 static const struct ftr_unpacker *unpacker;
@@ -114,7 +114,7 @@ static enum ftr_status unpack(struct ftr_source *s, char *to, size_t room,
 		st = refill(s);
 		if (st)
 			return st;
-		stuck = s->io.last;	/* it has all there is */
+		stuck = s->io.last;	/* it has all input already */
 		what = unpacker->run(s->z, &s->io);
 	}
 	*got = room - s->io.n_out;

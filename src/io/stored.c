@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * <ftr/stored.h>: the two files.
+ * The two files of <ftr/stored.h>.
  *
  *	ibfattree-preferred 1 CHECKSUM LENGTH\n	then LENGTH bytes:
  *		engine[16] nominal:8 searched:1 n_sw:4 max_lid:2
@@ -10,7 +10,7 @@
  *	ibfattree-displaced 1 CHECKSUM LENGTH\n
  *		engine[16] nominal:8 n:4, n times guid:8 lid:2 port:1
  *
- * Numbers are little endian.  The checksum is over what follows the first line.
+ * Numbers are little endian.  The checksum covers everything after the first line.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -123,10 +123,10 @@ static enum ftr_status write_file(const char *path, struct buffer *b,
 
 static enum ftr_status damaged(const char *path, struct ftr_err *err)
 {
-	return ftr_fail(err, FTR_PARSE, "%s is torn or damaged", path);
+	return ftr_fail(err, FTR_PARSE, "%s is incomplete or damaged", path);
 }
 
-/* All of a file of ours; *text gets a NUL behind it. */
+/* The whole body of such a file; *text is followed by a NUL. */
 static enum ftr_status read_bytes(const char *path, char **text, size_t *len,
 				  struct ftr_err *err)
 {
@@ -150,7 +150,7 @@ static enum ftr_status read_bytes(const char *path, char **text, size_t *len,
 	}
 	close(fd);
 	if (!*text)
-		return ftr_fail(err, FTR_IO, "%s: %lld bytes are too many, or there is no memory for them",
+		return ftr_fail(err, FTR_IO, "%s: a file of %lld bytes is too large, or out of memory",
 				path, (long long)sb.st_size);
 	(*text)[*len] = '\0';
 	return FTR_OK;
@@ -174,12 +174,12 @@ static enum ftr_status read_file(const char *path, const char *magic,
 			   &version, &sum, &body, &n) != 4 ||
 	    strcmp(name, magic) || *text + n != eol) {
 		free(*text);
-		return ftr_fail(err, FTR_PARSE, "%s is not a file of that kind",
+		return ftr_fail(err, FTR_PARSE, "%s does not begin like a file of this kind",
 				path);
 	}
 	if (version != VERSION) {
 		free(*text);
-		return ftr_fail(err, FTR_PARSE, "%s is of version %d, not %d",
+		return ftr_fail(err, FTR_PARSE, "%s is of version %d; supported is %d",
 				path, version, VERSION);
 	}
 	c->at = (const uint8_t *)eol + 1;
@@ -236,7 +236,7 @@ static int ep_cmp(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* Switches and owners; true if all of it makes sense. */
+/* Switches and owners; false if any value is invalid. */
 static bool get_owners(struct cursor *c, struct ftr_fabric *f,
 		       struct ftr_switch *sw, struct ftr_endport *ep,
 		       struct ftr_lid_owner *owner)
@@ -305,7 +305,7 @@ static enum ftr_status get_all(struct cursor *c, const char *path,
 	f->n_sw = (uint32_t)get(c, 4);
 	f->max_lid = (ftr_lid)get(c, 2);
 	lids = f->max_lid + 1u;
-	/* before anything is allocated that long */
+	/* check the length before allocating memory for it */
 	if (c->bad || (uint64_t)(c->end - c->at) !=
 	    f->n_sw * (8 + lids) + lids * 10)
 		return damaged(path, err);

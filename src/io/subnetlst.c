@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The reader of opensm-subnet.lst and ibdiagnet2.lst: one line per cabled port,
- * near end first.
+ * The reader of opensm-subnet.lst and ibdiagnet2.lst: one line per port with a link, near
+ * end first.
  *
  *	{ SW Ports:24 SystemGUID:g NodeGUID:g PortGUID:g VenID:h DevID:h Rev:h
  *	  {description} LID:0049 PN:01 } { CA ... } PHY=4x LOG=ACT SPD=25
  *
- * (one line in the file; all numbers but those behind PHY and SPD are hex).
- * Each line describes both nodes in full, so every property is told many times
- * and must stay the same.  The file does not tell the LMC: 0 is assumed, and a
- * LID inside of a port's range is then unknown.
+ * This is one line in the file.  All numbers are hex, except those after PHY and SPD.
+ * Each line describes both nodes completely, so every property is repeated many times and
+ * must be the same each time.  The file does not give the LMC; 0 is assumed, and all LIDs
+ * of a port except its base LID are then unknown.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static enum ftr_status node_type(struct ftr_raw *r, struct ftr_cur *c,
 	return FTR_OK;
 }
 
-/* The description may hold braces: it ends where the LID begins. */
+/* The description may contain braces: it ends where the LID begins. */
 static enum ftr_status description(struct ftr_raw *r, struct ftr_cur *c,
 				   struct half *h)
 {
@@ -107,7 +107,7 @@ static enum ftr_status half_line(struct ftr_raw *r, struct ftr_cur *c,
 	return FTR_OK;
 }
 
-/* Find or make the node of a half line. */
+/* Find or add the node of one half of a line. */
 static enum ftr_status enter(struct ftr_raw *r, const struct half *h,
 			     uint32_t *out)
 {

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Lines of a file and a cursor inside a line.
+ * Lines of a file, and a cursor within a line.
  *
- * Bytes come from memory or through a window over a descriptor:
+ * Bytes come from memory, or from a descriptor through a buffer:
  *
- *	buf [ given out | at ... end | room ]
+ *	buf [ returned | at ... end | free ]
  *
- * A line is a pair of pointers into those bytes; nothing is copied and nothing
- * needs a NUL at its end.  NUL bytes and lines that are too long are refused
- * here, once for all readers.  A last line without newline is given out and
- * marked: it may be whole, as editors and some tools leave it, or cut, and only
- * the reader can tell.
+ * A line is a pair of pointers into those bytes; nothing is copied, and no NUL is needed
+ * at its end.  NUL bytes and lines that are too long are rejected here for all readers.
+ * A last line without a newline is returned and marked.  It may be complete (editors and
+ * some tools leave it so) or truncated; only the reader can decide.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -171,7 +170,7 @@ void ftr_text_close(struct ftr_text *t)
 	t->buf = NULL;
 }
 
-/* Bring more bytes into the window; at the end of the file close it. */
+/* Read more bytes into the buffer; close the file at its end. */
 static enum ftr_status refill(struct ftr_text *t)
 {
 	size_t left = (size_t)(t->end - t->at), n;
@@ -191,7 +190,7 @@ static enum ftr_status refill(struct ftr_text *t)
 	return FTR_OK;
 }
 
-/* Room for all of the file, if its length is known; *cap bytes. */
+/* Space for the whole file, if its length is known; *cap bytes. */
 static enum ftr_status make_room(const char *path, int fd, size_t *cap,
 				 struct ftr_err *err)
 {
@@ -207,7 +206,7 @@ static enum ftr_status make_room(const char *path, int fd, size_t *cap,
 	return FTR_OK;
 }
 
-/* All bytes up to the end, into *buf, which is to be freed in any case. */
+/* All bytes up to the end, into *buf, which must be freed even after an error. */
 static enum ftr_status read_all(const char *path, struct ftr_source *s,
 				char **buf, size_t *len, struct ftr_err *err)
 {
@@ -234,7 +233,7 @@ static enum ftr_status read_all(const char *path, struct ftr_source *s,
 		st = ftr_source_read(s, *buf + *len, cap - *len, &got);
 		if (st || !got)
 			return st;
-		/* no text has one, and a sparse file has nothing else */
+		/* text has no NUL; a sparse file holds nothing else */
 		if (memchr(*buf + *len, '\0', got))
 			return ftr_fail(err, FTR_PARSE, "%s: NUL byte; this is not a text file",
 					path);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Reading a fabric: which of the formats it is, and the way through it.
+ * Reading a fabric: format detection, and the sequence of steps.
  *
  *	bytes -> lines -> collect (one per format) -> raw fabric -> verify ->
  *	builder -> fabric
@@ -12,7 +12,7 @@
 
 typedef enum ftr_status (*collect_fn)(struct ftr_raw *r);
 
-/* Told by the first line that is neither blank nor a comment. */
+/* The first line that is neither blank nor a comment decides. */
 static enum ftr_status find_format(const char *path, const char *text,
 				   size_t len, collect_fn *out,
 				   struct ftr_err *err)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Forwarding tables: one allocation of rows, and the difference of two.
+ * Forwarding tables: allocation of the rows, and the difference of two tables.
  * Layout: see <ftr/tables.h>.
  */
 #include <stdlib.h>

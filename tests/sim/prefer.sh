@@ -53,7 +53,7 @@ case_prefer_torn_file() {
 	truncate -s -100 "$SIM_DIR"/sm/ibfattree-preferred-*
 	osm_start sm < <(plugin_conf < <(searching))
 	allow 'WRN IBF113: state file not used'
-	osm_wait sm "$patience" 'WRN IBF113: .*ibfattree-preferred-.* torn or damaged'
+	osm_wait sm "$patience" 'WRN IBF113: .*ibfattree-preferred-.* incomplete or damaged'
 	osm_wait sm "$patience" 'IBF008: dmodc: search done'
 	until_rest again
 	same found again

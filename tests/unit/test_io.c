@@ -225,9 +225,9 @@ struct refusal {
 static const struct refusal refusals[] = {
 	{ good_net, good_net, "", FTR_PARSE, "t.net:1: the file is empty" },
 	{ good_net, good_net, "# nothing\n\n", FTR_PARSE,
-	  "t.net:2: the file ends without a single node: no fabric" },
+	  "t.net:2: the file contains no node" },
 	{ good_net, good_net, "Switch 4 \"a\"\n", FTR_PARSE,
-	  "t.net:1: the file ends without a single cable: no fabric" },
+	  "t.net:1: the file contains no link" },
 	{ good_net, good_net, "#!/bin/sh\necho hello\n", FTR_PARSE,
 	  "t.net:2: neither record nor port line: 'echo hello'" },
 	{ good_net, "# a comment", "[1]\t\"S-20\"[3]", FTR_PARSE,
@@ -440,7 +440,7 @@ START_TEST(order_of_records)
 	g = must_parse(text);
 	same_fabric(f, g);
 	ck_assert_int_eq(ftr_write_netfile(null, f, bad, &err), FTR_INVAL);
-	ck_assert_str_eq(err.msg, "order of records: entry 1 is 0, so it is no permutation of 0..2");
+	ck_assert_str_eq(err.msg, "order of records: entry 1 is 0, so it is not a permutation of 0..2");
 	fclose(null);
 	ftr_fabric_free(f);
 	ftr_fabric_free(g);

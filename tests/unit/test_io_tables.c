@@ -112,7 +112,7 @@ END_TEST
 static const struct {
 	const char *text, *msg;
 } torn[] = {
-	{ "", ":1: the file ends without a single switch: no tables" },
+	{ "", ":1: the file contains no switch" },
 	{ "hello\n", ":1: neither section nor entry: 'hello'" },
 	{ HEAD1 "0x0001 000\n",
 	  ":2: the section that begins on line 1 has no \"lids dumped\" line" },
@@ -136,7 +136,7 @@ static const struct {
 	  ":1: entry outside of a switch's section: '0x0001 001'" },
 	{ TAIL, ":1: \"lids dumped\" outside of a switch's section" },
 	{ HEAD9 TAIL,
-	  ":1: no switch of this file is in the fabric, the first is 0x0000000000000099" },
+	  ":1: no switch of this file is in the fabric; the first is 0x0000000000000099" },
 	{ "Unicast lids [0-7] of switch Lid 1\n",
 	  ":1: expected \"of switch ... guid 0x...\", found ' [0-7] of switch Lid 1'" },
 	{ "Multicast mlids [0xc000-0xc3ff] of switch Lid 1\n",
@@ -293,7 +293,7 @@ static const struct {
 	{ "0x1\nhello\n", ":2: expected a GUID, found 'hello'" },
 	{ "0x1 0x2\n", ":1: expected a GUID and nothing else, found '0x1 0x2'" },
 	{ "0x11112222333344445\n", ":1: expected a GUID, found '0x11112222333344445'" },
-	{ "0\n", ":1: GUID 0 names nothing" },
+	{ "0\n", ":1: GUID 0 is not valid" },
 };
 
 START_TEST(guid_refused)
