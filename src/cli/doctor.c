@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree doctor: examines this node, the fabric and the tables in use
- * before the routing engine is changed.
+ * ibfattree doctor: examines this node, the fabric and the tables in use, before a
+ * change of the routing engine.
  *
- * The checks are a table: id, what the check needs, function.  What is needed
- * and not there makes the verdict "not checked", with the reason.  Each check
- * stands by itself: none relies on the verdict of another.
+ * The checks are a table: id, prerequisites, function.  If a prerequisite is missing,
+ * the verdict is "not checked", with the reason.  Checks are independent: none uses
+ * the verdict of another.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -75,7 +75,7 @@ const struct cli_cmd cli_doctor = {
 /* ---- the checks -------------------------------------------------------- */
 
 enum {
-	NEED_NODE = 1,		/* this node, so no dumps */
+	NEED_NODE = 1,		/* this node; not available with dumps */
 	NEED_FABRIC = 2,
 	NEED_LIVE = 4,
 	NEED_TABLES = 8,
@@ -170,7 +170,7 @@ static bool known_id(const char *id)
 	return false;
 }
 
-/* NULL: the check can be run. */
+/* Why the check cannot run, or NULL. */
 static const char *hindrance(const struct doctor *d, unsigned int needs)
 {
 	if (needs & NEED_NODE)
@@ -469,7 +469,7 @@ static int run_doctor(int argc, char **argv)
 	if (!d.fabric)
 		doc_read_conf(&d);
 	run_checks(&d, r);
-	/* dumps that cannot be read are bad input; a fabric is a finding */
+	/* Unreadable dumps are bad input; an unreadable live fabric is a finding. */
 	if (d.fabric && d.net.err.status)
 		status = cli_fail(&d.net.err);
 	else

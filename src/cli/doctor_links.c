@@ -100,7 +100,8 @@ static const char *link_text(char *buf, size_t size,
 
 #define LINK_TEXT (2 * CLI_NAME_MAX + 32)
 
-/* A cable between switches is looked at once, from its lower end. */
+/* True for one end of each link: the lower one of a link between switches, and the
+ * switch port of a link to an end port. */
 static bool is_first_end(const struct ftr_swport *x, ftr_sw s, unsigned int p)
 {
 	return x->peer_kind == FTR_PEER_EP ||
@@ -158,8 +159,7 @@ void doc_link_state(struct doctor *d, struct doc_result *r)
 	doc_remedy(r, "if that lasts, the subnet manager cannot configure these ports: look for their GUIDs in its log");
 }
 
-/* The greatest value of a property among the links of s to nodes of the same
- * kind. */
+/* Greatest value among the links of s to nodes of the given kind. */
 static unsigned int best_near(const struct ftr_fabric *f, ftr_sw s,
 			      unsigned int kind,
 			      unsigned int (*value)(const struct ftr_swport *))
@@ -186,9 +186,9 @@ static unsigned int speed_of(const struct ftr_swport *x)
 }
 
 /*
- * Is the link slower than others of the same kind at one of its switches, and,
- * where that is known, than both of its ends support?  Dumps do not tell what
- * ends support, so there only links between switches are compared.
+ * True if the link is slower than another link of the same kind at one of its
+ * switches, and slower than both of its ends support.  Dumps do not contain the
+ * supported values (supported is 0); then only links between switches are compared.
  */
 static bool is_slow(const struct doctor *d, ftr_sw s, unsigned int p,
 		    unsigned int (*value)(const struct ftr_swport *),
