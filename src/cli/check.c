@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree check: walks tables, from files or from the switches themselves.
+ * ibfattree check: checks forwarding tables from files or from the switches.
  */
 #include <stdlib.h>
 
@@ -70,7 +70,7 @@ const struct cli_cmd cli_check = {
 	.run = run_check,
 };
 
-/* What is checked. */
+/* Input of the checker. */
 struct subject {
 	struct ftr_fabric *f;
 	struct ftr_tables *t;
@@ -136,7 +136,7 @@ static enum ftr_status save(const struct check *c, const struct subject *s,
 	return cli_write_end(st, err);
 }
 
-/* The ranks that the checker is to verify; none is no error. */
+/* The shape whose ranks the checker verifies; a fabric without ranks is no error. */
 static enum ftr_status claim(const struct check *c, const struct subject *s,
 			     struct ftr_team *team, struct ftr_shape **sh,
 			     struct ftr_err *err)
@@ -159,8 +159,11 @@ static enum ftr_status claim(const struct check *c, const struct subject *s,
 	return st;
 }
 
-/* Where the proof made the graph of lanes unnecessary, it is built all the
- * same: for packets that are dropped and paths whose SL nobody told. */
+/*
+ * If up/down order already proves the tables free of credit loops, the checker skips
+ * the channel dependency graph.  With SL2VL tables or path SLs it is built here anyway,
+ * to count dropped packets and paths without an SL.
+ */
 static enum ftr_status count_drops(const struct subject *s,
 				   const struct ftr_check_opts *opts,
 				   struct ftr_team *team,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What route and whatif share about local repairs.
+ * Local repair (ddlr) for the commands route and whatif.
  */
 #include <string.h>
 

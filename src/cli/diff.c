@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree diff: how much two sets of tables for one fabric differ, in the
- * units that cost time: entries, 64-entry blocks (one SMP each), switches; and
- * which destinations moved, that is, at how many switches each leaves by
- * another port.
+ * ibfattree diff: compares two sets of tables for one fabric, in the units that
+ * determine the time of an update: entries, 64-entry blocks (one SMP each), switches.
+ * Also lists the destinations that moved, each with the number of switches whose
+ * entry for it changed.
  */
 #include <stdlib.h>
 
@@ -55,7 +55,7 @@ const struct cli_cmd cli_diff = {
 	.run = run_diff,
 };
 
-/* How often something changed. */
+/* Number of changes of one LID or switch. */
 struct moved {
 	uint32_t idx;		/* LID or switch */
 	uint32_t n;
@@ -66,8 +66,8 @@ struct result {
 	struct ftr_tables *a, *b;
 	struct ftr_tables_diff d;
 	struct cli_transition x;	/* with --transition */
-	struct moved *lid, *sw;	/* by falling count, then rising index */
-	uint32_t n_lid, n_sw;	/* of those that changed at all */
+	struct moved *lid, *sw;	/* by descending count, then ascending index */
+	uint32_t n_lid, n_sw;	/* of those that changed */
 };
 
 static int by_count(const void *va, const void *vb)
@@ -79,7 +79,7 @@ static int by_count(const void *va, const void *vb)
 	return a->idx < b->idx ? -1 : a->idx > b->idx;
 }
 
-/* Sort, and return how many are not zero. */
+/* Sorts m; returns the number of entries that are not zero. */
 static uint32_t rank(struct moved *m, uint32_t n)
 {
 	uint32_t k = 0;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree report: one HTML file that shows a fabric, its tables and what is
- * wrong with either.
+ * ibfattree report: one HTML file that shows a fabric, its tables and the findings
+ * about both.
  *
  * Sets of tables, in this order:
  *
  *	each engine		its tables for FABRIC
  *	each file of --lfts	as given
  *	with --fail		the first engine's tables on the damaged fabric,
- *				before and after it has routed again
+ *				before and after rerouting
  *	with --diff		OLD and NEW instead: the engine's tables of each,
  *				or those of two files
  */
@@ -82,7 +82,7 @@ const struct cli_cmd cli_html = {
 
 #define SETS_MAX (2 * CLI_LIST_MAX + 2)
 
-struct state {			/* a fabric and what was made of it */
+struct state {			/* a fabric and the data computed from it */
 	struct ftr_fabric *f;
 	struct ftr_shape *sh;
 	struct ftr_picture *pic;
@@ -117,7 +117,7 @@ static enum ftr_status shape_of(const struct job *j, struct state *s,
 	return st ? st : ftr_picture_new(s->sh, &s->pic, err);
 }
 
-/* The nominal fabric: with --diff the old one, with faults the whole one. */
+/* The nominal fabric: with --diff the old one, with faults the undamaged one. */
 static enum ftr_status read_fabrics(struct job *j, const char *old,
 				    const char *now, struct ftr_err *err)
 {
