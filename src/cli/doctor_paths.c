@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * doctor: what the forwarding tables do, and what each engine would do instead.
+ * doctor: forwarding tables in use, and those that each engine would compute.
  *
- * Ranks are made once, by the GUID files and the nominal fabric that are given
- * or that opensm.conf names; the tables are walked once.  All later checks read
- * these two.
+ * Ranks are computed once, from the GUID files and the nominal fabric that the options
+ * or opensm.conf name.  The tables are checked once.  All checks below use these two
+ * results.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -14,8 +14,8 @@
 
 #include "cli/doctor.h"
 
-/* Tables in use whose mean worst link exceeds that of the best engine by more
- * than this are reported. */
+/* Tables in use are reported if their mean most loaded link exceeds that of the best
+ * engine by more than this factor. */
 #define BALANCE_TOLERANCE 1.1
 
 /* ---- what is made once ------------------------------------------------- */
@@ -85,7 +85,7 @@ void doc_free_paths(struct doctor *d)
 
 /* ---- files of this fabric ---------------------------------------------- */
 
-/* How many GUIDs of the file are not in the fabric. */
+/* Number of GUIDs in the file that are not in the fabric. */
 static void one_file(const struct doctor *d, struct doc_result *r,
 		     const char *what, const char *path, bool switches)
 {
@@ -173,7 +173,7 @@ static void absent_links(const struct doctor *d, struct doc_result *r)
 	}
 }
 
-/* Without a nominal fabric: upward slots that no neighbour has. */
+/* Without a nominal fabric: upward slots whose neighbour could not be found. */
 static uint32_t free_slots(const struct doctor *d, struct doc_result *r)
 {
 	const struct ftr_shape *sh = d->sh;
@@ -222,7 +222,7 @@ void doc_links_missing(struct doctor *d, struct doc_result *r)
 
 /* ---- paths ------------------------------------------------------------- */
 
-/* Does a packet at s arrive at the switch that owns lid, or at its port? */
+/* True if a packet at s arrives at the switch that owns lid, or at lid's port. */
 static bool arrives(const struct ftr_fabric *f, const struct ftr_tables *t,
 		    ftr_sw s, ftr_lid lid)
 {
@@ -279,7 +279,7 @@ void doc_sm_reach(struct doctor *d, struct doc_result *r)
 	}
 }
 
-/* Hosts by the number of hosts that do not reach them. */
+/* Lists hosts with the number of hosts that do not reach them. */
 static void name_hosts(const struct doctor *d, struct doc_result *r)
 {
 	const struct ftr_fabric *f = d->net.f;
@@ -435,8 +435,8 @@ static enum ftr_status engine_column(struct doctor *d,
 	return st;
 }
 
-/* The engine to recommend: fewest lost pairs of end ports, then the lowest mean
- * of the worst link over all shifts; the first one where these are equal. */
+/* The engine to recommend: the fewest unreachable pairs of end ports, then the lowest
+ * mean of the most loaded link over all shifts; if equal, the first one. */
 static const struct doc_column *best_engine(const struct doctor *d)
 {
 	const struct doc_column *best = NULL;

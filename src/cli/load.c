@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree load: how many flows share the most loaded link, for the patterns
- * of the literature and for the user's own.
+ * ibfattree load: the number of flows on the most loaded link, for the traffic
+ * patterns of the literature and for patterns of the user.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -87,7 +87,7 @@ struct input {
 	uint32_t missing;
 	ftr_ep *order;
 	uint32_t n, gaps;
-	double bound;		/* of all-to-all; 0: unknown */
+	double bound;		/* lower bound for all-to-all; 0: unknown */
 	bool by_cuts;
 	struct ftr_load_pair *pair;
 	uint32_t n_pairs;
@@ -108,7 +108,7 @@ static enum ftr_status shape_of(const struct load *l, const struct input *in,
 	return st;
 }
 
-/* By cuts, or by weights if that is higher. */
+/* The higher of the bounds by cuts and by link weights. */
 static enum ftr_status find_bound(const struct load *l, struct input *in,
 				  const struct ftr_shape *sh,
 				  struct ftr_err *err)

@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 		return cli_error("there is no command '%s' (ibfattree --help lists them)",
 				 argv[1]);
 	errno = 0;
-	/* a command that failed has told why */
+	/* a command that failed has already printed the reason */
 	if ((fflush(stdout) || ferror(stdout)) && status != CLI_BAD)
 		return cli_error("stdout: cannot write%s%s",
 				 errno ? ": " : "",

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Options: one table per command, read by the parser, by --help and by the
- * bash completion.
+ * Options: one table per command, used by the parser, by --help and by the bash
+ * completion.
  *
- * "--name value", "--name=value" and, for --output, "-o value".  "--" ends the
- * options.  A word that is no option is an argument; options and arguments may
- * be mixed.  Defaults are parsed by the code that parses what the user gives.
- * An option given twice: the last counts, but lists grow.
+ * Syntax: "--name value", "--name=value" and, for --output, "-o value".  "--" ends the
+ * options.  A word that is not an option is an argument; options and arguments may be
+ * mixed.  Defaults are parsed by the same code as given values.  If an option is given
+ * twice, the last one counts; options of kind CLI_LIST collect all values.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -148,7 +148,7 @@ static int set_value(const struct cli_cmd *cmd, const struct cli_opt *o,
 	return -1;
 }
 
-/* The option that word names; *value: what stands behind '=' or NULL. */
+/* The option that word names; *value: the text after '=', or NULL. */
 static const struct cli_opt *find(const struct cli_cmd *cmd, const char *word,
 				  const char **value)
 {
@@ -168,7 +168,7 @@ static const struct cli_opt *find(const struct cli_cmd *cmd, const char *word,
 	return NULL;
 }
 
-/* One option at argv[*i]; moves *i past its value. */
+/* Parses the option at argv[*i]; moves *i past its value. */
 static int take(const struct cli_cmd *cmd, void *conf, int argc, char **argv,
 		int *i)
 {

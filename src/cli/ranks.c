@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree ranks: hosts in the order for which shifts do not collide, as the
- * launchers of MPI read it.
+ * ibfattree ranks: lists hosts in the order for which shifts are free of contention, in
+ * the formats of MPI launchers.
  */
 #include <stdlib.h>
 
@@ -56,8 +56,8 @@ const struct cli_cmd cli_ranks = {
 };
 
 struct line {
-	uint32_t place;		/* in the order; UINT32_MAX: not in it */
-	uint32_t i;		/* in the file */
+	uint32_t place;		/* place in the host order; UINT32_MAX: none */
+	uint32_t i;		/* index in the file */
 	const char *name;
 	uint32_t slots;
 };
@@ -95,7 +95,7 @@ static enum ftr_status read_order(struct job *j, struct ftr_err *err)
 	return st;
 }
 
-/* First places of the hosts by their ports. */
+/* The first place of each host, from the places of its ports. */
 static enum ftr_status places(const struct job *j, uint32_t **out,
 			      struct ftr_err *err)
 {

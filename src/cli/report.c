@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The report of a check: what it means, and how people are told.
+ * The report of a check: the verdict, and its text output.
  *
- * Not every pair that does not arrive is a fault of the tables: see reach.h for
- * the three kinds.  A pair of end ports that links connect must arrive, whatever
- * the ranks say; any other pair must if it has an up/down path.
+ * Not every unreachable pair is a fault of the tables; reach.h defines the three
+ * kinds.  A pair of physically connected end ports must be reachable, whatever the
+ * ranks.  Any other pair must be reachable if it has an up/down path.
  */
 #include "cli/cli.h"
 
@@ -65,7 +65,7 @@ static void put_fabric(const struct ftr_fabric *f, const struct ftr_shape *sh,
 		       o->sl2vl ? o->sl2vl : "-", o->psl ? o->psl : "-");
 }
 
-/* One line for the class, one for each reason why pairs do not arrive. */
+/* One line for the class, one for each cause of unreachable pairs. */
 static void put_class(const struct ftr_check_report *r, int cls,
 		      const struct cli_verdict *v)
 {
@@ -171,7 +171,7 @@ static void put_cdg(const struct ftr_fabric *f,
 	}
 }
 
-/* What the given lanes leave open. */
+/* Assumptions about VLs where tables or SLs are not given. */
 static void put_vls(const struct cli_report_opts *o,
 		    const struct ftr_check_report *r)
 {
@@ -212,7 +212,7 @@ static void put_not_checked(const struct cli_report_opts *o,
 		       cli_count(a, o->silent, "link", "links"));
 }
 
-/* Packets that a switch maps to VL 15. */
+/* Packets dropped because a switch maps them to VL 15. */
 static void put_drops(const struct ftr_fabric *f,
 		      const struct ftr_check_report *r)
 {
@@ -228,7 +228,7 @@ static void put_drops(const struct ftr_fabric *f,
 		       cli_lid_name(to, f, r->vl_drop.lid));
 }
 
-/* Pairs of end ports by the links between switches that they cross. */
+/* Pairs of end ports by the number of links between switches on their path. */
 static void put_hops(const uint64_t *hops)
 {
 	char a[CLI_COUNT_MAX];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree route: fabric in, tables out, by any engine of the library.
+ * ibfattree route: reads a fabric and writes forwarding tables, computed by any engine
+ * of the library.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -74,14 +75,14 @@ const struct cli_cmd cli_route = {
 struct result {
 	struct ftr_fabric *f;		/* as read */
 	struct ftr_fabric *damaged;	/* or NULL */
-	struct ftr_shape *sh;		/* of the one that is routed */
+	struct ftr_shape *sh;		/* of the fabric that is routed */
 	struct ftr_tables *t;
-	const struct ftr_fabric *of;	/* fabric of t */
-	struct ftr_sl2vl *vl_map;	/* for of, or NULL */
-	bool local;			/* healed locally: plan */
+	const struct ftr_fabric *of;	/* fabric that t belongs to */
+	struct ftr_sl2vl *vl_map;	/* SL2VL tables for of, or NULL */
+	bool local;			/* t is the result of a local repair, see plan */
 	struct ftr_ddlr_plan plan;
 	struct ftr_route_stats stats;
-	struct ftr_tables *in_use;	/* --live */
+	struct ftr_tables *in_use;	/* with --live */
 	double ms_per_block;
 	struct cli_transition way;	/* from in_use to t */
 	double shape_s, route_s;
@@ -211,7 +212,7 @@ static int summary_json(const struct route *r, const struct result *x)
 
 struct vls_of {
 	const struct ftr_fabric *f;
-	const struct ftr_sl2vl *m;	/* NULL: VL = SL */
+	const struct ftr_sl2vl *m;	/* NULL: each SL uses the VL of the same number */
 };
 
 static enum ftr_status write_sl2vl(FILE *out, const void *ctx,
@@ -229,7 +230,7 @@ static enum ftr_status write_sl2vl(FILE *out, const void *ctx,
 	return st;
 }
 
-/* All engines of the library need one SL only: 0 from every source. */
+/* All engines of the library use SL 0 only, for every source. */
 static enum ftr_status write_psl(FILE *out, const void *fabric,
 				 struct ftr_err *err)
 {
@@ -266,7 +267,7 @@ static enum ftr_status write_all(const struct route *r, const struct result *x,
 	return cli_write_end(st, err);
 }
 
-/* In place of tables for the whole fabric, those after a local repair. */
+/* Replaces the tables of the undamaged fabric by those after a local repair. */
 static enum ftr_status heal(struct result *x, struct ftr_err *err)
 {
 	struct ftr_sl2vl *vl_map = x->vl_map;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree save and restore: what a running fabric has, in files, and back into
- * a form that OpenSM's engine "file" serves.
+ * ibfattree save and restore: saves the state of a running fabric in files, and converts
+ * it back into a form that OpenSM's engine "file" reads.
  *
  *	DIR/fabric.net		the fabric, with LIDs
  *	DIR/opensm-lfts.dump	the forwarding tables
  *	DIR/sl2vl		SL to VL tables (--sl2vl)
  *	DIR/opensm.conf, ...	options, and the files that these name
- *	DIR/versions		of the programs, and when
+ *	DIR/versions		versions of the programs, and the time
  *
- * Tables name destinations by LID, and LIDs may have changed since.  So restore
- * looks up the owner of every LID of today by GUID, and takes the entry that the
- * saved tables have for it.
+ * Tables identify destinations by LID, and LIDs may change between save and restore.
+ * restore therefore finds the owner of every present LID in the saved fabric by GUID,
+ * and uses the saved entry for it.
  */
 #include "config.h"
 
@@ -33,7 +33,7 @@ struct save {
 	struct cli_live_opts from;
 	const char *conf;
 	bool sl2vl;
-	struct ftr_sl2vl *m;	/* with sl2vl */
+	struct ftr_sl2vl *m;	/* only with sl2vl */
 };
 
 static const struct cli_opt save_options[] = {
@@ -116,7 +116,7 @@ static enum ftr_status path_in(const char *dir, const char *name, char **out,
 
 #define SL2VL_TIMEOUT_MS 500
 
-/* All pairs of ports with a link, port 0 included. */
+/* Reads the SL2VL table of every pair of linked ports, port 0 included. */
 static enum ftr_status read_switch(struct ftr_sl2vl *m,
 				   const struct ftr_fabric *f, ftr_sw s,
 				   const ibnd_node_t *node,
@@ -240,8 +240,8 @@ static enum ftr_status keep(const char *dir, const char *name, cli_write_fn fn,
 	return st;
 }
 
-/* A file that opensm.conf names, under its own name; one that cannot be read is
- * a note, for opensm would not read it either. */
+/* Copies a file that opensm.conf names, under its own name.  If it cannot be read, only a
+ * note is printed, since opensm could not read it either. */
 static enum ftr_status keep_copy(const char *dir, const char *file,
 				 struct ftr_err *err)
 {
@@ -342,7 +342,7 @@ static int run_save(int argc, char **argv)
 
 /* ---- restore ----------------------------------------------------------- */
 
-/* The LID that the owner of lid in f had in old; 0: none. */
+/* The LID that the owner of lid (in f) has in old; 0: none. */
 static ftr_lid old_lid(const struct ftr_fabric *f, ftr_lid lid,
 		       const struct ftr_fabric *old)
 {
@@ -409,7 +409,7 @@ static enum ftr_status read_saved(const char *dir, struct ftr_fabric **f,
 	return st;
 }
 
-/* Does the fabric still have what the tables use? */
+/* Checks the restored tables on the present fabric. */
 static enum ftr_status judge(const struct ftr_fabric *f,
 			     const struct ftr_tables *t, struct ftr_team *team,
 			     int *status, struct ftr_err *err)
@@ -422,7 +422,7 @@ static enum ftr_status judge(const struct ftr_fabric *f,
 		ftr_fail(err, FTR_NOMEM, "out of memory for a report");
 
 	if (!st) {
-		/* switches of one rank have no path in many sound tables */
+		/* in many valid tables switches of one rank do not reach each other */
 		found = r->harmful || r->cdg == FTR_CDG_CYCLE ||
 			  r->bad[FTR_CHECK_HOST_HOST];
 		printf("tables    %s of %s pairs of end ports do not arrive; credit loops: %s\n",

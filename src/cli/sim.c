@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree sim: packets through tables.
+ * ibfattree sim: simulates packets that follow forwarding tables.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What ibfattree sim reads: fabric, tables, lanes, traffic.
+ * Input of ibfattree sim: fabric, tables, SL2VL tables, traffic.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -92,7 +92,7 @@ static bool is_directory(const char *path)
 	return !stat(path, &s) && S_ISDIR(s.st_mode);
 }
 
-/* DIR/NAME; *path is malloc()ed.  NULL if optional and not there. */
+/* DIR/NAME; *path is malloc()ed, or NULL if the file is optional and does not exist. */
 static enum ftr_status in_directory(const char *dir, const char *name,
 				    bool optional, char **path,
 				    struct ftr_err *err)
@@ -125,7 +125,7 @@ static enum ftr_status read_fabric(struct cli_sim_job *j, struct ftr_err *err)
 	return st;
 }
 
-/* Tables and lanes out of a directory of dumps. */
+/* Reads forwarding and SL2VL tables from a directory of dumps. */
 static enum ftr_status read_dumps(struct cli_sim_job *j, const char *dir,
 				  struct ftr_err *err)
 {
@@ -207,7 +207,7 @@ static enum ftr_status find_host(const struct ftr_fabric *f, const char *name,
 			"no end port of the fabric");
 }
 
-/* The order of the shape, if there is one: hosts, no I/O, leaf by leaf. */
+/* The host order of the shape, if there is one: hosts without I/O nodes, leaf by leaf. */
 static enum ftr_status read_order(struct cli_sim_job *j, struct ftr_err *err)
 {
 	struct ftr_err why = { 0 };
@@ -219,7 +219,7 @@ static enum ftr_status read_order(struct cli_sim_job *j, struct ftr_err *err)
 				    &why)) {
 		if (why.status != FTR_SHAPE)
 			return ftr_fail(err, why.status, "%s", why.msg);
-		return FTR_OK;	/* any end port then */
+		return FTR_OK;	/* without a shape: all end ports */
 	}
 	return cli_host_order(j->sh, &j->order, &j->n_order, err);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What ibfattree sim found, summed over runs, for people.
+ * Results of ibfattree sim, summed over all runs, as text.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -42,7 +42,7 @@ static const struct ftr_sim_class *class_of(const struct ftr_sim_result *r,
 	return host ? &r->host : &r->sw;
 }
 
-/* Measured seconds of a run; one that was stopped has fewer. */
+/* Measured seconds of a run; fewer if the run was stopped. */
 static double seconds_of(const struct cli_sim_job *j,
 			 const struct ftr_sim_result *r)
 {

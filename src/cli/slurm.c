@@ -111,7 +111,8 @@ static enum ftr_status write_fn(FILE *out, const void *ctx,
 	return st;
 }
 
-/* Hosts of Slurm that the fabric does not have, and the reverse. */
+/* Reports hosts of Slurm that are not in the fabric, and hosts of the fabric that are
+ * not in Slurm. */
 static int report_slurm(const struct job *j)
 {
 	uint32_t unlisted = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree top: the status of the plugin and its repairs in a terminal.
+ * ibfattree top: shows the status of the plugin and its repairs in a terminal.
  *
- * Reads two files and asks no subnet manager, so it needs no rights beyond
- * those of the files and does no harm however long it runs.  Where there is no
- * terminal, or none that ncurses knows, everything is printed once.
+ * It reads two files and sends nothing to the subnet manager, so it needs read access to
+ * these files only and may run for any time.  Without a terminal, or with one that
+ * ncurses does not support, it prints everything once.
  */
 #include <curses.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 #include "cli/top.h"
 
-#define INTERVAL_MAX 3600	/* s */
+#define INTERVAL_MAX 3600	/* refresh interval, seconds */
 #define EVENTS_MAX 10000
 
 struct top {
@@ -131,7 +131,7 @@ static void put_at(int y, const struct top_line *l)
 	attroff(a);
 }
 
-/* Rows for repairs below n lines of status. */
+/* Number of rows for repairs below n lines of status. */
 static int room_for_events(size_t n)
 {
 	int room = LINES - (int)n - 3;
@@ -162,7 +162,7 @@ static void put_bars(const struct top_data *d)
 	attroff(A_REVERSE);
 }
 
-/* *first: the repair at the top of its part of the screen. */
+/* *first: the repair in the first row of the list. */
 static bool draw(struct top_data *d, size_t *first)
 {
 	struct top_line line[TOP_LINES_MAX], title;
@@ -230,11 +230,11 @@ static int show_live(struct top_data *d, const struct top *o)
 		case KEY_HOME:
 			first = 0;
 			break;
-		case ERR:	/* time is up; or the terminal is gone */
+		case ERR:	/* timeout, or the terminal was closed */
 			if (!isatty(STDIN_FILENO))
 				return verdict(d, attention);
 			break;
-		default:	/* KEY_RESIZE among them */
+		default:	/* including KEY_RESIZE */
 			break;
 		}
 	}

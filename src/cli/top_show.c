@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The status as lines: one subject a line, its name first.  What needs attention
- * is coloured, and marked by "!" in front for terminals without colours.
+ * Formats the status as lines: one subject per line, its name first.  Lines that need
+ * attention are coloured and start with "!", for terminals without colours.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -162,7 +162,7 @@ static void put_balance(struct show *w)
 		    cli_num(a, max));
 }
 
-/* Times of the phases, as far as it came: "known 1.71, computed 1.79". */
+/* Times of the phases that were reached: "known 1.71, computed 1.79". */
 static void phases(struct cli_jval ms, const char *const *key, char *out,
 		   size_t size)
 {
