@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-// The panel: verdict, selection, findings, loads, tables side by side.  Whatever
-// comes from the fabric is set as text, never as HTML.
+// The panel: verdict, selection, findings, loads, comparison of tables.  Strings from
+// the fabric are always set as text, never as HTML.
 'use strict';
 
 const $ = (id) => document.getElementById(id);
@@ -94,7 +94,7 @@ function pairText(m) {
 	return `${plural(m.n, 'link')} missing${m.inferred ? ' (inferred)' : ''}: ${swName(m.low)} – ${swName(m.up)}`;
 }
 
-// A finding of doctor: each detail leads to its place, if the page has it.
+// A finding of doctor: each detail links to its location, if the page has it.
 function doctorDetail(d) {
 	const s = swByGuid.get(d.guid), e = epByGuid.get(d.guid);
 	if (s === undefined)
