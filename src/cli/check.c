@@ -20,9 +20,9 @@ static const struct cli_opt options[] = {
 	{ "lfts", CLI_FILE, offsetof(struct check, lfts), "FILE",
 	  "tables to check", NULL, 0, 0 },
 	{ "sl2vl", CLI_FILE, offsetof(struct check, sl2vl), "FILE",
-	  "SL to VL tables: opensm-sl2vl.dump", NULL, 0, 0 },
+	  "SL2VL tables (opensm-sl2vl.dump)", NULL, 0, 0 },
 	{ "psl", CLI_FILE, offsetof(struct check, psl), "FILE",
-	  "SLs of paths, as ibdmchk -c reads them", NULL, 0, 0 },
+	  "path SLs, in the format of ibdmchk -c", NULL, 0, 0 },
 	CLI_OPTS_LIVE(struct check),
 	CLI_OPT_ROOTS(struct check),
 	CLI_OPT_CN(struct check),
@@ -31,16 +31,16 @@ static const struct cli_opt options[] = {
 	CLI_OPT_LMC(struct check),
 	CLI_OPT_TOLERANT(struct check),
 	{ "switch-sources", CLI_FLAG, offsetof(struct check, switch_sources),
-	  NULL, "credit loops: count packets of switches, too", NULL, 0, 0 },
+	  NULL, "include packets of switches in the credit-loop check", NULL, 0, 0 },
 	{ "strict", CLI_FLAG, offsetof(struct check, strict), NULL,
-	  "every pair that does not arrive is a finding", NULL, 0, 0 },
+	  "report every unreachable pair as a finding", NULL, 0, 0 },
 	{ "list", CLI_FLAG, offsetof(struct check, list), NULL,
-	  "name all unreachable nodes, not only the first ten", NULL, 0, 0 },
+	  "list all unreachable nodes, not only the first 10", NULL, 0, 0 },
 	CLI_OPT_THREADS(struct check),
 	{ "save-fabric", CLI_FILE, offsetof(struct check, save_fabric), "FILE",
-	  "keep the fabric as a netfile", NULL, 0, 0 },
+	  "save the fabric as a netfile", NULL, 0, 0 },
 	{ "save-lfts", CLI_FILE, offsetof(struct check, save_lfts), "FILE",
-	  "keep the tables as opensm-lfts.dump", NULL, 0, 0 },
+	  "save the tables in the format of opensm-lfts.dump", NULL, 0, 0 },
 	CLI_OPT_JSON(struct check),
 	CLI_OPT_END
 };
@@ -49,20 +49,20 @@ static int run_check(int argc, char **argv);
 
 const struct cli_cmd cli_check = {
 	.name = "check",
-	.summary = "walk forwarding tables: holes, loops, credit loops",
+	.summary = "check forwarding tables for missing routes and loops",
 	.args = "[FABRIC]",
 	.text =
-"Walks the forwarding tables of a fabric, every switch to every LID, and looks\n"
-"for pairs that do not arrive, loops, dead ports and credit loops.  Fabric and\n"
-"tables come from files (FABRIC: ibnetdiscover output, an ibsim netfile,\n"
+"Follows the forwarding tables from every switch to every LID and reports\n"
+"unreachable pairs, loops, entries for dead ports, and credit loops.  Fabric and\n"
+"tables are read from files (FABRIC: ibnetdiscover output, an ibsim netfile,\n"
 "opensm-subnet.lst, ibdiagnet2.lst or ibdiagnet2.db_csv; --lfts:\n"
-"opensm-lfts.dump, dump_lfts output or opensm.fdbs; packed by gzip or xz, or\n"
-"not), or both are read from the switches (--live, no FABRIC).  Nothing is ever\n"
-"written to a switch.  With --sl2vl or --psl credit loops are looked for by\n"
-"virtual lane.\n"
-"Every pair of end ports that links connect must arrive; pairs with a switch\n"
-"need to only if they have an up/down path.  Nodes that no physical path connects\n"
-"with the rest are named, but are no finding.  --strict: all pairs must arrive.\n"
+"opensm-lfts.dump, dump_lfts output or opensm.fdbs; plain or compressed with gzip\n"
+"or xz), or from the switches (--live, without FABRIC).  Nothing is written to\n"
+"the switches.  With --sl2vl or --psl, credit loops are checked per VL.\n"
+"Every pair of physically connected end ports must be reachable; a pair with a\n"
+"switch must be if it has an up/down path.  Nodes without a physical path to the\n"
+"rest are listed but are not a finding.  With --strict, all pairs must be\n"
+"reachable.\n"
 "Exit status: 0 clean, 1 findings, 2 bad input.\n",
 	.opts = options,
 	.min_args = 0,

@@ -89,30 +89,30 @@ int cli_fail(const struct ftr_err *err);
 /* Options that several commands share; s: the command's struct. */
 #define CLI_OPT_JSON(s) \
 	{ "json", CLI_FLAG, offsetof(s, json), NULL, \
-	  "print one JSON object, see ibfattree-json(5)", NULL, 0, 0 }
+	  "print one JSON object; see ibfattree-json(5)", NULL, 0, 0 }
 #define CLI_OPT_THREADS(s) \
 	{ "threads", CLI_UINT, offsetof(s, threads), "N", \
-	  "threads; 0: one per core", "0", 0, FTR_TEAM_MAX }
+	  "number of threads; 0: one per core", "0", 0, FTR_TEAM_MAX }
 /* depth: default of --balance */
 #define CLI_OPTS_ENGINE(s, depth) \
 	{ "engine", CLI_ENGINE, offsetof(s, engine.ops), "NAME", \
 	  "routing engine", "dmodc", 0, 0 }, \
 	{ "placement", CLI_WORD, offsetof(s, engine.placement), \
-	  "even|stable|literal|literal-planes", "who takes over from what is lost", \
+	  "even|stable|literal|literal-planes", "next hops that displaced entries move to", \
 	  "even", 0, 0 }, \
 	{ "balance", CLI_WORD, offsetof(s, engine.balance), \
-	  "off|load|full", "search for even load: all-to-all; and shifts", \
+	  "off|load|full", "balance all-to-all load; full: shifts as well", \
 	  depth, 0, 0 }, \
 	{ "paths", CLI_WORD, offsetof(s, engine.paths), "all|updown", \
-	  "dmodc: connect all host ports, or those with an up/down path", \
+	  "dmodc: connect all host ports, or use up/down paths only", \
 	  "all", 0, 0 }, \
 	{ "sftree-mode", CLI_WORD, offsetof(s, engine.sftree_mode), \
-	  "inverted|paper", "how sftree routes", "inverted", 0, 0 }, \
+	  "inverted|paper", "variant of sftree", "inverted", 0, 0 }, \
 	{ "sm-switch", CLI_U64, offsetof(s, engine.sm_switch), "GUID", \
-	  "switch of the subnet manager, for sftree; 0: any", "0", 0, 0 }
+	  "sftree: switch of the subnet manager; 0: any", "0", 0, 0 }
 #define CLI_OPT_ROOTS(s) \
 	{ "roots", CLI_FILE, offsetof(s, files.roots), "FILE", \
-	  "node GUIDs of the top switches", NULL, 0, 0 }
+	  "node GUIDs of the root switches", NULL, 0, 0 }
 #define CLI_OPT_CN(s) \
 	{ "cn", CLI_FILE, offsetof(s, files.cn), "FILE", \
 	  "port GUIDs of the compute nodes", NULL, 0, 0 }
@@ -121,19 +121,19 @@ int cli_fail(const struct ftr_err *err);
 	  "port GUIDs of the I/O nodes", NULL, 0, 0 }
 #define CLI_OPT_LEAF_ORDER(s) \
 	{ "leaf-order", CLI_WORD, offsetof(s, leaf_order), "guid|name", \
-	  "order of the leaves inside a pod", "guid", 0, 0 }
+	  "order of leaves within a pod", "guid", 0, 0 }
 #define CLI_OPT_NOMINAL(s) \
 	{ "nominal", CLI_FILE, offsetof(s, nominal), "FILE", \
-	  "the fabric as it should be: a state file, or any fabric", NULL, 0, 0 }
+	  "nominal fabric: a state file or a fabric", NULL, 0, 0 }
 #define CLI_OPT_LMC(s) \
 	{ "lmc", CLI_UINT, offsetof(s, lmc), "N", \
-	  "2^N LIDs per host port if FABRIC gives none", "0", 0, FTR_LMC_MAX }
+	  "2^N LIDs per host port if FABRIC has no LIDs", "0", 0, FTR_LMC_MAX }
 #define CLI_OPT_TOLERANT(s) \
 	{ "tolerant", CLI_FLAG, offsetof(s, tolerant), NULL, \
-	  "leave links out that only one end of them tells", NULL, 0, 0 }
+	  "ignore links that only one end reports", NULL, 0, 0 }
 #define CLI_OPT_OUTPUT(s) \
 	{ "output", CLI_FILE, offsetof(s, output), "FILE", \
-	  "write to FILE, not to stdout", NULL, 0, 0 }
+	  "write to FILE instead of stdout", NULL, 0, 0 }
 #define CLI_OPT_END { NULL, CLI_FLAG, 0, NULL, NULL, NULL, 0, 0 }
 
 /* ---- things that several commands do (common.c) ------------------------ */

@@ -16,7 +16,7 @@ const struct cli_cmd *const *cli_completed;
 
 const struct cli_cmd cli_completion = {
 	.name = "completion",
-	.summary = "print the completion for bash",
+	.summary = "print the bash completion script",
 	.args = "",
 	.text =
 "Prints a bash script that completes commands, options, engines and files:\n"

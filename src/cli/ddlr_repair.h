@@ -10,7 +10,7 @@
 
 #define CLI_OPT_VLS(s) \
 	{ "vls", CLI_UINT, offsetof(s, vls), "N", \
-	  "operational VLs; 2 or more: ddlr's turn bit", "1", 1, 15 }
+	  "operational VLs; with 2 or more, ddlr uses two", "1", 1, 15 }
 
 /* Copies the rows of t, tables of fa, for the switches of fb; matched by GUID. */
 enum ftr_status cli_carry_tables(const struct ftr_fabric *fa,

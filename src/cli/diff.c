@@ -21,12 +21,12 @@ struct diff {
 
 static const struct cli_opt options[] = {
 	{ "top", CLI_UINT, offsetof(struct diff, top), "N",
-	  "tell the N destinations that moved at most switches", "10", 0,
+	  "list the N destinations that moved on most switches", "10", 0,
 	  FTR_LID_MAX },
 	{ "verbose", CLI_FLAG, offsetof(struct diff, verbose), NULL,
-	  "tell the changes of every switch, too", NULL, 0, 0 },
+	  "also list the changes of every switch", NULL, 0, 0 },
 	{ "transition", CLI_FLAG, offsetof(struct diff, transition), NULL,
-	  "examine the states on the way from A to B", NULL, 0, 0 },
+	  "check the intermediate states from A to B", NULL, 0, 0 },
 	CLI_OPT_ROOTS(struct diff),
 	CLI_OPT_THREADS(struct diff),
 	CLI_OPTS_LIVE(struct diff),
@@ -40,14 +40,14 @@ static int run_diff(int argc, char **argv);
 
 const struct cli_cmd cli_diff = {
 	.name = "diff",
-	.summary = "tell what differs between two sets of tables",
+	.summary = "compare two sets of forwarding tables",
 	.args = "FABRIC A B | --live B",
 	.text =
-"Counts the entries that differ between two files of forwarding tables\n"
-"(opensm-lfts.dump, the output of dump_lfts, or opensm.fdbs) of one fabric,\n"
-"and tells which destinations moved.  With --live, A are the tables in use.\n"
-"With --transition it also tells whether credit loops or missing entries are\n"
-"possible on the way from A to B, and an order of writes without them.\n"
+"Compares two files of forwarding tables (opensm-lfts.dump, dump_lfts output or\n"
+"opensm.fdbs) of one fabric: counts the entries that differ and lists the\n"
+"destinations that moved.  With --live, A is replaced by the tables in use.\n"
+"With --transition, also checks whether credit loops or missing entries are\n"
+"possible during the change from A to B, and finds a safe order of writes.\n"
 "Exit status: 0 equal, 1 different, 2 bad input.\n",
 	.opts = options,
 	.min_args = 1,

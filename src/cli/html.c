@@ -30,24 +30,24 @@ struct report {
 
 static const struct cli_opt options[] = {
 	{ "engine", CLI_LIST, offsetof(struct report, engines), "NAME",
-	  "show the tables of this engine; without --lfts and this: dmodc", NULL,
+	  "tables of this engine; dmodc if --lfts is not given", NULL,
 	  0, 0 },
 	{ "lfts", CLI_FILES, offsetof(struct report, lfts), "FILE",
-	  "show these tables", NULL, 0, 0 },
+	  "tables to show", NULL, 0, 0 },
 	{ "fail", CLI_LIST, offsetof(struct report, fail), "SPEC",
-	  "what breaks: SWITCH, SWITCH[PORT], Nlinks, N%links, Nswitches", NULL,
+	  "fault: SWITCH, SWITCH[PORT], [N|N%](links|switches)", NULL,
 	  0, 0 },
 	{ "balance", CLI_WORD, offsetof(struct report, balance),
-	  "off|load|full", "search for even load: all-to-all; and shifts",
+	  "off|load|full", "balance all-to-all load; full: shifts as well",
 	  "full", 0, 0 },
 	{ "seed", CLI_U64, offsetof(struct report, seed), "N",
 	  "seed of the random faults", "0", 0, 0 },
 	{ "diff", CLI_FLAG, offsetof(struct report, diff), NULL,
-	  "show what differs between two states, OLD and FABRIC", NULL, 0, 0 },
+	  "compare two states of the fabric, OLD and FABRIC", NULL, 0, 0 },
 	{ "patterns", CLI_FILE, offsetof(struct report, patterns), "FILE",
 	  "pairs of end ports that send at the same time", NULL, 0, 0 },
 	{ "doctor", CLI_FILE, offsetof(struct report, doctor), "FILE",
-	  "findings to show: output of ibfattree doctor --json", NULL, 0, 0 },
+	  "findings to show (output of doctor --json)", NULL, 0, 0 },
 	CLI_OPT_ROOTS(struct report),
 	CLI_OPT_CN(struct report),
 	CLI_OPT_IO(struct report),
@@ -63,16 +63,16 @@ static int run_html(int argc, char **argv);
 
 const struct cli_cmd cli_html = {
 	.name = "report",
-	.summary = "draw a fabric and its tables in one HTML file",
+	.summary = "write an HTML page with the fabric and its tables",
 	.args = "[OLD] FABRIC",
 	.text =
-"Writes one HTML file that any browser opens without a network: the tree by\n"
-"ranks and pods, missing and slow links, hosts and switches that are unlike the\n"
-"others, the load of every link beside the least possible, findings of the\n"
-"checker, and the path between any two hosts.  --engine, --lfts and --fail may\n"
-"be given many times; all sets of tables stand side by side.\n"
-"With --diff OLD FABRIC it shows two states of one fabric.\n"
-"Exit status: 0 clean, 1 \"check\" finds fault with some of the tables, 2 bad\n"
+"Writes one self-contained HTML file: the tree by ranks and pods, missing and\n"
+"slow links, hosts and switches unlike the others, the load of every link\n"
+"compared with the lower bound, findings of the checker, and the path between any\n"
+"two hosts.  --engine, --lfts and --fail may be given more than once; all sets of\n"
+"tables are shown side by side.\n"
+"With --diff OLD FABRIC, it shows two states of one fabric.\n"
+"Exit status: 0 clean, 1 \"check\" reports findings for some of the tables, 2 bad\n"
 "input.\n",
 	.opts = options,
 	.min_args = 1,

@@ -36,9 +36,9 @@ struct cli_live {
 	{ "live", CLI_FLAG, offsetof(s, from.on), NULL, \
 	  "read fabric and tables from the switches", NULL, 0, 0 }, \
 	{ "ca", CLI_STRING, offsetof(s, from.ca), "NAME", \
-	  "--live: local adapter, not the first that is up", NULL, 0, 0 }, \
+	  "--live: local adapter; else the first with a port that is up", NULL, 0, 0 }, \
 	{ "port", CLI_UINT, offsetof(s, from.port), "N", \
-	  "--live: its port; 0: the first that is up", "0", 0, FTR_PORT_MAX }, \
+	  "--live: local port; 0: the first that is up", "0", 0, FTR_PORT_MAX }, \
 	{ "m-key", CLI_U64, offsetof(s, from.m_key), "KEY", \
 	  "--live: M_Key of the switches", "0", 0, 0 }
 

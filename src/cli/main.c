@@ -25,8 +25,9 @@ static void usage(FILE *out)
 	fprintf(out, "\nEngines:\n");
 	for (unsigned int i = 0; (e = ftr_engine_at(i)); i++)
 		fprintf(out, "  %-11s %s\n", e->name, e->summary);
-	fprintf(out, "\n\"ibfattree COMMAND --help\" tells the options of each, \"man ibfattree-COMMAND\"\n"
-		"all about it.  Exit status: 0 clean, 1 findings, 2 bad input.\n");
+	fprintf(out, "\n\"ibfattree COMMAND --help\" lists the options of a command;\n"
+		"\"man ibfattree-COMMAND\" describes it in full.\n"
+		"Exit status: 0 clean, 1 findings, 2 bad input.\n");
 }
 
 int main(int argc, char **argv)

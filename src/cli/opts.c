@@ -50,7 +50,7 @@ static void help(const struct cli_cmd *cmd)
 			printf(" (default: %s)", o->def);
 		putchar('\n');
 	}
-	printf("  %-26s %s\n", "-h, --help", "this text");
+	printf("  %-26s %s\n", "-h, --help", "show this help");
 }
 
 static int bad_number(const struct cli_cmd *cmd, const struct cli_opt *o,

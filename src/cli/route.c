@@ -28,7 +28,7 @@ struct route {
 static const struct cli_opt options[] = {
 	CLI_OPTS_ENGINE(struct route, "full"),
 	{ "fail", CLI_LIST, offsetof(struct route, fail), "SPEC",
-	  "what is broken: SWITCH, SWITCH[PORT], [N|N%](links|switches)",
+	  "fault: SWITCH, SWITCH[PORT], [N|N%](links|switches)",
 	  NULL, 0, 0 },
 	{ "seed", CLI_U64, offsetof(struct route, seed), "N",
 	  "seed of the random faults", "0", 0, 0 },
@@ -44,9 +44,9 @@ static const struct cli_opt options[] = {
 	CLI_OPT_THREADS(struct route),
 	CLI_OPT_OUTPUT(struct route),
 	{ "sl2vl", CLI_FILE, offsetof(struct route, sl2vl), "FILE",
-	  "also write SL to VL tables, as ibdmchk -d reads them", NULL, 0, 0 },
+	  "write SL2VL tables, in the format of ibdmchk -d", NULL, 0, 0 },
 	{ "psl", CLI_FILE, offsetof(struct route, psl), "FILE",
-	  "also write SLs of paths, as ibdmchk -c reads them", NULL, 0, 0 },
+	  "write path SLs, in the format of ibdmchk -c", NULL, 0, 0 },
 	CLI_OPT_JSON(struct route),
 	CLI_OPT_END
 };
@@ -59,13 +59,14 @@ const struct cli_cmd cli_route = {
 	.args = "[FABRIC]",
 	.text =
 "Computes forwarding tables for FABRIC (ibnetdiscover output, an ibsim netfile,\n"
-"opensm-subnet.lst, ibdiagnet2.lst or ibdiagnet2.db_csv, packed by gzip or xz, or\n"
-"not) and writes them in the form of opensm-lfts.dump; a summary goes to stderr.\n"
-"With --fail the tables are those for the damaged fabric; engine ddlr heals those\n"
-"of the whole one locally.\n"
-"With --live the fabric is the running one: nothing is written to it, and the\n"
-"report on stdout says what would change and whether the way there is safe.\n"
-"Tables are then written with --output only.\n",
+"opensm-subnet.lst, ibdiagnet2.lst or ibdiagnet2.db_csv; plain or compressed with\n"
+"gzip or xz) and writes them in the format of opensm-lfts.dump; a summary goes to\n"
+"stderr.\n"
+"With --fail, the tables are for the fabric with these faults; engine ddlr\n"
+"repairs the tables of the undamaged fabric locally.\n"
+"With --live, the running fabric is read; nothing is written to it.  The report\n"
+"on stdout shows what would change and whether the transition is safe.  Tables\n"
+"are then written with --output only.\n",
 	.opts = options,
 	.min_args = 0,
 	.max_args = 1,

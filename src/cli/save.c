@@ -38,14 +38,14 @@ struct save {
 
 static const struct cli_opt save_options[] = {
 	{ "sl2vl", CLI_FLAG, offsetof(struct save, sl2vl), NULL,
-	  "also the SL to VL tables: one Get for each pair of ports", NULL, 0,
+	  "also save SL2VL tables (one Get per pair of ports)", NULL, 0,
 	  0 },
 	{ "conf", CLI_FILE, offsetof(struct save, conf), "FILE",
-	  "opensm.conf, not that of /etc/opensm or /etc/rdma", NULL, 0, 0 },
+	  "opensm.conf, if not in /etc/opensm or /etc/rdma", NULL, 0, 0 },
 	{ "ca", CLI_STRING, offsetof(struct save, from.ca), "NAME",
-	  "local adapter, not the first that is up", NULL, 0, 0 },
+	  "local adapter; else the first with a port that is up", NULL, 0, 0 },
 	{ "port", CLI_UINT, offsetof(struct save, from.port), "N",
-	  "its port; 0: the first that is up", "0", 0, FTR_PORT_MAX },
+	  "local port; 0: the first that is up", "0", 0, FTR_PORT_MAX },
 	{ "m-key", CLI_U64, offsetof(struct save, from.m_key), "KEY",
 	  "M_Key of the switches", "0", 0, 0 },
 	CLI_OPT_END
@@ -55,12 +55,12 @@ static int run_save(int argc, char **argv);
 
 const struct cli_cmd cli_save = {
 	.name = "save",
-	.summary = "keep fabric, tables and options of the running fabric",
+	.summary = "save the running fabric, its tables and options",
 	.args = "DIR",
 	.text =
-"Reads the running fabric and keeps in the new directory DIR: the fabric, its\n"
-"forwarding tables, opensm.conf and the files that it names, and versions.\n"
-"ibfattree restore makes of them tables that OpenSM can load.\n",
+"Reads the running fabric and saves in the new directory DIR: the fabric, its\n"
+"forwarding tables, opensm.conf with the files that it names, and versions.\n"
+"\"ibfattree restore\" converts the saved tables for OpenSM.\n",
 	.opts = save_options,
 	.min_args = 1,
 	.max_args = 1,
@@ -84,16 +84,14 @@ static int run_restore(int argc, char **argv);
 
 const struct cli_cmd cli_restore = {
 	.name = "restore",
-	.summary = "make saved tables loadable by OpenSM's engine file",
+	.summary = "convert saved tables for OpenSM's engine \"file\"",
 	.args = "DIR [FABRIC]",
 	.text =
-"Takes the tables that ibfattree save kept in DIR, for the LIDs of FABRIC or,\n"
-"with --live, of the running fabric (else of the saved one), writes them to\n"
-"--output in the form that OpenSM's routing engine \"file\" loads, checks them\n"
-"on that fabric, and prints the lines for opensm.conf.  It writes nothing to the\n"
-"fabric.\n"
-"Exit status: 0 clean, 1 the tables do not suit the fabric any more, 2 bad\n"
-"input.\n",
+"Converts the tables that \"ibfattree save\" saved in DIR to the LIDs of FABRIC or,\n"
+"with --live, of the running fabric (default: of the saved fabric).  Writes them\n"
+"to --output in the format of OpenSM's routing engine \"file\", checks them on that\n"
+"fabric, and prints the lines for opensm.conf.  Nothing is written to the fabric.\n"
+"Exit status: 0 clean, 1 the tables no longer suit the fabric, 2 bad input.\n",
 	.opts = restore_options,
 	.min_args = 1,
 	.max_args = 2,

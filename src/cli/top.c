@@ -24,11 +24,11 @@ struct top {
 
 static const struct cli_opt options[] = {
 	{ "once", CLI_FLAG, offsetof(struct top, once), NULL,
-	  "print once, also to a terminal", NULL, 0, 0 },
+	  "print once and exit", NULL, 0, 0 },
 	{ "interval", CLI_UINT, offsetof(struct top, interval), "SECONDS",
-	  "time between looks at the files", "1", 1, INTERVAL_MAX },
+	  "refresh interval", "1", 1, INTERVAL_MAX },
 	{ "events", CLI_UINT, offsetof(struct top, events), "N",
-	  "repairs to print with --once", "10", 0, EVENTS_MAX },
+	  "number of repairs to print with --once", "10", 0, EVENTS_MAX },
 	CLI_OPT_END
 };
 
@@ -40,8 +40,9 @@ const struct cli_cmd cli_top = {
 	.args = "[DIR]",
 	.text =
 "Shows ibfattree-status.json and ibfattree-events.jsonl, which the plugin writes\n"
-"to DIR, OpenSM's dump_files_dir (/var/log), as they change.  Keys: arrows and\n"
-"page keys move through the repairs, q ends.  Without a terminal it prints once.\n"
+"to DIR, OpenSM's dump_files_dir (/var/log), and follows their changes.  Keys:\n"
+"arrow and page keys scroll through the repairs, q quits.  Without a terminal it\n"
+"prints once.\n"
 "Exit status: 0 nothing needs attention, 1 something does, 2 no status to show.\n",
 	.opts = options,
 	.min_args = 0,

@@ -41,21 +41,21 @@ struct whatif {
 static const struct cli_opt options[] = {
 	CLI_OPTS_ENGINE(struct whatif, "load"),
 	{ "fail", CLI_LIST, offsetof(struct whatif, fail), "SPEC",
-	  "what breaks: SWITCH, SWITCH[PORT], [N|N%](links|switches)", NULL,
+	  "fault: SWITCH, SWITCH[PORT], [N|N%](links|switches)", NULL,
 	  0, 0 },
 	{ "seed", CLI_U64, offsetof(struct whatif, seed), "N",
 	  "seed of the random faults", "0", 0, 0 },
 	{ "repeat", CLI_UINT, offsetof(struct whatif, repeat), "N",
-	  "do it for N seeds", "1", 1, REPEAT_MAX },
+	  "repeat with N consecutive seeds", "1", 1, REPEAT_MAX },
 	{ "compare", CLI_FILES, offsetof(struct whatif, compare), "FILE",
-	  "put these tables beside it, on the damaged fabric", NULL, 0, 0 },
+	  "compare these tables on the damaged fabric", NULL, 0, 0 },
 	{ "local", CLI_FLAG, offsetof(struct whatif, local), NULL,
-	  "also heal the faults locally, as ddlr does at once", NULL, 0, 0 },
+	  "also show the tables after ddlr's local repair", NULL, 0, 0 },
 	{ "guarantee", CLI_FLAG, offsetof(struct whatif, guarantee), NULL,
-	  "tell how many faults are healed locally for certain", NULL, 0, 0 },
+	  "show how many faults local repair always bypasses", NULL, 0, 0 },
 	CLI_OPTS_LIVE(struct whatif),
 	{ "list", CLI_FLAG, offsetof(struct whatif, list), NULL,
-	  "name all unreachable nodes, not only the first ten", NULL, 0, 0 },
+	  "list all unreachable nodes, not only the first 10", NULL, 0, 0 },
 	CLI_OPT_VLS(struct whatif),
 	CLI_OPT_ROOTS(struct whatif),
 	CLI_OPT_CN(struct whatif),
@@ -73,16 +73,16 @@ static int run_whatif(int argc, char **argv);
 
 const struct cli_cmd cli_whatif = {
 	.name = "whatif",
-	.summary = "tell what breaks if cables or switches fail",
+	.summary = "show the effect of failing links or switches",
 	.args = "[FABRIC] [FILE...]",
 	.text =
-"Routes FABRIC, takes cables and switches away, routes again, and tells what\n"
-"the checker finds before and after: pairs that do not arrive, the nodes that\n"
-"are affected, loops, credit loops, load, and how much of the tables changes.  --fail and --compare may be\n"
-"given many times; FILEs are compared, too.  Without --fail it compares the\n"
-"engine's tables with the given ones.  With --live the fabric is the running\n"
-"one, all arguments are FILEs, and the tables in use are compared, too.\n"
-"Exit status: 0 clean, 1 \"check\" finds fault with the engine's tables for the\n"
+"Routes FABRIC, applies faults, routes it again, and compares the findings of the\n"
+"checker before and after: unreachable pairs, affected nodes, loops, credit\n"
+"loops, load, and the number of changed entries.  --fail and --compare may be\n"
+"given more than once; FILEs are compared, too.  Without --fail, the engine's\n"
+"tables are compared with the given ones.  With --live, the running fabric is\n"
+"read, all arguments are FILEs, and the tables in use are compared, too.\n"
+"Exit status: 0 clean, 1 \"check\" reports findings for the engine's tables on the\n"
 "damaged fabric, 2 bad input.\n",
 	.opts = options,
 	.min_args = 0,
