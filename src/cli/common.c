@@ -160,7 +160,7 @@ static void note_growth(const char *path, const struct ftr_nominal_change *c)
 	char sw[CLI_COUNT_MAX], link[CLI_COUNT_MAX], ep[CLI_COUNT_MAX];
 
 	if (c->other)
-		cli_error("note: %s is of another fabric, and is not used: %u of its %u switches and %u of its %u end ports are here",
+		cli_error("note: %s belongs to another fabric and is not used: %u of its %u switches and %u of its %u end ports are in this fabric",
 			  path, c->same_sw, c->old_sw, c->same_hosts,
 			  c->old_hosts);
 	else if (c->grew)
@@ -200,7 +200,7 @@ void cli_note_files(const struct ftr_shape *sh)
 		cli_error("note: --roots names no switch of the fabric; ranks are inferred");
 	for (uint32_t i = 0; i < sh->tree.n_unlisted; i++)
 		cli_error("note: --roots lacks the top switch 0x%016" PRIx64
-			  " \"%s\", which is taken for a root, too",
+			  " \"%s\", which is treated as a root, too",
 			  sh->f->sw[sh->tree.unlisted[i]].guid,
 			  sh->f->sw[sh->tree.unlisted[i]].name);
 	if (sh->tree.cn_unknown)

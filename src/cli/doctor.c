@@ -231,7 +231,7 @@ static uint32_t recommend(const struct doctor *d, struct line *l)
 	snprintf(l[n].text, sizeof(l[n].text), "routing_engine %s,updn",
 		 engine);
 	snprintf(l[n].reason, sizeof(l[n].reason), "%s; updn routes if %s refuses",
-		 d->best ? "the fewest lost pairs and the best balance above" :
+		 d->best ? "the fewest unreachable pairs and the best balance above" :
 		 "the default", engine);
 	n++;
 	if (d->shape_err.status)
@@ -290,7 +290,7 @@ static const struct {
 	enum cli_metric metric;
 	int digits;
 } rows[] = {
-	{ "lost pairs of end ports", "lost_pairs", CLI_M_LOST, 0 },
+	{ "unreachable pairs of end ports", "lost_pairs", CLI_M_LOST, 0 },
 	{ "credit loop, shortest (links)", "credit_loop_length", CLI_M_CYCLE,
 	  0 },
 	{ "longest path (links)", "longest_path", CLI_M_HOPS, 0 },
@@ -443,7 +443,7 @@ static int bad_usage(const struct doctor *d)
 
 	for (unsigned int i = 0; i < o->only.n; i++)
 		if (!known_id(o->only.v[i]))
-			return cli_error("doctor: there is no check '%s'",
+			return cli_error("doctor: unknown check '%s'",
 					 o->only.v[i]);
 	if (o->lfts && !d->fabric)
 		return cli_error("doctor: --lfts needs FABRIC");

@@ -236,7 +236,7 @@ void doc_link_width(struct doctor *d, struct doc_result *r)
 	doc_say(r, DOC_WARNING, "%u link%s narrower than %s neighbours",
 		r->n_details, r->n_details == 1 ? " is" : "s are",
 		r->n_details == 1 ? "its" : "their");
-	doc_remedy(r, "reseat or replace the cable; a link with less lanes carries as much of the traffic as the others");
+	doc_remedy(r, "reseat or replace the cable; a link with fewer lanes gets as many flows as the others");
 }
 
 void doc_link_speed(struct doctor *d, struct doc_result *r)

@@ -275,7 +275,7 @@ void doc_sm_reach(struct doctor *d, struct doc_result *r)
 	} else {
 		doc_say(r, DOC_FAILURE, "%u path%s from switches to subnet managers missing; traps of these switches are lost",
 			r->n_details, r->n_details == 1 ? " is" : "s are");
-		doc_remedy(r, "make opensm route again (kill -HUP), or use an engine of ibfattree: all of them join every switch with every subnet manager");
+		doc_remedy(r, "make opensm reroute (kill -HUP), or use an engine of ibfattree: all of them connect every switch to every subnet manager");
 	}
 }
 
@@ -325,7 +325,7 @@ void doc_pairs(struct doctor *d, struct doc_result *r)
 	doc_say(r, d->judged.class_bad[FTR_CHECK_HOST_HOST] ? DOC_FAILURE :
 		DOC_WARNING, "%s of %s pairs of end ports have no path",
 		cli_num(a, bad), cli_num(b, all));
-	doc_remedy(r, "compare with the engines below: \"lost pairs\" shows which of them has a path");
+	doc_remedy(r, "compare with the engines below: \"unreachable pairs\" shows which engines have paths");
 	name_hosts(d, r);
 }
 
@@ -338,7 +338,7 @@ void doc_loops(struct doctor *d, struct doc_result *r)
 	if (!need_report(d, r))
 		return;
 	if (!d->report->found[FTR_FIND_LOOP]) {
-		doc_say(r, DOC_OK, "no packet goes round");
+		doc_say(r, DOC_OK, "no forwarding loop");
 		return;
 	}
 	s = &d->report->sample[FTR_FIND_LOOP];
@@ -346,7 +346,7 @@ void doc_loops(struct doctor *d, struct doc_result *r)
 		cli_num(a, d->report->found[FTR_FIND_LOOP]),
 		cli_sw_name(from, d->net.f, s->from),
 		cli_lid_name(to, d->net.f, s->lid));
-	doc_remedy(r, "make opensm route again (kill -HUP); with routing_engine file correct the file");
+	doc_remedy(r, "make opensm reroute (kill -HUP); with routing_engine file correct the file");
 }
 
 void doc_credit_loops(struct doctor *d, struct doc_result *r)
@@ -367,7 +367,7 @@ void doc_credit_loops(struct doctor *d, struct doc_result *r)
 			   c->cycle[i].port);
 		doc_at(r, d->net.f->sw[c->cycle[i].sw].guid, c->cycle[i].port);
 	}
-	doc_say(r, DOC_FAILURE, "the tables in use can deadlock: %u links wait for each other in a circle (unless the routing engine separates them by VLs; check with ibfattree check --sl2vl --psl)",
+	doc_say(r, DOC_FAILURE, "the tables in use can deadlock: %u links wait for each other in a cycle (unless the routing engine separates them by VLs; check with ibfattree check --sl2vl --psl)",
 		c->cycle_len);
 	doc_remedy(r, "use an engine without credit loops; see the table below");
 }

@@ -181,7 +181,7 @@ static enum ftr_status add_engine(struct job *j, const char *name,
 	enum ftr_status st;
 
 	if (!ops)
-		return ftr_fail(err, FTR_INVAL, "report: there is no engine '%s' (ibfattree --help lists them)",
+		return ftr_fail(err, FTR_INVAL, "report: unknown engine '%s' (ibfattree --help lists them)",
 				name);
 	ro.balance = (enum ftr_balance)j->o->balance;
 	st = ftr_tables_new(s->f, false, &t, err);

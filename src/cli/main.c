@@ -52,7 +52,7 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[1], commands[i]->name))
 			status = commands[i]->run(argc - 1, argv + 1);
 	if (status < 0)
-		return cli_error("there is no command '%s' (ibfattree --help lists them)",
+		return cli_error("unknown command '%s' (ibfattree --help lists them)",
 				 argv[1]);
 	errno = 0;
 	/* a command that failed has already printed the reason */

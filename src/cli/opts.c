@@ -134,7 +134,7 @@ static int set_value(const struct cli_cmd *cmd, const struct cli_opt *o,
 	case CLI_ENGINE:
 		ops = ftr_engine_find(text);
 		if (!ops)
-			return cli_error("%s: there is no engine '%s' (ibfattree --help lists them)",
+			return cli_error("%s: unknown engine '%s' (ibfattree --help lists them)",
 					 cmd->name, text);
 		*(const struct ftr_engine_ops **)val = ops;
 		return -1;
@@ -181,7 +181,7 @@ static int take(const struct cli_cmd *cmd, void *conf, int argc, char **argv,
 	}
 	o = find(cmd, word, &value);
 	if (!o)
-		return cli_error("%s: there is no option '%s' (ibfattree %s --help lists them)",
+		return cli_error("%s: unknown option '%s' (ibfattree %s --help lists them)",
 				 cmd->name, word, cmd->name);
 	if (o->kind == CLI_FLAG && value)
 		return cli_error("%s: --%s takes no value, but '%s' is given",

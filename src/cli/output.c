@@ -272,14 +272,14 @@ int cli_check_outputs(const char *cmd, bool reported, const char *const *path,
 	for (unsigned int i = 0; i < n; i++) {
 		if (path[i] && !strcmp(path[i], "-")) {
 			if (reported)
-				return cli_error("%s: two things cannot go to stdout",
+				return cli_error("%s: two outputs cannot go to stdout",
 						 cmd);
 			reported = true;
 			continue;
 		}
 		for (unsigned int j = 0; path[i] && j < i; j++)
 			if (path[j] && same_file(path[i], path[j]))
-				return cli_error("%s: two things cannot go to %s",
+				return cli_error("%s: two outputs cannot go to %s",
 						 cmd, path[i]);
 	}
 	return -1;

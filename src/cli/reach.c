@@ -279,9 +279,9 @@ static void put_list(const struct ftr_fabric *f,
 		const char *head, *nodes, *consequence;
 	} text[] = {
 		[TO_EP] = { "unreachable", "end ports",
-			    "links connect them, packets do not arrive" },
+			    "physically connected, but packets do not arrive" },
 		[TO_SW] = { "unreachable", "switches",
-			    "links connect them, packets do not arrive" },
+			    "physically connected, but packets do not arrive" },
 		[FROM] = { "senders", "switches",
 			   "packets from there do not arrive" },
 		[CUT_EP] = { "cut off", "end ports",

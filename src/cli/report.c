@@ -61,7 +61,7 @@ static void put_fabric(const struct ftr_fabric *f, const struct ftr_shape *sh,
 				 "leaf switches"));
 	printf("tables        %s\n", o->source);
 	if (o->sl2vl || o->psl)
-		printf("lanes         SL to VL: %s; SLs of paths: %s\n",
+		printf("VLs           SL2VL: %s; path SLs: %s\n",
 		       o->sl2vl ? o->sl2vl : "-", o->psl ? o->psl : "-");
 }
 
@@ -75,9 +75,9 @@ static void put_class(const struct ftr_check_report *r, int cls,
 	} reason[] = {
 		{ v->reach.missed[cls], v->reach.ranked ?
 		  "although an up/down path exists" :
-		  "although links connect them" },
+		  "although physically connected" },
 		{ v->reach.no_updown[cls], cls == FTR_CHECK_HOST_HOST ?
-		  "although links connect them, but not by an up/down path" :
+		  "although physically connected (no up/down path)" :
 		  "because no up/down path exists" },
 		{ v->reach.cut[cls], "because no physical path exists" },
 	};
@@ -180,14 +180,14 @@ static void put_vls(const struct cli_report_opts *o,
 	if (!o->sl2vl && !o->psl)
 		return;
 	if (!o->sl2vl)
-		printf("              SL to VL tables: every SL is taken to be on the VL of its number (--sl2vl)\n");
+		printf("              SL2VL tables not given (--sl2vl): each SL is assumed to use the VL of the same number\n");
 	if (!o->psl)
-		printf("              SLs of paths: all are taken to be 0 (--psl)\n");
+		printf("              path SLs not given (--psl): assumed to be 0\n");
 	if (o->no_sl2vl)
-		printf("              %s not in --sl2vl: taken to map every SL to the VL of its number\n",
+		printf("              %s not in --sl2vl: assumed to map each SL to the VL of the same number\n",
 		       cli_count(a, o->no_sl2vl, "switch", "switches"));
 	if (r->no_sl)
-		printf("              %s not in --psl: taken to be of SL 0\n",
+		printf("              %s not in --psl: assumed to use SL 0\n",
 		       cli_count(a, r->no_sl, "path", "paths"));
 }
 
@@ -198,7 +198,7 @@ static void put_not_checked(const struct cli_report_opts *o,
 	char a[CLI_COUNT_MAX];
 
 	printf("not checked   multicast%s%s\n", o->sl2vl || o->psl ? "" :
-	       ", virtual lanes (all traffic is taken to share one)",
+	       ", VLs (all traffic is assumed to share one)",
 	       o->switch_sources ? "" :
 	       ", credit loops by packets of switches (--switch-sources)");
 	if (!sh)
@@ -208,7 +208,7 @@ static void put_not_checked(const struct cli_report_opts *o,
 		printf("              %s without a table: all entries there count as missing\n",
 		       cli_count(a, o->missing, "switch", "switches"));
 	if (o->silent)
-		printf("              what is behind %s whose far end does not answer\n",
+		printf("              nodes behind %s whose far end does not answer\n",
 		       cli_count(a, o->silent, "link", "links"));
 }
 

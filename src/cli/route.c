@@ -120,10 +120,10 @@ static void summary(const struct route *r, const struct result *x)
 		sh->f->n_sw, sh->tree.n_leaf, sh->f->n_ep, sh->tree.n_planes,
 		sh->tree.n_pods);
 	if (sh->tree.n_odd || sh->tree.n_horizontal)
-		fprintf(stderr, "%s: %u end ports on switches that are no leaf, %u cables inside one rank\n",
+		fprintf(stderr, "%s: %u end ports not on leaf switches, %u horizontal links\n",
 			engine, sh->tree.n_odd, sh->tree.n_horizontal);
 	if (sh->missing.from_nominal)
-		fprintf(stderr, "%s: of the nominal fabric %u switches, %u cables and %u end ports are missing\n",
+		fprintf(stderr, "%s: missing from the nominal fabric: %u switches, %u links, %u end ports\n",
 			engine, sh->missing.n_missing_sw, sh->missing.n_missing_links,
 			sh->missing.n_missing_hosts);
 	fprintf(stderr, "%s: %u LIDs, %s entries without a path, shape %.1f ms, route %.1f ms\n",
@@ -136,21 +136,21 @@ static void summary(const struct route *r, const struct result *x)
 			engine, cli_num(num, x->stats.extra_pairs),
 			x->stats.n_turns, x->stats.n_turns == 1 ? "" : "s");
 	if (x->stats.longer_pairs)
-		fprintf(stderr, "%s: %s pairs of host ports take a longer path: their switch had to be a gateway\n",
+		fprintf(stderr, "%s: %s pairs of host ports take a longer path, because their switch must be a gateway\n",
 			engine, cli_num(num, x->stats.longer_pairs));
 	if (x->stats.reordered)
-		fprintf(stderr, "%s: extra turns cannot connect all host ports of this fabric: it is routed by the order of sftree\n",
+		fprintf(stderr, "%s: extra turns cannot connect all host ports of this fabric: it is routed in the order of sftree\n",
 			engine);
 	if (x->stats.root != FTR_SW_NONE)
 		fprintf(stderr, "%s: root %s, %s pairs of hosts take a detour\n",
 			engine, cli_sw_name(name, sh->f, x->stats.root),
 			cli_num(num, x->stats.detours));
 	if (x->local)
-		fprintf(stderr, "%s: healed locally by %u writes to %u switches in %u steps, %s entries not healed\n",
+		fprintf(stderr, "%s: local repair: %u writes to %u switches in %u steps, %s entries not repaired\n",
 			engine, x->plan.n, x->plan.n_switches, x->plan.n_steps,
 			cli_num(num, x->plan.unhealed));
 	if (x->stats.longest_made)
-		fprintf(stderr, "%s: the longest path made between switches has %u hops\n",
+		fprintf(stderr, "%s: longest path between switches: %u hops\n",
 			engine, x->stats.longest_made);
 }
 

@@ -437,12 +437,12 @@ static void print_lines(const char *output)
 {
 	char *path = realpath(output, NULL);
 
-	printf("for opensm.conf, instead of routing_engine and event_plugin_name there:\n"
+	printf("for opensm.conf, to replace routing_engine and event_plugin_name:\n"
 	       "  routing_engine file\n"
 	       "  lfts_file %s\n"
-	       "  # LIDs must stay as they are\n"
+	       "  # LIDs must not change\n"
 	       "  honor_guid2lid_file TRUE\n"
-	       "then restart opensm.  These tables are not repaired: it is a stopgap.\n",
+	       "then restart opensm.  These tables do not react to faults; use them only temporarily.\n",
 	       path ? path : output);
 	free(path);
 }

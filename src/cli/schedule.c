@@ -87,6 +87,6 @@ enum ftr_status cli_write_schedule_fn(FILE *out, const void *ctx,
 	}
 	free(cable);
 	if (!n)
-		return ftr_fail(err, FTR_INVAL, "no schedule: no cable joins two switches");
+		return ftr_fail(err, FTR_INVAL, "no schedule: no link connects two switches");
 	return FTR_OK;
 }

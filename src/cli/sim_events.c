@@ -127,7 +127,7 @@ static enum ftr_status read_link(const struct reader *r, struct cli_jval o,
 		port = "peer_port";
 	}
 	if (!st && g.sw == FTR_SW_NONE)
-		st = fail(r, "neither end of a cable is a switch of the fabric",
+		st = fail(r, "neither end of the link is a switch of the fabric",
 			  err);
 	if (!st)
 		st = read_number(r, cli_j_member(o, port), port, FTR_PORT_MAX,
@@ -135,7 +135,7 @@ static enum ftr_status read_link(const struct reader *r, struct cli_jval o,
 	if (!st && (!n || n > r->j->f->sw[g.sw].n_ports ||
 		    ftr_fabric_port(r->j->f, g.sw, (ftr_port)n)->peer_kind ==
 		    FTR_PEER_NONE))
-		st = wrong(r, "there is no cable at that port", o, err);
+		st = wrong(r, "there is no link at that port", o, err);
 	g.port = (ftr_port)n;
 	return st ? st : cli_sim_add(r->j, &g, err);
 }
@@ -178,7 +178,7 @@ static enum ftr_status read_set(const struct reader *r, struct cli_jval o,
 		st = wrong(r, "lids", lids, err);
 	if (!st && (!cli_j_real(cli_j_member(o, "ms"), &ms) ||
 		    !(ms >= 0 && ms < 1e9)))
-		st = wrong(r, "ms is no number from 0 to 1e9",
+		st = wrong(r, "ms is not a number from 0 to 1e9",
 			   cli_j_member(o, "ms"), err);
 	g.at = at + (uint64_t)(ms * 1e9);
 	while (!st && cli_j_next(lids, &next, &v))
@@ -205,11 +205,11 @@ static enum ftr_status read_event(struct reader *r, struct cli_jval o,
 	double t;
 
 	if (cli_j_type(o) != CLI_J_OBJECT)
-		return wrong(r, "no JSON object", o, err);
+		return wrong(r, "not a JSON object", o, err);
 	if (!time.p)
 		return FTR_OK;
 	if (!cli_j_real(time, &t))
-		return wrong(r, "time is no number", time, err);
+		return wrong(r, "time is not a number", time, err);
 	if (!r->started)
 		r->first = t;
 	r->started = true;

@@ -203,7 +203,7 @@ static enum ftr_status find_host(const struct ftr_fabric *f, const char *name,
 			return FTR_OK;
 	}
 	return ftr_fail(err, FTR_INVAL, "sim: --hot %s: %s", name, n ?
-			"several end ports are called that; name one by its port GUID" :
+			"several end ports have this name; give the port GUID of one" :
 			"no end port of the fabric");
 }
 

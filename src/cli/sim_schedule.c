@@ -167,7 +167,7 @@ static enum ftr_status recover(struct play *y, const struct step *p,
 		return put_marked(y, p, &y->down, false, err);
 	st = cli_faults_parse(y->j->f, "recover", &one, &z, err);
 	if (!st && (z.links || z.switches))
-		st = ftr_fail(err, FTR_INVAL, "--recover %s: only what has a name, or all",
+		st = ftr_fail(err, FTR_INVAL, "--recover %s: only named faults, or all",
 			      p->what);
 	if (!st)
 		st = put_marked(y, p, &z, false, err);
@@ -249,7 +249,7 @@ static enum ftr_status take(struct play *y, const char *option,
 		if (!st)
 			y->n++;
 		if (!st && p->at >= y->j->conf.warm_ps + y->j->conf.run_ps)
-			st = ftr_fail(err, FTR_INVAL, "sim: --%s %s: the run ends before that",
+			st = ftr_fail(err, FTR_INVAL, "sim: --%s %s: the run ends before this time",
 				      option, list->v[i]);
 	}
 	return st;

@@ -97,7 +97,7 @@ static void put_engine(struct show *w)
 	    state, duration(a, real(cli_j_member(w->s, "state_seconds"), state)));
 	say(w, !master ? CLI_PLAIN : is_true(w, "ours") ? CLI_GOOD : CLI_WRONG,
 	    "engine", "%s%s%s%s", *engine ? engine : "none",
-	    is_true(w, "ours") || !*engine ? "" : ", which is not of ibfattree",
+	    is_true(w, "ours") || !*engine ? "" : ", not an engine of ibfattree",
 	    *reason ? ": " : "", reason);
 }
 
@@ -231,7 +231,7 @@ size_t top_show(const struct top_data *d, double now,
 
 	if (d->status_error[0])
 		say(&w, CLI_WRONG, "status", "%s%s", d->status_error,
-		    d->text ? "; below is the last that could be read" : "");
+		    d->text ? "; the last valid status is shown below" : "");
 	if (d->text) {
 		put_engine(&w);
 		put_fabric(&w);

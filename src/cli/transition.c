@@ -301,11 +301,11 @@ void cli_transition_text(const struct ftr_fabric *f,
 {
 	char a[CLI_NUM_MAX], b[CLI_NUM_MAX], c[CLI_NUM_MAX];
 
-	printf("change        %s entries of %s LIDs in %s blocks of %u switches: as many MADs as blocks",
+	printf("change        %s entries of %s LIDs in %s blocks of %u switches: one MAD per block",
 	       cli_num(a, x->d.entries), cli_num(b, x->lids),
 	       cli_num(c, x->d.blocks), x->d.switches);
 	if (x->seconds > 0)
-		printf(", about %.2f s at the pace of reading", x->seconds);
+		printf(", about %.2f s at the speed of reading", x->seconds);
 	putchar('\n');
 	if (!x->d.entries)
 		return;

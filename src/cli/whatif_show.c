@@ -62,8 +62,8 @@ static const struct {
 			    false },
 	[CLI_M_WRITES] = { "writes of the local repair", "local_writes", COUNT,
 			   false },
-	[CLI_M_STEPS] = { "steps of it", "local_steps", COUNT, false },
-	[CLI_M_UNHEALED] = { "entries not healed", "local_unhealed", COUNT,
+	[CLI_M_STEPS] = { "steps of the local repair", "local_steps", COUNT, false },
+	[CLI_M_UNHEALED] = { "entries not repaired", "local_unhealed", COUNT,
 			     true },
 	[CLI_M_ROUTE_MS] = { "ms to route", "route_ms", REAL, false },
 };
@@ -143,7 +143,7 @@ static void put_head(const struct cli_whatif_view *v)
 		putchar('\n');
 	}
 	if (v->repeat > 1)
-		printf("runs    %u, seeds from %llu on: least/median/greatest\n",
+		printf("runs    %u, seeds from %llu on: minimum/median/maximum\n",
 		       v->repeat, (unsigned long long)v->seed);
 	putchar('\n');
 }
@@ -207,7 +207,7 @@ int cli_whatif_table(const struct cli_whatif_view *v, int status)
 	put_affected(v);
 	printf("\nnot checked: multicast, %scredit loops by packets of switches\n",
 	       v->vl_map ? "" :
-	       "virtual lanes (all traffic is taken to share one),\n");
+	       "VLs (all traffic is assumed to share one),\n");
 	if (v->places > CLI_SHIFTS_MAX + 1)
 		printf("shifts: %u of %u, drawn\n", CLI_SHIFTS_MAX,
 		       v->places - 1);

@@ -85,7 +85,7 @@ case_doctor_no_hardware() {
 	says FAILURE fabric 'cannot discover'
 	says - pairs
 	expect 0 'mtu' doctor --local --only mtu
-	expect 2 "there is no check 'ports'" doctor --only ports
+	expect 2 "unknown check 'ports'" doctor --only ports
 }
 
 # rate NODE PORT RATE: that end of a cable in $T/slow.net.
