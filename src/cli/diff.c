@@ -229,7 +229,7 @@ static int run_diff(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	if (opts.from.on && n != 1)
-		return cli_error("diff: --live wants one argument, the tables to compare with those in use");
+		return cli_error("diff: --live expects one argument, the tables to compare with those in use");
 	if (opts.files.roots && !opts.transition)
 		return cli_error("diff: --roots is for --transition");
 	cli_progress("comparing");

@@ -129,7 +129,7 @@ void doc_silent(struct doctor *d, struct doc_result *r)
 	}
 	doc_say(r, DOC_FAILURE, "%u link%s with one end only: the port is up, the node behind it does not answer",
 		n->n_silent, n->n_silent == 1 ? "" : "s");
-	doc_remedy(r, "reset the node behind each of these ports, or take the cable out");
+	doc_remedy(r, "reset the node behind each of these ports, or unplug the cable");
 }
 
 void doc_link_state(struct doctor *d, struct doc_result *r)
@@ -156,7 +156,7 @@ void doc_link_state(struct doctor *d, struct doc_result *r)
 	}
 	doc_say(r, DOC_WARNING, "%u link%s not Active", r->n_details,
 		r->n_details == 1 ? " is" : "s are");
-	doc_remedy(r, "if that lasts, the subnet manager cannot configure these ports: look for their GUIDs in its log");
+	doc_remedy(r, "if this persists, the subnet manager cannot configure these ports: look for their GUIDs in its log");
 }
 
 /* Greatest value among the links of s to nodes of the given kind. */
@@ -356,7 +356,7 @@ void doc_lft_top(struct doctor *d, struct doc_result *r)
 	doc_say(r, DOC_FAILURE, "%u switch%s packets to the highest LIDs (%u is in use)",
 		r->n_details, r->n_details == 1 ? " drops" : "es drop",
 		f->max_lid);
-	doc_remedy(r, "make opensm sweep (kill -HUP); if it stays, the switches did not take OpenSM's SwitchInfo");
+	doc_remedy(r, "make opensm sweep (kill -HUP); if it persists, the switches did not accept OpenSM's SwitchInfo");
 }
 
 void doc_vls(struct doctor *d, struct doc_result *r)

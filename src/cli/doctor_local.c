@@ -363,7 +363,7 @@ void doc_plugin(struct doctor *d, struct doc_result *r)
 		doc_detail(r, "%s: OpenSM %s", opensm, a);
 		doc_detail(r, "%s: for OpenSM %s", plugin, b);
 		if (!strcmp(a, b)) {
-			doc_say(r, DOC_OK, "opensm and the plugin are both of OpenSM %s (the plugin compares structures when it is loaded)",
+			doc_say(r, DOC_OK, "opensm and the plugin both are for OpenSM %s (the plugin also compares structures when it is loaded)",
 				a);
 		} else {
 			doc_say(r, DOC_FAILURE, "opensm is OpenSM %s, the plugin is built for OpenSM %s; opensm does not load it",
@@ -525,7 +525,7 @@ void doc_config(struct doctor *d, struct doc_result *r)
 	if (engine && c->ucast_cache)
 		doc_detail(r, "use_ucast_cache TRUE: OpenSM may keep old tables after changes at leaf switches");
 	if (engine && c->no_sweep)
-		doc_detail(r, "sweep_interval 0: a change whose trap is lost is never seen");
+		doc_detail(r, "sweep_interval 0: a change is never noticed if its trap is lost");
 	if (second_vl && !c->qos)
 		doc_detail(r, "routing_engine %s without \"qos TRUE\": repairs have one VL only",
 			   second_vl);

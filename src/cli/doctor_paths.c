@@ -65,7 +65,7 @@ static bool need_report(struct doctor *d, struct doc_result *r)
 					report, &err) ||
 	    cli_judge(d->net.f, d->sh, d->net.t, report, &none, &d->judged,
 		      &err)) {
-		doc_say(r, DOC_NOT_CHECKED, "the tables cannot be walked: %s",
+		doc_say(r, DOC_NOT_CHECKED, "the tables cannot be checked: %s",
 			report ? err.msg : "out of memory");
 		free(report);
 		return false;
@@ -127,12 +127,12 @@ void doc_files(struct doctor *d, struct doc_result *r)
 	one_file(d, r, "cn_guid_file", g->cn, false);
 	one_file(d, r, "io_guid_file", g->io, false);
 	if (!r->n_details) {
-		doc_say(r, DOC_OK, "the GUID files name nodes of this fabric only");
+		doc_say(r, DOC_OK, "all GUIDs in the GUID files are in this fabric");
 		return;
 	}
-	doc_say(r, DOC_WARNING, "%u GUID file%s not fit this fabric",
+	doc_say(r, DOC_WARNING, "%u GUID file%s not match this fabric",
 		r->n_details, r->n_details == 1 ? " does" : "s do");
-	doc_remedy(r, "write the file anew; cn and io files hold port GUIDs, root files node GUIDs");
+	doc_remedy(r, "rewrite the file; cn and io files contain port GUIDs, root files node GUIDs");
 }
 
 void doc_ranks(struct doctor *d, struct doc_result *r)
@@ -143,17 +143,17 @@ void doc_ranks(struct doctor *d, struct doc_result *r)
 	sh = d->sh;
 	if (!sh) {
 		doc_say(r, DOC_FAILURE, "%s", d->shape_err.msg);
-		doc_remedy(r, "list the top switches in a root_guid_file that fits this fabric");
+		doc_remedy(r, "list the root switches in a root_guid_file that matches this fabric");
 		return;
 	}
-	doc_say(r, DOC_OK, "%u ranks (%s), %u leaf switches, %u planes, %u pods, %u links inside a rank, %u hosts on upper switches",
+	doc_say(r, DOC_OK, "%u ranks (%s), %u leaf switches, %u planes, %u pods, %u horizontal links, %u hosts on upper switches",
 		sh->tree.n_ranks, sh->tree.roots_given ? "from root_guid_file" :
 		"inferred", sh->tree.n_leaf, sh->tree.n_planes, sh->tree.n_pods,
 		sh->tree.n_horizontal, sh->tree.n_odd);
 	if (sh->tree.n_horizontal * 10 <= d->net.f->n_sw_links)
 		return;
 	r->verdict = DOC_WARNING;
-	doc_remedy(r, "more than a tenth of the links join switches of one rank and are not used by dmodc: list the top switches in root_guid_file, or use sftree");
+	doc_remedy(r, "more than a tenth of the links are horizontal and not used by dmodc: list the root switches in root_guid_file, or use sftree");
 }
 
 /* ---- missing links ----------------------------------------------------- */
@@ -214,10 +214,10 @@ void doc_links_missing(struct doctor *d, struct doc_result *r)
 			doc_say(r, DOC_WARNING, "%u upward neighbour%s missing, compared with other switches of the same rank",
 				n, n == 1 ? " is" : "s are");
 		else
-			doc_say(r, DOC_OK, "no switch has less upward neighbours than others of its rank");
+			doc_say(r, DOC_OK, "no switch has fewer upward neighbours than others of its rank");
 	}
 	if (r->verdict == DOC_WARNING)
-		doc_remedy(r, "repair these links; if they were removed for good, make the state file anew (--nominal, docs/rollout.md)");
+		doc_remedy(r, "repair these links; if they were removed on purpose, recreate the state file (--nominal, docs/rollout.md)");
 }
 
 /* ---- paths ------------------------------------------------------------- */

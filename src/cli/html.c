@@ -398,12 +398,12 @@ static int refuse(const struct report *o, int n)
 {
 	if (o->diff != (n == 2))
 		return cli_error(o->diff ?
-			"report: --diff wants two fabrics, OLD and FABRIC" :
+			"report: --diff expects two fabrics, OLD and FABRIC" :
 			"report: two fabrics are for --diff");
 	if (o->diff && (o->fail.n || o->nominal))
 		return cli_error("report: --diff goes without --fail and --nominal");
 	if (o->diff && (o->engines.n > 1 || (o->lfts.n && o->lfts.n != 2)))
-		return cli_error("report: --diff wants one engine, or --lfts twice: of OLD, then of FABRIC");
+		return cli_error("report: --diff expects one engine, or --lfts twice: of OLD, then of FABRIC");
 	return -1;
 }
 

@@ -57,9 +57,9 @@ static int bad_number(const struct cli_cmd *cmd, const struct cli_opt *o,
 		      const char *text)
 {
 	if (o->kind == CLI_UINT)
-		return cli_error("%s: --%s wants a number from %u to %u, not '%s'",
+		return cli_error("%s: --%s expects a number from %u to %u, not '%s'",
 				 cmd->name, o->name, o->min, o->max, text);
-	return cli_error("%s: --%s wants a number, not '%s'", cmd->name,
+	return cli_error("%s: --%s expects a number, not '%s'", cmd->name,
 			 o->name, text);
 }
 
@@ -100,7 +100,7 @@ static int set_word(const struct cli_cmd *cmd, const struct cli_opt *o,
 			break;
 		w += n + 1;
 	}
-	return cli_error("%s: --%s wants %s, not '%s'", cmd->name, o->name,
+	return cli_error("%s: --%s expects %s, not '%s'", cmd->name, o->name,
 			 o->arg, text);
 }
 
@@ -188,7 +188,7 @@ static int take(const struct cli_cmd *cmd, void *conf, int argc, char **argv,
 				 cmd->name, o->name, value);
 	if (o->kind != CLI_FLAG && !value) {
 		if (*i + 1 >= argc)
-			return cli_error("%s: --%s wants a value: %s",
+			return cli_error("%s: --%s expects a value: %s",
 					 cmd->name, o->name, o->arg);
 		value = argv[++*i];
 	}

@@ -20,7 +20,7 @@ static const char *const finding_name[FTR_N_FINDINGS] = {
 static const char *const finding_text[FTR_N_FINDINGS] = {
 	"there is none", "the entry names a port without a link",
 	"the entry delivers to a port that does not own the LID",
-	"the path comes back", "the entry goes up after down",
+	"the path loops", "the entry leads up after a downward hop",
 };
 
 enum ftr_status cli_judge(const struct ftr_fabric *f,

@@ -29,7 +29,7 @@ enum ftr_status cli_sim_time(const char *option, const char *text,
 			*ps = (uint64_t)(x * unit[i].ps + 0.5);
 			return FTR_OK;
 		}
-	return ftr_fail(err, FTR_INVAL, "sim: --%s wants a time like 20us, not '%s'",
+	return ftr_fail(err, FTR_INVAL, "sim: --%s expects a time like 20us, not '%s'",
 			option, text);
 }
 
@@ -40,7 +40,7 @@ enum ftr_status cli_sim_percent(const char *option, const char *text,
 	double x = strtod(text, &end);
 
 	if (end == text || *end || *text < '0' || *text > '9' || x > 1e6)
-		return ftr_fail(err, FTR_INVAL, "sim: --%s wants a percentage, not '%s'",
+		return ftr_fail(err, FTR_INVAL, "sim: --%s expects a percentage, not '%s'",
 				option, text);
 	*share = x / 100;
 	return FTR_OK;
@@ -53,7 +53,7 @@ enum ftr_status cli_sim_at(const char *option, const char *text, char **what,
 	enum ftr_status st;
 
 	if (!at || at == text)
-		return ftr_fail(err, FTR_INVAL, "sim: --%s wants WHAT@TIME, not '%s'",
+		return ftr_fail(err, FTR_INVAL, "sim: --%s expects WHAT@TIME, not '%s'",
 				option, text);
 	st = cli_sim_time(option, at + 1, ps, err);
 	if (st)
@@ -74,7 +74,7 @@ static enum ftr_status read_weights(const char *text, struct ftr_sim_conf *c,
 		w = strtoul(s, &end, 10);
 		if (end == s || !w || w > 255 || i >= c->n_vls ||
 		    (*end && *end != ','))
-			return ftr_fail(err, FTR_INVAL, "sim: --vl-weights wants up to %u numbers from 1 to 255, not '%s'",
+			return ftr_fail(err, FTR_INVAL, "sim: --vl-weights expects up to %u numbers from 1 to 255, not '%s'",
 					c->n_vls, text);
 		c->weight[i] = (uint8_t)w;
 		if (!*end)

@@ -79,7 +79,7 @@ function histogram(k, load) {
 	const most = Math.max(1, ...a, ...b);
 	const root = svg('svg', {
 		viewBox: `0 0 ${w} ${h}`, width: '100%', role: 'img',
-		'aria-label': `Links by load: the most loaded carries ${num(load.max)} flows, the least possible is ${num(boundOf(k, load))}`,
+		'aria-label': `Links by load: the most loaded carries ${num(load.max)} flows, the lower bound is ${num(boundOf(k, load))}`,
 	});
 	const px = (i) => left + (w - left - 4) * i / n;
 	const py = (c) => h - bottom - (h - bottom - top) * c / most;

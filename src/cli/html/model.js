@@ -136,7 +136,7 @@ function walk(t, k, a, b) {
 		if (port === 255)
 			return { path, why: `${swName(s)} has no route` };
 		if (seen.has(s))
-			return { path, why: `the path comes back to ${swName(s)}: a loop` };
+			return { path, why: `the path loops at ${swName(s)}` };
 		seen.add(s);
 		const d = exits[s].get(port);
 		if (d === undefined || deadLinks[k].has(d >> 1))
