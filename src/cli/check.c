@@ -49,7 +49,7 @@ static int run_check(int argc, char **argv);
 
 const struct cli_cmd cli_check = {
 	.name = "check",
-	.summary = "check forwarding tables for missing routes and loops",
+	.summary = "verify forwarding tables: missing entries, loops, credit loops",
 	.args = "[FABRIC]",
 	.text =
 "Follows the forwarding tables from every switch to every LID and reports\n"
@@ -211,7 +211,7 @@ static int check(const struct check *c, const struct subject *s,
 	int status = CLI_BAD;
 	enum ftr_status st;
 
-	cli_progress("walking the tables");
+	cli_progress("checking the tables");
 	st = claim(c, s, team, &sh, err);
 	if (!st) {
 		opts.rank = sh ? sh->tree.rank : NULL;

@@ -40,7 +40,7 @@ static int run_diff(int argc, char **argv);
 
 const struct cli_cmd cli_diff = {
 	.name = "diff",
-	.summary = "compare two sets of forwarding tables",
+	.summary = "compare two sets of tables",
 	.args = "FABRIC A B | --live B",
 	.text =
 "Compares two files of forwarding tables (opensm-lfts.dump, dump_lfts output or\n"

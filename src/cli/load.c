@@ -348,7 +348,7 @@ static enum ftr_status run_all(const struct load *l, const struct input *in,
 	enum ftr_status st;
 	double t0;
 
-	cli_progress("walking the tables");
+	cli_progress("counting flows");
 	st = ftr_load_new(in->f, in->t, in->order, in->n, 0, team, &ld, err);
 	for (int i = 0; !st && i < CLI_LOAD_KINDS; i++) {
 		if (!x[i].done)

@@ -41,7 +41,7 @@ static int run_ranks(int argc, char **argv);
 
 const struct cli_cmd cli_ranks = {
 	.name = "ranks",
-	.summary = "write a host file in an order that avoids contention",
+	.summary = "write the host file of a job in an order that avoids congestion",
 	.args = "FABRIC",
 	.text =
 "Writes the hosts of a job in the order for which the tables are balanced.  On a\n"

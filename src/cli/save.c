@@ -55,7 +55,7 @@ static int run_save(int argc, char **argv);
 
 const struct cli_cmd cli_save = {
 	.name = "save",
-	.summary = "save the running fabric, its tables and options",
+	.summary = "save the running fabric, its tables and the options of OpenSM",
 	.args = "DIR",
 	.text =
 "Reads the running fabric and saves in the new directory DIR: the fabric, its\n"

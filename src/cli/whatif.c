@@ -73,7 +73,7 @@ static int run_whatif(int argc, char **argv);
 
 const struct cli_cmd cli_whatif = {
 	.name = "whatif",
-	.summary = "show the effect of failing links or switches",
+	.summary = "show the effect of failed links or switches",
 	.args = "[FABRIC] [FILE...]",
 	.text =
 "Routes FABRIC, applies faults, routes it again, and compares the findings of the\n"
@@ -415,7 +415,7 @@ static enum ftr_status all_runs(struct job *j, struct ftr_err *err)
 		return ftr_fail(err, FTR_INVAL, "whatif: --repeat %u without random faults: all runs would be the same",
 				w->repeat);
 	for (unsigned int i = 0; !st && i < w->repeat; i++) {
-		cli_progress("breaking, routing and walking");
+		cli_progress("applying faults, routing and checking");
 		cli_progress_step(i, w->repeat);
 		st = one_run(j, i, err);
 	}
