@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree check: walks tables, from files or from the switches themselves.
+ * ibfattree check: checks forwarding tables from files or from the switches.
  */
 #include <stdlib.h>
 
@@ -20,9 +20,9 @@ static const struct cli_opt options[] = {
 	{ "lfts", CLI_FILE, offsetof(struct check, lfts), "FILE",
 	  "tables to check", NULL, 0, 0 },
 	{ "sl2vl", CLI_FILE, offsetof(struct check, sl2vl), "FILE",
-	  "SL to VL tables: opensm-sl2vl.dump", NULL, 0, 0 },
+	  "SL2VL tables (opensm-sl2vl.dump)", NULL, 0, 0 },
 	{ "psl", CLI_FILE, offsetof(struct check, psl), "FILE",
-	  "SLs of paths, as ibdmchk -c reads them", NULL, 0, 0 },
+	  "path SLs, in the format of ibdmchk -c", NULL, 0, 0 },
 	CLI_OPTS_LIVE(struct check),
 	CLI_OPT_ROOTS(struct check),
 	CLI_OPT_CN(struct check),
@@ -31,16 +31,16 @@ static const struct cli_opt options[] = {
 	CLI_OPT_LMC(struct check),
 	CLI_OPT_TOLERANT(struct check),
 	{ "switch-sources", CLI_FLAG, offsetof(struct check, switch_sources),
-	  NULL, "credit loops: count packets of switches, too", NULL, 0, 0 },
+	  NULL, "include packets of switches in the credit-loop check", NULL, 0, 0 },
 	{ "strict", CLI_FLAG, offsetof(struct check, strict), NULL,
-	  "every pair that does not arrive is a finding", NULL, 0, 0 },
+	  "report every unreachable pair as a finding", NULL, 0, 0 },
 	{ "list", CLI_FLAG, offsetof(struct check, list), NULL,
-	  "name all unreachable nodes, not only the first ten", NULL, 0, 0 },
+	  "list all unreachable nodes, not only the first 10", NULL, 0, 0 },
 	CLI_OPT_THREADS(struct check),
 	{ "save-fabric", CLI_FILE, offsetof(struct check, save_fabric), "FILE",
-	  "keep the fabric as a netfile", NULL, 0, 0 },
+	  "save the fabric as a netfile", NULL, 0, 0 },
 	{ "save-lfts", CLI_FILE, offsetof(struct check, save_lfts), "FILE",
-	  "keep the tables as opensm-lfts.dump", NULL, 0, 0 },
+	  "save the tables in the format of opensm-lfts.dump", NULL, 0, 0 },
 	CLI_OPT_JSON(struct check),
 	CLI_OPT_END
 };
@@ -49,20 +49,20 @@ static int run_check(int argc, char **argv);
 
 const struct cli_cmd cli_check = {
 	.name = "check",
-	.summary = "walk forwarding tables: holes, loops, credit loops",
+	.summary = "verify forwarding tables: missing entries, loops, credit loops",
 	.args = "[FABRIC]",
 	.text =
-"Walks the forwarding tables of a fabric, every switch to every LID, and looks\n"
-"for pairs that do not arrive, loops, dead ports and credit loops.  Fabric and\n"
-"tables come from files (FABRIC: ibnetdiscover output, an ibsim netfile,\n"
+"Follows the forwarding tables from every switch to every LID and reports\n"
+"unreachable pairs, loops, entries for dead ports, and credit loops.  Fabric and\n"
+"tables are read from files (FABRIC: ibnetdiscover output, an ibsim netfile,\n"
 "opensm-subnet.lst, ibdiagnet2.lst or ibdiagnet2.db_csv; --lfts:\n"
-"opensm-lfts.dump, dump_lfts output or opensm.fdbs; packed by gzip or xz, or\n"
-"not), or both are read from the switches (--live, no FABRIC).  Nothing is ever\n"
-"written to a switch.  With --sl2vl or --psl credit loops are looked for by\n"
-"virtual lane.\n"
-"Every pair of end ports that links connect must arrive; pairs with a switch\n"
-"need to only if they have an up/down path.  Nodes that no physical path connects\n"
-"with the rest are named, but are no finding.  --strict: all pairs must arrive.\n"
+"opensm-lfts.dump, dump_lfts output or opensm.fdbs; plain or compressed with gzip\n"
+"or xz), or from the switches (--live, without FABRIC).  Nothing is written to\n"
+"the switches.  With --sl2vl or --psl, credit loops are checked per VL.\n"
+"Every pair of physically connected end ports must be reachable; a pair with a\n"
+"switch must be if it has an up/down path.  Nodes without a physical path to the\n"
+"rest are listed but are not a finding.  With --strict, all pairs must be\n"
+"reachable.\n"
 "Exit status: 0 clean, 1 findings, 2 bad input.\n",
 	.opts = options,
 	.min_args = 0,
@@ -70,7 +70,7 @@ const struct cli_cmd cli_check = {
 	.run = run_check,
 };
 
-/* What is checked. */
+/* Input of the checker. */
 struct subject {
 	struct ftr_fabric *f;
 	struct ftr_tables *t;
@@ -136,7 +136,7 @@ static enum ftr_status save(const struct check *c, const struct subject *s,
 	return cli_write_end(st, err);
 }
 
-/* The ranks that the checker is to verify; none is no error. */
+/* The shape whose ranks the checker verifies; a fabric without ranks is no error. */
 static enum ftr_status claim(const struct check *c, const struct subject *s,
 			     struct ftr_team *team, struct ftr_shape **sh,
 			     struct ftr_err *err)
@@ -159,8 +159,11 @@ static enum ftr_status claim(const struct check *c, const struct subject *s,
 	return st;
 }
 
-/* Where the proof made the graph of lanes unnecessary, it is built all the
- * same: for packets that are dropped and paths whose SL nobody told. */
+/*
+ * If up/down order already proves the tables free of credit loops, the checker skips
+ * the channel dependency graph.  With SL2VL tables or path SLs it is built here anyway,
+ * to count dropped packets and paths without an SL.
+ */
 static enum ftr_status count_drops(const struct subject *s,
 				   const struct ftr_check_opts *opts,
 				   struct ftr_team *team,
@@ -208,7 +211,7 @@ static int check(const struct check *c, const struct subject *s,
 	int status = CLI_BAD;
 	enum ftr_status st;
 
-	cli_progress("walking the tables");
+	cli_progress("checking the tables");
 	st = claim(c, s, team, &sh, err);
 	if (!st) {
 		opts.rank = sh ? sh->tree.rank : NULL;

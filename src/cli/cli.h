@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * cli: the command ibfattree.  Argument handling and printing only; all
- * thinking is done behind the public headers.
+ * cli: the command ibfattree.  Argument handling and output only; all
+ * computation is behind the public headers.
  *
- * Each command is one struct cli_cmd with one table of options.  That table
- * drives the parser, the defaults, --help and the bash completion, and the
- * tests hold the manual pages against it, so none of them can disagree.
+ * Each command is one struct cli_cmd with one table of options.  The parser, the
+ * defaults, --help and the bash completion all use that table, and tests compare
+ * the manual pages with it.
  *
- * Results go to stdout, for people or, with --json, as one JSON object; errors
- * and notes go to stderr as "ibfattree: what, with the value".  Exit status: 0
- * clean, 1 findings, 2 bad input or no way to work.
+ * Results go to stdout, as text or, with --json, as one JSON object.  Errors and
+ * notes go to stderr as "ibfattree: message".  Exit status: 0 clean, 1 findings,
+ * 2 bad input or a failure of the command itself.
  */
 #ifndef FTR_CLI_CLI_H
 #define FTR_CLI_CLI_H
@@ -31,13 +31,13 @@ enum cli_exit {
 enum cli_kind {
 	CLI_FLAG,		/* bool */
 	CLI_STRING,		/* const char * */
-	CLI_FILE,		/* the same, completed as a file */
+	CLI_FILE,		/* like CLI_STRING, completed as a file */
 	CLI_UINT,		/* unsigned int, min .. max */
 	CLI_U64,		/* uint64_t, decimal or 0x... */
-	CLI_WORD,		/* unsigned int: which of arg, "one|two" */
+	CLI_WORD,		/* unsigned int: index into arg, "one|two" */
 	CLI_ENGINE,		/* const struct ftr_engine_ops * */
-	CLI_LIST,		/* struct cli_list; may be given many times */
-	CLI_FILES		/* the same, completed as files */
+	CLI_LIST,		/* struct cli_list; may be given more than once */
+	CLI_FILES		/* like CLI_LIST, completed as files */
 };
 
 #define CLI_LIST_MAX 64
@@ -50,8 +50,8 @@ struct cli_list {
 struct cli_opt {
 	const char *name;	/* long name without the dashes */
 	enum cli_kind kind;
-	size_t at;		/* where the value is in the command's struct */
-	const char *arg;	/* word for the value in --help */
+	size_t at;		/* offset of the value in the command's struct */
+	const char *arg;	/* placeholder for the value in --help */
 	const char *help;
 	const char *def;	/* default, parsed like a given value, or NULL */
 	unsigned int min, max;	/* CLI_UINT */
@@ -61,8 +61,8 @@ struct cli_cmd {
 	const char *name;	/* "gen" */
 	const char *summary;	/* one line for ibfattree --help */
 	const char *args;	/* "SHAPE" */
-	const char *text;	/* what it does, a few lines */
-	const struct cli_opt *opts;	/* ends with a NULL name */
+	const char *text;	/* description for --help, a few lines */
+	const struct cli_opt *opts;	/* ends with an entry whose name is NULL */
 	int min_args, max_args;
 	int (*run)(int argc, char **argv);	/* argv[0] is the name */
 };
@@ -71,13 +71,13 @@ extern const struct cli_cmd cli_gen, cli_route, cli_check, cli_load;
 extern const struct cli_cmd cli_diff, cli_whatif, cli_sim, cli_completion;
 extern const struct cli_cmd cli_doctor, cli_save, cli_restore;
 extern const struct cli_cmd cli_html, cli_slurm, cli_ranks, cli_top;
-/* The commands that the completion offers, up to NULL; main() sets it. */
+/* The commands that the completion offers, terminated by NULL; set by main(). */
 extern const struct cli_cmd *const *cli_completed;
 
 /*
- * Sets the defaults, then what is given, in the struct conf; moves the other
- * words to argv[0 .. *n_args - 1].  Returns -1: go on; else the exit status
- * (after --help or an error message).
+ * Stores the defaults and then the given options in the struct conf; moves the
+ * arguments to argv[0 .. *n_args - 1].  Returns -1 if the command is to continue,
+ * else the exit status (after --help or an error message).
  */
 int cli_parse(const struct cli_cmd *cmd, void *conf, int argc, char **argv,
 	      int *n_args);
@@ -86,33 +86,33 @@ int cli_parse(const struct cli_cmd *cmd, void *conf, int argc, char **argv,
 int cli_error(const char *fmt, ...) FTR_PRINTF(1, 2);
 int cli_fail(const struct ftr_err *err);
 
-/* Entries that several tables share; s: the command's struct. */
+/* Options that several commands share; s: the command's struct. */
 #define CLI_OPT_JSON(s) \
 	{ "json", CLI_FLAG, offsetof(s, json), NULL, \
-	  "print one JSON object, see ibfattree-json(5)", NULL, 0, 0 }
+	  "print one JSON object; see ibfattree-json(5)", NULL, 0, 0 }
 #define CLI_OPT_THREADS(s) \
 	{ "threads", CLI_UINT, offsetof(s, threads), "N", \
-	  "threads; 0: one per core", "0", 0, FTR_TEAM_MAX }
+	  "number of threads; 0: one per core", "0", 0, FTR_TEAM_MAX }
 /* depth: default of --balance */
 #define CLI_OPTS_ENGINE(s, depth) \
 	{ "engine", CLI_ENGINE, offsetof(s, engine.ops), "NAME", \
 	  "routing engine", "dmodc", 0, 0 }, \
 	{ "placement", CLI_WORD, offsetof(s, engine.placement), \
-	  "even|stable|literal|literal-planes", "who takes over from what is lost", \
+	  "even|stable|literal|literal-planes", "next hops that displaced entries move to", \
 	  "even", 0, 0 }, \
 	{ "balance", CLI_WORD, offsetof(s, engine.balance), \
-	  "off|load|full", "search for even load: all-to-all; and shifts", \
+	  "off|load|full", "balance all-to-all load; full: shifts as well", \
 	  depth, 0, 0 }, \
 	{ "paths", CLI_WORD, offsetof(s, engine.paths), "all|updown", \
-	  "dmodc: connect all host ports, or those with an up/down path", \
+	  "dmodc: connect all host ports, or use up/down paths only", \
 	  "all", 0, 0 }, \
 	{ "sftree-mode", CLI_WORD, offsetof(s, engine.sftree_mode), \
-	  "inverted|paper", "how sftree routes", "inverted", 0, 0 }, \
+	  "inverted|paper", "variant of sftree", "inverted", 0, 0 }, \
 	{ "sm-switch", CLI_U64, offsetof(s, engine.sm_switch), "GUID", \
-	  "switch of the subnet manager, for sftree; 0: any", "0", 0, 0 }
+	  "sftree: switch of the subnet manager; 0: any", "0", 0, 0 }
 #define CLI_OPT_ROOTS(s) \
 	{ "roots", CLI_FILE, offsetof(s, files.roots), "FILE", \
-	  "node GUIDs of the top switches", NULL, 0, 0 }
+	  "node GUIDs of the root switches", NULL, 0, 0 }
 #define CLI_OPT_CN(s) \
 	{ "cn", CLI_FILE, offsetof(s, files.cn), "FILE", \
 	  "port GUIDs of the compute nodes", NULL, 0, 0 }
@@ -121,24 +121,24 @@ int cli_fail(const struct ftr_err *err);
 	  "port GUIDs of the I/O nodes", NULL, 0, 0 }
 #define CLI_OPT_LEAF_ORDER(s) \
 	{ "leaf-order", CLI_WORD, offsetof(s, leaf_order), "guid|name", \
-	  "order of the leaves inside a pod", "guid", 0, 0 }
+	  "order of leaves within a pod", "guid", 0, 0 }
 #define CLI_OPT_NOMINAL(s) \
 	{ "nominal", CLI_FILE, offsetof(s, nominal), "FILE", \
-	  "the fabric as it should be: a state file, or any fabric", NULL, 0, 0 }
+	  "nominal fabric: a state file or a fabric", NULL, 0, 0 }
 #define CLI_OPT_LMC(s) \
 	{ "lmc", CLI_UINT, offsetof(s, lmc), "N", \
-	  "2^N LIDs per host port if FABRIC gives none", "0", 0, FTR_LMC_MAX }
+	  "2^N LIDs per host port if FABRIC has no LIDs", "0", 0, FTR_LMC_MAX }
 #define CLI_OPT_TOLERANT(s) \
 	{ "tolerant", CLI_FLAG, offsetof(s, tolerant), NULL, \
-	  "leave links out that only one end of them tells", NULL, 0, 0 }
+	  "ignore links that only one end reports", NULL, 0, 0 }
 #define CLI_OPT_OUTPUT(s) \
 	{ "output", CLI_FILE, offsetof(s, output), "FILE", \
-	  "write to FILE, not to stdout", NULL, 0, 0 }
+	  "write to FILE instead of stdout", NULL, 0, 0 }
 #define CLI_OPT_END { NULL, CLI_FLAG, 0, NULL, NULL, NULL, 0, 0 }
 
 /* ---- things that several commands do (common.c) ------------------------ */
 
-/* An engine and its options, as CLI_OPTS_ENGINE fills them. */
+/* An engine and its options, set by CLI_OPTS_ENGINE. */
 struct cli_engine {
 	const struct ftr_engine_ops *ops;
 	unsigned int placement;
@@ -148,10 +148,10 @@ struct cli_engine {
 	uint64_t sm_switch;	/* GUID or 0 */
 };
 
-/* For a damaged fabric: sm_switch counts as not given if it is not in f. */
+/* Options for a damaged fabric: sm_switch is ignored if f does not contain it. */
 struct ftr_route_opts cli_damaged_opts(const struct cli_engine *e,
 				       const struct ftr_fabric *f);
-/* FTR_INVAL if sm_switch is no switch of f. */
+/* FTR_INVAL if sm_switch is not a switch of f. */
 enum ftr_status cli_route_opts(const struct cli_engine *e,
 			       const struct ftr_fabric *f,
 			       struct ftr_route_opts *out,
@@ -161,8 +161,8 @@ struct cli_guid_files {
 	const char *roots, *cn, *io;
 };
 
-/* ftr_read_fabric; tolerant: links that only one end tells are left out, with a
- * note on stderr. */
+/* Like ftr_read_fabric.  With tolerant, links that only one end reports are left
+ * out, with a note on stderr. */
 enum ftr_status cli_read_fabric(const char *path, unsigned int lmc,
 				bool tolerant, struct ftr_fabric **out,
 				struct ftr_err *err) FTR_MUST_USE;
@@ -174,33 +174,33 @@ enum ftr_status cli_read_guids(const struct cli_guid_files *files,
 void cli_free_guids(struct ftr_shape_opts *opts);
 
 /*
- * What is nominal of f, for opts->nominal: f and what the file holds, a state
- * file or any fabric; a note on stderr if f has more.  path NULL: f itself if
- * faults are to follow, else *out is NULL.  NULL, too, if there are no slots to
- * be had.
+ * The nominal fabric for opts->nominal: the union of f and the file (a state file or
+ * any fabric).  Prints a note on stderr if f has more than the file.  If path is
+ * NULL, the nominal fabric is f itself when faults are to follow (faults), else *out
+ * is NULL.  *out is also NULL if the nominal fabric allows no slots.
  */
 enum ftr_status cli_nominal(const char *path, const struct ftr_fabric *f,
 			    bool faults, const struct ftr_shape_opts *opts,
 			    struct ftr_team *team, struct ftr_nominal **out,
 			    struct ftr_err *err) FTR_MUST_USE;
-/* The shape of f, over what is nominal if path is given. */
+/* The shape of f, with the nominal fabric in the file path, if given. */
 enum ftr_status cli_shape(const char *path, const struct ftr_fabric *f,
 			  const struct ftr_shape_opts *opts,
 			  struct ftr_team *team, struct ftr_shape **out,
 			  struct ftr_err *err) FTR_MUST_USE;
 
-/* A note on stderr if --cn or --io was given in vain. */
+/* Prints a note on stderr if --cn or --io had no effect. */
 void cli_note_files(const struct ftr_shape *sh);
 
-/* The order of end ports that sh gives; *order is malloc()ed. */
+/* The host order of sh (end ports; FTR_EP_NONE: a gap); *order is malloc()ed. */
 enum ftr_status cli_host_order(const struct ftr_shape *sh, ftr_ep **order,
 			       uint32_t *n, struct ftr_err *err) FTR_MUST_USE;
-/* Leave out gaps, and end ports without LID or cable: the ranks of a job are
- * numbered without them.  Returns how many were left out. */
+/* Removes gaps and end ports without a LID or a link from the order, since the ranks
+ * of a job are numbered without them.  Returns how many were removed. */
 uint32_t cli_drop_gaps(const struct ftr_fabric *f, ftr_ep *order, uint32_t *n);
-/* Flows on the most loaded link of all-to-all between those in the order, whatever
- * the routing: rounds 0 by cuts, else by weights of the links; 0: none.  Gaps
- * are left out. */
+/* Lower bound, for any routing, on the flows on the most loaded link of all-to-all
+ * traffic between the end ports in order; gaps are ignored.  rounds 0: by cuts; else
+ * by link weights, with that number of rounds.  *bound is 0 if none is known. */
 enum ftr_status cli_bound(const struct ftr_shape *sh, const ftr_ep *order,
 			  uint32_t n, uint32_t rounds, double *bound,
 			  struct ftr_err *err) FTR_MUST_USE;
@@ -208,35 +208,35 @@ enum ftr_status cli_bound(const struct ftr_shape *sh, const ftr_ep *order,
 /* ---- output files (output.c) ------------------------------------------- */
 
 /*
- * Write a file so that path holds either its old or its whole new content:
- * fn writes to a temporary file beside it, which is then renamed.  path NULL
- * or "-": stdout.  Not for two threads at once.
+ * Writes a file atomically: fn writes to a temporary file in the same directory,
+ * which is then renamed to path.  path NULL or "-": stdout.  Not thread-safe.
  */
 typedef enum ftr_status (*cli_write_fn)(FILE *out, const void *ctx,
 					struct ftr_err *err);
 enum ftr_status cli_write(const char *path, cli_write_fn fn, const void *ctx,
 			  struct ftr_err *err) FTR_MUST_USE;
 /*
- * What is written between these two appears together: cli_write_end renames all
- * of it if st is FTR_OK, and removes all of it if not.  stdout, pipes and
- * devices are written to at once; write to them last.  Returns st or an error.
+ * Files written between these two calls appear together: cli_write_end renames all
+ * of them if st is FTR_OK, else it removes them.  stdout, pipes and devices are
+ * written directly, so write to them last.  Returns st or an error.
  */
 void cli_write_begin(void);
 enum ftr_status cli_write_end(enum ftr_status st,
 			      struct ftr_err *err) FTR_MUST_USE;
-/* Is none of the files that a command writes one that it reads?  Any may be
- * NULL.  -1, or the exit status after an error message. */
+/* Checks that none of the output files is also an input file; entries may be NULL.
+ * Returns -1, or the exit status after an error message. */
 int cli_check_inputs(const char *cmd, const char *const *out,
 		     unsigned int n_out, const char *const *in,
 		     unsigned int n_in);
-/* May a command write to all of these n files, NULL: none, and (told) its report
- * to stdout besides?  -1, or the exit status after an error message if two of
- * them are one. */
+/* Checks that no two of these n output files are the same; entries may be NULL.
+ * reported: a report goes to stdout as well.  Returns -1, or the exit status after
+ * an error message. */
 int cli_check_outputs(const char *cmd, bool reported, const char *const *path,
 		      unsigned int n);
 
-/* ftr_read_lfts, and a note on stderr if the file has switches that f has not
- * or, unless missing is given to tell it in, leaves some of f out. */
+/* Like ftr_read_lfts, with a note on stderr if the file has switches that are not in
+ * f, or lacks switches of f.  If missing is not NULL, the number of the latter is
+ * stored there instead of the note. */
 enum ftr_status cli_read_lfts(const char *path, const struct ftr_fabric *f,
 			      struct ftr_tables **out, uint32_t *missing,
 			      struct ftr_err *err) FTR_MUST_USE;
@@ -253,12 +253,12 @@ enum ftr_status cli_write_tables_fn(FILE *out, const void *tables_of,
 /* gzip and xz (unpack.c), for ftr_set_unpacker. */
 extern const struct ftr_unpacker cli_unpacker;
 
-double cli_now(void);		/* seconds of a steady clock */
+double cli_now(void);		/* seconds of the monotonic clock */
 
 /* 1234567 as "1,234,567"; buf holds at least CLI_NUM_MAX bytes. */
 #define CLI_NUM_MAX 32
 const char *cli_num(char *buf, uint64_t n);
-/* "1 switch", "1,620 switches"; the word is cut so that all fits into buf. */
+/* "1 switch", "1,620 switches"; the word is truncated if buf is too small. */
 #define CLI_COUNT_MAX 80
 const char *cli_count(char *buf, uint64_t n, const char *one,
 		      const char *many);
@@ -267,12 +267,12 @@ const char *cli_count(char *buf, uint64_t n, const char *one,
 
 #define CLI_NAME_MAX 384
 const char *cli_sw_name(char *buf, const struct ftr_fabric *f, ftr_sw s);
-/* with its base LID if it has one */
+/* with its base LID, if any */
 const char *cli_ep_name(char *buf, const struct ftr_fabric *f, ftr_ep e);
 const char *cli_lid_name(char *buf, const struct ftr_fabric *f, ftr_lid lid);
 
-/* The switch that the word names (find.c): its name, its GUID, or a part of its
- * name that no other switch has; *part tells that it was such a part. */
+/* Finds a switch (find.c) by its name, its GUID, or a part of its name that is unique.
+ * *part: the word was such a part. */
 enum ftr_status cli_find_switch(const struct ftr_fabric *f, const char *word,
 				ftr_sw *out, bool *part,
 				struct ftr_err *err) FTR_MUST_USE;
@@ -281,14 +281,14 @@ enum ftr_status cli_find_switch(const struct ftr_fabric *f, const char *word,
 
 enum cli_colour { CLI_PLAIN = 0, CLI_GOOD, CLI_WRONG, CLI_DOUBT };
 
-/* The escape sequence that starts the colour, "" unless stdout is a terminal
- * that wants colours; CLI_PLAIN ends any. */
+/* Escape sequence that starts the colour, "" unless stdout is a terminal with
+ * colours; CLI_PLAIN ends any colour. */
 const char *cli_colour(enum cli_colour c);
 
 /*
- * A line on stderr that says what is being done, for how long, and how far it
- * is; shown only if stderr is a terminal and two seconds have passed.  what is
- * a constant string.  cli_progress_end takes it away, also when none was begun.
+ * Progress line on stderr: current step, elapsed time, fraction done.  Shown only if
+ * stderr is a terminal, after two seconds.  what must be a constant string.
+ * cli_progress_end removes the line; it may be called without one.
  */
 void cli_progress(const char *what);
 void cli_progress_step(unsigned int done, unsigned int of);
@@ -297,21 +297,21 @@ void cli_progress_end(void);
 /* ---- the report of a check (report.c, report_json.c) ------------------- */
 
 struct cli_report_opts {
-	const char *source;	/* where the tables came from, for the reader */
+	const char *source;	/* origin of the tables, as text */
 	uint32_t missing;	/* switches without a table */
 	uint32_t silent;	/* links whose far end does not answer */
 	bool strict;
 	bool switch_sources;
 	bool json;
-	bool list;		/* name all that are affected */
-	const char *sl2vl, *psl;	/* files, NULL: not given */
-	uint32_t no_sl2vl;	/* switches that sl2vl does not tell of */
+	bool list;		/* list all affected nodes */
+	const char *sl2vl, *psl;	/* file names, NULL: not given */
+	uint32_t no_sl2vl;	/* switches that sl2vl does not contain */
 	const uint64_t *hops;	/* of ftr_check_hops, or NULL: not counted */
 };
 
-/* What a report holds, computed once for both forms. */
+/* Content of a report, computed once for text and JSON. */
 struct cli_verdict {
-	struct cli_reach reach;	/* of the pairs that do not arrive */
+	struct cli_reach reach;	/* unreachable pairs */
 	bool class_bad[FTR_N_CHECK_CLASSES];
 	bool found;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What several commands share: GUID lists, nominal fabrics, orders of hosts,
- * numbers for people.
+ * Functions that several commands share: GUID lists, nominal fabrics, host orders,
+ * number formatting.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -97,7 +97,7 @@ static enum ftr_status read_one(const char *path, struct ftr_guids *out,
 	st = ftr_read_guids(path, &guid, &out->n, err);
 	if (st)
 		return st;
-	if (out->n == 0) {	/* as the plugin has it: a list of nobody */
+	if (out->n == 0) {	/* the plugin refuses an empty list, too */
 		free(guid);
 		return ftr_fail(err, FTR_PARSE, "%s: holds no GUID", path);
 	}
@@ -122,7 +122,7 @@ enum ftr_status cli_read_guids(const struct cli_guid_files *files,
 
 static void free_one(struct ftr_guids *g)
 {
-	/* allocated by ftr_read_guids for us; const only in the contract */
+	/* allocated by ftr_read_guids; the pointer is const for readers only */
 	free((void *)(uintptr_t)g->guid);
 	g->guid = NULL;
 	g->n = 0;
@@ -135,8 +135,7 @@ void cli_free_guids(struct ftr_shape_opts *opts)
 	free_one(&opts->io);
 }
 
-/* The file as a nominal fabric; where it gives no LIDs, the LMC of f is taken
- * for its own. */
+/* Reads the file as a nominal fabric.  If it contains no LIDs, the LMC of f is used. */
 static enum ftr_status read_nominal(const char *path,
 				    const struct ftr_fabric *f,
 				    const struct ftr_shape_opts *opts,
@@ -161,7 +160,7 @@ static void note_growth(const char *path, const struct ftr_nominal_change *c)
 	char sw[CLI_COUNT_MAX], link[CLI_COUNT_MAX], ep[CLI_COUNT_MAX];
 
 	if (c->other)
-		cli_error("note: %s is of another fabric, and is not used: %u of its %u switches and %u of its %u end ports are here",
+		cli_error("note: %s belongs to another fabric and is not used: %u of its %u switches and %u of its %u end ports are in this fabric",
 			  path, c->same_sw, c->old_sw, c->same_hosts,
 			  c->old_hosts);
 	else if (c->grew)
@@ -201,7 +200,7 @@ void cli_note_files(const struct ftr_shape *sh)
 		cli_error("note: --roots names no switch of the fabric; ranks are inferred");
 	for (uint32_t i = 0; i < sh->tree.n_unlisted; i++)
 		cli_error("note: --roots lacks the top switch 0x%016" PRIx64
-			  " \"%s\", which is taken for a root, too",
+			  " \"%s\", which is treated as a root, too",
 			  sh->f->sw[sh->tree.unlisted[i]].guid,
 			  sh->f->sw[sh->tree.unlisted[i]].name);
 	if (sh->tree.cn_unknown)
@@ -231,7 +230,7 @@ enum ftr_status cli_shape(const char *path, const struct ftr_fabric *f,
 }
 
 struct places {
-	ftr_ep *order;		/* NULL: only count */
+	ftr_ep *order;		/* NULL: count only */
 	uint32_t n;
 };
 

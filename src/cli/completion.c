@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree completion: the bash completion, written from the tables of
- * options.  The copy in src/cli/completion/ibfattree is what "make install" installs;
- * a test holds it against this.
+ * ibfattree completion: bash completion, generated from the tables of options.  "make
+ * install" installs the copy in src/cli/completion/ibfattree; a test compares it
+ * with the output of this command.
  */
 #include <string.h>
 
@@ -16,7 +16,7 @@ const struct cli_cmd *const *cli_completed;
 
 const struct cli_cmd cli_completion = {
 	.name = "completion",
-	.summary = "print the completion for bash",
+	.summary = "print the bash completion script",
 	.args = "",
 	.text =
 "Prints a bash script that completes commands, options, engines and files:\n"

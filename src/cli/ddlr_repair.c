@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What route and whatif share about local repairs.
+ * Local repair (ddlr) for the commands route and whatif.
  */
 #include <string.h>
 
@@ -95,20 +95,20 @@ void cli_guarantee_text(const struct ftr_fabric *f,
 		printf("guarantee     none: no switch with hosts has a switch above it\n");
 		return;
 	}
-	printf("k             %u: so many switches above each that has hosts on or below it\n",
+	printf("k             %u: each switch with hosts on or below it has at least this number of switches above\n",
 	       g->k);
-	printf("guarantee     %s%u%s arbitrary faults are healed locally (cables between switches,\n"
-	       "              switches without hosts), for packets of hosts to hosts\n",
+	printf("guarantee     %s%u%s arbitrary faults are repaired locally (links between switches,\n"
+	       "              switches without hosts), for packets from hosts to hosts\n",
 	       cli_colour(g->faults ? CLI_GOOD : CLI_DOUBT), g->faults,
 	       cli_colour(CLI_PLAIN));
 	printf("weakest       %s%s%s%s\n", cli_sw_name(name, f, g->weakest),
 	       g->n_weakest > 1 ? ", and others: " : "",
 	       g->n_weakest > 1 ? cli_num(a, g->n_weakest) : "",
 	       g->n_weakest > 1 ? " in all" : "");
-	printf("planes        %u above the weakest; clean ones, at the least: %u\n",
+	printf("planes        %u above the weakest; at least %u of them clean\n",
 	       g->planes, g->clean);
-	printf("lanes         %s\n", vls > 1 ?
-	       "2: turns on VL 1, all else on VL 0" : "1");
+	printf("VLs           %s\n", vls > 1 ?
+	       "2: turns on VL 1, all other traffic on VL 0" : "1");
 }
 
 int cli_guarantee_json(const struct ftr_fabric *f,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * local: tables after a local repair, as route and whatif show them, and what a
- * fabric guarantees.
+ * ddlr_repair: tables after a local repair, for route and whatif, and the faults that
+ * local repair is guaranteed to bypass.
  */
 #ifndef FTR_CLI_DDLR_REPAIR_H
 #define FTR_CLI_DDLR_REPAIR_H
@@ -10,29 +10,32 @@
 
 #define CLI_OPT_VLS(s) \
 	{ "vls", CLI_UINT, offsetof(s, vls), "N", \
-	  "operational VLs; 2 or more: ddlr's turn bit", "1", 1, 15 }
+	  "operational VLs; with 2 or more, ddlr uses two", "1", 1, 15 }
 
-/* The rows that t, tables of fa, has for the switches of fb, by GUID. */
+/* Copies the rows of t, tables of fa, for the switches of fb; matched by GUID. */
 enum ftr_status cli_carry_tables(const struct ftr_fabric *fa,
 				 const struct ftr_tables *t,
 				 const struct ftr_fabric *fb,
 				 struct ftr_tables **out,
 				 struct ftr_err *err) FTR_MUST_USE;
-/* The same for lanes. */
+/* The same for SL2VL tables. */
 enum ftr_status cli_carry_vls(const struct ftr_fabric *fa,
 			      const struct ftr_sl2vl *m,
 			      const struct ftr_fabric *fb,
 			      struct ftr_sl2vl **out,
 			      struct ftr_err *err) FTR_MUST_USE;
 
-/* The turn bit, or NULL in *out for a single VL. */
+/* The SL2VL tables with the turn bit; *out is NULL for a single VL. */
 enum ftr_status cli_vls(const struct ftr_shape *sh, unsigned int vls,
 			struct ftr_sl2vl **out,
 			struct ftr_err *err) FTR_MUST_USE;
 
-/* Stage one on t, tables of sh's fabric, for what nf lacks; m as cli_vls
- * gave it.  *out: the tables then, for nf.  plan->write is gone, its counts
- * stay.  g may be NULL: what is guaranteed after that. */
+/*
+ * Stage one of the local repair: applies it to t, the tables of sh's fabric, for the
+ * switches and links that nf lacks.  m comes from cli_vls.  *out: the repaired tables,
+ * for nf.  plan->write is freed; the counts in plan stay valid.  g: the guarantee that
+ * remains after the repair; may be NULL.
+ */
 enum ftr_status cli_ddlr_repair(const struct ftr_shape *sh,
 				const struct ftr_tables *t,
 				const struct ftr_sl2vl *m,

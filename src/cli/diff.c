@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree diff: how much two sets of tables for one fabric differ, in the
- * units that cost time: entries, 64-entry blocks (one SMP each), switches; and
- * which destinations moved, that is, at how many switches each leaves by
- * another port.
+ * ibfattree diff: compares two sets of tables for one fabric, in the units that
+ * determine the time of an update: entries, 64-entry blocks (one SMP each), switches.
+ * Also lists the destinations that moved, each with the number of switches whose
+ * entry for it changed.
  */
 #include <stdlib.h>
 
@@ -21,12 +21,12 @@ struct diff {
 
 static const struct cli_opt options[] = {
 	{ "top", CLI_UINT, offsetof(struct diff, top), "N",
-	  "tell the N destinations that moved at most switches", "10", 0,
+	  "list the N destinations that moved on most switches", "10", 0,
 	  FTR_LID_MAX },
 	{ "verbose", CLI_FLAG, offsetof(struct diff, verbose), NULL,
-	  "tell the changes of every switch, too", NULL, 0, 0 },
+	  "also list the changes of every switch", NULL, 0, 0 },
 	{ "transition", CLI_FLAG, offsetof(struct diff, transition), NULL,
-	  "examine the states on the way from A to B", NULL, 0, 0 },
+	  "check the intermediate states from A to B", NULL, 0, 0 },
 	CLI_OPT_ROOTS(struct diff),
 	CLI_OPT_THREADS(struct diff),
 	CLI_OPTS_LIVE(struct diff),
@@ -40,14 +40,14 @@ static int run_diff(int argc, char **argv);
 
 const struct cli_cmd cli_diff = {
 	.name = "diff",
-	.summary = "tell what differs between two sets of tables",
+	.summary = "compare two sets of tables",
 	.args = "FABRIC A B | --live B",
 	.text =
-"Counts the entries that differ between two files of forwarding tables\n"
-"(opensm-lfts.dump, the output of dump_lfts, or opensm.fdbs) of one fabric,\n"
-"and tells which destinations moved.  With --live, A are the tables in use.\n"
-"With --transition it also tells whether credit loops or missing entries are\n"
-"possible on the way from A to B, and an order of writes without them.\n"
+"Compares two files of forwarding tables (opensm-lfts.dump, dump_lfts output or\n"
+"opensm.fdbs) of one fabric: counts the entries that differ and lists the\n"
+"destinations that moved.  With --live, A is replaced by the tables in use.\n"
+"With --transition, also checks whether credit loops or missing entries are\n"
+"possible during the change from A to B, and finds a safe order of writes.\n"
 "Exit status: 0 equal, 1 different, 2 bad input.\n",
 	.opts = options,
 	.min_args = 1,
@@ -55,7 +55,7 @@ const struct cli_cmd cli_diff = {
 	.run = run_diff,
 };
 
-/* How often something changed. */
+/* Number of changes of one LID or switch. */
 struct moved {
 	uint32_t idx;		/* LID or switch */
 	uint32_t n;
@@ -66,8 +66,8 @@ struct result {
 	struct ftr_tables *a, *b;
 	struct ftr_tables_diff d;
 	struct cli_transition x;	/* with --transition */
-	struct moved *lid, *sw;	/* by falling count, then rising index */
-	uint32_t n_lid, n_sw;	/* of those that changed at all */
+	struct moved *lid, *sw;	/* by descending count, then ascending index */
+	uint32_t n_lid, n_sw;	/* of those that changed */
 };
 
 static int by_count(const void *va, const void *vb)
@@ -79,7 +79,7 @@ static int by_count(const void *va, const void *vb)
 	return a->idx < b->idx ? -1 : a->idx > b->idx;
 }
 
-/* Sort, and return how many are not zero. */
+/* Sorts m; returns the number of entries that are not zero. */
 static uint32_t rank(struct moved *m, uint32_t n)
 {
 	uint32_t k = 0;
@@ -229,7 +229,7 @@ static int run_diff(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	if (opts.from.on && n != 1)
-		return cli_error("diff: --live wants one argument, the tables to compare with those in use");
+		return cli_error("diff: --live expects one argument, the tables to compare with those in use");
 	if (opts.files.roots && !opts.transition)
 		return cli_error("diff: --roots is for --transition");
 	cli_progress("comparing");

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree doctor: examines this node, the fabric and the tables in use
- * before the routing engine is changed.
+ * ibfattree doctor: examines this node, the fabric and the tables in use, before a
+ * change of the routing engine.
  *
- * The checks are a table: id, what the check needs, function.  What is needed
- * and not there makes the verdict "not checked", with the reason.  Each check
- * stands by itself: none relies on the verdict of another.
+ * The checks are a table: id, prerequisites, function.  If a prerequisite is missing,
+ * the verdict is "not checked", with the reason.  Checks are independent: none uses
+ * the verdict of another.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -19,33 +19,33 @@
 
 static const struct cli_opt options[] = {
 	{ "lfts", CLI_FILE, offsetof(struct doc_opts, lfts), "FILE",
-	  "with FABRIC: the tables in use", NULL, 0, 0 },
+	  "with FABRIC: the forwarding tables in use", NULL, 0, 0 },
 	{ "local", CLI_FLAG, offsetof(struct doc_opts, local), NULL,
-	  "check this node only, do not read the fabric", NULL, 0, 0 },
+	  "check this node only; do not read the fabric", NULL, 0, 0 },
 	{ "only", CLI_LIST, offsetof(struct doc_opts, only), "ID",
-	  "run this check only; may be given many times", NULL, 0, 0 },
+	  "run only this check; may be given more than once", NULL, 0, 0 },
 	{ "conf", CLI_FILE, offsetof(struct doc_opts, conf), "FILE",
-	  "opensm.conf, not that of /etc/opensm or /etc/rdma", NULL, 0, 0 },
+	  "opensm.conf, if not in /etc/opensm or /etc/rdma", NULL, 0, 0 },
 	{ "opensm", CLI_FILE, offsetof(struct doc_opts, opensm), "FILE",
-	  "the program opensm", NULL, 0, 0 },
+	  "path of the program opensm", NULL, 0, 0 },
 	{ "plugin", CLI_FILE, offsetof(struct doc_opts, plugin), "FILE",
-	  "libibfattree.so", NULL, 0, 0 },
+	  "path of libibfattree.so", NULL, 0, 0 },
 	CLI_OPT_ROOTS(struct doc_opts),
 	CLI_OPT_CN(struct doc_opts),
 	CLI_OPT_IO(struct doc_opts),
 	CLI_OPT_NOMINAL(struct doc_opts),
 	{ "flaps", CLI_UINT, offsetof(struct doc_opts, flaps), "N",
-	  "link failures of a port that are no finding", "10", 0, FLAPS_MAX },
+	  "link failures of a port to tolerate", "10", 0, FLAPS_MAX },
 	CLI_OPT_LMC(struct doc_opts),
 	CLI_OPT_THREADS(struct doc_opts),
 	{ "ca", CLI_STRING, offsetof(struct doc_opts, from.ca), "NAME",
-	  "local adapter, not the first that is up", NULL, 0, 0 },
+	  "local adapter; else the first with a port that is up", NULL, 0, 0 },
 	{ "port", CLI_UINT, offsetof(struct doc_opts, from.port), "N",
-	  "its port; 0: the first that is up", "0", 0, FTR_PORT_MAX },
+	  "local port; 0: the first that is up", "0", 0, FTR_PORT_MAX },
 	{ "m-key", CLI_U64, offsetof(struct doc_opts, from.m_key), "KEY",
 	  "M_Key of the switches", "0", 0, 0 },
 	{ "strict", CLI_FLAG, offsetof(struct doc_opts, strict), NULL,
-	  "warnings are findings, too", NULL, 0, 0 },
+	  "count warnings as findings", NULL, 0, 0 },
 	{ "quiet", CLI_FLAG, offsetof(struct doc_opts, quiet), NULL,
 	  "print warnings and failures only", NULL, 0, 0 },
 	CLI_OPT_JSON(struct doc_opts),
@@ -56,14 +56,14 @@ static int run_doctor(int argc, char **argv);
 
 const struct cli_cmd cli_doctor = {
 	.name = "doctor",
-	.summary = "examine node, fabric and tables before a change",
+	.summary = "check node, fabric and tables before a change",
 	.args = "[FABRIC]",
 	.text =
-"Examines this node (adapter, port, opensm, plugin, opensm.conf), the running\n"
-"fabric (subnet managers, links, switches) and the tables in use (lost pairs,\n"
-"credit loops, balance beside each engine), and recommends lines for\n"
-"opensm.conf.  With FABRIC and --lfts it reads dumps and leaves out this node.\n"
-"Nothing is ever written to the fabric.\n"
+"Checks this node (adapter, port, opensm, plugin, opensm.conf), the running\n"
+"fabric (subnet managers, links, switches) and the tables in use (unreachable\n"
+"pairs, credit loops, balance compared with each engine), and recommends lines\n"
+"for opensm.conf.  With FABRIC and --lfts it reads dumps and skips this node.\n"
+"Nothing is written to the fabric.\n"
 "Exit status: 0 no failure, 1 a failure (with --strict also a warning), 2 bad\n"
 "input.\n",
 	.opts = options,
@@ -75,7 +75,7 @@ const struct cli_cmd cli_doctor = {
 /* ---- the checks -------------------------------------------------------- */
 
 enum {
-	NEED_NODE = 1,		/* this node, so no dumps */
+	NEED_NODE = 1,		/* this node; not available with dumps */
 	NEED_FABRIC = 2,
 	NEED_LIVE = 4,
 	NEED_TABLES = 8,
@@ -170,7 +170,7 @@ static bool known_id(const char *id)
 	return false;
 }
 
-/* NULL: the check can be run. */
+/* Why the check cannot run, or NULL. */
 static const char *hindrance(const struct doctor *d, unsigned int needs)
 {
 	if (needs & NEED_NODE)
@@ -231,7 +231,7 @@ static uint32_t recommend(const struct doctor *d, struct line *l)
 	snprintf(l[n].text, sizeof(l[n].text), "routing_engine %s,updn",
 		 engine);
 	snprintf(l[n].reason, sizeof(l[n].reason), "%s; updn routes if %s refuses",
-		 d->best ? "the fewest lost pairs and the best balance above" :
+		 d->best ? "the fewest unreachable pairs and the best balance above" :
 		 "the default", engine);
 	n++;
 	if (d->shape_err.status)
@@ -290,7 +290,7 @@ static const struct {
 	enum cli_metric metric;
 	int digits;
 } rows[] = {
-	{ "lost pairs of end ports", "lost_pairs", CLI_M_LOST, 0 },
+	{ "unreachable pairs of end ports", "lost_pairs", CLI_M_LOST, 0 },
 	{ "credit loop, shortest (links)", "credit_loop_length", CLI_M_CYCLE,
 	  0 },
 	{ "longest path (links)", "longest_path", CLI_M_HOPS, 0 },
@@ -443,7 +443,7 @@ static int bad_usage(const struct doctor *d)
 
 	for (unsigned int i = 0; i < o->only.n; i++)
 		if (!known_id(o->only.v[i]))
-			return cli_error("doctor: there is no check '%s'",
+			return cli_error("doctor: unknown check '%s'",
 					 o->only.v[i]);
 	if (o->lfts && !d->fabric)
 		return cli_error("doctor: --lfts needs FABRIC");
@@ -469,7 +469,7 @@ static int run_doctor(int argc, char **argv)
 	if (!d.fabric)
 		doc_read_conf(&d);
 	run_checks(&d, r);
-	/* dumps that cannot be read are bad input; a fabric is a finding */
+	/* Unreadable dumps are bad input; an unreadable live fabric is a finding. */
 	if (d.fabric && d.net.err.status)
 		status = cli_fail(&d.net.err);
 	else

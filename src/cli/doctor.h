@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * doctor: what is examined, and what was found.
+ * doctor: data shared by the checks, and their results.
  *
  *	doctor.c	the command: options, order of checks, output
  *	doctor_local.c	this node: adapter, port, opensm, plugin, opensm.conf
- *	doctor_read.c	the fabric as dumps or the switches describe it
+ *	doctor_read.c	reads the fabric from dumps or from the switches
  *	doctor_links.c	links, switches and subnet managers
- *	doctor_paths.c	forwarding tables: lost pairs, loops, balance
+ *	doctor_paths.c	forwarding tables: unreachable pairs, loops, balance
  *
  * A check reads struct doctor and fills one struct doc_result.  It writes
  * nothing, to the fabric or elsewhere.
@@ -30,7 +30,7 @@ enum doc_verdict {
 
 #define DOC_DETAILS 10
 
-/* Where a detail is: a port of a node, 0 the node itself; GUID 0: nowhere. */
+/* Location of a detail: a port of a node; port 0: the node itself; GUID 0: none. */
 struct doc_place {
 	uint64_t guid;
 	unsigned int port;
@@ -39,22 +39,22 @@ struct doc_place {
 struct doc_result {
 	const char *id;
 	enum doc_verdict verdict;
-	char text[512];		/* what was found, or why it was not checked */
-	char remedy[512];	/* one thing to do, "" if there is none */
-	char *detail[DOC_DETAILS];	/* malloc()ed lines, the first of them */
+	char text[512];		/* the finding, or why it was not checked */
+	char remedy[512];	/* recommended action, "" if there is none */
+	char *detail[DOC_DETAILS];	/* malloc()ed lines, at most DOC_DETAILS */
 	struct doc_place place[DOC_DETAILS];
-	uint32_t n_details;	/* of all that were found */
+	uint32_t n_details;	/* number found, may exceed DOC_DETAILS */
 };
 
 void doc_say(struct doc_result *r, enum doc_verdict v, const char *fmt, ...)
 	FTR_PRINTF(3, 4);
 void doc_remedy(struct doc_result *r, const char *fmt, ...) FTR_PRINTF(2, 3);
-/* One object that is concerned; kept while there is room, counted always. */
+/* Adds one affected object; always counted, kept while there is room. */
 void doc_detail(struct doc_result *r, const char *fmt, ...) FTR_PRINTF(2, 3);
-/* Where the last detail is: node GUID of a switch or port GUID. */
+/* Location of the last detail; guid: node GUID of a switch, or port GUID. */
 void doc_at(struct doc_result *r, uint64_t guid, unsigned int port);
 
-/* What PortInfo of a switch port and of its far end says; 0: not known. */
+/* PortInfo of a switch port and of the port at the far end; 0: not known. */
 struct doc_port {
 	uint8_t state;		/* 1 Down, 2 Init, 3 Armed, 4 Active */
 	uint8_t max_width;	/* lanes that both ends support */
@@ -72,7 +72,7 @@ struct doc_switch {
 struct doc_sm {
 	uint64_t guid;		/* of its port */
 	ftr_lid lid;
-	bool answered;		/* to SMInfo: the rest is known */
+	bool answered;		/* to SMInfo; if false, only guid, lid, name are set */
 	uint8_t state;		/* 0 not active, 1 discovering, 2 standby,
 				 * 3 master */
 	uint8_t priority;
@@ -88,11 +88,11 @@ struct doc_silent {
 	char name[FTR_NAME_MAX + 1];
 };
 
-/* The fabric.  Members that dumps do not have are NULL or zero. */
+/* The fabric.  Members that dumps do not contain are NULL or zero. */
 struct doc_fabric {
 	bool tried, live;
-	struct ftr_err err;	/* why there is no f */
-	double seconds;		/* to read it */
+	struct ftr_err err;	/* why f is NULL */
+	double seconds;		/* time to read it */
 	struct ftr_fabric *f;
 	struct ftr_tables *t;
 	uint32_t missing;	/* switches without a table */
@@ -103,23 +103,23 @@ struct doc_fabric {
 	struct doc_silent silent[DOC_DETAILS];
 	uint32_t n_silent;
 	uint32_t no_counters;	/* switches whose counters did not answer */
-	uint64_t m_key;		/* of the local port, 0: none, or not shown */
+	uint64_t m_key;		/* of the local port; 0: none or not shown */
 	bool m_key_known;
 };
 
-/* Tables of an engine beside those in use. */
+/* Measurements of one set of tables: those in use, or those of an engine. */
 struct doc_column {
-	const char *name;	/* "in use", or the engine's */
+	const char *name;	/* "in use", or the engine's name */
 	struct cli_measure m;
 	bool done;
 };
 #define DOC_COLUMNS 8
 
-/* Keys of opensm.conf that matter here; strings are malloc()ed or NULL. */
+/* Keys of opensm.conf that the checks use; strings are malloc()ed or NULL. */
 struct doc_conf {
-	char *path;		/* NULL: there is none */
+	char *path;		/* NULL: no file found */
 	char *plugins, *engines, *roots, *cn, *io;
-	char *options;		/* file of the plugin's options */
+	char *options;		/* the plugin's option file */
 	bool ucast_cache, qos, no_sweep;
 };
 
@@ -138,24 +138,24 @@ struct doctor {
 	struct doc_conf conf;
 	struct doc_fabric net;
 	struct ftr_team *team;
-	/* made by the first check that needs them */
+	/* computed by the first check that needs them */
 	struct ftr_shape_opts shape_opts;
 	struct ftr_nominal *nominal;
-	struct ftr_shape *sh;	/* NULL: err says why */
+	struct ftr_shape *sh;	/* NULL: shape_err says why */
 	struct ftr_err shape_err;
-	struct ftr_check_report *report;	/* NULL: not made */
+	struct ftr_check_report *report;	/* NULL: not computed */
 	struct cli_verdict judged;
 	struct doc_column col[DOC_COLUMNS];
 	uint32_t n_col;
-	const char *best;	/* engine, NULL: not known */
+	const char *best;	/* recommended engine, NULL: not known */
 };
 
 typedef void (*doc_fn)(struct doctor *d, struct doc_result *r);
 
 /* doctor_local.c */
 #define DOC_VERSION_MAX 32
-/* The string "OpenSM <digits and dots>" that stands by itself in the file;
- * false: there is none.  errno: 0 or why the file cannot be read. */
+/* Finds the first NUL-terminated string "OpenSM <digits and dots>" in the file.  Returns
+ * false if there is none; errno is then 0 or says why the file cannot be read. */
 bool doc_file_version(const char *path, char version[DOC_VERSION_MAX]);
 /* The program opensm, malloc()ed; NULL: not found. */
 char *doc_find_opensm(void);

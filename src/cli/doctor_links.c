@@ -100,7 +100,8 @@ static const char *link_text(char *buf, size_t size,
 
 #define LINK_TEXT (2 * CLI_NAME_MAX + 32)
 
-/* A cable between switches is looked at once, from its lower end. */
+/* True for one end of each link: the lower one of a link between switches, and the
+ * switch port of a link to an end port. */
 static bool is_first_end(const struct ftr_swport *x, ftr_sw s, unsigned int p)
 {
 	return x->peer_kind == FTR_PEER_EP ||
@@ -128,7 +129,7 @@ void doc_silent(struct doctor *d, struct doc_result *r)
 	}
 	doc_say(r, DOC_FAILURE, "%u link%s with one end only: the port is up, the node behind it does not answer",
 		n->n_silent, n->n_silent == 1 ? "" : "s");
-	doc_remedy(r, "reset the node behind each of these ports, or take the cable out");
+	doc_remedy(r, "reset the node behind each of these ports, or unplug the cable");
 }
 
 void doc_link_state(struct doctor *d, struct doc_result *r)
@@ -155,11 +156,10 @@ void doc_link_state(struct doctor *d, struct doc_result *r)
 	}
 	doc_say(r, DOC_WARNING, "%u link%s not Active", r->n_details,
 		r->n_details == 1 ? " is" : "s are");
-	doc_remedy(r, "if that lasts, the subnet manager cannot configure these ports: look for their GUIDs in its log");
+	doc_remedy(r, "if this persists, the subnet manager cannot configure these ports: look for their GUIDs in its log");
 }
 
-/* The greatest value of a property among the links of s to nodes of the same
- * kind. */
+/* Greatest value among the links of s to nodes of the given kind. */
 static unsigned int best_near(const struct ftr_fabric *f, ftr_sw s,
 			      unsigned int kind,
 			      unsigned int (*value)(const struct ftr_swport *))
@@ -186,9 +186,9 @@ static unsigned int speed_of(const struct ftr_swport *x)
 }
 
 /*
- * Is the link slower than others of the same kind at one of its switches, and,
- * where that is known, than both of its ends support?  Dumps do not tell what
- * ends support, so there only links between switches are compared.
+ * True if the link is slower than another link of the same kind at one of its
+ * switches, and slower than both of its ends support.  Dumps do not contain the
+ * supported values (supported is 0); then only links between switches are compared.
  */
 static bool is_slow(const struct doctor *d, ftr_sw s, unsigned int p,
 		    unsigned int (*value)(const struct ftr_swport *),
@@ -236,7 +236,7 @@ void doc_link_width(struct doctor *d, struct doc_result *r)
 	doc_say(r, DOC_WARNING, "%u link%s narrower than %s neighbours",
 		r->n_details, r->n_details == 1 ? " is" : "s are",
 		r->n_details == 1 ? "its" : "their");
-	doc_remedy(r, "reseat or replace the cable; a link with less lanes carries as much of the traffic as the others");
+	doc_remedy(r, "reseat or replace the cable; a link with fewer lanes gets as many flows as the others");
 }
 
 void doc_link_speed(struct doctor *d, struct doc_result *r)
@@ -356,7 +356,7 @@ void doc_lft_top(struct doctor *d, struct doc_result *r)
 	doc_say(r, DOC_FAILURE, "%u switch%s packets to the highest LIDs (%u is in use)",
 		r->n_details, r->n_details == 1 ? " drops" : "es drop",
 		f->max_lid);
-	doc_remedy(r, "make opensm sweep (kill -HUP); if it stays, the switches did not take OpenSM's SwitchInfo");
+	doc_remedy(r, "make opensm sweep (kill -HUP); if it persists, the switches did not accept OpenSM's SwitchInfo");
 }
 
 void doc_vls(struct doctor *d, struct doc_result *r)

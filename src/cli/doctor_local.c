@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * doctor: this node.  Adapters and ports as libibumad and libibverbs show them,
- * the installed opensm and plugin, and opensm.conf.
+ * doctor: this node.  Adapters and ports as libibumad and libibverbs report them, the
+ * installed opensm and plugin, and opensm.conf.
  *
- * The versions of opensm and of the plugin are read out of their files, and
- * neither is run: OpenSM compares the same two strings when it loads a plugin.
- * Whether the structures agree, too, can only be seen by the plugin inside of
- * opensm, which then refuses to load (IBF220).
+ * The versions of opensm and of the plugin are read from their files; neither is run.
+ * OpenSM compares the same two strings when it loads a plugin.  Whether the structures
+ * agree, too, can be checked only by the plugin inside opensm; if they do not, it
+ * refuses to load (IBF220).
  */
 #include "config.h"
 
@@ -30,8 +30,8 @@
 
 #define CAS_MAX 32
 
-/* Where the kernel shows none, libibumad makes up a name: count those that can
- * be described. */
+/* If the kernel has no adapter, libibumad may return a made-up name; count only those
+ * that can be queried. */
 static int adapters(char names[CAS_MAX][UMAD_CA_NAME_LEN])
 {
 	int n = umad_get_cas_names(names, CAS_MAX), found = 0;
@@ -79,7 +79,7 @@ void doc_adapter(struct doctor *d, struct doc_result *r)
 		doc_remedy(r, "give one of those listed with --ca");
 }
 
-/* Open the port as a command that reads the fabric does. 0 or errno. */
+/* Opens the port as a command that reads the fabric does.  Returns 0 or errno. */
 static int try_open(const struct doctor *d)
 {
 	int port;
@@ -295,7 +295,7 @@ bool doc_file_version(const char *path, char version[DOC_VERSION_MAX])
 	return found;
 }
 
-/* The first of the directories, separated by colons, that has the file. */
+/* Finds the file in the first of the colon-separated directories that contains it. */
 static char *find_file(const char *dirs, const char *name)
 {
 	while (dirs && *dirs) {
@@ -311,7 +311,7 @@ static char *find_file(const char *dirs, const char *name)
 	return NULL;
 }
 
-/* What the dynamic linker looks through, near enough. */
+/* Approximates the search path of the dynamic linker. */
 static char *find_plugin(void)
 {
 	static const char name[] = "libibfattree.so";
@@ -363,7 +363,7 @@ void doc_plugin(struct doctor *d, struct doc_result *r)
 		doc_detail(r, "%s: OpenSM %s", opensm, a);
 		doc_detail(r, "%s: for OpenSM %s", plugin, b);
 		if (!strcmp(a, b)) {
-			doc_say(r, DOC_OK, "opensm and the plugin are both of OpenSM %s (the plugin compares structures when it is loaded)",
+			doc_say(r, DOC_OK, "opensm and the plugin both are for OpenSM %s (the plugin also compares structures when it is loaded)",
 				a);
 		} else {
 			doc_say(r, DOC_FAILURE, "opensm is OpenSM %s, the plugin is built for OpenSM %s; opensm does not load it",
@@ -389,7 +389,7 @@ static void keep(char **at, const char *value)
 	*at = strcasecmp(value, "(null)") ? strdup(value) : NULL;
 }
 
-/* "ibfattree:PATH" among the words of all plugins. */
+/* Finds "ibfattree:PATH" among the options of all plugins. */
 static void keep_options(struct doc_conf *c, const char *value)
 {
 	static const char word[] = "ibfattree:";
@@ -404,7 +404,7 @@ static void keep_options(struct doc_conf *c, const char *value)
 	free(path);
 }
 
-/* One line "key value"; the last one of a key counts, as in OpenSM. */
+/* Handles one line "key value"; if a key is repeated, the last one counts, as in OpenSM. */
 static void take_line(struct doc_conf *c, const char *key, const char *value)
 {
 	if (!strcmp(key, "event_plugin_name"))
@@ -457,7 +457,7 @@ void doc_read_conf(struct doctor *d)
 		take_line(&d->conf, key, value);
 	}
 	fclose(f);
-	/* files that the engines would read, unless others are given */
+	/* use the engines' files unless others were given */
 	if (!d->o.files.roots)
 		d->o.files.roots = d->conf.roots;
 	if (!d->o.files.cn)
@@ -491,8 +491,8 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
-/* The first engine of ours that the list names, of those with a second VL if
- * so wanted; NULL if there is none. */
+/* The first engine of ibfattree in the list; with second_vl, the first that uses a second
+ * VL.  NULL if there is none. */
 static const char *our_engine(const char *list, bool second_vl)
 {
 	const struct ftr_engine_ops *e;
@@ -525,7 +525,7 @@ void doc_config(struct doctor *d, struct doc_result *r)
 	if (engine && c->ucast_cache)
 		doc_detail(r, "use_ucast_cache TRUE: OpenSM may keep old tables after changes at leaf switches");
 	if (engine && c->no_sweep)
-		doc_detail(r, "sweep_interval 0: a change whose trap is lost is never seen");
+		doc_detail(r, "sweep_interval 0: a change is never noticed if its trap is lost");
 	if (second_vl && !c->qos)
 		doc_detail(r, "routing_engine %s without \"qos TRUE\": repairs have one VL only",
 			   second_vl);

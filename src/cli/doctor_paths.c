@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * doctor: what the forwarding tables do, and what each engine would do instead.
+ * doctor: forwarding tables in use, and those that each engine would compute.
  *
- * Ranks are made once, by the GUID files and the nominal fabric that are given
- * or that opensm.conf names; the tables are walked once.  All later checks read
- * these two.
+ * Ranks are computed once, from the GUID files and the nominal fabric that the options
+ * or opensm.conf name.  The tables are checked once.  All checks below use these two
+ * results.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -14,8 +14,8 @@
 
 #include "cli/doctor.h"
 
-/* Tables in use whose mean worst link exceeds that of the best engine by more
- * than this are reported. */
+/* Tables in use are reported if their mean most loaded link exceeds that of the best
+ * engine by more than this factor. */
 #define BALANCE_TOLERANCE 1.1
 
 /* ---- what is made once ------------------------------------------------- */
@@ -65,7 +65,7 @@ static bool need_report(struct doctor *d, struct doc_result *r)
 					report, &err) ||
 	    cli_judge(d->net.f, d->sh, d->net.t, report, &none, &d->judged,
 		      &err)) {
-		doc_say(r, DOC_NOT_CHECKED, "the tables cannot be walked: %s",
+		doc_say(r, DOC_NOT_CHECKED, "the tables cannot be checked: %s",
 			report ? err.msg : "out of memory");
 		free(report);
 		return false;
@@ -85,7 +85,7 @@ void doc_free_paths(struct doctor *d)
 
 /* ---- files of this fabric ---------------------------------------------- */
 
-/* How many GUIDs of the file are not in the fabric. */
+/* Number of GUIDs in the file that are not in the fabric. */
 static void one_file(const struct doctor *d, struct doc_result *r,
 		     const char *what, const char *path, bool switches)
 {
@@ -127,12 +127,12 @@ void doc_files(struct doctor *d, struct doc_result *r)
 	one_file(d, r, "cn_guid_file", g->cn, false);
 	one_file(d, r, "io_guid_file", g->io, false);
 	if (!r->n_details) {
-		doc_say(r, DOC_OK, "the GUID files name nodes of this fabric only");
+		doc_say(r, DOC_OK, "all GUIDs in the GUID files are in this fabric");
 		return;
 	}
-	doc_say(r, DOC_WARNING, "%u GUID file%s not fit this fabric",
+	doc_say(r, DOC_WARNING, "%u GUID file%s not match this fabric",
 		r->n_details, r->n_details == 1 ? " does" : "s do");
-	doc_remedy(r, "write the file anew; cn and io files hold port GUIDs, root files node GUIDs");
+	doc_remedy(r, "rewrite the file; cn and io files contain port GUIDs, root files node GUIDs");
 }
 
 void doc_ranks(struct doctor *d, struct doc_result *r)
@@ -143,17 +143,17 @@ void doc_ranks(struct doctor *d, struct doc_result *r)
 	sh = d->sh;
 	if (!sh) {
 		doc_say(r, DOC_FAILURE, "%s", d->shape_err.msg);
-		doc_remedy(r, "list the top switches in a root_guid_file that fits this fabric");
+		doc_remedy(r, "list the root switches in a root_guid_file that matches this fabric");
 		return;
 	}
-	doc_say(r, DOC_OK, "%u ranks (%s), %u leaf switches, %u planes, %u pods, %u links inside a rank, %u hosts on upper switches",
+	doc_say(r, DOC_OK, "%u ranks (%s), %u leaf switches, %u planes, %u pods, %u horizontal links, %u hosts on upper switches",
 		sh->tree.n_ranks, sh->tree.roots_given ? "from root_guid_file" :
 		"inferred", sh->tree.n_leaf, sh->tree.n_planes, sh->tree.n_pods,
 		sh->tree.n_horizontal, sh->tree.n_odd);
 	if (sh->tree.n_horizontal * 10 <= d->net.f->n_sw_links)
 		return;
 	r->verdict = DOC_WARNING;
-	doc_remedy(r, "more than a tenth of the links join switches of one rank and are not used by dmodc: list the top switches in root_guid_file, or use sftree");
+	doc_remedy(r, "more than a tenth of the links are horizontal and not used by dmodc: list the root switches in root_guid_file, or use sftree");
 }
 
 /* ---- missing links ----------------------------------------------------- */
@@ -173,7 +173,7 @@ static void absent_links(const struct doctor *d, struct doc_result *r)
 	}
 }
 
-/* Without a nominal fabric: upward slots that no neighbour has. */
+/* Without a nominal fabric: upward slots whose neighbour could not be found. */
 static uint32_t free_slots(const struct doctor *d, struct doc_result *r)
 {
 	const struct ftr_shape *sh = d->sh;
@@ -214,15 +214,15 @@ void doc_links_missing(struct doctor *d, struct doc_result *r)
 			doc_say(r, DOC_WARNING, "%u upward neighbour%s missing, compared with other switches of the same rank",
 				n, n == 1 ? " is" : "s are");
 		else
-			doc_say(r, DOC_OK, "no switch has less upward neighbours than others of its rank");
+			doc_say(r, DOC_OK, "no switch has fewer upward neighbours than others of its rank");
 	}
 	if (r->verdict == DOC_WARNING)
-		doc_remedy(r, "repair these links; if they were removed for good, make the state file anew (--nominal, docs/rollout.md)");
+		doc_remedy(r, "repair these links; if they were removed on purpose, recreate the state file (--nominal, docs/rollout.md)");
 }
 
 /* ---- paths ------------------------------------------------------------- */
 
-/* Does a packet at s arrive at the switch that owns lid, or at its port? */
+/* True if a packet at s arrives at the switch that owns lid, or at lid's port. */
 static bool arrives(const struct ftr_fabric *f, const struct ftr_tables *t,
 		    ftr_sw s, ftr_lid lid)
 {
@@ -275,11 +275,11 @@ void doc_sm_reach(struct doctor *d, struct doc_result *r)
 	} else {
 		doc_say(r, DOC_FAILURE, "%u path%s from switches to subnet managers missing; traps of these switches are lost",
 			r->n_details, r->n_details == 1 ? " is" : "s are");
-		doc_remedy(r, "make opensm route again (kill -HUP), or use an engine of ibfattree: all of them join every switch with every subnet manager");
+		doc_remedy(r, "make opensm reroute (kill -HUP), or use an engine of ibfattree: all of them connect every switch to every subnet manager");
 	}
 }
 
-/* Hosts by the number of hosts that do not reach them. */
+/* Lists hosts with the number of hosts that do not reach them. */
 static void name_hosts(const struct doctor *d, struct doc_result *r)
 {
 	const struct ftr_fabric *f = d->net.f;
@@ -325,7 +325,7 @@ void doc_pairs(struct doctor *d, struct doc_result *r)
 	doc_say(r, d->judged.class_bad[FTR_CHECK_HOST_HOST] ? DOC_FAILURE :
 		DOC_WARNING, "%s of %s pairs of end ports have no path",
 		cli_num(a, bad), cli_num(b, all));
-	doc_remedy(r, "compare with the engines below: \"lost pairs\" shows which of them has a path");
+	doc_remedy(r, "compare with the engines below: \"unreachable pairs\" shows which engines have paths");
 	name_hosts(d, r);
 }
 
@@ -338,7 +338,7 @@ void doc_loops(struct doctor *d, struct doc_result *r)
 	if (!need_report(d, r))
 		return;
 	if (!d->report->found[FTR_FIND_LOOP]) {
-		doc_say(r, DOC_OK, "no packet goes round");
+		doc_say(r, DOC_OK, "no forwarding loop");
 		return;
 	}
 	s = &d->report->sample[FTR_FIND_LOOP];
@@ -346,7 +346,7 @@ void doc_loops(struct doctor *d, struct doc_result *r)
 		cli_num(a, d->report->found[FTR_FIND_LOOP]),
 		cli_sw_name(from, d->net.f, s->from),
 		cli_lid_name(to, d->net.f, s->lid));
-	doc_remedy(r, "make opensm route again (kill -HUP); with routing_engine file correct the file");
+	doc_remedy(r, "make opensm reroute (kill -HUP); with routing_engine file correct the file");
 }
 
 void doc_credit_loops(struct doctor *d, struct doc_result *r)
@@ -367,7 +367,7 @@ void doc_credit_loops(struct doctor *d, struct doc_result *r)
 			   c->cycle[i].port);
 		doc_at(r, d->net.f->sw[c->cycle[i].sw].guid, c->cycle[i].port);
 	}
-	doc_say(r, DOC_FAILURE, "the tables in use can deadlock: %u links wait for each other in a circle (unless the routing engine separates them by VLs; check with ibfattree check --sl2vl --psl)",
+	doc_say(r, DOC_FAILURE, "the tables in use can deadlock: %u links wait for each other in a cycle (unless the routing engine separates them by VLs; check with ibfattree check --sl2vl --psl)",
 		c->cycle_len);
 	doc_remedy(r, "use an engine without credit loops; see the table below");
 }
@@ -435,8 +435,8 @@ static enum ftr_status engine_column(struct doctor *d,
 	return st;
 }
 
-/* The engine to recommend: fewest lost pairs of end ports, then the lowest mean
- * of the worst link over all shifts; the first one where these are equal. */
+/* The engine to recommend: the fewest unreachable pairs of end ports, then the lowest
+ * mean of the most loaded link over all shifts; if equal, the first one. */
 static const struct doc_column *best_engine(const struct doctor *d)
 {
 	const struct doc_column *best = NULL;

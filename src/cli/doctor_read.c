@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * doctor: the fabric, from dumps or from the switches.
+ * doctor: reads the fabric from dumps or from the switches.
  *
- * A live fabric is read once: libibnetdisc's discovery (with PortInfo and
- * SwitchInfo of everything), SMInfo of every port that says that it is a
- * subnet manager, the error counters of every switch, and the forwarding
- * tables.  All of these are Gets.
+ * A live fabric is read once, with Gets only: discovery by libibnetdisc (with PortInfo
+ * and SwitchInfo), SMInfo of every port with the IsSM capability, the error counters
+ * of every switch, and the forwarding tables.
  *
- * SMInfo goes over directed routes, for a fabric may have no LIDs yet.
- * Counters go over LIDs: one Get with AllPortSelect a switch, and one a port
- * only where that sum shows link failures or the switch does not know
- * AllPortSelect.
+ * SMInfo uses directed routes, because a fabric may not have LIDs yet.  Counters use
+ * LIDs: one Get with AllPortSelect per switch.  Single ports are asked only if that
+ * sum shows link failures or the switch does not support AllPortSelect.
  */
 #include "config.h"
 
@@ -29,7 +27,7 @@
 #define SM_TIMEOUT_MS	500
 #define PMA_TIMEOUT_MS	200
 #define PMA_ALL_PORTS	255
-#define PMA_GIVE_UP	3	/* switches that do not answer */
+#define PMA_GIVE_UP	3	/* unanswered switches before giving up */
 #define CAP_IS_SM	(1u << 1)
 
 static unsigned int info(const ibnd_port_t *p, enum MAD_FIELDS which)
@@ -160,7 +158,7 @@ static void look_for_sms(struct doc_fabric *n, const ibnd_node_t *node,
 
 /* ---- counters ---------------------------------------------------------- */
 
-/* LinkDowned of a port, saturating at 255; -1: no answer. */
+/* LinkDowned of a port, saturates at 255; -1: no answer. */
 static int link_downed(const ibnd_node_t *node, unsigned int port,
 		       struct ibmad_port *via)
 {
@@ -189,7 +187,7 @@ static void read_counters(struct doc_fabric *n, const struct ftr_fabric *f,
 	for (unsigned int i = 1; i <= f->sw[s].n_ports; i++) {
 		int one = sum ? link_downed(node, i, via) : 0;
 
-		if (one < 0) {		/* all the others would, too */
+		if (one < 0) {		/* the other ports would not answer either */
 			n->no_counters++;
 			return;
 		}

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Faults as a user names them, and a fabric that has them.
+ * Faults given on the command line, and the fabric with these faults.
  *
  *	"sw-1-3"[20]  0x0002c903000a1b2c[20]  S-0002c903000a1b2c[20]
  *			the link at that port, to a switch or to a host
  *	sw-2-0  0x0002c903000a1b2c  S-0002c903000a1b2c
  *			a whole switch
  *	5links  2%links  3switches  10%switches
- *			random ones: links between switches, switches that
- *			carry no host; drawn from those that the named faults
- *			leave
+ *			random faults: links between switches, or switches without
+ *			hosts; drawn after the named faults are applied
  *
- * find.c has the rules for names.  A host whose link or switch is gone stays in
- * the fabric without a link, so that the checker counts every pair that it
- * loses; an Aggregation Node is part of its switch and goes with it.
+ * find.c has the rules for names.  A host whose link or switch fails stays in the
+ * fabric without a link, so that the checker counts its unreachable pairs.  An
+ * Aggregation Node is part of its switch and is removed with it.
  */
 #include <errno.h>
 #include <math.h>
@@ -32,7 +31,7 @@ static bool is_plural(const char *s, const char *one)
 	       (!s[n] || !strcmp(s + n, "s") || !strcmp(s + n, "es"));
 }
 
-/* Switches that random faults may take: ftr_gen_damage has the same rule. */
+/* Switches that random faults may remove: the same rule as in ftr_gen_damage. */
 static uint32_t count_bare(const struct ftr_fabric *f)
 {
 	uint8_t *host = calloc((size_t)f->n_sw + 1, 1);
@@ -48,8 +47,8 @@ static uint32_t count_bare(const struct ftr_fabric *f)
 	return n;
 }
 
-/* "5links", "2.5%links", "3switches", "10%switches": -1 if the word is none of
- * these.  Of a share that is not 0 at least one breaks. */
+/* Parses "5links", "2.5%links", "3switches", "10%switches"; returns -1 if the word has
+ * none of these forms.  A percentage above 0 selects at least one. */
 static int parse_random(const struct ftr_fabric *f, const char *spec,
 			struct cli_faults *z, struct ftr_err *err)
 {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Which switch a word of the user names: by its whole name, by its GUID, or by a
- * part of its name that no other switch has.
+ * Finds the switch that the user names: by its whole name, by its GUID, or by a part
+ * of its name that no other switch has.
  *
- * Nothing is guessed.  A word that names several switches, or none, is an error
- * that lists what was probably meant: the switches that have it in their name,
- * or those whose names are a few letters away (edit distance after Levenshtein
- * 1966).
+ * Nothing is guessed.  A word that matches several switches, or none, is an error
+ * that lists the likely ones: the switches whose names contain the word, or those
+ * whose names are a few letters away (edit distance after Levenshtein 1966).
  */
 #include <ctype.h>
 #include <errno.h>
@@ -34,7 +33,7 @@ static bool parse_guid(const char *s, uint64_t *guid)
 	return !*end && !errno;
 }
 
-/* Does the name hold the word, whatever the case? */
+/* True if the name contains the word; case is ignored. */
 static bool holds(const char *name, const char *word)
 {
 	size_t n = strlen(word);
@@ -45,8 +44,8 @@ static bool holds(const char *name, const char *word)
 	return false;
 }
 
-/* Letters to insert, delete or replace, whatever their case; a and b have at
- * most FTR_NAME_MAX. */
+/* Edit distance: letters to insert, delete or replace, ignoring case; a and b have at
+ * most FTR_NAME_MAX letters. */
 static unsigned int distance(const char *a, const char *b)
 {
 	unsigned int row[FTR_NAME_MAX + 1], diagonal, above;
@@ -89,8 +88,8 @@ static void list_names(char *buf, size_t size, const struct ftr_fabric *f,
 		snprintf(buf + at, size - at, " and %u more", all - n);
 }
 
-/* The first LISTED of the switches whose names are the least number of letters
- * away from the word, if that is at most a quarter of its length and one. */
+/* Of the switches whose names have the least edit distance from the word, the first
+ * LISTED; none if that distance exceeds a quarter of the word's length plus one. */
 static unsigned int closest(const struct ftr_fabric *f, const char *word,
 			    ftr_sw *sw)
 {

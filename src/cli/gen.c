@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree gen: a PGFT or a torus, damaged on request, as a netfile; and a
- * schedule of faults to play to ibsim.
+ * ibfattree gen: a PGFT or a torus, with faults on request, as a netfile; and a
+ * fault schedule for ibsim.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,30 +22,30 @@ struct gen {
 
 static const struct cli_opt options[] = {
 	{ "seed", CLI_U64, offsetof(struct gen, seed), "N",
-	  "seed of everything random", "0", 0, 0 },
+	  "seed of all random choices", "0", 0, 0 },
 	{ "random-guids", CLI_FLAG, offsetof(struct gen, random_guids), NULL,
-	  "GUIDs as vendors assign them, not in order", NULL, 0, 0 },
+	  "GUIDs as vendors assign them, not in sequence", NULL, 0, 0 },
 	{ "random-ports", CLI_FLAG, offsetof(struct gen, random_ports), NULL,
-	  "cables plugged into any port of a switch", NULL, 0, 0 },
+	  "connect links to random ports of a switch", NULL, 0, 0 },
 	{ "random-lids", CLI_FLAG, offsetof(struct gen, random_lids), NULL,
-	  "LIDs in any order", NULL, 0, 0 },
+	  "assign LIDs in random order", NULL, 0, 0 },
 	{ "random-order", CLI_FLAG, offsetof(struct gen, random_order), NULL,
-	  "records of the file in any order", NULL, 0, 0 },
+	  "write the records in random order", NULL, 0, 0 },
 	{ "lmc", CLI_UINT, offsetof(struct gen, lmc), "N",
 	  "2^N LIDs per host port", "0", 0, FTR_LMC_MAX },
 	{ "no-lids", CLI_FLAG, offsetof(struct gen, no_lids), NULL,
-	  "leave LIDs to the subnet manager", NULL, 0, 0 },
+	  "omit LIDs; the subnet manager assigns them", NULL, 0, 0 },
 	{ "drop-links", CLI_UINT, offsetof(struct gen, links), "N",
-	  "take N random cables between switches away", "0", 0, COUNT_MAX },
+	  "remove N random links between switches", "0", 0, COUNT_MAX },
 	{ "drop-switches", CLI_UINT, offsetof(struct gen, switches), "N",
-	  "take N random switches without hosts away", "0", 0, COUNT_MAX },
+	  "remove N random switches without hosts", "0", 0, COUNT_MAX },
 	{ "drop-hosts", CLI_UINT, offsetof(struct gen, hosts), "N",
-	  "take N random hosts away", "0", 0, COUNT_MAX },
+	  "remove N random hosts", "0", 0, COUNT_MAX },
 	{ "schedule", CLI_UINT, offsetof(struct gen, schedule), "N",
-	  "also write N console commands of faults and repairs", "0", 0,
+	  "also write N random faults and repairs for ibsim", "0", 0,
 	  COUNT_MAX },
 	{ "schedule-output", CLI_FILE, offsetof(struct gen, schedule_output),
-	  "FILE", "where --schedule writes", NULL, 0, 0 },
+	  "FILE", "output file of --schedule", NULL, 0, 0 },
 	CLI_OPT_OUTPUT(struct gen),
 	CLI_OPT_JSON(struct gen),
 	CLI_OPT_END
@@ -55,14 +55,14 @@ static int run_gen(int argc, char **argv);
 
 const struct cli_cmd cli_gen = {
 	.name = "gen",
-	.summary = "write a fat-tree or a torus as a netfile for ibsim",
+	.summary = "generate a fat-tree or torus as an ibsim netfile",
 	.args = "SHAPE",
 	.text =
-"Writes a parallel-ports generalised fat-tree, or a torus, in the form that\n"
-"ibsim reads.\n"
+"Generates a parallel-ports generalised fat-tree, or a torus, in the format of\n"
+"ibsim.\n"
 "SHAPE: 648, 3456, 11664 or 27648 (hosts of well-known trees), kary:K,N for\n"
 "the K-ary N-tree, or \"H;m1,..,mH;w1,..,wH;p1,..,pH\": H levels of switches,\n"
-"m_i children, w_i parents and p_i parallel cables at level i.\n"
+"m_i children, w_i parents and p_i parallel links at level i.\n"
 "torus:K1,K2,..[;H]: a torus of K1 x K2 x .. switches with H hosts each (1).\n"
 "The same SHAPE, options and seed give the same file on every machine.\n",
 	.opts = options,

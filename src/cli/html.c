@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree report: one HTML file that shows a fabric, its tables and what is
- * wrong with either.
+ * ibfattree report: one HTML file that shows a fabric, its tables and the findings
+ * about both.
  *
  * Sets of tables, in this order:
  *
  *	each engine		its tables for FABRIC
  *	each file of --lfts	as given
  *	with --fail		the first engine's tables on the damaged fabric,
- *				before and after it has routed again
+ *				before and after rerouting
  *	with --diff		OLD and NEW instead: the engine's tables of each,
  *				or those of two files
  */
@@ -30,24 +30,24 @@ struct report {
 
 static const struct cli_opt options[] = {
 	{ "engine", CLI_LIST, offsetof(struct report, engines), "NAME",
-	  "show the tables of this engine; without --lfts and this: dmodc", NULL,
+	  "tables of this engine; dmodc if --lfts is not given", NULL,
 	  0, 0 },
 	{ "lfts", CLI_FILES, offsetof(struct report, lfts), "FILE",
-	  "show these tables", NULL, 0, 0 },
+	  "tables to show", NULL, 0, 0 },
 	{ "fail", CLI_LIST, offsetof(struct report, fail), "SPEC",
-	  "what breaks: SWITCH, SWITCH[PORT], Nlinks, N%links, Nswitches", NULL,
+	  "fault: SWITCH, SWITCH[PORT], [N|N%](links|switches)", NULL,
 	  0, 0 },
 	{ "balance", CLI_WORD, offsetof(struct report, balance),
-	  "off|load|full", "search for even load: all-to-all; and shifts",
+	  "off|load|full", "balance all-to-all load; full: shifts as well",
 	  "full", 0, 0 },
 	{ "seed", CLI_U64, offsetof(struct report, seed), "N",
 	  "seed of the random faults", "0", 0, 0 },
 	{ "diff", CLI_FLAG, offsetof(struct report, diff), NULL,
-	  "show what differs between two states, OLD and FABRIC", NULL, 0, 0 },
+	  "compare two states of the fabric, OLD and FABRIC", NULL, 0, 0 },
 	{ "patterns", CLI_FILE, offsetof(struct report, patterns), "FILE",
 	  "pairs of end ports that send at the same time", NULL, 0, 0 },
 	{ "doctor", CLI_FILE, offsetof(struct report, doctor), "FILE",
-	  "findings to show: output of ibfattree doctor --json", NULL, 0, 0 },
+	  "findings to show (output of doctor --json)", NULL, 0, 0 },
 	CLI_OPT_ROOTS(struct report),
 	CLI_OPT_CN(struct report),
 	CLI_OPT_IO(struct report),
@@ -63,16 +63,16 @@ static int run_html(int argc, char **argv);
 
 const struct cli_cmd cli_html = {
 	.name = "report",
-	.summary = "draw a fabric and its tables in one HTML file",
+	.summary = "write an HTML page with the fabric and its tables",
 	.args = "[OLD] FABRIC",
 	.text =
-"Writes one HTML file that any browser opens without a network: the tree by\n"
-"ranks and pods, missing and slow links, hosts and switches that are unlike the\n"
-"others, the load of every link beside the least possible, findings of the\n"
-"checker, and the path between any two hosts.  --engine, --lfts and --fail may\n"
-"be given many times; all sets of tables stand side by side.\n"
-"With --diff OLD FABRIC it shows two states of one fabric.\n"
-"Exit status: 0 clean, 1 \"check\" finds fault with some of the tables, 2 bad\n"
+"Writes one self-contained HTML file: the tree by ranks and pods, missing and\n"
+"slow links, hosts and switches unlike the others, the load of every link\n"
+"compared with the lower bound, findings of the checker, and the path between any\n"
+"two hosts.  --engine, --lfts and --fail may be given more than once; all sets of\n"
+"tables are shown side by side.\n"
+"With --diff OLD FABRIC, it shows two states of one fabric.\n"
+"Exit status: 0 clean, 1 \"check\" reports findings for some of the tables, 2 bad\n"
 "input.\n",
 	.opts = options,
 	.min_args = 1,
@@ -82,7 +82,7 @@ const struct cli_cmd cli_html = {
 
 #define SETS_MAX (2 * CLI_LIST_MAX + 2)
 
-struct state {			/* a fabric and what was made of it */
+struct state {			/* a fabric and the data computed from it */
 	struct ftr_fabric *f;
 	struct ftr_shape *sh;
 	struct ftr_picture *pic;
@@ -117,7 +117,7 @@ static enum ftr_status shape_of(const struct job *j, struct state *s,
 	return st ? st : ftr_picture_new(s->sh, &s->pic, err);
 }
 
-/* The nominal fabric: with --diff the old one, with faults the whole one. */
+/* The nominal fabric: with --diff the old one, with faults the undamaged one. */
 static enum ftr_status read_fabrics(struct job *j, const char *old,
 				    const char *now, struct ftr_err *err)
 {
@@ -181,7 +181,7 @@ static enum ftr_status add_engine(struct job *j, const char *name,
 	enum ftr_status st;
 
 	if (!ops)
-		return ftr_fail(err, FTR_INVAL, "report: there is no engine '%s' (ibfattree --help lists them)",
+		return ftr_fail(err, FTR_INVAL, "report: unknown engine '%s' (ibfattree --help lists them)",
 				name);
 	ro.balance = (enum ftr_balance)j->o->balance;
 	st = ftr_tables_new(s->f, false, &t, err);
@@ -398,12 +398,12 @@ static int refuse(const struct report *o, int n)
 {
 	if (o->diff != (n == 2))
 		return cli_error(o->diff ?
-			"report: --diff wants two fabrics, OLD and FABRIC" :
+			"report: --diff expects two fabrics, OLD and FABRIC" :
 			"report: two fabrics are for --diff");
 	if (o->diff && (o->fail.n || o->nominal))
 		return cli_error("report: --diff goes without --fail and --nominal");
 	if (o->diff && (o->engines.n > 1 || (o->lfts.n && o->lfts.n != 2)))
-		return cli_error("report: --diff wants one engine, or --lfts twice: of OLD, then of FABRIC");
+		return cli_error("report: --diff expects one engine, or --lfts twice: of OLD, then of FABRIC");
 	return -1;
 }
 

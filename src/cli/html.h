@@ -3,12 +3,12 @@
  * html: the page that "ibfattree report" writes.
  *
  *	html.c		the command
- *	html_map.c	what is drawn: switches, end ports and links of one or
- *			two fabrics, numbered once for the whole page
- *	html_set.c	one set of tables: what the checker finds, loads
+ *	html_map.c	switches, end ports and links of one or two fabrics,
+ *			numbered once for the whole page
+ *	html_set.c	one set of tables: findings of the checker, loads
  *	html_doctor.c	findings of ibfattree doctor
- *	html_write.c	all of it as JSON inside the page
- *	html/		the page itself, its style and its program
+ *	html_write.c	writes all data as JSON inside the page
+ *	html/		the page: HTML, CSS and JavaScript
  */
 #ifndef FTR_CLI_HTML_H
 #define FTR_CLI_HTML_H
@@ -20,13 +20,13 @@
 
 /* ---- the map (html_map.c) ---------------------------------------------- */
 
-enum html_state {		/* of a switch, end port or link; bits */
+enum html_state {		/* of a switch, end port or link; bit mask */
 	HTML_OLD = 1,		/* only in the old one of two fabrics */
 	HTML_NEW = 2		/* only in the new one */
 };
 
 struct html_link {
-	uint32_t a, b;		/* switches of the page */
+	uint32_t a, b;		/* switches, numbered as on the page */
 	ftr_port pa, pb;
 	uint8_t width, speed;
 	uint8_t state;
@@ -34,12 +34,12 @@ struct html_link {
 };
 
 /*
- * Switches, end ports and links of f by their index, then those that only old
- * has.  Link i is drawn once; as a directed link it is 2 i from a to b and
- * 2 i + 1 from b to a.
+ * Switches, end ports and links of f by their index, followed by those that only old
+ * has.  Link i is drawn once; its two directions are 2 i (from a to b) and 2 i + 1
+ * (from b to a).
  */
 struct html_map {
-	const struct ftr_fabric *f, *old;	/* old: NULL, one fabric only */
+	const struct ftr_fabric *f, *old;	/* old: NULL if there is one fabric only */
 	const struct ftr_shape *sh, *old_sh;
 	const struct ftr_picture *pic, *old_pic;
 	uint32_t n_sw, n_ep, n_links;
@@ -51,17 +51,17 @@ struct html_map {
 
 #define HTML_NONE UINT32_MAX
 
-/* m->f, sh and pic are set, and old, old_sh and old_pic for two fabrics. */
+/* The caller sets m->f, sh and pic and, for two fabrics, old, old_sh and old_pic. */
 enum ftr_status html_map_init(struct html_map *m,
 			      struct ftr_err *err) FTR_MUST_USE;
 void html_map_fini(struct html_map *m);
-/* Numbers of the page for switches and end ports of any fabric g, by GUID;
- * HTML_NONE: the page does not have it. */
+/* The page's number of a switch or end port of any fabric g, found by GUID;
+ * HTML_NONE if it is not on the page. */
 uint32_t html_map_sw(const struct html_map *m, const struct ftr_fabric *g,
 		     ftr_sw s);
 uint32_t html_map_ep(const struct html_map *m, const struct ftr_fabric *g,
 		     ftr_ep e);
-/* The directed link that leaves g's switch s by port p, or HTML_NONE. */
+/* The directed link from switch s of g through port p, or HTML_NONE. */
 uint32_t html_map_link(const struct html_map *m, const struct ftr_fabric *g,
 		       ftr_sw s, ftr_port p);
 const struct ftr_switch *html_switch(const struct html_map *m, uint32_t i);
@@ -74,7 +74,7 @@ enum html_pattern { HTML_ALL = 0, HTML_SHIFT, HTML_PAIRS, HTML_PATTERNS };
 struct html_load {
 	bool done;
 	uint64_t *load;		/* [2 * n_links] flows */
-	uint64_t *out, *in;	/* [n_pods] of the map's picture: the least */
+	uint64_t *out, *in;	/* [n_pods] of the map's picture: lower bounds */
 	uint64_t flows, lost, max;
 };
 
@@ -84,7 +84,7 @@ struct html_set {
 	const struct ftr_fabric *f;
 	const struct ftr_shape *sh;
 	const struct ftr_tables *t;
-	const struct ftr_tables *before;	/* to count changes against, of */
+	const struct ftr_tables *before;	/* tables to count changes against, of */
 	const struct ftr_fabric *before_f;	/* this fabric; or NULL */
 	uint32_t missing;	/* switches without a table */
 	/* filled by html_set_run */
@@ -97,7 +97,7 @@ struct html_set {
 	uint64_t shift_max;
 };
 
-/* What all sets are loaded with: places of an order, by port GUID. */
+/* The traffic for which loads are computed: a host order, as port GUIDs. */
 struct html_traffic {
 	const uint64_t *place;	/* 0: a gap */
 	uint32_t n;
@@ -115,25 +115,25 @@ void html_set_fini(struct html_set *s);
 
 struct html_page {
 	const char *title;	/* file of the fabric */
-	const char *faults;	/* what was taken away, for people, or NULL */
+	const char *faults;	/* the faults, as text, or NULL */
 	const char *pairs;	/* file of the traffic, or NULL */
-	const struct cli_jval *doctor;	/* what doctor --json says, or NULL */
+	const struct cli_jval *doctor;	/* output of doctor --json, or NULL */
 	const struct html_map *map;
 	const struct html_set *set;
 	unsigned int n_sets;
-	uint32_t n_missing_sw;	/* nominal switches that are not there */
+	uint32_t n_missing_sw;	/* missing switches of the nominal fabric */
 };
 
-/* For cli_write: ctx is a struct html_page. */
+/* A cli_write_fn; ctx is a struct html_page. */
 enum ftr_status html_write(FILE *out, const void *page, struct ftr_err *err);
 
 /* ---- findings of doctor (html_doctor.c) ---------------------------------- */
 
-/* *v lies inside *text, which is malloc()ed, also after an error. */
+/* *v points into *text, which is malloc()ed; free it also after an error. */
 enum ftr_status html_doctor_read(const char *path, char **text,
 				 struct cli_jval *v,
 				 struct ftr_err *err) FTR_MUST_USE;
-/* The member "doctor" of the page's data: v is one that was read. */
+/* Writes the member "doctor" of the page's data; v was returned by the reader above. */
 void html_doctor_write(FILE *out, struct cli_jval v);
 
 /* The parts of the page, generated from html/ by the makefile. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What "ibfattree doctor --json" found, for the page: read from its file, and
- * written as the page's JSON.  Places are GUIDs and ports; the page finds them in
- * its map, and shows a detail whose place it does not have as plain text.
+ * Reads the output of "ibfattree doctor --json" from a file and writes it as JSON of
+ * the page.  Locations are GUIDs and ports; the page looks them up in its map, and
+ * shows a detail whose location it does not have as plain text.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -37,8 +37,7 @@ enum ftr_status html_doctor_read(const char *path, char **text,
 	return FTR_OK;
 }
 
-/* A string of another JSON text, which is well-formed, by the rules of this
- * one. */
+/* Copies a string of well-formed JSON, escaped by the rules of html_write.c. */
 static void put_value(FILE *out, struct cli_jval v)
 {
 	if (cli_j_type(v) != CLI_J_STRING) {
@@ -52,7 +51,7 @@ static void put_value(FILE *out, struct cli_jval v)
 			putc(*s, out);
 }
 
-/* [[text, GUID, port]]: lists of details and of their places side by side. */
+/* [[text, GUID, port]]: merges the lists of details and of their places. */
 static void put_details(FILE *out, struct cli_jval check)
 {
 	struct cli_jval texts = cli_j_member(check, "details"), text, place;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The map: one numbering of switches, end ports and links for the whole page,
- * whatever fabric a set of tables belongs to.
+ * independent of the fabric that a set of tables belongs to.
  *
- * Links are sorted by (switch, port) of the end whose switch has the lower
- * number, so a link of any fabric is found by bisection.
+ * Links are sorted by (switch, port) of the end whose switch has the lower number,
+ * so a link of any fabric is found by bisection.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ const struct ftr_endport *html_endport(const struct html_map *m, uint32_t i)
 		&m->old->ep[m->old_ep[i - m->f->n_ep]];
 }
 
-/* Those of old come in its order, so both halves ascend by GUID. */
+/* Those that only old has are in its order, so both halves ascend by GUID. */
 uint32_t html_map_sw(const struct html_map *m, const struct ftr_fabric *g,
 		     ftr_sw s)
 {
@@ -68,7 +68,7 @@ uint32_t html_map_ep(const struct html_map *m, const struct ftr_fabric *g,
 
 /* ---- links --------------------------------------------------------------- */
 
-/* By all but state: the same cable between the same ports is one link. */
+/* Ignores state: a link between the same ports is the same link in both fabrics. */
 static int by_ends(const void *x, const void *y)
 {
 	const struct html_link *a = x, *b = y;
@@ -82,8 +82,8 @@ static int by_ends(const void *x, const void *y)
 	return (a->pb > b->pb) - (a->pb < b->pb);
 }
 
-/* The link at port p of g's switch s; its lower end first.  False: none, or
- * an end is not on the map. */
+/* The link at port p of switch s of g, its lower end first.  False if there is none,
+ * or if an end is not on the map. */
 static bool link_at(const struct html_map *m, const struct ftr_fabric *g,
 		    ftr_sw s, ftr_port p, struct html_link *out, bool *swapped)
 {
@@ -139,8 +139,7 @@ static void add_links(struct html_map *m, const struct ftr_fabric *g,
 		}
 }
 
-/* Links that both fabrics have are listed twice, from each: keep the first,
- * which is f's. */
+/* A link that both fabrics have is listed twice; keep the first, which is f's. */
 static void unite_links(struct html_map *m)
 {
 	uint32_t n = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * One set of tables: what the checker finds, and the load of every link for
- * each pattern, in the numbers of the map.
+ * One set of tables: findings of the checker, and the load of every link for each
+ * traffic pattern, in the numbering of the map.
  */
 #include <stdlib.h>
 
@@ -25,7 +25,7 @@ static enum ftr_status check(struct html_set *s, struct ftr_team *team,
 	return FTR_OK;
 }
 
-/* From loads by port to those of the map. */
+/* Converts loads by port to loads by link of the map. */
 static void carry(const struct html_set *s, const struct html_map *m,
 		  const uint64_t *by_port, struct html_load *l)
 {
@@ -52,20 +52,20 @@ static bool new_load(struct html_load *l, const struct html_map *m)
 	return l->load && l->out && l->in;
 }
 
-/* What is being loaded, while it lasts. */
+/* State of one load computation. */
 struct work {
 	struct html_set *s;
 	const struct html_map *m;
 	const struct html_traffic *tr;
 	struct ftr_load *ld;
-	ftr_ep *order;		/* [tr->n] of s->f */
-	ftr_ep *place;		/* [tr->n] of m->f, if there with these tables */
+	ftr_ep *order;		/* [tr->n] end ports of s->f */
+	ftr_ep *place;		/* [tr->n] the same as end ports of m->f */
 	uint64_t *by_port;	/* [s->f->n_ports] */
 	struct ftr_load_report *r;
 };
 
-/* The end port of the map's fabric in place i; FTR_EP_NONE: a gap, or it is
- * not in this state of the fabric, or has no link there. */
+/* End port of the map's fabric at place i.  FTR_EP_NONE: a gap, or the end port is not
+ * in this state of the fabric, or has no link there. */
 static ftr_ep placed(const struct work *w, uint32_t i)
 {
 	ftr_ep here = w->order[i];

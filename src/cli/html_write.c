@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The page: head, style and program as they are, and between them the data.
+ * Writes the page: head, CSS and program unchanged, and between them the data.
  *
- * Names come from the fabric and are a stranger's.  They enter the page as JSON
- * strings only, in which every <, > and & is written as \u00NN, so no name can
- * end the element that holds the data; the program shows them as text, never
- * as HTML; and the page's security policy admits only the program and the style
- * whose hashes it names.
+ * Names come from the fabric and are not trusted.  They enter the page only as JSON
+ * strings in which every <, > and & is written as \u00NN, so no name can end the
+ * element that holds the data.  The program shows them as text, never as HTML, and
+ * the page's security policy admits only the program and the CSS whose hashes it
+ * lists.
  *
- * Tables are one byte per (switch, end port), compressed (RFC 1950) and written
- * in base64; the program finds paths in them.  They are left out where the page would be too
- * large to mail; the page says so.
+ * Tables are one byte per (switch, end port), compressed (RFC 1950) and written in
+ * base64; the program finds paths in them.  They are left out if the page would
+ * otherwise be too large to mail; the page says so.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 #include "cli/html.h"
 #include "cli/json.h"
 
-#define PAGE_MAX 4900000u	/* bytes; tables beyond are left out */
+#define PAGE_MAX 4900000u	/* bytes; tables that exceed it are left out */
 
 /* ---- JSON ----------------------------------------------------------------- */
 
@@ -105,8 +105,8 @@ static void put_blocks(FILE *out, const struct ftr_picture *pic)
 	fputs("],\n", out);
 }
 
-/* [name, guid, rank, x, block, pod, ports, odd, upward links, most have,
- * state, leaf] */
+/* [name, guid, rank, x, block, pod, ports, odd, upward links, most frequent number
+ * of upward links, state, leaf] */
 static void put_switches(FILE *out, const struct html_map *m)
 {
 	fputs("\"sw\":[", out);
@@ -218,7 +218,7 @@ static void put_cycle(FILE *out, const struct html_map *m,
 	fputs("],", out);
 }
 
-/* {kind: [how many, switch, switch, name of the destination]} */
+/* {kind: [count, switch, switch, name of the destination]} */
 static void put_found(FILE *out, const struct html_map *m,
 		      const struct html_set *s)
 {
@@ -240,7 +240,7 @@ static void put_found(FILE *out, const struct html_map *m,
 	fputs("},", out);
 }
 
-/* Links of the map that this state of the fabric lacks. */
+/* Links of the map that are missing in this state of the fabric. */
 static bool put_dead(FILE *out, const struct html_map *m,
 		     const struct html_set *s)
 {
@@ -271,7 +271,7 @@ static bool put_dead(FILE *out, const struct html_map *m,
 
 #define CODES 256		/* bytes of a row before its entries */
 
-/* Place of switch s inside its block, from 0. */
+/* Position of switch s inside its block, from 0. */
 static unsigned int place_of(const struct html_map *m, uint32_t s)
 {
 	const struct ftr_picture_block *b;
@@ -284,10 +284,10 @@ static unsigned int place_of(const struct html_map *m, uint32_t s)
 }
 
 /*
- * A code for each port of a switch, so that switches that do the same have rows
- * that look the same, however they are cabled: they compress then.  Upward
- * ports go by the place of the far end in its block, downward ones after them,
- * those of end ports last.  port_of[code] is the port.
+ * Assigns a code to each port of a switch, so that switches with the same routing have
+ * similar rows even if they are cabled differently; such rows compress well.  An upward
+ * port gets the position of its far end in its block, a downward port that plus 64, a
+ * port to an end port the highest free code.  port_of[code] is the port.
  */
 static void make_codes(const struct html_map *m, const struct ftr_fabric *f,
 		       const uint8_t *rank, ftr_sw s, uint8_t *code,
@@ -331,7 +331,8 @@ static int by_switch(const void *x, const void *y)
 	return (a->ep > b->ep) - (a->ep < b->ep);
 }
 
-/* End ports by switch and port: the columns of a row.  Own: theirs in s->f. */
+/* Columns of a row: the end ports, sorted by switch and port.  *own: the same end ports
+ * as indices of s->f. */
 static struct column *columns(const struct html_map *m,
 			      const struct html_set *s, ftr_ep **own)
 {
@@ -352,7 +353,7 @@ static struct column *columns(const struct html_map *m,
 	return c;
 }
 
-/* Rows of CODES + n_ep bytes. */
+/* Writes one row of CODES + n_ep bytes per switch. */
 static bool fill_tables(const struct html_map *m, const struct html_set *s,
 			uint8_t *to)
 {
@@ -400,7 +401,7 @@ static void put_base64(FILE *out, const uint8_t *b, size_t n)
 	}
 }
 
-/* *room: bytes that the page still takes. */
+/* *room: bytes that may still be added to the page. */
 static bool put_tables(FILE *out, const struct html_map *m,
 		       const struct html_set *s, size_t *room)
 {

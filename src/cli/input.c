@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Where a command gets its fabric: a file, or with --live the switches, which
- * then give the tables in use, too.
+ * Reads the fabric of a command: from a file, or with --live from the switches, which
+ * then also give the tables in use.
  */
 #include <string.h>
 

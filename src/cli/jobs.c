@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree load --jobs: which jobs share which links, and how much one job
+ * ibfattree load --jobs: the links that jobs share, and the factor by which one job
  * slows another down.
  */
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static enum ftr_status read_jobs(struct jobs *j, const char *path,
 		return st;
 	j->n = j->list->n_groups;
 	if (!j->n || j->n > FTR_JOBS_MAX)
-		return ftr_fail(err, FTR_INVAL, "%s: 1 to %u jobs are wanted, it has %u",
+		return ftr_fail(err, FTR_INVAL, "%s: expected 1 to %u jobs, found %u",
 				path, FTR_JOBS_MAX, j->n);
 	for (uint32_t i = 0; i < j->list->n; i++)
 		if (j->list->entry[i].host != FTR_HOST_NONE)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Building and printing JSON.
+ * Builds and prints JSON.
  *
- * json-c gives NULL when memory is out.  That is remembered here, every later
- * call on a NULL object does nothing, and cli_json_end prints an error instead
- * of an object with holes: no caller needs to look.
+ * json-c returns NULL when memory is exhausted.  This is recorded: calls with a NULL
+ * object do nothing, and cli_json_end prints an error instead of an incomplete object.
+ * Callers therefore need not check.
  *
- * Names come from the fabric and may hold any bytes, but a JSON text is UTF-8;
- * so strings are cleaned on their way in.
+ * Names come from the fabric and may contain any bytes, but JSON text is UTF-8, so
+ * every string is sanitised when it is added.
  */
 #include "config.h"
 
@@ -53,7 +53,7 @@ int cli_json_end(struct json_object *o, int status)
 	const char *text = NULL;
 
 	cli_json_num(o, "status", (uint64_t)status);
-	/* where json-c finds no room it leaves text out, and says nothing */
+	/* when memory is exhausted json-c drops text without reporting it */
 	errno = 0;
 	if (o && !no_memory)
 		text = json_object_to_json_string_ext(o,
@@ -94,7 +94,7 @@ void cli_json_num(struct json_object *o, const char *key, uint64_t n)
 	put(o, key, json_object_new_uint64(n));
 }
 
-/* Six digits are more than any of our measures means. */
+/* No figure is more precise than six digits. */
 void cli_json_real(struct json_object *o, const char *key, double x)
 {
 	char text[64];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * json: what --json prints, on top of json-c.  One object per command; members
- * come in the order of the calls.  ibfattree-json(5) is the schema: whoever
- * adds a member adds it there.
+ * json: output of --json, built with json-c.  One object per command; members appear
+ * in the order of the calls.  ibfattree-json(5) is the schema: a new member must be
+ * added there, too.
  */
 #ifndef FTR_CLI_JSON_H
 #define FTR_CLI_JSON_H
@@ -13,28 +13,28 @@
 
 #define CLI_JSON_SCHEMA 1
 
-/* The object of a command, its head filled. */
+/* Creates the object of a command, with the members that all commands have. */
 struct json_object *cli_json_new(const char *command);
-/* Add the exit status, print, free; returns status, CLI_BAD on failure. */
+/* Adds the exit status, prints and frees o; returns status, or CLI_BAD on failure. */
 int cli_json_end(struct json_object *o, int status);
 
-/* Each adds a member; o NULL (no memory) is carried through to the end. */
+/* Each adds a member.  o may be NULL (no memory); the error is reported at the end. */
 struct json_object *cli_json_object(struct json_object *o, const char *key);
 struct json_object *cli_json_array(struct json_object *o, const char *key);
-/* An object that is the next element of the array a. */
+/* Appends an object to the array a. */
 struct json_object *cli_json_element(struct json_object *a);
-/* A string that is the next element of the array a. */
+/* Appends a string to the array a. */
 void cli_json_text(struct json_object *a, const char *text);
 void cli_json_num(struct json_object *o, const char *key, uint64_t n);
 void cli_json_real(struct json_object *o, const char *key, double x);
 void cli_json_bool(struct json_object *o, const char *key, bool b);
-/* text NULL: null; bytes that are no UTF-8 become U+FFFD */
+/* text NULL: null; bytes that are not UTF-8 become U+FFFD */
 void cli_json_str(struct json_object *o, const char *key, const char *text);
 void cli_json_guid(struct json_object *o, const char *key, uint64_t guid);
 /* {"guid", "name"} of a switch */
 void cli_json_switch(struct json_object *o, const char *key,
 		     const struct ftr_fabric *f, ftr_sw s);
-/* {"lid", "kind", "guid", "name"} of a destination, into o itself */
+/* {"lid", "kind", "guid", "name"} of a destination, added to o itself */
 void cli_json_lid(struct json_object *o, const struct ftr_fabric *f,
 		  ftr_lid lid);
 /* "fabric": counts of f, and of sh if there is one */

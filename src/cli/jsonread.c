@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Reading JSON in place: one strict pass over the whole text (cli_j_parse);
- * afterwards every value is known to be well-formed, and finding one is a
- * matter of skipping others.
+ * Reads JSON in place.  cli_j_parse checks the whole text once, strictly.  After that
+ * every value is known to be well-formed, and lookups only skip values.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +97,7 @@ static bool word(struct cur *c, const char *w)
 
 static bool value(struct cur *c, unsigned int depth);
 
-/* Elements up to the closing bracket; those of an object have keys. */
+/* Parses elements up to the closing bracket; those of an object have keys. */
 static bool elements(struct cur *c, char close, unsigned int depth)
 {
 	if (depth == CLI_J_DEPTH_MAX)

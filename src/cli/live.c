@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Reading a running fabric.
+ * Reads a running fabric.
  *
- * libibnetdisc walks the fabric over directed routes and gives nodes, LIDs and
- * links; the forwarding tables are then read by SMPs of our own over the routes
- * that it found, so neither step relies on the tables being right.
+ * libibnetdisc discovers nodes, LIDs and links over directed routes.  The forwarding
+ * tables are then read with SMPs over the directed routes that it found, so neither
+ * step depends on correct tables.
  *
- * Several Gets are under way at once, one per slot.  The slot's number and the
- * count of its use stand in the lower half of the transaction id, which comes
- * back untouched; a late answer to an earlier use is thus recognised and
- * dropped.  Blocks are asked for block by block over all switches, so that no
- * switch sees a burst.  A Get that stays unanswered is repeated; a switch that
- * does not answer then is given up and reported, the rest goes on.
+ * Several Gets are in flight at once, one per slot.  The lower half of the transaction
+ * ID, which the response repeats, holds the slot number and the use count of the slot;
+ * a late answer to an earlier use is recognised by it and dropped.  The Gets go through
+ * all switches for one block before the next block, so that no switch receives a burst.
+ * A Get without an answer is repeated.  If a switch still does not answer, it is
+ * reported and skipped.
  *
  *	slot 0  [switch 17 block 3] --Get-->   <--GetResp-- tid = use << 8 | 0
  *	slot 1  [switch 18 block 3] --Get-->   ...
@@ -42,8 +42,8 @@ enum ftr_status cli_live_read(const struct cli_live_opts *opts,
 #include <infiniband/mad.h>
 #include <infiniband/umad.h>
 
-/* The simulator's sockets hold about ten messages per direction; more under
- * way than that and it and its client can wait for each other for ever. */
+/* The simulator's sockets hold about ten messages per direction.  With more Gets in
+ * flight it and its client can block each other forever. */
 #define WINDOW		8
 #define TIMEOUT_MS	500
 #define TRIES		4
@@ -51,7 +51,7 @@ enum ftr_status cli_live_read(const struct cli_live_opts *opts,
 
 /* ---- discovery to fabric ----------------------------------------------- */
 
-/* libibmad takes no const */
+/* libibmad takes no const pointer */
 static unsigned int field(const uint8_t *port_info, enum MAD_FIELDS which)
 {
 	uint8_t copy[IB_SMP_DATA_SIZE];
@@ -162,7 +162,7 @@ struct slot {
 	bool busy;
 	ftr_sw sw;
 	uint32_t block;
-	uint32_t use;		/* how many Gets this slot has sent */
+	uint32_t use;		/* number of Gets this slot has sent */
 	unsigned int tries;
 	double deadline;
 };
@@ -179,7 +179,7 @@ struct reader {
 	void *umad;		/* one buffer for sending, one for receiving */
 	void *answer;
 	struct slot slot[WINDOW];
-	uint32_t next_block;	/* what is to be asked next */
+	uint32_t next_block;	/* the next Get to send */
 	ftr_sw next_sw;
 };
 
@@ -231,7 +231,7 @@ static void give_up(struct reader *r, ftr_sw sw, const char *why)
 	r->missing++;
 }
 
-/* Send what is to be asked next; false: nothing is left. */
+/* Sends the next Get; returns false if none is left. */
 static bool start_next(struct reader *r, struct slot *s)
 {
 	for (; r->next_block < r->max_blocks; r->next_block++, r->next_sw = 0)
@@ -247,16 +247,16 @@ static bool start_next(struct reader *r, struct slot *s)
 			s->tries = 0;
 			s->deadline = 0;
 			if (!send_get(r, s))
-				s->deadline = 0;	/* try again at once */
+				s->deadline = 0;	/* expires at once: retry */
 			return true;
 		}
 	return false;
 }
 
-/* No answer came (in time): once more, or give the switch up. */
+/* No answer in time: retry, or give the switch up. */
 static void try_again(struct reader *r, struct slot *s)
 {
-	if (!r->node[s->sw]) {		/* given up over another block */
+	if (!r->node[s->sw]) {		/* given up because of another block */
 		s->busy = false;
 	} else if (s->tries >= TRIES) {
 		give_up(r, s->sw, "no answer");
@@ -285,7 +285,7 @@ static void take_answer(struct reader *r, struct slot *s, uint8_t *mad)
 	       mad + IB_SMP_DATA_OFFS, FTR_LFT_BLOCK);
 }
 
-/* Wait a little for one message and see to its slot. */
+/* Waits briefly for one message and handles it. */
 static void receive(struct reader *r)
 {
 	int len = IB_MAD_SIZE;
@@ -332,7 +332,7 @@ static void read_all(struct reader *r)
 	}
 }
 
-/* Entries above LinearFDBTop do not exist, whatever the memory behind holds. */
+/* Clears entries above LinearFDBTop: they are not valid, whatever was read. */
 static void cut_at_top(struct reader *r, const uint32_t *top)
 {
 	for (ftr_sw s = 0; s < r->f->n_sw; s++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * live: the fabric and its tables as the switches themselves tell them.
+ * live: reads the fabric and its tables from the switches.
  */
 #ifndef FTR_CLI_LIVE_H
 #define FTR_CLI_LIVE_H
@@ -14,8 +14,8 @@ struct cli_live_opts {
 	const char *ca;		/* local adapter, NULL: the first that is up */
 	unsigned int port;	/* its port, 0: the first that is up */
 	uint64_t m_key;
-	/* Called, if given, when f is known and no table is read yet, with the
-	 * fabric of libibnetdisc that f was made of; f may have no LIDs. */
+	/* If not NULL, called when f is known and before tables are read, with the
+	 * libibnetdisc fabric from which f was built; f may have no LIDs. */
 	enum ftr_status (*look)(void *ctx, struct ibnd_fabric *net,
 				const struct ftr_fabric *f,
 				struct ftr_err *err);
@@ -26,8 +26,8 @@ struct cli_live {
 	struct ftr_fabric *f;
 	struct ftr_tables *t;
 	uint32_t missing;	/* switches whose table could not be read */
-	uint32_t silent;	/* ports with a link to a node that keeps silent */
-	uint32_t blocks;	/* of tables that were read, in ... */
+	uint32_t silent;	/* ports with a link whose far end does not answer */
+	uint32_t blocks;	/* blocks read, in ... */
 	double table_seconds;
 };
 
@@ -36,25 +36,25 @@ struct cli_live {
 	{ "live", CLI_FLAG, offsetof(s, from.on), NULL, \
 	  "read fabric and tables from the switches", NULL, 0, 0 }, \
 	{ "ca", CLI_STRING, offsetof(s, from.ca), "NAME", \
-	  "--live: local adapter, not the first that is up", NULL, 0, 0 }, \
+	  "--live: local adapter; else the first with a port that is up", NULL, 0, 0 }, \
 	{ "port", CLI_UINT, offsetof(s, from.port), "N", \
-	  "--live: its port; 0: the first that is up", "0", 0, FTR_PORT_MAX }, \
+	  "--live: local port; 0: the first that is up", "0", 0, FTR_PORT_MAX }, \
 	{ "m-key", CLI_U64, offsetof(s, from.m_key), "KEY", \
 	  "--live: M_Key of the switches", "0", 0, 0 }
 
-/* Do options and number of arguments go together?  least: arguments needed
- * without --live.  -1, or the exit status after an error message. */
+/* Checks the options against the number of arguments.  least: arguments needed without
+ * --live.  Returns -1, or the exit status after an error message. */
 int cli_live_args(const char *cmd, const struct cli_live_opts *from,
 		  int n_args, int least);
-/* The fabric: from the switches, with tables, or path, without. */
+/* Reads the fabric: from the switches, with tables, or from path, without tables. */
 enum ftr_status cli_input(const struct cli_live_opts *from, const char *path,
 			  unsigned int lmc, bool tolerant,
 			  struct cli_live *out,
 			  struct ftr_err *err) FTR_MUST_USE;
-/* Milliseconds that reading one block took, 0: unknown. */
+/* Mean time to read one block, in milliseconds; 0: unknown. */
 double cli_live_ms_per_block(const struct cli_live *l);
 
-/* Says on stderr which switch or link did not answer.  Needs libibmad. */
+/* Prints on stderr which switch or link did not answer.  Needs libibmad. */
 enum ftr_status cli_live_read(const struct cli_live_opts *opts,
 			      struct cli_live *out,
 			      struct ftr_err *err) FTR_MUST_USE;

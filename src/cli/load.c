@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree load: how many flows share the most loaded link, for the patterns
- * of the literature and for the user's own.
+ * ibfattree load: the number of flows on the most loaded link, for the traffic
+ * patterns of the literature and for patterns of the user.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -25,10 +25,10 @@ struct load {
 
 static const struct cli_opt options[] = {
 	{ "lfts", CLI_FILE, offsetof(struct load, lfts), "FILE",
-	  "tables to load", NULL, 0, 0 },
+	  "forwarding tables", NULL, 0, 0 },
 	CLI_OPTS_LIVE(struct load),
 	{ "order", CLI_FILE, offsetof(struct load, order), "FILE",
-	  "order of end ports: opensm-*-ca-order.dump", NULL, 0, 0 },
+	  "order of end ports (opensm-*-ca-order.dump)", NULL, 0, 0 },
 	CLI_OPT_ROOTS(struct load),
 	CLI_OPT_CN(struct load),
 	CLI_OPT_IO(struct load),
@@ -36,18 +36,18 @@ static const struct cli_opt options[] = {
 	CLI_OPT_LMC(struct load),
 	CLI_OPT_TOLERANT(struct load),
 	{ "sample", CLI_UINT, offsetof(struct load, sample), "N",
-	  "N random shifts; 0: all shifts", "0", 0, UINT16_MAX },
+	  "number of random shifts; 0: all shifts", "0", 0, UINT16_MAX },
 	{ "permutations", CLI_UINT, offsetof(struct load, permutations), "N",
-	  "random permutations", "100", 0, 1000000 },
+	  "number of random permutations", "100", 0, 1000000 },
 	{ "bisections", CLI_UINT, offsetof(struct load, bisections), "N",
-	  "random bisections", "100", 0, 1000000 },
+	  "number of random bisections", "100", 0, 1000000 },
 	{ "patterns", CLI_FILE, offsetof(struct load, patterns), "FILE",
 	  "pairs of end ports that send at the same time", NULL, 0, 0 },
 	{ "bound-rounds", CLI_UINT, offsetof(struct load, rounds), "N",
-	  "rounds of looking for a lower bound above that of cuts", "0", 0,
+	  "rounds of the search for a higher lower bound", "0", 0,
 	  100000 },
 	{ "jobs", CLI_FILE, offsetof(struct load, jobs), "FILE",
-	  "jobs and their hosts: tell which share links, and nothing else", NULL,
+	  "jobs and their hosts: show only the links they share", NULL,
 	  0, 0 },
 	{ "seed", CLI_U64, offsetof(struct load, seed), "N",
 	  "seed of all random patterns", "1", 0, 0 },
@@ -62,18 +62,17 @@ static int run_load(int argc, char **argv);
 
 const struct cli_cmd cli_load = {
 	.name = "load",
-	.summary = "count the flows on every link: congestion",
+	.summary = "count the flows on every link",
 	.args = "[FABRIC]",
 	.text =
-"Counts the flows on every link between switches that the tables in --lfts\n"
-"make of traffic patterns: all-to-all, all shift permutations (place i of the\n"
-"order sends to place i + k), random permutations, random bisections, and the\n"
-"pairs in --patterns (two end ports a line: LID, GUID or \"name\").  The order\n"
-"of end ports is the one that the fabric's shape gives, or that of an\n"
-"opensm-*-ca-order.dump, both without gaps.  With --live fabric and tables are\n"
-"those of the switches, or with --lfts the fabric only.  \"maximum\" is the load\n"
-"of the most loaded link; no routing has less than the lower bound for\n"
-"all-to-all.\n"
+"Counts the flows on every link between switches for several traffic patterns:\n"
+"all-to-all, all shift permutations (place i of the order sends to place i + k),\n"
+"random permutations, random bisections, and the pairs in --patterns (two end\n"
+"ports per line: LID, GUID or \"name\").  The order of end ports follows from the\n"
+"fabric's shape or is read from an opensm-*-ca-order.dump; gaps are skipped.\n"
+"With --live, fabric and tables are read from the switches; with --live and\n"
+"--lfts, the fabric only.  \"maximum\" is the load of the most loaded link.  No\n"
+"routing has a maximum below the lower bound for all-to-all.\n"
 "Exit status: 0 all flows arrive, 1 some do not, 2 bad input.\n",
 	.opts = options,
 	.min_args = 0,
@@ -87,7 +86,7 @@ struct input {
 	uint32_t missing;
 	ftr_ep *order;
 	uint32_t n, gaps;
-	double bound;		/* of all-to-all; 0: unknown */
+	double bound;		/* lower bound for all-to-all; 0: unknown */
 	bool by_cuts;
 	struct ftr_load_pair *pair;
 	uint32_t n_pairs;
@@ -108,7 +107,7 @@ static enum ftr_status shape_of(const struct load *l, const struct input *in,
 	return st;
 }
 
-/* By cuts, or by weights if that is higher. */
+/* The higher of the bounds by cuts and by link weights. */
 static enum ftr_status find_bound(const struct load *l, struct input *in,
 				  const struct ftr_shape *sh,
 				  struct ftr_err *err)
@@ -349,7 +348,7 @@ static enum ftr_status run_all(const struct load *l, const struct input *in,
 	enum ftr_status st;
 	double t0;
 
-	cli_progress("walking the tables");
+	cli_progress("counting flows");
 	st = ftr_load_new(in->f, in->t, in->order, in->n, 0, team, &ld, err);
 	for (int i = 0; !st && i < CLI_LOAD_KINDS; i++) {
 		if (!x[i].done)

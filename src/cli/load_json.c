@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The figures of ibfattree load as JSON: the same as the table for people, and
- * the sums from which its means come.
+ * Results of ibfattree load as JSON: the figures of the text output, and the sums
+ * from which the means are computed.
  */
 #include "cli/cli.h"
 #include "cli/json.h"

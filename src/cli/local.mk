@@ -1,4 +1,4 @@
-# All of the command but its main(): its unit tests link this, too.
+# The command without main(), also linked by its unit tests.
 noinst_LIBRARIES = libcli.a
 libcli_a_SOURCES = src/cli/cli.h src/cli/opts.c \
 	src/cli/common.c src/cli/output.c src/cli/names.c src/cli/term.c src/cli/json.c \
@@ -30,7 +30,7 @@ ibfattree_LDADD = libcli.a libftrcore.la $(IBMAD_LIBS) $(JSONC_LIBS) $(ZLIB_LIBS
 	$(UNPACK_LIBS) $(NCURSES_LIBS) -lm
 
 # The page of ibfattree report, as C strings.  The hashes go into its security
-# policy, so that the browser runs this program and no other.
+# policy, so that the browser runs this program only.
 html_scripts = src/cli/html/model.js src/cli/html/load.js \
 	src/cli/html/draw.js src/cli/html/panel.js src/cli/html/main.js
 html_parts = src/cli/html/head.html src/cli/html/body.html \
@@ -47,6 +47,6 @@ src/cli/html_parts.c: src/cli/html/parts.awk $(html_parts)
 		$(srcdir)/src/cli/html/body.html src/cli/html_parts.js >$@.tmp && \
 	mv $@.tmp $@
 
-# bash completion, kept in the tree and held against the program by tests/cli
+# bash completion, kept in the tree; tests/cli compares it with the program's output
 completiondir = $(datadir)/bash-completion/completions
 dist_completion_DATA = src/cli/completion/ibfattree

@@ -25,8 +25,9 @@ static void usage(FILE *out)
 	fprintf(out, "\nEngines:\n");
 	for (unsigned int i = 0; (e = ftr_engine_at(i)); i++)
 		fprintf(out, "  %-11s %s\n", e->name, e->summary);
-	fprintf(out, "\n\"ibfattree COMMAND --help\" tells the options of each, \"man ibfattree-COMMAND\"\n"
-		"all about it.  Exit status: 0 clean, 1 findings, 2 bad input.\n");
+	fprintf(out, "\n\"ibfattree COMMAND --help\" lists the options of a command;\n"
+		"\"man ibfattree-COMMAND\" describes it in full.\n"
+		"Exit status: 0 clean, 1 findings, 2 bad input.\n");
 }
 
 int main(int argc, char **argv)
@@ -51,10 +52,10 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[1], commands[i]->name))
 			status = commands[i]->run(argc - 1, argv + 1);
 	if (status < 0)
-		return cli_error("there is no command '%s' (ibfattree --help lists them)",
+		return cli_error("unknown command '%s' (ibfattree --help lists them)",
 				 argv[1]);
 	errno = 0;
-	/* a command that failed has told why */
+	/* a command that failed has already printed the reason */
 	if ((fflush(stdout) || ferror(stdout)) && status != CLI_BAD)
 		return cli_error("stdout: cannot write%s%s",
 				 errno ? ": " : "",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What whatif measures of one set of tables on one fabric.
+ * Measures one set of tables on one fabric, for whatif and doctor.
  */
 #include <math.h>
 #include <stdlib.h>

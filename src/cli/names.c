@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * How nodes and LIDs are called in texts for people: by their description
- * where they have one, with the GUID where another node has the same, else by
- * GUID.  Descriptions come from the fabric, so
- * bytes that a terminal could take for commands are shown as \xNN.
+ * Names of nodes and LIDs in text output: the NodeDescription if there is one, with the
+ * GUID if another node has the same description; otherwise the GUID.  Descriptions
+ * come from the fabric, so bytes that a terminal could take for control sequences are
+ * shown as \xNN.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -33,8 +33,7 @@ static size_t quote(char *buf, const char *name)
 _Static_assert(CLI_NAME_MAX > 4 * FTR_NAME_MAX + 64,
 	       "a name of escapes and the words around it");
 
-/* The name, the GUID with it where the name is not unique; without a name, kind
- * and GUID. */
+/* The name, with the GUID if the name is not unique; without a name, kind and GUID. */
 static size_t put_node(char *buf, const char *name, bool shared,
 		       const char *kind, uint64_t guid)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Options: one table per command, read by the parser, by --help and by the
- * bash completion.
+ * Options: one table per command, used by the parser, by --help and by the bash
+ * completion.
  *
- * "--name value", "--name=value" and, for --output, "-o value".  "--" ends the
- * options.  A word that is no option is an argument; options and arguments may
- * be mixed.  Defaults are parsed by the code that parses what the user gives.
- * An option given twice: the last counts, but lists grow.
+ * Syntax: "--name value", "--name=value" and, for --output, "-o value".  "--" ends the
+ * options.  A word that is not an option is an argument; options and arguments may be
+ * mixed.  Defaults are parsed by the same code as given values.  If an option is given
+ * twice, the last one counts; options of kind CLI_LIST collect all values.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -50,16 +50,16 @@ static void help(const struct cli_cmd *cmd)
 			printf(" (default: %s)", o->def);
 		putchar('\n');
 	}
-	printf("  %-26s %s\n", "-h, --help", "this text");
+	printf("  %-26s %s\n", "-h, --help", "show this help");
 }
 
 static int bad_number(const struct cli_cmd *cmd, const struct cli_opt *o,
 		      const char *text)
 {
 	if (o->kind == CLI_UINT)
-		return cli_error("%s: --%s wants a number from %u to %u, not '%s'",
+		return cli_error("%s: --%s expects a number from %u to %u, not '%s'",
 				 cmd->name, o->name, o->min, o->max, text);
-	return cli_error("%s: --%s wants a number, not '%s'", cmd->name,
+	return cli_error("%s: --%s expects a number, not '%s'", cmd->name,
 			 o->name, text);
 }
 
@@ -100,7 +100,7 @@ static int set_word(const struct cli_cmd *cmd, const struct cli_opt *o,
 			break;
 		w += n + 1;
 	}
-	return cli_error("%s: --%s wants %s, not '%s'", cmd->name, o->name,
+	return cli_error("%s: --%s expects %s, not '%s'", cmd->name, o->name,
 			 o->arg, text);
 }
 
@@ -134,7 +134,7 @@ static int set_value(const struct cli_cmd *cmd, const struct cli_opt *o,
 	case CLI_ENGINE:
 		ops = ftr_engine_find(text);
 		if (!ops)
-			return cli_error("%s: there is no engine '%s' (ibfattree --help lists them)",
+			return cli_error("%s: unknown engine '%s' (ibfattree --help lists them)",
 					 cmd->name, text);
 		*(const struct ftr_engine_ops **)val = ops;
 		return -1;
@@ -148,7 +148,7 @@ static int set_value(const struct cli_cmd *cmd, const struct cli_opt *o,
 	return -1;
 }
 
-/* The option that word names; *value: what stands behind '=' or NULL. */
+/* The option that word names; *value: the text after '=', or NULL. */
 static const struct cli_opt *find(const struct cli_cmd *cmd, const char *word,
 				  const char **value)
 {
@@ -168,7 +168,7 @@ static const struct cli_opt *find(const struct cli_cmd *cmd, const char *word,
 	return NULL;
 }
 
-/* One option at argv[*i]; moves *i past its value. */
+/* Parses the option at argv[*i]; moves *i past its value. */
 static int take(const struct cli_cmd *cmd, void *conf, int argc, char **argv,
 		int *i)
 {
@@ -181,14 +181,14 @@ static int take(const struct cli_cmd *cmd, void *conf, int argc, char **argv,
 	}
 	o = find(cmd, word, &value);
 	if (!o)
-		return cli_error("%s: there is no option '%s' (ibfattree %s --help lists them)",
+		return cli_error("%s: unknown option '%s' (ibfattree %s --help lists them)",
 				 cmd->name, word, cmd->name);
 	if (o->kind == CLI_FLAG && value)
 		return cli_error("%s: --%s takes no value, but '%s' is given",
 				 cmd->name, o->name, value);
 	if (o->kind != CLI_FLAG && !value) {
 		if (*i + 1 >= argc)
-			return cli_error("%s: --%s wants a value: %s",
+			return cli_error("%s: --%s expects a value: %s",
 					 cmd->name, o->name, o->arg);
 		value = argv[++*i];
 	}

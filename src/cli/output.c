@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Output files, whole or not at all.
+ * Output files that appear complete or not at all.
  *
- * A file is written beside its place, under a name of its own, and renamed when
- * all of it is on the disk; of several that belong together, when all of them
- * are.  A signal that ends the program removes the unfinished ones.  What is
- * written through: dangling links, devices and pipes.  A link is followed and the
- * file that it leads to replaced.  A file that is replaced passes on its mode.
+ * A file is written under a temporary name in the same directory.  It is renamed when
+ * all of it is on disk; files that belong together are renamed when all of them are.
+ * A signal that ends the program removes the unfinished ones.  Dangling links, devices
+ * and pipes are written directly.  Any other symbolic link is followed and the file
+ * that it points to is replaced.  The new file gets the mode of the replaced one.
  */
 #include <errno.h>
 #include <limits.h>
@@ -25,7 +25,7 @@ static enum ftr_status sys_fail(struct ftr_err *err, const char *path,
 			strerror(errno));
 }
 
-/* Whoever fills a file does not know its name. */
+/* Functions that write the content do not know the file name; it is added here. */
 static enum ftr_status fill(FILE *out, const char *path, cli_write_fn fn,
 			    const void *ctx, struct ftr_err *err)
 {
@@ -43,15 +43,15 @@ static enum ftr_status fill(FILE *out, const char *path, cli_write_fn fn,
 
 /* ---- the unfinished file and signals ------------------------------------ */
 
-/* Files written and not yet renamed. */
+/* Files written but not yet renamed. */
 #define STAGED_MAX 8
 
 static struct {
 	char tmp[PATH_MAX];
-	char path[PATH_MAX];	/* that it will have */
+	char path[PATH_MAX];	/* the final name */
 } staged[STAGED_MAX];
 static volatile sig_atomic_t n_staged;
-static bool together;		/* between begin and end */
+static bool together;		/* between cli_write_begin and cli_write_end */
 static const int ending[] = { SIGHUP, SIGINT, SIGTERM, SIGXFSZ, SIGXCPU };
 #define N_ENDING (sizeof(ending) / sizeof(ending[0]))
 static struct sigaction before[N_ENDING];
@@ -64,7 +64,7 @@ static void take_away(int sig)
 	raise(sig);
 }
 
-/* Signals that are ignored stay so. */
+/* Catches the signals that end the program; ignored signals stay ignored. */
 static void watch(void)
 {
 	struct sigaction act = { .sa_handler = take_away };
@@ -99,7 +99,7 @@ static enum ftr_status write_through(const char *path, cli_write_fn fn,
 	return st;
 }
 
-/* The unfinished file; old: what it will replace, or NULL. */
+/* Writes the temporary file; old: the file that it will replace, or NULL. */
 static enum ftr_status write_beside(int fd, const char *path,
 				    const struct stat *old, cli_write_fn fn,
 				    const void *ctx, struct ftr_err *err)
@@ -118,7 +118,7 @@ static enum ftr_status write_beside(int fd, const char *path,
 	if (old) {
 		mode = old->st_mode & 0777;
 		if (fchown(fd, old->st_uid, old->st_gid))
-			mode &= 0700 | (0666 & ~mask);	/* another's now */
+			mode &= 0700 | (0666 & ~mask);	/* the owner has changed */
 	}
 	if (!st && (fchmod(fd, mode) || fsync(fd)))
 		st = sys_fail(err, path, "write");
@@ -127,7 +127,7 @@ static enum ftr_status write_beside(int fd, const char *path,
 	return st;
 }
 
-/* Remove what is staged. */
+/* Removes all staged files. */
 static void abandon(void)
 {
 	for (int i = 0; i < n_staged; i++)
@@ -137,7 +137,7 @@ static void abandon(void)
 	n_staged = 0;
 }
 
-/* Rename all that is staged. */
+/* Renames all staged files. */
 static enum ftr_status commit(struct ftr_err *err)
 {
 	enum ftr_status st = FTR_OK;
@@ -237,8 +237,8 @@ enum ftr_status cli_write(const char *path, cli_write_fn fn, const void *ctx,
 
 /* ---- several of them ---------------------------------------------------- */
 
-/* The one name of a file that may not exist yet: its directory's, and its own.
- * False: there is no such directory, or no memory. */
+/* A unique name for a file that may not exist yet: the canonical path of its directory,
+ * and its base name.  False: no such directory, or out of memory. */
 static bool canonical(const char *path, char out[PATH_MAX])
 {
 	const char *slash = strrchr(path, '/');
@@ -272,14 +272,14 @@ int cli_check_outputs(const char *cmd, bool reported, const char *const *path,
 	for (unsigned int i = 0; i < n; i++) {
 		if (path[i] && !strcmp(path[i], "-")) {
 			if (reported)
-				return cli_error("%s: two things cannot go to stdout",
+				return cli_error("%s: two outputs cannot go to stdout",
 						 cmd);
 			reported = true;
 			continue;
 		}
 		for (unsigned int j = 0; path[i] && j < i; j++)
 			if (path[j] && same_file(path[i], path[j]))
-				return cli_error("%s: two things cannot go to %s",
+				return cli_error("%s: two outputs cannot go to %s",
 						 cmd, path[i]);
 	}
 	return -1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree ranks: hosts in the order for which shifts do not collide, as the
- * launchers of MPI read it.
+ * ibfattree ranks: lists hosts in the order for which shifts are free of contention, in
+ * the formats of MPI launchers.
  */
 #include <stdlib.h>
 
@@ -17,16 +17,16 @@ struct ranks {
 
 static const struct cli_opt options[] = {
 	{ "hosts", CLI_FILE, offsetof(struct ranks, hosts), "FILE",
-	  "the hosts of the job; without it: all hosts of the fabric", NULL, 0,
+	  "hosts of the job; without it: all hosts of the fabric", NULL, 0,
 	  0 },
 	{ "form", CLI_WORD, offsetof(struct ranks, form),
 	  "openmpi|rankfile|mpich|slurm",
-	  "host file or rank file of Open MPI, of MPICH, SLURM_HOSTFILE",
+	  "Open MPI host file or rank file, MPICH, SLURM_HOSTFILE",
 	  "openmpi", 0, 0 },
 	{ "slots", CLI_UINT, offsetof(struct ranks, slots), "N",
-	  "ranks of each host; 0: as --hosts says, else 1", "0", 0, UINT16_MAX },
+	  "ranks per host; 0: as in --hosts, else 1", "0", 0, UINT16_MAX },
 	{ "order", CLI_FILE, offsetof(struct ranks, order), "FILE",
-	  "order of end ports: opensm-*-ca-order.dump", NULL, 0, 0 },
+	  "order of end ports (opensm-*-ca-order.dump)", NULL, 0, 0 },
 	CLI_OPT_ROOTS(struct ranks),
 	CLI_OPT_CN(struct ranks),
 	CLI_OPT_IO(struct ranks),
@@ -41,12 +41,12 @@ static int run_ranks(int argc, char **argv);
 
 const struct cli_cmd cli_ranks = {
 	.name = "ranks",
-	.summary = "write a host file in the order that avoids collisions",
+	.summary = "write the host file of a job in an order that avoids congestion",
 	.args = "FABRIC",
 	.text =
-"Writes the hosts of a job in the order of end ports that the tables are\n"
-"balanced for: on a healthy tree, with one rank on each host, no shift of the\n"
-"ranks then puts two flows on one link if all hosts take part.\n"
+"Writes the hosts of a job in the order for which the tables are balanced.  On a\n"
+"tree without faults, with one rank on each host and all hosts in the job, no\n"
+"shift of the ranks then puts two flows on one link.\n"
 "Exit status: 0 written, 1 written, but hosts of --hosts are not in the fabric,\n"
 "2 bad input.\n",
 	.opts = options,
@@ -56,8 +56,8 @@ const struct cli_cmd cli_ranks = {
 };
 
 struct line {
-	uint32_t place;		/* in the order; UINT32_MAX: not in it */
-	uint32_t i;		/* in the file */
+	uint32_t place;		/* place in the host order; UINT32_MAX: none */
+	uint32_t i;		/* index in the file */
 	const char *name;
 	uint32_t slots;
 };
@@ -95,7 +95,7 @@ static enum ftr_status read_order(struct job *j, struct ftr_err *err)
 	return st;
 }
 
-/* First places of the hosts by their ports. */
+/* The first place of each host, from the places of its ports. */
 static enum ftr_status places(const struct job *j, uint32_t **out,
 			      struct ftr_err *err)
 {

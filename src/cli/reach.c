@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Which pairs do not arrive, why, and whom that affects: see reach.h.
+ * Unreachable pairs, their causes, and the nodes that they affect: see reach.h.
  *
- * The checker names every (switch, LID) from which packets do not arrive, LIDs
- * in ascending order.  Each is weighed with the end ports of the switch and put
- * into one of the three kinds; the LIDs of one owner follow each other, so the
- * sources of one destination are collected before the next one begins.
+ * The checker reports every (switch, LID) whose packets do not arrive, in ascending order of
+ * LIDs.  Each is counted once per end port of the switch, and classified.  The LIDs
+ * of one owner are consecutive, so all sources of one destination are collected
+ * before the next destination begins.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,11 +19,11 @@ struct build {
 	const struct ftr_shape *sh;
 	struct cli_reach *r;
 	uint32_t *part;		/* [n_sw] see ftr_check_parts */
-	uint32_t *hosts;	/* [n_sw] end ports that send */
+	uint32_t *hosts;	/* [n_sw] end ports that are sources */
 	uint32_t *seen;		/* [n_sw] last destination counted, + 1 */
-	uint32_t *to_ep, *to_sw;	/* [n_sw] due destinations missed from there */
-	uint32_t dest;		/* number of the destination */
-	struct ftr_lid_owner last;	/* the destination */
+	uint32_t *to_ep, *to_sw;	/* [n_sw] unreachable destinations with due pairs */
+	uint32_t dest;		/* number of the current destination */
+	struct ftr_lid_owner last;	/* the current destination */
 };
 
 static bool list_new(struct cli_affected_list *l, uint32_t n)
@@ -51,14 +51,14 @@ uint64_t cli_reach_due(const struct cli_reach *r, int cls)
 
 /* ---- collecting -------------------------------------------------------- */
 
-/* Is there a path from s to t that goes up, then down? */
+/* True if s has an up/down path to t. */
 static bool has_updown(const struct ftr_shape *sh, ftr_sw s, ftr_sw t)
 {
 	return !sh || s == t || ftr_shape_cost(sh, s)[sh->numbering.col[t]] !=
 				FTR_COST_INF;
 }
 
-/* Enter that n_ep end ports and n_sw switches at s do not reach o. */
+/* Records that n_ep end ports and n_sw switches at s do not reach o. */
 static void enter(struct build *b, const struct ftr_lid_owner *o, ftr_sw s,
 		  uint32_t n_ep, uint32_t n_sw)
 {
@@ -73,7 +73,7 @@ static void enter(struct build *b, const struct ftr_lid_owner *o, ftr_sw s,
 		l->v[l->n++] = (struct cli_affected){ .idx = o->idx,
 						      .first = s };
 	}
-	if (b->seen[s] == b->dest)	/* by another LID of the same owner */
+	if (b->seen[s] == b->dest)	/* already counted for another LID of the same owner */
 		return;
 	b->seen[s] = b->dest;
 	l->v[l->n - 1].n_ep += n_ep;
@@ -120,7 +120,7 @@ static void list_sources(struct build *b)
 			};
 }
 
-/* Lists what is not in the part with the most end ports; count: [n_sw] zeros. */
+/* Lists the nodes outside the component with the most end ports; count: [n_sw] zeros. */
 static void list_cut(struct build *b, uint32_t *count)
 {
 	const struct ftr_fabric *f = b->f;
@@ -279,9 +279,9 @@ static void put_list(const struct ftr_fabric *f,
 		const char *head, *nodes, *consequence;
 	} text[] = {
 		[TO_EP] = { "unreachable", "end ports",
-			    "links connect them, packets do not arrive" },
+			    "physically connected, but packets do not arrive" },
 		[TO_SW] = { "unreachable", "switches",
-			    "links connect them, packets do not arrive" },
+			    "physically connected, but packets do not arrive" },
 		[FROM] = { "senders", "switches",
 			   "packets from there do not arrive" },
 		[CUT_EP] = { "cut off", "end ports",

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * reach: which pairs do not arrive, why, and whom that affects.
+ * reach: unreachable pairs, their causes, and the nodes that they affect.
  *
- * A pair (source, LID) that does not arrive is of one of three kinds:
+ * An unreachable pair (source, LID) is of one of three kinds:
  *
- *	cut		no physical path connects source and destination: not the
- *			fault of any table
- *	no up/down	links connect them, but no path that goes up and then down
- *			by the ranks; an engine that routes up/down paths only has no
+ *	cut		no physical path connects source and destination; not a fault
+ *			of the tables
+ *	no up/down	source and destination are physically connected, but have no
+ *			up/down path; an engine that uses up/down paths only has no
  *			entry.  Known only if the fabric has ranks
  *	missed		an up/down path exists, or the ranks are not known
  *
- * Pairs are due if the tables have to route them: of two end ports all that
- * links connect; of the other classes those that are missed.
+ * A pair is due if the tables have to route it.  Pairs of end ports are due if they
+ * are physically connected; pairs of the other classes if they are not cut and not
+ * "no up/down".
  */
 #ifndef FTR_CLI_REACH_H
 #define FTR_CLI_REACH_H
@@ -21,11 +22,11 @@
 
 #include <ftr/ftr.h>
 
-/* A node that is affected. */
+/* An affected node. */
 struct cli_affected {
-	uint32_t idx;		/* ftr_ep or ftr_sw, by the list */
-	ftr_sw first;		/* lowest switch of the sources */
-	uint32_t n_ep, n_sw;	/* see the lists */
+	uint32_t idx;		/* ftr_ep or ftr_sw, depending on the list */
+	ftr_sw first;		/* lowest switch with affected sources */
+	uint32_t n_ep, n_sw;	/* meaning: see the lists */
 };
 
 struct cli_affected_list {
@@ -35,23 +36,23 @@ struct cli_affected_list {
 };
 
 struct cli_reach {
-	uint64_t cut[FTR_N_CHECK_CLASSES];	/* pairs */
+	uint64_t cut[FTR_N_CHECK_CLASSES];	/* number of pairs, by class */
 	uint64_t no_updown[FTR_N_CHECK_CLASSES];
 	uint64_t missed[FTR_N_CHECK_CLASSES];
 	bool ranked;		/* no_updown is known */
-	/* destinations of due pairs that do not arrive, from n_ep end ports and
-	 * n_sw switches */
+	/* destinations of unreachable due pairs; n_ep, n_sw: end ports and switches
+	 * from which they are unreachable */
 	struct cli_affected_list ep, sw;
-	/* switches from which (n_sw: and from whose end ports) due pairs do not
-	 * arrive, to n_ep end ports and n_sw switches */
+	/* switches that are sources of unreachable due pairs, themselves or by their
+	 * end ports; n_ep, n_sw: destinations that are unreachable */
 	struct cli_affected_list from;
-	/* outside of the connected part of the fabric with the most end ports;
-	 * n_ep: end ports of their own part */
+	/* nodes outside the component with the most end ports; n_ep: end ports of
+	 * their own component */
 	struct cli_affected_list cut_ep, cut_sw;
 };
 
-/* sh may be NULL: no ranks.  report: what the checker says of t.  Free r, also
- * after an error. */
+/* sh may be NULL: no ranks.  report: the checker's report on t.  Free r also after an
+ * error. */
 enum ftr_status cli_reach(const struct ftr_fabric *f,
 			  const struct ftr_shape *sh,
 			  const struct ftr_tables *t,
@@ -60,18 +61,18 @@ enum ftr_status cli_reach(const struct ftr_fabric *f,
 			  struct ftr_err *err) FTR_MUST_USE;
 void cli_reach_free(struct cli_reach *r);
 
-/* Pairs of the class that the tables have to route and do not. */
+/* Unreachable pairs of the class that are due. */
 uint64_t cli_reach_due(const struct cli_reach *r, int cls);
 
-/* Number the nodes of r, which is of f, as in g, which has them all. */
+/* Renumbers the nodes of r from f to g; g must contain all of them. */
 void cli_reach_move(struct cli_reach *r, const struct ftr_fabric *f,
 		    const struct ftr_fabric *g);
 
-/* The lists as text, one fact a line, all or the first CLI_REACH_SHORT. */
+/* Prints the lists as text, one fact per line: all, or the first CLI_REACH_SHORT. */
 #define CLI_REACH_SHORT 10
 void cli_reach_text(const struct ftr_fabric *f, const struct cli_reach *r,
 		    bool all);
-/* The same as members of o. */
+/* Adds the lists to o as members. */
 void cli_reach_json(struct json_object *o, const struct ftr_fabric *f,
 		    const struct cli_reach *r, bool all);
 

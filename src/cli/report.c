@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The report of a check: what it means, and how people are told.
+ * The report of a check: the verdict, and its text output.
  *
- * Not every pair that does not arrive is a fault of the tables: see reach.h for
- * the three kinds.  A pair of end ports that links connect must arrive, whatever
- * the ranks say; any other pair must if it has an up/down path.
+ * Not every unreachable pair is a fault of the tables; reach.h defines the three
+ * kinds.  A pair of physically connected end ports must be reachable, whatever the
+ * ranks.  Any other pair must be reachable if it has an up/down path.
  */
 #include "cli/cli.h"
 
@@ -20,7 +20,7 @@ static const char *const finding_name[FTR_N_FINDINGS] = {
 static const char *const finding_text[FTR_N_FINDINGS] = {
 	"there is none", "the entry names a port without a link",
 	"the entry delivers to a port that does not own the LID",
-	"the path comes back", "the entry goes up after down",
+	"the path loops", "the entry leads up after a downward hop",
 };
 
 enum ftr_status cli_judge(const struct ftr_fabric *f,
@@ -61,11 +61,11 @@ static void put_fabric(const struct ftr_fabric *f, const struct ftr_shape *sh,
 				 "leaf switches"));
 	printf("tables        %s\n", o->source);
 	if (o->sl2vl || o->psl)
-		printf("lanes         SL to VL: %s; SLs of paths: %s\n",
+		printf("VLs           SL2VL: %s; path SLs: %s\n",
 		       o->sl2vl ? o->sl2vl : "-", o->psl ? o->psl : "-");
 }
 
-/* One line for the class, one for each reason why pairs do not arrive. */
+/* One line for the class, one for each cause of unreachable pairs. */
 static void put_class(const struct ftr_check_report *r, int cls,
 		      const struct cli_verdict *v)
 {
@@ -75,9 +75,9 @@ static void put_class(const struct ftr_check_report *r, int cls,
 	} reason[] = {
 		{ v->reach.missed[cls], v->reach.ranked ?
 		  "although an up/down path exists" :
-		  "although links connect them" },
+		  "although physically connected" },
 		{ v->reach.no_updown[cls], cls == FTR_CHECK_HOST_HOST ?
-		  "although links connect them, but not by an up/down path" :
+		  "although physically connected (no up/down path)" :
 		  "because no up/down path exists" },
 		{ v->reach.cut[cls], "because no physical path exists" },
 	};
@@ -171,7 +171,7 @@ static void put_cdg(const struct ftr_fabric *f,
 	}
 }
 
-/* What the given lanes leave open. */
+/* Assumptions about VLs where tables or SLs are not given. */
 static void put_vls(const struct cli_report_opts *o,
 		    const struct ftr_check_report *r)
 {
@@ -180,14 +180,14 @@ static void put_vls(const struct cli_report_opts *o,
 	if (!o->sl2vl && !o->psl)
 		return;
 	if (!o->sl2vl)
-		printf("              SL to VL tables: every SL is taken to be on the VL of its number (--sl2vl)\n");
+		printf("              SL2VL tables not given (--sl2vl): each SL is assumed to use the VL of the same number\n");
 	if (!o->psl)
-		printf("              SLs of paths: all are taken to be 0 (--psl)\n");
+		printf("              path SLs not given (--psl): assumed to be 0\n");
 	if (o->no_sl2vl)
-		printf("              %s not in --sl2vl: taken to map every SL to the VL of its number\n",
+		printf("              %s not in --sl2vl: assumed to map each SL to the VL of the same number\n",
 		       cli_count(a, o->no_sl2vl, "switch", "switches"));
 	if (r->no_sl)
-		printf("              %s not in --psl: taken to be of SL 0\n",
+		printf("              %s not in --psl: assumed to use SL 0\n",
 		       cli_count(a, r->no_sl, "path", "paths"));
 }
 
@@ -198,7 +198,7 @@ static void put_not_checked(const struct cli_report_opts *o,
 	char a[CLI_COUNT_MAX];
 
 	printf("not checked   multicast%s%s\n", o->sl2vl || o->psl ? "" :
-	       ", virtual lanes (all traffic is taken to share one)",
+	       ", VLs (all traffic is assumed to share one)",
 	       o->switch_sources ? "" :
 	       ", credit loops by packets of switches (--switch-sources)");
 	if (!sh)
@@ -208,11 +208,11 @@ static void put_not_checked(const struct cli_report_opts *o,
 		printf("              %s without a table: all entries there count as missing\n",
 		       cli_count(a, o->missing, "switch", "switches"));
 	if (o->silent)
-		printf("              what is behind %s whose far end does not answer\n",
+		printf("              nodes behind %s whose far end does not answer\n",
 		       cli_count(a, o->silent, "link", "links"));
 }
 
-/* Packets that a switch maps to VL 15. */
+/* Packets dropped because a switch maps them to VL 15. */
 static void put_drops(const struct ftr_fabric *f,
 		      const struct ftr_check_report *r)
 {
@@ -228,7 +228,7 @@ static void put_drops(const struct ftr_fabric *f,
 		       cli_lid_name(to, f, r->vl_drop.lid));
 }
 
-/* Pairs of end ports by the links between switches that they cross. */
+/* Pairs of end ports by the number of links between switches on their path. */
 static void put_hops(const uint64_t *hops)
 {
 	char a[CLI_COUNT_MAX];

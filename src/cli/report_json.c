@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The report of a check as JSON: the same facts as the table for people.
+ * The report of a check as JSON: the same facts as the text output.
  */
 #include "cli/cli.h"
 #include "cli/json.h"
@@ -38,7 +38,7 @@ static void put_classes(struct json_object *o,
 	}
 }
 
-/* Up to the longest path. */
+/* one element per hop count, up to the longest path */
 static void put_hops(struct json_object *o, const uint64_t *hops)
 {
 	struct json_object *list = cli_json_array(o, "hops"), *e;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree route: fabric in, tables out, by any engine of the library.
+ * ibfattree route: reads a fabric and writes forwarding tables, computed by any engine
+ * of the library.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -27,7 +28,7 @@ struct route {
 static const struct cli_opt options[] = {
 	CLI_OPTS_ENGINE(struct route, "full"),
 	{ "fail", CLI_LIST, offsetof(struct route, fail), "SPEC",
-	  "what is broken: SWITCH, SWITCH[PORT], [N|N%](links|switches)",
+	  "fault: SWITCH, SWITCH[PORT], [N|N%](links|switches)",
 	  NULL, 0, 0 },
 	{ "seed", CLI_U64, offsetof(struct route, seed), "N",
 	  "seed of the random faults", "0", 0, 0 },
@@ -43,9 +44,9 @@ static const struct cli_opt options[] = {
 	CLI_OPT_THREADS(struct route),
 	CLI_OPT_OUTPUT(struct route),
 	{ "sl2vl", CLI_FILE, offsetof(struct route, sl2vl), "FILE",
-	  "also write SL to VL tables, as ibdmchk -d reads them", NULL, 0, 0 },
+	  "write SL2VL tables, in the format of ibdmchk -d", NULL, 0, 0 },
 	{ "psl", CLI_FILE, offsetof(struct route, psl), "FILE",
-	  "also write SLs of paths, as ibdmchk -c reads them", NULL, 0, 0 },
+	  "write path SLs, in the format of ibdmchk -c", NULL, 0, 0 },
 	CLI_OPT_JSON(struct route),
 	CLI_OPT_END
 };
@@ -58,13 +59,14 @@ const struct cli_cmd cli_route = {
 	.args = "[FABRIC]",
 	.text =
 "Computes forwarding tables for FABRIC (ibnetdiscover output, an ibsim netfile,\n"
-"opensm-subnet.lst, ibdiagnet2.lst or ibdiagnet2.db_csv, packed by gzip or xz, or\n"
-"not) and writes them in the form of opensm-lfts.dump; a summary goes to stderr.\n"
-"With --fail the tables are those for the damaged fabric; engine ddlr heals those\n"
-"of the whole one locally.\n"
-"With --live the fabric is the running one: nothing is written to it, and the\n"
-"report on stdout says what would change and whether the way there is safe.\n"
-"Tables are then written with --output only.\n",
+"opensm-subnet.lst, ibdiagnet2.lst or ibdiagnet2.db_csv; plain or compressed with\n"
+"gzip or xz) and writes them in the format of opensm-lfts.dump; a summary goes to\n"
+"stderr.\n"
+"With --fail, the tables are for the fabric with these faults; engine ddlr\n"
+"repairs the tables of the undamaged fabric locally.\n"
+"With --live, the running fabric is read; nothing is written to it.  The report\n"
+"on stdout shows what would change and whether the transition is safe.  Tables\n"
+"are then written with --output only.\n",
 	.opts = options,
 	.min_args = 0,
 	.max_args = 1,
@@ -74,14 +76,14 @@ const struct cli_cmd cli_route = {
 struct result {
 	struct ftr_fabric *f;		/* as read */
 	struct ftr_fabric *damaged;	/* or NULL */
-	struct ftr_shape *sh;		/* of the one that is routed */
+	struct ftr_shape *sh;		/* of the fabric that is routed */
 	struct ftr_tables *t;
-	const struct ftr_fabric *of;	/* fabric of t */
-	struct ftr_sl2vl *vl_map;	/* for of, or NULL */
-	bool local;			/* healed locally: plan */
+	const struct ftr_fabric *of;	/* fabric that t belongs to */
+	struct ftr_sl2vl *vl_map;	/* SL2VL tables for of, or NULL */
+	bool local;			/* t is the result of a local repair, see plan */
 	struct ftr_ddlr_plan plan;
 	struct ftr_route_stats stats;
-	struct ftr_tables *in_use;	/* --live */
+	struct ftr_tables *in_use;	/* with --live */
 	double ms_per_block;
 	struct cli_transition way;	/* from in_use to t */
 	double shape_s, route_s;
@@ -118,10 +120,10 @@ static void summary(const struct route *r, const struct result *x)
 		sh->f->n_sw, sh->tree.n_leaf, sh->f->n_ep, sh->tree.n_planes,
 		sh->tree.n_pods);
 	if (sh->tree.n_odd || sh->tree.n_horizontal)
-		fprintf(stderr, "%s: %u end ports on switches that are no leaf, %u cables inside one rank\n",
+		fprintf(stderr, "%s: %u end ports not on leaf switches, %u horizontal links\n",
 			engine, sh->tree.n_odd, sh->tree.n_horizontal);
 	if (sh->missing.from_nominal)
-		fprintf(stderr, "%s: of the nominal fabric %u switches, %u cables and %u end ports are missing\n",
+		fprintf(stderr, "%s: missing from the nominal fabric: %u switches, %u links, %u end ports\n",
 			engine, sh->missing.n_missing_sw, sh->missing.n_missing_links,
 			sh->missing.n_missing_hosts);
 	fprintf(stderr, "%s: %u LIDs, %s entries without a path, shape %.1f ms, route %.1f ms\n",
@@ -134,21 +136,21 @@ static void summary(const struct route *r, const struct result *x)
 			engine, cli_num(num, x->stats.extra_pairs),
 			x->stats.n_turns, x->stats.n_turns == 1 ? "" : "s");
 	if (x->stats.longer_pairs)
-		fprintf(stderr, "%s: %s pairs of host ports take a longer path: their switch had to be a gateway\n",
+		fprintf(stderr, "%s: %s pairs of host ports take a longer path, because their switch must be a gateway\n",
 			engine, cli_num(num, x->stats.longer_pairs));
 	if (x->stats.reordered)
-		fprintf(stderr, "%s: extra turns cannot connect all host ports of this fabric: it is routed by the order of sftree\n",
+		fprintf(stderr, "%s: extra turns cannot connect all host ports of this fabric: it is routed in the order of sftree\n",
 			engine);
 	if (x->stats.root != FTR_SW_NONE)
 		fprintf(stderr, "%s: root %s, %s pairs of hosts take a detour\n",
 			engine, cli_sw_name(name, sh->f, x->stats.root),
 			cli_num(num, x->stats.detours));
 	if (x->local)
-		fprintf(stderr, "%s: healed locally by %u writes to %u switches in %u steps, %s entries not healed\n",
+		fprintf(stderr, "%s: local repair: %u writes to %u switches in %u steps, %s entries not repaired\n",
 			engine, x->plan.n, x->plan.n_switches, x->plan.n_steps,
 			cli_num(num, x->plan.unhealed));
 	if (x->stats.longest_made)
-		fprintf(stderr, "%s: the longest path made between switches has %u hops\n",
+		fprintf(stderr, "%s: longest path between switches: %u hops\n",
 			engine, x->stats.longest_made);
 }
 
@@ -211,7 +213,7 @@ static int summary_json(const struct route *r, const struct result *x)
 
 struct vls_of {
 	const struct ftr_fabric *f;
-	const struct ftr_sl2vl *m;	/* NULL: VL = SL */
+	const struct ftr_sl2vl *m;	/* NULL: each SL uses the VL of the same number */
 };
 
 static enum ftr_status write_sl2vl(FILE *out, const void *ctx,
@@ -229,7 +231,7 @@ static enum ftr_status write_sl2vl(FILE *out, const void *ctx,
 	return st;
 }
 
-/* All engines of the library need one SL only: 0 from every source. */
+/* All engines of the library use SL 0 only, for every source. */
 static enum ftr_status write_psl(FILE *out, const void *fabric,
 				 struct ftr_err *err)
 {
@@ -266,7 +268,7 @@ static enum ftr_status write_all(const struct route *r, const struct result *x,
 	return cli_write_end(st, err);
 }
 
-/* In place of tables for the whole fabric, those after a local repair. */
+/* Replaces the tables of the undamaged fabric by those after a local repair. */
 static enum ftr_status heal(struct result *x, struct ftr_err *err)
 {
 	struct ftr_sl2vl *vl_map = x->vl_map;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree save and restore: what a running fabric has, in files, and back into
- * a form that OpenSM's engine "file" serves.
+ * ibfattree save and restore: saves the state of a running fabric in files, and converts
+ * it back into a form that OpenSM's engine "file" reads.
  *
  *	DIR/fabric.net		the fabric, with LIDs
  *	DIR/opensm-lfts.dump	the forwarding tables
  *	DIR/sl2vl		SL to VL tables (--sl2vl)
  *	DIR/opensm.conf, ...	options, and the files that these name
- *	DIR/versions		of the programs, and when
+ *	DIR/versions		versions of the programs, and the time
  *
- * Tables name destinations by LID, and LIDs may have changed since.  So restore
- * looks up the owner of every LID of today by GUID, and takes the entry that the
- * saved tables have for it.
+ * Tables identify destinations by LID, and LIDs may change between save and restore.
+ * restore therefore finds the owner of every present LID in the saved fabric by GUID,
+ * and uses the saved entry for it.
  */
 #include "config.h"
 
@@ -33,19 +33,19 @@ struct save {
 	struct cli_live_opts from;
 	const char *conf;
 	bool sl2vl;
-	struct ftr_sl2vl *m;	/* with sl2vl */
+	struct ftr_sl2vl *m;	/* only with sl2vl */
 };
 
 static const struct cli_opt save_options[] = {
 	{ "sl2vl", CLI_FLAG, offsetof(struct save, sl2vl), NULL,
-	  "also the SL to VL tables: one Get for each pair of ports", NULL, 0,
+	  "also save SL2VL tables (one Get per pair of ports)", NULL, 0,
 	  0 },
 	{ "conf", CLI_FILE, offsetof(struct save, conf), "FILE",
-	  "opensm.conf, not that of /etc/opensm or /etc/rdma", NULL, 0, 0 },
+	  "opensm.conf, if not in /etc/opensm or /etc/rdma", NULL, 0, 0 },
 	{ "ca", CLI_STRING, offsetof(struct save, from.ca), "NAME",
-	  "local adapter, not the first that is up", NULL, 0, 0 },
+	  "local adapter; else the first with a port that is up", NULL, 0, 0 },
 	{ "port", CLI_UINT, offsetof(struct save, from.port), "N",
-	  "its port; 0: the first that is up", "0", 0, FTR_PORT_MAX },
+	  "local port; 0: the first that is up", "0", 0, FTR_PORT_MAX },
 	{ "m-key", CLI_U64, offsetof(struct save, from.m_key), "KEY",
 	  "M_Key of the switches", "0", 0, 0 },
 	CLI_OPT_END
@@ -55,12 +55,12 @@ static int run_save(int argc, char **argv);
 
 const struct cli_cmd cli_save = {
 	.name = "save",
-	.summary = "keep fabric, tables and options of the running fabric",
+	.summary = "save the running fabric, its tables and the options of OpenSM",
 	.args = "DIR",
 	.text =
-"Reads the running fabric and keeps in the new directory DIR: the fabric, its\n"
-"forwarding tables, opensm.conf and the files that it names, and versions.\n"
-"ibfattree restore makes of them tables that OpenSM can load.\n",
+"Reads the running fabric and saves in the new directory DIR: the fabric, its\n"
+"forwarding tables, opensm.conf with the files that it names, and versions.\n"
+"\"ibfattree restore\" converts the saved tables for OpenSM.\n",
 	.opts = save_options,
 	.min_args = 1,
 	.max_args = 1,
@@ -84,16 +84,14 @@ static int run_restore(int argc, char **argv);
 
 const struct cli_cmd cli_restore = {
 	.name = "restore",
-	.summary = "make saved tables loadable by OpenSM's engine file",
+	.summary = "convert saved tables for OpenSM's engine \"file\"",
 	.args = "DIR [FABRIC]",
 	.text =
-"Takes the tables that ibfattree save kept in DIR, for the LIDs of FABRIC or,\n"
-"with --live, of the running fabric (else of the saved one), writes them to\n"
-"--output in the form that OpenSM's routing engine \"file\" loads, checks them\n"
-"on that fabric, and prints the lines for opensm.conf.  It writes nothing to the\n"
-"fabric.\n"
-"Exit status: 0 clean, 1 the tables do not suit the fabric any more, 2 bad\n"
-"input.\n",
+"Converts the tables that \"ibfattree save\" saved in DIR to the LIDs of FABRIC or,\n"
+"with --live, of the running fabric (default: of the saved fabric).  Writes them\n"
+"to --output in the format of OpenSM's routing engine \"file\", checks them on that\n"
+"fabric, and prints the lines for opensm.conf.  Nothing is written to the fabric.\n"
+"Exit status: 0 clean, 1 the tables no longer suit the fabric, 2 bad input.\n",
 	.opts = restore_options,
 	.min_args = 1,
 	.max_args = 2,
@@ -116,7 +114,7 @@ static enum ftr_status path_in(const char *dir, const char *name, char **out,
 
 #define SL2VL_TIMEOUT_MS 500
 
-/* All pairs of ports with a link, port 0 included. */
+/* Reads the SL2VL table of every pair of linked ports, port 0 included. */
 static enum ftr_status read_switch(struct ftr_sl2vl *m,
 				   const struct ftr_fabric *f, ftr_sw s,
 				   const ibnd_node_t *node,
@@ -240,8 +238,8 @@ static enum ftr_status keep(const char *dir, const char *name, cli_write_fn fn,
 	return st;
 }
 
-/* A file that opensm.conf names, under its own name; one that cannot be read is
- * a note, for opensm would not read it either. */
+/* Copies a file that opensm.conf names, under its own name.  If it cannot be read, only a
+ * note is printed, since opensm could not read it either. */
 static enum ftr_status keep_copy(const char *dir, const char *file,
 				 struct ftr_err *err)
 {
@@ -342,7 +340,7 @@ static int run_save(int argc, char **argv)
 
 /* ---- restore ----------------------------------------------------------- */
 
-/* The LID that the owner of lid in f had in old; 0: none. */
+/* The LID that the owner of lid (in f) has in old; 0: none. */
 static ftr_lid old_lid(const struct ftr_fabric *f, ftr_lid lid,
 		       const struct ftr_fabric *old)
 {
@@ -409,7 +407,7 @@ static enum ftr_status read_saved(const char *dir, struct ftr_fabric **f,
 	return st;
 }
 
-/* Does the fabric still have what the tables use? */
+/* Checks the restored tables on the present fabric. */
 static enum ftr_status judge(const struct ftr_fabric *f,
 			     const struct ftr_tables *t, struct ftr_team *team,
 			     int *status, struct ftr_err *err)
@@ -422,7 +420,7 @@ static enum ftr_status judge(const struct ftr_fabric *f,
 		ftr_fail(err, FTR_NOMEM, "out of memory for a report");
 
 	if (!st) {
-		/* switches of one rank have no path in many sound tables */
+		/* in many valid tables switches of one rank do not reach each other */
 		found = r->harmful || r->cdg == FTR_CDG_CYCLE ||
 			  r->bad[FTR_CHECK_HOST_HOST];
 		printf("tables    %s of %s pairs of end ports do not arrive; credit loops: %s\n",
@@ -439,12 +437,12 @@ static void print_lines(const char *output)
 {
 	char *path = realpath(output, NULL);
 
-	printf("for opensm.conf, instead of routing_engine and event_plugin_name there:\n"
+	printf("for opensm.conf, to replace routing_engine and event_plugin_name:\n"
 	       "  routing_engine file\n"
 	       "  lfts_file %s\n"
-	       "  # LIDs must stay as they are\n"
+	       "  # LIDs must not change\n"
 	       "  honor_guid2lid_file TRUE\n"
-	       "then restart opensm.  These tables are not repaired: it is a stopgap.\n",
+	       "then restart opensm.  These tables do not react to faults; use them only temporarily.\n",
 	       path ? path : output);
 	free(path);
 }

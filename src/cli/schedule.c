@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A fault schedule: every line cuts one cable between two switches (Unlink) or
- * plugs one that was cut back in (Link), as ibsim's console wants it.
+ * A fault schedule for the console of ibsim: every line takes one link between two
+ * switches down (Unlink) or restores one that is down (Link).
  *
- * Cables are numbered in index order and lie in one array, the whole ones
- * first, so a draw is one random index and a swap.  Three of four commands cut
- * while anything is left to cut; a cable is never cut twice.  The draws depend
- * on the seed alone, so the same fabric and seed give the same lines anywhere.
+ * The links are in one array in index order, those that are up first, so a draw is one
+ * random index and a swap.  Three of four commands take a link down, as long as any is
+ * up; a link that is down is not taken down again.  The draws depend on the seed only,
+ * so the same fabric and seed give the same lines on any machine.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -87,6 +87,6 @@ enum ftr_status cli_write_schedule_fn(FILE *out, const void *ctx,
 	}
 	free(cable);
 	if (!n)
-		return ftr_fail(err, FTR_INVAL, "no schedule: no cable joins two switches");
+		return ftr_fail(err, FTR_INVAL, "no schedule: no link connects two switches");
 	return FTR_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* schedule: random faults and repairs as lines for the console of ibsim. */
+/* schedule: random faults and repairs as commands for the console of ibsim. */
 #ifndef FTR_CLI_SCHEDULE_H
 #define FTR_CLI_SCHEDULE_H
 
@@ -10,11 +10,11 @@
 struct cli_schedule {
 	const struct ftr_fabric *f;
 	uint64_t seed;
-	unsigned int n;		/* commands */
+	unsigned int n;		/* number of commands */
 };
 
-/* A cli_write_fn; ctx: struct cli_schedule.  FTR_INVAL if no cable joins two
- * switches of f. */
+/* A cli_write_fn; ctx: struct cli_schedule.  FTR_INVAL if no link connects two switches
+ * of f. */
 enum ftr_status cli_write_schedule_fn(FILE *out, const void *ctx,
 				      struct ftr_err *err);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * sim: the command's options and input (sim.c, sim_input.c), its schedule
- * (sim_schedule.c, sim_events.c), and what is shown (sim_show.c, sim_json.c,
- * sim_svg.c).
+ * sim: options and input of the command (sim.c, sim_input.c), its schedule
+ * (sim_schedule.c, sim_events.c), and its output (sim_show.c, sim_json.c, sim_svg.c).
  */
 #ifndef FTR_CLI_SIM_H
 #define FTR_CLI_SIM_H
@@ -27,14 +26,14 @@ struct cli_sim {
 	bool stop, json;
 };
 
-/* All that lives through the command. */
+/* State of the command. */
 struct cli_sim_job {
 	const struct cli_sim *o;
-	const char *fabric;	/* path of it */
-	const char *source;	/* of the tables, for the reader */
+	const char *fabric;	/* its file */
+	const char *source;	/* origin of the tables, as text */
 	struct ftr_team *team;
 	struct ftr_fabric *f;
-	struct ftr_shape *sh;	/* of f, or NULL: it cannot be ranked */
+	struct ftr_shape *sh;	/* of f, or NULL if f cannot be ranked */
 	struct ftr_shape_opts shape_opts;
 	struct ftr_tables *t;
 	struct ftr_sl2vl *sl2vl;
@@ -57,11 +56,11 @@ struct cli_sim_job {
 /* "1.5ms", "20us", "300ns", "10ps": picoseconds.  FTR_INVAL names the option. */
 enum ftr_status cli_sim_time(const char *option, const char *text,
 			     uint64_t *ps, struct ftr_err *err) FTR_MUST_USE;
-/* "93.5": a share, 0.935. */
+/* Parses a percentage: "93.5" is 0.935. */
 enum ftr_status cli_sim_percent(const char *option, const char *text,
 				double *share,
 				struct ftr_err *err) FTR_MUST_USE;
-/* "WHAT@TIME": splits at the last '@'; *what is malloc()ed. */
+/* Splits "WHAT@TIME" at the last '@'; *what is malloc()ed. */
 enum ftr_status cli_sim_at(const char *option, const char *text, char **what,
 			   uint64_t *ps, struct ftr_err *err) FTR_MUST_USE;
 
@@ -90,21 +89,21 @@ struct cli_sim_mean {
 
 struct cli_sim_class_sum {
 	bool any;
-	struct cli_sim_mean accepted;	/* share of capacity */
+	struct cli_sim_mean accepted;	/* fraction of capacity */
 	struct cli_sim_mean offered;
 	struct cli_sim_mean mbps;	/* per source */
 	double total_gbps;
-	double latency_ns[5];	/* mean, 50, 95, 99 percent, greatest */
-	double network_ns;	/* mean from the first channel on */
+	double latency_ns[5];	/* mean, 50th, 95th, 99th percentile, maximum */
+	double network_ns;	/* mean, measured from entering the first channel */
 };
 
 struct cli_sim_sum {
 	struct cli_sim_class_sum host, sw;
 	uint64_t injected, delivered, in_flight, lost[FTR_SIM_N_LOSSES];
 	uint64_t all_lost, hops, events, memory;
-	uint32_t deadlocks, first_deadlock;	/* runs; NONE: UINT32_MAX */
+	uint32_t deadlocks, first_deadlock;	/* runs; UINT32_MAX: none */
 	uint32_t max_hops;
-	double max_use, mean_use;	/* of cables between switches */
+	double max_use, mean_use;	/* of links between switches */
 };
 
 #define CLI_SIM_WORST_MAX 64
@@ -113,9 +112,9 @@ struct cli_sim_use {
 	double use;		/* mean over runs */
 };
 
-/* False: out of memory. */
+/* Returns false if out of memory. */
 bool cli_sim_sum(const struct cli_sim_job *j, struct cli_sim_sum *out);
-/* The most used channels between switches, n of them at most; how many. */
+/* The most used channels between switches, at most n; returns their number. */
 uint32_t cli_sim_worst(const struct cli_sim_job *j, uint32_t n,
 		       struct cli_sim_use *out);
 extern const char *const cli_sim_loss_key[FTR_SIM_N_LOSSES];
@@ -124,7 +123,7 @@ extern const char *const cli_sim_loss_text[FTR_SIM_N_LOSSES];
 void cli_sim_show(const struct cli_sim_job *j, const struct cli_sim_sum *s);
 int cli_sim_json(const struct cli_sim_job *j, const struct cli_sim_sum *s,
 		 int status);
-/* o.svg names the files: PREFIX-series.svg, PREFIX-latency.svg, PREFIX-links.svg */
+/* Writes PREFIX-series.svg, PREFIX-latency.svg, PREFIX-links.svg; o.svg is the prefix. */
 enum ftr_status cli_sim_svg(const struct cli_sim_job *j,
 			    struct ftr_err *err) FTR_MUST_USE;
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * An events file of the plugin, replayed: one JSON object a line.
+ * Replays an events file of the plugin: one JSON object per line.
  *
  *	{"event": "link-down", "time": 1763722345.123456,
  *	 "cables": [{"guid": "0x..", "port": 7, "peer_guid": "0x..",
  *		     "peer_port": 3}],
  *	 "sets": [{"ms": 2.75, "guid": "0x..", "lids": [[12, 4], [13, 4]]}]}
  *
- * Of an event whose name ends in "-down" or "-up" the cables die or come back
- * at its time; of any event the entries in "sets" change "ms" milliseconds
- * after it.  The first event of a file that has a time is the time 0 of all
- * others.  Other members, and lines without "time", are passed over.
+ * If the event's name ends in "-down" or "-up", the links in "cables" fail or return
+ * at its time.  For any event, the entries in "sets" change "ms" milliseconds after
+ * it.  The first event with a time defines the time 0 of all others.  Other members,
+ * and lines without "time", are ignored.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -27,10 +27,10 @@ struct reader {
 	unsigned int line;
 	bool started;
 	double first;		/* time of the first event */
-	uint64_t at;		/* of it, in the simulation */
+	uint64_t at;		/* the same moment in simulated time */
 };
 
-/* Far more than a simulation could get through. */
+/* Far longer than any simulation. */
 #define CHANGES_MAX (4u << 20)
 
 enum ftr_status cli_sim_add(struct cli_sim_job *j,
@@ -57,7 +57,7 @@ enum ftr_status cli_sim_add(struct cli_sim_job *j,
 	return FTR_OK;
 }
 
-#define VALUE_MAX 64	/* of a value shown in an error */
+#define VALUE_MAX 64	/* length of a value in an error message */
 
 static enum ftr_status fail(const struct reader *r, const char *what,
 			    struct ftr_err *err)
@@ -77,7 +77,7 @@ static enum ftr_status wrong(const struct reader *r, const char *what,
 			what, cli_j_raw(v, text, sizeof(text)));
 }
 
-/* An array, or NONE: there is none. */
+/* The array of that name; NONE if there is none. */
 static enum ftr_status read_list(const struct reader *r, struct cli_jval o,
 				 const char *key, struct cli_jval *list,
 				 struct ftr_err *err)
@@ -87,7 +87,7 @@ static enum ftr_status read_list(const struct reader *r, struct cli_jval o,
 	       wrong(r, key, *list, err);
 }
 
-/* The switch that key names, or NONE: not a switch of the fabric. */
+/* The switch that key names; FTR_SW_NONE if it is not in the fabric. */
 static enum ftr_status read_switch(const struct reader *r, struct cli_jval o,
 				   const char *key, ftr_sw *s,
 				   struct ftr_err *err)
@@ -127,7 +127,7 @@ static enum ftr_status read_link(const struct reader *r, struct cli_jval o,
 		port = "peer_port";
 	}
 	if (!st && g.sw == FTR_SW_NONE)
-		st = fail(r, "neither end of a cable is a switch of the fabric",
+		st = fail(r, "neither end of the link is a switch of the fabric",
 			  err);
 	if (!st)
 		st = read_number(r, cli_j_member(o, port), port, FTR_PORT_MAX,
@@ -135,7 +135,7 @@ static enum ftr_status read_link(const struct reader *r, struct cli_jval o,
 	if (!st && (!n || n > r->j->f->sw[g.sw].n_ports ||
 		    ftr_fabric_port(r->j->f, g.sw, (ftr_port)n)->peer_kind ==
 		    FTR_PEER_NONE))
-		st = wrong(r, "there is no cable at that port", o, err);
+		st = wrong(r, "there is no link at that port", o, err);
 	g.port = (ftr_port)n;
 	return st ? st : cli_sim_add(r->j, &g, err);
 }
@@ -178,7 +178,7 @@ static enum ftr_status read_set(const struct reader *r, struct cli_jval o,
 		st = wrong(r, "lids", lids, err);
 	if (!st && (!cli_j_real(cli_j_member(o, "ms"), &ms) ||
 		    !(ms >= 0 && ms < 1e9)))
-		st = wrong(r, "ms is no number from 0 to 1e9",
+		st = wrong(r, "ms is not a number from 0 to 1e9",
 			   cli_j_member(o, "ms"), err);
 	g.at = at + (uint64_t)(ms * 1e9);
 	while (!st && cli_j_next(lids, &next, &v))
@@ -205,11 +205,11 @@ static enum ftr_status read_event(struct reader *r, struct cli_jval o,
 	double t;
 
 	if (cli_j_type(o) != CLI_J_OBJECT)
-		return wrong(r, "no JSON object", o, err);
+		return wrong(r, "not a JSON object", o, err);
 	if (!time.p)
 		return FTR_OK;
 	if (!cli_j_real(time, &t))
-		return wrong(r, "time is no number", time, err);
+		return wrong(r, "time is not a number", time, err);
 	if (!r->started)
 		r->first = t;
 	r->started = true;
@@ -231,12 +231,12 @@ static enum ftr_status read_event(struct reader *r, struct cli_jval o,
 	return st;
 }
 
-/* Bytes of a line; the plugin writes at most 16 KiB, and before there was that
- * limit, several hundred. */
+/* Limit of a line.  The plugin writes at most 16 KiB; before that limit existed, it wrote
+ * lines of several hundred KiB. */
 #define LINE_MAX_BYTES (4u << 20)
 
-/* The next line into buf, which has room for LINE_MAX_BYTES; *len without the
- * newline.  *end: there is none. */
+/* Reads the next line into buf, which holds LINE_MAX_BYTES; *len excludes the newline.
+ * *end: no line is left. */
 static enum ftr_status read_line(struct reader *r, FILE *in, char *buf,
 				 size_t *len, bool *end, struct ftr_err *err)
 {
@@ -298,7 +298,7 @@ enum ftr_status cli_sim_events(struct cli_sim_job *j, const char *path,
 	else if (!buf)
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for %s", path);
 	else if (!fstat(fileno(in), &sb) && S_ISCHR(sb.st_mode))
-		/* it might have no end */
+		/* a device may be endless */
 		st = ftr_fail(err, FTR_IO, "cannot read %s: it is a device",
 			      path);
 	else

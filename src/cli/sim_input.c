@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What ibfattree sim reads: fabric, tables, lanes, traffic.
+ * Input of ibfattree sim: fabric, tables, SL2VL tables, traffic.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -29,7 +29,7 @@ enum ftr_status cli_sim_time(const char *option, const char *text,
 			*ps = (uint64_t)(x * unit[i].ps + 0.5);
 			return FTR_OK;
 		}
-	return ftr_fail(err, FTR_INVAL, "sim: --%s wants a time like 20us, not '%s'",
+	return ftr_fail(err, FTR_INVAL, "sim: --%s expects a time like 20us, not '%s'",
 			option, text);
 }
 
@@ -40,7 +40,7 @@ enum ftr_status cli_sim_percent(const char *option, const char *text,
 	double x = strtod(text, &end);
 
 	if (end == text || *end || *text < '0' || *text > '9' || x > 1e6)
-		return ftr_fail(err, FTR_INVAL, "sim: --%s wants a percentage, not '%s'",
+		return ftr_fail(err, FTR_INVAL, "sim: --%s expects a percentage, not '%s'",
 				option, text);
 	*share = x / 100;
 	return FTR_OK;
@@ -53,7 +53,7 @@ enum ftr_status cli_sim_at(const char *option, const char *text, char **what,
 	enum ftr_status st;
 
 	if (!at || at == text)
-		return ftr_fail(err, FTR_INVAL, "sim: --%s wants WHAT@TIME, not '%s'",
+		return ftr_fail(err, FTR_INVAL, "sim: --%s expects WHAT@TIME, not '%s'",
 				option, text);
 	st = cli_sim_time(option, at + 1, ps, err);
 	if (st)
@@ -74,7 +74,7 @@ static enum ftr_status read_weights(const char *text, struct ftr_sim_conf *c,
 		w = strtoul(s, &end, 10);
 		if (end == s || !w || w > 255 || i >= c->n_vls ||
 		    (*end && *end != ','))
-			return ftr_fail(err, FTR_INVAL, "sim: --vl-weights wants up to %u numbers from 1 to 255, not '%s'",
+			return ftr_fail(err, FTR_INVAL, "sim: --vl-weights expects up to %u numbers from 1 to 255, not '%s'",
 					c->n_vls, text);
 		c->weight[i] = (uint8_t)w;
 		if (!*end)
@@ -92,7 +92,7 @@ static bool is_directory(const char *path)
 	return !stat(path, &s) && S_ISDIR(s.st_mode);
 }
 
-/* DIR/NAME; *path is malloc()ed.  NULL if optional and not there. */
+/* DIR/NAME; *path is malloc()ed, or NULL if the file is optional and does not exist. */
 static enum ftr_status in_directory(const char *dir, const char *name,
 				    bool optional, char **path,
 				    struct ftr_err *err)
@@ -125,7 +125,7 @@ static enum ftr_status read_fabric(struct cli_sim_job *j, struct ftr_err *err)
 	return st;
 }
 
-/* Tables and lanes out of a directory of dumps. */
+/* Reads forwarding and SL2VL tables from a directory of dumps. */
 static enum ftr_status read_dumps(struct cli_sim_job *j, const char *dir,
 				  struct ftr_err *err)
 {
@@ -203,11 +203,11 @@ static enum ftr_status find_host(const struct ftr_fabric *f, const char *name,
 			return FTR_OK;
 	}
 	return ftr_fail(err, FTR_INVAL, "sim: --hot %s: %s", name, n ?
-			"several end ports are called that; name one by its port GUID" :
+			"several end ports have this name; give the port GUID of one" :
 			"no end port of the fabric");
 }
 
-/* The order of the shape, if there is one: hosts, no I/O, leaf by leaf. */
+/* The host order of the shape, if there is one: hosts without I/O nodes, leaf by leaf. */
 static enum ftr_status read_order(struct cli_sim_job *j, struct ftr_err *err)
 {
 	struct ftr_err why = { 0 };
@@ -219,7 +219,7 @@ static enum ftr_status read_order(struct cli_sim_job *j, struct ftr_err *err)
 				    &why)) {
 		if (why.status != FTR_SHAPE)
 			return ftr_fail(err, why.status, "%s", why.msg);
-		return FTR_OK;	/* any end port then */
+		return FTR_OK;	/* without a shape: all end ports */
 	}
 	return cli_host_order(j->sh, &j->order, &j->n_order, err);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What ibfattree sim found, as JSON: sums, and every run.
+ * Results of ibfattree sim as JSON: sums, and every run.
  */
 #include "cli/json.h"
 #include "cli/sim.h"

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The schedule of ibfattree sim: what dies, comes back and is routed anew, and
- * when.
+ * The schedule of ibfattree sim: when links and switches fail or return, and when
+ * tables are recomputed.
  *
- * The options are put in order of time (of equal times: --fail, --recover,
- * --tables, --reroute) and played through once, so that random faults are drawn
- * from what is whole then and an engine routes what is there then.
+ * The options are sorted by time (at equal times: --fail, --recover, --tables,
+ * --reroute) and applied once in that order.  Random faults are therefore drawn from
+ * the links and switches that are up at that time, and an engine routes the fabric as
+ * it is at that time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ enum step_kind { STEP_FAIL, STEP_RECOVER, STEP_TABLES, STEP_REROUTE };
 struct step {
 	uint64_t at;
 	enum step_kind kind;
-	unsigned int nth;	/* of its option */
+	unsigned int nth;	/* index within its option */
 	char *what;
 };
 
@@ -25,7 +26,7 @@ struct play {
 	struct cli_sim_job *j;
 	struct step *step;
 	unsigned int n;
-	struct cli_faults down;	/* as it is now */
+	struct cli_faults down;	/* faults at the current time */
 };
 
 /* ---- faults ------------------------------------------------------------------- */
@@ -64,7 +65,7 @@ static enum ftr_status put_link(struct play *y, const struct step *p,
 	return cli_sim_add(y->j, &g, err);
 }
 
-/* All that z marks. */
+/* Applies all faults marked in z. */
 static enum ftr_status put_marked(struct play *y, const struct step *p,
 				  const struct cli_faults *z, bool down,
 				  struct ftr_err *err)
@@ -82,7 +83,7 @@ static enum ftr_status put_marked(struct play *y, const struct step *p,
 	return st;
 }
 
-/* What whole has and less has not. */
+/* Applies the faults that turn whole into less. */
 static enum ftr_status put_missing(struct play *y, const struct step *p,
 				   const struct ftr_fabric *whole,
 				   const struct ftr_fabric *less,
@@ -166,7 +167,7 @@ static enum ftr_status recover(struct play *y, const struct step *p,
 		return put_marked(y, p, &y->down, false, err);
 	st = cli_faults_parse(y->j->f, "recover", &one, &z, err);
 	if (!st && (z.links || z.switches))
-		st = ftr_fail(err, FTR_INVAL, "--recover %s: only what has a name, or all",
+		st = ftr_fail(err, FTR_INVAL, "--recover %s: only named faults, or all",
 			      p->what);
 	if (!st)
 		st = put_marked(y, p, &z, false, err);
@@ -187,7 +188,7 @@ static enum ftr_status put_tables(struct play *y, const struct step *p,
 	return cli_sim_add(y->j, &g, err);
 }
 
-/* Tables of g as tables of f, which has its switches and more. */
+/* Copies tables of g into tables of f; f contains all switches of g. */
 static void carry(const struct ftr_fabric *g, const struct ftr_tables *from,
 		  const struct ftr_fabric *f, struct ftr_tables *to)
 {
@@ -248,7 +249,7 @@ static enum ftr_status take(struct play *y, const char *option,
 		if (!st)
 			y->n++;
 		if (!st && p->at >= y->j->conf.warm_ps + y->j->conf.run_ps)
-			st = ftr_fail(err, FTR_INVAL, "sim: --%s %s: the run ends before that",
+			st = ftr_fail(err, FTR_INVAL, "sim: --%s %s: the run ends before this time",
 				      option, list->v[i]);
 	}
 	return st;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What ibfattree sim found, summed over runs, for people.
+ * Results of ibfattree sim, summed over all runs, as text.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -15,10 +15,10 @@ const char *const cli_sim_loss_key[FTR_SIM_N_LOSSES] = {
 };
 
 const char *const cli_sim_loss_text[FTR_SIM_N_LOSSES] = {
-	"no entry in the table", "entry for a port without a working cable",
-	"on a cable that died", "in the queue for a cable that died",
-	"in a switch that died", "came out at the wrong end",
-	"mapped to a lane that is not there", "went round in a loop",
+	"no entry in the table", "entry for a port without a working link",
+	"on a link that failed", "in the queue for a link that failed",
+	"in a switch that failed", "delivered to the wrong port",
+	"mapped to a VL that does not exist", "caught in a forwarding loop",
 	"discarded by the routing function",
 };
 
@@ -42,7 +42,7 @@ static const struct ftr_sim_class *class_of(const struct ftr_sim_result *r,
 	return host ? &r->host : &r->sw;
 }
 
-/* Measured seconds of a run; one that was stopped has fewer. */
+/* Measured seconds of a run; fewer if the run was stopped. */
 static double seconds_of(const struct cli_sim_job *j,
 			 const struct ftr_sim_result *r)
 {
@@ -316,7 +316,7 @@ void cli_sim_show(const struct cli_sim_job *j, const struct cli_sim_sum *s)
 	printf("fabric    %s: %s switches, %s end ports\n", j->fabric,
 	       cli_num(a, j->f->n_sw), cli_num(b, j->f->n_ep));
 	printf("tables    %s; function %s\n", j->source, c->function->name);
-	printf("traffic   %s senders, packets of %u bytes, buffers of %s, %u lanes\n",
+	printf("traffic   %s senders, packets of %u bytes, buffers of %s bytes, %u VLs\n",
 	       cli_num(a, j->result[0].host.sources), c->bytes,
 	       cli_num(b, c->buffer), c->n_vls);
 	printf("time      %.3f us after %.3f us of warm-up, %u runs from seed %" PRIu64 "\n",
@@ -324,7 +324,7 @@ void cli_sim_show(const struct cli_sim_job *j, const struct cli_sim_sum *s)
 	       c->seed);
 	show_class("hosts", &s->host, c->runs);
 	show_class("ports 0", &s->sw, c->runs);
-	printf("packets   %s injected, %s delivered, %s still under way; %u cables at most\n",
+	printf("packets   %s injected, %s delivered, %s in flight; longest path %u links\n",
 	       cli_num(a, s->injected), cli_num(b, s->delivered),
 	       cli_num(d, s->in_flight), s->max_hops);
 	show_losses(s);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Plots of ibfattree sim, in plain SVG: throughput and losses over time, the
- * distribution of latencies, and how much links are used.
+ * Plots of ibfattree sim as plain SVG: throughput and losses over time, the
+ * distribution of latencies, and the utilisation of links.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -134,7 +134,7 @@ static enum ftr_status series(const struct cli_sim_job *j, double *x,
 	return save(j, "-series.svg", &p, err);
 }
 
-/* Latency against the share of packets that are no slower. */
+/* Latency against the fraction of packets that are not slower. */
 static enum ftr_status latency(const struct cli_sim_job *j, double *x,
 			       struct ftr_err *err)
 {
@@ -162,7 +162,7 @@ static int falling(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-/* Links between switches by use, most used first; first run. */
+/* Links between switches by utilisation, highest first; first run only. */
 static enum ftr_status links(const struct cli_sim_job *j, double *x,
 			     struct ftr_err *err)
 {

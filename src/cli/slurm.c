@@ -15,14 +15,14 @@ struct slurm {
 
 static const struct cli_opt options[] = {
 	{ "plugin", CLI_WORD, offsetof(struct slurm, form), "tree|block",
-	  "for topology/tree or topology/block", "tree", 0, 0 },
+	  "format: topology/tree or topology/block", "tree", 0, 0 },
 	{ "yaml", CLI_FLAG, offsetof(struct slurm, yaml), NULL,
 	  "write topology.yaml of Slurm 25.05", NULL, 0, 0 },
 	{ "hosts", CLI_FILE, offsetof(struct slurm, hosts), "FILE",
-	  "the nodes of Slurm: write these only, list those not in the fabric",
+	  "nodes of Slurm: write only these, report missing ones",
 	  NULL, 0, 0 },
 	{ "full-names", CLI_FLAG, offsetof(struct slurm, full_names), NULL,
-	  "keep what follows the first dot of a host name", NULL, 0, 0 },
+	  "do not cut host names at the first dot", NULL, 0, 0 },
 	CLI_OPT_ROOTS(struct slurm),
 	CLI_OPT_CN(struct slurm),
 	CLI_OPT_IO(struct slurm),
@@ -39,10 +39,9 @@ const struct cli_cmd cli_slurm = {
 	.summary = "write Slurm's topology.conf",
 	.args = "FABRIC",
 	.text =
-"Writes the topology of FABRIC for Slurm: hosts by their leaf switches, and the\n"
-"pods above them.  Names come from node descriptions, \"NAME\" or \"NAME DEVICE\".\n"
-"Hosts with ports on several leaves are kept together with those on the same\n"
-"leaves.\n"
+"Writes the topology of FABRIC for Slurm: hosts by leaf switch, and the pods\n"
+"above.  Host names come from node descriptions, \"NAME\" or \"NAME DEVICE\".  Hosts\n"
+"with ports on several leaves are grouped with those on the same leaves.\n"
 "Exit status: 0 written, 1 written, but hosts of --hosts are not in the fabric,\n"
 "2 bad input.\n",
 	.opts = options,
@@ -111,7 +110,8 @@ static enum ftr_status write_fn(FILE *out, const void *ctx,
 	return st;
 }
 
-/* Hosts of Slurm that the fabric does not have, and the reverse. */
+/* Reports hosts of Slurm that are not in the fabric, and hosts of the fabric that are
+ * not in Slurm. */
 static int report_slurm(const struct job *j)
 {
 	uint32_t unlisted = 0;

@@ -2,10 +2,10 @@
 /*
  * Colours, and the progress line.
  *
- * The library reports no progress while it works, so a thread of its own shows
- * what the command is at: it sleeps for two seconds, then rewrites one line on
- * stderr twice a second until cli_progress_end stops it.  It is never started
- * unless stderr is a terminal.  One mutex guards all that both threads use.
+ * The library does not report progress, so a separate thread shows the current step:
+ * it waits two seconds, then rewrites one line on stderr twice a second until
+ * cli_progress_end stops it.  It is started only if stderr is a terminal.  One mutex
+ * guards all data that both threads use.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -49,7 +49,7 @@ static struct {
 	.wake = PTHREAD_COND_INITIALIZER,
 };
 
-/* Until ms from now or the end of all; called with the lock held. */
+/* Waits for ms milliseconds, or until the thread is to stop; the lock is held. */
 static void nap(unsigned int ms)
 {
 	struct timespec until;
@@ -96,7 +96,7 @@ void cli_progress(const char *what)
 		return;
 	start = cli_now();
 	line.stop = false;
-	/* without a thread there is no line, and nothing else is lost */
+	/* if the thread cannot be started, there is no progress line */
 	line.running = !pthread_create(&line.thread, NULL, show, &start);
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree top: the status of the plugin and its repairs in a terminal.
+ * ibfattree top: shows the status of the plugin and its repairs in a terminal.
  *
- * Reads two files and asks no subnet manager, so it needs no rights beyond
- * those of the files and does no harm however long it runs.  Where there is no
- * terminal, or none that ncurses knows, everything is printed once.
+ * It reads two files and sends nothing to the subnet manager, so it needs read access to
+ * these files only and may run for any time.  Without a terminal, or with one that
+ * ncurses does not support, it prints everything once.
  */
 #include <curses.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 #include "cli/top.h"
 
-#define INTERVAL_MAX 3600	/* s */
+#define INTERVAL_MAX 3600	/* refresh interval, seconds */
 #define EVENTS_MAX 10000
 
 struct top {
@@ -24,11 +24,11 @@ struct top {
 
 static const struct cli_opt options[] = {
 	{ "once", CLI_FLAG, offsetof(struct top, once), NULL,
-	  "print once, also to a terminal", NULL, 0, 0 },
+	  "print once and exit", NULL, 0, 0 },
 	{ "interval", CLI_UINT, offsetof(struct top, interval), "SECONDS",
-	  "time between looks at the files", "1", 1, INTERVAL_MAX },
+	  "refresh interval", "1", 1, INTERVAL_MAX },
 	{ "events", CLI_UINT, offsetof(struct top, events), "N",
-	  "repairs to print with --once", "10", 0, EVENTS_MAX },
+	  "number of repairs to print with --once", "10", 0, EVENTS_MAX },
 	CLI_OPT_END
 };
 
@@ -40,8 +40,9 @@ const struct cli_cmd cli_top = {
 	.args = "[DIR]",
 	.text =
 "Shows ibfattree-status.json and ibfattree-events.jsonl, which the plugin writes\n"
-"to DIR, OpenSM's dump_files_dir (/var/log), as they change.  Keys: arrows and\n"
-"page keys move through the repairs, q ends.  Without a terminal it prints once.\n"
+"to DIR, OpenSM's dump_files_dir (/var/log), and follows their changes.  Keys:\n"
+"arrow and page keys scroll through the repairs, q quits.  Without a terminal it\n"
+"prints once.\n"
 "Exit status: 0 nothing needs attention, 1 something does, 2 no status to show.\n",
 	.opts = options,
 	.min_args = 0,
@@ -131,7 +132,7 @@ static void put_at(int y, const struct top_line *l)
 	attroff(a);
 }
 
-/* Rows for repairs below n lines of status. */
+/* Number of rows for repairs below n lines of status. */
 static int room_for_events(size_t n)
 {
 	int room = LINES - (int)n - 3;
@@ -162,7 +163,7 @@ static void put_bars(const struct top_data *d)
 	attroff(A_REVERSE);
 }
 
-/* *first: the repair at the top of its part of the screen. */
+/* *first: the repair in the first row of the list. */
 static bool draw(struct top_data *d, size_t *first)
 {
 	struct top_line line[TOP_LINES_MAX], title;
@@ -230,11 +231,11 @@ static int show_live(struct top_data *d, const struct top *o)
 		case KEY_HOME:
 			first = 0;
 			break;
-		case ERR:	/* time is up; or the terminal is gone */
+		case ERR:	/* timeout, or the terminal was closed */
 			if (!isatty(STDIN_FILENO))
 				return verdict(d, attention);
 			break;
-		default:	/* KEY_RESIZE among them */
+		default:	/* including KEY_RESIZE */
 			break;
 		}
 	}

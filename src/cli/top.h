@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * top: the status of the plugin in a terminal.
+ * top: shows the status of the plugin in a terminal.
  *
  *	top.c		the command, and the screen (ncurses)
- *	top_read.c	ibfattree-status.json and ibfattree-events.jsonl
- *	top_show.c	what they say, as lines of text
+ *	top_read.c	reads ibfattree-status.json and ibfattree-events.jsonl
+ *	top_show.c	formats the status as lines of text
  */
 #ifndef FTR_CLI_TOP_H
 #define FTR_CLI_TOP_H
@@ -24,7 +24,7 @@ struct top_line {
 	enum cli_colour colour;
 };
 
-/* What decides whether a file has to be read anew. */
+/* A file is read again if any of these has changed. */
 struct top_stamp {
 	dev_t dev;
 	ino_t ino;
@@ -34,26 +34,27 @@ struct top_stamp {
 
 struct top_data {
 	const char *dir;
-	/* the status: that of the last time that it could be read */
+	/* the status as of the last successful read */
 	struct top_stamp status_stamp;
 	char *text;		/* malloc()ed, NULL: never read */
-	struct cli_jval status;	/* inside text */
-	char status_error[TOP_TEXT_MAX];	/* of the last attempt, or "" */
-	/* events, the newest first */
+	struct cli_jval status;	/* points into text */
+	char status_error[TOP_TEXT_MAX];	/* of the last read, or "" */
+	/* events, newest first */
 	struct top_stamp events_stamp;
 	struct top_line *event;	/* malloc()ed */
 	size_t n_events, events_cap;
-	size_t bad_lines;	/* that are no records */
+	size_t bad_lines;	/* lines that are not records */
 	char events_error[TOP_TEXT_MAX];
 };
 
-/* Read what has changed since the last call. */
+/* Reads what has changed since the last call. */
 void top_read(struct top_data *d);
 void top_free(struct top_data *d);
 
 #define TOP_LINES_MAX 24
 
-/* The status as lines; returns how many.  *attention: one of them is not good. */
+/* Formats the status; returns the number of lines.  *attention: a line reports a
+ * problem. */
 size_t top_show(const struct top_data *d, double now,
 		struct top_line line[TOP_LINES_MAX], bool *attention);
 

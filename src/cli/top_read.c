@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Reading the two files while the plugin writes them.
+ * Reads the two files while the plugin writes them.
  *
- * The status is replaced as a whole; should it be torn all the same, on a copy
- * for instance, the one before is kept and the error is shown.  The events grow:
- * only the end of the file is read, and a last line without its newline is left
- * for the next time.
+ * The plugin replaces the status file as a whole.  If the file is incomplete anyway (a
+ * copy, for instance), the previous status is kept and the error is shown.  The events
+ * file grows: only its end is read, and a last line without a newline is left for the
+ * next read.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,11 +19,11 @@
 
 #include "cli/top.h"
 
-#define STATUS_MAX (1 << 20)	/* bytes; longer is no status file */
-#define EVENTS_TAIL (1 << 20)	/* bytes of the events that are read */
+#define STATUS_MAX (1 << 20)	/* bytes; a longer file is not a status file */
+#define EVENTS_TAIL (1 << 20)	/* bytes read from the end of the events */
 
-/* Names come from the fabric: what is not printable ASCII becomes '?', a
- * character of several bytes one of them. */
+/* Names come from the fabric: every character that is not printable ASCII becomes one
+ * '?', also if it has several bytes. */
 static void clean(char *s)
 {
 	char *to = s;
@@ -62,8 +62,8 @@ static bool same(const struct top_stamp *a, const struct top_stamp *b)
 	       a->mtime.tv_nsec == b->mtime.tv_nsec;
 }
 
-/* The last max bytes of dir/name, ended by a NUL.  NULL: *error says why, or is
- * "" if the file is as it was. */
+/* The last max bytes of dir/name, NUL-terminated.  NULL: *error says why, or is "" if
+ * the file has not changed. */
 static char *tail(const char *dir, const char *name, off_t max,
 		  struct top_stamp *stamp, size_t *len, bool *whole,
 		  char *error)
@@ -216,7 +216,7 @@ static struct top_line *new_event(struct top_data *d)
 	return &d->event[d->n_events];
 }
 
-/* Later parts of a record repeat its head. */
+/* A long record is split into several lines; each repeats its head. */
 static void take_line(struct top_data *d, const char *s, size_t len)
 {
 	struct top_line *l = new_event(d);

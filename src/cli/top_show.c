@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The status as lines: one subject a line, its name first.  What needs attention
- * is coloured, and marked by "!" in front for terminals without colours.
+ * Formats the status as lines: one subject per line, its name first.  Lines that need
+ * attention are coloured and start with "!", for terminals without colours.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -97,7 +97,7 @@ static void put_engine(struct show *w)
 	    state, duration(a, real(cli_j_member(w->s, "state_seconds"), state)));
 	say(w, !master ? CLI_PLAIN : is_true(w, "ours") ? CLI_GOOD : CLI_WRONG,
 	    "engine", "%s%s%s%s", *engine ? engine : "none",
-	    is_true(w, "ours") || !*engine ? "" : ", which is not of ibfattree",
+	    is_true(w, "ours") || !*engine ? "" : ", not an engine of ibfattree",
 	    *reason ? ": " : "", reason);
 }
 
@@ -162,7 +162,7 @@ static void put_balance(struct show *w)
 		    cli_num(a, max));
 }
 
-/* Times of the phases, as far as it came: "known 1.71, computed 1.79". */
+/* Times of the phases that were reached: "known 1.71, computed 1.79". */
 static void phases(struct cli_jval ms, const char *const *key, char *out,
 		   size_t size)
 {
@@ -231,7 +231,7 @@ size_t top_show(const struct top_data *d, double now,
 
 	if (d->status_error[0])
 		say(&w, CLI_WRONG, "status", "%s%s", d->status_error,
-		    d->text ? "; below is the last that could be read" : "");
+		    d->text ? "; the last valid status is shown below" : "");
 	if (d->text) {
 		put_engine(&w);
 		put_fabric(&w);

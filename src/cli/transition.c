@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * From the tables in use to others: is every state between sound?
+ * Transition from the tables in use to new ones: is every intermediate state sound?
  *
- * OpenSM writes blocks of 64 entries over all switches, several at a time, and
- * waits for no acknowledgement before the next one.  So for one LID any of its
- * writes may come before any other, and packets that follow older entries are
- * still on their way.  What may happen then is found LID by LID:
+ * OpenSM writes blocks of 64 entries over all switches, several at a time, and does not
+ * wait for an acknowledgement before the next one.  For one LID any of its writes may
+ * therefore come before any other, and packets that followed older entries are still
+ * in flight.  Possible effects are found LID by LID:
  *
- *	credit loops	<ftr/cdg.h>: each LID's writes as one step, nothing
- *			drained.  The graph then holds all dependencies that
- *			packets may cause, and a LID that closes a cycle is
- *			counted and keeps its old entries in the graph.
- *	missing entries	from every source that has a path before and after,
- *			along old and new entries alike, to an entry that is
- *			missing before or after.
+ *	credit loops	<ftr/cdg.h>: the writes of each LID are one step, and packets
+ *			are not drained.  The graph then holds all dependencies that
+ *			packets may cause.  A LID that closes a cycle is counted and
+ *			keeps its old entries in the graph.
+ *	missing entries	from every source that has a path before and after, along old
+ *			and new entries alike, to an entry that is missing before or
+ *			after.
  *
- * This holds for any order, so it may report more than a real run shows, and
- * never less.  The order that avoids both is that of the repair planner
- * (ftr_ddlr_transition): in steps, each acknowledged before the next, and in
- * rounds between which packets drain.
+ * This holds for any order of writes, so it may report more than a real run shows, but
+ * never less.  The repair planner (ftr_ddlr_transition) gives an order that avoids
+ * both: in steps, each acknowledged before the next, and in rounds between which
+ * packets drain.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@
 
 /* ---- any order: credit loops ------------------------------------------- */
 
-/* True if t has no cycle; st is for other failures. */
+/* True if t has no cycle; *st is for failures of the check itself. */
 static bool acyclic(const struct ftr_fabric *f, const struct ftr_tables *t,
 		    struct ftr_cdg **g, enum ftr_status *st,
 		    struct ftr_err *err)
@@ -84,19 +84,20 @@ static enum ftr_status change_all(const struct ftr_fabric *f,
 
 /* ---- any order: missing entries ---------------------------------------- */
 
-/* For one LID: who arrives, and where a packet may be meanwhile. */
+/* State for one LID: which switches reach it, and where its packets may be. */
 struct walk {
 	const struct ftr_fabric *f;
 	const struct ftr_tables *a, *b;
 	ftr_lid lid;
-	uint8_t *source;	/* [n_sw] an end port is there */
-	uint8_t *known[2];	/* [n_sw] by a and b: 0 unknown, 1 arrives,
-				 * 2 does not, 3 being walked */
+	uint8_t *source;	/* [n_sw] the switch has an end port */
+	uint8_t *known[2];	/* [n_sw] with tables a and b: 0 unknown,
+				 * 1 arrives, 2 does not, 3 being walked */
 	uint8_t *met;		/* [n_sw] */
 	ftr_sw *queue, *path;	/* [n_sw] */
 };
 
-/* Where packets go from s; FTR_SW_NONE: they leave the switches. */
+/* Next switch after s through port p.  FTR_SW_NONE: the packet leaves the switches
+ * (*out_of_switches) or is dropped. */
 static ftr_sw next(const struct ftr_fabric *f, ftr_sw s, ftr_port p,
 		   bool *out_of_switches)
 {
@@ -114,7 +115,7 @@ static ftr_sw next(const struct ftr_fabric *f, ftr_sw s, ftr_port p,
 	return x->peer_kind == FTR_PEER_SW ? x->peer : FTR_SW_NONE;
 }
 
-/* Does s have a path by table t?  Each switch is walked once a LID. */
+/* True if s has a path by table t.  Each switch is walked once per LID. */
 static bool arrives(struct walk *w, const struct ftr_tables *t,
 		    uint8_t *known, ftr_sw s)
 {
@@ -300,11 +301,11 @@ void cli_transition_text(const struct ftr_fabric *f,
 {
 	char a[CLI_NUM_MAX], b[CLI_NUM_MAX], c[CLI_NUM_MAX];
 
-	printf("change        %s entries of %s LIDs in %s blocks of %u switches: as many MADs as blocks",
+	printf("change        %s entries of %s LIDs in %s blocks of %u switches: one MAD per block",
 	       cli_num(a, x->d.entries), cli_num(b, x->lids),
 	       cli_num(c, x->d.blocks), x->d.switches);
 	if (x->seconds > 0)
-		printf(", about %.2f s at the pace of reading", x->seconds);
+		printf(", about %.2f s at the speed of reading", x->seconds);
 	putchar('\n');
 	if (!x->d.entries)
 		return;

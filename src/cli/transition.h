@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * transition: what happens on the way from one set of tables to another.
+ * transition: effects of the change from one set of tables to another.
  */
 #ifndef FTR_CLI_TRANSITION_H
 #define FTR_CLI_TRANSITION_H
@@ -11,29 +11,30 @@ struct json_object;
 
 struct cli_transition {
 	struct ftr_tables_diff d;
-	uint32_t lids;		/* with a changed entry */
-	/* The tables at rest have credit loops (or loops) themselves, all
-	 * traffic on one VL: then no order can be free of them. */
+	uint32_t lids;		/* LIDs with a changed entry */
+	/* The old or new tables by themselves have credit loops (or loops), with all
+	 * traffic on one VL: then no order can avoid them. */
 	bool before_cycle, after_cycle;
-	/* In any order of writes, as OpenSM sends them: */
+	/* For any order of writes, as OpenSM sends them: */
 	uint32_t closes;	/* LIDs whose change may close a credit loop
-				 * with that of others */
-	ftr_lid first_closing;	/* lowest of them */
-	uint64_t gaps;		/* (switch, LID): a packet that had a path, and
-				 * will have one, may find no entry there */
-	ftr_sw gap_sw;		/* the first of them by LID, then switch */
+				 * together with other LIDs */
+	ftr_lid first_closing;	/* the lowest of them */
+	uint64_t gaps;		/* (switch, LID): a packet with a path before and
+				 * after may find no entry at this switch */
+	ftr_sw gap_sw;		/* the first, by LID, then switch */
 	ftr_lid gap_lid;
-	/* In the order of the repair planner, if one was found: */
+	/* In the order of the repair planner, if it found one: */
 	bool ordered;
-	uint32_t rounds;	/* between two of them packets must drain */
+	uint32_t rounds;	/* packets must drain between two rounds */
 	uint32_t steps, writes;
 	uint32_t held;		/* LIDs that keep old entries */
-	double seconds;		/* for the MADs, estimated; 0: not known */
+	double seconds;		/* estimated time for the MADs; 0: not known */
 };
 
 /*
- * From tables a to b, both of the fabric of sh.  ms_per_block: how long one MAD
- * takes, 0 if unknown.  O(LIDs * switches), and the graph of <ftr/cdg.h> twice.
+ * Examines the transition from tables a to b, both of the fabric of sh.  ms_per_block:
+ * time of one MAD in milliseconds, 0 if unknown.  O(LIDs * switches), plus two runs
+ * over the graph of <ftr/cdg.h>.
  */
 enum ftr_status cli_transition(const struct ftr_shape *sh,
 			       const struct ftr_tables *a,

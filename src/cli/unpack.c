@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Compressed input files: gzip by zlib, xz by liblzma, for the readers of the
- * library (<ftr/io.h>).  Several streams in one file follow each other, as the
- * tools gzip and xz have it.
+ * Compressed input files for the readers of the library (<ftr/io.h>): gzip by zlib, xz
+ * by liblzma.  A file may consist of several concatenated streams, as with the tools
+ * gzip and xz.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +13,13 @@
 #include "cli/cli.h"
 
 #define GZIP "\x1f\x8b"
-#define XZ "\xfd" "7zXZ"	/* and a NUL */
+#define XZ "\xfd" "7zXZ"	/* the NUL is part of the magic */
 
 /* xz -9 needs 65 MiB to unpack */
 #define XZ_MEMORY (128u << 20)
 
 struct stream {
-	bool gzip, between;	/* between: a gzip stream has ended */
+	bool gzip, between;	/* between two gzip streams */
 	z_stream z;
 	lzma_stream x;
 };
@@ -40,7 +40,7 @@ static void *begin(const unsigned char *head)
 		return NULL;
 	s->gzip = head[0] == 0x1f;
 	s->x = none;
-	if (s->gzip)	/* 16: with the header of gzip */
+	if (s->gzip)	/* 16: expect a gzip header */
 		ok = inflateInit2(&s->z, 16 + MAX_WBITS) == Z_OK;
 	else
 		ok = lzma_stream_decoder(&s->x, XZ_MEMORY,
@@ -93,7 +93,7 @@ static enum ftr_unpacked run_xz(struct stream *s, struct ftr_unpack_io *io)
 	io->n_out = s->x.avail_out;
 	switch (ret) {
 	case LZMA_OK:
-	case LZMA_BUF_ERROR:	/* it wants more bytes */
+	case LZMA_BUF_ERROR:	/* more input is needed */
 		return FTR_UNPACKED_MORE;
 	case LZMA_STREAM_END:
 		return FTR_UNPACKED_END;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree whatif: routes a fabric, breaks it, routes it again, and puts what
- * the checker finds side by side.
+ * ibfattree whatif: routes a fabric, applies faults, routes it again, and shows the
+ * findings of the checker side by side.
  *
  * One column per set of tables:
  *
- *	before		the engine's tables on the whole fabric
- *	not rerouted	the same tables on the damaged fabric: what is lost
- *			until the subnet manager has routed anew
- *	local		(--local) those after stage one of a local repair
- *	after		the engine's tables for the damaged fabric; its changes
- *			are counted against "before"
+ *	before		the engine's tables on the undamaged fabric
+ *	not rerouted	the same tables on the damaged fabric: the state until the
+ *			subnet manager has rerouted
+ *	local		(--local) the tables after stage one of a local repair
+ *	after		the engine's tables for the damaged fabric; changes are
+ *			counted against "before"
  *	FILE		given tables (--compare) on the damaged fabric
  *
- * Without faults there are "after", called by the engine's name, and the given
- * tables only.  With random faults the damaged columns have one run per seed.
+ * Without faults there are only "after", titled with the engine's name, and the given
+ * tables.  With random faults the columns of the damaged fabric have one run per seed.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -41,21 +41,21 @@ struct whatif {
 static const struct cli_opt options[] = {
 	CLI_OPTS_ENGINE(struct whatif, "load"),
 	{ "fail", CLI_LIST, offsetof(struct whatif, fail), "SPEC",
-	  "what breaks: SWITCH, SWITCH[PORT], [N|N%](links|switches)", NULL,
+	  "fault: SWITCH, SWITCH[PORT], [N|N%](links|switches)", NULL,
 	  0, 0 },
 	{ "seed", CLI_U64, offsetof(struct whatif, seed), "N",
 	  "seed of the random faults", "0", 0, 0 },
 	{ "repeat", CLI_UINT, offsetof(struct whatif, repeat), "N",
-	  "do it for N seeds", "1", 1, REPEAT_MAX },
+	  "repeat with N consecutive seeds", "1", 1, REPEAT_MAX },
 	{ "compare", CLI_FILES, offsetof(struct whatif, compare), "FILE",
-	  "put these tables beside it, on the damaged fabric", NULL, 0, 0 },
+	  "compare these tables on the damaged fabric", NULL, 0, 0 },
 	{ "local", CLI_FLAG, offsetof(struct whatif, local), NULL,
-	  "also heal the faults locally, as ddlr does at once", NULL, 0, 0 },
+	  "also show the tables after ddlr's local repair", NULL, 0, 0 },
 	{ "guarantee", CLI_FLAG, offsetof(struct whatif, guarantee), NULL,
-	  "tell how many faults are healed locally for certain", NULL, 0, 0 },
+	  "show how many faults local repair always bypasses", NULL, 0, 0 },
 	CLI_OPTS_LIVE(struct whatif),
 	{ "list", CLI_FLAG, offsetof(struct whatif, list), NULL,
-	  "name all unreachable nodes, not only the first ten", NULL, 0, 0 },
+	  "list all unreachable nodes, not only the first 10", NULL, 0, 0 },
 	CLI_OPT_VLS(struct whatif),
 	CLI_OPT_ROOTS(struct whatif),
 	CLI_OPT_CN(struct whatif),
@@ -73,16 +73,16 @@ static int run_whatif(int argc, char **argv);
 
 const struct cli_cmd cli_whatif = {
 	.name = "whatif",
-	.summary = "tell what breaks if cables or switches fail",
+	.summary = "show the effect of failed links or switches",
 	.args = "[FABRIC] [FILE...]",
 	.text =
-"Routes FABRIC, takes cables and switches away, routes again, and tells what\n"
-"the checker finds before and after: pairs that do not arrive, the nodes that\n"
-"are affected, loops, credit loops, load, and how much of the tables changes.  --fail and --compare may be\n"
-"given many times; FILEs are compared, too.  Without --fail it compares the\n"
-"engine's tables with the given ones.  With --live the fabric is the running\n"
-"one, all arguments are FILEs, and the tables in use are compared, too.\n"
-"Exit status: 0 clean, 1 \"check\" finds fault with the engine's tables for the\n"
+"Routes FABRIC, applies faults, routes it again, and compares the findings of the\n"
+"checker before and after: unreachable pairs, affected nodes, loops, credit\n"
+"loops, load, and the number of changed entries.  --fail and --compare may be\n"
+"given more than once; FILEs are compared, too.  Without --fail, the engine's\n"
+"tables are compared with the given ones.  With --live, the running fabric is\n"
+"read, all arguments are FILEs, and the tables in use are compared, too.\n"
+"Exit status: 0 clean, 1 \"check\" reports findings for the engine's tables on the\n"
 "damaged fabric, 2 bad input.\n",
 	.opts = options,
 	.min_args = 0,
@@ -90,20 +90,20 @@ const struct cli_cmd cli_whatif = {
 	.run = run_whatif,
 };
 
-/* All that lives through the whole command. */
+/* State of the command. */
 struct job {
 	const struct whatif *w;
 	struct ftr_shape_opts opts;
 	struct ftr_team *team;
-	struct ftr_fabric *f;		/* whole */
+	struct ftr_fabric *f;		/* undamaged */
 	struct cli_faults faults;
-	struct ftr_nominal *nominal;	/* f at least; NULL: no faults */
+	struct ftr_nominal *nominal;	/* includes f; NULL: no faults */
 	struct ftr_shape *sh;		/* of f */
 	struct ftr_tables *before;
-	struct ftr_sl2vl *vl_map;	/* turn bit of f, or NULL */
-	uint64_t *place;		/* order for the loads: port GUIDs */
+	struct ftr_sl2vl *vl_map;	/* SL2VL tables with the turn bit for f, or NULL */
+	uint64_t *place;		/* host order for the loads: port GUIDs */
 	uint32_t n_places;
-	struct ftr_tables *in_use;	/* --live; moves to given[] */
+	struct ftr_tables *in_use;	/* with --live; moved to given[] later */
 	struct ftr_tables *given[CLI_LIST_MAX];
 	struct cli_column col[4 + CLI_LIST_MAX];
 	unsigned int n_col;
@@ -125,7 +125,8 @@ static enum ftr_status route(const struct job *j, const struct ftr_fabric *f,
 	return st;
 }
 
-/* The order of the whole fabric, so that loads of all columns compare. */
+/* The host order of the undamaged fabric, so that loads are comparable between
+ * columns. */
 static enum ftr_status keep_order(struct job *j, struct ftr_err *err)
 {
 	ftr_ep *order = NULL;
@@ -143,7 +144,7 @@ static enum ftr_status keep_order(struct job *j, struct ftr_err *err)
 	return st;
 }
 
-/* Keep the nodes that run i of c affects if it is the worst so far. */
+/* Keeps the affected nodes of run i of c if it is the worst so far. */
 static void keep_worst(const struct job *j, struct cli_column *c,
 		       unsigned int i, const struct ftr_fabric *f,
 		       struct cli_reach *reach)
@@ -158,7 +159,7 @@ static void keep_worst(const struct job *j, struct cli_column *c,
 	c->worst_run = i;
 }
 
-/* Run i of column c. */
+/* Measures run i of column c. */
 static enum ftr_status measure(const struct job *j, const struct ftr_shape *sh,
 			       const struct ftr_tables *t,
 			       struct cli_column *c, unsigned int i,
@@ -182,7 +183,7 @@ static enum ftr_status measure(const struct job *j, const struct ftr_shape *sh,
 	return st;
 }
 
-/* Measure tables of the whole fabric on the damaged one. */
+/* Measures the tables of the undamaged fabric on the damaged one. */
 static enum ftr_status measure_old(const struct job *j,
 				   const struct ftr_tables *t,
 				   const struct ftr_shape *sh,
@@ -198,7 +199,7 @@ static enum ftr_status measure_old(const struct job *j,
 	return st;
 }
 
-/* The same after stage one of a local repair. */
+/* Measures the tables after stage one of a local repair. */
 static enum ftr_status measure_ddlr(const struct job *j,
 				    const struct ftr_shape *sh,
 				    struct cli_column *c, unsigned int i,
@@ -222,7 +223,7 @@ static enum ftr_status measure_ddlr(const struct job *j,
 	return st;
 }
 
-/* One seed: fill place i of every damaged column. */
+/* One seed: measures run i of every column of the damaged fabric. */
 static enum ftr_status one_run(struct job *j, unsigned int i,
 			       struct ftr_err *err)
 {
@@ -271,7 +272,7 @@ static enum ftr_status add_column(struct job *j, const char *title,
 	       ftr_fail(err, FTR_NOMEM, "out of memory for %u runs", n);
 }
 
-/* The i-th of those to compare: those in use, or a file. */
+/* The i-th set of tables to compare: those in use, or a file. */
 static enum ftr_status given_tables(struct job *j, unsigned int i,
 				    struct ftr_err *err)
 {
@@ -386,7 +387,7 @@ static int report_whatif(const struct job *j)
 	return cli_whatif_table(&v, status);
 }
 
-/* What is guaranteed on the fabric, or after the faults on it. */
+/* The guarantee on the fabric, or on the fabric after the faults. */
 static enum ftr_status guarantee(const struct job *j, struct ftr_guarantee *g,
 				 struct ftr_err *err)
 {
@@ -404,7 +405,7 @@ static enum ftr_status guarantee(const struct job *j, struct ftr_guarantee *g,
 	return st;
 }
 
-/* All seeds. */
+/* Runs all seeds. */
 static enum ftr_status all_runs(struct job *j, struct ftr_err *err)
 {
 	const struct whatif *w = j->w;
@@ -414,7 +415,7 @@ static enum ftr_status all_runs(struct job *j, struct ftr_err *err)
 		return ftr_fail(err, FTR_INVAL, "whatif: --repeat %u without random faults: all runs would be the same",
 				w->repeat);
 	for (unsigned int i = 0; !st && i < w->repeat; i++) {
-		cli_progress("breaking, routing and walking");
+		cli_progress("applying faults, routing and checking");
 		cli_progress_step(i, w->repeat);
 		st = one_run(j, i, err);
 	}
@@ -442,7 +443,7 @@ static int run_whatif(int argc, char **argv)
 		return cli_error("whatif: --guarantee does not go with --compare, --repeat or --local");
 	if (w.local && !w.fail.n)
 		return cli_error("whatif: --local needs --fail SPEC");
-	/* the tables in use come first, if there are any */
+	/* the tables in use, if any, come first */
 	if (w.from.on && !w.guarantee) {
 		memmove(&w.compare.v[1], &w.compare.v[0],
 			w.compare.n * sizeof(w.compare.v[0]));

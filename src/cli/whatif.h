@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * whatif: faults (fault.c), what is measured of tables on a fabric
- * (measure.c), and how columns of it are shown (whatif_show.c).
+ * whatif: faults (fault.c), measurements of tables on a fabric (measure.c), and their
+ * output (whatif_show.c).
  */
 #ifndef FTR_CLI_WHATIF_H
 #define FTR_CLI_WHATIF_H
@@ -12,14 +12,14 @@
 
 /* ---- faults ------------------------------------------------------------ */
 
-/* The faults that were asked for: those by name, and how many random ones. */
+/* Faults given by the user: named ones, and the number of random ones. */
 struct cli_faults {
 	uint8_t *dead_sw;	/* [n_sw] */
-	uint8_t *dead_port;	/* [n_ports], both ends of a cable */
-	uint32_t links, switches;	/* drawn anew for every seed */
+	uint8_t *dead_port;	/* [n_ports], both ends of a link */
+	uint32_t links, switches;	/* drawn for each seed */
 };
 
-/* option: whose arguments they are, for messages. */
+/* option: the option that specs belong to, for messages. */
 enum ftr_status cli_faults_parse(const struct ftr_fabric *f,
 				 const char *option,
 				 const struct cli_list *specs,
@@ -27,8 +27,8 @@ enum ftr_status cli_faults_parse(const struct ftr_fabric *f,
 				 struct ftr_err *err) FTR_MUST_USE;
 void cli_faults_free(struct cli_faults *z);
 
-/* A copy of f with the faults; hosts that lose their cable stay, unreachable,
- * Aggregation Nodes go with their switch. */
+/* A copy of f with the faults.  Hosts that lose their link stay, unreachable;
+ * Aggregation Nodes are removed with their switch. */
 enum ftr_status cli_faults_apply(const struct ftr_fabric *f,
 				 const struct cli_faults *z, uint64_t seed,
 				 struct ftr_fabric **out,
@@ -39,8 +39,8 @@ enum ftr_status cli_faults_apply(const struct ftr_fabric *f,
 enum cli_metric {
 	CLI_M_SWITCHES = 0, CLI_M_END_PORTS, CLI_M_LINKS,
 	CLI_M_PAIRS,		/* one per class, not in the table */
-	CLI_M_LOST = CLI_M_PAIRS + FTR_N_CHECK_CLASSES,	/* one per class */
-	CLI_M_CUT = CLI_M_LOST + FTR_N_CHECK_CLASSES,	/* host pairs */
+	CLI_M_LOST = CLI_M_PAIRS + FTR_N_CHECK_CLASSES,	/* one per class: unreachable */
+	CLI_M_CUT = CLI_M_LOST + FTR_N_CHECK_CLASSES,	/* pairs of end ports */
 	CLI_M_NO_PATH,
 	CLI_M_FOUND,		/* one per enum ftr_finding */
 	CLI_M_CYCLE = CLI_M_FOUND + FTR_N_FINDINGS,
@@ -56,23 +56,23 @@ enum cli_metric {
 /* A value that was not measured is a NaN. */
 struct cli_measure {
 	double v[CLI_N_METRICS];
-	bool bad;		/* ibfattree check would find fault */
+	bool bad;		/* ibfattree check would report findings */
 };
 
-/* Walk t, the tables of f; sh: shape of f, gives the ranks; m: lanes, NULL:
- * one for all.  *reach is set on success, for the caller to free. */
+/* Checks t, the tables of f.  sh: shape of f, gives the ranks.  m: SL2VL tables, NULL:
+ * all traffic on one VL.  *reach is set on success; the caller frees it. */
 enum ftr_status cli_measure(const struct ftr_fabric *f,
 			    const struct ftr_shape *sh,
 			    const struct ftr_tables *t,
 			    const struct ftr_sl2vl *m, struct ftr_team *team,
 			    struct cli_measure *out, struct cli_reach *reach,
 			    struct ftr_err *err) FTR_MUST_USE;
-/* Up to so many shifts are counted exactly, of more so many by a seeded draw:
- * well below a second per set of tables at 11,664 hosts. */
+/* Up to this number of shifts all are counted; of more, this number is drawn with a fixed
+ * seed.  Takes well below a second per set of tables at 11,664 hosts. */
 #define CLI_SHIFTS_MAX 1000
 
-/* Load of the patterns "all" and "shifts" of the order place[n]: port GUIDs, 0
- * for a gap; those that the fabric of sh does not have are gaps, too. */
+/* Load of the patterns "all" and "shifts" in the host order place[n]: port GUIDs, 0 for
+ * a gap.  End ports that are not in the fabric of sh are gaps, too. */
 enum ftr_status cli_measure_load(const struct ftr_shape *sh,
 				 const struct ftr_tables *t,
 				 const uint64_t *place, uint32_t n,
@@ -86,12 +86,12 @@ void cli_measure_churn(const struct ftr_fabric *fa, const struct ftr_tables *a,
 /* ---- columns ----------------------------------------------------------- */
 
 struct cli_column {
-	const char *title;	/* constant, or the path of given tables */
+	const char *title;	/* a constant, or the path of the given tables */
 	const char *kind;	/* "before", "not_rerouted", ... for JSON */
 	unsigned int n;		/* runs: 1, or one per seed */
 	struct cli_measure *run;
-	/* of the run with the most pairs of end ports that do not arrive, the
-	 * first of these; nodes are numbered as in the whole fabric */
+	/* of the run with the most unreachable pairs of end ports, the first of
+	 * these; nodes are numbered as in the undamaged fabric */
 	struct cli_reach worst;
 	unsigned int worst_run;
 };
@@ -106,12 +106,12 @@ struct cli_whatif_view {
 	unsigned int repeat;
 	const struct cli_column *col;
 	unsigned int n_col;
-	uint32_t places;	/* of the order for the loads */
-	bool vl_map;		/* turns have a lane of their own */
-	bool list;		/* name all that are affected */
+	uint32_t places;	/* of the host order for the loads */
+	bool vl_map;		/* turns have a VL of their own */
+	bool list;		/* list all affected nodes */
 };
 
-/* Returns status, CLI_BAD on failure. */
+/* Both print the columns and return status, or CLI_BAD on failure. */
 int cli_whatif_table(const struct cli_whatif_view *v, int status);
 int cli_whatif_json(const struct cli_whatif_view *v, int status);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The columns of whatif, as a table for people and as JSON.
+ * The columns of whatif, as a text table and as JSON.
  *
- * Of several runs a cell shows least/median/greatest, or one number if all are
- * equal; JSON holds every run.  A value that was not measured is "-" and null.
+ * With several runs a cell shows minimum/median/maximum, or one number if all are
+ * equal; JSON contains every run.  A value that was not measured is "-" or null.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static const struct {
 	const char *text;	/* NULL: not in the table */
 	const char *key;
 	enum kind kind;
-	bool bad;		/* anything but 0 is trouble */
+	bool bad;		/* any value but 0 is a problem */
 } metric[CLI_N_METRICS] = {
 	[CLI_M_SWITCHES] = { "switches", "switches", COUNT, false },
 	[CLI_M_END_PORTS] = { "end ports", "end_ports", COUNT, false },
@@ -62,13 +62,13 @@ static const struct {
 			    false },
 	[CLI_M_WRITES] = { "writes of the local repair", "local_writes", COUNT,
 			   false },
-	[CLI_M_STEPS] = { "steps of it", "local_steps", COUNT, false },
-	[CLI_M_UNHEALED] = { "entries not healed", "local_unhealed", COUNT,
+	[CLI_M_STEPS] = { "steps of the local repair", "local_steps", COUNT, false },
+	[CLI_M_UNHEALED] = { "entries not repaired", "local_unhealed", COUNT,
 			     true },
 	[CLI_M_ROUTE_MS] = { "ms to route", "route_ms", REAL, false },
 };
 
-/* Rows that no column has a value for are left out. */
+/* Rows without a value in any column are left out. */
 static bool shown(const struct cli_whatif_view *v, int m)
 {
 	for (unsigned int c = 0; metric[m].text && c < v->n_col; c++)
@@ -81,7 +81,7 @@ static bool shown(const struct cli_whatif_view *v, int m)
 /* ---- the table --------------------------------------------------------- */
 
 #define CELL_MAX (3 * CLI_NUM_MAX)
-#define LABEL 33		/* the longest text of a metric */
+#define LABEL 33		/* longest text of a metric */
 
 static int by_value(const void *va, const void *vb)
 {
@@ -100,7 +100,7 @@ static void put_number(char *buf, double x, enum kind kind)
 		cli_num(buf, (uint64_t)x);
 }
 
-/* Returns true if the cell is trouble.  scratch holds c->n numbers. */
+/* Formats a cell; returns true if it shows a problem.  scratch holds c->n numbers. */
 static bool cell(char *buf, const struct cli_column *c, int m, double *scratch)
 {
 	char lo[CLI_NUM_MAX], mid[CLI_NUM_MAX], hi[CLI_NUM_MAX];
@@ -143,12 +143,12 @@ static void put_head(const struct cli_whatif_view *v)
 		putchar('\n');
 	}
 	if (v->repeat > 1)
-		printf("runs    %u, seeds from %llu on: least/median/greatest\n",
+		printf("runs    %u, seeds from %llu on: minimum/median/maximum\n",
 		       v->repeat, (unsigned long long)v->seed);
 	putchar('\n');
 }
 
-/* Whom the faults affect, column by column. */
+/* Nodes that the faults affect, column by column. */
 static void put_affected(const struct cli_whatif_view *v)
 {
 	for (unsigned int c = 0; c < v->n_col; c++) {
@@ -207,7 +207,7 @@ int cli_whatif_table(const struct cli_whatif_view *v, int status)
 	put_affected(v);
 	printf("\nnot checked: multicast, %scredit loops by packets of switches\n",
 	       v->vl_map ? "" :
-	       "virtual lanes (all traffic is taken to share one),\n");
+	       "VLs (all traffic is assumed to share one),\n");
 	if (v->places > CLI_SHIFTS_MAX + 1)
 		printf("shifts: %u of %u, drawn\n", CLI_SHIFTS_MAX,
 		       v->places - 1);

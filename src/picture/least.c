@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The least load that a pattern can have: what must leave and enter each pod,
- * whatever the tables are, spread evenly over its upward links.
+ * Lower bounds on the load of a traffic pattern: the flows that must leave and enter
+ * each pod, whatever the tables, spread evenly over the upward links of the pod.
  */
 #include <string.h>
 
 #include "picture/picture.h"
 
-/* The leaf column of s, or NONE: it is no leaf. */
+/* Leaf column of s; UINT32_MAX if s is not a leaf. */
 static uint32_t column(const struct ftr_picture *p, ftr_sw s)
 {
 	uint32_t pod = p->pod_of[s];
@@ -39,7 +39,7 @@ void ftr_picture_cross(const struct ftr_picture *p, const struct ftr_fabric *f,
 	}
 }
 
-/* out serves as the count of end ports below each pod, at first. */
+/* out[] first counts the end ports below each pod. */
 void ftr_picture_cross_all(const struct ftr_picture *p,
 			   const struct ftr_fabric *f, const ftr_ep *ep,
 			   uint32_t n, uint64_t *out, uint64_t *in)

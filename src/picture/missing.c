@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Missing links: those of the nominal fabric that are absent, and those that
- * the shape inferred (src/shape/slots.c).
+ * Missing links: links of the nominal fabric that are absent, and links that the
+ * shape inferred (src/shape/slots.c).
  *
- * The shape says how many links a group should have (n_nominal) and how many
- * groups a switch should have above (n_slots).  It does not name the far end of
- * a group of which nothing is left.  That is found here: a switch of the next
- * rank that the neighbours of the switch are joined to, and the switch is not;
- * of several, those with the most ports without a link.
+ * The shape gives the number of links that a group should have (n_nominal) and the
+ * number of upward groups that a switch should have (n_slots).  If all links of a
+ * group are missing, it does not say where they led.  This module infers the far
+ * end: a switch of the next rank that is linked to the neighbours of this switch
+ * but not to the switch itself.  If there are several, those with the most
+ * unconnected ports are taken.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ struct list {
 	struct ftr_missing *m;
 	uint32_t n, cap;
 	uint32_t *open;		/* [n_sw] ports without a link */
-	uint8_t *known;		/* [n_sw] neighbour of the switch at hand */
+	uint8_t *known;		/* [n_sw] 1: linked to the current switch */
 	ftr_sw *found;		/* [n_sw] possible far ends */
 };
 
@@ -32,7 +33,7 @@ static bool add(struct list *w, ftr_sw low, ftr_sw up, uint32_t n, bool inferred
 	return true;
 }
 
-/* Absent links of the pair, by the nominal fabric. */
+/* Number of links between a and b that the nominal fabric has and this one lacks. */
 static uint32_t absent(const struct ftr_shape *sh, ftr_sw a, ftr_sw b)
 {
 	ftr_sw low = FTR_MIN(a, b), high = FTR_MAX(a, b);
@@ -57,7 +58,11 @@ static bool add_absent(struct list *w)
 	return true;
 }
 
-/* Switches of the next rank that switches beside s have and s has not. */
+/*
+ * Fills w->found with the switches of the next rank that are linked to a neighbour of
+ * s (a switch of the same rank with a common parent), but not to s, and that have an
+ * unconnected port.  Returns their number.
+ */
 static uint32_t candidates(struct list *w, ftr_sw s)
 {
 	const struct ftr_shape *sh = w->z->sh;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What is odd: switches, end ports and links that differ from most of their
- * kind.
+ * Switches, end ports and links that differ from most of their kind.
  *
- * Nothing here is an error: a fabric may be built so.  It is what a person
- * would want to see first.  "Most" is the most frequent value, and it counts
- * only if at least half of the kind has it.
+ * None of this is an error, since a fabric may be built that way, but a reader
+ * should see it first.  "Most" is the most frequent value; it counts only if at
+ * least half of the kind has it.
  */
 #include <string.h>
 
@@ -15,7 +14,7 @@
 
 unsigned int ftr_link_gbps(unsigned int width, enum ftr_speed speed)
 {
-	/* Gbit/s of four lanes, as links are sold */
+	/* Nominal Gbit/s of a 4x link */
 	static const unsigned int four[FTR_SPEED_END] = {
 		[FTR_SPEED_SDR] = 10, [FTR_SPEED_DDR] = 20,
 		[FTR_SPEED_QDR] = 40, [FTR_SPEED_FDR10] = 40,
@@ -30,8 +29,8 @@ unsigned int ftr_link_gbps(unsigned int width, enum ftr_speed speed)
 
 /* ---- links --------------------------------------------------------------- */
 
-/* Links are of one kind if their lower ends have one rank; those to end ports
- * are of other kinds. */
+/* Links between switches are grouped by the rank of the lower end; links to end
+ * ports by the rank of the switch, in groups of their own. */
 static uint32_t kind_of(const struct drawing *z, ftr_sw s,
 			const struct ftr_swport *p)
 {
@@ -47,7 +46,7 @@ static uint32_t value_of(const struct ftr_swport *p)
 	return FTR_MIN(p->width, WIDTHS - 1u) * FTR_SPEED_END + p->speed;
 }
 
-/* Aggregation Nodes are inside a switch: their speed is no link's. */
+/* An Aggregation Node is inside a switch, so its port has no link speed. */
 static bool counts(const struct drawing *z, const struct ftr_swport *p)
 {
 	if (p->peer_kind == FTR_PEER_NONE || !ftr_link_gbps(p->width, p->speed))
@@ -107,7 +106,8 @@ static bool slow_links(struct drawing *z)
 
 /* ---- switches ------------------------------------------------------------ */
 
-/* Switches that should look alike: of one rank, below one pod. */
+/* The pod of the next rank above s.  Switches of one rank below the same pod should
+ * look alike. */
 static uint32_t peers_of(const struct drawing *z, ftr_sw s)
 {
 	uint32_t r = z->sh->tree.rank[s] + 1u, pod = z->pod_of[s];
@@ -117,8 +117,8 @@ static uint32_t peers_of(const struct drawing *z, ftr_sw s)
 	return z->p->pod_at[(size_t)r * z->p->n_cols + z->pod[pod].pod_first];
 }
 
-/* The most frequent n_up of the switches of one rank below pod; 0: none has
- * half of them. */
+/* mode[s]: the most frequent n_up among the switches of rank r below the same pod,
+ * or 0 if fewer than half of them have it. */
 static void mode_up(struct drawing *z, uint32_t r, const uint32_t *n_up,
 		    uint32_t *mode, uint32_t (*seen)[FTR_PORT_MAX + 2])
 {

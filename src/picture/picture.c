@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Places: pods from the shape's columns, blocks, and an x for every switch.
+ * Layout: pods and blocks from the leaf columns of the shape, and an x coordinate for
+ * every switch.
  *
- * The shape gives every switch the range of leaf columns of its pod (home,
- * span), by nominal position, so a lost link moves nothing in the picture.
- * Switches of one rank with one range are a pod.  Inside a pod they are ordered
- * by plane, then by index, and spread evenly over the range.
+ * The shape gives every switch the range of leaf columns of its pod (pod_first,
+ * pod_leaves).  The range follows from the nominal fabric, so a missing link moves
+ * nothing in the picture.  Switches of one rank with the same range are a pod.  Inside
+ * a pod they are ordered by plane, then by index, and spread evenly over the range.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,8 @@ struct drawing_position {
 	uint32_t rank, pod_first, pod_leaves, plane;
 };
 
-/* Planes: components of the switches above rank 0, named by their first. */
+/* For every switch the number of its plane: the first switch of its connected
+ * component above rank 0. */
 static uint32_t *planes(struct drawing *z)
 {
 	const struct ftr_shape *sh = z->sh;
@@ -36,7 +38,7 @@ static uint32_t *planes(struct drawing *z)
 	return uf;
 }
 
-/* Has s neither hosts nor a leaf below?  Then it has no range of columns. */
+/* True if s has neither hosts nor a leaf below it, and therefore no leaf columns. */
 static bool lonely(const struct ftr_shape *sh, ftr_sw s)
 {
 	if (sh->numbering.col[s] < sh->tree.n_leaf || sh->numbering.pod_first[s] || sh->numbering.pod_leaves[s] != 1)
@@ -156,7 +158,8 @@ static bool pods(struct drawing *z, const struct drawing_position *at)
 
 /* ---- blocks and x -------------------------------------------------------- */
 
-/* Do the planes of the n switches at[] have several each, and are there any? */
+/* True if the n switches at[] belong to several planes, and on average at least two
+ * of them to each plane. */
 static bool by_plane(const struct drawing_position *at, uint32_t n)
 {
 	uint32_t planes = 1;
@@ -166,7 +169,7 @@ static bool by_plane(const struct drawing_position *at, uint32_t n)
 	return planes > 1 && n >= 2 * planes;
 }
 
-/* Leaves below one pod of rank 1 are one block. */
+/* All leaves below one pod of rank 1 form one block. */
 static bool same_block(const struct drawing *z, const struct drawing_position *a,
 		       const struct drawing_position *b, bool planes)
 {

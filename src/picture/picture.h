@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The steps from a shape to a picture: pods, then places (picture.c), then
- * what is odd (odd.c) and what is missing (missing.c).
+ * Steps from a shape to a picture: pods and coordinates (picture.c), oddities (odd.c),
+ * missing links (missing.c).
  */
 #ifndef FTR_PICTURE_PICTURE_H
 #define FTR_PICTURE_PICTURE_H
@@ -15,8 +15,8 @@ struct drawing {
 	struct ftr_picture *p;
 	struct ftr_arena *keep;		/* becomes p->arena */
 	struct ftr_arena *scratch;
-	uint32_t *pod_of, *block_of;	/* published */
-	struct ftr_picture_pod *pod;	/* published */
+	uint32_t *pod_of, *block_of;	/* also in p */
+	struct ftr_picture_pod *pod;	/* also in p */
 };
 
 bool picture_odd(struct drawing *z);

@@ -185,7 +185,7 @@ def case_page(page):
     Select(page.id("set")).select_by_value("1")
     Select(page.id("pattern")).select_by_value("shift")
     assert "worst shift" in page.text("loadline")
-    assert "least possible" in page.text("loadline")
+    assert "lower bound" in page.text("loadline")
     both_themes(page)
     one_page(page)
 

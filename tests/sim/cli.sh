@@ -78,12 +78,12 @@ case_words() {
 	local net=$T/a.net
 	"$ibfattree" gen '2;4,4;1,4;1,1' -o "$net"
 	expect 0 '--random-guids' gen --help
-	expect 2 "there is no command 'rout'" rout
-	expect 2 "there is no option '--sed'" gen 648 --sed 1
-	expect 2 "--seed wants a number, not 'x'" gen 648 --seed x
-	expect 2 "--lmc wants a number from 0 to 7, not '8'" gen 648 --lmc 8
+	expect 2 "unknown command 'rout'" rout
+	expect 2 "unknown option '--sed'" gen 648 --sed 1
+	expect 2 "--seed expects a number, not 'x'" gen 648 --seed x
+	expect 2 "--lmc expects a number from 0 to 7, not '8'" gen 648 --lmc 8
 	expect 2 'missing argument' gen
-	expect 2 "there is no engine 'bogus'" route "$net" --engine bogus
+	expect 2 "unknown engine 'bogus'" route "$net" --engine bogus
 	expect 2 "$T/nowhere" route "$T/nowhere"
 	expect 2 'FABRIC and --lfts' check "$net"
 	expect 0 '' route "$net" -o "$T/a.lfts"

@@ -85,7 +85,7 @@ case_doctor_no_hardware() {
 	says FAILURE fabric 'cannot discover'
 	says - pairs
 	expect 0 'mtu' doctor --local --only mtu
-	expect 2 "there is no check 'ports'" doctor --only ports
+	expect 2 "unknown check 'ports'" doctor --only ports
 }
 
 # rate NODE PORT RATE: set the rate of that end of a link in $T/slow.net.

@@ -14,7 +14,7 @@ case_dry_run() {
 	in_sim "$ibfattree" route --live --json -o "$T/expected.lfts" \
 		>"$T/route" 2>"$T/err"
 	in_sim "$ibfattree" route --live >"$T/text" 2>/dev/null
-	grep -q '^change  .* at the pace of reading' "$T/text" ||
+	grep -q '^change  .* at the speed of reading' "$T/text" ||
 		fail "$(cat "$T/text")"
 	in_sim "$ibfattree" whatif --live >"$T/whatif"
 	grep -q ' dmodc  in use$' "$T/whatif" || fail "$(cat "$T/whatif")"

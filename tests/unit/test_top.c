@@ -384,7 +384,7 @@ START_TEST(follows_the_files)
 	until("leaf-1 port 2 - spine port 16", true);
 	until("101 entries in 2.60 ms", true);
 	put_status("updn", "false", 26);
-	until("! engine         updn, which is not of ibfattree", true);
+	until("! engine         updn, not an engine of ibfattree", true);
 	press("q");
 	ck_assert_int_eq(ended(), CLI_FINDINGS);
 }

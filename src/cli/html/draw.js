@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-// The picture: coordinates to pixels, what is drawn at which zoom, and what lies
-// under the pointer.
+// The picture: conversion of coordinates to pixels, drawing at each zoom level, and
+// the object under the pointer.
 'use strict';
 
 const canvas = document.getElementById('map'), ctx = canvas.getContext('2d');
 const RANKS = D.fabric.ranks;
 const HEIGHT = Math.max(1, RANKS - 1);	// rows
-const MARGIN = 46, TOP = 60, BOTTOM = 110;	// pixels; below are hosts
-const LINKS_MAX = 4000;			// more in sight are drawn as bundles
+const MARGIN = 46, TOP = 60, BOTTOM = 110;	// pixels; hosts are below
+const LINKS_MAX = 4000;			// if more are visible, bundles are drawn
 
 const view = { x: 0, y: 0, zoom: 1, w: 800, h: 500, dpr: 1 };
 const state = { set: 0, pattern: 'all', sw: -1, link: -1, ep: -1, a: -1, b: -1,
@@ -149,7 +149,7 @@ function drawBlockTexts(aggregated) {
 
 const hostsShown = () => scaleX() > 30;
 
-// Links by heat, one path of the canvas for each colour.
+// Draws links coloured by load, one canvas path per colour.
 function drawLinks(list, load) {
 	const levels = colour.heat.map(() => []);
 	const max = load ? load.max : 0;
@@ -230,7 +230,7 @@ function drawMarks() {
 			cross(e.x0 + (e.x1 - e.x0) * 0.12, e.y0 + (e.y1 - e.y0) * 0.12, colour.missing);
 }
 
-// An arrow over directed link d.
+// Draws an arrow on directed link d.
 function arrow(d, style, width, dash) {
 	const l = LINKS[d >> 1], e = ends(l), up = from(d) === lower(l);
 	stroke([l], style, width, dash);
@@ -274,7 +274,7 @@ function drawSwitch(s) {
 	}
 }
 
-// Where end port e is drawn: hosts below leaves, others above their switch.
+// Position of end port e: hosts below leaves, others above their switch.
 function epAt(e) {
 	const s = SW[e.sw], w = swWidth(s.i), shown = s.hosts;
 	const cell = Math.max(5, Math.min(11, w / 4)), cols = Math.max(1, Math.floor(w / cell));
@@ -406,7 +406,7 @@ function distance(e, x, y) {
 	return Math.hypot(e.x0 + t * dx - x, e.y0 + t * dy - y);
 }
 
-// {kind, i} of what is nearest to a point, or null.
+// {kind, i} of the object nearest to a point, or null.
 function pick(x, y) {
 	let best = null, near = 6;
 	for (const e of EP) {
@@ -468,7 +468,7 @@ function resize() {
 	view.h = Math.max(100, box.height);
 	canvas.width = Math.round(view.w * view.dpr);
 	canvas.height = Math.round(view.h * view.dpr);
-	draw();			// a new size clears the canvas
+	draw();			// resizing clears the canvas
 }
 
 function zoomAt(x, y, factor) {
@@ -493,7 +493,7 @@ function fit() {
 	redraw();
 }
 
-// Bring these x into sight, near enough to tell links apart.
+// Scrolls to these x, zoomed in enough to distinguish links.
 function show(xs) {
 	if (!xs.length)
 		return;

@@ -4,12 +4,12 @@
 
 const PATTERNS = { all: 'all-to-all', shift: 'worst shift', pairs: 'given traffic' };
 
-// The end of a link that is lower by rank, and whether directed link d goes up.
+// The end of a link with the lower rank, and whether directed link d leads up.
 const lower = (l) => (SW[l.a].rank <= SW[l.b].rank ? l.a : l.b);
 const goesUp = (d) => from(d) === lower(LINKS[d >> 1]) &&
 	SW[from(d)].rank !== SW[to(d)].rank;
 
-// Upward links of each pod with the tables of set k.
+// Number of upward links of each pod in the fabric of set k.
 const upLinks = D.sets.map((s, k) => {
 	const up = new Uint32Array(PODS.length);
 	for (const l of LINKS) {
@@ -20,8 +20,7 @@ const upLinks = D.sets.map((s, k) => {
 	return up;
 });
 
-// What directed link d carries if its pod shares evenly; 0 where that is not
-// known.
+// Load of directed link d if the load of its pod is spread evenly; 0 if not known.
 function leastOf(k, load, d) {
 	const l = LINKS[d >> 1], pod = SW[lower(l)].pod;
 	if (pod < 0 || SW[l.a].rank === SW[l.b].rank || !upLinks[k][pod])
@@ -29,7 +28,7 @@ function leastOf(k, load, d) {
 	return (goesUp(d) ? load.out[pod] : load.in[pod]) / upLinks[k][pod];
 }
 
-// The least that the most loaded link can carry if all flows arrive.
+// Lower bound on the most loaded link if all flows arrive.
 function boundOf(k, load) {
 	let max = 0;
 	upLinks[k].forEach((n, i) => {
@@ -64,7 +63,7 @@ function bins(values, width, n) {
 	return count;
 }
 
-// Links by load (bars) and as an even share would have them (dashed outline).
+// Histogram of links by load (bars), and with evenly spread load (dashed outline).
 function histogram(k, load) {
 	const w = 380, h = 130, left = 40, bottom = 18, top = 8;
 	const real = [], even = [];
@@ -80,7 +79,7 @@ function histogram(k, load) {
 	const most = Math.max(1, ...a, ...b);
 	const root = svg('svg', {
 		viewBox: `0 0 ${w} ${h}`, width: '100%', role: 'img',
-		'aria-label': `Links by load: the most loaded carries ${num(load.max)} flows, the least possible is ${num(boundOf(k, load))}`,
+		'aria-label': `Links by load: the most loaded carries ${num(load.max)} flows, the lower bound is ${num(boundOf(k, load))}`,
 	});
 	const px = (i) => left + (w - left - 4) * i / n;
 	const py = (c) => h - bottom - (h - bottom - top) * c / most;

@@ -40,7 +40,7 @@ function showCycle(d) {
 	show([SW[from(d)].x, SW[to(d)].x]);
 }
 
-// One end of a path; once both are known the path is shown.
+// Sets one end of a path; when both are set, the path is shown.
 function pathEnd(which, e) {
 	const { a, b } = state;
 	clearSelection();
@@ -315,7 +315,7 @@ $('print').addEventListener('click', () => window.print());
 $('theme').addEventListener('click', () =>
 	setTheme(document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark'));
 
-// Paper is light, whatever the screen is.
+// Print with the light theme, whatever the screen uses.
 let screenTheme = '';
 window.addEventListener('beforeprint', () => {
 	screenTheme = document.documentElement.dataset.theme;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-// The data of the page, and questions to it: names, neighbours, paths.
-// Links are numbered from 0; directed link 2 i goes from end a to end b of link
-// i, 2 i + 1 back.
+// The data of the page, and lookups: names, neighbours, paths.
+// Links are numbered from 0; directed link 2 i leads from end a to end b of link i,
+// 2 i + 1 from b to a.
 'use strict';
 
 const D = JSON.parse(document.getElementById('data').textContent);
@@ -28,7 +28,7 @@ const BLOCKS = D.blocks.map((v, i) => ({
 const MISSING = D.missing.map((v, i) => ({
 	i, low: v[0], up: v[1], n: v[2], inferred: v[3],
 }));
-// Findings of ibfattree doctor; its other checks are counted.
+// Findings of ibfattree doctor; checks without a finding are only counted.
 const DOCTOR = (D.doctor || []).filter((v) => v[1] === 'failure' || v[1] === 'warning').map((v) => ({
 	id: v[0], failure: v[1] === 'failure', text: v[2], remedy: v[3], more: v[4] - v[5].length,
 	details: v[5].map((d) => ({ text: d[0], guid: d[1].replace(/^0x/, ''), port: d[2] })),
@@ -39,7 +39,7 @@ const OLD = 1, NEW = 2;
 const ODD = { few: 1, stub: 2, horizontal: 4, skip: 8 };
 const NOT_ON_LEAF = 1, NO_LINK = 2;
 
-// What leaves a switch by a port: links by [switch][port].
+// Directed links by [switch][port] at which they leave.
 const exits = SW.map(() => new Map());
 
 function joinAll() {
@@ -85,12 +85,13 @@ const dirName = (d) => `${swName(from(d))} port ${fromPort(d)} → ${swName(to(d
 
 // ---- tables -------------------------------------------------------------------
 
-// The tables of a set, or null: the page does not hold them.  One byte for each
-// switch and end port: the port that the switch sends by, 255 for none.
+// The tables of a set, or null if the page does not contain them.  One byte for each
+// switch and end port: the output port, 255 for none.
 const tables = new Map();
 const CODES = 256;
 
-// A row is a table of codes, then a code for each end port by switch and port.
+// A row is a table of codes, followed by one code per end port, sorted by switch and
+// port.
 function decode(bytes) {
 	const n = EP.length, t = new Uint8Array(SW.length * n);
 	const sw = (e) => (e.sw < 0 ? 2 ** 32 : e.sw);
@@ -121,8 +122,8 @@ async function tablesOf(k) {
 
 const deadLinks = D.sets.map((s) => new Set(s.dead));
 
-// The path of packets from end port a to end port b: directed links, and why it
-// ends if it does not arrive.
+// The path of packets from end port a to end port b: its directed links, and the
+// reason if it does not arrive.
 function walk(t, k, a, b) {
 	const path = [], seen = new Set();
 	let s = EP[a].sw;
@@ -135,7 +136,7 @@ function walk(t, k, a, b) {
 		if (port === 255)
 			return { path, why: `${swName(s)} has no route` };
 		if (seen.has(s))
-			return { path, why: `the path comes back to ${swName(s)}: a loop` };
+			return { path, why: `the path loops at ${swName(s)}` };
 		seen.add(s);
 		const d = exits[s].get(port);
 		if (d === undefined || deadLinks[k].has(d >> 1))
@@ -145,8 +146,8 @@ function walk(t, k, a, b) {
 	}
 }
 
-// End ports whose packets take directed link d, and from which switches with
-// hosts: per destination all switches are looked at once.
+// Destinations of packets on directed link d, and the switches with hosts that these
+// packets come from.  All switches are visited once per destination.
 function users(t, k, d) {
 	const dests = [], sources = new Map();
 	const n = EP.length, s0 = from(d), port = fromPort(d);
@@ -155,7 +156,7 @@ function users(t, k, d) {
 			dests.push(e);
 	const mark = new Int8Array(SW.length);
 	for (const e of dests) {
-		mark.fill(0);		// 1: by this link, 2: not
+		mark.fill(0);		// 1: uses link d, 2: does not
 		mark[s0] = 1;
 		for (const s of SW) {
 			if (!s.hosts.length)
@@ -181,7 +182,7 @@ function users(t, k, d) {
 	return { dests, sources };
 }
 
-// Switches that only link l joins to the rest of the set's fabric.
+// Switches that only link l connects to the rest of the set's fabric.
 function cutOff(k, l) {
 	const seen = new Uint8Array(SW.length), queue = [l.a];
 	seen[l.a] = 1;

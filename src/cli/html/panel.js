@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-// The panel: verdict, selection, findings, loads, tables side by side.  Whatever
-// comes from the fabric is set as text, never as HTML.
+// The panel: verdict, selection, findings, loads, comparison of tables.  Strings from
+// the fabric are always set as text, never as HTML.
 'use strict';
 
 const $ = (id) => document.getElementById(id);
@@ -61,7 +61,7 @@ function drawVerdict() {
 		rows.push(['Missing switches', num(D.fabric.missing_switches)]);
 	if (load) {
 		const d = worst(load, 1)[0];
-		rows.push(['Most loaded link, all-to-all', `${num(load.max)} flows; least possible ${num(boundOf(state.set, load))}`]);
+		rows.push(['Most loaded link, all-to-all', `${num(load.max)} flows; lower bound ${num(boundOf(state.set, load))}`]);
 		if (d !== undefined)
 			rows.push(['', go(dirName(d), () => selectLink(d >> 1))]);
 	}
@@ -74,7 +74,7 @@ function drawVerdict() {
 // ---- findings ------------------------------------------------------------------------
 
 const KIND = { holes: 'no route', dead_ports: 'the entry names a port without a link',
-	wrong_ends: 'delivered to the wrong port', loops: 'the path comes back',
+	wrong_ends: 'delivered to the wrong port', loops: 'the path loops',
 	turns: 'the path goes up after it went down' };
 
 function oddText(s) {
@@ -82,7 +82,7 @@ function oddText(s) {
 	if (s.odd & ODD.few)
 		why.push(`${plural(s.up, 'upward link')}, others ${num(s.most)}`);
 	if (s.odd & ODD.stub)
-		why.push('joins nothing');
+		why.push('has no link to another switch');
 	if (s.odd & ODD.horizontal)
 		why.push('has a horizontal link');
 	if (s.odd & ODD.skip)
@@ -94,7 +94,7 @@ function pairText(m) {
 	return `${plural(m.n, 'link')} missing${m.inferred ? ' (inferred)' : ''}: ${swName(m.low)} – ${swName(m.up)}`;
 }
 
-// A finding of doctor: each detail leads to its place, if the page has it.
+// A finding of doctor: each detail links to its location, if the page has it.
 function doctorDetail(d) {
 	const s = swByGuid.get(d.guid), e = epByGuid.get(d.guid);
 	if (s === undefined)
@@ -161,7 +161,7 @@ function drawFindings() {
 function drawLoad() {
 	const load = loadNow(), box = $('load');
 	if (!load) {
-		box.replaceChildren(el('p', {}, 'Not coloured.'));
+		box.replaceChildren(el('p', {}, 'No load is shown.'));
 		return;
 	}
 	const rows = worst(load, 10).map((d) => el('tr', {},
@@ -171,7 +171,7 @@ function drawLoad() {
 	const times = least && !load.lost ? (load.max / least).toFixed(2) : '';
 	box.replaceChildren(
 		el('p', { id: 'loadline' }, `${PATTERNS[state.pattern]}${state.pattern === 'shift' ? ` (k = ${k})` : ''}: ${num(load.flows)} flows` +
-			`${load.lost ? `, ${num(load.lost)} lost` : ''}; most loaded link ${num(load.max)}, least possible ${num(least)}${load.lost ? ' if all arrived' : ''}` +
+			`${load.lost ? `, ${num(load.lost)} lost` : ''}; most loaded link ${num(load.max)}, lower bound ${num(least)}${load.lost ? ' if all arrived' : ''}` +
 			`${times ? ` (${times} times)` : ''}`),
 		histogram(state.set, load),
 		el('p', { class: 'dim' }, 'Bars: links by their flows. Dashed: if every pod spread its flows evenly.'),
@@ -189,7 +189,7 @@ function drawSets() {
 		row('credit loop', (s) => (s.credit === 'found' ? plural(s.cycle_links, 'link') : s.credit)),
 		row('longest path (links)', (s) => num(s.hops)),
 		row('all-to-all: worst link', (s) => (all(s) ? num(all(s).max) : '–')),
-		row('all-to-all: least possible', (s, i) => (all(s) ? num(boundOf(i, all(s))) : '–')),
+		row('all-to-all: lower bound', (s, i) => (all(s) ? num(boundOf(i, all(s))) : '–')),
 		row('shifts: worst link', (s) => num(s.shift_max)),
 		row('shifts: mean of the worst', (s) => s.shift_mean.toFixed(2)),
 	];
@@ -213,7 +213,7 @@ function bySwitch(counts, where) {
 async function linkDetails(l, box) {
 	const k = state.set, set = D.sets[k], rows = [['Speed', speed(l.gbps)]];
 	if (deadLinks[k].has(l.i))
-		rows.push(['State', 'not there with these tables']);
+		rows.push(['State', 'missing in this state']);
 	for (const d of [2 * l.i, 2 * l.i + 1]) {
 		const flows = Object.entries(set.loads).filter(([p]) => p !== 'end')
 			.map(([p, load]) => `${num(load.load[d])} ${PATTERNS[p]} (even share ${num(Math.ceil(leastOf(state.set, load, d)))})`);
@@ -229,7 +229,7 @@ async function linkDetails(l, box) {
 	else {
 		const lo = lower(l), others = SW[lo].links.filter((m) => m !== l && lower(m) === lo &&
 			SW[m.a].rank !== SW[m.b].rank && !deadLinks[k].has(m.i)).length;
-		cost.push(`All switches stay joined; the other ${plural(others, 'upward link')} of ${swName(lo)} take its load` +
+		cost.push(`All switches stay connected; the other ${plural(others, 'upward link')} of ${swName(lo)} take its load` +
 			(others ? `, ${(100 / others).toFixed(1)} % more each if spread evenly.` : '.'));
 	}
 	box.append(el('h3', {}, 'If it fails'), el('p', { id: 'cost' }, cost.join(' ')),
@@ -238,7 +238,7 @@ async function linkDetails(l, box) {
 	if (state.link !== l.i)
 		return;
 	if (!t) {
-		box.append(el('p', {}, 'Who uses it: the tables are not in this page.'));
+		box.append(el('p', {}, 'Users of this link: not shown, because this page does not contain the tables.'));
 		return;
 	}
 	for (const d of [2 * l.i, 2 * l.i + 1]) {
@@ -289,7 +289,7 @@ async function pathDetails(box) {
 	if (state.a !== a || state.b !== b)
 		return;
 	if (!t) {
-		box.append(el('p', {}, 'The tables are not in this page: it would be too large.'));
+		box.append(el('p', {}, 'This page does not contain the tables, because it would be too large.'));
 		return;
 	}
 	const there = walk(t, k, a, b), back = walk(t, k, b, a);

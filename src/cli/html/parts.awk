@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# The four files of the page as C strings: head, style, body, script.
-# In the head, @SCRIPT@ and @STYLE@ become the hashes of what stands between the
-# tags, as a Content-Security-Policy names them; script and style are the output
-# of sha256sum.
+# Writes the four parts of the page as C strings: head, style, body, script.
+# In the head, @SCRIPT@ and @STYLE@ are replaced by the hashes of the content between
+# the tags, in the form of a Content-Security-Policy.  The variables script and style
+# are the output of sha256sum.
 
 function hex(c) { return index("0123456789abcdef", c) - 1 }
 
