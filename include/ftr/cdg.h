@@ -3,7 +3,7 @@
  * The channel dependency graph of tables that change while packets are in flight.
  *
  * ftr_check_tables checks tables that do not change.  This graph is maintained over
- * a sequence of changes.  Before an entry is written, it tells whether any
+ * a sequence of changes.  Before an entry is written, it decides whether any
  * intermediate state may contain a cycle (Dally and Seitz 1987).  It drops
  * dependencies that no packet can cause any longer.  It shares no code with the
  * engines.

@@ -65,7 +65,7 @@ static enum ftr_status keeps_turns(const struct ftr_incr *lv,
 		if (in_view(lv, t->from, t->at) && in_view(lv, t->at, t->to) &&
 		    !has_turn(now, *t))
 			return ftr_fail(err, FTR_REFUSED,
-					"with the links that came back an extra turn would close a credit loop; all is to be routed anew");
+					"with the links that came back, an extra turn would close a credit loop; the fabric must be routed again");
 	}
 	return FTR_OK;
 }
