@@ -19,7 +19,7 @@
  * so that any byte of a table is a valid index. A row is a switch or one of the
  * END_ values below, which follow the switches:
  *
- *	hop[s * 256 + p] = CHK_VLS * (peer switch | n_sw + END_...)
+ *	hop[s * 256 + p] = CHK_BATCH * (peer switch | n_sw + END_...)
  *
  * With the factor it is an offset into the states of updown.c.
  */
@@ -51,7 +51,7 @@ enum {
 };
 
 #define CHK_HOPS 256
-#define CHK_VLS 128		/* LIDs per block of work */
+#define CHK_BATCH 128		/* LIDs per block of work */
 #define CHK_SW_MAX (UINT16_MAX - N_ENDS)
 
 /* Where packets to a LID must leave their last switch. */
@@ -73,7 +73,7 @@ struct chk_cdg {
 struct chk_part {
 	struct ftr_check_report r;
 	bool unproved;		/* a visited entry does not go up, then down */
-	uint8_t *state;		/* [(n_sw + N_ENDS) * CHK_VLS] */
+	uint8_t *state;		/* [(n_sw + N_ENDS) * CHK_BATCH] */
 	uint8_t *head;		/* [n_sw] first LID of the block owned there + 1 */
 	/* for one LID, by switch */
 	uint8_t *col;		/* its column of the tables */
@@ -128,7 +128,7 @@ static inline size_t chk_dep_row(const struct chk *c, ftr_sw s, ftr_port in,
 /* The next row of s by entry p. Horizontal links are looked up in ports[]. */
 static inline uint32_t chk_row_of(const struct chk *c, ftr_sw s, ftr_port p)
 {
-	uint32_t row = c->hop[(size_t)s * CHK_HOPS + p] / CHK_VLS;
+	uint32_t row = c->hop[(size_t)s * CHK_HOPS + p] / CHK_BATCH;
 
 	if (row == c->f->n_sw + END_SIDE)
 		row = ftr_fabric_port(c->f, s, p)->peer;
@@ -148,7 +148,7 @@ bool chk_sample_before(const struct ftr_check_sample *a,
 void chk_found(struct chk_part *w, enum ftr_finding what, ftr_sw from,
 	       ftr_sw at, ftr_lid lid);
 
-/* updown.c: the CHK_VLS LIDs from base on, with claimed ranks. */
+/* updown.c: the CHK_BATCH LIDs from base on, with claimed ranks. */
 void chk_block(const struct chk *c, struct chk_part *w, uint32_t base);
 
 /* walk.c */

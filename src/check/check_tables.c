@@ -98,7 +98,7 @@ static void set_hops(struct chk *c)
 	for (ftr_sw s = 0; s < c->f->n_sw; s++)
 		for (uint32_t p = 0; p < CHK_HOPS; p++)
 			c->hop[(size_t)s * CHK_HOPS + p] =
-				meaning(c, s, p) * CHK_VLS;
+				meaning(c, s, p) * CHK_BATCH;
 }
 
 static void set_sources(struct chk *c)
@@ -166,12 +166,12 @@ static bool new_part(const struct chk *c, struct ftr_arena *a,
 	if (!c->rank)
 		return true;
 	w->head = ftr_arena_zalloc(a, n, sizeof(*w->head));
-	w->state = ftr_arena_alloc(a, (size_t)n + N_ENDS, CHK_VLS);
+	w->state = ftr_arena_alloc(a, (size_t)n + N_ENDS, CHK_BATCH);
 	if (!w->head || !w->state)
 		return false;
 	for (int i = 0; i < N_ENDS; i++)
-		memset(w->state + ((size_t)n + i) * CHK_VLS,
-		       chk_end_state[i], CHK_VLS);
+		memset(w->state + ((size_t)n + i) * CHK_BATCH,
+		       chk_end_state[i], CHK_BATCH);
 	return true;
 }
 
@@ -207,11 +207,11 @@ static void work(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
 
 	if (c->rank) {
 		for (uint32_t b = begin; b < end; b++)
-			chk_block(c, w, b * CHK_VLS);
+			chk_block(c, w, b * CHK_BATCH);
 		return;
 	}
-	end = FTR_MIN(end * CHK_VLS, c->f->max_lid + 1u);
-	for (uint32_t lid = begin * CHK_VLS; lid < end; lid++)
+	end = FTR_MIN(end * CHK_BATCH, c->f->max_lid + 1u);
+	for (uint32_t lid = begin * CHK_BATCH; lid < end; lid++)
 		if (c->f->owner[lid].kind != FTR_OWNER_NONE)
 			chk_walk_lid(c, w, (ftr_lid)lid);
 }
@@ -223,8 +223,8 @@ static void work_cdg(void *ctx, unsigned int worker, uint32_t begin,
 	const struct chk *c = ctx;
 	struct chk_part *w = &c->part[worker];
 
-	end = FTR_MIN(end * CHK_VLS, c->f->max_lid + 1u);
-	for (uint32_t lid = begin * CHK_VLS; lid < end; lid++) {
+	end = FTR_MIN(end * CHK_BATCH, c->f->max_lid + 1u);
+	for (uint32_t lid = begin * CHK_BATCH; lid < end; lid++) {
 		if (c->f->owner[lid].kind == FTR_OWNER_NONE ||
 		    c->in_cdg[lid])
 			continue;
@@ -237,7 +237,7 @@ static enum ftr_status run_check_tables(struct chk *c, struct ftr_arena *a,
 					struct ftr_team *team, struct ftr_check_report *r,
 					struct ftr_err *err)
 {
-	uint32_t blocks = c->f->max_lid / CHK_VLS + 1u;
+	uint32_t blocks = c->f->max_lid / CHK_BATCH + 1u;
 	bool proved = c->rank != NULL;
 
 	count_pairs(c, r);

@@ -37,22 +37,22 @@
 
 #include "check/check.h"
 
-#define VLS CHK_VLS
+#define BATCH CHK_BATCH
 #define AHEAD 8			/* rows to prefetch */
 
-struct vls {
+struct batch {
 	uint32_t base;		/* first LID of the block */
 	uint32_t n;		/* bytes of each row to look at */
-	uint8_t own[VLS];	/* 0xff: the LID has an owner */
-	uint8_t next[VLS];	/* next LID owned at the same switch + 1 */
-	ftr_port port[VLS];	/* port to the owner at the owner's switch */
+	uint8_t own[BATCH];	/* 0xff: the LID has an owner */
+	uint8_t next[BATCH];	/* next LID owned at the same switch + 1 */
+	ftr_port port[BATCH];	/* port to the owner at the owner's switch */
 	bool any;
 };
 
 /* States of all LIDs of the block at s, by the next hops. In the last block of
- * a row there may be fewer than CHK_VLS LIDs; the rest of out is then stale. */
+ * a row there may be fewer than CHK_BATCH LIDs; the rest of out is then stale. */
 static inline void look(const struct chk *c, const uint8_t *state,
-			const struct vls *l, ftr_sw s, uint8_t *restrict out)
+			const struct batch *l, ftr_sw s, uint8_t *restrict out)
 {
 	const uint8_t *row = ftr_tables_row(c->t, s) + l->base;
 	const uint32_t *hop = c->hop + (size_t)s * CHK_HOPS;
@@ -62,19 +62,19 @@ static inline void look(const struct chk *c, const uint8_t *state,
 		out[j] = state[hop[row[j]] + j];
 	/* one hop more: 0x7f + 1 is PENDING, and values from PENDING on do not
 	 * change */
-	for (uint32_t j = 0; j < VLS; j++)
+	for (uint32_t j = 0; j < BATCH; j++)
 		out[j] = (uint8_t)(out[j] + 1 - (out[j] >> 7));
 }
 
 /* LIDs owned at s that leave it by the right port have arrived. */
 static void settle_own(const struct chk *c, struct chk_part *w,
-			     const struct vls *l, ftr_sw s)
+			     const struct batch *l, ftr_sw s)
 {
 	const uint8_t *row = ftr_tables_row(c->t, s) + l->base;
 
 	for (uint32_t k = w->head[s]; k; k = l->next[k - 1])
 		if (row[k - 1] == l->port[k - 1])
-			w->state[(size_t)s * VLS + k - 1] = ST_GOOD;
+			w->state[(size_t)s * BATCH + k - 1] = ST_GOOD;
 }
 
 static inline void prefetch_row(const struct chk *c, uint32_t i, uint32_t base)
@@ -89,9 +89,9 @@ static inline void prefetch_row(const struct chk *c, uint32_t i, uint32_t base)
 }
 
 static void sweep_up(const struct chk *c, struct chk_part *w,
-		     const struct vls *l)
+		     const struct batch *l)
 {
-	uint8_t out[VLS] = { 0 };
+	uint8_t out[BATCH] = { 0 };
 
 	for (uint32_t i = 0; i < c->f->n_sw; i++) {
 		ftr_sw s = c->order[i];
@@ -99,7 +99,7 @@ static void sweep_up(const struct chk *c, struct chk_part *w,
 		prefetch_row(c, i + AHEAD, l->base);
 		if (i >= c->n_lowest) {
 			look(c, w->state, l, s, out);
-			memcpy(w->state + (size_t)s * VLS, out, VLS);
+			memcpy(w->state + (size_t)s * BATCH, out, BATCH);
 		}
 		if (w->head[s])
 			settle_own(c, w, l, s);
@@ -110,38 +110,38 @@ static inline bool any_pending(const uint8_t *st)
 {
 	uint8_t any = 0;
 
-	for (uint32_t j = 0; j < VLS; j++)
+	for (uint32_t j = 0; j < BATCH; j++)
 		any |= st[j] == ST_PENDING;
 	return any;
 }
 
 static void sweep_down(const struct chk *c, struct chk_part *w,
-		       const struct vls *l)
+		       const struct batch *l)
 {
-	uint8_t out[VLS] = { 0 }, now[VLS];
+	uint8_t out[BATCH] = { 0 }, now[BATCH];
 
 	for (uint32_t i = c->f->n_sw; i-- > 0; ) {
 		ftr_sw s = c->order[i];
-		uint8_t *st = w->state + (size_t)s * VLS;
+		uint8_t *st = w->state + (size_t)s * BATCH;
 
 		if (!any_pending(st))
 			continue;
 		look(c, w->state, l, s, out);
-		memcpy(now, st, VLS);
-		for (uint32_t j = 0; j < VLS; j++)
+		memcpy(now, st, BATCH);
+		for (uint32_t j = 0; j < BATCH; j++)
 			now[j] = now[j] == ST_PENDING ? out[j] : now[j];
-		memcpy(st, now, VLS);
+		memcpy(st, now, BATCH);
 	}
 }
 
 /* Set the owners of the block's LIDs, chained by the owner's switch. */
-static void set_vls(const struct chk *c, struct chk_part *w,
-		    struct vls *l, uint32_t base)
+static void set_batch(const struct chk *c, struct chk_part *w,
+		    struct batch *l, uint32_t base)
 {
 	memset(l, 0, sizeof(*l));
 	l->base = base;
-	l->n = FTR_MIN(c->t->stride - base, (uint32_t)VLS);
-	for (uint32_t j = 0; j < VLS && base + j <= c->f->max_lid; j++) {
+	l->n = FTR_MIN(c->t->stride - base, (uint32_t)BATCH);
+	for (uint32_t j = 0; j < BATCH && base + j <= c->f->max_lid; j++) {
 		struct chk_exit x;
 
 		if (c->f->owner[base + j].kind == FTR_OWNER_NONE)
@@ -157,9 +157,9 @@ static void set_vls(const struct chk *c, struct chk_part *w,
 	}
 }
 
-static void clear_vls(const struct chk *c, struct chk_part *w, uint32_t base)
+static void clear_batch(const struct chk *c, struct chk_part *w, uint32_t base)
 {
-	for (uint32_t j = 0; j < VLS && base + j <= c->f->max_lid; j++) {
+	for (uint32_t j = 0; j < BATCH && base + j <= c->f->max_lid; j++) {
 		struct chk_exit x = chk_exit_of(c->f, (ftr_lid)(base + j));
 
 		if (x.sw != FTR_SW_NONE)
@@ -172,13 +172,13 @@ static void reduce(const struct chk *c, const struct chk_part *w,
 		   uint8_t *restrict any, uint8_t *restrict longest,
 		   uint8_t *restrict open)
 {
-	memset(any, 0, VLS);
-	memset(longest, 0, VLS);
-	memset(open, 0, VLS);
+	memset(any, 0, BATCH);
+	memset(longest, 0, BATCH);
+	memset(open, 0, BATCH);
 	for (ftr_sw s = 0; s < c->f->n_sw; s++) {
-		const uint8_t *st = w->state + (size_t)s * VLS;
+		const uint8_t *st = w->state + (size_t)s * BATCH;
 
-		for (uint32_t j = 0; j < VLS; j++) {
+		for (uint32_t j = 0; j < BATCH; j++) {
 			uint8_t good = st[j] < ST_PENDING ? st[j] : 0;
 
 			any[j] |= st[j];
@@ -193,14 +193,14 @@ static void enter_bad(const struct chk *c, struct chk_part *w,
 		      const uint8_t *mask, uint32_t base)
 {
 	for (ftr_sw s = 0; s < c->f->n_sw; s++) {
-		const uint8_t *st = w->state + (size_t)s * VLS;
+		const uint8_t *st = w->state + (size_t)s * BATCH;
 		uint8_t any = 0;
 
-		for (uint32_t j = 0; j < VLS; j++)
+		for (uint32_t j = 0; j < BATCH; j++)
 			any |= st[j] & mask[j];
 		if (any < ST_PENDING)
 			continue;
-		for (uint32_t j = 0; j < VLS; j++)
+		for (uint32_t j = 0; j < BATCH; j++)
 			if (mask[j] && st[j] > ST_PENDING)
 				chk_bad(c, w, s, (ftr_lid)(base + j), st[j]);
 	}
@@ -208,20 +208,20 @@ static void enter_bad(const struct chk *c, struct chk_part *w,
 
 void chk_block(const struct chk *c, struct chk_part *w, uint32_t base)
 {
-	uint8_t any[VLS], longest[VLS], open[VLS], mask[VLS];
-	struct vls l;
+	uint8_t any[BATCH], longest[BATCH], open[BATCH], mask[BATCH];
+	struct batch l;
 	bool bad = false;
 
-	set_vls(c, w, &l, base);
+	set_batch(c, w, &l, base);
 	if (!l.any)
 		return;
-	memset(w->state, ST_PENDING, (size_t)c->f->n_sw * VLS);
+	memset(w->state, ST_PENDING, (size_t)c->f->n_sw * BATCH);
 	sweep_up(c, w, &l);
 	sweep_down(c, w, &l);
-	clear_vls(c, w, base);
+	clear_batch(c, w, base);
 
 	reduce(c, w, any, longest, open);
-	for (uint32_t j = 0; j < VLS; j++) {
+	for (uint32_t j = 0; j < BATCH; j++) {
 		bool fast = l.own[j] && !open[j];
 
 		mask[j] = fast && any[j] >= ST_PENDING ? 0xff : 0;
@@ -231,7 +231,7 @@ void chk_block(const struct chk *c, struct chk_part *w, uint32_t base)
 	}
 	if (bad)
 		enter_bad(c, w, mask, base);
-	for (uint32_t j = 0; j < VLS; j++)
+	for (uint32_t j = 0; j < BATCH; j++)
 		if (l.own[j] && open[j])
 			chk_walk_lid(c, w, (ftr_lid)(base + j));
 }

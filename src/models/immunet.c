@@ -131,7 +131,7 @@ static void on_message(void *state, const struct ftr_sim_view *v,
 }
 
 /* Send by port p of s, if its link works. */
-static void report_immunet(struct immunet *x, const struct ftr_sim_view *v, ftr_sw s,
+static void send_signal(struct immunet *x, const struct ftr_sim_view *v, ftr_sw s,
 			   unsigned int p, enum kind kind, uint32_t about, uint16_t dist)
 {
 	const struct ftr_swport *q = ftr_fabric_port(v->f, s, (ftr_port)p);
@@ -154,7 +154,7 @@ static void report_others(struct immunet *x, const struct ftr_sim_view *v,
 {
 	for (unsigned int p = 1; p <= v->f->sw[s].n_ports; p++)
 		if (p != but)
-			report_immunet(x, v, s, p, kind, about, dist);
+			send_signal(x, v, s, p, kind, about, dist);
 }
 
 /* ---- an emergency, section 4.1 ----------------------------------------------------- */
@@ -181,7 +181,7 @@ static void enter(struct immunet *x, const struct ftr_sim_view *v, ftr_sw s,
 	}
 	ftr_sim_hold(v, s, true);
 	if (parent)
-		report_immunet(x, v, s, parent, SIGNAL_ANSWER, s, 0);
+		send_signal(x, v, s, parent, SIGNAL_ANSWER, s, 0);
 	report_others(x, v, s, parent, SIGNAL_EMERGENCY, s, 0);
 	put(x, v, s, 0, &open, OPEN_HOPS);
 }
@@ -231,7 +231,7 @@ static void open_up(struct immunet *x, const struct ftr_sim_view *v, ftr_sw s)
 		if (k->next[p])
 			ftr_sim_drain(v, s, (ftr_port)p, 1);
 	if (k->parent)
-		report_immunet(x, v, s, k->parent, SIGNAL_SAFE, s, 0);
+		send_signal(x, v, s, k->parent, SIGNAL_SAFE, s, 0);
 	report_others(x, v, s, 0, SIGNAL_DISTANCE, s, 0);
 }
 
@@ -243,7 +243,7 @@ static void hear_safe(struct immunet *x, const struct ftr_sim_view *v,
 	x->safe[g->to * x->n + g->about] = g->port;
 	x->last_update = v->now;
 	if (k->parent)
-		report_immunet(x, v, g->to, k->parent, SIGNAL_SAFE, g->about, 0);
+		send_signal(x, v, g->to, k->parent, SIGNAL_SAFE, g->about, 0);
 }
 
 /* True if distance i was passed on long enough ago to be passed on again. */

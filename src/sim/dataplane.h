@@ -147,7 +147,7 @@ struct channel {
 	uint8_t from_vl;
 	uint8_t out_vl;		/* VL whose turn it is */
 	bool to_station, wired, up, busy, dirty;
-	bool reported;		/* a message was sent last */
+	bool message_sent;		/* a message was sent last */
 };
 
 struct source {

@@ -51,7 +51,7 @@ bool sim_message_waits(const struct sim *m, uint32_t c)
 
 bool sim_message_due(const struct sim *m, uint32_t c)
 {
-	return sim_message_waits(m, c) && !m->ch[c].reported &&
+	return sim_message_waits(m, c) && !m->ch[c].message_sent &&
 	       !m->msg[m->messages[c].first].after;
 }
 
@@ -69,7 +69,7 @@ void sim_message_start(struct sim *m, uint32_t c)
 	uint32_t i = first_message(m, c);
 	uint64_t wire = wire_ps(h, m->msg[i].bytes);
 
-	h->busy = h->reported = true;
+	h->busy = h->message_sent = true;
 	h->packet = h->from = NONE;
 	result_busy(m, h, wire);
 	sim_push(m, m->now + wire, EV_FREE, c, 0, 0, 0);

@@ -73,7 +73,7 @@ static void send(struct sim *m, uint32_t c, uint32_t p, unsigned int vl)
 	uint64_t wire = wire_ps(h, k->h.bytes);
 
 	h->busy = true;
-	h->reported = false;
+	h->message_sent = false;
 	h->packet = p;
 	h->packet_id = k->id;
 	h->bytes = k->h.bytes;
