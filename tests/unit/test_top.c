@@ -482,6 +482,13 @@ START_TEST(hangup_ends_it)
 }
 END_TEST
 
+/* newterm() of ncurses leaks its screen if it does not know the terminal. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+	return "leak:new_prescr\nleak:libtinfo\n";
+}
+
 /* A terminal that ncurses does not know: one screen, as plain text. */
 START_TEST(unknown_terminal)
 {
