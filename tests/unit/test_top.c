@@ -482,7 +482,9 @@ START_TEST(hangup_ends_it)
 }
 END_TEST
 
-/* newterm() of ncurses leaks its screen if it does not know the terminal. */
+/* newterm() of ncurses leaks its screen if it does not know the terminal.  Exported, or
+ * the runtime of the sanitizer does not find it. */
+__attribute__((visibility("default")))
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
