@@ -578,17 +578,6 @@ static enum ftr_status connect_column(struct plan *p, uint32_t l)
 	return st;
 }
 
-static int turn_cmp(const void *x, const void *y)
-{
-	const struct ftr_turn *a = x, *b = y;
-
-	if (a->from != b->from)
-		return a->from < b->from ? -1 : 1;
-	if (a->at != b->at)
-		return a->at < b->at ? -1 : 1;
-	return (a->to > b->to) - (a->to < b->to);
-}
-
 /* Copy the result into the arena, which outlives the plan. */
 static bool publish(struct plan *p)
 {
@@ -623,7 +612,7 @@ static bool publish(struct plan *p)
 		};
 	}
 	if (o->n_turns)
-		qsort(o->turn, o->n_turns, sizeof(*o->turn), turn_cmp);
+		qsort(o->turn, o->n_turns, sizeof(*o->turn), connect_turn_cmp);
 	o->pairs = p->pairs;
 	o->complete = p->complete;
 	return true;

@@ -52,4 +52,7 @@ uint32_t connect_candidates(const struct ftr_shape *sh,
 const struct connect_entry *connect_find(const struct connect *c, ftr_sw s,
 					 uint32_t l);
 
+/* Order of turns by (from, at, to), for qsort() and bsearch(). */
+int connect_turn_cmp(const void *x, const void *y);
+
 #endif

@@ -5,6 +5,17 @@
 #include "engine/connect.h"
 #include "engine/turns.h"
 
+int connect_turn_cmp(const void *x, const void *y)
+{
+	const struct ftr_turn *a = x, *b = y;
+
+	if (a->from != b->from)
+		return a->from < b->from ? -1 : 1;
+	if (a->at != b->at)
+		return a->at < b->at ? -1 : 1;
+	return (a->to > b->to) - (a->to < b->to);
+}
+
 static bool leads_by(const struct connect *c, const struct connect_entry *e,
 		     ftr_sw remote)
 {

@@ -17,21 +17,10 @@
 
 #include "incremental/incremental.h"
 
-static int turn_cmp(const void *x, const void *y)
-{
-	const struct ftr_turn *a = x, *b = y;
-
-	if (a->from != b->from)
-		return a->from < b->from ? -1 : 1;
-	if (a->at != b->at)
-		return a->at < b->at ? -1 : 1;
-	return (a->to > b->to) - (a->to < b->to);
-}
-
 static bool has_turn(const struct connect *c, struct ftr_turn t)
 {
 	return c->n_turns &&
-		bsearch(&t, c->turn, c->n_turns, sizeof(t), turn_cmp);
+		bsearch(&t, c->turn, c->n_turns, sizeof(t), connect_turn_cmp);
 }
 
 bool incr_legal(const struct ftr_incr *lv, ftr_sw from, ftr_sw at, ftr_sw to)
