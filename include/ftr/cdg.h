@@ -17,7 +17,7 @@
  * link depends on the entry in force; while the writes of one step are in
  * progress, on both the old and the new entry.  A dependency stays in the graph
  * until the LID is drained.  For the LIDs that changed, the graph is thus the
- * union of everything that packets may still follow.  It does not contain
+ * union of all entries that packets may still follow.  It does not contain
  * combinations that never existed: once the replacement of an entry is
  * acknowledged, no later packet uses the old one.
  *
@@ -87,7 +87,7 @@ const uint8_t *ftr_cdg_column(const struct ftr_cdg *g, ftr_lid lid);
  * Change entries of one LID: w[0 .. n-1] by ascending step, each switch at most
  * once per step.  The change is made, and *closes is false, if no intermediate
  * state has a cycle, in any order within a step and together with everything that
- * is not drained.  Otherwise nothing is changed and *closes is true.  On failure
+ * is not yet drained.  Otherwise nothing is changed and *closes is true.  On failure
  * (FTR_NOMEM, FTR_INVAL for a port beyond the switch) nothing is changed either.
  * O(entries on the new paths), O(n_sw) at worst, plus the search of the affected
  * part of the order.
@@ -110,7 +110,7 @@ enum ftr_status ftr_cdg_link_down(struct ftr_cdg *g, ftr_sw s, ftr_port port,
 				  struct ftr_err *err) FTR_MUST_USE;
 bool ftr_cdg_link_is_down(const struct ftr_cdg *g, ftr_sw s, ftr_port port);
 /*
- * The link comes up, and the entries that lead onto it count again.  If that would
+ * The link comes up, and the entries that lead onto it are in force again.  If that would
  * close a cycle, *closes is true and the link stays down: change those entries
  * first.  FTR_REFUSED while LIDs are not drained.
  */

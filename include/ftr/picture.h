@@ -13,9 +13,9 @@
  *	x        0 1 2 3 4 5   6 7 8 ...
  *
  * Pod	All switches of one rank above the same leaves; at rank 0, one leaf.
- * Block	Switches drawn side by side as one unit: a pod, or the switches of one
- *	plane in it if planes have several each; at rank 0, the leaves below one
- *	pod of rank 1.
+ * Block	Switches drawn side by side as one unit.  That is a pod; or, if planes have
+ *	several switches in each pod, the switches of one plane in a pod; at rank 0,
+ *	the leaves below one pod of rank 1.
  *
  * Everything is const after ftr_picture_new.
  */
@@ -62,8 +62,8 @@ enum ftr_odd_ep {
 struct ftr_missing {
 	ftr_sw low, up;		/* by rank */
 	uint32_t n;
-	bool inferred;		/* not known from a nominal fabric, but from the
-				 * other switches of the two ranks */
+	bool inferred;		/* inferred from the other switches of the two
+				 * ranks; else known from the nominal fabric */
 };
 
 struct ftr_picture {
@@ -84,8 +84,8 @@ struct ftr_picture {
 	const uint32_t *n_up;	/* [n_sw] upward links */
 	const uint32_t *mode_up;	/* [n_sw] most frequent n_up in its pod */
 	const uint8_t *odd_ep;	/* [n_ep] enum ftr_odd_ep */
-	/* [f->n_ports] 1: the link there is slower or narrower than most of
-	 * its kind (between the same two ranks, or to a host) */
+	/* [f->n_ports] 1: the link there is slower or narrower than most links
+	 * of its kind (between the same two ranks, or to a host) */
 	const uint8_t *slow;
 	struct ftr_arena *arena;
 };
