@@ -46,8 +46,8 @@ struct ftr_picture_block {
 
 /* Why a switch is marked; bits. */
 enum ftr_odd_sw {
-	FTR_ODD_FEW_UP = 1,	/* fewer upward links than most of its pod */
-	FTR_ODD_STUB = 2,	/* connects nothing */
+	FTR_ODD_FEW_UP = 1,	/* fewer upward links than mode_up */
+	FTR_ODD_STUB = 2,	/* joins only switches that lower ones join already */
 	FTR_ODD_HORIZONTAL = 4,	/* has a link to a switch of its rank */
 	FTR_ODD_SKIP = 8	/* has a link that skips a rank */
 };
@@ -82,7 +82,9 @@ struct ftr_picture {
 	const uint32_t *pod_at;
 	const uint8_t *odd_sw;	/* [n_sw] enum ftr_odd_sw */
 	const uint32_t *n_up;	/* [n_sw] upward links */
-	const uint32_t *mode_up;	/* [n_sw] most frequent n_up in its pod */
+	/* [n_sw] most frequent n_up among the switches of this rank below the same
+	 * pod of the next rank; 0: fewer than half of them have it */
+	const uint32_t *mode_up;
 	const uint8_t *odd_ep;	/* [n_ep] enum ftr_odd_ep */
 	/* [f->n_ports] 1: the link there is slower or narrower than most links
 	 * of its kind (between the same two ranks, or to a host) */

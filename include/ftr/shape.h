@@ -177,7 +177,9 @@ struct ftr_shape_tree {
 	bool io_unknown;	/* opts.io names no port of f and was ignored */
 	const uint8_t *rank;	/* [n_sw] */
 	const uint8_t *tier;	/* [n_sw] the rank before any ftr_shape_reorder */
-	const uint8_t *stub;	/* [n_sw] 1: connects nothing, ignored for planes */
+	/* [n_sw] 1: joins only switches that lower ones join already; ignored for
+	 * planes */
+	const uint8_t *stub;
 	const uint32_t *leaf_hosts;	/* [n_leaf] host ports of the leaf */
 	/* groups of s: group_first[s] .. group_first[s+1]-1: upward ones first,
 	 * ordered by (plane, GUID), then downward, then horizontal ones */

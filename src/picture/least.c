@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Lower bounds on the load of a traffic pattern: the flows that must leave and enter
- * each pod, whatever the tables, spread evenly over the upward links of the pod.
+ * Lower bounds on the link load of a traffic pattern: under any tables, the flows that leave
+ * and enter a pod share the upward links of the pod.
  */
 #include <string.h>
 
