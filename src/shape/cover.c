@@ -135,7 +135,7 @@ static void links(struct cover *c)
 
 			if (!cover_reported_here(f, s, p) || connected_alike(c, s, p))
 				continue;
-			note(c, &c->change.new_links, "cable 0x%016" PRIx64
+			note(c, &c->change.new_links, "link 0x%016" PRIx64
 			     "[%u] - 0x%016" PRIx64 "[%u]", f->sw[s].guid, p,
 			     f->sw[port->peer].guid, port->peer_port);
 		}
