@@ -5,10 +5,10 @@
  * For each entry an engine finds the ports that lead closer (equation (1) of Gliksberg
  * et al. 2020) and takes one of them by a formula.  That is optimal on regular trees,
  * but not where links are missing, numbers of parallel links differ or hosts are in
- * unusual places.  This module moves
- * entries to other candidates until the load is even.  Ranks and candidates stay as
- * they are.  The guarantees of the engine (paths go up, then down; no credit loop)
- * therefore hold for every result, and for any mixture of old and new entries.
+ * unusual places.  This module moves entries to other candidates until the load is even.
+ * Ranks and candidates stay as they are.  The guarantees of the engine (paths go up,
+ * then down; no credit loop) therefore hold for every result, and for any mixture of old
+ * and new entries.
  *
  *	FTR_BALANCE_OFF		leave the tables as they are
  *	FTR_BALANCE_LOAD	even out all-to-all traffic: no link above the

@@ -32,7 +32,7 @@
  * along every path.  A bad path counts up to the point where it ends (a loop
  * counts as a cycle).
  *
- * The proof.  If every walked entry moves up or down by the claimed rank, and none
+ * The proof.  If every walked entry moves up or down by the claimed rank, and no path
  * turns up after down, the graph is acyclic (Gliksberg et al. 2020, section 4.1;
  * links ordered by up, then down).  The graph is then not built.  A hop between
  * equal ranks invalidates the proof.  Additional claimed turns are allowed if the
@@ -42,7 +42,7 @@
  *
  * Without the proof the graph is built and searched.  One shortest cycle is
  * reported, starting with its lowest channel.  Only in a very large graph without
- * short cycles is the search cut off, after 2^27 edges; the shortest cycle found
+ * short cycles does the search stop early, after 2^27 edges; the shortest cycle found
  * so far is then reported.
  *
  * VLs.  Without sl2vl and path_sl in the options, all packets share one VL.  With

@@ -130,12 +130,13 @@ struct ftr_ddlr_plan {
 	uint32_t n_steps;
 	uint32_t n_switches;	/* switches with a write */
 	uint64_t how[FTR_N_HOWS];	/* writes by kind */
-	/* entries towards LIDs whose switch is up that still lead onto a link
-	 * that is down */
+	/* entries that still lead onto a link that is down, of LIDs whose switch
+	 * is up */
 	uint64_t unhealed;
 	uint64_t unclean;	/* repairs onto a plane that is not clean */
 	uint64_t refused;	/* repairs not made because they close a cycle */
-	bool hosts_only;	/* packets from switches are not counted */
+	bool hosts_only;	/* packets from switches are ignored: see
+				 * switch_sources */
 	/* transition, recovery: LIDs that keep old entries for now, because the
 	 * new ones would close a cycle with packets still in flight */
 	uint32_t held;
@@ -164,13 +165,13 @@ const struct ftr_tables *ftr_ddlr_tables(const struct ftr_ddlr *r);
  * The local repair for any number of events at once, in the given order.  An event
  * that reports the current state has no effect.
  *
- * After events that bring something back, entries that differ from the tables as
+ * After links or switches came back, entries that differ from the tables as
  * written return to them wherever those have a path, in the opposite order: c
  * first, then b.  Broken entries may lead onto a link that comes up, and close a
  * cycle there.  Such entries are removed first: writes FTR_HOW_NONE, step 1, which
  * must be acknowledged before the subnet manager makes the link active.
  *
- * FTR_REFUSED for events that bring something back while packets are not drained;
+ * FTR_REFUSED for links or switches that come back while packets are not drained;
  * FTR_INVAL for a switch or port that does not exist.  Per LID: O(paths examined),
  * a few microseconds on a tree.
  */
@@ -179,9 +180,9 @@ enum ftr_status ftr_ddlr_events(struct ftr_ddlr *r,
 				struct ftr_ddlr_plan *plan,
 				struct ftr_err *err) FTR_MUST_USE;
 
-/* The same, with events derived from now, a copy of the fabric in its current
- * state: everything that is missing from it, or is back.  Links between switches
- * and whole switches are matched by GUID and port. */
+/* The same, with the events that lead to the current fabric, given as `now`: the parts
+ * that are missing there, and those that are back.  Links between switches and whole
+ * switches are matched by GUID and port. */
 enum ftr_status ftr_ddlr_to(struct ftr_ddlr *r,
 			    const struct ftr_fabric *now,
 			    struct ftr_ddlr_plan *plan,

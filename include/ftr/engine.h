@@ -136,7 +136,8 @@ struct ftr_route_stats {
 	 * else NULL; the caller must free() it */
 	struct ftr_turn *turn;
 	uint32_t n_turns;
-	uint64_t extra_pairs;	/* (end port, LID of another) connected by them */
+	uint64_t extra_pairs;	/* pairs (end port, LID of another) that these turns
+				 * connect */
 	uint64_t longer_pairs;	/* other pairs whose path became longer because of
 				 * the turns: end ports on a switch with a turn */
 	bool reordered;		/* extra turns did not suffice: everything is

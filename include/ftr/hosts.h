@@ -4,9 +4,10 @@
  *
  * A host is the set of all channel adapters whose node description begins with the
  * same name: "NAME" or "NAME DEVICE" ("node12 mlx5_0", "node12 HCA-1").  The name is
- * cut at its first dot unless full names are requested.  Not hosts are: ports with
- * descriptions of other forms (firmware defaults), "localhost", Aggregation Nodes,
- * routers, and names with characters other than letters, digits, '-', '_' and '.'.
+ * cut at its first dot unless full names are requested.  Aggregation Nodes and routers
+ * are not hosts, nor are ports with a description of another form (firmware defaults),
+ * with the name "localhost", or with a name that has characters other than letters,
+ * digits, '-', '_' and '.'.
  */
 #ifndef FTR_HOSTS_H
 #define FTR_HOSTS_H
@@ -64,8 +65,8 @@ struct ftr_host_list {
 };
 
 /*
- * Read a file of hosts, or (jobs) of lines "JOB HOST HOST ...", where a job may have
- * several lines.  A host that appears twice in one group is one entry with the sum of
+ * Read a list of hosts or, if jobs is true, lines "JOB HOST HOST ...", where a job may
+ * have several lines.  A host that appears twice in one group is one entry with the sum of
  * its slots.  '#' begins a comment.  FTR_PARSE: brackets that do not match, more than
  * 65,536 hosts in one word, slots outside 1 .. 65,535.
  */
@@ -95,7 +96,7 @@ struct ftr_slurm_counts {
 
 /*
  * Write topology.conf(5).  A switch of Slurm's tree is a set of hosts on the same
- * leaves, or a pod of the fabric (to a scheduler the switches of a pod are one).  Each
+ * leaves, or a pod of the fabric (whose switches a scheduler need not distinguish).  Each
  * island of the fabric has its own root.  Blocks are the pods of rank 1, or the
  * leaves if there are only two ranks.
  * FTR_SHAPE: no host has a link.

@@ -34,9 +34,9 @@
  *				x, and after the buffers behind x have drained
  *
  * By the first rule every written entry leads along its final path at once.  While
- * a step is being written, in any order within it, no packet loops, and no pair of
- * hosts loses its path that has one both under the old tables (with the links as they
- * are now) and under the new ones.
+ * a step is being written, in any order within it, no packet loops.  A pair of hosts
+ * that has a path under the old tables (with the links as they are now) and under the
+ * new ones has a path in between as well.
  * By the second rule no packet that was routed downward to y waits for an upward
  * channel: the channel dependencies of old and new tables together remain those
  * of an up/down routing.  On PGFTs with their true ranks, with any damage, no

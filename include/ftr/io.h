@@ -68,7 +68,7 @@ enum ftr_status ftr_parse_fabric(const char *path, const char *text,
 				 struct ftr_fabric **out,
 				 struct ftr_err *err) FTR_MUST_USE;
 
-/* Links that only one end reports, and that were left out. */
+/* Links that were left out because only one end reports them. */
 struct ftr_read_notes {
 	uint32_t one_sided;
 	char first[FTR_ERR_MAX];	/* "FILE:LINE: ..." of the first */

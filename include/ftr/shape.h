@@ -42,7 +42,7 @@
  * tree.  The shape of f can therefore be made over the shape of a nominal fabric,
  * the union of everything seen so far (<ftr/nominal.h>).  Ranks, stubs, the order
  * of columns and of groups, slots, dividers, strides and indices d are then the
- * nominal ones; groups, costs and down-costs contain only what is present in f.
+ * nominal ones; groups, costs and down-costs cover only the parts present in f.
  *
  * Slot      The nominal position of an upward group among the upward groups of
  *           its switch: 0 .. n_slots[s]-1, ascending with pos.  A slot without a

@@ -15,11 +15,11 @@
  * Switching	Virtual cut-through.  A packet may leave switch_ps after its head
  *		arrived, if the output is idle and the next buffer has space for
  *		the whole packet.  If the output is faster than the input, the
- *		packet starts so late that its tail arrives in time.  An input may
- *		feed several outputs at once, at most conf.speedup.
+ *		packet starts late enough for its tail to arrive in time.  An
+ *		input may feed several outputs at once, at most conf.speedup.
  * Queues	FTR_SIM_VOQ: a packet waits only for packets of its input that
  *		need the same output and VL.  FTR_SIM_FIFO: only the first packet
- *		of a buffer may leave, the next one after its tail.
+ *		of a buffer may leave; the next one may when its tail has left.
  * Arbitration	VLs of an output by weight (conf.weight, in units of 64 bytes, as
  *		in the low priority table of IBA 7.6.9.2); inputs of a VL in turn,
  *		packet by packet.  With conf.transit_first, inputs from end ports
@@ -124,7 +124,7 @@ struct ftr_sim_exit {		/* a possible next hop */
 };
 #define FTR_SIM_EXITS 64
 
-struct ftr_sim_view {		/* what a function can see; const to it */
+struct ftr_sim_view {		/* data that a function may read but not change */
 	const struct ftr_fabric *f;
 	const struct ftr_tables *t;	/* current tables */
 	const struct ftr_sl2vl *sl2vl;	/* NULL: VL = SL */

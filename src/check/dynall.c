@@ -4,10 +4,9 @@
  *
  * This is the walk of dynwalk.c for many LIDs at once: each VL out of a switch
  * has the set of LIDs that reached it. A switch passes its new LIDs on to its
- * neighbours, in the order in which switches are reached. This
- * reads the rows of a switch and of its neighbours sequentially and writes a
- * few kilobytes of counts, whereas a walk LID by LID has scattered accesses to
- * all memory.
+ * neighbours, in the order in which switches are reached. This reads the rows of
+ * a switch and of its neighbours sequentially and writes a few kilobytes of
+ * counts, whereas a walk LID by LID has scattered accesses to all memory.
  */
 #include <stdlib.h>
 #include <string.h>

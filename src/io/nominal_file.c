@@ -12,9 +12,9 @@
  *
  *	P 0008f10500108c9e 0008f10500207770
  *
- * SUM is the hash of all bytes after it and the following blank.  LENGTH is the number of bytes
- * after the first line.  "guid" or "name" is the order of leaves.  LISTS is the hash of
- * the GUID lists.
+ * SUM is followed by a blank and is the hash of all bytes after that blank.  LENGTH is the
+ * number of bytes after the first line.  "guid" or "name" is the order of leaves.  LISTS is
+ * the hash of the GUID lists.
  *
  *	S	place of a switch, ports, LMC, name
  *	P	place, node GUID of the switch that is there
@@ -364,7 +364,7 @@ static enum ftr_status body(struct ftr_text *t, struct ftr_builder *b)
 			st = get_link(t, b, c);
 		else
 			st = ftr_text_expected(t, &c, "S, P, E or L");
-		if (st == FTR_INVAL)	/* the builder names no line */
+		if (st == FTR_INVAL)	/* the message has no line */
 			st = ftr_err_prefix(t->err, "%s:%u", t->path, t->line);
 		if (st)
 			break;

@@ -10,8 +10,9 @@
  *
  * In a file that was truncated or edited by hand, a link may be reported by one end only,
  * or differently by its two ends.  Either is an error that names both lines.  A file
- * without any link is rejected as truncated.  Only then is data passed to the builder.  A
- * tolerant reading notes such a link and leaves it out; OpenSM would not use it either.
+ * without any link is rejected as truncated.  Data that pass these checks go to the builder.
+ * A tolerant reading notes a one-sided link and leaves it out; OpenSM would not use it
+ * either.
  *
  * If one end reports the LID or the port GUID of the other, the value must agree with the
  * other's own record.  If that record has no value, the reported one is used.

@@ -18,11 +18,11 @@
  * R_adaptive switches: the same, two tiers down. The port field of the header (0
  * is the paper's -1, 1 is -2, 2 + p is port p) leads back to the U-turn switch.
  *
- * The numbers in the code are the steps of the functions in the papers.
- *
  * R_m: the vector belongs to the packet. If the vector is empty, a packet whose
  * downward port is dead goes down by any other port (step 2); otherwise it goes
  * back to its U-turn switch (step 5).
+ *
+ * The numbers in the code are the steps of these functions in the papers.
  */
 #include "models/tiers.h"
 
@@ -120,7 +120,7 @@ static unsigned int descend(struct tiers *t, const struct ftr_sim_view *v,
 	}
 	if (tiers_bottom(t, s)) {				/* (c) */
 		/* deviation: the field becomes -1 only if the packet came one
-		 * tier down. From two tiers down the way back is two tiers up,
+		 * tier down. From two tiers down the path back is two tiers up,
 		 * so it stays -2. */
 		return turn(t, v, s, in, e, why);
 	}

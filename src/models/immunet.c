@@ -7,8 +7,8 @@
  * spanning tree and visits all switches. On links outside the tree VL 1 is
  * adaptive, too. A packet enters the ring only when no adaptive exit has room
  * (section 2). To enter the ring, it needs room for two packets (bubble flow
- * control); to move on in the ring, room for one. Packets in the ring therefore
- * never stop for ever.
+ * control); to move on in the ring, room for one. Some packet in the ring can
+ * therefore always move.
  *
  * A switch whose link fails or is repaired declares an emergency (section 4.1).
  * Its level is t * N + x: t is the number of emergencies that the switch has

@@ -99,8 +99,8 @@ static inline unsigned int tiers_exit(struct ftr_sim_exit *e, ftr_port p,
 	return 1;
 }
 
-/* All working upward ports whose bit in mask is 0; all working downward ports
- * to switches other than except. Both return their number. */
+/* Fill e with all working upward ports whose bit in mask is 0; with all working downward
+ * ports to switches, other than except. Both return the number of exits. */
 unsigned int tiers_all_up(const struct tiers *t, const struct ftr_sim_view *v,
 			  ftr_sw s, uint64_t mask, struct ftr_sim_exit *e);
 unsigned int tiers_all_down(const struct tiers *t,

@@ -295,8 +295,8 @@ static void host_ports(const struct ordering *o, uint8_t *is_host_port)
 			is_host_port[z->f->ep[e].sw_port] = 1;
 }
 
-/* Place the hosts of leaf s by port number, with gaps for missing ones. False: the ports
- * that may carry a host are more than the stride. */
+/* Place the hosts of leaf s by port number, with gaps for missing ones. False: the number
+ * of ports that may carry a host exceeds the stride. */
 static bool place_by_port(struct ordering *o, ftr_sw s,
 			  const uint8_t *is_host_port)
 {

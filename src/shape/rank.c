@@ -7,14 +7,15 @@
  * connected to middle and top switches, some leaves have fewer hosts than others, some
  * leaves are connected only to other leaves.  So:
  *
- *  1. Leaf seeds.  T = the number of hosts on the median host's switch.  A switch is a
+ *  1. Leaf seeds.  T is the number of hosts on the switch of the median host: half of the
+ *     hosts share their switch with fewer hosts, half with more.  A switch is a
  *     leaf, with height 0, if it has at least T / SEED_SHARE hosts, or at least as many
  *     hosts as links to other switches.  A few hosts on an upper switch do not make it
  *     a leaf.
  *  2. Heights.  The share of a switch without a height is the share of its neighbours
  *     that have a height already.  Round k gives height k to the switches whose share is
- *     at least 1 / LOW_SHARE.  Excepted are switches that have more neighbours with a
- *     larger share than their own than neighbours with a height.  If no switch
+ *     at least 1 / LOW_SHARE.  But a switch has to wait if its neighbours with a larger
+ *     share than its own outnumber its neighbours with a height.  If no switch
  *     qualifies, the switches with the largest share get height k.  A top switch with an
  *     odd leaf among its neighbours thus keeps a high rank.
  *  3. Slim leaves.  A switch of height >= 2 whose neighbours all belong to one component
@@ -214,7 +215,7 @@ static bool raise_round(const struct shaping *z, int32_t *height, int32_t k,
 	return true;
 }
 
-/* Rule 3, from the lowest height up; uf joins all switches below height h. */
+/* Apply rule 3 from the lowest height up; uf joins all switches below height h. */
 static void slim_leaves(struct shaping *z, int32_t *height, int32_t top,
 			uint32_t *uf)
 {
@@ -291,7 +292,7 @@ static void empty_leaves(struct shaping *z, const int32_t *height,
 			z->is_leaf[s] = connected_as_leaf(z, height, s, shared);
 }
 
-/* Rule 4. Breadth first over leaves, from those with a neighbour above. */
+/* Apply rule 4 breadth first over the leaves, from those with a neighbour above. */
 static void hang_leaves(const struct shaping *z, int32_t *height,
 			ftr_sw *queue, uint8_t *seen)
 {
@@ -319,7 +320,7 @@ static void hang_leaves(const struct shaping *z, int32_t *height,
 	}
 }
 
-/* Breadth-first depth of all switches that can be reached from queue[head .. tail -
+/* Set the breadth-first depth of all switches that can be reached from queue[head .. tail -
  * 1], whose depth is set; returns the new tail. */
 static uint32_t bfs(const struct shaping *z, int32_t *depth, ftr_sw *queue,
 		    uint32_t head, uint32_t tail)
@@ -337,7 +338,7 @@ static uint32_t bfs(const struct shaping *z, int32_t *depth, ftr_sw *queue,
 	return tail;
 }
 
-/* Rule 5: rank components in which all known heights are equal. */
+/* Apply rule 5 to components in which all known heights are equal. */
 static void flat_components(const struct shaping *z, int32_t *height,
 			    int32_t *depth, ftr_sw *queue, uint32_t *uf)
 {

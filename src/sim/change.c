@@ -113,7 +113,8 @@ void ftr_sim_again(const struct ftr_sim_view *v, ftr_sw s)
 	sim_again(v->sim, s);
 }
 
-/* The first packet in a buffer that waits for one of several exits, or NONE. */
+/* The first packet of a FIFO; without FIFOs, the first packet of the buffer that has nodes
+ * of its own. NONE: there is none, or it is parked. */
 static uint32_t first_waiting(const struct sim *m, uint32_t port,
 			      unsigned int vl)
 {

@@ -16,8 +16,9 @@
  * A waiting packet is attached to nodes, and nodes are on the list of a
  * (channel, VL). Most nodes are queues: there is one for each (input, output,
  * VL) of a switch, and it is on the list while it contains a packet. A packet
- * with several exits has a node of its own for each exit. Lists are served in
- * turn: after being served, a node goes to the end of its list.
+ * has a node of its own for each exit if it has several exits, if it requires
+ * room for more than one packet, or if the function has taken(). Lists are
+ * served in turn: after being served, a node goes to the end of its list.
  *
  * Files:
  *
@@ -104,8 +105,7 @@ struct packet {
 	uint32_t next;		/* next packet in its queue */
 	uint32_t at;		/* port whose buffer holds it */
 	uint32_t id;		/* unique, also if its index is used again */
-	uint32_t nodes;		/* first of its own nodes if it has several exits, or
-				 * NONE */
+	uint32_t nodes;		/* first of its own nodes, or NONE */
 	uint16_t epoch;		/* of the channel it is on */
 	uint8_t vl;
 	bool cut;
@@ -181,9 +181,10 @@ struct sim {
 	struct channel *ch;
 	uint32_t *feeder;	/* [n_ports] channel into that port */
 	uint32_t *port_sw;	/* [n_ports] */
-	int32_t *credit;	/* [n_ch * n_vls] bytes, at the sender */
+	int32_t *credit;	/* [n_ch * n_vls] credits of the sender in bytes */
 	int32_t *occ;		/* [n_ports * n_vls] bytes in the buffer */
-	uint16_t *reading;	/* [n_ports * n_vls] outputs that it feeds now */
+	uint16_t *reading;	/* [n_ports * n_vls] number of outputs that the
+				 * buffer feeds now */
 	struct list *fifo;	/* [n_ports * n_vls] FTR_SIM_FIFO only */
 	struct list *out_vl;	/* [n_ports * n_vls] list of each output */
 	uint32_t *voq;		/* [n_sw] first queue of a switch */
@@ -199,7 +200,7 @@ struct sim {
 	uint32_t *dirty, *turn;	/* channels to examine in the next and in the
 				 * current round */
 	uint32_t n_dirty;
-	uint32_t *fresh;	/* packets with several exits that were just
+	uint32_t *fresh;	/* packets with nodes of their own that were just
 				 * routed */
 	uint32_t n_fresh, cap_fresh;
 	struct message *msg;

@@ -4,7 +4,7 @@
  * the queues in which they wait.
  *
  * An instant has three steps. First all its events are handled, in the order of
- * (type, channel). Then packets that have just been routed with several exits
+ * (type, channel). Then packets that have nodes of their own and were just routed
  * take the best free exit. Then every output that may have become able to send
  * chooses a packet, by ascending channel. If a step causes events at the same
  * instant, they form the next round.
