@@ -3,7 +3,7 @@
  * The nominal fabric: the union of all switches and links seen so far.
  *
  * A switch that loses a neighbour must not renumber its other neighbours, or one
- * lost link changes nearly every table (docs/design.md, Decisions).  Therefore the
+ * missing link changes nearly every table (docs/design.md, Decisions).  Therefore the
  * nominal fabric N is kept, with its shape S(N), and the shape of the current
  * fabric F is made over S(N):
  *

@@ -6,7 +6,7 @@
  *		several ports, the rails of a scalable unit
  *	pods	the pods of the picture, each above the units or pods inside it
  *
- * A pod with only one child is left out, because it tells a scheduler nothing new.  All
+ * A pod with only one child is left out, because it gives a scheduler no information.  All
  * switches of a pod become one Slurm switch, because they reach the same hosts.
  */
 #include <inttypes.h>

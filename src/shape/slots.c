@@ -19,7 +19,7 @@
  * the design, not damage) and 3/4.  It recognises the following share of the meshes of
  * generated trees, in %:
  *
- *	links lost	5 %	10 %	15 %	20 %
+ *	links missing	5 %	10 %	15 %	20 %
  *	2 x 2		99.5	97.5	93	85
  *	4 x 4		99.8	99.2	96	86
  *	6 x 6		100	100	99	95
