@@ -222,7 +222,7 @@ void oracle_check_slots(const struct ftr_shape *sh, uint64_t seed)
 
 			ck_assert_msg(g->n_nominal ==
 				      oracle_nominal(sh, s, g->remote),
-				      "seed %" PRIu64 ": cables of %u and %u",
+				      "seed %" PRIu64 ": links of %u and %u",
 				      seed, s, g->remote);
 			if (k < sh->tree.n_up[s])
 				ck_assert_msg(g->slot < m &&

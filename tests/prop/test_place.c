@@ -318,7 +318,7 @@ static enum fate next_hop(const struct oracle_place *before,
 	return after->up_path ? FARTHER : LOST;
 }
 
-/* One fault lies between the two: check which entries change, and which had to. */
+/* The two differ by one fault: check which entries change, and which have to change. */
 static void compare(const struct routed *before, const struct routed *after,
 		    const struct ftr_shape *whole, uint64_t seed)
 {
@@ -344,7 +344,7 @@ static void compare(const struct routed *before, const struct routed *after,
 					      "seed %" PRIu64 ", placement %d: switch %u LID %u keeps port %u, which is lost",
 					      seed, k, s1, t->lid, is);
 				ck_assert_msg(is == was || fate != STAYS,
-					      "seed %" PRIu64 ", placement %d: switch %u LID %u: port %u to %u for nothing",
+					      "seed %" PRIu64 ", placement %d: switch %u LID %u: port %u to %u without need",
 					      seed, k, s1, t->lid, was, is);
 			}
 		}
@@ -381,8 +381,8 @@ static void history(struct ftr_fabric *f, uint64_t seed, unsigned int steps)
 	free(st.sw);
 }
 
-/* A chassis fabric with ascents. Where every leaf connects to all chips, spines are
- * inferred to be empty leaves. */
+/* A chassis fabric whose shape has up paths. (If every leaf connects to all chips, the
+ * spines are inferred to be empty leaves.) */
 static struct ftr_fabric *chassis(struct ftr_rng *rng)
 {
 	for (;;) {
