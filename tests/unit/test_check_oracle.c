@@ -452,7 +452,7 @@ static void shift_oracle(unsigned long seed)
 	net_free(&n);
 }
 
-/* What ftr_check_lost reports next, compared with the oracle. */
+/* The position in the walks that ftr_check_lost reports, for comparison with the oracle. */
 struct expect {
 	const struct oracle *o;
 	uint32_t lid, sw;	/* where to continue the search */
@@ -484,7 +484,7 @@ static void is_lost(void *ctx, ftr_sw s, ftr_lid lid)
 	x->n++;
 }
 
-/* Physically connected: by the transitive closure, slowly. */
+/* Physical connections, by the transitive closure. */
 static void parts_oracle(const struct ftr_fabric *f, unsigned long seed)
 {
 	bool joined[MAX_SW][MAX_SW] = { { false } };

@@ -368,7 +368,8 @@ START_TEST(deadlock)
 }
 END_TEST
 
-/* Two check intervals' worth of traffic that is only slow: one end port receives everything. */
+/* One end port receives all traffic, which is slow: the search for deadlocks, which runs
+ * several times, must not report one. */
 START_TEST(slow_is_no_deadlock)
 {
 	struct net n = ring(5);
