@@ -19,7 +19,7 @@ tree "$shape"
 # Throughput of the hosts at the right ends with stock ftree, for each value of an option.
 csv=$out/004-fig7-right-ends.csv
 echo 'option,value,one lane,two lanes' >"$csv"
-# right_ends OPTION VALUE...
+# right_ends OPTION VALUE...: write a row for each value.
 right_ends() {
 	local option=$1 v line
 	shift
@@ -38,7 +38,7 @@ if [[ $long ]]; then
 	right_ends --speedup 1
 	right_ends --buffer 8192 51200
 fi
-# r RATE VLS
+# r RATE VLS: print the throughput for that rate of ports 0 and number of VLs.
 r() { awk -F, -v rate="$1" -v c="$2" '$1 == "switch-rate" && $2 == rate { print $(2 + c) }' "$csv"; }
 claim 'ports 0 as fast as hosts: on a lane of their own they take far more' \
 	"$(r 16000 2) < $(r 16000 1) - 10"

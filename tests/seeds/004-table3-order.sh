@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Bogdanski et al. 2012, table III, minhop: it spreads destinations over the upward links in
-# the order in which it takes them, so its throughput depends on numbers that the paper does
-# not give: here that order (guid_routing_order_file), and the GUIDs and port numbers of
-# three levels.
+# Bogdanski et al. 2012, table III, minhop.  It spreads destinations over the upward links in
+# the order in which it takes them, so its throughput depends on values that the paper does
+# not give.  This script varies that order (guid_routing_order_file), and the GUIDs and port
+# numbers of the tree of three levels.
 
 # shellcheck source=tests/seeds/sftree.sh
 . "$here/sftree.sh"
@@ -132,7 +132,7 @@ claim "minhop: a random order costs a quarter of the throughput or more" \
 	"$(v 100) < 0.75 * $(v 0)"
 [[ ! $long ]] || claim "the paper's number is between both" \
 	"$(v 100) < 66.98 && 66.98 < $(v 0)"
-# TREE STEP COLUMN
+# step TREE STEP COLUMN: print that value.
 step() { awk -F, -v t="$1" -v n="$2" -v c="$3" '$1 == t && $2 == n { print $c }' "$out/004-table3-steps.csv"; }
 if [[ $long ]]; then
 	claim 'destinations in steps of 4: 67 and 56 per cent (paper: 66.98 and 54.01)' \

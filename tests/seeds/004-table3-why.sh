@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Bogdanski et al. 2012, table III, two more questions: which choices determine DFSSSP's
-# tables on three levels, and whether any switch could keep hosts at 92.93 per cent with
-# sFtree on the PGFT while ports 0 send at full rate.
+# Bogdanski et al. 2012, table III, two more questions.  Which choices determine DFSSSP's
+# tables on three levels?  And could any switch keep hosts at 92.93 per cent with sFtree on
+# the PGFT while ports 0 send at full rate?
 
 # shellcheck source=tests/seeds/sftree.sh
 . "$here/sftree.sh"
@@ -70,7 +70,7 @@ flow_rows() {
 flow_rows 648 "$flat"
 flow_rows '648 + rack switches' "$deep"
 
-# TREE SECOND COLUMN
+# of TREE SECOND COLUMN FILE: print the value in the row that begins with TREE,SECOND.
 of() { awk -F, -v t="$1" -v s="$2" -v c="$3" '$1 == t && $2 == s { print $c }' "$4"; }
 r='648 + rack switches'
 claim 'SSSP: hosts before switches balances three levels, switches first does not' \

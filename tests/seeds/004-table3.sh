@@ -50,7 +50,7 @@ tree() {
 	rm -rf "$dir"
 }
 
-# of TREE ENGINE COLUMN
+# of TREE ENGINE COLUMN: print that value.
 of() {
 	awk -F, -v t="$1" -v e="$2" -v c="$3" \
 		'$1 == t && $2 == e { print $c; n = 1 } END { exit !n }' "$csv"

@@ -42,7 +42,7 @@ case_prefer_irregular() {
 	down
 }
 
-# A damaged file of preferred tables costs one message and a new search.
+# A damaged file of preferred tables causes one message and a new search.
 case_prefer_torn_file() {
 	gen '2;12,12;1,6;1,2' --random-guids --drop-links 9 --seed 72
 	echo 'balance full' >"$T/full.conf"
