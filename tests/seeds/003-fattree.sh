@@ -65,9 +65,9 @@ rate() { awk -v b="$1" -v us="$2" 'BEGIN { printf "%.4g\n", b / 4 / (us / 0.0003
 	done
 } >"$out/003-fattree.csv"
 row() { awk -F, -v n="$1" -v c="$2" 'NR == n { print $c }' "$out/003-fattree.csv"; }
-claim "Immunet loses what is on the cable" "$(row 2 5) <= 4 && $(row 3 5) <= 4"
-claim "it is back in microseconds, at more than 0.9 of what it was" \
+claim "Immunet loses only the packets on the failed link" "$(row 2 5) <= 4 && $(row 3 5) <= 4"
+claim "Immunet recovers within 50 us, with more than 0.9 of the throughput before" \
 	"$(row 2 4) < 50 && $(row 3 4) < 50 && $(row 2 9) < 10"
-claim "under tables packets are lost until they are healed" "$(row 4 5) > 500"
-claim "and none later" "$(row 4 6) == 0"
-claim "at more than 0.9 of what it was" "$(row 4 9) < 10"
+claim "with tables, packets are lost until the tables are repaired" "$(row 4 5) > 500"
+claim "with tables, no packets are lost later" "$(row 4 6) == 0"
+claim "with tables, more than 0.9 of the throughput before" "$(row 4 9) < 10"

@@ -29,6 +29,6 @@ share() {
 		echo "$n,$(share 1-"$n"-*),$(share 0-"$n"-*)"
 	done
 } >"$out/003-levels.csv"
-claim "a switch's own count: some sequences leave a ring over a dead cable" \
+claim "levels by a switch's own count: some sequences leave a ring over a failed link" \
 	"$(share 1-*) > 0"
-claim "counted from the level taken on: none does" "$(share 0-*) == 0"
+claim "levels counted from the adopted level: no sequence does" "$(share 0-*) == 0"
