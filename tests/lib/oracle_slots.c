@@ -242,7 +242,7 @@ void oracle_check_slots(const struct ftr_shape *sh, uint64_t seed)
 		ck_assert_msg(sh->numbering.divider[s] == pi[s], "seed %" PRIu64
 			      ": divider of %u", seed, s);
 	ck_assert_msg(!sh->numbering.up_path == !(sh->numbering.n_d && planes_are_shared(sh)),
-		      "seed %" PRIu64 ": ascents", seed);
+		      "seed %" PRIu64 ": presence of up paths", seed);
 	free(slot);
 	free(pi);
 }

@@ -295,8 +295,9 @@ static uint32_t worst_shift(const struct routed *r, const struct order *o)
 	return worst;
 }
 
-/* As published, port groups of a switch are ordered by GUID. Then shifts do collide
- * wherever the vendors' GUIDs put the top switches of the pods in different orders. */
+/* No link carries two flows of a shift, except with placement literal: it orders the port
+ * groups of a switch by GUID, as published, and shifts collide wherever the GUIDs put the
+ * top switches of the pods in different orders. */
 START_TEST(shifts_do_not_collide)
 {
 	static const enum ftr_placement how[] = {

@@ -120,8 +120,8 @@ START_TEST(trees_equal_the_oracle)
 }
 END_TEST
 
-/* Shapes with enough slots for all rounds and lists, several windows per block, and
- * trunks (parallel links). */
+/* Shapes with enough slots for all parts of the preference list, with several windows per
+ * block (src/engine/place.c), and with trunks (parallel links). */
 static const char *const wide[] = {
 	"2;10,8;1,10;1,1", "2;12,6;1,4;1,3", "2;14,6;1,7;1,1",
 	"3;5,4,6;1,5,4;1,1,1", "3;8,4,4;1,4,4;1,2,1", "2;9,6;1,3;1,4",

@@ -166,7 +166,7 @@ case_stable_other_fabric() {
 	not_logged 'IBF113'
 	logged 'IBF006: the nominal fabric is the present fabric: 48 switches'
 	[[ $(grep -c '^S ' "$own") == 48 ]] || fail "not 48 switches in $own"
-	# and with the same port
+	# the same, with a state file of the same port
 	osm_stop sm
 	cp "$SIM_DIR/sm/${was##*/}" "$own"
 	osm_start sm < <(plugin_conf </dev/null)

@@ -303,6 +303,8 @@ static void up_down(struct net *n, ftr_lid lid, const uint8_t *rank,
 	}
 }
 
+/* Kind 0: random entries only; 1 to 3: shortest paths, with random entries (1) or missing
+ * ones (2, 3) where no path leads; 4 and 5: up/down paths. */
 static void fill(struct net *n, const uint8_t *rank, struct ftr_rng *g)
 {
 	uint32_t kind = ftr_rng_below(g, 6);
@@ -320,7 +322,7 @@ static void fill(struct net *n, const uint8_t *rank, struct ftr_rng *g)
 		else if (owned && kind > 0)
 			net_route(n, (ftr_lid)lid, g);
 	}
-	/* kind 1: random entries where no path leads; a few bad entries anywhere */
+	/* a few random entries at random places */
 	while (spoil-- > 0)
 		*net_at(n, ftr_rng_below(g, n->f->n_sw),
 			(ftr_lid)ftr_rng_below(g, n->f->max_lid + 1u)) =
