@@ -193,7 +193,7 @@ static unsigned long count_allocations(void)
 	in_dir(path, "count");
 	in = fopen(path, "r");
 	if (!in || fscanf(in, "%lu", &n) != 1)
-		die("the library does not count");
+		die("the library has not written the number of allocations");
 	fclose(in);
 	return n;
 }
@@ -248,12 +248,12 @@ int main(int argc, char **argv)
 	atexit(clean_up);
 	want = run_oomrun(argv + 4, 0, false);
 	if (!WIFEXITED(want.status) || WEXITSTATUS(want.status) > 1) {
-		printf("undisturbed it fails: %s\n", want.err);
+		printf("the command fails even if all allocations succeed: %s\n", want.err);
 		return 1;
 	}
 	total = count_allocations();
 	if (!total)
-		die("no allocation at all");
+		die("the command allocates nothing");
 	if (!sample || sample > total)
 		sample = total;
 	for (unsigned long i = 0; i < sample; i++) {
