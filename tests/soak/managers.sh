@@ -61,7 +61,7 @@ two_masters() { is_pair MASTER MASTER; }
 
 # A manager that starts while the other one takes over may not find it.  Both are then
 # masters until the next heavy sweep of one of them, so this function requests a sweep.  A
-# standby may wait for ever for the response to an SMInfo poll (see when_settled); it is
+# standby may wait for ever for the response to an SMInfo poll (see end_hang); it is
 # restarted.
 settle_pair() {
 	local id tries
