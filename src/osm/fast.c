@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "osm/fast.h"
+#include "osm/host.h"
 
 extern volatile unsigned int osm_exit_flag;
 
@@ -73,36 +74,19 @@ static void op_find_manager(void *ctx, const struct ftr_fabric *fab,
 			    struct rr_dr_origin *origin, ftr_lid *lid)
 {
 	const struct ibf_fast *f = ctx;
-	uint64_t guid = cl_ntoh64(f->p->osm->subn.sm_port_guid);
-	ftr_ep e = ftr_fabric_find_ep(fab, guid);
-	ftr_sw s = ftr_fabric_find_sw(fab, guid);
 
-	if (e != FTR_EP_NONE) {
-		*origin = (struct rr_dr_origin){ fab->ep[e].sw,
-						 fab->ep[e].port_num };
-		*lid = fab->ep[e].lid;
-	} else {
-		*origin = (struct rr_dr_origin){ s, 0 };
-		*lid = s == FTR_SW_NONE ? 0 : fab->sw[s].lid;
-	}
+	ibf_find_manager(f->p, fab, origin, lid);
 }
 
-/* The keys that OpenSM itself would use. */
 static void op_read_keys(void *ctx, const struct ftr_fabric *fab, uint64_t *key)
 {
 	const struct ibf_fast *f = ctx;
 	struct osm_opensm *osm = f->p->osm;
 
 	CL_PLOCK_ACQUIRE(&osm->lock);
-	for (ftr_sw s = 0; s < fab->n_sw; s++) {
-		osm_switch_t *sw = ibf_host_switch(f->p, fab->sw[s].guid);
-		const osm_physp_t *port0 = sw ?
-			osm_node_get_physp_ptr(sw->p_node, 0) : NULL;
-
-		key[s] = osm->subn.opt.m_key;
-		if (osm->subn.opt.m_key_lookup && port0)
-			key[s] = ib_port_info_get_m_key(&port0->port_info);
-	}
+	for (ftr_sw s = 0; s < fab->n_sw; s++)
+		key[s] = ibf_m_key(f->p, ibf_host_switch(f->p,
+							 fab->sw[s].guid));
 	CL_PLOCK_RELEASE(&osm->lock);
 }
 
@@ -344,6 +328,7 @@ struct ibf_fast *ibf_fast_new(struct ibf_plugin *p)
 		ibf_fast_free(f);
 		return NULL;
 	}
+	p->smp = f->smp;
 	ibf_trap_hook(f);
 	return f;
 }
@@ -360,6 +345,7 @@ void ibf_fast_free(struct ibf_fast *f)
 		ibf_smp_stop(f->smp);
 	if (f->running)
 		pthread_join(f->thread, NULL);
+	f->p->smp = NULL;
 	ibf_smp_free(f->smp);
 	rr_fini(&f->rr);
 	pthread_cond_destroy(&f->rr.cond);

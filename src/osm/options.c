@@ -93,6 +93,10 @@ const struct ibf_option ibf_option_table[] = {
 		 "fabric), load (all-to-all, in every routing), or full (also shift\n"
 		 "permutations, in the background, once per fabric).  With load and full, a\n"
 		 "fault changes only entries that lost their port." },
+	{ .name = "adopt", FIELD(adopt), .words = no_yes, .def = 0,
+	  .doc = "A manager that finds no stored tables reads those of the switches at its\n"
+		 "first routing as master, and keeps every entry that is valid and not on\n"
+		 "an overloaded link: no or yes." },
 	{ .name = "paths", FIELD(paths), .words = path_rules,
 	  .def = FTR_PATHS_ALL,
 	  .doc = "Which pairs of host ports the engine dmodc connects: all (every pair\n"

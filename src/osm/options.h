@@ -25,6 +25,7 @@ struct ibf_options {
 	int log_samples;	/* hosts named in a warning */
 	int placement;		/* enum ftr_placement */
 	int balance;		/* enum ftr_balance */
+	int adopt;		/* bool */
 	int paths;		/* enum ftr_paths */
 	int sftree_mode;	/* enum ftr_sftree_mode */
 	int observe;		/* bool: compute and check, do not route */

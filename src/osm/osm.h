@@ -110,6 +110,12 @@ struct ibf_changes {
 	uint32_t switches;
 };
 
+/* What reading the switches' tables has cost, see adopt.c. */
+struct ibf_adopted {
+	uint64_t blocks, failed;	/* of these, unanswered */
+	double ms;
+};
+
 /* The tables that the entries of an engine return to, see prefer.c. */
 struct ibf_prefer {
 	/* The preferred tables: of gen, or read from a file; NULL: none. */
@@ -127,6 +133,8 @@ struct ibf_prefer {
 	bool searched;		/* and has succeeded */
 	bool improved;		/* the preferred tables come from a search */
 	bool was_read;		/* the files were read */
+	bool adopting;		/* gen->prefer was read from the switches */
+	struct ibf_adopted adopted;
 	struct ftr_displaced *entry;	/* as last read or written */
 	uint32_t n_entries;
 };
@@ -153,6 +161,7 @@ struct ibf_guids {
 };
 
 struct ibf_fast;
+struct ibf_smp;		/* smp.h */
 struct ibf_writer;	/* writer.h */
 struct rr_repair;
 struct ibf_status;
@@ -161,6 +170,7 @@ struct ibf_plugin {
 	struct osm_opensm *osm;
 	struct ibf_writer *writer;	/* NULL: no file is written */
 	struct ibf_fast *fast;	/* NULL: no fast path */
+	struct ibf_smp *smp;	/* of the fast path; NULL: none */
 	struct ibf_status *status;	/* NULL: no memory for it */
 	struct ibf_nominal *nominal;	/* NULL: not known yet */
 	struct ibf_options opt;
@@ -252,6 +262,15 @@ void ibf_prefer_routed(struct ibf_engine *e, struct ibf_generation *gen);
 void ibf_prefer_search(struct ibf_engine *e);
 /* Drop the preferred tables and end the search. */
 void ibf_prefer_drop(struct ibf_engine *e);
+
+/* adopt.c: read the forwarding tables of the switches of f, with p->smp and under
+ * OpenSM's lock; then log how many entries of gen->prefer, which was read, gen kept.
+ * Blocks that cannot be read count as failed and are empty. */
+enum ftr_status ibf_adopt(struct ibf_plugin *p, const struct ftr_fabric *f,
+			  struct ftr_tables **out, struct ibf_adopted *done,
+			  struct ftr_err *err) FTR_MUST_USE;
+void ibf_adopt_report(struct ibf_plugin *p, const struct ibf_generation *gen,
+		      const struct ibf_adopted *done);
 
 /* commit.c: write the tables, all or nothing; write false: only count the
  * changes. */

@@ -553,20 +553,42 @@ static struct preferred preferred(const struct ibf_prefer *r)
 	return (struct preferred){ NULL, NULL, false };
 }
 
+/* Option adopt: prefer the tables that the switches hold, and search for better
+ * ports of overloaded entries. */
+static enum ftr_status adopt(struct ibf_engine *e, struct ibf_generation *gen,
+			     struct ftr_err *err)
+{
+	struct ibf_prefer *r = &e->prefer;
+	enum ftr_status st;
+
+	if (!e->plugin->opt.adopt)
+		return FTR_OK;
+	if (!e->plugin->smp) {
+		ibf_log(e->plugin, IBF_ADOPTED, "no tables read from the switches: there is no fast path, whose SMPs this needs");
+		return FTR_OK;
+	}
+	st = ibf_adopt(e->plugin, gen->fabric, &gen->prefer, &r->adopted, err);
+	r->adopting = r->improved = !st;
+	gen->keep = (struct ftr_keep){ gen->prefer, NULL, true, false };
+	return st;
+}
+
 enum ftr_status ibf_prefer(struct ibf_engine *e, struct ibf_generation *gen,
 			   struct ftr_err *err)
 {
 	struct ibf_prefer *r = &e->prefer;
 	struct ftr_stored_id id;
 	struct preferred p;
-	bool grown;
+	bool grown, first;
 	enum ftr_status st;
 
 	if (e->plugin->opt.balance == FTR_BALANCE_OFF || !gen->nominal)
 		return FTR_OK;
 	take_result(e);
 	id = id_of(e, gen);
-	if (!r->was_read)
+	r->adopting = false;
+	first = !r->was_read;
+	if (first)
 		read_files(e, gen);
 	p = preferred(r);
 	grown = p.t && id.nominal != r->nominal && !r->stored;
@@ -588,7 +610,7 @@ enum ftr_status ibf_prefer(struct ibf_engine *e, struct ibf_generation *gen,
 		p.t = NULL;
 	}
 	if (!p.t)
-		return FTR_OK;
+		return first ? adopt(e, gen, err) : FTR_OK;
 	if (r->better && ibf_is_complete(gen) && !r->for_displaced) {
 		p.t = r->better;
 		p.f = r->better_of->fabric;
@@ -611,7 +633,8 @@ static void prefer_these(struct ibf_engine *e, struct ibf_generation *gen)
 {
 	struct ibf_prefer *r = &e->prefer;
 	bool better = r->better && !r->for_displaced;
-	bool changed = better || !same_tables(gen->prefer, gen->tables);
+	bool changed = better || r->adopting ||
+		!same_tables(gen->prefer, gen->tables);
 
 	drop_preferred(r);
 	r->gen = ibf_generation_get(gen);
@@ -628,6 +651,8 @@ void ibf_prefer_routed(struct ibf_engine *e, struct ibf_generation *gen)
 
 	if (e->plugin->opt.balance == FTR_BALANCE_OFF || !gen->nominal)
 		return;
+	if (e->prefer.adopting)
+		ibf_adopt_report(e->plugin, gen, &e->prefer.adopted);
 	if (ibf_is_complete(gen) || !preferred(&e->prefer).t) {
 		prefer_these(e, gen);
 		ftr_tables_free(gen->prefer);

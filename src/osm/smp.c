@@ -55,6 +55,7 @@ struct ibf_smp {
 	osm_bind_handle_t bind;
 	cl_disp_reg_handle_t disp;
 	cl_disp_msgid_t fail_msg;
+	pthread_mutex_t run;	/* held by a run, and taken before mutex */
 	pthread_mutex_t mutex;
 	pthread_cond_t cond;
 	bool stop;
@@ -158,6 +159,7 @@ struct ibf_smp *ibf_smp_new(struct osm_opensm *osm, unsigned int timeout_ms,
 	}
 	s->osm = osm;
 	s->timeout_ms = timeout_ms;
+	pthread_mutex_init(&s->run, NULL);
 	pthread_mutex_init(&s->mutex, NULL);
 	ibf_cond_init(&s->cond);
 	if (!register_failures(s))
@@ -201,6 +203,7 @@ void ibf_smp_free(struct ibf_smp *s)
 	}
 	pthread_cond_destroy(&s->cond);
 	pthread_mutex_destroy(&s->mutex);
+	pthread_mutex_destroy(&s->run);
 	free(s);
 }
 
@@ -419,6 +422,7 @@ unsigned int ibf_smp_run(struct ibf_smp *s, struct rr_smp *job,
 	unsigned int bad = 0;
 	bool stop = false;
 
+	pthread_mutex_lock(&s->run);
 	for (unsigned int i = 0; i < n; i++) {
 		if (job[i].skip)
 			continue;
@@ -444,6 +448,7 @@ unsigned int ibf_smp_run(struct ibf_smp *s, struct rr_smp *job,
 			send_job(&r, again[i]);
 	}
 	abandon(&r);
+	pthread_mutex_unlock(&s->run);
 	for (unsigned int i = 0; i < n; i++)
 		bad += !job[i].skip && job[i].state != RR_SMP_DONE;
 	return bad;

@@ -7,7 +7,7 @@
  * and sends directed-route packets with callbacks of its own.  It binds before
  * OpenSM does: under ibsim a later bind would divert OpenSM's traps.
  *
- * One thread (the worker) runs jobs.  Answers arrive on the receiver thread of
+ * The worker's thread runs jobs, and a routing that adopts tables.  Answers arrive on the receiver thread of
  * the host's transport.  Failures arrive there, too, or, under ibsim, through
  * the error path of OpenSM, which then decrements counters that it never
  * incremented for this packet; smp.c corrects that.
@@ -36,8 +36,8 @@ void ibf_smp_stop(struct ibf_smp *s);
 
 /*
  * The transport of struct rr_ops; at most IBF_SMP_WINDOW_MAX packets in flight.
- * Requests that ibf_smp_stop cuts off stay RR_SMP_OPEN.  To be called by one
- * thread at a time, without any lock of the host.
+ * Requests that ibf_smp_stop cuts off stay RR_SMP_OPEN.  A call waits until the
+ * run of another thread has ended; no run takes a lock of the host.
  */
 unsigned int ibf_smp_run(struct ibf_smp *s, struct rr_smp *job,
 			 unsigned int n, const struct rr_smp_policy *policy);

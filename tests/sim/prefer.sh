@@ -60,6 +60,40 @@ case_prefer_torn_file() {
 	down
 }
 
+# A manager without state files: with option adopt it keeps the tables that the switches
+# hold, without it it computes others.
+case_prefer_adopt() {
+	gen '2;12,12;1,6;1,2' --random-guids --drop-links 9 --seed 71
+	echo 'balance full' >"$T/full.conf"
+	up < <(searching)
+	osm_wait sm "$patience" 'IBF008: dmodc: search done'
+	until_rest found
+	takes_over 'balance load'
+	walk computed
+	differ found computed
+	osm_stop sm || fail "opensm ended with status $?"
+	rm "$SIM_DIR"/sm/ibfattree-*
+	osm_start sm < <(plugin_conf < <(searching))
+	osm_wait sm "$patience" 'IBF008: dmodc: search done'
+	until_rest found_again
+	same found found_again
+	takes_over $'balance load\nadopt yes'
+	walk adopted
+	same found adopted
+	osm_said sm 'IBF009: .* [1-9][0-9]* kept; blocks=[1-9][0-9]* unanswered=0 ms='
+	grep -h IBF009 "$SIM_DIR/sm/opensm.log"
+	down
+}
+
+# Another manager with these OPTIONS and no state files routes the running fabric.
+takes_over() {
+	osm_stop sm || fail "opensm ended with status $?"
+	rm "$SIM_DIR"/sm/ibfattree-*
+	printf '%s\n' "$1" >"$T/other.conf"
+	osm_start sm < <(plugin_conf <<<"event_plugin_options ibfattree:$T/other.conf")
+	osm_wait sm "$patience" 'SUBNET UP'
+}
+
 # balance off: only the closed form.
 case_prefer_off() {
 	gen '2;12,12;1,6;1,2' --random-guids --drop-links 9 --seed 73

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Single facts from OpenSM's data, for management packets of our own.
+ */
+#ifndef IBF_HOST_H
+#define IBF_HOST_H
+
+#include "osm/osm.h"
+#include "reroute/dr.h"
+
+/* Where in f this subnet manager is attached, and its LID; switch FTR_SW_NONE and LID 0
+ * if it is not in f. */
+void ibf_find_manager(const struct ibf_plugin *p, const struct ftr_fabric *f,
+		      struct rr_dr_origin *origin, ftr_lid *lid);
+
+/* The M_Key that OpenSM itself would use for this switch, or NULL.  The caller holds
+ * OpenSM's lock. */
+uint64_t ibf_m_key(const struct ibf_plugin *p, const osm_switch_t *sw);
+
+#endif
