@@ -421,7 +421,7 @@ START_TEST(results_are_sound_and_never_worse)
 }
 END_TEST
 
-/* ---- nothing to do on healthy trees ---------------------------------------------- */
+/* ---- healthy trees are not changed ------------------------------------------------ */
 
 START_TEST(healthy_trees_are_left_alone)
 {

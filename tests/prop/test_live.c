@@ -296,7 +296,7 @@ START_TEST(threads_change_nothing)
 		ftr_incr_free(other);
 		world_stop(&w);
 	}
-	ck_assert_uint_ge(most, 1024);	/* otherwise the team had nothing to do */
+	ck_assert_uint_ge(most, 1024);	/* otherwise the team was not used */
 	ftr_team_free(team);
 }
 END_TEST

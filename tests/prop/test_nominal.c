@@ -514,7 +514,7 @@ END_TEST
 /* ---- growth into an inferred slot -------------------------------------- */
 
 struct but_one {
-	uint32_t spare;		/* index of a dead port that is kept all the same */
+	uint32_t spare;		/* index of a dead port that is kept nevertheless */
 	const uint8_t *dead;	/* [n_ports] */
 };
 

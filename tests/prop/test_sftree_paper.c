@@ -276,7 +276,7 @@ START_TEST(paper_sibling)
 END_TEST
 
 /*
- * A complete tree that is no PGFT: irregular cabling lets top switches reach some
+ * A complete tree that is not a PGFT: with its irregular links, top switches reach some
  * pods over one middle switch and some over two.  Theorem 5.2 of Bogdanski et al.
  * 2012 fails on some of these: packets that turn in the subtree leave it over
  * different middle switches and close a cycle with others.  The plugin's check

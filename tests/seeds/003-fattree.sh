@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Immunet (Puente et al. 2004) on a fat-tree: one link of a 4-ary 3-tree fails under full
 # load.  Compares Immunet's switches with our tables, which a subnet manager writes later.
-# The delays are those of an earlier run of "One cable dies" in BENCHMARKS.md (648 hosts):
+# The delays are those of an earlier run of "One link fails" in BENCHMARKS.md (648 hosts):
 # dmodc and ddlr by the fast path, and dmodc by a sweep of OpenSM.  That of sftree was
 # measured by `scripts/bench --hosts 648 --engines sftree reroute`.
 # shellcheck source=tests/seeds/immunet.sh
