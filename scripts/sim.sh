@@ -16,7 +16,7 @@
 #   osm_settled ID SECS         wait until a sweep that began after the mark is done
 #   osm_stop ID, sim_stop       clean end; sim_stop ends all
 #
-# SIM_LEASH: words put before the commands, with which tests make sure that no process
+# SIM_LEASH: words to put before each command; tests use them to make sure that no process
 # outlives the shell.  One shell holds one fabric; run several fabrics in several
 # shells.  Only processes started here are signalled, by their id.
 

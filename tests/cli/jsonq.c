@@ -2,7 +2,7 @@
 /*
  * Reads JSON strictly, for the tests of --json.
  *
- *	jsonq FILE			is it one well-formed JSON text?
+ *	jsonq FILE			check that it is one well-formed JSON text
  *	jsonq FILE a.b.0.c		print the value there
  *	jsonq --keys FILE		print the names of all members
  */

@@ -5,10 +5,10 @@
  *
  *	curve SHAPE FAULTS RUNS SEED
  *
- * Prints one line of CSV per number of faults from 0 on, after Sem-Jacobsen et al.
- * 2011, figure 11 (kept connected) and, for ddlr's use of VLs, figure 12 (deadlock).
- * Faults of a set come one by one.  Each column is the percentage of RUNS sets for
- * which, after that many faults,
+ * Prints one line of CSV for each number of faults from 0 on, as in Sem-Jacobsen et
+ * al. 2011, figure 11 (hosts that stay connected) and, for ddlr's use of VLs, figure 12
+ * (deadlock).  The faults of a set occur one after the other.  Each column is the
+ * percentage of the RUNS sets for which, after that number of faults,
  *
  *	physical	links connect all leaf switches
  *	local1, local2	all hosts reach all hosts after local repairs alone, with

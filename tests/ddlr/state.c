@@ -427,7 +427,7 @@ static bool sound(struct world *w, const struct ftr_ddlr_plan *p, uint32_t i)
 	world_judge(w, true, &v);
 	if (!v.loops && !v.lost_again && !v.cyclic)
 		return true;
-	fprintf(stderr, "after %u of %u writes: %llu loops, %llu lost that arrived%s\n",
+	fprintf(stderr, "after %u of %u writes: %llu loops, %llu pairs newly unreachable%s\n",
 		i, p->n, (unsigned long long)v.loops,
 		(unsigned long long)v.lost_again,
 		v.cyclic ? ", cyclic" : "");
@@ -452,7 +452,7 @@ bool world_write(struct world *w, const struct ftr_ddlr_plan *p,
 
 			ok = *e == x->from && !w->dead_sw[x->sw];
 			if (!ok)
-				fprintf(stderr, "write at switch %u, LID %u from %u, where %u is\n",
+				fprintf(stderr, "write at switch %u, LID %u expects entry %u, but the entry is %u\n",
 					x->sw, x->lid, x->from, *e);
 			*e = x->to;
 			if (ok && (!w->hasty || k + 1 == end - i))

@@ -44,7 +44,8 @@ void world_free(struct world *w);
 /* Restore the state before any fault; frees the planner, too. */
 void world_reset(struct world *w);
 
-/* Faults are numbered: links first, then inner switches.  The fault as an event (down, or up). */
+/* Faults are numbered: links first, then inner switches.  world_fault() returns fault i
+ * as an event (up: its recovery). */
 uint32_t world_n_faults(const struct world *w);
 struct ftr_event world_fault(const struct world *w, uint32_t i, bool up);
 /* Apply the event to the fabric. */
@@ -60,7 +61,7 @@ struct verdict {
 	bool cyclic;
 };
 
-/* Fill way (who arrives) and *out; searches for cycles only if cdg. */
+/* Fill w->way (the pairs that arrive) and *out; search for cycles only if cdg. */
 void world_judge(struct world *w, bool cdg, struct verdict *out);
 
 /*
@@ -72,10 +73,10 @@ void world_judge(struct world *w, bool cdg, struct verdict *out);
 bool world_write(struct world *w, const struct ftr_ddlr_plan *p,
 		 struct ftr_rng *rng);
 
-/* Do packets for lid arrive from s by the entries of this moment? */
+/* Do packets for lid arrive from s by the present entries? */
 bool world_arrives(const struct world *w, ftr_lid lid, ftr_sw s);
 
-/* The present fabric: without what is dead. */
+/* The present fabric, without dead links and switches. */
 struct ftr_fabric *world_damaged(const struct world *w);
 
 #endif

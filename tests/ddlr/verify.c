@@ -17,16 +17,17 @@
  * A failure is printed with its numbers; random choices in a run depend only on the
  * seed and the number of the set, so each run can be repeated.
  *
- * The faults of a set come one by one, in all orders or in one, and each is repaired
- * before the next.  After each repair all physically connected pairs are reachable,
+ * The faults of a set occur one after the other, in all orders or in one, and each is
+ * repaired before the next.  After each repair all physically connected pairs are reachable,
  * without loops and without cycles of channel dependencies on the given VLs; after
  * every single write in between there is no loop and no cycle, and no reachable pair
  * has become unreachable.  Between faults packets are drained in alternate runs.
  *
- * After the last fault, in alternate runs: everything returns in a random order, and
- * the tables must be those from before; or the damaged fabric is routed from scratch
- * with a transition to these tables, then repaired with a second transition.  The same
- * must hold in between.
+ * After the last fault, runs alternate between two endings.  In the first, all faults
+ * are restored in a random order, and the tables must be those from before.  In the
+ * second, the damaged fabric is routed from scratch with a transition to these tables,
+ * and then restored with a second transition.  The same properties must hold in
+ * between.
  *
  * With "plugin", the planner does not handle recovery: OpenSM routes the fabric as it
  * is at that time (over the nominal one), and blocks of 64 entries are written in any
@@ -57,7 +58,7 @@ struct job {
 struct tally {
 	uint64_t sets, runs, failures, pairs, lost;
 	uint64_t writes, switches, plans, unclean, refused, inverted;
-	uint64_t hosts_only;	/* runs in which this happened */
+	uint64_t hosts_only;	/* runs in which the planner reported hosts_only */
 	uint64_t handovers, phases, held;
 	uint32_t most_switches, most_steps, most_link;
 };
@@ -74,7 +75,7 @@ static uint64_t seed = 1, first_set;
 
 #define TRIES 4			/* packets are drained in between, or not */
 
-/* Seed the random choices for one set. */
+/* Seed the random choices for one fault set. */
 static void take_chances(uint64_t set)
 {
 	ftr_rng_seed(&rng, seed + set * 0x9e3779b97f4a7c15u);
@@ -128,7 +129,7 @@ static const char *one_fault(struct ftr_event e, struct tally *t)
 	bool ok;
 
 	world_suffer(world, e);
-	world_judge(world, false, &v);	/* record who still arrives */
+	world_judge(world, false, &v);	/* record the pairs that still arrive */
 	if (ftr_ddlr_events(world->r, &e, 1, &p, &err)) {
 		fprintf(stderr, "%s\n", err.msg);
 		return "refused";
@@ -152,18 +153,18 @@ static const char *one_fault(struct ftr_event e, struct tally *t)
 	ok = world_write(world, &p, &rng);
 	ftr_ddlr_plan_fini(&p);
 	if (!ok)
-		return "a state on the way is not sound";
+		return "an intermediate state is not sound";
 	world_judge(world, true, &v);
 	/* packets of and to switches may wait for the full routing */
 	t->lost += v.lost;
 	t->pairs += v.pairs;
 	if (v.host_lost)
-		return "hosts are lost";
+		return "hosts are unreachable";
 	if (v.loops || v.cyclic)
 		return v.loops ? "loop" : "cycle";
 	if (memcmp(world->t->lft, ftr_ddlr_tables(world->r)->lft,
 		   (size_t)world->t->n_sw * world->t->stride))
-		return "the planner's tables are others";
+		return "the planner's tables differ";
 	if (ftr_rng_below(&rng, 2))
 		ftr_ddlr_drained(world->r);
 	return NULL;
@@ -178,7 +179,7 @@ static const char *carry_out(struct ftr_ddlr_plan *p)
 		world->switches = false;
 	ok = world_write(world, p, &rng);
 	ftr_ddlr_plan_fini(p);
-	return ok ? NULL : "a state on the way is not sound";
+	return ok ? NULL : "an intermediate state is not sound";
 }
 
 /* The writes to be made before a link is brought up. */
@@ -194,14 +195,14 @@ static const char *take_away(struct ftr_ddlr_plan *p)
 			continue;
 		}
 		if (w->step != 1 || w->to != FTR_PORT_NONE)
-			return "a write to take away is not in step 1";
+			return "a write before the recovery of a link is not in step 1";
 		ftr_tables_row(world->t, w->sw)[w->lid] = FTR_PORT_NONE;
 	}
 	p->n = n;
 	return NULL;
 }
 
-/* Everything that is dead returns in a random order. */
+/* Restore all dead links and switches in a random order. */
 static const char *recover(const struct job *j, const uint32_t *set,
 			   struct tally *t)
 {
@@ -254,7 +255,7 @@ static const char *hand_over(struct tally *t)
 		ftr_ddlr_drained(world->r);
 		if (ftr_ddlr_transition(world->r, f, to, &p, &err)) {
 			fprintf(stderr, "%s\n", err.msg);
-			what = "a handover is refused";
+			what = "a transition is refused";
 			break;
 		}
 		done = p.done;
@@ -264,10 +265,10 @@ static const char *hand_over(struct tally *t)
 	}
 	t->handovers++;
 	if (!what && !done)
-		what = "a handover comes to no end";
+		what = "a transition does not end";
 	world_judge(world, true, &v);
 	if (!what && (v.host_lost || v.loops || v.cyclic))
-		what = "after a handover hosts are lost";
+		what = "after a transition hosts are unreachable";
 	ftr_tables_free(to);
 	ftr_shape_free(sh);
 	ftr_fabric_free(f);
@@ -360,7 +361,7 @@ static const char *recover_as_plugin(const struct job *j, const uint32_t *set)
 			plugin.recoveries++;
 			world_judge(world, true, &v);
 			if (v.host_lost || v.loops || v.cyclic)
-				what = "after a recovery hosts are lost";
+				what = "after a recovery hosts are unreachable";
 		}
 		ftr_tables_free(to);
 		ftr_shape_free(sh);
@@ -369,7 +370,7 @@ static const char *recover_as_plugin(const struct job *j, const uint32_t *set)
 	free(want);
 	if (!what && memcmp(world->t->lft, world->base->lft,
 			    (size_t)world->t->n_sw * world->t->stride))
-		what = "not as before the faults";
+		what = "the tables differ from those before the faults";
 	return what;
 }
 
@@ -382,7 +383,7 @@ static const char *afterwards(const struct job *j, const uint32_t *set,
 	if (ftr_rng_below(&rng, 2)) {
 		what = recover(j, set, t);
 		if (!what && held == t->held && !is_base())
-			what = "not as before the faults";
+			what = "the tables differ from those before the faults";
 		return what;
 	}
 	what = hand_over(t);
@@ -391,7 +392,7 @@ static const char *afterwards(const struct job *j, const uint32_t *set,
 	if (!what)
 		what = hand_over(t);
 	if (!what && held == t->held && !is_base())
-		what = "not as before the faults";
+		what = "the tables differ from those before the faults";
 	return what;
 }
 
@@ -585,8 +586,9 @@ static const struct job full[] = {
 	{ "kary:4,3", 3, "s", 2, 0, false },
 };
 
-/* Sets of two switches and a link.  With the turn bit, hosts became unreachable in
- * these as long as detours of packets to switches could lead out of clean planes. */
+/* Sets of two switches and a link.  With the turn bit, hosts became unreachable in these
+ * sets while the planner still let detours of packets to switches lead out of clean
+ * planes. */
 static const struct job in_the_way = { "kary:4,3", 3, "ls", 2, 0, false };
 static const char in_the_way_sets[] =
 	"90,153,138;43,156,144;97,140,155;16,156,150;138,153,98;53,156,153";

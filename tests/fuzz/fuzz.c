@@ -278,7 +278,7 @@ static void fuzz_json(const uint8_t *data, size_t size)
 		json_tokener_set_flags(tok, JSON_TOKENER_STRICT);
 		o = json_tokener_parse_ex(tok, text, (int)size + 1);
 		must(json_tokener_get_error(tok) == json_tokener_success,
-		     "json-c does not take this for JSON");
+		     "json-c does not accept this as JSON");
 		json_object_put(o);
 	}
 	json_tokener_free(tok);
@@ -299,7 +299,7 @@ static void fuzz_text(const uint8_t *data, size_t size)
 		must((unsigned char)*c >= 0x20 && *c != 0x7f,
 		     "a control character is left");
 	again = strdup(s);
-	must(again && !strcmp(ftr_text_clean(again), s), "not clean yet");
+	must(again && !strcmp(ftr_text_clean(again), s), "a second cleaning changes the text");
 	free(again);
 	free(s);
 }

@@ -6,7 +6,7 @@
  * For each LID there are the set of occupied (link, VL, SL) and the set of
  * edges. A step gives its switches a second entry. All entries are then
  * followed repeatedly until nothing new is added, and the old entries are
- * removed. A drain empties both sets and adds the unchanging tables. The search
+ * removed. A drain empties both sets and fills them again from the present tables. The search
  * for cycles starts from scratch each time.
  */
 #ifndef FTR_TEST_DEPS_H

@@ -10,8 +10,8 @@
 
 /* ---- up paths ----------------------------------------------------------- */
 
-/* Add the steps on rank r + 1 and above that follow from those on rank r. Their q
- * starts as the q below, divided by the number of slots there. */
+/* Add the step that follows from the step of d on rank r. Its q is at first the q of
+ * the step on rank r, divided by the number of slots of that step's switch. */
 static void step_up(const struct ftr_shape *sh, struct oracle_step *at,
 		    unsigned int r, uint32_t d)
 {
@@ -246,7 +246,7 @@ static int64_t turn(const struct choice *c, int64_t window)
 	return 1 + e - floor_div(e, c->w - 1) * (c->w - 1);
 }
 
-/* The preference list, written out. */
+/* Choose a slot as placement stable does, with the preference list written out. */
 static int64_t stable_slot(const struct choice *c, int64_t x, int64_t window)
 {
 	int64_t k = turn(c, window), list[300], n = 0;

@@ -222,7 +222,7 @@ void oracle_check_slots(const struct ftr_shape *sh, uint64_t seed)
 
 			ck_assert_msg(g->n_nominal ==
 				      oracle_nominal(sh, s, g->remote),
-				      "seed %" PRIu64 ": cables of %u and %u",
+				      "seed %" PRIu64 ": links of %u and %u",
 				      seed, s, g->remote);
 			if (k < sh->tree.n_up[s])
 				ck_assert_msg(g->slot < m &&
@@ -242,7 +242,7 @@ void oracle_check_slots(const struct ftr_shape *sh, uint64_t seed)
 		ck_assert_msg(sh->numbering.divider[s] == pi[s], "seed %" PRIu64
 			      ": divider of %u", seed, s);
 	ck_assert_msg(!sh->numbering.up_path == !(sh->numbering.n_d && planes_are_shared(sh)),
-		      "seed %" PRIu64 ": ascents", seed);
+		      "seed %" PRIu64 ": presence of up paths", seed);
 	free(slot);
 	free(pi);
 }

@@ -44,7 +44,7 @@ void world_graph(struct world *w, uint32_t max_sw);
 void world_chassis(struct world *w, bool damaged);
 
 /* Set everything else. WORLD_LATE: some links are missing at the start.
- * WORLD_INVERTED: over an order that is not that of the ranks. */
+ * WORLD_INVERTED: the shape has an order of switches that differs from the ranks. */
 enum world_kind { WORLD_WHOLE, WORLD_LATE, WORLD_INVERTED };
 void world_start(struct world *w, enum world_kind kind);
 void world_stop(struct world *w);

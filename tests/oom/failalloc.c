@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Preloaded into a program: makes its allocations fail, including those inside libc
- * and other libraries.
+ * A library to preload into a program.  It makes allocations of the program fail,
+ * including those inside libc and other libraries.
  *
  *	FAILALLOC_AT=N		the N-th allocation fails, from 1; unset: none
  *	FAILALLOC_ALL=1		and all after it

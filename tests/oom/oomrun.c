@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Runs one command once for each of its allocations and makes that allocation
- * fail: alone, and with all after it.
+ * For each allocation of a command, runs the command twice: once with this
+ * allocation failing, and once with this one and all later ones failing.
  *
  *	oomrun LIBRARY SAMPLE FILE,... COMMAND...
  *
@@ -50,7 +50,8 @@ static bool has_time(const char *line, size_t len)
 		memmem(line, len, "seconds ", 8);
 }
 
-/* Reduces a run of blanks to one: the width of a column may depend on a time. */
+/* Writes the line with each run of blanks reduced to one blank, because the width of a
+ * column may depend on a time. */
 static void put_line(FILE *out, const char *line, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -143,7 +144,7 @@ static bool same(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-/* Number of lines of error: all except notes. */
+/* Number of error lines: all lines except notes. */
 static unsigned int errors(const char *text)
 {
 	unsigned int n = 0;
@@ -169,7 +170,7 @@ static const char *judge(const struct outcome *want, const struct outcome *o)
 	if (equal)
 		return NULL;
 	if (WIFSIGNALED(o->status))
-		return "it died of a signal";
+		return "the command died by a signal";
 	if (WEXITSTATUS(o->status) != 2)
 		return "another result without an error";
 	if (o->out && *o->out)
@@ -192,7 +193,7 @@ static unsigned long count_allocations(void)
 	in_dir(path, "count");
 	in = fopen(path, "r");
 	if (!in || fscanf(in, "%lu", &n) != 1)
-		die("the library does not count");
+		die("the library has not written the number of allocations");
 	fclose(in);
 	return n;
 }
@@ -247,12 +248,12 @@ int main(int argc, char **argv)
 	atexit(clean_up);
 	want = run_oomrun(argv + 4, 0, false);
 	if (!WIFEXITED(want.status) || WEXITSTATUS(want.status) > 1) {
-		printf("undisturbed it fails: %s\n", want.err);
+		printf("the command fails even if all allocations succeed: %s\n", want.err);
 		return 1;
 	}
 	total = count_allocations();
 	if (!total)
-		die("no allocation at all");
+		die("the command allocates nothing");
 	if (!sample || sample > total)
 		sample = total;
 	for (unsigned long i = 0; i < sample; i++) {

@@ -55,7 +55,7 @@ static void unroute(struct both *b)
 	free(b->order);
 }
 
-/* Pairs that no cabling connects, by class of the checker. */
+/* Pairs that no links connect, by class of the checker. */
 static void apart(const struct ftr_fabric *f, uint64_t *bad)
 {
 	uint32_t *uf = malloc(f->n_sw * sizeof(*uf));
@@ -100,7 +100,7 @@ static void complete(const struct both *b, uint64_t seed)
 	for (int c = 0; c < FTR_N_CHECK_CLASSES; c++)
 		ck_assert_msg(rep.bad[c] == bad[c], "seed %" PRIu64
 			      ": class %d: %" PRIu64
-			      " pairs do not arrive, %" PRIu64 " are apart",
+			      " pairs are unreachable, %" PRIu64 " have no links",
 			      seed, c, rep.bad[c], bad[c]);
 	ck_assert_msg(rep.harmful == 0 && rep.found[FTR_FIND_TURN] == 0 &&
 		      rep.cdg == FTR_CDG_PROVED, "seed %" PRIu64
@@ -110,7 +110,8 @@ static void complete(const struct both *b, uint64_t seed)
 	ck_assert_uint_eq(rep.found[FTR_FIND_MISSING], b->stats.no_path);
 }
 
-/* The graph built and searched, not the proof by order. */
+/* The checker finds no cycle when it builds and searches the graph, without the proof by
+ * the order of switches. */
 static void acyclic(const struct both *b, uint64_t seed)
 {
 	struct ftr_check_opts opts = { .switch_sources = true };
@@ -132,7 +133,7 @@ static void hosts_as_dmodc(const struct both *b, uint64_t seed)
 			ftr_port want = ftr_tables_get(b->dmodc, s, t->lid);
 
 			if (want == FTR_PORT_NONE)
-				continue;	/* a detour fills the hole */
+				continue;	/* dmodc has no entry; sftree routes a detour */
 			ck_assert_msg(ftr_tables_get(b->sftree, s, t->lid) ==
 				      want, "seed %" PRIu64
 				      ": switch %s, LID %u", seed,

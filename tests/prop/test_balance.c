@@ -27,7 +27,7 @@ static size_t bytes_of(const struct ftr_tables *t)
 	return (size_t)t->n_sw * t->stride;
 }
 
-/* Every kind of fabric in turn; most are damaged. */
+/* A fabric; the kinds of fabrics take turns, and most are damaged. */
 static struct ftr_fabric *any_fabric(uint64_t seed)
 {
 	struct ftr_pgft g;
@@ -112,7 +112,7 @@ static void bins_match(const struct counted *x, const struct recount *slow,
 		for (uint32_t k = bin * c->width;
 		     k < (bin + 1) * c->width && k < n; k++)
 			sum += slow->shift[(size_t)link * n + k];
-		/* no link carries what a host sends to itself */
+		/* a host's flow to itself uses no link */
 		ck_assert_msg(sum == is, "seed %" PRIu64
 			      ": link %u, bin %u: %u flows, counted %u", seed,
 			      link, bin, is, sum);
@@ -378,7 +378,7 @@ static uint64_t one_depth(const struct routed *r, enum ftr_balance depth,
 	struct ftr_tables *other = route(r, depth, team, NULL);
 
 	ck_assert_msg(!memcmp(t->lft, other->lft, bytes_of(t)), "seed %" PRIu64
-		      ": %s: other tables with three threads", r->seed,
+		      ": %s: the tables differ with three threads", r->seed,
 		      r->engine->name);
 	is_better(r, depth, t, &stats.balance);
 	is_sound(r, t);
@@ -421,7 +421,7 @@ START_TEST(results_are_sound_and_never_worse)
 }
 END_TEST
 
-/* ---- nothing to do on healthy trees ---------------------------------------------- */
+/* ---- healthy trees are not changed ------------------------------------------------ */
 
 START_TEST(healthy_trees_are_left_alone)
 {

@@ -258,7 +258,7 @@ static bool change(struct world *w)
 	ck_assert(!ftr_cdg_change(w->g, lid, x, n, &closes, &err));
 	ck_assert_msg(closes == cyclic, "seed %llu: a cycle is %s",
 		      (unsigned long long)w->seed,
-		      cyclic ? "missed" : "seen where there is none");
+		      cyclic ? "missed" : "reported although there is none");
 	for (uint32_t i = 0; !closes && i < n; i++)
 		ck_assert_uint_eq(ftr_tables_get(ftr_cdg_tables(w->g), x[i].sw,
 						 lid),

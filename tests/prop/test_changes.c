@@ -90,7 +90,7 @@ static void stop(struct scene *z)
 	free(z->change);
 }
 
-/* A few links die or return; z->now follows. */
+/* Kill or restore a few links, and update z->now. */
 static void damage(struct scene *z)
 {
 	struct ftr_incr_event e[8];
@@ -232,7 +232,7 @@ static void same_walks(const struct scene *z)
 		found[slow_walk(z, z->change[i].sw, z->change[i].lid)]++;
 	for (int k = 0; k < FTR_FIND_TURN; k++)
 		ck_assert_msg(found[k] == z->rep.found[k], "seed %" PRIu64
-			      ": %" PRIu64 " walks end in finding %d, the slow way %"
+			      ": %" PRIu64 " walks end in finding %d, by the slow count %"
 			      PRIu64, z->seed, z->rep.found[k], k, found[k]);
 }
 
@@ -358,10 +358,10 @@ static void against_slow(struct scene *z)
 	clean += ok;
 	unclean += !ok;
 	ck_assert_msg(!ok || !full.harmful, "seed %" PRIu64 ": %" PRIu64
-		      " harmful walks are not seen", z->seed, full.harmful);
+		      " harmful walks are not counted", z->seed, full.harmful);
 	ck_assert(!d->harmful || full.harmful);
 	ck_assert_msg(!d->found[FTR_FIND_TURN] == !full.found[FTR_FIND_TURN],
-		      "seed %" PRIu64 ": %" PRIu64 " turns, really %" PRIu64,
+		      "seed %" PRIu64 ": %" PRIu64 " turns counted, there are %" PRIu64,
 		      z->seed, d->found[FTR_FIND_TURN],
 		      full.found[FTR_FIND_TURN]);
 	ck_assert_uint_eq(d->mixed, slow_mixed(z));
@@ -369,7 +369,7 @@ static void against_slow(struct scene *z)
 	if (d->proved && z->f->n_ports < 400) {
 		proofs++;
 		ck_assert_msg(!union_has_cycle(z), "seed %" PRIu64
-			      ": a cycle is not seen", z->seed);
+			      ": a cycle is missed", z->seed);
 	}
 }
 
@@ -411,9 +411,9 @@ static void write_steps_stand(struct scene *z)
 		      z->rep.stranded, z->rep.early,
 		      z->rep.found[FTR_FIND_TURN]);
 	ck_assert_msg(!z->rep.mixed && z->rep.proved, "seed %" PRIu64 ": %"
-		      PRIu64 " mixed in spite of the stages", z->seed,
+		      PRIu64 " mixed in spite of the write steps", z->seed,
 		      z->rep.mixed);
-	/* all at once does not write downstream first */
+	/* one step for all changes does not write downstream first */
 	z->d.write_step = calloc(z->d.n_changes + 1, sizeof(*z->d.write_step));
 	judge(z);
 	ck_assert_uint_eq(z->rep.early, slow_early(z));

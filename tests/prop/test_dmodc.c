@@ -118,8 +118,9 @@ static void compare_entries(const struct routed *r, const unsigned int *cost,
 	free(has);
 }
 
-/* The checker does not use costs. It must find the tables harmless, prove them, and
- * report as missing exactly the host pairs that the shape calls unreachable. */
+/* The checker does not use costs. It must find no harmful entry, prove that there is no
+ * credit loop, and report as missing exactly the host pairs that are unreachable by the
+ * shape. */
 static void against_checker(const struct routed *r, uint64_t seed)
 {
 	struct ftr_check_opts opts = {
@@ -233,7 +234,7 @@ START_TEST(costs_equal_the_seed)
 
 				c = c == FTR_COST_INF ? ORACLE_INF : c;
 				ck_assert_msg(c == want[s * n + l],
-					      "seed %" PRIu64 ": cost of %u to %u is %u, seed 002 says %u",
+					      "seed %" PRIu64 ": cost of %u to %u is %u, by Procedure 1 %u",
 					      seed, s, l, c, want[s * n + l]);
 			}
 		free(want);
@@ -294,8 +295,9 @@ static uint32_t worst_shift(const struct routed *r, const struct order *o)
 	return worst;
 }
 
-/* As published, port groups of a switch are ordered by GUID. Then shifts do collide
- * wherever the vendors' GUIDs put the top switches of the pods in different orders. */
+/* No link carries two flows of a shift, except with placement literal: it orders the port
+ * groups of a switch by GUID, as published, and shifts collide wherever the GUIDs put the
+ * top switches of the pods in different orders. */
 START_TEST(shifts_do_not_collide)
 {
 	static const enum ftr_placement how[] = {

@@ -40,7 +40,7 @@ static void changes_stand(const struct world *w)
 	ck_assert(!ftr_check_changes(w->f, ftr_incr_tables(w->lv), &d, NULL,
 				     &whole, &err));
 	must(!memcmp(&rep, &whole, sizeof(rep)), "seed %" PRIu64
-	     ": cables that are told of", w->seed);
+	     ": the list of added links changes the report", w->seed);
 }
 
 static void one_apply(struct world *w)
@@ -296,7 +296,7 @@ START_TEST(threads_change_nothing)
 		ftr_incr_free(other);
 		world_stop(&w);
 	}
-	ck_assert_uint_ge(most, 1024);	/* otherwise the team had nothing to do */
+	ck_assert_uint_ge(most, 1024);	/* otherwise the team was not used */
 	ftr_team_free(team);
 }
 END_TEST

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Nominal shapes over random damaged fabrics and the real ones: inference and
- * projection against their oracles; whatever returns gets its old place; growth into
+ * projection against their oracles; parts that return get their old places; growth into
  * an inferred slot moves nothing.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
@@ -339,7 +339,7 @@ START_TEST(projection)
 		sh = shape_over(f, n->shape);
 		oracle_check_projection(sh, n->shape, seed);
 		ftr_shape_free(sh);
-		/* everything that returns gets its old place */
+		/* all parts that return get their old places */
 		sh = shape_over(whole, n->shape);
 		oracle_check_projection(sh, n->shape, seed);
 		ftr_shape_free(sh);
@@ -514,7 +514,7 @@ END_TEST
 /* ---- growth into an inferred slot -------------------------------------- */
 
 struct but_one {
-	uint32_t spare;		/* index of a dead port that is kept all the same */
+	uint32_t spare;		/* index of a dead port that is kept nevertheless */
 	const uint8_t *dead;	/* [n_ports] */
 };
 

@@ -120,8 +120,8 @@ START_TEST(trees_equal_the_oracle)
 }
 END_TEST
 
-/* Shapes with enough slots for all rounds and lists, several windows per block, and
- * trunks (parallel links). */
+/* Shapes with enough slots for all parts of the preference list, with several windows per
+ * block (src/engine/place.c), and with trunks (parallel links). */
 static const char *const wide[] = {
 	"2;10,8;1,10;1,1", "2;12,6;1,4;1,3", "2;14,6;1,7;1,1",
 	"3;5,4,6;1,5,4;1,1,1", "3;8,4,4;1,4,4;1,2,1", "2;9,6;1,3;1,4",
@@ -318,7 +318,7 @@ static enum fate next_hop(const struct oracle_place *before,
 	return after->up_path ? FARTHER : LOST;
 }
 
-/* One fault lies between the two: check which entries change, and which had to. */
+/* The two differ by one fault: check which entries change, and which have to change. */
 static void compare(const struct routed *before, const struct routed *after,
 		    const struct ftr_shape *whole, uint64_t seed)
 {
@@ -344,7 +344,7 @@ static void compare(const struct routed *before, const struct routed *after,
 					      "seed %" PRIu64 ", placement %d: switch %u LID %u keeps port %u, which is lost",
 					      seed, k, s1, t->lid, is);
 				ck_assert_msg(is == was || fate != STAYS,
-					      "seed %" PRIu64 ", placement %d: switch %u LID %u: port %u to %u for nothing",
+					      "seed %" PRIu64 ", placement %d: switch %u LID %u: port %u to %u without need",
 					      seed, k, s1, t->lid, was, is);
 			}
 		}
@@ -381,8 +381,8 @@ static void history(struct ftr_fabric *f, uint64_t seed, unsigned int steps)
 	free(st.sw);
 }
 
-/* A chassis fabric with ascents. Where every leaf connects to all chips, spines are
- * inferred to be empty leaves. */
+/* A chassis fabric whose shape has up paths. (If every leaf connects to all chips, the
+ * spines are inferred to be empty leaves.) */
 static struct ftr_fabric *chassis(struct ftr_rng *rng)
 {
 	for (;;) {

@@ -2,7 +2,7 @@
 /*
  * The planner of ddlr's local repairs: single plans, invalid arguments, the
  * guarantee, irregular trees, real fabrics, allocation failures. tests/ddlr checks
- * that all fault sets are repaired, and every state on the way.
+ * that all fault sets are repaired, and every intermediate state.
  */
 #include <check.h>
 #include <stdio.h>
@@ -226,7 +226,8 @@ START_TEST(guarantees)
 }
 END_TEST
 
-/* The guarantee follows the leaf with the fewest links; a single switch has none. */
+/* The guarantee is that of the leaf with the fewest links; a single switch has no
+ * guarantee. */
 START_TEST(slim_leaf)
 {
 	struct ftr_guarantee g;
@@ -361,7 +362,7 @@ START_TEST(real_fabrics)
 						    &co, NULL, &after, &err));
 			ck_assert_int_ne(after.cdg, FTR_CDG_CYCLE);
 			ck_assert_uint_eq(after.found[FTR_FIND_LOOP], 0);
-			printf("%s: %u writes, %u switches, %llu not healed\n",
+			printf("%s: %u writes, %u switches, %llu not repaired\n",
 			       trees_real_files[i], p.n, p.n_switches,
 			       (unsigned long long)p.unhealed);
 			ftr_ddlr_plan_fini(&p);

@@ -35,7 +35,7 @@ static struct ftr_nominal *nominal_of(const struct ftr_fabric *f,
 	return n;
 }
 
-/* What is replaced: new GUIDs and LIDs, indexed by the switch of the fabric before. */
+/* The replaced switches: new GUIDs and LIDs, indexed by the switch of the old fabric. */
 struct swap {
 	uint64_t *guid;		/* 0: not replaced */
 	ftr_lid *lid;
@@ -430,7 +430,7 @@ START_TEST(real_fabrics)
 			ftr_nominal_free(replaced(f, nominal_of(f, NULL, NULL),
 						  &w, "dmodc", false, &entries,
 						  (uint64_t)i));
-			/* of some thousands; these depend on the order of two nodes */
+			/* a few of thousands, which depend on the order of two nodes */
 			ck_assert_msg(entries <= 4, "%s, switch %u: %u entries",
 				      trees_real_files[i], s, entries);
 			swap_free(&w);

@@ -220,7 +220,7 @@ START_TEST(horizontal_links)
 	complete(&b, 0);
 	acyclic(&b, 0);
 	unroute(&b);
-	/* not needed: one more core joins all, so no path changes */
+	/* another core connects all leaves, so the horizontal link changes no path */
 	b.f = draw("A: s1 s2 h3\nB: s1 s2 C h3\nC: s1 s2 h3\nD: s1 s2 h3\n"
 		   "s1:\ns2:\n");
 	route(&b, NULL, NULL);

@@ -82,8 +82,8 @@ END_TEST
 
 /* Limits of the paper's mode: after a few faults some pairs of switches are
  * unreachable, switches do not reach hosts, and on irregular trees there are
- * cycles.  Each occurs in some of these fabrics; the default mode has none of them
- * in any. */
+ * cycles.  Each of these defects occurs in some of these fabrics; none occurs in any of
+ * them in the default mode. */
 START_TEST(paper_off_whole_trees)
 {
 	uint64_t seed = trees_first_seed();
@@ -111,7 +111,7 @@ START_TEST(paper_off_whole_trees)
 	}
 	ck_assert_uint_gt(lost_pairs, 0);
 	ck_assert_uint_gt(missing, 0);
-	printf("paper's sFtree on 400 damaged trees: pairs of switches lost in %u, holes towards hosts in %u, cycles in %u\n",
+	printf("paper's sFtree on 400 damaged trees: pairs of switches lost in %u, missing entries towards hosts in %u, cycles in %u\n",
 	       lost_pairs, missing, cycles);
 }
 END_TEST
@@ -276,7 +276,7 @@ START_TEST(paper_sibling)
 END_TEST
 
 /*
- * A complete tree that is no PGFT: irregular cabling lets top switches reach some
+ * A complete tree that is not a PGFT: with its irregular links, top switches reach some
  * pods over one middle switch and some over two.  Theorem 5.2 of Bogdanski et al.
  * 2012 fails on some of these: packets that turn in the subtree leave it over
  * different middle switches and close a cycle with others.  The plugin's check

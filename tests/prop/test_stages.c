@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The write steps of incremental routing, executed: one entry at a time, in random
- * order inside each step, with a walk from every switch after each entry.  Blocks
- * are compared at the end of a step.
+ * Executes the write steps of incremental routing: one entry at a time, in random order
+ * inside each step, with a walk from every switch after each entry.  Blocks are compared
+ * at the end of a step.
  *
  * Every loop prints its seed when it fails; FTR_SEED=N starts there, FTR_RUNS
  * multiplies the number of fabrics.
@@ -134,13 +134,13 @@ static void after_one_write(struct writing *z, const struct ftr_change *c)
 		     walk(w, ftr_incr_tables(w->lv), s, c->lid) != GOOD ||
 		     had_to_break(z, s, c->lid),
 		     "seed %" PRIu64
-		     ": %u has no way to LID %u while %u is written",
+		     ": %u has no path to LID %u while %u is written",
 		     w->seed, s, c->lid, c->sw);
 	}
 	for (ftr_sw x = 0; x < w->f->n_sw; x++)
 		must(!pours(z, x, c->sw, c->lid) ||
 		     !turns_up(z, c->sw, c->lid), "seed %" PRIu64
-		     ": %u comes down to %u, which turns up to LID %u",
+		     ": %u routes downward to %u, which routes upward to LID %u",
 		     w->seed, x, c->sw, c->lid);
 }
 
@@ -159,7 +159,7 @@ static void write_one_step(struct writing *z, uint32_t write_step)
 		if (r->write_step[perm[i]] != write_step)
 			continue;
 		must(ftr_tables_get(z->now, c->sw, c->lid) == c->before,
-		     "seed %" PRIu64 ": a change from what is not there",
+		     "seed %" PRIu64 ": the old entry of a change is wrong",
 		     z->w->seed);
 		ftr_tables_row(z->now, c->sw)[c->lid] = c->after;
 		after_one_write(z, c);
@@ -178,7 +178,7 @@ static void write_one_step(struct writing *z, uint32_t write_step)
 			     b->block * FTR_LFT_BLOCK, FTR_LFT_BLOCK) &&
 		     /* and the write must change something */
 		     memcmp(out, at, FTR_LFT_BLOCK),
-		     "seed %" PRIu64 ": block %u of %u in stage %u",
+		     "seed %" PRIu64 ": block %u of %u in step %u",
 		     z->w->seed, b->block, b->sw, write_step);
 	}
 }

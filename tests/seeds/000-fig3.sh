@@ -6,7 +6,7 @@
 . "$here/rerouting.sh"
 tree 4,3
 
-# The hosts can send 32 packets per cycle at most; 14 packets are 43.75 %.
+# The hosts together can send at most 32 packets per cycle; 14 packets are 43.75 %.
 for l in 100 43.75; do
 	faults=0,5,16 runs=10
 	if [[ $long ]]; then
@@ -42,13 +42,13 @@ fi
 
 csv=000-fig3-100
 at0=$(at $csv 0 misroute) at5=$(at $csv 5 misroute) at16=$(at $csv 16 misroute)
-claim 'saturated, throughput falls by some per cent a fault' \
+claim 'saturated: throughput falls by a few per cent per fault' \
 	"$at5 < 0.95 * $at0 && $at5 > 0.75 * $at0 &&
 	$at16 < 0.7 * $at0 && $at16 > 0.3 * $at0"
-claim 'latency nearly doubles with many faults' \
+claim 'saturated: latency nearly doubles with many faults' \
 	"$(at $csv-latency 16 misroute) > 1.4 * $(at $csv-latency 0 misroute) &&
 	$(at $csv-latency 16 misroute) < 2.6 * $(at $csv-latency 0 misroute)"
 csv=000-fig3-43
-claim 'unsaturated, it stands with 5 faults and falls later' \
+claim 'unsaturated: throughput is constant up to 5 faults and falls with more' \
 	"$(at $csv 5 misroute) > 0.98 * $(at $csv 0 misroute) &&
 	$(at $csv 16 misroute) < 0.9 * $(at $csv 0 misroute)"

@@ -41,16 +41,16 @@ counts "40 60 ${long:+100}" >"$out/001-fig10-outputs.csv"
 
 det=$(value 10 4-ary-3 60 det-links 1)
 adaptive=$(value 10 4-ary-3 60 adaptive-links 1)
-claim 'queues at outputs: saturated at 18 packets a cycle (paper: about 18)' \
+claim 'queues at outputs: saturation at 18 packets per cycle (paper: about 18)' \
 	"$(value 6 4-ary-3 60 det-links 1) > 17.5 &&
 	$(value 6 4-ary-3 60 det-links 1) < 18.5"
-claim 'saturated: 1.8 packets at a link, adaptive 2.5 to 3 (paper: 1.5; 2.5 to 3)' \
+claim 'saturated: det-links has 1.8 packets at a link, adaptive-links 2.5 to 3 (paper: 1.5; 2.5 to 3)' \
 	"$det > 1.4 && $det < 2 && $adaptive > 2.5 && $adaptive < 3.1"
-claim 'the 2-ary 6-tree: adaptive more than 1.5 times as many' \
+claim '2-ary 6-tree: adaptive-links has more than 1.5 times as many as det-links' \
 	"$(value 10 2-ary-6 60 adaptive-links 1) > 1.5 * $(value 10 2-ary-6 60 det-links 1)"
-claim 'and in the queues alone more than twice as many' \
+claim '2-ary 6-tree: counting queues alone, more than twice as many' \
 	"$(value 11 2-ary-6 60 adaptive-links 1) > 2 * $(value 11 2-ary-6 60 det-links 1)"
-claim 'unsaturated: both functions alike, and one way 0.4 to 0.7' \
+claim 'unsaturated: the same number for both functions, 0.4 to 0.7 in one direction' \
 	"$(value 9 4-ary-3 40 det-links 1) < 0.7 &&
 	$(value 9 4-ary-3 40 adaptive-links 1) > 0.4 &&
 	$(value 9 4-ary-3 40 adaptive-links 1) < 1.1 * $(value 9 4-ary-3 40 det-links 1)"

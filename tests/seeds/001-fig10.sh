@@ -77,18 +77,18 @@ lost() {
 }
 csv=001-fig10-4ary-3tree
 det=$(at $csv 1 'det-links 60 %') adaptive=$(at $csv 1 'adaptive-links 60 %')
-claim 'in the switches: a packet or three for a fault, adaptive more' \
+claim 'local rerouting loses one to three packets per fault, adaptive rerouting more' \
 	"$det > 0.8 && $det < 2 && $adaptive > 1.05 * $det && $adaptive < 3"
-claim 'unsaturated: less than one' \
+claim 'unsaturated: it loses less than one packet' \
 	"$(at $csv 1 'det-links 40 %') < 1 &&
 	$(at $csv 1 'adaptive-links 40 %') < 1"
-claim 'the fast path loses 500 to 4,000 times as many' \
+claim 'the fast path loses 500 to 4,000 times as many packets' \
 	"$(lost dmodc 2.16) / $det > 500 && $(lost dmodc 2.16) / $det < 4000"
-claim 'the time to the tables is what counts' \
+claim 'the loss is in proportion to the time until the tables are written' \
 	"$(lost ddlr2 4.18) / $(lost dmodc 2.16) > 1.5 &&
 	$(lost ddlr2 4.18) / $(lost dmodc 2.16) < 2.4"
 if [[ $long ]]; then
-	claim 'and 0.03 s ten to thirty thousand times, as the paper says' \
+	claim 'a reconfiguration of 0.03 s loses 10,000 to 30,000 times as many, as in the paper' \
 		"$(lost dmodc 30) / $det > 10000 &&
 		$(lost dmodc 30) / $det < 30000"
 	claim 'the hybrid loses fewer than five packets' \

@@ -41,14 +41,14 @@ if [[ $long ]]; then
 fi
 
 csv=001-fig11-4ary-3tree
-claim 'up to k-1 faults all arrives' \
+claim 'with up to k-1 faults all packets arrive' \
 	"$(at $csv 3 det-links) == 100 && $(at $csv 3 adaptive-links) == 100 &&
 	$(at 001-fig11-2ary-6tree 1 det-links) == 100 &&
 	$(at 001-fig11-2ary-6tree 1 adaptive-links) == 100"
-claim 'det-links: mostly still at 10 faults' \
+claim 'det-links: still in at least 80 % of the sets with 10 faults' \
 	"$(at $csv 10 det-links) >= 80"
 csv=001-fig11-2ary-6tree
-claim 'on the 2-ary 6-tree it connects more than reconfiguration' \
+claim '2-ary 6-tree: det-links connects at least as many sets as reconfiguration' \
 	"$(at $csv 4 det-links) >= $(at $csv 4 dmodc)"
-claim 'repairs with the turn bit connect what cables do, nearly' \
+claim 'local repairs with the turn bit connect nearly all sets that links connect' \
 	"$(at $csv 4 ddlr2) >= 0.9 * $(at $csv 4 cables)"

@@ -66,11 +66,11 @@ table '100 * stuck' <rows >"$out/001-fig12.csv"
 [[ -z $long ]] || paper 001-fig12 adaptive-links 4=1 7=7 10=20
 
 csv=001-fig12-time
-claim 'adaptive rerouting deadlocks, and the more faults the more often' \
+claim 'adaptive rerouting deadlocks, more often with more faults' \
 	"$(at $csv 500 'saturated 10') >= 5 &&
 	$(at $csv 500 'saturated 10') > 2 * $(at $csv 500 'saturated 4') &&
 	$(at $csv 500 'saturated 10') <= 50"
 csv=001-fig12
-claim 'det-links with its two layers does not, nor do tables of ours' \
+claim 'det-links with its two layers does not deadlock; neither do our tables' \
 	"$(at $csv 10 det-links) == 0 && $(at $csv 10 dmodc) == 0 &&
 	$(at $csv 10 ddlr1) == 0"

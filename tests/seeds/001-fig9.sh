@@ -80,28 +80,28 @@ if [[ $long ]]; then
 fi
 
 csv=001-fig8-4ary-3tree
-claim 'saturates at 18 packets a cycle, and at less if adaptive' \
+claim 'det-links saturates at 18 packets per cycle, adaptive-links below that' \
 	"$(at $csv 60 det-links) > 17.5 && $(at $csv 60 det-links) < 18.5 &&
 	$(at $csv 60 adaptive-links) < 0.98 * $(at $csv 60 det-links)"
-claim 'the 2-ary 6-tree carries more' \
+claim 'the 2-ary 6-tree carries more than the 4-ary 3-tree' \
 	"$(at 001-fig8-2ary-6tree 60 det-links) > 1.02 * $(at $csv 60 det-links)"
 csv=001-fig9-4ary-3tree-60
-claim 'saturated, 10 faults: reconfigured > adaptive > deterministic' \
+claim 'saturated, 10 faults: throughput of reconfiguration > adaptive > deterministic' \
 	"$(at $csv 10 dmodc) > 1.03 * $(at $csv 10 adaptive-links) &&
 	$(at $csv 10 adaptive-links) > 1.03 * $(at $csv 10 det-links)"
-claim 'so with 3 faults, though less' \
+claim 'the same with 3 faults, with smaller differences' \
 	"$(at $csv 3 adaptive-links) > 1.02 * $(at $csv 3 det-links) &&
 	$(at $csv 3 dmodc) > $(at $csv 3 adaptive-links) &&
 	$(at $csv 3 det-links) > 1.2 * $(at $csv 10 det-links)"
 claim 'local repairs with the turn bit carry more than det-links' \
 	"$(at $csv 10 ddlr2) > 1.03 * $(at $csv 10 det-links)"
 csv=001-fig9-4ary-3tree-40
-claim 'unsaturated, 10 faults: deterministic falls, adaptive does not' \
+claim 'unsaturated, 10 faults: throughput of det-links falls, that of adaptive-links does not' \
 	"$(at $csv 10 adaptive-links) > 0.98 * $(at $csv 0 adaptive-links) &&
 	$(at $csv 10 det-links) < 0.95 * $(at $csv 0 det-links) &&
 	$(at $csv 3 det-links) > 0.97 * $(at $csv 0 det-links)"
 csv=001-fig9-2ary-6tree-60
-claim 'on the 2-ary 6-tree reconfiguration is ahead of det-links, too' \
+claim '2-ary 6-tree: reconfiguration carries more than det-links as well' \
 	"$(at $csv 10 dmodc) > 1.01 * $(at $csv 10 det-links)"
 csv=001-fig9-switches
 claim 'switch faults cost more than link faults' \

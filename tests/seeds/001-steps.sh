@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Sem-Jacobsen et al. 2011: the effect of the published steps where src/models deviates
-# from them.  Up to k-1 faults on the 4-ary 3-tree, every host sends to all others in turn.
+# Sem-Jacobsen et al. 2011: src/models deviates from some published steps.  This script
+# shows the effect of these steps as published.  Up to k-1 faults on the 4-ary 3-tree; every
+# host sends to all others in turn.
 # shellcheck source=/dev/null
 . "$here/rerouting.sh"
 tree 4,3
@@ -23,6 +24,6 @@ table 'no_way' <rows >"$out/001-steps-packets.csv"
 table 'hops' <rows >"$out/001-steps-hops.csv"
 
 csv=001-steps
-claim 'det-links loses nobody up to k-1 faults, with step 2b as it stands it does' \
+claim 'up to k-1 faults det-links connects all pairs; with step 2b as published it does not' \
 	"$(at $csv 3 'det-links links') == 0 &&
 	$(at $csv 3 'det-links/2b links') > 0"

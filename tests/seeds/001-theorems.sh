@@ -43,15 +43,15 @@ total() {
 		"$csv.csv"
 }
 links='$1 != "adaptive-switches" && $4 < substr($3, 1, 1)'
-claim 'up to k-1 link faults: connected, no cycle, in every set' \
+claim 'up to k-1 link faults: every set is connected and has no cycle' \
 	"$(total 6 "$links") >= 200 && $(total 7 "$links") == 0 &&
 	$(total 8 "$links") == 0 && $(total 9 "$links") == 0 &&
 	$(total 10 "$links") == 0"
 switches='$1 == "adaptive-switches" && $2 == "switches"'
-claim 'switch faults: the same' \
+claim 'up to k-1 switch faults: the same' \
 	"$(total 6 "$switches") > 100 && $(total 9 "$switches") == 0 &&
 	$(total 10 "$switches") == 0"
-claim 'R_adaptive for switches under link faults: not with any fault-free subtree' \
+claim 'R_adaptive for switches, link faults: not every choice of a fault-free subtree suffices' \
 	"$(total 9 '$5 == "own" && $2 == "mixed"') > 0 &&
 	$(total 9 '$5 == "careful" && $3 == "2-4"') == 0"
 claim 'beyond k-1 there are cycles' "$(total 10 '$4 >= 4') > 0"
@@ -65,17 +65,17 @@ for t in 4,3 2,6; do
 		>"$out/001-fig11-static-${t/,/ary-}tree.csv"
 done
 csv=001-fig11-static-2ary-6tree
-claim 'one fault is tolerated by both' \
+claim 'one fault: both connect all sets' \
 	"$(at $csv 1 det-links) == 100 && $(at $csv 1 reconfiguration) == 100"
-claim 'from two faults on local rerouting connects more than reconfiguration' \
+claim 'two and more faults: local rerouting connects more sets than reconfiguration' \
 	"$(at $csv 3 det-links) >= $(at $csv 3 reconfiguration) &&
 	$(at $csv 4 det-links) > 85 && $(at $csv 4 reconfiguration) < 100"
 if [[ $long ]]; then
-	claim 'and so at 7 and 10 faults, beyond what chance allows' \
+	claim 'the same at 7 and 10 faults, by more than chance explains' \
 		"$(at $csv 7 det-links) - $(at $csv 7 reconfiguration) > 6 &&
 		$(at $csv 10 det-links) - $(at $csv 10 reconfiguration) > 6"
 	csv=001-fig11-static-4ary-3tree
-	claim '4-ary 3-tree: 100 % with 4 faults, about 97 with 10' \
+	claim '4-ary 3-tree: 100 % of the sets with 4 faults, about 97 % with 10' \
 		"$(at $csv 4 det-links) == 100 && $(at $csv 10 det-links) > 95 &&
 		$(at $csv 10 det-links) < 99.5"
 fi

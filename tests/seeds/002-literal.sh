@@ -73,7 +73,7 @@ claim 'groups by plane and the topological index: no link carries two flows of a
 	"$(mean plane topology) == 1"
 claim 'as published (groups by GUID), shifts collide on three levels' \
 	"$(mean guid topology) > 1.4"
-claim 'hosts by GUID in place of the topological index: they collide far more' \
+claim 'hosts by GUID instead of the topological index: shifts collide far more' \
 	"$(mean plane guid) > 2 && $(mean plane guid) > 1.3 * $(mean guid topology)"
-claim 'damaged: by plane no worse than by GUID' \
+claim 'damaged tree: the order by plane is not worse than that by GUID' \
 	"$(damaged literal-planes) <= $(damaged literal)"

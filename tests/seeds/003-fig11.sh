@@ -30,7 +30,7 @@ for k in 8 16; do
 	d=$(mean 3 $((warm + 1000)) $((warm + 4000)) "$k"-*)
 	a=$(mean 3 $((warm + 15000)) 1000000 "$k"-*)
 	claim "${k}x$k: $least before the fault" "($b / $least - 1) ^ 2 < 0.02 ^ 2"
-	claim "${k}x$k: longer while tables are built" "$d > 1.04 * $b"
-	claim "${k}x$k: and then a little longer than before" \
+	claim "${k}x$k: longer paths while tables are built" "$d > 1.04 * $b"
+	claim "${k}x$k: afterwards paths slightly longer than before" \
 		"$a > 1.01 * $b && $a < 1.35 * $b"
 done

@@ -35,18 +35,18 @@ done | runs
 		done
 	done
 } >"$out/003-fig12.csv"
-claim "never a deadlock, no ring over a dead cable, no packet unaccounted for" \
+claim "no deadlock, no ring over a failed link, and all packets are accounted for" \
 	"$(told deadlock ./*-*) == 0 && $(told broken ./*-*) == 0 && $(told balance ./*-*) == 0"
-claim "dead cables: only what was on them is lost" \
+claim "failed links: only packets on these links are lost" \
 	"$(told lost links-*) == $(told lost_wire links-*)"
-claim "dead routers: what was in them, on their cables, or for them" \
+claim "failed routers: only packets in them, on their links, or for them are lost" \
 	"$(told lost switches-*) == $(told lost_wire switches-*) + $(told lost_switch switches-*) + $(told lost_given_up switches-*)"
 last=$(mean 2 $((warm + run / 2)) 10000000 links-65-0-*)
-claim "with 65 of 128 cables dead, all that a tree leaves, packets still arrive" \
+claim "65 of 128 links failed, so that only a tree is left: packets still arrive" \
 	"$last > 0.3"
 nine=$(mean 2 $((warm + run / 2)) 10000000 links-9-0-*)
 whole=$(mean 2 $((warm / 2)) "$warm" links-9-0-*)
-claim "9 dead cables cost 10 to 35 per cent" \
+claim "9 failed links cost 10 to 35 per cent of the throughput" \
 	"$nine < 0.9 * $whole && $nine > 0.65 * $whole"
 
 [[ $long ]] || return 0

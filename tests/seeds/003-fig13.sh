@@ -31,14 +31,14 @@ done | runs
 		echo "$n $kind,$gap,$b,$(least "$warm" "${g[@]}"),$a,$(loss "$b" "$a"),$(told updated "${g[@]}"),$(told emergencies "${g[@]}"),$(told lost "${g[@]}"),$(told lost_wire "${g[@]}"),$(told lost_switch "${g[@]}"),$(told lost_given_up "${g[@]}")"
 	done
 } >"$out/003-fig13.csv"
-claim "never a deadlock, no ring over a dead cable, no packet unaccounted for" \
+claim "no deadlock, no ring over a failed link, and all packets are accounted for" \
 	"$(told deadlock ./*-*) == 0 && $(told broken ./*-*) == 0 && $(told balance ./*-*) == 0"
-claim "dead cables: only what was on them is lost" \
+claim "failed links: only packets on these links are lost" \
 	"$(told lost links-*) == $(told lost_wire links-*)"
 b=$(mean 2 $((warm / 2)) "$warm" links-35-0-*)
 a=$(mean 2 $((warm + run / 2)) 10000000 links-35-0-*)
-claim "35 dead cables cost more than a third" "$a < 0.67 * $b"
-claim "and 16x16 goes on" "$a > 0.1 * $b"
+claim "35 failed links cost more than a third of the throughput" "$a < 0.67 * $b"
+claim "16x16: packets still arrive" "$a > 0.1 * $b"
 
 [[ $long ]] || return 0
 series 2 "1=links-1-0-*" "5=links-5-0-*" "15=links-15-0-*" \

@@ -59,14 +59,14 @@ done | runs
 		echo "$line"
 	done
 } >"$out/003-injection.csv"
-claim "no restriction: 16x16 does not come back" \
+claim "no restriction: 16x16 does not recover" \
 	"$(at 003-injection 'no restriction' '16x16 loss %') > 60"
-claim "transit first: it does, and at 8x8" \
+claim "transit first: 16x16 and 8x8 recover" \
 	"$(at 003-injection 'transit first' '16x16 loss %') < 12 && $(at 003-injection 'transit first' '8x8 loss %') < 8"
 name="transit first; 3 moves; buffers of 2"
-claim "and with 3 moves and buffers of 2 it loses what the paper's does (5; 15 to 17 %)" \
+claim "with 3 moves and buffers of 2 as well, the loss is that of the paper (5 %; 15 to 17 %)" \
 	"$(at 003-injection "$name" '8x8 loss %') > 0.5 && $(at 003-injection "$name" '8x8 loss %') < 6 && $(at 003-injection "$name" '16x16 loss %') > 10 && $(at 003-injection "$name" '16x16 loss %') < 24"
-claim "never a deadlock" "$(told deadlock v-*) == 0"
+claim "no deadlock" "$(told deadlock v-*) == 0"
 
 # Table 1: packets in transit first, 3 moves, buffers of 2.  Control packets of different
 # sizes (in phits), sent after all other packets or in turn with them.
@@ -96,5 +96,5 @@ done | runs
 		echo "$line"
 	done
 } >"$out/003-injection-table1.csv"
-claim "8x8: cycles of table 1, to 10 per cent" \
+claim "8x8: the cycles of table 1, within 10 per cent" \
 	"($(at 003-injection-table1 '5 after' '8x8 cycles') / 9945 - 1) ^ 2 < 0.1 ^ 2"

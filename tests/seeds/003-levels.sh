@@ -1,9 +1,9 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Puente et al. 2004, section 4.1: how the emergency priority level is counted.  Links of
-# an 8x8 torus fail one after the other, each after the last reconfiguration has ended.  In
-# how many of the random sequences do switches keep a ring over a failed link, because the
-# level that its ends declare is lower than the known one?
+# an 8x8 torus fail one after the other, each after the last reconfiguration has ended.
+# Counts the random sequences in which switches keep a ring over a failed link, because the
+# level that its ends declare is lower than the known one.
 # shellcheck source=tests/seeds/immunet.sh
 . "$here/immunet.sh"
 
@@ -29,6 +29,6 @@ share() {
 		echo "$n,$(share 1-"$n"-*),$(share 0-"$n"-*)"
 	done
 } >"$out/003-levels.csv"
-claim "a switch's own count: some sequences leave a ring over a dead cable" \
+claim "levels by a switch's own count: some sequences leave a ring over a failed link" \
 	"$(share 1-*) > 0"
-claim "counted from the level taken on: none does" "$(share 0-*) == 0"
+claim "levels counted from the adopted level: no sequence does" "$(share 0-*) == 0"

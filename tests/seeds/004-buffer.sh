@@ -40,10 +40,10 @@ plot 004-buffer 'Uniform traffic, by the room of an input' \
 	'room of a lane, packets' 'hosts, per cent of capacity'
 
 v() { at 004-buffer "$1" "$2"; }
-claim 'room for 4 packets stalls 10 % or more of uniform traffic' \
+claim 'buffers of 4 packets: uniform traffic loses 10 % or more of its throughput' \
 	"$(v 4 '4x DDR') < 90 && $(v 25 '4x DDR') > 95"
-claim 'not for the delays: without any it is the same to 2 points' \
+claim 'delays are not the cause: without them the result is the same within 2 points' \
 	"($(v 4 '4x DDR') - $(v 4 '4x DDR no delays')) ^ 2 < 4"
-claim 'nor for flows that the tables keep apart' "$(v 4 '4x DDR shift') > 99"
-claim 'one queue a lane stays far below at any room' \
+claim 'buffers of 4 packets: flows that the tables keep apart lose nothing' "$(v 4 '4x DDR shift') > 99"
+claim 'with one queue per VL the throughput is far lower, even with 25 packets' \
 	"$(v 25 '4x DDR fifo') < $(v 25 '4x DDR') - 20"

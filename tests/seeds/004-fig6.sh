@@ -122,7 +122,7 @@ for e in "${routings[@]}"; do
 	claim "ring of four: $e $( ((want)) || echo 'does not deadlock' )$( ((!want)) || echo deadlocks)" \
 		"$(<"$T/$e.deadlocks") == $want"
 done
-claim 'nothing moves then, while sftree goes on' \
+claim 'after the deadlock no packet arrives; with sftree packets still arrive' \
 	"$(at 004-fig6 10.0 minhop-changed) == 0 && $(at 004-fig6 10.0 sftree-paper) > 500"
 
 # The same streams with other queues and buffer sizes, and the changed minhop tables.
@@ -185,5 +185,5 @@ fi
 claim 'three levels: minhop deadlocks under traffic of hosts and switches' \
 	"$(of minhop) > 0"
 for e in sftree sftree+paper ddlr ddlr+2 dmodc ftree updn; do
-	claim "three levels: $e does not" "$(of "$e") == 0"
+	claim "three levels: $e does not deadlock" "$(of "$e") == 0"
 done

@@ -19,7 +19,7 @@ tree "$shape"
 # Throughput of the hosts at the right ends with stock ftree, for each value of an option.
 csv=$out/004-fig7-right-ends.csv
 echo 'option,value,one lane,two lanes' >"$csv"
-# right_ends OPTION VALUE...
+# right_ends OPTION VALUE...: write a row for each value.
 right_ends() {
 	local option=$1 v line
 	shift
@@ -38,11 +38,11 @@ if [[ $long ]]; then
 	right_ends --speedup 1
 	right_ends --buffer 8192 51200
 fi
-# r RATE VLS
+# r RATE VLS: print the throughput for that rate of ports 0 and number of VLs.
 r() { awk -F, -v rate="$1" -v c="$2" '$1 == "switch-rate" && $2 == rate { print $(2 + c) }' "$csv"; }
-claim 'ports 0 as fast as hosts: on a lane of their own they take far more' \
+claim 'ports 0 as fast as hosts: on a VL of their own they take far more from the hosts' \
 	"$(r 16000 2) < $(r 16000 1) - 10"
-claim 'at 1x SDR they do not' \
+claim 'ports 0 at 1x SDR: they do not' \
 	"$(r 2000 2) > $(r 2000 1) - 3"
 
 # Part (a) again on three levels, where far more pairs of switches have no up/down path; all
@@ -52,7 +52,7 @@ figure 004-fig7c 'Three levels, all on one lane' '' 92.93
 c() { at 004-fig7c "$1" "$2"; }
 claim 'three levels: at a tenth of the load sftree costs hosts nothing' \
 	"$(c 10 'sftree hosts') > $(c 0 'sftree hosts') - 1"
-claim 'three levels: at full load sftree has to pay for what ftree leaves out' \
+claim 'three levels: at full load hosts lose with sftree, which routes pairs that ftree omits' \
 	"$(c 100 'sftree hosts') < $(c 100 'ftree hosts') - 2"
 
 # Ports 0 send at most as much as before, but receive at the speed of a link.
@@ -63,5 +63,5 @@ for e in "${engines[@]}"; do
 	line+="${line:+,}$(hosts),$(switches)"
 done
 printf '%s\n' "$head" "$line" >"$out/004-fig7-sinks.csv"
-claim 'three levels: dmodc then loses 3 points at most' \
+claim 'three levels, fast receivers: hosts lose at most 3 points with dmodc' \
 	"$(cut -d , -f 3 <<<"$line") > $(c 0 'dmodc hosts') - 3"

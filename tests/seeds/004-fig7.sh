@@ -28,12 +28,12 @@ figure 004-fig7b 'Hosts on a lane of their own' 92.94 64 "${own[@]}"
 a() { at 004-fig7a "$1" "$2"; }
 b() { at 004-fig7b "$1" "$2"; }
 for e in ftree sftree; do
-	claim "$e: at a tenth of the load switches cost hosts nothing, on one lane or two" \
+	claim "$e: at a tenth of the load switches cost hosts nothing, on one VL or two" \
 		"$(a 10 "$e hosts") > $(a 0 "$e hosts") - 1 && $(b 10 "$e hosts") > $(b 0 "$e hosts") - 1"
-	claim "$e: on one lane, at four fifths of it, they cost 2 points at most" \
+	claim "$e: at four fifths of the load, on one VL, they cost hosts at most 2 points" \
 		"$(a 80 "$e hosts") > $(a 0 "$e hosts") - 2"
-	claim "$e: on a lane of their own, switches get no less than on one" \
+	claim "$e: on a VL of their own, switches get no less than on a common VL" \
 		"$(b 100 "$e ports 0") >= $(a 100 "$e ports 0") - 0.2"
 done
-claim 'sftree carries more of the switches than the first port up' \
+claim 'sftree carries more traffic of switches than ftree, which uses the first upward port' \
 	"$(a 80 'sftree ports 0') > 1.05 * $(a 80 'ftree ports 0')"

@@ -31,5 +31,5 @@ fi
 		done
 	done
 } >"$out/004-large.csv"
-claim 'a tenth of the load of switches costs hosts less than 1 %' \
+claim 'switches at a tenth of their load cost hosts less than 1 point' \
 	"$(awk -F, 'NR > 1 && ($5 < -1 || $3 < 50) { bad = 1 } END { print bad + 0 }' "$out/004-large.csv") == 0"

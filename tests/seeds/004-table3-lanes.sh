@@ -65,11 +65,11 @@ else
 	tree "$a" '2;8,16;1,8;1,1' '' ''
 	tree "$b" '3;6,3,3;1,3,3;1,2,2' '' ''
 fi
-claim 'DFSSSP on three levels: its tables set the pace, alone' \
+claim 'DFSSSP on three levels: its tables alone limit the throughput' \
 	"$(of "$b" dfsssp N 7) < $(of "$b" dfsssp N 6) * 1.15"
-claim 'and on its own lanes no deadlock' "$(of "$b" dfsssp N 9) == 0"
-claim 'nor with LASH' "$(of "$b" lash N 9) == 0"
+claim 'DFSSSP on its own VLs: no deadlock' "$(of "$b" dfsssp N 9) == 0"
+claim 'LASH on its own VLs: no deadlock' "$(of "$b" lash N 9) == 0"
 # the short version ends before ports 0 have filled the input buffers in front of them
 [[ -z $long ]] ||
-	claim 'lanes are worth more than 5 points with traffic of switches' \
+	claim 'with traffic of switches, the VLs of DFSSSP gain more than 5 points' \
 		"$(of "$b" dfsssp N 8) > $(of "$b" dfsssp 1 8) + 5"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Bogdanski et al. 2012, table III, minhop: it spreads destinations over the upward links in
-# the order in which it takes them, so its throughput depends on numbers that the paper does
-# not give: here that order (guid_routing_order_file), and the GUIDs and port numbers of
-# three levels.
+# Bogdanski et al. 2012, table III, minhop.  It spreads destinations over the upward links in
+# the order in which it takes them, so its throughput depends on values that the paper does
+# not give.  This script varies that order (guid_routing_order_file), and the GUIDs and port
+# numbers of the tree of three levels.
 
 # shellcheck source=tests/seeds/sftree.sh
 . "$here/sftree.sh"
@@ -130,20 +130,20 @@ done
 v() { at 004-table3-order "$1" minhop; }
 claim "minhop: a random order costs a quarter of the throughput or more" \
 	"$(v 100) < 0.75 * $(v 0)"
-[[ ! $long ]] || claim "the paper's number is between both" \
+[[ ! $long ]] || claim "the paper's value is between those of both orders" \
 	"$(v 100) < 66.98 && 66.98 < $(v 0)"
-# TREE STEP COLUMN
+# step TREE STEP COLUMN: print that value.
 step() { awk -F, -v t="$1" -v n="$2" -v c="$3" '$1 == t && $2 == n { print $c }' "$out/004-table3-steps.csv"; }
 if [[ $long ]]; then
 	claim 'destinations in steps of 4: 67 and 56 per cent (paper: 66.98 and 54.01)' \
 		"($(step 648 4 5) - 66.98) ^ 2 < 1 && ($(step '648 + rack switches' 4 5) - 54.01) ^ 2 < 9"
-	claim 'of 12: 66 and 52' \
+	claim 'destinations in steps of 12: 66 and 52 per cent' \
 		"($(step 648 12 5) - 66.98) ^ 2 < 1 && ($(step '648 + rack switches' 12 5) - 54.01) ^ 2 < 9"
 else
-	claim 'destinations in steps: less than in order, minhop as Up*/Down*' \
+	claim 'destinations in steps: less throughput than in order; minhop and Up*/Down* are equal' \
 		"$(step small 3 5) < 0.9 * $(step small 1 5) && $(step small 3 5) == $(step small 3 6)"
 fi
 # in order, then random
 n() { awk -F, -v name="$1" -v c="$2" '$1 == name { print $c; exit }' "$csv"; }
-claim 'three levels: of ftree numbers change nothing' \
+claim 'three levels: GUIDs and port numbers do not change the throughput of ftree' \
 	"($(n 'in order' 6) - $(n 'random GUIDs and ports' 6)) ^ 2 < 4"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Bogdanski et al. 2012, table III, two more questions: which choices determine DFSSSP's
-# tables on three levels, and whether any switch could keep hosts at 92.93 per cent with
-# sFtree on the PGFT while ports 0 send at full rate.
+# Bogdanski et al. 2012, table III, two more questions.  Which choices determine DFSSSP's
+# tables on three levels?  And could any switch keep hosts at 92.93 per cent with sFtree on
+# the PGFT while ports 0 send at full rate?
 
 # shellcheck source=tests/seeds/sftree.sh
 . "$here/sftree.sh"
@@ -70,13 +70,13 @@ flow_rows() {
 flow_rows 648 "$flat"
 flow_rows '648 + rack switches' "$deep"
 
-# TREE SECOND COLUMN
+# of TREE SECOND COLUMN FILE: print the value in the row that begins with TREE,SECOND.
 of() { awk -F, -v t="$1" -v s="$2" -v c="$3" '$1 == t && $2 == s { print $c }' "$4"; }
 r='648 + rack switches'
-claim 'SSSP: hosts before switches balances three levels, switches first does not' \
+claim 'SSSP on three levels: balanced if hosts come before switches, not if switches come first' \
 	"$(of "$r" last 4 "$sssp_csv") > 95 && $(of "$r" first 4 "$sssp_csv") < 0.8 * $(of "$r" last 4 "$sssp_csv")"
-claim 'and two levels whatever comes first' \
+claim 'SSSP on two levels: balanced in both orders' \
 	"$(of 648 last 4 "$sssp_csv") > 95 && $(of 648 first 4 "$sssp_csv") > 95"
-claim "three levels: sftree's subtree carries more in the paper's mode than inverted" \
+claim "three levels: switches put more on one link in sftree's mode paper than inverted" \
 	"$(of "$r" sftree+paper 6 "$flows_csv") > 1.2 * $(of "$r" sftree 6 "$flows_csv")"
-claim 'two levels: next to nothing' "$(of 648 sftree+paper 6 "$flows_csv") < 4"
+claim 'two levels: less than 4 of the 16 Gbit/s of a link' "$(of 648 sftree+paper 6 "$flows_csv") < 4"

@@ -50,7 +50,7 @@ tree() {
 	rm -rf "$dir"
 }
 
-# of TREE ENGINE COLUMN
+# of TREE ENGINE COLUMN: print that value.
 of() {
 	awk -F, -v t="$1" -v e="$2" -v c="$3" \
 		'$1 == t && $2 == e { print $c; n = 1 } END { exit !n }' "$csv"
@@ -69,12 +69,12 @@ fi
 
 for t in "$a" "$b"; do
 	for e in dmodc sftree ddlr+2 ftree; do
-		claim "$t: $e alone carries 85 % or more" \
+		claim "$t: $e without traffic of switches carries more than 85 %" \
 			"$(of "$t" "$e" 4) > 85"
 	done
-	claim "$t: lash carries less than a fifth of that" \
+	claim "$t: lash carries less than a fifth of the throughput of sftree" \
 		"$(of "$t" lash 4) < $(of "$t" sftree 4) / 5"
-	claim "$t: minhop and Up*/Down* spread hosts alike" \
+	claim "$t: minhop and Up*/Down* carry the same, within 2 points" \
 		"($(of "$t" minhop 4) - $(of "$t" updn 4)) ^ 2 < 4"
 	for e in sftree sftree+paper ddlr+2; do
 		claim "$t: $e does not deadlock with switches' traffic" \
@@ -87,6 +87,6 @@ if [[ $long ]]; then
 			"$(of '648 + racks' "$e" 4) > $(of '648 + racks' ftree 4)"
 	done
 fi
-claim "$a: sftree carries 95 % with that and room" "$(of "$a" sftree 9) > 95"
-claim "$b: minhop falls far behind" "$(of "$b" minhop 4) < 0.75 * $(of "$b" sftree 4)"
-claim "$b: dfsssp falls behind" "$(of "$b" dfsssp 4) < 0.9 * $(of "$b" sftree 4)"
+claim "$a: sftree with traffic of switches and larger buffers carries more than 95 %" "$(of "$a" sftree 9) > 95"
+claim "$b: minhop carries less than 0.75 times the throughput of sftree" "$(of "$b" minhop 4) < 0.75 * $(of "$b" sftree 4)"
+claim "$b: dfsssp carries less than 0.9 times the throughput of sftree" "$(of "$b" dfsssp 4) < 0.9 * $(of "$b" sftree 4)"

@@ -25,34 +25,34 @@ struct key {
 	const char *name, *what;
 	double v;
 } keys[] = {
-	{ "load", "phits a cycle from each host; 1: all it can", 1 },
-	{ "packet", "phits", 20 },
-	{ "buffer", "packets, of an input and lane", 4 },
+	{ "load", "phits per cycle from each host; 1: as many as possible", 1 },
+	{ "packet", "phits of a packet", 20 },
+	{ "buffer", "packets in the buffer of each input and VL", 4 },
 	{ "voq", "1: a queue for each output, not one for all", 0 },
 	{ "router", "cycles through a router", 4 },
 	{ "warm", "cycles before the first fault", 20000 },
-	{ "run", "cycles after it", 30000 },
-	{ "part", "cycles of a line of the CSV", 1000 },
-	{ "links", "cables that die", 1 },
-	{ "switches", "switches that die", 0 },
+	{ "run", "cycles after the first fault", 30000 },
+	{ "part", "cycles for each line of the CSV", 1000 },
+	{ "links", "links that fail", 1 },
+	{ "switches", "switches that fail", 0 },
 	{ "gap", "cycles from fault to fault", 0 },
-	{ "seed", "of traffic and faults", 1 },
+	{ "seed", "seed of traffic and faults", 1 },
 	{ "signal", "cycles of a router for a signal", 100 },
 	{ "control", "cycles of a router for a control packet", 1000 },
 	{ "cpacket", "phits of a control packet", 20 },
 	{ "after", "1: control packets wait for all others", 0 },
-	{ "moves", "into the ring", 4 },
-	{ "inject", "packets, room wanted at the source; 0: 1 or 2", 0 },
-	{ "eager", "1: into the ring though adaptive exits have room", 0 },
-	{ "own_count", "1: levels count a switch's own emergencies", 0 },
-	{ "no_drain", "1: a new ring's buffers stay as they are", 0 },
-	{ "every_way", "1: distances are passed on for every way", 0 },
-	{ "merge", "cycles, of distances passed on as one; 0: for ever", 0 },
-	{ "one_lane", "1: lane 1 outside the ring lies idle", 0 },
-	{ "one_ring", "1: a ring from the start", 0 },
-	{ "adaptive_start", "1: hosts' packets start by adaptive exits", 0 },
-	{ "transit_first", "1: outputs take hosts' packets last", 0 },
-	{ "window", "packets of a host under way at most; 0: no limit", 0 },
+	{ "moves", "moves of a packet into the ring", 4 },
+	{ "inject", "packets: room that a source needs; 0: 1, or 2 in the ring", 0 },
+	{ "eager", "1: use the ring even if an adaptive exit is only busy", 0 },
+	{ "own_count", "1: levels count only a switch's own emergencies", 0 },
+	{ "no_drain", "1: the buffers of a new ring are not drained", 0 },
+	{ "every_way", "1: pass distances on for every shortest path", 0 },
+	{ "merge", "cycles until a distance is passed on again; 0: never", 0 },
+	{ "one_lane", "1: VL 1 is not used outside the ring", 0 },
+	{ "one_ring", "1: one ring from the start", 0 },
+	{ "adaptive_start", "1: hosts' packets start by adaptive exits if they have any", 0 },
+	{ "transit_first", "1: outputs serve hosts' packets last", 0 },
+	{ "window", "most packets of a host under way; 0: no limit", 0 },
 };
 static const char *shape = "torus:8,8";
 
@@ -265,7 +265,7 @@ static void take_words(int argc, char **argv)
 		}
 		*key(argv[i]) = strtod(eq, &end);
 		if (end == eq || *end) {
-			fprintf(stderr, "immunet: %s: '%s' is no number\n",
+			fprintf(stderr, "immunet: %s: '%s' is not a number\n",
 				argv[i], eq);
 			exit(2);
 		}

@@ -129,7 +129,7 @@ static unsigned int as_is(const char *name, void *state,
 						  why);
 }
 
-/* Step 2b: back down the port where the packet came from, always in layer ML. */
+/* Step 2b: downward by the port by which the packet arrived, always in layer ML. */
 static unsigned int det_links_2b(void *state, const struct ftr_sim_view *v,
 				 ftr_sw s, ftr_port in, unsigned int vl,
 				 struct ftr_sim_packet *p,

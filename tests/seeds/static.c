@@ -17,8 +17,8 @@
  * extended channel dependency graph has no cycle?  For all sets of FAULTS faults (SETS 0),
  * or for SETS random ones; KIND: links, switches (without hosts) or mixed.
  *
- * R is the function of src/models.  All its choices are followed, from every host to every leaf
- * switch.  A vector of tried ports that is stored in a switch is taken as any vector that
+ * R is the function of src/models.  All its choices are followed, from every host to every
+ * leaf switch.  A vector of tried ports that is stored in a switch is taken as any vector that
  * other packets may have left there; a vector in the packet is taken as it is.  R' supplies
  * the same channels as R, except for upward paths:
  *
@@ -35,7 +35,7 @@
  * which R turns a packet.
  *
  * The vertices of the graph are the queues that R' supplies (output queues, thus channels).
- * There is an arc from a to b if some packet that R may have put into a is given b by R'
+ * There is an arc from a to b if R may have put a packet into a to which R' supplies b
  * (dependencies and cross dependencies).
  *
  * Prints one line of CSV: number of sets; of sets in which a packet can be discarded; in

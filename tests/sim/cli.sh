@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# The command ibfattree: tables read live compared with opensm's dumps, silent
-# switches, invalid arguments.
+# The command ibfattree: comparison of live tables with opensm's dumps, switches that do
+# not answer, invalid arguments.
 
-# The tables that we read from the switches are those that stock opensm dumps.
+# The tables that "check --live" reads from the switches equal those that stock opensm
+# dumps.
 case_live_equals_dump() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 51
 	sim_start "$T/sim" "$T/fabric.net"
@@ -18,8 +19,8 @@ case_live_equals_dump() {
 	down
 }
 
-# opensm.fdbs and opensm-lfts.dump give the same tables, with hop counts that opensm does
-# not know, missing entries and detours.
+# opensm.fdbs and opensm-lfts.dump give the same tables, even with hop counts that opensm
+# does not know, with missing entries and with detours.
 case_fdbs_equals_dump() {
 	gen '2;3,3;1,2;1,1' --drop-links 1 --seed 1
 	up <<<'lmc 1'
@@ -125,8 +126,9 @@ case_real_minhop_beside_dmodc() {
 		fail "$(cat "$T/out")"
 }
 
-# ddlr on real fabrics: one random link fails, and local repair follows.  All hosts on
-# leaves arrive; Aggregation Nodes on spines may wait; there is no loop.
+# ddlr on real fabrics: one random link fails, and a local repair follows.  All hosts on
+# leaves are reachable; Aggregation Nodes on spines may not be reachable yet; there is no
+# loop.
 real_ddlr() {
 	local net=$FTR_TOPOLOGIES/$1 most=$2 i lost out=$T/out
 	[[ -r $net ]] || skip "no $1 in $FTR_TOPOLOGIES (FTR_TOPOLOGIES)"
@@ -162,7 +164,7 @@ case_schedule() {
 	local cut
 	cut=$(($(grep -c Unlink "$T/faults") - $(grep -c '^Link' "$T/faults")))
 	grep -q "end ports, $((648 - cut)) links" "$T/damaged.txt" ||
-		fail "$cut cables are out, but $(sed -n 1p "$T/damaged.txt")"
+		fail "$cut links are down, but $(sed -n 1p "$T/damaged.txt")"
 	down
 }
 
@@ -209,7 +211,7 @@ case_offline_equals_plugin() {
 	down
 }
 
-# ibdmchk reads the SL and SL2VL files that we write, and uses them.
+# ibdmchk reads and uses the SL and SL2VL files that "route" writes.
 case_ibdmchk_reads_our_lanes() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 57
 	up </dev/null
@@ -221,7 +223,7 @@ case_ibdmchk_reads_our_lanes() {
 	ibdm -c "$T/psl" -d "$T/sl2vl"
 	grep -qx -e '-I- Defined 1 SLs in use *' "$T/ibdmchk.txt"
 	grep -qx -e '-I- Defined 16 VLs in use *' "$T/ibdmchk.txt"
-	# its hop counts are ours plus the two links of the hosts
+	# its hop counts also include the two links of the hosts
 	diff <(sed -n '/LFT ROUTE HOP HISTOGRAM/,/^---*$/p' "$T/ibdmchk.txt" |
 		awk '$1 ~ /^[0-9]+$/ { print $1 - 2, $2 }') \
 		<(sed -n 's/,//g; s/^hops  */ /; s/ pairs of end ports$//p' \
@@ -229,7 +231,7 @@ case_ibdmchk_reads_our_lanes() {
 	down
 }
 
-# OpenSM's own "file" engine accepts our tables.
+# OpenSM's own engine "file" accepts the tables of "route".
 case_opensm_loads_our_tables() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 55
 	up </dev/null

@@ -20,7 +20,7 @@ healed_locally() {
 	if ! grep -q '^loops *none' "$T/local.txt" || ! grep -q \
 		'^paths *end port -> end port .* all arrive' "$T/local.txt"; then
 		cat "$T/local.txt" >&2
-		fail "hosts lost their way"
+		fail "hosts are unreachable"
 	fi
 	reconciled
 	[[ $(stage_event local switches) -le 3 ]] ||
@@ -36,14 +36,14 @@ case_ddlr_one_lane() {
 	logged 'IBF007: ddlr: all traffic on one VL: qos is off'
 	walk before --switch-sources
 	local i
-	for i in 2 40; do	# none of whose LIDs must be held back
+	for i in 2 40; do	# links for which no LID has to be held
 		pick "$i"
 		osm_mark sm
 		cut_it
 		healed_locally
 		# makes sure that turn_bit can fail
 		! (turn_bit) 2>/dev/null ||
-			fail "switches hold a turn bit that nobody set"
+			fail "switches hold a turn bit without qos"
 		osm_mark sm
 		mend_it
 		until_same before after
@@ -83,7 +83,7 @@ turn_bit() {
 	grep -q '|1|1|1|1|1|1|1|1|' <<<"$(tr -d ' ' <<<"$dump")" ||
 		fail "no turn bit at LID $lid: $dump"
 	grep -q '|0|0|0|0|0|0|0|0|' <<<"$(tr -d ' ' <<<"$dump")" ||
-		fail "nothing goes straight at LID $lid: $dump"
+		fail "no entry without a turn at LID $lid: $dump"
 }
 
 # Up to k-1 = 3 random faults at a time.
@@ -143,7 +143,7 @@ halted_after_stage_one() {
 	if ! grep -q '^loops *none' "$T/$1.txt" || ! grep -q \
 		'^paths *end port -> end port .* all arrive' "$T/$1.txt"; then
 		cat "$T/$1.txt" >&2
-		fail "hosts lost their way"
+		fail "hosts are unreachable"
 	fi
 	no_credit_loop "$1"
 }
@@ -170,7 +170,7 @@ lanes_are_held() {
 	done < <(awk '/^Switch/ { for (i = 1; i <= NF; i++)
 			if ($i == "lid") print substr($3, 4, 16), $(i + 1), $2
 		}' "$T/before.net" | shuf -n 6 --random-source=<(yes "$RANDOM"))
-	((n)) || fail "no switch to ask for its lanes"
+	((n)) || fail "no switch whose SL2VL table could be read"
 }
 
 # "IN VL VL ..": the VLs of all SLs from every input port to the output port.
@@ -196,8 +196,8 @@ lanes_by_file() {
 # opensm is stopped in every second round.  Packets under way at that time count as
 # lost, and the sweep writes their blocks again.  So only the other rounds require that
 # the sweep changes nothing, unless LIDs were held back.  After many faults the sweep
-# may route otherwise than the fast path (531 entries at the tenth fault of the soak),
-# so there the number is only logged; the tables after the sweep are checked.
+# may give other tables than the fast path (531 entries differ at the tenth fault of the
+# soak), so the number is then only logged; the tables after the sweep are checked.
 one_fault() {
 	halted=$((!halted))
 	if ((halted)); then
@@ -213,8 +213,8 @@ one_fault() {
 	[[ $(stage_event local failed) == 0 ]] || fail "writes were lost"
 }
 
-# Up to k-1 random faults; each is stopped after the local repair, then rerouted, then
-# confirmed by a sweep; at the end all links are restored.
+# Up to k-1 random faults.  After each one OpenSM is stopped after the local repair, then
+# the fast path reroutes, then a sweep confirms.  At the end all links are restored.
 walk_stages() {
 	local rounds=$1 faults=$2 round k n halted=0
 	local -A cut
@@ -230,7 +230,7 @@ walk_stages() {
 			[[ -z ${cut[$k]:-} ]] || continue
 			cut[$k]=1
 			pick "$k"
-			echo "round $round: cable $k, ${near}[$near_port]" >&2
+			echo "round $round: link $k, ${near}[$near_port]" >&2
 			osm_mark sm
 			cut_it
 			one_fault

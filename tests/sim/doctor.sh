@@ -103,7 +103,7 @@ case_doctor_links() {
 	local near port far far_port rest
 	small 63
 	cp "$T/fabric.net" "$T/slow.net"
-	# one link with one lane, another one with a lower speed
+	# one link of width 1x, another one with a lower speed
 	IFS=$'\t' read -r near port far far_port rest < <(first_cable 7)
 	rate "$near" "$port" 1xEDR
 	rate "$far" "$far_port" 1xEDR

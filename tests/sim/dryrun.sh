@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154,SC2034
 #
-# The changes that commands with --live announce are those that then happen.
+# Commands with --live predict exactly the changes that then take place.
 
 # "route --live" under a stock engine gives the tables that the plugin makes afterwards,
 # and the number of entries that will change.
@@ -70,7 +70,7 @@ case_observe() {
 	n=$("$SIM_BUILD/jsonq" "$T/route" transition.entries)
 	logged "IBF020: dmodc observes: .* would change $n entries in "
 	not_logged 'IBF002'
-	# a link fails: the plugin writes nothing, updn routes
+	# a link fails: the plugin writes nothing, and updn routes
 	osm_mark sm
 	local node port
 	IFS=$'\t' read -r node port _ < <(sim_cables "$T/fabric.net" | sed -n 1p)

@@ -24,7 +24,7 @@ fast_up() {
 pick() {
 	IFS=$'\t' read -r near near_port far far_port < \
 		<(sed -n "${1}p" <<<"$up_cables")
-	[[ -n $near ]] || fail "there is no cable $1"
+	[[ -n $near ]] || fail "there is no link $1"
 }
 
 cut_it() { sim_do "Unlink \"$near\"[$near_port]"; }
@@ -40,7 +40,7 @@ reconciled() {
 }
 
 # One link fails and returns: the tables are repaired before the sweep, the sweep changes
-# nothing, and once the link is back the tables are those from before.
+# nothing, and once the link is restored the tables are identical to those before.
 die_and_return() {
 	osm_mark sm
 	cut_it
@@ -68,7 +68,7 @@ told_of() {
 	event event >/dev/null
 	for key in $("$SIM_BUILD/jsonq" --keys "$T/event.json" | sort -u); do
 		grep -qw "$key" "$top/man/ibfattree-json.5" ||
-			fail "the event has '$key', ibfattree-json(5) has not"
+			fail "ibfattree-json(5) does not describe the member '$key' of the event"
 	done
 }
 
@@ -156,7 +156,7 @@ case_fast_sftree_root() {
 	repaired 'down; .* \([0-9]* have no path now\)'
 	live mid || true	# paths to switches may still be missing
 	[[ $(grep -Ec 'end port -> end port .*, all arrive|^loops *none' \
-		"$T/mid.txt") == 2 ]] || fail "hosts suffer: $(cat "$T/mid.txt")"
+		"$T/mid.txt") == 2 ]] || fail "hosts are unreachable: $(cat "$T/mid.txt")"
 	osm_wait sm "$patience" 'IBF005:'
 	osm_settled sm "$patience"
 	walk after --switch-sources
@@ -286,7 +286,8 @@ case_fast_manager_on_spine() {
 }
 
 # ibsim does not enforce M_Keys; tests/unit/test_fast.c shows that our packets carry the
-# key and that packets without it change nothing.  Here the repair works as without key.
+# key and that packets without it change nothing.  This case checks that repairs work with
+# a key.
 case_fast_m_key() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 69
 	fast_up 'fast_sweep_delay_ms 700' <<-EOF
@@ -405,7 +406,7 @@ told_by_144() {
 	osm_wait sm "$patience" 'Received Generic Notice.*num:144'
 	at_rest
 	sleep 1
-	same_as before after || fail "tables change by trap 144"
+	same_as before after || fail "trap 144 changes tables"
 	not_logged 'IBF00[45]'
 	quiet
 	osm_log sm | grep -o 'num:1[0-9]*\|IBF002\|SUBNET UP' >"$T/told"
@@ -423,7 +424,7 @@ switch_of_a_host() {
 case_fast_other_traps() {
 	(told_by_144 on)
 	(told_by_144 off)
-	diff "$T/on/told" "$T/off/told" >&2 || fail "trap 144 is not as stock"
+	diff "$T/on/told" "$T/off/told" >&2 || fail "the reaction to trap 144 differs from that of stock opensm"
 	note "$(paste -sd ' ' "$T/on/told")"
 }
 
@@ -472,8 +473,8 @@ random_step() {
 	unset "cut[$k]"
 }
 
-# Random failures and repairs, several at a time, faster than sweeps.  The tables are
-# checked at every rest in between.
+# Random failures and restored links, several at a time, faster than sweeps.  The tables
+# are checked whenever the script waits until the fabric is idle.
 random_schedule() {
 	local steps=$1 seed=$2 n i k rests=0
 	local -A cut=()
@@ -493,8 +494,8 @@ random_schedule() {
 		mend_it
 	done
 	until_same before after
-	((rests)) || fail "there was no rest"
-	note "seed $seed: $rests rests walked, IBF005 changed entries in" \
+	((rests)) || fail "the fabric was never idle"
+	note "seed $seed: checked $rests times, IBF005 changed entries in" \
 		"$(count_logged 'IBF005: .* changed [1-9]') of" \
 		"$(count_logged 'IBF005:')"
 }
@@ -538,7 +539,8 @@ moment() {
 	exec {fd}<&-
 }
 
-# How far a manager had come since its mark when it ended; see tell_stages.
+# Number of times that a manager ended before the trap (untold), before it logged the
+# repair (open), with unacknowledged writes (broken), and after the repair (done).
 declare -A stages=([untold]=0 [open]=0 [broken]=0 [done]=0)
 count_stage() {
 	local stage=untold
@@ -550,9 +552,9 @@ count_stage() {
 }
 tell_stages() {
 	note "seed $seed: ended ${stages[untold]} times before the trap," \
-		"${stages[open]} before the repair was told of, ${stages[broken]}" \
+		"${stages[open]} before the repair was logged, ${stages[broken]}" \
 		"with writes unacknowledged, ${stages[done]} after it"
-	met || fail "it never ended while it repaired"
+	met || fail "the manager never ended during a repair"
 }
 
 # True if a manager ended during a repair.
@@ -585,8 +587,8 @@ start_standby() {
 }
 
 # A poll that ibsim had passed to the killed manager is never answered, and ibsim reports
-# no timeout: that standby would wait for ever, also without the plugin.  Another one
-# takes its place.
+# no timeout.  The standby that sent it would wait for ever, also without the plugin, so
+# another standby takes its place.
 taken_over() {
 	! sim_until 8 osm_said "$manager" 'Entering MASTER' || return 0
 	osm_kill "$manager"

@@ -6,7 +6,7 @@
 cable() {
 	IFS=$'\t' read -r near near_port far far_port _ < \
 		<(sim_cables "$T/fabric.net" | sed -n 1p)
-	[[ -n $near ]] || fail "no cable to cut"
+	[[ -n $near ]] || fail "no link to cut"
 }
 
 link_down_and_up() {
@@ -50,7 +50,7 @@ case_spine_dies_and_returns() {
 	until_healed cut
 	routed_by dmodc
 	differ before cut
-	! grep -q "${far#S-}" "$T/cut.net" || fail "the dead spine is still there"
+	! grep -q "${far#S-}" "$T/cut.net" || fail "the failed spine is still in the fabric"
 	osm_mark sm
 	sim_do "ReLink \"$far\""
 	until_same before after

@@ -129,8 +129,9 @@ sweeps_change_nothing() {
 	never_logged 'IBF005: .* changed [1-9]'
 }
 
-# ibdmchk's opinion on the paths between hosts.  ibdmchk of Debian 12 often ends with a
-# segmentation fault after its last line; it has to come that far without a finding.
+# ibdmchk has no findings for the paths between hosts.  ibdmchk of Debian 12 often ends with
+# a segmentation fault after its last line, so its output must be complete, and its exit
+# status is ignored.
 ibdm_finds_nothing() {
 	(cd "$SIM_DIR/$manager" || exit
 		ibdmchk -s opensm-subnet.lst -f opensm.fdbs \
@@ -144,7 +145,7 @@ ibdm() {
 	sim_until "$patience" ibdm_finds_nothing "$@" || {
 		grep -e '-E-' "$T/ibdmchk.txt" >&2 ||
 			tail -n 20 "$T/ibdmchk.txt" >&2
-		fail "ibdmchk finds faults, or did not get to its end"
+		fail "ibdmchk finds faults, or its output is not complete"
 	}
 }
 
@@ -156,14 +157,14 @@ dump_agrees() {
 agreed() {
 	sim_until "$patience" dump_agrees "$1" || {
 		cat "$T/diff.txt" >&2
-		fail "OpenSM's copy is not what the switches hold"
+		fail "OpenSM's copy differs from the tables of the switches"
 	}
 }
 
-# Wait until a sweep follows the last trap; the trap of a recent fault may be late.
+# Wait until a finished sweep follows the last trap; the trap of a recent fault may be late.
 at_rest() {
 	sim_until "$patience" osm_is_settled "$manager" ||
-		fail "there is no end of sweeps"
+		fail "sweeps do not end"
 }
 
 down() {
@@ -192,7 +193,7 @@ osm_has_swept() {
 resweep() {
 	osm_mark "$manager"
 	kill -HUP "${OSM_PID[$manager]}"
-	sim_until "$patience" osm_has_swept || fail "no sweep when asked for"
+	sim_until "$patience" osm_has_swept || fail "no sweep although one was requested"
 }
 
 # Like until_healed, when links have returned.

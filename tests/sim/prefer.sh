@@ -42,7 +42,7 @@ case_prefer_irregular() {
 	down
 }
 
-# A damaged file of preferred tables costs one message and a new search.
+# A damaged file of preferred tables causes one message and a new search.
 case_prefer_torn_file() {
 	gen '2;12,12;1,6;1,2' --random-guids --drop-links 9 --seed 72
 	echo 'balance full' >"$T/full.conf"
@@ -60,8 +60,8 @@ case_prefer_torn_file() {
 	down
 }
 
-# A manager without state files: with option adopt it keeps the tables that the switches
-# hold, without it it computes others.
+# A manager without state files keeps the tables that the switches hold if option adopt is
+# set, and computes others if it is not.
 case_prefer_adopt() {
 	gen '2;12,12;1,6;1,2' --random-guids --drop-links 9 --seed 71
 	echo 'balance full' >"$T/full.conf"

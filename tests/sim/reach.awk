@@ -3,8 +3,8 @@
 # Counts the LIDs that the tables of the switches do not reach, from the output of stock
 # tools: awk -v manager=LID -f reach.awk IBNETDISCOVER DUMP_FTS
 #
-# From every switch to every LID of a host port; a switch with host ports counts once for
-# each of them.  And from every switch to the subnet manager.
+# It walks from every switch to every LID of a host port (a switch with host ports counts
+# once for each of them), and from every switch to the subnet manager.
 function quoted(s, n) { split(s, q, "\""); return q[n] }
 function number(s,    n) {	# hexadecimal; mawk has no strtonum
 	for (s = substr(s, 3); s != ""; s = substr(s, 2))

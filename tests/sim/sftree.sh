@@ -18,9 +18,9 @@ plugin_sftree() {
 all_arrive() {
 	walk "$1" --switch-sources
 	! grep -E '^paths|^ +(end port|switch) ->' "$T/$1.txt" |
-		grep -v 'all arrive' >&2 || fail "pairs do not arrive"
+		grep -v 'all arrive' >&2 || fail "pairs are unreachable"
 	! grep -E '^ +.*->.*do not arrive' "$T/$1.txt" >&2 ||
-		fail "pairs do not arrive"
+		fail "pairs are unreachable"
 }
 
 # Some switches query others by LID; the response needs a path, too.
@@ -37,7 +37,7 @@ ask_switches() {
 			"${lids[(i + ${#lids[@]} / 2) % ${#lids[@]}]}" \
 			>"$T/trace" 2>&1 || {
 			cat "$T/trace" >&2
-			fail "no way from LID ${lids[i]}"
+			fail "no path from LID ${lids[i]}"
 		}
 	done
 }

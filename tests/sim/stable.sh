@@ -51,7 +51,7 @@ case_stable_restart() {
 	down
 }
 
-# A torn state file costs one line in the log, and is replaced.
+# A damaged state file causes one line in the log, and is replaced.
 case_stable_torn_file() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 82
 	up </dev/null
@@ -67,13 +67,14 @@ case_stable_torn_file() {
 	logged 'IBF006'
 	walk after
 	same before after
-	[[ $(wc -c <"$(state)") == "$size" ]] || fail "it was not replaced"
+	[[ $(wc -c <"$(state)") == "$size" ]] || fail "the file was not replaced"
 	restart
 	not_logged 'IBF113|IBF006'
 	down
 }
 
-# A fabric first seen without one of its spines: the spine is adopted and reported once.
+# A fabric that is first seen without one of its spines: when the spine comes up, it joins
+# the nominal fabric and is reported once.
 case_stable_growth() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 83
 	local far
@@ -165,7 +166,7 @@ case_stable_other_fabric() {
 	not_logged 'IBF113'
 	logged 'IBF006: the nominal fabric is the present fabric: 48 switches'
 	[[ $(grep -c '^S ' "$own") == 48 ]] || fail "not 48 switches in $own"
-	# and with the same port
+	# the same, with a state file of the same port
 	osm_stop sm
 	cp "$SIM_DIR/sm/${was##*/}" "$own"
 	osm_start sm < <(plugin_conf </dev/null)
@@ -175,7 +176,7 @@ case_stable_other_fabric() {
 	[[ $(grep -c '^S ' "$own") == 48 ]] || fail "not 48 switches in $own"
 	walk second
 	[[ $(wc -l <"$SIM_DIR/sm/opensm-dmodc-ca-order.dump") == 64 ]] ||
-		fail "the host order has places of another fabric"
+		fail "the host order contains hosts of another fabric"
 	restart
 	not_logged 'IBF006|IBF113'
 	down
@@ -285,5 +286,5 @@ pair_dies() {
 		sim_do "Unlink \"$near\"[$near_port]"
 		: $((++n))
 	done < <(sim_cables "$T/fabric.net")
-	((n == 2)) || fail "$n cables between $one"
+	((n == 2)) || fail "$n links between $one"
 }

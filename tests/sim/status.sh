@@ -59,7 +59,7 @@ case_status_files() {
 	sim_until 10 metric_is missing_links 1
 	metric_is links 71
 	(($(metric link_load_bound_flows) > 66))
-	(($(metric routings_total) > routings)) || fail "a counter went back"
+	(($(metric routings_total) > routings)) || fail "a counter has decreased"
 	[[ $(status_of reroutes_total) == 1 && $(status_of state) == master ]]
 	prom_is_good
 	down

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Fabrics of all kinds come up and are routed by the engine; the tables in the switches
-# are complete and free of loops and credit loops.
+# The engine routes fabrics of all kinds; the tables in the switches are complete and free of
+# loops and credit loops.
 
 comes_up() {
 	routed_by dmodc

@@ -37,8 +37,8 @@ ibsim_noticed() {
 	(($(dead_clients) > $3))
 }
 
-# ibsim notices that a client has died at its next write to it, and then clears IsSM of
-# the client's port, although a new manager may have bound to that port
+# ibsim notices the death of a client only when it next writes to the client.  It then
+# clears IsSM of the client's port, although a new manager may already use that port
 # (docs/upstream.md).  So this makes ibsim notice before a new manager is started.
 kill_one() {
 	local left=${OSM_HOST[$(other "$1")]} dead
@@ -60,8 +60,9 @@ start_manager() {
 two_masters() { is_pair MASTER MASTER; }
 
 # A manager that starts while the other one takes over may not find it.  Both are then
-# masters until the next heavy sweep of one of them, so this asks for a sweep.  A standby
-# may wait for ever for the response to an SMInfo poll (see end_hang); it is restarted.
+# masters until the next heavy sweep of one of them, so this function requests a sweep.  A
+# standby may wait for ever for the response to an SMInfo poll (see end_hang); it is
+# restarted.
 settle_pair() {
 	local id tries
 	for ((tries = 0; tries < 6; tries++)); do

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Shared by the tests of the fast path during sweeps: actions at a given moment of a
- * sweep.
+ * Actions at a given moment of a sweep, shared by the tests of the fast path during
+ * sweeps.
  */
 #ifndef FTR_TESTS_FAST_PLANS_H
 #define FTR_TESTS_FAST_PLANS_H

@@ -42,7 +42,8 @@ static inline struct ftr_endport host(const struct ftr_fabric *f, const char *sw
 	return f->ep[draw_host(f, sw, i)];
 }
 
-/* A case: N is the nominal fabric of the tree, F the fabric given; then N' and the changes. */
+/* A case: N is the nominal fabric of the tree, and F the next fabric that is seen.  The
+ * results are N', the nominal fabric with F, and the changes. */
 struct grown {
 	struct ftr_fabric *base, *f;
 	struct ftr_nominal *old, *n;
@@ -60,7 +61,7 @@ static inline void grow(struct grown *g)
 	g->n = nominal_of(g->f, g->old, &g->c);
 	ck_assert_int_eq(g->n != g->old, g->c.grew);
 	ck_assert(!g->c.reshaped);
-	/* applied once; the second time nothing is new */
+	/* when F is seen a second time, nothing is new */
 	again = nominal_of(g->f, g->n, &c);
 	ck_assert(again == g->n && !c.grew && !c.example[0]);
 	over.nominal = g->old->shape;

@@ -68,7 +68,8 @@ static const char good_lst[] =
 	LST_CA("0000000000000100", "0000000000000101", "node1", "000A", "01")
 	LST_SW("0000000000000010", "leaf {1}", "0001", "01") LST_END;
 
-/* If the text is cut after a complete line, only links with one end missing show it. */
+/* If this text is cut after a complete line, the only sign of the cut is a link that one
+ * of its ends does not list. */
 static const char good_ports[] =
 	"SW     1  1 0x0000000000000010 4x EDR - CA     4  1 0x0000000000000101 ( 'leaf 1' - 'node1' )\n"
 	"SW     1  2 0x0000000000000010 4x HDR - SW     2  3 0x0000000000000020 ( 'leaf 1' - 'spine' )\n"

@@ -15,7 +15,7 @@
 
 static struct ftr_err err;
 
-/* A damaged tree and its tables by the formula. */
+/* A damaged tree and its tables by the closed form. */
 struct tree {
 	struct ftr_fabric *f;
 	struct ftr_shape *sh;
@@ -98,7 +98,7 @@ START_TEST(bounds_by_hand)
 }
 END_TEST
 
-/* There are no flows between islands: each of the two is a tree of its own. */
+/* Islands exchange no flows: each of the two is a tree of its own. */
 START_TEST(islands_are_bounded_alone)
 {
 	struct ftr_builder *b = ftr_builder_new();
@@ -219,7 +219,7 @@ START_TEST(depths)
 	load = balance(&w, (struct ftr_balance_input){
 		.depth = FTR_BALANCE_LOAD
 	});
-	/* balanced with few entries; depth load does not compute shifts */
+	/* few entries suffice to balance; depth load does not compute shifts */
 	ck_assert_uint_le(load.max_after, load.bound + load.bound / 50 + 1);
 	ck_assert_uint_lt(load.max_after, load.max_before);
 	ck_assert(load.shift_after == 0 && load.moved > 0);
@@ -305,7 +305,7 @@ static bool arrives(const struct tree *w, const struct ftr_tables *t)
 	return !r.harmful && r.cdg == FTR_CDG_ACYCLIC;
 }
 
-/* Returns how often the search called cancelled(). */
+/* Returns the number of times that the search called cancelled(). */
 static uint32_t stopped_at(struct tree *w, enum ftr_balance depth, uint32_t at)
 {
 	struct stop s = { .at = at };
@@ -315,7 +315,7 @@ static uint32_t stopped_at(struct tree *w, enum ftr_balance depth, uint32_t at)
 	});
 
 	now = recount_new(w->sh, w->t);
-	ck_assert_msg(!at || s.calls == at, "asked %u times more",
+	ck_assert_msg(!at || s.calls == at, "%u more calls after the cancellation",
 		      s.calls - at);
 	ck_assert(r.cancelled == (at != 0));
 	ck_assert_uint_eq(r.max_after, now->max);
@@ -375,7 +375,7 @@ START_TEST(out_of_memory)
 		if (st)
 			ck_assert_msg(!memcmp(w.t->lft, w.start->lft,
 					      bytes_of(w.t)),
-				      "other tables after failure of allocation %lu",
+				      "the tables changed although allocation %lu failed",
 				      n);
 	} while (st);
 	ck_assert_uint_gt(n, 10);

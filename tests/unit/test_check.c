@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The checker on fabrics drawn by hand: one fault each, every number known.
+ * The checker on fabrics drawn by hand, with one fault each; every number is known.
  * Switch numbers are indices; see check_net.h for GUIDs and LIDs.
  */
 #include <stdlib.h>
@@ -325,8 +325,8 @@ START_TEST(ring_cut)
 }
 END_TEST
 
-/* All clockwise, and h0 is never delivered: a loop through every switch, and in the
- * long ring a cycle too long for the report. */
+/* All packets go clockwise, and h0 is never delivered: a loop through every switch, and in
+ * the long ring a cycle that is too long for the report. */
 START_TEST(long_loop)
 {
 	struct net n = ring(5);
@@ -368,8 +368,8 @@ START_TEST(long_loop)
 END_TEST
 
 /*
- * A chain of 200 switches, ranks 0..199: more hops than a byte of the fast
- * walk counts; the length is exact and the proof stands.
+ * A chain of 200 switches, ranks 0..199: more hops than the fast walk can count in a
+ * byte.  The reported length is exact nevertheless, and the proof succeeds.
  *
  *	h0-[0]1--2[1]1--2[2] ... 1--2[199]-h1
  */
@@ -497,7 +497,8 @@ START_TEST(down_up_turn)
 }
 END_TEST
 
-/* Switches of equal rank prove nothing, but hide nothing either. */
+/* With switches of equal rank the proof by ranks is not possible, but all faults are still
+ * found. */
 START_TEST(horizontal)
 {
 	struct net n = tree();

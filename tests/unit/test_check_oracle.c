@@ -303,6 +303,8 @@ static void up_down(struct net *n, ftr_lid lid, const uint8_t *rank,
 	}
 }
 
+/* Kind 0: random entries only; 1 to 3: shortest paths, with random entries (1) or missing
+ * ones (2, 3) where no path leads; 4 and 5: up/down paths. */
 static void fill(struct net *n, const uint8_t *rank, struct ftr_rng *g)
 {
 	uint32_t kind = ftr_rng_below(g, 6);
@@ -320,7 +322,7 @@ static void fill(struct net *n, const uint8_t *rank, struct ftr_rng *g)
 		else if (owned && kind > 0)
 			net_route(n, (ftr_lid)lid, g);
 	}
-	/* kind 1: random entries where no path leads; a few bad entries anywhere */
+	/* a few random entries at random places */
 	while (spoil-- > 0)
 		*net_at(n, ftr_rng_below(g, n->f->n_sw),
 			(ftr_lid)ftr_rng_below(g, n->f->max_lid + 1u)) =
@@ -452,7 +454,7 @@ static void shift_oracle(unsigned long seed)
 	net_free(&n);
 }
 
-/* What ftr_check_lost reports next, compared with the oracle. */
+/* The position in the walks that ftr_check_lost reports, for comparison with the oracle. */
 struct expect {
 	const struct oracle *o;
 	uint32_t lid, sw;	/* where to continue the search */
@@ -484,7 +486,7 @@ static void is_lost(void *ctx, ftr_sw s, ftr_lid lid)
 	x->n++;
 }
 
-/* Physically connected: by the transitive closure, slowly. */
+/* Physical connections, by the transitive closure. */
 static void parts_oracle(const struct ftr_fabric *f, unsigned long seed)
 {
 	bool joined[MAX_SW][MAX_SW] = { { false } };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree doctor: checks for faults that no simulator can produce, by changing the
- * data read; all other checks on a sound fabric.
+ * ibfattree doctor: faults that no simulator can produce, made by changing the data
+ * read; the other checks find nothing on a fabric without faults.
  */
 #include <check.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The builder and the frozen fabric: duplicate and contradictory input and its
+ * The builder and the finished fabric: duplicate and contradictory input and its
  * messages, dense order, LIDs, copies, and every allocation failing once.  Also the
  * difference of two tables.
  */

@@ -35,7 +35,7 @@ static void teardown(void)
 {
 	unlink(path);
 	unlink(other);
-	ck_assert_msg(!rmdir(dir), "something is left in %s", dir);
+	ck_assert_msg(!rmdir(dir), "files remain in %s", dir);
 }
 
 static void put(const char *name, const char *text)

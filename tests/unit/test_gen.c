@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The generator: counts and degrees by the formulas, cabling by the rule, the same
+ * The generator: counts and degrees by the formulas, links by the rule, the same
  * fabric from the same seed, tori, limits, damage, random graphs.
  */
 #include "lib/suite.h"
@@ -318,8 +318,8 @@ static void place_of(const struct ftr_switch *sw, const struct ftr_torus *g,
 	ck_assert_str_eq(at, "");
 }
 
-/* Both neighbours in every dimension, once each (the same one twice if k is 2), and
- * the hosts; the number of links to each, by port where ports are in order. */
+/* A switch has links to both neighbours in every dimension (two to the same one if k is
+ * 2) and to its hosts, and by the expected ports if ports are in order. */
 static void check_torus_switch(const struct ftr_fabric *f,
 			       const struct ftr_torus *g, ftr_sw s,
 			       bool ordered)
@@ -581,7 +581,8 @@ START_TEST(damage_takes_whole_hosts)
 }
 END_TEST
 
-/* An Aggregation Node is no host: its switch can still be removed, and the node with it. */
+/* An Aggregation Node is not a host: its switch can still be removed, and the node is
+ * removed with it. */
 START_TEST(damage_and_aggregation)
 {
 	struct ftr_fabric *f = must_parse(

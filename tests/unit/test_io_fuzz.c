@@ -2,7 +2,7 @@
 /*
  * Invalid input: every cut of small files, seeded mutations of every dialect, the
  * corpus in tests/fuzz, and every allocation failing once.  The reader must not
- * crash or leak, and what it accepts must survive writing and reading.
+ * crash or leak, and a fabric that it accepts must survive writing and reading.
  */
 #include <dirent.h>
 

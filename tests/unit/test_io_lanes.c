@@ -509,9 +509,9 @@ static void same_as_line(enum form form, const char *text, size_t cut,
 	drop(&whole);
 }
 
-/* A cut inside a line is refused, or the rest of the line has no meaning (except
- * for pairs, and for a last number that is valid when cut).  The worst result is an
- * error. */
+/* A text that is cut inside a line is refused, unless the missing part of the line has no
+ * meaning.  (Exceptions: pairs, and a last number that is still valid when cut.)  No cut
+ * has a worse effect than an error. */
 START_TEST(cuts)
 {
 	const char *text = sound[_i].text;

@@ -199,7 +199,7 @@ START_TEST(tables_round_trip)
 }
 END_TEST
 
-/* A cut dump or a random byte leads to an error at worst. */
+/* A cut dump, or one with a random byte, has no worse effect than an error. */
 START_TEST(broken_dumps)
 {
 	static const char text[] = HEAD1 "0x0001 000 # x\n0x0004 001\n" TAIL

@@ -48,7 +48,7 @@ static void packet(struct naive *v, ftr_sw s, ftr_port in, uint32_t source,
 		sl = v->sl->row[source][lid];
 	else
 		v->no_sl += v->sl != NULL;
-	/* goes round a loop twice, wherever it starts */
+	/* enough hops to pass through a loop twice, wherever it begins */
 	while (hops++ < 3 * f->n_sw) {
 		ftr_port out = ftr_tables_get(v->n->t, s, lid);
 		unsigned int vl = sl;
@@ -304,7 +304,7 @@ START_TEST(ring_dateline)
 	ftr_sl2vl_set(m, 0, 2, 1, 1, 0);
 	ck_assert(!ftr_check_tables(n.f, n.t, &o, NULL, &r, NULL));
 	ck_assert_int_eq(r.cdg, FTR_CDG_ACYCLIC);
-	/* SL 1 on VL 0 everywhere: the cycle is there again, on VL 0 */
+	/* SL 1 on VL 0 everywhere: the cycle exists again, on VL 0 */
 	for (uint32_t s = 0; s < RING; s++)
 		for (uint32_t i = 0; i <= 3; i++)
 			for (uint32_t p = 0; p <= 3; p++)

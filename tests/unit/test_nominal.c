@@ -373,8 +373,8 @@ START_TEST(loop_link)
 }
 END_TEST
 
-/* A node description that arrives late does not matter in the order by GUID, unless
- * it identifies an Aggregation Node. */
+/* A node description that is learned later has no effect in the order by GUID, unless it
+ * identifies an Aggregation Node. */
 START_TEST(other_names)
 {
 	static const char *const name[] = { "Zebra", "", "Mellanox "
@@ -501,8 +501,8 @@ START_TEST(no_port_no_slot)
 END_TEST
 
 /*
- * t1 has ports for only four leaves, and E is the fifth.  E also lacks a link to t2,
- * for which both have a free port: that link is inferred all the same.
+ * t1 has ports for only four leaves, and E is the fifth.  E also lacks a link to t2, and
+ * both E and t2 have a free port for it: that link is inferred although t1 is full.
  */
 START_TEST(full_switch_spoils_nothing)
 {
@@ -539,8 +539,8 @@ START_TEST(full_switch_spoils_nothing)
 END_TEST
 
 /*
- * The divider of t1 comes over the link to ma1, which is lost: pod A has
- * three planes, the others two, so 3 * 3 instead of 2 * 3.
+ * The divider of t1 is that over the lost link to ma1: pod A has three planes and the
+ * other pods two, so it is 3 * 3 and not 2 * 3.
  */
 START_TEST(divider_over_an_inferred_slot)
 {
@@ -567,7 +567,8 @@ START_TEST(divider_over_an_inferred_slot)
 }
 END_TEST
 
-/* Every leaf on two of three spines is taken for a design, on three of four for damage. */
+/* If every leaf is on two of three spines, that counts as the design; if it is on three of
+ * four, as damage. */
 START_TEST(share_of_pairs)
 {
 	struct ftr_fabric *two = draw("A: t1 t2 h2\nB: t2 t3 h2\nC: t1 t3 h2\n"

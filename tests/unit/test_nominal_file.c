@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The state file in every state that a crash can leave behind.
+ * The state file: every truncation and every changed bit that a crash can leave, invalid
+ * content, failed writes and failed allocations.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -283,7 +284,7 @@ START_TEST(write_fails)
 	ck_assert_int_eq(ftr_nominal_write(target, n, &err), FTR_IO);
 	ck_assert_ptr_nonnull(strstr(err.msg, target));
 	ck_assert(!rmdir(target));
-	ck_assert_msg(!rmdir(dir), "something is left in %s", dir);
+	ck_assert_msg(!rmdir(dir), "files remain in %s", dir);
 	ftr_nominal_free(n);
 	ftr_fabric_free(f);
 }

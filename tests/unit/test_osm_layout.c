@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The plugin refuses an OpenSM whose structures have another layout: each pointer
- * that it checks is wrong once, and the structures are shifted as by one member more
- * or less in osm_subn_opt_t.
+ * The plugin refuses an OpenSM whose structures have another layout.  The tests set each
+ * pointer that the plugin checks to a wrong value, and shift the structures as if
+ * osm_subn_opt_t had one member more or one less.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -71,7 +71,7 @@ START_TEST(test_a_member_more)
 	char why[128] = "";
 
 	ck_assert_ptr_nonnull(moved);
-	/* the host's pointers, in its own layout; the host is at moved */
+	/* OpenSM's pointers, in its own layout; the structure is at `moved` */
 	proto->subn.p_osm = osm;
 	proto->sm.p_subn = proto->sa.p_subn = &osm->subn;
 	memcpy(moved, proto, at);

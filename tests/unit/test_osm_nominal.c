@@ -64,8 +64,8 @@ static void remove_other(struct fake *h)
 
 #define TAKEN "the nominal fabric is that of "
 
-/* A subnet manager that is master again after a handover reads the files again, even
- * if no change of state was reported.  _i 1: without a handover it does not. */
+/* A subnet manager that becomes master again after a handover reads the files again, even
+ * if no change of state was reported.  _i 1: without a handover it does not read them. */
 START_TEST(test_master_again)
 {
 	struct fake *h = fake_new(NULL);
@@ -82,7 +82,7 @@ START_TEST(test_master_again)
 }
 END_TEST
 
-/* The newest file is read, and ours is then the newest. */
+/* The newest file is read; afterwards our own file is the newest. */
 START_TEST(test_newest)
 {
 	struct fake *h = fake_new(NULL);
@@ -100,8 +100,8 @@ START_TEST(test_newest)
 }
 END_TEST
 
-/* Another subnet manager's file describes another fabric: it is left to that
- * manager, without a message.  A damaged file causes a message. */
+/* A file of another subnet manager that describes another fabric is ignored without a
+ * message.  A damaged file causes a message. */
 START_TEST(test_other_fabric)
 {
 	struct fake *h = fake_new(NULL);
@@ -132,8 +132,8 @@ START_TEST(test_other_fabric)
 }
 END_TEST
 
-/* Replace the switch.  The new GUID is next to the old one, so that the order of
- * the fake's fabric stays. */
+/* Replace the switch.  The new GUID is next to the old one, so that the order of switches
+ * in the fake's fabric stays the same. */
 static void replace_switch(struct fake *h, ftr_sw s)
 {
 	struct ftr_switch *sw = (void *)(uintptr_t)&h->fab->sw[s];
@@ -184,7 +184,7 @@ START_TEST(test_replaced)
 			  h->fab->n_sw * (h->fab->max_lid + 1u)));
 	fake_check_healed(h);
 	fake_check_quiet_sweep(h);
-	/* and the fast path knows it; for sftree the sweep may find another
+	/* the fast path knows the new switch; for sftree the sweep may find another
 	 * order of switches */
 	fake_link(h, s, _i < 2 ? 1 : fake_uplink(h, s, 0), false);
 	fake_settle(h);
@@ -198,8 +198,8 @@ START_TEST(test_replaced)
 }
 END_TEST
 
-/* The sweep of a standby routes nothing.  When the standby takes over, that is no
- * error; after a sweep as master it is one. */
+/* The first sweep of a standby that takes over routes nothing, and this is not an error.
+ * If a sweep of a master routes nothing, that is an error. */
 START_TEST(test_takeover)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .not_up = true });

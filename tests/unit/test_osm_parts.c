@@ -58,7 +58,7 @@ struct rig {
 	struct rr_dr_origin from;
 	uint64_t *dead;
 	uint8_t *avoid;
-	uint32_t *dist;		/* hops from the origin, by the simplest method */
+	uint32_t *dist;		/* hops from the origin, by relaxation */
 };
 
 static bool usable(const struct rig *r, ftr_sw s, unsigned int p)
@@ -165,7 +165,7 @@ START_TEST(test_routes)
 }
 END_TEST
 
-/* Without an origin there are no routes; the switch of the origin has 0 hops. */
+/* Without an origin there are no routes; the switch of the origin is 0 hops away. */
 START_TEST(test_origins)
 {
 	struct ftr_pgft g = { .h = 2, .m = { 2, 2 }, .w = { 1, 2 },

@@ -90,8 +90,9 @@ static void build(struct rig *r, uint32_t members, uint16_t mlid)
 	ibf_stree_build(r->t, mlid);
 }
 
-/* Parents lead to the root over existing links, through switches that are able and
- * in use; the root comes first; leaves of the tree are members. */
+/* Check a tree: parents lead to the root over existing links, through switches that
+ * support multicast and are in use; the root comes first; leaves of the tree are
+ * members. */
 static void judge(const struct rig *r, uint32_t members)
 {
 	const struct ibf_stree *t = r->t;
@@ -130,7 +131,8 @@ static void judge(const struct rig *r, uint32_t members)
 	ck_assert_uint_eq(lost, t->n_lost);
 }
 
-/* The largest number of members in one part of the able switches, found by flooding. */
+/* The largest number of members in one connected part of the switches that support
+ * multicast, found by flooding. */
 static uint32_t best_part(const struct rig *r, uint32_t members)
 {
 	uint32_t best = 0;

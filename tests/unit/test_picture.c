@@ -215,7 +215,7 @@ START_TEST(host_names)
 }
 END_TEST
 
-/* When memory is out, nothing leaks and no partial result is used. */
+/* If an allocation fails, nothing leaks and no partial result is used. */
 START_TEST(no_memory)
 {
 	struct ftr_fabric *f = fabric_of("2;4,6;1,4;1,1", 2);

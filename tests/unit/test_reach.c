@@ -9,8 +9,8 @@
  * switch also reaches every LID.
  *
  * Each seed takes one random fabric, damaged, with subnet managers on random
- * nodes.  One seed in eight then loses links and is swept again.  Real fabrics
- * come up with a subnet manager on each kind of node that they have.
+ * nodes.  For one seed in eight, links then fail and OpenSM sweeps again.  Real fabrics
+ * are routed with a subnet manager on each kind of node that they have.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -74,7 +74,7 @@ static uint8_t entry(const struct scene *c, ftr_sw s, ftr_lid lid)
 	return c->lft[(size_t)s * c->lids + lid];
 }
 
-/* The switch after s; FTR_SW_NONE where the path ends, and *fate says how. */
+/* The switch after s.  FTR_SW_NONE if the path ends at s; *fate is then its result. */
 static ftr_sw next_switch(const struct scene *c, ftr_sw s, ftr_lid lid,
 			  uint8_t *fate)
 {
@@ -390,7 +390,7 @@ static uint64_t any_guid(const struct ftr_fabric *f, struct ftr_rng *r)
 		f->ep[ftr_rng_below(r, f->n_ep)].guid;
 }
 
-/* All engines on f (consumed), with subnet managers at random positions. */
+/* Test all engines on f (consumed), with subnet managers at random positions. */
 static void try_all(struct ftr_fabric *f, uint64_t seed, struct ftr_rng *r)
 {
 	struct managers m = { .n_other = ftr_rng_below(r, 4) };

@@ -104,7 +104,7 @@ static bool found_late(double now)
 	return out;
 }
 
-/* ... and dead in the tables in use, but not Active yet. */
+/* Found dead in the tables in use, and not Active yet. */
 static bool found_again(double now)
 {
 	bool recheck = false;
@@ -206,9 +206,9 @@ START_TEST(test_every_pair)
 		rr_links_used(&t, c);
 		answer = row[_i].op(10);
 		ck_assert_msg(answer == row[_i].answer[s],
-			      "%s in state %d: %d", row[_i].name, s, answer);
+			      "%s in state %d: returned %d", row[_i].name, s, answer);
 		ck_assert_msg(rr_links_state(&t, a) == row[_i].next[s],
-			      "%s in state %d: state %d", row[_i].name, s,
+			      "%s in state %d: new state %d", row[_i].name, s,
 			      rr_links_state(&t, a));
 		/* a link is the same from both ends, and no other link changes */
 		ck_assert_int_eq(rr_links_state(&t, a_too),

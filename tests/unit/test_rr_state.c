@@ -251,10 +251,10 @@ static void check_row(const struct row *r, int sweep, int tables, int job)
 		      (int)s.job == (r->job == SAME ? job : r->job) &&
 		      s.epoch == epoch + r->epochs && todo == r->todo &&
 		      s.n_traps == r->queued && s.n_later == r->later,
-		      "%s in (%d, %d, %d): state (%d, %d, %d), epoch +%u, actions 0x%x, traps %u and %u",
+		      "%s in (%d, %d, %d): new state (%d, %d, %d), epoch +%u, actions 0x%x, traps %u and %u",
 		      r->name, sweep, tables, job, (int)s.sweep, (int)s.tables,
 		      (int)s.job, s.epoch - epoch, todo, s.n_traps, s.n_later);
-	/* a write of the epoch before is stopped exactly if that epoch has ended */
+	/* a write of the previous epoch is stopped exactly if that epoch has ended */
 	ck_assert_int_eq(rr_may_write(&s, epoch), !r->epochs);
 	ck_assert_int_eq(s.held != 0, s.tables != RR_FOREIGN);
 }
@@ -302,7 +302,7 @@ static void bring_up(double now)
 	ck_assert(rr_at_rest(&s));
 }
 
-/* Traps are gathered; those that come during a routing wait for its end. */
+/* Traps are collected; those that arrive during a routing wait for its end. */
 START_TEST(test_gather)
 {
 	reset();
@@ -351,7 +351,7 @@ START_TEST(test_sweep_comes)
 		asked = now;
 	}
 	ck_assert_double_gt(asked, 1000 - CAP - 2);
-	/* during discovery: not before its end, or 10 s */
+	/* during a discovery: not before its end or before 10 s */
 	at(1000, (struct rr_event){ .kind = RR_EV_SWEEP_START });
 	at(1000, (struct rr_event){ .kind = RR_EV_WANT_SWEEP, .yes = true });
 	ck_assert_double_eq(rr_timer(&s), 11000);
@@ -364,8 +364,7 @@ START_TEST(test_sweep_comes)
 }
 END_TEST
 
-/* A transition under way goes before a sweep that only confirms, but is not allowed
- * beyond the cap. */
+/* A transition under way delays a sweep that only confirms, but not beyond the cap. */
 START_TEST(test_transition_goes_first)
 {
 	reset();
@@ -501,14 +500,14 @@ static void check_invariant(const struct walk *w)
 	HOLDS((s.held == 0) == (s.tables == RR_FOREIGN));
 	HOLDS(s.held <= s.epoch);
 	HOLDS(s.view <= s.epoch);
-	/* a write that may continue is into tables that the view shows */
+	/* a write that may continue changes tables that the view shows */
 	if (w->permit && rr_may_write(&s, w->permit)) {
 		HOLDS(s.job == RR_WRITING);
 		HOLDS(s.sweep != RR_ROUTING);
 		HOLDS(s.view == s.held);
 		HOLDS(s.tables != RR_FOREIGN);
 	}
-	/* a queue of traps that waits for no other event has a timer */
+	/* if queued traps wait for no other event, a timer is set */
 	if (s.job == RR_IDLE && s.sweep != RR_ROUTING && s.n_traps)
 		HOLDS(rr_timer(&s) >= 0);
 	HOLDS(!s.n_later || s.tables == RR_SETUP);
@@ -533,7 +532,7 @@ START_TEST(test_walks)
 		else if (!coin(&w, 3))
 			worker(&w);
 		else if (rr_step(&s, &trap, w.now) & RR_ACT_TAKEN)
-			/* a failed routing may be followed by no further event */
+			/* after a failed routing there may be no further event */
 			HOLDS(s.want.wanted);
 		check_invariant(&w);
 	}

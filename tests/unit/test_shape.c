@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Shapes: the worked figures of Gliksberg et al. 2020, and ranks on irregular trees
- * as found at real sites.  Each fabric is drawn above its test.
+ * Shapes: the examples in the figures of Gliksberg et al. 2020, and ranks on irregular
+ * trees as found at real sites.  Each fabric is drawn above its test.
  */
 #include <check.h>
 #include <stdio.h>
@@ -181,10 +181,10 @@ START_TEST(figure_4_route)
 END_TEST
 
 /*
- * Why a switch that can send downward must do so (deviation in <ftr/shape.h>).  v0
- * reaches l0 by a downward path of 3 hops and by an upward path over u of 2 hops.
- * If v0 took the short upward path, packets that s sends down to v0, its only next
- * hop, would turn upward again.
+ * This example shows why a switch that can send downward must do so (deviation in
+ * <ftr/shape.h>).  v0 reaches l0 by a downward path of 3 hops and by an upward path over
+ * u of 2 hops.  If v0 took the short upward path, packets that s sends down to v0, its
+ * only next hop, would turn upward again.
  *
  *	rank 4   s      u		u - l0 skips ranks; u has nine chains
  *	         | \   /|\ \		below it, so that one irregular link
@@ -360,7 +360,6 @@ START_TEST(empty_leaf_joins_no_planes)
 }
 END_TEST
 
-/* The cn and io lists decide which switches are leaves, and which ports are hosts. */
 /*
  * A chassis of three leaf chips: a leaf connected to two of them is reached over both.
  *
@@ -436,6 +435,7 @@ START_TEST(up_paths_in_a_tree)
 }
 END_TEST
 
+/* The cn and io lists decide which switches are leaves, and which ports are hosts. */
 START_TEST(guid_lists)
 {
 	struct ftr_fabric *f = draw("A: S h3\nB: S h3\nC: S h3\nS:\n");
@@ -612,8 +612,8 @@ START_TEST(every_allocation_may_fail)
 END_TEST
 
 /*
- * I/O nodes on leaves of their own, which no list of compute nodes makes
- * leaves: these switches get the lowest rank all the same, or they could not reach
+ * I/O nodes on switches of their own, which are not leaves by the list of compute nodes.
+ * These switches get the lowest rank nevertheless, because otherwise they could not reach
  * each other.  D is connected to one spine only.
  *
  *	rank 1     S1      S2

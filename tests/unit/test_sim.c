@@ -368,7 +368,8 @@ START_TEST(deadlock)
 }
 END_TEST
 
-/* Two check intervals' worth of traffic that is only slow: one end port receives everything. */
+/* One end port receives all traffic, which is slow: the search for deadlocks, which runs
+ * several times, must not report one. */
 START_TEST(slow_is_no_deadlock)
 {
 	struct net n = ring(5);
@@ -382,7 +383,7 @@ START_TEST(slow_is_no_deadlock)
 	c.hot_percent = 100;
 	c.buffer = 2048;
 	c.check_ps = FTR_SIM_US;
-	/* the hot end port itself sends to others: the next switch */
+	/* the order lacks the hot end port, which would send to others */
 	c.order = (const ftr_ep[]){ 1, 2, 3, 4 };
 	c.n_order = 4;
 	r = run_test_sim(&c);

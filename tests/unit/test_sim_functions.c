@@ -469,12 +469,12 @@ END_TEST
 struct step {
 	const char *step;
 	unsigned int rank;
-	bool above, below_s, dead;	/* comes from above; its host is below;
-	 * the downward link is dead */
+	bool above, below_s, dead;	/* the packet comes from above; its host is below
+	 * the switch; the downward link is dead */
 	unsigned int vl;
 	uint16_t field;			/* 0: -1, 1: -2, 2: a port is stored */
-	/* expected: exits lead up; they include the arrival port; number; VL; field
-	 * (field 2: the port by which it came is stored) */
+	/* expected: exits lead up; they include the arrival port; their number; VL;
+	 * field (2: the arrival port is stored) */
 	bool up, back;
 	unsigned int n, out_vl;
 	uint16_t out_field;
@@ -555,7 +555,7 @@ static void try_step(struct world *w, const struct step *x)
 
 		ck_assert_msg(up == x->up && e[i].vl == x->out_vl &&
 			      (e[i].port == in) == x->back,
-			      "%s, %s: exit by port %u (came by %u), lane %u",
+			      "%s, %s: exit by port %u (arrived by %u), VL %u",
 			      w->fn->name, x->step, e[i].port, in, e[i].vl);
 		if (x->field == 2)
 			ck_assert_uint_eq(e[i].port, other);
@@ -600,9 +600,9 @@ static unsigned int on_one_vl(void *state, const struct ftr_sim_view *v,
 	return n;
 }
 
-/* Up to the limit, at full load: only packets on or before the dying link are lost,
- * and nothing deadlocks.  Far fewer than the 500 samples of the papers: this checks
- * that the model behaves as in the walks above. */
+/* Up to k - 1 faults at full load: only packets on the failing link or waiting for it are
+ * lost, and there is no deadlock.  The samples are far fewer than the 500 of the papers:
+ * this checks that the model behaves as in the walks above. */
 START_TEST(full_load)
 {
 	struct world w;

@@ -40,13 +40,13 @@ static void done(void)
 	ftr_fabric_free(f);
 }
 
-/* ---- invariants at rest ----------------------------------------------------------- */
+/* ---- invariants after the last change ---------------------------------------------- */
 
 static ftr_sw step(ftr_sw s, unsigned int p, unsigned int *in)
 {
 	const struct ftr_swport *q = ftr_fabric_port(f, s, (ftr_port)p);
 
-	ck_assert_msg(up[f->sw[s].first_port + p], "a dead cable is used");
+	ck_assert_msg(up[f->sw[s].first_port + p], "a dead link is used");
 	ck_assert_int_eq(q->peer_kind, FTR_PEER_SW);
 	*in = q->peer_port;
 	return q->peer;
@@ -198,8 +198,8 @@ static const struct immunet *after(const struct ftr_sim_change *g, uint32_t n,
 		.link_ps = 10000, .switch_ps = 100000, .change = g,
 		.n_changes = n, .run_ps = 100 * FTR_SIM_US, .n_series = 10,
 		.arg = &opts, .queues = queues, .spare_dead = true,
-		/* at the end: a ring that the next level replaces may well be stuck
-		 * until then */
+		/* only at the end: a ring that will be replaced by that of the next level
+		 * may be stuck until then */
 		.check_ps = 90 * FTR_SIM_US,
 	};
 
@@ -445,7 +445,8 @@ START_TEST(any_number)
 	after(g, n, &r, 0.3);
 	ck_assert(!r.deadlock);
 	ck_assert_uint_eq(all_lost(&r), r.lost[FTR_SIM_LOST_WIRE]);
-	/* one packet each way on the wire, and those that have begun to leave for the next link */
+	/* for each link one packet in each direction, and those that have begun to leave
+	 * for the next link */
 	ck_assert_uint_le(all_lost(&r), 4 * n);
 	ck_assert_uint_eq(r.injected, r.delivered + all_lost(&r) +
 			  r.in_flight);
@@ -455,7 +456,8 @@ START_TEST(any_number)
 }
 END_TEST
 
-/* Packets for dead hosts go round once and are given up; nothing else is lost. */
+/* Packets for dead hosts travel the ring once and are discarded; no other packets are
+ * lost. */
 START_TEST(dead_switches)
 {
 	struct ftr_sim_change g[4];
@@ -545,7 +547,7 @@ START_TEST(control_packets)
 		.control_bytes = 80,
 	};
 	x = after(&g, 1, &r, 0);
-	/* both ends declare a level; 0 opens once more at the level of 1 */
+	/* both ends declare a level; switch 0 opens once more, at the level of switch 1 */
 	ck_assert_uint_ge(x->n_origins, 63);
 	ck_assert_uint_le(x->n_origins, 65);
 	ck_assert_uint_ge(x->n_distance, 64 * (2 * 127 - 63));
@@ -664,8 +666,8 @@ static void star(void)
 }
 
 /* The ring around the star fills up without bubbles.  Then the link that it does
- * not use dies, and the same ring is built again with bubbles: it moves again only
- * if it is drained. */
+ * not use dies, and the same ring is built again with bubbles: its packets move again
+ * only if the ring is drained. */
 static unsigned int ring_then(void *state, const struct ftr_sim_view *v,
 			      ftr_sw s, ftr_port in, unsigned int vl,
 			      struct ftr_sim_packet *p,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Other features of routing functions: messages between switches, exits of last
- * resort, a limit of hops; and sources that spare dead destinations.
+ * resort, a limit of hops; and sources that do not send to dead destinations.
  *
  * Two switches, 0 and 1, with two links between them: port 1 of each to port 2
  * of the other.  Hosts are at ports 3 and 4; those of switch 0 send to those of
@@ -84,7 +84,7 @@ static unsigned int route(void *state, const struct ftr_sim_view *v, ftr_sw s,
 	return d->sw != s && does.rank ? 2 : 1;
 }
 
-/* Goes round forever. */
+/* Routes every packet in an endless loop. */
 static unsigned int round_route(void *state, const struct ftr_sim_view *v,
 				ftr_sw s, ftr_port in, unsigned int vl,
 				struct ftr_sim_packet *p,
@@ -155,8 +155,8 @@ START_TEST(alone)
 }
 END_TEST
 
-/* Packets at full load get half of the channel if messages are sent as well, or all
- * of it if messages give way to them; messages get the other half, or what is left. */
+/* Packets at full load get half of the channel if messages are sent as well, or all of it
+ * if messages have lower priority; messages get the rest. */
 START_TEST(shares)
 {
 	uint64_t packets;
@@ -256,7 +256,8 @@ START_TEST(hops)
 }
 END_TEST
 
-/* Sources spare a host that is cut off; packets of a source that learns of it late are lost. */
+/* Sources stop sending to a host that is cut off; packets of a source that learns it late
+ * are lost. */
 START_TEST(spared)
 {
 	const struct ftr_sim_change g = {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Remembered tables (<ftr/stored.h>): a written file is read back; a file that is
- * cut, has one bit changed, or is no regular file is refused; invalid content with a
- * correct checksum is refused or does no harm.  FTR_SEED replays, FTR_RUNS scales.
+ * Stored tables (<ftr/stored.h>): a written file is read back; a file that is cut, has
+ * one bit changed, or is not a regular file is refused; invalid content with a correct
+ * checksum is refused or does no harm.  FTR_SEED replays, FTR_RUNS scales.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -128,7 +128,7 @@ static void write_displaced(void)
 	ok(ftr_displaced_write(path, &id, entry, 20, &err));
 }
 
-/* The owners of LIDs exist, and routing with these tables to keep works. */
+/* The owners of LIDs exist, and a routing that keeps entries of these tables succeeds. */
 static void use(const struct ftr_stored *p)
 {
 	struct ftr_tables *mine, *out;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree top in a pseudo terminal: a child runs the command, and a model of a
- * VT100 shows its output; the tests look at the model's screen.
+ * ibfattree top in a pseudo terminal: a child process runs the command, and a
+ * model of a VT100 shows its output; the tests examine the screen of the model.
  */
 #include <check.h>
 #include <poll.h>
@@ -334,7 +334,7 @@ static int ended(void)
 
 	while (vt.alive && now() < end)
 		pump();
-	ck_assert_msg(!vt.alive, "it goes on");
+	ck_assert_msg(!vt.alive, "the command does not end");
 	ck_assert(waitpid(vt.pid, &status, 0) == vt.pid);
 	close(vt.fd);
 	ck_assert_msg(WIFEXITED(status), "killed by signal %d",
@@ -401,7 +401,7 @@ START_TEST(missing_and_torn_files)
 	put_file(path_status, "{\"program\":\"ibfattree\",\"engine\":\"up");
 	until("! status", true);
 	until("not a status of ibfattree", true);
-	ck_assert(shown("engine         dmodc"));	/* the last good one */
+	ck_assert(shown("engine         dmodc"));	/* the last valid status */
 	append(path_events, "garbage\n");
 	until("lines that are no records: 1", true);
 	put_status("dmodc", "true", 0);

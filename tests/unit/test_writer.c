@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The writer's thread: queueing a job never waits, the queue is bounded, and OpenSM
- * ends although a write hangs.
+ * can exit while a write hangs.
  */
 #include <check.h>
 #include <stdlib.h>

@@ -155,7 +155,7 @@ static inline void walk(struct world *w, ftr_ep from, ftr_ep to, struct walk *k)
 		in = q->peer_port;
 		vl = e[i].vl;
 	}
-	ck_abort_msg("%s: a packet goes round for ever", w->fn->name);
+	ck_abort_msg("%s: a packet is caught in a loop", w->fn->name);
 }
 
 /* Returns true if the recorded dependencies have a cycle; clears them. */
