@@ -98,8 +98,10 @@ static enum ftr_status fill_gaps(struct work *w)
 	w->use_full = ftr_arena_zalloc(w->arena, w->sh->f->n_sw, 1);
 	if (!w->use_full)
 		return ftr_fail(w->err, FTR_NOMEM, "out of memory for sftree");
-	if (!mark_columns(w))
+	if (!mark_columns(w)) {	/* other islands only */
+		w->use_full = NULL;
 		return FTR_OK;
+	}
 	st = ftr_tables_new(w->sh->f, false, &t, w->err);
 	if (!st)
 		st = dmodc_tables(w->full, w->how, NULL, w->team, t, NULL,

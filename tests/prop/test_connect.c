@@ -330,6 +330,7 @@ START_TEST(a_row_of_racks_joins_chassis)
 		if (i % 2 == 0)
 			ck_assert_uint_eq(longer_pairs(&b), 0);
 		all += searched(&b, "dmodc", FTR_PATHS_ALL, &stats);
+		ck_assert_ptr_nonnull(stats.routed);
 		ftr_shape_free(stats.routed);
 		updown += searched(&b, "dmodc", FTR_PATHS_UPDOWN, &stats);
 		ftr_shape_free(stats.routed);
