@@ -222,7 +222,6 @@ int main(void)
 	Suite *s = suite_create("fast_end");
 	TCase *t = tcase_create("end");
 
-	tcase_set_timeout(t, 240);
 	tcase_add_loop_test(t, test_end_in_repair, 0, 16);
 	tcase_add_loop_test(t, test_end_in_sweep, 0, FAKE_N_MOMENTS);
 	tcase_add_test(t, test_end_at_once);

@@ -467,7 +467,6 @@ int main(void)
 	Suite *s = suite_create("fast_loss");
 	TCase *t = tcase_create("loss");
 
-	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, test_harmless, 0,
 			    sizeof(harmless) / sizeof(harmless[0]));
 	tcase_add_loop_test(t, test_lost_sets, 0,

@@ -708,7 +708,6 @@ int main(void)
 	Suite *s = suite_create("fast_race");
 	TCase *t = tcase_create("races");
 
-	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, test_reroute_in_push, 0, 16);
 	tcase_add_test(t, test_reroute_stops_write);
 	tcase_add_test(t, test_reroute_wins_lock);

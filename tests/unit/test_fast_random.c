@@ -206,7 +206,6 @@ int main(void)
 	TCase *t = tcase_create("random");
 
 	printf("seeds from %" PRIu64 "\n", trees_first_seed());
-	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, test_any_moment, 0, (int)trees_runs(24));
 	suite_add_tcase(s, t);
 	return run_suite(s);

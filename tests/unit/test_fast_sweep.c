@@ -386,7 +386,6 @@ int main(void)
 	Suite *s = suite_create("fast_sweep");
 	TCase *t = tcase_create("sweeps");
 
-	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, test_cut_at, 0, 4 * FAKE_N_MOMENTS);
 	tcase_add_test(t, test_stale_discovery);
 	tcase_add_loop_test(t, test_recovery, 0, 2);

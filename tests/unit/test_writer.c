@@ -143,7 +143,6 @@ int main(void)
 	Suite *s = suite_create("writer");
 	TCase *t = tcase_create("all");
 
-	tcase_set_timeout(t, 120);
 	tcase_add_test(t, bounded);
 	tcase_add_test(t, newest_counts);
 	tcase_add_test(t, series_of_failures);
