@@ -113,7 +113,7 @@ static void at_moment(void *ctx, struct fake *h, enum fake_moment m)
 		if (!ftr_rng_below(&g->rng, 6))
 			let_go(g, h);
 		else if (!locked && !ftr_rng_below(&g->rng, 2))
-			usleep(1000);	/* lets the worker send its Gets */
+			fake_let_others_work();	/* the worker sends its Gets */
 	} else if (!locked && !ftr_rng_below(&g->rng, 3)) {
 		fake_settle(h);
 	}

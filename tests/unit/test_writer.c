@@ -52,7 +52,9 @@ static struct fake *start(void)
 {
 	atomic_store(&ran, 0);
 	atomic_store(&freed, 0);
-	return fake_new(&(struct fake_opts){ .pgft = "2;2,2;1,2;1,1" });
+	return fake_new(&(struct fake_opts){
+		.pgft = "2;2,2;1,2;1,1", .real_time = true
+	});
 }
 
 START_TEST(bounded)
