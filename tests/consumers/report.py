@@ -15,7 +15,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
-SECONDS = 20
+SECONDS = 600
 
 
 def start(width=1500, height=900):

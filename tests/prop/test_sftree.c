@@ -433,7 +433,6 @@ int main(void)
 	Suite *s = suite_create("sftree");
 	TCase *t = tcase_create("sftree");
 
-	tcase_set_timeout(t, 0);
 	tcase_add_test(t, whole_trees);
 	tcase_add_test(t, damaged_trees);
 	tcase_add_test(t, large_damaged_trees);

@@ -31,6 +31,7 @@ first_cable() { sim_cables "$T/fabric.net" | sed -n "${1:-1}p"; }
 
 # The plugin and two subnet managers: no check has a finding.
 case_doctor_sound() {
+	two_managers
 	local hosts
 	small 61
 	mapfile -t hosts < <(sim_hosts "$T/fabric.net")

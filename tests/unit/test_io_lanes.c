@@ -607,7 +607,6 @@ int main(void)
 	TCase *tc = tcase_create("text");
 	int n = (int)FTR_ARRAY_LEN(sound);
 
-	tcase_set_timeout(tc, 120);
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, fdbs_form);
 	tcase_add_test(tc, sl2vl_form);
