@@ -177,11 +177,11 @@ static uint32_t recommend(const struct doctor *d, struct line *l)
 		return 0;
 	l[n++] = (struct line){ "event_plugin_name ibfattree",
 				"loads the plugin with its engines" };
-	snprintf(l[n].text, sizeof(l[n].text), "routing_engine %s,updn",
-		 engine);
-	snprintf(l[n].reason, sizeof(l[n].reason), "%s; updn routes if %s refuses",
+	snprintf(l[n].text, sizeof(l[n].text), "routing_engine %s,no_fallback", engine);
+	snprintf(l[n].reason, sizeof(l[n].reason),
+		 "%s; without no_fallback OpenSM routes by min-hop, which can deadlock, if the plugin is missing",
 		 d->best ? "the fewest unreachable pairs and the best balance above" :
-		 "the default", engine);
+		 "the default");
 	n++;
 	if (d->shape_err.status)
 		l[n++] = (struct line){ "root_guid_file FILE",

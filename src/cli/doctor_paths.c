@@ -192,6 +192,8 @@ void doc_files(struct doctor *d, struct doc_result *r)
 
 void doc_ranks(struct doctor *d, struct doc_result *r)
 {
+	char ranks[CLI_COUNT_MAX], leaves[CLI_COUNT_MAX], planes[CLI_COUNT_MAX];
+	char pods[CLI_COUNT_MAX], links[CLI_COUNT_MAX], hosts[CLI_COUNT_MAX];
 	const struct ftr_shape *sh;
 
 	make_shape(d);
@@ -201,10 +203,15 @@ void doc_ranks(struct doctor *d, struct doc_result *r)
 		doc_remedy(r, "list the root switches in a root_guid_file that matches this fabric");
 		return;
 	}
-	doc_say(r, DOC_OK, "%u ranks (%s), %u leaf switches, %u planes, %u pods, %u horizontal links, %u hosts on upper switches",
-		sh->tree.n_ranks, sh->tree.roots_given ? "from root_guid_file" :
-		"inferred", sh->tree.n_leaf, sh->tree.n_planes, sh->tree.n_pods,
-		sh->tree.n_horizontal, sh->tree.n_odd);
+	doc_say(r, DOC_OK, "%s (%s), %s, %s, %s, %s, %s on upper switches",
+		cli_count(ranks, sh->tree.n_ranks, "rank", "ranks"),
+		sh->tree.roots_given ? "from root_guid_file" : "inferred",
+		cli_count(leaves, sh->tree.n_leaf, "leaf switch", "leaf switches"),
+		cli_count(planes, sh->tree.n_planes, "plane", "planes"),
+		cli_count(pods, sh->tree.n_pods, "pod", "pods"),
+		cli_count(links, sh->tree.n_horizontal, "horizontal link",
+			  "horizontal links"),
+		cli_count(hosts, sh->tree.n_odd, "host", "hosts"));
 	if (sh->tree.n_horizontal * 10 <= d->net.f->n_sw_links)
 		return;
 	r->verdict = DOC_WARNING;

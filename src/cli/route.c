@@ -114,14 +114,22 @@ static void summary(const struct route *r, const struct result *x)
 	const struct ftr_shape *sh = x->sh;
 	const char *engine = r->engine.ops->name;
 	char num[CLI_NUM_MAX], name[CLI_NAME_MAX];
+	char ranks[CLI_COUNT_MAX], sw[CLI_COUNT_MAX], leaves[CLI_COUNT_MAX];
+	char ep[CLI_COUNT_MAX], planes[CLI_COUNT_MAX], pods[CLI_COUNT_MAX];
 
-	fprintf(stderr, "%s: %u ranks%s, %u switches, %u of them leaves, %u end ports, %u planes, %u pods\n",
-		engine, sh->tree.n_ranks, sh->tree.roots_given ? " (roots given)" : "",
-		sh->f->n_sw, sh->tree.n_leaf, sh->f->n_ep, sh->tree.n_planes,
-		sh->tree.n_pods);
+	fprintf(stderr, "%s: %s%s, %s, %s, %s, %s, %s\n", engine,
+		cli_count(ranks, sh->tree.n_ranks, "rank", "ranks"),
+		sh->tree.roots_given ? " (roots given)" : "",
+		cli_count(sw, sh->f->n_sw, "switch", "switches"),
+		cli_count(leaves, sh->tree.n_leaf, "leaf", "leaves"),
+		cli_count(ep, sh->f->n_ep, "end port", "end ports"),
+		cli_count(planes, sh->tree.n_planes, "plane", "planes"),
+		cli_count(pods, sh->tree.n_pods, "pod", "pods"));
 	if (sh->tree.n_odd || sh->tree.n_horizontal)
-		fprintf(stderr, "%s: %u end ports not on leaf switches, %u horizontal links\n",
-			engine, sh->tree.n_odd, sh->tree.n_horizontal);
+		fprintf(stderr, "%s: %s not on leaf switches, %s\n", engine,
+			cli_count(ep, sh->tree.n_odd, "end port", "end ports"),
+			cli_count(sw, sh->tree.n_horizontal, "horizontal link",
+				  "horizontal links"));
 	if (sh->missing.from_nominal)
 		fprintf(stderr, "%s: missing from the nominal fabric: %u switches, %u links, %u end ports\n",
 			engine, sh->missing.n_missing_sw, sh->missing.n_missing_links,
