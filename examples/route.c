@@ -6,8 +6,8 @@
  *	cc route.c $(pkg-config --cflags --libs libftr) -o route
  *	./route fabric.net [ENGINE]
  *
- * Prints what the checker found.  Exit status 0: every host reaches every host
- * and there is no credit loop; 1: not so; 2: the fabric could not be routed.
+ * Prints the result of the checker.  Exit status: 0 if every host reaches every other
+ * host and there is no credit loop; 1 if not; 2 if the fabric could not be routed.
  */
 #include <ftr/ftr.h>
 #include <inttypes.h>

@@ -2,12 +2,13 @@
 /*
  * Balance: choosing among the candidates of every entry by counting flows.
  *
- * An engine decides which ports lead closer (equation (1) of Gliksberg et al. 2020)
- * and takes one by formula.  That is optimal on regular trees, but not where links
- * are missing, trunks differ or hosts are in unusual places.  This module moves
- * entries to other candidates until the load is even.  Ranks and candidates stay as
- * they are.  The guarantees of the engine (paths go up, then down; no credit loop)
- * therefore hold for every result, and for any mixture of old and new entries.
+ * For each entry an engine finds the ports that lead closer (equation (1) of Gliksberg
+ * et al. 2020) and takes one of them by a formula.  That is optimal on regular trees,
+ * but not where links are missing, numbers of parallel links differ or hosts are in
+ * unusual places.  This module moves entries to other candidates until the load is even.
+ * Ranks and candidates stay as they are.  The guarantees of the engine (paths go up,
+ * then down; no credit loop) therefore hold for every result, and for any mixture of old
+ * and new entries.
  *
  *	FTR_BALANCE_OFF		leave the tables as they are
  *	FTR_BALANCE_LOAD	even out all-to-all traffic: no link above the
@@ -42,11 +43,11 @@ enum ftr_balance {
 };
 
 struct ftr_balance_input {
-	/* The shape that the tables were made from.  Columns l with use_full[l]
-	 * follow the shape full instead; full and use_full NULL: none does. */
+	/* The shape that the tables were made from.  Columns l with use_full[l] were
+	 * made from the shape full instead; full and use_full NULL: none was. */
 	const struct ftr_shape *shape, *full;
 	const uint8_t *use_full;	/* [n_sw] by column */
-	/* Entries that may change: bit (lid) of row s; NULL: all may.  A row has
+	/* Entries that may change: bit lid of row s is set; NULL: all may.  A row has
 	 * (stride / 64) words of 64 bits. */
 	const uint64_t *movable;
 	enum ftr_balance depth;
@@ -63,7 +64,7 @@ struct ftr_balance_report {
 	/* mean over the shifts of the most loaded link; 0: not computed */
 	double shift_before, shift_after;
 	uint64_t moved;		/* entries changed */
-	uint32_t sweeps;
+	uint32_t sweeps;	/* passes over the entries */
 	bool cancelled;
 };
 
@@ -86,9 +87,10 @@ enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
  * _bound: the best bound from the cuts around every switch, every pod and every
  * plane, rounded up; 0: no flow crosses a link.  O(ranks * links).
  *
- * _dual: from link weights that improve with every round.  No routing is below
- * *least.  *most was reached by dividing flows among several paths, which
- * forwarding tables cannot do.  O(rounds * switches with hosts * links).
+ * _dual: from link weights that improve with every round.  Under any routing the most
+ * loaded link carries at least *least flows.  *most was reached by dividing flows among
+ * several paths, which forwarding tables cannot do.
+ * O(rounds * switches with hosts * links).
  */
 enum ftr_status ftr_balance_bound(const struct ftr_shape *sh,
 				  const uint32_t *hosts, uint32_t *bound,

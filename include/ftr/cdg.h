@@ -13,11 +13,11 @@
  *		edge counts the LIDs that cause it.
  *
  * A link is occupied for a LID from the moment an entry leads packets of some
- * source onto it until it is known to be drained.  At each switch, every occupied
+ * source onto it until the caller drains the LID.  At each switch, every occupied
  * link depends on the entry in force; while the writes of one step are in
  * progress, on both the old and the new entry.  A dependency stays in the graph
  * until the LID is drained.  For the LIDs that changed, the graph is thus the
- * union of everything that packets may still follow.  It does not contain
+ * union of all entries that packets may still follow.  It does not contain
  * combinations that never existed: once the replacement of an entry is
  * acknowledged, no later packet uses the old one.
  *
@@ -29,7 +29,7 @@
  * that SL2VL gives.  A link that is down carries nothing and its vertices lie on no
  * cycle: a packet routed to a port without a link is dropped and waits for nothing.
  *
- * Memory: 1 byte per (switch, LID) twice, by row and by column, and a third time
+ * Memory: 2 bytes per (switch, LID), one by row and one by column, and a third byte
  * for LIDs that are not drained; 4 bytes per pair of VLs that meet in a switch.
  * Cycles are found with an incrementally maintained topological order (Pearce and
  * Kelly 2006, "A dynamic topological sort algorithm").
@@ -67,7 +67,7 @@ struct ftr_cdg_write {		/* the entry of sw (for a given LID) becomes port */
 };
 
 /*
- * The graph of t over f, which must outlive it; t is copied.  opts NULL: all
+ * Make the graph of t over f.  f must outlive the graph; t is copied.  opts NULL: all
  * zero.  FTR_REFUSED: t has a cycle (a forwarding loop is one); FTR_INVAL: t or
  * the SL2VL tables are not of f's size.  O(n_sw * LIDs).
  */
@@ -87,7 +87,7 @@ const uint8_t *ftr_cdg_column(const struct ftr_cdg *g, ftr_lid lid);
  * Change entries of one LID: w[0 .. n-1] by ascending step, each switch at most
  * once per step.  The change is made, and *closes is false, if no intermediate
  * state has a cycle, in any order within a step and together with everything that
- * is not drained.  Otherwise nothing is changed and *closes is true.  On failure
+ * is not yet drained.  Otherwise nothing is changed and *closes is true.  On failure
  * (FTR_NOMEM, FTR_INVAL for a port beyond the switch) nothing is changed either.
  * O(entries on the new paths), O(n_sw) at worst, plus the search of the affected
  * part of the order.
@@ -110,15 +110,15 @@ enum ftr_status ftr_cdg_link_down(struct ftr_cdg *g, ftr_sw s, ftr_port port,
 				  struct ftr_err *err) FTR_MUST_USE;
 bool ftr_cdg_link_is_down(const struct ftr_cdg *g, ftr_sw s, ftr_port port);
 /*
- * The link comes up, and the entries that lead onto it count again.  If that would
+ * The link comes up, and the entries that lead onto it are in force again.  If that would
  * close a cycle, *closes is true and the link stays down: change those entries
  * first.  FTR_REFUSED while LIDs are not drained.
  */
 enum ftr_status ftr_cdg_link_up(struct ftr_cdg *g, ftr_sw s, ftr_port port,
 				bool *closes, struct ftr_err *err) FTR_MUST_USE;
 
-/* May packets for lid be on the link out of that port, by the entries at the last
- * drain or by later changes? */
+/* True if packets for lid may be on the link out of that port, by the entries at the
+ * last drain or by later changes. */
 bool ftr_cdg_occupied(const struct ftr_cdg *g, ftr_sw s, ftr_port port,
 		      ftr_lid lid);
 

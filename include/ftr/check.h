@@ -32,7 +32,7 @@
  * along every path.  A bad path counts up to the point where it ends (a loop
  * counts as a cycle).
  *
- * The proof.  If every walked entry moves up or down by the claimed rank, and none
+ * The proof.  If every walked entry moves up or down by the claimed rank, and no path
  * turns up after down, the graph is acyclic (Gliksberg et al. 2020, section 4.1;
  * links ordered by up, then down).  The graph is then not built.  A hop between
  * equal ranks invalidates the proof.  Additional claimed turns are allowed if the
@@ -42,7 +42,7 @@
  *
  * Without the proof the graph is built and searched.  One shortest cycle is
  * reported, starting with its lowest channel.  Only in a very large graph without
- * short cycles is the search cut off, after 2^27 edges; the shortest cycle found
+ * short cycles does the search stop early, after 2^27 edges; the shortest cycle found
  * so far is then reported.
  *
  * VLs.  Without sl2vl and path_sl in the options, all packets share one VL.  With
@@ -77,8 +77,8 @@ enum ftr_finding {
 	FTR_FIND_DEAD_PORT,
 	FTR_FIND_WRONG_END,
 	FTR_FIND_LOOP,
-	FTR_FIND_TURN,		/* up after down by the claimed ranks, not
-				 * claimed itself */
+	FTR_FIND_TURN,		/* a hop up after a hop down, by the claimed ranks,
+				 * that is no claimed turn */
 	FTR_N_FINDINGS
 };
 /* "a loop", "a missing entry", ...: for use in a sentence. */
@@ -121,10 +121,11 @@ struct ftr_channel {		/* a directed switch-to-switch link */
 struct ftr_check_report {
 	uint64_t pairs[FTR_N_CHECK_CLASSES];
 	uint64_t bad[FTR_N_CHECK_CLASSES];	/* pairs that do not arrive */
-	/* (switch, LID) walks that end in each finding, a switch's own LID
-	 * included.  TURN: entries that lead up for a LID that some other switch,
-	 * by the claimed ranks, sends down to them, counted from any switch (a
-	 * turn on no source's path does not invalidate the proof) */
+	/* number of walks (switch, LID) that end in each finding, a switch's own
+	 * LID included.  FTR_FIND_TURN: entries that lead up at switches to which
+	 * another switch sends the same LID downward, by the claimed ranks.  They
+	 * count even if no source's path takes the turn; such a turn does not
+	 * invalidate the proof */
 	uint64_t found[FTR_N_FINDINGS];
 	struct ftr_check_sample sample[FTR_N_FINDINGS];	/* if found[] > 0 */
 	/* walks that do not arrive, except those that end in a missing entry:
@@ -136,12 +137,13 @@ struct ftr_check_report {
 	 * at FTR_CYCLE_MAX */
 	uint32_t cycle_len;
 	struct ftr_channel cycle[FTR_CYCLE_MAX];
-	/* VLs of a link in the graph; 0: one for all, or graph not built */
+	/* number of VLs of each link in the graph; 0: all packets share one VL, or
+	 * the graph was not built */
 	uint32_t n_vls;
 	/* counted while the graph is built, hence 0 if the proof holds: */
 	uint64_t no_sl;		/* (source, LID) without an SL in path_sl */
-	uint64_t vl_drops;	/* (switch, in port, SL, LID) mapped to VL 15;
-				 * one for each packet that starts there */
+	/* number of different (switch, in port, SL, LID) mapped to VL 15 */
+	uint64_t vl_drops;
 	struct ftr_check_sample vl_drop;	/* the first; from == at */
 };
 
@@ -163,8 +165,8 @@ enum ftr_status ftr_check_tables(const struct ftr_fabric *f,
  * a fabric whose links went down or came up.  The check costs work in proportion
  * to the changes only.
  *
- * f is the fabric as it was when it was recorded.  Links that are down now have
- * their bits set in dead; links that are up but not in f are listed in extra.
+ * f is an earlier state of the fabric.  Links of f that are down now have their bits
+ * set in dead; links that are up now but not in f are listed in extra.
  */
 struct ftr_check_delta {
 	/* bit f->sw[s].first_port + p: the link there is down; both ends are
@@ -187,7 +189,8 @@ struct ftr_check_delta {
 
 struct ftr_delta_report {
 	/* walks from changed entries over the new tables that end in each
-	 * finding; TURN: entries that lead up and are entered from above */
+	 * finding; FTR_FIND_TURN: entries that lead up at switches to which another
+	 * switch sends the same LID downward */
 	uint64_t found[FTR_N_FINDINGS];
 	struct ftr_check_sample sample[FTR_N_FINDINGS];	/* if found[] > 0 */
 	uint64_t harmful;	/* as in ftr_check_report, of these walks */
@@ -198,18 +201,19 @@ struct ftr_delta_report {
 	/* unchanged entries that lead to a switch whose entry was removed by this
 	 * change */
 	uint64_t stranded;
-	/* (switch that sends down, switch that sends up) where one uses its old
-	 * entry and the other its new one, over links that are up: dependencies
-	 * that neither of the two tables has.  Pairs that cannot occur in the
-	 * order of writes are not counted */
+	/* pairs of a switch that sends down and the next switch, which sends up,
+	 * where one uses its old entry and the other its new one, over links that
+	 * are up: dependencies that neither of the two tables has.  Pairs that
+	 * cannot occur in the order of writes are not counted */
 	uint64_t mixed;
 	struct ftr_check_sample mixed_at;	/* the first, if any */
-	/* entries that are not written after the next changed entry on their path */
+	/* changed entries that are not written after the next changed entry on
+	 * their path */
 	uint64_t early;
-	/* Only claimed turns, no hop between equal ranks, nothing mixed.  If the
-	 * same holds for the old tables with the same claims, the channel
-	 * dependencies of both together have no cycle (Gliksberg et al. 2020,
-	 * section 4.1) */
+	/* true: the changed entries make no turns except claimed ones and no hop
+	 * between equal ranks, and mixed is 0.  If the old tables, too, have only
+	 * these claimed turns, the channel dependencies of both tables together have
+	 * no cycle (Gliksberg et al. 2020, section 4.1) */
 	bool proved;
 };
 
@@ -217,12 +221,11 @@ struct ftr_delta_report {
  * Check t, the new tables, given that the old ones (t without the changes) were
  * checked before.  If there are no findings except missing entries, and nothing is
  * missed or stranded, then t is as safe on the current fabric as the old tables
- * were on the old one: every path that a change affects runs into a changed entry,
- * and was walked from there.
+ * were on the old one: every affected path reaches a changed entry, and is walked
+ * from there.
  * Errors: FTR_INVAL: t is not of f's size, or the changes are not of t or not in
  * order; FTR_NOMEM.  The report is the same for any team.
- * O(changes * (path + ports of switches with a missing entry) + links gone * LIDs
- * + n_sw).
+ * O(changes * (path + ports of switches with a missing entry) + n_gone * LIDs + n_sw).
  */
 enum ftr_status ftr_check_changes(const struct ftr_fabric *f,
 				  const struct ftr_tables *t,
@@ -255,9 +258,9 @@ enum ftr_status ftr_check_lost(const struct ftr_fabric *f,
 			       const struct ftr_tables *t, ftr_lost_fn fn,
 			       void *ctx, struct ftr_err *err) FTR_MUST_USE;
 
-/* part[n_sw]: the lowest-numbered switch that links connect with this switch,
- * itself included.  Two switches have the same value if and only if a physical
- * path connects them.  O(ports). */
+/* Sets part[n_sw]: for each switch, the lowest-numbered switch that links connect
+ * with it, itself included.  Two switches have the same value if and only if a
+ * physical path connects them.  O(ports). */
 void ftr_check_parts(const struct ftr_fabric *f, uint32_t *part);
 
 #ifdef __cplusplus

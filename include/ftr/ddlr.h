@@ -5,8 +5,8 @@
  * tables.
  *
  * Source: Sem-Jacobsen et al. 2006 (section 3.1, R_m) and Sem-Jacobsen et al. 2011
- * (sections V to VI, and the hybrid of section IX-A).  Up to k-1 faults are routed
- * around next to the fault, where k is the number of switches above each switch.
+ * (sections V to VI, and the hybrid of section IX-A).  Up to k-1 faults are bypassed
+ * by switches next to the fault, where k is the number of switches above each switch.
  *
  * deviation: In the papers a switch sees a fault itself and tries one port after
  * the other.  The packet carries a vector of tried ports, and one (links) or two
@@ -15,19 +15,20 @@
  * knows all faults and writes the detour that works, so no VLs are needed for
  * detours that are only tried.
  *
- * Link c-s is lost, c above s.  For every LID that c sent to s:
+ * Link c-s fails; c is above s.  For every LID that c sent to s:
  *
  *	  c     t		c: down to b, another switch below c
  *	  | \ / |		b: up to t, a switch above both b and s
  *	  |  X  |		s: its own upward entries move to others
  *	  | / \ |
- *	  b     s		lost: c-s, drawn from c to s
+ *	  b     s		the failed link is the diagonal from c to s
  *
  * A parallel link to the same switch is preferred.  Next comes a neighbour that
  * already has a path, then a detour.  A failed switch needs a detour of two tiers
- * down.  The search is the same in all cases: the shortest path over links that
- * are up, down and then up, to a switch whose entries lead to the LID.  The
- * switches between are rewritten as well.  (b, t) is chosen per LID, by load.
+ * down.  The search is the same in all cases: it finds the shortest path of working
+ * links that leads first down, then up, to a switch whose entries lead to the LID.
+ * The entries of the switches in between are rewritten as well.  The pair (b, t) is
+ * chosen per LID, by load.
  *
  * Clean planes.  If packets turn at a switch of rank m from plane P to plane Q
  * (components of the switches above rank m), that is an arc P -> Q.  New arcs lead
@@ -38,16 +39,16 @@
  *
  * For packets other than host to host this rule is binding, on any number of VLs:
  * their repairs never make a clean plane unclean.  For host-to-host packets it is
- * only a preference.  Whether such a repair is made is decided by the channel
- * dependency graph (<ftr/cdg.h>), which holds everything that packets may still
- * follow.  A repair that would close a cycle is not made for that LID; the next
+ * only a preference.  The channel dependency graph (<ftr/cdg.h>), which holds all
+ * entries that packets may still follow, decides whether such a repair is made.  A
+ * repair that would close a cycle is not made for that LID; the next
  * (b, t) is tried, and finally the LID's column of the inverted order (sftree on
  * the damaged fabric).  If all fail, the entry stays broken and is counted.
  *
  * Steps.  Writes of one step may be sent in any order.  Those of step i + 1 may be
  * sent only when all of step i are acknowledged.  Then, in every intermediate
- * state, each packet that had a path has one, no entries form a loop, and nothing
- * closes a cycle of channel dependencies.
+ * state, each packet that had a path has one, no entries form a loop, and the channel
+ * dependencies have no cycle.
  *
  * Life of a planner, all calls from one thread:
  *
@@ -78,8 +79,8 @@ struct ftr_ddlr_opts {
 	 * VL for all SLs */
 	const struct ftr_sl2vl *sl2vl;
 	uint16_t sls;		/* set of SLs in use, one bit per SL; 0: SL 0 */
-	/* Packets that switches send count as well.  Leave it off with the tables
-	 * of sftree and one VL: few detours are then free of cycles.
+	/* Packets that switches send count as well.  Do not set this with the
+	 * tables of sftree and one VL: hardly any detour would be free of cycles.
 	 * If every clean path for host-to-host packets closes a cycle with
 	 * packets from switches, the latter are ignored from then on
 	 * (plan.hosts_only).  In that case make a new planner from the next full
@@ -111,7 +112,7 @@ enum ftr_ddlr_how {
 	FTR_HOW_INVERTED,	/* the inverted order */
 	FTR_HOW_RESTORED,	/* as before the fault */
 	FTR_HOW_NEW,		/* transition to new tables */
-	FTR_HOW_NONE,		/* entry removed, or it would close a cycle */
+	FTR_HOW_NONE,		/* entry removed, so that it closes no cycle */
 	FTR_N_HOWS
 };
 
@@ -124,17 +125,18 @@ struct ftr_ddlr_write {
 };
 
 struct ftr_ddlr_plan {
-	struct ftr_ddlr_write *write;	/* by (step, switch, LID) */
+	struct ftr_ddlr_write *write;	/* sorted by (step, switch, LID) */
 	uint32_t n;
 	uint32_t n_steps;
-	uint32_t n_switches;	/* with a write */
+	uint32_t n_switches;	/* switches with a write */
 	uint64_t how[FTR_N_HOWS];	/* writes by kind */
-	/* entries towards LIDs whose switch is up that still lead onto a link
-	 * that is down */
+	/* entries that still lead onto a link that is down, of LIDs whose switch
+	 * is up */
 	uint64_t unhealed;
 	uint64_t unclean;	/* repairs onto a plane that is not clean */
 	uint64_t refused;	/* repairs not made because they close a cycle */
-	bool hosts_only;	/* packets from switches are not counted */
+	bool hosts_only;	/* packets from switches are ignored: see
+				 * switch_sources */
 	/* transition, recovery: LIDs that keep old entries for now, because the
 	 * new ones would close a cycle with packets still in flight */
 	uint32_t held;
@@ -163,13 +165,13 @@ const struct ftr_tables *ftr_ddlr_tables(const struct ftr_ddlr *r);
  * The local repair for any number of events at once, in the given order.  An event
  * that reports the current state has no effect.
  *
- * After events that bring something back, entries that differ from the tables as
+ * After links or switches came back, entries that differ from the tables as
  * written return to them wherever those have a path, in the opposite order: c
  * first, then b.  Broken entries may lead onto a link that comes up, and close a
  * cycle there.  Such entries are removed first: writes FTR_HOW_NONE, step 1, which
  * must be acknowledged before the subnet manager makes the link active.
  *
- * FTR_REFUSED for events that bring something back while packets are not drained;
+ * FTR_REFUSED for links or switches that come back while packets are not drained;
  * FTR_INVAL for a switch or port that does not exist.  Per LID: O(paths examined),
  * a few microseconds on a tree.
  */
@@ -178,9 +180,9 @@ enum ftr_status ftr_ddlr_events(struct ftr_ddlr *r,
 				struct ftr_ddlr_plan *plan,
 				struct ftr_err *err) FTR_MUST_USE;
 
-/* The same, with events derived from now, a copy of the fabric in its current
- * state: everything that is missing from it, or is back.  Links between switches
- * and whole switches are matched by GUID and port. */
+/* The same, with the events that lead to the current fabric, given as `now`: the parts
+ * that are missing there, and those that are back.  Links between switches and whole
+ * switches are matched by GUID and port. */
 enum ftr_status ftr_ddlr_to(struct ftr_ddlr *r,
 			    const struct ftr_fabric *now,
 			    struct ftr_ddlr_plan *plan,
@@ -214,7 +216,8 @@ void ftr_ddlr_plan_fini(struct ftr_ddlr_plan *plan);
  * planes are clean at first; each fault makes one unclean.
  */
 struct ftr_guarantee {
-	uint32_t k;		/* switches that are up above the weakest switch */
+	uint32_t k;		/* number of working neighbours above the weakest
+				 * switch */
 	uint32_t faults;	/* min(k, clean) - 1, or 0 */
 	uint32_t planes;	/* distinct planes above the weakest */
 	uint32_t clean;		/* least number of clean planes above a switch */

@@ -47,13 +47,13 @@ enum ftr_placement {
 	FTR_PLACE_EVEN = 0,
 	FTR_PLACE_STABLE,
 	/* Gliksberg et al. 2020, equations (3) and (4), over the present groups: */
-	FTR_PLACE_LITERAL,	/* as published: groups by GUID, dividers of
-				 * Procedure 1 over the present switches */
-	FTR_PLACE_PLANES	/* the same with groups by plane */
+	FTR_PLACE_LITERAL,	/* as published: groups in the order of GUIDs,
+				 * dividers of Procedure 1 over the present switches */
+	FTR_PLACE_PLANES	/* the same, with groups in the order of planes */
 };
 
-/* LITERAL and PLANES also affect the shape: the order of its groups, and what its
- * dividers count.  Sets the options that depend on how, and leaves the others. */
+/* Set the options of the shape that depend on how, and leave the others.  LITERAL and
+ * PLANES change the order of its groups and the switches that its dividers count. */
 static inline void ftr_placement_shape(enum ftr_placement how,
 				       struct ftr_shape_opts *opts)
 {
@@ -118,9 +118,10 @@ struct ftr_route_stats {
 	 * Algorithm 2 of Bogdanski et al. 2012 made (get_path_length); else 0 */
 	uint32_t longest_made;
 	ftr_sw root;		/* sftree: root of the subtree; else FTR_SW_NONE */
-	/* Levels by which every entry moves up, then down: a claim for the
-	 * checker.  order: the caller's [n_sw], or NULL.  order_known: it was
-	 * filled (an engine may have no order, or one of more than 255 levels) */
+	/* The level of every switch, by which every path goes up, then down: a
+	 * claim for the checker.  order: the caller's [n_sw], or NULL.  order_known:
+	 * it was filled (an engine may have no order, or one of more than 255
+	 * levels) */
 	uint8_t *order;
 	bool order_known;
 	/* The shape whose ranks, costs and groups the tables follow exactly, as
@@ -130,25 +131,27 @@ struct ftr_route_stats {
 	bool by_rank;
 	struct ftr_shape *routed;
 	struct ftr_balance_report balance;
-	/* dmodc, FTR_PATHS_ALL.  Turns of the tables besides up-then-down by
-	 * order, by (from, at, to): a claim for the checker.  turn: filled if
-	 * keep_turns was set, else NULL; the caller must free() it */
+	/* dmodc, FTR_PATHS_ALL.  turn: the extra turns of the tables, sorted by
+	 * (from, at, to): a claim for the checker.  Filled if keep_turns was set,
+	 * else NULL; the caller must free() it */
 	struct ftr_turn *turn;
 	uint32_t n_turns;
-	uint64_t extra_pairs;	/* (end port, LID of another) connected by them */
+	uint64_t extra_pairs;	/* pairs (end port, LID of another) that these turns
+				 * connect */
 	uint64_t longer_pairs;	/* other pairs whose path became longer because of
 				 * the turns: end ports on a switch with a turn */
 	bool reordered;		/* extra turns did not suffice: everything is
 				 * routed by the inverted order of sftree */
 };
 
-/* Which entries an engine fills.  Island: a part of the fabric that links connect. */
+/* Which entries an engine fills.  Island: a connected component of the fabric. */
 enum ftr_promise {
-	FTR_PROMISE_UPDOWN = 0,	/* where the shape has a finite cost */
-	FTR_PROMISE_HOSTS,	/* also from every switch with end ports to all
-				 * end ports of its island, and from every
-				 * switch to the subnet managers of its island */
-	FTR_PROMISE_ALL		/* from every switch to every LID of its island */
+	FTR_PROMISE_UPDOWN = 0,	/* those with a finite cost in the shape */
+	FTR_PROMISE_HOSTS,	/* also those of every switch with end ports for all
+				 * end ports of its island, and those of every
+				 * switch for the subnet managers of its island */
+	FTR_PROMISE_ALL		/* those of every switch for every LID of its
+				 * island */
 };
 
 struct ftr_engine_ops {

@@ -57,7 +57,7 @@ enum ftr_status ftr_gen_pgft(const struct ftr_pgft *pgft,
 /*
  * A torus of k[0] x k[1] x ... switches.  Each switch has hosts of its own and, in
  * every dimension, a link to the next switch, with wraparound.  It is meant for
- * simulations that need no tree; the engines route it up and down below one switch.
+ * simulations that need no tree.  The engines rank it below a single root switch.
  *
  * Without random_ports, port 2d + 1 leads to the next switch of dimension d, port
  * 2d + 2 to the previous one, and hosts follow.  Switches are named "sw-X-Y-..".
@@ -80,7 +80,8 @@ enum ftr_status ftr_gen_torus(const struct ftr_torus *torus,
 			      struct ftr_fabric **out,
 			      struct ftr_err *err) FTR_MUST_USE;
 
-/* Any generated fabric from its text: a torus, or what ftr_pgft_parse() reads. */
+/* Any generated fabric from its text: a torus as for ftr_torus_parse, or a PGFT as for
+ * ftr_pgft_parse. */
 enum ftr_status ftr_gen_shape(const char *text,
 			      const struct ftr_gen_opts *opts,
 			      struct ftr_fabric **out,

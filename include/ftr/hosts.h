@@ -4,9 +4,10 @@
  *
  * A host is the set of all channel adapters whose node description begins with the
  * same name: "NAME" or "NAME DEVICE" ("node12 mlx5_0", "node12 HCA-1").  The name is
- * cut at its first dot unless full names are requested.  The following name no host:
- * descriptions of other forms (firmware defaults), "localhost", Aggregation Nodes,
- * routers, and names with characters other than letters, digits, '-', '_' and '.'.
+ * cut at its first dot unless full names are requested.  Aggregation Nodes and routers
+ * are not hosts, nor are ports with a description of another form (firmware defaults),
+ * with the name "localhost", or with a name that has characters other than letters,
+ * digits, '-', '_' and '.'.
  */
 #ifndef FTR_HOSTS_H
 #define FTR_HOSTS_H
@@ -30,7 +31,7 @@ struct ftr_host {
 
 struct ftr_hosts {
 	uint32_t n;
-	const struct ftr_host *host;	/* by name, natural order */
+	const struct ftr_host *host;	/* sorted by name, natural order */
 	const ftr_ep *ep;	/* ports with a link, by (host, switch, port) */
 	uint32_t n_nameless;	/* channel adapter ports that name no host */
 	struct ftr_arena *arena;
@@ -40,7 +41,8 @@ enum ftr_status ftr_hosts_new(const struct ftr_fabric *f, bool full_names,
 			      struct ftr_hosts **out,
 			      struct ftr_err *err) FTR_MUST_USE;
 void ftr_hosts_free(struct ftr_hosts *h);	/* NULL is accepted */
-/* Find by name, which is cut like those of h; FTR_HOST_NONE: unknown.  O(log n). */
+/* Find a host by name; the name is cut as in ftr_hosts_new.  FTR_HOST_NONE: unknown.
+ * O(log n). */
 uint32_t ftr_hosts_find(const struct ftr_hosts *h, const char *name);
 
 /* ---- lists of hosts ------------------------------------------------------ */
@@ -63,8 +65,8 @@ struct ftr_host_list {
 };
 
 /*
- * Read a file of hosts, or (jobs) of lines "JOB HOST HOST ...", where a job may have
- * several lines.  A host that appears twice in one group is one entry with the sum of
+ * Read a list of hosts or, if jobs is true, lines "JOB HOST HOST ...", where a job may
+ * have several lines.  A host that appears twice in one group is one entry with the sum of
  * its slots.  '#' begins a comment.  FTR_PARSE: brackets that do not match, more than
  * 65,536 hosts in one word, slots outside 1 .. 65,535.
  */
@@ -87,14 +89,14 @@ struct ftr_slurm_opts {
 
 struct ftr_slurm_counts {
 	uint32_t nodes;
-	uint32_t split;		/* hosts on several leaves, where no other host has
-				 * the same set: placed by the first leaf */
+	uint32_t split;		/* hosts on several leaves that share this set of
+				 * leaves with no other host: placed by the first */
 	uint32_t block_min, block_max;	/* hosts per block */
 };
 
 /*
  * Write topology.conf(5).  A switch of Slurm's tree is a set of hosts on the same
- * leaves, or a pod of the fabric (its switches are equivalent to a scheduler).  Each
+ * leaves, or a pod of the fabric (whose switches a scheduler need not distinguish).  Each
  * island of the fabric has its own root.  Blocks are the pods of rank 1, or the
  * leaves if there are only two ranks.
  * FTR_SHAPE: no host has a link.

@@ -12,9 +12,9 @@
  * any sequence of events are identical to those of dmodc over the fabric in its
  * current state, with the ranks, destinations and dividers of the initial shape.
  *
- *	events -> links  -> down-costs, ascending ranks	\  only pairs
- *			 -> costs, descending ranks	 > (switch, column)
- *			 -> entries -> steps -> writes	/  that changed
+ *	events -> links  -> down-costs, by ascending rank	\  only pairs
+ *			 -> costs, by descending rank		 > (switch, column)
+ *			 -> entries -> steps -> writes		/  that changed
  *
  * Source: Gliksberg et al. 2020, Procedure 1 and section 3.4, made incremental.
  * The order of writes extends the "downstream first" of Sem-Jacobsen et al. 2006
@@ -33,9 +33,10 @@
  *				and y now routes upward, then y is written after
  *				x, and after the buffers behind x have drained
  *
- * By the first rule every written entry leads along its final path at once: while
- * a step is being written, in any order within it, no packet loops, and no pair
- * is broken that works both before (with the links as they are now) and after.
+ * By the first rule every written entry leads along its final path at once.  While
+ * a step is being written, in any order within it, no packet loops.  A pair of hosts
+ * that has a path under the old tables (with the links as they are now) and under the
+ * new ones has a path in between as well.
  * By the second rule no packet that was routed downward to y waits for an upward
  * channel: the channel dependencies of old and new tables together remain those
  * of an up/down routing.  On PGFTs with their true ranks, with any damage, no
@@ -66,12 +67,12 @@ extern "C" {
 
 struct ftr_incr;
 
-/* A link, named by either end.  If both ends are reported it counts once; of
- * several events of one link the last one counts. */
+/* A new state of a link, which is named by either end.  If both ends are reported the
+ * event counts once; of several events of one link the last one counts. */
 struct ftr_incr_event {
 	ftr_sw sw;
 	ftr_port port;
-	bool up;		/* up from now on, else down */
+	bool up;		/* the link is up, else down */
 };
 
 /* One SMP: a block of a switch, to be written in this step. */
@@ -86,12 +87,12 @@ struct ftr_incr_result {
 	 * those that came up */
 	uint32_t n_cables, n_gone;
 	const struct ftr_link *cable;
-	/* entries that changed, by (switch, LID), and the step of each */
+	/* entries that changed, sorted by (switch, LID), and the step of each */
 	uint32_t n_changes;
 	const struct ftr_change *change;
 	const uint16_t *write_step;
-	/* writes by (step, switch, block); a block with changes of several
-	 * steps is in each of them */
+	/* writes, sorted by (step, switch, block); a block with changes of several
+	 * steps is written in each of them */
 	uint32_t n_writes;
 	const struct ftr_incr_write *write;
 	uint32_t n_write_steps;
@@ -101,19 +102,19 @@ struct ftr_incr_result {
 	 * arrived; n_write_steps if no step needs this */
 	uint32_t first_drain;
 	uint32_t n_drain;	/* entries that are written in those steps */
-	uint32_t n_switches;	/* with a changed entry */
-	uint32_t n_blocks;	/* with a changed entry, each once */
-	/* ordered pairs of leaf switches without a path: now, and those that
-	 * these events disconnected or connected again */
+	uint32_t n_switches;	/* switches with a changed entry */
+	uint32_t n_blocks;	/* blocks with a changed entry, each counted once */
+	/* ordered pairs of leaf switches: without a path now; disconnected by these
+	 * events; connected again by these events */
 	uint64_t bad_pairs, lost_pairs, regained_pairs;
 	/* amount of work */
-	uint64_t n_costs;	/* costs and down-costs changed */
-	uint64_t n_looked;	/* entries computed again */
+	uint64_t n_costs;	/* costs and down-costs that changed */
+	uint64_t n_looked;	/* entries that were computed again */
 };
 
 /*
  * Incremental tables of sh and t.  t must be the tables that dmodc makes of sh
- * with opts (NULL: FTR_ROUTE_OPTS_INIT), all strictly up, then down by
+ * with opts (NULL: FTR_ROUTE_OPTS_INIT), with all paths strictly up, then down by
  * sh->tree.rank.
  *
  * nominal: the shape that sh was made over, or NULL.  Its links between switches
@@ -121,12 +122,12 @@ struct ftr_incr_result {
  * *out; nominal and t need not.
  *
  * If sh was made by ftr_shape_reorder with FTR_REORDER_KEEP, the pairs (switch,
- * column) that it does not route downward through stay as they are.  More paths
- * than necessary may then be lost, and a pair may break during a drain.
+ * column) through which sh does not route downward stay excluded.  More paths than
+ * necessary may then be lost, and a pair may lose its path during a drain.
  *
  * With opts->keep an entry keeps the port of keep->prefer while that is a
  * candidate, else its current port.  If neither is a candidate the entry is
- * displaced, and placed by link load, unless the placement is literal.  The
+ * displaced, and placed by link load, unless the placement is FTR_PLACE_LITERAL.  The
  * tables then depend on the history of faults and change in as few entries as
  * possible.  keep->prefer must outlive *out.
  *
@@ -180,9 +181,9 @@ const struct ftr_tables *ftr_incr_tables(const struct ftr_incr *lv);
 /* Bit f->sw[s].first_port + p: the link at port p of s is down (both ends are set);
  * (f->n_ports + 63) / 64 words. */
 const uint64_t *ftr_incr_dead(const struct ftr_incr *lv);
-/* Is a link between switches known there, up or down? */
+/* True if a link between switches is known at port p of s, whether up or down. */
 bool ftr_incr_connected(const struct ftr_incr *lv, ftr_sw s, ftr_port p);
-/* Is this link between switches up? */
+/* True if this link is up. */
 bool ftr_incr_alive(const struct ftr_incr *lv, ftr_sw s, ftr_port p);
 /* Ordered pairs of leaf switches without a path. */
 uint64_t ftr_incr_bad_pairs(const struct ftr_incr *lv);

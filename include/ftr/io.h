@@ -43,7 +43,7 @@ enum ftr_unpacked {
 };
 
 struct ftr_unpacker {
-	/* does it handle files that begin with these n <= 6 bytes? */
+	/* true if it unpacks files that begin with these n <= 6 bytes */
 	bool (*knows)(const unsigned char *head, size_t n);
 	void *(*begin)(const unsigned char *head);	/* NULL: no memory */
 	/* unpacks as much as it can */
@@ -68,7 +68,7 @@ enum ftr_status ftr_parse_fabric(const char *path, const char *text,
 				 struct ftr_fabric **out,
 				 struct ftr_err *err) FTR_MUST_USE;
 
-/* Links that only one end reports, and that were left out. */
+/* Links that were left out because only one end reports them. */
 struct ftr_read_notes {
 	uint32_t one_sided;
 	char first[FTR_ERR_MAX];	/* "FILE:LINE: ..." of the first */
@@ -109,7 +109,7 @@ enum ftr_status ftr_read_lfts(const char *path, const struct ftr_fabric *f,
 			      struct ftr_lfts_gaps *gaps,
 			      struct ftr_err *err) FTR_MUST_USE;
 
-/* Read an order of end ports, opensm-*-ca-order.dump; FTR_EP_NONE is a gap.
+/* Read an order of end ports from opensm-*-ca-order.dump; FTR_EP_NONE is a gap.
  * *order is malloc()ed for the caller. */
 enum ftr_status ftr_read_order(const char *path, const struct ftr_fabric *f,
 			       ftr_ep **order, uint32_t *n,

@@ -6,13 +6,13 @@
  * its link, spread evenly over the other n - 1 ports.  The demand of a job on a
  * link is then the number of its flows there, divided by n - 1; 1 is a full link.
  *
- *	alone	the greatest demand of the job on any link, at least 1: how many
- *		times longer its exchange takes than at full rate
+ *	alone	the greatest demand of the job on any link, at least 1.  The exchange
+ *		takes this many times as long as at full rate.
  *	with	the same, with the demand of the other job added on the links
  *		that the job uses
  *
- * The interference of a job with another one is with / alone of the other.  1 is
- * none; 2 means that the other's exchange takes twice as long while both send.
+ * The interference of job A with job B is with / alone of job B.  1 means none; 2 means
+ * that the exchange of B takes twice as long while both send.
  */
 #ifndef FTR_JOBS_H
 #define FTR_JOBS_H
@@ -35,7 +35,8 @@ struct ftr_job_load {
 	uint32_t shared;	/* of those, links that other jobs use as well */
 	double alone;
 	double with_all;	/* with all other jobs */
-	ftr_sw worst_sw;	/* link of with_all, FTR_SW_NONE: job uses none */
+	ftr_sw worst_sw;	/* the link that decides with_all; FTR_SW_NONE: the
+				 * job uses no link */
 	ftr_port worst_port;
 };
 

@@ -16,14 +16,15 @@
 extern "C" {
 #endif
 
-/* Every end port of the order to every other.  O(n_sw * n).  FTR_NOMEM. */
+/* All-to-all: every end port of the order sends to every other.  O(n_sw * n).
+ * FTR_NOMEM. */
 enum ftr_status ftr_link_load_all(const struct ftr_load *ld, uint64_t *load,
 				  struct ftr_err *err) FTR_MUST_USE;
-/* Place i of the order to place (i + k) mod n.  FTR_NOMEM. */
+/* Shift k: position i of the order sends to position (i + k) mod n.  FTR_NOMEM. */
 enum ftr_status ftr_link_load_shift(const struct ftr_load *ld, uint32_t k,
 				    uint64_t *load,
 				    struct ftr_err *err) FTR_MUST_USE;
-/* The caller's pairs.  FTR_INVAL: an end port beyond the fabric.  FTR_NOMEM. */
+/* The pairs of the caller.  FTR_INVAL: an end port beyond the fabric.  FTR_NOMEM. */
 enum ftr_status ftr_link_load_pairs(const struct ftr_load *ld,
 				    const struct ftr_load_pair *pair, uint32_t n,
 				    uint64_t *load,

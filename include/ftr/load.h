@@ -28,8 +28,8 @@
  *			ports that it maps to themselves send nothing
  *	bisection	the end ports of the order are divided at random into two
  *			halves; each end port of the first sends to one of the
- *			second; of an odd number, one is left out (Hoefler et
- *			al., "Multistage switches are not crossbars", 2008:
+ *			second; if their number is odd, one is left out (Hoefler
+ *			et al., "Multistage switches are not crossbars", 2008:
  *			effective bisection bandwidth)
  *	pairs		given by the caller
  *
@@ -80,8 +80,10 @@ struct ftr_load_report {
 	uint64_t min_max;	/* the smallest maximum */
 	uint64_t sum_max;	/* mean of the maximum: sum_max / patterns */
 	struct ftr_load_bins maxima;	/* patterns by their maximum */
-	uint64_t sum_load;	/* over all patterns and links; sum_load / sum_used */
-	uint64_t sum_used;	/* is the mean over links with a flow */
+	/* sums over all patterns: flows on links, and links with a flow.  The mean
+	 * over links with a flow is sum_load / sum_used */
+	uint64_t sum_load;
+	uint64_t sum_used;
 	uint32_t worst;		/* first pattern with maximum `max`: k of a
 				 * shift, else a number from 0 */
 	uint32_t links;		/* directed links of the fabric */
@@ -91,7 +93,7 @@ struct ftr_load_report {
 	uint64_t host_max;	/* most flows that enter or leave one end port,
 				 * including those that cross no link */
 	uint32_t n_links;	/* entries of link[] */
-	/* the most loaded links, by load, then switch, then port */
+	/* the most loaded links, by descending load, then switch, then port */
 	struct ftr_load_link link[FTR_LOAD_WORST_MAX];
 };
 

@@ -27,21 +27,22 @@ struct ftr_sim_immunet {
 				 * a link and a switch, and uses no bandwidth */
 	bool control_after;	/* application packets go first; else a channel
 				 * sends one of each in turn */
-	uint8_t moves;		/* moves of a packet into the ring, 0: 4 */
+	uint8_t moves;		/* how often a packet may move into the ring, 0: 4 */
 	uint8_t inject;		/* space that a host's packet requires in the first
-				 * buffer, in packets; 0: 1, and 2 in the ring */
-	bool every_way;		/* pass a distance on for every shortest path */
-	uint64_t merge_ps;	/* pass a distance on again if it arrives this long
-				 * after the last time; 0: pass it on once */
+				 * buffer, in packets; 0: 1, or 2 in the ring */
+	bool every_way;		/* forward a distance for every shortest path */
+	uint64_t merge_ps;	/* forward a distance again if it arrives at least
+				 * this long after it was last forwarded; 0: forward
+				 * it once */
 	bool eager;		/* use the ring even if an adaptive exit is only
 				 * busy */
-	bool own_count;		/* levels count only the events that the switch
+	bool own_count;		/* levels count only the emergencies that the switch
 				 * itself has seen */
 	bool no_drain;		/* do not drain the buffers of a new ring */
 	bool one_vl;		/* do not use VL 1 of links outside the ring */
 	bool one_ring;		/* one ring from the start, on tori as well */
-	bool adaptive_start;	/* a host's packet starts into the ring only if it
-				 * has no adaptive exit */
+	bool adaptive_start;	/* a host's packet enters the ring at its first switch
+				 * only if it has no adaptive exit there */
 };
 
 #ifdef __cplusplus

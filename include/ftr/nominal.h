@@ -3,7 +3,7 @@
  * The nominal fabric: the union of all switches and links seen so far.
  *
  * A switch that loses a neighbour must not renumber its other neighbours, or one
- * lost link changes nearly every table (docs/design.md, Decisions).  Therefore the
+ * missing link changes nearly every table (docs/design.md, Decisions).  Therefore the
  * nominal fabric N is kept, with its shape S(N), and the shape of the current
  * fabric F is made over S(N):
  *
@@ -11,18 +11,18 @@
  *	ftr_shape_new(F, { .nominal = N->shape }, ...)
  *
  * Faults and recoveries do not change N.  If F has something that N lacks, a new N
- * is made, once, and all tables may change.  S(N) infers parts of a fabric that
- * was damaged when it was first seen (inferred slots, gaps for hosts).  These keep
- * their numbers when the real parts appear, so this growth moves nothing else.
+ * is made, once, and all tables may change.  For a fabric that was damaged when it was
+ * first seen, S(N) infers the missing parts (inferred slots, gaps for hosts).  They keep
+ * their numbers when the real parts appear, so this growth changes no other entries.
  * Two things cannot be inferred: which of several parallel links is missing
  * (entries of that group may move), and ranks if so much is missing that they
  * look different.
  *
  * Replacement.  A switch that F has and N lacks takes the place of a switch that N
- * has and F lacks if most of its links are those of that switch, judged by what is
- * connected to their far ends.  It is then a replacement, and nothing else is
- * renumbered.  The place keeps the GUID under which it was first seen;
- * ftr_switch.holder is the GUID of the switch that is there now.
+ * has and F lacks if most of its links lead to the same far ends.  It is then a
+ * replacement, and nothing else is renumbered.  The place keeps the GUID of the first
+ * switch that was seen there; ftr_switch.holder is the GUID of the switch that is there
+ * now.
  *
  * If F is a different fabric, N is F.  F is different if it has in common with N
  * fewer than a quarter of the switches and of the end ports, or fewer than a
@@ -30,10 +30,10 @@
  * smaller of the two numbers.
  *
  * N never shrinks by itself: a switch that was removed permanently stays missing
- * and keeps its slots.  To forget it, start again without old.  But whatever F
- * contradicts is dropped: a link one end of which is now connected elsewhere, a
+ * and keeps its slots.  To forget it, start again without old.  However, parts that F
+ * contradicts are dropped: a link one end of which is now connected elsewhere, a
  * host that moved, a host whose port is used by another host, and a missing switch
- * with more contradicted links than others.
+ * of whose links more than half are contradicted.
  *
  * N and S(N) are const and may be shared between threads.  The same F, old and
  * options give the same N, bit for bit, for any order of discovery and any team.
@@ -64,7 +64,7 @@ struct ftr_nominal_change {
 	bool reshaped;		/* the options differ from those of old */
 	uint32_t new_sw, new_links, new_hosts;	/* hosts: end ports */
 	bool other;		/* old is of a different fabric */
-	/* of old: the number that F has as well, and the total */
+	/* switches and end ports of old: the number that F has as well, the total */
 	uint32_t same_sw, same_hosts, old_sw, old_hosts;
 	uint32_t replaced_sw;	/* switches that took the place of another */
 	uint32_t changed;	/* known, but with different ports, place, LMC, kind
@@ -74,9 +74,9 @@ struct ftr_nominal_change {
 };
 
 /*
- * The nominal fabric for f.  old NULL: f itself.  If f has nothing that old lacks,
- * and opts are those of old, *out is old.  Otherwise *out is a new object, and old
- * is unchanged.  opts: NULL for defaults; the members nominal and no_slots are
+ * The nominal fabric for f; if old is NULL, that is f itself.  If f has nothing that
+ * old lacks, and opts are those of old, *out is old.  Otherwise *out is a new object,
+ * and old is unchanged.  opts: NULL for defaults; the members nominal and no_slots are
  * ignored.  change may be NULL; without old it counts all of f.
  * Errors: as ftr_shape_new for N.  O((n + links) log n) plus the cost of S(N).
  */

@@ -13,9 +13,9 @@
  *	x        0 1 2 3 4 5   6 7 8 ...
  *
  * Pod	All switches of one rank above the same leaves; at rank 0, one leaf.
- * Block	Switches drawn side by side as one unit: a pod, or the switches of one
- *	plane in it if planes have several each; at rank 0, the leaves below one
- *	pod of rank 1.
+ * Block	Switches drawn side by side as one unit.  That is a pod; or, if planes have
+ *	several switches in each pod, the switches of one plane in a pod; at rank 0,
+ *	the leaves below one pod of rank 1.
  *
  * Everything is const after ftr_picture_new.
  */
@@ -46,8 +46,8 @@ struct ftr_picture_block {
 
 /* Why a switch is marked; bits. */
 enum ftr_odd_sw {
-	FTR_ODD_FEW_UP = 1,	/* fewer upward links than most of its pod */
-	FTR_ODD_STUB = 2,	/* connects nothing */
+	FTR_ODD_FEW_UP = 1,	/* fewer upward links than mode_up */
+	FTR_ODD_STUB = 2,	/* joins only switches that lower ones join already */
 	FTR_ODD_HORIZONTAL = 4,	/* has a link to a switch of its rank */
 	FTR_ODD_SKIP = 8	/* has a link that skips a rank */
 };
@@ -62,8 +62,8 @@ enum ftr_odd_ep {
 struct ftr_missing {
 	ftr_sw low, up;		/* by rank */
 	uint32_t n;
-	bool inferred;		/* not known from a nominal fabric, but from the
-				 * other switches of the two ranks */
+	bool inferred;		/* inferred from the other switches of the two
+				 * ranks; else known from the nominal fabric */
 };
 
 struct ftr_picture {
@@ -82,10 +82,12 @@ struct ftr_picture {
 	const uint32_t *pod_at;
 	const uint8_t *odd_sw;	/* [n_sw] enum ftr_odd_sw */
 	const uint32_t *n_up;	/* [n_sw] upward links */
-	const uint32_t *mode_up;	/* [n_sw] most frequent n_up in its pod */
+	/* [n_sw] most frequent n_up among the switches of this rank below the same
+	 * pod of the next rank; 0: fewer than half of them have it */
+	const uint32_t *mode_up;
 	const uint8_t *odd_ep;	/* [n_ep] enum ftr_odd_ep */
-	/* [f->n_ports] 1: the link there is slower or narrower than most of
-	 * its kind (between the same two ranks, or to a host) */
+	/* [f->n_ports] 1: the link there is slower or narrower than most links
+	 * of its kind (between the same two ranks, or to a host) */
 	const uint8_t *slow;
 	struct ftr_arena *arena;
 };

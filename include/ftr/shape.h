@@ -29,7 +29,7 @@
  * {down: down < c_s}.  In trees whose links skip ranks, this allows an upward hop
  * after a downward one: a switch that a packet enters from above may prefer a
  * shorter upward path.  We therefore decide from the top rank downward whether s
- * "must go down" to l, which is so if s is a candidate of some switch t above it:
+ * "must go down" to l.  It must if it is a candidate of some switch t above it:
  *
  *	must(s,l) = there is t above s with down[s][l] < c[t][l]
  *	c[s][l]   = must(s,l) ? down[s][l]
@@ -42,7 +42,7 @@
  * tree.  The shape of f can therefore be made over the shape of a nominal fabric,
  * the union of everything seen so far (<ftr/nominal.h>).  Ranks, stubs, the order
  * of columns and of groups, slots, dividers, strides and indices d are then the
- * nominal ones; groups, costs and down-costs contain only what is present in f.
+ * nominal ones; groups, costs and down-costs cover only the parts present in f.
  *
  * Slot      The nominal position of an upward group among the upward groups of
  *           its switch: 0 .. n_slots[s]-1, ascending with pos.  A slot without a
@@ -51,10 +51,10 @@
  *
  * up_path   The nominal upward path of a host of class FTR_CLASS_HOST: the path
  *           by which its own leaf would send it upward.  On each tier the host
- *           has a number q among the hosts that share its switch there.  In PGFTs
- *           q is floor(d / Pi), and up_path is NULL.  It is filled where two slots
- *           of some switch lead to the same plane, so that there may be several
- *           downward paths to a leaf (src/shape/ascent.c).
+ *           has a number q among the hosts whose paths share its switch there.  In
+ *           PGFTs q is floor(d / Pi), and up_path is NULL.  It is filled only if two
+ *           slots of some switch lead to the same plane, so that there may be
+ *           several downward paths to a leaf (src/shape/ascent.c).
  *
  * Everything is const after ftr_shape_new and may be shared between threads.
  */
@@ -105,9 +105,9 @@ struct ftr_shape_opts {
 	struct ftr_guids cn;	/* port GUIDs of compute nodes */
 	struct ftr_guids io;	/* port GUIDs of I/O nodes */
 	enum ftr_leaf_order leaf_order;
-	/* The shape to make the new one over; NULL: f is all there is.  It need
-	 * only live until ftr_shape_new returns.  The options above are ignored:
-	 * they were applied to the nominal shape. */
+	/* The nominal shape, over which the new one is made; NULL: f is the complete
+	 * fabric.  It need only live until ftr_shape_new returns.  If it is given, the
+	 * options above are ignored: they were applied to the nominal shape. */
 	const struct ftr_shape *nominal;
 	bool no_slots;		/* slots are the groups that are present */
 	bool by_guid;		/* order upward groups by GUID, as published
@@ -122,8 +122,8 @@ struct ftr_group {
 	ftr_sw remote;		/* Omega_g */
 	uint32_t first;		/* ports: tree.group_ports[first ..] */
 	uint32_t n;		/* #g */
-	uint32_t pos;		/* position among the groups of its switch, by rank:
-				 * the order of candidates in equation (3) */
+	uint32_t pos;		/* position among the groups of its switch: the
+				 * order of candidates in equation (3) */
 	uint32_t slot;		/* nominal position among the upward groups;
 				 * FTR_SLOT_NONE: downward or horizontal */
 	uint32_t n_nominal;	/* nominal links, >= n */
@@ -133,7 +133,8 @@ struct ftr_group {
  * Aggregation Nodes do not disturb the balance of the compute nodes. */
 enum ftr_class {
 	FTR_CLASS_HOST = 0,	/* compute nodes on leaf switches */
-	FTR_CLASS_OTHER,	/* I/O, routers, Aggregation Nodes, hosts higher up */
+	FTR_CLASS_OTHER,	/* I/O nodes, routers, Aggregation Nodes, hosts on
+				 * switches that are not leaves */
 	FTR_CLASS_SW,		/* switch LIDs */
 	FTR_N_CLASSES
 };
@@ -175,8 +176,10 @@ struct ftr_shape_tree {
 	bool cn_unknown;	/* opts.cn names no port of f and was ignored */
 	bool io_unknown;	/* opts.io names no port of f and was ignored */
 	const uint8_t *rank;	/* [n_sw] */
-	const uint8_t *tier;	/* [n_sw] the rank; ftr_shape_reorder keeps it */
-	const uint8_t *stub;	/* [n_sw] 1: connects nothing, ignored for planes */
+	const uint8_t *tier;	/* [n_sw] the rank before any ftr_shape_reorder */
+	/* [n_sw] 1: joins only switches that lower ones join already; ignored for
+	 * planes */
+	const uint8_t *stub;
 	const uint32_t *leaf_hosts;	/* [n_leaf] host ports of the leaf */
 	/* groups of s: group_first[s] .. group_first[s+1]-1: upward ones first,
 	 * ordered by (plane, GUID), then downward, then horizontal ones */
@@ -193,19 +196,20 @@ struct ftr_shape_tree {
 /* The numbers that the closed form uses. */
 struct ftr_shape_numbering {
 	uint32_t stride;	/* d-indices per leaf for FTR_CLASS_HOST */
-	uint32_t n_d;		/* indices d of FTR_CLASS_HOST, gaps included */
+	uint32_t n_d;		/* number of indices d of FTR_CLASS_HOST, gaps
+				 * included */
 	const uint32_t *col;	/* [n_sw] column of a switch */
 	const ftr_sw *col_sw;	/* [n_sw] switch of a column */
 	const uint32_t *n_slots;	/* [n_sw] W_s: nominal groups above */
 	const uint64_t *divider;	/* [n_sw] Pi_s, >= 1, saturating */
-	/* nominal range of leaf columns: the leaves of the pod of the switch's own
-	 * rank (for a leaf, itself) */
+	/* nominal range of leaf columns of each switch: the leaves of its pod, the
+	 * component of the switches up to its rank (for a leaf, the leaf itself) */
 	const uint32_t *pod_first;	/* [n_sw] first column, 0 if there is none */
 	const uint32_t *pod_leaves;	/* [n_sw] number of columns, >= 1 */
 	const struct ftr_up_path *up_path;	/* [tiers][n_d], or NULL */
 	uint32_t n_dest;
-	const struct ftr_dest *dest;	/* by (col, cls, d) */
-	const uint32_t *dest_first;	/* [n_sw + 1] dests of a column */
+	const struct ftr_dest *dest;	/* sorted by (col, cls, d) */
+	const uint32_t *dest_first;	/* [n_sw + 1] first destination of a column */
 	const struct ftr_ep_index *ep_index;	/* [n_ep] */
 	const uint32_t *sw_d;		/* [n_sw] d of the LID of a switch */
 };
@@ -217,7 +221,7 @@ struct ftr_shape_reach {
 	const uint8_t *down;
 };
 
-/* What the nominal fabric has and f lacks; all 0 without a nominal shape. */
+/* Parts of the nominal fabric that f lacks; all 0 without a nominal shape. */
 struct ftr_shape_missing {
 	bool from_nominal;
 	uint32_t n_missing_sw, n_missing_links, n_missing_hosts;
@@ -256,8 +260,9 @@ bool ftr_shape_must_descend(const struct ftr_shape *sh, ftr_sw s, uint32_t l);
 
 /*
  * Candidates of (s, l), equation (1) of Gliksberg et al. 2020: the groups of s
- * that lead closer to column l, by pos; only those below if s must descend.  l is
- * not the column of s.  cand: room for FTR_PORT_MAX.  Returns their number.
+ * that lead closer to column l, by ascending pos; only downward groups if s must
+ * descend.  l is not the column of s.  cand: room for FTR_PORT_MAX.  Returns their
+ * number.
  */
 uint32_t ftr_shape_candidates(const struct ftr_shape *sh, ftr_sw s, uint32_t l,
 			      const struct ftr_group **cand);
@@ -286,9 +291,10 @@ static inline bool ftr_port_set_has(const struct ftr_port_set *set, ftr_port p)
  *	FTR_INVAL	there is a nominal shape, and f contains something that
  *			the nominal fabric lacks
  *
- * A fabric without hosts, or in several islands, is not an error.  A shape over a
- * shape over N equals one over N, except for what is reported as missing or
- * absent.  O(links * n_sw) byte operations, 2 * n_sw^2 bytes.
+ * A fabric without hosts, or in several islands, is not an error.  If the nominal
+ * shape was itself made over the shape of N, the result equals one made over the shape
+ * of N, except for the parts reported as missing or absent.
+ * O(links * n_sw) byte operations, 2 * n_sw^2 bytes.
  */
 enum ftr_status ftr_shape_new(const struct ftr_fabric *f,
 			      const struct ftr_shape_opts *opts,
@@ -303,11 +309,10 @@ void ftr_shape_free(struct ftr_shape *sh);	/* NULL is accepted */
  * ones) stay.  Ranks, the division into upward and downward groups, costs and
  * down-costs are computed again.
  *
- * how: FTR_REORDER_KEEP keeps the paths of sh where it has any: a switch that in
- * sh goes to l through a neighbour that is above it in the new order is not
- * routed downward through on the way to l, and links that were horizontal in sh
- * are not used.  FTR_REORDER_ALL has neither limit: it connects everything that
- * the order connects.
+ * how: FTR_REORDER_KEEP keeps the paths of sh where it has any.  If a switch s reaches
+ * l in sh through a neighbour that is above s in the new order, no downward path to l
+ * leads through s.  Links that were horizontal in sh are not used.  FTR_REORDER_ALL has
+ * neither limit: it connects all pairs that the order connects.
  *
  * Switches that are neighbours over used links must differ in level, else
  * FTR_INVAL.  rank is NULL in the result if there are more than 255 levels.

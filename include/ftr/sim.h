@@ -15,11 +15,11 @@
  * Switching	Virtual cut-through.  A packet may leave switch_ps after its head
  *		arrived, if the output is idle and the next buffer has space for
  *		the whole packet.  If the output is faster than the input, the
- *		packet starts so late that its tail arrives in time.  An input may
- *		feed several outputs at once, at most conf.speedup.
+ *		packet starts late enough for its tail to arrive in time.  An
+ *		input may feed several outputs at once, at most conf.speedup.
  * Queues	FTR_SIM_VOQ: a packet waits only for packets of its input that
  *		need the same output and VL.  FTR_SIM_FIFO: only the first packet
- *		of a buffer may leave, the next one after its tail.
+ *		of a buffer may leave; the next one may when its tail has left.
  * Arbitration	VLs of an output by weight (conf.weight, in units of 64 bytes, as
  *		in the low priority table of IBA 7.6.9.2); inputs of a VL in turn,
  *		packet by packet.  With conf.transit_first, inputs from end ports
@@ -31,8 +31,8 @@
  *		channel, in a switch that fails, or if the tables have no exit for
  *		it (enum ftr_sim_loss).  No other packet is ever lost: a packet
  *		that cannot move waits, without limit (see "Deadlock").  If a
- *		packet is cut while its head is further on, that part travels to
- *		its destination; the packet counts as lost where it was cut.
+ *		packet is cut while its head is further on, the front part travels
+ *		on to its destination; the packet counts as lost where it was cut.
  * Sources	Each end port and each port 0 generates packets at its own rate
  *		into an unlimited queue before its channel.  The destination of a
  *		packet is drawn when it enters the channel.
@@ -117,14 +117,14 @@ struct ftr_sim_exit {		/* a possible next hop */
 				 * this size; 1, or 2 for bubble flow control */
 	uint8_t rank;		/* the lowest rank is preferred if several exits
 				 * could be taken at once */
-	bool last;		/* do not take this exit while there is space behind
-				 * an exit of lower rank, even if its channel is
-				 * busy */
+	bool last;		/* do not take this exit while an exit of lower rank
+				 * has space in the next buffer, even if the channel
+				 * of that exit is busy */
 	uint32_t note;		/* passed to taken() */
 };
 #define FTR_SIM_EXITS 64
 
-struct ftr_sim_view {		/* what a function can see; const to it */
+struct ftr_sim_view {		/* data that a function may read but not change */
 	const struct ftr_fabric *f;
 	const struct ftr_tables *t;	/* current tables */
 	const struct ftr_sl2vl *sl2vl;	/* NULL: VL = SL */
@@ -168,7 +168,7 @@ struct ftr_sim_function {
 	/* port of s went down or came up; may be NULL */
 	void (*link)(void *state, const struct ftr_sim_view *v, ftr_sw s,
 		     ftr_port port, bool up);
-	/* expiry of an ftr_sim_after(); may be NULL if that is not used */
+	/* an ftr_sim_after() has expired; may be NULL if that is not used */
 	void (*timer)(void *state, const struct ftr_sim_view *v, uint64_t what);
 	/* a message of ftr_sim_send() has arrived completely, or was lost with
 	 * its channel; may be NULL if none is sent */
@@ -180,8 +180,8 @@ struct ftr_sim_function {
 void ftr_sim_after(const struct ftr_sim_view *v, uint64_t ps, uint64_t what);
 /*
  * Send a message of that many bytes through port of s, whose link must be up, to the
- * function at the other end.  Messages are separate from packets, like VL 15, and
- * need no credit.  If a channel has both, it sends packets and messages in turn;
+ * function at the other end.  Messages are separate from packets, as VL 15 is from data
+ * VLs, and need no credit.  If a channel has both, it sends packets and messages in turn;
  * with after, it sends messages only while no packet can be sent.
  */
 void ftr_sim_send(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
@@ -193,7 +193,8 @@ void ftr_sim_again(const struct ftr_sim_view *v, ftr_sw s);
  * space for any number of such packets. */
 void ftr_sim_drain(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
 		   unsigned int vl);
-/* hold: end ports of s and its port 0 start no more packets; else they may again. */
+/* hold true: the end ports of s and its port 0 start no packets until the function calls
+ * this with hold false. */
 void ftr_sim_hold(const struct ftr_sim_view *v, ftr_sw s, bool hold);
 
 /* The function is out of memory: the run ends with FTR_NOMEM. */
@@ -206,17 +207,18 @@ extern const struct ftr_sim_function ftr_sim_lft;
 /* ---- input ----------------------------------------------------------------- */
 
 enum ftr_sim_pattern {
-	/* the destination of every packet is a random other one */
+	/* every packet goes to another end port of the order, drawn at random */
 	FTR_SIM_UNIFORM = 0,
-	/* hot_percent of the packets to a random one of hot[], else uniform */
+	/* hot_percent of the packets go to a random end port of hot[], the others are
+	 * uniform */
 	FTR_SIM_HOTSPOT,
-	/* order[i] to order[perm(i)], a random permutation per seed; end ports that
-	 * it maps to themselves send nothing */
+	/* order[i] sends to order[perm(i)], a random permutation per seed; end ports
+	 * that it maps to themselves send nothing */
 	FTR_SIM_PERMUTATION,
-	FTR_SIM_SHIFT,		/* order[i] to order[(i + shift) % n] */
-	/* order[i] to order[i + 1], order[i + 2], ... in turn */
+	FTR_SIM_SHIFT,		/* order[i] sends to order[(i + shift) % n] */
+	/* order[i] sends to order[i + 1], order[i + 2], ... in turn */
 	FTR_SIM_ALL_TO_ALL,
-	FTR_SIM_PAIRS		/* each source to its pairs in turn */
+	FTR_SIM_PAIRS		/* each source sends to its pairs in turn */
 };
 
 enum ftr_sim_queues { FTR_SIM_VOQ = 0, FTR_SIM_FIFO };
@@ -258,42 +260,48 @@ struct ftr_sim_conf {
 	unsigned int hot_percent;
 	const struct ftr_load_pair *pair;
 	uint32_t n_pairs;
-	bool spare_dead;	/* uniform: send nothing to end ports that a link
-				 * or switch that is down disconnects */
-	double load;		/* share of the channel's data rate; >= 1: always
-				 * something to send */
-	bool periodic;		/* equal gaps, from a random phase; else
-				 * exponential */
-	/* traffic between ports 0, always uniform */
-	double switch_load;	/* share of switch_mbps; 0: none */
+	bool spare_dead;	/* uniform: send nothing to end ports whose link or
+				 * switch is down */
+	double load;		/* offered load of an end port as a share of its
+				 * channel's data rate; >= 1: there is always a
+				 * packet to send */
+	bool periodic;		/* time between packets: constant, with a random
+				 * phase; else exponentially distributed */
+	/* Ports 0 of the switches send to each other, always uniformly. */
+	double switch_load;	/* offered load of a port 0 as a share of
+				 * switch_mbps; 0: none */
 	uint32_t switch_mbps;	/* data rate of ports 0, 0: 2000 (1x SDR) */
 	uint8_t switch_sl;	/* SL if path_sl gives none */
 	uint8_t host_sl;
-	uint32_t bytes;		/* of a packet on the wire, 0: 2048 */
+	uint32_t bytes;		/* size of a packet on the wire, 0: 2048 */
 	uint32_t buffer;	/* bytes per input port and VL, 0:
 				 * FTR_SIM_PORT_BUFFER / n_vls */
-	uint32_t switch_buffer;	/* of packets from ports 0, 0: buffer */
+	/* bytes of the buffer for packets from port 0 of a switch, 0: as buffer */
+	uint32_t switch_buffer;
 	unsigned int speedup;	/* outputs that an input feeds at once, 0: no
 				 * limit */
 	unsigned int n_vls;	/* 1 .. FTR_SIM_VLS, 0: 1 */
-	uint8_t weight[FTR_SIM_VLS];	/* all 0: 1 packet each */
+	uint8_t weight[FTR_SIM_VLS];	/* of each VL in units of 64 bytes, 0: one
+					 * packet */
 	enum ftr_sim_queues queues;
 	bool transit_first;	/* outputs of a switch take no packet of its own end
 				 * ports and port 0 while a packet from another
 				 * switch can be sent */
 	uint32_t window;	/* packets of a source in flight at once, 0: no
 				 * limit */
-	uint32_t link_ps;	/* one way */
-	uint32_t switch_ps;
-	uint32_t default_mbps;	/* if the fabric does not give the rate, 0: 32000 */
+	uint32_t link_ps;	/* delay of a link in one direction */
+	uint32_t switch_ps;	/* delay of a switch */
+	uint32_t default_mbps;	/* data rate where the fabric gives none, 0: 32000 */
 	const struct ftr_sim_change *change;	/* in any order; equal times are
 						 * applied in this order */
 	uint32_t n_changes;
-	uint64_t warm_ps;	/* before the measurement */
-	uint64_t run_ps;	/* the measurement, > 0 */
-	uint64_t check_ps;	/* 0: 20 us */
-	bool stop_on_deadlock;	/* end the run there */
-	uint32_t n_series;	/* slices of warm_ps + run_ps; 0: none */
+	uint64_t warm_ps;	/* time before the measurement */
+	uint64_t run_ps;	/* duration of the measurement, > 0 */
+	uint64_t check_ps;	/* time between deadlock checks, 0: 20 us */
+	bool stop_on_deadlock;	/* end the run when a deadlock is found */
+	/* number of equal slices of warm_ps + run_ps for which results are recorded
+	 * separately; 0: none */
+	uint32_t n_series;
 	uint64_t seed;
 	uint32_t runs;		/* seeds seed, seed + 1, ..., 0: 1 */
 	/* called from time to time from the calling thread; may be NULL */
@@ -313,21 +321,24 @@ struct ftr_sim_latency {
 	uint64_t *bin;		/* [FTR_SIM_BINS] */
 };
 
-/* p in 0..1.  The upper edge of the bin that holds it; 0 if there are no values. */
+/* The upper edge of the bin that holds quantile p, 0 <= p <= 1; 0 if there are no
+ * values. */
 uint64_t ftr_sim_percentile(const struct ftr_sim_latency *l, double p);
 
 struct ftr_sim_class {		/* hosts, or ports 0 of switches */
-	uint32_t sources;	/* that may send */
+	uint32_t sources;	/* number of ports that may send */
 	double capacity;	/* bits per second that they could send */
 	/* in the measurement: */
-	uint64_t offered;	/* packets generated, injected or not; if there is
-				 * always something to send, what the channel
-				 * could carry */
+	uint64_t offered;	/* packets generated, injected or not; with
+				 * load >= 1, the packets that the channel could
+				 * carry */
 	uint64_t injected;	/* packets that entered a channel */
 	uint64_t delivered;
 	uint64_t bytes;		/* delivered */
-	struct ftr_sim_latency total;	/* of delivered packets, since generated */
-	struct ftr_sim_latency network;	/* from entering the first channel */
+	/* latency of delivered packets: from their generation, and from entering
+	 * the first channel */
+	struct ftr_sim_latency total;
+	struct ftr_sim_latency network;
 };
 
 struct ftr_sim_channel_use {
@@ -341,7 +352,8 @@ struct ftr_sim_channel_use {
 struct ftr_sim_slice {
 	uint64_t injected, delivered, bytes, lost;
 	uint64_t hops;		/* channels crossed by delivered packets */
-	double latency_ps;	/* mean of delivered packets, since generated */
+	double latency_ps;	/* mean latency of delivered packets from their
+				 * generation */
 };
 
 struct ftr_sim_wait {		/* a full buffer in a wait-for cycle */
@@ -368,7 +380,7 @@ struct ftr_sim_result {
 	uint64_t stuck_packets;
 	/* each waits for the next, the last for the first */
 	struct ftr_sim_wait cycle[FTR_SIM_CYCLE_MAX];
-	uint32_t n_channels;	/* those with a link, without those of port 0 */
+	uint32_t n_channels;	/* channels of links; those of ports 0 are left out */
 	struct ftr_sim_channel_use *channel;
 	uint32_t n_series;
 	struct ftr_sim_slice *series;

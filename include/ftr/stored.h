@@ -9,7 +9,7 @@
  *	preferred	complete tables, with the GUIDs of the switches and of the
  *			owners of the LIDs
  *	displaced	the entries that hold another port because their preferred
- *			port leads nowhere now
+ *			port does not lead to the destination now
  */
 #ifndef FTR_STORED_H
 #define FTR_STORED_H
@@ -30,13 +30,13 @@ struct ftr_stored_id {
 };
 
 /* Identity of a nominal fabric: its switches, the links between them, and
- * lists, a hash of everything else that decides its ranks. */
+ * lists, a hash of the other input that decides its ranks (struct ftr_nominal). */
 uint64_t ftr_stored_nominal(const struct ftr_fabric *nominal, uint64_t lists);
 
 struct ftr_stored {
 	struct ftr_stored_id id;
-	bool searched;		/* the full search has improved them */
-	/* f: switches and owners of LIDs by GUID only, no links */
+	bool searched;		/* the full search has improved the tables */
+	/* the fabric of t: switches and owners of LIDs by GUID, without links */
 	const struct ftr_fabric *f;
 	struct ftr_tables *t;
 };
@@ -54,8 +54,8 @@ enum ftr_status ftr_stored_read(const char *path,
 				   struct ftr_err *err) FTR_MUST_USE;
 void ftr_stored_free(struct ftr_stored *p);	/* NULL is accepted */
 
-struct ftr_displaced {		/* one entry */
-	uint64_t guid;		/* of the switch */
+struct ftr_displaced {		/* a displaced entry */
+	uint64_t guid;		/* node GUID of the switch */
 	ftr_lid lid;
 	ftr_port port;
 };

@@ -2,8 +2,8 @@
 /*
  * Linear forwarding tables of all switches, and the difference of two.
  *
- * One row per switch, one byte per LID, row-major; rows are padded to whole
- * 64-entry blocks (what one SMP carries) and start on a 64-byte line:
+ * One row per switch, one byte per LID, row-major.  Rows are padded to whole blocks of
+ * 64 entries (one SMP carries one block) and are aligned to 64 bytes:
  *
  *	         lid 0   1   2  ...  max_lid   pad
  *	switch 0  255   p   p         p        255 ...

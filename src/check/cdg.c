@@ -2,14 +2,15 @@
 /*
  * The channel dependency graph, filled LID by LID.
  *
- * Routing is free of deadlock if the graph "a packet may hold link a and wait
- * for link b" has no cycle; for deterministic tables also only if (Dally and
- * Seitz 1987). A packet that came from switch x over link a to s waits for the
+ * The graph has an edge from link a to link b if a packet may hold a and wait
+ * for b. Routing is free of deadlocks if the graph has no cycle; for
+ * deterministic tables the converse is true as well (Dally and Seitz 1987).
+ * A packet that came from switch x over link a to s waits for the
  * one link that s has for its LID. For one LID it is therefore enough to know
  * which switches are on a path from a source. Each path is followed until it
  * joins one that was followed before, so that a LID costs O(n_sw). Paths that
- * do not arrive count as far as they go: their packets hold links until they
- * are dropped. A loop is a cycle by itself.
+ * do not arrive count up to their end, because their packets hold links until
+ * they are dropped. A loop is a cycle by itself.
  *
  * Workers share the bits. A bit is set by an atomic OR, and only if it is not
  * set yet; the order does not matter.

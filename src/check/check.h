@@ -6,7 +6,7 @@
  *	updown.c	128 LIDs at a time, two sweeps along the ranks
  *	walk.c		one LID, any tables: follow paths, find loops
  *	cdg.c		channel dependencies of one LID
- *	lanes.c		the same over (link, VL)
+ *	lanes.c		channel dependencies of one LID over (link, VL)
  *	claims.c	test of the claimed turns
  *	cycle.c		search for a shortest cycle in the dependency graph
  *	finding.c	findings and their samples
@@ -15,13 +15,14 @@
  *	dyn*.c		<ftr/cdg.h>, see dyn.h
  *	load*.c		<ftr/load.h>, see link_load.h
  *
- * The walks read the fabric from hop[] only. It has 256 next rows per switch,
- * so that any byte of a table is a valid index. A row is a switch or one of the
- * END_ values below, which follow the switches:
+ * The walks read the fabric from hop[] only. For each switch and each of the 256
+ * values of an entry it holds the next row, so that any byte of a table is a valid
+ * index. A row is a switch or one of the END_ values below, which follow the
+ * switches:
  *
  *	hop[s * 256 + p] = CHK_BATCH * (peer switch | n_sw + END_...)
  *
- * With the factor it is an offset into the states of updown.c.
+ * The factor makes it an offset into the states of updown.c.
  */
 #ifndef FTR_CHECK_CHECK_H
 #define FTR_CHECK_CHECK_H
@@ -45,7 +46,7 @@ enum {
 	END_SIDE = 0,	/* a switch of equal claimed rank: see ports[] */
 	END_MISSING,
 	END_DEAD,
-	END_WRONG,	/* a host port; right for its own LIDs only */
+	END_WRONG,	/* a host port: wrong except for its own LIDs */
 	END_GOOD,	/* in walk.c only */
 	N_ENDS
 };
@@ -74,7 +75,8 @@ struct chk_part {
 	struct ftr_check_report r;
 	bool unproved;		/* a visited entry does not go up, then down */
 	uint8_t *state;		/* [(n_sw + N_ENDS) * CHK_BATCH] */
-	uint8_t *head;		/* [n_sw] first LID of the block owned there + 1 */
+	uint8_t *head;		/* [n_sw] 1 + first LID of the block that is owned at the
+				 * switch; 0: none */
 	/* for one LID, by switch */
 	uint8_t *col;		/* its column of the tables */
 	uint16_t *nxt;		/* row of the next hop */
@@ -99,7 +101,7 @@ struct chk {
 	const struct ftr_path_sl *path_sl;	/* NULL: SL 0 */
 	uint32_t *hop;
 	uint32_t *hosts;	/* [n_sw] number of host ports that send */
-	uint8_t *source;	/* [n_sw] dependencies start here */
+	uint8_t *source;	/* [n_sw] 1: packets start here */
 	uint32_t *order;	/* [n_sw] by ascending rank, then index */
 	uint32_t n_lowest;	/* number of switches of the lowest rank */
 	uint32_t n_hosts;	/* sum of hosts[] */
@@ -148,7 +150,7 @@ bool chk_sample_before(const struct ftr_check_sample *a,
 void chk_found(struct chk_part *w, enum ftr_finding what, ftr_sw from,
 	       ftr_sw at, ftr_lid lid);
 
-/* updown.c: the CHK_BATCH LIDs from base on, with claimed ranks. */
+/* updown.c: check the CHK_BATCH LIDs from base on, with claimed ranks. */
 void chk_block(const struct chk *c, struct chk_part *w, uint32_t base);
 
 /* walk.c */

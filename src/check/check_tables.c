@@ -3,10 +3,10 @@
  * ftr_check_tables: set-up, division over the team, sum of the parts.
  *
  * The set-up derives from the fabric: hop[] (the meaning of each byte of each
- * row), the weight of each switch as a source and, with claimed ranks, the
+ * row), the number of sources at each switch and, with claimed ranks, the
  * order of the sweeps. Blocks of 128 LIDs are then divided over the team. With
- * ranks, a block first goes through updown.c, which passes on the LIDs that it
- * cannot decide. Without ranks, every LID takes the general walk (walk.c).
+ * claimed ranks, updown.c walks a block first, and only the LIDs that it cannot
+ * decide take the general walk (walk.c). Without ranks, every LID takes it.
  *
  *	part[0]  part[1] ...	counts, samples, scratch: one per worker
  *	    \     /
@@ -61,7 +61,7 @@ static void merge(struct ftr_check_report *sum,
 	sum->max_hops = FTR_MAX(sum->max_hops, r->max_hops);
 }
 
-/* Counts of lanes.c, which also runs after the walk. */
+/* Merge the counts of lanes.c separately, because it may also run after the walk. */
 static void merge_vls(struct ftr_check_report *sum,
 		      const struct ftr_check_report *r)
 {

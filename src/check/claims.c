@@ -4,8 +4,8 @@
  *
  * The graph has one vertex for each ordered pair of neighbouring switches
  * (parallel links together) and one edge for each turn. Vertices without a
- * predecessor are removed until there is none (Kahn 1962). If some vertices
- * remain, there is a cycle.
+ * predecessor are removed as long as there are any (Kahn 1962). If vertices
+ * remain at the end, there is a cycle.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -156,7 +156,7 @@ static bool acyclic(struct graph *g)
 	return n == all;
 }
 
-/* Sort the claims; remove duplicates and those that allow nothing new. */
+/* Sort the claims; remove duplicates and turns that are allowed without a claim. */
 static void sort_claims(const struct graph *g, struct chk_claims *c)
 {
 	uint32_t kept = 0;

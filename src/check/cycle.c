@@ -7,11 +7,11 @@
  * acyclic (Kahn 1962). Otherwise every remaining vertex has a remaining
  * successor, so that a walk must return to a vertex: this is a first cycle.
  *
- * A shortest cycle is found as follows. Take the lowest remaining vertex and
- * search breadth-first for a path back to it, only as deep as would improve on
- * the best cycle known. Then delete the vertex and peel, because all cycles
- * through it have been seen. The cycle is rotated so that its lowest channel
- * comes first.
+ * A shortest cycle is found as follows. From the lowest remaining vertex, a
+ * breadth-first search looks for a path back to it that is shorter than the
+ * best cycle so far. Then this vertex is deleted, because all cycles through it
+ * have been examined, and the graph is peeled again. At the end the cycle is
+ * rotated so that its lowest channel comes first.
  *
  * Peeling is O(vertices + edges). The search is O(vertices * edges) at worst,
  * in practice far less because of its bounded depth. After BUDGET edges it
@@ -36,7 +36,7 @@ struct search {
 	uint64_t edges;		/* edges visited */
 };
 
-/* Called for each successor or predecessor w of v, removed or not. */
+/* Called for each successor or predecessor w of v, even if w has been removed. */
 typedef void (*visit_fn)(struct search *z, uint32_t v, uint32_t w);
 
 static void successors(struct search *z, uint32_t v, visit_fn fn)
@@ -55,7 +55,7 @@ static void successors(struct search *z, uint32_t v, visit_fn fn)
 		}
 }
 
-/* Predecessors: in ports and VLs of v's switch whose row has bit v set. */
+/* Visit the predecessors of v: in ports and VLs of its switch whose row has bit v set. */
 static void predecessors(struct search *z, uint32_t v, visit_fn fn)
 {
 	const struct ftr_fabric *f = z->c->f;

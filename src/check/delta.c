@@ -7,15 +7,16 @@
  * switches are remembered, so that none is visited twice. Then each change is
  * compared with its neighbours, by claimed rank:
  *
- *	new tables	x leads down to y, and y leads up. Found on the paths
- *			if x changed. Otherwise y changed, and the switches
- *			above y are examined.
- *	old and new	x leads down to y by one table, y leads up by the
+ *	new tables	x leads down to y, and y leads up. If x changed, the
+ *			walk finds this. Otherwise y changed, and the
+ *			switches above y are examined.
+ *	old and new	x leads down to y by one table, and y leads up by the
  *			other. Then both have changed; otherwise one of the
  *			two tables would have the turn itself.
- *	missing entry	the switches that still lead to it are counted
+ *	missing entry	The switches that still lead to y are counted.
  *
- * A dead link carries nothing: old entries that lead over one do not count.
+ * Old entries that lead over a dead link do not count, because it carries
+ * nothing.
  */
 #include <string.h>
 
@@ -26,12 +27,13 @@
 struct judge {			/* state of one worker */
 	struct ftr_delta_report r;
 	bool horizontal;
-	uint32_t *at;		/* [n_sw] change of this LID; NONE between LIDs */
-	uint32_t *seen;		/* [n_sw] == stamp: fate and hops are known */
+	uint32_t *at;		/* [n_sw] index of the change for the current LID, or
+				 * NONE */
+	uint32_t *seen;		/* [n_sw] stamp if fate and hops are known */
 	uint32_t stamp;
 	uint8_t *fate;
-	uint8_t *turned;	/* [n_sw] if seen: counted as a turn */
-	uint32_t *ahead;	/* [n_sw] if seen: next change on the path */
+	uint8_t *turned;	/* [n_sw] if seen: 1: counted as a turn */
+	uint32_t *ahead;	/* [n_sw] if seen: index of the next change on the path */
 	uint32_t *hops, *stack;
 };
 
@@ -56,8 +58,7 @@ static bool is_dead(const struct trial *c, ftr_sw s, ftr_port p)
 	return c->d->dead && c->d->dead[bit / 64] >> bit % 64 & 1;
 }
 
-/* The other end of a link that is in extra[], not in f. Either end may be
- * given. */
+/* Find the other end of a link in extra[]; either end may be given. */
 static bool extra_peer(const struct trial *c, ftr_sw s, ftr_port p,
 		       ftr_sw *peer, ftr_port *peer_port)
 {
@@ -78,7 +79,7 @@ static bool extra_peer(const struct trial *c, ftr_sw s, ftr_port p,
 	return false;
 }
 
-/* The switch behind a live link of s. False: there is none. */
+/* Find the switch at the far end of port p of s. False: no link to a switch is up. */
 static bool peer_of(const struct trial *c, ftr_sw s, ftr_port p, ftr_sw *peer,
 		    ftr_port *peer_port)
 {
@@ -99,8 +100,8 @@ static ftr_port entry(const struct trial *c, ftr_sw s, ftr_lid lid)
 	return ftr_tables_get(c->t, s, lid);
 }
 
-/* Fate of a packet that is at s. ST_PENDING: it goes on to *next, which is
- * otherwise not set. */
+/* Fate of a packet at s by the entry of s. ST_PENDING: it goes on to *next, which is set
+ * only then. */
 static uint8_t step(const struct trial *c, ftr_sw s, ftr_lid lid,
 		    struct chk_exit x, ftr_sw *next)
 {
@@ -156,8 +157,8 @@ static bool goes_up(const struct trial *c, ftr_sw s, ftr_port p)
 
 /*
  * True if a packet that came from x and leaves s by port p makes a turn that is
- * neither up-then-down nor claimed. Without claims turns back to x are ignored,
- * because they cannot close a cycle then.
+ * neither up-then-down nor claimed. Without claims a turn back to x is allowed,
+ * because it can close no cycle then.
  */
 static bool illegal(const struct trial *c, ftr_sw x, ftr_sw s, ftr_port p)
 {
@@ -224,9 +225,9 @@ static ftr_sw next_of(const struct trial *c, ftr_sw s, ftr_lid lid)
 	return s;
 }
 
-/* The switch of the faulty entry on the path from s. For a loop it is the
- * switch at which the path enters the loop: two walkers whose distance is the
- * length of the loop meet there. */
+/* The switch of the faulty entry on the path from s. For a loop this is the switch at
+ * which the path enters the loop. It is found by two walkers: if their distance is the
+ * length of the loop, they meet there. */
 static ftr_sw culprit(const struct trial *c, ftr_sw s, ftr_lid lid, bool loop)
 {
 	ftr_sw x = s, y = s;
@@ -283,7 +284,8 @@ static void mixed(struct judge *j, ftr_sw from, ftr_sw at, ftr_lid lid)
 	note(&j->r.mixed_at, !j->r.mixed++, from, at, lid);
 }
 
-/* Check change i as the switch that leads down, by its new or its old entry. */
+/* Check change i together with the change of the switch to which its old or new entry
+ * leads down. */
 static void judge_below(const struct trial *c, struct judge *j, uint32_t i)
 {
 	const struct ftr_check_delta *d = c->d;
@@ -312,8 +314,8 @@ static void judge_below(const struct trial *c, struct judge *j, uint32_t i)
 		mixed(j, x->sw, s, x->lid);
 }
 
-/* Check unchanged switches that lead to one whose entry is now missing, or that
- * now leads up. */
+/* Check unchanged switches that lead to the switch of change i, whose entry is now missing
+ * or leads up. */
 static void judge_around(const struct trial *c, struct judge *j, uint32_t i)
 {
 	const struct ftr_check_delta *d = c->d;
@@ -411,7 +413,7 @@ static enum ftr_status sound(const struct trial *c, struct ftr_err *err)
 	for (uint32_t i = 0; !st && i < d->n_gone; i++)
 		if (d->gone[i].sw >= c->f->n_sw ||
 		    d->gone[i].peer >= c->f->n_sw)
-			st = ftr_fail(err, FTR_INVAL, "a cable between switches %u and %u of %u is gone",
+			st = ftr_fail(err, FTR_INVAL, "removed link between switches %u and %u, but there are %u",
 				      d->gone[i].sw, d->gone[i].peer,
 				      c->f->n_sw);
 	return st;
@@ -419,7 +421,7 @@ static enum ftr_status sound(const struct trial *c, struct ftr_err *err)
 
 static void sort_by_lid(struct trial *c)
 {
-	uint32_t *first = c->lid_first + 1;	/* becomes the end of each LID */
+	uint32_t *first = c->lid_first + 1;	/* at the end: end of each LID's part */
 
 	for (uint32_t i = 0; i < c->d->n_changes; i++)
 		first[c->d->change[i].lid]++;
@@ -462,7 +464,7 @@ static enum ftr_status prepare(struct trial *c, struct ftr_arena *a,
 		if (ok)
 			memset(j->at, 0xff, n * sizeof(*j->at));
 	}
-	return ok ? FTR_OK : ftr_fail(err, FTR_NOMEM, "out of memory for judging %u changes",
+	return ok ? FTR_OK : ftr_fail(err, FTR_NOMEM, "out of memory to check %u changes",
 				      c->d->n_changes);
 }
 
@@ -499,7 +501,7 @@ enum ftr_status ftr_check_changes(const struct ftr_fabric *f,
 	enum ftr_status st;
 
 	if (!a)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for judging %u changes",
+		return ftr_fail(err, FTR_NOMEM, "out of memory to check %u changes",
 				delta->n_changes);
 	st = sound(&c, err);
 	if (!st)

@@ -5,14 +5,14 @@
  * Invariant, for every LID: count[] holds the edges of its base column, as
  * dyn_walk() finds them with the links that were up when it was counted
  * (epoch_of), plus the edges that changes added since then (struct dyn_lid). A
- * drain moves the base: it counts the current column, then subtracts the old
- * one and the additions. This adds no new edge, because the additions cover all
- * states in between.
+ * drain makes the current column the base: it counts the edges of the current
+ * column, then subtracts those of the old base and the added ones. No edge is new
+ * to the graph then, because the added ones cover all states in between.
  *
- * When a link goes down, all LIDs whose entries lead onto it are opened, so
- * that a drain counts them again without it. A link may come up only when no
- * LID is open, so that a column is always subtracted with the links with which
- * it was counted.
+ * When a link goes down, all LIDs whose entries lead onto it are opened
+ * (dyn_open), so that a drain counts them again without it. A link may come up
+ * only when no LID is open, so that a column is always subtracted with the links
+ * with which it was counted.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +88,7 @@ static bool is_source(const struct ftr_cdg *g, ftr_sw s, ftr_port p)
 	return port->peer_kind == FTR_PEER_EP && g->f->ep[port->peer].lid;
 }
 
-/* VLs on the links out of s, for one SL. */
+/* Set the VLs on the links out of s, for one SL. */
 static void set_vls_of(struct ftr_cdg *g, const struct ftr_cdg_opts *o,
 		       ftr_sw s, uint32_t sl)
 {
@@ -161,7 +161,8 @@ static bool set_sources(struct ftr_cdg *g)
 	return g->source != NULL;
 }
 
-/* n: number of counts. The caller refuses more than an index can address. */
+/* Set the part of count[] of each switch. *n: number of counts; the caller refuses more
+ * than an index can address. */
 static bool set_counts(struct ftr_cdg *g, uint64_t *n)
 {
 	*n = 0;
@@ -278,7 +279,7 @@ static enum ftr_status build(struct ftr_cdg *g, const struct ftr_tables *t,
 	    !set_counts(g, &n_counts))
 		goto nomem;
 	if (n_counts > UINT32_MAX)
-		return ftr_fail(err, FTR_LIMIT, "a dependency graph of %llu pairs of lanes, more than %u",
+		return ftr_fail(err, FTR_LIMIT, "a dependency graph of %llu pairs of VLs, more than %u",
 				(unsigned long long)n_counts, UINT32_MAX);
 	if (!set_rest(g))
 		goto nomem;
@@ -288,11 +289,11 @@ static enum ftr_status build(struct ftr_cdg *g, const struct ftr_tables *t,
 	if (!dyn_count_all(g))
 		goto nomem;
 	if (dyn_stopped(g))
-		return ftr_fail(err, FTR_REFUSED, "given up");
+		return ftr_fail(err, FTR_REFUSED, "stopped before the dependency graph was complete");
 	if (!dyn_order_all(g, &acyclic))
 		goto nomem;
 	if (!acyclic)
-		return ftr_fail(err, FTR_REFUSED, "the tables hold a cycle of channel dependencies");
+		return ftr_fail(err, FTR_REFUSED, "the tables have a cycle of channel dependencies");
 	return FTR_OK;
 nomem:
 	return ftr_fail(err, FTR_NOMEM, "out of memory for the dependencies of %u switches",
@@ -396,7 +397,7 @@ void ftr_cdg_drain_all(struct ftr_cdg *g)
 
 /* ---- links ------------------------------------------------------------- */
 
-/* Set both directions. */
+/* Set down_since of both directions of the link. */
 static void set_down(struct ftr_cdg *g, uint32_t link, uint32_t since)
 {
 	struct dyn_link *l = &g->link[link];
@@ -431,7 +432,7 @@ enum ftr_status ftr_cdg_link_down(struct ftr_cdg *g, ftr_sw s, ftr_port port,
 	for (uint32_t lid = 1; lid <= g->f->max_lid; lid++)
 		if (leads_onto(g, link, (ftr_lid)lid) &&
 		    !dyn_open(g, (ftr_lid)lid))
-			return ftr_fail(err, FTR_NOMEM, "out of memory for a cable that is down");
+			return ftr_fail(err, FTR_NOMEM, "out of memory for a link that goes down");
 	g->epoch++;
 	set_down(g, link, g->epoch);
 	return FTR_OK;
@@ -449,8 +450,8 @@ static bool count_checked(struct ftr_cdg *g, uint32_t edge, uint32_t v,
 	return true;
 }
 
-/* Count an edge that existed before: the order may have changed since then, but
- * the edge cannot close a cycle. */
+/* Count an edge that the graph had before. The order may have changed since then, but the
+ * edge cannot close a cycle. */
 static bool count_again(struct ftr_cdg *g, uint32_t edge, uint32_t v,
 			uint32_t w)
 {
@@ -485,7 +486,7 @@ enum ftr_status ftr_cdg_link_up(struct ftr_cdg *g, ftr_sw s, ftr_port port,
 	if (link == DYN_NONE || !dyn_is_down(g, link))
 		return FTR_OK;
 	if (g->n_open)
-		return ftr_fail(err, FTR_REFUSED, "a cable comes up while %u LIDs are not drained",
+		return ftr_fail(err, FTR_REFUSED, "a link comes up while %u LIDs are not drained",
 				g->n_open);
 	since = g->link[link].down_since;
 	g->n_undo = 0;
@@ -500,7 +501,7 @@ enum ftr_status ftr_cdg_link_up(struct ftr_cdg *g, ftr_sw s, ftr_port port,
 	ok = true;
 	recount(g, link, count_again, &ok);
 	if (g->no_memory)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for a cable that comes up");
+		return ftr_fail(err, FTR_NOMEM, "out of memory for a link that comes up");
 	*closes = true;
 	return FTR_OK;
 }

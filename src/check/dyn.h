@@ -25,13 +25,13 @@
 #define DYN_NONE UINT32_MAX
 #define DYN_ALIVE UINT32_MAX
 
-/* Everything about a link that following a packet needs, in half a cache line. */
+/* The data of a link that are needed to follow a packet, in half a cache line. */
 struct dyn_link {
 	ftr_sw from, to;
 	ftr_port from_port, to_port;
 	uint8_t from_place, to_place;
-	uint32_t row, row_len;	/* in count[]: first row (VL 0); length of a row */
-	uint32_t vl_at;	/* in link_vl[]: row from here to every place of `to` */
+	uint32_t row, row_len;	/* in count[]: index of its row for VL 0; row length */
+	uint32_t vl_at;	/* in link_vl[]: index of its row, by place out of `to` */
 	uint32_t down_since;	/* epoch, or DYN_ALIVE */
 	uint32_t unused;
 };
@@ -47,13 +47,13 @@ struct dyn_occ {
 struct dyn_lid {
 	ftr_lid lid;
 	struct dyn_occ occ;
-	uint32_t *edge;		/* indices into count[], once for each time
-				 * counted */
+	uint32_t *edge;		/* indices into count[] of edges that changes added,
+				 * one for each time that an edge was counted */
 	uint32_t n_edge, cap_edge;
 	uint8_t *base;		/* [n_sw] its column at the last drain */
 };
 
-/* For undoing a change. */
+/* An old value, for undoing a change. */
 struct dyn_undo {
 	uint32_t key;
 	uint16_t vls;		/* old value */
@@ -74,7 +74,8 @@ struct ftr_cdg {
 	struct dyn_link *link;
 	uint32_t *link_of;	/* [n_sw * 256] by port; DYN_NONE: no link to a
 				 * switch */
-	uint8_t *link_vl;		/* [n_sl] squares of places: VL, or DROP */
+	uint8_t *link_vl;		/* [n_sl] VL by (place in, place out) of each
+					 * switch, or FTR_VL_DROP */
 	uint64_t *vl_first;	/* [n_sw] start of the square of a switch */
 	bool plain;		/* all packets are on VL 0 */
 	uint64_t vl_square;	/* bytes per SL */
@@ -90,7 +91,7 @@ struct ftr_cdg {
 	uint32_t *count;
 	/* dynorder.c */
 	uint32_t n_vertices;
-	/* [n_vertices] a list; labels ascend along it */
+	/* [n_vertices] a list of the vertices in order; labels ascend along it */
 	uint64_t *label;
 	uint32_t *next, *prev, first;	/* DYN_NONE: end of the list */
 	/* [n_vertices][words] present or former edges, by place * n_vl + VL at
@@ -105,7 +106,7 @@ struct ftr_cdg {
 	/* LIDs that are not drained */
 	struct dyn_lid **open;
 	uint32_t n_open, cap_open;
-	uint32_t *open_of;	/* [max_lid + 1] index + 1 */
+	uint32_t *open_of;	/* [max_lid + 1] index into open[] + 1; 0: drained */
 	/* state of one change */
 	uint8_t *alt;		/* [n_sw] new entry while a step is being written */
 	uint16_t *seen;		/* [n_sw] VLs visited on the link out of the

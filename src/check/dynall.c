@@ -3,11 +3,10 @@
  * The edges of all LIDs by unchanging tables, used when a graph is built.
  *
  * This is the walk of dynwalk.c for many LIDs at once: each VL out of a switch
- * has the set of LIDs that reached it. A switch passes the LIDs that are new
- * there to its neighbours, in the order in which switches are reached. This
- * reads the rows of a switch and of its neighbours sequentially and writes a
- * few kilobytes of counts, whereas a walk LID by LID has scattered accesses to
- * all memory.
+ * has the set of LIDs that reached it. A switch passes its new LIDs on to its
+ * neighbours, in the order in which switches are reached. This reads the rows of
+ * a switch and of its neighbours sequentially and writes a few kilobytes of
+ * counts, whereas a walk LID by LID has scattered accesses to all memory.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -2,12 +2,12 @@
 /*
  * The edges that a change adds to the graph.
  *
- * The writes of one step are first all entered as second entries of their
- * switches (alt[]) and then followed. At each written switch, every occupied
- * incoming link now depends on the new entry. Whatever becomes newly occupied
- * is followed through old and new entries alike. At the end of the step the
- * second entries replace the first ones: later steps no longer see these, but
- * their edges stay in the graph.
+ * First all writes of one step are entered as second entries of their switches
+ * (alt[]). At each written switch, every occupied incoming link then depends on
+ * the new entry as well. Packets on VLs that become occupied are followed
+ * through old and new entries alike. At the end of the step the second entries
+ * replace the first ones. Later steps do not use the replaced entries, but the
+ * edges of these stay in the graph.
  *
  * The occupied VLs of a link for a LID have two parts. Those since the last
  * drain are stored per LID (struct dyn_occ). Those of the base entries are
@@ -112,7 +112,7 @@ static bool occ_grow(struct dyn_occ *o)
 	return true;
 }
 
-/* Keys are never removed: VLs 0 is the same as no key. */
+/* Set the VLs of a key. Keys are never removed: a key with no VLs counts as absent. */
 static bool occ_set(struct dyn_occ *o, uint32_t key, uint16_t vls)
 {
 	uint32_t i;
@@ -126,7 +126,7 @@ static bool occ_set(struct dyn_occ *o, uint32_t key, uint16_t vls)
 	return true;
 }
 
-/* VLs of link that packets for lid occupy by the base entries. */
+/* The VLs of link that packets for lid occupy under the base entries. */
 static uint32_t base_vls(const struct ftr_cdg *g, const uint8_t *base,
 			 uint32_t link, ftr_lid lid, uint32_t sl,
 			 uint32_t depth)
@@ -185,7 +185,8 @@ bool ftr_cdg_occupied(const struct ftr_cdg *g, ftr_sw s, ftr_port port,
 
 /* ---- following --------------------------------------------------------- */
 
-/* Packets of an SL now occupy this VL of link: follow them if that is new. */
+/* Record that packets of an SL occupy this VL of link; queue them to be followed if they
+ * did not occupy it before. */
 static enum outcome occupy(struct ftr_cdg *g, struct dyn_lid *t, uint32_t link,
 			   unsigned int link_vl, uint32_t sl)
 {
@@ -221,7 +222,8 @@ static enum outcome add_edge(struct ftr_cdg *g, struct dyn_lid *t, uint32_t in,
 	return DONE;
 }
 
-/* Follow packets on this VL of link in, which leave the next switch by port. */
+/* Follow packets on VL vl_in of link in through the next switch, which they leave by
+ * port. */
 static enum outcome pass(struct ftr_cdg *g, struct dyn_lid *t, uint32_t in,
 			 unsigned int vl_in, uint32_t sl, ftr_port port)
 {

@@ -10,17 +10,17 @@
  *
  * deviation: the paper finds both sets and redistributes their places. Here the
  * searches for both sets alternate until the first is complete. Only this set
- * is moved: the vertices that w reaches to after v, or those that reach v to
- * before w. A VL that nothing used yet reaches nothing, while all traffic
- * upstream may reach v. So that no other place changes, places are labels with
- * gaps in a list (Dietz and Sleator 1987). All labels are reassigned when a gap
- * is exhausted.
+ * is moved: the vertices that w reaches are moved behind v, or those that reach
+ * v before w. One set is often tiny: a VL that no packet used before reaches no
+ * vertex, while all upstream traffic may reach v. So that no other place
+ * changes, places are labels with gaps in a list (Dietz and Sleator 1987). All
+ * labels are reassigned when a gap is exhausted.
  *
  * Removing edges leaves the order valid, so nothing is done then. Vertices of
  * links that are down are treated as if they had no edges.
  *
- * Few of all pairs of VLs that meet in a switch are an edge. Present and former
- * edges are kept as sets of bits; a bit whose count is found to be 0 is
+ * Only a few of the pairs of VLs that meet in a switch are edges. Present and
+ * former edges are kept as sets of bits; a bit whose count is found to be 0 is
  * cleared.
  */
 #include <stdlib.h>
@@ -49,7 +49,7 @@ bool dyn_order_new(struct ftr_cdg *g)
 	       g->mark && g->fwd && g->back;
 }
 
-/* The counts of the edges from v. first: the vertex to which the first leads. */
+/* The counts of the edges from v. *first: the vertex to which the first of them leads. */
 static const uint32_t *row_of(const struct ftr_cdg *g, uint32_t v,
 			      uint32_t *first, uint32_t *n)
 {

@@ -5,12 +5,12 @@
  * Every switch has one entry for the LID, so all packets leave s on one link,
  * and the VLs visited there are one small set: seen[s]. From each source the
  * path is followed until it reaches a VL that was visited before. Each visited
- * VL has one successor, hence one edge. O(n_sw) per LID and SL, and no more
- * switches than packets pass.
+ * VL has one successor, hence one edge. O(n_sw) per LID and SL; only switches
+ * that packets pass are visited.
  *
- * Counting is most of the work of a drain, so it is compiled separately (by ==
- * 0: call fn). The same holds for graphs in which all packets are on VL 0
- * (plain).
+ * Counting is most of the work of a drain, so a version of its own is compiled
+ * for it (by != 0; with by == 0, fn is called instead). So is one for graphs in
+ * which all packets are on VL 0 (plain).
  */
 #include <string.h>
 
@@ -34,7 +34,7 @@ INLINE uint32_t link_out(const struct walk *w, ftr_sw s)
 		link : DYN_NONE;
 }
 
-/* Follow packets from this VL of link, visited for the first time. */
+/* Follow packets from this VL of link, which is visited for the first time. */
 INLINE bool follow(const struct walk *w, uint32_t link, unsigned int link_vl,
 		   uint32_t by, bool plain)
 {

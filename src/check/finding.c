@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Findings: their counts, their samples, and the entry at fault. All walks of
- * the checker report to this file.
+ * Findings: their counts, their samples, and the faulty entry. The walks of
+ * ftr_check_tables report here.
  */
 #include "check/check.h"
 
@@ -73,8 +73,8 @@ static ftr_sw culprit(const struct chk *c, ftr_sw s, ftr_lid lid, uint8_t st)
 			x = y;
 		return x;
 	}
-	/* n_sw steps lead into the loop. Then its length is counted. Two
-	 * walkers at this distance meet where the path enters the loop. */
+	/* after n_sw steps x is in the loop; count its length; two walkers at
+	 * this distance meet where the path enters the loop */
 	for (uint32_t i = 0; i < c->f->n_sw; i++)
 		x = step(c, x, lid);
 	for (y = step(c, x, lid); y != x; y = step(c, y, lid))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Paths one by one: a histogram of their lengths, the unreachable pairs, and
- * which switches are physically connected.
+ * Single paths: a histogram of their lengths, the unreachable pairs, and the
+ * switches that are physically connected.
  *
  * Towards one LID every switch has one next hop. From each switch the path is
  * followed up to the first switch whose distance is known. Then the distances
@@ -24,7 +24,7 @@ struct walk {
 	uint64_t *sources;	/* [n_sw] number of host ports that send */
 };
 
-/* The switch after s on the path to lid; FTR_SW_NONE if there is none. */
+/* The next switch after s on the path to lid; FTR_SW_NONE if there is none. */
 static ftr_sw next_of(const struct walk *w, ftr_sw s, ftr_lid lid)
 {
 	ftr_port p = ftr_tables_get(w->t, s, lid);
@@ -54,7 +54,7 @@ static uint32_t distance(struct walk *w, ftr_sw from, ftr_lid lid)
 	return w->dist[from];
 }
 
-/* Reset all distances. Only that of the last switch before lid is known. */
+/* Reset all distances except that of the last switch before lid, which is known. */
 static void start_lid(struct walk *w, ftr_sw last, ftr_port port, ftr_lid lid)
 {
 	memset(w->dist, 0, w->f->n_sw * sizeof(*w->dist));

@@ -46,7 +46,7 @@ static enum ftr_status demand(struct jobs *w, const struct ftr_tables *t,
 			      struct ftr_team *team, struct ftr_err *err)
 {
 	struct ftr_load *ld = NULL;
-	/* limit of 1 byte: one pattern does not need stored paths */
+	/* table_max is 1 byte: a single pattern needs no stored paths */
 	enum ftr_status st = ftr_load_new(w->f, t, job->ep, job->n, 1, team,
 					  &ld, err);
 

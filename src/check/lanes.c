@@ -6,14 +6,14 @@
  * The VL that a packet takes out of a switch depends on (in, out, SL), so paths
  * that share links may differ in VLs. But once a packet of a given SL enters a
  * switch by a given link, the rest of its path to the LID, with all VLs, does
- * not depend on the VL on which it arrived. Every source is therefore followed
- * until it comes over a link by which the same SL came before; then only the
- * dependency from a new VL of that link is added.
+ * not depend on the VL on which it arrived. The path of every source is therefore
+ * followed until it uses a link that another source used before with the same
+ * SL. If it arrives there on a new VL, the dependency from that VL is added.
  *
  *	seen[in link * 16 + SL] = LID << 16 | set of visited VLs
  *
- * Storing the LID avoids clearing the array for each LID. Cost per LID: the
- * sources, plus the links used times the SLs.
+ * Storing the LID avoids clearing the array for each LID. Cost per LID:
+ * O(sources + links used * SLs).
  *
  * A cycle over (link, VL) is also a cycle over links: where the proof by ranks
  * holds (cdg.c), no VL need be examined.

@@ -3,7 +3,7 @@
  * Internal interfaces of <ftr/load.h>.
  *
  *	load_model.c	struct ftr_load: order, links, all paths; new and free
- *	loadtree.c	paths to one destination; a single path; all-to-all
+ *	loadtree.c	paths to one destination, a single path, all-to-all load
  *	loadrun.c	many patterns, divided over the team
  *	loadsum.c	from link loads to a report
  *	linkload.c	load of every link, by port
@@ -12,7 +12,7 @@
  * Links are numbered 0 .. n_links-1, by ascending index of the port that sends.
  * Three pseudo links follow, so that adding up a path needs no branch:
  *
- *	n_links		fills up paths that are shorter than hops
+ *	+ LOAD_FILL	fills up paths that are shorter than hops
  *	+ LOAD_LOST	first word of a path that does not arrive
  *	+ LOAD_GAP	first word of a path to a gap in the order
  */
@@ -33,9 +33,10 @@ struct ftr_load {
 	ftr_ep *order;		/* [n] FTR_EP_NONE: takes no part */
 	uint32_t n_live;
 	uint32_t *live;		/* [n_live] places that take part */
-	uint32_t *by_lid;	/* [n_live] the same by LID */
+	uint32_t *by_lid;	/* [n_live] the same places, sorted by LID */
 	uint32_t n_leaf;	/* number of switches with a live place */
-	uint32_t *leaf;		/* [n_sw] number of the switch among those */
+	uint32_t *leaf;		/* [n_sw] number of the switch among those, or
+				 * LOAD_NONE */
 	ftr_sw *leaf_sw;	/* [n_leaf] */
 	uint32_t *hosts;	/* [n_sw] number of live places */
 	uint32_t n_links;
@@ -68,7 +69,7 @@ static inline uint32_t load_next(const struct ftr_load *ld, ftr_sw s,
 struct load_tree {
 	uint32_t *via;		/* [n_sw] link to the next switch */
 	uint32_t *next;		/* [n_sw] the next switch */
-	uint32_t *open;		/* [n_sw] predecessors not done yet */
+	uint32_t *open;		/* [n_sw] number of predecessors still to come */
 	uint32_t *hops;		/* [n_sw] remaining links; LOAD_NONE: does not
 				 * arrive */
 	ftr_sw *queue;		/* [n_sw] every switch after its predecessors */
@@ -91,7 +92,7 @@ void load_bin(struct ftr_load_bins *b, uint64_t max, uint64_t value);
 /* Fill in the parts of the report that concern links, from load[n_links]. */
 void load_report_links(const struct ftr_load *ld, const uint64_t *load,
 		       struct ftr_load_report *r);
-/* The same and all other parts, for a single pattern. */
+/* Fill in the whole report for a single pattern. */
 void load_report_one(const struct ftr_load *ld, const uint64_t *load,
 		     struct ftr_load_report *r);
 

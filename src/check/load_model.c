@@ -61,7 +61,7 @@ static enum ftr_status refuse(const struct ftr_fabric *f,
 	return st;
 }
 
-/* Sort by LID, through the owner table: each host port has one place only. */
+/* Sort the places by LID with the owner table: each host port has one place only. */
 static bool sort_by_lid(struct ftr_load *ld)
 {
 	uint32_t *at = ftr_malloc(((size_t)ld->f->n_ep + 1) * sizeof(*at));
@@ -236,7 +236,7 @@ static bool keep_paths(struct ftr_load *ld, uint64_t table_max,
 	return true;
 }
 
-/* ---- life ---------------------------------------------------------------- */
+/* ---- new and free -------------------------------------------------------- */
 
 static struct ftr_load *new_load(const struct ftr_fabric *f,
 				 const struct ftr_tables *t, uint32_t n)

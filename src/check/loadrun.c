@@ -9,15 +9,15 @@
  *	max[0] max[1] ... max[patterns-1]	one writer each
  *	part[worker].load			[n_links + LOAD_PSEUDO]
  *
- * Sums over patterns do not depend on which worker had which. The worst pattern
- * is the first of those with the greatest maximum. It is summed up once more at
- * the end to find its links.
+ * Sums over patterns do not depend on which worker had which pattern. The worst
+ * pattern is the first of those with the greatest maximum. It is summed up once
+ * more at the end to find its links.
  *
  * In a pattern every host port receives at most once, so that no link carries
  * more flows than there are LIDs and 16 bits suffice: the loads of 46,656 links
  * take 91 KB and stay in the L2 cache. In a shift, consecutive sources on one
- * leaf send to consecutive places: their paths are one part of the array of
- * paths, which is read sequentially.
+ * leaf send to consecutive places, so their paths are adjacent in the array of
+ * paths and are read sequentially.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +103,7 @@ static uint64_t add_shift(const struct family *y, struct part *w, uint32_t k)
 	return ld->n_live - w->load[ld->n_links + LOAD_GAP];
 }
 
-/* Returns the number of flows. */
+/* Add the flows of a pattern; returns their number. */
 static uint64_t add_pattern(const struct family *y, struct part *w, uint32_t at)
 {
 	const struct ftr_load *ld = y->ld;
@@ -284,7 +284,7 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Shifts 1 .. all, or the first y->n of them in a random order, sorted. */
+/* Choose the shifts: 1 .. all, or y->n of them at random, sorted. */
 static bool set_shifts(struct family *y, struct ftr_arena *a, uint32_t all,
 		       uint64_t seed)
 {

@@ -3,9 +3,9 @@
  * From the load of every link to a report: maximum, sums, histogram, and the
  * most loaded links.
  *
- * Bins are as wide as it takes to hold 0 .. maximum in FTR_LOAD_BINS of them.
- * The list of worst links is kept sorted by insertion: it is short, and links
- * come in the order that decides ties.
+ * The width of bins is the least with which FTR_LOAD_BINS bins hold 0 ..
+ * maximum. The list of the most loaded links is short and is kept sorted by
+ * insertion; links are added in the order that decides ties.
  */
 #include <string.h>
 

@@ -3,11 +3,12 @@
  * All paths to one destination, and the all-to-all load.
  *
  * Towards one LID every switch has one next switch or none. Switches without a
- * predecessor are queued first, then those whose last predecessor has been
- * taken from the queue (Kahn 1962). The queue then holds every switch after all
- * its predecessors; switches that are never queued are in a loop. A pass
- * backwards along the queue, from the destination, gives the remaining hops. A
- * pass forwards sums up the sources behind each switch: the flows on its link.
+ * predecessor are queued first; then a switch is queued when its last
+ * predecessor has been taken from the queue (Kahn 1962). The queue then holds
+ * every switch after all its predecessors; switches that are never queued are in
+ * a loop. A backward pass along the queue, from the destination, gives the
+ * remaining hops. A forward pass sums up the sources whose paths pass each
+ * switch; the sum is the number of flows on its link.
  *
  *	queue:  leaf leaf leaf ... middle ... top ... middle, own leaf
  *	        sources add up  ------------------------------------->
@@ -94,10 +95,10 @@ uint32_t load_walk(const struct ftr_load *ld, ftr_sw s, ftr_lid lid,
 struct part {
 	struct load_tree tree;
 	uint64_t *load;		/* [n_links] */
-	uint32_t *arrive;	/* [n_sw] destinations reachable from there */
-	uint32_t *sum;		/* [n_sw] sources whose path to one destination
-				 * passes there */
-	uint64_t flows;		/* that arrive */
+	uint32_t *arrive;	/* [n_sw] number of destinations that it reaches */
+	uint32_t *sum;		/* [n_sw] number of sources whose path to the
+				 * current destination passes the switch */
+	uint64_t flows;		/* flows that arrive */
 	uint64_t host_max;	/* most flows into one host port */
 };
 

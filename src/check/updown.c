@@ -29,9 +29,9 @@
  * up-then-down, and its dependencies cannot close a cycle (Gliksberg et al.
  * 2020, section 4.1). Any other LID takes the general walk (walk.c).
  *
- * Sweep 1 does not look at next hops of the lowest rank; there it only marks
- * the LIDs owned at the switch. A path that goes down to another switch of the
- * lowest rank and ends badly there costs a general walk.
+ * At switches of the lowest rank, sweep 1 does not look at next hops; it only
+ * marks the LIDs owned at the switch. If a path goes down to another switch of
+ * the lowest rank and ends badly there, its LID takes the general walk.
  */
 #include <string.h>
 
@@ -42,15 +42,16 @@
 
 struct batch {
 	uint32_t base;		/* first LID of the block */
-	uint32_t n;		/* bytes of each row to look at */
+	uint32_t n;		/* number of bytes of each row in the block */
 	uint8_t own[BATCH];	/* 0xff: the LID has an owner */
 	uint8_t next[BATCH];	/* next LID owned at the same switch + 1 */
 	ftr_port port[BATCH];	/* port to the owner at the owner's switch */
 	bool any;
 };
 
-/* States of all LIDs of the block at s, by the next hops. In the last block of
- * a row there may be fewer than CHK_BATCH LIDs; the rest of out is then stale. */
+/* Set out to the states of all LIDs of the block at s, from those of the next hops. The
+ * last block of a row may have fewer than CHK_BATCH LIDs; the rest of out is then
+ * meaningless. */
 static inline void look(const struct chk *c, const uint8_t *state,
 			const struct batch *l, ftr_sw s, uint8_t *restrict out)
 {
@@ -60,13 +61,13 @@ static inline void look(const struct chk *c, const uint8_t *state,
 #pragma GCC unroll 16
 	for (uint32_t j = 0; j < l->n; j++)
 		out[j] = state[hop[row[j]] + j];
-	/* one hop more: 0x7f + 1 is PENDING, and values from PENDING on do not
+	/* add one hop: 0x7f + 1 is PENDING, and values from PENDING on do not
 	 * change */
 	for (uint32_t j = 0; j < BATCH; j++)
 		out[j] = (uint8_t)(out[j] + 1 - (out[j] >> 7));
 }
 
-/* LIDs owned at s that leave it by the right port have arrived. */
+/* Set the state of LIDs owned at s: those that leave by the right port have arrived. */
 static void settle_own(const struct chk *c, struct chk_part *w,
 			     const struct batch *l, ftr_sw s)
 {
@@ -167,7 +168,8 @@ static void clear_batch(const struct chk *c, struct chk_part *w, uint32_t base)
 	}
 }
 
-/* Per LID: the worst and the longest over all switches. */
+/* For each LID over all switches: the OR of all states, the most hops of a good path, and
+ * 0xff if a state is PENDING. */
 static void reduce(const struct chk *c, const struct chk_part *w,
 		   uint8_t *restrict any, uint8_t *restrict longest,
 		   uint8_t *restrict open)

@@ -2,15 +2,15 @@
 /*
  * The general walk: one LID, tables of any kind.
  *
- * Towards one LID every switch has one next hop, so the walks form a functional
- * graph. Follow it from each switch that is not known yet, and push each
- * visited switch. Stop at an end, at a known switch, or at one that is on the
- * stack (then all switches on the stack lead into that loop). Then set the
- * result of all switches on the stack, from the top down. Each switch is pushed
- * once: O(n_sw) per LID.
+ * Towards one LID every switch has one next hop. From each switch without a
+ * result the path is followed, and each visited switch is pushed onto a stack. The
+ * walk stops at an end, at a switch with a result, or at one that is on the stack
+ * (then all switches on the stack lead into that loop). Then the result of all
+ * switches on the stack is set, from the top down. Each switch is pushed once:
+ * O(n_sw) per LID.
  *
- * Turns are counted and dependencies added here too, while the column is at
- * hand.
+ * Turns are counted and dependencies added here, too, because col and nxt are
+ * filled.
  */
 #include <string.h>
 
@@ -34,7 +34,8 @@ const uint8_t chk_end_state[N_ENDS] = {
 	[END_WRONG] = ST_WRONG, [END_GOOD] = ST_GOOD,
 };
 
-/* Follow the path from s, which is not known, and set the result of all on it. */
+/* Follow the path from s, which has no result yet, and set the result of all switches on
+ * it. */
 static void follow(const struct chk *c, struct chk_part *w, ftr_sw s)
 {
 	uint32_t depth = 0, x = s, hops = 0;
@@ -60,7 +61,8 @@ static void follow(const struct chk *c, struct chk_part *w, ftr_sw s)
 	}
 }
 
-/* Entries that lead up although another switch leads packets down to them. */
+/* Count the switches that lead up although another switch leads packets for this LID down
+ * to them. */
 static void count_turns(const struct chk *c, struct chk_part *w, ftr_lid lid)
 {
 	const uint8_t *rank = c->rank;

@@ -36,9 +36,9 @@ static enum ftr_status refuse(struct ftr_err *err, const char *path,
 	return ftr_fail(err, FTR_IO, "%s: refused: %s", path, reason);
 }
 
-/* Is the open file one that only root or the caller can have created?  append: a
- * file with a second name is rejected, because a hard link could lead to any file on
- * the same file system. */
+/* Check that only root or the caller can have created the open file.  append: a file with
+ * a second name is rejected, because a hard link could lead to any file on the same file
+ * system. */
 static enum ftr_status check(int fd, const char *path, bool append,
 			     struct stat *sb, struct ftr_err *err)
 {

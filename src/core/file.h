@@ -5,7 +5,7 @@
  * OpenSM runs as root, and the directories in its configuration may be writable by
  * other users.  A file that the plugin opens must therefore be a regular file that
  * belongs to root or to the caller.  Symbolic links are not followed.  A FIFO or a
- * device in its place is an error, so that open() cannot block.  These rules do not
+ * device is an error, so that open() cannot block.  These rules do not
  * apply to files that a user names on the command line: ftr_text_open and ftr_slurp
  * read those.
  *
@@ -31,9 +31,9 @@ enum ftr_status ftr_file_append(const char *path, const char *text, size_t len,
 				struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * Replace the file by what fill writes (it returns false on failure, with the reason
- * in errno).  fill writes to a new file "PATH.PID.tmp", which is flushed to disk and
- * renamed.  path holds either its old or its new content, complete.  Two threads must
+ * Replace the file.  fill writes the new content and returns false on failure, with the
+ * reason in errno.  It writes to a new file "PATH.PID.tmp", which is then flushed to disk
+ * and renamed.  path holds either its old or its new content, complete.  Two threads must
  * not replace the same path at once.
  */
 typedef bool (*ftr_file_fill)(FILE *out, const void *ctx);

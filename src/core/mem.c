@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Memory.  An arena is a list of chunks.  A request is taken from the newest chunk or
- * opens a new one (at least CHUNK bytes).  An allocation costs one pointer increment,
- * and one call frees everything.
+ * Memory.  An arena is a list of chunks.  An allocation takes its bytes from the newest
+ * chunk, or from a new one of at least CHUNK bytes.  Usually it only advances a pointer.
+ * One call frees everything.
  *
  *	arena -> chunk -> chunk -> ...
  *	         [header|used......|free....]
@@ -17,7 +17,7 @@
 
 static atomic_ulong fail_at;
 static atomic_ulong count;
-static atomic_bool only;	/* only that allocation fails, not the later ones */
+static atomic_bool only;	/* only allocation fail_at fails, not the later ones */
 
 static bool fails(void)
 {
@@ -92,7 +92,7 @@ bool ftr_grow(void **ptr, uint32_t *cap, size_t size)
 
 struct chunk {
 	struct chunk *next;
-	size_t used, size;	/* of the bytes behind the header */
+	size_t used, size;	/* bytes, without the header */
 	char pad[64 - sizeof(void *) - 2 * sizeof(size_t)];
 };
 
@@ -144,7 +144,7 @@ void *ftr_arena_alloc(struct ftr_arena *a, size_t n, size_t size)
 			return NULL;
 		c->size = want;
 		c->used = 0;
-			/* A big block must not hide the space left in the head. */
+			/* Put it behind the head, whose space left stays in use. */
 		if (a->head && want > CHUNK) {
 			c->next = a->head->next;
 			a->head->next = c;

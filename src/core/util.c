@@ -38,7 +38,7 @@ uint64_t ftr_rng_next(struct ftr_rng *r)
 
 uint32_t ftr_rng_below(struct ftr_rng *r, uint32_t n)
 {
-		/* Rejection keeps it uniform: the lowest 2^32 mod n values are dropped. */
+		/* To keep the result uniform, the lowest 2^32 mod n values are drawn again. */
 	uint32_t low = (uint32_t)-n % n, x;
 
 	do
@@ -104,5 +104,5 @@ int ftr_natural_cmp(const char *a, const char *b)
 	}
 	if (*x || *y)
 		return *x ? 1 : -1;
-	return strcmp(a, b);	/* "a01" and "a1" are equal as numbers: any fixed order */
+	return strcmp(a, b);	/* "a01" and "a1" are equal as numbers, but not as bytes */
 }

@@ -265,7 +265,7 @@ enum ftr_status ftr_builder_add_link(struct ftr_builder *b, struct ftr_end a,
 
 	if (a.port < 1 || a.port > FTR_PORT_MAX || z.port < 1 ||
 	    z.port > FTR_PORT_MAX)
-		return ftr_fail(err, FTR_INVAL, "cable from node 0x%016" PRIx64
+		return ftr_fail(err, FTR_INVAL, "link from node 0x%016" PRIx64
 				" port %u to node 0x%016" PRIx64
 				" port %u: port numbers are 1..%u",
 				a.node_guid, a.port, z.node_guid, z.port,
@@ -428,8 +428,8 @@ static bool lay_switches(const struct ftr_builder *b, struct frozen *z,
 	return z->ports != NULL;
 }
 
-/* The list by holder, if a place is held by another switch.  FTR_INVAL: a switch holds
- * two places. */
+/* Set by_holder, if a switch other than the original one holds some place.  FTR_INVAL: a
+ * switch holds two places. */
 static enum ftr_status lay_holders(struct frozen *z, uint32_t n,
 				   struct by_guid *key, struct ftr_err *err)
 {

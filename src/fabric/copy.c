@@ -53,7 +53,7 @@ static enum ftr_status copy_nodes(const struct copy *c)
 	return FTR_OK;
 }
 
-/* Is the link at (s, p) to be copied, and is this the end that copies it? */
+/* True if the link at (s, p) is to be copied and this is the end that copies it. */
 static bool wanted(const struct copy *c, ftr_sw s, ftr_port p,
 		   struct ftr_end *far)
 {

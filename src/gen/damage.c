@@ -17,7 +17,7 @@
 
 struct loss {
 	uint8_t *dead_sw, *dead_node;
-	uint8_t *dead_port;	/* [n_ports] of the lower end of a link */
+	uint8_t *dead_port;	/* [n_ports] set at the lower-numbered end of a link */
 };
 
 /* Mark n of the listed indices at random; FTR_INVAL if there are fewer. */
@@ -26,7 +26,7 @@ static enum ftr_status draw_dead(struct ftr_rng *r, uint32_t *list,
 				 const char *what, struct ftr_err *err)
 {
 	if (n > n_list)
-		return ftr_fail(err, FTR_INVAL, "cannot take away %u %s: there are %u",
+		return ftr_fail(err, FTR_INVAL, "cannot remove %u %s: the fabric has %u",
 				n, what, n_list);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t k = i + ftr_rng_below(r, n_list - i);
@@ -92,7 +92,7 @@ static enum ftr_status choose(const struct ftr_fabric *f,
 			if (is_link(f, s, p))
 				list[n++] = f->sw[s].first_port + p;
 	st = draw_dead(&r, list, n, d->links, z->dead_port,
-		       "cables between switches", err);
+		       "links between switches", err);
 	if (st)
 		return st;
 	n = list_bare_switches(f, z, list);
@@ -184,8 +184,8 @@ static uint64_t wild_guid(uint32_t i)
 	return (uint64_t)3 << 56 | (uint64_t)(i + 1) << 8;
 }
 
-/* A random switch of 0..n-1 other than skip; if it has no free port, the next one
- * that has; n if all are full. */
+/* A random switch of 0..n-1 other than skip.  If it has no free port, the next switch
+ * that has one; n if no switch has. */
 static uint32_t wild_pick(struct wild *w, uint32_t n, uint32_t skip)
 {
 	uint32_t at = ftr_rng_below(&w->rng, n - (skip < n));

@@ -2,9 +2,8 @@
 /*
  * Nodes, GUIDs, port numbers and LIDs of generated fabrics.
  *
- * Random choices all come from one seed, level by level and node by node.  The result
- * looks like a fabric as vendors and installers leave it, and is the same on every
- * machine.
+ * Random choices all come from one seed, level by level and node by node.  GUIDs, ports
+ * and LIDs are then as irregular as in an installed fabric, and the same on every machine.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -73,7 +72,7 @@ enum ftr_status gen_limit(struct gen_growth *z, unsigned int l, uint64_t n,
 	return FTR_OK;
 }
 
-/* GUIDs leave the low byte to the ports, as a simulator numbers them. */
+/* The low byte of a node GUID is 0; a port GUID adds the port number, as in ibsim. */
 static uint64_t pick_guid(struct gen_growth *z, unsigned int l, uint32_t i)
 {
 	uint64_t serial = (uint64_t)l << 32 | i;

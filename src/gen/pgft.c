@@ -5,9 +5,9 @@
  * PGFT(h; m; w; p): Gliksberg et al. 2020, section 2, and Zahavi 2010.  A node of level
  * l is a tuple of h digits: digit i (1..h) counts 0..w_i-1 if i <= l, and 0..m_i-1 if
  * i > l.  Nodes of levels l-1 and l are connected by p_l links if their tuples agree in
- * all digits except the l-th.  The index of a node is its tuple read with digit 1 as the
- * fastest.  The hosts of one leaf are therefore consecutive, and so are the leaves of
- * one pod; host i has the destination index i of D-mod-k.
+ * all digits except the l-th.  The index of a node is its tuple read as a number whose
+ * lowest digit is digit 1.  The hosts of one leaf are therefore consecutive, and so are
+ * the leaves of one pod; host i has the destination index i of D-mod-k.
  *
  *	ports of a node of level l, in order if not shuffled:
  *	  below: child c, link j -> c * p_l + j

@@ -62,7 +62,7 @@ struct csv {
 	char open[NAME_MAX_SECTION];	/* "" outside */
 	uint32_t open_line;
 	int what;		/* enum section, -1: not read */
-	bool titled;		/* its columns are known */
+	bool titled;		/* the line of column names has been read */
 	int where[MAX_COLUMNS];	/* column of each value, -1: missing */
 };
 
@@ -89,7 +89,7 @@ static struct ftr_cur next_field(struct ftr_cur *c)
 	return f;
 }
 
-/* Which column holds which value. */
+/* Find the column of each value. */
 static enum ftr_status titles(struct csv *x, struct ftr_cur c)
 {
 	for (unsigned int i = 0; i < MAX_COLUMNS; i++)
@@ -112,7 +112,7 @@ static enum ftr_status titles(struct csv *x, struct ftr_cur c)
 	return FTR_OK;
 }
 
-/* The values of a line; missing ones are empty. */
+/* Split a line into the values that are read; missing ones are empty. */
 static void split(const struct csv *x, struct ftr_cur c,
 		  struct ftr_cur *value)
 {
@@ -127,7 +127,7 @@ static void split(const struct csv *x, struct ftr_cur c,
 	}
 }
 
-/* Value i as a number up to max, decimal or 0x... */
+/* Read value i as a number up to max, decimal or 0x... */
 static enum ftr_status number(const struct csv *x,
 			      const struct ftr_cur *value, unsigned int i,
 			      uint64_t max, uint64_t *out)
@@ -145,7 +145,7 @@ static enum ftr_status number(const struct csv *x,
 				       (size_t)(value[i].end - value[i].p)).s);
 }
 
-/* The same; 0 for unknown values ("N/A", or no such column). */
+/* Value i as a number; 0 if it is unknown ("N/A", or no such column). */
 static uint64_t number_if(const struct ftr_cur *value, unsigned int i)
 {
 	struct ftr_cur at = value[i];
@@ -238,7 +238,7 @@ static enum ftr_status port_line(struct csv *x, const struct ftr_cur *v)
 	return FTR_OK;
 }
 
-/* One end of a link, as if its own record had given it. */
+/* Add one end of a link, with the data of its line in PORTS. */
 static enum ftr_status add_end(struct csv *x, uint32_t node, uint64_t num,
 			       uint32_t far, uint64_t far_num)
 {

@@ -27,7 +27,7 @@ static enum ftr_status guid(const struct ftr_text *t, struct ftr_cur c,
 	return FTR_OK;
 }
 
-/* More than there are LIDs; no list is as long. */
+/* Far more than the number of LIDs. */
 #define GUIDS_MAX (1u << 20)
 
 static enum ftr_status read_list(struct ftr_text *t, uint64_t **list,

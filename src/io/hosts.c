@@ -17,7 +17,8 @@ static bool name_char(char c)
 		(c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
 }
 
-/* The host in a node description, or ""; buf holds FTR_NAME_MAX + 1 bytes. */
+/* Copy the host's name from a node description, "" if it names no host; buf holds
+ * FTR_NAME_MAX + 1 bytes. */
 static void host_name(const char *text, bool full, char *buf)
 {
 	size_t n = strcspn(text, " "), rest = strspn(text + n, " ");
@@ -165,8 +166,8 @@ struct reading {
 	const char **group;
 	uint32_t n, cap, n_groups, cap_groups;
 	uint32_t now;		/* group of this line */
-	uint32_t *seen;		/* [h->n] 1 + entry of the host in group now */
-	uint32_t *seen_group;	/* [h->n] 1 + the group that seen is of */
+	uint32_t *seen;		/* [h->n] 1 + index of the host's last entry */
+	uint32_t *seen_group;	/* [h->n] 1 + group of that entry, 0: no entry */
 };
 
 static enum ftr_status add(struct reading *r, const char *name, uint32_t slots)
@@ -194,7 +195,7 @@ static enum ftr_status add(struct reading *r, const char *name, uint32_t slots)
 	return FTR_OK;
 }
 
-/* "01-03" or "7": the digits of the first give the width. */
+/* Expand "01-03" or "7"; numbers have at least as many digits as the first one. */
 static enum ftr_status add_range(struct reading *r, const char *head,
 				 int head_len, const char *range,
 				 const char *tail, uint32_t slots)
@@ -282,7 +283,8 @@ static enum ftr_status set_group(struct reading *r, const char *name)
 	return r->group[r->n_groups++] ? FTR_OK : ftr_text_nomem(&r->t);
 }
 
-/* Words of a line.  "slots=N" belongs to the word before it, which is kept until then. */
+/* Read the words of a line.  A word is expanded only when the next one is known, because
+ * that may be its "slots=N". */
 static enum ftr_status line(struct reading *r, const struct ftr_cur *c,
 			    bool jobs)
 {

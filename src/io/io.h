@@ -16,16 +16,17 @@ struct ftr_source {
 	const char *path;	/* for messages */
 	struct ftr_err *err;
 	int fd;
-	unsigned char head[6];	/* first bytes, if they are not packed */
+	unsigned char head[6];	/* first bytes of a file that is not compressed */
 	size_t n_head;
-	void *z;		/* NULL: not packed */
+	void *z;		/* NULL: not compressed */
 	unsigned char *packed;
 	struct ftr_unpack_io io;
 	bool ended;
 	uint64_t given;		/* unpacked bytes so far */
 };
 
-/* The caller keeps fd.  End the source in any case, even after an error. */
+/* fd stays open and belongs to the caller.  The source must be ended in any case, even
+ * after an error. */
 enum ftr_status ftr_source_begin(struct ftr_source *s, const char *path,
 				 int fd, struct ftr_err *err) FTR_MUST_USE;
 /* *got 0: end of file.  room > 0. */
@@ -44,7 +45,7 @@ struct ftr_text {
 	uint32_t line;		/* number of the line returned last, from 1 */
 	int fd;			/* -1: all bytes are in memory already */
 	struct ftr_source source;	/* over fd */
-	char *buf;		/* window over it */
+	char *buf;		/* the part of the file around at */
 	bool cut;		/* the line returned last had no newline */
 };
 
@@ -55,7 +56,7 @@ struct ftr_cur {
 
 void ftr_text_mem(struct ftr_text *t, const char *path, const char *text,
 		  size_t len, struct ftr_err *err);
-/* A line is valid until the next call. */
+/* Open a file.  A line that is read from it is valid until the next call. */
 enum ftr_status ftr_text_open(struct ftr_text *t, const char *path,
 			      struct ftr_err *err) FTR_MUST_USE;
 /* The same by the rules of core/file.h. */
@@ -101,11 +102,11 @@ static inline bool ftr_cur_end(const struct ftr_cur *c)
 {
 	return c->p == c->end;
 }
-/* Each of these skips the thing it names, and returns whether it was there. */
+/* Each of these skips the named text if it comes next, and returns true if it did. */
 bool ftr_cur_char(struct ftr_cur *c, char ch);
 bool ftr_cur_str(struct ftr_cur *c, const char *s);
 bool ftr_cur_word(struct ftr_cur *c, const char *word);
-/* Digits of base 10 or 16 up to max; base 0: hex after 0x, else decimal. */
+/* A number of base 10 or 16, at most max; base 0: hex after 0x, else decimal. */
 bool ftr_cur_uint(struct ftr_cur *c, unsigned int base, uint64_t max,
 		  uint64_t *out);
 /* Advance to just after the first occurrence of s. */
@@ -127,10 +128,10 @@ struct ftr_raw_node {
 	ftr_port n_ports;
 };
 
-/* A port, and what its line says about the far end; 0 = unknown. */
+/* A port, and the data of its line about the far end; 0 = unknown. */
 struct ftr_raw_port {
 	uint32_t node;		/* index of the own node */
-	uint32_t far;		/* of the far node; FTR_RAW_NONE: see far_id */
+	uint32_t far;		/* index of the far node; FTR_RAW_NONE: see far_id */
 	const char *far_id;
 	uint32_t far_len;
 	uint32_t line;
@@ -139,7 +140,7 @@ struct ftr_raw_port {
 	uint8_t lmc;
 	ftr_port num, far_num;
 	uint8_t width, speed;
-	bool left_out;		/* one-sided, and tolerated */
+	bool left_out;		/* one-sided link that is left out */
 };
 
 struct ftr_raw {

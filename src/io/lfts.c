@@ -38,7 +38,7 @@ struct reader {
 	uint32_t foreign;	/* other sections */
 	uint32_t unknown_line;	/* line of the first of them */
 	uint64_t unknown;	/* its GUID */
-	struct ftr_fdbs fdbs;	/* if t is set: the file is an opensm.fdbs */
+	struct ftr_fdbs fdbs;	/* fdbs.t is set if the file is an opensm.fdbs */
 };
 
 /* ---- reading ----------------------------------------------------------- */
@@ -109,7 +109,7 @@ static enum ftr_status entry(struct reader *r, struct ftr_cur *c)
 	return FTR_OK;
 }
 
-/* "41 lids dumped" or "17 valid lids dumped"; false if it is neither. */
+/* Read "41 lids dumped" or "17 valid lids dumped"; *is false if the line is neither. */
 static enum ftr_status finish(struct reader *r, struct ftr_cur *c, bool *is)
 {
 	struct ftr_cur at = *c;
@@ -242,7 +242,7 @@ enum ftr_status ftr_read_lfts(const char *path, const struct ftr_fabric *f,
 
 /* ---- writing ----------------------------------------------------------- */
 
-struct suffix {			/* what follows the port number of a LID */
+struct suffix {			/* text after the port number of a LID */
 	const char *s;
 	size_t len;
 };

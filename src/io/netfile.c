@@ -30,15 +30,15 @@
 
 #include "io/io.h"
 
-struct rate {			/* enabled masks as ibsim numbers them */
+struct rate {			/* masks of enabled rates, with the bits of ibsim */
 	uint32_t width, speed, ext;
 };
 
 struct net {
 	struct ftr_raw *r;
 	struct ftr_text *t;
-	uint64_t guid[FTR_NODE_ROUTER + 1];	/* next, by type */
-	uint64_t base[FTR_NODE_ROUTER + 1];	/* last absolute one */
+	uint64_t guid[FTR_NODE_ROUTER + 1];	/* next GUID, by node type */
+	uint64_t base[FTR_NODE_ROUTER + 1];	/* last GUID set by a guid line */
 	struct rate rate;
 	bool rated;		/* the last port line gave width and speed */
 	uint8_t n_lid[2];	/* LIDs of the last port line of a switch [1],
@@ -89,7 +89,7 @@ static enum ftr_speed speed_of_mask(uint32_t speed, uint32_t ext)
 	return FTR_SPEED_UNKNOWN;
 }
 
-/* "S-0008f10500108c9e", with the prefix of the module if one is set. */
+/* Read "S-0008f10500108c9e"; the prefix of module= is added if one is set. */
 static enum ftr_status node_id(struct net *n, struct ftr_cur *c,
 			       const char **id, uint32_t *len)
 {
@@ -126,7 +126,7 @@ static enum ftr_status node_id(struct net *n, struct ftr_cur *c,
 	return FTR_OK;
 }
 
-/* "(0008f10500108c9e)"; if it is absent, *guid does not change. */
+/* Read "(0008f10500108c9e)"; if it is absent, *guid does not change. */
 static enum ftr_status paren_guid(struct net *n, struct ftr_cur *c,
 				  uint64_t *guid)
 {
@@ -142,7 +142,7 @@ static enum ftr_status paren_guid(struct net *n, struct ftr_cur *c,
 	return FTR_OK;
 }
 
-/* "[ext 7]": the number that is printed on the box. */
+/* Skip "[ext 7]", the port number that is printed on the chassis. */
 static enum ftr_status skip_ext(struct net *n, struct ftr_cur *c)
 {
 	struct ftr_cur at = *c;
@@ -194,7 +194,7 @@ static enum ftr_status tail_lmc(struct net *n, struct ftr_cur *c,
 	return FTR_OK;
 }
 
-/* "4xQDR"; false if the word is something else. */
+/* Read "4xQDR"; false if the word has another form. */
 static bool tail_rate(struct ftr_cur *c, struct tail *t)
 {
 	struct ftr_cur at = *c;
@@ -214,7 +214,7 @@ static bool tail_rate(struct ftr_cur *c, struct tail *t)
 	return true;
 }
 
-/* "w=2", "s=4", "e=1"; *is: the word is one of them. */
+/* Read "w=2", "s=4" or "e=1"; *is false if the word is none of them. */
 static enum ftr_status tail_option(struct net *n, struct ftr_cur *c,
 				   struct tail *t, bool *is)
 {
@@ -238,7 +238,7 @@ static enum ftr_status tail_option(struct net *n, struct ftr_cur *c,
 	return FTR_OK;
 }
 
-/* One word of a tail.  After '#' any word is allowed, before it none is. */
+/* Read one word of a tail.  Unknown words are allowed after '#' only. */
 static enum ftr_status tail_word(struct net *n, struct ftr_cur *c,
 				 struct tail *t, bool comment)
 {
@@ -267,7 +267,7 @@ static enum ftr_status tail_word(struct net *n, struct ftr_cur *c,
 	return FTR_OK;
 }
 
-/* A description in quotes ends at the LAST quote: it may contain quotes. */
+/* Read a description in quotes.  It ends at the last quote, since it may contain quotes. */
 static enum ftr_status tail_desc(struct net *n, struct ftr_cur *c,
 				 struct tail *t)
 {
@@ -283,7 +283,7 @@ static enum ftr_status tail_desc(struct net *n, struct ftr_cur *c,
 	return FTR_OK;
 }
 
-/* Old tools print a record's description without quotes. */
+/* Read a description without quotes, as old tools print it in a record. */
 static void bare_desc(struct ftr_cur *c, struct tail *t)
 {
 	static const char *const ends[] = { " enhanced port ", " base port ",
@@ -368,7 +368,7 @@ static enum ftr_status record(struct net *n, struct ftr_cur *c,
 	return ftr_raw_add_node(n->r, &node);
 }
 
-/* "[12](guid)", and "[7](guid)" after the far id. */
+/* Read the port number and GUID of either end: "12](guid)". */
 static enum ftr_status port_number(struct net *n, struct ftr_cur *c,
 				   ftr_port *num, uint64_t *guid)
 {
@@ -402,8 +402,8 @@ static void take_tail(struct ftr_raw_port *p, const struct tail *t, bool is_sw)
 		   (uint8_t)speed_of_mask(t->rate.speed, t->rate.ext);
 }
 
-/* Is the tail of the file's last line, which has no newline, shorter than those
- * of the lines before? */
+/* True if this line, the last one of the file, has no newline and lacks a LID or a rate
+ * that the lines before it have. */
 static bool is_torn(const struct net *n, const struct tail *t, bool is_sw)
 {
 	return n->t->cut && (t->n_lid < n->n_lid[is_sw] ||
@@ -504,7 +504,7 @@ static enum ftr_status module_line(struct net *n, struct ftr_cur *c)
 	return FTR_OK;
 }
 
-/* First words of lines that do not describe the fabric. */
+/* True if the line begins with a word of a line that does not describe the fabric. */
 static bool passed_over(struct ftr_cur *c)
 {
 	static const char *const word[] = {

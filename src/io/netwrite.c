@@ -3,10 +3,10 @@
  * The netfile writer: a fabric in the form of ibnetdiscover, for ibsim and for
  * ftr_read_fabric.
  *
- * The file holds what a sweep could find: end ports without a link are left out, and so
- * are end nodes without any link.  Double quotes and control characters in names become
- * ' and '?', because the format has no way to quote them.  Unknown width or speed is
- * written as 0x or 4x?, which readers take as unknown.
+ * The file holds the nodes that a sweep could find: end ports and end nodes without a link
+ * are left out.  Double quotes and control characters in names become ' and '?', because
+ * the format has no way to quote them.  An unknown width is written as 0x and an unknown
+ * speed as '?' (4x?), which readers take as unknown.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -41,7 +41,7 @@ static struct name clean(const char *name)
 	return n;
 }
 
-/* ---- which end ports belong to a node ---------------------------------- */
+/* ---- end ports by node --------------------------------------------------- */
 
 static bool group_nodes(struct writer *w)
 {
@@ -55,7 +55,8 @@ static bool group_nodes(struct writer *w)
 		w->first[f->ep[e].node + 2]++;
 	for (uint32_t n = 0; n < f->n_nodes; n++)
 		w->first[n + 2] += w->first[n + 1];
-	/* first[n + 1] is the cursor of n and ends as the start of n + 1 */
+	/* first[n + 1] is the position for the next port of n, and at the end the
+	 * start of n + 1 */
 	for (ftr_ep e = 0; e < f->n_ep; e++)
 		w->by_node[w->first[f->ep[e].node + 1]++] = e;
 	for (uint32_t n = 0; n < f->n_nodes; n++)
@@ -194,7 +195,7 @@ enum ftr_status ftr_write_netfile(FILE *out, const struct ftr_fabric *f,
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for a netfile");
 		goto out;
 	}
-	fprintf(out, "# %u switches, %u end nodes, %u cables between switches\n",
+	fprintf(out, "# %u switches, %u end nodes, %u links between switches\n",
 		f->n_sw, f->n_nodes, f->n_sw_links);
 	for (uint32_t i = 0; i < f->n_sw + f->n_nodes; i++) {
 		uint32_t k = order ? order[i] : i;

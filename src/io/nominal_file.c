@@ -12,9 +12,9 @@
  *
  *	P 0008f10500108c9e 0008f10500207770
  *
- * SUM is the hash of all bytes after it and its blank.  LENGTH is the number of bytes
- * after the first line.  "guid" or "name" is the order of leaves.  LISTS is the hash of
- * the GUID lists.
+ * SUM is followed by a blank and is the hash of all bytes after that blank.  LENGTH is the
+ * number of bytes after the first line.  "guid" or "name" is the order of leaves.  LISTS is
+ * the hash of the GUID lists.
  *
  *	S	place of a switch, ports, LMC, name
  *	P	place, node GUID of the switch that is there
@@ -188,7 +188,7 @@ static bool hex16(struct ftr_cur *c, uint64_t *out)
 	return true;
 }
 
-/* A decimal number in its only accepted spelling. */
+/* A decimal number without leading zeros or sign. */
 static bool dec(struct ftr_cur *c, uint64_t max, uint64_t *out)
 {
 	if (c->p + 1 < c->end && *c->p == '0' && c->p[1] >= '0' &&
@@ -198,8 +198,8 @@ static bool dec(struct ftr_cur *c, uint64_t max, uint64_t *out)
 }
 
 /*
- * The sum covers the rest of the file, so three checks find most errors: is it a state
- * file of a known version, is it complete, and is it unchanged?
+ * The sum covers the rest of the file.  Three checks therefore find most errors: that it is
+ * a state file of a known version, that it is complete, and that the sum is correct.
  */
 static enum ftr_status header(struct ftr_text *t, const char *text, size_t len,
 			      struct header *h)
@@ -340,7 +340,7 @@ static enum ftr_status get_link(struct ftr_text *t, struct ftr_builder *b,
 	if (!guid(&c, &x.node_guid) || !number(&c, FTR_PORT_MAX, &p) ||
 	    !guid(&c, &y.node_guid) || !number(&c, FTR_PORT_MAX, &q) ||
 	    !ftr_cur_end(&c))
-		return ftr_text_expected(t, &c, "GUID and port of both ends of a cable");
+		return ftr_text_expected(t, &c, "GUID and port of both ends of a link");
 	x.port = (ftr_port)p;
 	y.port = (ftr_port)q;
 	return ftr_builder_add_link(b, x, y, 0, FTR_SPEED_UNKNOWN, t->err);
@@ -364,7 +364,7 @@ static enum ftr_status body(struct ftr_text *t, struct ftr_builder *b)
 			st = get_link(t, b, c);
 		else
 			st = ftr_text_expected(t, &c, "S, P, E or L");
-		if (st == FTR_INVAL)	/* the builder names no line */
+		if (st == FTR_INVAL)	/* the message has no line */
 			st = ftr_err_prefix(t->err, "%s:%u", t->path, t->line);
 		if (st)
 			break;
@@ -416,7 +416,7 @@ static enum ftr_status read_file(slurp_fn slurp, const char *path,
 	if (st)
 		return st;
 	st = parse(&t, text, len, &h, &f);
-	/* the fabric was valid when it was written, so the file is damaged */
+	/* only valid fabrics are written, so the file is damaged */
 	if (st == FTR_INVAL && err)
 		err->status = FTR_PARSE;
 	st = st == FTR_INVAL ? FTR_PARSE : st;

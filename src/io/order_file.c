@@ -2,7 +2,7 @@
 /*
  * Orders of end ports, and pairs of them.
  *
- * An order is the dump of OpenSM's ftree and of this project's plugin:
+ * An order is dumped by OpenSM's ftree and by the plugin of this project:
  *
  *	0x0004	node1
  *	0xFFFF	DUMMY

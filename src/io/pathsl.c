@@ -38,7 +38,7 @@ struct reader {
 	struct node *node;	/* [n_ep] */
 	bool open;		/* within a section */
 	uint32_t source;	/* source of the section */
-	struct node *first;	/* ports of the node, if the section is of a node */
+	struct node *first;	/* first port of the node, if the section is of a node */
 	uint64_t known;		/* lines of sources of f */
 	uint32_t unknown_line;
 	uint64_t unknown;

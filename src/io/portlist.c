@@ -65,7 +65,7 @@ static void rate(struct ftr_cur *c, struct ftr_raw_port *p)
 	*c = at;
 }
 
-/* "( 'near' - 'far' )": both may contain quotes, so look for the separator. */
+/* Read "( 'near' - 'far' )".  Names may contain quotes, so the separator is searched for. */
 static enum ftr_status names(struct ftr_raw *r, struct ftr_cur *c,
 			     struct ftr_cur *near, struct ftr_cur *far)
 {

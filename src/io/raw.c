@@ -10,11 +10,12 @@
  *
  * In a file that was truncated or edited by hand, a link may be reported by one end only,
  * or differently by its two ends.  Either is an error that names both lines.  A file
- * without any link is rejected as truncated.  Only then is data passed to the builder.  A
- * tolerant reading notes such a link and leaves it out; OpenSM would not use it either.
+ * without any link is rejected as truncated.  Data that pass these checks go to the builder.
+ * A tolerant reading notes a one-sided link and leaves it out; OpenSM would not use it
+ * either.
  *
- * What one end reports about the other (its LID, its port GUID) must agree with what the
- * other reports about itself, and replaces it if the other does not report it.
+ * If one end reports the LID or the port GUID of the other, the value must agree with the
+ * other's own record.  If that record has no value, the reported one is used.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -176,7 +177,8 @@ enum ftr_status ftr_raw_add_port(struct ftr_raw *r,
 
 /* ---- verifying --------------------------------------------------------- */
 
-/* st: the status of the error just set.  If tolerated: note it and continue. */
+/* Handle a one-sided link: note it and continue if the reading is tolerant, else fail with
+ * why, whose status is st. */
 static enum ftr_status one_sided(struct ftr_raw *r, enum ftr_status st,
 				 struct ftr_err *why)
 {
@@ -203,7 +205,7 @@ enum ftr_status ftr_raw_one_sided(struct ftr_raw *r, const char *fmt, ...)
 				     r->t->line, msg), &why);
 }
 
-/* The same for the link of port p; fmt names both ends. */
+/* The same for the link of port p, at the line of p; fmt names both ends. */
 static enum ftr_status leave_out(struct ftr_raw *r, struct ftr_raw_port *p,
 				 const char *fmt, ...) FTR_PRINTF(3, 4);
 static enum ftr_status leave_out(struct ftr_raw *r, struct ftr_raw_port *p,
@@ -347,7 +349,7 @@ static enum ftr_status own_lids(struct build *x, uint32_t line,
 	return FTR_OK;
 }
 
-/* Prefix the builder's message with the place. */
+/* Prefix the builder's message with the file and line. */
 static enum ftr_status placed(const struct ftr_raw *r, uint32_t line,
 			      enum ftr_status st)
 {

@@ -31,7 +31,7 @@ struct reader {
 	uint8_t *reported;		/* [n_sw] */
 	uint32_t known;
 	uint32_t open_line;	/* section of OpenSM's form; 0: none */
-	bool ours;		/* the section is of a switch of f */
+	bool ours;		/* the section belongs to a switch of f */
 	ftr_sw sw;
 	int64_t in;		/* in port of its last line; -1: none yet */
 	uint32_t unknown_line;
@@ -120,7 +120,7 @@ static enum ftr_status nothing_else(struct reader *r, struct ftr_cur *c)
 	return FTR_OK;
 }
 
-/* "5   1   : 0  1 ..." */
+/* Read a line of the second form: "5   1   : 0  1 ..." */
 static enum ftr_status row(struct reader *r, struct ftr_cur *c)
 {
 	enum ftr_status st;
@@ -152,7 +152,7 @@ static enum ftr_status row(struct reader *r, struct ftr_cur *c)
 	return nothing_else(r, c);
 }
 
-/* "0x0002c90000000201 5 1 0x01 0x23 ..." */
+/* Read a line of the first form: "0x0002c90000000201 5 1 0x01 0x23 ..." */
 static enum ftr_status line_form(struct reader *r, struct ftr_cur *c)
 {
 	struct ftr_cur at = *c;

@@ -6,8 +6,8 @@
  *		several ports, the rails of a scalable unit
  *	pods	the pods of the picture, each above the units or pods inside it
  *
- * A pod with one child is left out, because it gives a scheduler no information.  All
- * switches of a pod are one Slurm switch, because each reaches the same hosts.
+ * A pod with only one child is left out, because it gives a scheduler no information.  All
+ * switches of a pod become one Slurm switch, because they reach the same hosts.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ struct member {			/* a host and the switches that it is on */
 
 struct unit {
 	uint32_t first, n;	/* slurm.host[first ..] */
-	ftr_sw sw;		/* the only switch, FTR_SW_NONE: rails */
+	ftr_sw sw;		/* the only switch; FTR_SW_NONE: several (rails) */
 	uint32_t pod;
 };
 
@@ -66,7 +66,8 @@ static bool same_switches(const struct member *a, const struct member *b)
 	return a->n == b->n && !memcmp(a->sw, b->sw, a->n * sizeof(*a->sw));
 }
 
-/* The ports of a host are sorted by switch, so equal switches are adjacent. */
+/* Collect the switches of every host.  Its ports are sorted by switch, so equal switches
+ * are adjacent. */
 static bool members(struct slurm *s)
 {
 	const struct ftr_hosts *h = s->h;
@@ -95,7 +96,8 @@ static bool members(struct slurm *s)
 	return true;
 }
 
-/* A host whose set of leaves no other host has is placed on its first leaf. */
+/* Place a host on its first leaf if no other host has the same set of leaves.  Returns the
+ * number of such hosts. */
 static uint32_t single_out(struct slurm *s)
 {
 	uint32_t split = 0;
@@ -141,7 +143,7 @@ static uint32_t pod_of(const struct slurm *s, const struct member *m)
 	return NONE;
 }
 
-/* Sort by first host; hosts ascend by name. */
+/* Order of units: by the first host; the hosts of a unit are in the order of names. */
 static int by_first(const void *x, const void *y, void *ctx)
 {
 	const struct slurm *s = ctx;
@@ -193,7 +195,8 @@ static uint32_t above(const struct slurm *s, uint32_t pod)
 	return NONE;
 }
 
-/* Pods are sorted by rank, so the pods below a pod are done before it. */
+/* Find the pod above each pod, and count children.  Pods are sorted by rank, so the pods
+ * below a pod are counted before it. */
 static bool pods(struct slurm *s)
 {
 	const uint32_t n = s->p->n_pods;
@@ -252,8 +255,8 @@ static void add_guid(struct slurm *s, ftr_sw w)
 		 n ? "-" : "sw-", s->sh->f->sw[w].guid);
 }
 
-/* By description; with the GUID if the description is not unique, or could be mistaken
- * for one of our own names. */
+/* Name the switches by their descriptions, with the GUID added if a description is not
+ * unique or has the form of a generated name. */
 static bool names(struct slurm *s)
 {
 	const struct ftr_fabric *f = s->sh->f;
@@ -281,7 +284,7 @@ static bool names(struct slurm *s)
 
 /* ---- writing --------------------------------------------------------------- */
 
-/* Digits at the end of a name that can go into brackets. */
+/* Length of a name without the digits at its end that can go into brackets. */
 static size_t head_of(const char *name)
 {
 	size_t n = strlen(name);
@@ -291,7 +294,7 @@ static size_t head_of(const char *name)
 	return strlen(name) - n > 9 ? strlen(name) : n;
 }
 
-/* Can b follow a in a bracket range? */
+/* True if b can follow a in a bracket range. */
 static bool follows(const char *a, const char *b, size_t head)
 {
 	char want[FTR_NAME_MAX + 16];
@@ -309,7 +312,7 @@ static bool same_head(const char *a, const char *b, size_t head)
 		!strncmp(a, b, head);
 }
 
-/* "n[01-03,07],login": names in natural order. */
+/* Write names in natural order: "n[01-03,07],login". */
 static void put_hosts(const struct slurm *s, const uint32_t *host, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; ) {
@@ -405,7 +408,7 @@ static void put_tree(const struct slurm *s)
 	}
 }
 
-/* The block of a unit: the pod of rank 1 that holds it, if there are pods. */
+/* The block of a unit: the pod of rank 1 that holds it, or NONE (the unit is a block). */
 static uint32_t block_of(const struct slurm *s, uint32_t unit)
 {
 	uint32_t pod = s->unit[unit].pod;

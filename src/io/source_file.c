@@ -5,9 +5,9 @@
  *	file -> head (6 bytes) -> [ packed -> unpacker -> ] caller's buffer
  *
  * The first bytes show whether the file is compressed.  The library links no
- * decompressor, so that the plugin brings none into opensm.  A program that needs one
- * registers it (ftr_set_unpacker).  Without it a compressed file is read as it is, and
- * its reader rejects it.
+ * decompressor, so that the plugin loads none into opensm.  A program that needs one
+ * registers it (ftr_set_unpacker).  Otherwise the compressed bytes are returned, and the
+ * reader rejects them.
  *
  * Memory is limited to the buffer here, that of the unpacker (which has its own limit),
  * and the caller's buffer.  Unpacked bytes are counted: a file that unpacks to more than
@@ -114,7 +114,7 @@ static enum ftr_status unpack(struct ftr_source *s, char *to, size_t room,
 		st = refill(s);
 		if (st)
 			return st;
-		stuck = s->io.last;	/* it has all input already */
+		stuck = s->io.last;	/* the unpacker has all input */
 		what = unpacker->run(s->z, &s->io);
 	}
 	*got = room - s->io.n_out;

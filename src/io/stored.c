@@ -126,7 +126,7 @@ static enum ftr_status damaged(const char *path, struct ftr_err *err)
 	return ftr_fail(err, FTR_PARSE, "%s is incomplete or damaged", path);
 }
 
-/* The whole body of such a file; *text is followed by a NUL. */
+/* Read the whole file into *text, followed by a NUL. */
 static enum ftr_status read_bytes(const char *path, char **text, size_t *len,
 				  struct ftr_err *err)
 {
@@ -156,7 +156,7 @@ static enum ftr_status read_bytes(const char *path, char **text, size_t *len,
 	return FTR_OK;
 }
 
-/* The text lives as long as the cursor. */
+/* Read and verify a file; c points into *text, which the caller frees after use of c. */
 static enum ftr_status read_file(const char *path, const char *magic,
 				 char **text, struct cursor *c,
 				 struct ftr_err *err)
@@ -236,7 +236,7 @@ static int ep_cmp(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* Switches and owners; false if any value is invalid. */
+/* Read the switches and the owners of LIDs; false if any value is invalid. */
 static bool get_owners(struct cursor *c, struct ftr_fabric *f,
 		       struct ftr_switch *sw, struct ftr_endport *ep,
 		       struct ftr_lid_owner *owner)

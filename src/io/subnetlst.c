@@ -162,7 +162,7 @@ static enum ftr_speed speed_of(struct ftr_cur c)
 	return FTR_SPEED_UNKNOWN;
 }
 
-/* "PHY=4x LOG=ACT SPD=25"; "??" is unknown. */
+/* Read "PHY=4x LOG=ACT SPD=25"; "??" means unknown. */
 static enum ftr_status link_state(struct ftr_raw *r, struct ftr_cur *c,
 				  struct ftr_raw_port *p)
 {

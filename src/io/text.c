@@ -95,7 +95,7 @@ struct ftr_quoted ftr_quote(const char *s, size_t len)
 		if (!q.s[i])
 			q.s[i] = '?';
 	if (len > room) {
-		/* cut between characters, not within one */
+		/* do not cut within a UTF-8 character */
 		for (n = room - 3; n && ((unsigned char)s[n] & 0xc0) == 0x80;)
 			n--;
 		memcpy(q.s + n, "...", 4);
@@ -190,7 +190,7 @@ static enum ftr_status refill(struct ftr_text *t)
 	return FTR_OK;
 }
 
-/* Space for the whole file, if its length is known; *cap bytes. */
+/* Set *cap, the space for the whole file if its length is known. */
 static enum ftr_status make_room(const char *path, int fd, size_t *cap,
 				 struct ftr_err *err)
 {
@@ -206,7 +206,7 @@ static enum ftr_status make_room(const char *path, int fd, size_t *cap,
 	return FTR_OK;
 }
 
-/* All bytes up to the end, into *buf, which must be freed even after an error. */
+/* Read all bytes up to the end into *buf, which must be freed even after an error. */
 static enum ftr_status read_all(const char *path, struct ftr_source *s,
 				char **buf, size_t *len, struct ftr_err *err)
 {
@@ -233,7 +233,7 @@ static enum ftr_status read_all(const char *path, struct ftr_source *s,
 		st = ftr_source_read(s, *buf + *len, cap - *len, &got);
 		if (st || !got)
 			return st;
-		/* text has no NUL; a sparse file holds nothing else */
+		/* reject at once: a large sparse file consists of NULs */
 		if (memchr(*buf + *len, '\0', got))
 			return ftr_fail(err, FTR_PARSE, "%s: NUL byte; this is not a text file",
 					path);

@@ -4,28 +4,30 @@
  * section VII (the vector is in the U-turn switch), and Sem-Jacobsen et al.
  * 2006, section 3.1 (the vector is in the packet).
  *
- * Up: any working upward port. Down: the table's port. A switch that finds this
- * port dead sends the packet one tier down by any other port. The switch there
- * gets the packet from above and has no downward path: it is the U-turn switch.
- * It marks the port by which the packet came in a vector, and sends the packet
- * up by any port that is not marked. If all other ports are marked, the packet
- * is discarded.
+ * Upward a packet takes any working upward port, downward the port of the table.
+ * If that downward port is dead, the switch sends the packet one tier down by
+ * any other port. The switch there gets the packet from above and has no
+ * downward path: it is the U-turn switch. It marks the port by which the packet
+ * came in a vector, and sends the packet up by any port that is not marked. If
+ * all other ports are marked, the packet is discarded.
  *
  * R_adaptive links: the vector belongs to the switch, is shared by all packets
- * that turn there, and is cleared after TIMEOUT without a U-turn. A packet from
- * below whose downward port is dead returns to where it came from (step 2b).
+ * that turn there, and is cleared after TIMEOUT without a U-turn. A packet that
+ * came from below and whose downward port is dead is sent back down (step 2b).
  *
- * R_adaptive switches: the same two tiers down. The port field of the header (0
+ * R_adaptive switches: the same, two tiers down. The port field of the header (0
  * is the paper's -1, 1 is -2, 2 + p is port p) leads back to the U-turn switch.
  *
  * R_m: the vector belongs to the packet. If the vector is empty, a packet whose
  * downward port is dead goes down by any other port (step 2); otherwise it goes
  * back to its U-turn switch (step 5).
+ *
+ * The numbers in the code are the steps of these functions in the papers.
  */
 #include "models/tiers.h"
 
-/* The papers do not specify it. Much longer than a few U-turns of one packet
- * under load, much shorter than a fault lasts. */
+/* The papers give no value. This is much longer than a few U-turns of one packet under
+ * load, and much shorter than a fault. */
 #define TIMEOUT (100 * FTR_SIM_US)
 
 enum { FIELD_NONE = 0, FIELD_DOWN = 1, FIELD_PORT = 2 };
@@ -57,7 +59,8 @@ static unsigned int turn(struct tiers *t, const struct ftr_sim_view *v,
 	return some(tiers_all_up(t, v, s, t->vector[s], e), why);
 }
 
-/* The downward port works, or is the link of a host port. */
+/* True if the packet goes down and no rerouting is possible or needed: the port works, or
+ * leads to a host. *n: the number of exits, 0 if the link of the host is dead. */
 static bool straight(const struct ftr_sim_view *v, ftr_sw s, enum side side,
 		     ftr_port out, struct ftr_sim_exit *e, unsigned int *n)
 {
@@ -102,7 +105,7 @@ const struct ftr_sim_function model_adaptive_links = {
 	.route = adaptive_links,
 };
 
-/* Step 4: from above, and no downward path. */
+/* Step 4: the packet came from above, and there is no downward path. */
 static unsigned int descend(struct tiers *t, const struct ftr_sim_view *v,
 			    ftr_sw s, ftr_port in, struct ftr_sim_packet *p,
 			    struct ftr_sim_exit *e, enum ftr_sim_loss *why)
@@ -117,7 +120,7 @@ static unsigned int descend(struct tiers *t, const struct ftr_sim_view *v,
 	}
 	if (tiers_bottom(t, s)) {				/* (c) */
 		/* deviation: the field becomes -1 only if the packet came one
-		 * tier down. From two tiers down the way back is two tiers up,
+		 * tier down. From two tiers down the path back is two tiers up,
 		 * so it stays -2. */
 		return turn(t, v, s, in, e, why);
 	}

@@ -10,24 +10,26 @@
  * repaired link is used at once.
  *
  * R_det links (section VI.A, steps of section V.C):
- *	1	up, in NL; by another upward port if that one is dead
- *	2	down: from below in ML, in ML; otherwise in NL. If the port is
- *		dead: (a) from above: by another downward port, in NL; (b) from
- *		below: back down to where the packet came from
- *	3	a switch that gets the packet from above and has no downward
- *		path is the U-turn switch: up in ML, by (a) the first port of D
- *		if the packet came in NL, (b) otherwise the port after the one
- *		by which it came
- *	4	came in ML by the last port of D: discarded
+ *	1	The packet goes up in NL; by another upward port if the port
+ *		of the table is dead.
+ *	2	The packet goes down in ML if it came from below in ML,
+ *		otherwise in NL. If the port is dead: (a) a packet from above
+ *		goes down by another port, in NL; (b) a packet from below goes
+ *		back down by the port by which it came.
+ *	3	A switch that gets the packet from above and has no downward
+ *		path is the U-turn switch: it sends the packet up in ML, (a)
+ *		by the first port of D if the packet came in NL, (b) otherwise
+ *		by the port after the one by which it came.
+ *	4	A packet that came in ML by the last port of D is discarded.
  *
- * deviation: step 2b says ML for all packets. For a packet on its first way up,
- * in NL, the U-turn switch would then start its test of D after the port by
- * which the packet came, and never try the ports before it: with one dead link
- * below the last port of D the packet would be discarded, contrary to Lemma 2.
- * A packet that comes from below in NL is therefore sent back in NL. That
- * channel is a normal downward one. It is above all that the packet held
- * (section VI.C, rule 3) and below all that it will hold (rule 4), so the proof
- * holds.
+ * deviation: step 2b says ML for all packets. For a packet on its first path
+ * upward, in NL, the U-turn switch would then start its test of D after the port
+ * by which the packet came, and never try the ports before it: with one dead
+ * link below the last port of D the packet would be discarded, contrary to
+ * Lemma 2. A packet that comes from below in NL is therefore sent back in NL.
+ * That channel is a normal downward one. In the order of channels it is above
+ * all channels that the packet held (section VI.C, rule 3) and below all that it
+ * will hold (rule 4), so the proof holds.
  *
  * R_det switches (section VI.B): field 0 is the paper's -1, 1 is -2, 2 + p is
  * port p. The steps are given in the code.
@@ -55,7 +57,7 @@ static unsigned int climb(const struct tiers *t, const struct ftr_sim_view *v,
 	return tiers_exit(e, out, vl);
 }
 
-/* Step 3 of links: up by the first working port of D from place i on. */
+/* Step 3 of links: go up by the first working port of D from place i on. */
 static unsigned int turn(const struct tiers *t, const struct ftr_sim_view *v,
 			 ftr_sw s, uint32_t i, unsigned int vl,
 			 struct ftr_sim_exit *e, enum ftr_sim_loss *why)
@@ -85,7 +87,7 @@ static unsigned int det_links(void *state, const struct ftr_sim_view *v,
 		return tiers_exit(e, out, above ? NL : vl);
 	if (side == SIDE_BELOW && ftr_fabric_port(v->f, s, out)->peer_kind !=
 	    FTR_PEER_SW)
-		return 0;	/* the host port's own link */
+		return 0;	/* the link of the host itself is dead */
 	if (!above && in && tiers_works(v, s, in) &&
 	    t->side[v->f->sw[s].first_port + in] == SIDE_BELOW)
 		return tiers_exit(e, in, vl);
@@ -105,7 +107,7 @@ const struct ftr_sim_function model_det_links = {
 
 /* ---- switches ------------------------------------------------------------------ */
 
-/* Step 2: the VL for the way down. */
+/* Step 2: the VL of the downward path. */
 static unsigned int down_vl(bool above, unsigned int vl)
 {
 	if (vl == ML2)
@@ -113,7 +115,7 @@ static unsigned int down_vl(bool above, unsigned int vl)
 	return NL;
 }
 
-/* Step 3: the next switch down is dead. */
+/* Step 3: the next switch downward is dead. */
 static unsigned int avoid(const struct tiers *t, const struct ftr_sim_view *v,
 			  ftr_sw s, ftr_port in, bool above, unsigned int vl,
 			  ftr_port out, struct ftr_sim_packet *p,
@@ -122,7 +124,7 @@ static unsigned int avoid(const struct tiers *t, const struct ftr_sim_view *v,
 	bool from_switch = in && ftr_fabric_port(v->f, s, in)->peer_kind ==
 			   FTR_PEER_SW;
 
-	/* (b), back; deviation as for links: back in NL if it came in NL */
+	/* (b): back down; deviation as for links: in NL if the packet came in NL */
 	if (!above && from_switch && tiers_works(v, s, in))
 		return tiers_exit(e, in, vl == NL ? NL : ML2);
 	out = tiers_other(t, v, s, out, false);
@@ -132,10 +134,10 @@ static unsigned int avoid(const struct tiers *t, const struct ftr_sim_view *v,
 	return tiers_exit(e, out, vl == ML2 ? ML1 : NL);	/* (a) */
 }
 
-/* Step 4: from above, no downward path. deviation: at the bottom tier the
- * layers of step 4(b) are those of a packet that came two tiers down. One that
- * comes back a single tier, by step 3(b), is in ML2: it continues with D as in
- * ML1. */
+/* Step 4: the packet came from above, and there is no downward path.
+ * deviation: the layers of step 4(b) assume a packet that came two tiers down to the
+ * bottom tier. A packet that came back one tier, by step 3(b), is in ML2. It is treated as
+ * if it were in ML1: it takes the next port of D. */
 static unsigned int descend(const struct tiers *t,
 			    const struct ftr_sim_view *v, ftr_sw s,
 			    ftr_port in, unsigned int vl,

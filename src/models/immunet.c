@@ -2,59 +2,61 @@
 /*
  * Immunet: Puente et al. 2004.
  *
- * VL 0 is the adaptive virtual network: any port on a shortest path. VL 1 is
- * the safe one: a directed ring that follows a spanning tree and visits all
- * switches; on links outside the tree it is adaptive, too. A packet enters the
- * ring only when no adaptive exit has room (section 2). To enter the ring, a
- * packet needs room for two packets (bubble flow control); to move on in it,
- * room for one. The ring therefore always moves.
+ * VL 0 is the adaptive virtual network: a packet takes any port on a shortest
+ * path. VL 1 is the safe virtual network: a directed ring that follows a
+ * spanning tree and visits all switches. On links outside the tree VL 1 is
+ * adaptive, too. A packet enters the ring only when no adaptive exit has room
+ * (section 2). To enter the ring, it needs room for two packets (bubble flow
+ * control); to move on in the ring, room for one. Some packet in the ring can
+ * therefore always move.
  *
  * A switch whose link fails or is repaired declares an emergency (section 4.1).
  * Its level is t * N + x: t is the number of emergencies that the switch has
- * seen, x its number. A switch that receives a level higher than its own makes
- * the sender its parent, answers it, and informs all other neighbours. Its own
- * hosts start no new packets. After the time in which answers must arrive, the
- * ring through the switch is known (the tree's ports, cyclically), all waiting
- * packets are routed again, and the switch is open again: packets for the ring
- * go towards the parent (the provisional table of section 4.2). The buffers of
- * the new ring may be full of packets that came by other rules. The first
- * packet of each is therefore taken out of it, into the switch, and comes back
- * like packets that enter the ring (section 4.2, step 5). Then each switch
- * sends its number up the tree, so that those above learn which port leads to
- * it (section 4.2), and to all neighbours with a distance (section 4.3), so
- * that all learn the shortest paths. Messages of an earlier level are ignored.
+ * seen, x the number of the switch, N the number of switches. A switch that
+ * receives a level higher than its own makes the sender its parent, answers it,
+ * and informs all other neighbours. Its own hosts start no new packets. After
+ * the time in which answers must arrive, the ring through the switch is known
+ * (the ports of the tree, cyclically), all waiting packets are routed again, and
+ * the switch is open again. Packets for the ring go towards the parent (the
+ * provisional table of section 4.2). The buffers of the new ring may be full of
+ * packets that came by other rules. The first packet of each buffer is therefore
+ * moved into the switch and then enters the ring like a new packet (section 4.2,
+ * step 5). Then each switch sends its number up the tree, so that the switches
+ * above learn which port leads to it (section 4.2), and to all neighbours with a
+ * distance (section 4.3), so that all learn the shortest paths. Messages of an
+ * earlier level are ignored.
  *
  * Levels are stored plus one, so that switch 0 can declare one.
  *
  * Times and sizes are in conf.arg, struct ftr_sim_immunet: the time that a
  * switch needs for a signal or a control packet, and the bandwidth of control
- * packets. If all are 0 (the default), each takes the time of a link and a
- * switch, and no bandwidth.
+ * packets. If all are 0 (the default), each signal or control packet takes the
+ * time of a link and a switch, and no bandwidth.
  *
  * Before the first fault, a torus whose switches are numbered row by row has
- * the paper's rings, one for each line and direction, visited dimension by
- * dimension. Any other fabric, or with one_ring, has the ring of a
+ * the rings of the paper, one for each line and direction, visited dimension by
+ * dimension. Any other fabric, and a torus with one_ring, has the ring of a
  * breadth-first tree from switch 0.
  *
- * deviation: t is also at least one above that of the level that the switch
+ * deviation: t is also at least one above the t of the level that the switch
  * took over. The plain count differs from switch to switch (one that declares
  * an emergency and then receives a higher level counts two), and after some
  * faults a switch could declare a level below its current one, which no switch
  * would follow. (own_count selects the plain count.)
  *
- * deviation: a distance that is received twice is passed on once. The paper's
- * text passes it on for every minimal path (every_way does so). The numbers of
- * its table 1 are those of passing it on once, or (merge_ps) again only for
- * those that come late. The resulting tables are the same.
+ * deviation: a distance that is received twice is forwarded once. By the text of
+ * the paper it is forwarded for every minimal path (every_way does so). The
+ * numbers in its table 1 result from forwarding once, or from forwarding again
+ * only late arrivals (merge_ps). The resulting tables are the same.
  *
  * deviation: packets move into the ring at most MOVES times and then stay in it
  * (the paper has such a limit, but gives no number).
  *
- * deviation: control packets do not share a VL of buffers with the ring's
- * packets; their channel sends a packet and a control packet in turn.
+ * deviation: control packets use no buffers of the ring's VL; a channel sends
+ * packets and control packets in turn.
  *
- * deviation: a packet that has passed a whole ring without meeting its switch
- * is given up. The paper leaves lost switches to software.
+ * deviation: a packet that has passed a whole ring without reaching its
+ * destination switch is discarded. The paper leaves lost switches to software.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -62,9 +64,9 @@
 #include "models/immunet.h"
 
 #define MOVES 4
-/* More hops than any path without a loop has. */
+/* More hops than any path without a loop. */
 #define HOPS 60000
-/* Signal to the neighbour, answer back, and one to spare. */
+/* Signal to the neighbour, answer back, and one hop as a reserve. */
 #define OPEN_HOPS 3
 
 enum kind { SIGNAL_EMERGENCY, SIGNAL_ANSWER, SIGNAL_OPEN, SIGNAL_SAFE,
@@ -72,7 +74,7 @@ enum kind { SIGNAL_EMERGENCY, SIGNAL_ANSWER, SIGNAL_OPEN, SIGNAL_SAFE,
 
 struct immunet_signal {
 	uint64_t level;
-	uint32_t to, about;	/* about: the number that is announced */
+	uint32_t to, about;	/* receiver; switch whose number or distance is sent */
 	uint32_t next;
 	ftr_port port;		/* port of arrival */
 	uint8_t kind;
@@ -92,7 +94,7 @@ static bool is_control(unsigned int kind)
 	return kind == SIGNAL_SAFE || kind == SIGNAL_DISTANCE;
 }
 
-/* Send a signal of switch from, by port, or to itself (open). */
+/* Send a signal from switch from by that port, or to the switch itself (SIGNAL_OPEN). */
 static void put(struct immunet *x, const struct ftr_sim_view *v, ftr_sw from,
 		ftr_port port, const struct immunet_signal *g,
 		unsigned int hops)
@@ -116,7 +118,7 @@ static void put(struct immunet *x, const struct ftr_sim_view *v, ftr_sw from,
 			      x->o.control_ps : x->o.signal_ps)), i);
 }
 
-/* A control packet has arrived, or is lost. */
+/* A control packet has arrived or was lost. */
 static void on_message(void *state, const struct ftr_sim_view *v,
 		       uint64_t what, bool lost)
 {
@@ -130,7 +132,7 @@ static void on_message(void *state, const struct ftr_sim_view *v,
 	x->free_signal = (uint32_t)what;
 }
 
-/* Send by port p of s, if its link works. */
+/* Send a signal by port p of s, if its link works. */
 static void send_signal(struct immunet *x, const struct ftr_sim_view *v, ftr_sw s,
 			   unsigned int p, enum kind kind, uint32_t about, uint16_t dist)
 {
@@ -201,7 +203,8 @@ static void on_link(void *state, const struct ftr_sim_view *v, ftr_sw s,
 		enter(x, v, s, level, 0);
 }
 
-/* The ring follows the tree: in by one of its ports, out by the next. */
+/* Set the ring through a switch: a packet that comes in by one port of the tree leaves by
+ * the next one. */
 static void make_ring(struct immunet_node *k, unsigned int n_ports)
 {
 	ftr_port tree[256];
@@ -246,7 +249,7 @@ static void hear_safe(struct immunet *x, const struct ftr_sim_view *v,
 		send_signal(x, v, g->to, k->parent, SIGNAL_SAFE, g->about, 0);
 }
 
-/* True if distance i was passed on long enough ago to be passed on again. */
+/* True if distance i was last forwarded at least merge_ps ago. */
 static bool again(const struct immunet *x, const struct ftr_sim_view *v,
 		  uint32_t i)
 {
@@ -280,8 +283,8 @@ static void on_timer(void *state, const struct ftr_sim_view *v, uint64_t what)
 
 	x->signal[what].next = x->free_signal;
 	x->free_signal = (uint32_t)what;
-	/* ignore it if its link died meanwhile; further down, if its level is
-	 * an earlier one */
+	/* ignore signals over a link that has gone down, and, further below,
+	 * signals of an earlier level */
 	if (g.kind != SIGNAL_OPEN && !is_way(v, g.to, g.port))
 		return;
 	if (g.kind == SIGNAL_EMERGENCY) {
@@ -336,8 +339,8 @@ static void spread(struct immunet *x, const struct ftr_fabric *f, ftr_sw d,
 	}
 }
 
-/* The tree: each switch's parent is the first port that leads nearer to switch
- * 0. */
+/* Make the first tree: the parent of each switch is its first port that leads closer to
+ * switch 0. */
 static void first_ring(struct immunet *x, const struct ftr_fabric *f)
 {
 	for (ftr_sw s = 1; s < x->n; s++) {
@@ -365,7 +368,7 @@ static void first_ring(struct immunet *x, const struct ftr_fabric *f)
 	}
 }
 
-/* The port of s that leads to switch to, or 0. */
+/* The port of s that leads to the given switch, or 0. */
 static ftr_port port_to(const struct ftr_fabric *f, ftr_sw s, ftr_sw to)
 {
 	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
@@ -525,8 +528,9 @@ static ftr_port ring_port(const struct immunet *x, ftr_sw s, ftr_sw d,
 	return 0;
 }
 
-/* Dimension by dimension, in the shorter direction, forward if both are equal.
- * A packet that continues in its ring needs room for one, otherwise for two. */
+/* The exit into the rings of a torus: dimension by dimension, in the shorter direction,
+ * forward if both are equal. A packet that continues in its ring needs room for one
+ * packet, otherwise for two. */
 static unsigned int dimension_exit(const struct immunet *x,
 				   const struct ftr_sim_view *v, ftr_sw s,
 				   ftr_sw d, ftr_port in, bool ring,
@@ -585,8 +589,8 @@ static unsigned int safe_exit(const struct immunet *x,
 	return 1;
 }
 
-/* True if the packet has passed the whole ring of this level without meeting
- * its switch. */
+/* True if the packet has passed the whole ring of this level without reaching its
+ * destination switch. */
 static bool been_round(const struct immunet *x, ftr_sw s,
 		       const struct ftr_sim_packet *p)
 {
@@ -594,7 +598,7 @@ static bool been_round(const struct immunet *x, ftr_sw s,
 	       (p->vector & 0xffff) > 2 * x->n;
 }
 
-/* True if VL 1 is adaptive, too: its link is in no ring. */
+/* True if VL 1 of the link is adaptive, too: it is in no ring. */
 static bool two_vls(const struct immunet *x, ftr_sw s, ftr_port out)
 {
 	return x->node[s].open && !in_ring(x, s, out) && !x->o.one_vl;

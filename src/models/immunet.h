@@ -14,15 +14,15 @@ struct immunet_node {
 	uint32_t emergencies;	/* number seen so far */
 	ftr_port parent;	/* 0: none, it is the root */
 	bool open;		/* ring and provisional table are ready */
-	ftr_port next[256];	/* small safe table: port in -> out, or 0 */
-	uint8_t child[256];	/* [port] leads to a child at the current level */
+	ftr_port next[256];	/* small safe table: by in port the out port, or 0 */
+	uint8_t child[256];	/* [port] 1: leads to a child at the current level */
 };
 
 /* A torus whose switches are numbered row by row. */
 struct immunet_torus {
 	unsigned int d;		/* number of dimensions; 0: not a torus */
 	uint32_t k[FTR_TORUS_MAX_D], stride[FTR_TORUS_MAX_D];
-	ftr_port *way;		/* [n * 2d] ports forward and back */
+	ftr_port *way;		/* [n * 2d] ports forward and back by dimension */
 };
 
 struct immunet {
@@ -32,18 +32,17 @@ struct immunet {
 	struct immunet_node *node;
 	ftr_port *safe;		/* [n * n] port into the ring for a switch; 0:
 				 * towards the parent */
-	uint16_t *dist;		/* [n * n] */
+	uint16_t *dist;		/* [n * n] hops to each switch */
 	uint64_t *ports;	/* [n * n] adaptive ports, as bits */
-	uint64_t *reported;		/* [n * n] time when it was last passed
-					 * on, or NULL */
+	uint64_t *reported;		/* [n * n] time when the distance was last
+					 * forwarded, or NULL */
 	struct immunet_signal *signal;
 	uint32_t n_signal, cap_signal, free_signal;
 	/* statistics for experiments */
 	uint64_t first_fault, last_open, last_update, last_control;
-	uint64_t n_origins, n_safe, n_distance;	/* control packets: switch numbers
-						 * sent to the parent by their own
-						 * switch; those that crossed a link;
-						 * distances */
+	/* control packets sent: switches' own numbers; all switch numbers, those
+	 * forwarded by other switches included; distances */
+	uint64_t n_origins, n_safe, n_distance;
 };
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * tiers: a fat-tree switch's knowledge of its ports, for the routing functions
- * of Sem-Jacobsen et al. 2006 and 2011: which of them lead up, which down, and
- * which work.
+ * tiers: the data that a fat-tree switch has about its ports, for the routing
+ * functions of Sem-Jacobsen et al. 2006 and 2011: which ports lead up, which lead
+ * down, and which work.
  *
  * Tiers are ranks (leaf switches have rank 0); the papers count from the top.
- * They are taken from conf.arg, a const uint8_t [n_sw] like ftr_shape.rank, or,
- * if that is NULL, from a shape of the fabric. Ports of a switch are in
- * ascending order: the papers' sequence D.
+ * They are taken from conf.arg, a const uint8_t [n_sw] like
+ * ftr_shape_tree.rank, or, if that is NULL, from a shape of the fabric. The ports
+ * of a switch are in ascending order; this is the sequence D of the papers.
  */
 #ifndef FTR_MODELS_TIERS_H
 #define FTR_MODELS_TIERS_H
@@ -17,15 +17,15 @@
 enum side { SIDE_NONE = 0, SIDE_BELOW, SIDE_ABOVE };
 
 struct tiers {
-	uint8_t *side;		/* [n_ports] where the port leads */
+	uint8_t *side;		/* [n_ports] enum side to which the port leads */
 	uint8_t *rank;		/* [n_sw] */
 	uint32_t *first;	/* [n_sw + 1] index into port */
 	uint32_t *n_up;		/* [n_sw] number of upward ports; they come
 				 * first in port, then downward ports to
 				 * switches */
 	ftr_port *port;
-	/* bits of marked upward ports, and time of last use; only for functions
-	 * that keep a vector */
+	/* [n_sw] bits of marked upward ports, and time of last use; only for
+	 * functions that keep a vector in the switch */
 	uint64_t *vector, *used;
 };
 
@@ -39,8 +39,8 @@ static inline bool tiers_works(const struct ftr_sim_view *v, ftr_sw s,
 	return v->up[v->f->sw[s].first_port + p];
 }
 
-/* Side of the packet's table entry: BELOW for a host port and for the switch
- * itself, NONE if the entry is missing. *out: the port. */
+/* Side to which the packet's table entry leads: SIDE_BELOW for a host port and for the
+ * switch itself, SIDE_NONE if the entry is missing. *out: the port. */
 static inline enum side tiers_entry(const struct tiers *t,
 				    const struct ftr_sim_view *v, ftr_sw s,
 				    const struct ftr_sim_packet *p,
@@ -60,7 +60,7 @@ static inline bool tiers_entry_works(const struct ftr_sim_view *v, ftr_sw s,
 	return out == 0 || tiers_works(v, s, out);
 }
 
-/* Bottom tier: only host ports below. */
+/* True if s is at the bottom tier: it has only host ports below. */
 static inline bool tiers_bottom(const struct tiers *t, ftr_sw s)
 {
 	return t->first[s] + t->n_up[s] == t->first[s + 1];
@@ -99,8 +99,8 @@ static inline unsigned int tiers_exit(struct ftr_sim_exit *e, ftr_port p,
 	return 1;
 }
 
-/* All working upward ports whose bit in mask is 0; all working downward ports
- * to switches other than except. Both return their number. */
+/* Fill e with all working upward ports whose bit in mask is 0; with all working downward
+ * ports to switches, other than except. Both return the number of exits. */
 unsigned int tiers_all_up(const struct tiers *t, const struct ftr_sim_view *v,
 			  ftr_sw s, uint64_t mask, struct ftr_sim_exit *e);
 unsigned int tiers_all_down(const struct tiers *t,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Lower bounds on the load of a traffic pattern: the flows that must leave and enter
- * each pod, whatever the tables, spread evenly over the upward links of the pod.
+ * Lower bounds on the link load of a traffic pattern: under any tables, the flows that leave
+ * and enter a pod share the links between the pod and higher ranks.
  */
 #include <string.h>
 
@@ -39,7 +39,7 @@ void ftr_picture_cross(const struct ftr_picture *p, const struct ftr_fabric *f,
 	}
 }
 
-/* out[] first counts the end ports below each pod. */
+/* Uses out[] to count the end ports below each pod first. */
 void ftr_picture_cross_all(const struct ftr_picture *p,
 			   const struct ftr_fabric *f, const ftr_ep *ep,
 			   uint32_t n, uint64_t *out, uint64_t *in)

@@ -2,9 +2,9 @@
 /*
  * Switches, end ports and links that differ from most of their kind.
  *
- * None of this is an error, since a fabric may be built that way, but a reader
- * should see it first.  "Most" is the most frequent value; it counts only if at
- * least half of the kind has it.
+ * None of this is an error, since a fabric may be built that way, but it is marked in the
+ * picture.  "Most" refers to the most frequent value; it is used only if at least half of
+ * the kind have it.
  */
 #include <string.h>
 
@@ -106,8 +106,8 @@ static bool slow_links(struct drawing *z)
 
 /* ---- switches ------------------------------------------------------------ */
 
-/* The pod of the next rank above s.  Switches of one rank below the same pod should
- * look alike. */
+/* The pod of the next rank above s.  Switches of one rank below the same pod should have
+ * the same number of upward links. */
 static uint32_t peers_of(const struct drawing *z, ftr_sw s)
 {
 	uint32_t r = z->sh->tree.rank[s] + 1u, pod = z->pod_of[s];

@@ -18,8 +18,8 @@ struct drawing_position {
 	uint32_t rank, pod_first, pod_leaves, plane;
 };
 
-/* For every switch the number of its plane: the first switch of its connected
- * component above rank 0. */
+/* The plane of every switch, numbered by the first switch of the connected component above
+ * rank 0. */
 static uint32_t *planes(struct drawing *z)
 {
 	const struct ftr_shape *sh = z->sh;
@@ -222,7 +222,7 @@ static bool blocks(struct drawing *z, const struct drawing_position *at)
 	return true;
 }
 
-/* ---- life ---------------------------------------------------------------- */
+/* ---- construction -------------------------------------------------------- */
 
 static bool draw(struct drawing *z)
 {

@@ -3,24 +3,24 @@
  * Upward paths: the nominal upward path of each host, and the number of the host on each
  * tier.
  *
- * In a PGFT every group above a switch leads to a different plane.  So one group leads
- * down to a leaf, and floor(d / Pi) numbers the hosts that share a switch consecutively.
- * If several groups above a switch lead into the same plane (the leaf switches of a
- * chassis to which a rack is connected by several links), neither is true: a switch of
- * that plane has several groups that lead down to the leaf, and the hosts reached over one
- * of them are not numbered consecutively.
+ * In a PGFT every group above a switch leads to a different plane.  A switch of a plane
+ * therefore has only one group that leads down to a given leaf, and floor(d / Pi) numbers
+ * the hosts that share a switch consecutively.  Neither is true if several groups above a
+ * switch lead into the same plane, for example if a rack is connected by several links to
+ * leaf switches of one chassis.  A switch of that plane then has several groups that lead
+ * down to the leaf, and the hosts reached over one of them are not numbered consecutively.
  *
  * For such fabrics, each host is followed upward along the links to which its own leaf
  * would send it, and it counts as one of the hosts of every switch on that path:
  *
  *	u_0 = its leaf, q_0 = d
  *	u_k+1 = the neighbour above u_k in slot q_k mod W
- *	q_k+1 = b + the number of hosts before it, by d, with the same u_k+1
+ *	q_k+1 = b + the number of hosts with a smaller d and the same u_k+1
  *
- * W: slots of u_k; b: floor(q_k / W) of the first of these hosts.  A link that skips a
- * rank skips a tier.  If the hosts of a switch are consecutive in d, as in PGFTs, q_k is
- * floor(d / Pi_k) of Gliksberg et al. 2020, equation (3).  Indices without a host are
- * counted, too, so that a new host moves no other.
+ * W is the number of slots of u_k; b is floor(q_k / W) of the host with the smallest d
+ * and this u_k+1.  A link that skips a rank skips a tier.  If the hosts of a switch are
+ * consecutive in d, as in PGFTs, q_k is floor(d / Pi_k) of Gliksberg et al. 2020, equation
+ * (3).  Indices without a host are counted, too, so that a new host changes no number.
  */
 #include <string.h>
 
@@ -37,8 +37,8 @@ static ftr_sw in_slot(const struct ftr_shape *sh, ftr_sw u, uint32_t slot)
 	return FTR_SW_NONE;
 }
 
-/* Number all hosts whose path passes tier r + 1, after each host on tier r has taken
- * its step. */
+/* Extend the paths of all hosts on tier r by one step, then number the hosts whose path
+ * passes tier r + 1. */
 static void climb(const struct ftr_shape *sh, struct ftr_up_path *at,
 		  uint32_t r, uint32_t *next)
 {

@@ -18,8 +18,8 @@
  *  - A leaf with ports of multi-port hosts is rotated so that the ports of one host are
  *    on different planes, as far as the links permit.
  *
- * Classes other than compute nodes have indices of their own, computed in the same way
- * over all switches, so that they do not disturb the balance of the compute nodes.
+ * Each other class has its own indices, computed in the same way over all switches, so
+ * that it does not disturb the balance of the compute nodes.
  *
  *	d = (position of the column) * stride of the class + place in it
  */
@@ -30,7 +30,7 @@
 
 struct leaf_key {
 	ftr_sw sw;
-	const char *name;	/* smallest host name with FTR_LEAF_BY_NAME; otherwise, or
+	const char *name;	/* with FTR_LEAF_BY_NAME the smallest host name; otherwise, or
 				 * without hosts, NULL: sorted last */
 };
 
@@ -146,14 +146,14 @@ static enum ftr_status base_order(struct ordering *o)
 	return FTR_OK;
 }
 
-/* Is s below rank l? An empty leaf has a high rank, but counts as below every rank,
- * because it is ordered among the other leaves. */
+/* True if s is below rank l. An empty leaf has a high rank, but counts as below every
+ * rank, because it is ordered among the other leaves. */
 static bool below(const struct shaping *z, ftr_sw s, uint32_t l)
 {
 	return z->rank[s] < l || (z->is_leaf[s] && z->is_stub[s]);
 }
 
-/* For every rank l: the first leaf (base order) of the pod of each switch. */
+/* Set pod_key: for every rank, the first leaf (base order) of the pod of each switch. */
 static enum ftr_status pods(struct ordering *o)
 {
 	const struct shaping *z = o->z;
@@ -197,8 +197,8 @@ static enum ftr_status pods(struct ordering *o)
 	return FTR_OK;
 }
 
-/* Leaves first, by pods from the widest to the narrowest, then by base order; then
- * the other switches by (rank, index). */
+/* Order of columns: leaves first, by their pods from the highest rank down, then by base
+ * order; the other switches follow by (rank, index). */
 static int col_cmp(const void *x, const void *y, void *ctx)
 {
 	const struct ordering *o = ctx;
@@ -247,8 +247,7 @@ static enum ftr_status columns(struct ordering *o)
 	return FTR_OK;
 }
 
-/* The leaves of the pod of every switch. The loss of a link does not make a pod
- * smaller. */
+/* Set pod_first and pod_leaves of every switch. */
 static enum ftr_status homes(struct ordering *o)
 {
 	struct shaping *z = o->z;
@@ -284,7 +283,7 @@ static enum ftr_status homes(struct ordering *o)
 
 /* ---- places inside a switch -------------------------------------------- */
 
-/* Port numbers that carry a host on some leaf. */
+/* Mark the port numbers that carry a host on at least one leaf. */
 static void host_ports(const struct ordering *o, uint8_t *is_host_port)
 {
 	const struct shaping *z = o->z;
@@ -296,8 +295,8 @@ static void host_ports(const struct ordering *o, uint8_t *is_host_port)
 			is_host_port[z->f->ep[e].sw_port] = 1;
 }
 
-/* Place the hosts of leaf s by port and keep gaps; false: more ports may carry a
- * host than the stride. */
+/* Place the hosts of leaf s by port number, with gaps for missing ones. False: the number
+ * of ports that may carry a host exceeds the stride. */
 static bool place_by_port(struct ordering *o, ftr_sw s,
 			  const uint8_t *is_host_port)
 {
@@ -392,8 +391,8 @@ static uint32_t slot_of(const struct ordering *o, ftr_sw s, ftr_ep e,
 		FTR_MAX(sh->numbering.n_slots[s], 1u);
 }
 
-/* The rotation of leaf s with the fewest ports of multi-port hosts in a slot that
- * their host uses on another leaf. */
+/* The rotation of leaf s for which the fewest ports of multi-port hosts are in a slot
+ * that their host uses on another leaf. */
 static uint32_t best_turn(const struct ordering *o, ftr_sw s,
 			  const uint32_t *ports, const struct taken *taken)
 {

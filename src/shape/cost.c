@@ -11,9 +11,9 @@
  *			cost[s] = must[s] ? down[s]
  *				: min(down[s], min over g above: cost[g] + 1)
  *
- * <ftr/shape.h> explains must, with the deviation.  It is not stored, because users of it
- * read the rows above anyway.  A row has one byte per column, and many columns are
- * processed at a time.  O(E L), two passes.
+ * <ftr/shape.h> explains must and the deviation from the paper.  must is not stored: it is
+ * computed from the rows of the switches above, which its users read anyway.  A row has one
+ * byte per column, and many columns are processed at a time.  O(links * n_sw), two passes.
  */
 #include <string.h>
 
@@ -32,10 +32,10 @@ struct costing {
 };
 
 /*
- * With a new order (reorder.c) and a shape whose paths are to be kept: if these paths
- * leave s towards a column over a neighbour that is now above s, s gets no down-cost for
- * that column.  Otherwise a switch above could route downward through s, s would have to
- * go down, too, and all traffic of s would share the few links there.
+ * FTR_REORDER_KEEP (reorder.c).  If the paths to be kept lead from s to a column over a
+ * neighbour that is above s in the new order, s gets no down-cost for that column.
+ * Otherwise a switch above could route downward through s, s would have to go down, too,
+ * and all its traffic to that column would share its few downward links.
  */
 static void forget_kept(const struct costing *c, unsigned int worker, ftr_sw s,
 			uint8_t *down)
@@ -113,9 +113,9 @@ static void run_rank(struct costing *c, uint32_t r, ftr_team_fn fn)
 	ftr_team_run(c->z->team, first[r + 1] - first[r], 16, fn, c);
 }
 
-/* Pi: Gliksberg et al. 2020, section 3.3, over what is nominal. Ranks ascend, so the
- * divider of a switch is final before it is used. The largest product that arrives
- * from below is taken. */
+/* Pi: Gliksberg et al. 2020, section 3.3, over the nominal groups. Switches are visited by
+ * ascending rank, so the divider of a switch is final before it is used. Each divider is
+ * the largest product of the switches below. */
 enum ftr_status shape_dividers(struct shaping *z)
 {
 	const struct ftr_shape *sh = z->sh;

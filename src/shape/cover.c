@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The differences between a fabric and the nominal one: what the nominal one lacks.
+ * The parts of a fabric that the nominal fabric lacks or that differ from it.
  *
  * Switches are matched by the GUID of the holder of a place, or else by their links
  * (replace.c); end ports are matched by GUID.  Information that a source did not report
@@ -69,7 +69,8 @@ static void switches(struct cover *c)
 	}
 }
 
-/* The difference between two linked end ports of one GUID; NULL: none. */
+/* The difference between two end ports that have the same GUID and a link each; NULL:
+ * none. */
 static const char *difference(const struct cover *c,
 			      const struct ftr_endport *a,
 			      const struct ftr_endport *b, bool names)
@@ -134,7 +135,7 @@ static void links(struct cover *c)
 
 			if (!cover_reported_here(f, s, p) || connected_alike(c, s, p))
 				continue;
-			note(c, &c->change.new_links, "cable 0x%016" PRIx64
+			note(c, &c->change.new_links, "link 0x%016" PRIx64
 			     "[%u] - 0x%016" PRIx64 "[%u]", f->sw[s].guid, p,
 			     f->sw[port->peer].guid, port->peer_port);
 		}
@@ -162,8 +163,8 @@ static uint32_t connected(const struct ftr_fabric *f)
 	return n;
 }
 
-/* Do f and n have so little in common that f is another fabric? If one side has no
- * end ports, or no links, only the other kind decides. */
+/* Decide whether f and n have so little in common that f is another fabric. If one side
+ * has no end ports, the switches decide alone; links are judged in the same way. */
 static void other_fabric(struct cover *c)
 {
 	struct ftr_nominal_change *g = &c->change;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Comparison of a fabric f with the nominal fabric n: which switch and end port of f is
- * which of n, and what f has that n lacks.
+ * Comparison of a fabric f with the nominal fabric n: the switch and the end port of n
+ * for each of f, and the parts of f that n lacks.
  */
 #ifndef FTR_SHAPE_COVER_H
 #define FTR_SHAPE_COVER_H
@@ -25,15 +25,15 @@ bool cover_compare(struct cover *c, struct ftr_arena *a,
 /* replace.c: find the switches of f that replace another one. False: out of memory. */
 bool cover_replaced(struct cover *c, struct ftr_arena *a);
 
-/* Is all of f in n? */
+/* True if all of f is in n. */
 static inline bool cover_complete(const struct cover *c)
 {
 	return !c->change.new_sw && !c->change.replaced_sw && !c->change.new_links &&
 	       !c->change.new_hosts && !c->change.changed;
 }
 
-/* Is the link at (s, p), which leads to a switch, to be reported from this end? Each
- * link is reported once, from the end with the lower switch index, or port. */
+/* True if the link at (s, p) leads to a switch and is to be reported from this end. Each
+ * link is reported once, from the end with the lower (switch index, port). */
 static inline bool cover_reported_here(const struct ftr_fabric *f, ftr_sw s,
 				       unsigned int p)
 {

@@ -21,7 +21,7 @@ static int dest_cmp(const void *x, const void *y)
 	return (a->lid > b->lid) - (a->lid < b->lid);
 }
 
-/* Does the owner of a LID have a place in the tree? */
+/* True if the owner of the LID is a switch or an end port with a link. */
 static bool has_column(const struct ftr_fabric *f,
 		       const struct ftr_lid_owner *w)
 {
@@ -59,7 +59,7 @@ enum ftr_status shape_dests(struct shaping *z)
 
 	if (!dest || !first)
 		return shape_nomem(z);
-	/* Counted into columns, placed, then sorted column by column. */
+	/* Count the LIDs of each column, place them, and sort each column. */
 	for (uint32_t lid = 1; lid <= f->max_lid; lid++)
 		if (has_column(f, &f->owner[lid]))
 			first[dest_of(z->sh, (ftr_lid)lid).col + 2]++;

@@ -14,14 +14,14 @@
  * paper.)
  *
  * One union-find serves all ranks.  From the top rank down, the switches of rank r + 1 are
- * joined in, then the groups of rank r are ordered by the representative (the smallest
- * index, which is the smallest GUID).  Stubs, which join only what is joined below
+ * added to it, then the groups of rank r are ordered by the representative (the smallest
+ * index, which is the smallest GUID).  Stubs, which join only switches that lower ones join
  * already, are left out; otherwise an empty leaf that looks like a top switch would
  * merge all planes into one.
  *
  * If two slots of a switch lead to one plane, the shape has upward paths (ascent.c).  To
- * detect this, only empty leaves are left out, because the spines of a chassis are stubs,
- * too, if racks join its leaf switches already.
+ * detect this, a second union-find leaves out empty leaves only.  Other stubs count: the
+ * spines of a chassis are stubs if racks already join its leaf switches.
  *
  * Slots are numbered in the same order, inferred slots (slots.c) together with the others.
  */
@@ -37,7 +37,7 @@ struct draft {
 	uint32_t plane;
 };
 
-/* A nominal neighbour above, in the order of groups. */
+/* A nominal neighbour above, with its sort key. */
 struct slot {
 	uint32_t plane;
 	ftr_sw remote;
@@ -54,7 +54,7 @@ static int draft_cmp(const void *x, const void *y)
 	return (a->g.remote > b->g.remote) - (a->g.remote < b->g.remote);
 }
 
-/* Is s left out of planes? stubs: keep stubs other than empty leaves. */
+/* True if s is left out of planes. stubs: leave out empty leaves only. */
 static bool left_out(const struct shaping *z, ftr_sw s, bool stubs)
 {
 	return z->is_stub[s] && (!stubs || z->is_leaf[s]);
@@ -78,7 +78,7 @@ static void join_rank(const struct shaping *z, uint32_t *uf, uint32_t r,
 	}
 }
 
-/* Drafts of the groups of s; returns their number. */
+/* Draft the groups of s, sorted; returns their number. */
 static uint32_t draft_groups(const struct shaping *z, uint32_t *uf, ftr_sw s,
 			     struct draft *d)
 {
@@ -165,7 +165,7 @@ static uint32_t number_slots(const struct shaping *z, uint32_t *uf, ftr_sw s,
 	return m;
 }
 
-/* Do two of the n slots of s lead to the same plane?  seen: [n_sw]. */
+/* True if two of the n slots of s lead to the same plane.  seen: [n_sw] scratch. */
 static bool share_plane(uint32_t *uf, ftr_sw s, const struct slot *slot,
 			uint32_t n, ftr_sw *seen)
 {
@@ -180,8 +180,8 @@ static bool share_plane(uint32_t *uf, ftr_sw s, const struct slot *slot,
 	return twice;
 }
 
-/* Store the ports in the order of groups, with their nominal places. The links of a
- * group that lacks some get the first places. */
+/* Store the ports in the order of groups, with their nominal places. In a group that
+ * lacks links, the present ones get the first places. */
 static enum ftr_status lay_links(struct shaping *z, struct ftr_group *groups)
 {
 	uint32_t n = z->nbr_first[z->f->n_sw], next = 0;
@@ -206,7 +206,7 @@ static enum ftr_status lay_links(struct shaping *z, struct ftr_group *groups)
 
 /* Memory of this step. */
 struct grouping {
-	uint32_t *uf, *all;	/* [n_sw] planes without stubs, and with them */
+	uint32_t *uf, *all;	/* [n_sw] planes without stubs; with all but empty leaves */
 	ftr_sw *seen;
 	struct slot *slot;
 	uint32_t *n_up, *n_down, *n_slots;	/* published */

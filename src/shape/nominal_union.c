@@ -19,7 +19,7 @@ static int u64_cmp(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* The list as a set: order and repetitions do not matter. */
+/* Hash the list as a set: order and repetitions do not matter. */
 static bool hash_list(uint64_t *hash, const struct ftr_guids *g)
 {
 	uint64_t *list = ftr_reallocarray(NULL, g->n + 1u, sizeof(*list));
@@ -44,7 +44,7 @@ static bool hash_list(uint64_t *hash, const struct ftr_guids *g)
 	return true;
 }
 
-/* A list that is not given and an empty one are the same. */
+/* A list that is not given has the same hash as an empty one. */
 static bool hash_lists(uint64_t *hash, const struct ftr_shape_opts *opts)
 {
 	uint8_t mode = (uint8_t)opts->roots_mode;
@@ -73,7 +73,7 @@ static enum ftr_status no_memory(struct ftr_err *err)
 	return ftr_fail(err, FTR_NOMEM, "out of memory for a nominal fabric");
 }
 
-/* Make an object of united, which is consumed, also on failure. */
+/* Make an object of united, which is consumed even on failure. */
 static enum ftr_status wrap(struct ftr_fabric *united,
 			    const struct ftr_shape_opts *opts, uint64_t lists,
 			    struct ftr_team *team, struct ftr_nominal **out,

@@ -4,9 +4,8 @@
  *
  * Everything that defines positions is copied: ranks, stubs, columns, groups, slots and
  * links in their nominal order, dividers, indices d.  Nominal parts that are not in the
- * fabric are left out of the lists.  Nothing else is decided here, so a fault leaves
- * every number as it was.  Costs are computed afterwards from the remaining groups, over
- * the nominal ranks.
+ * fabric are left out of the lists.  A fault therefore changes none of these numbers.
+ * Costs are computed afterwards from the remaining groups, over the nominal ranks.
  *
  * The fabric must be a part of the nominal one, switch by switch and link by link.
  */
@@ -39,7 +38,7 @@ static enum ftr_status prepare(struct projection *p)
 	return FTR_OK;
 }
 
-/* Properties of switches that do not depend on the links that are alive. */
+/* Copy the properties of switches that do not depend on the present links. */
 static enum ftr_status switches(struct projection *p)
 {
 	struct shaping *z = p->z;
@@ -82,7 +81,8 @@ struct living {
 	uint32_t n, n_ports;
 };
 
-/* Add the links of the nominal group g of s that are in the fabric; false: none. */
+/* Add group g of the nominal shape, with those of its links that are in the fabric; false:
+ * none is. */
 static bool living_group(const struct projection *p, struct living *l,
 			 ftr_sw s, const struct ftr_group *g)
 {
@@ -205,8 +205,8 @@ static enum ftr_status endports(struct projection *p)
 	return shape_dests(z);
 }
 
-/* Upward paths. The numbers stay the nominal ones, even if a switch on the path is
- * missing. */
+/* Copy the upward paths. Their numbers stay the nominal ones, even if a switch on the path
+ * is missing. */
 static enum ftr_status up_paths(struct projection *p)
 {
 	struct shaping *z = p->z;
@@ -237,8 +237,7 @@ static uint32_t connected_endports(const struct ftr_fabric *f)
 	return n;
 }
 
-/* Is the link that the nominal fabric has at port q of t, which is s in the fabric,
- * missing in the fabric? */
+/* True if the nominal link at port q of t is missing in the fabric, where t is s. */
 static bool is_absent(const struct projection *p, ftr_sw s, ftr_sw t,
 		      unsigned int q)
 {

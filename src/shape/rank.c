@@ -7,25 +7,28 @@
  * connected to middle and top switches, some leaves have fewer hosts than others, some
  * leaves are connected only to other leaves.  So:
  *
- *  1. Leaf seeds.  T = the host count of the switch of the median host.  A switch is a
+ *  1. Leaf seeds.  T is the number of hosts on the switch of the median host: half of the
+ *     hosts share their switch with fewer hosts, half with more.  A switch is a
  *     leaf, with height 0, if it has at least T / SEED_SHARE hosts, or at least as many
  *     hosts as links to other switches.  A few hosts on an upper switch do not make it
  *     a leaf.
- *  2. Heights.  Round k gives height k to the switches of which at least 1 / LOW_SHARE of
- *     the neighbours have a height already, except those with more neighbours that have
- *     a larger share than neighbours that have a height.  If no switch qualifies, the
- *     switches with the largest share get height k.  So a top switch with an odd leaf
- *     among its neighbours keeps a high rank.
+ *  2. Heights.  The share of a switch without a height is the share of its neighbours
+ *     that have a height already.  Round k gives height k to the switches whose share is
+ *     at least 1 / LOW_SHARE.  But a switch has to wait if its neighbours with a larger
+ *     share than its own outnumber its neighbours with a height.  If no switch
+ *     qualifies, the switches with the largest share get height k.  A top switch with an
+ *     odd leaf among its neighbours thus keeps a high rank.
  *  3. Slim leaves.  A switch of height >= 2 whose neighbours all belong to one component
- *     of lower switches joins only what is joined already.  If it has end nodes of any
- *     kind, it is a slim leaf: it gets height 0, but indices of compute nodes only if it
- *     has some (I/O nodes on leaves of their own must reach each other).  If it has no
- *     end nodes, it keeps its height, because it may join switches that no other switch
- *     joins after many faults, but it is a stub: it is ignored when planes are found.  A
- *     stub that is connected like a leaf, to most of the same switches, is a leaf in
- *     the order of leaves: a rack that is switched off keeps its place.
- *  4. Hanging leaves.  A leaf with no neighbour above it, but with leaves beside it, is
- *     placed below those, step by step.
+ *     of lower switches joins no switches that are not joined already.  If it has end
+ *     nodes of any kind, it is a slim leaf and gets height 0, because I/O nodes on leaves
+ *     of their own must reach each other; it has indices of compute nodes only if it has
+ *     compute nodes.  If it has no end nodes, it is a stub: it keeps its height, because
+ *     after many faults it may be the only switch that joins others, but it is ignored
+ *     when planes are found.  A stub that has most of its neighbours in common with a leaf
+ *     is an empty leaf: it counts as a leaf in the order of leaves, so a rack that is
+ *     switched off keeps its place.
+ *  4. Hanging leaves.  A leaf that has no neighbour above it, but other leaves as
+ *     neighbours, is placed below those, step by step.
  *  5. A component in which all switches have the same height (two switches back to back,
  *     a ring) is ranked breadth first from its switch with the most neighbours.  This
  *     connects everything, but is not well balanced.
@@ -118,7 +121,7 @@ static int u32_cmp(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* Host count of the switch of the median host; 0: no hosts. */
+/* Number of hosts on the switch of the median host; 0: no hosts. */
 static uint32_t typical_hosts(const struct shaping *z, uint32_t *tmp)
 {
 	uint64_t total = 0, sum = 0;
@@ -148,7 +151,7 @@ static void seed_leaves(struct shaping *z, int32_t *height, uint32_t *tmp)
 	}
 }
 
-/* Number of neighbours with a height, and of all neighbours. */
+/* Rule 2: number of neighbours with a height, and of all neighbours. */
 struct share {
 	uint32_t low, all;
 };
@@ -158,8 +161,8 @@ static bool larger(struct share a, struct share b)
 	return (uint64_t)a.low * b.all > (uint64_t)b.low * a.all;
 }
 
-/* Shares of the switches without a height; 0 / 1 for those with one.  Returns
- * the largest. */
+/* Set the shares (rule 2).  A switch that has a height gets the share 0.  Returns the
+ * largest share. */
 static struct share shares(const struct shaping *z, const int32_t *height,
 			   struct share *share)
 {
@@ -179,7 +182,7 @@ static struct share shares(const struct shaping *z, const int32_t *height,
 	return best;
 }
 
-/* Does s get a height in this round, by rule 2? */
+/* True if s gets a height in this round, by rule 2. */
 static bool rises(const struct shaping *z, const struct share *share, ftr_sw s)
 {
 	uint32_t better = 0;
@@ -212,7 +215,7 @@ static bool raise_round(const struct shaping *z, int32_t *height, int32_t k,
 	return true;
 }
 
-/* Rule 3, from the lowest height up; uf joins all switches below height h. */
+/* Apply rule 3 from the lowest height up; uf joins all switches below height h. */
 static void slim_leaves(struct shaping *z, int32_t *height, int32_t top,
 			uint32_t *uf)
 {
@@ -253,9 +256,9 @@ static void slim_leaves(struct shaping *z, int32_t *height, int32_t top,
 	}
 }
 
-/* Is there a leaf with hosts such that more than half of the neighbours of s, and
- * more than half of those of the leaf, are common to both? shared: zero for all
- * switches, and left so. */
+/* True if there is a leaf with hosts such that more than half of the neighbours of s, and
+ * more than half of those of the leaf, are common to both. shared: [n_sw] scratch, all
+ * zero before and after. */
 static bool connected_as_leaf(const struct shaping *z, const int32_t *height,
 			      ftr_sw s, uint32_t *shared)
 {
@@ -278,8 +281,8 @@ static bool connected_as_leaf(const struct shaping *z, const int32_t *height,
 	return found;
 }
 
-/* Rule 3, switches without end nodes. Only leaves with hosts are compared with, so
- * the order does not matter. */
+/* Rule 3, switches without end nodes: find the empty leaves. They are compared with leaves
+ * that have hosts only, so the result does not depend on the order of switches. */
 static void empty_leaves(struct shaping *z, const int32_t *height,
 			 uint32_t *shared)
 {
@@ -289,7 +292,7 @@ static void empty_leaves(struct shaping *z, const int32_t *height,
 			z->is_leaf[s] = connected_as_leaf(z, height, s, shared);
 }
 
-/* Rule 4. Breadth first over leaves, from those with a neighbour above. */
+/* Apply rule 4 breadth first over the leaves, from those with a neighbour above. */
 static void hang_leaves(const struct shaping *z, int32_t *height,
 			ftr_sw *queue, uint8_t *seen)
 {
@@ -317,7 +320,7 @@ static void hang_leaves(const struct shaping *z, int32_t *height,
 	}
 }
 
-/* Breadth-first depth of all switches that can be reached from queue[head .. tail -
+/* Set the breadth-first depth of all switches that can be reached from queue[head .. tail -
  * 1], whose depth is set; returns the new tail. */
 static uint32_t bfs(const struct shaping *z, int32_t *depth, ftr_sw *queue,
 		    uint32_t head, uint32_t tail)
@@ -335,7 +338,7 @@ static uint32_t bfs(const struct shaping *z, int32_t *depth, ftr_sw *queue,
 	return tail;
 }
 
-/* Rule 5: components in which all known heights are equal. */
+/* Apply rule 5 to components in which all known heights are equal. */
 static void flat_components(const struct shaping *z, int32_t *height,
 			    int32_t *depth, ftr_sw *queue, uint32_t *uf)
 {
@@ -359,7 +362,7 @@ static void flat_components(const struct shaping *z, int32_t *height,
 		    z->nbr_first[b + 1] - z->nbr_first[b])
 			best[c] = s;
 	}
-	/* A component with two heights is not flat. */
+	/* Discard components with two heights. */
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		for_each_nbr(z, s, n)
 			if (height[n->sw] != height[s])
@@ -405,7 +408,7 @@ static enum ftr_status infer(struct shaping *z, int32_t *height)
 struct roots {
 	struct shaping *z;
 	const int32_t *height;	/* inferred */
-	int32_t *depth;		/* from the roots so far */
+	int32_t *depth;		/* distance from the roots found so far */
 	ftr_sw *queue;
 	uint8_t *is_root;
 	/* of the roots that are listed */
@@ -468,8 +471,8 @@ static bool is_unlisted(const struct roots *r, ftr_sw s)
 	return true;
 }
 
-/* Each switch found may make others evident, so this is repeated until no more are
- * found. */
+/* Find the switches that are evidently missing from the list. Each one found may make
+ * others evident, so the search is repeated until it finds none. */
 static enum ftr_status find_unlisted(struct roots *r)
 {
 	struct shaping *z = r->z;
@@ -510,7 +513,7 @@ static enum ftr_status unknown_roots(struct shaping *z)
 	return FTR_OK;
 }
 
-/* Replace heights by minus the depth from the given roots. */
+/* Replace the heights by the negative depths from the given roots. */
 static enum ftr_status from_roots(struct shaping *z, int32_t *height)
 {
 	uint32_t n = z->f->n_sw;
@@ -592,7 +595,7 @@ static enum ftr_status publish(struct shaping *z, const int32_t *height)
 	z->rank = ftr_arena_alloc(z->keep, f->n_sw, 1);
 	if (!z->rank)
 		return shape_nomem(z);
-	/* Switches without a height (no hosts near): any rank is valid. */
+	/* A switch without a height has no hosts near it: any rank is valid. */
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		z->rank[s] = height[s] == NO_HEIGHT ? 0 :
 			(uint8_t)(height[s] - min);

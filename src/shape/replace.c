@@ -21,7 +21,7 @@
 
 struct claim {
 	ftr_sw place;		/* FTR_SW_NONE: none */
-	uint32_t votes, strong;	/* strong: at the same port of the switch */
+	uint32_t votes, strong;	/* strong: votes of links at their nominal port */
 };
 
 struct replace {
@@ -37,8 +37,9 @@ static bool better(struct claim a, struct claim b)
 	return a.votes != b.votes ? a.votes > b.votes : a.strong > b.strong;
 }
 
-/* The vote of port p of s.  *place: where the nominal fabric connects the far end, or
- * FTR_SW_NONE if that is no free place; *strong: it does so at port p.  False: no vote. */
+/* The vote of port p of s.  *place: the free place to which the nominal fabric connects
+ * the far end, or FTR_SW_NONE; *strong: it connects it to port p of that place.  False: no
+ * vote. */
 static bool vote(const struct replace *r, ftr_sw s, unsigned int p,
 		 ftr_sw *place, bool *strong)
 {
@@ -161,9 +162,9 @@ static bool is_end_node(const struct ftr_fabric *f, uint64_t guid)
 	return false;
 }
 
-/* No other node may have the GUID of a place.  A switch that returned, and got no place,
- * takes the place of its own GUID; the switch that held it loses it.  Each switch moves at
- * most once. */
+/* Resolve conflicts of GUIDs: no node except its holder may have the GUID of a place.  A
+ * switch that has returned but has no place takes the place with its own GUID; the switch
+ * that held it loses it.  Each switch moves at most once. */
 static void settle_guids(struct replace *r)
 {
 	const struct ftr_fabric *f = r->c->f, *n = r->c->n;

@@ -35,7 +35,7 @@ static bool listed(const uint64_t *list, uint32_t n, uint64_t guid)
 	return bsearch(&guid, list, n, sizeof(*list), u64_cmp) != NULL;
 }
 
-/* Count the hosts by the lists; false: there are none. */
+/* Count the hosts according to the lists; false: there are none. */
 static bool count_hosts(struct shaping *z, const uint64_t *cn, uint32_t n_cn,
 			const uint64_t *io, uint32_t n_io)
 {
@@ -67,9 +67,9 @@ static bool names_none(const struct ftr_fabric *f, const struct ftr_guids *g)
 /*
  * Find the end ports that are hosts.  A list of compute nodes decides, if given;
  * otherwise every channel adapter is a host except I/O nodes and Aggregation Nodes.
- * Routers never are.  A list that names no port of the fabric (node GUIDs in place of
- * port GUIDs, or all of its nodes are switched off) would leave a tree without leaves: it
- * is ignored, and cn_unknown is set in the shape.
+ * Routers never are.  If the list names no port of the fabric, the tree would have no
+ * leaves.  (The list has node GUIDs instead of port GUIDs, for example, or all of its nodes
+ * are switched off.)  The list is then ignored, and cn_unknown is set in the shape.
  */
 enum ftr_status shape_hosts(struct shaping *z)
 {

@@ -2,14 +2,14 @@
 /*
  * The steps from a fabric to a shape, in this order:
  *
- *	hosts	which end ports count as hosts, and how many each switch has
+ *	hosts	the end ports that count as hosts, and their number per switch
  *	rank	adjacency, leaf switches, ranks
  *	slots	the nominal neighbours above a switch, known or inferred
  *	group	port groups in a common order, planes, slots
  *	order	pods, columns, destinations and their index d
  *	cost	cost, down-cost; dividers
  *
- * With a nominal shape (project.c) a single step replaces all but the costs.
+ * With a nominal shape, the step of project.c replaces all of these except cost.
  *
  * struct shaping holds the state.  Results go into the arena of the shape, the rest into
  * a scratch arena that is freed at the end.
@@ -42,7 +42,7 @@ struct shaping {
 	uint32_t *nbr_first;		/* [n_sw + 1], published as group_first */
 	struct nbr *nbr;
 	ftr_port *nbr_port;
-	uint8_t *is_leaf;		/* [n_sw] leaf switch (has hosts, low) */
+	uint8_t *is_leaf;		/* [n_sw] leaf switch, or empty leaf (rank.c) */
 	uint8_t *is_stub;		/* [n_sw] stub: left out of planes; published */
 	uint8_t *rank;			/* [n_sw], published */
 	const struct ftr_shape *keep_to;	/* reorder.c: paths to keep */
@@ -71,12 +71,12 @@ enum ftr_status shape_by_rank(struct shaping *z, uint32_t n_ranks) FTR_MUST_USE;
 /* Destinations of the LIDs of f, from the indices of their owners. */
 enum ftr_status shape_dests(struct shaping *z) FTR_MUST_USE;
 
-/* slots.c: the switches that would be above s without damage, linked or not, ascending.
- * Those that are above s for other reasons may be missing.  *above is valid until the next
- * call. */
+/* slots.c: the switches inferred to be above s in the undamaged fabric, linked or not,
+ * ascending.  Neighbours above s that were not inferred may be missing.  Sets *above, which
+ * is valid until the next call, and returns their number. */
 uint32_t shape_inferred_above(const struct shaping *z, ftr_sw s,
 			      const ftr_sw **above);
-/* Nominal number of links between two neighbours that have `links`. */
+/* Nominal number of links between a and b, which have `links` now. */
 uint32_t shape_nominal_links(const struct shaping *z, ftr_sw a, ftr_sw b,
 			     uint32_t links);
 

@@ -3,29 +3,31 @@
  * Slots: the nominal groups above a switch, known or inferred.
  *
  * If a fabric is damaged when it is first seen, its complete form is not known.  In every
- * PGFT (Gliksberg et al. 2020, section 2), a component of the switches of two adjacent
- * ranks, connected by the links between these ranks, is a complete bipartite graph, and
- * all pairs have the same number of parallel links.  So, for such a component, a mesh:
+ * PGFT (Gliksberg et al. 2020, section 2), the switches of two adjacent ranks and the links
+ * between them form components that are complete bipartite graphs, and all pairs of a
+ * component have the same number of parallel links.  Such a component is called a mesh
+ * here, and links are inferred in it as follows:
  *
  *  - If at least MESH_SHARE % of its pairs are linked, all pairs are nominal, with the
- *    most frequent number of links (on a tie the larger, because a lost link reduces the
- *    number).  Groups with more links keep them.
- *  - A lost link leaves a free port at both ends.  So a pair of which one switch has no
- *    free port lacks nothing.  A switch with fewer free ports than missing links is not
- *    damaged but was built like this: nothing is inferred for it.
+ *    most frequent number of links (on a tie the larger, because a missing link reduces
+ *    the number).  Groups with more links keep them.
+ *  - A missing link leaves a free port at both ends.  So if one switch of a pair has no
+ *    free port, the pair lacks no link.  A switch with fewer free ports than missing links
+ *    is not damaged but was built like this: nothing is inferred for it.
  *
  * MESH_SHARE lies between 2/3 (if every leaf is connected to two of three spines, this is
- * the design, not damage) and 3/4.  Of the meshes of generated trees it recognises, in %:
+ * the design, not damage) and 3/4.  It recognises the following share of the meshes of
+ * generated trees, in %:
  *
- *	links lost	5 %	10 %	15 %	20 %
+ *	links missing	5 %	10 %	15 %	20 %
  *	2 x 2		99.5	97.5	93	85
  *	4 x 4		99.8	99.2	96	86
  *	6 x 6		100	100	99	95
  *	12 x 12		100	100	100	100
  *
- * and all of those with several links for each pair.  With 80 %, a quarter of the 2 x 2
- * meshes would be lost at 10 %.  The real fabrics that lack links have 96 % of their
- * pairs.
+ * and all meshes with several links for each pair.  With a MESH_SHARE of 80 %, a quarter
+ * of the 2 x 2 meshes would not be recognised at 10 %.  In the real fabrics at hand that
+ * lack links, 96 % of the pairs are linked.
  *
  * Inferred slots have no link.  When the link appears, nothing else moves: the mesh is
  * the same, no more planes are joined than before, and the order, the number of slots and
@@ -42,7 +44,8 @@
 
 struct mesh {
 	uint32_t low, n_low;	/* slots.member[low ..]: of the lower rank */
-	uint32_t up, n_up;	/* likewise of the upper rank, eligible ones */
+	uint32_t up, n_up;	/* likewise: those of the upper rank that have enough
+				 * free ports (admit) */
 	uint32_t links;	/* nominal links of a pair */
 };
 
@@ -58,7 +61,7 @@ struct slots {
 
 /* ---- meshes ------------------------------------------------------------ */
 
-/* Is t a switch of the rank just above s, and are both in a mesh? */
+/* True if t is one rank above s and both may be in a mesh. */
 static bool meshed(const struct shaping *z, ftr_sw s, ftr_sw t)
 {
 	return z->rank[t] == z->rank[s] + 1u && !z->is_stub[s] &&
@@ -138,8 +141,8 @@ static uint32_t survey(const struct shaping *z, const struct slots *w,
 	return pairs;
 }
 
-/* Number of links that s lacks to the n switches in other with which it may be
- * paired. have: zero for all switches, and left so. */
+/* Number of links that s lacks to those of the n switches in other that have a free port.
+ * have: [n_sw] scratch, all zero before and after. */
 static uint32_t lacking(const struct shaping *z, const struct slots *w,
 			const struct mesh *m, ftr_sw s, const ftr_sw *other,
 			uint32_t n, uint32_t *have)
@@ -219,7 +222,7 @@ enum ftr_status shape_meshes(struct shaping *z)
 
 /* ---- slots ------------------------------------------------------------- */
 
-/* May the pair lack links? */
+/* True if links of the pair may be missing: both have a free port. */
 static bool both_open(const struct slots *w, ftr_sw a, ftr_sw b)
 {
 	return w->open[a] && w->open[b];

@@ -2,14 +2,14 @@
 /*
  * The union of a nominal fabric and the fabric as it is.
  *
- * The fabric is taken as it is, without LIDs and without end ports that have no link.  Of
- * the nominal fabric, everything is taken that the fabric does not contradict:
+ * The union has all of the fabric except LIDs and end ports that have no link.  It also has
+ * the parts of the nominal fabric that the fabric does not contradict:
  *
  *  - A link is contradicted if the fabric has another link at either end, or no such
  *    port.
- *  - An end port that the fabric has without a link keeps its nominal link.  An end port
- *    that the fabric has elsewhere, or whose place is taken by another, is removed with
- *    its link.
+ *  - An end port that has no link in the fabric keeps its nominal link.  An end port
+ *    that is at another place in the fabric, or whose place is taken by another, is removed
+ *    with its link.
  *  - A switch that the fabric lacks is removed if more of its links are contradicted than
  *    not.  Otherwise the links that are not contradicted would keep it forever.
  *
@@ -46,7 +46,7 @@ static int node_cmp(const void *x, const void *y, void *ctx)
 	return (a->port_num > b->port_num) - (a->port_num < b->port_num);
 }
 
-/* Does the fabric have a linked end port at node and port (0: any port)? */
+/* True if the fabric has an end port with a link at node and port (0: any port). */
 static bool has_end(const struct unite *u, uint64_t node, ftr_port port)
 {
 	uint32_t lo = 0, hi = u->f->n_ep;
@@ -72,7 +72,7 @@ static bool has_end(const struct unite *u, uint64_t node, ftr_port port)
 	return false;
 }
 
-/* The fabric at port p of the nominal switch t: no link, a link, or no such port. */
+/* State of port p of the nominal switch t in the fabric: no link, a link, no such port. */
 enum at { AT_NOTHING, AT_LINK, AT_NO_PORT };
 
 static enum at look(const struct unite *u, ftr_sw t, unsigned int p)
@@ -87,7 +87,7 @@ static enum at look(const struct unite *u, ftr_sw t, unsigned int p)
 		FTR_PEER_NONE ? AT_NOTHING : AT_LINK;
 }
 
-/* Is the link of the fabric at port p of t the nominal one? */
+/* True if the link of the fabric at port p of t is the nominal one. */
 static bool same_there(const struct unite *u, ftr_sw t, unsigned int p)
 {
 	const struct ftr_swport *a = ftr_fabric_port(u->f, u->sw[t],
@@ -102,7 +102,7 @@ static bool same_there(const struct unite *u, ftr_sw t, unsigned int p)
 
 enum fate { HAS_IT, KEEP, CONTRADICTED };
 
-/* The nominal link between two switches at port p of t. */
+/* Fate of the nominal link between two switches at port p of t. */
 static enum fate link_fate(const struct unite *u, ftr_sw t, unsigned int p)
 {
 	const struct ftr_swport *port = ftr_fabric_port(u->n, t, (ftr_port)p);
@@ -114,7 +114,7 @@ static enum fate link_fate(const struct unite *u, ftr_sw t, unsigned int p)
 	return near == AT_LINK && same_there(u, t, p) ? HAS_IT : CONTRADICTED;
 }
 
-/* The nominal end port e, which has a link. */
+/* Fate of the nominal end port e, which has a link. */
 static enum fate ep_fate(const struct unite *u, ftr_ep e)
 {
 	const struct ftr_endport *p = &u->n->ep[e];
@@ -148,7 +148,7 @@ static enum ftr_status add_place(const struct unite *u, uint64_t guid,
 	return st ? st : ftr_builder_hold(u->b, guid, w->holder, u->err);
 }
 
-/* LMC and name are the nominal ones where the fabric does not report them. */
+/* If the fabric does not report an LMC or a name, the nominal one is kept. */
 static enum ftr_status add_switch(const struct unite *u, ftr_sw s)
 {
 	const struct ftr_switch *w = &u->f->sw[s], *old;
@@ -222,7 +222,7 @@ static enum ftr_status add_fabric(const struct unite *u)
 
 /* ---- kept from the nominal fabric ---------------------------------------- */
 
-/* Is the nominal switch t, which the fabric lacks, to be removed? */
+/* True if the nominal switch t, which the fabric lacks, is to be removed. */
 static bool is_ghost(const struct unite *u, ftr_sw t)
 {
 	uint32_t kept = 0, lost = 0;

@@ -8,7 +8,7 @@
 #include "shape/cover.h"
 
 /* Unite c->n and c->f, or take c->f alone if c->n is NULL; the result has no LIDs.
- * change: the dropped_* are counted into it. */
+ * Adds the dropped parts to the dropped_ members of change. */
 enum ftr_status unite(const struct cover *c, struct ftr_arena *scratch,
 		      struct ftr_nominal_change *change,
 		      struct ftr_fabric **out,

@@ -13,8 +13,8 @@
 
 #include "sim/dataplane.h"
 
-/* Packets that lost their last exit. They are kept here until the state of the
- * switch is consistent again. */
+/* Packets without an exit. They are collected here, and routed again or lost when all
+ * lists have been updated. */
 struct orphans {
 	uint32_t *p;
 	uint32_t n, cap;
@@ -28,7 +28,7 @@ static void orphan(struct sim *m, struct orphans *o, uint32_t p)
 		o->p[o->n++] = p;
 }
 
-/* Empty queue n, which is on the list of (c, vl). */
+/* Make orphans of all packets in queue n, which is on the list of (c, vl). */
 static void empty_queue(struct sim *m, uint32_t c, unsigned int vl, uint32_t n,
 			struct orphans *o)
 {
@@ -45,7 +45,7 @@ static void empty_queue(struct sim *m, uint32_t c, unsigned int vl, uint32_t n,
 	}
 }
 
-/* Remove the exit of node n, a packet's own node. */
+/* Remove node n and its exit, where n is a packet's own node. */
 static void drop_exit(struct sim *m, uint32_t n, struct orphans *o)
 {
 	uint32_t p = m->node[n].head;
@@ -62,7 +62,7 @@ static void drop_exit(struct sim *m, uint32_t n, struct orphans *o)
 		orphan(m, o, p);
 }
 
-/* Remove everything that waits for channel c. */
+/* Remove all packets from the lists of channel c. */
 static void empty_lists(struct sim *m, uint32_t c, struct orphans *o)
 {
 	for (unsigned int v = 0; c < m->n_ports && v < m->n_vls; v++) {
@@ -77,7 +77,7 @@ static void empty_lists(struct sim *m, uint32_t c, struct orphans *o)
 	}
 }
 
-/* Make orphans of all packets of s without an exit. */
+/* Make orphans of all parked packets of s. */
 static void unpark(struct sim *m, ftr_sw s, struct orphans *o)
 {
 	uint32_t n = 0;
@@ -113,7 +113,8 @@ void ftr_sim_again(const struct ftr_sim_view *v, ftr_sw s)
 	sim_again(v->sim, s);
 }
 
-/* The first packet in a buffer that waits for one of several exits, or NONE. */
+/* The first packet of a FIFO; without FIFOs, the first packet of the buffer that has nodes
+ * of its own. NONE: there is none, or it is parked. */
 static uint32_t first_waiting(const struct sim *m, uint32_t port,
 			      unsigned int vl)
 {
@@ -147,7 +148,7 @@ void ftr_sim_drain(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
 	sim_drop_nodes(m, p);
 	sim_leave_buffer(m, p);
 	k->at = own;
-	/* the station's buffer may not have this room: its credit may become
+	/* the buffer of port 0 may have no space for it: the credit may become
 	 * negative */
 	m->occ[own * m->n_vls + vl] += k->h.bytes;
 	m->credit[m->feeder[own] * m->n_vls + vl] -= k->h.bytes;
@@ -247,7 +248,7 @@ static void report_change(struct sim *m, uint32_t i)
 			    (ftr_port)(i - m->f->sw[s].first_port), m->up[i]);
 }
 
-/* Bring the link of port i (not a port 0) into its current state. */
+/* Update the channels of the link at port i (not a port 0) to its current state. */
 static void refresh(struct sim *m, uint32_t i, struct orphans *o)
 {
 	uint32_t far = far_port(m, i);
@@ -273,7 +274,7 @@ static void refresh(struct sim *m, uint32_t i, struct orphans *o)
 		report_change(m, far);
 }
 
-/* Empty the FIFOs behind the first packet, which was an orphan. */
+/* The switch is down and the first packet of each FIFO is lost: lose the others, too. */
 static void empty_fifos(struct sim *m, ftr_sw s)
 {
 	uint32_t first = m->f->sw[s].first_port * m->n_vls;

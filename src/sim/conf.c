@@ -39,7 +39,7 @@ static enum ftr_status check_traffic(const struct ftr_sim_conf *c,
 	uint32_t n_ep = c->f->n_ep;
 
 	if (!(c->load >= 0) || !(c->switch_load >= 0))
-		return ftr_fail(err, FTR_INVAL, "load %g: less than nothing",
+		return ftr_fail(err, FTR_INVAL, "load %g is below 0",
 				c->load >= 0 ? c->switch_load : c->load);
 	for (uint32_t i = 0; c->order && i < c->n_order; i++)
 		if (c->order[i] != FTR_EP_NONE && c->order[i] >= n_ep)
@@ -55,9 +55,9 @@ static enum ftr_status check_traffic(const struct ftr_sim_conf *c,
 			return ftr_fail(err, FTR_INVAL, "hot spot %u: end port %u, but there are %u",
 					i, c->hot[i], n_ep);
 	if (c->pattern == FTR_SIM_HOTSPOT && !c->n_hot)
-		return ftr_fail(err, FTR_INVAL, "hot spots: none is given");
+		return ftr_fail(err, FTR_INVAL, "hot spots: no end port is given");
 	if (c->hot_percent > 100)
-		return ftr_fail(err, FTR_INVAL, "hot spots: %u percent of the packets",
+		return ftr_fail(err, FTR_INVAL, "hot spots: more than 100 percent of the packets: %u",
 				c->hot_percent);
 	return FTR_OK;
 }
@@ -79,7 +79,7 @@ static enum ftr_status check_change(const struct ftr_sim_conf *c, uint32_t i,
 	if (cable && (!g->port || g->port > c->f->sw[g->sw].n_ports ||
 		      ftr_fabric_port(c->f, g->sw, g->port)->peer_kind ==
 		      FTR_PEER_NONE))
-		return ftr_fail(err, FTR_INVAL, "change %u: no cable at port %u of switch %u",
+		return ftr_fail(err, FTR_INVAL, "change %u: no link at port %u of switch %u",
 				i, g->port, g->sw);
 	return FTR_OK;
 }
@@ -95,14 +95,14 @@ static enum ftr_status check_conf(const struct ftr_sim_conf *c,
 				c->t->n_sw, c->t->max_lid, c->f->n_sw,
 				c->f->max_lid);
 	if (!c->run_ps)
-		return ftr_fail(err, FTR_INVAL, "a measurement of no time");
+		return ftr_fail(err, FTR_INVAL, "the duration of the measurement is 0");
 	least = FTR_MIN(c->buffer, c->switch_buffer);
 	if (c->bytes > least || c->bytes > UINT16_MAX ||
 	    FTR_MAX(c->buffer, c->switch_buffer) > INT32_MAX / 4)
 		return ftr_fail(err, FTR_INVAL, "packets of %u bytes for buffers of %u",
 				c->bytes, least);
 	if (c->n_vls > FTR_SIM_VLS || c->n_vls < c->function->min_vls)
-		return ftr_fail(err, FTR_INVAL, "%u data lanes, where %u to %u are possible",
+		return ftr_fail(err, FTR_INVAL, "%u data VLs, but %u to %u are possible",
 				c->n_vls, c->function->min_vls, FTR_SIM_VLS);
 	st = check_traffic(c, err);
 	for (uint32_t i = 0; !st && i < c->n_changes; i++)

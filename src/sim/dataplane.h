@@ -4,19 +4,21 @@
  *
  * One struct sim is one run. Indices, all dense:
  *
- *	port	of a switch, as in ftr_fabric.ports; also names its input
- *		buffers
- *	channel	0 .. n_ports-1 out of the port of that number (port 0: to the
- *		switch's own station), then out of host ports, then out of the
- *		stations of switches
- *	station	host ports, then ports 0 of switches: sources and destinations
- *	packet, node	into growing pools; NONE ends a list
+ *	port	port of a switch, as in ftr_fabric.ports; its input buffers
+ *		have the same number
+ *	channel	0 .. n_ports-1: from the port with that number (from port 0:
+ *		to the station of the switch); then from the host ports; then
+ *		from the stations of switches
+ *	station	a source and destination of packets: first the host ports,
+ *		then one for port 0 of each switch
+ *	packet, node	indices into growing pools; NONE ends a list
  *
  * A waiting packet is attached to nodes, and nodes are on the list of a
  * (channel, VL). Most nodes are queues: there is one for each (input, output,
  * VL) of a switch, and it is on the list while it contains a packet. A packet
- * with several exits has a node of its own for each exit. Lists are served in
- * turn: after being served, a node goes to the end of its list.
+ * has a node of its own for each exit if it has several exits, if it requires
+ * room for more than one packet, or if the function has taken(). Lists are
+ * served in turn: after being served, a node goes to the end of its list.
  *
  * Files:
  *
@@ -48,12 +50,12 @@
 enum event_type {
 	EV_CHANGE,		/* a: index of the change */
 	EV_TIMER,		/* a, b: argument for the function */
-	EV_MESSAGE,		/* a: message that has arrived, or is lost */
+	EV_MESSAGE,		/* a: message that has arrived or was lost */
 	EV_FREE,		/* a: channel whose packet has left the sender */
 	EV_CREDIT,		/* a: channel, vl, b: bytes, x: epoch */
 	EV_ARRIVE,		/* a: channel, b: packet; its head has arrived */
 	EV_DELIVER,		/* a: channel, b: packet; its tail has arrived */
-	EV_MAKE,		/* a: station with something to send */
+	EV_MAKE,		/* a: station whose next packet is due */
 	EV_WAKE,		/* a: channel on which a packet may start */
 	EV_CHECK		/* look for a deadlock */
 };
@@ -98,12 +100,12 @@ void wheel_pop(struct wheel *w, struct event *out);
 struct packet {
 	struct ftr_sim_packet h;
 	uint64_t made, sent;
-	uint64_t tail;		/* when its tail is in the buffer */
-	uint64_t ready;		/* when it may start to leave */
+	uint64_t tail;		/* time when its tail is in the buffer */
+	uint64_t ready;		/* time from which it may leave */
 	uint32_t next;		/* next packet in its queue */
 	uint32_t at;		/* port whose buffer holds it */
 	uint32_t id;		/* unique, also if its index is used again */
-	uint32_t nodes;		/* own nodes, if it has several exits; or NONE */
+	uint32_t nodes;		/* first of its own nodes, or NONE */
 	uint16_t epoch;		/* of the channel it is on */
 	uint8_t vl;
 	bool cut;
@@ -111,9 +113,9 @@ struct packet {
 };
 
 struct node {
-	uint32_t prev, next;	/* on the list of its (channel, VL) */
-	uint32_t head, tail;	/* first and last packet; in a packet's own
-				 * node: the packet, and its next node */
+	uint32_t prev, next;	/* neighbours on the list of its (channel, VL) */
+	uint32_t head, tail;	/* of a queue: first and last packet; of a packet's
+				 * own node: the packet, and its next own node */
 };
 
 struct own {			/* exit of a packet's own node */
@@ -130,7 +132,7 @@ struct message {
 	uint32_t channel, bytes;
 	uint32_t next;
 	uint16_t epoch;		/* epoch of the channel when it was sent */
-	bool after;		/* after packets */
+	bool after;		/* sent only while no packet can be sent */
 };
 
 struct channel {
@@ -153,8 +155,8 @@ struct channel {
 struct source {
 	struct ftr_rng rng;
 	uint64_t next_make;	/* time of the next packet */
-	double gap_ps;		/* mean; 0: always something to send */
-	uint32_t place;		/* in the order, or index of the first pair */
+	double gap_ps;		/* mean time between packets; 0: always one to send */
+	uint32_t place;		/* position in the order, or index of the first pair */
 	uint32_t cursor, n_pairs;
 	uint64_t made;		/* time when the head packet was created */
 	ftr_lid dlid;
@@ -179,9 +181,10 @@ struct sim {
 	struct channel *ch;
 	uint32_t *feeder;	/* [n_ports] channel into that port */
 	uint32_t *port_sw;	/* [n_ports] */
-	int32_t *credit;	/* [n_ch * n_vls] bytes, at the sender */
+	int32_t *credit;	/* [n_ch * n_vls] credits of the sender in bytes */
 	int32_t *occ;		/* [n_ports * n_vls] bytes in the buffer */
-	uint16_t *reading;	/* [n_ports * n_vls] outputs that it feeds now */
+	uint16_t *reading;	/* [n_ports * n_vls] number of outputs that the
+				 * buffer feeds now */
 	struct list *fifo;	/* [n_ports * n_vls] FTR_SIM_FIFO only */
 	struct list *out_vl;	/* [n_ports * n_vls] list of each output */
 	uint32_t *voq;		/* [n_sw] first queue of a switch */
@@ -192,12 +195,12 @@ struct sim {
 	uint32_t n_pkt, cap_pkt, free_pkt, next_id;
 	uint8_t *up;		/* [n_ports] for the view */
 	uint8_t *link_down, *sw_down, *held;
-	uint32_t *parked;	/* packets that have, or had, no exit */
+	uint32_t *parked;	/* packets without an exit; some may have left since */
 	uint32_t n_parked, cap_parked;
-	uint32_t *dirty, *turn;	/* channels to examine; those of the current
-				 * round */
+	uint32_t *dirty, *turn;	/* channels to examine in the next and in the
+				 * current round */
 	uint32_t n_dirty;
-	uint32_t *fresh;	/* packets with several exits that were just
+	uint32_t *fresh;	/* packets with nodes of their own that were just
 				 * routed */
 	uint32_t n_fresh, cap_fresh;
 	struct message *msg;
@@ -207,13 +210,13 @@ struct sim {
 	uint32_t *perm;		/* permutation of the order */
 	ftr_ep *order;
 	uint32_t n_order;
-	uint32_t *place_of;	/* [n_ep] in the order, or NONE */
+	uint32_t *place_of;	/* [n_ep] position in the order, or NONE */
 	uint32_t *pair_of;	/* [n_pairs] by source */
 	int32_t quantum[FTR_SIM_VLS];
 	struct event *batch;
 	uint32_t cap_batch;
 	bool no_memory;
-	bool any_last;		/* some packet has had a `last` exit */
+	bool any_last;		/* at least one packet so far had a `last` exit */
 	uint16_t hops_max;
 	struct ftr_sim_result *r;
 };
@@ -269,13 +272,13 @@ uint32_t sim_packet_new(struct sim *m);
 void sim_packet_free(struct sim *m, uint32_t p);
 /* Append node n to the list of (c, vl). */
 void sim_append(struct sim *m, uint32_t c, unsigned int vl, uint32_t n);
-/* Remove p, the first of its buffer's FIFO, from it. */
+/* Remove p, the first packet of its buffer's FIFO, from the FIFO. */
 void sim_fifo_pop(struct sim *m, uint32_t p);
 void sim_route(struct sim *m, uint32_t p);
-/* The packet is now in the buffer of its port and VL. */
+/* Enter the packet into the buffer of its port and VL. */
 void sim_enter(struct sim *m, uint32_t p);
 void sim_lose(struct sim *m, uint32_t p, enum ftr_sim_loss why);
-/* The packet leaves the buffer in which it waits. */
+/* Remove the packet from the buffer in which it waits. */
 void sim_leave_buffer(struct sim *m, uint32_t p);
 void sim_release(struct sim *m, uint32_t port, unsigned int vl, uint32_t bytes);
 void sim_unlink(struct sim *m, uint32_t c, unsigned int vl, uint32_t node);
@@ -289,7 +292,7 @@ void sim_again(struct sim *m, ftr_sw s);
 
 /* message.c */
 bool sim_message_waits(const struct sim *m, uint32_t c);
-/* A message waits, and it is to be sent before packets. */
+/* True if a message waits and is to be sent before packets. */
 bool sim_message_due(const struct sim *m, uint32_t c);
 void sim_message_start(struct sim *m, uint32_t c);
 void sim_message_event(struct sim *m, uint32_t i);

@@ -2,9 +2,9 @@
 /*
  * Messages of routing functions, which use part of a channel's bandwidth.
  *
- * They wait in a queue of the channel. Messages in this queue or on the link
- * when the channel goes down are returned as lost, because the epoch has
- * changed.
+ * They wait in a queue of the channel. When the channel goes down, messages in
+ * this queue or on the link are reported as lost: their epoch differs from that
+ * of the channel.
  */
 #include <stdlib.h>
 
@@ -86,7 +86,7 @@ void sim_message_event(struct sim *m, uint32_t i)
 		       m->ch[g.channel].epoch != g.epoch);
 }
 
-/* The channel c has just gone down: return its queue. */
+/* Channel c has just gone down: report its queued messages as lost. */
 void sim_messages_lost(struct sim *m, uint32_t c)
 {
 	while (sim_message_waits(m, c))

@@ -3,7 +3,7 @@
  * Packets in buffers and queues: where they wait, and for which exits.
  *
  * Used by the event loop (run.c) and by sources, messages and changes of the
- * fabric. It does not start packets, but marks the channels that may have
+ * fabric. This file does not start packets. It marks the channels that may have
  * become able to send (touch).
  */
 #include <stdlib.h>
@@ -136,7 +136,7 @@ void sim_release(struct sim *m, uint32_t port, unsigned int vl, uint32_t bytes)
 			 vl, m->ch[c].epoch);
 }
 
-/* Route the first packet of a FIFO, unless the previous one is still leaving. */
+/* Route the first packet of a FIFO, unless the previous packet is still leaving. */
 void sim_next_head(struct sim *m, uint32_t port, unsigned int vl)
 {
 	struct list *l = &m->fifo[port * m->n_vls + vl];
@@ -229,7 +229,8 @@ static void park(struct sim *m, uint32_t p)
 		m->parked[m->n_parked++] = p;
 }
 
-/* Set the earliest start at which no exit can overtake the packet's tail. */
+/* Set the earliest time at which the packet may leave by any of its exits: a faster
+ * output must not run out of data before the tail has arrived. */
 static void set_ready(struct sim *m, struct packet *k, ftr_sw s,
 		      const struct ftr_sim_exit *e, unsigned int n)
 {
@@ -244,7 +245,7 @@ static void set_ready(struct sim *m, struct packet *k, ftr_sw s,
 	k->ready = FTR_MAX(m->now, k->tail - FTR_MIN(wire, k->tail));
 }
 
-/* Find the exits of a packet in its buffer (the first packet, if that is a
+/* Find the exits of a packet in its buffer (of the first packet, if the buffer is a
  * FIFO), and put it into the queues of these exits. */
 void sim_route(struct sim *m, uint32_t p)
 {

@@ -9,7 +9,7 @@
 
 /* ---- latencies ------------------------------------------------------------- */
 
-/* Below 32 every value has a bin of its own; above, there are 32 bins per
+/* The bin of value x. Values below 32 have a bin each; above, there are 32 bins per
  * octave. */
 static uint32_t bin_of(uint64_t x)
 {
@@ -114,7 +114,7 @@ void result_lost(struct sim *m, enum ftr_sim_loss why)
 		z->lost++;
 }
 
-/* The channel starts to send for ps. */
+/* Record that channel c is busy for ps from now. */
 void result_busy(struct sim *m, struct channel *c, uint64_t ps)
 {
 	uint64_t from = FTR_MAX(m->now, m->warm);

@@ -4,7 +4,7 @@
  * the queues in which they wait.
  *
  * An instant has three steps. First all its events are handled, in the order of
- * (type, channel). Then packets that have just been routed with several exits
+ * (type, channel). Then packets that have nodes of their own and were just routed
  * take the best free exit. Then every output that may have become able to send
  * chooses a packet, by ascending channel. If a step causes events at the same
  * instant, they form the next round.
@@ -50,7 +50,8 @@ static bool not_yet(const struct sim *m, uint32_t n)
 	return false;
 }
 
-/* There is less room behind (c, vl): `last` exits may have become usable. */
+/* Mark outputs after the room behind (c, vl) became less: `last` exits may have become
+ * usable. */
 static void touch_last(struct sim *m, uint32_t c, unsigned int vl)
 {
 	uint32_t n = NONE;
@@ -128,7 +129,7 @@ static bool is_own(const struct sim *m, const struct packet *k)
 	return m->feeder[k->at] >= m->n_ports;
 }
 
-/* The first node of the VL whose packet may start now. */
+/* Choose the first node of the VL whose packet may start now. */
 static uint32_t pick(struct sim *m, uint32_t c, unsigned int vl)
 {
 	int32_t credit = m->credit[c * m->n_vls + vl];
@@ -179,8 +180,8 @@ static void start(struct sim *m, uint32_t c, unsigned int vl, uint32_t n)
 	send(m, c, p, vl);
 }
 
-/* Choose a packet for an output of a switch. If none can start, the turn does
- * not move, so that the number of unsuccessful calls makes no difference. */
+/* Choose a packet for an output of a switch. If none can start, it remains the turn
+ * of the same VL: unsuccessful calls have no effect. */
 static void choose(struct sim *m, uint32_t c)
 {
 	struct channel *h = &m->ch[c];
@@ -244,7 +245,7 @@ static void inject(struct sim *m, uint32_t c)
 
 /* ---- events ------------------------------------------------------------------------- */
 
-/* An input can feed one more output: any output may have waited for it. */
+/* Mark all outputs of s, since an input can feed one more of them. */
 static void touch_outputs(struct sim *m, ftr_sw s)
 {
 	uint32_t first = m->f->sw[s].first_port;
@@ -413,7 +414,8 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* A channel that starts may enable others: repeat until none is left. */
+/* Let all marked outputs choose. A channel that starts may enable others: repeat until
+ * none is marked. */
 static void choose_all(struct sim *m)
 {
 	while (m->n_dirty) {

@@ -19,8 +19,8 @@
 struct stuck {
 	struct sim *m;
 	uint8_t *alive;		/* [n_ch * n_vls] */
-	uint32_t *waits;	/* [n_ch * n_vls] exit for which a packet in it
-				 * waits */
+	uint32_t *waits;	/* [n_ch * n_vls] exit for which a packet of the
+				 * buffer waits */
 	uint32_t changed;
 };
 
@@ -68,7 +68,7 @@ static void visit_list(struct stuck *x, uint32_t c, unsigned int vl)
 	}
 }
 
-/* A buffer is dead until a rule makes it alive. */
+/* Apply the rules that need no other buffer; all other buffers are dead at first. */
 static void begin(struct stuck *x)
 {
 	struct sim *m = x->m;
@@ -88,7 +88,7 @@ static void begin(struct stuck *x)
 		}
 }
 
-/* A packet without an exit waits for its switch, not for room. */
+/* Buffers with parked packets are alive: these wait for their switch, not for room. */
 static void spare_parked(struct stuck *x)
 {
 	for (uint32_t i = 0; i < x->m->n_parked; i++)

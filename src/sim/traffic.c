@@ -35,7 +35,7 @@ static enum ftr_status take_order(struct sim *m, struct ftr_err *err)
 		ftr_ep e = c->order ? c->order[i] : i;
 		bool gap = e == FTR_EP_NONE || !EP_OK(f, e);
 
-		/* gaps matter for shifts only */
+		/* only shifts count gaps as positions */
 		if (gap && c->pattern != FTR_SIM_SHIFT)
 			continue;
 		m->order[m->n_order] = gap ? FTR_EP_NONE : e;
@@ -147,7 +147,7 @@ enum ftr_status sim_sources(struct sim *m, struct ftr_err *err)
 
 /* ---- a packet ----------------------------------------------------------------- */
 
-/* A random place other than i; n >= 2. */
+/* A random position other than i among n >= 2. */
 static uint32_t other(struct source *x, uint32_t n, uint32_t i)
 {
 	uint32_t to = ftr_rng_below(&x->rng, n - 1);
@@ -155,7 +155,7 @@ static uint32_t other(struct source *x, uint32_t n, uint32_t i)
 	return to + (to >= i);
 }
 
-/* Cut off: its link or its switch is down. */
+/* True if the link or the switch of host port e is down. */
 static bool cut_off(const struct sim *m, ftr_ep e)
 {
 	return !m->ch[m->n_ports + e].up;
@@ -165,7 +165,7 @@ static ftr_ep any_target(struct sim *m, struct source *x, uint32_t i)
 {
 	ftr_ep e = m->order[other(x, m->n_order, i)];
 
-	/* if all are, the packet is lost as usual */
+	/* if no connected port is found, the packet is lost as usual */
 	for (int t = 0; t < 64 && m->conf->spare_dead && cut_off(m, e); t++)
 		e = m->order[other(x, m->n_order, i)];
 	return e;

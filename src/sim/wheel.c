@@ -113,7 +113,7 @@ bool wheel_push(struct wheel *w, const struct event *ev)
 	return true;
 }
 
-/* The first busy slot from the current one on. There must be one. */
+/* The first slot with an event, from the current one on. There must be one. */
 static uint64_t first_slot(const struct wheel *w)
 {
 	uint32_t i = (uint32_t)w->slot & MASK, word = i / 64;
@@ -127,7 +127,7 @@ static uint64_t first_slot(const struct wheel *w)
 	return w->slot + ((i - (uint32_t)w->slot) & MASK);
 }
 
-/* Does not advance the current slot: events added later may come before. */
+/* Does not advance the current slot, because events added later may be earlier. */
 uint64_t wheel_peek(struct wheel *w)
 {
 	if (w->n_in)

@@ -117,7 +117,7 @@ START_TEST(new_link)
 	dropped(&g, 0, 0, 0);
 	missing(&g, 0, 0, 0);
 	ck_assert_str_eq(g.c.example,
-			 "cable 0x0000000000010000[20] - 0x0000000000060000[20]");
+			 "link 0x0000000000010000[20] - 0x0000000000060000[20]");
 	done(&g);
 }
 END_TEST
