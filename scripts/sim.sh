@@ -76,7 +76,7 @@ sim_start() {
 	"${SIM_LEASH[@]}" ibsim -s -N 60000 -S 8000 -P 600000 -L 49152 "$net" \
 		0<>"$SIM_DIR/console" >"$SIM_DIR/ibsim.log" 2>&1 &
 	SIM_PID=$!
-	sim_until 60 sim_ready || true
+	sim_until 600 sim_ready || true
 	sim_alive "$SIM_PID" || {
 		tail -n 5 "$SIM_DIR/ibsim.log" >&2
 		sim_die "ibsim does not come up with $net"
@@ -189,8 +189,8 @@ osm_stop() {
 	local id=$1 pid=${OSM_PID[$1]:-} status=0
 	[[ -n $pid ]] || return 0
 	kill -TERM "$pid" 2>/dev/null || true
-	sim_until 20 sim_gone "$pid" || {
-		echo "opensm $id did not end within 20 s: killed" >&2
+	sim_until 300 sim_gone "$pid" || {
+		echo "opensm $id did not end within 300 s: killed" >&2
 		kill -KILL "$pid" 2>/dev/null || true
 	}
 	wait "$pid" || status=$?

@@ -8,8 +8,7 @@ libsuite_la_SOURCES = tests/lib/suite.c tests/lib/suite.h
 libsuite_la_CFLAGS = $(CHECK_TEST_CFLAGS)
 endif
 AM_TESTS_ENVIRONMENT = abs_top_srcdir='$(abs_top_srcdir)'; export abs_top_srcdir; \
-	abs_top_builddir='$(abs_top_builddir)'; export abs_top_builddir; \
-	CK_DEFAULT_TIMEOUT=120; export CK_DEFAULT_TIMEOUT;
+	abs_top_builddir='$(abs_top_builddir)'; export abs_top_builddir;
 TESTS += $(check_PROGRAMS)
 
 include tests/unit/local.mk

@@ -407,7 +407,7 @@ static enum ftr_status sound(const struct trial *c, struct ftr_err *err)
 		if (x->sw >= c->f->n_sw || x->lid > c->t->max_lid ||
 		    (i && (x[-1].sw > x->sw ||
 			   (x[-1].sw == x->sw && x[-1].lid >= x->lid))))
-			st = ftr_fail(err, FTR_INVAL, "change %u, of LID %u on switch %u, is out of range or of order",
+			st = ftr_fail(err, FTR_INVAL, "change %u, of LID %u on switch %u, is out of range or not in order",
 				      i, x->lid, x->sw);
 	}
 	for (uint32_t i = 0; !st && i < d->n_gone; i++)

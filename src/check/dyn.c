@@ -14,6 +14,7 @@
  * only when no LID is open, so that a column is always subtracted with the links
  * with which it was counted.
  */
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -210,22 +211,66 @@ static bool set_rest(struct ftr_cdg *g)
 	return true;
 }
 
-/* Fill col[] from the rows of now, one cache line of each row at a time. */
+/* Transpose 8 x 8 bytes: byte k of row i becomes byte i of row k. In three
+ * passes, blocks of 4, 2 and 1 bytes off the diagonal change places. */
+static inline void transpose(uint64_t x[8])
+{
+	static const uint64_t low[] = {
+		0, UINT64_C(0x00ff00ff00ff00ff), UINT64_C(0x0000ffff0000ffff),
+		0, UINT64_C(0x00000000ffffffff),
+	};
+
+#pragma GCC unroll 3
+	for (unsigned int step = 4; step; step /= 2)
+#pragma GCC unroll 8
+		for (unsigned int i = 0; i < 8; i++) {
+			uint64_t t;
+
+			if (i & step)
+				continue;
+			t = (x[i] >> 8 * step ^ x[i + step]) & low[step];
+			x[i + step] ^= t;
+			x[i] ^= t << 8 * step;
+		}
+}
+
+#define TILE FTR_LFT_BLOCK
+
+/* Transpose the entries of m switches from s on for TILE LIDs from lid on. */
+static void turn_tile(struct ftr_cdg *g, ftr_sw s, uint32_t m, uint32_t lid)
+{
+	const uint32_t n = g->f->n_sw;
+	uint32_t lids = FTR_MIN(g->f->max_lid + 1u - lid, TILE);
+	uint64_t tile[TILE][TILE / 8];	/* [LID][8 switches] */
+
+	for (uint32_t i = 0; i < m; i += 8)
+		for (uint32_t at = 0; at < lids; at += 8) {
+			uint64_t x[8];
+
+			/* beyond the last switch: any row */
+			for (uint32_t k = 0; k < 8; k++) {
+				const uint8_t *row = ftr_tables_row(g->now,
+					s + FTR_MIN(i + k, m - 1));
+
+				memcpy(&x[k], row + lid + at, 8);
+				x[k] = le64toh(x[k]);
+			}
+			transpose(x);
+			for (uint32_t k = 0; k < 8; k++)
+				tile[at + k][i / 8] = htole64(x[k]);
+		}
+	for (uint32_t i = 0; i < lids; i++)
+		memcpy(g->col + (size_t)(lid + i) * n + s, tile[i], m);
+}
+
+/* Fill col[] from the rows of now, which are padded to whole blocks. */
 static void turn_round(struct ftr_cdg *g)
 {
-	const uint32_t n = g->f->n_sw, end = (uint32_t)g->f->max_lid + 1;
+	const uint32_t n = g->f->n_sw;
 
-	for (uint32_t at = 0; at < end; at += FTR_LFT_BLOCK) {
-		uint32_t m = FTR_MIN(end - at, FTR_LFT_BLOCK);
-
-		for (ftr_sw s = 0; s < n; s++) {
-			const uint8_t *row = ftr_tables_row(g->now, s) + at;
-			uint8_t *to = g->col + (size_t)at * n + s;
-
-			for (uint32_t i = 0; i < m; i++)
-				to[(size_t)i * n] = row[i];
-		}
-	}
+	for (uint32_t lid = 0; lid <= g->f->max_lid; lid += TILE)
+		for (ftr_sw s = 0; s < n; s += TILE)
+			turn_tile(g, s, FTR_MIN(n - s, TILE), lid);
 }
 
 static enum ftr_status copy_tables(struct ftr_cdg *g,

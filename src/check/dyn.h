@@ -179,7 +179,9 @@ static inline bool dyn_stopped(const struct ftr_cdg *g)
 
 /* dynorder.c */
 bool dyn_order_new(struct ftr_cdg *g);	/* false: no memory */
-/* Order all vertices. False: no memory. */
+/* Note an edge before the vertices are ordered. */
+void dyn_order_note(struct ftr_cdg *g, uint32_t v, uint32_t w);
+/* Order all vertices by the noted edges. False: no memory. */
 bool dyn_order_all(struct ftr_cdg *g, bool *acyclic);
 /* Adapt the order to the new edge v -> w. False: the edge closes a cycle. */
 bool dyn_order_edge(struct ftr_cdg *g, uint32_t v, uint32_t w);

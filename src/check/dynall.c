@@ -2,131 +2,358 @@
 /*
  * The edges of all LIDs by unchanging tables, used when a graph is built.
  *
- * This is the walk of dynwalk.c for many LIDs at once: each VL out of a switch
- * has the set of LIDs that reached it. A switch passes its new LIDs on to its
- * neighbours, in the order in which switches are reached. This reads the rows of
- * a switch and of its neighbours sequentially and writes a few kilobytes of
- * counts, whereas a walk LID by LID has scattered accesses to all memory.
+ * This is the walk of dynwalk.c for all LIDs at once. Each VL out of a switch
+ * has the set of LIDs that reached it. A switch passes the LIDs that are new
+ * there to its neighbours, in the order in which switches are reached. For each
+ * of its ports it counts the entries of the neighbour, by port; only these sums
+ * are translated into edges, because the VL of a packet depends on its ports,
+ * and not on its LID.
+ *
+ * A walk LID by LID has scattered accesses to all memory. This one reads the
+ * rows of a switch and of its neighbours, and little else.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "check/dyn.h"
+#include "core/bytes.h"
 
-#define WORDS 32
+/* Loops over the words of a set: the compiler must vectorise them at any
+ * optimisation level. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3")
+#endif
+
+#define PORTS 256
+#define NOWHERE UINT32_MAX
 
 struct all {
 	struct ftr_cdg *g;
 	uint32_t sl;
-	uint32_t first, n;	/* LIDs first .. first + n - 1 */
-	/* by VL out of a switch, s * n_vl + VL: LIDs to pass on, and all LIDs
-	 * that ever reached it */
-	uint64_t (*todo)[WORDS], (*met)[WORDS];
+	uint32_t words;		/* of a set of LIDs */
+	uint64_t *owned;	/* LIDs with an owner */
+	/* sets by VL out of a switch, s * n_vl + VL: LIDs to pass on, and all
+	 * LIDs that ever reached it */
+	uint64_t *todo, *met;
 	/* VLs with LIDs to pass on: a ring without duplicates */
 	uint32_t *queue, head, n_queue;
 	uint8_t *queued;
+	uint64_t *now, *set;	/* scratch: one set each */
+	uint16_t *lid;		/* scratch: [PORTS][FEW] LIDs by port */
+	/* by switch: the LIDs that last arrived there, and their entries by
+	 * port */
+	uint64_t *last;
+	uint32_t *count;	/* [n_sw][PORTS] */
 };
 
-static void reach(struct all *a, uint32_t at, uint32_t word, uint64_t bits)
-{
-	uint32_t size = a->g->f->n_sw * a->g->n_vl, tail;
+/* Fewer LIDs than this are passed on as lists, more as sets. */
+#define FEW(a) (4 * (size_t)(a)->words)
 
-	bits &= ~a->met[at][word];
-	if (!bits)
-		return;
-	a->met[at][word] |= bits;
-	a->todo[at][word] |= bits;
+static uint32_t size_of(const struct all *a)
+{
+	return a->g->f->n_sw * a->g->n_vl;
+}
+
+static uint64_t *set_at(const struct all *a, uint64_t *sets, uint32_t at)
+{
+	return sets + (size_t)at * a->words;
+}
+
+static void enqueue(struct all *a, uint32_t at)
+{
+	uint32_t tail = a->head + a->n_queue;
+
 	if (a->queued[at])
 		return;
 	a->queued[at] = 1;
-	tail = a->head + a->n_queue++;
-	a->queue[tail < size ? tail : tail - size] = at;
+	a->n_queue++;
+	a->queue[tail < size_of(a) ? tail : tail - size_of(a)] = at;
+}
+
+/* All LIDs of set that are new at this VL are to be passed on. */
+static void reach_all(struct all *a, uint32_t at, const uint64_t *set)
+{
+	uint64_t *met = set_at(a, a->met, at), *todo = set_at(a, a->todo, at);
+	uint64_t any = 0;
+
+	for (uint32_t k = 0; k < a->words; k++) {
+		uint64_t bits = set[k] & ~met[k];
+
+		met[k] |= bits;
+		todo[k] |= bits;
+		any |= bits;
+	}
+	if (any)
+		enqueue(a, at);
 }
 
 /* Start the packets that enter at s. */
 static void start(struct all *a, ftr_sw s)
 {
-	struct ftr_cdg *g = a->g;
-	const uint8_t *row = ftr_tables_row(g->now, s) + a->first;
+	const struct ftr_cdg *g = a->g;
+	const uint8_t *row = ftr_tables_row(g->now, s);
+	uint64_t *set = a->set;
 
-	for (uint32_t i = 0; i < a->n; i++) {
-		uint32_t link = dyn_link_of(g, s, row[i]), vls;
+	for (unsigned int vl = 0; vl < g->n_vl; vl++) {
+		uint8_t takes[PORTS] = { 0 };
+		bool all = true, any = false;
 
-		if (link == DYN_NONE ||
-		    g->f->owner[a->first + i].kind == FTR_OWNER_NONE)
+		for (uint32_t i = g->first_link[s]; i < g->first_link[s + 1];
+		     i++) {
+			bool is = g->inject[a->sl * g->n_links + i] >> vl & 1;
+
+			takes[g->link[i].from_port] = is;
+			all &= is;
+			any |= is;
+		}
+		if (!any)
 			continue;
-		vls = g->inject[a->sl * g->n_links + link];
-		for (; vls; vls &= vls - 1)
-			reach(a, s * g->n_vl + (uint32_t)__builtin_ctz(vls),
-			      i / 64, UINT64_C(1) << i % 64);
+		/* LIDs without a link out of s go nowhere: hand_on() */
+		memcpy(set, a->owned, a->words * sizeof(*set));
+		for (uint32_t lid = 0; !all && lid <= g->f->max_lid; lid++)
+			if (!takes[row[lid]])
+				set[lid / 64] &= ~(UINT64_C(1) << lid % 64);
+		reach_all(a, s * g->n_vl + vl, set);
 	}
 }
 
-/* Pass one LID from a VL out of s to the next switch. */
-static void hand_on(struct all *a, ftr_sw s, unsigned int link_vl, uint32_t i)
+/* n packets on this VL of link in leave the next switch by port p. Returns the
+ * VL that they take there, by switch, or NOWHERE. */
+static uint32_t add_edges(struct all *a, const struct dyn_link *in,
+			  unsigned int link_vl, unsigned int p, uint32_t n)
 {
 	struct ftr_cdg *g = a->g;
-	uint32_t lid = a->first + i;
-	const struct dyn_link *in =
-		&g->link[dyn_link_of(g, s, ftr_tables_row(g->now, s)[lid])];
-	uint32_t out = dyn_link_of(g, in->to,
-				   ftr_tables_row(g->now, in->to)[lid]);
-	unsigned int place, next;
+	uint32_t out = dyn_link_of(g, in->to, p);
+	unsigned int place, vl;
 
 	if (out == DYN_NONE)
-		return;
+		return NOWHERE;
 	place = out - g->first_link[in->to];
-	next = dyn_vl(g, a->sl, in, place);
-	if (next == FTR_VL_DROP)
-		return;
-	g->count[dyn_edge_at(g, in, link_vl, place, next)]++;
-	reach(a, in->to * g->n_vl + next, i / 64, UINT64_C(1) << i % 64);
+	vl = dyn_vl(g, a->sl, in, place);
+	if (vl == FTR_VL_DROP)
+		return NOWHERE;
+	g->count[dyn_edge_at(g, in, link_vl, place, vl)] += n;
+	dyn_order_note(g, (uint32_t)(in - g->link) * g->n_vl + link_vl,
+		       out * g->n_vl + vl);
+	return in->to * g->n_vl + vl;
 }
 
-static void block(struct all *a)
+static void reach_one(struct all *a, uint32_t at, uint32_t lid)
+{
+	uint64_t bit = UINT64_C(1) << lid % 64;
+	uint64_t *met;
+
+	if (at == NOWHERE)
+		return;
+	met = set_at(a, a->met, at) + lid / 64;
+	if (*met & bit)
+		return;
+	*met |= bit;
+	set_at(a, a->todo, at)[lid / 64] |= bit;
+	enqueue(a, at);
+}
+
+/* A measure of the work to read a set. */
+static uint32_t words_used(const struct all *a, const uint64_t *set)
+{
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < a->words; k++)
+		n += set[k] != 0;
+	return n;
+}
+
+/* Count the entries of a->set at switch t, by port. The switches below t send
+ * it nearly the same LIDs in a regular tree, so the result for the previous
+ * set is adapted if that is less work. */
+static const uint32_t *count_entries(struct all *a, ftr_sw t)
+{
+	const uint8_t *row = ftr_tables_row(a->g->now, t);
+	uint64_t *last = set_at(a, a->last, t);
+	uint32_t *count = a->count + (size_t)t * PORTS;
+
+	for (uint32_t k = 0; k < a->words; k++)
+		last[k] ^= a->set[k];
+	if (words_used(a, last) > words_used(a, a->set)) {
+		memset(count, 0, PORTS * sizeof(*count));
+		memcpy(last, a->set, a->words * sizeof(*last));
+	}
+	for (uint32_t k = 0; k < a->words; k++)
+		for (uint64_t bits = last[k]; bits; bits &= bits - 1) {
+			uint32_t i = (uint32_t)__builtin_ctzll(bits);
+
+			count[row[64 * k + i]] += a->set[k] >> i & 1 ?
+				1 : UINT32_MAX;
+		}
+	memcpy(last, a->set, a->words * sizeof(*last));
+	return count;
+}
+
+/* Add the edges from a VL of this link to the links of the next switch. to[]:
+ * the VLs reached there, by port, or NOWHERE. Returns the only one of them;
+ * NOWHERE if there are several. */
+static uint32_t add_all_edges(struct all *a, uint32_t link,
+			      unsigned int link_vl, const uint32_t *count,
+			      uint32_t *to)
+{
+	const struct dyn_link *in = &a->g->link[link];
+	uint32_t only = NOWHERE;
+	bool one = true;
+
+	memset(to, 0xff, PORTS * sizeof(*to));
+	for (unsigned int p = 1; p <= a->g->f->sw[in->to].n_ports; p++) {
+		if (count[p])
+			to[p] = add_edges(a, in, link_vl, p, count[p]);
+		if (to[p] == NOWHERE)
+			continue;
+		one &= only == NOWHERE || only == to[p];
+		only = to[p];
+	}
+	return one ? only : NOWHERE;
+}
+
+/* Pass the LIDs of a->set from a VL of this link to the next switch. */
+static void hand_on_set(struct all *a, uint32_t link, unsigned int link_vl)
+{
+	ftr_sw t = a->g->link[link].to;
+	const uint8_t *row = ftr_tables_row(a->g->now, t);
+	uint32_t to[PORTS], only;
+
+	only = add_all_edges(a, link, link_vl, count_entries(a, t), to);
+	if (only != NOWHERE) {
+		/* LIDs that t sends nowhere do no harm in the set */
+		reach_all(a, only, a->set);
+		return;
+	}
+	for (uint32_t k = 0; k < a->words; k++)
+		for (uint64_t bits = a->set[k]; bits; bits &= bits - 1) {
+			uint32_t lid = 64 * k + (uint32_t)__builtin_ctzll(bits);
+
+			reach_one(a, to[row[lid]], lid);
+		}
+}
+
+/* The same for n LIDs. */
+static void hand_on_list(struct all *a, uint32_t link, unsigned int link_vl,
+			 const uint16_t *lid, uint32_t n)
+{
+	const uint8_t *row = ftr_tables_row(a->g->now, a->g->link[link].to);
+	uint32_t count[PORTS] = { 0 }, to[PORTS];
+
+	for (uint32_t i = 0; i < n; i++)
+		count[row[lid[i]]]++;
+	add_all_edges(a, link, link_vl, count, to);
+	for (uint32_t i = 0; i < n; i++)
+		reach_one(a, to[row[lid[i]]], lid[i]);
+}
+
+/* LIDs to pass on from s: many of them. */
+static void pass_set(struct all *a, ftr_sw s, unsigned int vl,
+		     const uint64_t *todo)
+{
+	const struct ftr_cdg *g = a->g;
+	const uint8_t *row = ftr_tables_row(g->now, s);
+
+	for (uint32_t i = g->first_link[s]; i < g->first_link[s + 1]; i++) {
+		uint64_t any = 0;
+
+		bytes_equal(a->set, row, g->link[i].from_port, g->now->stride);
+		for (uint32_t k = 0; k < a->words; k++)
+			any |= a->set[k] &= todo[k];
+		if (any)
+			hand_on_set(a, i, vl);
+	}
+}
+
+/* The same, if they are few: sort them by the port of their entry. */
+static void pass_list(struct all *a, ftr_sw s, unsigned int vl,
+		      const uint64_t *todo)
+{
+	const struct ftr_cdg *g = a->g;
+	const uint8_t *row = ftr_tables_row(g->now, s);
+	uint32_t n[PORTS] = { 0 };
+
+	for (uint32_t k = 0; k < a->words; k++)
+		for (uint64_t bits = todo[k]; bits; bits &= bits - 1) {
+			uint32_t lid = 64 * k + (uint32_t)__builtin_ctzll(bits);
+			uint8_t p = row[lid];
+
+			a->lid[p * FEW(a) + n[p]++] = (uint16_t)lid;
+		}
+	for (uint32_t i = g->first_link[s]; i < g->first_link[s + 1]; i++) {
+		ftr_port p = g->link[i].from_port;
+
+		if (n[p])
+			hand_on_list(a, i, vl, a->lid + p * FEW(a), n[p]);
+	}
+}
+
+static void pass_on(struct all *a, uint32_t at)
+{
+	uint64_t *now = a->now, *todo = set_at(a, a->todo, at);
+	ftr_sw s = at / a->g->n_vl;
+	unsigned int vl = at % a->g->n_vl;
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < a->words; k++)
+		for (uint64_t bits = now[k] = todo[k]; bits; bits &= bits - 1)
+			n++;
+	memset(todo, 0, a->words * sizeof(*todo));
+	if (n < FEW(a))
+		pass_list(a, s, vl, now);
+	else
+		pass_set(a, s, vl, now);
+}
+
+static void one_sl(struct all *a)
 {
 	struct ftr_cdg *g = a->g;
-	uint32_t size = g->f->n_sw * g->n_vl;
 
-	memset(a->met, 0, size * sizeof(*a->met));
+	memset(a->met, 0, (size_t)size_of(a) * a->words * sizeof(*a->met));
 	for (uint32_t i = 0; i < g->n_sources; i++)
 		start(a, g->source[i]);
 	while (a->n_queue && !dyn_stopped(g)) {
 		uint32_t at = a->queue[a->head];
-		uint64_t todo[WORDS];
 
-		a->head = a->head + 1 < size ? a->head + 1 : 0;
+		a->head = a->head + 1 < size_of(a) ? a->head + 1 : 0;
 		a->n_queue--;
 		a->queued[at] = 0;
-		memcpy(todo, a->todo[at], sizeof(todo));
-		memset(a->todo[at], 0, sizeof(todo));
-		for (uint32_t w = 0; w < WORDS; w++)
-			for (; todo[w]; todo[w] &= todo[w] - 1)
-				hand_on(a, at / g->n_vl, at % g->n_vl, 64 * w +
-					(uint32_t)__builtin_ctzll(todo[w]));
+		pass_on(a, at);
 	}
 }
 
 bool dyn_count_all(struct ftr_cdg *g)
 {
-	size_t size = (size_t)g->f->n_sw * g->n_vl;
 	const uint32_t end = (uint32_t)g->f->max_lid + 1;
-	struct all a = { .g = g };
+	struct all a = { .g = g, .words = g->now->stride / 64 };
+	size_t sets = (size_t)size_of(&a) * a.words + 1;
 	bool ok;
 
-	a.todo = ftr_calloc(size + 1, sizeof(*a.todo));
-	a.met = ftr_calloc(size + 1, sizeof(*a.met));
-	a.queue = ftr_calloc(size + 1, sizeof(*a.queue));
-	a.queued = ftr_calloc(size + 1, 1);
-	ok = a.todo && a.met && a.queue && a.queued;
-	for (; ok && a.sl < g->n_sl; a.sl++)
-		for (a.first = 1; a.first < end && !dyn_stopped(g);
-		     a.first += a.n) {
-			a.n = FTR_MIN(64 * WORDS, end - a.first);
-			block(&a);
-		}
+	a.owned = ftr_calloc(a.words, sizeof(*a.owned));
+	a.now = ftr_calloc(a.words, sizeof(*a.now));
+	a.set = ftr_calloc(a.words, sizeof(*a.set));
+	a.lid = ftr_reallocarray(NULL, PORTS * FEW(&a), sizeof(*a.lid));
+	a.todo = ftr_calloc(sets, sizeof(*a.todo));
+	a.met = ftr_calloc(sets, sizeof(*a.met));
+	a.last = ftr_calloc((size_t)g->f->n_sw * a.words + 1, sizeof(*a.last));
+	a.count = ftr_calloc((size_t)g->f->n_sw * PORTS + 1, sizeof(*a.count));
+	a.queue = ftr_calloc(size_of(&a) + 1u, sizeof(*a.queue));
+	a.queued = ftr_calloc(size_of(&a) + 1u, 1);
+	ok = a.owned && a.now && a.set && a.lid && a.todo && a.met && a.last &&
+		a.count && a.queue && a.queued;
+	for (uint32_t lid = 1; ok && lid < end; lid++)
+		if (g->f->owner[lid].kind != FTR_OWNER_NONE)
+			a.owned[lid / 64] |= UINT64_C(1) << lid % 64;
+	for (; ok && a.sl < g->n_sl && !dyn_stopped(g); a.sl++)
+		one_sl(&a);
+	free(a.owned);
+	free(a.now);
+	free(a.set);
+	free(a.lid);
 	free(a.todo);
 	free(a.met);
+	free(a.last);
+	free(a.count);
 	free(a.queue);
 	free(a.queued);
 	return ok;

@@ -60,7 +60,7 @@ static const uint32_t *row_of(const struct ftr_cdg *g, uint32_t v,
 	return &g->count[dyn_edge_at(g, l, v % g->n_vl, 0, 0)];
 }
 
-static void note_edge(struct ftr_cdg *g, uint32_t v, uint32_t w)
+void dyn_order_note(struct ftr_cdg *g, uint32_t v, uint32_t w)
 {
 	const struct dyn_link *in = &g->link[v / g->n_vl];
 	const struct dyn_link *out = &g->link[w / g->n_vl];
@@ -90,59 +90,63 @@ static void make_list(struct ftr_cdg *g, const uint32_t *v, uint32_t n)
 	give_labels(g);
 }
 
-/* Count the edges that lead to each vertex. */
-static void count_in(struct ftr_cdg *g, uint32_t *in)
+/* w[]: the vertices to which edges from v were noted; room for words * 64. */
+static uint32_t noted(const struct ftr_cdg *g, uint32_t v, uint32_t *w)
 {
-	memset(in, 0, g->n_vertices * sizeof(*in));
-	for (uint32_t v = 0; v < g->n_vertices; v++) {
-		uint32_t first, n;
-		const uint32_t *row = row_of(g, v, &first, &n);
+	uint32_t first = g->first_link[g->link[v / g->n_vl].to] * g->n_vl;
+	uint32_t n = 0;
 
+	for (uint32_t k = 0; k < g->words; k++)
+		for (uint64_t bits = g->out_bits[(size_t)v * g->words + k];
+		     bits; bits &= bits - 1)
+			w[n++] = first + 64 * k +
+				(uint32_t)__builtin_ctzll(bits);
+	return n;
+}
+
+/* in[]: all 0. list[]: the vertices in order; returns their number, which is
+ * less than n_vertices if there is a cycle. */
+static uint32_t sort(const struct ftr_cdg *g, uint32_t *in, uint32_t *list,
+		     uint32_t *w)
+{
+	uint32_t head = 0, tail = 0, n;
+
+	for (uint32_t v = 0; v < g->n_vertices; v++) {
+		n = noted(g, v, w);
 		for (uint32_t i = 0; i < n; i++)
-			if (row[i]) {
-				in[first + i]++;
-				note_edge(g, v, first + i);
-			}
+			in[w[i]]++;
 	}
+	for (uint32_t v = 0; v < g->n_vertices; v++)
+		if (!in[v])
+			list[tail++] = v;
+	while (head < tail) {
+		n = noted(g, list[head++], w);
+		for (uint32_t i = 0; i < n; i++)
+			if (!--in[w[i]])
+				list[tail++] = w[i];
+	}
+	return tail;
 }
 
 bool dyn_order_all(struct ftr_cdg *g, bool *acyclic)
 {
-	uint32_t n = g->n_vertices, head = 0, tail = 0;
-	uint32_t *in = ftr_reallocarray(NULL, (size_t)n + 1, sizeof(*in));
-	uint32_t *list = ftr_reallocarray(NULL, (size_t)n + 1, sizeof(*list));
+	size_t n = g->n_vertices;
+	uint32_t *in = ftr_calloc(n + 1, sizeof(*in));
+	uint32_t *list = ftr_reallocarray(NULL, n + 1, sizeof(*list));
+	uint32_t *w = ftr_reallocarray(NULL, 64 * (size_t)g->words + 1,
+				       sizeof(*w));
+	bool ok = in && list && w;
 
-	if (!in || !list) {
-		free(in);
-		free(list);
-		return false;
+	if (ok) {
+		uint32_t found = sort(g, in, list, w);
+
+		*acyclic = found == g->n_vertices;
+		make_list(g, list, found);
 	}
-	count_in(g, in);
-	for (uint32_t v = 0; v < n; v++)
-		if (!in[v])
-			list[tail++] = v;
-	while (head < tail) {
-		uint32_t v = list[head++];
-		uint32_t first = g->first_link[g->link[v / g->n_vl].to] *
-			g->n_vl;
-
-		for (uint32_t k = 0; k < g->words; k++) {
-			uint64_t bits = g->out_bits[(size_t)v * g->words + k];
-
-			for (; bits; bits &= bits - 1) {
-				uint32_t w = first + 64 * k +
-					(uint32_t)__builtin_ctzll(bits);
-
-				if (!--in[w])
-					list[tail++] = w;
-			}
-		}
-	}
-	*acyclic = tail == n;
-	make_list(g, list, tail);
 	free(in);
 	free(list);
-	return true;
+	free(w);
+	return ok;
 }
 
 /* ---- a search in both directions ---------------------------------------- */
@@ -287,7 +291,7 @@ bool dyn_order_edge(struct ftr_cdg *g, uint32_t v, uint32_t w)
 	struct search z = { .low = g->label[w], .top = g->label[v] };
 
 	if (z.top < z.low) {
-		note_edge(g, v, w);
+		dyn_order_note(g, v, w);
 		return true;
 	}
 	find(g, &z, w, FORWARD);
@@ -307,6 +311,6 @@ bool dyn_order_edge(struct ftr_cdg *g, uint32_t v, uint32_t w)
 		move(g, g->fwd, z.n_fwd, v, false);
 	else
 		move(g, g->back, z.n_back, w, true);
-	note_edge(g, v, w);
+	dyn_order_note(g, v, w);
 	return true;
 }

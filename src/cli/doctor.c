@@ -8,7 +8,6 @@
  * the verdict of another.
  */
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,85 +73,35 @@ const struct cli_cmd cli_doctor = {
 
 /* ---- the checks -------------------------------------------------------- */
 
-enum {
-	NEED_NODE = 1,		/* this node; not available with dumps */
-	NEED_FABRIC = 2,
-	NEED_LIVE = 4,
-	NEED_TABLES = 8,
-};
-
-static const struct check {
-	const char *id;
-	unsigned int needs;
-	doc_fn run;
-} checks[] = {
-	{ "adapter", NEED_NODE, doc_adapter },
-	{ "module", NEED_NODE, doc_module },
-	{ "permission", NEED_NODE, doc_permission },
-	{ "port", NEED_NODE, doc_local_port },
-	{ "mtu", NEED_NODE, doc_mtu },
-	{ "plugin", NEED_NODE, doc_plugin },
-	{ "config", NEED_NODE, doc_config },
+const struct doc_check doc_checks[DOC_N_CHECKS] = {
+	{ "adapter", DOC_NEED_NODE, doc_adapter },
+	{ "module", DOC_NEED_NODE, doc_module },
+	{ "permission", DOC_NEED_NODE, doc_permission },
+	{ "port", DOC_NEED_NODE, doc_local_port },
+	{ "mtu", DOC_NEED_NODE, doc_mtu },
+	{ "plugin", DOC_NEED_NODE, doc_plugin },
+	{ "config", DOC_NEED_NODE, doc_config },
 	{ "fabric", 0, doc_fabric },
-	{ "m-key", NEED_LIVE, doc_m_key },
-	{ "sm", NEED_LIVE, doc_sm },
-	{ "standby", NEED_LIVE, doc_standby },
-	{ "silent", NEED_LIVE | NEED_FABRIC, doc_silent },
-	{ "link-state", NEED_LIVE | NEED_FABRIC, doc_link_state },
-	{ "link-width", NEED_FABRIC, doc_link_width },
-	{ "link-speed", NEED_FABRIC, doc_link_speed },
-	{ "link-flaps", NEED_LIVE | NEED_FABRIC, doc_link_flaps },
-	{ "lft-capacity", NEED_LIVE | NEED_FABRIC, doc_lft_capacity },
-	{ "lft-top", NEED_LIVE | NEED_FABRIC, doc_lft_top },
-	{ "vls", NEED_LIVE | NEED_FABRIC, doc_vls },
-	{ "files", NEED_FABRIC, doc_files },
-	{ "ranks", NEED_FABRIC, doc_ranks },
-	{ "links-missing", NEED_FABRIC, doc_links_missing },
-	{ "sm-reach", NEED_LIVE | NEED_FABRIC | NEED_TABLES, doc_sm_reach },
-	{ "pairs", NEED_FABRIC | NEED_TABLES, doc_pairs },
-	{ "loops", NEED_FABRIC | NEED_TABLES, doc_loops },
-	{ "credit-loops", NEED_FABRIC | NEED_TABLES, doc_credit_loops },
-	{ "balance", NEED_FABRIC, doc_balance },
+	{ "m-key", DOC_NEED_LIVE, doc_m_key },
+	{ "sm", DOC_NEED_LIVE, doc_sm },
+	{ "standby", DOC_NEED_LIVE, doc_standby },
+	{ "silent", DOC_NEED_LIVE | DOC_NEED_FABRIC, doc_silent },
+	{ "link-state", DOC_NEED_LIVE | DOC_NEED_FABRIC, doc_link_state },
+	{ "link-width", DOC_NEED_FABRIC, doc_link_width },
+	{ "link-speed", DOC_NEED_FABRIC, doc_link_speed },
+	{ "link-flaps", DOC_NEED_LIVE | DOC_NEED_FABRIC, doc_link_flaps },
+	{ "lft-capacity", DOC_NEED_LIVE | DOC_NEED_FABRIC, doc_lft_capacity },
+	{ "lft-top", DOC_NEED_LIVE | DOC_NEED_FABRIC, doc_lft_top },
+	{ "vls", DOC_NEED_LIVE | DOC_NEED_FABRIC, doc_vls },
+	{ "files", DOC_NEED_FABRIC, doc_files },
+	{ "ranks", DOC_NEED_FABRIC, doc_ranks },
+	{ "links-missing", DOC_NEED_FABRIC, doc_links_missing },
+	{ "sm-reach", DOC_NEED_LIVE | DOC_NEED_FABRIC | DOC_NEED_TABLES, doc_sm_reach },
+	{ "pairs", DOC_NEED_FABRIC | DOC_NEED_TABLES, doc_pairs },
+	{ "loops", DOC_NEED_FABRIC | DOC_NEED_TABLES, doc_loops },
+	{ "credit-loops", DOC_NEED_FABRIC | DOC_NEED_TABLES, doc_credit_loops },
+	{ "balance", DOC_NEED_FABRIC, doc_balance },
 };
-
-#define N_CHECKS (sizeof(checks) / sizeof(checks[0]))
-
-void doc_say(struct doc_result *r, enum doc_verdict v, const char *fmt, ...)
-{
-	va_list ap;
-
-	r->verdict = v;
-	va_start(ap, fmt);
-	vsnprintf(r->text, sizeof(r->text), fmt, ap);
-	va_end(ap);
-}
-
-void doc_remedy(struct doc_result *r, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(r->remedy, sizeof(r->remedy), fmt, ap);
-	va_end(ap);
-}
-
-void doc_detail(struct doc_result *r, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (r->n_details++ >= DOC_DETAILS)
-		return;
-	va_start(ap, fmt);
-	if (vasprintf(&r->detail[r->n_details - 1], fmt, ap) < 0)
-		r->detail[r->n_details - 1] = NULL;
-	va_end(ap);
-}
-
-void doc_at(struct doc_result *r, uint64_t guid, unsigned int port)
-{
-	if (r->n_details && r->n_details <= DOC_DETAILS)
-		r->place[r->n_details - 1] = (struct doc_place){ guid, port };
-}
 
 static bool wanted(const struct doc_opts *o, const char *id)
 {
@@ -164,8 +113,8 @@ static bool wanted(const struct doc_opts *o, const char *id)
 
 static bool known_id(const char *id)
 {
-	for (size_t i = 0; i < N_CHECKS; i++)
-		if (!strcmp(checks[i].id, id))
+	for (size_t i = 0; i < DOC_N_CHECKS; i++)
+		if (!strcmp(doc_checks[i].id, id))
 			return true;
 	return false;
 }
@@ -173,31 +122,31 @@ static bool known_id(const char *id)
 /* Why the check cannot run, or NULL. */
 static const char *hindrance(const struct doctor *d, unsigned int needs)
 {
-	if (needs & NEED_NODE)
+	if (needs & DOC_NEED_NODE)
 		return d->fabric ? "dumps are examined, not this node" : NULL;
 	if (d->o.local)
 		return "--local: the fabric is not read";
-	if (needs & NEED_LIVE && d->fabric)
+	if (needs & DOC_NEED_LIVE && d->fabric)
 		return "dumps do not hold this";
-	if (needs & NEED_FABRIC && !d->net.f)
+	if (needs & DOC_NEED_FABRIC && !d->net.f)
 		return "the fabric cannot be read, see \"fabric\"";
-	if (needs & NEED_TABLES && !d->net.t)
+	if (needs & DOC_NEED_TABLES && !d->net.t)
 		return "no tables are given (--lfts)";
-	if (needs & NEED_LIVE && d->net.err.status && !d->net.port)
+	if (needs & DOC_NEED_LIVE && d->net.err.status && !d->net.port)
 		return "the fabric cannot be discovered, see \"fabric\"";
 	return NULL;
 }
 
 static void run_checks(struct doctor *d, struct doc_result *r)
 {
-	for (size_t i = 0; i < N_CHECKS; i++) {
-		const struct check *c = &checks[i];
+	for (size_t i = 0; i < DOC_N_CHECKS; i++) {
+		const struct doc_check *c = &doc_checks[i];
 		const char *why;
 
 		r[i].id = c->id;
 		if (!wanted(&d->o, c->id))
 			continue;
-		if (!(c->needs & NEED_NODE) && !d->o.local && !d->net.tried) {
+		if (!(c->needs & DOC_NEED_NODE) && !d->o.local && !d->net.tried) {
 			cli_progress("reading the fabric");
 			doc_read(d);
 		}
@@ -338,7 +287,7 @@ static void put_all(const struct doctor *d, const struct doc_result *r,
 	struct line line[LINES_MAX];
 	uint32_t n = recommend(d, line);
 
-	for (size_t i = 0; i < N_CHECKS; i++)
+	for (size_t i = 0; i < DOC_N_CHECKS; i++)
 		if (r[i].text[0])
 			put_result(&r[i], d->o.quiet);
 	if (d->o.quiet)
@@ -400,7 +349,7 @@ static int put_json(const struct doctor *d, const struct doc_result *r,
 	for (int v = 0; v < DOC_N_VERDICTS; v++)
 		cli_json_num(o, key[v], count[v]);
 	list = cli_json_array(o, "checks");
-	for (size_t i = 0; i < N_CHECKS; i++) {
+	for (size_t i = 0; i < DOC_N_CHECKS; i++) {
 		if (!r[i].text[0])
 			continue;
 		e = cli_json_element(list);
@@ -426,7 +375,7 @@ static int report(const struct doctor *d, const struct doc_result *r)
 	uint32_t count[DOC_N_VERDICTS] = { 0 };
 	int status;
 
-	for (size_t i = 0; i < N_CHECKS; i++)
+	for (size_t i = 0; i < DOC_N_CHECKS; i++)
 		if (r[i].text[0])
 			count[r[i].verdict]++;
 	status = count[DOC_FAILURE] || (d->o.strict && count[DOC_WARNING]) ?
@@ -455,7 +404,7 @@ static int bad_usage(const struct doctor *d)
 
 static int run_doctor(int argc, char **argv)
 {
-	static struct doc_result r[N_CHECKS];
+	static struct doc_result r[DOC_N_CHECKS];
 	struct doctor d = { .fabric = NULL };
 	int n, status = cli_parse(&cli_doctor, &d.o, argc, argv, &n);
 
@@ -474,7 +423,7 @@ static int run_doctor(int argc, char **argv)
 		status = cli_fail(&d.net.err);
 	else
 		status = report(&d, r);
-	for (size_t i = 0; i < N_CHECKS; i++)
+	for (size_t i = 0; i < DOC_N_CHECKS; i++)
 		for (int k = 0; k < DOC_DETAILS; k++)
 			free(r[i].detail[k]);
 	doc_free_paths(&d);

@@ -3,6 +3,7 @@
  * doctor: data shared by the checks, and their results.
  *
  *	doctor.c	the command: options, order of checks, output
+ *	doctor_result.c	fills a result
  *	doctor_local.c	this node: adapter, port, opensm, plugin, opensm.conf
  *	doctor_read.c	reads the fabric from dumps or from the switches
  *	doctor_links.c	links, switches and subnet managers
@@ -46,6 +47,7 @@ struct doc_result {
 	uint32_t n_details;	/* number found, may exceed DOC_DETAILS */
 };
 
+/* doctor_result.c */
 void doc_say(struct doc_result *r, enum doc_verdict v, const char *fmt, ...)
 	FTR_PRINTF(3, 4);
 void doc_remedy(struct doc_result *r, const char *fmt, ...) FTR_PRINTF(2, 3);
@@ -151,6 +153,24 @@ struct doctor {
 };
 
 typedef void (*doc_fn)(struct doctor *d, struct doc_result *r);
+
+enum doc_need {			/* prerequisites of a check; bit mask */
+	DOC_NEED_NODE = 1,	/* this node; not available with dumps */
+	DOC_NEED_FABRIC = 2,
+	DOC_NEED_LIVE = 4,
+	DOC_NEED_TABLES = 8,
+};
+
+struct doc_check {
+	const char *id;
+	unsigned int needs;	/* enum doc_need */
+	doc_fn run;
+};
+
+#define DOC_N_CHECKS 27
+
+/* All checks, in the order in which they run. */
+extern const struct doc_check doc_checks[DOC_N_CHECKS];
 
 /* doctor_local.c */
 #define DOC_VERSION_MAX 32

@@ -6,6 +6,7 @@
  * or opensm.conf name.  The tables are checked once.  All checks below use these two
  * results.
  */
+#include <glob.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -115,24 +116,78 @@ static void one_file(const struct doctor *d, struct doc_result *r,
 			   switches ? "switches" : "ports", first);
 }
 
+/* True if the nominal fabric in the plugin's state file is this fabric; why: else. */
+static bool is_state_of(const struct doctor *d, const char *path,
+			struct ftr_err *why)
+{
+	struct ftr_nominal_change c = { .other = false };
+	struct ftr_nominal *n = NULL;
+	enum ftr_status st = ftr_nominal_read(path, &d->shape_opts, d->team,
+					      &n, NULL, why);
+
+	if (!st)
+		st = ftr_nominal_compare(n, d->net.f, &c, why);
+	if (!st && c.other)
+		st = ftr_fail(why, FTR_INVAL, "%s: %u of its %u switches and %u of its %u end ports are in this fabric",
+			      path, c.same_sw, c.old_sw, c.same_hosts,
+			      c.old_hosts);
+	ftr_nominal_free(n);
+	return !st;
+}
+
+/*
+ * The plugin's state files: --nominal, or all those in OpenSM's cache directory of this
+ * node.  A node may have managers of several fabrics, so one file of this fabric is
+ * enough.  Returns the number of files.
+ */
+static unsigned int state_files(const struct doctor *d, struct doc_result *r)
+{
+	const char *dir = getenv("OSM_CACHE_DIR");
+	struct ftr_err why = { 0 };
+	char *pattern = NULL;
+	glob_t found = { 0 };
+	bool ours = false;
+	size_t n = 0;
+
+	if (d->o.nominal) {
+		if (!ftr_nominal_is_file(d->o.nominal))
+			return 0;
+		if (!is_state_of(d, d->o.nominal, &why))
+			doc_detail(r, "state file %s", why.msg);
+		return 1;
+	}
+	if (d->fabric || asprintf(&pattern, "%s/ibfattree-nominal*", dir && *dir ?
+				  dir : "/var/cache/opensm") < 0)
+		return 0;
+	if (!glob(pattern, 0, NULL, &found))
+		n = found.gl_pathc;
+	for (size_t i = 0; i < n && !ours; i++)
+		ours = is_state_of(d, found.gl_pathv[i], &why);
+	if (n && !ours)
+		doc_detail(r, "state file %s", why.msg);
+	globfree(&found);
+	free(pattern);
+	return (unsigned int)n;
+}
+
 void doc_files(struct doctor *d, struct doc_result *r)
 {
 	const struct cli_guid_files *g = &d->o.files;
 
-	if (!g->roots && !g->cn && !g->io) {
-		doc_say(r, DOC_NOT_CHECKED, "no root, cn or io GUID file is in use");
+	if (!state_files(d, r) && !g->roots && !g->cn && !g->io) {
+		doc_say(r, DOC_NOT_CHECKED, "no root, cn or io GUID file and no state file of the plugin is in use");
 		return;
 	}
 	one_file(d, r, "root_guid_file", g->roots, true);
 	one_file(d, r, "cn_guid_file", g->cn, false);
 	one_file(d, r, "io_guid_file", g->io, false);
 	if (!r->n_details) {
-		doc_say(r, DOC_OK, "all GUIDs in the GUID files are in this fabric");
+		doc_say(r, DOC_OK, "the GUID files and the state file of the plugin are those of this fabric");
 		return;
 	}
-	doc_say(r, DOC_WARNING, "%u GUID file%s not match this fabric",
+	doc_say(r, DOC_WARNING, "%u file%s not match this fabric",
 		r->n_details, r->n_details == 1 ? " does" : "s do");
-	doc_remedy(r, "rewrite the file; cn and io files contain port GUIDs, root files node GUIDs");
+	doc_remedy(r, "rewrite GUID files: cn and io files contain port GUIDs, root files node GUIDs; remove state files of other fabrics, the plugin writes a new one");
 }
 
 void doc_ranks(struct doctor *d, struct doc_result *r)

@@ -38,8 +38,9 @@ static const struct cli_opt options[] = {
 	  "fault: SWITCH, SWITCH[PORT], [N|N%](links|switches)", NULL,
 	  0, 0 },
 	{ "balance", CLI_WORD, offsetof(struct report, balance),
-	  "off|load|full", "balance all-to-all load; full: shifts as well",
-	  "full", 0, 0 },
+	  "auto|off|load|full",
+	  "depth of the search for even load; auto: by the size of the fabric",
+	  "auto", 0, 0 },
 	{ "seed", CLI_U64, offsetof(struct report, seed), "N",
 	  "seed of the random faults", "0", 0, 0 },
 	{ "diff", CLI_FLAG, offsetof(struct report, diff), NULL,
@@ -158,6 +159,17 @@ static enum ftr_status damage(struct job *j, struct ftr_err *err)
 
 /* ---- sets ----------------------------------------------------------------- */
 
+/* By default there is no search for even load in fabrics with more links than this: it
+ * can take minutes, and its tables compress so badly that they do not fit into the page. */
+#define FULL_LINKS 5000
+
+static enum ftr_balance depth(const struct report *o, const struct ftr_fabric *f)
+{
+	if (o->balance)		/* 0 is auto */
+		return (enum ftr_balance)(o->balance - 1);
+	return f->n_sw_links > FULL_LINKS ? FTR_BALANCE_OFF : FTR_BALANCE_FULL;
+}
+
 static struct html_set *add_set(struct job *j, const struct state *s,
 				struct ftr_tables *t)
 {
@@ -183,7 +195,7 @@ static enum ftr_status add_engine(struct job *j, const char *name,
 	if (!ops)
 		return ftr_fail(err, FTR_INVAL, "report: unknown engine '%s' (ibfattree --help lists them)",
 				name);
-	ro.balance = (enum ftr_balance)j->o->balance;
+	ro.balance = depth(j->o, s->f);
 	st = ftr_tables_new(s->f, false, &t, err);
 	if (!st)
 		st = ops->route(s->sh, &ro, j->team, t, NULL, err);
@@ -192,7 +204,9 @@ static enum ftr_status add_engine(struct job *j, const char *name,
 		return st;
 	}
 	x = add_set(j, s, t);
-	snprintf(x->name, sizeof(x->name), "%s%s", name, when);
+	snprintf(x->name, sizeof(x->name), "%s%s%s", name,
+		 ro.balance == FTR_BALANCE_LOAD ? " (balance load)" :
+		 ro.balance == FTR_BALANCE_OFF ? " (balance off)" : "", when);
 	return FTR_OK;
 }
 

@@ -17,7 +17,8 @@ libcli_a_SOURCES = src/cli/cli.h src/cli/opts.c \
 	src/cli/jobs.h src/cli/unpack.c src/cli/top.c src/cli/top.h \
 	src/cli/top_read.c src/cli/top_show.c $(DOCTOR_SOURCES)
 DOCTOR_SOURCES = src/cli/doctor.c src/cli/doctor.h src/cli/doctor_links.c \
-	src/cli/doctor_local.c src/cli/doctor_paths.c src/cli/doctor_read.c
+	src/cli/doctor_local.c src/cli/doctor_paths.c src/cli/doctor_read.c \
+	src/cli/doctor_result.c
 nodist_libcli_a_SOURCES = src/cli/html_parts.c
 libcli_a_CPPFLAGS = $(AM_CPPFLAGS) -DFTR_LIBDIR='"$(libdir)"' \
 	-DFTR_MULTIARCH='"$(host_cpu)-linux-gnu"'

@@ -139,7 +139,7 @@ static void summary(const struct route *r, const struct result *x)
 		fprintf(stderr, "%s: %s pairs of host ports take a longer path, because their switch must be a gateway\n",
 			engine, cli_num(num, x->stats.longer_pairs));
 	if (x->stats.reordered)
-		fprintf(stderr, "%s: extra turns cannot connect all host ports of this fabric: it is routed in the order of sftree\n",
+		fprintf(stderr, "%s: extra turns cannot connect all host ports of this fabric: it is routed in an order like that of sftree\n",
 			engine);
 	if (x->stats.root != FTR_SW_NONE)
 		fprintf(stderr, "%s: root %s, %s pairs of hosts take a detour\n",

@@ -124,6 +124,20 @@ INLINE void clear(uint8_t *restrict to_, const uint8_t *restrict flag_,
 		to[i] = flag[i] ? 0 : to[i];
 }
 
+INLINE void equal(uint64_t *restrict bits, const uint8_t *restrict row_,
+		  uint8_t value, size_t n)
+{
+	const uint8_t *row = ROW(row_);
+
+	for (size_t i = 0; i < n; i += 64) {
+		uint64_t word = 0;
+
+		for (size_t k = 0; k < 64; k++)
+			word |= (uint64_t)(row[i + k] == value) << k;
+		bits[i / 64] = word;
+	}
+}
+
 INLINE void lookup(uint8_t *restrict to, const uint8_t *restrict from,
 		   size_t n, const uint8_t *restrict map)
 {
@@ -160,6 +174,22 @@ AVX2 static void lookup_avx2(uint8_t *to, const uint8_t *from, size_t n,
 				_mm256_cmpeq_epi8(hi,
 					_mm256_set1_epi8((char)k)));
 		_mm256_store_si256((__m256i *)(void *)(to + i), out);
+	}
+}
+
+AVX2 static void equal_avx2(uint64_t *bits, const uint8_t *row, uint8_t value,
+			    size_t n)
+{
+	const __m256i v = _mm256_set1_epi8((char)value);
+
+	for (size_t i = 0; i < n; i += 64) {
+		const __m256i *x = (const __m256i *)(const void *)(row + i);
+		unsigned int low = (unsigned int)_mm256_movemask_epi8(
+			_mm256_cmpeq_epi8(_mm256_load_si256(x), v));
+		unsigned int high = (unsigned int)_mm256_movemask_epi8(
+			_mm256_cmpeq_epi8(_mm256_load_si256(x + 1), v));
+
+		bits[i / 64] = (uint64_t)high << 32 | low;
 	}
 }
 #else
@@ -215,4 +245,15 @@ void bytes_lookup(uint8_t *to, const uint8_t *from, size_t n,
 	(void)n_map;
 #endif
 	lookup(to, from, n, map);
+}
+
+void bytes_equal(uint64_t *bits, const uint8_t *row, uint8_t value, size_t n)
+{
+#if defined(__x86_64__)
+	if (HAVE_AVX2) {
+		equal_avx2(bits, row, value, n);
+		return;
+	}
+#endif
+	equal(bits, row, value, n);
 }

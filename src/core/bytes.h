@@ -52,4 +52,7 @@ void bytes_clear(uint8_t *to, const uint8_t *flag, size_t n);
 void bytes_lookup(uint8_t *to, const uint8_t *from, size_t n,
 		  const uint8_t *map, unsigned int n_map);
 
+/* bits: n bits, bit i of word i / 64 = (row[i] == value) */
+void bytes_equal(uint64_t *bits, const uint8_t *row, uint8_t value, size_t n);
+
 #endif

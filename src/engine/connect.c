@@ -42,9 +42,18 @@
  *	NEW		likewise, to some of its next hops
  *
  * If pairs still have no path after the last stage, the caller must use another order
- * for the whole fabric.  This is always the case if two chassis are joined only by
- * racks that are connected to the same two switches of each chassis, and all these
- * switches have hosts.
+ * for the whole fabric (ORDER_GATEWAYS in inverted_order.c).  For some fabrics no extra
+ * turns exist.  Let only gateways join the chassis A and B, let a packet turn at g from
+ * A to B (a -> g -> b), and another one at h from B to A (c -> h -> d).  Every turn by rank
+ * is allowed, so if an up/down path leads from b to c, and one from d to a, this is a cycle:
+ *
+ *	a -> g -> b ... c -> h -> d ... a
+ *
+ * Inside a chassis such a path is missing only if b == c and g == h, and then only if b
+ * does not reach itself again, up over one neighbour and down over another (likewise
+ * for d == a).  So no turns suffice if each gateway has one neighbour in each chassis, and
+ * this is connected to two leaf chips with a common spine.  And if turns exist, all traffic
+ * of at least one direction crosses one link of one gateway.
  */
 #include <stdlib.h>
 #include <string.h>

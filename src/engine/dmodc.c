@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Engine dmodc: the closed form (closed_form.c) and entries for pairs that it does not
- * connect (connect.c).  If those do not suffice, the inverted order of sftree is used.
+ * connect (connect.c).  If those do not suffice, an order like sftree's is used.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -64,11 +64,8 @@ static enum ftr_status reordered(const struct ftr_shape *sh,
 				 struct ftr_route_stats *stats,
 				 struct ftr_err *err)
 {
-	struct ftr_route_opts o = *opts;
-	enum ftr_status st;
+	enum ftr_status st = sftree_gateways(sh, opts, team, out, stats, err);
 
-	o.sftree_mode = FTR_SFTREE_INVERTED;
-	st = ftr_engine_sftree.route(sh, &o, team, out, stats, err);
 	if (!st && stats)
 		stats->reordered = true;
 	return st;

@@ -51,14 +51,26 @@ enum ftr_status engine_finish(struct ftr_balance_input *in,
 		     &(sh)->tree.groups[(sh)->tree.group_first[s]];		\
 	     g < &(sh)->tree.groups[(sh)->tree.group_first[(s) + 1]]; g++)
 
+/* For whom an order is: engine sftree, or dmodc if extra turns do not suffice. */
+enum order_kind { ORDER_SFTREE, ORDER_GATEWAYS };
+
+/* Route as sftree does, over an order with several gateways between the parts of the
+ * fabric (inverted_order.c). */
+enum ftr_status sftree_gateways(const struct ftr_shape *sh,
+				const struct ftr_route_opts *opts,
+				struct ftr_team *team, struct ftr_tables *out,
+				struct ftr_route_stats *stats,
+				struct ftr_err *err) FTR_MUST_USE;
+
 /*
  * The inverted order (inverted_order.c) as levels, [n_sw] from arena.  Any two switches
  * joined by a link have different levels, and every switch reaches the subtree root of its
  * island by upward links alone.  avoid: the switch not to be taken as root if there is
  * another, or FTR_SW_NONE.  *root: the subtree root of the largest island.
  */
-enum ftr_status inverted_order(const struct ftr_shape *sh, ftr_sw avoid,
-			       struct ftr_arena *arena, uint16_t **level,
-			       ftr_sw *root, struct ftr_err *err) FTR_MUST_USE;
+enum ftr_status inverted_order(const struct ftr_shape *sh, enum order_kind how,
+			       ftr_sw avoid, struct ftr_arena *arena,
+			       uint16_t **level, ftr_sw *root,
+			       struct ftr_err *err) FTR_MUST_USE;
 
 #endif

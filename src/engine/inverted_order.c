@@ -49,6 +49,18 @@
  * chassis leaf switch as root only the spines above it are upside down, and all paths of
  * hosts stay.  In PGFTs only leaves reach the top switches of all planes (or there is one
  * plane, and no upward paths are made).
+ *
+ * For dmodc (ORDER_GATEWAYS), which connects two chassis in this way if extra turns cannot,
+ * two rules differ.  All traffic between the chassis that has no path by rank would cross
+ * the links of one anchor.  So:
+ *
+ *	- the root is a switch that is not a leaf even if it does not reach all top switches,
+ *	  but as many as any other such switch.  Then one of two chassis keeps all its paths
+ *	  by rank, and only the other one is a part
+ *	- all leaves that are connected to the same switches of a part as its anchor, up to
+ *	  1 / GATEWAY_SHARE of all leaves, are above the part, too.  A link of each then
+ *	  carries traffic between the chassis, in both directions.  These leaves cannot reach
+ *	  each other over the part; that is why they must be few
  */
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +70,8 @@
 /* The A of the root lacks at most 1 / ROOT_SHARE of the largest A; the same holds
  * for the switches that an anchor reaches. */
 #define ROOT_SHARE 4
+/* At most 1 / GATEWAY_SHARE of the leaves with an upward path into A join a part. */
+#define GATEWAY_SHARE 16
 
 #define NONE UINT32_MAX
 
@@ -70,6 +84,7 @@ struct offer {
 struct ordering {
 	const struct ftr_shape *sh;
 	const ftr_sw *by_rank;	/* [n_sw] by (rank, index) */
+	enum order_kind how;
 	uint32_t *island;	/* [n_sw] smallest switch of its island */
 	uint32_t *reach;	/* [n_sw] size of A, by column */
 	uint32_t *chain;	/* [n_sw] leaves above it and switches below it, by column */
@@ -78,6 +93,7 @@ struct ordering {
 	uint8_t *kind;		/* [n_sw] OUTSIDE, CLIMBS, ... */
 	uint32_t *part;		/* [n_sw] smallest switch of its part */
 	ftr_sw *anchor;		/* [n_sw] by part, or NONE */
+	ftr_sw *above;		/* [n_sw] by part: the lowest of its anchors */
 	uint8_t *is_anchor;	/* [n_sw] */
 	struct offer *offer;
 	uint32_t n_offers;
@@ -96,7 +112,7 @@ static bool allocate(struct ordering *o, struct ftr_arena *a)
 	uint32_t n = o->sh->f->n_sw;
 	uint32_t **array[] = {
 		&o->island, &o->reach, &o->chain, &o->tops, &o->root, &o->part,
-		&o->anchor, &o->seen, &o->best, &o->score, &o->queue,
+		&o->anchor, &o->above, &o->seen, &o->best, &o->score, &o->queue,
 		&o->next, &o->prev, &o->place,
 	};
 
@@ -159,21 +175,36 @@ static bool preferred(const struct ordering *o, ftr_sw a, ftr_sw b,
 	return a < b;
 }
 
+/* May s be the root in place of a leaf? */
+static bool may_be_hub(const struct ordering *o, ftr_sw s, ftr_sw avoid)
+{
+	const struct ftr_shape *sh = o->sh;
+
+	return sh->numbering.col[s] >= sh->tree.n_leaf && s != avoid &&
+		(o->how == ORDER_SFTREE || sh->tree.n_up[s]);
+}
+
 /* Use as root, in place of a leaf, the highest switch from which all top switches
- * can be reached by going up, if there is one. */
+ * can be reached by going up, if there is one; ORDER_GATEWAYS: the most top switches. */
 static void choose_hubs(struct ordering *o, ftr_sw avoid)
 {
 	const struct ftr_shape *sh = o->sh;
 	uint32_t n = sh->f->n_sw, *tops = o->score;	/* of an island */
 
 	memset(tops, 0, n * sizeof(*tops));
-	for (ftr_sw s = 0; s < n; s++)
-		tops[o->island[s]] += !sh->tree.n_up[s];
+	for (ftr_sw s = 0; s < n; s++) {
+		uint32_t *most = &tops[o->island[s]];
+
+		if (o->how == ORDER_SFTREE)
+			*most += !sh->tree.n_up[s];
+		else if (may_be_hub(o, s, avoid))
+			*most = FTR_MAX(*most, o->tops[sh->numbering.col[s]]);
+	}
 	for (ftr_sw s = 0; s < n; s++) {
 		uint32_t i = o->island[s], l = sh->numbering.col[s];
 		ftr_sw *r = &o->root[i];
 
-		if (l < sh->tree.n_leaf || s == avoid || o->tops[l] < tops[i])
+		if (!may_be_hub(o, s, avoid) || o->tops[l] < tops[i])
 			continue;
 		if (sh->numbering.col[*r] < sh->tree.n_leaf || sh->tree.rank[s] > sh->tree.rank[*r])
 			*r = s;
@@ -322,9 +353,71 @@ static void choose_anchors(struct ordering *o)
 		    (*a == NONE || o->score[f->s] > o->score[*a]))
 			*a = f->s;
 	}
+	memcpy(o->above, o->anchor, n * sizeof(*o->above));
 	for (uint32_t p = 0; p < n; p++)
 		if (o->anchor[p] != NONE)
 			o->is_anchor[o->anchor[p]] = 1;
+}
+
+/* Mark in o->seen, with a new stamp, the switches of the part just above s.  Returns
+ * their number. */
+static uint32_t mark_above(struct ordering *o, ftr_sw s, uint32_t part)
+{
+	const struct ftr_shape *sh = o->sh;
+	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
+	uint32_t n = 0;
+
+	o->stamp++;
+	for (uint32_t i = 0; i < sh->tree.n_up[s]; i++)
+		if (o->kind[g[i].remote] == OUTSIDE &&
+		    o->part[g[i].remote] == part) {
+			o->seen[g[i].remote] = o->stamp;
+			n++;
+		}
+	return n;
+}
+
+/* Are just the n switches of the part that mark_above marked just above s? */
+static bool same_above(const struct ordering *o, ftr_sw s, uint32_t part,
+		       uint32_t n)
+{
+	const struct ftr_shape *sh = o->sh;
+	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
+
+	for (uint32_t i = 0; i < sh->tree.n_up[s]; i++) {
+		if (o->kind[g[i].remote] != OUTSIDE ||
+		    o->part[g[i].remote] != part)
+			continue;
+		if (!n-- || o->seen[g[i].remote] != o->stamp)
+			return false;
+	}
+	return !n;
+}
+
+/* The further anchors of each part, in ascending order. */
+static void add_anchors(struct ordering *o)
+{
+	const struct ftr_shape *sh = o->sh;
+	uint32_t n = sh->f->n_sw, leaves = 0;
+
+	for (ftr_sw s = 0; s < n; s++)
+		leaves += o->kind[s] == CLIMBS && !sh->tree.rank[s];
+	for (uint32_t p = 0; p < n; p++) {
+		ftr_sw a = o->anchor[p];
+		uint32_t left = leaves / GATEWAY_SHARE, above;
+
+		if (a == NONE || sh->tree.rank[a])
+			continue;
+		above = mark_above(o, a, p);
+		for (ftr_sw s = 0; s < n && left; s++) {
+			if (s == a || o->kind[s] != CLIMBS ||
+			    sh->tree.rank[s] || !same_above(o, s, p, above))
+				continue;
+			o->is_anchor[s] = 1;
+			o->above[p] = FTR_MIN(o->above[p], s);
+			left--;
+		}
+	}
 }
 
 /* ---- placing ------------------------------------------------------------- */
@@ -381,11 +474,11 @@ static void place_most(struct ordering *o)
 static void place_part(struct ordering *o, uint32_t part)
 {
 	const struct ftr_shape *sh = o->sh;
-	ftr_sw a = o->anchor[part];
+	ftr_sw at = o->above[part];
 	uint32_t n = sh->f->n_sw;
 	uint32_t up;		/* stamp of the switches that the anchor reaches by going up */
 
-	climb(o, a, part);
+	climb(o, o->anchor[part], part);
 	up = o->stamp++;
 	for (uint32_t k = n; k-- > 0;) {	/* those with an upward path to them */
 		ftr_sw s = o->by_rank[k];
@@ -400,10 +493,10 @@ static void place_part(struct ordering *o, uint32_t part)
 	}
 	for (uint32_t k = 0; k < n; k++)
 		if (o->seen[o->by_rank[k]] == o->stamp)
-			put_below(o, o->by_rank[k], a);
+			put_below(o, o->by_rank[k], at);
 	for (uint32_t k = n; k-- > 0;)
 		if (o->seen[o->by_rank[k]] == up)
-			put_below(o, o->by_rank[k], a);
+			put_below(o, o->by_rank[k], at);
 	for (ftr_sw s = 0; s < n; s++)
 		if (o->seen[s] >= up)
 			o->kind[s] = BELOW_ANCHOR;
@@ -440,6 +533,8 @@ static void place_all(struct ordering *o)
 	find_parts(o);
 	collect_offers(o);
 	choose_anchors(o);
+	if (o->how == ORDER_GATEWAYS)
+		add_anchors(o);
 	place_most(o);
 	for (uint32_t p = 0; p < o->sh->f->n_sw; p++)
 		if (o->anchor[p] != NONE)
@@ -494,11 +589,12 @@ static ftr_sw root_of_largest(const struct ordering *o)
 	return o->root[best];
 }
 
-enum ftr_status inverted_order(const struct ftr_shape *sh, ftr_sw avoid,
-			       struct ftr_arena *arena, uint16_t **level,
-			       ftr_sw *root, struct ftr_err *err)
+enum ftr_status inverted_order(const struct ftr_shape *sh, enum order_kind how,
+			       ftr_sw avoid, struct ftr_arena *arena,
+			       uint16_t **level, ftr_sw *root,
+			       struct ftr_err *err)
 {
-	struct ordering o = { .sh = sh };
+	struct ordering o = { .sh = sh, .how = how };
 	ftr_sw *by_rank = sort_by_rank(sh, arena);
 	enum ftr_status st;
 

@@ -36,6 +36,7 @@ struct work {
 	struct ftr_err *err;
 	struct ftr_arena *arena;
 	enum ftr_placement how;
+	enum order_kind kind;
 	uint16_t *level;
 	struct ftr_shape *plain;	/* FTR_REORDER_KEEP */
 	struct ftr_shape *full;		/* FTR_REORDER_ALL, NULL: not needed */
@@ -97,8 +98,10 @@ static enum ftr_status fill_gaps(struct work *w)
 	w->use_full = ftr_arena_zalloc(w->arena, w->sh->f->n_sw, 1);
 	if (!w->use_full)
 		return ftr_fail(w->err, FTR_NOMEM, "out of memory for sftree");
-	if (!mark_columns(w))
+	if (!mark_columns(w)) {	/* other islands only */
+		w->use_full = NULL;
 		return FTR_OK;
+	}
 	st = ftr_tables_new(w->sh->f, false, &t, w->err);
 	if (!st)
 		st = dmodc_tables(w->full, w->how, NULL, w->team, t, NULL,
@@ -217,7 +220,7 @@ static enum ftr_status by_nominal(struct work *w,
 
 	if (!own)
 		return ftr_fail(w->err, FTR_NOMEM, "out of memory for sftree");
-	st = inverted_order(opts->nominal,
+	st = inverted_order(opts->nominal, w->kind,
 			    same_switch(f, opts->sm_switch, nf), w->arena,
 			    &level, root, w->err);
 	if (st)
@@ -247,8 +250,8 @@ static enum ftr_status by_nominal(struct work *w,
 static enum ftr_status by_own(struct work *w,
 			      const struct ftr_route_opts *opts, ftr_sw *root)
 {
-	enum ftr_status st = inverted_order(w->sh, opts->sm_switch, w->arena,
-					    &w->level, root, w->err);
+	enum ftr_status st = inverted_order(w->sh, w->kind, opts->sm_switch,
+					    w->arena, &w->level, root, w->err);
 
 	return st ? st : ftr_shape_reorder(w->sh, w->level, FTR_REORDER_KEEP,
 					   w->team, &w->plain, w->err);
@@ -288,6 +291,21 @@ static enum ftr_status inverted(struct work *w,
 	return st;
 }
 
+static enum ftr_status run(struct work *w, const struct ftr_route_opts *opts,
+			   struct ftr_route_stats *stats)
+{
+	enum ftr_status st;
+
+	w->how = opts->placement;
+	w->arena = ftr_arena_new();
+	st = w->arena ? inverted(w, opts, stats) :
+		ftr_fail(w->err, FTR_NOMEM, "out of memory for sftree");
+	ftr_shape_free(w->full);
+	ftr_shape_free(w->plain);
+	ftr_arena_free(w->arena);
+	return st;
+}
+
 static enum ftr_status sftree_route(const struct ftr_shape *sh,
 				    const struct ftr_route_opts *opts,
 				    struct ftr_team *team,
@@ -296,24 +314,26 @@ static enum ftr_status sftree_route(const struct ftr_shape *sh,
 				    struct ftr_err *err)
 {
 	static const struct ftr_route_opts defaults = FTR_ROUTE_OPTS_INIT;
-	struct work w = {
-		.sh = sh, .team = team, .out = out, .err = err,
-		.arena = ftr_arena_new(),
-	};
-	enum ftr_status st;
+	struct work w = { .sh = sh, .team = team, .out = out, .err = err };
 
 	opts = opts ? opts : &defaults;
-	w.how = opts->placement;
-	if (!w.arena)
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for sftree");
-	else if (opts->sftree_mode == FTR_SFTREE_PAPER)
-		st = subtree_route(sh, opts, team, out, stats, err);
-	else
-		st = inverted(&w, opts, stats);
-	ftr_shape_free(w.full);
-	ftr_shape_free(w.plain);
-	ftr_arena_free(w.arena);
-	return st;
+	if (opts->sftree_mode == FTR_SFTREE_PAPER)
+		return subtree_route(sh, opts, team, out, stats, err);
+	return run(&w, opts, stats);
+}
+
+enum ftr_status sftree_gateways(const struct ftr_shape *sh,
+				const struct ftr_route_opts *opts,
+				struct ftr_team *team, struct ftr_tables *out,
+				struct ftr_route_stats *stats,
+				struct ftr_err *err)
+{
+	struct work w = {
+		.sh = sh, .team = team, .out = out, .err = err,
+		.kind = ORDER_GATEWAYS,
+	};
+
+	return run(&w, opts, stats);
 }
 
 static enum ftr_promise sftree_promise(const struct ftr_route_opts *opts)

@@ -173,7 +173,7 @@ enum ftr_status ftr_builder_hold(struct ftr_builder *b, uint64_t guid,
 	if (i == FTR_MAP_NONE)
 		return ftr_fail(err, FTR_INVAL, "switch 0x%016" PRIx64
 				" is in the place of 0x%016" PRIx64
-				", which is described nowhere", holder, guid);
+				", which was not added", holder, guid);
 	b->sw[i].holder = holder;
 	return FTR_OK;
 }
@@ -194,7 +194,7 @@ enum ftr_status ftr_builder_add_endport(struct ftr_builder *b,
 		return st;
 	if (type != FTR_NODE_CA && type != FTR_NODE_ROUTER)
 		return ftr_fail(err, FTR_INVAL, "port 0x%016" PRIx64
-				": node type %d is no end node", port_guid,
+				": node type %d is not that of an end node", port_guid,
 				(int)type);
 	if (port_num < 1 || port_num > FTR_PORT_MAX)
 		return ftr_fail(err, FTR_INVAL, "node 0x%016" PRIx64
@@ -518,7 +518,7 @@ static enum ftr_status find_end(const struct ftr_builder *b,
 	if (i == FTR_MAP_NONE)
 		return ftr_fail(err, FTR_INVAL, "node 0x%016" PRIx64
 				" port %u is cabled to node 0x%016" PRIx64
-				" port %u, which is described nowhere",
+				" port %u, which has no record",
 				far.node_guid, far.port, end.node_guid,
 				end.port);
 	out->kind = FTR_PEER_EP;

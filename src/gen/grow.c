@@ -40,7 +40,7 @@ enum ftr_status gen_mark(const char *text, const char **at, char c,
 			 struct ftr_err *err)
 {
 	if (**at != c && !c)
-		return ftr_fail(err, FTR_PARSE, "shape \"%s\": nothing more is expected at \"%s\"",
+		return ftr_fail(err, FTR_PARSE, "shape \"%s\": unexpected text at \"%s\"",
 				text, *at);
 	if (**at != c)
 		return ftr_fail(err, FTR_PARSE, "shape \"%s\": '%c' expected at \"%s\"",

@@ -17,7 +17,7 @@ enum ftr_status ftr_torus_parse(const char *text, struct ftr_torus *out,
 	enum ftr_status st = FTR_OK;
 
 	if (strncmp(text, PREFIX, strlen(PREFIX)))
-		return ftr_fail(err, FTR_PARSE, "shape \"%s\" is no torus",
+		return ftr_fail(err, FTR_PARSE, "shape \"%s\" is not a torus",
 				text);
 	do {
 		if (g.d == FTR_TORUS_MAX_D)
@@ -107,7 +107,7 @@ enum ftr_status ftr_gen_torus(const struct ftr_torus *torus,
 				FTR_TORUS_MAX_D, torus->d);
 	for (unsigned int i = 0; i < torus->d; i++)
 		if (torus->k[i] < 2)
-			return ftr_fail(err, FTR_INVAL, "a torus with k = %u in dimension %u: 2 is the least",
+			return ftr_fail(err, FTR_INVAL, "a torus with k = %u in dimension %u: k must be 2 or more",
 					torus->k[i], i + 1);
 	return gen_grow(&shape, torus, 1, opts, out, err);
 }

@@ -266,7 +266,7 @@ static enum ftr_status pairs(struct pairs *p)
 			break;
 	}
 	if (!p->n)
-		return ftr_text_fail(&p->t, FTR_PARSE, "the file holds no pair");
+		return ftr_text_fail(&p->t, FTR_PARSE, "the file contains no pair");
 	return FTR_OK;
 }
 

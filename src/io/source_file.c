@@ -127,7 +127,7 @@ static enum ftr_status unpack(struct ftr_source *s, char *to, size_t room,
 		return ftr_fail(s->err, FTR_PARSE, "%s: the compressed data are damaged",
 				s->path);
 	if (stuck && !*got && !s->ended)
-		return ftr_fail(s->err, FTR_PARSE, "%s: the compressed data end early: the file was cut",
+		return ftr_fail(s->err, FTR_PARSE, "%s: the compressed data end early: the file is truncated",
 				s->path);
 	if (s->given > UNPACKED_MAX)
 		return ftr_fail(s->err, FTR_LIMIT, "%s unpacks to more than %llu bytes",

@@ -150,7 +150,7 @@ static enum ftr_status read_bytes(const char *path, char **text, size_t *len,
 	}
 	close(fd);
 	if (!*text)
-		return ftr_fail(err, FTR_IO, "%s: a file of %lld bytes is too large, or out of memory",
+		return ftr_fail(err, FTR_IO, "%s: file of %lld bytes is too large, or there is not enough memory",
 				path, (long long)sb.st_size);
 	(*text)[*len] = '\0';
 	return FTR_OK;
@@ -174,12 +174,12 @@ static enum ftr_status read_file(const char *path, const char *magic,
 			   &version, &sum, &body, &n) != 4 ||
 	    strcmp(name, magic) || *text + n != eol) {
 		free(*text);
-		return ftr_fail(err, FTR_PARSE, "%s does not begin like a file of this kind",
+		return ftr_fail(err, FTR_PARSE, "%s: not a file of this kind: wrong first line",
 				path);
 	}
 	if (version != VERSION) {
 		free(*text);
-		return ftr_fail(err, FTR_PARSE, "%s is of version %d; supported is %d",
+		return ftr_fail(err, FTR_PARSE, "%s: file of version %d; version %d is supported",
 				path, version, VERSION);
 	}
 	c->at = (const uint8_t *)eol + 1;

@@ -470,10 +470,10 @@ static enum ftr_status immunet_new(const struct ftr_sim_view *v, void **state,
 		x->o.moves = MOVES;
 	for (ftr_sw s = 0; !st && s < n; s++)
 		if (f->sw[s].n_ports > 64)
-			st = ftr_fail(err, FTR_LIMIT, "switch \"%s\" has %u ports, Immunet's tables have 64",
+			st = ftr_fail(err, FTR_LIMIT, "switch \"%s\" has %u ports; Immunet supports up to 64",
 				      f->sw[s].name, f->sw[s].n_ports);
 	if (!st && n > 8192)
-		st = ftr_fail(err, FTR_LIMIT, "%zu switches, Immunet's tables have 8192",
+		st = ftr_fail(err, FTR_LIMIT, "%zu switches; Immunet supports up to 8192",
 			      n);
 	x->node = ftr_calloc(n + 1, sizeof(*x->node));
 	x->safe = st ? NULL : ftr_calloc(n * n + 1, sizeof(*x->safe));

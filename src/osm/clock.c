@@ -3,19 +3,15 @@
  * The plugin's clock.  It is CLOCK_MONOTONIC, so that steps of the wall clock
  * neither end a wait early nor make it endless.
  */
+#include <signal.h>
+#include <stddef.h>
 #include <time.h>
 
 #include "osm/clock.h"
 
-static struct timespec timespec_of(double ms)
-{
-	struct timespec t = { .tv_sec = (time_t)(ms / 1e3) };
+/* ---- the real clock ------------------------------------------------------ */
 
-	t.tv_nsec = (long)((ms - (double)t.tv_sec * 1e3) * 1e6);
-	return t;
-}
-
-double ibf_now_ms(void)
+static double real_now(void)
 {
 	struct timespec t;
 
@@ -23,11 +19,41 @@ double ibf_now_ms(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-void ibf_sleep_ms(unsigned int ms)
+static bool real_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, double when)
 {
-	struct timespec t = timespec_of(ms);
+	struct timespec t = { .tv_sec = (time_t)(when / 1e3) };
 
-	nanosleep(&t, NULL);
+	t.tv_nsec = (long)((when - (double)t.tv_sec * 1e3) * 1e6);
+	return !(when < 0 ? pthread_cond_wait(cond, mutex) :
+			    pthread_cond_timedwait(cond, mutex, &t));
+}
+
+static void real_wake(pthread_cond_t *cond)
+{
+	pthread_cond_broadcast(cond);
+}
+
+static int real_start(pthread_t *t, void *(*run)(void *), void *arg)
+{
+	return pthread_create(t, NULL, run, arg);
+}
+
+static void real_join(pthread_t t)
+{
+	pthread_join(t, NULL);
+}
+
+const struct ibf_clock ibf_real_clock = {
+	.now = real_now, .wait = real_wait, .wake = real_wake,
+	.start = real_start, .join = real_join,
+};
+const struct ibf_clock *ibf_clock = &ibf_real_clock;
+
+/* ---- the clock in use ---------------------------------------------------- */
+
+double ibf_now_ms(void)
+{
+	return ibf_clock->now();
 }
 
 void ibf_cond_init(pthread_cond_t *cond)
@@ -42,8 +68,42 @@ void ibf_cond_init(pthread_cond_t *cond)
 
 bool ibf_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, double when)
 {
-	struct timespec t = timespec_of(when);
+	return ibf_clock->wait(cond, mutex, when);
+}
 
-	return !(when < 0 ? pthread_cond_wait(cond, mutex) :
-			    pthread_cond_timedwait(cond, mutex, &t));
+void ibf_cond_wake(pthread_cond_t *cond)
+{
+	ibf_clock->wake(cond);
+}
+
+void ibf_sleep_ms(unsigned int ms)
+{
+	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	double end = ibf_now_ms() + ms;
+	pthread_cond_t never;
+
+	ibf_cond_init(&never);
+	pthread_mutex_lock(&mutex);
+	while (ibf_cond_wait(&never, &mutex, end))
+		;
+	pthread_mutex_unlock(&mutex);
+	pthread_cond_destroy(&never);
+	pthread_mutex_destroy(&mutex);
+}
+
+bool ibf_thread_start(pthread_t *t, void *(*run)(void *), void *arg)
+{
+	sigset_t all, old;
+	int failed;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	failed = ibf_clock->start(t, run, arg);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return !failed;
+}
+
+void ibf_thread_join(pthread_t t)
+{
+	ibf_clock->join(t);
 }

@@ -5,7 +5,6 @@
  * (struct rr_ops).
  */
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 
 #include "osm/fast.h"
@@ -52,6 +51,13 @@ static void op_sleep(void *ctx, unsigned int ms)
 {
 	(void)ctx;
 	ibf_sleep_ms(ms);
+}
+
+static void op_posted(void *ctx)
+{
+	struct ibf_fast *f = ctx;
+
+	ibf_cond_wake(&f->cond);
 }
 
 static unsigned int op_run(void *ctx, struct rr_smp *job, unsigned int n,
@@ -121,7 +127,7 @@ static void op_warn(void *ctx, enum rr_warning what, const char *text)
 }
 
 static const struct rr_ops ops = {
-	.now = op_now, .sleep = op_sleep, .run = op_run,
+	.now = op_now, .sleep = op_sleep, .posted = op_posted, .run = op_run,
 	.is_master = op_is_master, .find_manager = op_find_manager,
 	.read_keys = op_read_keys, .lifetime = op_lifetime,
 	.announce = ibf_patch_announce, .settle = ibf_patch_settle,
@@ -133,13 +139,14 @@ static const struct rr_ops ops = {
 
 static void *worker(void *arg)
 {
-	struct rr *rr = &((struct ibf_fast *)arg)->rr;
+	struct ibf_fast *f = arg;
+	struct rr *rr = &f->rr;
 	struct rr_task t;
 
 	pthread_mutex_lock(&rr->mutex);
 	while (!rr->stop) {
 		if (!rr_take(rr, &t)) {
-			ibf_cond_wait(&rr->cond, &rr->mutex,
+			ibf_cond_wait(&f->cond, &rr->mutex,
 				      rr_timer(&rr->state));
 			continue;
 		}
@@ -200,14 +207,15 @@ void ibf_fast_sweep_start(struct ibf_fast *f)
 #define WRITE_LIMIT_MS 5000
 
 /* Under the mutex. */
-static void wait_for_write(struct rr *rr)
+static void wait_for_write(struct ibf_fast *f)
 {
+	struct rr *rr = &f->rr;
 	double end = ibf_now_ms() + WRITE_LIMIT_MS;
 
 	while (rr->state.job == RR_WRITING && !rr->stop &&
 	       !__atomic_load_n(&osm_exit_flag, __ATOMIC_RELAXED) &&
 	       ibf_now_ms() < end)
-		ibf_cond_wait(&rr->cond, &rr->mutex, ibf_now_ms() + 100);
+		ibf_cond_wait(&f->cond, &rr->mutex, ibf_now_ms() + 100);
 	if (rr->state.job == RR_WRITING)
 		/* with its cache OpenSM may route without calling an engine */
 		rr_post_locked(rr, &(struct rr_event){
@@ -223,7 +231,7 @@ void ibf_fast_discovered(struct ibf_fast *f)
 		return;
 	pthread_mutex_lock(&f->rr.mutex);
 	if (rr_post_locked(&f->rr, &ev) & RR_ACT_WAIT_FOR_WRITE)
-		wait_for_write(&f->rr);
+		wait_for_write(f);
 	pthread_mutex_unlock(&f->rr.mutex);
 }
 
@@ -284,26 +292,13 @@ static void set_up(struct ibf_fast *f)
 	rr->ctx = f;
 	rr->window = (unsigned int)o->fast_window;
 	rr->timeout = o->fast_timeout_ms;
-	ibf_cond_init(&rr->cond);
+	ibf_cond_init(&f->cond);
 	rr_init(rr);
 	rr->state.want.delay = o->fast_sweep_delay_ms;
 	rr->state.want.cap = o->fast_sweep_cap_ms;
 	rr->state.links.limit = (uint32_t)o->fast_flap_limit;
 	rr->state.links.window = o->fast_flap_window_ms;
 	rr->state.links.hold = o->fast_flap_hold_ms;
-}
-
-static bool start(struct ibf_fast *f)
-{
-	sigset_t all, old;
-	int failed;
-
-	sigfillset(&all);	/* signals are for OpenSM's main thread */
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	failed = pthread_create(&f->thread, NULL, worker, f);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	f->running = !failed;
-	return f->running;
 }
 
 struct ibf_fast *ibf_fast_new(struct ibf_plugin *p)
@@ -317,7 +312,8 @@ struct ibf_fast *ibf_fast_new(struct ibf_plugin *p)
 	atomic_init(&f->sweep_on_trap, p->osm->subn.opt.sweep_on_trap);
 	pthread_mutex_init(&f->trap_order, NULL);
 	set_up(f);
-	if (!start(f))
+	f->running = ibf_thread_start(&f->thread, worker, f);
+	if (!f->running)
 		ftr_fail(&err, FTR_NOMEM, "its thread could not be started");
 	else
 		f->smp = ibf_smp_new(p->osm,
@@ -339,16 +335,16 @@ void ibf_fast_free(struct ibf_fast *f)
 		return;
 	pthread_mutex_lock(&f->rr.mutex);
 	f->rr.stop = true;
-	pthread_cond_broadcast(&f->rr.cond);
+	ibf_cond_wake(&f->cond);
 	pthread_mutex_unlock(&f->rr.mutex);
 	if (f->smp)
 		ibf_smp_stop(f->smp);
 	if (f->running)
-		pthread_join(f->thread, NULL);
+		ibf_thread_join(f->thread);
 	f->p->smp = NULL;
 	ibf_smp_free(f->smp);
 	rr_fini(&f->rr);
-	pthread_cond_destroy(&f->rr.cond);
+	pthread_cond_destroy(&f->cond);
 	free(f->suspect);
 	free(f->down);
 	pthread_mutex_destroy(&f->trap_order);

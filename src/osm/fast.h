@@ -26,6 +26,7 @@ struct ibf_fast {
 	struct rr rr;
 	struct ibf_plugin *p;
 	struct ibf_smp *smp;
+	pthread_cond_t cond;	/* an event was posted; with rr.mutex */
 	pthread_t thread;
 	bool running;
 	struct {

@@ -39,7 +39,7 @@ enum ibf_severity { IBF_INFO, IBF_WARN, IBF_ERROR };
 	M(ENGINE_NAME, 114, WARN, "an engine's name is misspelt")	\
 	M(ROOTS, 115, WARN, "root_guid_file is not complete")		\
 	M(STATUS_FILE, 116, WARN, "a status file cannot be written")	\
-	M(REORDERED, 119, WARN, "dmodc routes by the order of sftree")	\
+	M(REORDERED, 119, WARN, "dmodc routes in an order like that of sftree")	\
 	M(LONGER, 120, WARN, "extra turns make some paths longer")	\
 	M(OPTIONS, 201, ERROR, "the options are wrong")			\
 	M(REGISTER, 202, ERROR, "OpenSM did not take an engine")	\

@@ -92,7 +92,7 @@ static void settle(struct ibf_smp *s, const osm_madw_t *request,
 			memcpy(slot->data, data, sizeof(slot->data));
 		s->fresh = true;
 	}
-	pthread_cond_signal(&s->cond);
+	ibf_cond_wake(&s->cond);
 	pthread_mutex_unlock(&s->mutex);
 }
 
@@ -211,7 +211,7 @@ void ibf_smp_stop(struct ibf_smp *s)
 {
 	pthread_mutex_lock(&s->mutex);
 	s->stop = true;
-	pthread_cond_signal(&s->cond);
+	ibf_cond_wake(&s->cond);
 	pthread_mutex_unlock(&s->mutex);
 }
 

@@ -359,7 +359,7 @@ enum ftr_status ibf_verify(struct ibf_engine *e,
 				e->ops->name, stats->longer_pairs,
 				plural(stats->longer_pairs));
 		if (stats->reordered)
-			ibf_log(e->plugin, IBF_REORDERED, "%s: extra turns cannot connect all host ports of this fabric; all pairs are routed by the order of sftree, and the most loaded link may carry more flows (see IBF002); repair links, or set \"paths updown\" in ibfattree.conf",
+			ibf_log(e->plugin, IBF_REORDERED, "%s: extra turns cannot connect all host ports of this fabric; all pairs are routed in an order like that of sftree, and the most loaded link may carry more flows (see IBF002); repair links, or set \"paths updown\" in ibfattree.conf",
 				e->ops->name);
 	}
 	free(p.island);

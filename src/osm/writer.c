@@ -15,7 +15,6 @@
  */
 #include <dlfcn.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,12 +92,12 @@ static void *writer(void *arg)
 		w->busy = false;
 		note(w, j->msg, st, &err);
 		j->free(j);
-		pthread_cond_broadcast(&w->cond);
+		ibf_cond_wake(&w->cond);
 	}
 	abandoned = w->abandoned;
 	w->busy = false;
 	w->stop = true;
-	pthread_cond_broadcast(&w->cond);
+	ibf_cond_wake(&w->cond);
 	pthread_mutex_unlock(&w->mutex);
 	if (abandoned)
 		free(w);
@@ -151,7 +150,7 @@ void ibf_writer_put(struct ibf_writer *w, struct ibf_job *j)
 		w->n++;
 		w->bytes += j->bytes;
 		j = NULL;
-		pthread_cond_broadcast(&w->cond);
+		ibf_cond_wake(&w->cond);
 	}
 	pthread_mutex_unlock(&w->mutex);
 	if (old)
@@ -197,20 +196,16 @@ uint64_t ibf_writer_lost(struct ibf_writer *w)
 struct ibf_writer *ibf_writer_new(struct ibf_plugin *p)
 {
 	struct ibf_writer *w = ftr_calloc(1, sizeof(*w));
-	sigset_t all, old;
-	bool failed = true;
+	bool started = false;
 
 	if (w) {
 		w->p = p;
 		w->end = &w->first;
 		pthread_mutex_init(&w->mutex, NULL);
 		ibf_cond_init(&w->cond);
-		sigfillset(&all);	/* signals are for OpenSM's main thread */
-		pthread_sigmask(SIG_SETMASK, &all, &old);
-		failed = pthread_create(&w->thread, NULL, writer, w);
-		pthread_sigmask(SIG_SETMASK, &old, NULL);
+		started = ibf_thread_start(&w->thread, writer, w);
 	}
-	if (!failed)
+	if (started)
 		return w;
 	ibf_log(p, IBF_EVENT_FILE, "no events, host order or state file will be written: out of memory for the thread that writes them");
 	free(w);
@@ -261,7 +256,7 @@ void ibf_writer_free(struct ibf_writer *w)
 	w->abandoned = !done && w->busy;
 	done = !w->abandoned;
 	report(w);
-	pthread_cond_broadcast(&w->cond);
+	ibf_cond_wake(&w->cond);
 	if (!done) {
 		ibf_log(w->p, IBF_EVENT_FILE, "a write has not ended within %u ms; opensm ends without it",
 			IBF_WRITER_DRAIN_MS);
@@ -271,7 +266,7 @@ void ibf_writer_free(struct ibf_writer *w)
 	pthread_mutex_unlock(&w->mutex);
 	if (!done)
 		return;		/* the thread frees it */
-	pthread_join(w->thread, NULL);
+	ibf_thread_join(w->thread);
 	pthread_cond_destroy(&w->cond);
 	pthread_mutex_destroy(&w->mutex);
 	free(w);

@@ -18,7 +18,7 @@
  *
  * Threads.  Any thread may call rr_post; it only takes the mutex.  Only the
  * worker calls rr_take and rr_do.  The thread that routes calls rr_left_out.
- * No lock is held during an operation of rr_ops, except now and is_master.
+ * No lock is held during an operation of rr_ops, except now, posted and is_master.
  */
 #ifndef RR_REROUTE_H
 #define RR_REROUTE_H
@@ -160,6 +160,8 @@ enum rr_warning { RR_WARN_FAILED, RR_WARN_FLAPPING };
 struct rr_ops {
 	double (*now)(void *ctx);	/* ms, monotonic */
 	void (*sleep)(void *ctx, unsigned int ms);
+	/* An event was posted: wake the worker.  Called with the mutex held. */
+	void (*posted)(void *ctx);
 	/* The transport: runs all n requests that are not skipped; returns the
 	 * number that did not end as RR_SMP_DONE.  A request is RR_SMP_FAILED
 	 * if no try was answered, or the answer has a bad status; a request cut
@@ -196,7 +198,6 @@ struct rr {
 	double timeout;		/* of one packet, ms */
 
 	pthread_mutex_t mutex;	/* guards the members below, up to view_lock */
-	pthread_cond_t cond;	/* an event was posted */
 	bool stop;
 	struct rr_state state;
 	/* the last routing, until the worker builds its view of it */
@@ -219,7 +220,7 @@ struct rr_task {
 	bool up;		/* OpenSM has set all links Active */
 };
 
-/* worker.c.  The caller has set ops, ctx and settings, and initialised cond. */
+/* worker.c.  The caller has set ops, ctx and settings. */
 void rr_init(struct rr *f);
 void rr_fini(struct rr *f);
 double rr_now(const struct rr *f);

@@ -65,7 +65,7 @@ unsigned int rr_post_locked(struct rr *f, const struct rr_event *ev)
 {
 	unsigned int todo = rr_step(&f->state, ev, rr_now(f));
 
-	pthread_cond_broadcast(&f->cond);
+	f->ops->posted(f->ctx);
 	return todo;
 }
 

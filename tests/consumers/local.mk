@@ -1,5 +1,5 @@
 # Tests with the programs that read our outputs.  Not part of make check, because these
-# programs are large: scripts/test consumers.
+# programs are large: scripts/test outputs.
 dist_noinst_SCRIPTS = tests/consumers/run
 EXTRA_DIST += tests/consumers/report.sh tests/consumers/report.py \
 	tests/consumers/slurm.sh tests/consumers/ranks.sh tests/consumers/metrics.sh

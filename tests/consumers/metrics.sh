@@ -94,3 +94,27 @@ case_metrics_names() {
 	} >"$T/panels.yml"
 	promtool check rules "$T/panels.yml"
 }
+
+# The schema that Grafana publishes for dashboards, from a file or from its repository.
+grafana_schema=https://raw.githubusercontent.com/grafana/grafana-foundation-sdk/f178d5a42a8915fdda9235e97ad93881e3f94fef/jsonschema/dashboard.jsonschema.json
+
+case_metrics_dashboard() {
+	local schema=${FTR_GRAFANA_SCHEMA:-$T/schema.json}
+	/usr/bin/python3 -c 'import jsonschema' 2>/dev/null ||
+		skip "python3-jsonschema is not installed"
+	[[ -n ${FTR_GRAFANA_SCHEMA:-} ]] ||
+		curl -sfL --max-time 60 -o "$schema" "$grafana_schema" ||
+		skip "cannot fetch Grafana's schema of dashboards (FTR_GRAFANA_SCHEMA=FILE)"
+	/usr/bin/python3 - "$schema" "$monitoring/ibfattree-dashboard.json" <<-EOF
+	import json, sys
+	from jsonschema.validators import validator_for
+	schema, dashboard = (json.load(open(f)) for f in sys.argv[1:])
+	errors = validator_for(schema)(schema).iter_errors
+	found = [f"{list(e.absolute_path)}: {e.message[:200]}" for e in errors(dashboard)]
+	assert not found, found
+	# the schema finds a misspelled member
+	panel = dashboard["panels"][0]
+	panel["gridpos"] = panel.pop("gridPos")
+	assert list(errors(dashboard)), "the schema accepts anything"
+	EOF
+}

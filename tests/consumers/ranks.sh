@@ -32,7 +32,7 @@ case_ranks_openmpi() {
 	[[ $wanted != "$(seq -f host-%g 0 8 | xargs)" ]] ||
 		fail "the order is that of the names: the test shows nothing"
 	# shellcheck disable=SC2016
-	timeout 60 mpirun.openmpi --allow-run-as-root --hostfile "$T/hostfile" \
+	timeout 900 mpirun.openmpi --allow-run-as-root --hostfile "$T/hostfile" \
 		--mca plm_rsh_agent "$T/agent" \
 		--mca plm_rsh_no_tree_spawn 1 \
 		bash -c 'echo "$OMPI_COMM_WORLD_RANK $FTR_TEST_HOST"' >"$T/ranks"
@@ -47,7 +47,7 @@ case_ranks_mpich() {
 	"$ibfattree" ranks "$T/f.net" --hosts "$T/hosts" --form mpich >"$T/hostfile"
 	wanted=$(sed 's/:.*//' "$T/hostfile" | xargs)
 	# shellcheck disable=SC2016
-	got=$(timeout 60 mpiexec.hydra -f "$T/hostfile" -n 9 -launcher ssh \
+	got=$(timeout 900 mpiexec.hydra -f "$T/hostfile" -n 9 -launcher ssh \
 		-launcher-exec "$T/agent" -iface lo \
 		bash -c 'echo "$PMI_RANK $FTR_TEST_HOST"' | ranks_of)
 	[[ $got == "$wanted" ]] || fail "ranks on '$got', not '$wanted'"

@@ -72,11 +72,21 @@ case_report_hostile_names() {
 	page hostile "$T/f.html" "$T"
 }
 
+# The load of given traffic: four hosts of one leaf send to those of another.
+case_report_traffic() {
+	local i
+	"$ibfattree" gen "2;4,4;1,4;1,1" -o "$T/f.net"
+	for i in 0 1 2 3; do
+		echo "\"host-$i\" \"host-$((i + 8))\""
+	done >"$T/pairs"
+	"$ibfattree" report "$T/f.net" --patterns "$T/pairs" -o "$T/f.html"
+	page traffic "$T/f.html" "$T"
+}
+
 case_report_large() {
 	"$ibfattree" gen "3;18,24,40;1,18,18;1,1,1" --random-guids \
 		--random-ports --drop-links 40 -o "$T/f.net"
-	# without the search for even load, which takes minutes here on a busy machine
-	"$ibfattree" report "$T/f.net" --balance off -o "$T/f.html"
+	"$ibfattree" report "$T/f.net" -o "$T/f.html"
 	page large "$T/f.html" "$T"
 }
 

@@ -39,7 +39,7 @@ slurm_start() {
 	for node in "${nodes[@]}"; do
 		echo "NodeName=$node NodeHostname=localhost NodeAddr=127.0.0.1 Port=$((port + ++i)) CPUs=1 State=UNKNOWN"
 	done >>"$SLURM_CONF"
-	echo "PartitionName=all Nodes=ALL Default=YES State=UP MaxTime=5" >>"$SLURM_CONF"
+	echo "PartitionName=all Nodes=ALL Default=YES State=UP MaxTime=60" >>"$SLURM_CONF"
 	pids=()
 	trap slurm_stop EXIT
 	slurmctld -D -c >"$T/slurmctld.out" 2>&1 &
@@ -81,7 +81,7 @@ case_slurm_tree() {
 	# those of the last leaf
 	until_true slurm_up 8
 	sbatch -J busy -N3 -w host-1,host-2,host-5 -o /dev/null \
-		--wrap 'sleep 60' >/dev/null
+		--wrap 'sleep 3600' >/dev/null
 	until_true slurm_up 5
 	where=$(srun -N2 --switches=1 printenv SLURMD_NODENAME | sort | xargs)
 	[[ $where == "host-6 host-7" ]] ||

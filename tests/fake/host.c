@@ -28,8 +28,6 @@ extern osm_event_plugin_t osm_event_plugin;
 volatile unsigned int osm_exit_flag;
 static struct fake *the_host;
 
-#define PATIENCE_MS 60000
-
 _Noreturn void fake_fail(const char *what)
 {
 	fprintf(stderr, "fake host: %s\n", what);
@@ -108,7 +106,7 @@ void osm_sm_signal(osm_sm_t *sm, osm_signal_t signal)
 		return;
 	pthread_mutex_lock(&h->mutex);
 	h->signals++;
-	pthread_cond_broadcast(&h->cond);
+	ibf_cond_wake(&h->cond);
 	pthread_mutex_unlock(&h->mutex);
 }
 
@@ -347,6 +345,24 @@ void fake_learn(struct fake *h, ftr_sw s)
 
 /* ---- the dispatcher ------------------------------------------------------ */
 
+/* For handlers of messages: take OpenSM's lock.  The sweeper may hold it while a test
+ * waits for something, so a handler that waits for it must not hold up time. */
+void fake_lock_osm(struct fake *h, bool exclusive)
+{
+	pthread_rwlock_t *lock = &h->osm->lock.lock;
+
+	if (exclusive ? !pthread_rwlock_trywrlock(lock) :
+			!pthread_rwlock_tryrdlock(lock))
+		return;
+	fake_blocked(1);
+	if (exclusive) {
+		CL_PLOCK_EXCL_ACQUIRE(&h->osm->lock);
+	} else {
+		CL_PLOCK_ACQUIRE(&h->osm->lock);
+	}
+	fake_blocked(-1);
+}
+
 struct message {
 	void *data;
 	cl_pfn_msgdone_cb_t done;
@@ -360,8 +376,8 @@ static void message_done(void *context, void *data)
 	free(m);
 	pthread_mutex_lock(&the_host->mutex);
 	the_host->posted--;
-	pthread_cond_broadcast(&the_host->cond);
 	pthread_mutex_unlock(&the_host->mutex);
+	fake_messages(-1);
 }
 
 void fake_post(struct fake *h, cl_disp_msgid_t id, void *data,
@@ -373,6 +389,7 @@ void fake_post(struct fake *h, cl_disp_msgid_t id, void *data,
 	pthread_mutex_lock(&h->mutex);
 	h->posted++;
 	pthread_mutex_unlock(&h->mutex);
+	fake_messages(1);
 	if (cl_disp_post(h->poster, id, data, message_done, m))
 		fake_fail("nobody is registered for a message");
 }
@@ -519,7 +536,8 @@ struct fake *fake_new(const struct fake_opts *opts)
 	the_host = h;
 	__atomic_store_n(&osm_exit_flag, 0, __ATOMIC_RELAXED);
 	pthread_mutex_init(&h->mutex, NULL);
-	pthread_cond_init(&h->cond, NULL);
+	ibf_cond_init(&h->cond);
+	fake_clock(!o->real_time);
 	h->sm = o->sm;
 	make_fabric(h, o);
 	make_osm(h, o);
@@ -546,15 +564,14 @@ void fake_unload(struct fake *h)
 	__atomic_store_n(&osm_exit_flag, 1, __ATOMIC_RELAXED);
 	pthread_mutex_lock(&h->mutex);
 	h->stop_sweeper = true;
-	pthread_cond_broadcast(&h->cond);
+	ibf_cond_wake(&h->cond);
 	pthread_mutex_unlock(&h->mutex);
-	pthread_mutex_lock(&h->osm->stats.mutex);
-	pthread_cond_broadcast(&h->osm->stats.cond);
-	pthread_mutex_unlock(&h->osm->stats.mutex);
 	if (h->auto_sweep)
-		pthread_join(h->sweeper, NULL);
+		ibf_thread_join(h->sweeper);
 	cl_disp_unregister(h->osm->sm.trap_disp_h);
 	cl_disp_shutdown(&h->osm->disp);
+	for (; h->posted; h->posted--)	/* those that it has dropped */
+		fake_messages(-1);
 	while ((re = h->osm->routing_engine_list)) {
 		h->osm->routing_engine_list = re->next;
 		re->destroy(re->context);
@@ -646,21 +663,20 @@ void fake_flush(struct fake *h)
 {
 	const struct ibf_plugin *p = h->plugin;
 
-	if (p && !ibf_writer_flush(p->writer, PATIENCE_MS))
+	if (p && !ibf_writer_flush(p->writer, (unsigned int)FAKE_PATIENCE_MS))
 		fake_fail("the plugin does not finish writing files");
+}
+
+/* True if there is nothing to do before another event, or a later time. */
+static bool settled(struct fake *h)
+{
+	return dispatcher_idle(h) && plugin_idle(h) && fake_wire_idle(h) &&
+		dispatcher_idle(h) && plugin_idle(h) && !fake_repeat_traps(h);
 }
 
 void fake_settle(struct fake *h)
 {
-	double end = ibf_now_ms() + PATIENCE_MS;
-
-	while (!dispatcher_idle(h) || !plugin_idle(h) || !fake_wire_idle(h) ||
-	       !dispatcher_idle(h) || !plugin_idle(h) ||
-	       fake_repeat_traps(h)) {
-		if (ibf_now_ms() > end)
-			fake_fail("it does not come to rest");
-		usleep(200);
-	}
+	fake_until(settled(h));
 	fake_flush(h);
 }
 
@@ -689,32 +705,24 @@ static bool sweep_due(struct fake *h)
 
 void fake_rest(struct fake *h)
 {
-	double end = ibf_now_ms() + PATIENCE_MS;
+	fake_until(settled(h) && sweeper_idle(h) && !fake_sweep_wanted(h) &&
+		   !sweep_due(h) && dispatcher_idle(h) && plugin_idle(h));
+	fake_flush(h);
+}
 
-	do {
-		fake_settle(h);
-		if (ibf_now_ms() > end)
-			fake_fail("OpenSM sweeps without end");
-		usleep(200);
-	} while (!sweeper_idle(h) || fake_sweep_wanted(h) || sweep_due(h) ||
-		 !dispatcher_idle(h) || !plugin_idle(h));
+static bool damped(struct fake *h)
+{
+	uint32_t n;
+
+	pthread_mutex_lock(&h->fast->rr.mutex);
+	n = rr_links_count_damped(&h->fast->rr.state.links, ibf_now_ms());
+	pthread_mutex_unlock(&h->fast->rr.mutex);
+	return n;
 }
 
 void fake_wait_released(struct fake *h)
 {
-	double end = ibf_now_ms() + PATIENCE_MS;
-	uint32_t damped;
-
-	do {
-		pthread_mutex_lock(&h->fast->rr.mutex);
-		damped = rr_links_count_damped(&h->fast->rr.state.links,
-					       ibf_now_ms());
-		pthread_mutex_unlock(&h->fast->rr.mutex);
-		if (ibf_now_ms() > end)
-			fake_fail("a link stays damped");
-		if (damped)
-			usleep(200);
-	} while (damped);
+	fake_until(!damped(h));
 }
 
 bool fake_sweep_wanted(struct fake *h)
@@ -725,14 +733,11 @@ bool fake_sweep_wanted(struct fake *h)
 
 bool fake_wait_wanted(struct fake *h)
 {
-	double end = ibf_now_ms() + PATIENCE_MS;
+	struct fake_look l = fake_look();
 
-	while (!fake_sweep_wanted(h)) {
-		if (ibf_now_ms() > end)
-			return false;
-		usleep(200);
-	}
-	return true;
+	while (!fake_sweep_wanted(h) && !l.over)
+		fake_pause(&l);
+	return fake_sweep_wanted(h);
 }
 
 static unsigned int count_text(const char *in, const char *text)

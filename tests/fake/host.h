@@ -11,6 +11,7 @@
  *		packet
  *	sweep.c	OpenSM's actions in a heavy sweep and in a forced reroute, in
  *		its order, with its locks and its bookkeeping of tables
+ *	vclock.c a clock that stands still while a thread works
  *	judge.c	checks that the fabric is repaired and that OpenSM's copy of the
  *		tables is correct
  *
@@ -20,8 +21,8 @@
  *
  * Threads. The test's thread is OpenSM's sweeper, unless fake_auto_sweep runs
  * one. The dispatcher has two threads, the transport one, the plugin its own.
- * No code sleeps for a fixed time to let other threads run: fake_settle waits
- * until there is nothing left to do, and aborts after a minute.
+ * Time is virtual: no code sleeps, and nothing depends on the speed of the machine.
+ * fake_settle waits until there is nothing left to do.
  */
 #ifndef FTR_FAKE_HOST_H
 #define FTR_FAKE_HOST_H
@@ -156,7 +157,30 @@ struct fake_opts {
 	ib_net64_t m_key;
 	bool m_key_lookup;	/* each switch has an M_Key of its own */
 	bool not_up;		/* no first sweep */
+	bool real_time;		/* for tests in which a thread never ends its work */
 };
+
+/* ---- time (vclock.c) ------------------------------------------------------ */
+
+/* A state that is not reached in 20 minutes of real time is never reached. */
+#define FAKE_PATIENCE_MS 1200e3
+
+struct fake_look {
+	uint64_t seen;
+	double until;
+	bool over;	/* all other threads wait, and none for a time */
+};
+
+/* Wait until expr is true.  It is evaluated when all other threads wait, before time
+ * goes on; and while they work, too, so it must not become false again. */
+#define fake_until(expr)						\
+	for (struct fake_look l_ = fake_look(); !(expr);)		\
+		fake_pause(&l_)
+struct fake_look fake_look(void);
+/* False: others may be at work. */
+bool fake_pause(struct fake_look *l);
+/* Wait until all other threads wait; time does not go on. */
+void fake_let_others_work(void);
 
 /* Start OpenSM and bring the fabric up, or abort. */
 struct fake *fake_new(const struct fake_opts *opts);
@@ -181,7 +205,8 @@ bool fake_sweep_wanted(struct fake *h);
 /* True if a trap came that the plugin did not take, and no sweep has begun
  * since. */
 bool fake_left_to_sweep(struct fake *h);
-bool fake_wait_wanted(struct fake *h);	/* the same, within a minute */
+/* Wait for fake_sweep_wanted; false: nothing is left that could request a sweep. */
+bool fake_wait_wanted(struct fake *h);
 
 /* Change the link at a switch port. When it comes up, its ports are in Init.
  * Both switches send traps. A trap whose path to OpenSM is broken is sent again
@@ -267,8 +292,15 @@ void fake_report(struct fake *h, osm_epi_event_id_t id, void *data);
 void fake_learn(struct fake *h, ftr_sw s);
 void fake_drop(struct fake *h, ftr_sw s);
 int fake_minhop(void *ctx);
+void fake_lock_osm(struct fake *h, bool exclusive);
 void fake_lft_answer(void *ctx, void *data);
 void fake_trap_process(void *ctx, void *data);
+/* Choose the clock, before any thread is started. */
+void fake_clock(bool virtual);
+/* Change the number of messages in the dispatcher that are not handled, and of those
+ * whose handler waits for OpenSM's lock. */
+void fake_messages(int more);
+void fake_blocked(int more);
 _Noreturn void fake_fail(const char *what);
 
 #endif

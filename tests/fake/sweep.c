@@ -14,8 +14,6 @@
 
 #include "fake/host.h"
 
-#define PENDING_LIMIT_S 60
-
 static void moment(struct fake *h, enum fake_moment m)
 {
 	if (h->moment)
@@ -50,19 +48,21 @@ static bool is_master(struct fake *h)
 		IB_SMINFO_STATE_MASTER;
 }
 
+static bool outstanding(struct fake *h)
+{
+	osm_stats_t *st = &h->osm->stats;
+	bool some;
+
+	pthread_mutex_lock(&st->mutex);
+	some = st->qp0_mads_outstanding != 0;
+	pthread_mutex_unlock(&st->mutex);
+	return some;
+}
+
 /* wait_for_pending_transactions; true: OpenSM is to exit. */
 static bool wait_for_pending(struct fake *h)
 {
-	osm_stats_t *st = &h->osm->stats;
-	struct timespec end;
-
-	clock_gettime(CLOCK_REALTIME, &end);
-	end.tv_sec += PENDING_LIMIT_S;
-	pthread_mutex_lock(&st->mutex);
-	while (st->qp0_mads_outstanding && !leaving())
-		if (pthread_cond_timedwait(&st->cond, &st->mutex, &end))
-			fake_fail("OpenSM's packets outstanding never get to 0");
-	pthread_mutex_unlock(&st->mutex);
+	fake_until(!outstanding(h) || leaving());
 	return leaving();
 }
 
@@ -440,7 +440,7 @@ static void *sweeper(void *arg)
 	while (!stop) {
 		pthread_mutex_lock(&h->mutex);
 		while (!h->signals && !h->stop_sweeper)
-			pthread_cond_wait(&h->cond, &h->mutex);
+			ibf_cond_wait(&h->cond, &h->mutex, -1);
 		h->signals = 0;
 		h->sweeping = true;
 		stop = h->stop_sweeper;
@@ -459,7 +459,7 @@ static void *sweeper(void *arg)
 void fake_auto_sweep(struct fake *h)
 {
 	h->auto_sweep = true;
-	if (pthread_create(&h->sweeper, NULL, sweeper, h))
+	if (!ibf_thread_start(&h->sweeper, sweeper, h))
 		fake_fail("no thread");
 }
 
@@ -497,7 +497,7 @@ void fake_trap_process(void *context, void *data)
 
 	if (leaving())
 		return;
-	CL_PLOCK_ACQUIRE(&h->osm->lock);
+	fake_lock_osm(h, false);
 	if (number == SM_LINK_STATE_CHANGED_TRAP &&
 	    noisy(h, cl_ntoh16(n->data_details.ntc_128.sw_lid)))
 		goto out;

@@ -19,8 +19,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "fake/host.h"
 #include <vendor/osm_vendor_api.h>
@@ -110,7 +108,7 @@ static void enqueue(struct fake_wire *w, struct event *e, double due)
 		at = &(*at)->next;
 	e->next = *at;
 	*at = e;
-	pthread_cond_signal(&w->cond);
+	ibf_cond_wake(&w->cond);
 }
 
 static struct event *push(struct fake_wire *w, enum kind kind, double due,
@@ -321,7 +319,7 @@ void fake_lft_answer(void *context, void *data)
 
 	if (!l->answered)
 		return;
-	CL_PLOCK_EXCL_ACQUIRE(&h->osm->lock);
+	fake_lock_osm(h, true);
 	sw = osm_get_switch_by_guid(&h->osm->subn, cl_hton64(l->guid));
 	if (sw)
 		osm_switch_set_lft_block(sw, l->data, l->block);
@@ -422,21 +420,6 @@ static void do_timer(struct fake_wire *w, struct event *e)
 
 /* ---- the thread ---------------------------------------------------------- */
 
-static void wait_for_event(struct fake_wire *w)
-{
-	struct timespec ts;
-	double due;
-
-	if (!w->event) {
-		pthread_cond_wait(&w->cond, &w->mutex);
-		return;
-	}
-	due = w->event->due;
-	ts.tv_sec = (time_t)(due / 1e3);
-	ts.tv_nsec = (long)((due - (double)ts.tv_sec * 1e3) * 1e6);
-	pthread_cond_timedwait(&w->cond, &w->mutex, &ts);
-}
-
 static void *transport(void *arg)
 {
 	struct fake_wire *w = arg;
@@ -446,7 +429,7 @@ static void *transport(void *arg)
 		struct event *e = w->event;
 
 		if (!e || e->due > ibf_now_ms()) {
-			wait_for_event(w);
+			ibf_cond_wait(&w->cond, &w->mutex, e ? e->due : -1);
 			continue;
 		}
 		w->event = e->next;
@@ -466,18 +449,14 @@ static void *transport(void *arg)
 struct fake_wire *fake_wire_new(struct fake *h)
 {
 	struct fake_wire *w = calloc(1, sizeof(*w));
-	pthread_condattr_t attr;
 
 	if (!w)
 		fake_fail("out of memory");
 	w->h = h;
 	pthread_mutex_init(&w->mutex, NULL);
 	pthread_mutex_init(&w->cb_mutex, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&w->cond, &attr);
-	pthread_condattr_destroy(&attr);
-	if (pthread_create(&w->thread, NULL, transport, w))
+	ibf_cond_init(&w->cond);
+	if (!ibf_thread_start(&w->thread, transport, w))
 		fake_fail("no thread");
 	return w;
 }
@@ -490,9 +469,9 @@ void fake_wire_free(struct fake_wire *w)
 
 	pthread_mutex_lock(&w->mutex);
 	w->stop = true;
-	pthread_cond_signal(&w->cond);
+	ibf_cond_wake(&w->cond);
 	pthread_mutex_unlock(&w->mutex);
-	pthread_join(w->thread, NULL);
+	ibf_thread_join(w->thread);
 	while ((e = w->event)) {
 		w->event = e->next;
 		if (e->t->madw)

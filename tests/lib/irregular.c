@@ -122,6 +122,38 @@ struct ftr_fabric *irregular_chassis(struct ftr_rng *r, uint32_t chips,
 	return end(&m);
 }
 
+struct ftr_fabric *irregular_rows(struct ftr_rng *r, uint32_t rows,
+				  uint32_t racks, uint32_t on_chips,
+				  uint32_t lost, uint64_t root[IRREGULAR_ROOTS])
+{
+	const uint32_t chips = 8, spines = IRREGULAR_ROOTS / 2;
+	const uint32_t box = chips + spines;
+	uint32_t row = 2 * box, rack = row + 2 * rows;
+	struct making m;
+
+	begin(&m, r, rack + rows * racks);
+	for (uint32_t i = 0; i < IRREGULAR_ROOTS; i++)
+		root[i] = m.guid[i / spines * box + chips + i % spines];
+	m.lost = lost;
+	for (uint32_t b = 0; b < 2; b++)
+		for (uint32_t i = 0; i < chips * spines; i++)
+			join(&m, b * box + i / spines,
+			     b * box + chips + i % spines, 2);
+	for (uint32_t i = 0; i < 2 * rows; i++)
+		for (uint32_t k = 0; k < 2; k++)
+			join(&m, row + i, i % 2 * box + (i / 2 * 3 + k) % chips,
+			     3);
+	for (uint32_t i = 0; i < rows * racks; i++)
+		for (uint32_t b = 0; b < 2; b++)
+			join(&m, rack + i, row + i / racks * 2 + b, 1);
+	m.lost = 0;
+	for (uint32_t i = 0; i < rows * racks; i++)
+		ends(&m, rack + i, 2, "host");
+	for (uint32_t i = 0; i < 2 * chips; i++)
+		ends(&m, i / chips * box + i % chips, on_chips, "host");
+	return end(&m);
+}
+
 /* Layers, the lowest first, and links between them. */
 static struct ftr_fabric *layers(struct ftr_rng *r)
 {

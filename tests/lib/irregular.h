@@ -10,6 +10,15 @@
 #include "core/core.h"
 #include <ftr/ftr.h>
 
+/* Two chassis of 8 leaf chips and 4 spines, joined only by racks; `racks` racks in a row,
+ * and a row has one switch for each chassis, connected to two of its chips. A rack has two
+ * hosts, a chip `on_chips`; `lost` percent of the links between switches are missing.
+ * root: the GUIDs of the spines. */
+#define IRREGULAR_ROOTS 8
+struct ftr_fabric *irregular_rows(struct ftr_rng *r, uint32_t rows,
+				  uint32_t racks, uint32_t on_chips,
+				  uint32_t lost, uint64_t root[IRREGULAR_ROOTS]);
+
 /* At most 40 switches, up to 60 % of the links missing. */
 struct ftr_fabric *irregular_small(struct ftr_rng *r);
 

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -13,13 +14,37 @@
  * memory. */
 static _Atomic int *skips;
 
-__attribute__((constructor)) static void share(void)
+/* Check ends a case after this time.  Only a case that hangs gets there, however
+ * slow the machine; Check's own default is 4 s. */
+#define LIMIT_S "3600"
+
+__attribute__((constructor)) static void start(void)
 {
 	static _Atomic int own;
 	void *p = mmap(NULL, sizeof(*skips), PROT_READ | PROT_WRITE,
 		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	skips = p == MAP_FAILED ? &own : p;
+	setenv("CK_DEFAULT_TIMEOUT", getenv("FTR_SOAK") ? "0" : LIMIT_S, 0);
+}
+
+static bool full_run(void)
+{
+	const char *runs = getenv("FTR_RUNS");
+
+	return !getenv("FTR_SEED") && !getenv("FTR_CHECK_ROUNDS") &&
+		(!runs || strncmp(runs, "1/", 2));
+}
+
+void check_shown(bool is, const char *what, const char *file, int line)
+{
+	if (is)
+		return;
+	if (full_run())
+		ck_abort_msg("%s:%d: no random fabric shows: %s", file, line,
+			     what);
+	printf("%s:%d: not shown by this seed and number of runs: %s\n", file,
+	       line, what);
 }
 
 void skip_case(const char *fmt, ...)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Common to all test programs: run a suite, report skipped cases.
+ * Common to all test programs: run a suite, report skipped cases.  No case is ended
+ * before an hour has passed, so that none fails because the machine is slow.
  *
  * A case whose prerequisites are missing calls skip_case() and returns.
  * skip_case() prints a line "SKIP: ...", which scripts/test counts. A program
@@ -18,6 +19,15 @@
 int run_suite(Suite *s);
 
 void skip_case(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * What some of the fabrics of a random test must show, or the test would prove
+ * nothing: "cycles > 0".  It fails only in a full run from the default seed, where
+ * the outcome is always the same.  With fewer runs (FTR_RUNS=1/N) or another
+ * FTR_SEED it depends on luck, and is only printed.
+ */
+#define runs_show(expr) check_shown(expr, #expr, __FILE__, __LINE__)
+void check_shown(bool is, const char *what, const char *file, int line);
 
 /*
  * The path of a real fabric: file below $FTR_TOPOLOGIES (default

@@ -394,7 +394,7 @@ static void invert(struct world *w)
 	uint16_t *level;
 	ftr_sw root = 0;
 
-	ck_assert(!inverted_order(w->whole, FTR_SW_NONE, a, &level, &root,
+	ck_assert(!inverted_order(w->whole, ORDER_SFTREE, FTR_SW_NONE, a, &level, &root,
 				  &err));
 	ck_assert(!ftr_shape_reorder(w->whole, level,
 				     ftr_rng_below(&w->rng, 2) ?

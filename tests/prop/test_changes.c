@@ -442,8 +442,8 @@ START_TEST(good_changes_pass)
 		stop(&z);
 	}
 	ck_assert_uint_eq(unclean, 0);
-	ck_assert_uint_gt(proofs, 0);
-	ck_assert_uint_gt(earlies, 0);
+	runs_show(proofs > 0);
+	runs_show(earlies > 0);
 }
 END_TEST
 
@@ -462,7 +462,7 @@ START_TEST(bad_changes_are_found)
 		ftr_fabric_free(z.damaged);
 		stop(&z);
 	}
-	ck_assert_uint_gt(unclean, clean);
+	runs_show(unclean > clean);
 }
 END_TEST
 
@@ -511,7 +511,6 @@ int main(void)
 	Suite *s = suite_create("changes");
 	TCase *t = tcase_create("changes");
 
-	tcase_set_timeout(t, 0);
 	tcase_add_test(t, good_changes_pass);
 	tcase_add_test(t, bad_changes_are_found);
 	tcase_add_test(t, odd_questions);

@@ -140,9 +140,7 @@ START_TEST(chassis_are_complete)
 		}
 		unroute(&r);
 	}
-	/* a handful of random fabrics may contain no such tree */
-	if (i >= 300)
-		ck_assert_uint_ge(chips, i / 10);
+	runs_show(chips >= i / 10);
 }
 END_TEST
 
@@ -234,7 +232,6 @@ int main(void)
 	Suite *s = suite_create("chassis");
 	TCase *t = tcase_create("chassis");
 
-	tcase_set_timeout(t, 0);
 	tcase_add_test(t, chassis_are_complete);
 	tcase_add_test(t, racks_are_balanced);
 	tcase_add_test(t, root_is_a_chip);

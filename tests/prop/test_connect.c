@@ -229,8 +229,8 @@ START_TEST(irregular)
 END_TEST
 
 /* Flows on the most loaded link of fabric b after the search. */
-static uint32_t searched(const struct both *b, enum ftr_paths paths,
-			 struct ftr_route_stats *stats)
+static uint32_t searched(const struct both *b, const char *engine,
+			 enum ftr_paths paths, struct ftr_route_stats *stats)
 {
 	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
 	struct ftr_tables *t;
@@ -239,8 +239,8 @@ static uint32_t searched(const struct both *b, enum ftr_paths paths,
 	o.balance = FTR_BALANCE_LOAD;
 	o.keep_routed = true;
 	ck_assert(!ftr_tables_new(b->f, false, &t, &err));
-	ck_assert(!ftr_engine_find("dmodc")->route(b->sh, &o, NULL, t, stats,
-						   &err));
+	ck_assert(!ftr_engine_find(engine)->route(b->sh, &o, NULL, t, stats,
+						  &err));
 	ftr_tables_free(t);
 	return stats->balance.max_after;
 }
@@ -263,12 +263,12 @@ START_TEST(order_of_sftree_is_even)
 		b.f = irregular_chassis(&r, 2 + n % 20, 1 + n % 7, 1 + n % 15,
 					n % 3);
 		ck_assert(!ftr_shape_new(b.f, NULL, NULL, &b.sh, &err));
-		all += searched(&b, FTR_PATHS_ALL, &stats);
+		all += searched(&b, "dmodc", FTR_PATHS_ALL, &stats);
 		before += stats.balance.max_before;
 		ck_assert(stats.reordered);
 		ck_assert_ptr_nonnull(stats.routed);
 		ftr_shape_free(stats.routed);
-		updown += searched(&b, FTR_PATHS_UPDOWN, &stats);
+		updown += searched(&b, "dmodc", FTR_PATHS_UPDOWN, &stats);
 		ftr_shape_free(b.sh);
 		ftr_fabric_free(b.f);
 	}
@@ -277,6 +277,71 @@ START_TEST(order_of_sftree_is_even)
 	       "\n", before, all, updown);
 	ck_assert_uint_le(all * 100, updown * 102);
 	ck_assert_uint_gt(before * 100, updown * 110);
+}
+END_TEST
+
+/* Pairs with an up/down path that take a longer one in b->all. */
+static uint32_t longer_pairs(const struct both *b)
+{
+	const struct ftr_fabric *f = b->f;
+	uint32_t n = 0;
+
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (ftr_ep e = 0; e < f->n_ep; e++) {
+			ftr_sw at[2] = { s, s };
+			uint32_t hops[2] = { 0, 0 };
+
+			if (!arrives(b, b->updown, s, e))
+				continue;
+			for (int k = 0; k < 2; k++)
+				while (at[k] != f->ep[e].sw) {
+					at[k] = ftr_fabric_port(f, at[k], ftr_tables_get(
+						k ? b->all : b->updown, at[k],
+						f->ep[e].lid))->peer;
+					hops[k]++;
+				}
+			n += hops[1] > hops[0];
+		}
+	return n;
+}
+
+/* Two chassis joined by rows of racks: no turns are possible without a credit loop,
+ * because every row reaches two chips of each chassis. All racks of a row then share the
+ * traffic between the chassis, and all other pairs keep the length of their paths. */
+START_TEST(a_row_of_racks_joins_chassis)
+{
+	uint64_t all = 0, updown = 0, sftree = 0, root[IRREGULAR_ROOTS];
+	const struct ftr_shape_opts shape = {
+		.roots = { root, IRREGULAR_ROOTS },
+	};
+
+	for (uint32_t i = 0; i < trees_runs(20); i++) {
+		struct both b = { .seed = trees_first_seed() + i };
+		struct ftr_route_stats stats = { 0 };
+		struct ftr_rng r;
+
+		ftr_rng_seed(&r, b.seed);
+		b.f = irregular_rows(&r, 24, 4, 1, i % 2 * 3, root);
+		route_over(&b, &shape, NULL);
+		ck_assert(b.stats.reordered);
+		all_arrive(&b);
+		no_credit_loop(&b);
+		claims_prove(&b);
+		if (i % 2 == 0)
+			ck_assert_uint_eq(longer_pairs(&b), 0);
+		all += searched(&b, "dmodc", FTR_PATHS_ALL, &stats);
+		ck_assert_ptr_nonnull(stats.routed);
+		ftr_shape_free(stats.routed);
+		updown += searched(&b, "dmodc", FTR_PATHS_UPDOWN, &stats);
+		ftr_shape_free(stats.routed);
+		sftree += searched(&b, "sftree", FTR_PATHS_ALL, &stats);
+		ftr_shape_free(stats.routed);
+		unroute(&b);
+	}
+	printf("rows of racks: most loaded links %" PRIu64 "; up/down %" PRIu64
+	       ", one gateway (sftree) %" PRIu64 "\n", all, updown, sftree);
+	ck_assert_uint_le(all * 100, updown * 102);
+	ck_assert_uint_gt(sftree * 100, updown * 102);
 }
 END_TEST
 
@@ -454,7 +519,7 @@ START_TEST(incremental)
 	printf("incremental: %u applies, %u with extra turns, %u refused for links that came back, %u with drained stages, %u not proved; %u compared with a full routing\n",
 	       lives.applies, lives.with_turns, lives.refused, lives.drained,
 	       lives.unproved, lives.compared);
-	ck_assert_uint_gt(lives.compared, lives.applies / 2);
+	runs_show(lives.compared > lives.applies / 2);
 }
 END_TEST
 
@@ -480,9 +545,9 @@ int main(void)
 	Suite *s = suite_create("connect");
 	TCase *t = tcase_create("connect");
 
-	tcase_set_timeout(t, 0);
 	tcase_add_test(t, irregular);
 	tcase_add_test(t, order_of_sftree_is_even);
+	tcase_add_test(t, a_row_of_racks_joins_chassis);
 	tcase_add_test(t, damaged_trees);
 	tcase_add_test(t, any_graph);
 	tcase_add_test(t, incremental);

@@ -377,7 +377,6 @@ int main(void)
 	Suite *s = suite_create("displaced");
 	TCase *t = tcase_create("displaced");
 
-	tcase_set_timeout(t, 0);
 	tcase_add_test(t, histories_of_trees);
 	tcase_add_test(t, histories_of_chassis);
 	tcase_add_test(t, histories_of_graphs);

@@ -335,7 +335,7 @@ START_TEST(shifts_do_not_collide)
 		free(o.ep);
 		unroute(&r);
 	}
-	ck_assert_uint_gt(collide, 0);
+	runs_show(collide > 0);
 }
 END_TEST
 
@@ -554,7 +554,6 @@ int main(void)
 	Suite *s = suite_create("dmodc");
 	TCase *t = tcase_create("dmodc");
 
-	tcase_set_timeout(t, 0);
 	tcase_add_test(t, trees_equal_the_oracle);
 	tcase_add_test(t, any_graph_equals_the_oracle);
 	tcase_add_test(t, costs_equal_the_seed);

@@ -296,7 +296,7 @@ START_TEST(threads_change_nothing)
 		ftr_incr_free(other);
 		world_stop(&w);
 	}
-	ck_assert_uint_ge(most, 1024);	/* otherwise the team was not used */
+	runs_show(most >= 1024);	/* otherwise the team was not used */
 	ftr_team_free(team);
 }
 END_TEST
@@ -382,7 +382,6 @@ int main(void)
 	Suite *s = suite_create("live");
 	TCase *t = tcase_create("live");
 
-	tcase_set_timeout(t, 0);
 	tcase_add_test(t, trees_follow);
 	tcase_add_test(t, chassis_follow);
 	tcase_add_test(t, any_graph_follows);

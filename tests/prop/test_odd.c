@@ -319,7 +319,6 @@ int main(void)
 	Suite *s = suite_create("odd fabrics");
 	TCase *t = tcase_create("all");
 
-	tcase_set_timeout(t, 120);
 	tcase_add_test(t, ring);
 	tcase_add_test(t, hypercube);
 	tcase_add_test(t, dragonfly);

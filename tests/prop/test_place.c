@@ -459,7 +459,6 @@ int main(void)
 	Suite *s = suite_create("place");
 	TCase *t = tcase_create("place");
 
-	tcase_set_timeout(t, 0);
 	tcase_add_test(t, trees_equal_the_oracle);
 	tcase_add_test(t, wide_trees_equal_the_oracle);
 	tcase_add_test(t, chassis_equal_the_oracle);

@@ -452,7 +452,6 @@ int main(void)
 	Suite *s = suite_create("repair");
 	TCase *t = tcase_create("repair");
 
-	tcase_set_timeout(t, 0);
 	tcase_add_test(t, three_switches);
 	tcase_add_test(t, parallel_links_first);
 	tcase_add_test(t, plans_are_in_order);

@@ -445,7 +445,6 @@ int main(void)
 	Suite *s = suite_create("replaced switches");
 	TCase *tc = tcase_create("random");
 
-	tcase_set_timeout(tc, 600);
 	tcase_add_test(tc, one);
 	tcase_add_test(tc, several);
 	tcase_add_test(tc, link_by_link);

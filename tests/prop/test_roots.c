@@ -153,7 +153,6 @@ int main(void)
 	Suite *s = suite_create("lists of roots");
 	TCase *tc = tcase_create("random");
 
-	tcase_set_timeout(tc, 600);
 	tcase_add_test(tc, trees);
 	tcase_add_test(tc, real_fabrics);
 	suite_add_tcase(s, tc);

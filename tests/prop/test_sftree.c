@@ -247,6 +247,46 @@ START_TEST(root_avoids_the_manager)
 }
 END_TEST
 
+static bool not_of_switch_0(void *ctx, const struct ftr_fabric *f, ftr_sw s,
+			    ftr_port p)
+{
+	const struct ftr_swport *port = ftr_fabric_port(f, s, p);
+
+	(void)ctx;
+	return s && !(port->peer_kind == FTR_PEER_SW && !port->peer);
+}
+
+/* The tables of the others still follow one shape, which the fast path needs. */
+START_TEST(a_switch_without_links)
+{
+	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
+	struct ftr_filter filter = { .keep_link = not_of_switch_0 };
+
+	o.keep_routed = true;
+	for (unsigned int i = 0; i < trees_runs(20); i++) {
+		struct ftr_route_stats stats = { 0 };
+		struct ftr_fabric *whole, *f;
+		struct ftr_tables *t;
+		struct ftr_shape *sh;
+		struct ftr_pgft g;
+
+		ck_assert(!ftr_pgft_parse("3;4,2,4;1,2,2;1,1,1", &g, &err));
+		whole = trees_grow(&g, trees_first_seed() + i, 0);
+		ck_assert(!ftr_fabric_copy_if(whole, &filter, &f, &err));
+		ck_assert(!ftr_shape_new(f, NULL, NULL, &sh, &err));
+		ck_assert(!ftr_tables_new(f, false, &t, &err));
+		ck_assert(!ftr_engine_find("sftree")->route(sh, &o, NULL, t,
+							    &stats, &err));
+		ck_assert_ptr_nonnull(stats.routed);
+		ftr_shape_free(stats.routed);
+		ftr_tables_free(t);
+		ftr_shape_free(sh);
+		ftr_fabric_free(f);
+		ftr_fabric_free(whole);
+	}
+}
+END_TEST
+
 START_TEST(threads_change_nothing)
 {
 	uint64_t seed = trees_first_seed();
@@ -393,7 +433,6 @@ int main(void)
 	Suite *s = suite_create("sftree");
 	TCase *t = tcase_create("sftree");
 
-	tcase_set_timeout(t, 0);
 	tcase_add_test(t, whole_trees);
 	tcase_add_test(t, damaged_trees);
 	tcase_add_test(t, large_damaged_trees);
@@ -401,6 +440,7 @@ int main(void)
 	tcase_add_test(t, all_sets_of_three_faults);
 	tcase_add_test(t, horizontal_links);
 	tcase_add_test(t, root_avoids_the_manager);
+	tcase_add_test(t, a_switch_without_links);
 	tcase_add_test(t, threads_change_nothing);
 	tcase_add_test(t, one_lost_link_moves_no_root);
 	tcase_add_test(t, detours_are_spread);

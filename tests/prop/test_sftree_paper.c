@@ -109,8 +109,8 @@ START_TEST(paper_off_whole_trees)
 		complete(&b, seed);
 		unroute(&b);
 	}
-	ck_assert_uint_gt(lost_pairs, 0);
-	ck_assert_uint_gt(missing, 0);
+	runs_show(lost_pairs > 0);
+	runs_show(missing > 0);
 	printf("paper's sFtree on 400 damaged trees: pairs of switches lost in %u, missing entries towards hosts in %u, cycles in %u\n",
 	       lost_pairs, missing, cycles);
 }
@@ -335,7 +335,7 @@ START_TEST(paper_has_cycles_off_pgfts)
 	}
 	printf("paper's sFtree on 300 whole trees that are no PGFTs: cycles in %u\n",
 	       cycles);
-	ck_assert_uint_gt(cycles, 0);
+	runs_show(cycles > 0);
 }
 END_TEST
 
@@ -344,7 +344,6 @@ int main(void)
 	Suite *s = suite_create("sftree, as published");
 	TCase *t = tcase_create("paper");
 
-	tcase_set_timeout(t, 0);
 	tcase_add_test(t, paper_on_whole_trees);
 	tcase_add_test(t, paper_figure_3);
 	tcase_add_test(t, paper_root_choice);

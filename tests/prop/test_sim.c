@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "core/core.h"
+#include "lib/suite.h"
 #include "lib/trees.h"
 #include <ftr/ftr.h>
 
@@ -491,14 +492,8 @@ int main(void)
 {
 	Suite *s = suite_create("sim");
 	TCase *c = tcase_create("slow");
-	SRunner *r = srunner_create(s);
-	int failed;
 
-	tcase_set_timeout(c, 120);
 	tcase_add_loop_test(c, slow_and_fast, 0, (int)trees_runs(60));
 	suite_add_tcase(s, c);
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

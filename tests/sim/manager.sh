@@ -4,6 +4,7 @@
 # Handover between subnet managers, SIGHUP, console commands, multicast.
 
 case_handover() {
+	two_managers
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 31
 	local polling=$'sminfo_polling_timeout 300\npolling_retry_number 2'
 	up <<<"sm_priority 10"$'\n'"$polling"
@@ -78,7 +79,7 @@ fresh_dumps() {
 	osm_mark sm
 	kill -HUP "${OSM_PID[sm]}"
 	osm_wait sm "$patience" 'SUBNET UP'
-	sim_until 10 test -s "$SIM_DIR/sm/opensm.mcfdbs"
+	sim_until "$patience" test -s "$SIM_DIR/sm/opensm.mcfdbs"
 }
 
 case_multicast() {

@@ -100,6 +100,7 @@ case_stable_growth() {
 # do not determine the shape of the tree.  A standby with a copy of the state file takes
 # over with the same tables; one without it cannot.
 case_stable_standby() {
+	two_managers
 	gen '2;6,6;1,6;1,2' --random-guids --random-ports --seed 84
 	local polling=$'sminfo_polling_timeout 200\npolling_retry_number 2'
 	local spine
@@ -137,7 +138,7 @@ simulator_ended() { ! sim_alive "$SIM_PID"; }
 other_net() {
 	osm_stop sm || fail "opensm ended with status $?"
 	kill "$SIM_PID"
-	sim_until 20 simulator_ended
+	sim_until "$patience" simulator_ended
 	mv "$SIM_DIR" "$T/before"
 	unset SIM_HOST 'OSM_HOST[sm]'
 	sim_start "$T/sim" "$1"
@@ -248,6 +249,7 @@ rename() {
 # A manager that hands over by priority and later is master again reads the state that
 # the other manager has written meanwhile.  No change of its own state was reported to it.
 case_stable_handback() {
+	two_managers
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 89
 	local polling=$'sminfo_polling_timeout 200\npolling_retry_number 2'
 	local spine

@@ -27,7 +27,7 @@ case_status_files() {
 	gen '2;6,12;1,6;1,1' --random-guids --random-ports --seed 61
 	fast_up 'fast_sweep_delay_ms 1500' </dev/null
 	walk before
-	sim_until 10 metric_is sm_master 1
+	sim_until "$patience" metric_is sm_master 1
 	prom_is_good
 	if ! { metric_is switches 18 && metric_is links 72 &&
 		metric_is missing_links 0 &&
@@ -48,7 +48,7 @@ case_status_files() {
 	osm_mark sm
 	cut_it
 	repaired down
-	sim_until 10 metric_is reroutes_total 1
+	sim_until "$patience" metric_is reroutes_total 1
 	metric_is failed_writes_total 0 ||
 		fail "after a repair: $(cat "$SIM_DIR/sm/ibfattree.prom")"
 	[[ -n $(metric 'last_reroute_phase_seconds{phase="last_write"}') ]]
@@ -56,7 +56,7 @@ case_status_files() {
 	reconciled
 	# a link of the nominal fabric is missing, and the other links of its leaf carry
 	# more
-	sim_until 10 metric_is missing_links 1
+	sim_until "$patience" metric_is missing_links 1
 	metric_is links 71
 	(($(metric link_load_bound_flows) > 66))
 	(($(metric routings_total) > routings)) || fail "a counter has decreased"

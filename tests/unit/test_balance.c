@@ -390,7 +390,6 @@ int main(void)
 	Suite *s = suite_create("balance");
 	TCase *t = tcase_create("balance");
 
-	tcase_set_timeout(t, 120);
 	tcase_add_test(t, bounds_by_hand);
 	tcase_add_test(t, islands_are_bounded_alone);
 	tcase_add_test(t, bounds_by_weights);

@@ -7,6 +7,7 @@
 
 #include "lib/shift_load.h"
 #include "check_net.h"
+#include "lib/suite.h"
 
 #define HOST(h) ((ftr_lid)(64 + (h)))
 #define SW(s) ((ftr_lid)(1 + (s)))
@@ -643,8 +644,6 @@ int main(void)
 {
 	Suite *s = suite_create("check");
 	TCase *t = tcase_create("golden");
-	SRunner *r = srunner_create(s);
-	int failed;
 
 	suite_add_tcase(s, t);
 	tcase_add_test(t, right_tables);
@@ -663,8 +662,5 @@ int main(void)
 	tcase_add_test(t, wrong_size);
 	tcase_add_test(t, loads_of_shifts);
 	tcase_add_test(t, out_of_memory);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

@@ -128,7 +128,7 @@ START_TEST(contradictions_are_named)
 	ck_assert_int_eq(ftr_builder_add_link(b, end(0x100, 7), end(0x777, 1),
 					      0, 0, &err), FTR_OK);
 	says(ftr_builder_freeze(b, &f, &err), FTR_INVAL,
-	     "node 0x0000000000000100 port 7 is cabled to node 0x0000000000000777 port 1, which is described nowhere");
+	     "node 0x0000000000000100 port 7 is cabled to node 0x0000000000000777 port 1, which has no record");
 	ck_assert_ptr_null(f);
 }
 END_TEST

@@ -248,7 +248,6 @@ END_TEST
  * another path; all together need less than two timeouts. */
 #define LONG_MS 4000
 
-
 START_TEST(test_unknown_dead)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -438,7 +437,6 @@ int main(void)
 	Suite *s = suite_create("fast");
 	TCase *t = tcase_create("repairs");
 
-	tcase_set_timeout(t, 120);
 	tcase_add_test(t, test_up);
 	tcase_add_test(t, test_off);
 	tcase_add_test(t, test_one_link);

@@ -292,7 +292,6 @@ int main(void)
 	Suite *s = suite_create("fast_due");
 	TCase *t = tcase_create("sweeps wanted");
 
-	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, test_held, 0, 3);
 	tcase_add_test(t, test_steps);
 	tcase_add_test(t, test_repeated_discovery);

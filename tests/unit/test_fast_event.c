@@ -593,7 +593,6 @@ int main(void)
 	Suite *s = suite_create("fast_event");
 	TCase *t = tcase_create("events");
 
-	tcase_set_timeout(t, 120);
 	tcase_add_test(t, test_link_events);
 	tcase_add_test(t, test_part_of_switch);
 	tcase_add_test(t, test_spine_events);

@@ -237,7 +237,6 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 3; i++) {
 		TCase *t = tcase_create(engines[i]);
 
-		tcase_set_timeout(t, getenv("FTR_SOAK") ? 36000 : 120);
 		tcase_add_loop_test(t, nothing_grows, i, i + 1);
 		suite_add_tcase(s, t);
 	}

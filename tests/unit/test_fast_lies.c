@@ -113,7 +113,6 @@ int main(void)
 	Suite *s = suite_create("fast_lies");
 	TCase *t = tcase_create("all");
 
-	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, false_answers, 0, 9);
 	tcase_add_loop_test(t, false_acknowledgements, 0, 6);
 	suite_add_tcase(s, t);

@@ -116,7 +116,6 @@ int main(void)
 	Suite *s = suite_create("fast_memory");
 	TCase *t = tcase_create("all");
 
-	tcase_set_timeout(t, getenv("FTR_SOAK") ? 3600 : 300);
 	tcase_add_loop_test(t, in_repair, 0, 3);
 	tcase_add_loop_test(t, in_routing, 0, 3);
 	suite_add_tcase(s, t);

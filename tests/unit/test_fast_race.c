@@ -21,8 +21,7 @@ START_TEST(test_reroute_in_push)
 
 	fake_set_fate(h, slow_sets, &slow);
 	fake_link(h, s, fake_uplink(h, s, 0), false);
-	while (!atomic_load(&slow.n))
-		usleep(50);
+	fake_until(atomic_load(&slow.n));
 	ck_assert(fake_reroute(h));
 	fake_settle(h);
 	fake_check_copy(h);
@@ -54,8 +53,7 @@ static void wait_for_end(void *ctx, struct fake *h, enum fake_moment m)
 
 	if (m != FAKE_ROUTED)
 		return;
-	while (is_writing(h))
-		usleep(50);
+	fake_until(!is_writing(h));
 	*ended = true;
 }
 
@@ -72,8 +70,7 @@ static unsigned int sets_of_repair(bool overtaken)
 
 	fake_set_fate(h, slow_sets, &slow);
 	fake_link(h, s, fake_uplink(h, s, 0), false);
-	while (!atomic_load(&slow.n))
-		usleep(50);
+	fake_until(atomic_load(&slow.n));
 	if (overtaken) {
 		h->moment = wait_for_end;
 		h->moment_ctx = &ended;
@@ -104,8 +101,7 @@ END_TEST
 static void cut_and_wait(struct plan *p, struct fake *h)
 {
 	fake_link(h, p->sw, p->port, false);
-	while (!is_writing(h))
-		usleep(50);
+	fake_until(is_writing(h));
 }
 
 START_TEST(test_reroute_wins_lock)
@@ -216,8 +212,7 @@ START_TEST(test_other_reroutes_in_push)
 
 	fake_set_fate(h, slow_sets, &slow);
 	fake_link(h, s, fake_uplink(h, s, 0), false);
-	while (!atomic_load(&slow.n))
-		usleep(50);
+	fake_until(atomic_load(&slow.n));
 	put_before(h);
 	ck_assert(fake_reroute(h));
 	fake_settle(h);
@@ -278,8 +273,7 @@ static void answer_late(void *ctx, struct fake *h, enum fake_moment m)
 
 	if (m == l->cut.when && !l->cut.done) {
 		at_moment(&l->cut, h, m);
-		while (!atomic_load(&l->asked))
-			usleep(50);
+		fake_until(atomic_load(&l->asked));
 		if (l->other)
 			break_engine(h, true);
 	}
@@ -544,8 +538,7 @@ START_TEST(test_late_returns)
 	h->moment = meet;
 	h->moment_ctx = &t;
 	ck_assert(fake_sweep(h));
-	while (!atomic_load(&t.late.asked))
-		usleep(50);
+	fake_until(atomic_load(&t.late.asked));
 	fake_link_quietly(h, s, p, true);
 	ck_assert(fake_sweep(h));
 	ck_assert(t.done);
@@ -569,7 +562,7 @@ static void release_early(void *ctx, struct fake *h, enum fake_moment m)
 	fake_settle(h);
 	pthread_mutex_lock(&h->fast->rr.mutex);
 	h->fast->rr.state.released = true;
-	pthread_cond_broadcast(&h->fast->rr.cond);
+	ibf_cond_wake(&h->fast->cond);
 	pthread_mutex_unlock(&h->fast->rr.mutex);
 	fake_settle(h);
 }
@@ -670,8 +663,7 @@ static void blink_early(void *ctx, struct fake *h, enum fake_moment m)
 	if (m == FAKE_SWEEP_ENDS && !l->cut.done) {
 		l->cut.done = true;
 		fake_trap(h, l->cut.sw, SM_LINK_STATE_CHANGED_TRAP);
-		while (!atomic_load(&l->asked))
-			usleep(50);
+		fake_until(atomic_load(&l->asked));
 	} else if (m == FAKE_SWEEP_BEGINS && l->cut.done && !l->done) {
 		l->done = true;
 		blink(&l->cut, h);
@@ -708,7 +700,6 @@ int main(void)
 	Suite *s = suite_create("fast_race");
 	TCase *t = tcase_create("races");
 
-	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, test_reroute_in_push, 0, 16);
 	tcase_add_test(t, test_reroute_stops_write);
 	tcase_add_test(t, test_reroute_wins_lock);

@@ -279,7 +279,6 @@ int main(void)
 	Suite *s = suite_create("fast_scale");
 	TCase *t = tcase_create("all");
 
-	tcase_set_timeout(t, getenv("FTR_SOAK") ? 3600 : 120);
 	tcase_add_loop_test(t, bounded, 0, getenv("FTR_SOAK") ? 6 : 2);
 	suite_add_tcase(s, t);
 	return run_suite(s);

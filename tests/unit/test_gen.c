@@ -659,7 +659,6 @@ int main(void)
 	Suite *s = suite_create("gen");
 	TCase *tc = tcase_create("gen");
 
-	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc, tree, 0, (int)FTR_ARRAY_LEN(trees));
 	tcase_add_test(tc, plain_numbers);
 	tcase_add_test(tc, guids_leave_room);

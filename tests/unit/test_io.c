@@ -530,7 +530,6 @@ int main(void)
 	Suite *s = suite_create("io");
 	TCase *tc = tcase_create("topologies");
 
-	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, discovered);
 	tcase_add_test(tc, hand_written);
 	tcase_add_test(tc, given_lmc);

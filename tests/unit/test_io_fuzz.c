@@ -244,7 +244,6 @@ int main(void)
 	TCase *tc = tcase_create("fuzz");
 	int n = (int)FTR_ARRAY_LEN(sound);
 
-	tcase_set_timeout(tc, 300);
 	tcase_add_loop_test(tc, cut_everywhere, 0, n);
 	tcase_add_loop_test(tc, mutations, 0, n);
 	tcase_add_test(tc, corpus);

@@ -289,7 +289,7 @@ static const struct {
 	{ "4 \"node1\n", ":1: expected a node description and '\"', found 'node1'" },
 	{ "4\n", ":1: expected a LID, a GUID or a \"name\", found the end of the line" },
 	{ "4 5 6\n", ":1: expected two end ports and nothing else, found '6'" },
-	{ "# none\n", ":1: the file holds no pair" },
+	{ "# none\n", ":1: the file contains no pair" },
 };
 
 START_TEST(pair_forms)
@@ -607,7 +607,6 @@ int main(void)
 	TCase *tc = tcase_create("text");
 	int n = (int)FTR_ARRAY_LEN(sound);
 
-	tcase_set_timeout(tc, 120);
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, fdbs_form);
 	tcase_add_test(tc, sl2vl_form);

@@ -335,7 +335,6 @@ int main(void)
 	Suite *s = suite_create("tables and GUIDs");
 	TCase *tc = tcase_create("text");
 
-	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, opensm_dump);
 	tcase_add_test(tc, ibroute_dump);

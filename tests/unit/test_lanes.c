@@ -453,7 +453,6 @@ int main(void)
 	Suite *s = suite_create("virtual lanes");
 	TCase *tc = tcase_create("lanes");
 
-	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc, against_naive, 0, 3);
 	tcase_add_test(tc, ring_dateline);
 	tcase_add_test(tc, unreported);

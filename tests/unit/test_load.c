@@ -719,7 +719,6 @@ int main(void)
 	Suite *s = suite_create("link load");
 	TCase *tc = tcase_create("load");
 
-	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc, against_naive, 0, (int)trees_runs(8));
 	tcase_add_test(tc, same_for_any_team);
 	tcase_add_test(tc, non_blocking);

@@ -600,7 +600,6 @@ int main(void)
 	Suite *s = suite_create("nominal");
 	TCase *tc = tcase_create("all");
 
-	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, first_sight);
 	tcase_add_test(tc, faults_are_no_growth);
 	tcase_add_test(tc, hosts_without_link);

@@ -337,7 +337,6 @@ int main(void)
 	Suite *s = suite_create("state file");
 	TCase *tc = tcase_create("all");
 
-	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, torn_at_every_offset);
 	tcase_add_test(tc, every_byte_damaged);
 	tcase_add_test(tc, nonsense_inside);

@@ -223,7 +223,6 @@ int main(void)
 	Suite *s = suite_create("the plugin's nominal fabric");
 	TCase *tc = tcase_create("all");
 
-	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, test_master_again, 0, 2);
 	tcase_add_loop_test(tc, test_newest, 0, 2);
 	tcase_add_loop_test(tc, test_other_fabric, 0, 2);

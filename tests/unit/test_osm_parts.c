@@ -202,7 +202,6 @@ int main(void)
 	Suite *s = suite_create("osm_parts");
 	TCase *t = tcase_create("parts");
 
-	tcase_set_timeout(t, 60);
 	tcase_add_test(t, test_sweep_due);
 	tcase_add_test(t, test_sweep_always_comes);
 	tcase_add_loop_test(t, test_routes, 0, 40);

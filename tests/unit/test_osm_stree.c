@@ -223,7 +223,6 @@ int main(void)
 	Suite *s = suite_create("osm_stree");
 	TCase *t = tcase_create("stree");
 
-	tcase_set_timeout(t, 60);
 	tcase_add_test(t, test_exhaustive);
 	tcase_add_test(t, test_spread);
 	tcase_add_test(t, test_nomem);

@@ -697,7 +697,6 @@ int main(void)
 	TCase *t = tcase_create("reach");
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	tcase_set_timeout(t, 0);
 	tcase_add_test(t, random_fabrics);
 	tcase_add_test(t, damaged_real_fabrics);
 	tcase_add_test(t, manager_on_every_kind_of_node);

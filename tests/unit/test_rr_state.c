@@ -564,7 +564,6 @@ int main(void)
 	Suite *suite = suite_create("rr_state");
 	TCase *t = tcase_create("state machine");
 
-	tcase_set_timeout(t, 60);
 	tcase_add_test(t, test_every_pair);
 	tcase_add_test(t, test_gather);
 	tcase_add_test(t, test_sweep_comes);

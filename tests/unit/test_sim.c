@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "lib/suite.h"
 #include "unit/check_net.h"
 #include <ftr/ftr.h>
 
@@ -746,10 +747,7 @@ int main(void)
 {
 	Suite *s = suite_create("sim");
 	TCase *c = tcase_create("sim");
-	SRunner *r = srunner_create(s);
-	int failed;
 
-	tcase_set_timeout(c, 120);
 	tcase_add_test(c, latency);
 	tcase_add_test(c, slow_input);
 	tcase_add_test(c, credit_stall);
@@ -771,8 +769,5 @@ int main(void)
 	tcase_add_test(c, refused);
 	tcase_add_test(c, out_of_memory);
 	suite_add_tcase(s, c);
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

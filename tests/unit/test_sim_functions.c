@@ -779,7 +779,6 @@ int main(void)
 	Suite *s = suite_create("sim_functions");
 	TCase *c = tcase_create("functions");
 
-	tcase_set_timeout(c, 300);
 	tcase_add_test(c, no_faults);
 	tcase_add_loop_test(c, links_small, 0, 2 * N_FUNCTIONS);
 	tcase_add_loop_test(c, links_pairs, 0, N_FUNCTIONS);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/core.h"
+#include "lib/suite.h"
 #include "lib/trees.h"
 #include "models/immunet.h"
 #include <ftr/ftr.h>
@@ -750,12 +751,9 @@ int main(void)
 {
 	Suite *s = suite_create("sim_immunet");
 	TCase *c = tcase_create("immunet");
-	SRunner *r = srunner_create(s);
 	/* without the largest shape if FTR_RUNS asks for less */
 	int first = trees_runs(2) < 2, end = (int)FTR_ARRAY_LEN(shapes);
-	int failed;
 
-	tcase_set_timeout(c, 120);
 	tcase_add_test(c, figure_5);
 	tcase_add_test(c, figure_6);
 	tcase_add_test(c, whole);
@@ -770,8 +768,5 @@ int main(void)
 	tcase_add_test(c, control_packets);
 	tcase_add_test(c, every_way);
 	suite_add_tcase(s, c);
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

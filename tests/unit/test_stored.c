@@ -291,7 +291,7 @@ START_TEST(senseless)
 			taken++;
 		free(b.at);
 	}
-	ck_assert_uint_gt(taken, 0);	/* some files passed the first checks */
+	runs_show(taken > 0);	/* some files passed the first checks */
 	free(whole.at);
 }
 END_TEST
@@ -326,7 +326,6 @@ int main(void)
 	TCase *c = tcase_create("all");
 
 	printf("seeds from %" PRIu64 "\n", trees_first_seed());
-	tcase_set_timeout(c, 120);
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_test(c, read_again);
 	tcase_add_loop_test(c, cut_or_changed, 0, 2);

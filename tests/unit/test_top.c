@@ -20,7 +20,7 @@
 
 const struct cli_cmd *const cli_commands[] = { NULL };	/* stands in for main.c */
 
-#define PATIENCE_S 20
+#define PATIENCE_S 600
 
 /* ---- files ----------------------------------------------------------------- */
 
@@ -511,7 +511,6 @@ int main(void)
 	TCase *tc = tcase_create("terminal");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_set_timeout(tc, 8 * PATIENCE_S);
 	tcase_add_test(tc, follows_the_files);
 	tcase_add_test(tc, missing_and_torn_files);
 	tcase_add_test(tc, fits_any_window);

@@ -52,7 +52,9 @@ static struct fake *start(void)
 {
 	atomic_store(&ran, 0);
 	atomic_store(&freed, 0);
-	return fake_new(&(struct fake_opts){ .pgft = "2;2,2;1,2;1,1" });
+	return fake_new(&(struct fake_opts){
+		.pgft = "2;2,2;1,2;1,1", .real_time = true
+	});
 }
 
 START_TEST(bounded)
@@ -143,7 +145,6 @@ int main(void)
 	Suite *s = suite_create("writer");
 	TCase *t = tcase_create("all");
 
-	tcase_set_timeout(t, 120);
 	tcase_add_test(t, bounded);
 	tcase_add_test(t, newest_counts);
 	tcase_add_test(t, series_of_failures);

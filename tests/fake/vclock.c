@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * A clock that stands still while a thread works.
+ *
+ * It counts the threads of the fake host and of the plugin that are busy.  When all
+ * of them wait, time goes on to the next moment for which one waits, and that thread
+ * becomes busy again.  So a computation takes no time, a packet takes exactly the
+ * delay that the test gives it, and a timeout expires only if the answer is not to
+ * come before it, however slow the machine is.  A test in which nothing is left to
+ * happen takes no time.
+ *
+ *	busy	every thread started with ibf_thread_start, the test's thread, and
+ *		every message in OpenSM's dispatcher until it is handled, unless its
+ *		handler waits for OpenSM's lock
+ *	waits	in ibf_cond_wait or ibf_thread_join, and in fake_pause
+ *
+ * A thread in fake_pause polls a state.  It becomes busy, and may look again, each
+ * time when all others wait and one of them has worked since it last looked; time
+ * goes on only when no such thread is left.  Other blocking calls (mutexes, files)
+ * count as work.  Threads that the clock does not know (the planner of ddlr) take no
+ * part: to wait for them, a thread stays busy and polls in real time.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fake/host.h"
+#include "osm/clock.h"
+
+/* Held answers wait for longer than this; time never gets there by itself. */
+#define FOREVER 1e11
+/* No two readings are equal, so that "before" and "after" are always different. */
+#define TICK_MS 1e-6
+/* Interval in which fake_pause looks in any case: the state may be reached while a
+ * thread is busy, for example while it waits for OpenSM's lock. */
+#define LOOK_NS 2000000
+
+struct waiter {
+	struct waiter *next;
+	pthread_cond_t *on;	/* NULL: fake_pause */
+	double when;		/* negative: without limit */
+	uint64_t seen;		/* fake_pause: value of steps at its last look */
+	bool woken, late;
+	pthread_cond_t cond;
+};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static double now_ms;
+static unsigned int busy;	/* threads */
+static unsigned int messages, blocked;
+static uint64_t steps;		/* grows whenever a thread stops working */
+static struct waiter *waiters;
+
+static void wake_one(struct waiter *w, bool late)
+{
+	w->woken = true;
+	w->late = late;
+	busy++;
+	pthread_cond_signal(&w->cond);
+}
+
+/* Let those look that have not seen the present state. */
+static bool wake_lookers(void)
+{
+	bool some = false;
+
+	for (struct waiter *w = waiters; w; w = w->next)
+		if (!w->woken && !w->on && w->seen != steps) {
+			wake_one(w, false);
+			some = true;
+		}
+	return some;
+}
+
+/* The next moment for which a thread waits. */
+static double next_moment(void)
+{
+	double next = FOREVER;
+
+	for (struct waiter *w = waiters; w; w = w->next)
+		if (w->on && !w->woken && w->when >= 0 && w->when < next)
+			next = w->when;
+	return next;
+}
+
+static void go_on(void)
+{
+	double next = next_moment();
+
+	if (next >= FOREVER)
+		return;		/* an unknown thread may still do something */
+	if (next > now_ms)
+		now_ms = next;
+	for (struct waiter *w = waiters; w; w = w->next)
+		if (w->on && !w->woken && w->when >= 0 && w->when <= now_ms)
+			wake_one(w, true);
+}
+
+/* Messages wait for each other; so none is handled while one is blocked. */
+static bool all_wait(void)
+{
+	return !busy && (!messages || blocked);
+}
+
+static void stopped_working(void)
+{
+	if (all_wait() && !wake_lookers())
+		go_on();
+}
+
+static void add(struct waiter *w)
+{
+	pthread_cond_init(&w->cond, NULL);
+	w->next = waiters;
+	waiters = w;
+}
+
+static void removed(struct waiter *w)
+{
+	struct waiter **at = &waiters;
+
+	while (*at != w)
+		at = &(*at)->next;
+	*at = w->next;
+	pthread_cond_destroy(&w->cond);
+}
+
+/* ---- the clock ------------------------------------------------------------- */
+
+static double virtual_now(void)
+{
+	double now;
+
+	pthread_mutex_lock(&mutex);
+	now = now_ms += TICK_MS;
+	pthread_mutex_unlock(&mutex);
+	return now;
+}
+
+static bool virtual_wait(pthread_cond_t *cond, pthread_mutex_t *held,
+			 double when)
+{
+	struct waiter w = { .on = cond, .when = when };
+
+	pthread_mutex_lock(&mutex);
+	if (when >= 0 && when <= now_ms) {
+		pthread_mutex_unlock(&mutex);
+		return false;
+	}
+	add(&w);
+	pthread_mutex_unlock(held);
+	steps++;
+	busy--;
+	stopped_working();
+	while (!w.woken)
+		pthread_cond_wait(&w.cond, &mutex);
+	removed(&w);
+	pthread_mutex_unlock(&mutex);
+	pthread_mutex_lock(held);
+	return !w.late;
+}
+
+static void virtual_wake(pthread_cond_t *cond)
+{
+	pthread_mutex_lock(&mutex);
+	for (struct waiter *w = waiters; w; w = w->next)
+		if (w->on == cond && !w->woken)
+			wake_one(w, false);
+	pthread_mutex_unlock(&mutex);
+}
+
+static void change(unsigned int *count, int by)
+{
+	pthread_mutex_lock(&mutex);
+	*count += (unsigned int)by;
+	steps++;
+	stopped_working();
+	pthread_mutex_unlock(&mutex);
+}
+
+void fake_messages(int more)
+{
+	change(&messages, more);
+}
+
+void fake_blocked(int more)
+{
+	change(&blocked, more);
+}
+
+struct thread {
+	void *(*run)(void *);
+	void *arg;
+};
+
+static void *thread_main(void *arg)
+{
+	struct thread t = *(struct thread *)arg;
+	void *result;
+
+	free(arg);
+	result = t.run(t.arg);
+	change(&busy, -1);
+	return result;
+}
+
+static int virtual_start(pthread_t *thread, void *(*run)(void *), void *arg)
+{
+	struct thread *t = malloc(sizeof(*t));
+	int failed;
+
+	if (!t)
+		return ENOMEM;
+	*t = (struct thread){ run, arg };
+	change(&busy, 1);
+	failed = pthread_create(thread, NULL, thread_main, t);
+	if (failed) {
+		change(&busy, -1);
+		free(t);
+	}
+	return failed;
+}
+
+static void virtual_join(pthread_t thread)
+{
+	change(&busy, -1);
+	pthread_join(thread, NULL);
+	change(&busy, 1);
+}
+
+static const struct ibf_clock virtual_clock = {
+	.now = virtual_now, .wait = virtual_wait, .wake = virtual_wake,
+	.start = virtual_start, .join = virtual_join,
+};
+
+static bool is_virtual(void)
+{
+	return ibf_clock == &virtual_clock;
+}
+
+void fake_clock(bool virtual)
+{
+	now_ms = 1000;
+	busy = 1;	/* the test's thread */
+	messages = blocked = 0;
+	ibf_clock = virtual ? &virtual_clock : &ibf_real_clock;
+}
+
+/* ---- polling ---------------------------------------------------------------- */
+
+static double real_ms(void)
+{
+	return ibf_real_clock.now();
+}
+
+struct fake_look fake_look(void)
+{
+	struct fake_look l = { .until = real_ms() + FAKE_PATIENCE_MS };
+
+	pthread_mutex_lock(&mutex);
+	l.seen = ++steps;
+	pthread_mutex_unlock(&mutex);
+	return l;
+}
+
+/* Wait for LOOK_NS of real time at most; true: woken. */
+static bool look_wait(struct waiter *w)
+{
+	struct timespec end;
+
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_nsec += LOOK_NS;
+	if (end.tv_nsec >= 1000000000) {
+		end.tv_nsec -= 1000000000;
+		end.tv_sec++;
+	}
+	while (!w->woken)
+		if (pthread_cond_timedwait(&w->cond, &mutex, &end))
+			break;
+	return w->woken;
+}
+
+bool fake_pause(struct fake_look *l)
+{
+	struct waiter w = { .when = -1, .seen = l->seen };
+	bool woken;
+
+	if (real_ms() > l->until)
+		fake_fail("a state is not reached within 20 minutes");
+	if (!is_virtual()) {
+		usleep(200);
+		return true;
+	}
+	pthread_mutex_lock(&mutex);
+	add(&w);
+	busy--;
+	stopped_working();
+	woken = look_wait(&w);
+	l->over = !woken && all_wait() && next_moment() >= FOREVER;
+	if (!woken)
+		busy++;
+	l->seen = steps;
+	removed(&w);
+	pthread_mutex_unlock(&mutex);
+	return woken;
+}
+
+void fake_let_others_work(void)
+{
+	struct fake_look l = fake_look();
+
+	l.seen = 0;
+	while (!fake_pause(&l))
+		l.seen = 0;
+}
