@@ -7,12 +7,12 @@ BEGIN {
 		"naive1 naive2 local1 local2" : \
 		"physical full local2 local1 updown", curve, " ")
 	split("#555555 #1b7837 #2166ac #d95f02 #b2182b", colour, " ")
-	says["physical"] = "cables connect"
+	says["physical"] = "links connect"
 	says["full"] = "full routing, ddlr"
 	says["updown"] = "full routing, up/down"
-	says["local1"] = "local, one lane"
+	says["local1"] = "local, one VL"
 	says["local2"] = "local, turn bit"
-	says["naive1"] = "unchecked, one lane"
+	says["naive1"] = "unchecked, one VL"
 	says["naive2"] = "unchecked, turn bit"
 }
 NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }

@@ -14,8 +14,8 @@
  * memory. */
 static _Atomic int *skips;
 
-/* Check ends a case after this time.  Only a case that hangs gets there, however
- * slow the machine; Check's own default is 4 s. */
+/* Check ends a case after this time.  On any machine, only a case that hangs takes so
+ * long; Check's own default is 4 s. */
 #define LIMIT_S "3600"
 
 __attribute__((constructor)) static void start(void)

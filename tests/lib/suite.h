@@ -21,10 +21,10 @@ int run_suite(Suite *s);
 void skip_case(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * What some of the fabrics of a random test must show, or the test would prove
- * nothing: "cycles > 0".  It fails only in a full run from the default seed, where
- * the outcome is always the same.  With fewer runs (FTR_RUNS=1/N) or another
- * FTR_SEED it depends on luck, and is only printed.
+ * A condition that some fabrics of a random test must meet, because otherwise the test
+ * would prove nothing: "cycles > 0".  The test fails only in a full run from the default
+ * seed, where the outcome is always the same.  With fewer runs (FTR_RUNS=1/N) or another
+ * FTR_SEED the outcome depends on chance, and is only printed.
  */
 #define runs_show(expr) check_shown(expr, #expr, __FILE__, __LINE__)
 void check_shown(bool is, const char *what, const char *file, int line);

@@ -256,7 +256,8 @@ static bool not_of_switch_0(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 	return s && !(port->peer_kind == FTR_PEER_SW && !port->peer);
 }
 
-/* The tables of the others still follow one shape, which the fast path needs. */
+/* One switch has no links: the tables of the other switches still follow one shape, which
+ * the fast path needs. */
 START_TEST(a_switch_without_links)
 {
 	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;

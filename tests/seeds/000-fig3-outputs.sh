@@ -15,7 +15,7 @@ if [[ $long ]]; then
 		'a queue for each input; of 1:-M virtual -o 1')
 fi
 {
-	echo 'switch,link faults,packets a cycle,lost per fault %,latency,of that without faults,left out %'
+	echo 'switch,link faults,packets per cycle,lost per fault %,latency,of that without faults,left out %'
 	for how in "${switches[@]}"; do
 		read -r -a options <<<"${how#*:}"
 		"$build/outputs" -r $runs -n $faults -l 100 "${options[@]}" \

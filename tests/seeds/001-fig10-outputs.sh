@@ -25,7 +25,7 @@ value() {
 # counts LOADS [OPTION...]: a table with both trees.
 counts() {
 	local t l
-	echo 'tree,load %,function,faults,deadlock %,packets a cycle,cable one way,queue one way,one way,both ways,both queues'
+	echo 'tree,load %,function,faults,deadlock %,packets per cycle,link one way,queue one way,one way,both ways,both queues'
 	for t in 4-ary-3 2-ary-6; do
 		for l in $1; do
 			[[ $long || $t == 4-ary-3 || $l == 60 ]] || continue
@@ -63,7 +63,7 @@ counts '40 70 100' -e >"$out/001-fig10-outputs-head.csv"
 # Other designs of such a switch, at full load.  1 fault: the network runs without faults
 # (the last fault only selects the link); 11 faults: with ten.
 {
-	echo 'switch,tree,det-links: packets a cycle,adaptive-links,det-links: both ways,adaptive-links,adaptive-links with 10 faults: deadlock %'
+	echo 'switch,tree,det-links: packets per cycle,adaptive-links,det-links: both ways,adaptive-links,adaptive-links with 10 faults: deadlock %'
 	for how in \
 		'one queue:' \
 		'one queue; place free when the head has left:-e' \

@@ -17,7 +17,7 @@ connected() {
 		cat rows
 		# physical connectivity, as one more scheme
 		awk -F, -v OFS=, -v first="$1" '
-		$1 == first { $1 = "cables"; $9 = $4 ? 0 : 1; $10 = ""; print }' rows
+		$1 == first { $1 = "links"; $9 = $4 ? 0 : 1; $10 = ""; print }' rows
 	} | table '100 * (!stuck && !no_way && !wire && !queue)' >"$out/$csv.csv"
 }
 
@@ -51,4 +51,4 @@ csv=001-fig11-2ary-6tree
 claim '2-ary 6-tree: det-links connects at least as many sets as reconfiguration' \
 	"$(at $csv 4 det-links) >= $(at $csv 4 dmodc)"
 claim 'local repairs with the turn bit connect nearly all sets that links connect' \
-	"$(at $csv 4 ddlr2) >= 0.9 * $(at $csv 4 cables)"
+	"$(at $csv 4 ddlr2) >= 0.9 * $(at $csv 4 links)"

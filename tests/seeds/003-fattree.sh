@@ -46,7 +46,7 @@ part() {
 rate() { awk -v b="$1" -v us="$2" 'BEGIN { printf "%.4g\n", b / 4 / (us / 0.00032) }'; }
 
 {
-	echo "what,bytes a packet,us to send again,us to the last new entry,packets lost,lost after that,phits a cycle before,after,loss %"
+	echo "what,bytes per packet,us to send again,us to the last new entry,packets lost,lost after that,phits per cycle before,after,loss %"
 	for p in 20 512; do
 		g=("immunet-$p"-*)
 		b=$(mean 2 $((warm / 2)) "$warm" "${g[@]}")

@@ -23,8 +23,8 @@ series 2 "room for 3 at sources=8-3-*" "room for 1=8-0-*" >"$out/003-fig10-8x8.c
 series 2 "room for 3 at sources=16-3-*" ${long:+"room for 1=16-0-*"} \
 	>"$out/003-fig10-16x16.csv"
 for k in 8 16; do
-	plot "003-fig10-${k}x$k" "One cable dies, ${k}x$k torus, full load" \
-		cycles "phits a cycle"
+	plot "003-fig10-${k}x$k" "One link fails, ${k}x$k torus, full load" \
+		cycles "phits per cycle"
 done
 
 before() { mean 2 $((warm / 2)) "$warm" "$@"; }
@@ -55,7 +55,7 @@ variants=(
 	"8 cycles a router:inject=3 router=8"
 	"a queue for each output:inject=3 voq=1"
 	"one ring from the start:inject=3 one_ring=1"
-	"lane 1 outside the ring idle:inject=3 one_lane=1"
+	"VL 1 outside the ring idle:inject=3 one_lane=1"
 	"into the ring while others are busy:inject=3 eager=1"
 	"not drained:inject=3 no_drain=1"
 )

@@ -18,8 +18,8 @@ for s in "${seeds[@]}"; do
 done | runs
 for k in 8 16; do
 	series 3 "${k}x$k=$k-*" >"$out/003-fig11-${k}x$k.csv"
-	plot "003-fig11-${k}x$k" "One cable dies, ${k}x$k torus, full load" \
-		cycles "cables crossed, mean"
+	plot "003-fig11-${k}x$k" "One link fails, ${k}x$k torus, full load" \
+		cycles "links crossed, mean"
 done
 
 # Before a fault all paths are shortest: the mean distance of k x k, k even, is

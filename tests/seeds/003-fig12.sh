@@ -54,5 +54,5 @@ series 2 "1=links-1-0-*" "3=links-3-0-*" "9=links-9-0-*" "17=links-17-0-*" \
 	"33=links-33-0-*" "65=links-65-0-*" | head -n 82 >"$out/003-fig12-links.csv"
 series 2 "1=switches-1-0-*" "3=switches-3-0-*" "6=switches-6-0-*" \
 	"12=switches-12-0-*" | head -n 82 >"$out/003-fig12-routers.csv"
-plot 003-fig12-links "Dead cables at once, 8x8 torus, full load" cycles "phits a cycle"
-plot 003-fig12-routers "Dead routers at once, 8x8 torus, full load" cycles "phits a cycle"
+plot 003-fig12-links "Failed links, all at once, 8x8 torus, full load" cycles "phits per cycle"
+plot 003-fig12-routers "Failed routers, all at once, 8x8 torus, full load" cycles "phits per cycle"

@@ -63,5 +63,5 @@ done
 		echo "$inject,$b,$(least "$warm" "${g[@]}"),$a,$(loss "$b" "$a")"
 	done
 } >"$out/003-fig13-room.csv"
-plot 003-fig13-links "Dead cables at once, 16x16 torus, full load" cycles "phits a cycle"
-plot 003-fig13-gaps "35 dead cables, 16x16 torus, full load" cycles "phits a cycle"
+plot 003-fig13-links "Failed links, all at once, 16x16 torus, full load" cycles "phits per cycle"
+plot 003-fig13-gaps "35 failed links, 16x16 torus, full load" cycles "phits per cycle"

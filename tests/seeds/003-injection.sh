@@ -17,13 +17,13 @@ if [[ $long ]]; then
 	variants=(
 		"no restriction:"
 		"no restriction; load 0.36:load=0.36"
-		"start by adaptive lanes only:adaptive_start=1"
+		"start by adaptive VLs only:adaptive_start=1"
 		"8 packets of a host under way:window=8"
 		"12 packets:window=12"
 		"13 packets:window=13"
 		"16 packets:window=16"
 		"transit first:transit_first=1"
-		"transit first; start by adaptive lanes only:transit_first=1 adaptive_start=1"
+		"transit first; start by adaptive VLs only:transit_first=1 adaptive_start=1"
 		"transit first; 3 moves:transit_first=1 moves=3"
 		"transit first; 3 moves; buffers of 3:transit_first=1 moves=3 buffer=3"
 		"transit first; 3 moves; buffers of 2:transit_first=1 moves=3 buffer=2"
@@ -42,7 +42,7 @@ for i in "${!variants[@]}"; do
 	done
 done | runs
 {
-	echo "variant,8x8 before,8x8 after,8x8 loss %,16x16 before,16x16 after,16x16 loss %${long:+,35 cables: dip %,35 cables: loss %}"
+	echo "variant,8x8 before,8x8 after,8x8 loss %,16x16 before,16x16 after,16x16 loss %${long:+,35 links: dip %,35 links: loss %}"
 	for i in "${!variants[@]}"; do
 		line=${variants[i]%%:*}
 		for k in 8 16; do

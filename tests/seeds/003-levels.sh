@@ -24,7 +24,7 @@ share() {
 		END { printf "%.4g\n", 100 * n / all }' "$@"
 }
 {
-	echo "dead cables,as in the paper,at least the level taken"
+	echo "failed links,as in the paper,at least the level adopted"
 	for n in "${cables[@]}"; do
 		echo "$n,$(share 1-"$n"-*),$(share 0-"$n"-*)"
 	done

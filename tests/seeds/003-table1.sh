@@ -31,7 +31,7 @@ base="inject=3 warm=$warm part=1000"
 	echo "cycles to the last new entry,9945,$(told updated 8-[0-9]),36125,$(told updated 16-[0-9])"
 	echo "cycles to the last control packet,,$(told finished 8-[0-9]),,$(told finished 16-[0-9])"
 	echo "cycles until all rings are open,,$(told opened 8-[0-9]),,$(told opened 16-[0-9])"
-	echo "distance packets for every shortest way,,$(told distance 8-every),,"
+	echo "distance packets for every shortest path,,$(told distance 8-every),,"
 } >"$out/003-table1.csv"
 
 row() { at 003-table1 "$1" "$2"; }

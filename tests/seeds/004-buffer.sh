@@ -37,7 +37,7 @@ for n in "${rooms[@]}"; do
 	echo "$n,$(carried ddr "$n" 2048),$(carried ddr "$n" 2048 "${still[@]}"),$(carried ddr "$n" 512),$(carried edr "$n" 2048),$(carried ddr "$n" 2048 --queues fifo),$(carried ddr "$n" 2048 --pattern shift --shift 9)"
 done >>"$out/004-buffer.csv"
 plot 004-buffer 'Uniform traffic, by the room of an input' \
-	'room of a lane, packets' 'hosts, per cent of capacity'
+	'room of a VL, packets' 'hosts, per cent of capacity'
 
 v() { at 004-buffer "$1" "$2"; }
 claim 'buffers of 4 packets: uniform traffic loses 10 % or more of its throughput' \

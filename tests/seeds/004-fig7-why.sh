@@ -18,7 +18,7 @@ own=(--vls 2 --host-sl 1)
 tree "$shape"
 # Throughput of the hosts at the right ends with stock ftree, for each value of an option.
 csv=$out/004-fig7-right-ends.csv
-echo 'option,value,one lane,two lanes' >"$csv"
+echo 'option,value,one VL,two VLs' >"$csv"
 # right_ends OPTION VALUE...: write a row for each value.
 right_ends() {
 	local option=$1 v line
@@ -48,7 +48,7 @@ claim 'ports 0 at 1x SDR: they do not' \
 # Part (a) again on three levels, where far more pairs of switches have no up/down path; all
 # of these share the subtree.
 tree "$deep"
-figure 004-fig7c 'Three levels, all on one lane' '' 92.93
+figure 004-fig7c 'Three levels, all on one VL' '' 92.93
 c() { at 004-fig7c "$1" "$2"; }
 claim 'three levels: at a tenth of the load sftree costs hosts nothing' \
 	"$(c 10 'sftree hosts') > $(c 0 'sftree hosts') - 1"

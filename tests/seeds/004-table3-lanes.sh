@@ -11,7 +11,7 @@
 . "$here/sftree.sh"
 
 csv=$out/004-table3-lanes.csv
-echo 'tree,engine,lanes,room of a lane,paper,by the worst link,hosts alone,hosts with switches,deadlocks' >"$csv"
+echo 'tree,engine,VLs,room of a VL,paper,by the worst link,hosts alone,hosts with switches,deadlocks' >"$csv"
 
 # rows NAME ENGINE PAPER VLS [OPTION...]
 rows() {

@@ -18,7 +18,7 @@ fi
 # first, or a random one.  Hosts alone; with switches on the same VL; with switches on a VL
 # of their own.
 sssp_csv=$out/004-table3-sssp.csv
-echo 'tree,switches and ties,flows on the worst link,by the worst link,alone,with,deadlocks,with on two lanes,deadlocks' >"$sssp_csv"
+echo 'tree,switches and ties,flows on the worst link,by the worst link,alone,with,deadlocks,with on two VLs,deadlocks' >"$sssp_csv"
 # sssp_rows NAME SHAPE
 sssp_rows() {
 	local name=$1 dir=$T/sssp kind flows n
@@ -52,7 +52,7 @@ sssp_rows '648 + rack switches' "$deep"
 # Flows between ports 0 on the link with most of them, and the bandwidth of these flows, of
 # 16 Gbit/s, when each port 0 sends 2 Gbit/s spread evenly over all others.
 flows_csv=$out/004-table3-switch-flows.csv
-echo 'tree,engine,pairs of switches,without a path,flows on the worst cable,Gbit/s of 16' >"$flows_csv"
+echo 'tree,engine,pairs of switches,without a path,flows on the worst link,Gbit/s of 16' >"$flows_csv"
 # flow_rows NAME SHAPE
 flow_rows() {
 	local dir=$T/flows engine

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree doctor: every check finds the fault that it is for.
+ * ibfattree doctor: every check finds the fault for which it was made.
  *
- * planted[] has one fault for each check.  A check without one fails the test.  The
+ * planted[] has one fault for each check.  If it has none for a check, the test fails.  The
  * functions of libibumad and libibverbs are replaced in this program, so that the checks
  * of this node can be tested without an adapter.
  */
