@@ -177,9 +177,9 @@ static uint32_t recommend(const struct doctor *d, struct line *l)
 		return 0;
 	l[n++] = (struct line){ "event_plugin_name ibfattree",
 				"loads the plugin with its engines" };
-	snprintf(l[n].text, sizeof(l[n].text), "routing_engine %s,updn",
+	snprintf(l[n].text, sizeof(l[n].text), "routing_engine %s,updn,no_fallback",
 		 engine);
-	snprintf(l[n].reason, sizeof(l[n].reason), "%s; updn routes if %s refuses",
+	snprintf(l[n].reason, sizeof(l[n].reason), "%s; updn routes if %s refuses, and min-hop, which can deadlock, never",
 		 d->best ? "the fewest unreachable pairs and the best balance above" :
 		 "the default", engine);
 	n++;
