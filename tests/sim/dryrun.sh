@@ -152,3 +152,71 @@ case_save_restore() {
 	expect 2 "$T/nothing" restore "$T/nothing" -o "$T/x"
 	osm_stop sm
 }
+
+# docs/rollout.md, from the first look to production and back.  Every command of ibfattree
+# on that page is run as it is written there, except for the directories.
+case_rollout() {
+	local page=$top/docs/rollout.md ran=0
+	# on_page REGEX: the lines of the page that match, with directories of this test
+	on_page() {
+		grep -E "^    $1" "$page" | sed "s|^    ||; s| *#.*||
+			s|/var/backups|$T|g; s|/etc/opensm|$T|g"
+	}
+	# run_line REGEX: run the command of the page
+	run_line() {
+		local line status=0
+		line=$(on_page "$1")
+		[[ -n $line && $line != *$'\n'* ]] ||
+			fail "not one line '$1' in $page: $line"
+		PATH=$SIM_BUILD:$PATH OSM_CACHE_DIR=$SIM_DIR/sm \
+			LD_LIBRARY_PATH=$SIM_BUILD/.libs in_sim bash -c "$line" \
+			>"$T/out" 2>"$T/err" || status=$?
+		((status == 0)) ||
+			fail "exit status $status: $line: $(cat "$T/out" "$T/err")"
+		: $((++ran))
+	}
+	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 75
+	sim_start "$T/sim" "$T/fabric.net"
+	osm_start sm <<<'routing_engine minhop'
+	osm_wait sm "$patience" 'SUBNET UP'
+
+	run_line 'ibfattree doctor$'
+	grep -q '^recommended for opensm.conf' "$T/out"
+	run_line 'ibfattree save'
+	run_line 'ibfattree route --live'
+	grep -q 'any order' "$T/out" || fail "no 'any order': $(cat "$T/out")"
+	grep -q 'credit loops' "$T/out" || fail "no 'credit loops': $(cat "$T/out")"
+	run_line 'ibfattree whatif --live'
+	walk before
+	osm_stop sm
+
+	echo 'observe yes' >"$T/ibfattree.conf"
+	osm_start sm < <(on_page 'event_plugin_name'
+		on_page 'routing_engine'; on_page 'event_plugin_options')
+	osm_wait sm "$patience" 'SUBNET UP'
+	logged IBF001
+	logged IBF020
+	routed_by minhop
+	walk canary
+	same before canary
+	osm_stop sm
+
+	: >"$T/ibfattree.conf"
+	osm_start sm < <(on_page 'event_plugin_name'
+		on_page 'routing_engine'; on_page 'event_plugin_options')
+	osm_wait sm "$patience" 'SUBNET UP'
+	logged IBF002
+	routed_by dmodc
+	walk production
+	run_line 'ibfattree doctor &&'
+	run_line 'ibfattree restore'
+	osm_stop sm
+	osm_start sm < <(sed -n 's/^  \([a-z].*\)/\1/p' "$T/out")
+	osm_wait sm "$patience" 'SUBNET UP'
+	routed_by file
+	walk back
+	same before back
+	osm_stop sm
+	((ran == $(on_page 'ibfattree ' | wc -l))) ||
+		fail "$ran commands were run, but $page has others"
+}

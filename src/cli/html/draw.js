@@ -334,7 +334,7 @@ function drawChosen(load) {
 		if (d !== undefined) {
 			const e = ends(LINKS[d >> 1]);
 			stroke([LINKS[d >> 1]], colour.fg, 2.5);
-			label(`most loaded: ${num(load.load[d])} flows`, e.x0 + (e.x1 - e.x0) * 0.4, e.y0 + (e.y1 - e.y0) * 0.4, colour.fg);
+			label(`most loaded: ${plural(load.load[d], 'flow')}`, e.x0 + (e.x1 - e.x0) * 0.4, e.y0 + (e.y1 - e.y0) * 0.4, colour.fg);
 		}
 	}
 	for (const d of set.cycle)

@@ -79,7 +79,7 @@ function histogram(k, load) {
 	const most = Math.max(1, ...a, ...b);
 	const root = svg('svg', {
 		viewBox: `0 0 ${w} ${h}`, width: '100%', role: 'img',
-		'aria-label': `Links by load: the most loaded carries ${num(load.max)} flows, the lower bound is ${num(boundOf(k, load))}`,
+		'aria-label': `Links by load: the most loaded carries ${plural(load.max, 'flow')}, the lower bound is ${num(boundOf(k, load))}`,
 	});
 	const px = (i) => left + (w - left - 4) * i / n;
 	const py = (c) => h - bottom - (h - bottom - top) * c / most;
@@ -95,7 +95,7 @@ function histogram(k, load) {
 	root.append(svg('path', { class: 'least', d: `${way}L${px(n)} ${h - bottom}` }));
 	root.append(svg('line', { class: 'axis', x1: left, x2: w, y1: h - bottom, y2: h - bottom }));
 	root.append(svg('text', { x: left, y: h - 5 }, '0'));
-	root.append(svg('text', { x: w - 4, y: h - 5, 'text-anchor': 'end' }, `${num(n * width - 1)} flows`));
+	root.append(svg('text', { x: w - 4, y: h - 5, 'text-anchor': 'end' }, plural(n * width - 1, 'flow')));
 	root.append(svg('text', { x: left - 4, y: top + 8, 'text-anchor': 'end' }, num(most)));
 	root.append(svg('text', { x: left - 4, y: h - bottom, 'text-anchor': 'end' }, 'links'));
 	return root;

@@ -61,7 +61,7 @@ function drawVerdict() {
 		rows.push(['Missing switches', num(D.fabric.missing_switches)]);
 	if (load) {
 		const d = worst(load, 1)[0];
-		rows.push(['Most loaded link, all-to-all', `${num(load.max)} flows; lower bound ${num(boundOf(state.set, load))}`]);
+		rows.push(['Most loaded link, all-to-all', `${plural(load.max, 'flow')}; lower bound ${num(boundOf(state.set, load))}`]);
 		if (d !== undefined)
 			rows.push(['', go(dirName(d), () => selectLink(d >> 1))]);
 	}
@@ -170,7 +170,7 @@ function drawLoad() {
 	const least = boundOf(state.set, load), k = D.sets[state.set].shift;
 	const times = least && !load.lost ? (load.max / least).toFixed(2) : '';
 	box.replaceChildren(
-		el('p', { id: 'loadline' }, `${PATTERNS[state.pattern]}${state.pattern === 'shift' ? ` (k = ${k})` : ''}: ${num(load.flows)} flows` +
+		el('p', { id: 'loadline' }, `${PATTERNS[state.pattern]}${state.pattern === 'shift' ? ` (k = ${k})` : ''}: ${plural(load.flows, 'flow')}` +
 			`${load.lost ? `, ${num(load.lost)} lost` : ''}; most loaded link ${num(load.max)}, lower bound ${num(least)}${load.lost ? ' if all arrived' : ''}` +
 			`${times ? ` (${times} times)` : ''}`),
 		histogram(state.set, load),
