@@ -184,7 +184,7 @@ static void warn_cache(struct ibf_plugin *p)
 	if (!p->osm->subn.opt.use_ucast_cache || p->cache_warned)
 		return;
 	p->cache_warned = true;
-	ibf_log(p, IBF_UCAST_CACHE, "use_ucast_cache is TRUE: OpenSM may keep old tables and not call the engine after changes at leaf switches");
+	ibf_log(p, IBF_UCAST_CACHE, "use_ucast_cache is TRUE: OpenSM may keep old tables and not call the engine after changes at leaf switches; remove it from opensm.conf");
 }
 
 static uint32_t count_hosts(const struct ftr_shape *sh)

@@ -131,7 +131,7 @@ case_misspelt_engine() {
 	routing_engine dmodcc,updn
 	EOF
 	osm_wait sm "$patience" 'SUBNET UP'
-	logged 'WRN IBF114: routing_engine names "dmodcc", which is no engine; did you mean "dmodc"?'
+	logged 'WRN IBF114: routing_engine names "dmodcc", which is no engine; .*; did you mean "dmodc"?'
 	routed_by updn
 	down
 }
