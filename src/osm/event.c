@@ -43,8 +43,9 @@ static void name_what(const struct rr_repair *r, char *out, size_t size)
 	char more[96] = "";
 
 	if (r->n_links > 1)
-		snprintf(more, sizeof(more), " and %u others (%u down, %u up)%s",
-			 r->n_links - 1, r->n_links - up, up,
+		snprintf(more, sizeof(more), " and %s (%u down, %u up)%s",
+			 ibf_count(r->n_links - 1, "other", "others").s,
+			 r->n_links - up, up,
 			 r->whole == FTR_SW_NONE ? "" :
 			 ", all at one switch");
 	snprintf(out, size, "%s port %u - %s port %u %s%s", ibf_sw_name(f, c->sw).s, c->port,
@@ -62,14 +63,17 @@ static void log_repair(struct ibf_fast *f, const struct rr_repair *r)
 			 r->failed);
 	if (r->pathless)
 		snprintf(pathless, sizeof(pathless),
-			 " (%u have no path now)", r->pathless);
+			 " (%u without a path now)", r->pathless);
 	ibf_log(f->p, r->failed ? IBF_FAST_WRITES : IBF_FAST,
-		"%s %u: %s; %u entries of %u destinations changed%s, %u blocks of %u switches written in %u write steps%s; pairs of leaves: %"
+		"%s %u: %s; %s of %s changed%s, %s of %s written in %s%s; pairs of leaves: %"
 		PRIu64 " lost their path, %" PRIu64
 		" regained one; ms after the trap: ports known %.2f, computed %.2f, checked %.2f, first acknowledged %.2f, last %.2f",
 		r->local ? "local repair" : "fast reroute", r->number, what,
-		r->n_changes, r->lids, pathless, r->blocks, r->switches,
-		r->write_steps, failed, r->lost_pairs, r->regained_pairs,
+		ibf_count(r->n_changes, "entry", "entries").s,
+		ibf_count(r->lids, "destination", "destinations").s, pathless,
+		ibf_count(r->blocks, "block", "blocks").s,
+		ibf_count(r->switches, "switch", "switches").s,
+		ibf_count(r->write_steps, "write step", "write steps").s, failed, r->lost_pairs, r->regained_pairs,
 		r->known_ms, r->computed_ms, r->checked_ms, r->first_ms,
 		r->last_ms);
 	ibf_status_repair(f->p, r);

@@ -260,9 +260,10 @@ void ibf_fast_routed(struct ibf_fast *f, struct ibf_generation *gen)
 	c = f->changes;
 	pthread_mutex_unlock(&f->rr.mutex);
 	if (r)
-		ibf_log(f->p, IBF_RECONCILED, "the sweep after the fast reroute changed %"
-			PRIu64 " entries in %" PRIu64 " blocks of %u switches",
-			c.entries, c.blocks, c.switches);
+		ibf_log(f->p, IBF_RECONCILED, "the sweep after the fast reroute changed %s in %s of %s",
+			ibf_count(c.entries, "entry", "entries").s,
+			ibf_count(c.blocks, "block", "blocks").s,
+			ibf_count(c.switches, "switch", "switches").s);
 	for (; r; r = next) {
 		next = r->next;
 		r->rest.entries = c.entries;

@@ -88,7 +88,7 @@ void ibf_roots_report(struct ibf_plugin *p, const struct ftr_shape *sh)
 	size_t n = 0;
 
 	if (sh->tree.roots_unknown)
-		ibf_log(p, IBF_ROOTS, "root_guid_file %s names no switch of this fabric; ranks are inferred",
+		ibf_log(p, IBF_ROOTS, "root_guid_file %s names no switch of this fabric; ranks are inferred; correct the file",
 			p->roots.path);
 	if (!sh->tree.n_unlisted)
 		return;

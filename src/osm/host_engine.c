@@ -150,8 +150,9 @@ enum ftr_status ibf_generation_new(struct ibf_engine *e,
 		return refuse(e, IBF_SNAPSHOT, err);
 	}
 	if (skips.n)
-		ibf_log(p, IBF_SKIPPED, "%u contradictions in OpenSM's data; these objects are left out or have no LID; first: %s",
-			skips.n, skips.first);
+		ibf_log(p, IBF_SKIPPED, "%s in OpenSM's data; these objects are left out or have no LID; first: %s",
+			ibf_count(skips.n, "contradiction", "contradictions").s,
+			skips.first);
 	t1 = ibf_now_ms();
 	ms->snapshot = t1 - t0;
 	ftr_placement_shape((enum ftr_placement)p->opt.placement, &opts);
@@ -183,7 +184,7 @@ static void warn_cache(struct ibf_plugin *p)
 	if (!p->osm->subn.opt.use_ucast_cache || p->cache_warned)
 		return;
 	p->cache_warned = true;
-	ibf_log(p, IBF_UCAST_CACHE, "use_ucast_cache is TRUE: OpenSM may keep old tables and not call the engine after changes at leaf switches");
+	ibf_log(p, IBF_UCAST_CACHE, "use_ucast_cache is TRUE: OpenSM may keep old tables and not call the engine after changes at leaf switches; remove it from opensm.conf");
 }
 
 static uint32_t count_hosts(const struct ftr_shape *sh)
@@ -208,7 +209,7 @@ struct ibf_result {
 	uint32_t n_turns;	/* extra turns, and the host pairs that they
 				 * connect */
 	uint64_t extra_pairs;
-	ftr_sw root;		/* root leaf of sftree; FTR_SW_NONE: the engine
+	ftr_sw root;		/* root of sftree's order; FTR_SW_NONE: the engine
 				 * has none */
 	uint64_t detours;
 	struct ftr_balance_report balance;	/* hosts 0: no search */
@@ -223,39 +224,46 @@ static void log_routed(const struct ibf_engine *e,
 {
 	const struct ftr_shape *sh = gen->shape;
 	const struct ftr_fabric *f = gen->fabric;
-	char subtree[FTR_NAME_MAX + 96] = "", balance[96] = "", turns[96] = "";
+	char subtree[FTR_NAME_MAX + 128] = "", balance[96] = "", turns[128] = "";
 
 	if (res->root != FTR_SW_NONE)
 		snprintf(subtree, sizeof(subtree),
-			 "; root leaf %s, %" PRIu64
-			 " host pairs on detours", ibf_sw_name(f, res->root).s,
-			 res->detours);
+			 "; root %s, %s on detours",
+			 ibf_sw_name(f, res->root).s,
+			 ibf_count(res->detours, "host pair", "host pairs").s);
 	/* the bound includes pairs that have no path */
 	if (res->balance.hosts && res->balance.bound && !res->unserved.hosts)
 		snprintf(balance, sizeof(balance), "; most loaded link: %.2f times the lower bound",
 			 (double)res->balance.max_after / res->balance.bound);
 
 	if (res->extra_pairs)
-		snprintf(turns, sizeof(turns), "; %u extra turn%s connect%s %"
-			 PRIu64 " host pairs", res->n_turns,
-			 res->n_turns == 1 ? "" : "s",
-			 res->n_turns == 1 ? "s" : "", res->extra_pairs);
+		snprintf(turns, sizeof(turns), "; %s %s",
+			 ibf_count(res->n_turns, "extra turn connects",
+				   "extra turns connect").s,
+			 ibf_count(res->extra_pairs, "host pair",
+				   "host pairs").s);
 	ibf_log(e->plugin, IBF_ROUTED,
-		"%s: %u ranks (%s), %u switches, %u leaves, %u hosts (%u not on leaves), %u LIDs, %u planes, %u pods, %u links between switches (%u horizontal), %u threads; without a path: %" PRIu64 " host pairs, %"
-		PRIu64 " host and switch, %" PRIu64
-		" others%s%s%s; ms: snapshot %.1f, shape %.1f, route %.1f, check %.1f, commit %.1f; changed: %"
-		PRIu64 " entries in %" PRIu64 " blocks of %u switches",
-		e->ops->name, sh->tree.n_ranks,
-		sh->tree.roots_given ? "from root_guid_file" : "inferred", f->n_sw,
-		sh->tree.n_leaf, count_hosts(sh), sh->tree.n_odd, count_lids(f), sh->tree.n_planes,
-		sh->tree.n_pods, f->n_sw_links, sh->tree.n_horizontal,
-		ftr_team_size(e->plugin->team), res->unserved.hosts,
-		res->unserved.mixed, res->unserved.others, turns, subtree,
-		balance,
-		ms->snapshot,
-		ms->shape, ms->route, ms->check, ms->commit,
-		res->changes.entries, res->changes.blocks,
-		res->changes.switches);
+		"%s: %s (%s), %s, %s, %s (%u not on leaves), %s, %s, %s, %s between switches (%u horizontal), %s; without a path: %s, %"
+		PRIu64 " host and switch, %s%s%s%s; ms: snapshot %.1f, shape %.1f, route %.1f, check %.1f, commit %.1f; changed: %s in %s of %s",
+		e->ops->name, ibf_count(sh->tree.n_ranks, "rank", "ranks").s,
+		sh->tree.roots_given ? "from root_guid_file" : "inferred",
+		ibf_count(f->n_sw, "switch", "switches").s,
+		ibf_count(sh->tree.n_leaf, "leaf", "leaves").s,
+		ibf_count(count_hosts(sh), "host", "hosts").s, sh->tree.n_odd,
+		ibf_count(count_lids(f), "LID", "LIDs").s,
+		ibf_count(sh->tree.n_planes, "plane", "planes").s,
+		ibf_count(sh->tree.n_pods, "pod", "pods").s,
+		ibf_count(f->n_sw_links, "link", "links").s,
+		sh->tree.n_horizontal,
+		ibf_count(ftr_team_size(e->plugin->team), "thread", "threads").s,
+		ibf_count(res->unserved.hosts, "host pair", "host pairs").s,
+		res->unserved.mixed,
+		ibf_count(res->unserved.others, "other", "others").s, turns,
+		subtree, balance, ms->snapshot, ms->shape, ms->route, ms->check,
+		ms->commit,
+		ibf_count(res->changes.entries, "entry", "entries").s,
+		ibf_count(res->changes.blocks, "block", "blocks").s,
+		ibf_count(res->changes.switches, "switch", "switches").s);
 }
 
 /* The switch that a port is linked to, or whose own port it is. */
@@ -450,10 +458,14 @@ static enum ftr_status observed(struct ibf_engine *e,
 	const struct ibf_changes *c = &res->changes;
 
 	snprintf(e->refusal, sizeof(e->refusal), "observe is on");
-	ibf_log(e->plugin, IBF_OBSERVED, "%s observes: its tables for %u switches and %u LIDs passed all checks and would change %" PRIu64
-		" entries in %" PRIu64 " blocks of %u switches; without a path: %" PRIu64 " host pairs; the next engine of routing_engine routes",
-		e->ops->name, gen->fabric->n_sw, count_lids(gen->fabric),
-		c->entries, c->blocks, c->switches, res->unserved.hosts);
+	ibf_log(e->plugin, IBF_OBSERVED, "%s observes: its tables for %s and %s passed all checks and would change %s in %s of %s; without a path: %s; the next engine of routing_engine routes",
+		e->ops->name,
+		ibf_count(gen->fabric->n_sw, "switch", "switches").s,
+		ibf_count(count_lids(gen->fabric), "LID", "LIDs").s,
+		ibf_count(c->entries, "entry", "entries").s,
+		ibf_count(c->blocks, "block", "blocks").s,
+		ibf_count(c->switches, "switch", "switches").s,
+		ibf_count(res->unserved.hosts, "host pair", "host pairs").s);
 	return FTR_REFUSED;
 }
 

@@ -165,8 +165,9 @@ static bool build(struct ibf_engine *e, const struct seats *list,
 	write_tree(e->plugin, t, list, mlid);
 	lost = lost_seats(t, list);
 	if (lost)
-		ibf_log(e->plugin, IBF_MCAST_MEMBERS, "%s: multicast group with MLID 0x%04x: %u of %u members are not connected to the others by switches that support multicast",
-			e->ops->name, mlid, lost, list->n + list->n_outside);
+		ibf_log(e->plugin, IBF_MCAST_MEMBERS, "%s: multicast group with MLID 0x%04x: %u of %u members %s not connected to the others by switches that support multicast, and get none of its packets",
+			e->ops->name, mlid, lost, list->n + list->n_outside,
+			lost == 1 ? "is" : "are");
 	return true;
 }
 

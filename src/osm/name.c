@@ -2,6 +2,7 @@
 /*
  * Names of nodes in messages: the description, followed by the GUID if another
  * node of the fabric has the same description; the GUID alone if it is empty.
+ * Numbers of things, with the right plural.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,6 +30,14 @@ struct ibf_name ibf_sw_name(const struct ftr_fabric *f, ftr_sw s)
 struct ibf_name ibf_ep_name(const struct ftr_fabric *f, ftr_ep e)
 {
 	return name_of(f->ep[e].name, f->ep[e].name_shared, f->ep[e].guid);
+}
+
+struct ibf_count ibf_count(uint64_t n, const char *one, const char *many)
+{
+	struct ibf_count c;
+
+	snprintf(c.s, sizeof(c.s), "%" PRIu64 " %s", n, n == 1 ? one : many);
+	return c;
 }
 
 struct ibf_name ibf_lid_name(const struct ftr_fabric *f, ftr_lid lid)

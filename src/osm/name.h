@@ -15,4 +15,11 @@ struct ibf_name ibf_ep_name(const struct ftr_fabric *f, ftr_ep e);
  * none. */
 struct ibf_name ibf_lid_name(const struct ftr_fabric *f, ftr_lid lid);
 
+struct ibf_count {
+	char s[48];
+};
+
+/* "1 entry", "0 entries"; .s is valid as long as the value. */
+struct ibf_count ibf_count(uint64_t n, const char *one, const char *many);
+
 #endif

@@ -205,8 +205,10 @@ static void log_change(struct ibf_plugin *p,
 		ibf_log(p, IBF_NOMINAL, "this is another fabric: %u of %u switches and %u of %u end ports of the nominal fabric are present; the nominal fabric is replaced",
 			c->same_sw, c->old_sw, c->same_hosts, c->old_hosts);
 	if (first || c->other)
-		ibf_log(p, IBF_NOMINAL, "the nominal fabric is the present fabric: %u switches, %u links between switches, %u end ports",
-			f->n_sw, f->n_sw_links, f->n_ep);
+		ibf_log(p, IBF_NOMINAL, "the nominal fabric is the present fabric: %s, %s between switches, %s",
+			ibf_count(f->n_sw, "switch", "switches").s,
+			ibf_count(f->n_sw_links, "link", "links").s,
+			ibf_count(f->n_ep, "end port", "end ports").s);
 	else
 		ibf_log(p, IBF_NOMINAL, "the nominal fabric has changed: new_switches=%u new_links=%u new_ports=%u replaced_switches=%u modified=%u removed_switches=%u removed_links=%u removed_ports=%u; first: %s",
 			c->new_sw, c->new_links, c->new_hosts, c->replaced_sw,

@@ -84,7 +84,7 @@ static void check_names(struct ibf_plugin *p)
 		const char *meant = ibf_hint(w, len);
 
 		if (meant)
-			ibf_log(p, IBF_ENGINE_NAME, "routing_engine names \"%s\", which is no engine; did you mean \"%s\"?",
+			ibf_log(p, IBF_ENGINE_NAME, "routing_engine names \"%s\", which is no engine; OpenSM takes the next one of the list; did you mean \"%s\"?",
 				ftr_quote(w, len).s, meant);
 		w += len;
 	}
@@ -256,8 +256,9 @@ static void trees_done(struct ibf_plugin *p)
 		struct ibf_engine *e = &p->engine[i];
 
 		if (e->n_trees)
-			ibf_log(p, IBF_MCAST, "%s: %u multicast trees in %.1f ms",
-				e->ops->name, e->n_trees, e->trees_ms);
+			ibf_log(p, IBF_MCAST, "%s: %s in %.1f ms", e->ops->name,
+				ibf_count(e->n_trees, "multicast tree",
+					  "multicast trees").s, e->trees_ms);
 		e->n_trees = 0;
 		e->trees_ms = 0;
 	}

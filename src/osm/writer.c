@@ -65,8 +65,8 @@ static void note(struct ibf_writer *w, enum ibf_msg msg, enum ftr_status st,
 				err->msg);
 	} else if (before) {
 		w->series[msg] = 0;
-		ibf_log(w->p, msg, "written again; lost meanwhile: %" PRIu64
-			" records", before);
+		ibf_log(w->p, msg, "written again; lost meanwhile: %s",
+			ibf_count(before, "record", "records").s);
 	}
 }
 
@@ -227,8 +227,8 @@ static void report(struct ibf_writer *w)
 {
 	for (int i = 0; i < IBF_N_MSG; i++)
 		if (w->series[i])
-			ibf_log(w->p, (enum ibf_msg)i, "lost at the end: %" PRIu64
-				" records", w->series[i]);
+			ibf_log(w->p, (enum ibf_msg)i, "lost at the end: %s",
+				ibf_count(w->series[i], "record", "records").s);
 }
 
 static void drop_waiting(struct ibf_writer *w)

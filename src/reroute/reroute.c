@@ -283,14 +283,22 @@ static void give_up(struct rr *f, bool applied, const struct ftr_err *err)
 	rr_sweep_now(f);
 }
 
+static void warn_flapping(struct rr *f, const struct ftr_fabric *fab,
+			  const struct rr_link *c)
+{
+	const struct ftr_switch *a = &fab->sw[c->sw], *b = &fab->sw[c->peer];
+
+	rr_warn(f, RR_WARN_FLAPPING, "the link %s (0x%016" PRIx64
+		") port %u - %s (0x%016" PRIx64 ") port %u fails repeatedly; it is not used until it has not failed for %.0f ms; replace the cable",
+		a->name, a->guid, c->port, b->name, b->guid, c->peer_port,
+		f->state.links.hold);
+}
+
 static void remember(struct rr *f, const struct rr_repair *r)
 {
 	for (uint32_t i = 0; i < r->n_links; i++)
 		if (rr_note_change(f, &r->link[i]))
-			rr_warn(f, RR_WARN_FLAPPING, "the link at %s port %u fails repeatedly; it is not used until it has not failed for %.0f ms",
-				r->gen.fabric->sw[r->link[i].sw].name,
-				r->link[i].port,
-				f->state.links.hold);
+			warn_flapping(f, r->gen.fabric, &r->link[i]);
 }
 
 /* All is written: report the repair. */

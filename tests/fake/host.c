@@ -43,6 +43,26 @@ static void *must(void *p)
 	return p;
 }
 
+/* Every message with a number and a plural has the right one. */
+static void judge_plural(const char *line)
+{
+	static const char *const plural[] = {
+		"blocks", "contradictions", "destinations", "entries", "hosts",
+		"LIDs", "leaves", "links", "others", "pairs", "planes", "pods",
+		"ports", "ranks", "records", "steps", "switches", "threads",
+		"trees", "turns",
+	};
+
+	for (const char *at = line; (at = strstr(at, " 1 ")); at += 3)
+		for (size_t i = 0; i < FTR_ARRAY_LEN(plural); i++) {
+			size_t word = strcspn(at + 3, " ,;:)\n");
+
+			if (word == strlen(plural[i]) &&
+			    !strncmp(at + 3, plural[i], word))
+				fake_fail(line);
+		}
+}
+
 /* ---- imported symbols ---------------------------------------------------- */
 
 void osm_log(osm_log_t *log, osm_log_level_t level, const char *fmt, ...)
@@ -59,6 +79,7 @@ void osm_log(osm_log_t *log, osm_log_level_t level, const char *fmt, ...)
 	va_end(ap);
 	if (getenv("FAKE_LOG"))
 		fprintf(stderr, "%.3f %s", ibf_now_ms(), line);
+	judge_plural(line);
 	n = strlen(line);
 	pthread_mutex_lock(&h->mutex);
 	h->log = must(realloc(h->log, h->log_size + n + 1));

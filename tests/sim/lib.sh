@@ -178,6 +178,7 @@ at_rest() {
 down() {
 	osm_stop "$manager" || fail "opensm ended with status $?"
 	never_logged 'ERR IBF|WRN IBF1(08|1[23])|Segmentation|[Aa]ssert'
+	never_logged 'IBF.* 1 (blocks|entries|hosts|leaves|links|others|pairs|planes|pods|switches|threads)[ ,;]'
 }
 
 # After faults opensm may need a second sweep.  Both the tables and the dump are read
