@@ -16,10 +16,10 @@ libibfcore_la_SOURCES = src/osm/hint.c src/osm/hint.h src/osm/metrics.c \
 noinst_LTLIBRARIES += libibfplugin.la
 libibfplugin_la_SOURCES = src/osm/ca_order.c src/osm/clock.c src/osm/clock.h \
 	src/osm/commit.c src/osm/host_engine.c src/osm/event.c src/osm/fast.c \
-	src/osm/fast.h src/osm/guid_options.c src/osm/layout.c src/osm/ddlr.c src/osm/log.c \
+	src/osm/fast.h src/osm/generation.c src/osm/guid_options.c src/osm/layout.c src/osm/ddlr.c src/osm/log.c \
 	src/osm/mcast.c src/osm/nominal_store.c \
 	src/osm/osm.h \
-	src/osm/patch.c src/osm/plugin.c src/osm/prefer.c \
+	src/osm/patch.c src/osm/plugin.c src/osm/prefer.c src/osm/prepare.c \
 	src/osm/smp.c src/osm/smp.h src/osm/snapshot.c \
 	src/osm/status_file.c src/osm/trap.c src/osm/verify.c \
 	src/osm/writer.c src/osm/writer.h
