@@ -12,33 +12,6 @@
 
 extern volatile unsigned int osm_exit_flag;
 
-/* ---- routings ------------------------------------------------------------ */
-
-static void routing_get(void *owner)
-{
-	(void)ibf_generation_get(owner);
-}
-
-static void routing_put(void *owner)
-{
-	ibf_generation_put(owner);
-}
-
-struct rr_routing ibf_routing_of(struct ibf_generation *gen)
-{
-	return (struct rr_routing){
-		.owner = gen, .get = routing_get, .put = routing_put,
-		.engine = gen->engine, .fabric = gen->fabric,
-		.shape = gen->shape, .routed = gen->routed,
-		.tables = gen->tables, .opts = &gen->opts,
-		.order = gen->order, .sl2vl = gen->vls,
-		/* a sweep may then find a better order of switches, restore
-		 * extra turns to their earlier places, or prefer the tables of
-		 * the complete fabric */
-		.improvable = gen->own || gen->opts.n_turns || gen->makeshift,
-	};
-}
-
 /* ---- operations ---------------------------------------------------------- */
 
 static double op_now(void *ctx)
@@ -159,15 +132,6 @@ static void *worker(void *arg)
 }
 
 /* ---- OpenSM's events ----------------------------------------------------- */
-
-bool ibf_fast_trap(struct ibf_fast *f, ftr_lid lid)
-{
-	struct rr_event ev = {
-		.kind = RR_EV_TRAP, .lid = lid, .master = op_is_master(f)
-	};
-
-	return rr_post(&f->rr, &ev) & RR_ACT_TAKEN;
-}
 
 static void post(struct ibf_fast *f, enum rr_event_kind kind)
 {

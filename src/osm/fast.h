@@ -53,11 +53,7 @@ struct ibf_fast {
 	uint32_t n_suspects;
 };
 
-/* fast.c; osm.h has the functions for the rest of the plugin.  A trap of the
- * switch with this LID; false: OpenSM should act on it. */
-bool ibf_fast_trap(struct ibf_fast *f, ftr_lid lid);
-
-/* trap.c */
+/* osm.h has the functions for the rest of the plugin.  trap.c */
 void ibf_trap_hook(struct ibf_fast *f);
 
 /* patch.c: operations of struct rr_ops; ctx is a struct ibf_fast. */
@@ -72,7 +68,8 @@ void ibf_event_report(void *ctx, struct rr_repair *r);
 void ibf_event_write(void *ctx, const struct rr_repair *r);
 /* One of our engines has routed: write "switch-up" for switches that are back. */
 void ibf_event_routed(struct ibf_fast *f, struct ibf_generation *gen);
-/* gen as the fast path sees it; holds no reference. */
+
+/* generation.c: gen as the fast path sees it; holds no reference. */
 struct rr_routing ibf_routing_of(struct ibf_generation *gen);
 
 #endif

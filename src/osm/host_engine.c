@@ -14,7 +14,6 @@
  * matrices for its min-hop engines, for its multicast, which mcast.c replaces,
  * and for the hop columns of its dumps, which then show that hops are unknown.
  */
-#include <signal.h>
 #include <string.h>
 
 #include "osm/osm.h"
@@ -24,157 +23,6 @@
 static int host_return(enum ftr_status st)
 {
 	return st == FTR_OK ? 0 : -1;
-}
-
-struct ibf_generation *ibf_generation_get(struct ibf_generation *gen)
-{
-	if (gen)
-		atomic_fetch_add(&gen->refs, 1);
-	return gen;
-}
-
-void ibf_generation_put(struct ibf_generation *gen)
-{
-	if (!gen || atomic_fetch_sub(&gen->refs, 1) > 1)
-		return;
-	ftr_shape_free(gen->own);
-	free(gen->sm);
-	free(gen->turn);
-	ftr_sl2vl_free(gen->vls);
-	ftr_tables_free(gen->tables);
-	ftr_tables_free(gen->prefer);
-	ftr_tables_free(gen->current);
-	free(gen->order);
-	ftr_shape_free(gen->shape);
-	ibf_nominal_put(gen->nominal);
-	ftr_fabric_free(gen->fabric);
-	free(gen->mcast_able);
-	free(gen);
-}
-
-void ibf_engine_publish(struct ibf_engine *e, struct ibf_generation *gen)
-{
-	ibf_generation_put(e->gen);
-	ibf_stree_free(e->stree);
-	e->stree = NULL;
-	e->gen = gen;
-	e->gen_stale = false;
-}
-
-/* OpenSM's main thread waits for signals; the team's threads must not catch
- * them, so they are started with all signals blocked. */
-static struct ftr_team *team(struct ibf_plugin *p)
-{
-	sigset_t all, old;
-
-	if (p->team_tried)
-		return p->team;
-	p->team_tried = true;
-	if (p->opt.threads == 1)
-		return NULL;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	p->team = ftr_team_new((unsigned int)p->opt.threads);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (!p->team)
-		ibf_log(p, IBF_THREADS, "no threads could be started; one thread routes");
-	return p->team;
-}
-
-/* ---- a generation ------------------------------------------------------- */
-
-static enum ftr_status refuse(struct ibf_engine *e, enum ibf_msg msg,
-			      const struct ftr_err *err)
-{
-	snprintf(e->refusal, sizeof(e->refusal), "%s",
-		 err->msg[0] ? err->msg : ftr_status_str(err->status));
-	ibf_log(e->plugin, msg, "%s refuses to route: %s", e->ops->name,
-		e->refusal);
-	ibf_status_refused(e->plugin);
-	return err->status;
-}
-
-static void mcast_ability(struct ibf_plugin *p, struct ibf_generation *gen)
-{
-	for (ftr_sw s = 0; s < gen->fabric->n_sw; s++) {
-		const osm_switch_t *sw =
-			ibf_host_switch(p, gen->fabric->sw[s].guid);
-
-		gen->mcast_able[s] = sw && osm_switch_supports_mcast(sw);
-	}
-}
-
-static const struct ftr_shape *nominal_shape(const struct ibf_generation *gen)
-{
-	return gen->nominal ? gen->nominal->n->shape : NULL;
-}
-
-static void no_such_ports(struct ibf_plugin *p, const char *option,
-			  const char *path)
-{
-	ibf_log(p, IBF_NO_SUCH_PORTS, "%s %s names no port of this fabric and is not used; it should hold port GUIDs",
-		option, path);
-}
-
-static void report_no_such_ports(struct ibf_plugin *p, const struct ftr_shape *sh)
-{
-	const osm_subn_opt_t *opt = &p->osm->subn.opt;
-
-	if (sh->tree.cn_unknown)
-		no_such_ports(p, "cn_guid_file", opt->cn_guid_file);
-	if (sh->tree.io_unknown)
-		no_such_ports(p, "io_guid_file", opt->io_guid_file);
-}
-
-/* Fabric and shape; logs its own failures. */
-enum ftr_status ibf_generation_new(struct ibf_engine *e,
-				   struct ibf_generation **out,
-				   struct ibf_timing *ms, struct ftr_err *err)
-{
-	struct ibf_plugin *p = e->plugin;
-	struct ibf_generation *gen = ftr_calloc(1, sizeof(*gen));
-	struct ibf_skips skips = { 0 };
-	struct ftr_shape_opts opts = {
-		.leaf_order = (enum ftr_leaf_order)p->opt.leaf_order,
-	};
-	double t0 = ibf_now_ms(), t1;
-
-	if (!gen) {
-		ftr_fail(err, FTR_NOMEM, "out of memory for the fabric");
-		return refuse(e, IBF_SNAPSHOT, err);
-	}
-	atomic_init(&gen->refs, 1);
-	ibf_guids_read(p, &opts);
-	if (ibf_snapshot(p, &gen->fabric, &skips, err)) {
-		ibf_generation_put(gen);
-		return refuse(e, IBF_SNAPSHOT, err);
-	}
-	if (skips.n)
-		ibf_log(p, IBF_SKIPPED, "%s in OpenSM's data; these objects are left out or have no LID; first: %s",
-			ibf_count(skips.n, "contradiction", "contradictions").s,
-			skips.first);
-	t1 = ibf_now_ms();
-	ms->snapshot = t1 - t0;
-	ftr_placement_shape((enum ftr_placement)p->opt.placement, &opts);
-	if (!opts.no_slots)
-		gen->nominal = ibf_nominal_for(p, gen->fabric, &opts, team(p));
-	opts.nominal = nominal_shape(gen);
-	if (ftr_shape_new(gen->fabric, &opts, team(p), &gen->shape, err)) {
-		ibf_generation_put(gen);
-		return refuse(e, IBF_SHAPE, err);
-	}
-	ms->shape = ibf_now_ms() - t1;
-	report_no_such_ports(p, gen->shape);
-	ibf_roots_report(p, gen->shape);
-	gen->mcast_able = ftr_calloc(gen->fabric->n_sw, 1);
-	if (!gen->mcast_able) {
-		ibf_generation_put(gen);
-		ftr_fail(err, FTR_NOMEM, "out of memory for the fabric");
-		return refuse(e, IBF_SNAPSHOT, err);
-	}
-	mcast_ability(p, gen);
-	*out = gen;
-	return FTR_OK;
 }
 
 /* ---- one routing -------------------------------------------------------- */
@@ -369,7 +217,7 @@ static enum ftr_status compute(struct ibf_engine *e,
 	r->opts.paths = (enum ftr_paths)e->plugin->opt.paths;
 	r->opts.keep_turns = true;
 	r->opts.keep_routed = e->plugin->fast != NULL;
-	r->opts.nominal = nominal_shape(gen);
+	r->opts.nominal = ibf_nominal_shape(gen);
 	r->opts.balance = FTR_MIN(e->plugin->opt.balance, FTR_BALANCE_LOAD);
 	r->opts.keep = gen->prefer ? &gen->keep : NULL;
 	r->opts.placement = (enum ftr_placement)e->plugin->opt.placement;
@@ -378,7 +226,7 @@ static enum ftr_status compute(struct ibf_engine *e,
 	st = find_managers(e->plugin, f, r, err);
 	if (!st)
 		st = carry_turns(e, gen, r, err);
-	return st ? st : e->ops->route(gen->shape, &r->opts, team(e->plugin), r->t,
+	return st ? st : e->ops->route(gen->shape, &r->opts, ibf_team(e->plugin), r->t,
 			     &r->stats, err);
 }
 
@@ -447,7 +295,7 @@ static enum ftr_status make_tables(struct ibf_engine *e,
 	free(r.stats.turn);
 	free(r.sm);
 	free(r.before);
-	return st ? refuse(e, msg, err) : FTR_OK;
+	return st ? ibf_refuse(e, msg, err) : FTR_OK;
 }
 
 /* Nothing was committed: the next engine of the host's list routes. */
@@ -517,16 +365,6 @@ static int build_fwd_tables(void *ctx)
 static void destroy(void *ctx)
 {
 	ibf_engine_publish(ctx, NULL);
-}
-
-bool ibf_other_routed(const struct ibf_plugin *p)
-{
-	const void *used = p->osm->routing_engine_used;
-	bool other = used != NULL;
-
-	for (unsigned int i = 0; i < p->n_engines; i++)
-		other = other && used != p->engine[i].host;
-	return other;
 }
 
 int ibf_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm)

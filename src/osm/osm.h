@@ -205,15 +205,29 @@ void ibf_layout_refuse(const char *why);
 
 /* host_engine.c: osm_routing_engine callbacks; ctx is a struct ibf_engine. */
 int ibf_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm);
-/* A new generation of the subnet; needs the exclusive lock. */
+
+/* prepare.c: a new generation of the subnet; needs the exclusive lock.  Logs its own
+ * failures. */
 enum ftr_status ibf_generation_new(struct ibf_engine *e,
 				   struct ibf_generation **out,
 				   struct ibf_timing *ms,
 				   struct ftr_err *err) FTR_MUST_USE;
+/* Log why the engine does not route; returns the status in err. */
+enum ftr_status ibf_refuse(struct ibf_engine *e, enum ibf_msg msg,
+			   const struct ftr_err *err);
+/* The threads that route; NULL: the caller alone. */
+struct ftr_team *ibf_team(struct ibf_plugin *p);
+
+/* generation.c.  Make gen, or NULL, the engine's; its reference is consumed. */
 void ibf_engine_publish(struct ibf_engine *e, struct ibf_generation *gen);
 /* Take a reference; drop one, the last frees.  NULL is accepted. */
 struct ibf_generation *ibf_generation_get(struct ibf_generation *gen);
 void ibf_generation_put(struct ibf_generation *gen);
+/* The shape of its nominal fabric; NULL: there is none. */
+const struct ftr_shape *ibf_nominal_shape(const struct ibf_generation *gen);
+/* True if the last routing was by an engine that is not ours.  With OpenSM's lock
+ * held, or on the sweeper's thread. */
+bool ibf_other_routed(const struct ibf_plugin *p);
 
 /* snapshot.c */
 enum ftr_status ibf_snapshot(struct ibf_plugin *p, struct ftr_fabric **out,
@@ -246,10 +260,6 @@ enum ftr_status ibf_verify(struct ibf_engine *e,
 			   const struct ibf_generation *gen,
 			   const struct ibf_routes *r, struct ibf_unserved *un,
 			   struct ftr_err *err) FTR_MUST_USE;
-
-/* host_engine.c: true if the last routing was by an engine that is not ours.
- * With OpenSM's lock held, or on the sweeper's thread. */
-bool ibf_other_routed(const struct ibf_plugin *p);
 
 /* prefer.c: set gen->prefer, current and keep. */
 enum ftr_status ibf_prefer(struct ibf_engine *e, struct ibf_generation *gen,

@@ -34,6 +34,17 @@ static bool link_change(const osm_madw_t *madw, ftr_lid *lid)
 	return true;
 }
 
+/* False: OpenSM should act on the trap. */
+static bool taken_over(struct ibf_fast *f, ftr_lid lid)
+{
+	struct rr_event ev = {
+		.kind = RR_EV_TRAP, .lid = lid,
+		.master = f->rr.ops->is_master(f->rr.ctx)
+	};
+
+	return rr_post(&f->rr, &ev) & RR_ACT_TAKEN;
+}
+
 /* The value that OpenSM last read from opensm.conf: it keeps a copy, which we
  * do not change.  Without a file there is no copy, and the option does not
  * change. */
@@ -50,7 +61,7 @@ static void on_notice(void *context, void *data)
 	struct ibf_fast *f = context;
 	osm_subn_opt_t *opt = &f->p->osm->subn.opt;
 	ftr_lid lid;
-	bool taken = link_change(data, &lid) && ibf_fast_trap(f, lid);
+	bool taken = link_change(data, &lid) && taken_over(f, lid);
 	boolean_t sweep;
 
 	pthread_mutex_lock(&f->trap_order);

@@ -2,7 +2,7 @@
 noinst_LTLIBRARIES += libreroute.la
 libreroute_la_SOURCES = src/reroute/damp.c src/reroute/damp.h \
 	src/reroute/ddlr.c src/reroute/dr.c src/reroute/dr.h \
-	src/reroute/links.c src/reroute/links.h src/reroute/probe.c \
+	src/reroute/links.c src/reroute/links.h src/reroute/post.c src/reroute/probe.c \
 	src/reroute/reroute.c src/reroute/reroute.h src/reroute/returns.c \
 	src/reroute/smp.h src/reroute/state.c src/reroute/state.h \
 	src/reroute/ways.c src/reroute/worker.c src/reroute/write.c

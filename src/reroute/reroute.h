@@ -6,6 +6,7 @@
  *
  *	state.c		the state machine: decides the next action
  *	links.c, damp.c	links that died, flap or return; when to sweep
+ *	post.c		posts events to it; clock and warnings
  *	worker.c	runs one job from start to end
  *	reroute.c	the view of the tables; one repair
  *	probe.c		asks switches which of their links are dead or back;
@@ -220,15 +221,25 @@ struct rr_task {
 	bool up;		/* OpenSM has set all links Active */
 };
 
-/* worker.c.  The caller has set ops, ctx and settings. */
-void rr_init(struct rr *f);
-void rr_fini(struct rr *f);
+/* post.c */
 double rr_now(const struct rr *f);
+void rr_warn(struct rr *f, enum rr_warning what, const char *fmt, ...)
+	FTR_PRINTF(3, 4);
+struct rr_routing rr_routing_get(const struct rr_routing *gen);
+void rr_routing_put(struct rr_routing *gen);	/* owner NULL is accepted */
 /* Post one event to the state machine, at the current time; returns a set of
  * enum rr_action. */
 unsigned int rr_post(struct rr *f, const struct rr_event *ev);
 /* The same; the caller holds the mutex. */
 unsigned int rr_post_locked(struct rr *f, const struct rr_event *ev);
+bool rr_is_overtaken(struct rr *f);	/* as rr_overtaken(), but takes the
+					 * mutex */
+void rr_want_sweep(struct rr *f);	/* when it is due */
+void rr_sweep_now(struct rr *f);
+
+/* worker.c.  The caller has set ops, ctx and settings. */
+void rr_init(struct rr *f);
+void rr_fini(struct rr *f);
 /* Post RR_EV_ROUTED; gen NULL: an engine that is not ours routed.  Returns the
  * list of repairs that the last discovery has seen; the caller completes,
  * records and frees them. */
@@ -238,14 +249,6 @@ struct rr_repair *rr_routed(struct rr *f, const struct rr_routing *gen);
 bool rr_take(struct rr *f, struct rr_task *t);
 /* Run the job from start to end; called without the mutex. */
 void rr_do(struct rr *f, struct rr_task *t);
-bool rr_is_overtaken(struct rr *f);	/* as rr_overtaken(), but takes the
-					 * mutex */
-void rr_want_sweep(struct rr *f);	/* when it is due */
-void rr_sweep_now(struct rr *f);
-void rr_warn(struct rr *f, enum rr_warning what, const char *fmt, ...)
-	FTR_PRINTF(3, 4);
-struct rr_routing rr_routing_get(const struct rr_routing *gen);
-void rr_routing_put(struct rr_routing *gen);	/* owner NULL is accepted */
 
 /* reroute.c, for the worker.  NULL: failed, reason in err. */
 struct rr_view *rr_view_new(struct rr *f, const struct rr_routing *gen,

@@ -23,78 +23,10 @@
  *
  * If anything fails here, the reaction is always the same: a sweep, at once.
  */
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "reroute/reroute.h"
-
-double rr_now(const struct rr *f)
-{
-	return f->ops->now(f->ctx);
-}
-
-void rr_warn(struct rr *f, enum rr_warning what, const char *fmt, ...)
-{
-	char text[2 * FTR_ERR_MAX];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	f->ops->warn(f->ctx, what, text);
-}
-
-struct rr_routing rr_routing_get(const struct rr_routing *gen)
-{
-	gen->get(gen->owner);
-	return *gen;
-}
-
-void rr_routing_put(struct rr_routing *gen)
-{
-	if (gen->owner)
-		gen->put(gen->owner);
-	gen->owner = NULL;
-}
-
-/* ---- events -------------------------------------------------------------- */
-
-unsigned int rr_post_locked(struct rr *f, const struct rr_event *ev)
-{
-	unsigned int todo = rr_step(&f->state, ev, rr_now(f));
-
-	f->ops->posted(f->ctx);
-	return todo;
-}
-
-/* A routing that no view will be made of is released. */
-unsigned int rr_post(struct rr *f, const struct rr_event *ev)
-{
-	struct rr_routing fresh = { .owner = NULL };
-	unsigned int todo;
-
-	pthread_mutex_lock(&f->mutex);
-	todo = rr_post_locked(f, ev);
-	if (f->state.tables == RR_FOREIGN) {
-		fresh = f->fresh;
-		f->fresh.owner = NULL;
-	}
-	pthread_mutex_unlock(&f->mutex);
-	rr_routing_put(&fresh);
-	return todo;
-}
-
-bool rr_is_overtaken(struct rr *f)
-{
-	bool is;
-
-	pthread_mutex_lock(&f->mutex);
-	is = rr_overtaken(&f->state);
-	pthread_mutex_unlock(&f->mutex);
-	return is;
-}
 
 /* Remove and return the repairs that the last discovery has seen.  Under the
  * mutex. */
@@ -135,21 +67,6 @@ struct rr_repair *rr_routed(struct rr *f, const struct rr_routing *gen)
 	pthread_mutex_unlock(&f->mutex);
 	rr_routing_put(&old);
 	return done;
-}
-
-/* ---- sweeps -------------------------------------------------------------- */
-
-void rr_want_sweep(struct rr *f)
-{
-	rr_post(f, &(struct rr_event){ .kind = RR_EV_WANT_SWEEP });
-}
-
-void rr_sweep_now(struct rr *f)
-{
-	struct rr_event ev = { .kind = RR_EV_WANT_SWEEP, .yes = true };
-
-	if (rr_post(f, &ev) & RR_ACT_SWEEP)
-		f->ops->sweep(f->ctx);
 }
 
 /* ---- jobs ---------------------------------------------------------------- */

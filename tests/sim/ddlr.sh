@@ -4,7 +4,7 @@
 # The engine ddlr: a local repair of few writes follows a fault, then the transition to
 # new tables; the next sweep then finds nothing to change.
 
-ddlr_up() { fast_up "$@" < <(echo 'routing_engine ddlr'; cat); }
+ddlr_up() { fast_up < <(echo 'routing_engine ddlr'; cat); }
 
 # stage_event STAGE KEY: the value of KEY in the last event of that stage.
 stage_event() {

@@ -213,7 +213,7 @@ case_doctor_tables() {
 	"$ibfattree" doctor "$T/tree.net" --lfts "$T/one.lfts" >"$T/doctor" ||
 		status=$?
 	says WARNING balance
-	grep -qx '  routing_engine dmodc,updn,no_fallback' "$T/doctor" ||
+	grep -qx '  routing_engine dmodc,no_fallback' "$T/doctor" ||
 		fail "no engine is recommended: $(cat "$T/doctor")"
 	expect 2 'FABRIC' doctor --lfts "$T/one.lfts"
 	expect 2 "$T/nowhere" doctor "$T/nowhere"

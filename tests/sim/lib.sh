@@ -202,6 +202,7 @@ osm_has_swept() {
 resweep() {
 	osm_mark "$manager"
 	kill -HUP "${OSM_PID[$manager]}"
+	osm_follow "$manager" "$patience" 'SUBNET UP' || true
 	sim_until "$patience" osm_has_swept || fail "no sweep although one was requested"
 }
 

@@ -98,8 +98,11 @@ static void leave(void *ctx, struct fake *h, enum fake_moment m)
 
 	if (m <= FAKE_DISCOVERED)
 		any_link(h, &l->rng, false);
-	if (m == l->when)
-		atomic_store(&l->there, true);
+	if (m != l->when || atomic_load(&l->there))
+		return;
+	atomic_store(&l->there, true);
+	/* OpenSM is told to end at this moment, not when the sweep is over */
+	fake_until(__atomic_load_n(&osm_exit_flag, __ATOMIC_RELAXED));
 }
 
 START_TEST(test_end_in_sweep)

@@ -136,12 +136,13 @@ static void whole_and_at_rest(struct run *r)
 	fake_check_copy_clean(r->h);
 }
 
-/* ddlr makes its planner in a thread, which ends some time after the sweep. */
+/* ddlr makes its planner in a thread, which ends some time after the sweep.  Ten
+ * minutes at most: then a thread more than before has come to stay. */
 static void wait_for_threads(struct run *r)
 {
 	unsigned int n = (unsigned int)status_line("Threads");
 
-	for (int i = 0; i < 500 && n > r->threads; i++) {
+	for (int i = 0; i < 60000 && n > r->threads; i++) {
 		usleep(10000);
 		n = (unsigned int)status_line("Threads");
 	}

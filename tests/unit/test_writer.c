@@ -121,15 +121,12 @@ END_TEST
 START_TEST(hung_write)
 {
 	struct fake *h = start();
-	double begin;
 
 	fake_flush(h);
 	pthread_mutex_lock(&gate);
 	put(h, NULL, FTR_OK);
 	put(h, NULL, FTR_OK);
-	begin = ibf_now_ms();
-	fake_unload(h);
-	ck_assert(ibf_now_ms() - begin < IBF_WRITER_DRAIN_MS + 5000);
+	fake_unload(h);	/* returns, although the gate is closed */
 	ck_assert_uint_eq(ran, 0);
 	ck_assert_uint_eq(fake_logged(h, "a write has not ended"), 1);
 	fake_free(h);

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * A generation: everything that one routing has made.  It is shared by the engine, the
+ * fast path, the search for better tables and jobs of the writer, and freed with its
+ * last reference.
+ */
+#include <stdlib.h>
+
+#include "osm/fast.h"
+
+struct ibf_generation *ibf_generation_get(struct ibf_generation *gen)
+{
+	if (gen)
+		atomic_fetch_add(&gen->refs, 1);
+	return gen;
+}
+
+void ibf_generation_put(struct ibf_generation *gen)
+{
+	if (!gen || atomic_fetch_sub(&gen->refs, 1) > 1)
+		return;
+	ftr_shape_free(gen->own);
+	free(gen->sm);
+	free(gen->turn);
+	ftr_sl2vl_free(gen->vls);
+	ftr_tables_free(gen->tables);
+	ftr_tables_free(gen->prefer);
+	ftr_tables_free(gen->current);
+	free(gen->order);
+	ftr_shape_free(gen->shape);
+	ibf_nominal_put(gen->nominal);
+	ftr_fabric_free(gen->fabric);
+	free(gen->mcast_able);
+	free(gen);
+}
+
+void ibf_engine_publish(struct ibf_engine *e, struct ibf_generation *gen)
+{
+	ibf_generation_put(e->gen);
+	ibf_stree_free(e->stree);
+	e->stree = NULL;
+	e->gen = gen;
+	e->gen_stale = false;
+}
+
+const struct ftr_shape *ibf_nominal_shape(const struct ibf_generation *gen)
+{
+	return gen->nominal ? gen->nominal->n->shape : NULL;
+}
+
+bool ibf_other_routed(const struct ibf_plugin *p)
+{
+	const void *used = p->osm->routing_engine_used;
+	bool other = used != NULL;
+
+	for (unsigned int i = 0; i < p->n_engines; i++)
+		other = other && used != p->engine[i].host;
+	return other;
+}
+
+/* ---- for the fast path ----------------------------------------------------- */
+
+static void routing_get(void *owner)
+{
+	(void)ibf_generation_get(owner);
+}
+
+static void routing_put(void *owner)
+{
+	ibf_generation_put(owner);
+}
+
+struct rr_routing ibf_routing_of(struct ibf_generation *gen)
+{
+	return (struct rr_routing){
+		.owner = gen, .get = routing_get, .put = routing_put,
+		.engine = gen->engine, .fabric = gen->fabric,
+		.shape = gen->shape, .routed = gen->routed,
+		.tables = gen->tables, .opts = &gen->opts,
+		.order = gen->order, .sl2vl = gen->vls,
+		/* a sweep may then find a better order of switches, restore
+		 * extra turns to their earlier places, or prefer the tables of
+		 * the complete fabric */
+		.improvable = gen->own || gen->opts.n_turns || gen->makeshift,
+	};
+}
