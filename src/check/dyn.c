@@ -204,8 +204,12 @@ static bool set_rest(struct ftr_cdg *g)
 				      sizeof(*g->open_of));
 	g->alt = ftr_arena_alloc(g->arena, f->n_sw, 1);
 	g->seen = ftr_arena_alloc(g->arena, f->n_sw, sizeof(*g->seen));
+	g->lid_words = f->max_lid / 64u + 1;
+	g->base_set = ftr_arena_zalloc(g->arena, (size_t)g->n_sl * f->n_sw *
+				       g->n_vl,
+				       g->lid_words * sizeof(*g->base_set));
 	if (!g->epoch_of || !g->open_of || !g->alt ||
-	    !g->seen || !dyn_order_new(g))
+	    !g->seen || !g->base_set || !dyn_order_new(g))
 		return false;
 	memset(g->alt, FTR_PORT_NONE, f->n_sw);
 	return true;
@@ -426,8 +430,8 @@ void ftr_cdg_drain(struct ftr_cdg *g, ftr_lid lid)
 	if (lid > g->f->max_lid || !g->open_of[lid])
 		return;
 	t = g->open[g->open_of[lid] - 1];
-	dyn_count(g, dyn_column(g, lid), g->epoch, 1);
-	dyn_count(g, t->base, g->epoch_of[lid], UINT32_MAX);
+	dyn_count(g, lid, dyn_column(g, lid), g->epoch, 1, true);
+	dyn_count(g, lid, t->base, g->epoch_of[lid], UINT32_MAX, false);
 	for (uint32_t i = 0; i < t->n_edge; i++)
 		g->count[t->edge[i]]--;
 	g->epoch_of[lid] = g->epoch;
@@ -509,16 +513,18 @@ static void count_columns(struct ftr_cdg *g, uint32_t link, uint32_t by)
 {
 	for (uint32_t lid = 1; lid <= g->f->max_lid; lid++)
 		if (leads_onto(g, link, (ftr_lid)lid))
-			dyn_count(g, dyn_column(g, (ftr_lid)lid), g->epoch,
-				  by);
+			dyn_count(g, (ftr_lid)lid,
+				  dyn_column(g, (ftr_lid)lid), g->epoch, by,
+				  false);
 }
 
 static void recount(struct ftr_cdg *g, uint32_t link, dyn_edge_fn fn, bool *ok)
 {
 	for (uint32_t lid = 1; *ok && lid <= g->f->max_lid; lid++)
 		if (leads_onto(g, link, (ftr_lid)lid))
-			*ok = dyn_walk(g, dyn_column(g, (ftr_lid)lid),
-				       g->epoch, fn);
+			*ok = dyn_walk(g, (ftr_lid)lid,
+				       dyn_column(g, (ftr_lid)lid), g->epoch,
+				       fn);
 }
 
 enum ftr_status ftr_cdg_link_up(struct ftr_cdg *g, ftr_sw s, ftr_port port,

@@ -87,6 +87,11 @@ struct ftr_cdg {
 	uint32_t epoch;
 	uint32_t *epoch_of;	/* [max_lid + 1] epoch in which the base was
 				 * counted */
+	/* [n_sl][n_sw][n_vl] sets of LIDs, lid_words words each: those whose
+	 * packets occupy this VL on the link out of the switch by the base
+	 * entries */
+	uint64_t *base_set;
+	uint32_t lid_words;
 	uint64_t *count_first;	/* [n_sw] */
 	uint32_t *count;
 	/* dynorder.c */
@@ -158,16 +163,24 @@ static inline uint8_t *dyn_column(const struct ftr_cdg *g, ftr_lid lid)
 	return g->col + (size_t)lid * g->f->n_sw;
 }
 
+/* The LIDs whose packets occupy VL vl on the link out of s by the base. */
+static inline uint64_t *dyn_base_set(const struct ftr_cdg *g, uint32_t sl,
+				     ftr_sw s, unsigned int vl)
+{
+	return g->base_set + (((size_t)sl * g->f->n_sw + s) * g->n_vl + vl) *
+		g->lid_words;
+}
+
 /* dynwalk.c: call fn for every edge that the column of a LID, col[s], causes.
  * Links that went down at or before epoch carry nothing. fn returns false to
- * stop. */
+ * stop; otherwise the column is entered in base_set[]. */
 typedef bool (*dyn_edge_fn)(struct ftr_cdg *g, uint32_t edge, uint32_t v,
 			    uint32_t w);
-bool dyn_walk(struct ftr_cdg *g, const uint8_t *col, uint32_t epoch,
-	      dyn_edge_fn fn);
-/* Add `by` to count[] of every such edge. */
-void dyn_count(struct ftr_cdg *g, const uint8_t *col, uint32_t epoch,
-	       uint32_t by);
+bool dyn_walk(struct ftr_cdg *g, ftr_lid lid, const uint8_t *col,
+	      uint32_t epoch, dyn_edge_fn fn);
+/* Add `by` to count[] of every such edge. base: enter it in base_set[]. */
+void dyn_count(struct ftr_cdg *g, ftr_lid lid, const uint8_t *col,
+	       uint32_t epoch, uint32_t by, bool base);
 
 /* dynall.c: count all edges of the current entries. False: no memory. */
 bool dyn_count_all(struct ftr_cdg *g);

@@ -26,6 +26,7 @@
 
 #define PORTS 256
 #define NOWHERE UINT32_MAX
+#define DROPPED (UINT32_MAX - 1)
 
 struct all {
 	struct ftr_cdg *g;
@@ -33,7 +34,7 @@ struct all {
 	uint32_t words;		/* of a set of LIDs */
 	uint64_t *owned;	/* LIDs with an owner */
 	/* sets by VL out of a switch, s * n_vl + VL: LIDs to pass on, and all
-	 * LIDs that ever reached it */
+	 * LIDs that ever reached it, which is base_set[] of this SL */
 	uint64_t *todo, *met;
 	/* VLs with LIDs to pass on: a ring without duplicates */
 	uint32_t *queue, head, n_queue;
@@ -118,7 +119,7 @@ static void start(struct all *a, ftr_sw s)
 }
 
 /* n packets on this VL of link in leave the next switch by port p. Returns the
- * VL that they take there, by switch, or NOWHERE. */
+ * VL that they take there, by switch, DROPPED, or NOWHERE if no link is there. */
 static uint32_t add_edges(struct all *a, const struct dyn_link *in,
 			  unsigned int link_vl, unsigned int p, uint32_t n)
 {
@@ -131,7 +132,7 @@ static uint32_t add_edges(struct all *a, const struct dyn_link *in,
 	place = out - g->first_link[in->to];
 	vl = dyn_vl(g, a->sl, in, place);
 	if (vl == FTR_VL_DROP)
-		return NOWHERE;
+		return DROPPED;
 	g->count[dyn_edge_at(g, in, link_vl, place, vl)] += n;
 	dyn_order_note(g, (uint32_t)(in - g->link) * g->n_vl + link_vl,
 		       out * g->n_vl + vl);
@@ -143,7 +144,7 @@ static void reach_one(struct all *a, uint32_t at, uint32_t lid)
 	uint64_t bit = UINT64_C(1) << lid % 64;
 	uint64_t *met;
 
-	if (at == NOWHERE)
+	if (at == NOWHERE || at == DROPPED)
 		return;
 	met = set_at(a, a->met, at) + lid / 64;
 	if (*met & bit)
@@ -190,8 +191,8 @@ static const uint32_t *count_entries(struct all *a, ftr_sw t)
 }
 
 /* Add the edges from a VL of this link to the links of the next switch. to[]:
- * the VLs reached there, by port, or NOWHERE. Returns the only one of them;
- * NOWHERE if there are several. */
+ * as add_edges(), by port. Returns the VL that all packets take there; NOWHERE
+ * if there are several. */
 static uint32_t add_all_edges(struct all *a, uint32_t link,
 			      unsigned int link_vl, const uint32_t *count,
 			      uint32_t *to)
@@ -209,7 +210,7 @@ static uint32_t add_all_edges(struct all *a, uint32_t link,
 		one &= only == NOWHERE || only == to[p];
 		only = to[p];
 	}
-	return one ? only : NOWHERE;
+	return one && only != DROPPED ? only : NOWHERE;
 }
 
 /* Pass the LIDs of a->set from a VL of this link to the next switch. */
@@ -309,7 +310,7 @@ static void one_sl(struct all *a)
 {
 	struct ftr_cdg *g = a->g;
 
-	memset(a->met, 0, (size_t)size_of(a) * a->words * sizeof(*a->met));
+	a->met = dyn_base_set(g, a->sl, 0, 0);
 	for (uint32_t i = 0; i < g->n_sources; i++)
 		start(a, g->source[i]);
 	while (a->n_queue && !dyn_stopped(g)) {
@@ -325,7 +326,7 @@ static void one_sl(struct all *a)
 bool dyn_count_all(struct ftr_cdg *g)
 {
 	const uint32_t end = (uint32_t)g->f->max_lid + 1;
-	struct all a = { .g = g, .words = g->now->stride / 64 };
+	struct all a = { .g = g, .words = g->lid_words };
 	size_t sets = (size_t)size_of(&a) * a.words + 1;
 	bool ok;
 
@@ -334,12 +335,11 @@ bool dyn_count_all(struct ftr_cdg *g)
 	a.set = ftr_calloc(a.words, sizeof(*a.set));
 	a.lid = ftr_reallocarray(NULL, PORTS * FEW(&a), sizeof(*a.lid));
 	a.todo = ftr_calloc(sets, sizeof(*a.todo));
-	a.met = ftr_calloc(sets, sizeof(*a.met));
 	a.last = ftr_calloc((size_t)g->f->n_sw * a.words + 1, sizeof(*a.last));
 	a.count = ftr_calloc((size_t)g->f->n_sw * PORTS + 1, sizeof(*a.count));
 	a.queue = ftr_calloc(size_of(&a) + 1u, sizeof(*a.queue));
 	a.queued = ftr_calloc(size_of(&a) + 1u, 1);
-	ok = a.owned && a.now && a.set && a.lid && a.todo && a.met && a.last &&
+	ok = a.owned && a.now && a.set && a.lid && a.todo && a.last &&
 		a.count && a.queue && a.queued;
 	for (uint32_t lid = 1; ok && lid < end; lid++)
 		if (g->f->owner[lid].kind != FTR_OWNER_NONE)
@@ -351,7 +351,6 @@ bool dyn_count_all(struct ftr_cdg *g)
 	free(a.set);
 	free(a.lid);
 	free(a.todo);
-	free(a.met);
 	free(a.last);
 	free(a.count);
 	free(a.queue);

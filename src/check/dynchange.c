@@ -10,9 +10,8 @@
  * edges of these stay in the graph.
  *
  * The occupied VLs of a link for a LID have two parts. Those since the last
- * drain are stored per LID (struct dyn_occ). Those of the base entries are
- * found when needed, by searching backwards along these entries for a source.
- * In a tree this is a short search.
+ * drain are stored per LID (struct dyn_occ). Those of the base entries were
+ * noted when these were counted (base_set).
  *
  * A refusal undoes everything: counts, occupied VLs, entries. The order of the
  * vertices stays as it is, because it is valid for fewer edges, too.
@@ -128,32 +127,17 @@ static bool occ_set(struct dyn_occ *o, uint32_t key, uint16_t vls)
 
 /* The VLs of link that packets for lid occupy under the base entries. */
 static uint32_t base_vls(const struct ftr_cdg *g, const uint8_t *base,
-			 uint32_t link, ftr_lid lid, uint32_t sl,
-			 uint32_t depth)
+			 uint32_t link, ftr_lid lid, uint32_t sl)
 {
 	const struct dyn_link *out = &g->link[link];
-	ftr_sw s = out->from;
-	uint32_t all = g->vls[sl * g->n_links + link];
-	uint32_t got, deg = dyn_degree(g, s);
+	uint32_t got = 0;
 
-	if (base[s] != out->from_port ||
-	    out->down_since <= g->epoch_of[lid])
+	if (base[out->from] != out->from_port)
 		return 0;
-	got = g->inject[sl * g->n_links + link];
-	if (depth > g->f->n_sw)		/* a loop */
-		return all;
-	for (uint32_t i = 0; i < deg && got != all; i++) {
-		const struct dyn_link *l = &g->link[g->first_link[s] + i];
-		uint32_t in = g->first_link[l->to] + l->to_place;
-		unsigned int link_vl = dyn_vl(g, sl, &g->link[in],
-					      out->from_place);
-
-		if (link_vl == FTR_VL_DROP || got >> link_vl & 1 ||
-		    base[l->to] != l->to_port)
-			continue;
-		if (base_vls(g, base, in, lid, sl, depth + 1))
-			got |= 1u << link_vl;
-	}
+	for (unsigned int vl = 0; vl < g->n_vl; vl++)
+		if (dyn_base_set(g, sl, out->from, vl)[lid / 64] >>
+		    lid % 64 & 1)
+			got |= 1u << vl;
 	return got;
 }
 
@@ -162,10 +146,8 @@ static uint32_t occupied(const struct ftr_cdg *g, const struct dyn_lid *t,
 {
 	uint32_t got = t ? occ_get(&t->occ, link * g->n_sl + sl) : 0;
 
-	if (got != g->vls[sl * g->n_links + link])
-		got |= base_vls(g, t ? t->base : dyn_column(g, lid), link,
-				lid, sl, 0);
-	return got;
+	return got | base_vls(g, t ? t->base : dyn_column(g, lid), link, lid,
+			      sl);
 }
 
 bool ftr_cdg_occupied(const struct ftr_cdg *g, ftr_sw s, ftr_port port,

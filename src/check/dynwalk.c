@@ -21,6 +21,7 @@ struct walk {
 	const uint8_t *col;
 	uint32_t epoch, sl;
 	dyn_edge_fn fn;
+	ftr_lid lid;
 };
 
 #define INLINE static inline __attribute__((always_inline))
@@ -91,25 +92,47 @@ INLINE bool walk_sl(const struct walk *w, uint32_t by, bool plain)
 	return true;
 }
 
-bool dyn_walk(struct ftr_cdg *g, const uint8_t *col, uint32_t epoch,
-	      dyn_edge_fn fn)
+static void enter_base(const struct walk *w)
 {
-	struct walk w = { g, col, epoch, 0, fn };
+	const struct ftr_cdg *g = w->g;
+	const uint64_t bit = UINT64_C(1) << w->lid % 64;
 
-	for (; w.sl < g->n_sl; w.sl++)
+	for (ftr_sw s = 0; s < g->f->n_sw; s++)
+		for (unsigned int vl = 0; vl < g->n_vl; vl++) {
+			uint64_t *at = dyn_base_set(g, w->sl, s, vl) +
+				w->lid / 64;
+
+			if (g->seen[s] >> vl & 1)
+				*at |= bit;
+			else
+				*at &= ~bit;
+		}
+}
+
+bool dyn_walk(struct ftr_cdg *g, ftr_lid lid, const uint8_t *col,
+	      uint32_t epoch, dyn_edge_fn fn)
+{
+	struct walk w = { g, col, epoch, 0, fn, lid };
+
+	for (; w.sl < g->n_sl; w.sl++) {
 		if (!walk_sl(&w, 0, false))
 			return false;
+		enter_base(&w);
+	}
 	return true;
 }
 
-void dyn_count(struct ftr_cdg *g, const uint8_t *col, uint32_t epoch,
-	       uint32_t by)
+void dyn_count(struct ftr_cdg *g, ftr_lid lid, const uint8_t *col,
+	       uint32_t epoch, uint32_t by, bool base)
 {
-	struct walk w = { g, col, epoch, 0, NULL };
+	struct walk w = { g, col, epoch, 0, NULL, lid };
 
-	for (; w.sl < g->n_sl; w.sl++)
+	for (; w.sl < g->n_sl; w.sl++) {
 		if (g->plain)
 			walk_sl(&w, by, true);
 		else
 			walk_sl(&w, by, false);
+		if (base)
+			enter_base(&w);
+	}
 }

@@ -2,7 +2,8 @@
 /*
  * Internal interfaces of <ftr/ddlr.h>.
  *
- *	planner.c		the planner, events, plans
+ *	planner.c		the planner, events
+ *	plan.c			one plan: the current LID, the writes so far
  *	broken.c		finds the broken entries and orders their repair
  *	detour.c		finds a detour for one broken entry
  *	planes.c		planes, arcs between them, the guarantee
@@ -95,7 +96,7 @@ struct ftr_ddlr {
 	uint32_t *col_of;	/* [n_sw] index into col + 1, or 0 */
 };
 
-/* ---- planner.c ---------------------------------------------------------- */
+/* ---- plan.c ------------------------------------------------------------- */
 
 /* The switch behind that port; FTR_SW_NONE if there is none or the link is
  * dead. */

@@ -9,6 +9,17 @@ tests_ddlr_verify_LDADD = libftrcore.la
 verify-ddlr: tests/ddlr/verify
 	tests/ddlr/verify long
 
+# When the entries of a repair take effect: make ddlr-loss prints the table of
+# docs/ddlr.md.
+EXTRA_PROGRAMS += tests/ddlr/stages
+tests_ddlr_stages_SOURCES = tests/ddlr/stages.c
+tests_ddlr_stages_LDADD = libftrcore.la
+
+.PHONY: ddlr-loss
+ddlr-loss: tests/ddlr/stages ibfattree
+	$(srcdir)/tests/ddlr/loss .
+EXTRA_DIST += tests/ddlr/loss
+
 # The curves of docs/ddlr.md: make ddlr-curves writes CSV and SVG there.
 EXTRA_PROGRAMS += tests/ddlr/curve
 tests_ddlr_curve_SOURCES = tests/ddlr/curve.c tests/ddlr/state.c \

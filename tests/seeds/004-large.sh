@@ -6,7 +6,7 @@
 trees=('2-level=2;6,12;1,6;1,1') warm=100us time=100us
 if [[ $long ]]; then
 	trees=('3456-port=3456' 'JuRoPA-like=3;18,18,16;1,18,9;1,1,2')
-	warm=200us time=100us
+	warm=100us time=50us
 fi
 {
 	echo 'tree,engine,hosts alone %,hosts with switches %,difference %'

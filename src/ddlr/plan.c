@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * One plan: the current LID, and the writes so far.
+ *
+ * Steps: an entry depends on the entries that its new path passes and that are
+ * written in the same plan. Its step is one more than the greatest step of
+ * these. If a path leads over an earlier repair, it is valid before and after a
+ * later repair rewrites an entry on it. The LID is therefore reachable in every
+ * state in between.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ddlr/planner.h"
+
+void ddlr_begin_lid(struct ftr_ddlr *r, ftr_lid lid)
+{
+	const struct ftr_lid_owner *o = &r->f->owner[lid];
+
+	while (r->n_stepped)
+		r->step_of[r->stepped[--r->n_stepped]] = 0;
+	r->lid = lid;
+	r->entry = ftr_cdg_column(r->g, lid);
+	r->exit_sw = o->idx;
+	r->exit_port = 0;
+	if (o->kind == FTR_OWNER_EP) {
+		r->exit_sw = r->f->ep[o->idx].sw;
+		r->exit_port = r->f->ep[o->idx].sw_port;
+	}
+	if (r->exit_sw != FTR_SW_NONE && r->dead_sw[r->exit_sw])
+		r->exit_sw = FTR_SW_NONE;
+	for (uint32_t i = 0; r->in_plan[lid] && i < r->plan->n; i++) {
+		const struct ftr_ddlr_write *w = &r->plan->write[i];
+
+		if (w->lid != lid || w->step <= r->first_step)
+			continue;
+		r->step_of[w->sw] = (uint8_t)(w->step - r->first_step);
+		r->stepped[r->n_stepped++] = w->sw;
+	}
+}
+
+bool ddlr_arrives(const struct ftr_ddlr *r, ftr_sw s, uint32_t *hops,
+		  uint8_t *last_step)
+{
+	*last_step = 0;
+	for (*hops = 0; *hops < r->f->n_sw; ++*hops) {
+		ftr_port p = r->entry[s];
+
+		if (r->avoid[s])
+			return false;
+		*last_step = FTR_MAX(*last_step, r->step_of[s]);
+		if (s == r->exit_sw)
+			return p == r->exit_port;
+		s = ddlr_next(r, s, p);
+		if (s == FTR_SW_NONE)
+			return false;
+	}
+	return false;
+}
+
+/* ---- writes ------------------------------------------------------------ */
+
+/* Make room for n more writes in the plan and in off[]. */
+static bool reserve(struct ftr_ddlr *r, uint32_t n)
+{
+	while (r->plan->n + n > r->cap_write) {
+		uint32_t cap = r->cap_write ? 2 * r->cap_write : 64;
+		void *p = ftr_reallocarray(r->plan->write, cap,
+					   sizeof(*r->plan->write));
+
+		if (!p)
+			return false;
+		r->plan->write = p;
+		r->cap_write = cap;
+	}
+	while (r->n_off + n > r->cap_off) {
+		uint32_t cap = r->cap_off ? 2 * r->cap_off : 64;
+		void *p = ftr_reallocarray(r->off, cap, sizeof(*r->off));
+
+		if (!p)
+			return false;
+		r->off = p;
+		r->cap_off = cap;
+	}
+	return true;
+}
+
+static void note(struct ftr_ddlr *r, const struct ftr_cdg_write *w,
+		 ftr_port from, enum ftr_ddlr_how how)
+{
+	struct ftr_ddlr_plan *p = r->plan;
+
+	uint8_t step = (uint8_t)(w->step + r->first_step);
+
+	p->write[p->n++] = (struct ftr_ddlr_write){
+		w->sw, r->lid, from, w->port, step, (uint8_t)how,
+	};
+	p->how[how]++;
+	p->n_steps = FTR_MAX(p->n_steps, step);
+	if (!r->touched[w->sw]) {
+		r->touched[w->sw] = 1;
+		r->switches[p->n_switches++] = w->sw;
+	}
+	r->in_plan[r->lid] = 1;
+	r->step_of[w->sw] = w->step;
+	r->stepped[r->n_stepped++] = w->sw;
+	if (w->port != ftr_tables_get(r->orig, w->sw, r->lid))
+		r->off[r->n_off++] = (struct lft_entry){ w->sw, r->lid };
+}
+
+enum ftr_status ddlr_try(struct ftr_ddlr *r, const struct ftr_cdg_write *w,
+			 uint32_t n, enum ftr_ddlr_how how, bool *made,
+			 struct ftr_err *err)
+{
+	ftr_port *from = ftr_malloc((size_t)n + 1);
+	bool closes = false;
+	enum ftr_status st;
+
+	if (!from || !reserve(r, n)) {
+		free(from);
+		return ftr_fail(err, FTR_NOMEM, "out of memory for a plan of %u writes",
+				r->plan->n + n);
+	}
+	for (uint32_t i = 0; i < n; i++)
+		from[i] = r->entry[w[i].sw];
+	st = ftr_cdg_change(r->g, r->lid, w, n, &closes, err);
+	if (!st && !closes && r->hosts) {	/* its edges are a subset */
+		st = ftr_cdg_change(r->hosts, r->lid, w, n, &closes, err);
+		if (!st && closes)
+			st = ftr_fail(err, FTR_INTERNAL, "packets of hosts close a cycle that those of all do not");
+	}
+	*made = !st && !closes;
+	r->plan->refused += closes;
+	for (uint32_t i = 0; *made && i < n; i++)
+		note(r, &w[i], from[i], how);
+	free(from);
+	return st;
+}
+
+static int write_cmp(const void *x, const void *y)
+{
+	const struct ftr_ddlr_write *a = x, *b = y;
+
+	if (a->step != b->step)
+		return a->step < b->step ? -1 : 1;
+	if (a->sw != b->sw)
+		return a->sw < b->sw ? -1 : 1;
+	return (a->lid > b->lid) - (a->lid < b->lid);
+}
+
+void ddlr_begin_plan(struct ftr_ddlr *r, struct ftr_ddlr_plan *plan)
+{
+	*plan = (struct ftr_ddlr_plan){ .n = 0 };
+	r->plan = plan;
+	r->cap_write = 0;
+	r->first_step = 0;
+	r->late_refused = 0;
+}
+
+void ddlr_end_plan(struct ftr_ddlr *r, enum ftr_status st)
+{
+	struct ftr_ddlr_plan *p = r->plan;
+
+	p->hosts_only = !r->hosts;
+	for (uint32_t i = 0; i < p->n_switches; i++)
+		r->touched[r->switches[i]] = 0;
+	for (uint32_t i = 0; i < p->n; i++)
+		r->in_plan[p->write[i].lid] = 0;
+	if (p->n)
+		qsort(p->write, p->n, sizeof(*p->write), write_cmp);
+	if (st)
+		ftr_ddlr_plan_fini(p);
+	r->plan = NULL;
+}
+
+void ftr_ddlr_plan_fini(struct ftr_ddlr_plan *plan)
+{
+	free(plan->write);
+	*plan = (struct ftr_ddlr_plan){ .n = 0 };
+}
