@@ -51,6 +51,10 @@ enum ftr_status engine_finish(struct ftr_balance_input *in,
 		     &(sh)->tree.groups[(sh)->tree.group_first[s]];		\
 	     g < &(sh)->tree.groups[(sh)->tree.group_first[(s) + 1]]; g++)
 
+/* The connected components by all links, horizontal ones included: island[s] is the same
+ * for all switches of a component (turns.c). */
+void engine_islands(const struct ftr_shape *sh, uint32_t *island);
+
 /*
  * The inverted order (inverted_order.c) as levels, [n_sw] from arena.  Any two switches
  * joined by a link have different levels, and every switch reaches the subtree root of its

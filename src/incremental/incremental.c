@@ -4,7 +4,7 @@
  *
  *	links that change their state			nothing changed yet
  *	links, groups, costs				logged
- *	entries, write steps, writes			beside the tables
+ *	entries, write steps				beside the tables
  *	tables						cannot fail
  */
 #include <inttypes.h>
@@ -192,17 +192,6 @@ static enum ftr_status collect(struct ftr_incr *lv,
 
 /* ---- an apply -------------------------------------------------------- */
 
-static bool in_view(const struct ftr_incr *lv, ftr_sw s, ftr_sw remote)
-{
-	const struct ftr_group *g = &lv->view_group[lv->first[s]];
-	uint32_t n = lv->n_up[s] + lv->n_down[s];
-
-	for (uint32_t k = 0; k < n; k++)
-		if (g[k].remote == remote)
-			return true;
-	return false;
-}
-
 /* List the entries of a and b that depend on the links between them, by the present
  * costs. b is above a. With toggled_ports the columns that a routes upward to b for are
  * left out: there only the entries that use or prefer the link can change. */
@@ -267,7 +256,7 @@ static enum ftr_status follow(struct ftr_incr *lv, struct ftr_err *err)
 	for (uint32_t i = 0; i < lv->n_toggled; i++) {
 		struct ends e = ends_of(lv, lv->toggled[i]);
 
-		lv->had[i] = in_view(lv, e.low, e.high);
+		lv->had[i] = incr_adjacent(lv, e.low, e.high);
 		if (lv->had[i])
 			list_entries(lv, e.low, e.high);
 	}
@@ -276,7 +265,7 @@ static enum ftr_status follow(struct ftr_incr *lv, struct ftr_err *err)
 	for (uint32_t i = 0; i < lv->n_toggled; i++) {
 		struct ends e = ends_of(lv, lv->toggled[i]);
 
-		if (lv->had[i] == in_view(lv, e.low, e.high))
+		if (lv->had[i] == incr_adjacent(lv, e.low, e.high))
 			continue;
 		incr_touch_whole(lv, JOB_DOWN, e.high);
 		incr_touch_whole(lv, JOB_COST, e.low);
@@ -285,7 +274,7 @@ static enum ftr_status follow(struct ftr_incr *lv, struct ftr_err *err)
 	for (uint32_t i = 0; !st && i < lv->n_toggled; i++) {
 		struct ends e = ends_of(lv, lv->toggled[i]);
 
-		if (in_view(lv, e.low, e.high))
+		if (incr_adjacent(lv, e.low, e.high))
 			list_entries(lv, e.low, e.high);
 	}
 	lv->result.n_costs = lv->n_log;
