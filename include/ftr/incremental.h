@@ -14,7 +14,7 @@
  *
  *	events -> links  -> down-costs, by ascending rank	\  only pairs
  *			 -> costs, by descending rank		 > (switch, column)
- *			 -> entries -> steps -> writes		/  that changed
+ *			 -> entries -> write steps		/  that changed
  *
  * Source: Gliksberg et al. 2020, Procedure 1 and section 3.4, made incremental.
  * The order of writes extends the "downstream first" of Sem-Jacobsen et al. 2006
@@ -42,7 +42,7 @@
  * of an up/down routing.  On PGFTs with their true ranks, with any damage, no
  * step needs to drain: a switch that is entered from above has only one next hop.
  *
- * Unreachable switches are in the lists of changes and writes like all others.
+ * Unreachable switches are in the list of changes like all others.
  * The caller must know which switches it can reach, and must write all blocks of a
  * switch that comes back after it could not be written.
  *
@@ -75,13 +75,6 @@ struct ftr_incr_event {
 	bool up;		/* the link is up, else down */
 };
 
-/* One SMP: a block of a switch, to be written in this step. */
-struct ftr_incr_write {
-	ftr_sw sw;
-	uint16_t block;		/* LIDs block * 64 .. block * 64 + 63 */
-	uint16_t write_step;
-};
-
 struct ftr_incr_result {
 	/* links that changed their state: first the n_gone that went down, then
 	 * those that came up */
@@ -91,19 +84,13 @@ struct ftr_incr_result {
 	uint32_t n_changes;
 	const struct ftr_change *change;
 	const uint16_t *write_step;
-	/* writes, sorted by (step, switch, block); a block with changes of several
-	 * steps is written in each of them */
-	uint32_t n_writes;
-	const struct ftr_incr_write *write;
 	uint32_t n_write_steps;
-	const uint32_t *write_step_first;	/* [n_write_steps + 1] into write */
 	/* before step first_drain, and before each later step, wait until all
 	 * previous writes are acknowledged and the packets in flight have
 	 * arrived; n_write_steps if no step needs this */
 	uint32_t first_drain;
 	uint32_t n_drain;	/* entries that are written in those steps */
 	uint32_t n_switches;	/* switches with a changed entry */
-	uint32_t n_blocks;	/* blocks with a changed entry, each counted once */
 	/* ordered pairs of leaf switches: without a path now; disconnected by these
 	 * events; connected again by these events */
 	uint64_t bad_pairs, lost_pairs, regained_pairs;
@@ -166,11 +153,6 @@ bool ftr_incr_undo(struct ftr_incr *lv);
  * FTR_PORT_MAX.  Returns their number. */
 uint32_t ftr_incr_switch(const struct ftr_incr *lv, ftr_sw s, bool up,
 			 struct ftr_incr_event *event);
-
-/* The 64 bytes to write: the content of the block when all steps up to and
- * including that of the write are done. */
-void ftr_incr_block(const struct ftr_incr *lv, const struct ftr_incr_write *w,
-		    uint8_t out[FTR_LFT_BLOCK]);
 
 /* The input of ftr_check_changes for the last apply.  Points into lv, and is
  * valid as long as the result. */

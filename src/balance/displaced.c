@@ -16,9 +16,11 @@
  * that carry no counted flow are spread, too.
  *
  * The counters follow the flows: flows that pass a changed entry are subtracted from the
- * links of their old path and added to those of the new one.  So the work for one fault
- * grows with the number of displaced entries, not with the size of the fabric.  A flow
- * that comes to an entry without a port is counted up to there.
+ * links behind it on their old path and added to those on the new one.  All flows that
+ * pass an entry take the same links from there on, so they are counted together, as one
+ * stream.  The work for one fault grows with the number of displaced entries, not with
+ * the size of the fabric.  A flow that comes to an entry without a port is counted up to
+ * there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +35,35 @@
 
 #define NOT_COUNTED (UINT32_MAX - 1)	/* in pos[] */
 
+/* A source whose flows pass an entry; displaced: they passed a displaced entry before. */
+struct passing {
+	uint32_t source;
+	bool displaced;
+};
+
+struct passing_at {
+	ftr_sw sw;
+	bool displaced;
+};
+
+/* A number of shifts in a bin. */
+struct span {
+	uint32_t bin, n;
+};
+
+/* Flows that take the same path to a LID, by their shifts. */
+struct stream {
+	uint32_t n;
+	struct span *span;	/* [3 * sources] */
+};
+
+/* A link as in struct balance_net, with its counters. */
+struct counted_link {
+	uint16_t *bins;		/* NULL: no displaced flow */
+	uint32_t flows;
+	ftr_sw peer;		/* FTR_SW_NONE: to no switch */
+};
+
 struct displaced {
 	struct ftr_arena *arena;
 	struct balance_net *net;
@@ -40,36 +71,41 @@ struct displaced {
 	struct ftr_tables *t;
 	const struct ftr_tables *prefer;
 	uint32_t *pos;		/* [max_lid + 1], BALANCE_NONE: in no shift */
-	uint32_t *flows;	/* [n_links] */
+	struct counted_link *link;	/* [n_links] */
 	/* bits of switches by LID, in rows of `words`: the switches that flows pass
 	 * (a superset), and those with a displaced entry */
 	uint64_t *passed, *displaced;
 	size_t words;
-	uint16_t **bins;	/* [n_links] NULL: no displaced flow */
 	uint32_t width, n_bins;	/* shifts per bin */
 	uint32_t bound, target;
 	uint32_t price[PRICES];	/* price of one shift in a bin with that number of flows */
 	bool nomem;
-	/* scratch: sources and switches of one entry */
-	uint32_t *source, n_sources;
-	ftr_sw *stack;
-	uint32_t *seen, now;	/* [n_sources] marked if seen[i] == now */
+	/* scratch: sources of the entries of one LID, and the streams of one entry */
+	struct passing *source;
+	uint32_t n_sources;
+	struct passing_at *stack;
+	uint32_t *first;	/* [n_sw + 1] by entry, into source[] */
+	uint32_t *changed, now;	/* [n_sw] the entry changes if changed[s] == now */
+	struct stream fresh, old;
 };
 
-static uint32_t link_of(const struct displaced *z, ftr_sw s, ftr_lid lid)
+/* The link to a switch that an entry uses, or NULL. */
+static struct counted_link *link_of(const struct displaced *z, ftr_sw s,
+				    ftr_lid lid)
 {
 	ftr_port port = ftr_tables_row(z->t, s)[lid];
+	const struct balance_ports *p = &z->net->ports[s];
+	struct counted_link *link = &z->link[p->first + port];
 
-	return port > z->net->f->sw[s].n_ports ? BALANCE_NONE :
-		balance_link(z->net, s, port);
+	return port > p->n || link->peer == FTR_SW_NONE ? NULL : link;
 }
 
 /* The next switch, FTR_SW_NONE if the entry leads to no switch. */
 static ftr_sw next_of(const struct displaced *z, ftr_sw s, ftr_lid lid)
 {
-	uint32_t link = link_of(z, s, lid);
+	const struct counted_link *link = link_of(z, s, lid);
 
-	return link == BALANCE_NONE ? FTR_SW_NONE : z->net->peer[link];
+	return link ? link->peer : FTR_SW_NONE;
 }
 
 static bool has_bit(const struct displaced *z, const uint64_t *bits, ftr_sw s,
@@ -96,51 +132,82 @@ static void set_entry(struct displaced *z, ftr_sw s, ftr_lid lid, ftr_port port)
 
 /* ---- counting ------------------------------------------------------------- */
 
-/* Visit the bins of the shifts in which src sends to pos: n shifts in *bin. */
-#define for_each_bin(z, src, pos, bin, n)				\
-	for (uint32_t k_ = balance_window((z)->net, src, pos),		\
-	     left_ = (src)->n, bin, n;					\
-	     left_ && (bin = k_ / (z)->width,				\
-		       n = FTR_MIN(FTR_MIN((bin + 1) * (z)->width,	\
-					   (z)->net->n_pos) - k_, left_), 1); \
-	     left_ -= n,						\
-	     k_ = k_ + n == (z)->net->n_pos ? 0 : k_ + n)
-
-static void add_bins(struct displaced *z, uint32_t link,
-		     const struct balance_source *src, uint32_t pos, int by)
+/* Add the shifts in which src sends to pos, as up to three spans. */
+static void add_source(const struct displaced *z, struct stream *to,
+		       const struct balance_source *src, uint32_t pos)
 {
-	if (!z->bins[link])
-		z->bins[link] = ftr_arena_zalloc(z->arena, z->n_bins,
-						 sizeof(*z->bins[link]));
-	if (!z->bins[link]) {
+	uint32_t k = balance_window(z->net, src, pos), left = src->n;
+
+	while (left) {
+		uint32_t bin = k / z->width;
+		uint32_t end = FTR_MIN((bin + 1) * z->width, z->net->n_pos);
+		uint32_t n = FTR_MIN(end - k, left);
+
+		if (to->n && to->span[to->n - 1].bin == bin)
+			to->span[to->n - 1].n += n;
+		else
+			to->span[to->n++] = (struct span){ bin, n };
+		left -= n;
+		k = k + n == z->net->n_pos ? 0 : k + n;
+	}
+}
+
+/* Make the streams of n sources: z->old of the flows that have passed a displaced entry
+ * before, z->fresh of the others. Returns the number of hosts. */
+static uint32_t make_streams(struct displaced *z, const struct passing *from,
+			     uint32_t n, ftr_lid lid)
+{
+	uint32_t pos = z->pos[lid], hosts = 0;
+
+	z->fresh.n = z->old.n = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct balance_source *src =
+			&z->net->source[from[i].source];
+
+		hosts += src->hosts;
+		if (pos != BALANCE_NONE)
+			add_source(z, from[i].displaced ? &z->old : &z->fresh,
+				   src, pos);
+	}
+	return hosts;
+}
+
+static void add_stream(struct displaced *z, struct counted_link *link,
+		       const struct stream *of, int by)
+{
+	if (!of->n)
+		return;
+	if (!link->bins)
+		link->bins = ftr_arena_zalloc(z->arena, z->n_bins,
+					      sizeof(*link->bins));
+	if (!link->bins) {
 		z->nomem = true;
 		return;
 	}
-	for_each_bin(z, src, pos, bin, n)
-		z->bins[link][bin] = (uint16_t)(z->bins[link][bin] +
-						by * (int)n);
+	for (uint32_t i = 0; i < of->n; i++) {
+		uint16_t *bin = &link->bins[of->span[i].bin];
+
+		*bin = (uint16_t)(*bin + by * (int)of->span[i].n);
+	}
 }
 
-enum { FLOWS = 1, BINS = 2 };
-
-/* Follow the flows of a source from s on and count them. displaced: they have passed
- * a displaced entry already. */
-static void walk(struct displaced *z, uint32_t source, ftr_sw s, ftr_lid lid,
-		 bool displaced, int what, int by)
+/* Follow the streams from s on and count them. */
+static void walk(struct displaced *z, ftr_sw s, ftr_lid lid, uint32_t hosts,
+		 int by)
 {
-	const struct balance_source *src = &z->net->source[source];
-	uint32_t pos = z->pos[lid], link;
+	bool displaced = false;
 
 	for (uint32_t hops = 0; hops < z->net->f->n_sw; hops++) {
-		link = link_of(z, s, lid);
-		if (link == BALANCE_NONE || z->net->peer[link] == FTR_SW_NONE)
+		struct counted_link *link = link_of(z, s, lid);
+
+		if (!link)
 			return;
 		displaced |= has_bit(z, z->displaced, s, lid);
-		if (what & FLOWS)
-			z->flows[link] += (uint32_t)by * src->hosts;
-		if (what & BINS && displaced && pos != BALANCE_NONE && src->n)
-			add_bins(z, link, src, pos, by);
-		s = z->net->peer[link];
+		link->flows += (uint32_t)by * hosts;
+		add_stream(z, link, &z->old, by);
+		if (displaced)
+			add_stream(z, link, &z->fresh, by);
+		s = link->peer;
 		set_bit(z, z->passed, s, lid, true);
 	}
 }
@@ -153,8 +220,9 @@ static bool goes_up(const struct displaced *z, const struct ftr_shape *sh,
 	return t != FTR_SW_NONE && sh->tree.rank[t] > sh->tree.rank[s];
 }
 
-/* Add to z->source the sources whose flows to lid pass s. If the entry of s leads up
- * (up), these flows come from below, unless there are extra turns. */
+/* Add to z->source the sources whose flows to lid pass s, except those that pass another
+ * changed entry before.  If the entry of s leads up (up), these flows come from below,
+ * unless there are extra turns. */
 static void gather(struct displaced *z, const struct ftr_shape *sh, bool turns,
 		   ftr_sw s, bool up, ftr_lid lid)
 {
@@ -162,72 +230,70 @@ static void gather(struct displaced *z, const struct ftr_shape *sh, bool turns,
 
 	if (!has_bit(z, z->passed, s, lid))
 		return;
-	z->stack[depth++] = s;
+	z->stack[depth++] = (struct passing_at){ s, false };
 	while (depth) {
-		ftr_sw u = z->stack[--depth];
-		uint32_t src = z->net->source_of[u], end;
-		uint32_t k = (u == s ? up : goes_up(z, sh, u, lid)) && !turns ?
-			sh->tree.n_up[u] : 0;
+		struct passing_at u = z->stack[--depth];
+		const struct ftr_group *g =
+			&sh->tree.groups[sh->tree.group_first[u.sw]];
+		uint32_t src = z->net->source_of[u.sw], end;
+		uint32_t k = !turns && (u.sw == s ? up :
+					goes_up(z, sh, u.sw, lid)) ?
+			sh->tree.n_up[u.sw] : 0;
 
-		if (src != BALANCE_NONE && z->seen[src] != z->now) {
-			z->seen[src] = z->now;
-			z->source[z->n_sources++] = src;
-		}
-		end = sh->tree.n_up[u] + sh->tree.n_down[u];
+		if (src != BALANCE_NONE)
+			z->source[z->n_sources++] =
+				(struct passing){ src, u.displaced };
+		end = sh->tree.n_up[u.sw] + sh->tree.n_down[u.sw];
 		for (; k < end && depth < z->net->f->n_sw; k++) {
-			ftr_sw y = sh->tree.groups[sh->tree.group_first[u] + k].remote;
+			ftr_sw y = g[k].remote;
 
 			if (has_bit(z, z->passed, y, lid) &&
-			    next_of(z, y, lid) == u)
-				z->stack[depth++] = y;
+			    z->changed[y] != z->now &&
+			    next_of(z, y, lid) == u.sw)
+				z->stack[depth++] = (struct passing_at){
+					y, u.displaced ||
+					has_bit(z, z->displaced, y, lid)
+				};
 		}
 	}
 }
 
 /* ---- one entry ------------------------------------------------------------- */
 
-static uint64_t price_link(const struct displaced *z, uint32_t link,
-			   uint32_t hosts, uint32_t pos)
+static uint64_t price_link(const struct displaced *z,
+			   const struct counted_link *link, uint32_t hosts)
 {
-	uint32_t flows = z->flows[link] + hosts;
+	uint32_t flows = link->flows + hosts;
+	const uint16_t *bins = link->bins;
 	uint64_t sum = 0;
 
 	if (flows > z->target)
 		sum = (uint64_t)OVER * FTR_MIN(hosts, flows - z->target);
-	if (pos == BALANCE_NONE || !z->bins[link])
-		return sum;
-	for (uint32_t i = 0; i < z->n_sources; i++)
-		for_each_bin(z, &z->net->source[z->source[i]], pos, bin, n)
-			sum += (uint64_t)n *
-				z->price[FTR_MIN(z->bins[link][bin],
-						 PRICES - 1)];
+	for (uint32_t i = 0; bins && i < z->old.n; i++)
+		sum += (uint64_t)z->old.span[i].n *
+			z->price[FTR_MIN(bins[z->old.span[i].bin], PRICES - 1)];
 	return sum;
 }
 
-static uint64_t price_path(const struct displaced *z, uint32_t link,
-			   uint32_t hosts, ftr_lid lid, uint64_t limit)
+static uint64_t price_path(const struct displaced *z,
+			   const struct counted_link *link, uint32_t hosts,
+			   ftr_lid lid, uint64_t limit)
 {
 	uint64_t sum = 0;
 
-	while (link != BALANCE_NONE && z->net->peer[link] != FTR_SW_NONE &&
-	       sum < limit) {
-		sum += price_link(z, link, hosts, z->pos[lid]);
-		link = link_of(z, z->net->peer[link], lid);
-	}
+	for (; link && sum < limit; link = link_of(z, link->peer, lid))
+		sum += price_link(z, link, hosts);
 	return sum;
 }
 
-/* The port of least cost; on a tie the first one, from candidate `begin` on. */
+/* The port of least cost for z->old; on a tie the first one, from candidate `begin` on. */
 static ftr_port cheapest(const struct displaced *z, const struct ftr_shape *sh,
 			 const struct ftr_group *const *cand, uint32_t n,
-			 uint32_t begin, ftr_sw s, ftr_lid lid)
+			 uint32_t begin, ftr_sw s, ftr_lid lid, uint32_t hosts)
 {
 	uint64_t least = UINT64_MAX;
 	ftr_port best = FTR_PORT_NONE;
-	uint32_t hosts = 0;
 
-	for (uint32_t i = 0; i < z->n_sources; i++)
-		hosts += z->net->source[z->source[i]].hosts;
 	for (uint32_t k = 0; k < n && least; k++) {
 		const struct ftr_group *g = cand[(begin + k) % n];
 
@@ -235,7 +301,8 @@ static ftr_port cheapest(const struct displaced *z, const struct ftr_shape *sh,
 			uint32_t at = (begin / n + i) % g->n;
 			ftr_port port = sh->tree.group_ports[g->first + at];
 			uint64_t price = hosts ?
-				price_path(z, balance_link(z->net, s, port),
+				price_path(z, &z->link[balance_link(z->net, s,
+								    port)],
 					   hosts, lid, least) : 0;
 
 			if (price < least) {
@@ -256,20 +323,27 @@ static bool all_go_up(const struct ftr_shape *sh, ftr_sw s,
 	return true;
 }
 
+/* Place an entry. known: z->source holds the sources that pass it. */
 static void place(struct displaced *z, const struct ftr_shape *sh, bool turns,
-		  uint32_t l, ftr_lid lid, struct displaced_entry *e)
+		  uint32_t l, ftr_lid lid, struct displaced_entry *e, bool known)
 {
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
-	uint32_t n = ftr_shape_candidates(sh, e->sw, l, cand);
+	uint32_t n = ftr_shape_candidates(sh, e->sw, l, cand), hosts;
 
-	z->now++;
-	z->n_sources = 0;
-	if (z->pos[lid] != NOT_COUNTED)
-		gather(z, sh, turns, e->sw, all_go_up(sh, e->sw, cand, n), lid);
-	e->after = cheapest(z, sh, cand, n, lid + sh->numbering.col[e->sw], e->sw, lid);
-	set_entry(z, e->sw, lid, e->after);
+	if (!known) {
+		z->n_sources = 0;
+		if (z->pos[lid] != NOT_COUNTED)
+			gather(z, sh, turns, e->sw,
+			       all_go_up(sh, e->sw, cand, n), lid);
+	}
 	for (uint32_t i = 0; i < z->n_sources; i++)
-		walk(z, z->source[i], e->sw, lid, true, FLOWS | BINS, 1);
+		z->source[i].displaced = true;
+	hosts = make_streams(z, z->source, z->n_sources, lid);
+	e->after = cheapest(z, sh, cand, n, lid + sh->numbering.col[e->sw],
+			    e->sw, lid, hosts);
+	set_entry(z, e->sw, lid, e->after);
+	if (z->n_sources)
+		walk(z, e->sw, lid, hosts, 1);
 }
 
 /* ---- the entries of a LID -------------------------------------------------- */
@@ -290,25 +364,33 @@ static int nearest_first(const void *x, const void *y, void *ctx)
 	return ca != cb ? ca - cb : (a > b) - (a < b);
 }
 
+/* known: n is 1, and z->source holds the sources that pass the entry. */
 static void place_lid(struct displaced *z, const struct ftr_shape *sh,
 		      bool turns, uint32_t l, ftr_lid lid,
-		      struct displaced_entry *e, uint32_t n)
+		      struct displaced_entry *e, uint32_t n, bool known)
 {
 	struct column c = { sh, l };
 
+	z->now++;		/* no entry counts as changed any more */
 	if (n > 1)
 		qsort_r(e, n, sizeof(*e), nearest_first, &c);
 	for (uint32_t i = 0; i < n; i++)
 		if (e[i].after == DISPLACED_PLACE)
-			place(z, sh, turns, l, lid, &e[i]);
+			place(z, sh, turns, l, lid, &e[i], known);
 }
 
-/* Count the flows of all sources in the list, each from its first switch. */
-static void walk_all(struct displaced *z, ftr_lid lid, int what, int by)
+/* Count the flows that pass the entries, behind these entries. */
+static void walk_all(struct displaced *z, ftr_lid lid,
+		     const struct displaced_entry *e, uint32_t n, int by)
 {
-	for (uint32_t i = 0; i < z->n_sources; i++)
-		walk(z, z->source[i], z->net->source[z->source[i]].sw, lid,
-		     false, what, by);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t m = z->first[i + 1] - z->first[i];
+
+		if (m)
+			walk(z, e[i].sw, lid,
+			     make_streams(z, z->source + z->first[i], m, lid),
+			     by);
+	}
 }
 
 bool displaced_change(struct displaced *z, const struct ftr_shape *sh,
@@ -318,15 +400,21 @@ bool displaced_change(struct displaced *z, const struct ftr_shape *sh,
 	z->nomem = false;
 	z->now++;
 	z->n_sources = 0;
-	for (uint32_t i = 0; i < n && z->pos[lid] != NOT_COUNTED; i++)
-		gather(z, sh, turns, e[i].sw, goes_up(z, sh, e[i].sw, lid),
-		       lid);
-	walk_all(z, lid, FLOWS | BINS, -1);
+	for (uint32_t i = 0; i < n; i++)
+		z->changed[e[i].sw] = z->now;
+	for (uint32_t i = 0; i < n; i++) {
+		z->first[i] = z->n_sources;
+		if (z->pos[lid] != NOT_COUNTED)
+			gather(z, sh, turns, e[i].sw,
+			       goes_up(z, sh, e[i].sw, lid), lid);
+	}
+	z->first[n] = z->n_sources;
+	walk_all(z, lid, e, n, -1);
 	for (uint32_t i = 0; i < n; i++)
 		set_entry(z, e[i].sw, lid, e[i].after == DISPLACED_PLACE ?
 			  FTR_PORT_NONE : e[i].after);
-	walk_all(z, lid, FLOWS | BINS, 1);
-	place_lid(z, sh, turns, l, lid, e, n);
+	walk_all(z, lid, e, n, 1);
+	place_lid(z, sh, turns, l, lid, e, n, n == 1);
 	return !z->nomem;
 }
 
@@ -357,7 +445,7 @@ bool displaced_place_all(struct displaced *z, bool turns, const uint64_t *bits)
 			    lid % 64 & 1)
 				e[n++] = (struct displaced_entry){ s, 0 };
 		place_lid(z, balance_shape(net, l), turns || !sh->tree.rank, l, lid,
-			  e, n);
+			  e, n, false);
 	}
 	return !z->nomem;
 }
@@ -381,23 +469,25 @@ static bool allocate(struct displaced *z)
 {
 	const struct balance_net *net = z->net;
 	uint32_t n_sw = net->f->n_sw, lids = net->f->max_lid + 1u;
+	uint32_t spans = net->n_sources + 1u;
 
 	z->pos = ftr_arena_alloc(z->arena, lids, sizeof(*z->pos));
-	z->flows = ftr_arena_alloc(z->arena, net->n_links, sizeof(*z->flows));
+	z->link = ftr_arena_zalloc(z->arena, net->n_links, sizeof(*z->link));
 	z->words = balance_passed_words(net);
 	z->passed = ftr_arena_zalloc(z->arena, lids * z->words,
 				     sizeof(*z->passed));
 	z->displaced = ftr_arena_zalloc(z->arena, lids * z->words,
 					sizeof(*z->displaced));
-	z->bins = ftr_arena_zalloc(z->arena, net->n_links, sizeof(*z->bins));
 	z->source = ftr_arena_alloc(z->arena, net->n_sources + 1u,
 				    sizeof(*z->source));
-	z->seen = ftr_arena_zalloc(z->arena, net->n_sources + 1u,
-				   sizeof(*z->seen));
 	z->stack = ftr_arena_alloc(z->arena, n_sw, sizeof(*z->stack));
-	if (!z->pos || !z->flows || !z->passed || !z->displaced ||
-	    !z->bins || !z->source || !z->seen ||
-	    !z->stack)
+	z->first = ftr_arena_alloc(z->arena, n_sw + 1u, sizeof(*z->first));
+	z->changed = ftr_arena_zalloc(z->arena, n_sw, sizeof(*z->changed));
+	z->fresh.span = ftr_arena_alloc(z->arena, 3 * spans, sizeof(struct span));
+	z->old.span = ftr_arena_alloc(z->arena, 3 * spans, sizeof(struct span));
+	if (!z->pos || !z->link || !z->passed || !z->displaced ||
+	    !z->source || !z->stack || !z->first || !z->changed ||
+	    !z->fresh.span || !z->old.span)
 		return false;
 	for (uint32_t i = 0; i < lids; i++)
 		z->pos[i] = NOT_COUNTED;
@@ -431,24 +521,44 @@ static void count_displaced(struct displaced *z)
 			if (now[i] != was[i])
 				set_bit(z, z->displaced, s, (ftr_lid)i, true);
 	}
-	z->n_sources = net->n_sources;
-	for (uint32_t i = 0; i < net->n_sources; i++)
-		z->source[i] = i;
 	for (uint32_t i = 0; i < lids; i++) {
 		const uint64_t *row = z->displaced + i * z->words;
 		uint64_t any = 0;
 
 		for (size_t w = 0; w < z->words; w++)
 			any |= row[w];
-		if (any && z->pos[i] != NOT_COUNTED &&
-		    z->pos[i] != BALANCE_NONE)
-			walk_all(z, (ftr_lid)i, BINS, 1);
+		if (!any || z->pos[i] == NOT_COUNTED ||
+		    z->pos[i] == BALANCE_NONE)
+			continue;
+		for (uint32_t k = 0; k < net->n_sources; k++) {
+			const struct passing p = { k, false };
+
+			make_streams(z, &p, 1, (ftr_lid)i);
+			walk(z, net->source[k].sw, (ftr_lid)i, 0, 1);
+		}
 	}
 }
 
 static enum ftr_status nomem(struct ftr_err *err)
 {
 	return ftr_fail(err, FTR_NOMEM, "out of memory for counting flows");
+}
+
+static enum ftr_status count_flows(struct displaced *z, struct ftr_team *team,
+				   struct ftr_err *err)
+{
+	uint32_t n = z->net->n_links;
+	uint32_t *flows = ftr_calloc(n, sizeof(*flows));
+	enum ftr_status st = flows ? balance_count_flows(z->net, z->t, team,
+							 flows, z->passed, err) :
+		nomem(err);
+
+	for (uint32_t i = 0; !st && i < n; i++) {
+		z->link[i].flows = flows[i];
+		z->link[i].peer = z->net->peer[i];
+	}
+	free(flows);
+	return st;
 }
 
 enum ftr_status displaced_new(const struct ftr_balance_input *in,
@@ -473,8 +583,7 @@ enum ftr_status displaced_new(const struct ftr_balance_input *in,
 	if (!st)
 		st = ftr_balance_bound(in->shape, NULL, &z->bound, err);
 	if (!st)
-		st = balance_count_flows(z->net, t, team, z->flows, z->passed,
-					 err);
+		st = count_flows(z, team, err);
 	if (!st) {
 		displaced_target(z, in->shape);
 		if (prefer)
@@ -506,7 +615,7 @@ size_t displaced_bytes(const struct displaced *z)
 
 void displaced_link(struct displaced *z, ftr_sw s, ftr_port port, ftr_sw t)
 {
-	z->net->peer[balance_link(z->net, s, port)] = t;
+	z->link[balance_link(z->net, s, port)].peer = t;
 }
 
 /* The target: the largest of the cut bound and, for each source, its flows divided
@@ -532,12 +641,12 @@ void displaced_target(struct displaced *z, const struct ftr_shape *sh)
 
 uint32_t displaced_flows(const struct displaced *z, uint32_t link)
 {
-	return z->flows[link];
+	return z->link[link].flows;
 }
 
 uint32_t displaced_bin(const struct displaced *z, uint32_t link, uint32_t shift,
 		       uint32_t *width)
 {
 	*width = z->width;
-	return z->bins[link] ? z->bins[link][shift / z->width] : 0;
+	return z->link[link].bins ? z->link[link].bins[shift / z->width] : 0;
 }

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/check.h"
 #include "check/dyn.h"
 
 /* ---- set-up ------------------------------------------------------------ */
@@ -300,23 +301,6 @@ static enum ftr_status copy_tables(struct ftr_cdg *g,
 	return FTR_OK;
 }
 
-static enum ftr_status refuse(const struct ftr_fabric *f,
-			      const struct ftr_tables *t,
-			      const struct ftr_sl2vl *m, struct ftr_err *err)
-{
-	if (t->n_sw != f->n_sw || t->max_lid != f->max_lid)
-		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs to %u do not fit a fabric of %u and %u",
-				t->n_sw, t->max_lid, f->n_sw, f->max_lid);
-	if (m && m->n_sw != f->n_sw)
-		return ftr_fail(err, FTR_INVAL, "SL to VL tables of %u switches do not fit a fabric of %u",
-				m->n_sw, f->n_sw);
-	for (ftr_sw s = 0; m && s < f->n_sw; s++)
-		if (m->width[s] != f->sw[s].n_ports + 1u)
-			return ftr_fail(err, FTR_INVAL, "SL to VL table of %u ports does not fit switch %u of %u",
-					m->width[s] - 1, s, f->sw[s].n_ports);
-	return FTR_OK;
-}
-
 static enum ftr_status build(struct ftr_cdg *g, const struct ftr_tables *t,
 			     const struct ftr_cdg_opts *o, struct ftr_err *err)
 {
@@ -359,7 +343,11 @@ enum ftr_status ftr_cdg_new(const struct ftr_fabric *f,
 	enum ftr_status st;
 
 	opts = opts ? opts : &none;
-	st = refuse(f, t, opts->sl2vl, err);
+	st = chk_same_size(f, t, err);
+	if (!st)
+		st = chk_vls_fit(f, &(struct ftr_check_opts){
+			.sl2vl = opts->sl2vl,
+		}, err);
 	if (st)
 		return st;
 	g = ftr_calloc(1, sizeof(*g));

@@ -2,86 +2,110 @@
 /*
  * Steps from one column of entries to another.
  *
- * Some switches get new entries for a LID. A switch may be written when two
- * conditions hold: the path from its new entry, which follows new entries where
- * there are any and old ones elsewhere, reaches the LID; and all new entries on
- * this path are written (downstream first). In every state a packet therefore
- * follows old entries up to the first new one, and new entries from there on.
- *
- * The order is found in rounds. In a round, a switch gets its step if the path
- * from its new entry reaches the LID and passes only switches that have their
- * step or do not change. If a round assigns no step, the first switch is taken
- * whose path reaches the LID while all other switches without a step keep their
- * old entries. If there is none either, the remaining entries are left
- * unchanged.
+ * Some switches get new entries for a LID. They are written downstream first
+ * (tables/write_order.h). If there are entries without such an order, the first
+ * switch is taken whose path reaches the LID while all other switches without a
+ * step keep their old entries, and the order is computed again. If there is no
+ * such switch, the remaining entries are left unchanged.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "ddlr/planner.h"
+#include "tables/write_order.h"
 
-/* Follow the path from c's new entry. strict: fail at another switch without a
- * step; otherwise such switches keep their old entries. *step: the step of c. */
-static bool arrives(const struct ftr_ddlr *r, const struct column_write *c,
-		    bool strict, uint8_t *step)
+#define MAX_STEP UINT8_MAX
+
+static bool is_delivered(const struct ftr_ddlr *r, ftr_sw s, ftr_port p)
 {
-	ftr_port p = c->port;
-	ftr_sw s = c->sw;
-	uint8_t last = 0;
+	return s == r->exit_sw && p == r->exit_port;
+}
+
+/* The next change on the path of change i, for struct write_order. Changes that were
+ * taken alone count as entries written earlier, because others behind them may have
+ * got a step since. */
+static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
+{
+	const struct ftr_ddlr *r = ctx;
+	ftr_sw s = r->col[i].sw;
+	ftr_port p = r->col[i].port;
 
 	for (uint32_t hops = 0; hops <= r->f->n_sw; hops++) {
-		const struct column_write *w;
+		uint32_t k;
 
-		if (s == r->exit_sw && p == r->exit_port)
-			break;
+		if (is_delivered(r, s, p))
+			return WRITE_ARRIVES;
 		s = ddlr_next(r, s, p);
-		if (s == FTR_SW_NONE || s == c->sw)
-			return false;
+		if (s == FTR_SW_NONE)
+			return WRITE_LOST;
+		*base = FTR_MAX(*base, r->step_of[s]);
 		p = r->entry[s];
+		k = r->col_of[s];
+		if (k && !r->col[k - 1].alone)
+			return k - 1;
+		if (!k)
+			continue;
+		if (k - 1 == i)
+			return WRITE_LOST;
+		*base = FTR_MAX(*base, r->col[k - 1].alone);
+		p = r->col[k - 1].port;
+	}
+	return WRITE_LOST;
+}
+
+/* The step of change i if all other switches without a step keep their old entries;
+ * WRITE_NEVER: its path does not reach the LID. */
+static uint32_t step_alone(const struct ftr_ddlr *r, const uint32_t *step,
+			   uint32_t i)
+{
+	ftr_sw s = r->col[i].sw;
+	ftr_port p = r->col[i].port;
+	uint32_t last = 0;
+
+	for (uint32_t hops = 0; hops <= r->f->n_sw; hops++) {
+		uint32_t k;
+
+		if (is_delivered(r, s, p))
+			return last < MAX_STEP ? last + 1 : WRITE_NEVER;
+		s = ddlr_next(r, s, p);
+		if (s == FTR_SW_NONE || s == r->col[i].sw)
+			return WRITE_NEVER;
 		last = FTR_MAX(last, r->step_of[s]);
-		if (!r->col_of[s])
+		p = r->entry[s];
+		k = r->col_of[s];
+		if (!k || step[k - 1] == WRITE_NEVER)
 			continue;
-		w = &r->col[r->col_of[s] - 1];
-		if (w->done) {
-			p = w->port;
-			last = FTR_MAX(last, w->step);
-		} else if (strict) {
-			return false;
-		}
+		p = r->col[k - 1].port;
+		last = FTR_MAX(last, step[k - 1]);
 	}
-	*step = last + 1u;
-	return s == r->exit_sw && p == r->exit_port && last < UINT8_MAX;
+	return WRITE_NEVER;
 }
 
-static bool round_of(struct ftr_ddlr *r, uint32_t n)
-{
-	bool any = false;
-
-	for (uint32_t i = 0; i < n; i++) {
-		struct column_write *c = &r->col[i];
-		uint8_t step;
-
-		if (c->done || !arrives(r, c, true, &step))
-			continue;
-		c->step = step;
-		c->done = any = true;
-	}
-	return any;
-}
-
-static bool one_alone(struct ftr_ddlr *r, uint32_t n)
+/* Give one more change a step. False: there is none left that can have one. */
+static bool one_alone(struct ftr_ddlr *r, uint32_t *step, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		struct column_write *c = &r->col[i];
-		uint8_t step;
+		uint32_t alone = step[i] != WRITE_NEVER ? WRITE_NEVER :
+			step_alone(r, step, i);
 
-		if (c->done || !arrives(r, c, false, &step))
+		if (alone == WRITE_NEVER)
 			continue;
-		c->step = step;
-		c->done = true;
+		for (uint32_t k = 0; k < n; k++)
+			if (step[k] == WRITE_NEVER)
+				step[k] = WRITE_UNKNOWN;
+		step[i] = r->col[i].alone = (uint8_t)alone;
 		return true;
 	}
 	return false;
+}
+
+static void find_steps(struct ftr_ddlr *r, const struct write_order *o,
+		       uint32_t n)
+{
+	do {
+		for (uint32_t i = 0; i < n; i++)
+			write_order_step(o, i);
+	} while (one_alone(r, o->step, n));
 }
 
 static int step_cmp(const void *x, const void *y)
@@ -93,37 +117,51 @@ static int step_cmp(const void *x, const void *y)
 	return (a->sw > b->sw) - (a->sw < b->sw);
 }
 
-enum ftr_status column_change(struct ftr_ddlr *r, uint32_t n,
-			      enum ftr_ddlr_how how, bool *made,
-			      struct ftr_err *err)
+static enum ftr_status change_in_order(struct ftr_ddlr *r,
+				       const struct write_order *o,
+				       struct ftr_cdg_write *w, uint32_t n,
+				       enum ftr_ddlr_how how, bool *made,
+				       struct ftr_err *err)
 {
-	struct ftr_cdg_write *w = ftr_reallocarray(NULL, (size_t)n + 1,
-						   sizeof(*w));
-	enum ftr_status st = FTR_OK;
 	uint32_t m = 0;
 
-	if (!w)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for %u entries",
-				n);
-	for (uint32_t i = 0; i < n; i++) {
-		r->col[i].done = false;
+	for (uint32_t i = 0; i < n; i++)
 		r->col_of[r->col[i].sw] = i + 1;
-	}
-	while (round_of(r, n) || one_alone(r, n))
-		;
+	find_steps(r, o, n);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct column_write *c = &r->col[i];
 
 		r->col_of[c->sw] = 0;
-		if (c->done)
+		if (o->step[i] != WRITE_NEVER)
 			w[m++] = (struct ftr_cdg_write){ c->sw, c->port,
-							 c->step };
+							 (uint8_t)o->step[i] };
 	}
 	*made = true;
-	if (m) {
-		qsort(w, m, sizeof(*w), step_cmp);
-		st = ddlr_try(r, w, m, how, made, err);
-	}
+	if (!m)
+		return FTR_OK;
+	qsort(w, m, sizeof(*w), step_cmp);
+	return ddlr_try(r, w, m, how, made, err);
+}
+
+enum ftr_status column_change(struct ftr_ddlr *r, uint32_t n,
+			      enum ftr_ddlr_how how, bool *made,
+			      struct ftr_err *err)
+{
+	struct ftr_cdg_write *w = ftr_calloc(n + 1u, sizeof(*w));
+	struct write_order o = {
+		.ctx = r, .next = next_change, .limit = MAX_STEP,
+		.step = ftr_calloc(n + 1u, sizeof(*o.step)),
+		.stack = ftr_calloc(n + 1u, sizeof(*o.stack)),
+	};
+	enum ftr_status st;
+
+	if (w && o.step && o.stack)
+		st = change_in_order(r, &o, w, n, how, made, err);
+	else
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for %u entries",
+			      n);
 	free(w);
+	free(o.step);
+	free(o.stack);
 	return st;
 }

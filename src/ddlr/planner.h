@@ -42,8 +42,7 @@ struct lft_entry {
 struct column_write {
 	ftr_sw sw;
 	ftr_port port;
-	uint8_t step;
-	bool done;
+	uint8_t alone;		/* its step if it was taken alone, else 0 */
 };
 
 struct ftr_ddlr {

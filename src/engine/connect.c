@@ -304,7 +304,7 @@ static void seed_all(struct plan *p)
 
 	for (ftr_sw s = 0; s < p->sh->f->n_sw; s++) {
 		if (by_rank(p, s) || p->state[s] == CONNECTED ||
-		    ftr_uf_find(p->island, s) != ftr_uf_find(p->island, to))
+		    p->island[s] != p->island[to])
 			continue;
 		for_each_channel(&p->turns, s, c)
 			if (by_rank(p, p->turns.channel[c].to))
@@ -694,7 +694,7 @@ static enum ftr_status run_connect(struct plan *p, bool horizontal)
 	if (!allocate(p))
 		return FTR_NOMEM;
 	plan_count_ends(p);
-	plan_find_islands(p);
+	engine_islands(p->sh, p->island);
 	if (!plan_find_pairs(p))
 		return FTR_NOMEM;
 	if (!p->pair_first[p->sh->f->n_sw] && !p->opts->n_turns)

@@ -62,6 +62,10 @@ enum ftr_status sftree_gateways(const struct ftr_shape *sh,
 				struct ftr_route_stats *stats,
 				struct ftr_err *err) FTR_MUST_USE;
 
+/* The connected components by all links, horizontal ones included: island[s] is the same
+ * for all switches of a component (turns.c). */
+void engine_islands(const struct ftr_shape *sh, uint32_t *island);
+
 /*
  * The inverted order (inverted_order.c) as levels, [n_sw] from arena.  Any two switches
  * joined by a link have different levels, and every switch reaches the subtree root of its

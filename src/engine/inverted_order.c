@@ -128,18 +128,6 @@ static bool allocate(struct ordering *o, struct ftr_arena *a)
 	return o->kind && o->is_anchor && o->offer;
 }
 
-static void find_islands(struct ordering *o)
-{
-	uint32_t n = o->sh->f->n_sw;
-
-	ftr_uf_init(o->island, n);
-	for (ftr_sw s = 0; s < n; s++)
-		for_each_group(o->sh, s, g)
-			ftr_uf_union(o->island, s, g->remote);
-	for (ftr_sw s = 0; s < n; s++)
-		o->island[s] = ftr_uf_find(o->island, s);
-}
-
 /* For every column: |A|; the chain, that is, the leaves above it, itself included,
  * plus the switches just below it; and the top switches in A. */
 static void measure_reach(struct ordering *o)
@@ -603,7 +591,7 @@ enum ftr_status inverted_order(const struct ftr_shape *sh, enum order_kind how,
 		return ftr_fail(err, FTR_NOMEM, "out of memory for the order of %u switches",
 				sh->f->n_sw);
 	o.by_rank = by_rank;
-	find_islands(&o);
+	engine_islands(o.sh, o.island);
 	measure_reach(&o);
 	choose_roots(&o, avoid);
 	sort_kinds(&o);

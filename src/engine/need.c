@@ -34,23 +34,7 @@ static bool is_needed(struct plan *p, ftr_sw s, uint32_t l)
 {
 	return (p->need[l] & NEED_ALL ||
 		(p->need[l] & NEED_ENDS && p->ends[s])) &&
-		ftr_uf_find(p->island, s) ==
-		ftr_uf_find(p->island, p->sh->numbering.col_sw[l]);
-}
-
-/* Islands by all links, horizontal ones included. */
-void plan_find_islands(struct plan *p)
-{
-	const struct ftr_shape *sh = p->sh;
-
-	ftr_uf_init(p->island, sh->f->n_sw);
-	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
-		uint32_t n = turns_groups(sh, s, sh->tree.n_horizontal > 0);
-
-		for (uint32_t k = 0; k < n; k++)
-			ftr_uf_union(p->island, s,
-				     sh->tree.groups[sh->tree.group_first[s] + k].remote);
-	}
+		p->island[s] == p->island[p->sh->numbering.col_sw[l]];
 }
 
 /* Does a switch without end ports lack a path to a subnet manager? */

@@ -82,10 +82,9 @@ struct plan {
 };
 
 /* need.c: count the end ports and LIDs of each switch, and mark the needed columns;
- * islands by all links; the needed pairs without a path; the order of gateways.
+ * the needed pairs without a path; the order of gateways.
  * False: out of memory. */
 void plan_count_ends(struct plan *p);
-void plan_find_islands(struct plan *p);
 bool plan_find_pairs(struct plan *p) FTR_MUST_USE;
 bool plan_find_hubs(struct plan *p) FTR_MUST_USE;
 

@@ -191,17 +191,13 @@ static bool connects_all(struct work *w)
 
 	if (!island)
 		return false;
-	ftr_uf_init(island, n);
-	for (ftr_sw s = 0; s < n; s++)
-		for_each_group(w->sh, s, g)
-			ftr_uf_union(island, s, g->remote);
+	engine_islands(w->sh, island);
 	for (ftr_sw s = 0; s < n; s++) {
 		const uint8_t *cost = ftr_shape_cost(sh, s);
 
 		for (uint32_t l = 0; l < n; l++)
 			if (cost[l] == FTR_COST_INF &&
-			    ftr_uf_find(island, s) ==
-			    ftr_uf_find(island, sh->numbering.col_sw[l]))
+			    island[s] == island[sh->numbering.col_sw[l]])
 				return false;
 	}
 	return true;

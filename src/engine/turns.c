@@ -26,6 +26,23 @@ struct turns_reach {
 
 enum { FAN_UP = 1, FAN_DOWN = 2, FAN_BUT_ONE = 4 };
 
+void engine_islands(const struct ftr_shape *sh, uint32_t *island)
+{
+	uint32_t n = sh->f->n_sw;
+
+	ftr_uf_init(island, n);
+	for (ftr_sw s = 0; s < n; s++) {
+		const struct ftr_group *g =
+			&sh->tree.groups[sh->tree.group_first[s]];
+
+		for (uint32_t k = turns_groups(sh, s, sh->tree.n_horizontal > 0);
+		     k-- > 0; g++)
+			ftr_uf_union(island, s, g->remote);
+	}
+	for (ftr_sw s = 0; s < n; s++)
+		island[s] = ftr_uf_find(island, s);
+}
+
 static bool has(const struct turns_reach *r, uint32_t c)
 {
 	return r->bit[c / 64] >> c % 64 & 1;

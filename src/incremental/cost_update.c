@@ -11,8 +11,8 @@
  *
  * Every change also lists the entries that depend on it: those of s, of the switches
  * above for a down-cost, and of the switches below for a cost.  Both passes process a
- * rank only when everything that it depends on is final, so each pair is computed once.
- * Rows with many listed columns are computed as a whole, many columns per instruction.
+ * rank only when everything that it depends on is final.  Columns are computed in
+ * segments of SEGMENT, by the functions that compute the rows of a whole shape.
  *
  * keep: in a shape made with FTR_REORDER_KEEP there are pairs (s, l) for which no switch
  * above routes downward through s, although a switch below s leads to l.  These pairs are
@@ -23,9 +23,9 @@
 
 #include "core/bytes.h"
 #include "incremental/incremental.h"
+#include "shape/cost.h"
 
-/* A row with more than n_sw / WHOLE_SHARE + 8 listed columns is computed as a whole. */
-#define WHOLE_SHARE 16
+#define SEGMENT 64
 
 /* ---- work lists ------------------------------------------------------ */
 
@@ -119,82 +119,23 @@ void incr_work_clear(struct ftr_incr *lv)
 		}
 }
 
-/* ---- one value, one row ---------------------------------------------- */
+/* ---- one row ---------------------------------------------------------- */
 
-static bool kept(const struct ftr_incr *lv, ftr_sw s, uint32_t l)
+/* The values of s for columns from .. from + n - 1. */
+static void compute(const struct ftr_incr *lv, enum incr_job job, ftr_sw s,
+		    size_t from, size_t n, uint8_t *row)
 {
-	return lv->keep &&
-		lv->keep[(size_t)s * lv->words * 8 + l / 8] >> l % 8 & 1;
-}
-
-static uint8_t add_one(uint8_t c)
-{
-	return (uint8_t)(c + (c != FTR_COST_INF));
-}
-
-static uint8_t down_of(const struct ftr_incr *lv, ftr_sw s, uint32_t l)
-{
-	const struct ftr_shape *v = &lv->view;
-	const struct ftr_group *g = &v->tree.groups[v->tree.group_first[s] + v->tree.n_up[s]];
-	uint8_t least = FTR_COST_INF;
-
-	if (kept(lv, s, l))
-		return FTR_COST_INF;
-	if (l == v->numbering.col[s])
-		return 0;
-	for (uint32_t k = 0; k < v->tree.n_down[s]; k++)
-		least = FTR_MIN(least, incr_down(lv, g[k].remote)[l]);
-	return add_one(least);
-}
-
-static uint8_t cost_of(const struct ftr_incr *lv, ftr_sw s, uint32_t l)
-{
-	const struct ftr_shape *v = &lv->view;
-	const struct ftr_group *g = &v->tree.groups[v->tree.group_first[s]];
-	uint8_t down = incr_down(lv, s)[l], least = FTR_COST_INF;
-
-	for (uint32_t k = 0; k < v->tree.n_up[s]; k++) {
-		uint8_t above = incr_cost(lv, g[k].remote)[l];
-
-		if (down < above)
-			return down;	/* must go down */
-		least = FTR_MIN(least, above);
+	if (job == JOB_COST) {
+		cost_row(&lv->view, s, from, n, row, lv->row[1]);
+		return;
 	}
-	return FTR_MIN(down, add_one(least));
-}
+	cost_down_row(&lv->view, s, from, n, row);
+	for (size_t i = 0; lv->keep && i < n; i++) {
+		size_t l = from + i;
 
-static void forget_kept(const struct ftr_incr *lv, ftr_sw s, uint8_t *row)
-{
-	for (uint32_t l = 0; lv->keep && l < lv->view.f->n_sw; l++)
-		if (kept(lv, s, l))
-			row[l] = FTR_COST_INF;
-}
-
-static void down_row(const struct ftr_incr *lv, ftr_sw s, uint8_t *row)
-{
-	const struct ftr_shape *v = &lv->view;
-	const struct ftr_group *g = &v->tree.groups[v->tree.group_first[s] + v->tree.n_up[s]];
-
-	memset(row, FTR_COST_INF, v->reach.cost_stride);
-	row[v->numbering.col[s]] = 0;
-	for (uint32_t k = 0; k < v->tree.n_down[s]; k++)
-		bytes_relax(row, incr_down(lv, g[k].remote), v->reach.cost_stride);
-	forget_kept(lv, s, row);
-}
-
-static void cost_row(const struct ftr_incr *lv, ftr_sw s, uint8_t *row)
-{
-	const struct ftr_shape *v = &lv->view;
-	const struct ftr_group *g = &v->tree.groups[v->tree.group_first[s]];
-	uint8_t *must = lv->row[1];
-
-	memset(row, FTR_COST_INF, v->reach.cost_stride);
-	memset(must, 0, v->reach.cost_stride);
-	for (uint32_t k = 0; k < v->tree.n_up[s]; k++)
-		bytes_relax_flag(row, must, incr_down(lv, s),
-				 incr_cost(lv, g[k].remote), v->reach.cost_stride);
-	bytes_min(row, incr_down(lv, s), v->reach.cost_stride);
-	bytes_take(row, incr_down(lv, s), must, v->reach.cost_stride);
+		if (lv->keep[(size_t)s * lv->words * 8 + l / 8] >> l % 8 & 1)
+			row[i] = FTR_COST_INF;
+	}
 }
 
 /* ---- update ---------------------------------------------------------- */
@@ -268,36 +209,20 @@ static void spread(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 	}
 }
 
-static bool follow_one(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
-		       uint32_t l)
-{
-	uint8_t value = job == JOB_DOWN ? down_of(lv, s, l) :
-		cost_of(lv, s, l);
-	uint8_t before = job == JOB_DOWN ? incr_down(lv, s)[l] :
-		incr_cost(lv, s)[l];
-
-	if (value == before)
-		return true;
-	if (!set(lv, job, s, l, value))
-		return false;
-	spread(lv, job, s, l);
-	return true;
-}
-
-static bool follow_whole(struct ftr_incr *lv, enum incr_job job, ftr_sw s)
+/* Compute n columns of s from `from` on, and list what depends on those that change. */
+static bool follow_columns(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
+			   uint32_t from, uint32_t n)
 {
 	const uint8_t *before = job == JOB_DOWN ? incr_down(lv, s) :
 		incr_cost(lv, s);
+	uint32_t end = FTR_MIN(from + n, lv->view.f->n_sw);
 	uint8_t *row = lv->row[0];
 
-	if (job == JOB_DOWN)
-		down_row(lv, s, row);
-	else
-		cost_row(lv, s, row);
-	for (uint32_t l = 0; l < lv->view.f->n_sw; l++) {
-		if (row[l] == before[l])
+	compute(lv, job, s, from, n, row);
+	for (uint32_t l = from; l < end; l++) {
+		if (row[l - from] == before[l])
 			continue;
-		if (!set(lv, job, s, l, row[l]))
+		if (!set(lv, job, s, l, row[l - from]))
 			return false;
 		spread(lv, job, s, l);
 	}
@@ -307,19 +232,12 @@ static bool follow_whole(struct ftr_incr *lv, enum incr_job job, ftr_sw s)
 static bool follow_switch(struct ftr_incr *lv, enum incr_job job, ftr_sw s)
 {
 	const uint64_t *bit = row_bits(lv, job, s);
-	uint32_t n = 0;
 
 	if (lv->work[job].whole[s])
-		return follow_whole(lv, job, s);
+		return follow_columns(lv, job, s, 0, lv->view.reach.cost_stride);
 	for (uint32_t i = 0; i < lv->words; i++)
-		n += (uint32_t)__builtin_popcountll(bit[i]);
-	if (n > lv->view.f->n_sw / WHOLE_SHARE + 8)
-		return follow_whole(lv, job, s);
-	for (uint32_t i = 0; i < lv->words; i++)
-		for (uint64_t b = bit[i]; b; b &= b - 1)
-			if (!follow_one(lv, job, s, i * 64 + (uint32_t)
-					__builtin_ctzll(b)))
-				return false;
+		if (bit[i] && !follow_columns(lv, job, s, i * SEGMENT, SEGMENT))
+			return false;
 	return true;
 }
 
@@ -388,10 +306,12 @@ enum ftr_status incr_costs_check(struct ftr_incr *lv, struct ftr_err *err)
 	enum ftr_status st = FTR_OK;
 
 	for (ftr_sw s = 0; s < n; s++) {
-		down_row(lv, s, lv->row[0]);
+		compute(lv, JOB_DOWN, s, 0, lv->view.reach.cost_stride,
+			lv->row[0]);
 		if (!find_kept(lv, s, lv->row[0], err, &st))
 			return st;
-		cost_row(lv, s, lv->row[0]);
+		compute(lv, JOB_COST, s, 0, lv->view.reach.cost_stride,
+			lv->row[0]);
 		if (memcmp(lv->row[0], incr_cost(lv, s), n))
 			return not_its_costs(lv, s, err);
 	}

@@ -4,7 +4,7 @@
  *
  *	links that change their state			nothing changed yet
  *	links, groups, costs				logged
- *	entries, write steps, writes			beside the tables
+ *	entries, write steps				beside the tables
  *	tables						cannot fail
  */
 #include <inttypes.h>
@@ -192,19 +192,9 @@ static enum ftr_status collect(struct ftr_incr *lv,
 
 /* ---- an apply -------------------------------------------------------- */
 
-static bool in_view(const struct ftr_incr *lv, ftr_sw s, ftr_sw remote)
-{
-	const struct ftr_group *g = &lv->view_group[lv->first[s]];
-	uint32_t n = lv->n_up[s] + lv->n_down[s];
-
-	for (uint32_t k = 0; k < n; k++)
-		if (g[k].remote == remote)
-			return true;
-	return false;
-}
-
 /* List the entries of a and b that depend on the links between them, by the present
- * costs. b is above a. */
+ * costs. b is above a. With toggled_ports the columns that a routes upward to b for are
+ * left out: there only the entries that use or prefer the link can change. */
 static void list_entries(struct ftr_incr *lv, ftr_sw a, ftr_sw b)
 {
 	uint8_t *flag = lv->row[0];
@@ -213,8 +203,24 @@ static void list_entries(struct ftr_incr *lv, ftr_sw a, ftr_sw b)
 	memset(flag, 0, n);
 	bytes_flag_less(flag, incr_down(lv, a), incr_cost(lv, b), n);
 	incr_touch_row(lv, JOB_ENTRY, b, flag);
-	bytes_flag_less(flag, incr_cost(lv, b), incr_cost(lv, a), n);
+	if (!lv->toggled_ports)
+		bytes_flag_less(flag, incr_cost(lv, b), incr_cost(lv, a), n);
 	incr_touch_row(lv, JOB_ENTRY, a, flag);
+}
+
+/* Set or clear the ports of the toggled links in toggled_ports. */
+static void set_toggled_ports(struct ftr_incr *lv, bool on)
+{
+	for (uint32_t i = 0; lv->toggled_ports && i < 2 * lv->n_toggled; i++) {
+		uint32_t c = lv->toggled[i / 2];
+		uint32_t end = i % 2 ? lv->far[c] : c;
+		ftr_port p = lv->port[end];
+		uint64_t *w = &lv->toggled_ports[incr_remote(lv, lv->far[end])]
+			.bit[p / 64];
+
+		*w = on ? *w | UINT64_C(1) << p % 64 :
+			*w & ~(UINT64_C(1) << p % 64);
+	}
 }
 
 struct ends {
@@ -250,15 +256,16 @@ static enum ftr_status follow(struct ftr_incr *lv, struct ftr_err *err)
 	for (uint32_t i = 0; i < lv->n_toggled; i++) {
 		struct ends e = ends_of(lv, lv->toggled[i]);
 
-		lv->had[i] = in_view(lv, e.low, e.high);
+		lv->had[i] = incr_adjacent(lv, e.low, e.high);
 		if (lv->had[i])
 			list_entries(lv, e.low, e.high);
 	}
+	set_toggled_ports(lv, true);
 	flip(lv);
 	for (uint32_t i = 0; i < lv->n_toggled; i++) {
 		struct ends e = ends_of(lv, lv->toggled[i]);
 
-		if (lv->had[i] == in_view(lv, e.low, e.high))
+		if (lv->had[i] == incr_adjacent(lv, e.low, e.high))
 			continue;
 		incr_touch_whole(lv, JOB_DOWN, e.high);
 		incr_touch_whole(lv, JOB_COST, e.low);
@@ -267,7 +274,7 @@ static enum ftr_status follow(struct ftr_incr *lv, struct ftr_err *err)
 	for (uint32_t i = 0; !st && i < lv->n_toggled; i++) {
 		struct ends e = ends_of(lv, lv->toggled[i]);
 
-		if (in_view(lv, e.low, e.high))
+		if (incr_adjacent(lv, e.low, e.high))
 			list_entries(lv, e.low, e.high);
 	}
 	lv->result.n_costs = lv->n_log;
@@ -352,6 +359,7 @@ static enum ftr_status run_incremental(struct ftr_incr *lv, struct ftr_team *tea
 	if (!st)
 		st = report_links(lv, err);
 	incr_work_clear(lv);
+	set_toggled_ports(lv, false);
 	if (st)
 		take_back(lv);
 	return st;

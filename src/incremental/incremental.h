@@ -115,12 +115,15 @@ struct ftr_incr {
 	/* work */
 	uint32_t words;		/* per row of bits */
 	struct incr_work work[N_JOBS];
-	uint8_t *row[3];	/* [cost_stride] */
+	uint8_t *row[2];	/* [cost_stride] */
 	uint32_t *at;		/* [n_sw] scratch, NONE at rest */
 
 	/* this apply, or the last one */
 	uint32_t *toggled;	/* links (one end) that changed state */
 	uint32_t n_toggled, cap_toggled;
+	/* [n_sw] ports whose link changed state, if displaced entries are placed by
+	 * load: entries that use or prefer them are computed again */
+	struct ftr_port_set *toggled_ports;
 	uint8_t *had;		/* [n_toggled] the switches had a link before */
 	struct incr_log *log;
 	uint32_t n_log, cap_log;
@@ -129,7 +132,7 @@ struct ftr_incr {
 	uint32_t *by_lid;	/* indices of changes, by LID */
 	uint32_t *lid_first;	/* [max_lid + 2] */
 	bool placed;		/* the changes are in the counters */
-	struct ftr_arena *last;		/* write steps, writes, links */
+	struct ftr_arena *last;		/* write steps, links */
 	struct ftr_link *extra;	/* links that are alive but not in the fabric */
 	uint32_t n_extra;
 	struct ftr_incr_result result;
@@ -170,6 +173,8 @@ static inline uint32_t incr_link(const struct ftr_incr *lv, ftr_sw s,
 }
 
 /* view.c */
+/* Is there a link between s and t that is alive? */
+bool incr_adjacent(const struct ftr_incr *lv, ftr_sw s, ftr_sw t);
 enum ftr_status incr_links(struct ftr_incr *lv,
 			   const struct ftr_shape *nominal,
 			   struct ftr_err *err);

@@ -32,16 +32,6 @@ bool incr_legal(const struct ftr_incr *lv, ftr_sw from, ftr_sw at, ftr_sw to)
 	return has_turn(incr_plan(lv), (struct ftr_turn){ from, at, to });
 }
 
-static bool in_view(const struct ftr_incr *lv, ftr_sw s, ftr_sw remote)
-{
-	const struct ftr_group *g = &lv->view_group[lv->first[s]];
-
-	for (uint32_t k = 0; k < lv->n_up[s] + lv->n_down[s]; k++)
-		if (g[k].remote == remote)
-			return true;
-	return false;
-}
-
 /* Check that the new plan has all turns that a packet may still take. */
 static enum ftr_status keeps_turns(const struct ftr_incr *lv,
 				   const struct connect *old,
@@ -51,7 +41,8 @@ static enum ftr_status keeps_turns(const struct ftr_incr *lv,
 	for (uint32_t i = 0; i < old->n_turns; i++) {
 		const struct ftr_turn *t = &old->turn[i];
 
-		if (in_view(lv, t->from, t->at) && in_view(lv, t->at, t->to) &&
+		if (incr_adjacent(lv, t->from, t->at) &&
+		    incr_adjacent(lv, t->at, t->to) &&
 		    !has_turn(now, *t))
 			return ftr_fail(err, FTR_REFUSED,
 					"with the links that came back, an extra turn would close a credit loop; the fabric must be routed again");

@@ -204,6 +204,16 @@ static enum ftr_status note_absent(struct ftr_incr *lv, struct ftr_err *err)
 
 /* ---- the view -------------------------------------------------------- */
 
+bool incr_adjacent(const struct ftr_incr *lv, ftr_sw s, ftr_sw t)
+{
+	const struct ftr_group *g = &lv->view_group[lv->first[s]];
+
+	for (uint32_t k = 0; k < lv->n_up[s] + lv->n_down[s]; k++)
+		if (g[k].remote == t)
+			return true;
+	return false;
+}
+
 /* Pack the groups with a link that is alive to the front. */
 void incr_pack(struct ftr_incr *lv, ftr_sw s)
 {

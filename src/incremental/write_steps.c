@@ -2,11 +2,8 @@
 /*
  * The order of writes: the write steps of <ftr/incremental.h>.
  *
- * Each switch has one next hop towards a LID.  So each changed entry of a LID that still
- * has a next hop waits for at most one other: the next change on its final path, possibly
- * behind entries that do not change.  Its write step is the length of that chain.
- *
- *	write_step(x) = write_step(y) + 1, y the next change on the final path; else 0
+ * Changed entries are written downstream first (tables/write_order.h), with steps from 0
+ * here.
  *
  * An entry y turns upward if its new port leads up, and the old entry of a switch x above
  * leads down to it over a link that is alive, and x changes, too.  (An x that keeps its
@@ -37,21 +34,20 @@
 #include <string.h>
 
 #include "incremental/incremental.h"
+#include "tables/write_order.h"
 
 /* Passes over the levels, with extra turns. */
 #define MAX_PASSES 16
 
-enum { DRAIN = 1, KNOWN = 2, POURS = 4 };
+enum { DRAIN = 1, POURS = 2 };
 
 struct staging {
 	struct ftr_incr *lv;
 	const struct ftr_change *change;
 	uint16_t *write_step;	/* by change; with DRAIN the level */
 	uint8_t *mark;		/* by change */
-	uint32_t *stack;	/* [n_sw] */
-	/* for switches that do not change: the next change on the path, valid where
-	 * seen[] is the LID */
-	uint32_t *seen, *ahead, *path;	/* [n_sw] */
+	struct write_order order;	/* step[]: WRITE_NEVER with DRAIN */
+	uint32_t *drain;	/* [n_sw] */
 	uint32_t n_normal, n_levels;
 };
 
@@ -70,35 +66,29 @@ static bool goes_up(const struct ftr_incr *lv, ftr_sw s, ftr_port p)
 	return c != NONE && lv->group[lv->group_of[c]].up;
 }
 
-/* The first changed entry on the path from s, s included; NONE: none. */
-static uint32_t first_change(const struct staging *z, ftr_sw s, ftr_lid lid)
-{
-	const struct ftr_incr *lv = z->lv;
-	uint32_t depth = 0, k = NONE;
-
-	while (s != NONE) {
-		k = lv->at[s] != NONE ? lv->at[s] :
-			z->seen[s] == lid ? z->ahead[s] : NONE;
-		if (lv->at[s] != NONE || z->seen[s] == lid)
-			break;
-		z->seen[s] = lid;
-		z->ahead[s] = NONE;
-		z->path[depth++] = s;
-		s = next_switch(lv, s, ftr_tables_get(lv->t, s, lid));
-	}
-	while (depth)
-		z->ahead[z->path[--depth]] = k;
-	return k;
-}
-
-/* The next change on the final path of i, unless it becomes FTR_PORT_NONE. */
+/* The next change on the final path of i, unless it becomes FTR_PORT_NONE: that one
+ * waits for nothing, and nothing waits for it. */
 static uint32_t waits_for(const struct staging *z, uint32_t i)
 {
+	const struct ftr_incr *lv = z->lv;
 	const struct ftr_change *c = &z->change[i];
-	uint32_t k = first_change(z, next_switch(z->lv, c->sw, c->after),
-				  c->lid);
+	ftr_sw s = next_switch(lv, c->sw, c->after);
 
-	return k != NONE && z->change[k].after == FTR_PORT_NONE ? NONE : k;
+	for (uint32_t hops = 0; s != NONE && hops < lv->view.f->n_sw; hops++) {
+		if (lv->at[s] != NONE)
+			return z->change[lv->at[s]].after == FTR_PORT_NONE ?
+				NONE : lv->at[s];
+		s = next_switch(lv, s, ftr_tables_get(lv->t, s, c->lid));
+	}
+	return NONE;
+}
+
+static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
+{
+	uint32_t k = waits_for(ctx, i);
+
+	(void)base;
+	return k == NONE ? WRITE_ARRIVES : k;
 }
 
 /* The change that turns upward and to which the old entry of i leads down.  With extra
@@ -130,23 +120,18 @@ static uint32_t pours_on(const struct staging *z, uint32_t i)
 
 /* ---- one LID --------------------------------------------------------- */
 
-/* The length of the chain that i waits for, and whether i is in the drain steps. */
-static void chain(struct staging *z, uint32_t i)
+/* Compute the step of i. If it has none, because it waits for a change in the drain
+ * steps, it is in the drain steps. */
+static void find_step(struct staging *z, uint32_t i)
 {
-	uint32_t depth = 0, k;
+	uint32_t step;
 
-	for (k = i; k != NONE && !(z->mark[k] & KNOWN); k = waits_for(z, k))
-		z->stack[depth++] = k;
-	while (depth) {
-		i = z->stack[--depth];
-		z->mark[i] |= KNOWN;
-		if (k != NONE && z->mark[k] & DRAIN)
-			z->mark[i] |= DRAIN;
-		z->write_step[i] = 0;
-		if (k != NONE && !(z->mark[i] & DRAIN))
-			z->write_step[i] = (uint16_t)(z->write_step[k] + 1);
-		k = i;
-	}
+	write_order_step(&z->order, i);
+	step = z->order.step[i];
+	if (step == WRITE_NEVER)
+		z->mark[i] |= DRAIN;
+	else
+		z->write_step[i] = (uint16_t)(step - 1);
 }
 
 static int by_falling_rank(const void *x, const void *y, void *ctx)
@@ -220,7 +205,7 @@ static void missing_last(struct staging *z, const uint32_t *list, uint32_t n,
 /* The write steps of the n changes of one LID; lv->at is set for them. */
 static void write_step_lid(struct staging *z, const uint32_t *list, uint32_t n)
 {
-	uint32_t *drain = z->stack, n_drain = 0;
+	uint32_t *drain = z->drain, n_drain = 0;
 	bool any = false;
 
 	if (n == 1)		/* no other to wait for */
@@ -231,12 +216,13 @@ static void write_step_lid(struct staging *z, const uint32_t *list, uint32_t n)
 		if (y == NONE)
 			continue;
 		z->mark[y] |= DRAIN;
+		z->order.step[y] = WRITE_NEVER;
 		z->mark[list[i]] |= POURS;
 		any = true;
 	}
 	for (uint32_t i = 0; i < n; i++)
 		if (z->change[list[i]].after != FTR_PORT_NONE)
-			chain(z, list[i]);
+			find_step(z, list[i]);
 	for (uint32_t i = 0; any && i < n; i++)
 		if (z->mark[list[i]] & DRAIN)
 			drain[n_drain++] = list[i];
@@ -281,65 +267,6 @@ static void number_write_steps(struct staging *z, struct ftr_incr_result *r)
 	r->n_write_steps = z->n_normal + z->n_levels;
 }
 
-/* Visit every (switch, block, write step) once. out NULL: count into first[]; else
- * first[] holds the next free place of each step. */
-static uint32_t visit_blocks(const struct staging *z,
-			     const struct ftr_incr_result *r, uint32_t *first,
-			     struct ftr_incr_write *out)
-{
-	const struct ftr_change *c = z->change;
-	uint32_t end, n_blocks = 0;
-
-	for (uint32_t i = 0; i < r->n_changes; i = end, n_blocks++) {
-		uint32_t block = c[i].lid / FTR_LFT_BLOCK;
-
-		for (end = i + 1; end < r->n_changes &&
-		     c[end].sw == c[i].sw &&
-		     c[end].lid / FTR_LFT_BLOCK == block; end++)
-			;
-		for (uint32_t k = i; k < end; k++) {
-			uint32_t before = i;
-
-			while (z->write_step[before] != z->write_step[k])
-				before++;
-			if (before < k)
-				continue;
-			if (out)
-				out[first[z->write_step[k]]] =
-					(struct ftr_incr_write){
-						c[k].sw, (uint16_t)block,
-						z->write_step[k],
-					};
-			first[z->write_step[k]]++;
-		}
-	}
-	return n_blocks;
-}
-
-static enum ftr_status list_writes(const struct staging *z,
-				   struct ftr_incr_result *r,
-				   struct ftr_err *err)
-{
-	struct ftr_incr *lv = z->lv;
-	uint32_t *first = ftr_arena_zalloc(lv->last, r->n_write_steps + 2u,
-					   sizeof(*first));
-	struct ftr_incr_write *w;
-
-	if (!first)
-		return incr_nomem(lv, err);
-	r->n_blocks = visit_blocks(z, r, first + 2, NULL);
-	for (uint32_t k = 0; k < r->n_write_steps; k++)
-		first[k + 2] += first[k + 1];
-	r->n_writes = first[r->n_write_steps + 1];
-	w = ftr_arena_alloc(lv->last, r->n_writes, sizeof(*w));
-	if (!w)
-		return incr_nomem(lv, err);
-	visit_blocks(z, r, first + 1, w);
-	r->write = w;
-	r->write_step_first = first;
-	return FTR_OK;
-}
-
 enum ftr_status incr_write_steps(struct ftr_incr *lv, struct ftr_err *err)
 {
 	struct ftr_incr_result *r = &lv->result;
@@ -349,38 +276,18 @@ enum ftr_status incr_write_steps(struct ftr_incr *lv, struct ftr_err *err)
 	r->change = lv->change;
 	z.write_step = ftr_arena_zalloc(a, r->n_changes, sizeof(*z.write_step));
 	z.mark = ftr_arena_zalloc(a, r->n_changes, 1);
-	z.stack = ftr_arena_alloc(a, lv->view.f->n_sw, sizeof(*z.stack));
-	z.seen = ftr_arena_zalloc(a, lv->view.f->n_sw, sizeof(*z.seen));
-	z.ahead = ftr_arena_alloc(a, lv->view.f->n_sw, sizeof(*z.ahead));
-	z.path = ftr_arena_alloc(a, lv->view.f->n_sw, sizeof(*z.path));
-	if (!z.write_step || !z.mark || !z.stack ||
-	    !z.seen || !z.ahead || !z.path)
+	z.drain = ftr_arena_alloc(a, lv->view.f->n_sw, sizeof(*z.drain));
+	z.order = (struct write_order){
+		.ctx = &z, .next = next_change, .limit = UINT16_MAX + 1u,
+		.step = ftr_arena_zalloc(a, r->n_changes,
+					 sizeof(*z.order.step)),
+		.stack = ftr_arena_alloc(a, lv->view.f->n_sw,
+					 sizeof(*z.order.stack)),
+	};
+	if (!z.write_step || !z.mark || !z.drain || !z.order.step ||
+	    !z.order.stack)
 		return incr_nomem(lv, err);
 	write_step_all(&z);
 	number_write_steps(&z, r);
-	return list_writes(&z, r, err);
-}
-
-void ftr_incr_block(const struct ftr_incr *lv, const struct ftr_incr_write *w,
-		    uint8_t out[FTR_LFT_BLOCK])
-{
-	const struct ftr_incr_result *r = &lv->result;
-	uint32_t low = 0, high = r->n_changes, base;
-
-	base = (uint32_t)w->block * FTR_LFT_BLOCK;
-	memcpy(out, ftr_tables_row(lv->t, w->sw) + base, FTR_LFT_BLOCK);
-	while (low < high) {	/* first change of the block */
-		uint32_t mid = low + (high - low) / 2;
-		const struct ftr_change *c = &r->change[mid];
-
-		if (c->sw < w->sw || (c->sw == w->sw && c->lid < base))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	for (; low < r->n_changes && r->change[low].sw == w->sw &&
-	     r->change[low].lid < base + FTR_LFT_BLOCK; low++)
-		if (r->write_step[low] > w->write_step)
-			out[r->change[low].lid - base] =
-				r->change[low].before;
+	return FTR_OK;
 }

@@ -159,39 +159,46 @@ static enum ftr_status skip_ext(struct net *n, struct ftr_cur *c)
 
 /* ---- tails ------------------------------------------------------------- */
 
+/* A number after blanks. *found: false if there is none. */
+static enum ftr_status tail_number(struct net *n, struct ftr_cur *c,
+				   const char *what, uint64_t max, uint64_t *v,
+				   bool *found)
+{
+	struct ftr_cur at = *c;
+
+	ftr_cur_blanks(&at);
+	*found = ftr_cur_uint(&at, 10, UINT64_MAX, v);
+	if (!*found)
+		return FTR_OK;
+	if (*v > max)
+		return ftr_text_fail(n->t, FTR_PARSE, "%s %" PRIu64
+				     " is above %" PRIu64, what, *v, max);
+	*c = at;
+	return FTR_OK;
+}
+
 static enum ftr_status tail_lid(struct net *n, struct ftr_cur *c,
 				struct tail *t)
 {
-	struct ftr_cur at = *c;
+	bool found;
 	uint64_t v;
+	enum ftr_status st = tail_number(n, c, "LID", FTR_LID_MAX, &v, &found);
 
-	ftr_cur_blanks(&at);
-	if (!ftr_cur_uint(&at, 10, UINT64_MAX, &v))
-		return FTR_OK;
-	if (v > FTR_LID_MAX)
-		return ftr_text_fail(n->t, FTR_PARSE, "LID %" PRIu64
-				     " is above %u", v, FTR_LID_MAX);
-	*c = at;
-	if (t->n_lid < FTR_ARRAY_LEN(t->lid))
+	if (!st && found && t->n_lid < FTR_ARRAY_LEN(t->lid))
 		t->lid[t->n_lid++] = (ftr_lid)v;
-	return FTR_OK;
+	return st;
 }
 
 static enum ftr_status tail_lmc(struct net *n, struct ftr_cur *c,
 				struct tail *t)
 {
-	struct ftr_cur at = *c;
+	bool found;
 	uint64_t v;
+	enum ftr_status st = tail_number(n, c, "LMC", FTR_LMC_MAX, &v, &found);
 
-	ftr_cur_blanks(&at);
-	if (!ftr_cur_uint(&at, 10, UINT64_MAX, &v))
-		return FTR_OK;
-	if (v > FTR_LMC_MAX)
-		return ftr_text_fail(n->t, FTR_PARSE, "LMC %" PRIu64
-				     " is above %u", v, FTR_LMC_MAX);
-	*c = at;
-	t->lmc = (uint8_t)v;
-	return FTR_OK;
+	if (!st && found)
+		t->lmc = (uint8_t)v;
+	return st;
 }
 
 /* Read "4xQDR"; false if the word has another form. */

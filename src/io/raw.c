@@ -177,32 +177,36 @@ enum ftr_status ftr_raw_add_port(struct ftr_raw *r,
 
 /* ---- verifying --------------------------------------------------------- */
 
-/* Handle a one-sided link: note it and continue if the reading is tolerant, else fail with
- * why, whose status is st. */
-static enum ftr_status one_sided(struct ftr_raw *r, enum ftr_status st,
-				 struct ftr_err *why)
+/* Handle a one-sided link, reported on that line: note it and continue if the reading is
+ * tolerant, else fail. */
+static enum ftr_status one_sided(struct ftr_raw *r, uint32_t line,
+				 const char *fmt, va_list ap)
 {
+	char msg[FTR_ERR_MAX];
+	struct ftr_err why;
+	enum ftr_status st;
+
+	vsnprintf(msg, sizeof(msg), fmt, ap);
+	st = ftr_fail(&why, FTR_INVAL, "%s:%u: %s", r->t->path, line, msg);
 	if (!r->tolerant) {
 		if (r->t->err)
-			*r->t->err = *why;
+			*r->t->err = why;
 		return st;
 	}
 	if (!r->notes.one_sided++)
-		memcpy(r->notes.first, why->msg, sizeof(r->notes.first));
+		memcpy(r->notes.first, why.msg, sizeof(r->notes.first));
 	return FTR_OK;
 }
 
 enum ftr_status ftr_raw_one_sided(struct ftr_raw *r, const char *fmt, ...)
 {
-	struct ftr_err why;
-	char msg[FTR_ERR_MAX];
+	enum ftr_status st;
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(msg, sizeof(msg), fmt, ap);
+	st = one_sided(r, r->t->line, fmt, ap);
 	va_end(ap);
-	return one_sided(r, ftr_fail(&why, FTR_INVAL, "%s:%u: %s", r->t->path,
-				     r->t->line, msg), &why);
+	return st;
 }
 
 /* The same for the link of port p, at the line of p; fmt names both ends. */
@@ -211,16 +215,14 @@ static enum ftr_status leave_out(struct ftr_raw *r, struct ftr_raw_port *p,
 static enum ftr_status leave_out(struct ftr_raw *r, struct ftr_raw_port *p,
 				 const char *fmt, ...)
 {
-	struct ftr_err why;
-	char msg[FTR_ERR_MAX];
+	enum ftr_status st;
 	va_list ap;
 
-	va_start(ap, fmt);
-	vsnprintf(msg, sizeof(msg), fmt, ap);
-	va_end(ap);
 	p->left_out = true;
-	return one_sided(r, ftr_fail(&why, FTR_INVAL, "%s:%u: %s", r->t->path,
-				     p->line, msg), &why);
+	va_start(ap, fmt);
+	st = one_sided(r, p->line, fmt, ap);
+	va_end(ap);
+	return st;
 }
 
 static enum ftr_status resolve_one(struct ftr_raw *r, struct ftr_raw_port *p)

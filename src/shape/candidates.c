@@ -12,7 +12,7 @@ bool ftr_shape_must_descend(const struct ftr_shape *sh, ftr_sw s, uint32_t l)
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
 	uint8_t down = ftr_shape_down(sh, s)[l];
 
-	for (uint32_t k = 0; k < sh->tree.n_up[s]; k++)
+	for (uint32_t k = 0; down != FTR_COST_INF && k < sh->tree.n_up[s]; k++)
 		if (down < ftr_shape_cost(sh, g[k].remote)[l])
 			return true;
 	return false;

@@ -18,9 +18,39 @@
 #include <string.h>
 
 #include "core/bytes.h"
+#include "shape/cost.h"
 #include "shape/shape.h"
 
 _Static_assert(FTR_COST_INF == FTR_BYTE_INF, "one infinity for all rows");
+
+void cost_down_row(const struct ftr_shape *sh, ftr_sw s, size_t from, size_t n,
+		   uint8_t *row)
+{
+	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s] +
+						     sh->tree.n_up[s]];
+	size_t own = sh->numbering.col[s];
+
+	memset(row, FTR_COST_INF, n);
+	if (own >= from && own < from + n)
+		row[own - from] = 0;
+	for (uint32_t k = 0; k < sh->tree.n_down[s]; k++)
+		bytes_relax(row, ftr_shape_down(sh, g[k].remote) + from, n);
+}
+
+void cost_row(const struct ftr_shape *sh, ftr_sw s, size_t from, size_t n,
+	      uint8_t *row, uint8_t *must)
+{
+	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
+	const uint8_t *down = ftr_shape_down(sh, s) + from;
+
+	memset(row, FTR_COST_INF, n);
+	memset(must, 0, n);
+	for (uint32_t k = 0; k < sh->tree.n_up[s]; k++)
+		bytes_relax_flag(row, must, down,
+				 ftr_shape_cost(sh, g[k].remote) + from, n);
+	bytes_min(row, down, n);
+	bytes_take(row, down, must, n);
+}
 
 struct costing {
 	const struct shaping *z;
@@ -64,16 +94,7 @@ static void pull_down(void *ctx, unsigned int worker, uint32_t begin,
 		ftr_sw s = c->list[i];
 		uint8_t *row = c->down + s * c->stride;
 
-		memset(row, FTR_COST_INF, c->stride);
-		row[sh->numbering.col[s]] = 0;
-		for (uint32_t k = 0; k < sh->tree.n_down[s]; k++) {
-			const struct ftr_group *g =
-				&sh->tree.groups[sh->tree.group_first[s] + sh->tree.n_up[s] +
-					    k];
-
-			bytes_relax(row, c->down + g->remote * c->stride,
-				    c->stride);
-		}
+		cost_down_row(sh, s, 0, c->stride, row);
 		if (c->z->keep_to)
 			forget_kept(c, worker, s, row);
 	}
@@ -88,20 +109,8 @@ static void pull_cost(void *ctx, unsigned int worker, uint32_t begin,
 
 	for (uint32_t i = begin; i < end; i++) {
 		ftr_sw s = c->list[i];
-		uint8_t *row = c->cost + s * c->stride;
-		const uint8_t *down = c->down + s * c->stride;
 
-		memset(row, FTR_COST_INF, c->stride);
-		memset(must, 0, c->stride);
-		for (uint32_t k = 0; k < sh->tree.n_up[s]; k++) {
-			const struct ftr_group *g =
-				&sh->tree.groups[sh->tree.group_first[s] + k];
-			const uint8_t *above = c->cost + g->remote * c->stride;
-
-			bytes_relax_flag(row, must, down, above, c->stride);
-		}
-		bytes_min(row, down, c->stride);
-		bytes_take(row, down, must, c->stride);
+		cost_row(sh, s, 0, c->stride, c->cost + s * c->stride, must);
 	}
 }
 
@@ -161,12 +170,12 @@ enum ftr_status shape_cost(struct shaping *z)
 	if (!c.cost || !c.down || !c.must || !c.inf)
 		return shape_nomem(z);
 	memset(c.inf, FTR_COST_INF, c.stride);
+	sh->reach.cost = c.cost;
+	sh->reach.down = c.down;
+	sh->reach.cost_stride = (uint32_t)c.stride;
 	for (uint32_t r = 0; r < sh->tree.n_ranks; r++)
 		run_rank(&c, r, pull_down);
 	for (uint32_t r = sh->tree.n_ranks; r-- > 0;)
 		run_rank(&c, r, pull_cost);
-	sh->reach.cost = c.cost;
-	sh->reach.down = c.down;
-	sh->reach.cost_stride = (uint32_t)c.stride;
 	return FTR_OK;
 }

@@ -200,6 +200,25 @@ struct live_times {
 	double down[REPEATS], check[REPEATS], up[REPEATS];
 };
 
+/* SMPs: blocks of a switch, each once for each step in which it has an entry. */
+static uint32_t count_writes(const struct ftr_incr_result *r)
+{
+	uint32_t n = 0, first = 0;
+
+	for (uint32_t i = 0; i < r->n_changes; i++) {
+		const struct ftr_change *c = &r->change[i];
+		uint32_t k;
+
+		if (c->sw != r->change[first].sw || c->lid / FTR_LFT_BLOCK !=
+		    r->change[first].lid / FTR_LFT_BLOCK)
+			first = i;
+		for (k = first; r->write_step[k] != r->write_step[i];)
+			k++;
+		n += k == i;
+	}
+	return n;
+}
+
 static void live_row(const char *name, double made, const struct ftr_shape *sh,
 		     struct ftr_incr *lv, struct ftr_team *team,
 		     enum fault kind)
@@ -208,6 +227,7 @@ static void live_row(const char *name, double made, const struct ftr_shape *sh,
 	struct ftr_incr_result last = { 0 };
 	struct ftr_err err = { 0 };
 	static struct live_times v;
+	uint32_t writes = 0;
 
 	for (int i = 0; i < REPEATS; i++) {
 		const struct ftr_incr_result *r;
@@ -221,6 +241,7 @@ static void live_row(const char *name, double made, const struct ftr_shape *sh,
 		judge(sh->f, lv, team, &err);
 		c = now_ms();
 		last = *r;
+		writes = count_writes(r);
 		for (uint32_t k = 0; k < n; k++)
 			e[k].up = true;
 		v.down[i] = b - a;
@@ -231,7 +252,7 @@ static void live_row(const char *name, double made, const struct ftr_shape *sh,
 	}
 	printf("| %s | %s | %u | %u | %u | %u | %u | %.2f | %.2f | %.2f | %.1f | %.0f |\n",
 	       name, fault_name[kind], ftr_team_size(team), last.n_changes,
-	       last.n_switches, last.n_writes, last.n_write_steps, median(v.down),
+	       last.n_switches, writes, last.n_write_steps, median(v.down),
 	       median(v.check), median(v.up), made,
 	       (double)ftr_incr_bytes(lv) / 1e6);
 	fflush(stdout);

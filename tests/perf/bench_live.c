@@ -2,22 +2,27 @@
 /*
  * Links fail one by one, and incremental routing follows.
  *
- *	bench_live SHAPE PERCENT SEED
+ *	bench_live [-t] [-r ROOTS] FABRIC PERCENT SEED
  *
- * PERCENT of the links between switches of a healthy PGFT die in random order.
+ * FABRIC is the shape of a PGFT, or a file with a slash in its name; ROOTS a file of
+ * GUIDs, one per line.  PERCENT of the links between switches die in random order.
  * The tables of the healthy fabric are preferred, as in the plugin.  Prints
  *
- *	SHAPE PERCENT SEED all-to-all shifts entries median-ms worst-ms
+ *	FABRIC PERCENT SEED all-to-all shifts entries median-ms worst-ms
  *
  * with tabs between them.  all-to-all: flows on the most loaded link divided by the
  * lower bound by cuts; shifts: mean of the most loaded link over all shifts, in the
  * order of the healthy fabric; entries: changed by all faults together; ms: processor
  * time of one fault.
+ *
+ * -t: without the two loads, which take long; instead the median and worst time of the
+ * failure of a whole switch of the highest rank, undone each time.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "core/core.h"
 #include <ftr/ftr.h>
@@ -115,31 +120,90 @@ static int ms_cmp(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Times of the failures of up to N switches of the highest rank. */
+static void print_switches(const struct ftr_shape *sh, struct ftr_incr *lv)
+{
+	enum { N = 40 };
+	static struct ftr_incr_event e[FTR_PORT_MAX];
+	const struct ftr_incr_result *r;
+	double ms[N];
+	uint32_t n = 0;
+
+	for (ftr_sw s = 0; s < sh->f->n_sw && n < N; s++) {
+		uint32_t k = ftr_incr_switch(lv, s, false, e);
+		double t0 = now_ms();
+
+		if (sh->tree.rank[s] + 1u != sh->tree.n_ranks)
+			continue;
+		must(ftr_incr_apply(lv, e, k, NULL, &r, &err));
+		ms[n++] = now_ms() - t0;
+		ftr_incr_undo(lv);
+	}
+	qsort(ms, n, sizeof(*ms), ms_cmp);
+	if (n)
+		printf("\t%.3f\t%.3f", ms[n / 2], ms[n - 1]);
+}
+
+static struct ftr_guids read_roots(const char *path)
+{
+	uint64_t *guid = NULL;
+	struct ftr_guids g;
+
+	must(ftr_read_guids(path, &guid, &g.n, &err));
+	g.guid = guid;
+	return g;
+}
+
+static struct ftr_fabric *make_fabric(const char *name, uint64_t seed)
+{
+	struct ftr_gen_opts o = { .seed = seed, .random_guids = true };
+	struct ftr_fabric *f = NULL;
+	struct ftr_pgft g;
+
+	if (strchr(name, '/')) {
+		must(ftr_read_fabric(name, 0, &f, &err));
+		return f;
+	}
+	must(ftr_pgft_parse(name, &g, &err));
+	must(ftr_gen_pgft(&g, &o, &f, &err));
+	return f;
+}
+
 int main(int argc, char **argv)
 {
-	struct ftr_gen_opts o = { .random_guids = true };
+	struct ftr_shape_opts so = { .roots = { 0 } };
+	bool times = false;
 	struct ftr_keep keep = { 0 };
 	struct ftr_route_opts ro = FTR_ROUTE_OPTS_INIT;
 	const struct ftr_incr_result *r;
 	struct ftr_incr_event *e;
-	struct ftr_pgft g;
-	struct ftr_fabric *f = NULL;
+	struct ftr_fabric *f;
 	struct ftr_shape *sh = NULL;
 	struct ftr_tables *t = NULL;
 	struct ftr_incr *lv = NULL;
 	struct ftr_rng rng;
 	uint64_t entries = 0;
 	uint32_t n, lost;
+	uint64_t seed;
 	double *ms;
+	int c;
 
-	if (argc != 4) {
-		fprintf(stderr, "usage: bench_live SHAPE PERCENT SEED\n");
+	while ((c = getopt(argc, argv, "tr:")) != -1) {
+		if (c == 't')
+			times = true;
+		else if (c == 'r')
+			so.roots = read_roots(optarg);
+		else
+			return 2;
+	}
+	argv += optind - 1;
+	if (argc - optind != 3) {
+		fprintf(stderr, "usage: bench_live [-t] [-r ROOTS] FABRIC PERCENT SEED\n");
 		return 2;
 	}
-	o.seed = strtoull(argv[3], NULL, 10);
-	must(ftr_pgft_parse(argv[1], &g, &err));
-	must(ftr_gen_pgft(&g, &o, &f, &err));
-	must(ftr_shape_new(f, NULL, NULL, &sh, &err));
+	seed = strtoull(argv[3], NULL, 10);
+	f = make_fabric(argv[1], seed);
+	must(ftr_shape_new(f, &so, NULL, &sh, &err));
 	must(ftr_tables_new(f, false, &t, &err));
 	must(ftr_engine_find("dmodc")->route(sh, &ro, NULL, t, NULL, &err));
 	keep.prefer = t;
@@ -150,7 +214,7 @@ int main(int argc, char **argv)
 	lost = (uint32_t)(n * atof(argv[2]) / 100 + 0.5);
 	lost = lost ? lost : 1;
 	ms = malloc(lost * sizeof(*ms));
-	ftr_rng_seed(&rng, o.seed);
+	ftr_rng_seed(&rng, seed);
 	for (uint32_t i = 0; i < lost; i++) {
 		uint32_t k = i + ftr_rng_below(&rng, n - i);
 		struct ftr_incr_event x = e[k];
@@ -164,9 +228,13 @@ int main(int argc, char **argv)
 	}
 	qsort(ms, lost, sizeof(*ms), ms_cmp);
 	printf("%s\t%s%%\t%s", argv[1], argv[2], argv[3]);
-	print_load(sh, lv);
-	printf("\t%llu\t%.3f\t%.3f\n", (unsigned long long)entries,
+	if (!times)
+		print_load(sh, lv);
+	printf("\t%llu\t%.3f\t%.3f", (unsigned long long)entries,
 	       ms[lost / 2], ms[lost - 1]);
+	if (times)
+		print_switches(sh, lv);
+	printf("\n");
 	ftr_incr_free(lv);
 	ftr_tables_free(t);
 	ftr_shape_free(sh);

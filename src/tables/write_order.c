@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Steps of writes along a final path.  While the path of a change is followed, its step
+ * is WRITE_NEVER, so a path that returns to itself ends there without a step.
+ */
+#include "tables/write_order.h"
+
+void write_order_step(const struct write_order *o, uint32_t i)
+{
+	uint32_t depth = 0, last;
+
+	while (i < WRITE_LOST && o->step[i] == WRITE_UNKNOWN) {
+		struct write_wait *w = &o->stack[depth++];
+
+		*w = (struct write_wait){ i, 0 };
+		o->step[i] = WRITE_NEVER;
+		i = o->next(o->ctx, i, &w->base);
+	}
+	last = i == WRITE_ARRIVES ? 0 : i == WRITE_LOST ? WRITE_NEVER :
+		o->step[i];
+	while (depth && last != WRITE_NEVER) {
+		const struct write_wait *w = &o->stack[--depth];
+
+		last = FTR_MAX(last, w->base) + 1;
+		if (last > o->limit)
+			last = WRITE_NEVER;
+		o->step[w->change] = last;
+	}
+}

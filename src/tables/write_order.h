@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Downstream first: the order in which the changed entries of one LID are written.
+ *
+ * An entry may be written when its final path, by new entries where there are any,
+ * reaches the LID, and all changed entries on that path are written.  A packet then
+ * follows old entries up to the first written one and the final path from there, so no
+ * packet loops (Sem-Jacobsen et al. 2006 and 2011).  Each switch has one next hop
+ * towards a LID, so a change waits for at most one other, the next one on its path:
+ *
+ *	step(x) = 1 + the greater of base(x) and step(next(x))
+ *
+ * Incremental tables (src/incremental) and the planner of ddlr (src/ddlr) order their
+ * writes by this function.  What they do with changes that get no step is their own.
+ */
+#ifndef FTR_TABLES_WRITE_ORDER_H
+#define FTR_TABLES_WRITE_ORDER_H
+
+#include "core/core.h"
+
+/* instead of the next change: no other change before the LID; the path does not reach
+ * the LID */
+#define WRITE_ARRIVES UINT32_MAX
+#define WRITE_LOST (UINT32_MAX - 1)
+
+/* instead of a step: not computed yet; no step */
+#define WRITE_UNKNOWN 0
+#define WRITE_NEVER UINT32_MAX
+
+struct write_wait {
+	uint32_t change, base;
+};
+
+struct write_order {
+	const void *ctx;
+	/* The next change on the final path of change i.  *base, 0 before the call: the
+	 * step of an entry on the path up to there that was written earlier. */
+	uint32_t (*next)(const void *ctx, uint32_t i, uint32_t *base);
+	uint32_t *step;		/* by change: 1 .. limit, or one of the above */
+	struct write_wait *stack;	/* scratch, room for all changes */
+	uint32_t limit;
+};
+
+/* Compute the step of change i, and of all changes on its final path.  Changes get no
+ * step if their path does not reach the LID, passes a change without a step, or is a
+ * cycle, or if the step would exceed the limit.  O(changes on the path). */
+void write_order_step(const struct write_order *o, uint32_t i);
+
+#endif
