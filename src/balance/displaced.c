@@ -473,8 +473,11 @@ enum ftr_status displaced_new(const struct ftr_balance_input *in,
 	if (!st)
 		st = ftr_balance_bound(in->shape, NULL, &z->bound, err);
 	if (!st)
-		st = balance_count_flows(z->net, t, team, z->flows, z->passed,
-					 err);
+		st = balance_count_flows(z->net, t, team,
+					 &(struct balance_counted){
+						.flows = z->flows,
+						.passed = z->passed,
+					 }, err);
 	if (!st) {
 		displaced_target(z, in->shape);
 		if (prefer)
