@@ -42,6 +42,8 @@
 #define LARGE_SWEEPS 3
 #define LARGE_OVER (1 << 12)
 #define GAIN_SHARE 500		/* a sweep that gains less is the last one */
+#define MOVED_SHARE 20		/* not small: a sweep that moves less than that share of the
+				 * most is not worth the time to judge it */
 #define BINS_BYTES ((size_t)96 << 20)
 
 struct work {
@@ -167,7 +169,7 @@ static enum ftr_status full_sweeps(struct work *w, struct ftr_err *err)
 		.target = w->target, .over = FULL_OVER,
 	};
 	enum ftr_status st = FTR_OK;
-	uint64_t before = UINT64_MAX, best;
+	uint64_t before = UINT64_MAX, best, most = 0;
 	bool small = w->paths < SMALL;
 	uint32_t sweeps = small ? 2 * FULL_SWEEPS : FULL_SWEEPS;
 
@@ -187,7 +189,9 @@ static enum ftr_status full_sweeps(struct work *w, struct ftr_err *err)
 		s.meet = too_many(w);
 		s.moved = 0;
 		st = balance_sweep(&w->c, &s, w->team, err);
-		if (st || !s.moved)
+		most = FTR_MAX(most, s.moved);
+		if (st || !s.moved || (!small && w->now.max <= w->limit &&
+				       s.moved < most / MOVED_SHARE))
 			break;
 		w->r->sweeps++;
 		s.over *= small ? FULL_RISE / 4 : FULL_RISE;

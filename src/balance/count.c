@@ -264,6 +264,19 @@ void balance_count_slice(const struct balance_net *net, uint8_t *entry,
 	}
 }
 
+/* The bits of at most 64 bins.  Most words have none. */
+static uint64_t find_word(const uint16_t *bin, uint32_t n, uint32_t many)
+{
+	uint16_t most = 0;
+	uint64_t bits = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		most = FTR_MAX(most, bin[i]);
+	for (uint32_t i = 0; most > many && i < n; i++)
+		bits |= (uint64_t)(bin[i] > many) << i;
+	return bits;
+}
+
 static void find_full(void *ctx, unsigned int worker, uint32_t begin,
 		      uint32_t end)
 {
@@ -275,12 +288,12 @@ static void find_full(void *ctx, unsigned int worker, uint32_t begin,
 		uint64_t *full = c->full + (size_t)x * c->words;
 
 		c->n_full[x] = 0;
-		memset(full, 0, c->words * sizeof(*full));
-		for (uint32_t i = 0; i < c->n_bins; i++)
-			if (row[i] > c->many) {
-				full[i / 64] |= UINT64_C(1) << i % 64;
-				c->n_full[x]++;
-			}
+		for (uint32_t i = 0; i < c->n_bins; i += 64) {
+			full[i / 64] = find_word(row + i, FTR_MIN(64, c->n_bins - i),
+						 c->many);
+			c->n_full[x] += (uint32_t)
+				__builtin_popcountll(full[i / 64]);
+		}
 	}
 }
 

@@ -30,12 +30,6 @@ struct slices {
 	struct slice_worker *worker;
 };
 
-/* Bins of a single shift are counted in place. */
-static bool in_place(const struct slices *z)
-{
-	return z->fill && z->fill->width == 1;
-}
-
 /* The sum over the shifts, except the first `skip`, of the maximum of all rows. Block by
  * block, so that the rows are read in order. */
 static uint64_t sum_of_most(const struct balance_net *net,
@@ -98,15 +92,10 @@ static void one_slice(const struct slices *z, struct slice_worker *w,
 		.begin = begin, .end = FTR_MIN(begin + z->shifts, net->n_pos),
 	};
 
-	if (in_place(z)) {
-		b.n = z->fill->bins + begin;
-		b.stride = z->fill->n_bins;
-	}
-	for (uint32_t x = 0; x < net->n_rows; x++)
-		memset(b.n + x * b.stride, 0, (b.end - begin) * sizeof(*b.n));
+	memset(w->n, 0, (size_t)net->n_rows * z->shifts * sizeof(*w->n));
 	balance_count_slice(net, z->entry, &b);
 	w->sum += sum_of_most(net, &b, begin ? 0 : 1);
-	if (z->fill && !in_place(z))
+	if (z->fill)
 		fill_bins(z->fill, &b);
 }
 
@@ -138,7 +127,7 @@ static enum ftr_status run_slices(struct slices *z, struct ftr_team *team,
 	bool ok = a && (z->worker = ftr_arena_zalloc(a, n, sizeof(*z->worker)));
 
 	z->shifts = slice_shifts(z, n);
-	for (unsigned int i = 0; ok && !in_place(z) && i < n; i++) {
+	for (unsigned int i = 0; ok && i < n; i++) {
 		z->worker[i].n = ftr_arena_alloc(a, (size_t)z->net->n_rows *
 						 z->shifts + 1,
 						 sizeof(uint16_t));
@@ -172,9 +161,6 @@ enum ftr_status balance_bins_count(struct balance_count *c,
 				   struct ftr_err *err)
 {
 	struct slices z = { .net = c->net, .entry = c->entry, .fill = c };
-	enum ftr_status st = run_slices(&z, team, sum, err);
 
-	if (!st)
-		balance_bins_full(c, c->many, team);
-	return st;
+	return run_slices(&z, team, sum, err);
 }

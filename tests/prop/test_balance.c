@@ -81,6 +81,7 @@ static uint64_t count_bins(struct counted *x)
 	uint64_t sum = 0;
 
 	ck_assert(!balance_bins_count(&x->c, NULL, &sum, &err));
+	balance_bins_full(&x->c, x->c.many, NULL);
 	return sum;
 }
 
