@@ -42,6 +42,8 @@
 #define LARGE_SWEEPS 3
 #define LARGE_OVER (1 << 12)
 #define GAIN_SHARE 500		/* a sweep that gains less is the last one */
+#define MOVED_SHARE 20		/* not small: a sweep that moves less than that share of the
+				 * most is not worth the time to judge it */
 #define BINS_BYTES ((size_t)96 << 20)
 
 struct work {
@@ -70,7 +72,8 @@ static enum ftr_status score(struct work *w, struct ftr_err *err)
 	if (!w->shifts)
 		return FTR_OK;
 	if (w->c.width > 1)
-		return balance_worst(w->net, w->t, w->team, &w->now.sum, err);
+		return balance_worst(w->net, w->c.entry, w->team, &w->now.sum,
+				     err);
 	w->now.sum = balance_bins_worst(&w->c);
 	return FTR_OK;
 }
@@ -124,13 +127,15 @@ static enum ftr_status load_sweeps(struct work *w, struct ftr_err *err)
 }
 
 /* The number of flows that is too many in one shift: that of the most loaded link in
- * most shifts. Links with fewer flows are not examined. */
+ * most shifts.  Links with fewer flows are not examined.  Two flows are too many on small
+ * fabrics only.  On larger ones that lack links, two flows meet somewhere in every shift;
+ * moving them takes long, and makes three meet. */
 static uint32_t too_many(const struct work *w)
 {
 	uint64_t mean = (w->now.sum + w->net->n_pos / 5) /
 		(w->net->n_pos - 1);
 
-	return (uint32_t)FTR_MAX(mean, 2);
+	return (uint32_t)FTR_MAX(mean, w->paths < SMALL ? 2 : 3);
 }
 
 /* The same, with shifts counted: even out the all-to-all load with the moves that do
@@ -147,8 +152,7 @@ static enum ftr_status tiny_load_sweeps(struct work *w, struct ftr_err *err)
 			break;
 		s.meet = even ? too_many(w) + 1 : UINT16_MAX;
 		s.moved = 0;
-		balance_bins_peaks(&w->c);
-		st = balance_sweep(&w->c, &s, err);
+		st = balance_sweep(&w->c, &s, w->team, err);
 		if (st || (!s.moved && even))
 			break;
 		even |= !s.moved;
@@ -165,7 +169,7 @@ static enum ftr_status full_sweeps(struct work *w, struct ftr_err *err)
 		.target = w->target, .over = FULL_OVER,
 	};
 	enum ftr_status st = FTR_OK;
-	uint64_t before = UINT64_MAX;
+	uint64_t before = UINT64_MAX, best, most = 0;
 	bool small = w->paths < SMALL;
 	uint32_t sweeps = small ? 2 * FULL_SWEEPS : FULL_SWEEPS;
 
@@ -184,13 +188,17 @@ static enum ftr_status full_sweeps(struct work *w, struct ftr_err *err)
 		before = w->now.sum;
 		s.meet = too_many(w);
 		s.moved = 0;
-		balance_bins_peaks(&w->c);
-		st = balance_sweep(&w->c, &s, err);
-		if (st || !s.moved)
+		st = balance_sweep(&w->c, &s, w->team, err);
+		most = FTR_MAX(most, s.moved);
+		if (st || !s.moved || (!small && w->now.max <= w->limit &&
+				       s.moved < most / MOVED_SHARE))
 			break;
 		w->r->sweeps++;
 		s.over *= small ? FULL_RISE / 4 : FULL_RISE;
+		best = w->best.sum;
 		st = judge(w, err);
+		if (!small && w->now.max <= w->limit && w->now.sum >= best)
+			break;
 	}
 	w->r->cancelled = s.cancelled;
 	return st;
@@ -199,22 +207,25 @@ static enum ftr_status full_sweeps(struct work *w, struct ftr_err *err)
 static enum ftr_status count(struct work *w, struct ftr_err *err)
 {
 	bool full = w->in->depth == FTR_BALANCE_FULL;
+	struct balance_counted out = { 0 };
 	enum ftr_status st;
 
-	w->c.flows = ftr_arena_alloc(w->arena, w->net->n_links,
-				     sizeof(*w->c.flows));
-	if (!w->c.flows)
+	out.flows = ftr_arena_alloc(w->arena, w->net->n_links,
+				    sizeof(*out.flows));
+	out.entry = ftr_arena_alloc(w->arena, w->net->first[w->t->n_sw] + 1u,
+				    w->t->n_sw);
+	if (!out.flows || !out.entry)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for balancing");
-	st = balance_count_flows(w->net, w->t, w->team, w->c.flows, NULL,
-				 err);
+	w->c.flows = out.flows;
+	w->c.entry = out.entry;
+	st = balance_count_flows(w->net, w->t, w->team, &out, err);
 	w->shifts = full || (w->paths < TINY &&
 			     balance_most(w->net, w->c.flows) > w->target);
 	if (!st && w->shifts)
 		st = balance_bins_new(&w->c, BINS_BYTES, w->arena, err);
 	if (!st && w->shifts)
-		balance_bins_count(&w->c, w->team);
-	if (!st)
-		st = score(w, err);
+		st = balance_bins_count(&w->c, w->team, &w->now.sum, err);
+	w->now.max = balance_most(w->net, w->c.flows);
 	w->first = w->best = w->now;
 	return st;
 }

@@ -124,21 +124,37 @@ static inline uint32_t balance_link_to(const struct balance_net *net, ftr_sw s,
 struct balance_count {
 	const struct balance_net *net;
 	struct ftr_tables *t;
+	uint8_t *entry;		/* entries of t by destination: balance_entries */
 	struct balance_log *log;	/* log of changed entries, or NULL */
 	uint32_t *flows;	/* [n_links] */
 	uint32_t width;		/* shifts per bin */
 	uint32_t n_bins;	/* 0: shifts are not counted */
 	uint16_t *bins;		/* [net->n_rows][n_bins] */
-	uint16_t *peak;		/* [n_links] upper bound of the fullest bin */
-	uint32_t slice;		/* bins that a worker counts at a time */
+	/* bins that contain more than `many`, one bit each */
+	uint32_t many, words;
+	uint64_t *full;		/* [net->n_rows][words] */
+	uint32_t *n_full;	/* [net->n_rows] */
 };
 
-/* Count all-to-all flows. passed: zeroed rows of balance_passed, to be set; or NULL. */
+/* What balance_count_flows finds: all-to-all flows by link, and if not NULL, zeroed
+ * rows of balance_passed, and the entries by destination. */
+struct balance_counted {
+	uint32_t *flows;
+	uint64_t *passed;
+	uint8_t *entry;
+};
 enum ftr_status balance_count_flows(const struct balance_net *net,
 				    const struct ftr_tables *t,
-				    struct ftr_team *team, uint32_t *flows,
-				    uint64_t *passed,
+				    struct ftr_team *team,
+				    const struct balance_counted *out,
 				    struct ftr_err *err) FTR_MUST_USE;
+
+/* Entries by destination: [n_dests][n_sw], so that a tree is in one piece. */
+static inline uint8_t *balance_entries(const struct balance_net *net,
+				       uint8_t *entry, uint32_t d)
+{
+	return entry + (size_t)d * net->f->n_sw;
+}
 
 /* The switches that flows to a LID pass or reach, one bit each. */
 static inline size_t balance_passed_words(const struct balance_net *net)
@@ -156,24 +172,17 @@ static inline uint64_t *balance_passed(const struct balance_net *net,
 enum ftr_status balance_bins_new(struct balance_count *c, size_t bytes,
 				 struct ftr_arena *a,
 				 struct ftr_err *err) FTR_MUST_USE;
-/* Count all flows of t in the bins, and set the peaks. */
-void balance_bins_count(struct balance_count *c, struct ftr_team *team);
-/* Count only the shifts begin .. end - 1, into zeroed bins[n_rows][stride]. */
-struct balance_bins {
-	uint16_t *bins;
+/* Count only the shifts begin .. end - 1, one by one, into zeroed n[n_rows][stride]. */
+struct balance_slice {
+	uint16_t *n;
 	size_t stride;
-	uint32_t width, begin, end;
+	uint32_t begin, end;
 };
-void balance_count_bins(const struct balance_net *net,
-			const struct ftr_tables *t,
-			const struct balance_bins *b);
-/* The number of bins that fit into a cache and give every worker a slice. */
-uint32_t balance_slice(const struct balance_net *net, uint32_t workers);
-/* Set the peaks to the values of the fullest bins. */
-void balance_bins_peaks(struct balance_count *c);
-/* Sum over the shifts of the most loaded link; width must be 1. */
-uint64_t balance_bins_worst(const struct balance_count *c);
-
+void balance_count_slice(const struct balance_net *net, uint8_t *entry,
+			 const struct balance_slice *b);
+/* Find the bins that contain more than `many`; changes of bins keep this up to date. */
+void balance_bins_full(struct balance_count *c, uint32_t many,
+		       struct ftr_team *team);
 /* The shifts in which the hosts of a source send to position pos: src->n consecutive
  * shifts, at most n_pos, modulo n_pos. Returns the first. */
 static inline uint32_t balance_window(const struct balance_net *net,
@@ -190,11 +199,16 @@ void balance_bins_add(struct balance_count *c, uint32_t link,
 /* The most flows on a link. */
 uint32_t balance_most(const struct balance_net *net, const uint32_t *flows);
 
-/* Sum over the shifts of the flows on the most loaded link. */
-enum ftr_status balance_worst(const struct balance_net *net,
-			      const struct ftr_tables *t,
+/* *sum: over the shifts, of the flows on the most loaded link. */
+enum ftr_status balance_worst(const struct balance_net *net, uint8_t *entry,
 			      struct ftr_team *team, uint64_t *sum,
 			      struct ftr_err *err) FTR_MUST_USE;
+/* The same, and count all flows in the bins, but do not find full ones. */
+enum ftr_status balance_bins_count(struct balance_count *c,
+				   struct ftr_team *team, uint64_t *sum,
+				   struct ftr_err *err) FTR_MUST_USE;
+/* The same sum, from bins of one shift each. */
+uint64_t balance_bins_worst(const struct balance_count *c);
 
 /* ---- moves ---------------------------------------------------------------- */
 
@@ -210,9 +224,9 @@ struct balance_log {
 	uint64_t *seen;		/* [n_sw][stride / 64] entries in the log */
 };
 
-/* Change an entry; false: out of memory, and the entry is not changed. */
-bool balance_move(struct balance_count *c, ftr_sw s, ftr_lid lid,
-		  ftr_port port);
+/* Change an entry of destination d; false: out of memory, and the entry is not
+ * changed. */
+bool balance_move(struct balance_count *c, ftr_sw s, uint32_t d, ftr_port port);
 /* Revert all moves except the first n; returns the number of entries that differ
  * afterwards. */
 uint64_t balance_log_undo(struct balance_log *log, struct ftr_tables *t,
@@ -252,15 +266,16 @@ struct balance_sweep {
 	uint64_t over;		/* price of each flow above it */
 	uint32_t meet;		/* number of flows in one shift that is too many */
 	bool quick;		/* examine only entries that are on such a link when their
-				 * destination begins */
+				 * batch of destinations begins */
 	uint32_t least;		/* without shifts: examine only entries through which at
 				 * least this number of hosts sends */
 	uint64_t moved;		/* entries changed */
 	bool cancelled;
 };
 
-/* One sweep with shifts. Needs the bins and their peaks. */
+/* One sweep with shifts. Needs the bins. */
 enum ftr_status balance_sweep(struct balance_count *c, struct balance_sweep *w,
+			      struct ftr_team *team,
 			      struct ftr_err *err) FTR_MUST_USE;
 /* One sweep with all-to-all flows alone. */
 enum ftr_status balance_load_sweep(struct balance_count *c,

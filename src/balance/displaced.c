@@ -549,8 +549,9 @@ static enum ftr_status count_flows(struct displaced *z, struct ftr_team *team,
 {
 	uint32_t n = z->net->n_links;
 	uint32_t *flows = ftr_calloc(n, sizeof(*flows));
+	const struct balance_counted out = { flows, z->passed, NULL };
 	enum ftr_status st = flows ? balance_count_flows(z->net, z->t, team,
-							 flows, z->passed, err) :
+							 &out, err) :
 		nomem(err);
 
 	for (uint32_t i = 0; !st && i < n; i++) {

@@ -2,10 +2,11 @@
 /*
  * One sweep of the search for all-to-all traffic alone, fast enough for every routing.
  *
- * Only destinations whose tree has a link above the target are examined.  For each, flows
- * are added up from the farthest switch to the nearest.  Then the entries are tried from
- * the nearest to the farthest, so that few changes move many flows.  w->least skips
- * entries with few flows: sweeps go from coarse to fine.
+ * Work begins at the links above the target: only their entries are examined, and those
+ * of the switches that send to them.  A destination is skipped if its links are no longer
+ * above the target when its turn comes.  Entries are tried from the nearest to the
+ * farthest, so that few changes move many flows.  w->least skips entries with few flows:
+ * sweeps go from coarse to fine.
  *
  * The excess of a link is its load above the target.  An entry moves if that reduces the
  * sum of the squares of all excesses.  Among such candidates it takes the one with the
@@ -21,21 +22,20 @@ struct load {
 	const struct balance_net *net;
 	struct balance_sweep *w;
 	struct balance_cand cand;
-	bool *wanted;		/* [n_dests] its tree has a link above the target */
-	/* entries of some columns, so that rows are read in large pieces */
-	uint8_t *copy;		/* [some destinations][n_sw] */
-	uint32_t copied;	/* the first destination */
+	/* switches whose entry is on a link above the target: those of destination d
+	 * are over[first[d]] .. over[first[d + 1] - 1] */
+	ftr_sw *over;
+	uint32_t *first;	/* [n_dests + 1] */
 	/* of one destination, by switch */
 	uint32_t *hosts;	/* hosts that send through it */
-	uint8_t *entry;		/* in the copy */
+	const uint8_t *entry;
 	uint64_t *excess;	/* excess of the path, NO_PATH or UNKNOWN */
-	ftr_sw *large;		/* switches with w->least hosts, farthest first */
-	uint32_t n_large;
-	const struct balance_dest *d;
+	bool *tried;
+	ftr_sw *queue;
+	uint32_t d;
 	ftr_sw to;
 };
 
-#define COPIES 64		/* destinations in a copy, or one column */
 #define NO_PATH UINT64_MAX
 #define UNKNOWN UINT64_C(0xfefefefefefefefe)	/* for memset */
 
@@ -88,6 +88,7 @@ static struct price price_path(const struct load *z, ftr_sw s, uint32_t n)
 	return p;
 }
 
+/* Add n hosts that send through s to the rest of its path. */
 static void add_path(const struct load *z, ftr_sw s, uint32_t n)
 {
 	while (s != z->to) {
@@ -95,6 +96,7 @@ static void add_path(const struct load *z, ftr_sw s, uint32_t n)
 
 		z->c->flows[link] += n;
 		s = z->net->peer[link];
+		z->hosts[s] += n;
 	}
 }
 
@@ -173,16 +175,15 @@ static bool try_entry(struct load *z, ftr_sw s)
 	if (!balance_cand_find(&z->cand, s))
 		return false;
 	if (!z->cand.n[s] || !has_better(z, s) ||
-	    !balance_may_move(z->c, s, z->d->lid))
+	    !balance_may_move(z->c, s, z->net->dest[z->d].lid))
 		return true;
 	add_path(z, s, -z->hosts[s]);
 	best = cheapest(z, s);
 	if (best != z->entry[s]) {
-		if (!balance_move(z->c, s, z->d->lid, best)) {
+		if (!balance_move(z->c, s, z->d, best)) {
 			add_path(z, s, z->hosts[s]);
 			return false;
 		}
-		z->entry[s] = best;
 		z->w->moved++;
 	}
 	add_path(z, s, z->hosts[s]);
@@ -195,44 +196,89 @@ static bool try_entry(struct load *z, ftr_sw s)
 static void add_up(struct load *z, const struct balance_order *o)
 {
 	const uint32_t *peer = z->net->peer, n_sw = z->net->f->n_sw;
-	uint32_t *hosts = z->hosts, n_large = 0;
+	uint32_t *hosts = z->hosts;
 
 	memcpy(hosts, z->net->hosts, n_sw * sizeof(*hosts));
 	memset(z->excess, 0xfe, n_sw * sizeof(*z->excess));
+	memset(z->tried, 0, n_sw * sizeof(*z->tried));
 	for (uint32_t i = 0; i + 1 < o->n; i++) {
 		ftr_sw s = o->sw[i];
 		uint32_t n = hosts[s], link;
 
-		if (n >= z->w->least)
-			z->large[n_large++] = s;
 		link = n ? link_of(z, s) : BALANCE_NONE;
 		if (link != BALANCE_NONE)
 			hosts[peer[link]] += n;
 	}
-	z->n_large = n_large;
 	z->excess[z->to] = 0;
 }
 
-static bool sweep_dest(struct load *z, const struct balance_dest *d)
+/* Try s, then the switches that send to it, while their path has an excess. */
+static bool try_subtree(struct load *z, ftr_sw s)
 {
-	z->d = d;
-	add_up(z, &z->net->order[d->col]);
-	for (uint32_t i = z->n_large; i-- > 0;) {
-		uint64_t excess = path_excess(z, z->large[i]);
+	const struct ftr_shape *sh = z->cand.sh;
+	uint32_t n = 0;
 
-		if (excess && excess != NO_PATH && !try_entry(z, z->large[i]))
+	z->queue[n++] = s;
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t excess = path_excess(z, s = z->queue[i]);
+		uint32_t k = sh->tree.group_first[s];
+
+		if (z->tried[s] || !excess || excess == NO_PATH)
+			continue;
+		z->tried[s] = true;
+		if (!try_entry(z, s))
 			return false;
+		for (; path_excess(z, s) && k < sh->tree.group_first[s + 1];
+		     k++) {
+			ftr_sw t = sh->tree.groups[k].remote;
+			uint32_t link = t == z->to ? BALANCE_NONE :
+				link_of(z, t);
+
+			if (z->hosts[t] >= z->w->least && !z->tried[t] &&
+			    link != BALANCE_NONE && z->net->peer[link] == s)
+				z->queue[n++] = t;
+		}
 	}
+	return true;
+}
+
+/* The switches of `over`, the nearest first. */
+static void sort_over(const struct load *z, ftr_sw *over, uint32_t n)
+{
+	const struct ftr_shape *sh = z->cand.sh;
+	uint32_t l = z->net->dest[z->d].col;
+
+	for (uint32_t i = 1; i < n; i++) {
+		ftr_sw s = over[i];
+		uint8_t cost = ftr_shape_cost(sh, s)[l];
+		uint32_t k = i;
+
+		for (; k && ftr_shape_cost(sh, over[k - 1])[l] > cost; k--)
+			over[k] = over[k - 1];
+		over[k] = s;
+	}
+}
+
+static bool sweep_dest(struct load *z, ftr_sw *over, uint32_t n)
+{
+	add_up(z, &z->net->order[z->net->dest[z->d].col]);
+	sort_over(z, over, n);
+	for (uint32_t i = 0; i < n; i++)
+		if (z->hosts[over[i]] >= z->w->least &&
+		    excess_of(z, link_of(z, over[i])) &&
+		    !try_subtree(z, over[i]))
+			return false;
 	return true;
 }
 
 /* ---- all of them ------------------------------------------------------------------ */
 
-static void find_wanted(struct load *z)
+/* Call visit(z, destination, switch) for all entries on links above the target. */
+static void visit_over(struct load *z,
+		       void (*visit)(struct load *z, uint32_t d, ftr_sw s))
 {
 	const struct balance_net *net = z->net;
 
-	memset(z->wanted, 0, net->first[net->f->n_sw] * sizeof(*z->wanted));
 	for (ftr_sw s = 0; s < net->f->n_sw; s++) {
 		const uint8_t *row = ftr_tables_row(z->c->t, s);
 		bool over[FTR_PORT_NONE + 1] = { false }, any = false;
@@ -245,86 +291,85 @@ static void find_wanted(struct load *z)
 		}
 		for (uint32_t i = 0; any && i <= net->f->max_lid; i++)
 			if (over[row[i]] && net->dest_of[i] != BALANCE_NONE)
-				z->wanted[net->dest_of[i]] = true;
+				visit(z, net->dest_of[i], s);
 	}
 }
 
-static bool sweep_column(struct load *z, uint32_t l)
+static void count_over(struct load *z, uint32_t d, ftr_sw s)
 {
-	const struct balance_net *net = z->net;
+	(void)s;
+	z->first[d + 1]++;
+}
 
-	z->to = net->in->shape->numbering.col_sw[l];
-	balance_cand_column(&z->cand, net, l);
-	for (uint32_t i = net->first[l]; i < net->first[l + 1]; i++) {
-		if (!z->wanted[i])
-			continue;
-		if (net->in->cancelled && net->in->cancelled(net->in->ctx)) {
-			z->w->cancelled = true;
-			return true;
-		}
-		z->entry = z->copy + (size_t)(i - z->copied) * net->f->n_sw;
-		if (!sweep_dest(z, &net->dest[i]))
-			return false;
-	}
+static void store_over(struct load *z, uint32_t d, ftr_sw s)
+{
+	z->over[z->first[d]++] = s;
+}
+
+static bool find_over(struct load *z, struct ftr_arena *a)
+{
+	uint32_t n = z->net->first[z->net->f->n_sw];
+
+	visit_over(z, count_over);
+	for (uint32_t d = 0; d < n; d++)
+		z->first[d + 1] += z->first[d];
+	z->over = ftr_arena_alloc(a, z->first[n] + 1u, sizeof(*z->over));
+	if (!z->over)
+		return false;
+	visit_over(z, store_over);	/* first[d] is now the end of d */
+	memmove(z->first + 1, z->first, n * sizeof(*z->first));
+	z->first[0] = 0;
 	return true;
 }
 
-/* Copy the entries of the columns from l on; returns the column after the last. */
-static uint32_t copy_columns(struct load *z, uint32_t l)
+/* Is one of the links still above the target? */
+static bool is_over(struct load *z, const ftr_sw *over, uint32_t n)
 {
-	const struct balance_net *net = z->net;
-	uint32_t n_sw = net->f->n_sw, begin = net->first[l], end;
-
-	z->copied = begin;
-	do {
-		end = net->first[++l];
-	} while (l < n_sw && net->first[l + 1] - begin <= COPIES);
-	if (begin == end || !memchr(z->wanted + begin, true, end - begin))
-		return l;
-	for (ftr_sw s = 0; s < n_sw; s++) {
-		const uint8_t *row = ftr_tables_row(z->c->t, s);
-
-		for (uint32_t i = begin; i < end; i++)
-			z->copy[(size_t)(i - begin) * n_sw + s] =
-				row[net->dest[i].lid];
-	}
-	return l;
+	z->entry = balance_entries(z->net, z->c->entry, z->d);
+	for (uint32_t i = 0; i < n; i++)
+		if (excess_of(z, link_of(z, over[i])))
+			return true;
+	return false;
 }
 
 static bool sweep_all(struct load *z)
 {
 	const struct balance_net *net = z->net;
-	uint32_t l = 0;
+	uint32_t col = BALANCE_NONE;
 
-	while (l < net->f->n_sw && !z->w->cancelled) {
-		uint32_t end = copy_columns(z, l);
+	for (z->d = 0; z->d < net->first[net->f->n_sw]; z->d++) {
+		ftr_sw *over = z->over + z->first[z->d];
+		uint32_t n = z->first[z->d + 1] - z->first[z->d];
 
-		for (; l < end && !z->w->cancelled; l++)
-			if (net->first[l] < net->first[l + 1] &&
-			    memchr(z->wanted + net->first[l], true,
-				   net->first[l + 1] - net->first[l]) &&
-			    !sweep_column(z, l))
-				return false;
+		if (!is_over(z, over, n))
+			continue;
+		if (net->in->cancelled && net->in->cancelled(net->in->ctx)) {
+			z->w->cancelled = true;
+			return true;
+		}
+		if (net->dest[z->d].col != col) {
+			col = net->dest[z->d].col;
+			z->to = net->in->shape->numbering.col_sw[col];
+			balance_cand_column(&z->cand, net, col);
+		}
+		if (!sweep_dest(z, over, n))
+			return false;
 	}
 	return true;
 }
 
 static bool load_new(struct load *z, struct ftr_arena *a)
 {
-	uint32_t n_sw = z->net->f->n_sw, most = COPIES;
+	uint32_t n_sw = z->net->f->n_sw;
 
-	for (uint32_t l = 0; l < n_sw; l++)
-		most = FTR_MAX(most, z->net->first[l + 1] - z->net->first[l]);
 	z->hosts = ftr_arena_alloc(a, n_sw, sizeof(*z->hosts));
-	z->copy = ftr_arena_alloc(a, (size_t)most * n_sw, 1);
 	z->excess = ftr_arena_alloc(a, n_sw, sizeof(*z->excess));
-	z->large = ftr_arena_alloc(a, n_sw, sizeof(*z->large));
-	z->wanted = ftr_arena_alloc(a, z->net->first[n_sw] + 1u,
-				    sizeof(*z->wanted));
-	if (!z->hosts || !z->copy || !z->excess || !z->large || !z->wanted ||
-	    !balance_cand_new(&z->cand, a, n_sw))
-		return false;
-	return true;
+	z->tried = ftr_arena_alloc(a, n_sw, sizeof(*z->tried));
+	z->queue = ftr_arena_alloc(a, 2 * (size_t)n_sw, sizeof(*z->queue));
+	z->first = ftr_arena_zalloc(a, z->net->first[n_sw] + 2u,
+				    sizeof(*z->first));
+	return z->hosts && z->excess && z->tried && z->queue && z->first &&
+		balance_cand_new(&z->cand, a, n_sw);
 }
 
 enum ftr_status balance_load_sweep(struct balance_count *c,
@@ -333,12 +378,8 @@ enum ftr_status balance_load_sweep(struct balance_count *c,
 {
 	struct load z = { .c = c, .net = c->net, .w = w };
 	struct ftr_arena *a = ftr_arena_new();
-	bool ok = a && load_new(&z, a);
+	bool ok = a && load_new(&z, a) && find_over(&z, a) && sweep_all(&z);
 
-	if (ok) {
-		find_wanted(&z);
-		ok = sweep_all(&z);
-	}
 	balance_cand_free(&z.cand);
 	ftr_arena_free(a);
 	return ok ? FTR_OK : ftr_fail(err, FTR_NOMEM,

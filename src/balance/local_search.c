@@ -2,10 +2,10 @@
 /*
  * One sweep of the search over all entries, with shifts.
  *
- * Destination by destination, and for each from the farthest switch to the nearest: remove
- * the flows that pass through the entry from the rest of their path, compute the cost of
- * the path through every candidate, take the cheapest, and add the flows again.  The
- * search is greedy with exact costs, in a fixed order, without random numbers.
+ * Destination by destination, and for each from the farthest switch to the nearest:
+ * compute the cost of the path through every candidate, as if the flows that pass through
+ * the entry were not there, take the cheapest, and move the flows.  The search is greedy,
+ * in a fixed order, without random numbers.
  *
  * The cost of a path is the sum over its links of
  *
@@ -15,9 +15,15 @@
  *				all links
  *	flows			with a tiny factor, so that idle links are preferred
  *
+ * Flows to one destination never share a shift.  So the flows of an entry add one to N in
+ * each of their shifts, on every link of its path.  Where the path through a candidate
+ * meets the present path, the rest has the same cost.
+ *
  * An entry keeps its candidate unless another is cheaper by more than 1 / MARGIN.  Entries
  * whose whole path is below the target and shares no shift with w->meet flows are not
- * examined: they are not on the most loaded link.
+ * examined: they are not on the most loaded link.  This test reads a bit for each bin, not
+ * the bins.  It takes about a third of the time, so in a quick sweep a team does it for a
+ * batch of destinations, before the first of them moves.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,10 +35,19 @@
 #define PRICES 4096
 #define SCALE 4			/* fixed point of the prices of shifts */
 
+#define BATCH 64		/* destinations of a quick sweep */
+
 /* The flows that pass through an entry. */
 struct passing {
 	uint32_t hosts;
 	uint32_t head, tail;	/* list of sources, BALANCE_NONE: empty */
+};
+
+/* Scratch of a thread that looks for bad paths. */
+struct marker {
+	uint8_t *hot;		/* [n_sw] the path may have a link that is not fine */
+	uint32_t *via;		/* [n_sw] link of the entry, or BALANCE_NONE */
+	ftr_sw *path;		/* [n_sw] */
 };
 
 struct search {
@@ -45,15 +60,27 @@ struct search {
 	struct passing *at;	/* [n_sw] */
 	uint32_t *next;		/* [n_sources] */
 	uint32_t price[PRICES];	/* price of one shift in a bin with that number of flows */
-	/* of the destination, before any entry moves (afterwards any path may have a
-	 * link that is not fine). A link is fine if it is not above the target and
-	 * no shift of the flows has w->meet flows on it */
-	uint8_t *hot;		/* [n_sw] the path may have a link that is not fine */
-	uint8_t *bad;		/* [n_sw] the path of a source has such a link at or after s */
-	uint32_t *via;		/* [n_sw] link of the entry, or BALANCE_NONE */
-	ftr_sw *path;		/* [n_sw] scratch */
+	/* A link is fine if it is not above the target and no shift of the flows has
+	 * w->meet flows on it. */
+	struct marker *marker;	/* by worker */
+	uint32_t *turn;		/* [n_dests] destinations in the order of the sweep */
+	uint32_t begin;		/* of the batch, in turn[] */
+	uint8_t *bad;		/* [BATCH][n_sw] the path of a source has a link that is not
+				 * fine at or after s */
+	bool *any;		/* [BATCH] for some s */
+	/* of the destination */
+	const struct balance_dest *d;
+	uint32_t index;		/* of it */
+	const uint8_t *entry;	/* [n_sw] */
+	const uint8_t *is_bad;	/* [n_sw] its row of bad */
 	bool moved;
 	ftr_sw to;
+	/* the present path of the entry */
+	struct hop {
+		ftr_sw sw;
+		uint64_t rest;	/* price from here */
+	} *hop;			/* [n_sw] */
+	uint32_t n_hops;
 };
 
 /* ---- prices ---------------------------------------------------------------- */
@@ -71,25 +98,27 @@ static void set_prices(struct search *z)
 	}
 }
 
+/* own: the flows are counted in the bins. */
 static uint64_t price_window(const struct search *z, const uint16_t *row,
-			     const struct balance_source *src, uint32_t pos)
+			     const struct balance_source *src, bool own)
 {
 	const struct balance_count *c = z->c;
 	uint32_t n_pos = z->net->n_pos, width = c->width;
-	uint32_t k = balance_window(z->net, src, pos), left = src->n;
+	uint32_t k = balance_window(z->net, src, z->d->pos), left = src->n;
 	uint64_t sum = 0;
 
 	if (width == 1 && k + left <= n_pos) {
 		for (const uint16_t *b = row + k; left; left--, b++)
-			sum += z->price[FTR_MIN(*b, PRICES - 1)];
+			sum += z->price[FTR_MIN(*b - own, PRICES - 1)];
 		return sum;
 	}
 	while (left) {
 		uint32_t bin = k / width;
 		uint32_t end = FTR_MIN((bin + 1) * width, n_pos);
 		uint32_t n = FTR_MIN(end - k, left);
+		uint32_t others = row[bin] - (own ? n : 0);
 
-		sum += (uint64_t)n * z->price[FTR_MIN(row[bin], PRICES - 1)];
+		sum += (uint64_t)n * z->price[FTR_MIN(others, PRICES - 1)];
 		left -= n;
 		k = end == n_pos ? 0 : end;
 	}
@@ -97,123 +126,118 @@ static uint64_t price_window(const struct search *z, const uint16_t *row,
 }
 
 static uint64_t price_link(const struct search *z, uint32_t link,
-			   const struct passing *p, uint32_t pos)
+			   const struct passing *p, bool own, uint64_t limit)
 {
-	uint32_t flows = z->c->flows[link], target = z->w->target;
+	uint32_t target = z->w->target;
+	uint32_t flows = z->c->flows[link] - (own ? p->hosts : 0);
 	uint64_t sum = flows / 16 * p->hosts / 16;
+	const uint16_t *row = z->c->bins + (size_t)z->net->row[link] *
+		z->c->n_bins;
 
 	if (flows + p->hosts > target)
 		sum += z->w->over * FTR_MIN(p->hosts, flows + p->hosts - target);
-	if (pos == BALANCE_NONE)
+	if (z->d->pos == BALANCE_NONE)
 		return sum;
-	for (uint32_t i = p->head; i != BALANCE_NONE; i = z->next[i])
+	for (uint32_t i = p->head; i != BALANCE_NONE && sum < limit;
+	     i = z->next[i])
 		if (z->net->source[i].n)
-			sum += price_window(z, z->c->bins +
-					    (size_t)z->net->row[link] *
-					    z->c->n_bins,
-					    &z->net->source[i], pos);
+			sum += price_window(z, row, &z->net->source[i], own);
 	return sum;
 }
 
-static uint32_t link_of(const struct search *z, ftr_sw s, ftr_lid lid)
+static uint32_t link_of(const struct search *z, ftr_sw s)
 {
-	return balance_link(z->net, s, ftr_tables_row(z->c->t, s)[lid]);
-}
-
-/* From s to the destination, up to limit. */
-static uint64_t price_path(const struct search *z, ftr_sw s,
-			   const struct passing *p,
-			   const struct balance_dest *d, uint64_t limit)
-{
-	uint64_t sum = 0;
-
-	while (s != z->to && sum < limit) {
-		uint32_t link = link_of(z, s, d->lid);
-
-		sum += price_link(z, link, p, d->pos);
-		s = z->net->peer[link];
-	}
-	return sum;
+	return balance_link(z->net, s, z->entry[s]);
 }
 
 /* ---- one entry --------------------------------------------------------------- */
 
-static void add_path(struct search *z, ftr_sw s, const struct passing *p,
-		     const struct balance_dest *d, int by)
+static void add_link(struct search *z, uint32_t link, const struct passing *p,
+		     int by)
 {
-	while (s != z->to) {
-		uint32_t link = link_of(z, s, d->lid);
+	z->c->flows[link] += (uint32_t)by * p->hosts;
+	for (uint32_t i = p->head; z->d->pos != BALANCE_NONE &&
+	     i != BALANCE_NONE; i = z->next[i])
+		if (z->net->source[i].n)
+			balance_bins_add(z->c, link, &z->net->source[i],
+					 z->d->pos, by);
+}
 
-		z->c->flows[link] += (uint32_t)by * p->hosts;
-		for (uint32_t i = p->head; d->pos != BALANCE_NONE &&
-		     i != BALANCE_NONE; i = z->next[i])
-			if (z->net->source[i].n)
-				balance_bins_add(z->c, link,
-						 &z->net->source[i], d->pos,
-						 by);
+/* Add the flows to the path from s, up to the switch `end`. */
+static void add_path(struct search *z, ftr_sw s, ftr_sw end,
+		     const struct passing *p, int by)
+{
+	while (s != end) {
+		uint32_t link = link_of(z, s);
+
+		add_link(z, link, p, by);
 		s = z->net->peer[link];
 	}
 }
 
-/* Does the link carry fewer than w->meet flows in all shifts of src to pos? */
-static bool window_fine(const struct search *z, const uint16_t *row,
-			 const struct balance_source *src, uint32_t pos)
+/* Find the present path from s, and its prices. */
+static uint64_t price_present(struct search *z, ftr_sw s,
+			      const struct passing *p)
 {
-	uint32_t k = balance_window(z->net, src, pos), left = src->n;
+	uint64_t sum = 0;
+	uint32_t n = 0;
 
-	while (left) {
-		uint32_t bin = k / z->c->width;
-		uint32_t end = FTR_MIN((bin + 1) * z->c->width, z->net->n_pos);
-		uint32_t n = FTR_MIN(end - k, left);
-
-		if (row[bin] > (z->w->meet - 1) * z->c->width)
-			return false;
-		left -= n;
-		k = end == z->net->n_pos ? 0 : end;
+	for (; s != z->to; s = z->net->peer[link_of(z, s)])
+		z->hop[n++].sw = s;
+	z->n_hops = n;
+	z->hop[n] = (struct hop){ z->to, 0 };
+	while (n-- > 0) {
+		sum += price_link(z, link_of(z, z->hop[n].sw), p, true,
+				  UINT64_MAX);
+		z->hop[n].rest = sum;
 	}
-	return true;
+	return sum;
 }
 
-static bool link_fine(const struct search *z, uint32_t link,
-		      const struct passing *p, uint32_t pos)
+/* The hop of the present path at s, or NULL. */
+static const struct hop *hop_at(const struct search *z, ftr_sw s)
 {
-	if (z->c->flows[link] > z->w->target)
-		return false;
-	if (pos == BALANCE_NONE ||
-	    z->c->peak[link] <= (z->w->meet - 1) * z->c->width)
-		return true;
-	for (uint32_t i = p->head; i != BALANCE_NONE; i = z->next[i])
-		if (z->net->source[i].n &&
-		    !window_fine(z, z->c->bins + (size_t)z->net->row[link] *
-				  z->c->n_bins, &z->net->source[i], pos))
-			return false;
-	return true;
+	for (uint32_t i = 0; i <= z->n_hops; i++)
+		if (z->hop[i].sw == s)
+			return &z->hop[i];
+	return NULL;
 }
 
-static bool path_fine(const struct search *z, ftr_sw s,
-		      const struct passing *p, const struct balance_dest *d)
+/* From s to the destination, up to limit. *meet: where the present path begins. */
+static uint64_t price_path(const struct search *z, ftr_sw s,
+			   const struct passing *p, uint64_t limit,
+			   ftr_sw *meet)
 {
-	while (s != z->to) {
-		uint32_t link = link_of(z, s, d->lid);
+	uint64_t sum = 0;
 
-		if (!link_fine(z, link, p, d->pos))
-			return false;
+	while (sum < limit) {
+		const struct hop *hop = hop_at(z, s);
+		uint32_t link;
+
+		if (hop) {
+			*meet = s;
+			return sum + hop->rest;
+		}
+		link = link_of(z, s);
+		sum += price_link(z, link, p, false, limit - sum);
 		s = z->net->peer[link];
 	}
-	return true;
+	return sum;
 }
 
+/* *meet: where the path through the port returned meets the present one. */
 static ftr_port cheapest(struct search *z, ftr_sw s, const struct passing *p,
-			 const struct balance_dest *d)
+			 ftr_sw *meet)
 {
-	ftr_port now = ftr_tables_row(z->c->t, s)[d->lid], best = now;
-	uint64_t price = price_path(z, s, p, d, UINT64_MAX);
+	ftr_port now = z->entry[s], best = now;
+	uint64_t price = price_present(z, s, p);
 	uint64_t least = price - price / MARGIN;
 
 	for (uint32_t k = 0; k < z->cand.n[s]; k++) {
 		const struct ftr_group *g =
 			z->cand.group[z->cand.first[s] + k];
 		uint64_t rest = UINT64_MAX;
+		ftr_sw at = FTR_SW_NONE;
 
 		for (uint32_t i = 0; i < g->n; i++) {
 			ftr_port port = z->cand.sh->tree.group_ports[g->first + i];
@@ -222,45 +246,175 @@ static ftr_port cheapest(struct search *z, ftr_sw s, const struct passing *p,
 			if (port == now)
 				continue;
 			first = price_link(z, balance_link(z->net, s, port), p,
-					   d->pos);
+					   false, least);
 			if (first >= least)
 				continue;
 			if (rest == UINT64_MAX)
-				rest = price_path(z, g->remote, p, d, least);
+				rest = price_path(z, g->remote, p, least, &at);
 			if (first + rest < least) {
 				least = first + rest;
 				best = port;
+				*meet = at;
 			}
 		}
 	}
 	return best;
 }
 
-static bool choose(struct search *z, ftr_sw s, const struct passing *p,
-		   const struct balance_dest *d)
+static bool is_full(const struct balance_count *c, uint32_t row, uint32_t begin,
+		    uint32_t end)
 {
-	ftr_port best, now = ftr_tables_get(z->c->t, s, d->lid);
-	bool ok = true;
+	const uint64_t *full = c->full + (size_t)row * c->words;
 
-	if ((!z->bad[s] && (!z->moved || z->w->quick)) ||
-	    !balance_may_move(z->c, s, d->lid))
+	for (uint32_t i = begin / 64; i <= (end - 1) / 64; i++) {
+		uint64_t bits = full[i];
+
+		if (i == begin / 64)
+			bits &= ~UINT64_C(0) << begin % 64;
+		if (i == (end - 1) / 64)
+			bits &= ~UINT64_C(0) >> (63 - (end - 1) % 64);
+		if (bits)
+			return true;
+	}
+	return false;
+}
+
+/* Does the link carry w->meet flows in a shift of src to pos? */
+static bool window_full(const struct search *z, uint32_t link,
+			const struct balance_source *src, uint32_t pos)
+{
+	const struct balance_count *c = z->c;
+	uint32_t k = balance_window(z->net, src, pos), end = k + src->n;
+	uint32_t n_pos = z->net->n_pos, row = z->net->row[link], w = c->width;
+
+	if (end <= n_pos)
+		return w == 1 ? is_full(c, row, k, end) :
+			is_full(c, row, k / w, (end - 1) / w + 1);
+	return is_full(c, row, k / w, c->n_bins) ||
+		is_full(c, row, 0, (end - n_pos - 1) / w + 1);
+}
+
+static bool is_fine(const struct search *z, uint32_t link,
+		    const struct balance_source *src, uint32_t pos)
+{
+	return pos == BALANCE_NONE || !src->n ||
+		!z->c->n_full[z->net->row[link]] ||
+		!window_full(z, link, src, pos);
+}
+
+static bool path_fine(const struct search *z, ftr_sw s, const struct passing *p)
+{
+	while (s != z->to) {
+		uint32_t link = link_of(z, s);
+
+		if (z->c->flows[link] > z->w->target)
+			return false;
+		for (uint32_t i = p->head; i != BALANCE_NONE; i = z->next[i])
+			if (!is_fine(z, link, &z->net->source[i], z->d->pos))
+				return false;
+		s = z->net->peer[link];
+	}
+	return true;
+}
+
+static bool choose(struct search *z, ftr_sw s, const struct passing *p)
+{
+	ftr_port best, now = z->entry[s];
+	ftr_sw meet = z->to;
+
+	if ((!z->is_bad[s] && (!z->moved || z->w->quick)) ||
+	    !balance_may_move(z->c, s, z->d->lid))
 		return true;
 	if (!balance_cand_find(&z->cand, s))
 		return false;
-	if (!z->cand.n[s] || path_fine(z, s, p, d))
+	if (!z->cand.n[s] || path_fine(z, s, p))
 		return true;
-	add_path(z, s, p, d, -1);
-	best = cheapest(z, s, p, d);
-	if (best != now) {
-		ok = balance_move(z->c, s, d->lid, best);
-		z->moved |= ok;
-		z->w->moved += ok;
+	best = cheapest(z, s, p, &meet);
+	if (best == now)
+		return true;
+	add_path(z, s, meet, p, -1);
+	if (!balance_move(z->c, s, z->index, best)) {
+		add_path(z, s, meet, p, 1);
+		return false;
 	}
-	add_path(z, s, p, d, 1);
-	return ok;
+	add_path(z, s, meet, p, 1);
+	z->moved = true;
+	z->w->moved++;
+	return true;
 }
 
-/* ---- a column ---------------------------------------------------------------- */
+/* ---- bad paths ---------------------------------------------------------------- */
+
+/* Mark the switches whose path may have a link that is not fine. This is a quick
+ * test; many destinations need no other. */
+static bool mark_hot(const struct search *z, struct marker *m, uint32_t d)
+{
+	const struct balance_net *net = z->net;
+	const struct balance_dest *to = &net->dest[d];
+	const struct balance_order *o = &net->order[to->col];
+	const uint8_t *entry = balance_entries(net, z->c->entry, d);
+	bool any = false;
+
+	for (uint32_t i = o->n; i-- > 0;) {
+		ftr_sw s = o->sw[i];
+		uint32_t link = balance_link_to(net, s, entry[s]);
+
+		m->hot[s] = 0;
+		m->via[s] = link;
+		if (i + 1 == o->n || link == BALANCE_NONE)
+			continue;
+		m->hot[s] = z->c->flows[link] > z->w->target ||
+			(to->pos != BALANCE_NONE &&
+			 z->c->n_full[net->row[link]]) ||
+			m->hot[net->peer[link]];
+		any |= m->hot[s];
+	}
+	return any;
+}
+
+/* Mark the switches on the path of each source, up to its last link that is not
+ * fine. */
+static void mark_bad(const struct search *z, const struct marker *m, uint32_t d,
+		     uint8_t *bad)
+{
+	uint32_t pos = z->net->dest[d].pos;
+
+	for (uint32_t k = 0; k < z->net->n_sources; k++) {
+		const struct balance_source *src = &z->net->source[k];
+		uint32_t n = 0, last = 0;
+
+		for (ftr_sw s = src->sw; m->hot[s];
+		     s = z->net->peer[m->via[s]]) {
+			m->path[n++] = s;
+			if (z->c->flows[m->via[s]] > z->w->target ||
+			    !is_fine(z, m->via[s], src, pos))
+				last = n;
+		}
+		while (last)
+			bad[m->path[--last]] = 1;
+	}
+}
+
+static void mark(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
+{
+	const struct search *z = ctx;
+	struct marker *m = &z->marker[worker];
+	uint32_t n_sw = z->net->f->n_sw;
+
+	for (uint32_t i = begin; i < end; i++) {
+		uint32_t d = z->turn[z->begin + i];
+		uint8_t *bad = z->bad + (size_t)i * n_sw;
+
+		memset(m->hot, 0, n_sw);
+		z->any[i] = mark_hot(z, m, d);
+		if (!z->any[i])
+			continue;
+		memset(bad, 0, n_sw);
+		mark_bad(z, m, d, bad);
+	}
+}
+
+/* ---- destinations --------------------------------------------------------------- */
 
 static void set_passing(struct search *z)
 {
@@ -289,69 +443,8 @@ static void pass_on(struct search *z, const struct passing *from, ftr_sw to)
 	p->hosts += from->hosts;
 }
 
-/* Mark the switches whose path may have a link that is not fine. This is a quick
- * test; most destinations need no other. */
-static bool mark_hot(struct search *z, const struct balance_dest *d)
+static bool sweep_dest(struct search *z)
 {
-	uint32_t full = (z->w->meet - 1) * z->c->width;
-	bool shifts = d->pos != BALANCE_NONE, any = false;
-	const uint8_t *entry = z->c->t->lft + d->lid;
-
-	for (uint32_t i = z->order->n; i-- > 0;) {
-		ftr_sw s = z->order->sw[i];
-		uint32_t link = balance_link_to(z->net, s, entry[(size_t)s *
-							 z->c->t->stride]);
-
-		z->hot[s] = 0;
-		z->via[s] = link;
-		if (s == z->to || link == BALANCE_NONE)
-			continue;
-		z->hot[s] = z->c->flows[link] > z->w->target ||
-			(shifts && z->c->peak[link] > full) ||
-			z->hot[z->net->peer[link]];
-		any |= z->hot[s];
-	}
-	return any;
-}
-
-static bool is_bad(const struct search *z, uint32_t link,
-		   const struct balance_source *src, uint32_t pos)
-{
-	const struct balance_count *c = z->c;
-
-	if (c->flows[link] > z->w->target)
-		return true;
-	return pos != BALANCE_NONE && src->n &&
-		c->peak[link] > (z->w->meet - 1) * c->width &&
-		!window_fine(z, c->bins + (size_t)z->net->row[link] * c->n_bins,
-			     src, pos);
-}
-
-/* Mark the switches on the path of each source, up to its last link that is not
- * fine. */
-static void mark_bad(struct search *z, const struct balance_dest *d)
-{
-	memset(z->bad, 0, z->net->f->n_sw);
-	for (uint32_t k = 0; k < z->net->n_sources; k++) {
-		const struct balance_source *src = &z->net->source[k];
-		uint32_t n = 0, last = 0;
-
-		for (ftr_sw s = src->sw; s != z->to && z->hot[s];) {
-			z->path[n++] = s;
-			if (is_bad(z, z->via[s], src, d->pos))
-				last = n;
-			s = z->net->peer[z->via[s]];
-		}
-		while (last)
-			z->bad[z->path[--last]] = 1;
-	}
-}
-
-static bool sweep_dest(struct search *z, const struct balance_dest *d)
-{
-	if (!mark_hot(z, d))
-		return true;
-	mark_bad(z, d);
 	z->moved = false;
 	set_passing(z);
 	for (uint32_t i = 0; i + 1 < z->order->n; i++) {
@@ -361,29 +454,43 @@ static bool sweep_dest(struct search *z, const struct balance_dest *d)
 
 		if (p->head == BALANCE_NONE)
 			continue;
-		if (!choose(z, s, p, d))
+		if (!choose(z, s, p))
 			return false;
-		link = balance_link_to(z->net, s,
-				       ftr_tables_get(z->c->t, s, d->lid));
+		link = balance_link_to(z->net, s, z->entry[s]);
 		if (link != BALANCE_NONE)
 			pass_on(z, p, z->net->peer[link]);
 	}
 	return true;
 }
 
-static bool sweep_column(struct search *z, uint32_t l)
+static bool cancelled(struct search *z)
+{
+	const struct ftr_balance_input *in = z->net->in;
+
+	z->w->cancelled = in->cancelled && in->cancelled(in->ctx);
+	return z->w->cancelled;
+}
+
+static bool sweep_batch(struct search *z, uint32_t n)
 {
 	const struct balance_net *net = z->net;
 
-	z->to = net->in->shape->numbering.col_sw[l];
-	z->order = &net->order[l];
-	balance_cand_column(&z->cand, net, l);
-	for (uint32_t i = net->first[l]; i < net->first[l + 1]; i++) {
-		if (net->in->cancelled && net->in->cancelled(net->in->ctx)) {
-			z->w->cancelled = true;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t d = z->turn[z->begin + i], l = net->dest[d].col;
+
+		if (!z->any[i])
+			continue;
+		if (cancelled(z))
 			return true;
-		}
-		if (!sweep_dest(z, &net->dest[i]))
+		if (!z->order || z->order != &net->order[l])
+			balance_cand_column(&z->cand, net, l);
+		z->order = &net->order[l];
+		z->to = net->in->shape->numbering.col_sw[l];
+		z->d = &net->dest[d];
+		z->index = d;
+		z->entry = balance_entries(net, z->c->entry, d);
+		z->is_bad = z->bad + (size_t)i * net->f->n_sw;
+		if (!sweep_dest(z))
 			return false;
 	}
 	return true;
@@ -396,45 +503,79 @@ static uint32_t gcd(uint32_t a, uint32_t b)
 
 /* Visit columns in a scattered order, because neighbours in the order of hosts
  * compete for the same shifts. */
-static bool sweep_all(struct search *z)
+static void set_turns(struct search *z)
 {
-	uint32_t n = z->net->f->n_sw;
+	uint32_t n = z->net->f->n_sw, at = 0;
 	uint32_t step = n * 5 / 8 + 1, l = 0;
 
 	while (gcd(step, n) != 1)
 		step++;
-	for (uint32_t i = 0; i < n && !z->w->cancelled; i++) {
-		if (z->net->first[l] < z->net->first[l + 1] &&
-		    !sweep_column(z, l))
-			return false;
+	for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t d = z->net->first[l]; d < z->net->first[l + 1];
+		     d++)
+			z->turn[at++] = d;
 		l = (l + step) % n;
+	}
+}
+
+static bool sweep_all(struct search *z, struct ftr_team *team)
+{
+	uint32_t all = z->net->first[z->net->f->n_sw];
+	uint32_t batch = z->w->quick ? BATCH : 1;
+
+	for (; z->begin < all && !z->w->cancelled; z->begin += batch) {
+		uint32_t n = FTR_MIN(batch, all - z->begin);
+
+		if (n > 1)
+			ftr_team_run(team, n, 4, mark, z);
+		else
+			mark(z, 0, 0, 1);
+		if (!sweep_batch(z, n))
+			return false;
 	}
 	return true;
 }
 
-enum ftr_status balance_sweep(struct balance_count *c, struct balance_sweep *w,
-			      struct ftr_err *err)
+static bool search_new(struct search *z, unsigned int workers)
 {
-	uint32_t n_sw = c->net->f->n_sw;
-	struct search z = {
-		.c = c, .net = c->net, .w = w, .arena = ftr_arena_new(),
-	};
-	bool ok = z.arena != NULL;
+	struct ftr_arena *a = z->arena = ftr_arena_new();
+	uint32_t n_sw = z->net->f->n_sw;
+	bool ok;
+
+	if (!a)
+		return false;
+	z->at = ftr_arena_alloc(a, n_sw, sizeof(*z->at));
+	z->next = ftr_arena_alloc(a, z->net->n_sources, sizeof(*z->next));
+	z->turn = ftr_arena_alloc(a, z->net->first[n_sw] + 1u,
+				  sizeof(*z->turn));
+	z->bad = ftr_arena_alloc(a, (size_t)BATCH * n_sw, 1);
+	z->any = ftr_arena_alloc(a, BATCH, sizeof(*z->any));
+	z->hop = ftr_arena_alloc(a, n_sw + 1u, sizeof(*z->hop));
+	z->marker = ftr_arena_alloc(a, workers, sizeof(*z->marker));
+	ok = z->at && z->next && z->turn && z->bad && z->any && z->hop &&
+		z->marker;
+	for (unsigned int i = 0; ok && i < workers; i++) {
+		struct marker *m = &z->marker[i];
+
+		m->hot = ftr_arena_alloc(a, n_sw, 1);
+		m->via = ftr_arena_alloc(a, n_sw, sizeof(*m->via));
+		m->path = ftr_arena_alloc(a, n_sw, sizeof(*m->path));
+		ok = m->hot && m->via && m->path;
+	}
+	return ok && balance_cand_new(&z->cand, a, n_sw);
+}
+
+enum ftr_status balance_sweep(struct balance_count *c, struct balance_sweep *w,
+			      struct ftr_team *team, struct ftr_err *err)
+{
+	struct search z = { .c = c, .net = c->net, .w = w };
+	bool ok = search_new(&z, ftr_team_size(team));
 
 	if (ok) {
-		z.at = ftr_arena_alloc(z.arena, n_sw, sizeof(*z.at));
-		z.next = ftr_arena_alloc(z.arena, c->net->n_sources,
-					 sizeof(*z.next));
-		z.hot = ftr_arena_zalloc(z.arena, n_sw, 1);
-		z.bad = ftr_arena_alloc(z.arena, n_sw, 1);
-		z.via = ftr_arena_alloc(z.arena, n_sw, sizeof(*z.via));
-		z.path = ftr_arena_alloc(z.arena, n_sw, sizeof(*z.path));
-		ok = z.at && z.next && z.hot && z.bad && z.via && z.path &&
-			balance_cand_new(&z.cand, z.arena, n_sw);
-	}
-	if (ok) {
+		balance_bins_full(c, (w->meet - 1) * c->width, team);
 		set_prices(&z);
-		ok = sweep_all(&z);
+		set_turns(&z);
+		ok = sweep_all(&z, team);
 	}
 	balance_cand_free(&z.cand);
 	ftr_arena_free(z.arena);

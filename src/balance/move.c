@@ -12,9 +12,9 @@
 
 /* ---- log --------------------------------------------------------------------- */
 
-bool balance_move(struct balance_count *c, ftr_sw s, ftr_lid lid,
-		  ftr_port port)
+bool balance_move(struct balance_count *c, ftr_sw s, uint32_t d, ftr_port port)
 {
+	ftr_lid lid = c->net->dest[d].lid;
 	uint8_t *entry = &ftr_tables_row(c->t, s)[lid];
 	struct balance_log *log = c->log;
 
@@ -31,6 +31,7 @@ bool balance_move(struct balance_count *c, ftr_sw s, ftr_lid lid,
 		*word |= bit;
 	}
 	*entry = port;
+	balance_entries(c->net, c->entry, d)[s] = port;
 	return true;
 }
 

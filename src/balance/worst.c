@@ -3,11 +3,19 @@
  * The most loaded link of every shift, exactly: the figure by which the search is judged.
  *
  * Shifts are processed in slices that fit into the cache.  For each slice the flows of all
- * links are counted, and the maximum of every shift is added to the sum.
+ * links are counted, and the maximum of every shift is added to the sum.  The bins of the
+ * search are filled on the way.
  */
 #include <string.h>
 
 #include "balance/balance.h"
+
+/* As in count.c. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3")
+#endif
+
+#define SLICE_BYTES ((size_t)8 << 20)
 
 struct slice_worker {
 	uint16_t *n;		/* [rows][shifts of a slice] */
@@ -16,31 +24,79 @@ struct slice_worker {
 
 struct slices {
 	const struct balance_net *net;
-	const struct ftr_tables *t;
+	uint8_t *entry;
+	struct balance_count *fill;	/* fill its bins; or NULL */
 	uint32_t shifts;	/* of a slice */
 	struct slice_worker *worker;
 };
+
+/* The sum over the shifts, except the first `skip`, of the maximum of all rows. Block by
+ * block, so that the rows are read in order. */
+static uint64_t sum_of_most(const struct balance_net *net,
+			    const struct balance_slice *b, uint32_t skip)
+{
+	uint32_t n = b->end - b->begin;
+	uint16_t most[256];
+	uint64_t sum = 0;
+
+	for (uint32_t begin = 0; begin < n; begin += 256) {
+		uint32_t m = FTR_MIN(256u, n - begin);
+
+		memset(most, 0, sizeof(most));
+		for (uint32_t x = 0; x < net->n_rows; x++) {
+			const uint16_t *row = b->n + x * b->stride + begin;
+
+			for (uint32_t i = 0; i < m; i++)
+				most[i] = FTR_MAX(most[i], row[i]);
+		}
+		for (uint32_t i = 0; i < m; i++)
+			sum += begin + i < skip ? 0 : most[i];
+	}
+	return sum;
+}
+
+uint64_t balance_bins_worst(const struct balance_count *c)
+{
+	struct balance_slice all = {
+		.n = c->bins, .stride = c->n_bins, .end = c->n_bins,
+	};
+
+	return sum_of_most(c->net, &all, 1);
+}
+
+/* The first shift of a slice is the first of a bin. */
+static void fill_bins(struct balance_count *c, const struct balance_slice *b)
+{
+	for (uint32_t x = 0; x < c->net->n_rows; x++) {
+		const uint16_t *n = b->n + x * b->stride;
+		uint16_t *bin = c->bins + (size_t)x * c->n_bins +
+			b->begin / c->width;
+
+		for (uint32_t k = 0; k < b->end - b->begin; k += c->width) {
+			uint32_t end = FTR_MIN(k + c->width, b->end - b->begin);
+			uint16_t sum = 0;
+
+			for (uint32_t i = k; i < end; i++)
+				sum = (uint16_t)(sum + n[i]);
+			*bin++ = sum;
+		}
+	}
+}
 
 static void one_slice(const struct slices *z, struct slice_worker *w,
 		      uint32_t begin)
 {
 	const struct balance_net *net = z->net;
-	uint32_t end = FTR_MIN(begin + z->shifts, net->n_pos);
-	struct balance_bins b = {
-		.bins = w->n, .stride = z->shifts, .width = 1,
-		.begin = begin, .end = end,
+	struct balance_slice b = {
+		.n = w->n, .stride = z->shifts,
+		.begin = begin, .end = FTR_MIN(begin + z->shifts, net->n_pos),
 	};
 
 	memset(w->n, 0, (size_t)net->n_rows * z->shifts * sizeof(*w->n));
-	balance_count_bins(net, z->t, &b);
-	for (uint32_t k = FTR_MAX(begin, 1u); k < end; k++) {
-		uint16_t most = 0;
-
-		for (uint32_t x = 0; x < net->n_rows; x++)
-			most = FTR_MAX(most, w->n[(size_t)x * z->shifts + k -
-						  begin]);
-		w->sum += most;
-	}
+	balance_count_slice(net, z->entry, &b);
+	w->sum += sum_of_most(net, &b, begin ? 0 : 1);
+	if (z->fill)
+		fill_bins(z->fill, &b);
 }
 
 static void some_slices(void *ctx, unsigned int worker, uint32_t begin,
@@ -52,32 +108,59 @@ static void some_slices(void *ctx, unsigned int worker, uint32_t begin,
 		one_slice(z, &z->worker[worker], i * z->shifts);
 }
 
-enum ftr_status balance_worst(const struct balance_net *net,
-			      const struct ftr_tables *t,
-			      struct ftr_team *team, uint64_t *sum,
-			      struct ftr_err *err)
+/* As many shifts as fit into the cache and give every worker a slice, and full bins. */
+static uint32_t slice_shifts(const struct slices *z, uint32_t workers)
+{
+	uint32_t width = z->fill ? z->fill->width : 1;
+	uint32_t n = (uint32_t)(SLICE_BYTES / sizeof(uint16_t) /
+				(z->net->n_rows + 1u));
+
+	n = FTR_MIN(n, z->net->n_pos / workers + 1);
+	return FTR_MAX(n / width, 1u) * width;
+}
+
+static enum ftr_status run_slices(struct slices *z, struct ftr_team *team,
+				  uint64_t *sum, struct ftr_err *err)
 {
 	struct ftr_arena *a = ftr_arena_new();
-	struct slices z = { .net = net, .t = t };
 	unsigned int n = ftr_team_size(team);
-	bool ok = a && (z.worker = ftr_arena_zalloc(a, n, sizeof(*z.worker)));
+	bool ok = a && (z->worker = ftr_arena_zalloc(a, n, sizeof(*z->worker)));
 
-	z.shifts = balance_slice(net, n);
+	z->shifts = slice_shifts(z, n);
 	for (unsigned int i = 0; ok && i < n; i++) {
-		z.worker[i].n = ftr_arena_alloc(a, (size_t)net->n_rows *
-						z.shifts + 1, sizeof(uint16_t));
-		ok = z.worker[i].n;
+		z->worker[i].n = ftr_arena_alloc(a, (size_t)z->net->n_rows *
+						 z->shifts + 1,
+						 sizeof(uint16_t));
+		ok = z->worker[i].n;
 	}
 	if (!ok) {
 		ftr_arena_free(a);
 		return ftr_fail(err, FTR_NOMEM,
 				"out of memory for counting shifts");
 	}
-	ftr_team_run(team, (net->n_pos + z.shifts - 1) / z.shifts, 1,
-		     some_slices, &z);
+	ftr_team_run(team, (z->net->n_pos + z->shifts - 1) / z->shifts, 1,
+		     some_slices, z);
 	*sum = 0;
 	for (unsigned int i = 0; i < n; i++)
-		*sum += z.worker[i].sum;
+		*sum += z->worker[i].sum;
 	ftr_arena_free(a);
 	return FTR_OK;
+}
+
+enum ftr_status balance_worst(const struct balance_net *net, uint8_t *entry,
+			      struct ftr_team *team, uint64_t *sum,
+			      struct ftr_err *err)
+{
+	struct slices z = { .net = net, .entry = entry };
+
+	return run_slices(&z, team, sum, err);
+}
+
+enum ftr_status balance_bins_count(struct balance_count *c,
+				   struct ftr_team *team, uint64_t *sum,
+				   struct ftr_err *err)
+{
+	struct slices z = { .net = c->net, .entry = c->entry, .fill = c };
+
+	return run_slices(&z, team, sum, err);
 }
