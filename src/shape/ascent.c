@@ -21,6 +21,11 @@
  * rank skips a tier.  If the hosts of a switch are consecutive in d, as in PGFTs, q_k is
  * floor(d / Pi_k) of Gliksberg et al. 2020, equation (3).  Indices without a host are
  * counted, too, so that a new host moves no other.
+ *
+ * Where it counts, since tables are balanced by a search: before the search and at depth
+ * load.  tests/perf/chassis.awk with 140 racks, most loaded link of all-to-all / bound and
+ * mean over the shifts: 1.50 and 8.1 before the search instead of 2.16 and 10.7, 9.7 over
+ * the shifts at depth load instead of 10.5.  At depth full it gains 1 % over the shifts.
  */
 #include <string.h>
 
