@@ -63,6 +63,7 @@ struct balance_net {
 	/* destinations of column l: dest[first[l]] .. dest[first[l + 1] - 1] */
 	struct balance_dest *dest;
 	uint32_t *first;	/* [n_sw + 1] */
+	uint32_t *turn;		/* [n_dests] destinations in the order of a sweep */
 	uint32_t *dest_of;	/* [max_lid + 1] by LID, or BALANCE_NONE */
 	/* The switches that have a path to column l, the farthest first, its own switch
 	 * last.  Every path to the column visits them in this order, whichever candidates

@@ -119,6 +119,32 @@ static bool set_dests(struct balance_net *net)
 	return true;
 }
 
+static uint32_t gcd(uint32_t a, uint32_t b)
+{
+	return b ? gcd(b, a % b) : a;
+}
+
+/* Visit columns in a scattered order, because neighbours in the order of hosts
+ * compete for the same shifts. */
+static bool set_turns(struct balance_net *net)
+{
+	uint32_t n = net->f->n_sw, at = 0;
+	uint32_t step = n * 5 / 8 + 1, l = 0;
+
+	net->turn = ftr_arena_alloc(net->arena, net->first[n] + 1u,
+				    sizeof(*net->turn));
+	if (!net->turn)
+		return false;
+	while (gcd(step, n) != 1)
+		step++;
+	for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t d = net->first[l]; d < net->first[l + 1]; d++)
+			net->turn[at++] = d;
+		l = (l + step) % n;
+	}
+	return true;
+}
+
 /* ---- order of switches ----------------------------------------------------- */
 
 struct order_job {
@@ -225,7 +251,7 @@ enum ftr_status balance_net_new(const struct ftr_balance_input *in,
 		net->f = in->shape->f;
 	}
 	if (!net || !set_links(net) || !set_sources(net) || !set_dests(net) ||
-	    !set_orders(net, t, team)) {
+	    !set_turns(net) || !set_orders(net, t, team)) {
 		ftr_arena_free(a);
 		return ftr_fail(err, FTR_NOMEM,
 				"out of memory for counting flows");

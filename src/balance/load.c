@@ -337,9 +337,10 @@ static bool sweep_all(struct load *z)
 	const struct balance_net *net = z->net;
 	uint32_t col = BALANCE_NONE;
 
-	for (z->d = 0; z->d < net->first[net->f->n_sw]; z->d++) {
-		ftr_sw *over = z->over + z->first[z->d];
-		uint32_t n = z->first[z->d + 1] - z->first[z->d];
+	for (uint32_t i = 0; i < net->first[net->f->n_sw]; i++) {
+		uint32_t d = z->d = net->turn[i];
+		ftr_sw *over = z->over + z->first[d];
+		uint32_t n = z->first[d + 1] - z->first[d];
 
 		if (!is_over(z, over, n))
 			continue;
@@ -347,8 +348,8 @@ static bool sweep_all(struct load *z)
 			z->w->cancelled = true;
 			return true;
 		}
-		if (net->dest[z->d].col != col) {
-			col = net->dest[z->d].col;
+		if (net->dest[d].col != col) {
+			col = net->dest[d].col;
 			z->to = net->in->shape->numbering.col_sw[col];
 			balance_cand_column(&z->cand, net, col);
 		}

@@ -63,8 +63,7 @@ struct search {
 	/* A link is fine if it is not above the target and no shift of the flows has
 	 * w->meet flows on it. */
 	struct marker *marker;	/* by worker */
-	uint32_t *turn;		/* [n_dests] destinations in the order of the sweep */
-	uint32_t begin;		/* of the batch, in turn[] */
+	uint32_t begin;		/* of the batch, in net->turn[] */
 	uint8_t *bad;		/* [BATCH][n_sw] the path of a source has a link that is not
 				 * fine at or after s */
 	bool *any;		/* [BATCH] for some s */
@@ -402,7 +401,7 @@ static void mark(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
 	uint32_t n_sw = z->net->f->n_sw;
 
 	for (uint32_t i = begin; i < end; i++) {
-		uint32_t d = z->turn[z->begin + i];
+		uint32_t d = z->net->turn[z->begin + i];
 		uint8_t *bad = z->bad + (size_t)i * n_sw;
 
 		memset(m->hot, 0, n_sw);
@@ -476,7 +475,7 @@ static bool sweep_batch(struct search *z, uint32_t n)
 	const struct balance_net *net = z->net;
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t d = z->turn[z->begin + i], l = net->dest[d].col;
+		uint32_t d = z->net->turn[z->begin + i], l = net->dest[d].col;
 
 		if (!z->any[i])
 			continue;
@@ -494,28 +493,6 @@ static bool sweep_batch(struct search *z, uint32_t n)
 			return false;
 	}
 	return true;
-}
-
-static uint32_t gcd(uint32_t a, uint32_t b)
-{
-	return b ? gcd(b, a % b) : a;
-}
-
-/* Visit columns in a scattered order, because neighbours in the order of hosts
- * compete for the same shifts. */
-static void set_turns(struct search *z)
-{
-	uint32_t n = z->net->f->n_sw, at = 0;
-	uint32_t step = n * 5 / 8 + 1, l = 0;
-
-	while (gcd(step, n) != 1)
-		step++;
-	for (uint32_t i = 0; i < n; i++) {
-		for (uint32_t d = z->net->first[l]; d < z->net->first[l + 1];
-		     d++)
-			z->turn[at++] = d;
-		l = (l + step) % n;
-	}
 }
 
 static bool sweep_all(struct search *z, struct ftr_team *team)
@@ -546,14 +523,11 @@ static bool search_new(struct search *z, unsigned int workers)
 		return false;
 	z->at = ftr_arena_alloc(a, n_sw, sizeof(*z->at));
 	z->next = ftr_arena_alloc(a, z->net->n_sources, sizeof(*z->next));
-	z->turn = ftr_arena_alloc(a, z->net->first[n_sw] + 1u,
-				  sizeof(*z->turn));
 	z->bad = ftr_arena_alloc(a, (size_t)BATCH * n_sw, 1);
 	z->any = ftr_arena_alloc(a, BATCH, sizeof(*z->any));
 	z->hop = ftr_arena_alloc(a, n_sw + 1u, sizeof(*z->hop));
 	z->marker = ftr_arena_alloc(a, workers, sizeof(*z->marker));
-	ok = z->at && z->next && z->turn && z->bad && z->any && z->hop &&
-		z->marker;
+	ok = z->at && z->next && z->bad && z->any && z->hop && z->marker;
 	for (unsigned int i = 0; ok && i < workers; i++) {
 		struct marker *m = &z->marker[i];
 
@@ -574,7 +548,6 @@ enum ftr_status balance_sweep(struct balance_count *c, struct balance_sweep *w,
 	if (ok) {
 		balance_bins_full(c, (w->meet - 1) * c->width, team);
 		set_prices(&z);
-		set_turns(&z);
 		ok = sweep_all(&z, team);
 	}
 	balance_cand_free(&z.cand);

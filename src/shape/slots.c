@@ -32,6 +32,10 @@
  * Inferred slots have no link.  When the link appears, nothing else moves: the mesh is
  * the same, no more planes are joined than before, and the order, the number of slots and
  * the dividers count inferred slots like others.
+ *
+ * The search for balance cannot replace this: with slots of present groups only, it ends
+ * at a mean over the shifts of 2.33 instead of 1.97 for 648 hosts and 5 % of the links
+ * lost, and of 2.66 instead of 2.01 for 10 %.
  */
 #include <stdlib.h>
 #include <string.h>
