@@ -96,7 +96,7 @@ static double ratio(uint32_t flows, uint32_t bound)
 
 static void balance(const char *engine, const struct ftr_balance_report *b)
 {
-	char num[CLI_NUM_MAX];
+	char num[CLI_COUNT_MAX], sweeps[CLI_COUNT_MAX];
 
 	fprintf(stderr, "%s: all-to-all: most loaded link %.2f times the lower bound (%.2f before the search)\n",
 		engine, ratio(b->max_after, b->bound),
@@ -105,58 +105,68 @@ static void balance(const char *engine, const struct ftr_balance_report *b)
 		fprintf(stderr, "%s: shifts: mean of the most loaded link %.2f flows (%.2f before)\n",
 			engine, b->shift_after, b->shift_before);
 	if (b->moved)
-		fprintf(stderr, "%s: search: %s entries changed in %u sweeps\n",
-			engine, cli_num(num, b->moved), b->sweeps);
+		fprintf(stderr, "%s: search: %s changed in %s\n", engine,
+			cli_count(num, b->moved, "entry", "entries"),
+			cli_count(sweeps, b->sweeps, "sweep", "sweeps"));
 }
 
 static void summary(const struct route *r, const struct result *x)
 {
 	const struct ftr_shape *sh = x->sh;
 	const char *engine = r->engine.ops->name;
-	char num[CLI_NUM_MAX], name[CLI_NAME_MAX];
-	char ranks[CLI_COUNT_MAX], sw[CLI_COUNT_MAX], leaves[CLI_COUNT_MAX];
-	char ep[CLI_COUNT_MAX], planes[CLI_COUNT_MAX], pods[CLI_COUNT_MAX];
+	char name[CLI_NAME_MAX], n[5][CLI_COUNT_MAX];
 
-	fprintf(stderr, "%s: %s%s, %s, %s, %s, %s, %s\n", engine,
-		cli_count(ranks, sh->tree.n_ranks, "rank", "ranks"),
+	fprintf(stderr, "%s: %s%s, %s, %u of them leaves, %s, %s, %s\n", engine,
+		cli_count(n[0], sh->tree.n_ranks, "rank", "ranks"),
 		sh->tree.roots_given ? " (roots given)" : "",
-		cli_count(sw, sh->f->n_sw, "switch", "switches"),
-		cli_count(leaves, sh->tree.n_leaf, "leaf", "leaves"),
-		cli_count(ep, sh->f->n_ep, "end port", "end ports"),
-		cli_count(planes, sh->tree.n_planes, "plane", "planes"),
-		cli_count(pods, sh->tree.n_pods, "pod", "pods"));
+		cli_count(n[1], sh->f->n_sw, "switch", "switches"),
+		sh->tree.n_leaf,
+		cli_count(n[2], sh->f->n_ep, "end port", "end ports"),
+		cli_count(n[3], sh->tree.n_planes, "plane", "planes"),
+		cli_count(n[4], sh->tree.n_pods, "pod", "pods"));
 	if (sh->tree.n_odd || sh->tree.n_horizontal)
 		fprintf(stderr, "%s: %s not on leaf switches, %s\n", engine,
-			cli_count(ep, sh->tree.n_odd, "end port", "end ports"),
-			cli_count(sw, sh->tree.n_horizontal, "horizontal link",
-				  "horizontal links"));
+			cli_count(n[0], sh->tree.n_odd, "end port", "end ports"),
+			cli_count(n[1], sh->tree.n_horizontal,
+				  "horizontal link", "horizontal links"));
 	if (sh->missing.from_nominal)
-		fprintf(stderr, "%s: missing from the nominal fabric: %u switches, %u links, %u end ports\n",
-			engine, sh->missing.n_missing_sw, sh->missing.n_missing_links,
-			sh->missing.n_missing_hosts);
-	fprintf(stderr, "%s: %u LIDs, %s entries without a path, shape %.1f ms, route %.1f ms\n",
-		engine, sh->numbering.n_dest, cli_num(num, x->stats.no_path),
+		fprintf(stderr, "%s: missing from the nominal fabric: %s, %s, %s\n",
+			engine,
+			cli_count(n[0], sh->missing.n_missing_sw, "switch",
+				  "switches"),
+			cli_count(n[1], sh->missing.n_missing_links, "link",
+				  "links"),
+			cli_count(n[2], sh->missing.n_missing_hosts, "end port",
+				  "end ports"));
+	fprintf(stderr, "%s: %s, %s without a path, shape %.1f ms, route %.1f ms\n",
+		engine, cli_count(n[0], sh->numbering.n_dest, "LID", "LIDs"),
+		cli_count(n[1], x->stats.no_path, "entry", "entries"),
 		x->shape_s * 1e3, x->route_s * 1e3);
 	if (x->stats.balance.hosts)
 		balance(engine, &x->stats.balance);
 	if (x->stats.n_turns && x->stats.extra_pairs)
-		fprintf(stderr, "%s: %s pairs of host ports without an up/down path are connected by %u extra turn%s\n",
-			engine, cli_num(num, x->stats.extra_pairs),
-			x->stats.n_turns, x->stats.n_turns == 1 ? "" : "s");
+		fprintf(stderr, "%s: %s of host ports without an up/down path, connected by %s\n",
+			engine,
+			cli_count(n[0], x->stats.extra_pairs, "pair", "pairs"),
+			cli_count(n[1], x->stats.n_turns, "extra turn",
+				  "extra turns"));
 	if (x->stats.longer_pairs)
-		fprintf(stderr, "%s: %s pairs of host ports take a longer path, because their switch must be a gateway\n",
-			engine, cli_num(num, x->stats.longer_pairs));
+		fprintf(stderr, "%s: %s of host ports with a longer path, because their switch must be a gateway\n",
+			engine,
+			cli_count(n[0], x->stats.longer_pairs, "pair", "pairs"));
 	if (x->stats.reordered)
 		fprintf(stderr, "%s: extra turns cannot connect all host ports of this fabric: it is routed in an order like that of sftree\n",
 			engine);
 	if (x->stats.root != FTR_SW_NONE)
-		fprintf(stderr, "%s: root %s, %s pairs of hosts take a detour\n",
-			engine, cli_sw_name(name, sh->f, x->stats.root),
-			cli_num(num, x->stats.detours));
+		fprintf(stderr, "%s: root %s, %s of hosts on detours\n", engine,
+			cli_sw_name(name, sh->f, x->stats.root),
+			cli_count(n[0], x->stats.detours, "pair", "pairs"));
 	if (x->local)
-		fprintf(stderr, "%s: local repair: %u writes to %u switches in %u steps, %s entries not repaired\n",
-			engine, x->plan.n, x->plan.n_switches, x->plan.n_steps,
-			cli_num(num, x->plan.unhealed));
+		fprintf(stderr, "%s: local repair: %s to %s in %s, %s not repaired\n",
+			engine, cli_count(n[0], x->plan.n, "write", "writes"),
+			cli_count(n[1], x->plan.n_switches, "switch", "switches"),
+			cli_count(n[2], x->plan.n_steps, "step", "steps"),
+			cli_count(n[3], x->plan.unhealed, "entry", "entries"));
 	if (x->stats.longest_made)
 		fprintf(stderr, "%s: longest path between switches: %u hops\n",
 			engine, x->stats.longest_made);

@@ -146,14 +146,14 @@ case_fast_sftree_root() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 64
 	fast_up < <(echo 'routing_engine sftree')
 	walk before --switch-sources
-	root=$(sed -n 's/.* root leaf \([^,]*\), .*/\1/p' \
+	root=$(sed -n 's/.* root \([^,]*\), .*/\1/p' \
 		"$SIM_DIR/sm/opensm.log" | tail -n 1)
 	root=$(sed -n "s/^Switch.*\"\(S-[0-9a-f]*\)\".*\"$root\".*/\1/p" \
 		"$T/fabric.net")
 	pick "$(grep -n "$root" <<<"$up_cables" | sed -n '1s/:.*//p')"
 	osm_mark sm
 	cut_it
-	repaired 'down; .* \([0-9]* have no path now\)'
+	repaired 'down; .* \([0-9]* without a path now\)'
 	live mid || true	# paths to switches may still be missing
 	[[ $(grep -Ec 'end port -> end port .*, all arrive|^loops *none' \
 		"$T/mid.txt") == 2 ]] || fail "hosts are unreachable: $(cat "$T/mid.txt")"

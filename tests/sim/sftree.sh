@@ -55,7 +55,7 @@ cut_cables() {
 case_sftree_three_levels() {
 	gen '3;4,4,8;1,4,4;1,1,1' --random-guids --random-ports --seed 31
 	plugin_sftree </dev/null
-	logged 'root leaf sw-1-.*, 0 host pairs on detours'
+	logged 'root sw-1-.*, 0 host pairs on detours'
 	all_arrive whole
 	ask_switches whole
 	ibdm -a
@@ -70,7 +70,7 @@ case_sftree_three_levels() {
 case_sftree_racks() {
 	awk -f "$top/tests/seeds/racks.awk" >"$T/fabric.net"
 	plugin_sftree </dev/null
-	logged 'root leaf sw-2-.*, 0 host pairs on detours'
+	logged 'root sw-2-.*, 0 host pairs on detours'
 	all_arrive whole
 	ibdm -a
 	cut_cables 9
