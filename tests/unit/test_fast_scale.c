@@ -30,7 +30,7 @@
 /* Of a sweep: the result of routing, and warnings. */
 #define LINES_PER_SWEEP 4
 /* Allowance for tables kept beside those in use, and for free memory between them. */
-#define MEMORY_FACTOR 1.5
+#define MEMORY_FACTOR 1.75
 #define MEMORY_KB 8192
 
 static const struct place {
