@@ -81,6 +81,16 @@ static void take_chances(uint64_t set)
 	ftr_rng_seed(&rng, seed + set * 0x9e3779b97f4a7c15u);
 }
 
+/* With FTR_RUNS=1/N, as sanitizers run it, an Nth of the random runs. */
+static uint64_t share(uint64_t n)
+{
+	const char *runs = getenv("FTR_RUNS");
+
+	if (runs && !strncmp(runs, "1/", 2))
+		return n / strtoul(runs + 2, NULL, 10) + 1;
+	return n;
+}
+
 static double now(void)
 {
 	struct timespec t;
@@ -457,7 +467,7 @@ static void random_sets(const struct job *j, uint32_t first, uint32_t end,
 {
 	uint32_t set[16];
 
-	for (t->sets = 0; t->sets < j->n; t->sets++) {
+	for (t->sets = 0; t->sets < share(j->n); t->sets++) {
 		take_chances(first_set + t->sets);
 		for (unsigned int i = 0; i < j->faults; i++) {
 			bool twice = false;
@@ -488,7 +498,7 @@ static void given_sets(const struct job *j, const char *sets, uint32_t end,
 				exit(2);
 			}
 		}
-		for (uint64_t i = 0; i < TRIES; i++) {
+		for (uint64_t i = 0; i < share(TRIES); i++) {
 			take_chances(i);
 			run_order(j, set, t);
 		}

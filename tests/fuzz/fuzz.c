@@ -393,7 +393,8 @@ static bool read_end(const char *text, const char *line, const char *node,
 
 	if (sscanf(line, "[%u]", &e->port) != 1 || *quote != '"' ||
 	    !(c = quoted(line, e->peer)) ||
-	    sscanf(c, "[%u]%n", &e->peer_port, &n) != 1 || !n)
+	    sscanf(c, "[%u]%n", &e->peer_port, &n) != 1 || !n ||
+	    c + n > line + strcspn(line, "\n"))	/* %u skips newlines */
 		return false;
 	strcpy(e->node, node);
 	e->at = (size_t)(line - text);
@@ -488,7 +489,7 @@ static size_t mutate_links(uint8_t *data, size_t size, size_t max,
 	b = a ? other_end(e, n, a) : NULL;
 	c = b ? &e[ftr_rng_below(r, n)] : NULL;
 	d = c && c != a && c != b ? other_end(e, n, c) : NULL;
-	if (d && ftr_rng_below(r, 3)) {		/* a-b, c-d: a-d, c-b */
+	if (d && d != a && d != b && ftr_rng_below(r, 3)) {		/* a-b, c-d: a-d, c-b */
 		struct change swap[] = {
 			{ a, d->node, d->port }, { d, a->node, a->port },
 			{ c, b->node, b->port }, { b, c->node, c->port },
