@@ -106,13 +106,6 @@ enum ftr_status ftr_gen_order(const struct ftr_fabric *f, uint64_t seed,
 			      uint32_t **order,
 			      struct ftr_err *err) FTR_MUST_USE;
 
-/* A random connected graph of switches with hosts, not a tree, for tests that must
- * hold on any fabric. */
-enum ftr_status ftr_gen_random(uint64_t seed, uint32_t n_sw, uint32_t n_hosts,
-			       uint32_t n_extra_links,
-			       struct ftr_fabric **out,
-			       struct ftr_err *err) FTR_MUST_USE;
-
 #ifdef __cplusplus
 }
 #endif

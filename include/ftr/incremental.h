@@ -78,8 +78,8 @@ struct ftr_incr_event {
 struct ftr_incr_result {
 	/* links that changed their state: first the n_gone that went down, then
 	 * those that came up */
-	uint32_t n_cables, n_gone;
-	const struct ftr_link *cable;
+	uint32_t n_links, n_gone;
+	const struct ftr_link *link;
 	/* entries that changed, sorted by (switch, LID), and the step of each */
 	uint32_t n_changes;
 	const struct ftr_change *change;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/search.h"
 #include "fabric/fabric.h"
 
 void ftr_fabric_free(struct ftr_fabric *f)
@@ -16,50 +17,29 @@ void ftr_fabric_free(struct ftr_fabric *f)
 
 ftr_sw ftr_fabric_find_sw(const struct ftr_fabric *f, uint64_t node_guid)
 {
-	uint32_t lo = 0, hi = f->n_sw;
+	uint32_t i;
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (f->sw[mid].guid < node_guid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < f->n_sw && f->sw[lo].guid == node_guid ? lo : FTR_SW_NONE;
+	FTR_LOWER_BOUND(i, f->n_sw, f->sw[i].guid < node_guid);
+	return i < f->n_sw && f->sw[i].guid == node_guid ? i : FTR_SW_NONE;
 }
 
 ftr_sw ftr_fabric_find_holder(const struct ftr_fabric *f, uint64_t node_guid)
 {
-	uint32_t lo = 0, hi = f->n_sw;
+	uint32_t i;
 
 	if (!f->by_holder)
 		return ftr_fabric_find_sw(f, node_guid);
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (f->sw[f->by_holder[mid]].holder < node_guid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < f->n_sw && f->sw[f->by_holder[lo]].holder == node_guid ?
-		f->by_holder[lo] : FTR_SW_NONE;
+	FTR_LOWER_BOUND(i, f->n_sw, f->sw[f->by_holder[i]].holder < node_guid);
+	return i < f->n_sw && f->sw[f->by_holder[i]].holder == node_guid ?
+		f->by_holder[i] : FTR_SW_NONE;
 }
 
 ftr_ep ftr_fabric_find_ep(const struct ftr_fabric *f, uint64_t port_guid)
 {
-	uint32_t lo = 0, hi = f->n_ep;
+	uint32_t i;
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (f->ep[mid].guid < port_guid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < f->n_ep && f->ep[lo].guid == port_guid ? lo : FTR_EP_NONE;
+	FTR_LOWER_BOUND(i, f->n_ep, f->ep[i].guid < port_guid);
+	return i < f->n_ep && f->ep[i].guid == port_guid ? i : FTR_EP_NONE;
 }
 
 bool ftr_ep_is_aggregation(const struct ftr_endport *ep)

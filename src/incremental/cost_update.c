@@ -146,10 +146,10 @@ static void count_pair(struct ftr_incr *lv, ftr_sw s, uint32_t l,
 	if (l >= lv->view.tree.n_leaf || lv->view.numbering.col[s] >= lv->view.tree.n_leaf)
 		return;
 	if (after == FTR_COST_INF) {
-		lv->bad_pairs++;
+		lv->pairs.bad++;
 		lv->result.lost_pairs++;
 	} else if (before == FTR_COST_INF) {
-		lv->bad_pairs--;
+		lv->pairs.bad--;
 		lv->result.regained_pairs++;
 	}
 }

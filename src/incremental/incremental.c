@@ -24,7 +24,7 @@ static enum ftr_status fits(const struct ftr_shape *sh,
 				t->n_sw, t->max_lid, sh->f->n_sw,
 				sh->f->max_lid);
 	if (!sh->tree.rank)
-		return ftr_fail(err, FTR_LIMIT, "an order of %u levels is too long for a live routing",
+		return ftr_fail(err, FTR_LIMIT, "an order of %u levels is too long for incremental tables",
 				sh->tree.n_ranks);
 	return FTR_OK;
 }
@@ -70,7 +70,7 @@ static enum ftr_status build(struct ftr_incr *lv,
 		memcpy(row, ftr_tables_row(t, s), t->max_lid + 1u);
 	}
 	ftr_shape_validity(&lv->view, &v);
-	lv->bad_pairs = v.bad_pairs;
+	lv->pairs.bad = v.bad_pairs;
 	return incr_place_new(lv, err);
 }
 
@@ -90,7 +90,7 @@ enum ftr_status ftr_incr_new(const struct ftr_shape *sh,
 	if (!lv || !(lv->arena = ftr_arena_new())) {
 		free(lv);
 		return ftr_fail(err, FTR_NOMEM,
-				"out of memory for a live routing");
+				"out of memory for incremental tables");
 	}
 	lv->base = sh;
 	lv->view = *sh;
@@ -132,24 +132,24 @@ static int u32_cmp(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* The link of an event, by the end with the smaller number; *cable NONE: the link is
+/* The link of an event, by the end with the smaller number; *link NONE: the link is
  * not used for routing. */
 static enum ftr_status find_link(const struct ftr_incr *lv,
 				 const struct ftr_incr_event *e,
-				 uint32_t *cable, struct ftr_err *err)
+				 uint32_t *link, struct ftr_err *err)
 {
 	const struct ftr_fabric *f = lv->view.f;
 
 	if (e->sw >= f->n_sw || !e->port || e->port > f->sw[e->sw].n_ports)
 		return ftr_fail(err, FTR_INVAL, "no port %u of a switch %u of %u",
 				e->port, e->sw, f->n_sw);
-	*cable = incr_link(lv, e->sw, e->port);
-	if (*cable != NONE)
-		*cable = FTR_MIN(*cable, lv->far[*cable]);
+	*link = incr_link(lv, e->sw, e->port);
+	if (*link != NONE)
+		*link = FTR_MIN(*link, lv->far[*link]);
 	else if (ftr_fabric_port(f, e->sw, e->port)->peer_kind ==
 		 FTR_PEER_NONE)
 		return ftr_fail(err, FTR_INVAL, "port %u of switch 0x%016"
-				PRIx64 " is not known to have a cable",
+				PRIx64 " is not known to have a link",
 				e->port, f->sw[e->sw].guid);
 	return FTR_OK;
 }
@@ -227,11 +227,11 @@ struct ends {
 	ftr_sw low, high;
 };
 
-static struct ends ends_of(const struct ftr_incr *lv, uint32_t cable)
+static struct ends ends_of(const struct ftr_incr *lv, uint32_t link)
 {
-	ftr_sw a = incr_remote(lv, lv->far[cable]);
-	ftr_sw b = incr_remote(lv, cable);
-	ftr_sw low = live_low(lv, cable);
+	ftr_sw a = incr_remote(lv, lv->far[link]);
+	ftr_sw b = incr_remote(lv, link);
+	ftr_sw low = incr_low(lv, link);
 
 	return (struct ends){ low, low == a ? b : a };
 }
@@ -326,13 +326,13 @@ static enum ftr_status report_links(struct ftr_incr *lv, struct ftr_err *err)
 	if (!out)
 		return incr_nomem(lv, err);
 	for (int up = 0; up < 2; up++) {
-		r->n_gone = up ? r->n_cables : 0;
+		r->n_gone = up ? r->n_links : 0;
 		for (uint32_t i = 0; i < lv->n_toggled; i++)
 			if (lv->alive[lv->toggled[i]] == up)
-				out[r->n_cables++] =
+				out[r->n_links++] =
 					link_of(lv, lv->toggled[i]);
 	}
-	r->cable = out;
+	r->link = out;
 	return report_extra(lv, err);
 }
 
@@ -342,7 +342,7 @@ static void take_back(struct ftr_incr *lv)
 	incr_values_back(lv);
 	flip(lv);
 	incr_extra_back(lv);
-	lv->bad_pairs = lv->bad_before;
+	lv->pairs = lv->before;
 }
 
 static enum ftr_status run_incremental(struct ftr_incr *lv, struct ftr_team *team,
@@ -377,8 +377,7 @@ enum ftr_status ftr_incr_apply(struct ftr_incr *lv,
 	ftr_arena_free(lv->last);
 	lv->result = (struct ftr_incr_result){ 0 };
 	lv->n_log = 0;
-	lv->bad_before = lv->bad_pairs;
-	lv->extra_before = lv->extra_pairs;
+	lv->before = lv->pairs;
 	lv->replanned = false;
 	lv->placed = false;
 	lv->last = ftr_arena_new();
@@ -428,7 +427,7 @@ void ftr_incr_delta(const struct ftr_incr *lv, struct ftr_check_delta *out)
 
 	*out = (struct ftr_check_delta){
 		.dead = lv->dead, .extra = lv->extra, .n_extra = lv->n_extra,
-		.gone = r->cable, .n_gone = r->n_gone,
+		.gone = r->link, .n_gone = r->n_gone,
 		.change = r->change, .n_changes = r->n_changes,
 		.rank = lv->view.tree.rank, .write_step = r->write_step,
 		.turn = incr_plan(lv)->turn, .n_turns = incr_plan(lv)->n_turns,
@@ -460,7 +459,7 @@ bool ftr_incr_alive(const struct ftr_incr *lv, ftr_sw s, ftr_port p)
 
 uint64_t ftr_incr_bad_pairs(const struct ftr_incr *lv)
 {
-	return lv->bad_pairs - lv->extra_pairs;
+	return lv->pairs.bad - lv->pairs.extra;
 }
 
 size_t ftr_incr_bytes(const struct ftr_incr *lv)

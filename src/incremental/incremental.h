@@ -21,7 +21,16 @@
  * An apply is a transaction.  Costs are changed in place and logged; new entries are
  * collected beside the tables.  The entries are written to the tables when nothing can
  * fail any more.  On failure before that, and on undo, the changes are reverted from the
- * logs.
+ * logs: costs, links, plan, counts and counters of flows in take_back(), entries in
+ * ftr_incr_undo().
+ *
+ * Why there is one generation and a log, and not two generations of which apply brings
+ * the spare one up to date and undo swaps them.  In both designs the work is that of the
+ * values that change, and no table is copied.  But an apply may fail in the middle (no
+ * memory, a refused turn).  The spare generation would then be half changed, and needs
+ * the same log to become valid again.  Every value would be written twice, and costs,
+ * tables and the counters of flows (34 MB and more at 11,664 hosts) would be held twice.
+ * What undo gains, constant time, is not needed: an undo follows a check that failed.
  */
 #ifndef FTR_INCREMENTAL_INCREMENTAL_H
 #define FTR_INCREMENTAL_INCREMENTAL_H
@@ -66,6 +75,11 @@ struct incr_plan {
 	struct connect c;
 };
 
+/* Ordered pairs of leaf switches: without an up/down path; with extra turns instead. */
+struct incr_pairs {
+	uint64_t bad, extra;
+};
+
 enum incr_job { JOB_DOWN, JOB_COST, JOB_ENTRY, N_JOBS };
 
 struct ftr_incr {
@@ -103,8 +117,6 @@ struct ftr_incr {
 	struct incr_plan plan[2];
 	unsigned int planned;
 	bool replanned;
-	uint64_t extra_pairs, extra_before;	/* pairs of leaf switches that the plan
-						 * connects */
 
 	/* displaced entries; NULL: without preferred tables, or with a literal
 	 * placement */
@@ -137,7 +149,7 @@ struct ftr_incr {
 	uint32_t n_extra;
 	struct ftr_incr_result result;
 	bool can_undo;
-	uint64_t bad_pairs, bad_before;
+	struct incr_pairs pairs, before;	/* now, and before the last apply */
 };
 
 static inline uint8_t *incr_cost(const struct ftr_incr *lv, ftr_sw s)
@@ -151,16 +163,16 @@ static inline uint8_t *incr_down(const struct ftr_incr *lv, ftr_sw s)
 }
 
 /* The switch at the far end of a link; nominal. */
-static inline ftr_sw incr_remote(const struct ftr_incr *lv, uint32_t cable)
+static inline ftr_sw incr_remote(const struct ftr_incr *lv, uint32_t link)
 {
-	return lv->group[lv->group_of[cable]].g.remote;
+	return lv->group[lv->group_of[link]].g.remote;
 }
 
 /* The switch at the lower end of a link, by rank. */
-static inline ftr_sw live_low(const struct ftr_incr *lv, uint32_t cable)
+static inline ftr_sw incr_low(const struct ftr_incr *lv, uint32_t link)
 {
-	return lv->group[lv->group_of[cable]].up ?
-		incr_remote(lv, lv->far[cable]) : incr_remote(lv, cable);
+	return lv->group[lv->group_of[link]].up ?
+		incr_remote(lv, lv->far[link]) : incr_remote(lv, link);
 }
 
 /* The link of s that an entry with port p uses, NONE: no link to a switch. */
@@ -179,7 +191,7 @@ enum ftr_status incr_links(struct ftr_incr *lv,
 			   const struct ftr_shape *nominal,
 			   struct ftr_err *err);
 void incr_pack(struct ftr_incr *lv, ftr_sw s);
-void incr_toggle(struct ftr_incr *lv, uint32_t cable);
+void incr_toggle(struct ftr_incr *lv, uint32_t link);
 
 /* Work lists, cost_update.c. */
 enum ftr_status incr_work_new(struct ftr_incr *lv, struct ftr_err *err);

@@ -121,7 +121,7 @@ static void count_pairs(struct ftr_incr *lv, const struct connect *old,
 
 		if (!joins_leaves(lv, e))
 			continue;
-		lv->extra_pairs++;
+		lv->pairs.extra++;
 		if (connect_find(old, e->sw, e->col))
 			continue;
 		if (r->lost_pairs)
@@ -168,7 +168,7 @@ enum ftr_status incr_extra(struct ftr_incr *lv, struct ftr_err *err)
 		return st;
 	}
 	lv->replanned = true;
-	lv->extra_pairs = 0;
+	lv->pairs.extra = 0;
 	count_pairs(lv, old, incr_plan(lv));
 	list_entries(lv, old);
 	list_entries(lv, incr_plan(lv));
@@ -180,5 +180,4 @@ void incr_extra_back(struct ftr_incr *lv)
 	if (lv->replanned)
 		lv->planned ^= 1;
 	lv->replanned = false;
-	lv->extra_pairs = lv->extra_before;
 }

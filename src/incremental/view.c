@@ -173,7 +173,7 @@ static enum ftr_status join_ends(struct ftr_incr *lv,
 					       port->peer_port);
 			if (lv->far[c] == NONE)
 				return ftr_fail(err, FTR_INVAL, "port %u of switch 0x%016"
-						PRIx64 " has a cable with one end",
+						PRIx64 " has a link with one end",
 						p, f->sw[s].guid);
 		}
 	return FTR_OK;
@@ -277,18 +277,18 @@ enum ftr_status incr_links(struct ftr_incr *lv,
 	return FTR_OK;
 }
 
-static void flip_end(struct ftr_incr *lv, uint32_t cable)
+static void flip_end(struct ftr_incr *lv, uint32_t link)
 {
-	ftr_sw s = incr_remote(lv, lv->far[cable]);
-	uint32_t bit = lv->view.f->sw[s].first_port + lv->port[cable];
+	ftr_sw s = incr_remote(lv, lv->far[link]);
+	uint32_t bit = lv->view.f->sw[s].first_port + lv->port[link];
 
-	lv->alive[cable] ^= 1;
+	lv->alive[link] ^= 1;
 	lv->dead[bit / 64] ^= (uint64_t)1 << bit % 64;
 }
 
 /* The caller packs the groups afterwards. */
-void incr_toggle(struct ftr_incr *lv, uint32_t cable)
+void incr_toggle(struct ftr_incr *lv, uint32_t link)
 {
-	flip_end(lv, cable);
-	flip_end(lv, lv->far[cable]);
+	flip_end(lv, link);
+	flip_end(lv, lv->far[link]);
 }

@@ -98,11 +98,11 @@ static uint32_t pours_on(const struct staging *z, uint32_t i)
 {
 	const struct ftr_incr *lv = z->lv;
 	const struct ftr_change *c = &z->change[i];
-	uint32_t cable = incr_link(lv, c->sw, c->before), k;
+	uint32_t link = incr_link(lv, c->sw, c->before), k;
 
-	if (cable == NONE || !lv->alive[cable])
+	if (link == NONE || !lv->alive[link])
 		return NONE;
-	k = lv->at[incr_remote(lv, cable)];
+	k = lv->at[incr_remote(lv, link)];
 	if (k == NONE)
 		return NONE;
 	if (incr_plan(lv)->n_turns) {
@@ -112,7 +112,7 @@ static uint32_t pours_on(const struct staging *z, uint32_t i)
 		return to == NONE || incr_legal(lv, c->sw, z->change[k].sw,
 						to) ? NONE : k;
 	}
-	if (lv->group[lv->group_of[cable]].up ||
+	if (lv->group[lv->group_of[link]].up ||
 	    !goes_up(lv, z->change[k].sw, z->change[k].after))
 		return NONE;
 	return k;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/search.h"
 #include "io/io.h"
 #include <ftr/hosts.h>
 
@@ -127,20 +128,11 @@ void ftr_hosts_free(struct ftr_hosts *h)
 
 static uint32_t find(const struct ftr_hosts *h, const char *name)
 {
-	uint32_t lo = 0, hi = h->n;
+	uint32_t i;
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		int c = ftr_natural_cmp(h->host[mid].name, name);
-
-		if (!c)
-			return mid;
-		if (c < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return FTR_HOST_NONE;
+	FTR_LOWER_BOUND(i, h->n, ftr_natural_cmp(h->host[i].name, name) < 0);
+	return i < h->n && !ftr_natural_cmp(h->host[i].name, name) ?
+		i : FTR_HOST_NONE;
 }
 
 /* The host with the name as written, else with the name without its domain. */

@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/search.h"
 #include "io/io.h"
 
 struct node {			/* an end port, sorted by its node's GUID */
@@ -71,18 +72,10 @@ static bool set_nodes(struct reader *r)
 /* The first port of a node, NULL if there is no such node. */
 static struct node *find_node(const struct reader *r, uint64_t guid)
 {
-	uint32_t lo = 0, hi = r->f->n_ep;
+	uint32_t i;
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (r->node[mid].guid < guid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < r->f->n_ep && r->node[lo].guid == guid ? &r->node[lo] :
-		NULL;
+	FTR_LOWER_BOUND(i, r->f->n_ep, r->node[i].guid < guid);
+	return i < r->f->n_ep && r->node[i].guid == guid ? &r->node[i] : NULL;
 }
 
 static void not_found(struct reader *r, uint64_t guid)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "engine/engine.h"
+#include "lib/random_graph.h"
 #include "lib/trees.h"
 #include "lib/world.h"
 #include "incremental/incremental.h"
@@ -382,7 +383,7 @@ void world_graph(struct world *w, uint32_t max_sw)
 {
 	uint32_t n = 2 + ftr_rng_below(&w->rng, max_sw - 1);
 
-	ck_assert(!ftr_gen_random(w->seed, n,
+	ck_assert(!random_graph_new(w->seed, n,
 				  1 + ftr_rng_below(&w->rng, 30),
 				  ftr_rng_below(&w->rng, 2 * n), &w->f, &err));
 }

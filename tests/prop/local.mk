@@ -4,7 +4,8 @@ libftrtest_la_SOURCES += tests/lib/oracle.c tests/lib/oracle.h \
 	tests/lib/trees.c tests/lib/trees.h tests/lib/oracle_slots.c \
 	tests/lib/oracle_slots.h tests/lib/oracle_place.c \
 	tests/lib/oracle_place.h tests/lib/deps.c tests/lib/deps.h \
-	tests/lib/recount.c tests/lib/recount.h
+	tests/lib/recount.c tests/lib/recount.h \
+	tests/lib/random_graph.c tests/lib/random_graph.h
 
 check_PROGRAMS += tests/prop/test_dmodc
 tests_prop_test_dmodc_SOURCES = tests/prop/test_dmodc.c

@@ -12,6 +12,7 @@
 
 #include "lib/deps.h"
 #include "lib/draw.h"
+#include "lib/random_graph.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
 
@@ -121,7 +122,7 @@ static void make_world(struct world *w, uint64_t seed)
 		w->f = trees_grow(&g, seed, ftr_rng_below(&w->rng, 2));
 		w->f = trees_damaged(w->f, &w->rng, 20);
 	} else {
-		ck_assert(!ftr_gen_random(seed, 2 + ftr_rng_below(&w->rng, 4),
+		ck_assert(!random_graph_new(seed, 2 + ftr_rng_below(&w->rng, 4),
 					  ftr_rng_below(&w->rng, 6),
 					  ftr_rng_below(&w->rng, 6), &w->f,
 					  &err));
@@ -469,7 +470,7 @@ START_TEST(given_up)
 	struct ftr_route_stats stats = { 0 };
 	unsigned int refused = 0;
 
-	ck_assert(!ftr_gen_random(7, 12, 20, 14, &f, &err));
+	ck_assert(!random_graph_new(7, 12, 20, 14, &f, &err));
 	ck_assert(!ftr_shape_new(f, NULL, NULL, &sh, &err));
 	ck_assert(!ftr_tables_new(f, false, &t, &err));
 	ck_assert(!ftr_engine_find("dmodc")->route(sh, &ro, NULL, t, &stats,

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/random_graph.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
 
@@ -63,7 +64,7 @@ static void start(struct scene *z)
 				     &z->rng, 20);
 	} else {
 		n = 2 + ftr_rng_below(&z->rng, 16);
-		ck_assert(!ftr_gen_random(z->seed, n,
+		ck_assert(!random_graph_new(z->seed, n,
 					  1 + ftr_rng_below(&z->rng, 30),
 					  ftr_rng_below(&z->rng, 2 * n), &z->f,
 					  &err));

@@ -15,6 +15,7 @@
 #include "core/core.h"
 #include "lib/draw.h"
 #include "lib/irregular.h"
+#include "lib/random_graph.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
 
@@ -377,7 +378,7 @@ START_TEST(any_graph)
 
 		ftr_rng_seed(&r, b.seed);
 		n = 1 + ftr_rng_below(&r, 20);
-		ck_assert(!ftr_gen_random(b.seed, n, ftr_rng_below(&r, 40),
+		ck_assert(!random_graph_new(b.seed, n, ftr_rng_below(&r, 40),
 					  ftr_rng_below(&r, 2 * n), &b.f,
 					  &err));
 		route(&b, NULL);

@@ -16,6 +16,7 @@
 #include "core/core.h"
 #include "lib/draw.h"
 #include "lib/oracle.h"
+#include "lib/random_graph.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
 
@@ -197,7 +198,7 @@ START_TEST(any_graph_equals_the_oracle)
 
 		ftr_rng_seed(&rng, seed);
 		n = 1 + ftr_rng_below(&rng, 20);
-		ck_assert(!ftr_gen_random(seed, n, ftr_rng_below(&rng, 40),
+		ck_assert(!random_graph_new(seed, n, ftr_rng_below(&rng, 40),
 					  ftr_rng_below(&rng, 2 * n), &r.f,
 					  &err));
 		route(&r, NULL, NULL);

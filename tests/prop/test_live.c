@@ -363,7 +363,7 @@ START_TEST(what_is_refused)
 	e.port = 3;	/* a host */
 	ck_assert_int_eq(ftr_incr_apply(w.lv, &e, 1, NULL, &r, &err), FTR_OK);
 	ck_assert_uint_eq(r->n_changes, 0);
-	ck_assert_uint_eq(r->n_cables, 0);
+	ck_assert_uint_eq(r->n_links, 0);
 	world_check(&w);
 	ck_assert(!ftr_tables_new(other, true, &small, &err));
 	ck_assert_int_eq(ftr_incr_new(w.sh, NULL, small, NULL, &lv, &err),

@@ -16,6 +16,7 @@
 #include "core/core.h"
 #include "lib/edit.h"
 #include "lib/oracle_slots.h"
+#include "lib/random_graph.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
 
@@ -190,7 +191,7 @@ START_TEST(whole_fabric)
 	for (unsigned int i = 0; i < trees_runs(50); i++, seed++) {
 		struct ftr_fabric *f = NULL;
 
-		ck_assert(!ftr_gen_random(seed, 12, 20, 14, &f, &err));
+		ck_assert(!random_graph_new(seed, 12, 20, 14, &f, &err));
 		whole_is_own_shape(f, seed);
 		ftr_fabric_free(f);
 	}
@@ -237,7 +238,7 @@ START_TEST(slots)
 
 		ftr_rng_seed(&r, seed);
 		if (i % 10 == 9)
-			ck_assert(!ftr_gen_random(seed, 9, 15, 12, &f, &err));
+			ck_assert(!random_graph_new(seed, 9, 15, 12, &f, &err));
 		else
 			f = trees_damaged(random_tree(&r, seed, 24), &r,
 					  i % 3 * 15);
@@ -323,7 +324,7 @@ START_TEST(projection)
 
 		ftr_rng_seed(&r, seed);
 		if (i % 10 == 9) {
-			ck_assert(!ftr_gen_random(seed, 12, 20, 14, &whole,
+			ck_assert(!random_graph_new(seed, 12, 20, 14, &whole,
 						  &err));
 		} else {
 			whole = random_tree(&r, seed, 30);

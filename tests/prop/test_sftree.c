@@ -15,6 +15,7 @@
 
 #include "core/core.h"
 #include "lib/draw.h"
+#include "lib/random_graph.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
 #include "prop/sftree_both.h"
@@ -102,7 +103,7 @@ START_TEST(no_trees_at_all)
 
 		ftr_rng_seed(&rng, seed);
 		n = 1 + ftr_rng_below(&rng, 30);
-		ck_assert(!ftr_gen_random(seed, n, ftr_rng_below(&rng, 40),
+		ck_assert(!random_graph_new(seed, n, ftr_rng_below(&rng, 40),
 					  ftr_rng_below(&rng, 2 * n), &b.f,
 					  &err));
 		route(&b, NULL, NULL);

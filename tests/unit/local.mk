@@ -63,7 +63,8 @@ tests_unit_test_io_tables_LDADD = $(CHECK_TEST_LDADD)
 tests_unit_test_io_fuzz_SOURCES = tests/unit/test_io_fuzz.c
 tests_unit_test_io_fuzz_CFLAGS = $(IO_TEST_CFLAGS)
 tests_unit_test_io_fuzz_LDADD = $(CHECK_TEST_LDADD)
-tests_unit_test_gen_SOURCES = tests/unit/test_gen.c
+tests_unit_test_gen_SOURCES = tests/unit/test_gen.c \
+	tests/lib/random_graph.c tests/lib/random_graph.h
 tests_unit_test_gen_CFLAGS = $(IO_TEST_CFLAGS)
 tests_unit_test_gen_LDADD = $(CHECK_TEST_LDADD)
 

@@ -3,6 +3,7 @@
  * The generator: counts and degrees by the formulas, links by the rule, the same
  * fabric from the same seed, tori, limits, damage, random graphs.
  */
+#include "lib/random_graph.h"
 #include "lib/suite.h"
 #include "unit/io_util.h"
 
@@ -617,8 +618,8 @@ START_TEST(random_graph)
 		uint32_t n = 1 + (uint32_t)seed, extra = n > 1 ? 2 * n : 0;
 		struct ftr_fabric *f = NULL, *g = NULL;
 
-		if (ftr_gen_random(seed, n, 3 * n, extra, &f, &err) ||
-		    ftr_gen_random(seed, n, 3 * n, extra, &g, &err))
+		if (random_graph_new(seed, n, 3 * n, extra, &f, &err) ||
+		    random_graph_new(seed, n, 3 * n, extra, &g, &err))
 			ck_abort_msg("%s", err.msg);
 		same_fabric(f, g);
 		ck_assert_uint_eq(f->n_sw, n);
@@ -636,19 +637,19 @@ START_TEST(random_graph_limits)
 {
 	struct ftr_fabric *f = NULL;
 
-	ck_assert_int_eq(ftr_gen_random(1, 0, 0, 0, &f, &err), FTR_INVAL);
-	ck_assert_int_eq(ftr_gen_random(1, 1, 254, 0, &f, &err), FTR_OK);
+	ck_assert_int_eq(random_graph_new(1, 0, 0, 0, &f, &err), FTR_INVAL);
+	ck_assert_int_eq(random_graph_new(1, 1, 254, 0, &f, &err), FTR_OK);
 	ck_assert_uint_eq(components(f), 1);
 	ftr_fabric_free(f);
 	f = NULL;
-	ck_assert_int_eq(ftr_gen_random(1, 1, 255, 0, &f, &err), FTR_LIMIT);
-	ck_assert_int_eq(ftr_gen_random(1, 2, 0, 254, &f, &err), FTR_LIMIT);
+	ck_assert_int_eq(random_graph_new(1, 1, 255, 0, &f, &err), FTR_LIMIT);
+	ck_assert_int_eq(random_graph_new(1, 2, 0, 254, &f, &err), FTR_LIMIT);
 	ck_assert_ptr_null(f);
 	/* one switch has no free port for an extra link */
-	ck_assert_int_eq(ftr_gen_random(1, 1, 0, 1, &f, &err), FTR_OK);
+	ck_assert_int_eq(random_graph_new(1, 1, 0, 1, &f, &err), FTR_OK);
 	ck_assert_uint_eq(f->n_sw_links, 0);
 	ftr_fabric_free(f);
-	ck_assert_int_eq(ftr_gen_random(1, 4, 900, 0, &f, &err), FTR_OK);
+	ck_assert_int_eq(random_graph_new(1, 4, 900, 0, &f, &err), FTR_OK);
 	ck_assert_uint_eq(components(f), 1);
 	ftr_fabric_free(f);
 }

@@ -22,6 +22,7 @@
 
 #include "fake/host.h"
 #include "lib/irregular.h"
+#include "lib/random_graph.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
 
@@ -446,7 +447,7 @@ static struct ftr_fabric *random_fabric(struct ftr_rng *r, uint64_t seed)
 		return trees_damaged(trees_irregular(r), r, 40);
 	case 3:
 		n = 1 + ftr_rng_below(r, 16);
-		ck_assert(!ftr_gen_random(seed, n, 1 + ftr_rng_below(r, 30),
+		ck_assert(!random_graph_new(seed, n, 1 + ftr_rng_below(r, 30),
 					  ftr_rng_below(r, 2 * n), &f, &err));
 		return f;
 	default:
