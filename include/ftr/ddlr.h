@@ -34,8 +34,9 @@
  * (components of the switches above rank m), that is an arc P -> Q.  New arcs lead
  * only to planes without outgoing arcs, as long as there is such a plane.  Arcs
  * then never form a cycle, and up/down paths with such detours have no cycle of
- * channel dependencies on one VL.  Each fault makes one plane unclean, so k-1
- * faults leave one clean plane.
+ * channel dependencies on one VL.  On k-ary trees each fault makes one plane
+ * unclean, so k-1 faults leave one clean plane.  On other trees a fault may make
+ * several unclean; then the dependency graph decides (docs/ddlr.md).
  *
  * For packets other than host to host this rule is binding, on any number of VLs:
  * their repairs never make a clean plane unclean.  For host-to-host packets it is
@@ -211,9 +212,9 @@ void ftr_ddlr_plan_fini(struct ftr_ddlr_plan *plan);
 
 /*
  * The number of arbitrary faults (links between switches, switches without hosts)
- * that are certain to be repaired locally: Sem-Jacobsen et al. 2011, lemmas 2 and
- * 4.  k is the minimum over all switches that have hosts on or below them.  All
- * planes are clean at first; each fault makes one unclean.
+ * that are repaired locally: Sem-Jacobsen et al. 2011, lemmas 2 and 4, which are
+ * about k-ary trees; docs/ddlr.md has the other trees on which it was verified.  k
+ * is the minimum over all switches that have hosts on or below them.
  */
 struct ftr_guarantee {
 	uint32_t k;		/* number of working neighbours above the weakest
