@@ -225,8 +225,8 @@ static enum ftr_status push_plan(struct rr *f,
 			      plan->n);
 	free(what.entry);
 	if (!st && r->failed)
-		st = ftr_fail(err, FTR_REFUSED, "%u blocks were not acknowledged",
-			      r->failed);
+		st = ftr_fail(err, FTR_REFUSED, "%u block%s not acknowledged",
+			      r->failed, r->failed == 1 ? " was" : "s were");
 	if (st)
 		rr_ddlr_drop(f->view);
 	f->view->drained_at = rr_now(f) + f->ops->lifetime(f->ctx);
