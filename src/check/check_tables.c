@@ -61,7 +61,7 @@ static void merge(struct ftr_check_report *sum,
 	sum->max_hops = FTR_MAX(sum->max_hops, r->max_hops);
 }
 
-/* Counts of lanes.c, which also runs after the walk. */
+/* Counts of vl_cdg.c, which also runs after the walk. */
 static void merge_vls(struct ftr_check_report *sum,
 		      const struct ftr_check_report *r)
 {
