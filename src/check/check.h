@@ -6,7 +6,7 @@
  *	updown.c	128 LIDs at a time, two sweeps along the ranks
  *	walk.c		one LID, any tables: follow paths, find loops
  *	cdg.c		channel dependencies of one LID
- *	lanes.c		channel dependencies of one LID over (link, VL)
+ *	vl_cdg.c	channel dependencies of one LID over (link, VL)
  *	claims.c	test of the claimed turns
  *	cycle.c		search for a shortest cycle in the dependency graph
  *	finding.c	findings and their samples
@@ -83,7 +83,7 @@ struct chk_part {
 	uint8_t *end;		/* ST_... */
 	uint8_t *mark;
 	uint32_t *hops, *stack;
-	uint32_t *seen;		/* [n_ports * FTR_N_SL] see lanes.c */
+	uint32_t *seen;		/* [n_ports * FTR_N_SL] see vl_cdg.c */
 };
 
 struct chk_claims;
@@ -163,7 +163,7 @@ void chk_column(const struct chk *c, struct chk_part *w, ftr_lid lid);
  * set. */
 void chk_cdg_add(const struct chk *c, struct chk_part *w, ftr_lid lid);
 
-/* lanes.c: the same over (link, VL), following every source. */
+/* vl_cdg.c: the same over (link, VL), following every source. */
 void chk_vls_add(const struct chk *c, struct chk_part *w, ftr_lid lid);
 enum ftr_status chk_vls_fit(const struct ftr_fabric *f,
 			    const struct ftr_check_opts *opts,

@@ -61,7 +61,7 @@ static void merge(struct ftr_check_report *sum,
 	sum->max_hops = FTR_MAX(sum->max_hops, r->max_hops);
 }
 
-/* Merge the counts of lanes.c separately, because it may also run after the walk. */
+/* Merge the counts of vl_cdg.c separately, because it may also run after the walk. */
 static void merge_vls(struct ftr_check_report *sum,
 		      const struct ftr_check_report *r)
 {

@@ -192,8 +192,14 @@ static enum ftr_status collect(struct ftr_incr *lv,
 
 /* ---- an apply -------------------------------------------------------- */
 
+/* May entries be found by the port of a toggled link? Not with extra turns. */
+static bool by_port(const struct ftr_incr *lv)
+{
+	return lv->toggled_ports && !incr_plan(lv)->n_entries;
+}
+
 /* List the entries of a and b that depend on the links between them, by the present
- * costs. b is above a. With toggled_ports the columns that a routes upward to b for are
+ * costs. b is above a. With by_port() the columns that a routes upward to b for are
  * left out: there only the entries that use or prefer the link can change. */
 static void list_entries(struct ftr_incr *lv, ftr_sw a, ftr_sw b)
 {
@@ -203,7 +209,7 @@ static void list_entries(struct ftr_incr *lv, ftr_sw a, ftr_sw b)
 	memset(flag, 0, n);
 	bytes_flag_less(flag, incr_down(lv, a), incr_cost(lv, b), n);
 	incr_touch_row(lv, JOB_ENTRY, b, flag);
-	if (!lv->toggled_ports)
+	if (!by_port(lv))
 		bytes_flag_less(flag, incr_cost(lv, b), incr_cost(lv, a), n);
 	incr_touch_row(lv, JOB_ENTRY, a, flag);
 }
@@ -260,7 +266,8 @@ static enum ftr_status follow(struct ftr_incr *lv, struct ftr_err *err)
 		if (lv->had[i])
 			list_entries(lv, e.low, e.high);
 	}
-	set_toggled_ports(lv, true);
+	if (by_port(lv))
+		set_toggled_ports(lv, true);
 	flip(lv);
 	for (uint32_t i = 0; i < lv->n_toggled; i++) {
 		struct ends e = ends_of(lv, lv->toggled[i]);

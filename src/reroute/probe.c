@@ -484,7 +484,7 @@ static void ask_one_neighbour(struct rr *f, const struct probe *p,
 		job[i].attr = RR_ATTR_PORT_INFO;
 		job[i].mod = link.port;
 		job[i].m_key = v->m_key[link.sw];
-		job[i].n_routes = rr_routes_around(v, link.sw, v->wary,
+		job[i].n_routes = rr_routes_around(v, link.sw, v->suspect,
 						job[i].route);
 	}
 	ask_signs(f, job, n);
@@ -504,7 +504,7 @@ static void judge_far_ends(struct rr *f, const struct probe *p,
 	for (uint32_t i = 0; i < n; i++) {
 		v->silent[c[i].sw] = v->silent[c[i].peer] = 0;
 		if (!c[i].up)
-			rr_mark_wary(v, &c[i]);
+			rr_mark_suspect(v, &c[i]);
 	}
 	if (job)
 		ask_one_neighbour(f, p, c, n, job);
@@ -523,7 +523,7 @@ static void ask_far_ends(struct rr *f, const struct probe *p,
 		job[i].attr = RR_ATTR_NODE_INFO;
 		job[i].m_key = v->m_key[c[i].peer];
 		if (first_of_peer(p, c, i) && !v->silent[c[i].peer])
-			job[i].n_routes = rr_routes_around(v, c[i].peer, v->wary,
+			job[i].n_routes = rr_routes_around(v, c[i].peer, v->suspect,
 							job[i].route);
 	}
 	if (job)
@@ -584,7 +584,7 @@ static bool add_neighbours(struct probe *q, ftr_sw s, const uint8_t *silent,
 		if (ftr_incr_alive(q->v->live, s, c->port) &&
 		    !silent[far.sw] && !is_known(p, found, n_found, &far))
 			ok = add(q, &far, route,
-				 rr_routes_around(q->v, far.sw, q->v->wary,
+				 rr_routes_around(q->v, far.sw, q->v->suspect,
 					       route));
 	}
 	return ok;
@@ -696,7 +696,7 @@ uint32_t rr_probe(struct rr *f, const struct rr_link *ask, uint32_t n,
 	bool all;
 
 	f->view->saw_init = false;
-	rr_search_wary(f->view, ask, n);
+	rr_search_suspect(f->view, ask, n);
 	*unknown = !add_all(f, &p, &hops, ask, n, traps, &all);
 	if (!*unknown)
 		found = probe_on(f, &p, &hops, all, out, unknown);

@@ -34,9 +34,9 @@ void rr_view_free(struct rr_view *v)
 	rr_dr_tree_free(v->tree[1]);
 	free(v->m_key);
 	free(v->avoid);
-	free(v->wary);
+	free(v->suspect);
 	free(v->silent);
-	free(v->echo);
+	free(v->in_flight);
 	free(v);
 }
 
@@ -68,11 +68,11 @@ struct rr_view *rr_view_new(struct rr *f, const struct rr_routing *gen,
 	v->m_key = ftr_calloc(n, sizeof(*v->m_key));
 	v->avoid = ftr_calloc(n, 1);
 	v->silent = ftr_calloc(n, 1);
-	v->echo = ftr_calloc(n, 1);
-	v->wary = ftr_calloc((gen->fabric->n_ports + 63) / 64,
-			     sizeof(*v->wary));
+	v->in_flight = ftr_calloc(n, 1);
+	v->suspect = ftr_calloc((gen->fabric->n_ports + 63) / 64,
+			     sizeof(*v->suspect));
 	if (!v->tree[0] || !v->tree[1] || !v->m_key || !v->avoid ||
-	    !v->wary || !v->silent || !v->echo)
+	    !v->suspect || !v->silent || !v->in_flight)
 		st = ftr_fail(err, st, "out of memory for the fast path");
 	else
 		st = ftr_incr_new(gen->routed, gen->opts->nominal, gen->tables,

@@ -101,8 +101,8 @@ struct rr_view {
 	/* [n_sw] lost a link and did not answer: probably dead */
 	uint8_t *silent;
 	/* [n_sw] a packet to it timed out and may still arrive */
-	uint8_t *echo;
-	uint64_t *wary;			/* bits by port; links to avoid for now */
+	uint8_t *in_flight;
+	uint64_t *suspect;			/* bits by port; links to avoid for now */
 	bool brought_up;		/* its sweep set all links Active */
 	bool saw_init;			/* the last probe found a port in Init */
 	/* ddlr.c, engine ddlr; NULL: another engine, or no planner before the
@@ -296,11 +296,11 @@ unsigned int rr_routes_around(struct rr_view *v, ftr_sw s,
  * manager is attached to s. */
 bool rr_trap_route(const struct rr_view *v, ftr_sw s, struct rr_dr *out,
 		   struct rr_link *hop);
-/* rr_search_wary computes v->tree[0] around dead links and links between the
- * switches asked; rr_search_around around v->wary and silent switches. */
-void rr_search_wary(struct rr_view *v, const struct rr_link *ask, uint32_t n);
+/* rr_search_suspect computes v->tree[0] around dead links and links between the
+ * switches asked; rr_search_around around v->suspect and silent switches. */
+void rr_search_suspect(struct rr_view *v, const struct rr_link *ask, uint32_t n);
 void rr_search_around(struct rr_view *v, const uint8_t *silent);
-void rr_mark_wary(struct rr_view *v, const struct rr_link *c);
+void rr_mark_suspect(struct rr_view *v, const struct rr_link *c);
 
 /* probe.c.  Links between s and other switches, dead or alive; returns their
  * number.  out: room for FTR_PORT_MAX. */

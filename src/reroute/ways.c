@@ -71,34 +71,34 @@ unsigned int rr_routes_to(struct rr_view *v, ftr_sw s, struct rr_dr *out)
 	return rr_routes_around(v, s, ftr_incr_dead(v->live), out);
 }
 
-void rr_mark_wary(struct rr_view *v, const struct rr_link *c)
+void rr_mark_suspect(struct rr_view *v, const struct rr_link *c)
 {
 	const struct ftr_fabric *f = v->gen.fabric;
 
-	rr_port_put(v->wary, f->sw[c->sw].first_port + c->port);
-	rr_port_put(v->wary, f->sw[c->peer].first_port + c->peer_port);
+	rr_port_put(v->suspect, f->sw[c->sw].first_port + c->port);
+	rr_port_put(v->suspect, f->sw[c->peer].first_port + c->peer_port);
 }
 
-void rr_search_wary(struct rr_view *v, const struct rr_link *ask,
+void rr_search_suspect(struct rr_view *v, const struct rr_link *ask,
 			uint32_t n)
 {
 	const struct ftr_fabric *f = v->gen.fabric;
-	struct rr_dr_limits limits = { .dead = v->wary, .avoid = v->silent };
+	struct rr_dr_limits limits = { .dead = v->suspect, .avoid = v->silent };
 
-	memcpy(v->wary, ftr_incr_dead(v->live),
-	       (f->n_ports + 63) / 64 * sizeof(*v->wary));
+	memcpy(v->suspect, ftr_incr_dead(v->live),
+	       (f->n_ports + 63) / 64 * sizeof(*v->suspect));
 	memset(v->avoid, 0, f->n_sw);
 	for (uint32_t i = 0; i < n; i++)
 		v->avoid[ask[i].sw] = 1;
 	for (uint32_t i = 0; i < n; i++)
 		if (v->avoid[ask[i].peer])
-			rr_mark_wary(v, &ask[i]);
+			rr_mark_suspect(v, &ask[i]);
 	rr_dr_search(v->tree[0], f, &v->origin, &limits);
 }
 
 void rr_search_around(struct rr_view *v, const uint8_t *silent)
 {
-	struct rr_dr_limits limits = { .dead = v->wary, .avoid = silent };
+	struct rr_dr_limits limits = { .dead = v->suspect, .avoid = silent };
 
 	rr_dr_search(v->tree[0], v->gen.fabric, &v->origin, &limits);
 }

@@ -123,7 +123,7 @@ static bool settle(struct push *p, uint32_t epoch)
 	for (uint32_t i = 0; i < p->n; i++) {
 		ftr_sw s = p->write[i].sw;
 
-		p->block[i].sure = !p->doubtful[s] && !p->v->echo[s] &&
+		p->block[i].sure = !p->doubtful[s] && !p->v->in_flight[s] &&
 			!p->block[i].open && p->job[i].state == RR_SMP_DONE;
 	}
 	p->r->unsettled += p->f->ops->settle(p->f->ctx, p->block, p->n, epoch,
@@ -204,20 +204,20 @@ static void mark_route(const struct push *p, const struct rr_dr *dr,
 static bool search_around_lost(struct push *p, uint32_t first, uint32_t end)
 {
 	const struct ftr_fabric *f = p->v->gen.fabric;
-	struct rr_dr_limits limits = { .dead = p->v->wary };
+	struct rr_dr_limits limits = { .dead = p->v->suspect };
 	size_t words = (f->n_ports + 63) / 64;
 	uint64_t *proven = ftr_calloc(words, sizeof(*proven));
 
 	if (!proven)
 		return false;
-	memcpy(p->v->wary, p->dead, words * sizeof(*p->v->wary));
+	memcpy(p->v->suspect, p->dead, words * sizeof(*p->v->suspect));
 	for (uint32_t i = first; i < end; i++)
 		if (p->job[i].state == RR_SMP_DONE)
 			mark_route(p, &p->job[i].route[0], proven, NULL);
 	for (uint32_t i = first; i < end; i++)
 		if (p->job[i].state != RR_SMP_DONE && p->job[i].n_routes &&
 		    !p->job[i].skip)
-			mark_route(p, &p->job[i].route[0], p->v->wary, proven);
+			mark_route(p, &p->job[i].route[0], p->v->suspect, proven);
 	rr_dr_search(p->v->tree[1], f, &p->v->origin, &limits);
 	free(proven);
 	return true;
@@ -240,7 +240,7 @@ static void second_try(struct push *p, uint32_t first, uint32_t end,
 
 		if (j->state == RR_SMP_DONE || !j->n_routes || j->skip)
 			continue;
-		p->v->echo[p->write[i].sw] = 1;
+		p->v->in_flight[p->write[i].sw] = 1;
 		p->r->resent++;
 		if (rr_dr_route(p->v->tree[1], p->write[i].sw,
 				 &around)) {
@@ -309,7 +309,7 @@ static void write_step(struct push *p, uint32_t first, uint32_t end)
 		if (p->job[i].state == RR_SMP_DONE || p->cut_off[s])
 			continue;
 		p->doubtful[s] = 1;
-		p->v->echo[s] |= p->job[i].n_routes != 0;
+		p->v->in_flight[s] |= p->job[i].n_routes != 0;
 		p->r->failed += !p->late[s];
 	}
 }

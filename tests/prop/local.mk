@@ -67,10 +67,10 @@ tests_prop_test_displaced_SOURCES = tests/prop/test_displaced.c
 tests_prop_test_displaced_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_prop_test_displaced_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
-check_PROGRAMS += tests/prop/test_live
-tests_prop_test_live_SOURCES = tests/prop/test_live.c
-tests_prop_test_live_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_prop_test_live_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+check_PROGRAMS += tests/prop/test_incremental
+tests_prop_test_incremental_SOURCES = tests/prop/test_incremental.c
+tests_prop_test_incremental_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_incremental_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/prop/test_stages
 tests_prop_test_stages_SOURCES = tests/prop/test_stages.c

@@ -376,8 +376,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *s = suite_create("live");
-	TCase *t = tcase_create("live");
+	Suite *s = suite_create("incremental");
+	TCase *t = tcase_create("incremental");
 
 	tcase_add_test(t, trees_follow);
 	tcase_add_test(t, chassis_follow);
