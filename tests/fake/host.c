@@ -2,10 +2,9 @@
 /*
  * OpenSM as the plugin sees it: its symbols, its structures, its exit.
  *
- * There is one host at a time, because the symbols can refer to one only.
- * Structures are those of the installed headers. Only those members are filled
- * in that snapshot, commit and the fast path read. A switch that OpenSM does
- * not know has a node, but is in none of the tables.
+ * There is one host at a time, because the symbols can refer to one only. The
+ * structures are those of the installed headers, with only those members filled
+ * in that the plugin reads. A switch unknown to OpenSM has a node but no table.
  */
 #include <glob.h>
 #include <check.h>
