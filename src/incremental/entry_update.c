@@ -4,9 +4,7 @@
  *
  * All listed pairs (switch, column) are routed again, column by column, by the function
  * that routes them in a whole routing, and entries that differ from the tables are
- * collected.  If displaced entries are placed by load, an entry depends only on its own
- * preferred and current ports and on the candidates.  So where only a link has changed,
- * and no cost, only the entries that use or prefer it are routed again.  Switches are divided among the team.  A switch can change at most as many
+ * collected.  Switches are divided among the team.  A switch can change at most as many
  * entries as its columns have destinations, which is known in advance.  So each switch
  * gets its own section of one array and writes to it without locking.  The sections are
  * then compacted, in the order of switches.  To bound the memory, switches are processed
@@ -30,7 +28,6 @@ struct bench {			/* scratch of one worker */
 struct stretch {
 	ftr_sw sw;
 	uint32_t first, n;	/* in ftr_incr.change, from `change` of the batch on */
-	uint32_t user, n_users;	/* in routing.user */
 };
 
 struct routing {
@@ -40,9 +37,6 @@ struct routing {
 	uint32_t n_stretches;
 	uint32_t first;		/* first stretch of this batch */
 	struct ftr_change *change;	/* of this batch */
-	/* entries of columns that are not listed, to be routed again */
-	ftr_lid *user;
-	uint32_t n_users, cap_users;
 };
 
 #define for_each_column(lv, s, l)					\
@@ -132,72 +126,6 @@ static uint32_t route_column(const struct routing *r, struct bench *b,
 	return n;
 }
 
-/* Is the link at that port one of the candidates towards column l? */
-static bool is_candidate(const struct ftr_incr *lv, ftr_sw s, uint32_t l,
-			 ftr_port port)
-{
-	uint32_t c = incr_link(lv, s, port);
-	uint8_t cost = incr_cost(lv, s)[l];
-	ftr_sw t;
-
-	if (c == NONE || !lv->alive[c])
-		return false;
-	t = incr_remote(lv, c);
-	if (!lv->group[lv->group_of[c]].up)
-		return incr_down(lv, t)[l] < cost;
-	return incr_cost(lv, t)[l] < cost &&
-		!ftr_shape_must_descend(&lv->view, s, l);
-}
-
-/* Find the entries of s that use or prefer a toggled link, in columns that are not
- * listed. */
-static bool find_users(struct routing *r, struct stretch *t)
-{
-	const struct ftr_incr *lv = r->lv;
-	const uint8_t *now = ftr_tables_row(lv->t, t->sw);
-	const uint8_t *prefer;
-	const uint64_t *listed = lv->work[JOB_ENTRY].bit +
-		(size_t)t->sw * lv->words;
-	bool toggled[FTR_PORT_MAX + 2] = { false }, any = false;
-
-	t->user = r->n_users;
-	t->n_users = 0;
-	for (unsigned int p = 1; lv->toggled_ports && p <= FTR_PORT_MAX; p++)
-		any |= toggled[p] = ftr_port_set_has(
-			&lv->toggled_ports[t->sw], (ftr_port)p);
-	if (!any)
-		return true;
-	prefer = ftr_tables_row(lv->prefer, t->sw);
-	for (uint32_t lid = 1; lid <= lv->t->max_lid; lid++) {
-		uint32_t l = lv->col_of[lid];
-
-		if ((!toggled[now[lid]] && !toggled[prefer[lid]]) ||
-		    listed[l / 64] >> l % 64 & 1)
-			continue;
-		if (!FTR_GROW(r->user, r->n_users, r->cap_users))
-			return false;
-		r->user[r->n_users++] = (ftr_lid)lid;
-		t->n_users++;
-	}
-	return true;
-}
-
-/* Route one entry of a column that is not listed; returns 1 if it changed. */
-static uint32_t route_user(const struct ftr_incr *lv, ftr_sw s, ftr_lid lid,
-			   struct ftr_change *out)
-{
-	ftr_port prefer = ftr_tables_row(lv->prefer, s)[lid];
-	ftr_port now = ftr_tables_row(lv->t, s)[lid];
-	uint32_t l = lv->col_of[lid];
-	ftr_port port = is_candidate(lv, s, l, prefer) ? prefer :
-		is_candidate(lv, s, l, now) ? now :
-		incr_cost(lv, s)[l] == FTR_COST_INF ? FTR_PORT_NONE :
-		DISPLACED_PLACE;
-
-	*out = (struct ftr_change){ s, lid, now, port };
-	return port != now;
-}
-
 static void route_switch(const struct routing *r, struct bench *b,
 			 struct stretch *t)
 {
@@ -210,9 +138,6 @@ static void route_switch(const struct routing *r, struct bench *b,
 		if (l != lv->view.numbering.col[t->sw])
 			t->n += route_column(r, b, t->sw, (uint32_t)l,
 					     out + t->n);
-	for (uint32_t i = 0; i < t->n_users; i++)
-		t->n += route_user(lv, t->sw, r->user[t->user + i],
-				   out + t->n);
 	sort_changes(r, b, out, t->n);
 }
 
@@ -254,7 +179,6 @@ static uint32_t cut_batch(const struct routing *r, uint32_t *bound)
 		struct stretch *t = &r->stretch[r->first + n++];
 
 		t->first = *bound;
-		*bound += t->n_users;
 		for_each_column(lv, t->sw, l)
 			*bound += first[l + 1] - first[l];
 	}
@@ -295,7 +219,6 @@ enum ftr_status incr_entries(struct ftr_incr *lv, struct ftr_team *team,
 	uint32_t n_sw = lv->view.f->n_sw, lids = lv->t->max_lid + 1u;
 	struct routing r = { .lv = lv };
 	unsigned int size = ftr_team_size(team);
-	bool ok = true;
 
 	r.bench = ftr_arena_alloc(lv->last, size, sizeof(*r.bench));
 	r.stretch = ftr_arena_alloc(lv->last, n_sw, sizeof(*r.stretch));
@@ -313,9 +236,5 @@ enum ftr_status incr_entries(struct ftr_incr *lv, struct ftr_team *team,
 	for (ftr_sw s = 0; s < n_sw; s++)
 		if (lv->work[JOB_ENTRY].listed[s])
 			r.stretch[r.n_stretches++].sw = s;
-	for (uint32_t i = 0; ok && i < r.n_stretches; i++)
-		ok = find_users(&r, &r.stretch[i]);
-	ok = ok && route_batches(&r, team);
-	free(r.user);
-	return ok ? FTR_OK : incr_nomem(lv, err);
+	return route_batches(&r, team) ? FTR_OK : incr_nomem(lv, err);
 }

@@ -192,15 +192,8 @@ static enum ftr_status collect(struct ftr_incr *lv,
 
 /* ---- an apply -------------------------------------------------------- */
 
-/* May entries be found by the port of a toggled link? Not with extra turns. */
-static bool by_port(const struct ftr_incr *lv)
-{
-	return lv->toggled_ports && !incr_plan(lv)->n_entries;
-}
-
 /* List the entries of a and b that depend on the links between them, by the present
- * costs. b is above a. With by_port() the columns that a routes upward to b for are
- * left out: there only the entries that use or prefer the link can change. */
+ * costs. b is above a. */
 static void list_entries(struct ftr_incr *lv, ftr_sw a, ftr_sw b)
 {
 	uint8_t *flag = lv->row[0];
@@ -209,24 +202,8 @@ static void list_entries(struct ftr_incr *lv, ftr_sw a, ftr_sw b)
 	memset(flag, 0, n);
 	bytes_flag_less(flag, incr_down(lv, a), incr_cost(lv, b), n);
 	incr_touch_row(lv, JOB_ENTRY, b, flag);
-	if (!by_port(lv))
-		bytes_flag_less(flag, incr_cost(lv, b), incr_cost(lv, a), n);
+	bytes_flag_less(flag, incr_cost(lv, b), incr_cost(lv, a), n);
 	incr_touch_row(lv, JOB_ENTRY, a, flag);
-}
-
-/* Set or clear the ports of the toggled links in toggled_ports. */
-static void set_toggled_ports(struct ftr_incr *lv, bool on)
-{
-	for (uint32_t i = 0; lv->toggled_ports && i < 2 * lv->n_toggled; i++) {
-		uint32_t c = lv->toggled[i / 2];
-		uint32_t end = i % 2 ? lv->far[c] : c;
-		ftr_port p = lv->port[end];
-		uint64_t *w = &lv->toggled_ports[incr_remote(lv, lv->far[end])]
-			.bit[p / 64];
-
-		*w = on ? *w | UINT64_C(1) << p % 64 :
-			*w & ~(UINT64_C(1) << p % 64);
-	}
 }
 
 struct ends {
@@ -266,8 +243,6 @@ static enum ftr_status follow(struct ftr_incr *lv, struct ftr_err *err)
 		if (lv->had[i])
 			list_entries(lv, e.low, e.high);
 	}
-	if (by_port(lv))
-		set_toggled_ports(lv, true);
 	flip(lv);
 	for (uint32_t i = 0; i < lv->n_toggled; i++) {
 		struct ends e = ends_of(lv, lv->toggled[i]);
@@ -366,7 +341,6 @@ static enum ftr_status run_incremental(struct ftr_incr *lv, struct ftr_team *tea
 	if (!st)
 		st = report_links(lv, err);
 	incr_work_clear(lv);
-	set_toggled_ports(lv, false);
 	if (st)
 		take_back(lv);
 	return st;

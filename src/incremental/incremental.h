@@ -133,9 +133,6 @@ struct ftr_incr {
 	/* this apply, or the last one */
 	uint32_t *toggled;	/* links (one end) that changed state */
 	uint32_t n_toggled, cap_toggled;
-	/* [n_sw] ports whose link changed state, if displaced entries are placed by
-	 * load: entries that use or prefer them are computed again */
-	struct ftr_port_set *toggled_ports;
 	uint8_t *had;		/* [n_toggled] the switches had a link before */
 	struct incr_log *log;
 	uint32_t n_log, cap_log;

@@ -23,9 +23,7 @@ enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err)
 				      sizeof(*lv->col_of));
 	lv->entry = ftr_arena_alloc(lv->arena, v->f->n_sw,
 				    sizeof(*lv->entry));
-	lv->toggled_ports = ftr_arena_zalloc(lv->arena, v->f->n_sw,
-					     sizeof(*lv->toggled_ports));
-	if (!lv->col_of || !lv->entry || !lv->toggled_ports)
+	if (!lv->col_of || !lv->entry)
 		return incr_nomem(lv, err);
 	for (uint32_t i = 0; i < v->numbering.n_dest; i++)
 		lv->col_of[v->numbering.dest[i].lid] = v->numbering.dest[i].col;
