@@ -56,9 +56,10 @@ static const int ending[] = { SIGHUP, SIGINT, SIGTERM, SIGXFSZ, SIGXCPU };
 #define N_ENDING (sizeof(ending) / sizeof(ending[0]))
 static struct sigaction before[N_ENDING];
 
+/* Also removes the file that mkstemp has just created, but which is not counted yet. */
 static void take_away(int sig)
 {
-	for (int i = 0; i < n_staged; i++)
+	for (int i = 0; i <= n_staged && i < STAGED_MAX; i++)
 		unlink(staged[i].tmp);
 	signal(sig, SIG_DFL);
 	raise(sig);

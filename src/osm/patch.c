@@ -112,8 +112,7 @@ enum ftr_status ibf_patch_announce(void *ctx, struct rr_block *b, uint32_t n,
 	enum ftr_status st;
 
 	if (!reserve_suspects(f, n))
-		return ftr_fail(err, FTR_NOMEM, "out of memory for %u writes",
-				n);
+		return ftr_fail(err, FTR_NOMEM, "out of memory for writes");
 	CL_PLOCK_EXCL_ACQUIRE(&osm->lock);
 	/* OpenSM routed while we waited for the lock: its tables are newer */
 	st = has_routed(f, epoch) ?

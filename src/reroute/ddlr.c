@@ -221,8 +221,7 @@ static enum ftr_status push_plan(struct rr *f,
 	if (list_writes(plan, &what))
 		st = rr_write(f, &what, r, err);
 	else
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for %u entries",
-			      plan->n);
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for changed entries");
 	free(what.entry);
 	if (!st && r->failed)
 		st = ftr_fail(err, FTR_REFUSED, "%u block%s not acknowledged",
@@ -244,8 +243,7 @@ static enum ftr_status plan_detours(struct rr *f,
 	enum ftr_status st;
 
 	if (!ev)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for %u links",
-				r->n_links);
+		return ftr_fail(err, FTR_NOMEM, "out of memory for changes of links");
 	for (uint32_t i = 0; i < r->n_links; i++)
 		ev[i] = (struct ftr_event){
 			.kind = FTR_EVENT_LINK_DOWN, .sw = r->link[i].sw,
@@ -352,8 +350,7 @@ static enum ftr_status check_plan(const struct rr_view *v,
 	enum ftr_status st = ftr_tables_new(f, false, &c.t, err);
 
 	if (!st && (!c.change || !c.gone || !c.dead))
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for %u entries",
-			      plan->n);
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for changed entries");
 	if (st) {
 		trial_fini(&c);
 		return st;

@@ -192,8 +192,7 @@ static enum ftr_status compute(struct rr *f, struct rr_repair *r,
 	enum ftr_status st;
 
 	if (!ev)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for %u links",
-				r->n_links);
+		return ftr_fail(err, FTR_NOMEM, "out of memory for changes of links");
 	for (uint32_t i = 0; i < r->n_links; i++)
 		ev[i] = (struct ftr_incr_event){
 			r->link[i].sw, r->link[i].port, r->link[i].up
@@ -240,8 +239,7 @@ static enum ftr_status push_changes(struct rr *f,
 	if (list_writes(res, &what))
 		st = rr_write(f, &what, r, err);
 	else
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for %u entries",
-			      res->n_changes);
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for changed entries");
 	free(what.entry);
 	return st;
 }

@@ -505,8 +505,7 @@ enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
 	bool begun = false, rewrite = false;
 
 	if (!allocate(&p))
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for %u writes",
-			      what->n);
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for writes");
 	if (!st) {
 		make_writes(&p);
 		find_paths(&p);

@@ -31,7 +31,7 @@ START_TEST(test_held)
 	ftr_port p;
 
 	snprintf(options, sizeof(options),
-		 "fast_flap_limit 2\nfast_flap_window_ms 60000\nfast_flap_hold_ms 60000\n" NO_SWEEPS "%s",
+		 "fast_flap_limit 2\nfast_flap_window_ms 3600000\nfast_flap_hold_ms 3600000\n" NO_SWEEPS "%s",
 		 placement[_i]);
 	h = fake_new(&(struct fake_opts){
 		.engine = engine[_i], .options = options
