@@ -8,6 +8,8 @@ ddlr_up() { fast_up < <(echo 'routing_engine ddlr'; cat); }
 
 # stage_event STAGE KEY: the value of KEY in the last event of that stage.
 stage_event() {
+	sim_until "$patience" grep -qs "\"stage\":\"$1\"" \
+		"$SIM_DIR/sm/ibfattree-events.jsonl" || fail "no event of stage $1"
 	grep "\"stage\":\"$1\"" "$SIM_DIR/sm/ibfattree-events.jsonl" |
 		tail -n 1 >"$T/stage.json"
 	"$SIM_BUILD/jsonq" "$T/stage.json" "$2"

@@ -62,6 +62,11 @@ event() {
 	"$SIM_BUILD/jsonq" "$T/event.json" "$1"
 }
 
+# A thread of the plugin writes the events, so they come a little later.
+event_is() {
+	[[ -s $SIM_DIR/sm/ibfattree-events.jsonl && $(event event) == "$1" ]]
+}
+
 # The manual describes every member of the last event.
 told_of() {
 	local key
@@ -93,7 +98,7 @@ case_fast_link_2_levels() {
 	walk before
 	pick 1
 	die_and_return
-	[[ $(event event) == link-up ]] || fail "event '$(event event)'"
+	sim_until "$patience" event_is link-up || fail "event '$(event event)'"
 	sweeps_change_nothing
 	down
 }
@@ -108,8 +113,8 @@ case_fast_link_3_levels() {
 	repaired down
 	walk mid
 	reconciled
-	sim_until "$patience" test -s "$SIM_DIR/sm/ibfattree-events.jsonl"
-	[[ $(event event) == link-down && $(event cables.0.up) == false &&
+	sim_until "$patience" event_is link-down || fail "event '$(event event)'"
+	[[ $(event cables.0.up) == false &&
 	   $(event reconcile.entries) == 0 && $(event failed) == 0 ]] ||
 		fail "the event says: $(cat "$T/event.json")"
 	told_of

@@ -78,7 +78,7 @@ case_status_off() {
 	[[ -z $(compgen -G "$SIM_DIR/sm/ibfattree.prom*") &&
 	   -z $(compgen -G "$SIM_DIR/sm/ibfattree-status.json*") ]] ||
 		fail "written: $(ls "$SIM_DIR/sm")"
-	[[ -s $SIM_DIR/sm/ibfattree-events.jsonl ]]
-	down
+	down	# files are written by a thread of their own
+	[[ -s $SIM_DIR/sm/ibfattree-events.jsonl ]] || fail "no event is written"
 	[[ -z $(compgen -G "$SIM_DIR/sm/ibfattree.prom*") ]]
 }
