@@ -90,6 +90,12 @@ walk() {
 	}
 }
 
+# until_lines N FILE: wait until the plugin's writer thread has written a file of N lines.
+has_lines() { [[ -e $2 && $(wc -l <"$2") == "$1" ]]; }
+until_lines() {
+	sim_until "$patience" has_lines "$@" || fail "not $1 lines: $(ls -l "$2")"
+}
+
 same() {
 	cmp -s "$T/$1.lfts" "$T/$2.lfts" ||
 		fail "tables $1 and $2 differ: $("$ibfattree" diff \

@@ -3,8 +3,12 @@
 #
 # Routes stay the same through faults and restarts of OpenSM, and when the fabric grows.
 
-# The state file that opensm "sm" writes.
+# The state files that opensm "sm" writes, by a thread of its own.
 state() { echo "$SIM_DIR"/sm/ibfattree-nominal-*; }
+has_states() { [[ $(compgen -G "$SIM_DIR/sm/ibfattree-nominal-*" | wc -l) == "$1" ]]; }
+# has_switches N FILE: this state file has N switches.
+has_switches() { [[ $(grep -c '^S ' "$2") == "$1" ]]; }
+has_size() { [[ $(wc -c <"$2") == "$1" ]]; }
 
 # share_state A B: copy the state of manager A to manager B, like a shared directory.
 share_state() {
@@ -57,8 +61,8 @@ case_stable_torn_file() {
 	up </dev/null
 	walk before
 	local size
-	size=$(wc -c <"$(state)")
 	osm_stop sm || fail "opensm ended with status $?"
+	size=$(wc -c <"$(state)")
 	truncate -s $((size / 2)) "$(state)"
 	osm_start sm < <(plugin_conf </dev/null)
 	osm_wait sm "$patience" 'SUBNET UP'
@@ -67,7 +71,7 @@ case_stable_torn_file() {
 	logged 'IBF006'
 	walk after
 	same before after
-	[[ $(wc -c <"$(state)") == "$size" ]] || fail "the file was not replaced"
+	sim_until "$patience" has_size "$size" "$(state)" || fail "the file was not replaced"
 	restart
 	not_logged 'IBF113|IBF006'
 	down
@@ -160,13 +164,14 @@ case_stable_other_fabric() {
 	up "$T/first.net" </dev/null
 	walk first
 	local was own
+	sim_until "$patience" has_states 1 || fail "no state file"
 	was=$(state)
 	other_net "$T/fabric.net"
+	sim_until "$patience" has_states 2 || fail "no state file of its own: $(state)"
 	own=$(state | tr ' ' '\n' | grep -vF "${was##*/}")
-	[[ -n $own ]] || fail "no state file of its own: $(state)"
 	not_logged 'IBF113'
 	logged 'IBF006: the nominal fabric is the present fabric: 48 switches'
-	[[ $(grep -c '^S ' "$own") == 48 ]] || fail "not 48 switches in $own"
+	sim_until "$patience" has_switches 48 "$own" || fail "not 48 switches in $own"
 	# the same, with a state file of the same port
 	osm_stop sm
 	cp "$SIM_DIR/sm/${was##*/}" "$own"
@@ -174,10 +179,9 @@ case_stable_other_fabric() {
 	osm_wait sm "$patience" 'SUBNET UP'
 	logged 'WRN IBF113: .* is of another fabric: 0 of its 12 switches and 0 of its 36 end ports are in this one; it is replaced'
 	allow 'WRN IBF113: .* is of another fabric'
-	[[ $(grep -c '^S ' "$own") == 48 ]] || fail "not 48 switches in $own"
+	sim_until "$patience" has_switches 48 "$own" || fail "not 48 switches in $own"
 	walk second
-	[[ $(wc -l <"$SIM_DIR/sm/opensm-dmodc-ca-order.dump") == 64 ]] ||
-		fail "the host order contains hosts of another fabric"
+	until_lines 64 "$SIM_DIR/sm/opensm-dmodc-ca-order.dump"
 	restart
 	not_logged 'IBF006|IBF113'
 	down

@@ -11,6 +11,8 @@ metric() {
 metric_is() { [[ $(metric "$1") == "$2" ]]; }
 status_of() { "$SIM_BUILD/jsonq" "$SIM_DIR/sm/ibfattree-status.json" "$1"; }
 
+no_temporary() { [[ -z $(compgen -G "$SIM_DIR/sm/ibfattree.prom.*") ]]; }
+
 prom_is_good() {
 	if command -v promtool >/dev/null; then
 		promtool check metrics <"$SIM_DIR/sm/ibfattree.prom" >"$T/promtool" 2>&1 ||
@@ -19,8 +21,7 @@ prom_is_good() {
 	elif [[ -n ${FTR_PROMTOOL:-} ]]; then
 		fail "promtool is not installed"
 	fi
-	[[ -z $(compgen -G "$SIM_DIR/sm/ibfattree.prom.*") ]] ||
-		fail "a temporary file is left"
+	sim_until "$patience" no_temporary || fail "a temporary file is left"
 }
 
 case_status_files() {

@@ -111,5 +111,5 @@ case_cn_guid_file() {
 	up <<<"cn_guid_file $T/cn"
 	logged 'IBF002.* 2 ranks.*, 2 leaves.*without a path: 0 host pairs'
 	comes_up
-	[[ $(wc -l <"$SIM_DIR/sm/opensm-dmodc-ca-order.dump") == 8 ]]
+	until_lines 8 "$SIM_DIR/sm/opensm-dmodc-ca-order.dump"
 }
