@@ -55,12 +55,10 @@ struct html_map {
 enum ftr_status html_map_init(struct html_map *m,
 			      struct ftr_err *err) FTR_MUST_USE;
 void html_map_fini(struct html_map *m);
-/* The page's number of a switch or end port of any fabric g, found by GUID;
- * HTML_NONE if it is not on the page. */
+/* The page's number of a switch of any fabric g, found by GUID; HTML_NONE if it is not
+ * on the page. */
 uint32_t html_map_sw(const struct html_map *m, const struct ftr_fabric *g,
 		     ftr_sw s);
-uint32_t html_map_ep(const struct html_map *m, const struct ftr_fabric *g,
-		     ftr_ep e);
 /* The directed link from switch s of g through port p, or HTML_NONE. */
 uint32_t html_map_link(const struct html_map *m, const struct ftr_fabric *g,
 		       ftr_sw s, ftr_port p);

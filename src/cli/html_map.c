@@ -45,27 +45,6 @@ uint32_t html_map_sw(const struct html_map *m, const struct ftr_fabric *g,
 		HTML_NONE;
 }
 
-uint32_t html_map_ep(const struct html_map *m, const struct ftr_fabric *g,
-		     ftr_ep e)
-{
-	uint64_t guid = g->ep[e].guid;
-	uint32_t lo = m->f->n_ep, hi = m->n_ep;
-	ftr_ep here = g == m->f ? e : ftr_fabric_find_ep(m->f, guid);
-
-	if (here != FTR_EP_NONE)
-		return here;
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (html_endport(m, mid)->guid < guid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < m->n_ep && html_endport(m, lo)->guid == guid ? lo :
-		HTML_NONE;
-}
-
 /* ---- links --------------------------------------------------------------- */
 
 /* Ignores state: a link between the same ports is the same link in both fabrics. */
