@@ -5,7 +5,9 @@
  * If h of the n hosts of an island are on one side of a cut, h * (n - h) flows cross it in
  * each direction, so one of its c links carries at least that number divided by c.  The
  * cuts examined are those around every switch, and around every set of switches that is
- * connected at ranks up to r (pods) or from r on (planes), for every r.
+ * connected at ranks up to r (pods) or from r on (planes), for every r.  If some links are
+ * horizontal, the same sets without these links are examined, too: so two trees that are
+ * joined by links between their spines are two sets.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -55,8 +57,9 @@ static void try_sets(struct cuts *c)
 			try_cut(c, c->inside[s], c->all[s], c->links[s]);
 }
 
-/* Join the switches of rank low .. high that are connected within this range. */
-static void join(struct cuts *c, uint32_t low, uint32_t high)
+/* Join the switches of rank low .. high that are connected within this range, also by
+ * horizontal links or without them. */
+static void join(struct cuts *c, uint32_t low, uint32_t high, bool horizontal)
 {
 	const struct ftr_shape *sh = c->sh;
 	const struct ftr_fabric *f = sh->f;
@@ -71,7 +74,9 @@ static void join(struct cuts *c, uint32_t low, uint32_t high)
 
 			if (port->peer_kind == FTR_PEER_SW &&
 			    sh->tree.tier[port->peer] >= low &&
-			    sh->tree.tier[port->peer] <= high)
+			    sh->tree.tier[port->peer] <= high &&
+			    (horizontal ||
+			     sh->tree.tier[port->peer] != sh->tree.tier[s]))
 				ftr_uf_union(c->uf, s, port->peer);
 		}
 	}
@@ -82,7 +87,7 @@ static void count_islands(struct cuts *c, uint32_t top)
 {
 	uint32_t n_sw = c->sh->f->n_sw;
 
-	join(c, 0, top);
+	join(c, 0, top, true);
 	memset(c->inside, 0, n_sw * sizeof(*c->inside));
 	for (ftr_sw s = 0; s < n_sw; s++)
 		c->inside[ftr_uf_find(c->uf, s)] += c->hosts[s];
@@ -104,6 +109,17 @@ void balance_count_hosts(const struct ftr_fabric *f, uint32_t *hosts)
 	for (ftr_ep e = 0; e < f->n_ep; e++)
 		if (balance_is_host(&f->ep[e]))
 			hosts[f->ep[e].sw]++;
+}
+
+/* Try the pods and planes of every rank. */
+static void try_ranks(struct cuts *c, uint32_t top, bool horizontal)
+{
+	for (uint32_t r = 0; r <= top; r++) {
+		join(c, 0, r, horizontal);
+		try_sets(c);
+		join(c, r, top, horizontal);
+		try_sets(c);
+	}
 }
 
 enum ftr_status ftr_balance_bound(const struct ftr_shape *sh,
@@ -128,12 +144,9 @@ enum ftr_status ftr_balance_bound(const struct ftr_shape *sh,
 	count_islands(&c, top);
 	ftr_uf_init(c.uf, f->n_sw);
 	try_sets(&c);
-	for (uint32_t r = 0; r < top; r++) {
-		join(&c, 0, r);
-		try_sets(&c);
-		join(&c, r + 1, top);
-		try_sets(&c);
-	}
+	try_ranks(&c, top, true);
+	if (sh->tree.n_horizontal)
+		try_ranks(&c, top, false);
 	*bound = c.bound;
 	free(own);
 	return FTR_OK;

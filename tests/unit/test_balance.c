@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/core.h"
+#include "lib/edit.h"
 #include "lib/recount.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
@@ -84,6 +85,87 @@ static uint32_t bound_of(struct ftr_fabric *f)
 	return bound;
 }
 
+static bool is_spine(const struct ftr_fabric *f, ftr_sw s)
+{
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		if (f->ep[e].sw == s)
+			return false;
+	return true;
+}
+
+/* The ordinal of s among the spines, or among the leaf switches. */
+static uint32_t ordinal(const struct ftr_fabric *f, ftr_sw s)
+{
+	uint32_t n = 0;
+
+	for (ftr_sw t = 0; t < s; t++)
+		n += is_spine(f, t) == is_spine(f, s);
+	return n;
+}
+
+/* Do s and its peer belong to different halves of 8 leaf switches and 4 spines? */
+static bool crosses(const struct ftr_fabric *f, ftr_sw s, ftr_sw peer)
+{
+	return !is_spine(f, s) && is_spine(f, peer) &&
+		ordinal(f, s) / 4 != ordinal(f, peer) / 2;
+}
+
+/* A copy without the first link between the halves; NULL: there is none. */
+static struct ftr_fabric *cut_crossing(const struct ftr_fabric *f)
+{
+	struct edit e = EDIT_NOTHING;
+
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			const struct ftr_swport *port =
+				ftr_fabric_port(f, s, (ftr_port)p);
+
+			if (port->peer_kind != FTR_PEER_SW ||
+			    !crosses(f, s, port->peer))
+				continue;
+			e.cut_sw = s;
+			e.cut_port = (ftr_port)p;
+			return edit_seal(edit_open(f, &e));
+		}
+	return NULL;
+}
+
+static unsigned int free_port(const struct ftr_fabric *f, ftr_sw s)
+{
+	unsigned int p = 1;
+
+	while (ftr_fabric_port(f, s, (ftr_port)p)->peer_kind != FTR_PEER_NONE)
+		p++;
+	return p;
+}
+
+/* Two trees of 4 leaf switches of 4 hosts and 2 spines, joined by one link between
+ * spines. */
+static struct ftr_fabric *two_trees(void)
+{
+	const struct edit nothing = EDIT_NOTHING;
+	struct ftr_fabric *f = pgft("2;4,8;1,4;1,1", 0, 0), *next;
+	ftr_sw a = FTR_SW_NONE, b = FTR_SW_NONE;
+	struct ftr_builder *build;
+
+	while ((next = cut_crossing(f))) {
+		ftr_fabric_free(f);
+		f = next;
+	}
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		if (is_spine(f, s) && ordinal(f, s) == 0)
+			a = s;
+		if (is_spine(f, s) && ordinal(f, s) == 3)
+			b = s;
+	}
+	build = edit_open(f, &nothing);
+	edit_plug(build, f->sw[a].guid, free_port(f, a), f->sw[b].guid,
+		  free_port(f, b));
+	next = edit_seal(build);
+	ftr_fabric_free(f);
+	return next;
+}
+
 START_TEST(bounds_by_hand)
 {
 	/* 4 leaves of 4 hosts, 4 upward links: 4 * 12 / 4 */
@@ -95,6 +177,8 @@ START_TEST(bounds_by_hand)
 	ck_assert_uint_eq(bound_of(pgft("3;4,4,2;1,4,2;1,1,1", 0, 0)), 32);
 	/* one switch: no link at all */
 	ck_assert_uint_eq(bound_of(pgft("1;5;1;1", 0, 0)), 0);
+	/* all flows between the trees cross one link: 16 * 16 */
+	ck_assert_uint_eq(bound_of(two_trees()), 256);
 }
 END_TEST
 
