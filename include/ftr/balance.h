@@ -42,6 +42,8 @@ enum ftr_balance {
 	FTR_BALANCE_FULL
 };
 
+#define FTR_BALANCE_BY_COST UINT32_MAX
+
 struct ftr_balance_input {
 	/* The shape that the tables were made from.  Columns l with use_full[l] were
 	 * made from the shape full instead; full and use_full NULL: none was. */
@@ -50,6 +52,14 @@ struct ftr_balance_input {
 	/* Entries that may change: bit lid of row s is set; NULL: all may.  A row has
 	 * (stride / 64) words of 64 bits. */
 	const uint64_t *movable;
+	/* Candidates of the entries of column l at switch s that do not follow from the
+	 * costs, because of extra turns: cand[] by pos, returns their number, or
+	 * FTR_BALANCE_BY_COST for all other entries.  Every choice among them must be
+	 * allowed, and all must be equally far from the column.  NULL: there are no such entries. */
+	uint32_t (*extra)(const void *ctx, ftr_sw s, uint32_t l,
+			  const struct ftr_group **cand);
+	const void *extra_ctx;
+	bool longer;		/* some entries have a cost, but take a longer path */
 	enum ftr_balance depth;
 	/* Return true to stop early; called every few milliseconds.  NULL: never. */
 	bool (*cancelled)(void *ctx);

@@ -239,6 +239,7 @@ struct balance_cand {
 	uint32_t n_groups, cap;
 	uint32_t *first;	/* [n_sw] into group, or BALANCE_NONE */
 	uint8_t *n;		/* [n_sw] number of groups, 0: no choice */
+	const struct ftr_balance_input *in;
 	const struct ftr_shape *sh;
 	uint32_t l;
 };

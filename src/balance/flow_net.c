@@ -7,14 +7,14 @@
  * a position in the order (FTR_CLASS_HOST); these are consecutive, leaf by leaf.
  *
  * The order of the switches towards a column follows from the costs.  Switches without a
- * cost (on a detour) are ordered by entries that the search does not change.  So the
- * order is computed once.
+ * cost (on a detour) are ordered by the hops of their present path, because the search
+ * takes paths of equal length only.  So the order is computed once.
  */
 #include <string.h>
 
 #include "balance/balance.h"
 
-#define KEYS 1024		/* of the counting sort: 255 costs, then hops */
+#define KEYS 512		/* of the counting sort: hops, and a cost */
 #define COLUMNS 64		/* columns that a worker orders at a time: a cache line of
 				 * costs */
 
@@ -153,24 +153,30 @@ struct order_job {
 	uint16_t *key;		/* [workers][n_sw] */
 };
 
-/* Switches without a path by rank may have an entry (a detour): they are sorted
- * before all others, by the hops to a switch that has a path by rank. */
-static uint16_t detour_key(const struct balance_net *net,
-			   const struct ftr_tables *t, const uint8_t *cost,
-			   uint32_t stride, uint32_t l, ftr_sw s)
+/* Hops from s to column l by the present entries, KEYS if there is no path.  From the first
+ * switch on whose entry follows from the costs, the cost is the number of hops. */
+static uint16_t path_key(const struct order_job *j, const struct ftr_shape *sh,
+			 uint32_t l, ftr_sw s)
 {
+	const struct balance_net *net = j->net;
+	const uint8_t *cost = sh->reach.cost + l;
 	ftr_lid lid = net->dest[net->first[l]].lid;
-	uint32_t hops = 0;
+	uint32_t stride = sh->reach.cost_stride, hops = 0;
 
-	while (cost[(size_t)s * stride] == FTR_COST_INF) {
-		uint32_t link = balance_link_to(net, s,
-						ftr_tables_get(t, s, lid));
+	for (;;) {
+		uint8_t left = cost[(size_t)s * stride];
+		uint32_t link;
 
-		if (link == BALANCE_NONE || FTR_COST_INF + ++hops >= KEYS)
+		if (!left || (left != FTR_COST_INF && !net->in->longer))
+			return (uint16_t)(hops + left);
+		link = balance_link_to(net, s, ftr_tables_get(j->t, s, lid));
+		if (link == BALANCE_NONE || hops++ == FTR_COST_INF)
 			return KEYS;
 		s = net->peer[link];
+		if (left != FTR_COST_INF &&
+		    cost[(size_t)s * stride] + 1u == left)
+			return (uint16_t)(hops - 1 + left);
 	}
-	return (uint16_t)(FTR_COST_INF + hops);
 }
 
 static void order_column(const struct order_job *j, uint16_t *key, uint32_t l)
@@ -183,9 +189,8 @@ static void order_column(const struct order_job *j, uint16_t *key, uint32_t l)
 
 	for (ftr_sw s = 0; s < n_sw; s++) {
 		key[s] = cost[(size_t)s * sh->reach.cost_stride];
-		if (key[s] == FTR_COST_INF)
-			key[s] = detour_key(net, j->t, cost, sh->reach.cost_stride,
-					    l, s);
+		if (key[s] == FTR_COST_INF || net->in->longer)
+			key[s] = path_key(j, sh, l, s);
 		at[key[s]]++;
 	}
 	for (uint32_t k = KEYS; k-- > 0;) {

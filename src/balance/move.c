@@ -73,23 +73,36 @@ void balance_cand_free(struct balance_cand *z)
 void balance_cand_column(struct balance_cand *z, const struct balance_net *net,
 			 uint32_t l)
 {
+	z->in = net->in;
 	z->sh = balance_shape(net, l);
 	z->l = l;
 	z->n_groups = 0;
 	memset(z->first, 0xff, net->f->n_sw * sizeof(*z->first));
 }
 
+static uint32_t candidates(const struct balance_cand *z, ftr_sw s,
+			   const struct ftr_group **cand)
+{
+	uint32_t n = z->in->extra ?
+		z->in->extra(z->in->extra_ctx, s, z->l, cand) :
+		FTR_BALANCE_BY_COST;
+
+	if (n != FTR_BALANCE_BY_COST)
+		return n;
+	return ftr_shape_cost(z->sh, s)[z->l] == FTR_COST_INF ? 0 :
+		ftr_shape_candidates(z->sh, s, z->l, cand);
+}
+
 bool balance_cand_find(struct balance_cand *z, ftr_sw s)
 {
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
-	uint32_t n = 0, links = 0;
+	uint32_t n, links = 0;
 
 	if (z->first[s] != BALANCE_NONE)
 		return true;
 	z->first[s] = z->n_groups;
 	z->n[s] = 0;
-	if (ftr_shape_cost(z->sh, s)[z->l] != FTR_COST_INF)
-		n = ftr_shape_candidates(z->sh, s, z->l, cand);
+	n = candidates(z, s, cand);
 	for (uint32_t k = 0; k < n; k++)
 		links += cand[k]->n;
 	for (uint32_t k = 0; links > 1 && k < n; k++) {

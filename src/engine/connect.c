@@ -41,6 +41,11 @@
  *	NEW | ALL	new turns in one direction
  *	NEW		likewise, to some of its next hops
  *
+ * If horizontal links join trees of the fabric (CONNECT_ACROSS), the turns over all of them
+ * are allowed before the first column (across.c), and every switch gets all next hops that
+ * lead as near and that the turns allow (spread.c).  Placing and the search then divide the
+ * flows among these links.
+ *
  * If pairs still have no path after the last stage, the caller must use another order
  * for the whole fabric (ORDER_GATEWAYS in inverted_order.c).  For some fabrics no extra
  * turns exist.  Let only gateways join the chassis A and B, let a packet turn at g from
@@ -61,8 +66,6 @@
 #include "engine/place.h"
 #include "engine/plan.h"
 
-enum { ALLOWED = 0, NEW = 1, ALL = 2, BOTH = 4, LONGER = 8 };
-
 /* tries: the number of times that growing may fail because a turn is refused, in one
  * column and in all columns.  Every failure is remembered.  The second stage is skipped
  * while turns are looked for: a new turn is better than a restricted gateway. */
@@ -80,83 +83,6 @@ _Static_assert(N_STAGES == PLAN_STAGES, "room for the tries of each stage");
 /* Largest number of passes over all columns while new turns are found. */
 #define PASSES 4
 
-/* Hops from s to the column by rank. They equal those of the opposite direction, and
- * one row then holds the values for all s and stays in the cache. */
-static uint8_t cost_of(const struct plan *p, ftr_sw s)
-{
-	return p->back[p->sh->numbering.col[s]];
-}
-
-static bool by_rank(const struct plan *p, ftr_sw s)
-{
-	return cost_of(p, s) != FTR_COST_INF;
-}
-
-static void touch(struct plan *p, ftr_sw s)
-{
-	if (!p->noted[s])
-		p->touched[p->n_touched++] = s;
-	p->noted[s] = 1;
-}
-
-/* ---- next hops --------------------------------------------------------- */
-
-static bool pool_add(struct plan *p, uint32_t c)
-{
-	if (!FTR_GROW(p->pool, p->n_pool, p->cap_pool)) {
-		p->nomem = true;
-		return false;
-	}
-	p->pool[p->n_pool++] = c;
-	return true;
-}
-
-/* May t use more next hops than those by rank? t has no switches below, so no switch
- * above routes to another column downward through t, and there is no loop. */
-static bool goes_longer(const struct plan *p, ftr_sw t)
-{
-	return p->mode & LONGER && !p->sh->tree.n_down[t] && by_rank(p, t);
-}
-
-/* Groups above t that have a path to the column by rank. */
-static uint32_t all_above(const struct plan *p, ftr_sw t,
-			  const struct ftr_group **cand)
-{
-	const struct ftr_group *g = &p->sh->tree.groups[p->sh->tree.group_first[t]];
-	uint32_t n = 0;
-
-	for (uint32_t k = 0; k < p->sh->tree.n_up[t]; k++)
-		if (by_rank(p, g[k].remote))
-			cand[n++] = &g[k];
-	return n;
-}
-
-/* Next hops of t towards the column, which is not that of t. */
-static const struct hop_list *hops_of(struct plan *p, ftr_sw t)
-{
-	const struct ftr_shape *sh = p->sh;
-	const struct ftr_group *cand[FTR_PORT_MAX + 1];
-	struct hop_list *h = &p->hops[t];
-	uint32_t n;
-
-	if (h->known && (h->used || h->longer == goes_longer(p, t)))
-		return h;
-	touch(p, t);
-	h->first = p->n_pool;
-	h->n = 0;
-	h->some = h->longer = goes_longer(p, t);
-	if (!by_rank(p, t)) {	/* not kept: t may get another label */
-		h->n = pool_add(p, p->label[t].channel);
-		return h;
-	}
-	n = h->longer ? all_above(p, t, cand) :
-		ftr_shape_candidates(sh, t, p->l, cand);
-	for (uint32_t i = 0; i < n; i++)
-		h->n += pool_add(p, p->turns.of_group[cand[i] - sh->tree.groups]);
-	h->known = true;
-	return h;
-}
-
 #define IMPOSSIBLE UINT32_MAX
 
 /* The number of new turns that a step over channel c takes, or IMPOSSIBLE. */
@@ -168,8 +94,8 @@ static uint32_t new_turns(struct plan *p, uint32_t c)
 
 	if (p->sh->numbering.col[t] == p->l)
 		return 0;
-	if (by_rank(p, t)) {
-		const struct hop_list *h = hops_of(p, t);
+	if (plan_by_rank(p, t)) {
+		const struct hop_list *h = plan_hops(p, t);
 
 		hop = p->pool + h->first;
 		n_hops = h->n;
@@ -232,8 +158,8 @@ static struct step pop(struct plan *p)
 /* The key of the path from t on, without the hub. */
 static uint64_t key_at(const struct plan *p, ftr_sw t)
 {
-	if (by_rank(p, t))
-		return cost_of(p, t) * KEY_HOP;
+	if (plan_by_rank(p, t))
+		return plan_cost(p, t) * KEY_HOP;
 	return p->label[t].key & ~(KEY_HOP - 1);
 }
 
@@ -261,7 +187,7 @@ static void consider(struct plan *p, uint32_t c)
 	x.key += n * KEY_TURN;
 	if (!is_better(p, &x))
 		return;
-	touch(p, s);
+	plan_touch(p, s);
 	p->state[s] = LABELLED;
 	p->label[s] = x;
 	push(p, x);
@@ -273,7 +199,7 @@ static void consider_to(struct plan *p, ftr_sw t)
 	for_each_channel(&p->turns, t, c) {
 		ftr_sw s = p->turns.channel[c].to;
 
-		if (p->state[s] != CONNECTED && !by_rank(p, s))
+		if (p->state[s] != CONNECTED && !plan_by_rank(p, s))
 			consider(p, p->turns.channel[c].back);
 	}
 }
@@ -290,9 +216,9 @@ static void seed_allowed(struct plan *p)
 		uint32_t c = tn->extra[i].in;
 
 		if (tn->channel[c].extra == i &&	/* each channel once */
-		    !by_rank(p, tn->channel[c].from) &&
+		    !plan_by_rank(p, tn->channel[c].from) &&
 		    p->state[tn->channel[c].from] != CONNECTED &&
-		    by_rank(p, tn->channel[c].to))
+		    plan_by_rank(p, tn->channel[c].to))
 			consider(p, c);
 	}
 }
@@ -303,11 +229,11 @@ static void seed_all(struct plan *p)
 	ftr_sw to = p->sh->numbering.col_sw[p->l];
 
 	for (ftr_sw s = 0; s < p->sh->f->n_sw; s++) {
-		if (by_rank(p, s) || p->state[s] == CONNECTED ||
+		if (plan_by_rank(p, s) || p->state[s] == CONNECTED ||
 		    p->island[s] != p->island[to])
 			continue;
 		for_each_channel(&p->turns, s, c)
-			if (by_rank(p, p->turns.channel[c].to))
+			if (plan_by_rank(p, p->turns.channel[c].to))
 				consider(p, c);
 	}
 }
@@ -319,9 +245,9 @@ static uint32_t keep_shortest(const struct plan *p, uint32_t *hop, uint32_t n)
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		least = FTR_MIN(least, cost_of(p, p->turns.channel[hop[i]].to));
+		least = FTR_MIN(least, plan_cost(p, p->turns.channel[hop[i]].to));
 	for (uint32_t i = 0; i < n; i++)
-		if (cost_of(p, p->turns.channel[hop[i]].to) == least)
+		if (plan_cost(p, p->turns.channel[hop[i]].to) == least)
 			hop[kept++] = hop[i];
 	return kept;
 }
@@ -362,7 +288,7 @@ static enum ftr_status admit_step(struct plan *p, uint32_t c)
 
 	if (p->sh->numbering.col[t] == p->l)
 		return FTR_OK;
-	hops_of(p, t);
+	plan_hops(p, t);
 	h = &p->hops[t];
 	if (p->mode == (ALLOWED | ALL)) {
 		for (uint32_t i = 0; i < h->n; i++)
@@ -403,7 +329,7 @@ static enum ftr_status admit_path(struct plan *p, ftr_sw s)
 {
 	uint32_t n = 0;
 
-	for (; !by_rank(p, s) && p->state[s] != CONNECTED;
+	for (; !plan_by_rank(p, s) && p->state[s] != CONNECTED;
 	     s = p->turns.channel[p->label[s].channel].to) {
 		if (n == p->sh->f->n_sw)	/* labels changed behind it */
 			return FTR_REFUSED;
@@ -433,19 +359,21 @@ static enum ftr_status copy_paths(struct plan *p, const struct like *k)
 
 		if (e->restricted)
 			continue;
-		touch(p, e->sw);
+		plan_touch(p, e->sw);
 		p->label[e->sw].channel = turns_find(&p->turns, e->sw, t);
-		if (by_rank(p, t))
+		if (plan_by_rank(p, t))
 			st = use_step(p, p->label[e->sw].channel);
 		connected(p, e->sw);
 	}
 	return st;
 }
 
-/* Grow paths until this mode can reach no other switch. FTR_REFUSED: a turn could
- * not be admitted; it is now known to be refused. */
+/* Grow paths until this mode can reach no other switch that needs one. FTR_REFUSED: a
+ * turn could not be admitted; it is now known to be refused. */
 static enum ftr_status grow(struct plan *p)
 {
+	bool all = p->spread && p->mode == (ALLOWED | ALL);
+
 	if (p->mode & NEW)
 		seed_all(p);
 	else
@@ -461,7 +389,7 @@ static enum ftr_status grow(struct plan *p)
 	}
 	for (uint32_t i = 0; i < p->n_connected; i++)
 		consider_to(p, p->connected[i]);
-	while (p->n_heap && p->left && !p->nomem) {
+	while (p->n_heap && (p->left || all) && !p->nomem) {
 		struct step x = pop(p);
 		uint32_t first = p->n_connected;
 		enum ftr_status st;
@@ -469,7 +397,7 @@ static enum ftr_status grow(struct plan *p)
 		if (p->state[x.sw] != LABELLED ||
 		    before(&p->label[x.sw], &x))
 			continue;
-		if (!p->needed[x.sw]) {
+		if (!p->needed[x.sw] && !all) {
 			consider_to(p, x.sw);
 			continue;
 		}
@@ -512,6 +440,7 @@ static bool add_entry(struct plan *p, ftr_sw s, const uint32_t *hop,
 {
 	struct connect *o = p->out;
 
+	o->any_longer |= restricted && p->hops[s].longer;
 	if (restricted && p->hops[s].longer)
 		o->longer += (uint64_t)p->ends[s] *
 			p->lids[p->sh->numbering.col_sw[p->l]];
@@ -548,7 +477,10 @@ static bool end_column(struct plan *p)
 		ftr_sw s = p->touched[i];
 		const struct hop_list *h = &p->hops[s];
 
-		if (p->state[s] == CONNECTED)
+		if (p->state[s] == CONNECTED && h->known)
+			ok = ok && add_entry(p, s, p->pool + h->first, h->n,
+					     false);
+		else if (p->state[s] == CONNECTED)
 			ok = ok && add_entry(p, s, &p->label[s].channel, 1,
 					     false);
 		else if (h->known && h->used && h->some)
@@ -571,7 +503,7 @@ static enum ftr_status connect_column(struct plan *p, uint32_t l)
 	p->back = ftr_shape_cost(p->sh, p->sh->numbering.col_sw[l]);
 	p->left = 0;
 	for (uint32_t i = p->pair_first[l]; i < p->pair_first[l + 1]; i++) {
-		touch(p, p->pair[i]);
+		plan_touch(p, p->pair[i]);
 		p->needed[p->pair[i]] = 1;
 		p->left++;
 	}
@@ -580,7 +512,9 @@ static enum ftr_status connect_column(struct plan *p, uint32_t l)
 			st = run_stage(p, &stages[i]);
 	if (p->left)
 		p->complete = false;
-	if (!end_column(p) && !st)
+	if (p->spread)
+		plan_spread(p);
+	if ((!end_column(p) || p->nomem) && !st)
 		st = FTR_NOMEM;
 	if (!st && !p->left && p->alone)
 		plan_keep_column(p, first);
@@ -675,6 +609,7 @@ static enum ftr_status pass(struct plan *p)
 	p->n_likes = 0;
 	p->out->horizontal = false;
 	p->out->longer = 0;
+	p->out->any_longer = false;
 	p->pairs = 0;
 	p->complete = true;
 	for (uint32_t l = 0; !st && l < p->sh->f->n_sw; l++)
@@ -686,7 +621,7 @@ static enum ftr_status pass(struct plan *p)
 /* Later columns add turns that earlier ones can use.  So if turns were looked for, or
  * given, all columns are repeated until no new turn appears.  The result then depends on
  * the turns, not on the order in which they were found. */
-static enum ftr_status run_connect(struct plan *p, bool horizontal)
+static enum ftr_status run_connect(struct plan *p, enum connect_links links)
 {
 	uint32_t before = 1, n;
 	enum ftr_status st;
@@ -699,7 +634,9 @@ static enum ftr_status run_connect(struct plan *p, bool horizontal)
 		return FTR_NOMEM;
 	if (!p->pair_first[p->sh->f->n_sw] && !p->opts->n_turns)
 		return FTR_OK;
-	if (!turns_init(&p->turns, p->sh, horizontal, p->arena) ||
+	if (!turns_init(&p->turns, p->sh, links != CONNECT_VERTICAL,
+			p->arena) ||
+	    (links == CONNECT_ACROSS && !turns_allow_across(&p->turns)) ||
 	    !plan_find_hubs(p))
 		return FTR_NOMEM;
 	for (size_t i = 0; i < N_STAGES; i++)
@@ -709,6 +646,7 @@ static enum ftr_status run_connect(struct plan *p, bool horizontal)
 	if (!st && !p->opts->n_turns)
 		st = pass(p);
 	p->looking = false;
+	p->spread = links == CONNECT_ACROSS;
 	n = p->turns.n_extra;
 	for (int i = 0; !st && i < PASSES && (!i || n != before); i++) {
 		before = n;
@@ -719,7 +657,7 @@ static enum ftr_status run_connect(struct plan *p, bool horizontal)
 }
 
 enum ftr_status connect_plan(const struct ftr_shape *sh,
-			     const struct ftr_route_opts *opts, bool horizontal,
+			     const struct ftr_route_opts *opts, enum connect_links links,
 			     struct ftr_arena *arena, struct connect *out,
 			     struct ftr_err *err)
 {
@@ -731,7 +669,7 @@ enum ftr_status connect_plan(const struct ftr_shape *sh,
 
 	memset(out, 0, sizeof(*out));
 	out->complete = true;
-	st = run_connect(&p, horizontal);
+	st = run_connect(&p, links);
 	if (!publish(&p) && !st)
 		st = FTR_NOMEM;
 	turns_fini(&p.turns);

@@ -8,7 +8,7 @@
 
 #include "engine/engine.h"
 
-/* At switch sw, destinations of column col use only the groups that lead to
+/* At switch sw, destinations of column col use the groups that lead to
  * via[first .. first + n - 1]. */
 struct connect_entry {
 	ftr_sw sw;
@@ -27,18 +27,22 @@ struct connect {
 	uint64_t pairs;		/* (end port, LID of an end port) connected by extra turns */
 	uint64_t longer;	/* pairs with an up/down path that take a longer one: of end
 				 * ports at a gateway for which there was no other solution */
+	bool any_longer;	/* such entries, also of gateways without end ports */
 	bool complete;		/* every pair that links connect has a path */
 	bool horizontal;	/* links inside one rank are used */
 };
 
+/* Links inside one rank are not used; in paths up, over one of them, and down; anyhow. */
+enum connect_links { CONNECT_VERTICAL, CONNECT_ACROSS, CONNECT_ANY };
+
 /*
  * Plan the extra turns and entries for sh, whose costs must be those of up/down routing
  * by sh->tree.rank.  opts->turn are admitted first.  The result lives in arena.
- * horizontal: links inside one rank may be used.  If the result is not complete, its
+ * If the result is not complete, its
  * entries are valid but some pairs have no path.  FTR_NOMEM.
  */
 enum ftr_status connect_plan(const struct ftr_shape *sh,
-			     const struct ftr_route_opts *opts, bool horizontal,
+			     const struct ftr_route_opts *opts, enum connect_links links,
 			     struct ftr_arena *arena, struct connect *out,
 			     struct ftr_err *err) FTR_MUST_USE;
 

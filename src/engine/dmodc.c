@@ -46,15 +46,16 @@ static enum ftr_status plan_extra(const struct ftr_shape *sh,
 				  struct ftr_arena *a, struct connect *extra,
 				  struct ftr_err *err)
 {
-	enum ftr_status st;
+	static const enum connect_links try[] = {
+		CONNECT_VERTICAL, CONNECT_ACROSS, CONNECT_ANY,
+	};
+	size_t n = sh->tree.n_horizontal ? FTR_ARRAY_LEN(try) : 1;
+	enum ftr_status st = FTR_OK;
 
 	memset(extra, 0, sizeof(*extra));
-	extra->complete = true;
-	if (opts->paths == FTR_PATHS_UPDOWN)
-		return FTR_OK;
-	st = connect_plan(sh, opts, false, a, extra, err);
-	if (!st && !extra->complete && sh->tree.n_horizontal)
-		st = connect_plan(sh, opts, true, a, extra, err);
+	extra->complete = opts->paths == FTR_PATHS_UPDOWN;
+	for (size_t i = 0; !st && !extra->complete && i < n; i++)
+		st = connect_plan(sh, opts, try[i], a, extra, err);
 	return st;
 }
 

@@ -34,7 +34,7 @@ enum ftr_status engine_displaced(const struct ftr_route_opts *opts,
 /*
  * keep.c: replace entries of the closed form by those that opts say to keep, and search
  * over the entries that may move.  in: shape, full and use_full are given.  extra: entries
- * for extra turns, which stay as they are; or NULL.  displaced: entries to be placed by
+ * for extra turns, or NULL.  displaced: entries to be placed by
  * load if no entries are kept; or NULL.
  */
 enum ftr_status engine_finish(struct ftr_balance_input *in,

@@ -33,8 +33,10 @@ struct keeping {
 	const struct ftr_balance_input *in;
 	const struct ftr_keep *keep;
 	struct ftr_tables *t;
-	/* bits by (switch, LID); fixed, displaced: or NULL */
-	uint64_t *movable, *fixed, *displaced;
+	/* bits by (switch, LID), or NULL */
+	uint64_t *movable, *displaced;
+	const struct connect *extra;	/* NULL: no extra turns */
+	uint8_t *gateway;	/* [n_sw] has entries of extra besides its costs, or NULL */
 	const uint32_t *col_of;	/* [max_lid + 1], UINT32_MAX: not routed */
 };
 
@@ -44,10 +46,22 @@ static const struct ftr_shape *shape_of(const struct ftr_balance_input *in,
 	return in->use_full && in->use_full[l] ? in->full : in->shape;
 }
 
+/* The entry for extra turns, NULL if the entry follows from the costs. */
+static const struct connect_entry *extra_entry(const struct keeping *k,
+					       const struct ftr_shape *sh,
+					       ftr_sw s, uint32_t l)
+{
+	if (!k->extra || (ftr_shape_cost(sh, s)[l] != FTR_COST_INF &&
+			  !k->gateway[s]))
+		return NULL;
+	return connect_find(k->extra, s, l);
+}
+
 /* Candidates of one column of a switch. */
 struct valid {
 	uint32_t col;
 	struct ftr_port_set ports;
+	bool by_turn;		/* of a plan of extra turns */
 };
 
 static void find_valid(const struct keeping *k, ftr_sw s, uint32_t l,
@@ -55,23 +69,22 @@ static void find_valid(const struct keeping *k, ftr_sw s, uint32_t l,
 {
 	const struct ftr_shape *sh = shape_of(k->in, l);
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
+	const struct connect_entry *e = extra_entry(k, sh, s, l);
 	uint32_t n = 0;
 
-	if (l != sh->numbering.col[s] && ftr_shape_cost(sh, s)[l] != FTR_COST_INF)
+	if (e)
+		n = connect_candidates(sh, k->extra, e, cand);
+	else if (l != sh->numbering.col[s] &&
+		 ftr_shape_cost(sh, s)[l] != FTR_COST_INF)
 		n = ftr_shape_candidates(sh, s, l, cand);
 	ftr_shape_ports(sh, cand, n, &v->ports);
+	v->by_turn = e;
 	v->col = l;
 }
 
 static size_t word_of(const struct keeping *k, ftr_sw s, ftr_lid lid)
 {
 	return (size_t)s * (k->t->stride / 64) + lid / 64;
-}
-
-static bool has_bit(const struct keeping *k, const uint64_t *bits, ftr_sw s,
-		    ftr_lid lid)
-{
-	return bits[word_of(k, s, lid)] >> lid % 64 & 1;
 }
 
 static void set_bit(const struct keeping *k, uint64_t *bits, ftr_sw s,
@@ -89,12 +102,11 @@ static void keep_entry(const struct keeping *k, ftr_sw s, ftr_lid lid,
 	ftr_port now = k->keep->current ?
 		ftr_tables_get(k->keep->current, s, lid) : FTR_PORT_NONE;
 
-	if (l == UINT32_MAX || *entry == FTR_PORT_NONE ||
-	    (k->fixed && has_bit(k, k->fixed, s, lid)))
+	if (l == UINT32_MAX || *entry == FTR_PORT_NONE)
 		return;
 	if (v->col != l)
 		find_valid(k, s, l, v);
-	if (!ftr_port_set_has(&v->ports, *entry))	/* an extra turn or the own column */
+	if (!ftr_port_set_has(&v->ports, *entry))	/* the own column */
 		return;
 	if (ftr_port_set_has(&v->ports, prefer))
 		*entry = prefer;
@@ -104,7 +116,7 @@ static void keep_entry(const struct keeping *k, ftr_sw s, ftr_lid lid,
 		set_bit(k, k->movable, s, lid);
 	/* no preferred port: a switch that is new; the closed form is its nominal one */
 	if (prefer != FTR_PORT_NONE && *entry != prefer && *entry != now &&
-	    k->displaced)
+	    k->displaced && !v->by_turn)
 		set_bit(k, k->displaced, s, lid);
 }
 
@@ -151,26 +163,33 @@ static bool any(const uint64_t *bits, size_t n)
 	return false;
 }
 
-/* Fix the entries at gateways that may use only some of their candidates. */
-static void fix_restricted(const struct keeping *k, const struct connect *extra)
+/* For the search: the candidates of an entry for extra turns. */
+static uint32_t extra_candidates(const void *ctx, ftr_sw s, uint32_t l,
+				 const struct ftr_group **cand)
 {
-	const struct ftr_shape *sh = k->in->shape;
+	const struct keeping *k = ctx;
+	const struct connect_entry *e = extra_entry(k, k->in->shape, s, l);
 
-	for (uint32_t i = 0; i < extra->n_entries; i++) {
-		const struct connect_entry *e = &extra->entry[i];
-
-		for (uint32_t d = sh->numbering.dest_first[e->col];
-		     e->restricted && d < sh->numbering.dest_first[e->col + 1]; d++)
-			set_bit(k, k->fixed, e->sw, sh->numbering.dest[d].lid);
-	}
+	return e ? connect_candidates(k->in->shape, k->extra, e, cand) :
+		FTR_BALANCE_BY_COST;
 }
 
-static bool is_restricted(const struct connect *extra)
+/* Prepare the entries for extra turns; false: out of memory. */
+static bool use_extra(struct keeping *k, struct ftr_balance_input *in,
+		      const struct connect *extra)
 {
-	for (uint32_t i = 0; extra && i < extra->n_entries; i++)
-		if (extra->entry[i].restricted)
-			return true;
-	return false;
+	if (!extra || !extra->n_entries)
+		return true;
+	k->gateway = ftr_calloc(k->t->n_sw, 1);
+	if (!k->gateway)
+		return false;
+	for (uint32_t i = 0; i < extra->n_entries; i++)
+		k->gateway[extra->entry[i].sw] |= extra->entry[i].restricted;
+	k->extra = extra;
+	in->extra = extra_candidates;
+	in->extra_ctx = k;
+	in->longer = extra->any_longer;
+	return true;
 }
 
 /* Keep all entries that can be kept. *displaced: some could not. */
@@ -243,40 +262,36 @@ enum ftr_status engine_finish(struct ftr_balance_input *in,
 			      struct ftr_err *err)
 {
 	bool kept = opts->keep && opts->keep->prefer, search = true;
-	bool all = !kept || opts->keep->search_all, fix = is_restricted(extra);
+	bool all = !kept || opts->keep->search_all;
 	struct keeping k = { .in = in, .keep = opts->keep, .t = t };
 	size_t words = (size_t)t->n_sw * (t->stride / 64);
 	enum ftr_status st = FTR_OK;
 
 	if (kept && !place_literal(opts->placement))
 		k.displaced = ftr_calloc(words, sizeof(*k.displaced));
-	if (kept || fix)
+	if (kept)
 		k.movable = ftr_calloc(words, sizeof(*k.movable));
-	if (fix)
-		k.fixed = ftr_calloc(words, sizeof(*k.fixed));
-	if ((kept && (!k.movable || (!k.displaced &&
-	     !place_literal(opts->placement)))) || (fix && (!k.fixed || !k.movable)))
+	if (!use_extra(&k, in, extra) ||
+	    (kept && (!k.movable ||
+		      (!k.displaced && !place_literal(opts->placement)))))
 		st = ftr_fail(err, FTR_NOMEM,
 			      "out of memory for keeping entries");
-	if (!st && fix)
-		fix_restricted(&k, extra);
 	if (!st && kept)
 		st = keep_all(&k, team, &search, err);
 	if (!st)
 		st = place_displaced(&k, kept ? k.displaced : displaced,
 				     extra && extra->n_turns, team, err);
-	for (size_t i = 0; !st && all && fix && i < words; i++)
-		k.movable[i] = ~k.fixed[i];
 	in->depth = opts->balance;
 	in->cancelled = opts->cancelled;
 	in->ctx = opts->cancel_ctx;
-	in->movable = all && !fix ? NULL : k.movable;
+	in->movable = all ? NULL : k.movable;
 	if (!st && (all || search))
 		st = ftr_balance_tables(in, t, team,
 					stats ? &stats->balance : NULL, err);
 	in->movable = NULL;
+	in->extra = NULL;
+	free(k.gateway);
 	free(k.movable);
-	free(k.fixed);
 	free(k.displaced);
 	return st;
 }

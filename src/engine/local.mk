@@ -4,4 +4,4 @@ libftrcore_la_SOURCES += src/engine/engine_list.c src/engine/keep.c src/engine/e
 	src/engine/subtree.c src/engine/subtree.h \
 	src/engine/turns.c src/engine/turns.h src/engine/connect.c \
 	src/engine/connect.h src/engine/alike.c src/engine/extra.c \
-	src/engine/need.c src/engine/plan.h
+	src/engine/need.c src/engine/across.c src/engine/next_hops.c src/engine/spread.c src/engine/plan.h

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The working state of a plan, shared by connect.c, need.c and alike.c.
+ * The working state of a plan, shared by connect.c, need.c, next_hops.c, spread.c and
+ * alike.c.
  */
 #ifndef FTR_ENGINE_PLAN_H
 #define FTR_ENGINE_PLAN_H
@@ -13,6 +14,9 @@
 /* Which switches must reach the end ports of a column: those with end ports, or all. */
 enum { NEED_ENDS = 1, NEED_ALL = 2 };
 
+/* Modes of a stage (connect.c). */
+enum { ALLOWED = 0, NEW = 1, ALL = 2, BOTH = 4, LONGER = 8 };
+
 struct step {
 	uint64_t key;		/* new turns, hops, place of the gateway */
 	ftr_sw sw;
@@ -23,6 +27,7 @@ struct hop_list {		/* next hops of a switch, as channels */
 	uint32_t first, n;	/* in plan.pool */
 	bool known, some;	/* some: not all candidates */
 	bool longer, used;	/* longer: not those by rank */
+	uint32_t total;		/* hops to the column (spread.c) */
 };
 
 enum { OPEN = 0, LABELLED, CONNECTED };
@@ -58,6 +63,7 @@ struct plan {
 	unsigned int mode;
 	uint32_t tries[PLAN_STAGES];	/* left */
 	bool looking;		/* for turns */
+	bool spread;		/* over all next hops that the turns allow (spread.c) */
 	uint8_t *state;		/* [n_sw] OPEN at rest */
 	uint8_t *needed;	/* [n_sw] 0 at rest */
 	struct step *label;	/* [n_sw] */
@@ -87,6 +93,33 @@ struct plan {
 void plan_count_ends(struct plan *p);
 bool plan_find_pairs(struct plan *p) FTR_MUST_USE;
 bool plan_find_hubs(struct plan *p) FTR_MUST_USE;
+
+/* Hops from s to the column by rank. They equal those of the opposite direction, and
+ * one row then holds the values for all s and stays in the cache. */
+static inline uint8_t plan_cost(const struct plan *p, ftr_sw s)
+{
+	return p->back[p->sh->numbering.col[s]];
+}
+
+static inline bool plan_by_rank(const struct plan *p, ftr_sw s)
+{
+	return plan_cost(p, s) != FTR_COST_INF;
+}
+
+static inline void plan_touch(struct plan *p, ftr_sw s)
+{
+	if (!p->noted[s])
+		p->touched[p->n_touched++] = s;
+	p->noted[s] = 1;
+}
+
+/* next_hops.c: the next hops of t towards the column, which is not that of t, in
+ * p->pool.  plan_pool_add: add one to the pool; false: out of memory (p->nomem). */
+const struct hop_list *plan_hops(struct plan *p, ftr_sw t);
+bool plan_pool_add(struct plan *p, uint32_t c);
+
+/* spread.c: give the switches that were connected all next hops that the turns allow. */
+void plan_spread(struct plan *p);
 
 /* alike.c, called while the heap holds the first steps of a column over allowed turns.
  * plan_find_alike: an earlier column that was connected in the same way, or NULL.

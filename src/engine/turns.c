@@ -268,7 +268,7 @@ static const struct turns_reach *reach_of(struct turns *tn, uint32_t c)
 
 /* ---- one more turn ----------------------------------------------------- */
 
-static bool add(struct turns *tn, uint32_t in, uint32_t out)
+bool turns_add(struct turns *tn, uint32_t in, uint32_t out)
 {
 	if (!FTR_GROW(tn->extra, tn->n_extra, tn->cap_extra))
 		return false;
@@ -337,11 +337,11 @@ enum ftr_status turns_admit(struct turns *tn, uint32_t in, const uint32_t *out,
 	for (uint32_t i = 0; i < n; i++) {
 		if (turns_allowed(tn, in, out[i]))
 			continue;
-		if (!add(tn, in, out[i]))
+		if (!turns_add(tn, in, out[i]))
 			return FTR_NOMEM;
 		if (both && !turns_allowed(tn, tn->channel[out[i]].back,
 					   tn->channel[in].back) &&
-		    !add(tn, tn->channel[out[i]].back, tn->channel[in].back))
+		    !turns_add(tn, tn->channel[out[i]].back, tn->channel[in].back))
 			return FTR_NOMEM;
 	}
 	return FTR_OK;

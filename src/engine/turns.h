@@ -69,6 +69,13 @@ bool turns_init(struct turns *tn, const struct ftr_shape *sh, bool horizontal,
 		struct ftr_arena *arena) FTR_MUST_USE;
 void turns_fini(struct turns *tn);
 
+/* Add a turn without a test for cycles; false: out of memory. */
+bool turns_add(struct turns *tn, uint32_t in, uint32_t out) FTR_MUST_USE;
+
+/* Allow the turns of up/down routing between trees that horizontal links join
+ * (across.c).  Called before any other turn is admitted.  False: out of memory. */
+bool turns_allow_across(struct turns *tn) FTR_MUST_USE;
+
 /* The channel from one switch to another, TURNS_NONE if they are not neighbours. */
 uint32_t turns_find(const struct turns *tn, ftr_sw from, ftr_sw to);
 

@@ -103,7 +103,7 @@ static uint32_t route_column(const struct routing *r, struct bench *b,
 	const struct connect_entry *e = connect_find(plan, s, l);
 	uint32_t n_cand = e ? connect_candidates(v, plan, e, cand) :
 		ftr_shape_candidates(v, s, l, cand);
-	bool keep = r->lv->prefer && !e;
+	bool keep = r->lv->prefer;
 	struct ftr_port_set valid;
 	uint32_t n = 0;
 
@@ -116,7 +116,7 @@ static uint32_t route_column(const struct routing *r, struct bench *b,
 			FTR_PORT_NONE;
 
 		if (port == FTR_PORT_NONE)
-			port = keep && n_cand && r->lv->displaced ?
+			port = keep && !e && n_cand && r->lv->displaced ?
 				DISPLACED_PLACE : place_port(&b->place, t);
 		if (port != row[t->lid])
 			out[n++] = (struct ftr_change){

@@ -122,6 +122,36 @@ struct ftr_fabric *irregular_chassis(struct ftr_rng *r, uint32_t chips,
 	return end(&m);
 }
 
+struct ftr_fabric *irregular_two_trees(struct ftr_rng *r, uint32_t joints,
+				       bool middle, uint32_t lost)
+{
+	enum { PODS = 3, SPINES = 4, LEAVES = 5, CORES = 4, OTHER = 2, SMALL = 4 };
+	uint32_t pods = middle ? PODS : 1, pod = SPINES + LEAVES;
+	uint32_t cores = pods * pod, top = cores + (middle ? CORES : 0);
+	uint32_t leaf = top + OTHER;
+	struct making m;
+
+	begin(&m, r, leaf + SMALL);
+	m.lost = lost;
+	for (uint32_t q = 0; q < pods; q++) {
+		for (uint32_t i = 0; i < SPINES * LEAVES; i++)
+			join(&m, q * pod + SPINES + i % LEAVES,
+			     q * pod + i / LEAVES, 2);
+		for (uint32_t i = 0; middle && i < SPINES * CORES; i++)
+			join(&m, q * pod + i / CORES, cores + i % CORES, 2);
+		for (uint32_t i = 0; i < LEAVES; i++)
+			hosts(&m, q * pod + SPINES + i, 6);
+	}
+	for (uint32_t i = 0; i < OTHER * SMALL; i++)
+		join(&m, leaf + i / OTHER, top + i % OTHER, 3);
+	for (uint32_t i = 0; i < SMALL; i++)
+		hosts(&m, leaf + i, 6);
+	m.lost = 0;
+	for (uint32_t i = 0; i < joints; i++)
+		join(&m, i % SPINES, top + i % OTHER, 1);
+	return end(&m);
+}
+
 struct ftr_fabric *irregular_rows(struct ftr_rng *r, uint32_t rows,
 				  uint32_t racks, uint32_t on_chips,
 				  uint32_t lost, uint64_t root[IRREGULAR_ROOTS])

@@ -365,7 +365,8 @@ static void is_better(const struct routed *r, enum ftr_balance depth,
 	recount_free(now);
 }
 
-/* Entries that follow the ranks are candidates of equation (1) (Gliksberg et al. 2020). */
+/* Entries that follow the ranks are candidates of equation (1) (Gliksberg et al. 2020).
+ * Those of switches without an up/down path follow extra turns; is_sound() checks them. */
 static void are_candidates(const struct routed *r, const struct ftr_tables *t)
 {
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
@@ -377,7 +378,8 @@ static void are_candidates(const struct routed *r, const struct ftr_tables *t)
 			bool found = false;
 			uint32_t n;
 
-			if (port == ftr_tables_get(r->off, s, d->lid))
+			if (port == ftr_tables_get(r->off, s, d->lid) ||
+			    ftr_shape_cost(r->sh, s)[d->col] == FTR_COST_INF)
 				continue;
 			n = ftr_shape_candidates(r->sh, s, d->col, cand);
 			for (uint32_t k = 0; k < n; k++)

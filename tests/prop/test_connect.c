@@ -346,6 +346,37 @@ START_TEST(a_row_of_racks_joins_chassis)
 }
 END_TEST
 
+/* A compute tree and a storage tree, joined by horizontal links: all of these links share
+ * the traffic between the trees. */
+START_TEST(links_between_trees_share)
+{
+	for (uint32_t i = 0; i < trees_runs(40); i++) {
+		struct both b = { .seed = trees_first_seed() + i };
+		struct ftr_route_stats stats = { 0 };
+		uint32_t joints, hosts, most;
+		struct ftr_rng r;
+
+		ftr_rng_seed(&r, b.seed);
+		joints = 2 + ftr_rng_below(&r, 7);
+		hosts = i % 2 ? 90 : 30;
+		b.f = irregular_two_trees(&r, joints, i % 2, i % 4 / 2 * 3);
+		route(&b, NULL);
+		all_arrive(&b);
+		no_credit_loop(&b);
+		claims_prove(&b);
+		ck_assert(!b.stats.reordered);
+		most = (uint32_t)searched(&b, "dmodc", FTR_PATHS_ALL, &stats);
+		ftr_shape_free(stats.routed);
+		/* every link has its share, and one destination's flows more */
+		ck_assert_msg(most <= hosts * 24 / joints + 24 ||
+			      most <= stats.balance.bound * 103 / 100 + 1,
+			      "seed %" PRIu64 ": %u flows on a link, %u joints, bound %u",
+			      b.seed, most, joints, stats.balance.bound);
+		unroute(&b);
+	}
+}
+END_TEST
+
 START_TEST(damaged_trees)
 {
 	for (uint32_t i = 0; i < trees_runs(1500); i++) {
@@ -549,6 +580,7 @@ int main(void)
 	tcase_add_test(t, irregular);
 	tcase_add_test(t, order_of_sftree_is_even);
 	tcase_add_test(t, a_row_of_racks_joins_chassis);
+	tcase_add_test(t, links_between_trees_share);
 	tcase_add_test(t, damaged_trees);
 	tcase_add_test(t, any_graph);
 	tcase_add_test(t, incremental);

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Turns over the horizontal links that join trees, for example a compute tree and a
+ * storage tree whose spines are linked.
+ *
+ * A tree is a part of the fabric that is connected by links between different ranks.  The
+ * tree with the most switches keeps its ranks.  All ranks of its neighbours count as lower
+ * than its own, those of their neighbours as lower still, and so on.  The horizontal links
+ * between two such trees then lead up from the lower one to the higher one, and up/down
+ * routing by these levels contains all turns of up/down routing by rank.
+ *
+ * Links between switches of equal level remain horizontal.  A path may cross one of them
+ * between its way up and its way down.  All turns by these rules together have no cycle:
+ * upward channels by rising level come first, then horizontal ones, then downward channels
+ * by falling level.
+ */
+#include <string.h>
+
+#include "engine/turns.h"
+
+struct trees {
+	const struct turns *tn;
+	uint32_t *tree;		/* [n_sw] representative */
+	uint32_t *size;		/* [n_sw] switches, by representative */
+	uint16_t *below;	/* [n_sw] by representative: UINT16_MAX unknown */
+};
+
+static void find_trees(struct trees *z)
+{
+	uint32_t n = z->tn->sh->f->n_sw;
+
+	ftr_uf_init(z->tree, n);
+	for (uint32_t c = 0; c < z->tn->n; c++)
+		if (z->tn->channel[c].kind == CHANNEL_UP)
+			ftr_uf_union(z->tree, z->tn->channel[c].from,
+				     z->tn->channel[c].to);
+	for (ftr_sw s = 0; s < n; s++)
+		z->size[ftr_uf_find(z->tree, s)]++;
+}
+
+/* The largest tree that has no level yet, UINT32_MAX if all have one. */
+static uint32_t largest(const struct trees *z)
+{
+	uint32_t best = UINT32_MAX;
+
+	for (uint32_t i = 0; i < z->tn->sh->f->n_sw; i++)
+		if (z->size[i] && z->below[i] == UINT16_MAX &&
+		    (best == UINT32_MAX || z->size[i] > z->size[best]))
+			best = i;
+	return best;
+}
+
+/* Give a level to the neighbours of all trees that are `depth` below the highest. */
+static bool lower_neighbours(struct trees *z, uint16_t depth)
+{
+	bool any = false;
+
+	for (uint32_t c = 0; c < z->tn->n; c++) {
+		const struct turns_channel *ch = &z->tn->channel[c];
+		uint32_t a, b;
+
+		if (ch->kind != CHANNEL_HORIZONTAL)
+			continue;
+		a = ftr_uf_find(z->tree, ch->from);
+		b = ftr_uf_find(z->tree, ch->to);
+		if (z->below[a] != depth || z->below[b] != UINT16_MAX)
+			continue;
+		z->below[b] = (uint16_t)(depth + 1);
+		any = true;
+	}
+	return any;
+}
+
+static enum turns_kind kind_of(const struct trees *z, uint32_t c)
+{
+	const struct turns_channel *ch = &z->tn->channel[c];
+	uint16_t from, to;
+
+	if (ch->kind != CHANNEL_HORIZONTAL)
+		return (enum turns_kind)ch->kind;
+	from = z->below[ftr_uf_find(z->tree, ch->from)];
+	to = z->below[ftr_uf_find(z->tree, ch->to)];
+	return from == to ? CHANNEL_HORIZONTAL :
+		from > to ? CHANNEL_UP : CHANNEL_DOWN;
+}
+
+static bool may_follow(const struct trees *z, uint32_t in, uint32_t out)
+{
+	enum turns_kind a = kind_of(z, in), b = kind_of(z, out);
+
+	return z->tn->channel[in].back != out &&
+		(a == CHANNEL_UP || b == CHANNEL_DOWN) &&
+		(a != CHANNEL_DOWN || b == CHANNEL_DOWN);
+}
+
+/* Add the turns from and to horizontal channel h. */
+static bool add_turns(struct turns *tn, const struct trees *z, uint32_t h)
+{
+	for_each_channel(tn, tn->channel[h].from, c)
+		if (may_follow(z, tn->channel[c].back, h) &&
+		    !turns_add(tn, tn->channel[c].back, h))
+			return false;
+	for_each_channel(tn, tn->channel[h].to, c)
+		if (tn->channel[c].kind != CHANNEL_HORIZONTAL &&
+		    may_follow(z, h, c) && !turns_add(tn, h, c))
+			return false;
+	return true;
+}
+
+bool turns_allow_across(struct turns *tn)
+{
+	uint32_t n = tn->sh->f->n_sw, first;
+	struct trees z = {
+		.tn = tn,
+		.tree = ftr_arena_alloc(tn->arena, n, sizeof(*z.tree)),
+		.size = ftr_arena_zalloc(tn->arena, n, sizeof(*z.size)),
+		.below = ftr_arena_alloc(tn->arena, n, sizeof(*z.below)),
+	};
+
+	if (!z.tree || !z.size || !z.below)
+		return false;
+	memset(z.below, 0xff, n * sizeof(*z.below));
+	find_trees(&z);
+	while ((first = largest(&z)) != UINT32_MAX) {
+		z.below[first] = 0;
+		for (uint16_t d = 0; lower_neighbours(&z, d); d++)
+			;
+	}
+	for (uint32_t h = 0; h < tn->n; h++)
+		if (tn->channel[h].kind == CHANNEL_HORIZONTAL &&
+		    !add_turns(tn, &z, h))
+			return false;
+	return true;
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The next hops of a switch towards the column that is being connected (connect.c): its
+ * candidates if it has a path by rank, else the hop of the path that was found.
+ */
+#include "engine/plan.h"
+
+bool plan_pool_add(struct plan *p, uint32_t c)
+{
+	if (!FTR_GROW(p->pool, p->n_pool, p->cap_pool)) {
+		p->nomem = true;
+		return false;
+	}
+	p->pool[p->n_pool++] = c;
+	return true;
+}
+
+/* May t use more next hops than those by rank? t has no switches below, so no switch
+ * above routes to another column downward through t, and there is no loop. */
+static bool goes_longer(const struct plan *p, ftr_sw t)
+{
+	return p->mode & LONGER && !p->sh->tree.n_down[t] && plan_by_rank(p, t);
+}
+
+/* Groups above t that have a path to the column by rank. */
+static uint32_t all_above(const struct plan *p, ftr_sw t,
+			  const struct ftr_group **cand)
+{
+	const struct ftr_group *g = &p->sh->tree.groups[p->sh->tree.group_first[t]];
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < p->sh->tree.n_up[t]; k++)
+		if (plan_by_rank(p, g[k].remote))
+			cand[n++] = &g[k];
+	return n;
+}
+
+const struct hop_list *plan_hops(struct plan *p, ftr_sw t)
+{
+	const struct ftr_shape *sh = p->sh;
+	const struct ftr_group *cand[FTR_PORT_MAX + 1];
+	struct hop_list *h = &p->hops[t];
+	uint32_t n;
+
+	if (h->known && (h->used || h->longer == goes_longer(p, t)))
+		return h;
+	plan_touch(p, t);
+	h->first = p->n_pool;
+	h->n = 0;
+	h->some = h->longer = goes_longer(p, t);
+	if (!plan_by_rank(p, t)) {	/* not kept: t may get another label */
+		h->n = plan_pool_add(p, p->label[t].channel);
+		return h;
+	}
+	n = h->longer ? all_above(p, t, cand) :
+		ftr_shape_candidates(sh, t, p->l, cand);
+	for (uint32_t i = 0; i < n; i++)
+		h->n += plan_pool_add(p, p->turns.of_group[cand[i] -
+							   sh->tree.groups]);
+	h->known = true;
+	return h;
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Several next hops for switches without an up/down path (connect.c), so that the flows
+ * can be divided among all links that join two parts of a fabric.
+ *
+ * For example, a tree of compute hosts and one of storage are joined by links between
+ * their spines.  With one next hop for each switch and column, all flows between the trees
+ * would cross one of these links, although the turns to all of them are allowed (across.c).
+ *
+ * When a column is connected, its switches are visited by the number of hops to it.  A
+ * switch s gets neighbour t as another next hop if
+ *
+ *	- the path over t has as many hops,
+ *	- a packet that comes from s may turn to every next hop of t, and
+ *	- the packets of all switches whose path leads over s may turn to t.
+ *
+ * Then every choice among the next hops of all switches uses allowed turns only.
+ */
+#include "engine/plan.h"
+
+/* Count the hops to the column along the labels. */
+static uint32_t count_hops(const struct plan *p, ftr_sw s)
+{
+	uint32_t n = 0;
+
+	for (; !plan_by_rank(p, s) && n < p->sh->f->n_sw; n++)
+		s = p->turns.channel[p->label[s].channel].to;
+	return n + plan_cost(p, s);
+}
+
+/* Is t one hop nearer than s? */
+static bool is_nearer(const struct plan *p, ftr_sw s, ftr_sw t)
+{
+	uint32_t hops = p->hops[s].total - 1;
+
+	if (plan_by_rank(p, t))
+		return plan_cost(p, t) == hops;
+	return p->state[t] == CONNECTED && p->hops[t].total == hops;
+}
+
+/* May a packet from channel c turn to every next hop? */
+static bool may_pass(struct plan *p, uint32_t c)
+{
+	ftr_sw t = p->turns.channel[c].to;
+	const struct hop_list *h;
+
+	if (p->sh->numbering.col[t] == p->l)
+		return true;
+	h = plan_hops(p, t);
+	for (uint32_t i = 0; i < h->n; i++)
+		if (!turns_allowed(&p->turns, c, p->pool[h->first + i]))
+			return false;
+	return true;
+}
+
+/* May the packets of all switches whose label leads to s leave on channel c? */
+static bool all_may_leave(const struct plan *p, ftr_sw s, uint32_t c)
+{
+	for_each_channel(&p->turns, s, b) {
+		ftr_sw x = p->turns.channel[b].to;
+		uint32_t in = p->turns.channel[b].back;
+
+		if (p->state[x] == CONNECTED && p->label[x].channel == in &&
+		    !turns_allowed(&p->turns, in, c))
+			return false;
+	}
+	return true;
+}
+
+static void spread_switch(struct plan *p, ftr_sw s)
+{
+	uint32_t hop[FTR_PORT_MAX + 1], n = 0, label = p->label[s].channel;
+	struct hop_list *h = &p->hops[s];
+
+	for_each_channel(&p->turns, s, c)
+		if (c == label ||
+		    (is_nearer(p, s, p->turns.channel[c].to) &&
+		     may_pass(p, c) && all_may_leave(p, s, c)))
+			hop[n++] = c;
+	h->first = p->n_pool;
+	h->n = 0;
+	for (uint32_t i = 0; i < n; i++)
+		h->n += plan_pool_add(p, hop[i]);
+	h->longer = false;
+	h->known = true;
+}
+
+void plan_spread(struct plan *p)
+{
+	uint32_t farthest = 0;
+
+	for (uint32_t i = 0; i < p->n_connected; i++) {
+		ftr_sw s = p->connected[i];
+
+		p->hops[s].total = count_hops(p, s);
+		farthest = FTR_MAX(farthest, p->hops[s].total);
+	}
+	for (uint32_t hops = 1; hops <= farthest; hops++)
+		for (uint32_t i = 0; i < p->n_connected; i++)
+			if (p->hops[p->connected[i]].total == hops)
+				spread_switch(p, p->connected[i]);
+}
