@@ -382,9 +382,10 @@ static enum ftr_status try_kept(struct search *z, bool *made,
 	return st;
 }
 
-/* Try all detours of one form, best first. Planes are examined only for detours
- * that are tried, because the first one is nearly always made. If none is, the
- * best are searched again among those that the planes permit. */
+/* Try all detours of one form, best first. For packets from hosts to hosts, planes
+ * are examined only for detours that are tried, because the first one is nearly
+ * always made. If none is, the best are searched again among those that the planes
+ * permit. */
 static enum ftr_status try_form(struct search *z, ftr_sw s,
 				const struct form *form, bool clean_only,
 				bool *made, struct ftr_err *err)
@@ -392,9 +393,9 @@ static enum ftr_status try_form(struct search *z, ftr_sw s,
 	enum ftr_status st;
 
 	*made = false;
-	find_all(z, s, form, clean_only, false);
+	find_all(z, s, form, clean_only, !z->heavy);
 	st = try_kept(z, made, err);
-	if (!st && !*made && z->dropped) {
+	if (!st && !*made && !z->eager && z->dropped) {
 		find_all(z, s, form, clean_only, true);
 		st = try_kept(z, made, err);
 	}
