@@ -202,6 +202,9 @@ static void settle_transition(struct fake *h)
 	fake_settle(h);
 	fake_until(!handover_pends(h));
 	fake_settle(h);
+	/* 4 us: each reading of the clock takes a nanosecond */
+	while (rr_now(&h->fast->rr) < h->fast->rr.view->drained_at)
+		;
 }
 
 /* A routing that confirms the tables of ddlr's planner keeps it, so that the next
