@@ -2,8 +2,7 @@
 /*
  * Processor time, in milliseconds, of local repairs: time_repair [SHAPE [LANES [TIMES]]].
  * Only prints times; no time is a failure.  A planner is made, then single links and
- * switches die and return.  With TIMES, planners are made so many times, and nothing
- * dies.
+ * switches die and return.  With TIMES, only planners are made, so many times.
  */
 #include <stdio.h>
 #include <stdlib.h>
