@@ -159,6 +159,16 @@ enum ftr_status ftr_ddlr_new(const struct ftr_shape *sh,
 			     struct ftr_err *err) FTR_MUST_USE;
 void ftr_ddlr_free(struct ftr_ddlr *r);	/* NULL is accepted */
 
+/*
+ * True if the planner can be kept after a routing and is as good as a new one: t
+ * are its current entries and those that repairs restore, sh is of its fabric
+ * without the links that are down, with the same numbers of switches and the same
+ * LIDs, all planes are clean, and no packets are ignored (hosts_only).  The SL2VL
+ * tables are not compared.  O(n_sw * LIDs).
+ */
+bool ftr_ddlr_matches(const struct ftr_ddlr *r, const struct ftr_shape *sh,
+		      const struct ftr_tables *t);
+
 /* The current entries, assuming that all plans so far were written. */
 const struct ftr_tables *ftr_ddlr_tables(const struct ftr_ddlr *r);
 

@@ -68,7 +68,8 @@ static enum ftr_status list_broken(struct ftr_ddlr *r,
 				   struct broken_list *l, struct ftr_err *err)
 {
 	for (ftr_sw s = 0; s < r->f->n_sw; s++)
-		for (unsigned int p = 1; p <= r->f->sw[s].n_ports; p++)
+		for (unsigned int p = 1; r->n_down[s] &&
+		     p <= r->f->sw[s].n_ports; p++)
 			if (ftr_cdg_link_is_down(r->g, s, (ftr_port)p) &&
 			    !list_port(r, s, (ftr_port)p, l))
 				return ftr_fail(err, FTR_NOMEM, "out of memory for broken entries");
@@ -97,6 +98,7 @@ static void forget_switches(struct ftr_ddlr *r)
 	ftr_cdg_free(r->g);
 	r->g = r->hosts;
 	r->hosts = NULL;
+	r->ignored_switches = true;
 	r->now = ftr_cdg_tables(r->g);
 	r->entry = ftr_cdg_column(r->g, r->lid);
 }

@@ -75,6 +75,8 @@ struct search {
 	struct detour kept[KEPT];
 	uint32_t n_kept;
 	uint32_t looks;
+	bool eager;		/* keep only detours that may be made */
+	bool dropped;		/* there were more than KEPT */
 };
 
 static int detour_cmp(const struct detour *a, const struct detour *b)
@@ -93,6 +95,7 @@ static void keep(struct search *z)
 	uint32_t i;
 
 	if (z->n_kept == KEPT) {
+		z->dropped = true;
 		if (detour_cmp(&z->kept[KEPT - 1], &z->way) <= 0)
 			return;
 		z->n_kept--;
@@ -164,25 +167,32 @@ static void rate(const struct search *z, struct detour *d, uint32_t hops)
 	d->key[z->heavy ? 2 : 0] = new_switches;
 }
 
-/* way.sw[n] is reached: keep the detour if it leads to the LID and is good
- * enough. */
-static void judge(struct search *z)
+/* True if the rule of clean planes permits the detour. Sets counts and clean. */
+static bool is_allowed(const struct search *z, struct detour *d)
 {
 	struct ftr_ddlr *r = z->r;
-	struct detour *d = &z->way;
-	uint32_t hops;
 	bool must;
 
-	if (!ddlr_arrives(r, d->sw[d->n], &hops, &d->end_step))
-		return;
-	rate(z, d, hops);
-	if (z->n_kept == KEPT && detour_cmp(&z->kept[KEPT - 1], d) <= 0)
-		return;
 	d->counts = z->host || carries(r, d);
 	must = z->clean_only || (!z->heavy && d->counts);
 	if (must || d->counts)
 		d->clean = planes_clean(r, d, !z->heavy && d->counts);
-	if (!must || d->clean)
+	return !must || d->clean;
+}
+
+/* way.sw[n] is reached: keep the detour if it leads to the LID and is good
+ * enough. */
+static void judge(struct search *z)
+{
+	struct detour *d = &z->way;
+	uint32_t hops;
+
+	if (!ddlr_arrives(z->r, d->sw[d->n], &hops, &d->end_step))
+		return;
+	rate(z, d, hops);
+	if (z->n_kept == KEPT && detour_cmp(&z->kept[KEPT - 1], d) <= 0)
+		z->dropped = true;
+	else if (!z->eager || is_allowed(z, d))
 		keep(z);
 }
 
@@ -339,15 +349,13 @@ static enum ftr_status try_one(struct search *z, const struct detour *d,
 	return FTR_OK;
 }
 
-/* Try all detours of one form, best first. */
-static enum ftr_status try_form(struct search *z, ftr_sw s,
-				const struct form *form, bool clean_only,
-				bool *made, struct ftr_err *err)
+static void find_all(struct search *z, ftr_sw s, const struct form *form,
+		     bool clean_only, bool eager)
 {
-	enum ftr_status st = FTR_OK;
-
 	z->form = form;
 	z->clean_only = clean_only;
+	z->eager = eager;
+	z->dropped = false;
 	z->n_kept = 0;
 	z->looks = LOOKS;
 	z->way.sw[0] = s;
@@ -355,13 +363,42 @@ static enum ftr_status try_form(struct search *z, ftr_sw s,
 		extend(z, 0);
 	else
 		all_paths(z, s);
+}
+
+static enum ftr_status try_kept(struct search *z, bool *made,
+				struct ftr_err *err)
+{
+	enum ftr_status st = FTR_OK;
+
+	for (uint32_t i = 0; !st && !*made && i < z->n_kept; i++) {
+		if (!z->eager && !is_allowed(z, &z->kept[i]))
+			continue;
+		if (!z->heavy && z->r->late_refused >= LATE_REFUSALS)
+			break;
+		st = try_one(z, &z->kept[i], made, err);
+		z->r->late_refused += !z->heavy && !*made;
+		z->r->clean_refused |= z->heavy && z->clean_only && !*made;
+	}
+	return st;
+}
+
+/* Try all detours of one form, best first. For packets from hosts to hosts, planes
+ * are examined only for detours that are tried, because the first one is nearly
+ * always made. If none is, the best are searched again among those that the planes
+ * permit. */
+static enum ftr_status try_form(struct search *z, ftr_sw s,
+				const struct form *form, bool clean_only,
+				bool *made, struct ftr_err *err)
+{
+	enum ftr_status st;
+
 	*made = false;
-	for (uint32_t i = 0; !st && !*made && i < z->n_kept; i++)
-		if (z->heavy || z->r->late_refused < LATE_REFUSALS) {
-			st = try_one(z, &z->kept[i], made, err);
-			z->r->late_refused += !z->heavy && !*made;
-			z->r->clean_refused |= z->heavy && clean_only && !*made;
-		}
+	find_all(z, s, form, clean_only, !z->heavy);
+	st = try_kept(z, made, err);
+	if (!st && !*made && !z->eager && z->dropped) {
+		find_all(z, s, form, clean_only, true);
+		st = try_kept(z, made, err);
+	}
 	return st;
 }
 
@@ -375,6 +412,7 @@ static enum ftr_status try_parallel(struct search *z, ftr_sw s, bool *made,
 
 	z->form = &next_door;
 	z->clean_only = false;
+	z->eager = true;
 	z->n_kept = 0;
 	z->looks = LOOKS;
 	z->way.sw[0] = s;

@@ -42,7 +42,12 @@ static void set_live(struct ftr_ddlr *r, ftr_sw s, ftr_port p)
 {
 	const struct ftr_swport *x = ftr_fabric_port(r->f, s, p);
 	bool down = ftr_cdg_link_is_down(r->g, s, p);
+	bool was = !ddlr_live(r, s, p);
 
+	if (down != was) {
+		r->n_down[s] = (uint16_t)(r->n_down[s] + down - was);
+		r->n_down[x->peer] = (uint16_t)(r->n_down[x->peer] + down - was);
+	}
 	r->live_to[(size_t)s << 8 | p] = down ? FTR_SW_NONE : x->peer;
 	r->live_to[(size_t)x->peer << 8 | x->peer_port] = down ? FTR_SW_NONE : s;
 }
@@ -267,6 +272,7 @@ static bool allocate(struct ftr_ddlr *r)
 
 	r->live_to = ftr_arena_alloc(a, (size_t)f->n_sw << 8,
 				     sizeof(*r->live_to));
+	r->n_down = ftr_arena_zalloc(a, f->n_sw, sizeof(*r->n_down));
 	r->dead_sw = ftr_arena_zalloc(a, f->n_sw, 1);
 	r->dead_link = ftr_arena_zalloc(a, f->n_ports, 1);
 	r->has_hosts = ftr_arena_zalloc(a, f->n_sw, 1);
@@ -286,7 +292,7 @@ static bool allocate(struct ftr_ddlr *r)
 	r->seen = ftr_arena_zalloc(a, f->n_sw, 1);
 	r->col = ftr_arena_alloc(a, f->n_sw, sizeof(*r->col));
 	r->col_of = ftr_arena_zalloc(a, f->n_sw, sizeof(*r->col_of));
-	return r->live_to && r->dead_sw && r->dead_link && r->has_hosts &&
+	return r->live_to && r->n_down && r->dead_sw && r->dead_link && r->has_hosts &&
 	       r->cls && r->load && r->in_plan && r->touched &&
 	       r->switches && r->step_of && r->stepped && r->avoid &&
 	       r->carried && r->queue && r->from && r->by && r->seen &&

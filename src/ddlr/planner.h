@@ -9,6 +9,7 @@
  *	planes.c		planes, arcs between them, the guarantee
  *	lid_transition.c	steps from one column of entries to another
  *	table_transition.c	new tables; restoring; the inverted order
+ *	match.c			whether a planner can be kept after a routing
  */
 #ifndef FTR_DDLR_PLANNER_H
 #define FTR_DDLR_PLANNER_H
@@ -51,11 +52,13 @@ struct ftr_ddlr {
 	struct ftr_arena *arena;
 	struct ftr_cdg *g;	/* decides whether a write is allowed */
 	struct ftr_cdg *hosts;	/* graph of host packets only, or NULL */
+	bool ignored_switches;	/* packets of switches counted at first */
 	const struct ftr_tables *now;	/* the tables of g */
 	struct ftr_tables *orig;	/* tables that repairs restore: last
 					 * pushed or transitioned to */
 	ftr_sw *live_to;	/* [n_sw * 256] by port: switch behind a live
 				 * link */
+	uint16_t *n_down;	/* [n_sw] ports with a dead link */
 	uint8_t *dead_sw;	/* [n_sw] */
 	uint8_t *dead_link;	/* [n_ports] the link itself was reported down */
 	uint8_t *has_hosts;	/* [n_sw] */

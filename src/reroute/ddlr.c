@@ -14,8 +14,9 @@
  *	              -> one lifetime later: the held entries, until none is left
  *
  * The planner assumes that everything it planned was written.  If a write is
- * lost, or a routing comes in between, the planner is dropped and the next
- * routing provides a new one.  Until then, and for links that return, the
+ * lost, the planner is dropped and the next routing provides a new one.  A
+ * routing that confirms the planner's tables keeps it; after any other routing,
+ * a new one is made.  Until then, and for links that return, the
  * worker writes as it does for the other engines.  A link that returned is not
  * in the planner's fabric; so a sweep is requested, whose routing provides a
  * planner that knows the link.
@@ -92,14 +93,15 @@ bool rr_ddlr_making(struct rr_view *v)
 	return v->maker && !is_done(v->maker);
 }
 
-/* Wait for the thread; returns the planner, NULL if it has none. */
-static struct ftr_ddlr *end_maker(struct rr_maker *m)
+/* Wait for the thread; returns the planner, NULL if it has none, and the routing
+ * that it refers to. */
+static struct ftr_ddlr *end_maker(struct rr_maker *m, struct rr_routing *gen)
 {
 	struct ftr_ddlr *made;
 
 	pthread_join(m->thread, NULL);
 	made = m->made;
-	rr_routing_put(&m->gen);
+	*gen = m->gen;
 	free(m);
 	return made;
 }
@@ -116,8 +118,7 @@ void rr_ddlr_reap(struct rr *f, bool all)
 			continue;
 		}
 		*at = m->next;
-		gen = rr_routing_get(&m->gen);	/* the planner's */
-		ftr_ddlr_free(end_maker(m));
+		ftr_ddlr_free(end_maker(m, &gen));
 		rr_routing_put(&gen);
 	}
 }
@@ -135,12 +136,77 @@ static void abandon(struct rr_view *v)
 	v->maker = NULL;
 }
 
+/* True if packets take the same VLs by both maps, between ports of f that are
+ * connected. */
+static bool same_vls(const struct ftr_fabric *f, const struct ftr_sl2vl *a,
+		     const struct ftr_sl2vl *b)
+{
+	if (!a || !b)
+		return a == b;
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (unsigned int in = 0; in <= f->sw[s].n_ports; in++)
+			for (unsigned int out = 1; out <= f->sw[s].n_ports;
+			     out++)
+				if (ftr_fabric_port(f, s, (ftr_port)out)->peer_kind &&
+				    (!in || ftr_fabric_port(f, s, (ftr_port)in)->peer_kind) &&
+				    *ftr_sl2vl_word(a, s, (ftr_port)in, (ftr_port)out) !=
+				    *ftr_sl2vl_word(b, s, (ftr_port)in, (ftr_port)out))
+					return false;
+	return true;
+}
+
+/* With more LIDs to drain than this, a new planner takes less time (the drain of
+ * one LID takes about 50 us with 1,620 switches). */
+#define DRAINS_MAX 1000
+
+/* Take over the planner of the previous view if the routing of v confirms what
+ * it has written, and no packet follows older entries. */
+static bool keep_planner(const struct rr *f, struct rr_view *old,
+			 struct rr_view *v)
+{
+	if (!old || !old->planner || !repairs_locally(&v->gen) ||
+	    !same_vls(v->gen.fabric, old->planner_gen.sl2vl, v->gen.sl2vl) ||
+	    ftr_ddlr_undrained(old->planner) > DRAINS_MAX ||
+	    (ftr_ddlr_undrained(old->planner) && rr_now(f) < old->drained_at) ||
+	    !ftr_ddlr_matches(old->planner, v->gen.shape, v->gen.tables))
+		return false;
+	ftr_ddlr_drained(old->planner);
+	v->planner = old->planner;
+	v->planner_gen = old->planner_gen;
+	v->drained_at = old->drained_at;
+	old->planner = NULL;
+	old->planner_gen.owner = NULL;
+	return true;
+}
+
+/* The planner of the view, if its thread has ended. */
+static void take_planner(struct rr *f, struct rr_view *v)
+{
+	struct rr_maker *m = v->maker;
+	struct ftr_err err;
+
+	if (!m || !is_done(m))
+		return;
+	err = m->err;
+	v->maker = NULL;
+	v->planner = end_maker(m, &v->planner_gen);
+	if (v->planner)
+		return;
+	rr_routing_put(&v->planner_gen);
+	rr_warn(f, RR_WARN_FAILED, "no local repairs before the next routing: %s",
+		err.msg);
+}
+
 void rr_ddlr_start(struct rr *f, struct rr_view *v)
 {
 	struct rr_maker *m;
 
-	if (f->view)	/* v replaces it */
+	if (f->view) {	/* v replaces it */
+		take_planner(f, f->view);
+		if (keep_planner(f, f->view, v))
+			return;
 		abandon(f->view);
+	}
 	/* one thread at a time: earlier ones have been asked to stop */
 	rr_ddlr_reap(f, true);
 	if (!repairs_locally(&v->gen))
@@ -163,19 +229,9 @@ void rr_ddlr_start(struct rr *f, struct rr_view *v)
 bool rr_ddlr_ready(struct rr *f)
 {
 	struct rr_view *v = f->view;
-	struct rr_maker *m = v->maker;
-	struct ftr_err err;
 
-	if (rr_ddlr_making(v)) {
-		abandon(v);	/* its fabric lacks the change that comes now */
-	} else if (m) {
-		err = m->err;
-		v->maker = NULL;
-		v->planner = end_maker(m);
-		if (!v->planner)
-			rr_warn(f, RR_WARN_FAILED, "no local repairs before the next routing: %s",
-				err.msg);
-	}
+	take_planner(f, v);
+	abandon(v);	/* its fabric lacks the change that comes now */
 	return v->planner != NULL;
 }
 
@@ -184,6 +240,7 @@ void rr_ddlr_drop(struct rr_view *v)
 	abandon(v);
 	ftr_ddlr_free(v->planner);
 	v->planner = NULL;
+	rr_routing_put(&v->planner_gen);
 	v->transition_due = -1;
 }
 
@@ -256,16 +313,14 @@ static enum ftr_status plan_detours(struct rr *f,
 
 /* Input of the checker for one plan. */
 struct trial {
-	struct ftr_tables *t;	/* the tables after the plan */
-	struct ftr_change *change;
+	struct ftr_change *change;	/* distinct entries */
+	uint32_t n;
 	struct ftr_link *gone;
 	uint64_t *dead;		/* bits by port */
-	uint32_t n;
 };
 
 static void trial_fini(struct trial *c)
 {
-	ftr_tables_free(c->t);
 	free(c->change);
 	free(c->gone);
 	free(c->dead);
@@ -280,30 +335,41 @@ static int by_switch_and_lid(const void *x, const void *y)
 	return (a->lid > b->lid) - (a->lid < b->lid);
 }
 
-/* Collect the changed entries; of several writes to one entry the last counts. */
-static void list_changes(struct trial *c, const struct ftr_tables *before,
-			 const struct ftr_ddlr_plan *plan)
+/* Enter the plan into the tables t and collect the changed entries; of several
+ * writes to one entry the last counts. */
+static void enter_plan(struct trial *c, struct ftr_tables *t,
+		       const struct ftr_ddlr_plan *plan)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < plan->n; i++) {
 		const struct ftr_ddlr_write *w = &plan->write[i];
 
-		ftr_tables_row(c->t, w->sw)[w->lid] = w->to;
-		c->change[i] = (struct ftr_change){ w->sw, w->lid, 0, 0 };
+		c->change[i] = (struct ftr_change){
+			w->sw, w->lid, ftr_tables_row(t, w->sw)[w->lid], 0,
+		};
 	}
+	for (uint32_t i = 0; i < plan->n; i++)
+		ftr_tables_row(t, plan->write[i].sw)[plan->write[i].lid] =
+			plan->write[i].to;
 	qsort(c->change, plan->n, sizeof(*c->change), by_switch_and_lid);
 	for (uint32_t i = 0; i < plan->n; i++) {
 		struct ftr_change *x = &c->change[i];
 
 		if (n && !by_switch_and_lid(x, &c->change[n - 1]))
 			continue;
-		x->before = ftr_tables_row(before, x->sw)[x->lid];
-		x->after = ftr_tables_row(c->t, x->sw)[x->lid];
+		x->after = ftr_tables_row(t, x->sw)[x->lid];
 		if (x->before != x->after)
 			c->change[n++] = *x;
 	}
 	c->n = n;
+}
+
+static void undo_plan(const struct trial *c, struct ftr_tables *t)
+{
+	for (uint32_t i = 0; i < c->n; i++)
+		ftr_tables_row(t, c->change[i].sw)[c->change[i].lid] =
+			c->change[i].before;
 }
 
 static void list_gone(struct trial *c, const struct rr_view *v,
@@ -328,8 +394,9 @@ static void list_gone(struct trial *c, const struct rr_view *v,
 
 /*
  * Check the planned local repair by walking the tables that the switches hold,
- * as for every other repair.  Credit loops were excluded while the repair was
- * planned, with the checker's dependency graph (<ftr/cdg.h>) and all
+ * as for every other repair.  view->sent has the plan meanwhile, because copying
+ * all tables takes longer than the check.  Credit loops were excluded while the
+ * repair was planned, with the checker's dependency graph (<ftr/cdg.h>) and all
  * dependencies of packets that are still in flight; so turns are no finding
  * here.  A walk may end at a dead port only if the plan declares entries that
  * it could not repair.
@@ -347,16 +414,13 @@ static enum ftr_status check_plan(const struct rr_view *v,
 	};
 	struct ftr_check_delta delta;
 	struct ftr_delta_report rep;
-	enum ftr_status st = ftr_tables_new(f, false, &c.t, err);
+	enum ftr_status st;
 
-	if (!st && (!c.change || !c.gone || !c.dead))
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for changed entries");
-	if (st) {
+	if (!c.change || !c.gone || !c.dead) {
 		trial_fini(&c);
-		return st;
+		return ftr_fail(err, FTR_NOMEM, "out of memory for changed entries");
 	}
-	memcpy(c.t->lft, v->sent->lft, (size_t)c.t->n_sw * c.t->stride);
-	list_changes(&c, v->sent, plan);
+	enter_plan(&c, v->sent, plan);
 	list_gone(&c, v, r);
 	ftr_incr_delta(v->live, &delta);
 	delta = (struct ftr_check_delta){
@@ -364,7 +428,8 @@ static enum ftr_status check_plan(const struct rr_view *v,
 		.gone = c.gone, .n_gone = r->n_links,
 		.change = c.change, .n_changes = c.n, .rank = v->gen.order,
 	};
-	st = ftr_check_changes(f, c.t, &delta, NULL, &rep, err);
+	st = ftr_check_changes(f, v->sent, &delta, NULL, &rep, err);
+	undo_plan(&c, v->sent);
 	for (int i = 0; !st && i < FTR_N_FINDINGS; i++)
 		if (rep.found[i] && (i == FTR_FIND_LOOP ||
 				     i == FTR_FIND_WRONG_END ||

@@ -108,6 +108,7 @@ struct rr_view {
 	/* ddlr.c, engine ddlr; NULL: another engine, or no planner before the
 	 * next routing */
 	struct ftr_ddlr *planner;
+	struct rr_routing planner_gen;	/* the routing that it was made from */
 	struct rr_maker *maker;		/* builds the planner; NULL: none */
 	struct rr_repair *pending;	/* its transition is unfinished; NULL:
 					 * none */

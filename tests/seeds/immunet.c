@@ -53,6 +53,8 @@ struct key {
 	{ "adaptive_start", "1: hosts' packets start by adaptive exits if they have any", 0 },
 	{ "transit_first", "1: outputs serve hosts' packets last", 0 },
 	{ "window", "most packets of a host under way; 0: no limit", 0 },
+	{ "pattern", "0: uniform; 1: to all others in turn; 2: to its row and column of a square", 0 },
+	{ "volume", "packets of each host; print the cycle when so many have arrived", 0 },
 };
 static const char *shape = "torus:8,8";
 
@@ -223,6 +225,19 @@ static void print_state(void *state)
 	ftr_sim_function_find("immunet")->finish(state);
 }
 
+/* The cycle by which the hosts have received `volume` packets each; the end of the
+ * part in which they did.  Nothing if that was not within the run. */
+static void print_done(const struct ftr_sim_result *r, double part)
+{
+	double left = *key("volume") * whole->n_ep * *key("packet") * PHIT;
+
+	for (uint32_t i = 0; left > 0 && i < r->n_series; i++) {
+		left -= (double)r->series[i].bytes;
+		if (left <= 0)
+			printf("# done %.0f\n", (i + 1) * part);
+	}
+}
+
 static void print_result(const struct ftr_sim_result *r)
 {
 	static const char *const why[FTR_SIM_N_LOSSES] = {
@@ -243,6 +258,30 @@ static void print_result(const struct ftr_sim_result *r)
 					       r->in_flight - lost));
 	printf("# deadlock %d\n", r->deadlock);
 	printf("# events %llu\n", (unsigned long long)r->events);
+}
+
+/* Each host, in a square of hosts, to the others of its row and of its column. */
+static struct ftr_load_pair *row_and_column(const struct ftr_fabric *f,
+					    uint32_t *n)
+{
+	uint32_t side = 1;
+	struct ftr_load_pair *pair;
+
+	while (side * side < f->n_ep)
+		side++;
+	pair = calloc((size_t)f->n_ep * 2 * side, sizeof(*pair));
+	*n = 0;
+	for (ftr_ep e = 0; pair && e < f->n_ep; e++)
+		for (uint32_t i = 1; i < side; i++) {
+			ftr_ep row = e / side * side + (e + i) % side;
+			ftr_ep col = (e + i * side) % (side * side);
+
+			if (row < f->n_ep)
+				pair[(*n)++] = (struct ftr_load_pair){ e, row };
+			if (col < f->n_ep)
+				pair[(*n)++] = (struct ftr_load_pair){ e, col };
+		}
+	return pair;
 }
 
 static void take_words(int argc, char **argv)
@@ -280,6 +319,7 @@ int main(int argc, char **argv)
 	struct ftr_sim_result r;
 	struct ftr_fabric *f = NULL;
 	struct ftr_tables *t = NULL;
+	struct ftr_load_pair *pair = NULL;
 	struct ftr_err err = { 0 };
 	uint64_t cycles;
 
@@ -318,11 +358,20 @@ int main(int argc, char **argv)
 		.n_series = (uint32_t)(cycles / value("part")),
 		.seed = value("seed"),
 	};
+	if (value("pattern") == 1)
+		c.pattern = FTR_SIM_ALL_TO_ALL;
+	if (value("pattern") == 2) {
+		pair = row_and_column(f, &c.n_pairs);
+		c.pattern = FTR_SIM_PAIRS;
+		c.pair = pair;
+	}
 	fn.finish = print_state;
 	must(ftr_sim_run(&c, NULL, &r, &err), &err);
 	print_result(&r);
+	print_done(&r, (double)cycles / FTR_MAX(r.n_series, 1));
 	print_series(&r, (double)cycles / FTR_MAX(r.n_series, 1));
 	ftr_sim_result_fini(&r, 1);
+	free(pair);
 	ftr_tables_free(t);
 	ftr_fabric_free(f);
 	free(faults.dead_sw);

@@ -185,6 +185,66 @@ START_TEST(test_sweep_in_handover)
 }
 END_TEST
 
+static const struct ftr_ddlr *planner_of(struct fake *h)
+{
+	const struct ftr_ddlr *planner;
+
+	wait_for_planner(h);
+	pthread_mutex_lock(&h->fast->rr.view_lock);
+	ck_assert_ptr_nonnull(h->fast->rr.view);
+	planner = h->fast->rr.view->maker ? NULL : h->fast->rr.view->planner;
+	pthread_mutex_unlock(&h->fast->rr.view_lock);
+	return planner;
+}
+
+static void settle_transition(struct fake *h)
+{
+	fake_settle(h);
+	fake_until(!handover_pends(h));
+	fake_settle(h);
+	/* 4 us: each reading of the clock takes a nanosecond */
+	while (rr_now(&h->fast->rr) < h->fast->rr.view->drained_at)
+		;
+}
+
+/* A routing that confirms the tables of ddlr's planner keeps it, so that the next
+ * fault need not wait for a new one: before any fault, and after a repair whose
+ * transition is done. */
+START_TEST(test_planner_is_kept)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.engine = "ddlr", .options = NO_SWEEPS
+	});
+	const struct ftr_ddlr *first;
+	ftr_sw s = fake_leaf(h, 6);
+
+	h->osm->subn.opt.packet_life_time = 0;
+	wait_for_planner(h);
+	/* a fault makes the view take the planner from its thread */
+	fake_link(h, s, fake_uplink(h, s, 1), false);
+	settle_transition(h);
+	ck_assert_uint_eq(fake_logged(h, "local repair 1: "), 1);
+	first = planner_of(h);
+	ck_assert_ptr_nonnull(first);
+	for (int i = 0; i < 2; i++) {
+		ck_assert(fake_sweep(h));
+		fake_settle(h);
+		ck_assert_ptr_eq(planner_of(h), first);
+	}
+	fake_link(h, s, fake_uplink(h, s, 0), false);
+	settle_transition(h);
+	ck_assert_uint_eq(fake_logged(h, "local repair 2: "), 1);
+	/* a link that is not in its fabric */
+	fake_link(h, s, fake_uplink(h, s, 0), true);
+	fake_settle(h);
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	ck_assert_ptr_ne(planner_of(h), first);
+	fake_unload(h);
+	fake_free(h);
+}
+END_TEST
+
 /* Detours are checked before they are written.  _i 1: the tables have loops that
  * the planner does not know, and the detours are refused; 0: the same without
  * loops. */
@@ -298,6 +358,7 @@ int main(void)
 	tcase_add_loop_test(t, test_long_discovery, 0, 2);
 	tcase_add_loop_test(t, test_detours_are_checked, 0, 2);
 	tcase_add_test(t, test_sweep_in_handover);
+	tcase_add_test(t, test_planner_is_kept);
 	tcase_add_test(t, test_left_out);
 	tcase_add_test(t, test_traps_of_failed_routing);
 	suite_add_tcase(s, t);

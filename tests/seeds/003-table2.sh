@@ -1,0 +1,86 @@
+# shellcheck shell=bash disable=SC2154
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# Puente et al. 2004, table 2 and figures 14 and 15.  The paper runs FFT, Radix and LU of
+# SPLASH-2 on 64 simulated processors.  Here their communication is replayed without
+# computation: data packets (76 bytes, 19 phits) between all hosts of the 8x8 torus, by the
+# published structure of the programs (Woo et al. 1995) and the sizes of the paper:
+#
+#	FFT	64K points of 16 bytes, three transpositions: each host sends 252 lines of
+#		64 bytes in each, to all others in turn; 756 packets
+#	Radix	half a million keys of 4 bytes, two passes: each host sends 504 lines in
+#		each, to hosts drawn at random, as keys are; 1008 packets
+#	LU	256x256 doubles in blocks of 16x16 on a grid of 8x8 processors: blocks go
+#		to the owners of the same row and of the same column; 952 packets
+#
+# The time until all have arrived is compared with 0, 3, 9 and 17 failed links, which fail
+# one after the other in that time.  A processor cycle is 2/3 of a cycle of the network.
+# shellcheck source=tests/seeds/immunet.sh
+. "$here/immunet.sh"
+
+seeds=(1) counts=(0 17) kernels=("FFT 1 756")
+run=60000
+windows=(0)
+if [[ $long ]]; then
+	seeds=(1 2 3) counts=(0 3 9 17) windows=(0 8)
+	kernels=("FFT 1 756" "Radix 0 1008" "LU 2 952")
+	run=140000
+fi
+for k in "${kernels[@]}"; do
+	read -r name pattern volume <<<"$k"
+	for n in "${counts[@]}"; do
+		for w in "${windows[@]}"; do
+			for s in "${seeds[@]}"; do
+				# no fault, no reconfiguration: a short run is enough
+				((n)) && r=$run || r=40000
+				echo "$name-$n-$w-$s shape=torus:8,8 inject=3 packet=19 pattern=$pattern volume=$volume window=$w links=$n warm=2000 gap=1000 run=$r part=100 seed=$s"
+			done
+		done
+	done
+done | runs
+# cycles GLOB: processor cycles until all packets have arrived; fails if they have not.
+cycles() {
+	local f
+	for f; do
+		grep -q '^# done' "$f" || { echo "$f: not all packets arrived" >&2; return 1; }
+	done
+	told 'done' "$@" | awk '{ printf "%.0f\n", 1.5 * $1 }'
+}
+# By the paper, processor cycles more than without a fault.
+paper() {
+	case $1 in
+	FFT-3) echo 20000 ;; FFT-9) echo 62000 ;; FFT-17) echo 108000 ;;
+	Radix-3) echo 30000 ;; Radix-9) echo 100000 ;; Radix-17) echo 170000 ;;
+	LU-3) echo 30000 ;; LU-9) echo 50000 ;; LU-17) echo 90000 ;;
+	*) echo 0 ;;
+	esac
+}
+{
+	echo "program,packets of a host under way,failed links,processor cycles,more than without,paper: more"
+	for k in "${kernels[@]}"; do
+		name=${k%% *}
+		for w in "${windows[@]}"; do
+			whole=$(cycles "$name-0-$w"-*)
+			for n in "${counts[@]}"; do
+				t=$(cycles "$name-$n-$w"-*)
+				((w)) && limit=$w || limit='any'
+				echo "$name,$limit,$n,$t,$((t - whole)),$(paper "$name-$n")"
+			done
+		done
+	done
+} >"$out/003-table2.csv"
+# more PROGRAM LINKS: the column of that name, without a limit.
+more() {
+	awk -F, -v p="$1" -v n="$2" '$1 == p && $2 == "any" && $3 == n { print $5 }' \
+		"$out/003-table2.csv"
+}
+claim "FFT: 17 failed links make the communication longer" "$(more FFT 17) > 0"
+claim "no deadlock, no ring over a failed link, and all packets are accounted for" \
+	"$(told deadlock ./*-*) == 0 && $(told broken ./*-*) == 0 && $(told balance ./*-*) == 0"
+[[ $long ]] || return 0
+for p in FFT Radix LU; do
+	claim "$p: the more faults, the longer" \
+		"$(more $p 3) < $(more $p 9) && $(more $p 9) < $(more $p 17)"
+done
+series 2 "17=Radix-17-0-*" "0=Radix-0-0-*" | awk -F, 'NR == 1 || $1 % 500 == 0' \
+	>"$out/003-fig15.csv"
+plot 003-fig15 "Radix: links fail from cycle 2,000 on, 8x8 torus" cycles "phits per cycle"
