@@ -181,9 +181,8 @@ enum ftr_status ftr_ddlr_events(struct ftr_ddlr *r,
 				struct ftr_ddlr_plan *plan,
 				struct ftr_err *err) FTR_MUST_USE;
 
-/* The same, with the events that lead to the current fabric, given as `now`: the parts
- * that are missing there, and those that are back.  Links between switches and whole
- * switches are matched by GUID and port. */
+/* The same for the current fabric `now`: the events are found by comparing it with the
+ * planner's state.  Links between switches and whole switches are matched by GUID and port. */
 enum ftr_status ftr_ddlr_to(struct ftr_ddlr *r,
 			    const struct ftr_fabric *now,
 			    struct ftr_ddlr_plan *plan,

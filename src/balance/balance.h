@@ -58,7 +58,7 @@ struct balance_net {
 	uint32_t *source_of;	/* [n_sw] or BALANCE_NONE */
 	uint32_t *hosts;	/* [n_sw] that send */
 	uint32_t n_hosts;	/* sum of them */
-	uint32_t n_pos;		/* positions, and so shifts */
+	uint32_t n_pos;		/* number of positions, and of shifts */
 	uint32_t *dest_at;	/* [n_pos] */
 	/* destinations of column l: dest[first[l]] .. dest[first[l + 1] - 1] */
 	struct balance_dest *dest;
@@ -137,8 +137,8 @@ struct balance_count {
 	uint32_t *n_full;	/* [net->n_rows] */
 };
 
-/* What balance_count_flows finds: all-to-all flows by link, and if not NULL, zeroed
- * rows of balance_passed, and the entries by destination. */
+/* The results of balance_count_flows: all-to-all flows by link; passed (rows of
+ * balance_passed, zeroed by the caller) and the entries by destination, if not NULL. */
 struct balance_counted {
 	uint32_t *flows;
 	uint64_t *passed;

@@ -2,9 +2,9 @@
 /*
  * A lower bound for all routings, from weights of links, in a given number of rounds.
  *
- * For any weights w >= 0 of the links, the flows of any routing weigh at least as much as
- * on their lightest paths, and at most the load of the most loaded link times the sum of
- * w, so
+ * Let the links have weights w >= 0, and let the weight of a flow be the sum of w over its
+ * path. Under any routing, the total weight of all flows is at least that of their lightest
+ * paths, and at most the load of the most loaded link times the sum of w.  So
  *
  *	most loaded link >= sum over pairs of hosts (lightest path) / sum of w
  *

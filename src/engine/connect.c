@@ -32,14 +32,14 @@
  *	ALLOWED		the same, but only some of the next hops of the gateway
  *	NEW | ALL | BOTH	new turns, to all next hops of the gateway, in both
  *			directions
- *	NEW | BOTH	to some of its next hops: in this column the gateway then
- *			uses only these.  Paths of other hosts stay as short
+ *	NEW | BOTH	to some of its next hops: in this column the gateway then uses
+ *			only these. Paths of other hosts do not become longer
  *	LONGER		a gateway without switches below uses another switch above,
  *			although its own hosts then have a longer path.  This helps
  *			if every gateway is connected to several switches of each
  *			group
  *	NEW | ALL	new turns in one direction
- *	NEW		likewise, to some of its next hops
+ *	NEW		the same, to some of its next hops
  *
  * If pairs still have no path after the last stage, the caller must use another order
  * for the whole fabric (ORDER_GATEWAYS in inverted_order.c).  For some fabrics no extra
@@ -50,10 +50,10 @@
  *	a -> g -> b ... c -> h -> d ... a
  *
  * Inside a chassis such a path is missing only if b == c and g == h, and then only if b
- * does not reach itself again, up over one neighbour and down over another (likewise
- * for d == a).  So no turns suffice if each gateway has one neighbour in each chassis, and
- * this is connected to two leaf chips with a common spine.  And if turns exist, all traffic
- * of at least one direction crosses one link of one gateway.
+ * does not reach itself again, up over one neighbour and down over another (and the same for d
+ * and a).  So no turns suffice if each gateway has one neighbour in each chassis, and this is
+ * connected to two leaf chips with a common spine.  And if turns exist, all traffic of at
+ * least one direction crosses one link of one gateway.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +65,7 @@ enum { ALLOWED = 0, NEW = 1, ALL = 2, BOTH = 4, LONGER = 8 };
 
 /* tries: the number of times that growing may fail because a turn is refused, in one
  * column and in all columns.  Every failure is remembered.  The second stage is skipped
- * while turns are looked for: a new turn is better than a restricted gateway. */
+ * while new turns may be found: a new turn is better than a restricted gateway. */
 static const struct stage {
 	unsigned int mode, tries, all_tries;
 } stages[] = {
@@ -80,8 +80,8 @@ _Static_assert(N_STAGES == PLAN_STAGES, "room for the tries of each stage");
 /* Largest number of passes over all columns while new turns are found. */
 #define PASSES 4
 
-/* Hops from s to the column by rank. They equal those of the opposite direction, and
- * one row then holds the values for all s and stays in the cache. */
+/* Hops from s to the column by rank.  They equal those of the opposite direction, whose
+ * values for all s are in one row and stay in the cache. */
 static uint8_t cost_of(const struct plan *p, ftr_sw s)
 {
 	return p->back[p->sh->numbering.col[s]];

@@ -5,20 +5,20 @@
  *
  * FTR_PLACE_LITERAL is the paper's rule.  For the candidates C in order and
  * q = floor(d / Pi), it takes group q mod #C and link floor(q / #C) mod #g.  Both count
- * over what is alive, so a switch that loses one of W groups moves nearly every
- * destination.  C is ordered as in the shape: by GUID (LITERAL) or by plane (PLANES),
- * see src/shape/group.c.  Both use the topological index d of
- * src/shape/column_order.c, because the paper does not define d.
+ * present groups and links only, so if a switch loses one of W groups, nearly every
+ * destination moves.  C is ordered as in the shape: by GUID (LITERAL) or by plane (PLANES),
+ * see src/shape/group.c.  Both use the topological index d of src/shape/column_order.c,
+ * because the paper does not define d.
  *
- * deviation: the other two placements count over what is nominal, so that a
- * destination never moves while its nominal link is alive:
+ * deviation: the other two placements count nominal groups and links, so that a destination
+ * never moves while its nominal link is alive:
  *
  *	slot	x = q mod W		W nominal groups above, alive or not
  *	window	z = floor(q / W)
  *	link	k = z mod n		n nominal links of that group
  *
  * A destination is displaced if the group of its slot is missing or is no candidate.
- * It asks for slot
+ * It then takes the slot
  *
  *	x + c mod W,	c = 1 + (floor(a / B) + j g + floor(W/2) - 1) mod (W - 1)
  *
@@ -50,20 +50,20 @@
  * leaf switches of a chassis, there are several.  Equation (3) then sends all hosts of
  * the leaf to one of them, because their d differ by less than Pi.
  *
- * deviation: the two nominal placements do not.  They route downward to a host over
- * the switches of its upward path (struct ftr_up_path, <ftr/shape.h>), that is, the
- * switches to which its own leaf would send it.  Leaves spread their hosts over all
- * groups above, so the switches above spread those hosts over all downward paths.  For
- * the upward choice q is then the number of the host among those whose upward path
- * passes the same switch of the tier, not floor(d / Pi), because the hosts that share a
- * leaf switch of a chassis are not consecutive in d.
+ * deviation: the two nominal placements avoid this.  They route downward to a host over the
+ * switches of its upward path (struct ftr_up_path, <ftr/shape.h>), that is, the switches to
+ * which its own leaf would send it.  Leaves spread their hosts over all groups above, so the
+ * switches above spread those hosts over all downward paths.  For the upward choice q is then
+ * the number of the host among those whose upward path passes the same switch of the tier, not
+ * floor(d / Pi), because the hosts that share a leaf switch of a chassis are not consecutive
+ * in d.
  *
  * If no candidate is on the upward path of the host, or the destination is not a host,
  * each candidate gets a hash of (candidate, d) and the highest hash wins.  So the loss of
  * another candidate changes nothing.  All switches that have the winner as a candidate
- * take it.  Traffic to port 0 of a switch, which is slow, thus occupies few links.
+ * take it.  So traffic to port 0 of a switch, which is slow, uses few links.
  *
- * If no leaf is connected so, there are no upward paths.  The modulo of equation (3)
+ * If no leaf is connected in this way, there are no upward paths.  The modulo of equation (3)
  * then chooses among candidates without a slot.  Several of them occur only in the order
  * of sftree, on paths between switches.  Links are chosen as above.
  */
