@@ -370,7 +370,7 @@ static void place_lid(struct displaced *z, const struct ftr_shape *sh,
 {
 	struct column c = { sh, l };
 
-	z->now++;		/* no entry counts as changed any more */
+	z->now++;		/* now no entry counts as changed */
 	if (n > 1)
 		qsort_r(e, n, sizeof(*e), nearest_first, &c);
 	for (uint32_t i = 0; i < n; i++)

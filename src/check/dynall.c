@@ -222,7 +222,7 @@ static void hand_on_set(struct all *a, uint32_t link, unsigned int link_vl)
 
 	only = add_all_edges(a, link, link_vl, count_entries(a, t), to);
 	if (only != NOWHERE) {
-		/* LIDs that t sends nowhere do no harm in the set */
+		/* LIDs for which t has no next hop may be in the set */
 		reach_all(a, only, a->set);
 		return;
 	}

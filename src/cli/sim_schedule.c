@@ -5,8 +5,8 @@
  *
  * The options are sorted by time (at equal times: --fail, --recover, --tables,
  * --reroute) and applied once in that order.  Random faults are therefore drawn from
- * the links and switches that are up at that time, and an engine routes the fabric as
- * it is at that time.
+ * the links and switches that are up at that time, and an engine routes the fabric of that
+ * time.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -23,7 +23,7 @@ static void want(struct ftr_ddlr *r, uint32_t *n, ftr_sw s, ftr_port p)
 
 /* ---- restoring --------------------------------------------------------- */
 
-/* True if the pushed entries lead from s to the LID. */
+/* True if the entries of orig lead from s to the LID. */
 static bool orig_arrives(const struct ftr_ddlr *r, ftr_sw s)
 {
 	for (uint32_t hops = 0; hops < r->f->n_sw; hops++) {

@@ -51,7 +51,7 @@ struct ibf_nominal {
 struct ibf_generation {
 	atomic_uint refs;
 	struct ftr_fabric *fabric;
-	struct ibf_nominal *nominal;	/* that shape is numbered by, or NULL */
+	struct ibf_nominal *nominal;	/* by which shape is numbered, or NULL */
 	struct ftr_shape *shape;
 	uint8_t *mcast_able;	/* [n_sw] the switch supports multicast */
 	/* of a routing; NULL if only the fabric was read */
@@ -318,10 +318,10 @@ void ibf_ddlr_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,
 bool ibf_fast_left_out(struct ibf_fast *f, struct ibf_link l);
 
 /* status_file.c: metrics and status files.  NULL: no memory; all other
- * functions accept a plugin without one.  In this order: a sweep begins; a
- * routing is done, or refused (exclusive lock held); which engine routes, and
- * why not another; a repair is done; a sweep is done or the state of the
- * manager has changed, gen: the routing in use or NULL. */
+ * functions accept a plugin without one.  The functions report, in this order: a sweep
+ * begins; a routing is done, or refused (exclusive lock held); the engine that routes, and
+ * why an earlier one of the list does not; a repair is done; a sweep is done or the state
+ * of the manager has changed (gen: the routing in use, or NULL). */
 struct ibf_status *ibf_status_new(void);
 void ibf_status_free(struct ibf_status *s);
 void ibf_status_sweep(struct ibf_plugin *p);

@@ -73,7 +73,7 @@ static struct tally *tally_new(const struct ftr_fabric *f)
 	return y;
 }
 
-/* The engine's promise, and what it takes to evaluate it. */
+/* The engine's promise, and the data to evaluate it. */
 struct promise {
 	const struct ftr_shape *sh;
 	const struct ftr_route_opts *opts;

@@ -92,7 +92,7 @@ struct rr_block {
 struct rr_view {
 	struct rr_routing gen;
 	struct ftr_incr *live;
-	struct ftr_tables *sent;	/* what the switches hold */
+	struct ftr_tables *sent;	/* the tables that the switches hold */
 	uint64_t *m_key;		/* [n_sw] */
 	struct rr_dr_origin origin;
 	ftr_lid sm_lid;			/* of the subnet manager's port */
