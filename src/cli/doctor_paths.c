@@ -19,7 +19,7 @@
  * engine by more than this factor. */
 #define BALANCE_TOLERANCE 1.1
 
-/* ---- computed once -----------------------------------------------------  */
+/* ---- computed once ----------------------------------------------------- */
 
 static void make_shape(struct doctor *d)
 {

@@ -21,7 +21,7 @@
 
 #include "cli/whatif.h"
 
-/* ---- the meaning of the words ------------------------------------------  */
+/* ---- the meaning of the words ------------------------------------------ */
 
 static bool is_plural(const char *s, const char *one)
 {

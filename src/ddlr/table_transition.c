@@ -275,7 +275,7 @@ enum ftr_status ftr_ddlr_transition(struct ftr_ddlr *r,
 	if (of && differs)
 		st = match(r, nf, t, of, err);
 	else
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for a handover");
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for a transition");
 	if (!st)
 		st = hand_over(r, of, t, differs, err);
 	ddlr_end_plan(r, st);

@@ -175,7 +175,7 @@ static void stop(struct ibf_prefer *r)
 	r->search = NULL;
 }
 
-/* ---- the preferred tables ------------------------------------------------------  */
+/* ---- the preferred tables ------------------------------------------------------ */
 
 bool ibf_is_complete(const struct ibf_generation *gen)
 {

@@ -352,7 +352,7 @@ static void write_all(struct push *p, uint32_t epoch)
 	}
 }
 
-/* ---- the written entries, for replays -----------------------------------  */
+/* ---- the written entries, for replays ----------------------------------- */
 
 static void note_write(const struct push *p, FILE *out, uint32_t i)
 {

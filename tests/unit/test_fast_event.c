@@ -203,7 +203,8 @@ static void check_counts(struct json_object *o)
 	ck_assert_int_ge(number(o, "entries"), number(o, "drained"));
 }
 
-/* The sweep may still write to at most this number of switches, and only what has to change. */
+/* The sweep may still write to at most this number of switches, and only blocks that must
+ * change. */
 static void check_rest(struct json_object *rest, int64_t switches)
 {
 	check_members(rest, of_reconcile, FTR_ARRAY_LEN(of_reconcile));
