@@ -82,10 +82,9 @@ struct ftr_ddlr_opts {
 	uint16_t sls;		/* set of SLs in use, one bit per SL; 0: SL 0 */
 	/* Packets that switches send count as well.  Do not set this with the
 	 * tables of sftree and one VL: hardly any detour would be free of cycles.
-	 * If every clean path for host-to-host packets closes a cycle with
-	 * packets from switches, the latter are ignored from then on
-	 * (plan.hosts_only).  In that case make a new planner from the next full
-	 * tables. */
+	 * If every clean path for host-to-host packets closes a cycle with packets from
+	 * switches, packets from switches are ignored from then on (plan.hosts_only).  In
+	 * that case make a new planner from the next full tables. */
 	bool switch_sources;
 	bool (*stop)(void *ctx);	/* as in struct ftr_cdg_opts */
 	void *stop_ctx;

@@ -235,7 +235,7 @@ int cli_check_outputs(const char *cmd, bool reported, const char *const *path,
 		      unsigned int n);
 
 /* Like ftr_read_lfts, with a note on stderr if the file has switches that are not in
- * f, or lacks switches of f.  If missing is not NULL, the number of the latter is
+ * f, or lacks switches of f.  If missing is not NULL, the number of missing switches is
  * stored there instead of the note. */
 enum ftr_status cli_read_lfts(const char *path, const struct ftr_fabric *f,
 			      struct ftr_tables **out, uint32_t *missing,

@@ -22,16 +22,16 @@
  *
  *	x + c mod W,	c = 1 + (floor(a / B) + j g + floor(W/2) - 1) mod (W - 1)
  *
- * A block has as many destinations as there are hosts in the pod of the switch.  a is
- * the distance in blocks from the pod of the switch to the destination.  The reason is
- * shift traffic: in a shift permutation a switch sends to two neighbouring blocks, and a
- * leaf receives from two.  So all displaced destinations at either end of a path move by
- * the same c, or by two values that differ by one, and few of them share a link.  Over
- * all destinations c takes every value, which spreads all-to-all traffic.  B blocks
- * share one c.  B is at least 2, so that half of the shifts see one c only, and small
- * enough that c takes every value twice.  If a block has r > 1 windows (fewer groups
- * above than hosts of a leaf), one shift needs slot x in all of them at once.  So window
- * j = z mod r adds j times g = floor((W - 1) / r).
+ * where a is the distance from the pod of the switch to the destination, in blocks of as many
+ * destinations as the pod has hosts, and j, g, B are explained below.  The formula is chosen
+ * for shift traffic: in a shift permutation a switch sends to two neighbouring blocks, and a
+ * leaf receives from two.  So all displaced destinations at either end of a path move by the
+ * same c, or by two values that differ by one, and few of them share a link. Over all
+ * destinations c takes every value, which spreads all-to-all traffic.  B consecutive blocks
+ * have the same c.  B is at least 2, so that half of the shifts use only one value of c, and
+ * small enough that every value of c occurs twice.  A block has r > 1 windows if there are
+ * fewer groups above than hosts of a leaf.  A shift then needs slot x in all windows of a
+ * block at once, so window j = z mod r adds j times g = floor((W - 1) / r).
  *
  * If the group of that slot is missing, too, a list of slots that depends only on
  * (s, d) decides: the first slot with a candidate is taken.  So an entry changes only

@@ -44,7 +44,7 @@ struct push {
 	struct rr_repair *r;
 	struct write *write;
 	struct rr_smp *job;	/* parallel to write */
-	struct rr_block *block;	/* likewise */
+	struct rr_block *block;	/* parallel to write */
 	uint32_t n;
 	ftr_port *before;	/* [what->n] entries of view->sent */
 	uint8_t *doubtful;	/* [n_sw] a write was not acknowledged */

@@ -106,7 +106,7 @@ struct fake {
 	const struct ftr_shape *sh;	/* shape of the complete fab */
 	struct fake_wire *wire;
 	struct fake_sw *sw;	/* [fab->n_sw] guarded by the wire's mutex */
-	uint8_t *link;		/* [fab->n_ports] port states, guarded likewise;
+	uint8_t *link;		/* [fab->n_ports] port states, guarded by the wire's mutex, too;
 				 * equal at both ends of a link */
 	osm_node_t **sw_node, **ep_node;
 	osm_port_t **sw_port, **ep_port;

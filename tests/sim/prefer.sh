@@ -91,7 +91,7 @@ case_prefer_adopt() {
 takes_over() {
 	osm_stop sm || fail "opensm ended with status $?"
 	rm "$SIM_DIR"/sm/ibfattree-*
-	# a timeout would leave entries unread, and so different
+	# after a timeout entries would not be read, and would differ
 	printf '%s\n' "$1" 'fast_timeout_ms 5000' >"$T/other.conf"
 	osm_start sm < <(plugin_conf <<<"event_plugin_options ibfattree:$T/other.conf")
 	osm_wait sm "$patience" 'SUBNET UP'
