@@ -109,7 +109,7 @@ static void start(struct all *a, ftr_sw s)
 		}
 		if (!any)
 			continue;
-		/* LIDs without a link out of s go nowhere: hand_on() */
+		/* LIDs without a link out of s may be in the set: hand_on_set() */
 		memcpy(set, a->owned, a->words * sizeof(*set));
 		for (uint32_t lid = 0; !all && lid <= g->f->max_lid; lid++)
 			if (!takes[row[lid]])

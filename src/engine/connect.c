@@ -42,18 +42,19 @@
  *	NEW		the same, to some of its next hops
  *
  * If pairs still have no path after the last stage, the caller must use another order
- * for the whole fabric (ORDER_GATEWAYS in inverted_order.c).  For some fabrics no extra
- * turns exist.  Let only gateways join the chassis A and B, let a packet turn at g from
- * A to B (a -> g -> b), and another one at h from B to A (c -> h -> d).  Every turn by rank
- * is allowed, so if an up/down path leads from b to c, and one from d to a, this is a cycle:
+ * for the whole fabric (ORDER_GATEWAYS in inverted_order.c).  For some fabrics no extra turns
+ * exist.  Suppose that only gateways connect the chassis A and B.  Then some packet turns at a
+ * gateway g from A to B (a -> g -> b), and another one at a gateway h from B to A (c -> h ->
+ * d).  Every turn by rank is allowed.  So if an up/down path leads from b to c, and another
+ * one from d to a, there is a cycle:
  *
  *	a -> g -> b ... c -> h -> d ... a
  *
- * Inside a chassis such a path is missing only if b == c and g == h, and then only if b
- * does not reach itself again, up over one neighbour and down over another (and the same for d
- * and a).  So no turns suffice if each gateway has one neighbour in each chassis, and this is
- * connected to two leaf chips with a common spine.  And if turns exist, all traffic of at
- * least one direction crosses one link of one gateway.
+ * Inside a chassis there is always such a path from b to c, with one exception: b == c, g ==
+ * h, and b has no path back to itself, up over one neighbour and down over another.  The same
+ * holds for d and a.  So no turns suffice if each gateway has one neighbour in each chassis,
+ * and this neighbour has links to two leaf chips with a common spine.  And if turns exist, all
+ * traffic of at least one direction crosses one link of one gateway.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -56,7 +56,7 @@ struct state_file {
 	bool own;
 };
 
-/* The newest first; among equals our own, then by name. */
+/* The newest first; of files with the same time, our own first, then by name. */
 static int newer(const void *x, const void *y)
 {
 	const struct state_file *a = x, *b = y;

@@ -110,7 +110,7 @@ struct ibf_changes {
 	uint32_t switches;
 };
 
-/* What reading the switches' tables has cost, see adopt.c. */
+/* The cost of reading the switches' tables, see adopt.c. */
 struct ibf_adopted {
 	uint64_t blocks, failed;	/* of these, unanswered */
 	double ms;
@@ -122,7 +122,7 @@ struct ibf_prefer {
 	struct ibf_generation *gen;
 	struct ftr_stored *stored;
 	uint64_t nominal;	/* identity of the nominal fabric they belong to */
-	/* better tables, for better_of, found by a search */
+	/* better tables that a search has found for better_of */
 	struct ftr_tables *better;
 	struct ibf_generation *better_of;
 	struct ibf_search *search;	/* the running search, or NULL */

@@ -34,7 +34,7 @@
  * waits for one thing only: at the end of a discovery, when the sweeper holds no
  * lock, until the worker has settled its current write.
  *
- * Wrong options stop nothing: they are reported, and all options have their
+ * Invalid options do not stop the plugin: they are reported, and all options have their
  * defaults.  The engine that OpenSM would use instead may have credit loops.
  */
 #include "config.h"

@@ -13,12 +13,11 @@
  *	              -> new tables -> transition: plan, write
  *	              -> one lifetime later: the held entries, until none is left
  *
- * The planner assumes that everything it planned was written.  If a write is
- * lost, or a routing comes in between, the planner is dropped and the next
- * routing provides a new one.  Until then, and for links that return, the
- * worker writes as it does for the other engines.  A link that returned is not
- * in the planner's fabric; so a sweep is requested, whose routing provides a
- * planner that knows the link.
+ * The planner assumes that everything it planned was written.  If a write is lost, or OpenSM
+ * routes in the meantime, the planner is dropped and the next routing provides a new one.
+ * Until then, and for links that return, the worker writes as it does for the other engines.
+ * A link that returned is not in the planner's fabric; so a sweep is requested, whose routing
+ * provides a planner that knows the link.
  *
  * Building a planner takes longer than rerouting a fault without one.  So a
  * thread of its own builds it.  A fault that comes before the planner is ready

@@ -256,7 +256,7 @@ struct rr_view *rr_view_new(struct rr *f, const struct rr_routing *gen,
 void rr_view_free(struct rr_view *v);		/* NULL is accepted */
 /* Replace the current view, which is freed; NULL: no view. */
 void rr_view_set(struct rr *f, struct rr_view *v);
-/* False: a routing came in between; handle the traps again. */
+/* False: OpenSM has routed in the meantime; handle the traps again. */
 bool rr_repair_traps(struct rr *f, const struct rr_trap *trap, uint32_t n);
 /* swept: called after SUBNET_UP; else because the hold time of a damped link is
  * over. */

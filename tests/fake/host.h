@@ -171,8 +171,8 @@ struct fake_look {
 	bool over;	/* all other threads wait, and none for a time */
 };
 
-/* Wait until expr is true.  It is evaluated when all other threads wait, before time
- * goes on; and while they work, too, so it must not become false again. */
+/* Wait until expr is true.  It is evaluated each time when all other threads wait, before
+ * time goes on, and also while they work.  So it must not become false again. */
 #define fake_until(expr)						\
 	for (struct fake_look l_ = fake_look(); !(expr);)		\
 		fake_pause(&l_)

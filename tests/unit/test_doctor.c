@@ -30,7 +30,7 @@ static struct doc_result r;
 
 #undef ibv_query_port
 
-/* What the libraries report. */
+/* The answers of the libraries. */
 static struct {
 	int n_adapters;
 	int open_error;		/* of the management port; 0: it can be opened */

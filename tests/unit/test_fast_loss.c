@@ -14,7 +14,7 @@
 
 #define QUICK "fast_timeout_ms 20\n"
 
-/* What happens to which packets of the plugin. */
+/* Which packets of the plugin are lost, delayed or repeated, and how. */
 struct loss {
 	bool sets, gets;	/* which kind of packet */
 	ftr_sw to;		/* only packets to this switch; FTR_SW_NONE: to all */

@@ -24,7 +24,7 @@ static struct ftr_fabric *f;
 static struct ftr_tables *t;
 static struct ftr_sim_result r;
 
-/* settings of the function under test, and what it recorded */
+/* settings of the function under test, and its records */
 static struct {
 	uint32_t n, bytes;	/* messages at the start, through port 1 of switch 0 */
 	bool after, last, again;

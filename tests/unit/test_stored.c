@@ -2,7 +2,7 @@
 /*
  * Stored tables (<ftr/stored.h>): a written file is read back; a file that is cut, has
  * one bit changed, or is not a regular file is refused; invalid content with a correct
- * checksum is refused or does no harm.  FTR_SEED replays, FTR_RUNS scales.
+ * checksum is refused or has no effect.  FTR_SEED replays, FTR_RUNS scales.
  */
 #include <check.h>
 #include <inttypes.h>
