@@ -200,7 +200,7 @@ void balance_bins_add(struct balance_count *c, uint32_t link,
 /* The most flows on a link. */
 uint32_t balance_most(const struct balance_net *net, const uint32_t *flows);
 
-/* *sum: over the shifts, of the flows on the most loaded link. */
+/* *sum: the flows on the most loaded link of each shift, added over all shifts. */
 enum ftr_status balance_worst(const struct balance_net *net, uint8_t *entry,
 			      struct ftr_team *team, uint64_t *sum,
 			      struct ftr_err *err) FTR_MUST_USE;

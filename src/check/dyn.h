@@ -66,7 +66,7 @@ struct ftr_cdg {
 					 * NULL: never */
 	void *stop_ctx;
 	struct ftr_tables *now;
-	uint8_t *col;		/* [max_lid + 1][n_sw] the entries of now, by LID */
+	uint8_t *col;		/* [max_lid + 1][n_sw] the current entries, by LID */
 	uint32_t n_vl, n_sl;
 	uint8_t sl[FTR_N_SL];
 	uint32_t n_links;

@@ -136,7 +136,7 @@ int cli_fail(const struct ftr_err *err);
 	  "write to FILE instead of stdout", NULL, 0, 0 }
 #define CLI_OPT_END { NULL, CLI_FLAG, 0, NULL, NULL, NULL, 0, 0 }
 
-/* ---- things that several commands do (common.c) ------------------------ */
+/* ---- shared by several commands (common.c) ----------------------------- */
 
 /* An engine and its options, set by CLI_OPTS_ENGINE. */
 struct cli_engine {

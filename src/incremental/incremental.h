@@ -112,8 +112,8 @@ struct ftr_incr {
 	uint8_t *keep;		/* n_sw rows of words: pairs (s, l) for which s has no
 				 * down-cost; NULL: none. See cost_update.c */
 
-	/* the plan of the tables is plan[planned]; the other one is that before the
-	 * last apply, if that replanned */
+	/* plan[planned] is the plan of the tables.  If the last apply made a new plan
+	 * (replanned), the other one is the plan before it. */
 	struct incr_plan plan[2];
 	unsigned int planned;
 	bool replanned;
@@ -225,8 +225,8 @@ static inline const struct connect *incr_plan(const struct ftr_incr *lv)
 enum ftr_status incr_entries(struct ftr_incr *lv, struct ftr_team *team,
 			     struct ftr_err *err);
 
-/* placement_update.c: place the changes with DISPLACED_PLACE and set by_lid; revert,
- * while the links are still those after the events. */
+/* placement_update.c: place the changes with DISPLACED_PLACE and set by_lid; undo that,
+ * before the links are reset to their state before the events. */
 enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err);
 enum ftr_status incr_place(struct ftr_incr *lv, struct ftr_err *err);
 void incr_place_back(struct ftr_incr *lv);

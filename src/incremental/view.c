@@ -142,7 +142,7 @@ static void add_groups(struct ftr_incr *lv, const struct source *src, ftr_sw s)
 	ftr_sw t = src->there[s];
 	uint32_t n = sh->tree.group_first[t + 1] - sh->tree.group_first[t];
 
-	/* a reordered shape has no valid groups after these */
+	/* in a reordered shape only the groups up and down are valid */
 	if (sh == lv->base)
 		n = sh->tree.n_up[t] + sh->tree.n_down[t];
 	lv->first[s + 1] = lv->first[s];

@@ -180,7 +180,7 @@ static void levels(struct staging *z, uint32_t *list, uint32_t n)
 static void missing_last(struct staging *z, const uint32_t *list, uint32_t n,
 			 uint32_t n_drain)
 {
-	uint8_t with = n_drain ? DRAIN : 0;	/* the steps that are last so far */
+	uint8_t with = n_drain ? DRAIN : 0;	/* the steps that are the last ones so far */
 	uint32_t last = 0;
 
 	for (uint32_t i = 0; i < n; i++)
@@ -207,7 +207,7 @@ static void write_step_lid(struct staging *z, const uint32_t *list, uint32_t n)
 	uint32_t *drain = z->drain, n_drain = 0;
 	bool any = false;
 
-	if (n == 1)		/* no other to wait for */
+	if (n == 1)		/* there is no other change to wait for */
 		return;
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t y = pours_on(z, list[i]);

@@ -51,7 +51,7 @@ struct ibf_nominal {
 struct ibf_generation {
 	atomic_uint refs;
 	struct ftr_fabric *fabric;
-	struct ibf_nominal *nominal;	/* by which shape is numbered, or NULL */
+	struct ibf_nominal *nominal;	/* numbers the shape; or NULL */
 	struct ftr_shape *shape;
 	uint8_t *mcast_able;	/* [n_sw] the switch supports multicast */
 	/* of a routing; NULL if only the fabric was read */
@@ -86,7 +86,7 @@ struct ibf_link {
 struct ibf_routes {
 	struct ftr_tables *t;
 	struct ftr_route_opts opts;
-	struct ftr_route_stats stats;	/* stats.order, .turn are ours */
+	struct ftr_route_stats stats;	/* owns stats.order and stats.turn */
 	ftr_sw *sm;		/* opts.sm */
 	struct ftr_turn *before;	/* opts.turn: extra turns of the routing
 					 * before */

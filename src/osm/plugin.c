@@ -170,8 +170,8 @@ static struct ibf_engine *engine_by_name(struct ibf_plugin *p,
 	for (unsigned int i = 0; i < p->n_engines; i++) {
 		const char *own = p->engine[i].ops->name;
 
-		/* OpenSM compares with case, but the administrator meant this
-		 * one */
+		/* OpenSM's own comparison is case-sensitive; the administrator meant this
+		 * engine */
 		if (strlen(own) == len && !strncasecmp(own, name, len))
 			return &p->engine[i];
 	}

@@ -166,7 +166,7 @@ bool rr_ddlr_ready(struct rr *f)
 	struct ftr_err err;
 
 	if (rr_ddlr_making(v)) {
-		abandon(v);	/* its fabric lacks the change that comes now */
+		abandon(v);	/* its fabric lacks the present change */
 	} else if (m) {
 		err = m->err;
 		v->maker = NULL;

@@ -315,7 +315,7 @@ static void finish(struct rr *f, struct rr_repair *r)
 	}
 }
 
-/* Report the local repair; the rest of r is for the new tables. */
+/* Report the local repair; from here on r describes the change to the new tables. */
 static void report_detours(struct rr *f, struct rr_repair *r)
 {
 	r->local = true;

@@ -103,7 +103,8 @@ struct rr_view {
 	/* [n_sw] a packet to it timed out and may still arrive */
 	uint8_t *in_flight;
 	uint64_t *suspect;			/* bits by port; links to avoid for now */
-	bool brought_up;		/* its sweep set all links Active */
+	bool brought_up;		/* the sweep that made the routing has set all links
+					 * Active */
 	bool saw_init;			/* the last probe found a port in Init */
 	/* ddlr.c, engine ddlr; NULL: another engine, or no planner before the
 	 * next routing */
@@ -112,8 +113,7 @@ struct rr_view {
 	struct rr_repair *pending;	/* its transition is unfinished; NULL:
 					 * none */
 	double transition_due;		/* ms; negative: no transition */
-	double drained_at;	/* by then packets that follow older entries are
-				 * gone */
+	double drained_at;	/* by then packets that follow older entries have left */
 };
 
 /* One repair, from its first trap to the sweep that confirms it. */

@@ -51,7 +51,7 @@ struct push {
 	/* [n_sw] no directed route leads there: it is dead, or will be
 	 * discovered again and written completely */
 	uint8_t *cut_off;
-	uint8_t *late;		/* [n_sw] waited for only for LATE_MS */
+	uint8_t *late;		/* [n_sw] its answers are awaited for LATE_MS only */
 	uint64_t *dead;		/* bits by port; includes links that the view
 				 * learns of only after the local repair of ddlr */
 };
