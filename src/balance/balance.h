@@ -264,7 +264,7 @@ static inline bool balance_may_move(const struct balance_count *c, ftr_sw s,
 
 struct balance_sweep {
 	uint32_t target;	/* number of flows that a link may carry */
-	uint64_t over;		/* price of each flow above it */
+	uint64_t over;		/* price of each flow above the target */
 	uint32_t meet;		/* number of flows in one shift that is too many */
 	bool quick;		/* examine only entries that are on such a link when their
 				 * batch of destinations begins */

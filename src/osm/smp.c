@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Management packets of our own: a window of slots, and a runner of jobs.
+ * Management packets of our own: slots for the packets in flight, and the loop that runs jobs.
  *
  * Every packet in flight holds a slot.  The slot's number and sequence number
  * travel in the wrapper's context, which the host keeps with the request and

@@ -197,8 +197,8 @@ until_healed() {
 	at_rest
 }
 
-# Ask for a sweep.  None follows when a link is taken into use again, and opensm writes
-# its dump only in sweeps.
+# Ask for a sweep: opensm writes its dump only in sweeps, and a link that is taken into use
+# again causes none.
 osm_has_swept() {
 	osm_log "$manager" | awk '
 		/IBF002/ { routed = 1 }

@@ -2,7 +2,7 @@
 /*
  * The fast path beside OpenSM under random events at random moments: faults, repairs,
  * traps without a reason, reroutes, answers that come when a sweep has gone on,
- * packets that overtake each other.  FTR_SEED replays a round.
+ * packets that overtake each other.  FTR_SEED=N repeats the round with seed N.
  *
  * Invariant at every rest: OpenSM's copy of a block equals the switch's, or the next
  * sweep writes the block.  The fabric is also repaired, as far as its links allow, if

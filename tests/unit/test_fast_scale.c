@@ -29,7 +29,7 @@
 #define LINES_PER_CHANGE 4
 /* Of a sweep: the result of routing, and warnings. */
 #define LINES_PER_SWEEP 4
-/* Allowance for tables kept beside those in use, and for free memory between them. */
+/* Allowance for tables that are kept besides those in use, and for gaps in the heap. */
 #define MEMORY_FACTOR 1.75
 #define MEMORY_KB 8192
 
