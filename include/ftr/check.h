@@ -78,7 +78,7 @@ enum ftr_finding {
 	FTR_FIND_WRONG_END,
 	FTR_FIND_LOOP,
 	FTR_FIND_TURN,		/* a hop up after a hop down, by the claimed ranks,
-				 * that is no claimed turn */
+				 * that is not a claimed turn */
 	FTR_N_FINDINGS
 };
 /* "a loop", "a missing entry", ...: for use in a sentence. */

@@ -8,11 +8,12 @@
  *
  *	most loaded link >= sum over pairs of hosts (lightest path) / sum of w
  *
- * (duality of linear programs).  To find good weights, the mean of lightest-path routings
- * is made even: the weight of a link grows exponentially with its mean load so far
- * (Plotkin, Shmoys and Tardos, "Fast approximation algorithms for fractional packing and
- * covering problems", 1995), and with a slope that rises with the square root of the
- * round.
+ * (duality of linear programs).  To find good weights, every round routes all flows over
+ * lightest paths.  The weights of the next round make loaded links heavier, so that the mean
+ * load over all rounds becomes even: the weight of a link grows exponentially with its mean
+ * load so far (Plotkin, Shmoys and Tardos, "Fast approximation algorithms for fractional
+ * packing and covering problems", 1995), and with a slope that rises with the square root of
+ * the number of the round.
  */
 #include <math.h>
 
@@ -27,7 +28,7 @@ struct dual {
 	double *w;		/* [n_ports] weights */
 	double *load;		/* [n_ports] flows, sum over all rounds */
 	double even;		/* load of every link if all were even */
-	double sharp;		/* how much a weight grows with the load */
+	double sharp;		/* slope with which a weight grows with the load */
 	/* towards the current switch */
 	double *dist;		/* [n_sw] INFINITY: not reached */
 	double *flow;		/* [n_sw] */

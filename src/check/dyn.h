@@ -3,7 +3,7 @@
  * Internal interfaces of <ftr/cdg.h>.
  *
  *	dyn.c		set-up, drains, links that go down and come up
- *	dynwalk.c	the edges of one LID by unchanging tables
+ *	dynwalk.c	the edges of one LID whose entries do not change
  *	dynall.c	the same for all LIDs at once
  *	dynchange.c	the edges that a change adds
  *	dynorder.c	the order of the vertices that proves the graph acyclic

@@ -52,9 +52,9 @@
  *
  * Inside a chassis there is always such a path from b to c, with one exception: b == c, g ==
  * h, and b has no path back to itself, up over one neighbour and down over another.  The same
- * holds for d and a.  So no turns suffice if each gateway has one neighbour in each chassis,
- * and this neighbour has links to two leaf chips with a common spine.  And if turns exist, all
- * traffic of at least one direction crosses one link of one gateway.
+ * holds for d and a.  So no set of turns is enough if each gateway has one neighbour in each
+ * chassis, and this neighbour has links to two leaf chips with a common spine.  And if turns
+ * exist, all traffic of at least one direction crosses one link of one gateway.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -64,8 +64,8 @@
 
 enum { ALLOWED = 0, NEW = 1, ALL = 2, BOTH = 4, LONGER = 8 };
 
-/* tries: the number of times that growing may fail because a turn is refused, in one
- * column and in all columns.  Every failure is remembered.  The second stage is skipped
+/* tries, all_tries: number of times, in one column and in all, that a path may fail to grow
+ * because a turn is refused.  Every failure is remembered.  The second stage is skipped
  * while new turns may be found: a new turn is better than a restricted gateway. */
 static const struct stage {
 	unsigned int mode, tries, all_tries;

@@ -33,7 +33,7 @@ struct connect {
 
 /*
  * Plan the extra turns and entries for sh, whose costs must be those of up/down routing
- * by sh->tree.rank.  opts->turn are admitted first.  The result lives in arena.
+ * by sh->tree.rank.  The turns in opts->turn are admitted first.  The result lives in arena.
  * horizontal: links inside one rank may be used.  If the result is not complete, its
  * entries are valid but some pairs have no path.  FTR_NOMEM.
  */

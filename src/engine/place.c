@@ -17,7 +17,7 @@
  *	window	z = floor(q / W)
  *	link	k = z mod n		n nominal links of that group
  *
- * A destination is displaced if the group of its slot is missing or is no candidate.
+ * A destination is displaced if the group of its slot is missing or is not a candidate.
  * It then takes the slot
  *
  *	x + c mod W,	c = 1 + (floor(a / B) + j g + floor(W/2) - 1) mod (W - 1)

@@ -47,7 +47,7 @@
 #include "osm/writer.h"
 #include <opensm/osm_version.h>
 
-/* Wrong options are no reason to route by another engine. */
+/* Wrong options do not disable the engines: all options then have their defaults. */
 static void read_options(struct ibf_plugin *p)
 {
 	char *path = NULL, text[] = IBF_CONF_FILE;

@@ -353,8 +353,8 @@ static bool in_step(const struct rr_view *v)
 	return !memcmp(v->sent->lft, t->lft, (size_t)t->n_sw * t->stride);
 }
 
-/* The transition failed.  If OpenSM has routed in the meantime, this is not a failure: there
- * is no warning, and no sweep is requested. */
+/* The transition failed.  If OpenSM has routed in the meantime, this is not a failure: no
+ * warning is logged, and no sweep is requested. */
 static void stop_transition(struct rr *f, struct rr_repair *r,
 			  const struct ftr_err *err)
 {

@@ -11,7 +11,7 @@
  *	step(x) = 1 + the greater of base(x) and step(next(x))
  *
  * Incremental tables (src/incremental) and the planner of ddlr (src/ddlr) order their
- * writes by this function.  What they do with changes that get no step is their own.
+ * writes by this function.  Each of them treats changes that get no step in its own way.
  */
 #ifndef FTR_TABLES_WRITE_ORDER_H
 #define FTR_TABLES_WRITE_ORDER_H

@@ -342,7 +342,7 @@ static void assert_cycle(const struct oracle *o,
 
 		ck_assert_msg(o->dep[port_id(o, a->sw, a->port)]
 				    [port_id(o, b->sw, b->port)],
-			      "fabric %lu: step %u of the cycle is no dependency",
+			      "fabric %lu: step %u of the cycle is not a dependency",
 			      seed, i);
 	}
 }
