@@ -162,8 +162,8 @@ enum ftr_status ftr_check_tables(const struct ftr_fabric *f,
 
 /*
  * Input for ftr_check_changes: the difference between two states of the tables, on
- * a fabric whose links went down or came up.  The check costs work in proportion
- * to the changes only.
+ * a fabric whose links went down or came up.  The work is proportional to the number of
+ * changes, not to the size of the tables.
  *
  * f is an earlier state of the fabric.  Links of f that are down now have their bits
  * set in dead; links that are up now but not in f are listed in extra.

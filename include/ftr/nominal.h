@@ -37,9 +37,8 @@
  * N and S(N) are const and may be shared between threads.  The same F, old and
  * options give the same N, bit for bit, for any order of discovery and any team.
  *
- * N differs from a plain union in this: it has no LIDs (they belong to F), but it
- * has LMCs and, for the order by names, names.  End ports without a link are not
- * in it.
+ * N has no LIDs, because they belong to F, and no end ports without a link.  It has LMCs, and
+ * the names that the order of leaves by name needs.
  */
 #ifndef FTR_NOMINAL_H
 #define FTR_NOMINAL_H

@@ -7,8 +7,8 @@
 # after the other.  As in the paper, stock minhop does not deadlock there and is changed by
 # hand: the path of each pair of roots turns at a leaf of its own.  The paper's seconds are
 # milliseconds here.  There is one queue per VL.  With a queue per output and four equal
-# streams, the streams that share a link alternate packet by packet and no buffer ever
-# fills; this needs room for two packets.
+# streams, the streams that share a link alternate packet by packet, and they deadlock only
+# if buffers have room for two packets or less.
 #
 # Then the paper's conclusion, "almost any 3-stage or larger fat-tree routed with minhop
 # will potentially deadlock": real tables of such trees under traffic of hosts and of

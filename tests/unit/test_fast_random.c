@@ -10,7 +10,7 @@
  *   - OpenSM itself lost no packet,
  *   - all switches could report the state of their links,
  *   - no trap was left to OpenSM (as after a reroute that lost packets), and
- *   - no link has returned (it carries no data before a sweep, or two).
+ *   - no link has returned (it carries no data before the end of one or two sweeps).
  * In the end, when no sweep is requested, the fabric is repaired in any case.
  *
  * Rare events, such as a whole routing while a repair reads its switches, have tests
