@@ -163,8 +163,8 @@ static bool set_sources(struct ftr_cdg *g)
 	return g->source != NULL;
 }
 
-/* Set the part of count[] of each switch. *n: number of counts; the caller refuses more
- * than an index can address. */
+/* Set the part of count[] of each switch. *n: number of counts; the caller refuses a number
+ * that is too large for an index. */
 static bool set_counts(struct ftr_cdg *g, uint64_t *n)
 {
 	*n = 0;

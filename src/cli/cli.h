@@ -176,8 +176,8 @@ void cli_free_guids(struct ftr_shape_opts *opts);
 /*
  * The nominal fabric for opts->nominal: the union of f and the file (a state file or
  * any fabric).  Prints a note on stderr if f has more than the file.  If path is
- * NULL, the nominal fabric is f itself when faults are to follow (faults), else *out
- * is NULL.  *out is also NULL with opts->no_slots.
+ * NULL, the nominal fabric is f itself if faults is true (faults will be applied to f), else
+ * *out is NULL.  *out is also NULL with opts->no_slots.
  */
 enum ftr_status cli_nominal(const char *path, const struct ftr_fabric *f,
 			    bool faults, const struct ftr_shape_opts *opts,

@@ -102,7 +102,7 @@ static void keep_entry(const struct keeping *k, ftr_sw s, ftr_lid lid,
 		*entry = now;
 	if (*entry != prefer && (*entry != now || k->keep->search_displaced))
 		set_bit(k, k->movable, s, lid);
-	/* no preferred port: a switch that is new; the closed form is its nominal one */
+	/* a new switch has no preferred port: its nominal port is that of the closed form */
 	if (prefer != FTR_PORT_NONE && *entry != prefer && *entry != now &&
 	    k->displaced)
 		set_bit(k, k->displaced, s, lid);

@@ -90,8 +90,9 @@ static bool has_group(const struct ftr_shape *sh, ftr_sw s, ftr_sw remote)
 	return false;
 }
 
-/* Is the k-th nominal group of s used for routing, in direction `up`? A group inside
- * one nominal rank is, if the order says so; its links must then be there. */
+/* Is the k-th nominal group of s used for routing, in direction `up`? A group inside one
+ * nominal rank is used if the order of the shape uses it; all its links must then be
+ * present. */
 static bool wanted(const struct ftr_incr *lv, const struct source *src,
 		   ftr_sw s, uint32_t k, bool up)
 {

@@ -27,8 +27,9 @@
  * that could arrive passes it.
  *
  * Only with excluded pairs (ftr_incr.keep) may a path still work although its cost is
- * infinite.  There an entry that becomes FTR_PORT_NONE is written last of its LID, unless
- * it leads down to one that turns upward: such a turn is worse than a missing entry.
+ * infinite.  There an entry that becomes FTR_PORT_NONE is written after all other entries of
+ * its LID, unless it leads down to one that turns upward: such a turn is worse than a missing
+ * entry.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -119,8 +120,8 @@ static uint32_t pours_on(const struct staging *z, uint32_t i)
 
 /* ---- one LID --------------------------------------------------------- */
 
-/* Compute the step of i. If it has none, because it waits for a change in the drain
- * steps, it is in the drain steps. */
+/* Compute the step of i. A change that waits for a change of the drain steps gets none here,
+ * and belongs to the drain steps, too. */
 static void find_step(struct staging *z, uint32_t i)
 {
 	uint32_t step;

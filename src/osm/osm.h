@@ -273,9 +273,9 @@ void ibf_prefer_search(struct ibf_engine *e);
 /* Drop the preferred tables and end the search. */
 void ibf_prefer_drop(struct ibf_engine *e);
 
-/* adopt.c: read the forwarding tables of the switches of f, with p->smp and under
- * OpenSM's lock; then log how many entries of gen->prefer, which was read, gen kept.
- * Blocks that cannot be read count as failed and are empty. */
+/* adopt.c: read the forwarding tables of the switches of f, with p->smp and under OpenSM's
+ * lock; blocks that cannot be read count as failed and are empty.  Later, log how many of
+ * the entries that were read (gen->prefer) gen has kept. */
 enum ftr_status ibf_adopt(struct ibf_plugin *p, const struct ftr_fabric *f,
 			  struct ftr_tables **out, struct ibf_adopted *done,
 			  struct ftr_err *err) FTR_MUST_USE;
