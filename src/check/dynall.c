@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The edges of all LIDs by unchanging tables, used when a graph is built.
+ * The edges of all LIDs by tables that do not change, used when a graph is built.
  *
  * This is the walk of dynwalk.c for all LIDs at once. Each VL out of a switch
  * has the set of LIDs that reached it. A switch passes the LIDs that are new
