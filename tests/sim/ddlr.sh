@@ -215,8 +215,9 @@ one_fault() {
 	[[ $(stage_event local failed) == 0 ]] || fail "writes were lost"
 }
 
-# Up to k-1 random faults.  After each one OpenSM is stopped after the local repair, then
-# the fast path reroutes, then a sweep confirms.  At the end all links are restored.
+# Up to k-1 random faults.  After each fault OpenSM is stopped when the local repair is
+# written, and continued; then the fast path reroutes, and a sweep confirms the tables.  At
+# the end all links are restored.
 walk_stages() {
 	local rounds=$1 faults=$2 round k n halted=0
 	local -A cut

@@ -26,7 +26,8 @@ cut_and_mend() {
 # An irregular fabric: the search finds better tables, and a sweep applies them.
 case_prefer_irregular() {
 	gen '2;12,12;1,6;1,2' --random-guids --drop-links 9 --seed 71
-	# no packet is sent twice on a busy machine: a sweep would write its block again
+	# a long timeout: if a packet is sent twice on a busy machine, a sweep writes its
+	# block again
 	printf '%s\n' 'balance full' 'fast_timeout_ms 500' >"$T/full.conf"
 	up < <(searching)
 	walk first

@@ -151,7 +151,8 @@ static void look_routed(void *ctx, struct fake *h, enum fake_moment m)
 		fake_check_healed(h);
 }
 
-/* A sweep that gave up has discovered nothing for OpenSM. */
+/* A sweep that was aborted has not updated OpenSM's data: a reroute after it must keep
+ * the repair. */
 START_TEST(test_reroute_after_half_sweep)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

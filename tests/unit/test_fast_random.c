@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The fast path beside OpenSM under random events at random moments: faults, repairs,
- * traps without a reason, reroutes, answers that come when a sweep has gone on,
+ * traps without a reason, reroutes, answers that come after OpenSM has stopped waiting for them,
  * packets that overtake each other.  FTR_SEED=N repeats the round with seed N.
  *
  * Invariant at every rest: OpenSM's copy of a block equals the switch's, or the next
