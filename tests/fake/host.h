@@ -168,7 +168,7 @@ struct fake_opts {
 struct fake_look {
 	uint64_t seen;
 	double until;
-	bool over;	/* all other threads wait, and none for a time */
+	bool over;	/* all other threads wait, and none has a time at which it stops waiting */
 };
 
 /* Wait until expr is true.  It is evaluated each time when all other threads wait, before

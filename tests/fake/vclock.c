@@ -59,7 +59,7 @@ static void wake_one(struct waiter *w, bool late)
 	pthread_cond_signal(&w->cond);
 }
 
-/* Let those look that have not seen the present state. */
+/* Wake the threads in fake_pause that have not seen the present state. */
 static bool wake_lookers(void)
 {
 	bool some = false;

@@ -350,7 +350,8 @@ struct loss {
 	bool all;
 };
 
-/* Its traps wait for the end of the routing and are handled together. */
+/* A switch loses its links during a routing: its traps wait for the end of the routing and
+ * are handled together. */
 static void lose(void *ctx, struct fake *h, enum fake_moment m)
 {
 	const struct loss *l = ctx;
