@@ -30,7 +30,8 @@
 #define TARGET_SHARE 50		/* target: the bound and 1 / 50 of it */
 #define LIMIT_SHARE 33		/* all tables below it are good enough */
 #define LOAD_SWEEPS 10
-#define COARSE 6		/* at first entries with 1 / 2^COARSE of all hosts */
+#define COARSE 6		/* the first sweep examines entries with at least 1 / 2^COARSE of
+				 * all flows to the LID */
 #define FINER 4
 #define FULL_SWEEPS 6
 #define FULL_OVER 16		/* cost of a flow above the target, first sweep */
@@ -301,7 +302,7 @@ enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
 
 	memset(r, 0, sizeof(*r));
 	if (!fits(in, t))
-		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs to %u do not fit a shape of %u and %u",
+		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs up to %u do not fit a shape of %u and %u",
 				t->n_sw, t->max_lid, in->shape->f->n_sw,
 				in->shape->f->max_lid);
 	if (in->depth == FTR_BALANCE_OFF)

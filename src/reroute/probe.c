@@ -360,9 +360,8 @@ static uint32_t find_paths(struct rr_view *v, const struct rr_link *ask,
 	return k;
 }
 
-/* Add all requests.  Of a switch that has not answered yet only the first is
- * not skipped; of one whose link is dead none has a route.  *all: all switches
- * have answered. */
+/* Add all requests.  If a switch has not answered yet, all its requests except the first are
+ * skipped; if its link is dead, they have no route.  *all: all switches have answered. */
 static bool add_all(struct rr *f, struct probe *p, struct probe *hops,
 		    const struct rr_link *ask, uint32_t n, bool traps,
 		    bool *all)
