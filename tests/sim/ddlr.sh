@@ -61,7 +61,7 @@ case_ddlr_one_lane() {
 case_ddlr_two_lanes() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 92
 	ddlr_up <<<'qos TRUE'
-	logged 'IBF007: ddlr: local repairs have VL 1'
+	logged 'IBF007: ddlr: local repairs use VL 1'
 	walk before --switch-sources
 	pick 5
 	osm_mark sm
@@ -276,7 +276,7 @@ case_ddlr_stages_two_lanes() {
 	local lanes=2
 	large_fabric
 	ddlr_up <<<'qos TRUE'
-	logged 'IBF007: ddlr: local repairs have VL 1'
+	logged 'IBF007: ddlr: local repairs use VL 1'
 	walk before --switch-sources
 	walk_stages $((${FTR_SOAK:-0} ? 2 : 1)) $((${FTR_SOAK:-0} ? 5 : 2))
 	down
