@@ -19,7 +19,8 @@
 
 #include "balance/balance.h"
 
-#define LARGE 100		/* exponent; paths stay finite */
+#define LARGE 100		/* greatest exponent of a weight, so that sums over paths stay
+				 * finite */
 #define SHARP 3			/* in round 1; any value from 1 to 6 works as well */
 
 struct dual {

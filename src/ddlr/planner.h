@@ -129,8 +129,8 @@ enum ftr_status ddlr_try(struct ftr_ddlr *r, const struct ftr_cdg_write *w,
 
 /* ---- broken.c ------------------------------------------------------------ */
 
-/* Repair all broken entries. If restore, first put back the entries of orig; the
- * steps of one LID count through both parts. */
+/* Repair all broken entries. If restore, first put back the entries of orig; the steps of a
+ * LID are numbered through both parts. */
 enum ftr_status repair_broken(struct ftr_ddlr *r, bool restore,
 			      struct ftr_err *err);
 
