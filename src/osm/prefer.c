@@ -9,9 +9,9 @@
  *
  * The preferred tables are computed again when the fabric has a link that they
  * were made without.  They are then computed from the closed form, so that the
- * tables of the complete fabric do not depend on history.  Exception: if a
- * search had improved the preferred tables and nothing was missing then (the
- * fabric has grown), they are computed from the old ones.
+ * tables of the complete fabric do not depend on history.  Exception: if a search had improved
+ * the preferred tables of a complete fabric, and the fabric has grown since, they are computed
+ * from the old ones.
  *
  *	routing of a complete fabric -> preferred -> search thread -> better tables
  *	                                   ^                               |

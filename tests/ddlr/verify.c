@@ -73,7 +73,7 @@ static struct world *world;
 static struct ftr_rng rng;
 static uint64_t seed = 1, first_set;
 
-#define TRIES 4			/* packets are drained in between, or not */
+#define TRIES 4			/* with and without drains between faults, with either ending */
 
 /* Seed the random choices for one fault set. */
 static void take_chances(uint64_t set)
