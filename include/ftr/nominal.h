@@ -25,8 +25,9 @@
  * now.
  *
  * If F is a different fabric, N is F.  F is different if fewer than a quarter of the switches
- * and of the end ports are in both, or fewer than a quarter of the links of switches and of
- * end ports.  The quarter is that of the smaller of the two fabrics.
+ * and fewer than a quarter of the end ports are in both fabrics; or if this holds for the
+ * links between switches and for the links of end ports. Each quarter is that of the smaller
+ * of the two numbers.
  *
  * N never shrinks by itself: a switch that was removed permanently stays missing
  * and keeps its slots.  To forget it, start again without old.  However, parts that F

@@ -101,7 +101,7 @@ static enum ftr_status one_up(struct ftr_ddlr *r, ftr_sw s, ftr_port p,
 	if (!st)
 		st = link_up(r, s, p, &closes, err);
 	if (!st && closes)
-		st = ftr_fail(err, FTR_INTERNAL, "a cable without traffic closes a cycle");
+		st = ftr_fail(err, FTR_INTERNAL, "a link without traffic closes a cycle");
 	return st;
 }
 
