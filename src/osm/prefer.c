@@ -82,9 +82,9 @@ static void ask_for_sweep(struct ibf_plugin *p)
 	osm_sm_signal(&p->osm->sm, OSM_SIGNAL_SWEEP);
 }
 
-/* Any gain is worth new preferred tables.  A search for displaced entries
- * changes these once more, so there one of the two loads must fall by more than
- * 1 / GAIN_SHARE. */
+/* Better tables become the preferred ones after any gain. The result of a search for
+ * displaced entries is used only if one of the two loads falls by more than 1 / GAIN_SHARE,
+ * because it changes these entries a second time. */
 #define GAIN_SHARE 10
 
 static bool is_worth_it(const struct ibf_search *z)
