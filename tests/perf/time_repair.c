@@ -89,8 +89,8 @@ int main(int argc, char **argv)
 	must(ftr_ddlr_new(sh, t, &ro, &r, &err));
 	printf("%u hosts, %u switches: planner made in %.1f ms\n", f->n_ep,
 	       f->n_sw, now() - t0);
-	cable(r, sh, 0, "leaf cable down", "leaf cable up");
-	cable(r, sh, 1, "middle cable down", "middle cable up");
+	cable(r, sh, 0, "leaf link down", "leaf link up");
+	cable(r, sh, 1, "middle link down", "middle link up");
 	for (unsigned int rank = 1; rank < sh->tree.n_ranks; rank++)
 		for (ftr_sw s = 0; s < f->n_sw; s++)
 			if (sh->tree.rank[s] == rank) {

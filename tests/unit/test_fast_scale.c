@@ -251,7 +251,7 @@ static void storm_of_traps(struct fake *h)
 		fake_trap(h, ftr_rng_below(&rng, h->fab->n_sw),
 			  SM_LINK_STATE_CHANGED_TRAP);
 	sweep(h);
-	/* as for two links: nothing has changed */
+	/* the limits are those of two changes, although nothing has changed */
 	end(h, &c, "5,000 idle traps", 2, 1);
 }
 
