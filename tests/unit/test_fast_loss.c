@@ -56,7 +56,7 @@ static void check_after(struct fake *h)
 	fake_check_counters(h);
 }
 
-/* ---- no loss in the end -------------------------------------------------- */
+/* ---- lost packets that are sent again ------------------------------------ */
 
 static const struct loss harmless[] = {
 	/* lost once */
