@@ -96,8 +96,8 @@ sim_ready() {
 
 sim_do() { printf '%s\n' "$1" >"$SIM_DIR/console"; }
 
-# The preload library makes ./sys-PID, hence the cd.  Its message about the port to
-# which it has attached is removed from stderr.
+# The preload library creates ./sys-PID, which is why this changes to the directory.  Its
+# message about the port to which it has attached is removed from stderr.
 in_sim() {
 	local status=0 err
 	err=$(mktemp "$SIM_DIR/stderr.XXXXXX")

@@ -46,7 +46,7 @@ enum ftr_balance {
 
 struct ftr_balance_input {
 	/* The shape that the tables were made from.  Columns l with use_full[l] were
-	 * made from the shape full instead; full and use_full NULL: none was. */
+	 * made from the shape full instead; full and use_full are NULL if there are none. */
 	const struct ftr_shape *shape, *full;
 	const uint8_t *use_full;	/* [n_sw] by column */
 	/* Entries that may change: bit lid of row s is set; NULL: all may.  A row has

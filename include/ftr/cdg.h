@@ -16,10 +16,9 @@
  * source onto it until the caller drains the LID.  At each switch, every occupied
  * link depends on the entry in force; while the writes of one step are in
  * progress, on both the old and the new entry.  A dependency stays in the graph
- * until the LID is drained.  For the LIDs that changed, the graph is thus the
- * union of all entries that packets may still follow.  It does not contain
- * combinations that never existed: once the replacement of an entry is
- * acknowledged, no later packet uses the old one.
+ * until the LID is drained.  So for the LIDs that changed, the graph is the union of all
+ * entries that packets may still follow.  It does not contain combinations that never existed:
+ * once the replacement of an entry is acknowledged, no later packet uses the old one.
  *
  *	new	    change	change	    drain
  *	 |-------------|-----------|----------|

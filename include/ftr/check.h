@@ -78,7 +78,7 @@ enum ftr_finding {
 	FTR_FIND_WRONG_END,
 	FTR_FIND_LOOP,
 	FTR_FIND_TURN,		/* a hop up after a hop down, by the claimed ranks,
-				 * that is no claimed turn */
+				 * that is not a claimed turn */
 	FTR_N_FINDINGS
 };
 /* "a loop", "a missing entry", ...: for use in a sentence. */
@@ -140,7 +140,7 @@ struct ftr_check_report {
 	/* number of VLs of each link in the graph; 0: all packets share one VL, or
 	 * the graph was not built */
 	uint32_t n_vls;
-	/* counted while the graph is built, hence 0 if the proof holds: */
+	/* counted while the graph is built, so 0 if the proof holds: */
 	uint64_t no_sl;		/* (source, LID) without an SL in path_sl */
 	/* number of different (switch, in port, SL, LID) mapped to VL 15 */
 	uint64_t vl_drops;
@@ -162,8 +162,8 @@ enum ftr_status ftr_check_tables(const struct ftr_fabric *f,
 
 /*
  * Input for ftr_check_changes: the difference between two states of the tables, on
- * a fabric whose links went down or came up.  The check costs work in proportion
- * to the changes only.
+ * a fabric whose links went down or came up.  The work is proportional to the number of
+ * changes, not to the size of the tables.
  *
  * f is an earlier state of the fabric.  Links of f that are down now have their bits
  * set in dead; links that are up now but not in f are listed in extra.

@@ -82,10 +82,9 @@ struct ftr_ddlr_opts {
 	uint16_t sls;		/* set of SLs in use, one bit per SL; 0: SL 0 */
 	/* Packets that switches send count as well.  Do not set this with the
 	 * tables of sftree and one VL: hardly any detour would be free of cycles.
-	 * If every clean path for host-to-host packets closes a cycle with
-	 * packets from switches, the latter are ignored from then on
-	 * (plan.hosts_only).  In that case make a new planner from the next full
-	 * tables. */
+	 * If every clean path for host-to-host packets closes a cycle with packets from
+	 * switches, packets from switches are ignored from then on (plan.hosts_only).  In
+	 * that case make a new planner from the next full tables. */
 	bool switch_sources;
 	bool (*stop)(void *ctx);	/* as in struct ftr_cdg_opts */
 	void *stop_ctx;
@@ -191,9 +190,8 @@ enum ftr_status ftr_ddlr_events(struct ftr_ddlr *r,
 				struct ftr_ddlr_plan *plan,
 				struct ftr_err *err) FTR_MUST_USE;
 
-/* The same, with the events that lead to the current fabric, given as `now`: the parts
- * that are missing there, and those that are back.  Links between switches and whole
- * switches are matched by GUID and port. */
+/* The same for the current fabric `now`: the events are found by comparing it with the
+ * planner's state.  Links between switches and whole switches are matched by GUID and port. */
 enum ftr_status ftr_ddlr_to(struct ftr_ddlr *r,
 			    const struct ftr_fabric *now,
 			    struct ftr_ddlr_plan *plan,

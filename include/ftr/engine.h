@@ -147,11 +147,10 @@ struct ftr_route_stats {
 /* Which entries an engine fills.  Island: a connected component of the fabric. */
 enum ftr_promise {
 	FTR_PROMISE_UPDOWN = 0,	/* those with a finite cost in the shape */
-	FTR_PROMISE_HOSTS,	/* also those of every switch with end ports for all
-				 * end ports of its island, and those of every
-				 * switch for the subnet managers of its island */
-	FTR_PROMISE_ALL		/* those of every switch for every LID of its
-				 * island */
+	FTR_PROMISE_HOSTS,	/* also those for all end ports of its island, at every switch
+				 * with end ports, and those for the subnet managers of its
+				 * island, at every switch */
+	FTR_PROMISE_ALL		/* those for every LID of its island, at every switch */
 };
 
 struct ftr_engine_ops {

@@ -60,8 +60,8 @@ struct ftr_swport {
 struct ftr_switch {
 	uint64_t guid;		/* node GUID; ascending with the index */
 	/* Node GUID of the switch at this place.  In a nominal fabric, guid names
-	 * the place in the tree, and another switch may be there now.  In other
-	 * fabrics holder is guid. */
+	 * the place in the tree, and another switch may be there now.  In other fabrics
+	 * holder equals guid. */
 	uint64_t holder;
 	uint32_t first_port;	/* index of port 0 in ftr_fabric.ports */
 	ftr_lid lid;		/* base LID of port 0; 0 = none */

@@ -104,9 +104,9 @@ struct ftr_incr_result {
  * with opts (NULL: FTR_ROUTE_OPTS_INIT), with all paths strictly up, then down by
  * sh->tree.rank.
  *
- * nominal: the shape that sh was made over, or NULL.  Its links between switches
- * of sh that the fabric of sh lacks are down, but may come up.  sh must outlive
- * *out; nominal and t need not.
+ * nominal: the shape that sh was made over, or NULL.  Links that it has between switches of
+ * sh, and that the fabric of sh lacks, are down and may come up.  sh must outlive *out;
+ * nominal and t need not.
  *
  * If sh was made by ftr_shape_reorder with FTR_REORDER_KEEP, the pairs (switch,
  * column) through which sh does not route downward stay excluded.  More paths than

@@ -24,7 +24,7 @@ enum ftr_status ftr_link_load_all(const struct ftr_load *ld, uint64_t *load,
 enum ftr_status ftr_link_load_shift(const struct ftr_load *ld, uint32_t k,
 				    uint64_t *load,
 				    struct ftr_err *err) FTR_MUST_USE;
-/* The pairs of the caller.  FTR_INVAL: an end port beyond the fabric.  FTR_NOMEM. */
+/* Only the given pairs.  FTR_INVAL: an end port beyond the fabric.  FTR_NOMEM. */
 enum ftr_status ftr_link_load_pairs(const struct ftr_load *ld,
 				    const struct ftr_load_pair *pair, uint32_t n,
 				    uint64_t *load,

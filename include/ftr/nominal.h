@@ -3,9 +3,9 @@
  * The nominal fabric: the union of all switches and links seen so far.
  *
  * A switch that loses a neighbour must not renumber its other neighbours, or one
- * missing link changes nearly every table (docs/design.md, Decisions).  Therefore the
- * nominal fabric N is kept, with its shape S(N), and the shape of the current
- * fabric F is made over S(N):
+ * missing link changes nearly every table (docs/design.md, Decisions).  Therefore the nominal
+ * fabric N is kept together with its shape S(N).  The shape of the current fabric F takes all
+ * positions from S(N):
  *
  *	ftr_nominal_new(F, opts, old, ...)	N = old, or old and F if F grew
  *	ftr_shape_new(F, { .nominal = N->shape }, ...)
@@ -24,10 +24,10 @@
  * switch that was seen there; ftr_switch.holder is the GUID of the switch that is there
  * now.
  *
- * If F is a different fabric, N is F.  F is different if it has in common with N
- * fewer than a quarter of the switches and of the end ports, or fewer than a
- * quarter of the links of switches and of end ports.  Each quarter is of the
- * smaller of the two numbers.
+ * If F is a different fabric, N is F.  F is different if fewer than a quarter of the switches
+ * and fewer than a quarter of the end ports are in both fabrics; or if this holds for the
+ * links between switches and for the links of end ports. Each quarter is that of the smaller
+ * of the two numbers.
  *
  * N never shrinks by itself: a switch that was removed permanently stays missing
  * and keeps its slots.  To forget it, start again without old.  However, parts that F
@@ -38,9 +38,8 @@
  * N and S(N) are const and may be shared between threads.  The same F, old and
  * options give the same N, bit for bit, for any order of discovery and any team.
  *
- * N differs from a plain union in this: it has no LIDs (they belong to F), but it
- * has LMCs and, for the order by names, names.  End ports without a link are not
- * in it.
+ * N has no LIDs, because they belong to F, and no end ports without a link.  It has LMCs, and
+ * the names that the order of leaves by name needs.
  */
 #ifndef FTR_NOMINAL_H
 #define FTR_NOMINAL_H

@@ -177,7 +177,7 @@ struct ftr_shape_tree {
 	bool io_unknown;	/* opts.io names no port of f and was ignored */
 	const uint8_t *rank;	/* [n_sw] */
 	const uint8_t *tier;	/* [n_sw] the rank before any ftr_shape_reorder */
-	/* [n_sw] 1: joins only switches that lower ones join already; ignored for
+	/* [n_sw] 1: connects only switches that lower switches already connect; ignored for
 	 * planes */
 	const uint8_t *stub;
 	const uint32_t *leaf_hosts;	/* [n_leaf] host ports of the leaf */
@@ -291,10 +291,10 @@ static inline bool ftr_port_set_has(const struct ftr_port_set *set, ftr_port p)
  *	FTR_INVAL	there is a nominal shape, and f contains something that
  *			the nominal fabric lacks
  *
- * A fabric without hosts, or in several islands, is not an error.  If the nominal
- * shape was itself made over the shape of N, the result equals one made over the shape
- * of N, except for the parts reported as missing or absent.
- * O(links * n_sw) byte operations, 2 * n_sw^2 bytes.
+ * A fabric without hosts, or in several islands, is not an error.  The nominal shape may
+ * itself have been made over the shape of a nominal fabric N.  Then only the parts reported as
+ * missing or absent differ from a shape made over that of N. O(links * n_sw) byte operations,
+ * 2 * n_sw^2 bytes.
  */
 enum ftr_status ftr_shape_new(const struct ftr_fabric *f,
 			      const struct ftr_shape_opts *opts,

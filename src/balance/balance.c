@@ -4,23 +4,23 @@
  *
  * Depth load: sweeps over all-to-all flows alone, from coarse to fine, until no link is
  * above the limit.  On small fabrics the shifts are counted as well, which takes a few
- * milliseconds there: the same entries are examined, and take the candidates that do the
- * least damage to shifts.
+ * milliseconds: among the candidates that reduce the load, an entry takes the one that harms
+ * shifts least.
  *
  * Depth full: sweeps that count shifts, too.  The cost of a flow above the target rises
  * from sweep to sweep.  While it is low, flows that collide in shifts move apart, beyond
  * the target if necessary.  When it is high, the all-to-all load is evened out with the
- * least damage to shifts.  Both at once end in a worse optimum: on the two-level fabric
- * with 26 missing links of the test data, the mean over the shifts of the most loaded link
- * is 2.5 flows instead of 2.07.  On small fabrics this is repeated from the low cost,
- * which lowers that figure to 2.05.
+ * least damage to shifts.  A high cost from the beginning leads to a worse optimum: on the
+ * two-level fabric of the test data that lacks 26 links, the mean over the shifts of the most
+ * loaded link is then 2.5 flows instead of 2.07.  On small fabrics all sweeps are repeated,
+ * beginning with the low cost, which lowers that figure to 2.05.
  *
  * On large fabrics a sweep takes a second.  So there are few sweeps, at a medium cost, and
- * within a sweep they do not return to entries that later moves have made worse.
+ * each sweep examines an entry only once, even if later moves make its path worse.
  *
- * After every sweep the tables are judged by the exact counts, and the best are kept: by
- * the most loaded link of all-to-all traffic if that is above the limit, then by the mean
- * over the shifts of the most loaded link.
+ * After every sweep the flows are counted exactly, and the best tables are kept.  They are
+ * compared by the most loaded link of all-to-all traffic if that is above the limit, then by
+ * the mean over the shifts of the most loaded link.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,8 @@
 #define TARGET_SHARE 50		/* target: the bound and 1 / 50 of it */
 #define LIMIT_SHARE 33		/* all tables below it are good enough */
 #define LOAD_SWEEPS 10
-#define COARSE 6		/* at first entries with 1 / 2^COARSE of all hosts */
+#define COARSE 6		/* the first sweep examines entries with at least 1 / 2^COARSE of
+				 * all flows to the LID */
 #define FINER 4
 #define FULL_SWEEPS 6
 #define FULL_OVER 16		/* cost of a flow above the target, first sweep */
@@ -44,8 +45,8 @@
 #define LARGE_SWEEPS 3
 #define LARGE_OVER (1 << 12)
 #define GAIN_SHARE 500		/* a sweep that gains less is the last one */
-#define MOVED_SHARE 20		/* not small: a sweep that moves less than that share of the
-				 * most is not worth the time to judge it */
+#define MOVED_SHARE 20		/* except on small fabrics: a sweep with fewer moves than this
+				 * share of the most moves is not evaluated */
 #define BINS_BYTES ((size_t)96 << 20)
 
 struct work {
@@ -80,8 +81,8 @@ static enum ftr_status score(struct work *w, struct ftr_err *err)
 	return FTR_OK;
 }
 
-/* Is neither figure worse than at first (shifts: at depth full), and one better than
- * the best? */
+/* Are the tables better than the best so far in one figure, and in no figure (shifts: at
+ * depth full only) worse than the input? */
 static bool is_best(const struct work *w)
 {
 	uint32_t now = FTR_MAX(w->now.max, w->limit);
@@ -130,8 +131,8 @@ static enum ftr_status load_sweeps(struct work *w, struct ftr_err *err)
 
 /* The number of flows that is too many in one shift: that of the most loaded link in
  * most shifts.  Links with fewer flows are not examined.  Two flows are too many on small
- * fabrics only.  On larger ones that lack links, two flows meet somewhere in every shift;
- * moving them takes long, and makes three meet. */
+ * fabrics only.  On larger fabrics that lack links, two flows meet somewhere in every
+ * shift; moving them takes long, and often three flows meet as a result. */
 static uint32_t too_many(const struct work *w)
 {
 	uint64_t mean = (w->now.sum + w->net->n_pos / 5) /
@@ -146,7 +147,7 @@ static enum ftr_status tiny_load_sweeps(struct work *w, struct ftr_err *err)
 {
 	struct balance_sweep s = { .target = w->target, .over = TINY_OVER };
 	enum ftr_status st = FTR_OK;
-	bool even = false;	/* the all-to-all load is as even as it gets */
+	bool even = false;	/* the all-to-all load cannot become more even */
 
 	while (!st && !s.cancelled && w->r->sweeps < TINY_SWEEPS) {
 		even |= w->now.max <= w->target;
@@ -301,7 +302,7 @@ enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
 
 	memset(r, 0, sizeof(*r));
 	if (!fits(in, t))
-		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs to %u do not fit a shape of %u and %u",
+		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs up to %u do not fit a shape of %u and %u",
 				t->n_sw, t->max_lid, in->shape->f->n_sw,
 				in->shape->f->max_lid);
 	if (in->depth == FTR_BALANCE_OFF)

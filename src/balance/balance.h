@@ -58,7 +58,7 @@ struct balance_net {
 	uint32_t *source_of;	/* [n_sw] or BALANCE_NONE */
 	uint32_t *hosts;	/* [n_sw] that send */
 	uint32_t n_hosts;	/* sum of them */
-	uint32_t n_pos;		/* positions, and so shifts */
+	uint32_t n_pos;		/* number of positions, and of shifts */
 	uint32_t *dest_at;	/* [n_pos] */
 	/* destinations of column l: dest[first[l]] .. dest[first[l + 1] - 1] */
 	struct balance_dest *dest;
@@ -137,8 +137,8 @@ struct balance_count {
 	uint32_t *n_full;	/* [net->n_rows] */
 };
 
-/* What balance_count_flows finds: all-to-all flows by link, and if not NULL, zeroed
- * rows of balance_passed, and the entries by destination. */
+/* The results of balance_count_flows: all-to-all flows by link; passed (rows of
+ * balance_passed, zeroed by the caller) and the entries by destination, if not NULL. */
 struct balance_counted {
 	uint32_t *flows;
 	uint64_t *passed;
@@ -200,11 +200,11 @@ void balance_bins_add(struct balance_count *c, uint32_t link,
 /* The most flows on a link. */
 uint32_t balance_most(const struct balance_net *net, const uint32_t *flows);
 
-/* *sum: over the shifts, of the flows on the most loaded link. */
+/* *sum: the flows on the most loaded link of each shift, added over all shifts. */
 enum ftr_status balance_worst(const struct balance_net *net, uint8_t *entry,
 			      struct ftr_team *team, uint64_t *sum,
 			      struct ftr_err *err) FTR_MUST_USE;
-/* The same, and count all flows in the bins, but do not find full ones. */
+/* The same, and count all flows in the bins, without a search for bins with too many flows. */
 enum ftr_status balance_bins_count(struct balance_count *c,
 				   struct ftr_team *team, uint64_t *sum,
 				   struct ftr_err *err) FTR_MUST_USE;
@@ -265,7 +265,7 @@ static inline bool balance_may_move(const struct balance_count *c, ftr_sw s,
 
 struct balance_sweep {
 	uint32_t target;	/* number of flows that a link may carry */
-	uint64_t over;		/* price of each flow above it */
+	uint64_t over;		/* price of each flow above the target */
 	uint32_t meet;		/* number of flows in one shift that is too many */
 	bool quick;		/* examine only entries that are on such a link when their
 				 * batch of destinations begins */

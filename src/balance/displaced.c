@@ -12,15 +12,14 @@
  *			that passed a displaced entry, too
  *
  * The first candidate with cost 0 is taken, else the cheapest.  The search starts at a
- * candidate that differs between neighbouring destinations and switches.  So entries
- * that carry no counted flow are spread, too.
+ * candidate that differs between neighbouring destinations and switches.  So entries without a
+ * counted flow are distributed over the candidates as well.
  *
  * The counters follow the flows: flows that pass a changed entry are subtracted from the
  * links behind it on their old path and added to those on the new one.  All flows that
  * pass an entry take the same links from there on, so they are counted together, as one
  * stream.  The work for one fault grows with the number of displaced entries, not with
- * the size of the fabric.  A flow that comes to an entry without a port is counted up to
- * there.
+ * the size of the fabric.  A flow that reaches a missing entry is counted up to that switch.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -221,8 +220,8 @@ static bool goes_up(const struct displaced *z, const struct ftr_shape *sh,
 }
 
 /* Add to z->source the sources whose flows to lid pass s, except those that pass another
- * changed entry before.  If the entry of s leads up (up), these flows come from below,
- * unless there are extra turns. */
+ * changed entry first.  up: the entry of s leads up, so these flows come from below unless
+ * there are extra turns. */
 static void gather(struct displaced *z, const struct ftr_shape *sh, bool turns,
 		   ftr_sw s, bool up, ftr_lid lid)
 {
@@ -371,7 +370,7 @@ static void place_lid(struct displaced *z, const struct ftr_shape *sh,
 {
 	struct column c = { sh, l };
 
-	z->now++;		/* no entry counts as changed any more */
+	z->now++;		/* now no entry counts as changed */
 	if (n > 1)
 		qsort_r(e, n, sizeof(*e), nearest_first, &c);
 	for (uint32_t i = 0; i < n; i++)

@@ -61,8 +61,8 @@ bool displaced_place_all(struct displaced *z, bool turns, const uint64_t *bits);
 /*
  * Set n entries of a LID in column l of sh.  Entries with `after` == DISPLACED_PLACE get
  * the port of least cost, and `after` is set to it.  The new entries must lead up and then
- * down over links of sh; turns: except for extra turns.  False: out of memory for the
- * counters; the caller must then change the entries back.
+ * down over links of sh; if turns is true, extra turns are allowed.  False: out of memory for
+ * the counters; the caller must then change the entries back.
  */
 bool displaced_change(struct displaced *z, const struct ftr_shape *sh,
 		      bool turns, uint32_t l, ftr_lid lid,

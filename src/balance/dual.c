@@ -2,23 +2,25 @@
 /*
  * A lower bound for all routings, from weights of links, in a given number of rounds.
  *
- * For any weights w >= 0 of the links, the flows of any routing weigh at least as much as
- * on their lightest paths, and at most the load of the most loaded link times the sum of
- * w, so
+ * Let the links have weights w >= 0, and let the weight of a flow be the sum of w over its
+ * path. Under any routing, the total weight of all flows is at least that of their lightest
+ * paths, and at most the load of the most loaded link times the sum of w.  So
  *
  *	most loaded link >= sum over pairs of hosts (lightest path) / sum of w
  *
- * (duality of linear programs).  To find good weights, the mean of lightest-path routings
- * is made even: the weight of a link grows exponentially with its mean load so far
- * (Plotkin, Shmoys and Tardos, "Fast approximation algorithms for fractional packing and
- * covering problems", 1995), and with a slope that rises with the square root of the
- * round.
+ * (duality of linear programs).  To find good weights, every round routes all flows over
+ * lightest paths.  The weights of the next round make loaded links heavier, so that the mean
+ * load over all rounds becomes even: the weight of a link grows exponentially with its mean
+ * load so far (Plotkin, Shmoys and Tardos, "Fast approximation algorithms for fractional
+ * packing and covering problems", 1995), and with a slope that rises with the square root of
+ * the number of the round.
  */
 #include <math.h>
 
 #include "balance/balance.h"
 
-#define LARGE 100		/* exponent; paths stay finite */
+#define LARGE 100		/* greatest exponent of a weight, so that sums over paths stay
+				 * finite */
 #define SHARP 3			/* in round 1; any value from 1 to 6 works as well */
 
 struct dual {
@@ -27,7 +29,7 @@ struct dual {
 	double *w;		/* [n_ports] weights */
 	double *load;		/* [n_ports] flows, sum over all rounds */
 	double even;		/* load of every link if all were even */
-	double sharp;		/* how much a weight grows with the load */
+	double sharp;		/* slope with which a weight grows with the load */
 	/* towards the current switch */
 	double *dist;		/* [n_sw] INFINITY: not reached */
 	double *flow;		/* [n_sw] */

@@ -2,10 +2,10 @@
 /*
  * One sweep of the search for all-to-all traffic alone, fast enough for every routing.
  *
- * Work begins at the links above the target: only their entries are examined, and those
- * of the switches that send to them.  A destination is skipped if its links are no longer
- * above the target when its turn comes.  Entries are tried from the nearest to the
- * farthest, so that few changes move many flows.  w->least skips entries with few flows:
+ * The sweep begins at the links above the target.  It examines only the entries that use them,
+ * and the entries of the switches that send to these.  A destination is skipped if its links
+ * are no longer above the target when its turn comes.  Entries are tried from the nearest to
+ * the farthest, so that few changes move many flows.  w->least skips entries with few flows:
  * sweeps go from coarse to fine.
  *
  * The excess of a link is its load above the target.  An entry moves if that reduces the

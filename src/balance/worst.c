@@ -4,7 +4,7 @@
  *
  * Shifts are processed in slices that fit into the cache.  For each slice the flows of all
  * links are counted, and the maximum of every shift is added to the sum.  The bins of the
- * search are filled on the way.
+ * search are filled in the same pass.
  */
 #include <string.h>
 
@@ -108,7 +108,8 @@ static void some_slices(void *ctx, unsigned int worker, uint32_t begin,
 		one_slice(z, &z->worker[worker], i * z->shifts);
 }
 
-/* As many shifts as fit into the cache and give every worker a slice, and full bins. */
+/* The number of shifts in a slice: a multiple of the width of a bin, small enough for the
+ * cache, and for every worker to get a slice. */
 static uint32_t slice_shifts(const struct slices *z, uint32_t workers)
 {
 	uint32_t width = z->fill ? z->fill->width : 1;

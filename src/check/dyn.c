@@ -163,8 +163,8 @@ static bool set_sources(struct ftr_cdg *g)
 	return g->source != NULL;
 }
 
-/* Set the part of count[] of each switch. *n: number of counts; the caller refuses more
- * than an index can address. */
+/* Set the part of count[] of each switch. *n: number of counts; the caller refuses a number
+ * that is too large for an index. */
 static bool set_counts(struct ftr_cdg *g, uint64_t *n)
 {
 	*n = 0;
@@ -268,7 +268,7 @@ static void turn_tile(struct ftr_cdg *g, ftr_sw s, uint32_t m, uint32_t lid)
 		memcpy(g->col + (size_t)(lid + i) * n + s, tile[i], m);
 }
 
-/* Fill col[] from the rows of now, which are padded to whole blocks. */
+/* Fill col[] from the rows of the current tables, `now`, which are padded to whole blocks. */
 static void turn_round(struct ftr_cdg *g)
 {
 	const uint32_t n = g->f->n_sw;

@@ -3,7 +3,7 @@
  * Internal interfaces of <ftr/cdg.h>.
  *
  *	dyn.c		set-up, drains, links that go down and come up
- *	dynwalk.c	the edges of one LID by unchanging tables
+ *	dynwalk.c	the edges of one LID whose entries do not change
  *	dynall.c	the same for all LIDs at once
  *	dynchange.c	the edges that a change adds
  *	dynorder.c	the order of the vertices that proves the graph acyclic
@@ -66,7 +66,7 @@ struct ftr_cdg {
 					 * NULL: never */
 	void *stop_ctx;
 	struct ftr_tables *now;
-	uint8_t *col;		/* [max_lid + 1][n_sw] the entries of now, by LID */
+	uint8_t *col;		/* [max_lid + 1][n_sw] the current entries, by LID */
 	uint32_t n_vl, n_sl;
 	uint8_t sl[FTR_N_SL];
 	uint32_t n_links;

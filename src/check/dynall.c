@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The edges of all LIDs by unchanging tables, used when a graph is built.
+ * The edges of all LIDs by tables that do not change, used when a graph is built.
  *
  * This is the walk of dynwalk.c for all LIDs at once. Each VL out of a switch
  * has the set of LIDs that reached it. A switch passes the LIDs that are new
@@ -109,7 +109,7 @@ static void start(struct all *a, ftr_sw s)
 		}
 		if (!any)
 			continue;
-		/* LIDs without a link out of s go nowhere: hand_on() */
+		/* LIDs without a link out of s may be in the set: hand_on_set() */
 		memcpy(set, a->owned, a->words * sizeof(*set));
 		for (uint32_t lid = 0; !all && lid <= g->f->max_lid; lid++)
 			if (!takes[row[lid]])
@@ -222,7 +222,7 @@ static void hand_on_set(struct all *a, uint32_t link, unsigned int link_vl)
 
 	only = add_all_edges(a, link, link_vl, count_entries(a, t), to);
 	if (only != NOWHERE) {
-		/* LIDs that t sends nowhere do no harm in the set */
+		/* LIDs for which t has no next hop may be in the set */
 		reach_all(a, only, a->set);
 		return;
 	}

@@ -305,7 +305,7 @@ static enum ftr_status refuse(const struct ftr_cdg *g, ftr_lid lid,
 			      struct ftr_err *err)
 {
 	if (lid == 0 || lid > g->f->max_lid)
-		return ftr_fail(err, FTR_INVAL, "LID %u: the fabric has LIDs to %u",
+		return ftr_fail(err, FTR_INVAL, "LID %u: the fabric has LIDs up to %u",
 				lid, g->f->max_lid);
 	for (uint32_t i = 0; i < n; i++) {
 		if (w[i].sw >= g->f->n_sw)

@@ -172,7 +172,7 @@ static void find(struct ftr_cdg *g, struct search *z, uint32_t v, uint8_t way)
 	g->mark[v] |= way;
 }
 
-/* Expand the next vertex found: its successors up to label top. */
+/* Take the next vertex of the forward search, and find its successors with labels up to top. */
 static void go_forward(struct ftr_cdg *g, struct search *z)
 {
 	uint32_t v = g->fwd[z->at_fwd++].v, first, n;
@@ -194,7 +194,8 @@ static void go_forward(struct ftr_cdg *g, struct search *z)
 		}
 }
 
-/* Expand backwards: its predecessors that are up, from label low on. */
+/* Take the next vertex of the backward search, and find its predecessors with labels from
+ * low on whose links are up. */
 static void go_back(struct ftr_cdg *g, struct search *z)
 {
 	uint32_t w = g->back[z->at_back++].v;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The edges of one LID by unchanging tables.
+ * The edges of one LID by tables that do not change.
  *
  * Every switch has one entry for the LID, so all packets leave s on one link,
  * and the VLs visited there are one small set: seen[s]. From each source the
- * path is followed until it reaches a VL that was visited before. Each visited
- * VL has one successor, hence one edge. O(n_sw) per LID and SL; only switches
- * that packets pass are visited.
+ * path is followed until it reaches a VL that was visited before. Each visited VL has one
+ * successor and so one edge. O(n_sw) per LID and SL; only switches that packets pass are
+ * visited.
  *
- * Counting is most of the work of a drain, so a version of its own is compiled
- * for it (by != 0; with by == 0, fn is called instead). So is one for graphs in
- * which all packets are on VL 0 (plain).
+ * Counting is most of the work of a drain, so a separate version of the walk is compiled for
+ * it (by != 0; with by == 0, fn is called instead). A third version is for graphs in which all
+ * packets are on VL 0 (plain).
  */
 #include <string.h>
 

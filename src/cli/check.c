@@ -136,7 +136,7 @@ static enum ftr_status save(const struct check *c, const struct subject *s,
 	return cli_write_end(st, err);
 }
 
-/* The shape whose ranks the checker verifies; a fabric without ranks is no error. */
+/* The shape whose ranks the checker verifies; a fabric without ranks is not an error. */
 static enum ftr_status claim(const struct check *c, const struct subject *s,
 			     struct ftr_team *team, struct ftr_shape **sh,
 			     struct ftr_err *err)

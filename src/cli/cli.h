@@ -136,7 +136,7 @@ int cli_fail(const struct ftr_err *err);
 	  "write to FILE instead of stdout", NULL, 0, 0 }
 #define CLI_OPT_END { NULL, CLI_FLAG, 0, NULL, NULL, NULL, 0, 0 }
 
-/* ---- things that several commands do (common.c) ------------------------ */
+/* ---- shared by several commands (common.c) ----------------------------- */
 
 /* An engine and its options, set by CLI_OPTS_ENGINE. */
 struct cli_engine {
@@ -176,8 +176,8 @@ void cli_free_guids(struct ftr_shape_opts *opts);
 /*
  * The nominal fabric for opts->nominal: the union of f and the file (a state file or
  * any fabric).  Prints a note on stderr if f has more than the file.  If path is
- * NULL, the nominal fabric is f itself when faults are to follow (faults), else *out
- * is NULL.  *out is also NULL if the nominal fabric allows no slots.
+ * NULL, the nominal fabric is f itself if faults is true (faults will be applied to f), else
+ * *out is NULL.  *out is also NULL with opts->no_slots.
  */
 enum ftr_status cli_nominal(const char *path, const struct ftr_fabric *f,
 			    bool faults, const struct ftr_shape_opts *opts,
@@ -235,7 +235,7 @@ int cli_check_outputs(const char *cmd, bool reported, const char *const *path,
 		      unsigned int n);
 
 /* Like ftr_read_lfts, with a note on stderr if the file has switches that are not in
- * f, or lacks switches of f.  If missing is not NULL, the number of the latter is
+ * f, or lacks switches of f.  If missing is not NULL, the number of missing switches is
  * stored there instead of the note. */
 enum ftr_status cli_read_lfts(const char *path, const struct ftr_fabric *f,
 			      struct ftr_tables **out, uint32_t *missing,

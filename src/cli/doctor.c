@@ -127,7 +127,7 @@ static const char *hindrance(const struct doctor *d, unsigned int needs)
 	if (d->o.local)
 		return "--local: the fabric is not read";
 	if (needs & DOC_NEED_LIVE && d->fabric)
-		return "dumps do not hold this";
+		return "dumps do not contain this information";
 	if (needs & DOC_NEED_FABRIC && !d->net.f)
 		return "the fabric cannot be read, see \"fabric\"";
 	if (needs & DOC_NEED_TABLES && !d->net.t)

@@ -15,11 +15,11 @@
 
 #include "cli/doctor.h"
 
-/* Tables in use are reported if their mean most loaded link exceeds that of the best
- * engine by more than this factor. */
+/* Tables in use are reported if the load of their most loaded link, as a mean over the
+ * shifts, exceeds that of the best engine by more than this factor. */
 #define BALANCE_TOLERANCE 1.1
 
-/* ---- what is made once ------------------------------------------------- */
+/* ---- computed once ----------------------------------------------------- */
 
 static void make_shape(struct doctor *d)
 {

@@ -21,7 +21,7 @@
 
 #include "cli/whatif.h"
 
-/* ---- what the words mean ----------------------------------------------- */
+/* ---- the meaning of the words ------------------------------------------ */
 
 static bool is_plural(const char *s, const char *one)
 {

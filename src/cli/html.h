@@ -82,8 +82,9 @@ struct html_set {
 	const struct ftr_fabric *f;
 	const struct ftr_shape *sh;
 	const struct ftr_tables *t;
-	const struct ftr_tables *before;	/* tables to count changes against, of */
-	const struct ftr_fabric *before_f;	/* this fabric; or NULL */
+	/* tables that changes are counted against, and their fabric; or NULL */
+	const struct ftr_tables *before;
+	const struct ftr_fabric *before_f;
 	uint32_t missing;	/* switches without a table */
 	/* filled by html_set_run */
 	struct ftr_check_report r;

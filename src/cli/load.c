@@ -92,7 +92,7 @@ struct input {
 	uint32_t n_pairs;
 };
 
-/* ---- what is loaded ------------------------------------------------------ */
+/* ---- the patterns --------------------------------------------------------- */
 
 static enum ftr_status shape_of(const struct load *l, const struct input *in,
 				struct ftr_team *team, struct ftr_shape **sh,

@@ -202,7 +202,7 @@ static void put_not_checked(const struct cli_report_opts *o,
 	       o->switch_sources ? "" :
 	       ", credit loops by packets of switches (--switch-sources)");
 	if (!sh)
-		printf("              ranks (see above), hence turns and which pairs have an up/down path\n");
+		printf("              ranks (see above), so turns and up/down paths are not known\n");
 	put_vls(o, r);
 	if (o->missing)
 		printf("              %s without a table: all entries there count as missing\n",

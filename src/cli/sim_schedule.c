@@ -5,8 +5,8 @@
  *
  * The options are sorted by time (at equal times: --fail, --recover, --tables,
  * --reroute) and applied once in that order.  Random faults are therefore drawn from
- * the links and switches that are up at that time, and an engine routes the fabric as
- * it is at that time.
+ * the links and switches that are up at that time, and an engine routes the fabric of that
+ * time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +83,7 @@ static enum ftr_status put_marked(struct play *y, const struct step *p,
 	return st;
 }
 
-/* Applies the faults that turn whole into less. */
+/* Applies the faults that lead from the fabric whole to the fabric less. */
 static enum ftr_status put_missing(struct play *y, const struct step *p,
 				   const struct ftr_fabric *whole,
 				   const struct ftr_fabric *less,

@@ -141,7 +141,7 @@ static enum ftr_status latency(const struct cli_sim_job *j, double *x,
 	double *y = x + 1001;
 	struct plot p = {
 		.title = "latency of hosts' packets, first run",
-		.x_label = "percent of packets that are no slower",
+		.x_label = "percent of packets with this latency or less",
 		.y_label = "ns", .x_max = 100, .n = 1000, .x = x, .y = y,
 		.name = "from being made",
 	};

@@ -155,8 +155,8 @@ static enum ftr_status heal_all(struct ftr_ddlr *r, const struct job *j,
 /*
  * Repair for packets from hosts to a host. As long as all their extra turns
  * lead into clean planes, one clean plane is left for each of the first k-1
- * faults. If packets of switches are what excludes a clean plane, ignore these
- * packets rather than turn into a plane that is not clean.
+ * faults. If a clean plane is excluded only because of packets of switches, these packets are
+ * ignored; this is better than a turn into a plane that is not clean.
  */
 static enum ftr_status heal_hosts(struct ftr_ddlr *r, const struct job *j,
 				  struct ftr_err *err)

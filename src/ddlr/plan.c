@@ -127,7 +127,7 @@ enum ftr_status ddlr_try(struct ftr_ddlr *r, const struct ftr_cdg_write *w,
 	if (!st && !closes && r->hosts) {	/* its edges are a subset */
 		st = ftr_cdg_change(r->hosts, r->lid, w, n, &closes, err);
 		if (!st && closes)
-			st = ftr_fail(err, FTR_INTERNAL, "packets of hosts close a cycle that those of all do not");
+			st = ftr_fail(err, FTR_INTERNAL, "packets of hosts close a cycle that packets of all sources do not");
 	}
 	*made = !st && !closes;
 	r->plan->refused += closes;

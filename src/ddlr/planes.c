@@ -105,8 +105,8 @@ static bool turns_at(const struct ftr_ddlr *r, const struct detour *d,
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[y]];
 	bool bad = false;
 
-	/* At the end of the detour the entry does not change: packets from
-	 * above turned there before. */
+	/* The entry at the end of the detour does not change, so a turn there of packets
+	 * from above is not new. */
 	for (uint32_t k = 0; k < sh->tree.n_up[y] && i < d->n; k++)
 		if (comes_down(r, &g[k], y))
 			bad |= unclean_turn(r, g[k].remote, y, next, what);

@@ -22,10 +22,10 @@ static enum ftr_status refuse(const struct ftr_ddlr *r,
 	if (link && (!e->port || e->port > r->f->sw[e->sw].n_ports ||
 		     ftr_fabric_port(r->f, e->sw, e->port)->peer_kind !=
 		     FTR_PEER_SW))
-		return ftr_fail(err, FTR_INVAL, "event at switch %u, port %u: no cable to a switch",
+		return ftr_fail(err, FTR_INVAL, "event at switch %u, port %u: no link to a switch",
 				e->sw, e->port);
 	if (up && ftr_cdg_undrained(r->g))
-		return ftr_fail(err, FTR_REFUSED, "something comes back while %u LIDs are not drained",
+		return ftr_fail(err, FTR_REFUSED, "a link or switch comes up while %u LIDs are not drained",
 				ftr_cdg_undrained(r->g));
 	return FTR_OK;
 }
@@ -81,7 +81,7 @@ static enum ftr_status link_up(struct ftr_ddlr *r, ftr_sw s, ftr_port p,
 	if (!st && !*closes && r->hosts)
 		st = ftr_cdg_link_up(r->hosts, s, p, &closes_too, err);
 	if (!st && closes_too)
-		st = ftr_fail(err, FTR_INTERNAL, "packets of hosts close a cycle that those of all do not");
+		st = ftr_fail(err, FTR_INTERNAL, "packets of hosts close a cycle that packets of all sources do not");
 	set_live(r, s, p);
 	return st;
 }
@@ -106,7 +106,7 @@ static enum ftr_status one_up(struct ftr_ddlr *r, ftr_sw s, ftr_port p,
 	if (!st)
 		st = link_up(r, s, p, &closes, err);
 	if (!st && closes)
-		st = ftr_fail(err, FTR_INTERNAL, "a cable without traffic closes a cycle");
+		st = ftr_fail(err, FTR_INTERNAL, "a link without traffic closes a cycle");
 	return st;
 }
 

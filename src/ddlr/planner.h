@@ -54,8 +54,8 @@ struct ftr_ddlr {
 	struct ftr_cdg *hosts;	/* graph of host packets only, or NULL */
 	bool ignored_switches;	/* packets of switches counted at first */
 	const struct ftr_tables *now;	/* the tables of g */
-	struct ftr_tables *orig;	/* tables that repairs restore: last
-					 * pushed or transitioned to */
+	struct ftr_tables *orig;	/* tables that repairs restore: those given to
+					 * ftr_ddlr_new, or of the last transition */
 	ftr_sw *live_to;	/* [n_sw * 256] by port: switch behind a live
 				 * link */
 	uint16_t *n_down;	/* [n_sw] ports with a dead link */
@@ -132,15 +132,15 @@ enum ftr_status ddlr_try(struct ftr_ddlr *r, const struct ftr_cdg_write *w,
 
 /* ---- broken.c ------------------------------------------------------------ */
 
-/* Repair all broken entries. If restore, first put back the pushed entries; the
- * steps of one LID count through both parts. */
+/* Repair all broken entries. If restore, first put back the entries of orig; the steps of a
+ * LID are numbered through both parts. */
 enum ftr_status repair_broken(struct ftr_ddlr *r, bool restore,
 			      struct ftr_err *err);
 
 /* ---- detour.c ---------------------------------------------------------- */
 
 /* Repair the entry of s for the current LID, over clean planes only or over
- * any. healed: false if no detour was found. */
+ * any. *healed is false if no detour was found. */
 enum ftr_status search_heal(struct ftr_ddlr *r, ftr_sw s, bool clean_only,
 			    bool *healed, struct ftr_err *err);
 
@@ -173,7 +173,7 @@ enum ftr_status column_change(struct ftr_ddlr *r, uint32_t n,
 
 /* ---- table_transition.c -------------------------------------------------------- */
 
-/* Put back the pushed entries of the LID where they lead to it again. */
+/* Put back the entries of orig for the LID where they lead to it again. */
 enum ftr_status transition_restore(struct ftr_ddlr *r, ftr_lid lid,
 				   struct ftr_err *err);
 

@@ -23,7 +23,7 @@ static void want(struct ftr_ddlr *r, uint32_t *n, ftr_sw s, ftr_port p)
 
 /* ---- restoring --------------------------------------------------------- */
 
-/* True if the pushed entries lead from s to the LID. */
+/* True if the entries of orig lead from s to the LID. */
 static bool orig_arrives(const struct ftr_ddlr *r, ftr_sw s)
 {
 	for (uint32_t hops = 0; hops < r->f->n_sw; hops++) {
@@ -203,7 +203,7 @@ static enum ftr_status match(const struct ftr_ddlr *r,
 	uint32_t found = 0;
 
 	if (t->n_sw != nf->n_sw || t->max_lid != nf->max_lid)
-		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs to %u do not fit a fabric of %u and %u",
+		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs up to %u do not fit a fabric of %u and %u",
 				t->n_sw, t->max_lid, nf->n_sw, nf->max_lid);
 	for (ftr_sw s = 0; s < r->f->n_sw; s++) {
 		of[s] = ftr_fabric_find_sw(nf, r->f->sw[s].guid);
@@ -275,7 +275,7 @@ enum ftr_status ftr_ddlr_transition(struct ftr_ddlr *r,
 	if (of && differs)
 		st = match(r, nf, t, of, err);
 	else
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for a handover");
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for a transition");
 	if (!st)
 		st = hand_over(r, of, t, differs, err);
 	ddlr_end_plan(r, st);

@@ -15,11 +15,11 @@
  * path goes up and then down, on any graph: there is no loop, and the channel dependency
  * graph has no cycle (section 4.1).
  *
- * The placement (place.c) decides how many groups are counted and which group a number
- * names.  Equations (3) and (4) as published count over what is alive.  The other
- * placements count over what is nominal, so that only displaced destinations change their
- * link.  If several groups may lead down to a leaf, those placements replace floor(d / Pi)
- * by a number of the destination on each tier.
+ * The placement (place.c) decides how many groups are counted and which group has which
+ * number.  Equations (3) and (4) as published count the present groups and links.  The other
+ * placements count the nominal ones, so that only displaced destinations change their link.
+ * If several groups may lead down to a leaf, those placements replace floor(d / Pi) by a
+ * number of the destination on each tier.
  *
  * Fast path.  On a tree with few faults, C is all groups above s for nearly every (s, l).
  * Then the port depends on d only through the pair

@@ -51,7 +51,7 @@ enum ftr_status engine_finish(struct ftr_balance_input *in,
 		     &(sh)->tree.groups[(sh)->tree.group_first[s]];		\
 	     g < &(sh)->tree.groups[(sh)->tree.group_first[(s) + 1]]; g++)
 
-/* For whom an order is: engine sftree, or dmodc if extra turns do not suffice. */
+/* Which engine an order is for: sftree, or dmodc if extra turns do not suffice. */
 enum order_kind { ORDER_SFTREE, ORDER_GATEWAYS };
 
 /* Route as sftree does, over an order with several gateways between the parts of the

@@ -3,7 +3,7 @@
  * The last steps on the tables of the closed form: keep entries of earlier tables, place
  * displaced entries, and search.
  *
- * Two designs were compared.  The first computes all tables from the fabric as it is.
+ * Two designs were compared.  The first computes all tables from the present fabric.
  * This is a pure function, but a second fault moves entries that need not move, and the
  * first fault discards the result of the search.  The second, used here, remembers.  An
  * entry keeps
@@ -14,7 +14,7 @@
  *	   (balance/displaced.h), as after a single fault (src/incremental).  With
  *	   the literal placements it has the port of the closed form.
  *
- * A port is kept only if it is a candidate of equation (1) on the fabric as it is.  So one
+ * A port is kept only if it is a candidate of equation (1) on the present fabric.  So one
  * more fault changes only the entries that lost their port, a restored link gets its
  * entries back, and the complete fabric has its preferred tables.  In any mixture of such
  * tables packets go up and then down by the same ranks, so there are no loops and no
@@ -114,7 +114,7 @@ static void keep_entry(const struct keeping *k, ftr_sw s, ftr_lid lid,
 		*entry = now;
 	if (*entry != prefer && (*entry != now || k->keep->search_displaced))
 		set_bit(k, k->movable, s, lid);
-	/* no preferred port: a switch that is new; the closed form is its nominal one */
+	/* a new switch has no preferred port: its nominal port is that of the closed form */
 	if (prefer != FTR_PORT_NONE && *entry != prefer && *entry != now &&
 	    k->displaced && !v->by_turn)
 		set_bit(k, k->displaced, s, lid);

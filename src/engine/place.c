@@ -5,33 +5,33 @@
  *
  * FTR_PLACE_LITERAL is the paper's rule.  For the candidates C in order and
  * q = floor(d / Pi), it takes group q mod #C and link floor(q / #C) mod #g.  Both count
- * over what is alive, so a switch that loses one of W groups moves nearly every
- * destination.  C is ordered as in the shape: by GUID (LITERAL) or by plane (PLANES),
- * see src/shape/group.c.  Both use the topological index d of
- * src/shape/column_order.c, because the paper does not define d.
+ * present groups and links only, so if a switch loses one of W groups, nearly every
+ * destination moves.  C is ordered as in the shape: by GUID (LITERAL) or by plane (PLANES),
+ * see src/shape/group.c.  Both use the topological index d of src/shape/column_order.c,
+ * because the paper does not define d.
  *
- * deviation: the other two placements count over what is nominal, so that a
- * destination never moves while its nominal link is alive:
+ * deviation: the other two placements count nominal groups and links, so that a destination
+ * never moves while its nominal link is alive:
  *
  *	slot	x = q mod W		W nominal groups above, alive or not
  *	window	z = floor(q / W)
  *	link	k = z mod n		n nominal links of that group
  *
- * A destination is displaced if the group of its slot is missing or is no candidate.
- * It asks for slot
+ * A destination is displaced if the group of its slot is missing or is not a candidate.
+ * It then takes the slot
  *
  *	x + c mod W,	c = 1 + (floor(a / B) + j g + floor(W/2) - 1) mod (W - 1)
  *
- * A block has as many destinations as there are hosts in the pod of the switch.  a is
- * the distance in blocks from the pod of the switch to the destination.  The reason is
- * shift traffic: in a shift permutation a switch sends to two neighbouring blocks, and a
- * leaf receives from two.  So all displaced destinations at either end of a path move by
- * the same c, or by two values that differ by one, and few of them share a link.  Over
- * all destinations c takes every value, which spreads all-to-all traffic.  B blocks
- * share one c.  B is at least 2, so that half of the shifts see one c only, and small
- * enough that c takes every value twice.  If a block has r > 1 windows (fewer groups
- * above than hosts of a leaf), one shift needs slot x in all of them at once.  So window
- * j = z mod r adds j times g = floor((W - 1) / r).
+ * where a is the distance from the pod of the switch to the destination, in blocks of as many
+ * destinations as the pod has hosts, and j, g, B are explained below.  The formula is chosen
+ * for shift traffic: in a shift permutation a switch sends to two neighbouring blocks, and a
+ * leaf receives from two.  So all displaced destinations at either end of a path move by the
+ * same c, or by two values that differ by one, and few of them share a link. Over all
+ * destinations c takes every value, which spreads all-to-all traffic.  B consecutive blocks
+ * have the same c.  B is at least 2, so that half of the shifts use only one value of c, and
+ * small enough that every value of c occurs twice.  A block has r > 1 windows if there are
+ * fewer groups above than hosts of a leaf.  A shift then needs slot x in all windows of a
+ * block at once, so window j = z mod r adds j times g = floor((W - 1) / r).
  *
  * If the group of that slot is missing, too, a list of slots that depends only on
  * (s, d) decides: the first slot with a candidate is taken.  So an entry changes only
@@ -50,20 +50,20 @@
  * leaf switches of a chassis, there are several.  Equation (3) then sends all hosts of
  * the leaf to one of them, because their d differ by less than Pi.
  *
- * deviation: the two nominal placements do not.  They route downward to a host over
- * the switches of its upward path (struct ftr_up_path, <ftr/shape.h>), that is, the
- * switches to which its own leaf would send it.  Leaves spread their hosts over all
- * groups above, so the switches above spread those hosts over all downward paths.  For
- * the upward choice q is then the number of the host among those whose upward path
- * passes the same switch of the tier, not floor(d / Pi), because the hosts that share a
- * leaf switch of a chassis are not consecutive in d.
+ * deviation: the two nominal placements avoid this.  They route downward to a host over the
+ * switches of its upward path (struct ftr_up_path, <ftr/shape.h>), that is, the switches to
+ * which its own leaf would send it.  Leaves spread their hosts over all groups above, so the
+ * switches above spread those hosts over all downward paths.  For the upward choice q is then
+ * the number of the host among those whose upward path passes the same switch of the tier, not
+ * floor(d / Pi), because the hosts that share a leaf switch of a chassis are not consecutive
+ * in d.
  *
  * If no candidate is on the upward path of the host, or the destination is not a host,
  * each candidate gets a hash of (candidate, d) and the highest hash wins.  So the loss of
  * another candidate changes nothing.  All switches that have the winner as a candidate
- * take it.  Traffic to port 0 of a switch, which is slow, thus occupies few links.
+ * take it.  So traffic to port 0 of a switch, which is slow, uses few links.
  *
- * If no leaf is connected so, there are no upward paths.  The modulo of equation (3)
+ * If no leaf is connected in this way, there are no upward paths.  The modulo of equation (3)
  * then chooses among candidates without a slot.  Several of them occur only in the order
  * of sftree, on paths between switches.  Links are chosen as above.
  */

@@ -39,7 +39,7 @@ struct port_choice {
 	bool displaced;		/* the last port is not in the group of its own slot */
 };
 
-/* Equations (3) and (4) over what is alive. LITERAL and PLANES differ only in the
+/* Equations (3) and (4) over the present groups and links. LITERAL and PLANES differ only in the
  * shape. */
 static inline bool place_literal(enum ftr_placement how)
 {

@@ -2,12 +2,12 @@
 /*
  * Engine sftree: every switch reaches every LID, on one VL.
  *
- * The promise is that of sFtree (Bogdanski et al. 2012), kept on damaged fabrics as well.
- * One up/down routing over the inverted order (inverted_order.c) replaces detours that are
- * added to finished tables.  The shape is put into that order, and the equations of dmodc
- * choose among the groups that lead closer.  On a complete tree the entries of hosts are
- * identical to those of dmodc, and the paths between switches are spread over the subtree
- * by the same formula instead of taking its first port.
+ * sFtree (Bogdanski et al. 2012) promises the same; this engine keeps the promise on damaged
+ * fabrics as well.  It does not add detours to finished tables, but uses one up/down routing
+ * over the inverted order (inverted_order.c).  The shape is put into that order, and the
+ * equations of dmodc choose among the groups that lead closer.  On a complete tree the entries
+ * of hosts are identical to those of dmodc, and the paths between switches are spread over the
+ * subtree by the same formula; the paper takes the first port.
  *
  * First, everything is routed with two limits: paths of dmodc stay where there are any,
  * and horizontal links are not used, because they would shorten some paths and gather
@@ -15,10 +15,10 @@
  * their island cannot reach are routed again without these limits.  Both routings follow
  * the same order, so together they have no cycle either.
  *
- * A fault must not change the root or the order without need, because tables would change
- * all over the fabric.  So the order of the nominal fabric is used, if one is given and
- * every switch of an island reaches all of the island in that order; else the order of
- * the fabric as it is.
+ * A fault must not change the root or the order without need, because tables would change all
+ * over the fabric.  So the order of the nominal fabric is used, if one is given and every
+ * switch of an island reaches all of the island in that order.  Otherwise the order of the
+ * present fabric is used.
  *
  * With sftree_mode = paper the algorithms of the paper run as published (subtree.c), for
  * comparison, not for production.
@@ -341,6 +341,6 @@ static enum ftr_promise sftree_promise(const struct ftr_route_opts *opts)
 const struct ftr_engine_ops ftr_engine_sftree = {
 	.name = "sftree",
 	.promise = sftree_promise,
-	.summary = "dmodc, and every switch reaches everything on one lane (sFtree)",
+	.summary = "dmodc, and every switch reaches every LID on one VL (sFtree)",
 	.route = sftree_route,
 };

@@ -299,8 +299,8 @@ static enum ftr_status refuse(struct turns *tn, uint32_t in, uint32_t out,
 }
 
 /*
- * With both directions, a cycle may also contain turns of both: from out to the start of
- * the opposite direction, and from the end of that to in.
+ * If a turn and its opposite are added together, a cycle may contain both: it leads from out
+ * to the first channel of the opposite turn, and from the last channel of that turn to in.
  */
 static enum ftr_status may_add(struct turns *tn, uint32_t in, uint32_t out,
 			       const uint32_t *all, uint32_t n, bool both)

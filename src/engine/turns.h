@@ -24,10 +24,10 @@ enum turns_kind { CHANNEL_UP, CHANNEL_DOWN, CHANNEL_HORIZONTAL };
 
 struct turns_channel {
 	ftr_sw from, to;
-	uint32_t back;		/* the channel from to to from */
+	uint32_t back;		/* the channel of the opposite direction */
 	uint32_t group;		/* index into sh->tree.groups */
 	uint32_t extra;		/* list of extra turns from this channel, TURNS_NONE: end */
-	uint32_t refused;	/* list of refused turns, likewise */
+	uint32_t refused;	/* list of refused turns from this channel */
 	uint8_t kind;		/* enum turns_kind */
 };
 

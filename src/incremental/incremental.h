@@ -19,18 +19,18 @@
  *	                 <- n_up -> <- n_down ->
  *
  * An apply is a transaction.  Costs are changed in place and logged; new entries are
- * collected beside the tables.  The entries are written to the tables when nothing can
- * fail any more.  On failure before that, and on undo, the changes are reverted from the
- * logs: costs, links, plan, counts and counters of flows in take_back(), entries in
- * ftr_incr_undo().
+ * collected beside the tables.  The entries are written to the tables last, when nothing can
+ * fail.  On an earlier failure, and on undo, the changes are reverted from the logs: costs,
+ * links, plan, counts and counters of flows in take_back(), entries in ftr_incr_undo().
  *
- * Why there is one generation and a log, and not two generations of which apply brings
- * the spare one up to date and undo swaps them.  In both designs the work is that of the
- * values that change, and no table is copied.  But an apply may fail in the middle (no
- * memory, a refused turn).  The spare generation would then be half changed, and needs
- * the same log to become valid again.  Every value would be written twice, and costs,
- * tables and the counters of flows (34 MB and more at 11,664 hosts) would be held twice.
- * What undo gains, constant time, is not needed: an undo follows a check that failed.
+ * Another design has two generations: apply updates the spare one, and undo swaps the two.
+ * Here there is one generation and a log.  In both designs the work is proportional to the
+ * values that change, and no table is copied.  But an apply may fail in the middle (no memory,
+ * a refused turn). The spare generation would then be half changed, and would need the same
+ * log to become valid again.  Every value would be written twice, and costs, tables and the
+ * counters of flows (34 MB and more at 11,664 hosts) would be stored twice.  An undo in
+ * constant time would be the only gain, and it is not needed: undo is called only after a
+ * failed check.
  */
 #ifndef FTR_INCREMENTAL_INCREMENTAL_H
 #define FTR_INCREMENTAL_INCREMENTAL_H
@@ -112,8 +112,8 @@ struct ftr_incr {
 	uint8_t *keep;		/* n_sw rows of words: pairs (s, l) for which s has no
 				 * down-cost; NULL: none. See cost_update.c */
 
-	/* the plan of the tables is plan[planned]; the other one is that before the
-	 * last apply, if that replanned */
+	/* plan[planned] is the plan of the tables.  If the last apply made a new plan
+	 * (replanned), the other one is the plan before it. */
 	struct incr_plan plan[2];
 	unsigned int planned;
 	bool replanned;
@@ -225,8 +225,8 @@ static inline const struct connect *incr_plan(const struct ftr_incr *lv)
 enum ftr_status incr_entries(struct ftr_incr *lv, struct ftr_team *team,
 			     struct ftr_err *err);
 
-/* placement_update.c: place the changes with DISPLACED_PLACE and set by_lid; revert,
- * while the links are still those after the events. */
+/* placement_update.c: place the changes with DISPLACED_PLACE and set by_lid; undo that,
+ * before the links are reset to their state before the events. */
 enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err);
 enum ftr_status incr_place(struct ftr_incr *lv, struct ftr_err *err);
 void incr_place_back(struct ftr_incr *lv);

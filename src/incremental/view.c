@@ -90,8 +90,9 @@ static bool has_group(const struct ftr_shape *sh, ftr_sw s, ftr_sw remote)
 	return false;
 }
 
-/* Is the k-th nominal group of s used for routing, in direction `up`? A group inside
- * one nominal rank is, if the order says so; its links must then be there. */
+/* Is the k-th nominal group of s used for routing, in direction `up`? A group inside one
+ * nominal rank is used if the order of the shape uses it; all its links must then be
+ * present. */
 static bool wanted(const struct ftr_incr *lv, const struct source *src,
 		   ftr_sw s, uint32_t k, bool up)
 {
@@ -142,7 +143,7 @@ static void add_groups(struct ftr_incr *lv, const struct source *src, ftr_sw s)
 	ftr_sw t = src->there[s];
 	uint32_t n = sh->tree.group_first[t + 1] - sh->tree.group_first[t];
 
-	/* a reordered shape has no valid groups after these */
+	/* in a reordered shape only the groups up and down are valid */
 	if (sh == lv->base)
 		n = sh->tree.n_up[t] + sh->tree.n_down[t];
 	lv->first[s + 1] = lv->first[s];

@@ -17,18 +17,19 @@
  * Both dependences point from higher ranks to lower ones, so one pass by descending rank
  * is sufficient.
  *
- * Why the tables work in between.  A written entry is right if the packets that it
+ * Proof that the tables work in between: a written entry is right if the packets that it
  * forwards follow their final path.  An entry is written after those downstream, so every
  * other entry on its final path is written already or does not change.  So it is right at
- * once, and stays right.  A packet follows old entries to the first written one, and its
- * final path from there.  It cannot reach an old entry again, because every switch on a
- * written final path leads along that path.  So there is no loop.  An entry that becomes
- * FTR_PORT_NONE waits for nothing.  It has lost all its up/down paths, the old one
- * included, so no packet that could arrive passes it.
+ * once, and stays right.  A packet follows old entries to the first written one, and its final
+ * path from there.  It cannot reach an old entry again, because every switch on a written
+ * final path leads along that path.  So there is no loop.  An entry that becomes FTR_PORT_NONE
+ * waits for nothing.  It has lost all its up/down paths, the old one included, so no packet
+ * that could arrive passes it.
  *
  * Only with excluded pairs (ftr_incr.keep) may a path still work although its cost is
- * infinite.  There an entry that becomes FTR_PORT_NONE is written last of its LID, unless
- * it leads down to one that turns upward: such a turn is worse than a missing entry.
+ * infinite.  There an entry that becomes FTR_PORT_NONE is written after all other entries of
+ * its LID, unless it leads down to one that turns upward: such a turn is worse than a missing
+ * entry.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -66,8 +67,8 @@ static bool goes_up(const struct ftr_incr *lv, ftr_sw s, ftr_port p)
 	return c != NONE && lv->group[lv->group_of[c]].up;
 }
 
-/* The next change on the final path of i, unless it becomes FTR_PORT_NONE: that one
- * waits for nothing, and nothing waits for it. */
+/* The next change on the final path of i.  An entry that becomes FTR_PORT_NONE is skipped:
+ * it waits for no other entry, and no other entry waits for it. */
 static uint32_t waits_for(const struct staging *z, uint32_t i)
 {
 	const struct ftr_incr *lv = z->lv;
@@ -91,9 +92,8 @@ static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
 	return k == NONE ? WRITE_ARRIVES : k;
 }
 
-/* The change that turns upward and to which the old entry of i leads down.  With extra
- * turns: a change after which packets from i would make a turn that is not allowed, a
- * U-turn included. */
+/* The change to which the old entry of i leads down, if that change turns upward.  With
+ * extra turns: if packets from i would make a turn there that is not allowed, or a U-turn. */
 static uint32_t pours_on(const struct staging *z, uint32_t i)
 {
 	const struct ftr_incr *lv = z->lv;
@@ -120,8 +120,8 @@ static uint32_t pours_on(const struct staging *z, uint32_t i)
 
 /* ---- one LID --------------------------------------------------------- */
 
-/* Compute the step of i. If it has none, because it waits for a change in the drain
- * steps, it is in the drain steps. */
+/* Compute the step of i. A change that waits for a change of the drain steps gets none here,
+ * and belongs to the drain steps, too. */
 static void find_step(struct staging *z, uint32_t i)
 {
 	uint32_t step;
@@ -181,7 +181,7 @@ static void levels(struct staging *z, uint32_t *list, uint32_t n)
 static void missing_last(struct staging *z, const uint32_t *list, uint32_t n,
 			 uint32_t n_drain)
 {
-	uint8_t with = n_drain ? DRAIN : 0;	/* the steps that are last so far */
+	uint8_t with = n_drain ? DRAIN : 0;	/* the steps that are the last ones so far */
 	uint32_t last = 0;
 
 	for (uint32_t i = 0; i < n; i++)
@@ -208,7 +208,7 @@ static void write_step_lid(struct staging *z, const uint32_t *list, uint32_t n)
 	uint32_t *drain = z->drain, n_drain = 0;
 	bool any = false;
 
-	if (n == 1)		/* no other to wait for */
+	if (n == 1)		/* there is no other change to wait for */
 		return;
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t y = pours_on(z, list[i]);

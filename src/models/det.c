@@ -124,7 +124,8 @@ static unsigned int avoid(const struct tiers *t, const struct ftr_sim_view *v,
 	bool from_switch = in && ftr_fabric_port(v->f, s, in)->peer_kind ==
 			   FTR_PEER_SW;
 
-	/* (b): back down; deviation as for links: in NL if the packet came in NL */
+	/* (b): back down.  The deviation of links applies here, too: a packet that came in
+	 * NL stays in NL. */
 	if (!above && from_switch && tiers_works(v, s, in))
 		return tiers_exit(e, in, vl == NL ? NL : ML2);
 	out = tiers_other(t, v, s, out, false);

@@ -6,12 +6,11 @@
  * that are valid and well placed do not change.
  *
  * OpenSM itself never reads forwarding tables, so this costs one Get for each
- * block of 64 LIDs of each switch, up to the switch's LinearFDBTop.  Two moments
- * were compared.  Reading in the background would need the fabric, which is
- * complete only when OpenSM calls the engine, and routing would have to wait for
- * it anyway.  So the tables are read during the routing itself, with OpenSM's
- * lock held and a limit of time.  Answers arrive on another thread, which needs
- * no lock of OpenSM.
+ * block of 64 LIDs of each switch, up to the switch's LinearFDBTop.  Reading in the background
+ * was considered.  It would need the fabric, which is complete only when OpenSM calls the
+ * engine, and the routing would have to wait for it anyway. So the tables are read during the
+ * routing itself, with OpenSM's lock held and a limit of time.  Answers arrive on another
+ * thread, which needs no lock of OpenSM.
  *
  * Nothing that is read is trusted.  A port that a switch does not have counts as
  * no entry, and the engine keeps an entry only if its port is a candidate of its
@@ -105,8 +104,8 @@ static void read_switches(struct reading *r)
 	read_batch(r);
 }
 
-/* Clear entries that name a port which the switch does not have, or a LID that
- * nobody owns. */
+/* Clear entries that name a port which the switch does not have, or that are for a LID
+ * without an owner. */
 static void clear_invalid(const struct ftr_fabric *f, struct ftr_tables *t)
 {
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
@@ -158,7 +157,7 @@ enum ftr_status ibf_adopt(struct ibf_plugin *p, const struct ftr_fabric *f,
 	return st;
 }
 
-/* Compare what was read with the tables of the routing. */
+/* Compare the tables that were read with those of the routing. */
 void ibf_adopt_report(struct ibf_plugin *p, const struct ibf_generation *gen,
 		      const struct ibf_adopted *done)
 {

@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* What ibf_now_ms and the functions below it do. */
+/* The implementation of ibf_now_ms and of the functions below it. */
 struct ibf_clock {
 	double (*now)(void);
 	bool (*wait)(pthread_cond_t *cond, pthread_mutex_t *mutex, double when);

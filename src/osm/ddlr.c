@@ -52,7 +52,7 @@ void ibf_ddlr_vls(struct ibf_engine *e, struct ibf_generation *gen)
 		return;
 	e->reported_vls = true;
 	if (e->turn_bit)
-		ibf_log(p, IBF_VLS, "ddlr: local repairs have VL 1 of their own");
+		ibf_log(p, IBF_VLS, "ddlr: local repairs use VL 1");
 	else if (port)
 		ibf_log(p, IBF_VLS, "ddlr: all traffic on one VL: %s (0x%016" PRIx64 ") port %u has only one operational VL",
 			port->p_node->print_desc,

@@ -34,7 +34,7 @@ static enum ftr_status read_list(const char *path, struct ibf_guids *out,
 	struct ibf_guids g = { 0 };
 	enum ftr_status st = ftr_read_guids_own(path, &g.guid, &g.n, err);
 
-	if (!st && !g.n)	/* the shape takes an empty list as: not given */
+	if (!st && !g.n)	/* for the shape an empty list means: not given */
 		st = ftr_fail(err, FTR_PARSE, "%s holds no GUID", path);
 	if (!st && !(g.path = strdup(path)))
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for %s", path);

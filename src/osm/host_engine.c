@@ -19,7 +19,7 @@
 #include "osm/osm.h"
 
 /* The host's contract: < 0: failed, the next engine is tried; 0: done; > 0: the
- * host routes by min-hop, which is never wanted. */
+ * host routes by min-hop, which this plugin never requests. */
 static int host_return(enum ftr_status st)
 {
 	return st == FTR_OK ? 0 : -1;
@@ -230,7 +230,7 @@ static enum ftr_status compute(struct ibf_engine *e,
 			     &r->stats, err);
 }
 
-/* Keep what the fast path starts from. */
+/* Keep the shape and the tables from which the fast path starts. */
 static void keep_routes(const struct ibf_engine *e, struct ibf_generation *gen,
 			struct ibf_routes *r)
 {

@@ -22,7 +22,7 @@ enum ibf_severity { IBF_INFO, IBF_WARN, IBF_ERROR };
 	M(VLS, 7, INFO, "the VLs that ddlr uses")			\
 	M(SEARCH, 8, INFO, "a search for better tables has ended")	\
 	M(ADOPTED, 9, INFO, "tables read from the switches (adopt)")	\
-	M(OBSERVED, 20, INFO, "what an engine would change (observe)")	\
+	M(OBSERVED, 20, INFO, "changes that an engine would make (observe)")	\
 	M(UNREACHABLE, 101, WARN, "unreachable pairs")			\
 	M(SKIPPED, 102, WARN, "contradictory data of OpenSM left out")	\
 	M(CA_ORDER, 103, WARN, "the host order was not written")	\

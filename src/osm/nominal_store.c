@@ -2,11 +2,10 @@
 /*
  * The nominal fabric of the plugin, and its state file.
  *
- * Routes stay unchanged through faults because they are numbered by the nominal
- * fabric, all that was seen of the fabric so far, and not by what is alive now
- * (<ftr/nominal.h>).  It is kept here from routing to routing.  From one run of
- * OpenSM to the next it is kept in files beside OpenSM's own (guid2lid and
- * others), in its cache directory.
+ * A fault changes few routes, because destinations are numbered by the nominal fabric, the
+ * union of all parts seen so far, and not by the parts that are alive (<ftr/nominal.h>). The
+ * nominal fabric is kept in memory between routings.  Between two runs of OpenSM it is kept in
+ * a file in OpenSM's cache directory, beside guid2lid.
  *
  * Each manager writes a file of its own, ibfattree-nominal-PORTGUID: one host
  * may run several managers, each on a port of another fabric.  At its first
@@ -57,7 +56,7 @@ struct state_file {
 	bool own;
 };
 
-/* The newest first; among equals our own, then by name. */
+/* The newest first; of files with the same time, our own first, then by name. */
 static int newer(const void *x, const void *y)
 {
 	const struct state_file *a = x, *b = y;

@@ -51,7 +51,7 @@ struct ibf_nominal {
 struct ibf_generation {
 	atomic_uint refs;
 	struct ftr_fabric *fabric;
-	struct ibf_nominal *nominal;	/* that shape is numbered by, or NULL */
+	struct ibf_nominal *nominal;	/* numbers the shape; or NULL */
 	struct ftr_shape *shape;
 	uint8_t *mcast_able;	/* [n_sw] the switch supports multicast */
 	/* of a routing; NULL if only the fabric was read */
@@ -86,7 +86,7 @@ struct ibf_link {
 struct ibf_routes {
 	struct ftr_tables *t;
 	struct ftr_route_opts opts;
-	struct ftr_route_stats stats;	/* stats.order, .turn are ours */
+	struct ftr_route_stats stats;	/* owns stats.order and stats.turn */
 	ftr_sw *sm;		/* opts.sm */
 	struct ftr_turn *before;	/* opts.turn: extra turns of the routing
 					 * before */
@@ -110,7 +110,7 @@ struct ibf_changes {
 	uint32_t switches;
 };
 
-/* What reading the switches' tables has cost, see adopt.c. */
+/* The cost of reading the switches' tables, see adopt.c. */
 struct ibf_adopted {
 	uint64_t blocks, failed;	/* of these, unanswered */
 	double ms;
@@ -122,7 +122,7 @@ struct ibf_prefer {
 	struct ibf_generation *gen;
 	struct ftr_stored *stored;
 	uint64_t nominal;	/* identity of the nominal fabric they belong to */
-	/* better tables, for better_of, found by a search */
+	/* better tables that a search has found for better_of */
 	struct ftr_tables *better;
 	struct ibf_generation *better_of;
 	struct ibf_search *search;	/* the running search, or NULL */
@@ -273,9 +273,9 @@ void ibf_prefer_search(struct ibf_engine *e);
 /* Drop the preferred tables and end the search. */
 void ibf_prefer_drop(struct ibf_engine *e);
 
-/* adopt.c: read the forwarding tables of the switches of f, with p->smp and under
- * OpenSM's lock; then log how many entries of gen->prefer, which was read, gen kept.
- * Blocks that cannot be read count as failed and are empty. */
+/* adopt.c: read the forwarding tables of the switches of f, with p->smp and under OpenSM's
+ * lock; blocks that cannot be read count as failed and are empty.  Later, log how many of
+ * the entries that were read (gen->prefer) gen has kept. */
 enum ftr_status ibf_adopt(struct ibf_plugin *p, const struct ftr_fabric *f,
 			  struct ftr_tables **out, struct ibf_adopted *done,
 			  struct ftr_err *err) FTR_MUST_USE;
@@ -318,10 +318,10 @@ void ibf_ddlr_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,
 bool ibf_fast_left_out(struct ibf_fast *f, struct ibf_link l);
 
 /* status_file.c: metrics and status files.  NULL: no memory; all other
- * functions accept a plugin without one.  In this order: a sweep begins; a
- * routing is done, or refused (exclusive lock held); which engine routes, and
- * why not another; a repair is done; a sweep is done or the state of the
- * manager has changed, gen: the routing in use or NULL. */
+ * functions accept a plugin without one.  The functions report, in this order: a sweep
+ * begins; a routing is done, or refused (exclusive lock held); the engine that routes, and
+ * why an earlier one of the list does not; a repair is done; a sweep is done or the state
+ * of the manager has changed (gen: the routing in use, or NULL). */
 struct ibf_status *ibf_status_new(void);
 void ibf_status_free(struct ibf_status *s);
 void ibf_status_sweep(struct ibf_plugin *p);

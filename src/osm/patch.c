@@ -17,7 +17,7 @@
  *
  * So the next sweep has nothing to write after a good repair, and exactly the
  * doubtful blocks after a bad one, whenever it comes and whether or not the
- * plugin still runs.  (The complement, because no block equals its own.)
+ * plugin still runs.  (No block is equal to its complement, so OpenSM always sees a difference.)
  *
  * If a routing has begun meanwhile (a forced reroute comes without notice), its
  * tables are valid, and our packets and OpenSM's may have been carried out in

@@ -34,7 +34,7 @@
  * waits for one thing only: at the end of a discovery, when the sweeper holds no
  * lock, until the worker has settled its current write.
  *
- * Wrong options stop nothing: they are reported, and all options have their
+ * Invalid options do not stop the plugin: they are reported, and all options have their
  * defaults.  The engine that OpenSM would use instead may have credit loops.
  */
 #include "config.h"
@@ -47,7 +47,7 @@
 #include "osm/writer.h"
 #include <opensm/osm_version.h>
 
-/* Wrong options are no reason to route by another engine. */
+/* Wrong options do not disable the engines: all options then have their defaults. */
 static void read_options(struct ibf_plugin *p)
 {
 	char *path = NULL, text[] = IBF_CONF_FILE;
@@ -170,8 +170,8 @@ static struct ibf_engine *engine_by_name(struct ibf_plugin *p,
 	for (unsigned int i = 0; i < p->n_engines; i++) {
 		const char *own = p->engine[i].ops->name;
 
-		/* OpenSM compares with case, but the administrator meant this
-		 * one */
+		/* OpenSM's own comparison is case-sensitive; the administrator meant this
+		 * engine */
 		if (strlen(own) == len && !strncasecmp(own, name, len))
 			return &p->engine[i];
 	}

@@ -9,9 +9,9 @@
  *
  * The preferred tables are computed again when the fabric has a link that they
  * were made without.  They are then computed from the closed form, so that the
- * tables of the complete fabric do not depend on history.  Exception: if a
- * search had improved the preferred tables and nothing was missing then (the
- * fabric has grown), they are computed from the old ones.
+ * tables of the complete fabric do not depend on history.  Exception: if a search had improved
+ * the preferred tables of a complete fabric, and the fabric has grown since, they are computed
+ * from the old ones.
  *
  *	routing of a complete fabric -> preferred -> search thread -> better tables
  *	                                   ^                               |
@@ -82,9 +82,9 @@ static void ask_for_sweep(struct ibf_plugin *p)
 	osm_sm_signal(&p->osm->sm, OSM_SIGNAL_SWEEP);
 }
 
-/* Any gain is worth new preferred tables.  A search for displaced entries
- * changes these once more, so there one of the two loads must fall by more than
- * 1 / GAIN_SHARE. */
+/* Better tables become the preferred ones after any gain. The result of a search for
+ * displaced entries is used only if one of the two loads falls by more than 1 / GAIN_SHARE,
+ * because it changes these entries a second time. */
 #define GAIN_SHARE 10
 
 static bool is_worth_it(const struct ibf_search *z)
@@ -175,7 +175,7 @@ static void stop(struct ibf_prefer *r)
 	r->search = NULL;
 }
 
-/* ---- what is preferred -------------------------------------------------------- */
+/* ---- the preferred tables ------------------------------------------------------ */
 
 bool ibf_is_complete(const struct ibf_generation *gen)
 {

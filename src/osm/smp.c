@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Management packets of our own: a window of slots, and a runner of jobs.
+ * Management packets of our own: slots for the packets in flight, and the loop that runs jobs.
  *
  * Every packet in flight holds a slot.  The slot's number and sequence number
  * travel in the wrapper's context, which the host keeps with the request and
@@ -108,7 +108,7 @@ static void on_receive(osm_madw_t *madw, void *context, osm_madw_t *request)
 	osm_mad_pool_put(&s->osm->mad_pool, madw);
 }
 
-/* Never called for a packet of OpenSM, which has bound later. */
+/* Never called for OpenSM's own packets: OpenSM binds later, so their errors go to it. */
 static void on_error(void *context, osm_madw_t *request)
 {
 	struct ibf_smp *s = context;

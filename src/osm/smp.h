@@ -7,10 +7,10 @@
  * and sends directed-route packets with callbacks of its own.  It binds before
  * OpenSM does: under ibsim a later bind would divert OpenSM's traps.
  *
- * The worker's thread runs jobs, and a routing that adopts tables.  Answers arrive on the receiver thread of
- * the host's transport.  Failures arrive there, too, or, under ibsim, through
- * the error path of OpenSM, which then decrements counters that it never
- * incremented for this packet; smp.c corrects that.
+ * Jobs are run by the worker's thread, and by a routing that adopts tables.  Answers arrive on
+ * the receiver thread of the host's transport.  Failures arrive there, too, or, under ibsim,
+ * through the error path of OpenSM, which then decrements counters that it never incremented
+ * for this packet; smp.c corrects that.
  */
 #ifndef IBF_SMP_H
 #define IBF_SMP_H

@@ -158,9 +158,8 @@ static enum ftr_status add_sw_links(struct snap *s, const osm_switch_t *sw,
 		const osm_switch_t *far = r ? r->p_node->sw : NULL;
 		enum ftr_status st;
 
-		/* each link once, from one end; far ends without a switch
-		 * object were not discovered as far as OpenSM's routing is
-		 * concerned, and have no tables */
+		/* each link once, from one end; OpenSM does not route far ends without a
+		 * switch object, so they have no tables */
 		if (!far || sw > far || r->port_num >= far->num_ports ||
 		    ibf_fast_left_out(s->p->fast, link_of(p, r)))
 			continue;

@@ -5,7 +5,7 @@
  * OpenSM reports a trap to plugins only after it has answered it, filtered it
  * (of equal traps within a few seconds it reports at most ten) and, with
  * sweep_on_trap, started a heavy sweep, which would race with the fast path.
- * Traps 129 to 131 it does not report at all.  So the plugin installs itself in
+ * It does not report traps 129 to 131 at all.  So the plugin installs itself in
  * front of the one function that OpenSM's dispatcher calls for notices, and
  * calls that function for every trap.
  *

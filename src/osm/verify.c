@@ -73,7 +73,7 @@ static struct tally *tally_new(const struct ftr_fabric *f)
 	return y;
 }
 
-/* The engine's promise, and what it takes to evaluate it. */
+/* The engine's promise, and the data to evaluate it. */
 struct promise {
 	const struct ftr_shape *sh;
 	const struct ftr_route_opts *opts;
@@ -308,7 +308,8 @@ static enum ftr_status judge(const struct promise *p,
 					      err);
 	if (r->harmful)
 		return ftr_fail(err, FTR_REFUSED, "the computed tables hold %"
-				PRIu64 " faulty walks", r->harmful);
+				PRIu64 " paths that loop or end at a wrong port",
+				r->harmful);
 	if (r->cdg == FTR_CDG_CYCLE)
 		return refuse_cycle(f, r, err);
 	if (r->cdg == FTR_CDG_NOT_CHECKED)

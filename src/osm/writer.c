@@ -258,7 +258,7 @@ void ibf_writer_free(struct ibf_writer *w)
 	report(w);
 	ibf_cond_wake(&w->cond);
 	if (!done) {
-		ibf_log(w->p, IBF_EVENT_FILE, "a write has not ended within %u ms; opensm ends without it",
+		ibf_log(w->p, IBF_EVENT_FILE, "a write has not ended within %u ms; opensm does not wait any longer",
 			IBF_WRITER_DRAIN_MS);
 		pin_library();
 		pthread_detach(w->thread);

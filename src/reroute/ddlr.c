@@ -397,7 +397,7 @@ static void list_gone(struct trial *c, const struct rr_view *v,
  * as for every other repair.  view->sent has the plan meanwhile, because copying
  * all tables takes longer than the check.  Credit loops were excluded while the
  * repair was planned, with the checker's dependency graph (<ftr/cdg.h>) and all
- * dependencies of packets that are still in flight; so turns are no finding
+ * dependencies of packets that are still in flight; so turns are not a finding
  * here.  A walk may end at a dead port only if the plan declares entries that
  * it could not repair.
  */

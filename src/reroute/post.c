@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Events are posted to the state machine, under the mutex and at the current time; and
- * what else all parts of the fast path need: the clock, warnings, references to
- * routings.
+ * Functions that all parts of the fast path use: posting events to the state machine, under
+ * the mutex and at the current time; the clock; warnings; references to routings.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -48,7 +47,7 @@ unsigned int rr_post_locked(struct rr *f, const struct rr_event *ev)
 	return todo;
 }
 
-/* A routing that no view will be made of is released. */
+/* Releases a routing for which no view will be made. */
 unsigned int rr_post(struct rr *f, const struct rr_event *ev)
 {
 	struct rr_routing fresh = { .owner = NULL };

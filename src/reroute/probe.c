@@ -30,9 +30,9 @@
  * its own link to that switch, over a route that does not pass through it.
  *
  * - If that link is dead as well, the switch is silent.  Then all its
- *   neighbours are asked, because their traps may be on their way through it;
- *   likewise the neighbours of a switch that has sent a trap and then does not
- *   answer.
+ *   neighbours are asked, because their traps may have been lost in it.  The neighbours
+ *   of a switch that has sent a trap and then does not answer are asked for the same
+ *   reason.
  *
  * - If that link is alive, the switch itself is asked.
  *
@@ -360,9 +360,8 @@ static uint32_t find_paths(struct rr_view *v, const struct rr_link *ask,
 	return k;
 }
 
-/* Add all requests.  Of a switch that has not answered yet only the first is
- * not skipped; of one whose link is dead none has a route.  *all: all switches
- * have answered. */
+/* Add all requests.  If a switch has not answered yet, all its requests except the first are
+ * skipped; if its link is dead, they have no route.  *all: all switches have answered. */
 static bool add_all(struct rr *f, struct probe *p, struct probe *hops,
 		    const struct rr_link *ask, uint32_t n, bool traps,
 		    bool *all)
@@ -465,8 +464,8 @@ static void ask_signs(struct rr *f, struct rr_smp *job, uint32_t n)
 	f->ops->run(f->ctx, job, n, &policy);
 }
 
-/* Ask another neighbour of each far end about its link to it.  A far end whose
- * link is alive is not silent so far. */
+/* Ask another neighbour of each far end about its link to it.  If this link is alive, the
+ * far end does not count as silent yet. */
 static void ask_one_neighbour(struct rr *f, const struct probe *p,
 			      const struct rr_link *c, uint32_t n,
 			      struct rr_smp *job)
@@ -494,7 +493,7 @@ static void ask_one_neighbour(struct rr *f, const struct probe *p,
 			v->silent[c[i].peer] = 0;
 }
 
-/* Mark all far ends as silent that no neighbour reports a live link to. */
+/* Mark a far end as silent if no neighbour reports a live link to it. */
 static void judge_far_ends(struct rr *f, const struct probe *p,
 			   const struct rr_link *c, uint32_t n)
 {

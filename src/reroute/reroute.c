@@ -268,8 +268,8 @@ static void take_back(struct rr *f)
 	pthread_mutex_unlock(&f->view_lock);
 }
 
-/* If a routing came in between, the caller tries again; otherwise a sweep
- * repairs the tables. */
+/* If OpenSM has routed in the meantime, the caller tries again; otherwise a sweep repairs
+ * the tables. */
 static void give_up(struct rr *f, bool applied, const struct ftr_err *err)
 {
 	if (applied)
@@ -315,7 +315,7 @@ static void finish(struct rr *f, struct rr_repair *r)
 	}
 }
 
-/* Report the local repair; the rest of r is for the new tables. */
+/* Report the local repair; from here on r describes the change to the new tables. */
 static void report_detours(struct rr *f, struct rr_repair *r)
 {
 	r->local = true;
@@ -353,8 +353,8 @@ static bool in_step(const struct rr_view *v)
 	return !memcmp(v->sent->lft, t->lft, (size_t)t->n_sw * t->stride);
 }
 
-/* The transition failed.  If a routing came in between, that is no failure: no
- * warning, and no sweep is requested. */
+/* The transition failed.  If OpenSM has routed in the meantime, this is not a failure: no
+ * warning is logged, and no sweep is requested. */
 static void stop_transition(struct rr *f, struct rr_repair *r,
 			  const struct ftr_err *err)
 {
@@ -505,7 +505,7 @@ static uint32_t drop_held(struct rr *f, struct rr_link *c, uint32_t n)
 	return kept;
 }
 
-/* Probe and repair; false: a routing came in between, try again after it. */
+/* Probe and repair; false: OpenSM routes in the meantime, try again after it. */
 static bool look_at(struct rr *f, const struct rr_link *ask,
 		    uint32_t n_ask, const struct rr_trap *trap,
 		    uint32_t n_traps)
@@ -584,7 +584,7 @@ void rr_repair_returns(struct rr *f, bool swept)
 		lost = rr_links_drop_returning(&f->state.links);
 		pthread_mutex_unlock(&f->mutex);
 	}
-	if (n)	/* a routing that came in between has added links of its own */
+	if (n)	/* a routing in the meantime has added links of its own */
 		leave_to_sweep(f, ask, n,
 			       look_at(f, ask, n, NULL, 0) && swept);
 	/* a sweep may now find a better order of switches, restore extra turns

@@ -92,7 +92,7 @@ struct rr_block {
 struct rr_view {
 	struct rr_routing gen;
 	struct ftr_incr *live;
-	struct ftr_tables *sent;	/* what the switches hold */
+	struct ftr_tables *sent;	/* the tables that the switches hold */
 	uint64_t *m_key;		/* [n_sw] */
 	struct rr_dr_origin origin;
 	ftr_lid sm_lid;			/* of the subnet manager's port */
@@ -103,7 +103,8 @@ struct rr_view {
 	/* [n_sw] a packet to it timed out and may still arrive */
 	uint8_t *in_flight;
 	uint64_t *suspect;			/* bits by port; links to avoid for now */
-	bool brought_up;		/* its sweep set all links Active */
+	bool brought_up;		/* the sweep that made the routing has set all links
+					 * Active */
 	bool saw_init;			/* the last probe found a port in Init */
 	/* ddlr.c, engine ddlr; NULL: another engine, or no planner before the
 	 * next routing */
@@ -113,8 +114,7 @@ struct rr_view {
 	struct rr_repair *pending;	/* its transition is unfinished; NULL:
 					 * none */
 	double transition_due;		/* ms; negative: no transition */
-	double drained_at;	/* by then packets that follow older entries are
-				 * gone */
+	double drained_at;	/* by then packets that follow older entries have left */
 };
 
 /* One repair, from its first trap to the sweep that confirms it. */
@@ -257,7 +257,7 @@ struct rr_view *rr_view_new(struct rr *f, const struct rr_routing *gen,
 void rr_view_free(struct rr_view *v);		/* NULL is accepted */
 /* Replace the current view, which is freed; NULL: no view. */
 void rr_view_set(struct rr *f, struct rr_view *v);
-/* False: a routing came in between; handle the traps again. */
+/* False: OpenSM has routed in the meantime; handle the traps again. */
 bool rr_repair_traps(struct rr *f, const struct rr_trap *trap, uint32_t n);
 /* swept: called after SUBNET_UP; else because the hold time of a damped link is
  * over. */

@@ -2,12 +2,11 @@
 /*
  * The state machine of the fast path.
  *
- * It decides only what depends on the order of events: what the switches hold,
- * whether they may be written, and what to do next.  A job (probe, compute,
- * check, write) runs from start to end on the worker, over an injected transport
- * and clock; the machine learns when the job writes and when it ends.  So all
- * races are in the machine.  It has 27 states, is pure, and is tested for every
- * pair of state and event.
+ * It makes only the decisions that depend on the order of events: whose tables the switches
+ * hold, whether they may be written, and the next action.  A job (probe, compute, check,
+ * write) runs from start to end on the worker, over an injected transport and clock; the
+ * machine learns when the job writes and when it ends.  So all races are in the machine.  It
+ * has 27 states, is pure, and is tested for every pair of state and event.
  *
  * The alternative was to make every answer of a switch an event, and to resume
  * probing, computing and writing where they stopped.  Nothing would block then,
@@ -17,7 +16,7 @@
  *
  * The state has three parts, each with one owner.
  *
- * sweep: what OpenSM does, as far as its events show.
+ * sweep: the phase of OpenSM, as known from its events.
  *
  *	         SWEEP_START              DISCOVERED
  *	 REST ----------------> DISCOVERY -----------> ROUTING
@@ -28,7 +27,7 @@
  *	  `------------------------------------------------'
  *	                     ROUTED, SUBNET_UP
  *
- * tables: what the switches hold.
+ * tables: the tables that the switches hold.
  *
  *	FOREIGN	unknown: written by another engine or another manager
  *	SETUP	tables of one of our engines; ports may still be in Init
@@ -41,20 +40,19 @@
  *	    |                        ^----------------'
  *	    `--- from all: ROUTED (not ours), STANDBY, SWEEP_START (unknown)
  *
- * job: what the worker does.
+ * job: the activity of the worker.
  *
  *	      TIMER (with work)      WRITE_BEGIN
  *	 IDLE -----------------> BUSY <--------> WRITING
  *	   ^----------------------'   WRITE_END
  *	           SMP_DONE
  *
- * Invariant.  The worker's view of the tables is what the switches have
- * acknowledged in this epoch, or there is no view.  A routing, the end of a
- * routing, and the loss of the tables each begin an epoch.  Every write holds
- * the epoch in which it was permitted; once that epoch is over, the write
- * neither continues with its next step nor settles OpenSM's copy (rr_may_write).
- * A view carries the epoch of its tables; if the epoch has changed, the view is
- * replaced or dropped before it is used.
+ * Invariant.  The worker's view of the tables equals the tables that the switches have
+ * acknowledged in this epoch, or there is no view.  A routing, the end of a routing, and the
+ * loss of the tables each begin an epoch.  Every write holds the epoch in which it was
+ * permitted; once that epoch is over, the write neither continues with its next step nor
+ * settles OpenSM's copy (rr_may_write). A view carries the epoch of its tables; if the epoch
+ * has changed, the view is replaced or dropped before it is used.
  *
  * Traps are never lost.  A trap that was accepted is in the queue, in the job,
  * among those that are probed again when the links are up, or covered by a sweep

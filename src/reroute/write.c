@@ -44,14 +44,14 @@ struct push {
 	struct rr_repair *r;
 	struct write *write;
 	struct rr_smp *job;	/* parallel to write */
-	struct rr_block *block;	/* likewise */
+	struct rr_block *block;	/* parallel to write */
 	uint32_t n;
 	ftr_port *before;	/* [what->n] entries of view->sent */
 	uint8_t *doubtful;	/* [n_sw] a write was not acknowledged */
 	/* [n_sw] no directed route leads there: it is dead, or will be
 	 * discovered again and written completely */
 	uint8_t *cut_off;
-	uint8_t *late;		/* [n_sw] waited for only for LATE_MS */
+	uint8_t *late;		/* [n_sw] its answers are awaited for LATE_MS only */
 	uint64_t *dead;		/* bits by port; includes links that the view
 				 * learns of only after the local repair of ddlr */
 };
@@ -352,7 +352,7 @@ static void write_all(struct push *p, uint32_t epoch)
 	}
 }
 
-/* ---- what was written, for replays -------------------------------------- */
+/* ---- the written entries, for replays ----------------------------------- */
 
 static void note_write(const struct push *p, FILE *out, uint32_t i)
 {

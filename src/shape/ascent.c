@@ -22,11 +22,12 @@
  * consecutive in d, as in PGFTs, q_k is floor(d / Pi_k) of Gliksberg et al. 2020, equation
  * (3).  Indices without a host are counted, too, so that a new host changes no number.
  *
- * Where it counts, since tables are balanced by a search: before the search and at depth
- * load.  tests/perf/chassis.awk with 140 racks, most loaded link of all-to-all / bound and
- * mean over the shifts: 1.50 and 8.1 before the search instead of 2.16 and 10.7; 8.3 over
- * the shifts at depth load instead of 8.9.  At depth full it gains 1 %.  For the racks of
- * tests/seeds/racks.awk it gains before the search only (1.59 instead of 5.66).
+ * Effect, now that a search balances the tables: upward paths help before the search and at
+ * depth load.  On tests/perf/chassis.awk with 140 racks, before the search, the most loaded
+ * link of all-to-all is 1.50 times the bound instead of 2.16, and the mean over the shifts is
+ * 8.1 instead of 10.7; at depth load this mean is 8.3 instead of 8.9.  At depth full they gain
+ * 1 %.  For the racks of tests/seeds/racks.awk they help only before the search (1.59 instead
+ * of 5.66).
  */
 #include <string.h>
 

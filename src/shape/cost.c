@@ -123,8 +123,9 @@ static void run_rank(struct costing *c, uint32_t r, ftr_team_fn fn)
 }
 
 /* Pi: Gliksberg et al. 2020, section 3.3, over the nominal groups. Switches are visited by
- * ascending rank, so the divider of a switch is final before it is used. Each divider is
- * the largest product of the switches below. */
+ * ascending rank, so the divider of a switch is final before it is used. The divider of a
+ * switch is the greatest product (divider * number of groups above) of the switches below
+ * it. */
 enum ftr_status shape_dividers(struct shaping *z)
 {
 	const struct ftr_shape *sh = z->sh;

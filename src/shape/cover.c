@@ -4,7 +4,7 @@
  *
  * Switches are matched by the GUID of the holder of a place, or else by their links
  * (replace.c); end ports are matched by GUID.  Information that a source did not report
- * is no difference: the LMC without a LID, an empty name.  An end port without a link has
+ * is not a difference: the LMC without a LID, an empty name.  An end port without a link has
  * no place in the tree and is ignored.
  */
 #include <inttypes.h>

@@ -16,17 +16,17 @@
  *     that have a height already.  Round k gives height k to the switches whose share is
  *     at least 1 / LOW_SHARE.  But a switch has to wait if its neighbours with a larger
  *     share than its own outnumber its neighbours with a height.  If no switch
- *     qualifies, the switches with the largest share get height k.  A top switch with an
- *     odd leaf among its neighbours thus keeps a high rank.
- *  3. Slim leaves.  A switch of height >= 2 whose neighbours all belong to one component
- *     of lower switches joins no switches that are not joined already.  If it has end
- *     nodes of any kind, it is a slim leaf and gets height 0, because I/O nodes on leaves
- *     of their own must reach each other; it has indices of compute nodes only if it has
- *     compute nodes.  If it has no end nodes, it is a stub: it keeps its height, because
- *     after many faults it may be the only switch that joins others, but it is ignored
- *     when planes are found.  A stub that has most of its neighbours in common with a leaf
- *     is an empty leaf: it counts as a leaf in the order of leaves, so a rack that is
- *     switched off keeps its place.
+ *     qualifies, the switches with the largest share get height k.  So a top switch with
+ *     an odd leaf among its neighbours keeps a high rank.
+ *  3. Slim leaves.  If all neighbours of a switch of height >= 2 belong to one component
+ *     of lower switches, it connects only switches that are already connected.  If it has
+ *     end nodes of any kind, it is a slim leaf and gets height 0, because I/O nodes on
+ *     leaves of their own must reach each other; it has indices of compute nodes only if
+ *     it has compute nodes.  If it has no end nodes, it is a stub: it keeps its height,
+ *     because after many faults it may be the only switch that connects others, but it is
+ *     ignored when planes are found.  A stub that has most of its neighbours in common
+ *     with a leaf is an empty leaf: it counts as a leaf in the order of leaves, so a rack
+ *     that is switched off keeps its place.
  *  4. Hanging leaves.  A leaf that has no neighbour above it, but other leaves as
  *     neighbours, is placed below those, step by step.
  *  5. A component in which all switches have the same height (two switches back to back,
@@ -35,8 +35,8 @@
  *
  * If the administrator gives roots, they decide instead: rank = greatest depth - depth of
  * a breadth-first search from the roots.  A component without a root keeps the inferred
- * ranks.  A top switch that is missing from the list would get a rank below its
- * neighbours, and most of its links would be useless: see enum ftr_roots.
+ * ranks.  A top switch that is missing from the list would get a rank below its neighbours,
+ * and most of its links would not be used: see enum ftr_roots.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -48,8 +48,8 @@
 
 struct mesh {
 	uint32_t low, n_low;	/* slots.member[low ..]: of the lower rank */
-	uint32_t up, n_up;	/* likewise: those of the upper rank that have enough
-				 * free ports (admit) */
+	uint32_t up, n_up;	/* the same for the upper rank; only switches with enough free
+				 * ports (admit) */
 	uint32_t links;	/* nominal links of a pair */
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The union of a nominal fabric and the fabric as it is.
+ * The union of a nominal fabric and the present fabric.
  *
  * The union has all of the fabric except LIDs and end ports that have no link.  It also has
  * the parts of the nominal fabric that the fabric does not contradict:

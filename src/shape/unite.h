@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The union of a nominal fabric and the fabric as it is.
+ * The union of a nominal fabric and the present fabric.
  */
 #ifndef FTR_SHAPE_UNITE_H
 #define FTR_SHAPE_UNITE_H

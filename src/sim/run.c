@@ -50,7 +50,7 @@ static bool not_yet(const struct sim *m, uint32_t n)
 	return false;
 }
 
-/* Mark outputs after the room behind (c, vl) became less: `last` exits may have become
+/* The buffer behind (c, vl) has less room: mark outputs whose `last` exits may have become
  * usable. */
 static void touch_last(struct sim *m, uint32_t c, unsigned int vl)
 {

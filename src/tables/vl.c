@@ -87,7 +87,7 @@ enum ftr_status ftr_path_sl_set(struct ftr_path_sl *p, uint32_t source,
 	uint8_t **row;
 
 	if (source >= p->n_ep + p->n_sw || lid > p->max_lid || sl >= FTR_N_SL)
-		return ftr_fail(err, FTR_INVAL, "source %u, LID %u, SL %u: there are %u sources, LIDs to %u, SLs to %u",
+		return ftr_fail(err, FTR_INVAL, "source %u, LID %u, SL %u: there are %u sources, LIDs up to %u, SLs up to %u",
 				source, lid, sl, p->n_ep + p->n_sw, p->max_lid,
 				FTR_N_SL - 1);
 	row = &p->row[source];

@@ -11,19 +11,19 @@
  *	step(x) = 1 + the greater of base(x) and step(next(x))
  *
  * Incremental tables (src/incremental) and the planner of ddlr (src/ddlr) order their
- * writes by this function.  What they do with changes that get no step is their own.
+ * writes by this function.  Each of them treats changes that get no step in its own way.
  */
 #ifndef FTR_TABLES_WRITE_ORDER_H
 #define FTR_TABLES_WRITE_ORDER_H
 
 #include "core/core.h"
 
-/* instead of the next change: no other change before the LID; the path does not reach
- * the LID */
+/* Values of next() other than a change.  ARRIVES: the path reaches the LID without another
+ * change; LOST: it does not reach the LID. */
 #define WRITE_ARRIVES UINT32_MAX
 #define WRITE_LOST (UINT32_MAX - 1)
 
-/* instead of a step: not computed yet; no step */
+/* Values of step[] other than a step: it is not computed yet; the change has none. */
 #define WRITE_UNKNOWN 0
 #define WRITE_NEVER UINT32_MAX
 
@@ -36,7 +36,7 @@ struct write_order {
 	/* The next change on the final path of change i.  *base, 0 before the call: the
 	 * step of an entry on the path up to there that was written earlier. */
 	uint32_t (*next)(const void *ctx, uint32_t i, uint32_t *base);
-	uint32_t *step;		/* by change: 1 .. limit, or one of the above */
+	uint32_t *step;		/* by change: 1 .. limit, WRITE_UNKNOWN or WRITE_NEVER */
 	struct write_wait *stack;	/* scratch, room for all changes */
 	uint32_t limit;
 };

@@ -14,8 +14,8 @@
  *	local1, local2	all hosts reach all hosts after local repairs alone, with
  *			one VL and with the turn bit; always without a cycle
  *			(any would be a failure, and the exit status 1)
- *	updown		all hosts have an up/down path: what a full routing by
- *			dmodc connects (the paper's DDRC)
+ *	updown		all hosts have an up/down path, so that a full routing by dmodc
+ *			connects them (the paper's DDRC)
  *	full		all hosts reach all hosts after a full routing by ddlr
  *	naive1, naive2	the same detours, made without a check for cycles, have a
  *			cycle of channel dependencies: with one VL, and with

@@ -29,12 +29,12 @@
  * and then restored with a second transition.  The same properties must hold in
  * between.
  *
- * With "plugin", the planner does not handle recovery: OpenSM routes the fabric as it
- * is at that time (over the nominal one), and blocks of 64 entries are written in any
- * order.  The states in between have no guarantee: those in which a pair becomes
- * unreachable, or that have a loop or a cycle of channel dependencies, are counted.
- * After the last block all hosts must be reachable without loop and cycle, and after
- * the last recovery the tables must be those from before.
+ * With "plugin", the planner does not handle recovery: OpenSM routes the fabric of that time
+ * with the nominal shape, and blocks of 64 entries are written in any order.  The states in
+ * between have no guarantee: those in which a pair becomes unreachable, or that have a loop or
+ * a cycle of channel dependencies, are counted. After the last block all hosts must be
+ * reachable without loop and cycle, and after the last recovery the tables must be those from
+ * before.
  *
  * If there are very many random sets, only one in 32 is checked after every write; the
  * others are checked after every step, and without the recovery at the end.
@@ -73,7 +73,7 @@ static struct world *world;
 static struct ftr_rng rng;
 static uint64_t seed = 1, first_set;
 
-#define TRIES 4			/* packets are drained in between, or not */
+#define TRIES 4			/* with and without drains between faults, with either ending */
 
 /* Seed the random choices for one fault set. */
 static void take_chances(uint64_t set)

@@ -366,7 +366,7 @@ void fake_learn(struct fake *h, ftr_sw s)
 /* ---- the dispatcher ------------------------------------------------------ */
 
 /* For handlers of messages: take OpenSM's lock.  The sweeper may hold it while a test
- * waits for something, so a handler that waits for it must not hold up time. */
+ * waits for something, so a handler that waits for it must not stop the clock. */
 void fake_lock_osm(struct fake *h, bool exclusive)
 {
 	pthread_rwlock_t *lock = &h->osm->lock.lock;

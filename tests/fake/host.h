@@ -106,7 +106,7 @@ struct fake {
 	const struct ftr_shape *sh;	/* shape of the complete fab */
 	struct fake_wire *wire;
 	struct fake_sw *sw;	/* [fab->n_sw] guarded by the wire's mutex */
-	uint8_t *link;		/* [fab->n_ports] port states, guarded likewise;
+	uint8_t *link;		/* [fab->n_ports] port states, guarded by the wire's mutex, too;
 				 * equal at both ends of a link */
 	osm_node_t **sw_node, **ep_node;
 	osm_port_t **sw_port, **ep_port;
@@ -168,11 +168,11 @@ struct fake_opts {
 struct fake_look {
 	uint64_t seen;
 	double until;
-	bool over;	/* all other threads wait, and none for a time */
+	bool over;	/* all other threads wait, and none has a time at which it stops waiting */
 };
 
-/* Wait until expr is true.  It is evaluated when all other threads wait, before time
- * goes on; and while they work, too, so it must not become false again. */
+/* Wait until expr is true.  It is evaluated each time when all other threads wait, before
+ * time goes on, and also while they work.  So it must not become false again. */
 #define fake_until(expr)						\
 	for (struct fake_look l_ = fake_look(); !(expr);)		\
 		fake_pause(&l_)

@@ -3,11 +3,10 @@
  * A clock that stands still while a thread works.
  *
  * It counts the threads of the fake host and of the plugin that are busy.  When all
- * of them wait, time goes on to the next moment for which one waits, and that thread
- * becomes busy again.  So a computation takes no time, a packet takes exactly the
- * delay that the test gives it, and a timeout expires only if the answer is not to
- * come before it, however slow the machine is.  A test in which nothing is left to
- * happen takes no time.
+ * of them wait, time jumps to the next moment for which one of them waits, and that thread
+ * becomes busy again.  So a computation takes no time, a packet takes exactly the delay that
+ * the test gives it, and a timeout expires only if the answer is due later, however slow the
+ * machine is. Waiting takes no real time.
  *
  *	busy	every thread started with ibf_thread_start, the test's thread, and
  *		every message in OpenSM's dispatcher until it is handled, unless its
@@ -60,7 +59,7 @@ static void wake_one(struct waiter *w, bool late)
 	pthread_cond_signal(&w->cond);
 }
 
-/* Let those look that have not seen the present state. */
+/* Wake the threads in fake_pause that have not seen the present state. */
 static bool wake_lookers(void)
 {
 	bool some = false;

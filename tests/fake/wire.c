@@ -596,7 +596,7 @@ ib_api_status_t osm_vendor_send(osm_bind_handle_t handle, osm_madw_t *madw,
 	bool sent;
 
 	if (!resp_expected || !madw->resp_expected || b->dead)
-		fake_fail("a packet of the plugin that is none of its requests");
+		fake_fail("a packet of the plugin that is not one of its requests");
 	pthread_mutex_lock(&w->mutex);
 	t = txn_new(w, b, osm_madw_get_smp_ptr(madw));
 	t->madw = madw;

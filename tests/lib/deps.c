@@ -25,8 +25,8 @@ static uint8_t *occ(const struct deps *d, ftr_lid lid, uint32_t port,
 	return &d->lid[lid].occ[((size_t)port * d->vls + vl) * SLS + sl];
 }
 
-/* The edge from (the link that port sends on, vl) to (out of the switch where
- * that link ends, to). */
+/* The edge from VL vl of the link that starts at `port`, to VL `to` of the link at port
+ * `out` of the switch where the first link ends. */
 static uint8_t *edge(const struct deps *d, ftr_lid lid, uint32_t port,
 		     unsigned int vl, unsigned int out, unsigned int to)
 {

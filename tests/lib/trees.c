@@ -57,7 +57,7 @@ void trees_random_pgft(struct ftr_rng *r, struct ftr_pgft *g, bool full,
 			g->p[0] = one_of(r, one, 4);
 		}
 		for (unsigned int i = 0; full && i + 1 < g->h; i++) {
-			/* links up of level i + 1 = links down of it */
+			/* as many links up as down on level i + 1 */
 			uint32_t ports = g->m[i] * g->p[i];
 
 			g->p[i + 1] = ports % g->p[i + 1] ? 1 : g->p[i + 1];

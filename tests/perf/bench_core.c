@@ -3,11 +3,10 @@
  * Time of the core, compared with a physical bound: the time that memcpy needs
  * for the same number of table bytes, measured in the same run.
  *
- * Each line runs in a child process of its own, so that its peak memory is that of the
- * case alone: the difference to the peak before shape and tables were made (the fabric
- * exists by then).  Every number is the median of REPEATS runs; ratio = (shape
- * + route) / memcpy, where memcpy runs in one thread over tables that have been
- * written before, as do the repeated routings.
+ * Each line runs in a child process of its own, so that its peak memory is that of the case
+ * alone: the increase over the peak after the fabric and before shape and tables are made.
+ * Every number is the median of REPEATS runs; ratio = (shape + route) / memcpy, where memcpy
+ * runs in one thread over tables that have been written before, as do the repeated routings.
  *
  * A second table has the time that incremental routing takes to follow one fault and
  * the checker to check the changes, and to follow the repair.

@@ -94,8 +94,8 @@ int main(int argc, char **argv)
 	}
 	if (argc > 3)
 		goto out;
-	cable(r, sh, 0, "leaf cable down", "leaf cable up");
-	cable(r, sh, 1, "middle cable down", "middle cable up");
+	cable(r, sh, 0, "leaf link down", "leaf link up");
+	cable(r, sh, 1, "middle link down", "middle link up");
 	for (unsigned int rank = 1; rank < sh->tree.n_ranks; rank++)
 		for (ftr_sw s = 0; s < f->n_sw; s++)
 			if (sh->tree.rank[s] == rank) {

@@ -3,13 +3,12 @@
  * Measures the time of OpenSM's routing engines, stock ones and ours alike: an
  * event plugin for benchmarks ("event_plugin_name ibfattree ibftimer").
  *
- * Engines are set up after plugins are loaded, so at the first heavy sweep the
- * list is complete; the callbacks of every engine are then replaced by ones that
- * measure the time of the original ones.  Where an engine leaves a step to OpenSM (no
- * callback, or > 0 returned), OpenSM would use min-hop's, which is that of the default
- * engine: it is called here, inside the measurement, so that the sum is the real
- * cost of the routing.  Writing the tables to the switches is done by OpenSM and not
- * measured.
+ * OpenSM sets up its engines after it has loaded the plugins, so the list of engines is
+ * complete at the first heavy sweep. Then this plugin replaces every callback of every engine
+ * by one that calls the original and measures its time. If an engine leaves a step to OpenSM
+ * (no callback, or it returns a value > 0), OpenSM takes the step of the default engine,
+ * min-hop. That step is called here, inside the measurement, so that the sum is the whole time
+ * of the routing.  Writing the tables to the switches is done by OpenSM and not measured.
  *
  * One line per routing in the log: "ibftimer: ENGINE matrices X ms, tables Y
  * ms, multicast Z ms in N trees" (multicast of the sweep before, for engines

@@ -1,4 +1,5 @@
-# Property tests over random fabrics; FTR_SEED replays, FTR_RUNS scales.
+# Property tests over random fabrics.  FTR_SEED=N repeats the run with seed N; FTR_RUNS
+# multiplies the number of fabrics.
 if HAVE_CHECK
 libftrtest_la_SOURCES += tests/lib/oracle.c tests/lib/oracle.h \
 	tests/lib/trees.c tests/lib/trees.h tests/lib/oracle_slots.c \

@@ -387,7 +387,7 @@ static void are_candidates(const struct routed *r, const struct ftr_tables *t)
 					found |= port == r->sh->tree.group_ports
 						[cand[k]->first + j];
 			ck_assert_msg(found, "seed %" PRIu64
-				      ": switch %u, LID %u: port %u is no candidate",
+				      ": switch %u, LID %u: port %u is not a candidate",
 				      r->seed, s, d->lid, port);
 		}
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Displaced entries over random fabrics and random sequences of faults and repairs:
- * which entries change, what is counted, and that all entries return.
+ * the entries that change, the counted flows, and the return of all entries.
  *
  * Every loop prints its seed when it fails; FTR_SEED=N starts there, FTR_RUNS
  * multiplies the number of fabrics.

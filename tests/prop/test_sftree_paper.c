@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * sftree_mode paper: algorithms 1 and 2 of Bogdanski et al. 2012 against routes
- * worked out by hand, on complete trees and on fabrics that are no PGFTs.
+ * worked out by hand, on complete trees and on fabrics that are not PGFTs.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -333,7 +333,7 @@ START_TEST(paper_has_cycles_off_pgfts)
 		acyclic(&b, seed);
 		unroute(&b);
 	}
-	printf("paper's sFtree on 300 whole trees that are no PGFTs: cycles in %u\n",
+	printf("sFtree of the paper on 300 complete trees that are not PGFTs: cycles in %u\n",
 	       cycles);
 	runs_show(cycles > 0);
 }

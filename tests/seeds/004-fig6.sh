@@ -3,12 +3,12 @@
 #
 # Bogdanski et al. 2012, figure 6: bandwidth over time on the four switches of figure 4(b),
 # which unfold into a ring.  Two streams run between hosts of the leaves, and two between hosts on
-# the roots; the latter stand for switches that are fast enough.  The streams start one
+# the roots; hosts on the roots stand for switches that are fast enough.  The streams start one
 # after the other.  As in the paper, stock minhop does not deadlock there and is changed by
 # hand: the path of each pair of roots turns at a leaf of its own.  The paper's seconds are
 # milliseconds here.  There is one queue per VL.  With a queue per output and four equal
-# streams, the streams that share a link alternate packet by packet and no buffer ever
-# fills; this needs room for two packets.
+# streams, the streams that share a link alternate packet by packet, and they deadlock only
+# if buffers have room for two packets or less.
 #
 # Then the paper's conclusion, "almost any 3-stage or larger fat-tree routed with minhop
 # will potentially deadlock": real tables of such trees under traffic of hosts and of
@@ -76,8 +76,8 @@ done <<-EOF
 	root-1 root-2 1
 	root-2 root-1 2
 EOF
-# The algorithm of the paper knows no hosts on roots: they get the paths of the roots
-# themselves.
+# The algorithm of the paper does not handle hosts on roots: these get the paths of the
+# roots.
 ibfattree route "$T/ring/minhop.net" --engine sftree --sftree-mode paper \
 	--roots "$T/ring/roots" -o "$T/ring/paper.lfts" 2>/dev/null
 for sw in root-1 root-2 leaf-1 leaf-2; do

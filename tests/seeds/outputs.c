@@ -20,9 +20,9 @@
  * and then waits for it.  Its head may move on one cycle after it has left a switch.  Its
  * place becomes free when its tail has left, or (-e) when its head has left.
  *
- *	-n N,N,...	the last of N faults: the others are present from the start, and the
- *			last one may be any link, so that the packets that it affects are
- *			the mean over links and cycles
+ *	-n N,N,...	numbers of faults.  All but the last are present from the start.
+ *			The last one may be any link: its effect is the mean over all
+ *			links and cycles
  *	-r RUNS -s SEED	sets of faults, and of traffic, which is uniform
  *	-l PERCENT	load (100)
  *	-w N -m N	cycles before the measurement, and of the measurement

@@ -22,7 +22,7 @@
  * A cycle is that of Sem-Jacobsen et al. 2011, section IX-A: 512 ns, in which a link of
  * 2 Gbit/s (1x SDR in FABRIC) carries 128 bytes.  Packets have 256 bytes.
  *
- *	-k links|switches|mixed	what fails (links); switches without hosts only
+ *	-k links|switches|mixed	parts that fail (links); only switches without hosts
  *	-n N,N,...	numbers of faults after which to simulate
  *	-r RUNS -s SEED	sets of faults; also seeds the traffic
  *	-l PERCENT	load (100)
@@ -488,7 +488,7 @@ static void simulate(struct set *x, unsigned int n, unsigned int k,
 	x->change[n ? n - 1 : 0].at = 0;
 }
 
-/* Tier of the link of fault n; -1: the fault is no link failure, or n is 0. */
+/* Tier of the link of fault n; -1: the fault is not a link failure, or n is 0. */
 static int tier_of(const struct set *x, unsigned int n)
 {
 	const struct world *w = x->w[0];

@@ -73,8 +73,8 @@ traffic() {
 		>"$T/result.json" || (($? == 1))
 }
 
-# Of that result: throughput of hosts and of ports 0, as percentages of what they could
-# send; number of runs that deadlock.
+# Of that result: throughput of hosts and of ports 0, as percentages of the rate of their
+# links; number of runs that deadlock.
 percent() { awk "BEGIN { printf \"%.2f\", 100 * $(jsonq "$T/result.json" "$1.accepted") }"; }
 hosts() { percent hosts; }
 switches() { percent ports_0; }
@@ -96,7 +96,7 @@ tree() {
 	ours "$T/t" "$T/t/ftree.net" "${engines[@]:1}"
 }
 
-# Throughput of ports 0 as a percentage of what a host can send.
+# Throughput of ports 0 as a percentage of the rate of a host's link.
 eighth() { awk "BEGIN { printf \"%.2f\", $(switches) / 8 }"; }
 
 # figure NAME TITLE LEFT-END RIGHT-END OPTION...: the ends are the values of the paper.

@@ -34,7 +34,7 @@
  * is chosen at random, because the papers leave the choice open.  A U-turn switch is one in
  * which R turns a packet.
  *
- * The vertices of the graph are the queues that R' supplies (output queues, thus channels).
+ * The vertices of the graph are the queues that R' supplies (output queues, so channels).
  * There is an arc from a to b if R may have put a packet into a to which R' supplies b
  * (dependencies and cross dependencies).
  *

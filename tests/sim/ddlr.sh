@@ -61,7 +61,7 @@ case_ddlr_one_lane() {
 case_ddlr_two_lanes() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 92
 	ddlr_up <<<'qos TRUE'
-	logged 'IBF007: ddlr: local repairs have VL 1'
+	logged 'IBF007: ddlr: local repairs use VL 1'
 	walk before --switch-sources
 	pick 5
 	osm_mark sm
@@ -215,8 +215,9 @@ one_fault() {
 	[[ $(stage_event local failed) == 0 ]] || fail "writes were lost"
 }
 
-# Up to k-1 random faults.  After each one OpenSM is stopped after the local repair, then
-# the fast path reroutes, then a sweep confirms.  At the end all links are restored.
+# Up to k-1 random faults.  After each fault OpenSM is stopped when the local repair is
+# written, and continued; then the fast path reroutes, and a sweep confirms the tables.  At
+# the end all links are restored.
 walk_stages() {
 	local rounds=$1 faults=$2 round k n halted=0
 	local -A cut
@@ -275,7 +276,7 @@ case_ddlr_stages_two_lanes() {
 	local lanes=2
 	large_fabric
 	ddlr_up <<<'qos TRUE'
-	logged 'IBF007: ddlr: local repairs have VL 1'
+	logged 'IBF007: ddlr: local repairs use VL 1'
 	walk before --switch-sources
 	walk_stages $((${FTR_SOAK:-0} ? 2 : 1)) $((${FTR_SOAK:-0} ? 5 : 2))
 	down

@@ -12,7 +12,7 @@ fast_conf() { echo "event_plugin_options ibfattree:$T/ibfattree.conf"; }
 # opensm.conf on stdin.
 fast_up() {
 	[[ $* == *fast_sweep_delay_ms* ]] || set -- "$@" 'fast_sweep_delay_ms 100'
-	# no packet is sent twice on a busy machine
+	# a long timeout: on a busy machine a packet would otherwise be sent twice
 	[[ $* == *fast_timeout_ms* ]] || set -- "$@" 'fast_timeout_ms 5000'
 	# no sweep without an event
 	printf '%s\n' 'balance load' "$@" >"$T/ibfattree.conf"

@@ -132,8 +132,8 @@ never_logged() {
 	[[ -z $found ]] || fail "a log says '$1': $found"
 }
 
-# No repair was given up or cut short.  Not for cases with several faults at a time, in
-# which writes may be lost on links that fail meanwhile.
+# No repair was given up or cut short.  Do not use this in cases with several faults at a
+# time, in which writes may be lost on links that fail meanwhile.
 quiet() { never_logged 'WRN IBF1(09|1[01])'; }
 
 # The same, and every sweep after a repair found the tables that it expected.
@@ -197,8 +197,8 @@ until_healed() {
 	at_rest
 }
 
-# Ask for a sweep.  None follows when a link is taken into use again, and opensm writes
-# its dump only in sweeps.
+# Ask for a sweep: opensm writes its dump only in sweeps, and a link that is taken into use
+# again causes none.
 osm_has_swept() {
 	osm_log "$manager" | awk '
 		/IBF002/ { routed = 1 }
@@ -223,8 +223,8 @@ until_rest() {
 same_as() { live "$2" && cmp -s "$T/$1.lfts" "$T/$2.lfts"; }
 same_and_agreed() { same_as "$1" "$2" && dump_agrees "$2"; }
 
-# until_same A NAME: wait until the tables are those of A.  The sweep that follows must
-# have nothing to write; if a packet had to be sent twice, the sweep after it.
+# until_same A NAME: wait until the tables are those of A.  The sweep that follows must have
+# nothing to write; if a packet had to be sent twice, this holds for the next sweep.
 until_same() {
 	local nothing='IBF002: .* changed: 0 entries in 0 blocks'
 	sim_until "$patience" same_as "$1" "$2" || { walk "$2"; same "$1" "$2"; }

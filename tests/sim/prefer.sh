@@ -26,7 +26,8 @@ cut_and_mend() {
 # An irregular fabric: the search finds better tables, and a sweep applies them.
 case_prefer_irregular() {
 	gen '2;12,12;1,6;1,2' --random-guids --drop-links 9 --seed 71
-	# no packet is sent twice on a busy machine: a sweep would write its block again
+	# a long timeout: if a packet is sent twice on a busy machine, a sweep writes its
+	# block again
 	printf '%s\n' 'balance full' 'fast_timeout_ms 500' >"$T/full.conf"
 	up < <(searching)
 	walk first
@@ -91,7 +92,7 @@ case_prefer_adopt() {
 takes_over() {
 	osm_stop sm || fail "opensm ended with status $?"
 	rm "$SIM_DIR"/sm/ibfattree-*
-	# a timeout would leave entries unread, and so different
+	# after a timeout entries would not be read, and would differ
 	printf '%s\n' "$1" 'fast_timeout_ms 5000' >"$T/other.conf"
 	osm_start sm < <(plugin_conf <<<"event_plugin_options ibfattree:$T/other.conf")
 	osm_wait sm "$patience" 'SUBNET UP'

@@ -3,7 +3,8 @@
 #
 # Invalid input: one line reports the problem and its place, and dmodc routes without it.
 
-# reports REGEX: conf on stdin.
+# reports REGEX: start opensm with the lines of opensm.conf on stdin; the log must have a
+# matching line.
 reports() {
 	local conf
 	conf=$(cat)

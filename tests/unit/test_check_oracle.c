@@ -342,7 +342,7 @@ static void assert_cycle(const struct oracle *o,
 
 		ck_assert_msg(o->dep[port_id(o, a->sw, a->port)]
 				    [port_id(o, b->sw, b->port)],
-			      "fabric %lu: step %u of the cycle is no dependency",
+			      "fabric %lu: step %u of the cycle is not a dependency",
 			      seed, i);
 	}
 }
@@ -385,7 +385,8 @@ static void one_fabric(unsigned long seed, struct ftr_team *team,
 	fill(&n, rank, &g);
 	for (uint32_t s = 0; s < n.n_sw; s++)
 		lie[s] = (uint8_t)ftr_rng_below(&g, 5);
-	/* ranks: none, true or false; sources: hosts or all switches; no_cdg in the last */
+	/* ranks: none, true or false ones; sources: hosts or all switches; the last variant
+	 * has no_cdg */
 	for (int variant = 0; variant < 7; variant++) {
 		struct ftr_check_opts opts = {
 			.rank = variant % 3 == 0 ? NULL :

@@ -30,7 +30,7 @@ static struct doc_result r;
 
 #undef ibv_query_port
 
-/* What the libraries report. */
+/* The answers of the libraries. */
 static struct {
 	int n_adapters;
 	int open_error;		/* of the management port; 0: it can be opened */
@@ -598,7 +598,7 @@ END_TEST
 
 START_TEST(test_silent_standby)
 {
-	/* a subnet manager that does not answer is no standby */
+	/* a subnet manager that does not answer is not a standby */
 	d.net.sm[1].answered = false;
 	ck_assert_int_eq(verdict(doc_standby), DOC_WARNING);
 }

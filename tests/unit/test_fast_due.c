@@ -7,7 +7,7 @@
 
 #define NO_SWEEPS "fast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n"
 
-/* Does the plugin want a sweep, or has it requested one?  Clears the wish. */
+/* Does the plugin want a sweep, or has it requested one?  Resets both. */
 static bool sweep_due(struct fake *h)
 {
 	bool is;
@@ -316,8 +316,8 @@ static void repaired_at_once(struct plan *p, struct fake *h)
 	fake_check_healed(h);
 }
 
-/* After a routing that failed without an event, its traps wait only for the start
- * of the next sweep. */
+/* A routing fails without an event: traps that came during it wait only for the start of the
+ * next sweep. */
 START_TEST(test_traps_of_failed_routing)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

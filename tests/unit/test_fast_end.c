@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * OpenSM ends at any moment of a repair; and long runs of all kinds of events while
- * OpenSM sweeps by itself.  FTR_SEED replays, FTR_RUNS scales.
+ * OpenSM sweeps by itself.  FTR_SEED=N repeats the run with seed N; FTR_RUNS multiplies the
+ * number of runs.
  */
 #include <check.h>
 #include <stdlib.h>

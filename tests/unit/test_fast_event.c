@@ -203,7 +203,8 @@ static void check_counts(struct json_object *o)
 	ck_assert_int_ge(number(o, "entries"), number(o, "drained"));
 }
 
-/* The sweep may still write to at most this number of switches, and only what has to change. */
+/* The sweep may still write to at most this number of switches, and only blocks that must
+ * change. */
 static void check_rest(struct json_object *rest, int64_t switches)
 {
 	check_members(rest, of_reconcile, FTR_ARRAY_LEN(of_reconcile));
@@ -349,7 +350,8 @@ struct loss {
 	bool all;
 };
 
-/* Its traps wait for the end of the routing and are handled together. */
+/* A switch loses its links during a routing: its traps wait for the end of the routing and
+ * are handled together. */
 static void lose(void *ctx, struct fake *h, enum fake_moment m)
 {
 	const struct loss *l = ctx;

@@ -136,8 +136,8 @@ static void whole_and_at_rest(struct run *r)
 	fake_check_copy_clean(r->h);
 }
 
-/* ddlr makes its planner in a thread, which ends some time after the sweep.  Ten
- * minutes at most: then a thread more than before has come to stay. */
+/* ddlr makes its planner in a thread, which ends some time after the sweep.  Wait ten
+ * minutes at most: if it is still there then, it never ends. */
 static void wait_for_threads(struct run *r)
 {
 	unsigned int n = (unsigned int)status_line("Threads");

@@ -14,7 +14,7 @@
 
 #define QUICK "fast_timeout_ms 20\n"
 
-/* What happens to which packets of the plugin. */
+/* Which packets of the plugin are lost, delayed or repeated, and how. */
 struct loss {
 	bool sets, gets;	/* which kind of packet */
 	ftr_sw to;		/* only packets to this switch; FTR_SW_NONE: to all */
@@ -56,7 +56,7 @@ static void check_after(struct fake *h)
 	fake_check_counters(h);
 }
 
-/* ---- no loss in the end -------------------------------------------------- */
+/* ---- lost packets that are sent again ------------------------------------ */
 
 static const struct loss harmless[] = {
 	/* lost once */

@@ -117,7 +117,7 @@ START_TEST(test_reroute_wins_lock)
 	ck_assert(p.done);
 	fake_settle(h);
 	fake_check_healed(h);
-	fake_check_copy_clean(h);	/* after it; no block is suspect */
+	fake_check_copy_clean(h);	/* after the reroute; no block is suspect */
 	ck_assert_uint_eq(fake_logged(h, "IBF109"), 0);
 	ck_assert(fake_wait_wanted(h));
 	sweep_until_quiet(h, 2);
@@ -151,7 +151,8 @@ static void look_routed(void *ctx, struct fake *h, enum fake_moment m)
 		fake_check_healed(h);
 }
 
-/* A sweep that gave up has discovered nothing for OpenSM. */
+/* A sweep that was aborted has not updated OpenSM's data: a reroute after it must keep
+ * the repair. */
 START_TEST(test_reroute_after_half_sweep)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The fast path beside OpenSM under random events at random moments: faults, repairs,
- * traps without a reason, reroutes, answers that come when a sweep has gone on,
- * packets that overtake each other.  FTR_SEED replays a round.
+ * traps without a reason, reroutes, answers that come after OpenSM has stopped waiting for them,
+ * packets that overtake each other.  FTR_SEED=N repeats the round with seed N.
  *
  * Invariant at every rest: OpenSM's copy of a block equals the switch's, or the next
  * sweep writes the block.  The fabric is also repaired, as far as its links allow, if
@@ -10,7 +10,7 @@
  *   - OpenSM itself lost no packet,
  *   - all switches could report the state of their links,
  *   - no trap was left to OpenSM (as after a reroute that lost packets), and
- *   - no link has returned (it carries no data before a sweep, or two).
+ *   - no link has returned (it carries no data before the end of one or two sweeps).
  * In the end, when no sweep is requested, the fabric is repaired in any case.
  *
  * Rare events, such as a whole routing while a repair reads its switches, have tests

@@ -29,7 +29,7 @@
 #define LINES_PER_CHANGE 4
 /* Of a sweep: the result of routing, and warnings. */
 #define LINES_PER_SWEEP 4
-/* Allowance for tables kept beside those in use, and for free memory between them. */
+/* Allowance for tables that are kept besides those in use, and for gaps in the heap. */
 #define MEMORY_FACTOR 1.75
 #define MEMORY_KB 8192
 
@@ -118,7 +118,7 @@ static struct fake *start(const struct place *p)
 	return h;
 }
 
-/* The switch with the most links; among equals, one without hosts. */
+/* The switch with the most links; of several, one without hosts. */
 static ftr_sw busiest(const struct ftr_fabric *f)
 {
 	unsigned int most = 0;
@@ -251,7 +251,7 @@ static void storm_of_traps(struct fake *h)
 		fake_trap(h, ftr_rng_below(&rng, h->fab->n_sw),
 			  SM_LINK_STATE_CHANGED_TRAP);
 	sweep(h);
-	/* as for two links: nothing has changed */
+	/* the limits are those of two changes, although nothing has changed */
 	end(h, &c, "5,000 idle traps", 2, 1);
 }
 

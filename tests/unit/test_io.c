@@ -99,7 +99,8 @@ START_TEST(guid_counters)
 }
 END_TEST
 
-/* Chassis lines, trailers, [ext N], -f's s= w= v=, bare and odd names, CR. */
+/* Chassis lines, trailing lines, [ext N], the s= w= v= that option -f prints, names without
+ * quotes or with unusual characters, CR. */
 START_TEST(decorations)
 {
 	struct ftr_fabric *f = must_parse(

@@ -271,7 +271,7 @@ START_TEST(guid_list)
 }
 END_TEST
 
-/* Accepted as by OpenSM's own engines. */
+/* These are accepted, as by OpenSM's own engines. */
 START_TEST(guid_names)
 {
 	uint64_t *g = NULL;

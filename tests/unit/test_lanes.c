@@ -400,7 +400,7 @@ START_TEST(refused)
 	ck_assert_int_eq(ftr_path_sl_set(p, 4, 1, 0, &err), FTR_INVAL);
 	ck_assert_int_eq(ftr_path_sl_set(p, 0, 5, 0, &err), FTR_INVAL);
 	ck_assert_int_eq(ftr_path_sl_set(p, 0, 1, 16, &err), FTR_INVAL);
-	ck_assert_str_eq(err.msg, "source 0, LID 1, SL 16: there are 4 sources, LIDs to 4, SLs to 15");
+	ck_assert_str_eq(err.msg, "source 0, LID 1, SL 16: there are 4 sources, LIDs up to 4, SLs up to 15");
 	ftr_sl2vl_free(m);
 	ftr_path_sl_free(p);
 	net_free(&n);

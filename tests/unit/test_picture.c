@@ -114,8 +114,8 @@ START_TEST(missing)
 }
 END_TEST
 
-/* Loads by link have the maximum and the sum of the report, and the average over
- * the links of a pod is not below its bound. */
+/* The maximum and the sum of the loads of the links are those of the report, and the average
+ * over the links of a pod is not below its lower bound. */
 START_TEST(loads)
 {
 	struct ftr_fabric *f = fabric_of("3;3,4,5;1,3,3;1,1,1", 4);

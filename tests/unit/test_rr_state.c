@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The state machine of the fast path: every event in every state, and long
- * random interleavings on a virtual clock.  FTR_SEED replays, FTR_RUNS scales.
+ * random interleavings on a virtual clock.  FTR_SEED=N repeats the run with seed N; FTR_RUNS
+ * multiplies the number of runs.
  */
 #include <check.h>
 #include <stdlib.h>

@@ -410,7 +410,8 @@ START_TEST(up_paths_under_a_chassis)
 }
 END_TEST
 
-/* Two planes of a tree, joined by one more switch: the numbers are those of the divider. */
+/* A tree whose two planes are connected by switch X: the numbers of upward paths still equal
+ * d / divider. */
 START_TEST(up_paths_in_a_tree)
 {
 	struct ftr_fabric *f = draw("A: m1 m2 h3\nB: m1 m2 h3\n"

@@ -658,9 +658,10 @@ static bool keep_one_link(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 	return s != c->s || p != c->p;
 }
 
-/* Sem-Jacobsen et al. 2011, section VIII and after it: reconfiguration (DDRC) is
- * lft with new tables later, and loses everything sent until then; the hybrid is
- * R_det with the same tables, and loses only what R_det loses. */
+/* Sem-Jacobsen et al. 2011, section VIII and after it: reconfiguration (DDRC) is the
+ * function lft with new tables at a later time; all packets sent to the failed link until
+ * then are lost.  The hybrid is R_det with the same new tables; it loses only the packets
+ * that R_det alone loses. */
 START_TEST(hybrid)
 {
 	struct world w;

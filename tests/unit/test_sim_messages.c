@@ -24,7 +24,7 @@ static struct ftr_fabric *f;
 static struct ftr_tables *t;
 static struct ftr_sim_result r;
 
-/* settings of the function under test, and what it recorded */
+/* settings of the function under test, and its records */
 static struct {
 	uint32_t n, bytes;	/* messages at the start, through port 1 of switch 0 */
 	bool after, last, again;
@@ -207,9 +207,9 @@ START_TEST(dies)
 END_TEST
 
 /* Two hosts at full rate: the second link is used when the first is busy or, as a
- * last resort, only when the buffer behind the first is full.  The buffer never
- * fills if it holds what arrives while credits return; it does if it holds only one
- * packet. */
+ * last resort, only when the buffer behind the first is full.  The buffer never fills if it
+ * has room for all bytes that arrive until their credits have returned; with room for one
+ * packet it does. */
 START_TEST(for_the_last)
 {
 	does.rank = 1;
