@@ -512,7 +512,7 @@ void fake_trap_process(void *context, void *data)
 	if (number < 129 || number > 131)
 		fake_report(h, OSM_EVENT_ID_TRAP, n);
 out:
-	CL_PLOCK_RELEASE(&h->osm->lock);
+	fake_unlock_osm(h);
 }
 
 static void trap_done(void *context, void *data)
