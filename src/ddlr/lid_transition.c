@@ -158,8 +158,7 @@ enum ftr_status column_change(struct ftr_ddlr *r, uint32_t n,
 	if (w && o.step && o.stack)
 		st = change_in_order(r, &o, w, n, how, made, err);
 	else
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for %u entries",
-			      n);
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for the changed entries");
 	free(w);
 	free(o.step);
 	free(o.stack);

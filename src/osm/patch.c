@@ -96,8 +96,8 @@ static void announce(struct ibf_fast *f, struct rr_block *b, uint32_t n)
 /* Reserve room for n more, before anything is written. */
 static bool reserve_suspects(struct ibf_fast *f, uint32_t n)
 {
-	void *grown = realloc(f->suspect, (f->n_suspects + n + 1u) *
-			      sizeof(*f->suspect));
+	void *grown = ftr_reallocarray(f->suspect, f->n_suspects + n + 1u,
+				       sizeof(*f->suspect));
 
 	if (grown)
 		f->suspect = grown;

@@ -73,9 +73,9 @@ static bool add(struct probe *p, const struct rr_link *c,
 
 	if (p->n == p->room) {
 		uint32_t room = p->room ? 2 * p->room : 64;
-		void *job = realloc(p->job, room * sizeof(*p->job));
-		void *link = job ? realloc(p->link,
-					    room * sizeof(*p->link)) : NULL;
+		void *job = ftr_reallocarray(p->job, room, sizeof(*p->job));
+		void *link = job ? ftr_reallocarray(p->link, room,
+						    sizeof(*p->link)) : NULL;
 
 		p->job = job ? job : p->job;
 		if (!link)
@@ -624,7 +624,7 @@ static uint32_t ask_neighbours(struct rr *f, const struct probe *p,
 	struct probe q = { .v = f->view };
 	bool ok = list_neighbours(&q, p, *out, n);
 	struct rr_link *grown = ok && q.n ? /* p->n: for ask_survivors */
-		realloc(*out, (n + q.n + p->n) * sizeof(**out)) : NULL;
+		ftr_reallocarray(*out, n + q.n + p->n, sizeof(**out)) : NULL;
 
 	if (grown) {
 		*out = grown;

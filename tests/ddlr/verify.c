@@ -551,11 +551,11 @@ static const struct job sample[] = {
 	{ "kary:2,4", 1, "ls", 1, 0, true },
 	{ "kary:3,2", 2, "ls", 1, 0, true },
 	{ "kary:3,2", 2, "ls", 2, 0, true },
-	{ "kary:3,3", 2, "ls", 1, 300, false },
-	{ "kary:3,3", 2, "ls", 2, 300, false },
-	{ "kary:4,2", 3, "ls", 1, 300, false },
-	{ "kary:4,3", 3, "ls", 1, 40, false },
-	{ "kary:4,3", 3, "ls", 2, 40, false },
+	{ "kary:3,3", 2, "ls", 1, 100, false },
+	{ "kary:3,3", 2, "ls", 2, 100, false },
+	{ "kary:4,2", 3, "ls", 1, 100, false },
+	{ "kary:4,3", 3, "ls", 1, 13, false },
+	{ "kary:4,3", 3, "ls", 2, 13, false },
 };
 
 /* All fault sets of the small trees in all orders; 100,000 or more random sets of the others. */

@@ -365,24 +365,6 @@ void fake_learn(struct fake *h, ftr_sw s)
 
 /* ---- the dispatcher ------------------------------------------------------ */
 
-/* For handlers of messages: take OpenSM's lock.  The sweeper may hold it while a test
- * waits for something, so a handler that waits for it must not stop the clock. */
-void fake_lock_osm(struct fake *h, bool exclusive)
-{
-	pthread_rwlock_t *lock = &h->osm->lock.lock;
-
-	if (exclusive ? !pthread_rwlock_trywrlock(lock) :
-			!pthread_rwlock_tryrdlock(lock))
-		return;
-	fake_blocked(1);
-	if (exclusive) {
-		CL_PLOCK_EXCL_ACQUIRE(&h->osm->lock);
-	} else {
-		CL_PLOCK_ACQUIRE(&h->osm->lock);
-	}
-	fake_blocked(-1);
-}
-
 struct message {
 	void *data;
 	cl_pfn_msgdone_cb_t done;

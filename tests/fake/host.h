@@ -292,7 +292,9 @@ void fake_report(struct fake *h, osm_epi_event_id_t id, void *data);
 void fake_learn(struct fake *h, ftr_sw s);
 void fake_drop(struct fake *h, ftr_sw s);
 int fake_minhop(void *ctx);
+/* For handlers of messages: OpenSM's lock. */
 void fake_lock_osm(struct fake *h, bool exclusive);
+void fake_unlock_osm(struct fake *h);
 void fake_lft_answer(void *ctx, void *data);
 void fake_trap_process(void *ctx, void *data);
 /* Choose the clock, before any thread is started. */
@@ -301,6 +303,8 @@ void fake_clock(bool virtual);
  * whose handler waits for OpenSM's lock. */
 void fake_messages(int more);
 void fake_blocked(int more);
+/* The handler of a message counts as a thread from now on; or as a message again. */
+void fake_as_thread(bool is);
 _Noreturn void fake_fail(const char *what);
 
 #endif

@@ -463,6 +463,36 @@ void fake_auto_sweep(struct fake *h)
 		fake_fail("no thread");
 }
 
+/* ---- handlers of messages ---------------------------------------------------- */
+
+static bool try_lock_osm(struct fake *h, bool exclusive)
+{
+	pthread_rwlock_t *lock = &h->osm->lock.lock;
+
+	return exclusive ? !pthread_rwlock_trywrlock(lock) :
+		!pthread_rwlock_tryrdlock(lock);
+}
+
+/* The sweeper may hold the lock while it waits for something, so a handler that waits for
+ * the lock must not hold up time.  But time must not go on between the release of the
+ * lock and the moment when a handler gets it: the handler looks again whenever another
+ * thread stops working. */
+void fake_lock_osm(struct fake *h, bool exclusive)
+{
+	fake_as_thread(true);
+	if (try_lock_osm(h, exclusive))
+		return;
+	fake_blocked(1);
+	fake_until(try_lock_osm(h, exclusive));
+	fake_blocked(-1);
+}
+
+void fake_unlock_osm(struct fake *h)
+{
+	CL_PLOCK_RELEASE(&h->osm->lock);
+	fake_as_thread(false);
+}
+
 /* ---- traps --------------------------------------------------------------- */
 
 #define SAME_TRAPS_MS 5000
@@ -512,7 +542,7 @@ void fake_trap_process(void *context, void *data)
 	if (number < 129 || number > 131)
 		fake_report(h, OSM_EVENT_ID_TRAP, n);
 out:
-	CL_PLOCK_RELEASE(&h->osm->lock);
+	fake_unlock_osm(h);
 }
 
 static void trap_done(void *context, void *data)

@@ -9,9 +9,9 @@
  * machine is. Waiting takes no real time.
  *
  *	busy	every thread started with ibf_thread_start, the test's thread, and
- *		every message in OpenSM's dispatcher until it is handled, unless its
- *		handler waits for OpenSM's lock
- *	waits	in ibf_cond_wait or ibf_thread_join, and in fake_pause
+ *		every message in OpenSM's dispatcher until it is handled
+ *	waits	in ibf_cond_wait or ibf_thread_join, and in fake_pause; a handler of
+ *		a message waits for OpenSM's lock in fake_pause (fake_lock_osm)
  *
  * A thread in fake_pause polls a state.  It becomes busy, and may look again, each
  * time when all others wait and one of them has worked since it last looked; time
@@ -47,7 +47,8 @@ struct waiter {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static double now_ms;
 static unsigned int busy;	/* threads */
-static unsigned int messages, blocked;
+static unsigned int messages;	/* without those that count as threads */
+static unsigned int blocked;	/* handlers that wait for OpenSM's lock */
 static uint64_t steps;		/* grows whenever a thread stops working */
 static struct waiter *waiters;
 
@@ -96,7 +97,8 @@ static void go_on(void)
 			wake_one(w, true);
 }
 
-/* Messages wait for each other; so none is handled while one is blocked. */
+/* Notices wait for each other in the plugin; so while one is blocked, no message counts
+ * whose handler does not hold OpenSM's lock. */
 static bool all_wait(void)
 {
 	return !busy && (!messages || blocked);
@@ -185,47 +187,99 @@ void fake_messages(int more)
 
 void fake_blocked(int more)
 {
-	change(&blocked, more);
+	pthread_mutex_lock(&mutex);
+	blocked += (unsigned int)more;
+	pthread_mutex_unlock(&mutex);
+}
+
+void fake_as_thread(bool is)
+{
+	pthread_mutex_lock(&mutex);
+	busy += is ? 1 : -1u;
+	messages += is ? -1u : 1;
+	steps++;
+	stopped_working();
+	pthread_mutex_unlock(&mutex);
 }
 
 struct thread {
+	struct thread *next;
+	pthread_t id;
 	void *(*run)(void *);
 	void *arg;
+	bool ended, awaited;
 };
+
+static struct thread *threads;	/* that have not been joined */
 
 static void *thread_main(void *arg)
 {
-	struct thread t = *(struct thread *)arg;
-	void *result;
+	struct thread *t = arg;
+	void *result = t->run(t->arg);
 
-	free(arg);
-	result = t.run(t.arg);
-	change(&busy, -1);
+	pthread_mutex_lock(&mutex);
+	t->ended = true;
+	if (!t->awaited) {	/* otherwise the thread that joins it is busy now */
+		busy--;
+		steps++;
+		stopped_working();
+	}
+	pthread_mutex_unlock(&mutex);
 	return result;
 }
 
 static int virtual_start(pthread_t *thread, void *(*run)(void *), void *arg)
 {
-	struct thread *t = malloc(sizeof(*t));
+	struct thread *t = calloc(1, sizeof(*t));
 	int failed;
 
 	if (!t)
 		return ENOMEM;
-	*t = (struct thread){ run, arg };
+	t->run = run;
+	t->arg = arg;
 	change(&busy, 1);
-	failed = pthread_create(thread, NULL, thread_main, t);
+	failed = pthread_create(&t->id, NULL, thread_main, t);
 	if (failed) {
 		change(&busy, -1);
 		free(t);
+		return failed;
 	}
-	return failed;
+	*thread = t->id;
+	pthread_mutex_lock(&mutex);
+	t->next = threads;
+	threads = t;
+	pthread_mutex_unlock(&mutex);
+	return 0;
 }
 
-static void virtual_join(pthread_t thread)
+static struct thread *take_thread(pthread_t id)
 {
-	change(&busy, -1);
-	pthread_join(thread, NULL);
-	change(&busy, 1);
+	struct thread **at = &threads, *t;
+
+	while (*at && !pthread_equal((*at)->id, id))
+		at = &(*at)->next;
+	t = *at;
+	if (!t)
+		fake_fail("a thread is joined that was not started");
+	*at = t->next;
+	return t;
+}
+
+static void virtual_join(pthread_t id)
+{
+	struct thread *t;
+
+	pthread_mutex_lock(&mutex);
+	t = take_thread(id);
+	if (!t->ended) {
+		t->awaited = true;
+		busy--;
+		steps++;
+		stopped_working();
+	}
+	pthread_mutex_unlock(&mutex);
+	pthread_join(id, NULL);
+	free(t);
 }
 
 static const struct ibf_clock virtual_clock = {

@@ -323,7 +323,7 @@ void fake_lft_answer(void *context, void *data)
 	sw = osm_get_switch_by_guid(&h->osm->subn, cl_hton64(l->guid));
 	if (sw)
 		osm_switch_set_lft_block(sw, l->data, l->block);
-	CL_PLOCK_RELEASE(&h->osm->lock);
+	fake_unlock_osm(h);
 }
 
 static void report_own(struct fake *h, struct lft_set *own, bool answered)

@@ -101,7 +101,7 @@ static void child(char **argv, unsigned long at, bool all)
 		setenv("FAILALLOC_AT", n, 1);
 	if (all)
 		setenv("FAILALLOC_ALL", "1", 1);
-	alarm(60);
+	alarm(600);
 	execv(argv[0], argv);
 	_exit(99);
 }

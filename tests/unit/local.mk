@@ -22,6 +22,11 @@ tests_unit_test_fabric_SOURCES = tests/unit/test_fabric.c
 tests_unit_test_fabric_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_fabric_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
+check_PROGRAMS += tests/unit/test_write_order
+tests_unit_test_write_order_SOURCES = tests/unit/test_write_order.c
+tests_unit_test_write_order_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_write_order_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+
 check_PROGRAMS += tests/unit/test_picture
 tests_unit_test_picture_SOURCES = tests/unit/test_picture.c
 tests_unit_test_picture_CFLAGS = $(CHECK_TEST_CFLAGS)

@@ -347,11 +347,64 @@ START_TEST(test_traps_of_failed_routing)
 }
 END_TEST
 
+struct counter {
+	struct fake *h;
+	pthread_mutex_t mutex;
+	pthread_cond_t cond;
+	unsigned int n;
+};
+
+static void slow_handler(void *ctx, void *data)
+{
+	struct counter *c = ctx;
+
+	(void)data;
+	fake_lock_osm(c->h, true);
+	usleep(20000);
+	fake_unlock_osm(c->h);
+	pthread_mutex_lock(&c->mutex);
+	c->n++;
+	ibf_cond_wake(&c->cond);
+	pthread_mutex_unlock(&c->mutex);
+}
+
+static void nothing(void *ctx, void *data)
+{
+	(void)ctx;
+	(void)data;
+}
+
+/* The clock of these tests stands still while messages are handled, even when their
+ * handlers wait for each other on OpenSM's lock. */
+START_TEST(test_clock_stands_still)
+{
+	struct fake *h = fake_new(NULL);
+	struct counter c = { .h = h, .mutex = PTHREAD_MUTEX_INITIALIZER };
+	cl_disp_reg_handle_t reg;
+
+	ibf_cond_init(&c.cond);
+	reg = cl_disp_register(&h->osm->disp, OSM_MSG_MAD_GUID_INFO,
+			       slow_handler, &c);
+	ck_assert_ptr_nonnull(reg);
+	for (unsigned int i = 0; i < 4; i++)
+		fake_post(h, OSM_MSG_MAD_GUID_INFO, NULL, nothing);
+	pthread_mutex_lock(&c.mutex);
+	while (c.n < 4)
+		ck_assert(ibf_cond_wait(&c.cond, &c.mutex, ibf_now_ms() + 1));
+	pthread_mutex_unlock(&c.mutex);
+	fake_settle(h);
+	cl_disp_unregister(reg);
+	fake_free(h);
+	pthread_cond_destroy(&c.cond);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("fast_due");
 	TCase *t = tcase_create("sweeps wanted");
 
+	tcase_add_test(t, test_clock_stands_still);
 	tcase_add_loop_test(t, test_held, 0, 3);
 	tcase_add_test(t, test_steps);
 	tcase_add_test(t, test_repeated_discovery);

@@ -44,6 +44,14 @@ static void any_link(struct fake *h, struct ftr_rng *r, bool up)
 	fake_link(h, s, fake_uplink(h, s, ftr_rng_below(r, 2)), up);
 }
 
+/* The periodic light sweep finds changes for which no trap came. */
+static void light_sweep(struct fake *h)
+{
+	__atomic_store_n(&h->osm->subn.force_heavy_sweep, TRUE,
+			 __ATOMIC_RELAXED);
+	osm_sm_signal(&h->osm->sm, OSM_SIGNAL_SWEEP);
+}
+
 /* ---- OpenSM ends --------------------------------------------------------- */
 
 /* Has a trap come since then, and has the worker finished with it? */
@@ -91,6 +99,7 @@ struct leaving {
 	struct ftr_rng rng;
 	enum fake_moment when;
 	atomic_bool there;
+	uint32_t sweeps;	/* that had ended then */
 };
 
 static void leave(void *ctx, struct fake *h, enum fake_moment m)
@@ -101,6 +110,7 @@ static void leave(void *ctx, struct fake *h, enum fake_moment m)
 		any_link(h, &l->rng, false);
 	if (m != l->when || atomic_load(&l->there))
 		return;
+	l->sweeps = h->n_sweeps;
 	atomic_store(&l->there, true);
 	/* OpenSM is told to end at this moment, not when the sweep is over */
 	fake_until(__atomic_load_n(&osm_exit_flag, __ATOMIC_RELAXED));
@@ -113,18 +123,27 @@ START_TEST(test_end_in_sweep)
 	});
 	struct dice d = { .percent = 20, .slow_ms = 2 };
 	struct leaving l = { .when = (enum fake_moment)_i };
+	double now;
 
 	ftr_rng_seed(&d.rng, trees_first_seed() + (uint64_t)_i);
 	ftr_rng_seed(&l.rng, trees_first_seed() * 100 + (uint64_t)_i);
 	fake_set_fate(h, some_luck, &d);
 	h->moment = leave;
 	h->moment_ctx = &l;
-	fake_auto_sweep(h);
 	fake_link(h, fake_leaf(h, 3), fake_uplink(h, fake_leaf(h, 3), 0),
 		  false);
+	fake_until(atomic_load(&d.n) >= 3);
+	light_sweep(h);		/* begins in the middle of the repair */
+	fake_auto_sweep(h);
 	fake_until(atomic_load(&l.there));
+	now = ibf_now_ms();
 	fake_unload(h);
+	/* the plugin waits for its answers, 50 ms each and 4 tries, and for no sweep */
+	ck_assert_double_lt(ibf_now_ms() - now, 2000);
+	ck_assert_uint_eq(h->n_sweeps, l.sweeps + (l.when >= FAKE_ROUTED));
 	fake_check_copy(h);
+	if (l.when < FAKE_LOCKED)	/* then OpenSM writes, in no order */
+		fake_check_sound(h);
 	fake_free(h);
 }
 END_TEST
@@ -157,14 +176,6 @@ static void repair_all(struct fake *h)
 			if (down)
 				fake_link(h, s, (ftr_port)p, true);
 		}
-}
-
-/* The periodic light sweep finds changes for which no trap came. */
-static void light_sweep(struct fake *h)
-{
-	__atomic_store_n(&h->osm->subn.force_heavy_sweep, TRUE,
-			 __ATOMIC_RELAXED);
-	osm_sm_signal(&h->osm->sm, OSM_SIGNAL_SWEEP);
 }
 
 static void check_at_rest(struct fake *h)

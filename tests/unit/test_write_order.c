@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The order of writes (tables/write_order.h) on random graphs of changes, against a
+ * calculation by repetition.  FTR_SEED=N starts at seed N; FTR_RUNS multiplies the
+ * number of graphs.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/suite.h"
+#include "lib/trees.h"
+#include "tables/write_order.h"
+
+#define MOST 40
+
+/* The change that each change waits for, and the step of a written entry before it. */
+struct graph {
+	uint32_t n, limit;
+	uint32_t next[MOST], base[MOST];
+	uint32_t calls;		/* of next_change */
+};
+
+static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
+{
+	struct graph *g = (struct graph *)(uintptr_t)ctx;
+
+	ck_assert_uint_lt(i, g->n);
+	ck_assert_uint_eq(*base, 0);
+	g->calls++;
+	*base = g->base[i];
+	return g->next[i];
+}
+
+/* The definition: one more than the greater of both; none without a path to the LID, for
+ * cycles, above the limit, and before a change without a step.  Repeated until nothing
+ * changes, so that a cycle never gets a step. */
+static void oracle(const struct graph *g, uint32_t *step)
+{
+	bool changed = true;
+
+	for (uint32_t i = 0; i < g->n; i++)
+		step[i] = WRITE_NEVER;
+	while (changed) {
+		changed = false;
+		for (uint32_t i = 0; i < g->n; i++) {
+			uint32_t after = g->next[i] == WRITE_ARRIVES ? 0 :
+				g->next[i] == WRITE_LOST ? WRITE_NEVER :
+				step[g->next[i]];
+
+			if (step[i] != WRITE_NEVER || after == WRITE_NEVER ||
+			    FTR_MAX(after, g->base[i]) >= g->limit)
+				continue;
+			step[i] = FTR_MAX(after, g->base[i]) + 1;
+			changed = true;
+		}
+	}
+}
+
+/* Compute all steps, beginning with any change; each path is followed once. */
+static void compare(struct graph *g, struct ftr_rng *r, uint64_t seed)
+{
+	uint32_t step[MOST] = { 0 }, want[MOST], perm[MOST];
+	struct write_wait stack[MOST];
+	struct write_order o = {
+		.ctx = g, .next = next_change, .step = step, .stack = stack,
+		.limit = g->limit,
+	};
+
+	oracle(g, want);
+	ftr_rng_perm(r, perm, g->n);
+	g->calls = 0;
+	for (uint32_t k = 0; k < g->n; k++) {
+		write_order_step(&o, perm[k]);
+		ck_assert_msg(step[perm[k]] == want[perm[k]],
+			      "seed %" PRIu64 ": change %u has step %u, oracle %u",
+			      seed, perm[k], step[perm[k]], want[perm[k]]);
+	}
+	ck_assert_uint_eq(g->calls, g->n);
+	ck_assert(!memcmp(step, want, g->n * sizeof(*step)));
+}
+
+START_TEST(equal_the_oracle)
+{
+	uint64_t seed = trees_first_seed();
+	uint32_t never = 0, limited = 0, deep = 0;
+
+	for (unsigned int k = 0; k < trees_runs(5000); k++, seed++) {
+		struct graph g = { 0 };
+		uint32_t want[MOST], percent;
+		struct ftr_rng r;
+
+		ftr_rng_seed(&r, seed);
+		g.n = 1 + ftr_rng_below(&r, MOST);
+		g.limit = ftr_rng_below(&r, 4) ? 200 : 1 + ftr_rng_below(&r, 8);
+		percent = 2 + ftr_rng_below(&r, 30);
+		for (uint32_t i = 0; i < g.n; i++) {
+			g.next[i] = ftr_rng_below(&r, g.n);	/* or itself */
+			if (ftr_rng_below(&r, 100) < percent)
+				g.next[i] = ftr_rng_below(&r, 3) ?
+					WRITE_ARRIVES : WRITE_LOST;
+			if (!ftr_rng_below(&r, 6))
+				g.base[i] = ftr_rng_below(&r, 8);
+		}
+		compare(&g, &r, seed);
+		oracle(&g, want);
+		for (uint32_t i = 0; i < g.n; i++) {
+			never += want[i] == WRITE_NEVER;
+			limited += want[i] == g.limit;
+			deep += want[i] != WRITE_NEVER && want[i] > 8;
+		}
+	}
+	runs_show(never > 1000);
+	runs_show(limited > 100);
+	runs_show(deep > 100);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("write_order");
+	TCase *t = tcase_create("all");
+
+	tcase_add_test(t, equal_the_oracle);
+	suite_add_tcase(s, t);
+	return run_suite(s);
+}
