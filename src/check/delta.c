@@ -443,24 +443,17 @@ static enum ftr_status prepare(struct trial *c, struct ftr_arena *a,
 	uint32_t n = c->f->n_sw;
 	bool ok;
 
-	c->by_lid = ftr_arena_alloc(a, c->d->n_changes, sizeof(*c->by_lid));
-	c->lid_first = ftr_arena_zalloc(a, c->t->max_lid + 2u,
-					sizeof(*c->lid_first));
-	c->lid = ftr_arena_alloc(a, c->t->max_lid + 1u, sizeof(*c->lid));
-	c->judge = ftr_arena_zalloc(a, workers, sizeof(*c->judge));
-	ok = c->by_lid && c->lid_first && c->lid && c->judge;
+	ok = FTR_NEW(a, c->by_lid, c->d->n_changes) &&
+	     FTR_ZNEW(a, c->lid_first, c->t->max_lid + 2u) &&
+	     FTR_NEW(a, c->lid, c->t->max_lid + 1u) &&
+	     FTR_ZNEW(a, c->judge, workers);
 	for (unsigned int i = 0; ok && i < workers; i++) {
 		struct judge *j = &c->judge[i];
 
-		j->at = ftr_arena_alloc(a, n, sizeof(*j->at));
-		j->seen = ftr_arena_zalloc(a, n, sizeof(*j->seen));
-		j->fate = ftr_arena_alloc(a, n, 1);
-		j->turned = ftr_arena_zalloc(a, n, 1);
-		j->ahead = ftr_arena_alloc(a, n, sizeof(*j->ahead));
-		j->hops = ftr_arena_alloc(a, n, sizeof(*j->hops));
-		j->stack = ftr_arena_alloc(a, n, sizeof(*j->stack));
-		ok = j->at && j->seen && j->fate && j->turned && j->ahead &&
-			j->hops && j->stack;
+		ok = FTR_NEW(a, j->at, n) && FTR_ZNEW(a, j->seen, n) &&
+		     FTR_NEW(a, j->fate, n) && FTR_ZNEW(a, j->turned, n) &&
+		     FTR_NEW(a, j->ahead, n) && FTR_NEW(a, j->hops, n) &&
+		     FTR_NEW(a, j->stack, n);
 		if (ok)
 			memset(j->at, 0xff, n * sizeof(*j->at));
 	}

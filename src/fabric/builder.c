@@ -424,8 +424,7 @@ static bool lay_switches(const struct ftr_builder *b, struct frozen *z,
 		at += s->n_ports + 1u;
 	}
 	z->f->n_ports = at;
-	z->ports = ftr_arena_zalloc(a, at, sizeof(*z->ports));
-	return z->ports != NULL;
+	return FTR_ZNEW(a, z->ports, at) != NULL;
 }
 
 /* Set by_holder, if a switch other than the original one holds some place.  FTR_INVAL: a
@@ -442,8 +441,7 @@ static enum ftr_status lay_holders(struct frozen *z, uint32_t n,
 	}
 	if (!any)
 		return FTR_OK;
-	list = ftr_arena_alloc(z->f->arena, n, sizeof(*list));
-	if (!list)
+	if (!FTR_NEW(z->f->arena, list, n))
 		return nomem(err);
 	qsort(key, n, sizeof(*key), by_guid_cmp);
 	for (uint32_t i = 0; i < n; i++) {
@@ -604,8 +602,7 @@ static enum ftr_status lay_lids(struct frozen *z, struct ftr_err *err)
 		if (z->ep[i].lid)
 			max = FTR_MAX(max, z->ep[i].lid +
 				      (1u << z->ep[i].lmc) - 1);
-	owner = ftr_arena_zalloc(f->arena, (size_t)max + 1, sizeof(*owner));
-	if (!owner)
+	if (!FTR_ZNEW(f->arena, owner, (size_t)max + 1))
 		return nomem(err);
 	f->max_lid = (ftr_lid)max;
 	f->owner = owner;
@@ -643,9 +640,8 @@ static enum ftr_status lay_out(const struct ftr_builder *b, struct frozen *z,
 					b->ep[i].guid);
 	f->n_sw = b->n_sw;
 	f->n_ep = b->n_ep;
-	z->sw = ftr_arena_zalloc(f->arena, b->n_sw, sizeof(*z->sw));
-	z->ep = ftr_arena_zalloc(f->arena, b->n_ep, sizeof(*z->ep));
-	if (!z->sw || !z->ep || !lay_switches(b, z, key) ||
+	if (!FTR_ZNEW(f->arena, z->sw, b->n_sw) ||
+	    !FTR_ZNEW(f->arena, z->ep, b->n_ep) || !lay_switches(b, z, key) ||
 	    !lay_endports(b, z, key))
 		return nomem(err);
 	st = lay_holders(z, b->n_sw, key, err);

@@ -220,17 +220,14 @@ enum ftr_status incr_entries(struct ftr_incr *lv, struct ftr_team *team,
 	struct routing r = { .lv = lv };
 	unsigned int size = ftr_team_size(team);
 
-	r.bench = ftr_arena_alloc(lv->last, size, sizeof(*r.bench));
-	r.stretch = ftr_arena_alloc(lv->last, n_sw, sizeof(*r.stretch));
-	if (!r.bench || !r.stretch)
+	if (!FTR_NEW(lv->last, r.bench, size) ||
+	    !FTR_NEW(lv->last, r.stretch, n_sw))
 		return incr_nomem(lv, err);
 	for (unsigned int i = 0; i < size; i++) {
 		struct bench *b = &r.bench[i];
 
-		b->after = ftr_arena_alloc(lv->last, lids, 1);
-		b->bit = ftr_arena_zalloc(lv->last, lids / 64 + 1,
-					  sizeof(*b->bit));
-		if (!b->after || !b->bit)
+		if (!FTR_NEW(lv->last, b->after, lids) ||
+		    !FTR_ZNEW(lv->last, b->bit, lids / 64 + 1))
 			return incr_nomem(lv, err);
 	}
 	for (ftr_sw s = 0; s < n_sw; s++)

@@ -115,8 +115,7 @@ static enum ftr_status node_id(struct net *n, struct ftr_cur *c,
 	if (!n->prefix_len || memchr(first, '#', n_id))
 		return FTR_OK;
 	total = n->prefix_len + 1 + n_id;
-	full = ftr_arena_alloc(n->r->arena, total, 1);
-	if (!full)
+	if (!FTR_NEW(n->r->arena, full, total))
 		return ftr_text_nomem(n->t);
 	memcpy(full, n->prefix, n->prefix_len);
 	full[n->prefix_len] = '#';
