@@ -34,8 +34,9 @@ struct order {
 	uint32_t n, cap;
 };
 
-static enum ftr_status place(struct order *o, struct ftr_cur *c)
+static enum ftr_status place(void *ctx, struct ftr_cur *c)
 {
+	struct order *o = ctx;
 	struct ftr_cur at = *c;
 	const struct ftr_lid_owner *w;
 	uint64_t lid;
@@ -63,36 +64,19 @@ static enum ftr_status place(struct order *o, struct ftr_cur *c)
 	return FTR_OK;
 }
 
-static enum ftr_status places(struct order *o)
-{
-	for (;;) {
-		struct ftr_cur c;
-		enum ftr_status st = ftr_text_meaningful(&o->t, &c);
-
-		if (st)
-			return st;
-		if (!c.p)
-			break;
-		st = place(o, &c);
-		if (st)
-			return st;
-	}
-	if (!o->n)
-		return ftr_text_fail(&o->t, FTR_PARSE, "the file contains no end port");
-	return FTR_OK;
-}
-
 enum ftr_status ftr_read_order(const char *path, const struct ftr_fabric *f,
 			       ftr_ep **order, uint32_t *n,
 			       struct ftr_err *err)
 {
 	struct order o = { .f = f };
-	enum ftr_status st = ftr_text_open(&o.t, path, err);
+	enum ftr_status st = ftr_text_open(&o.t, path, false, err);
 
 	if (st)
 		return st;
 	o.reported = ftr_calloc((size_t)f->n_ep + 1, sizeof(*o.reported));
-	st = o.reported ? places(&o) : ftr_text_nomem(&o.t);
+	st = o.reported ? ftr_text_each(&o.t, place, &o) : ftr_text_nomem(&o.t);
+	if (!st && !o.n)
+		st = ftr_text_fail(&o.t, FTR_PARSE, "the file contains no end port");
 	ftr_text_close(&o.t);
 	free(o.reported);
 	if (st) {
@@ -234,8 +218,9 @@ static enum ftr_status end_port(struct pairs *p, struct ftr_cur *c, ftr_ep *out)
 	return by_number(p, c, out);
 }
 
-static enum ftr_status pair(struct pairs *p, struct ftr_cur *c)
+static enum ftr_status pair(void *ctx, struct ftr_cur *c)
 {
+	struct pairs *p = ctx;
 	struct ftr_load_pair v;
 	enum ftr_status st = end_port(p, c, &v.from);
 
@@ -252,34 +237,18 @@ static enum ftr_status pair(struct pairs *p, struct ftr_cur *c)
 	return FTR_OK;
 }
 
-static enum ftr_status pairs(struct pairs *p)
-{
-	for (;;) {
-		struct ftr_cur c;
-		enum ftr_status st = ftr_text_meaningful(&p->t, &c);
-
-		if (!st && c.p)
-			st = pair(p, &c);
-		if (st)
-			return st;
-		if (!c.p)
-			break;
-	}
-	if (!p->n)
-		return ftr_text_fail(&p->t, FTR_PARSE, "the file contains no pair");
-	return FTR_OK;
-}
-
 enum ftr_status ftr_read_pairs(const char *path, const struct ftr_fabric *f,
 			       struct ftr_load_pair **out, uint32_t *n,
 			       struct ftr_err *err)
 {
 	struct pairs p = { .f = f };
-	enum ftr_status st = ftr_text_open(&p.t, path, err);
+	enum ftr_status st = ftr_text_open(&p.t, path, false, err);
 
 	if (st)
 		return st;
-	st = set_keys(&p) ? pairs(&p) : ftr_text_nomem(&p.t);
+	st = set_keys(&p) ? ftr_text_each(&p.t, pair, &p) : ftr_text_nomem(&p.t);
+	if (!st && !p.n)
+		st = ftr_text_fail(&p.t, FTR_PARSE, "the file contains no pair");
 	ftr_text_close(&p.t);
 	free(p.by_node);
 	free(p.by_name);

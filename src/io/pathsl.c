@@ -19,7 +19,6 @@
  * The writer uses the second form, because ports of one node may then differ.  ibdmchk
  * does not accept "Router" there, so routers are written as "Channel Adapter".
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,9 +39,7 @@ struct reader {
 	bool open;		/* within a section */
 	uint32_t source;	/* source of the section */
 	struct node *first;	/* first port of the node, if the section is of a node */
-	uint64_t known;		/* lines of sources of f */
-	uint32_t unknown_line;
-	uint64_t unknown;
+	struct ftr_parts parts;	/* lines of sources; sections of others */
 };
 
 #define NOBODY UINT32_MAX
@@ -78,14 +75,6 @@ static struct node *find_node(const struct reader *r, uint64_t guid)
 	return i < r->f->n_ep && r->node[i].guid == guid ? &r->node[i] : NULL;
 }
 
-static void not_found(struct reader *r, uint64_t guid)
-{
-	if (r->unknown_line)
-		return;
-	r->unknown_line = r->t.line;
-	r->unknown = guid;
-}
-
 /* Set the SL for a source, or for all ports of a node. */
 static enum ftr_status set(struct reader *r, uint32_t source,
 			   const struct node *node, uint64_t lid, uint64_t sl)
@@ -95,7 +84,7 @@ static enum ftr_status set(struct reader *r, uint32_t source,
 
 	if (source == NOBODY && !node)
 		return FTR_OK;
-	r->known++;
+	r->parts.known++;
 	if (!lid || lid > r->f->max_lid)
 		return FTR_OK;
 	if (source != NOBODY)
@@ -160,7 +149,7 @@ static enum ftr_status begin(struct reader *r, struct ftr_cur *c, bool sw)
 			r->first = find_node(r, guid);
 	}
 	if (r->source == NOBODY && !r->first)
-		not_found(r, guid);
+		ftr_parts_foreign(&r->parts, &r->t, guid);
 	return FTR_OK;
 }
 
@@ -195,12 +184,14 @@ static enum ftr_status entry(struct reader *r, struct ftr_cur *c)
 	source = switch_source(r, head);
 	node = source == NOBODY ? find_node(r, head) : NULL;
 	if (source == NOBODY && !node)
-		not_found(r, head);
+		ftr_parts_foreign(&r->parts, &r->t, head);
 	return set(r, source, node, lid, sl);
 }
 
-static enum ftr_status line(struct reader *r, struct ftr_cur *c)
+static enum ftr_status line(void *ctx, struct ftr_cur *c)
 {
+	struct reader *r = ctx;
+
 	if (ftr_cur_word(c, "Switch"))
 		return begin(r, c, true);
 	if (ftr_cur_str(c, "Channel Adapter ") || ftr_cur_word(c, "Router"))
@@ -208,36 +199,14 @@ static enum ftr_status line(struct reader *r, struct ftr_cur *c)
 	if (c->end - c->p > 2 && c->p[0] == '0' && c->p[1] == 'x')
 		return entry(r, c);
 	return ftr_text_fail(&r->t, FTR_PARSE, "neither source nor SL: '%s'",
-			     ftr_quote(c->p, (size_t)(c->end - c->p)).s);
-}
-
-static enum ftr_status read_all(struct reader *r)
-{
-	for (;;) {
-		struct ftr_cur c;
-		enum ftr_status st = ftr_text_meaningful(&r->t, &c);
-
-		if (!st && c.p)
-			st = line(r, &c);
-		if (st)
-			return st;
-		if (!c.p)
-			break;
-	}
-	if (r->known)
-		return FTR_OK;
-	if (r->unknown_line)
-		return ftr_text_fail_at(&r->t, r->unknown_line, FTR_INVAL,
-					"no source of this file is in the fabric; the first is 0x%016"
-					PRIx64, r->unknown);
-	return ftr_text_fail(&r->t, FTR_PARSE, "the file contains no SL");
+			     ftr_quote_cur(c).s);
 }
 
 enum ftr_status ftr_read_path_sl(const char *path, const struct ftr_fabric *f,
 				 struct ftr_path_sl **out, struct ftr_err *err)
 {
 	struct reader r = { .f = f };
-	enum ftr_status st = ftr_text_open(&r.t, path, err);
+	enum ftr_status st = ftr_text_open(&r.t, path, false, err);
 
 	if (st)
 		return st;
@@ -246,7 +215,9 @@ enum ftr_status ftr_read_path_sl(const char *path, const struct ftr_fabric *f,
 	if (!st)
 		st = ftr_path_sl_new(f, &r.sl, err);
 	if (!st)
-		st = read_all(&r);
+		st = ftr_text_each(&r.t, line, &r);
+	if (!st)
+		st = ftr_parts_end(&r.parts, &r.t, "source", "SL");
 	ftr_text_close(&r.t);
 	free(r.node);
 	if (st) {
@@ -285,8 +256,5 @@ enum ftr_status ftr_write_path_sl(FILE *out, const struct ftr_fabric *f,
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		write_row(out, p, f->n_ep + s, "Switch", f->sw[s].guid,
 			  f->sw[s].lid);
-	if (fflush(out) || ferror(out))
-		return ftr_fail(err, FTR_IO, "cannot write the path SLs: %s",
-				strerror(errno));
-	return FTR_OK;
+	return ftr_written(out, "the path SLs", err);
 }
