@@ -97,7 +97,7 @@ static enum ftr_status route_inverted(struct ftr_ddlr *r, struct inverted *v,
 				      struct ftr_err *err)
 {
 	struct alive a = { r };
-	const struct ftr_filter filter = { keep_sw, keep_ep, keep_link, &a };
+	const struct ftr_filter filter = { keep_sw, keep_ep, keep_link, &a, NULL };
 	struct ftr_shape *sh = NULL;
 	enum ftr_status st = ftr_fabric_copy_if(r->f, &filter, &v->f, err);
 

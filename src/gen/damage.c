@@ -132,7 +132,7 @@ enum ftr_status ftr_gen_damage(const struct ftr_fabric *f,
 {
 	struct ftr_arena *a = ftr_arena_new();
 	struct loss z;
-	struct ftr_filter filter = { keep_sw, keep_ep, keep_link, &z };
+	struct ftr_filter filter = { keep_sw, keep_ep, keep_link, &z, NULL };
 	uint32_t *list;
 	enum ftr_status st;
 
