@@ -51,10 +51,9 @@ static void merge(struct ftr_check_report *sum,
 	for (int i = 0; i < FTR_N_CHECK_CLASSES; i++)
 		sum->bad[i] += r->bad[i];
 	for (int i = 0; i < FTR_N_FINDINGS; i++) {
-		if (r->found[i] &&
-		    (!sum->found[i] ||
-		     chk_sample_before(&r->sample[i], &sum->sample[i])))
-			sum->sample[i] = r->sample[i];
+		if (r->found[i])
+			chk_sample(&sum->sample[i], !sum->found[i],
+				   r->sample[i]);
 		sum->found[i] += r->found[i];
 	}
 	sum->harmful += r->harmful;
@@ -65,9 +64,8 @@ static void merge(struct ftr_check_report *sum,
 static void merge_vls(struct ftr_check_report *sum,
 		      const struct ftr_check_report *r)
 {
-	if (r->vl_drops && (!sum->vl_drops ||
-			    chk_sample_before(&r->vl_drop, &sum->vl_drop)))
-		sum->vl_drop = r->vl_drop;
+	if (r->vl_drops)
+		chk_sample(&sum->vl_drop, !sum->vl_drops, r->vl_drop);
 	sum->vl_drops += r->vl_drops;
 	sum->no_sl += r->no_sl;
 }

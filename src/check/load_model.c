@@ -88,10 +88,14 @@ static bool set_order(struct ftr_load *ld, const ftr_ep *order)
 	const struct ftr_fabric *f = ld->f;
 	struct ftr_arena *a = ld->arena;
 
-	if (!FTR_NEW(a, ld->order, ld->n) || !FTR_NEW(a, ld->live, ld->n) ||
-	    !FTR_NEW(a, ld->by_lid, ld->n) || !FTR_NEW(a, ld->leaf, f->n_sw) ||
-	    !FTR_NEW(a, ld->leaf_sw, f->n_sw) ||
-	    !FTR_ZNEW(a, ld->hosts, f->n_sw))
+	ld->order = ftr_arena_alloc(a, ld->n, sizeof(*ld->order));
+	ld->live = ftr_arena_alloc(a, ld->n, sizeof(*ld->live));
+	ld->by_lid = ftr_arena_alloc(a, ld->n, sizeof(*ld->by_lid));
+	ld->leaf = ftr_arena_alloc(a, f->n_sw, sizeof(*ld->leaf));
+	ld->leaf_sw = ftr_arena_alloc(a, f->n_sw, sizeof(*ld->leaf_sw));
+	ld->hosts = ftr_arena_zalloc(a, f->n_sw, sizeof(*ld->hosts));
+	if (!ld->order || !ld->live || !ld->by_lid || !ld->leaf ||
+	    !ld->leaf_sw || !ld->hosts)
 		return false;
 	memset(ld->leaf, 0xff, f->n_sw * sizeof(*ld->leaf));
 	for (uint32_t i = 0; i < ld->n; i++) {
@@ -115,8 +119,10 @@ static bool set_links(struct ftr_load *ld)
 {
 	const struct ftr_fabric *f = ld->f;
 
-	if (!FTR_NEW(ld->arena, ld->link, f->n_ports) ||
-	    !FTR_NEW(ld->arena, ld->link_port, (size_t)f->n_sw_links * 2))
+	ld->link = ftr_arena_alloc(ld->arena, f->n_ports, sizeof(*ld->link));
+	ld->link_port = ftr_arena_alloc(ld->arena, (size_t)f->n_sw_links * 2,
+					sizeof(*ld->link_port));
+	if (!ld->link || !ld->link_port)
 		return false;
 	for (uint32_t p = 0; p < f->n_ports; p++) {
 		ld->link[p] = LOAD_NONE;
@@ -207,8 +213,9 @@ static bool keep_paths(struct ftr_load *ld, uint64_t table_max,
 
 	if (!bytes || bytes > table_max)
 		return true;
-	if (!FTR_NEW(tmp, b.tree, workers) ||
-	    !FTR_ZNEW(tmp, b.longest, workers))
+	b.tree = ftr_arena_alloc(tmp, workers, sizeof(*b.tree));
+	b.longest = ftr_arena_zalloc(tmp, workers, sizeof(*b.longest));
+	if (!b.tree || !b.longest)
 		return false;
 	for (unsigned int i = 0; i < workers; i++)
 		if (!load_tree_new(tmp, ld->f->n_sw, &b.tree[i]))

@@ -26,9 +26,12 @@
 
 bool load_tree_new(struct ftr_arena *a, uint32_t n_sw, struct load_tree *w)
 {
-	return FTR_NEW(a, w->via, n_sw) && FTR_NEW(a, w->next, n_sw) &&
-	       FTR_NEW(a, w->open, n_sw) && FTR_NEW(a, w->hops, n_sw) &&
-	       FTR_NEW(a, w->queue, n_sw);
+	w->via = ftr_arena_alloc(a, n_sw, sizeof(*w->via));
+	w->next = ftr_arena_alloc(a, n_sw, sizeof(*w->next));
+	w->open = ftr_arena_alloc(a, n_sw, sizeof(*w->open));
+	w->hops = ftr_arena_alloc(a, n_sw, sizeof(*w->hops));
+	w->queue = ftr_arena_alloc(a, n_sw, sizeof(*w->queue));
+	return w->via && w->next && w->open && w->hops && w->queue;
 }
 
 static void fill_queue(struct load_tree *w, uint32_t n_sw)
@@ -150,13 +153,16 @@ static bool all_new(const struct ftr_load *ld, struct ftr_arena *a,
 	const uint32_t n = ld->f->n_sw;
 
 	out->ld = ld;
-	if (!FTR_ZNEW(a, out->part, workers))
+	out->part = ftr_arena_zalloc(a, workers, sizeof(*out->part));
+	if (!out->part)
 		return false;
 	for (unsigned int i = 0; i < workers; i++) {
 		struct part *w = &out->part[i];
 
-		if (!FTR_ZNEW(a, w->load, ld->n_links) ||
-		    !FTR_ZNEW(a, w->arrive, n) || !FTR_NEW(a, w->sum, n) ||
+		w->load = ftr_arena_zalloc(a, ld->n_links, sizeof(*w->load));
+		w->arrive = ftr_arena_zalloc(a, n, sizeof(*w->arrive));
+		w->sum = ftr_arena_alloc(a, n, sizeof(*w->sum));
+		if (!w->load || !w->arrive || !w->sum ||
 		    !load_tree_new(a, n, &w->tree))
 			return false;
 	}

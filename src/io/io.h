@@ -119,6 +119,19 @@ bool ftr_cur_find(struct ftr_cur *c, const char *s);
 enum ftr_status ftr_written(FILE *out, const char *what,
 			    struct ftr_err *err) FTR_MUST_USE;
 
+/* ---- pathsl.c: end ports by the GUID of their node ------------------------ */
+
+struct ftr_node_ep {
+	uint64_t guid;
+	ftr_ep ep;
+};
+
+/* All end ports of f, sorted, malloc()ed; NULL: no memory. */
+struct ftr_node_ep *ftr_eps_by_node(const struct ftr_fabric *f);
+/* The first end port of a node, NULL if there is no such node. */
+const struct ftr_node_ep *ftr_find_node_ep(const struct ftr_node_ep *list,
+					   uint32_t n, uint64_t guid);
+
 /* ---- raw.c: a fabric as a file reports it ------------------------------ */
 
 #define FTR_RAW_NONE UINT32_MAX

@@ -90,8 +90,7 @@ enum ftr_status ftr_read_order(const char *path, const struct ftr_fabric *f,
 
 /* ---- pairs --------------------------------------------------------------- */
 
-struct key {			/* end ports by node GUID, or by name */
-	uint64_t guid;
+struct key {			/* an end port by its name */
 	const char *name;
 	ftr_ep ep;
 };
@@ -99,17 +98,11 @@ struct key {			/* end ports by node GUID, or by name */
 struct pairs {
 	struct ftr_text t;
 	const struct ftr_fabric *f;
-	struct key *by_node, *by_name;	/* [n_ep] sorted */
+	struct ftr_node_ep *by_node;	/* [n_ep] */
+	struct key *by_name;	/* [n_ep] sorted */
 	struct ftr_load_pair *pair;
 	uint32_t n, cap;
 };
-
-static int node_cmp(const void *a, const void *b)
-{
-	const struct key *x = a, *y = b;
-
-	return x->guid < y->guid ? -1 : x->guid > y->guid;
-}
 
 static int name_cmp(const void *a, const void *b)
 {
@@ -122,29 +115,35 @@ static bool set_keys(struct pairs *p)
 {
 	const uint32_t n = p->f->n_ep;
 
-	p->by_node = ftr_calloc((size_t)n + 1, sizeof(*p->by_node));
+	p->by_node = ftr_eps_by_node(p->f);
 	p->by_name = ftr_calloc((size_t)n + 1, sizeof(*p->by_name));
 	if (!p->by_node || !p->by_name)
 		return false;
-	for (ftr_ep e = 0; e < n; e++) {
-		p->by_node[e] = (struct key){ p->f->ep[e].node_guid,
-					      p->f->ep[e].name, e };
-		p->by_name[e] = p->by_node[e];
-	}
-	qsort(p->by_node, n, sizeof(*p->by_node), node_cmp);
+	for (ftr_ep e = 0; e < n; e++)
+		p->by_name[e] = (struct key){ p->f->ep[e].name, e };
 	qsort(p->by_name, n, sizeof(*p->by_name), name_cmp);
 	return true;
 }
 
-/* The only entry with the value of key; *many: there are several. */
-static ftr_ep find_key(const struct key *list, uint32_t n,
-		       const struct key *key,
-		       int (*cmp)(const void *, const void *), bool *many)
+/* The only end port with that name; *many: there are several. */
+static ftr_ep find_name(const struct pairs *p, const char *name, bool *many)
 {
-	const struct key *at = bsearch(key, list, n, sizeof(*list), cmp);
+	const struct key key = { .name = name }, *list = p->by_name;
+	const uint32_t n = p->f->n_ep;
+	const struct key *at = bsearch(&key, list, n, sizeof(key), name_cmp);
 
-	*many = at && ((at > list && !cmp(at - 1, key)) ||
-		       (at + 1 < list + n && !cmp(at + 1, key)));
+	*many = at && ((at > list && !name_cmp(at - 1, &key)) ||
+		       (at + 1 < list + n && !name_cmp(at + 1, &key)));
+	return at ? at->ep : FTR_EP_NONE;
+}
+
+/* The same by the GUID of the node. */
+static ftr_ep find_node(const struct pairs *p, uint64_t guid, bool *many)
+{
+	const uint32_t n = p->f->n_ep;
+	const struct ftr_node_ep *at = ftr_find_node_ep(p->by_node, n, guid);
+
+	*many = at && at + 1 < p->by_node + n && at[1].guid == guid;
 	return at ? at->ep : FTR_EP_NONE;
 }
 
@@ -152,7 +151,6 @@ static enum ftr_status by_name(struct pairs *p, struct ftr_cur *c, ftr_ep *out)
 {
 	char name[FTR_NAME_MAX + 1];
 	struct ftr_cur at = *c;
-	struct key key = { .name = name };
 	size_t len;
 	bool many;
 
@@ -163,7 +161,7 @@ static enum ftr_status by_name(struct pairs *p, struct ftr_cur *c, ftr_ep *out)
 	len = (size_t)(at.p - c->p) - 1;
 	snprintf(name, sizeof(name), "%.*s", (int)FTR_MIN(len, FTR_NAME_MAX),
 		 c->p);
-	*out = find_key(p->by_name, p->f->n_ep, &key, name_cmp, &many);
+	*out = find_name(p, name, &many);
 	if (many)
 		return ftr_text_fail(&p->t, FTR_INVAL, "several end ports are named '%s': use a LID or a port GUID",
 				     ftr_quote(name, strlen(name)).s);
@@ -189,12 +187,9 @@ static enum ftr_status by_number(struct pairs *p, struct ftr_cur *c,
 		if (v <= p->f->max_lid && p->f->owner[v].kind == FTR_OWNER_EP)
 			*out = p->f->owner[v].idx;
 	} else {
-		struct key key = { .guid = v };
-
 		*out = ftr_fabric_find_ep(p->f, v);
 		if (*out == FTR_EP_NONE)
-			*out = find_key(p->by_node, p->f->n_ep, &key, node_cmp,
-					&many);
+			*out = find_node(p, v, &many);
 	}
 	if (many)
 		return ftr_text_fail(&p->t, FTR_INVAL, "node 0x%016" PRIx64

@@ -26,19 +26,14 @@
 #include "core/search.h"
 #include "io/io.h"
 
-struct node {			/* an end port, sorted by its node's GUID */
-	uint64_t guid;
-	ftr_ep ep;
-};
-
 struct reader {
 	struct ftr_text t;
 	const struct ftr_fabric *f;
 	struct ftr_path_sl *sl;
-	struct node *node;	/* [n_ep] */
+	struct ftr_node_ep *node;	/* [n_ep] */
 	bool open;		/* within a section */
 	uint32_t source;	/* source of the section */
-	struct node *first;	/* first port of the node, if the section is of a node */
+	const struct ftr_node_ep *first;	/* of the node, if the section is of a node */
 	struct ftr_parts parts;	/* lines of sources; sections of others */
 };
 
@@ -46,38 +41,44 @@ struct reader {
 
 static int node_cmp(const void *a, const void *b)
 {
-	const struct node *x = a, *y = b;
+	const struct ftr_node_ep *x = a, *y = b;
 
 	if (x->guid != y->guid)
 		return x->guid < y->guid ? -1 : 1;
 	return x->ep < y->ep ? -1 : x->ep > y->ep;
 }
 
-static bool set_nodes(struct reader *r)
+struct ftr_node_ep *ftr_eps_by_node(const struct ftr_fabric *f)
 {
-	const uint32_t n = r->f->n_ep;
+	struct ftr_node_ep *list = ftr_calloc((size_t)f->n_ep + 1,
+					      sizeof(*list));
 
-	r->node = ftr_calloc((size_t)n + 1, sizeof(*r->node));
-	if (!r->node)
-		return false;
-	for (ftr_ep e = 0; e < n; e++)
-		r->node[e] = (struct node){ r->f->ep[e].node_guid, e };
-	qsort(r->node, n, sizeof(*r->node), node_cmp);
-	return true;
+	if (!list)
+		return NULL;
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		list[e] = (struct ftr_node_ep){ f->ep[e].node_guid, e };
+	qsort(list, f->n_ep, sizeof(*list), node_cmp);
+	return list;
 }
 
-/* The first port of a node, NULL if there is no such node. */
-static struct node *find_node(const struct reader *r, uint64_t guid)
+const struct ftr_node_ep *ftr_find_node_ep(const struct ftr_node_ep *list,
+					   uint32_t n, uint64_t guid)
 {
 	uint32_t i;
 
-	FTR_LOWER_BOUND(i, r->f->n_ep, r->node[i].guid < guid);
-	return i < r->f->n_ep && r->node[i].guid == guid ? &r->node[i] : NULL;
+	FTR_LOWER_BOUND(i, n, list[i].guid < guid);
+	return i < n && list[i].guid == guid ? &list[i] : NULL;
+}
+
+static const struct ftr_node_ep *find_node(const struct reader *r,
+					   uint64_t guid)
+{
+	return ftr_find_node_ep(r->node, r->f->n_ep, guid);
 }
 
 /* Set the SL for a source, or for all ports of a node. */
 static enum ftr_status set(struct reader *r, uint32_t source,
-			   const struct node *node, uint64_t lid, uint64_t sl)
+			   const struct ftr_node_ep *node, uint64_t lid, uint64_t sl)
 {
 	uint64_t guid = node ? node->guid : 0;
 	enum ftr_status st = FTR_OK;
@@ -156,7 +157,7 @@ static enum ftr_status begin(struct reader *r, struct ftr_cur *c, bool sw)
 /* "0x0002c90000000099 154 0" or, in a section, "0x009A : 0" */
 static enum ftr_status entry(struct reader *r, struct ftr_cur *c)
 {
-	const struct node *node;
+	const struct ftr_node_ep *node;
 	uint64_t head, lid, sl;
 	uint32_t source;
 	enum ftr_status st = number(r, c, 16, UINT64_MAX,
@@ -210,7 +211,8 @@ enum ftr_status ftr_read_path_sl(const char *path, const struct ftr_fabric *f,
 
 	if (st)
 		return st;
-	if (!set_nodes(&r))
+	r.node = ftr_eps_by_node(f);
+	if (!r.node)
 		st = ftr_text_nomem(&r.t);
 	if (!st)
 		st = ftr_path_sl_new(f, &r.sl, err);
