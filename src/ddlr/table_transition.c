@@ -128,12 +128,12 @@ void transition_inverted_fini(struct inverted *v)
 }
 
 enum ftr_status transition_inverted(struct ftr_ddlr *r, struct inverted *v,
-				    bool *healed, struct ftr_err *err)
+				    bool *repaired, struct ftr_err *err)
 {
 	enum ftr_status st = FTR_OK;
 	uint32_t n = 0;
 
-	*healed = false;
+	*repaired = false;
 	if (!v->f)
 		st = route_inverted(r, v, err);
 	for (ftr_sw s = 0; !st && s < r->f->n_sw; s++) {
@@ -148,7 +148,7 @@ enum ftr_status transition_inverted(struct ftr_ddlr *r, struct inverted *v,
 			want(r, &n, s, p);
 	}
 	return st || !n ? st :
-		column_change(r, n, FTR_HOW_INVERTED, healed, err);
+		column_change(r, n, FTR_HOW_INVERTED, repaired, err);
 }
 
 /* ---- transition -------------------------------------------------------- */
@@ -275,7 +275,7 @@ enum ftr_status ftr_ddlr_transition(struct ftr_ddlr *r,
 	if (of && differs)
 		st = match(r, nf, t, of, err);
 	else
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for a handover");
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for a transition");
 	if (!st)
 		st = hand_over(r, of, t, differs, err);
 	ddlr_end_plan(r, st);

@@ -84,7 +84,7 @@ const struct ftr_engine_ops ftr_engine_ddlr = {
 	.name = "ddlr",
 	.local_repair = true,
 	.promise = ddlr_promise,
-	.summary = "sftree, and up to k-1 faults are healed locally (DDLR)",
+	.summary = "sftree, and up to k-1 faults are repaired locally (DDLR)",
 	.route = ddlr_route,
 	.sl2vl = ftr_ddlr_sl2vl,
 };

@@ -341,6 +341,6 @@ static enum ftr_promise sftree_promise(const struct ftr_route_opts *opts)
 const struct ftr_engine_ops ftr_engine_sftree = {
 	.name = "sftree",
 	.promise = sftree_promise,
-	.summary = "dmodc, and every switch reaches everything on one lane (sFtree)",
+	.summary = "dmodc, and every switch reaches everything on one VL (sFtree)",
 	.route = sftree_route,
 };
