@@ -28,6 +28,23 @@ bool ftr_is_fdbs(struct ftr_cur c)
 	return ftr_cur_find(&c, HEAD "0x");
 }
 
+enum ftr_status ftr_lfts_section(struct ftr_lfts_reader *r, uint64_t guid)
+{
+	r->open_line = r->t.line;
+	r->sw = ftr_fabric_find_sw(r->f, guid);
+	if (r->sw == FTR_SW_NONE) {
+		ftr_parts_foreign(&r->parts, &r->t, guid);
+		return FTR_OK;
+	}
+	if (r->reported[r->sw])
+		return ftr_text_fail(&r->t, FTR_INVAL, "a second section of switch 0x%016"
+				     PRIx64 ", the first is on line %u", guid,
+				     r->reported[r->sw]);
+	r->reported[r->sw] = r->t.line;
+	r->parts.known++;
+	return FTR_OK;
+}
+
 static enum ftr_status check_end(const struct ftr_lfts_reader *r)
 {
 	if (!r->open_line || r->lid == r->last || !r->last)

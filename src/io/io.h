@@ -238,7 +238,7 @@ struct ftr_lfts_reader {
 	ftr_lid last;		/* fdbs: last LID of the first section; 0: not known */
 };
 
-/* Begin the section of a switch. */
+/* fdbs.c: begin the section of a switch. */
 enum ftr_status ftr_lfts_section(struct ftr_lfts_reader *r,
 				 uint64_t guid) FTR_MUST_USE;
 
