@@ -253,6 +253,6 @@ sim_stop() {
 # upward links at the lower end.  Names are those in the netfile's comments.  One per
 # line: id [tab] port [tab] id [tab] port [tab] name [tab] name
 sim_cables() {
-	awk -f "$SIM_SCRIPTS/cables.awk" "$1" | sort -t "$(printf '\t')" \
+	awk -f "$SIM_SCRIPTS/links.awk" "$1" | sort -t "$(printf '\t')" \
 		-k1,1nr -k2,2nr -k3,3 -k4,4n | cut -f 3-
 }

@@ -132,7 +132,7 @@ struct ftr_ddlr_plan {
 	uint64_t how[FTR_N_HOWS];	/* writes by kind */
 	/* entries that still lead onto a link that is down, of LIDs whose switch
 	 * is up */
-	uint64_t unhealed;
+	uint64_t unrepaired;
 	uint64_t unclean;	/* repairs onto a plane that is not clean */
 	uint64_t refused;	/* repairs not made because they close a cycle */
 	bool hosts_only;	/* packets from switches are ignored: see

@@ -222,10 +222,12 @@ enum ftr_status ftr_builder_freeze(struct ftr_builder *b,
 struct ftr_filter {
 	bool (*keep_sw)(void *ctx, const struct ftr_fabric *f, ftr_sw s);
 	bool (*keep_ep)(void *ctx, const struct ftr_fabric *f, ftr_ep e);
-	/* called once per link, for its lower-numbered switch end */
+	/* called once per link between switches, for its lower-numbered end */
 	bool (*keep_link)(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 			  ftr_port p);
 	void *ctx;
+	/* the link of an end port that is kept */
+	bool (*keep_ep_link)(void *ctx, const struct ftr_fabric *f, ftr_ep e);
 };
 
 /* A new fabric with the same GUIDs and LIDs, without the parts that the filter

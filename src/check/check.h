@@ -23,6 +23,22 @@
  *	hop[s * 256 + p] = CHK_BATCH * (peer switch | n_sw + END_...)
  *
  * The factor makes it an offset into the states of updown.c.
+ *
+ * Why several parts of the program follow tables, each by a function of its own. The
+ * checker shares none with the code that it judges. The others differ in what they
+ * follow, or in what they need from the way:
+ *
+ *	updown.c, walk.c	the fate of every (switch, LID), by hop[]
+ *	delta.c			the same for changed entries, with links that died or came up
+ *	hops.c			path lengths and unreachable pairs, for reports
+ *	dyn*.c, vl_cdg.c	links and VLs instead of switches
+ *	loadtree.c		all sources of one destination at once
+ *	balance/displaced.c	counts flows on the way, and follows their sources backwards
+ *	incremental/write_steps.c	the next change on the path, by new entries
+ *	ddlr/plan.c, table_transition.c	the column of the planner with the steps of its
+ *				writes; the tables before any repair
+ *	cli/transition.c	any mixture of two tables: two next hops
+ *	sim/function.c		one hop of one packet
  */
 #ifndef FTR_CHECK_CHECK_H
 #define FTR_CHECK_CHECK_H
@@ -147,6 +163,17 @@ void chk_bad(const struct chk *c, struct chk_part *w, ftr_sw s, ftr_lid lid,
 	     uint8_t st);
 bool chk_sample_before(const struct ftr_check_sample *a,
 		       const struct ftr_check_sample *b);
+/* Set *to to a sample if it is the first, or comes before. */
+void chk_sample(struct ftr_check_sample *to, bool first,
+		struct ftr_check_sample s);
+/* The finding for a bad state. */
+enum ftr_finding chk_finding(uint8_t st);
+/* The next switch after s on the path to lid; s itself at its end. */
+typedef ftr_sw (*chk_next_fn)(const void *ctx, ftr_sw s, ftr_lid lid);
+/* The switch of the faulty entry on the path from s. For a loop this is the switch at
+ * which the path enters the loop. */
+ftr_sw chk_culprit(const void *ctx, chk_next_fn next, uint32_t n_sw, ftr_sw s,
+		   ftr_lid lid, bool loop);
 void chk_found(struct chk_part *w, enum ftr_finding what, ftr_sw from,
 	       ftr_sw at, ftr_lid lid);
 

@@ -51,10 +51,9 @@ static void merge(struct ftr_check_report *sum,
 	for (int i = 0; i < FTR_N_CHECK_CLASSES; i++)
 		sum->bad[i] += r->bad[i];
 	for (int i = 0; i < FTR_N_FINDINGS; i++) {
-		if (r->found[i] &&
-		    (!sum->found[i] ||
-		     chk_sample_before(&r->sample[i], &sum->sample[i])))
-			sum->sample[i] = r->sample[i];
+		if (r->found[i])
+			chk_sample(&sum->sample[i], !sum->found[i],
+				   r->sample[i]);
 		sum->found[i] += r->found[i];
 	}
 	sum->harmful += r->harmful;
@@ -65,9 +64,8 @@ static void merge(struct ftr_check_report *sum,
 static void merge_vls(struct ftr_check_report *sum,
 		      const struct ftr_check_report *r)
 {
-	if (r->vl_drops && (!sum->vl_drops ||
-			    chk_sample_before(&r->vl_drop, &sum->vl_drop)))
-		sum->vl_drop = r->vl_drop;
+	if (r->vl_drops)
+		chk_sample(&sum->vl_drop, !sum->vl_drops, r->vl_drop);
 	sum->vl_drops += r->vl_drops;
 	sum->no_sl += r->no_sl;
 }
@@ -131,17 +129,15 @@ static bool new_cdg(struct chk *c, struct ftr_arena *a)
 {
 	uint64_t words = 0;
 
-	c->cdg.first = ftr_arena_alloc(a, c->f->n_sw, sizeof(*c->cdg.first));
-	c->in_cdg = ftr_arena_zalloc(a, (size_t)c->f->max_lid + 1, 1);
-	if (!c->cdg.first || !c->in_cdg)
+	if (!FTR_NEW(a, c->cdg.first, c->f->n_sw) ||
+	    !FTR_ZNEW(a, c->in_cdg, (size_t)c->f->max_lid + 1))
 		return false;
 	for (ftr_sw s = 0; s < c->f->n_sw; s++) {
 		c->cdg.first[s] = words;
 		words += (uint64_t)(c->f->sw[s].n_ports + 1u) * c->n_vl *
 			chk_dep_words(c, s);
 	}
-	c->cdg.dep = ftr_arena_zalloc(a, words, sizeof(*c->cdg.dep));
-	return c->cdg.dep != NULL;
+	return FTR_ZNEW(a, c->cdg.dep, words) != NULL;
 }
 
 static bool new_part(const struct chk *c, struct ftr_arena *a,
@@ -149,13 +145,9 @@ static bool new_part(const struct chk *c, struct ftr_arena *a,
 {
 	const uint32_t n = c->f->n_sw;
 
-	w->col = ftr_arena_alloc(a, n, sizeof(*w->col));
-	w->nxt = ftr_arena_alloc(a, n, sizeof(*w->nxt));
-	w->end = ftr_arena_alloc(a, n, sizeof(*w->end));
-	w->mark = ftr_arena_alloc(a, n, sizeof(*w->mark));
-	w->hops = ftr_arena_alloc(a, n, sizeof(*w->hops));
-	w->stack = ftr_arena_alloc(a, n, sizeof(*w->stack));
-	if (!w->col || !w->nxt || !w->end || !w->mark || !w->hops || !w->stack)
+	if (!FTR_NEW(a, w->col, n) || !FTR_NEW(a, w->nxt, n) ||
+	    !FTR_NEW(a, w->end, n) || !FTR_NEW(a, w->mark, n) ||
+	    !FTR_NEW(a, w->hops, n) || !FTR_NEW(a, w->stack, n))
 		return false;
 	if (c->vls && !c->no_cdg) {
 		w->seen = ftr_arena_zalloc(a, c->f->n_ports,
@@ -179,12 +171,9 @@ static bool set_up(struct chk *c, struct ftr_arena *a, unsigned int workers)
 {
 	const uint32_t n = c->f->n_sw;
 
-	c->hop = ftr_arena_alloc(a, (size_t)n * CHK_HOPS, sizeof(*c->hop));
-	c->hosts = ftr_arena_zalloc(a, n, sizeof(*c->hosts));
-	c->source = ftr_arena_alloc(a, n, sizeof(*c->source));
-	c->order = ftr_arena_alloc(a, n, sizeof(*c->order));
-	c->part = ftr_arena_zalloc(a, workers, sizeof(*c->part));
-	if (!c->hop || !c->hosts || !c->source || !c->order || !c->part)
+	if (!FTR_NEW(a, c->hop, (size_t)n * CHK_HOPS) ||
+	    !FTR_ZNEW(a, c->hosts, n) || !FTR_NEW(a, c->source, n) ||
+	    !FTR_NEW(a, c->order, n) || !FTR_ZNEW(a, c->part, workers))
 		return false;
 	if (!c->no_cdg && !new_cdg(c, a))
 		return false;

@@ -191,15 +191,10 @@ enum ftr_status chk_claims_set(struct chk_claims *c, const struct ftr_fabric *f,
 	*c = (struct chk_claims){ .rank = rank };
 	if (!rank || !n)
 		return FTR_OK;
-	c->turn = ftr_arena_alloc(a, n, sizeof(*c->turn));
-	mark = ftr_arena_zalloc(a, f->n_sw, sizeof(*mark));
-	g.first = ftr_arena_alloc(a, f->n_sw + 1u, sizeof(*g.first));
-	g.nbr = ftr_arena_alloc(a, most, sizeof(*g.nbr));
-	g.own = ftr_arena_alloc(a, most, sizeof(*g.own));
-	g.in = ftr_arena_zalloc(a, most, sizeof(*g.in));
-	g.queue = ftr_arena_alloc(a, most, sizeof(*g.queue));
-	if (!c->turn || !mark || !g.first || !g.nbr || !g.own || !g.in ||
-	    !g.queue)
+	if (!FTR_NEW(a, c->turn, n) || !FTR_ZNEW(a, mark, f->n_sw) ||
+	    !FTR_NEW(a, g.first, f->n_sw + 1u) || !FTR_NEW(a, g.nbr, most) ||
+	    !FTR_NEW(a, g.own, most) || !FTR_ZNEW(a, g.in, most) ||
+	    !FTR_NEW(a, g.queue, most))
 		return ftr_fail(err, FTR_NOMEM,
 				"out of memory to check %u claimed turns", n);
 	memcpy(c->turn, turn, n * sizeof(*turn));

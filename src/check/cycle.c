@@ -246,15 +246,10 @@ enum ftr_status chk_cycle(const struct chk *c, struct ftr_arena *a,
 	const uint32_t n = c->f->n_ports * c->n_vl;
 	struct search z = { .c = c, .n = n };
 
-	z.in = ftr_arena_zalloc(a, n, sizeof(*z.in));
-	z.out = ftr_arena_zalloc(a, n, sizeof(*z.out));
-	z.alive = ftr_arena_zalloc(a, n, sizeof(*z.alive));
-	z.queue = ftr_arena_zalloc(a, (size_t)n + 1, sizeof(*z.queue));
-	z.dist = ftr_arena_alloc(a, n, sizeof(*z.dist));
-	z.via = ftr_arena_alloc(a, n, sizeof(*z.via));
-	z.best = ftr_arena_alloc(a, n, sizeof(*z.best));
-	if (!z.in || !z.out || !z.alive || !z.queue || !z.dist || !z.via ||
-	    !z.best)
+	if (!FTR_ZNEW(a, z.in, n) || !FTR_ZNEW(a, z.out, n) ||
+	    !FTR_ZNEW(a, z.alive, n) || !FTR_ZNEW(a, z.queue, (size_t)n + 1) ||
+	    !FTR_NEW(a, z.dist, n) || !FTR_NEW(a, z.via, n) ||
+	    !FTR_NEW(a, z.best, n))
 		return ftr_fail(err, FTR_NOMEM,
 				"out of memory to search %u links for cycles",
 				n);

@@ -124,19 +124,11 @@ static uint8_t step(const struct trial *c, ftr_sw s, ftr_lid lid,
 
 /* ---- walks ----------------------------------------------------------- */
 
-static void note(struct ftr_check_sample *s, bool first, ftr_sw from,
-		 ftr_sw at, ftr_lid lid)
-{
-	struct ftr_check_sample x = { .from = from, .at = at, .lid = lid };
-
-	if (first || x.lid < s->lid || (x.lid == s->lid && x.from < s->from))
-		*s = x;
-}
-
 static void found(struct judge *j, enum ftr_finding what, ftr_sw from,
 		  ftr_sw at, ftr_lid lid)
 {
-	note(&j->r.sample[what], !j->r.found[what]++, from, at, lid);
+	chk_sample(&j->r.sample[what], !j->r.found[what]++,
+		   (struct ftr_check_sample){ from, at, lid });
 }
 
 static void turn(struct judge *j, ftr_sw from, ftr_sw at, ftr_lid lid)
@@ -219,40 +211,13 @@ static uint8_t follow(const struct trial *c, struct judge *j, ftr_sw s,
 	return j->fate[s];
 }
 
-static ftr_sw next_of(const struct trial *c, ftr_sw s, ftr_lid lid)
+static ftr_sw next_of(const void *ctx, ftr_sw s, ftr_lid lid)
 {
+	const struct trial *c = ctx;
+
 	step(c, s, lid, chk_exit_of(c->f, lid), &s);
 	return s;
 }
-
-/* The switch of the faulty entry on the path from s. For a loop this is the switch at
- * which the path enters the loop. It is found by two walkers: if their distance is the
- * length of the loop, they meet there. */
-static ftr_sw culprit(const struct trial *c, ftr_sw s, ftr_lid lid, bool loop)
-{
-	ftr_sw x = s, y = s;
-
-	if (!loop) {
-		while ((y = next_of(c, x, lid)) != x)
-			x = y;
-		return x;
-	}
-	for (uint32_t i = 0; i < c->f->n_sw; i++)
-		x = next_of(c, x, lid);
-	y = next_of(c, s, lid);
-	for (ftr_sw z = next_of(c, x, lid); z != x; z = next_of(c, z, lid))
-		y = next_of(c, y, lid);
-	for (x = s; x != y; x = next_of(c, x, lid))
-		y = next_of(c, y, lid);
-	return x;
-}
-
-static const enum ftr_finding finding_of[] = {
-	[ST_MISSING - ST_MISSING] = FTR_FIND_MISSING,
-	[ST_DEAD - ST_MISSING] = FTR_FIND_DEAD_PORT,
-	[ST_WRONG - ST_MISSING] = FTR_FIND_WRONG_END,
-	[ST_LOOP - ST_MISSING] = FTR_FIND_LOOP,
-};
 
 static void walk(const struct trial *c, struct judge *j, ftr_sw s, ftr_lid lid)
 {
@@ -263,8 +228,9 @@ static void walk(const struct trial *c, struct judge *j, ftr_sw s, ftr_lid lid)
 		j->r.max_hops = FTR_MAX(j->r.max_hops, j->hops[s]);
 		return;
 	}
-	found(j, finding_of[fate - ST_MISSING], s, 
-	      culprit(c, s, lid, fate == ST_LOOP), lid);
+	found(j, chk_finding(fate), s,
+	      chk_culprit(c, next_of, c->f->n_sw, s, lid, fate == ST_LOOP),
+	      lid);
 	j->r.harmful += fate != ST_MISSING;
 }
 
@@ -281,7 +247,8 @@ static bool drained_before(const struct trial *c, uint32_t k, uint32_t i)
 
 static void mixed(struct judge *j, ftr_sw from, ftr_sw at, ftr_lid lid)
 {
-	note(&j->r.mixed_at, !j->r.mixed++, from, at, lid);
+	chk_sample(&j->r.mixed_at, !j->r.mixed++,
+		   (struct ftr_check_sample){ from, at, lid });
 }
 
 /* Check change i together with the change of the switch to which its old or new entry
@@ -443,24 +410,17 @@ static enum ftr_status prepare(struct trial *c, struct ftr_arena *a,
 	uint32_t n = c->f->n_sw;
 	bool ok;
 
-	c->by_lid = ftr_arena_alloc(a, c->d->n_changes, sizeof(*c->by_lid));
-	c->lid_first = ftr_arena_zalloc(a, c->t->max_lid + 2u,
-					sizeof(*c->lid_first));
-	c->lid = ftr_arena_alloc(a, c->t->max_lid + 1u, sizeof(*c->lid));
-	c->judge = ftr_arena_zalloc(a, workers, sizeof(*c->judge));
-	ok = c->by_lid && c->lid_first && c->lid && c->judge;
+	ok = FTR_NEW(a, c->by_lid, c->d->n_changes) &&
+	     FTR_ZNEW(a, c->lid_first, c->t->max_lid + 2u) &&
+	     FTR_NEW(a, c->lid, c->t->max_lid + 1u) &&
+	     FTR_ZNEW(a, c->judge, workers);
 	for (unsigned int i = 0; ok && i < workers; i++) {
 		struct judge *j = &c->judge[i];
 
-		j->at = ftr_arena_alloc(a, n, sizeof(*j->at));
-		j->seen = ftr_arena_zalloc(a, n, sizeof(*j->seen));
-		j->fate = ftr_arena_alloc(a, n, 1);
-		j->turned = ftr_arena_zalloc(a, n, 1);
-		j->ahead = ftr_arena_alloc(a, n, sizeof(*j->ahead));
-		j->hops = ftr_arena_alloc(a, n, sizeof(*j->hops));
-		j->stack = ftr_arena_alloc(a, n, sizeof(*j->stack));
-		ok = j->at && j->seen && j->fate && j->turned && j->ahead &&
-			j->hops && j->stack;
+		ok = FTR_NEW(a, j->at, n) && FTR_ZNEW(a, j->seen, n) &&
+		     FTR_NEW(a, j->fate, n) && FTR_ZNEW(a, j->turned, n) &&
+		     FTR_NEW(a, j->ahead, n) && FTR_NEW(a, j->hops, n) &&
+		     FTR_NEW(a, j->stack, n);
 		if (ok)
 			memset(j->at, 0xff, n * sizeof(*j->at));
 	}
@@ -472,14 +432,12 @@ static void add(struct ftr_delta_report *sum, const struct ftr_delta_report *r)
 {
 	for (int k = 0; k < FTR_N_FINDINGS; k++) {
 		if (r->found[k])
-			note(&sum->sample[k], !sum->found[k],
-			     r->sample[k].from, r->sample[k].at,
-			     r->sample[k].lid);
+			chk_sample(&sum->sample[k], !sum->found[k],
+				   r->sample[k]);
 		sum->found[k] += r->found[k];
 	}
 	if (r->mixed)
-		note(&sum->mixed_at, !sum->mixed, r->mixed_at.from,
-		     r->mixed_at.at, r->mixed_at.lid);
+		chk_sample(&sum->mixed_at, !sum->mixed, r->mixed_at);
 	sum->mixed += r->mixed;
 	sum->harmful += r->harmful;
 	sum->missed += r->missed;

@@ -28,12 +28,9 @@ static bool number_links(struct ftr_cdg *g)
 	const struct ftr_fabric *f = g->f;
 	uint32_t n = 0;
 
-	g->first_link = ftr_arena_alloc(g->arena, (size_t)f->n_sw + 1,
-					sizeof(*g->first_link));
-	g->link_of = ftr_arena_alloc(g->arena, (size_t)f->n_sw << 8,
-				     sizeof(*g->link_of));
-	g->link = ftr_arena_zalloc(g->arena, f->n_ports, sizeof(*g->link));
-	if (!g->first_link || !g->link_of || !g->link)
+	if (!FTR_NEW(g->arena, g->first_link, (size_t)f->n_sw + 1) ||
+	    !FTR_NEW(g->arena, g->link_of, (size_t)f->n_sw << 8) ||
+	    !FTR_ZNEW(g->arena, g->link, f->n_ports))
 		return false;
 	memset(g->link_of, 0xff, ((size_t)f->n_sw << 8) * sizeof(*g->link_of));
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
@@ -127,20 +124,16 @@ static bool set_vls(struct ftr_cdg *g, const struct ftr_cdg_opts *o)
 			g->sl[g->n_sl++] = (uint8_t)sl;
 	g->n_vl = 1;
 	g->plain = true;
-	g->vl_first = ftr_arena_alloc(g->arena, g->f->n_sw,
-				      sizeof(*g->vl_first));
-	if (!g->vl_first)
+	if (!FTR_NEW(g->arena, g->vl_first, g->f->n_sw))
 		return false;
 	for (ftr_sw s = 0; s < g->f->n_sw; s++) {
 		g->vl_first[s] = g->vl_square;
 		g->vl_square += (uint64_t)dyn_degree(g, s) * dyn_degree(g, s);
 	}
 	g->link_vl = ftr_arena_alloc(g->arena, g->n_sl, g->vl_square);
-	g->inject = ftr_arena_zalloc(g->arena, (size_t)g->n_sl * g->n_links,
-				    sizeof(*g->inject));
-	g->vls = ftr_arena_alloc(g->arena, (size_t)g->n_sl * g->n_links,
-				 sizeof(*g->vls));
-	if (!g->link_vl || !g->inject || !g->vls)
+	if (!g->link_vl ||
+	    !FTR_ZNEW(g->arena, g->inject, (size_t)g->n_sl * g->n_links) ||
+	    !FTR_NEW(g->arena, g->vls, (size_t)g->n_sl * g->n_links))
 		return false;
 	for (uint32_t sl = 0; sl < g->n_sl; sl++)
 		for (ftr_sw s = 0; s < g->f->n_sw; s++)
@@ -168,9 +161,7 @@ static bool set_sources(struct ftr_cdg *g)
 static bool set_counts(struct ftr_cdg *g, uint64_t *n)
 {
 	*n = 0;
-	g->count_first = ftr_arena_alloc(g->arena, g->f->n_sw,
-					 sizeof(*g->count_first));
-	if (!g->count_first)
+	if (!FTR_NEW(g->arena, g->count_first, g->f->n_sw))
 		return false;
 	for (ftr_sw s = 0; s < g->f->n_sw; s++) {
 		uint64_t side = (uint64_t)dyn_degree(g, s) * g->n_vl;
@@ -190,8 +181,7 @@ static bool set_counts(struct ftr_cdg *g, uint64_t *n)
 		l->vl_at = (uint32_t)g->vl_first[l->to] +
 			l->to_place * deg;
 	}
-	g->count = ftr_arena_zalloc(g->arena, *n, sizeof(*g->count));
-	return g->count != NULL;
+	return FTR_ZNEW(g->arena, g->count, *n) != NULL;
 }
 
 static bool set_rest(struct ftr_cdg *g)

@@ -35,18 +35,12 @@ bool dyn_order_new(struct ftr_cdg *g)
 	for (ftr_sw s = 0; s < g->f->n_sw; s++)
 		most = FTR_MAX(most, dyn_degree(g, s));
 	g->words = (most * g->n_vl + 63) / 64;
-	g->out_bits = ftr_arena_zalloc(g->arena, (size_t)n * g->words,
-				       sizeof(*g->out_bits));
-	g->in_bits = ftr_arena_zalloc(g->arena, (size_t)n * g->words,
-				      sizeof(*g->in_bits));
-	g->label = ftr_arena_alloc(g->arena, n, sizeof(*g->label));
-	g->next = ftr_arena_alloc(g->arena, n, sizeof(*g->next));
-	g->prev = ftr_arena_alloc(g->arena, n, sizeof(*g->prev));
-	g->mark = ftr_arena_zalloc(g->arena, n, 1);
-	g->fwd = ftr_arena_alloc(g->arena, n, sizeof(*g->fwd));
-	g->back = ftr_arena_alloc(g->arena, n, sizeof(*g->back));
-	return g->out_bits && g->in_bits && g->label && g->next && g->prev &&
-	       g->mark && g->fwd && g->back;
+	return FTR_ZNEW(g->arena, g->out_bits, (size_t)n * g->words) &&
+	       FTR_ZNEW(g->arena, g->in_bits, (size_t)n * g->words) &&
+	       FTR_NEW(g->arena, g->label, n) &&
+	       FTR_NEW(g->arena, g->next, n) && FTR_NEW(g->arena, g->prev, n) &&
+	       FTR_ZNEW(g->arena, g->mark, n) &&
+	       FTR_NEW(g->arena, g->fwd, n) && FTR_NEW(g->arena, g->back, n);
 }
 
 /* The counts of the edges from v. *first: the vertex to which the first of them leads. */

@@ -48,48 +48,25 @@ bool chk_sample_before(const struct ftr_check_sample *a,
 	return a->lid != b->lid ? a->lid < b->lid : a->from < b->from;
 }
 
+void chk_sample(struct ftr_check_sample *to, bool first,
+		struct ftr_check_sample s)
+{
+	if (!first && !chk_sample_before(&s, to))
+		return;
+	/* not the padding: reports are compared byte by byte */
+	to->from = s.from;
+	to->at = s.at;
+	to->lid = s.lid;
+}
+
 void chk_found(struct chk_part *w, enum ftr_finding what, ftr_sw from,
 	       ftr_sw at, ftr_lid lid)
 {
-	struct ftr_check_sample s = { from, at, lid };
-
-	if (!w->r.found[what]++ || chk_sample_before(&s, &w->r.sample[what]))
-		w->r.sample[what] = s;
+	chk_sample(&w->r.sample[what], !w->r.found[what]++,
+		   (struct ftr_check_sample){ from, at, lid });
 }
 
-static ftr_sw step(const struct chk *c, ftr_sw s, ftr_lid lid)
-{
-	return chk_row_of(c, s, ftr_tables_get(c->t, s, lid));
-}
-
-/* The switch whose entry is at fault on the path from s, which ends in st. */
-static ftr_sw culprit(const struct chk *c, ftr_sw s, ftr_lid lid, uint8_t st)
-{
-	ftr_sw x = s, y;
-	uint32_t len = 1;
-
-	if (st != ST_LOOP) {
-		while ((y = step(c, x, lid)) < c->f->n_sw)
-			x = y;
-		return x;
-	}
-	/* after n_sw steps x is in the loop; count its length; two walkers at
-	 * this distance meet where the path enters the loop */
-	for (uint32_t i = 0; i < c->f->n_sw; i++)
-		x = step(c, x, lid);
-	for (y = step(c, x, lid); y != x; y = step(c, y, lid))
-		len++;
-	for (x = s, y = s; len > 0; len--)
-		y = step(c, y, lid);
-	while (x != y) {
-		x = step(c, x, lid);
-		y = step(c, y, lid);
-	}
-	return x;
-}
-
-void chk_bad(const struct chk *c, struct chk_part *w, ftr_sw s, ftr_lid lid,
-	     uint8_t st)
+enum ftr_finding chk_finding(uint8_t st)
 {
 	static const uint8_t finding[] = {
 		[ST_MISSING - ST_MISSING] = FTR_FIND_MISSING,
@@ -97,8 +74,45 @@ void chk_bad(const struct chk *c, struct chk_part *w, ftr_sw s, ftr_lid lid,
 		[ST_WRONG - ST_MISSING] = FTR_FIND_WRONG_END,
 		[ST_LOOP - ST_MISSING] = FTR_FIND_LOOP,
 	};
+
+	return finding[st - ST_MISSING];
+}
+
+/* Two walkers find the entry into a loop: if their distance is the length of the loop,
+ * they meet there. */
+ftr_sw chk_culprit(const void *ctx, chk_next_fn next, uint32_t n_sw, ftr_sw s,
+		   ftr_lid lid, bool loop)
+{
+	ftr_sw x = s, y = s;
+
+	if (!loop) {
+		while ((y = next(ctx, x, lid)) != x)
+			x = y;
+		return x;
+	}
+	for (uint32_t i = 0; i < n_sw; i++)
+		x = next(ctx, x, lid);	/* in the loop at the end */
+	y = next(ctx, s, lid);
+	for (ftr_sw z = next(ctx, x, lid); z != x; z = next(ctx, z, lid))
+		y = next(ctx, y, lid);
+	for (x = s; x != y; x = next(ctx, x, lid))
+		y = next(ctx, y, lid);
+	return x;
+}
+
+static ftr_sw next_of(const void *ctx, ftr_sw s, ftr_lid lid)
+{
+	const struct chk *c = ctx;
+	uint32_t y = chk_row_of(c, s, ftr_tables_get(c->t, s, lid));
+
+	return y < c->f->n_sw ? y : s;
+}
+
+void chk_bad(const struct chk *c, struct chk_part *w, ftr_sw s, ftr_lid lid,
+	     uint8_t st)
+{
 	const struct ftr_lid_owner *o = &c->f->owner[lid];
-	enum ftr_finding what = finding[st - ST_MISSING];
+	enum ftr_finding what = chk_finding(st);
 	struct ftr_check_sample here = { s, s, lid };
 
 	if (o->kind == FTR_OWNER_EP) {
@@ -113,6 +127,7 @@ void chk_bad(const struct chk *c, struct chk_part *w, ftr_sw s, ftr_lid lid,
 	w->r.harmful += what != FTR_FIND_MISSING;
 	/* search for the culprit only if this becomes the sample */
 	if (!w->r.found[what] || chk_sample_before(&here, &w->r.sample[what]))
-		here.at = culprit(c, s, lid, st);
+		here.at = chk_culprit(c, next_of, c->f->n_sw, s, lid,
+				      st == ST_LOOP);
 	chk_found(w, what, s, here.at, lid);
 }

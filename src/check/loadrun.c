@@ -168,18 +168,14 @@ static bool new_parts(struct family *y, struct ftr_arena *a,
 {
 	const struct ftr_load *ld = y->ld;
 
-	y->max = ftr_arena_alloc(a, y->n, sizeof(*y->max));
-	y->part = ftr_arena_zalloc(a, workers, sizeof(*y->part));
-	if (!y->max || !y->part)
+	if (!FTR_NEW(a, y->max, y->n) || !FTR_ZNEW(a, y->part, workers))
 		return false;
 	for (unsigned int i = 0; i < workers; i++) {
 		struct part *w = &y->part[i];
 
-		w->load = ftr_arena_alloc(a, (size_t)ld->n_links + LOAD_PSEUDO,
-					  sizeof(*w->load));
-		w->perm = ftr_arena_alloc(a, ld->n_live, sizeof(*w->perm));
-		w->walk = ftr_arena_alloc(a, ld->f->n_sw, sizeof(*w->walk));
-		if (!w->load || !w->perm || !w->walk)
+		if (!FTR_NEW(a, w->load, (size_t)ld->n_links + LOAD_PSEUDO) ||
+		    !FTR_NEW(a, w->perm, ld->n_live) ||
+		    !FTR_NEW(a, w->walk, ld->f->n_sw))
 			return false;
 	}
 	return true;
@@ -261,8 +257,7 @@ static bool set_runs(struct family *y, struct ftr_arena *a)
 	const struct ftr_load *ld = y->ld;
 	struct run *at = NULL;
 
-	y->run = ftr_arena_alloc(a, ld->n_live, sizeof(*y->run));
-	if (!y->run)
+	if (!FTR_NEW(a, y->run, ld->n_live))
 		return false;
 	for (uint32_t i = 0; i < ld->n_live; i++) {
 		uint32_t place = ld->live[i];
@@ -290,8 +285,7 @@ static bool set_shifts(struct family *y, struct ftr_arena *a, uint32_t all,
 {
 	struct ftr_rng rng;
 
-	y->k = ftr_arena_alloc(a, all, sizeof(*y->k));
-	if (!y->k)
+	if (!FTR_NEW(a, y->k, all))
 		return false;
 	if (y->n < all) {
 		ftr_rng_seed(&rng, seed);

@@ -39,10 +39,8 @@ static void set_dep(const struct chk *c, ftr_sw s, ftr_port in,
 
 static void drop(struct chk_part *w, ftr_sw s, ftr_lid lid)
 {
-	struct ftr_check_sample at = { s, s, lid };
-
-	if (!w->r.vl_drops++ || chk_sample_before(&at, &w->r.vl_drop))
-		w->r.vl_drop = at;
+	chk_sample(&w->r.vl_drop, !w->r.vl_drops++,
+		   (struct ftr_check_sample){ s, s, lid });
 }
 
 static void follow(const struct chk *c, struct chk_part *w, ftr_sw s,

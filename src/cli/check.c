@@ -24,9 +24,7 @@ static const struct cli_opt options[] = {
 	{ "psl", CLI_FILE, offsetof(struct check, psl), "FILE",
 	  "path SLs, in the format of ibdmchk -c", NULL, 0, 0 },
 	CLI_OPTS_LIVE(struct check),
-	CLI_OPT_ROOTS(struct check),
-	CLI_OPT_CN(struct check),
-	CLI_OPT_IO(struct check),
+	CLI_OPTS_GUIDS(struct check),
 	CLI_OPT_NOMINAL(struct check),
 	CLI_OPT_LMC(struct check),
 	CLI_OPT_TOLERANT(struct check),
@@ -141,14 +139,10 @@ static enum ftr_status claim(const struct check *c, const struct subject *s,
 			     struct ftr_team *team, struct ftr_shape **sh,
 			     struct ftr_err *err)
 {
-	struct ftr_shape_opts opts = { .leaf_order = FTR_LEAF_BY_GUID };
 	struct ftr_err why = { 0 };
-	enum ftr_status st = cli_read_guids(&c->files, &opts, err);
+	enum ftr_status st = cli_shape_with(&c->files, c->nominal, s->f,
+					    FTR_LEAF_BY_GUID, team, sh, &why);
 
-	if (st)
-		return st;
-	st = cli_shape(c->nominal, s->f, &opts, team, sh, &why);
-	cli_free_guids(&opts);
 	if (st == FTR_SHAPE && !c->files.roots) {
 		*sh = NULL;
 		cli_error("note: no ranks: %s", why.msg);

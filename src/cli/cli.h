@@ -113,10 +113,10 @@ int cli_fail(const struct ftr_err *err);
 #define CLI_OPT_ROOTS(s) \
 	{ "roots", CLI_FILE, offsetof(s, files.roots), "FILE", \
 	  "node GUIDs of the root switches", NULL, 0, 0 }
-#define CLI_OPT_CN(s) \
+#define CLI_OPTS_GUIDS(s) \
+	CLI_OPT_ROOTS(s), \
 	{ "cn", CLI_FILE, offsetof(s, files.cn), "FILE", \
-	  "port GUIDs of the compute nodes", NULL, 0, 0 }
-#define CLI_OPT_IO(s) \
+	  "port GUIDs of the compute nodes", NULL, 0, 0 }, \
 	{ "io", CLI_FILE, offsetof(s, files.io), "FILE", \
 	  "port GUIDs of the I/O nodes", NULL, 0, 0 }
 #define CLI_OPT_LEAF_ORDER(s) \
@@ -188,6 +188,13 @@ enum ftr_status cli_shape(const char *path, const struct ftr_fabric *f,
 			  const struct ftr_shape_opts *opts,
 			  struct ftr_team *team, struct ftr_shape **out,
 			  struct ftr_err *err) FTR_MUST_USE;
+
+/* The same with the GUIDs in the files, and with options for nothing else. */
+enum ftr_status cli_shape_with(const struct cli_guid_files *files,
+			       const char *path, const struct ftr_fabric *f,
+			       enum ftr_leaf_order order,
+			       struct ftr_team *team, struct ftr_shape **out,
+			       struct ftr_err *err) FTR_MUST_USE;
 
 /* Prints a note on stderr if --cn or --io had no effect. */
 void cli_note_files(const struct ftr_shape *sh);

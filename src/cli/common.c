@@ -229,6 +229,21 @@ enum ftr_status cli_shape(const char *path, const struct ftr_fabric *f,
 	return st;
 }
 
+enum ftr_status cli_shape_with(const struct cli_guid_files *files,
+			       const char *path, const struct ftr_fabric *f,
+			       enum ftr_leaf_order order,
+			       struct ftr_team *team, struct ftr_shape **out,
+			       struct ftr_err *err)
+{
+	struct ftr_shape_opts opts = { .leaf_order = order };
+	enum ftr_status st = cli_read_guids(files, &opts, err);
+
+	if (!st)
+		st = cli_shape(path, f, &opts, team, out, err);
+	cli_free_guids(&opts);
+	return st;
+}
+
 struct places {
 	ftr_ep *order;		/* NULL: count only */
 	uint32_t n;

@@ -199,16 +199,13 @@ static enum ftr_status read_all(const struct diff *opts, char **argv,
 static enum ftr_status examine(const struct diff *opts, struct result *r,
 			       double ms_per_block, struct ftr_err *err)
 {
-	struct ftr_shape_opts so = { .leaf_order = FTR_LEAF_BY_GUID };
 	struct ftr_team *team = ftr_team_new(opts->threads);
 	struct ftr_shape *sh = NULL;
-	enum ftr_status st = cli_read_guids(&opts->files, &so, err);
+	enum ftr_status st = cli_shape_with(&opts->files, NULL, r->f,
+					    FTR_LEAF_BY_GUID, team, &sh, err);
 
 	if (!st)
-		st = cli_shape(NULL, r->f, &so, team, &sh, err);
-	if (!st)
 		st = cli_transition(sh, r->a, r->b, ms_per_block, &r->x, err);
-	cli_free_guids(&so);
 	ftr_shape_free(sh);
 	ftr_team_free(team);
 	return st;

@@ -101,18 +101,18 @@ static enum ftr_status parse_named(const struct ftr_fabric *f, char *name,
 	size_t len = strlen(name);
 	unsigned long port = 0;
 	char *open = strrchr(name, '['), *end;
-	bool cable = open && len && name[len - 1] == ']';
+	bool link = open && len && name[len - 1] == ']';
 	char full[CLI_NAME_MAX];
 	enum ftr_status st;
 	bool part;
 	ftr_sw s = 0;
 
-	if (cable) {
+	if (link) {
 		errno = 0;
 		port = strtoul(open + 1, &end, 10);
-		cable = end != open + 1 && !strcmp(end, "]") && !errno;
+		link = end != open + 1 && !strcmp(end, "]") && !errno;
 	}
-	if (cable) {
+	if (link) {
 		*open = '\0';
 		len = strlen(name);
 	}
@@ -126,7 +126,7 @@ static enum ftr_status parse_named(const struct ftr_fabric *f, char *name,
 	if (part)
 		cli_error("note: '%s' is taken for %s", name,
 			  cli_sw_name(full, f, s));
-	if (cable)
+	if (link)
 		return kill_link(f, s, port, z, err);
 	z->dead_sw[s] = 1;
 	return FTR_OK;
@@ -181,74 +181,31 @@ void cli_faults_free(struct cli_faults *z)
 
 /* ---- the damaged fabric ------------------------------------------------ */
 
-static enum ftr_status copy_nodes(const struct ftr_fabric *f,
-				  const struct cli_faults *z,
-				  struct ftr_builder *b, struct ftr_err *err)
+static bool keep_sw(void *ctx, const struct ftr_fabric *f, ftr_sw s)
 {
-	enum ftr_status st = FTR_OK;
-
-	for (ftr_sw s = 0; !st && s < f->n_sw; s++) {
-		const struct ftr_switch *w = &f->sw[s];
-
-		if (!z->dead_sw[s])
-			st = ftr_builder_add_switch(b, w->guid, w->n_ports,
-						    w->lid, w->lmc, w->name,
-						    err);
-	}
-	for (ftr_ep e = 0; !st && e < f->n_ep; e++) {
-		const struct ftr_endport *p = &f->ep[e];
-
-		if (p->sw != FTR_SW_NONE && z->dead_sw[p->sw] &&
-		    ftr_ep_is_aggregation(p))
-			continue;
-		st = ftr_builder_add_endport(b, p->type, p->node_guid, p->guid,
-					     p->port_num, p->lid, p->lmc,
-					     p->name, err);
-	}
-	return st;
+	(void)f;
+	return !((const struct cli_faults *)ctx)->dead_sw[s];
 }
 
-static enum ftr_status copy_link(const struct ftr_fabric *f,
-				 const struct cli_faults *z, ftr_sw s,
-				 unsigned int p, struct ftr_builder *b,
-				 struct ftr_err *err)
+static bool keep_ep(void *ctx, const struct ftr_fabric *f, ftr_ep e)
 {
-	const struct ftr_swport *port = ftr_fabric_port(f, s, (ftr_port)p);
-	const struct ftr_end near = { f->sw[s].guid, (ftr_port)p };
-	struct ftr_end far = { 0, port->peer_port };
+	const struct ftr_endport *p = &f->ep[e];
 
-	if (port->peer_kind == FTR_PEER_NONE ||
-	    z->dead_port[f->sw[s].first_port + p])
-		return FTR_OK;
-	if (port->peer_kind == FTR_PEER_EP)
-		far.node_guid = f->ep[port->peer].node_guid;
-	else if (z->dead_sw[port->peer])
-		return FTR_OK;
-	else
-		far.node_guid = f->sw[port->peer].guid;
-	return ftr_builder_add_link(b, near, far, port->width, port->speed,
-				    err);
+	return p->sw == FTR_SW_NONE || !ftr_ep_is_aggregation(p) ||
+	       keep_sw(ctx, f, p->sw);
 }
 
-static enum ftr_status copy_named(const struct ftr_fabric *f,
-				  const struct cli_faults *z,
-				  struct ftr_fabric **out, struct ftr_err *err)
+static bool keep_link(void *ctx, const struct ftr_fabric *f, ftr_sw s,
+		      ftr_port p)
 {
-	struct ftr_builder *b = ftr_builder_new();
-	enum ftr_status st;
+	const struct cli_faults *z = ctx;
 
-	if (!b)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for a damaged fabric");
-	st = copy_nodes(f, z, b, err);
-	for (ftr_sw s = 0; !st && s < f->n_sw; s++)
-		for (unsigned int p = 1; !st && !z->dead_sw[s] &&
-		     p <= f->sw[s].n_ports; p++)
-			st = copy_link(f, z, s, p, b, err);
-	if (!st)
-		st = ftr_builder_freeze(b, out, err);
-	if (st)
-		ftr_builder_free(b);
-	return st;
+	return !z->dead_port[f->sw[s].first_port + p];
+}
+
+static bool keep_ep_link(void *ctx, const struct ftr_fabric *f, ftr_ep e)
+{
+	return keep_link(ctx, f, f->ep[e].sw, f->ep[e].sw_port);
 }
 
 enum ftr_status cli_faults_apply(const struct ftr_fabric *f,
@@ -258,8 +215,11 @@ enum ftr_status cli_faults_apply(const struct ftr_fabric *f,
 	const struct ftr_damage d = {
 		.seed = seed, .links = z->links, .switches = z->switches,
 	};
+	const struct ftr_filter filter = {
+		keep_sw, keep_ep, keep_link, (void *)(uintptr_t)z, keep_ep_link,
+	};
 	struct ftr_fabric *named = NULL;
-	enum ftr_status st = copy_named(f, z, &named, err);
+	enum ftr_status st = ftr_fabric_copy_if(f, &filter, &named, err);
 
 	if (!st && (d.links || d.switches)) {
 		st = ftr_gen_damage(named, &d, out, err);

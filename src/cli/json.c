@@ -154,6 +154,17 @@ void cli_json_switch(struct json_object *o, const char *key,
 	cli_json_str(w, "name", f->sw[s].name);
 }
 
+void cli_json_link(struct json_object *o, const struct ftr_fabric *f, ftr_sw s,
+		   ftr_port port)
+{
+	const struct ftr_swport *p = ftr_fabric_port(f, s, port);
+
+	cli_json_switch(o, "from", f, s);
+	cli_json_num(o, "from_port", port);
+	cli_json_switch(o, "to", f, p->peer);
+	cli_json_num(o, "to_port", p->peer_port);
+}
+
 void cli_json_lid(struct json_object *o, const struct ftr_fabric *f,
 		  ftr_lid lid)
 {

@@ -35,6 +35,9 @@ void cli_json_guid(struct json_object *o, const char *key, uint64_t guid);
 void cli_json_switch(struct json_object *o, const char *key,
 		     const struct ftr_fabric *f, ftr_sw s);
 /* {"lid", "kind", "guid", "name"} of a destination, added to o itself */
+/* "from", "from_port", "to", "to_port": the link at that port, to another switch. */
+void cli_json_link(struct json_object *o, const struct ftr_fabric *f, ftr_sw s,
+		   ftr_port port);
 void cli_json_lid(struct json_object *o, const struct ftr_fabric *f,
 		  ftr_lid lid);
 /* "fabric": counts of f, and of sh if there is one */

@@ -29,9 +29,7 @@ static const struct cli_opt options[] = {
 	CLI_OPTS_LIVE(struct load),
 	{ "order", CLI_FILE, offsetof(struct load, order), "FILE",
 	  "order of end ports (opensm-*-ca-order.dump)", NULL, 0, 0 },
-	CLI_OPT_ROOTS(struct load),
-	CLI_OPT_CN(struct load),
-	CLI_OPT_IO(struct load),
+	CLI_OPTS_GUIDS(struct load),
 	CLI_OPT_NOMINAL(struct load),
 	CLI_OPT_LMC(struct load),
 	CLI_OPT_TOLERANT(struct load),
@@ -94,19 +92,6 @@ struct input {
 
 /* ---- the patterns --------------------------------------------------------- */
 
-static enum ftr_status shape_of(const struct load *l, const struct input *in,
-				struct ftr_team *team, struct ftr_shape **sh,
-				struct ftr_err *err)
-{
-	struct ftr_shape_opts opts = { .leaf_order = FTR_LEAF_BY_GUID };
-	enum ftr_status st = cli_read_guids(&l->files, &opts, err);
-
-	if (!st)
-		st = cli_shape(l->nominal, in->f, &opts, team, sh, err);
-	cli_free_guids(&opts);
-	return st;
-}
-
 /* The higher of the bounds by cuts and by link weights. */
 static enum ftr_status find_bound(const struct load *l, struct input *in,
 				  const struct ftr_shape *sh,
@@ -126,7 +111,8 @@ static enum ftr_status read_order(const struct load *l, struct input *in,
 				  struct ftr_team *team, struct ftr_err *err)
 {
 	struct ftr_shape *sh = NULL;
-	enum ftr_status st = shape_of(l, in, team, &sh, err);
+	enum ftr_status st = cli_shape_with(&l->files, l->nominal, in->f,
+					    FTR_LEAF_BY_GUID, team, &sh, err);
 
 	if (!st && l->order)
 		st = ftr_read_order(l->order, in->f, &in->order, &in->n, err);

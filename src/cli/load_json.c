@@ -33,15 +33,9 @@ static void put_links(struct json_object *o, const struct ftr_fabric *f,
 	struct json_object *list = cli_json_array(o, "worst_links"), *e;
 
 	for (uint32_t i = 0; i < r->n_links && i < n; i++) {
-		const struct ftr_load_link *l = &r->link[i];
-		const struct ftr_swport *p = ftr_fabric_port(f, l->sw, l->port);
-
 		e = cli_json_element(list);
-		cli_json_num(e, "load", l->load);
-		cli_json_switch(e, "from", f, l->sw);
-		cli_json_num(e, "from_port", l->port);
-		cli_json_switch(e, "to", f, p->peer);
-		cli_json_num(e, "to_port", p->peer_port);
+		cli_json_num(e, "load", r->link[i].load);
+		cli_json_link(e, f, r->link[i].sw, r->link[i].port);
 	}
 }
 

@@ -27,9 +27,7 @@ static const struct cli_opt options[] = {
 	  "ranks per host; 0: as in --hosts, else 1", "0", 0, UINT16_MAX },
 	{ "order", CLI_FILE, offsetof(struct ranks, order), "FILE",
 	  "order of end ports (opensm-*-ca-order.dump)", NULL, 0, 0 },
-	CLI_OPT_ROOTS(struct ranks),
-	CLI_OPT_CN(struct ranks),
-	CLI_OPT_IO(struct ranks),
+	CLI_OPTS_GUIDS(struct ranks),
 	CLI_OPT_LEAF_ORDER(struct ranks),
 	CLI_OPT_NOMINAL(struct ranks),
 	CLI_OPT_LMC(struct ranks),
@@ -76,19 +74,14 @@ struct job {
 static enum ftr_status read_order(struct job *j, struct ftr_err *err)
 {
 	const struct ranks *o = j->o;
-	struct ftr_shape_opts opts = {
-		.leaf_order = (enum ftr_leaf_order)o->leaf_order
-	};
 	struct ftr_shape *sh = NULL;
 	enum ftr_status st;
 
 	if (o->order)
 		return ftr_read_order(o->order, j->f, &j->order, &j->n_order,
 				      err);
-	st = cli_read_guids(&o->files, &opts, err);
-	if (!st)
-		st = cli_shape(o->nominal, j->f, &opts, NULL, &sh, err);
-	cli_free_guids(&opts);
+	st = cli_shape_with(&o->files, o->nominal, j->f,
+			    (enum ftr_leaf_order)o->leaf_order, NULL, &sh, err);
 	if (!st)
 		st = cli_host_order(sh, &j->order, &j->n_order, err);
 	ftr_shape_free(sh);

@@ -84,17 +84,10 @@ static void put_cdg(struct json_object *o, const struct ftr_fabric *f,
 	cli_json_num(c, "length", r->cycle_len);
 	list = cli_json_array(c, "cycle");
 	for (uint32_t i = 0; i < r->cycle_len && i < FTR_CYCLE_MAX; i++) {
-		const struct ftr_channel *ch = &r->cycle[i];
-		const struct ftr_swport *p =
-			ftr_fabric_port(f, ch->sw, ch->port);
-
 		e = cli_json_element(list);
-		cli_json_switch(e, "from", f, ch->sw);
-		cli_json_num(e, "from_port", ch->port);
-		cli_json_switch(e, "to", f, p->peer);
-		cli_json_num(e, "to_port", p->peer_port);
+		cli_json_link(e, f, r->cycle[i].sw, r->cycle[i].port);
 		if (r->n_vls)
-			cli_json_num(e, "vl", ch->vl);
+			cli_json_num(e, "vl", r->cycle[i].vl);
 	}
 }
 

@@ -34,9 +34,7 @@ static const struct cli_opt options[] = {
 	  "seed of the random faults", "0", 0, 0 },
 	CLI_OPTS_LIVE(struct route),
 	CLI_OPT_VLS(struct route),
-	CLI_OPT_ROOTS(struct route),
-	CLI_OPT_CN(struct route),
-	CLI_OPT_IO(struct route),
+	CLI_OPTS_GUIDS(struct route),
 	CLI_OPT_LEAF_ORDER(struct route),
 	CLI_OPT_NOMINAL(struct route),
 	CLI_OPT_LMC(struct route),
@@ -166,7 +164,7 @@ static void summary(const struct route *r, const struct result *x)
 			engine, cli_count(n[0], x->plan.n, "write", "writes"),
 			cli_count(n[1], x->plan.n_switches, "switch", "switches"),
 			cli_count(n[2], x->plan.n_steps, "step", "steps"),
-			cli_count(n[3], x->plan.unhealed, "entry", "entries"));
+			cli_count(n[3], x->plan.unrepaired, "entry", "entries"));
 	if (x->stats.longest_made)
 		fprintf(stderr, "%s: longest path between switches: %u hops\n",
 			engine, x->stats.longest_made);
@@ -216,7 +214,7 @@ static int summary_json(const struct route *r, const struct result *x)
 		cli_json_num(l, "writes", x->plan.n);
 		cli_json_num(l, "switches", x->plan.n_switches);
 		cli_json_num(l, "steps", x->plan.n_steps);
-		cli_json_num(l, "unhealed", x->plan.unhealed);
+		cli_json_num(l, "unhealed", x->plan.unrepaired);
 		cli_json_num(l, "unclean", x->plan.unclean);
 		cli_json_num(l, "refused", x->plan.refused);
 	}
@@ -287,7 +285,7 @@ static enum ftr_status write_all(const struct route *r, const struct result *x,
 }
 
 /* Replaces the tables of the undamaged fabric by those after a local repair. */
-static enum ftr_status heal(struct result *x, struct ftr_err *err)
+static enum ftr_status repair(struct result *x, struct ftr_err *err)
 {
 	struct ftr_sl2vl *vl_map = x->vl_map;
 	struct ftr_tables *t = NULL;
@@ -336,7 +334,7 @@ static enum ftr_status work(const struct route *r,
 	if (!st && r->engine.ops->local_repair)
 		st = cli_vls(x->sh, r->vls, &x->vl_map, err);
 	if (!st && x->damaged && r->engine.ops->local_repair)
-		st = heal(x, err);
+		st = repair(x, err);
 	if (!st && x->in_use) {
 		cli_progress("examining the transition");
 		st = cli_transition(x->sh, x->in_use, x->t, x->ms_per_block,

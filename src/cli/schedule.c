@@ -14,7 +14,7 @@
 #include "cli/cli.h"
 #include "cli/schedule.h"
 
-struct cable {
+struct link {
 	ftr_sw sw;
 	ftr_port port;
 };
@@ -29,7 +29,7 @@ static uint64_t draw(uint64_t *state)
 	return z ^ (z >> 31);
 }
 
-static uint32_t list(const struct ftr_fabric *f, struct cable *out)
+static uint32_t list(const struct ftr_fabric *f, struct link *out)
 {
 	uint32_t n = 0;
 
@@ -49,7 +49,7 @@ static uint32_t list(const struct ftr_fabric *f, struct cable *out)
 }
 
 static void command(FILE *out, const struct ftr_fabric *f,
-		    const struct cable *c, bool cut)
+		    const struct link *c, bool cut)
 {
 	const struct ftr_swport *p = ftr_fabric_port(f, c->sw, c->port);
 
@@ -66,26 +66,26 @@ enum ftr_status cli_write_schedule_fn(FILE *out, const void *ctx,
 				      struct ftr_err *err)
 {
 	const struct cli_schedule *s = ctx;
-	struct cable *cable = calloc((size_t)s->f->n_sw_links + 1,
-				     sizeof(*cable));
+	struct link *link = calloc((size_t)s->f->n_sw_links + 1,
+				     sizeof(*link));
 	uint64_t state = s->seed;
 	uint32_t n, whole;
 
-	if (!cable)
+	if (!link)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for a schedule");
-	n = whole = list(s->f, cable);
+	n = whole = list(s->f, link);
 	for (unsigned int i = 0; n && i < s->n; i++) {
 		bool cut = whole && (whole == n || draw(&state) % 4);
 		uint32_t from = cut ? 0 : whole, of = cut ? whole : n - whole;
 		uint32_t k = from + (uint32_t)(draw(&state) % of);
 		uint32_t edge = cut ? --whole : whole++;
-		struct cable c = cable[k];
+		struct link c = link[k];
 
 		command(out, s->f, &c, cut);
-		cable[k] = cable[edge];
-		cable[edge] = c;
+		link[k] = link[edge];
+		link[edge] = c;
 	}
-	free(cable);
+	free(link);
 	if (!n)
 		return ftr_fail(err, FTR_INVAL, "no schedule: no link connects two switches");
 	return FTR_OK;

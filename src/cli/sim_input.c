@@ -252,8 +252,8 @@ static enum ftr_status read_traffic(struct cli_sim_job *j, struct ftr_err *err)
 static enum ftr_status set_times(const struct cli_sim *o,
 				 struct ftr_sim_conf *c, struct ftr_err *err)
 {
-	uint64_t cable = 0, sw = 0;
-	enum ftr_status st = cli_sim_time("cable-delay", o->link_delay, &cable,
+	uint64_t link = 0, sw = 0;
+	enum ftr_status st = cli_sim_time("cable-delay", o->link_delay, &link,
 					  err);
 
 	if (!st)
@@ -264,9 +264,9 @@ static enum ftr_status set_times(const struct cli_sim *o,
 		st = cli_sim_time("duration", o->duration, &c->run_ps, err);
 	if (!st)
 		st = cli_sim_time("check", o->check, &c->check_ps, err);
-	if (!st && (cable > UINT32_MAX || sw > UINT32_MAX))
+	if (!st && (link > UINT32_MAX || sw > UINT32_MAX))
 		st = ftr_fail(err, FTR_INVAL, "sim: a delay of more than 4 ms");
-	c->link_ps = (uint32_t)cable;
+	c->link_ps = (uint32_t)link;
 	c->switch_ps = (uint32_t)sw;
 	return st;
 }

@@ -35,13 +35,9 @@ static void put_losses(struct json_object *o, const uint64_t *lost)
 static void put_wait(struct json_object *list, const struct ftr_fabric *f,
 		     const struct ftr_sim_wait *w)
 {
-	const struct ftr_swport *p = ftr_fabric_port(f, w->sw, w->port);
 	struct json_object *e = cli_json_element(list);
 
-	cli_json_switch(e, "from", f, w->sw);
-	cli_json_num(e, "from_port", w->port);
-	cli_json_switch(e, "to", f, p->peer);
-	cli_json_num(e, "to_port", p->peer_port);
+	cli_json_link(e, f, w->sw, w->port);
 	cli_json_num(e, "vl", w->vl);
 }
 
@@ -117,15 +113,9 @@ static void put_links(struct json_object *o, const struct cli_sim_job *j)
 	uint32_t n = cli_sim_worst(j, j->o->worst, u);
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct ftr_swport *p = ftr_fabric_port(j->f, u[i].c->sw,
-							     u[i].c->port);
-
 		e = cli_json_element(list);
 		cli_json_real(e, "use", u[i].use);
-		cli_json_switch(e, "from", j->f, u[i].c->sw);
-		cli_json_num(e, "from_port", u[i].c->port);
-		cli_json_switch(e, "to", j->f, p->peer);
-		cli_json_num(e, "to_port", p->peer_port);
+		cli_json_link(e, j->f, u[i].c->sw, u[i].c->port);
 	}
 }
 

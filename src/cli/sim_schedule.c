@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/ddlr_repair.h"
 #include "cli/sim.h"
 
 enum step_kind { STEP_FAIL, STEP_RECOVER, STEP_TABLES, STEP_REROUTE };
@@ -188,15 +189,6 @@ static enum ftr_status put_tables(struct play *y, const struct step *p,
 	return cli_sim_add(y->j, &g, err);
 }
 
-/* Copies tables of g into tables of f; f contains all switches of g. */
-static void carry(const struct ftr_fabric *g, const struct ftr_tables *from,
-		  const struct ftr_fabric *f, struct ftr_tables *to)
-{
-	for (ftr_sw s = 0; s < g->n_sw; s++)
-		memcpy(ftr_tables_row(to, ftr_fabric_find_sw(f, g->sw[s].guid)),
-		       ftr_tables_row(from, s), (size_t)from->max_lid + 1);
-}
-
 static enum ftr_status reroute(struct play *y, const struct step *p,
 			       struct ftr_err *err)
 {
@@ -208,11 +200,9 @@ static enum ftr_status reroute(struct play *y, const struct step *p,
 	if (!st)
 		st = cli_sim_route(y->j, now, &sh, &t, err);
 	if (!st)
-		st = ftr_tables_new(y->j->f, true, &all, err);
-	if (!st) {
-		carry(now, t, y->j->f, all);
+		st = cli_carry_tables(now, t, y->j->f, &all, err);
+	if (!st)
 		st = put_tables(y, p, all, err);
-	}
 	ftr_tables_free(t);
 	ftr_shape_free(sh);
 	ftr_fabric_free(now);

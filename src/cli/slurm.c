@@ -23,9 +23,7 @@ static const struct cli_opt options[] = {
 	  NULL, 0, 0 },
 	{ "full-names", CLI_FLAG, offsetof(struct slurm, full_names), NULL,
 	  "do not cut host names at the first dot", NULL, 0, 0 },
-	CLI_OPT_ROOTS(struct slurm),
-	CLI_OPT_CN(struct slurm),
-	CLI_OPT_IO(struct slurm),
+	CLI_OPTS_GUIDS(struct slurm),
 	CLI_OPT_NOMINAL(struct slurm),
 	CLI_OPT_LMC(struct slurm),
 	CLI_OPT_OUTPUT(struct slurm),
@@ -63,14 +61,11 @@ struct job {
 static enum ftr_status read_all(struct job *j, const char *fabric,
 				struct ftr_err *err)
 {
-	struct ftr_shape_opts opts = { .leaf_order = FTR_LEAF_BY_GUID };
 	enum ftr_status st = ftr_read_fabric(fabric, j->o->lmc, &j->f, err);
 
 	if (!st)
-		st = cli_read_guids(&j->o->files, &opts, err);
-	if (!st)
-		st = cli_shape(j->o->nominal, j->f, &opts, NULL, &j->sh, err);
-	cli_free_guids(&opts);
+		st = cli_shape_with(&j->o->files, j->o->nominal, j->f,
+				    FTR_LEAF_BY_GUID, NULL, &j->sh, err);
 	if (!st)
 		st = ftr_picture_new(j->sh, &j->pic, err);
 	if (!st)

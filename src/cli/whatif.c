@@ -57,9 +57,7 @@ static const struct cli_opt options[] = {
 	{ "list", CLI_FLAG, offsetof(struct whatif, list), NULL,
 	  "list all unreachable nodes, not only the first 10", NULL, 0, 0 },
 	CLI_OPT_VLS(struct whatif),
-	CLI_OPT_ROOTS(struct whatif),
-	CLI_OPT_CN(struct whatif),
-	CLI_OPT_IO(struct whatif),
+	CLI_OPTS_GUIDS(struct whatif),
 	CLI_OPT_LEAF_ORDER(struct whatif),
 	CLI_OPT_NOMINAL(struct whatif),
 	CLI_OPT_LMC(struct whatif),
@@ -217,7 +215,7 @@ static enum ftr_status measure_ddlr(const struct job *j,
 		cli_measure_churn(j->f, j->before, sh->f, t, out);
 		out->v[CLI_M_WRITES] = p.n;
 		out->v[CLI_M_STEPS] = p.n_steps;
-		out->v[CLI_M_UNHEALED] = (double)p.unhealed;
+		out->v[CLI_M_UNREPAIRED] = (double)p.unrepaired;
 	}
 	ftr_tables_free(t);
 	return st;

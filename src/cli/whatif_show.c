@@ -63,7 +63,7 @@ static const struct {
 	[CLI_M_WRITES] = { "writes of the local repair", "local_writes", COUNT,
 			   false },
 	[CLI_M_STEPS] = { "steps of the local repair", "local_steps", COUNT, false },
-	[CLI_M_UNHEALED] = { "entries not repaired", "local_unhealed", COUNT,
+	[CLI_M_UNREPAIRED] = { "entries not repaired", "local_unhealed", COUNT,
 			     true },
 	[CLI_M_ROUTE_MS] = { "ms to route", "route_ms", REAL, false },
 };

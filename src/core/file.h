@@ -5,9 +5,8 @@
  * OpenSM runs as root, and the directories in its configuration may be writable by
  * other users.  A file that the plugin opens must therefore be a regular file that
  * belongs to root or to the caller.  Symbolic links are not followed.  A FIFO or a
- * device is an error, so that open() cannot block.  These rules do not
- * apply to files that a user names on the command line: ftr_text_open and ftr_slurp
- * read those.
+ * device is an error, so that open() cannot block.  These rules do not apply to files
+ * that a user names on the command line.
  *
  * Every function returns FTR_IO with "PATH: reason" in err.
  */

@@ -121,34 +121,34 @@ struct job {
 };
 
 /* Repair by detours until no further one is found. */
-static enum ftr_status heal_some(struct ftr_ddlr *r, const struct job *j,
+static enum ftr_status repair_some(struct ftr_ddlr *r, const struct job *j,
 				 bool clean_only, struct ftr_err *err)
 {
 	enum ftr_status st = FTR_OK;
-	bool again = true, healed;
+	bool again = true, repaired;
 
 	while (!st && again) {
 		again = false;
 		for (uint32_t i = 0; !st && i < j->n; i++) {
 			if (!is_broken(r, j->b[i].sw))
 				continue;
-			st = search_heal(r, j->b[i].sw, clean_only, &healed,
+			st = search_repair(r, j->b[i].sw, clean_only, &repaired,
 					 err);
-			again |= healed;
+			again |= repaired;
 		}
 	}
 	return st;
 }
 
 /* Repair by detours, then by the inverted order. */
-static enum ftr_status heal_all(struct ftr_ddlr *r, const struct job *j,
+static enum ftr_status repair_all(struct ftr_ddlr *r, const struct job *j,
 				struct ftr_err *err)
 {
-	enum ftr_status st = heal_some(r, j, false, err);
-	bool healed;
+	enum ftr_status st = repair_some(r, j, false, err);
+	bool repaired;
 
 	if (!st && count_left(r, j->b, j->n))
-		st = transition_inverted(r, j->inverted, &healed, err);
+		st = transition_inverted(r, j->inverted, &repaired, err);
 	return st;
 }
 
@@ -158,36 +158,36 @@ static enum ftr_status heal_all(struct ftr_ddlr *r, const struct job *j,
  * faults. If a clean plane is excluded only because of packets of switches, these packets are
  * ignored; this is better than a turn into a plane that is not clean.
  */
-static enum ftr_status heal_hosts(struct ftr_ddlr *r, const struct job *j,
+static enum ftr_status repair_hosts(struct ftr_ddlr *r, const struct job *j,
 				  struct ftr_err *err)
 {
 	enum ftr_status st;
 
 	r->clean_refused = false;
-	st = heal_some(r, j, true, err);
+	st = repair_some(r, j, true, err);
 	if (!st && r->hosts && r->clean_refused &&
 	    count_left(r, j->b, j->n)) {
 		forget_switches(r);
-		st = heal_some(r, j, true, err);
+		st = repair_some(r, j, true, err);
 	}
 	if (!st && count_left(r, j->b, j->n))
-		st = heal_all(r, j, err);
+		st = repair_all(r, j, err);
 	if (!st && r->hosts && count_left(r, j->b, j->n)) {
 		forget_switches(r);
-		st = heal_all(r, j, err);
+		st = repair_all(r, j, err);
 	}
 	return st;
 }
 
-static enum ftr_status heal_lid(struct ftr_ddlr *r, const struct job *j,
+static enum ftr_status repair_lid(struct ftr_ddlr *r, const struct job *j,
 				struct ftr_err *err)
 {
 	enum ftr_status st;
 
 	if (r->exit_sw == FTR_SW_NONE)
 		return FTR_OK;
-	st = j->b->late ? heal_some(r, j, false, err) : heal_hosts(r, j, err);
-	r->plan->unhealed += count_left(r, j->b, j->n);
+	st = j->b->late ? repair_some(r, j, false, err) : repair_hosts(r, j, err);
+	r->plan->unrepaired += count_left(r, j->b, j->n);
 	return st;
 }
 
@@ -245,7 +245,7 @@ enum ftr_status repair_broken(struct ftr_ddlr *r, bool restore,
 			;
 		ddlr_begin_lid(r, l.b[i].lid);
 		j.n = end - i;
-		st = heal_lid(r, &j, err);
+		st = repair_lid(r, &j, err);
 	}
 	transition_inverted_fini(&v);
 	free(l.b);

@@ -130,7 +130,7 @@ static ftr_port best_link(const struct ftr_ddlr *r, ftr_sw s,
 	return best;
 }
 
-/* search_carried() with a cache. It is valid during one search_heal(), in which
+/* search_carried() with a cache. It is valid during one search_repair(), in which
  * no entry changes. */
 static bool is_carried(struct ftr_ddlr *r, ftr_sw s)
 {
@@ -442,8 +442,8 @@ bool search_carried(const struct ftr_ddlr *r, ftr_sw s, uint32_t depth)
 	return false;
 }
 
-enum ftr_status search_heal(struct ftr_ddlr *r, ftr_sw s, bool clean_only,
-			    bool *healed, struct ftr_err *err)
+enum ftr_status search_repair(struct ftr_ddlr *r, ftr_sw s, bool clean_only,
+			    bool *repaired, struct ftr_err *err)
 {
 	static const struct way {
 		const struct form *form;
@@ -472,10 +472,10 @@ enum ftr_status search_heal(struct ftr_ddlr *r, ftr_sw s, bool clean_only,
 	/* others would be rejected by judge() */
 	clean_only |= !z.heavy && (host || carried);
 	w = z.heavy ? clean_paths : short_paths;
-	st = try_parallel(&z, s, healed, err);
-	for (; !st && !*healed && w->form; w++)
+	st = try_parallel(&z, s, repaired, err);
+	for (; !st && !*repaired && w->form; w++)
 		if (w->clean_only || !clean_only)
-			st = try_form(&z, s, w->form, w->clean_only, healed,
+			st = try_form(&z, s, w->form, w->clean_only, repaired,
 				      err);
 	return st;
 }

@@ -140,9 +140,9 @@ enum ftr_status repair_broken(struct ftr_ddlr *r, bool restore,
 /* ---- detour.c ---------------------------------------------------------- */
 
 /* Repair the entry of s for the current LID, over clean planes only or over
- * any. *healed is false if no detour was found. */
-enum ftr_status search_heal(struct ftr_ddlr *r, ftr_sw s, bool clean_only,
-			    bool *healed, struct ftr_err *err);
+ * any. repaired: false if no detour was found. */
+enum ftr_status search_repair(struct ftr_ddlr *r, ftr_sw s, bool clean_only,
+			    bool *repaired, struct ftr_err *err);
 
 #define CARRIED_DEPTH 32
 bool search_carried(const struct ftr_ddlr *r, ftr_sw s, uint32_t depth);
@@ -184,7 +184,7 @@ struct inverted {
 	ftr_sw *of;		/* [n_sw] index by the planner's switch, or NONE */
 };
 enum ftr_status transition_inverted(struct ftr_ddlr *r, struct inverted *v,
-				    bool *healed, struct ftr_err *err);
+				    bool *repaired, struct ftr_err *err);
 void transition_inverted_fini(struct inverted *v);
 
 #endif

@@ -97,7 +97,7 @@ static enum ftr_status route_inverted(struct ftr_ddlr *r, struct inverted *v,
 				      struct ftr_err *err)
 {
 	struct alive a = { r };
-	const struct ftr_filter filter = { keep_sw, keep_ep, keep_link, &a };
+	const struct ftr_filter filter = { keep_sw, keep_ep, keep_link, &a, NULL };
 	struct ftr_shape *sh = NULL;
 	enum ftr_status st = ftr_fabric_copy_if(r->f, &filter, &v->f, err);
 
@@ -128,12 +128,12 @@ void transition_inverted_fini(struct inverted *v)
 }
 
 enum ftr_status transition_inverted(struct ftr_ddlr *r, struct inverted *v,
-				    bool *healed, struct ftr_err *err)
+				    bool *repaired, struct ftr_err *err)
 {
 	enum ftr_status st = FTR_OK;
 	uint32_t n = 0;
 
-	*healed = false;
+	*repaired = false;
 	if (!v->f)
 		st = route_inverted(r, v, err);
 	for (ftr_sw s = 0; !st && s < r->f->n_sw; s++) {
@@ -148,7 +148,7 @@ enum ftr_status transition_inverted(struct ftr_ddlr *r, struct inverted *v,
 			want(r, &n, s, p);
 	}
 	return st || !n ? st :
-		column_change(r, n, FTR_HOW_INVERTED, healed, err);
+		column_change(r, n, FTR_HOW_INVERTED, repaired, err);
 }
 
 /* ---- transition -------------------------------------------------------- */

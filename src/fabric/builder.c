@@ -39,7 +39,7 @@ struct b_link {
 struct ftr_builder {
 	struct b_switch *sw;
 	struct b_endport *ep;
-	struct b_link *cable;
+	struct b_link *link;
 	uint32_t n_sw, n_ep, n_link;
 	uint32_t cap_sw, cap_ep, cap_link;
 	struct ftr_map sw_by_guid;
@@ -72,7 +72,7 @@ void ftr_builder_free(struct ftr_builder *b)
 		return;
 	free(b->sw);
 	free(b->ep);
-	free(b->cable);
+	free(b->link);
 	ftr_map_fini(&b->sw_by_guid);
 	ftr_map_fini(&b->ep_by_end);
 	ftr_map_fini(&b->ep_by_guid);
@@ -276,22 +276,22 @@ enum ftr_status ftr_builder_add_link(struct ftr_builder *b, struct ftr_end a,
 				a.port);
 	if (ia != iz) {
 		if (ia != FTR_MAP_NONE)
-			return connected_before(&b->cable[ia], a, z, err);
-		return connected_before(&b->cable[iz], z, a, err);
+			return connected_before(&b->link[ia], a, z, err);
+		return connected_before(&b->link[iz], z, a, err);
 	}
 	if (ia != FTR_MAP_NONE) {
-		c = &b->cable[ia];
+		c = &b->link[ia];
 		if (width && (!c->width || width < c->width))
 			c->width = (uint8_t)width;
 		if (speed && (!c->speed || (unsigned int)speed < c->speed))
 			c->speed = (uint8_t)speed;
 		return FTR_OK;
 	}
-	if (!FTR_GROW(b->cable, b->n_link, b->cap_link) ||
+	if (!FTR_GROW(b->link, b->n_link, b->cap_link) ||
 	    !ftr_map_put(&b->link_by_end, ka, b->n_link) ||
 	    !ftr_map_put(&b->link_by_end, kz, b->n_link))
 		return nomem(err);
-	c = &b->cable[b->n_link++];
+	c = &b->link[b->n_link++];
 	c->a = a;
 	c->z = z;
 	c->width = (uint8_t)width;
@@ -424,8 +424,7 @@ static bool lay_switches(const struct ftr_builder *b, struct frozen *z,
 		at += s->n_ports + 1u;
 	}
 	z->f->n_ports = at;
-	z->ports = ftr_arena_zalloc(a, at, sizeof(*z->ports));
-	return z->ports != NULL;
+	return FTR_ZNEW(a, z->ports, at) != NULL;
 }
 
 /* Set by_holder, if a switch other than the original one holds some place.  FTR_INVAL: a
@@ -442,8 +441,7 @@ static enum ftr_status lay_holders(struct frozen *z, uint32_t n,
 	}
 	if (!any)
 		return FTR_OK;
-	list = ftr_arena_alloc(z->f->arena, n, sizeof(*list));
-	if (!list)
+	if (!FTR_NEW(z->f->arena, list, n))
 		return nomem(err);
 	qsort(key, n, sizeof(*key), by_guid_cmp);
 	for (uint32_t i = 0; i < n; i++) {
@@ -548,7 +546,7 @@ static enum ftr_status lay_links(const struct ftr_builder *b,
 				 struct frozen *z, struct ftr_err *err)
 {
 	for (uint32_t i = 0; i < b->n_link; i++) {
-		const struct b_link *c = &b->cable[i];
+		const struct b_link *c = &b->link[i];
 		struct found_end x, y;
 		enum ftr_status st;
 
@@ -604,8 +602,7 @@ static enum ftr_status lay_lids(struct frozen *z, struct ftr_err *err)
 		if (z->ep[i].lid)
 			max = FTR_MAX(max, z->ep[i].lid +
 				      (1u << z->ep[i].lmc) - 1);
-	owner = ftr_arena_zalloc(f->arena, (size_t)max + 1, sizeof(*owner));
-	if (!owner)
+	if (!FTR_ZNEW(f->arena, owner, (size_t)max + 1))
 		return nomem(err);
 	f->max_lid = (ftr_lid)max;
 	f->owner = owner;
@@ -643,9 +640,8 @@ static enum ftr_status lay_out(const struct ftr_builder *b, struct frozen *z,
 					b->ep[i].guid);
 	f->n_sw = b->n_sw;
 	f->n_ep = b->n_ep;
-	z->sw = ftr_arena_zalloc(f->arena, b->n_sw, sizeof(*z->sw));
-	z->ep = ftr_arena_zalloc(f->arena, b->n_ep, sizeof(*z->ep));
-	if (!z->sw || !z->ep || !lay_switches(b, z, key) ||
+	if (!FTR_ZNEW(f->arena, z->sw, b->n_sw) ||
+	    !FTR_ZNEW(f->arena, z->ep, b->n_ep) || !lay_switches(b, z, key) ||
 	    !lay_endports(b, z, key))
 		return nomem(err);
 	st = lay_holders(z, b->n_sw, key, err);

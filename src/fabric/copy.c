@@ -62,7 +62,10 @@ static bool wanted(const struct copy *c, ftr_sw s, ftr_port p,
 	far->port = port->peer_port;
 	if (port->peer_kind == FTR_PEER_EP) {
 		far->node_guid = c->f->ep[port->peer].node_guid;
-		return keep_ep(c, port->peer);
+		return keep_ep(c, port->peer) &&
+		       (!c->filter->keep_ep_link ||
+			c->filter->keep_ep_link(c->filter->ctx, c->f,
+						port->peer));
 	}
 	if (port->peer_kind != FTR_PEER_SW || port->peer < s ||
 	    (port->peer == s && port->peer_port < p))

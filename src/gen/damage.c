@@ -132,18 +132,16 @@ enum ftr_status ftr_gen_damage(const struct ftr_fabric *f,
 {
 	struct ftr_arena *a = ftr_arena_new();
 	struct loss z;
-	struct ftr_filter filter = { keep_sw, keep_ep, keep_link, &z };
+	struct ftr_filter filter = { keep_sw, keep_ep, keep_link, &z, NULL };
 	uint32_t *list;
 	enum ftr_status st;
 
 	if (!a)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for damage");
-	z.dead_sw = ftr_arena_zalloc(a, f->n_sw, 1);
-	z.dead_node = ftr_arena_zalloc(a, f->n_nodes, 1);
-	z.dead_port = ftr_arena_zalloc(a, f->n_ports, 1);
-	list = ftr_arena_alloc(a, (size_t)f->n_ports + f->n_ep + f->n_sw,
-			       sizeof(*list));
-	if (!z.dead_sw || !z.dead_node || !z.dead_port || !list)
+	if (!FTR_ZNEW(a, z.dead_sw, f->n_sw) ||
+	    !FTR_ZNEW(a, z.dead_node, f->n_nodes) ||
+	    !FTR_ZNEW(a, z.dead_port, f->n_ports) ||
+	    !FTR_NEW(a, list, (size_t)f->n_ports + f->n_ep + f->n_sw))
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for damage");
 	else
 		st = choose(f, damage, &z, list, err);

@@ -176,8 +176,7 @@ static enum ftr_status random_lids(struct gen_growth *z)
 	if ((uint64_t)(n + 1) << lmc > FTR_LID_MAX + 1)
 		return ftr_fail(z->err, FTR_LIMIT, "%u random LIDs with LMC %u do not fit %u",
 				n, lmc, FTR_LID_MAX);
-	slot = ftr_arena_alloc(z->arena, n, sizeof(*slot));
-	if (!slot)
+	if (!FTR_NEW(z->arena, slot, n))
 		return nomem(z);
 	ftr_rng_perm(&z->rng, slot, n);
 	for (unsigned int l = 0; l <= z->h; l++) {

@@ -35,27 +35,21 @@ enum ftr_status incr_work_new(struct ftr_incr *lv, struct ftr_err *err)
 	struct ftr_arena *a = lv->arena;
 
 	lv->words = (n + 63) / 64;
-	lv->at = ftr_arena_alloc(a, n, sizeof(*lv->at));
-	if (!lv->at)
+	if (!FTR_NEW(a, lv->at, n))
 		return incr_nomem(lv, err);
 	memset(lv->at, 0xff, n * sizeof(*lv->at));
 	for (int j = 0; j < N_JOBS; j++) {
 		struct incr_work *w = &lv->work[j];
 
-		w->bit = ftr_arena_zalloc(a, (size_t)n * lv->words,
-					  sizeof(*w->bit));
-		w->listed = ftr_arena_zalloc(a, n, 1);
-		w->whole = ftr_arena_zalloc(a, n, 1);
-		w->next = ftr_arena_alloc(a, n, sizeof(*w->next));
-		w->head = ftr_arena_alloc(a, lv->view.tree.n_ranks,
-					  sizeof(*w->head));
-		if (!w->bit || !w->listed || !w->whole || !w->next || !w->head)
+		if (!FTR_ZNEW(a, w->bit, (size_t)n * lv->words) ||
+		    !FTR_ZNEW(a, w->listed, n) || !FTR_ZNEW(a, w->whole, n) ||
+		    !FTR_NEW(a, w->next, n) ||
+		    !FTR_NEW(a, w->head, lv->view.tree.n_ranks))
 			return incr_nomem(lv, err);
 		memset(w->head, 0xff, lv->view.tree.n_ranks * sizeof(*w->head));
 	}
 	for (size_t i = 0; i < FTR_ARRAY_LEN(lv->row); i++) {
-		lv->row[i] = ftr_arena_alloc(a, lv->view.reach.cost_stride, 1);
-		if (!lv->row[i])
+		if (!FTR_NEW(a, lv->row[i], lv->view.reach.cost_stride))
 			return incr_nomem(lv, err);
 	}
 	return FTR_OK;

@@ -104,10 +104,12 @@ static uint32_t route_column(const struct routing *r, struct bench *b,
 	uint32_t n_cand = e ? connect_candidates(v, plan, e, cand) :
 		ftr_shape_candidates(v, s, l, cand);
 	bool keep = r->lv->prefer;
+	bool displace = keep && !e && n_cand && r->lv->displaced;
 	struct ftr_port_set valid;
 	uint32_t n = 0;
 
-	place_column(&b->place, l, cand, n_cand);
+	if (!displace)
+		place_column(&b->place, l, cand, n_cand);
 	if (keep)
 		ftr_shape_ports(v, cand, n_cand, &valid);
 	for (uint32_t i = v->numbering.dest_first[l]; i < v->numbering.dest_first[l + 1]; i++) {
@@ -116,8 +118,8 @@ static uint32_t route_column(const struct routing *r, struct bench *b,
 			FTR_PORT_NONE;
 
 		if (port == FTR_PORT_NONE)
-			port = keep && !e && n_cand && r->lv->displaced ?
-				DISPLACED_PLACE : place_port(&b->place, t);
+			port = displace ? DISPLACED_PLACE :
+				place_port(&b->place, t);
 		if (port != row[t->lid])
 			out[n++] = (struct ftr_change){
 				s, t->lid, row[t->lid], port,
@@ -220,17 +222,14 @@ enum ftr_status incr_entries(struct ftr_incr *lv, struct ftr_team *team,
 	struct routing r = { .lv = lv };
 	unsigned int size = ftr_team_size(team);
 
-	r.bench = ftr_arena_alloc(lv->last, size, sizeof(*r.bench));
-	r.stretch = ftr_arena_alloc(lv->last, n_sw, sizeof(*r.stretch));
-	if (!r.bench || !r.stretch)
+	if (!FTR_NEW(lv->last, r.bench, size) ||
+	    !FTR_NEW(lv->last, r.stretch, n_sw))
 		return incr_nomem(lv, err);
 	for (unsigned int i = 0; i < size; i++) {
 		struct bench *b = &r.bench[i];
 
-		b->after = ftr_arena_alloc(lv->last, lids, 1);
-		b->bit = ftr_arena_zalloc(lv->last, lids / 64 + 1,
-					  sizeof(*b->bit));
-		if (!b->after || !b->bit)
+		if (!FTR_NEW(lv->last, b->after, lids) ||
+		    !FTR_ZNEW(lv->last, b->bit, lids / 64 + 1))
 			return incr_nomem(lv, err);
 	}
 	for (ftr_sw s = 0; s < n_sw; s++)

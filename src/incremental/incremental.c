@@ -33,9 +33,8 @@ static enum ftr_status copy_costs(struct ftr_incr *lv, struct ftr_err *err)
 {
 	size_t bytes = (size_t)lv->base->f->n_sw * lv->base->reach.cost_stride;
 
-	lv->cost = ftr_arena_alloc(lv->arena, bytes, 1);
-	lv->down = ftr_arena_alloc(lv->arena, bytes, 1);
-	if (!lv->cost || !lv->down)
+	if (!FTR_NEW(lv->arena, lv->cost, bytes) ||
+	    !FTR_NEW(lv->arena, lv->down, bytes))
 		return incr_nomem(lv, err);
 	memcpy(lv->cost, lv->base->reach.cost, bytes);
 	memcpy(lv->down, lv->base->reach.down, bytes);

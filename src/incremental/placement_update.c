@@ -19,11 +19,8 @@ enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err)
 
 	if (!lv->prefer || place_literal(lv->opts.placement))
 		return FTR_OK;
-	lv->col_of = ftr_arena_zalloc(lv->arena, v->f->max_lid + 1u,
-				      sizeof(*lv->col_of));
-	lv->entry = ftr_arena_alloc(lv->arena, v->f->n_sw,
-				    sizeof(*lv->entry));
-	if (!lv->col_of || !lv->entry)
+	if (!FTR_ZNEW(lv->arena, lv->col_of, v->f->max_lid + 1u) ||
+	    !FTR_NEW(lv->arena, lv->entry, v->f->n_sw))
 		return incr_nomem(lv, err);
 	for (uint32_t i = 0; i < v->numbering.n_dest; i++)
 		lv->col_of[v->numbering.dest[i].lid] = v->numbering.dest[i].col;
@@ -92,11 +89,8 @@ static void sort_by_lid(struct ftr_incr *lv)
 
 enum ftr_status incr_place(struct ftr_incr *lv, struct ftr_err *err)
 {
-	lv->by_lid = ftr_arena_alloc(lv->last, lv->result.n_changes,
-				     sizeof(*lv->by_lid));
-	lv->lid_first = ftr_arena_zalloc(lv->last, lv->t->max_lid + 2u,
-					 sizeof(*lv->lid_first));
-	if (!lv->by_lid || !lv->lid_first)
+	if (!FTR_NEW(lv->last, lv->by_lid, lv->result.n_changes) ||
+	    !FTR_ZNEW(lv->last, lv->lid_first, lv->t->max_lid + 2u))
 		return incr_nomem(lv, err);
 	sort_by_lid(lv);
 	if (!lv->displaced)

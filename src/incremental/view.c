@@ -24,27 +24,20 @@ static enum ftr_status allocate(struct ftr_incr *lv, const struct source *src,
 	uint32_t n = f->n_sw, n_groups = src->sh->tree.group_first[src->sh->f->n_sw];
 	struct ftr_arena *a = lv->arena;
 
-	lv->group = ftr_arena_zalloc(a, n_groups, sizeof(*lv->group));
-	lv->first = ftr_arena_zalloc(a, n + 1u, sizeof(*lv->first));
-	lv->port = ftr_arena_alloc(a, f->n_ports, sizeof(*lv->port));
-	lv->place = ftr_arena_alloc(a, f->n_ports, 1);
-	lv->link_at = ftr_arena_alloc(a, f->n_ports, sizeof(*lv->link_at));
-	lv->group_of = ftr_arena_alloc(a, f->n_ports, sizeof(*lv->group_of));
-	lv->far = ftr_arena_alloc(a, f->n_ports, sizeof(*lv->far));
-	lv->alive = ftr_arena_zalloc(a, f->n_ports, 1);
-	lv->want = ftr_arena_zalloc(a, f->n_ports, 1);
-	lv->dead = ftr_arena_zalloc(a, f->n_ports / 64 + 1u,
-				    sizeof(*lv->dead));
-	lv->view_group = ftr_arena_zalloc(a, n_groups,
-					  sizeof(*lv->view_group));
-	lv->view_port = ftr_arena_zalloc(a, f->n_ports, 1);
-	lv->view_place = ftr_arena_zalloc(a, f->n_ports, 1);
-	lv->n_up = ftr_arena_zalloc(a, n, sizeof(*lv->n_up));
-	lv->n_down = ftr_arena_zalloc(a, n, sizeof(*lv->n_down));
-	if (!lv->group || !lv->first || !lv->port || !lv->place ||
-	    !lv->link_at || !lv->group_of || !lv->far || !lv->alive ||
-	    !lv->want || !lv->dead || !lv->view_group || !lv->view_port ||
-	    !lv->view_place || !lv->n_up || !lv->n_down)
+	if (!FTR_ZNEW(a, lv->group, n_groups) ||
+	    !FTR_ZNEW(a, lv->first, n + 1u) ||
+	    !FTR_NEW(a, lv->port, f->n_ports) ||
+	    !FTR_NEW(a, lv->place, f->n_ports) ||
+	    !FTR_NEW(a, lv->link_at, f->n_ports) ||
+	    !FTR_NEW(a, lv->group_of, f->n_ports) ||
+	    !FTR_NEW(a, lv->far, f->n_ports) ||
+	    !FTR_ZNEW(a, lv->alive, f->n_ports) ||
+	    !FTR_ZNEW(a, lv->want, f->n_ports) ||
+	    !FTR_ZNEW(a, lv->dead, f->n_ports / 64 + 1u) ||
+	    !FTR_ZNEW(a, lv->view_group, n_groups) ||
+	    !FTR_ZNEW(a, lv->view_port, f->n_ports) ||
+	    !FTR_ZNEW(a, lv->view_place, f->n_ports) ||
+	    !FTR_ZNEW(a, lv->n_up, n) || !FTR_ZNEW(a, lv->n_down, n))
 		return incr_nomem(lv, err);
 	memset(lv->link_at, 0xff, f->n_ports * sizeof(*lv->link_at));
 	return FTR_OK;
@@ -187,8 +180,7 @@ static enum ftr_status note_absent(struct ftr_incr *lv, struct ftr_err *err)
 
 	for (uint32_t c = 0; c < lv->n_ends; c++)
 		n += !lv->alive[c] && c < lv->far[c];
-	lv->absent = ftr_arena_alloc(lv->arena, n, sizeof(*lv->absent));
-	if (!lv->absent)
+	if (!FTR_NEW(lv->arena, lv->absent, n))
 		return incr_nomem(lv, err);
 	for (uint32_t c = 0; c < lv->n_ends; c++) {
 		ftr_sw s = incr_remote(lv, lv->far[c]);

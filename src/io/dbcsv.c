@@ -313,26 +313,27 @@ static enum ftr_status begin(struct csv *x, struct ftr_cur c)
 	return FTR_OK;
 }
 
-static enum ftr_status line(struct csv *x, struct ftr_cur c)
+static enum ftr_status line(void *ctx, struct ftr_cur *c)
 {
-	struct ftr_cur value[MAX_COLUMNS], at = c;
+	struct ftr_cur value[MAX_COLUMNS], at = *c;
+	struct csv *x = ctx;
 
 	if (ftr_cur_str(&at, "START_"))
 		return begin(x, at);
 	if (ftr_cur_str(&at, "END_")) {
 		if (!x->open[0] || !ftr_cur_str(&at, x->open) ||
 		    !ftr_cur_end(&at))
-			return ftr_text_expected(x->t, &c, "a section or its end");
+			return ftr_text_expected(x->t, c, "a section or its end");
 		x->open[0] = '\0';
 		return FTR_OK;
 	}
 	if (!x->open[0])
-		return ftr_text_expected(x->t, &c, "START_ and a section's name");
+		return ftr_text_expected(x->t, c, "START_ and a section's name");
 	if (x->what < 0)
 		return FTR_OK;
 	if (!x->titled)
-		return titles(x, c);
-	split(x, c, value);
+		return titles(x, *c);
+	split(x, *c, value);
 	if (x->what == NODES)
 		return node_line(x, value);
 	return x->what == PORTS ? port_line(x, value) : link_line(x, value);
@@ -340,19 +341,10 @@ static enum ftr_status line(struct csv *x, struct ftr_cur c)
 
 static enum ftr_status collect(struct csv *x)
 {
-	struct ftr_cur c;
+	enum ftr_status st = ftr_text_each(x->t, line, x);
 
-	for (;;) {
-		enum ftr_status st = ftr_text_meaningful(x->t, &c);
-
-		if (st)
-			return st;
-		if (!c.p)
-			break;
-		st = line(x, c);
-		if (st)
-			return st;
-	}
+	if (st)
+		return st;
 	if (x->open[0])
 		return ftr_text_fail(x->t, FTR_PARSE, "section %s, which begins on line %u, has no end",
 				     x->open, x->open_line);

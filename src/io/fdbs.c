@@ -28,15 +28,32 @@ bool ftr_is_fdbs(struct ftr_cur c)
 	return ftr_cur_find(&c, HEAD "0x");
 }
 
-static enum ftr_status check_end(const struct ftr_fdbs *r)
+enum ftr_status ftr_lfts_section(struct ftr_lfts_reader *r, uint64_t guid)
+{
+	r->open_line = r->t.line;
+	r->sw = ftr_fabric_find_sw(r->f, guid);
+	if (r->sw == FTR_SW_NONE) {
+		ftr_parts_foreign(&r->parts, &r->t, guid);
+		return FTR_OK;
+	}
+	if (r->reported[r->sw])
+		return ftr_text_fail(&r->t, FTR_INVAL, "a second section of switch 0x%016"
+				     PRIx64 ", the first is on line %u", guid,
+				     r->reported[r->sw]);
+	r->reported[r->sw] = r->t.line;
+	r->parts.known++;
+	return FTR_OK;
+}
+
+static enum ftr_status check_end(const struct ftr_lfts_reader *r)
 {
 	if (!r->open_line || r->lid == r->last || !r->last)
 		return FTR_OK;
-	return ftr_text_fail(r->t, FTR_PARSE, "the section that begins on line %u ends with LID %u, the first one with LID %u",
+	return ftr_text_fail(&r->t, FTR_PARSE, "the section that begins on line %u ends with LID %u, the first one with LID %u",
 			     r->open_line, r->lid, r->last);
 }
 
-static enum ftr_status begin(struct ftr_fdbs *r, struct ftr_cur *c)
+static enum ftr_status begin(struct ftr_lfts_reader *r, struct ftr_cur *c)
 {
 	struct ftr_cur at = *c;
 	enum ftr_status st = check_end(r);
@@ -47,29 +64,13 @@ static enum ftr_status begin(struct ftr_fdbs *r, struct ftr_cur *c)
 	if (r->open_line && !r->last)
 		r->last = r->lid;
 	if (r->open_line && !r->last)
-		return ftr_text_fail(r->t, FTR_PARSE, "the section that begins on line %u is empty",
+		return ftr_text_fail(&r->t, FTR_PARSE, "the section that begins on line %u is empty",
 				     r->open_line);
 	if (!ftr_cur_find(&at, HEAD) ||
 	    !ftr_cur_uint(&at, 16, UINT64_MAX, &guid))
-		return ftr_text_expected(r->t, c, "\"Switch 0x...\"");
-	r->open_line = r->t->line;
+		return ftr_text_expected(&r->t, c, "\"Switch 0x...\"");
 	r->lid = 0;
-	r->sw = ftr_fabric_find_sw(r->f, guid);
-	if (r->sw == FTR_SW_NONE) {
-		r->foreign++;
-		if (!r->unknown_line) {
-			r->unknown_line = r->t->line;
-			r->unknown = guid;
-		}
-		return FTR_OK;
-	}
-	if (r->reported[r->sw])
-		return ftr_text_fail(r->t, FTR_INVAL, "a second section of switch 0x%016"
-				     PRIx64 ", the first is on line %u", guid,
-				     r->reported[r->sw]);
-	r->reported[r->sw] = r->t->line;
-	r->known++;
-	return FTR_OK;
+	return ftr_lfts_section(r, guid);
 }
 
 /* The text after the port: ": 01 : ..." or ": HOPS UNKNOWN". */
@@ -89,37 +90,37 @@ static bool rest_is_good(struct ftr_cur at)
 	return ftr_cur_char(&at, ':');
 }
 
-static enum ftr_status entry(struct ftr_fdbs *r, struct ftr_cur *c)
+static enum ftr_status entry(struct ftr_lfts_reader *r, struct ftr_cur *c)
 {
 	struct ftr_cur at = *c;
 	uint64_t lid, port;
 
 	if (!r->open_line)
-		return ftr_text_fail(r->t, FTR_PARSE, "entry outside of a switch's section: '%s'",
-				     ftr_quote(c->p, (size_t)(c->end - c->p)).s);
+		return ftr_text_fail(&r->t, FTR_PARSE, "entry outside of a switch's section: '%s'",
+				     ftr_quote_cur(c).s);
 	if (!ftr_cur_uint(&at, 16, UINT16_MAX, &lid))
-		return ftr_text_expected(r->t, c, "a LID 0x0001..0xffff");
+		return ftr_text_expected(&r->t, c, "a LID 0x0001..0xffff");
 	if (lid != r->lid + 1u)
-		return ftr_text_fail(r->t, FTR_PARSE, "LID %u follows LID %u: lines are missing",
+		return ftr_text_fail(&r->t, FTR_PARSE, "LID %u follows LID %u: lines are missing",
 				     (unsigned int)lid, r->lid);
 	r->lid = (ftr_lid)lid;
 	ftr_cur_blanks(&at);
 	if (!ftr_cur_char(&at, ':'))
-		return ftr_text_expected(r->t, &at, "':' after the LID");
+		return ftr_text_expected(&r->t, &at, "':' after the LID");
 	ftr_cur_blanks(&at);
 	if (ftr_cur_str(&at, "UNREACHABLE"))
 		return FTR_OK;
 	*c = at;
 	if (!ftr_cur_uint(&at, 10, UINT8_MAX, &port))
-		return ftr_text_expected(r->t, c, "a port 0..255 or UNREACHABLE");
+		return ftr_text_expected(&r->t, c, "a port 0..255 or UNREACHABLE");
 	if (!rest_is_good(at))
-		return ftr_text_expected(r->t, &at, "\": HOPS : ...\" or \": HOPS UNKNOWN\"");
+		return ftr_text_expected(&r->t, &at, "\": HOPS : ...\" or \": HOPS UNKNOWN\"");
 	if (r->sw != FTR_SW_NONE && lid <= r->tables->max_lid)
 		ftr_tables_row(r->tables, r->sw)[lid] = (uint8_t)port;
 	return FTR_OK;
 }
 
-enum ftr_status ftr_fdbs_line(struct ftr_fdbs *r, struct ftr_cur *c)
+enum ftr_status ftr_fdbs_line(struct ftr_lfts_reader *r, struct ftr_cur *c)
 {
 	if (ftr_is_fdbs(*c))
 		return begin(r, c);
@@ -127,14 +128,14 @@ enum ftr_status ftr_fdbs_line(struct ftr_fdbs *r, struct ftr_cur *c)
 		return FTR_OK;	/* column titles */
 	if (c->end - c->p > 2 && c->p[0] == '0' && c->p[1] == 'x')
 		return entry(r, c);
-	return ftr_text_fail(r->t, FTR_PARSE, "neither section nor entry: '%s'",
-			     ftr_quote(c->p, (size_t)(c->end - c->p)).s);
+	return ftr_text_fail(&r->t, FTR_PARSE, "neither section nor entry: '%s'",
+			     ftr_quote_cur(c).s);
 }
 
-enum ftr_status ftr_fdbs_end(struct ftr_fdbs *r)
+enum ftr_status ftr_fdbs_end(struct ftr_lfts_reader *r)
 {
 	if (r->open_line && !r->lid)
-		return ftr_text_fail(r->t, FTR_PARSE, "the section that begins on line %u is empty",
+		return ftr_text_fail(&r->t, FTR_PARSE, "the section that begins on line %u is empty",
 				     r->open_line);
 	return check_end(r);
 }

@@ -30,63 +30,56 @@ static enum ftr_status guid(const struct ftr_text *t, struct ftr_cur c,
 /* Far more than the number of LIDs. */
 #define GUIDS_MAX (1u << 20)
 
-static enum ftr_status read_list(struct ftr_text *t, uint64_t **list,
-				 uint32_t *count)
-{
-	uint32_t cap = 0;
-	struct ftr_cur c;
-	enum ftr_status st;
+struct list {
+	struct ftr_text t;
+	uint64_t *guid;
+	uint32_t n, cap;
+};
 
-	while (!(st = ftr_text_meaningful(t, &c)) && c.p) {
-		if (*count == GUIDS_MAX)
-			return ftr_text_fail(t, FTR_LIMIT, "more than %u GUIDs",
-					     GUIDS_MAX);
-		if (!FTR_GROW(*list, *count, cap))
-			return ftr_text_nomem(t);
-		st = guid(t, c, &(*list)[*count]);
-		if (st)
-			return st;
-		++*count;
-	}
-	if (!st && !*list) {
-		*list = ftr_malloc(sizeof(**list));
-		if (!*list)
-			st = ftr_text_nomem(t);
-	}
-	return st;
+static enum ftr_status line(void *ctx, struct ftr_cur *c)
+{
+	struct list *l = ctx;
+
+	if (l->n == GUIDS_MAX)
+		return ftr_text_fail(&l->t, FTR_LIMIT, "more than %u GUIDs",
+				     GUIDS_MAX);
+	if (!FTR_GROW(l->guid, l->n, l->cap))
+		return ftr_text_nomem(&l->t);
+	return guid(&l->t, *c, &l->guid[l->n++]);
 }
 
-static enum ftr_status read_opened(struct ftr_text *t, uint64_t **guids,
-				   uint32_t *n)
+static enum ftr_status read_guids(const char *path, bool own, uint64_t **guids,
+				  uint32_t *n, struct ftr_err *err)
 {
-	uint64_t *list = NULL;
-	uint32_t count = 0;
-	enum ftr_status st = read_list(t, &list, &count);
+	struct list l = { .guid = NULL };
+	enum ftr_status st = ftr_text_open(&l.t, path, own, err);
 
-	ftr_text_close(t);
+	if (st)
+		return st;
+	st = ftr_text_each(&l.t, line, &l);
+	if (!st && !l.guid) {	/* never NULL */
+		l.guid = ftr_malloc(sizeof(*l.guid));
+		if (!l.guid)
+			st = ftr_text_nomem(&l.t);
+	}
+	ftr_text_close(&l.t);
 	if (st) {
-		free(list);
+		free(l.guid);
 		return st;
 	}
-	*guids = list;
-	*n = count;
+	*guids = l.guid;
+	*n = l.n;
 	return FTR_OK;
 }
 
 enum ftr_status ftr_read_guids(const char *path, uint64_t **guids, uint32_t *n,
 			       struct ftr_err *err)
 {
-	struct ftr_text t;
-	enum ftr_status st = ftr_text_open(&t, path, err);
-
-	return st ? st : read_opened(&t, guids, n);
+	return read_guids(path, false, guids, n, err);
 }
 
 enum ftr_status ftr_read_guids_own(const char *path, uint64_t **guids,
 				   uint32_t *n, struct ftr_err *err)
 {
-	struct ftr_text t;
-	enum ftr_status st = ftr_text_open_own(&t, path, err);
-
-	return st ? st : read_opened(&t, guids, n);
+	return read_guids(path, true, guids, n, err);
 }

@@ -154,6 +154,7 @@ struct reading {
 	struct ftr_text t;
 	const struct ftr_hosts *h;
 	struct ftr_host_list *l;
+	bool jobs;		/* lines begin with the name of a job */
 	struct ftr_host_entry *entry;
 	const char **group;
 	uint32_t n, cap, n_groups, cap_groups;
@@ -277,12 +278,12 @@ static enum ftr_status set_group(struct reading *r, const char *name)
 
 /* Read the words of a line.  A word is expanded only when the next one is known, because
  * that may be its "slots=N". */
-static enum ftr_status line(struct reading *r, const struct ftr_cur *c,
-			    bool jobs)
+static enum ftr_status line(void *ctx, struct ftr_cur *c)
 {
+	struct reading *r = ctx;
 	char word[FTR_LINE_MAX + 1], last[FTR_LINE_MAX + 1] = "";
 	uint32_t slots = 1;
-	bool first = jobs;
+	bool first = r->jobs;
 	enum ftr_status st = FTR_OK;
 
 	for (const char *s = c->p; !st && s < c->end; ) {
@@ -314,7 +315,7 @@ static enum ftr_status line(struct reading *r, const struct ftr_cur *c,
 		if (last[0])
 			st = expand(r, last, slots);
 		slots = 1;
-		colon = jobs ? NULL : strchr(word, ':');
+		colon = r->jobs ? NULL : strchr(word, ':');
 		if (colon) {
 			*colon = '\0';
 			if (!st)
@@ -353,8 +354,7 @@ enum ftr_status ftr_read_host_list(const char *path, bool jobs,
 				   struct ftr_err *err)
 {
 	struct ftr_arena *a = ftr_arena_new();
-	struct reading r = { .h = h };
-	struct ftr_cur c;
+	struct reading r = { .h = h, .jobs = jobs };
 	enum ftr_status st;
 
 	r.l = a ? ftr_arena_zalloc(a, 1, sizeof(*r.l)) : NULL;
@@ -364,11 +364,9 @@ enum ftr_status ftr_read_host_list(const char *path, bool jobs,
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for a list of hosts");
 	} else {
 		r.l->arena = a;
-		st = ftr_text_open(&r.t, path, err);
+		st = ftr_text_open(&r.t, path, false, err);
 		if (!st) {
-			while (!(st = ftr_text_meaningful(&r.t, &c)) && c.p)
-				if ((st = line(&r, &c, jobs)))
-					break;
+			st = ftr_text_each(&r.t, line, &r);
 			if (!st)
 				st = publish(&r);
 			ftr_text_close(&r.t);

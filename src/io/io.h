@@ -56,26 +56,25 @@ struct ftr_cur {
 
 void ftr_text_mem(struct ftr_text *t, const char *path, const char *text,
 		  size_t len, struct ftr_err *err);
-/* Open a file.  A line that is read from it is valid until the next call. */
-enum ftr_status ftr_text_open(struct ftr_text *t, const char *path,
+/* Open a file; own: by the rules of core/file.h.  A line that is read from it is valid
+ * until the next call. */
+enum ftr_status ftr_text_open(struct ftr_text *t, const char *path, bool own,
 			      struct ftr_err *err) FTR_MUST_USE;
-/* The same by the rules of core/file.h. */
-enum ftr_status ftr_text_open_own(struct ftr_text *t, const char *path,
-				  struct ftr_err *err) FTR_MUST_USE;
 void ftr_text_close(struct ftr_text *t);
 enum ftr_status ftr_text_line(struct ftr_text *t,
 			      struct ftr_cur *c) FTR_MUST_USE;
 /* The same, skipping blank lines and those that start with '#'. */
 enum ftr_status ftr_text_meaningful(struct ftr_text *t,
 				    struct ftr_cur *c) FTR_MUST_USE;
+/* Call fn for every such line.  Ends at the first error, which fn may return. */
+typedef enum ftr_status (*ftr_line_fn)(void *ctx, struct ftr_cur *line);
+enum ftr_status ftr_text_each(struct ftr_text *t, ftr_line_fn fn,
+			      void *ctx) FTR_MUST_USE;
 /* Read the whole file, malloc()ed; FTR_LIMIT if it is larger than FTR_SLURP_MAX bytes,
- * FTR_PARSE if it holds a NUL byte. */
+ * FTR_PARSE if it holds a NUL byte.  own: by the rules of core/file.h. */
 #define FTR_SLURP_MAX (256u << 20)	/* far larger than any fabric file */
-enum ftr_status ftr_slurp(const char *path, char **text, size_t *len,
+enum ftr_status ftr_slurp(const char *path, bool own, char **text, size_t *len,
 			  struct ftr_err *err) FTR_MUST_USE;
-/* The same by the rules of core/file.h. */
-enum ftr_status ftr_slurp_own(const char *path, char **text, size_t *len,
-			      struct ftr_err *err) FTR_MUST_USE;
 
 /* "PATH:LINE: text" for the line returned last, or for an earlier one. */
 enum ftr_status ftr_text_fail(const struct ftr_text *t, enum ftr_status status,
@@ -96,6 +95,10 @@ struct ftr_quoted {
 	char s[44];
 };
 struct ftr_quoted ftr_quote(const char *s, size_t len);
+static inline struct ftr_quoted ftr_quote_cur(const struct ftr_cur *c)
+{
+	return ftr_quote(c->p, (size_t)(c->end - c->p));
+}
 
 void ftr_cur_blanks(struct ftr_cur *c);
 static inline bool ftr_cur_end(const struct ftr_cur *c)
@@ -111,6 +114,23 @@ bool ftr_cur_uint(struct ftr_cur *c, unsigned int base, uint64_t max,
 		  uint64_t *out);
 /* Advance to just after the first occurrence of s. */
 bool ftr_cur_find(struct ftr_cur *c, const char *s);
+
+/* End of a file that was written: FTR_IO "cannot write WHAT: ..." after an error. */
+enum ftr_status ftr_written(FILE *out, const char *what,
+			    struct ftr_err *err) FTR_MUST_USE;
+
+/* ---- pathsl.c: end ports by the GUID of their node ------------------------ */
+
+struct ftr_node_ep {
+	uint64_t guid;
+	ftr_ep ep;
+};
+
+/* All end ports of f, sorted, malloc()ed; NULL: no memory. */
+struct ftr_node_ep *ftr_eps_by_node(const struct ftr_fabric *f);
+/* The first end port of a node, NULL if there is no such node. */
+const struct ftr_node_ep *ftr_find_node_ep(const struct ftr_node_ep *list,
+					   uint32_t n, uint64_t guid);
 
 /* ---- raw.c: a fabric as a file reports it ------------------------------ */
 
@@ -163,6 +183,15 @@ void ftr_raw_fini(struct ftr_raw *r);
 uint32_t ftr_raw_find_id(const struct ftr_raw *r, const char *id, size_t len);
 enum ftr_status ftr_raw_add_node(struct ftr_raw *r,
 				 const struct ftr_raw_node *n) FTR_MUST_USE;
+/* For files that describe a node on several lines: find it by its GUID, or add it. */
+enum ftr_status ftr_raw_meet_node(struct ftr_raw *r,
+				  const struct ftr_raw_node *n,
+				  uint32_t *idx) FTR_MUST_USE;
+/* FTR_INVAL if the LID differs from that on an earlier line.  LIDs of end nodes are
+ * those of their ports; in nodes they are 0. */
+enum ftr_status ftr_raw_same_lid(const struct ftr_raw *r,
+				 const struct ftr_raw_node *old,
+				 const struct ftr_raw_node *n) FTR_MUST_USE;
 enum ftr_status ftr_raw_add_port(struct ftr_raw *r,
 				 const struct ftr_raw_port *p) FTR_MUST_USE;
 /* A link that only one end reports: an error at the line returned last, or noted. */
@@ -172,27 +201,51 @@ enum ftr_status ftr_raw_one_sided(struct ftr_raw *r, const char *fmt, ...)
 enum ftr_status ftr_raw_build(struct ftr_raw *r, unsigned int lmc,
 			      struct ftr_fabric **out) FTR_MUST_USE;
 
-/* ---- fdbs.c: sections of opensm.fdbs, line by line ---------------------- */
+/* ---- text.c: files with a part for each switch or source ----------------- */
 
-struct ftr_fdbs {
-	struct ftr_text *t;
-	const struct ftr_fabric *f;
-	struct ftr_tables *tables;
-	uint32_t *reported;		/* [n_sw] line of the section, 0: none */
-	ftr_sw sw;		/* of this section; FTR_SW_NONE: not of f */
-	uint32_t open_line;	/* first line of the section; 0: none yet */
-	ftr_lid lid;		/* last LID read */
-	ftr_lid last;		/* last LID of the first section; 0: not known */
-	uint32_t known;		/* sections of switches of f */
-	uint32_t foreign;	/* other sections */
-	uint32_t unknown_line;	/* line of the first of them */
-	uint64_t unknown;	/* its GUID */
+/* The parts that belong to the fabric, and those that do not. */
+struct ftr_parts {
+	uint64_t known;		/* parts that belong to the fabric */
+	uint32_t foreign;	/* other parts */
+	uint32_t line;		/* line of the first of these, 0: none */
+	uint64_t guid;		/* its GUID */
 };
 
+/* A part that the fabric lacks, named by the line returned last. */
+void ftr_parts_foreign(struct ftr_parts *p, const struct ftr_text *t,
+		       uint64_t guid);
+/* At the end of the file: FTR_INVAL if the fabric has none of the parts, FTR_PARSE if
+ * there are none; whose: "switch", what: what the file lacks then. */
+enum ftr_status ftr_parts_end(const struct ftr_parts *p,
+			      const struct ftr_text *t, const char *whose,
+			      const char *what) FTR_MUST_USE;
+
+/* ---- lfts.c, fdbs.c: forwarding tables, line by line --------------------- */
+
+struct ftr_lfts_reader {
+	struct ftr_text t;
+	const struct ftr_fabric *f;
+	struct ftr_tables *tables;
+	uint32_t *reported;	/* [n_sw] line of the section, 0: none */
+	struct ftr_parts parts;
+	bool begun;		/* a line was read */
+	bool fdbs;		/* the file is an opensm.fdbs */
+	bool open;		/* inside a section */
+	uint32_t open_line;	/* first line of the section; 0: none yet */
+	ftr_sw sw;		/* its switch; FTR_SW_NONE: not of f */
+	uint64_t lines;		/* lfts: entries in the section so far */
+	ftr_lid lid;		/* fdbs: last LID read */
+	ftr_lid last;		/* fdbs: last LID of the first section; 0: not known */
+};
+
+/* fdbs.c: begin the section of a switch. */
+enum ftr_status ftr_lfts_section(struct ftr_lfts_reader *r,
+				 uint64_t guid) FTR_MUST_USE;
+
 bool ftr_is_fdbs(struct ftr_cur line);
-enum ftr_status ftr_fdbs_line(struct ftr_fdbs *r,
+enum ftr_status ftr_fdbs_line(struct ftr_lfts_reader *r,
 			      struct ftr_cur *c) FTR_MUST_USE;
-enum ftr_status ftr_fdbs_end(struct ftr_fdbs *r) FTR_MUST_USE;
+enum ftr_status ftr_fdbs_end(struct ftr_lfts_reader *r) FTR_MUST_USE;
 
 /* ---- the formats ------------------------------------------------------- */
 

@@ -18,38 +18,21 @@
  *
  * An opensm.fdbs is recognised by its first line and read by fdbs.c.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "io/io.h"
 
-struct reader {
-	struct ftr_text t;
-	const struct ftr_fabric *f;
-	struct ftr_tables *tables;
-	uint32_t *reported;		/* [n_sw] line of the section, 0: none */
-	bool open;		/* inside a section */
-	uint32_t open_line;
-	ftr_sw sw;		/* its switch; FTR_SW_NONE: not of f */
-	uint64_t lines;		/* entries in the section so far */
-	uint32_t known;		/* sections of switches of f */
-	uint32_t foreign;	/* other sections */
-	uint32_t unknown_line;	/* line of the first of them */
-	uint64_t unknown;	/* its GUID */
-	struct ftr_fdbs fdbs;	/* fdbs.t is set if the file is an opensm.fdbs */
-};
-
 /* ---- reading ----------------------------------------------------------- */
 
-static enum ftr_status torn(const struct reader *r)
+static enum ftr_status torn(const struct ftr_lfts_reader *r)
 {
 	return ftr_text_fail(&r->t, FTR_PARSE, "the section that begins on line %u has no \"lids dumped\" line",
 			     r->open_line);
 }
 
-static enum ftr_status begin(struct reader *r, struct ftr_cur *c)
+static enum ftr_status begin(struct ftr_lfts_reader *r, struct ftr_cur *c)
 {
 	struct ftr_cur at = *c;
 	uint64_t guid;
@@ -60,27 +43,11 @@ static enum ftr_status begin(struct reader *r, struct ftr_cur *c)
 	    !ftr_cur_uint(&at, 16, UINT64_MAX, &guid))
 		return ftr_text_expected(&r->t, c, "\"of switch ... guid 0x...\"");
 	r->open = true;
-	r->open_line = r->t.line;
 	r->lines = 0;
-	r->sw = ftr_fabric_find_sw(r->f, guid);
-	if (r->sw == FTR_SW_NONE) {
-		r->foreign++;
-		if (!r->unknown_line) {
-			r->unknown_line = r->t.line;
-			r->unknown = guid;
-		}
-		return FTR_OK;
-	}
-	if (r->reported[r->sw])
-		return ftr_text_fail(&r->t, FTR_INVAL, "a second section of switch 0x%016"
-				     PRIx64 ", the first is on line %u", guid,
-				     r->reported[r->sw]);
-	r->reported[r->sw] = r->t.line;
-	r->known++;
-	return FTR_OK;
+	return ftr_lfts_section(r, guid);
 }
 
-static enum ftr_status entry(struct reader *r, struct ftr_cur *c)
+static enum ftr_status entry(struct ftr_lfts_reader *r, struct ftr_cur *c)
 {
 	struct ftr_cur at = *c;
 	uint64_t lid, port;
@@ -88,7 +55,7 @@ static enum ftr_status entry(struct reader *r, struct ftr_cur *c)
 
 	if (!r->open)
 		return ftr_text_fail(&r->t, FTR_PARSE, "entry outside of a switch's section: '%s'",
-				     ftr_quote(c->p, (size_t)(c->end - c->p)).s);
+				     ftr_quote_cur(c).s);
 	if (!ftr_cur_uint(&at, 16, UINT16_MAX, &lid) ||
 	    !ftr_cur_char(&at, ' '))
 		return ftr_text_expected(&r->t, c, "a LID 0x0000..0xffff");
@@ -110,7 +77,7 @@ static enum ftr_status entry(struct reader *r, struct ftr_cur *c)
 }
 
 /* Read "41 lids dumped" or "17 valid lids dumped"; *is false if the line is neither. */
-static enum ftr_status finish(struct reader *r, struct ftr_cur *c, bool *is)
+static enum ftr_status finish(struct ftr_lfts_reader *r, struct ftr_cur *c, bool *is)
 {
 	struct ftr_cur at = *c;
 	uint64_t n;
@@ -136,7 +103,7 @@ static enum ftr_status finish(struct reader *r, struct ftr_cur *c, bool *is)
 	return FTR_OK;
 }
 
-static enum ftr_status line(struct reader *r, struct ftr_cur *c)
+static enum ftr_status line(struct ftr_lfts_reader *r, struct ftr_cur *c)
 {
 	enum ftr_status st;
 	bool is;
@@ -154,68 +121,36 @@ static enum ftr_status line(struct reader *r, struct ftr_cur *c)
 	if (st || is)
 		return st;
 	return ftr_text_fail(&r->t, FTR_PARSE, "neither section nor entry: '%s'",
-			     ftr_quote(c->p, (size_t)(c->end - c->p)).s);
+			     ftr_quote_cur(c).s);
 }
 
-static void set_fdbs(struct reader *r)
+static enum ftr_status any_line(void *ctx, struct ftr_cur *c)
 {
-	r->fdbs = (struct ftr_fdbs){ .t = &r->t, .f = r->f,
-				     .tables = r->tables, .reported = r->reported };
+	struct ftr_lfts_reader *r = ctx;
+
+	if (!r->begun)		/* the first line decides */
+		r->fdbs = ftr_is_fdbs(*c);
+	r->begun = true;
+	return r->fdbs ? ftr_fdbs_line(r, c) : line(r, c);
 }
 
-/* The end of the file: a section that is still open is incomplete. */
-static enum ftr_status end(struct reader *r)
+static enum ftr_status read_all(struct ftr_lfts_reader *r)
 {
-	enum ftr_status st = FTR_OK;
+	enum ftr_status st = ftr_text_each(&r->t, any_line, r);
 
-	if (r->fdbs.t) {
-		st = ftr_fdbs_end(&r->fdbs);
-		r->known = r->fdbs.known;
-		r->foreign = r->fdbs.foreign;
-		r->unknown_line = r->fdbs.unknown_line;
-		r->unknown = r->fdbs.unknown;
-	} else if (r->open) {
+	if (!st && r->fdbs)
+		st = ftr_fdbs_end(r);
+	else if (!st && r->open)	/* incomplete */
 		st = torn(r);
-	}
-	return st;
-}
-
-static enum ftr_status read_all(struct reader *r)
-{
-	enum ftr_status st;
-
-	for (bool first = true; ; first = false) {
-		struct ftr_cur c;
-
-		st = ftr_text_meaningful(&r->t, &c);
-		if (st)
-			return st;
-		if (!c.p)
-			break;
-		if (first && ftr_is_fdbs(c))
-			set_fdbs(r);
-		st = r->fdbs.t ? ftr_fdbs_line(&r->fdbs, &c) : line(r, &c);
-		if (st)
-			return st;
-	}
-	st = end(r);
-	if (st)
-		return st;
-	if (!r->known && r->unknown_line)
-		return ftr_text_fail_at(&r->t, r->unknown_line, FTR_INVAL,
-					"no switch of this file is in the fabric; the first is 0x%016"
-					PRIx64, r->unknown);
-	if (!r->known)
-		return ftr_text_fail(&r->t, FTR_PARSE, "the file contains no switch");
-	return FTR_OK;
+	return st ? st : ftr_parts_end(&r->parts, &r->t, "switch", "switch");
 }
 
 enum ftr_status ftr_read_lfts(const char *path, const struct ftr_fabric *f,
 			      struct ftr_tables **out,
 			      struct ftr_lfts_gaps *gaps, struct ftr_err *err)
 {
-	struct reader r = { .f = f };
-	enum ftr_status st = ftr_text_open(&r.t, path, err);
+	struct ftr_lfts_reader r = { .f = f };
+	enum ftr_status st = ftr_text_open(&r.t, path, false, err);
 
 	if (st)
 		return st;
@@ -234,7 +169,8 @@ enum ftr_status ftr_read_lfts(const char *path, const struct ftr_fabric *f,
 	}
 	if (gaps)
 		*gaps = (struct ftr_lfts_gaps){
-			f->n_sw - r.known, r.foreign, r.unknown_line, r.unknown
+			f->n_sw - (uint32_t)r.parts.known, r.parts.foreign,
+			r.parts.line, r.parts.guid
 		};
 	*out = r.tables;
 	return FTR_OK;
@@ -325,7 +261,7 @@ enum ftr_status ftr_write_lfts(FILE *out, const struct ftr_fabric *f,
 {
 	struct ftr_arena *a;
 	struct suffix *suffix = NULL;
-	enum ftr_status st = FTR_OK;
+	enum ftr_status st;
 	bool ok;
 
 	if (t->n_sw != f->n_sw || t->max_lid > f->max_lid)
@@ -343,9 +279,7 @@ enum ftr_status ftr_write_lfts(FILE *out, const struct ftr_fabric *f,
 	}
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		write_section(out, f, t, s, suffix);
-	if (fflush(out) || ferror(out))
-		st = ftr_fail(err, FTR_IO, "cannot write the tables: %s",
-			      strerror(errno));
+	st = ftr_written(out, "the tables", err);
 	ftr_arena_free(a);
 	return st;
 }

@@ -102,7 +102,7 @@ static enum ftr_status node_id(struct net *n, struct ftr_cur *c,
 	stop = memchr(first, '"', (size_t)(c->end - first));
 	if (!stop)
 		return ftr_text_fail(n->t, FTR_PARSE, "no closing quote: '%s'",
-				     ftr_quote(c->p, (size_t)(c->end - c->p)).s);
+				     ftr_quote_cur(c).s);
 	n_id = (size_t)(stop - first);
 	if (!n_id)
 		return ftr_text_fail(n->t, FTR_PARSE, "empty node id");
@@ -115,8 +115,7 @@ static enum ftr_status node_id(struct net *n, struct ftr_cur *c,
 	if (!n->prefix_len || memchr(first, '#', n_id))
 		return FTR_OK;
 	total = n->prefix_len + 1 + n_id;
-	full = ftr_arena_alloc(n->r->arena, total, 1);
-	if (!full)
+	if (!FTR_NEW(n->r->arena, full, total))
 		return ftr_text_nomem(n->t);
 	memcpy(full, n->prefix, n->prefix_len);
 	full[n->prefix_len] = '#';
@@ -238,8 +237,7 @@ static enum ftr_status tail_option(struct net *n, struct ftr_cur *c,
 		return FTR_OK;
 	if (!ftr_cur_uint(&at, 0, top, &v))
 		return ftr_text_fail(n->t, FTR_PARSE, "expected %c=0..%u, found '%s'",
-				     key, top,
-				     ftr_quote(c->p, (size_t)(c->end - c->p)).s);
+				     key, top, ftr_quote_cur(c).s);
 	*to = (uint32_t)v;
 	*c = at;
 	return FTR_OK;
@@ -283,7 +281,7 @@ static enum ftr_status tail_desc(struct net *n, struct ftr_cur *c,
 
 	if (!stop)
 		return ftr_text_fail(n->t, FTR_PARSE, "no closing quote: '%s'",
-				     ftr_quote(c->p, (size_t)(c->end - c->p)).s);
+				     ftr_quote_cur(c).s);
 	t->desc = first;
 	t->desc_len = (uint32_t)(stop - first);
 	c->p = stop + 1;
@@ -428,7 +426,7 @@ static enum ftr_status port_line(struct net *n, struct ftr_cur *c)
 
 	if (n->node == FTR_RAW_NONE)
 		return ftr_text_fail(n->t, FTR_PARSE, "port line outside of a record: '[%s'",
-				     ftr_quote(c->p, (size_t)(c->end - c->p)).s);
+				     ftr_quote_cur(c).s);
 	st = port_number(n, c, &p.num, &p.guid);
 	if (st)
 		return st;
@@ -486,8 +484,7 @@ static enum ftr_status mask_line(struct net *n, struct ftr_cur *c,
 	ftr_cur_blanks(c);
 	if (!ftr_cur_uint(c, 0, max, &v))
 		return ftr_text_fail(n->t, FTR_PARSE, "expected %s=0..%u, found '%s'",
-				     what, max,
-				     ftr_quote(c->p, (size_t)(c->end - c->p)).s);
+				     what, max, ftr_quote_cur(c).s);
 	*out = (uint32_t)v;
 	return FTR_OK;
 }
@@ -547,7 +544,7 @@ static enum ftr_status other_line(struct net *n, struct ftr_cur *c)
 	if (passed_over(c))
 		return FTR_OK;
 	return ftr_text_fail(n->t, FTR_PARSE, "neither record nor port line: '%s'",
-			     ftr_quote(c->p, (size_t)(c->end - c->p)).s);
+			     ftr_quote_cur(c).s);
 }
 
 static enum ftr_status any_line(struct net *n, struct ftr_cur *c)

@@ -8,7 +8,6 @@
  * the format has no way to quote them.  An unknown width is written as 0x and an unknown
  * speed as '?' (4x?), which readers take as unknown.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -205,9 +204,7 @@ enum ftr_status ftr_write_netfile(FILE *out, const struct ftr_fabric *f,
 		else
 			write_node(&w, k - f->n_sw);
 	}
-	if (fflush(out) || ferror(out))
-		st = ftr_fail(err, FTR_IO, "cannot write the netfile: %s",
-			      strerror(errno));
+	st = ftr_written(out, "the netfile", err);
 out:
 	free(w.first);
 	free(w.by_node);

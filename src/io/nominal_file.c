@@ -396,10 +396,7 @@ static enum ftr_status parse(struct ftr_text *t, const char *text, size_t len,
 	return st;
 }
 
-typedef enum ftr_status (*slurp_fn)(const char *path, char **text, size_t *len,
-				    struct ftr_err *err);
-
-static enum ftr_status read_file(slurp_fn slurp, const char *path,
+static enum ftr_status read_file(const char *path, bool own,
 				 const struct ftr_shape_opts *opts,
 				 struct ftr_team *team,
 				 struct ftr_nominal **out, bool *reshaped,
@@ -411,7 +408,7 @@ static enum ftr_status read_file(slurp_fn slurp, const char *path,
 	struct header h;
 	char *text = NULL;
 	size_t len = 0;
-	enum ftr_status st = slurp(path, &text, &len, err);
+	enum ftr_status st = ftr_slurp(path, own, &text, &len, err);
 
 	if (st)
 		return st;
@@ -439,7 +436,7 @@ enum ftr_status ftr_nominal_read(const char *path,
 				 struct ftr_nominal **out, bool *reshaped,
 				 struct ftr_err *err)
 {
-	return read_file(ftr_slurp, path, opts, team, out, reshaped, err);
+	return read_file(path, false, opts, team, out, reshaped, err);
 }
 
 enum ftr_status ftr_nominal_read_own(const char *path,
@@ -448,7 +445,7 @@ enum ftr_status ftr_nominal_read_own(const char *path,
 				     struct ftr_nominal **out, bool *reshaped,
 				     struct ftr_err *err)
 {
-	return read_file(ftr_slurp_own, path, opts, team, out, reshaped, err);
+	return read_file(path, true, opts, team, out, reshaped, err);
 }
 
 bool ftr_nominal_is_file(const char *path)

@@ -34,8 +34,9 @@ struct order {
 	uint32_t n, cap;
 };
 
-static enum ftr_status place(struct order *o, struct ftr_cur *c)
+static enum ftr_status place(void *ctx, struct ftr_cur *c)
 {
+	struct order *o = ctx;
 	struct ftr_cur at = *c;
 	const struct ftr_lid_owner *w;
 	uint64_t lid;
@@ -63,36 +64,19 @@ static enum ftr_status place(struct order *o, struct ftr_cur *c)
 	return FTR_OK;
 }
 
-static enum ftr_status places(struct order *o)
-{
-	for (;;) {
-		struct ftr_cur c;
-		enum ftr_status st = ftr_text_meaningful(&o->t, &c);
-
-		if (st)
-			return st;
-		if (!c.p)
-			break;
-		st = place(o, &c);
-		if (st)
-			return st;
-	}
-	if (!o->n)
-		return ftr_text_fail(&o->t, FTR_PARSE, "the file contains no end port");
-	return FTR_OK;
-}
-
 enum ftr_status ftr_read_order(const char *path, const struct ftr_fabric *f,
 			       ftr_ep **order, uint32_t *n,
 			       struct ftr_err *err)
 {
 	struct order o = { .f = f };
-	enum ftr_status st = ftr_text_open(&o.t, path, err);
+	enum ftr_status st = ftr_text_open(&o.t, path, false, err);
 
 	if (st)
 		return st;
 	o.reported = ftr_calloc((size_t)f->n_ep + 1, sizeof(*o.reported));
-	st = o.reported ? places(&o) : ftr_text_nomem(&o.t);
+	st = o.reported ? ftr_text_each(&o.t, place, &o) : ftr_text_nomem(&o.t);
+	if (!st && !o.n)
+		st = ftr_text_fail(&o.t, FTR_PARSE, "the file contains no end port");
 	ftr_text_close(&o.t);
 	free(o.reported);
 	if (st) {
@@ -106,8 +90,7 @@ enum ftr_status ftr_read_order(const char *path, const struct ftr_fabric *f,
 
 /* ---- pairs --------------------------------------------------------------- */
 
-struct key {			/* end ports by node GUID, or by name */
-	uint64_t guid;
+struct key {			/* an end port by its name */
 	const char *name;
 	ftr_ep ep;
 };
@@ -115,17 +98,11 @@ struct key {			/* end ports by node GUID, or by name */
 struct pairs {
 	struct ftr_text t;
 	const struct ftr_fabric *f;
-	struct key *by_node, *by_name;	/* [n_ep] sorted */
+	struct ftr_node_ep *by_node;	/* [n_ep] */
+	struct key *by_name;	/* [n_ep] sorted */
 	struct ftr_load_pair *pair;
 	uint32_t n, cap;
 };
-
-static int node_cmp(const void *a, const void *b)
-{
-	const struct key *x = a, *y = b;
-
-	return x->guid < y->guid ? -1 : x->guid > y->guid;
-}
 
 static int name_cmp(const void *a, const void *b)
 {
@@ -138,29 +115,35 @@ static bool set_keys(struct pairs *p)
 {
 	const uint32_t n = p->f->n_ep;
 
-	p->by_node = ftr_calloc((size_t)n + 1, sizeof(*p->by_node));
+	p->by_node = ftr_eps_by_node(p->f);
 	p->by_name = ftr_calloc((size_t)n + 1, sizeof(*p->by_name));
 	if (!p->by_node || !p->by_name)
 		return false;
-	for (ftr_ep e = 0; e < n; e++) {
-		p->by_node[e] = (struct key){ p->f->ep[e].node_guid,
-					      p->f->ep[e].name, e };
-		p->by_name[e] = p->by_node[e];
-	}
-	qsort(p->by_node, n, sizeof(*p->by_node), node_cmp);
+	for (ftr_ep e = 0; e < n; e++)
+		p->by_name[e] = (struct key){ p->f->ep[e].name, e };
 	qsort(p->by_name, n, sizeof(*p->by_name), name_cmp);
 	return true;
 }
 
-/* The only entry with the value of key; *many: there are several. */
-static ftr_ep find_key(const struct key *list, uint32_t n,
-		       const struct key *key,
-		       int (*cmp)(const void *, const void *), bool *many)
+/* The only end port with that name; *many: there are several. */
+static ftr_ep find_name(const struct pairs *p, const char *name, bool *many)
 {
-	const struct key *at = bsearch(key, list, n, sizeof(*list), cmp);
+	const struct key key = { .name = name }, *list = p->by_name;
+	const uint32_t n = p->f->n_ep;
+	const struct key *at = bsearch(&key, list, n, sizeof(key), name_cmp);
 
-	*many = at && ((at > list && !cmp(at - 1, key)) ||
-		       (at + 1 < list + n && !cmp(at + 1, key)));
+	*many = at && ((at > list && !name_cmp(at - 1, &key)) ||
+		       (at + 1 < list + n && !name_cmp(at + 1, &key)));
+	return at ? at->ep : FTR_EP_NONE;
+}
+
+/* The same by the GUID of the node. */
+static ftr_ep find_node(const struct pairs *p, uint64_t guid, bool *many)
+{
+	const uint32_t n = p->f->n_ep;
+	const struct ftr_node_ep *at = ftr_find_node_ep(p->by_node, n, guid);
+
+	*many = at && at + 1 < p->by_node + n && at[1].guid == guid;
 	return at ? at->ep : FTR_EP_NONE;
 }
 
@@ -168,7 +151,6 @@ static enum ftr_status by_name(struct pairs *p, struct ftr_cur *c, ftr_ep *out)
 {
 	char name[FTR_NAME_MAX + 1];
 	struct ftr_cur at = *c;
-	struct key key = { .name = name };
 	size_t len;
 	bool many;
 
@@ -179,7 +161,7 @@ static enum ftr_status by_name(struct pairs *p, struct ftr_cur *c, ftr_ep *out)
 	len = (size_t)(at.p - c->p) - 1;
 	snprintf(name, sizeof(name), "%.*s", (int)FTR_MIN(len, FTR_NAME_MAX),
 		 c->p);
-	*out = find_key(p->by_name, p->f->n_ep, &key, name_cmp, &many);
+	*out = find_name(p, name, &many);
 	if (many)
 		return ftr_text_fail(&p->t, FTR_INVAL, "several end ports are named '%s': use a LID or a port GUID",
 				     ftr_quote(name, strlen(name)).s);
@@ -205,12 +187,9 @@ static enum ftr_status by_number(struct pairs *p, struct ftr_cur *c,
 		if (v <= p->f->max_lid && p->f->owner[v].kind == FTR_OWNER_EP)
 			*out = p->f->owner[v].idx;
 	} else {
-		struct key key = { .guid = v };
-
 		*out = ftr_fabric_find_ep(p->f, v);
 		if (*out == FTR_EP_NONE)
-			*out = find_key(p->by_node, p->f->n_ep, &key, node_cmp,
-					&many);
+			*out = find_node(p, v, &many);
 	}
 	if (many)
 		return ftr_text_fail(&p->t, FTR_INVAL, "node 0x%016" PRIx64
@@ -234,8 +213,9 @@ static enum ftr_status end_port(struct pairs *p, struct ftr_cur *c, ftr_ep *out)
 	return by_number(p, c, out);
 }
 
-static enum ftr_status pair(struct pairs *p, struct ftr_cur *c)
+static enum ftr_status pair(void *ctx, struct ftr_cur *c)
 {
+	struct pairs *p = ctx;
 	struct ftr_load_pair v;
 	enum ftr_status st = end_port(p, c, &v.from);
 
@@ -252,34 +232,18 @@ static enum ftr_status pair(struct pairs *p, struct ftr_cur *c)
 	return FTR_OK;
 }
 
-static enum ftr_status pairs(struct pairs *p)
-{
-	for (;;) {
-		struct ftr_cur c;
-		enum ftr_status st = ftr_text_meaningful(&p->t, &c);
-
-		if (!st && c.p)
-			st = pair(p, &c);
-		if (st)
-			return st;
-		if (!c.p)
-			break;
-	}
-	if (!p->n)
-		return ftr_text_fail(&p->t, FTR_PARSE, "the file contains no pair");
-	return FTR_OK;
-}
-
 enum ftr_status ftr_read_pairs(const char *path, const struct ftr_fabric *f,
 			       struct ftr_load_pair **out, uint32_t *n,
 			       struct ftr_err *err)
 {
 	struct pairs p = { .f = f };
-	enum ftr_status st = ftr_text_open(&p.t, path, err);
+	enum ftr_status st = ftr_text_open(&p.t, path, false, err);
 
 	if (st)
 		return st;
-	st = set_keys(&p) ? pairs(&p) : ftr_text_nomem(&p.t);
+	st = set_keys(&p) ? ftr_text_each(&p.t, pair, &p) : ftr_text_nomem(&p.t);
+	if (!st && !p.n)
+		st = ftr_text_fail(&p.t, FTR_PARSE, "the file contains no pair");
 	ftr_text_close(&p.t);
 	free(p.by_node);
 	free(p.by_name);

@@ -19,7 +19,6 @@
  * The writer uses the second form, because ports of one node may then differ.  ibdmchk
  * does not accept "Router" there, so routers are written as "Channel Adapter".
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,75 +26,66 @@
 #include "core/search.h"
 #include "io/io.h"
 
-struct node {			/* an end port, sorted by its node's GUID */
-	uint64_t guid;
-	ftr_ep ep;
-};
-
 struct reader {
 	struct ftr_text t;
 	const struct ftr_fabric *f;
 	struct ftr_path_sl *sl;
-	struct node *node;	/* [n_ep] */
+	struct ftr_node_ep *node;	/* [n_ep] */
 	bool open;		/* within a section */
 	uint32_t source;	/* source of the section */
-	struct node *first;	/* first port of the node, if the section is of a node */
-	uint64_t known;		/* lines of sources of f */
-	uint32_t unknown_line;
-	uint64_t unknown;
+	const struct ftr_node_ep *first;	/* of the node, if the section is of a node */
+	struct ftr_parts parts;	/* lines of sources; sections of others */
 };
 
 #define NOBODY UINT32_MAX
 
 static int node_cmp(const void *a, const void *b)
 {
-	const struct node *x = a, *y = b;
+	const struct ftr_node_ep *x = a, *y = b;
 
 	if (x->guid != y->guid)
 		return x->guid < y->guid ? -1 : 1;
 	return x->ep < y->ep ? -1 : x->ep > y->ep;
 }
 
-static bool set_nodes(struct reader *r)
+struct ftr_node_ep *ftr_eps_by_node(const struct ftr_fabric *f)
 {
-	const uint32_t n = r->f->n_ep;
+	struct ftr_node_ep *list = ftr_calloc((size_t)f->n_ep + 1,
+					      sizeof(*list));
 
-	r->node = ftr_calloc((size_t)n + 1, sizeof(*r->node));
-	if (!r->node)
-		return false;
-	for (ftr_ep e = 0; e < n; e++)
-		r->node[e] = (struct node){ r->f->ep[e].node_guid, e };
-	qsort(r->node, n, sizeof(*r->node), node_cmp);
-	return true;
+	if (!list)
+		return NULL;
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		list[e] = (struct ftr_node_ep){ f->ep[e].node_guid, e };
+	qsort(list, f->n_ep, sizeof(*list), node_cmp);
+	return list;
 }
 
-/* The first port of a node, NULL if there is no such node. */
-static struct node *find_node(const struct reader *r, uint64_t guid)
+const struct ftr_node_ep *ftr_find_node_ep(const struct ftr_node_ep *list,
+					   uint32_t n, uint64_t guid)
 {
 	uint32_t i;
 
-	FTR_LOWER_BOUND(i, r->f->n_ep, r->node[i].guid < guid);
-	return i < r->f->n_ep && r->node[i].guid == guid ? &r->node[i] : NULL;
+	FTR_LOWER_BOUND(i, n, list[i].guid < guid);
+	return i < n && list[i].guid == guid ? &list[i] : NULL;
 }
 
-static void not_found(struct reader *r, uint64_t guid)
+static const struct ftr_node_ep *find_node(const struct reader *r,
+					   uint64_t guid)
 {
-	if (r->unknown_line)
-		return;
-	r->unknown_line = r->t.line;
-	r->unknown = guid;
+	return ftr_find_node_ep(r->node, r->f->n_ep, guid);
 }
 
 /* Set the SL for a source, or for all ports of a node. */
 static enum ftr_status set(struct reader *r, uint32_t source,
-			   const struct node *node, uint64_t lid, uint64_t sl)
+			   const struct ftr_node_ep *node, uint64_t lid, uint64_t sl)
 {
 	uint64_t guid = node ? node->guid : 0;
 	enum ftr_status st = FTR_OK;
 
 	if (source == NOBODY && !node)
 		return FTR_OK;
-	r->known++;
+	r->parts.known++;
 	if (!lid || lid > r->f->max_lid)
 		return FTR_OK;
 	if (source != NOBODY)
@@ -160,14 +150,14 @@ static enum ftr_status begin(struct reader *r, struct ftr_cur *c, bool sw)
 			r->first = find_node(r, guid);
 	}
 	if (r->source == NOBODY && !r->first)
-		not_found(r, guid);
+		ftr_parts_foreign(&r->parts, &r->t, guid);
 	return FTR_OK;
 }
 
 /* "0x0002c90000000099 154 0" or, in a section, "0x009A : 0" */
 static enum ftr_status entry(struct reader *r, struct ftr_cur *c)
 {
-	const struct node *node;
+	const struct ftr_node_ep *node;
 	uint64_t head, lid, sl;
 	uint32_t source;
 	enum ftr_status st = number(r, c, 16, UINT64_MAX,
@@ -195,12 +185,14 @@ static enum ftr_status entry(struct reader *r, struct ftr_cur *c)
 	source = switch_source(r, head);
 	node = source == NOBODY ? find_node(r, head) : NULL;
 	if (source == NOBODY && !node)
-		not_found(r, head);
+		ftr_parts_foreign(&r->parts, &r->t, head);
 	return set(r, source, node, lid, sl);
 }
 
-static enum ftr_status line(struct reader *r, struct ftr_cur *c)
+static enum ftr_status line(void *ctx, struct ftr_cur *c)
 {
+	struct reader *r = ctx;
+
 	if (ftr_cur_word(c, "Switch"))
 		return begin(r, c, true);
 	if (ftr_cur_str(c, "Channel Adapter ") || ftr_cur_word(c, "Router"))
@@ -208,45 +200,26 @@ static enum ftr_status line(struct reader *r, struct ftr_cur *c)
 	if (c->end - c->p > 2 && c->p[0] == '0' && c->p[1] == 'x')
 		return entry(r, c);
 	return ftr_text_fail(&r->t, FTR_PARSE, "neither source nor SL: '%s'",
-			     ftr_quote(c->p, (size_t)(c->end - c->p)).s);
-}
-
-static enum ftr_status read_all(struct reader *r)
-{
-	for (;;) {
-		struct ftr_cur c;
-		enum ftr_status st = ftr_text_meaningful(&r->t, &c);
-
-		if (!st && c.p)
-			st = line(r, &c);
-		if (st)
-			return st;
-		if (!c.p)
-			break;
-	}
-	if (r->known)
-		return FTR_OK;
-	if (r->unknown_line)
-		return ftr_text_fail_at(&r->t, r->unknown_line, FTR_INVAL,
-					"no source of this file is in the fabric; the first is 0x%016"
-					PRIx64, r->unknown);
-	return ftr_text_fail(&r->t, FTR_PARSE, "the file contains no SL");
+			     ftr_quote_cur(c).s);
 }
 
 enum ftr_status ftr_read_path_sl(const char *path, const struct ftr_fabric *f,
 				 struct ftr_path_sl **out, struct ftr_err *err)
 {
 	struct reader r = { .f = f };
-	enum ftr_status st = ftr_text_open(&r.t, path, err);
+	enum ftr_status st = ftr_text_open(&r.t, path, false, err);
 
 	if (st)
 		return st;
-	if (!set_nodes(&r))
+	r.node = ftr_eps_by_node(f);
+	if (!r.node)
 		st = ftr_text_nomem(&r.t);
 	if (!st)
 		st = ftr_path_sl_new(f, &r.sl, err);
 	if (!st)
-		st = read_all(&r);
+		st = ftr_text_each(&r.t, line, &r);
+	if (!st)
+		st = ftr_parts_end(&r.parts, &r.t, "source", "SL");
 	ftr_text_close(&r.t);
 	free(r.node);
 	if (st) {
@@ -285,8 +258,5 @@ enum ftr_status ftr_write_path_sl(FILE *out, const struct ftr_fabric *f,
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		write_row(out, p, f->n_ep + s, "Switch", f->sw[s].guid,
 			  f->sw[s].lid);
-	if (fflush(out) || ferror(out))
-		return ftr_fail(err, FTR_IO, "cannot write the path SLs: %s",
-				strerror(errno));
-	return FTR_OK;
+	return ftr_written(out, "the path SLs", err);
 }

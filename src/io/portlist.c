@@ -90,33 +90,24 @@ static enum ftr_status names(struct ftr_raw *r, struct ftr_cur *c,
 static enum ftr_status enter(struct ftr_raw *r, const struct side *s,
 			     struct ftr_cur name, uint32_t *out)
 {
-	bool is_sw = s->type == FTR_NODE_SWITCH;
-	struct ftr_raw_node *n;
+	struct ftr_raw_node node = {
+		.name = name.p, .name_len = (uint32_t)(name.end - name.p),
+		.line = r->t->line, .guid = s->guid,
+		.lid = s->type == FTR_NODE_SWITCH ? (ftr_lid)s->lid : 0,
+		.type = s->type, .n_ports = (ftr_port)s->num,
+	}, *n;
+	enum ftr_status st = ftr_raw_meet_node(r, &node, out);
 
-	*out = ftr_map_get(&r->by_guid, s->guid);
-	if (*out == FTR_MAP_NONE) {
-		struct ftr_raw_node fresh = {
-			.name = name.p,
-			.name_len = (uint32_t)(name.end - name.p),
-			.line = r->t->line, .guid = s->guid,
-			.lid = is_sw ? (ftr_lid)s->lid : 0,
-			.type = s->type, .n_ports = (ftr_port)s->num,
-		};
-
-		*out = r->n_node;
-		return ftr_raw_add_node(r, &fresh);
-	}
+	if (st)
+		return st;
 	n = &r->node[*out];
 	if (n->type != s->type)
 		return ftr_text_fail(r->t, FTR_INVAL, "node 0x%016" PRIx64
 				     " of type %u was of type %u on line %u",
 				     s->guid, s->type, n->type, n->line);
-	if (is_sw && n->lid != s->lid)
-		return ftr_text_fail(r->t, FTR_INVAL, "switch 0x%016" PRIx64
-				     " has LID %" PRIu64 " here but LID %u on line %u",
-				     s->guid, s->lid, n->lid, n->line);
+	st = ftr_raw_same_lid(r, n, &node);
 	n->n_ports = (ftr_port)FTR_MAX(n->n_ports, s->num);
-	return FTR_OK;
+	return st;
 }
 
 static enum ftr_status unconnected(struct ftr_raw *r, struct ftr_cur *c,
@@ -138,13 +129,17 @@ static enum ftr_status unconnected(struct ftr_raw *r, struct ftr_cur *c,
 	return enter(r, a, name, &idx);
 }
 
-static enum ftr_status port_line(struct ftr_raw *r, struct ftr_cur *c)
+static enum ftr_status port_line(void *ctx, struct ftr_cur *c)
 {
+	struct ftr_raw *r = ctx;
 	struct ftr_raw_port p = { .line = r->t->line };
 	struct ftr_cur near, far;
 	struct side a, z;
-	enum ftr_status st = side(r, c, &a);
+	enum ftr_status st;
 
+	if (ftr_cur_word(c, "DR"))
+		return FTR_OK;	/* trace lines of ibnetdiscover -v */
+	st = side(r, c, &a);
 	if (st)
 		return st;
 	rate(c, &p);
@@ -174,17 +169,5 @@ static enum ftr_status port_line(struct ftr_raw *r, struct ftr_cur *c)
 
 enum ftr_status ftr_portlist_collect(struct ftr_raw *r)
 {
-	struct ftr_cur c;
-
-	for (;;) {
-		enum ftr_status st = ftr_text_meaningful(r->t, &c);
-
-		if (st || !c.p)
-			return st;
-		if (ftr_cur_word(&c, "DR"))
-			continue;	/* trace lines of ibnetdiscover -v */
-		st = port_line(r, &c);
-		if (st)
-			return st;
-	}
+	return ftr_text_each(r->t, port_line, r);
 }

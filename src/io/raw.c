@@ -136,6 +136,27 @@ enum ftr_status ftr_raw_add_node(struct ftr_raw *r,
 	return FTR_OK;
 }
 
+enum ftr_status ftr_raw_meet_node(struct ftr_raw *r,
+				  const struct ftr_raw_node *n, uint32_t *idx)
+{
+	*idx = ftr_map_get(&r->by_guid, n->guid);
+	if (*idx != FTR_MAP_NONE)
+		return FTR_OK;
+	*idx = r->n_node;
+	return ftr_raw_add_node(r, n);
+}
+
+enum ftr_status ftr_raw_same_lid(const struct ftr_raw *r,
+				 const struct ftr_raw_node *old,
+				 const struct ftr_raw_node *n)
+{
+	if (old->lid == n->lid)
+		return FTR_OK;
+	return ftr_text_fail(r->t, FTR_INVAL, "switch 0x%016" PRIx64
+			     " has LID %u here but LID %u on line %u", n->guid,
+			     n->lid, old->lid, old->line);
+}
+
 static uint64_t port_key(uint32_t node, ftr_port num)
 {
 	return (uint64_t)node << 8 | num;

@@ -17,7 +17,6 @@
  * packets affects no link between switches.  OpenSM prints in ports 0 to the last for each
  * out port; a section that stops earlier is incomplete.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,13 +28,11 @@ struct reader {
 	const struct ftr_fabric *f;
 	struct ftr_sl2vl *map;
 	uint8_t *reported;		/* [n_sw] */
-	uint32_t known;
+	struct ftr_parts parts;
 	uint32_t open_line;	/* section of OpenSM's form; 0: none */
 	bool ours;		/* the section belongs to a switch of f */
 	ftr_sw sw;
 	int64_t in;		/* in port of its last line; -1: none yet */
-	uint32_t unknown_line;
-	uint64_t unknown;
 };
 
 /* ---- reading ----------------------------------------------------------- */
@@ -44,13 +41,10 @@ static bool find(struct reader *r, uint64_t guid)
 {
 	r->sw = ftr_fabric_find_sw(r->f, guid);
 	if (r->sw == FTR_SW_NONE) {
-		if (!r->unknown_line) {
-			r->unknown_line = r->t.line;
-			r->unknown = guid;
-		}
+		ftr_parts_foreign(&r->parts, &r->t, guid);
 		return false;
 	}
-	r->known += !r->reported[r->sw];
+	r->parts.known += !r->reported[r->sw];
 	r->reported[r->sw] = 1;
 	return true;
 }
@@ -128,7 +122,7 @@ static enum ftr_status row(struct reader *r, struct ftr_cur *c)
 
 	if (!r->open_line)
 		return ftr_text_fail(&r->t, FTR_PARSE, "line outside of a section: '%s'",
-				     ftr_quote(c->p, (size_t)(c->end - c->p)).s);
+				     ftr_quote_cur(c).s);
 	st = ports(r, c, r->ours, &in, &out);
 	if (st)
 		return st;
@@ -184,8 +178,10 @@ static enum ftr_status line_form(struct reader *r, struct ftr_cur *c)
 	return st ? st : nothing_else(r, c);
 }
 
-static enum ftr_status line(struct reader *r, struct ftr_cur *c)
+static enum ftr_status line(void *ctx, struct ftr_cur *c)
 {
+	struct reader *r = ctx;
+
 	if (ftr_cur_word(c, "Switch"))
 		return begin(r, c, true);
 	if (ftr_cur_word(c, "Channel")) {
@@ -203,28 +199,11 @@ static enum ftr_status line(struct reader *r, struct ftr_cur *c)
 
 static enum ftr_status read_all(struct reader *r)
 {
-	enum ftr_status st;
+	enum ftr_status st = ftr_text_each(&r->t, line, r);
 
-	for (;;) {
-		struct ftr_cur c;
-
-		st = ftr_text_meaningful(&r->t, &c);
-		if (st)
-			return st;
-		if (!c.p)
-			break;
-		st = line(r, &c);
-		if (st)
-			return st;
-	}
-	st = close_section(r);
-	if (st || r->known)
-		return st;
-	if (r->unknown_line)
-		return ftr_text_fail_at(&r->t, r->unknown_line, FTR_INVAL,
-					"no switch of this file is in the fabric; the first is 0x%016"
-					PRIx64, r->unknown);
-	return ftr_text_fail(&r->t, FTR_PARSE, "the file contains no switch");
+	if (!st)
+		st = close_section(r);
+	return st ? st : ftr_parts_end(&r->parts, &r->t, "switch", "switch");
 }
 
 enum ftr_status ftr_read_sl2vl(const char *path, const struct ftr_fabric *f,
@@ -232,7 +211,7 @@ enum ftr_status ftr_read_sl2vl(const char *path, const struct ftr_fabric *f,
 			       struct ftr_err *err)
 {
 	struct reader r = { .f = f, .in = -1 };
-	enum ftr_status st = ftr_text_open(&r.t, path, err);
+	enum ftr_status st = ftr_text_open(&r.t, path, false, err);
 
 	if (st)
 		return st;
@@ -250,7 +229,7 @@ enum ftr_status ftr_read_sl2vl(const char *path, const struct ftr_fabric *f,
 		return st;
 	}
 	if (missing)
-		*missing = f->n_sw - r.known;
+		*missing = f->n_sw - (uint32_t)r.parts.known;
 	*out = r.map;
 	return FTR_OK;
 }
@@ -279,8 +258,5 @@ enum ftr_status ftr_write_sl2vl(FILE *out, const struct ftr_fabric *f,
 				write_word(out, f->sw[s].guid, in, to,
 					   *ftr_sl2vl_word(m, s, (ftr_port)in,
 							   (ftr_port)to));
-	if (fflush(out) || ferror(out))
-		return ftr_fail(err, FTR_IO, "cannot write the SL to VL tables: %s",
-				strerror(errno));
-	return FTR_OK;
+	return ftr_written(out, "the SL to VL tables", err);
 }

@@ -73,8 +73,7 @@ static bool members(struct slurm *s)
 	const struct ftr_hosts *h = s->h;
 	ftr_sw *sw = ftr_arena_alloc(s->a, s->sh->f->n_ep + 1u, sizeof(*sw));
 
-	s->member = ftr_arena_zalloc(s->a, h->n + 1u, sizeof(*s->member));
-	if (!sw || !s->member)
+	if (!sw || !FTR_ZNEW(s->a, s->member, h->n + 1u))
 		return false;
 	for (uint32_t i = 0; i < h->n; i++) {
 		struct member *m = &s->member[s->n_members];
@@ -155,9 +154,8 @@ static int by_first(const void *x, const void *y, void *ctx)
 
 static bool units(struct slurm *s)
 {
-	s->host = ftr_arena_alloc(s->a, s->n_members + 1u, sizeof(*s->host));
-	s->unit = ftr_arena_zalloc(s->a, s->n_members + 1u, sizeof(*s->unit));
-	if (!s->host || !s->unit)
+	if (!FTR_NEW(s->a, s->host, s->n_members + 1u) ||
+	    !FTR_ZNEW(s->a, s->unit, s->n_members + 1u))
 		return false;
 	for (uint32_t i = 0; i < s->n_members; i++) {
 		const struct member *m = &s->member[i];
@@ -201,9 +199,8 @@ static bool pods(struct slurm *s)
 {
 	const uint32_t n = s->p->n_pods;
 
-	s->up = ftr_arena_alloc(s->a, n + 1u, sizeof(*s->up));
-	s->children = ftr_arena_zalloc(s->a, n + 1u, sizeof(*s->children));
-	if (!s->up || !s->children)
+	if (!FTR_NEW(s->a, s->up, n + 1u) ||
+	    !FTR_ZNEW(s->a, s->children, n + 1u))
 		return false;
 	for (uint32_t i = 0; i < s->n_units; i++)
 		if (s->unit[i].pod != NONE)
@@ -263,8 +260,7 @@ static bool names(struct slurm *s)
 	ftr_sw *order = ftr_arena_alloc(s->a, f->n_sw + 1u, sizeof(*order));
 	bool *twice = ftr_arena_zalloc(s->a, f->n_sw + 1u, sizeof(*twice));
 
-	s->name = ftr_arena_zalloc(s->a, f->n_sw + 1u, sizeof(*s->name));
-	if (!order || !twice || !s->name)
+	if (!order || !twice || !FTR_ZNEW(s->a, s->name, f->n_sw + 1u))
 		return false;
 	for (ftr_sw w = 0; w < f->n_sw; w++) {
 		clean(f->sw[w].name, s->name[w]);

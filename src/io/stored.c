@@ -309,10 +309,8 @@ static enum ftr_status get_all(struct cursor *c, const char *path,
 	if (c->bad || (uint64_t)(c->end - c->at) !=
 	    f->n_sw * (8 + lids) + lids * 10)
 		return damaged(path, err);
-	sw = ftr_arena_zalloc(a, f->n_sw, sizeof(*sw));
-	ep = ftr_arena_zalloc(a, f->max_lid + 1u, sizeof(*ep));
-	owner = ftr_arena_zalloc(a, f->max_lid + 1u, sizeof(*owner));
-	if (!sw || !ep || !owner)
+	if (!FTR_ZNEW(a, sw, f->n_sw) || !FTR_ZNEW(a, ep, f->max_lid + 1u) ||
+	    !FTR_ZNEW(a, owner, f->max_lid + 1u))
 		return ftr_fail(err, FTR_NOMEM, "out of memory for %s", path);
 	f->sw = sw;
 	f->ep = ep;

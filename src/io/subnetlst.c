@@ -111,21 +111,16 @@ static enum ftr_status half_line(struct ftr_raw *r, struct ftr_cur *c,
 static enum ftr_status enter(struct ftr_raw *r, const struct half *h,
 			     uint32_t *out)
 {
-	bool is_sw = h->type == FTR_NODE_SWITCH;
-	struct ftr_raw_node *n;
+	const struct ftr_raw_node node = {
+		.name = h->desc, .name_len = (uint32_t)h->desc_len,
+		.line = r->t->line, .guid = h->node_guid,
+		.lid = h->type == FTR_NODE_SWITCH ? (ftr_lid)h->lid : 0,
+		.type = h->type, .n_ports = (ftr_port)h->ports,
+	}, *n;
+	enum ftr_status st = ftr_raw_meet_node(r, &node, out);
 
-	*out = ftr_map_get(&r->by_guid, h->node_guid);
-	if (*out == FTR_MAP_NONE) {
-		struct ftr_raw_node fresh = {
-			.name = h->desc, .name_len = (uint32_t)h->desc_len,
-			.line = r->t->line, .guid = h->node_guid,
-			.lid = is_sw ? (ftr_lid)h->lid : 0,
-			.type = h->type, .n_ports = (ftr_port)h->ports,
-		};
-
-		*out = r->n_node;
-		return ftr_raw_add_node(r, &fresh);
-	}
+	if (st)
+		return st;
 	n = &r->node[*out];
 	if (n->type != h->type || n->n_ports != h->ports)
 		return ftr_text_fail(r->t, FTR_INVAL, "node 0x%016" PRIx64
@@ -133,11 +128,7 @@ static enum ftr_status enter(struct ftr_raw *r, const struct half *h,
 				     " ports was of type %u with %u ports on line %u",
 				     h->node_guid, h->type, h->ports, n->type,
 				     n->n_ports, n->line);
-	if (is_sw && n->lid != h->lid)
-		return ftr_text_fail(r->t, FTR_INVAL, "switch 0x%016" PRIx64
-				     " has LID %" PRIu64 " here but LID %u on line %u",
-				     h->node_guid, h->lid, n->lid, n->line);
-	return FTR_OK;
+	return ftr_raw_same_lid(r, n, &node);
 }
 
 static enum ftr_speed speed_of(struct ftr_cur c)
@@ -183,8 +174,9 @@ static enum ftr_status link_state(struct ftr_raw *r, struct ftr_cur *c,
 	return FTR_OK;
 }
 
-static enum ftr_status port_line(struct ftr_raw *r, struct ftr_cur *c)
+static enum ftr_status port_line(void *ctx, struct ftr_cur *c)
 {
+	struct ftr_raw *r = ctx;
 	struct half a = { 0 }, z = { 0 };
 	struct ftr_raw_port p = { .line = r->t->line };
 	enum ftr_status st = half_line(r, c, &a);
@@ -213,15 +205,5 @@ static enum ftr_status port_line(struct ftr_raw *r, struct ftr_cur *c)
 
 enum ftr_status ftr_subnetlst_collect(struct ftr_raw *r)
 {
-	struct ftr_cur c;
-
-	for (;;) {
-		enum ftr_status st = ftr_text_meaningful(r->t, &c);
-
-		if (st || !c.p)
-			return st;
-		st = port_line(r, &c);
-		if (st)
-			return st;
-	}
+	return ftr_text_each(r->t, port_line, r);
 }

@@ -69,13 +69,13 @@ enum ftr_status ftr_text_expected(const struct ftr_text *t,
 		return ftr_text_fail(t, FTR_PARSE, "expected %s, found the end of the line",
 				     what);
 	return ftr_text_fail(t, FTR_PARSE, "expected %s, found '%s'", what,
-			     ftr_quote(c->p, (size_t)(c->end - c->p)).s);
+			     ftr_quote_cur(c).s);
 }
 
 enum ftr_status ftr_text_torn(const struct ftr_text *t, struct ftr_cur line)
 {
 	return ftr_text_fail(t, FTR_PARSE, "the file ends in the middle of a line: '%s'",
-			     ftr_quote(line.p, (size_t)(line.end - line.p)).s);
+			     ftr_quote_cur(&line).s);
 }
 
 enum ftr_status ftr_text_nomem(const struct ftr_text *t)
@@ -113,47 +113,34 @@ void ftr_text_mem(struct ftr_text *t, const char *path, const char *text,
 				.end = text + len, .fd = -1 };
 }
 
-static enum ftr_status text_start(struct ftr_text *t, const char *path,
-				  struct ftr_err *err)
+static enum ftr_status open_file(const char *path, bool own, int *fd,
+				 struct ftr_err *err)
 {
+	enum ftr_status st;
+
+	if (own) {
+		st = ftr_file_open(path, fd, err);
+		if (st)
+			*fd = -1;
+		return st;
+	}
+	*fd = open(path, O_RDONLY | O_CLOEXEC);
+	return *fd >= 0 ? FTR_OK : ftr_fail(err, FTR_IO, "cannot open %s: %s",
+					    path, strerror(errno));
+}
+
+enum ftr_status ftr_text_open(struct ftr_text *t, const char *path, bool own,
+			      struct ftr_err *err)
+{
+	enum ftr_status st;
+
 	*t = (struct ftr_text){ .path = path, .err = err, .fd = -1 };
 	t->buf = ftr_malloc(WINDOW);
 	if (!t->buf)
 		return ftr_text_nomem(t);
 	t->at = t->end = t->buf;
-	return FTR_OK;
-}
-
-enum ftr_status ftr_text_open(struct ftr_text *t, const char *path,
-			      struct ftr_err *err)
-{
-	enum ftr_status st = text_start(t, path, err);
-
-	if (st)
-		return st;
-	t->fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (t->fd < 0) {
-		st = ftr_fail(err, FTR_IO, "cannot open %s: %s", path,
-			      strerror(errno));
-	} else {
-		st = ftr_source_begin(&t->source, path, t->fd, err);
-	}
-	if (st)
-		ftr_text_close(t);
-	return st;
-}
-
-enum ftr_status ftr_text_open_own(struct ftr_text *t, const char *path,
-				  struct ftr_err *err)
-{
-	enum ftr_status st = text_start(t, path, err);
-
-	if (st)
-		return st;
-	st = ftr_file_open(path, &t->fd, err);
-	if (st)
-		t->fd = -1;
-	else
+	st = open_file(path, own, &t->fd, err);
+	if (!st)
 		st = ftr_source_begin(&t->source, path, t->fd, err);
 	if (st)
 		ftr_text_close(t);
@@ -240,14 +227,18 @@ static enum ftr_status read_all(const char *path, struct ftr_source *s,
 	}
 }
 
-static enum ftr_status slurp(const char *path, int fd, char **text, size_t *len,
-			     struct ftr_err *err)
+enum ftr_status ftr_slurp(const char *path, bool own, char **text, size_t *len,
+			  struct ftr_err *err)
 {
 	char *buf = NULL;
 	size_t n = 0;
 	struct ftr_source s;
-	enum ftr_status st = ftr_source_begin(&s, path, fd, err);
+	int fd;
+	enum ftr_status st = open_file(path, own, &fd, err);
 
+	if (st)
+		return st;
+	st = ftr_source_begin(&s, path, fd, err);
 	if (!st)
 		st = read_all(path, &s, &buf, &n, err);
 	ftr_source_end(&s);
@@ -261,27 +252,15 @@ static enum ftr_status slurp(const char *path, int fd, char **text, size_t *len,
 	return FTR_OK;
 }
 
-enum ftr_status ftr_slurp(const char *path, char **text, size_t *len,
-			  struct ftr_err *err)
+enum ftr_status ftr_written(FILE *out, const char *what, struct ftr_err *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return ftr_fail(err, FTR_IO, "cannot open %s: %s", path,
+	if (fflush(out) || ferror(out))
+		return ftr_fail(err, FTR_IO, "cannot write %s: %s", what,
 				strerror(errno));
-	return slurp(path, fd, text, len, err);
+	return FTR_OK;
 }
 
-enum ftr_status ftr_slurp_own(const char *path, char **text, size_t *len,
-			      struct ftr_err *err)
-{
-	int fd;
-	enum ftr_status st = ftr_file_open(path, &fd, err);
-
-	return st ? st : slurp(path, fd, text, len, err);
-}
-
-/* ---- lines ------------------------------------------------------------- */
+/* ---- lines --------------------------------------------------------------- */
 
 /* Find the end of the line that starts at t->at; NULL: there is no newline. */
 static enum ftr_status find_newline(struct ftr_text *t, const char **nl)
@@ -338,6 +317,43 @@ enum ftr_status ftr_text_meaningful(struct ftr_text *t, struct ftr_cur *c)
 		ftr_cur_blanks(c);
 	} while (ftr_cur_end(c) || *c->p == '#');
 	return FTR_OK;
+}
+
+enum ftr_status ftr_text_each(struct ftr_text *t, ftr_line_fn fn, void *ctx)
+{
+	enum ftr_status st;
+	struct ftr_cur c;
+
+	while (!(st = ftr_text_meaningful(t, &c)) && c.p) {
+		st = fn(ctx, &c);
+		if (st)
+			break;
+	}
+	return st;
+}
+
+/* ---- parts ------------------------------------------------------------- */
+
+void ftr_parts_foreign(struct ftr_parts *p, const struct ftr_text *t,
+		       uint64_t guid)
+{
+	if (!p->foreign++) {
+		p->line = t->line;
+		p->guid = guid;
+	}
+}
+
+enum ftr_status ftr_parts_end(const struct ftr_parts *p,
+			      const struct ftr_text *t, const char *whose,
+			      const char *what)
+{
+	if (p->known)
+		return FTR_OK;
+	if (p->foreign)
+		return ftr_text_fail_at(t, p->line, FTR_INVAL,
+					"no %s of this file is in the fabric; the first is 0x%016"
+					PRIx64, whose, p->guid);
+	return ftr_text_fail(t, FTR_PARSE, "the file contains no %s", what);
 }
 
 /* ---- inside a line ----------------------------------------------------- */

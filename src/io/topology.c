@@ -73,7 +73,7 @@ static enum ftr_status read_file(const char *path, unsigned int lmc,
 {
 	char *text;
 	size_t len;
-	enum ftr_status st = ftr_slurp(path, &text, &len, err);
+	enum ftr_status st = ftr_slurp(path, false, &text, &len, err);
 
 	if (st)
 		return st;

@@ -415,8 +415,7 @@ static enum ftr_status find_torus(struct immunet *x, const struct ftr_fabric *f,
 		t->d = 0;
 		return FTR_OK;
 	}
-	t->way = ftr_calloc((size_t)x->n * 2 * t->d, sizeof(*t->way));
-	if (!t->way)
+	if (!FTR_ZNEW(x->arena, t->way, (size_t)x->n * 2 * t->d))
 		return ftr_fail(err, FTR_NOMEM, "out of memory for a torus of %u switches",
 				x->n);
 	for (uint32_t i = 0; i < x->n * 2 * t->d; i++) {
@@ -438,66 +437,65 @@ static void immunet_free(void *state)
 
 	if (!x)
 		return;
-	free(x->node);
-	free(x->safe);
-	free(x->dist);
-	free(x->ports);
-	free(x->reported);
 	free(x->signal);
-	free(x->torus.way);
-	free(x);
+	ftr_arena_free(x->arena);
+}
+
+/* The tables; without faults all paths are the shortest ones. */
+static enum ftr_status make_tables(struct immunet *x,
+				   const struct ftr_fabric *f,
+				   struct ftr_err *err)
+{
+	size_t n = f->n_sw;
+	uint32_t *queue;
+
+	if (!FTR_ZNEW(x->arena, x->node, n + 1) ||
+	    !FTR_ZNEW(x->arena, x->safe, n * n + 1) ||
+	    !FTR_NEW(x->arena, x->dist, n * n + 1) ||
+	    !FTR_ZNEW(x->arena, x->ports, n * n + 1) ||
+	    (x->o.merge_ps && !FTR_ZNEW(x->arena, x->reported, n * n + 1)) ||
+	    !FTR_NEW(x->arena, queue, n + 1))
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the tables of %zu switches",
+				n);
+	memset(x->dist, 0xff, n * n * sizeof(*x->dist));
+	for (ftr_sw d = 0; d < n; d++)
+		spread(x, f, d, queue);
+	first_ring(x, f);
+	return x->o.one_ring ? FTR_OK : find_torus(x, f, err);
 }
 
 static enum ftr_status immunet_new(const struct ftr_sim_view *v, void **state,
 				   struct ftr_err *err)
 {
 	const struct ftr_fabric *f = v->f;
-	size_t n = f->n_sw;
-	struct immunet *x = ftr_calloc(1, sizeof(*x));
-	uint32_t *queue = ftr_calloc(n + 1, sizeof(*queue));
+	struct ftr_arena *a = ftr_arena_new();
+	struct immunet *x = a ? ftr_arena_zalloc(a, 1, sizeof(*x)) : NULL;
 	enum ftr_status st = FTR_OK;
 
-	if (!x || !queue) {
-		free(x);
-		free(queue);
+	if (!x) {
+		ftr_arena_free(a);
 		return ftr_fail(err, FTR_NOMEM, "out of memory for Immunet");
 	}
+	x->arena = a;
 	x->n = f->n_sw;
 	x->free_signal = NO_SIGNAL;
 	if (*v->arg)
 		x->o = *(const struct ftr_sim_immunet *)*v->arg;
 	if (!x->o.moves)
 		x->o.moves = MOVES;
-	for (ftr_sw s = 0; !st && s < n; s++)
+	for (ftr_sw s = 0; !st && s < f->n_sw; s++)
 		if (f->sw[s].n_ports > 64)
 			st = ftr_fail(err, FTR_LIMIT, "switch \"%s\" has %u ports; Immunet supports up to 64",
 				      f->sw[s].name, f->sw[s].n_ports);
-	if (!st && n > 8192)
-		st = ftr_fail(err, FTR_LIMIT, "%zu switches; Immunet supports up to 8192",
-			      n);
-	x->node = ftr_calloc(n + 1, sizeof(*x->node));
-	x->safe = st ? NULL : ftr_calloc(n * n + 1, sizeof(*x->safe));
-	x->dist = st ? NULL : ftr_malloc((n * n + 1) * sizeof(*x->dist));
-	x->ports = st ? NULL : ftr_calloc(n * n + 1, sizeof(*x->ports));
-	if (!st && x->o.merge_ps)
-		x->reported = ftr_calloc(n * n + 1, sizeof(*x->reported));
-	if (!st && (!x->node || !x->safe || !x->dist || !x->ports ||
-		    (x->o.merge_ps && !x->reported)))
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for the tables of %zu switches",
-			      n);
-	if (!st) {
-		memset(x->dist, 0xff, n * n * sizeof(*x->dist));
-		for (ftr_sw d = 0; d < n; d++)
-			spread(x, f, d, queue);
-		first_ring(x, f);
-		if (!x->o.one_ring)
-			st = find_torus(x, f, err);
-	}
+	if (!st && f->n_sw > 8192)
+		st = ftr_fail(err, FTR_LIMIT, "%u switches; Immunet supports up to 8192",
+			      f->n_sw);
 	if (!st)
-		*state = x;
-	else
+		st = make_tables(x, f, err);
+	if (st)
 		immunet_free(x);
-	free(queue);
+	else
+		*state = x;
 	return st;
 }
 

@@ -26,6 +26,7 @@ struct immunet_torus {
 };
 
 struct immunet {
+	struct ftr_arena *arena;	/* holds all but signal */
 	struct ftr_sim_immunet o;
 	uint32_t n;		/* number of switches */
 	struct immunet_torus torus;

@@ -2,7 +2,6 @@
 /*
  * The upward and downward ports of each switch.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "models/tiers.h"
@@ -65,24 +64,23 @@ enum ftr_status tiers_new(const struct ftr_sim_view *v, void **state,
 			  struct ftr_err *err)
 {
 	const struct ftr_fabric *f = v->f;
-	struct tiers *t = ftr_calloc(1, sizeof(*t));
+	struct ftr_arena *a = ftr_arena_new();
+	struct tiers *t = a ? ftr_arena_zalloc(a, 1, sizeof(*t)) : NULL;
 	enum ftr_status st;
 	uint32_t n = 0;
 
-	if (!t)
+	if (!t || !FTR_ZNEW(a, t->side, f->n_ports + 1u) ||
+	    !FTR_ZNEW(a, t->rank, f->n_sw + 1u) ||
+	    !FTR_ZNEW(a, t->first, f->n_sw + 1u) ||
+	    !FTR_ZNEW(a, t->n_up, f->n_sw + 1u) ||
+	    !FTR_ZNEW(a, t->port, f->n_ports + 1u) ||
+	    !FTR_ZNEW(a, t->vector, f->n_sw + 1u) ||
+	    !FTR_ZNEW(a, t->used, f->n_sw + 1u)) {
+		ftr_arena_free(a);
 		return ftr_fail(err, FTR_NOMEM, "out of memory for tiers");
-	t->side = ftr_calloc(f->n_ports + 1u, 1);
-	t->rank = ftr_calloc(f->n_sw + 1u, 1);
-	t->first = ftr_calloc(f->n_sw + 1u, sizeof(*t->first));
-	t->n_up = ftr_calloc(f->n_sw + 1u, sizeof(*t->n_up));
-	t->port = ftr_calloc(f->n_ports + 1u, sizeof(*t->port));
-	t->vector = ftr_calloc(f->n_sw + 1u, sizeof(*t->vector));
-	t->used = ftr_calloc(f->n_sw + 1u, sizeof(*t->used));
-	if (!t->side || !t->rank || !t->first || !t->n_up || !t->port ||
-	    !t->vector || !t->used)
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for tiers");
-	else
-		st = take_ranks(t, v, err);
+	}
+	t->arena = a;
+	st = take_ranks(t, v, err);
 	for (ftr_sw s = 0; !st && s < f->n_sw; s++) {
 		take_ports(t, f, s, &n);
 		t->first[s + 1] = n;
@@ -102,16 +100,8 @@ void tiers_free(void *state)
 {
 	struct tiers *t = state;
 
-	if (!t)
-		return;
-	free(t->side);
-	free(t->rank);
-	free(t->first);
-	free(t->n_up);
-	free(t->port);
-	free(t->vector);
-	free(t->used);
-	free(t);
+	if (t)
+		ftr_arena_free(t->arena);
 }
 
 ftr_port tiers_other(const struct tiers *t, const struct ftr_sim_view *v,

@@ -279,7 +279,7 @@ static void add_facts(struct text *t, const struct rr_repair *r)
 	    ",\"regained_leaf_pairs\":%" PRIu64 ",\"ms\":{",
 	    r->gen.engine, write_step(r), r->n_traps, r->lids, r->n_changes,
 	    r->pathless, r->switches, r->blocks, r->write_steps, r->drained,
-	    r->failed, r->unhealed, r->held, r->lost_pairs, r->regained_pairs);
+	    r->failed, r->unrepaired, r->held, r->lost_pairs, r->regained_pairs);
 	add_ms(t, "known", r->known_ms, ",");
 	add_ms(t, "computed", r->computed_ms, ",");
 	add_ms(t, "checked", r->checked_ms, ",");

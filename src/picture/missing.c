@@ -156,10 +156,9 @@ bool picture_missing(struct drawing *z)
 	struct ftr_missing *m;
 	bool ok;
 
-	w.open = ftr_arena_zalloc(z->scratch, n, sizeof(*w.open));
-	w.known = ftr_arena_alloc(z->scratch, n, 1);
-	w.found = ftr_arena_alloc(z->scratch, n, sizeof(*w.found));
-	ok = w.open && w.known && w.found;
+	ok = FTR_ZNEW(z->scratch, w.open, n) &&
+	     FTR_NEW(z->scratch, w.known, n) &&
+	     FTR_NEW(z->scratch, w.found, n);
 	for (ftr_sw s = 0; ok && s < n; s++)
 		for (unsigned int p = 1; p <= z->f->sw[s].n_ports; p++)
 			w.open[s] += ftr_fabric_port(z->f, s, (ftr_port)p)

@@ -126,9 +126,8 @@ static bool pods(struct drawing *z, const struct drawing_position *at)
 	uint32_t *pod_at = ftr_arena_alloc(z->keep, cells, sizeof(*pod_at));
 	uint32_t id = 0;
 
-	z->pod = ftr_arena_zalloc(z->keep, n, sizeof(*z->pod));
-	z->pod_of = ftr_arena_alloc(z->keep, n, sizeof(*z->pod_of));
-	if (!pod_at || !z->pod || !z->pod_of)
+	if (!pod_at || !FTR_ZNEW(z->keep, z->pod, n) ||
+	    !FTR_NEW(z->keep, z->pod_of, n))
 		return false;
 	memset(pod_at, 0xff, cells * sizeof(*pod_at));
 	for (uint32_t i = 0; i < n; i++) {
@@ -193,8 +192,7 @@ static bool blocks(struct drawing *z, const struct drawing_position *at)
 	bool planes = false;
 	uint32_t first = 0, end = 0;
 
-	z->block_of = ftr_arena_alloc(z->keep, n, sizeof(*z->block_of));
-	if (!x || !block || !z->block_of)
+	if (!x || !block || !FTR_NEW(z->keep, z->block_of, n))
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
 		double step;

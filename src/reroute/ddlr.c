@@ -434,7 +434,7 @@ static enum ftr_status check_plan(const struct rr_view *v,
 		if (rep.found[i] && (i == FTR_FIND_LOOP ||
 				     i == FTR_FIND_WRONG_END ||
 				     (i == FTR_FIND_DEAD_PORT &&
-				      !plan->unhealed)))
+				      !plan->unrepaired)))
 			st = ftr_fail(err, FTR_REFUSED, "the planned local repair holds %s (%"
 				      PRIu64 " in all): from switch %s towards LID %u",
 				      ftr_finding_name((enum ftr_finding)i),
@@ -453,7 +453,7 @@ bool rr_ddlr_detour(struct rr *f, struct rr_repair *r)
 
 	if (!st) {
 		r->computed_ms = rr_now(f) - r->trap_at;
-		r->unhealed = plan.unhealed;
+		r->unrepaired = plan.unrepaired;
 		st = check_plan(f->view, r, &plan, &err);
 		r->checked_ms = rr_now(f) - r->trap_at;
 		if (!st)

@@ -139,7 +139,7 @@ struct rr_repair {
 	bool swept;		/* not a repair: a sweep brought a switch back */
 	/* switch that lost its last link, or has links again; FTR_SW_NONE: none */
 	ftr_sw whole;
-	uint64_t unhealed;	/* local repair: entries that still lead to a
+	uint64_t unrepaired;	/* local repair: entries that still lead to a
 				 * dead port */
 	uint32_t held;		/* transition: LIDs that still use older entries */
 	uint64_t lost_pairs, regained_pairs;	/* pairs of leaf switches */

@@ -71,13 +71,10 @@ static enum ftr_status sort_endports(struct ordering *o)
 	const struct ftr_fabric *f = z->f;
 	uint32_t *at;
 
-	o->ep_by_sw = ftr_arena_alloc(z->scratch, f->n_ep,
-				      sizeof(*o->ep_by_sw));
-	o->ep_first = ftr_arena_zalloc(z->scratch, f->n_sw + 2u,
-				       sizeof(*o->ep_first));
-	o->place = ftr_arena_zalloc(z->scratch, f->n_ep, sizeof(*o->place));
-	o->cls = ftr_arena_zalloc(z->scratch, f->n_ep, 1);
-	if (!o->ep_by_sw || !o->ep_first || !o->place || !o->cls)
+	if (!FTR_NEW(z->scratch, o->ep_by_sw, f->n_ep) ||
+	    !FTR_ZNEW(z->scratch, o->ep_first, f->n_sw + 2u) ||
+	    !FTR_ZNEW(z->scratch, o->place, f->n_ep) ||
+	    !FTR_ZNEW(z->scratch, o->cls, f->n_ep))
 		return shape_nomem(o->z);
 	at = o->ep_first + 1;
 	for (ftr_ep e = 0; e < f->n_ep; e++)
@@ -121,9 +118,8 @@ static enum ftr_status base_order(struct ordering *o)
 	const struct shaping *z = o->z;
 	const struct ftr_fabric *f = z->f;
 
-	o->leaf = ftr_arena_alloc(z->scratch, f->n_sw, sizeof(*o->leaf));
-	o->base = ftr_arena_alloc(z->scratch, f->n_sw, sizeof(*o->base));
-	if (!o->leaf || !o->base)
+	if (!FTR_NEW(z->scratch, o->leaf, f->n_sw) ||
+	    !FTR_NEW(z->scratch, o->base, f->n_sw))
 		return shape_nomem(o->z);
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		o->base[s] = UINT32_MAX;
@@ -161,10 +157,8 @@ static enum ftr_status pods(struct ordering *o)
 	uint32_t *uf = ftr_arena_alloc(z->scratch, n, sizeof(*uf));
 	uint32_t *first = ftr_arena_alloc(z->scratch, n, sizeof(*first));
 
-	o->pod_key = ftr_arena_alloc(z->scratch,
-				     (size_t)z->sh->tree.n_ranks * n,
-				     sizeof(*o->pod_key));
-	if (!uf || !first || !o->pod_key)
+	if (!uf || !first ||
+	    !FTR_NEW(z->scratch, o->pod_key, (size_t)z->sh->tree.n_ranks * n))
 		return shape_nomem(o->z);
 	ftr_uf_init(uf, n);
 	for (uint32_t l = 0; l < z->sh->tree.n_ranks; l++) {

@@ -217,18 +217,13 @@ static bool allocate(const struct shaping *z, struct grouping *w)
 {
 	uint32_t n = z->f->n_sw;
 
-	w->uf = ftr_arena_alloc(z->scratch, n, sizeof(*w->uf));
-	w->all = ftr_arena_alloc(z->scratch, n, sizeof(*w->all));
-	w->seen = ftr_arena_alloc(z->scratch, n, sizeof(*w->seen));
-	w->slot = ftr_arena_alloc(z->scratch, n + FTR_PORT_MAX,
-				  sizeof(*w->slot));
-	w->n_up = ftr_arena_zalloc(z->keep, n, sizeof(*w->n_up));
-	w->n_down = ftr_arena_zalloc(z->keep, n, sizeof(*w->n_down));
-	w->n_slots = ftr_arena_alloc(z->keep, n, sizeof(*w->n_slots));
-	w->groups = ftr_arena_zalloc(z->keep, z->nbr_first[n],
-				     sizeof(*w->groups));
-	if (!w->uf || !w->all || !w->seen || !w->slot || !w->n_up ||
-	    !w->n_down || !w->n_slots || !w->groups)
+	if (!FTR_NEW(z->scratch, w->uf, n) || !FTR_NEW(z->scratch, w->all, n) ||
+	    !FTR_NEW(z->scratch, w->seen, n) ||
+	    !FTR_NEW(z->scratch, w->slot, n + FTR_PORT_MAX) ||
+	    !FTR_ZNEW(z->keep, w->n_up, n) ||
+	    !FTR_ZNEW(z->keep, w->n_down, n) ||
+	    !FTR_NEW(z->keep, w->n_slots, n) ||
+	    !FTR_ZNEW(z->keep, w->groups, z->nbr_first[n]))
 		return false;
 	ftr_uf_init(w->uf, n);
 	ftr_uf_init(w->all, n);

@@ -26,8 +26,8 @@ static enum ftr_status prepare(struct projection *p)
 	struct shaping *z = p->z;
 	const struct ftr_fabric *nf = p->n->f;
 
-	p->sw = ftr_arena_alloc(z->scratch, nf->n_sw, sizeof(*p->sw));
-	if (!p->sw || !cover_compare(&p->c, z->scratch, z->f, nf, false))
+	if (!FTR_NEW(z->scratch, p->sw, nf->n_sw) ||
+	    !cover_compare(&p->c, z->scratch, z->f, nf, false))
 		return shape_nomem(z);
 	if (!cover_complete(&p->c))
 		return ftr_fail(z->err, FTR_INVAL, "the nominal fabric lacks %s",
@@ -49,10 +49,8 @@ static enum ftr_status switches(struct projection *p)
 	uint32_t *pod_first = ftr_arena_alloc(z->keep, n, sizeof(*pod_first));
 	uint32_t *pod_leaves = ftr_arena_alloc(z->keep, n, sizeof(*pod_leaves));
 
-	z->rank = ftr_arena_alloc(z->keep, n, 1);
-	z->is_stub = ftr_arena_alloc(z->keep, n, 1);
-	if (!pi || !n_slots || !sw_d || !pod_first || !pod_leaves || !z->rank ||
-	    !z->is_stub)
+	if (!pi || !n_slots || !sw_d || !pod_first || !pod_leaves ||
+	    !FTR_NEW(z->keep, z->rank, n) || !FTR_NEW(z->keep, z->is_stub, n))
 		return shape_nomem(z);
 	for (ftr_sw s = 0; s < n; s++) {
 		ftr_sw t = p->c.sw[s];
@@ -215,8 +213,7 @@ static enum ftr_status up_paths(struct projection *p)
 
 	if (!p->n->numbering.up_path)
 		return FTR_OK;
-	at = ftr_arena_alloc(z->keep, n, sizeof(*at));
-	if (!at)
+	if (!FTR_NEW(z->keep, at, n))
 		return shape_nomem(z);
 	for (size_t i = 0; i < n; i++) {
 		ftr_sw s = p->n->numbering.up_path[i].sw;
@@ -261,9 +258,7 @@ static enum ftr_status missing(struct projection *p)
 	sh->missing.n_missing_sw = nf->n_sw - f->n_sw;
 	sh->missing.n_missing_links = nf->n_sw_links - f->n_sw_links;
 	sh->missing.n_missing_hosts = connected_endports(nf) - connected_endports(f);
-	absent = ftr_arena_alloc(z->keep, sh->missing.n_missing_links + 1u,
-				 sizeof(*absent));
-	if (!absent)
+	if (!FTR_NEW(z->keep, absent, sh->missing.n_missing_links + 1u))
 		return shape_nomem(z);
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		ftr_sw t = p->c.sw[s];

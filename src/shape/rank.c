@@ -78,11 +78,9 @@ static enum ftr_status adjacency(struct shaping *z)
 	const struct ftr_fabric *f = z->f;
 	uint32_t n_nbr = 0, n_port = 0;
 
-	z->nbr_first = ftr_arena_alloc(z->keep, f->n_sw + 1u,
-				       sizeof(*z->nbr_first));
-	z->nbr = ftr_arena_alloc(z->scratch, f->n_ports, sizeof(*z->nbr));
-	z->nbr_port = ftr_arena_alloc(z->scratch, f->n_ports, 1);
-	if (!z->nbr_first || !z->nbr || !z->nbr_port)
+	if (!FTR_NEW(z->keep, z->nbr_first, f->n_sw + 1u) ||
+	    !FTR_NEW(z->scratch, z->nbr, f->n_ports) ||
+	    !FTR_NEW(z->scratch, z->nbr_port, f->n_ports))
 		return shape_nomem(z);
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		uint64_t key[FTR_PORT_MAX];
@@ -558,10 +556,8 @@ enum ftr_status shape_by_rank(struct shaping *z, uint32_t n_ranks)
 {
 	uint32_t n = z->f->n_sw;
 
-	z->by_rank = ftr_arena_alloc(z->scratch, n, sizeof(*z->by_rank));
-	z->rank_first = ftr_arena_zalloc(z->scratch, n_ranks + 2u,
-					 sizeof(*z->rank_first));
-	if (!z->by_rank || !z->rank_first)
+	if (!FTR_NEW(z->scratch, z->by_rank, n) ||
+	    !FTR_ZNEW(z->scratch, z->rank_first, n_ranks + 2u))
 		return shape_nomem(z);
 	for (ftr_sw s = 0; s < n; s++)
 		z->rank_first[z->rank[s] + 2]++;
@@ -592,8 +588,7 @@ static enum ftr_status publish(struct shaping *z, const int32_t *height)
 	if (n_ranks > MAX_RANKS)
 		return ftr_fail(z->err, FTR_SHAPE, "the fabric has %u ranks of switches, more than %u",
 				n_ranks, MAX_RANKS);
-	z->rank = ftr_arena_alloc(z->keep, f->n_sw, 1);
-	if (!z->rank)
+	if (!FTR_NEW(z->keep, z->rank, f->n_sw))
 		return shape_nomem(z);
 	/* A switch without a height has no hosts near it: any rank is valid. */
 	for (ftr_sw s = 0; s < f->n_sw; s++)
@@ -610,10 +605,9 @@ enum ftr_status shape_rank(struct shaping *z)
 
 	if (st)
 		return st;
-	height = ftr_arena_alloc(z->scratch, n, sizeof(*height));
-	z->is_leaf = ftr_arena_zalloc(z->scratch, n, 1);
-	z->is_stub = ftr_arena_zalloc(z->keep, n, 1);
-	if (!height || !z->is_leaf || !z->is_stub)
+	if (!FTR_NEW(z->scratch, height, n) ||
+	    !FTR_ZNEW(z->scratch, z->is_leaf, n) ||
+	    !FTR_ZNEW(z->keep, z->is_stub, n))
 		return shape_nomem(z);
 	st = infer(z, height);
 	if (!st && z->opts->roots.n)

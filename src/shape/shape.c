@@ -77,10 +77,10 @@ enum ftr_status shape_hosts(struct shaping *z)
 	const struct ftr_guids *cn = &z->opts->cn, *io = &z->opts->io;
 	uint64_t *cn_list = sorted(z, cn), *io_list = sorted(z, io);
 
-	z->ep_host = ftr_arena_zalloc(z->scratch, f->n_ep, 1);
-	z->hosts = ftr_arena_zalloc(z->scratch, f->n_sw, sizeof(*z->hosts));
-	z->ends = ftr_arena_zalloc(z->scratch, f->n_sw, sizeof(*z->ends));
-	if (!cn_list || !io_list || !z->ep_host || !z->hosts || !z->ends)
+	if (!cn_list || !io_list ||
+	    !FTR_ZNEW(z->scratch, z->ep_host, f->n_ep) ||
+	    !FTR_ZNEW(z->scratch, z->hosts, f->n_sw) ||
+	    !FTR_ZNEW(z->scratch, z->ends, f->n_sw))
 		return shape_nomem(z);
 	for (ftr_ep e = 0; e < f->n_ep; e++)
 		if (f->ep[e].sw != FTR_SW_NONE &&

@@ -97,26 +97,21 @@ static bool set_arrays(struct sim *m)
 	size_t v = m->n_vls;
 	bool fifo = m->conf->queues == FTR_SIM_FIFO;
 
-	m->ch = ftr_arena_zalloc(a, m->n_ch, sizeof(*m->ch));
-	m->feeder = ftr_arena_alloc(a, m->n_ports, sizeof(*m->feeder));
-	m->port_sw = ftr_arena_zalloc(a, m->n_ports, sizeof(*m->port_sw));
-	m->credit = ftr_arena_zalloc(a, m->n_ch * v, sizeof(*m->credit));
-	m->occ = ftr_arena_zalloc(a, m->n_ports * v, sizeof(*m->occ));
-	m->reading = ftr_arena_zalloc(a, m->n_ports * v, sizeof(*m->reading));
-	m->fifo = ftr_arena_alloc(a, fifo ? m->n_ports * v : 1,
-				  sizeof(*m->fifo));
-	m->out_vl = ftr_arena_alloc(a, m->n_ports * v, sizeof(*m->out_vl));
-	m->messages = ftr_arena_alloc(a, m->n_ports, sizeof(*m->messages));
-	m->voq = ftr_arena_zalloc(a, m->f->n_sw, sizeof(*m->voq));
-	m->up = ftr_arena_zalloc(a, m->n_ports, 1);
-	m->link_down = ftr_arena_zalloc(a, m->n_ports, 1);
-	m->sw_down = ftr_arena_zalloc(a, m->f->n_sw, 1);
-	m->held = ftr_arena_zalloc(a, m->f->n_sw, 1);
-	m->dirty = ftr_arena_zalloc(a, m->n_ch, sizeof(*m->dirty));
-	m->turn = ftr_arena_zalloc(a, m->n_ch, sizeof(*m->turn));
-	if (!m->ch || !m->feeder || !m->port_sw || !m->credit || !m->occ ||
-	    !m->reading || !m->fifo || !m->out_vl || !m->messages || !m->voq || !m->up ||
-	    !m->link_down || !m->sw_down || !m->held || !m->dirty || !m->turn)
+	if (!FTR_ZNEW(a, m->ch, m->n_ch) ||
+	    !FTR_NEW(a, m->feeder, m->n_ports) ||
+	    !FTR_ZNEW(a, m->port_sw, m->n_ports) ||
+	    !FTR_ZNEW(a, m->credit, m->n_ch * v) ||
+	    !FTR_ZNEW(a, m->occ, m->n_ports * v) ||
+	    !FTR_ZNEW(a, m->reading, m->n_ports * v) ||
+	    !FTR_NEW(a, m->fifo, fifo ? m->n_ports * v : 1) ||
+	    !FTR_NEW(a, m->out_vl, m->n_ports * v) ||
+	    !FTR_NEW(a, m->messages, m->n_ports) ||
+	    !FTR_ZNEW(a, m->voq, m->f->n_sw) ||
+	    !FTR_ZNEW(a, m->up, m->n_ports) ||
+	    !FTR_ZNEW(a, m->link_down, m->n_ports) ||
+	    !FTR_ZNEW(a, m->sw_down, m->f->n_sw) ||
+	    !FTR_ZNEW(a, m->held, m->f->n_sw) ||
+	    !FTR_ZNEW(a, m->dirty, m->n_ch) || !FTR_ZNEW(a, m->turn, m->n_ch))
 		return false;
 	memset(m->feeder, 0xff, m->n_ports * sizeof(*m->feeder));
 	memset(m->out_vl, 0xff, m->n_ports * v * sizeof(*m->out_vl));

@@ -66,7 +66,7 @@ static enum ftr_status check_change(const struct ftr_sim_conf *c, uint32_t i,
 				    struct ftr_err *err)
 {
 	const struct ftr_sim_change *g = &c->change[i];
-	bool cable = g->kind <= FTR_SIM_LINK_UP;
+	bool link = g->kind <= FTR_SIM_LINK_UP;
 
 	if (g->kind == FTR_SIM_TABLES)
 		return g->tables && g->tables->n_sw == c->t->n_sw &&
@@ -76,7 +76,7 @@ static enum ftr_status check_change(const struct ftr_sim_conf *c, uint32_t i,
 	if (g->sw >= c->f->n_sw)
 		return ftr_fail(err, FTR_INVAL, "change %u: switch %u, but there are %u",
 				i, g->sw, c->f->n_sw);
-	if (cable && (!g->port || g->port > c->f->sw[g->sw].n_ports ||
+	if (link && (!g->port || g->port > c->f->sw[g->sw].n_ports ||
 		      ftr_fabric_port(c->f, g->sw, g->port)->peer_kind ==
 		      FTR_PEER_NONE))
 		return ftr_fail(err, FTR_INVAL, "change %u: no link at port %u of switch %u",

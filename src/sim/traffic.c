@@ -22,12 +22,10 @@ static enum ftr_status take_order(struct sim *m, struct ftr_err *err)
 	const struct ftr_fabric *f = m->f;
 	uint32_t n = c->order ? c->n_order : f->n_ep;
 
-	m->order = ftr_arena_alloc(m->arena, n + 1u, sizeof(*m->order));
-	m->perm = ftr_arena_alloc(m->arena, n + 1u, sizeof(*m->perm));
-	m->place_of = ftr_arena_alloc(m->arena, f->n_ep + 1u,
-				      sizeof(*m->place_of));
-	m->src = ftr_arena_zalloc(m->arena, m->n_st + 1u, sizeof(*m->src));
-	if (!m->order || !m->perm || !m->place_of || !m->src)
+	if (!FTR_NEW(m->arena, m->order, n + 1u) ||
+	    !FTR_NEW(m->arena, m->perm, n + 1u) ||
+	    !FTR_NEW(m->arena, m->place_of, f->n_ep + 1u) ||
+	    !FTR_ZNEW(m->arena, m->src, m->n_st + 1u))
 		return ftr_fail(err, FTR_NOMEM, "out of memory for the traffic of %u end ports",
 				f->n_ep);
 	memset(m->place_of, 0xff, (f->n_ep + 1u) * sizeof(*m->place_of));
@@ -51,9 +49,7 @@ static enum ftr_status take_pairs(struct sim *m, struct ftr_err *err)
 	const struct ftr_sim_conf *c = m->conf;
 	uint32_t sum = 0;
 
-	m->pair_of = ftr_arena_alloc(m->arena, c->n_pairs + 1u,
-				     sizeof(*m->pair_of));
-	if (!m->pair_of)
+	if (!FTR_NEW(m->arena, m->pair_of, c->n_pairs + 1u))
 		return ftr_fail(err, FTR_NOMEM, "out of memory for %u pairs",
 				c->n_pairs);
 	for (uint32_t i = 0; i < c->n_pairs; i++)

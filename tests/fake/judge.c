@@ -163,7 +163,7 @@ enum demand {
 static void check(struct fake *h, enum demand demand)
 {
 	struct scene c = scene_new(h, IB_LINK_ACTIVE);
-	struct ftr_filter filter = { keep_sw, keep_ep, keep_link, &c };
+	struct ftr_filter filter = { keep_sw, keep_ep, keep_link, &c, NULL };
 	struct ftr_check_report rep;
 	struct ftr_check_opts opts = { 0 };
 	struct ftr_err err = { 0 };

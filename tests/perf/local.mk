@@ -26,9 +26,9 @@ EXTRA_PROGRAMS += tests/perf/bench_place
 tests_perf_bench_place_SOURCES = tests/perf/bench_place.c
 tests_perf_bench_place_LDADD = libftrcore.la
 
-EXTRA_PROGRAMS += tests/perf/bench_live
-tests_perf_bench_live_SOURCES = tests/perf/bench_live.c
-tests_perf_bench_live_LDADD = libftrcore.la
+EXTRA_PROGRAMS += tests/perf/bench_incremental
+tests_perf_bench_incremental_SOURCES = tests/perf/bench_incremental.c
+tests_perf_bench_incremental_LDADD = libftrcore.la
 
 EXTRA_PROGRAMS += tests/perf/bench_bound
 tests_perf_bench_bound_SOURCES = tests/perf/bench_bound.c

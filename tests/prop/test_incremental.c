@@ -171,7 +171,7 @@ static struct ftr_shape *over_what_is_left(struct world *w,
 					   struct ftr_fabric **f)
 {
 	struct loss z = { w, w->f->n_sw - 1 };
-	struct ftr_filter filter = { has_switch, NULL, has_link, &z };
+	struct ftr_filter filter = { has_switch, NULL, has_link, &z, NULL };
 	struct ftr_shape_opts opts = { .nominal = w->whole };
 	struct ftr_shape *sh;
 

@@ -145,7 +145,7 @@ START_TEST(parallel_links_first)
 	ck_assert_uint_eq(p.how[FTR_HOW_PARALLEL], p.n);
 	ck_assert_uint_eq(p.n_steps, 1);
 	ck_assert_uint_le(p.n_switches, 2);
-	ck_assert_uint_eq(p.unhealed, 0);
+	ck_assert_uint_eq(p.unrepaired, 0);
 	ftr_ddlr_plan_fini(&p);
 	end(&x);
 }
@@ -364,7 +364,7 @@ START_TEST(real_fabrics)
 			ck_assert_uint_eq(after.found[FTR_FIND_LOOP], 0);
 			printf("%s: %u writes, %u switches, %llu not repaired\n",
 			       trees_real_files[i], p.n, p.n_switches,
-			       (unsigned long long)p.unhealed);
+			       (unsigned long long)p.unrepaired);
 			ftr_ddlr_plan_fini(&p);
 			ftr_ddlr_drained(x.r);
 			e.kind = FTR_EVENT_LINK_UP;

@@ -168,7 +168,7 @@ static bool nth_link_lives(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 static void lose(const struct ftr_fabric *f, uint64_t set)
 {
 	struct lost l = { set, f->n_sw_links };
-	struct ftr_filter filter = { sw_lives, ep_lives, link_lives, &l };
+	struct ftr_filter filter = { sw_lives, ep_lives, link_lives, &l, NULL };
 	struct both b = { 0 };
 
 	ck_assert(!ftr_fabric_copy_if(f, &filter, &b.f, &err));

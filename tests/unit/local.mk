@@ -212,16 +212,16 @@ tests_unit_test_check_oracle_SOURCES = tests/unit/test_check_oracle.c \
 tests_unit_test_check_oracle_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_check_oracle_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
-check_PROGRAMS += tests/unit/test_io_lanes
-tests_unit_test_io_lanes_SOURCES = tests/unit/test_io_lanes.c \
+check_PROGRAMS += tests/unit/test_io_vls
+tests_unit_test_io_vls_SOURCES = tests/unit/test_io_vls.c \
 	tests/unit/io_util.h
-tests_unit_test_io_lanes_CFLAGS = $(IO_TEST_CFLAGS)
-tests_unit_test_io_lanes_LDADD = $(CHECK_TEST_LDADD)
+tests_unit_test_io_vls_CFLAGS = $(IO_TEST_CFLAGS)
+tests_unit_test_io_vls_LDADD = $(CHECK_TEST_LDADD)
 
-check_PROGRAMS += tests/unit/test_lanes
-tests_unit_test_lanes_SOURCES = tests/unit/test_lanes.c tests/unit/check_net.h
-tests_unit_test_lanes_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_unit_test_lanes_LDADD = $(CHECK_TEST_LDADD)
+check_PROGRAMS += tests/unit/test_vl_loops
+tests_unit_test_vl_loops_SOURCES = tests/unit/test_vl_loops.c tests/unit/check_net.h
+tests_unit_test_vl_loops_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_vl_loops_LDADD = $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_load
 tests_unit_test_load_SOURCES = tests/unit/test_load.c tests/unit/check_net.h

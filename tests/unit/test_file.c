@@ -78,7 +78,7 @@ static void check_refused(const char *why)
 		      err.msg);
 	ck_assert_int_eq(ftr_file_open(path, &fd, &err), FTR_IO);
 	ck_assert_msg(strstr(err.msg, why), "%s", err.msg);
-	ck_assert_int_eq(ftr_slurp_own(path, &text, &len, &err), FTR_IO);
+	ck_assert_int_eq(ftr_slurp(path, true, &text, &len, &err), FTR_IO);
 }
 
 START_TEST(fifo)
@@ -221,9 +221,9 @@ START_TEST(sparse)
 
 	put(path, "");
 	ck_assert(!truncate(path, (off_t)6 << 30));
-	ck_assert_int_eq(ftr_slurp(path, &text, &len, &err), FTR_LIMIT);
+	ck_assert_int_eq(ftr_slurp(path, false, &text, &len, &err), FTR_LIMIT);
 	ck_assert(!truncate(path, FTR_SLURP_MAX));
-	ck_assert_int_eq(ftr_slurp(path, &text, &len, &err), FTR_PARSE);
+	ck_assert_int_eq(ftr_slurp(path, false, &text, &len, &err), FTR_PARSE);
 	ck_assert_ptr_nonnull(strstr(err.msg, "NUL"));
 }
 END_TEST

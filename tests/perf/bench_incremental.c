@@ -2,7 +2,7 @@
 /*
  * Links fail one by one, and incremental routing follows.
  *
- *	bench_live [-t] [-r ROOTS] FABRIC PERCENT SEED
+ *	bench_incremental [-t] [-r ROOTS] FABRIC PERCENT SEED
  *
  * FABRIC is the shape of a PGFT, or a file with a slash in its name; ROOTS a file of
  * GUIDs, one per line.  PERCENT of the links between switches die in random order.
@@ -33,7 +33,7 @@ static void must(enum ftr_status st)
 {
 	if (!st)
 		return;
-	fprintf(stderr, "bench_live: %s\n", err.msg);
+	fprintf(stderr, "bench_incremental: %s\n", err.msg);
 	exit(1);
 }
 
@@ -198,7 +198,7 @@ int main(int argc, char **argv)
 	}
 	argv += optind - 1;
 	if (argc - optind != 3) {
-		fprintf(stderr, "usage: bench_live [-t] [-r ROOTS] FABRIC PERCENT SEED\n");
+		fprintf(stderr, "usage: bench_incremental [-t] [-r ROOTS] FABRIC PERCENT SEED\n");
 		return 2;
 	}
 	seed = strtoull(argv[3], NULL, 10);
