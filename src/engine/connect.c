@@ -72,7 +72,7 @@ static const struct stage {
 	{ ALLOWED | ALL, 1, UINT32_MAX }, { ALLOWED, 1, UINT32_MAX },
 	{ NEW | ALL | BOTH, 3, 6 }, { NEW | BOTH, 3, 6 },
 	{ ALLOWED | LONGER, 1, UINT32_MAX }, { NEW | LONGER | BOTH, 20, 100 },
-	{ NEW | ALL, 3, 12 }, { NEW, 20, 100 }, { NEW | LONGER, 100, 1000 },
+	{ NEW | ALL, 3, 12 }, { NEW, 20, 100 }, { NEW | LONGER, 20, 100 },
 };
 
 #define N_STAGES FTR_ARRAY_LEN(stages)
@@ -502,6 +502,7 @@ static enum ftr_status run_stage(struct plan *p, const struct stage *stage)
 		unlabel(p);
 		p->tries[stage - stages] -= st == FTR_REFUSED;
 	}
+	p->closed = !st;
 	return st == FTR_REFUSED ? FTR_OK : st;
 }
 
@@ -578,8 +579,8 @@ static enum ftr_status connect_column(struct plan *p, uint32_t l)
 	for (size_t i = 0; !st && p->left && i < N_STAGES; i++)
 		if (!p->looking || stages[i].mode != ALLOWED)
 			st = run_stage(p, &stages[i]);
-	if (p->left)
-		p->complete = false;
+	p->complete &= !p->left;
+	p->closed &= p->left > 0;
 	if (!end_column(p) && !st)
 		st = FTR_NOMEM;
 	if (!st && !p->left && p->alone)
@@ -667,6 +668,13 @@ static enum ftr_status admit_given(struct plan *p)
 	return st == FTR_NOMEM ? st : FTR_OK;
 }
 
+/* Is the result of no use?  If no step of the last stage was refused at last, all steps
+ * that lead on were refused before, and further turns do not change that. */
+static bool gives_up(const struct plan *p)
+{
+	return p->whole && !p->complete && p->closed;
+}
+
 static enum ftr_status pass(struct plan *p)
 {
 	enum ftr_status st = FTR_OK;
@@ -677,7 +685,7 @@ static enum ftr_status pass(struct plan *p)
 	p->out->longer = 0;
 	p->pairs = 0;
 	p->complete = true;
-	for (uint32_t l = 0; !st && l < p->sh->f->n_sw; l++)
+	for (uint32_t l = 0; !st && l < p->sh->f->n_sw && !gives_up(p); l++)
 		if (p->pair_first[l] < p->pair_first[l + 1])
 			st = connect_column(p, l);
 	return st;
@@ -710,7 +718,8 @@ static enum ftr_status run_connect(struct plan *p, bool horizontal)
 		st = pass(p);
 	p->looking = false;
 	n = p->turns.n_extra;
-	for (int i = 0; !st && i < PASSES && (!i || n != before); i++) {
+	for (int i = 0; !st && i < PASSES && (!i || n != before) &&
+	     !gives_up(p); i++) {
 		before = n;
 		st = pass(p);
 		n = p->turns.n_extra;
@@ -719,19 +728,19 @@ static enum ftr_status run_connect(struct plan *p, bool horizontal)
 }
 
 enum ftr_status connect_plan(const struct ftr_shape *sh,
-			     const struct ftr_route_opts *opts, bool horizontal,
+			     const struct ftr_route_opts *opts, unsigned int how,
 			     struct ftr_arena *arena, struct connect *out,
 			     struct ftr_err *err)
 {
 	struct plan p = {
 		.sh = sh, .opts = opts, .arena = arena, .out = out,
-		.complete = true,
+		.complete = true, .whole = how & CONNECT_WHOLE,
 	};
 	enum ftr_status st = FTR_OK;
 
 	memset(out, 0, sizeof(*out));
 	out->complete = true;
-	st = run_connect(&p, horizontal);
+	st = run_connect(&p, how & CONNECT_HORIZONTAL);
 	if (!publish(&p) && !st)
 		st = FTR_NOMEM;
 	turns_fini(&p.turns);

@@ -31,14 +31,18 @@ struct connect {
 	bool horizontal;	/* links inside one rank are used */
 };
 
+/* Links inside one rank may be used.  An incomplete result is of no use: stop as soon as
+ * it is certain. */
+enum { CONNECT_HORIZONTAL = 1, CONNECT_WHOLE = 2 };
+
 /*
  * Plan the extra turns and entries for sh, whose costs must be those of up/down routing
  * by sh->tree.rank.  opts->turn are admitted first.  The result lives in arena.
- * horizontal: links inside one rank may be used.  If the result is not complete, its
- * entries are valid but some pairs have no path.  FTR_NOMEM.
+ * how: CONNECT_... bits.  If the result is not complete, its entries are valid but some
+ * pairs have no path.  FTR_NOMEM.
  */
 enum ftr_status connect_plan(const struct ftr_shape *sh,
-			     const struct ftr_route_opts *opts, bool horizontal,
+			     const struct ftr_route_opts *opts, unsigned int how,
 			     struct ftr_arena *arena, struct connect *out,
 			     struct ftr_err *err) FTR_MUST_USE;
 

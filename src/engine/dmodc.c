@@ -52,9 +52,10 @@ static enum ftr_status plan_extra(const struct ftr_shape *sh,
 	extra->complete = true;
 	if (opts->paths == FTR_PATHS_UPDOWN)
 		return FTR_OK;
-	st = connect_plan(sh, opts, false, a, extra, err);
+	st = connect_plan(sh, opts, CONNECT_WHOLE, a, extra, err);
 	if (!st && !extra->complete && sh->tree.n_horizontal)
-		st = connect_plan(sh, opts, true, a, extra, err);
+		st = connect_plan(sh, opts, CONNECT_WHOLE | CONNECT_HORIZONTAL, a,
+				  extra, err);
 	return st;
 }
 

@@ -104,10 +104,12 @@ static uint32_t route_column(const struct routing *r, struct bench *b,
 	uint32_t n_cand = e ? connect_candidates(v, plan, e, cand) :
 		ftr_shape_candidates(v, s, l, cand);
 	bool keep = r->lv->prefer && !e;
+	bool by_load = keep && n_cand && r->lv->displaced;
 	struct ftr_port_set valid;
 	uint32_t n = 0;
 
-	place_column(&b->place, l, cand, n_cand);
+	if (!by_load)
+		place_column(&b->place, l, cand, n_cand);
 	if (keep)
 		ftr_shape_ports(v, cand, n_cand, &valid);
 	for (uint32_t i = v->numbering.dest_first[l]; i < v->numbering.dest_first[l + 1]; i++) {
@@ -116,8 +118,8 @@ static uint32_t route_column(const struct routing *r, struct bench *b,
 			FTR_PORT_NONE;
 
 		if (port == FTR_PORT_NONE)
-			port = keep && n_cand && r->lv->displaced ?
-				DISPLACED_PLACE : place_port(&b->place, t);
+			port = by_load ? DISPLACED_PLACE :
+				place_port(&b->place, t);
 		if (port != row[t->lid])
 			out[n++] = (struct ftr_change){
 				s, t->lid, row[t->lid], port,
