@@ -250,7 +250,7 @@ END_TEST
 START_TEST(large)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
-		.pgft = getenv("FTR_SOAK") ? "5184" : "3;6,6,6;1,6,6;1,1,1",
+		.pgft = getenv("FTR_SOAK") ? "3;18,18,16;1,18,16;1,1,1" : "3;6,6,6;1,6,6;1,1,1",
 		.options = "adopt yes\ntakeover ordered\n", .not_up = true,
 	});
 	uint32_t blocks = h->fab->n_sw * (h->fab->max_lid / FTR_LFT_BLOCK + 1u);
