@@ -668,7 +668,7 @@ static enum ftr_status admit_given(struct plan *p)
 	return st == FTR_NOMEM ? st : FTR_OK;
 }
 
-/* Is the result of no use?  If no step of the last stage was refused at last, all steps
+/* Will the result be discarded?  If the last stage ended without a new refusal, all steps
  * that lead on were refused before, and further turns do not change that. */
 static bool gives_up(const struct plan *p)
 {

@@ -31,7 +31,7 @@ struct connect {
 	bool horizontal;	/* links inside one rank are used */
 };
 
-/* Links inside one rank may be used.  An incomplete result is of no use: stop as soon as
+/* Links inside one rank may be used; an incomplete result is discarded, so stop as soon as
  * it is certain. */
 enum { CONNECT_HORIZONTAL = 1, CONNECT_WHOLE = 2 };
 

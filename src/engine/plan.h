@@ -79,7 +79,7 @@ struct plan {
 	uint32_t cap_entries, n_via, cap_via;
 	uint64_t pairs;
 	bool complete;
-	bool whole;		/* an incomplete result is of no use */
+	bool whole;		/* an incomplete result is discarded */
 	bool closed;		/* the column was left incomplete, and not for want of
 				 * tries */
 };

@@ -241,6 +241,9 @@ void ibf_takeover(struct ibf_engine *e, const struct ibf_generation *gen,
 	if (take_over(&x, e, gen, t, &err))
 		ibf_log(x.p, IBF_TAKEOVER_PLAIN, "%s: the tables in use are not replaced in a checked order: %s; OpenSM writes the rest in its own order, and a credit loop or a missing entry is possible until it has ended",
 			e->ops->name, err.msg);
+	else if (!x.entries)
+		ibf_log(x.p, IBF_TAKEOVER, "%s: no table is replaced: the switches hold these entries already, or none; ms=%.0f",
+			e->ops->name, ibf_now_ms() - t0);
 	else
 		ibf_log(x.p, IBF_TAKEOVER, "%s: the tables in use were replaced in a checked order: %s in %s; steps=%u rounds=%u ms=%.0f",
 			e->ops->name, ibf_count(x.entries, "entry", "entries").s,
