@@ -75,7 +75,7 @@ static const struct stage {
 	{ ALLOWED | ALL, 1, UINT32_MAX }, { ALLOWED, 1, UINT32_MAX },
 	{ NEW | ALL | BOTH, 3, 6 }, { NEW | BOTH, 3, 6 },
 	{ ALLOWED | LONGER, 1, UINT32_MAX }, { NEW | LONGER | BOTH, 20, 100 },
-	{ NEW | ALL, 3, 12 }, { NEW, 20, 100 }, { NEW | LONGER, 100, 1000 },
+	{ NEW | ALL, 3, 12 }, { NEW, 20, 100 }, { NEW | LONGER, 20, 100 },
 };
 
 #define N_STAGES FTR_ARRAY_LEN(stages)
@@ -430,6 +430,7 @@ static enum ftr_status run_stage(struct plan *p, const struct stage *stage)
 		unlabel(p);
 		p->tries[stage - stages] -= st == FTR_REFUSED;
 	}
+	p->closed = !st;
 	return st == FTR_REFUSED ? FTR_OK : st;
 }
 
@@ -510,8 +511,8 @@ static enum ftr_status connect_column(struct plan *p, uint32_t l)
 	for (size_t i = 0; !st && p->left && i < N_STAGES; i++)
 		if (!p->looking || stages[i].mode != ALLOWED)
 			st = run_stage(p, &stages[i]);
-	if (p->left)
-		p->complete = false;
+	p->complete &= !p->left;
+	p->closed &= p->left > 0;
 	if (p->spread)
 		plan_spread(p);
 	if ((!end_column(p) || p->nomem) && !st)
@@ -601,6 +602,13 @@ static enum ftr_status admit_given(struct plan *p)
 	return st == FTR_NOMEM ? st : FTR_OK;
 }
 
+/* Will the result be discarded?  If the last stage ended without a new refusal, all steps
+ * that lead on were refused before, and further turns do not change that. */
+static bool gives_up(const struct plan *p)
+{
+	return p->whole && !p->complete && p->closed;
+}
+
 static enum ftr_status pass(struct plan *p)
 {
 	enum ftr_status st = FTR_OK;
@@ -612,7 +620,7 @@ static enum ftr_status pass(struct plan *p)
 	p->out->any_longer = false;
 	p->pairs = 0;
 	p->complete = true;
-	for (uint32_t l = 0; !st && l < p->sh->f->n_sw; l++)
+	for (uint32_t l = 0; !st && l < p->sh->f->n_sw && !gives_up(p); l++)
 		if (p->pair_first[l] < p->pair_first[l + 1])
 			st = connect_column(p, l);
 	return st;
@@ -621,7 +629,7 @@ static enum ftr_status pass(struct plan *p)
 /* Later columns add turns that earlier ones can use.  So if turns were looked for, or
  * given, all columns are repeated until no new turn appears.  The result then depends on
  * the turns, not on the order in which they were found. */
-static enum ftr_status run_connect(struct plan *p, enum connect_links links)
+static enum ftr_status run_connect(struct plan *p, unsigned int how)
 {
 	uint32_t before = 1, n;
 	enum ftr_status st;
@@ -634,9 +642,9 @@ static enum ftr_status run_connect(struct plan *p, enum connect_links links)
 		return FTR_NOMEM;
 	if (!p->pair_first[p->sh->f->n_sw] && !p->opts->n_turns)
 		return FTR_OK;
-	if (!turns_init(&p->turns, p->sh, links != CONNECT_VERTICAL,
-			p->arena) ||
-	    (links == CONNECT_ACROSS && !turns_allow_across(&p->turns)) ||
+	if (!turns_init(&p->turns, p->sh,
+			how & (CONNECT_HORIZONTAL | CONNECT_ACROSS), p->arena) ||
+	    (how & CONNECT_ACROSS && !turns_allow_across(&p->turns)) ||
 	    !plan_find_hubs(p))
 		return FTR_NOMEM;
 	for (size_t i = 0; i < N_STAGES; i++)
@@ -646,9 +654,10 @@ static enum ftr_status run_connect(struct plan *p, enum connect_links links)
 	if (!st && !p->opts->n_turns)
 		st = pass(p);
 	p->looking = false;
-	p->spread = links == CONNECT_ACROSS;
+	p->spread = how & CONNECT_ACROSS;
 	n = p->turns.n_extra;
-	for (int i = 0; !st && i < PASSES && (!i || n != before); i++) {
+	for (int i = 0; !st && i < PASSES && (!i || n != before) &&
+	     !gives_up(p); i++) {
 		before = n;
 		st = pass(p);
 		n = p->turns.n_extra;
@@ -657,19 +666,19 @@ static enum ftr_status run_connect(struct plan *p, enum connect_links links)
 }
 
 enum ftr_status connect_plan(const struct ftr_shape *sh,
-			     const struct ftr_route_opts *opts, enum connect_links links,
+			     const struct ftr_route_opts *opts, unsigned int how,
 			     struct ftr_arena *arena, struct connect *out,
 			     struct ftr_err *err)
 {
 	struct plan p = {
 		.sh = sh, .opts = opts, .arena = arena, .out = out,
-		.complete = true,
+		.complete = true, .whole = how & CONNECT_WHOLE,
 	};
 	enum ftr_status st = FTR_OK;
 
 	memset(out, 0, sizeof(*out));
 	out->complete = true;
-	st = run_connect(&p, links);
+	st = run_connect(&p, how);
 	if (!publish(&p) && !st)
 		st = FTR_NOMEM;
 	turns_fini(&p.turns);

@@ -32,17 +32,22 @@ struct connect {
 	bool horizontal;	/* links inside one rank are used */
 };
 
-/* Links inside one rank are not used; in paths up, over one of them, and down; anyhow. */
-enum connect_links { CONNECT_VERTICAL, CONNECT_ACROSS, CONNECT_ANY };
+/*
+ * HORIZONTAL	links inside one rank may be used
+ * ACROSS	likewise, and all turns of paths that cross one of them between going up and
+ *		down are allowed from the start (across.c)
+ * WHOLE	an incomplete result is discarded, so stop as soon as it is certain
+ */
+enum { CONNECT_HORIZONTAL = 1, CONNECT_ACROSS = 2, CONNECT_WHOLE = 4 };
 
 /*
  * Plan the extra turns and entries for sh, whose costs must be those of up/down routing
  * by sh->tree.rank.  opts->turn are admitted first.  The result lives in arena.
- * If the result is not complete, its
- * entries are valid but some pairs have no path.  FTR_NOMEM.
+ * how: CONNECT_... bits.  If the result is not complete, its entries are valid but some
+ * pairs have no path.  FTR_NOMEM.
  */
 enum ftr_status connect_plan(const struct ftr_shape *sh,
-			     const struct ftr_route_opts *opts, enum connect_links links,
+			     const struct ftr_route_opts *opts, unsigned int how,
 			     struct ftr_arena *arena, struct connect *out,
 			     struct ftr_err *err) FTR_MUST_USE;
 

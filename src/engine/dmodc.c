@@ -46,16 +46,17 @@ static enum ftr_status plan_extra(const struct ftr_shape *sh,
 				  struct ftr_arena *a, struct connect *extra,
 				  struct ftr_err *err)
 {
-	static const enum connect_links try[] = {
-		CONNECT_VERTICAL, CONNECT_ACROSS, CONNECT_ANY,
+	static const unsigned int how[] = {
+		0, CONNECT_ACROSS, CONNECT_HORIZONTAL,
 	};
-	size_t n = sh->tree.n_horizontal ? FTR_ARRAY_LEN(try) : 1;
+	size_t n = sh->tree.n_horizontal ? FTR_ARRAY_LEN(how) : 1;
 	enum ftr_status st = FTR_OK;
 
 	memset(extra, 0, sizeof(*extra));
 	extra->complete = opts->paths == FTR_PATHS_UPDOWN;
 	for (size_t i = 0; !st && !extra->complete && i < n; i++)
-		st = connect_plan(sh, opts, try[i], a, extra, err);
+		st = connect_plan(sh, opts, how[i] | CONNECT_WHOLE, a, extra,
+				  err);
 	return st;
 }
 

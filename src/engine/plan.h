@@ -85,6 +85,9 @@ struct plan {
 	uint32_t cap_entries, n_via, cap_via;
 	uint64_t pairs;
 	bool complete;
+	bool whole;		/* an incomplete result is discarded */
+	bool closed;		/* the column was left incomplete, and not for want of
+				 * tries */
 };
 
 /* need.c: count the end ports and LIDs of each switch, and mark the needed columns;

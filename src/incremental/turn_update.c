@@ -78,7 +78,7 @@ static enum ftr_status plan(struct ftr_incr *lv, const struct ftr_turn *turn,
 	p->arena = ftr_arena_new();
 	if (!p->arena)
 		return incr_nomem(lv, err);
-	return connect_plan(&lv->view, &o, CONNECT_VERTICAL, p->arena, &p->c, err);
+	return connect_plan(&lv->view, &o, 0, p->arena, &p->c, err);
 }
 
 enum ftr_status incr_extra_new(struct ftr_incr *lv, struct ftr_err *err)

@@ -69,13 +69,11 @@ static void op_read_keys(void *ctx, const struct ftr_fabric *fab, uint64_t *key)
 	CL_PLOCK_RELEASE(&osm->lock);
 }
 
-/* OpenSM's subnet-wide packet_life_time. */
 static double op_lifetime(void *ctx)
 {
 	const struct ibf_fast *f = ctx;
-	unsigned int code = f->p->osm->subn.opt.packet_life_time & 31;
 
-	return 4.096e-3 * (double)(1u << code);
+	return ibf_packet_lifetime(f->p);
 }
 
 /* Request a heavy sweep in the same way as OpenSM does for a trap. */

@@ -20,6 +20,13 @@ void ibf_find_manager(const struct ibf_plugin *p, const struct ftr_fabric *f,
 	}
 }
 
+double ibf_packet_lifetime(const struct ibf_plugin *p)
+{
+	unsigned int code = p->osm->subn.opt.packet_life_time & 31;
+
+	return 4.096e-3 * (double)(1u << code);
+}
+
 uint64_t ibf_m_key(const struct ibf_plugin *p, const osm_switch_t *sw)
 {
 	const osm_subn_opt_t *opt = &p->osm->subn.opt;

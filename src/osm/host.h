@@ -17,4 +17,7 @@ void ibf_find_manager(const struct ibf_plugin *p, const struct ftr_fabric *f,
  * OpenSM's lock. */
 uint64_t ibf_m_key(const struct ibf_plugin *p, const osm_switch_t *sw);
 
+/* OpenSM's subnet-wide packet_life_time, in milliseconds. */
+double ibf_packet_lifetime(const struct ibf_plugin *p);
+
 #endif

@@ -276,7 +276,10 @@ static enum ftr_status make_tables(struct ibf_engine *e,
 		t0 = ibf_now_ms();
 		ms->check = t0 - t1;
 	}
+	if (!st && !e->plugin->opt.observe)
+		ibf_takeover(e, gen, r.t);
 	if (!st) {
+		t0 = ibf_now_ms();
 		msg = IBF_COMMIT;
 		st = ibf_commit(e->plugin, gen->fabric, r.t,
 				!e->plugin->opt.observe, &res->changes, err);

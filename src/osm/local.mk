@@ -22,7 +22,7 @@ libibfplugin_la_SOURCES = src/osm/adopt.c src/osm/ca_order.c src/osm/clock.c src
 	src/osm/osm.h \
 	src/osm/patch.c src/osm/plugin.c src/osm/prefer.c src/osm/prepare.c \
 	src/osm/smp.c src/osm/smp.h src/osm/snapshot.c \
-	src/osm/status_file.c src/osm/trap.c src/osm/verify.c \
+	src/osm/status_file.c src/osm/takeover.c src/osm/trap.c src/osm/verify.c \
 	src/osm/writer.c src/osm/writer.h
 libibfplugin_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) \
 	-DIBF_CONF_FILE='"$(opensmconfdir)/ibfattree.conf"'

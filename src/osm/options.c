@@ -24,6 +24,7 @@
 
 static const char *const off_on[] = { "off", "on", NULL };
 static const char *const no_yes[] = { "no", "yes", NULL };
+static const char *const takeovers[] = { "plain", "ordered", NULL };
 static const char *const leaf_orders[] = {
 	[FTR_LEAF_BY_GUID] = "guid", [FTR_LEAF_BY_NAME] = "name", NULL
 };
@@ -97,6 +98,11 @@ const struct ibf_option ibf_option_table[] = {
 	  .doc = "A manager that finds no stored tables reads those of the switches at its\n"
 		 "first routing as master, and keeps every entry that is valid and not on\n"
 		 "an overloaded link: no or yes." },
+	{ .name = "takeover", FIELD(takeover), .words = takeovers, .def = 0,
+	  .doc = "How the tables of another engine are replaced: plain (OpenSM writes the\n"
+		 "new ones in its own order), or ordered (the engine reads the tables of the\n"
+		 "switches and writes the new ones in steps, so that no credit loop forms\n"
+		 "and no path is missing on the way)." },
 	{ .name = "paths", FIELD(paths), .words = path_rules,
 	  .def = FTR_PATHS_ALL,
 	  .doc = "Which pairs of host ports the engine dmodc connects: all (every pair\n"

@@ -146,6 +146,7 @@ struct ibf_engine {
 	struct ibf_generation *gen;	/* published, NULL before */
 	struct ibf_prefer prefer;
 	bool gen_stale;		/* a sweep has begun since gen was made */
+	bool took_over;		/* has routed since this manager became master */
 	bool turn_bit, reported_vls;	/* ddlr, see ddlr.c */
 	char refusal[FTR_ERR_MAX];	/* why it does not route; "": it does */
 	struct ibf_stree *stree;	/* scratch, of gen's size */
@@ -281,6 +282,11 @@ enum ftr_status ibf_adopt(struct ibf_plugin *p, const struct ftr_fabric *f,
 			  struct ftr_err *err) FTR_MUST_USE;
 void ibf_adopt_report(struct ibf_plugin *p, const struct ibf_generation *gen,
 		      const struct ibf_adopted *done);
+
+/* takeover.c: option takeover ordered.  Replace the tables in the switches by t, if
+ * another engine made them; logs the result.  Exclusive lock held. */
+void ibf_takeover(struct ibf_engine *e, const struct ibf_generation *gen,
+		  const struct ftr_tables *t);
 
 /* commit.c: write the tables, all or nothing; write false: only count the
  * changes. */

@@ -257,6 +257,7 @@ void ibf_prefer_drop(struct ibf_engine *e)
 	e->prefer.entry = NULL;
 	e->prefer.n_entries = 0;
 	e->prefer.was_read = false;
+	e->took_over = false;
 }
 
 /* ---- files -------------------------------------------------------------------- */

@@ -121,6 +121,9 @@ struct fake {
 	fake_moment_fn moment;
 	void *moment_ctx;
 	bool fail_routing;	/* the stock engine fails, too */
+	/* after each table Set, with the wire's mutex held; NULL: none */
+	void (*written)(void *ctx, struct fake *h);
+	void *written_ctx;
 
 	pthread_mutex_t mutex;	/* guards the rest */
 	pthread_cond_t cond;

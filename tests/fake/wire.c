@@ -201,12 +201,19 @@ static bool carry_out(struct fake *h, ftr_sw s, const ib_smp_t *smp,
 		   smp->method == IB_MAD_METHOD_GET) {
 		data[0] = 1;	/* a non-zero byte as the answer's data */
 	} else if (smp->attr_id == IB_MAD_ATTR_LIN_FWD_TBL &&
+		   smp->method == IB_MAD_METHOD_GET &&
+		   mod <= FTR_LID_MAX / FTR_LFT_BLOCK) {
+		memcpy(data, sw->lft + mod * (size_t)FTR_LFT_BLOCK,
+		       FTR_LFT_BLOCK);
+	} else if (smp->attr_id == IB_MAD_ATTR_LIN_FWD_TBL &&
 		   smp->method == IB_MAD_METHOD_SET &&
 		   mod <= FTR_LID_MAX / FTR_LFT_BLOCK) {
 		if (!*status && !fate->ignore) {
 			memcpy(sw->lft + mod * (size_t)FTR_LFT_BLOCK,
 			       smp->data, FTR_LFT_BLOCK);
 			sw->n_sets++;
+			if (h->written)
+				h->written(h->written_ctx, h);
 		}
 		memcpy(data, smp->data, FTR_LFT_BLOCK);
 	} else {

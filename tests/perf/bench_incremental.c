@@ -178,7 +178,8 @@ int main(int argc, char **argv)
 	const struct ftr_incr_result *r;
 	struct ftr_incr_event *e;
 	struct ftr_fabric *f;
-	struct ftr_shape *sh = NULL;
+	struct ftr_route_stats stats = { 0 };
+	struct ftr_shape *sh = NULL, *routed = NULL;
 	struct ftr_tables *t = NULL;
 	struct ftr_incr *lv = NULL;
 	struct ftr_rng rng;
@@ -205,10 +206,17 @@ int main(int argc, char **argv)
 	f = make_fabric(argv[1], seed);
 	must(ftr_shape_new(f, &so, NULL, &sh, &err));
 	must(ftr_tables_new(f, false, &t, &err));
-	must(ftr_engine_find("dmodc")->route(sh, &ro, NULL, t, NULL, &err));
+	ro.keep_turns = ro.keep_routed = true;
+	must(ftr_engine_find("dmodc")->route(sh, &ro, NULL, t, &stats, &err));
+	ro.turn = stats.turn;
+	ro.n_turns = stats.turn ? stats.n_turns : 0;
+	if (!stats.by_rank) {	/* as the plugin does */
+		ro.paths = FTR_PATHS_UPDOWN;
+		routed = stats.routed;
+	}
 	keep.prefer = t;
 	ro.keep = &keep;
-	must(ftr_incr_new(sh, NULL, t, &ro, &lv, &err));
+	must(ftr_incr_new(routed ? routed : sh, NULL, t, &ro, &lv, &err));
 	e = malloc(f->n_ports * sizeof(*e));
 	n = list_links(f, e);
 	lost = (uint32_t)(n * atof(argv[2]) / 100 + 0.5);
@@ -237,8 +245,10 @@ int main(int argc, char **argv)
 	printf("\n");
 	ftr_incr_free(lv);
 	ftr_tables_free(t);
+	ftr_shape_free(routed);
 	ftr_shape_free(sh);
 	ftr_fabric_free(f);
+	free(stats.turn);
 	free(e);
 	free(ms);
 	return 0;

@@ -281,6 +281,66 @@ START_TEST(order_of_sftree_is_even)
 }
 END_TEST
 
+/* Pairs of hosts that up/down routing leaves without a path. */
+static uint64_t host_pairs_apart(const struct both *b)
+{
+	const struct ftr_shape *sh = b->sh;
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < sh->numbering.n_dest; i++)
+		for (uint32_t k = 0; k < sh->numbering.n_dest; k++) {
+			const struct ftr_dest *x = &sh->numbering.dest[i];
+			const struct ftr_dest *y = &sh->numbering.dest[k];
+
+			n += x->cls == FTR_CLASS_HOST &&
+				y->cls == FTR_CLASS_HOST && i != k &&
+				!arrives(b, b->updown,
+					 sh->numbering.col_sw[x->col],
+					 b->f->owner[y->lid].idx);
+		}
+	return n;
+}
+
+/* Two chassis with hosts on their chips, joined by racks.  Where turns connect them, all
+ * traffic of one direction crosses one link (connect.c): half of the pairs that have no
+ * up/down path.  The most loaded link is within 2 % of up/down routing, or near the
+ * greater of both. */
+START_TEST(gateway_is_near_its_bound)
+{
+	uint32_t n_turns = 0, within = 0, n = trees_runs(120);
+	double worst = 0;
+
+	for (uint64_t i = 1; i <= n; i++) {
+		struct ftr_route_stats stats = { 0 };
+		struct both b = { .seed = i };
+		uint64_t all, updown, bound;
+		struct ftr_rng r;
+
+		ftr_rng_seed(&r, i);
+		b.f = irregular_chassis(&r, 2 + i % 20, 1 + i % 7, 1 + i % 15,
+					i % 3);
+		route(&b, NULL);
+		if (!b.stats.reordered && b.stats.n_turns) {
+			all = searched(&b, "dmodc", FTR_PATHS_ALL, &stats);
+			updown = searched(&b, "dmodc", FTR_PATHS_UPDOWN, &stats);
+			bound = FTR_MAX(updown, host_pairs_apart(&b) / 2);
+			n_turns++;
+			within += all * 100 <= updown * 102;
+			worst = FTR_MAX(worst, (double)all / (double)bound);
+			ck_assert_msg(all * 100 <= updown * 102 ||
+				      all * 3 <= bound * 4, "seed %" PRIu64
+				      ": most loaded link %" PRIu64
+				      ", up/down %" PRIu64 ", bound %" PRIu64,
+				      i, all, updown, bound);
+		}
+		unroute(&b);
+	}
+	printf("two chassis: %u of %u fabrics with turns within 2 %% of up/down; at most %.2f times the bound\n",
+	       within, n_turns, worst);
+	runs_show(within < n_turns && within > n_turns / 2);
+}
+END_TEST
+
 /* Pairs with an up/down path that take a longer one in b->all. */
 static uint32_t longer_pairs(const struct both *b)
 {
@@ -558,7 +618,9 @@ END_TEST
 START_TEST(real_fabrics)
 {
 	for (size_t i = 0; trees_real_files[i]; i++) {
+		struct ftr_route_stats stats = { 0 };
 		struct both b = { .seed = i };
+		uint32_t all, updown;
 
 		b.f = trees_real(trees_real_files[i]);
 		if (!b.f)
@@ -566,6 +628,10 @@ START_TEST(real_fabrics)
 		route(&b, NULL);
 		ck_assert(!b.stats.reordered);
 		judge(&b);
+		all = searched(&b, "dmodc", FTR_PATHS_ALL, &stats);
+		updown = searched(&b, "dmodc", FTR_PATHS_UPDOWN, &stats);
+		printf("most loaded link %u, up/down %u; ", all, updown);
+		ck_assert_uint_le(all * 100ull, updown * 102ull);
 		unroute(&b);
 		show(trees_real_files[i]);
 	}
@@ -578,6 +644,7 @@ int main(void)
 	TCase *t = tcase_create("connect");
 
 	tcase_add_test(t, irregular);
+	tcase_add_test(t, gateway_is_near_its_bound);
 	tcase_add_test(t, order_of_sftree_is_even);
 	tcase_add_test(t, a_row_of_racks_joins_chassis);
 	tcase_add_test(t, links_between_trees_share);

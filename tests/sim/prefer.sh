@@ -91,11 +91,36 @@ case_prefer_adopt() {
 # Another manager with these OPTIONS and no state files routes the running fabric.
 takes_over() {
 	osm_stop sm || fail "opensm ended with status $?"
-	rm "$SIM_DIR"/sm/ibfattree-*
+	rm -f "$SIM_DIR"/sm/ibfattree-*
 	# after a timeout entries would not be read, and would differ
 	printf '%s\n' "$1" 'fast_timeout_ms 5000' >"$T/other.conf"
 	osm_start sm < <(plugin_conf <<<"event_plugin_options ibfattree:$T/other.conf")
 	osm_wait sm "$patience" 'SUBNET UP'
+}
+
+# The switches hold tables of updn, which lets some pairs turn elsewhere than dmodc.  dmodc
+# replaces them in a checked order, and the command computes the same order.
+case_prefer_takeover() {
+	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --drop-links 9 --seed 74
+	sim_start "$T/sim" "$T/fabric.net"
+	osm_start sm <<<'routing_engine updn'
+	osm_wait sm "$patience" 'SUBNET UP'
+	walk before
+	takes_over $'balance load\ntakeover ordered'
+	routed_by dmodc
+	walk after
+	differ before after
+	logged 'IBF010: dmodc: the tables in use were replaced in a checked order: [1-9][0-9]* entr.* in [1-9][0-9]* block'
+	not_logged 'IBF121'
+	"$ibfattree" diff "$T/after.net" "$T/before.lfts" "$T/after.lfts" --transition >"$T/order" ||
+		[[ $? == 1 ]]
+	grep -q '^in steps  *free of both' "$T/order"
+	# the tables are those of this engine now
+	takes_over $'balance load\ntakeover ordered'
+	logged 'IBF010: dmodc: no table is replaced'
+	walk again
+	same after again
+	down
 }
 
 # balance off: only the closed form.

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The first routing of a manager whose switches hold tables of another engine: option
+ * takeover writes the new tables in a checked order, and every state on the way is
+ * walked here; option adopt reads tables within its limit of time.
+ *
+ * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake/host.h"
+#include "lib/suite.h"
+#include "lib/trees.h"
+#include <ftr/check.h>
+
+static struct ftr_err err;
+
+/* The states of the tables in the switches, after every Set. */
+struct watch {
+	struct ftr_tables *t;
+	uint32_t states, loops, gaps;
+	uint64_t apart;		/* pairs without a path at the start */
+};
+
+static void judge(struct watch *w, const struct fake *h)
+{
+	const struct ftr_check_opts opts = { .rank = NULL };
+	struct ftr_check_report rep;
+
+	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
+		memcpy(ftr_tables_row(w->t, s), h->sw[s].lft,
+		       h->fab->max_lid + 1u);
+	if (ftr_check_tables(h->fab, w->t, &opts, NULL, &rep, &err))
+		fake_fail(err.msg);
+	w->states++;
+	w->loops += rep.cdg == FTR_CDG_CYCLE || rep.found[FTR_FIND_LOOP];
+	if (w->states == 1)
+		w->apart = rep.bad[FTR_CHECK_HOST_HOST];
+	w->gaps += rep.bad[FTR_CHECK_HOST_HOST] > w->apart;
+}
+
+static void written(void *ctx, struct fake *h)
+{
+	judge(ctx, h);
+}
+
+/* A tree that lost some links between switches. */
+static struct ftr_fabric *damaged(uint64_t seed)
+{
+	const struct ftr_gen_opts go = { .seed = seed, .random_guids = true };
+	struct ftr_damage d = { .seed = seed, .links = 3 + seed % 5 };
+	struct ftr_fabric *f = NULL, *out = NULL;
+	struct ftr_pgft g;
+
+	ck_assert(!ftr_pgft_parse("3;3,3,3;1,3,3;1,1,1", &g, &err));
+	ck_assert(!ftr_gen_pgft(&g, &go, &f, &err));
+	ck_assert_msg(!ftr_gen_damage(f, &d, &out, &err), "%s", err.msg);
+	ftr_fabric_free(f);
+	return out;
+}
+
+/* The switches hold the tables of this engine. */
+static void hold(struct fake *h, const char *engine)
+{
+	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
+	struct ftr_shape *sh = NULL;
+	struct ftr_tables *t = NULL;
+
+	ck_assert(!ftr_shape_new(h->fab, NULL, NULL, &sh, &err));
+	ck_assert(!ftr_tables_new(h->fab, false, &t, &err));
+	ck_assert(!ftr_engine_find(engine)->route(sh, &o, NULL, t, NULL, &err));
+	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
+		memcpy(h->sw[s].lft, ftr_tables_row(t, s), h->fab->max_lid + 1u);
+	ftr_tables_free(t);
+	ftr_shape_free(sh);
+}
+
+static struct fake *start(uint64_t seed, const char *options)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.fabric = damaged(seed), .options = options, .not_up = true,
+	});
+
+	hold(h, "sftree");
+	return h;
+}
+
+static void sweep(struct fake *h)
+{
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+}
+
+#define PLAIN "takeover plain\n"
+#define ORDERED "takeover ordered\n"
+
+static struct watch watched(uint64_t seed, const char *options, bool *ordered)
+{
+	struct fake *h = start(seed, options);
+	struct watch w = { 0 };
+
+	ck_assert(!ftr_tables_new(h->fab, false, &w.t, &err));
+	judge(&w, h);
+	ck_assert_msg(!w.loops, "seed %" PRIu64 ": the start", seed);
+	h->written_ctx = &w;
+	h->written = written;
+	sweep(h);
+	h->written = NULL;
+	*ordered = fake_logged(h, "IBF010: dmodc: ") == 1;
+	ck_assert_uint_eq(fake_logged(h, "IBF010") + fake_logged(h, "IBF121"),
+			  !strcmp(options, ORDERED));
+	fake_check_sound(h);
+	fake_check_connected(h);
+	/* only once */
+	sweep(h);
+	ck_assert_uint_eq(fake_logged(h, "IBF010") + fake_logged(h, "IBF121"),
+			  !strcmp(options, ORDERED));
+	ftr_tables_free(w.t);
+	fake_free(h);
+	return w;
+}
+
+START_TEST(every_state_is_sound)
+{
+	uint32_t n = trees_runs(12), ordered = 0, states = 0, bad = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t seed = trees_first_seed() + i;
+		struct watch w;
+		bool is;
+
+		w = watched(seed, PLAIN, &is);
+		bad += w.loops + w.gaps;
+		w = watched(seed, ORDERED, &is);
+		ordered += is;
+		states += w.states;
+		if (is)
+			ck_assert_msg(!w.loops && !w.gaps, "seed %" PRIu64
+				      ": of %u states %u have a loop, %u a gap",
+				      seed, w.states, w.loops, w.gaps);
+	}
+	printf("%u of %u fabrics taken over in order, %u states; in OpenSM's order %u states with a loop or a gap\n",
+	       ordered, n, states, bad);
+	runs_show(ordered > n / 2);
+	runs_show(bad > 0);
+}
+END_TEST
+
+/* Switches without tables: nothing to do. */
+START_TEST(fresh_switches)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .options = ORDERED });
+
+	ck_assert_uint_eq(fake_logged(h, "IBF010: dmodc: no table is replaced"), 1);
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
+/* The tables in use have a loop: there is no order, and OpenSM writes. */
+START_TEST(loop_in_use)
+{
+	struct fake *h = start(1, ORDERED);
+	const struct ftr_swport *port;
+	ftr_sw s = h->fab->ep[0].sw;
+	ftr_port p = fake_uplink(h, s, 0);
+	ftr_lid lid = h->fab->ep[h->fab->n_ep - 1].lid;
+
+	port = ftr_fabric_port(h->fab, s, p);
+	h->sw[s].lft[lid] = p;
+	h->sw[port->peer].lft[lid] = port->peer_port;
+	sweep(h);
+	ck_assert_uint_eq(fake_logged(h, "IBF121: dmodc: the tables in use are not replaced in a checked order: "), 1);
+	fake_check_sound(h);
+	fake_check_connected(h);
+	fake_free(h);
+}
+END_TEST
+
+/* ---- packets that get lost ------------------------------------------------ */
+
+static void lose(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
+{
+	fate->lose_request = p->plugin && p->set == *(const bool *)ctx;
+}
+
+/* No Set is acknowledged: a warning, and OpenSM writes everything. */
+START_TEST(lost_sets)
+{
+	struct fake *h = start(1, ORDERED);
+	bool sets = true;
+
+	fake_set_fate(h, lose, &sets);
+	sweep(h);
+	ck_assert_uint_eq(fake_logged(h, "not acknowledged; OpenSM writes the rest in its own order"), 1);
+	fake_check_sound(h);
+	fake_check_connected(h);
+	fake_free(h);
+}
+END_TEST
+
+/* Time, by the clock of the plugin, of a routing in which no switch answers a Get, and
+ * reading all tables would take many minutes. */
+static double silent(struct fake *h)
+{
+	bool sets = false;
+	double t0 = ibf_now_ms();
+
+	fake_set_fate(h, lose, &sets);
+	sweep(h);
+	return ibf_now_ms() - t0;
+}
+
+#define SLOW "fast_window 1\nfast_timeout_ms 5000\n"
+
+START_TEST(adopt_has_a_limit)
+{
+	struct fake *h = start(1, "adopt yes\n" SLOW);
+	char text[64];
+
+	ck_assert_double_lt(silent(h), 11000);
+	snprintf(text, sizeof(text), "blocks=%u unanswered=%u", h->fab->n_sw,
+		 h->fab->n_sw);
+	ck_assert_msg(fake_logged(h, "IBF009: tables read from the switches: 0 of ") == 1 &&
+		      fake_logged(h, text) == 1, "%s", h->log);
+	fake_check_sound(h);
+	fake_check_connected(h);
+	fake_free(h);
+}
+END_TEST
+
+/* The same limit holds for takeover; what was not read is not planned. */
+START_TEST(takeover_has_a_limit)
+{
+	struct fake *h = start(1, ORDERED SLOW);
+
+	ck_assert_double_lt(silent(h), 11000);
+	ck_assert_uint_eq(fake_logged(h, "blocks could not be read from the switches"), 1);
+	fake_check_sound(h);
+	fake_free(h);
+}
+END_TEST
+
+/* ---- a large fabric ------------------------------------------------------- */
+
+START_TEST(large)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.pgft = getenv("FTR_SOAK") ? "3;18,18,16;1,18,16;1,1,1" : "3;6,6,6;1,6,6;1,1,1",
+		.options = "adopt yes\ntakeover ordered\n", .not_up = true,
+	});
+	uint32_t blocks = h->fab->n_sw * (h->fab->max_lid / FTR_LFT_BLOCK + 1u);
+	const char *line;
+	char text[32];
+
+	hold(h, "dmodc");
+	sweep(h);
+	snprintf(text, sizeof(text), "blocks=%u ", blocks);
+	line = strstr(h->log, "IBF009");
+	ck_assert_msg(line && fake_logged(h, text) == 1, "%s", h->log);
+	printf("%u switches: %.*s\n", h->fab->n_sw, (int)strcspn(line, "\n"), line);
+	ck_assert_uint_eq(fake_logged(h, "unanswered=0"), 1);
+	ck_assert_uint_eq(fake_logged(h, "IBF010"), 1);
+	fake_free(h);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("takeover");
+	TCase *t = tcase_create("takeover");
+
+	tcase_add_test(t, every_state_is_sound);
+	tcase_add_test(t, fresh_switches);
+	tcase_add_test(t, loop_in_use);
+	tcase_add_test(t, lost_sets);
+	tcase_add_test(t, adopt_has_a_limit);
+	tcase_add_test(t, takeover_has_a_limit);
+	tcase_add_test(t, large);
+	suite_add_tcase(s, t);
+	return run_suite(s);
+}
