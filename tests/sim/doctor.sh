@@ -49,9 +49,10 @@ case_doctor_sound() {
 	says ok config
 	says ok plugin
 	says ok files
-	[[ $(grep -c '^- ' "$T/doctor") == 1 ]] ||
+	[[ $(grep -c '^- ' "$T/doctor") == 2 ]] ||
 		fail "not checked: $(grep '^- ' "$T/doctor")"
 	says - mtu	# ibsim does not simulate verbs
+	says - sm-version 'opensm --version'
 	doctor --json
 	"$SIM_BUILD/jsonq" "$T/doctor" checks.0.id | grep -qx adapter
 	[[ $("$SIM_BUILD/jsonq" "$T/doctor" failure) == 0 ]]
