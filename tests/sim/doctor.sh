@@ -63,6 +63,23 @@ case_doctor_sound() {
 	down
 }
 
+# 2,160 nodes take fewer than 10 s of CPU.
+case_doctor_large() {
+	local cpu
+	gen '3;12,12,12;1,12,12;1,1,1' --random-guids --random-ports --seed 64
+	sim_start "$T/sim" "$T/fabric.net"
+	osm_start sm <<<'routing_engine minhop'
+	osm_wait sm "$patience" 'SUBNET UP'
+	{ TIMEFORMAT='%U %S'; time doctor; } 2>"$T/cpu"
+	ended 0
+	says ok fabric '432 switches, 1,728 end ports'
+	says ok pairs
+	cpu=$(awk '{ printf "%d", 1000 * ($1 + $2) }' "$T/cpu")
+	note "$cpu ms of CPU"
+	((cpu < 10000)) || fail "$cpu ms of CPU"
+	down
+}
+
 case_doctor_no_manager() {
 	small 62
 	sim_start "$T/sim" "$T/fabric.net"
