@@ -80,6 +80,25 @@ case_doctor_large() {
 	down
 }
 
+# A terminal shows the progress of a slow command: here the fabric does not answer.
+case_doctor_progress() {
+	local pid
+	command -v script >/dev/null || skip "script is not installed"
+	small 65
+	sim_start "$T/sim" "$T/fabric.net"
+	osm_start sm <<<'routing_engine minhop'
+	osm_wait sm "$patience" 'SUBNET UP'
+	osm_stop sm
+	kill -STOP "$SIM_PID"
+	TERM=xterm in_sim script -qfc "$ibfattree doctor" "$T/typescript" \
+		>/dev/null 2>&1 </dev/null &
+	pid=$!
+	sim_until "$patience" grep -aq 'ibfattree: [a-z -]*, [0-9]* s' \
+		"$T/typescript" || fail "$(cat "$T/typescript")"
+	kill -CONT "$SIM_PID"
+	wait "$pid" || true
+}
+
 case_doctor_no_manager() {
 	small 62
 	sim_start "$T/sim" "$T/fabric.net"
