@@ -16,9 +16,11 @@
 extern "C" {
 #endif
 
-/* All-to-all: every end port of the order sends to every other.  O(n_sw * n).
- * FTR_NOMEM. */
-enum ftr_status ftr_link_load_all(const struct ftr_load *ld, uint64_t *load,
+/* All-to-all: every end port of the order sends to every other.  out: NULL, or the
+ * report of ftr_load_all().  O(n_sw * n).  FTR_NOMEM. */
+enum ftr_status ftr_link_load_all(const struct ftr_load *ld,
+				  struct ftr_team *team, uint64_t *load,
+				  struct ftr_load_report *out,
 				  struct ftr_err *err) FTR_MUST_USE;
 /* Shift k: position i of the order sends to position (i + k) mod n.  FTR_NOMEM. */
 enum ftr_status ftr_link_load_shift(const struct ftr_load *ld, uint32_t k,

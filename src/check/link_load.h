@@ -3,10 +3,11 @@
  * Internal interfaces of <ftr/load.h>.
  *
  *	load_model.c	struct ftr_load: order, links, all paths; new and free
- *	loadtree.c	paths to one destination, a single path, all-to-all load
+ *	loadtree.c	paths to one destination, a single path, all-to-all load,
+ *			also of every link, by port
  *	loadrun.c	many patterns, divided over the team
  *	loadsum.c	from link loads to a report
- *	linkload.c	load of every link, by port
+ *	linkload.c	load of every link, by port, for other patterns
  *	job_load.c	load of several jobs that share links
  *
  * Links are numbered 0 .. n_links-1, by ascending index of the port that sends.
@@ -25,6 +26,12 @@
 #define LOAD_NONE UINT32_MAX	/* no link, no leaf, no path */
 enum { LOAD_FILL = 0, LOAD_LOST, LOAD_GAP, LOAD_PSEUDO };
 
+/* What lies behind a port; both LOAD_NONE if that is no switch. */
+struct load_hop {
+	uint32_t link;		/* number of the link */
+	ftr_sw next;
+};
+
 struct ftr_load {
 	const struct ftr_fabric *f;
 	const struct ftr_tables *t;
@@ -40,13 +47,13 @@ struct ftr_load {
 	ftr_sw *leaf_sw;	/* [n_leaf] */
 	uint32_t *hosts;	/* [n_sw] number of live places */
 	uint32_t n_links;
-	uint32_t *link;		/* [f->n_ports] number of the link */
+	struct load_hop *hop;	/* [f->n_ports] */
 	uint32_t *link_port;	/* [n_links] index into f->ports */
 	uint32_t hops;		/* words per path, >= 1 */
 	/* The path from leaf l to place j is path + (l * n + j) * hops, so that
 	 * the paths to consecutive places are adjacent. NULL: paths are not
 	 * kept. */
-	uint32_t *path;
+	uint32_t *path;		/* malloc()ed */
 };
 
 static inline const uint32_t *load_path(const struct ftr_load *ld, ftr_sw s,
@@ -55,20 +62,23 @@ static inline const uint32_t *load_path(const struct ftr_load *ld, ftr_sw s,
 	return ld->path + ((size_t)ld->leaf[s] * ld->n + place) * ld->hops;
 }
 
-/* The switch after s by entry p; LOAD_NONE if there is none. */
-static inline uint32_t load_next(const struct ftr_load *ld, ftr_sw s,
-				 ftr_port p, uint32_t *link)
+/* The link and the switch after s by entry p. */
+static inline struct load_hop load_next(const struct ftr_load *ld, ftr_sw s,
+					ftr_port p)
 {
-	uint32_t port = ld->f->sw[s].first_port + p;
+	const struct ftr_switch *sw = &ld->f->sw[s];
 
-	*link = p > ld->f->sw[s].n_ports ? LOAD_NONE : ld->link[port];
-	return *link == LOAD_NONE ? LOAD_NONE : ld->f->ports[port].peer;
+	return p > sw->n_ports ? (struct load_hop){ LOAD_NONE, LOAD_NONE } :
+		ld->hop[sw->first_port + p];
 }
 
-/* The paths from all switches to one LID; one per worker. */
+#define LOAD_BATCH 16		/* destinations that are read from the tables together */
+
+/* The paths from all switches to one destination; one per worker. */
 struct load_tree {
-	uint32_t *via;		/* [n_sw] link to the next switch */
-	uint32_t *next;		/* [n_sw] the next switch */
+	struct load_hop *batch;	/* [LOAD_BATCH * n_sw] next hops to destinations */
+	uint32_t first, end;	/* by_lid[first .. end-1] */
+	const struct load_hop *to;	/* [n_sw] next hops to this destination */
 	uint32_t *open;		/* [n_sw] number of predecessors still to come */
 	uint32_t *hops;		/* [n_sw] remaining links; LOAD_NONE: does not
 				 * arrive */
@@ -78,8 +88,8 @@ struct load_tree {
 };
 
 bool load_tree_new(struct ftr_arena *a, uint32_t n_sw, struct load_tree *out);
-void load_tree_make(const struct ftr_load *ld, struct load_tree *w,
-		    ftr_lid lid);
+/* The destination is place by_lid[i]; quick if i ascends. */
+void load_tree_make(const struct ftr_load *ld, struct load_tree *w, uint32_t i);
 
 /* Write the links from s to lid into buf[n_sw]. Returns their number, or
  * LOAD_NONE if the path does not arrive. */

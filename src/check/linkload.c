@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The load of every link, by the port that sends.
- *
- * All-to-all load is summed over the tree of each destination, as in
- * loadtree.c; other patterns are followed flow by flow.
+ * The load of every link, by the port that sends, for patterns that are followed flow
+ * by flow.  All-to-all load is in loadtree.c.
  */
 #include <string.h>
 
@@ -35,36 +33,6 @@ static enum ftr_status begin(const struct ftr_load *ld, uint64_t *load,
 	ftr_arena_free(*a);
 	return ftr_fail(err, FTR_NOMEM, "out of memory for the load of %u links",
 			ld->n_links);
-}
-
-enum ftr_status ftr_link_load_all(const struct ftr_load *ld, uint64_t *load,
-				  struct ftr_err *err)
-{
-	struct ftr_arena *a;
-	struct load_tree w;
-	uint32_t *sum;
-	enum ftr_status st = begin(ld, load, &a, &sum, err);
-
-	if (st)
-		return st;
-	if (!load_tree_new(a, ld->f->n_sw, &w)) {
-		ftr_arena_free(a);
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the paths to an end port");
-	}
-	for (uint32_t i = 0; i < ld->n_live; i++) {
-		load_tree_make(ld, &w, ld->f->ep[ld->order[ld->by_lid[i]]].lid);
-		memcpy(sum, ld->hosts, ld->f->n_sw * sizeof(*sum));
-		for (uint32_t k = 0; k < w.n; k++) {
-			ftr_sw s = w.queue[k];
-
-			if (w.hops[s] == LOAD_NONE || !w.hops[s])
-				continue;
-			load[ld->link_port[w.via[s]]] += sum[s];
-			sum[w.next[s]] += sum[s];
-		}
-	}
-	ftr_arena_free(a);
-	return FTR_OK;
 }
 
 enum ftr_status ftr_link_load_shift(const struct ftr_load *ld, uint32_t k,

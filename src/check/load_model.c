@@ -12,9 +12,9 @@
  *	leaf 1    g h i d     . . . .     (gap) . .
  *
  * The loads of a pattern are then a sum over parts of this array (loadrun.c).
- * There are two passes over the destinations: the first finds the longest path,
- * the second writes. If the array is larger than the caller allows, path stays
- * NULL and flows are followed through the tables.
+ * The length of the longest path is first taken from some destinations; if another
+ * one has a longer path, the array is written again. If the array is larger than the
+ * caller allows, path stays NULL and flows are followed through the tables.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +23,7 @@
 
 #define TABLE_MAX (UINT64_C(2) << 30)
 #define CHUNK 32		/* destinations: their LIDs share cache lines */
+#define SAMPLE 16		/* destinations for the first guess of the longest path */
 
 struct build {
 	struct ftr_load *ld;
@@ -119,43 +120,38 @@ static bool set_links(struct ftr_load *ld)
 {
 	const struct ftr_fabric *f = ld->f;
 
-	ld->link = ftr_arena_alloc(ld->arena, f->n_ports, sizeof(*ld->link));
+	ld->hop = ftr_arena_alloc(ld->arena, f->n_ports, sizeof(*ld->hop));
 	ld->link_port = ftr_arena_alloc(ld->arena, (size_t)f->n_sw_links * 2,
 					sizeof(*ld->link_port));
-	if (!ld->link || !ld->link_port)
+	if (!ld->hop || !ld->link_port)
 		return false;
 	for (uint32_t p = 0; p < f->n_ports; p++) {
-		ld->link[p] = LOAD_NONE;
+		ld->hop[p] = (struct load_hop){ LOAD_NONE, LOAD_NONE };
 		if (f->ports[p].peer_kind != FTR_PEER_SW)
 			continue;
 		ld->link_port[ld->n_links] = p;
-		ld->link[p] = ld->n_links++;
+		ld->hop[p] = (struct load_hop){ ld->n_links++,
+						f->ports[p].peer };
 	}
 	return true;
 }
 
 /* ---- the paths ----------------------------------------------------------- */
 
-static void find_longest(void *ctx, unsigned int worker, uint32_t begin,
-			 uint32_t end)
+/* Make the tree of place i in the order of LIDs; return its longest path. */
+static uint32_t longest_to(const struct ftr_load *ld, struct load_tree *w,
+			   uint32_t i)
 {
-	const struct build *b = ctx;
-	const struct ftr_load *ld = b->ld;
-	struct load_tree *w = &b->tree[worker];
-	uint32_t longest = b->longest[worker];
+	uint32_t longest = 0;
 
-	for (uint32_t i = begin; i < end; i++) {
-		ftr_ep e = ld->order[ld->by_lid[i]];
+	load_tree_make(ld, w, i);
+	for (uint32_t l = 0; l < ld->n_leaf; l++) {
+		uint32_t hops = w->hops[ld->leaf_sw[l]];
 
-		load_tree_make(ld, w, ld->f->ep[e].lid);
-		for (uint32_t l = 0; l < ld->n_leaf; l++) {
-			uint32_t hops = w->hops[ld->leaf_sw[l]];
-
-			if (hops != LOAD_NONE && hops > longest)
-				longest = hops;
-		}
+		if (hops != LOAD_NONE)
+			longest = FTR_MAX(longest, hops);
 	}
-	b->longest[worker] = longest;
+	return longest;
 }
 
 static void write_path(const struct ftr_load *ld, const struct load_tree *w,
@@ -166,8 +162,8 @@ static void write_path(const struct ftr_load *ld, const struct load_tree *w,
 	if (w->hops[s] == LOAD_NONE)
 		to[h++] = ld->n_links + LOAD_LOST;
 	else
-		for (; w->hops[s]; s = w->next[s])
-			to[h++] = w->via[s];
+		for (; w->hops[s]; s = w->to[s].next)
+			to[h++] = w->to[s].link;
 	while (h < ld->hops)
 		to[h++] = ld->n_links + LOAD_FILL;
 }
@@ -180,9 +176,11 @@ static void write_paths(void *ctx, unsigned int worker, uint32_t begin,
 	struct load_tree *w = &b->tree[worker];
 
 	for (uint32_t i = begin; i < end; i++) {
-		uint32_t place = ld->by_lid[i];
+		uint32_t place = ld->by_lid[i], longest = longest_to(ld, w, i);
 
-		load_tree_make(ld, w, ld->f->ep[ld->order[place]].lid);
+		b->longest[worker] = FTR_MAX(b->longest[worker], longest);
+		if (longest > ld->hops)
+			continue;
 		for (uint32_t l = 0; l < ld->n_leaf; l++)
 			write_path(ld, w, ld->leaf_sw[l], ld->path +
 				   ((size_t)l * ld->n + place) * ld->hops);
@@ -210,6 +208,7 @@ static bool keep_paths(struct ftr_load *ld, uint64_t table_max,
 	unsigned int workers = ftr_team_size(team);
 	struct build b = { .ld = ld };
 	uint64_t bytes = (uint64_t)ld->n_leaf * ld->n * sizeof(*ld->path);
+	uint32_t longest = 1;
 
 	if (!bytes || bytes > table_max)
 		return true;
@@ -220,17 +219,24 @@ static bool keep_paths(struct ftr_load *ld, uint64_t table_max,
 	for (unsigned int i = 0; i < workers; i++)
 		if (!load_tree_new(tmp, ld->f->n_sw, &b.tree[i]))
 			return false;
-	ftr_team_run(team, ld->n_live, CHUNK, find_longest, &b);
-	ld->hops = 1;
-	for (unsigned int i = 0; i < workers; i++)
-		ld->hops = FTR_MAX(ld->hops, b.longest[i]);
-	if (bytes > table_max / ld->hops)
-		return true;
-	ld->path = ftr_arena_alloc(ld->arena, (size_t)ld->n_leaf * ld->n,
-				   ld->hops * sizeof(*ld->path));
-	if (!ld->path)
-		return false;
-	ftr_team_run(team, ld->n_live, CHUNK, write_paths, &b);
+	for (uint32_t i = 0; i < ld->n_live; i += ld->n_live / SAMPLE + 1) {
+		uint32_t hops = longest_to(ld, b.tree, i);
+
+		longest = FTR_MAX(longest, hops);
+	}
+	while (longest > ld->hops) {
+		ld->hops = longest;
+		free(ld->path);
+		ld->path = NULL;
+		if (bytes > table_max / ld->hops)
+			return true;
+		ld->path = ftr_malloc(bytes * ld->hops);
+		if (!ld->path)
+			return false;
+		ftr_team_run(team, ld->n_live, CHUNK, write_paths, &b);
+		for (unsigned int i = 0; i < workers; i++)
+			longest = FTR_MAX(longest, b.longest[i]);
+	}
 	if (ld->n_live < ld->n)
 		write_gaps(ld);
 	return true;
@@ -284,6 +290,8 @@ enum ftr_status ftr_load_new(const struct ftr_fabric *f,
 
 void ftr_load_free(struct ftr_load *ld)
 {
-	if (ld)
-		ftr_arena_free(ld->arena);
+	if (!ld)
+		return;
+	free(ld->path);
+	ftr_arena_free(ld->arena);
 }

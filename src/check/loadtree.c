@@ -15,23 +15,26 @@
  *	        <-------------------------------------  hops add up
  *
  * All-to-all load therefore costs O(n_sw) per destination, whatever the number
- * of hosts.
+ * of hosts.  Entries of a switch for several destinations are read together, because
+ * they share cache lines.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "check/link_load.h"
+#include <ftr/linkload.h>
 
 #define CHUNK 32		/* destinations: their LIDs share cache lines */
 
 bool load_tree_new(struct ftr_arena *a, uint32_t n_sw, struct load_tree *w)
 {
-	w->via = ftr_arena_alloc(a, n_sw, sizeof(*w->via));
-	w->next = ftr_arena_alloc(a, n_sw, sizeof(*w->next));
+	w->first = w->end = 0;
+	w->batch = ftr_arena_alloc(a, (size_t)n_sw * LOAD_BATCH,
+				   sizeof(*w->batch));
 	w->open = ftr_arena_alloc(a, n_sw, sizeof(*w->open));
 	w->hops = ftr_arena_alloc(a, n_sw, sizeof(*w->hops));
 	w->queue = ftr_arena_alloc(a, n_sw, sizeof(*w->queue));
-	return w->via && w->next && w->open && w->hops && w->queue;
+	return w->batch && w->open && w->hops && w->queue;
 }
 
 static void fill_queue(struct load_tree *w, uint32_t n_sw)
@@ -41,31 +44,55 @@ static void fill_queue(struct load_tree *w, uint32_t n_sw)
 		if (!w->open[s])
 			w->queue[w->n++] = s;
 	for (uint32_t i = 0; i < w->n; i++) {
-		uint32_t y = w->next[w->queue[i]];
+		uint32_t y = w->to[w->queue[i]].next;
 
 		if (y != LOAD_NONE && --w->open[y] == 0)
 			w->queue[w->n++] = y;
 	}
 }
 
-void load_tree_make(const struct ftr_load *ld, struct load_tree *w,
-		    ftr_lid lid)
+static ftr_lid lid_of(const struct ftr_load *ld, uint32_t i)
+{
+	return ld->f->ep[ld->order[ld->by_lid[i]]].lid;
+}
+
+static void read_batch(const struct ftr_load *ld, struct load_tree *w,
+		       uint32_t i)
 {
 	const uint32_t n = ld->f->n_sw;
-	const uint8_t *entry = ld->t->lft + lid;
+	ftr_lid lid[LOAD_BATCH];
+
+	w->first = i;
+	w->end = FTR_MIN(i + LOAD_BATCH, ld->n_live);
+	for (uint32_t d = 0; d < w->end - i; d++)
+		lid[d] = lid_of(ld, i + d);
+	for (ftr_sw s = 0; s < n; s++) {
+		const uint8_t *row = ld->t->lft + (size_t)s * ld->t->stride;
+
+		for (uint32_t d = 0; d < w->end - i; d++)
+			w->batch[(size_t)d * n + s] =
+				load_next(ld, s, row[lid[d]]);
+	}
+}
+
+void load_tree_make(const struct ftr_load *ld, struct load_tree *w, uint32_t at)
+{
+	const uint32_t n = ld->f->n_sw;
+	const ftr_lid lid = lid_of(ld, at);
 	struct chk_exit x = chk_exit_of(ld->f, lid);
 
+	if (at < w->first || at >= w->end)
+		read_batch(ld, w, at);
+	w->to = w->batch + (size_t)(at - w->first) * n;
 	memset(w->open, 0, n * sizeof(*w->open));
 	memset(w->hops, 0xff, n * sizeof(*w->hops));
-	for (ftr_sw s = 0; s < n; s++, entry += ld->t->stride) {
-		w->next[s] = load_next(ld, s, *entry, &w->via[s]);
-		if (w->next[s] != LOAD_NONE)
-			w->open[w->next[s]]++;
-	}
+	for (ftr_sw s = 0; s < n; s++)
+		if (w->to[s].next != LOAD_NONE)
+			w->open[w->to[s].next]++;
 	fill_queue(w, n);
 	for (uint32_t i = w->n; i-- > 0; ) {
 		ftr_sw s = w->queue[i];
-		uint32_t y = w->next[s];
+		uint32_t y = w->to[s].next;
 
 		if (y != LOAD_NONE)
 			w->hops[s] = w->hops[y] + (w->hops[y] != LOAD_NONE);
@@ -81,11 +108,12 @@ uint32_t load_walk(const struct ftr_load *ld, ftr_sw s, ftr_lid lid,
 
 	for (uint32_t h = 0; h < ld->f->n_sw; h++) {
 		ftr_port p = ftr_tables_get(ld->t, s, lid);
-		uint32_t y = load_next(ld, s, p, &buf[h]);
+		struct load_hop to = load_next(ld, s, p);
 
-		if (y == LOAD_NONE)
+		if (to.next == LOAD_NONE)
 			return s == x.sw && p == x.port ? h : LOAD_NONE;
-		s = y;
+		buf[h] = to.link;
+		s = to.next;
 	}
 	return LOAD_NONE;
 }
@@ -122,8 +150,8 @@ static void add_tree(const struct ftr_load *ld, struct part *w, ftr_sw own)
 		in += ld->hosts[s];
 		if (!t->hops[s])
 			continue;
-		w->load[t->via[s]] += w->sum[s];
-		w->sum[t->next[s]] += w->sum[s];
+		w->load[t->to[s].link] += w->sum[s];
+		w->sum[t->to[s].next] += w->sum[s];
 	}
 	if (t->hops[own] != LOAD_NONE)
 		in--;		/* the destination itself */
@@ -142,7 +170,7 @@ static void all_work(void *ctx, unsigned int worker, uint32_t begin,
 		const struct ftr_endport *e =
 			&ld->f->ep[ld->order[ld->by_lid[i]]];
 
-		load_tree_make(ld, &w->tree, e->lid);
+		load_tree_make(ld, &w->tree, i);
 		add_tree(ld, w, e->sw);
 	}
 }
@@ -203,11 +231,24 @@ static uint64_t most_sent(const struct ftr_load *ld, const uint32_t *arrive)
 	return max;
 }
 
-enum ftr_status ftr_load_all(const struct ftr_load *ld, struct ftr_team *team,
-			     struct ftr_load_report *out, struct ftr_err *err)
+static void report_all(const struct ftr_load *ld, const struct part *sum,
+		       struct ftr_load_report *out)
+{
+	struct ftr_load_report r = { .hosts = ld->n_live, .patterns = 1 };
+
+	r.flows = ld->n_live ? (uint64_t)ld->n_live * (ld->n_live - 1) : 0;
+	r.lost = r.flows - sum->flows;
+	r.host_max = FTR_MAX(sum->host_max, most_sent(ld, sum->arrive));
+	load_report_one(ld, sum->load, &r);
+	*out = r;
+}
+
+enum ftr_status ftr_link_load_all(const struct ftr_load *ld,
+				  struct ftr_team *team, uint64_t *load,
+				  struct ftr_load_report *out,
+				  struct ftr_err *err)
 {
 	unsigned int workers = ftr_team_size(team);
-	struct ftr_load_report r = { .hosts = ld->n_live, .patterns = 1 };
 	struct ftr_arena *a = ftr_arena_new();
 	struct all all;
 
@@ -218,12 +259,18 @@ enum ftr_status ftr_load_all(const struct ftr_load *ld, struct ftr_team *team,
 	}
 	ftr_team_run(team, ld->n_live, CHUNK, all_work, &all);
 	all_sum(&all, workers);
-	r.flows = ld->n_live ? (uint64_t)ld->n_live * (ld->n_live - 1) : 0;
-	r.lost = r.flows - all.part[0].flows;
-	r.host_max = FTR_MAX(all.part[0].host_max,
-			     most_sent(ld, all.part[0].arrive));
-	load_report_one(ld, all.part[0].load, &r);
+	if (out)
+		report_all(ld, &all.part[0], out);
+	if (load)
+		memset(load, 0, ld->f->n_ports * sizeof(*load));
+	for (uint32_t l = 0; load && l < ld->n_links; l++)
+		load[ld->link_port[l]] = all.part[0].load[l];
 	ftr_arena_free(a);
-	*out = r;
 	return FTR_OK;
+}
+
+enum ftr_status ftr_load_all(const struct ftr_load *ld, struct ftr_team *team,
+			     struct ftr_load_report *out, struct ftr_err *err)
+{
+	return ftr_link_load_all(ld, team, NULL, out, err);
 }

@@ -83,6 +83,7 @@ const struct doc_check doc_checks[DOC_N_CHECKS] = {
 	{ "m-key", DOC_NEED_LIVE, doc_m_key },
 	{ "sm", DOC_NEED_LIVE, doc_sm },
 	{ "standby", DOC_NEED_LIVE, doc_standby },
+	{ "sm-version", DOC_NEED_LIVE, doc_sm_version },
 	{ "silent", DOC_NEED_LIVE | DOC_NEED_FABRIC, doc_silent },
 	{ "link-state", DOC_NEED_LIVE | DOC_NEED_FABRIC, doc_link_state },
 	{ "link-width", DOC_NEED_FABRIC, doc_link_width },

@@ -167,7 +167,7 @@ struct doc_check {
 	doc_fn run;
 };
 
-#define DOC_N_CHECKS 27
+#define DOC_N_CHECKS 28
 
 /* All checks, in the order in which they run. */
 extern const struct doc_check doc_checks[DOC_N_CHECKS];
@@ -198,6 +198,7 @@ void doc_m_key(struct doctor *d, struct doc_result *r);
 /* doctor_links.c */
 void doc_sm(struct doctor *d, struct doc_result *r);
 void doc_standby(struct doctor *d, struct doc_result *r);
+void doc_sm_version(struct doctor *d, struct doc_result *r);
 void doc_silent(struct doctor *d, struct doc_result *r);
 void doc_link_state(struct doctor *d, struct doc_result *r);
 void doc_link_width(struct doctor *d, struct doc_result *r);

@@ -70,6 +70,22 @@ void doc_standby(struct doctor *d, struct doc_result *r)
 	doc_remedy(r, "run opensm with the same opensm.conf and plugin on a second node, with a lower sm_priority, and share the state file (docs/rollout.md)");
 }
 
+void doc_sm_version(struct doctor *d, struct doc_result *r)
+{
+	const struct doc_fabric *n = &d->net;
+
+	if (!n->n_sm) {
+		doc_say(r, DOC_NOT_CHECKED, "no subnet manager");
+		return;
+	}
+	doc_say(r, DOC_NOT_CHECKED, "SMInfo has no version; run \"opensm --version\" on the node%s below",
+		n->n_sm == 1 ? "" : "s");
+	for (uint32_t i = 0; i < n->n_sm; i++) {
+		doc_detail(r, "\"%s\"", n->sm[i].name);
+		doc_at(r, n->sm[i].guid, 0);
+	}
+}
+
 /* ---- links ------------------------------------------------------------- */
 
 static const struct ftr_swport *port_of(const struct ftr_fabric *f, ftr_sw s,

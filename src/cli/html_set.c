@@ -79,10 +79,9 @@ static enum ftr_status load_all(struct work *w, struct ftr_team *team,
 				struct ftr_err *err)
 {
 	struct html_load *l = &w->s->load[HTML_ALL];
-	enum ftr_status st = ftr_load_all(w->ld, team, w->r, err);
+	enum ftr_status st = ftr_link_load_all(w->ld, team, w->by_port, w->r,
+					       err);
 
-	if (!st)
-		st = ftr_link_load_all(w->ld, w->by_port, err);
 	if (st)
 		return st;
 	l->flows = w->r->flows;

@@ -331,26 +331,34 @@ static int by_switch(const void *x, const void *y)
 	return (a->ep > b->ep) - (a->ep < b->ep);
 }
 
-/* Columns of a row: the end ports, sorted by switch and port.  *own: the same end ports
- * as indices of s->f. */
-static struct column *columns(const struct html_map *m,
-			      const struct html_set *s, ftr_ep **own)
+/* Columns of a row: the end ports, sorted by switch and port; their LIDs in s->f, 0 for
+ * those without one there.  NULL: out of memory. */
+static ftr_lid *columns(const struct html_map *m, const struct html_set *s)
 {
 	struct column *c = malloc(((size_t)m->n_ep + 1) * sizeof(*c));
+	ftr_lid *lid = malloc(((size_t)m->n_ep + 1) * sizeof(*lid));
 
-	*own = malloc(((size_t)m->n_ep + 1) * sizeof(**own));
-	if (!c || !*own)
-		return c;
+	if (!c || !lid) {
+		free(c);
+		free(lid);
+		return NULL;
+	}
 	for (uint32_t i = 0; i < m->n_ep; i++) {
 		const struct ftr_endport *e = html_endport(m, i);
 		uint32_t w = e->sw == FTR_SW_NONE ? HTML_NONE :
 			html_map_sw(m, i < m->f->n_ep ? m->f : m->old, e->sw);
 
 		c[i] = (struct column){ w, e->sw_port, i };
-		(*own)[i] = ftr_fabric_find_ep(s->f, e->guid);
 	}
 	qsort(c, m->n_ep, sizeof(*c), by_switch);
-	return c;
+	for (uint32_t i = 0; i < m->n_ep; i++) {
+		ftr_ep e = ftr_fabric_find_ep(s->f,
+					      html_endport(m, c[i].ep)->guid);
+
+		lid[i] = e == FTR_EP_NONE ? 0 : s->f->ep[e].lid;
+	}
+	free(c);
+	return lid;
 }
 
 /* Writes one row of CODES + n_ep bytes per switch. */
@@ -358,30 +366,26 @@ static bool fill_tables(const struct html_map *m, const struct html_set *s,
 			uint8_t *to)
 {
 	const size_t width = CODES + (size_t)m->n_ep;
-	ftr_ep *own = NULL;
-	struct column *c = columns(m, s, &own);
+	ftr_lid *lid = columns(m, s);
 	uint8_t code[CODES];
-	bool ok = c && own;
 
 	memset(to, FTR_PORT_NONE, width * m->n_sw);
-	for (ftr_sw w = 0; ok && w < s->f->n_sw; w++) {
+	for (ftr_sw w = 0; lid && w < s->f->n_sw; w++) {
 		uint32_t at = html_map_sw(m, s->f, w);
 		uint8_t *row = to + at * width;
 
 		if (at == HTML_NONE)
 			continue;
 		make_codes(m, s->f, s->sh->tree.rank, w, code, row);
-		for (uint32_t i = 0; i < m->n_ep; i++) {
-			ftr_ep e = own[c[i].ep];
-
-			if (e != FTR_EP_NONE && s->f->ep[e].lid)
-				row[CODES + i] = code[ftr_tables_get(s->t, w,
-							s->f->ep[e].lid)];
-		}
+		for (uint32_t i = 0; i < m->n_ep; i++)
+			if (lid[i])
+				row[CODES + i] =
+					code[ftr_tables_get(s->t, w, lid[i])];
 	}
-	free(own);
-	free(c);
-	return ok;
+	if (!lid)
+		return false;
+	free(lid);
+	return true;
 }
 
 static void put_base64(FILE *out, const uint8_t *b, size_t n)

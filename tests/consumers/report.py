@@ -65,6 +65,16 @@ class Page:
     def keys(self, *keys):
         self.id("map").send_keys(*keys)
 
+    def cpu(self):
+        """CPU seconds of the page's thread, to open and draw it once more."""
+        self.driver.execute_cdp_cmd("Performance.enable", {})
+        self.driver.get("file://" + os.path.abspath(self.path))
+        self.until(lambda: self.js(
+            "return document.documentElement.dataset.ready") == "yes")
+        metrics = self.driver.execute_cdp_cmd("Performance.getMetrics", {})
+        return next(m["value"] for m in metrics["metrics"]
+                    if m["name"] == "ThreadTime")
+
     def end(self):
         bad = [m for m in self.driver.get_log("browser")
                if m["level"] in ("SEVERE", "WARNING")]
@@ -300,6 +310,7 @@ def case_hostile(page):
 
 def case_large(page):
     size = os.path.getsize(page.path) / 1e6
+    cpu = page.cpu()
     took = page.js("const [n] = performance.getEntriesByType('navigation');"
                    "return n.domContentLoadedEventEnd / 1000")
     draw = page.js("const t = performance.now(); draw();"
@@ -308,10 +319,10 @@ def case_large(page):
     assert links == 30200, links
     print(f"measured: {page.js('return SW.length')} switches, {links} links: "
           f"{size:.1f} MB, drawn {took:.2f} s after opening, "
-          f"again in {draw:.0f} ms")
+          f"{cpu:.2f} s of CPU, drawn again in {draw:.0f} ms")
     assert size < 5, f"{size:.1f} MB"
-    # about a second on an idle machine; a busy one must not fail the test
-    assert took < 60, f"{took:.1f} s"
+    # 2 seconds on an idle machine; others on the same cores make it somewhat slower
+    assert cpu < 6, f"{cpu:.1f} s of CPU"
     assert page.js("return view.aggregated"), "not aggregated"
     page.shot("large")
     page.id("search").send_keys("host-17000", Keys.ENTER)
@@ -328,6 +339,14 @@ def case_topograph(page):
     assert page.js("return MISSING.reduce((n, m) => n + m.n, 0)") == 26
     assert "26 (of 558)" in page.text("verdict")
     assert "most loaded link" in page.text("loadline")
+    # the load is even, so no link has the darkest colour; the scale is that of any tables
+    assert "lower bound" in page.text("legend")
+    most = page.js("const l = loadNow(); return heat(l.max, scaleEnd(l));")
+    assert 2 <= most <= 5, most
+    assert page.js("return heat(2 * boundOf(0, loadNow()), scaleEnd(loadNow()))") == 7
+    # names in the picture are without the parts that all have
+    names = page.js("return SW.map((s) => [s.name, shortName(s)])")
+    assert all(long == "MF0;" + short + ":MQM9701/U1" for long, short in names), names
     page.shot("topograph")
     one_page(page)
 

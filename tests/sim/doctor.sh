@@ -49,9 +49,10 @@ case_doctor_sound() {
 	says ok config
 	says ok plugin
 	says ok files
-	[[ $(grep -c '^- ' "$T/doctor") == 1 ]] ||
+	[[ $(grep -c '^- ' "$T/doctor") == 2 ]] ||
 		fail "not checked: $(grep '^- ' "$T/doctor")"
 	says - mtu	# ibsim does not simulate verbs
+	says - sm-version 'opensm --version'
 	doctor --json
 	"$SIM_BUILD/jsonq" "$T/doctor" checks.0.id | grep -qx adapter
 	[[ $("$SIM_BUILD/jsonq" "$T/doctor" failure) == 0 ]]
@@ -60,6 +61,42 @@ case_doctor_sound() {
 	says WARNING standby
 	(($(grep -c '^[A-Zo-]' "$T/doctor") == 1)) || fail "$(cat "$T/doctor")"
 	down
+}
+
+# 2,160 nodes take fewer than 10 s of CPU.
+case_doctor_large() {
+	local cpu
+	gen '3;12,12,12;1,12,12;1,1,1' --random-guids --random-ports --seed 64
+	sim_start "$T/sim" "$T/fabric.net"
+	osm_start sm <<<'routing_engine minhop'
+	osm_wait sm "$patience" 'SUBNET UP'
+	{ TIMEFORMAT='%U %S'; time doctor; } 2>"$T/cpu"
+	ended 0
+	says ok fabric '432 switches, 1,728 end ports'
+	says ok pairs
+	cpu=$(awk '{ printf "%d", 1000 * ($1 + $2) }' "$T/cpu")
+	note "$cpu ms of CPU"
+	((cpu < 10000)) || fail "$cpu ms of CPU"
+	down
+}
+
+# A terminal shows the progress of a slow command: here the fabric does not answer.
+case_doctor_progress() {
+	local pid
+	command -v script >/dev/null || skip "script is not installed"
+	small 65
+	sim_start "$T/sim" "$T/fabric.net"
+	osm_start sm <<<'routing_engine minhop'
+	osm_wait sm "$patience" 'SUBNET UP'
+	osm_stop sm
+	kill -STOP "$SIM_PID"
+	TERM=xterm in_sim script -qfc "$ibfattree doctor" "$T/typescript" \
+		>/dev/null 2>&1 </dev/null &
+	pid=$!
+	sim_until "$patience" grep -aq 'ibfattree: [a-z -]*, [0-9]* s' \
+		"$T/typescript" || fail "$(cat "$T/typescript")"
+	kill -CONT "$SIM_PID"
+	wait "$pid" || true
 }
 
 case_doctor_no_manager() {

@@ -137,7 +137,7 @@ START_TEST(loads)
 		order[e] = e;
 	ck_assert(!ftr_load_new(f, t, order, f->n_ep, 0, NULL, &ld, &err));
 	ck_assert(!ftr_load_all(ld, NULL, &r, &err));
-	ck_assert(!ftr_link_load_all(ld, load, &err));
+	ck_assert(!ftr_link_load_all(ld, NULL, load, NULL, &err));
 	ftr_picture_cross_all(p, f, order, f->n_ep, out, out + p->n_pods);
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		for (unsigned int q = 1; q <= f->sw[s].n_ports; q++) {

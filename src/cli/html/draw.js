@@ -35,6 +35,9 @@ function readColours() {
 const loadNow = () => D.sets[state.set].loads[state.pattern] || null;
 // The greater load of the two directions.
 const loadOf = (load, l) => Math.max(load.load[2 * l.i], load.load[2 * l.i + 1]);
+// The end of the colour scale.  An even load is in its middle, and only links that carry
+// much more are dark.
+const scaleEnd = (load) => Math.max(load.max, 2 * boundOf(state.set, load));
 function heat(value, max) {
 	const n = colour.heat.length;
 	return max ? Math.min(n - 1, Math.floor(value / max * (n - 0.001))) : 0;
@@ -149,17 +152,24 @@ function drawBlockTexts(aggregated) {
 
 const hostsShown = () => scaleX() > 30;
 
+// Many lines are thin, so that they do not merge into an area.
+const lineWidth = (n) => Math.max(0.3, Math.min(1.3, 0.3 * view.w / Math.max(1, n)));
+
 // Draws links coloured by load, one canvas path per colour.
 function drawLinks(list, load) {
 	const levels = colour.heat.map(() => []);
-	const max = load ? load.max : 0;
-	for (const l of list)
+	const max = load ? scaleEnd(load) : 0;
+	let seen = 0;
+	for (const l of list) {
 		levels[load ? heat(loadOf(load, l), max) : 2].push(l);
+		seen += inSight({ x0: swX(l.a), x1: swX(l.b) });
+	}
+	const width = lineWidth(seen);
 	levels.forEach((links, i) => {
 		if (!links.length)
 			return;
 		ctx.strokeStyle = colour.heat[i];
-		ctx.lineWidth = list.length > 1500 ? 0.6 + i * 0.12 : 0.9 + i * 0.25;
+		ctx.lineWidth = width * (0.7 + i * 0.2);
 		ctx.beginPath();
 		for (const l of links)
 			trace(ends(l));
@@ -168,7 +178,7 @@ function drawLinks(list, load) {
 }
 
 function drawBundles(load) {
-	const max = load ? load.max : 0;
+	const max = load ? scaleEnd(load) : 0;
 	for (const b of bundles) {
 		b.most = b.mean = 0;
 		if (!load)
@@ -185,7 +195,7 @@ function drawBundles(load) {
 		ctx.strokeStyle = colour.heat[load ? heat(b.mean, max) : 2];
 		ctx.lineWidth = Math.max(0.8, Math.min(12, Math.sqrt(b.links.length) / 2));
 		if (bundles.length > 200)
-			ctx.lineWidth = Math.min(ctx.lineWidth, 1.5);
+			ctx.lineWidth = Math.min(ctx.lineWidth, lineWidth(bundles.length));
 		ctx.beginPath();
 		trace(e);
 		ctx.stroke();
@@ -270,7 +280,7 @@ function drawSwitch(s) {
 		ctx.font = '10px system-ui, sans-serif';
 		ctx.textAlign = 'center';
 		ctx.textBaseline = 'middle';
-		ctx.fillText(s.name, x, y, w - 6);
+		ctx.fillText(ctx.measureText(s.name).width > w - 6 ? shortName(s) : s.name, x, y, w - 6);
 	}
 }
 
@@ -333,6 +343,7 @@ function drawChosen(load) {
 		const d = worst(load, 1)[0];
 		if (d !== undefined) {
 			const e = ends(LINKS[d >> 1]);
+			stroke([LINKS[d >> 1]], colour.bg, 6);
 			stroke([LINKS[d >> 1]], colour.fg, 2.5);
 			label(`most loaded: ${plural(load.load[d], 'flow')}`, e.x0 + (e.x1 - e.x0) * 0.4, e.y0 + (e.y1 - e.y0) * 0.4, colour.fg);
 		}
@@ -385,12 +396,15 @@ function draw() {
 	drawEnds();
 	drawBlockTexts(view.aggregated);
 	drawChosen(load);
+	ctx.textAlign = 'left';
+	ctx.textBaseline = 'middle';
+	ctx.font = '11px system-ui, sans-serif';
 	for (let r = 0; r < RANKS; r++) {
+		const text = r ? `rank ${r}` : 'leaves', y = sy(rowOf(r)) - 30;
+		ctx.fillStyle = colour.bg;
+		ctx.fillRect(2, y - 7, ctx.measureText(text).width + 4, 14);
 		ctx.fillStyle = colour.dim;
-		ctx.textAlign = 'left';
-		ctx.textBaseline = 'middle';
-		ctx.font = '11px system-ui, sans-serif';
-		ctx.fillText(r ? `rank ${r}` : 'leaves', 4, sy(rowOf(r)) - 30);
+		ctx.fillText(text, 4, y);
 	}
 }
 function redraw() {

@@ -83,7 +83,10 @@ function drawLegend() {
 	const item = (style, dash, text, width) => items.push(el('li', {}, swatch(style, dash, width), text));
 	if (load) {
 		item(colour.heat[0], '', 'few flows', 2);
-		item(colour.heat[7], '', plural(load.max, 'flow'), 4);
+		const least = boundOf(state.set, load), end = scaleEnd(load);
+		if (least && least < load.max)
+			item(colour.heat[heat(least, end)], '', `${plural(least, 'flow')} (lower bound)`, 3);
+		item(colour.heat[heat(load.max, end)], '', `${plural(load.max, 'flow')} (most loaded)`, 4);
 	}
 	if (MISSING.length || D.sets.some((s) => s.dead.length))
 		item(colour.missing, '6 4', D.diff ? '✗ missing or removed link' : '✗ missing or dead link', 2);

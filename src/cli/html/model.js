@@ -74,6 +74,25 @@ joinAll();
 const byThousands = new Intl.NumberFormat('en-US');
 const num = (n) => byThousands.format(n);
 const plural = (n, one, many) => `${num(n)} ${n === 1 ? one : many || one + 's'}`;
+// The characters that all names begin and end with, as whole words.
+const SHARED = (function () {
+	const names = SW.map((s) => s.name).filter((n) => n);
+	let a = names.length > 1 ? names[0].length : 0, z = a;
+	for (const n of names) {
+		while (!n.startsWith(names[0].slice(0, a)))
+			a--;
+		while (!n.endsWith(names[0].slice(names[0].length - z)))
+			z--;
+	}
+	const word = /[^A-Za-z0-9]/;
+	while (a && !word.test(names[0][a - 1]))
+		a--;
+	while (z && !word.test(names[0][names[0].length - z]))
+		z--;
+	return { a, z };
+})();
+const shortName = (s) => (s.name.length > SHARED.a + SHARED.z ?
+	s.name.slice(SHARED.a, s.name.length - SHARED.z) : s.name);
 const swName = (s) => SW[s].name || `switch 0x${SW[s].guid}`;
 const epName = (e) => EP[e].name || `port 0x${EP[e].guid}`;
 const linkName = (l) => `${swName(l.a)} port ${l.pa} – ${swName(l.b)} port ${l.pb}`;
