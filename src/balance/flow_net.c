@@ -157,12 +157,12 @@ struct order_job {
  * before all others, by the hops to a switch that has a path by rank. */
 static uint16_t detour_key(const struct balance_net *net,
 			   const struct ftr_tables *t, const uint8_t *cost,
-			   uint32_t stride, uint32_t l, ftr_sw s)
+			   uint32_t l, ftr_sw s)
 {
 	ftr_lid lid = net->dest[net->first[l]].lid;
 	uint32_t hops = 0;
 
-	while (cost[(size_t)s * stride] == FTR_COST_INF) {
+	while (cost[s] == FTR_COST_INF) {
 		uint32_t link = balance_link_to(net, s,
 						ftr_tables_get(t, s, lid));
 
@@ -176,16 +176,19 @@ static uint16_t detour_key(const struct balance_net *net,
 static void order_column(const struct order_job *j, uint16_t *key, uint32_t l)
 {
 	const struct balance_net *net = j->net;
-	const struct ftr_shape *sh = balance_shape(net, l);
-	const uint8_t *cost = sh->reach.cost + l;
+	const struct ftr_cost_column c =
+		ftr_shape_column(balance_shape(net, l), l);
 	uint32_t n_sw = net->f->n_sw, at[KEYS + 1] = { 0 }, sum = 0;
 	struct balance_order *o = &net->order[l];
 
 	for (ftr_sw s = 0; s < n_sw; s++) {
-		key[s] = cost[(size_t)s * sh->reach.cost_stride];
+		o->cost[s] = c.cost[s * c.stride];
+		o->down[s] = c.down[s * c.stride];
+	}
+	for (ftr_sw s = 0; s < n_sw; s++) {
+		key[s] = o->cost[s];
 		if (key[s] == FTR_COST_INF)
-			key[s] = detour_key(net, j->t, cost, sh->reach.cost_stride,
-					    l, s);
+			key[s] = detour_key(net, j->t, o->cost, l, s);
 		at[key[s]]++;
 	}
 	for (uint32_t k = KEYS; k-- > 0;) {
@@ -216,21 +219,26 @@ static bool set_orders(struct balance_net *net, const struct ftr_tables *t,
 {
 	uint32_t n_sw = net->f->n_sw, n = 0;
 	struct order_job j = { .net = net, .t = t };
+	uint8_t *cost;
 	uint16_t *sw;
 
 	for (uint32_t l = 0; l < n_sw; l++)
 		n += net->first[l] < net->first[l + 1];
 	net->order = ftr_arena_zalloc(net->arena, n_sw, sizeof(*net->order));
 	sw = ftr_arena_alloc(net->arena, (size_t)n * n_sw, sizeof(*sw));
+	cost = ftr_arena_alloc(net->arena, 2 * (size_t)n * n_sw, 1);
 	j.key = ftr_arena_alloc(net->arena,
 				(size_t)ftr_team_size(team) * n_sw,
 				sizeof(*j.key));
-	if (!net->order || !sw || !j.key)
+	if (!net->order || !sw || !cost || !j.key)
 		return false;
 	for (uint32_t l = 0; l < n_sw; l++)
 		if (net->first[l] < net->first[l + 1]) {
-			net->order[l].sw = sw;
+			net->order[l] = (struct balance_order){
+				.sw = sw, .cost = cost, .down = cost + n_sw,
+			};
 			sw += n_sw;
+			cost += 2 * (size_t)n_sw;
 		}
 	ftr_team_run(team, n_sw, COLUMNS, order_columns, &j);
 	return true;

@@ -74,7 +74,7 @@ void balance_cand_column(struct balance_cand *z, const struct balance_net *net,
 			 uint32_t l)
 {
 	z->sh = balance_shape(net, l);
-	z->l = l;
+	z->costs = balance_costs(net, l);
 	z->n_groups = 0;
 	memset(z->first, 0xff, net->f->n_sw * sizeof(*z->first));
 }
@@ -88,8 +88,8 @@ bool balance_cand_find(struct balance_cand *z, ftr_sw s)
 		return true;
 	z->first[s] = z->n_groups;
 	z->n[s] = 0;
-	if (ftr_shape_cost(z->sh, s)[z->l] != FTR_COST_INF)
-		n = ftr_shape_candidates(z->sh, s, z->l, cand);
+	if (z->costs.cost[s] != FTR_COST_INF)
+		n = ftr_shape_candidates_at(z->sh, s, &z->costs, cand);
 	for (uint32_t k = 0; k < n; k++)
 		links += cand[k]->n;
 	for (uint32_t k = 0; links > 1 && k < n; k++) {
