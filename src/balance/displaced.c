@@ -246,7 +246,10 @@ static void gather(struct displaced *z, const struct ftr_shape *sh, bool turns,
 		if (src != BALANCE_NONE)
 			z->source[z->n_sources++] =
 				(struct passing){ src, u.displaced };
-		end = sh->tree.n_up[u.sw] + sh->tree.n_down[u.sw];
+		end = turns ?	/* horizontal links, too */
+			sh->tree.group_first[u.sw + 1] -
+			sh->tree.group_first[u.sw] :
+			sh->tree.n_up[u.sw] + sh->tree.n_down[u.sw];
 		for (; k < end && depth < z->net->f->n_sw; k++) {
 			ftr_sw y = g[k].remote;
 

@@ -194,7 +194,8 @@ enum ftr_status engine_displaced(const struct ftr_route_opts *opts,
 				 struct ftr_err *err)
 {
 	*out = NULL;
-	if (opts->placement != FTR_PLACE_EVEN || !opts->balance || opts->keep)
+	if (opts->placement != FTR_PLACE_EVEN || opts->keep ||
+	    !(opts->balance || opts->place_by_load))
 		return FTR_OK;
 	*out = ftr_calloc((size_t)t->n_sw * (t->stride / 64), sizeof(**out));
 	return *out ? FTR_OK : ftr_fail(err, FTR_NOMEM,
