@@ -267,6 +267,26 @@ bool ftr_shape_must_descend(const struct ftr_shape *sh, ftr_sw s, uint32_t l);
 uint32_t ftr_shape_candidates(const struct ftr_shape *sh, ftr_sw s, uint32_t l,
 			      const struct ftr_group **cand);
 
+/* The costs of all switches to one column: those of s are cost[s * stride] and
+ * down[s * stride]. */
+struct ftr_cost_column {
+	const uint8_t *cost, *down;
+	size_t stride;
+};
+
+static inline struct ftr_cost_column
+ftr_shape_column(const struct ftr_shape *sh, uint32_t l)
+{
+	return (struct ftr_cost_column){
+		sh->reach.cost + l, sh->reach.down + l, sh->reach.cost_stride,
+	};
+}
+
+/* ftr_shape_candidates for the column with these costs, which may be a copy. */
+uint32_t ftr_shape_candidates_at(const struct ftr_shape *sh, ftr_sw s,
+				 const struct ftr_cost_column *c,
+				 const struct ftr_group **cand);
+
 /* The ports of these candidates as a bit set: all links of the n groups. */
 struct ftr_port_set {
 	uint64_t bit[4];

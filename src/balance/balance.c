@@ -225,18 +225,26 @@ static enum ftr_status full_rounds(struct work *w, struct ftr_err *err)
 static enum ftr_status count(struct work *w, struct ftr_err *err)
 {
 	bool full = w->in->depth == FTR_BALANCE_FULL;
-	struct balance_counted out = { 0 };
-	enum ftr_status st;
+	struct balance_net *net = w->net;
+	enum ftr_status st = FTR_OK;
 
-	out.flows = ftr_arena_alloc(w->arena, w->net->n_links,
-				    sizeof(*out.flows));
-	out.entry = ftr_arena_alloc(w->arena, w->net->first[w->t->n_sw] + 1u,
-				    w->t->n_sw);
-	if (!out.flows || !out.entry)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for balancing");
-	w->c.flows = out.flows;
-	w->c.entry = out.entry;
-	st = balance_count_flows(w->net, w->t, w->team, &out, err);
+	if (!net->entry) {
+		struct balance_counted out = { 0 };
+
+		out.flows = ftr_arena_alloc(w->arena, net->n_links,
+					    sizeof(*out.flows));
+		out.entry = ftr_arena_alloc(w->arena,
+					    net->first[w->t->n_sw] + 1u,
+					    w->t->n_sw);
+		if (!out.flows || !out.entry)
+			return ftr_fail(err, FTR_NOMEM,
+					"out of memory for balancing");
+		st = balance_count_flows(net, w->t, w->team, &out, err);
+		net->flows = out.flows;
+		net->entry = out.entry;
+	}
+	w->c.flows = net->flows;
+	w->c.entry = net->entry;
 	w->shifts = full || (w->paths < TINY &&
 			     balance_most(w->net, w->c.flows) > w->target);
 	if (!st && w->shifts)
@@ -290,23 +298,22 @@ static bool fits(const struct ftr_balance_input *in, const struct ftr_tables *t)
 		t->max_lid == in->shape->f->max_lid;
 }
 
-enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
-				   struct ftr_tables *t, struct ftr_team *team,
-				   struct ftr_balance_report *report,
-				   struct ftr_err *err)
+enum ftr_status balance_run(const struct ftr_balance_input *in,
+			    struct balance_net *net, struct ftr_tables *t,
+			    struct ftr_team *team,
+			    struct ftr_balance_report *report,
+			    struct ftr_err *err)
 {
 	struct ftr_balance_report unused, *r = report ? report : &unused;
-	struct work w = { .in = in, .t = t, .team = team, .r = r };
+	struct work w = { .in = in, .t = t, .team = team, .r = r, .net = net };
 	uint64_t moved;
-	enum ftr_status st;
+	enum ftr_status st = FTR_OK;
 
 	memset(r, 0, sizeof(*r));
-	if (!fits(in, t))
-		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs up to %u do not fit a shape of %u and %u",
-				t->n_sw, t->max_lid, in->shape->f->n_sw,
-				in->shape->f->max_lid);
-	if (in->depth == FTR_BALANCE_OFF)
+	if (in->depth == FTR_BALANCE_OFF) {
+		balance_net_free(net);
 		return FTR_OK;
+	}
 	w.arena = ftr_arena_new();
 	if (w.arena)
 		w.log.seen = ftr_arena_zalloc(w.arena, (size_t)t->n_sw *
@@ -314,12 +321,15 @@ enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
 					      sizeof(*w.log.seen));
 	if (!w.log.seen) {
 		ftr_arena_free(w.arena);
+		balance_net_free(net);
 		return ftr_fail(err, FTR_NOMEM, "out of memory for balancing");
 	}
 	w.c.t = t;
 	w.c.log = &w.log;
-	st = balance_net_new(in, t, team, &w.net, err);
+	if (!net)
+		st = balance_net_new(in, t, team, &w.net, err);
 	if (!st) {
+		w.net->in = in;
 		w.c.net = w.net;
 		st = run_balance(&w, err);
 	}
@@ -330,4 +340,16 @@ enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
 	balance_net_free(w.net);
 	ftr_arena_free(w.arena);
 	return st;
+}
+
+enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
+				   struct ftr_tables *t, struct ftr_team *team,
+				   struct ftr_balance_report *report,
+				   struct ftr_err *err)
+{
+	if (!fits(in, t))
+		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs up to %u do not fit a shape of %u and %u",
+				t->n_sw, t->max_lid, in->shape->f->n_sw,
+				in->shape->f->max_lid);
+	return balance_run(in, NULL, t, team, report, err);
 }

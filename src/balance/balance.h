@@ -71,7 +71,12 @@ struct balance_net {
 	struct balance_order {
 		uint16_t *sw;
 		uint32_t n;
+		uint8_t *cost, *down;	/* [n_sw] costs to the column, in one piece */
 	} *order;		/* [n_sw] by column */
+	/* all-to-all flows by link, and the entries by destination (balance_entries), if
+	 * they are known from an earlier step; or NULL */
+	uint32_t *flows;
+	uint8_t *entry;
 };
 
 enum ftr_status balance_net_new(const struct ftr_balance_input *in,
@@ -96,6 +101,15 @@ balance_shape(const struct balance_net *net, uint32_t l)
 	const struct ftr_balance_input *in = net->in;
 
 	return in->use_full && in->use_full[l] ? in->full : in->shape;
+}
+
+/* The costs to a column with destinations. */
+static inline struct ftr_cost_column
+balance_costs(const struct balance_net *net, uint32_t l)
+{
+	return (struct ftr_cost_column){
+		net->order[l].cost, net->order[l].down, 1,
+	};
 }
 
 static inline uint32_t balance_link(const struct balance_net *net, ftr_sw s,
@@ -242,6 +256,7 @@ struct balance_cand {
 	const struct ftr_balance_input *in;
 	const struct ftr_shape *sh;
 	uint32_t l;
+	struct ftr_cost_column costs;
 };
 
 bool balance_cand_new(struct balance_cand *z, struct ftr_arena *a,
@@ -262,6 +277,14 @@ static inline bool balance_may_move(const struct balance_count *c, ftr_sw s,
 }
 
 /* ---- search -------------------------------------------------------------- */
+
+/* ftr_balance_tables.  net: made for t and the shapes of in, with flows and entry if they
+ * are known; it is freed.  NULL: to be made. */
+enum ftr_status balance_run(const struct ftr_balance_input *in,
+			    struct balance_net *net, struct ftr_tables *t,
+			    struct ftr_team *team,
+			    struct ftr_balance_report *report,
+			    struct ftr_err *err) FTR_MUST_USE;
 
 struct balance_sweep {
 	uint32_t target;	/* number of flows that a link may carry */

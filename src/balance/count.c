@@ -25,7 +25,10 @@ struct flow_worker {
 	uint8_t *block;		/* [n_sw][FTR_LFT_BLOCK] a block of every switch */
 	uint8_t *entry;		/* [n_sw] of one destination */
 	uint32_t *sum;		/* [n_sw] flows at a switch */
-	uint32_t *flows;	/* [n_links] */
+	struct {		/* together, because they are used together */
+		uint32_t flows;
+		ftr_sw peer;
+	} *link;		/* [n_links] */
 };
 
 struct flow_job {
@@ -41,7 +44,6 @@ static void count_dest(const struct balance_net *net, struct flow_worker *w,
 		       uint64_t *passed)
 {
 	const struct balance_ports *ports = net->ports;
-	const uint32_t *peer = net->peer;
 
 	memcpy(w->sum, net->hosts, net->f->n_sw * sizeof(*w->sum));
 	for (uint32_t i = 0; i + 1 < o->n; i++) {
@@ -53,9 +55,9 @@ static void count_dest(const struct balance_net *net, struct flow_worker *w,
 		if (!n || port > ports[s].n)
 			continue;
 		link = ports[s].first + port;
-		w->flows[link] += n;
-		if (peer[link] != FTR_SW_NONE)
-			w->sum[peer[link]] += n;
+		w->link[link].flows += n;
+		if (w->link[link].peer != FTR_SW_NONE)
+			w->sum[w->link[link].peer] += n;
 	}
 }
 
@@ -110,11 +112,14 @@ enum ftr_status balance_count_flows(const struct balance_net *net,
 		struct flow_worker *w = &j.worker[i];
 
 		w->sum = ftr_arena_alloc(a, net->f->n_sw, sizeof(*w->sum));
-		w->flows = ftr_arena_zalloc(a, net->n_links,
-					    sizeof(*w->flows));
+		w->link = ftr_arena_alloc(a, net->n_links, sizeof(*w->link));
 		w->block = ftr_arena_alloc(a, net->f->n_sw, FTR_LFT_BLOCK);
 		w->entry = ftr_arena_alloc(a, net->f->n_sw, 1);
-		ok = w->sum && w->flows && w->block && w->entry;
+		ok = w->sum && w->link && w->block && w->entry;
+		for (uint32_t x = 0; ok && x < net->n_links; x++) {
+			w->link[x].flows = 0;
+			w->link[x].peer = net->peer[x];
+		}
 	}
 	if (!ok) {
 		ftr_arena_free(a);
@@ -126,7 +131,7 @@ enum ftr_status balance_count_flows(const struct balance_net *net,
 	memset(out->flows, 0, net->n_links * sizeof(*out->flows));
 	for (unsigned int i = 0; i < n; i++)
 		for (uint32_t x = 0; x < net->n_links; x++)
-			out->flows[x] += j.worker[i].flows[x];
+			out->flows[x] += j.worker[i].link[x].flows;
 	ftr_arena_free(a);
 	return FTR_OK;
 }

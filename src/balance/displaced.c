@@ -69,6 +69,7 @@ struct displaced {
 	struct ftr_balance_input in;
 	struct ftr_tables *t;
 	const struct ftr_tables *prefer;
+	uint8_t *row;		/* [n_sw] entries of the LID being placed; NULL: read t */
 	uint32_t *pos;		/* [max_lid + 1], BALANCE_NONE: in no shift */
 	struct counted_link *link;	/* [n_links] */
 	/* bits of switches by LID, in rows of `words`: the switches that flows pass
@@ -92,7 +93,7 @@ struct displaced {
 static struct counted_link *link_of(const struct displaced *z, ftr_sw s,
 				    ftr_lid lid)
 {
-	ftr_port port = ftr_tables_row(z->t, s)[lid];
+	ftr_port port = z->row ? z->row[s] : ftr_tables_row(z->t, s)[lid];
 	const struct balance_ports *p = &z->net->ports[s];
 	struct counted_link *link = &z->link[p->first + port];
 
@@ -125,6 +126,8 @@ static void set_bit(const struct displaced *z, uint64_t *bits, ftr_sw s,
 static void set_entry(struct displaced *z, ftr_sw s, ftr_lid lid, ftr_port port)
 {
 	ftr_tables_row(z->t, s)[lid] = port;
+	if (z->row)
+		z->row[s] = port;
 	set_bit(z, z->displaced, s, lid, !z->prefer ||
 		ftr_tables_row(z->prefer, s)[lid] != port);
 }
@@ -242,7 +245,10 @@ static void gather(struct displaced *z, const struct ftr_shape *sh, bool turns,
 		if (src != BALANCE_NONE)
 			z->source[z->n_sources++] =
 				(struct passing){ src, u.displaced };
-		end = sh->tree.n_up[u.sw] + sh->tree.n_down[u.sw];
+		end = turns ?	/* horizontal links, too */
+			sh->tree.group_first[u.sw + 1] -
+			sh->tree.group_first[u.sw] :
+			sh->tree.n_up[u.sw] + sh->tree.n_down[u.sw];
 		for (; k < end && depth < z->net->f->n_sw; k++) {
 			ftr_sw y = g[k].remote;
 
@@ -258,6 +264,13 @@ static void gather(struct displaced *z, const struct ftr_shape *sh, bool turns,
 }
 
 /* ---- one entry ------------------------------------------------------------- */
+
+/* The column of a LID. turns: the routing has extra turns. */
+struct column {
+	const struct ftr_shape *sh;
+	struct ftr_cost_column costs;
+	bool turns;
+};
 
 static uint64_t price_link(const struct displaced *z,
 			   const struct counted_link *link, uint32_t hosts)
@@ -323,16 +336,17 @@ static bool all_go_up(const struct ftr_shape *sh, ftr_sw s,
 }
 
 /* Place an entry. known: z->source holds the sources that pass it. */
-static void place(struct displaced *z, const struct ftr_shape *sh, bool turns,
-		  uint32_t l, ftr_lid lid, struct displaced_entry *e, bool known)
+static void place(struct displaced *z, const struct column *c, ftr_lid lid,
+		  struct displaced_entry *e, bool known)
 {
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
-	uint32_t n = ftr_shape_candidates(sh, e->sw, l, cand), hosts;
+	const struct ftr_shape *sh = c->sh;
+	uint32_t n = ftr_shape_candidates_at(sh, e->sw, &c->costs, cand), hosts;
 
 	if (!known) {
 		z->n_sources = 0;
 		if (z->pos[lid] != NOT_COUNTED)
-			gather(z, sh, turns, e->sw,
+			gather(z, sh, c->turns, e->sw,
 			       all_go_up(sh, e->sw, cand, n), lid);
 	}
 	for (uint32_t i = 0; i < z->n_sources; i++)
@@ -347,35 +361,26 @@ static void place(struct displaced *z, const struct ftr_shape *sh, bool turns,
 
 /* ---- the entries of a LID -------------------------------------------------- */
 
-struct column {
-	const struct ftr_shape *sh;
-	uint32_t l;
-};
-
 static int nearest_first(const void *x, const void *y, void *ctx)
 {
-	const struct column *c = ctx;
+	const struct ftr_cost_column *c = ctx;
 	ftr_sw a = ((const struct displaced_entry *)x)->sw;
 	ftr_sw b = ((const struct displaced_entry *)y)->sw;
-	uint8_t ca = ftr_shape_cost(c->sh, a)[c->l];
-	uint8_t cb = ftr_shape_cost(c->sh, b)[c->l];
+	uint8_t ca = c->cost[a * c->stride], cb = c->cost[b * c->stride];
 
 	return ca != cb ? ca - cb : (a > b) - (a < b);
 }
 
 /* known: n is 1, and z->source holds the sources that pass the entry. */
-static void place_lid(struct displaced *z, const struct ftr_shape *sh,
-		      bool turns, uint32_t l, ftr_lid lid,
+static void place_lid(struct displaced *z, struct column *c, ftr_lid lid,
 		      struct displaced_entry *e, uint32_t n, bool known)
 {
-	struct column c = { sh, l };
-
 	z->now++;		/* now no entry counts as changed */
 	if (n > 1)
-		qsort_r(e, n, sizeof(*e), nearest_first, &c);
+		qsort_r(e, n, sizeof(*e), nearest_first, &c->costs);
 	for (uint32_t i = 0; i < n; i++)
 		if (e[i].after == DISPLACED_PLACE)
-			place(z, sh, turns, l, lid, &e[i], known);
+			place(z, c, lid, &e[i], known);
 }
 
 /* Count the flows that pass the entries, behind these entries. */
@@ -396,6 +401,8 @@ bool displaced_change(struct displaced *z, const struct ftr_shape *sh,
 		      bool turns, uint32_t l, ftr_lid lid,
 		      struct displaced_entry *e, uint32_t n)
 {
+	struct column c = { sh, ftr_shape_column(sh, l), turns };
+
 	z->nomem = false;
 	z->now++;
 	z->n_sources = 0;
@@ -413,40 +420,76 @@ bool displaced_change(struct displaced *z, const struct ftr_shape *sh,
 		set_entry(z, e[i].sw, lid, e[i].after == DISPLACED_PLACE ?
 			  FTR_PORT_NONE : e[i].after);
 	walk_all(z, lid, e, n, 1);
-	place_lid(z, sh, turns, l, lid, e, n, n == 1);
+	place_lid(z, &c, lid, e, n, n == 1);
 	return !z->nomem;
 }
 
 /* ---- the entries of a whole routing ----------------------------------------- */
 
+/* Sort the entries whose bit is set by LID: those of lid are e[first[lid]] ..
+ * e[first[lid + 1] - 1], in the order of switches. first: [max_lid + 2], zeroed. */
+static struct displaced_entry *by_lid(const struct displaced *z,
+				      const uint64_t *bits, uint32_t *first)
+{
+	uint32_t n_sw = z->t->n_sw, words = z->t->stride / 64;
+	uint32_t lids = z->net->f->max_lid + 1u;
+	struct displaced_entry *e = NULL;
+
+	for (int pass = 0; pass < 2; pass++) {
+		for (ftr_sw s = 0; s < n_sw; s++)
+			for (uint32_t w = 0; w < words; w++)
+				for (uint64_t b = bits[(size_t)s * words + w];
+				     b; b &= b - 1) {
+					uint32_t lid = w * 64 + (uint32_t)
+						__builtin_ctzll(b);
+
+					if (pass)
+						e[first[lid]++].sw = s;
+					else
+						first[lid + 1]++;
+				}
+		for (uint32_t i = 0; !pass && i < lids; i++)
+			first[i + 1] += first[i];
+		if (!pass)
+			e = ftr_arena_zalloc(z->arena, first[lids] + 1u,
+					     sizeof(*e));
+		if (!e)
+			return NULL;
+	}
+	memmove(first + 1, first, lids * sizeof(*first));
+	first[0] = 0;
+	return e;
+}
+
 bool displaced_place_all(struct displaced *z, bool turns, const uint64_t *bits)
 {
-	const struct balance_net *net = z->net;
+	struct balance_net *net = z->net;
 	const struct ftr_shape *sh = z->in.shape;
-	uint32_t n_sw = net->f->n_sw, words = z->t->stride / 64;
-	struct displaced_entry *e = ftr_arena_alloc(z->arena, n_sw, sizeof(*e));
-	uint64_t *any = ftr_arena_zalloc(z->arena, words, sizeof(*any));
+	uint32_t *first = ftr_arena_zalloc(z->arena, net->f->max_lid + 2u,
+					   sizeof(*first));
+	struct displaced_entry *e = first ? by_lid(z, bits, first) : NULL;
 
-	if (!e || !any)
-		return false;
 	z->nomem = false;
-	for (ftr_sw s = 0; s < n_sw; s++)
-		for (uint32_t w = 0; w < words; w++)
-			any[w] |= bits[(size_t)s * words + w];
-	for (uint32_t i = 0; i < sh->numbering.n_dest; i++) {
+	for (uint32_t i = 0; e && i < sh->numbering.n_dest; i++) {
 		ftr_lid lid = sh->numbering.dest[i].lid;
-		uint32_t l = sh->numbering.dest[i].col, n = 0;
+		uint32_t l = sh->numbering.dest[i].col;
+		struct column c = {
+			balance_shape(net, l),
+			.turns = turns || !sh->tree.rank,
+		};
 
-		if (!(any[lid / 64] >> lid % 64 & 1))
+		if (first[lid] == first[lid + 1])
 			continue;
-		for (ftr_sw s = 0; s < n_sw; s++)
-			if (bits[(size_t)s * words + lid / 64] >>
-			    lid % 64 & 1)
-				e[n++] = (struct displaced_entry){ s, 0 };
-		place_lid(z, balance_shape(net, l), turns || !sh->tree.rank, l, lid,
-			  e, n, false);
+		c.costs = net->order[l].sw ? balance_costs(net, l) :
+			ftr_shape_column(c.sh, l);
+		z->row = net->entry && net->dest_of[lid] != BALANCE_NONE ?
+			balance_entries(net, net->entry, net->dest_of[lid]) :
+			NULL;
+		place_lid(z, &c, lid, e + first[lid],
+			  first[lid + 1] - first[lid], false);
 	}
-	return !z->nomem;
+	z->row = NULL;
+	return e && !z->nomem;
 }
 
 /* ---- new and free ----------------------------------------------------------- */
@@ -543,19 +586,28 @@ static enum ftr_status nomem(struct ftr_err *err)
 	return ftr_fail(err, FTR_NOMEM, "out of memory for counting flows");
 }
 
-static enum ftr_status count_flows(struct displaced *z, struct ftr_team *team,
-				   struct ftr_err *err)
+static enum ftr_status count_flows(struct displaced *z, bool once,
+				   struct ftr_team *team, struct ftr_err *err)
 {
-	uint32_t n = z->net->n_links;
-	uint32_t *flows = ftr_calloc(n, sizeof(*flows));
-	const struct balance_counted out = { flows, z->passed, NULL };
-	enum ftr_status st = flows ? balance_count_flows(z->net, z->t, team,
-							 &out, err) :
-		nomem(err);
+	struct balance_net *net = z->net;
+	uint32_t n = net->n_links, *flows;
+	struct balance_counted out = { .passed = z->passed };
+	enum ftr_status st;
 
+	flows = out.flows = ftr_calloc(n, sizeof(*flows));
+	if (flows && once) {
+		net->flows = ftr_arena_alloc(net->arena, n,
+					     sizeof(*net->flows));
+		out.entry = ftr_arena_alloc(net->arena,
+					    net->first[net->f->n_sw] + 1u,
+					    net->f->n_sw);
+		net->entry = out.entry;
+	}
+	st = !flows || (once && (!net->flows || !net->entry)) ? nomem(err) :
+		balance_count_flows(net, z->t, team, &out, err);
 	for (uint32_t i = 0; !st && i < n; i++) {
 		z->link[i].flows = flows[i];
-		z->link[i].peer = z->net->peer[i];
+		z->link[i].peer = net->peer[i];
 	}
 	free(flows);
 	return st;
@@ -563,7 +615,7 @@ static enum ftr_status count_flows(struct displaced *z, struct ftr_team *team,
 
 enum ftr_status displaced_new(const struct ftr_balance_input *in,
 			      struct ftr_tables *t,
-			      const struct ftr_tables *prefer,
+			      const struct ftr_tables *prefer, bool once,
 			      struct ftr_team *team, struct displaced **out,
 			      struct ftr_err *err)
 {
@@ -583,7 +635,7 @@ enum ftr_status displaced_new(const struct ftr_balance_input *in,
 	if (!st)
 		st = ftr_balance_bound(in->shape, NULL, &z->bound, err);
 	if (!st)
-		st = count_flows(z, team, err);
+		st = count_flows(z, once, team, err);
 	if (!st) {
 		displaced_target(z, in->shape);
 		if (prefer)
@@ -605,6 +657,17 @@ void displaced_free(struct displaced *z)
 	balance_net_free(z->net);
 	ftr_arena_free(z->arena);
 	free(z);
+}
+
+struct balance_net *displaced_finish(struct displaced *z)
+{
+	struct balance_net *net = z->net;
+
+	for (uint32_t x = 0; x < net->n_links; x++)
+		net->flows[x] = z->link[x].flows;
+	z->net = NULL;
+	displaced_free(z);
+	return net;
 }
 
 size_t displaced_bytes(const struct displaced *z)

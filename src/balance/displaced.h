@@ -6,7 +6,7 @@
  * (src/incremental).
  *
  *	displaced_new(...)
- *	  displaced_place_all(...)		a whole routing
+ *	  displaced_place_all(...)		a whole routing, `once`
  *	  displaced_change(...)			a fault, LID by LID
  *	displaced_free(z)
  *
@@ -36,11 +36,12 @@ struct displaced;
  * t: the tables, which the calls below change.  prefer: the preferred tables; NULL: only
  * entries that are placed here count as displaced.  in: shape, full and use_full are
  * used.  t and prefer must outlive *out; the shapes and use_full must outlive
- * displaced_place_all.  O(destinations * switches), more with displaced entries.
+ * displaced_place_all.  once: for displaced_place_all only, which then reads a copy of the
+ * entries by destination.  O(destinations * switches), more with displaced entries.
  */
 enum ftr_status displaced_new(const struct ftr_balance_input *in,
 			      struct ftr_tables *t,
-			      const struct ftr_tables *prefer,
+			      const struct ftr_tables *prefer, bool once,
 			      struct ftr_team *team, struct displaced **out,
 			      struct ftr_err *err) FTR_MUST_USE;
 void displaced_free(struct displaced *z);	/* NULL is accepted */
@@ -57,6 +58,10 @@ void displaced_target(struct displaced *z, const struct ftr_shape *sh);
  * hold FTR_PORT_NONE before. bits: (stride / 64) words for each switch. turns: the
  * routing has extra turns. False: out of memory. */
 bool displaced_place_all(struct displaced *z, bool turns, const uint64_t *bits);
+
+/* Free z, but return its net with the flows of the tables (struct balance_net), for
+ * balance_run.  z was made with `once`. */
+struct balance_net *displaced_finish(struct displaced *z);
 
 /*
  * Set n entries of a LID in column l of sh.  Entries with `after` == DISPLACED_PLACE get

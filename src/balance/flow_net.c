@@ -154,27 +154,28 @@ struct order_job {
 };
 
 /* Hops from s to column l by the present entries, KEYS if there is no path.  From the first
- * switch on whose entry follows from the costs, the cost is the number of hops. */
-static uint16_t path_key(const struct order_job *j, const struct ftr_shape *sh,
+ * switch on whose entry follows from the costs, or is yet to be placed, the cost is the
+ * number of hops. */
+static uint16_t path_key(const struct order_job *j, const uint8_t *cost,
 			 uint32_t l, ftr_sw s)
 {
 	const struct balance_net *net = j->net;
-	const uint8_t *cost = sh->reach.cost + l;
 	ftr_lid lid = net->dest[net->first[l]].lid;
-	uint32_t stride = sh->reach.cost_stride, hops = 0;
+	uint32_t hops = 0;
 
 	for (;;) {
-		uint8_t left = cost[(size_t)s * stride];
+		uint8_t left = cost[s];
 		uint32_t link;
 
 		if (!left || (left != FTR_COST_INF && !net->in->longer))
 			return (uint16_t)(hops + left);
 		link = balance_link_to(net, s, ftr_tables_get(j->t, s, lid));
+		if (link == BALANCE_NONE && left != FTR_COST_INF)
+			return (uint16_t)(hops + left);
 		if (link == BALANCE_NONE || hops++ == FTR_COST_INF)
 			return KEYS;
 		s = net->peer[link];
-		if (left != FTR_COST_INF &&
-		    cost[(size_t)s * stride] + 1u == left)
+		if (left != FTR_COST_INF && cost[s] + 1u == left)
 			return (uint16_t)(hops - 1 + left);
 	}
 }
@@ -182,15 +183,19 @@ static uint16_t path_key(const struct order_job *j, const struct ftr_shape *sh,
 static void order_column(const struct order_job *j, uint16_t *key, uint32_t l)
 {
 	const struct balance_net *net = j->net;
-	const struct ftr_shape *sh = balance_shape(net, l);
-	const uint8_t *cost = sh->reach.cost + l;
+	const struct ftr_cost_column c =
+		ftr_shape_column(balance_shape(net, l), l);
 	uint32_t n_sw = net->f->n_sw, at[KEYS + 1] = { 0 }, sum = 0;
 	struct balance_order *o = &net->order[l];
 
 	for (ftr_sw s = 0; s < n_sw; s++) {
-		key[s] = cost[(size_t)s * sh->reach.cost_stride];
+		o->cost[s] = c.cost[s * c.stride];
+		o->down[s] = c.down[s * c.stride];
+	}
+	for (ftr_sw s = 0; s < n_sw; s++) {
+		key[s] = o->cost[s];
 		if (key[s] == FTR_COST_INF || net->in->longer)
-			key[s] = path_key(j, sh, l, s);
+			key[s] = path_key(j, o->cost, l, s);
 		at[key[s]]++;
 	}
 	for (uint32_t k = KEYS; k-- > 0;) {
@@ -221,21 +226,26 @@ static bool set_orders(struct balance_net *net, const struct ftr_tables *t,
 {
 	uint32_t n_sw = net->f->n_sw, n = 0;
 	struct order_job j = { .net = net, .t = t };
+	uint8_t *cost;
 	uint16_t *sw;
 
 	for (uint32_t l = 0; l < n_sw; l++)
 		n += net->first[l] < net->first[l + 1];
 	net->order = ftr_arena_zalloc(net->arena, n_sw, sizeof(*net->order));
 	sw = ftr_arena_alloc(net->arena, (size_t)n * n_sw, sizeof(*sw));
+	cost = ftr_arena_alloc(net->arena, 2 * (size_t)n * n_sw, 1);
 	j.key = ftr_arena_alloc(net->arena,
 				(size_t)ftr_team_size(team) * n_sw,
 				sizeof(*j.key));
-	if (!net->order || !sw || !j.key)
+	if (!net->order || !sw || !cost || !j.key)
 		return false;
 	for (uint32_t l = 0; l < n_sw; l++)
 		if (net->first[l] < net->first[l + 1]) {
-			net->order[l].sw = sw;
+			net->order[l] = (struct balance_order){
+				.sw = sw, .cost = cost, .down = cost + n_sw,
+			};
 			sw += n_sw;
+			cost += 2 * (size_t)n_sw;
 		}
 	ftr_team_run(team, n_sw, COLUMNS, order_columns, &j);
 	return true;

@@ -245,15 +245,13 @@ static bool try_subtree(struct load *z, ftr_sw s)
 /* The switches of `over`, the nearest first. */
 static void sort_over(const struct load *z, ftr_sw *over, uint32_t n)
 {
-	const struct ftr_shape *sh = z->cand.sh;
-	uint32_t l = z->net->dest[z->d].col;
+	const uint8_t *cost = z->cand.costs.cost;
 
 	for (uint32_t i = 1; i < n; i++) {
 		ftr_sw s = over[i];
-		uint8_t cost = ftr_shape_cost(sh, s)[l];
 		uint32_t k = i;
 
-		for (; k && ftr_shape_cost(sh, over[k - 1])[l] > cost; k--)
+		for (; k && cost[over[k - 1]] > cost[s]; k--)
 			over[k] = over[k - 1];
 		over[k] = s;
 	}

@@ -36,6 +36,7 @@
 #define SCALE 4			/* fixed point of the prices of shifts */
 
 #define BATCH 64		/* destinations of a quick sweep */
+#define FETCH 4			/* sources whose bins are fetched ahead */
 
 /* The flows that pass through an entry. */
 struct passing {
@@ -149,6 +150,41 @@ static uint32_t link_of(const struct search *z, ftr_sw s)
 	return balance_link(z->net, s, z->entry[s]);
 }
 
+/* The bins do not fit into the cache.  Ask for those of the first sources before they
+ * are needed. */
+static void fetch_link(const struct search *z, uint32_t link,
+		       const struct passing *p)
+{
+	const struct balance_count *c = z->c;
+	const uint16_t *row = c->bins + (size_t)z->net->row[link] * c->n_bins;
+	uint32_t i = p->head;
+
+	for (int n = 0; n < FETCH && i != BALANCE_NONE; n++, i = z->next[i]) {
+		uint32_t k = balance_window(z->net, &z->net->source[i],
+					    z->d->pos);
+
+		__builtin_prefetch(row + (c->width == 1 ? k : k / c->width));
+	}
+}
+
+/* The bins of the first two links through each candidate. */
+static void fetch_candidates(const struct search *z, ftr_sw s,
+			     const struct passing *p)
+{
+	if (z->d->pos == BALANCE_NONE)
+		return;
+	for (uint32_t k = 0; k < z->cand.n[s]; k++) {
+		const struct ftr_group *g =
+			z->cand.group[z->cand.first[s] + k];
+
+		for (uint32_t i = 0; i < g->n; i++)
+			fetch_link(z, balance_link(z->net, s,
+				z->cand.sh->tree.group_ports[g->first + i]), p);
+		if (g->remote != z->to)
+			fetch_link(z, link_of(z, g->remote), p);
+	}
+}
+
 /* ---- one entry --------------------------------------------------------------- */
 
 static void add_link(struct search *z, uint32_t link, const struct passing *p,
@@ -181,8 +217,11 @@ static uint64_t price_present(struct search *z, ftr_sw s,
 	uint64_t sum = 0;
 	uint32_t n = 0;
 
-	for (; s != z->to; s = z->net->peer[link_of(z, s)])
+	for (; s != z->to; s = z->net->peer[link_of(z, s)]) {
+		if (z->d->pos != BALANCE_NONE)
+			fetch_link(z, link_of(z, s), p);
 		z->hop[n++].sw = s;
+	}
 	z->n_hops = n;
 	z->hop[n] = (struct hop){ z->to, 0 };
 	while (n-- > 0) {
@@ -229,9 +268,11 @@ static ftr_port cheapest(struct search *z, ftr_sw s, const struct passing *p,
 			 ftr_sw *meet)
 {
 	ftr_port now = z->entry[s], best = now;
-	uint64_t price = price_present(z, s, p);
-	uint64_t least = price - price / MARGIN;
+	uint64_t price, least;
 
+	fetch_candidates(z, s, p);
+	price = price_present(z, s, p);
+	least = price - price / MARGIN;
 	for (uint32_t k = 0; k < z->cand.n[s]; k++) {
 		const struct ftr_group *g =
 			z->cand.group[z->cand.first[s] + k];

@@ -76,6 +76,7 @@ void balance_cand_column(struct balance_cand *z, const struct balance_net *net,
 	z->in = net->in;
 	z->sh = balance_shape(net, l);
 	z->l = l;
+	z->costs = balance_costs(net, l);
 	z->n_groups = 0;
 	memset(z->first, 0xff, net->f->n_sw * sizeof(*z->first));
 }
@@ -89,8 +90,8 @@ static uint32_t candidates(const struct balance_cand *z, ftr_sw s,
 
 	if (n != FTR_BALANCE_BY_COST)
 		return n;
-	return ftr_shape_cost(z->sh, s)[z->l] == FTR_COST_INF ? 0 :
-		ftr_shape_candidates(z->sh, s, z->l, cand);
+	return z->costs.cost[s] == FTR_COST_INF ? 0 :
+		ftr_shape_candidates_at(z->sh, s, &z->costs, cand);
 }
 
 bool balance_cand_find(struct balance_cand *z, ftr_sw s)

@@ -40,6 +40,7 @@ struct ftr_route_opts cli_damaged_opts(const struct cli_engine *e,
 
 	o.placement = (enum ftr_placement)e->placement;
 	o.balance = (enum ftr_balance)e->balance;
+	o.place_by_load = true;
 	o.paths = (enum ftr_paths)e->paths;
 	o.sftree_mode = (enum ftr_sftree_mode)e->sftree_mode;
 	if (e->sm_switch)

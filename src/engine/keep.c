@@ -213,7 +213,8 @@ enum ftr_status engine_displaced(const struct ftr_route_opts *opts,
 				 struct ftr_err *err)
 {
 	*out = NULL;
-	if (opts->placement != FTR_PLACE_EVEN || !opts->balance || opts->keep)
+	if (opts->placement != FTR_PLACE_EVEN || opts->keep ||
+	    !(opts->balance || opts->place_by_load))
 		return FTR_OK;
 	*out = ftr_calloc((size_t)t->n_sw * (t->stride / 64), sizeof(**out));
 	return *out ? FTR_OK : ftr_fail(err, FTR_NOMEM,
@@ -232,10 +233,12 @@ static void clear_entries(struct ftr_tables *t, const uint64_t *bits)
 	}
 }
 
-/* Clear the entries whose bit is set, and place them by load. */
+/* Clear the entries whose bit is set, and place them by load. *net: with the flows of
+ * the tables, if some entries were placed. */
 static enum ftr_status place_displaced(const struct keeping *k,
 				       const uint64_t *bits, bool turns,
 				       struct ftr_team *team,
+				       struct balance_net **net,
 				       struct ftr_err *err)
 {
 	struct displaced *z = NULL;
@@ -244,13 +247,17 @@ static enum ftr_status place_displaced(const struct keeping *k,
 	if (!bits || !any(bits, (size_t)k->t->n_sw * (k->t->stride / 64)))
 		return FTR_OK;
 	clear_entries(k->t, bits);
-	st = displaced_new(k->in, k->t, k->keep ? k->keep->prefer : NULL, team,
-			   &z, err);
-	if (!st && !displaced_place_all(z, turns, bits))
-		st = ftr_fail(err, FTR_NOMEM,
-			      "out of memory for placing displaced entries");
+	st = displaced_new(k->in, k->t, k->keep ? k->keep->prefer : NULL, true,
+			   team, &z, err);
+	if (st)
+		return st;
+	if (displaced_place_all(z, turns, bits)) {
+		*net = displaced_finish(z);
+		return FTR_OK;
+	}
 	displaced_free(z);
-	return st;
+	return ftr_fail(err, FTR_NOMEM,
+			"out of memory for placing displaced entries");
 }
 
 enum ftr_status engine_finish(struct ftr_balance_input *in,
@@ -265,6 +272,7 @@ enum ftr_status engine_finish(struct ftr_balance_input *in,
 	bool all = !kept || opts->keep->search_all;
 	struct keeping k = { .in = in, .keep = opts->keep, .t = t };
 	size_t words = (size_t)t->n_sw * (t->stride / 64);
+	struct balance_net *net = NULL;
 	enum ftr_status st = FTR_OK;
 
 	if (kept && !place_literal(opts->placement))
@@ -280,14 +288,16 @@ enum ftr_status engine_finish(struct ftr_balance_input *in,
 		st = keep_all(&k, team, &search, err);
 	if (!st)
 		st = place_displaced(&k, kept ? k.displaced : displaced,
-				     extra && extra->n_turns, team, err);
+				     extra && extra->n_turns, team, &net, err);
 	in->depth = opts->balance;
 	in->cancelled = opts->cancelled;
 	in->ctx = opts->cancel_ctx;
 	in->movable = all ? NULL : k.movable;
 	if (!st && (all || search))
-		st = ftr_balance_tables(in, t, team,
-					stats ? &stats->balance : NULL, err);
+		st = balance_run(in, net, t, team,
+				 stats ? &stats->balance : NULL, err);
+	else
+		balance_net_free(net);
 	in->movable = NULL;
 	in->extra = NULL;
 	free(k.gateway);

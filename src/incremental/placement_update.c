@@ -24,7 +24,8 @@ enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err)
 		return incr_nomem(lv, err);
 	for (uint32_t i = 0; i < v->numbering.n_dest; i++)
 		lv->col_of[v->numbering.dest[i].lid] = v->numbering.dest[i].col;
-	st = displaced_new(&in, lv->t, lv->prefer, NULL, &lv->displaced, err);
+	st = displaced_new(&in, lv->t, lv->prefer, false, NULL,
+			   &lv->displaced, err);
 	for (uint32_t c = 0; !st && c < lv->n_ends; c++)
 		displaced_link(lv->displaced, incr_remote(lv, lv->far[c]),
 			       lv->port[c], incr_remote(lv, c));

@@ -7,36 +7,52 @@
 
 #include "shape/shape.h"
 
-bool ftr_shape_must_descend(const struct ftr_shape *sh, ftr_sw s, uint32_t l)
+static bool must_descend(const struct ftr_shape *sh, ftr_sw s,
+			 const struct ftr_cost_column *c)
 {
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
-	uint8_t down = ftr_shape_down(sh, s)[l];
+	uint8_t down = c->down[s * c->stride];
 
 	for (uint32_t k = 0; down != FTR_COST_INF && k < sh->tree.n_up[s]; k++)
-		if (down < ftr_shape_cost(sh, g[k].remote)[l])
+		if (down < c->cost[g[k].remote * c->stride])
 			return true;
 	return false;
 }
 
-uint32_t ftr_shape_candidates(const struct ftr_shape *sh, ftr_sw s, uint32_t l,
-			      const struct ftr_group **cand)
+bool ftr_shape_must_descend(const struct ftr_shape *sh, ftr_sw s, uint32_t l)
+{
+	const struct ftr_cost_column c = ftr_shape_column(sh, l);
+
+	return must_descend(sh, s, &c);
+}
+
+uint32_t ftr_shape_candidates_at(const struct ftr_shape *sh, ftr_sw s,
+				 const struct ftr_cost_column *c,
+				 const struct ftr_group **cand)
 {
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
 	uint32_t up = sh->tree.n_up[s], all = up + sh->tree.n_down[s], n = 0;
-	uint8_t cost = ftr_shape_cost(sh, s)[l];
+	uint8_t cost = c->cost[s * c->stride];
 
-	for (uint32_t k = ftr_shape_must_descend(sh, s, l) ? up : 0; k < all; k++) {
-		const uint8_t *row = k < up ? ftr_shape_cost(sh, g[k].remote) :
-			ftr_shape_down(sh, g[k].remote);
+	for (uint32_t k = must_descend(sh, s, c) ? up : 0; k < all; k++) {
+		const uint8_t *of = k < up ? c->cost : c->down;
 		uint32_t i;
 
-		if (row[l] >= cost)
+		if (of[g[k].remote * c->stride] >= cost)
 			continue;
 		for (i = n++; i > 0 && cand[i - 1]->pos > g[k].pos; i--)
 			cand[i] = cand[i - 1];
 		cand[i] = &g[k];
 	}
 	return n;
+}
+
+uint32_t ftr_shape_candidates(const struct ftr_shape *sh, ftr_sw s, uint32_t l,
+			      const struct ftr_group **cand)
+{
+	const struct ftr_cost_column c = ftr_shape_column(sh, l);
+
+	return ftr_shape_candidates_at(sh, s, &c, cand);
 }
 
 void ftr_shape_ports(const struct ftr_shape *sh,
