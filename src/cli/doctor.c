@@ -278,6 +278,7 @@ static void put_table(const struct doctor *d)
 		}
 		putchar('\n');
 	}
+	printf("(engines: balance load, as at their first routing; balance full lowers the shifts)\n");
 }
 
 static void put_all(const struct doctor *d, const struct doc_result *r,

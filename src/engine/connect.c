@@ -39,7 +39,7 @@
  *			if every gateway is connected to several switches of each
  *			group
  *	NEW | ALL	new turns in one direction
- *	NEW		likewise, to some of its next hops
+ *	NEW		the same, to some of its next hops
  *
  * If horizontal links join trees of the fabric (CONNECT_ACROSS), the turns over all of them
  * are allowed before the first column (across.c), and every switch gets all next hops that
@@ -55,8 +55,8 @@
  *	a -> g -> b ... c -> h -> d ... a
  *
  * Inside a chassis such a path is missing only if b == c and g == h, and then only if b
- * does not reach itself again, up over one neighbour and down over another (likewise
- * for d == a).  So no turns suffice if each gateway has one neighbour in each chassis, and
+ * does not reach itself again, up over one neighbour and down over another (and the
+ * same for d == a).  So no turns suffice if each gateway has one neighbour in each chassis, and
  * this is connected to two leaf chips with a common spine.  And if turns exist, all traffic
  * of at least one direction crosses one link of one gateway.
  */

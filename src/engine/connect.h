@@ -34,7 +34,7 @@ struct connect {
 
 /*
  * HORIZONTAL	links inside one rank may be used
- * ACROSS	likewise, and all turns of paths that cross one of them between going up and
+ * ACROSS	the same, and all turns of paths that cross one of them between going up and
  *		down are allowed from the start (across.c)
  * WHOLE	an incomplete result is discarded, so stop as soon as it is certain
  */
