@@ -36,7 +36,9 @@
 #define FULL_SWEEPS 6
 #define FULL_OVER 16		/* cost of a flow above the target, first sweep */
 #define FULL_RISE 16
-#define ROUNDS 4		/* of a small fabric */
+#define ROUNDS 4
+#define ROUNDS_PATHS 100000	/* paths: below, that number of rounds; above, more than
+				 * one takes seconds and gains nothing */
 #define TINY 50000		/* paths: below, depth load counts shifts as well */
 #define TINY_OVER (1 << 20)
 #define TINY_SWEEPS 6
@@ -208,11 +210,11 @@ static enum ftr_status full_sweeps(struct work *w, struct ftr_err *err)
 	return st;
 }
 
-/* On small fabrics begin again at the low cost: it moves flows apart that the high cost
+/* On very small fabrics begin again at the low cost: it moves flows apart that the high cost
  * has brought together, and the next optimum is often better. */
 static enum ftr_status full_rounds(struct work *w, struct ftr_err *err)
 {
-	uint32_t rounds = w->paths < SMALL ? ROUNDS : 1, before;
+	uint32_t rounds = w->paths < ROUNDS_PATHS ? ROUNDS : 1, before;
 	enum ftr_status st = FTR_OK;
 
 	do {

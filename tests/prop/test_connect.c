@@ -328,7 +328,7 @@ START_TEST(gateway_is_near_its_bound)
 			within += all * 100 <= updown * 102;
 			worst = FTR_MAX(worst, (double)all / (double)bound);
 			ck_assert_msg(all * 100 <= updown * 102 ||
-				      all * 3 <= bound * 4, "seed %" PRIu64
+				      all * 2 <= bound * 3, "seed %" PRIu64
 				      ": most loaded link %" PRIu64
 				      ", up/down %" PRIu64 ", bound %" PRIu64,
 				      i, all, updown, bound);

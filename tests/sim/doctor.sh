@@ -238,7 +238,7 @@ case_doctor_tables() {
 	dumps loop
 	ended 1
 	says FAILURE loops
-	dumps hole
+	dumps missing
 	ended 1
 	says FAILURE pairs
 	detailed 'is not reached by'

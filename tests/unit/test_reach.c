@@ -379,7 +379,7 @@ static void run_test_reach(struct ftr_fabric *fab, uint64_t seed, const char *en
 
 static struct ftr_fabric *copy_of(const struct ftr_fabric *f)
 {
-	struct ftr_filter all = { NULL, NULL, NULL, NULL };
+	struct ftr_filter all = { NULL, NULL, NULL, NULL, NULL };
 	struct ftr_fabric *g = NULL;
 
 	ck_assert_msg(!ftr_fabric_copy_if(f, &all, &g, &err), "%s", err.msg);
