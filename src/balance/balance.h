@@ -278,8 +278,8 @@ static inline bool balance_may_move(const struct balance_count *c, ftr_sw s,
 
 /* ---- search -------------------------------------------------------------- */
 
-/* ftr_balance_tables.  net: made for t and the shapes of in, with flows and entry if they
- * are known; it is freed.  NULL: to be made. */
+/* As ftr_balance_tables.  net: NULL, or a net made for t and the shapes of in, which this
+ * function frees; its members flows and entry may be set already. */
 enum ftr_status balance_run(const struct ftr_balance_input *in,
 			    struct balance_net *net, struct ftr_tables *t,
 			    struct ftr_team *team,

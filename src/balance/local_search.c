@@ -46,7 +46,7 @@ struct passing {
 
 /* Scratch of a thread that looks for bad paths. */
 struct marker {
-	uint8_t *hot;		/* [n_sw] the path may have a link that is not fine */
+	uint8_t *hot;		/* [n_sw] the path may have a bad link */
 	uint32_t *via;		/* [n_sw] link of the entry, or BALANCE_NONE */
 	ftr_sw *path;		/* [n_sw] */
 };
@@ -385,8 +385,8 @@ static bool choose(struct search *z, ftr_sw s, const struct passing *p)
 
 /* ---- bad paths ---------------------------------------------------------------- */
 
-/* Mark the switches whose path may have a link that is not fine. This is a quick
- * test; many destinations need no other. */
+/* Mark the switches whose path may have a bad link: one with more flows than the target, or
+ * with a full bin. False: there is none, so mark_bad is not needed. */
 static bool mark_hot(const struct search *z, struct marker *m, uint32_t d)
 {
 	const struct balance_net *net = z->net;
@@ -412,8 +412,7 @@ static bool mark_hot(const struct search *z, struct marker *m, uint32_t d)
 	return any;
 }
 
-/* Mark the switches on the path of each source, up to its last link that is not
- * fine. */
+/* Mark the switches on the path of each source, up to its last bad link. */
 static void mark_bad(const struct search *z, const struct marker *m, uint32_t d,
 		     uint8_t *bad)
 {

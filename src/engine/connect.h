@@ -34,8 +34,8 @@ struct connect {
 
 /*
  * HORIZONTAL	links inside one rank may be used
- * ACROSS	the same, and all turns of paths that cross one of them between going up and
- *		down are allowed from the start (across.c)
+ * ACROSS	the same, and paths may go up, cross one such link, and go down: the turns of
+ *		these paths are allowed from the start (across.c)
  * WHOLE	an incomplete result is discarded, so stop as soon as it is certain
  */
 enum { CONNECT_HORIZONTAL = 1, CONNECT_ACROSS = 2, CONNECT_WHOLE = 4 };

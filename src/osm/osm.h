@@ -118,7 +118,8 @@ struct ibf_adopted {
 
 /* The tables that the entries of an engine return to, see prefer.c. */
 struct ibf_prefer {
-	/* The preferred tables: of gen, or read from a file; NULL: none. */
+	/* The preferred tables: those of gen, or stored if they were read from a file.
+	 * Both NULL: there are none. */
 	struct ibf_generation *gen;
 	struct ftr_stored *stored;
 	uint64_t nominal;	/* identity of the nominal fabric they belong to */
