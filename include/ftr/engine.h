@@ -97,9 +97,9 @@ struct ftr_route_opts {
 	enum ftr_sftree_mode sftree_mode;
 	enum ftr_placement placement;
 	enum ftr_balance balance;
-	/* FTR_PLACE_EVEN without keep: place displaced entries by load at depth off,
-	 * too, instead of by formula.  Incremental tables without keep do not support
-	 * it. */
+	/* FTR_PLACE_EVEN without keep: place displaced entries by load instead of by
+	 * formula, even if balance is FTR_BALANCE_OFF.  Incremental tables without keep
+	 * do not support it. */
 	bool place_by_load;
 	const struct ftr_keep *keep;	/* or NULL */
 	bool (*cancelled)(void *ctx);	/* true stops the search; or NULL */

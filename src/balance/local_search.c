@@ -61,12 +61,12 @@ struct search {
 	struct passing *at;	/* [n_sw] */
 	uint32_t *next;		/* [n_sources] */
 	uint32_t price[PRICES];	/* price of one shift in a bin with that number of flows */
-	/* A link is fine if it is not above the target and no shift of the flows has
-	 * w->meet flows on it. */
+	/* A link is bad if it is above the target, or a shift of the flows has w->meet
+	 * flows on it. */
 	struct marker *marker;	/* by worker */
 	uint32_t begin;		/* of the batch, in net->turn[] */
-	uint8_t *bad;		/* [BATCH][n_sw] the path of a source has a link that is not
-				 * fine at or after s */
+	uint8_t *bad;		/* [BATCH][n_sw] the path of a source has a bad link at or
+				 * after s */
 	bool *any;		/* [BATCH] for some s */
 	/* of the destination */
 	const struct balance_dest *d;
@@ -385,8 +385,8 @@ static bool choose(struct search *z, ftr_sw s, const struct passing *p)
 
 /* ---- bad paths ---------------------------------------------------------------- */
 
-/* Mark the switches whose path may have a bad link: one with more flows than the target, or
- * with a full bin. False: there is none, so mark_bad is not needed. */
+/* Mark the switches whose path may have a bad link: one above the target, or with a full bin
+ * of any shift. False: there is no such switch, and mark_bad is not needed. */
 static bool mark_hot(const struct search *z, struct marker *m, uint32_t d)
 {
 	const struct balance_net *net = z->net;

@@ -25,8 +25,8 @@ struct connect {
 	struct connect_entry *entry;	/* by (col, sw) */
 	ftr_sw *via;
 	uint64_t pairs;		/* (end port, LID of an end port) connected by extra turns */
-	uint64_t longer;	/* pairs with an up/down path that take a longer one: of end
-				 * ports at a gateway for which there was no other solution */
+	uint64_t longer;	/* pairs that have an up/down path but take a longer one: end
+				 * ports of a gateway for which there was no other solution */
 	bool any_longer;	/* such entries, also of gateways without end ports */
 	bool complete;		/* every pair that links connect has a path */
 	bool horizontal;	/* links inside one rank are used */

@@ -233,8 +233,8 @@ static void clear_entries(struct ftr_tables *t, const uint64_t *bits)
 	}
 }
 
-/* Clear the entries whose bit is set, and place them by load. *net: with the flows of
- * the tables, if some entries were placed. */
+/* Clear the entries whose bit is set, and place them by load. If there are any, *net is set
+ * to a net that has the flows of the tables. */
 static enum ftr_status place_displaced(const struct keeping *k,
 				       const uint64_t *bits, bool turns,
 				       struct ftr_team *team,

@@ -313,10 +313,11 @@ void ibf_fast_routed(struct ibf_fast *f, struct ibf_generation *gen);
 void ibf_fast_sweep_done(struct ibf_fast *f);
 /* This manager is no longer master. */
 void ibf_fast_disarm(struct ibf_fast *f);
-/* A routing begins; changes made by it.  Exclusive lock held. */
+/* Both with OpenSM's exclusive lock held: a routing begins; the changes that it made. */
 void ibf_fast_routing(struct ibf_fast *f);
 void ibf_fast_changed(struct ibf_fast *f, const struct ibf_changes *c);
-/* ddlr.c: decide gen's VLs, exclusive lock held; callback update_sl2vl. */
+/* ddlr.c.  ibf_ddlr_vls: decide the VLs of gen; exclusive lock held.  ibf_ddlr_sl2vl: the
+ * callback update_sl2vl of OpenSM. */
 void ibf_ddlr_vls(struct ibf_engine *e, struct ibf_generation *gen);
 void ibf_ddlr_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,
 		     ib_slvl_table_t *t);
