@@ -201,10 +201,10 @@ struct ftr_delta_report {
 	/* unchanged entries that lead to a switch whose entry was removed by this
 	 * change */
 	uint64_t stranded;
-	/* pairs of a switch that sends down and the next switch, which sends up,
-	 * where one uses its old entry and the other its new one, over links that
-	 * are up: dependencies that neither of the two tables has.  Pairs that
-	 * cannot occur in the order of writes are not counted */
+	/* turns that only a mixture of the two tables has: a switch sends down and
+	 * the next one sends up, where one of the two uses its old entry and the other
+	 * its new one, over links that are up.  Turns that cannot occur in the order
+	 * of writes are not counted */
 	uint64_t mixed;
 	struct ftr_check_sample mixed_at;	/* the first, if any */
 	/* changed entries that are not written after the next changed entry on

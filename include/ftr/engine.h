@@ -62,7 +62,7 @@ static inline void ftr_placement_shape(enum ftr_placement how,
 }
 
 /*
- * Entries to keep (src/engine/keep.c).  Both tables are on the fabric of the shape.
+ * Entries to keep (src/engine/keep.c).  Both tables belong to the fabric of the shape.
  * prefer: the tables of the complete fabric; NULL: keep nothing.  current: the
  * tables that the switches hold, or NULL.  The search moves only entries that could
  * not be kept.  With search_all it starts from the kept entries and may move all;
@@ -97,9 +97,9 @@ struct ftr_route_opts {
 	enum ftr_sftree_mode sftree_mode;
 	enum ftr_placement placement;
 	enum ftr_balance balance;
-	/* FTR_PLACE_EVEN without keep: place displaced entries by load at depth off,
-	 * too, instead of by formula.  Incremental tables without keep do not support
-	 * it. */
+	/* FTR_PLACE_EVEN without keep: place displaced entries by load instead of by
+	 * formula, even if balance is FTR_BALANCE_OFF.  Incremental tables without keep
+	 * do not support it. */
 	bool place_by_load;
 	const struct ftr_keep *keep;	/* or NULL */
 	bool (*cancelled)(void *ctx);	/* true stops the search; or NULL */
@@ -148,13 +148,14 @@ struct ftr_route_stats {
 				 * routed by the inverted order of sftree */
 };
 
-/* Which entries an engine fills.  Island: a connected component of the fabric. */
+/* Which entries an engine promises to fill.  Island: a connected component of the
+ * fabric. */
 enum ftr_promise {
-	FTR_PROMISE_UPDOWN = 0,	/* those with a finite cost in the shape */
-	FTR_PROMISE_HOSTS,	/* also those for all end ports of its island, at every switch
-				 * with end ports, and those for the subnet managers of its
-				 * island, at every switch */
-	FTR_PROMISE_ALL		/* those for every LID of its island, at every switch */
+	FTR_PROMISE_UPDOWN = 0,	/* entries with a finite cost in the shape */
+	FTR_PROMISE_HOSTS,	/* the same; also, at every switch with end ports, the entries
+				 * for all end ports of its island, and, at every switch,
+				 * those for the subnet managers of its island */
+	FTR_PROMISE_ALL		/* at every switch, the entries for all LIDs of its island */
 };
 
 struct ftr_engine_ops {

@@ -350,7 +350,7 @@ enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
 				   struct ftr_err *err)
 {
 	if (!fits(in, t))
-		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs up to %u do not fit a shape of %u and %u",
+		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs up to %u do not fit a shape of %u switches and LIDs up to %u",
 				t->n_sw, t->max_lid, in->shape->f->n_sw,
 				in->shape->f->max_lid);
 	return balance_run(in, NULL, t, team, report, err);

@@ -278,8 +278,8 @@ static inline bool balance_may_move(const struct balance_count *c, ftr_sw s,
 
 /* ---- search -------------------------------------------------------------- */
 
-/* ftr_balance_tables.  net: made for t and the shapes of in, with flows and entry if they
- * are known; it is freed.  NULL: to be made. */
+/* As ftr_balance_tables.  net: NULL, or a net made for t and the shapes of in, which this
+ * function frees; its members flows and entry may be set already. */
 enum ftr_status balance_run(const struct ftr_balance_input *in,
 			    struct balance_net *net, struct ftr_tables *t,
 			    struct ftr_team *team,
@@ -289,8 +289,9 @@ enum ftr_status balance_run(const struct ftr_balance_input *in,
 struct balance_sweep {
 	uint32_t target;	/* number of flows that a link may carry */
 	uint64_t over;		/* price of each flow above the target */
-	uint32_t meet;		/* number of flows in one shift that is too many */
-	bool quick;		/* examine only entries that are on such a link when their
+	uint32_t meet;		/* a link is bad if a shift has this number of flows on it,
+				 * or more; also if it has more flows than the target */
+	bool quick;		/* examine only entries whose path has a bad link when their
 				 * batch of destinations begins */
 	uint32_t least;		/* without shifts: examine only entries through which at
 				 * least this number of hosts sends */

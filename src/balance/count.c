@@ -6,9 +6,9 @@
  * farthest switch to the nearest in O(n_sw).
  *
  * Shifts.  The host at position p sends to position d in one shift only,
- * k = (d - p) mod n.  The hosts of a leaf have consecutive positions, so their flows to d
- * occupy as many consecutive shifts on every link of their path.  Bins add up `width`
- * consecutive shifts; with width 1 they hold the exact numbers.
+ * k = (d - p) mod n.  The hosts of a leaf have consecutive positions.  If there are m of
+ * them, their flows to d belong to m consecutive shifts on every link of their path.  Bins
+ * add up `width` consecutive shifts; with width 1 they hold the exact numbers.
  */
 #include <string.h>
 

@@ -59,8 +59,8 @@ void displaced_target(struct displaced *z, const struct ftr_shape *sh);
  * routing has extra turns. False: out of memory. */
 bool displaced_place_all(struct displaced *z, bool turns, const uint64_t *bits);
 
-/* Free z, but return its net with the flows of the tables (struct balance_net), for
- * balance_run.  z was made with `once`. */
+/* Free z, which was made with `once`.  Returns its net (struct balance_net), which has the
+ * flows of the tables, for balance_run. */
 struct balance_net *displaced_finish(struct displaced *z);
 
 /*

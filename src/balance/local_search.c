@@ -46,7 +46,7 @@ struct passing {
 
 /* Scratch of a thread that looks for bad paths. */
 struct marker {
-	uint8_t *hot;		/* [n_sw] the path may have a link that is not fine */
+	uint8_t *hot;		/* [n_sw] the path may have a bad link */
 	uint32_t *via;		/* [n_sw] link of the entry, or BALANCE_NONE */
 	ftr_sw *path;		/* [n_sw] */
 };
@@ -61,12 +61,12 @@ struct search {
 	struct passing *at;	/* [n_sw] */
 	uint32_t *next;		/* [n_sources] */
 	uint32_t price[PRICES];	/* price of one shift in a bin with that number of flows */
-	/* A link is fine if it is not above the target and no shift of the flows has
-	 * w->meet flows on it. */
+	/* A link is bad if it is above the target, or a shift of the flows has w->meet
+	 * flows on it. */
 	struct marker *marker;	/* by worker */
 	uint32_t begin;		/* of the batch, in net->turn[] */
-	uint8_t *bad;		/* [BATCH][n_sw] the path of a source has a link that is not
-				 * fine at or after s */
+	uint8_t *bad;		/* [BATCH][n_sw] the path of a source has a bad link at or
+				 * after s */
 	bool *any;		/* [BATCH] for some s */
 	/* of the destination */
 	const struct balance_dest *d;
@@ -385,8 +385,8 @@ static bool choose(struct search *z, ftr_sw s, const struct passing *p)
 
 /* ---- bad paths ---------------------------------------------------------------- */
 
-/* Mark the switches whose path may have a link that is not fine. This is a quick
- * test; many destinations need no other. */
+/* Mark the switches whose path may have a bad link: one above the target, or with a full bin
+ * of any shift. False: there is no such switch, and mark_bad is not needed. */
 static bool mark_hot(const struct search *z, struct marker *m, uint32_t d)
 {
 	const struct balance_net *net = z->net;
@@ -412,8 +412,7 @@ static bool mark_hot(const struct search *z, struct marker *m, uint32_t d)
 	return any;
 }
 
-/* Mark the switches on the path of each source, up to its last link that is not
- * fine. */
+/* Mark the switches on the path of each source, up to its last bad link. */
 static void mark_bad(const struct search *z, const struct marker *m, uint32_t d,
 		     uint8_t *bad)
 {

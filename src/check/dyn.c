@@ -477,8 +477,8 @@ static bool count_checked(struct ftr_cdg *g, uint32_t edge, uint32_t v,
 	return true;
 }
 
-/* Count an edge that the graph had before. The order may have changed since then, but the
- * edge cannot close a cycle. */
+/* Count an edge that the graph had before. It cannot close a cycle, but the order of the
+ * vertices may have to be changed for it. */
 static bool count_again(struct ftr_cdg *g, uint32_t edge, uint32_t v,
 			uint32_t w)
 {

@@ -21,7 +21,7 @@ enum ftr_status chk_same_size(const struct ftr_fabric *f,
 			      const struct ftr_tables *t, struct ftr_err *err)
 {
 	if (t->n_sw != f->n_sw || t->max_lid != f->max_lid)
-		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs up to %u do not fit a fabric of %u and %u",
+		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs up to %u do not fit a fabric of %u switches and LIDs up to %u",
 				t->n_sw, t->max_lid, f->n_sw, f->max_lid);
 	if (t->stride % FTR_LFT_BLOCK || t->stride <= t->max_lid)
 		return ftr_fail(err, FTR_INVAL, "rows of %u bytes do not hold LIDs up to %u in whole blocks",

@@ -85,7 +85,7 @@ static enum ftr_status walk_new(struct walk *w, const struct ftr_fabric *f,
 
 	*w = (struct walk){ f, t, NULL, NULL, NULL };
 	if (t->n_sw != f->n_sw || t->max_lid != f->max_lid)
-		return ftr_fail(err, FTR_INVAL, "tables of %u switches and %u LIDs do not belong to a fabric of %u and %u",
+		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs up to %u do not fit a fabric of %u switches and LIDs up to %u",
 				t->n_sw, t->max_lid, f->n_sw, f->max_lid);
 	w->dist = ftr_calloc(n, sizeof(*w->dist));
 	w->stack = ftr_calloc(n, sizeof(*w->stack));

@@ -117,15 +117,15 @@ enum ftr_status chk_vls_fit(const struct ftr_fabric *f,
 	const struct ftr_path_sl *p = opts->path_sl;
 
 	if (m && m->n_sw != f->n_sw)
-		return ftr_fail(err, FTR_INVAL, "SL to VL tables of %u switches do not fit a fabric of %u",
+		return ftr_fail(err, FTR_INVAL, "SL to VL tables of %u switches do not fit a fabric of %u switches",
 				m->n_sw, f->n_sw);
 	for (ftr_sw s = 0; m && s < f->n_sw; s++)
 		if (m->width[s] != f->sw[s].n_ports + 1u)
-			return ftr_fail(err, FTR_INVAL, "SL to VL table of %u ports does not fit switch %u of %u",
+			return ftr_fail(err, FTR_INVAL, "SL to VL table of %u ports does not fit switch %u of %u ports",
 					m->width[s] - 1, s, f->sw[s].n_ports);
 	if (p && (p->n_ep != f->n_ep || p->n_sw != f->n_sw ||
 		  p->max_lid != f->max_lid))
-		return ftr_fail(err, FTR_INVAL, "path SLs of %u end ports, %u switches and LIDs up to %u do not fit a fabric of %u, %u and %u",
+		return ftr_fail(err, FTR_INVAL, "path SLs of %u end ports, %u switches and LIDs up to %u do not fit a fabric of %u end ports, %u switches and LIDs up to %u",
 				p->n_ep, p->n_sw, p->max_lid, f->n_ep, f->n_sw,
 				f->max_lid);
 	return FTR_OK;

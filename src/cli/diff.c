@@ -228,7 +228,7 @@ static int run_diff(int argc, char **argv)
 	if (opts.from.on && n != 1)
 		return cli_error("diff: --live expects one argument, the tables to compare with those in use");
 	if (opts.files.roots && !opts.transition)
-		return cli_error("diff: --roots is for --transition");
+		return cli_error("diff: --roots requires --transition");
 	cli_progress("comparing");
 	st = read_all(&opts, argv, &r, &ms_per_block, &err);
 	if (!st)

@@ -398,7 +398,7 @@ static int bad_usage(const struct doctor *d)
 		return cli_error("doctor: --lfts needs FABRIC");
 	if (d->fabric && (o->local || o->from.ca || o->from.port ||
 			  o->from.m_key))
-		return cli_error("doctor: --local, --ca, --port and --m-key do not go with FABRIC");
+		return cli_error("doctor: --local, --ca, --port and --m-key cannot be combined with FABRIC");
 	return -1;
 }
 

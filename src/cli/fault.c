@@ -124,7 +124,7 @@ static enum ftr_status parse_named(const struct ftr_fabric *f, char *name,
 	if (st)
 		return st;
 	if (part)
-		cli_error("note: '%s' is taken for %s", name,
+		cli_error("note: '%s' is interpreted as %s", name,
 			  cli_sw_name(full, f, s));
 	if (link)
 		return kill_link(f, s, port, z, err);

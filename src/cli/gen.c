@@ -177,7 +177,7 @@ static int run_gen(int argc, char **argv)
 	if (g.json && to_stdout(g.output))
 		return cli_error("gen: with --json the netfile needs --output FILE");
 	if (!g.schedule != !g.schedule_output)
-		return cli_error("gen: --schedule and --schedule-output go together");
+		return cli_error("gen: --schedule and --schedule-output require each other");
 	if (g.schedule) {
 		const char *out[] = { g.output ? g.output : "-",
 				      g.schedule_output };

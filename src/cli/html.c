@@ -411,9 +411,9 @@ static int refuse(const struct report *o, int n)
 	if (o->diff != (n == 2))
 		return cli_error(o->diff ?
 			"report: --diff expects two fabrics, OLD and FABRIC" :
-			"report: two fabrics are for --diff");
+			"report: two fabrics require --diff");
 	if (o->diff && (o->fail.n || o->nominal))
-		return cli_error("report: --diff goes without --fail and --nominal");
+		return cli_error("report: --diff cannot be combined with --fail or --nominal");
 	if (o->diff && (o->engines.n > 1 || (o->lfts.n && o->lfts.n != 2)))
 		return cli_error("report: --diff expects one engine, or --lfts twice: of OLD, then of FABRIC");
 	return -1;

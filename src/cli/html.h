@@ -72,7 +72,7 @@ enum html_pattern { HTML_ALL = 0, HTML_SHIFT, HTML_PAIRS, HTML_PATTERNS };
 struct html_load {
 	bool done;
 	uint64_t *load;		/* [2 * n_links] flows */
-	uint64_t *out, *in;	/* [n_pods] of the map's picture: lower bounds */
+	uint64_t *out, *in;	/* [pic->n_pods] flows that must leave and enter each pod */
 	uint64_t flows, lost, max;
 };
 

@@ -12,7 +12,7 @@ int cli_live_args(const char *cmd, const struct cli_live_opts *from,
 		  int n_args, int least)
 {
 	if (!from->on && (from->ca || from->port || from->m_key))
-		return cli_error("%s: --ca, --port and --m-key are for --live",
+		return cli_error("%s: --ca, --port and --m-key require --live",
 				 cmd);
 	if (!from->on && n_args < least)
 		return cli_error("%s: missing argument; FABRIC is needed, or --live",

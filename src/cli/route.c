@@ -389,7 +389,7 @@ static int run_route(int argc, char **argv)
 	    (!r.output || !strcmp(r.output, "-")))
 		return cli_error("route: with --json the tables need --output FILE");
 	if (r.vls > 1 && !r.engine.ops->local_repair)
-		return cli_error("route: --vls is for --engine ddlr");
+		return cli_error("route: --vls requires --engine ddlr");
 	outputs[0] = r.output ? r.output : r.from.on ? NULL : "-";
 	outputs[1] = r.sl2vl;
 	outputs[2] = r.psl;

@@ -230,11 +230,11 @@ static enum ftr_status read_traffic(struct cli_sim_job *j, struct ftr_err *err)
 	enum ftr_status st = read_order(j, err);
 
 	if (!st && o->pattern != FTR_SIM_PAIRS && o->pairs)
-		st = ftr_fail(err, FTR_INVAL, "sim: --pairs is for --pattern pairs");
+		st = ftr_fail(err, FTR_INVAL, "sim: --pairs requires --pattern pairs");
 	if (!st && o->pattern != FTR_SIM_HOTSPOT && o->hot.n)
-		st = ftr_fail(err, FTR_INVAL, "sim: --hot is for --pattern hotspot");
+		st = ftr_fail(err, FTR_INVAL, "sim: --hot requires --pattern hotspot");
 	if (!st && o->pattern != FTR_SIM_SHIFT && o->shift != 1)
-		st = ftr_fail(err, FTR_INVAL, "sim: --shift is for --pattern shift");
+		st = ftr_fail(err, FTR_INVAL, "sim: --shift requires --pattern shift");
 	if (!st && o->pattern == FTR_SIM_PAIRS && !o->pairs)
 		st = ftr_fail(err, FTR_INVAL, "sim: --pattern pairs needs --pairs FILE");
 	if (!st && o->pattern == FTR_SIM_HOTSPOT && !o->hot.n)

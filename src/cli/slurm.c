@@ -100,7 +100,7 @@ static enum ftr_status write_fn(FILE *out, const void *ctx,
 		cli_error("note: hosts whose ports are on leaves that no other host shares: %u; each is placed by its first leaf",
 			  c.split);
 	if (!st && c.block_max > c.block_min)
-		cli_error("note: blocks have %u to %u hosts; BlockSizes is the least, so larger blocks are not used whole",
+		cli_error("note: blocks have %u to %u hosts; BlockSizes is the smallest of these numbers, so Slurm does not use larger blocks completely",
 			  c.block_min, c.block_max);
 	return st;
 }

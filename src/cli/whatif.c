@@ -438,7 +438,7 @@ static int run_whatif(int argc, char **argv)
 		return cli_error("whatif: more than %u tables to compare",
 				 CLI_LIST_MAX);
 	if (w.guarantee && (w.compare.n || n + w.from.on > 1 || w.repeat > 1 || w.local))
-		return cli_error("whatif: --guarantee does not go with --compare, --repeat or --local");
+		return cli_error("whatif: --guarantee cannot be combined with --compare, --repeat or --local");
 	if (w.local && !w.fail.n)
 		return cli_error("whatif: --local needs --fail SPEC");
 	/* the tables in use, if any, come first */

@@ -70,9 +70,10 @@ void planes_clear(struct ftr_ddlr *r)
 
 enum arcs { JUDGE, JUDGE_HARD, ENTER };
 
-/* True if the arc of packets that come down from z and turn up at y is unclean.
- * If JUDGE_HARD, also if it would be the first arc out of its plane. ENTER:
- * mark that plane as dirty. */
+/* Packets come down from z and turn up at y towards next. True if this turn is unclean: it
+ * does not leave the plane of z, or leads into a plane that is not clean.
+ * JUDGE_HARD: also true if the plane of z is clean, because the turn would end that.
+ * ENTER: mark the plane of z as not clean (dirty). */
 static bool unclean_turn(const struct ftr_ddlr *r, ftr_sw z, ftr_sw y,
 			 ftr_sw next, enum arcs what)
 {

@@ -43,7 +43,7 @@ struct lft_entry {
 struct column_write {
 	ftr_sw sw;
 	ftr_port port;
-	uint8_t alone;		/* its step if it was taken alone, else 0 */
+	uint8_t alone;		/* its step if one_alone() set it, else 0 */
 };
 
 struct ftr_ddlr {

@@ -203,7 +203,7 @@ static enum ftr_status match(const struct ftr_ddlr *r,
 	uint32_t found = 0;
 
 	if (t->n_sw != nf->n_sw || t->max_lid != nf->max_lid)
-		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs up to %u do not fit a fabric of %u and %u",
+		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs up to %u do not fit a fabric of %u switches and LIDs up to %u",
 				t->n_sw, t->max_lid, nf->n_sw, nf->max_lid);
 	for (ftr_sw s = 0; s < r->f->n_sw; s++) {
 		of[s] = ftr_fabric_find_sw(nf, r->f->sw[s].guid);

@@ -18,8 +18,8 @@
  * The placement (place.c) decides how many groups are counted and which group has which
  * number.  Equations (3) and (4) as published count the present groups and links.  The other
  * placements count the nominal ones, so that only displaced destinations change their link.
- * If several groups may lead down to a leaf, those placements replace floor(d / Pi) by a
- * number of the destination on each tier.
+ * If several groups may lead down to a leaf, those placements replace floor(d / Pi) by the
+ * number of the destination on the tier of s (up_path in <ftr/shape.h>).
  *
  * Fast path.  On a tree with few faults, C is all groups above s for nearly every (s, l).
  * Then the port depends on d only through the pair

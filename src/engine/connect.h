@@ -25,8 +25,8 @@ struct connect {
 	struct connect_entry *entry;	/* by (col, sw) */
 	ftr_sw *via;
 	uint64_t pairs;		/* (end port, LID of an end port) connected by extra turns */
-	uint64_t longer;	/* pairs with an up/down path that take a longer one: of end
-				 * ports at a gateway for which there was no other solution */
+	uint64_t longer;	/* pairs that have an up/down path but take a longer one: end
+				 * ports of a gateway for which there was no other solution */
 	bool any_longer;	/* such entries, also of gateways without end ports */
 	bool complete;		/* every pair that links connect has a path */
 	bool horizontal;	/* links inside one rank are used */
@@ -34,8 +34,8 @@ struct connect {
 
 /*
  * HORIZONTAL	links inside one rank may be used
- * ACROSS	the same, and all turns of paths that cross one of them between going up and
- *		down are allowed from the start (across.c)
+ * ACROSS	the same, and paths may go up, cross one such link, and go down: the turns of
+ *		these paths are allowed from the start (across.c)
  * WHOLE	an incomplete result is discarded, so stop as soon as it is certain
  */
 enum { CONNECT_HORIZONTAL = 1, CONNECT_ACROSS = 2, CONNECT_WHOLE = 4 };

@@ -70,7 +70,7 @@
 /* The A of the root lacks at most 1 / ROOT_SHARE of the largest A; the same holds
  * for the switches that an anchor reaches. */
 #define ROOT_SHARE 4
-/* At most 1 / GATEWAY_SHARE of the leaves with an upward path into A join a part. */
+/* A part is joined at up to 1 / GATEWAY_SHARE of the leaves with an upward path into A. */
 #define GATEWAY_SHARE 16
 
 #define NONE UINT32_MAX

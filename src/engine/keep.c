@@ -36,7 +36,7 @@ struct keeping {
 	/* bits by (switch, LID), or NULL */
 	uint64_t *movable, *displaced;
 	const struct connect *extra;	/* NULL: no extra turns */
-	uint8_t *gateway;	/* [n_sw] has entries of extra besides its costs, or NULL */
+	uint8_t *gateway;	/* [n_sw] has entries of extra although its cost is finite */
 	const uint32_t *col_of;	/* [max_lid + 1], UINT32_MAX: not routed */
 };
 
@@ -233,8 +233,8 @@ static void clear_entries(struct ftr_tables *t, const uint64_t *bits)
 	}
 }
 
-/* Clear the entries whose bit is set, and place them by load. *net: with the flows of
- * the tables, if some entries were placed. */
+/* Clear the entries whose bit is set, and place them by load. If there are any, *net is set
+ * to a net that has the flows of the tables. */
 static enum ftr_status place_displaced(const struct keeping *k,
 				       const uint64_t *bits, bool turns,
 				       struct ftr_team *team,

@@ -251,8 +251,8 @@ static bool has_slot(const struct port_choice *pl, const struct ftr_group *g)
 	return pl->w && g->slot != FTR_SLOT_NONE;
 }
 
-/* The candidate on the upward path of t; else the one in its slot, if s may also go
- * up; else the one with the highest hash. */
+/* The first of these that exists: the candidate that leads to a switch on the upward path of
+ * t; the candidate in the slot of t; the candidate with the highest hash. */
 static const struct ftr_group *way_down(const struct port_choice *pl,
 					const struct ftr_dest *t, uint32_t q)
 {

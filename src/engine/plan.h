@@ -124,10 +124,12 @@ bool plan_pool_add(struct plan *p, uint32_t c);
 /* spread.c: give the switches that were connected all next hops that the turns allow. */
 void plan_spread(struct plan *p);
 
-/* alike.c, called while the heap holds the first steps of a column over allowed turns.
- * plan_find_alike: an earlier column that was connected in the same way, or NULL.
- * plan_note_steps: note these steps (false: out of memory).  plan_keep_column: keep the
- * column when these steps have sufficed; its entries begin at `first`. */
+/* alike.c.  The first two are called while the heap holds the possible first steps of the
+ * column over turns that are allowed already.
+ * plan_find_alike: an earlier column that can be copied, or NULL.
+ * plan_note_steps: store these first steps; false: out of memory.
+ * plan_keep_column: store a column that these first steps have connected; its entries begin
+ * at `first`. */
 const struct like *plan_find_alike(const struct plan *p);
 bool plan_note_steps(struct plan *p) FTR_MUST_USE;
 void plan_keep_column(struct plan *p, uint32_t first);

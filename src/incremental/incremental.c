@@ -20,7 +20,7 @@ static enum ftr_status fits(const struct ftr_shape *sh,
 			    const struct ftr_tables *t, struct ftr_err *err)
 {
 	if (t->n_sw != sh->f->n_sw || t->max_lid != sh->f->max_lid)
-		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs up to %u do not fit a fabric of %u and %u",
+		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs up to %u do not fit a fabric of %u switches and LIDs up to %u",
 				t->n_sw, t->max_lid, sh->f->n_sw,
 				sh->f->max_lid);
 	if (!sh->tree.rank)

@@ -140,7 +140,7 @@ struct ftr_incr {
 	uint32_t cap_change;
 	uint32_t *by_lid;	/* indices of changes, by LID */
 	uint32_t *lid_first;	/* [max_lid + 2] */
-	bool placed;		/* the changes are in the counters */
+	bool placed;		/* the counters of displaced include the changes */
 	struct ftr_arena *last;		/* write steps, links */
 	struct ftr_link *extra;	/* links that are alive but not in the fabric */
 	uint32_t n_extra;

@@ -120,8 +120,8 @@ static uint32_t pours_on(const struct staging *z, uint32_t i)
 
 /* ---- one LID --------------------------------------------------------- */
 
-/* Compute the step of i. A change that waits for a change of the drain steps gets none here,
- * and belongs to the drain steps, too. */
+/* Compute the step of i. If i waits for a change that is in the drain steps, i is put into
+ * the drain steps, too. */
 static void find_step(struct staging *z, uint32_t i)
 {
 	uint32_t step;

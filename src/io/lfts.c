@@ -265,7 +265,7 @@ enum ftr_status ftr_write_lfts(FILE *out, const struct ftr_fabric *f,
 	bool ok;
 
 	if (t->n_sw != f->n_sw || t->max_lid > f->max_lid)
-		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs up to %u do not fit a fabric of %u and %u",
+		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs up to %u do not fit a fabric of %u switches and LIDs up to %u",
 				t->n_sw, t->max_lid, f->n_sw, f->max_lid);
 	a = ftr_arena_new();
 	if (a)

@@ -250,7 +250,7 @@ enum ftr_status ftr_write_sl2vl(FILE *out, const struct ftr_fabric *f,
 				const struct ftr_sl2vl *m, struct ftr_err *err)
 {
 	if (m->n_sw != f->n_sw)
-		return ftr_fail(err, FTR_INVAL, "SL to VL tables of %u switches do not fit a fabric of %u",
+		return ftr_fail(err, FTR_INVAL, "SL to VL tables of %u switches do not fit a fabric of %u switches",
 				m->n_sw, f->n_sw);
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		for (uint32_t to = 0; to < m->width[s]; to++)

@@ -294,9 +294,9 @@ static void add_facts(struct text *t, const struct rr_repair *r)
 		add(t, ",\"reconcile\":null");
 }
 
-/* One line: as many elements of each list as fit, but at least one of the first list. *list
- * moves to the remaining elements; NULL: none.  A list is a sequence of objects, each
- * followed by a newline. */
+/* Add one line, with as many elements of the two lists as fit (one always does).  *links and
+ * *sets then point to the elements that remain; NULL: none.  A list is a sequence of objects,
+ * each followed by a newline. */
 static void add_line(struct text *t, const struct rr_repair *r, uint32_t part,
 		     uint32_t parts, const char **links, const char **sets)
 {

@@ -53,7 +53,9 @@ struct ibf_fast {
 	uint32_t n_suspects;
 };
 
-/* osm.h has the functions for the rest of the plugin.  trap.c */
+/* Functions that other parts of the plugin call are declared in osm.h. */
+
+/* trap.c: from this call on, the fast path sees the traps that OpenSM receives. */
 void ibf_trap_hook(struct ibf_fast *f);
 
 /* patch.c: operations of struct rr_ops; ctx is a struct ibf_fast. */

@@ -118,7 +118,8 @@ struct ibf_adopted {
 
 /* The tables that the entries of an engine return to, see prefer.c. */
 struct ibf_prefer {
-	/* The preferred tables: of gen, or read from a file; NULL: none. */
+	/* The preferred tables: those of gen, or stored if they were read from a file.
+	 * Both NULL: there are none. */
 	struct ibf_generation *gen;
 	struct ftr_stored *stored;
 	uint64_t nominal;	/* identity of the nominal fabric they belong to */
@@ -219,9 +220,10 @@ enum ftr_status ibf_refuse(struct ibf_engine *e, enum ibf_msg msg,
 /* The threads that route; NULL: the caller alone. */
 struct ftr_team *ibf_team(struct ibf_plugin *p);
 
-/* generation.c.  Make gen, or NULL, the engine's; its reference is consumed. */
+/* generation.c.  Publish gen (or NULL) as the engine's generation; takes over the caller's
+ * reference. */
 void ibf_engine_publish(struct ibf_engine *e, struct ibf_generation *gen);
-/* Take a reference; drop one, the last frees.  NULL is accepted. */
+/* Take a reference, or drop one; dropping the last one frees gen.  NULL is accepted. */
 struct ibf_generation *ibf_generation_get(struct ibf_generation *gen);
 void ibf_generation_put(struct ibf_generation *gen);
 /* The shape of its nominal fabric; NULL: there is none. */
@@ -312,10 +314,12 @@ void ibf_fast_routed(struct ibf_fast *f, struct ibf_generation *gen);
 void ibf_fast_sweep_done(struct ibf_fast *f);
 /* This manager is no longer master. */
 void ibf_fast_disarm(struct ibf_fast *f);
-/* A routing begins; changes made by it.  Exclusive lock held. */
+/* A routing begins.  OpenSM's exclusive lock is held. */
 void ibf_fast_routing(struct ibf_fast *f);
+/* The routing has made these changes.  OpenSM's exclusive lock is held. */
 void ibf_fast_changed(struct ibf_fast *f, const struct ibf_changes *c);
-/* ddlr.c: decide gen's VLs, exclusive lock held; callback update_sl2vl. */
+/* ddlr.c.  ibf_ddlr_vls: decide the VLs of gen; exclusive lock held.  ibf_ddlr_sl2vl: the
+ * callback update_sl2vl of OpenSM. */
 void ibf_ddlr_vls(struct ibf_engine *e, struct ibf_generation *gen);
 void ibf_ddlr_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,
 		     ib_slvl_table_t *t);

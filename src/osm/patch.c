@@ -72,7 +72,7 @@ static enum ftr_status writable(const struct ibf_fast *f,
 	return FTR_OK;
 }
 
-/* A block may be written in several steps: the last one remains. */
+/* If a block is written in several steps, OpenSM's copy gets the data of the last one. */
 static void announce(struct ibf_fast *f, struct rr_block *b, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {

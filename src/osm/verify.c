@@ -127,7 +127,7 @@ static bool promised(const struct promise *p, ftr_sw from, uint32_t col)
 	       (p->y[from].ends && p->y[to].ends) || has_manager(p, to);
 }
 
-/* Count the pairs beyond the promise. */
+/* Count the pairs that the engine does not promise to connect. */
 static void count_unserved(const struct promise *p, struct ibf_unserved *out)
 {
 	const struct ftr_shape *sh = p->sh;
@@ -196,8 +196,8 @@ static bool is_host_of(const struct ftr_fabric *f, ftr_ep e, ftr_sw s)
 	return f->ep[e].sw == s && !ftr_ep_is_aggregation(&f->ep[e]);
 }
 
-/* Name the hosts with the most unreachable LIDs, at most `most`, each with that
- * number. */
+/* List up to `most` hosts with their number of unreachable LIDs, those with the greatest
+ * number first. */
 static void name_lacking(const struct promise *p, bool apart, uint32_t most,
 			 char *text, size_t size)
 {

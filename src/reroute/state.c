@@ -130,9 +130,9 @@ static void forget_tables(struct rr_state *s)
 	rr_links_drop_returning(&s->links);
 }
 
-/* No event reports a reroute that OpenSM retries at once because packets were
- * lost, nor tables that another manager wrote before this one became master
- * again. */
+/* A sweep begins.  Two changes of the tables are not reported by an event of their own: OpenSM
+ * wrote tables, lost packets, and sweeps again at once; or another manager wrote tables before
+ * this one became master again.  In both cases it is unknown what the switches hold. */
 static unsigned int on_sweep_start(struct rr_state *s,
 				   const struct rr_event *ev, double now)
 {

@@ -33,8 +33,9 @@ struct write_wait {
 
 struct write_order {
 	const void *ctx;
-	/* The next change on the final path of change i.  *base, 0 before the call: the
-	 * step of an entry on the path up to there that was written earlier. */
+	/* Returns the next change on the final path of change i.  Entries between the two
+	 * may have been given a step before: next then sets *base to the latest of these
+	 * steps.  *base is 0 before the call. */
 	uint32_t (*next)(const void *ctx, uint32_t i, uint32_t *base);
 	uint32_t *step;		/* by change: 1 .. limit, WRITE_UNKNOWN or WRITE_NEVER */
 	struct write_wait *stack;	/* scratch, room for all changes */

@@ -8,8 +8,8 @@
  * Every number is the median of REPEATS runs; ratio = (shape + route) / memcpy, where memcpy
  * runs in one thread over tables that have been written before, as do the repeated routings.
  *
- * A second table has the time that incremental routing takes to follow one fault and
- * the checker to check the changes, and to follow the repair.
+ * A second table has, for one fault, the times of incremental routing after the fault, of the
+ * check of its changes, and of incremental routing after the repair.
  *
  *	bench_core [SHAPE...]		default: 648 3456 11664 27648
  */

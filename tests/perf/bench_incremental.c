@@ -15,8 +15,8 @@
  * order of the healthy fabric; entries: changed by all faults together; ms: processor
  * time of one fault.
  *
- * -t: without the two loads, which take long; instead the median and worst time of the
- * failure of a whole switch of the highest rank, undone each time.
+ * -t: the two loads, which take long, are left out.  Instead up to 40 switches of the highest
+ * rank fail one by one, each failure is undone, and the median and worst time are printed.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,11 +10,11 @@
  * min-hop. That step is called here, inside the measurement, so that the sum is the whole time
  * of the routing.  Writing the tables to the switches is done by OpenSM and not measured.
  *
- * One line per routing in the log: "ibftimer: ENGINE matrices X ms, tables Y
- * ms, multicast Z ms in N trees" (multicast of the sweep before, for engines
- * that build trees themselves; for the others OpenSM builds them).
- * And one per sweep when its tables are on the switches: "ibftimer: pushed N
- * blocks to M switches", from OpenSM's own count of acknowledged blocks.
+ * For each routing it logs "ibftimer: ENGINE matrices X ms, tables Y ms, multicast Z ms in N
+ * trees".  The multicast time is that of the previous sweep, for engines that build the trees
+ * themselves; for other engines OpenSM builds them.
+ * For each sweep, when its tables are on the switches, it logs "ibftimer: pushed N blocks to M
+ * switches", from OpenSM's own count of acknowledged blocks.
  */
 #include <stdlib.h>
 #include <string.h>

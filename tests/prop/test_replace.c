@@ -213,8 +213,8 @@ START_TEST(one)
 }
 END_TEST
 
-/* Several at once, neighbours among them, on damaged trees, as long as each keeps a
- * link to something known.  Damage is light: a switch with half of its links dead
+/* Several switches are replaced at once, neighbours among them, on damaged trees.  At least
+ * 95 % must be recognised.  Damage is light: a switch with half of its links dead
  * cannot be recognised as a replacement. */
 START_TEST(several)
 {

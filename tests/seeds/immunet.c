@@ -37,12 +37,12 @@ struct key {
 	{ "switches", "switches that fail", 0 },
 	{ "gap", "cycles from fault to fault", 0 },
 	{ "seed", "seed of traffic and faults", 1 },
-	{ "signal", "cycles of a router for a signal", 100 },
-	{ "control", "cycles of a router for a control packet", 1000 },
+	{ "signal", "cycles that a router needs for a signal", 100 },
+	{ "control", "cycles that a router needs for a control packet", 1000 },
 	{ "cpacket", "phits of a control packet", 20 },
 	{ "after", "1: control packets wait for all others", 0 },
 	{ "moves", "moves of a packet into the ring", 4 },
-	{ "inject", "packets: room that a source needs; 0: 1, or 2 in the ring", 0 },
+	{ "inject", "space that a host's packet requires, in packets; 0: 1, or 2 in the ring", 0 },
 	{ "eager", "1: use the ring even if an adaptive exit is only busy", 0 },
 	{ "own_count", "1: levels count only a switch's own emergencies", 0 },
 	{ "no_drain", "1: the buffers of a new ring are not drained", 0 },
@@ -54,7 +54,7 @@ struct key {
 	{ "transit_first", "1: outputs serve hosts' packets last", 0 },
 	{ "window", "most packets of a host under way; 0: no limit", 0 },
 	{ "pattern", "0: uniform; 1: to all others in turn; 2: to its row and column of a square", 0 },
-	{ "volume", "packets of each host; print the cycle when so many have arrived", 0 },
+	{ "volume", "packets; print the cycle by which every host has received this number", 0 },
 };
 static const char *shape = "torus:8,8";
 

@@ -43,7 +43,7 @@ case_dry_run() {
 	grep -q '^in steps      free of both' "$T/back" || fail "$(cat "$T/back")"
 	in_sim "$ibfattree" diff --live "$T/after.lfts" >/dev/null
 	expect 2 'FABRIC is needed, or --live' route
-	expect 2 'are for --live' route "$T/after.net" --m-key 1
+	expect 2 'require --live' route "$T/after.net" --m-key 1
 	down
 }
 

@@ -214,8 +214,8 @@ START_TEST(islands_are_bounded_alone)
 }
 END_TEST
 
-/* The most loaded link is never below the bound by weights, and dividing flows
- * among paths does not make it worse. */
+/* The bound by weights is never above the load of the most loaded link, nor above the load
+ * that this link would have if flows were divided among paths. */
 START_TEST(bounds_by_weights)
 {
 	double least, most;

@@ -292,9 +292,9 @@ static void test_shifts(struct scene *z, struct ftr_load *ld,
 	same_links(&z->net, &worst, &r);
 }
 
-/* The patterns defined in <ftr/load.h>: a seed for each from the first generator,
- * then a permutation of the live positions; for bisections its two halves form the
- * pairs. */
+/* The random patterns of <ftr/load.h>.  The first generator gives a seed for each pattern.
+ * The pattern is a random permutation of the live positions; in a bisection, the first half
+ * of the permutation sends to the second half. */
 static void test_random(struct scene *z, struct ftr_load *ld, bool halves)
 {
 	uint32_t live[512], perm[512], n = 0, at = 0;

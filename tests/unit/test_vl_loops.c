@@ -385,7 +385,7 @@ START_TEST(refused)
 	o.sl2vl = m;
 	ck_assert_int_eq(ftr_check_tables(n.f, n.t, &o, NULL, &r, &err),
 			 FTR_INVAL);
-	ck_assert_str_eq(err.msg, "SL to VL tables of 4 switches do not fit a fabric of 5");
+	ck_assert_str_eq(err.msg, "SL to VL tables of 4 switches do not fit a fabric of 5 switches");
 	ftr_sl2vl_free(m);
 	ck_assert(!ftr_sl2vl_new(n.f, &m, NULL));
 	m->width[3]++;
