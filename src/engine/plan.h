@@ -90,9 +90,10 @@ struct plan {
 				 * tries */
 };
 
-/* need.c: count the end ports and LIDs of each switch, and mark the needed columns;
- * the needed pairs without a path; the order of gateways.
- * False: out of memory. */
+/* need.c.  False: out of memory.
+ * plan_count_ends: count the end ports and LIDs of each switch; mark the needed columns.
+ * plan_find_pairs: find the needed pairs without a path.
+ * plan_find_hubs: determine the order of gateways. */
 void plan_count_ends(struct plan *p);
 bool plan_find_pairs(struct plan *p) FTR_MUST_USE;
 bool plan_find_hubs(struct plan *p) FTR_MUST_USE;
