@@ -8,9 +8,9 @@
  * their numbers. One union-find serves all ranks, joining from the top down.
  *
  * A plane of level m becomes unclean ("dirty") with the first arc that leaves
- * it, until the transition to new tables is done. An arc may lead only into a
- * clean plane. The dirty planes are therefore ordered by the time at which they
- * became dirty, and no arc leads back.
+ * it, and stays so until the transition to new tables is done. An arc may lead
+ * only into a clean plane. The dirty planes are therefore ordered by the time at
+ * which they became dirty, and no arc leads back.
  */
 #include <string.h>
 
@@ -70,9 +70,10 @@ void planes_clear(struct ftr_ddlr *r)
 
 enum arcs { JUDGE, JUDGE_HARD, ENTER };
 
-/* True if the arc of packets that come down from z and turn up at y is unclean.
- * If JUDGE_HARD, also if it would be the first arc out of its plane. ENTER:
- * mark that plane as dirty. */
+/* Packets that come down from z and turn up at y make an arc from the plane of z
+ * to that of next. True if the arc may not be used: it leads back into its own
+ * plane or into a dirty one. JUDGE_HARD: also true if it would be the first arc
+ * out of the plane of z. ENTER: mark the plane of z as dirty. */
 static bool unclean_turn(const struct ftr_ddlr *r, ftr_sw z, ftr_sw y,
 			 ftr_sw next, enum arcs what)
 {
