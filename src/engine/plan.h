@@ -86,8 +86,8 @@ struct plan {
 	uint64_t pairs;
 	bool complete;
 	bool whole;		/* an incomplete result is discarded */
-	bool closed;		/* the column was left incomplete, and not for want of
-				 * tries */
+	bool closed;		/* the column is incomplete although its last stage ended
+				 * without a refused turn */
 };
 
 /* need.c.  False: out of memory.

@@ -7,8 +7,8 @@
  * their spines.  With one next hop for each switch and column, all flows between the trees
  * would cross one of these links, although the turns to all of them are allowed (across.c).
  *
- * When all switches are connected to a column, they are visited in the order of their hop
- * counts to it.  A switch s gets neighbour t as another next hop if
+ * After a column has been connected, the switches that got a path to it are visited in the
+ * order of their hop counts.  A switch s gets neighbour t as another next hop if
  *
  *	- the path over t has the same number of hops,
  *	- a packet that comes from s may turn to every next hop of t, and

@@ -121,7 +121,7 @@ static uint32_t pours_on(const struct staging *z, uint32_t i)
 /* ---- one LID --------------------------------------------------------- */
 
 /* Compute the step of i. A change that waits for a change of the drain steps gets none here,
- * and belongs to the drain steps, too. */
+ * and is itself written in a drain step. */
 static void find_step(struct staging *z, uint32_t i)
 {
 	uint32_t step;
