@@ -248,10 +248,11 @@ sim_stop() {
 	fi
 }
 
-# sim_cables NETFILE: links between switches whose loss a routing should survive, best
-# first: at the highest switches (farthest from those with many hosts), with most other
-# upward links at the lower end.  Names are those in the netfile's comments.  One per
-# line: id [tab] port [tab] id [tab] port [tab] name [tab] name
+# sim_cables NETFILE: prints the links between switches whose loss a routing should
+# survive, one per line: id [tab] port [tab] id [tab] port [tab] name [tab] name.  Names
+# are those in the netfile's comments.  Best links first: those of the highest switches
+# (farthest from those with many hosts), then those with the most other upward links at the
+# lower end.
 sim_cables() {
 	awk -f "$SIM_SCRIPTS/links.awk" "$1" | sort -t "$(printf '\t')" \
 		-k1,1nr -k2,2nr -k3,3 -k4,4n | cut -f 3-

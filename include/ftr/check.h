@@ -210,10 +210,10 @@ struct ftr_delta_report {
 	/* changed entries that are not written after the next changed entry on
 	 * their path */
 	uint64_t early;
-	/* true: the changed entries make no turns except claimed ones and no hop
-	 * between equal ranks, and mixed is 0.  If the old tables, too, have only
-	 * these claimed turns, the channel dependencies of both tables together have
-	 * no cycle (Gliksberg et al. 2020, section 4.1) */
+	/* True if the changed entries use no horizontal link and make no turn that is
+	 * not claimed, and mixed is 0.  If all turns of the old tables are claimed as
+	 * well, the channel dependencies of both tables together have no cycle
+	 * (Gliksberg et al. 2020, section 4.1) */
 	bool proved;
 };
 

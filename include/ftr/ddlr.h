@@ -27,8 +27,8 @@
  * already has a path, then a detour.  A failed switch needs a detour of two tiers
  * down.  The search is the same in all cases: it finds the shortest path of working
  * links that leads first down, then up, to a switch whose entries lead to the LID.
- * The entries of the switches in between are rewritten as well.  The pair (b, t) is
- * chosen per LID, by load.
+ * The entries of the switches in between are rewritten as well.  Among
+ * equally short detours (b, t), the load decides, for each LID separately.
  *
  * Clean planes.  If packets turn at a switch of rank m from plane P to plane Q
  * (components of the switches above rank m), that is an arc P -> Q.  New arcs lead

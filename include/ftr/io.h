@@ -130,7 +130,7 @@ enum ftr_status ftr_read_pairs(const char *path, const struct ftr_fabric *f,
 enum ftr_status ftr_read_sl2vl(const char *path, const struct ftr_fabric *f,
 			       struct ftr_sl2vl **out, uint32_t *missing,
 			       struct ftr_err *err) FTR_MUST_USE;
-/* Writes the second format. */
+/* Write the tables as lines "0xGUID in out 0xNN ...". */
 enum ftr_status ftr_write_sl2vl(FILE *out, const struct ftr_fabric *f,
 				const struct ftr_sl2vl *m,
 				struct ftr_err *err) FTR_MUST_USE;
@@ -141,7 +141,7 @@ enum ftr_status ftr_write_sl2vl(FILE *out, const struct ftr_fabric *f,
 enum ftr_status ftr_read_path_sl(const char *path, const struct ftr_fabric *f,
 				 struct ftr_path_sl **out,
 				 struct ftr_err *err) FTR_MUST_USE;
-/* Writes the second format. */
+/* Write the SLs in sections with lines "0xLID : SL". */
 enum ftr_status ftr_write_path_sl(FILE *out, const struct ftr_fabric *f,
 				  const struct ftr_path_sl *p,
 				  struct ftr_err *err) FTR_MUST_USE;

@@ -26,7 +26,7 @@ enum ftr_status ftr_link_load_all(const struct ftr_load *ld,
 enum ftr_status ftr_link_load_shift(const struct ftr_load *ld, uint32_t k,
 				    uint64_t *load,
 				    struct ftr_err *err) FTR_MUST_USE;
-/* Only the given pairs.  FTR_INVAL: an end port beyond the fabric.  FTR_NOMEM. */
+/* Only the given pairs.  FTR_INVAL: the fabric has no such end port.  FTR_NOMEM. */
 enum ftr_status ftr_link_load_pairs(const struct ftr_load *ld,
 				    const struct ftr_load_pair *pair, uint32_t n,
 				    uint64_t *load,

@@ -139,9 +139,9 @@ enum ftr_status ftr_load_bisections(const struct ftr_load *ld, uint32_t count,
 				    struct ftr_load_report *out,
 				    struct ftr_err *err) FTR_MUST_USE;
 
-/* One pattern of any end ports of the fabric, whether in the order or not; the same
- * pair twice is two flows.  FTR_INVAL: an end port beyond the fabric.  Flows of an
- * end port without a LID or a link are lost. */
+/* The load of one pattern.  The end ports of the pairs need not be in the order of
+ * hosts; a pair that is given twice counts as two flows.  Flows from or to an end port
+ * without a LID or a link are lost.  FTR_INVAL: the fabric has no such end port. */
 enum ftr_status ftr_load_pairs(const struct ftr_load *ld,
 			       const struct ftr_load_pair *pair, uint32_t n,
 			       struct ftr_load_report *out,

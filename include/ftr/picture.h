@@ -47,7 +47,7 @@ struct ftr_picture_block {
 /* Why a switch is marked; bits. */
 enum ftr_odd_sw {
 	FTR_ODD_FEW_UP = 1,	/* fewer upward links than mode_up */
-	FTR_ODD_STUB = 2,	/* connects only switches that lower ones connect */
+	FTR_ODD_STUB = 2,	/* lower switches already connect those below it */
 	FTR_ODD_HORIZONTAL = 4,	/* has a link to a switch of its rank */
 	FTR_ODD_SKIP = 8	/* has a link that skips a rank */
 };

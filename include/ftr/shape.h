@@ -253,8 +253,8 @@ static inline const uint8_t *ftr_shape_down(const struct ftr_shape *sh,
 }
 
 /*
- * True if some switch above s routes to column l downward through s; then s, too,
- * must route downward.
+ * True if some switch above s routes to column l downward through s; then s must
+ * route downward as well.
  */
 bool ftr_shape_must_descend(const struct ftr_shape *sh, ftr_sw s, uint32_t l);
 

@@ -133,8 +133,8 @@ static inline uint32_t balance_link_to(const struct balance_net *net, ftr_sw s,
 /*
  * flows	all-to-all flows of a link: entry (s, d) carries one for each
  *		host whose path to d passes s
- * bins		flows of shift permutation k on a link, summed over the `width`
- *		shifts of bin k / width
+ * bins		flows of the shift permutations on a link.  Bin b holds the sum
+ *		over shifts b * width .. (b + 1) * width - 1
  */
 struct balance_count {
 	const struct balance_net *net;

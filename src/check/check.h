@@ -24,9 +24,9 @@
  *
  * The factor makes it an offset into the states of updown.c.
  *
- * Why several parts of the program follow tables, each by a function of its own. The
- * checker shares none with the code that it judges. The others differ in what they
- * follow, or in what they need from the way:
+ * Several parts of the program follow paths through tables, each with a function of its
+ * own. The checker shares none of these functions with the code that it checks. The others
+ * differ in what they follow, or in the data that they need from the path:
  *
  *	updown.c, walk.c	the fate of every (switch, LID), by hop[]
  *	delta.c			the same for changed entries, with links that died or came up
@@ -163,7 +163,7 @@ void chk_bad(const struct chk *c, struct chk_part *w, ftr_sw s, ftr_lid lid,
 	     uint8_t st);
 bool chk_sample_before(const struct ftr_check_sample *a,
 		       const struct ftr_check_sample *b);
-/* Set *to to a sample if it is the first, or comes before. */
+/* Set *to to sample s if it is the first one, or if it comes before *to. */
 void chk_sample(struct ftr_check_sample *to, bool first,
 		struct ftr_check_sample s);
 /* The finding for a bad state. */

@@ -33,8 +33,9 @@ struct all {
 	uint32_t sl;
 	uint32_t words;		/* of a set of LIDs */
 	uint64_t *owned;	/* LIDs with an owner */
-	/* sets by VL out of a switch, s * n_vl + VL: LIDs to pass on, and all
-	 * LIDs that ever reached it, which is base_set[] of this SL */
+	/* One set for each VL out of a switch, at s * n_vl + VL.  todo: LIDs that are
+	 * still to be passed on.  met: all LIDs that ever reached the VL; this is
+	 * base_set[] of this SL */
 	uint64_t *todo, *met;
 	/* VLs with LIDs to pass on: a ring without duplicates */
 	uint32_t *queue, head, n_queue;

@@ -188,8 +188,8 @@ static void go_forward(struct ftr_cdg *g, struct search *z)
 		}
 }
 
-/* Take the next vertex of the backward search, and find its predecessors with labels from
- * low on whose links are up. */
+/* Take the next vertex of the backward search, and find those of its predecessors whose
+ * label is at least `low` and whose link is up. */
 static void go_back(struct ftr_cdg *g, struct search *z)
 {
 	uint32_t w = g->back[z->at_back++].v;

@@ -88,7 +88,8 @@ struct load_tree {
 };
 
 bool load_tree_new(struct ftr_arena *a, uint32_t n_sw, struct load_tree *out);
-/* The destination is place by_lid[i]; quick if i ascends. */
+/* Compute the paths to the destination by_lid[i].  Faster if i ascends from call to call,
+ * because the tables are read for LOAD_BATCH destinations at a time. */
 void load_tree_make(const struct ftr_load *ld, struct load_tree *w, uint32_t i);
 
 /* Write the links from s to lid into buf[n_sw]. Returns their number, or

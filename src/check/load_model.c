@@ -138,7 +138,7 @@ static bool set_links(struct ftr_load *ld)
 
 /* ---- the paths ----------------------------------------------------------- */
 
-/* Make the tree of place i in the order of LIDs; return its longest path. */
+/* Compute the paths to the destination by_lid[i]; return the length of the longest. */
 static uint32_t longest_to(const struct ftr_load *ld, struct load_tree *w,
 			   uint32_t i)
 {

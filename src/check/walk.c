@@ -9,8 +9,8 @@
  * switches on the stack is set, from the top down. Each switch is pushed once:
  * O(n_sw) per LID.
  *
- * Turns are counted and dependencies added here, too, because col and nxt are
- * filled.
+ * Turns are counted and dependencies are added here as well, because col and nxt
+ * are filled at this point.
  */
 #include <string.h>
 

@@ -5,7 +5,7 @@
  *
  * The versions of opensm and of the plugin are read from their files; neither is run.
  * OpenSM compares the same two strings when it loads a plugin.  Whether the structures
- * agree, too, can be checked only by the plugin inside opensm; if they do not, it
+ * agree as well can be checked only by the plugin inside opensm; if they do not, it
  * refuses to load (IBF220).
  */
 #include "config.h"

@@ -285,9 +285,10 @@ static unsigned int place_of(const struct html_map *m, uint32_t s)
 
 /*
  * Assigns a code to each port of a switch, so that switches with the same routing have
- * similar rows even if they are cabled differently; such rows compress well.  An upward port
- * gets the position of its far end in its block, a downward port that position plus 64, and a
- * port that leads to an end port the highest free code.  port_of[code] is the port.
+ * similar rows even if they are cabled differently; such rows compress well.  The code of an
+ * upward port is the position of the switch at its far end (place_of); that of a downward port
+ * is this position plus 64.  A port that leads to an end port gets the highest free code.
+ * port_of[code] is the port.
  */
 static void make_codes(const struct html_map *m, const struct ftr_fabric *f,
 		       const uint8_t *rank, ftr_sw s, uint8_t *code,

@@ -31,7 +31,7 @@ static size_t quote(char *buf, const char *name)
 }
 
 _Static_assert(CLI_NAME_MAX > 4 * FTR_NAME_MAX + 64,
-	       "a name of escapes and the words around it");
+	       "room for a name of which every byte is escaped, and its GUID");
 
 /* The name, with the GUID if the name is not unique; without a name, kind and GUID. */
 static size_t put_node(char *buf, const char *name, bool shared,

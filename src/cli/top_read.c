@@ -23,7 +23,7 @@
 #define EVENTS_TAIL (1 << 20)	/* bytes read from the end of the events */
 
 /* Names come from the fabric: every character that is not printable ASCII becomes one
- * '?', also if it has several bytes. */
+ * '?', even if it has several bytes. */
 static void clean(char *s)
 {
 	char *to = s;

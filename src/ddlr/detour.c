@@ -425,8 +425,8 @@ static enum ftr_status try_parallel(struct search *z, ftr_sw s, bool *made,
 	return z->n_kept ? try_one(z, &z->kept[0], made, err) : FTR_OK;
 }
 
-/* True if host packets for the LID pass s by the current entries. All entries
- * that lead to s form a tree. */
+/* True if the current entries lead packets from hosts to the LID through s. All
+ * entries that lead to s form a tree. */
 bool search_carried(const struct ftr_ddlr *r, ftr_sw s, uint32_t depth)
 {
 	if (r->has_hosts[s])

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Can a planner be kept after a routing? Most routings confirm the tables that
- * the switches hold, and a new planner would take longer than this comparison.
+ * Decides whether a planner can be kept after a routing. Most routings confirm
+ * the tables that the switches hold, and this comparison takes less time than
+ * making a new planner.
  */
 #include <string.h>
 
@@ -17,7 +18,7 @@ static bool same_rows(const struct ftr_fabric *f, const struct ftr_tables *a,
 	return true;
 }
 
-/* Switches and ports are the same, and the links of f are those that live. */
+/* True if f has the planner's switches and ports, and exactly its working links. */
 static bool same_links(const struct ftr_ddlr *r, const struct ftr_fabric *f)
 {
 	for (ftr_sw s = 0; s < f->n_sw; s++) {

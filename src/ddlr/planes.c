@@ -8,9 +8,9 @@
  * their numbers. One union-find serves all ranks, joining from the top down.
  *
  * A plane of level m becomes unclean ("dirty") with the first arc that leaves
- * it, until the transition to new tables is done. An arc may lead only into a
- * clean plane. The dirty planes are therefore ordered by the time at which they
- * became dirty, and no arc leads back.
+ * it, and stays so until the transition to new tables is done. An arc may lead
+ * only into a clean plane. The dirty planes are therefore ordered by the time at
+ * which they became dirty, and no arc leads back.
  */
 #include <string.h>
 

@@ -52,7 +52,7 @@ struct ftr_ddlr {
 	struct ftr_arena *arena;
 	struct ftr_cdg *g;	/* decides whether a write is allowed */
 	struct ftr_cdg *hosts;	/* graph of host packets only, or NULL */
-	bool ignored_switches;	/* packets of switches counted at first */
+	bool ignored_switches;	/* packets of switches are no longer in g */
 	const struct ftr_tables *now;	/* the tables of g */
 	struct ftr_tables *orig;	/* tables that repairs restore: those given to
 					 * ftr_ddlr_new, or of the last transition */

@@ -3,16 +3,17 @@
  * Turns over the horizontal links that join trees, for example a compute tree and a
  * storage tree whose spines are linked.
  *
- * A tree is a part of the fabric that is connected by links between different ranks.  The
- * tree with the most switches keeps its ranks.  All ranks of its neighbours count as lower
- * than its own, those of their neighbours as lower still, and so on.  The horizontal links
- * between two such trees then lead up from the lower one to the higher one, and up/down
- * routing by these levels contains all turns of up/down routing by rank.
+ * A tree is a part of the fabric that is connected by links between different ranks.  Of
+ * trees that are linked, the one with the most switches is the highest.  Its neighbours are
+ * one level below it: all their ranks count as lower than its own.  The neighbours of these are
+ * one level lower again, and so on.  A horizontal link between trees of different levels
+ * then leads up from the lower tree to the higher one.  Up/down routing by level and rank
+ * allows all turns of up/down routing by rank, and more.
  *
- * Links between switches of equal level remain horizontal.  A path may cross one of them
- * between its way up and its way down.  All turns by these rules together have no cycle:
- * upward channels by rising level come first, then horizontal ones, then downward channels
- * by falling level.
+ * Links inside a tree or between trees of equal level remain horizontal.  A path may cross
+ * one of them between its upward and its downward part.  These turns together have no cycle: in
+ * every path upward channels come first, by rising level, then at most one horizontal
+ * channel, then downward channels, by falling level.
  */
 #include <string.h>
 
@@ -22,7 +23,9 @@ struct trees {
 	const struct turns *tn;
 	uint32_t *tree;		/* [n_sw] representative */
 	uint32_t *size;		/* [n_sw] switches, by representative */
-	uint16_t *below;	/* [n_sw] by representative: UINT16_MAX unknown */
+	/* [n_sw] by representative: how many levels the tree is below the highest tree;
+	 * UINT16_MAX: no level yet */
+	uint16_t *below;
 };
 
 static void find_trees(struct trees *z)
@@ -38,7 +41,7 @@ static void find_trees(struct trees *z)
 		z->size[ftr_uf_find(z->tree, s)]++;
 }
 
-/* The largest tree that has no level yet, UINT32_MAX if all have one. */
+/* The largest tree that has no level yet; UINT32_MAX: all have one. */
 static uint32_t largest(const struct trees *z)
 {
 	uint32_t best = UINT32_MAX;
@@ -50,7 +53,8 @@ static uint32_t largest(const struct trees *z)
 	return best;
 }
 
-/* Give a level to the neighbours of all trees that are `depth` below the highest. */
+/* Put the neighbours of all trees that are `depth` levels below the highest one level
+ * lower, unless they have a level.  False: there are none. */
 static bool lower_neighbours(struct trees *z, uint16_t depth)
 {
 	bool any = false;
@@ -93,7 +97,7 @@ static bool may_follow(const struct trees *z, uint32_t in, uint32_t out)
 		(a != CHANNEL_DOWN || b == CHANNEL_DOWN);
 }
 
-/* Add the turns from and to horizontal channel h. */
+/* Allow the turns from other channels to horizontal channel h, and back. */
 static bool add_turns(struct turns *tn, const struct trees *z, uint32_t h)
 {
 	for_each_channel(tn, tn->channel[h].from, c)

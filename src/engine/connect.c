@@ -42,9 +42,9 @@
  *	NEW		the same, to some of its next hops
  *
  * If horizontal links join trees of the fabric (CONNECT_ACROSS), the turns over all of them
- * are allowed before the first column (across.c), and every switch gets all next hops that
- * lead as near and that the turns allow (spread.c).  Placing and the search then divide the
- * flows among these links.
+ * are allowed before the first column (across.c), and every switch gets all next hops whose
+ * paths are equally short and use allowed turns only (spread.c).  Placement and the search
+ * then divide the flows among these links.
  *
  * If pairs still have no path after the last stage, the caller must use another order
  * for the whole fabric (ORDER_GATEWAYS in inverted_order.c).  For some fabrics no extra

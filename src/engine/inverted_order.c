@@ -32,9 +32,9 @@
  * By construction every switch except the root has a neighbour above it.  So every switch
  * reaches the root by going up, and the root reaches every switch by going down: up/down
  * routing on this order connects all pairs.  Any routing that goes up and then down by
- * one total order has no cycle of channel dependencies.  On a complete tree the paths of
- * hosts are those by rank: a path that went up inside A and down outside now goes down
- * all the way, over the same links.
+ * one total order has no cycle of channel dependencies.  On a complete tree the paths between
+ * hosts are the same as with up/down routing by rank: a path that is upward inside A and
+ * downward outside by rank is downward all the way in this order, over the same links.
  *
  * The root is a leaf that is not connected to another leaf, neither above nor below it,
  * because inside A two connected leaves reach each other only through the root.  Among these

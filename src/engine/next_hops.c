@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The next hops of a switch towards the column that is being connected (connect.c): its
- * candidates if it has a path by rank, else the hop of the path that was found.
+ * The next hops of a switch towards the column that is being connected (connect.c).  If the
+ * switch has a path by rank, these are its candidates; otherwise, the first hop of the path
+ * that was found.
  */
 #include "engine/plan.h"
 
@@ -15,14 +16,15 @@ bool plan_pool_add(struct plan *p, uint32_t c)
 	return true;
 }
 
-/* May t use more next hops than those by rank? t has no switches below, so no switch
- * above routes to another column downward through t, and there is no loop. */
+/* May t also use next hops with a longer path than by rank?  Only if it has no switches
+ * below: then no switch above t routes downward through t to another column, so there
+ * is no loop. */
 static bool goes_longer(const struct plan *p, ftr_sw t)
 {
 	return p->mode & LONGER && !p->sh->tree.n_down[t] && plan_by_rank(p, t);
 }
 
-/* Groups above t that have a path to the column by rank. */
+/* The groups of t to switches above it that have a path to the column by rank. */
 static uint32_t all_above(const struct plan *p, ftr_sw t,
 			  const struct ftr_group **cand)
 {

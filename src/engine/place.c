@@ -33,7 +33,7 @@
  * fewer groups above than hosts of a leaf.  A shift then needs slot x in all windows of a
  * block at once, so window j = z mod r adds j times g = floor((W - 1) / r).
  *
- * If the group of that slot is missing, too, a list of slots that depends only on
+ * If the group of that slot is missing as well, a list of slots that depends only on
  * (s, d) decides: the first slot with a candidate is taken.  So an entry changes only
  * when it loses its own next hop, and returns to it when that is restored.
  *

@@ -86,13 +86,14 @@ struct plan {
 	uint64_t pairs;
 	bool complete;
 	bool whole;		/* an incomplete result is discarded */
-	bool closed;		/* the column was left incomplete, and not for want of
-				 * tries */
+	bool closed;		/* the column is incomplete although its last stage ended
+				 * without a refused turn */
 };
 
-/* need.c: count the end ports and LIDs of each switch, and mark the needed columns;
- * the needed pairs without a path; the order of gateways.
- * False: out of memory. */
+/* need.c.  False: out of memory.
+ * plan_count_ends: count the end ports and LIDs of each switch; mark the needed columns.
+ * plan_find_pairs: find the needed pairs without a path.
+ * plan_find_hubs: determine the order of gateways. */
 void plan_count_ends(struct plan *p);
 bool plan_find_pairs(struct plan *p) FTR_MUST_USE;
 bool plan_find_hubs(struct plan *p) FTR_MUST_USE;

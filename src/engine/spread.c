@@ -7,10 +7,10 @@
  * their spines.  With one next hop for each switch and column, all flows between the trees
  * would cross one of these links, although the turns to all of them are allowed (across.c).
  *
- * When a column is connected, its switches are visited by the number of hops to it.  A
- * switch s gets neighbour t as another next hop if
+ * After a column has been connected, the switches that got a path to it are visited in the
+ * order of their hop counts.  A switch s gets neighbour t as another next hop if
  *
- *	- the path over t has as many hops,
+ *	- the path over t has the same number of hops,
  *	- a packet that comes from s may turn to every next hop of t, and
  *	- the packets of all switches whose path leads over s may turn to t.
  *
@@ -18,7 +18,7 @@
  */
 #include "engine/plan.h"
 
-/* Count the hops to the column along the labels. */
+/* Count the hops from s to the column, along the labels as far as there are any. */
 static uint32_t count_hops(const struct plan *p, ftr_sw s)
 {
 	uint32_t n = 0;
@@ -38,7 +38,7 @@ static bool is_nearer(const struct plan *p, ftr_sw s, ftr_sw t)
 	return p->state[t] == CONNECTED && p->hops[t].total == hops;
 }
 
-/* May a packet from channel c turn to every next hop? */
+/* May a packet that arrives on channel c turn to every next hop of the switch there? */
 static bool may_pass(struct plan *p, uint32_t c)
 {
 	ftr_sw t = p->turns.channel[c].to;

@@ -8,7 +8,7 @@
  *
  * The search needs no explicit edges for base turns.  After a downward channel into v,
  * all downward channels of v follow.  After an upward channel into v from w, all channels
- * of v follow except the one back to w; that one follows, too, once v is entered from a
+ * of v follow except the one back to w; that one also follows once v is entered from a
  * second switch below.  So each channel of a switch is visited a fixed number of times,
  * and one search is O(channels).
  */

@@ -100,8 +100,9 @@ static inline unsigned int tiers_exit(struct ftr_sim_exit *e, ftr_port p,
 	return 1;
 }
 
-/* Fill e with all working upward ports whose bit in mask is 0; with all working downward
- * ports to switches, other than except. Both return the number of exits. */
+/* Fill e with exits and return their number. tiers_all_up: all working upward ports whose
+ * bit in mask is 0. tiers_all_down: all working downward ports to switches, without the
+ * port `except`. */
 unsigned int tiers_all_up(const struct tiers *t, const struct ftr_sim_view *v,
 			  ftr_sw s, uint64_t mask, struct ftr_sim_exit *e);
 unsigned int tiers_all_down(const struct tiers *t,

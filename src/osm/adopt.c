@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Adoption of tables (option adopt): a manager that routes for the first time as
- * master, without stored tables, reads the forwarding tables of all switches.
- * They become the preferred tables of its first routing (prefer.c), so entries
- * that are valid and well placed do not change.
+ * Adoption of tables (option adopt).  A subnet manager that has no stored tables reads the
+ * forwarding tables of all switches when it routes for the first time as master.  They
+ * become the preferred tables of this routing (prefer.c), so entries that are valid and
+ * well placed do not change.
  *
  * OpenSM itself never reads forwarding tables, so this costs one Get for each
- * block of 64 LIDs of each switch, up to the switch's LinearFDBTop.  Reading in the background
- * was considered.  It would need the fabric, which is complete only when OpenSM calls the
- * engine, and the routing would have to wait for it anyway. So the tables are read during the
- * routing itself, with OpenSM's lock held and a limit of time.  Answers arrive on another
- * thread, which needs no lock of OpenSM.
+ * block of 64 LIDs of each switch, up to the switch's LinearFDBTop.  The tables are read
+ * during the routing, with OpenSM's lock held and within a time limit.  Answers arrive on
+ * another thread, which does not take OpenSM's lock.  Reading in the background instead would
+ * need the fabric, which is complete only when OpenSM calls the engine, and the routing
+ * would have to wait for the end of the reading anyway.
  *
- * Nothing that is read is trusted.  A port that a switch does not have counts as
- * no entry, and the engine keeps an entry only if its port is a candidate of its
- * own order.
+ * Nothing that is read is trusted.  An entry whose port the switch does not have counts as
+ * missing, and the engine keeps an entry only if its port is one of the engine's own
+ * candidates.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ extern volatile unsigned int osm_exit_flag;
 
 /* Time after which no more blocks are read, in milliseconds. */
 #define READ_LIMIT_MS 10000
-/* Requests that are prepared at a time. */
+/* Requests that are prepared and sent together. */
 #define BATCH 1024
 #define TRIES 3
 
@@ -104,8 +104,7 @@ static void read_switches(struct reading *r)
 	read_batch(r);
 }
 
-/* Clear entries that name a port which the switch does not have, or that are for a LID
- * without an owner. */
+/* Clear entries whose port the switch does not have or whose LID has no owner. */
 static void clear_invalid(const struct ftr_fabric *f, struct ftr_tables *t)
 {
 	for (ftr_sw s = 0; s < f->n_sw; s++) {

@@ -8,7 +8,7 @@
  * OpenSM does: under ibsim a later bind would divert OpenSM's traps.
  *
  * Jobs are run by the worker's thread, and by a routing that adopts tables.  Answers arrive on
- * the receiver thread of the host's transport.  Failures arrive there, too, or, under ibsim,
+ * the receiver thread of the host's transport.  Failures also arrive there or, under ibsim,
  * through the error path of OpenSM, which then decrements counters that it never incremented
  * for this packet; smp.c corrects that.
  */

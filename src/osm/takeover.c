@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Option takeover ordered: the first routing after the switches got tables from another
- * engine changes them in a checked order.
+ * Option takeover ordered: if the switches hold tables of another engine, the first
+ * routing replaces them in a checked order.
  *
- * OpenSM writes blocks in no particular order.  Two sets of tables, each free of
- * credit loops, may close one together while they are mixed, and a packet may find
- * no entry halfway.  So the plugin reads the tables of the switches (adopt.c), plans the
- * transition as ddlr does after a repair (<ftr/ddlr.h>), and writes its steps itself
- * before it hands the tables to OpenSM.  In every state on the way each pair that has
- * a path by both sets of tables has one, and no credit loop forms, packets in flight
- * included.  OpenSM then writes the same entries once more.
+ * OpenSM writes blocks in no particular order.  While the switches hold a mixture of old
+ * and new tables, a credit loop may form even if neither set has one, and a packet may
+ * reach a switch without an entry for it.  So the plugin reads the tables of the switches
+ * (adopt.c), plans the transition as ddlr does after a repair (<ftr/ddlr.h>), and writes its
+ * steps itself before it hands the tables to OpenSM.  In every state in between, each pair
+ * that has a path in both sets of tables has one, and no credit loop forms, not even with
+ * packets in flight.  OpenSM then writes the same entries once more.
  *
- * All this happens with OpenSM's lock held, as for adopt, and within a limit of time.
- * If there is no order, or a write fails, the rest is left to OpenSM, with a warning.
- * A packet that was sent twice may be carried out late, so the packet lifetime has to
+ * All this happens with OpenSM's lock held, as for adopt, and within a time limit.  If no
+ * such order exists, or a write fails, OpenSM writes the rest, and a warning is logged.  A
+ * switch may process a repeated SMP late, so after a repetition the packet lifetime has to
  * pass before anything else is written.
  */
 #include <inttypes.h>
@@ -38,7 +38,7 @@ struct takeover {
 	struct ftr_tables *now;	/* what the switches hold */
 	struct rr_dr_tree *tree;
 	double end;
-	bool late;		/* a packet may still be carried out */
+	bool late;		/* a switch may still receive an earlier SMP */
 	uint64_t entries, blocks;
 	uint32_t steps, rounds, failed;
 };
@@ -59,8 +59,8 @@ static void drain(struct takeover *x)
 
 /* ---- writing -------------------------------------------------------------- */
 
-/* Make one request for each block of the n entries, which are sorted by switch and
- * LID, and enter these into x->now. */
+/* Make one request for each block that contains some of the n entries, and copy the
+ * entries to x->now.  They are sorted by switch and LID. */
 static unsigned int make_jobs(struct takeover *x, struct rr_smp *job,
 			      uint8_t (*data)[FTR_LFT_BLOCK],
 			      const struct ftr_ddlr_write *w, uint32_t n)
@@ -186,7 +186,7 @@ static bool has_entries(const struct ftr_tables *t)
 	return false;
 }
 
-/* The tables of the switches, unless they were read already for option adopt. */
+/* Read the tables of the switches, or copy them if option adopt has read them already. */
 static enum ftr_status read_tables(struct takeover *x, const struct ibf_engine *e,
 				   const struct ibf_generation *gen,
 				   struct ftr_err *err)

@@ -65,7 +65,7 @@ static void note(struct ibf_writer *w, enum ibf_msg msg, enum ftr_status st,
 				err->msg);
 	} else if (before) {
 		w->series[msg] = 0;
-		ibf_log(w->p, msg, "written again; lost meanwhile: %s",
+		ibf_log(w->p, msg, "writing works again; lost meanwhile: %s",
 			ibf_count(before, "record", "records").s);
 	}
 }

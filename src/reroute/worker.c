@@ -17,7 +17,7 @@
  *
  * Links that return carry no data before a sweep has set their ports Active,
  * and a sweep writes tables before that, in no order.  So the routing of that
- * sweep leaves them out, too, as long as the rest of the fabric is unchanged.
+ * sweep leaves them out as well, as long as the rest of the fabric is unchanged.
  * When the sweep is done (SUBNET_UP), the worker finds their ports Active and
  * takes them into use, downstream switches first, so that no packet is lost.
  *

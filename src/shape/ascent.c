@@ -20,7 +20,7 @@
  * W is the number of slots of u_k; b is floor(q_k / W) of the host with the smallest d
  * and this u_k+1.  A link that skips a rank skips a tier.  If the hosts of a switch are
  * consecutive in d, as in PGFTs, q_k is floor(d / Pi_k) of Gliksberg et al. 2020, equation
- * (3).  Indices without a host are counted, too, so that a new host changes no number.
+ * (3).  Indices without a host are also counted, so that a new host changes no number.
  *
  * Effect, now that a search balances the tables: upward paths help before the search and at
  * depth load.  On tests/perf/chassis.awk with 140 racks, before the search, the most loaded

@@ -64,7 +64,7 @@ struct costing {
 /*
  * FTR_REORDER_KEEP (reorder.c).  If the paths to be kept lead from s to a column over a
  * neighbour that is above s in the new order, s gets no down-cost for that column.
- * Otherwise a switch above could route downward through s, s would have to go down, too,
+ * Otherwise a switch above could route downward through s, s would have to go down as well,
  * and all its traffic to that column would share its few downward links.
  */
 static void forget_kept(const struct costing *c, unsigned int worker, ftr_sw s,

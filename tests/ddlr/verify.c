@@ -63,7 +63,7 @@ struct tally {
 	uint32_t most_switches, most_steps, most_link;
 };
 
-/* Recovery as the plugin does it: number of states in between, and of faulty ones. */
+/* Recovery in the plugin: number of states in between, and of faulty ones. */
 static struct {
 	bool on;
 	uint64_t recoveries, states, lost, loops, cycles, bad;

@@ -31,8 +31,8 @@
 #define FOREVER 1e11
 /* No two readings are equal, so that "before" and "after" are always different. */
 #define TICK_MS 1e-6
-/* Interval in which fake_pause looks in any case: the state may be reached while a
- * thread is busy, for example while it waits for OpenSM's lock. */
+/* In real time: fake_pause looks at its state at least this often, because the state
+ * may be reached while a thread is busy, for example while it waits for OpenSM's lock. */
 #define LOOK_NS 2000000
 
 struct waiter {

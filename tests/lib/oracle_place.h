@@ -15,7 +15,7 @@
 
 struct oracle_place {
 	const struct ftr_shape *whole;	/* nominal shape, with inference */
-	const struct ftr_shape *sh;	/* shape made over it */
+	const struct ftr_shape *sh;	/* of the damaged fabric, made over whole */
 	unsigned int *cost, *down;	/* of sh, [n_sw * n_sw] */
 	struct oracle_step *up_path;	/* [n_ranks * n_d]; NULL: there are none */
 };

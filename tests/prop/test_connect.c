@@ -246,9 +246,10 @@ static uint32_t searched(const struct both *b, const char *engine,
 	return stats->balance.max_after;
 }
 
-/* Two chassis joined by racks that connect to two chips of each. Routing follows
- * sftree's order. The search balances it as evenly as up/down routing, which leaves
- * pairs unreachable; and the tables follow one shape, which the fast path needs. */
+/* Two chassis, joined by racks that connect to two chips of each. Routing follows
+ * sftree's order. After the search the load is as even as that of up/down routing,
+ * which leaves pairs unreachable. All tables follow one shape, as the fast path
+ * requires. */
 START_TEST(order_of_sftree_is_even)
 {
 	static const uint64_t seeds[] = { 13, 32, 34, 118, 169, 197, 347 };

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Puente et al. 2004, table 2 and figures 14 and 15.  The paper runs FFT, Radix and LU of
 # SPLASH-2 on 64 simulated processors.  Here their communication is replayed without
-# computation: data packets (76 bytes, 19 phits) between all hosts of the 8x8 torus, by the
-# published structure of the programs (Woo et al. 1995) and the sizes of the paper:
+# computation, as data packets (76 bytes, 19 phits) between all hosts of the 8x8 torus.  The
+# structure of the programs is that of Woo et al. 1995, and the sizes are those of the paper:
 #
 #	FFT	64K points of 16 bytes, three transpositions: each host sends 252 lines of
 #		64 bytes in each, to all others in turn; 756 packets

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Bogdanski et al. 2012, figure 7, causes of the values at the right ends: faster ports 0,
-# inputs that feed one output at a time, other buffer sizes.  Then (a) on three levels.
+# Bogdanski et al. 2012, figure 7: possible causes of the values at the right ends of the
+# curves.  Simulates faster ports 0, inputs that feed one output at a time, and other buffer
+# sizes.  Then simulates figure 7 (a) on three levels.
 
 # shellcheck source=tests/seeds/sftree.sh
 . "$here/sftree.sh"

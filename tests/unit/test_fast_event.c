@@ -288,7 +288,7 @@ static void check_lines(struct fake *h, unsigned int n)
 	ck_assert_uint_eq(fake_events(h, "{\"schema\""), n);
 }
 
-/* A link fails, which a sweep confirms, and returns. */
+/* A link fails, a sweep confirms this, and the link is restored. */
 START_TEST(test_link_events)
 {
 	struct fake *h = fake_new(NULL);

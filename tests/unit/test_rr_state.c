@@ -329,8 +329,8 @@ START_TEST(test_gather)
 }
 END_TEST
 
-/* The cap holds for any number of traps, and no request is made during a discovery
- * that is not stuck. */
+/* A sweep is requested after CAP at the latest, however many traps arrive.  During a
+ * discovery none is requested unless the discovery is stuck. */
 START_TEST(test_sweep_comes)
 {
 	double asked = 0;

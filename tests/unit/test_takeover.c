@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The first routing of a manager whose switches hold tables of another engine: option
- * takeover writes the new tables in a checked order, and every state on the way is
- * walked here; option adopt reads tables within its limit of time.
+ * The first routing of a manager whose switches hold tables of another engine.  Option
+ * takeover writes the new tables in a checked order; every state in between is checked
+ * here.  Option adopt reads the tables within its time limit.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
