@@ -82,8 +82,8 @@ const struct ibf_option ibf_option_table[] = {
 	{ .name = "dmodc_placement", FIELD(placement), .words = placements,
 	  .def = FTR_PLACE_EVEN,
 	  .doc = "Which next hops replace a failed link, for all engines: even (the load\n"
-		 "is shared evenly among the remaining links), stable (the fewest entries\n"
-		 "change, slightly fewer than with even after several faults); and, for\n"
+		 "is shared evenly among the remaining links), stable (each destination\n"
+		 "has a fixed list of next hops; as few entries change); and, for\n"
 		 "comparison only, literal (modulo and order of switches as published:\n"
 		 "nearly all entries of a switch change, flows of a shift share links)\n"
 		 "and literal-planes (the same modulo, switches ordered by plane)." },

@@ -24,9 +24,9 @@
  * ranks, so any mixture of old and new entries is free of loops and credit
  * loops; and the result is verified like all tables.
  *
- * An entry that a fault displaces gets the port of the closed form at once.
- * When the sweep is over, a second search places all displaced entries by cost
- * at both ends.  If the gain is large enough, the next sweep applies the result
+ * An entry that a fault displaces is placed at once, by the load of the links
+ * (balance/displaced.h).  When the sweep is over, a second search places all
+ * displaced entries again, shifts included.  If the gain is large enough, the next sweep applies the result
  * to these entries only.
  *
  * Files.  The preferred tables and the displaced entries are stored beside the
