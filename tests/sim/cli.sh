@@ -265,6 +265,38 @@ demo_on() {
 	grep -q '^same ' "$T/demo.txt"
 }
 
+# Two trees of LEAVES leaf switches, with HOSTS hosts each, and two spines, joined by two
+# links between their spines.
+two_trees() {
+	awk -v leaves="$1" -v hosts="$2" 'function add(a, b) {
+		line[a] = line[a] sprintf("[%d] \"%s\"[%d]\n", ++n[a], b, ++n[b])
+		line[b] = line[b] sprintf("[%d] \"%s\"[%d]\n", n[b], a, n[a])
+	}
+	BEGIN {
+		for (t = 1; t <= 2; t++)
+			for (l = 1; l <= leaves; l++) {
+				leaf = sprintf("S-00000000000%d01%02d", t, l)
+				for (s = 1; s <= 2; s++)
+					add(leaf, sprintf("S-00000000000%d02%02d", t, s))
+				for (h = 1; h <= hosts; h++)
+					add(leaf, sprintf("H-0000000000%d%02d%02d0", t, l, h))
+			}
+		for (s = 1; s <= 2; s++)
+			add(sprintf("S-000000000001020%d", s),
+			    sprintf("S-000000000002020%d", s))
+		for (i in line)
+			printf("%s %d \"%s\" # \"%s\"\n%s\n", i ~ /^S/ ? \
+				"Switch" : "Ca", i ~ /^S/ ? 24 : 1, i, i, line[i])
+	}'
+}
+
+# There is no fast path over horizontal links, so the demo waits for the sweeps.
+case_demo_two_trees() {
+	two_trees 4 6 >"$T/two.net"
+	FTR_TOPOLOGIES=$T demo_on two.net
+	grep -q 'left to OpenSM' "$T/demo.txt"
+}
+
 case_demo_avakas() { demo_on avakas/avakas.net; }
 case_demo_plafrim() { demo_on plafrim/plafrim.net --engine ddlr; }
 case_demo_topograph() { demo_on topograph/topograph.net --engine sftree; }
