@@ -392,7 +392,7 @@ START_TEST(refused)
 	o.sl2vl = m;
 	ck_assert_int_eq(ftr_check_tables(n.f, n.t, &o, NULL, &r, &err),
 			 FTR_INVAL);
-	ck_assert_str_eq(err.msg, "SL to VL table of 5 ports does not fit switch 3 of 4");
+	ck_assert_str_eq(err.msg, "SL to VL table of 5 ports does not fit switch 3 of 4 ports");
 	o.sl2vl = NULL;
 	o.path_sl = p;
 	ck_assert_int_eq(ftr_check_tables(n.f, n.t, &o, NULL, &r, &err),
