@@ -89,6 +89,8 @@ void plan_spread(struct plan *p)
 {
 	uint32_t farthest = 0;
 
+	/* unless a stage restricted its next hops, a gateway has those by rank */
+	p->mode = ALLOWED | ALL;
 	for (uint32_t i = 0; i < p->n_connected; i++) {
 		ftr_sw s = p->connected[i];
 

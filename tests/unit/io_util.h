@@ -10,11 +10,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "core/core.h"
 #include <ftr/ftr.h>
 
 #define PATH "t.net"
+
+/* Put the text into a file in memory, which replaces the one in *fd (-1: none), and its
+ * name into path[]. */
+static inline void put_in_memory(int *fd, char path[64], const char *text,
+				 size_t len)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = memfd_create("ftr", 0);
+	ck_assert_int_ge(*fd, 0);
+	ck_assert_int_eq(write(*fd, text, len), (ssize_t)len);
+	snprintf(path, 64, "/proc/self/fd/%d", *fd);
+}
 
 /* As ibnetdiscover prints it.  Tests refer to its lines by number. */
 static const char good_net[] =

@@ -53,12 +53,7 @@ static void teardown(void)
 
 static void put(const char *text, size_t len)
 {
-	if (fd >= 0)
-		close(fd);
-	fd = memfd_create("ftr", 0);
-	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(write(fd, text, len), (ssize_t)len);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	put_in_memory(&fd, path, text, len);
 }
 
 /* ---- all readers behind one call --------------------------------------- */
