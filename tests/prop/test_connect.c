@@ -16,6 +16,7 @@
 #include "lib/draw.h"
 #include "lib/irregular.h"
 #include "lib/random_graph.h"
+#include "lib/recount.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
 
@@ -213,6 +214,28 @@ static void show(const char *what)
 	memset(&sum, 0, sizeof(sum));
 }
 
+/* The search counts flows along the paths that packets take, also where a gateway uses a
+ * longer path than its cost says. */
+static void counts_agree(const struct both *b)
+{
+	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
+	struct ftr_route_stats stats = { 0 };
+	struct recount *slow;
+	struct ftr_tables *t;
+
+	o.balance = FTR_BALANCE_LOAD;
+	ck_assert(!ftr_tables_new(b->f, false, &t, &err));
+	ck_assert(!ftr_engine_find("dmodc")->route(b->sh, &o, NULL, t, &stats,
+						   &err));
+	slow = recount_new(b->sh, t);
+	if (slow->n_pos > 1)
+		ck_assert_msg(stats.balance.max_after == slow->max,
+			      "seed %" PRIu64 ": %u flows on the most loaded link, the search counts %u",
+			      b->seed, slow->max, stats.balance.max_after);
+	recount_free(slow);
+	ftr_tables_free(t);
+}
+
 START_TEST(irregular)
 {
 	for (uint32_t i = 0; i < trees_runs(3000); i++) {
@@ -223,6 +246,8 @@ START_TEST(irregular)
 		b.f = irregular_small(&r);
 		route(&b, NULL);
 		judge(&b);
+		if (b.stats.longer_pairs && !b.stats.reordered)
+			counts_agree(&b);
 		unroute(&b);
 	}
 	show("irregular");
