@@ -230,26 +230,16 @@ static enum ftr_status count(struct work *w, struct ftr_err *err)
 	struct balance_net *net = w->net;
 	enum ftr_status st = FTR_OK;
 
-	if (!net->entry) {
-		struct balance_counted out = { 0 };
-
-		out.flows = ftr_arena_alloc(w->arena, net->n_links,
-					    sizeof(*out.flows));
-		out.entry = ftr_arena_alloc(w->arena,
-					    net->first[w->t->n_sw] + 1u,
-					    w->t->n_sw);
-		if (!out.flows || !out.entry)
-			return ftr_fail(err, FTR_NOMEM,
-					"out of memory for balancing");
-		st = balance_count_flows(net, w->t, w->team, &out, err);
-		net->flows = out.flows;
-		net->entry = out.entry;
-	}
+	if (!net->entry)
+		st = balance_count_net(net, w->t, NULL, w->team, err);
+	if (st)
+		return st;
 	w->c.flows = net->flows;
 	w->c.entry = net->entry;
+	w->c.senders = net->senders;
 	w->shifts = full || (w->paths < TINY &&
 			     balance_most(w->net, w->c.flows) > w->target);
-	if (!st && w->shifts)
+	if (w->shifts)
 		st = balance_bins_new(&w->c, BINS_BYTES, w->arena, err);
 	if (!st && w->shifts)
 		st = balance_bins_count(&w->c, w->team, &w->now.sum, err);

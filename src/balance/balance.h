@@ -73,10 +73,12 @@ struct balance_net {
 		uint32_t n;
 		uint8_t *cost, *down;	/* [n_sw] costs to the column, in one piece */
 	} *order;		/* [n_sw] by column */
-	/* all-to-all flows by link, and the entries by destination (balance_entries), if
-	 * they are known from an earlier step; or NULL */
+	/* if they are known from an earlier step, or NULL: all-to-all flows by link;
+	 * entries by destination (balance_entries); and, by destination, how many hosts
+	 * send through or to each switch (balance_senders) */
 	uint32_t *flows;
 	uint8_t *entry;
+	uint16_t *senders;
 };
 
 enum ftr_status balance_net_new(const struct ftr_balance_input *in,
@@ -140,6 +142,7 @@ struct balance_count {
 	const struct balance_net *net;
 	struct ftr_tables *t;
 	uint8_t *entry;		/* entries of t by destination: balance_entries */
+	uint16_t *senders;	/* balance_senders; NULL: not counted */
 	struct balance_log *log;	/* log of changed entries, or NULL */
 	uint32_t *flows;	/* [n_links] */
 	uint32_t width;		/* shifts per bin */
@@ -152,11 +155,13 @@ struct balance_count {
 };
 
 /* The results of balance_count_flows: all-to-all flows by link; passed (rows of
- * balance_passed, zeroed by the caller) and the entries by destination, if not NULL. */
+ * balance_passed, zeroed by the caller), the entries and the senders by destination, if
+ * not NULL. */
 struct balance_counted {
 	uint32_t *flows;
 	uint64_t *passed;
 	uint8_t *entry;
+	uint16_t *senders;
 };
 enum ftr_status balance_count_flows(const struct balance_net *net,
 				    const struct ftr_tables *t,
@@ -164,11 +169,25 @@ enum ftr_status balance_count_flows(const struct balance_net *net,
 				    const struct balance_counted *out,
 				    struct ftr_err *err) FTR_MUST_USE;
 
+/* Count the flows, and keep the results in net, those by destination as well; senders only
+ * for the depth load.  passed: as above. */
+enum ftr_status balance_count_net(struct balance_net *net,
+				  const struct ftr_tables *t, uint64_t *passed,
+				  struct ftr_team *team,
+				  struct ftr_err *err) FTR_MUST_USE;
+
 /* Entries by destination: [n_dests][n_sw], so that a tree is in one piece. */
 static inline uint8_t *balance_entries(const struct balance_net *net,
 				       uint8_t *entry, uint32_t d)
 {
 	return entry + (size_t)d * net->f->n_sw;
+}
+
+/* Hosts that send to destination d through s, or to s: [n_dests][n_sw]. */
+static inline uint16_t *balance_senders(const struct balance_net *net,
+					uint16_t *senders, uint32_t d)
+{
+	return senders + (size_t)d * net->f->n_sw;
 }
 
 /* The switches that flows to a LID pass or reach, one bit each. */

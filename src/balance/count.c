@@ -50,9 +50,9 @@ static void count_dest(const struct balance_net *net, struct flow_worker *w,
 		uint32_t s = o->sw[i], n = w->sum[s], link;
 		ftr_port port = entry[s];
 
-		if (n && passed)
-			passed[s / 64] |= UINT64_C(1) << s % 64;
-		if (!n || port > ports[s].n)
+		if (passed)
+			passed[s / 64] |= (uint64_t)(n > 0) << s % 64;
+		if (port > ports[s].n)
 			continue;
 		link = ports[s].first + port;
 		w->link[link].flows += n;
@@ -74,6 +74,12 @@ static void count_lid(const struct flow_job *j, struct flow_worker *w,
 		entry[s] = w->block[(size_t)s * FTR_LFT_BLOCK + i];
 	count_dest(net, w, &net->order[net->dest[d].col], entry, out->passed ?
 		   balance_passed(net, out->passed, (ftr_lid)(at + i)) : NULL);
+	if (out->senders) {
+		uint16_t *senders = balance_senders(net, out->senders, d);
+
+		for (ftr_sw s = 0; s < net->f->n_sw; s++)
+			senders[s] = (uint16_t)w->sum[s];
+	}
 }
 
 /* Count blocks of LIDs: the entries of one block share a cache line. */
@@ -134,6 +140,29 @@ enum ftr_status balance_count_flows(const struct balance_net *net,
 			out->flows[x] += j.worker[i].link[x].flows;
 	ftr_arena_free(a);
 	return FTR_OK;
+}
+
+enum ftr_status balance_count_net(struct balance_net *net,
+				  const struct ftr_tables *t, uint64_t *passed,
+				  struct ftr_team *team, struct ftr_err *err)
+{
+	size_t entries = (size_t)net->first[net->f->n_sw] * net->f->n_sw + 1;
+	bool load = net->in->depth == FTR_BALANCE_LOAD;
+	struct balance_counted out = { .passed = passed };
+
+	net->flows = ftr_arena_alloc(net->arena, net->n_links,
+				     sizeof(*net->flows));
+	net->entry = ftr_arena_alloc(net->arena, entries, 1);
+	if (load)
+		net->senders = ftr_arena_alloc(net->arena, entries,
+					       sizeof(*net->senders));
+	if (!net->flows || !net->entry || (load && !net->senders))
+		return ftr_fail(err, FTR_NOMEM,
+				"out of memory for counting flows");
+	out.flows = net->flows;
+	out.entry = net->entry;
+	out.senders = net->senders;
+	return balance_count_flows(net, t, team, &out, err);
 }
 
 uint32_t balance_most(const struct balance_net *net, const uint32_t *flows)

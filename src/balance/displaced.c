@@ -69,7 +69,9 @@ struct displaced {
 	struct ftr_balance_input in;
 	struct ftr_tables *t;
 	const struct ftr_tables *prefer;
-	uint8_t *row;		/* [n_sw] entries of the LID being placed; NULL: read t */
+	/* of the LID being placed, or NULL: entries (else read t), and senders */
+	uint8_t *row;		/* [n_sw] */
+	uint16_t *senders;	/* [n_sw] */
 	uint32_t *pos;		/* [max_lid + 1], BALANCE_NONE: in no shift */
 	struct counted_link *link;	/* [n_links] */
 	/* bits of switches by LID, in rows of `words`: the switches that flows pass
@@ -211,6 +213,9 @@ static void walk(struct displaced *z, ftr_sw s, ftr_lid lid, uint32_t hosts,
 			add_stream(z, link, &z->fresh, by);
 		s = link->peer;
 		set_bit(z, z->passed, s, lid, true);
+		if (z->senders)
+			z->senders[s] = (uint16_t)(z->senders[s] +
+						   (uint32_t)by * hosts);
 	}
 }
 
@@ -461,6 +466,18 @@ static struct displaced_entry *by_lid(const struct displaced *z,
 	return e;
 }
 
+/* Use the entries and senders of destination d, if they are known. */
+static void use_dest(struct displaced *z, uint32_t d)
+{
+	struct balance_net *net = z->net;
+	bool known = d != BALANCE_NONE;
+
+	z->row = known && net->entry ? balance_entries(net, net->entry, d) :
+		NULL;
+	z->senders = known && net->senders ?
+		balance_senders(net, net->senders, d) : NULL;
+}
+
 bool displaced_place_all(struct displaced *z, bool turns, const uint64_t *bits)
 {
 	struct balance_net *net = z->net;
@@ -482,13 +499,11 @@ bool displaced_place_all(struct displaced *z, bool turns, const uint64_t *bits)
 			continue;
 		c.costs = net->order[l].sw ? balance_costs(net, l) :
 			ftr_shape_column(c.sh, l);
-		z->row = net->entry && net->dest_of[lid] != BALANCE_NONE ?
-			balance_entries(net, net->entry, net->dest_of[lid]) :
-			NULL;
+		use_dest(z, net->dest_of[lid]);
 		place_lid(z, &c, lid, e + first[lid],
 			  first[lid + 1] - first[lid], false);
 	}
-	z->row = NULL;
+	use_dest(z, BALANCE_NONE);
 	return e && !z->nomem;
 }
 
@@ -590,23 +605,22 @@ static enum ftr_status count_flows(struct displaced *z, bool once,
 				   struct ftr_team *team, struct ftr_err *err)
 {
 	struct balance_net *net = z->net;
-	uint32_t n = net->n_links, *flows;
-	struct balance_counted out = { .passed = z->passed };
+	uint32_t n = net->n_links, *flows = NULL;
 	enum ftr_status st;
 
-	flows = out.flows = ftr_calloc(n, sizeof(*flows));
-	if (flows && once) {
-		net->flows = ftr_arena_alloc(net->arena, n,
-					     sizeof(*net->flows));
-		out.entry = ftr_arena_alloc(net->arena,
-					    net->first[net->f->n_sw] + 1u,
-					    net->f->n_sw);
-		net->entry = out.entry;
+	if (once) {
+		st = balance_count_net(net, z->t, z->passed, team, err);
+	} else if ((flows = ftr_calloc(n, sizeof(*flows)))) {
+		struct balance_counted out = {
+			.flows = flows, .passed = z->passed,
+		};
+
+		st = balance_count_flows(net, z->t, team, &out, err);
+	} else {
+		st = nomem(err);
 	}
-	st = !flows || (once && (!net->flows || !net->entry)) ? nomem(err) :
-		balance_count_flows(net, z->t, team, &out, err);
 	for (uint32_t i = 0; !st && i < n; i++) {
-		z->link[i].flows = flows[i];
+		z->link[i].flows = once ? net->flows[i] : flows[i];
 		z->link[i].peer = net->peer[i];
 	}
 	free(flows);

@@ -28,7 +28,7 @@ struct load {
 	ftr_sw *over;
 	uint32_t *first;	/* [n_dests + 1] */
 	/* of one destination, by switch */
-	uint32_t *hosts;	/* hosts that send through it */
+	uint16_t *hosts;	/* hosts that send through it */
 	const uint8_t *entry;
 	uint64_t *excess;	/* excess of the path, NO_PATH or UNKNOWN */
 	bool *tried;
@@ -97,7 +97,7 @@ static void add_path(const struct load *z, ftr_sw s, uint32_t n)
 
 		z->c->flows[link] += n;
 		s = z->net->peer[link];
-		z->hosts[s] += n;
+		z->hosts[s] = (uint16_t)(z->hosts[s] + n);
 	}
 }
 
@@ -194,25 +194,6 @@ static bool try_entry(struct load *z, ftr_sw s)
 
 /* ---- one destination ------------------------------------------------------------- */
 
-static void add_up(struct load *z, const struct balance_order *o)
-{
-	const uint32_t *peer = z->net->peer, n_sw = z->net->f->n_sw;
-	uint32_t *hosts = z->hosts;
-
-	memcpy(hosts, z->net->hosts, n_sw * sizeof(*hosts));
-	memset(z->excess, 0xfe, n_sw * sizeof(*z->excess));
-	memset(z->tried, 0, n_sw * sizeof(*z->tried));
-	for (uint32_t i = 0; i + 1 < o->n; i++) {
-		ftr_sw s = o->sw[i];
-		uint32_t n = hosts[s], link;
-
-		link = n ? link_of(z, s) : BALANCE_NONE;
-		if (link != BALANCE_NONE)
-			hosts[peer[link]] += n;
-	}
-	z->excess[z->to] = 0;
-}
-
 /* Try s, then the switches that send to it, while their path has an excess. */
 static bool try_subtree(struct load *z, ftr_sw s)
 {
@@ -229,8 +210,9 @@ static bool try_subtree(struct load *z, ftr_sw s)
 		z->tried[s] = true;
 		if (!try_entry(z, s))
 			return false;
-		for (; path_excess(z, s) && k < sh->tree.group_first[s + 1];
-		     k++) {
+		if (!path_excess(z, s))
+			continue;
+		for (; k < sh->tree.group_first[s + 1]; k++) {
 			ftr_sw t = sh->tree.groups[k].remote;
 			uint32_t link = t == z->to ? BALANCE_NONE :
 				link_of(z, t);
@@ -260,7 +242,12 @@ static void sort_over(const struct load *z, ftr_sw *over, uint32_t n)
 
 static bool sweep_dest(struct load *z, ftr_sw *over, uint32_t n)
 {
-	add_up(z, &z->net->order[z->net->dest[z->d].col]);
+	uint32_t n_sw = z->net->f->n_sw;
+
+	memset(z->excess, 0xfe, n_sw * sizeof(*z->excess));
+	memset(z->tried, 0, n_sw * sizeof(*z->tried));
+	z->excess[z->to] = 0;
+	z->hosts = balance_senders(z->net, z->c->senders, z->d);
 	sort_over(z, over, n);
 	for (uint32_t i = 0; i < n; i++)
 		if (z->hosts[over[i]] >= z->w->least &&
@@ -362,13 +349,12 @@ static bool load_new(struct load *z, struct ftr_arena *a)
 {
 	uint32_t n_sw = z->net->f->n_sw;
 
-	z->hosts = ftr_arena_alloc(a, n_sw, sizeof(*z->hosts));
 	z->excess = ftr_arena_alloc(a, n_sw, sizeof(*z->excess));
 	z->tried = ftr_arena_alloc(a, n_sw, sizeof(*z->tried));
 	z->queue = ftr_arena_alloc(a, 2 * (size_t)n_sw, sizeof(*z->queue));
 	z->first = ftr_arena_zalloc(a, z->net->first[n_sw] + 2u,
 				    sizeof(*z->first));
-	return z->hosts && z->excess && z->tried && z->queue && z->first &&
+	return z->excess && z->tried && z->queue && z->first &&
 		balance_cand_new(&z->cand, a, n_sw);
 }
 

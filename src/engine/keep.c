@@ -275,6 +275,7 @@ enum ftr_status engine_finish(struct ftr_balance_input *in,
 	struct balance_net *net = NULL;
 	enum ftr_status st = FTR_OK;
 
+	in->depth = opts->balance;
 	if (kept && !place_literal(opts->placement))
 		k.displaced = ftr_calloc(words, sizeof(*k.displaced));
 	if (kept)
@@ -289,7 +290,6 @@ enum ftr_status engine_finish(struct ftr_balance_input *in,
 	if (!st)
 		st = place_displaced(&k, kept ? k.displaced : displaced,
 				     extra && extra->n_turns, team, &net, err);
-	in->depth = opts->balance;
 	in->cancelled = opts->cancelled;
 	in->ctx = opts->cancel_ctx;
 	in->movable = all ? NULL : k.movable;

@@ -5,7 +5,8 @@
  *	time_balance NETFILE [ROOTS [ENGINE [THREADS [RUNS [off|load|full]]]]]
  *
  * ROOTS names a file of node GUIDs; - for none.  Prints milliseconds of wall clock
- * and of processor time of all threads, each the minimum of RUNS (3), and the figures:
+ * and of processor time of all threads, each the minimum of RUNS (3); the check is that of
+ * the plugin, with the levels and turns that the engine claims.  Then the figures:
  * most loaded link of all-to-all divided by the bound by cuts, mean over the shifts of
  * the most loaded link, entries changed.
  */
@@ -108,19 +109,25 @@ static void time_engine(const struct ftr_shape *sh,
 {
 	struct ftr_route_opts opts = FTR_ROUTE_OPTS_INIT;
 	struct ftr_check_opts check = { .switch_sources = true };
+	struct ftr_route_stats stats = {
+		.order = calloc(sh->f->n_sw, sizeof(*stats.order)),
+	};
 	struct ftr_check_report found;
 	struct ftr_tables *t = NULL;
 	struct spent s = { 0 };
 	char what[64];
 
+	if (!stats.order)
+		exit(1);
+	opts.keep_turns = true;
 	must(ftr_tables_new(sh->f, false, &t, &err));
 	for (int d = FTR_BALANCE_OFF; d <= deepest; d++) {
-		struct ftr_route_stats stats = { 0 };
-
 		opts.balance = (enum ftr_balance)d;
 		for (int i = 0; i < (d == FTR_BALANCE_FULL ? 1 : runs); i++) {
 			struct spent since = now();
 
+			free(stats.turn);
+			stats.turn = NULL;
 			must(e->route(sh, &opts, team, t, &stats, &err));
 			least(&s, since, i);
 		}
@@ -129,6 +136,10 @@ static void time_engine(const struct ftr_shape *sh,
 		print(what, &s);
 		report(&stats.balance);
 	}
+	if (stats.order_known)
+		check.rank = stats.order;
+	check.turn = stats.turn;
+	check.n_turns = stats.turn ? stats.n_turns : 0;
 	for (int i = 0; i < runs; i++) {
 		struct spent since = now();
 
@@ -137,6 +148,8 @@ static void time_engine(const struct ftr_shape *sh,
 	}
 	print("check", &s);
 	printf("\n");
+	free(stats.order);
+	free(stats.turn);
 	ftr_tables_free(t);
 }
 

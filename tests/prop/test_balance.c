@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "balance/balance.h"
+#include "balance/displaced.h"
 #include "engine/engine.h"
 #include "lib/recount.h"
 #include "lib/suite.h"
@@ -88,19 +89,14 @@ static uint64_t count_bins(struct counted *x)
 static void start_count(struct counted *x, struct ftr_tables *t, size_t bytes)
 {
 	x->arena = ftr_arena_new();
-	x->in.depth = FTR_BALANCE_FULL;
+	x->in.depth = FTR_BALANCE_LOAD;
 	ck_assert(!balance_net_new(&x->in, t, NULL, &x->net, &err));
+	ck_assert(!balance_count_net(x->net, t, NULL, NULL, &err));
 	x->c.net = x->net;
 	x->c.t = t;
-	x->c.flows = ftr_arena_alloc(x->arena, x->net->n_links,
-				     sizeof(*x->c.flows));
-	x->c.entry = ftr_arena_alloc(x->arena, x->net->first[t->n_sw] + 1u,
-				     t->n_sw);
-	ck_assert(!balance_count_flows(x->net, t, NULL,
-				       &(struct balance_counted){
-						.flows = x->c.flows,
-						.entry = x->c.entry,
-				       }, &err));
+	x->c.flows = x->net->flows;
+	x->c.entry = x->net->entry;
+	x->c.senders = x->net->senders;
 	ck_assert(!balance_bins_new(&x->c, bytes, x->arena, &err));
 	count_bins(x);
 }
@@ -166,6 +162,36 @@ static void counters_match(struct counted *x, uint64_t seed)
 	recount_free(slow);
 }
 
+/* The senders of every destination, by the path of each source. */
+static void senders_match(const struct counted *x, uint64_t seed)
+{
+	const struct balance_net *net = x->net;
+	uint32_t n_sw = net->f->n_sw, slow[FTR_PORT_MAX];
+
+	for (uint32_t d = 0; d < net->first[n_sw]; d++) {
+		const struct balance_dest *to = &net->dest[d];
+
+		memset(slow, 0, n_sw * sizeof(*slow));
+		for (uint32_t k = 0; k < net->n_sources; k++) {
+			ftr_sw s = net->source[k].sw;
+
+			while (s != FTR_SW_NONE) {
+				ftr_port port = ftr_tables_get(x->c.t, s, to->lid);
+
+				slow[s] += net->source[k].hosts;
+				s = s == x->in.shape->numbering.col_sw[to->col] ||
+					port > net->f->sw[s].n_ports ? FTR_SW_NONE :
+					net->peer[net->f->sw[s].first_port + port];
+			}
+		}
+		for (ftr_sw s = 0; s < n_sw; s++)
+			ck_assert_msg(balance_senders(net, x->c.senders, d)[s] ==
+				      slow[s], "seed %" PRIu64
+				      ": LID %u, switch %u: %u senders", seed,
+				      to->lid, s, slow[s]);
+	}
+}
+
 /* Runs sweeps at prices from low to high; returns the number of entries moved. */
 static uint64_t sweep_and_match(struct counted *x, uint64_t seed)
 {
@@ -182,7 +208,9 @@ static uint64_t sweep_and_match(struct counted *x, uint64_t seed)
 		if (seed % 3) {
 			ck_assert(!balance_sweep(&x->c, &s, NULL, &err));
 		} else {
+			senders_match(x, seed);
 			ck_assert(!balance_load_sweep(&x->c, &s, &err));
+			senders_match(x, seed);
 			count_bins(x);
 		}
 		moved += s.moved;
@@ -246,6 +274,65 @@ START_TEST(counters_after_every_sweep)
 		ftr_fabric_free(f);
 	}
 	runs_show(moved > 0);
+}
+END_TEST
+
+/* Clear the entries whose bit is set. */
+static uint32_t clear(struct ftr_tables *t, const uint64_t *bits)
+{
+	uint32_t n = 0;
+
+	for (ftr_sw s = 0; s < t->n_sw; s++)
+		for (uint32_t lid = 0; lid <= t->max_lid; lid++)
+			if (bits[(size_t)s * (t->stride / 64) + lid / 64] >>
+			    lid % 64 & 1) {
+				ftr_tables_row(t, s)[lid] = FTR_PORT_NONE;
+				n++;
+			}
+	return n;
+}
+
+/* What is counted while displaced entries are placed is what the search begins with. */
+START_TEST(counters_after_placing)
+{
+	uint64_t seed = trees_first_seed(), placed = 0;
+
+	for (uint32_t i = 0; i < trees_runs(300); i++, seed++) {
+		struct ftr_fabric *f = any_fabric(seed);
+		struct ftr_shape *sh = shape_of(f);
+		struct counted x = { .in = {
+			.shape = sh, .depth = FTR_BALANCE_LOAD,
+		} };
+		struct displaced *z = NULL;
+		struct ftr_tables *t = NULL;
+		struct recount *slow;
+		uint64_t none, *bits;
+
+		ck_assert(!ftr_tables_new(f, false, &t, &err));
+		bits = calloc((size_t)t->n_sw * (t->stride / 64), sizeof(*bits));
+		ck_assert_ptr_nonnull(bits);
+		ck_assert(!dmodc_tables(sh, FTR_PLACE_EVEN, NULL, NULL, t, bits,
+					&none, &err));
+		placed += clear(t, bits);
+		ck_assert(!displaced_new(&x.in, t, NULL, true, NULL, &z, &err));
+		ck_assert(displaced_place_all(z, false, bits));
+		x.net = displaced_finish(z);
+		x.c.t = t;
+		x.c.senders = x.net->senders;
+		senders_match(&x, seed);
+		slow = recount_new(sh, t);
+		for (uint32_t k = 0; k < x.net->n_links; k++)
+			if (x.net->peer[k] != FTR_SW_NONE)
+				ck_assert_uint_eq(x.net->flows[k],
+						  slow->flows[k]);
+		recount_free(slow);
+		balance_net_free(x.net);
+		free(bits);
+		ftr_tables_free(t);
+		ftr_shape_free(sh);
+		ftr_fabric_free(f);
+	}
+	runs_show(placed > 0);
 }
 END_TEST
 
@@ -520,6 +607,7 @@ int main(void)
 	TCase *t = tcase_create("balance");
 
 	tcase_add_test(t, counters_after_every_sweep);
+	tcase_add_test(t, counters_after_placing);
 	tcase_add_test(t, results_are_sound_and_never_worse);
 	tcase_add_test(t, healthy_trees_are_left_alone);
 	suite_add_tcase(s, t);
