@@ -267,8 +267,7 @@ double cli_now(void);		/* seconds of the monotonic clock */
 const char *cli_num(char *buf, uint64_t n);
 /* "1 switch", "1,620 switches"; the word is truncated if buf is too small. */
 #define CLI_COUNT_MAX 80
-const char *cli_count(char *buf, uint64_t n, const char *one,
-		      const char *many);
+const char *cli_count(char *buf, uint64_t n, const char *one, const char *many);
 
 /* ---- names (names.c); buf holds at least CLI_NAME_MAX bytes ------------ */
 
@@ -323,9 +322,7 @@ struct cli_verdict {
 	bool found;
 };
 
-extern const char *const cli_class_key[FTR_N_CHECK_CLASSES];
 extern const char *const cli_finding_key[FTR_N_FINDINGS];
-extern const char *const cli_cdg_key[];	/* by enum ftr_cdg_verdict */
 
 /* sh may be NULL.  Free v with cli_reach_free(&v->reach), also after an error. */
 enum ftr_status cli_judge(const struct ftr_fabric *f,

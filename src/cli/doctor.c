@@ -227,8 +227,7 @@ static void put_result(const struct doc_result *r, bool quiet)
 		if (r->detail[i])
 			printf("%24s%s\n", "", r->detail[i]);
 	if (r->n_details > DOC_DETAILS)
-		printf("%24s... and %u more\n", "",
-		       r->n_details - DOC_DETAILS);
+		printf("%24s... and %u more\n", "", r->n_details - DOC_DETAILS);
 	if (r->remedy[0])
 		printf("%24sdo: %s\n", "", r->remedy);
 }

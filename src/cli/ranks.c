@@ -160,8 +160,7 @@ static enum ftr_status lines(struct job *j, struct ftr_err *err)
 	return FTR_OK;
 }
 
-static enum ftr_status write_fn(FILE *out, const void *ctx,
-				struct ftr_err *err)
+static enum ftr_status write_fn(FILE *out, const void *ctx, struct ftr_err *err)
 {
 	const struct job *j = ctx;
 	uint32_t rank = 0;

@@ -3,7 +3,6 @@
  * ibfattree route: reads a fabric and writes forwarding tables, computed by any engine
  * of the library.
  */
-#include <inttypes.h>
 #include <string.h>
 
 #include "cli/cli.h"

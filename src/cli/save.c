@@ -125,8 +125,8 @@ static enum ftr_status read_switch(struct ftr_sl2vl *m,
 			uint8_t data[IB_SMP_DATA_SIZE] = { 0 };
 			ib_portid_t to = node->path_portid;
 
-			if (!ftr_fabric_port(f, s, (ftr_port)out)->peer_kind ||
-			    (in && !ftr_fabric_port(f, s, (ftr_port)in)->
+			if (!ftr_fabric_port(f, s, out)->peer_kind ||
+			    (in && !ftr_fabric_port(f, s, in)->
 				    peer_kind))
 				continue;
 			if (!smp_query_via(data, &to, IB_ATTR_SLVL_TABLE,

@@ -84,8 +84,7 @@ static enum ftr_status read_all(struct job *j, const char *fabric,
 	return FTR_OK;
 }
 
-static enum ftr_status write_fn(FILE *out, const void *ctx,
-				struct ftr_err *err)
+static enum ftr_status write_fn(FILE *out, const void *ctx, struct ftr_err *err)
 {
 	const struct job *j = ctx;
 	const struct ftr_slurm_opts opts = {

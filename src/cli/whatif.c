@@ -16,7 +16,6 @@
  * Without faults there are only "after", titled with the engine's name, and the given
  * tables.  With random faults the columns of the damaged fabric have one run per seed.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -298,8 +298,7 @@ static bool place_by_port(struct ordering *o, ftr_sw s,
 	uint32_t place[FTR_PORT_MAX + 1], n = 0;
 
 	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
-		const struct ftr_swport *port =
-			ftr_fabric_port(f, s, (ftr_port)p);
+		const struct ftr_swport *port = ftr_fabric_port(f, s, p);
 		bool taken = port->peer_kind == FTR_PEER_SW ||
 			(port->peer_kind == FTR_PEER_EP &&
 			 o->cls[port->peer] != FTR_CLASS_HOST);
