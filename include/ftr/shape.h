@@ -54,7 +54,7 @@
  *           has a number q among the hosts whose paths share its switch there.  In
  *           PGFTs q is floor(d / Pi), and up_path is NULL.  It is filled only if two
  *           slots of some switch lead to the same plane, so that there may be
- *           several downward paths to a leaf (src/shape/ascent.c).
+ *           several downward paths to a leaf (src/shape/upward_paths.c).
  *
  * Everything is const after ftr_shape_new and may be shared between threads.
  */

@@ -242,7 +242,7 @@ static enum ftr_status columns(struct ordering *o)
 }
 
 /* Set pod_first and pod_leaves of every switch. */
-static enum ftr_status homes(struct ordering *o)
+static enum ftr_status pods_of_switches(struct ordering *o)
 {
 	struct shaping *z = o->z;
 	uint32_t n = z->f->n_sw;
@@ -475,7 +475,7 @@ enum ftr_status shape_order(struct shaping *z)
 {
 	struct ordering o = { .z = z };
 	enum ftr_status (*const step[])(struct ordering *) = {
-		sort_endports, base_order, pods, columns, homes,
+		sort_endports, base_order, pods, columns, pods_of_switches,
 	};
 	enum ftr_status st;
 
