@@ -303,7 +303,7 @@ static void drain(struct world *w, bool all)
 }
 
 /* A random link goes down or comes up. */
-static void cable(struct world *w)
+static void toggle_link(struct world *w)
 {
 	ftr_sw s = ftr_rng_below(&w->rng, w->f->n_sw);
 	ftr_port p = (ftr_port)(1 + ftr_rng_below(&w->rng,
@@ -355,7 +355,7 @@ START_TEST(against_sets)
 			case 0:
 			case 1:
 			case 2:
-				cable(&w);
+				toggle_link(&w);
 				break;
 			case 3:
 				drain(&w, ftr_rng_below(&w.rng, 2));
