@@ -134,6 +134,21 @@ int cli_fail(const struct ftr_err *err);
 #define CLI_OPT_OUTPUT(s) \
 	{ "output", CLI_FILE, offsetof(s, output), "FILE", \
 	  "write to FILE instead of stdout", NULL, 0, 0 }
+#define CLI_OPT_CONF(s) \
+	{ "conf", CLI_FILE, offsetof(s, conf), "FILE", \
+	  "opensm.conf, if not in /etc/opensm or /etc/rdma", NULL, 0, 0 }
+#define CLI_OPT_LIST(s) \
+	{ "list", CLI_FLAG, offsetof(s, list), NULL, \
+	  "list all unreachable nodes, not only the first 10", NULL, 0, 0 }
+#define CLI_OPT_ORDER(s) \
+	{ "order", CLI_FILE, offsetof(s, order), "FILE", \
+	  "order of end ports (opensm-*-ca-order.dump)", NULL, 0, 0 }
+#define CLI_OPTS_FAULTS(s) \
+	{ "fail", CLI_LIST, offsetof(s, fail), "SPEC", \
+	  "fault: SWITCH, SWITCH[PORT], [N|N%](links|switches)", \
+	  NULL, 0, 0 }, \
+	{ "seed", CLI_U64, offsetof(s, seed), "N", \
+	  "seed of the random faults", "0", 0, 0 }
 #define CLI_OPT_END { NULL, CLI_FLAG, 0, NULL, NULL, NULL, 0, 0 }
 
 /* ---- shared by several commands (common.c) ----------------------------- */

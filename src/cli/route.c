@@ -26,11 +26,7 @@ struct route {
 
 static const struct cli_opt options[] = {
 	CLI_OPTS_ENGINE(struct route, "full"),
-	{ "fail", CLI_LIST, offsetof(struct route, fail), "SPEC",
-	  "fault: SWITCH, SWITCH[PORT], [N|N%](links|switches)",
-	  NULL, 0, 0 },
-	{ "seed", CLI_U64, offsetof(struct route, seed), "N",
-	  "seed of the random faults", "0", 0, 0 },
+	CLI_OPTS_FAULTS(struct route),
 	CLI_OPTS_LIVE(struct route),
 	CLI_OPT_VLS(struct route),
 	CLI_OPTS_GUIDS(struct route),

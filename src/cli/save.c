@@ -40,14 +40,8 @@ static const struct cli_opt save_options[] = {
 	{ "sl2vl", CLI_FLAG, offsetof(struct save, sl2vl), NULL,
 	  "also save SL2VL tables (one Get per pair of ports)", NULL, 0,
 	  0 },
-	{ "conf", CLI_FILE, offsetof(struct save, conf), "FILE",
-	  "opensm.conf, if not in /etc/opensm or /etc/rdma", NULL, 0, 0 },
-	{ "ca", CLI_STRING, offsetof(struct save, from.ca), "NAME",
-	  "local adapter; else the first with a port that is up", NULL, 0, 0 },
-	{ "port", CLI_UINT, offsetof(struct save, from.port), "N",
-	  "local port; 0: the first that is up", "0", 0, FTR_PORT_MAX },
-	{ "m-key", CLI_U64, offsetof(struct save, from.m_key), "KEY",
-	  "M_Key of the switches", "0", 0, 0 },
+	CLI_OPT_CONF(struct save),
+	CLI_OPTS_LOCAL(struct save, ""),
 	CLI_OPT_END
 };
 

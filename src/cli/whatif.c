@@ -39,11 +39,7 @@ struct whatif {
 
 static const struct cli_opt options[] = {
 	CLI_OPTS_ENGINE(struct whatif, "load"),
-	{ "fail", CLI_LIST, offsetof(struct whatif, fail), "SPEC",
-	  "fault: SWITCH, SWITCH[PORT], [N|N%](links|switches)", NULL,
-	  0, 0 },
-	{ "seed", CLI_U64, offsetof(struct whatif, seed), "N",
-	  "seed of the random faults", "0", 0, 0 },
+	CLI_OPTS_FAULTS(struct whatif),
 	{ "repeat", CLI_UINT, offsetof(struct whatif, repeat), "N",
 	  "repeat with N consecutive seeds", "1", 1, REPEAT_MAX },
 	{ "compare", CLI_FILES, offsetof(struct whatif, compare), "FILE",
@@ -53,8 +49,7 @@ static const struct cli_opt options[] = {
 	{ "guarantee", CLI_FLAG, offsetof(struct whatif, guarantee), NULL,
 	  "show how many faults local repair always bypasses", NULL, 0, 0 },
 	CLI_OPTS_LIVE(struct whatif),
-	{ "list", CLI_FLAG, offsetof(struct whatif, list), NULL,
-	  "list all unreachable nodes, not only the first 10", NULL, 0, 0 },
+	CLI_OPT_LIST(struct whatif),
 	CLI_OPT_VLS(struct whatif),
 	CLI_OPTS_GUIDS(struct whatif),
 	CLI_OPT_LEAF_ORDER(struct whatif),

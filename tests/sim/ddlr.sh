@@ -32,7 +32,7 @@ healed_locally() {
 	agreed cut
 }
 
-case_ddlr_one_lane() {
+case_ddlr_one_vl() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 91
 	ddlr_up </dev/null
 	logged 'IBF007: ddlr: all traffic on one VL: qos is off'
@@ -263,7 +263,7 @@ large_fabric() {
 	fi
 }
 
-case_ddlr_stages_one_lane() {
+case_ddlr_stages_one_vl() {
 	local vls=1
 	large_fabric
 	ddlr_up </dev/null
