@@ -36,8 +36,7 @@ static bool number_links(struct ftr_cdg *g)
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		g->first_link[s] = n;
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
-			const struct ftr_swport *port =
-				ftr_fabric_port(f, s, p);
+			const struct ftr_swport *port = ftr_fabric_port(f, s, p);
 
 			if (port->peer_kind != FTR_PEER_SW)
 				continue;

@@ -43,26 +43,6 @@ static const struct cli_opt options[] = {
 	CLI_OPT_END
 };
 
-static int run_doctor(int argc, char **argv);
-
-const struct cli_cmd cli_doctor = {
-	.name = "doctor",
-	.summary = "check node, fabric and tables before a change",
-	.args = "[FABRIC]",
-	.text =
-"Checks this node (adapter, port, opensm, plugin, opensm.conf), the running\n"
-"fabric (subnet managers, links, switches) and the tables in use (unreachable\n"
-"pairs, credit loops, balance compared with each engine), and recommends lines\n"
-"for opensm.conf.  With FABRIC and --lfts it reads dumps and skips this node.\n"
-"Nothing is written to the fabric.\n"
-"Exit status: 0 no failure, 1 a failure (with --strict also a warning), 2 bad\n"
-"input.\n",
-	.opts = options,
-	.min_args = 0,
-	.max_args = 1,
-	.run = run_doctor,
-};
-
 /* ---- the checks -------------------------------------------------------- */
 
 const struct doc_check doc_checks[DOC_N_CHECKS] = {
@@ -425,3 +405,21 @@ static int run_doctor(int argc, char **argv)
 	ftr_team_free(d.team);
 	return status;
 }
+
+const struct cli_cmd cli_doctor = {
+	.name = "doctor",
+	.summary = "check node, fabric and tables before a change",
+	.args = "[FABRIC]",
+	.text =
+"Checks this node (adapter, port, opensm, plugin, opensm.conf), the running\n"
+"fabric (subnet managers, links, switches) and the tables in use (unreachable\n"
+"pairs, credit loops, balance compared with each engine), and recommends lines\n"
+"for opensm.conf.  With FABRIC and --lfts it reads dumps and skips this node.\n"
+"Nothing is written to the fabric.\n"
+"Exit status: 0 no failure, 1 a failure (with --strict also a warning), 2 bad\n"
+"input.\n",
+	.opts = options,
+	.min_args = 0,
+	.max_args = 1,
+	.run = run_doctor,
+};

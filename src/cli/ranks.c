@@ -34,24 +34,6 @@ static const struct cli_opt options[] = {
 	CLI_OPT_END
 };
 
-static int run_ranks(int argc, char **argv);
-
-const struct cli_cmd cli_ranks = {
-	.name = "ranks",
-	.summary = "write the host file of a job in an order that avoids congestion",
-	.args = "FABRIC",
-	.text =
-"Writes the hosts of a job in the order for which the tables are balanced.  On a\n"
-"tree without faults, with one rank on each host and all hosts in the job, no\n"
-"shift of the ranks then puts two flows on one link.\n"
-"Exit status: 0 written, 1 written, but hosts of --hosts are not in the fabric,\n"
-"2 bad input.\n",
-	.opts = options,
-	.min_args = 1,
-	.max_args = 1,
-	.run = run_ranks,
-};
-
 struct line {
 	uint32_t place;		/* place in the host order; UINT32_MAX: none */
 	uint32_t i;		/* index in the file */
@@ -229,3 +211,19 @@ static int run_ranks(int argc, char **argv)
 	ftr_fabric_free(j.f);
 	return status;
 }
+
+const struct cli_cmd cli_ranks = {
+	.name = "ranks",
+	.summary = "write the host file of a job in an order that avoids congestion",
+	.args = "FABRIC",
+	.text =
+"Writes the hosts of a job in the order for which the tables are balanced.  On a\n"
+"tree without faults, with one rank on each host and all hosts in the job, no\n"
+"shift of the ranks then puts two flows on one link.\n"
+"Exit status: 0 written, 1 written, but hosts of --hosts are not in the fabric,\n"
+"2 bad input.\n",
+	.opts = options,
+	.min_args = 1,
+	.max_args = 1,
+	.run = run_ranks,
+};

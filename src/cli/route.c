@@ -44,28 +44,6 @@ static const struct cli_opt options[] = {
 	CLI_OPT_END
 };
 
-static int run_route(int argc, char **argv);
-
-const struct cli_cmd cli_route = {
-	.name = "route",
-	.summary = "compute forwarding tables for a fabric",
-	.args = "[FABRIC]",
-	.text =
-"Computes forwarding tables for FABRIC (ibnetdiscover output, an ibsim netfile,\n"
-"opensm-subnet.lst, ibdiagnet2.lst or ibdiagnet2.db_csv; plain or compressed with\n"
-"gzip or xz) and writes them in the format of opensm-lfts.dump; a summary goes to\n"
-"stderr.\n"
-"With --fail, the tables are for the fabric with these faults; engine ddlr\n"
-"repairs the tables of the undamaged fabric locally.\n"
-"With --live, the running fabric is read; nothing is written to it.  The report\n"
-"on stdout shows what would change and whether the transition is safe.  Tables\n"
-"are then written with --output only.\n",
-	.opts = options,
-	.min_args = 0,
-	.max_args = 1,
-	.run = run_route,
-};
-
 struct result {
 	struct ftr_fabric *f;		/* as read */
 	struct ftr_fabric *damaged;	/* or NULL */
@@ -422,3 +400,23 @@ static int run_route(int argc, char **argv)
 	ftr_fabric_free(x.f);
 	return status < 0 ? CLI_CLEAN : status;
 }
+
+const struct cli_cmd cli_route = {
+	.name = "route",
+	.summary = "compute forwarding tables for a fabric",
+	.args = "[FABRIC]",
+	.text =
+"Computes forwarding tables for FABRIC (ibnetdiscover output, an ibsim netfile,\n"
+"opensm-subnet.lst, ibdiagnet2.lst or ibdiagnet2.db_csv; plain or compressed with\n"
+"gzip or xz) and writes them in the format of opensm-lfts.dump; a summary goes to\n"
+"stderr.\n"
+"With --fail, the tables are for the fabric with these faults; engine ddlr\n"
+"repairs the tables of the undamaged fabric locally.\n"
+"With --live, the running fabric is read; nothing is written to it.  The report\n"
+"on stdout shows what would change and whether the transition is safe.  Tables\n"
+"are then written with --output only.\n",
+	.opts = options,
+	.min_args = 0,
+	.max_args = 1,
+	.run = run_route,
+};

@@ -45,22 +45,6 @@ static const struct cli_opt save_options[] = {
 	CLI_OPT_END
 };
 
-static int run_save(int argc, char **argv);
-
-const struct cli_cmd cli_save = {
-	.name = "save",
-	.summary = "save the running fabric, its tables and the options of OpenSM",
-	.args = "DIR",
-	.text =
-"Reads the running fabric and saves in the new directory DIR: the fabric, its\n"
-"forwarding tables, opensm.conf with the files that it names, and versions.\n"
-"\"ibfattree restore\" converts the saved tables for OpenSM.\n",
-	.opts = save_options,
-	.min_args = 1,
-	.max_args = 1,
-	.run = run_save,
-};
-
 struct restore {
 	struct cli_live_opts from;
 	const char *output;
@@ -72,24 +56,6 @@ static const struct cli_opt restore_options[] = {
 	CLI_OPTS_LIVE(struct restore),
 	CLI_OPT_THREADS(struct restore),
 	CLI_OPT_END
-};
-
-static int run_restore(int argc, char **argv);
-
-const struct cli_cmd cli_restore = {
-	.name = "restore",
-	.summary = "convert saved tables for OpenSM's engine \"file\"",
-	.args = "DIR [FABRIC]",
-	.text =
-"Converts the tables that \"ibfattree save\" saved in DIR to the LIDs of FABRIC or,\n"
-"with --live, of the running fabric (default: of the saved fabric).  Writes them\n"
-"to --output in the format of OpenSM's routing engine \"file\", checks them on that\n"
-"fabric, and prints the lines for opensm.conf.  Nothing is written to the fabric.\n"
-"Exit status: 0 clean, 1 the tables no longer suit the fabric, 2 bad input.\n",
-	.opts = restore_options,
-	.min_args = 1,
-	.max_args = 2,
-	.run = run_restore,
 };
 
 static enum ftr_status path_in(const char *dir, const char *name, char **out,
@@ -332,6 +298,20 @@ static int run_save(int argc, char **argv)
 	return st ? status : CLI_CLEAN;
 }
 
+const struct cli_cmd cli_save = {
+	.name = "save",
+	.summary = "save the running fabric, its tables and the options of OpenSM",
+	.args = "DIR",
+	.text =
+"Reads the running fabric and saves in the new directory DIR: the fabric, its\n"
+"forwarding tables, opensm.conf with the files that it names, and versions.\n"
+"\"ibfattree restore\" converts the saved tables for OpenSM.\n",
+	.opts = save_options,
+	.min_args = 1,
+	.max_args = 1,
+	.run = run_save,
+};
+
 /* ---- restore ----------------------------------------------------------- */
 
 /* The LID that the owner of lid (in f) has in old; 0: none. */
@@ -487,3 +467,19 @@ static int run_restore(int argc, char **argv)
 	ftr_fabric_free(old);
 	return status;
 }
+
+const struct cli_cmd cli_restore = {
+	.name = "restore",
+	.summary = "convert saved tables for OpenSM's engine \"file\"",
+	.args = "DIR [FABRIC]",
+	.text =
+"Converts the tables that \"ibfattree save\" saved in DIR to the LIDs of FABRIC or,\n"
+"with --live, of the running fabric (default: of the saved fabric).  Writes them\n"
+"to --output in the format of OpenSM's routing engine \"file\", checks them on that\n"
+"fabric, and prints the lines for opensm.conf.  Nothing is written to the fabric.\n"
+"Exit status: 0 clean, 1 the tables no longer suit the fabric, 2 bad input.\n",
+	.opts = restore_options,
+	.min_args = 1,
+	.max_args = 2,
+	.run = run_restore,
+};

@@ -104,24 +104,6 @@ static const struct cli_opt options[] = {
 	CLI_OPT_END
 };
 
-static int run_sim(int argc, char **argv);
-
-const struct cli_cmd cli_sim = {
-	.name = "sim",
-	.summary = "simulate packets under tables: throughput, loss, deadlock",
-	.args = "FABRIC",
-	.text =
-"Simulates traffic in the data plane (packets, buffers, credits, VLs) with an\n"
-"engine's tables or those in --lfts.  FABRIC may be a directory of OpenSM's\n"
-"dumps.  Links and switches may fail and recover, and tables may change, at given\n"
-"times (ps, ns, us, ms or s).  TIME 0 is the start of the warm-up.\n"
-"Exit status: 0 no deadlock and no losses, 1 a deadlock or losses, 2 bad input.\n",
-	.opts = options,
-	.min_args = 0,
-	.max_args = 1,
-	.run = run_sim,
-};
-
 static int list_functions(void)
 {
 	const struct ftr_sim_function *fn;
@@ -204,3 +186,19 @@ static int run_sim(int argc, char **argv)
 	cli_sim_free(&j);
 	return status;
 }
+
+const struct cli_cmd cli_sim = {
+	.name = "sim",
+	.summary = "simulate packets under tables: throughput, loss, deadlock",
+	.args = "FABRIC",
+	.text =
+"Simulates traffic in the data plane (packets, buffers, credits, VLs) with an\n"
+"engine's tables or those in --lfts.  FABRIC may be a directory of OpenSM's\n"
+"dumps.  Links and switches may fail and recover, and tables may change, at given\n"
+"times (ps, ns, us, ms or s).  TIME 0 is the start of the warm-up.\n"
+"Exit status: 0 no deadlock and no losses, 1 a deadlock or losses, 2 bad input.\n",
+	.opts = options,
+	.min_args = 0,
+	.max_args = 1,
+	.run = run_sim,
+};

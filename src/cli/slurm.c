@@ -30,24 +30,6 @@ static const struct cli_opt options[] = {
 	CLI_OPT_END
 };
 
-static int run_slurm(int argc, char **argv);
-
-const struct cli_cmd cli_slurm = {
-	.name = "slurm",
-	.summary = "write Slurm's topology.conf",
-	.args = "FABRIC",
-	.text =
-"Writes the topology of FABRIC for Slurm: hosts by leaf switch, and the pods\n"
-"above.  Host names come from node descriptions, \"NAME\" or \"NAME DEVICE\".  Hosts\n"
-"with ports on several leaves are grouped with those on the same leaves.\n"
-"Exit status: 0 written, 1 written, but hosts of --hosts are not in the fabric,\n"
-"2 bad input.\n",
-	.opts = options,
-	.min_args = 1,
-	.max_args = 1,
-	.run = run_slurm,
-};
-
 struct job {
 	const struct slurm *o;
 	struct ftr_fabric *f;
@@ -149,3 +131,19 @@ static int run_slurm(int argc, char **argv)
 	ftr_fabric_free(j.f);
 	return status;
 }
+
+const struct cli_cmd cli_slurm = {
+	.name = "slurm",
+	.summary = "write Slurm's topology.conf",
+	.args = "FABRIC",
+	.text =
+"Writes the topology of FABRIC for Slurm: hosts by leaf switch, and the pods\n"
+"above.  Host names come from node descriptions, \"NAME\" or \"NAME DEVICE\".  Hosts\n"
+"with ports on several leaves are grouped with those on the same leaves.\n"
+"Exit status: 0 written, 1 written, but hosts of --hosts are not in the fabric,\n"
+"2 bad input.\n",
+	.opts = options,
+	.min_args = 1,
+	.max_args = 1,
+	.run = run_slurm,
+};

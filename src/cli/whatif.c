@@ -61,27 +61,6 @@ static const struct cli_opt options[] = {
 	CLI_OPT_END
 };
 
-static int run_whatif(int argc, char **argv);
-
-const struct cli_cmd cli_whatif = {
-	.name = "whatif",
-	.summary = "show the effect of failed links or switches",
-	.args = "[FABRIC] [FILE...]",
-	.text =
-"Routes FABRIC, applies faults, routes it again, and compares the findings of the\n"
-"checker before and after: unreachable pairs, affected nodes, loops, credit\n"
-"loops, load, and the number of changed entries.  --fail and --compare may be\n"
-"given more than once; FILEs are compared, too.  Without --fail, the engine's\n"
-"tables are compared with the given ones.  With --live, the running fabric is\n"
-"read, all arguments are FILEs, and the tables in use are compared, too.\n"
-"Exit status: 0 clean, 1 \"check\" reports findings for the engine's tables on the\n"
-"damaged fabric, 2 bad input.\n",
-	.opts = options,
-	.min_args = 0,
-	.max_args = 1 + CLI_LIST_MAX,
-	.run = run_whatif,
-};
-
 /* State of the command. */
 struct job {
 	const struct whatif *w;
@@ -465,3 +444,22 @@ static int run_whatif(int argc, char **argv)
 	tear_down(&j);
 	return status < 0 ? CLI_CLEAN : status;
 }
+
+const struct cli_cmd cli_whatif = {
+	.name = "whatif",
+	.summary = "show the effect of failed links or switches",
+	.args = "[FABRIC] [FILE...]",
+	.text =
+"Routes FABRIC, applies faults, routes it again, and compares the findings of the\n"
+"checker before and after: unreachable pairs, affected nodes, loops, credit\n"
+"loops, load, and the number of changed entries.  --fail and --compare may be\n"
+"given more than once; FILEs are compared, too.  Without --fail, the engine's\n"
+"tables are compared with the given ones.  With --live, the running fabric is\n"
+"read, all arguments are FILEs, and the tables in use are compared, too.\n"
+"Exit status: 0 clean, 1 \"check\" reports findings for the engine's tables on the\n"
+"damaged fabric, 2 bad input.\n",
+	.opts = options,
+	.min_args = 0,
+	.max_args = 1 + CLI_LIST_MAX,
+	.run = run_whatif,
+};

@@ -80,8 +80,7 @@ static void put_body(FILE *out, const struct ftr_fabric *f)
 	}
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
-			const struct ftr_swport *port =
-				ftr_fabric_port(f, s, p);
+			const struct ftr_swport *port = ftr_fabric_port(f, s, p);
 
 			if (port->peer_kind != FTR_PEER_SW || port->peer < s ||
 			    (port->peer == s && port->peer_port < p))

@@ -130,8 +130,7 @@ static void links(struct cover *c)
 
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
-			const struct ftr_swport *port =
-				ftr_fabric_port(f, s, p);
+			const struct ftr_swport *port = ftr_fabric_port(f, s, p);
 
 			if (!cover_reported_here(f, s, p) || connected_alike(c, s, p))
 				continue;
