@@ -171,8 +171,8 @@ static ftr_port nominal_link(const struct oracle_place *o, ftr_sw s, ftr_sw t,
 	return FTR_PORT_NONE;
 }
 
-static ftr_port nominal_link(const struct oracle_place *o, ftr_sw s, ftr_sw t,
-		      uint64_t z)
+static ftr_port port_to(const struct oracle_place *o, ftr_sw s, ftr_sw t,
+			uint64_t z)
 {
 	unsigned int n = whole_group(o, s, t)->n_nominal;
 	ftr_port port = nominal_link(o, s, t, (unsigned int)(z % n));
@@ -363,9 +363,9 @@ ftr_port oracle_place_entry(const struct oracle_place *o, ftr_sw s,
 	if (!n)
 		return FTR_PORT_NONE;
 	if (n_below && (!o->up_path || n == 1))
-		return nominal_link(o, s, to[q % n], q / n);
+		return port_to(o, s, to[q % n], q / n);
 	to[0] = n_below ? one_of(o, s, t, to, n) : by_slots(o, s, t, q);
 	if (o->sh->tree.rank[to[0]] > o->sh->tree.rank[s])
 		q /= o->whole->numbering.n_slots[in_whole(o, s)];
-	return nominal_link(o, s, to[0], q);
+	return port_to(o, s, to[0], q);
 }
