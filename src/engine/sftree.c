@@ -289,7 +289,7 @@ static enum ftr_status inverted(struct work *w,
 
 static enum ftr_status route_all(struct work *w,
 				 const struct ftr_route_opts *opts,
-			   struct ftr_route_stats *stats)
+				 struct ftr_route_stats *stats)
 {
 	enum ftr_status st;
 
