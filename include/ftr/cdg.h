@@ -121,11 +121,6 @@ enum ftr_status ftr_cdg_link_up(struct ftr_cdg *g, ftr_sw s, ftr_port port,
 bool ftr_cdg_occupied(const struct ftr_cdg *g, ftr_sw s, ftr_port port,
 		      ftr_lid lid);
 
-/* The number of LIDs (times SLs) that cause the edge from channel a to channel b,
- * which leaves the switch where a arrives; 0: there is no such edge. */
-uint32_t ftr_cdg_edge(const struct ftr_cdg *g, struct ftr_channel a,
-		      struct ftr_channel b);
-
 #ifdef __cplusplus
 }
 #endif

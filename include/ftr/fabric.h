@@ -121,7 +121,7 @@ struct ftr_turn {
 };
 
 static inline const struct ftr_swport *
-ftr_fabric_port(const struct ftr_fabric *f, ftr_sw s, ftr_port p)
+ftr_fabric_port(const struct ftr_fabric *f, ftr_sw s, unsigned int p)
 {
 	return &f->ports[f->sw[s].first_port + p];
 }

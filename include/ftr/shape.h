@@ -54,7 +54,7 @@
  *           has a number q among the hosts whose paths share its switch there.  In
  *           PGFTs q is floor(d / Pi), and up_path is NULL.  It is filled only if two
  *           slots of some switch lead to the same plane, so that there may be
- *           several downward paths to a leaf (src/shape/ascent.c).
+ *           several downward paths to a leaf (src/shape/upward_paths.c).
  *
  * Everything is const after ftr_shape_new and may be shared between threads.
  */
@@ -253,12 +253,6 @@ static inline const uint8_t *ftr_shape_down(const struct ftr_shape *sh,
 }
 
 /*
- * True if some switch above s routes to column l downward through s; then s must
- * route downward as well.
- */
-bool ftr_shape_must_descend(const struct ftr_shape *sh, ftr_sw s, uint32_t l);
-
-/*
  * Candidates of (s, l), equation (1) of Gliksberg et al. 2020: the groups of s
  * that lead closer to column l, by ascending pos; only downward groups if s must
  * descend.  l is not the column of s.  cand: room for FTR_PORT_MAX.  Returns their
@@ -347,12 +341,10 @@ enum ftr_status ftr_shape_reorder(const struct ftr_shape *sh,
 				  struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * The order of hosts for which the tables are balanced: calls fn once per index of
- * FTR_CLASS_HOST in ascending d, with ep = FTR_EP_NONE for a gap.  Base LIDs only.
+ * The order of hosts for which the tables are balanced: the end port at each index d of
+ * FTR_CLASS_HOST; FTR_EP_NONE: a gap.  order has room for sh->numbering.n_d entries.
  */
-void ftr_shape_host_order(const struct ftr_shape *sh,
-			  void (*fn)(void *ctx, uint32_t d, ftr_ep ep),
-			  void *ctx);
+void ftr_shape_host_order(const struct ftr_shape *sh, ftr_ep *order);
 
 /* Gliksberg et al. 2020, section 4.1: pairs of leaf switches without an up/down
  * path. */

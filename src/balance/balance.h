@@ -4,7 +4,7 @@
  *
  *	flow_net.c	links, sources and destinations of a shape
  *	count.c		flows on every link, all-to-all and by shift
- *	load.c		one sweep over entries, for all-to-all alone
+ *	load_sweep.c	one sweep over entries, for all-to-all alone
  *	local_search.c	one sweep over entries, for shifts as well
  *	move.c		candidates of entries, and the log of changes
  *	worst.c		the most loaded link of every shift, exactly

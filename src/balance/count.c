@@ -235,23 +235,23 @@ void balance_bins_add(struct balance_count *c, uint32_t link,
 }
 
 /* Shifts begin .. end - 1, relative to the first of the slice. */
-struct window {
+struct range {
 	uint32_t begin, end;
 };
 
-static void add_window(uint16_t *row, struct window w)
+static void add_range(uint16_t *row, struct range r)
 {
-	for (uint32_t k = w.begin; k < w.end; k++)
+	for (uint32_t k = r.begin; k < r.end; k++)
 		row[k]++;
 }
 
-static struct window clip(const struct balance_slice *b, uint32_t begin,
+static struct range clip(const struct balance_slice *b, uint32_t begin,
 			  uint32_t end)
 {
 	begin = FTR_MAX(begin, b->begin);
 	end = FTR_MIN(end, b->end);
-	return begin < end ? (struct window){ begin - b->begin, end - b->begin } :
-		(struct window){ 0 };
+	return begin < end ? (struct range){ begin - b->begin, end - b->begin } :
+		(struct range){ 0 };
 }
 
 static void count_path(const struct balance_net *net, const uint8_t *entry,
@@ -260,8 +260,8 @@ static void count_path(const struct balance_net *net, const uint8_t *entry,
 		       const struct balance_dest *d)
 {
 	uint32_t k = balance_window(net, src, d->pos), n = net->n_pos;
-	struct window first = clip(b, k, FTR_MIN(k + src->n, n));
-	struct window wrapped = clip(b, 0, k + src->n > n ? k + src->n - n : 0);
+	struct range first = clip(b, k, FTR_MIN(k + src->n, n));
+	struct range wrapped = clip(b, 0, k + src->n > n ? k + src->n - n : 0);
 	ftr_sw s = src->sw, to = net->in->shape->numbering.col_sw[d->col];
 
 	for (uint32_t hops = 0; s != to && hops < net->f->n_sw; hops++) {
@@ -271,9 +271,9 @@ static void count_path(const struct balance_net *net, const uint8_t *entry,
 		if (link == BALANCE_NONE)
 			return;
 		row = b->n + (size_t)net->row[link] * b->stride;
-		add_window(row, first);
+		add_range(row, first);
 		if (wrapped.end)
-			add_window(row, wrapped);
+			add_range(row, wrapped);
 		s = net->peer[link];
 	}
 }

@@ -1,5 +1,5 @@
 libftrcore_la_SOURCES += src/balance/balance.h src/balance/balance.c \
-	src/balance/flow_net.c src/balance/count.c src/balance/load.c \
+	src/balance/flow_net.c src/balance/count.c src/balance/load_sweep.c \
 	src/balance/local_search.c src/balance/move.c \
 	src/balance/worst.c src/balance/displaced.h \
 	src/balance/displaced.c src/balance/bound.c src/balance/dual.c

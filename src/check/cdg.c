@@ -34,8 +34,7 @@ static void set_dep(const struct chk *c, ftr_sw s, ftr_port in, ftr_port out)
 }
 
 /* Add the dependency of hop x -> s, and test the proof on it. */
-static void add_hop(const struct chk *c, struct chk_part *w, ftr_sw x,
-		    ftr_sw s)
+static void add_hop(const struct chk *c, struct chk_part *w, ftr_sw x, ftr_sw s)
 {
 	const uint8_t *rank = c->rank;
 	uint32_t y = w->nxt[s];

@@ -161,8 +161,6 @@ enum ftr_status chk_same_size(const struct ftr_fabric *f,
 /* Record that the path from s to lid ends in the bad state st. */
 void chk_bad(const struct chk *c, struct chk_part *w, ftr_sw s, ftr_lid lid,
 	     uint8_t st);
-bool chk_sample_before(const struct ftr_check_sample *a,
-		       const struct ftr_check_sample *b);
 /* Set *to to sample s if it is the first one, or if it comes before *to. */
 void chk_sample(struct ftr_check_sample *to, bool first,
 		struct ftr_check_sample s);

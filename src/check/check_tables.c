@@ -81,7 +81,7 @@ static uint32_t meaning(const struct chk *c, ftr_sw s, uint32_t p)
 		return f->n_sw + END_MISSING;
 	if (p == 0 || p > f->sw[s].n_ports)
 		return f->n_sw + END_DEAD;
-	port = ftr_fabric_port(f, s, (ftr_port)p);
+	port = ftr_fabric_port(f, s, p);
 	if (port->peer_kind == FTR_PEER_NONE)
 		return f->n_sw + END_DEAD;
 	if (port->peer_kind == FTR_PEER_EP)
@@ -214,8 +214,7 @@ static void work_cdg(void *ctx, unsigned int worker, uint32_t begin,
 
 	end = FTR_MIN(end * CHK_BATCH, c->f->max_lid + 1u);
 	for (uint32_t lid = begin * CHK_BATCH; lid < end; lid++) {
-		if (c->f->owner[lid].kind == FTR_OWNER_NONE ||
-		    c->in_cdg[lid])
+		if (c->f->owner[lid].kind == FTR_OWNER_NONE || c->in_cdg[lid])
 			continue;
 		chk_column(c, w, (ftr_lid)lid);
 		chk_cdg_add(c, w, (ftr_lid)lid);

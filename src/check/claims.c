@@ -68,8 +68,7 @@ static void find_neighbours(struct graph *g, uint32_t *mark)
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		g->first[s] = n;
 		for (uint32_t p = 1; p <= f->sw[s].n_ports; p++) {
-			const struct ftr_swport *port =
-				ftr_fabric_port(f, s, (ftr_port)p);
+			const struct ftr_swport *port = ftr_fabric_port(f, s, p);
 
 			if (port->peer_kind == FTR_PEER_SW &&
 			    !is_dead(g, f->sw[s].first_port + p))

@@ -36,8 +36,7 @@ static bool number_links(struct ftr_cdg *g)
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		g->first_link[s] = n;
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
-			const struct ftr_swport *port =
-				ftr_fabric_port(f, s, (ftr_port)p);
+			const struct ftr_swport *port = ftr_fabric_port(f, s, p);
 
 			if (port->peer_kind != FTR_PEER_SW)
 				continue;
@@ -178,8 +177,7 @@ static bool set_counts(struct ftr_cdg *g, uint64_t *n)
 		l->row_len = deg * g->n_vl;
 		l->row = (uint32_t)g->count_first[l->to] +
 			l->to_place * g->n_vl * l->row_len;
-		l->vl_at = (uint32_t)g->vl_first[l->to] +
-			l->to_place * deg;
+		l->vl_at = (uint32_t)g->vl_first[l->to] + l->to_place * deg;
 	}
 	return FTR_ZNEW(g->arena, g->count, *n) != NULL;
 }
@@ -384,19 +382,6 @@ const uint8_t *ftr_cdg_column(const struct ftr_cdg *g, ftr_lid lid)
 uint32_t ftr_cdg_undrained(const struct ftr_cdg *g)
 {
 	return g->n_open;
-}
-
-uint32_t ftr_cdg_edge(const struct ftr_cdg *g, struct ftr_channel a,
-		      struct ftr_channel b)
-{
-	uint32_t in = dyn_link_of(g, a.sw, a.port);
-	uint32_t out = dyn_link_of(g, b.sw, b.port);
-
-	if (in == DYN_NONE || out == DYN_NONE || g->link[in].to != b.sw ||
-	    a.vl >= g->n_vl || b.vl >= g->n_vl)
-		return 0;
-	return g->count[dyn_edge_at(g, &g->link[in], a.vl,
-				    g->link[out].from_place, b.vl)];
 }
 
 /* ---- drains ------------------------------------------------------------ */

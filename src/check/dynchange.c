@@ -234,8 +234,7 @@ static enum outcome drain_queue(struct ftr_cdg *g, struct dyn_lid *t)
 		uint32_t link = key / g->n_sl, sl = key % g->n_sl;
 		ftr_sw s = g->link[link].to;
 
-		r = pass(g, t, link, q & 255, sl,
-			 dyn_column(g, t->lid)[s]);
+		r = pass(g, t, link, q & 255, sl, dyn_column(g, t->lid)[s]);
 		if (!r && g->alt[s] != FTR_PORT_NONE)
 			r = pass(g, t, link, q & 255, sl, g->alt[s]);
 	}

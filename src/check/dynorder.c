@@ -24,7 +24,6 @@
  * cleared.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "check/dyn.h"
 

@@ -42,8 +42,8 @@ const char *ftr_finding_name(enum ftr_finding what)
 	return name[what];
 }
 
-bool chk_sample_before(const struct ftr_check_sample *a,
-		       const struct ftr_check_sample *b)
+static bool before(const struct ftr_check_sample *a,
+		   const struct ftr_check_sample *b)
 {
 	return a->lid != b->lid ? a->lid < b->lid : a->from < b->from;
 }
@@ -51,7 +51,7 @@ bool chk_sample_before(const struct ftr_check_sample *a,
 void chk_sample(struct ftr_check_sample *to, bool first,
 		struct ftr_check_sample s)
 {
-	if (!first && !chk_sample_before(&s, to))
+	if (!first && !before(&s, to))
 		return;
 	/* not the padding: reports are compared byte by byte */
 	to->from = s.from;
@@ -126,7 +126,7 @@ void chk_bad(const struct chk *c, struct chk_part *w, ftr_sw s, ftr_lid lid,
 	}
 	w->r.harmful += what != FTR_FIND_MISSING;
 	/* search for the culprit only if this becomes the sample */
-	if (!w->r.found[what] || chk_sample_before(&here, &w->r.sample[what]))
+	if (!w->r.found[what] || before(&here, &w->r.sample[what]))
 		here.at = chk_culprit(c, next_of, c->f->n_sw, s, lid,
 				      st == ST_LOOP);
 	chk_found(w, what, s, here.at, lid);

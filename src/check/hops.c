@@ -155,8 +155,7 @@ void ftr_check_parts(const struct ftr_fabric *f, uint32_t *part)
 	ftr_uf_init(part, f->n_sw);
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
-			const struct ftr_swport *port =
-				ftr_fabric_port(f, s, (ftr_port)p);
+			const struct ftr_swport *port = ftr_fabric_port(f, s, p);
 
 			if (port->peer_kind == FTR_PEER_SW)
 				ftr_uf_union(part, s, port->peer);

@@ -2,7 +2,6 @@
 /*
  * Jobs that share links: the demand of each job on each link, then all pairs.
  */
-#include <stdlib.h>
 
 #include "check/check.h"
 #include <ftr/jobs.h>
@@ -78,8 +77,7 @@ static void add_link(const struct jobs *w, uint32_t l,
 		load[i].links++;
 		load[i].shared += users > 1;
 		load[i].alone = FTR_MAX(load[i].alone, (double)d[i]);
-		if (sum > load[i].with_all ||
-		    load[i].worst_sw == FTR_SW_NONE) {
+		if (sum > load[i].with_all || load[i].worst_sw == FTR_SW_NONE) {
 			load[i].with_all = FTR_MAX(sum, load[i].with_all);
 			load[i].worst_sw = w->link_sw[l];
 			load[i].worst_port = (ftr_port)(w->link_port[l] -

@@ -7,7 +7,6 @@
  * maximum. The list of the most loaded links is short and is kept sorted by
  * insertion; links are added in the order that decides ties.
  */
-#include <string.h>
 
 #include "check/link_load.h"
 

@@ -18,7 +18,6 @@
  * of hosts.  Entries of a switch for several destinations are read together, because
  * they share cache lines.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "check/link_load.h"

@@ -32,8 +32,7 @@ static const struct cli_opt options[] = {
 	  NULL, "include packets of switches in the credit-loop check", NULL, 0, 0 },
 	{ "strict", CLI_FLAG, offsetof(struct check, strict), NULL,
 	  "report every unreachable pair as a finding", NULL, 0, 0 },
-	{ "list", CLI_FLAG, offsetof(struct check, list), NULL,
-	  "list all unreachable nodes, not only the first 10", NULL, 0, 0 },
+	CLI_OPT_LIST(struct check),
 	CLI_OPT_THREADS(struct check),
 	{ "save-fabric", CLI_FILE, offsetof(struct check, save_fabric), "FILE",
 	  "save the fabric as a netfile", NULL, 0, 0 },
@@ -41,31 +40,6 @@ static const struct cli_opt options[] = {
 	  "save the tables in the format of opensm-lfts.dump", NULL, 0, 0 },
 	CLI_OPT_JSON(struct check),
 	CLI_OPT_END
-};
-
-static int run_check(int argc, char **argv);
-
-const struct cli_cmd cli_check = {
-	.name = "check",
-	.summary = "verify forwarding tables: missing entries, loops, credit loops",
-	.args = "[FABRIC]",
-	.text =
-"Follows the forwarding tables from every switch to every LID and reports\n"
-"unreachable pairs, loops, entries for dead ports, and credit loops.  Fabric and\n"
-"tables are read from files (FABRIC: ibnetdiscover output, an ibsim netfile,\n"
-"opensm-subnet.lst, ibdiagnet2.lst or ibdiagnet2.db_csv; --lfts:\n"
-"opensm-lfts.dump, dump_lfts output or opensm.fdbs; plain or compressed with gzip\n"
-"or xz), or from the switches (--live, without FABRIC).  Nothing is written to\n"
-"the switches.  With --sl2vl or --psl, credit loops are checked per VL.\n"
-"Every pair of physically connected end ports must be reachable; a pair with a\n"
-"switch must be if it has an up/down path.  Nodes without a physical path to the\n"
-"rest are listed but are not a finding.  With --strict, all pairs must be\n"
-"reachable.\n"
-"Exit status: 0 clean, 1 findings, 2 bad input.\n",
-	.opts = options,
-	.min_args = 0,
-	.max_args = 1,
-	.run = run_check,
 };
 
 /* Input of the checker. */
@@ -279,3 +253,26 @@ static int run_check(int argc, char **argv)
 	ftr_fabric_free(s.f);
 	return status;
 }
+
+const struct cli_cmd cli_check = {
+	.name = "check",
+	.summary = "verify forwarding tables: missing entries, loops, credit loops",
+	.args = "[FABRIC]",
+	.text =
+"Follows the forwarding tables from every switch to every LID and reports\n"
+"unreachable pairs, loops, entries for dead ports, and credit loops.  Fabric and\n"
+"tables are read from files (FABRIC: ibnetdiscover output, an ibsim netfile,\n"
+"opensm-subnet.lst, ibdiagnet2.lst or ibdiagnet2.db_csv; --lfts:\n"
+"opensm-lfts.dump, dump_lfts output or opensm.fdbs; plain or compressed with gzip\n"
+"or xz), or from the switches (--live, without FABRIC).  Nothing is written to\n"
+"the switches.  With --sl2vl or --psl, credit loops are checked per VL.\n"
+"Every pair of physically connected end ports must be reachable; a pair with a\n"
+"switch must be if it has an up/down path.  Nodes without a physical path to the\n"
+"rest are listed but are not a finding.  With --strict, all pairs must be\n"
+"reachable.\n"
+"Exit status: 0 clean, 1 findings, 2 bad input.\n",
+	.opts = options,
+	.min_args = 0,
+	.max_args = 1,
+	.run = run_check,
+};

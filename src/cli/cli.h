@@ -134,6 +134,21 @@ int cli_fail(const struct ftr_err *err);
 #define CLI_OPT_OUTPUT(s) \
 	{ "output", CLI_FILE, offsetof(s, output), "FILE", \
 	  "write to FILE instead of stdout", NULL, 0, 0 }
+#define CLI_OPT_CONF(s) \
+	{ "conf", CLI_FILE, offsetof(s, conf), "FILE", \
+	  "opensm.conf, if not in /etc/opensm or /etc/rdma", NULL, 0, 0 }
+#define CLI_OPT_LIST(s) \
+	{ "list", CLI_FLAG, offsetof(s, list), NULL, \
+	  "list all unreachable nodes, not only the first 10", NULL, 0, 0 }
+#define CLI_OPT_ORDER(s) \
+	{ "order", CLI_FILE, offsetof(s, order), "FILE", \
+	  "order of end ports (opensm-*-ca-order.dump)", NULL, 0, 0 }
+#define CLI_OPTS_FAULTS(s) \
+	{ "fail", CLI_LIST, offsetof(s, fail), "SPEC", \
+	  "fault: SWITCH, SWITCH[PORT], [N|N%](links|switches)", \
+	  NULL, 0, 0 }, \
+	{ "seed", CLI_U64, offsetof(s, seed), "N", \
+	  "seed of the random faults", "0", 0, 0 }
 #define CLI_OPT_END { NULL, CLI_FLAG, 0, NULL, NULL, NULL, 0, 0 }
 
 /* ---- shared by several commands (common.c) ----------------------------- */
@@ -267,8 +282,7 @@ double cli_now(void);		/* seconds of the monotonic clock */
 const char *cli_num(char *buf, uint64_t n);
 /* "1 switch", "1,620 switches"; the word is truncated if buf is too small. */
 #define CLI_COUNT_MAX 80
-const char *cli_count(char *buf, uint64_t n, const char *one,
-		      const char *many);
+const char *cli_count(char *buf, uint64_t n, const char *one, const char *many);
 
 /* ---- names (names.c); buf holds at least CLI_NAME_MAX bytes ------------ */
 
@@ -323,9 +337,7 @@ struct cli_verdict {
 	bool found;
 };
 
-extern const char *const cli_class_key[FTR_N_CHECK_CLASSES];
 extern const char *const cli_finding_key[FTR_N_FINDINGS];
-extern const char *const cli_cdg_key[];	/* by enum ftr_cdg_verdict */
 
 /* sh may be NULL.  Free v with cli_reach_free(&v->reach), also after an error. */
 enum ftr_status cli_judge(const struct ftr_fabric *f,

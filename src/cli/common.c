@@ -5,7 +5,6 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "cli/cli.h"
@@ -48,8 +47,7 @@ struct ftr_route_opts cli_damaged_opts(const struct cli_engine *e,
 	return o;
 }
 
-const char *cli_count(char *buf, uint64_t n, const char *one,
-		      const char *many)
+const char *cli_count(char *buf, uint64_t n, const char *one, const char *many)
 {
 	char num[CLI_NUM_MAX];
 
@@ -245,35 +243,15 @@ enum ftr_status cli_shape_with(const struct cli_guid_files *files,
 	return st;
 }
 
-struct places {
-	ftr_ep *order;		/* NULL: count only */
-	uint32_t n;
-};
-
-static void place(void *ctx, uint32_t d, ftr_ep ep)
-{
-	struct places *p = ctx;
-
-	(void)d;
-	if (p->order)
-		p->order[p->n] = ep;
-	p->n++;
-}
-
 enum ftr_status cli_host_order(const struct ftr_shape *sh, ftr_ep **order,
 			       uint32_t *n, struct ftr_err *err)
 {
-	struct places p = { NULL, 0 };
-
-	ftr_shape_host_order(sh, place, &p);
-	p.order = malloc(((size_t)p.n + 1) * sizeof(*p.order));
-	if (!p.order)
+	*n = sh->numbering.n_d;
+	*order = malloc(((size_t)*n + 1) * sizeof(**order));
+	if (!*order)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for an order of %u places",
-				p.n);
-	p.n = 0;
-	ftr_shape_host_order(sh, place, &p);
-	*order = p.order;
-	*n = p.n;
+				*n);
+	ftr_shape_host_order(sh, *order);
 	return FTR_OK;
 }
 

@@ -10,23 +10,7 @@
 
 static const struct cli_opt options[] = { CLI_OPT_END };
 
-static int run_completion(int argc, char **argv);
-
 const struct cli_cmd *const *cli_completed;
-
-const struct cli_cmd cli_completion = {
-	.name = "completion",
-	.summary = "print the bash completion script",
-	.args = "",
-	.text =
-"Prints a bash script that completes commands, options, engines and files:\n"
-"\n"
-"    source <(ibfattree completion)\n",
-	.opts = options,
-	.min_args = 0,
-	.max_args = 0,
-	.run = run_completion,
-};
 
 static void put_words(const char *arg)
 {
@@ -124,3 +108,17 @@ static int run_completion(int argc, char **argv)
 	       "complete -F _ibfattree ibfattree\n");
 	return CLI_CLEAN;
 }
+
+const struct cli_cmd cli_completion = {
+	.name = "completion",
+	.summary = "print the bash completion script",
+	.args = "",
+	.text =
+"Prints a bash script that completes commands, options, engines and files:\n"
+"\n"
+"    source <(ibfattree completion)\n",
+	.opts = options,
+	.min_args = 0,
+	.max_args = 0,
+	.run = run_completion,
+};

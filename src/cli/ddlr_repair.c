@@ -79,8 +79,7 @@ enum ftr_status cli_ddlr_repair(const struct ftr_shape *sh,
 		ftr_ddlr_plan_fini(plan);
 		*plan = copy;
 		plan->write = NULL;
-		st = cli_carry_tables(sh->f, ftr_ddlr_tables(r), nf, out,
-				      err);
+		st = cli_carry_tables(sh->f, ftr_ddlr_tables(r), nf, out, err);
 	}
 	ftr_ddlr_free(r);
 	return st;

@@ -36,25 +36,6 @@ static const struct cli_opt options[] = {
 	CLI_OPT_END
 };
 
-static int run_diff(int argc, char **argv);
-
-const struct cli_cmd cli_diff = {
-	.name = "diff",
-	.summary = "compare two sets of tables",
-	.args = "FABRIC A B | --live B",
-	.text =
-"Compares two files of forwarding tables (opensm-lfts.dump, dump_lfts output or\n"
-"opensm.fdbs) of one fabric: counts the entries that differ and lists the\n"
-"destinations that moved.  With --live, A is replaced by the tables in use.\n"
-"With --transition, also checks whether credit loops or missing entries are\n"
-"possible during the change from A to B, and finds a safe order of writes.\n"
-"Exit status: 0 equal, 1 different, 2 bad input.\n",
-	.opts = options,
-	.min_args = 1,
-	.max_args = 3,
-	.run = run_diff,
-};
-
 /* Number of changes of one LID or switch. */
 struct moved {
 	uint32_t idx;		/* LID or switch */
@@ -253,3 +234,20 @@ static int run_diff(int argc, char **argv)
 	ftr_fabric_free(r.f);
 	return status;
 }
+
+const struct cli_cmd cli_diff = {
+	.name = "diff",
+	.summary = "compare two sets of tables",
+	.args = "FABRIC A B | --live B",
+	.text =
+"Compares two files of forwarding tables (opensm-lfts.dump, dump_lfts output or\n"
+"opensm.fdbs) of one fabric: counts the entries that differ and lists the\n"
+"destinations that moved.  With --live, A is replaced by the tables in use.\n"
+"With --transition, also checks whether credit loops or missing entries are\n"
+"possible during the change from A to B, and finds a safe order of writes.\n"
+"Exit status: 0 equal, 1 different, 2 bad input.\n",
+	.opts = options,
+	.min_args = 1,
+	.max_args = 3,
+	.run = run_diff,
+};

@@ -23,8 +23,7 @@ static const struct cli_opt options[] = {
 	  "check this node only; do not read the fabric", NULL, 0, 0 },
 	{ "only", CLI_LIST, offsetof(struct doc_opts, only), "ID",
 	  "run only this check; may be given more than once", NULL, 0, 0 },
-	{ "conf", CLI_FILE, offsetof(struct doc_opts, conf), "FILE",
-	  "opensm.conf, if not in /etc/opensm or /etc/rdma", NULL, 0, 0 },
+	CLI_OPT_CONF(struct doc_opts),
 	{ "opensm", CLI_FILE, offsetof(struct doc_opts, opensm), "FILE",
 	  "path of the program opensm", NULL, 0, 0 },
 	{ "plugin", CLI_FILE, offsetof(struct doc_opts, plugin), "FILE",
@@ -35,38 +34,13 @@ static const struct cli_opt options[] = {
 	  "link failures of a port to tolerate", "10", 0, FLAPS_MAX },
 	CLI_OPT_LMC(struct doc_opts),
 	CLI_OPT_THREADS(struct doc_opts),
-	{ "ca", CLI_STRING, offsetof(struct doc_opts, from.ca), "NAME",
-	  "local adapter; else the first with a port that is up", NULL, 0, 0 },
-	{ "port", CLI_UINT, offsetof(struct doc_opts, from.port), "N",
-	  "local port; 0: the first that is up", "0", 0, FTR_PORT_MAX },
-	{ "m-key", CLI_U64, offsetof(struct doc_opts, from.m_key), "KEY",
-	  "M_Key of the switches", "0", 0, 0 },
+	CLI_OPTS_LOCAL(struct doc_opts, ""),
 	{ "strict", CLI_FLAG, offsetof(struct doc_opts, strict), NULL,
 	  "count warnings as findings", NULL, 0, 0 },
 	{ "quiet", CLI_FLAG, offsetof(struct doc_opts, quiet), NULL,
 	  "print warnings and failures only", NULL, 0, 0 },
 	CLI_OPT_JSON(struct doc_opts),
 	CLI_OPT_END
-};
-
-static int run_doctor(int argc, char **argv);
-
-const struct cli_cmd cli_doctor = {
-	.name = "doctor",
-	.summary = "check node, fabric and tables before a change",
-	.args = "[FABRIC]",
-	.text =
-"Checks this node (adapter, port, opensm, plugin, opensm.conf), the running\n"
-"fabric (subnet managers, links, switches) and the tables in use (unreachable\n"
-"pairs, credit loops, balance compared with each engine), and recommends lines\n"
-"for opensm.conf.  With FABRIC and --lfts it reads dumps and skips this node.\n"
-"Nothing is written to the fabric.\n"
-"Exit status: 0 no failure, 1 a failure (with --strict also a warning), 2 bad\n"
-"input.\n",
-	.opts = options,
-	.min_args = 0,
-	.max_args = 1,
-	.run = run_doctor,
 };
 
 /* ---- the checks -------------------------------------------------------- */
@@ -227,8 +201,7 @@ static void put_result(const struct doc_result *r, bool quiet)
 		if (r->detail[i])
 			printf("%24s%s\n", "", r->detail[i]);
 	if (r->n_details > DOC_DETAILS)
-		printf("%24s... and %u more\n", "",
-		       r->n_details - DOC_DETAILS);
+		printf("%24s... and %u more\n", "", r->n_details - DOC_DETAILS);
 	if (r->remedy[0])
 		printf("%24sdo: %s\n", "", r->remedy);
 }
@@ -432,3 +405,21 @@ static int run_doctor(int argc, char **argv)
 	ftr_team_free(d.team);
 	return status;
 }
+
+const struct cli_cmd cli_doctor = {
+	.name = "doctor",
+	.summary = "check node, fabric and tables before a change",
+	.args = "[FABRIC]",
+	.text =
+"Checks this node (adapter, port, opensm, plugin, opensm.conf), the running\n"
+"fabric (subnet managers, links, switches) and the tables in use (unreachable\n"
+"pairs, credit loops, balance compared with each engine), and recommends lines\n"
+"for opensm.conf.  With FABRIC and --lfts it reads dumps and skips this node.\n"
+"Nothing is written to the fabric.\n"
+"Exit status: 0 no failure, 1 a failure (with --strict also a warning), 2 bad\n"
+"input.\n",
+	.opts = options,
+	.min_args = 0,
+	.max_args = 1,
+	.run = run_doctor,
+};

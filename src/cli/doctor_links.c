@@ -3,7 +3,6 @@
  * doctor: subnet managers, links and switches.
  */
 #include <inttypes.h>
-#include <string.h>
 
 #include "cli/doctor.h"
 
@@ -88,18 +87,12 @@ void doc_sm_version(struct doctor *d, struct doc_result *r)
 
 /* ---- links ------------------------------------------------------------- */
 
-static const struct ftr_swport *port_of(const struct ftr_fabric *f, ftr_sw s,
-					unsigned int p)
-{
-	return ftr_fabric_port(f, s, (ftr_port)p);
-}
-
 /* "name" port 3 -- "name" port 7 */
 static const char *link_text(char *buf, size_t size,
 			     const struct ftr_fabric *f, ftr_sw s,
 			     unsigned int p)
 {
-	const struct ftr_swport *x = port_of(f, s, p);
+	const struct ftr_swport *x = ftr_fabric_port(f, s, p);
 	char near[CLI_NAME_MAX], far[CLI_NAME_MAX];
 
 	cli_sw_name(near, f, s);
@@ -125,6 +118,32 @@ static bool is_first_end(const struct ftr_swport *x, ftr_sw s, unsigned int p)
 		(s < x->peer || (s == x->peer && p < x->peer_port)));
 }
 
+/* For one end of each link: true if the link is bad; what is then the rest of its line. */
+typedef bool (*bad_fn)(const struct doctor *d, ftr_sw s, unsigned int p,
+		       char *what, size_t size);
+
+static void list_links(const struct doctor *d, struct doc_result *r, bad_fn bad)
+{
+	const struct ftr_fabric *f = d->net.f;
+	char text[LINK_TEXT], what[64] = "";
+
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			if (!is_first_end(ftr_fabric_port(f, s, p), s, p) ||
+			    !bad(d, s, p, what, sizeof(what)))
+				continue;
+			doc_detail(r, "%s%s", link_text(text, sizeof(text), f, s, p),
+				   what);
+			doc_at(r, f->sw[s].guid, p);
+		}
+}
+
+static const struct doc_port *state_of(const struct doctor *d, ftr_sw s,
+				       unsigned int p)
+{
+	return &d->net.port[d->net.f->sw[s].first_port + p];
+}
+
 void doc_silent(struct doctor *d, struct doc_result *r)
 {
 	const struct doc_fabric *n = &d->net;
@@ -148,24 +167,18 @@ void doc_silent(struct doctor *d, struct doc_result *r)
 	doc_remedy(r, "reset the node behind each of these ports, or unplug the cable");
 }
 
+static bool not_active(const struct doctor *d, ftr_sw s, unsigned int p,
+		       char *what, size_t size)
+{
+	unsigned int state = state_of(d, s, p)->state;
+
+	snprintf(what, size, ": %s", state == 2 ? "Initialize" : "Armed");
+	return state == 2 || state == 3;
+}
+
 void doc_link_state(struct doctor *d, struct doc_result *r)
 {
-	const struct ftr_fabric *f = d->net.f;
-	char text[LINK_TEXT];
-
-	for (ftr_sw s = 0; s < f->n_sw; s++)
-		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
-			unsigned int state =
-				d->net.port[f->sw[s].first_port + p].state;
-
-			if (!is_first_end(port_of(f, s, p), s, p) ||
-			    state < 2 || state > 3)
-				continue;
-			doc_detail(r, "%s: %s", link_text(text, sizeof(text),
-							  f, s, p),
-				   state == 2 ? "Initialize" : "Armed");
-			doc_at(r, f->sw[s].guid, p);
-		}
+	list_links(d, r, not_active);
 	if (!r->n_details) {
 		doc_say(r, DOC_OK, "all links are Active");
 		return;
@@ -175,30 +188,20 @@ void doc_link_state(struct doctor *d, struct doc_result *r)
 	doc_remedy(r, "if this persists, the subnet manager cannot configure these ports: look for their GUIDs in its log");
 }
 
-/* Greatest value among the links of s to nodes of the given kind. */
+/* Greatest width (or else speed) among the links of s to nodes of the given kind. */
 static unsigned int best_near(const struct ftr_fabric *f, ftr_sw s,
-			      unsigned int kind,
-			      unsigned int (*value)(const struct ftr_swport *))
+			      unsigned int kind, bool width)
 {
 	unsigned int best = 0;
 
 	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
-		const struct ftr_swport *x = port_of(f, s, p);
+		const struct ftr_swport *x = ftr_fabric_port(f, s, p);
+		unsigned int value = width ? x->width : x->speed;
 
-		if (x->peer_kind == kind && value(x) > best)
-			best = value(x);
+		if (x->peer_kind == kind && value > best)
+			best = value;
 	}
 	return best;
-}
-
-static unsigned int width_of(const struct ftr_swport *x)
-{
-	return x->width;
-}
-
-static unsigned int speed_of(const struct ftr_swport *x)
-{
-	return x->speed;
 }
 
 /*
@@ -206,86 +209,72 @@ static unsigned int speed_of(const struct ftr_swport *x)
  * switches, and slower than both of its ends support.  Dumps do not contain the
  * supported values (supported is 0); then only links between switches are compared.
  */
-static bool is_slow(const struct doctor *d, ftr_sw s, unsigned int p,
-		    unsigned int (*value)(const struct ftr_swport *),
-		    unsigned int supported)
+static bool is_slow(const struct doctor *d, ftr_sw s, unsigned int p, bool width)
 {
 	const struct ftr_fabric *f = d->net.f;
-	const struct ftr_swport *x = port_of(f, s, p);
-	unsigned int is = value(x);
+	const struct ftr_swport *x = ftr_fabric_port(f, s, p);
+	unsigned int is = width ? x->width : x->speed, supported = 0;
 
-	if (!is_first_end(x, s, p) || !is || (supported && is >= supported) ||
+	if (d->net.port)
+		supported = width ? state_of(d, s, p)->max_width :
+				    state_of(d, s, p)->max_speed;
+	if (!is || (supported && is >= supported) ||
 	    (!supported && x->peer_kind != FTR_PEER_SW))
 		return false;
-	return is < best_near(f, s, x->peer_kind, value) ||
+	return is < best_near(f, s, x->peer_kind, width) ||
 	       (x->peer_kind == FTR_PEER_SW &&
-		is < best_near(f, x->peer, x->peer_kind, value));
+		is < best_near(f, x->peer, x->peer_kind, width));
+}
+
+static bool narrow(const struct doctor *d, ftr_sw s, unsigned int p,
+		   char *what, size_t size)
+{
+	snprintf(what, size, ": %ux", ftr_fabric_port(d->net.f, s, p)->width);
+	return is_slow(d, s, p, true);
+}
+
+static bool slow(const struct doctor *d, ftr_sw s, unsigned int p, char *what,
+		 size_t size)
+{
+	snprintf(what, size, ": %s",
+		 ftr_speed_str(ftr_fabric_port(d->net.f, s, p)->speed));
+	return is_slow(d, s, p, false);
+}
+
+static void link_rate(struct doctor *d, struct doc_result *r, bool width)
+{
+	const struct ftr_fabric *f = d->net.f;
+	const char *less = width ? "narrower" : "slower";
+	bool known = false;
+
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		known = known || best_near(f, s, FTR_PEER_SW, width) ||
+			best_near(f, s, FTR_PEER_EP, width);
+	if (!known) {
+		doc_say(r, DOC_NOT_CHECKED, "the fabric file gives no %s",
+			width ? "widths" : "speeds");
+		return;
+	}
+	list_links(d, r, width ? narrow : slow);
+	if (!r->n_details) {
+		doc_say(r, DOC_OK, "no link is %s than its neighbours", less);
+		return;
+	}
+	doc_say(r, DOC_WARNING, "%u link%s %s than %s neighbours",
+		r->n_details, r->n_details == 1 ? " is" : "s are", less,
+		r->n_details == 1 ? "its" : "their");
+	doc_remedy(r, width ? "reseat or replace the cable; a link with fewer lanes gets as many flows as the others" :
+		   "reseat or replace the cable, then check the speeds that both ports enable");
 }
 
 void doc_link_width(struct doctor *d, struct doc_result *r)
 {
-	const struct ftr_fabric *f = d->net.f;
-	char text[LINK_TEXT];
-	bool known = false;
-
-	for (ftr_sw s = 0; s < f->n_sw; s++)
-		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
-			uint32_t at = f->sw[s].first_port + p;
-
-			known = known || width_of(&f->ports[at]);
-			if (!is_slow(d, s, p, width_of, d->net.port ?
-				     d->net.port[at].max_width : 0))
-				continue;
-			doc_detail(r, "%s: %ux",
-				   link_text(text, sizeof(text), f, s, p),
-				   f->ports[at].width);
-			doc_at(r, f->sw[s].guid, p);
-		}
-	if (!known) {
-		doc_say(r, DOC_NOT_CHECKED, "the fabric file gives no widths");
-		return;
-	}
-	if (!r->n_details) {
-		doc_say(r, DOC_OK, "no link is narrower than its neighbours");
-		return;
-	}
-	doc_say(r, DOC_WARNING, "%u link%s narrower than %s neighbours",
-		r->n_details, r->n_details == 1 ? " is" : "s are",
-		r->n_details == 1 ? "its" : "their");
-	doc_remedy(r, "reseat or replace the cable; a link with fewer lanes gets as many flows as the others");
+	link_rate(d, r, true);
 }
 
 void doc_link_speed(struct doctor *d, struct doc_result *r)
 {
-	const struct ftr_fabric *f = d->net.f;
-	char text[LINK_TEXT];
-	bool known = false;
-
-	for (ftr_sw s = 0; s < f->n_sw; s++)
-		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
-			uint32_t at = f->sw[s].first_port + p;
-
-			known = known || speed_of(&f->ports[at]);
-			if (!is_slow(d, s, p, speed_of, d->net.port ?
-				     d->net.port[at].max_speed : 0))
-				continue;
-			doc_detail(r, "%s: %s",
-				   link_text(text, sizeof(text), f, s, p),
-				   ftr_speed_str(f->ports[at].speed));
-			doc_at(r, f->sw[s].guid, p);
-		}
-	if (!known) {
-		doc_say(r, DOC_NOT_CHECKED, "the fabric file gives no speeds");
-		return;
-	}
-	if (!r->n_details) {
-		doc_say(r, DOC_OK, "no link is slower than its neighbours");
-		return;
-	}
-	doc_say(r, DOC_WARNING, "%u link%s slower than %s neighbours",
-		r->n_details, r->n_details == 1 ? " is" : "s are",
-		r->n_details == 1 ? "its" : "their");
-	doc_remedy(r, "reseat or replace the cable, then check the speeds that both ports enable");
+	link_rate(d, r, false);
 }
 
 void doc_link_flaps(struct doctor *d, struct doc_result *r)
@@ -301,7 +290,7 @@ void doc_link_flaps(struct doctor *d, struct doc_result *r)
 
 			counted += x->counted;
 			if (!x->counted || x->link_downed <= d->o.flaps ||
-			    !port_of(f, s, p)->peer_kind)
+			    !ftr_fabric_port(f, s, p)->peer_kind)
 				continue;
 			doc_detail(r, "%s: LinkDowned=%u%s",
 				   link_text(text, sizeof(text), f, s, p),
@@ -333,16 +322,14 @@ void doc_lft_capacity(struct doctor *d, struct doc_result *r)
 	char name[CLI_NAME_MAX];
 
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
-		if (!d->net.sw[s].lft_cap ||
-		    d->net.sw[s].lft_cap > f->max_lid)
+		if (!d->net.sw[s].lft_cap || d->net.sw[s].lft_cap > f->max_lid)
 			continue;
 		doc_detail(r, "%s: %u entries", cli_sw_name(name, f, s),
 			   d->net.sw[s].lft_cap);
 		doc_at(r, f->sw[s].guid, 0);
 	}
 	if (!r->n_details) {
-		doc_say(r, DOC_OK, "all tables hold LIDs up to %u",
-			f->max_lid);
+		doc_say(r, DOC_OK, "all tables hold LIDs up to %u", f->max_lid);
 		return;
 	}
 	doc_say(r, DOC_FAILURE, "%u switch%s no table entry for LID %u, which is in use",
@@ -375,23 +362,18 @@ void doc_lft_top(struct doctor *d, struct doc_result *r)
 	doc_remedy(r, "make opensm sweep (kill -HUP); if it persists, the switches did not accept OpenSM's SwitchInfo");
 }
 
+static bool one_vl(const struct doctor *d, ftr_sw s, unsigned int p,
+		   char *what, size_t size)
+{
+	(void)what;
+	(void)size;
+	return ftr_fabric_port(d->net.f, s, p)->peer_kind == FTR_PEER_SW &&
+	       state_of(d, s, p)->op_vls == 1;
+}
+
 void doc_vls(struct doctor *d, struct doc_result *r)
 {
-	const struct ftr_fabric *f = d->net.f;
-	char text[LINK_TEXT];
-
-	for (ftr_sw s = 0; s < f->n_sw; s++)
-		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
-			const struct ftr_swport *x = port_of(f, s, p);
-
-			if (x->peer_kind != FTR_PEER_SW ||
-			    !is_first_end(x, s, p) ||
-			    d->net.port[f->sw[s].first_port + p].op_vls != 1)
-				continue;
-			doc_detail(r, "%s",
-				   link_text(text, sizeof(text), f, s, p));
-			doc_at(r, f->sw[s].guid, p);
-		}
+	list_links(d, r, one_vl);
 	if (!r->n_details) {
 		doc_say(r, DOC_OK, "all links between switches have two data VLs or more");
 		return;

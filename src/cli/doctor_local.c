@@ -176,8 +176,7 @@ void doc_local_port(struct doctor *d, struct doc_result *r)
 	umad_release_port(&p);
 }
 
-static void compare_mtu(struct ibv_context *ctx, int port,
-			struct doc_result *r)
+static void compare_mtu(struct ibv_context *ctx, int port, struct doc_result *r)
 {
 	struct ibv_port_attr a;
 	const char *name = ibv_get_device_name(ctx->device);

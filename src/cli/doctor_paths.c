@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/doctor.h"
@@ -357,8 +356,7 @@ static void name_hosts(const struct doctor *d, struct doc_result *r)
 		uint64_t lost = 0;
 
 		for (ftr_sw s = 0; f->ep[e].lid && s < f->n_sw; s++)
-			if (hosts[s] &&
-			    !arrives(f, d->net.t, s, f->ep[e].lid))
+			if (hosts[s] && !arrives(f, d->net.t, s, f->ep[e].lid))
 				lost += hosts[s] - (f->ep[e].sw == s);
 		if (!lost)
 			continue;
@@ -467,8 +465,7 @@ static enum ftr_status one_column(struct doctor *d, const char *name,
 
 	if (!st) {
 		cli_reach_free(&reach);
-		st = cli_measure_load(d->sh, t, place, n, d->team, &c->m,
-				      err);
+		st = cli_measure_load(d->sh, t, place, n, d->team, &c->m, err);
 	}
 	if (st)
 		return st;

@@ -13,7 +13,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -307,8 +306,7 @@ void doc_fabric(struct doctor *d, struct doc_result *r)
 		cli_num(c, n->f->n_sw_links), n->seconds);
 	if (!n->missing)
 		return;
-	doc_detail(r, "switches whose table could not be read: %u",
-		   n->missing);
+	doc_detail(r, "switches whose table could not be read: %u", n->missing);
 	doc_remedy(r, "find out why these switches do not answer; the paths over them are not known");
 }
 

@@ -85,7 +85,7 @@ static enum ftr_status kill_link(const struct ftr_fabric *f, ftr_sw s,
 	if (!port || port > f->sw[s].n_ports)
 		return ftr_fail(err, FTR_INVAL, "the switch has ports 1 to %u",
 				f->sw[s].n_ports);
-	p = ftr_fabric_port(f, s, (ftr_port)port);
+	p = ftr_fabric_port(f, s, port);
 	if (p->peer_kind == FTR_PEER_NONE)
 		return ftr_fail(err, FTR_INVAL, "there is no link at that port");
 	z->dead_port[f->sw[s].first_port + port] = 1;

@@ -9,7 +9,6 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,8 +103,7 @@ static unsigned int closest(const struct ftr_fabric *f, const char *word,
 			best = d;
 			n = 0;
 		}
-		if (d == best && n < LISTED &&
-		    best < strlen(word) / 4 + 2)
+		if (d == best && n < LISTED && best < strlen(word) / 4 + 2)
 			sw[n++] = s;
 	}
 	return n;

@@ -51,26 +51,6 @@ static const struct cli_opt options[] = {
 	CLI_OPT_END
 };
 
-static int run_gen(int argc, char **argv);
-
-const struct cli_cmd cli_gen = {
-	.name = "gen",
-	.summary = "generate a fat-tree or torus as an ibsim netfile",
-	.args = "SHAPE",
-	.text =
-"Generates a parallel-ports generalised fat-tree, or a torus, in the format of\n"
-"ibsim.\n"
-"SHAPE: 648, 3456, 11664 or 27648 (hosts of well-known trees), kary:K,N for\n"
-"the K-ary N-tree, or \"H;m1,..,mH;w1,..,wH;p1,..,pH\": H levels of switches,\n"
-"m_i children, w_i parents and p_i parallel links at level i.\n"
-"torus:K1,K2,..[;H]: a torus of K1 x K2 x .. switches with H hosts each (1).\n"
-"The same SHAPE, options and seed give the same file on every machine.\n",
-	.opts = options,
-	.min_args = 1,
-	.max_args = 1,
-	.run = run_gen,
-};
-
 static enum ftr_status damage(struct ftr_fabric **f, const struct gen *g,
 			      struct ftr_err *err)
 {
@@ -193,3 +173,21 @@ static int run_gen(int argc, char **argv)
 	ftr_fabric_free(f);
 	return status;
 }
+
+const struct cli_cmd cli_gen = {
+	.name = "gen",
+	.summary = "generate a fat-tree or torus as an ibsim netfile",
+	.args = "SHAPE",
+	.text =
+"Generates a parallel-ports generalised fat-tree, or a torus, in the format of\n"
+"ibsim.\n"
+"SHAPE: 648, 3456, 11664 or 27648 (hosts of well-known trees), kary:K,N for\n"
+"the K-ary N-tree, or \"H;m1,..,mH;w1,..,wH;p1,..,pH\": H levels of switches,\n"
+"m_i children, w_i parents and p_i parallel links at level i.\n"
+"torus:K1,K2,..[;H]: a torus of K1 x K2 x .. switches with H hosts each (1).\n"
+"The same SHAPE, options and seed give the same file on every machine.\n",
+	.opts = options,
+	.min_args = 1,
+	.max_args = 1,
+	.run = run_gen,
+};

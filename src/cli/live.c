@@ -44,7 +44,7 @@ enum ftr_status cli_live_read(const struct cli_live_opts *opts,
 
 /* The simulator's sockets hold about ten messages per direction.  With more Gets in
  * flight it and its client can block each other forever. */
-#define WINDOW		8
+#define IN_FLIGHT_MAX	8
 #define TIMEOUT_MS	500
 #define TRIES		4
 #define DR_PATH_TEXT	256
@@ -178,7 +178,7 @@ struct reader {
 	int port, agent;
 	void *umad;		/* one buffer for sending, one for receiving */
 	void *answer;
-	struct slot slot[WINDOW];
+	struct slot slot[IN_FLIGHT_MAX];
 	uint32_t next_block;	/* the next Get to send */
 	ftr_sw next_sw;
 };
@@ -296,7 +296,7 @@ static void receive(struct reader *r)
 	if (umad_recv(r->port, r->answer, &len, 50) < 0)
 		return;
 	tid = (uint32_t)mad_get_field64(mad, 0, IB_MAD_TRID_F);
-	if ((tid & 0xff) >= WINDOW)
+	if ((tid & 0xff) >= IN_FLIGHT_MAX)
 		return;
 	s = &r->slot[tid & 0xff];
 	if (!s->busy || tid != slot_tid(r, s))
@@ -317,7 +317,7 @@ static void read_all(struct reader *r)
 		bool busy = false;
 		double now;
 
-		for (int i = 0; i < WINDOW; i++) {
+		for (int i = 0; i < IN_FLIGHT_MAX; i++) {
 			if (!r->slot[i].busy && more)
 				more = start_next(r, &r->slot[i]);
 			busy = busy || r->slot[i].busy;
@@ -326,7 +326,7 @@ static void read_all(struct reader *r)
 			return;
 		receive(r);
 		now = cli_now();
-		for (int i = 0; i < WINDOW; i++)
+		for (int i = 0; i < IN_FLIGHT_MAX; i++)
 			if (r->slot[i].busy && r->slot[i].deadline < now)
 				try_again(r, &r->slot[i]);
 	}
@@ -428,7 +428,7 @@ static enum ftr_status read_tables(const struct cli_live_opts *opts,
 enum ftr_status cli_live_read(const struct cli_live_opts *opts,
 			      struct cli_live *out, struct ftr_err *err)
 {
-	struct ibnd_config cfg = { .max_smps = WINDOW, .mkey = opts->m_key };
+	struct ibnd_config cfg = { .max_smps = IN_FLIGHT_MAX, .mkey = opts->m_key };
 	char *ca = NULL;
 	ibnd_fabric_t *net;
 	enum ftr_status st;

@@ -35,12 +35,15 @@ struct cli_live {
 #define CLI_OPTS_LIVE(s) \
 	{ "live", CLI_FLAG, offsetof(s, from.on), NULL, \
 	  "read fabric and tables from the switches", NULL, 0, 0 }, \
+	CLI_OPTS_LOCAL(s, "--live: ")
+/* The local port; when: text before the description. */
+#define CLI_OPTS_LOCAL(s, when) \
 	{ "ca", CLI_STRING, offsetof(s, from.ca), "NAME", \
-	  "--live: local adapter; else the first with a port that is up", NULL, 0, 0 }, \
+	  when "local adapter; else the first with a port that is up", NULL, 0, 0 }, \
 	{ "port", CLI_UINT, offsetof(s, from.port), "N", \
-	  "--live: local port; 0: the first that is up", "0", 0, FTR_PORT_MAX }, \
+	  when "local port; 0: the first that is up", "0", 0, FTR_PORT_MAX }, \
 	{ "m-key", CLI_U64, offsetof(s, from.m_key), "KEY", \
-	  "--live: M_Key of the switches", "0", 0, 0 }
+	  when "M_Key of the switches", "0", 0, 0 }
 
 /* Checks the options against the number of arguments.  least: arguments needed without
  * --live.  Returns -1, or the exit status after an error message. */

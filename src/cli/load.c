@@ -5,7 +5,6 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/cli.h"
 #include "cli/jobs.h"
@@ -27,8 +26,7 @@ static const struct cli_opt options[] = {
 	{ "lfts", CLI_FILE, offsetof(struct load, lfts), "FILE",
 	  "forwarding tables", NULL, 0, 0 },
 	CLI_OPTS_LIVE(struct load),
-	{ "order", CLI_FILE, offsetof(struct load, order), "FILE",
-	  "order of end ports (opensm-*-ca-order.dump)", NULL, 0, 0 },
+	CLI_OPT_ORDER(struct load),
 	CLI_OPTS_GUIDS(struct load),
 	CLI_OPT_NOMINAL(struct load),
 	CLI_OPT_LMC(struct load),
@@ -54,28 +52,6 @@ static const struct cli_opt options[] = {
 	CLI_OPT_THREADS(struct load),
 	CLI_OPT_JSON(struct load),
 	CLI_OPT_END
-};
-
-static int run_load(int argc, char **argv);
-
-const struct cli_cmd cli_load = {
-	.name = "load",
-	.summary = "count the flows on every link",
-	.args = "[FABRIC]",
-	.text =
-"Counts the flows on every link between switches for several traffic patterns:\n"
-"all-to-all, all shift permutations (place i of the order sends to place i + k),\n"
-"random permutations, random bisections, and the pairs in --patterns (two end\n"
-"ports per line: LID, GUID or \"name\").  The order of end ports follows from the\n"
-"fabric's shape or is read from an opensm-*-ca-order.dump; gaps are skipped.\n"
-"With --live, fabric and tables are read from the switches; with --live and\n"
-"--lfts, the fabric only.  \"maximum\" is the load of the most loaded link.  No\n"
-"routing has a maximum below the lower bound for all-to-all.\n"
-"Exit status: 0 all flows arrive, 1 some do not, 2 bad input.\n",
-	.opts = options,
-	.min_args = 0,
-	.max_args = 1,
-	.run = run_load,
 };
 
 struct input {
@@ -396,3 +372,23 @@ static int run_load(int argc, char **argv)
 	free_all(&in);
 	return status;
 }
+
+const struct cli_cmd cli_load = {
+	.name = "load",
+	.summary = "count the flows on every link",
+	.args = "[FABRIC]",
+	.text =
+"Counts the flows on every link between switches for several traffic patterns:\n"
+"all-to-all, all shift permutations (place i of the order sends to place i + k),\n"
+"random permutations, random bisections, and the pairs in --patterns (two end\n"
+"ports per line: LID, GUID or \"name\").  The order of end ports follows from the\n"
+"fabric's shape or is read from an opensm-*-ca-order.dump; gaps are skipped.\n"
+"With --live, fabric and tables are read from the switches; with --live and\n"
+"--lfts, the fabric only.  \"maximum\" is the load of the most loaded link.  No\n"
+"routing has a maximum below the lower bound for all-to-all.\n"
+"Exit status: 0 all flows arrive, 1 some do not, 2 bad input.\n",
+	.opts = options,
+	.min_args = 0,
+	.max_args = 1,
+	.run = run_load,
+};

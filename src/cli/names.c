@@ -6,7 +6,6 @@
  * shown as \xNN.
  */
 #include <inttypes.h>
-#include <string.h>
 
 #include "cli/cli.h"
 

@@ -9,7 +9,6 @@
  * twice, the last one counts; options of kind CLI_LIST collect all values.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>

@@ -25,32 +25,13 @@ static const struct cli_opt options[] = {
 	  "openmpi", 0, 0 },
 	{ "slots", CLI_UINT, offsetof(struct ranks, slots), "N",
 	  "ranks per host; 0: as in --hosts, else 1", "0", 0, UINT16_MAX },
-	{ "order", CLI_FILE, offsetof(struct ranks, order), "FILE",
-	  "order of end ports (opensm-*-ca-order.dump)", NULL, 0, 0 },
+	CLI_OPT_ORDER(struct ranks),
 	CLI_OPTS_GUIDS(struct ranks),
 	CLI_OPT_LEAF_ORDER(struct ranks),
 	CLI_OPT_NOMINAL(struct ranks),
 	CLI_OPT_LMC(struct ranks),
 	CLI_OPT_OUTPUT(struct ranks),
 	CLI_OPT_END
-};
-
-static int run_ranks(int argc, char **argv);
-
-const struct cli_cmd cli_ranks = {
-	.name = "ranks",
-	.summary = "write the host file of a job in an order that avoids congestion",
-	.args = "FABRIC",
-	.text =
-"Writes the hosts of a job in the order for which the tables are balanced.  On a\n"
-"tree without faults, with one rank on each host and all hosts in the job, no\n"
-"shift of the ranks then puts two flows on one link.\n"
-"Exit status: 0 written, 1 written, but hosts of --hosts are not in the fabric,\n"
-"2 bad input.\n",
-	.opts = options,
-	.min_args = 1,
-	.max_args = 1,
-	.run = run_ranks,
 };
 
 struct line {
@@ -160,8 +141,7 @@ static enum ftr_status lines(struct job *j, struct ftr_err *err)
 	return FTR_OK;
 }
 
-static enum ftr_status write_fn(FILE *out, const void *ctx,
-				struct ftr_err *err)
+static enum ftr_status write_fn(FILE *out, const void *ctx, struct ftr_err *err)
 {
 	const struct job *j = ctx;
 	uint32_t rank = 0;
@@ -231,3 +211,19 @@ static int run_ranks(int argc, char **argv)
 	ftr_fabric_free(j.f);
 	return status;
 }
+
+const struct cli_cmd cli_ranks = {
+	.name = "ranks",
+	.summary = "write the host file of a job in an order that avoids congestion",
+	.args = "FABRIC",
+	.text =
+"Writes the hosts of a job in the order for which the tables are balanced.  On a\n"
+"tree without faults, with one rank on each host and all hosts in the job, no\n"
+"shift of the ranks then puts two flows on one link.\n"
+"Exit status: 0 written, 1 written, but hosts of --hosts are not in the fabric,\n"
+"2 bad input.\n",
+	.opts = options,
+	.min_args = 1,
+	.max_args = 1,
+	.run = run_ranks,
+};

@@ -7,7 +7,6 @@
  * of one owner are consecutive, so all sources of one destination are collected
  * before the next destination begins.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "cli/cli.h"
@@ -98,8 +97,7 @@ static void lost(void *ctx, ftr_sw s, ftr_lid lid)
 	if (t == FTR_SW_NONE || b->part[s] != b->part[t])
 		kind = b->r->cut;
 	else
-		kind = has_updown(b->sh, s, t) ? b->r->missed :
-						 b->r->no_updown;
+		kind = has_updown(b->sh, s, t) ? b->r->missed : b->r->no_updown;
 	kind[from_ep] += n_ep;
 	kind[from_sw] += n_sw;
 	if (kind == b->r->missed)

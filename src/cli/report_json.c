@@ -9,11 +9,11 @@ const char *const cli_finding_key[FTR_N_FINDINGS] = {
 	"holes", "dead_ports", "wrong_ends", "loops", "turns",
 };
 
-const char *const cli_class_key[FTR_N_CHECK_CLASSES] = {
+static const char *const class_key[FTR_N_CHECK_CLASSES] = {
 	"host_host", "host_switch", "switch_host", "switch_switch",
 };
 
-const char *const cli_cdg_key[] = {
+static const char *const cdg_key[] = {
 	[FTR_CDG_NOT_CHECKED] = "not checked", [FTR_CDG_PROVED] = "proved",
 	[FTR_CDG_ACYCLIC] = "acyclic", [FTR_CDG_CYCLE] = "cycle",
 };
@@ -25,7 +25,7 @@ static void put_classes(struct json_object *o,
 	struct json_object *all = cli_json_object(o, "paths"), *c;
 
 	for (int i = 0; i < FTR_N_CHECK_CLASSES; i++) {
-		c = cli_json_object(all, cli_class_key[i]);
+		c = cli_json_object(all, class_key[i]);
 		cli_json_num(c, "pairs", r->pairs[i]);
 		cli_json_num(c, "not_arriving", r->bad[i]);
 		cli_json_num(c, "no_physical_path", v->reach.cut[i]);
@@ -77,7 +77,7 @@ static void put_cdg(struct json_object *o, const struct ftr_fabric *f,
 {
 	struct json_object *c = cli_json_object(o, "credit_loops"), *list, *e;
 
-	cli_json_str(c, "verdict", cli_cdg_key[r->cdg]);
+	cli_json_str(c, "verdict", cdg_key[r->cdg]);
 	cli_json_bool(c, "switch_sources", switch_sources);
 	if (r->cdg != FTR_CDG_CYCLE)
 		return;

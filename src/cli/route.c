@@ -3,7 +3,6 @@
  * ibfattree route: reads a fabric and writes forwarding tables, computed by any engine
  * of the library.
  */
-#include <inttypes.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -27,11 +26,7 @@ struct route {
 
 static const struct cli_opt options[] = {
 	CLI_OPTS_ENGINE(struct route, "full"),
-	{ "fail", CLI_LIST, offsetof(struct route, fail), "SPEC",
-	  "fault: SWITCH, SWITCH[PORT], [N|N%](links|switches)",
-	  NULL, 0, 0 },
-	{ "seed", CLI_U64, offsetof(struct route, seed), "N",
-	  "seed of the random faults", "0", 0, 0 },
+	CLI_OPTS_FAULTS(struct route),
 	CLI_OPTS_LIVE(struct route),
 	CLI_OPT_VLS(struct route),
 	CLI_OPTS_GUIDS(struct route),
@@ -47,28 +42,6 @@ static const struct cli_opt options[] = {
 	  "write path SLs, in the format of ibdmchk -c", NULL, 0, 0 },
 	CLI_OPT_JSON(struct route),
 	CLI_OPT_END
-};
-
-static int run_route(int argc, char **argv);
-
-const struct cli_cmd cli_route = {
-	.name = "route",
-	.summary = "compute forwarding tables for a fabric",
-	.args = "[FABRIC]",
-	.text =
-"Computes forwarding tables for FABRIC (ibnetdiscover output, an ibsim netfile,\n"
-"opensm-subnet.lst, ibdiagnet2.lst or ibdiagnet2.db_csv; plain or compressed with\n"
-"gzip or xz) and writes them in the format of opensm-lfts.dump; a summary goes to\n"
-"stderr.\n"
-"With --fail, the tables are for the fabric with these faults; engine ddlr\n"
-"repairs the tables of the undamaged fabric locally.\n"
-"With --live, the running fabric is read; nothing is written to it.  The report\n"
-"on stdout shows what would change and whether the transition is safe.  Tables\n"
-"are then written with --output only.\n",
-	.opts = options,
-	.min_args = 0,
-	.max_args = 1,
-	.run = run_route,
 };
 
 struct result {
@@ -427,3 +400,23 @@ static int run_route(int argc, char **argv)
 	ftr_fabric_free(x.f);
 	return status < 0 ? CLI_CLEAN : status;
 }
+
+const struct cli_cmd cli_route = {
+	.name = "route",
+	.summary = "compute forwarding tables for a fabric",
+	.args = "[FABRIC]",
+	.text =
+"Computes forwarding tables for FABRIC (ibnetdiscover output, an ibsim netfile,\n"
+"opensm-subnet.lst, ibdiagnet2.lst or ibdiagnet2.db_csv; plain or compressed with\n"
+"gzip or xz) and writes them in the format of opensm-lfts.dump; a summary goes to\n"
+"stderr.\n"
+"With --fail, the tables are for the fabric with these faults; engine ddlr\n"
+"repairs the tables of the undamaged fabric locally.\n"
+"With --live, the running fabric is read; nothing is written to it.  The report\n"
+"on stdout shows what would change and whether the transition is safe.  Tables\n"
+"are then written with --output only.\n",
+	.opts = options,
+	.min_args = 0,
+	.max_args = 1,
+	.run = run_route,
+};

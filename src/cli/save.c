@@ -40,31 +40,9 @@ static const struct cli_opt save_options[] = {
 	{ "sl2vl", CLI_FLAG, offsetof(struct save, sl2vl), NULL,
 	  "also save SL2VL tables (one Get per pair of ports)", NULL, 0,
 	  0 },
-	{ "conf", CLI_FILE, offsetof(struct save, conf), "FILE",
-	  "opensm.conf, if not in /etc/opensm or /etc/rdma", NULL, 0, 0 },
-	{ "ca", CLI_STRING, offsetof(struct save, from.ca), "NAME",
-	  "local adapter; else the first with a port that is up", NULL, 0, 0 },
-	{ "port", CLI_UINT, offsetof(struct save, from.port), "N",
-	  "local port; 0: the first that is up", "0", 0, FTR_PORT_MAX },
-	{ "m-key", CLI_U64, offsetof(struct save, from.m_key), "KEY",
-	  "M_Key of the switches", "0", 0, 0 },
+	CLI_OPT_CONF(struct save),
+	CLI_OPTS_LOCAL(struct save, ""),
 	CLI_OPT_END
-};
-
-static int run_save(int argc, char **argv);
-
-const struct cli_cmd cli_save = {
-	.name = "save",
-	.summary = "save the running fabric, its tables and the options of OpenSM",
-	.args = "DIR",
-	.text =
-"Reads the running fabric and saves in the new directory DIR: the fabric, its\n"
-"forwarding tables, opensm.conf with the files that it names, and versions.\n"
-"\"ibfattree restore\" converts the saved tables for OpenSM.\n",
-	.opts = save_options,
-	.min_args = 1,
-	.max_args = 1,
-	.run = run_save,
 };
 
 struct restore {
@@ -78,24 +56,6 @@ static const struct cli_opt restore_options[] = {
 	CLI_OPTS_LIVE(struct restore),
 	CLI_OPT_THREADS(struct restore),
 	CLI_OPT_END
-};
-
-static int run_restore(int argc, char **argv);
-
-const struct cli_cmd cli_restore = {
-	.name = "restore",
-	.summary = "convert saved tables for OpenSM's engine \"file\"",
-	.args = "DIR [FABRIC]",
-	.text =
-"Converts the tables that \"ibfattree save\" saved in DIR to the LIDs of FABRIC or,\n"
-"with --live, of the running fabric (default: of the saved fabric).  Writes them\n"
-"to --output in the format of OpenSM's routing engine \"file\", checks them on that\n"
-"fabric, and prints the lines for opensm.conf.  Nothing is written to the fabric.\n"
-"Exit status: 0 clean, 1 the tables no longer suit the fabric, 2 bad input.\n",
-	.opts = restore_options,
-	.min_args = 1,
-	.max_args = 2,
-	.run = run_restore,
 };
 
 static enum ftr_status path_in(const char *dir, const char *name, char **out,
@@ -125,8 +85,8 @@ static enum ftr_status read_switch(struct ftr_sl2vl *m,
 			uint8_t data[IB_SMP_DATA_SIZE] = { 0 };
 			ib_portid_t to = node->path_portid;
 
-			if (!ftr_fabric_port(f, s, (ftr_port)out)->peer_kind ||
-			    (in && !ftr_fabric_port(f, s, (ftr_port)in)->
+			if (!ftr_fabric_port(f, s, out)->peer_kind ||
+			    (in && !ftr_fabric_port(f, s, in)->
 				    peer_kind))
 				continue;
 			if (!smp_query_via(data, &to, IB_ATTR_SLVL_TABLE,
@@ -338,6 +298,20 @@ static int run_save(int argc, char **argv)
 	return st ? status : CLI_CLEAN;
 }
 
+const struct cli_cmd cli_save = {
+	.name = "save",
+	.summary = "save the running fabric, its tables and the options of OpenSM",
+	.args = "DIR",
+	.text =
+"Reads the running fabric and saves in the new directory DIR: the fabric, its\n"
+"forwarding tables, opensm.conf with the files that it names, and versions.\n"
+"\"ibfattree restore\" converts the saved tables for OpenSM.\n",
+	.opts = save_options,
+	.min_args = 1,
+	.max_args = 1,
+	.run = run_save,
+};
+
 /* ---- restore ----------------------------------------------------------- */
 
 /* The LID that the owner of lid (in f) has in old; 0: none. */
@@ -493,3 +467,19 @@ static int run_restore(int argc, char **argv)
 	ftr_fabric_free(old);
 	return status;
 }
+
+const struct cli_cmd cli_restore = {
+	.name = "restore",
+	.summary = "convert saved tables for OpenSM's engine \"file\"",
+	.args = "DIR [FABRIC]",
+	.text =
+"Converts the tables that \"ibfattree save\" saved in DIR to the LIDs of FABRIC or,\n"
+"with --live, of the running fabric (default: of the saved fabric).  Writes them\n"
+"to --output in the format of OpenSM's routing engine \"file\", checks them on that\n"
+"fabric, and prints the lines for opensm.conf.  Nothing is written to the fabric.\n"
+"Exit status: 0 clean, 1 the tables no longer suit the fabric, 2 bad input.\n",
+	.opts = restore_options,
+	.min_args = 1,
+	.max_args = 2,
+	.run = run_restore,
+};

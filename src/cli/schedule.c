@@ -35,8 +35,7 @@ static uint32_t list(const struct ftr_fabric *f, struct link *out)
 
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
-			const struct ftr_swport *port =
-				ftr_fabric_port(f, s, (ftr_port)p);
+			const struct ftr_swport *port = ftr_fabric_port(f, s, p);
 
 			if (port->peer_kind != FTR_PEER_SW || port->peer < s ||
 			    (port->peer == s && port->peer_port <= p))
@@ -66,8 +65,7 @@ enum ftr_status cli_write_schedule_fn(FILE *out, const void *ctx,
 				      struct ftr_err *err)
 {
 	const struct cli_schedule *s = ctx;
-	struct link *link = calloc((size_t)s->f->n_sw_links + 1,
-				     sizeof(*link));
+	struct link *link = calloc((size_t)s->f->n_sw_links + 1, sizeof(*link));
 	uint64_t state = s->seed;
 	uint32_t n, whole;
 

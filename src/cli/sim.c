@@ -30,8 +30,7 @@ static const struct cli_opt options[] = {
 	  "hot spot: name or port GUID of an end port", NULL, 0, 0 },
 	{ "hot-percent", CLI_UINT, offsetof(struct cli_sim, hot_percent), "N",
 	  "percentage of packets sent to hot spots", "5", 0, 100 },
-	{ "order", CLI_FILE, offsetof(struct cli_sim, order), "FILE",
-	  "order of end ports (opensm-*-ca-order.dump)", NULL, 0, 0 },
+	CLI_OPT_ORDER(struct cli_sim),
 	{ "load", CLI_STRING, offsetof(struct cli_sim, load), "PERCENT",
 	  "injected load of hosts; 100 or more: saturation", "100", 0, 0 },
 	{ "switch-load", CLI_STRING, offsetof(struct cli_sim, switch_load),
@@ -103,24 +102,6 @@ static const struct cli_opt options[] = {
 	CLI_OPT_THREADS(struct cli_sim),
 	CLI_OPT_JSON(struct cli_sim),
 	CLI_OPT_END
-};
-
-static int run_sim(int argc, char **argv);
-
-const struct cli_cmd cli_sim = {
-	.name = "sim",
-	.summary = "simulate packets under tables: throughput, loss, deadlock",
-	.args = "FABRIC",
-	.text =
-"Simulates traffic in the data plane (packets, buffers, credits, VLs) with an\n"
-"engine's tables or those in --lfts.  FABRIC may be a directory of OpenSM's\n"
-"dumps.  Links and switches may fail and recover, and tables may change, at given\n"
-"times (ps, ns, us, ms or s).  TIME 0 is the start of the warm-up.\n"
-"Exit status: 0 no deadlock and no losses, 1 a deadlock or losses, 2 bad input.\n",
-	.opts = options,
-	.min_args = 0,
-	.max_args = 1,
-	.run = run_sim,
 };
 
 static int list_functions(void)
@@ -205,3 +186,19 @@ static int run_sim(int argc, char **argv)
 	cli_sim_free(&j);
 	return status;
 }
+
+const struct cli_cmd cli_sim = {
+	.name = "sim",
+	.summary = "simulate packets under tables: throughput, loss, deadlock",
+	.args = "FABRIC",
+	.text =
+"Simulates traffic in the data plane (packets, buffers, credits, VLs) with an\n"
+"engine's tables or those in --lfts.  FABRIC may be a directory of OpenSM's\n"
+"dumps.  Links and switches may fail and recover, and tables may change, at given\n"
+"times (ps, ns, us, ms or s).  TIME 0 is the start of the warm-up.\n"
+"Exit status: 0 no deadlock and no losses, 1 a deadlock or losses, 2 bad input.\n",
+	.opts = options,
+	.min_args = 0,
+	.max_args = 1,
+	.run = run_sim,
+};

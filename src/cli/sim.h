@@ -56,10 +56,6 @@ struct cli_sim_job {
 /* "1.5ms", "20us", "300ns", "10ps": picoseconds.  FTR_INVAL names the option. */
 enum ftr_status cli_sim_time(const char *option, const char *text,
 			     uint64_t *ps, struct ftr_err *err) FTR_MUST_USE;
-/* Parses a percentage: "93.5" is 0.935. */
-enum ftr_status cli_sim_percent(const char *option, const char *text,
-				double *share,
-				struct ftr_err *err) FTR_MUST_USE;
 /* Splits "WHAT@TIME" at the last '@'; *what is malloc()ed. */
 enum ftr_status cli_sim_at(const char *option, const char *text, char **what,
 			   uint64_t *ps, struct ftr_err *err) FTR_MUST_USE;
@@ -118,7 +114,6 @@ bool cli_sim_sum(const struct cli_sim_job *j, struct cli_sim_sum *out);
 uint32_t cli_sim_worst(const struct cli_sim_job *j, uint32_t n,
 		       struct cli_sim_use *out);
 extern const char *const cli_sim_loss_key[FTR_SIM_N_LOSSES];
-extern const char *const cli_sim_loss_text[FTR_SIM_N_LOSSES];
 
 void cli_sim_show(const struct cli_sim_job *j, const struct cli_sim_sum *s);
 int cli_sim_json(const struct cli_sim_job *j, const struct cli_sim_sum *s,

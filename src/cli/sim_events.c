@@ -13,7 +13,6 @@
  * and lines without "time", are ignored.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -133,7 +132,7 @@ static enum ftr_status read_link(const struct reader *r, struct cli_jval o,
 		st = read_number(r, cli_j_member(o, port), port, FTR_PORT_MAX,
 				 &n, err);
 	if (!st && (!n || n > r->j->f->sw[g.sw].n_ports ||
-		    ftr_fabric_port(r->j->f, g.sw, (ftr_port)n)->peer_kind ==
+		    ftr_fabric_port(r->j->f, g.sw, n)->peer_kind ==
 		    FTR_PEER_NONE))
 		st = wrong(r, "there is no link at that port", o, err);
 	g.port = (ftr_port)n;

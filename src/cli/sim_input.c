@@ -3,7 +3,6 @@
  * Input of ibfattree sim: fabric, tables, SL2VL tables, traffic.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -33,8 +32,9 @@ enum ftr_status cli_sim_time(const char *option, const char *text,
 			option, text);
 }
 
-enum ftr_status cli_sim_percent(const char *option, const char *text,
-				double *share, struct ftr_err *err)
+/* Parses a percentage: "93.5" is 0.935. */
+static enum ftr_status percent(const char *option, const char *text,
+			       double *share, struct ftr_err *err)
 {
 	char *end;
 	double x = strtod(text, &end);
@@ -240,8 +240,7 @@ static enum ftr_status read_traffic(struct cli_sim_job *j, struct ftr_err *err)
 	if (!st && o->pattern == FTR_SIM_HOTSPOT && !o->hot.n)
 		st = ftr_fail(err, FTR_INVAL, "sim: --pattern hotspot needs --hot NAME");
 	if (!st && o->pairs)
-		st = ftr_read_pairs(o->pairs, j->f, &j->pair, &j->n_pairs,
-				    err);
+		st = ftr_read_pairs(o->pairs, j->f, &j->pair, &j->n_pairs, err);
 	for (unsigned int i = 0; !st && i < o->hot.n; i++)
 		st = find_host(j->f, o->hot.v[i], &j->hot[i], err);
 	return st;
@@ -301,10 +300,10 @@ static enum ftr_status set_conf(struct cli_sim_job *j, struct ftr_err *err)
 		   c->function->min_vls;
 	if (!c->buffer)
 		c->buffer = FTR_SIM_PORT_BUFFER / c->n_vls;
-	st = cli_sim_percent("load", o->load, &c->load, err);
+	st = percent("load", o->load, &c->load, err);
 	if (!st)
-		st = cli_sim_percent("switch-load", o->switch_load,
-				     &c->switch_load, err);
+		st = percent("switch-load", o->switch_load, &c->switch_load,
+			     err);
 	if (!st && o->weights)
 		st = read_weights(o->weights, c, err);
 	if (!st)

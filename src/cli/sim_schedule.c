@@ -51,7 +51,7 @@ static enum ftr_status put_link(struct play *y, const struct step *p,
 				struct ftr_err *err)
 {
 	const struct ftr_fabric *f = y->j->f;
-	const struct ftr_swport *q = ftr_fabric_port(f, s, (ftr_port)port);
+	const struct ftr_swport *q = ftr_fabric_port(f, s, port);
 	const struct ftr_sim_change g = {
 		.at = p->at, .sw = s, .port = (ftr_port)port,
 		.kind = down ? FTR_SIM_LINK_DOWN : FTR_SIM_LINK_UP,
@@ -103,13 +103,13 @@ static enum ftr_status put_missing(struct play *y, const struct step *p,
 		for (unsigned int i = 1; !st && i <= whole->sw[s].n_ports;
 		     i++) {
 			const struct ftr_swport *q =
-				ftr_fabric_port(whole, s, (ftr_port)i);
+				ftr_fabric_port(whole, s, i);
 
 			if (q->peer_kind != FTR_PEER_SW ||
 			    ftr_fabric_find_sw(less, whole->sw[q->peer].guid)
 			    == FTR_SW_NONE)
 				continue;
-			if (ftr_fabric_port(less, there, (ftr_port)i)
+			if (ftr_fabric_port(less, there, i)
 			    ->peer_kind == FTR_PEER_NONE)
 				st = put_link(y, p, here, i, true, err);
 		}

@@ -14,7 +14,7 @@ const char *const cli_sim_loss_key[FTR_SIM_N_LOSSES] = {
 	"lane", "loop", "given_up",
 };
 
-const char *const cli_sim_loss_text[FTR_SIM_N_LOSSES] = {
+static const char *const loss_text[FTR_SIM_N_LOSSES] = {
 	"no entry in the table", "entry for a port without a working link",
 	"on a link that failed", "in the queue for a link that failed",
 	"in a switch that failed", "delivered to the wrong port",
@@ -231,7 +231,7 @@ static void show_losses(const struct cli_sim_sum *s)
 	for (int k = 0; k < FTR_SIM_N_LOSSES; k++)
 		if (s->lost[k])
 			printf("%15s %s\n", cli_num(num, s->lost[k]),
-			       cli_sim_loss_text[k]);
+			       loss_text[k]);
 }
 
 static void show_deadlock(const struct cli_sim_job *j,

@@ -30,24 +30,6 @@ static const struct cli_opt options[] = {
 	CLI_OPT_END
 };
 
-static int run_slurm(int argc, char **argv);
-
-const struct cli_cmd cli_slurm = {
-	.name = "slurm",
-	.summary = "write Slurm's topology.conf",
-	.args = "FABRIC",
-	.text =
-"Writes the topology of FABRIC for Slurm: hosts by leaf switch, and the pods\n"
-"above.  Host names come from node descriptions, \"NAME\" or \"NAME DEVICE\".  Hosts\n"
-"with ports on several leaves are grouped with those on the same leaves.\n"
-"Exit status: 0 written, 1 written, but hosts of --hosts are not in the fabric,\n"
-"2 bad input.\n",
-	.opts = options,
-	.min_args = 1,
-	.max_args = 1,
-	.run = run_slurm,
-};
-
 struct job {
 	const struct slurm *o;
 	struct ftr_fabric *f;
@@ -84,8 +66,7 @@ static enum ftr_status read_all(struct job *j, const char *fabric,
 	return FTR_OK;
 }
 
-static enum ftr_status write_fn(FILE *out, const void *ctx,
-				struct ftr_err *err)
+static enum ftr_status write_fn(FILE *out, const void *ctx, struct ftr_err *err)
 {
 	const struct job *j = ctx;
 	const struct ftr_slurm_opts opts = {
@@ -150,3 +131,19 @@ static int run_slurm(int argc, char **argv)
 	ftr_fabric_free(j.f);
 	return status;
 }
+
+const struct cli_cmd cli_slurm = {
+	.name = "slurm",
+	.summary = "write Slurm's topology.conf",
+	.args = "FABRIC",
+	.text =
+"Writes the topology of FABRIC for Slurm: hosts by leaf switch, and the pods\n"
+"above.  Host names come from node descriptions, \"NAME\" or \"NAME DEVICE\".  Hosts\n"
+"with ports on several leaves are grouped with those on the same leaves.\n"
+"Exit status: 0 written, 1 written, but hosts of --hosts are not in the fabric,\n"
+"2 bad input.\n",
+	.opts = options,
+	.min_args = 1,
+	.max_args = 1,
+	.run = run_slurm,
+};

@@ -32,24 +32,6 @@ static const struct cli_opt options[] = {
 	CLI_OPT_END
 };
 
-static int run_top(int argc, char **argv);
-
-const struct cli_cmd cli_top = {
-	.name = "top",
-	.summary = "show status and repairs of the plugin in a terminal",
-	.args = "[DIR]",
-	.text =
-"Shows ibfattree-status.json and ibfattree-events.jsonl, which the plugin writes\n"
-"to DIR, OpenSM's dump_files_dir (/var/log), and follows their changes.  Keys:\n"
-"arrow and page keys scroll through the repairs, q quits.  Without a terminal it\n"
-"prints once.\n"
-"Exit status: 0 nothing needs attention, 1 something does, 2 no status to show.\n",
-	.opts = options,
-	.min_args = 0,
-	.max_args = 1,
-	.run = run_top,
-};
-
 static double wall(void)
 {
 	struct timespec t;
@@ -264,3 +246,19 @@ static int run_top(int argc, char **argv)
 	top_free(&d);
 	return status;
 }
+
+const struct cli_cmd cli_top = {
+	.name = "top",
+	.summary = "show status and repairs of the plugin in a terminal",
+	.args = "[DIR]",
+	.text =
+"Shows ibfattree-status.json and ibfattree-events.jsonl, which the plugin writes\n"
+"to DIR, OpenSM's dump_files_dir (/var/log), and follows their changes.  Keys:\n"
+"arrow and page keys scroll through the repairs, q quits.  Without a terminal it\n"
+"prints once.\n"
+"Exit status: 0 nothing needs attention, 1 something does, 2 no status to show.\n",
+	.opts = options,
+	.min_args = 0,
+	.max_args = 1,
+	.run = run_top,
+};

@@ -16,7 +16,6 @@
  * Without faults there are only "after", titled with the engine's name, and the given
  * tables.  With random faults the columns of the damaged fabric have one run per seed.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,11 +39,7 @@ struct whatif {
 
 static const struct cli_opt options[] = {
 	CLI_OPTS_ENGINE(struct whatif, "load"),
-	{ "fail", CLI_LIST, offsetof(struct whatif, fail), "SPEC",
-	  "fault: SWITCH, SWITCH[PORT], [N|N%](links|switches)", NULL,
-	  0, 0 },
-	{ "seed", CLI_U64, offsetof(struct whatif, seed), "N",
-	  "seed of the random faults", "0", 0, 0 },
+	CLI_OPTS_FAULTS(struct whatif),
 	{ "repeat", CLI_UINT, offsetof(struct whatif, repeat), "N",
 	  "repeat with N consecutive seeds", "1", 1, REPEAT_MAX },
 	{ "compare", CLI_FILES, offsetof(struct whatif, compare), "FILE",
@@ -54,8 +49,7 @@ static const struct cli_opt options[] = {
 	{ "guarantee", CLI_FLAG, offsetof(struct whatif, guarantee), NULL,
 	  "show how many faults local repair always bypasses", NULL, 0, 0 },
 	CLI_OPTS_LIVE(struct whatif),
-	{ "list", CLI_FLAG, offsetof(struct whatif, list), NULL,
-	  "list all unreachable nodes, not only the first 10", NULL, 0, 0 },
+	CLI_OPT_LIST(struct whatif),
 	CLI_OPT_VLS(struct whatif),
 	CLI_OPTS_GUIDS(struct whatif),
 	CLI_OPT_LEAF_ORDER(struct whatif),
@@ -65,27 +59,6 @@ static const struct cli_opt options[] = {
 	CLI_OPT_THREADS(struct whatif),
 	CLI_OPT_JSON(struct whatif),
 	CLI_OPT_END
-};
-
-static int run_whatif(int argc, char **argv);
-
-const struct cli_cmd cli_whatif = {
-	.name = "whatif",
-	.summary = "show the effect of failed links or switches",
-	.args = "[FABRIC] [FILE...]",
-	.text =
-"Routes FABRIC, applies faults, routes it again, and compares the findings of the\n"
-"checker before and after: unreachable pairs, affected nodes, loops, credit\n"
-"loops, load, and the number of changed entries.  --fail and --compare may be\n"
-"given more than once; FILEs are compared, too.  Without --fail, the engine's\n"
-"tables are compared with the given ones.  With --live, the running fabric is\n"
-"read, all arguments are FILEs, and the tables in use are compared, too.\n"
-"Exit status: 0 clean, 1 \"check\" reports findings for the engine's tables on the\n"
-"damaged fabric, 2 bad input.\n",
-	.opts = options,
-	.min_args = 0,
-	.max_args = 1 + CLI_LIST_MAX,
-	.run = run_whatif,
 };
 
 /* State of the command. */
@@ -471,3 +444,22 @@ static int run_whatif(int argc, char **argv)
 	tear_down(&j);
 	return status < 0 ? CLI_CLEAN : status;
 }
+
+const struct cli_cmd cli_whatif = {
+	.name = "whatif",
+	.summary = "show the effect of failed links or switches",
+	.args = "[FABRIC] [FILE...]",
+	.text =
+"Routes FABRIC, applies faults, routes it again, and compares the findings of the\n"
+"checker before and after: unreachable pairs, affected nodes, loops, credit\n"
+"loops, load, and the number of changed entries.  --fail and --compare may be\n"
+"given more than once; FILEs are compared, too.  Without --fail, the engine's\n"
+"tables are compared with the given ones.  With --live, the running fabric is\n"
+"read, all arguments are FILEs, and the tables in use are compared, too.\n"
+"Exit status: 0 clean, 1 \"check\" reports findings for the engine's tables on the\n"
+"damaged fabric, 2 bad input.\n",
+	.opts = options,
+	.min_args = 0,
+	.max_args = 1 + CLI_LIST_MAX,
+	.run = run_whatif,
+};

@@ -206,8 +206,7 @@ int cli_whatif_table(const struct cli_whatif_view *v, int status)
 	}
 	put_affected(v);
 	printf("\nnot checked: multicast, %scredit loops by packets of switches\n",
-	       v->vl_map ? "" :
-	       "VLs (all traffic is assumed to share one),\n");
+	       v->vl_map ? "" : "VLs (all traffic is assumed to share one),\n");
 	if (v->places > CLI_SHIFTS_MAX + 1)
 		printf("shifts: %u of %u, drawn\n", CLI_SHIFTS_MAX,
 		       v->places - 1);

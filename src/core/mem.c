@@ -23,8 +23,7 @@ static bool fails(void)
 {
 	unsigned long n = atomic_fetch_add_explicit(&count, 1,
 						    memory_order_relaxed) + 1;
-	unsigned long at = atomic_load_explicit(&fail_at,
-						memory_order_relaxed);
+	unsigned long at = atomic_load_explicit(&fail_at, memory_order_relaxed);
 
 	return at && (atomic_load_explicit(&only, memory_order_relaxed) ?
 		      n == at : n >= at);

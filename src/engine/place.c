@@ -14,7 +14,7 @@
  * never moves while its nominal link is alive:
  *
  *	slot	x = q mod W		W nominal groups above, alive or not
- *	window	z = floor(q / W)
+ *	period	z = floor(q / W)
  *	link	k = z mod n		n nominal links of that group
  *
  * A destination is displaced if the group of its slot is missing or is not a candidate.
@@ -29,9 +29,9 @@
  * same c, or by two values that differ by one, and few of them share a link. Over all
  * destinations c takes every value, which spreads all-to-all traffic.  B consecutive blocks
  * have the same c.  B is at least 2, so that half of the shifts use only one value of c, and
- * small enough that every value of c occurs twice.  A block has r > 1 windows if there are
- * fewer groups above than hosts of a leaf.  A shift then needs slot x in all windows of a
- * block at once, so window j = z mod r adds j times g = floor((W - 1) / r).
+ * small enough that every value of c occurs twice.  A block has r > 1 periods if there are
+ * fewer groups above than hosts of a leaf.  A shift then needs slot x in all periods of a
+ * block at once, so period j = z mod r adds j times g = floor((W - 1) / r).
  *
  * If the group of that slot is missing as well, a list of slots that depends only on
  * (s, d) decides: the first slot with a candidate is taken.  So an entry changes only
@@ -163,10 +163,11 @@ static int32_t distance(const struct port_choice *pl, const struct ftr_dest *t)
 }
 
 /* c, 1 .. W-1, for W > 1. */
-static uint32_t turn(const struct port_choice *pl, int32_t a, uint32_t window)
+static uint32_t displacement(const struct port_choice *pl, int32_t a,
+			     uint32_t period)
 {
 	return 1 + mod(floor_div(a, pl->b) +
-		       (int32_t)(window * ((pl->w - 1) / pl->r) + pl->w / 2 -
+		       (int32_t)(period * ((pl->w - 1) / pl->r) + pl->w / 2 -
 				 1), pl->w - 1);
 }
 
@@ -192,7 +193,7 @@ static uint32_t by_list(const struct port_choice *pl, uint32_t x, uint32_t c)
 static const struct ftr_group *slot_group(struct port_choice *pl,
 					  const struct ftr_dest *t, uint32_t q)
 {
-	uint32_t x = q % pl->w, window;
+	uint32_t x = q % pl->w, period;
 	int32_t a;
 
 	if (pl->at[x])
@@ -200,28 +201,28 @@ static const struct ftr_group *slot_group(struct port_choice *pl,
 	if (pl->n == 1)
 		return pl->cand[0];
 	a = distance(pl, t);
-	window = pl->r == 1 ? 0 : q / pl->w % pl->r;
+	period = pl->r == 1 ? 0 : q / pl->w % pl->r;
 	pl->displaced = true;
-	return pl->at[by_list(pl, x, turn(pl, a, window))];
+	return pl->at[by_list(pl, x, displacement(pl, a, period))];
 }
 
 /* ---- links ------------------------------------------------------------- */
 
 ftr_port place_link(const struct ftr_shape *sh, const struct ftr_group *g,
-		    uint32_t cable)
+		    uint32_t link)
 {
 	const uint8_t *place = sh->tree.group_place + g->first;
 
 	if (g->n == g->n_nominal)
-		return sh->tree.group_ports[g->first + cable];
+		return sh->tree.group_ports[g->first + link];
 	for (uint32_t i = 0; i < g->n; i++)
-		if (place[i] == cable)
+		if (place[i] == link)
 			return sh->tree.group_ports[g->first + i];
 	return FTR_PORT_NONE;
 }
 
 /* Link k = z mod n of the group. If it is lost, the first alive one from k + 1 +
- * floor(z / n) mod (n - 1) on, so that the destinations of different windows take
+ * floor(z / n) mod (n - 1) on, so that the destinations of different periods take
  * different links. */
 static ftr_port link_port(const struct ftr_shape *sh,
 			  const struct ftr_group *g, uint32_t z)

@@ -26,7 +26,7 @@ struct port_choice {
 	uint32_t w;		/* nominal slots; 0: slots are not used */
 	uint32_t pod_leaves;		/* leaves of a block */
 	uint32_t block;		/* host indices of a block */
-	uint32_t r;		/* windows of a block */
+	uint32_t r;		/* periods of a block */
 	int32_t b;		/* blocks that share one c */
 	int32_t pod_first;		/* block of the switch */
 	/* of the column */
@@ -80,8 +80,8 @@ const struct ftr_up_path *place_up_path(const struct ftr_shape *sh,
  * the column is not that of the switch itself. */
 ftr_port place_port(struct port_choice *pl, const struct ftr_dest *t);
 
-/* The port of nominal link `cable` of the group, FTR_PORT_NONE if it is lost. */
+/* The port of that nominal link of the group, FTR_PORT_NONE if it is lost. */
 ftr_port place_link(const struct ftr_shape *sh, const struct ftr_group *g,
-		    uint32_t cable);
+		    uint32_t link);
 
 #endif

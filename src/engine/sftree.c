@@ -287,8 +287,9 @@ static enum ftr_status inverted(struct work *w,
 	return st;
 }
 
-static enum ftr_status run(struct work *w, const struct ftr_route_opts *opts,
-			   struct ftr_route_stats *stats)
+static enum ftr_status route_all(struct work *w,
+				 const struct ftr_route_opts *opts,
+				 struct ftr_route_stats *stats)
 {
 	enum ftr_status st;
 
@@ -315,7 +316,7 @@ static enum ftr_status sftree_route(const struct ftr_shape *sh,
 	opts = opts ? opts : &defaults;
 	if (opts->sftree_mode == FTR_SFTREE_PAPER)
 		return subtree_route(sh, opts, team, out, stats, err);
-	return run(&w, opts, stats);
+	return route_all(&w, opts, stats);
 }
 
 enum ftr_status sftree_gateways(const struct ftr_shape *sh,
@@ -329,7 +330,7 @@ enum ftr_status sftree_gateways(const struct ftr_shape *sh,
 		.kind = ORDER_GATEWAYS,
 	};
 
-	return run(&w, opts, stats);
+	return route_all(&w, opts, stats);
 }
 
 static enum ftr_promise sftree_promise(const struct ftr_route_opts *opts)

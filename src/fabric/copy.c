@@ -92,7 +92,7 @@ static enum ftr_status copy_links(const struct copy *c)
 
 			if (!wanted(c, s, (ftr_port)p, &far))
 				continue;
-			port = ftr_fabric_port(f, s, (ftr_port)p);
+			port = ftr_fabric_port(f, s, p);
 			st = ftr_builder_add_link(c->b, near, far, port->width,
 						  port->speed, c->err);
 			if (st)

@@ -2,8 +2,6 @@
 /*
  * The frozen fabric: look-ups, names that are not unique, and the names of speeds.
  */
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/search.h"

@@ -52,8 +52,7 @@ bool ftr_map_put(struct ftr_map *m, uint64_t key, uint32_t val)
 {
 	uint32_t i;
 
-	if (2 * (m->n + 1) > m->cap &&
-	    !map_resize(m, m->cap ? 2 * m->cap : 64))
+	if (2 * (m->n + 1) > m->cap && !map_resize(m, m->cap ? 2 * m->cap : 64))
 		return false;
 	i = map_slot(m, key);
 	if (m->val[i] == FTR_MAP_NONE)

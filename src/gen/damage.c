@@ -9,7 +9,6 @@
  * only with their switch.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/core.h"
@@ -40,7 +39,7 @@ static enum ftr_status draw_dead(struct ftr_rng *r, uint32_t *list,
 
 static bool is_link(const struct ftr_fabric *f, ftr_sw s, unsigned int p)
 {
-	const struct ftr_swport *port = ftr_fabric_port(f, s, (ftr_port)p);
+	const struct ftr_swport *port = ftr_fabric_port(f, s, p);
 
 	return port->peer_kind == FTR_PEER_SW &&
 	       (port->peer > s || (port->peer == s && port->peer_port > p));

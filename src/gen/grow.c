@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "gen/grow.h"
 
@@ -129,8 +128,7 @@ static enum ftr_status add_nodes(struct gen_growth *z)
 		struct gen_level *v = &z->level[l];
 
 		v->guid = ftr_arena_alloc(z->arena, v->n, sizeof(*v->guid));
-		if (!v->guid ||
-		    !name_ports(z, v, l > 0 && z->o->random_ports))
+		if (!v->guid || !name_ports(z, v, l > 0 && z->o->random_ports))
 			return nomem(z);
 		for (uint32_t i = 0; i < v->n; i++) {
 			enum ftr_status st;

@@ -13,7 +13,6 @@
  *	  below: child c, link j -> c * p_l + j
  *	  above: parent u, link j -> m_l * p_l + u * p_{l+1} + j
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

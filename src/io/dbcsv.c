@@ -113,8 +113,7 @@ static enum ftr_status titles(struct csv *x, struct ftr_cur c)
 }
 
 /* Split a line into the values that are read; missing ones are empty. */
-static void split(const struct csv *x, struct ftr_cur c,
-		  struct ftr_cur *value)
+static void split(const struct csv *x, struct ftr_cur c, struct ftr_cur *value)
 {
 	for (unsigned int i = 0; i < MAX_COLUMNS; i++)
 		value[i] = (struct ftr_cur){ c.end, c.end };

@@ -17,7 +17,6 @@
  * section, is incomplete.
  */
 #include <inttypes.h>
-#include <string.h>
 
 #include "io/io.h"
 

@@ -4,7 +4,6 @@
  * ignores a name after the GUID, and so does this reader.  A second GUID on a line is an
  * error: two lines have become one.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "io/io.h"

@@ -180,7 +180,6 @@ struct ftr_raw {
 
 enum ftr_status ftr_raw_init(struct ftr_raw *r, struct ftr_text *t) FTR_MUST_USE;
 void ftr_raw_fini(struct ftr_raw *r);
-uint32_t ftr_raw_find_id(const struct ftr_raw *r, const char *id, size_t len);
 enum ftr_status ftr_raw_add_node(struct ftr_raw *r,
 				 const struct ftr_raw_node *n) FTR_MUST_USE;
 /* For files that describe a node on several lines: find it by its GUID, or add it. */

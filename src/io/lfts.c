@@ -56,8 +56,7 @@ static enum ftr_status entry(struct ftr_lfts_reader *r, struct ftr_cur *c)
 	if (!r->open)
 		return ftr_text_fail(&r->t, FTR_PARSE, "entry outside of a switch's section: '%s'",
 				     ftr_quote_cur(c).s);
-	if (!ftr_cur_uint(&at, 16, UINT16_MAX, &lid) ||
-	    !ftr_cur_char(&at, ' '))
+	if (!ftr_cur_uint(&at, 16, UINT16_MAX, &lid) || !ftr_cur_char(&at, ' '))
 		return ftr_text_expected(&r->t, c, "a LID 0x0000..0xffff");
 	ftr_cur_blanks(&at);
 	*c = at;

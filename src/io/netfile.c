@@ -134,8 +134,7 @@ static enum ftr_status paren_guid(struct net *n, struct ftr_cur *c,
 	ftr_cur_blanks(&at);
 	if (!ftr_cur_char(&at, '('))
 		return FTR_OK;
-	if (!ftr_cur_uint(&at, 16, UINT64_MAX, guid) ||
-	    !ftr_cur_char(&at, ')'))
+	if (!ftr_cur_uint(&at, 16, UINT64_MAX, guid) || !ftr_cur_char(&at, ')'))
 		return ftr_text_expected(n->t, c, "a GUID in parentheses");
 	*c = at;
 	return FTR_OK;
@@ -266,8 +265,7 @@ static enum ftr_status tail_word(struct net *n, struct ftr_cur *c,
 			return FTR_OK;
 	if (!comment)
 		return ftr_text_expected(n->t, c, "an option or a comment");
-	while (!ftr_cur_end(c) && *c->p != ' ' && *c->p != '\t' &&
-	       *c->p != '"')
+	while (!ftr_cur_end(c) && *c->p != ' ' && *c->p != '\t' && *c->p != '"')
 		c->p++;
 	return FTR_OK;
 }

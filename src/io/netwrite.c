@@ -98,8 +98,7 @@ static void write_switch(const struct writer *w, ftr_sw s)
 		sw->guid, sw->guid, sw->n_ports, sw->guid, clean(sw->name).s,
 		sw->lmc ? "enhanced" : "base", sw->lid, sw->lmc);
 	for (unsigned int p = 1; p <= sw->n_ports; p++) {
-		const struct ftr_swport *port =
-			ftr_fabric_port(w->f, s, (ftr_port)p);
+		const struct ftr_swport *port = ftr_fabric_port(w->f, s, p);
 
 		if (port->peer_kind == FTR_PEER_SW) {
 			const struct ftr_switch *z = &w->f->sw[port->peer];

@@ -80,8 +80,7 @@ static void put_body(FILE *out, const struct ftr_fabric *f)
 	}
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
-			const struct ftr_swport *port =
-				ftr_fabric_port(f, s, (ftr_port)p);
+			const struct ftr_swport *port = ftr_fabric_port(f, s, p);
 
 			if (port->peer_kind != FTR_PEER_SW || port->peer < s ||
 			    (port->peer == s && port->peer_port < p))
@@ -153,8 +152,7 @@ enum ftr_status ftr_nominal_write(const char *path,
 	enum ftr_status st;
 
 	if (text)
-		st = ftr_file_replace(path, fill,
-				      &(struct content){
+		st = ftr_file_replace(path, fill, &(struct content){
 					      /* the oldest version that can hold
 					       * it: version 1 has no P lines */
 					      text, len, n->f->by_holder ? 2 : 1

@@ -21,7 +21,6 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/search.h"
 #include "io/io.h"

@@ -85,7 +85,7 @@ static uint32_t id_slot(const struct ftr_raw *r, const char *id, size_t len)
 	return i;
 }
 
-uint32_t ftr_raw_find_id(const struct ftr_raw *r, const char *id, size_t len)
+static uint32_t find_id(const struct ftr_raw *r, const char *id, size_t len)
 {
 	return r->id_cap ? r->id_slot[id_slot(r, id, len)] : FTR_RAW_NONE;
 }
@@ -113,8 +113,7 @@ static bool id_put(struct ftr_raw *r, uint32_t idx)
 enum ftr_status ftr_raw_add_node(struct ftr_raw *r,
 				 const struct ftr_raw_node *n)
 {
-	uint32_t old = n->id ? ftr_raw_find_id(r, n->id, n->id_len) :
-			       FTR_RAW_NONE;
+	uint32_t old = n->id ? find_id(r, n->id, n->id_len) : FTR_RAW_NONE;
 
 	if (old != FTR_RAW_NONE)
 		return ftr_text_fail(r->t, FTR_INVAL, "a second record of \"%s\", the first is on line %u",
@@ -251,7 +250,7 @@ static enum ftr_status resolve_one(struct ftr_raw *r, struct ftr_raw_port *p)
 	const struct ftr_raw_node *near = &r->node[p->node], *far;
 
 	if (p->far == FTR_RAW_NONE)
-		p->far = ftr_raw_find_id(r, p->far_id, p->far_len);
+		p->far = find_id(r, p->far_id, p->far_len);
 	if (p->far == FTR_RAW_NONE)
 		return leave_out(r, p, "port %u of \"%s\" is cabled to \"%s\", which has no record",
 				 p->num, name_of(near).s, far_name(r, p).s);

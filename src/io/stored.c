@@ -35,8 +35,7 @@ uint64_t ftr_stored_nominal(const struct ftr_fabric *f, uint64_t lists)
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		h = ftr_hash(h, &f->sw[s].guid, sizeof(f->sw[s].guid));
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
-			const struct ftr_swport *q =
-				ftr_fabric_port(f, s, (ftr_port)p);
+			const struct ftr_swport *q = ftr_fabric_port(f, s, p);
 			uint64_t far[2] = { 0, 0 };
 
 			if (q->peer_kind == FTR_PEER_SW) {
@@ -266,8 +265,7 @@ static bool get_owners(struct cursor *c, struct ftr_fabric *f,
 		o->offset = (uint8_t)get(c, 1);
 		o->idx = o->kind == FTR_OWNER_EP ? ftr_fabric_find_ep(f, guid) :
 			o->kind == FTR_OWNER_SW ? ftr_fabric_find_sw(f, guid) : 0;
-		if (o->kind > FTR_OWNER_EP ||
-		    (o->kind && o->idx == UINT32_MAX))
+		if (o->kind > FTR_OWNER_EP || (o->kind && o->idx == UINT32_MAX))
 			o->kind = FTR_OWNER_NONE;
 	}
 	return !c->bad;

@@ -25,7 +25,7 @@
 #include "io/io.h"
 #include <ftr/text.h>
 
-#define WINDOW (256u * 1024)
+#define BUFFER_SIZE (256u * 1024)
 
 /* ---- messages ---------------------------------------------------------- */
 
@@ -135,7 +135,7 @@ enum ftr_status ftr_text_open(struct ftr_text *t, const char *path, bool own,
 	enum ftr_status st;
 
 	*t = (struct ftr_text){ .path = path, .err = err, .fd = -1 };
-	t->buf = ftr_malloc(WINDOW);
+	t->buf = ftr_malloc(BUFFER_SIZE);
 	if (!t->buf)
 		return ftr_text_nomem(t);
 	t->at = t->end = t->buf;
@@ -166,7 +166,7 @@ static enum ftr_status refill(struct ftr_text *t)
 	memmove(t->buf, t->at, left);
 	t->at = t->buf;
 	t->end = t->buf + left;
-	st = ftr_source_read(&t->source, t->buf + left, WINDOW - left, &n);
+	st = ftr_source_read(&t->source, t->buf + left, BUFFER_SIZE - left, &n);
 	if (st)
 		return st;
 	t->end += n;
@@ -183,7 +183,7 @@ static enum ftr_status make_room(const char *path, int fd, size_t *cap,
 {
 	struct stat sb;
 
-	*cap = WINDOW;
+	*cap = BUFFER_SIZE;
 	if (fstat(fd, &sb) || !S_ISREG(sb.st_mode))
 		return FTR_OK;
 	if (sb.st_size > (off_t)FTR_SLURP_MAX)

@@ -6,7 +6,6 @@
  *	builder -> fabric
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "io/io.h"
 

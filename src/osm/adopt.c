@@ -21,7 +21,7 @@
 
 #include "osm/host.h"
 #include "osm/osm.h"
-#include "osm/smp.h"
+#include "osm/transport.h"
 
 extern volatile unsigned int osm_exit_flag;
 

@@ -7,27 +7,9 @@
  */
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/file.h"
 #include "osm/writer.h"
-
-struct order {
-	FILE *out;
-	const struct ftr_fabric *f;
-};
-
-static void write_host(void *ctx, uint32_t d, ftr_ep ep)
-{
-	struct order *o = ctx;
-
-	(void)d;
-	if (ep == FTR_EP_NONE)
-		fputs("0xFFFF\tDUMMY\n", o->out);
-	else
-		fprintf(o->out, "0x%04x\t%s\n", o->f->ep[ep].lid,
-			o->f->ep[ep].name);
-}
 
 struct job {
 	struct ibf_job job;
@@ -38,9 +20,20 @@ struct job {
 static bool fill(FILE *out, const void *ctx)
 {
 	const struct job *job = ctx;
-	struct order o = { .out = out, .f = job->gen->fabric };
+	const struct ftr_endport *ep = job->gen->fabric->ep;
+	uint32_t n = job->gen->shape->numbering.n_d;
+	ftr_ep *order = ftr_calloc((size_t)n + 1, sizeof(*order));
 
-	ftr_shape_host_order(job->gen->shape, write_host, &o);
+	if (!order)
+		return false;
+	ftr_shape_host_order(job->gen->shape, order);
+	for (uint32_t d = 0; d < n; d++)
+		if (order[d] == FTR_EP_NONE)
+			fputs("0xFFFF\tDUMMY\n", out);
+		else
+			fprintf(out, "0x%04x\t%s\n", ep[order[d]].lid,
+				ep[order[d]].name);
+	free(order);
 	return true;
 }
 

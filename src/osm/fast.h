@@ -6,7 +6,7 @@
  *		whose links changed, and decides whether OpenSM sweeps for them
  *	fast.c	the worker's thread, OpenSM's events, requests for sweeps
  *	patch.c	keeps OpenSM's copy of the tables correct while blocks are written
- *	smp.c	packets, over OpenSM's vendor layer
+ *	transport.c	packets, over OpenSM's vendor layer
  *	event.c	the log line, and the record in ibfattree-events.jsonl
  *
  * Waiting.  A trap only queues.  At the end of a discovery the sweeper, which
@@ -19,7 +19,7 @@
 #define IBF_FAST_H
 
 #include "osm/osm.h"
-#include "osm/smp.h"
+#include "osm/transport.h"
 #include "reroute/reroute.h"
 
 struct ibf_fast {

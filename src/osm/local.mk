@@ -15,13 +15,13 @@ libibfcore_la_SOURCES = src/osm/hint.c src/osm/hint.h src/osm/metrics.c \
 # The whole plugin, also for the tests that load it into a fake host.
 noinst_LTLIBRARIES += libibfplugin.la
 libibfplugin_la_SOURCES = src/osm/adopt.c src/osm/ca_order.c src/osm/clock.c src/osm/clock.h \
-	src/osm/commit.c src/osm/ddlr.c src/osm/event.c src/osm/fast.c src/osm/fast.h \
+	src/osm/commit.c src/osm/ddlr_vls.c src/osm/event.c src/osm/fast.c src/osm/fast.h \
 	src/osm/generation.c src/osm/guid_options.c src/osm/host.c src/osm/host.h \
 	src/osm/host_engine.c src/osm/layout.c src/osm/log.c \
 	src/osm/mcast.c src/osm/nominal_store.c \
 	src/osm/osm.h \
 	src/osm/patch.c src/osm/plugin.c src/osm/prefer.c src/osm/prepare.c \
-	src/osm/smp.c src/osm/smp.h src/osm/snapshot.c \
+	src/osm/transport.c src/osm/transport.h src/osm/snapshot.c \
 	src/osm/status_file.c src/osm/takeover.c src/osm/trap.c src/osm/verify.c \
 	src/osm/writer.c src/osm/writer.h
 libibfplugin_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) \

@@ -148,7 +148,7 @@ struct ibf_engine {
 	struct ibf_prefer prefer;
 	bool gen_stale;		/* a sweep has begun since gen was made */
 	bool took_over;		/* has routed since this manager became master */
-	bool turn_bit, reported_vls;	/* ddlr, see ddlr.c */
+	bool turn_bit, reported_vls;	/* ddlr, see ddlr_vls.c */
 	char refusal[FTR_ERR_MAX];	/* why it does not route; "": it does */
 	struct ibf_stree *stree;	/* scratch, of gen's size */
 	uint32_t n_trees;	/* multicast trees built since the last summary */
@@ -163,7 +163,7 @@ struct ibf_guids {
 };
 
 struct ibf_fast;
-struct ibf_smp;		/* smp.h */
+struct ibf_smp;		/* transport.h */
 struct ibf_writer;	/* writer.h */
 struct rr_repair;
 struct ibf_status;
@@ -318,7 +318,7 @@ void ibf_fast_disarm(struct ibf_fast *f);
 void ibf_fast_routing(struct ibf_fast *f);
 /* The routing has made these changes.  OpenSM's exclusive lock is held. */
 void ibf_fast_changed(struct ibf_fast *f, const struct ibf_changes *c);
-/* ddlr.c.  ibf_ddlr_vls: decide the VLs of gen; exclusive lock held.  ibf_ddlr_sl2vl: the
+/* ddlr_vls.c.  ibf_ddlr_vls: decide the VLs of gen; exclusive lock held.  ibf_ddlr_sl2vl: the
  * callback update_sl2vl of OpenSM. */
 void ibf_ddlr_vls(struct ibf_engine *e, struct ibf_generation *gen);
 void ibf_ddlr_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,

@@ -243,29 +243,15 @@ static uint32_t held_links(struct ibf_fast *f)
 	return n;
 }
 
-struct places {
-	ftr_ep *ep;
-	uint32_t n;
-};
-
-static void place(void *ctx, uint32_t d, ftr_ep ep)
-{
-	struct places *w = ctx;
-
-	(void)d;
-	if (ep != FTR_EP_NONE)
-		w->ep[w->n++] = ep;
-}
-
-static uint64_t bound(const struct ftr_picture *pic, const struct places *w,
-		      const struct ftr_fabric *f)
+static uint64_t bound(const struct ftr_picture *pic, const struct ftr_fabric *f,
+		      const ftr_ep *order, uint32_t n)
 {
 	uint64_t *out = ftr_calloc(2 * (size_t)pic->n_pods + 1, sizeof(*out));
 	uint64_t most = 0;
 
 	if (!out)
 		return 0;
-	ftr_picture_cross_all(pic, f, w->ep, w->n, out, out + pic->n_pods);
+	ftr_picture_cross_all(pic, f, order, n, out, out + pic->n_pods);
 	for (uint32_t i = 0; i < pic->n_pods; i++)
 		if (pic->pod[i].up_links)
 			most = FTR_MAX(most, (out[i] + pic->pod[i].up_links - 1)
@@ -278,26 +264,29 @@ static uint64_t bound(const struct ftr_picture *pic, const struct places *w,
 static bool load(const struct ibf_generation *gen, uint64_t *max,
 		 uint64_t *least)
 {
-	struct places w = { ftr_calloc((size_t)gen->fabric->n_ep + 1,
-				       sizeof(*w.ep)), 0 };
+	uint32_t n_d = gen->shape->numbering.n_d, n = 0;
+	ftr_ep *order = ftr_calloc((size_t)n_d + 1, sizeof(*order));
 	struct ftr_load_report *r = ftr_calloc(1, sizeof(*r));
 	struct ftr_picture *pic = NULL;
 	struct ftr_load *ld = NULL;
-	bool ok = w.ep && r && !ftr_picture_new(gen->shape, &pic, NULL);
+	bool ok = order && r && !ftr_picture_new(gen->shape, &pic, NULL);
 
 	if (ok) {
-		ftr_shape_host_order(gen->shape, place, &w);
-		ok = !ftr_load_new(gen->fabric, gen->tables, w.ep, w.n, 1, NULL,
+		ftr_shape_host_order(gen->shape, order);
+		for (uint32_t d = 0; d < n_d; d++)
+			if (order[d] != FTR_EP_NONE)
+				order[n++] = order[d];
+		ok = !ftr_load_new(gen->fabric, gen->tables, order, n, 1, NULL,
 				   &ld, NULL) && !ftr_load_all(ld, NULL, r, NULL);
 	}
 	if (ok) {
 		*max = r->max;
-		*least = bound(pic, &w, gen->fabric);
+		*least = bound(pic, gen->fabric, order, n);
 	}
 	ftr_load_free(ld);
 	ftr_picture_free(pic);
 	free(r);
-	free(w.ep);
+	free(order);
 	return ok;
 }
 

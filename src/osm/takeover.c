@@ -23,7 +23,7 @@
 #include "osm/clock.h"
 #include "osm/host.h"
 #include "osm/osm.h"
-#include "osm/smp.h"
+#include "osm/transport.h"
 #include <ftr/ddlr.h>
 
 extern volatile unsigned int osm_exit_flag;

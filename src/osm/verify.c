@@ -89,22 +89,13 @@ static enum ftr_status promise_init(struct promise *p, struct ftr_err *err)
 	p->island = ftr_calloc(f->n_sw, sizeof(*p->island));
 	if (!p->island)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for the check");
-	ftr_uf_init(p->island, f->n_sw);
-	for (ftr_sw s = 0; s < f->n_sw; s++)
-		for (unsigned int n = 1; n <= f->sw[s].n_ports; n++) {
-			const struct ftr_swport *port =
-				ftr_fabric_port(f, s, (ftr_port)n);
-
-			if (port->peer_kind == FTR_PEER_SW)
-				ftr_uf_union(p->island, s, port->peer);
-		}
+	ftr_check_parts(f, p->island);
 	return FTR_OK;
 }
 
 static bool joined(const struct promise *p, ftr_sw from, uint32_t col)
 {
-	return ftr_uf_find(p->island, from) ==
-	       ftr_uf_find(p->island, p->sh->numbering.col_sw[col]);
+	return p->island[from] == p->island[p->sh->numbering.col_sw[col]];
 }
 
 static bool has_manager(const struct promise *p, ftr_sw s)

@@ -161,7 +161,7 @@ bool picture_missing(struct drawing *z)
 	     FTR_NEW(z->scratch, w.found, n);
 	for (ftr_sw s = 0; ok && s < n; s++)
 		for (unsigned int p = 1; p <= z->f->sw[s].n_ports; p++)
-			w.open[s] += ftr_fabric_port(z->f, s, (ftr_port)p)
+			w.open[s] += ftr_fabric_port(z->f, s, p)
 				->peer_kind == FTR_PEER_NONE;
 	ok = ok && add_absent(&w);
 	for (ftr_sw s = 0; ok && s < n; s++)

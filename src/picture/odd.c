@@ -60,7 +60,7 @@ static void mark_slow(struct drawing *z, const uint32_t *most, uint8_t *slow)
 	for (ftr_sw s = 0; s < z->f->n_sw; s++)
 		for (unsigned int i = 1; i <= z->f->sw[s].n_ports; i++) {
 			const struct ftr_swport *p =
-				ftr_fabric_port(z->f, s, (ftr_port)i);
+				ftr_fabric_port(z->f, s, i);
 
 			slow[z->f->sw[s].first_port + i] = counts(z, p) &&
 				ftr_link_gbps(p->width, p->speed) <
@@ -82,7 +82,7 @@ static bool slow_links(struct drawing *z)
 	for (ftr_sw s = 0; s < z->f->n_sw; s++)
 		for (unsigned int i = 1; i <= z->f->sw[s].n_ports; i++) {
 			const struct ftr_swport *p =
-				ftr_fabric_port(z->f, s, (ftr_port)i);
+				ftr_fabric_port(z->f, s, i);
 
 			if (counts(z, p))
 				seen[kind_of(z, s, p)][value_of(p)]++;

@@ -5,5 +5,5 @@ libreroute_la_SOURCES = src/reroute/damp.c src/reroute/damp.h \
 	src/reroute/links.c src/reroute/links.h src/reroute/post.c src/reroute/probe.c \
 	src/reroute/reroute.c src/reroute/reroute.h src/reroute/returns.c \
 	src/reroute/smp.h src/reroute/state.c src/reroute/state.h \
-	src/reroute/ways.c src/reroute/worker.c src/reroute/write.c
+	src/reroute/probe_routes.c src/reroute/worker.c src/reroute/write.c
 libreroute_la_CFLAGS = $(AM_CFLAGS) -O2

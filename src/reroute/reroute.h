@@ -10,7 +10,7 @@
  *	worker.c	runs one job from start to end
  *	reroute.c	the view of the tables; one repair
  *	probe.c		asks switches which of their links are dead or back;
- *			ways.c: the directed routes of these requests
+ *			probe_routes.c: the directed routes of these requests
  *	write.c		writes the blocks, one write step after the other
  *	ddlr.c		engine ddlr: local repair, then the transition to the new
  *			tables; a thread of its own builds the planner
@@ -97,7 +97,7 @@ struct rr_view {
 	struct rr_dr_origin origin;
 	ftr_lid sm_lid;			/* of the subnet manager's port */
 	struct rr_dr_tree *tree[2];	/* around dead links; for second routes */
-	uint8_t *avoid;			/* [n_sw] scratch of ways.c */
+	uint8_t *avoid;			/* [n_sw] scratch of probe_routes.c */
 	/* [n_sw] lost a link and did not answer: probably dead */
 	uint8_t *silent;
 	/* [n_sw] a packet to it timed out and may still arrive */
@@ -286,7 +286,7 @@ uint32_t rr_take_returns(struct rr *f, struct rr_link *out, uint32_t max,
 /* Must a routing leave this link out?  active: both ports can carry data. */
 bool rr_left_out(struct rr *f, const struct rr_ends *e, bool active);
 
-/* ways.c.  Directed routes to s around the links that are dead in the view, or
+/* probe_routes.c.  Directed routes to s around the links that are dead in the view, or
  * around those in `dead`.  Returns the number of routes, at most two, which
  * enter s by different ports. */
 unsigned int rr_routes_to(struct rr_view *v, ftr_sw s, struct rr_dr *out);

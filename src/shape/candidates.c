@@ -7,6 +7,8 @@
 
 #include "shape/shape.h"
 
+/* True if some switch above s routes to the column downward through s; then s must
+ * route downward as well. */
 static bool must_descend(const struct ftr_shape *sh, ftr_sw s,
 			 const struct ftr_cost_column *c)
 {
@@ -17,13 +19,6 @@ static bool must_descend(const struct ftr_shape *sh, ftr_sw s,
 		if (down < c->cost[g[k].remote * c->stride])
 			return true;
 	return false;
-}
-
-bool ftr_shape_must_descend(const struct ftr_shape *sh, ftr_sw s, uint32_t l)
-{
-	const struct ftr_cost_column c = ftr_shape_column(sh, l);
-
-	return must_descend(sh, s, &c);
 }
 
 uint32_t ftr_shape_candidates_at(const struct ftr_shape *sh, ftr_sw s,

@@ -242,7 +242,7 @@ static enum ftr_status columns(struct ordering *o)
 }
 
 /* Set pod_first and pod_leaves of every switch. */
-static enum ftr_status homes(struct ordering *o)
+static enum ftr_status pods_of_switches(struct ordering *o)
 {
 	struct shaping *z = o->z;
 	uint32_t n = z->f->n_sw;
@@ -298,8 +298,7 @@ static bool place_by_port(struct ordering *o, ftr_sw s,
 	uint32_t place[FTR_PORT_MAX + 1], n = 0;
 
 	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
-		const struct ftr_swport *port =
-			ftr_fabric_port(f, s, (ftr_port)p);
+		const struct ftr_swport *port = ftr_fabric_port(f, s, p);
 		bool taken = port->peer_kind == FTR_PEER_SW ||
 			(port->peer_kind == FTR_PEER_EP &&
 			 o->cls[port->peer] != FTR_CLASS_HOST);
@@ -476,7 +475,7 @@ enum ftr_status shape_order(struct shaping *z)
 {
 	struct ordering o = { .z = z };
 	enum ftr_status (*const step[])(struct ordering *) = {
-		sort_endports, base_order, pods, columns, homes,
+		sort_endports, base_order, pods, columns, pods_of_switches,
 	};
 	enum ftr_status st;
 

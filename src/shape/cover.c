@@ -114,12 +114,12 @@ static void endports(struct cover *c, bool names)
 
 static bool connected_alike(const struct cover *c, ftr_sw s, unsigned int p)
 {
-	const struct ftr_swport *a = ftr_fabric_port(c->f, s, (ftr_port)p), *b;
+	const struct ftr_swport *a = ftr_fabric_port(c->f, s, p), *b;
 	ftr_sw t = c->sw[s];
 
 	if (t == FTR_SW_NONE || p > c->n->sw[t].n_ports)
 		return false;
-	b = ftr_fabric_port(c->n, t, (ftr_port)p);
+	b = ftr_fabric_port(c->n, t, p);
 	return b->peer_kind == FTR_PEER_SW && b->peer == c->sw[a->peer] &&
 	       b->peer_port == a->peer_port;
 }
@@ -130,8 +130,7 @@ static void links(struct cover *c)
 
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
-			const struct ftr_swport *port =
-				ftr_fabric_port(f, s, (ftr_port)p);
+			const struct ftr_swport *port = ftr_fabric_port(f, s, p);
 
 			if (!cover_reported_here(f, s, p) || connected_alike(c, s, p))
 				continue;

@@ -37,7 +37,7 @@ static inline bool cover_complete(const struct cover *c)
 static inline bool cover_reported_here(const struct ftr_fabric *f, ftr_sw s,
 				       unsigned int p)
 {
-	const struct ftr_swport *port = ftr_fabric_port(f, s, (ftr_port)p);
+	const struct ftr_swport *port = ftr_fabric_port(f, s, p);
 
 	return port->peer_kind == FTR_PEER_SW &&
 	       (port->peer > s || (port->peer == s && port->peer_port > p));

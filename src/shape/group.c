@@ -19,7 +19,7 @@
  * already connect, are left out; otherwise an empty leaf that looks like a top switch would
  * merge all planes into one.
  *
- * If two slots of a switch lead to one plane, the shape has upward paths (ascent.c).  To
+ * If two slots of a switch lead to one plane, the shape has upward paths (upward_paths.c).  To
  * detect this, a second union-find leaves out empty leaves only.  Other stubs count: the
  * spines of a chassis are stubs if racks already connect its leaf switches.
  *

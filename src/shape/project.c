@@ -92,8 +92,7 @@ static bool living_group(const struct projection *p, struct living *l,
 	for (uint32_t i = 0; i < g->n; i++) {
 		ftr_port port = p->n->tree.group_ports[g->first + i];
 
-		if (ftr_fabric_port(p->z->f, s, port)->peer_kind !=
-		    FTR_PEER_SW)
+		if (ftr_fabric_port(p->z->f, s, port)->peer_kind != FTR_PEER_SW)
 			continue;
 		l->port[l->n_ports] = port;
 		l->place[l->n_ports++] = p->n->tree.group_place[g->first + i];
@@ -239,12 +238,11 @@ static bool is_absent(const struct projection *p, ftr_sw s, ftr_sw t,
 		      unsigned int q)
 {
 	const struct ftr_fabric *nf = p->n->f;
-	const struct ftr_swport *port = ftr_fabric_port(nf, t, (ftr_port)q);
+	const struct ftr_swport *port = ftr_fabric_port(nf, t, q);
 
 	return cover_reported_here(nf, t, q) && port->peer != t &&
 	       p->sw[port->peer] != FTR_SW_NONE &&
-	       ftr_fabric_port(p->z->f, s, (ftr_port)q)->peer_kind !=
-	       FTR_PEER_SW;
+	       ftr_fabric_port(p->z->f, s, q)->peer_kind != FTR_PEER_SW;
 }
 
 static enum ftr_status missing(struct projection *p)
@@ -268,7 +266,7 @@ static enum ftr_status missing(struct projection *p)
 
 			if (!is_absent(p, s, t, q))
 				continue;
-			port = ftr_fabric_port(nf, t, (ftr_port)q);
+			port = ftr_fabric_port(nf, t, q);
 			absent[sh->missing.n_absent++] = (struct ftr_link){
 				.sw = s, .port = (ftr_port)q,
 				.peer = p->sw[port->peer],

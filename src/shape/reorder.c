@@ -91,8 +91,7 @@ static enum ftr_status no_overflow(struct shaping *z)
 	const struct ftr_shape *sh = z->sh;
 
 	for (ftr_sw s = 0; s < z->f->n_sw; s++) {
-		if (memchr(ftr_shape_cost(sh, s), FTR_COST_INF - 1,
-			   z->f->n_sw))
+		if (memchr(ftr_shape_cost(sh, s), FTR_COST_INF - 1, z->f->n_sw))
 			return ftr_fail(z->err, FTR_LIMIT, "paths from switch %s (0x%016"
 					PRIx64 ") would be longer than %u hops",
 					z->f->sw[s].name, z->f->sw[s].guid,

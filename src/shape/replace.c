@@ -44,8 +44,7 @@ static bool vote(const struct replace *r, ftr_sw s, unsigned int p,
 		 ftr_sw *place, bool *strong)
 {
 	const struct ftr_fabric *n = r->c->n;
-	const struct ftr_swport *port = ftr_fabric_port(r->c->f, s,
-							(ftr_port)p);
+	const struct ftr_swport *port = ftr_fabric_port(r->c->f, s, p);
 	ftr_sw t;
 
 	*place = FTR_SW_NONE;

@@ -5,7 +5,6 @@
  * A shape is built in two arenas: the results for the engines, and scratch.  On any
  * failure both are freed and nothing is published.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,26 +152,17 @@ void ftr_shape_free(struct ftr_shape *sh)
 		ftr_arena_free(sh->arena);
 }
 
-void ftr_shape_host_order(const struct ftr_shape *sh,
-			  void (*fn)(void *ctx, uint32_t d, ftr_ep ep),
-			  void *ctx)
+void ftr_shape_host_order(const struct ftr_shape *sh, ftr_ep *order)
 {
-	const struct ftr_fabric *f = sh->f;
-	uint32_t next = 0;
-
-	/* dest is sorted by (column, class, d): ascending d for hosts. */
+	for (uint32_t d = 0; d < sh->numbering.n_d; d++)
+		order[d] = FTR_EP_NONE;
 	for (uint32_t i = 0; i < sh->numbering.n_dest; i++) {
 		const struct ftr_dest *t = &sh->numbering.dest[i];
-		const struct ftr_lid_owner *o = &f->owner[t->lid];
+		const struct ftr_lid_owner *o = &sh->f->owner[t->lid];
 
-		if (t->cls != FTR_CLASS_HOST || o->offset)
-			continue;
-		for (; next < t->d; next++)
-			fn(ctx, next, FTR_EP_NONE);
-		fn(ctx, next++, o->idx);
+		if (t->cls == FTR_CLASS_HOST && !o->offset)
+			order[t->d] = o->idx;
 	}
-	for (; next < sh->numbering.n_d; next++)
-		fn(ctx, next, FTR_EP_NONE);
 }
 
 void ftr_shape_validity(const struct ftr_shape *sh, struct ftr_validity *out)

@@ -37,7 +37,6 @@
  * at a mean over the shifts of 2.33 instead of 1.97 for 648 hosts and 5 % of the links
  * lost, and of 2.66 instead of 2.01 for 10 %.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "shape/shape.h"
@@ -77,8 +76,7 @@ static uint32_t open_ports(const struct ftr_fabric *f, ftr_sw s)
 	uint32_t n = 0;
 
 	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
-		n += ftr_fabric_port(f, s, (ftr_port)p)->peer_kind ==
-			FTR_PEER_NONE;
+		n += ftr_fabric_port(f, s, p)->peer_kind == FTR_PEER_NONE;
 	return n;
 }
 

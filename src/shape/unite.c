@@ -83,16 +83,15 @@ static enum at look(const struct unite *u, ftr_sw t, unsigned int p)
 		return AT_NOTHING;
 	if (p > u->f->sw[s].n_ports)
 		return AT_NO_PORT;
-	return ftr_fabric_port(u->f, s, (ftr_port)p)->peer_kind ==
+	return ftr_fabric_port(u->f, s, p)->peer_kind ==
 		FTR_PEER_NONE ? AT_NOTHING : AT_LINK;
 }
 
 /* True if the link of the fabric at port p of t is the nominal one. */
 static bool same_there(const struct unite *u, ftr_sw t, unsigned int p)
 {
-	const struct ftr_swport *a = ftr_fabric_port(u->f, u->sw[t],
-						     (ftr_port)p);
-	const struct ftr_swport *b = ftr_fabric_port(u->n, t, (ftr_port)p);
+	const struct ftr_swport *a = ftr_fabric_port(u->f, u->sw[t], p);
+	const struct ftr_swport *b = ftr_fabric_port(u->n, t, p);
 
 	if (a->peer_kind != b->peer_kind || a->peer_port != b->peer_port)
 		return false;
@@ -105,7 +104,7 @@ enum fate { HAS_IT, KEEP, CONTRADICTED };
 /* Fate of the nominal link between two switches at port p of t. */
 static enum fate link_fate(const struct unite *u, ftr_sw t, unsigned int p)
 {
-	const struct ftr_swport *port = ftr_fabric_port(u->n, t, (ftr_port)p);
+	const struct ftr_swport *port = ftr_fabric_port(u->n, t, p);
 	enum at near = look(u, t, p), far = look(u, port->peer,
 						 port->peer_port);
 
@@ -190,7 +189,7 @@ static enum ftr_status add_link(const struct unite *u,
 				const struct ftr_fabric *f, ftr_sw s,
 				unsigned int p)
 {
-	const struct ftr_swport *port = ftr_fabric_port(f, s, (ftr_port)p);
+	const struct ftr_swport *port = ftr_fabric_port(f, s, p);
 	const bool now = f == u->f;
 	const struct ftr_end near = {
 		now ? place(u, s) : f->sw[s].guid, (ftr_port)p
@@ -230,8 +229,7 @@ static bool is_ghost(const struct unite *u, ftr_sw t)
 	if (has_end(u, u->n->sw[t].guid, 0))
 		return true;
 	for (unsigned int p = 1; p <= u->n->sw[t].n_ports; p++) {
-		const struct ftr_swport *port =
-			ftr_fabric_port(u->n, t, (ftr_port)p);
+		const struct ftr_swport *port = ftr_fabric_port(u->n, t, p);
 		enum fate fate;
 
 		if (port->peer_kind == FTR_PEER_NONE)
@@ -303,7 +301,7 @@ static enum ftr_status keep_links(const struct unite *u)
 
 			if (!cover_reported_here(n, t, p))
 				continue;
-			far = ftr_fabric_port(n, t, (ftr_port)p)->peer;
+			far = ftr_fabric_port(n, t, p)->peer;
 			fate = link_fate(u, t, p);
 			if (fate == KEEP && !u->gone[t] && !u->gone[far])
 				st = add_link(u, n, t, p);

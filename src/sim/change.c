@@ -95,8 +95,9 @@ static void unpark(struct sim *m, ftr_sw s, struct orphans *o)
 	m->n_parked = n;
 }
 
-void sim_again(struct sim *m, ftr_sw s)
+void ftr_sim_again(const struct ftr_sim_view *v, ftr_sw s)
 {
+	struct sim *m = v->sim;
 	uint32_t first = m->f->sw[s].first_port;
 	struct orphans o = { 0 };
 
@@ -106,11 +107,6 @@ void sim_again(struct sim *m, ftr_sw s)
 	for (uint32_t i = 0; i < o.n; i++)
 		sim_route(m, o.p[i]);
 	free(o.p);
-}
-
-void ftr_sim_again(const struct ftr_sim_view *v, ftr_sw s)
-{
-	sim_again(v->sim, s);
 }
 
 /* The first packet of a FIFO; without FIFOs, the first packet of the buffer that has nodes

@@ -288,7 +288,6 @@ void sim_next_head(struct sim *m, uint32_t port, unsigned int vl);
 /* change.c */
 enum ftr_status sim_changes(struct sim *m, struct ftr_err *err);
 void sim_change(struct sim *m, const struct ftr_sim_change *g);
-void sim_again(struct sim *m, ftr_sw s);
 
 /* message.c */
 bool sim_message_waits(const struct sim *m, uint32_t c);

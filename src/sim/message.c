@@ -6,7 +6,6 @@
  * this queue or on the link are reported as lost: their epoch differs from that
  * of the channel.
  */
-#include <stdlib.h>
 
 #include "sim/dataplane.h"
 

@@ -15,7 +15,6 @@
  * older epoch are ignored.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/dataplane.h"
 

@@ -12,7 +12,6 @@
  * packets; such a wait is not detected.)
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/dataplane.h"
 

@@ -45,27 +45,19 @@ static void must(enum ftr_status st)
 /* Do links connect all switches that have hosts? */
 static bool connected(const struct ftr_fabric *f)
 {
-	uint32_t *uf = malloc(f->n_sw * sizeof(*uf));
+	uint32_t *part = malloc(f->n_sw * sizeof(*part));
 	bool one = true;
 	ftr_sw first = FTR_SW_NONE;
 
-	ftr_uf_init(uf, f->n_sw);
-	for (ftr_sw s = 0; s < f->n_sw; s++)
-		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
-			const struct ftr_swport *x =
-				ftr_fabric_port(f, s, (ftr_port)p);
-
-			if (x->peer_kind == FTR_PEER_SW)
-				ftr_uf_union(uf, s, x->peer);
-		}
+	ftr_check_parts(f, part);
 	for (ftr_ep e = 0; e < f->n_ep; e++) {
 		if (f->ep[e].sw == FTR_SW_NONE)
 			continue;
 		if (first == FTR_SW_NONE)
 			first = f->ep[e].sw;
-		one &= ftr_uf_find(uf, f->ep[e].sw) == ftr_uf_find(uf, first);
+		one &= part[f->ep[e].sw] == part[first];
 	}
-	free(uf);
+	free(part);
 	return one;
 }
 

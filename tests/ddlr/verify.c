@@ -116,7 +116,7 @@ static struct ftr_fabric *grow(const char *shape)
 static void report_verify(const struct job *j, uint64_t number, const uint32_t *set,
 			  unsigned int n, const char *what)
 {
-	fprintf(stderr, "%s, %u lanes, seed %llu, set %llu:", j->shape,
+	fprintf(stderr, "%s, %u VLs, seed %llu, set %llu:", j->shape,
 		j->vls, (unsigned long long)seed, (unsigned long long)number);
 	for (unsigned int i = 0; i < n; i++) {
 		struct ftr_event e = world_fault(world, set[i], false);
@@ -646,7 +646,7 @@ int main(int argc, char **argv)
 		j = &one;
 		n = 1;
 	}
-	printf("tree          faults kind lanes  sets     runs  failures  writes switches/plan, most, link, steps; unclean refused inverted hosts-only lost phases held\n");
+	printf("tree          faults kind   VLs  sets     runs  failures  writes switches/plan, most, link, steps; unclean refused inverted hosts-only lost phases held\n");
 	for (size_t i = 0; i < n; i++)
 		if (!lot || argc == 2 || is_asked(argc, argv, i + 1))
 			failures += run_verify(&j[i], sets);

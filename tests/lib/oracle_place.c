@@ -171,8 +171,8 @@ static ftr_port nominal_link(const struct oracle_place *o, ftr_sw s, ftr_sw t,
 	return FTR_PORT_NONE;
 }
 
-static ftr_port cable(const struct oracle_place *o, ftr_sw s, ftr_sw t,
-		      uint64_t z)
+static ftr_port port_to(const struct oracle_place *o, ftr_sw s, ftr_sw t,
+			uint64_t z)
 {
 	unsigned int n = whole_group(o, s, t)->n_nominal;
 	ftr_port port = nominal_link(o, s, t, (unsigned int)(z % n));
@@ -238,18 +238,18 @@ struct choice {
 	bool alive[256];
 };
 
-static int64_t turn(const struct choice *c, int64_t window)
+static int64_t displacement(const struct choice *c, int64_t period)
 {
-	int64_t e = floor_div(c->a, c->b) + window * ((c->w - 1) / c->r) +
+	int64_t e = floor_div(c->a, c->b) + period * ((c->w - 1) / c->r) +
 		c->w / 2 - 1;
 
 	return 1 + e - floor_div(e, c->w - 1) * (c->w - 1);
 }
 
 /* Choose a slot as placement stable does, with the preference list written out. */
-static int64_t stable_slot(const struct choice *c, int64_t x, int64_t window)
+static int64_t stable_slot(const struct choice *c, int64_t x, int64_t period)
 {
-	int64_t k = turn(c, window), list[300], n = 0;
+	int64_t k = displacement(c, period), list[300], n = 0;
 
 	list[n++] = x;
 	list[n++] = x + k;
@@ -292,10 +292,10 @@ static ftr_sw by_slots(const struct oracle_place *o, ftr_sw s,
 		       const struct ftr_dest *t, uint64_t q)
 {
 	struct choice c = choice_of(o, s, t);
-	int64_t x = (int64_t)q % c.w, window = (int64_t)q / c.w % c.r;
+	int64_t x = (int64_t)q % c.w, period = (int64_t)q / c.w % c.r;
 
 	if (!c.alive[x])
-		x = stable_slot(&c, x, window);
+		x = stable_slot(&c, x, period);
 	for (ftr_sw u = 0; u < o->sh->f->n_sw; u++)
 		if (oracle_leads(o, s, u, o->sh->numbering.col_sw[t->col]) &&
 		    whole_group(o, s, u)->slot == (uint32_t)x)
@@ -363,9 +363,9 @@ ftr_port oracle_place_entry(const struct oracle_place *o, ftr_sw s,
 	if (!n)
 		return FTR_PORT_NONE;
 	if (n_below && (!o->up_path || n == 1))
-		return cable(o, s, to[q % n], q / n);
+		return port_to(o, s, to[q % n], q / n);
 	to[0] = n_below ? one_of(o, s, t, to, n) : by_slots(o, s, t, q);
 	if (o->sh->tree.rank[to[0]] > o->sh->tree.rank[s])
 		q /= o->whole->numbering.n_slots[in_whole(o, s)];
-	return cable(o, s, to[0], q);
+	return port_to(o, s, to[0], q);
 }

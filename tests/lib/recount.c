@@ -31,15 +31,6 @@ static bool is_host(const struct ftr_endport *p)
 	       !ftr_ep_is_aggregation(p);
 }
 
-static void take_place(void *ctx, uint32_t d, ftr_ep ep)
-{
-	struct walk *w = ctx;
-
-	(void)d;
-	if (ep != FTR_EP_NONE && is_host(&w->f->ep[ep]))
-		w->place[ep] = w->c->n_pos++;
-}
-
 static void walk(struct walk *w, ftr_ep from, ftr_ep to)
 {
 	const struct ftr_endport *dst = &w->f->ep[to];
@@ -88,10 +79,16 @@ struct recount *recount_new(const struct ftr_shape *sh,
 	const struct ftr_fabric *f = sh->f;
 	struct recount *c = room(1, sizeof(*c));
 	struct walk w = { f, t, c, room(f->n_ep, sizeof(*w.place)) };
+	ftr_ep *order;
 
 	for (ftr_ep e = 0; e < f->n_ep; e++)
 		w.place[e] = NO_PLACE;
-	ftr_shape_host_order(sh, take_place, &w);
+	order = room(sh->numbering.n_d, sizeof(*order));
+	ftr_shape_host_order(sh, order);
+	for (uint32_t d = 0; d < sh->numbering.n_d; d++)
+		if (order[d] != FTR_EP_NONE && is_host(&f->ep[order[d]]))
+			w.place[order[d]] = c->n_pos++;
+	free(order);
 	c->n_links = f->n_ports;
 	c->flows = room(c->n_links, sizeof(*c->flows));
 	c->shift = room((size_t)c->n_links * c->n_pos, sizeof(*c->shift));

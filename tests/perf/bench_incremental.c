@@ -45,19 +45,6 @@ static double now_ms(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-struct order {
-	ftr_ep *ep;
-	uint32_t n;
-};
-
-static void collect(void *ctx, uint32_t d, ftr_ep ep)
-{
-	struct order *o = ctx;
-
-	(void)d;
-	o->ep[o->n++] = ep;
-}
-
 static bool is_alive(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 		     ftr_port p)
 {
@@ -68,7 +55,7 @@ static bool is_alive(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 /* The present fabric, with the switches and LIDs of f. */
 static void print_load(const struct ftr_shape *sh, struct ftr_incr *lv)
 {
-	struct order o = { malloc((sh->numbering.n_d + 1) * sizeof(ftr_ep)), 0 };
+	ftr_ep *order = malloc((sh->numbering.n_d + 1) * sizeof(*order));
 	struct ftr_filter filter = { .keep_link = is_alive, .ctx = lv };
 	struct ftr_load_report all, shift;
 	struct ftr_fabric *f = NULL;
@@ -80,9 +67,9 @@ static void print_load(const struct ftr_shape *sh, struct ftr_incr *lv)
 	must(ftr_fabric_copy_if(sh->f, &filter, &f, &err));
 	must(ftr_shape_new(f, &so, NULL, &now, &err));
 	must(ftr_balance_bound(now, NULL, &bound, &err));
-	ftr_shape_host_order(sh, collect, &o);
-	must(ftr_load_new(f, ftr_incr_tables(lv), o.ep, o.n, 0, NULL, &ld,
-			  &err));
+	ftr_shape_host_order(sh, order);
+	must(ftr_load_new(f, ftr_incr_tables(lv), order, sh->numbering.n_d, 0,
+			  NULL, &ld, &err));
 	must(ftr_load_all(ld, NULL, &all, &err));
 	must(ftr_load_shifts(ld, 0, 1, NULL, &shift, &err));
 	printf("\t%.4f\t%.4f", (double)all.max / bound,
@@ -92,7 +79,7 @@ static void print_load(const struct ftr_shape *sh, struct ftr_incr *lv)
 	ftr_load_free(ld);
 	ftr_shape_free(now);
 	ftr_fabric_free(f);
-	free(o.ep);
+	free(order);
 }
 
 static uint32_t list_links(const struct ftr_fabric *f,

@@ -44,19 +44,6 @@ static struct ftr_fabric *fabric(const char *path)
 
 /* ---- load --------------------------------------------------------------- */
 
-struct order {
-	ftr_ep *ep;
-	uint32_t n;
-};
-
-static void collect(void *ctx, uint32_t d, ftr_ep ep)
-{
-	struct order *o = ctx;
-
-	(void)d;
-	o->ep[o->n++] = ep;
-}
-
 static double bound(const struct ftr_shape *sh, uint32_t hosts)
 {
 	double most = 0;
@@ -77,12 +64,13 @@ static double bound(const struct ftr_shape *sh, uint32_t hosts)
 
 static void print_load(const struct ftr_shape *sh, const struct ftr_tables *t)
 {
-	struct order o = { malloc((sh->numbering.n_d + 1) * sizeof(ftr_ep)), 0 };
+	ftr_ep *order = malloc((sh->numbering.n_d + 1) * sizeof(*order));
 	struct ftr_load_report all, shift, perm, half;
 	struct ftr_load *ld = NULL;
 
-	ftr_shape_host_order(sh, collect, &o);
-	must(ftr_load_new(sh->f, t, o.ep, o.n, 0, NULL, &ld, &err));
+	ftr_shape_host_order(sh, order);
+	must(ftr_load_new(sh->f, t, order, sh->numbering.n_d, 0, NULL, &ld,
+			  &err));
 	must(ftr_load_all(ld, NULL, &all, &err));
 	must(ftr_load_shifts(ld, 0, 1, NULL, &shift, &err));
 	must(ftr_load_permutations(ld, PATTERNS, 1, NULL, &perm, &err));
@@ -98,7 +86,7 @@ static void print_load(const struct ftr_shape *sh, const struct ftr_tables *t)
 	       (unsigned long long)perm.max,
 	       (double)half.sum_max / half.patterns);
 	ftr_load_free(ld);
-	free(o.ep);
+	free(order);
 }
 
 static void print_line(const char *label, const char *engine,

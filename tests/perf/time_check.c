@@ -38,12 +38,12 @@ static void must(bool ok, const char *what)
 	}
 }
 
-static void cable(struct ftr_builder *b, uint64_t x, uint32_t px, uint64_t y,
+static void add_link(struct ftr_builder *b, uint64_t x, uint32_t px, uint64_t y,
 		  uint32_t py)
 {
 	struct ftr_end a = { x + 1, (ftr_port)px }, z = { y + 1, (ftr_port)py };
 
-	must(!ftr_builder_add_link(b, a, z, 4, FTR_SPEED_EDR, NULL), "cable");
+	must(!ftr_builder_add_link(b, a, z, 4, FTR_SPEED_EDR, NULL), "link");
 }
 
 static struct ftr_fabric *build(const uint32_t *host_guid)
@@ -60,14 +60,14 @@ static struct ftr_fabric *build(const uint32_t *host_guid)
 
 		must(!ftr_builder_add_endport(b, FTR_NODE_CA, g + 1, g + 1, 1,
 					      0, 0, NULL, NULL), "host");
-		cable(b, h / A, h % A + 1, g, 1);
+		add_link(b, h / A, h % A + 1, g, 1);
 	}
 	for (uint32_t pod = 0; pod < 2 * A; pod++)
 		for (uint32_t k = 0; k < A; k++)
 			for (uint32_t i = 0; i < A; i++) {
-				cable(b, leaf(pod, i), A + 1 + k, mid(pod, k),
+				add_link(b, leaf(pod, i), A + 1 + k, mid(pod, k),
 				      i + 1);
-				cable(b, mid(pod, k), A + 1 + i, top(k, i),
+				add_link(b, mid(pod, k), A + 1 + i, top(k, i),
 				      pod + 1);
 			}
 	must(!ftr_builder_assign_lids(b, 0, NULL), "LIDs");

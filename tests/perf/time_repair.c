@@ -47,7 +47,7 @@ static void one(struct ftr_ddlr *r, const struct ftr_fabric *f,
 	ftr_ddlr_plan_fini(&p);
 }
 
-static void cable(struct ftr_ddlr *r, const struct ftr_shape *sh,
+static void time_link(struct ftr_ddlr *r, const struct ftr_shape *sh,
 		  unsigned int rank, const char *down, const char *up)
 {
 	for (ftr_sw s = sh->f->n_sw / 3; s < sh->f->n_sw; s++) {
@@ -94,8 +94,8 @@ int main(int argc, char **argv)
 	}
 	if (argc > 3)
 		goto out;
-	cable(r, sh, 0, "leaf link down", "leaf link up");
-	cable(r, sh, 1, "middle link down", "middle link up");
+	time_link(r, sh, 0, "leaf link down", "leaf link up");
+	time_link(r, sh, 1, "middle link down", "middle link up");
 	for (unsigned int rank = 1; rank < sh->tree.n_ranks; rank++)
 		for (ftr_sw s = 0; s < f->n_sw; s++)
 			if (sh->tree.rank[s] == rank) {

@@ -246,29 +246,17 @@ END_TEST
 
 /* ---- shifts ------------------------------------------------------------ */
 
-struct order {
-	ftr_ep *ep;
-	uint32_t n;
-};
-
-static void collect(void *ctx, uint32_t d, ftr_ep ep)
-{
-	struct order *o = ctx;
-
-	ck_assert_uint_eq(d, o->n);
-	o->ep[o->n++] = ep;
-}
-
 /* Most flows on one link between switches, over all shifts of the order. */
-static uint32_t worst_shift(const struct routed *r, const struct order *o)
+static uint32_t worst_shift(const struct routed *r, const ftr_ep *order)
 {
 	const struct ftr_fabric *f = r->f;
 	uint32_t *load = calloc(f->n_ports, sizeof(*load)), worst = 0;
+	uint32_t n = r->sh->numbering.n_d;
 
-	for (uint32_t k = 1; k < o->n; k++) {
+	for (uint32_t k = 1; k < n; k++) {
 		memset(load, 0, f->n_ports * sizeof(*load));
-		for (uint32_t i = 0; i < o->n; i++) {
-			ftr_ep from = o->ep[i], to = o->ep[(i + k) % o->n];
+		for (uint32_t i = 0; i < n; i++) {
+			ftr_ep from = order[i], to = order[(i + k) % n];
 			ftr_sw s;
 
 			if (from == FTR_EP_NONE || to == FTR_EP_NONE)
@@ -312,7 +300,7 @@ START_TEST(shifts_do_not_collide)
 		struct routed r = { .how = how[i / 2 % 4] };
 		struct ftr_rng rng;
 		struct ftr_pgft g;
-		struct order o = { 0 };
+		ftr_ep *order;
 		struct ftr_shape_opts opts = { .leaf_order = i % 2 ?
 			FTR_LEAF_BY_NAME : FTR_LEAF_BY_GUID };
 		uint32_t worst;
@@ -321,10 +309,10 @@ START_TEST(shifts_do_not_collide)
 		trees_random_pgft(&rng, &g, true, 120);
 		r.f = trees_grow(&g, seed, 0);
 		route(&r, &opts, NULL);
-		o.ep = malloc((r.f->n_ep + 1) * sizeof(*o.ep));
-		ftr_shape_host_order(r.sh, collect, &o);
-		ck_assert_uint_eq(o.n, r.f->n_ep);
-		worst = worst_shift(&r, &o);
+		ck_assert_uint_eq(r.sh->numbering.n_d, r.f->n_ep);
+		order = malloc((r.f->n_ep + 1) * sizeof(*order));
+		ftr_shape_host_order(r.sh, order);
+		worst = worst_shift(&r, order);
 		if (r.how == FTR_PLACE_LITERAL)
 			collide += worst > 1;
 		else
@@ -333,7 +321,7 @@ START_TEST(shifts_do_not_collide)
 			      seed, g.h, g.m[0], g.m[1], g.m[2], g.m[3],
 			      g.w[0], g.w[1], g.w[2], g.w[3], g.p[0], g.p[1],
 			      g.p[2], g.p[3], worst);
-		free(o.ep);
+		free(order);
 		unroute(&r);
 	}
 	runs_show(collide > 0);

@@ -85,25 +85,16 @@ static struct ftr_fabric *end(void)
 /* Pairs of hosts that are not physically connected. */
 static uint64_t unconnected(const struct ftr_fabric *f)
 {
-	uint32_t *uf = calloc(f->n_sw + 1u, sizeof(*uf));
+	uint32_t *part = calloc(f->n_sw + 1u, sizeof(*part));
 	uint64_t n = 0;
 
-	ftr_uf_init(uf, f->n_sw);
-	for (ftr_sw s = 0; s < f->n_sw; s++)
-		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
-			const struct ftr_swport *q =
-				ftr_fabric_port(f, s, (ftr_port)p);
-
-			if (q->peer_kind == FTR_PEER_SW)
-				ftr_uf_union(uf, s, q->peer);
-		}
+	ftr_check_parts(f, part);
 	for (ftr_ep x = 0; x < f->n_ep; x++)
 		for (ftr_ep y = 0; y < f->n_ep; y++)
 			n += x != y && f->ep[x].sw != FTR_SW_NONE &&
 				f->ep[y].sw != FTR_SW_NONE &&
-				ftr_uf_find(uf, f->ep[x].sw) !=
-				ftr_uf_find(uf, f->ep[y].sw);
-	free(uf);
+				part[f->ep[x].sw] != part[f->ep[y].sw];
+	free(part);
 	return n;
 }
 

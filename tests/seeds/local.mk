@@ -18,9 +18,9 @@ closed_LDADD = libftrcore.la
 
 # A plugin that writes the SLs of stock engines, see tests/seeds/stock.sh.
 if HAVE_OPENSM
-noinst_LTLIBRARIES += libibflanes.la
-libibflanes_la_SOURCES = tests/seeds/lanes.c
-libibflanes_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS)
-libibflanes_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
+noinst_LTLIBRARIES += libibfvls.la
+libibfvls_la_SOURCES = tests/seeds/vls.c
+libibfvls_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS)
+libibfvls_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
 	-rpath $(libdir)
 endif

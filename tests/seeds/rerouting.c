@@ -305,25 +305,17 @@ static void route(const struct world *w, const char *engine,
 static bool joined(const struct world *w)
 {
 	struct ftr_fabric *f = world_damaged(w);
-	uint32_t *uf = calloc(f->n_sw + 1u, sizeof(*uf));
+	uint32_t *part = calloc(f->n_sw + 1u, sizeof(*part));
 	ftr_sw first = FTR_SW_NONE;
 	bool one = true;
 
-	ftr_uf_init(uf, f->n_sw);
-	for (ftr_sw s = 0; s < f->n_sw; s++)
-		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
-			const struct ftr_swport *q =
-				ftr_fabric_port(f, s, (ftr_port)p);
-
-			if (q->peer_kind == FTR_PEER_SW)
-				ftr_uf_union(uf, s, q->peer);
-		}
+	ftr_check_parts(f, part);
 	for (ftr_ep e = 0; e < f->n_ep; e++) {
 		if (first == FTR_SW_NONE)
 			first = f->ep[e].sw;
-		one &= ftr_uf_find(uf, f->ep[e].sw) == ftr_uf_find(uf, first);
+		one &= part[f->ep[e].sw] == part[first];
 	}
-	free(uf);
+	free(part);
 	ftr_fabric_free(f);
 	return one;
 }

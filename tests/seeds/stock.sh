@@ -11,8 +11,8 @@
 #				engine.  $DIR/roots, if it exists, is the
 #				root_guid_file, DIR/order the guid_routing_order_file
 #
-# ENGINE may be "ftree+roots" (ftree with connect_roots), or any engine with "+lanes"
-# ("dfsssp+lanes"): with qos on; DIR/ENGINE.psl then has the SLs of the paths, and VL = SL
+# ENGINE may be "ftree+roots" (ftree with connect_roots), or any engine with "+vls"
+# ("dfsssp+vls"): with qos on; DIR/ENGINE.psl then has the SLs of the paths, and VL = SL
 # everywhere.
 
 SIM_BUILD=$build
@@ -31,8 +31,8 @@ stock_conf() {
 	local dir=$1 engine=$2
 	echo "routing_engine ${engine%+*}"
 	[[ $engine != *+roots ]] || echo 'connect_roots TRUE'
-	[[ $engine != *+lanes ]] ||
-		printf '%s\n' 'qos TRUE' 'event_plugin_name ibflanes'
+	[[ $engine != *+vls ]] ||
+		printf '%s\n' 'qos TRUE' 'event_plugin_name ibfvls'
 	[[ ! -s $dir/roots ]] || echo "root_guid_file $dir/roots"
 	[[ ! -s $dir/order ]] || echo "guid_routing_order_file $dir/order"
 	echo 'max_wire_smps 64'
@@ -53,7 +53,7 @@ stock_engine() {
 		--save-lfts "$dir/$engine.lfts" >/dev/null || true
 	[[ -s $dir/$engine.net && -s $dir/$engine.lfts ]] ||
 		sim_die "no tables of $engine" || return
-	if [[ $engine == *+lanes ]]; then
+	if [[ $engine == *+vls ]]; then
 		cp "$SIM_DIR/$id/opensm-psl.dump" "$dir/$engine.psl"
 	fi
 	osm_stop "$id"

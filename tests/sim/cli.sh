@@ -212,7 +212,7 @@ case_offline_equals_plugin() {
 }
 
 # ibdmchk reads and uses the SL and SL2VL files that "route" writes.
-case_ibdmchk_reads_our_lanes() {
+case_ibdmchk_reads_our_vls() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 57
 	up </dev/null
 	walk live

@@ -32,7 +32,7 @@ healed_locally() {
 	agreed cut
 }
 
-case_ddlr_one_lane() {
+case_ddlr_one_vl() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 91
 	ddlr_up </dev/null
 	logged 'IBF007: ddlr: all traffic on one VL: qos is off'
@@ -58,7 +58,7 @@ case_ddlr_one_lane() {
 }
 
 # With qos every switch holds the turn bit, and the paths have no credit loop.
-case_ddlr_two_lanes() {
+case_ddlr_two_vls() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 92
 	ddlr_up <<<'qos TRUE'
 	logged 'IBF007: ddlr: local repairs use VL 1'
@@ -153,19 +153,19 @@ halted_after_stage_one() {
 # Check with the SL2VL tables that the switches held before any fault.
 no_credit_loop() {
 	"$ibfattree" check "$T/$1.net" --lfts "$T/$1.lfts" \
-		--sl2vl "$T/before.sl2vl" >"$T/$1.lanes" || true
-	grep -q '^credit loops *none' "$T/$1.lanes" && return
-	cat "$T/$1.lanes" >&2
+		--sl2vl "$T/before.sl2vl" >"$T/$1.vls" || true
+	grep -q '^credit loops *none' "$T/$1.vls" && return
+	cat "$T/$1.vls" >&2
 	fail "packets of hosts form a credit loop"
 }
 
 # The SL2VL tables of some switches, port by port, are those in the file.
-lanes_are_held() {
+vls_are_held() {
 	local guid lid ports n=0 port
 	while read -r guid lid ports; do
 		for port in 1 "$((ports / 2))" "$ports"; do
-			diff <(lanes_by_file "$guid" "$port") \
-				<(lanes_by_switch "$lid" "$port") >&2 ||
+			diff <(vls_by_file "$guid" "$port") \
+				<(vls_by_switch "$lid" "$port") >&2 ||
 				fail "SL2VL of $guid, LID $lid, port $port"
 		done
 		n=$((n + 1))
@@ -176,7 +176,7 @@ lanes_are_held() {
 }
 
 # "IN VL VL ..": the VLs of all SLs from every input port to the output port.
-lanes_by_switch() {
+vls_by_switch() {
 	in_sim smpquery sl2vl "$1" "$2" | awk -F '[|]' '/^ports:/ {
 		split($1, w, "[ ,:]+")
 		printf "%d", w[3]
@@ -185,7 +185,7 @@ lanes_by_switch() {
 		print ""
 	}'
 }
-lanes_by_file() {
+vls_by_file() {
 	awk -v guid="0x$1" -v out="$2" '$1 == guid && $3 == out {
 		printf "%d", $2
 		for (i = 4; i <= NF; i++)
@@ -221,12 +221,12 @@ one_fault() {
 walk_stages() {
 	local rounds=$1 faults=$2 round k n halted=0
 	local -A cut
-	"$ibfattree" route "$T/before.net" --engine ddlr --vls "$lanes" \
+	"$ibfattree" route "$T/before.net" --engine ddlr --vls "$vls" \
 		-o "$T/before.routed" --sl2vl "$T/before.sl2vl"
 	n=$(wc -l <<<"$up_cables")
 	for ((round = 0; round < rounds; round++)); do
 		cut=()
-		((lanes == 1)) || lanes_are_held
+		((vls == 1)) || vls_are_held
 		while ((${#cut[@]} < faults)); do
 			k=$((RANDOM * 32768 + RANDOM))
 			k=$((k % n + 1))
@@ -263,8 +263,8 @@ large_fabric() {
 	fi
 }
 
-case_ddlr_stages_one_lane() {
-	local lanes=1
+case_ddlr_stages_one_vl() {
+	local vls=1
 	large_fabric
 	ddlr_up </dev/null
 	walk before --switch-sources
@@ -272,8 +272,8 @@ case_ddlr_stages_one_lane() {
 	down
 }
 
-case_ddlr_stages_two_lanes() {
-	local lanes=2
+case_ddlr_stages_two_vls() {
+	local vls=2
 	large_fabric
 	ddlr_up <<<'qos TRUE'
 	logged 'IBF007: ddlr: local repairs use VL 1'

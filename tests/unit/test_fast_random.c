@@ -58,7 +58,7 @@ static void let_go(struct game *g, struct fake *h)
 	fake_set_fate(h, delays, g);
 }
 
-static void cable(struct game *g, struct fake *h, bool up)
+static void toggle_link(struct game *g, struct fake *h, bool up)
 {
 	const struct ftr_fabric *f = h->fab;
 
@@ -84,10 +84,10 @@ static void event(struct game *g, struct fake *h)
 {
 	switch (ftr_rng_below(&g->rng, 7)) {
 	case 0: case 1: case 2:
-		cable(g, h, false);
+		toggle_link(g, h, false);
 		break;
 	case 3: case 4:
-		cable(g, h, g->returns);
+		toggle_link(g, h, g->returns);
 		break;
 	case 5:
 		fake_trap(h, ftr_rng_below(&g->rng, h->fab->n_sw),

@@ -598,7 +598,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *s = suite_create("lanes, orders and pairs as text");
+	Suite *s = suite_create("VLs, orders and pairs as text");
 	TCase *tc = tcase_create("text");
 	int n = (int)FTR_ARRAY_LEN(sound);
 

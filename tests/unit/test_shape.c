@@ -488,14 +488,6 @@ START_TEST(guid_lists)
 }
 END_TEST
 
-static void collect(void *ctx, uint32_t d, ftr_ep ep)
-{
-	ftr_ep *order = ctx;
-
-	ck_assert_uint_lt(d, 64);
-	order[d] = ep;
-}
-
 /* The published order: the leaves of a pod are adjacent, with gaps where a leaf has
  * fewer hosts or one is missing in the middle; names are in natural order. */
 START_TEST(host_order)
@@ -508,7 +500,7 @@ START_TEST(host_order)
 	ftr_ep order[64];
 
 	ck_assert_uint_eq(sh->tree.n_leaf * sh->numbering.stride, 12);
-	ftr_shape_host_order(sh, collect, order);
+	ftr_shape_host_order(sh, order);
 	ck_assert_uint_eq(order[0], draw_host(f, "A", 0));
 	ck_assert_uint_eq(order[3], draw_host(f, "C", 0));
 	ck_assert_uint_eq(order[5], FTR_EP_NONE);
@@ -517,7 +509,7 @@ START_TEST(host_order)
 	ftr_shape_free(sh);
 	/* names run host0.. over A, B, C, D; host9 comes before host10 */
 	sh = shape_of(f, &by_name);
-	ftr_shape_host_order(sh, collect, order);
+	ftr_shape_host_order(sh, order);
 	ck_assert_str_eq(f->ep[order[0]].name, "host0");
 	ck_assert_str_eq(f->ep[order[3]].name, "host6");
 	ck_assert_str_eq(f->ep[order[6]].name, "host3");
@@ -545,8 +537,8 @@ START_TEST(missing_host_leaves_a_gap)
 
 	ck_assert(!ftr_fabric_copy_if(f, &filter, &g, &err));
 	sg = shape_of(g, NULL);
-	ftr_shape_host_order(sf, collect, of);
-	ftr_shape_host_order(sg, collect, og);
+	ftr_shape_host_order(sf, of);
+	ftr_shape_host_order(sg, og);
 	for (int d = 0; d < 9; d++) {
 		if (d == 4)
 			ck_assert_uint_eq(og[d], FTR_EP_NONE);

@@ -635,7 +635,7 @@ START_TEST(bubbles)
 }
 END_TEST
 
-static void cable(struct ftr_builder *b, uint64_t x, unsigned int px,
+static void add_link(struct ftr_builder *b, uint64_t x, unsigned int px,
 		  uint64_t y, unsigned int py)
 {
 	const struct ftr_end e = { x, (ftr_port)px }, g = { y, (ftr_port)py };
@@ -654,12 +654,12 @@ static void star(void)
 			ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, h,
 							   h, 1, 0, 0, NULL,
 							   &err));
-			cable(b, s, (unsigned int)(5 + h % 10), h, 1);
+			add_link(b, s, (unsigned int)(5 + h % 10), h, 1);
 		}
 		if (s > 1)
-			cable(b, 1, (unsigned int)s, s, 1);
+			add_link(b, 1, (unsigned int)s, s, 1);
 	}
-	cable(b, 2, 2, 3, 2);
+	add_link(b, 2, 2, 3, 2);
 	ck_assert(!ftr_builder_assign_lids(b, 0, &err));
 	ck_assert(!ftr_builder_freeze(b, &f, &err));
 	ck_assert(!ftr_tables_new(f, true, &t, &err));

@@ -450,8 +450,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *s = suite_create("virtual lanes");
-	TCase *tc = tcase_create("lanes");
+	Suite *s = suite_create("credit loops with VLs");
+	TCase *tc = tcase_create("VLs");
 
 	tcase_add_loop_test(tc, against_naive, 0, 3);
 	tcase_add_test(tc, ring_dateline);

@@ -10,7 +10,7 @@
 # shellcheck source=tests/seeds/sftree.sh
 . "$here/sftree.sh"
 
-csv=$out/004-table3-lanes.csv
+csv=$out/004-table3-vls.csv
 echo 'tree,engine,VLs,room of a VL,paper,by the worst link,hosts alone,hosts with switches,deadlocks' >"$csv"
 
 # rows NAME ENGINE PAPER VLS [OPTION...]
@@ -37,8 +37,8 @@ tree() {
 	rm -rf "$T/t"
 	mkdir "$T/t"
 	ibfattree gen "$2" --no-lids -o "$T/t.net"
-	stock "$T/t" "$T/t.net" dfsssp+lanes lash+lanes
-	for engine in dfsssp+lanes lash+lanes; do
+	stock "$T/t" "$T/t.net" dfsssp+vls lash+vls
+	for engine in dfsssp+vls lash+vls; do
 		paper=$3
 		[[ $engine != lash* ]] || paper=$4
 		n=$(awk '$3 > n { n = $3 } END { print n + 1 }' \

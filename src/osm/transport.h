@@ -10,10 +10,10 @@
  * Jobs are run by the worker's thread, and by a routing that adopts tables.  Answers arrive on
  * the receiver thread of the host's transport.  Failures also arrive there or, under ibsim,
  * through the error path of OpenSM, which then decrements counters that it never incremented
- * for this packet; smp.c corrects that.
+ * for this packet; transport.c corrects that.
  */
-#ifndef IBF_SMP_H
-#define IBF_SMP_H
+#ifndef IBF_TRANSPORT_H
+#define IBF_TRANSPORT_H
 
 #include <opensm/osm_config.h>
 #include <opensm/osm_opensm.h>

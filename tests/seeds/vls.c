@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * An event plugin for experiments ("event_plugin_name ibflanes"): writes the SLs that
+ * An event plugin for experiments ("event_plugin_name ibfvls"): writes the SLs that
  * OpenSM's current engine gives to the paths between all pairs of ports with a LID.
  * Whenever the subnet is up it writes "SOURCE-GUID LID SL" lines, the format of ibfattree's
  * option --psl, to opensm-psl.dump in the dump directory; none if the engine assigns no SLs.

@@ -28,7 +28,7 @@
 
 #include "core/core.h"
 #include "osm/clock.h"
-#include "osm/smp.h"
+#include "osm/transport.h"
 #include <opensm/osm_madw.h>
 #include <opensm/osm_msgdef.h>
 #include <vendor/osm_vendor_api.h>
