@@ -186,6 +186,8 @@ struct ftr_shape_tree {
 	const uint32_t *group_first;	/* [n_sw + 1] */
 	const uint32_t *n_up;		/* [n_sw] groups above s */
 	const uint32_t *n_down;		/* [n_sw] groups below s */
+	const uint32_t *n_equal;	/* [n_sw] horizontal groups; 0 in a shape of
+					 * ftr_shape_reorder */
 	const struct ftr_group *groups;
 	const ftr_port *group_ports;
 	/* parallel to group_ports: nominal position of the link in its group,
@@ -250,6 +252,12 @@ static inline const uint8_t *ftr_shape_down(const struct ftr_shape *sh,
 					    ftr_sw s)
 {
 	return sh->reach.down + (size_t)s * sh->reach.cost_stride;
+}
+
+/* The number of groups of s. */
+static inline uint32_t ftr_shape_groups(const struct ftr_shape *sh, ftr_sw s)
+{
+	return sh->tree.n_up[s] + sh->tree.n_down[s] + sh->tree.n_equal[s];
 }
 
 /*
