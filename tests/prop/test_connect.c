@@ -513,6 +513,7 @@ struct life {
 	struct both b;
 	struct ftr_incr *lv;
 	enum ftr_placement how;
+	bool keep;
 	struct ftr_rng rng;
 };
 
@@ -624,18 +625,24 @@ static void apply(struct life *x)
 	lives.with_turns += d.n_turns > 0;
 	lives.horizontal += d.horizontal;
 	lives.drained += res->n_drain > 0;
-	if (sound(x, &d))
+	if (sound(x, &d) && !x->keep)
 		compare(x, &d);
 }
 
-static void live(struct life *x, enum ftr_placement how)
+/* keep: entries keep their ports as far as possible, as in the plugin. */
+static void live(struct life *x, enum ftr_placement how, bool keep)
 {
 	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
+	struct ftr_keep prefer = { 0 };
 
 	o.placement = x->how = how;
 	route(&x->b, &o);
 	o.turn = x->b.stats.turn;
 	o.n_turns = x->b.stats.n_turns;
+	prefer.prefer = x->b.all;
+	x->keep = keep;
+	if (keep)
+		o.keep = &prefer;
 	if (x->b.stats.by_rank) {
 		ck_assert_msg(!ftr_incr_new(x->b.sh, NULL, x->b.all, &o,
 					    &x->lv, &err), "%s", err.msg);
@@ -661,7 +668,7 @@ START_TEST(incremental)
 
 		ftr_rng_seed(&x.rng, x.b.seed);
 		x.b.f = irregular_small(&x.rng);
-		live(&x, (enum ftr_placement)(i % 2));
+		live(&x, (enum ftr_placement)(i % 2), i % 4 == 3);
 	}
 	runs_show(lives.compared > lives.applies / 2);
 	runs_show(lives.horizontal > 0);
@@ -678,10 +685,10 @@ START_TEST(incremental_between_trees)
 		ftr_rng_seed(&x.rng, x.b.seed);
 		x.b.f = irregular_two_trees(&x.rng, 1 + i % 8, i % 2,
 					    i % 4 / 2 * 3);
-		live(&x, FTR_PLACE_EVEN);
+		live(&x, FTR_PLACE_EVEN, i % 3 == 2);
 	}
 	ck_assert_uint_gt(lives.horizontal, lives.applies / 2);
-	ck_assert_uint_gt(lives.compared, lives.applies * 3 / 4);
+	ck_assert_uint_gt(lives.compared, lives.applies / 2);
 	ck_assert_uint_eq(lives.unproved, 0);
 	show_lives();
 }
