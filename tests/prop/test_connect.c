@@ -514,6 +514,7 @@ struct life {
 	struct ftr_incr *lv;
 	enum ftr_placement how;
 	bool keep;
+	ftr_sw sm;
 	struct ftr_rng rng;
 };
 
@@ -554,6 +555,7 @@ static void compare(struct life *x, const struct ftr_check_delta *d)
 	const struct ftr_tables *t = ftr_incr_tables(x->lv);
 
 	o.placement = x->how;
+	o.sm_switch = x->sm;
 	o.turn = d->turn;
 	o.n_turns = d->n_turns;
 	ck_assert(!ftr_fabric_copy_if(x->b.f, &filter, &now.f, &err));
@@ -636,6 +638,7 @@ static void live(struct life *x, enum ftr_placement how, bool keep)
 	struct ftr_keep prefer = { 0 };
 
 	o.placement = x->how = how;
+	o.sm_switch = x->sm = ftr_rng_below(&x->rng, x->b.f->n_sw);
 	route(&x->b, &o);
 	o.turn = x->b.stats.turn;
 	o.n_turns = x->b.stats.n_turns;
