@@ -102,7 +102,7 @@ struct ftr_incr_result {
 /*
  * Incremental tables of sh and t.  t must be the tables that dmodc makes of sh
  * with opts (NULL: FTR_ROUTE_OPTS_INIT), with all paths strictly up, then down by
- * sh->tree.rank.
+ * sh->tree.rank, or by the extra turns opts->turn.
  *
  * nominal: the shape that sh was made over, or NULL.  Links that it has between switches of
  * sh, and that the fabric of sh lacks, are down and may come up.  sh must outlive *out;

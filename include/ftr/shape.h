@@ -167,7 +167,8 @@ struct ftr_shape_tree {
 	uint32_t n_planes;	/* components strictly above rank 0 */
 	uint32_t n_pods;	/* components below the top rank */
 	uint32_t n_odd;		/* hosts on switches that are not leaves */
-	uint32_t n_horizontal;	/* links between switches of one rank, unused */
+	uint32_t n_horizontal;	/* links between switches of one rank; no cost depends on
+				 * them */
 	bool roots_given;
 	bool roots_unknown;	/* roots were given, but none is in the fabric */
 	/* switches that are evidently missing from the root list, ascending */
