@@ -129,19 +129,28 @@ static double since(const struct rr *f, const struct rr_repair *r)
 	return rr_now(f) - r->trap_at;
 }
 
+enum ftr_status rr_refuse(const struct ftr_fabric *f, const char *what,
+			  const struct ftr_delta_report *rep,
+			  enum ftr_finding i, struct ftr_err *err)
+{
+	const struct ftr_switch *from = &f->sw[rep->sample[i].from];
+
+	return ftr_fail(err, FTR_REFUSED, "%s %s (%" PRIu64
+			" in all): from switch %s (0x%016" PRIx64
+			") towards LID %u", what, ftr_finding_name(i),
+			rep->found[i], from->name, from->guid,
+			rep->sample[i].lid);
+}
+
 static enum ftr_status judge(const struct rr_view *v,
 			     const struct ftr_delta_report *rep,
 			     struct ftr_err *err)
 {
 	for (int i = 0; i < FTR_N_FINDINGS; i++)
 		if (i != FTR_FIND_MISSING && rep->found[i])
-			return ftr_fail(err, FTR_REFUSED,
-					"the computed entries hold %s (%" PRIu64
-					" in all): from switch %s towards LID %u",
-					ftr_finding_name((enum ftr_finding)i),
-					rep->found[i],
-					v->gen.fabric->sw[rep->sample[i].from].name,
-					rep->sample[i].lid);
+			return rr_refuse(v->gen.fabric,
+					 "the computed entries hold", rep,
+					 (enum ftr_finding)i, err);
 	if (rep->missed || rep->stranded)
 		return ftr_fail(err, FTR_REFUSED, "%" PRIu64
 				" entries still use a dead link, %" PRIu64
