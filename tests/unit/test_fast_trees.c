@@ -2,14 +2,18 @@
 /*
  * The fast path where horizontal links join two trees: links between the trees and inside
  * them die and return, alone and together, and so do switches at the ends of the joints.
+ * All nodes of these fabrics may have one name: messages then add the GUID.
  */
 #include <check.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "fake/host.h"
 #include "lib/irregular.h"
 #include "lib/suite.h"
 #include "unit/fast_plans.h"
+
+#define TWIN "SwitchIB Mellanox Technologies"
 
 static struct fake *two_trees(uint32_t joints, bool middle)
 {
@@ -137,6 +141,61 @@ START_TEST(switch_between_trees)
 }
 END_TEST
 
+/* Every name in the plugin's messages is followed by a GUID; returns their number. */
+static unsigned int names(struct fake *h)
+{
+	unsigned int n = 0;
+
+	pthread_mutex_lock(&h->mutex);
+	for (char *line = h->log, *end; *line; line = end) {
+		end = line + strcspn(line, "\n");
+		end += *end == '\n';
+		if (strncmp(line, "ibfattree:", strlen("ibfattree:")))
+			continue;
+		for (char *at = strstr(line, TWIN); at && at < end;
+		     at = strstr(at + 1, TWIN), n++)
+			ck_assert_msg(!strncmp(at, TWIN " (0x", strlen(TWIN " (0x")),
+				      "no GUID: %.*s", (int)(end - line), line);
+	}
+	pthread_mutex_unlock(&h->mutex);
+	return n;
+}
+
+START_TEST(names_have_guids)
+{
+	struct ftr_rng r;
+	struct ftr_fabric *f;
+	struct fake *h;
+	ftr_sw s;
+	ftr_port p;
+
+	ftr_rng_seed(&r, 1);
+	f = irregular_two_trees(&r, 2, false, 0);
+	for (ftr_sw i = 0; i < f->n_sw; i++)
+		((struct ftr_switch *)(uintptr_t)&f->sw[i])->name = TWIN;
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		((struct ftr_endport *)(uintptr_t)&f->ep[e])->name = TWIN;
+	h = fake_new(&(struct fake_opts){
+		.fabric = f,
+		.options = "fast_flap_limit 2\nfast_flap_window_ms 3600000\n",
+	});
+	s = joint(h, 0, &p);
+	for (int i = 0; i < 3; i++) {	/* until the link counts as flapping */
+		fake_link(h, s, p, false);
+		fake_settle(h);
+		fake_link(h, s, p, true);
+		ck_assert(fake_sweep(h));
+		fake_settle(h);
+	}
+	fake_switch(h, fake_leaf(h, 2), false);	/* hosts are unreachable */
+	sweep_until_quiet(h, 4);
+	ck_assert_uint_gt(fake_logged(h, "IBF004"), 0);
+	ck_assert_uint_gt(fake_logged(h, "IBF111"), 0);
+	ck_assert_uint_gt(names(h), 8);
+	fake_free(h);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("fast_trees");
@@ -145,6 +204,7 @@ int main(void)
 	tcase_add_loop_test(t, one_link, 0, 2);
 	tcase_add_loop_test(t, all_links_between_trees, 0, 2);
 	tcase_add_loop_test(t, switch_between_trees, 0, 2);
+	tcase_add_test(t, names_have_guids);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
