@@ -129,19 +129,6 @@ static double since(const struct rr *f, const struct rr_repair *r)
 	return rr_now(f) - r->trap_at;
 }
 
-enum ftr_status rr_refuse(const struct ftr_fabric *f, const char *what,
-			  const struct ftr_delta_report *rep,
-			  enum ftr_finding i, struct ftr_err *err)
-{
-	const struct ftr_switch *from = &f->sw[rep->sample[i].from];
-
-	return ftr_fail(err, FTR_REFUSED, "%s %s (%" PRIu64
-			" in all): from switch %s (0x%016" PRIx64
-			") towards LID %u", what, ftr_finding_name(i),
-			rep->found[i], from->name, from->guid,
-			rep->sample[i].lid);
-}
-
 static enum ftr_status judge(const struct rr_view *v,
 			     const struct ftr_delta_report *rep,
 			     struct ftr_err *err)

@@ -237,6 +237,10 @@ bool rr_is_overtaken(struct rr *f);	/* as rr_overtaken(), but takes the
 					 * mutex */
 void rr_want_sweep(struct rr *f);	/* when it is due */
 void rr_sweep_now(struct rr *f);
+/* FTR_REFUSED because of finding i; what: the message up to its name. */
+enum ftr_status rr_refuse(const struct ftr_fabric *f, const char *what,
+			  const struct ftr_delta_report *rep,
+			  enum ftr_finding i, struct ftr_err *err);
 
 /* worker.c.  The caller has set ops, ctx and settings. */
 void rr_init(struct rr *f);
@@ -251,11 +255,7 @@ bool rr_take(struct rr *f, struct rr_task *t);
 /* Run the job from start to end; called without the mutex. */
 void rr_do(struct rr *f, struct rr_task *t);
 
-/* reroute.c.  FTR_REFUSED because of finding i; what: the message up to its name. */
-enum ftr_status rr_refuse(const struct ftr_fabric *f, const char *what,
-			  const struct ftr_delta_report *rep,
-			  enum ftr_finding i, struct ftr_err *err);
-/* For the worker.  NULL: failed, reason in err. */
+/* reroute.c, for the worker.  NULL: failed, reason in err. */
 struct rr_view *rr_view_new(struct rr *f, const struct rr_routing *gen,
 			    struct ftr_err *err);
 void rr_view_free(struct rr_view *v);		/* NULL is accepted */
