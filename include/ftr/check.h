@@ -181,6 +181,9 @@ struct ftr_check_delta {
 	const uint8_t *rank;	/* [n_sw] claimed ranks */
 	const struct ftr_turn *turn;	/* claimed turns, as in ftr_check_opts */
 	uint32_t n_turns;
+	/* claim: old and new tables use links between switches of one rank in claimed
+	 * turns only.  Without it changed entries must not use them */
+	bool horizontal;
 	/* the order of writes; NULL: no order is claimed.  Steps from first_drain
 	 * on are written after all earlier steps have drained */
 	const uint16_t *write_step;	/* [n_changes] */
@@ -210,8 +213,8 @@ struct ftr_delta_report {
 	/* changed entries that are not written after the next changed entry on
 	 * their path */
 	uint64_t early;
-	/* True if the changed entries use no horizontal link and make no turn that is
-	 * not claimed, and mixed is 0.  If all turns of the old tables are claimed as
+	/* True if the changed entries make no turn that is not claimed, use no horizontal
+	 * link without claims, and mixed is 0.  If all turns of the old tables are claimed as
 	 * well, the channel dependencies of both tables together have no cycle
 	 * (Gliksberg et al. 2020, section 4.1) */
 	bool proved;

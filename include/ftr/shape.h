@@ -167,7 +167,8 @@ struct ftr_shape_tree {
 	uint32_t n_planes;	/* components strictly above rank 0 */
 	uint32_t n_pods;	/* components below the top rank */
 	uint32_t n_odd;		/* hosts on switches that are not leaves */
-	uint32_t n_horizontal;	/* links between switches of one rank, unused */
+	uint32_t n_horizontal;	/* links between switches of one rank; no cost depends on
+				 * them */
 	bool roots_given;
 	bool roots_unknown;	/* roots were given, but none is in the fabric */
 	/* switches that are evidently missing from the root list, ascending */
@@ -186,6 +187,8 @@ struct ftr_shape_tree {
 	const uint32_t *group_first;	/* [n_sw + 1] */
 	const uint32_t *n_up;		/* [n_sw] groups above s */
 	const uint32_t *n_down;		/* [n_sw] groups below s */
+	const uint32_t *n_equal;	/* [n_sw] horizontal groups; 0 in a shape of
+					 * ftr_shape_reorder */
 	const struct ftr_group *groups;
 	const ftr_port *group_ports;
 	/* parallel to group_ports: nominal position of the link in its group,
@@ -250,6 +253,12 @@ static inline const uint8_t *ftr_shape_down(const struct ftr_shape *sh,
 					    ftr_sw s)
 {
 	return sh->reach.down + (size_t)s * sh->reach.cost_stride;
+}
+
+/* The number of groups of s. */
+static inline uint32_t ftr_shape_groups(const struct ftr_shape *sh, ftr_sw s)
+{
+	return sh->tree.n_up[s] + sh->tree.n_down[s] + sh->tree.n_equal[s];
 }
 
 /*

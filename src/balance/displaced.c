@@ -251,8 +251,7 @@ static void gather(struct displaced *z, const struct ftr_shape *sh, bool turns,
 			z->source[z->n_sources++] =
 				(struct passing){ src, u.displaced };
 		end = turns ?	/* horizontal links, too */
-			sh->tree.group_first[u.sw + 1] -
-			sh->tree.group_first[u.sw] :
+			ftr_shape_groups(sh, u.sw) :
 			sh->tree.n_up[u.sw] + sh->tree.n_down[u.sw];
 		for (; k < end && depth < z->net->f->n_sw; k++) {
 			ftr_sw y = g[k].remote;

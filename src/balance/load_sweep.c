@@ -204,6 +204,7 @@ static bool try_subtree(struct load *z, ftr_sw s)
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t excess = path_excess(z, s = z->queue[i]);
 		uint32_t k = sh->tree.group_first[s];
+		uint32_t end = k + ftr_shape_groups(sh, s);
 
 		if (z->tried[s] || !excess || excess == NO_PATH)
 			continue;
@@ -212,7 +213,7 @@ static bool try_subtree(struct load *z, ftr_sw s)
 			return false;
 		if (!path_excess(z, s))
 			continue;
-		for (; k < sh->tree.group_first[s + 1]; k++) {
+		for (; k < end; k++) {
 			ftr_sw t = sh->tree.groups[k].remote;
 			uint32_t link = t == z->to ? BALANCE_NONE :
 				link_of(z, t);

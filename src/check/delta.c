@@ -147,10 +147,16 @@ static bool goes_up(const struct trial *c, ftr_sw s, ftr_port p)
 	return peer_of(c, s, p, &y, &q) && c->d->rank[y] > c->d->rank[s];
 }
 
+/* Is every turn compared with the claims, whatever the ranks? */
+static bool is_strict(const struct trial *c)
+{
+	return c->claims.n || c->d->horizontal;
+}
+
 /*
  * True if a packet that came from x and leaves s by port p makes a turn that is
- * neither up-then-down nor claimed. Without claims a turn back to x is allowed,
- * because it can close no cycle then.
+ * neither up-then-down nor claimed. Without claims, and if no horizontal links are
+ * used, a turn back to x is allowed, because it can close no cycle then.
  */
 static bool illegal(const struct trial *c, ftr_sw x, ftr_sw s, ftr_port p)
 {
@@ -160,7 +166,7 @@ static bool illegal(const struct trial *c, ftr_sw x, ftr_sw s, ftr_port p)
 
 	if (!peer_of(c, s, p, &y, &q))
 		return false;
-	if (c->claims.n)
+	if (is_strict(c))
 		return !chk_legal(&c->claims, x, s, y);
 	return rank[s] < rank[x] && rank[y] > rank[s];
 }
@@ -189,7 +195,7 @@ static uint8_t follow(const struct trial *c, struct judge *j, ftr_sw s,
 		if (depth > 1 &&
 		    illegal(c, j->stack[depth - 2], y, entry(c, y, lid)))
 			turn(j, j->stack[depth - 2], y, lid);
-		j->horizontal |= rank[next] == rank[y];
+		j->horizontal |= rank[next] == rank[y] && !is_strict(c);
 		y = next;
 	}
 	if (fate == ST_PENDING) {	/* reached a switch whose fate is known */
@@ -289,7 +295,7 @@ static void judge_around(const struct trial *c, struct judge *j, uint32_t i)
 	const struct ftr_change *y = &d->change[i];
 	bool missing = y->after == FTR_PORT_NONE;
 
-	if (!missing && !c->claims.n && (!goes_up(c, y->sw, y->after) ||
+	if (!missing && !is_strict(c) && (!goes_up(c, y->sw, y->after) ||
 					 goes_up(c, y->sw, y->before)))
 		return;
 	for (unsigned int p = 1; p <= c->f->sw[y->sw].n_ports; p++) {

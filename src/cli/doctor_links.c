@@ -80,7 +80,8 @@ void doc_sm_version(struct doctor *d, struct doc_result *r)
 	doc_say(r, DOC_NOT_CHECKED, "SMInfo has no version; run \"opensm --version\" on the node%s below",
 		n->n_sm == 1 ? "" : "s");
 	for (uint32_t i = 0; i < n->n_sm; i++) {
-		doc_detail(r, "\"%s\"", n->sm[i].name);
+		doc_detail(r, "\"%s\" (0x%016" PRIx64 ")", n->sm[i].name,
+			   n->sm[i].guid);
 		doc_at(r, n->sm[i].guid, 0);
 	}
 }

@@ -322,9 +322,10 @@ void doc_sm_reach(struct doctor *d, struct doc_result *r)
 		for (ftr_sw s = 0; s < n->f->n_sw; s++) {
 			if (arrives(n->f, n->t, s, lid))
 				continue;
-			doc_detail(r, "%s to the subnet manager \"%s\", lid %u",
+			doc_detail(r, "%s to the subnet manager \"%s\" (0x%016"
+				   PRIx64 "), lid %u",
 				   cli_sw_name(name, n->f, s), n->sm[i].name,
-				   lid);
+				   n->sm[i].guid, lid);
 			doc_at(r, n->f->sw[s].guid, 0);
 		}
 	}

@@ -629,8 +629,9 @@ static enum ftr_status pass(struct plan *p)
 /* Later columns add turns that earlier ones can use.  So if turns were looked for, or
  * given, all columns are repeated until no new turn appears.  The result then depends on
  * the turns, not on the order in which they were found. */
-static enum ftr_status run_connect(struct plan *p, unsigned int how)
+static enum ftr_status run_connect(struct plan *p)
 {
+	enum connect_links links = p->out->links;
 	uint32_t before = 1, n;
 	enum ftr_status st;
 
@@ -642,9 +643,8 @@ static enum ftr_status run_connect(struct plan *p, unsigned int how)
 		return FTR_NOMEM;
 	if (!p->pair_first[p->sh->f->n_sw] && !p->opts->n_turns)
 		return FTR_OK;
-	if (!turns_init(&p->turns, p->sh,
-			how & (CONNECT_HORIZONTAL | CONNECT_ACROSS), p->arena) ||
-	    (how & CONNECT_ACROSS && !turns_allow_across(&p->turns)) ||
+	if (!turns_init(&p->turns, p->sh, links != CONNECT_UP_DOWN, p->arena) ||
+	    (links == CONNECT_ACROSS && !turns_allow_across(&p->turns)) ||
 	    !plan_find_hubs(p))
 		return FTR_NOMEM;
 	for (size_t i = 0; i < N_STAGES; i++)
@@ -654,7 +654,7 @@ static enum ftr_status run_connect(struct plan *p, unsigned int how)
 	if (!st && !p->opts->n_turns)
 		st = pass(p);
 	p->looking = false;
-	p->spread = how & CONNECT_ACROSS;
+	p->spread = links == CONNECT_ACROSS;
 	n = p->turns.n_extra;
 	for (int i = 0; !st && i < PASSES && (!i || n != before) &&
 	     !gives_up(p); i++) {
@@ -666,19 +666,21 @@ static enum ftr_status run_connect(struct plan *p, unsigned int how)
 }
 
 enum ftr_status connect_plan(const struct ftr_shape *sh,
-			     const struct ftr_route_opts *opts, unsigned int how,
+			     const struct ftr_route_opts *opts,
+			     enum connect_links links, bool whole,
 			     struct ftr_arena *arena, struct connect *out,
 			     struct ftr_err *err)
 {
 	struct plan p = {
 		.sh = sh, .opts = opts, .arena = arena, .out = out,
-		.complete = true, .whole = how & CONNECT_WHOLE,
+		.complete = true, .whole = whole,
 	};
 	enum ftr_status st = FTR_OK;
 
 	memset(out, 0, sizeof(*out));
 	out->complete = true;
-	st = run_connect(&p, how);
+	out->links = links;
+	st = run_connect(&p);
 	if (!publish(&p) && !st)
 		st = FTR_NOMEM;
 	turns_fini(&p.turns);

@@ -18,7 +18,18 @@ struct connect_entry {
 				 * candidates */
 };
 
+/*
+ * Which horizontal links a plan may use.
+ *
+ * UP_DOWN	none
+ * ACROSS	all; paths may go up, cross one such link, and go down: the turns of these
+ *		paths are allowed from the start (across.c)
+ * ANY		all; turns are admitted one at a time
+ */
+enum connect_links { CONNECT_UP_DOWN = 0, CONNECT_ACROSS, CONNECT_ANY, CONNECT_N_LINKS };
+
 struct connect {
+	enum connect_links links;
 	uint32_t n_turns;
 	struct ftr_turn *turn;		/* by (from, at, to) */
 	uint32_t n_entries;
@@ -33,21 +44,14 @@ struct connect {
 };
 
 /*
- * HORIZONTAL	links inside one rank may be used
- * ACROSS	the same, and paths may go up, cross one such link, and go down: the turns of
- *		these paths are allowed from the start (across.c)
- * WHOLE	an incomplete result is discarded, so stop as soon as it is certain
- */
-enum { CONNECT_HORIZONTAL = 1, CONNECT_ACROSS = 2, CONNECT_WHOLE = 4 };
-
-/*
  * Plan the extra turns and entries for sh, whose costs must be those of up/down routing
  * by sh->tree.rank.  opts->turn are admitted first.  The result lives in arena.
- * how: CONNECT_... bits.  If the result is not complete, its entries are valid but some
- * pairs have no path.  FTR_NOMEM.
+ * If the result is not complete, its entries are valid but some pairs have no path.
+ * whole: an incomplete result is discarded, so stop as soon as it is certain.  FTR_NOMEM.
  */
 enum ftr_status connect_plan(const struct ftr_shape *sh,
-			     const struct ftr_route_opts *opts, unsigned int how,
+			     const struct ftr_route_opts *opts,
+			     enum connect_links links, bool whole,
 			     struct ftr_arena *arena, struct connect *out,
 			     struct ftr_err *err) FTR_MUST_USE;
 

@@ -19,7 +19,7 @@ static enum ftr_status report_dmodc(const struct ftr_shape *sh,
 	stats->longest_made = 0;
 	stats->root = FTR_SW_NONE;
 	stats->order_known = true;
-	stats->by_rank = !extra->horizontal;
+	stats->by_rank = true;
 	stats->routed = NULL;
 	stats->turn = NULL;
 	stats->n_turns = extra->n_turns;
@@ -39,24 +39,20 @@ static enum ftr_status report_dmodc(const struct ftr_shape *sh,
 	return FTR_OK;
 }
 
-/* Horizontal links are used only if pairs have no path without them, because the
- * incremental routing does not support them. */
+/* Horizontal links are used only if pairs have no path without them. */
 static enum ftr_status plan_extra(const struct ftr_shape *sh,
 				  const struct ftr_route_opts *opts,
 				  struct ftr_arena *a, struct connect *extra,
 				  struct ftr_err *err)
 {
-	static const unsigned int how[] = {
-		0, CONNECT_ACROSS, CONNECT_HORIZONTAL,
-	};
-	size_t n = sh->tree.n_horizontal ? FTR_ARRAY_LEN(how) : 1;
+	unsigned int n = sh->tree.n_horizontal ? CONNECT_N_LINKS : 1;
 	enum ftr_status st = FTR_OK;
 
 	memset(extra, 0, sizeof(*extra));
 	extra->complete = opts->paths == FTR_PATHS_UPDOWN;
-	for (size_t i = 0; !st && !extra->complete && i < n; i++)
-		st = connect_plan(sh, opts, how[i] | CONNECT_WHOLE, a, extra,
-				  err);
+	for (unsigned int i = 0; !st && !extra->complete && i < n; i++)
+		st = connect_plan(sh, opts, (enum connect_links)i, true, a,
+				  extra, err);
 	return st;
 }
 

@@ -37,7 +37,7 @@ struct turns_channel {
 static inline uint32_t turns_groups(const struct ftr_shape *sh, ftr_sw s,
 				    bool horizontal)
 {
-	return horizontal ? sh->tree.group_first[s + 1] - sh->tree.group_first[s] :
+	return horizontal ? ftr_shape_groups(sh, s) :
 		sh->tree.n_up[s] + sh->tree.n_down[s];
 }
 

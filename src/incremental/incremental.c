@@ -205,8 +205,10 @@ static void list_entries(struct ftr_incr *lv, ftr_sw a, ftr_sw b)
 	incr_touch_row(lv, JOB_ENTRY, a, flag);
 }
 
+/* equal: the link is horizontal, and no cost depends on it. */
 struct ends {
 	ftr_sw low, high;
+	bool equal;
 };
 
 static struct ends ends_of(const struct ftr_incr *lv, uint32_t link)
@@ -215,7 +217,9 @@ static struct ends ends_of(const struct ftr_incr *lv, uint32_t link)
 	ftr_sw b = incr_remote(lv, link);
 	ftr_sw low = incr_low(lv, link);
 
-	return (struct ends){ low, low == a ? b : a };
+	return (struct ends){
+		low, low == a ? b : a, incr_side(lv, link) == INCR_EQUAL
+	};
 }
 
 static void flip(struct ftr_incr *lv)
@@ -239,14 +243,14 @@ static enum ftr_status follow(struct ftr_incr *lv, struct ftr_err *err)
 		struct ends e = ends_of(lv, lv->toggled[i]);
 
 		lv->had[i] = incr_adjacent(lv, e.low, e.high);
-		if (lv->had[i])
+		if (lv->had[i] && !e.equal)
 			list_entries(lv, e.low, e.high);
 	}
 	flip(lv);
 	for (uint32_t i = 0; i < lv->n_toggled; i++) {
 		struct ends e = ends_of(lv, lv->toggled[i]);
 
-		if (lv->had[i] == incr_adjacent(lv, e.low, e.high))
+		if (e.equal || lv->had[i] == incr_adjacent(lv, e.low, e.high))
 			continue;
 		incr_touch_whole(lv, JOB_DOWN, e.high);
 		incr_touch_whole(lv, JOB_COST, e.low);
@@ -255,7 +259,7 @@ static enum ftr_status follow(struct ftr_incr *lv, struct ftr_err *err)
 	for (uint32_t i = 0; !st && i < lv->n_toggled; i++) {
 		struct ends e = ends_of(lv, lv->toggled[i]);
 
-		if (incr_adjacent(lv, e.low, e.high))
+		if (!e.equal && incr_adjacent(lv, e.low, e.high))
 			list_entries(lv, e.low, e.high);
 	}
 	lv->result.n_costs = lv->n_log;
@@ -411,6 +415,7 @@ void ftr_incr_delta(const struct ftr_incr *lv, struct ftr_check_delta *out)
 		.change = r->change, .n_changes = r->n_changes,
 		.rank = lv->view.tree.rank, .write_step = r->write_step,
 		.turn = incr_plan(lv)->turn, .n_turns = incr_plan(lv)->n_turns,
+		.horizontal = incr_plan(lv)->links != CONNECT_UP_DOWN,
 		.first_drain = r->first_drain,
 	};
 }

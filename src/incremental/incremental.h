@@ -15,8 +15,11 @@
  * shape can route over the view.  Each switch has room for all of its nominal groups.
  * Groups with a link that is alive are packed to the front of this room, in nominal order:
  *
- *	group_first[s]  |above|above|below|below|  .  |  .  | group_first[s+1]
- *	                 <- n_up -> <- n_down ->
+ *	group_first[s]  |above|above|below|below|equal|  .  |  .  | group_first[s+1]
+ *	                 <- n_up -> <- n_down -> n_equal
+ *
+ * Horizontal links (equal) have a state like all others, but no cost depends on them: only
+ * entries for extra turns use them (turn_update.c).
  *
  * An apply is a transaction.  Costs are changed in place and logged; new entries are
  * collected beside the tables.  The entries are written to the tables last, when nothing can
@@ -43,10 +46,13 @@
 
 #define NONE UINT32_MAX
 
+/* Where a neighbour is: above a switch, below it, or of equal rank. */
+enum incr_side { INCR_UP, INCR_DOWN, INCR_EQUAL, INCR_N_SIDES };
+
 /* The nominal links between a switch and one neighbour. */
 struct incr_group {
 	struct ftr_group g;	/* first, n: into ftr_incr.port */
-	bool up;
+	enum incr_side side;
 };
 
 /* The values of each pair (switch, column). */
@@ -107,7 +113,7 @@ struct ftr_incr {
 	struct ftr_group *view_group;
 	ftr_port *view_port;
 	uint8_t *view_place;
-	uint32_t *n_up, *n_down;
+	uint32_t *n_side[INCR_N_SIDES];	/* n_up, n_down, n_equal */
 	uint8_t *cost, *down;
 	uint8_t *keep;		/* n_sw rows of words: pairs (s, l) for which s has no
 				 * down-cost; NULL: none. See cost_update.c */
@@ -165,10 +171,15 @@ static inline ftr_sw incr_remote(const struct ftr_incr *lv, uint32_t link)
 	return lv->group[lv->group_of[link]].g.remote;
 }
 
-/* The switch at the lower end of a link, by rank. */
+static inline enum incr_side incr_side(const struct ftr_incr *lv, uint32_t link)
+{
+	return lv->group[lv->group_of[link]].side;
+}
+
+/* The switch at the lower end of a link, by rank; for a horizontal link, either. */
 static inline ftr_sw incr_low(const struct ftr_incr *lv, uint32_t link)
 {
-	return lv->group[lv->group_of[link]].up ?
+	return incr_side(lv, link) == INCR_UP ?
 		incr_remote(lv, lv->far[link]) : incr_remote(lv, link);
 }
 

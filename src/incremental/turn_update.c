@@ -9,8 +9,19 @@
  * close a cycle with such a turn.  The apply is then refused, and a full routing is
  * needed.
  *
- * Horizontal links are not in the view.  A routing that needs them cannot be updated
- * incrementally.
+ * Horizontal links.  In fabrics whose trees are joined by horizontal links, all pairs
+ * between the trees are such pairs.  The plan begins with the links that the tables use
+ * (enum connect_links), and takes more of them if pairs have no path otherwise, as a full
+ * routing does.  It does not return to fewer while the links are alive: packets under way
+ * may use them.
+ *
+ * Two other designs were considered for such fabrics.  One computes all tables again for
+ * the fabric without the dead link, and finds an order of writes for any two tables.  The
+ * work then grows with the fabric and not with the fault, and nothing ensures that the two
+ * tables together have no credit loop; here the turns do.  The other replaces the ranks by
+ * the levels of across.c, so that horizontal links lead up or down.  Links between trees of
+ * equal level would still be horizontal, and a fault that changes the levels would need a
+ * new view.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,27 +38,21 @@ bool incr_legal(const struct ftr_incr *lv, ftr_sw from, ftr_sw at, ftr_sw to)
 {
 	const uint8_t *rank = lv->view.tree.rank;
 
-	if (from != to && !(rank[at] < rank[from] && rank[at] < rank[to]))
-		return true;	/* there are no horizontal links here */
+	if (from != to && rank[from] != rank[at] && rank[at] != rank[to] &&
+	    !(rank[at] < rank[from] && rank[at] < rank[to]))
+		return true;
 	return has_turn(incr_plan(lv), (struct ftr_turn){ from, at, to });
 }
 
-/* Check that the new plan has all turns that a packet may still take. */
-static enum ftr_status keeps_turns(const struct ftr_incr *lv,
-				   const struct connect *old,
-				   const struct connect *now,
-				   struct ftr_err *err)
+/* Does the plan have all of these turns, as far as the links are alive? */
+static bool has_turns(const struct ftr_incr *lv, const struct connect *c,
+		      const struct ftr_turn *t, uint32_t n)
 {
-	for (uint32_t i = 0; i < old->n_turns; i++) {
-		const struct ftr_turn *t = &old->turn[i];
-
+	for (; n-- > 0; t++)
 		if (incr_adjacent(lv, t->from, t->at) &&
-		    incr_adjacent(lv, t->at, t->to) &&
-		    !has_turn(now, *t))
-			return ftr_fail(err, FTR_REFUSED,
-					"with the links that came back, an extra turn would close a credit loop; the fabric must be routed again");
-	}
-	return FTR_OK;
+		    incr_adjacent(lv, t->at, t->to) && !has_turn(c, *t))
+			return false;
+	return true;
 }
 
 /* The turns in use, then those of the original routing. */
@@ -66,7 +71,8 @@ static struct ftr_turn *list_turns(struct ftr_incr *lv,
 	return t;
 }
 
-static enum ftr_status plan(struct ftr_incr *lv, const struct ftr_turn *turn,
+static enum ftr_status plan(struct ftr_incr *lv, enum connect_links links,
+			    bool whole, const struct ftr_turn *turn,
 			    uint32_t n, struct ftr_err *err)
 {
 	struct ftr_route_opts o = lv->opts;
@@ -78,7 +84,30 @@ static enum ftr_status plan(struct ftr_incr *lv, const struct ftr_turn *turn,
 	p->arena = ftr_arena_new();
 	if (!p->arena)
 		return incr_nomem(lv, err);
-	return connect_plan(&lv->view, &o, 0, p->arena, &p->c, err);
+	return connect_plan(&lv->view, &o, links, whole, p->arena, &p->c, err);
+}
+
+/* Plan with the first links, from `links` on, that connect all pairs and keep the n_used
+ * turns in use, which are the first ones of `turn`.  Without any, some pairs have no path.
+ * FTR_REFUSED: not even that plan keeps the turns. */
+static enum ftr_status plan_least(struct ftr_incr *lv, enum connect_links links,
+				  const struct ftr_turn *turn, uint32_t n,
+				  uint32_t n_used, struct ftr_err *err)
+{
+	const struct connect *now = incr_plan(lv);
+	bool choice = lv->view.tree.n_horizontal > 0;
+	enum ftr_status st;
+
+	for (unsigned int i = links; choice && i < CONNECT_N_LINKS; i++) {
+		st = plan(lv, (enum connect_links)i, true, turn, n, err);
+		if (st || (now->complete && has_turns(lv, now, turn, n_used)))
+			return st;
+	}
+	st = plan(lv, choice ? links : CONNECT_UP_DOWN, false, turn, n, err);
+	if (!st && !has_turns(lv, now, turn, n_used))
+		st = ftr_fail(err, FTR_REFUSED,
+			      "with the links that came back, an extra turn would close a credit loop; the fabric must be routed again");
+	return st;
 }
 
 enum ftr_status incr_extra_new(struct ftr_incr *lv, struct ftr_err *err)
@@ -97,10 +126,10 @@ enum ftr_status incr_extra_new(struct ftr_incr *lv, struct ftr_err *err)
 		memcpy(turn, lv->opts.turn, lv->opts.n_turns * sizeof(*turn));
 	lv->opts.sm = sm;
 	lv->opts.turn = turn;
-	lv->view.tree.n_horizontal = 0;
 	if (lv->opts.paths == FTR_PATHS_UPDOWN)
 		return FTR_OK;
-	return plan(lv, turn, lv->opts.n_turns, err);
+	return plan_least(lv, CONNECT_UP_DOWN, turn, lv->opts.n_turns,
+			  lv->opts.n_turns, err);
 }
 
 static bool joins_leaves(const struct ftr_incr *lv,
@@ -160,9 +189,7 @@ enum ftr_status incr_extra(struct ftr_incr *lv, struct ftr_err *err)
 	if (!turn)
 		return incr_nomem(lv, err);
 	lv->planned ^= 1;
-	st = plan(lv, turn, n, err);
-	if (!st)
-		st = keeps_turns(lv, old, incr_plan(lv), err);
+	st = plan_least(lv, old->links, turn, n, old->n_turns, err);
 	if (st) {
 		lv->planned ^= 1;
 		return st;

@@ -3,7 +3,7 @@
  * Links, nominal and alive, and the groups of the view.
  *
  * A link has two ends with a number each; they have the same state.  Horizontal links are
- * not included, because dmodc does not use them.
+ * included only if extra turns may use them.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -37,7 +37,9 @@ static enum ftr_status allocate(struct ftr_incr *lv, const struct source *src,
 	    !FTR_ZNEW(a, lv->view_group, n_groups) ||
 	    !FTR_ZNEW(a, lv->view_port, f->n_ports) ||
 	    !FTR_ZNEW(a, lv->view_place, f->n_ports) ||
-	    !FTR_ZNEW(a, lv->n_up, n) || !FTR_ZNEW(a, lv->n_down, n))
+	    !FTR_ZNEW(a, lv->n_side[INCR_UP], n) ||
+	    !FTR_ZNEW(a, lv->n_side[INCR_DOWN], n) ||
+	    !FTR_ZNEW(a, lv->n_side[INCR_EQUAL], n))
 		return incr_nomem(lv, err);
 	memset(lv->link_at, 0xff, f->n_ports * sizeof(*lv->link_at));
 	return FTR_OK;
@@ -83,26 +85,36 @@ static bool has_group(const struct ftr_shape *sh, ftr_sw s, ftr_sw remote)
 	return false;
 }
 
-/* Is the k-th nominal group of s used for routing, in direction `up`? A group inside one
- * nominal rank is used if the order of the shape uses it; all its links must then be
- * present. */
+static enum incr_side side_of(const struct ftr_shape *sh, ftr_sw s, ftr_sw remote)
+{
+	const uint8_t *rank = sh->tree.rank;
+
+	return rank[remote] > rank[s] ? INCR_UP :
+		rank[remote] < rank[s] ? INCR_DOWN : INCR_EQUAL;
+}
+
+/* Is the k-th nominal group of s used for routing, on this side? A group inside one
+ * nominal rank that the order of the shape puts above or below s is used if that order uses
+ * it; all its links must then be present. */
 static bool wanted(const struct ftr_incr *lv, const struct source *src,
-		   ftr_sw s, uint32_t k, bool up)
+		   ftr_sw s, uint32_t k, enum incr_side side)
 {
 	const struct ftr_shape *sh = lv->base;
 	ftr_sw t = src->there[s];
 	ftr_sw r = src->here[src->sh->tree.groups[src->sh->tree.group_first[t] +
 					     k].remote];
 
-	return r != FTR_SW_NONE &&
-		(up ? sh->tree.rank[r] > sh->tree.rank[s] : sh->tree.rank[r] < sh->tree.rank[s]) &&
-		(k < src->sh->tree.n_up[t] + src->sh->tree.n_down[t] ||
-		 has_group(sh, s, r));
+	if (r == FTR_SW_NONE || side_of(sh, s, r) != side)
+		return false;
+	if (side == INCR_EQUAL)
+		return lv->opts.paths == FTR_PATHS_ALL;
+	return k < src->sh->tree.n_up[t] + src->sh->tree.n_down[t] ||
+		has_group(sh, s, r);
 }
 
 /* Add the links of a nominal group of s. */
 static void add_group(struct ftr_incr *lv, const struct source *src, ftr_sw s,
-		      const struct ftr_group *from, bool up)
+		      const struct ftr_group *from, enum incr_side side)
 {
 	const struct ftr_fabric *f = lv->base->f;
 	uint32_t at = lv->first[s + 1]++;
@@ -112,7 +124,7 @@ static void add_group(struct ftr_incr *lv, const struct source *src, ftr_sw s,
 	g->g.remote = src->here[from->remote];
 	g->g.first = lv->n_ends;
 	g->g.n = 0;
-	g->up = up;
+	g->side = side;
 	for (uint32_t i = 0; i < from->n; i++) {
 		ftr_port p = src->sh->tree.group_ports[from->first + i];
 		uint32_t c = lv->n_ends;
@@ -134,18 +146,15 @@ static void add_groups(struct ftr_incr *lv, const struct source *src, ftr_sw s)
 {
 	const struct ftr_shape *sh = src->sh;
 	ftr_sw t = src->there[s];
-	uint32_t n = sh->tree.group_first[t + 1] - sh->tree.group_first[t];
+	uint32_t n = ftr_shape_groups(sh, t);
 
-	/* in a reordered shape only the groups up and down are valid */
-	if (sh == lv->base)
-		n = sh->tree.n_up[t] + sh->tree.n_down[t];
 	lv->first[s + 1] = lv->first[s];
-	for (int up = 1; up >= 0; up--)
+	for (int side = INCR_UP; side < INCR_N_SIDES; side++)
 		for (uint32_t k = 0; k < n; k++)
-			if (wanted(lv, src, s, k, up))
+			if (wanted(lv, src, s, k, (enum incr_side)side))
 				add_group(lv, src, s,
 					  &sh->tree.groups[sh->tree.group_first[t] + k],
-					  up);
+					  (enum incr_side)side);
 }
 
 /* Find the other end of every link; FTR_INVAL: it is not known. */
@@ -201,7 +210,7 @@ bool incr_adjacent(const struct ftr_incr *lv, ftr_sw s, ftr_sw t)
 {
 	const struct ftr_group *g = &lv->view_group[lv->first[s]];
 
-	for (uint32_t k = 0; k < lv->n_up[s] + lv->n_down[s]; k++)
+	for (uint32_t k = 0; k < ftr_shape_groups(&lv->view, s); k++)
 		if (g[k].remote == t)
 			return true;
 	return false;
@@ -212,7 +221,8 @@ void incr_pack(struct ftr_incr *lv, ftr_sw s)
 {
 	uint32_t first = lv->first[s], at = first;
 
-	lv->n_up[s] = lv->n_down[s] = 0;
+	for (int side = INCR_UP; side < INCR_N_SIDES; side++)
+		lv->n_side[side][s] = 0;
 	for (uint32_t k = first; k < lv->first[s + 1]; k++) {
 		const struct incr_group *g = &lv->group[k];
 		struct ftr_group *to = &lv->view_group[at];
@@ -229,10 +239,7 @@ void incr_pack(struct ftr_incr *lv, ftr_sw s)
 		*to = g->g;
 		to->n = n;
 		at++;
-		if (g->up)
-			lv->n_up[s]++;
-		else
-			lv->n_down[s]++;
+		lv->n_side[g->side][s]++;
 	}
 }
 
@@ -259,14 +266,19 @@ enum ftr_status incr_links(struct ftr_incr *lv,
 	ftr_arena_free(tmp);
 	if (st)
 		return st;
+	lv->view.tree.n_horizontal = 0;
+	for (uint32_t c = 0; c < lv->n_ends; c++)
+		lv->view.tree.n_horizontal += lv->alive[c] && c < lv->far[c] &&
+			incr_side(lv, c) == INCR_EQUAL;
 	for (ftr_sw s = 0; s < n; s++)
 		incr_pack(lv, s);
 	lv->view.tree.group_first = lv->first;
 	lv->view.tree.groups = lv->view_group;
 	lv->view.tree.group_ports = lv->view_port;
 	lv->view.tree.group_place = lv->view_place;
-	lv->view.tree.n_up = lv->n_up;
-	lv->view.tree.n_down = lv->n_down;
+	lv->view.tree.n_up = lv->n_side[INCR_UP];
+	lv->view.tree.n_down = lv->n_side[INCR_DOWN];
+	lv->view.tree.n_equal = lv->n_side[INCR_EQUAL];
 	return FTR_OK;
 }
 
@@ -284,4 +296,10 @@ void incr_toggle(struct ftr_incr *lv, uint32_t link)
 {
 	flip_end(lv, link);
 	flip_end(lv, lv->far[link]);
+	if (incr_side(lv, link) != INCR_EQUAL)
+		return;
+	if (lv->alive[link])
+		lv->view.tree.n_horizontal++;
+	else
+		lv->view.tree.n_horizontal--;
 }

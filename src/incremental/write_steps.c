@@ -64,7 +64,7 @@ static bool goes_up(const struct ftr_incr *lv, ftr_sw s, ftr_port p)
 {
 	uint32_t c = incr_link(lv, s, p);
 
-	return c != NONE && lv->group[lv->group_of[c]].up;
+	return c != NONE && incr_side(lv, c) == INCR_UP;
 }
 
 /* The next change on the final path of i.  An entry that becomes FTR_PORT_NONE is skipped:
@@ -112,7 +112,7 @@ static uint32_t pours_on(const struct staging *z, uint32_t i)
 		return to == NONE || incr_legal(lv, c->sw, z->change[k].sw,
 						to) ? NONE : k;
 	}
-	if (lv->group[lv->group_of[link]].up ||
+	if (incr_side(lv, link) == INCR_UP ||
 	    !goes_up(lv, z->change[k].sw, z->change[k].after))
 		return NONE;
 	return k;

@@ -435,12 +435,8 @@ static enum ftr_status check_plan(const struct rr_view *v,
 				     i == FTR_FIND_WRONG_END ||
 				     (i == FTR_FIND_DEAD_PORT &&
 				      !plan->unrepaired)))
-			st = ftr_fail(err, FTR_REFUSED, "the planned local repair holds %s (%"
-				      PRIu64 " in all): from switch %s towards LID %u",
-				      ftr_finding_name((enum ftr_finding)i),
-				      rep.found[i],
-				      f->sw[rep.sample[i].from].name,
-				      rep.sample[i].lid);
+			st = rr_refuse(f, "the planned local repair holds",
+				       &rep, (enum ftr_finding)i, err);
 	trial_fini(&c);
 	return st;
 }

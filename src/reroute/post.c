@@ -3,6 +3,7 @@
  * Functions that all parts of the fast path use: posting events to the state machine, under
  * the mutex and at the current time; the clock; warnings; references to routings.
  */
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -87,4 +88,17 @@ void rr_sweep_now(struct rr *f)
 
 	if (rr_post(f, &ev) & RR_ACT_SWEEP)
 		f->ops->sweep(f->ctx);
+}
+
+enum ftr_status rr_refuse(const struct ftr_fabric *f, const char *what,
+			  const struct ftr_delta_report *rep,
+			  enum ftr_finding i, struct ftr_err *err)
+{
+	const struct ftr_switch *from = &f->sw[rep->sample[i].from];
+
+	return ftr_fail(err, FTR_REFUSED, "%s %s (%" PRIu64
+			" in all): from switch %s (0x%016" PRIx64
+			") towards LID %u", what, ftr_finding_name(i),
+			rep->found[i], from->name, from->guid,
+			rep->sample[i].lid);
 }

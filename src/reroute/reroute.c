@@ -135,13 +135,9 @@ static enum ftr_status judge(const struct rr_view *v,
 {
 	for (int i = 0; i < FTR_N_FINDINGS; i++)
 		if (i != FTR_FIND_MISSING && rep->found[i])
-			return ftr_fail(err, FTR_REFUSED,
-					"the computed entries hold %s (%" PRIu64
-					" in all): from switch %s towards LID %u",
-					ftr_finding_name((enum ftr_finding)i),
-					rep->found[i],
-					v->gen.fabric->sw[rep->sample[i].from].name,
-					rep->sample[i].lid);
+			return rr_refuse(v->gen.fabric,
+					 "the computed entries hold", rep,
+					 (enum ftr_finding)i, err);
 	if (rep->missed || rep->stranded)
 		return ftr_fail(err, FTR_REFUSED, "%" PRIu64
 				" entries still use a dead link, %" PRIu64

@@ -237,6 +237,10 @@ bool rr_is_overtaken(struct rr *f);	/* as rr_overtaken(), but takes the
 					 * mutex */
 void rr_want_sweep(struct rr *f);	/* when it is due */
 void rr_sweep_now(struct rr *f);
+/* FTR_REFUSED because of finding i; what: the message up to its name. */
+enum ftr_status rr_refuse(const struct ftr_fabric *f, const char *what,
+			  const struct ftr_delta_report *rep,
+			  enum ftr_finding i, struct ftr_err *err);
 
 /* worker.c.  The caller has set ops, ctx and settings. */
 void rr_init(struct rr *f);

@@ -209,7 +209,7 @@ struct grouping {
 	uint32_t *uf, *all;	/* [n_sw] planes without stubs; with all but empty leaves */
 	ftr_sw *seen;
 	struct slot *slot;
-	uint32_t *n_up, *n_down, *n_slots;	/* published */
+	uint32_t *n_up, *n_down, *n_equal, *n_slots;	/* published */
 	struct ftr_group *groups;
 };
 
@@ -222,6 +222,7 @@ static bool allocate(const struct shaping *z, struct grouping *w)
 	    !FTR_NEW(z->scratch, w->slot, n + FTR_PORT_MAX) ||
 	    !FTR_ZNEW(z->keep, w->n_up, n) ||
 	    !FTR_ZNEW(z->keep, w->n_down, n) ||
+	    !FTR_ZNEW(z->keep, w->n_equal, n) ||
 	    !FTR_NEW(z->keep, w->n_slots, n) ||
 	    !FTR_ZNEW(z->keep, w->groups, z->nbr_first[n]))
 		return false;
@@ -241,6 +242,7 @@ static void group_switch(struct shaping *z, struct grouping *w, ftr_sw s)
 		w->n_down[s] += draft[k].side == BELOW;
 		draft[k].g.pos = k;
 	}
+	w->n_equal[s] = n - w->n_up[s] - w->n_down[s];
 	w->n_slots[s] = number_slots(z, w->uf, s, draft, w->n_up[s], w->slot);
 	z->shared_plane |= share_plane(w->all, s, w->slot, w->n_slots[s],
 				       w->seen);
@@ -269,6 +271,7 @@ enum ftr_status shape_group(struct shaping *z)
 	sh->tree.group_first = z->nbr_first;
 	sh->tree.n_up = w.n_up;
 	sh->tree.n_down = w.n_down;
+	sh->tree.n_equal = w.n_equal;
 	sh->tree.groups = w.groups;
 	sh->numbering.n_slots = w.n_slots;
 	return lay_links(z, w.groups);

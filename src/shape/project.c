@@ -110,6 +110,7 @@ static enum ftr_status groups(struct projection *p)
 	uint32_t *first = ftr_arena_alloc(z->keep, n + 1u, sizeof(*first));
 	uint32_t *n_up = ftr_arena_zalloc(z->keep, n, sizeof(*n_up));
 	uint32_t *n_down = ftr_arena_zalloc(z->keep, n, sizeof(*n_down));
+	uint32_t *n_equal = ftr_arena_zalloc(z->keep, n, sizeof(*n_equal));
 	struct living l = {
 		.group = ftr_arena_alloc(z->keep,
 					 nsh->tree.group_first[nsh->f->n_sw] + 1u,
@@ -118,7 +119,7 @@ static enum ftr_status groups(struct projection *p)
 		.place = ftr_arena_alloc(z->keep, z->f->n_ports, 1),
 	};
 
-	if (!first || !n_up || !n_down || !l.group || !l.port || !l.place)
+	if (!first || !n_up || !n_down || !n_equal || !l.group || !l.port || !l.place)
 		return shape_nomem(z);
 	for (ftr_sw s = 0; s < n; s++) {
 		ftr_sw t = p->c.sw[s];
@@ -135,7 +136,9 @@ static enum ftr_status groups(struct projection *p)
 				n_up[s]++;
 			else if (nth < nsh->tree.n_up[t] + nsh->tree.n_down[t])
 				n_down[s]++;
-			else if (l.group[l.n - 1].remote > s)
+			else
+				n_equal[s]++;
+			if (n_equal[s] && l.group[l.n - 1].remote > s)
 				z->sh->tree.n_horizontal += l.group[l.n - 1].n;
 		}
 	}
@@ -143,6 +146,7 @@ static enum ftr_status groups(struct projection *p)
 	z->sh->tree.group_first = first;
 	z->sh->tree.n_up = n_up;
 	z->sh->tree.n_down = n_down;
+	z->sh->tree.n_equal = n_equal;
 	z->sh->tree.groups = l.group;
 	z->sh->tree.group_ports = l.port;
 	z->sh->tree.group_place = l.place;

@@ -50,8 +50,9 @@ static enum ftr_status split_groups(struct shaping *z,
 						   sizeof(*groups));
 	uint32_t *n_up = ftr_arena_zalloc(z->keep, n, sizeof(*n_up));
 	uint32_t *n_down = ftr_arena_zalloc(z->keep, n, sizeof(*n_down));
+	uint32_t *n_equal = ftr_arena_zalloc(z->keep, n, sizeof(*n_equal));
 
-	if (!groups || !n_up || !n_down)
+	if (!groups || !n_up || !n_down || !n_equal)
 		return shape_nomem(z);
 	for (ftr_sw s = 0; s < n; s++) {
 		uint32_t first = old->tree.group_first[s];
@@ -81,6 +82,7 @@ static enum ftr_status split_groups(struct shaping *z,
 	z->sh->tree.groups = groups;
 	z->sh->tree.n_up = n_up;
 	z->sh->tree.n_down = n_down;
+	z->sh->tree.n_equal = n_equal;
 	return FTR_OK;
 }
 

@@ -40,7 +40,7 @@ static double plan(const struct ftr_shape *sh, const struct ftr_route_opts *o)
 		struct connect c;
 		double t0 = now();
 
-		must(connect_plan(sh, o, CONNECT_WHOLE, a, &c, &err));
+		must(connect_plan(sh, o, CONNECT_UP_DOWN, true, a, &c, &err));
 		least = FTR_MIN(least, now() - t0);
 		ftr_arena_free(a);
 	}

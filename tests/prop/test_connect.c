@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "core/core.h"
+#include "incremental/incremental.h"
 #include "lib/draw.h"
 #include "lib/irregular.h"
 #include "lib/random_graph.h"
@@ -512,11 +513,13 @@ struct life {
 	struct both b;
 	struct ftr_incr *lv;
 	enum ftr_placement how;
+	bool keep;
+	ftr_sw sm;
 	struct ftr_rng rng;
 };
 
 static struct {
-	uint32_t applies, with_turns, refused, drained, compared, unproved;
+	uint32_t applies, with_turns, refused, drained, compared, unproved, horizontal;
 } lives;
 
 static bool alive(void *ctx, const struct ftr_fabric *f, ftr_sw s, ftr_port p)
@@ -524,8 +527,22 @@ static bool alive(void *ctx, const struct ftr_fabric *f, ftr_sw s, ftr_port p)
 	const struct life *x = ctx;
 
 	(void)f;
-	/* incremental routing has no state for horizontal links */
 	return !ftr_incr_connected(x->lv, s, p) || ftr_incr_alive(x->lv, s, p);
+}
+
+/* Would a full routing of sh use the same horizontal links? It uses as few as possible. */
+static bool same_links(const struct life *x, const struct ftr_shape *sh,
+		       const struct ftr_route_opts *o)
+{
+	enum connect_links links = incr_plan(x->lv)->links;
+	struct ftr_arena *a = ftr_arena_new();
+	struct connect c = { .complete = false };
+
+	for (unsigned int i = 0; i < links && !c.complete; i++)
+		ck_assert(!connect_plan(sh, o, (enum connect_links)i, true, a,
+					&c, &err));
+	ftr_arena_free(a);
+	return !c.complete;
 }
 
 /* Compare with a full routing of the links alive, with the turns of the incremental one. */
@@ -538,11 +555,12 @@ static void compare(struct life *x, const struct ftr_check_delta *d)
 	const struct ftr_tables *t = ftr_incr_tables(x->lv);
 
 	o.placement = x->how;
+	o.sm_switch = x->sm;
 	o.turn = d->turn;
 	o.n_turns = d->n_turns;
 	ck_assert(!ftr_fabric_copy_if(x->b.f, &filter, &now.f, &err));
 	route_over(&now, &so, &o);
-	if (!now.stats.reordered && now.stats.by_rank) {
+	if (!now.stats.reordered && same_links(x, now.sh, &o)) {
 		lives.compared++;
 		if (memcmp(now.all->lft, t->lft,
 			   (size_t)t->n_sw * t->stride))
@@ -607,37 +625,75 @@ static void apply(struct life *x)
 		return;
 	ftr_incr_delta(x->lv, &d);
 	lives.with_turns += d.n_turns > 0;
+	lives.horizontal += d.horizontal;
 	lives.drained += res->n_drain > 0;
-	if (sound(x, &d))
+	if (sound(x, &d) && !x->keep)
 		compare(x, &d);
+}
+
+/* keep: entries keep their ports as far as possible, as in the plugin. */
+static void live(struct life *x, enum ftr_placement how, bool keep)
+{
+	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
+	struct ftr_keep prefer = { 0 };
+
+	o.placement = x->how = how;
+	o.sm_switch = x->sm = ftr_rng_below(&x->rng, x->b.f->n_sw);
+	route(&x->b, &o);
+	o.turn = x->b.stats.turn;
+	o.n_turns = x->b.stats.n_turns;
+	prefer.prefer = x->b.all;
+	x->keep = keep;
+	if (keep)
+		o.keep = &prefer;
+	if (x->b.stats.by_rank) {
+		ck_assert_msg(!ftr_incr_new(x->b.sh, NULL, x->b.all, &o,
+					    &x->lv, &err), "%s", err.msg);
+		for (uint32_t k = 0; k < 8; k++)
+			apply(x);
+		ftr_incr_free(x->lv);
+	}
+	unroute(&x->b);
+}
+
+static void show_lives(void)
+{
+	printf("incremental: %u applies, %u with extra turns, %u over horizontal links, %u refused for links that came back, %u with drained stages, %u not proved; %u compared with a full routing\n",
+	       lives.applies, lives.with_turns, lives.horizontal, lives.refused,
+	       lives.drained, lives.unproved, lives.compared);
+	memset(&lives, 0, sizeof(lives));
 }
 
 START_TEST(incremental)
 {
 	for (uint32_t i = 0; i < trees_runs(600); i++) {
 		struct life x = { .b = { .seed = trees_first_seed() + i } };
-		struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
 
 		ftr_rng_seed(&x.rng, x.b.seed);
 		x.b.f = irregular_small(&x.rng);
-		o.placement = x.how = (enum ftr_placement)(i % 2);
-		route(&x.b, &o);
-		o.turn = x.b.stats.turn;
-		o.n_turns = x.b.stats.n_turns;
-		if (x.b.stats.by_rank) {
-			ck_assert_msg(!ftr_incr_new(x.b.sh, NULL, x.b.all, &o,
-						    &x.lv, &err), "%s",
-				      err.msg);
-			for (uint32_t k = 0; k < 8; k++)
-				apply(&x);
-			ftr_incr_free(x.lv);
-		}
-		unroute(&x.b);
+		live(&x, (enum ftr_placement)(i % 2), i % 4 == 3);
 	}
-	printf("incremental: %u applies, %u with extra turns, %u refused for links that came back, %u with drained stages, %u not proved; %u compared with a full routing\n",
-	       lives.applies, lives.with_turns, lives.refused, lives.drained,
-	       lives.unproved, lives.compared);
 	runs_show(lives.compared > lives.applies / 2);
+	runs_show(lives.horizontal > 0);
+	show_lives();
+}
+END_TEST
+
+/* The links between the trees die and return, and those inside the trees. */
+START_TEST(incremental_between_trees)
+{
+	for (uint32_t i = 0; i < trees_runs(200); i++) {
+		struct life x = { .b = { .seed = trees_first_seed() + i } };
+
+		ftr_rng_seed(&x.rng, x.b.seed);
+		x.b.f = irregular_two_trees(&x.rng, 1 + i % 8, i % 2,
+					    i % 4 / 2 * 3);
+		live(&x, FTR_PLACE_EVEN, i % 3 == 2);
+	}
+	ck_assert_uint_gt(lives.horizontal, lives.applies / 2);
+	ck_assert_uint_gt(lives.compared, lives.applies / 2);
+	ck_assert_uint_eq(lives.unproved, 0);
+	show_lives();
 }
 END_TEST
 
@@ -677,6 +733,7 @@ int main(void)
 	tcase_add_test(t, damaged_trees);
 	tcase_add_test(t, any_graph);
 	tcase_add_test(t, incremental);
+	tcase_add_test(t, incremental_between_trees);
 	tcase_add_test(t, real_fabrics);
 	suite_add_tcase(s, t);
 	return run_suite(s);

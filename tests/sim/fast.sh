@@ -133,6 +133,25 @@ case_fast_parallel_link() {
 	down
 }
 
+# Two trees joined at their spines: one of the links between them dies and returns, then one
+# inside a tree, whose spine then sends packets down and up again.
+case_fast_two_trees() {
+	two_trees 4 6 >"$T/fabric.net"
+	fast_up </dev/null
+	walk before
+	near=S-0000000000010201 far=S-0000000000020201
+	read -r near_port far_port < <(awk -v near="\"$near\"" -v far="\"$far\"" '
+		/^Switch/ { at = $3 }
+		at == near && split($0, x, /[][]/) && x[3] ~ far { print x[2], x[4] }' \
+		"$T/fabric.net")
+	die_and_return
+	pick 1
+	die_and_return
+	never_logged 'IBF109'
+	sweeps_change_nothing
+	down
+}
+
 case_fast_sftree() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 64
 	fast_up < <(echo 'routing_engine sftree')

@@ -114,6 +114,7 @@ check_PROGRAMS += tests/unit/test_fast tests/unit/test_fast_end \
 	tests/unit/test_fast_random tests/unit/test_fast_sweep \
 	tests/unit/test_fast_lies tests/unit/test_fast_memory \
 	tests/unit/test_fast_flat tests/unit/test_fast_scale \
+	tests/unit/test_fast_trees \
 	tests/unit/test_takeover tests/unit/test_writer
 FAKE_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) -I$(top_srcdir)/tests
 FAKE_LDADD = libfake.la $(CHECK_TEST_LDADD)
@@ -142,6 +143,10 @@ tests_unit_test_fast_scale_SOURCES = tests/unit/test_fast_scale.c
 tests_unit_test_fast_scale_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_scale_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_fast_scale_LDADD = $(FAKE_LDADD)
+tests_unit_test_fast_trees_SOURCES = tests/unit/test_fast_trees.c
+tests_unit_test_fast_trees_CPPFLAGS = $(FAKE_CPPFLAGS)
+tests_unit_test_fast_trees_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_fast_trees_LDADD = libftrtest.la $(FAKE_LDADD)
 tests_unit_test_takeover_SOURCES = tests/unit/test_takeover.c
 tests_unit_test_takeover_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_takeover_CFLAGS = $(CHECK_TEST_CFLAGS)
