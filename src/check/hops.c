@@ -128,9 +128,14 @@ enum ftr_status ftr_check_hops(const struct ftr_fabric *f,
 }
 
 enum ftr_status ftr_check_lost(const struct ftr_fabric *f,
-			       const struct ftr_tables *t, ftr_lost_fn fn,
+			       const struct ftr_tables *t,
+			       const struct ftr_check_report *r, ftr_lost_fn fn,
 			       void *ctx, struct ftr_err *err)
 {
+	bool lost_ep = !r || r->bad[FTR_CHECK_HOST_HOST] ||
+		       r->bad[FTR_CHECK_SW_HOST];
+	bool lost_sw = !r || r->bad[FTR_CHECK_HOST_SW] ||
+		       r->bad[FTR_CHECK_SW_SW];
 	struct walk w;
 	enum ftr_status st = walk_new(&w, f, t, err);
 
@@ -138,7 +143,7 @@ enum ftr_status ftr_check_lost(const struct ftr_fabric *f,
 		const struct ftr_lid_owner *o = &f->owner[lid];
 		bool ep = o->kind == FTR_OWNER_EP;
 
-		if (o->kind == FTR_OWNER_NONE)
+		if (o->kind == FTR_OWNER_NONE || !(ep ? lost_ep : lost_sw))
 			continue;
 		start_lid(&w, ep ? f->ep[o->idx].sw : o->idx,
 			  ep ? f->ep[o->idx].sw_port : 0, (ftr_lid)lid);

@@ -237,6 +237,23 @@ def case_faults(page):
     assert lost[0] == 0 and lost[1] > 0 and lost[2] == 0, lost
     assert page.js("return D.sets[2].dead.length") == 6
     assert "changed entries" in page.text("sets")
+    # like the plugin, rerouting changes only entries whose port leads to a lost link
+    changed, kept = page.driver.execute_async_script("""
+        const done = arguments[0];
+        Promise.all([tablesOf(0), tablesOf(2)]).then(([a, b]) => {
+            let changed = 0, kept = 0;
+            for (const s of SW) for (const e of EP) {
+                const at = s.i * EP.length + e.i, d = exits[s.i].get(a[at]);
+                if (a[at] === b[at] || s.name === 'sw-2-0')
+                    continue;
+                if (d !== undefined && deadLinks[2].has(d >> 1))
+                    changed++;
+                else
+                    kept++;
+            }
+            done([changed, kept]);
+        });""")
+    assert changed > 0 and kept == 0, f"{changed} lost their link, {kept} did not"
     # the load of correct tables is never below the lower bound
     for k in (0, 2):
         most, least = page.js("const l = D.sets[arguments[0]].loads.all;"
@@ -310,6 +327,8 @@ def case_hostile(page):
 
 def case_large(page):
     size = os.path.getsize(page.path) / 1e6
+    assert page.js("return D.sets.map((s) => s.name)") == ["dmodc"]
+    assert page.js("return D.tables[0].length > 0"), "the tables do not fit"
     cpu = page.cpu()
     took = page.js("const [n] = performance.getEntriesByType('navigation');"
                    "return n.domContentLoadedEventEnd / 1000")

@@ -107,19 +107,22 @@ const dirName = (d) => `${swName(from(d))} port ${fromPort(d)} → ${swName(to(d
 // The tables of a set, or null if the page does not contain them.  One byte for each
 // switch and end port: the output port, 255 for none.
 const tables = new Map();
-const CODES = 256;
+const REF = 2, CODES = 256;
 
-// A row is a table of codes, followed by one code per end port, sorted by switch and
-// port.
+// A row is the number of an earlier row, + 1, and the XOR with it of the port of every
+// code, and of one code per end port, sorted by switch and port (html_tables.c).
 function decode(bytes) {
 	const n = EP.length, t = new Uint8Array(SW.length * n);
 	const sw = (e) => (e.sw < 0 ? 2 ** 32 : e.sw);
 	const cols = [...EP].sort((p, q) => sw(p) - sw(q) || p.port - q.port || p.i - q.i)
 		.map((e) => e.i);
+	const width = REF + CODES + n;
 	for (let s = 0; s < SW.length; s++) {
-		const row = s * (CODES + n);
+		const row = s * width, ref = (bytes[row] + 256 * bytes[row + 1] - 1) * width;
+		for (let i = REF; ref >= 0 && i < width; i++)
+			bytes[row + i] ^= bytes[ref + i];
 		for (let i = 0; i < n; i++)
-			t[s * n + cols[i]] = bytes[row + bytes[row + CODES + i]];
+			t[s * n + cols[i]] = bytes[row + REF + bytes[row + REF + CODES + i]];
 	}
 	return t;
 }
