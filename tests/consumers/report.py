@@ -143,7 +143,7 @@ def case_page(page):
     # two links were removed, and are inferred from the others
     missing = page.js("return MISSING.reduce((n, m) => n + m.n, 0)")
     assert missing == 2, f"{missing} missing links"
-    assert "lack" in page.text("findings")
+    assert "2 links are missing" in page.text("findings")
 
     # a click on a link shows its users and the effect of its loss
     x, y = page.js("const e = ends(LINKS[5]);"
@@ -235,7 +235,8 @@ def case_faults(page):
     assert "not sound" in page.text("judgement")
     lost = page.js("return D.sets.map((s) => s.lost)")
     assert lost[0] == 0 and lost[1] > 0 and lost[2] == 0, lost
-    assert page.js("return D.sets[2].dead.length") == 6
+    assert page.js("return D.sets[2].dead.length") == page.js(
+        "return SW.find((s) => s.name === 'sw-2-0').links.length")
     assert "changed entries" in page.text("sets")
     # like the plugin, rerouting changes only entries whose port leads to a lost link
     changed, kept = page.driver.execute_async_script("""
@@ -363,6 +364,20 @@ def case_topograph(page):
     most = page.js("const l = loadNow(); return heat(l.max, scaleEnd(l));")
     assert 2 <= most <= 5, most
     assert page.js("return heat(2 * boundOf(0, loadNow()), scaleEnd(loadNow()))") == 7
+    # the missing links are named, and those of a pair are drawn when they are chosen
+    assert "26 links are missing, between 16 pairs" in page.text("findings")
+    before = page.js("draw(); return canvas.toDataURL()")
+    page.id("findings").find_element(By.CSS_SELECTOR, "button.link").click()
+    assert page.js("return state.missing") == 0
+    assert page.js("fit(); draw(); return canvas.toDataURL()") != before
+    page.shot("topograph-missing")
+    page.keys(Keys.ESCAPE)
+    # all hosts have the same NodeDescription
+    names = page.js("return EP.filter((e) => !e.an).map((e) => epName(e.i))")
+    assert len(set(names)) == len(names), "names are not unique"
+    # lists have the short names
+    worst = page.js("return dirName(worst(loadNow(), 1)[0])")
+    assert "MQM9701" not in worst and worst in page.text("verdict"), worst
     # names in the picture are without the parts that all have
     names = page.js("return SW.map((s) => [s.name, shortName(s)])")
     assert all(long == "MF0;" + short + ":MQM9701/U1" for long, short in names), names

@@ -93,14 +93,23 @@ const SHARED = (function () {
 })();
 const shortName = (s) => (s.name.length > SHARED.a + SHARED.z ?
 	s.name.slice(SHARED.a, s.name.length - SHARED.z) : s.name);
-const swName = (s) => SW[s].name || `switch 0x${SW[s].guid}`;
-const epName = (e) => EP[e].name || `port 0x${EP[e].guid}`;
-const linkName = (l) => `${swName(l.a)} port ${l.pa} – ${swName(l.b)} port ${l.pb}`;
+// In lists: without the shared characters, if these are many.
+const briefName = (s) => (SHARED.a + SHARED.z >= 8 && swName(s) === SW[s].name ? shortName(SW[s]) : swName(s));
+// The GUID is part of the name if there is no other, or if others have the same.
+function uniqueNames(all, kind) {
+	const seen = new Map();
+	for (const o of all)
+		seen.set(o.name, (seen.get(o.name) || 0) + 1);
+	return (i) => (!all[i].name ? `${kind} 0x${all[i].guid}` :
+		seen.get(all[i].name) > 1 ? `${all[i].name} 0x${all[i].guid}` : all[i].name);
+}
+const swName = uniqueNames(SW, 'switch'), epName = uniqueNames(EP, 'port');
+const linkName = (l) => `${briefName(l.a)} port ${l.pa} – ${briefName(l.b)} port ${l.pb}`;
 const from = (d) => (d & 1 ? LINKS[d >> 1].b : LINKS[d >> 1].a);
 const fromPort = (d) => (d & 1 ? LINKS[d >> 1].pb : LINKS[d >> 1].pa);
 const to = (d) => (d & 1 ? LINKS[d >> 1].a : LINKS[d >> 1].b);
 const toPort = (d) => (d & 1 ? LINKS[d >> 1].pa : LINKS[d >> 1].pb);
-const dirName = (d) => `${swName(from(d))} port ${fromPort(d)} → ${swName(to(d))} port ${toPort(d)}`;
+const dirName = (d) => `${briefName(from(d))} port ${fromPort(d)} → ${briefName(to(d))} port ${toPort(d)}`;
 
 // ---- tables -------------------------------------------------------------------
 
