@@ -224,9 +224,12 @@ function cross(x, y, style) {
 	ctx.stroke();
 }
 
-// Beside the links that the two switches still have.
-const linksBetween = MISSING.map((m) => SW[m.low].links.filter((l) =>
-	(l.a === m.low ? l.b : l.a) === m.up).length);
+// Missing links are drawn beside those that the two switches still have.  Of two fabrics,
+// links that were removed are drawn as such, and not once more.
+const between = (m, old) => SW[m.low].links.filter((l) =>
+	(l.a === m.low ? l.b : l.a) === m.up && (l.state === OLD) === old).length;
+const linksBetween = MISSING.map((m) => between(m, false));
+const shownMissing = MISSING.filter((m) => between(m, true) < m.n);
 function missingEnds(m) {
 	const n = linksBetween[m.i];
 	return ends({ a: m.low, b: m.up, nth: n && n + 0.5, of: n && Math.max(2, n) });
@@ -239,7 +242,7 @@ function drawMarks() {
 	stroke(marked, colour.slow, 3.5, [3, 4]);
 	stroke(LINKS.filter((l) => l.state === NEW), colour.new, 2);
 	const gone = LINKS.filter((l) => deadLinks[k].has(l.i) && l.state !== NEW);
-	const lost = gone.map(ends).concat(MISSING.map(missingEnds));
+	const lost = gone.map(ends).concat(shownMissing.map(missingEnds));
 	if (lost.length < 400)
 		stroke(lost, colour.bg, 4);
 	stroke(lost, colour.missing, 2, [6, 4]);
@@ -461,7 +464,7 @@ function pick(x, y) {
 		return best;
 	near = 5;
 	const gone = deadLinks[state.set];
-	for (const m of MISSING) {
+	for (const m of shownMissing) {
 		const far = distance(missingEnds(m), x, y);
 		if (far < near) {
 			near = far;

@@ -342,7 +342,7 @@ function start() {
 	setTheme(dark.matches ? 'dark' : 'light');
 	dark.addEventListener('change', (ev) => setTheme(ev.matches ? 'dark' : 'light'));
 	drawSets();
-	chooseSet(0);
+	chooseSet(D.diff ? 1 : 0);
 	new ResizeObserver(resize).observe(canvas);
 	resize();
 	draw();
