@@ -254,11 +254,14 @@ enum ftr_status ftr_check_hops(const struct ftr_fabric *f,
  * owner, ascending, and for each switch s, ascending, from which packets to it do
  * not arrive.  These are the walks that ftr_check_tables counts in found[].  They
  * include a switch's own LID; for a LID whose owner has no link, every switch is
- * reported.  FTR_INVAL for tables not of f's size.  O(n_sw * LIDs).
+ * reported.  r: its report on t, or NULL.  With it, LIDs of a kind (of end ports, of
+ * switches) are left out if no pair with such a destination is counted in bad[].
+ * FTR_INVAL for tables not of f's size.  O(n_sw * LIDs).
  */
 typedef void (*ftr_lost_fn)(void *ctx, ftr_sw s, ftr_lid lid);
 enum ftr_status ftr_check_lost(const struct ftr_fabric *f,
-			       const struct ftr_tables *t, ftr_lost_fn fn,
+			       const struct ftr_tables *t,
+			       const struct ftr_check_report *r, ftr_lost_fn fn,
 			       void *ctx, struct ftr_err *err) FTR_MUST_USE;
 
 /* Sets part[n_sw]: for each switch, the lowest-numbered switch that links connect

@@ -107,7 +107,8 @@ struct ftr_load;
  * f and t must outlive the object; order is copied.  table_max: bytes that may be
  * used to store all paths; 0 = 2 GiB.  The paths take 4 bytes * longest path * n *
  * number of switches with an end port of the order (11,664 hosts: 121 MB).  If they
- * do not fit, flows are walked one by one: slower, with the same result.  FTR_INVAL:
+ * do not fit, flows are walked one by one: slower, with the same result.  A copy of the
+ * entries takes n_sw * n bytes more.  FTR_INVAL:
  * tables not of f's size, an end port beyond f, or an end port twice in the order.
  * O(n_sw * n).
  */

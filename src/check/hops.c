@@ -6,7 +6,8 @@
  * Towards one LID every switch has one next hop. From each switch the path is
  * followed up to the first switch whose distance is known. Then the distances
  * are filled in backwards, so that each switch is visited at most twice: O(n_sw
- * * LIDs).
+ * * LIDs).  The entries for a block of LIDs are read together, because they share
+ * cache lines.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,24 +20,25 @@ enum { UNKNOWN = 0, LOST = 1, KNOWN = 2 };	/* KNOWN + number of hops */
 struct walk {
 	const struct ftr_fabric *f;
 	const struct ftr_tables *t;
+	ftr_sw *next;		/* [n_ports] switch behind each port, or FTR_SW_NONE */
+	uint8_t *block;		/* [FTR_LFT_BLOCK * n_sw] entries for a block of LIDs */
+	uint32_t block_of;	/* its number */
+	const uint8_t *entry;	/* [n_sw] those for the current LID */
 	uint32_t *dist;		/* [n_sw] */
 	ftr_sw *stack;		/* [n_sw] */
 	uint64_t *sources;	/* [n_sw] number of host ports that send */
 };
 
-/* The next switch after s on the path to lid; FTR_SW_NONE if there is none. */
-static ftr_sw next_of(const struct walk *w, ftr_sw s, ftr_lid lid)
+/* The next switch after s on the path to the current LID; FTR_SW_NONE if there is none. */
+static ftr_sw next_of(const struct walk *w, ftr_sw s)
 {
-	ftr_port p = ftr_tables_get(w->t, s, lid);
-	const struct ftr_swport *port;
+	const struct ftr_switch *sw = &w->f->sw[s];
+	ftr_port p = w->entry[s];
 
-	if (!p || p > w->f->sw[s].n_ports)
-		return FTR_SW_NONE;
-	port = ftr_fabric_port(w->f, s, p);
-	return port->peer_kind == FTR_PEER_SW ? port->peer : FTR_SW_NONE;
+	return p > sw->n_ports ? FTR_SW_NONE : w->next[sw->first_port + p];
 }
 
-static uint32_t distance(struct walk *w, ftr_sw from, ftr_lid lid)
+static uint32_t distance(struct walk *w, ftr_sw from)
 {
 	uint32_t depth = 0, d;
 	ftr_sw s = from;
@@ -44,7 +46,7 @@ static uint32_t distance(struct walk *w, ftr_sw from, ftr_lid lid)
 	while (s != FTR_SW_NONE && w->dist[s] == UNKNOWN) {
 		w->dist[s] = LOST;	/* LOST if the path comes back here */
 		w->stack[depth++] = s;
-		s = next_of(w, s, lid);
+		s = next_of(w, s);
 	}
 	d = s == FTR_SW_NONE ? LOST : w->dist[s];
 	while (depth) {
@@ -54,22 +56,46 @@ static uint32_t distance(struct walk *w, ftr_sw from, ftr_lid lid)
 	return w->dist[from];
 }
 
-/* Reset all distances except that of the last switch before lid, which is known. */
-static void start_lid(struct walk *w, ftr_sw last, ftr_port port, ftr_lid lid)
+static void read_block(struct walk *w, uint32_t first)
 {
-	memset(w->dist, 0, w->f->n_sw * sizeof(*w->dist));
-	if (last != FTR_SW_NONE)
-		w->dist[last] = ftr_tables_get(w->t, last, lid) == port ?
-				KNOWN : LOST;
+	const uint32_t n = w->f->n_sw;
+
+	for (ftr_sw s = 0; s < n; s++) {
+		const uint8_t *row = ftr_tables_row(w->t, s) + first;
+
+		for (uint32_t d = 0; d < FTR_LFT_BLOCK; d++)
+			w->block[(size_t)d * n + s] = row[d];
+	}
 }
 
-static void count_lid(struct walk *w, const struct ftr_endport *to,
-		      ftr_lid lid, uint64_t *hist)
+/* Begin the walks to lid, whose predecessor was the last one.  Reset all distances except
+ * that of the last switch before lid, which is known. */
+static void start_lid(struct walk *w, uint32_t lid)
 {
-	start_lid(w, to->sw, to->sw_port, lid);
+	const struct ftr_lid_owner *o = &w->f->owner[lid];
+	const uint32_t n = w->f->n_sw;
+	bool ep = o->kind == FTR_OWNER_EP;
+	ftr_sw last = ep ? w->f->ep[o->idx].sw : o->idx;
+	ftr_port port = ep ? w->f->ep[o->idx].sw_port : 0;
+
+	if (lid / FTR_LFT_BLOCK != w->block_of) {
+		w->block_of = lid / FTR_LFT_BLOCK;
+		read_block(w, w->block_of * FTR_LFT_BLOCK);
+	}
+	w->entry = w->block + (size_t)(lid % FTR_LFT_BLOCK) * n;
+	memset(w->dist, 0, n * sizeof(*w->dist));
+	if (last != FTR_SW_NONE)
+		w->dist[last] = w->entry[last] == port ? KNOWN : LOST;
+}
+
+static void count_lid(struct walk *w, uint32_t lid, uint64_t *hist)
+{
+	const ftr_sw own = w->f->ep[w->f->owner[lid].idx].sw;
+
+	start_lid(w, lid);
 	for (ftr_sw s = 0; s < w->f->n_sw; s++) {
-		uint64_t n = w->sources[s] - (s == to->sw);
-		uint32_t d = n ? distance(w, s, lid) : LOST;
+		uint64_t n = w->sources[s] - (s == own);
+		uint32_t d = n ? distance(w, s) : LOST;
 
 		if (d < KNOWN)
 			continue;
@@ -78,29 +104,43 @@ static void count_lid(struct walk *w, const struct ftr_endport *to,
 	}
 }
 
+static void set_next(struct walk *w)
+{
+	for (uint32_t p = 0; p < w->f->n_ports; p++)
+		w->next[p] = w->f->ports[p].peer_kind == FTR_PEER_SW ?
+			w->f->ports[p].peer : FTR_SW_NONE;
+	for (ftr_sw s = 0; s < w->f->n_sw; s++)		/* port 0 */
+		w->next[w->f->sw[s].first_port] = FTR_SW_NONE;
+}
+
 static enum ftr_status walk_new(struct walk *w, const struct ftr_fabric *f,
 				const struct ftr_tables *t, struct ftr_err *err)
 {
 	size_t n = (size_t)f->n_sw + 1;
 
-	*w = (struct walk){ f, t, NULL, NULL, NULL };
+	*w = (struct walk){ .f = f, .t = t, .block_of = UINT32_MAX };
 	if (t->n_sw != f->n_sw || t->max_lid != f->max_lid)
 		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs up to %u do not fit a fabric of %u switches and LIDs up to %u",
 				t->n_sw, t->max_lid, f->n_sw, f->max_lid);
+	w->next = ftr_calloc((size_t)f->n_ports + 1, sizeof(*w->next));
+	w->block = ftr_calloc(n, FTR_LFT_BLOCK);
 	w->dist = ftr_calloc(n, sizeof(*w->dist));
 	w->stack = ftr_calloc(n, sizeof(*w->stack));
 	w->sources = ftr_calloc(n, sizeof(*w->sources));
-	if (!w->dist || !w->stack || !w->sources)
+	if (!w->next || !w->block || !w->dist || !w->stack || !w->sources)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for the paths of %u switches",
 				f->n_sw);
 	for (ftr_ep e = 0; e < f->n_ep; e++)
 		if (f->ep[e].sw != FTR_SW_NONE && f->ep[e].lid)
 			w->sources[f->ep[e].sw]++;
+	set_next(w);
 	return FTR_OK;
 }
 
 static void walk_free(struct walk *w)
 {
+	free(w->next);
+	free(w->block);
 	free(w->dist);
 	free(w->stack);
 	free(w->sources);
@@ -115,22 +155,23 @@ enum ftr_status ftr_check_hops(const struct ftr_fabric *f,
 	enum ftr_status st = walk_new(&w, f, t, err);
 
 	memset(hist, 0, FTR_HOPS_MAX * sizeof(*hist));
-	for (ftr_ep e = 0; !st && e < f->n_ep; e++) {
-		const struct ftr_endport *to = &f->ep[e];
-
-		if (to->sw == FTR_SW_NONE || !to->lid)
-			continue;
-		for (unsigned int i = 0; i < 1u << to->lmc; i++)
-			count_lid(&w, to, (ftr_lid)(to->lid + i), hist);
-	}
+	for (uint32_t lid = 1; !st && lid <= f->max_lid; lid++)
+		if (f->owner[lid].kind == FTR_OWNER_EP &&
+		    f->ep[f->owner[lid].idx].sw != FTR_SW_NONE)
+			count_lid(&w, lid, hist);
 	walk_free(&w);
 	return st;
 }
 
 enum ftr_status ftr_check_lost(const struct ftr_fabric *f,
-			       const struct ftr_tables *t, ftr_lost_fn fn,
+			       const struct ftr_tables *t,
+			       const struct ftr_check_report *r, ftr_lost_fn fn,
 			       void *ctx, struct ftr_err *err)
 {
+	bool lost_ep = !r || r->bad[FTR_CHECK_HOST_HOST] ||
+		       r->bad[FTR_CHECK_SW_HOST];
+	bool lost_sw = !r || r->bad[FTR_CHECK_HOST_SW] ||
+		       r->bad[FTR_CHECK_SW_SW];
 	struct walk w;
 	enum ftr_status st = walk_new(&w, f, t, err);
 
@@ -138,12 +179,11 @@ enum ftr_status ftr_check_lost(const struct ftr_fabric *f,
 		const struct ftr_lid_owner *o = &f->owner[lid];
 		bool ep = o->kind == FTR_OWNER_EP;
 
-		if (o->kind == FTR_OWNER_NONE)
+		if (o->kind == FTR_OWNER_NONE || !(ep ? lost_ep : lost_sw))
 			continue;
-		start_lid(&w, ep ? f->ep[o->idx].sw : o->idx,
-			  ep ? f->ep[o->idx].sw_port : 0, (ftr_lid)lid);
+		start_lid(&w, lid);
 		for (ftr_sw s = 0; s < f->n_sw; s++)
-			if (distance(&w, s, (ftr_lid)lid) == LOST)
+			if (distance(&w, s) == LOST)
 				fn(ctx, s, (ftr_lid)lid);
 	}
 	walk_free(&w);

@@ -32,6 +32,16 @@ struct load_hop {
 	ftr_sw next;
 };
 
+/* All-to-all load: flows to some of the places. */
+struct load_sum {
+	uint64_t *load;		/* [n_links] */
+	uint32_t *arrive;	/* [n_sw] number of destinations that it reaches */
+	uint32_t *sources;	/* [n_sw] number of sources whose path to the
+				 * current destination passes the switch */
+	uint64_t flows;		/* flows that arrive */
+	uint64_t host_max;	/* most flows into one host port */
+};
+
 struct ftr_load {
 	const struct ftr_fabric *f;
 	const struct ftr_tables *t;
@@ -40,7 +50,8 @@ struct ftr_load {
 	ftr_ep *order;		/* [n] FTR_EP_NONE: takes no part */
 	uint32_t n_live;
 	uint32_t *live;		/* [n_live] places that take part */
-	uint32_t *by_lid;	/* [n_live] the same places, sorted by LID */
+	uint8_t *entry;		/* [n_sw * n_live] entry of each switch for each of these
+				 * places; the tables, in the order in which they are read */
 	uint32_t n_leaf;	/* number of switches with a live place */
 	uint32_t *leaf;		/* [n_sw] number of the switch among those, or
 				 * LOAD_NONE */
@@ -54,6 +65,7 @@ struct ftr_load {
 	 * the paths to consecutive places are adjacent. NULL: paths are not
 	 * kept. */
 	uint32_t *path;		/* malloc()ed */
+	struct load_sum all;	/* with path, else load is NULL */
 };
 
 static inline const uint32_t *load_path(const struct ftr_load *ld, ftr_sw s,
@@ -77,7 +89,7 @@ static inline struct load_hop load_next(const struct ftr_load *ld, ftr_sw s,
 /* The paths from all switches to one destination; one per worker. */
 struct load_tree {
 	struct load_hop *batch;	/* [LOAD_BATCH * n_sw] next hops to destinations */
-	uint32_t first, end;	/* by_lid[first .. end-1] */
+	uint32_t first, end;	/* live[first .. end-1] */
 	const struct load_hop *to;	/* [n_sw] next hops to this destination */
 	uint32_t *open;		/* [n_sw] number of predecessors still to come */
 	uint32_t *hops;		/* [n_sw] remaining links; LOAD_NONE: does not
@@ -88,9 +100,18 @@ struct load_tree {
 };
 
 bool load_tree_new(struct ftr_arena *a, uint32_t n_sw, struct load_tree *out);
-/* Compute the paths to the destination by_lid[i].  Faster if i ascends from call to call,
- * because the tables are read for LOAD_BATCH destinations at a time. */
+/* Compute the paths to the destination live[i].  Faster if i ascends from call to call,
+ * because the entries are read for LOAD_BATCH destinations at a time. */
 void load_tree_make(const struct ftr_load *ld, struct load_tree *w, uint32_t i);
+
+bool load_sum_new(struct ftr_arena *a, const struct ftr_load *ld,
+		  struct load_sum *out);
+/* Add the flows to the destination live[i], whose paths are in t. */
+void load_sum_add(const struct ftr_load *ld, const struct load_tree *t,
+		  uint32_t i, struct load_sum *w);
+/* Add part to sum. */
+void load_sum_merge(const struct ftr_load *ld, const struct load_sum *part,
+		    struct load_sum *sum);
 
 /* Write the links from s to lid into buf[n_sw]. Returns their number, or
  * LOAD_NONE if the path does not arrive. */

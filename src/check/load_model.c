@@ -5,7 +5,8 @@
  * Flows from the host ports of one switch to one destination share their path,
  * so there are far fewer paths than flows: 7.6 million instead of 136 million
  * for 11,664 hosts on 648 leaves. The paths are computed once, destination by
- * destination (loadtree.c), and stored as link numbers, all of one length:
+ * destination (loadtree.c), together with the all-to-all load, and stored as link
+ * numbers, all of one length:
  *
  *	          place 0     place 1     place 2 ...
  *	leaf 0    a b c d     a e f .     (gap) . .
@@ -22,12 +23,13 @@
 #include "check/link_load.h"
 
 #define TABLE_MAX (UINT64_C(2) << 30)
-#define CHUNK 32		/* destinations: their LIDs share cache lines */
+#define CHUNK 32		/* destinations: their entries share cache lines */
 #define SAMPLE 16		/* destinations for the first guess of the longest path */
 
 struct build {
 	struct ftr_load *ld;
 	struct load_tree *tree;	/* one per worker */
+	struct load_sum *sum;	/* one per worker */
 	uint32_t *longest;	/* one per worker */
 };
 
@@ -62,25 +64,28 @@ static enum ftr_status refuse(const struct ftr_fabric *f,
 	return st;
 }
 
-/* Sort the places by LID with the owner table: each host port has one place only. */
-static bool sort_by_lid(struct ftr_load *ld)
+/* Copy the entries for the places, in their order: LIDs may be in any other order, and every
+ * read of an entry would then miss the cache. */
+static bool set_entries(struct ftr_load *ld)
 {
-	uint32_t *at = ftr_malloc(((size_t)ld->f->n_ep + 1) * sizeof(*at));
-	uint32_t k = 0;
+	const uint32_t n = ld->n_live;
+	ftr_lid *lid = ftr_malloc(((size_t)n + 1) * sizeof(*lid));
 
-	if (!at)
+	ld->entry = ftr_arena_alloc(ld->arena, (size_t)ld->f->n_sw * n,
+				    sizeof(*ld->entry));
+	if (!lid || !ld->entry) {
+		free(lid);
 		return false;
-	memset(at, 0xff, ((size_t)ld->f->n_ep + 1) * sizeof(*at));
-	for (uint32_t i = 0; i < ld->n_live; i++)
-		at[ld->order[ld->live[i]]] = ld->live[i];
-	for (uint32_t lid = 1; lid <= ld->f->max_lid; lid++) {
-		const struct ftr_lid_owner *o = &ld->f->owner[lid];
-
-		if (o->kind == FTR_OWNER_EP && !o->offset &&
-		    at[o->idx] != LOAD_NONE)
-			ld->by_lid[k++] = at[o->idx];
 	}
-	free(at);
+	for (uint32_t i = 0; i < n; i++)
+		lid[i] = ld->f->ep[ld->order[ld->live[i]]].lid;
+	for (ftr_sw s = 0; s < ld->f->n_sw; s++) {
+		const uint8_t *row = ld->t->lft + (size_t)s * ld->t->stride;
+
+		for (uint32_t i = 0; i < n; i++)
+			ld->entry[(size_t)s * n + i] = row[lid[i]];
+	}
+	free(lid);
 	return true;
 }
 
@@ -91,12 +96,11 @@ static bool set_order(struct ftr_load *ld, const ftr_ep *order)
 
 	ld->order = ftr_arena_alloc(a, ld->n, sizeof(*ld->order));
 	ld->live = ftr_arena_alloc(a, ld->n, sizeof(*ld->live));
-	ld->by_lid = ftr_arena_alloc(a, ld->n, sizeof(*ld->by_lid));
 	ld->leaf = ftr_arena_alloc(a, f->n_sw, sizeof(*ld->leaf));
 	ld->leaf_sw = ftr_arena_alloc(a, f->n_sw, sizeof(*ld->leaf_sw));
 	ld->hosts = ftr_arena_zalloc(a, f->n_sw, sizeof(*ld->hosts));
-	if (!ld->order || !ld->live || !ld->by_lid || !ld->leaf ||
-	    !ld->leaf_sw || !ld->hosts)
+	if (!ld->order || !ld->live || !ld->leaf || !ld->leaf_sw ||
+	    !ld->hosts)
 		return false;
 	memset(ld->leaf, 0xff, f->n_sw * sizeof(*ld->leaf));
 	for (uint32_t i = 0; i < ld->n; i++) {
@@ -113,7 +117,7 @@ static bool set_order(struct ftr_load *ld, const ftr_ep *order)
 			ld->leaf_sw[ld->n_leaf++] = f->ep[e].sw;
 		}
 	}
-	return sort_by_lid(ld);
+	return set_entries(ld);
 }
 
 static bool set_links(struct ftr_load *ld)
@@ -138,7 +142,7 @@ static bool set_links(struct ftr_load *ld)
 
 /* ---- the paths ----------------------------------------------------------- */
 
-/* Compute the paths to the destination by_lid[i]; return the length of the longest. */
+/* Compute the paths to the destination live[i]; return the length of the longest. */
 static uint32_t longest_to(const struct ftr_load *ld, struct load_tree *w,
 			   uint32_t i)
 {
@@ -176,11 +180,12 @@ static void write_paths(void *ctx, unsigned int worker, uint32_t begin,
 	struct load_tree *w = &b->tree[worker];
 
 	for (uint32_t i = begin; i < end; i++) {
-		uint32_t place = ld->by_lid[i], longest = longest_to(ld, w, i);
+		uint32_t place = ld->live[i], longest = longest_to(ld, w, i);
 
 		b->longest[worker] = FTR_MAX(b->longest[worker], longest);
 		if (longest > ld->hops)
 			continue;
+		load_sum_add(ld, w, i, &b->sum[worker]);
 		for (uint32_t l = 0; l < ld->n_leaf; l++)
 			write_path(ld, w, ld->leaf_sw[l], ld->path +
 				   ((size_t)l * ld->n + place) * ld->hops);
@@ -200,6 +205,16 @@ static void write_gaps(const struct ftr_load *ld)
 			for (uint32_t h = 1; h < ld->hops; h++)
 				to[h] = ld->n_links + LOAD_FILL;
 		}
+}
+
+static bool new_sums(struct build *b, unsigned int workers,
+		     struct ftr_arena *tmp)
+{
+	b->sum = ftr_arena_alloc(tmp, workers, sizeof(*b->sum));
+	for (unsigned int i = 0; b->sum && i < workers; i++)
+		if (!load_sum_new(i ? tmp : b->ld->arena, b->ld, &b->sum[i]))
+			return false;
+	return b->sum;
 }
 
 static bool keep_paths(struct ftr_load *ld, uint64_t table_max,
@@ -231,12 +246,15 @@ static bool keep_paths(struct ftr_load *ld, uint64_t table_max,
 		if (bytes > table_max / ld->hops)
 			return true;
 		ld->path = ftr_malloc(bytes * ld->hops);
-		if (!ld->path)
+		if (!ld->path || !new_sums(&b, workers, tmp))
 			return false;
 		ftr_team_run(team, ld->n_live, CHUNK, write_paths, &b);
 		for (unsigned int i = 0; i < workers; i++)
 			longest = FTR_MAX(longest, b.longest[i]);
 	}
+	for (unsigned int i = 1; i < workers; i++)
+		load_sum_merge(ld, &b.sum[i], &b.sum[0]);
+	ld->all = b.sum[0];
 	if (ld->n_live < ld->n)
 		write_gaps(ld);
 	return true;

@@ -15,15 +15,16 @@
  *	        <-------------------------------------  hops add up
  *
  * All-to-all load therefore costs O(n_sw) per destination, whatever the number
- * of hosts.  Entries of a switch for several destinations are read together, because
- * they share cache lines.
+ * of hosts.  It is summed up together with the paths, if these are kept
+ * (load_model.c).  Entries of a switch for several destinations are read together,
+ * because they share cache lines.
  */
 #include <string.h>
 
 #include "check/link_load.h"
 #include <ftr/linkload.h>
 
-#define CHUNK 32		/* destinations: their LIDs share cache lines */
+#define CHUNK 32		/* destinations: their entries share cache lines */
 
 bool load_tree_new(struct ftr_arena *a, uint32_t n_sw, struct load_tree *w)
 {
@@ -52,25 +53,21 @@ static void fill_queue(struct load_tree *w, uint32_t n_sw)
 
 static ftr_lid lid_of(const struct ftr_load *ld, uint32_t i)
 {
-	return ld->f->ep[ld->order[ld->by_lid[i]]].lid;
+	return ld->f->ep[ld->order[ld->live[i]]].lid;
 }
 
 static void read_batch(const struct ftr_load *ld, struct load_tree *w,
 		       uint32_t i)
 {
 	const uint32_t n = ld->f->n_sw;
-	ftr_lid lid[LOAD_BATCH];
 
 	w->first = i;
 	w->end = FTR_MIN(i + LOAD_BATCH, ld->n_live);
-	for (uint32_t d = 0; d < w->end - i; d++)
-		lid[d] = lid_of(ld, i + d);
 	for (ftr_sw s = 0; s < n; s++) {
-		const uint8_t *row = ld->t->lft + (size_t)s * ld->t->stride;
+		const uint8_t *entry = ld->entry + (size_t)s * ld->n_live + i;
 
 		for (uint32_t d = 0; d < w->end - i; d++)
-			w->batch[(size_t)d * n + s] =
-				load_next(ld, s, row[lid[d]]);
+			w->batch[(size_t)d * n + s] = load_next(ld, s, entry[d]);
 	}
 }
 
@@ -121,12 +118,7 @@ uint32_t load_walk(const struct ftr_load *ld, ftr_sw s, ftr_lid lid,
 
 struct part {
 	struct load_tree tree;
-	uint64_t *load;		/* [n_links] */
-	uint32_t *arrive;	/* [n_sw] number of destinations that it reaches */
-	uint32_t *sum;		/* [n_sw] number of sources whose path to the
-				 * current destination passes the switch */
-	uint64_t flows;		/* flows that arrive */
-	uint64_t host_max;	/* most flows into one host port */
+	struct load_sum sum;
 };
 
 struct all {
@@ -134,12 +126,25 @@ struct all {
 	struct part *part;
 };
 
-static void add_tree(const struct ftr_load *ld, struct part *w, ftr_sw own)
+bool load_sum_new(struct ftr_arena *a, const struct ftr_load *ld,
+		  struct load_sum *w)
 {
-	const struct load_tree *t = &w->tree;
+	const uint32_t n = ld->f->n_sw;
+
+	w->flows = w->host_max = 0;
+	w->load = ftr_arena_zalloc(a, ld->n_links, sizeof(*w->load));
+	w->arrive = ftr_arena_zalloc(a, n, sizeof(*w->arrive));
+	w->sources = ftr_arena_alloc(a, n, sizeof(*w->sources));
+	return w->load && w->arrive && w->sources;
+}
+
+void load_sum_add(const struct ftr_load *ld, const struct load_tree *t,
+		  uint32_t at, struct load_sum *w)
+{
+	const ftr_sw own = ld->f->ep[ld->order[ld->live[at]]].sw;
 	uint64_t in = 0;
 
-	memcpy(w->sum, ld->hosts, ld->f->n_sw * sizeof(*w->sum));
+	memcpy(w->sources, ld->hosts, ld->f->n_sw * sizeof(*w->sources));
 	for (uint32_t i = 0; i < t->n; i++) {
 		ftr_sw s = t->queue[i];
 
@@ -149,8 +154,8 @@ static void add_tree(const struct ftr_load *ld, struct part *w, ftr_sw own)
 		in += ld->hosts[s];
 		if (!t->hops[s])
 			continue;
-		w->load[t->to[s].link] += w->sum[s];
-		w->sum[t->to[s].next] += w->sum[s];
+		w->load[t->to[s].link] += w->sources[s];
+		w->sources[t->to[s].next] += w->sources[s];
 	}
 	if (t->hops[own] != LOAD_NONE)
 		in--;		/* the destination itself */
@@ -158,59 +163,41 @@ static void add_tree(const struct ftr_load *ld, struct part *w, ftr_sw own)
 	w->host_max = FTR_MAX(w->host_max, in);
 }
 
+void load_sum_merge(const struct ftr_load *ld, const struct load_sum *w,
+		    struct load_sum *to)
+{
+	for (uint32_t l = 0; l < ld->n_links; l++)
+		to->load[l] += w->load[l];
+	for (ftr_sw s = 0; s < ld->f->n_sw; s++)
+		to->arrive[s] += w->arrive[s];
+	to->flows += w->flows;
+	to->host_max = FTR_MAX(to->host_max, w->host_max);
+}
+
 static void all_work(void *ctx, unsigned int worker, uint32_t begin,
 		     uint32_t end)
 {
 	const struct all *a = ctx;
-	const struct ftr_load *ld = a->ld;
 	struct part *w = &a->part[worker];
 
 	for (uint32_t i = begin; i < end; i++) {
-		const struct ftr_endport *e =
-			&ld->f->ep[ld->order[ld->by_lid[i]]];
-
-		load_tree_make(ld, &w->tree, i);
-		add_tree(ld, w, e->sw);
+		load_tree_make(a->ld, &w->tree, i);
+		load_sum_add(a->ld, &w->tree, i, &w->sum);
 	}
 }
 
 static bool all_new(const struct ftr_load *ld, struct ftr_arena *a,
 		    unsigned int workers, struct all *out)
 {
-	const uint32_t n = ld->f->n_sw;
-
 	out->ld = ld;
 	out->part = ftr_arena_zalloc(a, workers, sizeof(*out->part));
 	if (!out->part)
 		return false;
-	for (unsigned int i = 0; i < workers; i++) {
-		struct part *w = &out->part[i];
-
-		w->load = ftr_arena_zalloc(a, ld->n_links, sizeof(*w->load));
-		w->arrive = ftr_arena_zalloc(a, n, sizeof(*w->arrive));
-		w->sum = ftr_arena_alloc(a, n, sizeof(*w->sum));
-		if (!w->load || !w->arrive || !w->sum ||
-		    !load_tree_new(a, n, &w->tree))
+	for (unsigned int i = 0; i < workers; i++)
+		if (!load_sum_new(a, ld, &out->part[i].sum) ||
+		    !load_tree_new(a, ld->f->n_sw, &out->part[i].tree))
 			return false;
-	}
 	return true;
-}
-
-/* Add all parts to the first one. */
-static void all_sum(const struct all *a, unsigned int workers)
-{
-	struct part *to = &a->part[0];
-
-	for (unsigned int i = 1; i < workers; i++) {
-		const struct part *w = &a->part[i];
-
-		for (uint32_t l = 0; l < a->ld->n_links; l++)
-			to->load[l] += w->load[l];
-		for (ftr_sw s = 0; s < a->ld->f->n_sw; s++)
-			to->arrive[s] += w->arrive[s];
-		to->flows += w->flows;
-		to->host_max = FTR_MAX(to->host_max, w->host_max);
-	}
 }
 
 /* Most flows out of one host port: the destinations that its switch reaches,
@@ -230,7 +217,7 @@ static uint64_t most_sent(const struct ftr_load *ld, const uint32_t *arrive)
 	return max;
 }
 
-static void report_all(const struct ftr_load *ld, const struct part *sum,
+static void report_all(const struct ftr_load *ld, const struct load_sum *sum,
 		       struct ftr_load_report *out)
 {
 	struct ftr_load_report r = { .hosts = ld->n_live, .patterns = 1 };
@@ -249,21 +236,26 @@ enum ftr_status ftr_link_load_all(const struct ftr_load *ld,
 {
 	unsigned int workers = ftr_team_size(team);
 	struct ftr_arena *a = ftr_arena_new();
+	const struct load_sum *sum = &ld->all;
 	struct all all;
 
-	if (!a || !all_new(ld, a, workers, &all)) {
+	if (!a || (!sum->load && !all_new(ld, a, workers, &all))) {
 		ftr_arena_free(a);
 		return ftr_fail(err, FTR_NOMEM, "out of memory for the load of %u links",
 				ld->n_links);
 	}
-	ftr_team_run(team, ld->n_live, CHUNK, all_work, &all);
-	all_sum(&all, workers);
+	if (!sum->load) {
+		sum = &all.part[0].sum;
+		ftr_team_run(team, ld->n_live, CHUNK, all_work, &all);
+		for (unsigned int i = 1; i < workers; i++)
+			load_sum_merge(ld, &all.part[i].sum, &all.part[0].sum);
+	}
 	if (out)
-		report_all(ld, &all.part[0], out);
+		report_all(ld, sum, out);
 	if (load)
 		memset(load, 0, ld->f->n_ports * sizeof(*load));
 	for (uint32_t l = 0; load && l < ld->n_links; l++)
-		load[ld->link_port[l]] = all.part[0].load[l];
+		load[ld->link_port[l]] = sum->load[l];
 	ftr_arena_free(a);
 	return FTR_OK;
 }

@@ -38,9 +38,8 @@ static const struct cli_opt options[] = {
 	  "fault: SWITCH, SWITCH[PORT], [N|N%](links|switches)", NULL,
 	  0, 0 },
 	{ "balance", CLI_WORD, offsetof(struct report, balance),
-	  "auto|off|load|full",
-	  "depth of the search for even load; auto: by the size of the fabric",
-	  "auto", 0, 0 },
+	  "off|load|full", "balance all-to-all load; full: shifts as well",
+	  "load", 0, 0 },
 	{ "seed", CLI_U64, offsetof(struct report, seed), "N",
 	  "seed of the random faults", "0", 0, 0 },
 	{ "diff", CLI_FLAG, offsetof(struct report, diff), NULL,
@@ -157,17 +156,6 @@ static enum ftr_status damage(struct job *j, struct ftr_err *err)
 
 /* ---- sets ----------------------------------------------------------------- */
 
-/* By default there is no search for even load in fabrics with more links than this: it
- * can take minutes, and its tables compress so badly that they do not fit into the page. */
-#define FULL_LINKS 5000
-
-static enum ftr_balance depth(const struct report *o, const struct ftr_fabric *f)
-{
-	if (o->balance)		/* 0 is auto */
-		return (enum ftr_balance)(o->balance - 1);
-	return f->n_sw_links > FULL_LINKS ? FTR_BALANCE_OFF : FTR_BALANCE_FULL;
-}
-
 static struct html_set *add_set(struct job *j, const struct state *s,
 				struct ftr_tables *t)
 {
@@ -180,11 +168,15 @@ static struct html_set *add_set(struct job *j, const struct state *s,
 	return x;
 }
 
+/* prefer: tables of the undamaged fabric for s, or NULL.  As in the plugin, only entries
+ * that lost their port differ from them. */
 static enum ftr_status add_engine(struct job *j, const char *name,
 				  const struct state *s, const char *when,
+				  const struct ftr_tables *prefer,
 				  struct ftr_err *err)
 {
 	const struct ftr_engine_ops *ops = ftr_engine_find(name);
+	const struct ftr_keep keep = { .prefer = prefer };
 	struct ftr_route_opts ro = FTR_ROUTE_OPTS_INIT;
 	struct ftr_tables *t = NULL;
 	struct html_set *x;
@@ -193,7 +185,8 @@ static enum ftr_status add_engine(struct job *j, const char *name,
 	if (!ops)
 		return ftr_fail(err, FTR_INVAL, "report: unknown engine '%s' (ibfattree --help lists them)",
 				name);
-	ro.balance = depth(j->o, s->f);
+	ro.balance = (enum ftr_balance)j->o->balance;
+	ro.keep = prefer && ro.balance ? &keep : NULL;
 	st = ftr_tables_new(s->f, false, &t, err);
 	if (!st)
 		st = ops->route(s->sh, &ro, j->team, t, NULL, err);
@@ -203,7 +196,7 @@ static enum ftr_status add_engine(struct job *j, const char *name,
 	}
 	x = add_set(j, s, t);
 	snprintf(x->name, sizeof(x->name), "%s%s%s", name,
-		 ro.balance == FTR_BALANCE_LOAD ? " (balance load)" :
+		 ro.balance == FTR_BALANCE_FULL ? " (balance full)" :
 		 ro.balance == FTR_BALANCE_OFF ? " (balance off)" : "", when);
 	return FTR_OK;
 }
@@ -245,7 +238,7 @@ static enum ftr_status add_damaged(struct job *j, const char *engine,
 	x = add_set(j, &j->damaged, t);
 	snprintf(x->name, sizeof(x->name), "%.200s, faults, not rerouted",
 		 j->set[0].name);
-	st = add_engine(j, engine, &j->damaged, ", faults, rerouted", err);
+	st = add_engine(j, engine, &j->damaged, ", faults, rerouted", t, err);
 	if (!st)
 		count_changes(j, 0, j->n_sets - 1);
 	return st;
@@ -262,9 +255,9 @@ static enum ftr_status add_two(struct job *j, const char *engine,
 		if (!st)
 			st = add_file(j, l->v[1], &j->now, err);
 	} else {
-		st = add_engine(j, engine, &j->old, ", old", err);
+		st = add_engine(j, engine, &j->old, ", old", NULL, err);
 		if (!st)
-			st = add_engine(j, engine, &j->now, ", new", err);
+			st = add_engine(j, engine, &j->now, ", new", NULL, err);
 	}
 	if (!st)
 		count_changes(j, 0, 1);
@@ -280,9 +273,10 @@ static enum ftr_status make_sets(struct job *j, struct ftr_err *err)
 	if (o->diff)
 		return add_two(j, first, err);
 	for (unsigned int i = 0; !st && i < o->engines.n; i++)
-		st = add_engine(j, o->engines.v[i], &j->now, "", err);
+		st = add_engine(j, o->engines.v[i], &j->now, "", NULL,
+				err);
 	if (!st && !o->engines.n && (!o->lfts.n || o->fail.n))
-		st = add_engine(j, first, &j->now, "", err);
+		st = add_engine(j, first, &j->now, "", NULL, err);
 	for (unsigned int i = 0; !st && i < o->lfts.n; i++)
 		st = add_file(j, o->lfts.v[i], &j->now, err);
 	return st ? st : add_damaged(j, first, err);

@@ -8,6 +8,7 @@
  *	html_set.c	one set of tables: findings of the checker, loads
  *	html_doctor.c	findings of ibfattree doctor
  *	html_write.c	writes all data as JSON inside the page
+ *	html_tables.c	the tables, compressed
  *	html/		the page: HTML, CSS and JavaScript
  */
 #ifndef FTR_CLI_HTML_H
@@ -125,6 +126,13 @@ struct html_page {
 
 /* A cli_write_fn; ctx is a struct html_page. */
 enum ftr_status html_write(FILE *out, const void *page, struct ftr_err *err);
+
+/* ---- tables (html_tables.c) ---------------------------------------------- */
+
+/* Writes the tables of s as a JSON string, which is empty if they have more than *room
+ * bytes; reduces *room by their size.  False: out of memory. */
+bool html_put_tables(FILE *out, const struct html_map *m,
+		     const struct html_set *s, size_t *room) FTR_MUST_USE;
 
 /* ---- findings of doctor (html_doctor.c) ---------------------------------- */
 

@@ -8,14 +8,12 @@
  * the page's security policy admits only the program and the CSS whose hashes it
  * lists.
  *
- * Tables are one byte per (switch, end port), compressed (RFC 1950) and written in
- * base64; the program finds paths in them.  They are left out if the page would
+ * Tables follow the other data (html_tables.c).  They are left out if the page would
  * otherwise be too large to mail; the page says so.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "config.h"
 #include "cli/html.h"
@@ -267,166 +265,6 @@ static bool put_dead(FILE *out, const struct html_map *m,
 	return true;
 }
 
-/* ---- tables --------------------------------------------------------------- */
-
-#define CODES 256		/* bytes of a row before its entries */
-
-/* Position of switch s inside its block, from 0. */
-static unsigned int place_of(const struct html_map *m, uint32_t s)
-{
-	const struct ftr_picture_block *b;
-
-	if (s >= m->f->n_sw)
-		return 0;
-	b = &m->pic->block[m->pic->block_of[s]];
-	return (unsigned int)((m->pic->x[s] - b->x0) * b->n_sw /
-			      (b->x1 - b->x0));
-}
-
-/*
- * Assigns a code to each port of a switch, so that switches with the same routing have
- * similar rows even if they are cabled differently; such rows compress well.  The code of an
- * upward port is the position of the switch at its far end (place_of); that of a downward port
- * is this position plus 64.  A port that leads to an end port gets the highest free code.
- * port_of[code] is the port.
- */
-static void make_codes(const struct html_map *m, const struct ftr_fabric *f,
-		       const uint8_t *rank, ftr_sw s, uint8_t *code,
-		       uint8_t *port_of)
-{
-	unsigned int end = CODES - 2;
-
-	memset(port_of, FTR_PORT_NONE, CODES);
-	memset(code, FTR_PORT_NONE, CODES);
-	code[0] = end;
-	port_of[end--] = 0;
-	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
-		const struct ftr_swport *port =
-			ftr_fabric_port(f, s, (ftr_port)p);
-		uint32_t far = port->peer_kind == FTR_PEER_SW ?
-			html_map_sw(m, f, port->peer) : HTML_NONE;
-		unsigned int want = end;
-
-		if (far != HTML_NONE)
-			want = place_of(m, far) % 64 +
-				(rank[port->peer] > rank[s] ? 0 : 64);
-		while (port_of[want] != FTR_PORT_NONE)
-			want = (want + 1) % (CODES - 1);
-		code[p] = (uint8_t)want;
-		port_of[want] = (uint8_t)p;
-	}
-}
-
-struct column {
-	uint32_t sw, port, ep;
-};
-
-static int by_switch(const void *x, const void *y)
-{
-	const struct column *a = x, *b = y;
-
-	if (a->sw != b->sw)
-		return a->sw < b->sw ? -1 : 1;
-	if (a->port != b->port)
-		return a->port < b->port ? -1 : 1;
-	return (a->ep > b->ep) - (a->ep < b->ep);
-}
-
-/* Columns of a row: the end ports, sorted by switch and port; their LIDs in s->f, 0 for
- * those without one there.  NULL: out of memory. */
-static ftr_lid *columns(const struct html_map *m, const struct html_set *s)
-{
-	struct column *c = malloc(((size_t)m->n_ep + 1) * sizeof(*c));
-	ftr_lid *lid = malloc(((size_t)m->n_ep + 1) * sizeof(*lid));
-
-	if (!c || !lid) {
-		free(c);
-		free(lid);
-		return NULL;
-	}
-	for (uint32_t i = 0; i < m->n_ep; i++) {
-		const struct ftr_endport *e = html_endport(m, i);
-		uint32_t w = e->sw == FTR_SW_NONE ? HTML_NONE :
-			html_map_sw(m, i < m->f->n_ep ? m->f : m->old, e->sw);
-
-		c[i] = (struct column){ w, e->sw_port, i };
-	}
-	qsort(c, m->n_ep, sizeof(*c), by_switch);
-	for (uint32_t i = 0; i < m->n_ep; i++) {
-		ftr_ep e = ftr_fabric_find_ep(s->f,
-					      html_endport(m, c[i].ep)->guid);
-
-		lid[i] = e == FTR_EP_NONE ? 0 : s->f->ep[e].lid;
-	}
-	free(c);
-	return lid;
-}
-
-/* Writes one row of CODES + n_ep bytes per switch. */
-static bool fill_tables(const struct html_map *m, const struct html_set *s,
-			uint8_t *to)
-{
-	const size_t width = CODES + (size_t)m->n_ep;
-	ftr_lid *lid = columns(m, s);
-	uint8_t code[CODES];
-
-	memset(to, FTR_PORT_NONE, width * m->n_sw);
-	for (ftr_sw w = 0; lid && w < s->f->n_sw; w++) {
-		uint32_t at = html_map_sw(m, s->f, w);
-		uint8_t *row = to + at * width;
-
-		if (at == HTML_NONE)
-			continue;
-		make_codes(m, s->f, s->sh->tree.rank, w, code, row);
-		for (uint32_t i = 0; i < m->n_ep; i++)
-			if (lid[i])
-				row[CODES + i] =
-					code[ftr_tables_get(s->t, w, lid[i])];
-	}
-	if (!lid)
-		return false;
-	free(lid);
-	return true;
-}
-
-static void put_base64(FILE *out, const uint8_t *b, size_t n)
-{
-	static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-		"abcdefghijklmnopqrstuvwxyz0123456789+/";
-
-	for (size_t i = 0; i < n; i += 3) {
-		uint32_t x = (uint32_t)b[i] << 16 |
-			(i + 1 < n ? (uint32_t)b[i + 1] << 8 : 0) |
-			(i + 2 < n ? b[i + 2] : 0);
-
-		putc(digit[x >> 18], out);
-		putc(digit[x >> 12 & 63], out);
-		putc(i + 1 < n ? digit[x >> 6 & 63] : '=', out);
-		putc(i + 2 < n ? digit[x & 63] : '=', out);
-	}
-}
-
-/* *room: bytes that may still be added to the page. */
-static bool put_tables(FILE *out, const struct html_map *m,
-		       const struct html_set *s, size_t *room)
-{
-	size_t raw = (size_t)m->n_sw * (CODES + (size_t)m->n_ep);
-	uLongf n = compressBound(raw);
-	uint8_t *t = malloc(raw + 1), *z = malloc(n);
-	bool ok = t && z && fill_tables(m, s, t) &&
-		compress2(z, &n, t, raw, 6) == Z_OK;
-
-	putc('"', out);
-	if (ok && n / 3 * 4 + 4 <= *room) {
-		*room -= n / 3 * 4 + 4;
-		put_base64(out, z, n);
-	}
-	putc('"', out);
-	free(t);
-	free(z);
-	return ok;
-}
-
 static void put_measures(FILE *out, const struct html_set *s)
 {
 	static const char *const cdg[] = {
@@ -509,7 +347,7 @@ static bool put_all_tables(FILE *out, const struct html_page *p, size_t size)
 	for (unsigned int i = 0; i < p->n_sets; i++) {
 		if (i)
 			fputs(",\n", out);
-		if (!put_tables(out, p->map, &p->set[i], &room))
+		if (!html_put_tables(out, p->map, &p->set[i], &room))
 			return false;
 	}
 	fputs("]}\n", out);

@@ -2,5 +2,5 @@
 # programs are large: scripts/test outputs.
 dist_noinst_SCRIPTS = tests/consumers/run
 EXTRA_DIST += tests/consumers/report.sh tests/consumers/report.py \
-	tests/consumers/dashboard.py \
+	tests/consumers/dashboard.py tests/consumers/topology.py \
 	tests/consumers/slurm.sh tests/consumers/ranks.sh tests/consumers/metrics.sh

@@ -143,7 +143,7 @@ def case_page(page):
     # two links were removed, and are inferred from the others
     missing = page.js("return MISSING.reduce((n, m) => n + m.n, 0)")
     assert missing == 2, f"{missing} missing links"
-    assert "lack" in page.text("findings")
+    assert "2 links are missing" in page.text("findings")
 
     # a click on a link shows its users and the effect of its loss
     x, y = page.js("const e = ends(LINKS[5]);"
@@ -235,8 +235,26 @@ def case_faults(page):
     assert "not sound" in page.text("judgement")
     lost = page.js("return D.sets.map((s) => s.lost)")
     assert lost[0] == 0 and lost[1] > 0 and lost[2] == 0, lost
-    assert page.js("return D.sets[2].dead.length") == 6
+    assert page.js("return D.sets[2].dead.length") == page.js(
+        "return SW.find((s) => s.name === 'sw-2-0').links.length")
     assert "changed entries" in page.text("sets")
+    # like the plugin, rerouting changes only entries whose port leads to a lost link
+    changed, kept = page.driver.execute_async_script("""
+        const done = arguments[0];
+        Promise.all([tablesOf(0), tablesOf(2)]).then(([a, b]) => {
+            let changed = 0, kept = 0;
+            for (const s of SW) for (const e of EP) {
+                const at = s.i * EP.length + e.i, d = exits[s.i].get(a[at]);
+                if (a[at] === b[at] || s.name === 'sw-2-0')
+                    continue;
+                if (d !== undefined && deadLinks[2].has(d >> 1))
+                    changed++;
+                else
+                    kept++;
+            }
+            done([changed, kept]);
+        });""")
+    assert changed > 0 and kept == 0, f"{changed} lost their link, {kept} did not"
     # the load of correct tables is never below the lower bound
     for k in (0, 2):
         most, least = page.js("const l = D.sets[arguments[0]].loads.all;"
@@ -266,6 +284,9 @@ def case_diff(page):
     assert "3 links were removed" in text, text
     assert "1 host was removed" in text, text
     assert page.js("return LINKS.filter((l) => l.state === OLD).length") == 3
+    # the new state is shown first; each removed link is drawn once, as missing
+    assert page.js("return D.sets[state.set].name") == "dmodc, new"
+    assert page.js("return deadLinks[state.set].size + shownMissing.length") == 3
     for k in (0, 1):
         most, least = page.js("const l = D.sets[arguments[0]].loads.all;"
                               "return [l.max, boundOf(arguments[0], l)];", k)
@@ -310,6 +331,8 @@ def case_hostile(page):
 
 def case_large(page):
     size = os.path.getsize(page.path) / 1e6
+    assert page.js("return D.sets.map((s) => s.name)") == ["dmodc"]
+    assert page.js("return D.tables[0].length > 0"), "the tables do not fit"
     cpu = page.cpu()
     took = page.js("const [n] = performance.getEntriesByType('navigation');"
                    "return n.domContentLoadedEventEnd / 1000")
@@ -344,6 +367,20 @@ def case_topograph(page):
     most = page.js("const l = loadNow(); return heat(l.max, scaleEnd(l));")
     assert 2 <= most <= 5, most
     assert page.js("return heat(2 * boundOf(0, loadNow()), scaleEnd(loadNow()))") == 7
+    # the missing links are named, and those of a pair are drawn when they are chosen
+    assert "26 links are missing, between 16 pairs" in page.text("findings")
+    before = page.js("draw(); return canvas.toDataURL()")
+    page.id("findings").find_element(By.CSS_SELECTOR, "button.link").click()
+    assert page.js("return state.missing") == 0
+    assert page.js("fit(); draw(); return canvas.toDataURL()") != before
+    page.shot("topograph-missing")
+    page.keys(Keys.ESCAPE)
+    # all hosts have the same NodeDescription
+    names = page.js("return EP.filter((e) => !e.an).map((e) => epName(e.i))")
+    assert len(set(names)) == len(names), "names are not unique"
+    # lists have the short names
+    worst = page.js("return dirName(worst(loadNow(), 1)[0])")
+    assert "MQM9701" not in worst and worst in page.text("verdict"), worst
     # names in the picture are without the parts that all have
     names = page.js("return SW.map((s) => [s.name, shortName(s)])")
     assert all(long == "MF0;" + short + ":MQM9701/U1" for long, short in names), names

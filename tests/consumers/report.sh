@@ -39,7 +39,7 @@ case_report_doctor() {
 }
 
 case_report_faults() {
-	"$ibfattree" gen "2;4,6;1,4;1,1" -o "$T/f.net"
+	"$ibfattree" gen "2;6,8;1,6;1,1" --drop-links 6 -o "$T/f.net"
 	"$ibfattree" report "$T/f.net" --fail 'sw-2-0' -o "$T/f.html" || true
 	page faults "$T/f.html" "$T"
 }

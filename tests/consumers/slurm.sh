@@ -259,19 +259,55 @@ case_slurm_forms() {
 	"$ibfattree" slurm "$T/f.net" --plugin block >"$T/block"
 	[[ $(grep -c '^BlockName=pod-1-.* Nodes=host-\[' "$T/block") == 4 ]]
 	grep -qx BlockSizes=12 "$T/block"
-	"$ibfattree" slurm "$T/f.net" --yaml >"$T/tree.yaml"
-	"$ibfattree" slurm "$T/f.net" --yaml --plugin block >"$T/block.yaml"
+}
+
+# from_yaml FILE: the same topology in the form of topology.conf.
+from_yaml() {
 	/usr/bin/python3 -c 'import yaml' 2>/dev/null ||
 		skip "python3-yaml is not installed"
-	/usr/bin/python3 - "$T/tree.yaml" "$T/block.yaml" <<-EOF
-	import sys, yaml
-	tree, block = (yaml.safe_load(open(f))[0] for f in sys.argv[1:])
-	switches = tree["tree"]["switches"]
-	assert len([s for s in switches if "nodes" in s]) == 12, switches
-	names = {s["switch"] for s in switches}
-	for s in switches:
-	    assert set(s.get("children", "").split(",")) - {""} <= names, s
-	assert block["block"]["block_sizes"] == [12]
-	assert len(block["block"]["blocks"]) == 4
-	EOF
+	/usr/bin/python3 "$here/topology.py" "$1"
+}
+
+# Any slurmctld judges the YAML form: rewritten as topology.conf, it gives the same switches,
+# levels and nodes as the form that it reads itself.  Every block is one of these switches.
+case_slurm_yaml() {
+	local f t n b
+	want slurmctld scontrol
+	printf 'ClusterName=test\nSlurmctldHost=localhost\n' >"$T/plain.conf"
+	block_fabric
+	t=$(real topograph/topograph.net) || t=
+	for f in "$T/f.net" $t; do
+		rm -rf "$T/conf" "$T/yaml"
+		mkdir "$T/conf" "$T/yaml"
+		"$ibfattree" slurm "$f" 2>/dev/null >"$T/conf/topology.conf"
+		"$ibfattree" slurm "$f" --yaml 2>/dev/null >"$T/tree.yaml"
+		from_yaml "$T/tree.yaml" >"$T/yaml/topology.conf"
+		mapfile -t n < <(sed -n 's/.* Nodes=//p' "$T/conf/topology.conf" |
+			SLURM_CONF=$T/plain.conf xargs -n 1 scontrol show hostnames)
+		((${#n[@]} > 20)) || fail "$f: ${#n[@]} hosts only"
+		(T=$T/conf tree_read "${n[@]}")
+		(T=$T/yaml tree_read "${n[@]}")
+		diff "$T/conf/topology" "$T/yaml/topology" >&2 ||
+			fail "$f: the YAML form is another tree"
+		"$ibfattree" slurm "$f" --plugin block >"$T/block" 2>/dev/null ||
+			fail "$f: no blocks"
+		"$ibfattree" slurm "$f" --yaml --plugin block >"$T/block.yaml" 2>/dev/null
+		diff "$T/block" <(from_yaml "$T/block.yaml") >&2 ||
+			fail "$f: the YAML form has other blocks"
+		sed -n 's/.* Nodes=\([^ ]*\).*/\1/p' "$T/conf/topology" |
+			while read -r b; do
+				SLURM_CONF=$T/plain.conf scontrol show hostnames "$b" |
+					sort | xargs
+			done | sort -u >"$T/below"
+		sed -n 's/.* Nodes=//p' "$T/block" | while read -r b; do
+			SLURM_CONF=$T/plain.conf scontrol show hostnames "$b" |
+				sort | xargs
+		done >"$T/blocks"
+		[[ -s $T/blocks && -z $(sort "$T/blocks" | uniq -d) ]]
+		! grep -vxF -f "$T/below" "$T/blocks" >&2 ||
+			fail "$f: a block is not below one switch"
+		[[ $(xargs -n 1 <"$T/blocks" | sort | xargs) == \
+			"$(printf '%s\n' "${n[@]}" | sort | xargs)" ]] ||
+			fail "$f: the blocks do not have all hosts once"
+	done
 }

@@ -459,9 +459,18 @@ static void shift_oracle(unsigned long seed)
 /* The position in the walks that ftr_check_lost reports, for comparison with the oracle. */
 struct expect {
 	const struct oracle *o;
+	const struct ftr_check_report *r;	/* given to ftr_check_lost, or NULL */
 	uint32_t lid, sw;	/* where to continue the search */
 	unsigned long seed, n;
 };
+
+/* False if the caller asks only for LIDs of other kinds of owners. */
+static bool asked(const struct expect *x, uint32_t lid)
+{
+	if (x->o->f->owner[lid].kind != FTR_OWNER_SW || !x->r)
+		return x->o->f->owner[lid].kind != FTR_OWNER_NONE;
+	return x->r->bad[FTR_CHECK_HOST_SW] || x->r->bad[FTR_CHECK_SW_SW];
+}
 
 /* The next walk, in order, that does not arrive according to the oracle. */
 static bool next_lost(struct expect *x)
@@ -469,8 +478,7 @@ static bool next_lost(struct expect *x)
 	const struct ftr_fabric *f = x->o->f;
 
 	for (; x->lid <= f->max_lid; x->lid++, x->sw = 0)
-		for (; f->owner[x->lid].kind != FTR_OWNER_NONE &&
-		     x->sw < f->n_sw; x->sw++)
+		for (; asked(x, x->lid) && x->sw < f->n_sw; x->sw++)
 			if (walk(x->o, x->sw, (ftr_lid)x->lid).fate != GOOD)
 				return true;
 	return false;
@@ -522,16 +530,22 @@ static unsigned long lost_oracle(unsigned long seed)
 	struct ftr_rng g;
 	struct net n;
 	struct oracle o = { 0 };
+	struct ftr_check_report r;
 	struct expect x = { .o = &o, .lid = 1, .seed = seed };
+	struct expect y = { .o = &o, .r = &r, .lid = 1, .seed = seed };
 
 	ftr_rng_seed(&g, seed);
 	n = random_net(&g, rank);
 	fill(&n, rank, &g);
 	o.f = n.f;
 	o.t = n.t;
-	ck_assert(!ftr_check_lost(n.f, n.t, is_lost, &x, NULL));
+	ck_assert(!ftr_check_lost(n.f, n.t, NULL, is_lost, &x, NULL));
 	ck_assert_msg(!next_lost(&x), "fabric %lu: switch %u to LID %u is left out",
 		      seed, x.sw, x.lid);
+	ck_assert(!ftr_check_tables(n.f, n.t, NULL, NULL, &r, NULL));
+	ck_assert(!ftr_check_lost(n.f, n.t, &r, is_lost, &y, NULL));
+	ck_assert_msg(!next_lost(&y), "fabric %lu, with a report: switch %u to LID %u is left out",
+		      seed, y.sw, y.lid);
 	parts_oracle(n.f, seed);
 	net_free(&n);
 	return x.n;

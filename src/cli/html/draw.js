@@ -10,7 +10,7 @@ const MARGIN = 46, TOP = 60, BOTTOM = 110;	// pixels; hosts are below
 const LINKS_MAX = 4000;			// if more are visible, bundles are drawn
 
 const view = { x: 0, y: 0, zoom: 1, w: 800, h: 500, dpr: 1 };
-const state = { set: 0, pattern: 'all', sw: -1, link: -1, ep: -1, a: -1, b: -1,
+const state = { set: 0, pattern: 'all', sw: -1, link: -1, ep: -1, a: -1, b: -1, missing: -1,
 	there: [], back: [], bundle: null };
 let colour = {};
 
@@ -224,7 +224,16 @@ function cross(x, y, style) {
 	ctx.stroke();
 }
 
-const missingEnds = (m) => ends({ a: m.low, b: m.up, nth: 0, of: 1 });
+// Missing links are drawn beside those that the two switches still have.  Of two fabrics,
+// links that were removed are drawn as such, and not once more.
+const between = (m, old) => SW[m.low].links.filter((l) =>
+	(l.a === m.low ? l.b : l.a) === m.up && (l.state === OLD) === old).length;
+const linksBetween = MISSING.map((m) => between(m, false));
+const shownMissing = MISSING.filter((m) => between(m, true) < m.n);
+function missingEnds(m) {
+	const n = linksBetween[m.i];
+	return ends({ a: m.low, b: m.up, nth: n && n + 0.5, of: n && Math.max(2, n) });
+}
 
 function drawMarks() {
 	const k = state.set;
@@ -233,7 +242,9 @@ function drawMarks() {
 	stroke(marked, colour.slow, 3.5, [3, 4]);
 	stroke(LINKS.filter((l) => l.state === NEW), colour.new, 2);
 	const gone = LINKS.filter((l) => deadLinks[k].has(l.i) && l.state !== NEW);
-	const lost = gone.map(ends).concat(MISSING.map(missingEnds));
+	const lost = gone.map(ends).concat(shownMissing.map(missingEnds));
+	if (lost.length < 400)
+		stroke(lost, colour.bg, 4);
 	stroke(lost, colour.missing, 2, [6, 4]);
 	if (lost.length < 400)
 		for (const e of lost)
@@ -275,13 +286,15 @@ function drawSwitch(s) {
 		ctx.lineWidth = 2;
 		ctx.strokeRect(x - w / 2 - 2, y - h / 2 - 2, w + 4, h + 4);
 	}
-	if (w > 70 && s.name) {
-		ctx.fillStyle = colour.bg;
-		ctx.font = '10px system-ui, sans-serif';
-		ctx.textAlign = 'center';
-		ctx.textBaseline = 'middle';
-		ctx.fillText(ctx.measureText(s.name).width > w - 6 ? shortName(s) : s.name, x, y, w - 6);
-	}
+	if (w < 24 || !s.name)
+		return;
+	ctx.fillStyle = colour.bg;
+	ctx.font = '10px system-ui, sans-serif';
+	ctx.textAlign = 'center';
+	ctx.textBaseline = 'middle';
+	const name = ctx.measureText(s.name).width > w - 6 ? shortName(s) : s.name;
+	if (w > 70 || ctx.measureText(name).width <= w - 4)
+		ctx.fillText(name, x, y, w - 4);
 }
 
 // Position of end port e: hosts below leaves, others above their switch.
@@ -339,13 +352,18 @@ function label(text, x, y, style) {
 
 function drawChosen(load) {
 	const set = D.sets[state.set];
-	if (load && state.link < 0 && !state.there.length) {
+	if (state.missing >= 0) {
+		const e = missingEnds(MISSING[state.missing]);
+		stroke([e], colour.bg, 7);
+		stroke([e], colour.select, 4, [8, 4]);
+		label(pairText(MISSING[state.missing]), (e.x0 + e.x1) / 2, (e.y0 + e.y1) / 2, colour.select);
+	} else if (load && state.link < 0 && !state.there.length) {
 		const d = worst(load, 1)[0];
 		if (d !== undefined) {
 			const e = ends(LINKS[d >> 1]);
 			stroke([LINKS[d >> 1]], colour.bg, 6);
 			stroke([LINKS[d >> 1]], colour.fg, 2.5);
-			label(`most loaded: ${plural(load.load[d], 'flow')}`, e.x0 + (e.x1 - e.x0) * 0.4, e.y0 + (e.y1 - e.y0) * 0.4, colour.fg);
+			label(`most loaded: ${plural(load.load[d], 'flow')}, ${dirName(d)}`, e.x0 + (e.x1 - e.x0) * 0.4, e.y0 + (e.y1 - e.y0) * 0.4, colour.fg);
 		}
 	}
 	for (const d of set.cycle)
@@ -446,7 +464,7 @@ function pick(x, y) {
 		return best;
 	near = 5;
 	const gone = deadLinks[state.set];
-	for (const m of MISSING) {
+	for (const m of shownMissing) {
 		const far = distance(missingEnds(m), x, y);
 		if (far < near) {
 			near = far;
@@ -513,11 +531,11 @@ function show(xs) {
 		return;
 	const lo = Math.min(...xs), hi = Math.max(...xs);
 	view.y = 0;
-	if (LINKS.length <= 300) {
+	view.zoom = worldX / Math.max(6, (hi - lo) * 1.1 + 2);
+	if (LINKS.length <= 300 || view.zoom < 1.5) {
 		fit();
 		return;
 	}
-	view.zoom = Math.max(1, worldX / Math.max(6, (hi - lo) * 1.1 + 2));
-	view.x = view.zoom === 1 ? 0 : (lo + hi) / 2 - (view.w - 2 * MARGIN) / 2 / scaleX();
+	view.x = (lo + hi) / 2 - (view.w - 2 * MARGIN) / 2 / scaleX();
 	redraw();
 }

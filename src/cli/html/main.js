@@ -92,6 +92,8 @@ function drawLegend() {
 		item(colour.missing, '6 4', D.diff ? '✗ missing or removed link' : '✗ missing or dead link', 2);
 	if (LINKS.some((l) => l.slow))
 		item(colour.slow, '2 3', 'slow link', 3);
+	if (EP.some((e) => e.slow))
+		item(colour.slow, '', '■ slow host link', 3);
 	if (SW.some((s) => s.odd))
 		item(colour.odd, '', '□ switch unlike the others', 2);
 	if (EP.some((e) => e.odd & NOT_ON_LEAF))
@@ -340,7 +342,7 @@ function start() {
 	setTheme(dark.matches ? 'dark' : 'light');
 	dark.addEventListener('change', (ev) => setTheme(ev.matches ? 'dark' : 'light'));
 	drawSets();
-	chooseSet(0);
+	chooseSet(D.diff ? 1 : 0);
 	new ResizeObserver(resize).observe(canvas);
 	resize();
 	draw();

@@ -93,33 +93,45 @@ const SHARED = (function () {
 })();
 const shortName = (s) => (s.name.length > SHARED.a + SHARED.z ?
 	s.name.slice(SHARED.a, s.name.length - SHARED.z) : s.name);
-const swName = (s) => SW[s].name || `switch 0x${SW[s].guid}`;
-const epName = (e) => EP[e].name || `port 0x${EP[e].guid}`;
-const linkName = (l) => `${swName(l.a)} port ${l.pa} – ${swName(l.b)} port ${l.pb}`;
+// In lists: without the shared characters, if these are many.
+const briefName = (s) => (SHARED.a + SHARED.z >= 8 && swName(s) === SW[s].name ? shortName(SW[s]) : swName(s));
+// The GUID is part of the name if there is no other, or if others have the same.
+function uniqueNames(all, kind) {
+	const seen = new Map();
+	for (const o of all)
+		seen.set(o.name, (seen.get(o.name) || 0) + 1);
+	return (i) => (!all[i].name ? `${kind} 0x${all[i].guid}` :
+		seen.get(all[i].name) > 1 ? `${all[i].name} 0x${all[i].guid}` : all[i].name);
+}
+const swName = uniqueNames(SW, 'switch'), epName = uniqueNames(EP, 'port');
+const linkName = (l) => `${briefName(l.a)} port ${l.pa} – ${briefName(l.b)} port ${l.pb}`;
 const from = (d) => (d & 1 ? LINKS[d >> 1].b : LINKS[d >> 1].a);
 const fromPort = (d) => (d & 1 ? LINKS[d >> 1].pb : LINKS[d >> 1].pa);
 const to = (d) => (d & 1 ? LINKS[d >> 1].a : LINKS[d >> 1].b);
 const toPort = (d) => (d & 1 ? LINKS[d >> 1].pa : LINKS[d >> 1].pb);
-const dirName = (d) => `${swName(from(d))} port ${fromPort(d)} → ${swName(to(d))} port ${toPort(d)}`;
+const dirName = (d) => `${briefName(from(d))} port ${fromPort(d)} → ${briefName(to(d))} port ${toPort(d)}`;
 
 // ---- tables -------------------------------------------------------------------
 
 // The tables of a set, or null if the page does not contain them.  One byte for each
 // switch and end port: the output port, 255 for none.
 const tables = new Map();
-const CODES = 256;
+const REF = 2, CODES = 256;
 
-// A row is a table of codes, followed by one code per end port, sorted by switch and
-// port.
+// A row is the number of an earlier row, + 1, and the XOR with it of the port of every
+// code, and of one code per end port, sorted by switch and port (html_tables.c).
 function decode(bytes) {
 	const n = EP.length, t = new Uint8Array(SW.length * n);
 	const sw = (e) => (e.sw < 0 ? 2 ** 32 : e.sw);
 	const cols = [...EP].sort((p, q) => sw(p) - sw(q) || p.port - q.port || p.i - q.i)
 		.map((e) => e.i);
+	const width = REF + CODES + n;
 	for (let s = 0; s < SW.length; s++) {
-		const row = s * (CODES + n);
+		const row = s * width, ref = (bytes[row] + 256 * bytes[row + 1] - 1) * width;
+		for (let i = REF; ref >= 0 && i < width; i++)
+			bytes[row + i] ^= bytes[ref + i];
 		for (let i = 0; i < n; i++)
-			t[s * n + cols[i]] = bytes[row + bytes[row + CODES + i]];
+			t[s * n + cols[i]] = bytes[row + REF + bytes[row + REF + CODES + i]];
 	}
 	return t;
 }

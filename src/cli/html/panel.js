@@ -18,7 +18,8 @@ function el(name, attributes, ...children) {
 }
 const go = (text, fn) => el('button', { type: 'button', class: 'link', onclick: fn }, text);
 const linkButton = (l) => go(linkName(l), () => selectLink(l.i));
-const swButton = (s) => go(swName(s), () => selectSwitch(s));
+const swButton = (s) => go(briefName(s), () => selectSwitch(s));
+const swButtonFull = (s) => go(swName(s), () => selectSwitch(s));
 const epButton = (e) => go(epName(e), () => selectEp(e));
 function facts(rows) {
 	const dl = el('dl');
@@ -91,7 +92,7 @@ function oddText(s) {
 }
 
 function pairText(m) {
-	return `${plural(m.n, 'link')} missing${m.inferred ? ' (inferred)' : ''}: ${swName(m.low)} – ${swName(m.up)}`;
+	return `${plural(m.n, 'link')} missing${m.inferred ? ' (inferred)' : ''}: ${briefName(m.low)} – ${briefName(m.up)}`;
 }
 
 // A finding of doctor: each detail links to its location, if the page has it.
@@ -127,8 +128,11 @@ function drawFindings() {
 	add('kind of faulty entry', 'kinds of faulty entries', Object.entries(set.found)
 		.filter(([k]) => (k !== 'turns' || set.credit === 'found') && (k !== 'holes' || set.bad))
 		.map(([k, f]) => () => el('span', {}, `${num(f[0])} × ${KIND[k]}; the first at `, swButton(f[2]), ` towards ${f[3]}`)));
-	add('pair of switches lacks links', 'pairs of switches lack links',
-		MISSING.map((m) => () => go(pairText(m), () => selectMissing(m.i))));
+	if (MISSING.length) {
+		const n = MISSING.reduce((sum, m) => sum + m.n, 0);
+		parts.push(list(`${n === 1 ? '1 link is missing' : `${num(n)} links are missing, between ${plural(MISSING.length, 'pair')} of switches`}`,
+			MISSING.map((m) => () => go(pairText(m), () => selectMissing(m.i))), !parts.length));
+	}
 	add('link is slow', 'links are slow', LINKS.filter((l) => l.slow)
 		.map((l) => () => el('span', {}, linkButton(l), `, ${speed(l.gbps)}`)));
 	add('host link is slow', 'host links are slow', EP.filter((e) => e.slow)
@@ -220,7 +224,7 @@ async function linkDetails(l, box) {
 		rows.push([d & 1 ? 'Flows ←' : 'Flows →', `${dirName(d)}: ${flows.join('; ')}`]);
 	}
 	box.replaceChildren(el('p', {}, el('strong', {}, linkName(l))), facts(rows),
-		el('p', {}, swButton(l.a), ' ', swButton(l.b)));
+		el('p', {}, swButtonFull(l.a), ' ', swButtonFull(l.b)));
 	const cost = [], gone = cutOff(k, l), all = set.loads.all;
 	if (all)
 		cost.push(`${num(all.load[2 * l.i] + all.load[2 * l.i + 1])} of ${num(all.flows)} host pairs lose their path until rerouting.`);
@@ -314,7 +318,7 @@ function drawSelection() {
 		switchDetails(SW[state.sw], box);
 	else if (state.missing >= 0)
 		box.replaceChildren(el('p', {}, pairText(MISSING[state.missing])),
-			el('p', {}, swButton(MISSING[state.missing].low), ' – ', swButton(MISSING[state.missing].up)));
+			el('p', {}, swButtonFull(MISSING[state.missing].low), ' – ', swButtonFull(MISSING[state.missing].up)));
 	else if (state.bundle)
 		box.replaceChildren(el('p', {}, `${plural(state.bundle.links.length, 'link')} between two blocks, ${num(state.bundle.missing)} missing; most flows on one: ${num(state.bundle.most || 0)}. Zoom in to see each.`));
 	else
