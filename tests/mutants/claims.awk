@@ -1,9 +1,8 @@
-#!/usr/bin/awk -f
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
 # Claims of the scripts of tests/seeds, and the mutants that make them false:
 #
-#	awk -f tests/mutants/claims [-v check=1] tests/seeds/0*.sh tests/mutants/*.patch
+#	awk -f tests/mutants/claims.awk [-v check=1] tests/seeds/0*.sh tests/mutants/*.patch
 #
 # prints a table for docs/seeds.md.  With check=1 it prints only claims that no mutant makes
 # false, and claims of a patch that its script does not make; with where=1 only where the
