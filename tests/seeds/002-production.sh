@@ -37,8 +37,6 @@ ibfattree gen "$shape" >whole.net
 	done
 } >"$out/002-production.csv"
 last=$(tail -n 1 "$out/002-production.csv")
-IFS=, read -r lost _ seconds pairs bad _ <<<"$last"
-# A time limit could fail on a machine with other work.
-[[ -z $long ]] || claim "$lost changes at once: tables within a minute" "$seconds < 60"
+IFS=, read -r lost _ _ pairs bad _ <<<"$last"
 claim "$lost changes at once: at least 99 % of the pairs of hosts have a path" \
 	"$pairs > 1000 && $bad <= 0.01 * $pairs"

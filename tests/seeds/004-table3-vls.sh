@@ -67,9 +67,9 @@ else
 fi
 claim 'DFSSSP on three levels: its tables alone limit the throughput' \
 	"$(of "$b" dfsssp N 7) < $(of "$b" dfsssp N 6) * 1.15"
-claim 'DFSSSP on its own VLs: no deadlock' "$(of "$b" dfsssp N 9) == 0"
-claim 'LASH on its own VLs: no deadlock' "$(of "$b" lash N 9) == 0"
 # the short version ends before ports 0 have filled the input buffers in front of them
-[[ -z $long ]] ||
-	claim 'with traffic of switches, the VLs of DFSSSP gain more than 5 points' \
-		"$(of "$b" dfsssp N 8) > $(of "$b" dfsssp 1 8) + 5"
+gain=-3
+[[ -z $long ]] || gain=5
+claim 'DFSSSP on its own VLs: no deadlock, and no less throughput with traffic of switches' \
+	"$(of "$b" dfsssp N 9) == 0 && $(of "$b" dfsssp N 8) > $(of "$b" dfsssp 1 8) + $gain"
+claim 'LASH on its own VLs: no deadlock' "$(of "$b" lash N 9) == 0"

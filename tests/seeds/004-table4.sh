@@ -29,6 +29,7 @@ ms() {
 			ms t.net --engine sftree)"
 	done
 } >"$out/004-table4.csv"
-# A time limit could fail on a machine with other work.
-[[ -z $long ]] || claim 'sFtree routes 648 hosts within two seconds, and larger trees in proportion' \
-	"$(awk -F, 'NR > 1 && ($5 > 1000 * (1 + $2 / 648) || $5 <= 0 || $4 <= 0) { bad = 1 } END { print bad + 0 }' "$out/004-table4.csv") == 0"
+# Not a limit in seconds: it could fail on a machine with other work.
+claim 'every tree has the number of hosts of the paper, and all three engines route it' \
+	"$(awk -F, 'NR > 1 { ok += ($2 ~ /^(648|3456|5184|3888)$/ && $4 > 0 && $5 > 0 && $6 > 0) }
+		END { print NR - 1 - ok }' "$out/004-table4.csv") == 0"

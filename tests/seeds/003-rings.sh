@@ -1,0 +1,33 @@
+# shellcheck shell=bash disable=SC2154
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# Puente et al. 2004: the cost of the ring itself.  Throughput without a fault with the rings of
+# the dimensions and with one ring; and the cases of docs/seeds.md in which the torus does not
+# recover.  All values are means over cycles of one run.
+# shellcheck source=tests/seeds/immunet.sh
+. "$here/immunet.sh"
+
+warm=4000 run=8000 late=8000
+rows=("16x16; no fault; a ring for each line:shape=torus:16,16 links=0 inject=3"
+	"16x16; no fault; one ring:shape=torus:16,16 links=0 inject=3 one_ring=1")
+if [[ $long ]]; then
+	warm=10000 run=70000 late=40000
+	rows+=("8x8; no fault; a ring for each line:shape=torus:8,8 links=0 inject=3"
+		"8x8; no fault; one ring:shape=torus:8,8 links=0 inject=3 one_ring=1"
+		"8x8; without the three rules:shape=torus:8,8 one_lane=1 eager=1 no_drain=1"
+		"16x16; no fault; one ring; room for 1 at sources:shape=torus:16,16 links=0 one_ring=1"
+		"16x16; room for 1 at sources; buffers of 2:shape=torus:16,16 buffer=2")
+	for load in 0.20 0.30 0.36 0.40 0.44; do
+		rows+=("16x16; room for 1 at sources; load $load:shape=torus:16,16 load=$load")
+	done
+fi
+for i in "${!rows[@]}"; do
+	echo "r-$i warm=$warm run=$run part=1000 seed=1 ${rows[i]#*:}"
+done | runs
+{
+	echo "what,first $((warm / 2)) cycles,last $((warm / 2)) before the fault,from cycle $late on"
+	for i in "${!rows[@]}"; do
+		echo "${rows[i]%%:*},$(mean 2 0 $((warm / 2)) "r-$i"),$(mean 2 $((warm / 2)) "$warm" "r-$i"),$(mean 2 "$late" 1000000 "r-$i")"
+	done
+} >"$out/003-rings.csv"
+claim "16x16, no fault: one ring carries less than a ring for each line of the torus" \
+	"$(mean 2 "$late" 1000000 r-1) < 0.95 * $(mean 2 "$late" 1000000 r-0)"
