@@ -68,7 +68,7 @@ two_masters() { is_pair MASTER MASTER; }
 settle_pair() {
 	local id tries
 	for ((tries = 0; tries < 6; tries++)); do
-		! sim_until 10 one_master || { use_master; return; }
+		! sim_until $((patience / 18)) one_master || { use_master; return; }
 		id=standby
 		if two_masters; then
 			: $((++doubled))
