@@ -17,6 +17,7 @@ include tests/ddlr/local.mk
 include tests/cli/local.mk
 include tests/oom/local.mk
 include tests/sim/local.mk
+include tests/soak/local.mk
 include tests/perf/local.mk
 include tests/consumers/local.mk
 include tests/seeds/local.mk

@@ -10,6 +10,9 @@
 #ifndef FTR_CORE_CORE_H
 #define FTR_CORE_CORE_H
 
+#include <dirent.h>
+#include <stdio.h>
+
 #include <ftr/status.h>
 #include <ftr/team.h>
 #include <ftr/types.h>
@@ -26,6 +29,15 @@ void *ftr_malloc(size_t size);
 void *ftr_calloc(size_t n, size_t size);
 void *ftr_reallocarray(void *p, size_t n, size_t size);
 void *ftr_aligned(size_t align, size_t size);
+char *ftr_strdup(const char *s);
+/* NULL: no memory. */
+char *ftr_asprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+FILE *ftr_fdopen(int fd, const char *mode);
+DIR *ftr_opendir(const char *path);
+/* open_memstream(); NULL: no memory. */
+FILE *ftr_memstream(char **text, size_t *len);
+/* End the stream.  False: memory was exhausted; *text is then NULL. */
+bool ftr_memstream_end(FILE *out, char **text);
 
 /* For tests: make the n-th allocation from now on (1 = the next) and all later ones
  * fail; 0 = none.  Not thread safe. */

@@ -175,7 +175,7 @@ static void flush_directory(char *path)
 static enum ftr_status fill_new(int fd, const char *path, ftr_file_fill fill,
 				const void *ctx, struct ftr_err *err)
 {
-	FILE *out = fdopen(fd, "w");
+	FILE *out = ftr_fdopen(fd, "w");
 	enum ftr_status st = FTR_OK;
 
 	if (!out) {

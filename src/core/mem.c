@@ -7,7 +7,10 @@
  *	arena -> chunk -> chunk -> ...
  *	         [header|used......|free....]
  */
+#include <errno.h>
+#include <stdarg.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,6 +75,61 @@ void *ftr_aligned(size_t align, size_t size)
 	if (fails() || posix_memalign(&p, align, size ? size : 1))
 		return NULL;
 	return p;
+}
+
+char *ftr_strdup(const char *s)
+{
+	return fails() ? NULL : strdup(s);
+}
+
+char *ftr_asprintf(const char *fmt, ...)
+{
+	char *text;
+	va_list ap;
+	int n;
+
+	if (fails())
+		return NULL;
+	va_start(ap, fmt);
+	n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	return n < 0 ? NULL : text;
+}
+
+static bool fails_with_errno(void)
+{
+	bool f = fails();
+
+	if (f)
+		errno = ENOMEM;
+	return f;
+}
+
+FILE *ftr_fdopen(int fd, const char *mode)
+{
+	return fails_with_errno() ? NULL : fdopen(fd, mode);
+}
+
+DIR *ftr_opendir(const char *path)
+{
+	return fails_with_errno() ? NULL : opendir(path);
+}
+
+FILE *ftr_memstream(char **text, size_t *len)
+{
+	return fails() ? NULL : open_memstream(text, len);
+}
+
+/* A stream that could not grow has its error flag set; here it may be set by the hook. */
+bool ftr_memstream_end(FILE *out, char **text)
+{
+	bool bad = ferror(out) || fails();
+
+	if (!fclose(out) && !bad)
+		return true;
+	free(*text);
+	*text = NULL;
+	return false;
 }
 
 bool ftr_grow(void **ptr, uint32_t *cap, size_t size)

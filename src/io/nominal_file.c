@@ -102,29 +102,20 @@ static char *compose(const struct ftr_nominal *n, size_t *len)
 {
 	char *body = NULL, *text = NULL;
 	size_t n_body = 0;
-	FILE *out = open_memstream(&body, &n_body);
-	bool ok = out != NULL;
+	FILE *out = ftr_memstream(&body, &n_body);
 
-	if (out) {
-		put_body(out, n->f);
-		ok = !ferror(out);
-		ok = !fclose(out) && ok;
-	}
-	out = ok ? open_memstream(&text, len) : NULL;
-	ok = out != NULL;
+	if (!out)
+		return NULL;
+	put_body(out, n->f);
+	out = ftr_memstream_end(out, &body) ? ftr_memstream(&text, len) : NULL;
 	if (out) {
 		fprintf(out, "%zu %s %016" PRIx64 "\n", n_body,
 			n->leaf_order == FTR_LEAF_BY_NAME ? "name" : "guid",
 			n->lists);
 		fwrite(body, 1, n_body, out);
-		ok = !ferror(out);
-		ok = !fclose(out) && ok;
+		ftr_memstream_end(out, &text);
 	}
 	free(body);
-	if (!ok) {
-		free(text);
-		return NULL;
-	}
 	return text;
 }
 

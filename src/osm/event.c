@@ -399,8 +399,8 @@ void ibf_event_write(void *ctx, const struct rr_repair *r)
 
 	note_switch(f, r);
 	if (rec && compose(r, &t) &&
-	    asprintf(&rec->path, "%s/ibfattree-events.jsonl",
-		     dir ? dir : "/var/log") >= 0) {
+	    (rec->path = ftr_asprintf("%s/ibfattree-events.jsonl",
+				      dir ? dir : "/var/log"))) {
 		rec->text = t.s;
 		rec->len = t.len;
 		rec->job = (struct ibf_job){

@@ -36,7 +36,7 @@ static enum ftr_status read_list(const char *path, struct ibf_guids *out,
 
 	if (!st && !g.n)	/* for the shape an empty list means: not given */
 		st = ftr_fail(err, FTR_PARSE, "%s holds no GUID", path);
-	if (!st && !(g.path = strdup(path)))
+	if (!st && !(g.path = ftr_strdup(path)))
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for %s", path);
 	if (st) {
 		drop(&g);

@@ -19,6 +19,7 @@
  * damaged or of another fabric is reported and replaced.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,11 +42,8 @@ const char *ibf_state_dir(void)
 /* The file that this manager writes; NULL: no memory. */
 static char *own_path(const struct ibf_plugin *p)
 {
-	char *path;
-
-	return asprintf(&path, "%s/" STATE_FILE "-%016" PRIx64, ibf_state_dir(),
-			cl_ntoh64(p->osm->subn.sm_port_guid)) < 0 ? NULL :
-		path;
+	return ftr_asprintf("%s/" STATE_FILE "-%016" PRIx64, ibf_state_dir(),
+			    cl_ntoh64(p->osm->subn.sm_port_guid));
 }
 
 /* ---- which file --------------------------------------------------------- */
@@ -82,20 +80,27 @@ static bool is_state_name(const char *name)
 			  strspn(name + 1, "0123456789abcdef") == 16);
 }
 
-/* List the state files in file[MAX_FILES]; returns their number. */
-static uint32_t list_files(const char *own, struct state_file *file)
+/* List the state files in file[MAX_FILES]; returns their number.  *nomem: the list is not
+ * complete, because memory was exhausted. */
+static uint32_t list_files(const char *own, struct state_file *file,
+			   bool *nomem)
 {
-	DIR *dir = opendir(ibf_state_dir());
+	DIR *dir = ftr_opendir(ibf_state_dir());
 	const struct dirent *d;
 	uint32_t n = 0;
 
+	*nomem = !dir && errno == ENOMEM;
 	while (dir && (d = readdir(dir))) {
 		struct state_file f = { 0 };
 		struct stat st;
 
-		if (!is_state_name(d->d_name) ||
-		    asprintf(&f.path, "%s/%s", ibf_state_dir(), d->d_name) < 0)
+		if (!is_state_name(d->d_name))
 			continue;
+		f.path = ftr_asprintf("%s/%s", ibf_state_dir(), d->d_name);
+		if (!f.path) {
+			*nomem = true;
+			continue;
+		}
 		if (stat(f.path, &st) || !S_ISREG(st.st_mode)) {
 			free(f.path);
 			continue;
@@ -134,10 +139,12 @@ static bool adopt(struct ibf_plugin *p, struct ftr_nominal *n)
 	return true;
 }
 
-/* Use the file if it belongs to the fabric f; false: it was not used. */
+/* Use the file if it belongs to the fabric f; false: it was not used.  *nomem: because memory
+ * was exhausted. */
 static bool try_file(struct ibf_plugin *p, const struct state_file *file,
 		     const struct ftr_fabric *f,
-		     const struct ftr_shape_opts *opts, struct ftr_team *team)
+		     const struct ftr_shape_opts *opts, struct ftr_team *team,
+		     bool *nomem)
 {
 	struct ftr_nominal_change c = { 0 };
 	struct ftr_err err = { 0 };
@@ -149,22 +156,27 @@ static bool try_file(struct ibf_plugin *p, const struct state_file *file,
 	if (st == FTR_SHAPE)	/* f has the same problem, which the engine
 				 * reports */
 		return false;
+	*nomem = st == FTR_NOMEM;
+	if (*nomem)
+		return false;
 	if (st) {
 		ibf_log(p, IBF_STATE_FILE, "state file not used: %s%s", err.msg,
 			file->own ? "; it is replaced" : "");
 		return false;
 	}
-	if (ftr_nominal_compare(n, f, &c, &err) || c.other) {
+	*nomem = ftr_nominal_compare(n, f, &c, &err) == FTR_NOMEM;
+	if (*nomem || c.other) {
 		/* the file of another manager on this host may belong to
 		 * another fabric */
-		if (file->own)
+		if (file->own && !*nomem)
 			ibf_log(p, IBF_STATE_FILE, "state file not used: %s is of another fabric: %u of its %u switches and %u of its %u end ports are in this one; it is replaced",
 				file->path, c.same_sw, c.old_sw, c.same_hosts,
 				c.old_hosts);
 		ftr_nominal_free(n);
 		return false;
 	}
-	if (!adopt(p, n))
+	*nomem = !adopt(p, n);
+	if (*nomem)
 		return false;
 	if (reshaped)
 		ibf_log(p, IBF_NOMINAL, "%s was made with other options or GUID files; the ranks of the nominal fabric are computed again",
@@ -172,27 +184,30 @@ static bool try_file(struct ibf_plugin *p, const struct state_file *file,
 	return true;
 }
 
-/* Read the nominal fabric.  True: it was read from our own file, which is up to
- * date. */
+/* Read the nominal fabric.  *is_own: it was read from our own file, which is up to date.
+ * False: memory was exhausted, and the files must be read again. */
 static bool read_state(struct ibf_plugin *p, const char *own,
 		       const struct ftr_fabric *f,
-		       const struct ftr_shape_opts *opts, struct ftr_team *team)
+		       const struct ftr_shape_opts *opts, struct ftr_team *team,
+		       bool *is_own)
 {
 	struct state_file file[MAX_FILES];
-	uint32_t n = list_files(own, file);
-	bool found = false, is_own = false;
+	bool found = false, nomem;
+	uint32_t n = list_files(own, file, &nomem);
 
+	*is_own = false;
 	for (uint32_t i = 0; i < n; i++) {
-		if (!found && try_file(p, &file[i], f, opts, team)) {
+		if (!found && !nomem &&
+		    try_file(p, &file[i], f, opts, team, &nomem)) {
 			found = true;
-			is_own = file[i].own;
-			if (!is_own)
+			*is_own = file[i].own;
+			if (!*is_own)
 				ibf_log(p, IBF_NOMINAL, "the nominal fabric is that of %s",
 					file[i].path);
 		}
 		free(file[i].path);
 	}
-	return is_own;
+	return !nomem;
 }
 
 static void log_change(struct ibf_plugin *p,
@@ -244,7 +259,7 @@ static void free_state_job(struct ibf_job *j)
 static void write_state(struct ibf_plugin *p, const char *path)
 {
 	struct state_job *job = ftr_calloc(1, sizeof(*job));
-	char *copy = job ? strdup(path) : NULL;
+	char *copy = job ? ftr_strdup(path) : NULL;
 
 	if (!copy) {
 		free(job);
@@ -293,8 +308,13 @@ struct ibf_nominal *ibf_nominal_for(struct ibf_plugin *p,
 	char *path = own_path(p);
 	bool saved = true;
 
-	if (!p->nominal && path)
-		saved = read_state(p, path, f, opts, team);
+	/* without the stored fabric the present one would replace it */
+	if (!p->nominal &&
+	    (!path || !read_state(p, path, f, opts, team, &saved))) {
+		ibf_log(p, IBF_STATE_FILE, "the state files are not read: out of memory; no nominal fabric until the next sweep");
+		free(path);
+		return NULL;
+	}
 	if (update(p, f, opts, team))
 		saved = false;
 	if (p->nominal && path && !saved)

@@ -293,7 +293,7 @@ enum ftr_status ibf_options_read(const char *path, struct ibf_options *o,
 		*missing = st && errno == ENOENT;
 	if (st)
 		return st;
-	in = fdopen(fd, "r");
+	in = ftr_fdopen(fd, "r");
 	if (!in) {
 		close(fd);
 		return ftr_fail(err, FTR_NOMEM, "out of memory for the options");
@@ -309,7 +309,7 @@ enum ftr_status ibf_options_path(const char *shared, char **path,
 				 struct ftr_err *err)
 {
 	const size_t len = strlen(PLUGIN_WORD);
-	char *copy = strdup(shared ? shared : ""), *save, *found = NULL;
+	char *copy = ftr_strdup(shared ? shared : ""), *save, *found = NULL;
 	enum ftr_status st = FTR_OK;
 
 	if (!copy)
@@ -330,7 +330,7 @@ enum ftr_status ibf_options_path(const char *shared, char **path,
 			found = w + len + 1;
 	}
 	if (!st) {
-		*path = found ? strdup(found) : NULL;
+		*path = found ? ftr_strdup(found) : NULL;
 		if (found && !*path)
 			st = ftr_fail(err, FTR_NOMEM,
 				      "out of memory for the options");

@@ -268,12 +268,9 @@ enum file { PREFERRED, DISPLACED };
  * which share or copy the directory find it.  NULL: no memory. */
 static char *path_of(const struct ftr_stored_id *id, enum file which)
 {
-	char *path;
-
-	return asprintf(&path, "%s/ibfattree-%s-%s-%016" PRIx64,
-			ibf_state_dir(), which == PREFERRED ? "preferred" :
-			"displaced", id->engine, id->nominal) < 0 ? NULL :
-		path;
+	return ftr_asprintf("%s/ibfattree-%s-%s-%016" PRIx64, ibf_state_dir(),
+			    which == PREFERRED ? "preferred" : "displaced",
+			    id->engine, id->nominal);
 }
 
 struct file_job {

@@ -91,7 +91,7 @@ static void replace(struct ibf_plugin *p, const char *name,
 {
 	const char *dir = p->osm->subn.opt.dump_files_dir;
 	struct file_job *j = ftr_calloc(1, sizeof(*j));
-	FILE *mem = j ? open_memstream(&j->text, &j->size) : NULL;
+	FILE *mem = j ? ftr_memstream(&j->text, &j->size) : NULL;
 
 	if (!mem) {
 		free(j);
@@ -100,7 +100,7 @@ static void replace(struct ibf_plugin *p, const char *name,
 		return;
 	}
 	fn(mem, &p->status->m);
-	if (fclose(mem)) {
+	if (!ftr_memstream_end(mem, &j->text)) {
 		free_job(&j->job);
 		ibf_log(p, IBF_STATUS_FILE, "%s is not written: out of memory",
 			name);

@@ -320,6 +320,7 @@ static void report_detours(struct rr *f, struct rr_repair *r)
 	r->local = false;
 	free(r->sets);
 	r->sets = NULL;
+	r->sets_lost = false;
 	r->n_changes = r->lids = r->switches = r->blocks = r->write_steps = 0;
 	r->pathless = 0;
 	r->computed_ms = r->checked_ms = r->first_ms = r->last_ms = -1;

@@ -152,8 +152,9 @@ struct rr_repair {
 		uint32_t switches;
 	} rest;
 	/* the writes: JSON objects, each followed by a newline; NULL: too many
-	 * to keep */
+	 * to keep, or no memory */
 	char *sets;
+	bool sets_lost;		/* of a part of the writes: sets stays NULL */
 };
 
 enum rr_warning { RR_WARN_FAILED, RR_WARN_FLAPPING };

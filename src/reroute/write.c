@@ -374,21 +374,22 @@ static void note_write(const struct push *p, FILE *out, uint32_t i)
 static void note_writes(struct push *p)
 {
 	size_t size;
-	char *old = p->r->sets, *text = NULL;
+	struct rr_repair *r = p->r;
+	char *text = NULL;
 	FILE *out;
 
-	if (p->what->n > NOTED_MAX || !(out = open_memstream(&text, &size)))
-		return;
-	fputs(old ? old : "", out);
-	for (uint32_t i = 0; i < p->n; i++)
-		if (p->job[i].state == RR_SMP_DONE)
-			note_write(p, out, i);
-	if (fclose(out)) {
-		free(text);
-		return;
+	r->sets_lost |= p->what->n > NOTED_MAX;
+	out = r->sets_lost ? NULL : ftr_memstream(&text, &size);
+	if (out) {
+		fputs(r->sets ? r->sets : "", out);
+		for (uint32_t i = 0; i < p->n; i++)
+			if (p->job[i].state == RR_SMP_DONE)
+				note_write(p, out, i);
+		ftr_memstream_end(out, &text);
 	}
-	free(old);
-	p->r->sets = text;
+	free(r->sets);
+	r->sets = text;
+	r->sets_lost = !text;
 }
 
 /* ---- all of it ---------------------------------------------------------- */

@@ -201,7 +201,7 @@ until_healed() {
 # again causes none.
 osm_has_swept() {
 	osm_log "$manager" | awk '
-		/IBF002/ { routed = 1 }
+		/tables configured on all switches/ { routed = 1 }
 		/SUBNET UP/ && routed { up = 1 }
 		END { exit !up }'
 }

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
 # Counts the LIDs that the tables of the switches do not reach, from the output of stock
-# tools: awk -v manager=LID -f reach.awk IBNETDISCOVER DUMP_FTS
+# tools: awk -v manager=LID [-v loops=1] -f reach.awk IBNETDISCOVER DUMP_FTS
 #
 # It walks from every switch to every LID of a host port (a switch with host ports counts
-# once for each of them), and from every switch to the subnet manager.
+# once for each of them), and from every switch to the subnet manager.  With loops=1, it also
+# searches the channel dependency graph of all packets between host ports, on one VL, for
+# cycles.
 function quoted(s, n) { split(s, q, "\""); return q[n] }
 function number(s,    n) {	# hexadecimal; mawk has no strtonum
 	for (s = substr(s, 3); s != ""; s = substr(s, 2))
@@ -31,13 +33,15 @@ file == 1 && /^\[/ {
 	if (is_switch)
 		peer[node, port + 0] = far
 	else {
-		match($0, /# lid [0-9]+/)
-		lid = substr($0, RSTART + 6, RLENGTH - 6) + 0
+		match($0, /# lid [0-9]+ lmc [0-9]/)
+		split(substr($0, RSTART, RLENGTH), a, " ")
 		split(quoted($0, 3), p, /[][]/)
-		home[lid] = far
-		last[lid] = p[2] + 0
+		for (lid = a[3] + 0; lid < a[3] + 2 ^ a[5]; lid++) {
+			home[lid] = far
+			last[lid] = p[2] + 0
+			host_lid[lid]
+		}
 		hosts[far]++
-		host_lid[lid]
 	}
 	next
 }
@@ -67,6 +71,41 @@ function arrives(s, lid,    t, path, n, i, ok) {
 	return ok
 }
 
+# Add the dependencies between successive channels of the packets for lid from switch s.
+function depend(s, lid,    t, from, to) {
+	for (; s != home[lid] && !(s in followed); s = t) {
+		followed[s]
+		from = s SUBSEP lft[s, lid]
+		t = peer[from]
+		if (t == home[lid])
+			return
+		to = t SUBSEP lft[t, lid]
+		if ((from, to) in depends)
+			continue
+		depends[from, to]
+		after[from, ++n_after[from]] = to
+		before[to]++
+		before[from] += 0
+	}
+}
+
+# Number of channels that are on a cycle or behind one: remove every channel that depends on
+# no other, until none is left (Kahn 1962).
+function on_cycles(    c, n, i, left) {
+	for (c in before) {
+		left++
+		if (!before[c])
+			free[++n] = c
+	}
+	for (; n; left--) {
+		c = free[n--]
+		for (i = 1; i <= n_after[c]; i++)
+			if (!--before[after[c, i]])
+				free[++n] = after[c, i]
+	}
+	return left
+}
+
 END {
 	for (s in switches)
 		n_switches++
@@ -89,10 +128,19 @@ END {
 				pairs += hosts[s] - (s == home[lid])
 			}
 		}
+		if (!loops || !(lid in host_lid))
+			continue
+		delete followed
+		for (s in hosts)
+			if (said[s])
+				depend(s, lid)
 	}
 	if (!(manager in home))
 		dumb = n_switches
 	printf "%d pairs of host ports, %d unreachable; %d switches, %d do not reach LID %d\n", \
 		pairs, lost, n_switches, dumb, manager
-	exit lost || dumb
+	cyclic = loops ? on_cycles() : 0
+	if (loops)
+		printf "%d channels on or behind a cycle of dependencies\n", cyclic
+	exit lost || dumb || cyclic
 }

@@ -79,3 +79,43 @@ case_reach_topograph_noan() {
 	((${FTR_SOAK:-0})) || skip 'long; scripts/test soak'
 	real_reach topograph/topograph-noan.net dmodc sftree ddlr
 }
+
+# The walker itself, on a ring of four switches: all packets clockwise are a credit loop; one
+# that goes back is an endless loop for its LID; an entry of another host's port is no path.
+ring_tables() {
+	local s
+	for s in 0 1 2 3; do
+		printf "Unicast lids [0-4] of switch Lid %d guid 0x0200010000000%d00 ('sw-%d'):\n" \
+			$((s + 5)) $s $s
+		awk -v own=$((s + 1)) 'BEGIN { for (lid = 1; lid <= 4; lid++)
+			printf "0x%04x %03d # \n", lid, lid == own ? 3 : 1 }'
+	done
+}
+walker_says() {
+	local status=0
+	awk -v manager=1 "${@:3}" -f "$top/tests/sim/reach.awk" "$T/fabric.net" "$T/$1" \
+		>"$T/said" || status=$?
+	grep -q "$2" "$T/said" || fail "the walker says: $(<"$T/said")"
+	echo "$status" >"$T/status"
+}
+case_reach_walker() {
+	"$ibfattree" gen torus:4 -o "$T/fabric.net"
+	ring_tables >"$T/ring"
+	walker_says ring '^12 pairs of host ports, 0 unreachable'
+	[[ $(<"$T/status") == 0 ]] || fail 'an error without a fault'
+	walker_says ring '^4 channels' -v loops=1
+	[[ $(<"$T/status") != 0 ]] || fail 'a credit loop is no error'
+	# on a line there is no cycle: between switches 0 and 3 packets go back
+	awk '/^Unicast/ { s = $7 - 5 }
+		/^0x/ { d = substr($1, 6) - 1; $2 = d == s ? "003" : d > s ? "001" : "002" }
+		{ print }' "$T/ring" >"$T/line"
+	walker_says line '^0 channels' -v loops=1
+	[[ $(<"$T/status") == 0 ]] || fail 'an error without a fault'
+	awk '/^Unicast/ { s = $7 - 5 } s == 1 && $1 == "0x0004" { $2 = "002" } { print }' \
+		"$T/line" >"$T/back"
+	walker_says back ', 2 unreachable'
+	awk '/^Unicast/ { s = $7 - 5 } s == 1 && $1 == "0x0004" { $2 = "003" } { print }' \
+		"$T/line" >"$T/wrong"
+	walker_says wrong ', 2 unreachable'
+	[[ $(<"$T/status") != 0 ]] || fail 'an unreachable pair is no error'
+}

@@ -27,9 +27,10 @@ use_master() {
 	is_manager "$id" "${OSM_HOST[$id]}"
 }
 
+# lid_of NODE NAME: its LID in the fabric that walk has saved.
 lid_of() {
 	awk -v id="$1" '/^[A-Z]/ { split($0, q, "\""); on = q[2] == id }
-		/^\[/ && on { sub(/.*# lid /, ""); print $1; exit }' "$T/before.net"
+		/^\[/ && on { sub(/.*# lid /, ""); print $1; exit }' "$T/$2.net"
 }
 dead_clients() { grep -c 'seems to be dead' "$SIM_DIR/ibsim.log" || true; }
 ibsim_noticed() {
@@ -44,7 +45,7 @@ kill_one() {
 	local left=${OSM_HOST[$(other "$1")]} dead
 	dead=$(dead_clients)
 	osm_kill "$1"
-	sim_until 10 ibsim_noticed "$left" "$(lid_of "${OSM_HOST[$1]}")" "$dead" ||
+	sim_until 10 ibsim_noticed "$left" "$(lid_of "${OSM_HOST[$1]}" before)" "$dead" ||
 		: $((++unnoticed))
 }
 
@@ -60,25 +61,25 @@ start_manager() {
 two_masters() { is_pair MASTER MASTER; }
 
 # A manager that starts while the other one takes over may not find it.  Both are then
-# masters until the next heavy sweep of one of them, so this function requests a sweep.  A
-# standby may wait for ever for the response to an SMInfo poll (see end_hang); it is
-# restarted.
+# masters until the next heavy sweep of one of them, so this function requests a sweep.  If
+# that does not help, ibsim has cleared IsSM of one of them (see kill_one).  A standby may
+# wait for ever for the response to an SMInfo poll (see end_hang).  In both cases one manager
+# is restarted.
 settle_pair() {
 	local id tries
 	for ((tries = 0; tries < 6; tries++)); do
-		! sim_until 10 one_master || { use_master; return; }
+		! sim_until $((patience / 18)) one_master || { use_master; return; }
+		id=standby
 		if two_masters; then
 			: $((++doubled))
 			kill -HUP "${OSM_PID[sm]}" "${OSM_PID["standby"]}"
-			continue
+			((tries >= 2)) || continue
+		else
+			: $((++stuck))
+			[[ $(state_of standby) != MASTER ]] || id=sm
 		fi
-		: $((++stuck))
-		for id in standby sm; do
-			[[ $(state_of "$id") != MASTER ]] || continue
-			kill_one "$id"
-			start_manager "$id" "${priority[$id]}"
-			break
-		done
+		kill_one "$id"
+		start_manager "$id" "${priority[$id]}"
 	done
 	fail "no single master: sm $(state_of sm), standby $(state_of standby)"
 }
@@ -113,7 +114,7 @@ come_back() {
 	local id=$1 p=${priority[$(other "$1")]}
 	((p > 0 && RANDOM % 3)) && : $((--p)) || p=15
 	((RANDOM % 2)) || find "$SIM_DIR/$(other "$id")" \
-		-name 'ibfattree-nominal-*' -exec cp -t "$SIM_DIR/$id/" {} +
+		-name 'ibfattree-nominal-*' ! -name '*.tmp' -exec cp -t "$SIM_DIR/$id/" {} +
 	when_settled "$(other "$id")"
 	start_manager "$id" "$p"
 	settle_pair

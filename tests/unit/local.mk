@@ -260,5 +260,4 @@ tests_unit_test_sim_immunet_CFLAGS = $(CHECK_TEST_CFLAGS) \
 	-I$(top_srcdir)/tests
 tests_unit_test_sim_immunet_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 endif
-EXTRA_DIST += tests/fuzz tests/soak/run \
-	tests/soak/managers.sh tests/soak/valgrind tests/upstream/run
+EXTRA_DIST += tests/fuzz tests/upstream/run tests/upstream/events.c

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Failing allocations in the plugin: in a repair and in a routing, the n-th
- * alone, and all from the n-th on.  Whichever fails, the switches' tables have no
- * loop, OpenSM's copy equals them, and when memory is available again a sweep leads
- * to the same tables as without failures.
+ * Failing allocations in the plugin: in a repair, in a routing, and in the routing of a
+ * manager that takes over; the n-th alone, and all from the n-th on.  Whichever fails, the
+ * switches' tables have no loop, OpenSM's copy equals them, the nominal fabric keeps its
+ * links, and when memory is available again a sweep leads to the same tables as without
+ * failures.
  *
  * A sample of all n; FTR_SOAK=1: every one.
  */
@@ -37,6 +38,13 @@ static void sweep(struct fake *h)
 	fake_settle(h);
 }
 
+/* A manager that takes over reads the state files. */
+static void take_over(struct fake *h)
+{
+	h->osm->subn.coming_out_of_standby = TRUE;
+	sweep(h);
+}
+
 static void fail_from(unsigned long n, bool alone)
 {
 	if (alone)
@@ -51,7 +59,7 @@ static unsigned long count(int engine, void (*what)(struct fake *h))
 	struct fake *h = start(engine);
 	unsigned long n;
 
-	if (what == sweep)
+	if (what != cut)
 		cut(h);
 	ftr_alloc_fail_at(0);
 	what(h);
@@ -71,12 +79,20 @@ static void check_recovery(struct fake *h)
 	ck_assert_uint_eq(h->changed_entries, 0);
 }
 
+static uint32_t nominal_links(const struct fake *h)
+{
+	const struct ibf_plugin *p = h->plugin;
+
+	return p->nominal->n->f->n_sw_links;
+}
+
 static void one(int engine, void (*what)(struct fake *h), unsigned long n,
 		bool alone)
 {
 	struct fake *h = start(engine);
+	const uint32_t links = nominal_links(h);
 
-	if (what == sweep)
+	if (what != cut)
 		cut(h);
 	fail_from(n, alone);
 	what(h);
@@ -84,6 +100,9 @@ static void one(int engine, void (*what)(struct fake *h), unsigned long n,
 	fake_check_sound(h);
 	fake_check_copy(h);
 	check_recovery(h);
+	ck_assert_msg(nominal_links(h) == links,
+		      "allocation %lu fails: the nominal fabric has %u of %u links",
+		      n, nominal_links(h), links);
 	fake_free(h);
 }
 
@@ -111,6 +130,12 @@ START_TEST(in_routing)
 }
 END_TEST
 
+START_TEST(in_take_over)
+{
+	all(_i, take_over);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("fast_memory");
@@ -118,6 +143,7 @@ int main(void)
 
 	tcase_add_loop_test(t, in_repair, 0, 3);
 	tcase_add_loop_test(t, in_routing, 0, 3);
+	tcase_add_loop_test(t, in_take_over, 0, 3);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
