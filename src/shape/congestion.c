@@ -21,7 +21,7 @@
 
 #define FAR UINT32_MAX
 /* Limit of (columns * pairs of neighbours); of larger fabrics every k-th column is taken. */
-#define MAX_WORK 2000000
+#define MAX_WORK 1000000
 
 struct estimate {
 	const struct shaping *z;
