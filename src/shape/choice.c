@@ -33,7 +33,7 @@
 #define MAX_CUTS 8
 #define MIN_GAP 1.1		/* least ratio between the two sides of a gap */
 #define GAIN 0.9		/* congestion that is clearly less, in parts of the best */
-#define MORE_APART 0.05		/* of the pairs of hosts on different switches */
+#define MORE_APART 0.1		/* of the pairs of hosts on different switches */
 
 struct ranking {
 	int32_t *height;
