@@ -21,6 +21,10 @@
  * (congestion.c) is clearly less, or less with fewer ranks, and if it does not leave many
  * more pairs without an up/down path.  In trees whose hosts are on leaves all sets lead to
  * the same heights, and nothing is estimated.
+ *
+ * A fabric of at most MAX_FLAT switches that all have hosts, and none above them, has no
+ * levels: a ring, a mesh, a HyperX.  Rule 5 leaves many of its links horizontal and unused.
+ * Each switch is tried as the only root of an order in which every link leads up or down.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +35,7 @@
 #define LOW_SHARE 8
 #define LEAST_SHARE 64
 #define MAX_CUTS 8
+#define MAX_FLAT 64		/* switches of a fabric without levels */
 #define MIN_GAP 1.1		/* least ratio between the two sides of a gap */
 #define GAIN 0.9		/* congestion that is clearly less, in parts of the best */
 #define MORE_APART 0.1		/* of the pairs of hosts on different switches */
@@ -170,6 +175,110 @@ static void seed_mixes(struct shaping *z, const struct mix *cut)
 	}
 }
 
+/* ---- fabrics without levels ---------------------------------------------- */
+
+/* Is the fabric a mesh or a ring: are hosts on all switches, and is there no tree above? */
+static bool is_flat(const struct shaping *z, const int32_t *height)
+{
+	for (ftr_sw s = 0; s < z->f->n_sw; s++)
+		if (height[s] > 0 || !z->hosts[s])
+			return false;
+	return true;
+}
+
+/* Place of a switch in an order: less is higher. */
+struct place {
+	uint32_t depth, links;
+	ftr_sw sw;
+};
+
+static int place_cmp(const void *x, const void *y)
+{
+	const struct place *a = x, *b = y;
+
+	if (a->depth != b->depth)
+		return a->depth < b->depth ? -1 : 1;
+	if (a->links != b->links)
+		return a->links > b->links ? -1 : 1;
+	return (a->sw > b->sw) - (a->sw < b->sw);
+}
+
+/* Set the depth of the switches in the component of root, and put them first in list.  All
+ * depths must be UINT32_MAX.  Returns their number. */
+static uint32_t depths(const struct shaping *z, ftr_sw root, uint32_t *depth,
+		       ftr_sw *list)
+{
+	uint32_t n = 1;
+
+	depth[root] = 0;
+	list[0] = root;
+	for (uint32_t i = 0; i < n; i++)
+		for_each_nbr(z, list[i], t)
+			if (depth[t->sw] == UINT32_MAX) {
+				depth[t->sw] = depth[list[i]] + 1;
+				list[n++] = t->sw;
+			}
+	return n;
+}
+
+/* Rank the component of root: every link leads up to the end that is closer to root, has more
+ * links, or comes first.  A switch is one above the highest switch below it. */
+static enum ftr_status rank_from(struct shaping *z, ftr_sw root,
+				 int32_t *height)
+{
+	uint32_t n = z->f->n_sw, *depth;
+	struct place *place;
+	ftr_sw *list;
+
+	if (!FTR_NEW(z->scratch, depth, n) || !FTR_NEW(z->scratch, list, n) ||
+	    !FTR_NEW(z->scratch, place, n))
+		return shape_nomem(z);
+	memset(depth, 0xff, n * sizeof(*depth));
+	n = depths(z, root, depth, list);
+	for (uint32_t i = 0; i < n; i++) {
+		place[i] = (struct place){
+			depth[list[i]], rank_links(z, list[i]), list[i],
+		};
+		height[list[i]] = NO_HEIGHT;
+	}
+	qsort(place, n, sizeof(*place), place_cmp);
+	while (n-- > 0) {
+		int32_t h = 0;
+
+		for_each_nbr(z, place[n].sw, t)
+			if (height[t->sw] != NO_HEIGHT)
+				h = FTR_MAX(h, height[t->sw] + 1);
+		height[place[n].sw] = h;
+	}
+	return FTR_OK;
+}
+
+/* Replace *best by a ranking from a single root in which no link is horizontal, if that is
+ * better. */
+static enum ftr_status single_root(struct shaping *z, struct ranking **best,
+				   struct ranking r[2])
+{
+	uint32_t n = z->f->n_sw;
+	struct ranking *next = &r[0];
+
+	for (ftr_sw root = 0; root < n; root++) {
+		enum ftr_status st = ranking_new(z, next);
+
+		if (st)
+			return st;
+		memcpy(next->height, (*best)->height, n * sizeof(*next->height));
+		memset(next->is_leaf, 1, n);
+		st = rank_from(z, root, next->height);
+		if (!st && rank_span(z, next->height) < MAX_FLAT)
+			st = compare(z, next, NULL, 0, best);
+		if (st)
+			return st;
+		if (*best == next)
+			next = next == r ? r + 1 : r;
+	}
+	return FTR_OK;
+}
+
 /* Ranking 0 is that of rule 1; then come the cuts; then the best of these with
  * LEAST_SHARE. */
 enum ftr_status rank_choose(struct shaping *z, int32_t **height)
@@ -178,7 +287,7 @@ enum ftr_status rank_choose(struct shaping *z, int32_t **height)
 	uint32_t *tmp = ftr_arena_alloc(z->scratch, n, sizeof(*tmp));
 	struct mix cut[MAX_CUTS];
 	struct mix *mix = ftr_arena_alloc(z->scratch, n, sizeof(*mix));
-	struct ranking r[MAX_CUTS + 2], *best = r;
+	struct ranking r[MAX_CUTS + 2], flat[2], *best = r;
 	enum ftr_status st;
 
 	if (!tmp || !mix)
@@ -199,6 +308,11 @@ enum ftr_status rank_choose(struct shaping *z, int32_t **height)
 				  k <= n_cuts ? LOW_SHARE : LEAST_SHARE);
 		if (!st && k)
 			st = compare(z, &r[k], r, k, &best);
+		if (st)
+			return st;
+	}
+	if (n <= MAX_FLAT && is_flat(z, r[0].height)) {
+		st = single_root(z, &best, flat);
 		if (st)
 			return st;
 	}

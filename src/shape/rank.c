@@ -14,8 +14,8 @@
  *     a leaf.
  *  2. Heights.  The share of a switch without a height is the share of its neighbours
  *     that have a height already.  Round k gives height k to the switches whose share is
- *     at least 1 / LOW_SHARE (choice.c).  But a switch has to wait if its neighbours with a larger
- *     share than its own outnumber its neighbours with a height.  If no switch
+ *     at least 1 / LOW_SHARE (choice.c).  But a switch has to wait if its neighbours with
+ *     a larger share than its own outnumber its neighbours with a height.  If no switch
  *     qualifies, the switches with the largest share get height k.  So a top switch with
  *     an odd leaf among its neighbours keeps a high rank.
  *  3. Slim leaves.  If all neighbours of a switch of height >= 2 belong to one component
@@ -33,8 +33,10 @@
  *     a ring) is ranked breadth first from its switch with the most neighbours.  This
  *     connects everything, but is not well balanced.
  *
- *  6. Choice.  Rule 1 fails if upper switches have as many hosts as leaves, so rules 2 to 5
- *     are applied to other leaf seeds as well, and the best result is taken: choice.c.
+ *  6. Choice.  Rule 1 fails if upper switches have as many hosts as leaves, and rule 5
+ *     leaves links unused.  So rules 2 to 5 are applied to other leaf seeds as well, small
+ *     components without levels are ranked from each of their switches, and the best
+ *     result is taken: choice.c.
  *
  * If the administrator gives roots, they decide instead: rank = greatest depth - depth of
  * a breadth-first search from the roots.  A component without a root keeps the inferred

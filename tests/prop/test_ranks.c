@@ -192,6 +192,54 @@ START_TEST(hosts_on_chips)
 }
 END_TEST
 
+/* No switch is above the others: every link is used, and every pair has an up/down path. */
+static void all_links_lead_up(struct ftr_fabric *f)
+{
+	struct ftr_shape *sh = shape(f, NULL, 0);
+	struct ftr_validity v;
+
+	ck_assert_uint_eq(sh->tree.n_horizontal, 0);
+	ftr_shape_validity(sh, &v);
+	ck_assert_uint_eq(v.leaf_pairs, f->n_sw * (f->n_sw - 1u));
+	ck_assert_uint_eq(v.bad_pairs, 0);
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+
+START_TEST(fabrics_without_levels)
+{
+	uint64_t seed = trees_first_seed();
+
+	for (unsigned int i = 0; i < trees_runs(20); i++, seed++) {
+		struct ftr_rng r;
+		struct tree t;
+		uint32_t n, m;
+
+		ftr_rng_seed(&r, seed);
+		n = 3 + ftr_rng_below(&r, 3);	/* HyperX of n * m switches */
+		m = 3 + ftr_rng_below(&r, 3);
+		begin(&t, &r, n * m);
+		for (uint32_t s = 0; s < n * m; s++) {
+			hosts(&t, s, 4 + ftr_rng_below(&r, 4));
+			for (uint32_t u = 0; u < s; u++)
+				if (s / m == u / m || s % m == u % m)
+					join(&t, s, u, 1 + ftr_rng_below(&r, 2));
+		}
+		all_links_lead_up(end(&t));
+		n = 3 + ftr_rng_below(&r, 3);	/* n groups of 4, all connected */
+		begin(&t, &r, 4 * n);
+		for (uint32_t s = 0; s < 4 * n; s++) {
+			hosts(&t, s, 4 + ftr_rng_below(&r, 4));
+			for (uint32_t u = 0; u < s; u++)
+				if (s / 4 == u / 4 || (s % 4 == u / 4 % 4 &&
+						       u % 4 == s / 4 % 4))
+					join(&t, s, u, 1);
+		}
+		all_links_lead_up(end(&t));
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("ranks without roots");
@@ -200,6 +248,7 @@ int main(void)
 	tcase_add_test(tc, hosts_on_spines);
 	tcase_add_test(tc, hosts_on_two_upper_levels);
 	tcase_add_test(tc, hosts_on_chips);
+	tcase_add_test(tc, fabrics_without_levels);
 	suite_add_tcase(s, tc);
 	return run_suite(s);
 }
