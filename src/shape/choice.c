@@ -281,7 +281,7 @@ static enum ftr_status single_root(struct shaping *z, struct ranking **best,
 
 /* Ranking 0 is that of rule 1; then come the cuts; then the best of these with
  * LEAST_SHARE. */
-enum ftr_status rank_choose(struct shaping *z, int32_t **height)
+enum ftr_status shape_heights(struct shaping *z)
 {
 	uint32_t n = z->f->n_sw, n_cuts, k;
 	uint32_t *tmp = ftr_arena_alloc(z->scratch, n, sizeof(*tmp));
@@ -317,6 +317,6 @@ enum ftr_status rank_choose(struct shaping *z, int32_t **height)
 			return st;
 	}
 	use(z, best);
-	*height = best->height;
+	z->height = best->height;
 	return FTR_OK;
 }

@@ -75,7 +75,7 @@ static uint32_t sorted_links(const struct ftr_fabric *f, ftr_sw s,
 	return n;
 }
 
-static enum ftr_status adjacency(struct shaping *z)
+enum ftr_status shape_adjacency(struct shaping *z)
 {
 	const struct ftr_fabric *f = z->f;
 	uint32_t n_nbr = 0, n_port = 0;
@@ -613,12 +613,8 @@ static enum ftr_status publish(struct shaping *z, const int32_t *height)
 
 enum ftr_status shape_rank(struct shaping *z)
 {
-	int32_t *height;
-	enum ftr_status st = adjacency(z);
+	enum ftr_status st = z->opts->roots.n ? from_roots(z, z->height) :
+			     FTR_OK;
 
-	if (!st)
-		st = rank_choose(z, &height);
-	if (!st && z->opts->roots.n)
-		st = from_roots(z, height);
-	return st ? st : publish(z, height);
+	return st ? st : publish(z, z->height);
 }

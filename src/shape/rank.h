@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Parts of ranking that rank.c and choice.c share.
+ * Rules 1 to 5 of ranking (rank.c), as choice.c applies them.
  */
 #ifndef FTR_SHAPE_RANK_H
 #define FTR_SHAPE_RANK_H
@@ -22,8 +22,5 @@ enum ftr_status rank_heights(struct shaping *z, int32_t *height,
 			     uint32_t low_share) FTR_MUST_USE;
 /* Difference between the greatest and the least height; 0 if there is none. */
 uint32_t rank_span(const struct shaping *z, const int32_t *height);
-/* choice.c: allocate and set the heights, z->is_leaf and z->is_stub by rules 1 to 6.
- * Errors: FTR_NOMEM. */
-enum ftr_status rank_choose(struct shaping *z, int32_t **height) FTR_MUST_USE;
 
 #endif
