@@ -21,8 +21,9 @@ struct congestion {
 };
 
 /*
- * Estimate the congestion for height[s] of each switch s; NO_HEIGHT (rank.h): none.  height need not
- * start at 0; links lead up to the greater height.  O(switches with hosts * links).
+ * Estimate the congestion for height[s] of each switch s; NO_HEIGHT (rank.h): none.  height
+ * need not start at 0; links lead up to the greater height.  O(switches with hosts * links);
+ * of large fabrics only a part of the switches with hosts are destinations.
  * Errors: FTR_NOMEM.
  */
 enum ftr_status shape_congestion(struct shaping *z, const int32_t *height,
