@@ -12,13 +12,13 @@
  * threshold that is wrong somewhere: a rack that is half empty looks like a spine with storage
  * nodes.  So the result is judged instead, and the rule only proposes.  Sort the switches with
  * hosts by hosts for each link to another switch.  A set of leaf seeds is everything above
- * one of the MAX_CUTS largest gaps in this sequence; leaves with few hosts, which are below it, are
+ * one of the MAX_CUTS largest gaps in this sequence, if it has half of the hosts; leaves with few hosts, which are below it, are
  * found by rule 3.  Rules 2 to 5 are applied to each set.  The set that was chosen is tried
  * once more with LEAST_SHARE in place of LOW_SHARE, because chips that are connected to many
  * spines and few rows have a small share.
  *
  * A different result replaces the best one so far if the congestion that follows from it
- * (congestion.c) is clearly less, or less with fewer ranks, and if it does not leave many
+ * (congestion.c) is clearly less, or less with fewer ranks, or at most half with more, and if it does not leave many
  * more pairs without an up/down path.  In trees whose hosts are on leaves all sets lead to
  * the same heights, and nothing is estimated.
  *
@@ -38,6 +38,7 @@
 #define MAX_FLAT 64		/* switches of a fabric without levels */
 #define MIN_GAP 1.1		/* least ratio between the two sides of a gap */
 #define GAIN 0.9		/* congestion that is clearly less, in parts of the best */
+#define DEEP_GAIN 0.5		/* the same if there are more ranks */
 #define MORE_APART 0.1		/* of the pairs of hosts on different switches */
 
 struct ranking {
@@ -128,10 +129,11 @@ static bool is_better(const struct shaping *z, const struct ranking *a,
 	double x = a->cost.max * a->cost.max * a->cost.squares;
 	double y = b->cost.max * b->cost.max * b->cost.squares;
 
+	uint32_t p = rank_span(z, a->height), q = rank_span(z, b->height);
+
 	if (a->cost.apart > b->cost.apart + MORE_APART)
 		return false;
-	return x < GAIN * y ||
-		(x < y && rank_span(z, a->height) < rank_span(z, b->height));
+	return x < (p > q ? DEEP_GAIN : p < q ? 1 : GAIN) * y;
 }
 
 /* Replace *best by ranking r if that is new and better; old: n_old rankings before it. */
@@ -165,14 +167,20 @@ static uint32_t sorted_mixes(const struct shaping *z, struct mix *mix)
 	return n;
 }
 
-/* Set the leaf seeds to the switches whose mix is at least cut. */
-static void seed_mixes(struct shaping *z, const struct mix *cut)
+/* Set the leaf seeds to the switches whose mix is at least cut.  False: these have less than
+ * half of the hosts. */
+static bool seed_mixes(struct shaping *z, const struct mix *cut)
 {
+	uint64_t seeds = 0, all = 0;
+
 	for (ftr_sw s = 0; s < z->f->n_sw; s++) {
 		struct mix m = { z->hosts[s], rank_links(z, s) };
 
 		z->is_leaf[s] = m.hosts && mix_cmp(&m, cut) <= 0;
+		seeds += z->is_leaf[s] ? m.hosts : 0;
+		all += m.hosts;
 	}
+	return 2 * seeds >= all;
 }
 
 /* ---- fabrics without levels ---------------------------------------------- */
@@ -294,19 +302,21 @@ enum ftr_status shape_heights(struct shaping *z)
 		return shape_nomem(z);
 	n_cuts = find_cuts(mix, sorted_mixes(z, mix), cut);
 	for (k = 0; k < n_cuts + 2; k++) {
+		bool enough = true;
+
 		st = ranking_new(z, &r[k]);
 		if (st)
 			return st;
 		if (!k)
 			rank_seed_leaves(z, tmp);
 		else if (k <= n_cuts)
-			seed_mixes(z, &cut[k - 1]);
+			enough = seed_mixes(z, &cut[k - 1]);
 		else
 			memcpy(z->is_leaf, best->seeds, n);
 		memcpy(r[k].seeds, z->is_leaf, n);
 		st = rank_heights(z, r[k].height,
 				  k <= n_cuts ? LOW_SHARE : LEAST_SHARE);
-		if (!st && k)
+		if (!st && k && enough)
 			st = compare(z, &r[k], r, k, &best);
 		if (st)
 			return st;
