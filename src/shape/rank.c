@@ -14,8 +14,8 @@
  *     a leaf.
  *  2. Heights.  The share of a switch without a height is the share of its neighbours
  *     that have a height already.  Round k gives height k to the switches whose share is
- *     at least 1 / LOW_SHARE.  But a switch has to wait if its neighbours with a larger
- *     share than its own outnumber its neighbours with a height.  If no switch
+ *     at least 1 / LOW_SHARE (choice.c).  But a switch has to wait if its neighbours with
+ *     a larger share than its own outnumber its neighbours with a height.  If no switch
  *     qualifies, the switches with the largest share get height k.  So a top switch with
  *     an odd leaf among its neighbours keeps a high rank.
  *  3. Slim leaves.  If all neighbours of a switch of height >= 2 belong to one component
@@ -33,6 +33,11 @@
  *     a ring) is ranked breadth first from its switch with the most neighbours.  This
  *     connects everything, but is not well balanced.
  *
+ *  6. Choice.  Rule 1 fails if upper switches have as many hosts as leaves, and rule 5
+ *     leaves links unused.  So rules 2 to 5 are applied to other leaf seeds as well, small
+ *     components without levels are ranked from each of their switches, and the best
+ *     result is taken: choice.c.
+ *
  * If the administrator gives roots, they decide instead: rank = greatest depth - depth of
  * a breadth-first search from the roots.  A component without a root keeps the inferred
  * ranks.  A top switch that is missing from the list would get a rank below its neighbours,
@@ -42,13 +47,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shape/shape.h"
+#include "shape/rank.h"
 
 #define SEED_SHARE 4
-#define LOW_SHARE 8
 #define MAX_RANKS 128		/* keeps 2 * (ranks - 1) below FTR_COST_INF */
-
-#define NO_HEIGHT INT32_MIN
 
 /* ---- adjacency --------------------------------------------------------- */
 
@@ -73,7 +75,7 @@ static uint32_t sorted_links(const struct ftr_fabric *f, ftr_sw s,
 	return n;
 }
 
-static enum ftr_status adjacency(struct shaping *z)
+enum ftr_status shape_adjacency(struct shaping *z)
 {
 	const struct ftr_fabric *f = z->f;
 	uint32_t n_nbr = 0, n_port = 0;
@@ -101,7 +103,7 @@ static enum ftr_status adjacency(struct shaping *z)
 	return FTR_OK;
 }
 
-static uint32_t links(const struct shaping *z, ftr_sw s)
+uint32_t rank_links(const struct shaping *z, ftr_sw s)
 {
 	uint32_t sum = 0;
 
@@ -136,7 +138,7 @@ static uint32_t typical_hosts(const struct shaping *z, uint32_t *tmp)
 	return 0;
 }
 
-static void seed_leaves(struct shaping *z, int32_t *height, uint32_t *tmp)
+void rank_seed_leaves(struct shaping *z, uint32_t *tmp)
 {
 	uint32_t typical = typical_hosts(z, tmp);
 
@@ -144,8 +146,7 @@ static void seed_leaves(struct shaping *z, int32_t *height, uint32_t *tmp)
 		uint32_t h = z->hosts[s];
 
 		z->is_leaf[s] = h && (h * SEED_SHARE >= typical ||
-				      h >= links(z, s));
-		height[s] = z->is_leaf[s] ? 0 : NO_HEIGHT;
+				      h >= rank_links(z, s));
 	}
 }
 
@@ -181,11 +182,12 @@ static struct share shares(const struct shaping *z, const int32_t *height,
 }
 
 /* True if s gets a height in this round, by rule 2. */
-static bool rises(const struct shaping *z, const struct share *share, ftr_sw s)
+static bool rises(const struct shaping *z, const struct share *share, ftr_sw s,
+		  uint32_t low_share)
 {
 	uint32_t better = 0;
 
-	if (share[s].low * LOW_SHARE < share[s].all)
+	if (share[s].low * low_share < share[s].all)
 		return false;
 	for_each_nbr(z, s, n)
 		better += larger(share[n->sw], share[s]);
@@ -194,7 +196,7 @@ static bool rises(const struct shaping *z, const struct share *share, ftr_sw s)
 
 /* One round of rule 2. False: no switch without a height has a neighbour with one. */
 static bool raise_round(const struct shaping *z, int32_t *height, int32_t k,
-			struct share *share)
+			uint32_t low_share, struct share *share)
 {
 	struct share best = shares(z, height, share);
 	bool any = false;
@@ -202,7 +204,7 @@ static bool raise_round(const struct shaping *z, int32_t *height, int32_t k,
 	if (!best.low)
 		return false;
 	for (ftr_sw s = 0; s < z->f->n_sw; s++) {
-		if (share[s].low && rises(z, share, s)) {
+		if (share[s].low && rises(z, share, s, low_share)) {
 			height[s] = k;
 			any = true;
 		}
@@ -378,7 +380,8 @@ static void flat_components(const struct shaping *z, int32_t *height,
 	}
 }
 
-static enum ftr_status infer(struct shaping *z, int32_t *height)
+enum ftr_status rank_heights(struct shaping *z, int32_t *height,
+			     uint32_t low_share)
 {
 	uint32_t n = z->f->n_sw;
 	uint32_t *tmp = ftr_arena_alloc(z->scratch, 2 * (size_t)n,
@@ -391,14 +394,29 @@ static enum ftr_status infer(struct shaping *z, int32_t *height)
 
 	if (!tmp || !queue || !depth || !share || !seen)
 		return shape_nomem(z);
-	seed_leaves(z, height, tmp);
-	for (k = 1; raise_round(z, height, k, share); k++)
+	for (ftr_sw s = 0; s < n; s++)
+		height[s] = z->is_leaf[s] ? 0 : NO_HEIGHT;
+	for (k = 1; raise_round(z, height, k, low_share, share); k++)
 		;
 	slim_leaves(z, height, k - 1, tmp);
 	empty_leaves(z, height, tmp);
 	hang_leaves(z, height, queue, seen);
 	flat_components(z, height, depth, queue, tmp);
 	return FTR_OK;
+}
+
+/* Difference between the greatest and the least height. */
+uint32_t rank_span(const struct shaping *z, const int32_t *height)
+{
+	int32_t min = INT32_MAX, max = INT32_MIN;
+
+	for (ftr_sw s = 0; s < z->f->n_sw; s++) {
+		if (height[s] == NO_HEIGHT)
+			continue;
+		min = FTR_MIN(min, height[s]);
+		max = FTR_MAX(max, height[s]);
+	}
+	return min <= max ? (uint32_t)(max - min) : 0;
 }
 
 /* ---- roots ------------------------------------------------------------- */
@@ -575,16 +593,12 @@ enum ftr_status shape_by_rank(struct shaping *z, uint32_t n_ranks)
 static enum ftr_status publish(struct shaping *z, const int32_t *height)
 {
 	const struct ftr_fabric *f = z->f;
-	int32_t min = INT32_MAX, max = INT32_MIN;
-	uint32_t n_ranks;
+	int32_t min = INT32_MAX;
+	uint32_t n_ranks = rank_span(z, height) + 1;
 
-	for (ftr_sw s = 0; s < f->n_sw; s++) {
-		if (height[s] == NO_HEIGHT)
-			continue;
-		min = FTR_MIN(min, height[s]);
-		max = FTR_MAX(max, height[s]);
-	}
-	n_ranks = min <= max ? (uint32_t)(max - min) + 1 : 1;
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		if (height[s] != NO_HEIGHT)
+			min = FTR_MIN(min, height[s]);
 	if (n_ranks > MAX_RANKS)
 		return ftr_fail(z->err, FTR_SHAPE, "the fabric has %u ranks of switches, more than %u",
 				n_ranks, MAX_RANKS);
@@ -599,18 +613,8 @@ static enum ftr_status publish(struct shaping *z, const int32_t *height)
 
 enum ftr_status shape_rank(struct shaping *z)
 {
-	uint32_t n = z->f->n_sw;
-	int32_t *height;
-	enum ftr_status st = adjacency(z);
+	enum ftr_status st = z->opts->roots.n ? from_roots(z, z->height) :
+			     FTR_OK;
 
-	if (st)
-		return st;
-	if (!FTR_NEW(z->scratch, height, n) ||
-	    !FTR_ZNEW(z->scratch, z->is_leaf, n) ||
-	    !FTR_ZNEW(z->keep, z->is_stub, n))
-		return shape_nomem(z);
-	st = infer(z, height);
-	if (!st && z->opts->roots.n)
-		st = from_roots(z, height);
-	return st ? st : publish(z, height);
+	return st ? st : publish(z, z->height);
 }

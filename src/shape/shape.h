@@ -3,7 +3,7 @@
  * The steps from a fabric to a shape, in this order:
  *
  *	hosts	the end ports that count as hosts, and their number per switch
- *	rank	adjacency, leaf switches, ranks
+ *	rank	adjacency, leaf switches, heights, ranks
  *	slots	the nominal neighbours above a switch, known or inferred
  *	group	port groups in a common order, planes, slots
  *	order	pods, columns, destinations and their index d
@@ -44,6 +44,7 @@ struct shaping {
 	ftr_port *nbr_port;
 	uint8_t *is_leaf;		/* [n_sw] leaf switch, or empty leaf (rank.c) */
 	uint8_t *is_stub;		/* [n_sw] stub: left out of planes; published */
+	int32_t *height;		/* [n_sw] inferred; NO_HEIGHT (rank.h): none */
 	uint8_t *rank;			/* [n_sw], published */
 	const struct ftr_shape *keep_to;	/* reorder.c: paths to keep */
 	struct slots *slots;		/* slots.c */
@@ -57,6 +58,10 @@ struct shaping {
 	     n < &(z)->nbr[(z)->nbr_first[(s) + 1]]; n++)
 
 enum ftr_status shape_hosts(struct shaping *z) FTR_MUST_USE;
+/* Set nbr_first, nbr and nbr_port (rank.c). */
+enum ftr_status shape_adjacency(struct shaping *z) FTR_MUST_USE;
+/* Infer the heights: set height, is_leaf and is_stub (choice.c). */
+enum ftr_status shape_heights(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_rank(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_meshes(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_group(struct shaping *z) FTR_MUST_USE;

@@ -46,6 +46,11 @@ tests_prop_test_roots_SOURCES = tests/prop/test_roots.c
 tests_prop_test_roots_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_prop_test_roots_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
+check_PROGRAMS += tests/prop/test_ranks
+tests_prop_test_ranks_SOURCES = tests/prop/test_ranks.c
+tests_prop_test_ranks_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_ranks_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+
 check_PROGRAMS += tests/prop/test_place
 tests_prop_test_place_SOURCES = tests/prop/test_place.c
 tests_prop_test_place_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * An estimate of the congestion that ranks lead to, without groups, costs and tables.
+ *
+ * The candidates of a switch towards a column are those of the shape (<ftr/shape.h>),
+ * computed for one column at a time:
+ *
+ *	ascending	down[s] = 1 + min over t below s: down[t]
+ *	descending	must[s] = some t above s has cost[t] > down[s]
+ *			cost[s] = must[s] ? down[s]
+ *				: min(down[s], 1 + min over t above s: cost[t])
+ *
+ * Then the flows of the hosts of each switch are pushed towards the column, from the
+ * switches with the greatest cost to the column itself.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "shape/congestion.h"
+#include "shape/rank.h"
+
+#define FAR UINT32_MAX
+/* Limit of (columns * pairs of neighbours); of larger fabrics every k-th column is taken. */
+#define MAX_WORK 1000000
+
+struct estimate {
+	const struct shaping *z;
+	const int32_t *height;
+	uint64_t *order;	/* [n] height and index of switches, ascending */
+	uint32_t n;		/* number of switches with a height */
+	/* towards the current column, for each switch */
+	uint32_t *cost, *down;	/* FAR: no path */
+	uint8_t *must;		/* the switch has to route downward */
+	double *flow;		/* flows to each host of the column */
+	/* switches by ascending cost; first: scratch */
+	ftr_sw *by_cost;
+	uint32_t *first;
+	double *load;		/* parallel to z->nbr: flows to this neighbour */
+	double pairs, apart;	/* pairs of hosts that links connect; without a path */
+};
+
+static int u64_cmp(const void *x, const void *y)
+{
+	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+
+	return (a > b) - (a < b);
+}
+
+static void sort_switches(struct estimate *e)
+{
+	for (ftr_sw s = 0; s < e->z->f->n_sw; s++)
+		if (e->height[s] != NO_HEIGHT)
+			e->order[e->n++] = ((uint64_t)e->height[s] + (UINT64_C(1) << 31)) << 32 | s;
+	qsort(e->order, e->n, sizeof(*e->order), u64_cmp);
+}
+
+static inline bool is_above(const struct estimate *e, ftr_sw t, ftr_sw s)
+{
+	return e->height[t] > e->height[s];
+}
+
+static inline bool is_below(const struct estimate *e, ftr_sw t, ftr_sw s)
+{
+	return e->height[t] < e->height[s] && e->height[t] != NO_HEIGHT;
+}
+
+/* Set cost, down and must of all switches. Returns the greatest cost. */
+static uint32_t costs(struct estimate *e, ftr_sw col)
+{
+	uint32_t greatest = 0;
+
+	for (uint32_t i = 0; i < e->n; i++) {
+		ftr_sw s = (ftr_sw)e->order[i];
+
+		e->down[s] = s == col ? 0 : FAR;
+		for_each_nbr(e->z, s, t)
+			if (is_below(e, t->sw, s) && e->down[t->sw] != FAR)
+				e->down[s] = FTR_MIN(e->down[s], e->down[t->sw] + 1);
+	}
+	for (uint32_t i = e->n; i-- > 0;) {
+		ftr_sw s = (ftr_sw)e->order[i];
+		uint32_t up = FAR;
+
+		e->must[s] = 0;
+		for_each_nbr(e->z, s, t) {
+			if (!is_above(e, t->sw, s) || e->cost[t->sw] == FAR)
+				continue;
+			e->must[s] |= e->cost[t->sw] > e->down[s];
+			up = FTR_MIN(up, e->cost[t->sw] + 1);
+		}
+		e->cost[s] = e->must[s] ? e->down[s] : FTR_MIN(e->down[s], up);
+		if (e->cost[s] != FAR)
+			greatest = FTR_MAX(greatest, e->cost[s]);
+	}
+	return greatest;
+}
+
+/* Sort the switches that have a path by cost; returns their number. */
+static uint32_t sort_by_cost(struct estimate *e, uint32_t greatest)
+{
+	uint32_t n = 0;
+
+	memset(e->first, 0, (greatest + 2u) * sizeof(*e->first));
+	for (uint32_t i = 0; i < e->n; i++) {
+		ftr_sw s = (ftr_sw)e->order[i];
+
+		if (e->cost[s] == FAR)
+			continue;
+		e->first[e->cost[s] + 1]++;
+		n++;
+	}
+	for (uint32_t k = 0; k <= greatest; k++)
+		e->first[k + 1] += e->first[k];
+	for (uint32_t i = 0; i < e->n; i++) {
+		ftr_sw s = (ftr_sw)e->order[i];
+
+		if (e->cost[s] != FAR)
+			e->by_cost[e->first[e->cost[s]]++] = s;
+	}
+	return n;
+}
+
+/* Equation (1): is t a next hop of s? */
+static bool is_candidate(const struct estimate *e, ftr_sw s, ftr_sw t)
+{
+	if (is_above(e, t, s))
+		return !e->must[s] && e->cost[t] < e->cost[s];
+	return is_below(e, t, s) && e->down[t] < e->cost[s];
+}
+
+/* Divide the flows at s among the links to its next hops. */
+static void divide(struct estimate *e, ftr_sw s, uint32_t hosts)
+{
+	uint32_t n_links = 0;
+
+	for_each_nbr(e->z, s, t)
+		if (is_candidate(e, s, t->sw))
+			n_links += t->links;
+	for_each_nbr(e->z, s, t) {
+		double part;
+
+		if (!is_candidate(e, s, t->sw))
+			continue;
+		part = e->flow[s] * t->links / n_links;
+		e->flow[t->sw] += part;
+		e->load[t - e->z->nbr] += part * hosts;
+	}
+}
+
+/* Push the flows of all hosts of component `uf` to the hosts of switch col. */
+static void push(struct estimate *e, ftr_sw col, uint32_t *uf)
+{
+	const uint32_t *hosts = e->z->hosts;
+	uint32_t n = sort_by_cost(e, costs(e, col));
+
+	for (uint32_t i = 0; i < e->n; i++) {
+		ftr_sw s = (ftr_sw)e->order[i];
+		bool path = e->cost[s] != FAR;
+
+		e->flow[s] = path ? hosts[s] : 0;
+		if (s == col || ftr_uf_find(uf, s) != ftr_uf_find(uf, col))
+			continue;
+		e->pairs += (double)hosts[s] * hosts[col];
+		if (!path)
+			e->apart += (double)hosts[s] * hosts[col];
+	}
+	while (n-- > 1)		/* by_cost[0] is col */
+		divide(e, e->by_cost[n], hosts[col]);
+}
+
+static struct congestion sum_up(const struct estimate *e)
+{
+	struct congestion sum = { 0 };
+	double scale = e->apart < e->pairs ? e->pairs / (e->pairs - e->apart) : 1;
+	uint32_t most = 1;
+
+	for (ftr_sw s = 0; s < e->z->f->n_sw; s++) {
+		uint32_t n_links = 0;
+
+		for_each_nbr(e->z, s, t) {
+			double load = e->load[t - e->z->nbr];
+
+			n_links += t->links;
+			sum.max = FTR_MAX(sum.max, load / t->links);
+			sum.squares += load * load / t->links;
+		}
+		most = FTR_MAX(most, n_links);
+	}
+	sum.max = sum.max * scale + e->apart / most;
+	sum.squares *= scale * scale;
+	sum.apart = e->pairs > 0 ? e->apart / e->pairs : 0;
+	return sum;
+}
+
+enum ftr_status shape_congestion(struct shaping *z, const int32_t *height,
+				 struct congestion *out)
+{
+	uint32_t n = z->f->n_sw, k = 0, *uf;
+	uint32_t step = (uint32_t)((uint64_t)n * z->nbr_first[n] / MAX_WORK) + 1;
+	struct ftr_arena *a = ftr_arena_new();
+	struct estimate e = { .z = z, .height = height };
+
+	if (!a || !FTR_NEW(a, e.order, n) || !FTR_NEW(a, e.cost, n) ||
+	    !FTR_NEW(a, e.down, n) || !FTR_NEW(a, e.must, n) ||
+	    !FTR_NEW(a, e.flow, n) || !FTR_NEW(a, e.by_cost, n) ||
+	    !FTR_NEW(a, e.first, 2 * (size_t)n + 2) || !FTR_NEW(a, uf, n) ||
+	    !FTR_ZNEW(a, e.load, z->nbr_first[n])) {
+		ftr_arena_free(a);
+		return shape_nomem(z);
+	}
+	sort_switches(&e);
+	ftr_uf_init(uf, n);
+	for (ftr_sw s = 0; s < n; s++)
+		for_each_nbr(z, s, t)
+			ftr_uf_union(uf, s, t->sw);
+	for (ftr_sw s = 0; s < n; s++)
+		if (z->hosts[s] && height[s] != NO_HEIGHT && k++ % step == 0)
+			push(&e, s, uf);
+	*out = sum_up(&e);
+	ftr_arena_free(a);
+	return FTR_OK;
+}
