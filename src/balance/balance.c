@@ -19,8 +19,8 @@
  * each sweep examines an entry only once, even if later moves make its path worse.
  *
  * If the all-to-all load is above the limit even then, it is evened out by the sweeps of depth
- * load, and shifts are repaired at a high cost.  On a two-level fabric of which half of the
- * spines are missing this leads from 1.11 to 1.02 times the bound.
+ * load, and shifts are repaired at a high cost.  On a two-level fabric whose leaves have one to
+ * three links to some of the spines only, this leads from 1.11 to 1.02 times the bound.
  *
  * After every sweep the flows are counted exactly, and the best tables are kept.  They are
  * compared by the most loaded link of all-to-all traffic if that is above the limit, then by
