@@ -21,9 +21,10 @@
  * gaps.  It is the best order for the ranks of a job.  In shift k, position p sends
  * to position p + k mod n.
  *
- * The result is never worse than the input, neither in the most loaded link of
- * all-to-all nor, with FTR_BALANCE_FULL, in the mean over the shifts of the most
- * loaded link.  It depends on the input only, not on the team.
+ * The most loaded link of all-to-all is never worse than in the input.  With
+ * FTR_BALANCE_FULL the mean over the shifts of the most loaded link is not worse either,
+ * unless all-to-all improves by a larger factor and would stay uneven otherwise.  The
+ * result depends on the input only, not on the team.
  */
 #ifndef FTR_BALANCE_H
 #define FTR_BALANCE_H

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The search: sweeps according to the depth.  The result is never worse than the input.
+ * The search: sweeps according to the depth.  The result is never worse than the input: see
+ * is_best().
  *
  * Depth load: sweeps over all-to-all flows alone, from coarse to fine, until no link is
  * above the limit.  On small fabrics the shifts are counted as well, which takes a few
@@ -89,20 +90,22 @@ static enum ftr_status score(struct work *w, struct ftr_err *err)
 	return FTR_OK;
 }
 
-/* Are the tables better than the best so far, and in no figure (shifts: at depth full only)
- * worse than the input?  Better: first by the most loaded link, then by shifts.  With
- * w->trade one figure may be worse, if the other is better by more. */
+/* Are the tables better than the best so far, first by the most loaded link, then by shifts,
+ * and in no figure (shifts: at depth full only) worse than the input?  With w->trade shifts may
+ * be worse if the most loaded link is better by more, and the other way round, but not worse
+ * than in the input. */
 static bool is_best(const struct work *w)
 {
 	uint32_t now = FTR_MAX(w->now.max, w->limit);
 	uint32_t best = FTR_MAX(w->best.max, w->limit);
 
-	if (w->now.max > w->first.max || (w->now.sum > w->first.sum &&
-					  w->in->depth == FTR_BALANCE_FULL))
+	if (w->now.max > w->first.max)
 		return false;
 	if (w->trade)
 		return (double)now * (double)w->now.sum <
 			(double)best * (double)w->best.sum;
+	if (w->now.sum > w->first.sum && w->in->depth == FTR_BALANCE_FULL)
+		return false;
 	if (now != best)
 		return now < best;
 	if (w->now.sum != w->best.sum)
