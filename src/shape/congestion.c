@@ -20,8 +20,10 @@
 #include "shape/rank.h"
 
 #define FAR UINT32_MAX
-/* Limit of (columns * pairs of neighbours); of larger fabrics every k-th column is taken. */
-#define MAX_WORK 1000000
+/* Limit of (columns * pairs of neighbours); of larger fabrics every k-th column is taken.  All
+ * flows to these columns meet below the top, so the links down to them would seem overloaded.
+ * Links that lead up carry k times less than with all columns, so only they are compared. */
+#define MAX_WORK 250000
 
 struct estimate {
 	const struct shaping *z;
@@ -36,6 +38,7 @@ struct estimate {
 	ftr_sw *by_cost;
 	uint32_t *first;
 	double *load;		/* parallel to z->nbr: flows to this neighbour */
+	uint32_t step;		/* every step-th column is taken */
 	double pairs, apart;	/* pairs of hosts that links connect; without a path */
 };
 
@@ -181,6 +184,8 @@ static struct congestion sum_up(const struct estimate *e)
 			double load = e->load[t - e->z->nbr];
 
 			n_links += t->links;
+			if (e->step > 1 && !is_above(e, t->sw, s))
+				continue;
 			sum.max = FTR_MAX(sum.max, load / t->links);
 			sum.squares += load * load / t->links;
 		}
@@ -196,9 +201,11 @@ enum ftr_status shape_congestion(struct shaping *z, const int32_t *height,
 				 struct congestion *out)
 {
 	uint32_t n = z->f->n_sw, k = 0, *uf;
-	uint32_t step = (uint32_t)((uint64_t)n * z->nbr_first[n] / MAX_WORK) + 1;
 	struct ftr_arena *a = ftr_arena_new();
-	struct estimate e = { .z = z, .height = height };
+	struct estimate e = {
+		.z = z, .height = height,
+		.step = (uint32_t)((uint64_t)n * z->nbr_first[n] / MAX_WORK) + 1,
+	};
 
 	if (!a || !FTR_NEW(a, e.order, n) || !FTR_NEW(a, e.cost, n) ||
 	    !FTR_NEW(a, e.down, n) || !FTR_NEW(a, e.must, n) ||
@@ -214,7 +221,7 @@ enum ftr_status shape_congestion(struct shaping *z, const int32_t *height,
 		for_each_nbr(z, s, t)
 			ftr_uf_union(uf, s, t->sw);
 	for (ftr_sw s = 0; s < n; s++)
-		if (z->hosts[s] && height[s] != NO_HEIGHT && k++ % step == 0)
+		if (z->hosts[s] && height[s] != NO_HEIGHT && k++ % e.step == 0)
 			push(&e, s, uf);
 	*out = sum_up(&e);
 	ftr_arena_free(a);
