@@ -211,6 +211,11 @@ void doc_ranks(struct doctor *d, struct doc_result *r)
 		cli_count(links, sh->tree.n_horizontal, "horizontal link",
 			  "horizontal links"),
 		cli_count(hosts, sh->tree.n_odd, "host", "hosts"));
+	if (sh->tree.n_leaf == d->net.f->n_sw && d->net.f->n_sw > 2) {
+		r->verdict = DOC_WARNING;
+		doc_remedy(r, "all switches have hosts, so the fabric is a ring, a mesh or a torus rather than a fat-tree: compare the load that the engines give (check balance) with that of dfsssp or nue");
+		return;
+	}
 	if (sh->tree.n_horizontal * 10 <= d->net.f->n_sw_links)
 		return;
 	r->verdict = DOC_WARNING;
