@@ -14,7 +14,7 @@
 #ifndef FTR_STORED_H
 #define FTR_STORED_H
 
-#include <ftr/fabric.h>
+#include <ftr/nominal.h>
 #include <ftr/tables.h>
 
 #ifdef __cplusplus
@@ -29,9 +29,10 @@ struct ftr_stored_id {
 	uint64_t nominal;	/* ftr_stored_nominal */
 };
 
-/* Identity of a nominal fabric: its switches, the links between them, and
- * lists, a hash of the other input that decides its ranks (struct ftr_nominal). */
-uint64_t ftr_stored_nominal(const struct ftr_fabric *nominal, uint64_t lists);
+/* Identity of a nominal fabric: its switches, the links between them, their ranks, and the
+ * other input that decides how it is routed.  Other ranks need other tables: those for the
+ * old ranks would be kept, because most of their entries are valid. */
+uint64_t ftr_stored_nominal(const struct ftr_nominal *n);
 
 struct ftr_stored {
 	struct ftr_stored_id id;

@@ -160,8 +160,7 @@ static uint32_t unlike(const uint8_t *a, const uint8_t *b, size_t n)
 	return bytes;
 }
 
-/* Stores in row i the number of an earlier one that is more similar to it than a row of
- * zeros. */
+/* Stores in row i the number of the more similar of two earlier rows, if there is one. */
 static void choose(const struct html_map *m, struct recent *r, uint8_t *rows,
 		   size_t width, uint32_t i)
 {

@@ -28,10 +28,13 @@
 #define VERSION 1
 #define MAX_BYTES (1 << 30)	/* of a file */
 
-uint64_t ftr_stored_nominal(const struct ftr_fabric *f, uint64_t lists)
+uint64_t ftr_stored_nominal(const struct ftr_nominal *n)
 {
+	const struct ftr_fabric *f = n->f;
+	uint64_t lists = n->lists + n->leaf_order;
 	uint64_t h = ftr_hash(FTR_HASH_INIT, &lists, sizeof(lists));
 
+	h = ftr_hash(h, n->shape->tree.rank, f->n_sw);
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		h = ftr_hash(h, &f->sw[s].guid, sizeof(f->sw[s].guid));
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {

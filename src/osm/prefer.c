@@ -186,10 +186,8 @@ bool ibf_is_complete(const struct ibf_generation *gen)
 static struct ftr_stored_id id_of(const struct ibf_engine *e,
 				     const struct ibf_generation *gen)
 {
-	const struct ftr_nominal *n = gen->nominal->n;
 	struct ftr_stored_id id = {
-		.nominal = ftr_stored_nominal(n->f, n->lists +
-						 n->leaf_order),
+		.nominal = ftr_stored_nominal(gen->nominal->n),
 	};
 
 	snprintf(id.engine, sizeof(id.engine), "%s", e->ops->name);

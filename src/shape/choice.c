@@ -12,14 +12,14 @@
  * threshold that is wrong somewhere: a rack that is half empty looks like a spine with storage
  * nodes.  So the result is judged instead, and the rule only proposes.  Sort the switches with
  * hosts by hosts for each link to another switch.  A set of leaf seeds is everything above
- * one of the MAX_CUTS largest gaps in this sequence, if it has half of the hosts; leaves with few hosts, which are below it, are
- * found by rule 3.  Rules 2 to 5 are applied to each set.  The set that was chosen is tried
+ * one of the MAX_CUTS largest gaps in this sequence, if it has half of the hosts; leaves with
+ * few hosts, which are below it, are found by rule 3.  Rules 2 to 5 are applied to each set.  The set that was chosen is tried
  * once more with LEAST_SHARE in place of LOW_SHARE, because chips that are connected to many
  * spines and few rows have a small share.
  *
  * A different result replaces the best one so far if the congestion that follows from it
- * (congestion.c) is clearly less, or less with fewer ranks, or at most half with more, and if it does not leave many
- * more pairs without an up/down path.  In trees whose hosts are on leaves all sets lead to
+ * (congestion.c) is clearly less, or less with fewer ranks, or at most half with more, and if
+ * it does not leave many more pairs without an up/down path.  In trees whose hosts are on leaves all sets lead to
  * the same heights, and nothing is estimated.
  *
  * A fabric of at most MAX_FLAT switches that all have hosts, and none above them, has no
@@ -144,6 +144,8 @@ static enum ftr_status compare(struct shaping *z, struct ranking *r,
 	size_t size = z->f->n_sw * sizeof(*r->height);
 	enum ftr_status st;
 
+	if (rank_span(z, r->height) >= MAX_RANKS)
+		return FTR_OK;
 	for (uint32_t i = 0; i < n_old; i++)
 		if (!memcmp(r->height, old[i].height, size))
 			return FTR_OK;
@@ -277,7 +279,7 @@ static enum ftr_status single_root(struct shaping *z, struct ranking **best,
 		memcpy(next->height, (*best)->height, n * sizeof(*next->height));
 		memset(next->is_leaf, 1, n);
 		st = rank_from(z, root, next->height);
-		if (!st && rank_span(z, next->height) < MAX_FLAT)
+		if (!st)
 			st = compare(z, next, NULL, 0, best);
 		if (st)
 			return st;

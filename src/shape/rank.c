@@ -50,7 +50,6 @@
 #include "shape/rank.h"
 
 #define SEED_SHARE 4
-#define MAX_RANKS 128		/* keeps 2 * (ranks - 1) below FTR_COST_INF */
 
 /* ---- adjacency --------------------------------------------------------- */
 

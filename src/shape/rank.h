@@ -8,6 +8,7 @@
 #include "shape/shape.h"
 
 #define NO_HEIGHT INT32_MIN
+#define MAX_RANKS 128		/* keeps 2 * (ranks - 1) below FTR_COST_INF */
 
 /* Number of links from s to other switches. */
 uint32_t rank_links(const struct shaping *z, ftr_sw s);

@@ -321,6 +321,25 @@ START_TEST(no_such_file)
 }
 END_TEST
 
+/* Tables of one fabric do not fit other ranks. */
+START_TEST(identity)
+{
+	struct ftr_nominal n = { .f = f, .shape = sh };
+	uint64_t was = ftr_stored_nominal(&n);
+	uint8_t *rank = (uint8_t *)(uintptr_t)sh->tree.rank;
+
+	rank[f->n_sw - 1]++;
+	ck_assert_uint_ne(ftr_stored_nominal(&n), was);
+	rank[f->n_sw - 1]--;
+	ck_assert_uint_eq(ftr_stored_nominal(&n), was);
+	n.lists++;
+	ck_assert_uint_ne(ftr_stored_nominal(&n), was);
+	n.lists--;
+	n.leaf_order = FTR_LEAF_BY_NAME;
+	ck_assert_uint_ne(ftr_stored_nominal(&n), was);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("stored");
@@ -328,6 +347,7 @@ int main(void)
 
 	printf("seeds from %" PRIu64 "\n", trees_first_seed());
 	tcase_add_checked_fixture(c, setup, teardown);
+	tcase_add_test(c, identity);
 	tcase_add_test(c, read_again);
 	tcase_add_loop_test(c, cut_or_changed, 0, 2);
 	tcase_add_loop_test(c, senseless, 0, 2);
