@@ -154,8 +154,8 @@ struct rr_repair {
 	/* the writes: JSON objects, each followed by a newline; NULL: there are none,
 	 * or sets_lost */
 	char *sets;
-	bool sets_lost;		/* a part of the writes could not be kept: too many of them, or
-				 * no memory.  sets then stays NULL */
+	bool sets_lost;		/* writes could not be kept: too many of them, or no
+				 * memory; sets then stays NULL */
 };
 
 enum rr_warning { RR_WARN_FAILED, RR_WARN_FLAPPING };

@@ -25,8 +25,8 @@
  * A new result replaces the best one so far if it leads to clearly less congestion
  * (congestion.c): less than GAIN times as much, or less than DEEP_GAIN times as much if it has
  * more ranks.  If it has fewer ranks, any smaller amount suffices.  It must not leave many
- * more pairs without an up/down path.  In trees whose hosts are all on leaves, all sets lead to the same heights, and no
- * congestion is estimated.
+ * more pairs without an up/down path.  In trees whose hosts are all on leaves, all sets lead to
+ * the same heights, and no congestion is estimated.
  *
  * A fabric has no levels if every switch has hosts and none is above the others: a ring, a
  * mesh, a HyperX.  Rule 5 makes many of its links horizontal, so they are not used.  If such a
