@@ -107,7 +107,7 @@ static enum ftr_status plan_least(struct ftr_incr *lv, enum connect_links links,
 	st = plan(lv, choice ? links : CONNECT_UP_DOWN, false, turn, n, err);
 	if (!st && !has_turns(lv, now, turn, n_used))
 		st = ftr_fail(err, FTR_REFUSED,
-			      "with the links that came back, an extra turn would close a credit loop; the fabric must be routed again");
+			      "an extra turn would close a credit loop with the restored links; the fabric must be routed again");
 	return st;
 }
 

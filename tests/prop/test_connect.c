@@ -658,7 +658,7 @@ static void live(struct life *x, enum ftr_placement how, bool keep)
 
 static void show_lives(void)
 {
-	printf("incremental: %u applies, %u with extra turns, %u over horizontal links, %u refused for links that came back, %u with drained stages, %u not proved; %u compared with a full routing\n",
+	printf("incremental: %u applies, %u with extra turns, %u over horizontal links, %u refused because of restored links, %u with drained stages, %u not proved; %u compared with a full routing\n",
 	       lives.applies, lives.with_turns, lives.horizontal, lives.refused,
 	       lives.drained, lives.unproved, lives.compared);
 	memset(&lives, 0, sizeof(lives));
