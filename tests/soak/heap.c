@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A library to preload into opensm.  It reports how much memory malloc() has handed out,
- * which separates growth of the program from free memory that glibc keeps.
+ * A library to preload into opensm.  It reports how much memory opensm has allocated and not
+ * freed.  RssAnon does not show this, because glibc also keeps free memory.
  *
  * For every line that it reads from the FIFO heap.ask in the current directory, it appends
  * one line to the file heap: bytes allocated and not freed, and bytes free in all arenas.
