@@ -67,8 +67,8 @@ struct work {
 	struct ftr_arena *arena;
 	uint32_t target, limit;
 	uint64_t paths;		/* pairs of a source and a position */
-	bool shifts;		/* shifts are counted */
-	bool trade;		/* is_best() weighs load against shifts */
+	bool shifts;		/* are counted */
+	bool trade;		/* see is_best() */
 	/* of the present tables, the input and the best so far */
 	struct score {
 		uint32_t max;
@@ -90,9 +90,9 @@ static enum ftr_status score(struct work *w, struct ftr_err *err)
 	return FTR_OK;
 }
 
-/* Are the tables better than the best so far, and not worse than the input in all-to-all load
- * or, at depth full, in shifts?  Tables are compared by the most loaded link, then by shifts.
- * With w->trade they are compared by the product of the two figures. */
+/* Are the tables better than the best so far, and in no figure (shifts: at depth full only)
+ * worse than the input?  Better: first by the most loaded link, then by shifts.  With
+ * w->trade one figure may be worse, if the other is better by more. */
 static bool is_best(const struct work *w)
 {
 	uint32_t now = FTR_MAX(w->now.max, w->limit);

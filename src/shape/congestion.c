@@ -20,7 +20,7 @@
 #include "shape/rank.h"
 
 #define FAR UINT32_MAX
-/* Limit of (columns * pairs of neighbours).  On larger fabrics only every k-th column counts. */
+/* Limit of (columns * pairs of neighbours); of larger fabrics every k-th column is taken. */
 #define MAX_WORK 1000000
 
 struct estimate {
@@ -35,8 +35,7 @@ struct estimate {
 	ftr_sw *by_cost;	/* switches by ascending cost */
 	uint32_t *first;	/* scratch of sort_by_cost() */
 	double *load;		/* parallel to z->nbr: flows to this neighbour */
-	double pairs;		/* pairs of hosts that links connect */
-	double apart;		/* those of them without an up/down path */
+	double pairs, apart;	/* pairs of hosts that links connect; without a path */
 };
 
 static int u64_cmp(const void *x, const void *y)

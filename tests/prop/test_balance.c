@@ -496,8 +496,8 @@ static void are_candidates(const struct routed *r, const struct ftr_tables *t)
 		}
 }
 
-/* The product by which the search compares tables: flows on the most loaded link, or the load
- * that the search accepts if that is greater, times the sum over the shifts. */
+/* The flows on the most loaded link, as far as they are above what the search accepts, times
+ * the sum over the shifts. */
 static double product(const struct routed *r, const struct ftr_tables *t,
 		      uint32_t bound)
 {
@@ -509,7 +509,7 @@ static double product(const struct routed *r, const struct ftr_tables *t,
 	return p;
 }
 
-/* Returns the number of entries changed.  *p: the result of product(). */
+/* Returns the number of entries changed.  *p: see product(). */
 static uint64_t one_depth(const struct routed *r, enum ftr_balance depth,
 			  struct ftr_team *team, double *p)
 {
