@@ -181,8 +181,9 @@ struct ftr_check_delta {
 	const uint8_t *rank;	/* [n_sw] claimed ranks */
 	const struct ftr_turn *turn;	/* claimed turns, as in ftr_check_opts */
 	uint32_t n_turns;
-	/* claim: old and new tables use links between switches of one rank in claimed
-	 * turns only.  Without it changed entries must not use them */
+	/* claim: the old and the new tables use horizontal links (between switches of
+	 * one rank) only in claimed turns.  If this is not set and no turns are claimed,
+	 * changed entries must not use horizontal links */
 	bool horizontal;
 	/* the order of writes; NULL: no order is claimed.  Steps from first_drain
 	 * on are written after all earlier steps have drained */
@@ -213,10 +214,10 @@ struct ftr_delta_report {
 	/* changed entries that are not written after the next changed entry on
 	 * their path */
 	uint64_t early;
-	/* True if the changed entries make no turn that is not claimed, use no horizontal
-	 * link without claims, and mixed is 0.  If all turns of the old tables are claimed as
-	 * well, the channel dependencies of both tables together have no cycle
-	 * (Gliksberg et al. 2020, section 4.1) */
+	/* True if the changed entries make no unclaimed turn, use no horizontal link that
+	 * the claims exclude (see ftr_check_delta.horizontal), and mixed is 0.  If all turns
+	 * of the old tables are claimed as well, the channel dependencies of both tables
+	 * together have no cycle (Gliksberg et al. 2020, section 4.1) */
 	bool proved;
 };
 
@@ -254,9 +255,9 @@ enum ftr_status ftr_check_hops(const struct ftr_fabric *f,
  * owner, ascending, and for each switch s, ascending, from which packets to it do
  * not arrive.  These are the walks that ftr_check_tables counts in found[].  They
  * include a switch's own LID; for a LID whose owner has no link, every switch is
- * reported.  r: its report on t, or NULL.  With it, LIDs of a kind (of end ports, of
- * switches) are left out if no pair with such a destination is counted in bad[].
- * FTR_INVAL for tables not of f's size.  O(n_sw * LIDs).
+ * reported.  r: the report of ftr_check_tables on t, or NULL.  With a report, the LIDs
+ * of end ports are skipped if its bad[] counts no pair with such a destination, and so
+ * are the LIDs of switches.  FTR_INVAL for tables not of f's size.  O(n_sw * LIDs).
  */
 typedef void (*ftr_lost_fn)(void *ctx, ftr_sw s, ftr_lid lid);
 enum ftr_status ftr_check_lost(const struct ftr_fabric *f,

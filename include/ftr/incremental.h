@@ -100,9 +100,9 @@ struct ftr_incr_result {
 };
 
 /*
- * Incremental tables of sh and t.  t must be the tables that dmodc makes of sh
- * with opts (NULL: FTR_ROUTE_OPTS_INIT), with all paths strictly up, then down by
- * sh->tree.rank, or by the extra turns opts->turn.
+ * Incremental tables of sh and t.  t must be the tables that dmodc computes for sh
+ * with opts (NULL: FTR_ROUTE_OPTS_INIT).  All of its paths must go up and then down
+ * by sh->tree.rank, except where they make one of the extra turns opts->turn.
  *
  * nominal: the shape that sh was made over, or NULL.  Links that it has between switches of
  * sh, and that the fabric of sh lacks, are down and may come up.  sh must outlive *out;
@@ -133,8 +133,8 @@ void ftr_incr_free(struct ftr_incr *lv);	/* NULL is accepted */
 /*
  * Apply link events and update the tables.  *out belongs to lv and is valid until
  * the next call that changes lv.  An event has no effect if it names the link of a
- * host, with FTR_PATHS_UPDOWN a link between switches of one rank, or a link that is in
- * that state already.
+ * host, a link that is in that state already or, with FTR_PATHS_UPDOWN, a horizontal
+ * link.
  * Errors: FTR_INVAL: no such switch or port, or no link is known there (a new
  * link needs a new shape); FTR_NOMEM.  On an error nothing has changed.  The
  * result does not depend on the team.

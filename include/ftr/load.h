@@ -107,9 +107,9 @@ struct ftr_load;
  * f and t must outlive the object; order is copied.  table_max: bytes that may be
  * used to store all paths; 0 = 2 GiB.  The paths take 4 bytes * longest path * n *
  * number of switches with an end port of the order (11,664 hosts: 121 MB).  If they
- * do not fit, flows are walked one by one: slower, with the same result.  A copy of the
- * entries takes n_sw * n bytes more.  FTR_INVAL:
- * tables not of f's size, an end port beyond f, or an end port twice in the order.
+ * do not fit, flows are walked one by one: slower, with the same result.  In both cases
+ * a copy of the entries takes another n_sw * n bytes.  FTR_INVAL: tables not of f's size,
+ * an end port beyond f, or an end port twice in the order.
  * O(n_sw * n).
  */
 enum ftr_status ftr_load_new(const struct ftr_fabric *f,

@@ -350,8 +350,9 @@ enum ftr_status ftr_shape_reorder(const struct ftr_shape *sh,
 				  struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * The order of hosts for which the tables are balanced: the end port at each index d of
- * FTR_CLASS_HOST; FTR_EP_NONE: a gap.  order has room for sh->numbering.n_d entries.
+ * Set order[d], for each index d of FTR_CLASS_HOST, to the end port with that index;
+ * FTR_EP_NONE: a gap.  This is the order of hosts for which the tables are balanced.
+ * order must have room for sh->numbering.n_d entries.
  */
 void ftr_shape_host_order(const struct ftr_shape *sh, ftr_ep *order);
 

@@ -19,9 +19,10 @@
  * On large fabrics a sweep takes a second.  So there are few sweeps, at a medium cost, and
  * each sweep examines an entry only once, even if later moves make its path worse.
  *
- * If the all-to-all load is above the limit even then, it is evened out by the sweeps of depth
- * load, and shifts are repaired at a high cost.  On a two-level fabric whose leaves have one to
- * three links to some of the spines only, this leads from 1.11 to 1.02 times the bound.
+ * If the most loaded link is still above the limit after these sweeps, the sweeps of depth load
+ * even out the all-to-all load, and then sweeps at a high cost improve the shifts again.  On a
+ * two-level fabric in which every leaf has one to three links to only some of the spines, this
+ * reduces the most loaded link from 1.11 to 1.02 times the lower bound.
  *
  * After every sweep the flows are counted exactly, and the best tables are kept.  They are
  * compared by the most loaded link of all-to-all traffic if that is above the limit, then by
@@ -41,7 +42,7 @@
 #define FULL_SWEEPS 6
 #define FULL_OVER 16		/* cost of a flow above the target, first sweep */
 #define FULL_RISE 16
-#define EVEN_OVER (1 << 20)	/* the same, after the load was evened out alone */
+#define EVEN_OVER (1 << 20)	/* the same, in even_out() */
 #define ROUNDS 4
 #define ROUNDS_PATHS 100000	/* paths: below, that number of rounds; above, more than
 				 * one takes seconds and gains nothing */
@@ -183,7 +184,7 @@ static enum ftr_status tiny_load_sweeps(struct work *w, struct ftr_err *err)
 	return st;
 }
 
-/* over: cost of a flow above the target, first sweep. */
+/* over: cost of a flow above the target in the first sweep. */
 static enum ftr_status full_sweeps(struct work *w, uint64_t over,
 				   struct ftr_err *err)
 {
@@ -239,9 +240,9 @@ static enum ftr_status full_rounds(struct work *w, struct ftr_err *err)
 	return st;
 }
 
-/* A full sweep moves an entry only if that reduces the excess of all links together, so it
- * leaves an excess that has to move over several links.  If the most loaded link is above the
- * limit, even it out without regard to shifts, and then repair shifts at a high cost. */
+/* A full sweep moves an entry only if that reduces the total excess of all links.  So it leaves
+ * an excess that can be removed only by several moves one after the other.  Even out such a
+ * load without regard to shifts, and then improve the shifts at a high cost. */
 static enum ftr_status even_out(struct work *w, struct ftr_err *err)
 {
 	struct balance_counted out = { .flows = w->c.flows };

@@ -73,9 +73,8 @@ struct balance_net {
 		uint32_t n;
 		uint8_t *cost, *down;	/* [n_sw] costs to the column, in one piece */
 	} *order;		/* [n_sw] by column */
-	/* if they are known from an earlier step, or NULL: all-to-all flows by link;
-	 * entries by destination (balance_entries); and, by destination, how many hosts
-	 * send through or to each switch (balance_senders) */
+	/* results of an earlier step, or NULL: all-to-all flows by link, entries by
+	 * destination (balance_entries), senders by destination (balance_senders) */
 	uint32_t *flows;
 	uint8_t *entry;
 	uint16_t *senders;
@@ -154,9 +153,9 @@ struct balance_count {
 	uint32_t *n_full;	/* [net->n_rows] */
 };
 
-/* The results of balance_count_flows: all-to-all flows by link; passed (rows of
- * balance_passed, zeroed by the caller), the entries and the senders by destination, if
- * not NULL. */
+/* The results of balance_count_flows: all-to-all flows by link and, where the pointer is not
+ * NULL, the switches passed (rows of balance_passed, zeroed by the caller), the entries by
+ * destination and the senders by destination. */
 struct balance_counted {
 	uint32_t *flows;
 	uint64_t *passed;
@@ -169,8 +168,8 @@ enum ftr_status balance_count_flows(const struct balance_net *net,
 				    const struct balance_counted *out,
 				    struct ftr_err *err) FTR_MUST_USE;
 
-/* Count the flows, and keep the results in net, those by destination as well; senders only
- * for the depth load.  passed: as above. */
+/* Count the flows and keep the results in net: flows, entries and, at depth load, senders.
+ * passed: as in struct balance_counted. */
 enum ftr_status balance_count_net(struct balance_net *net,
 				  const struct ftr_tables *t, uint64_t *passed,
 				  struct ftr_team *team,
@@ -183,7 +182,8 @@ static inline uint8_t *balance_entries(const struct balance_net *net,
 	return entry + (size_t)d * net->f->n_sw;
 }
 
-/* Hosts that send to destination d through s, or to s: [n_dests][n_sw]. */
+/* Senders by destination: the number of hosts whose path to destination d passes s or ends
+ * at s; [n_dests][n_sw]. */
 static inline uint16_t *balance_senders(const struct balance_net *net,
 					uint16_t *senders, uint32_t d)
 {

@@ -69,7 +69,8 @@ struct displaced {
 	struct ftr_balance_input in;
 	struct ftr_tables *t;
 	const struct ftr_tables *prefer;
-	/* of the LID being placed, or NULL: entries (else read t), and senders */
+	/* entries and senders of the LID being placed; NULL: unknown (entries are then
+	 * read from t) */
 	uint8_t *row;		/* [n_sw] */
 	uint16_t *senders;	/* [n_sw] */
 	uint32_t *pos;		/* [max_lid + 1], BALANCE_NONE: in no shift */

@@ -147,7 +147,7 @@ static bool goes_up(const struct trial *c, ftr_sw s, ftr_port p)
 	return peer_of(c, s, p, &y, &q) && c->d->rank[y] > c->d->rank[s];
 }
 
-/* Is every turn compared with the claims, whatever the ranks? */
+/* Are all turns that are not up-then-down compared with the claims? */
 static bool is_strict(const struct trial *c)
 {
 	return c->claims.n || c->d->horizontal;
@@ -155,8 +155,8 @@ static bool is_strict(const struct trial *c)
 
 /*
  * True if a packet that came from x and leaves s by port p makes a turn that is
- * neither up-then-down nor claimed. Without claims, and if no horizontal links are
- * used, a turn back to x is allowed, because it can close no cycle then.
+ * neither up-then-down nor claimed.  If no turns are claimed and horizontal links are
+ * not used, a turn back to x is allowed, because it cannot close a cycle.
  */
 static bool illegal(const struct trial *c, ftr_sw x, ftr_sw s, ftr_port p)
 {

@@ -68,8 +68,8 @@ static void read_block(struct walk *w, uint32_t first)
 	}
 }
 
-/* Begin the walks to lid, whose predecessor was the last one.  Reset all distances except
- * that of the last switch before lid, which is known. */
+/* Begin the walks to lid: read its entries, and reset all distances.  The distance of the
+ * last switch on every path to lid is known. */
 static void start_lid(struct walk *w, uint32_t lid)
 {
 	const struct ftr_lid_owner *o = &w->f->owner[lid];

@@ -32,10 +32,10 @@ struct load_hop {
 	ftr_sw next;
 };
 
-/* All-to-all load: flows to some of the places. */
+/* All-to-all load, summed up over some of the places as destinations. */
 struct load_sum {
 	uint64_t *load;		/* [n_links] */
-	uint32_t *arrive;	/* [n_sw] number of destinations that it reaches */
+	uint32_t *arrive;	/* [n_sw] number of destinations that the switch reaches */
 	uint32_t *sources;	/* [n_sw] number of sources whose path to the
 				 * current destination passes the switch */
 	uint64_t flows;		/* flows that arrive */
@@ -51,7 +51,7 @@ struct ftr_load {
 	uint32_t n_live;
 	uint32_t *live;		/* [n_live] places that take part */
 	uint8_t *entry;		/* [n_sw * n_live] entry of each switch for each of these
-				 * places; the tables, in the order in which they are read */
+				 * places: a copy of the tables, in the order of reading */
 	uint32_t n_leaf;	/* number of switches with a live place */
 	uint32_t *leaf;		/* [n_sw] number of the switch among those, or
 				 * LOAD_NONE */
@@ -65,7 +65,7 @@ struct ftr_load {
 	 * the paths to consecutive places are adjacent. NULL: paths are not
 	 * kept. */
 	uint32_t *path;		/* malloc()ed */
-	struct load_sum all;	/* with path, else load is NULL */
+	struct load_sum all;	/* all.load is NULL if paths are not kept */
 };
 
 static inline const uint32_t *load_path(const struct ftr_load *ld, ftr_sw s,
@@ -89,7 +89,7 @@ static inline struct load_hop load_next(const struct ftr_load *ld, ftr_sw s,
 /* The paths from all switches to one destination; one per worker. */
 struct load_tree {
 	struct load_hop *batch;	/* [LOAD_BATCH * n_sw] next hops to destinations */
-	uint32_t first, end;	/* live[first .. end-1] */
+	uint32_t first, end;	/* batch holds live[first .. end-1] */
 	const struct load_hop *to;	/* [n_sw] next hops to this destination */
 	uint32_t *open;		/* [n_sw] number of predecessors still to come */
 	uint32_t *hops;		/* [n_sw] remaining links; LOAD_NONE: does not

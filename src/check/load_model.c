@@ -64,8 +64,8 @@ static enum ftr_status refuse(const struct ftr_fabric *f,
 	return st;
 }
 
-/* Copy the entries for the places, in their order: LIDs may be in any other order, and every
- * read of an entry would then miss the cache. */
+/* Copy the entries for the places, in the order of the places.  The order of their LIDs may be
+ * another one; every read of an entry would then miss the cache. */
 static bool set_entries(struct ftr_load *ld)
 {
 	const uint32_t n = ld->n_live;

@@ -15,7 +15,7 @@
  *	        <-------------------------------------  hops add up
  *
  * All-to-all load therefore costs O(n_sw) per destination, whatever the number
- * of hosts.  It is summed up together with the paths, if these are kept
+ * of hosts.  If the paths are kept, it is summed up while they are computed
  * (load_model.c).  Entries of a switch for several destinations are read together,
  * because they share cache lines.
  */

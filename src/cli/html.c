@@ -168,8 +168,8 @@ static struct html_set *add_set(struct job *j, const struct state *s,
 	return x;
 }
 
-/* prefer: tables of the undamaged fabric for s, or NULL.  As in the plugin, only entries
- * that lost their port differ from them. */
+/* Add the tables of an engine for s.  prefer: the tables of the undamaged fabric, or NULL.  As in
+ * the plugin, entries that still have their port are those of prefer. */
 static enum ftr_status add_engine(struct job *j, const char *name,
 				  const struct state *s, const char *when,
 				  const struct ftr_tables *prefer,

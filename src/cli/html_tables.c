@@ -9,8 +9,9 @@
  *
  * Codes and ports are written as their XOR with the earlier row.  Most entries are equal
  * to those of another switch of the same pod or plane, so nearly all bytes are 0.  The
- * search for even load moves single entries.  Without the XOR, each of them would end a
- * match of the compression, and the tables of a large fabric would not fit into the page.
+ * search for even load changes single entries.  Without the XOR, each of these would
+ * interrupt a repetition that the compression uses, and the tables of a large fabric would
+ * not fit into the page.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -82,8 +83,8 @@ static int by_switch(const void *x, const void *y)
 	return (a->ep > b->ep) - (a->ep < b->ep);
 }
 
-/* Columns of a row: the end ports, sorted by switch and port; their LIDs in s->f, 0 for
- * those without one there.  NULL: out of memory. */
+/* The columns of a row are the end ports, sorted by switch and port.  Returns their LIDs in s->f;
+ * 0: the end port has no LID there.  NULL: out of memory. */
 static ftr_lid *columns(const struct html_map *m, const struct html_set *s)
 {
 	struct column *c = malloc(((size_t)m->n_ep + 1) * sizeof(*c));
@@ -145,7 +146,8 @@ static bool fill_rows(const struct html_map *m, const struct html_set *s,
 
 #define PLACES 64
 
-/* Rows seen last, + 1: of each block, and of each position in the blocks of a rank. */
+/* Number + 1 of the latest row of each block, and of each position in the blocks of a rank; 0:
+ * there is none yet. */
 struct recent {
 	uint16_t *block;	/* [n_blocks] */
 	uint16_t (*place)[PLACES];	/* [n_ranks] */
@@ -160,7 +162,8 @@ static uint32_t unlike(const uint8_t *a, const uint8_t *b, size_t n)
 	return bytes;
 }
 
-/* Stores in row i the number of the more similar of two earlier rows, if there is one. */
+/* Stores in row i the number + 1 of an earlier row: the latest of its block or the latest at its
+ * position in this rank, whichever is more similar.  It stays 0 if there is neither. */
 static void choose(const struct html_map *m, struct recent *r, uint8_t *rows,
 		   size_t width, uint32_t i)
 {
@@ -188,8 +191,8 @@ static void choose(const struct html_map *m, struct recent *r, uint8_t *rows,
 		*seen[k] = (uint16_t)(i + 1);
 }
 
-/* From the last row to the first, because a row must not change before those that refer to
- * it. */
+/* Replaces every row by its XOR with the row that it refers to, from the last row to the first:
+ * a row must not change before the rows that refer to it. */
 static void subtract(uint8_t *rows, size_t width, uint32_t n)
 {
 	for (uint32_t i = n; i-- > 0; ) {

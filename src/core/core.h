@@ -36,7 +36,7 @@ FILE *ftr_fdopen(int fd, const char *mode);
 DIR *ftr_opendir(const char *path);
 /* open_memstream(); NULL: no memory. */
 FILE *ftr_memstream(char **text, size_t *len);
-/* End the stream.  False: memory was exhausted; *text is then NULL. */
+/* Close the stream.  False: memory was exhausted; *text is then freed and NULL. */
 bool ftr_memstream_end(FILE *out, char **text);
 
 /* For tests: make the n-th allocation from now on (1 = the next) and all later ones

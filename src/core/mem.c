@@ -120,7 +120,8 @@ FILE *ftr_memstream(char **text, size_t *len)
 	return fails() ? NULL : open_memstream(text, len);
 }
 
-/* A stream that could not grow has its error flag set; here it may be set by the hook. */
+/* A stream that could not grow has its error flag set.  The fail-at-n hook acts when the stream
+ * is closed. */
 bool ftr_memstream_end(FILE *out, char **text)
 {
 	bool bad = ferror(out) || fails();

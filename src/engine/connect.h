@@ -45,9 +45,10 @@ struct connect {
 
 /*
  * Plan the extra turns and entries for sh, whose costs must be those of up/down routing
- * by sh->tree.rank.  opts->turn are admitted first.  The result lives in arena.
+ * by sh->tree.rank.  The turns opts->turn are admitted first.  The result lives in arena.
  * If the result is not complete, its entries are valid but some pairs have no path.
- * whole: an incomplete result is discarded, so stop as soon as it is certain.  FTR_NOMEM.
+ * whole: the caller discards an incomplete result, so stop as soon as it is certain that the
+ * result will not be complete.  Errors: FTR_NOMEM.
  */
 enum ftr_status connect_plan(const struct ftr_shape *sh,
 			     const struct ftr_route_opts *opts,

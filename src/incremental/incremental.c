@@ -205,7 +205,7 @@ static void list_entries(struct ftr_incr *lv, ftr_sw a, ftr_sw b)
 	incr_touch_row(lv, JOB_ENTRY, a, flag);
 }
 
-/* equal: the link is horizontal, and no cost depends on it. */
+/* equal: the link is horizontal, so no cost depends on it. */
 struct ends {
 	ftr_sw low, high;
 	bool equal;

@@ -18,8 +18,8 @@
  *	group_first[s]  |above|above|below|below|equal|  .  |  .  | group_first[s+1]
  *	                 <- n_up -> <- n_down -> n_equal
  *
- * Horizontal links (equal) have a state like all others, but no cost depends on them: only
- * entries for extra turns use them (turn_update.c).
+ * Horizontal links (equal) go down and come up like all others, but no cost depends on them:
+ * only entries for extra turns use them (turn_update.c).
  *
  * An apply is a transaction.  Costs are changed in place and logged; new entries are
  * collected beside the tables.  The entries are written to the tables last, when nothing can
@@ -46,7 +46,7 @@
 
 #define NONE UINT32_MAX
 
-/* Where a neighbour is: above a switch, below it, or of equal rank. */
+/* Position of a neighbour: above a switch, below it, or of the same rank. */
 enum incr_side { INCR_UP, INCR_DOWN, INCR_EQUAL, INCR_N_SIDES };
 
 /* The nominal links between a switch and one neighbour. */
@@ -176,7 +176,7 @@ static inline enum incr_side incr_side(const struct ftr_incr *lv, uint32_t link)
 	return lv->group[lv->group_of[link]].side;
 }
 
-/* The switch at the lower end of a link, by rank; for a horizontal link, either. */
+/* The switch at the lower end of a link, by rank; for a horizontal link, either end. */
 static inline ftr_sw incr_low(const struct ftr_incr *lv, uint32_t link)
 {
 	return incr_side(lv, link) == INCR_UP ?

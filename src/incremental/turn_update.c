@@ -9,19 +9,19 @@
  * close a cycle with such a turn.  The apply is then refused, and a full routing is
  * needed.
  *
- * Horizontal links.  In fabrics whose trees are joined by horizontal links, all pairs
- * between the trees are such pairs.  The plan begins with the links that the tables use
- * (enum connect_links), and takes more of them if pairs have no path otherwise, as a full
- * routing does.  It does not return to fewer while the links are alive: packets under way
- * may use them.
+ * Horizontal links.  If horizontal links join several trees, no pair of hosts in different
+ * trees has an up/down path.  The plan begins with the kind of links that the tables use (enum
+ * connect_links).  If some pairs then have no path, it goes on to the next kind, as a full
+ * routing does.  It never goes back to an earlier kind, because packets under way may still
+ * use the horizontal links.
  *
- * Two other designs were considered for such fabrics.  One computes all tables again for
- * the fabric without the dead link, and finds an order of writes for any two tables.  The
- * work then grows with the fabric and not with the fault, and nothing ensures that the two
- * tables together have no credit loop; here the turns do.  The other replaces the ranks by
- * the levels of across.c, so that horizontal links lead up or down.  Links between trees of
- * equal level would still be horizontal, and a fault that changes the levels would need a
- * new view.
+ * Two other designs were considered for such fabrics.  The first one computes all tables
+ * again for the fabric without the dead link, and finds an order of writes for any two
+ * tables.  The work then grows with the fabric and not with the fault.  And the old and the
+ * new tables together may have a credit loop; in the present design the admitted turns
+ * exclude it.  The second one replaces the ranks by the levels of across.c, so that
+ * horizontal links lead up or down.  Links between trees of equal level would still be
+ * horizontal, and a fault that changes the levels would need a new view.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ bool incr_legal(const struct ftr_incr *lv, ftr_sw from, ftr_sw at, ftr_sw to)
 	return has_turn(incr_plan(lv), (struct ftr_turn){ from, at, to });
 }
 
-/* Does the plan have all of these turns, as far as the links are alive? */
+/* True if the plan has all of these turns whose links are alive. */
 static bool has_turns(const struct ftr_incr *lv, const struct connect *c,
 		      const struct ftr_turn *t, uint32_t n)
 {
@@ -87,9 +87,10 @@ static enum ftr_status plan(struct ftr_incr *lv, enum connect_links links,
 	return connect_plan(&lv->view, &o, links, whole, p->arena, &p->c, err);
 }
 
-/* Plan with the first links, from `links` on, that connect all pairs and keep the n_used
- * turns in use, which are the first ones of `turn`.  Without any, some pairs have no path.
- * FTR_REFUSED: not even that plan keeps the turns. */
+/* Plan with the first kind of links, from `links` on, that connects all pairs and keeps the
+ * first n_used turns of `turn`, which the tables use.  If no kind does both, plan with the
+ * kind `links`, although some pairs then have no path.  Errors: FTR_REFUSED: that plan does
+ * not keep the turns either. */
 static enum ftr_status plan_least(struct ftr_incr *lv, enum connect_links links,
 				  const struct ftr_turn *turn, uint32_t n,
 				  uint32_t n_used, struct ftr_err *err)
@@ -106,7 +107,7 @@ static enum ftr_status plan_least(struct ftr_incr *lv, enum connect_links links,
 	st = plan(lv, choice ? links : CONNECT_UP_DOWN, false, turn, n, err);
 	if (!st && !has_turns(lv, now, turn, n_used))
 		st = ftr_fail(err, FTR_REFUSED,
-			      "with the links that came back, an extra turn would close a credit loop; the fabric must be routed again");
+			      "an extra turn would close a credit loop with the restored links; the fabric must be routed again");
 	return st;
 }
 

@@ -80,8 +80,8 @@ static bool is_state_name(const char *name)
 			  strspn(name + 1, "0123456789abcdef") == 16);
 }
 
-/* List the state files in file[MAX_FILES]; returns their number.  *nomem: the list is not
- * complete, because memory was exhausted. */
+/* List the state files in file[MAX_FILES]; returns their number.  *nomem is set to true if the
+ * list is incomplete because memory was exhausted, else to false. */
 static uint32_t list_files(const char *own, struct state_file *file,
 			   bool *nomem)
 {
@@ -139,8 +139,8 @@ static bool adopt(struct ibf_plugin *p, struct ftr_nominal *n)
 	return true;
 }
 
-/* Use the file if it belongs to the fabric f; false: it was not used.  *nomem: because memory
- * was exhausted. */
+/* Use the file if it belongs to the fabric f.  False: it was not used; *nomem is set to true if
+ * memory was exhausted. */
 static bool try_file(struct ibf_plugin *p, const struct state_file *file,
 		     const struct ftr_fabric *f,
 		     const struct ftr_shape_opts *opts, struct ftr_team *team,
@@ -184,7 +184,7 @@ static bool try_file(struct ibf_plugin *p, const struct state_file *file,
 	return true;
 }
 
-/* Read the nominal fabric.  *is_own: it was read from our own file, which is up to date.
+/* Read the nominal fabric.  *is_own: it was read from our own file, so this need not be written.
  * False: memory was exhausted, and the files must be read again. */
 static bool read_state(struct ibf_plugin *p, const char *own,
 		       const struct ftr_fabric *f,
@@ -308,7 +308,7 @@ struct ibf_nominal *ibf_nominal_for(struct ibf_plugin *p,
 	char *path = own_path(p);
 	bool saved = true;
 
-	/* without the stored fabric the present one would replace it */
+	/* if the stored fabric could not be read, the present one must not replace it */
 	if (!p->nominal &&
 	    (!path || !read_state(p, path, f, opts, team, &saved))) {
 		ibf_log(p, IBF_STATE_FILE, "the state files are not read: out of memory; no nominal fabric until the next sweep");

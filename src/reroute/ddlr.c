@@ -435,7 +435,7 @@ static enum ftr_status check_plan(const struct rr_view *v,
 				     i == FTR_FIND_WRONG_END ||
 				     (i == FTR_FIND_DEAD_PORT &&
 				      !plan->unrepaired)))
-			st = rr_refuse(f, "the planned local repair holds",
+			st = rr_refuse(f, "the planned local repair leads to",
 				       &rep, (enum ftr_finding)i, err);
 	trial_fini(&c);
 	return st;

@@ -136,7 +136,7 @@ static enum ftr_status judge(const struct rr_view *v,
 	for (int i = 0; i < FTR_N_FINDINGS; i++)
 		if (i != FTR_FIND_MISSING && rep->found[i])
 			return rr_refuse(v->gen.fabric,
-					 "the computed entries hold", rep,
+					 "the computed entries lead to", rep,
 					 (enum ftr_finding)i, err);
 	if (rep->missed || rep->stranded)
 		return ftr_fail(err, FTR_REFUSED, "%" PRIu64

@@ -151,10 +151,11 @@ struct rr_repair {
 		uint64_t entries, blocks;
 		uint32_t switches;
 	} rest;
-	/* the writes: JSON objects, each followed by a newline; NULL: too many
-	 * to keep, or no memory */
+	/* the writes: JSON objects, each followed by a newline; NULL: there are none,
+	 * or sets_lost */
 	char *sets;
-	bool sets_lost;		/* of a part of the writes: sets stays NULL */
+	bool sets_lost;		/* writes could not be kept: too many of them, or no
+				 * memory; sets then stays NULL */
 };
 
 enum rr_warning { RR_WARN_FAILED, RR_WARN_FLAPPING };
@@ -238,7 +239,8 @@ bool rr_is_overtaken(struct rr *f);	/* as rr_overtaken(), but takes the
 					 * mutex */
 void rr_want_sweep(struct rr *f);	/* when it is due */
 void rr_sweep_now(struct rr *f);
-/* FTR_REFUSED because of finding i; what: the message up to its name. */
+/* Set *err for finding i of rep and return FTR_REFUSED.  what: the message up to the name of the
+ * finding. */
 enum ftr_status rr_refuse(const struct ftr_fabric *f, const char *what,
 			  const struct ftr_delta_report *rep,
 			  enum ftr_finding i, struct ftr_err *err);

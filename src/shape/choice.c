@@ -2,29 +2,36 @@
 /*
  * Choice of the leaf seeds (rank.c, rule 6).
  *
- * Rule 1 fails if upper switches have as many hosts as leaves: two spines with ten storage
- * nodes each, or chips of a core chassis with four hosts above edge switches with four.  Links
- * then lead up to switches that are really leaves, and a few of them carry all traffic.
- * OpenSM does not help: ftree takes every switch with a host for a leaf, and updn finds no
- * roots where hosts are on spines; both leave such fabrics to min-hop.
+ * Rule 1 fails if upper switches have as many hosts as leaves.  Examples are two spines with
+ * ten storage nodes each, or chips of a core chassis with four hosts each above edge switches
+ * with four hosts each.  Such spines would become leaves, and the few links that still lead
+ * up would carry all traffic.  OpenSM does not solve this either: ftree takes every switch
+ * with a host for a leaf, and updn finds no roots if hosts are on spines.  In both cases
+ * OpenSM falls back to min-hop.
  *
- * Two designs were compared.  A better rule for one switch, by its share of hosts, has a
- * threshold that is wrong somewhere: a rack that is half empty looks like a spine with storage
- * nodes.  So the result is judged instead, and the rule only proposes.  Sort the switches with
- * hosts by hosts for each link to another switch.  A set of leaf seeds is everything above
- * one of the MAX_CUTS largest gaps in this sequence, if it has half of the hosts; leaves with
- * few hosts, which are below it, are found by rule 3.  Rules 2 to 5 are applied to each set.  The set that was chosen is tried
- * once more with LEAST_SHARE in place of LOW_SHARE, because chips that are connected to many
- * spines and few rows have a small share.
+ * Two designs were compared.  The first one decides for each switch alone, by its ratio of
+ * hosts to links.  It needs a threshold, and every threshold is wrong for some fabric: a rack
+ * that is half empty has the ratio of a spine with storage nodes.  The second one, which is
+ * used here, proposes several sets of leaf seeds and compares the results:
  *
- * A different result replaces the best one so far if the congestion that follows from it
- * (congestion.c) is clearly less, or less with fewer ranks, or at most half with more, and if
- * it does not leave many more pairs without an up/down path.  In trees whose hosts are on leaves all sets lead to
- * the same heights, and nothing is estimated.
+ *  - Sort the switches with hosts by the number of hosts for each link to another switch.
+ *    Each of the MAX_CUTS largest gaps in this sequence gives one set: all switches above the
+ *    gap, if they have at least half of the hosts.  Leaves with few hosts are below the gap;
+ *    rule 3 finds them.
+ *  - Apply rules 2 to 5 to each set.  Apply them once more to the best set, with LEAST_SHARE
+ *    in place of LOW_SHARE: chips that are connected to many spines but to few rows have
+ *    only a small share of neighbours with a height.
  *
- * A fabric of at most MAX_FLAT switches that all have hosts, and none above them, has no
- * levels: a ring, a mesh, a HyperX.  Rule 5 leaves many of its links horizontal and unused.
- * Each switch is tried as the only root of an order in which every link leads up or down.
+ * A new result replaces the best one so far if it leads to clearly less congestion
+ * (congestion.c): less than GAIN times as much, or less than DEEP_GAIN times as much if it has
+ * more ranks.  If it has fewer ranks, any smaller amount suffices.  It must not leave many
+ * more pairs without an up/down path.  In trees whose hosts are all on leaves, all sets lead to
+ * the same heights, and no congestion is estimated.
+ *
+ * A fabric has no levels if every switch has hosts and none is above the others: a ring, a
+ * mesh, a HyperX.  Rule 5 makes many of its links horizontal, so they are not used.  If such a
+ * fabric has at most MAX_FLAT switches, each switch is also tried as the only root of an order
+ * in which every link leads up or down.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -36,17 +43,18 @@
 #define LEAST_SHARE 64
 #define MAX_CUTS 8
 #define MAX_FLAT 64		/* switches of a fabric without levels */
-#define MIN_GAP 1.1		/* least ratio between the two sides of a gap */
-#define GAIN 0.9		/* congestion that is clearly less, in parts of the best */
-#define DEEP_GAIN 0.5		/* the same if there are more ranks */
-#define MORE_APART 0.1		/* of the pairs of hosts on different switches */
+#define MIN_GAP 1.1		/* smallest ratio of the two values beside a gap */
+#define GAIN 0.9		/* largest congestion of a better ranking, relative to the best */
+#define DEEP_GAIN 0.5		/* the same, if it has more ranks */
+#define MORE_APART 0.1		/* additional pairs without an up/down path, as a share of the
+				 * pairs of hosts on different switches */
 
 struct ranking {
 	int32_t *height;
 	uint8_t *seeds;		/* leaf seeds */
 	uint8_t *is_leaf, *is_stub;
 	struct congestion cost;
-	bool estimated;		/* cost is set */
+	bool estimated;		/* cost is valid */
 };
 
 /* Hosts and links of a switch. */
@@ -54,7 +62,7 @@ struct mix {
 	uint32_t hosts, links;
 };
 
-/* Descending by hosts for each link. */
+/* Descending order of hosts for each link. */
 static int mix_cmp(const void *x, const void *y)
 {
 	const struct mix *a = x, *b = y;
@@ -64,8 +72,8 @@ static int mix_cmp(const void *x, const void *y)
 	return (p < q) - (p > q);
 }
 
-/* The largest gaps in the sequence of mixes: cut[k] is the last mix above a gap.  Returns
- * their number. */
+/* Find the largest gaps in the descending sequence mix[n].  cut[k] is the last mix above the
+ * k-th largest gap.  Returns the number of gaps, at most MAX_CUTS. */
 static uint32_t find_cuts(const struct mix *mix, uint32_t n, struct mix *cut)
 {
 	double gap[MAX_CUTS];
@@ -98,7 +106,7 @@ static void use(struct shaping *z, const struct ranking *r)
 	z->is_stub = r->is_stub;
 }
 
-/* Allocate a ranking; z then works on it. */
+/* Allocate a ranking, and make z use its arrays. */
 static enum ftr_status ranking_new(struct shaping *z, struct ranking *r)
 {
 	uint32_t n = z->f->n_sw;
@@ -122,7 +130,7 @@ static enum ftr_status estimate(struct shaping *z, struct ranking *r)
 	return st;
 }
 
-/* Rule 6: is a better than b? */
+/* Rule 6: True if a is better than b.  Congestion is max * max * squares. */
 static bool is_better(const struct shaping *z, const struct ranking *a,
 		      const struct ranking *b)
 {
@@ -136,7 +144,7 @@ static bool is_better(const struct shaping *z, const struct ranking *a,
 	return x < (p > q ? DEEP_GAIN : p < q ? 1 : GAIN) * y;
 }
 
-/* Replace *best by ranking r if that is new and better; old: n_old rankings before it. */
+/* Replace *best by r if r is better and differs from the n_old rankings in old. */
 static enum ftr_status compare(struct shaping *z, struct ranking *r,
 			       const struct ranking *old, uint32_t n_old,
 			       struct ranking **best)
@@ -169,8 +177,8 @@ static uint32_t sorted_mixes(const struct shaping *z, struct mix *mix)
 	return n;
 }
 
-/* Set the leaf seeds to the switches whose mix is at least cut.  False: these have less than
- * half of the hosts. */
+/* Set the leaf seeds to the switches with at least as many hosts for each link as cut.  False:
+ * these switches have less than half of the hosts. */
 static bool seed_mixes(struct shaping *z, const struct mix *cut)
 {
 	uint64_t seeds = 0, all = 0;
@@ -187,7 +195,7 @@ static bool seed_mixes(struct shaping *z, const struct mix *cut)
 
 /* ---- fabrics without levels ---------------------------------------------- */
 
-/* Is the fabric a mesh or a ring: are hosts on all switches, and is there no tree above? */
+/* True if every switch has hosts, and no switch is above another one: a mesh or a ring. */
 static bool is_flat(const struct shaping *z, const int32_t *height)
 {
 	for (ftr_sw s = 0; s < z->f->n_sw; s++)
@@ -196,7 +204,7 @@ static bool is_flat(const struct shaping *z, const int32_t *height)
 	return true;
 }
 
-/* Place of a switch in an order: less is higher. */
+/* Position of a switch in the order of rank_from(); a smaller one is higher in the tree. */
 struct place {
 	uint32_t depth, links;
 	ftr_sw sw;
@@ -213,8 +221,8 @@ static int place_cmp(const void *x, const void *y)
 	return (a->sw > b->sw) - (a->sw < b->sw);
 }
 
-/* Set the depth of the switches in the component of root, and put them first in list.  All
- * depths must be UINT32_MAX.  Returns their number. */
+/* Set depth[] of the switches in the component of root to their distance from root, and store
+ * these switches in list.  Returns their number.  All depths must be UINT32_MAX before. */
 static uint32_t depths(const struct shaping *z, ftr_sw root, uint32_t *depth,
 		       ftr_sw *list)
 {
@@ -231,8 +239,9 @@ static uint32_t depths(const struct shaping *z, ftr_sw root, uint32_t *depth,
 	return n;
 }
 
-/* Rank the component of root: every link leads up to the end that is closer to root, has more
- * links, or comes first.  A switch is one above the highest switch below it. */
+/* Rank the component of root.  Every link leads up to the end that is closer to root; if both
+ * are equally close, to the one with more links, then to the one with the lower index.  The
+ * height of a switch is one more than that of the highest switch below it. */
 static enum ftr_status rank_from(struct shaping *z, ftr_sw root,
 				 int32_t *height)
 {
@@ -263,8 +272,8 @@ static enum ftr_status rank_from(struct shaping *z, ftr_sw root,
 	return FTR_OK;
 }
 
-/* Replace *best by a ranking from a single root in which no link is horizontal, if that is
- * better. */
+/* Rank the fabric from each switch as the only root, so that no link is horizontal.  Replace
+ * *best by the best of these rankings if that is better. */
 static enum ftr_status single_root(struct shaping *z, struct ranking **best,
 				   struct ranking r[2])
 {
@@ -289,8 +298,8 @@ static enum ftr_status single_root(struct shaping *z, struct ranking **best,
 	return FTR_OK;
 }
 
-/* Ranking 0 is that of rule 1; then come the cuts; then the best of these with
- * LEAST_SHARE. */
+/* Ranking 0 has the leaf seeds of rule 1.  Rankings 1 to n_cuts have those of the cuts.  The
+ * last one has the leaf seeds of the best, with LEAST_SHARE. */
 enum ftr_status shape_heights(struct shaping *z)
 {
 	uint32_t n = z->f->n_sw, n_cuts, k;

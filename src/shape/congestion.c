@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * An estimate of the congestion that ranks lead to, without groups, costs and tables.
+ * An estimate of the congestion that follows from ranks.  It needs no groups, costs or tables.
  *
  * The candidates of a switch towards a column are those of the shape (<ftr/shape.h>),
  * computed for one column at a time:
@@ -28,15 +28,14 @@
 struct estimate {
 	const struct shaping *z;
 	const int32_t *height;
-	uint64_t *order;	/* [n] height and index of switches, ascending */
+	uint64_t *order;	/* [n] (height, index) of switches, ascending */
 	uint32_t n;		/* number of switches with a height */
 	/* towards the current column, for each switch */
 	uint32_t *cost, *down;	/* FAR: no path */
 	uint8_t *must;		/* the switch has to route downward */
 	double *flow;		/* flows to each host of the column */
-	/* switches by ascending cost; first: scratch */
-	ftr_sw *by_cost;
-	uint32_t *first;
+	ftr_sw *by_cost;	/* switches by ascending cost */
+	uint32_t *first;	/* scratch of sort_by_cost() */
 	double *load;		/* parallel to z->nbr: flows to this neighbour */
 	uint32_t step;		/* every step-th column is taken */
 	double pairs, apart;	/* pairs of hosts that links connect; without a path */
@@ -67,7 +66,7 @@ static inline bool is_below(const struct estimate *e, ftr_sw t, ftr_sw s)
 	return e->height[t] < e->height[s] && e->height[t] != NO_HEIGHT;
 }
 
-/* Set cost, down and must of all switches. Returns the greatest cost. */
+/* Set cost, down and must of all switches.  Returns the greatest finite cost. */
 static uint32_t costs(struct estimate *e, ftr_sw col)
 {
 	uint32_t greatest = 0;
@@ -123,7 +122,7 @@ static uint32_t sort_by_cost(struct estimate *e, uint32_t greatest)
 	return n;
 }
 
-/* Equation (1): is t a next hop of s? */
+/* Equation (1): True if t is a next hop of s. */
 static bool is_candidate(const struct estimate *e, ftr_sw s, ftr_sw t)
 {
 	if (is_above(e, t, s))
@@ -150,7 +149,8 @@ static void divide(struct estimate *e, ftr_sw s, uint32_t hosts)
 	}
 }
 
-/* Push the flows of all hosts of component `uf` to the hosts of switch col. */
+/* Push the flows of all hosts that can reach switch col to the hosts of col.  uf: the connected
+ * components. */
 static void push(struct estimate *e, ftr_sw col, uint32_t *uf)
 {
 	const uint32_t *hosts = e->z->hosts;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * An estimate of the congestion that ranks lead to.
+ * An estimate of the congestion that follows from ranks.
  */
 #ifndef FTR_SHAPE_CONGESTION_H
 #define FTR_SHAPE_CONGESTION_H
@@ -8,22 +8,24 @@
 #include "shape/shape.h"
 
 /*
- * Cost of a set of heights, less is better: the flows on the most loaded link, and the sum
- * of the squares of the flows on all links.  One flow between every two hosts on different
- * switches; each switch divides its flows evenly over its candidates.  Pairs without an
- * up/down path, although links connect them, count as much as the others on average; and
- * max grows as if all of them turned at the one switch that has the most links.
+ * Congestion of all-to-all traffic, less is better.  There is one flow between every two
+ * hosts on different switches.  Each switch divides its flows evenly among the links to its
+ * candidates.  A pair that links connect, but without an up/down path, counts in max and in
+ * squares like an average pair.  In addition, max grows as if all of these pairs made their
+ * extra turn at the switch with the most links.
  */
 struct congestion {
-	double max;
-	double squares;
-	double apart;		/* share of these pairs, 0 .. 1 */
+	double max;		/* flows on the most loaded link */
+	double squares;		/* sum over all links of the squares of their flows */
+	double apart;		/* pairs without an up/down path, as a share of the pairs that
+				 * links connect, 0 .. 1 */
 };
 
 /*
- * Estimate the congestion for height[s] of each switch s; NO_HEIGHT (rank.h): none.  height
- * need not start at 0; links lead up to the greater height.  O(switches with hosts * links);
- * of large fabrics only a part of the switches with hosts are destinations.
+ * Estimate the congestion if each switch s has height[s]; NO_HEIGHT (rank.h): it is left out.
+ * Links lead up to the greater height; the least height need not be 0.
+ * O(switches with hosts * links).  On large fabrics only some of the switches with hosts are
+ * used as destinations.
  * Errors: FTR_NOMEM.
  */
 enum ftr_status shape_congestion(struct shaping *z, const int32_t *height,

@@ -33,10 +33,10 @@
  *     a ring) is ranked breadth first from its switch with the most neighbours.  This
  *     connects everything, but is not well balanced.
  *
- *  6. Choice.  Rule 1 fails if upper switches have as many hosts as leaves, and rule 5
- *     leaves links unused.  So rules 2 to 5 are applied to other leaf seeds as well, small
- *     components without levels are ranked from each of their switches, and the best
- *     result is taken: choice.c.
+ *  6. Choice (choice.c).  Rule 1 fails if upper switches have as many hosts as leaves, and
+ *     rule 5 leaves links unused.  So rules 2 to 5 are applied to other leaf seeds as well.
+ *     If a small fabric has no levels, it is also ranked from each of its switches.  The
+ *     result with the least estimated congestion is taken.
  *
  * If the administrator gives roots, they decide instead: rank = greatest depth - depth of
  * a breadth-first search from the roots.  A component without a root keeps the inferred

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Rules 1 to 5 of ranking (rank.c), as choice.c applies them.
+ * Rules 1 to 5 of ranking (rank.c), for choice.c.
  */
 #ifndef FTR_SHAPE_RANK_H
 #define FTR_SHAPE_RANK_H
@@ -15,13 +15,13 @@ uint32_t rank_links(const struct shaping *z, ftr_sw s);
 /* Set the leaf seeds, z->is_leaf, by rule 1; tmp: [n_sw]. */
 void rank_seed_leaves(struct shaping *z, uint32_t *tmp);
 /*
- * Apply rules 2 to 5 to the leaf seeds in z->is_leaf.  Sets height[s] of each switch, or
- * NO_HEIGHT, and updates z->is_leaf and z->is_stub, which must be 0.  low_share: 1 / share
- * of rule 2.  Errors: FTR_NOMEM.
+ * Apply rules 2 to 5 to the leaf seeds in z->is_leaf.  Sets height[s] of each switch to its
+ * height or NO_HEIGHT, and updates z->is_leaf and z->is_stub.  z->is_stub must be all 0
+ * before.  low_share: the reciprocal of the least share of rule 2.  Errors: FTR_NOMEM.
  */
 enum ftr_status rank_heights(struct shaping *z, int32_t *height,
 			     uint32_t low_share) FTR_MUST_USE;
-/* Difference between the greatest and the least height; 0 if there is none. */
+/* Difference between the greatest and the least height; 0 if no switch has a height. */
 uint32_t rank_span(const struct shaping *z, const int32_t *height);
 
 #endif

@@ -39,8 +39,8 @@ case_ranks_openmpi() {
 	wanted=$(sed 's/ .*//' "$T/hostfile" | xargs)
 	[[ $wanted != "$(seq -f host-%g 0 8 | xargs)" ]] ||
 		fail "the order is that of the names: the test shows nothing"
-	# on an overloaded machine, the daemons that mpirun starts may lose their connection
-	# to it, and it then waits for ever
+	# on an overloaded machine, the daemons that mpirun starts may lose the connection to
+	# mpirun, which then waits for ever
 	for i in 1 2 3; do
 		openmpi_run && break
 		((i < 3)) || fail "mpirun failed three times"

@@ -284,7 +284,7 @@ def case_diff(page):
     assert "3 links were removed" in text, text
     assert "1 host was removed" in text, text
     assert page.js("return LINKS.filter((l) => l.state === OLD).length") == 3
-    # the new state is shown first; each removed link is drawn once, as missing
+    # the new state is shown first; each removed link is drawn once, as a missing one
     assert page.js("return D.sets[state.set].name") == "dmodc, new"
     assert page.js("return deadLinks[state.set].size + shownMissing.length") == 3
     for k in (0, 1):

@@ -261,15 +261,16 @@ case_slurm_forms() {
 	grep -qx BlockSizes=12 "$T/block"
 }
 
-# from_yaml FILE: the same topology in the form of topology.conf.
+# from_yaml FILE: print the topology of FILE in the form of topology.conf.
 from_yaml() {
 	/usr/bin/python3 -c 'import yaml' 2>/dev/null ||
 		skip "python3-yaml is not installed"
 	/usr/bin/python3 "$here/topology.py" "$1"
 }
 
-# Any slurmctld judges the YAML form: rewritten as topology.conf, it gives the same switches,
-# levels and nodes as the form that it reads itself.  Every block is one of these switches.
+# Test the YAML form with a slurmctld of any release.  Rewritten as topology.conf, it must give the
+# same switches, levels and nodes as the topology.conf that ibfattree writes.  Every block must
+# consist of the nodes below one of these switches.
 case_slurm_yaml() {
 	local f t n b
 	want slurmctld scontrol

@@ -5,10 +5,10 @@
  *	time_balance NETFILE [ROOTS [ENGINE [THREADS [RUNS [off|load|full]]]]]
  *
  * ROOTS names a file of node GUIDs; - for none.  Prints milliseconds of wall clock
- * and of processor time of all threads, each the minimum of RUNS (3); the check is that of
- * the plugin, with the levels and turns that the engine claims.  Then the figures:
- * most loaded link of all-to-all divided by the bound by cuts, mean over the shifts of
- * the most loaded link, entries changed.
+ * and of processor time of all threads, each the minimum of RUNS (3).  The tables are checked
+ * as in the plugin, with the levels and turns that the engine claims.  Then come the figures:
+ * all-to-all load of the most loaded link divided by the bound by cuts, mean over the shifts
+ * of the most loaded link, number of changed entries.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -162,7 +162,7 @@ static void counters_match(struct counted *x, uint64_t seed)
 	recount_free(slow);
 }
 
-/* The senders of every destination, by the path of each source. */
+/* Count the senders of every destination again, along the path of each source. */
 static void senders_match(const struct counted *x, uint64_t seed)
 {
 	const struct balance_net *net = x->net;
@@ -277,7 +277,7 @@ START_TEST(counters_after_every_sweep)
 }
 END_TEST
 
-/* Clear the entries whose bit is set. */
+/* Clear the entries whose bits are set. */
 static uint32_t clear(struct ftr_tables *t, const uint64_t *bits)
 {
 	uint32_t n = 0;
@@ -292,7 +292,7 @@ static uint32_t clear(struct ftr_tables *t, const uint64_t *bits)
 	return n;
 }
 
-/* What is counted while displaced entries are placed is what the search begins with. */
+/* The counts made while displaced entries are placed are those with which the search begins. */
 START_TEST(counters_after_placing)
 {
 	uint64_t seed = trees_first_seed(), placed = 0;

@@ -47,7 +47,7 @@ static bool is_alive(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 
 	if (ftr_fabric_port(f, s, p)->peer_kind != FTR_PEER_SW)
 		return true;
-	/* paths updown: the incremental routing has no state for horizontal links */
+	/* with paths updown, the incremental routing does not track horizontal links */
 	return z->sh->tree.rank[s] == z->sh->tree.rank[ftr_fabric_port(f, s, p)->peer] ||
 		ftr_incr_alive(z->lv, s, p);
 }

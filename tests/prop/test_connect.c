@@ -530,7 +530,7 @@ static bool alive(void *ctx, const struct ftr_fabric *f, ftr_sw s, ftr_port p)
 	return !ftr_incr_connected(x->lv, s, p) || ftr_incr_alive(x->lv, s, p);
 }
 
-/* Would a full routing of sh use the same horizontal links? It uses as few as possible. */
+/* True if a full routing of sh uses the same kind of links.  It begins with the first kind. */
 static bool same_links(const struct life *x, const struct ftr_shape *sh,
 		       const struct ftr_route_opts *o)
 {
@@ -631,7 +631,7 @@ static void apply(struct life *x)
 		compare(x, &d);
 }
 
-/* keep: entries keep their ports as far as possible, as in the plugin. */
+/* keep: entries keep their ports if possible, as in the plugin. */
 static void live(struct life *x, enum ftr_placement how, bool keep)
 {
 	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
@@ -658,7 +658,7 @@ static void live(struct life *x, enum ftr_placement how, bool keep)
 
 static void show_lives(void)
 {
-	printf("incremental: %u applies, %u with extra turns, %u over horizontal links, %u refused for links that came back, %u with drained stages, %u not proved; %u compared with a full routing\n",
+	printf("incremental: %u applies, %u with extra turns, %u over horizontal links, %u refused because of restored links, %u with drained stages, %u not proved; %u compared with a full routing\n",
 	       lives.applies, lives.with_turns, lives.horizontal, lives.refused,
 	       lives.drained, lives.unproved, lives.compared);
 	memset(&lives, 0, sizeof(lives));
@@ -679,7 +679,7 @@ START_TEST(incremental)
 }
 END_TEST
 
-/* The links between the trees die and return, and those inside the trees. */
+/* Links between the trees and inside them die and return. */
 START_TEST(incremental_between_trees)
 {
 	for (uint32_t i = 0; i < trees_runs(200); i++) {

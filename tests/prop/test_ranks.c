@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Ranks without a root file: fabrics with as many hosts on upper switches as on leaves are
- * ranked as with the list of their roots (src/shape/choice.c).
+ * Ranks without a root file (src/shape/choice.c).  If upper switches have as many hosts as
+ * leaves, the inferred ranks must be those that a list of the roots gives.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -88,7 +88,7 @@ static struct ftr_shape *shape(const struct ftr_fabric *f,
 	return sh;
 }
 
-/* Are the ranks without the list those with it?  Consumes f. */
+/* True if the ranks without the list of roots are those with it.  Consumes f. */
 static bool ranked_as_with(struct ftr_fabric *f, const uint64_t *root,
 			   uint32_t n)
 {
@@ -103,7 +103,7 @@ static bool ranked_as_with(struct ftr_fabric *f, const uint64_t *root,
 	return same;
 }
 
-/* Up to `most` hosts on some of the switches first .. first + n - 1. */
+/* Add up to `most` hosts each to some of the switches first .. first + n - 1. */
 static void upper_hosts(struct tree *t, struct ftr_rng *r, uint32_t first,
 			uint32_t n, uint32_t most)
 {
@@ -112,8 +112,8 @@ static void upper_hosts(struct tree *t, struct ftr_rng *r, uint32_t first,
 			hosts(t, s, 1 + ftr_rng_below(r, most));
 }
 
-/* Two levels: spines have up to as many hosts as leaves.  If a single one has hosts, it
- * matters little whether others use it, so a few differences are allowed. */
+/* Two levels: spines have up to as many hosts as leaves.  If only one spine has hosts, it hardly
+ * matters whether it is ranked as a leaf, so a few differences are allowed. */
 START_TEST(hosts_on_spines)
 {
 	uint64_t seed = trees_first_seed();
@@ -192,7 +192,7 @@ START_TEST(hosts_on_chips)
 }
 END_TEST
 
-/* No switch is above the others: every link is used, and every pair has an up/down path. */
+/* Every link leads up or down, so it can be used, and every pair has an up/down path. */
 static void all_links_lead_up(struct ftr_fabric *f)
 {
 	struct ftr_shape *sh = shape(f, NULL, 0);

@@ -1,8 +1,9 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# Puente et al. 2004: the cost of the ring itself.  Throughput without a fault with the rings of
-# the dimensions and with one ring; and the cases of docs/seeds.md in which the torus does not
-# recover.  All values are means over cycles of one run.
+# Puente et al. 2004: the throughput that the ring itself costs, and the cases of docs/seeds.md in
+# which the torus does not recover.  The cost is the difference in throughput, without a fault,
+# between a ring for each line of the torus and one ring.  All values are means over cycles of one
+# run.
 # shellcheck source=tests/seeds/immunet.sh
 . "$here/immunet.sh"
 

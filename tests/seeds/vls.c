@@ -2,8 +2,9 @@
 /*
  * An event plugin for experiments ("event_plugin_name ibfvls"): writes the SLs that
  * OpenSM's current engine gives to the paths between all pairs of ports with a LID.
- * Whenever the subnet is up it writes "SOURCE-GUID LID SL" lines, the format of ibfattree's
- * option --psl, to opensm-psl.dump in the dump directory; none if the engine assigns no SLs.
+ * Whenever the subnet is up, it writes lines "SOURCE-GUID LID SL" to opensm-psl.dump in the
+ * dump directory; this is the format of ibfattree's option --psl.  If the engine assigns no
+ * SLs, it writes none.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -133,8 +133,8 @@ case_fast_parallel_link() {
 	down
 }
 
-# Two trees joined at their spines: one of the links between them dies and returns, then one
-# inside a tree, whose spine then sends packets down and up again.
+# Horizontal links join the spines of two trees.  One of these links dies and returns.  Then a
+# link inside a tree dies, so that its spine sends packets down and up again.
 case_fast_two_trees() {
 	two_trees 4 6 >"$T/fabric.net"
 	fast_up </dev/null

@@ -100,8 +100,8 @@ takes_over() {
 
 # The switches hold tables of updn, which lets some pairs turn elsewhere than dmodc.  dmodc
 # replaces them in a checked order, and the command computes the same order.
-# takeover_from ENGINE [OPTION...]: dmodc takes over from ENGINE on a fabric made with these
-# options; the tables are in $T/before and $T/after.
+# takeover_from ENGINE [OPTION...]: dmodc takes over from ENGINE on a fabric that gen made with
+# these options.  The tables are then in $T/before and $T/after.
 takeover_from() {
 	local engine=$1
 	shift
@@ -138,7 +138,7 @@ case_prefer_takeover_minhop() {
 	down
 }
 
-# On a damaged tree min-hop has a credit loop, and no order of writes is free of it.
+# On a damaged tree the tables of min-hop have a credit loop, so every order of writes has one.
 case_prefer_takeover_from_loop() {
 	takeover_from minhop --drop-links 9
 	logged 'IBF121: dmodc: .* not replaced in a checked order: the tables have a cycle of channel dependencies'

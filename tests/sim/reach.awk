@@ -5,8 +5,8 @@
 #
 # It walks from every switch to every LID of a host port (a switch with host ports counts
 # once for each of them), and from every switch to the subnet manager.  With loops=1, it also
-# searches the channel dependency graph of all packets between host ports, on one VL, for
-# cycles.
+# searches for cycles in the channel dependency graph of all packets between host ports, on
+# one VL.
 function quoted(s, n) { split(s, q, "\""); return q[n] }
 function number(s,    n) {	# hexadecimal; mawk has no strtonum
 	for (s = substr(s, 3); s != ""; s = substr(s, 2))
@@ -89,8 +89,8 @@ function depend(s, lid,    t, from, to) {
 	}
 }
 
-# Number of channels that are on a cycle or behind one: remove every channel that depends on
-# no other, until none is left (Kahn 1962).
+# The number of channels that are on a cycle or can be reached from one: remove channels on which
+# no other one depends, as long as there are any (Kahn 1962).
 function on_cycles(    c, n, i, left) {
 	for (c in before) {
 		left++

@@ -80,8 +80,9 @@ case_reach_topograph_noan() {
 	real_reach topograph/topograph-noan.net dmodc sftree ddlr
 }
 
-# The walker itself, on a ring of four switches: all packets clockwise are a credit loop; one
-# that goes back is an endless loop for its LID; an entry of another host's port is no path.
+# The walker itself is tested on a ring of four switches.  If all packets go clockwise, there is a
+# credit loop.  If one entry leads back, the LID has a forwarding loop.  An entry that leads to the
+# port of another host is not a path.
 ring_tables() {
 	local s
 	for s in 0 1 2 3; do
@@ -105,7 +106,7 @@ case_reach_walker() {
 	[[ $(<"$T/status") == 0 ]] || fail 'an error without a fault'
 	walker_says ring '^4 channels' -v loops=1
 	[[ $(<"$T/status") != 0 ]] || fail 'a credit loop is no error'
-	# on a line there is no cycle: between switches 0 and 3 packets go back
+	# a line has no cycle: packets between switches 0 and 3 pass switches 1 and 2
 	awk '/^Unicast/ { s = $7 - 5 }
 		/^0x/ { d = substr($1, 6) - 1; $2 = d == s ? "003" : d > s ? "001" : "002" }
 		{ print }' "$T/ring" >"$T/line"

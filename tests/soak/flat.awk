@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# Did the last thousand faults of a campaign add nothing?  awk -f flat.awk DIR/memory/N
-# (run has the columns).
+# Checks that the last 1,000 faults of a campaign added no memory, threads or files:
 #
-# Compares the rounds of the last 1,000 faults with those after the first fifth and before
-# them.  The number of links that are down, and with it the size of some temporary data,
-# differs from round to round, so the highest values are compared, with a tolerance of 4 %
-# (less than 1 kB for each fault).  Two threads and two files may exist for a moment.  A campaign
-# of fewer than 2,000 faults is not judged.
+#	awk -f flat.awk DIR/memory/N
+#
+# The file run in this folder lists the columns.  The first fifth of the faults is ignored; the
+# rounds of the last 1,000 faults are compared with the rounds between these two parts.  The
+# number of links that are down, and with it the size of some temporary data, differs from
+# round to round.  So the highest values are compared, with a tolerance of 4 % (less than 1 kB
+# for each fault), two threads and two file descriptors.  A campaign of fewer than 2,000
+# faults is not judged.
 { n++; faults[n] = $1; live[n] = $3; threads[n] = $5; fds[n] = $6 }
 function most(of, from, to,    i, m) {
 	for (i = 1; i <= n; i++)

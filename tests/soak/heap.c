@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A library to preload into opensm.  It reports how much memory malloc() has handed out,
- * which separates growth of the program from free memory that glibc keeps.
+ * A library to preload into opensm.  It reports how much memory opensm has allocated and not
+ * freed.  RssAnon does not show this, because glibc also keeps free memory.
  *
- * For every line that is written to the FIFO heap.ask in the current directory, it appends
+ * For every line that it reads from the FIFO heap.ask in the current directory, it appends
  * one line to the file heap: bytes allocated and not freed, and bytes free in all arenas.
  */
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 
 extern char *program_invocation_short_name;
 
-/* mallinfo2() adds up the arenas; mapped blocks are counted apart. */
+/* mallinfo2() counts blocks in arenas (uordblks) and mapped blocks (hblkhd) separately. */
 static void report(int fd)
 {
 	struct mallinfo2 m = mallinfo2();
@@ -38,7 +38,7 @@ static void *serve(void *arg)
 	return NULL;
 }
 
-/* The thread takes no signals: they are for the program. */
+/* Block all signals in this thread, so that the program's own threads receive them. */
 __attribute__((constructor)) static void start(void)
 {
 	sigset_t all, old;

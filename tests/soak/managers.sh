@@ -62,9 +62,9 @@ two_masters() { is_pair MASTER MASTER; }
 
 # A manager that starts while the other one takes over may not find it.  Both are then
 # masters until the next heavy sweep of one of them, so this function requests a sweep.  If
-# that does not help, ibsim has cleared IsSM of one of them (see kill_one).  A standby may
-# wait for ever for the response to an SMInfo poll (see end_hang).  In both cases one manager
-# is restarted.
+# both remain masters, ibsim has cleared IsSM of one of them (see kill_one).  If there is no
+# master, a standby is waiting for the response to an SMInfo poll (see end_hang).  In both
+# cases one manager is restarted.
 settle_pair() {
 	local id tries
 	for ((tries = 0; tries < 6; tries++)); do

@@ -459,12 +459,12 @@ static void shift_oracle(unsigned long seed)
 /* The position in the walks that ftr_check_lost reports, for comparison with the oracle. */
 struct expect {
 	const struct oracle *o;
-	const struct ftr_check_report *r;	/* given to ftr_check_lost, or NULL */
+	const struct ftr_check_report *r;	/* passed to ftr_check_lost, or NULL */
 	uint32_t lid, sw;	/* where to continue the search */
 	unsigned long seed, n;
 };
 
-/* False if the caller asks only for LIDs of other kinds of owners. */
+/* False if ftr_check_lost skips the LIDs of owners of this kind. */
 static bool asked(const struct expect *x, uint32_t lid)
 {
 	if (x->o->f->owner[lid].kind != FTR_OWNER_SW || !x->r)

@@ -272,7 +272,7 @@ START_TEST(test_detours_are_checked)
 	pthread_mutex_unlock(&h->fast->rr.view_lock);
 	cut(&p, h);
 	fake_settle(h);
-	ck_assert_uint_eq(fake_logged(h, "the planned local repair holds "), _i);
+	ck_assert_uint_eq(fake_logged(h, "the planned local repair leads to "), _i);
 	ck_assert_uint_eq(fake_logged(h, "local repair 1: "), !_i);
 	fake_unload(h);
 	fake_free(h);

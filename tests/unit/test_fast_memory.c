@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Failing allocations in the plugin: in a repair, in a routing, and in the routing of a
- * manager that takes over; the n-th alone, and all from the n-th on.  Whichever fails, the
- * switches' tables have no loop, OpenSM's copy equals them, the nominal fabric keeps its
- * links, and when memory is available again a sweep leads to the same tables as without
- * failures.
+ * manager that takes over.  Either the n-th allocation fails, or the n-th and all later ones.
+ * For every n the switches' tables must have no loop, OpenSM's copy must equal them, and the
+ * nominal fabric must keep its links.  When memory is available again, a sweep must lead to
+ * the same tables as without failures.
  *
- * A sample of all n; FTR_SOAK=1: every one.
+ * The test runs a sample of all n; FTR_SOAK=1: every n.
  */
 #include <check.h>
 #include <stdlib.h>

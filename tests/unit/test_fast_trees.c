@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The fast path where horizontal links join two trees: links between the trees and inside
- * them die and return, alone and together, and so do switches at the ends of the joints.
- * All nodes of these fabrics may have one name: messages then add the GUID.
+ * The fast path if horizontal links join two trees.  Links between the trees and inside them
+ * die and return, alone and together, and so do the switches at the ends of the horizontal
+ * links.  In some tests all nodes have the same name; every message must then add the GUID.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static struct fake *two_trees(uint32_t joints, bool middle)
 	bool hosts = false;
 	struct ftr_rng r;
 
-	/* some of these fabrics have Aggregation Nodes in place of the hosts of a leaf */
+	/* in some of these fabrics one leaf has Aggregation Nodes instead of hosts */
 	for (uint64_t seed = 1; !hosts; seed++) {
 		ftr_fabric_free(f);
 		ftr_rng_seed(&r, seed);
@@ -62,7 +62,7 @@ static void restored(struct fake *h, const uint8_t *before)
 	ck_assert_msg(tables_are(h, before), "other tables than before");
 }
 
-/* Each link alone. */
+/* Each link dies and returns alone. */
 START_TEST(one_link)
 {
 	struct fake *h = two_trees(3, _i);
@@ -93,7 +93,8 @@ START_TEST(one_link)
 }
 END_TEST
 
-/* One link between the trees after the other, until they are apart; then all return. */
+/* The links between the trees die one after the other, until no link joins the trees.  Then all
+ * of them return. */
 START_TEST(all_links_between_trees)
 {
 	struct fake *h = two_trees(3, _i);
@@ -122,7 +123,7 @@ START_TEST(all_links_between_trees)
 }
 END_TEST
 
-/* A switch at the end of a link between the trees. */
+/* A switch at the end of a link between the trees dies and returns. */
 START_TEST(switch_between_trees)
 {
 	struct fake *h = two_trees(4, _i);
@@ -141,7 +142,7 @@ START_TEST(switch_between_trees)
 }
 END_TEST
 
-/* Every name in the plugin's messages is followed by a GUID; returns their number. */
+/* Check that a GUID follows every name in the plugin's messages.  Returns the number of names. */
 static unsigned int names(struct fake *h)
 {
 	unsigned int n = 0;
@@ -180,14 +181,14 @@ START_TEST(names_have_guids)
 		.options = "fast_flap_limit 2\nfast_flap_window_ms 3600000\n",
 	});
 	s = joint(h, 0, &p);
-	for (int i = 0; i < 3; i++) {	/* until the link counts as flapping */
+	for (int i = 0; i < 3; i++) {	/* repeat until the link counts as flapping */
 		fake_link(h, s, p, false);
 		fake_settle(h);
 		fake_link(h, s, p, true);
 		ck_assert(fake_sweep(h));
 		fake_settle(h);
 	}
-	fake_switch(h, fake_leaf(h, 2), false);	/* hosts are unreachable */
+	fake_switch(h, fake_leaf(h, 2), false);	/* hosts become unreachable */
 	sweep_until_quiet(h, 4);
 	ck_assert_uint_gt(fake_logged(h, "IBF004"), 0);
 	ck_assert_uint_gt(fake_logged(h, "IBF111"), 0);

@@ -2,7 +2,7 @@
 /*
  * An event plugin for the reproducers of tests/upstream/run.  It appends one line for every
  * STATE_CHANGE event to the file "events" in the current directory.  If EVENTS_THREAD is set,
- * it starts a thread that is still running when OpenSM calls dlclose.
+ * it also starts a thread, which is still running when OpenSM calls dlclose.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -224,8 +224,8 @@ function cross(x, y, style) {
 	ctx.stroke();
 }
 
-// Missing links are drawn beside those that the two switches still have.  Of two fabrics,
-// links that were removed are drawn as such, and not once more.
+// Missing links are drawn beside the links that the two switches still have.  If the page shows
+// two fabrics, a removed link is drawn once, as removed, and not as missing as well.
 const between = (m, old) => SW[m.low].links.filter((l) =>
 	(l.a === m.low ? l.b : l.a) === m.up && (l.state === OLD) === old).length;
 const linksBetween = MISSING.map((m) => between(m, false));

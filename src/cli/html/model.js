@@ -93,9 +93,10 @@ const SHARED = (function () {
 })();
 const shortName = (s) => (s.name.length > SHARED.a + SHARED.z ?
 	s.name.slice(SHARED.a, s.name.length - SHARED.z) : s.name);
-// In lists: without the shared characters, if these are many.
+// Name of a switch in lists: without the characters that all names share, if there are at least 8
+// of these.
 const briefName = (s) => (SHARED.a + SHARED.z >= 8 && swName(s) === SW[s].name ? shortName(SW[s]) : swName(s));
-// The GUID is part of the name if there is no other, or if others have the same.
+// The GUID is added to a name that is not unique, and replaces a missing name.
 function uniqueNames(all, kind) {
 	const seen = new Map();
 	for (const o of all)
@@ -118,8 +119,9 @@ const dirName = (d) => `${briefName(from(d))} port ${fromPort(d)} → ${briefNam
 const tables = new Map();
 const REF = 2, CODES = 256;
 
-// A row is the number of an earlier row, + 1, and the XOR with it of the port of every
-// code, and of one code per end port, sorted by switch and port (html_tables.c).
+// A row begins with the number + 1 of an earlier row, or 0.  Then come the port of every code, and
+// one code per end port, sorted by switch and port; both as their XOR with the earlier row
+// (html_tables.c).
 function decode(bytes) {
 	const n = EP.length, t = new Uint8Array(SW.length * n);
 	const sw = (e) => (e.sw < 0 ? 2 ** 32 : e.sw);
