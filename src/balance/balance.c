@@ -66,9 +66,9 @@ struct work {
 	struct ftr_arena *arena;
 	uint32_t target, limit;
 	uint64_t paths;		/* pairs of a source and a position */
-	bool shifts;		/* are counted */
+	bool shifts;		/* the load of shifts is counted as well */
 	bool trade;		/* see is_best() */
-	/* of the present tables, the input and the best so far */
+	/* load of the present tables, of the input, and of the best tables so far */
 	struct score {
 		uint32_t max;
 		uint64_t sum;	/* over shifts: most loaded link */
@@ -143,10 +143,10 @@ static enum ftr_status load_sweeps(struct work *w, struct ftr_err *err)
 	return st;
 }
 
-/* The number of flows that is too many in one shift: that of the most loaded link in
- * most shifts.  Links with fewer flows are not examined.  Two flows are too many on small
- * fabrics only.  On larger fabrics that lack links, two flows meet somewhere in every
- * shift; moving them takes long, and often three flows meet as a result. */
+/* The number of flows that is too many on a link in one shift: about the mean over the shifts
+ * of the most loaded link.  Links with fewer flows are not examined.  Two flows are too many
+ * on small fabrics only.  On larger fabrics that lack links, some link has two flows in every
+ * shift; moving these takes long, and often leads to a link with three. */
 static uint32_t too_many(const struct work *w)
 {
 	uint64_t mean = (w->now.sum + w->net->n_pos / 5) /
@@ -155,8 +155,8 @@ static uint32_t too_many(const struct work *w)
 	return (uint32_t)FTR_MAX(mean, w->paths < SMALL ? 2 : 3);
 }
 
-/* The same, with shifts counted: even out the all-to-all load with the moves that do
- * the least damage to shifts, then repair that damage. */
+/* load_sweeps, but with shifts counted: even out the all-to-all load with the moves that
+ * increase the load of shifts least, then lower the load of shifts again. */
 static enum ftr_status tiny_load_sweeps(struct work *w, struct ftr_err *err)
 {
 	struct balance_sweep s = { .target = w->target, .over = TINY_OVER };

@@ -155,8 +155,8 @@ static bool set_sources(struct ftr_cdg *g)
 	return g->source != NULL;
 }
 
-/* Set the part of count[] of each switch. *n: number of counts; the caller refuses a number
- * that is too large for an index. */
+/* Give each switch its part of count[], and allocate count[]. *n: its number of elements. If
+ * *n exceeds UINT32_MAX nothing is allocated, and the caller refuses. False: out of memory. */
 static bool set_counts(struct ftr_cdg *g, uint64_t *n)
 {
 	*n = 0;

@@ -76,10 +76,11 @@ struct plan {
 	struct step *heap;
 	uint32_t n_heap, cap_heap;
 	bool nomem;
-	struct like like[PLAN_LIKES], steps;	/* steps: of this column */
-	uint32_t n_likes;	/* kept so far, the oldest is overwritten */
-	bool alone;		/* steps are those of this column, and the column used no
-				 * others */
+	struct like like[PLAN_LIKES];	/* earlier columns, the oldest is overwritten */
+	struct like steps;	/* the first steps of this column */
+	uint32_t n_likes;	/* columns kept so far */
+	bool alone;		/* one stage connected this column, starting from `steps`, and
+				 * did not copy the paths of an earlier column */
 	/* results */
 	struct connect *out;
 	uint32_t cap_entries, n_via, cap_via;

@@ -219,7 +219,7 @@ static void *thread_main(void *arg)
 
 	pthread_mutex_lock(&mutex);
 	t->ended = true;
-	if (!t->awaited) {	/* otherwise the thread that joins it is busy now */
+	if (!t->awaited) {	/* otherwise the thread that joins t takes its place in `busy` */
 		busy--;
 		steps++;
 		stopped_working();
