@@ -28,7 +28,7 @@
  * 3.2.) With a VL for turns most such detours would close no cycle at that
  * time, but after a later fault they could exclude the only detour for hosts.
  *
- * The number of tries for packets of or to switches is limited: after
+ * The number of tries for packets from or to switches is limited: after
  * LATE_REFUSALS refused detours in one plan, these packets wait for the full
  * routing.
  *
@@ -45,8 +45,9 @@
 
 #define KEPT 16			/* detours of one form that are checked */
 #define LOOKS 20000		/* paths examined per form */
-/* Refused detours per plan for packets of or to switches. Each costs a search
- * of the graph, and host packets wait for the plan. */
+/* Maximum number of refused detours per plan for packets from or to switches. Each
+ * costs a search of the dependency graph, and hosts are not rerouted before the plan
+ * is finished. */
 #define LATE_REFUSALS 100
 
 #define FORM_MAX 4

@@ -51,7 +51,7 @@ struct ibf_nominal {
 struct ibf_generation {
 	atomic_uint refs;
 	struct ftr_fabric *fabric;
-	struct ibf_nominal *nominal;	/* numbers the shape; or NULL */
+	struct ibf_nominal *nominal;	/* the shape is made over it; or NULL */
 	struct ftr_shape *shape;
 	uint8_t *mcast_able;	/* [n_sw] the switch supports multicast */
 	/* of a routing; NULL if only the fabric was read */

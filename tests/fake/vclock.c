@@ -27,7 +27,8 @@
 #include "fake/host.h"
 #include "osm/clock.h"
 
-/* Held answers wait for longer than this; time never gets there by itself. */
+/* In ms.  An answer that is held is due even later.  The clock does not advance to such a
+ * time by itself. */
 #define FOREVER 1e11
 /* No two readings are equal, so that "before" and "after" are always different. */
 #define TICK_MS 1e-6
