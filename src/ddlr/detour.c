@@ -383,10 +383,10 @@ static enum ftr_status try_kept(struct search *z, bool *made,
 	return st;
 }
 
-/* Try all detours of one form, best first. For packets from hosts to hosts, planes
- * are examined only for detours that are tried, because the first one is nearly
- * always made. If none is, the best are searched again among those that the planes
- * permit. */
+/* Try all detours of one form, best first. For packets from hosts to hosts, the first
+ * detour nearly always succeeds. So the planes are examined only for the detours that
+ * are tried. If none of them succeeds, the search is repeated among all detours that
+ * the planes permit. */
 static enum ftr_status try_form(struct search *z, ftr_sw s,
 				const struct form *form, bool clean_only,
 				bool *made, struct ftr_err *err)

@@ -371,8 +371,8 @@ START_TEST(test_mixed_traps)
 }
 END_TEST
 
-/* OpenSM reads opensm.conf again while it handles a trap, as its sweeper does; both
- * copies of the option change. */
+/* A trap handler during which opensm.conf is read again, as OpenSM's sweeper does: both
+ * copies of sweep_on_trap change. */
 static struct fake *rescanning;
 
 static void rescan(void *context, void *data)
