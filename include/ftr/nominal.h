@@ -87,9 +87,9 @@ enum ftr_status ftr_nominal_new(const struct ftr_fabric *f,
 				struct ftr_err *err) FTR_MUST_USE;
 void ftr_nominal_free(struct ftr_nominal *n);	/* NULL is accepted */
 
-/* Compare n with f.  change->other: they are different fabrics, and
- * ftr_nominal_new would start again.  *change is filled as there, except for the
- * dropped_ members. */
+/* Compare n with f.  change->other: they are different fabrics, and ftr_nominal_new
+ * would make a new nominal fabric from f alone.  *change is filled as by
+ * ftr_nominal_new, except for the dropped_ members. */
 enum ftr_status ftr_nominal_compare(const struct ftr_nominal *n,
 				    const struct ftr_fabric *f,
 				    struct ftr_nominal_change *change,

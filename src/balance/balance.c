@@ -42,13 +42,13 @@
 #define FULL_RISE 16
 #define EVEN_OVER (1 << 20)	/* the same, after the load was evened out alone */
 #define ROUNDS 4
-#define ROUNDS_PATHS 100000	/* paths: below, that number of rounds; above, more than
-				 * one takes seconds and gains nothing */
-#define TINY 50000		/* paths: below, depth load counts shifts as well */
+#define ROUNDS_PATHS 100000	/* with fewer paths, ROUNDS rounds; otherwise one, because more
+				 * take seconds and gain nothing */
+#define TINY 50000		/* with fewer paths, depth load counts shifts as well */
 #define TINY_OVER (1 << 20)
 #define TINY_SWEEPS 6
-#define SMALL 500000		/* paths: below, half the pace and twice the sweeps */
-#define LARGE 2000000		/* paths: above, all-to-all first and quick sweeps */
+#define SMALL 500000		/* with fewer paths, half the pace and twice the sweeps */
+#define LARGE 2000000		/* with more paths, all-to-all first and quick sweeps */
 #define LARGE_SWEEPS 3
 #define LARGE_OVER (1 << 12)
 #define GAIN_SHARE 500		/* a sweep that gains less is the last one */

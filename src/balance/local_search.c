@@ -469,7 +469,7 @@ static void set_passing(struct search *z)
 	}
 }
 
-/* Flows that pass through `from` pass through `to` as well. */
+/* Add the sources whose flows pass through `from` to those of switch `to`. */
 static void pass_on(struct search *z, const struct passing *from, ftr_sw to)
 {
 	struct passing *p = &z->at[to];

@@ -533,7 +533,7 @@ END_TEST
 
 /* One link of 8x8 fails: every switch except the root announces its number once,
  * and for each number each switch sends over all links except the one it came by.
- * With times, the last announcement has crossed eight switches. */
+ * The last announcement has crossed eight switches, which take 1000 cycles each. */
 START_TEST(control_packets)
 {
 	const struct ftr_sim_change g = dies(0, 1, 10 * FTR_SIM_US);
