@@ -204,7 +204,7 @@ static void enter_all(struct turns *tn, struct turns_reach *r, ftr_sw s,
 			enter(tn, r, c, depth);
 }
 
-/* Channels that the base relation lets follow channel c. */
+/* Enter the channels that a packet can take after channel c by a base turn. */
 static void enter_base(struct turns *tn, struct turns_reach *r, uint32_t c,
 		       uint32_t *depth)
 {
