@@ -236,7 +236,7 @@ static void hand_on_set(struct all *a, uint32_t link, unsigned int link_vl)
 		}
 }
 
-/* The same for n LIDs. */
+/* The same for a list of n LIDs. */
 static void hand_on_list(struct all *a, uint32_t link, unsigned int link_vl,
 			 const uint16_t *lid, uint32_t n)
 {
@@ -250,7 +250,7 @@ static void hand_on_list(struct all *a, uint32_t link, unsigned int link_vl,
 		reach_one(a, to[row[lid[i]]], lid[i]);
 }
 
-/* LIDs to pass on from s: many of them. */
+/* Pass on the LIDs in todo from s, as sets: used if there are many. */
 static void pass_set(struct all *a, ftr_sw s, unsigned int vl,
 		     const uint64_t *todo)
 {
@@ -268,7 +268,7 @@ static void pass_set(struct all *a, ftr_sw s, unsigned int vl,
 	}
 }
 
-/* The same, if they are few: sort them by the port of their entry. */
+/* The same as lists, sorted by the port of the entry: used if there are few LIDs. */
 static void pass_list(struct all *a, ftr_sw s, unsigned int vl,
 		      const uint64_t *todo)
 {

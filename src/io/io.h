@@ -211,11 +211,11 @@ struct ftr_parts {
 	uint64_t guid;		/* its GUID */
 };
 
-/* A part that the fabric lacks, named by the line returned last. */
+/* Count a part that does not belong to the fabric.  The line returned last names it. */
 void ftr_parts_foreign(struct ftr_parts *p, const struct ftr_text *t,
 		       uint64_t guid);
-/* At the end of the file: FTR_INVAL if the fabric has none of the parts, FTR_PARSE if
- * there are none; whose: "switch", what: what the file lacks then. */
+/* At the end of the file: FTR_INVAL if no part belongs to the fabric, FTR_PARSE if there are
+ * no parts.  whose, what: words of these messages, such as "source" and "SL". */
 enum ftr_status ftr_parts_end(const struct ftr_parts *p,
 			      const struct ftr_text *t, const char *whose,
 			      const char *what) FTR_MUST_USE;

@@ -251,8 +251,9 @@ static bool send_packet(struct ibf_smp *s, const struct rr_smp *job,
 	madw->mad_addr.dest_lid = IB_LID_PERMISSIVE;
 	madw->mad_addr.addr_type.smi.source_lid = IB_LID_PERMISSIVE;
 	madw->resp_expected = TRUE;
-	/* the transport sends everything twice: both packets before our
-	 * timeout, or the second one might undo a later write */
+	/* OpenSM's transport sends an unanswered packet a second time.  Half of
+	 * our timeout lets both packets expire before it; otherwise the second
+	 * one might undo a later write. */
 	madw->timeout = (uint32_t)(timeout / 2) + 1;
 	madw->fail_msg = s->fail_msg;
 	memcpy(&madw->context, &t, sizeof(t));

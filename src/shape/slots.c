@@ -162,8 +162,8 @@ static uint32_t lacking(const struct shaping *z, const struct slots *w,
 	return sum;
 }
 
-/* Assign the members that have enough free ports for all pairs to the mesh; upper
- * switches without them are removed. */
+/* Assign to the mesh its members that have a free port for each link that they lack.  Other
+ * upper switches are removed from the mesh. */
 static void admit(const struct shaping *z, struct slots *w, uint32_t id,
 		  uint32_t *have)
 {
