@@ -27,10 +27,9 @@
  * then begin with the port of D after the one by which the packet came, and never
  * try the ports before it. With one dead link below the last port of D the packet
  * would be discarded, contrary to Lemma 2. A packet that comes from below in NL is
- * therefore sent back in NL.
- * That channel is a normal downward one. In the order of channels it is above
- * all channels that the packet held (section VI.C, rule 3) and below all that it
- * will hold (rule 4), so the proof holds.
+ * therefore sent back in NL. That channel is a normal downward one. In the order of
+ * channels it is above all channels that the packet held (section VI.C, rule 3) and
+ * below all that it will hold (rule 4), so the proof holds.
  *
  * R_det switches (section VI.B): field 0 is the paper's -1, 1 is -2, 2 + p is
  * port p. The steps are given in the code.
