@@ -25,9 +25,9 @@
  * now.
  *
  * If F is a different fabric, N is F.  F is different if fewer than a quarter of the switches
- * and fewer than a quarter of the end ports are in both fabrics; or if this holds for the
- * links between switches and for the links of end ports. Each quarter is that of the smaller
- * of the two numbers.
+ * and fewer than a quarter of the end ports are in both fabrics.  It is also different if fewer
+ * than a quarter of the links between switches and fewer than a quarter of the links of end
+ * ports are in both.  Each quarter is counted from the fabric that has fewer of these objects.
  *
  * N never shrinks by itself: a switch that was removed permanently stays missing
  * and keeps its slots.  To forget it, start again without old.  However, parts that F

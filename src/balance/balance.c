@@ -74,7 +74,7 @@ struct work {
 		uint64_t sum;	/* over shifts: most loaded link */
 	} now, first, best;
 	struct balance_log log;
-	uint32_t n_best;	/* moves of the best */
+	uint32_t n_best;	/* number of moves in the log that lead to the best tables */
 };
 
 static enum ftr_status score(struct work *w, struct ftr_err *err)

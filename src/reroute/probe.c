@@ -534,8 +534,8 @@ static void ask_far_ends(struct rr *f, const struct probe *p,
 
 /* ---- neighbours of the silent ------------------------------------------- */
 
-/* Mark the switches that did not answer now, and in all also those that did not
- * answer before.  False: all have answered now. */
+/* Mark the switches that did not answer this time in now[], and those that did not answer
+ * this time or earlier in all[].  False: every switch has answered this time. */
 static bool mark_silent(const struct probe *p, const struct rr_link *c,
 			uint32_t n, uint8_t *now, uint8_t *all)
 {
