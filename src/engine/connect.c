@@ -604,8 +604,9 @@ static enum ftr_status admit_given(struct plan *p)
 	return st == FTR_NOMEM ? st : FTR_OK;
 }
 
-/* Will the result be discarded?  If the last stage ended without a new refusal, all steps
- * that lead on were refused before, and further turns do not change that. */
+/* Will the result be discarded?  If a column is incomplete although its last stage ended without
+ * a new refusal, every step that could continue its paths was refused before.  A refusal is
+ * final, so further turns cannot complete the column. */
 static bool gives_up(const struct plan *p)
 {
 	return p->whole && !p->complete && p->closed;

@@ -463,8 +463,8 @@ static void ask_signs(struct rr *f, struct rr_smp *job, uint32_t n)
 	f->ops->run(f->ctx, job, n, &policy);
 }
 
-/* Ask another neighbour of each far end about its link to it.  If this link is alive, the
- * far end does not count as silent yet. */
+/* For each far end, ask another of its neighbours about the link between the two.  If that link
+ * is alive, the far end does not count as silent yet. */
 static void ask_one_neighbour(struct rr *f, const struct probe *p,
 			      const struct rr_link *c, uint32_t n,
 			      struct rr_smp *job)
