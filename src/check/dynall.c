@@ -72,7 +72,7 @@ static void enqueue(struct all *a, uint32_t at)
 	a->queue[tail < size_of(a) ? tail : tail - size_of(a)] = at;
 }
 
-/* All LIDs of set that are new at this VL are to be passed on. */
+/* Note the LIDs of set that have not reached this VL before, so that they are passed on. */
 static void reach_all(struct all *a, uint32_t at, const uint64_t *set)
 {
 	uint64_t *met = set_at(a, a->met, at), *todo = set_at(a, a->todo, at);

@@ -6,10 +6,10 @@
  *	verify			the sample of make check
  *	verify long [ROW..]	all rows (make verify-ddlr), or only these, counted
  *				from 1
- *	verify SHAPE FAULTS KINDS LANES [N [SEED [FIRST]]]
+ *	verify SHAPE FAULTS KINDS VLS [N [SEED [FIRST]]]
  *				KINDS l, s or ls; N random sets instead of all,
  *				from number FIRST of that SEED on
- *	verify SHAPE FAULTS KINDS LANES =A,B,C
+ *	verify SHAPE FAULTS KINDS VLS =A,B,C
  *				this set, faults by number, in this order
  *	verify plugin SHAPE ...	the same, with recovery as the plugin does it: see
  *				below
