@@ -77,8 +77,8 @@ struct plan {
 	struct step *heap;
 	uint32_t n_heap, cap_heap;
 	bool nomem;
-	struct like like[PLAN_LIKES];	/* earlier columns, the oldest is overwritten */
-	struct like steps;	/* the first steps of this column */
+	/* like: earlier columns, the oldest is overwritten; steps: first steps of this column */
+	struct like like[PLAN_LIKES], steps;
 	uint32_t n_likes;	/* columns kept so far */
 	bool alone;		/* one stage connected this column, starting from `steps`, and
 				 * did not copy the paths of an earlier column */
