@@ -88,8 +88,8 @@ const uint8_t *ftr_cdg_column(const struct ftr_cdg *g, ftr_lid lid);
  * state has a cycle, in any order within a step and together with everything that
  * is not yet drained.  Otherwise nothing is changed and *closes is true.  On failure
  * (FTR_NOMEM, FTR_INVAL for a port beyond the switch) nothing is changed either.
- * O(entries on the new paths), O(n_sw) at worst, plus the search of the affected
- * part of the order.
+ * O(entries on the new paths), O(n_sw) at worst, plus the search of the part of the
+ * topological order that the new edges change.
  */
 enum ftr_status ftr_cdg_change(struct ftr_cdg *g, ftr_lid lid,
 			       const struct ftr_cdg_write *w, uint32_t n,

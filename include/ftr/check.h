@@ -205,10 +205,10 @@ struct ftr_delta_report {
 	/* unchanged entries that lead to a switch whose entry was removed by this
 	 * change */
 	uint64_t stranded;
-	/* turns that only a mixture of the two tables has: a switch sends down and
-	 * the next one sends up, where one of the two uses its old entry and the other
-	 * its new one, over links that are up.  Turns that cannot occur in the order
-	 * of writes are not counted */
+	/* turns that only a mixture of the two tables has, over links that are up: a
+	 * switch sends down, the next one sends up, and one of the two uses its old
+	 * entry, the other its new one.  Turns that cannot occur in the order of
+	 * writes are not counted */
 	uint64_t mixed;
 	struct ftr_check_sample mixed_at;	/* the first, if any */
 	/* changed entries that are not written after the next changed entry on

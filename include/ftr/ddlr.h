@@ -159,11 +159,14 @@ enum ftr_status ftr_ddlr_new(const struct ftr_shape *sh,
 void ftr_ddlr_free(struct ftr_ddlr *r);	/* NULL is accepted */
 
 /*
- * True if the planner can be kept after a routing and is as good as a new one: t
- * are its current entries and those that repairs restore, sh is of its fabric
- * without the links that are down, with the same numbers of switches and the same
- * LIDs, all planes are clean, and no packets are ignored (hosts_only).  The SL2VL
- * tables are not compared.  O(n_sw * LIDs).
+ * True if the planner can be kept after a routing and is as good as a new one:
+ *
+ *  - t equals its current entries, and the entries that repairs restore
+ *  - sh is the shape of its fabric without the links that are down; the indices of
+ *    switches and the LIDs are the same
+ *  - all planes are clean, and no packets are ignored (hosts_only)
+ *
+ * The SL2VL tables are not compared.  O(n_sw * LIDs).
  */
 bool ftr_ddlr_matches(const struct ftr_ddlr *r, const struct ftr_shape *sh,
 		      const struct ftr_tables *t);

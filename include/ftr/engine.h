@@ -122,10 +122,10 @@ struct ftr_route_stats {
 	 * Algorithm 2 of Bogdanski et al. 2012 made (get_path_length); else 0 */
 	uint32_t longest_made;
 	ftr_sw root;		/* sftree: root of the subtree; else FTR_SW_NONE */
-	/* The level of every switch, by which every path goes up, then down: a
-	 * claim for the checker.  order: the caller's [n_sw], or NULL.  order_known:
-	 * it was filled (an engine may have no order, or one of more than 255
-	 * levels) */
+	/* order: the level of every switch, filled by the engine into the caller's
+	 * [n_sw]; or NULL.  The engine claims, and the checker verifies, that every
+	 * path goes up and then down by these levels.  order_known: order was filled.
+	 * It is not if the engine has no such order, or one of more than 255 levels */
 	uint8_t *order;
 	bool order_known;
 	/* The shape whose ranks, costs and groups the tables follow exactly, as

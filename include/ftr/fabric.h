@@ -143,9 +143,9 @@ void ftr_fabric_free(struct ftr_fabric *f);
 /* "4x", "QDR" and back; NULL/FTR_SPEED_UNKNOWN for unknown values. */
 const char *ftr_speed_str(enum ftr_speed speed);
 enum ftr_speed ftr_speed_parse(const char *s, size_t len);
-/* Decode the link attributes of PortInfo (IBA 14.2.5.6).  LinkWidthActive to the
- * number of lanes, 0 if it is invalid; LinkSpeedActive and LinkSpeedExtActive (0 if
- * the port supports no extended speeds) to the speed. */
+/* Decode link attributes of PortInfo (IBA 14.2.5.6).  ftr_width_active returns the number
+ * of lanes for LinkWidthActive, 0 if that is invalid.  ftr_speed_active returns the speed
+ * for LinkSpeedActive and LinkSpeedExtActive (0 if the port supports no extended speeds). */
 unsigned int ftr_width_active(unsigned int active);
 enum ftr_speed ftr_speed_active(unsigned int active, unsigned int ext);
 

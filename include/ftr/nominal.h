@@ -25,9 +25,9 @@
  * now.
  *
  * If F is a different fabric, N is F.  F is different if fewer than a quarter of the switches
- * and fewer than a quarter of the end ports are in both fabrics; or if this holds for the
- * links between switches and for the links of end ports. Each quarter is that of the smaller
- * of the two numbers.
+ * and fewer than a quarter of the end ports are in both fabrics.  It is also different if fewer
+ * than a quarter of the links between switches and fewer than a quarter of the links of end
+ * ports are in both.  Each quarter is counted from the fabric that has fewer of these objects.
  *
  * N never shrinks by itself: a switch that was removed permanently stays missing
  * and keeps its slots.  To forget it, start again without old.  However, parts that F
@@ -87,9 +87,9 @@ enum ftr_status ftr_nominal_new(const struct ftr_fabric *f,
 				struct ftr_err *err) FTR_MUST_USE;
 void ftr_nominal_free(struct ftr_nominal *n);	/* NULL is accepted */
 
-/* Compare n with f.  change->other: they are different fabrics, and
- * ftr_nominal_new would start again.  *change is filled as there, except for the
- * dropped_ members. */
+/* Compare n with f.  change->other: they are different fabrics, and ftr_nominal_new
+ * would make a new nominal fabric from f alone.  *change is filled as by
+ * ftr_nominal_new, except for the dropped_ members. */
 enum ftr_status ftr_nominal_compare(const struct ftr_nominal *n,
 				    const struct ftr_fabric *f,
 				    struct ftr_nominal_change *change,

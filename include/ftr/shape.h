@@ -315,9 +315,9 @@ static inline bool ftr_port_set_has(const struct ftr_port_set *set, ftr_port p)
  *			the nominal fabric lacks
  *
  * A fabric without hosts, or in several islands, is not an error.  The nominal shape may
- * itself have been made over the shape of a nominal fabric N.  Then only the parts reported as
- * missing or absent differ from a shape made over that of N. O(links * n_sw) byte operations,
- * 2 * n_sw^2 bytes.
+ * itself have been made over the shape of a nominal fabric N.  The result then differs from a
+ * shape made over the shape of N only in the parts that are reported as missing or absent.
+ * O(links * n_sw) byte operations, 2 * n_sw^2 bytes.
  */
 enum ftr_status ftr_shape_new(const struct ftr_fabric *f,
 			      const struct ftr_shape_opts *opts,

@@ -44,13 +44,13 @@
 #define FULL_RISE 16
 #define EVEN_OVER (1 << 20)	/* the same, in even_out() */
 #define ROUNDS 4
-#define ROUNDS_PATHS 100000	/* paths: below, that number of rounds; above, more than
-				 * one takes seconds and gains nothing */
-#define TINY 50000		/* paths: below, depth load counts shifts as well */
+#define ROUNDS_PATHS 100000	/* with fewer paths, ROUNDS rounds; otherwise one, because more
+				 * take seconds and gain nothing */
+#define TINY 50000		/* with fewer paths, depth load counts shifts as well */
 #define TINY_OVER (1 << 20)
 #define TINY_SWEEPS 6
-#define SMALL 500000		/* paths: below, half the pace and twice the sweeps */
-#define LARGE 2000000		/* paths: above, all-to-all first and quick sweeps */
+#define SMALL 500000		/* with fewer paths, half the pace and twice the sweeps */
+#define LARGE 2000000		/* with more paths, all-to-all first and quick sweeps */
 #define LARGE_SWEEPS 3
 #define LARGE_OVER (1 << 12)
 #define GAIN_SHARE 500		/* a sweep that gains less is the last one */
@@ -68,15 +68,15 @@ struct work {
 	struct ftr_arena *arena;
 	uint32_t target, limit;
 	uint64_t paths;		/* pairs of a source and a position */
-	bool shifts;		/* are counted */
+	bool shifts;		/* the load of shifts is counted as well */
 	bool trade;		/* see is_best() */
-	/* of the present tables, the input and the best so far */
+	/* load of the present tables, of the input, and of the best tables so far */
 	struct score {
 		uint32_t max;
 		uint64_t sum;	/* over shifts: most loaded link */
 	} now, first, best;
 	struct balance_log log;
-	uint32_t n_best;	/* moves of the best */
+	uint32_t n_best;	/* number of moves in the log that lead to the best tables */
 };
 
 static enum ftr_status score(struct work *w, struct ftr_err *err)
@@ -147,10 +147,10 @@ static enum ftr_status load_sweeps(struct work *w, struct ftr_err *err)
 	return st;
 }
 
-/* The number of flows that is too many in one shift: that of the most loaded link in
- * most shifts.  Links with fewer flows are not examined.  Two flows are too many on small
- * fabrics only.  On larger fabrics that lack links, two flows meet somewhere in every
- * shift; moving them takes long, and often three flows meet as a result. */
+/* The number of flows that is too many on a link in one shift: about the mean over the shifts
+ * of the most loaded link.  Links with fewer flows are not examined.  Two flows are too many
+ * on small fabrics only.  On larger fabrics that lack links, some link has two flows in every
+ * shift; moving these takes long, and often leads to a link with three. */
 static uint32_t too_many(const struct work *w)
 {
 	uint64_t mean = (w->now.sum + w->net->n_pos / 5) /
@@ -159,8 +159,8 @@ static uint32_t too_many(const struct work *w)
 	return (uint32_t)FTR_MAX(mean, w->paths < SMALL ? 2 : 3);
 }
 
-/* The same, with shifts counted: even out the all-to-all load with the moves that do
- * the least damage to shifts, then repair that damage. */
+/* load_sweeps, but with shifts counted: even out the all-to-all load with the moves that
+ * increase the load of shifts least, then lower the load of shifts again. */
 static enum ftr_status tiny_load_sweeps(struct work *w, struct ftr_err *err)
 {
 	struct balance_sweep s = { .target = w->target, .over = TINY_OVER };

@@ -695,8 +695,9 @@ void displaced_link(struct displaced *z, ftr_sw s, ftr_port port, ftr_sw t)
 	z->link[balance_link(z->net, s, port)].peer = t;
 }
 
-/* The target: the largest of the cut bound and, for each source, its flows divided
- * by its links in sh; plus 1 / TARGET_SHARE of that. */
+/* Set the target: a lower bound of the load, plus 1 / TARGET_SHARE of it.  The bound is the
+ * greater of the bound by cuts and of the flows that leave a source, divided by its links
+ * in sh, for the source where this is greatest. */
 void displaced_target(struct displaced *z, const struct ftr_shape *sh)
 {
 	uint64_t bound = z->bound;

@@ -34,10 +34,11 @@ struct displaced;
 
 /*
  * t: the tables, which the calls below change.  prefer: the preferred tables; NULL: only
- * entries that are placed here count as displaced.  in: shape, full and use_full are
- * used.  t and prefer must outlive *out; the shapes and use_full must outlive
- * displaced_place_all.  once: for displaced_place_all only, which then reads a copy of the
- * entries by destination.  O(destinations * switches), more with displaced entries.
+ * entries that are placed here count as displaced.  Of in, only shape, full and use_full
+ * are used.  t and prefer must outlive *out; the shapes and use_full must outlive the last
+ * call of displaced_place_all.  once: the only call will be displaced_place_all, which then
+ * reads a copy of the entries by destination.  O(destinations * switches), more with
+ * displaced entries.
  */
 enum ftr_status displaced_new(const struct ftr_balance_input *in,
 			      struct ftr_tables *t,

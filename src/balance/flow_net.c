@@ -71,8 +71,8 @@ static bool set_sources(struct balance_net *net)
 	return true;
 }
 
-/* Set the destinations: base LIDs of hosts by column. Positions are in ascending
- * (column, d), which is ascending d. */
+/* Set the destinations: the base LIDs of hosts, by column and, within a column, by d. Positions
+ * have the same order, which is also ascending d over all columns. */
 static bool set_dests(struct balance_net *net)
 {
 	const struct ftr_shape *sh = net->in->shape;

@@ -98,7 +98,8 @@ static void set_prices(struct search *z)
 	}
 }
 
-/* own: the flows are counted in the bins. */
+/* The price of adding the flows from src to the present destination, over all their shifts,
+ * on the link with the bins `row`.  own: the bins contain these flows already. */
 static uint64_t price_window(const struct search *z, const uint16_t *row,
 			     const struct balance_source *src, bool own)
 {
@@ -469,7 +470,7 @@ static void set_passing(struct search *z)
 	}
 }
 
-/* Flows that pass through `from` pass through `to` as well. */
+/* Add the sources whose flows pass through `from` to those of switch `to`. */
 static void pass_on(struct search *z, const struct passing *from, ftr_sw to)
 {
 	struct passing *p = &z->at[to];

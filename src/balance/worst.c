@@ -64,7 +64,8 @@ uint64_t balance_bins_worst(const struct balance_count *c)
 	return sum_of_most(c->net, &all, 1);
 }
 
-/* The first shift of a slice is the first of a bin. */
+/* Add up the flows of the slice in the bins.  The slice must begin at the first shift of a
+ * bin. */
 static void fill_bins(struct balance_count *c, const struct balance_slice *b)
 {
 	for (uint32_t x = 0; x < c->net->n_rows; x++) {

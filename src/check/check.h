@@ -35,7 +35,7 @@
  *	loadtree.c		all sources of one destination at once
  *	balance/displaced.c	counts flows on the way, and follows their sources backwards
  *	incremental/write_steps.c	the next change on the path, by new entries
- *	ddlr/plan.c, table_transition.c	the column of the planner with the steps of its
+ *	ddlr/plan.c, table_transition.c	the planner's entries for one LID and the steps of its
  *				writes; the tables before any repair
  *	cli/transition.c	any mixture of two tables: two next hops
  *	sim/function.c		one hop of one packet

@@ -6,8 +6,9 @@
  * dyn_walk() finds them with the links that were up when it was counted
  * (epoch_of), plus the edges that changes added since then (struct dyn_lid). A
  * drain makes the current column the base: it counts the edges of the current
- * column, then subtracts those of the old base and the added ones. No edge is new
- * to the graph then, because the added ones cover all states in between.
+ * column, then subtracts those of the old base and those that the changes added.
+ * A drain adds no edge to the graph: every edge of the current column is already
+ * among those of the old base and those that the changes added.
  *
  * When a link goes down, all LIDs whose entries lead onto it are opened
  * (dyn_open), so that a drain counts them again without it. A link may come up
@@ -155,8 +156,8 @@ static bool set_sources(struct ftr_cdg *g)
 	return g->source != NULL;
 }
 
-/* Set the part of count[] of each switch. *n: number of counts; the caller refuses a number
- * that is too large for an index. */
+/* Give each switch its part of count[], and allocate count[]. *n: its number of elements. If
+ * *n exceeds UINT32_MAX nothing is allocated, and the caller refuses. False: out of memory. */
 static bool set_counts(struct ftr_cdg *g, uint64_t *n)
 {
 	*n = 0;

@@ -42,8 +42,8 @@ struct all {
 	uint8_t *queued;
 	uint64_t *now, *set;	/* scratch: one set each */
 	uint16_t *lid;		/* scratch: [PORTS][FEW] LIDs by port */
-	/* by switch: the LIDs that last arrived there, and their entries by
-	 * port */
+	/* for each switch: the set of LIDs that count_entries() last counted there,
+	 * and the number of their entries for each port */
 	uint64_t *last;
 	uint32_t *count;	/* [n_sw][PORTS] */
 };
@@ -72,7 +72,7 @@ static void enqueue(struct all *a, uint32_t at)
 	a->queue[tail < size_of(a) ? tail : tail - size_of(a)] = at;
 }
 
-/* All LIDs of set that are new at this VL are to be passed on. */
+/* Note the LIDs of set that have not reached this VL before, so that they are passed on. */
 static void reach_all(struct all *a, uint32_t at, const uint64_t *set)
 {
 	uint64_t *met = set_at(a, a->met, at), *todo = set_at(a, a->todo, at);
@@ -119,8 +119,9 @@ static void start(struct all *a, ftr_sw s)
 	}
 }
 
-/* n packets on this VL of link in leave the next switch by port p. Returns the
- * VL that they take there, by switch, DROPPED, or NOWHERE if no link is there. */
+/* n packets on this VL of link `in` leave the next switch by port p. Returns the
+ * index (switch * n_vl + VL) of the VL on which they leave; DROPPED; or NOWHERE if
+ * the port has no link to a switch. */
 static uint32_t add_edges(struct all *a, const struct dyn_link *in,
 			  unsigned int link_vl, unsigned int p, uint32_t n)
 {
@@ -165,9 +166,9 @@ static uint32_t words_used(const struct all *a, const uint64_t *set)
 	return n;
 }
 
-/* Count the entries of a->set at switch t, by port. The switches below t send
- * it nearly the same LIDs in a regular tree, so the result for the previous
- * set is adapted if that is less work. */
+/* At switch t, count the entries of the LIDs in a->set for each port. In a regular
+ * tree all switches below t send it nearly the same LIDs. So the counts of the
+ * previous set are updated if that is less work than counting again. */
 static const uint32_t *count_entries(struct all *a, ftr_sw t)
 {
 	const uint8_t *row = ftr_tables_row(a->g->now, t);
@@ -191,9 +192,9 @@ static const uint32_t *count_entries(struct all *a, ftr_sw t)
 	return count;
 }
 
-/* Add the edges from a VL of this link to the links of the next switch. to[]:
- * as add_edges(), by port. Returns the VL that all packets take there; NOWHERE
- * if there are several. */
+/* Add the edges from a VL of this link to the links of the next switch. to[p] is set to
+ * the result of add_edges() for port p. Returns the VL on which all these packets
+ * leave, or NOWHERE if they leave on different VLs or some are dropped. */
 static uint32_t add_all_edges(struct all *a, uint32_t link,
 			      unsigned int link_vl, const uint32_t *count,
 			      uint32_t *to)
@@ -235,7 +236,7 @@ static void hand_on_set(struct all *a, uint32_t link, unsigned int link_vl)
 		}
 }
 
-/* The same for n LIDs. */
+/* The same for a list of n LIDs. */
 static void hand_on_list(struct all *a, uint32_t link, unsigned int link_vl,
 			 const uint16_t *lid, uint32_t n)
 {
@@ -249,7 +250,7 @@ static void hand_on_list(struct all *a, uint32_t link, unsigned int link_vl,
 		reach_one(a, to[row[lid[i]]], lid[i]);
 }
 
-/* LIDs to pass on from s: many of them. */
+/* Pass on the LIDs in todo from s, as sets: used if there are many. */
 static void pass_set(struct all *a, ftr_sw s, unsigned int vl,
 		     const uint64_t *todo)
 {
@@ -267,7 +268,7 @@ static void pass_set(struct all *a, ftr_sw s, unsigned int vl,
 	}
 }
 
-/* The same, if they are few: sort them by the port of their entry. */
+/* The same as lists, sorted by the port of the entry: used if there are few LIDs. */
 static void pass_list(struct all *a, ftr_sw s, unsigned int vl,
 		      const uint64_t *todo)
 {

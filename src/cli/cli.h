@@ -198,13 +198,14 @@ enum ftr_status cli_nominal(const char *path, const struct ftr_fabric *f,
 			    bool faults, const struct ftr_shape_opts *opts,
 			    struct ftr_team *team, struct ftr_nominal **out,
 			    struct ftr_err *err) FTR_MUST_USE;
-/* The shape of f, with the nominal fabric in the file path, if given. */
+/* The shape of f, over the nominal fabric in the file path if path is not NULL. */
 enum ftr_status cli_shape(const char *path, const struct ftr_fabric *f,
 			  const struct ftr_shape_opts *opts,
 			  struct ftr_team *team, struct ftr_shape **out,
 			  struct ftr_err *err) FTR_MUST_USE;
 
-/* The same with the GUIDs in the files, and with options for nothing else. */
+/* Like cli_shape, with the GUIDs read from the files, the given order of leaves, and
+ * defaults for all other options. */
 enum ftr_status cli_shape_with(const struct cli_guid_files *files,
 			       const char *path, const struct ftr_fabric *f,
 			       enum ftr_leaf_order order,

@@ -94,7 +94,7 @@ static enum ftr_status kill_link(const struct ftr_fabric *f, ftr_sw s,
 	return FTR_OK;
 }
 
-/* name is a scratch copy. */
+/* Parse a fault that is given by name.  name is a copy that may be changed. */
 static enum ftr_status parse_named(const struct ftr_fabric *f, char *name,
 				   struct cli_faults *z, struct ftr_err *err)
 {

@@ -31,13 +31,14 @@ void cli_json_bool(struct json_object *o, const char *key, bool b);
 /* text NULL: null; bytes that are not UTF-8 become U+FFFD */
 void cli_json_str(struct json_object *o, const char *key, const char *text);
 void cli_json_guid(struct json_object *o, const char *key, uint64_t guid);
-/* {"guid", "name"} of a switch */
+/* An object with "guid" and "name" of a switch */
 void cli_json_switch(struct json_object *o, const char *key,
 		     const struct ftr_fabric *f, ftr_sw s);
-/* {"lid", "kind", "guid", "name"} of a destination, added to o itself */
-/* "from", "from_port", "to", "to_port": the link at that port, to another switch. */
+/* Adds "from", "from_port", "to" and "to_port" to o: the link at that port of s, which leads to
+ * another switch */
 void cli_json_link(struct json_object *o, const struct ftr_fabric *f, ftr_sw s,
 		   ftr_port port);
+/* Adds "lid", "kind", "guid" and "name" of a destination to o */
 void cli_json_lid(struct json_object *o, const struct ftr_fabric *f,
 		  ftr_lid lid);
 /* "fabric": counts of f, and of sh if there is one */

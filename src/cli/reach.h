@@ -40,14 +40,14 @@ struct cli_reach {
 	uint64_t no_updown[FTR_N_CHECK_CLASSES];
 	uint64_t missed[FTR_N_CHECK_CLASSES];
 	bool ranked;		/* no_updown is known */
-	/* destinations of unreachable due pairs; n_ep, n_sw: end ports and switches
-	 * from which they are unreachable */
+	/* destinations of unreachable pairs that are due; n_ep, n_sw: the numbers of end
+	 * ports and switches from which the destination is unreachable */
 	struct cli_affected_list ep, sw;
-	/* switches that are sources of unreachable due pairs, themselves or by their
-	 * end ports; n_ep, n_sw: destinations that are unreachable */
+	/* switches that are sources of unreachable pairs that are due, or whose end ports
+	 * are; n_ep, n_sw: the numbers of end ports and switches that are unreachable */
 	struct cli_affected_list from;
-	/* nodes outside the component with the most end ports; n_ep: end ports of
-	 * their own component */
+	/* nodes outside the component with the most end ports; n_ep: the number of end
+	 * ports in the component of the node */
 	struct cli_affected_list cut_ep, cut_sw;
 };
 

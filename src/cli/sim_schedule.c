@@ -84,7 +84,7 @@ static enum ftr_status put_marked(struct play *y, const struct step *p,
 	return st;
 }
 
-/* Applies the faults that lead from the fabric whole to the fabric less. */
+/* Applies the faults by which the fabric `less` differs from the fabric `whole`. */
 static enum ftr_status put_missing(struct play *y, const struct step *p,
 				   const struct ftr_fabric *whole,
 				   const struct ftr_fabric *less,

@@ -11,14 +11,14 @@
  *			are not drained.  The graph then holds all dependencies that
  *			packets may cause.  A LID that closes a cycle is counted and
  *			keeps its old entries in the graph.
- *	missing entries	from every source that has a path before and after, along old
- *			and new entries alike, to an entry that is missing before or
- *			after.
+ *	missing entries	entries that are missing before or after, and that a packet can
+ *			reach over old and new entries, from a source that has a path
+ *			before and after.
  *
- * This holds for any order of writes, so it may report more than a real run shows, but
- * never less.  The repair planner (ftr_ddlr_transition) gives an order that avoids
- * both: in steps, each acknowledged before the next, and in rounds between which
- * packets drain.
+ * All orders of writes are considered, so the result may contain effects that do not occur
+ * in a real run, but lacks none.  The repair planner (ftr_ddlr_transition) finds an order
+ * that avoids both effects.  It has steps, each of which begins when the previous one is
+ * acknowledged, and rounds, between which packets drain.
  */
 #include <stdlib.h>
 #include <string.h>

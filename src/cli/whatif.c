@@ -358,7 +358,8 @@ static int report_whatif(const struct job *j)
 	return cli_whatif_table(&v, status);
 }
 
-/* The guarantee on the fabric, or on the fabric after the faults. */
+/* How many faults ddlr is guaranteed to repair locally: on the fabric after the faults, which
+ * is the fabric itself if there are none. */
 static enum ftr_status guarantee(const struct job *j, struct ftr_guarantee *g,
 				 struct ftr_err *err)
 {

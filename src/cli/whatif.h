@@ -90,8 +90,9 @@ struct cli_column {
 	const char *kind;	/* "before", "not_rerouted", ... for JSON */
 	unsigned int n;		/* runs: 1, or one per seed */
 	struct cli_measure *run;
-	/* of the run with the most unreachable pairs of end ports, the first of
-	 * these; nodes are numbered as in the undamaged fabric */
+	/* The unreachable pairs in worst_run, the run with the most unreachable pairs
+	 * of end ports (if several, the first).  Nodes are numbered as in the undamaged
+	 * fabric. */
 	struct cli_reach worst;
 	unsigned int worst_run;
 };

@@ -154,9 +154,10 @@ static enum ftr_status repair_all(struct ftr_ddlr *r, const struct job *j,
 
 /*
  * Repair for packets from hosts to a host. As long as all their extra turns
- * lead into clean planes, one clean plane is left for each of the first k-1
- * faults. If a clean plane is excluded only because of packets of switches, these packets are
- * ignored; this is better than a turn into a plane that is not clean.
+ * lead into clean planes, there is a clean plane for each of the first k-1
+ * faults. If a detour into a clean plane is refused only because of packets from or
+ * to switches, their repairs are withdrawn; this is better than a detour of hosts into
+ * a plane that is not clean.
  */
 static enum ftr_status repair_hosts(struct ftr_ddlr *r, const struct job *j,
 				  struct ftr_err *err)

@@ -28,7 +28,7 @@
  * 3.2.) With a VL for turns most such detours would close no cycle at that
  * time, but after a later fault they could exclude the only detour for hosts.
  *
- * The number of tries for packets of or to switches is limited: after
+ * The number of tries for packets from or to switches is limited: after
  * LATE_REFUSALS refused detours in one plan, these packets wait for the full
  * routing.
  *
@@ -45,8 +45,9 @@
 
 #define KEPT 16			/* detours of one form that are checked */
 #define LOOKS 20000		/* paths examined per form */
-/* Refused detours per plan for packets of or to switches. Each costs a search
- * of the graph, and host packets wait for the plan. */
+/* Maximum number of refused detours per plan for packets from or to switches. Each
+ * costs a search of the dependency graph, and hosts are not rerouted before the plan
+ * is finished. */
 #define LATE_REFUSALS 100
 
 #define FORM_MAX 4
@@ -382,10 +383,10 @@ static enum ftr_status try_kept(struct search *z, bool *made,
 	return st;
 }
 
-/* Try all detours of one form, best first. For packets from hosts to hosts, planes
- * are examined only for detours that are tried, because the first one is nearly
- * always made. If none is, the best are searched again among those that the planes
- * permit. */
+/* Try all detours of one form, best first. For packets from hosts to hosts, the first
+ * detour nearly always succeeds. So the planes are examined only for the detours that
+ * are tried. If none of them succeeds, the search is repeated among all detours that
+ * the planes permit. */
 static enum ftr_status try_form(struct search *z, ftr_sw s,
 				const struct form *form, bool clean_only,
 				bool *made, struct ftr_err *err)

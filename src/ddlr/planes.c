@@ -71,9 +71,9 @@ void planes_clear(struct ftr_ddlr *r)
 enum arcs { JUDGE, JUDGE_HARD, ENTER };
 
 /* Packets come down from z and turn up at y towards next. True if this turn is unclean: it
- * does not leave the plane of z, or leads into a plane that is not clean.
- * JUDGE_HARD: also true if the plane of z is clean, because the turn would end that.
- * ENTER: mark the plane of z as not clean (dirty). */
+ * stays in the plane of z, or leads into a plane that is not clean.
+ * JUDGE_HARD: also true if the plane of z is clean, because it would not be clean after
+ * this turn. ENTER: also mark the plane of z as not clean (dirty). */
 static bool unclean_turn(const struct ftr_ddlr *r, ftr_sw z, ftr_sw y,
 			 ftr_sw next, enum arcs what)
 {
@@ -184,8 +184,8 @@ void planes_enter_column(struct ftr_ddlr *r)
 
 /* ---- the guarantee ----------------------------------------------------- */
 
-/* k: switches above s with a live link to it. planes, clean: the planes of
- * these switches, and the clean ones among them. */
+/* Count the switches above s to which it has a live link (*k), the planes of these
+ * switches, and the clean planes among them. */
 static void count_above(const struct ftr_ddlr *r, ftr_sw s, uint32_t *k,
 			uint32_t *planes, uint32_t *clean)
 {

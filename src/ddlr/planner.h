@@ -132,8 +132,8 @@ enum ftr_status ddlr_try(struct ftr_ddlr *r, const struct ftr_cdg_write *w,
 
 /* ---- broken.c ------------------------------------------------------------ */
 
-/* Repair all broken entries. If restore, first put back the entries of orig; the steps of a
- * LID are numbered through both parts. */
+/* Repair all broken entries. restore: first put back the entries of orig that work again. The
+ * repairs of a LID then get later steps than its restored entries. */
 enum ftr_status repair_broken(struct ftr_ddlr *r, bool restore,
 			      struct ftr_err *err);
 
@@ -150,11 +150,12 @@ bool search_carried(const struct ftr_ddlr *r, ftr_sw s, uint32_t depth);
 /* ---- planes.c ---------------------------------------------------------- */
 
 bool planes_new(struct ftr_ddlr *r);		/* false: no memory */
-/* True if, by the entries before the detour, it leads only into clean planes.
- * hard: and only out of planes that are already unclean. */
+/* True if the turns of the detour lead only into clean planes. The planes are judged by the
+ * entries before the detour. hard: the turns must also leave only planes that are already
+ * unclean. */
 bool planes_clean(const struct ftr_ddlr *r, const struct detour *d,
 		  bool hard);
-/* Mark the planes that the detour's arcs leave as unclean. */
+/* Mark the planes that the turns of the detour leave as unclean. */
 void planes_enter(struct ftr_ddlr *r, const struct detour *d);
 /* The same for the LID's whole column. */
 void planes_enter_column(struct ftr_ddlr *r);
@@ -173,7 +174,7 @@ enum ftr_status column_change(struct ftr_ddlr *r, uint32_t n,
 
 /* ---- table_transition.c -------------------------------------------------------- */
 
-/* Put back the entries of orig for the LID where they lead to it again. */
+/* Restore the entries of orig for the LID that lead to it again. */
 enum ftr_status transition_restore(struct ftr_ddlr *r, ftr_lid lid,
 				   struct ftr_err *err);
 

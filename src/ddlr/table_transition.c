@@ -5,10 +5,9 @@
  *
  * All three choose the entries that a LID should have. lid_transition.c divides
  * the change into steps, and the dependency graph decides whether it is allowed
- * now. A change that is not is held: packets that still follow older entries
- * exclude it, so that it may be allowed after these are drained. If no LID is
- * undrained and a round changes nothing, the held LIDs keep their current
- * entries, which work.
+ * now. A change that is not allowed is held. It may be allowed later, when packets
+ * that follow older entries have been drained. If all LIDs are drained and a round
+ * changes nothing, the held LIDs keep their current entries, which work.
  */
 #include <stdlib.h>
 #include <string.h>

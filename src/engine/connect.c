@@ -28,18 +28,18 @@
  * a gateway, but hardly over two: packets that enter over one link leave over the other,
  * and the opposite direction closes a cycle.  So the stages of a column are:
  *
- *	ALLOWED | ALL	turns that are allowed already
- *	ALLOWED		the same, but only some of the next hops of the gateway
- *	NEW | ALL | BOTH	new turns, to all next hops of the gateway, in both
- *			directions
- *	NEW | BOTH	to some of its next hops: in this column the gateway then
- *			uses only these.  Paths of other hosts stay as short
- *	LONGER		a gateway without switches below uses another switch above,
- *			although its own hosts then have a longer path.  This helps
- *			if every gateway is connected to several switches of each
- *			group
- *	NEW | ALL	new turns in one direction
- *	NEW		the same, to some of its next hops
+ *	ALLOWED | ALL		turns that are allowed already, to all next hops of the gateway
+ *	ALLOWED			the same, to some of its next hops: in this column the gateway
+ *				then uses only these
+ *	NEW | ALL | BOTH	new turns, to all next hops of the gateway, in both directions
+ *	NEW | BOTH		the same, to some of its next hops.  Paths of other hosts do not
+ *				become longer
+ *	LONGER			a gateway without switches below uses another switch above,
+ *				although its own hosts then have a longer path.  This helps
+ *				if every gateway is connected to several switches of each
+ *				group
+ *	NEW | ALL		new turns in one direction, to all next hops
+ *	NEW			the same, to some of its next hops
  *
  * If horizontal links join trees of the fabric (CONNECT_ACROSS), the turns over all of them
  * are allowed before the first column (across.c), and every switch gets all next hops whose
@@ -54,11 +54,12 @@
  *
  *	a -> g -> b ... c -> h -> d ... a
  *
- * Inside a chassis such a path is missing only if b == c and g == h, and then only if b
- * does not reach itself again, up over one neighbour and down over another (and the
- * same for d == a).  So no turns suffice if each gateway has one neighbour in each chassis, and
- * this is connected to two leaf chips with a common spine.  And if turns exist, all traffic
- * of at least one direction crosses one link of one gateway.
+ * Inside a chassis such a path is missing only if b == c and g == h, and only if no up/down
+ * path leads from b over other switches back to b (the same holds for d == a).  Therefore:
+ *
+ *  - no turns suffice if each gateway has one neighbour in each chassis, and this neighbour
+ *    is connected to two leaf chips with a common spine
+ *  - if turns exist, all traffic of at least one direction crosses one link of one gateway
  */
 #include <stdlib.h>
 #include <string.h>
@@ -280,7 +281,8 @@ static enum ftr_status restrict_hops(struct plan *p, uint32_t c,
 	return FTR_OK;
 }
 
-/* Allow the step over channel c. */
+/* Admit the turns that packets make after channel c, as the mode permits.  FTR_REFUSED: a
+ * turn that is needed is not allowed. */
 static enum ftr_status admit_step(struct plan *p, uint32_t c)
 {
 	ftr_sw t = p->turns.channel[c].to;
@@ -303,7 +305,7 @@ static enum ftr_status admit_step(struct plan *p, uint32_t c)
 	return restrict_hops(p, c, h);
 }
 
-/* The same; the switch at its end then keeps its next hops for this column. */
+/* As admit_step; on success the switch at the end of c keeps its next hops for this column. */
 static enum ftr_status use_step(struct plan *p, uint32_t c)
 {
 	enum ftr_status st = admit_step(p, c);
@@ -346,8 +348,8 @@ static enum ftr_status admit_path(struct plan *p, ftr_sw s)
 	return FTR_OK;
 }
 
-/* Take the paths of an earlier column. The next hops of the gateways are those of
- * this column. */
+/* Use the same paths as for an earlier column. The next hops of the gateways are computed
+ * for this column. */
 static enum ftr_status copy_paths(struct plan *p, const struct like *k)
 {
 	enum ftr_status st = FTR_OK;
@@ -602,8 +604,9 @@ static enum ftr_status admit_given(struct plan *p)
 	return st == FTR_NOMEM ? st : FTR_OK;
 }
 
-/* Will the result be discarded?  If the last stage ended without a new refusal, all steps
- * that lead on were refused before, and further turns do not change that. */
+/* Will the result be discarded?  If a column is incomplete although its last stage ended without
+ * a new refusal, every step that could continue its paths was refused before.  A refusal is
+ * final, so further turns cannot complete the column. */
 static bool gives_up(const struct plan *p)
 {
 	return p->whole && !p->complete && p->closed;

@@ -318,8 +318,9 @@ static void collect_offers(struct ordering *o)
 	}
 }
 
-/* Among the offers that reach nearly as many switches of a part as the best, take
- * that of the switch that serves the most parts; on a tie the smallest GUID. */
+/* Choose the anchor of each part.  Only offers that reach nearly as many switches of the part
+ * as its best offer are considered.  Of their switches, take the one with such an offer for
+ * the most parts; on a tie the one with the smallest GUID. */
 static void choose_anchors(struct ordering *o)
 {
 	uint32_t n = o->sh->f->n_sw;

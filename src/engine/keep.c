@@ -36,7 +36,8 @@ struct keeping {
 	/* bits by (switch, LID), or NULL */
 	uint64_t *movable, *displaced;
 	const struct connect *extra;	/* NULL: no extra turns */
-	uint8_t *gateway;	/* [n_sw] has entries of extra although its cost is finite */
+	uint8_t *gateway;	/* [n_sw] the switch has entries in extra even for columns to
+				 * which its cost is finite */
 	const uint32_t *col_of;	/* [max_lid + 1], UINT32_MAX: not routed */
 };
 

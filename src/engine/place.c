@@ -41,9 +41,9 @@
  * placed again by the load of the links (balance/displaced.h, engine/keep.c) if
  * preferred tables are kept, and with FTR_PLACE_EVEN also if tables are balanced.
  *
- * If a link is lost and its group has other links, its destinations stay with the group.
- * The switch at the far end loses the opposite direction of the same link and must share
- * the other links in any case, and no other group gets more load.
+ * If a link is lost and its group has other links, its destinations move to these links.
+ * The other groups then get no more load.  In the opposite direction, the switch at the far
+ * end must use the other links of the group in any case.
  *
  * Candidates without a slot are below the switch by rank.  In a PGFT there is only one at
  * a time.  If a leaf is connected to several switches of one plane, like a rack to the

@@ -49,9 +49,10 @@ static inline bool place_literal(enum ftr_placement how)
 void place_switch(struct port_choice *pl, const struct ftr_shape *sh,
 		  enum ftr_placement how, ftr_sw s);
 
-/* paths[cost_stride]: by column, the number of groups above s that lead closer, 0
- * where s must go down. one: the last of them, as an index among the groups above;
- * undefined without any. must: not 0 where s must go down. */
+/* For each column of s; each array has cost_stride elements.  paths: the number of groups
+ * above s that lead closer, 0 if s must route downward.  one: the last of these groups, as
+ * an index among the groups above; undefined if paths is 0.  must: not 0 if s must route
+ * downward. */
 void place_paths_row(const struct ftr_shape *sh, ftr_sw s, uint8_t *paths,
 		     uint8_t *one, uint8_t *must);
 
@@ -60,8 +61,8 @@ void place_paths_row(const struct ftr_shape *sh, ftr_sw s, uint8_t *paths,
 void place_column(struct port_choice *pl, uint32_t l,
 		  const struct ftr_group *const *cand, uint32_t n);
 
-/* q: floor(d / Pi), or the number of the host on the tier of the switch, if it has
- * an upward path there. */
+/* q: if the destination is a host with an upward path, its number on the tier of the
+ * switch; otherwise floor(d / Pi). */
 static inline uint32_t place_number(const struct ftr_shape *sh,
 				    const struct ftr_up_path *up_path,
 				    uint64_t pi, const struct ftr_dest *t)

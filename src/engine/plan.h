@@ -64,11 +64,12 @@ struct plan {
 	uint32_t tries[PLAN_STAGES];	/* left */
 	bool looking;		/* for turns */
 	bool spread;		/* over all next hops that the turns allow (spread.c) */
+	/* at rest: between two columns */
 	uint8_t *state;		/* [n_sw] OPEN at rest */
 	uint8_t *needed;	/* [n_sw] 0 at rest */
 	struct step *label;	/* [n_sw] */
 	struct hop_list *hops;	/* [n_sw] not known at rest */
-	uint8_t *noted;		/* [n_sw] 0 at rest: is in touched */
+	uint8_t *noted;		/* [n_sw] 1: the switch is in touched; 0 at rest */
 	ftr_sw *touched, *path, *connected;	/* [n_sw] */
 	uint32_t n_touched, n_connected, left;
 	uint32_t *pool;
@@ -76,10 +77,11 @@ struct plan {
 	struct step *heap;
 	uint32_t n_heap, cap_heap;
 	bool nomem;
-	struct like like[PLAN_LIKES], steps;	/* steps: of this column */
-	uint32_t n_likes;	/* kept so far, the oldest is overwritten */
-	bool alone;		/* steps are those of this column, and the column used no
-				 * others */
+	/* like: earlier columns, the oldest is overwritten; steps: first steps of this column */
+	struct like like[PLAN_LIKES], steps;
+	uint32_t n_likes;	/* columns kept so far */
+	bool alone;		/* one stage connected this column, starting from `steps`, and
+				 * did not copy the paths of an earlier column */
 	/* results */
 	struct connect *out;
 	uint32_t cap_entries, n_via, cap_via;

@@ -43,8 +43,8 @@ struct work {
 	uint8_t *use_full;		/* [n_sw] by column */
 };
 
-/* Mark the columns that some switch of the island reaches only without the limits:
- * they have a finite cost in full and none in plain. */
+/* Mark the columns that some switch reaches only without the limits of FTR_REORDER_KEEP: its
+ * cost to them is finite in full and infinite in plain.  False: there are none. */
 static bool mark_columns(struct work *w)
 {
 	uint32_t n = w->sh->f->n_sw;

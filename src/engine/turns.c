@@ -6,11 +6,11 @@
  * from out.  The channels that can be reached from an out are computed once, and the set
  * grows with every turn that is admitted.  So the test reads a single bit.
  *
- * The search needs no explicit edges for base turns.  After a downward channel into v,
- * all downward channels of v follow.  After an upward channel into v from w, all channels
- * of v follow except the one back to w; that one also follows once v is entered from a
- * second switch below.  So each channel of a switch is visited a fixed number of times,
- * and one search is O(channels).
+ * The search needs no explicit edges for base turns.  From a downward channel into v, all
+ * downward channels of v can be reached.  From an upward channel into v from w, all channels
+ * of v can be reached except the one back to w.  That one can be reached as soon as v is
+ * entered from a second switch below.  So each channel of a switch is visited a fixed number
+ * of times, and one search is O(channels).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -204,7 +204,7 @@ static void enter_all(struct turns *tn, struct turns_reach *r, ftr_sw s,
 			enter(tn, r, c, depth);
 }
 
-/* Channels that the base relation lets follow channel c. */
+/* Enter the channels that a packet can take after channel c by a base turn. */
 static void enter_base(struct turns *tn, struct turns_reach *r, uint32_t c,
 		       uint32_t *depth)
 {

@@ -83,13 +83,13 @@ uint32_t turns_find(const struct turns *tn, ftr_sw from, ftr_sw to);
 bool turns_allowed(const struct turns *tn, uint32_t in, uint32_t out);
 
 /* Was this turn refused before? A refusal is final, because turns are only added.
- * both: or refused together with its opposite direction. */
+ * both: also true if the turn was refused only together with its opposite direction. */
 bool turns_refused(const struct turns *tn, uint32_t in, uint32_t out,
 		   bool both);
 
 /*
  * Allow the turns from channel in to each of out[n], which leave the switch where in
- * ends.  both: and the opposite turns, from the opposite channel of each out to the
+ * ends.  both: also allow the opposite turns, from the opposite channel of each out to the
  * opposite channel of in.  FTR_REFUSED: a cycle would arise, nothing is changed.
  * FTR_NOMEM.
  */

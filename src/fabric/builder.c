@@ -49,10 +49,10 @@ struct ftr_builder {
 };
 
 /*
- * The key is a sum, because a node GUID has 64 bits and a port number 8 more.
- * Collisions of two ends are not detected.  The mixing is therefore a bijection of the
- * GUID, and ports are spread by an odd constant: two real ends collide with a
- * probability of about n^2 / 2^65.
+ * A node GUID and a port number have 72 bits together, but the key has only 64.  Two ends
+ * with the same key would not be noticed, so this must be improbable.  ftr_mix() is a
+ * bijection, and the port is multiplied by an odd constant: among n ends, two have the same
+ * key with a probability of about n^2 / 2^65.
  */
 static uint64_t end_key(uint64_t node_guid, ftr_port port)
 {

@@ -93,9 +93,9 @@ static enum incr_side side_of(const struct ftr_shape *sh, ftr_sw s, ftr_sw remot
 		rank[remote] < rank[s] ? INCR_DOWN : INCR_EQUAL;
 }
 
-/* Is the k-th nominal group of s used for routing, on this side? A group inside one
- * nominal rank that the order of the shape puts above or below s is used if that order uses
- * it; all its links must then be present. */
+/* Is the k-th nominal group of s on this side, and used for routing?  A group that is
+ * horizontal by nominal rank, but leads up or down by the order of the shape, is used only if
+ * it is a group of that shape. */
 static bool wanted(const struct ftr_incr *lv, const struct source *src,
 		   ftr_sw s, uint32_t k, enum incr_side side)
 {

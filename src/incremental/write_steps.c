@@ -92,8 +92,9 @@ static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
 	return k == NONE ? WRITE_ARRIVES : k;
 }
 
-/* The change to which the old entry of i leads down, if that change turns upward.  With
- * extra turns: if packets from i would make a turn there that is not allowed, or a U-turn. */
+/* The change at the switch to which the old entry of i leads, if a packet that follows the old
+ * entry of i and then the new entry there would turn upward.  If there are extra turns: if it
+ * would make a turn that is not allowed, or a U-turn.  Otherwise NONE. */
 static uint32_t pours_on(const struct staging *z, uint32_t i)
 {
 	const struct ftr_incr *lv = z->lv;
@@ -155,9 +156,9 @@ static bool raise(struct staging *z, uint32_t i, uint32_t level)
 	return raised;
 }
 
-/* The levels of the n entries in list, which are in the drain steps.  With extra turns one
- * pass is not enough.  If entries wait for each other in a cycle there is no order; the
- * checker finds that. */
+/* Compute the levels of the n entries in list, which are in the drain steps.  With extra turns
+ * one pass may not be enough.  If entries wait for each other in a cycle there is no right
+ * order; the checker then finds the error. */
 static void levels(struct staging *z, uint32_t *list, uint32_t n)
 {
 	bool again = true;

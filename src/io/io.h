@@ -148,7 +148,7 @@ struct ftr_raw_node {
 	ftr_port n_ports;
 };
 
-/* A port, and the data of its line about the far end; 0 = unknown. */
+/* A port, and the data about the far end on its line; 0 = unknown. */
 struct ftr_raw_port {
 	uint32_t node;		/* index of the own node */
 	uint32_t far;		/* index of the far node; FTR_RAW_NONE: see far_id */
@@ -186,14 +186,15 @@ enum ftr_status ftr_raw_add_node(struct ftr_raw *r,
 enum ftr_status ftr_raw_meet_node(struct ftr_raw *r,
 				  const struct ftr_raw_node *n,
 				  uint32_t *idx) FTR_MUST_USE;
-/* FTR_INVAL if the LID differs from that on an earlier line.  LIDs of end nodes are
- * those of their ports; in nodes they are 0. */
+/* FTR_INVAL if the LID differs from that on an earlier line.  Only switches have a LID in
+ * struct ftr_raw_node; for end nodes it is 0 there, and each port has a LID. */
 enum ftr_status ftr_raw_same_lid(const struct ftr_raw *r,
 				 const struct ftr_raw_node *old,
 				 const struct ftr_raw_node *n) FTR_MUST_USE;
 enum ftr_status ftr_raw_add_port(struct ftr_raw *r,
 				 const struct ftr_raw_port *p) FTR_MUST_USE;
-/* A link that only one end reports: an error at the line returned last, or noted. */
+/* A link that only one end reports: an error at the line returned last; with r->tolerant it
+ * is only noted. */
 enum ftr_status ftr_raw_one_sided(struct ftr_raw *r, const char *fmt, ...)
 	FTR_PRINTF(2, 3) FTR_MUST_USE;
 /* Verify the raw fabric and build the fabric. */
@@ -210,11 +211,11 @@ struct ftr_parts {
 	uint64_t guid;		/* its GUID */
 };
 
-/* A part that the fabric lacks, named by the line returned last. */
+/* Count a part that does not belong to the fabric.  The line returned last names it. */
 void ftr_parts_foreign(struct ftr_parts *p, const struct ftr_text *t,
 		       uint64_t guid);
-/* At the end of the file: FTR_INVAL if the fabric has none of the parts, FTR_PARSE if
- * there are none; whose: "switch", what: what the file lacks then. */
+/* At the end of the file: FTR_INVAL if no part belongs to the fabric, FTR_PARSE if there are
+ * no parts.  whose, what: words of these messages, such as "source" and "SL". */
 enum ftr_status ftr_parts_end(const struct ftr_parts *p,
 			      const struct ftr_text *t, const char *whose,
 			      const char *what) FTR_MUST_USE;

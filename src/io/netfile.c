@@ -506,7 +506,7 @@ static enum ftr_status module_line(struct net *n, struct ftr_cur *c)
 	return FTR_OK;
 }
 
-/* True if the line begins with a word of a line that does not describe the fabric. */
+/* True if the first word shows that the line has nothing to do with the fabric. */
 static bool passed_over(struct ftr_cur *c)
 {
 	static const char *const word[] = {

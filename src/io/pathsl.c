@@ -33,7 +33,7 @@ struct reader {
 	bool open;		/* within a section */
 	uint32_t source;	/* source of the section */
 	const struct ftr_node_ep *first;	/* of the node, if the section is of a node */
-	struct ftr_parts parts;	/* lines of sources; sections of others */
+	struct ftr_parts parts;	/* the sources of lines and of sections */
 };
 
 #define NOBODY UINT32_MAX

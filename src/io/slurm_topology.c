@@ -95,8 +95,8 @@ static bool members(struct slurm *s)
 	return true;
 }
 
-/* Place a host on its first leaf if no other host has the same set of leaves.  Returns the
- * number of such hosts. */
+/* If a host is connected to several leaves, and no other host to the same leaves, place it on
+ * its first leaf only.  Returns the number of hosts placed like this. */
 static uint32_t single_out(struct slurm *s)
 {
 	uint32_t split = 0;

@@ -47,7 +47,8 @@ static enum ftr_status read_list(const char *path, struct ibf_guids *out,
 	return FTR_OK;
 }
 
-/* without: the behaviour without the file, for the message. */
+/* The GUIDs of an option.  without: text for the message; it says what applies if there is no
+ * list. */
 static struct ftr_guids list_of(struct ibf_plugin *p, const char *option,
 				const char *path, struct ibf_guids *last,
 				const char *without)

@@ -7,11 +7,11 @@
  * long enough; it sends our entries to the switches afterwards.  Several groups
  * may share an MLID.  A group of fewer than two ports gets no entries, as in
  * OpenSM's own code.  OpenSM's tree object (mbox->root) is read only by its
- * destructor; one that another engine left is purged.
+ * destructor; if another engine left one, it is purged.
  *
- * The tree spans the published generation.  With use_ucast_cache OpenSM may
- * sweep without calling the engine; then the generation is older than the
- * subnet, and is rebuilt first.
+ * The trees are made for the fabric of the last routing (struct ibf_generation).  With
+ * use_ucast_cache OpenSM may sweep without calling the engine.  That fabric is then older
+ * than the subnet, and is built again first.
  */
 #include <inttypes.h>
 #include <string.h>

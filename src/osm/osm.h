@@ -51,7 +51,7 @@ struct ibf_nominal {
 struct ibf_generation {
 	atomic_uint refs;
 	struct ftr_fabric *fabric;
-	struct ibf_nominal *nominal;	/* numbers the shape; or NULL */
+	struct ibf_nominal *nominal;	/* the shape is made over it; or NULL */
 	struct ftr_shape *shape;
 	uint8_t *mcast_able;	/* [n_sw] the switch supports multicast */
 	/* of a routing; NULL if only the fabric was read */
@@ -199,9 +199,9 @@ static inline osm_switch_t *ibf_host_switch(const struct ibf_plugin *p,
 void ibf_log(struct ibf_plugin *p, enum ibf_msg msg, const char *fmt, ...)
 	FTR_PRINTF(3, 4);
 
-/* layout.c: do the structures of this OpenSM have the expected layout?  If not,
- * `why` names the first wrong pointer; refuse writes it to syslog and does not
- * access osm. */
+/* layout.c.  ibf_layout_fits: do the structures of this OpenSM have the expected layout?
+ * If not, `why` names the first wrong pointer.  ibf_layout_refuse writes `why` to syslog,
+ * without OpenSM's log, because the structures cannot be used. */
 bool ibf_layout_fits(const struct osm_opensm *osm, char *why, size_t size);
 void ibf_layout_refuse(const char *why);
 
@@ -304,10 +304,12 @@ ib_api_status_t ibf_mcast_build_stree(void *ctx, osm_mgrp_box_t *mbox);
  * All other functions accept NULL. */
 struct ibf_fast *ibf_fast_new(struct ibf_plugin *p);
 void ibf_fast_free(struct ibf_fast *f);		/* joins the worker */
-/* Sweep events, on the sweeper's thread and without a lock: a heavy sweep
- * begins; discovery is over (may wait for a write to end); the switches have
- * new tables, of gen, or NULL: of an engine that is not ours; the sweep is
- * done. */
+/* Events of a sweep, in this order, on the sweeper's thread and without a lock:
+ *  sweep_start	a heavy sweep begins
+ *  discovered	discovery is over; may wait until a write has ended
+ *  routed	the switches have new tables: those of gen; NULL: of an engine that is
+ *		not ours
+ *  sweep_done	the sweep is done */
 void ibf_fast_sweep_start(struct ibf_fast *f);
 void ibf_fast_discovered(struct ibf_fast *f);
 void ibf_fast_routed(struct ibf_fast *f, struct ibf_generation *gen);
@@ -327,11 +329,15 @@ void ibf_ddlr_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,
 /* fast.c: must a routing leave this link out? */
 bool ibf_fast_left_out(struct ibf_fast *f, struct ibf_link l);
 
-/* status_file.c: metrics and status files.  NULL: no memory; all other
- * functions accept a plugin without one.  The functions report, in this order: a sweep
- * begins; a routing is done, or refused (exclusive lock held); the engine that routes, and
- * why an earlier one of the list does not; a repair is done; a sweep is done or the state
- * of the manager has changed (gen: the routing in use, or NULL). */
+/* status_file.c: metrics and status files.  ibf_status_new returns NULL if out of memory; the
+ * other functions accept a plugin without status.  They report:
+ *  sweep	a sweep begins
+ *  routed	a routing is done; exclusive lock held
+ *  refused	a routing is refused; exclusive lock held
+ *  engine	the engine that routes, and why an earlier one of the list does not
+ *  repair	a repair is done
+ *  write	a sweep is done, or the state of the manager has changed; gen: the routing
+ *		in use, or NULL */
 struct ibf_status *ibf_status_new(void);
 void ibf_status_free(struct ibf_status *s);
 void ibf_status_sweep(struct ibf_plugin *p);

@@ -31,8 +31,8 @@
 #include "osm/fast.h"
 
 /* Is the epoch over, that is, has a routing begun?  An engine before ours in
- * OpenSM's list may route without our notice; then the end of that routing is
- * still to come, or has been reported.  Under OpenSM's lock. */
+ * OpenSM's list routes without a call to the plugin.  If such a routing has begun and
+ * its end is not reported yet, report its beginning here.  OpenSM's lock is held. */
 static bool has_routed(struct ibf_fast *f, uint32_t epoch)
 {
 	struct rr_event ev = { .kind = RR_EV_ROUTING };

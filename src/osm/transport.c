@@ -3,9 +3,10 @@
  * Management packets of our own: slots for the packets in flight, and the loop that runs jobs.
  *
  * Every packet in flight holds a slot.  The slot's number and sequence number
- * travel in the wrapper's context, which the host keeps with the request and
- * returns with the answer.  An answer that comes late, or for the second time
- * over a second route, no longer matches the sequence number and is dropped.
+ * are in the context of the MAD wrapper, which OpenSM keeps with the request and
+ * returns with the answer.  An answer that comes late, or a second time because
+ * the request was sent over two routes, no longer matches the sequence number
+ * and is dropped.
  *
  *	runner		FREE -> SENT
  *	receiver	SENT -> ANSWERED | LOST		under the mutex
@@ -14,13 +15,13 @@
  * The mutex is never held while the host's transport is called: a send that
  * fails calls our error callback from inside osm_vendor_send.
  *
- * Failures under ibsim.  Its preload library gives unanswered packets to the
- * agent that registered last, which is OpenSM's.  OpenSM then decrements its
- * two counters of outstanding packets and of packets on the wire, and posts the
- * request to the dispatcher id in fail_msg, which is ours.  There both counters
- * are incremented again, before OpenSM's "message done" subtracts the packet once
- * more.  On hardware the answer is matched by the transaction ID, and failures
- * come to our own callback.
+ * Failures under ibsim.  Its preload library returns unanswered packets to the
+ * agent that registered last, which is OpenSM's.  OpenSM then decrements two
+ * counters, of outstanding packets and of packets on the wire, and posts the
+ * request to the dispatcher id in fail_msg, which is ours.  Our handler increments
+ * both counters again, before OpenSM's "message done" decrements them a second
+ * time.  On hardware, answers are matched by the transaction ID, and failures
+ * are reported to our own callback.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -178,9 +179,9 @@ struct ibf_smp *ibf_smp_new(struct osm_opensm *osm, unsigned int timeout_ms,
 	return NULL;
 }
 
-/* OpenSM frees its wrappers before it empties its table of those in flight, and
- * crashes if one is left there.  So wait for all of ours, for the time that the
- * transport may need to give them up. */
+/* At its end OpenSM first frees its MAD wrappers, and then the table of requests in flight;
+ * it crashes if that table still refers to a wrapper.  So wait until all our requests are
+ * answered or have timed out in OpenSM's transport. */
 static void wait_for_all(struct ibf_smp *s)
 {
 	double end = ibf_now_ms() + 2.5 * s->timeout_ms + 50;
@@ -250,8 +251,9 @@ static bool send_packet(struct ibf_smp *s, const struct rr_smp *job,
 	madw->mad_addr.dest_lid = IB_LID_PERMISSIVE;
 	madw->mad_addr.addr_type.smi.source_lid = IB_LID_PERMISSIVE;
 	madw->resp_expected = TRUE;
-	/* the transport sends everything twice: both packets before our
-	 * timeout, or the second one might undo a later write */
+	/* OpenSM's transport sends an unanswered packet a second time.  Half of
+	 * our timeout lets both packets expire before it; otherwise the second
+	 * one might undo a later write. */
 	madw->timeout = (uint32_t)(timeout / 2) + 1;
 	madw->fail_msg = s->fail_msg;
 	memcpy(&madw->context, &t, sizeof(t));

@@ -82,7 +82,7 @@ static void on_notice(void *context, void *data)
  * removed: OpenSM has freed the registration before it deletes plugins. */
 void ibf_trap_hook(struct ibf_fast *f)
 {
-	/* a const pointer only because it is a handle */
+	/* OpenSM declares the handle as a pointer to const; the object is not const */
 	cl_disp_reg_info_t *reg = (void *)(uintptr_t)f->p->osm->sm.trap_disp_h;
 
 	f->hook.original = reg->pfn_rcv_callback;

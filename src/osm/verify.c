@@ -143,7 +143,7 @@ static void count_unserved(const struct promise *p, struct ibf_unserved *out)
 	}
 }
 
-/* A switch with hosts that cannot reach all others. */
+/* A switch whose hosts cannot reach all other hosts. */
 struct lacking {
 	ftr_sw sw;
 	uint64_t lids;		/* LIDs of hosts that it cannot reach */
@@ -158,9 +158,10 @@ static int lacking_cmp(const void *x, const void *y)
 	return (a->sw > b->sw) - (a->sw < b->sw);
 }
 
-/* Find the switches whose hosts cannot reach other hosts, those with the most
- * unreachable LIDs first; returns their number.  apart: because no links
- * connect them; else for other reasons.  *hosts: the number of these hosts. */
+/* Find the switches whose hosts cannot reach all other hosts, those with the most
+ * unreachable LIDs first; returns their number.  apart: count only LIDs to which no links
+ * lead; otherwise only the other unreachable LIDs.  *hosts: the number of hosts on these
+ * switches. */
 static uint32_t find_lacking(const struct promise *p, bool apart,
 			     struct lacking *out, uint64_t *hosts)
 {

@@ -14,17 +14,17 @@
  *	              -> one lifetime later: the held entries, until none is left
  *
  * The planner assumes that everything it planned was written.  If a write is
- * lost, the planner is dropped and the next routing provides a new one.  A
+ * lost, the planner is dropped, and a new one is made after the next routing.  A
  * routing that confirms the planner's tables keeps it; after any other routing,
- * a new one is made.  Until then, and for links that return, the
+ * a new one is made.  While there is no planner, and for links that return, the
  * worker writes as it does for the other engines.  A link that returned is not
- * in the planner's fabric; so a sweep is requested, whose routing provides a
- * planner that knows the link.
+ * in the planner's fabric.  So a sweep is requested, and the planner made after its
+ * routing includes the link.
  *
- * Building a planner takes longer than rerouting a fault without one.  So a
- * thread of its own builds it.  A fault that comes before the planner is ready
- * is rerouted without local repair, and makes that planner useless.  Then, at
- * the next routing and at the end of OpenSM the thread is asked to stop, and
+ * Building a planner takes longer than rerouting a fault without one.  So it is
+ * built in a thread of its own.  A fault that comes before the planner is ready
+ * is rerouted without local repair, and the planner is then useless.  In this case,
+ * at the next routing, and at the end of OpenSM, the thread is asked to stop, and
  * does so within milliseconds.  At most one such thread runs: the next one is
  * started after the previous one has ended.
  */
@@ -93,8 +93,8 @@ bool rr_ddlr_making(struct rr_view *v)
 	return v->maker && !is_done(v->maker);
 }
 
-/* Wait for the thread; returns the planner, NULL if it has none, and the routing
- * that it refers to. */
+/* Wait for the thread to end.  Returns the planner that it has built, or NULL.  *gen: the
+ * routing for which it was built; the caller releases it. */
 static struct ftr_ddlr *end_maker(struct rr_maker *m, struct rr_routing *gen)
 {
 	struct ftr_ddlr *made;

@@ -20,19 +20,18 @@
  *   link is dead, the sender is treated like the far end of any dead link.
  *
  * - Without a trap, or without an answer, two other routes are tried, with one
- *   packet each.  The first avoids links between two switches that have both
- *   sent a trap; the second avoids the switches of the first, where the fabric
- *   allows that.  If neither is answered, a single request is sent, and the
- *   others follow when it is answered.
+ *   packet each.  The first route avoids links between two switches that have both
+ *   sent a trap.  The second route also avoids the switches of the first one, where
+ *   the fabric allows that.  If neither packet is answered, a single request is sent,
+ *   and the others follow when it is answered.
  *
  * A dead switch sends no trap; its neighbours do, one after the other.  So for
  * each switch at the far end of a dead link, another neighbour is asked about
- * its own link to that switch, over a route that does not pass through it.
+ * its own link to that switch, over a route that does not pass through that switch.
  *
- * - If that link is dead as well, the switch is silent.  Then all its
- *   neighbours are asked, because their traps may have been lost in it.  The neighbours
- *   of a switch that has sent a trap and then does not answer are asked for the same
- *   reason.
+ * - If that link is dead as well, the switch is silent.  Then all its neighbours are
+ *   asked, because the switch may have lost their traps.  For the same reason the
+ *   neighbours of a switch that has sent a trap and then does not answer are asked.
  *
  * - If that link is alive, the switch itself is asked.
  *
@@ -464,8 +463,8 @@ static void ask_signs(struct rr *f, struct rr_smp *job, uint32_t n)
 	f->ops->run(f->ctx, job, n, &policy);
 }
 
-/* Ask another neighbour of each far end about its link to it.  If this link is alive, the
- * far end does not count as silent yet. */
+/* For each far end, ask another of its neighbours about the link between the two.  If that link
+ * is alive, the far end does not count as silent yet. */
 static void ask_one_neighbour(struct rr *f, const struct probe *p,
 			      const struct rr_link *c, uint32_t n,
 			      struct rr_smp *job)
@@ -535,8 +534,8 @@ static void ask_far_ends(struct rr *f, const struct probe *p,
 
 /* ---- neighbours of the silent ------------------------------------------- */
 
-/* Mark the switches that did not answer now, and in all also those that did not
- * answer before.  False: all have answered now. */
+/* Mark the switches that did not answer this time in now[], and those that did not answer
+ * this time or earlier in all[].  False: every switch has answered this time. */
 static bool mark_silent(const struct probe *p, const struct rr_link *c,
 			uint32_t n, uint8_t *now, uint8_t *all)
 {
@@ -640,8 +639,8 @@ static uint32_t ask_neighbours(struct rr *f, const struct probe *p,
 	return n;
 }
 
-/* Ask once more, over other routes, the switches whose trap came over a link
- * that is dead by now, but which still have a live link. */
+/* Some switches have sent a trap over a link that is dead by now, but still have a live
+ * link.  Ask these switches once more, over other routes. */
 static uint32_t ask_survivors(struct rr *f, const struct probe *p,
 			      const struct probe *hops, struct rr_link *out,
 			      uint32_t n, bool *unknown)

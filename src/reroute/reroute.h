@@ -315,8 +315,8 @@ void rr_mark_suspect(struct rr_view *v, const struct rr_link *c);
 uint32_t rr_links_of(const struct rr_view *v, ftr_sw s, struct rr_link *out);
 /* Probe n links, and further links of switches that turn out to be dead.
  * Writes the links whose state differs from the view to *out, which has room
- * for n and is grown as needed; returns their number.  traps: the switches
- * asked have sent traps.  *unknown: a port did not answer. */
+ * for n and is grown as needed; returns their number.  traps: the probe is due to
+ * traps from the switches of these links.  *unknown: a port did not answer. */
 uint32_t rr_probe(struct rr *f, const struct rr_link *ask, uint32_t n,
 		  bool traps, struct rr_link **out, bool *unknown);
 

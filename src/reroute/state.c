@@ -11,11 +11,10 @@
  * about the same time: the first trap waits this long for the others. */
 #define GATHER_MS 0.3
 
-/* OpenSM restarts its discovery if it is asked for a sweep meanwhile; if a
- * discovery took longer than the time between two requests it would never end.
- * So no request is made before it is over.  No event reports that OpenSM has
- * abandoned a discovery: that is assumed after several times the duration of
- * the last one. */
+/* A request for a sweep during a discovery makes OpenSM start the discovery again.  If
+ * discoveries took longer than the time between two requests, none would ever end.  So no
+ * sweep is requested during a discovery.  No event reports that OpenSM has abandoned a
+ * discovery; this is assumed when it has taken several times as long as the last one. */
 #define DISCOVERY_MS 10000
 #define DISCOVERY_TIMES 4
 

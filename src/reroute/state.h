@@ -5,8 +5,9 @@
  * It makes only the decisions that depend on the order of events: whose tables the switches
  * hold, whether they may be written, and the next action.  A job (probe, compute, check,
  * write) runs from start to end on the worker, over an injected transport and clock; the
- * machine learns when the job writes and when it ends.  So all races are in the machine.  It
- * has 27 states, is pure, and is tested for every pair of state and event.
+ * machine is notified when the job begins and ends a write, and when the job ends.  So the
+ * outcome of every race is decided in the machine.  It has 27 states, is pure, and is tested
+ * for every pair of state and event.
  *
  * The alternative was to make every answer of a switch an event, and to resume
  * probing, computing and writing where they stopped.  Nothing would block then,
@@ -99,8 +100,8 @@ enum rr_event_kind {
 	RR_EV_TIMER,
 	/* The worker requests permission to write to switches. */
 	RR_EV_WRITE_BEGIN,
-	/* The write has ended [yes: a sweep must write blocks again, because a
-	 * routing overtook them]. */
+	/* The write has ended [yes: a sweep must write blocks again, because OpenSM
+	 * routed during the write]. */
 	RR_EV_WRITE_END,
 	/* The job has ended [yes: its traps must be handled again; init: a port
 	 * in use was in Init; due: time of the next round of a transition]. */
@@ -130,7 +131,7 @@ enum rr_action {
 	RR_ACT_DROP_VIEW = 1 << 3,
 	/* Make a new view of the last routing. */
 	RR_ACT_NEW_VIEW = 1 << 4,
-	/* Make a sweep write the blocks that a routing overtook. */
+	/* Make a sweep write the blocks again that were written during a routing. */
 	RR_ACT_REWRITE = 1 << 5,
 	/* Handle rr_state.asked. */
 	RR_ACT_TRAPS = 1 << 6,
@@ -179,7 +180,8 @@ unsigned int rr_step(struct rr_state *s, const struct rr_event *ev, double now);
 double rr_timer(const struct rr_state *s);
 /* May a write that was permitted in this epoch continue? */
 bool rr_may_write(const struct rr_state *s, uint32_t epoch);
-/* Have the switches other tables than the view, or will they soon? */
+/* Do the tables of the switches differ from the view, or is OpenSM routing, so that they soon
+ * may? */
 bool rr_overtaken(const struct rr_state *s);
 /* Has the worker nothing to do before another event or the time of rr_timer? */
 bool rr_at_rest(const struct rr_state *s);

@@ -7,8 +7,8 @@
  * when all earlier steps have been acknowledged.  A block that was not
  * acknowledged holds up only the blocks that would send packets to its switch.
  * A switch that did not answer the probe (probe.c), or that is reached only
- * through such switches, is written last in its step, and only for a short
- * time: it is probably dead.
+ * through such switches, is probably dead.  It is written last in its step, and
+ * its answer is awaited for a short time only.
  *
  * The entries are sorted by (step, switch, LID); consecutive entries with the
  * same step, switch and 64-entry block make one packet.  The other entries of

@@ -161,9 +161,9 @@ static bool is_end_node(const struct ftr_fabric *f, uint64_t guid)
 	return false;
 }
 
-/* Resolve conflicts of GUIDs: no node except its holder may have the GUID of a place.  A
- * switch that has returned but has no place takes the place with its own GUID; the switch
- * that held it loses it.  Each switch moves at most once. */
+/* Resolve conflicts of GUIDs: only the holder of a place may have the GUID of the place.  A
+ * switch that has returned but has no place takes the place with its own GUID, and the switch
+ * that held this place loses it.  Each switch moves at most once. */
 static void settle_guids(struct replace *r)
 {
 	const struct ftr_fabric *f = r->c->f, *n = r->c->n;

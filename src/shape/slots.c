@@ -80,9 +80,10 @@ static uint32_t open_ports(const struct ftr_fabric *f, ftr_sw s)
 	return n;
 }
 
-/* Find the meshes as components.  Node s is s as a lower switch, n_sw + s is s as an upper
- * switch, so the representative of a mesh is its first lower switch.  Members are stored
- * together, those of the lower rank first, ascending. */
+/* Find the meshes by union-find.  A switch s is in up to two meshes: element s stands for it
+ * as a lower switch, element n_sw + s as an upper switch.  So the smallest element of a mesh,
+ * which identifies it, is its first lower switch.  Members of a mesh are stored together,
+ * those of the lower rank first, ascending. */
 static void collect(const struct shaping *z, struct slots *w, uint32_t *uf,
 		    uint32_t *at)
 {
@@ -161,8 +162,8 @@ static uint32_t lacking(const struct shaping *z, const struct slots *w,
 	return sum;
 }
 
-/* Assign the members that have enough free ports for all pairs to the mesh; upper
- * switches without them are removed. */
+/* Assign to the mesh its members that have a free port for each link that they lack.  Other
+ * upper switches are removed from the mesh. */
 static void admit(const struct shaping *z, struct slots *w, uint32_t id,
 		  uint32_t *have)
 {

@@ -12,8 +12,8 @@
  *
  *	physical	links connect all leaf switches
  *	local1, local2	all hosts reach all hosts after local repairs alone, with
- *			one VL and with the turn bit; always without a cycle
- *			(any would be a failure, and the exit status 1)
+ *			one VL and with the turn bit.  A cycle of channel dependencies
+ *			is an error: exit status 1
  *	updown		all hosts have an up/down path, so that a full routing by dmodc
  *			connects them (the paper's DDRC)
  *	full		all hosts reach all hosts after a full routing by ddlr

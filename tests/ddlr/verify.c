@@ -6,10 +6,10 @@
  *	verify			the sample of make check
  *	verify long [ROW..]	all rows (make verify-ddlr), or only these, counted
  *				from 1
- *	verify SHAPE FAULTS KINDS LANES [N [SEED [FIRST]]]
+ *	verify SHAPE FAULTS KINDS VLS [N [SEED [FIRST]]]
  *				KINDS l, s or ls; N random sets instead of all,
  *				from number FIRST of that SEED on
- *	verify SHAPE FAULTS KINDS LANES =A,B,C
+ *	verify SHAPE FAULTS KINDS VLS =A,B,C
  *				this set, faults by number, in this order
  *	verify plugin SHAPE ...	the same, with recovery as the plugin does it: see
  *				below
@@ -596,8 +596,8 @@ static const struct job full[] = {
 	{ "kary:4,3", 3, "s", 2, 0, false },
 };
 
-/* Sets of two switches and a link.  With the turn bit, hosts became unreachable in these
- * sets while the planner still let detours of packets to switches lead out of clean
+/* Sets of two switches and a link.  With the turn bit, an earlier planner left hosts
+ * unreachable in these sets, because it let detours of packets to switches lead out of clean
  * planes. */
 static const struct job in_the_way = { "kary:4,3", 3, "ls", 2, 0, false };
 static const char in_the_way_sets[] =

@@ -473,10 +473,10 @@ static bool try_lock_osm(struct fake *h, bool exclusive)
 		!pthread_rwlock_tryrdlock(lock);
 }
 
-/* The sweeper may hold the lock while it waits for something, so a handler that waits for
- * the lock must not hold up time.  But time must not go on between the release of the
- * lock and the moment when a handler gets it: the handler looks again whenever another
- * thread stops working. */
+/* The sweeper may hold the lock while it waits for something, so virtual time must go on while
+ * a handler waits for the lock.  But it must not go on between the release of the lock and
+ * the moment when a handler gets it.  So the handler tries again whenever another thread
+ * stops working. */
 void fake_lock_osm(struct fake *h, bool exclusive)
 {
 	fake_as_thread(true);

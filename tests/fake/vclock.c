@@ -27,7 +27,8 @@
 #include "fake/host.h"
 #include "osm/clock.h"
 
-/* Held answers wait for longer than this; time never gets there by itself. */
+/* In ms.  An answer that is held is due even later.  The clock does not advance to such a
+ * time by itself. */
 #define FOREVER 1e11
 /* No two readings are equal, so that "before" and "after" are always different. */
 #define TICK_MS 1e-6
@@ -219,7 +220,7 @@ static void *thread_main(void *arg)
 
 	pthread_mutex_lock(&mutex);
 	t->ended = true;
-	if (!t->awaited) {	/* otherwise the thread that joins it is busy now */
+	if (!t->awaited) {	/* otherwise the thread that joins t takes its place in `busy` */
 		busy--;
 		steps++;
 		stopped_working();

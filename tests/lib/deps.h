@@ -15,7 +15,7 @@
 #include <ftr/ftr.h>
 
 struct deps_lid {
-	uint8_t *occ;		/* [n_ports * VLS * 16] by the sending port */
+	uint8_t *occ;		/* occupied: [n_ports * VLS * 16], the link by its sending port */
 	uint8_t *edge;		/* [n_ports * VLS][ports + 1][VLS] */
 	uint8_t *port;		/* [n_sw] current entries */
 };

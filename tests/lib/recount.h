@@ -18,9 +18,9 @@ struct recount {
 	uint32_t *flows;	/* [n_links] all-to-all flows */
 	uint16_t *shift;	/* [n_links][n_pos] flows of shift k */
 	uint32_t max;		/* most all-to-all flows on a link */
-	uint64_t sum;		/* sum over shifts 1 .. n_pos - 1 of the most
-				 * flows on a link */
-	uint16_t worst;		/* maximum over the shifts of the same */
+	uint64_t sum;		/* flows on the most loaded link, summed over shifts
+				 * 1 .. n_pos - 1 */
+	uint16_t worst;		/* flows on the most loaded link of all shifts */
 	uint64_t lost;		/* unreachable pairs of hosts */
 };
 

@@ -388,7 +388,7 @@ void world_graph(struct world *w, uint32_t max_sw)
 				  ftr_rng_below(&w->rng, 2 * n), &w->f, &err));
 }
 
-/* Levels that differ from the ranks; w->sh is over them. */
+/* Replace the ranks by the levels of an inverted order; w->sh becomes a shape with them. */
 static void invert(struct world *w)
 {
 	struct ftr_arena *a = ftr_arena_new();

@@ -3,8 +3,9 @@
  * Time of the core, compared with a physical bound: the time that memcpy needs
  * for the same number of table bytes, measured in the same run.
  *
- * Each line runs in a child process of its own, so that its peak memory is that of the case
- * alone: the increase over the peak after the fabric and before shape and tables are made.
+ * Each line runs in a child process of its own, so that peak memory is measured for each
+ * separately.  It is the increase of the peak from after the fabric is made, so it includes
+ * only the shape and the tables.
  * Every number is the median of REPEATS runs; ratio = (shape + route) / memcpy, where memcpy
  * runs in one thread over tables that have been written before, as do the repeated routings.
  *

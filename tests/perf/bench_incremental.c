@@ -52,7 +52,8 @@ static bool is_alive(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 		ftr_incr_alive(ctx, s, p);
 }
 
-/* The present fabric, with the switches and LIDs of f. */
+/* Print the two loads of the present tables on the present fabric, which has all switches and
+ * LIDs of sh->f, but lacks the dead links. */
 static void print_load(const struct ftr_shape *sh, struct ftr_incr *lv)
 {
 	ftr_ep *order = malloc((sh->numbering.n_d + 1) * sizeof(*order));

@@ -2,14 +2,16 @@
 /*
  * Time that the checker takes.  Usage: time_check [A]...
  *
- * Builds PGFT(3; A,A,2A; 1,A,A; 1,1,1) with tables in closed form
- * (hosts: d mod k; A = 18: 1,620 switches, 11,664 hosts; A = 24: 2,880 and
- * 27,648) and prints the minimum of several runs with 1 and 2 threads:
+ * Builds PGFT(3; A,A,2A; 1,A,A; 1,1,1) and its tables in closed form (d mod k).  With
+ * A = 18 it has 1,620 switches and 11,664 hosts, with A = 24 it has 2,880 and 27,648.
+ * Prints the minimum of several runs with 1 and 2 threads, for two kinds of tables:
  *
- *	holes		switches without a common ancestor do not reach each
- *			other: plain up/down tables
- *	u-turn		such pairs meet in the first leaf of the pod: every
- *			walk arrives, some turn upward after a downward link
+ *	holes		plain up/down tables: switches without a common ancestor do not
+ *			reach each other
+ *	u-turn		the paths of such pairs turn upward at the first leaf of the pod,
+ *			so every path arrives
+ *
+ * Coordinates of switches:
  *
  *	top (k,j)		A planes k of A switches j
  *	mid (pod,k)		2A pods of A

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Processor time, in milliseconds, of planning extra turns on large irregular fabrics:
- * the minimum of several runs, without and with known turns.  Only prints times; no
- * time is a failure.  Then a link and a switch die in the incremental routing.
- * Placement is literal, because other placements take long where slots are inferred
- * that never existed.
+ * the minimum of several runs, without and with known turns.  Then a link and a switch
+ * die in the incremental routing.  The times are printed only, not judged.  Placement is
+ * literal, because other placements take long where slots are inferred that never
+ * existed.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -250,7 +250,8 @@ static bool meets(const struct scene *z, const struct ftr_tables *tx,
 	return u != FTR_SW_NONE && rank[u] > rank[y];
 }
 
-/* Counts only pairs that neither table has by itself. */
+/* The number of turns upward after a downward link that only a mixture of the old and the new
+ * table has. */
 static uint64_t slow_mixed(const struct scene *z)
 {
 	uint64_t n = 0;

@@ -206,9 +206,9 @@ START_TEST(paper_figure_3)
 }
 END_TEST
 
-/* Algorithm 1: the first leaf that reaches all switches; l does not reach B1, and m
- * is the subnet manager's leaf.  If there is no such leaf, the first one (lines 15
- * to 17). */
+/* Algorithm 1 chooses as root the first leaf that reaches all switches; here l does not reach
+ * B1, and m is the subnet manager's leaf.  If no leaf reaches all switches, the root is the
+ * first leaf (lines 15 to 17). */
 START_TEST(paper_root_choice)
 {
 	struct both b = { .f = draw("l: A1 h1\nm: A1 B1 h1\n"

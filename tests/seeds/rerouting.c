@@ -156,7 +156,8 @@ static unsigned int det_switches_3b(void *state, const struct ftr_sim_view *v,
 	return n;
 }
 
-/* Step 4b has no layer for a packet that enters a bottom switch in ML2. */
+/* Step 4b gives no layer to a packet that arrives at a bottom switch in ML2 and must go up
+ * again.  Such a packet is discarded. */
 static unsigned int det_switches_4b(void *state, const struct ftr_sim_view *v,
 				    ftr_sw s, ftr_port in, unsigned int vl,
 				    struct ftr_sim_packet *p,

@@ -329,9 +329,9 @@ case_fast_m_key() {
 	down
 }
 
-# errors RATE ATTRIBUTE: set at all ports of all switches.  ibsim has one rate and one
-# attribute per port, so the kinds of packets take turns.  For a directed route it uses
-# the port at which the packet enters.
+# errors RATE ATTRIBUTE: set this error rate at all ports of all switches.  ibsim has one rate
+# and one attribute per port, so the tests set one kind of packets after the other.  For a
+# packet on a directed route ibsim uses the rate of the port at which the packet enters.
 errors() {
 	local sw
 	for sw in $(cut -f 1,3 <<<"$up_cables" | tr '\t' '\n' | sort -u); do

@@ -83,7 +83,8 @@ static struct path walk(const struct oracle *o, ftr_sw s, ftr_lid lid)
 	}
 }
 
-/* The hops of a path; for a loop also the hop that closes it and the one after. */
+/* Record the dependencies between the consecutive hops of a path, and whether each hop obeys
+ * the ranks.  A path that ends in a loop is followed around the loop once more. */
 static void depend(struct oracle *o, const struct path *w, ftr_lid lid)
 {
 	ftr_sw way[2 * MAX_SW + 4];

@@ -244,8 +244,9 @@ START_TEST(test_own_uplink)
 }
 END_TEST
 
-/* Another link has died without a trap: packets of a repair are lost on it and take
- * another path, all of them at once: about the time of one loss. */
+/* Another link has died without a trap, so packets of a repair are lost on it.  All of them
+ * are sent again at the same time over another route: the repair takes little longer than one
+ * timeout. */
 #define LONG_MS 4000
 
 START_TEST(test_unknown_dead)
@@ -371,8 +372,8 @@ START_TEST(test_mixed_traps)
 }
 END_TEST
 
-/* OpenSM reads opensm.conf again while it handles a trap, as its sweeper does; both
- * copies of the option change. */
+/* A trap handler during which opensm.conf is read again, as OpenSM's sweeper does: both
+ * copies of sweep_on_trap change. */
 static struct fake *rescanning;
 
 static void rescan(void *context, void *data)

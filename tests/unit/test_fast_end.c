@@ -69,9 +69,8 @@ static bool is_over(struct fake *h, unsigned int reported)
 }
 
 /* OpenSM ends after a given number of packets of the plugin, with others in flight;
- * or at the end of the repair, if it needs fewer packets or is given up.  In every
- * case the next subnet manager finds no block that is wrong and that it would
- * trust. */
+ * or at the end of the repair, if that needs fewer packets or is abandoned.  In every
+ * case each block of OpenSM's copy is right, or is one that the next sweep writes. */
 START_TEST(test_end_in_repair)
 {
 	static const unsigned int after[] = { 0, 1, 5, 12, 20, 30, 45, 70 };

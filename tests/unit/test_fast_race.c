@@ -425,7 +425,8 @@ START_TEST(test_master_again)
 
 	watch(h, &u);
 	fake_set_state(h, IB_SMINFO_STATE_STANDBY);
-	if (_i)		/* reported when it lost its port and found that subnet manager */
+	if (_i)		/* OpenSM reports the state if it lost its port and then found another
+			 * manager */
 		fake_report(h, OSM_EVENT_ID_STATE_CHANGE, NULL);
 	fake_set_state(h, IB_SMINFO_STATE_MASTER);
 	if (_i) {

@@ -181,8 +181,8 @@ START_TEST(corpus)
 }
 END_TEST
 
-/* Found by libFuzzer: a switch without a LID kept its LMC for the LID that it was
- * assigned, which did not fit. */
+/* Found by libFuzzer: a switch with an LMC but without a LID.  The LID that was assigned to it
+ * was not aligned to the LMC. */
 START_TEST(lmc_without_lid)
 {
 	static const char text[] =

@@ -631,7 +631,7 @@ START_TEST(dmodc_shifts)
 	ck_assert_uint_eq(r.max, 1);
 	ck_assert_uint_eq(r.sum_max, z.n - 1);
 	ck_assert_uint_eq(r.lost, 0);
-	/* random permutations have some */
+	/* random permutations do have collisions */
 	ck_assert(!ftr_load_permutations(ld, 20, 1, NULL, &r, &err));
 	ck_assert_uint_gt(r.max, 1);
 	ftr_load_free(ld);

@@ -87,7 +87,8 @@ static bool return_again(double now)
 	return rr_links_return(&t, a);
 }
 
-/* Found dead by a discovery that began before, or after, the last failure. */
+/* Found by a discovery that began before, or (found_late) after, the last failure: is the link
+ * left out? */
 static bool found_early(double now)
 {
 	bool recheck = false;
@@ -104,7 +105,7 @@ static bool found_late(double now)
 	return out;
 }
 
-/* Found dead in the tables in use, and not Active yet. */
+/* Found by a discovery, but dead in the tables in use, and its ports are not Active yet. */
 static bool found_again(double now)
 {
 	bool recheck = false;

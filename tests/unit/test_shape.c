@@ -62,8 +62,8 @@ static ftr_port entry(const struct ftr_shape *sh, const char *sw, ftr_lid lid)
 /*
  * Gliksberg et al. 2020, figure 2: propagation of costs towards the bottom-right
  * switch L in a damaged part.  A switch that was reached first over a long path (here
- * m1, over t1 and the top) must still take the shorter one (over t2): the
- * condition c + 1 < c', where "only if infinite" would keep the long one.
+ * m1, over t1 and the top) must still take the shorter one (over t2).  A cost is
+ * therefore replaced whenever c + 1 < c', and not only if c' is infinite.
  *
  *	rank 3        u
  *	            / | \

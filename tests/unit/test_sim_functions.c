@@ -464,8 +464,8 @@ END_TEST
 
 /* ---- step by step ------------------------------------------------------------------- */
 
-/* One step: a packet for a host that is, or is not, below s arrives by a port at a
- * switch of rank 1 (or at a leaf switch) of a 3-ary 3-tree; and the expected exits. */
+/* One step of an algorithm.  A packet arrives at a switch s of a 3-ary 3-tree, of rank 1 or a
+ * leaf switch; its host is below s or not.  The step gives the exits that are expected. */
 struct step {
 	const char *step;
 	unsigned int rank;
@@ -473,11 +473,10 @@ struct step {
 	 * the switch; the downward link is dead */
 	unsigned int vl;
 	uint16_t field;			/* 0: -1, 1: -2, 2: a port is stored */
-	/* expected: exits lead up; they include the arrival port; their number; VL;
-	 * field (2: the arrival port is stored) */
-	bool up, back;
+	/* expected exits */
+	bool up, back;	/* they lead up; they include the arrival port */
 	unsigned int n, out_vl;
-	uint16_t out_field;
+	uint16_t out_field;	/* 2: the arrival port is stored */
 	unsigned int by;	/* position in D of the port from above */
 	unsigned int to;	/* expected: 1 + position in D of the exit; 0: any */
 };

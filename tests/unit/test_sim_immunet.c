@@ -427,7 +427,7 @@ static uint64_t all_lost(const struct ftr_sim_result *r)
 	return lost;
 }
 
-/* Links: a few, or (odd _i) until a tree is left. */
+/* Links fail: five, or (odd _i) so many that only a tree is left. */
 START_TEST(any_number)
 {
 	struct ftr_sim_change g[600];
@@ -446,7 +446,7 @@ START_TEST(any_number)
 	after(g, n, &r, 0.3);
 	ck_assert(!r.deadlock);
 	ck_assert_uint_eq(all_lost(&r), r.lost[FTR_SIM_LOST_WIRE]);
-	/* for each link one packet in each direction, and those that have begun to leave
+	/* for each link and direction one packet on the link, and one that has begun to leave
 	 * for the next link */
 	ck_assert_uint_le(all_lost(&r), 4 * n);
 	ck_assert_uint_eq(r.injected, r.delivered + all_lost(&r) +
@@ -533,7 +533,7 @@ END_TEST
 
 /* One link of 8x8 fails: every switch except the root announces its number once,
  * and for each number each switch sends over all links except the one it came by.
- * With times, the last announcement has crossed eight switches. */
+ * The last announcement has crossed eight switches, which take 1000 cycles each. */
 START_TEST(control_packets)
 {
 	const struct ftr_sim_change g = dies(0, 1, 10 * FTR_SIM_US);

@@ -244,7 +244,8 @@ END_TEST
 
 #define RING 5
 
-/* Port 1 to the next switch, 2 to the previous one, 3 to the host; at most two hops. */
+/* A ring of switches.  Port 1 leads to the next switch, port 2 to the previous one, port 3 to
+ * the host.  Every path takes the shorter direction, at most two hops. */
 static void ring(struct net *n)
 {
 	*n = net_new(RING, 4, false, 0);
@@ -262,7 +263,8 @@ static void ring(struct net *n)
 		}
 }
 
-/* SL 1 for paths that cross the link between switch 4 and switch 0, before and after it. */
+/* SL 1, on the whole path, for paths that cross the link between switches 4 and 0; SL 0 for
+ * all others. */
 static struct ftr_path_sl *dateline(const struct net *n)
 {
 	struct ftr_path_sl *p;
