@@ -46,7 +46,7 @@ claim "8x8: the cycles of table 1, within 15 per cent" \
 claim "16x16: about n^2 packets, sixteen times those of 8x8" \
 	"$(row 'distance packets' 16x16) > 15 * $(row 'distance packets' 8x8)"
 claim "16x16: the time grows with the diameter, far less than the packets" \
-	"$(row 'cycles to the last new entry' 16x16) > 1.7 * $(row 'cycles to the last new entry' 8x8) && $(row 'cycles to the last new entry' 16x16) < 40000"
+	"$(row 'cycles to the last new entry' 16x16) > 1.7 * $(row 'cycles to the last new entry' 8x8) && $(row 'cycles to the last new entry' 16x16) < 4 * $(row 'cycles to the last new entry' 8x8)"
 
 # A distance that arrives again over another shortest path is forwarded again if it is late.
 # Distances that arrive while the first one is being handled are merged with it.
