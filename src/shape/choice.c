@@ -32,6 +32,8 @@
  * mesh, a HyperX.  Rule 5 makes many of its links horizontal, so they are not used.  If such a
  * fabric has at most MAX_FLAT switches, each switch is also tried as the only root of an order
  * in which every link leads up or down.
+ *
+ * If the administrator gives roots, they decide the ranks, and only rule 1 is used.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -307,12 +309,13 @@ enum ftr_status shape_heights(struct shaping *z)
 	struct mix cut[MAX_CUTS];
 	struct mix *mix = ftr_arena_alloc(z->scratch, n, sizeof(*mix));
 	struct ranking r[MAX_CUTS + 2], flat[2], *best = r;
+	bool given = z->opts->roots.n > 0;
 	enum ftr_status st;
 
 	if (!tmp || !mix)
 		return shape_nomem(z);
 	n_cuts = find_cuts(mix, sorted_mixes(z, mix), cut);
-	for (k = 0; k < n_cuts + 2; k++) {
+	for (k = 0; k < (given ? 1 : n_cuts + 2); k++) {
 		bool enough = true;
 
 		st = ranking_new(z, &r[k]);
@@ -332,7 +335,7 @@ enum ftr_status shape_heights(struct shaping *z)
 		if (st)
 			return st;
 	}
-	if (n <= MAX_FLAT && is_flat(z, r[0].height)) {
+	if (!given && n <= MAX_FLAT && is_flat(z, r[0].height)) {
 		st = single_root(z, &best, flat);
 		if (st)
 			return st;
