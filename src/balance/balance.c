@@ -20,9 +20,9 @@
  * each sweep examines an entry only once, even if later moves make its path worse.
  *
  * If the most loaded link is still above the limit after these sweeps, the sweeps of depth load
- * even out the all-to-all load, and then sweeps at a high cost improve the shifts again.  On a
- * two-level fabric in which every leaf has one to three links to only some of the spines, this
- * reduces the most loaded link from 1.11 to 1.02 times the lower bound.
+ * even out the all-to-all load, and then sweeps at a high cost improve the shifts again.  With
+ * this step depth full is behind depth load (by the product of both figures) on 26 of the 3,093
+ * routings of tests/prop/test_balance; without it, on 167.
  *
  * After every sweep the flows are counted exactly, and the best tables are kept.  They are
  * compared by the most loaded link of all-to-all traffic if that is above the limit, then by

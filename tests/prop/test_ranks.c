@@ -142,6 +142,34 @@ START_TEST(hosts_on_spines)
 }
 END_TEST
 
+/* With a list of roots every switch with many hosts is a leaf switch (rule 1): the congestion is
+ * not estimated.  sftree needs this, because its root is a leaf switch. */
+START_TEST(leaves_with_roots)
+{
+	enum { SPINES = 4, LEAVES = 12 };
+	struct ftr_shape *with, *without;
+	struct ftr_fabric *f;
+	struct ftr_rng r;
+	struct tree t;
+
+	ftr_rng_seed(&r, trees_first_seed());
+	begin(&t, &r, SPINES + LEAVES);
+	for (uint32_t l = SPINES; l < SPINES + LEAVES; l++)
+		for (uint32_t s = 0; s < SPINES; s++)
+			join(&t, l, s, 2);
+	for (uint32_t s = 0; s < SPINES + LEAVES; s++)
+		hosts(&t, s, s % 2 ? 10 : 9);
+	f = end(&t);
+	with = shape(f, t.guid, SPINES);
+	without = shape(f, NULL, 0);
+	ck_assert_uint_eq(with->tree.n_leaf, SPINES + LEAVES);
+	ck_assert_uint_eq(without->tree.n_leaf, LEAVES);
+	ftr_shape_free(with);
+	ftr_shape_free(without);
+	ftr_fabric_free(f);
+}
+END_TEST
+
 /* Three levels: middle and top switches have up to as many hosts as leaves. */
 START_TEST(hosts_on_two_upper_levels)
 {
@@ -246,6 +274,7 @@ int main(void)
 	TCase *tc = tcase_create("random");
 
 	tcase_add_test(tc, hosts_on_spines);
+	tcase_add_test(tc, leaves_with_roots);
 	tcase_add_test(tc, hosts_on_two_upper_levels);
 	tcase_add_test(tc, hosts_on_chips);
 	tcase_add_test(tc, fabrics_without_levels);
