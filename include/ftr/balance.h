@@ -17,7 +17,7 @@
  *	FTR_BALANCE_FULL	also even out shift permutations: the most loaded
  *				link of each shift
  *
- * Positions.  Position p is the p-th host of FTR_CLASS_HOST in ascending d, without
+ * Positions.  Position p is the p-th host of the host order (ftr_shape_host_order), without
  * gaps.  It is the best order for the ranks of a job.  In shift k, position p sends
  * to position p + k mod n.
  *

@@ -201,6 +201,8 @@ struct ftr_shape_numbering {
 	uint32_t stride;	/* d-indices per leaf for FTR_CLASS_HOST */
 	uint32_t n_d;		/* number of indices d of FTR_CLASS_HOST, gaps
 				 * included */
+	uint32_t n_places;	/* length of the host order: n_d, and hosts that are not
+				 * on leaves */
 	const uint32_t *col;	/* [n_sw] column of a switch */
 	const ftr_sw *col_sw;	/* [n_sw] switch of a column */
 	const uint32_t *n_slots;	/* [n_sw] W_s: nominal groups above */
@@ -253,6 +255,15 @@ static inline const uint8_t *ftr_shape_down(const struct ftr_shape *sh,
 					    ftr_sw s)
 {
 	return sh->reach.down + (size_t)s * sh->reach.cost_stride;
+}
+
+/* Is lid the base LID of a host, and the host in the host order? */
+static inline bool ftr_shape_has_place(const struct ftr_shape *sh, ftr_lid lid)
+{
+	const struct ftr_lid_owner *o = &sh->f->owner[lid];
+
+	return o->kind == FTR_OWNER_EP && !o->offset &&
+	       sh->numbering.ep_index[o->idx].host;
 }
 
 /* The number of groups of s. */
@@ -350,9 +361,9 @@ enum ftr_status ftr_shape_reorder(const struct ftr_shape *sh,
 				  struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * Set order[d], for each index d of FTR_CLASS_HOST, to the end port with that index;
- * FTR_EP_NONE: a gap.  This is the order of hosts for which the tables are balanced.
- * order must have room for sh->numbering.n_d entries.
+ * The order of hosts for which the tables are balanced.  order[d] is the end port of class
+ * FTR_CLASS_HOST with index d.  The hosts on switches that are not leaves follow from order[n_d]
+ * on, by column.  FTR_EP_NONE: a gap.  order must have room for sh->numbering.n_places entries.
  */
 void ftr_shape_host_order(const struct ftr_shape *sh, ftr_ep *order);
 

@@ -4,7 +4,7 @@
  *
  * All-to-all traffic is that from every host to every other: channel adapters on any
  * switch, without Aggregation Nodes and routers.  Shifts are those of the hosts that have
- * a position in the order (FTR_CLASS_HOST); these are consecutive, leaf by leaf.
+ * a place in the host order.  The positions of a switch are consecutive.
  *
  * The order of the switches towards a column follows from the costs.  Switches without a
  * cost (on a detour) are ordered by the hops of their present path, because the search
@@ -72,7 +72,7 @@ static bool set_sources(struct balance_net *net)
 }
 
 /* Set the destinations: the base LIDs of hosts, by column and, within a column, by d. Positions
- * have the same order, which is also ascending d over all columns. */
+ * have the same order, which is that of ftr_shape_host_order: the columns of leaves come first. */
 static bool set_dests(struct balance_net *net)
 {
 	const struct ftr_shape *sh = net->in->shape;
@@ -107,7 +107,7 @@ static bool set_dests(struct balance_net *net)
 			to->lid = d->lid;
 			to->col = l;
 			to->pos = BALANCE_NONE;
-			if (d->cls != FTR_CLASS_HOST)
+			if (!ftr_shape_has_place(sh, d->lid))
 				continue;
 			net->dest_at[net->n_pos] = n - 1;
 			to->pos = net->n_pos++;

@@ -246,7 +246,7 @@ enum ftr_status cli_shape_with(const struct cli_guid_files *files,
 enum ftr_status cli_host_order(const struct ftr_shape *sh, ftr_ep **order,
 			       uint32_t *n, struct ftr_err *err)
 {
-	*n = sh->numbering.n_d;
+	*n = sh->numbering.n_places;
 	*order = malloc(((size_t)*n + 1) * sizeof(**order));
 	if (!*order)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for an order of %u places",

@@ -173,7 +173,7 @@ static enum ftr_status write_fn(FILE *out, const void *ctx, struct ftr_err *err)
 static int report_ranks(const struct job *j)
 {
 	if (j->unplaced)
-		cli_error("note: hosts that are not in the order, because they are on no leaf switch: %u; they come last",
+		cli_error("note: hosts that are not in the order (I/O nodes, or hosts missing from --order): %u; they come last",
 			  j->unplaced);
 	for (uint32_t i = 0; j->list && i < j->list->n; i++)
 		if (j->list->entry[i].host == FTR_HOST_NONE)

@@ -21,7 +21,7 @@ static bool fill(FILE *out, const void *ctx)
 {
 	const struct job *job = ctx;
 	const struct ftr_endport *ep = job->gen->fabric->ep;
-	uint32_t n = job->gen->shape->numbering.n_d;
+	uint32_t n = job->gen->shape->numbering.n_places;
 	ftr_ep *order = ftr_calloc((size_t)n + 1, sizeof(*order));
 
 	if (!order)

@@ -264,8 +264,8 @@ static uint64_t bound(const struct ftr_picture *pic, const struct ftr_fabric *f,
 static bool load(const struct ibf_generation *gen, uint64_t *max,
 		 uint64_t *least)
 {
-	uint32_t n_d = gen->shape->numbering.n_d, n = 0;
-	ftr_ep *order = ftr_calloc((size_t)n_d + 1, sizeof(*order));
+	uint32_t n_places = gen->shape->numbering.n_places, n = 0;
+	ftr_ep *order = ftr_calloc((size_t)n_places + 1, sizeof(*order));
 	struct ftr_load_report *r = ftr_calloc(1, sizeof(*r));
 	struct ftr_picture *pic = NULL;
 	struct ftr_load *ld = NULL;
@@ -273,7 +273,7 @@ static bool load(const struct ibf_generation *gen, uint64_t *max,
 
 	if (ok) {
 		ftr_shape_host_order(gen->shape, order);
-		for (uint32_t d = 0; d < n_d; d++)
+		for (uint32_t d = 0; d < n_places; d++)
 			if (order[d] != FTR_EP_NONE)
 				order[n++] = order[d];
 		ok = !ftr_load_new(gen->fabric, gen->tables, order, n, 1, NULL,

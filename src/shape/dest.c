@@ -77,6 +77,7 @@ enum ftr_status shape_dests(struct shaping *z)
 	for (uint32_t c = 0; c < f->n_sw; c++)
 		qsort(dest + first[c], first[c + 1] - first[c], sizeof(*dest),
 		      dest_cmp);
+	z->sh->numbering.n_places = z->sh->numbering.n_d + z->sh->tree.n_odd;
 	z->sh->numbering.n_dest = n;
 	z->sh->numbering.dest = dest;
 	z->sh->numbering.dest_first = first;

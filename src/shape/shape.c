@@ -155,14 +155,16 @@ void ftr_shape_free(struct ftr_shape *sh)
 
 void ftr_shape_host_order(const struct ftr_shape *sh, ftr_ep *order)
 {
-	for (uint32_t d = 0; d < sh->numbering.n_d; d++)
+	uint32_t at = sh->numbering.n_d;
+
+	for (uint32_t d = 0; d < sh->numbering.n_places; d++)
 		order[d] = FTR_EP_NONE;
 	for (uint32_t i = 0; i < sh->numbering.n_dest; i++) {
 		const struct ftr_dest *t = &sh->numbering.dest[i];
 		const struct ftr_lid_owner *o = &sh->f->owner[t->lid];
 
-		if (t->cls == FTR_CLASS_HOST && !o->offset)
-			order[t->d] = o->idx;
+		if (ftr_shape_has_place(sh, t->lid))
+			order[t->cls == FTR_CLASS_HOST ? t->d : at++] = o->idx;
 	}
 }
 

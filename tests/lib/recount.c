@@ -83,9 +83,9 @@ struct recount *recount_new(const struct ftr_shape *sh,
 
 	for (ftr_ep e = 0; e < f->n_ep; e++)
 		w.place[e] = NO_PLACE;
-	order = room(sh->numbering.n_d, sizeof(*order));
+	order = room(sh->numbering.n_places, sizeof(*order));
 	ftr_shape_host_order(sh, order);
-	for (uint32_t d = 0; d < sh->numbering.n_d; d++)
+	for (uint32_t d = 0; d < sh->numbering.n_places; d++)
 		if (order[d] != FTR_EP_NONE && is_host(&f->ep[order[d]]))
 			w.place[order[d]] = c->n_pos++;
 	free(order);

@@ -56,7 +56,7 @@ static bool is_alive(void *ctx, const struct ftr_fabric *f, ftr_sw s,
  * LIDs of sh->f, but lacks the dead links. */
 static void print_load(const struct ftr_shape *sh, struct ftr_incr *lv)
 {
-	ftr_ep *order = malloc((sh->numbering.n_d + 1) * sizeof(*order));
+	ftr_ep *order = malloc((sh->numbering.n_places + 1) * sizeof(*order));
 	struct ftr_filter filter = { .keep_link = is_alive, .ctx = lv };
 	struct ftr_load_report all, shift;
 	struct ftr_fabric *f = NULL;
@@ -69,7 +69,7 @@ static void print_load(const struct ftr_shape *sh, struct ftr_incr *lv)
 	must(ftr_shape_new(f, &so, NULL, &now, &err));
 	must(ftr_balance_bound(now, NULL, &bound, &err));
 	ftr_shape_host_order(sh, order);
-	must(ftr_load_new(f, ftr_incr_tables(lv), order, sh->numbering.n_d, 0,
+	must(ftr_load_new(f, ftr_incr_tables(lv), order, sh->numbering.n_places, 0,
 			  NULL, &ld, &err));
 	must(ftr_load_all(ld, NULL, &all, &err));
 	must(ftr_load_shifts(ld, 0, 1, NULL, &shift, &err));

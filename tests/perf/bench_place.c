@@ -64,12 +64,12 @@ static double bound(const struct ftr_shape *sh, uint32_t hosts)
 
 static void print_load(const struct ftr_shape *sh, const struct ftr_tables *t)
 {
-	ftr_ep *order = malloc((sh->numbering.n_d + 1) * sizeof(*order));
+	ftr_ep *order = malloc((sh->numbering.n_places + 1) * sizeof(*order));
 	struct ftr_load_report all, shift, perm, half;
 	struct ftr_load *ld = NULL;
 
 	ftr_shape_host_order(sh, order);
-	must(ftr_load_new(sh->f, t, order, sh->numbering.n_d, 0, NULL, &ld,
+	must(ftr_load_new(sh->f, t, order, sh->numbering.n_places, 0, NULL, &ld,
 			  &err));
 	must(ftr_load_all(ld, NULL, &all, &err));
 	must(ftr_load_shifts(ld, 0, 1, NULL, &shift, &err));

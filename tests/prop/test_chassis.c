@@ -153,7 +153,7 @@ static uint64_t worst_link(const struct routed *r, const struct ftr_tables *t)
 	struct ftr_load *ld = NULL;
 	ftr_ep order[504];
 
-	ck_assert_uint_eq(r->sh->numbering.n_d, 504);
+	ck_assert_uint_eq(r->sh->numbering.n_places, 504);
 	ftr_shape_host_order(r->sh, order);
 	ck_assert(!ftr_load_new(r->f, t, order, 504, 0, NULL, &ld, &err));
 	ck_assert(!ftr_load_all(ld, NULL, &all, &err));

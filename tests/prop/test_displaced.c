@@ -138,16 +138,15 @@ static bool is_host(const struct ftr_endport *p)
 static struct hosts number_hosts(const struct ftr_shape *sh)
 {
 	struct hosts h = { malloc((sh->f->max_lid + 1u) * sizeof(*h.pos)), 0 };
+	uint32_t n = sh->numbering.n_places;
+	ftr_ep *order = malloc((n + 1u) * sizeof(*order));
 
 	memset(h.pos, 0xff, (sh->f->max_lid + 1u) * sizeof(*h.pos));
-	for (uint32_t i = 0; i < sh->numbering.n_dest; i++) {
-		const struct ftr_lid_owner *o = &sh->f->owner[sh->numbering.dest[i].lid];
-
-		if (sh->numbering.dest[i].cls == FTR_CLASS_HOST &&
-		    o->kind == FTR_OWNER_EP && !o->offset &&
-		    is_host(&sh->f->ep[o->idx]))
-			h.pos[sh->numbering.dest[i].lid] = h.n++;
-	}
+	ftr_shape_host_order(sh, order);
+	for (uint32_t i = 0; i < n; i++)
+		if (order[i] != FTR_EP_NONE && is_host(&sh->f->ep[order[i]]))
+			h.pos[sh->f->ep[order[i]].lid] = h.n++;
+	free(order);
 	return h;
 }
 

@@ -309,7 +309,7 @@ START_TEST(shifts_do_not_collide)
 		trees_random_pgft(&rng, &g, true, 120);
 		r.f = trees_grow(&g, seed, 0);
 		route(&r, &opts, NULL);
-		ck_assert_uint_eq(r.sh->numbering.n_d, r.f->n_ep);
+		ck_assert_uint_eq(r.sh->numbering.n_places, r.f->n_ep);
 		order = malloc((r.f->n_ep + 1) * sizeof(*order));
 		ftr_shape_host_order(r.sh, order);
 		worst = worst_shift(&r, order);

@@ -407,8 +407,8 @@ START_TEST(host_order_keeps_gaps)
 		ck_assert(!ftr_shape_new(whole, NULL, NULL, &a, &err));
 		b = shape_over(f, a);
 		ck_assert_uint_eq(a->numbering.n_d, b->numbering.n_d);
-		oa = calloc(a->numbering.n_d + 1u, sizeof(*oa));
-		ob = calloc(a->numbering.n_d + 1u, sizeof(*ob));
+		oa = calloc(a->numbering.n_places + 1u, sizeof(*oa));
+		ob = calloc(b->numbering.n_places + 1u, sizeof(*ob));
 		ftr_shape_host_order(a, oa);
 		ftr_shape_host_order(b, ob);
 		for (uint32_t d = 0; d < a->numbering.n_d; d++)

@@ -520,6 +520,37 @@ START_TEST(host_order)
 }
 END_TEST
 
+/* Hosts on upper switches follow those of the leaves; I/O nodes and Aggregation Nodes have no
+ * place. */
+START_TEST(order_of_hosts_on_spines)
+{
+	struct ftr_fabric *f = draw("A: S T h4\nB: S T h5\nC: S T h5\nS: h2\n"
+				    "T: h1 an\n");
+	uint64_t io = f->ep[draw_host(f, "S", 0)].guid;
+	struct ftr_shape_opts opts = { .io = { &io, 1 } };
+	struct ftr_shape *sh = shape_of(f, NULL);
+	ftr_ep order[32];
+
+	ck_assert_uint_eq(sh->numbering.n_d, 15);
+	ck_assert_uint_eq(sh->numbering.n_places, 18);
+	ftr_shape_host_order(sh, order);
+	ck_assert_uint_eq(order[1], draw_host(f, "A", 1));
+	ck_assert_uint_eq(order[4], FTR_EP_NONE);
+	ck_assert_uint_eq(order[5], draw_host(f, "B", 0));
+	ck_assert_uint_eq(order[15], draw_host(f, "S", 0));
+	ck_assert_uint_eq(order[16], draw_host(f, "S", 1));
+	ck_assert_uint_eq(order[17], draw_host(f, "T", 0));
+	ftr_shape_free(sh);
+	sh = shape_of(f, &opts);
+	ck_assert_uint_eq(sh->numbering.n_places, 17);
+	ftr_shape_host_order(sh, order);
+	ck_assert_uint_eq(order[15], draw_host(f, "S", 1));
+	ck_assert_uint_eq(order[16], draw_host(f, "T", 0));
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+END_TEST
+
 static bool not_host4(void *ctx, const struct ftr_fabric *f, ftr_ep e)
 {
 	(void)ctx;
@@ -705,6 +736,7 @@ int main(void)
 	tcase_add_test(t, up_paths_in_a_tree);
 	tcase_add_test(t, guid_lists);
 	tcase_add_test(t, host_order);
+	tcase_add_test(t, order_of_hosts_on_spines);
 	tcase_add_test(t, missing_host_leaves_a_gap);
 	tcase_add_test(t, no_switch_no_shape);
 	tcase_add_test(t, every_allocation_may_fail);
