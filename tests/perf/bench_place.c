@@ -6,7 +6,8 @@
  *
  * WHOLE is the undamaged fabric (any netfile, with or without LIDs), A.net the damaged
  * one, B.net the same with one link fewer.  Prints a line for each placement of
- * dmodc on A.net and B.net, then for each ENGINE with tables of its own:
+ * dmodc on A.net and B.net, then for each ENGINE with tables of its own.  "dmodc" (depth load) and
+ * "dmodc, full" keep on B.net the entries of A.net that still work, as the plugin does:
  *
  *	LABEL ENGINE all max-shift mean-shift perm max-perm bisect entries blocks switches
  *
@@ -115,16 +116,40 @@ static struct ftr_shape *shape(const struct ftr_fabric *f,
 	return sh;
 }
 
+/* before: tables whose entries are kept where they still work, or NULL. */
 static struct ftr_tables *route(const struct ftr_shape *sh,
-				enum ftr_placement how)
+				enum ftr_placement how, enum ftr_balance balance,
+				const struct ftr_tables *before)
 {
+	const struct ftr_keep keep = { .prefer = before };
 	struct ftr_route_opts opts = FTR_ROUTE_OPTS_INIT;
 	struct ftr_tables *t = NULL;
 
 	opts.placement = how;
+	opts.balance = balance;
+	opts.keep = before ? &keep : NULL;
 	must(ftr_tables_new(sh->f, false, &t, &err));
 	must(ftr_engine_find("dmodc")->route(sh, &opts, NULL, t, NULL, &err));
 	return t;
+}
+
+/* The tables t of a for b, which has the same LIDs and perhaps fewer switches. */
+static struct ftr_tables *carry(const struct ftr_fabric *a,
+				const struct ftr_tables *t,
+				const struct ftr_fabric *b)
+{
+	struct ftr_tables *to = NULL;
+
+	must(ftr_tables_new(b, true, &to, &err));
+	for (ftr_sw s = 0; s < b->n_sw; s++) {
+		ftr_sw old = ftr_fabric_find_sw(a, b->sw[s].guid);
+
+		for (uint32_t lid = 0; old != FTR_SW_NONE && lid <= b->max_lid;
+		     lid++)
+			ftr_tables_row(to, s)[lid] =
+				ftr_tables_get(t, old, (ftr_lid)lid);
+	}
+	return to;
 }
 
 static struct ftr_tables *lfts(const char *path, const struct ftr_fabric *f)
@@ -137,21 +162,31 @@ static struct ftr_tables *lfts(const char *path, const struct ftr_fabric *f)
 
 static void ours(const char *label, const struct ftr_shape *whole, char **file)
 {
-	static const char *const name[] = {
-		[FTR_PLACE_STABLE] = "dmodc-stable",
-		[FTR_PLACE_EVEN] = "dmodc-even",
-		[FTR_PLACE_LITERAL] = "dmodc-literal",
+	static const struct {
+		const char *name;
+		enum ftr_placement how;
+		enum ftr_balance balance;
+	} row[] = {
+		{ "dmodc", FTR_PLACE_EVEN, FTR_BALANCE_LOAD },
+		{ "dmodc, full", FTR_PLACE_EVEN, FTR_BALANCE_FULL },
+		{ "dmodc-stable", FTR_PLACE_STABLE, FTR_BALANCE_OFF },
+		{ "dmodc-literal", FTR_PLACE_LITERAL, FTR_BALANCE_OFF },
 	};
 	struct ftr_fabric *f[2] = { fabric(file[0]), fabric(file[1]) };
 	struct ftr_shape *sh[2] = { shape(f[0], whole), shape(f[1], whole) };
 
-	for (int k = FTR_PLACE_EVEN; k <= FTR_PLACE_LITERAL; k++) {
-		struct ftr_tables *a = route(sh[0], (enum ftr_placement)k);
-		struct ftr_tables *b = route(sh[1], (enum ftr_placement)k);
+	for (size_t k = 0; k < sizeof(row) / sizeof(row[0]); k++) {
+		struct ftr_tables *a = route(sh[0], row[k].how, row[k].balance,
+					     NULL);
+		struct ftr_tables *old = row[k].balance ?
+			carry(f[0], a, f[1]) : NULL;
+		struct ftr_tables *b = route(sh[1], row[k].how, row[k].balance,
+					     old);
 
-		print_line(label, name[k], sh[0], a, sh[1], b);
+		print_line(label, row[k].name, sh[0], a, sh[1], b);
 		ftr_tables_free(a);
 		ftr_tables_free(b);
+		ftr_tables_free(old);
 	}
 	for (int i = 0; i < 2; i++) {
 		ftr_shape_free(sh[i]);
