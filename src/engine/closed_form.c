@@ -361,13 +361,23 @@ static void patch_columns(struct row *r, struct per_worker *w,
 	uint32_t own = sh->numbering.col[r->s], n_sw = sh->f->n_sw;
 	uint32_t n_served = r->t ? sh->tree.n_up[r->s] : 0;
 	const ftr_lid *lid = r->j->lid;
+	bool skip = n_served && !r->lost;
+	uint64_t served;	/* n_served in each byte */
 	const uint8_t none_gone[256] = { 0 };
 	ftr_port only[FTR_PORT_MAX + 1];
 
 	only_ports(sh, r->s, only);
+	memset(&served, (int)n_served, sizeof(served));
 	for (uint32_t l = 0; l < n_sw; l++) {
-		uint32_t n = first[l + 1] - first[l];
+		uint32_t n;
 
+		if (skip && l % BYTES_WORD == 0 &&
+		    bytes_word(n_above + l) == served &&
+		    bytes_word(n_cand + l) == served) {
+			l += BYTES_WORD - 1;
+			continue;
+		}
+		n = first[l + 1] - first[l];
 		if (n_above[l] == n_served && n_cand[l] == n_served &&
 		    n_served) {
 			if (!r->lost)
