@@ -51,8 +51,12 @@ INLINE void take(uint8_t *restrict to_, const uint8_t *restrict from_,
 	uint8_t *to = ROW(to_);
 	const uint8_t *from = ROW(from_), *flag = ROW(flag_);
 
-	for (size_t i = 0; i < n; i++)
-		to[i] = flag[i] ? from[i] : to[i];
+	/* a conditional load of from[i] would not be vectorised */
+	for (size_t i = 0; i < n; i++) {
+		uint8_t mask = flag[i] ? 0xff : 0;
+
+		to[i] = (uint8_t)((from[i] & mask) | (to[i] & ~mask));
+	}
 }
 
 INLINE void relax_flag(uint8_t *restrict to_, uint8_t *restrict flag_,

@@ -12,8 +12,22 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define FTR_BYTE_INF 255
+
+/* Eight elements of a row, to skip those that are all alike: BYTES_WORD_INF if all are
+ * infinite. */
+#define BYTES_WORD 8
+#define BYTES_WORD_INF UINT64_MAX
+
+static inline uint64_t bytes_word(const uint8_t *row)
+{
+	uint64_t word;
+
+	memcpy(&word, row, sizeof(word));
+	return word;
+}
 
 /* to[i] = min(to[i], from[i] + 1) */
 void bytes_relax(uint8_t *to, const uint8_t *from, size_t n);

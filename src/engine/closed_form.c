@@ -58,7 +58,8 @@ struct pattern {
 	uint64_t pi;
 	const struct ftr_up_path *up_path;	/* replace d / pi */
 	uint32_t w;		/* groups above: all nominal ones, or those alive */
-	uint32_t p;		/* links of each group */
+	uint32_t p;		/* places of a group: the least common multiple of their
+				 * numbers of links */
 	uint8_t *place;		/* [stride] i * p + j, 255: LID without an owner */
 };
 
@@ -87,23 +88,37 @@ struct job {
 
 /* ---- patterns ---------------------------------------------------------- */
 
-/* The pattern of s over its slots; false: a group above has no slot, or the groups
- * differ in their number of links. */
-static bool uniform_slots(const struct ftr_shape *sh, ftr_sw s,
-			  struct pattern *t)
+static uint32_t common_multiple(uint32_t a, uint32_t b)
+{
+	uint32_t m = a;
+
+	while (m % b)
+		m += a;
+	return m;
+}
+
+/* The pattern of s over its slots; false: a group above has no slot, or there are
+ * too many places. */
+static bool slot_pattern(const struct ftr_shape *sh, ftr_sw s,
+			 struct pattern *t)
 {
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
 
 	t->w = sh->numbering.n_slots[s];
-	t->p = sh->tree.n_up[s] ? g[0].n_nominal : 0;
-	for (uint32_t i = 0; i < sh->tree.n_up[s]; i++)
-		if (g[i].slot == FTR_SLOT_NONE || g[i].n_nominal != t->p)
+	t->p = 1;
+	for (uint32_t i = 0; i < sh->tree.n_up[s]; i++) {
+		if (g[i].slot == FTR_SLOT_NONE)
 			return false;
-	return t->p > 0 && t->w * t->p <= FTR_PORT_MAX;
+		t->p = common_multiple(t->p, g[i].n_nominal);
+		if (t->w * t->p > FTR_PORT_MAX)
+			return false;
+	}
+	return sh->tree.n_up[s] > 0;
 }
 
-/* The same over the groups that are alive. */
-static bool uniform_groups(const struct ftr_shape *sh, ftr_sw s,
+/* The same over the groups that are alive; false: they differ in their number of
+ * links. */
+static bool group_pattern(const struct ftr_shape *sh, ftr_sw s,
 			   struct pattern *t)
 {
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
@@ -128,8 +143,8 @@ static void choose_patterns(struct job *j)
 		unsigned int i;
 
 		j->pattern_of[s] = NO_PATTERN;
-		if (!(place_literal(j->how) ? uniform_groups(sh, s, &t) :
-		      uniform_slots(sh, s, &t)))
+		if (!(place_literal(j->how) ? group_pattern(sh, s, &t) :
+		      slot_pattern(sh, s, &t)))
 			continue;
 		for (i = 0; i < j->n_patterns; i++)
 			if (j->pattern[i].pi == t.pi && j->pattern[i].w == t.w &&
@@ -261,13 +276,16 @@ static bool list_ports(const struct row *r, const struct ftr_group *const *g,
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t at = place_literal(r->j->how) ? i : g[i]->slot;
 
-		if (g[i]->n == p)
+		if (g[i]->n == p) {
 			memcpy(ports + at * p, sh->tree.group_ports + g[i]->first,
 			       p);
-		else
-			for (uint32_t k = 0; k < p; k++)
-				ports[at * p + k] = place_link(sh, g[i], k);
-		found += g[i]->n;
+			found += p;
+			continue;
+		}
+		for (uint32_t k = 0; k < p; k++)
+			ports[at * p + k] = place_link(sh, g[i],
+						       k % g[i]->n_nominal);
+		found += g[i]->n * (p / g[i]->n_nominal);
 	}
 	return found == r->t->w * p;
 }
@@ -343,13 +361,23 @@ static void patch_columns(struct row *r, struct per_worker *w,
 	uint32_t own = sh->numbering.col[r->s], n_sw = sh->f->n_sw;
 	uint32_t n_served = r->t ? sh->tree.n_up[r->s] : 0;
 	const ftr_lid *lid = r->j->lid;
+	bool skip = n_served && !r->lost;
+	uint64_t served;	/* n_served in each byte */
 	const uint8_t none_gone[256] = { 0 };
 	ftr_port only[FTR_PORT_MAX + 1];
 
 	only_ports(sh, r->s, only);
+	memset(&served, (int)n_served, sizeof(served));
 	for (uint32_t l = 0; l < n_sw; l++) {
-		uint32_t n = first[l + 1] - first[l];
+		uint32_t n;
 
+		if (skip && l % BYTES_WORD == 0 &&
+		    bytes_word(n_above + l) == served &&
+		    bytes_word(n_cand + l) == served) {
+			l += BYTES_WORD - 1;
+			continue;
+		}
+		n = first[l + 1] - first[l];
 		if (n_above[l] == n_served && n_cand[l] == n_served &&
 		    n_served) {
 			if (!r->lost)

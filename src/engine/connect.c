@@ -91,7 +91,8 @@ static uint32_t new_turns(struct plan *p, uint32_t c)
 {
 	ftr_sw t = p->turns.channel[c].to;
 	const uint32_t *hop = &p->label[t].channel;
-	uint32_t n_hops = 1, n = 0, refused = 0;
+	uint32_t n_hops = 1, n = 0;
+	bool possible = false;
 
 	if (p->sh->numbering.col[t] == p->l)
 		return 0;
@@ -102,17 +103,21 @@ static uint32_t new_turns(struct plan *p, uint32_t c)
 		n_hops = h->n;
 	}
 	for (uint32_t i = 0; i < n_hops; i++) {
-		if (turns_allowed(&p->turns, c, hop[i]))
-			continue;
+		if (turns_allowed(&p->turns, c, hop[i])) {
+			if (p->mode & ALL)
+				continue;
+			return 0;
+		}
 		n++;
-		refused += !(p->mode & NEW) ||
-			turns_refused(&p->turns, c, hop[i], p->mode & BOTH);
+		if (p->mode & NEW &&
+		    !turns_refused(&p->turns, c, hop[i], p->mode & BOTH))
+			possible = true;
+		else if (p->mode & ALL)
+			return IMPOSSIBLE;
 	}
 	if (p->mode & ALL)
-		return refused ? IMPOSSIBLE : n;
-	if (n < n_hops)
-		return 0;
-	return refused < n ? 1 : IMPOSSIBLE;
+		return n;
+	return possible ? 1 : IMPOSSIBLE;
 }
 
 /* ---- the heap ---------------------------------------------------------- */

@@ -65,6 +65,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/bytes.h"
 #include "engine/engine.h"
 
 /* The A of the root lacks at most 1 / ROOT_SHARE of the largest A; the same holds
@@ -129,17 +130,23 @@ static bool allocate(struct ordering *o, struct ftr_arena *a)
 }
 
 /* For every column: |A|; the chain, that is, the leaves above it, itself included,
- * plus the switches just below it; and the top switches in A. */
+ * plus the switches just below it; and the top switches in A.  Rows of down-costs are
+ * mostly infinite. */
 static void measure_reach(struct ordering *o)
 {
 	const struct ftr_shape *sh = o->sh;
+	uint32_t n = sh->f->n_sw;
 
-	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
+	for (ftr_sw s = 0; s < n; s++) {
 		const uint8_t *down = ftr_shape_down(sh, s);
-
 		bool leaf = sh->numbering.col[s] < sh->tree.n_leaf;
 
-		for (uint32_t l = 0; l < sh->f->n_sw; l++) {
+		for (uint32_t l = 0; l < n; l++) {
+			if (l % BYTES_WORD == 0 &&
+			    bytes_word(down + l) == BYTES_WORD_INF) {
+				l += BYTES_WORD - 1;
+				continue;
+			}
 			o->reach[l] += down[l] != FTR_COST_INF;
 			o->chain[l] += leaf && down[l] != FTR_COST_INF;
 			o->tops[l] += !sh->tree.n_up[s] && down[l] != FTR_COST_INF;

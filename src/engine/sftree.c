@@ -26,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/bytes.h"
 #include "engine/engine.h"
 #include "engine/subtree.h"
 
@@ -43,6 +44,12 @@ struct work {
 	uint8_t *use_full;		/* [n_sw] by column */
 };
 
+/* Does a word begin at column l, and are all costs in it equal? */
+static bool same_word(const uint8_t *a, const uint8_t *b, uint32_t l)
+{
+	return l % BYTES_WORD == 0 && bytes_word(a + l) == bytes_word(b + l);
+}
+
 /* Mark the columns that some switch reaches only without the limits of FTR_REORDER_KEEP: its
  * cost to them is finite in full and infinite in plain.  False: there are none. */
 static bool mark_columns(struct work *w)
@@ -55,6 +62,10 @@ static bool mark_columns(struct work *w)
 		const uint8_t *b = ftr_shape_cost(w->full, s);
 
 		for (uint32_t l = 0; l < n; l++) {
+			if (same_word(a, b, l)) {
+				l += BYTES_WORD - 1;
+				continue;
+			}
 			w->use_full[l] |= a[l] != b[l] && a[l] == FTR_COST_INF;
 			any |= w->use_full[l];
 		}
@@ -135,11 +146,18 @@ static uint64_t count_detours(const struct work *w)
 		ftr_sw s = sh->numbering.col_sw[i];
 		const uint8_t *ideal = ftr_shape_cost(sh, s);
 		const uint8_t *plain = ftr_shape_cost(w->plain, s);
+		const uint8_t *full = w->use_full ?
+			ftr_shape_cost(w->full, s) : plain;
 
 		for (uint32_t l = 0; l < sh->tree.n_leaf; l++) {
 			const uint8_t *real = w->use_full && w->use_full[l] ?
-				ftr_shape_cost(w->full, s) : plain;
+				full : plain;
 
+			if (same_word(ideal, plain, l) &&
+			    same_word(ideal, full, l)) {
+				l += BYTES_WORD - 1;
+				continue;
+			}
 			if (real[l] != FTR_COST_INF && real[l] != ideal[l])
 				n += (uint64_t)sh->tree.leaf_hosts[i] *
 					sh->tree.leaf_hosts[l];

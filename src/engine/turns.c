@@ -196,12 +196,33 @@ static void enter(struct turns *tn, struct turns_reach *r, uint32_t c,
 	tn->stack[(*depth)++] = c;
 }
 
-static void enter_all(struct turns *tn, struct turns_reach *r, ftr_sw s,
-		      enum turns_kind kind, uint32_t but, uint32_t *depth)
+static void enter_up(struct turns *tn, struct turns_reach *r, ftr_sw s,
+		     uint32_t *depth)
 {
-	for_each_channel(tn, s, c)
-		if (tn->channel[c].kind == kind && c != but)
+	const struct ftr_shape_tree *t = &tn->sh->tree;
+
+	for (uint32_t k = 0; k < t->n_up[s]; k++)
+		enter(tn, r, tn->of_group[t->group_first[s] + k], depth);
+}
+
+/* Most of these channels lead to switches that have no downward channels. */
+static void enter_down(struct turns *tn, struct turns_reach *r, ftr_sw s,
+		       uint32_t but, uint32_t *depth)
+{
+	const struct ftr_shape_tree *t = &tn->sh->tree;
+	uint32_t first = t->group_first[s] + t->n_up[s];
+
+	for (uint32_t g = first; g < first + t->n_down[s]; g++) {
+		uint32_t c = tn->of_group[g];
+
+		if (c == but)
+			continue;
+		if (t->n_down[t->groups[g].remote] ||
+		    tn->channel[c].extra != TURNS_NONE)
 			enter(tn, r, c, depth);
+		else
+			r->bit[c / 64] |= (uint64_t)1 << c % 64;
+	}
 }
 
 /* Enter the channels that a packet can take after channel c by a base turn. */
@@ -216,17 +237,17 @@ static void enter_base(struct turns *tn, struct turns_reach *r, uint32_t c,
 		return;
 	if (ch->kind == CHANNEL_UP && !(*fan & FAN_UP)) {
 		*fan |= FAN_UP;
-		enter_all(tn, r, v, CHANNEL_UP, TURNS_NONE, depth);
+		enter_up(tn, r, v, depth);
 	}
 	if (*fan & FAN_DOWN)
 		return;
 	if (ch->kind == CHANNEL_UP && !(*fan & FAN_BUT_ONE)) {
 		*fan |= FAN_BUT_ONE;
 		r->from[v] = ch->from;
-		enter_all(tn, r, v, CHANNEL_DOWN, ch->back, depth);
+		enter_down(tn, r, v, ch->back, depth);
 	} else if (ch->kind == CHANNEL_DOWN || r->from[v] != ch->from) {
 		*fan |= FAN_DOWN;
-		enter_all(tn, r, v, CHANNEL_DOWN, TURNS_NONE, depth);
+		enter_down(tn, r, v, TURNS_NONE, depth);
 	}
 }
 
