@@ -18,6 +18,9 @@
  * (entries of that group may move), and ranks if so much is missing that they
  * look different.
  *
+ * S(N) keeps the ranks of the old N unless the ranks that are inferred from N are clearly better
+ * (src/shape/choice.c, rule 7).  Otherwise one more host could change all tables.
+ *
  * Replacement.  A switch that F has and N lacks takes the place of a switch that N
  * has and F lacks if most of its links lead to the same far ends.  It is then a
  * replacement, and nothing else is renumbered.  The place keeps the GUID of the first
@@ -35,7 +38,7 @@
  * host that moved, a host whose port is used by another host, and a missing switch
  * of whose links more than half are contradicted.
  *
- * N and S(N) are const and may be shared between threads.  The same F, old and
+ * N and S(N) are const and may be shared between threads.  The same F, old (with its ranks) and
  * options give the same N, bit for bit, for any order of discovery and any team.
  *
  * N has no LIDs, because they belong to F, and no end ports without a link.  It has LMCs, and
@@ -76,7 +79,7 @@ struct ftr_nominal_change {
  * The nominal fabric for f; if old is NULL, that is f itself.  If f has nothing that
  * old lacks, and opts are those of old, *out is old.  Otherwise *out is a new object,
  * and old is unchanged.  opts: NULL for defaults; the members nominal and no_slots are
- * ignored.  change may be NULL; without old it counts all of f.
+ * ignored, and so is the member old if there is an old nominal fabric.  change may be NULL; without old it counts all of f.
  * Errors: as ftr_shape_new for N.  O((n + links) log n) plus the cost of S(N).
  */
 enum ftr_status ftr_nominal_new(const struct ftr_fabric *f,
@@ -98,7 +101,7 @@ enum ftr_status ftr_nominal_compare(const struct ftr_nominal *n,
 /*
  * The state file.  The first line holds the version, a checksum of the rest, the
  * length of the body, and the options that shaped N.  N follows, with a line for
- * each switch, end port and link.  The bytes depend on N and its options only.
+ * each switch, end port and link.  The bytes depend on N, its options and its ranks only.
  *
  * The file is written under a temporary name in the same directory, flushed to
  * disk and renamed: path holds either its old or its new content, complete.  Two

@@ -99,6 +99,20 @@ struct ftr_guids {
  */
 enum ftr_roots { FTR_ROOTS_AUTO = 0, FTR_ROOTS_FILE, FTR_ROOTS_STRICT };
 
+/* The rank of a switch in an earlier shape. */
+struct ftr_old_rank {
+	uint64_t guid;		/* node GUID of its place */
+	uint8_t rank;
+	bool leaf, stub;	/* its column is below n_leaf; tree.stub */
+};
+
+/* The ranks of an earlier shape. */
+struct ftr_old_ranks {
+	const struct ftr_old_rank *sw;	/* ascending by GUID */
+	uint32_t n;
+	uint64_t lists;		/* hash of the GUID lists of that shape */
+};
+
 struct ftr_shape_opts {
 	struct ftr_guids roots;	/* switch node GUIDs: top rank, decides ranks */
 	enum ftr_roots roots_mode;
@@ -109,6 +123,10 @@ struct ftr_shape_opts {
 	 * fabric.  It need only live until ftr_shape_new returns.  If it is given, the
 	 * options above are ignored: they were applied to the nominal shape. */
 	const struct ftr_shape *nominal;
+	/* Keep these ranks unless the inferred ones are clearly better (src/shape/choice.c);
+	 * they are not used with roots.  NULL: none.  They need only live until
+	 * ftr_shape_new returns. */
+	const struct ftr_old_ranks *old;
 	bool no_slots;		/* slots are the groups that are present */
 	bool by_guid;		/* order upward groups by GUID, as published
 				 * (Gliksberg et al. 2020, section 3.1), instead
@@ -169,6 +187,7 @@ struct ftr_shape_tree {
 	uint32_t n_odd;		/* hosts on switches that are not leaves */
 	uint32_t n_horizontal;	/* links between switches of one rank; no cost depends on
 				 * them */
+	bool ranks_kept;	/* opts.old was used, and differs from the inferred ranks */
 	bool roots_given;
 	bool roots_unknown;	/* roots were given, but none is in the fabric */
 	/* switches that are evidently missing from the root list, ascending */

@@ -10,7 +10,8 @@
  *			subnet manager has rerouted
  *	local		(--local) the tables after stage one of a local repair
  *	after		the engine's tables for the damaged fabric; changes are
- *			counted against "before"
+ *			counted against "before".  As in the plugin, entries and extra
+ *			turns of "before" are kept as far as they are valid
  *	FILE		given tables (--compare) on the damaged fabric
  *
  * Without faults there are only "after", titled with the engine's name, and the given
@@ -71,6 +72,8 @@ struct job {
 	struct ftr_nominal *nominal;	/* includes f; NULL: no faults */
 	struct ftr_shape *sh;		/* of f */
 	struct ftr_tables *before;
+	struct ftr_turn *turn;		/* extra turns of before */
+	uint32_t n_turns;
 	struct ftr_sl2vl *vl_map;	/* SL2VL tables with the turn bit for f, or NULL */
 	uint64_t *place;		/* host order for the loads: port GUIDs */
 	uint32_t n_places;
@@ -80,19 +83,74 @@ struct job {
 	unsigned int n_col;
 };
 
+/* Route f as the plugin would; stats may be NULL. */
 static enum ftr_status route(const struct job *j, const struct ftr_fabric *f,
-			     struct ftr_shape **sh, struct ftr_tables **t,
+			     struct ftr_route_opts *ro, struct ftr_shape **sh,
+			     struct ftr_tables **t, struct ftr_route_stats *stats,
 			     double *ms, struct ftr_err *err)
 {
-	struct ftr_route_opts ro = cli_damaged_opts(&j->w->engine, f);
 	double t0 = cli_now();
 	enum ftr_status st = ftr_shape_new(f, &j->opts, j->team, sh, err);
 
+	ro->nominal = j->opts.nominal;
 	if (!st)
 		st = ftr_tables_new(f, false, t, err);
 	if (!st)
-		st = j->w->engine.ops->route(*sh, &ro, j->team, *t, NULL, err);
+		st = j->w->engine.ops->route(*sh, ro, j->team, *t, stats, err);
 	*ms = (cli_now() - t0) * 1e3;
+	return st;
+}
+
+/* The extra turns of the undamaged fabric whose switches are in f; malloc()ed. */
+static enum ftr_status carry_turns(const struct job *j, const struct ftr_fabric *f,
+				   struct ftr_turn **out, uint32_t *n,
+				   struct ftr_err *err)
+{
+	const struct ftr_switch *sw = j->f->sw;
+
+	*n = 0;
+	*out = calloc((size_t)j->n_turns + 1, sizeof(**out));
+	if (!*out)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for %u turns", j->n_turns);
+	for (uint32_t i = 0; i < j->n_turns; i++) {
+		const struct ftr_turn x = {
+			.from = ftr_fabric_find_sw(f, sw[j->turn[i].from].guid),
+			.at = ftr_fabric_find_sw(f, sw[j->turn[i].at].guid),
+			.to = ftr_fabric_find_sw(f, sw[j->turn[i].to].guid),
+		};
+
+		if (x.from != FTR_SW_NONE && x.at != FTR_SW_NONE && x.to != FTR_SW_NONE)
+			(*out)[(*n)++] = x;
+	}
+	return FTR_OK;
+}
+
+/* Route the damaged fabric f.  As in the plugin, entries of "before" are kept with --balance
+ * load and full, and the search for shifts does not begin before the fabric is complete. */
+static enum ftr_status reroute(const struct job *j, const struct ftr_fabric *f,
+			       struct ftr_shape **sh, struct ftr_tables **t,
+			       double *ms, struct ftr_err *err)
+{
+	struct ftr_route_opts ro = cli_damaged_opts(&j->w->engine, f);
+	struct ftr_tables *prefer = NULL;
+	struct ftr_turn *turn = NULL;
+	struct ftr_keep keep = { .prefer = NULL };
+	enum ftr_status st = FTR_OK;
+
+	if (j->before && ro.balance && j->opts.nominal) {
+		st = cli_carry_tables(j->f, j->before, f, &prefer, err);
+		keep.prefer = prefer;
+		ro.keep = &keep;
+		ro.balance = FTR_BALANCE_LOAD;
+	}
+	if (!st && j->before) {
+		st = carry_turns(j, f, &turn, &ro.n_turns, err);
+		ro.turn = turn;
+	}
+	if (!st)
+		st = route(j, f, &ro, sh, t, NULL, ms, err);
+	ftr_tables_free(prefer);
+	free(turn);
 	return st;
 }
 
@@ -207,7 +265,7 @@ static enum ftr_status one_run(struct job *j, unsigned int i,
 					      &f, err);
 
 	if (!st)
-		st = route(j, f, &sh, &t, &ms, err);
+		st = reroute(j, f, &sh, &t, &ms, err);
 	if (!st && j->before) {
 		c = 1;
 		st = measure_old(j, j->before, sh, &j->col[c++], i, err);
@@ -260,6 +318,7 @@ static enum ftr_status set_up(struct job *j, const char *path,
 {
 	const struct whatif *w = j->w;
 	struct ftr_tables *t = NULL;
+	struct ftr_route_stats stats = { .turn = NULL };
 	struct ftr_route_opts ro;
 	double ms;
 	struct cli_live live;
@@ -281,8 +340,11 @@ static enum ftr_status set_up(struct job *j, const char *path,
 		st = cli_faults_parse(j->f, "fail", &w->fail, &j->faults, err);
 	for (unsigned int i = 0; !st && i < w->compare.n; i++)
 		st = given_tables(j, i, err);
+	ro.keep_turns = true;
 	if (!st)
-		st = route(j, j->f, &j->sh, &t, &ms, err);
+		st = route(j, j->f, &ro, &j->sh, &t, &stats, &ms, err);
+	j->turn = stats.turn;
+	j->n_turns = stats.turn ? stats.n_turns : 0;
 	if (!st)
 		cli_note_files(j->sh);
 	if (!st)
@@ -328,6 +390,7 @@ static void tear_down(struct job *j)
 	ftr_tables_free(j->in_use);
 	ftr_tables_free(j->before);
 	ftr_sl2vl_free(j->vl_map);
+	free(j->turn);
 	free(j->place);
 	ftr_shape_free(j->sh);
 	ftr_nominal_free(j->nominal);
@@ -453,9 +516,9 @@ const struct cli_cmd cli_whatif = {
 	.text =
 "Routes FABRIC, applies faults, routes it again, and compares the findings of the\n"
 "checker before and after: unreachable pairs, affected nodes, loops, credit\n"
-"loops, load, and the number of changed entries.  --fail and --compare may be\n"
-"given more than once; FILEs are compared, too.  Without --fail, the engine's\n"
-"tables are compared with the given ones.  With --live, the running fabric is\n"
+"loops, load, and the number of entries that the plugin would change.  --fail and\n"
+"--compare may be given more than once; FILEs are compared, too.  Without --fail, the\n"
+"engine's tables are compared with the given ones.  With --live, the running fabric is\n"
 "read, all arguments are FILEs, and the tables in use are compared, too.\n"
 "Exit status: 0 clean, 1 \"check\" reports findings for the engine's tables on the\n"
 "damaged fabric, 2 bad input.\n",

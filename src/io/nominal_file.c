@@ -12,12 +12,18 @@
  *
  *	P 0008f10500108c9e 0008f10500207770
  *
+ * If the shape keeps ranks that would not be inferred from the fabric (src/shape/choice.c, rule
+ * 7), the version is 3, and there is a line for each switch whose links lead up or down:
+ *
+ *	R 0008f10500108c9e 0 1 0
+ *
  * SUM is followed by a blank and is the hash of all bytes after that blank.  LENGTH is the
  * number of bytes after the first line.  "guid" or "name" is the order of leaves.  LISTS is
  * the hash of the GUID lists.
  *
  *	S	place of a switch, ports, LMC, name
  *	P	place, node GUID of the switch that is there
+ *	R	place, rank, 1 if it is a leaf, 1 if it is a stub
  *	E	end port GUID, its node, port number on the node, C(hannel adapter) or
  *		R(outer), LMC, name
  *	L	link, by the node GUIDs and ports of both ends
@@ -40,7 +46,7 @@
 #include <ftr/nominal.h>
 
 #define MAGIC "ibfattree-nominal "
-#define VERSION 2		/* the highest known version */
+#define VERSION 3		/* the highest known version */
 #define LISTS_LEN 16		/* hex digits of a hash or GUID */
 
 /* ---- writing ----------------------------------------------------------- */
@@ -59,8 +65,20 @@ static void put_name(FILE *out, const char *name)
 	fputc('\n', out);
 }
 
-static void put_body(FILE *out, const struct ftr_fabric *f)
+static void put_ranks(FILE *out, const struct ftr_shape *sh)
 {
+	const struct ftr_shape_tree *t = &sh->tree;
+
+	for (ftr_sw s = 0; s < sh->f->n_sw; s++)
+		if (t->n_up[s] + t->n_down[s])
+			fprintf(out, "R %016" PRIx64 " %u %d %d\n", sh->f->sw[s].guid,
+				t->rank[s], sh->numbering.col[s] < t->n_leaf, t->stub[s] != 0);
+}
+
+static void put_body(FILE *out, const struct ftr_nominal *n)
+{
+	const struct ftr_fabric *f = n->f;
+
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		fprintf(out, "S %016" PRIx64 " %u %u", f->sw[s].guid,
 			f->sw[s].n_ports, f->sw[s].lmc);
@@ -70,6 +88,8 @@ static void put_body(FILE *out, const struct ftr_fabric *f)
 		if (f->sw[s].holder != f->sw[s].guid)
 			fprintf(out, "P %016" PRIx64 " %016" PRIx64 "\n",
 				f->sw[s].guid, f->sw[s].holder);
+	if (n->shape->tree.ranks_kept)
+		put_ranks(out, n->shape);
 	for (ftr_ep e = 0; e < f->n_ep; e++) {
 		const struct ftr_endport *p = &f->ep[e];
 
@@ -106,7 +126,7 @@ static char *compose(const struct ftr_nominal *n, size_t *len)
 
 	if (!out)
 		return NULL;
-	put_body(out, n->f);
+	put_body(out, n);
 	out = ftr_memstream_end(out, &body) ? ftr_memstream(&text, len) : NULL;
 	if (out) {
 		fprintf(out, "%zu %s %016" PRIx64 "\n", n_body,
@@ -145,8 +165,10 @@ enum ftr_status ftr_nominal_write(const char *path,
 	if (text)
 		st = ftr_file_replace(path, fill, &(struct content){
 					      /* the oldest version that can hold
-					       * it: version 1 has no P lines */
-					      text, len, n->f->by_holder ? 2 : 1
+					       * it: version 1 has no P and R
+					       * lines, version 2 no R lines */
+					      text, len, n->shape->tree.ranks_kept ? 3 :
+					      n->f->by_holder ? 2 : 1
 				      }, err);
 	else
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for %s", path);
@@ -302,6 +324,34 @@ static enum ftr_status get_holder(struct ftr_text *t, struct ftr_builder *b,
 	return ftr_builder_hold(b, place, holder, t->err);
 }
 
+/* The R lines, in a growing array. */
+struct rank_lines {
+	struct ftr_old_rank *sw;
+	uint32_t n, max;
+};
+
+static enum ftr_status get_rank(struct ftr_text *t, struct rank_lines *r,
+				struct ftr_cur c)
+{
+	uint64_t place, rank, leaf, stub;
+
+	if (!guid(&c, &place) || !number(&c, FTR_COST_INF / 2, &rank) || !number(&c, 1, &leaf) ||
+	    !number(&c, 1, &stub) || !ftr_cur_end(&c) ||
+	    (r->n && place <= r->sw[r->n - 1].guid))
+		return ftr_text_expected(t, &c, "GUID, rank and kind of a switch, by ascending GUIDs");
+	if (r->n == r->max) {
+		uint32_t max = FTR_MAX(64u, 2 * r->max);
+		struct ftr_old_rank *more = ftr_reallocarray(r->sw, max, sizeof(*more));
+
+		if (!more)
+			return ftr_text_nomem(t);
+		r->sw = more;
+		r->max = max;
+	}
+	r->sw[r->n++] = (struct ftr_old_rank){ place, (uint8_t)rank, leaf != 0, stub != 0 };
+	return FTR_OK;
+}
+
 static enum ftr_status get_endport(struct ftr_text *t, struct ftr_builder *b,
 				   struct ftr_cur c)
 {
@@ -335,7 +385,8 @@ static enum ftr_status get_link(struct ftr_text *t, struct ftr_builder *b,
 	return ftr_builder_add_link(b, x, y, 0, FTR_SPEED_UNKNOWN, t->err);
 }
 
-static enum ftr_status body(struct ftr_text *t, struct ftr_builder *b)
+static enum ftr_status body(struct ftr_text *t, struct ftr_builder *b,
+			    struct rank_lines *ranks)
 {
 	struct ftr_cur c;
 	enum ftr_status st;
@@ -347,12 +398,14 @@ static enum ftr_status body(struct ftr_text *t, struct ftr_builder *b)
 			st = get_switch(t, b, c);
 		else if (ftr_cur_char(&c, 'P'))
 			st = get_holder(t, b, c);
+		else if (ftr_cur_char(&c, 'R'))
+			st = get_rank(t, ranks, c);
 		else if (ftr_cur_char(&c, 'E'))
 			st = get_endport(t, b, c);
 		else if (ftr_cur_char(&c, 'L'))
 			st = get_link(t, b, c);
 		else
-			st = ftr_text_expected(t, &c, "S, P, E or L");
+			st = ftr_text_expected(t, &c, "S, P, R, E or L");
 		if (st == FTR_INVAL)	/* the message has no line */
 			st = ftr_err_prefix(t->err, "%s:%u", t->path, t->line);
 		if (st)
@@ -364,7 +417,8 @@ static enum ftr_status body(struct ftr_text *t, struct ftr_builder *b)
 /* ---- reading: the file ------------------------------------------------- */
 
 static enum ftr_status parse(struct ftr_text *t, const char *text, size_t len,
-			     struct header *h, struct ftr_fabric **f)
+			     struct header *h, struct ftr_fabric **f,
+			     struct rank_lines *ranks)
 {
 	struct ftr_builder *b;
 	enum ftr_status st = header(t, text, len, h);
@@ -374,7 +428,7 @@ static enum ftr_status parse(struct ftr_text *t, const char *text, size_t len,
 	b = ftr_builder_new();
 	if (!b)
 		return ftr_text_nomem(t);
-	st = body(t, b);
+	st = body(t, b, ranks);
 	if (!st) {
 		st = ftr_builder_freeze(b, f, t->err);
 		if (st == FTR_INVAL)
@@ -392,6 +446,9 @@ static enum ftr_status read_file(const char *path, bool own,
 				 struct ftr_err *err)
 {
 	struct ftr_text t = { .path = path, .err = err, .fd = -1 };
+	struct ftr_shape_opts with = { .leaf_order = FTR_LEAF_BY_GUID };
+	struct rank_lines lines = { NULL, 0, 0 };
+	struct ftr_old_ranks ranks;
 	struct ftr_fabric *f = NULL;
 	struct ftr_nominal *n = NULL;
 	struct header h;
@@ -401,13 +458,17 @@ static enum ftr_status read_file(const char *path, bool own,
 
 	if (st)
 		return st;
-	st = parse(&t, text, len, &h, &f);
+	st = parse(&t, text, len, &h, &f, &lines);
 	/* only valid fabrics are written, so the file is damaged */
 	if (st == FTR_INVAL && err)
 		err->status = FTR_PARSE;
 	st = st == FTR_INVAL ? FTR_PARSE : st;
+	if (opts)
+		with = *opts;
+	ranks = (struct ftr_old_ranks){ lines.sw, lines.n, st ? 0 : h.lists };
+	with.old = lines.n ? &ranks : NULL;
 	if (!st)
-		st = ftr_nominal_new(f, opts, NULL, team, &n, NULL, err);
+		st = ftr_nominal_new(f, &with, NULL, team, &n, NULL, err);
 	if (!st) {
 		if (reshaped)
 			*reshaped = n->leaf_order != h.leaf_order ||
@@ -415,6 +476,7 @@ static enum ftr_status read_file(const char *path, bool own,
 		*out = n;
 	}
 	ftr_fabric_free(f);
+	free(lines.sw);
 	free(text);
 	return st;
 }

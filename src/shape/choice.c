@@ -23,7 +23,8 @@
  *    only a small share of neighbours with a height.
  *
  * A new result replaces the best one so far if it leads to clearly less congestion
- * (congestion.c): less than GAIN times as much, or less than DEEP_GAIN times as much if it has
+ * (congestion.c; the amount is the square of the greatest load, times the sum of the squares of
+ * all loads): less than GAIN times as much, or less than DEEP_GAIN times as much if it has
  * more ranks.  If it has fewer ranks, any smaller amount suffices.  It must not leave many
  * more pairs without an up/down path.  In trees whose hosts are all on leaves, all sets lead to
  * the same heights, and no congestion is estimated.
@@ -34,6 +35,15 @@
  * in which every link leads up or down.
  *
  * If the administrator gives roots, they decide the ranks, and only rule 1 is used.
+ *
+ * Rule 7.  One more host can change the result of rules 1 and 6, and then nearly all tables
+ * change.  So the ranks of an earlier shape are kept, if they are given, unless the inferred
+ * ranks are much better: the amount of congestion, or the number of pairs without an up/down
+ * path, is less than KEEP_GAIN times as much.  That is a tenth less load on every link.  A
+ * smaller gain is not worth new tables, and the estimate is not more exact.  If the inferred
+ * ranking has fewer ranks, it need only be as good.  So what was inferred when the fabric was
+ * first seen incomplete, for example a spine below the leaves, is not kept.  Switches that are
+ * new, or were stubs or not connected, have the inferred ranks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +58,9 @@
 #define MIN_GAP 1.1		/* smallest ratio of the two values beside a gap */
 #define GAIN 0.9		/* largest congestion of a better ranking, relative to the best */
 #define DEEP_GAIN 0.5		/* the same, if it has more ranks */
+#define KEEP_GAIN 0.66		/* largest congestion of a ranking that replaces an earlier one,
+				 * relative to that: 0.9 times the load, to the fourth power */
+#define NO_MORE 1.001		/* the same, if it has fewer ranks; above 1 because of rounding */
 #define MORE_APART 0.1		/* additional pairs without an up/down path, as a share of the
 				 * pairs of hosts on different switches */
 
@@ -132,18 +145,20 @@ static enum ftr_status estimate(struct shaping *z, struct ranking *r)
 	return st;
 }
 
-/* Rule 6: True if a is better than b.  Congestion is max * max * squares. */
+static double amount(const struct ranking *r)
+{
+	return r->cost.max * r->cost.max * r->cost.squares;
+}
+
+/* Rule 6: True if a is better than b. */
 static bool is_better(const struct shaping *z, const struct ranking *a,
 		      const struct ranking *b)
 {
-	double x = a->cost.max * a->cost.max * a->cost.squares;
-	double y = b->cost.max * b->cost.max * b->cost.squares;
-
 	uint32_t p = rank_span(z, a->height), q = rank_span(z, b->height);
 
 	if (a->cost.apart > b->cost.apart + MORE_APART)
 		return false;
-	return x < (p > q ? DEEP_GAIN : p < q ? 1 : GAIN) * y;
+	return amount(a) < (p > q ? DEEP_GAIN : p < q ? 1 : GAIN) * amount(b);
 }
 
 /* Replace *best by r if r is better and differs from the n_old rankings in old. */
@@ -300,6 +315,99 @@ static enum ftr_status single_root(struct shaping *z, struct ranking **best,
 	return FTR_OK;
 }
 
+/* ---- ranks of an earlier shape ----------------------------------------------- */
+
+static int old_rank_cmp(const void *x, const void *y)
+{
+	const uint64_t *guid = x;
+	const struct ftr_old_rank *r = y;
+
+	return (*guid > r->guid) - (*guid < r->guid);
+}
+
+/* The earlier rank of s; NULL: none that could be kept. */
+static const struct ftr_old_rank *old_rank(const struct shaping *z, ftr_sw s)
+{
+	const struct ftr_old_ranks *old = z->opts->old;
+	const struct ftr_old_rank *r = bsearch(&z->f->sw[s].guid, old->sw, old->n,
+					       sizeof(*r), old_rank_cmp);
+
+	return r && !r->stub ? r : NULL;
+}
+
+/* Heights begin at different values in different shapes: find the most frequent difference
+ * between the earlier ranks and height[]; of equally frequent ones the least.  False: no switch
+ * has both. */
+static bool find_shift(const struct shaping *z, const int32_t *height, int32_t *shift)
+{
+	uint32_t count[3 * MAX_RANKS] = { 0 }, most = 0;
+
+	for (ftr_sw s = 0; s < z->f->n_sw; s++) {
+		const struct ftr_old_rank *r = old_rank(z, s);
+
+		/* only an inferred ranking that is refused later is out of range */
+		if (r && height[s] > -MAX_RANKS)
+			count[r->rank - height[s] + MAX_RANKS]++;
+	}
+	for (uint32_t i = 0; i < FTR_ARRAY_LEN(count); i++) {
+		if (count[i] <= most)
+			continue;
+		most = count[i];
+		*shift = (int32_t)i - MAX_RANKS;
+	}
+	return most > 0;
+}
+
+/* Rule 7: true if the inferred ranking r replaces the earlier one. */
+static bool replaces(const struct shaping *z, const struct ranking *r,
+		     const struct ranking *old)
+{
+	uint32_t p = rank_span(z, r->height), q = rank_span(z, old->height);
+
+	if (r->cost.apart < KEEP_GAIN * old->cost.apart)
+		return true;
+	if (r->cost.apart > old->cost.apart + (p < q ? 0 : MORE_APART))
+		return false;
+	return amount(r) < (p > q ? DEEP_GAIN : p < q ? NO_MORE : KEEP_GAIN) * amount(old);
+}
+
+/* Replace *best by the earlier ranking, with heights as in *best, unless rule 7 forbids it.
+ * old: space for it. */
+static enum ftr_status keep_old(struct shaping *z, struct ranking *old,
+				struct ranking **best)
+{
+	const struct ranking *r = *best;
+	uint32_t n = z->f->n_sw;
+	bool same = true;
+	int32_t shift;
+	enum ftr_status st;
+
+	if (!find_shift(z, r->height, &shift))
+		return FTR_OK;
+	st = ranking_new(z, old);
+	if (st)
+		return st;
+	for (ftr_sw s = 0; s < n; s++) {
+		const struct ftr_old_rank *o = old_rank(z, s);
+
+		old->height[s] = o ? o->rank - shift : r->height[s];
+		old->is_leaf[s] = o ? o->leaf : r->is_leaf[s];
+		old->is_stub[s] = o ? 0 : r->is_stub[s];
+		same &= old->height[s] == r->height[s] && old->is_leaf[s] == r->is_leaf[s] &&
+			old->is_stub[s] == r->is_stub[s];
+	}
+	if (same || rank_span(z, old->height) >= MAX_RANKS)
+		return FTR_OK;
+	st = estimate(z, *best);
+	if (!st)
+		st = estimate(z, old);
+	if (!st && !replaces(z, r, old)) {
+		*best = old;
+		z->sh->tree.ranks_kept = true;
+	}
+	return st;
+}
+
 /* Ranking 0 has the leaf seeds of rule 1.  Rankings 1 to n_cuts have those of the cuts.  The
  * last one has the leaf seeds of the best, with LEAST_SHARE. */
 enum ftr_status shape_heights(struct shaping *z)
@@ -308,7 +416,7 @@ enum ftr_status shape_heights(struct shaping *z)
 	uint32_t *tmp = ftr_arena_alloc(z->scratch, n, sizeof(*tmp));
 	struct mix cut[MAX_CUTS];
 	struct mix *mix = ftr_arena_alloc(z->scratch, n, sizeof(*mix));
-	struct ranking r[MAX_CUTS + 2], flat[2], *best = r;
+	struct ranking r[MAX_CUTS + 2], flat[2], old, *best = r;
 	bool given = z->opts->roots.n > 0;
 	enum ftr_status st;
 
@@ -337,6 +445,11 @@ enum ftr_status shape_heights(struct shaping *z)
 	}
 	if (!given && n <= MAX_FLAT && is_flat(z, r[0].height)) {
 		st = single_root(z, &best, flat);
+		if (st)
+			return st;
+	}
+	if (!given && z->opts->old) {
+		st = keep_old(z, &old, &best);
 		if (st)
 			return st;
 	}

@@ -73,6 +73,37 @@ static enum ftr_status no_memory(struct ftr_err *err)
 	return ftr_fail(err, FTR_NOMEM, "out of memory for a nominal fabric");
 }
 
+/* The ranks of n: those of switches with links that lead up or down.  False: no memory. */
+static bool ranks_of(const struct ftr_nominal *n, struct ftr_arena *a,
+		     struct ftr_old_ranks *out)
+{
+	const struct ftr_shape *sh = n->shape;
+	struct ftr_old_rank *r = ftr_arena_alloc(a, n->f->n_sw, sizeof(*r));
+
+	*out = (struct ftr_old_ranks){ .sw = r, .lists = n->lists };
+	for (ftr_sw s = 0; r && s < n->f->n_sw; s++)
+		if (sh->tree.n_up[s] + sh->tree.n_down[s])
+			r[out->n++] = (struct ftr_old_rank){
+				n->f->sw[s].guid, sh->tree.rank[s],
+				sh->numbering.col[s] < sh->tree.n_leaf, sh->tree.stub[s],
+			};
+	return r != NULL;
+}
+
+/* Set opts->old to the ranks that are to be kept: those of old, or those that are given if there
+ * is no old; none if other fabrics or lists gave them.  False: no memory. */
+static bool keep_ranks(struct ftr_shape_opts *opts, const struct ftr_nominal *old, bool other,
+		       uint64_t lists, struct ftr_arena *a, struct ftr_old_ranks *space)
+{
+	if (old)
+		opts->old = space;
+	if (old && !ranks_of(old, a, space))
+		return false;
+	if (opts->old && (other || opts->old->lists != lists))
+		opts->old = NULL;
+	return true;
+}
+
 /* Make an object of united, which is consumed even on failure. */
 static enum ftr_status wrap(struct ftr_fabric *united,
 			    const struct ftr_shape_opts *opts, uint64_t lists,
@@ -142,6 +173,7 @@ enum ftr_status ftr_nominal_new(const struct ftr_fabric *f,
 {
 	struct ftr_shape_opts own = { .leaf_order = FTR_LEAF_BY_GUID };
 	struct ftr_nominal_change result;
+	struct ftr_old_ranks ranks;
 	struct ftr_fabric *united = NULL;
 	struct ftr_arena *a = ftr_arena_new();
 	struct cover c;
@@ -168,7 +200,10 @@ enum ftr_status ftr_nominal_new(const struct ftr_fabric *f,
 		*out = old;
 		st = FTR_OK;
 	} else {
-		st = unite(&c, a, &result, &united, err);
+		st = keep_ranks(&own, old, result.other, lists, a, &ranks) ? FTR_OK :
+			no_memory(err);
+		if (!st)
+			st = unite(&c, a, &result, &united, err);
 		if (!st)
 			st = wrap(united, &own, lists, team, out, err);
 	}

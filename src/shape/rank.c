@@ -37,6 +37,7 @@
  *     rule 5 leaves links unused.  So rules 2 to 5 are applied to other leaf seeds as well.
  *     If a small fabric has no levels, it is also ranked from each of its switches.  The
  *     result with the least estimated congestion is taken.
+ *  7. Earlier ranks (choice.c) are kept unless the result is clearly better.
  *
  * If the administrator gives roots, they decide instead: rank = greatest depth - depth of
  * a breadth-first search from the roots.  A component without a root keeps the inferred

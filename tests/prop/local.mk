@@ -31,6 +31,11 @@ tests_prop_test_sftree_paper_SOURCES = tests/prop/test_sftree_paper.c \
 tests_prop_test_sftree_paper_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_prop_test_sftree_paper_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
+check_PROGRAMS += tests/prop/test_old_ranks
+tests_prop_test_old_ranks_SOURCES = tests/prop/test_old_ranks.c
+tests_prop_test_old_ranks_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_old_ranks_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+
 check_PROGRAMS += tests/prop/test_nominal
 tests_prop_test_nominal_SOURCES = tests/prop/test_nominal.c
 tests_prop_test_nominal_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests

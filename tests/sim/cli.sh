@@ -211,6 +211,37 @@ case_offline_equals_plugin() {
 	down
 }
 
+# The plugin changes as many entries after a fault as "whatif" says, on a fabric whose tables
+# come from the load of the links: one link, then also its upper switch.
+whatif_predicts() {
+	local engine=$1 spec entries
+	gen '2;12,12;1,6;1,2' --random-guids --drop-links 9 --seed 55
+	up <<<"routing_engine $engine"
+	walk before
+	IFS=$'\t' read -r near near_port far _ < <(sim_cables "$T/fabric.net" | sed -n 1p)
+	for spec in "$near[$near_port]" "$far"; do
+		osm_mark sm
+		if [[ $spec == "$far" ]]; then
+			sim_do "Unlink \"$far\""
+		else
+			sim_do "Unlink \"$near\"[$near_port]"
+		fi
+		until_healed cut
+		"$ibfattree" diff "$T/cut.net" "$T/before.lfts" "$T/cut.lfts" \
+			--json >"$T/diff" || true
+		"$ibfattree" whatif "$T/before.net" --engine "$engine" --fail "$spec" \
+			--json >"$T/whatif"
+		entries=$("$SIM_BUILD/jsonq" "$T/diff" entries)
+		((entries > 0)) || fail "no entry has changed"
+		[[ $("$SIM_BUILD/jsonq" "$T/whatif" columns.2.runs.0.changed_entries) == "$entries" ]] ||
+			fail "$spec: $entries entries have changed: $(cat "$T/whatif")"
+	done
+	down
+}
+
+case_whatif_predicts_dmodc() { whatif_predicts dmodc; }
+case_whatif_predicts_sftree() { whatif_predicts sftree; }
+
 # ibdmchk reads and uses the SL and SL2VL files that "route" writes.
 case_ibdmchk_reads_our_vls() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 57

@@ -181,6 +181,9 @@ START_TEST(nonsense_inside)
 		SW "L 0000000000000001 1 0000000000000001 2 3\n",
 		SW "P 0000000000000002 0000000000000003\n",
 		SW "P 0000000000000001 3\n", SW "P 0000000000000001\n",
+		SW "R 0000000000000001 128 0 0\n", SW "R 0000000000000001 1 2 0\n",
+		SW "R 0000000000000001 1 0\n", SW "R 1 1 0 0\n",
+		SW "R 0000000000000001 1 0 0\nR 0000000000000001 1 0 0\n",
 		SW "S 0000000000000002 36 0 b\n"
 		"P 0000000000000001 0000000000000002\n",
 		"S 0000000000000001 36 0 "
@@ -202,10 +205,10 @@ START_TEST(other_files)
 	char *text = good(&len);
 
 	ck_assert(ftr_nominal_is_file(path));
-	text[18] = '3';
+	text[18] = '4';
 	put(text, len);
 	ck_assert_int_eq(try_read(), FTR_PARSE);
-	ck_assert_ptr_nonnull(strstr(err.msg, "version 3, supported are 1 to 2"));
+	ck_assert_ptr_nonnull(strstr(err.msg, "version 4, supported are 1 to 3"));
 	ck_assert(ftr_nominal_is_file(path));
 	put("vendid=0x2c9\n", 13);
 	ck_assert_int_eq(try_read(), FTR_PARSE);

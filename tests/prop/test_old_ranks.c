@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Irregular fabrics in which one more host changes the ranks that are inferred
+ * (src/shape/choice.c, rule 7).  The nominal fabric keeps the old ranks unless the others are
+ * clearly better, and then no entry of an existing LID changes.  With the inferred ranks,
+ * entries change although all valid ones are kept.
+ *
+ * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/core.h"
+#include "lib/edit.h"
+#include "lib/irregular.h"
+#include "lib/suite.h"
+#include "lib/trees.h"
+
+static struct ftr_err err;
+
+static struct ftr_nominal *nominal_of(const struct ftr_fabric *f,
+				      struct ftr_nominal *old)
+{
+	struct ftr_nominal *n = NULL;
+
+	ck_assert_msg(!ftr_nominal_new(f, NULL, old, NULL, &n, NULL, &err),
+		      "%s", err.msg);
+	return n;
+}
+
+struct routed {
+	struct ftr_tables *t;
+	struct ftr_route_stats stats;	/* owns stats.turn */
+};
+
+/* Route f with dmodc.  before: on the fabric of_f; its entries and extra turns are kept as far
+ * as they are valid, as in the plugin.  NULL: none. */
+static struct routed route(const struct ftr_fabric *f, const struct ftr_nominal *n,
+			   const struct ftr_fabric *of_f, const struct routed *before)
+{
+	struct ftr_shape_opts opts = { .nominal = n->shape };
+	struct ftr_route_opts ro = FTR_ROUTE_OPTS_INIT;
+	struct routed out = { .t = NULL };
+	struct ftr_tables *prefer = NULL;
+	struct ftr_keep keep;
+	struct ftr_shape *sh = NULL;
+
+	ck_assert_msg(!ftr_shape_new(f, &opts, NULL, &sh, &err), "%s", err.msg);
+	ck_assert(!ftr_tables_new(f, false, &out.t, &err));
+	ro.balance = FTR_BALANCE_LOAD;
+	ro.keep_turns = true;
+	if (before) {
+		ck_assert(!ftr_tables_carry(of_f, before->t, f, &prefer, &err));
+		keep = (struct ftr_keep){ .prefer = prefer };
+		ro.keep = &keep;
+		ro.turn = before->stats.turn;
+		ro.n_turns = before->stats.turn ? before->stats.n_turns : 0;
+	}
+	ck_assert_msg(!ftr_engine_find("dmodc")->route(sh, &ro, NULL, out.t, &out.stats, &err),
+		      "%s", err.msg);
+	ftr_tables_free(prefer);
+	ftr_shape_free(sh);
+	return out;
+}
+
+static void routed_free(struct routed *r)
+{
+	ftr_tables_free(r->t);
+	free(r->stats.turn);
+}
+
+/* Entries of the LIDs of f that differ between a, on f, and b, on whole. */
+static uint64_t changed(const struct ftr_fabric *f, const struct ftr_tables *a,
+			const struct ftr_fabric *whole, const struct ftr_tables *b)
+{
+	struct ftr_tables *back = NULL;
+	struct ftr_tables_diff diff;
+
+	ck_assert(!ftr_tables_carry(whole, b, f, &back, &err));
+	ftr_tables_diff(f, a, f, back, &diff);
+	ftr_tables_free(back);
+	return diff.entries;
+}
+
+static bool is_leaf(const struct ftr_shape *sh, ftr_sw s)
+{
+	return sh->numbering.col[s] < sh->tree.n_leaf;
+}
+
+static bool same_ranks(const struct ftr_shape *a, const struct ftr_shape *b)
+{
+	uint32_t n = a->f->n_sw;
+
+	for (ftr_sw s = 0; s < n; s++)
+		if (is_leaf(a, s) != is_leaf(b, s))
+			return false;
+	return !memcmp(a->tree.rank, b->tree.rank, n) && !memcmp(a->tree.stub, b->tree.stub, n);
+}
+
+/* The state file has the ranks, because they are not inferred from the fabric. */
+static void round_trip(const struct ftr_nominal *n, uint64_t seed)
+{
+	char path[] = "/tmp/ftr-nominal-XXXXXX";
+	struct ftr_nominal *back = NULL;
+	int fd = mkstemp(path);
+
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	ck_assert_msg(!ftr_nominal_write(path, n, &err), "%s", err.msg);
+	ck_assert_msg(!ftr_nominal_read(path, NULL, NULL, &back, NULL, &err), "%s", err.msg);
+	ck_assert_msg(same_ranks(n->shape, back->shape), "seed %" PRIu64 ": other ranks in the file",
+		      seed);
+	ck_assert(back->shape->tree.ranks_kept == n->shape->tree.ranks_kept);
+	ftr_nominal_free(back);
+	unlink(path);
+}
+
+struct tally {
+	unsigned int flips;	/* cases in which other ranks are inferred */
+	unsigned int kept;	/* of these, cases in which the old ranks are kept */
+	unsigned int same;	/* of these, cases without extra turns */
+	uint64_t entries;	/* that change in these cases with the inferred ranks */
+};
+
+/* Add the host port h to the fabric whole without it. */
+static void add_host(const struct ftr_fabric *whole, ftr_ep h, uint64_t seed,
+		     struct tally *tally)
+{
+	const struct edit e = { FTR_SW_NONE, h, FTR_SW_NONE, 0, FTR_EP_NONE, FTR_EP_NONE, NULL };
+	struct ftr_fabric *f = edit_seal(edit_open(whole, &e));
+	struct ftr_nominal *before = nominal_of(f, NULL), *inferred = nominal_of(whole, NULL);
+	struct ftr_nominal *after = nominal_of(whole, before);
+	struct routed old, new;
+	uint64_t without;	/* entries that change with the inferred ranks */
+
+	if (same_ranks(before->shape, inferred->shape)) {
+		ck_assert_msg(same_ranks(after->shape, inferred->shape) &&
+			      !after->shape->tree.ranks_kept, "seed %" PRIu64, seed);
+	} else {
+		tally->flips++;
+		old = route(f, before, NULL, NULL);
+		new = route(whole, inferred, f, &old);
+		without = changed(f, old.t, whole, new.t);
+		routed_free(&new);
+		if (same_ranks(before->shape, after->shape)) {
+			tally->kept++;
+			ck_assert(after->shape->tree.ranks_kept);
+			new = route(whole, after, f, &old);
+			/* the new host may need other extra turns, which change other paths */
+			if (!new.stats.n_turns && !new.stats.reordered) {
+				tally->same++;
+				tally->entries += without;
+				ck_assert_msg(!changed(f, old.t, whole, new.t), "seed %" PRIu64
+					      ": %" PRIu64 " entries changed", seed,
+					      changed(f, old.t, whole, new.t));
+			}
+			routed_free(&new);
+		}
+		round_trip(after, seed);
+		routed_free(&old);
+	}
+	ftr_nominal_free(before);
+	ftr_nominal_free(inferred);
+	ftr_nominal_free(after);
+	ftr_fabric_free(f);
+}
+
+static struct ftr_fabric *random_fabric(struct ftr_rng *r, unsigned int i)
+{
+	switch (i % 3) {
+	case 0:
+		return trees_irregular(r);
+	case 1:
+		return trees_chassis(r);
+	default:
+		return irregular_chassis(r, 4 + ftr_rng_below(r, 4), 2 + ftr_rng_below(r, 3),
+					 4 + ftr_rng_below(r, 8), ftr_rng_below(r, 6));
+	}
+}
+
+/* True if the switch of h has other host ports as well, so that it is not a new leaf. */
+static bool has_others(const struct ftr_fabric *f, ftr_ep h)
+{
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		if (e != h && f->ep[e].sw == f->ep[h].sw)
+			return true;
+	return false;
+}
+
+START_TEST(one_more_host)
+{
+	uint64_t seed = trees_first_seed();
+	struct tally tally = { 0, 0, 0, 0 };
+
+	for (unsigned int i = 0; i < trees_runs(300); i++, seed++) {
+		struct ftr_fabric *whole;
+		struct ftr_rng r;
+
+		ftr_rng_seed(&r, seed);
+		whole = random_fabric(&r, i);
+		for (int k = 0; k < 5; k++) {
+			ftr_ep h = ftr_rng_below(&r, whole->n_ep);
+
+			if (has_others(whole, h))
+				add_host(whole, h, seed, &tally);
+		}
+		ftr_fabric_free(whole);
+	}
+	printf("one more host: other ranks are inferred in %u cases, the old ones are kept in %u, in %u of them without extra turns; with the inferred ranks %" PRIu64 " entries would change there\n",
+	       tally.flips, tally.kept, tally.same, tally.entries);
+	fflush(stdout);
+	runs_show(tally.flips >= 30);
+	runs_show(tally.kept >= 15);
+	runs_show(tally.same >= 5);
+	runs_show(tally.entries >= 300);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("ranks of an earlier shape");
+	TCase *tc = tcase_create("all");
+
+	tcase_add_test(tc, one_more_host);
+	suite_add_tcase(s, tc);
+	return run_suite(s);
+}
