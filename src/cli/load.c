@@ -143,11 +143,6 @@ static const char *tables_of(const struct load *l)
 
 /* ---- printing ------------------------------------------------------------ */
 
-static double mean(uint64_t sum, uint64_t n)
-{
-	return n ? (double)sum / (double)n : 0;
-}
-
 static void print_row(const struct cli_load_result *x)
 {
 	const struct ftr_load_report *r = &x->r;
@@ -157,9 +152,9 @@ static void print_row(const struct cli_load_result *x)
 	snprintf(which, sizeof(which), "%s %u", x->which, r->worst);
 	printf("%-14s %8s %15s %11s %10.2f %9s %-9s %10.2f\n", x->name,
 	       cli_num(patterns, r->patterns), cli_num(flows, r->flows),
-	       cli_num(lost, r->lost), mean(r->sum_max, r->patterns),
+	       cli_num(lost, r->lost), cli_mean(r->sum_max, r->patterns),
 	       cli_num(max, r->max), r->patterns > 1 ? which : "",
-	       mean(r->sum_load, r->sum_used));
+	       cli_mean(r->sum_load, r->sum_used));
 }
 
 static void print_bound(const struct input *in, const struct ftr_load_report *r)
@@ -193,16 +188,11 @@ static void print_bins(const struct ftr_load_bins *b, const char *what)
 static void print_links(const struct ftr_fabric *f,
 			const struct ftr_load_report *r, uint32_t n)
 {
-	char num[CLI_NUM_MAX], near[CLI_NAME_MAX], far[CLI_NAME_MAX];
+	char num[CLI_NUM_MAX], link[CLI_LINK_MAX];
 
-	for (uint32_t i = 0; i < r->n_links && i < n; i++) {
-		const struct ftr_load_link *l = &r->link[i];
-		const struct ftr_swport *p = ftr_fabric_port(f, l->sw, l->port);
-
-		printf("  %10s  %s port %u -> %s port %u\n",
-		       cli_num(num, l->load), cli_sw_name(near, f, l->sw),
-		       l->port, cli_sw_name(far, f, p->peer), p->peer_port);
-	}
+	for (uint32_t i = 0; i < r->n_links && i < n; i++)
+		printf("  %10s  %s\n", cli_num(num, r->link[i].load),
+		       cli_link_name(link, f, r->link[i].sw, r->link[i].port));
 }
 
 static void print_one(const struct ftr_fabric *f,
@@ -219,7 +209,7 @@ static void print_one(const struct ftr_fabric *f,
 	printf("\n%s%s%s: %s of %s links used, mean %.2f, most flows of one end port %" PRIu64 "\n",
 	       x->name, r->patterns > 1 ? ", " : "",
 	       r->patterns > 1 ? which : "", cli_num(used, r->used),
-	       cli_num(links, r->links), mean(r->load, r->used), r->host_max);
+	       cli_num(links, r->links), cli_mean(r->load, r->used), r->host_max);
 	print_bins(&r->loads, "links");
 	if (worst && r->n_links) {
 		printf("the most loaded links:\n");

@@ -7,11 +7,6 @@
 #include "cli/json.h"
 #include "cli/load.h"
 
-static double mean(uint64_t sum, uint64_t n)
-{
-	return n ? (double)sum / (double)n : 0;
-}
-
 static void put_bins(struct json_object *o, const char *key,
 		     const struct ftr_load_bins *b)
 {
@@ -51,8 +46,8 @@ static void put_result(struct json_object *list, const struct cli_load_view *v,
 	cli_json_num(o, "lost", r->lost);
 	cli_json_num(o, "max", r->max);
 	cli_json_num(o, "min_max", r->min_max);
-	cli_json_real(o, "mean_max", mean(r->sum_max, r->patterns));
-	cli_json_real(o, "mean_used_link", mean(r->sum_load, r->sum_used));
+	cli_json_real(o, "mean_max", cli_mean(r->sum_max, r->patterns));
+	cli_json_real(o, "mean_used_link", cli_mean(r->sum_load, r->sum_used));
 	if (x == v->result && v->bound > 0) {	/* all-to-all */
 		cli_json_real(o, "bound", v->bound);
 		cli_json_str(o, "bound_by", v->by_cuts ? "cuts" : "weights");
