@@ -218,6 +218,11 @@ void cli_note_files(const struct ftr_shape *sh);
 /* The host order of sh (end ports; FTR_EP_NONE: a gap); *order is malloc()ed. */
 enum ftr_status cli_host_order(const struct ftr_shape *sh, ftr_ep **order,
 			       uint32_t *n, struct ftr_err *err) FTR_MUST_USE;
+/* The same as port GUIDs, with which it can be used for other states of the fabric; 0: a
+ * gap.  with_gaps false: as after cli_drop_gaps. */
+enum ftr_status cli_host_guids(const struct ftr_shape *sh, bool with_gaps,
+			       uint64_t **guid, uint32_t *n,
+			       struct ftr_err *err) FTR_MUST_USE;
 /* Removes gaps and end ports without a LID or a link from the order, since the ranks
  * of a job are numbered without them.  Returns how many were removed. */
 uint32_t cli_drop_gaps(const struct ftr_fabric *f, ftr_ep *order, uint32_t *n);
@@ -264,10 +269,20 @@ enum ftr_status cli_read_lfts(const char *path, const struct ftr_fabric *f,
 			      struct ftr_tables **out, uint32_t *missing,
 			      struct ftr_err *err) FTR_MUST_USE;
 
+/* DIR/NAME; *path is malloc()ed, or NULL after an error. */
+enum ftr_status cli_path(const char *dir, const char *name, char **path,
+			 struct ftr_err *err) FTR_MUST_USE;
+
 struct cli_tables_of {
 	const struct ftr_fabric *f;
 	const struct ftr_tables *t;
 };
+struct cli_sl2vl_of {
+	const struct ftr_fabric *f;
+	const struct ftr_sl2vl *m;	/* NULL: each SL uses the VL of the same number */
+};
+enum ftr_status cli_write_sl2vl_fn(FILE *out, const void *sl2vl_of,
+				   struct ftr_err *err);
 enum ftr_status cli_write_fabric_fn(FILE *out, const void *fabric,
 				    struct ftr_err *err);
 enum ftr_status cli_write_tables_fn(FILE *out, const void *tables_of,
@@ -277,6 +292,11 @@ enum ftr_status cli_write_tables_fn(FILE *out, const void *tables_of,
 extern const struct ftr_unpacker cli_unpacker;
 
 double cli_now(void);		/* seconds of the monotonic clock */
+
+static inline double cli_mean(uint64_t sum, uint64_t n)	/* 0 if n is 0 */
+{
+	return n ? (double)sum / (double)n : 0;
+}
 
 /* 1234567 as "1,234,567"; buf holds at least CLI_NUM_MAX bytes. */
 #define CLI_NUM_MAX 32
@@ -292,6 +312,13 @@ const char *cli_sw_name(char *buf, const struct ftr_fabric *f, ftr_sw s);
 /* with its base LID, if any */
 const char *cli_ep_name(char *buf, const struct ftr_fabric *f, ftr_ep e);
 const char *cli_lid_name(char *buf, const struct ftr_fabric *f, ftr_lid lid);
+/* "near" port 3 -> "far" port 7; buf holds at least CLI_LINK_MAX bytes. */
+#define CLI_LINK_MAX (2 * CLI_NAME_MAX + 32)
+const char *cli_link_name(char *buf, const struct ftr_fabric *f, ftr_sw s,
+			  unsigned int port);
+/* The same without a direction: "near" port 3 - "far" port 7. */
+const char *cli_ends_name(char *buf, const struct ftr_fabric *f, ftr_sw s,
+			  unsigned int port);
 
 /* Finds a switch (find.c) by its name, its GUID, or a part of its name that is unique.
  * *part: the word was such a part. */

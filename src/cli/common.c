@@ -271,6 +271,27 @@ uint32_t cli_drop_gaps(const struct ftr_fabric *f, ftr_ep *order, uint32_t *n)
 	return all - *n;
 }
 
+enum ftr_status cli_host_guids(const struct ftr_shape *sh, bool with_gaps,
+			       uint64_t **guid, uint32_t *n,
+			       struct ftr_err *err)
+{
+	ftr_ep *order = NULL;
+	enum ftr_status st = cli_host_order(sh, &order, n, err);
+
+	if (st)
+		return st;
+	if (!with_gaps)
+		cli_drop_gaps(sh->f, order, n);
+	*guid = calloc((size_t)*n + 1, sizeof(**guid));
+	if (!*guid)
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for an order");
+	for (uint32_t i = 0; !st && i < *n; i++)
+		if (order[i] != FTR_EP_NONE)
+			(*guid)[i] = sh->f->ep[order[i]].guid;
+	free(order);
+	return st;
+}
+
 enum ftr_status cli_bound(const struct ftr_shape *sh, const ftr_ep *order,
 			  uint32_t n, uint32_t rounds, double *bound,
 			  struct ftr_err *err)
@@ -320,6 +341,30 @@ enum ftr_status cli_read_lfts(const char *path, const struct ftr_fabric *f,
 			  path, cli_count(n, gaps.missing, "switch",
 					  "switches"));
 	return FTR_OK;
+}
+
+enum ftr_status cli_path(const char *dir, const char *name, char **path,
+			 struct ftr_err *err)
+{
+	if (asprintf(path, "%s/%s", dir, name) >= 0)
+		return FTR_OK;
+	*path = NULL;
+	return ftr_fail(err, FTR_NOMEM, "out of memory for a path");
+}
+
+enum ftr_status cli_write_sl2vl_fn(FILE *out, const void *sl2vl_of,
+				   struct ftr_err *err)
+{
+	const struct cli_sl2vl_of *of = sl2vl_of;
+	struct ftr_sl2vl *same = NULL;
+	enum ftr_status st = FTR_OK;
+
+	if (!of->m)
+		st = ftr_sl2vl_new(of->f, &same, err);
+	if (!st)
+		st = ftr_write_sl2vl(out, of->f, of->m ? of->m : same, err);
+	ftr_sl2vl_free(same);
+	return st;
 }
 
 enum ftr_status cli_write_fabric_fn(FILE *out, const void *fabric,

@@ -93,10 +93,16 @@ static bool known_id(const char *id)
 }
 
 /* Why the check cannot run, or NULL. */
-static const char *hindrance(const struct doctor *d, unsigned int needs)
+static const char *hindrance(const struct doctor *d, const struct doc_check *c)
 {
+	unsigned int needs = c->needs;
+
+	if (needs & DOC_NEED_NODE && d->fabric)
+		return "dumps are examined, not this node";
+	if (!c->run)
+		return "this ibfattree was built without libibumad and libibverbs";
 	if (needs & DOC_NEED_NODE)
-		return d->fabric ? "dumps are examined, not this node" : NULL;
+		return NULL;
 	if (d->o.local)
 		return "--local: the fabric is not read";
 	if (needs & DOC_NEED_LIVE && d->fabric)
@@ -123,7 +129,7 @@ static void run_checks(struct doctor *d, struct doc_result *r)
 			cli_progress("reading the fabric");
 			doc_read(d);
 		}
-		why = hindrance(d, c->needs);
+		why = hindrance(d, c);
 		cli_progress(c->id);
 		if (why)
 			doc_say(&r[i], DOC_NOT_CHECKED, "%s", why);
@@ -173,19 +179,14 @@ static uint32_t recommend(const struct doctor *d, struct line *l)
 
 /* ---- output ------------------------------------------------------------ */
 
-static const char *const word[DOC_N_VERDICTS] = {
-	[DOC_OK] = "ok", [DOC_WARNING] = "WARNING", [DOC_FAILURE] = "FAILURE",
-	[DOC_NOT_CHECKED] = "-",
-};
-
-static const char *const key[DOC_N_VERDICTS] = {
-	[DOC_OK] = "ok", [DOC_WARNING] = "warning", [DOC_FAILURE] = "failure",
-	[DOC_NOT_CHECKED] = "not_checked",
-};
-
-static const enum cli_colour colour[DOC_N_VERDICTS] = {
-	[DOC_OK] = CLI_GOOD, [DOC_WARNING] = CLI_DOUBT,
-	[DOC_FAILURE] = CLI_WRONG, [DOC_NOT_CHECKED] = CLI_PLAIN,
+static const struct {
+	const char *word, *key;		/* in text, in JSON */
+	enum cli_colour colour;
+} verdict[DOC_N_VERDICTS] = {
+	[DOC_OK] = { "ok", "ok", CLI_GOOD },
+	[DOC_WARNING] = { "WARNING", "warning", CLI_DOUBT },
+	[DOC_FAILURE] = { "FAILURE", "failure", CLI_WRONG },
+	[DOC_NOT_CHECKED] = { "-", "not_checked", CLI_PLAIN },
 };
 
 static void put_result(const struct doc_result *r, bool quiet)
@@ -194,8 +195,8 @@ static void put_result(const struct doc_result *r, bool quiet)
 
 	if (quiet && !finding)
 		return;
-	printf("%s%-8s%s %-14s %s%s\n", cli_colour(colour[r->verdict]),
-	       word[r->verdict], cli_colour(CLI_PLAIN), r->id,
+	printf("%s%-8s%s %-14s %s%s\n", cli_colour(verdict[r->verdict].colour),
+	       verdict[r->verdict].word, cli_colour(CLI_PLAIN), r->id,
 	       r->verdict == DOC_NOT_CHECKED ? "not checked: " : "", r->text);
 	for (uint32_t i = 0; i < r->n_details && i < DOC_DETAILS; i++)
 		if (r->detail[i])
@@ -320,14 +321,14 @@ static int put_json(const struct doctor *d, const struct doc_result *r,
 	if (d->net.f)
 		cli_json_fabric(o, d->net.f, d->sh);
 	for (int v = 0; v < DOC_N_VERDICTS; v++)
-		cli_json_num(o, key[v], count[v]);
+		cli_json_num(o, verdict[v].key, count[v]);
 	list = cli_json_array(o, "checks");
 	for (size_t i = 0; i < DOC_N_CHECKS; i++) {
 		if (!r[i].text[0])
 			continue;
 		e = cli_json_element(list);
 		cli_json_str(e, "id", r[i].id);
-		cli_json_str(e, "verdict", key[r[i].verdict]);
+		cli_json_str(e, "verdict", verdict[r[i].verdict].key);
 		cli_json_str(e, "text", r[i].text);
 		cli_json_str(e, "remedy", r[i].remedy[0] ? r[i].remedy : NULL);
 		cli_json_num(e, "n_details", r[i].n_details);

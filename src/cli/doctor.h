@@ -15,6 +15,8 @@
 #ifndef FTR_CLI_DOCTOR_H
 #define FTR_CLI_DOCTOR_H
 
+#include "config.h"
+
 #include <ftr/ftr.h>
 
 #include "cli/cli.h"
@@ -164,7 +166,7 @@ enum doc_need {			/* prerequisites of a check; bit mask */
 struct doc_check {
 	const char *id;
 	unsigned int needs;	/* enum doc_need */
-	doc_fn run;
+	doc_fn run;		/* NULL: its libraries were missing at the build */
 };
 
 #define DOC_N_CHECKS 28
@@ -181,11 +183,19 @@ bool doc_file_version(const char *path, char version[DOC_VERSION_MAX]);
 char *doc_find_opensm(void);
 void doc_read_conf(struct doctor *d);
 void doc_free_conf(struct doc_conf *c);
+#ifdef HAVE_IBMAD
 void doc_adapter(struct doctor *d, struct doc_result *r);
 void doc_module(struct doctor *d, struct doc_result *r);
 void doc_permission(struct doctor *d, struct doc_result *r);
 void doc_local_port(struct doctor *d, struct doc_result *r);
 void doc_mtu(struct doctor *d, struct doc_result *r);
+#else				/* built without libibumad and libibverbs */
+#define doc_adapter NULL
+#define doc_module NULL
+#define doc_permission NULL
+#define doc_local_port NULL
+#define doc_mtu NULL
+#endif
 void doc_plugin(struct doctor *d, struct doc_result *r);
 void doc_config(struct doctor *d, struct doc_result *r);
 

@@ -88,28 +88,6 @@ void doc_sm_version(struct doctor *d, struct doc_result *r)
 
 /* ---- links ------------------------------------------------------------- */
 
-/* "name" port 3 -- "name" port 7 */
-static const char *link_text(char *buf, size_t size,
-			     const struct ftr_fabric *f, ftr_sw s,
-			     unsigned int p)
-{
-	const struct ftr_swport *x = ftr_fabric_port(f, s, p);
-	char near[CLI_NAME_MAX], far[CLI_NAME_MAX];
-
-	cli_sw_name(near, f, s);
-	if (x->peer_kind == FTR_PEER_SW)
-		cli_sw_name(far, f, x->peer);
-	else if (x->peer_kind == FTR_PEER_EP)
-		cli_lid_name(far, f, f->ep[x->peer].lid);
-	else
-		snprintf(far, sizeof(far), "nothing");
-	snprintf(buf, size, "%s port %u - %s port %u", near, p, far,
-		 x->peer_port);
-	return buf;
-}
-
-#define LINK_TEXT (2 * CLI_NAME_MAX + 32)
-
 /* True for one end of each link: the lower one of a link between switches, and the
  * switch port of a link to an end port. */
 static bool is_first_end(const struct ftr_swport *x, ftr_sw s, unsigned int p)
@@ -126,14 +104,14 @@ typedef bool (*bad_fn)(const struct doctor *d, ftr_sw s, unsigned int p,
 static void list_links(const struct doctor *d, struct doc_result *r, bad_fn bad)
 {
 	const struct ftr_fabric *f = d->net.f;
-	char text[LINK_TEXT], what[64] = "";
+	char text[CLI_LINK_MAX], what[64] = "";
 
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
 			if (!is_first_end(ftr_fabric_port(f, s, p), s, p) ||
 			    !bad(d, s, p, what, sizeof(what)))
 				continue;
-			doc_detail(r, "%s%s", link_text(text, sizeof(text), f, s, p),
+			doc_detail(r, "%s%s", cli_ends_name(text, f, s, p),
 				   what);
 			doc_at(r, f->sw[s].guid, p);
 		}
@@ -282,7 +260,7 @@ void doc_link_flaps(struct doctor *d, struct doc_result *r)
 {
 	const struct ftr_fabric *f = d->net.f;
 	uint32_t counted = 0;
-	char text[LINK_TEXT];
+	char text[CLI_LINK_MAX];
 
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
@@ -294,7 +272,7 @@ void doc_link_flaps(struct doctor *d, struct doc_result *r)
 			    !ftr_fabric_port(f, s, p)->peer_kind)
 				continue;
 			doc_detail(r, "%s: LinkDowned=%u%s",
-				   link_text(text, sizeof(text), f, s, p),
+				   cli_ends_name(text, f, s, p),
 				   x->link_downed,
 				   x->link_downed == 255 ? " or more" : "");
 			doc_at(r, f->sw[s].guid, p);

@@ -79,6 +79,17 @@ void doc_adapter(struct doctor *d, struct doc_result *r)
 		doc_remedy(r, "give one of those listed with --ca");
 }
 
+/* True, with the verdict, if there is nothing to check. */
+static bool no_adapter(struct doc_result *r)
+{
+	char names[CAS_MAX][UMAD_CA_NAME_LEN];
+	bool none = adapters(names) <= 0;
+
+	if (none)
+		doc_say(r, DOC_NOT_CHECKED, "there is no adapter");
+	return none;
+}
+
 /* Opens the port as a command that reads the fabric does.  Returns 0 or errno. */
 static int try_open(const struct doctor *d)
 {
@@ -99,13 +110,10 @@ static bool denied(int error)
 
 void doc_module(struct doctor *d, struct doc_result *r)
 {
-	char names[CAS_MAX][UMAD_CA_NAME_LEN];
 	int error;
 
-	if (adapters(names) <= 0) {
-		doc_say(r, DOC_NOT_CHECKED, "there is no adapter");
+	if (no_adapter(r))
 		return;
-	}
 	error = try_open(d);
 	if (!error || denied(error)) {
 		doc_say(r, DOC_OK, "ib_umad is loaded");
@@ -118,13 +126,10 @@ void doc_module(struct doctor *d, struct doc_result *r)
 
 void doc_permission(struct doctor *d, struct doc_result *r)
 {
-	char names[CAS_MAX][UMAD_CA_NAME_LEN];
 	int error;
 
-	if (adapters(names) <= 0) {
-		doc_say(r, DOC_NOT_CHECKED, "there is no adapter");
+	if (no_adapter(r))
 		return;
-	}
 	error = try_open(d);
 	if (!error) {
 		doc_say(r, DOC_OK, "management datagrams can be sent");
@@ -144,14 +149,11 @@ static const char *const port_states[] = {
 
 void doc_local_port(struct doctor *d, struct doc_result *r)
 {
-	char names[CAS_MAX][UMAD_CA_NAME_LEN];
 	umad_port_t p;
 	const char *state;
 
-	if (adapters(names) <= 0) {
-		doc_say(r, DOC_NOT_CHECKED, "there is no adapter");
+	if (no_adapter(r))
 		return;
-	}
 	if (umad_get_port(d->o.from.ca, (int)d->o.from.port, &p) < 0) {
 		doc_say(r, DOC_FAILURE, "no usable port: %s:%u",
 			d->o.from.ca ? d->o.from.ca : "(any adapter)",
@@ -219,39 +221,6 @@ void doc_mtu(struct doctor *d, struct doc_result *r)
 	}
 	umad_release_port(&p);
 	ibv_free_device_list(list);
-}
-
-#else
-
-static void no_libraries(struct doc_result *r)
-{
-	doc_say(r, DOC_NOT_CHECKED, "this ibfattree was built without libibumad and libibverbs");
-}
-
-void doc_adapter(struct doctor *d, struct doc_result *r)
-{
-	(void)d;
-	no_libraries(r);
-}
-
-void doc_module(struct doctor *d, struct doc_result *r)
-{
-	doc_adapter(d, r);
-}
-
-void doc_permission(struct doctor *d, struct doc_result *r)
-{
-	doc_adapter(d, r);
-}
-
-void doc_local_port(struct doctor *d, struct doc_result *r)
-{
-	doc_adapter(d, r);
-}
-
-void doc_mtu(struct doctor *d, struct doc_result *r)
-{
-	doc_adapter(d, r);
 }
 
 #endif

@@ -440,25 +440,6 @@ void doc_credit_loops(struct doctor *d, struct doc_result *r)
 
 /* ---- balance ----------------------------------------------------------- */
 
-static enum ftr_status host_places(const struct ftr_shape *sh,
-				   uint64_t **place, uint32_t *n,
-				   struct ftr_err *err)
-{
-	ftr_ep *order = NULL;
-	enum ftr_status st = cli_host_order(sh, &order, n, err);
-
-	if (st)
-		return st;
-	*place = calloc((size_t)*n + 1, sizeof(**place));
-	if (!*place)
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for an order");
-	for (uint32_t i = 0; !st && i < *n; i++)
-		if (order[i] != FTR_EP_NONE)
-			(*place)[i] = sh->f->ep[order[i]].guid;
-	free(order);
-	return st;
-}
-
 static enum ftr_status one_column(struct doctor *d, const char *name,
 				  const struct ftr_tables *t,
 				  const uint64_t *place, uint32_t n,
@@ -523,7 +504,7 @@ static enum ftr_status measure_all(struct doctor *d, struct ftr_err *err)
 	const struct ftr_engine_ops *ops;
 	uint64_t *place = NULL;
 	uint32_t n = 0;
-	enum ftr_status st = host_places(d->sh, &place, &n, err);
+	enum ftr_status st = cli_host_guids(d->sh, true, &place, &n, err);
 
 	if (!st && d->net.t)
 		st = one_column(d, "in use", d->net.t, place, n, err);

@@ -12,7 +12,6 @@
  */
 #include "config.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +40,7 @@ static unsigned int top_bit(unsigned int set)
 
 /* ---- links ------------------------------------------------------------- */
 
-static uint8_t supported_vls(const ibnd_port_t *p)
+static uint8_t supported_width(const ibnd_port_t *p)
 {
 	unsigned int set = info(p, IB_PORT_LINK_WIDTH_SUPPORTED_F), most = 0;
 
@@ -109,8 +108,8 @@ static void look_at_switch(struct doc_fabric *n, const struct ftr_fabric *f,
 				note_silent(n, p);
 			continue;
 		}
-		out->max_width = least(supported_vls(p),
-				       supported_vls(p->remoteport));
+		out->max_width = least(supported_width(p),
+				       supported_width(p->remoteport));
 		out->max_speed = least(supported_speed(p),
 				       supported_speed(p->remoteport));
 		out->op_vls = vls(p);
@@ -202,8 +201,6 @@ static enum ftr_status look(void *ctx, struct ibnd_fabric *net,
 {
 	struct doctor *d = ctx;
 	struct doc_fabric *n = &d->net;
-	int classes[] = { IB_SMI_CLASS, IB_SMI_DIRECT_CLASS,
-			  IB_PERFORMANCE_CLASS };
 	struct ibmad_port *via;
 	const ibnd_port_t *own;
 
@@ -212,12 +209,9 @@ static enum ftr_status look(void *ctx, struct ibnd_fabric *net,
 	if (!n->port || !n->sw)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for %u ports",
 				f->n_ports);
-	via = mad_rpc_open_port((char *)(uintptr_t)d->o.from.ca,
-				(int)d->o.from.port, classes, 3);
+	via = cli_live_open(&d->o.from, err);
 	if (!via)
-		return ftr_fail(err, FTR_IO, "cannot open the local InfiniBand port for queries: %s",
-				strerror(errno));
-	smp_mkey_set(via, d->o.from.m_key);
+		return FTR_IO;
 	own = net->from_node && net->from_node->ports ?
 	      net->from_node->ports[net->from_portnum] : NULL;
 	if (own) {

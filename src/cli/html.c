@@ -287,18 +287,9 @@ static enum ftr_status make_sets(struct job *j, struct ftr_err *err)
 static enum ftr_status read_traffic(struct job *j, struct ftr_err *err)
 {
 	struct html_traffic *t = &j->traffic;
-	ftr_ep *order = NULL;
-	enum ftr_status st = cli_host_order(j->now.sh, &order, &t->n, err);
+	enum ftr_status st = cli_host_guids(j->now.sh, true, &j->place, &t->n,
+					    err);
 
-	if (st)
-		return st;
-	j->place = calloc((size_t)t->n + 1, sizeof(*j->place));
-	if (!j->place)
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for an order");
-	for (uint32_t i = 0; !st && i < t->n; i++)
-		j->place[i] = order[i] == FTR_EP_NONE ? 0 :
-			j->now.f->ep[order[i]].guid;
-	free(order);
 	t->place = j->place;
 	if (!st && j->o->patterns)
 		st = ftr_read_pairs(j->o->patterns, j->now.f, &j->pair,

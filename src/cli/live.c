@@ -60,7 +60,7 @@ static unsigned int field(const uint8_t *port_info, enum MAD_FIELDS which)
 	return mad_get_field(copy, 0, which);
 }
 
-static unsigned int vl_map(const uint8_t *port_info)
+static unsigned int width(const uint8_t *port_info)
 {
 	return ftr_width_active(field(port_info, IB_PORT_LINK_WIDTH_ACTIVE_F));
 }
@@ -121,7 +121,7 @@ static enum ftr_status add_links(struct ftr_builder *b, ibnd_node_t *n,
 			(struct ftr_end){ n->guid, (ftr_port)p },
 			(struct ftr_end){ far->node->guid,
 					  (ftr_port)far->portnum },
-			vl_map(port->info), speed(port->info), err);
+			width(port->info), speed(port->info), err);
 		if (st)
 			return st;
 	}
@@ -423,6 +423,23 @@ static enum ftr_status read_tables(const struct cli_live_opts *opts,
 	if (r.answer)
 		umad_free(r.answer);
 	return st;
+}
+
+struct ibmad_port *cli_live_open(const struct cli_live_opts *opts,
+				 struct ftr_err *err)
+{
+	int classes[] = { IB_SMI_CLASS, IB_SMI_DIRECT_CLASS,
+			  IB_PERFORMANCE_CLASS };
+	struct ibmad_port *via =
+		mad_rpc_open_port((char *)(uintptr_t)opts->ca, (int)opts->port,
+				  classes, 3);
+
+	if (via)
+		smp_mkey_set(via, opts->m_key);
+	else
+		ftr_fail(err, FTR_IO, "cannot open the local InfiniBand port for queries: %s",
+			 strerror(errno));
+	return via;
 }
 
 enum ftr_status cli_live_read(const struct cli_live_opts *opts,

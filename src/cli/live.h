@@ -8,6 +8,7 @@
 #include <ftr/ftr.h>
 
 struct ibnd_fabric;
+struct ibmad_port;
 
 struct cli_live_opts {
 	bool on;		/* --live */
@@ -56,6 +57,11 @@ enum ftr_status cli_input(const struct cli_live_opts *from, const char *path,
 			  struct ftr_err *err) FTR_MUST_USE;
 /* Mean time to read one block, in milliseconds; 0: unknown. */
 double cli_live_ms_per_block(const struct cli_live *l);
+
+/* Opens the local port for single Gets: SMPs and performance counters.  Close it with
+ * mad_rpc_close_port.  Needs libibmad. */
+struct ibmad_port *cli_live_open(const struct cli_live_opts *opts,
+				 struct ftr_err *err) FTR_MUST_USE;
 
 /* Prints on stderr which switch or link did not answer.  Needs libibmad. */
 enum ftr_status cli_live_read(const struct cli_live_opts *opts,

@@ -11,65 +11,42 @@
 #include "cli/live.h"
 #include "cli/load.h"
 
-struct load {
-	const char *lfts, *order, *patterns, *jobs, *nominal;
-	struct cli_guid_files files;
-	struct cli_live_opts from;
-	unsigned int sample, permutations, bisections, rounds, lmc, threads;
-	unsigned int worst;
-	bool tolerant;
-	uint64_t seed;
-	bool json;
-};
-
 static const struct cli_opt options[] = {
-	{ "lfts", CLI_FILE, offsetof(struct load, lfts), "FILE",
+	{ "lfts", CLI_FILE, offsetof(struct cli_load_opts, lfts), "FILE",
 	  "forwarding tables", NULL, 0, 0 },
-	CLI_OPTS_LIVE(struct load),
-	CLI_OPT_ORDER(struct load),
-	CLI_OPTS_GUIDS(struct load),
-	CLI_OPT_NOMINAL(struct load),
-	CLI_OPT_LMC(struct load),
-	CLI_OPT_TOLERANT(struct load),
-	{ "sample", CLI_UINT, offsetof(struct load, sample), "N",
+	CLI_OPTS_LIVE(struct cli_load_opts),
+	CLI_OPT_ORDER(struct cli_load_opts),
+	CLI_OPTS_GUIDS(struct cli_load_opts),
+	CLI_OPT_NOMINAL(struct cli_load_opts),
+	CLI_OPT_LMC(struct cli_load_opts),
+	CLI_OPT_TOLERANT(struct cli_load_opts),
+	{ "sample", CLI_UINT, offsetof(struct cli_load_opts, sample), "N",
 	  "number of random shifts; 0: all shifts", "0", 0, UINT16_MAX },
-	{ "permutations", CLI_UINT, offsetof(struct load, permutations), "N",
+	{ "permutations", CLI_UINT, offsetof(struct cli_load_opts, permutations), "N",
 	  "number of random permutations", "100", 0, 1000000 },
-	{ "bisections", CLI_UINT, offsetof(struct load, bisections), "N",
+	{ "bisections", CLI_UINT, offsetof(struct cli_load_opts, bisections), "N",
 	  "number of random bisections", "100", 0, 1000000 },
-	{ "patterns", CLI_FILE, offsetof(struct load, patterns), "FILE",
+	{ "patterns", CLI_FILE, offsetof(struct cli_load_opts, patterns), "FILE",
 	  "pairs of end ports that send at the same time", NULL, 0, 0 },
-	{ "bound-rounds", CLI_UINT, offsetof(struct load, rounds), "N",
+	{ "bound-rounds", CLI_UINT, offsetof(struct cli_load_opts, rounds), "N",
 	  "rounds of the search for a higher lower bound", "0", 0,
 	  100000 },
-	{ "jobs", CLI_FILE, offsetof(struct load, jobs), "FILE",
+	{ "jobs", CLI_FILE, offsetof(struct cli_load_opts, jobs), "FILE",
 	  "jobs and their hosts: show only the links they share", NULL,
 	  0, 0 },
-	{ "seed", CLI_U64, offsetof(struct load, seed), "N",
+	{ "seed", CLI_U64, offsetof(struct cli_load_opts, seed), "N",
 	  "seed of all random patterns", "1", 0, 0 },
-	{ "worst", CLI_UINT, offsetof(struct load, worst), "N",
+	{ "worst", CLI_UINT, offsetof(struct cli_load_opts, worst), "N",
 	  "list the N most loaded links", "5", 0, FTR_LOAD_WORST_MAX },
-	CLI_OPT_THREADS(struct load),
-	CLI_OPT_JSON(struct load),
+	CLI_OPT_THREADS(struct cli_load_opts),
+	CLI_OPT_JSON(struct cli_load_opts),
 	CLI_OPT_END
-};
-
-struct input {
-	struct ftr_fabric *f;
-	struct ftr_tables *t;
-	uint32_t missing;
-	ftr_ep *order;
-	uint32_t n, gaps;
-	double bound;		/* lower bound for all-to-all; 0: unknown */
-	bool by_cuts;
-	struct ftr_load_pair *pair;
-	uint32_t n_pairs;
 };
 
 /* ---- the patterns --------------------------------------------------------- */
 
 /* The higher of the bounds by cuts and by link weights. */
-static enum ftr_status find_bound(const struct load *l, struct input *in,
+static enum ftr_status find_bound(const struct cli_load_opts *l, struct cli_load_input *in,
 				  const struct ftr_shape *sh,
 				  struct ftr_err *err)
 {
@@ -83,7 +60,7 @@ static enum ftr_status find_bound(const struct load *l, struct input *in,
 	return st;
 }
 
-static enum ftr_status read_order(const struct load *l, struct input *in,
+static enum ftr_status read_order(const struct cli_load_opts *l, struct cli_load_input *in,
 				  struct ftr_team *team, struct ftr_err *err)
 {
 	struct ftr_shape *sh = NULL;
@@ -102,8 +79,8 @@ static enum ftr_status read_order(const struct load *l, struct input *in,
 	return st;
 }
 
-static enum ftr_status read_all(const struct load *l, const char *fabric,
-				struct input *in, struct ftr_team *team,
+static enum ftr_status read_all(const struct cli_load_opts *l, const char *fabric,
+				struct cli_load_input *in, struct ftr_team *team,
 				struct ftr_err *err)
 {
 	struct cli_live live;
@@ -128,7 +105,7 @@ static enum ftr_status read_all(const struct load *l, const char *fabric,
 	return st;
 }
 
-static void free_all(struct input *in)
+static void free_all(struct cli_load_input *in)
 {
 	free(in->pair);
 	free(in->order);
@@ -136,17 +113,12 @@ static void free_all(struct input *in)
 	ftr_fabric_free(in->f);
 }
 
-static const char *tables_of(const struct load *l)
+static const char *tables_of(const struct cli_load_opts *l)
 {
 	return l->lfts ? l->lfts : "in use";
 }
 
 /* ---- printing ------------------------------------------------------------ */
-
-static double mean(uint64_t sum, uint64_t n)
-{
-	return n ? (double)sum / (double)n : 0;
-}
 
 static void print_row(const struct cli_load_result *x)
 {
@@ -157,12 +129,12 @@ static void print_row(const struct cli_load_result *x)
 	snprintf(which, sizeof(which), "%s %u", x->which, r->worst);
 	printf("%-14s %8s %15s %11s %10.2f %9s %-9s %10.2f\n", x->name,
 	       cli_num(patterns, r->patterns), cli_num(flows, r->flows),
-	       cli_num(lost, r->lost), mean(r->sum_max, r->patterns),
+	       cli_num(lost, r->lost), cli_mean(r->sum_max, r->patterns),
 	       cli_num(max, r->max), r->patterns > 1 ? which : "",
-	       mean(r->sum_load, r->sum_used));
+	       cli_mean(r->sum_load, r->sum_used));
 }
 
-static void print_bound(const struct input *in, const struct ftr_load_report *r)
+static void print_bound(const struct cli_load_input *in, const struct ftr_load_report *r)
 {
 	printf("\nlower bound for all-to-all: %.*f flows (by %s)", !in->by_cuts,
 	       in->bound, in->by_cuts ? "cuts" : "weights");
@@ -193,16 +165,11 @@ static void print_bins(const struct ftr_load_bins *b, const char *what)
 static void print_links(const struct ftr_fabric *f,
 			const struct ftr_load_report *r, uint32_t n)
 {
-	char num[CLI_NUM_MAX], near[CLI_NAME_MAX], far[CLI_NAME_MAX];
+	char num[CLI_NUM_MAX], link[CLI_LINK_MAX];
 
-	for (uint32_t i = 0; i < r->n_links && i < n; i++) {
-		const struct ftr_load_link *l = &r->link[i];
-		const struct ftr_swport *p = ftr_fabric_port(f, l->sw, l->port);
-
-		printf("  %10s  %s port %u -> %s port %u\n",
-		       cli_num(num, l->load), cli_sw_name(near, f, l->sw),
-		       l->port, cli_sw_name(far, f, p->peer), p->peer_port);
-	}
+	for (uint32_t i = 0; i < r->n_links && i < n; i++)
+		printf("  %10s  %s\n", cli_num(num, r->link[i].load),
+		       cli_link_name(link, f, r->link[i].sw, r->link[i].port));
 }
 
 static void print_one(const struct ftr_fabric *f,
@@ -219,7 +186,7 @@ static void print_one(const struct ftr_fabric *f,
 	printf("\n%s%s%s: %s of %s links used, mean %.2f, most flows of one end port %" PRIu64 "\n",
 	       x->name, r->patterns > 1 ? ", " : "",
 	       r->patterns > 1 ? which : "", cli_num(used, r->used),
-	       cli_num(links, r->links), mean(r->load, r->used), r->host_max);
+	       cli_num(links, r->links), cli_mean(r->load, r->used), r->host_max);
 	print_bins(&r->loads, "links");
 	if (worst && r->n_links) {
 		printf("the most loaded links:\n");
@@ -227,7 +194,7 @@ static void print_one(const struct ftr_fabric *f,
 	}
 }
 
-static void print_all(const struct load *l, const struct input *in,
+static void print_all(const struct cli_load_opts *l, const struct cli_load_input *in,
 		     const struct cli_load_result *x, const char *fabric)
 {
 	char a[CLI_NUM_MAX], b[CLI_NUM_MAX];
@@ -259,29 +226,23 @@ static void print_all(const struct load *l, const struct input *in,
 			print_one(in->f, &x[i], l->worst);
 }
 
-static int report_load(const struct load *l, const struct input *in,
+static int report_load(const struct cli_load_opts *l, const struct cli_load_input *in,
 		       const struct cli_load_result *x, const char *fabric)
 {
-	const struct cli_load_view v = {
-		.f = in->f, .tables = tables_of(l), .order = l->order,
-		.patterns = l->patterns, .places = in->n, .gaps = in->gaps,
-		.seed = l->seed, .missing = in->missing, .worst = l->worst,
-		.bound = in->bound, .by_cuts = in->by_cuts, .result = x,
-	};
 	int status = CLI_CLEAN;
 
 	for (int i = 0; i < CLI_LOAD_KINDS; i++)
 		if (x[i].done && x[i].r.lost)
 			status = CLI_FINDINGS;
 	if (l->json)
-		return cli_load_json(&v, status);
+		return cli_load_json(l, in, tables_of(l), x, status);
 	print_all(l, in, x, fabric);
 	return status;
 }
 
 /* ---- the run ------------------------------------------------------------- */
 
-static enum ftr_status run_kind(const struct load *l, const struct input *in,
+static enum ftr_status run_kind(const struct cli_load_opts *l, const struct cli_load_input *in,
 				const struct ftr_load *ld, int kind,
 				struct ftr_team *team,
 				struct ftr_load_report *r, struct ftr_err *err)
@@ -302,7 +263,7 @@ static enum ftr_status run_kind(const struct load *l, const struct input *in,
 	}
 }
 
-static enum ftr_status run_all(const struct load *l, const struct input *in,
+static enum ftr_status run_all(const struct cli_load_opts *l, const struct cli_load_input *in,
 			       struct ftr_team *team,
 			       struct cli_load_result *x, struct ftr_err *err)
 {
@@ -333,8 +294,8 @@ static int run_load(int argc, char **argv)
 		{ .name = "bisections", .which = "no." },
 		{ .name = "pairs", .which = "" },
 	};
-	struct load l = { .lfts = NULL };
-	struct input in = { .f = NULL };
+	struct cli_load_opts l = { .lfts = NULL };
+	struct cli_load_input in = { .f = NULL };
 	struct ftr_err err = { 0 };
 	struct ftr_team *team;
 	const char *fabric;

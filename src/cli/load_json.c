@@ -7,11 +7,6 @@
 #include "cli/json.h"
 #include "cli/load.h"
 
-static double mean(uint64_t sum, uint64_t n)
-{
-	return n ? (double)sum / (double)n : 0;
-}
-
 static void put_bins(struct json_object *o, const char *key,
 		     const struct ftr_load_bins *b)
 {
@@ -39,8 +34,9 @@ static void put_links(struct json_object *o, const struct ftr_fabric *f,
 	}
 }
 
-static void put_result(struct json_object *list, const struct cli_load_view *v,
-		       const struct cli_load_result *x)
+static void put_result(struct json_object *list, const struct cli_load_opts *l,
+		       const struct cli_load_input *in,
+		       const struct cli_load_result *x, bool all_to_all)
 {
 	const struct ftr_load_report *r = &x->r;
 	struct json_object *o = cli_json_element(list), *w;
@@ -51,11 +47,11 @@ static void put_result(struct json_object *list, const struct cli_load_view *v,
 	cli_json_num(o, "lost", r->lost);
 	cli_json_num(o, "max", r->max);
 	cli_json_num(o, "min_max", r->min_max);
-	cli_json_real(o, "mean_max", mean(r->sum_max, r->patterns));
-	cli_json_real(o, "mean_used_link", mean(r->sum_load, r->sum_used));
-	if (x == v->result && v->bound > 0) {	/* all-to-all */
-		cli_json_real(o, "bound", v->bound);
-		cli_json_str(o, "bound_by", v->by_cuts ? "cuts" : "weights");
+	cli_json_real(o, "mean_max", cli_mean(r->sum_max, r->patterns));
+	cli_json_real(o, "mean_used_link", cli_mean(r->sum_load, r->sum_used));
+	if (all_to_all && in->bound > 0) {
+		cli_json_real(o, "bound", in->bound);
+		cli_json_str(o, "bound_by", in->by_cuts ? "cuts" : "weights");
 	}
 	put_bins(o, "maxima", &r->maxima);
 	cli_json_real(o, "seconds", x->seconds);
@@ -66,24 +62,26 @@ static void put_result(struct json_object *list, const struct cli_load_view *v,
 	cli_json_num(w, "sum", r->load);
 	cli_json_num(w, "host_max", r->host_max);
 	put_bins(w, "loads", &r->loads);
-	put_links(w, v->f, r, v->worst);
+	put_links(w, in->f, r, l->worst);
 }
 
-int cli_load_json(const struct cli_load_view *v, int status)
+int cli_load_json(const struct cli_load_opts *l, const struct cli_load_input *in,
+		  const char *tables, const struct cli_load_result *x,
+		  int status)
 {
 	struct json_object *o = cli_json_new("load"), *list;
 
-	cli_json_str(o, "tables", v->tables);
-	cli_json_fabric(o, v->f, NULL);
-	cli_json_num(o, "switches_without_table", v->missing);
-	cli_json_str(o, "order", v->order);
-	cli_json_num(o, "places", v->places);
-	cli_json_num(o, "gaps", v->gaps);
-	cli_json_str(o, "patterns_file", v->patterns);
-	cli_json_num(o, "seed", v->seed);
+	cli_json_str(o, "tables", tables);
+	cli_json_fabric(o, in->f, NULL);
+	cli_json_num(o, "switches_without_table", in->missing);
+	cli_json_str(o, "order", l->order);
+	cli_json_num(o, "places", in->n);
+	cli_json_num(o, "gaps", in->gaps);
+	cli_json_str(o, "patterns_file", l->patterns);
+	cli_json_num(o, "seed", l->seed);
 	list = cli_json_array(o, "results");
 	for (int i = 0; i < CLI_LOAD_KINDS; i++)
-		if (v->result[i].done)
-			put_result(list, v, &v->result[i]);
+		if (x[i].done)
+			put_result(list, l, in, &x[i], !i);
 	return cli_json_end(o, status);
 }

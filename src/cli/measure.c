@@ -49,11 +49,6 @@ enum ftr_status cli_measure(const struct ftr_fabric *f,
 	return FTR_OK;
 }
 
-static double per(uint64_t sum, uint64_t n)
-{
-	return n ? (double)sum / (double)n : 0;
-}
-
 enum ftr_status cli_measure_load(const struct ftr_shape *sh,
 				 const struct ftr_tables *t,
 				 const uint64_t *place, uint32_t n,
@@ -83,7 +78,7 @@ enum ftr_status cli_measure_load(const struct ftr_shape *sh,
 	}
 	if (!st && r->patterns) {
 		out->v[CLI_M_SHIFT_MAX] = (double)r->max;
-		out->v[CLI_M_SHIFT_MEAN] = per(r->sum_max, r->patterns);
+		out->v[CLI_M_SHIFT_MEAN] = cli_mean(r->sum_max, r->patterns);
 	}
 	ftr_load_free(ld);
 	free(order);

@@ -81,3 +81,33 @@ const char *cli_lid_name(char *buf, const struct ftr_fabric *f, ftr_lid lid)
 			 "port", f->ep[o.idx].guid);
 	return buf;
 }
+
+static const char *put_link(char *buf, const struct ftr_fabric *f, ftr_sw s,
+			    unsigned int port, const char *to)
+{
+	const struct ftr_swport *p = ftr_fabric_port(f, s, port);
+	char near[CLI_NAME_MAX], far[CLI_NAME_MAX];
+
+	cli_sw_name(near, f, s);
+	if (p->peer_kind == FTR_PEER_SW)
+		cli_sw_name(far, f, p->peer);
+	else if (p->peer_kind == FTR_PEER_EP)
+		cli_lid_name(far, f, f->ep[p->peer].lid);
+	else
+		snprintf(far, sizeof(far), "nothing");
+	snprintf(buf, CLI_LINK_MAX, "%s port %u %s %s port %u", near, port, to,
+		 far, p->peer_port);
+	return buf;
+}
+
+const char *cli_link_name(char *buf, const struct ftr_fabric *f, ftr_sw s,
+			  unsigned int port)
+{
+	return put_link(buf, f, s, port, "->");
+}
+
+const char *cli_ends_name(char *buf, const struct ftr_fabric *f, ftr_sw s,
+			  unsigned int port)
+{
+	return put_link(buf, f, s, port, "-");
+}

@@ -127,7 +127,7 @@ static void put_cycle(const struct ftr_fabric *f,
 		      const struct ftr_check_report *r)
 {
 	uint32_t n = r->cycle_len;
-	char near[CLI_NAME_MAX], far[CLI_NAME_MAX], vl[16] = "";
+	char link[CLI_LINK_MAX], vl[16] = "";
 
 	if (n > FTR_CYCLE_MAX)
 		n = FTR_CYCLE_MAX;
@@ -135,13 +135,11 @@ static void put_cycle(const struct ftr_fabric *f,
 	       cli_colour(CLI_WRONG), cli_colour(CLI_PLAIN), r->cycle_len);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct ftr_channel *c = &r->cycle[i];
-		const struct ftr_swport *p = ftr_fabric_port(f, c->sw, c->port);
 
 		if (r->n_vls)
 			snprintf(vl, sizeof(vl), " on VL %u", c->vl);
-		printf("              %s port %u -> %s port %u%s\n",
-		       cli_sw_name(near, f, c->sw), c->port,
-		       cli_sw_name(far, f, p->peer), p->peer_port, vl);
+		printf("              %s%s\n",
+		       cli_link_name(link, f, c->sw, c->port), vl);
 	}
 	if (n < r->cycle_len)
 		printf("              ... and %u more\n", r->cycle_len - n);

@@ -200,26 +200,6 @@ static int summary_json(const struct route *r, const struct result *x)
 	return cli_json_end(o, CLI_CLEAN);
 }
 
-struct vls_of {
-	const struct ftr_fabric *f;
-	const struct ftr_sl2vl *m;	/* NULL: each SL uses the VL of the same number */
-};
-
-static enum ftr_status write_sl2vl(FILE *out, const void *ctx,
-				   struct ftr_err *err)
-{
-	const struct vls_of *l = ctx;
-	struct ftr_sl2vl *m = NULL;
-	enum ftr_status st = FTR_OK;
-
-	if (!l->m)
-		st = ftr_sl2vl_new(l->f, &m, err);
-	if (!st)
-		st = ftr_write_sl2vl(out, l->f, l->m ? l->m : m, err);
-	ftr_sl2vl_free(m);
-	return st;
-}
-
 /* All engines of the library use SL 0 only, for every source. */
 static enum ftr_status write_psl(FILE *out, const void *fabric,
 				 struct ftr_err *err)
@@ -243,13 +223,13 @@ static enum ftr_status write_all(const struct route *r, const struct result *x,
 				 struct ftr_err *err)
 {
 	const struct cli_tables_of of = { x->of, x->t };
-	const struct vls_of vl_map = { x->of, x->vl_map };
+	const struct cli_sl2vl_of vl_map = { x->of, x->vl_map };
 	enum ftr_status st = FTR_OK;
 
 	cli_progress("writing");
 	cli_write_begin();
 	if (r->sl2vl)
-		st = cli_write(r->sl2vl, write_sl2vl, &vl_map, err);
+		st = cli_write(r->sl2vl, cli_write_sl2vl_fn, &vl_map, err);
 	if (!st && r->psl)
 		st = cli_write(r->psl, write_psl, x->of, err);
 	if (!st && (r->output || !r->from.on))

@@ -58,16 +58,6 @@ static const struct cli_opt restore_options[] = {
 	CLI_OPT_END
 };
 
-static enum ftr_status path_in(const char *dir, const char *name, char **out,
-			       struct ftr_err *err)
-{
-	if (asprintf(out, "%s/%s", dir, name) < 0) {
-		*out = NULL;
-		return ftr_fail(err, FTR_NOMEM, "out of memory");
-	}
-	return FTR_OK;
-}
-
 /* ---- save: SL to VL ---------------------------------------------------- */
 
 #ifdef HAVE_IBMAD
@@ -109,18 +99,14 @@ static enum ftr_status read_sl2vl(void *ctx, struct ibnd_fabric *net,
 				  struct ftr_err *err)
 {
 	struct save *o = ctx;
-	int classes[] = { IB_SMI_CLASS, IB_SMI_DIRECT_CLASS };
 	struct ibmad_port *via;
 	enum ftr_status st = ftr_sl2vl_new(f, &o->m, err);
 
 	if (st)
 		return st;
-	via = mad_rpc_open_port((char *)(uintptr_t)o->from.ca,
-				(int)o->from.port, classes, 2);
+	via = cli_live_open(&o->from, err);
 	if (!via)
-		return ftr_fail(err, FTR_IO, "cannot open the local InfiniBand port for queries: %s",
-				strerror(errno));
-	smp_mkey_set(via, o->from.m_key);
+		return FTR_IO;
 	for (ibnd_node_t *n = net->nodes; !st && n; n = n->next) {
 		ftr_sw s = n->type == IB_NODE_SWITCH ?
 			   ftr_fabric_find_sw(f, n->guid) : FTR_SW_NONE;
@@ -135,19 +121,6 @@ static enum ftr_status read_sl2vl(void *ctx, struct ibnd_fabric *net,
 #endif
 
 /* ---- save: files ------------------------------------------------------- */
-
-struct vls_of {
-	const struct ftr_fabric *f;
-	const struct ftr_sl2vl *m;
-};
-
-static enum ftr_status write_vls(FILE *out, const void *ctx,
-				 struct ftr_err *err)
-{
-	const struct vls_of *l = ctx;
-
-	return ftr_write_sl2vl(out, l->f, l->m, err);
-}
 
 static enum ftr_status write_copy(FILE *out, const void *path,
 				  struct ftr_err *err)
@@ -190,7 +163,7 @@ static enum ftr_status keep(const char *dir, const char *name, cli_write_fn fn,
 			    const void *ctx, struct ftr_err *err)
 {
 	char *path = NULL;
-	enum ftr_status st = path_in(dir, name, &path, err);
+	enum ftr_status st = cli_path(dir, name, &path, err);
 
 	if (!st)
 		st = cli_write(path, fn, ctx, err);
@@ -222,22 +195,17 @@ static enum ftr_status keep_options(const char *dir, const char *conf,
 				    struct ftr_err *err)
 {
 	struct doctor d = { .o.conf = conf };
-	enum ftr_status st;
+	enum ftr_status st = FTR_OK;
 
 	doc_read_conf(&d);
 	if (conf && !d.conf.path)
 		return ftr_fail(err, FTR_IO, "%s: cannot be read", conf);
 	if (!d.conf.path)
 		cli_error("note: there is no opensm.conf in /etc/opensm or /etc/rdma; no options are saved");
-	st = keep_copy(dir, d.conf.path, err);
-	if (!st)
-		st = keep_copy(dir, d.conf.roots, err);
-	if (!st)
-		st = keep_copy(dir, d.conf.cn, err);
-	if (!st)
-		st = keep_copy(dir, d.conf.io, err);
-	if (!st)
-		st = keep_copy(dir, d.conf.options, err);
+	for (int i = 0; !st && i < 5; i++)
+		st = keep_copy(dir, (const char *[]){
+				d.conf.path, d.conf.roots, d.conf.cn,
+				d.conf.io, d.conf.options }[i], err);
 	doc_free_conf(&d.conf);
 	return st;
 }
@@ -247,7 +215,7 @@ static enum ftr_status save_all(const struct save *o, const char *dir,
 				struct ftr_err *err)
 {
 	const struct cli_tables_of of = { live->f, live->t };
-	const struct vls_of vl_map = { live->f, o->m };
+	const struct cli_sl2vl_of sl2vl = { live->f, o->m };
 	enum ftr_status st;
 
 	if (mkdir(dir, 0777))
@@ -257,7 +225,7 @@ static enum ftr_status save_all(const struct save *o, const char *dir,
 		st = keep(dir, "opensm-lfts.dump", cli_write_tables_fn, &of,
 			  err);
 	if (!st && o->m)
-		st = keep(dir, "sl2vl", write_vls, &vl_map, err);
+		st = keep(dir, "sl2vl", cli_write_sl2vl_fn, &sl2vl, err);
 	if (!st)
 		st = keep_options(dir, o->conf, err);
 	return st ? st : keep(dir, "versions", write_versions, live->f, err);
@@ -341,7 +309,7 @@ static ftr_lid old_lid(const struct ftr_fabric *f, ftr_lid lid,
 }
 
 static enum ftr_status translate(const struct ftr_fabric *old,
-				 const struct ftr_tables *reported,
+				 const struct ftr_tables *saved,
 				 const struct ftr_fabric *f,
 				 struct ftr_tables **out, struct ftr_err *err)
 {
@@ -358,7 +326,7 @@ static enum ftr_status translate(const struct ftr_fabric *old,
 		for (ftr_sw s = 0; was && s < f->n_sw; s++)
 			if (of[s] != FTR_SW_NONE)
 				ftr_tables_row(*out, s)[lid] =
-					ftr_tables_get(reported, of[s], was);
+					ftr_tables_get(saved, of[s], was);
 	}
 	free(of);
 	return st;
@@ -368,10 +336,10 @@ static enum ftr_status read_saved(const char *dir, struct ftr_fabric **f,
 				  struct ftr_tables **t, struct ftr_err *err)
 {
 	char *net = NULL, *lfts = NULL;
-	enum ftr_status st = path_in(dir, "fabric.net", &net, err);
+	enum ftr_status st = cli_path(dir, "fabric.net", &net, err);
 
 	if (!st)
-		st = path_in(dir, "opensm-lfts.dump", &lfts, err);
+		st = cli_path(dir, "opensm-lfts.dump", &lfts, err);
 	if (!st)
 		st = ftr_read_fabric(net, 0, f, err);
 	if (!st)
@@ -425,7 +393,7 @@ static int run_restore(int argc, char **argv)
 {
 	struct restore o = { .output = NULL };
 	struct ftr_fabric *old = NULL;
-	struct ftr_tables *reported = NULL, *t = NULL;
+	struct ftr_tables *saved = NULL, *t = NULL;
 	struct cli_live now = { .f = NULL };
 	struct cli_tables_of of;
 	struct ftr_err err = { 0 };
@@ -444,12 +412,12 @@ static int run_restore(int argc, char **argv)
 	if (!o.output || !strcmp(o.output, "-"))
 		return cli_error("restore: --output FILE is needed");
 	team = ftr_team_new(o.threads);
-	st = read_saved(argv[0], &old, &reported, &err);
+	st = read_saved(argv[0], &old, &saved, &err);
 	if (!st && (o.from.on || n > 1))
 		st = cli_input(&o.from, argv[1], 0, false, &now, &err);
 	of.f = now.f ? now.f : old;
 	if (!st)
-		st = translate(old, reported, of.f, &t, &err);
+		st = translate(old, saved, of.f, &t, &err);
 	of.t = t;
 	if (!st)
 		st = cli_write(o.output, cli_write_tables_fn, &of, &err);
@@ -461,7 +429,7 @@ static int run_restore(int argc, char **argv)
 		print_lines(o.output);
 	ftr_team_free(team);
 	ftr_tables_free(t);
-	ftr_tables_free(reported);
+	ftr_tables_free(saved);
 	ftr_tables_free(now.t);
 	ftr_fabric_free(now.f);
 	ftr_fabric_free(old);

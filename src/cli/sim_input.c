@@ -92,32 +92,13 @@ static bool is_directory(const char *path)
 	return !stat(path, &s) && S_ISDIR(s.st_mode);
 }
 
-/* DIR/NAME; *path is malloc()ed, or NULL if the file is optional and does not exist. */
-static enum ftr_status in_directory(const char *dir, const char *name,
-				    bool optional, char **path,
-				    struct ftr_err *err)
-{
-	size_t len = strlen(dir) + strlen(name) + 2;
-
-	*path = malloc(len);
-	if (!*path)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for a path");
-	snprintf(*path, len, "%s/%s", dir, name);
-	if (optional && access(*path, R_OK)) {
-		free(*path);
-		*path = NULL;
-	}
-	return FTR_OK;
-}
-
 static enum ftr_status read_fabric(struct cli_sim_job *j, struct ftr_err *err)
 {
 	char *path = NULL;
 	enum ftr_status st = FTR_OK;
 
 	if (is_directory(j->fabric))
-		st = in_directory(j->fabric, "opensm-subnet.lst", false, &path,
-				  err);
+		st = cli_path(j->fabric, "opensm-subnet.lst", &path, err);
 	if (!st)
 		st = cli_read_fabric(path ? path : j->fabric, j->o->lmc,
 				     j->o->tolerant, &j->f, err);
@@ -130,14 +111,13 @@ static enum ftr_status read_dumps(struct cli_sim_job *j, const char *dir,
 				  struct ftr_err *err)
 {
 	char *lfts = NULL, *sl2vl = NULL;
-	enum ftr_status st = in_directory(dir, "opensm-lfts.dump", false,
-					  &lfts, err);
+	enum ftr_status st = cli_path(dir, "opensm-lfts.dump", &lfts, err);
 
 	if (!st)
 		st = cli_read_lfts(lfts, j->f, &j->t, NULL, err);
 	if (!st && !j->o->sl2vl)
-		st = in_directory(dir, "opensm-sl2vl.dump", true, &sl2vl, err);
-	if (!st && sl2vl)
+		st = cli_path(dir, "opensm-sl2vl.dump", &sl2vl, err);
+	if (!st && sl2vl && !access(sl2vl, R_OK))
 		st = ftr_read_sl2vl(sl2vl, j->f, &j->sl2vl, NULL, err);
 	free(lfts);
 	free(sl2vl);

@@ -238,7 +238,7 @@ static void show_deadlock(const struct cli_sim_job *j,
 			  const struct cli_sim_sum *s)
 {
 	const struct ftr_sim_result *r;
-	char near[CLI_NAME_MAX], far[CLI_NAME_MAX];
+	char link[CLI_LINK_MAX];
 
 	if (!s->deadlocks) {
 		printf("deadlock  %snone%s\n", cli_colour(CLI_GOOD),
@@ -254,12 +254,9 @@ static void show_deadlock(const struct cli_sim_job *j,
 	       r->cycle_len);
 	for (uint32_t i = 0; i < r->cycle_len && i < FTR_SIM_CYCLE_MAX; i++) {
 		const struct ftr_sim_wait *w = &r->cycle[i];
-		const struct ftr_swport *p = ftr_fabric_port(j->f, w->sw,
-							     w->port);
 
-		printf("          %s port %u -> %s port %u, VL %u\n",
-		       cli_sw_name(near, j->f, w->sw), w->port,
-		       cli_sw_name(far, j->f, p->peer), p->peer_port, w->vl);
+		printf("          %s, VL %u\n",
+		       cli_link_name(link, j->f, w->sw, w->port), w->vl);
 	}
 	if (r->cycle_len > FTR_SIM_CYCLE_MAX)
 		printf("          ...\n");
@@ -268,19 +265,14 @@ static void show_deadlock(const struct cli_sim_job *j,
 static void show_links(const struct cli_sim_job *j, const struct cli_sim_sum *s)
 {
 	struct cli_sim_use u[CLI_SIM_WORST_MAX];
-	char near[CLI_NAME_MAX], far[CLI_NAME_MAX];
+	char link[CLI_LINK_MAX];
 	uint32_t n = cli_sim_worst(j, j->o->worst, u);
 
 	printf("links     between switches used %.2f %% mean, %.2f %% most\n",
 	       100 * s->mean_use, 100 * s->max_use);
-	for (uint32_t i = 0; i < n; i++) {
-		const struct ftr_swport *p = ftr_fabric_port(j->f, u[i].c->sw,
-							     u[i].c->port);
-
-		printf("  %9.2f %%  %s port %u -> %s port %u\n", 100 * u[i].use,
-		       cli_sw_name(near, j->f, u[i].c->sw), u[i].c->port,
-		       cli_sw_name(far, j->f, p->peer), p->peer_port);
-	}
+	for (uint32_t i = 0; i < n; i++)
+		printf("  %9.2f %%  %s\n", 100 * u[i].use,
+		       cli_link_name(link, j->f, u[i].c->sw, u[i].c->port));
 }
 
 static void show_series(const struct cli_sim_job *j)

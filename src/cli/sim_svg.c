@@ -4,7 +4,6 @@
  * distribution of latencies, and the utilisation of links.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/sim.h"
 
@@ -94,13 +93,11 @@ static double greatest(const double *y, uint32_t n, double least)
 static enum ftr_status save(const struct cli_sim_job *j, const char *suffix,
 			    const struct plot *p, struct ftr_err *err)
 {
-	size_t len = strlen(j->o->svg) + strlen(suffix) + 1;
-	char *path = malloc(len);
 	enum ftr_status st;
+	char *path;
 
-	if (!path)
+	if (asprintf(&path, "%s%s", j->o->svg, suffix) < 0)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for a path");
-	snprintf(path, len, "%s%s", j->o->svg, suffix);
 	st = cli_write(path, write_plot, p, err);
 	free(path);
 	return st;

@@ -158,19 +158,7 @@ static enum ftr_status reroute(const struct job *j, const struct ftr_fabric *f,
  * columns. */
 static enum ftr_status keep_order(struct job *j, struct ftr_err *err)
 {
-	ftr_ep *order = NULL;
-	enum ftr_status st = cli_host_order(j->sh, &order, &j->n_places, err);
-
-	if (st)
-		return st;
-	cli_drop_gaps(j->f, order, &j->n_places);
-	j->place = calloc((size_t)j->n_places + 1, sizeof(*j->place));
-	if (!j->place)
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for an order");
-	for (uint32_t i = 0; !st && i < j->n_places; i++)
-		j->place[i] = j->f->ep[order[i]].guid;
-	free(order);
-	return st;
+	return cli_host_guids(j->sh, false, &j->place, &j->n_places, err);
 }
 
 /* Keeps the affected nodes of run i of c if it is the worst so far. */
