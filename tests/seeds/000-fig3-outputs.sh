@@ -10,7 +10,7 @@ runs=3 faults=1,4,11
 switches=('one queue:')
 if [[ $long ]]; then
 	runs=40 faults=1,4,6,11,16,21
-	switches+=('one queue; place free when the head has left:-e'
+	switches+=('one queue; place freed when the head has left:-e'
 		'one queue of 3:-o 3' 'a queue for each input:-M virtual'
 		'a queue for each input; of 1:-M virtual -o 1')
 fi

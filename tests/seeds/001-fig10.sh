@@ -63,7 +63,7 @@ times=(2.16:dmodc 4.18:ddlr2 30:dmodc 30:det-links+dmodc)
 				for (i = 0; i < 3; i++) {
 					t = i < 2 ? i : "both"
 					if (n[t])
-						printf "%s,%s,%d,%.1f,%.3f\n", head, t, n[t], lost[t] / n[t], lost[t] / n[t] / cycles
+						printf "%s,%s,%d,%.1f,%.3f\n", head, i ? i < 2 ? "upper" : t : "lower", n[t], lost[t] / n[t], lost[t] / n[t] / cycles
 				}
 			}'
 	done
