@@ -77,4 +77,4 @@ done | runs
 		done
 		echo "$line"
 	done
-} >"$out/003-fig10-hangs-on.csv"
+} >"$out/003-fig10-parameters.csv"
