@@ -34,6 +34,14 @@ EXTRA_PROGRAMS += tests/perf/bench_bound
 tests_perf_bench_bound_SOURCES = tests/perf/bench_bound.c
 tests_perf_bench_bound_LDADD = libftrcore.la -lm
 
+if HAVE_IBMAD
+# tests/perf/ibsim_bound runs it
+EXTRA_PROGRAMS += tests/perf/time_mads
+tests_perf_time_mads_SOURCES = tests/perf/time_mads.c
+tests_perf_time_mads_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS)
+tests_perf_time_mads_LDADD = $(IBMAD_LIBS)
+endif
+
 # make bench: the tables of BENCHMARKS.md on standard output
 if HAVE_OPENSM
 EXTRA_LTLIBRARIES = libibftimer.la
@@ -44,7 +52,7 @@ libibftimer_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
 BENCH_OPENSM = libibftimer.la
 endif
 
-EXTRA_DIST += tests/perf/chassis.awk
+EXTRA_DIST += tests/perf/chassis.awk tests/perf/ibsim_bound
 
 .PHONY: bench bench-programs
 bench-programs: all tests/perf/bench_core tests/perf/bench_place \

@@ -42,10 +42,10 @@ fi
 
 csv=000-fig3-100
 at0=$(at $csv 0 misroute) at5=$(at $csv 5 misroute) at16=$(at $csv 16 misroute)
-claim 'saturated: throughput falls by a few per cent per fault' \
+claim 'saturated: throughput falls by 1 to 5 % per fault' \
 	"$at5 < 0.95 * $at0 && $at5 > 0.75 * $at0 &&
 	$at16 < 0.7 * $at0 && $at16 > 0.3 * $at0"
-claim 'saturated: latency nearly doubles with many faults' \
+claim 'saturated, 16 faults: latency grows 1.4 to 2.6 times (paper: 20 faults, nearly 2)' \
 	"$(at $csv-latency 16 misroute) > 1.4 * $(at $csv-latency 0 misroute) &&
 	$(at $csv-latency 16 misroute) < 2.6 * $(at $csv-latency 0 misroute)"
 csv=000-fig3-43

@@ -66,7 +66,7 @@ counts '40 70 100' -e >"$out/001-fig10-outputs-head.csv"
 	echo 'switch,tree,det-links: packets per cycle,adaptive-links,det-links: both ways,adaptive-links,adaptive-links with 10 faults: deadlock %'
 	for how in \
 		'one queue:' \
-		'one queue; place free when the head has left:-e' \
+		'one queue; place freed when the head has left:-e' \
 		'one queue; 4 times the resolution:-h 8 -w 4000 -m 4000' \
 		'one queue; a random exit:-1' \
 		'one queue of 4:-o 4' \
@@ -92,7 +92,7 @@ runs=200
 	outputs tail 4-ary-3 60 5,8,11 -m 2000
 	outputs head 4-ary-3 60 5,8,11 -m 2000 -e
 } | awk -F, '
-BEGIN { print "faults,paper,deadlock %,place free when the head has left" }
+BEGIN { print "faults,paper,place freed when the tail has left,place freed when the head has left" }
 $4 == "adaptive-links" { v[$1, $5 - 1] = $6 }
 END {
 	paper[4] = 1; paper[7] = 7; paper[10] = 20

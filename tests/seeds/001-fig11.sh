@@ -48,7 +48,7 @@ claim 'with up to k-1 faults all packets arrive' \
 claim 'det-links: still in at least 80 % of the sets with 10 faults' \
 	"$(at $csv 10 det-links) >= 80"
 csv=001-fig11-2ary-6tree
-claim '2-ary 6-tree: det-links connects at least as many sets as reconfiguration' \
+claim '2-ary 6-tree, 4 faults: det-links connects at least as many sets as reconfiguration' \
 	"$(at $csv 4 det-links) >= $(at $csv 4 dmodc)"
-claim 'local repairs with the turn bit connect nearly all sets that links connect' \
+claim 'the same: local repairs with the turn bit connect 0.9 or more of the sets that links connect' \
 	"$(at $csv 4 ddlr2) >= 0.9 * $(at $csv 4 links)"

@@ -93,7 +93,7 @@ claim 'the same with 3 faults, with smaller differences' \
 	"$(at $csv 3 adaptive-links) > 1.02 * $(at $csv 3 det-links) &&
 	$(at $csv 3 dmodc) > $(at $csv 3 adaptive-links) &&
 	$(at $csv 3 det-links) > 1.2 * $(at $csv 10 det-links)"
-claim 'local repairs with the turn bit carry more than det-links' \
+claim '10 faults: local repairs with the turn bit carry more than det-links' \
 	"$(at $csv 10 ddlr2) > 1.03 * $(at $csv 10 det-links)"
 csv=001-fig9-4ary-3tree-40
 claim 'unsaturated, 10 faults: throughput of det-links falls, that of adaptive-links does not' \
@@ -101,10 +101,10 @@ claim 'unsaturated, 10 faults: throughput of det-links falls, that of adaptive-l
 	$(at $csv 10 det-links) < 0.95 * $(at $csv 0 det-links) &&
 	$(at $csv 3 det-links) > 0.97 * $(at $csv 0 det-links)"
 csv=001-fig9-2ary-6tree-60
-claim '2-ary 6-tree: reconfiguration carries more than det-links as well' \
+claim '2-ary 6-tree, 10 faults: reconfiguration carries more than det-links as well' \
 	"$(at $csv 10 dmodc) > 1.01 * $(at $csv 10 det-links)"
 csv=001-fig9-switches
-claim 'switch faults cost more than link faults' \
+claim '3 switch faults cost more than 3 link faults; reconfiguration > adaptive > deterministic' \
 	"$(at $csv 3 det-switches) < $(at 001-fig9-4ary-3tree-60 3 det-links) &&
 	$(at $csv 3 dmodc) > $(at $csv 3 adaptive-switches) &&
 	$(at $csv 3 adaptive-switches) > 1.05 * $(at $csv 3 det-switches)"

@@ -44,7 +44,7 @@ claim "no deadlock; only packets on the failed link are lost" \
 
 # The loss after one fault, for each choice that the paper leaves open.
 variants=(
-	"as drawn:inject=3"
+	"as in the figures:inject=3"
 	"room for 1 at sources:inject=0" "room for 2:inject=2"
 	"room for 4 (the whole buffer):inject=4"
 	"1 move into the ring:inject=3 moves=1"
@@ -77,4 +77,4 @@ done | runs
 		done
 		echo "$line"
 	done
-} >"$out/003-fig10-hangs-on.csv"
+} >"$out/003-fig10-parameters.csv"

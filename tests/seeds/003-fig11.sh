@@ -34,3 +34,15 @@ for k in 8 16; do
 	claim "${k}x$k: afterwards paths slightly longer than before" \
 		"$a > 1.01 * $b && $a < 1.35 * $b"
 done
+
+[[ $long ]] || return 0
+{
+	echo 'torus,before,most within 20000 cycles,from 30000 cycles after it on'
+	for k in 8 16; do
+		printf '%s,%s,' "${k}x$k" "$(mean 3 $((warm / 2)) "$warm" "$k"-*)"
+		awk -F, -v from="$warm" '
+			$1 >= from && $1 < from + 20000 && $2 > most { most = $2 }
+			END { printf "%s,", most }' "$out/003-fig11-${k}x$k.csv"
+		mean 3 $((warm + 30000)) 1000000 "$k"-*
+	done
+} >"$out/003-fig11.csv"

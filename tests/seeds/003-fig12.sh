@@ -31,7 +31,9 @@ done | runs
 			g=("$kind-$n-$gap"-*)
 			b=$(mean 2 $((warm / 2)) "$warm" "${g[@]}")
 			a=$(mean 2 $((warm + n * gap + run / 2)) 10000000 "${g[@]}")
-			echo "$n $kind,$gap,$b,$(least "$warm" "${g[@]}"),$a,$(loss "$b" "$a"),$(told updated "${g[@]}"),$(told emergencies "${g[@]}"),$(told lost "${g[@]}"),$(told lost_wire "${g[@]}"),$(told lost_switch "${g[@]}"),$(told lost_given_up "${g[@]}")"
+			label="$n ${kind/switches/routers}"
+			((n > 1)) || label=${label%s}
+			echo "$label,$gap,$b,$(least "$warm" "${g[@]}"),$a,$(loss "$b" "$a"),$(told updated "${g[@]}"),$(told emergencies "${g[@]}"),$(told lost "${g[@]}"),$(told lost_wire "${g[@]}"),$(told lost_switch "${g[@]}"),$(told lost_given_up "${g[@]}")"
 		done
 	done
 } >"$out/003-fig12.csv"

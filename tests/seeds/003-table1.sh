@@ -43,7 +43,7 @@ claim "passed on for every shortest path, there are more than ten times as many"
 	"$(told distance 8-every) > 10 * 12240"
 claim "8x8: the cycles of table 1, within 15 per cent" \
 	"($(row 'cycles to the last new entry' 8x8) / 9945 - 1) ^ 2 < 0.15 ^ 2"
-claim "16x16: about n^2 packets, sixteen times those of 8x8" \
+claim "16x16: more than fifteen times the packets of 8x8" \
 	"$(row 'distance packets' 16x16) > 15 * $(row 'distance packets' 8x8)"
 claim "16x16: the time grows with the diameter, far less than the packets" \
 	"$(row 'cycles to the last new entry' 16x16) > 1.7 * $(row 'cycles to the last new entry' 8x8) && $(row 'cycles to the last new entry' 16x16) < 4 * $(row 'cycles to the last new entry' 8x8)"

@@ -51,7 +51,7 @@ claim 'ports 0 at 1x SDR: they do not' \
 tree "$deep"
 figure 004-fig7c 'Three levels, all on one VL' '' 92.93
 c() { at 004-fig7c "$1" "$2"; }
-claim 'three levels: at a tenth of the load sftree costs hosts nothing' \
+claim 'three levels: at a tenth of the load sftree costs hosts less than 1 point' \
 	"$(c 10 'sftree hosts') > $(c 0 'sftree hosts') - 1"
 claim 'three levels: at full load hosts lose with sftree, which routes pairs that ftree omits' \
 	"$(c 100 'sftree hosts') < $(c 100 'ftree hosts') - 2"

@@ -28,7 +28,7 @@ figure 004-fig7b 'Hosts on a VL of their own' 92.94 64 "${own[@]}"
 a() { at 004-fig7a "$1" "$2"; }
 b() { at 004-fig7b "$1" "$2"; }
 for e in ftree sftree; do
-	claim "$e: at a tenth of the load switches cost hosts nothing, on one VL or two" \
+	claim "$e: at a tenth of the load switches cost hosts less than 1 point, on one VL or two" \
 		"$(a 10 "$e hosts") > $(a 0 "$e hosts") - 1 && $(b 10 "$e hosts") > $(b 0 "$e hosts") - 1"
 	claim "$e: at four fifths of the load, on one VL, they cost hosts at most 2 points" \
 		"$(a 80 "$e hosts") > $(a 0 "$e hosts") - 2"
