@@ -40,7 +40,7 @@ static void name_what(const struct rr_repair *r, char *out, size_t size)
 	const struct ftr_fabric *f = r->gen.fabric;
 	const struct rr_link *c = &r->link[0];
 	uint32_t up = count_up(r);
-	char more[64 + sizeof(struct ibf_name)] = "";
+	char more[112 + sizeof(struct ibf_name)] = "";
 
 	if (r->n_links > 1)
 		snprintf(more, sizeof(more), " and %s (%u down, %u up)%s%s",
@@ -55,7 +55,7 @@ static void name_what(const struct rr_repair *r, char *out, size_t size)
 
 static void log_repair(struct ibf_fast *f, const struct rr_repair *r)
 {
-	char what[3 * sizeof(struct ibf_name) + 128], failed[64] = "", pathless[64] = "";
+	char what[512], failed[64] = "", pathless[64] = "";
 
 	name_what(r, what, sizeof(what));
 	if (r->failed)
