@@ -97,8 +97,8 @@ static uint32_t noted(const struct ftr_cdg *g, uint32_t v, uint32_t *w)
 	return n;
 }
 
-/* in[]: all 0. list[]: the vertices in order; returns their number, which is
- * less than n_vertices if there is a cycle. */
+/* Fill list[] with the vertices in order. in[] must be all 0. Returns the number of vertices
+ * in the list, which is less than n_vertices if there is a cycle. */
 static uint32_t sort(const struct ftr_cdg *g, uint32_t *in, uint32_t *list,
 		     uint32_t *w)
 {
