@@ -46,7 +46,8 @@
 #define MAX_CUTS 8
 #define MAX_FLAT 64		/* switches of a fabric without levels */
 #define MIN_GAP 1.1		/* smallest ratio of the two values beside a gap */
-#define GAIN 0.9		/* largest congestion of a better ranking, relative to the best */
+#define GAIN 0.9		/* a better ranking has less than this times the congestion of
+				 * the best so far */
 #define DEEP_GAIN 0.5		/* the same, if it has more ranks */
 #define MORE_APART 0.1		/* additional pairs without an up/down path, as a share of the
 				 * pairs of hosts on different switches */
