@@ -23,8 +23,8 @@
  *
  * The load of the most loaded link under all-to-all never grows.  With FTR_BALANCE_FULL
  * the mean over the shifts of the most loaded link does not grow either, with one
- * exception: all-to-all would otherwise stay uneven, and improves by a larger factor.
- * The result depends on the input only, not on the team.
+ * exception: all-to-all would otherwise stay uneven, and improves by a larger factor
+ * than this mean grows.  The result depends on the input only, not on the team.
  */
 #ifndef FTR_BALANCE_H
 #define FTR_BALANCE_H
