@@ -154,7 +154,7 @@ enum ftr_speed ftr_speed_active(unsigned int active, unsigned int ext);
 
 struct ftr_builder;
 
-/* One end of a link, by the names that the sources use. */
+/* One end of a link, identified as in the sources. */
 struct ftr_end {
 	uint64_t node_guid;
 	ftr_port port;
