@@ -17,14 +17,14 @@
  *	FTR_BALANCE_FULL	also even out shift permutations: the most loaded
  *				link of each shift
  *
- * Positions.  Position p is the p-th host of the host order (ftr_shape_host_order), without
- * gaps.  It is the best order for the ranks of a job.  In shift k, position p sends
- * to position p + k mod n.
+ * Positions.  Position p is the p-th host of the host order (ftr_shape_host_order); gaps are
+ * not counted.  The ranks of a job are best placed in this order.  In shift k, position p sends
+ * to position (p + k) mod n, of n positions.
  *
- * The most loaded link of all-to-all is never worse than in the input.  With
- * FTR_BALANCE_FULL the mean over the shifts of the most loaded link is not worse either,
- * unless all-to-all improves by a larger factor and would stay uneven otherwise.  The
- * result depends on the input only, not on the team.
+ * The load of the most loaded link under all-to-all never grows.  With FTR_BALANCE_FULL
+ * the mean over the shifts of the most loaded link does not grow either, with one
+ * exception: all-to-all would otherwise stay uneven, and improves by a larger factor
+ * than this mean grows.  The result depends on the input only, not on the team.
  */
 #ifndef FTR_BALANCE_H
 #define FTR_BALANCE_H
@@ -47,20 +47,20 @@ enum ftr_balance {
 
 struct ftr_balance_input {
 	/* The shape that the tables were made from.  Columns l with use_full[l] were
-	 * made from the shape full instead; full and use_full are NULL if there are none. */
+	 * made from the shape `full` instead; both are NULL if there are no such columns. */
 	const struct ftr_shape *shape, *full;
 	const uint8_t *use_full;	/* [n_sw] by column */
 	/* Entries that may change: bit lid of row s is set; NULL: all may.  A row has
 	 * (stride / 64) words of 64 bits. */
 	const uint64_t *movable;
-	/* Candidates of the entries of column l at switch s that do not follow from the
-	 * costs, because of extra turns: cand[] by pos, returns their number, or
-	 * FTR_BALANCE_BY_COST for all other entries.  Every choice among them must be
-	 * allowed, and all must be equally far from the column.  NULL: there are no such entries. */
+	/* Called for the entries of column l at switch s.  If, because of extra turns, their
+	 * candidates do not follow from the costs: fills cand[] by ascending pos and returns
+	 * their number; else returns FTR_BALANCE_BY_COST.  Every choice among them must be
+	 * allowed, and all must be equally far from the column.  NULL: no such entries exist. */
 	uint32_t (*extra)(const void *ctx, ftr_sw s, uint32_t l,
 			  const struct ftr_group **cand);
 	const void *extra_ctx;
-	bool longer;		/* some entries have a cost, but take a longer path */
+	bool longer;		/* some entries take a path longer than their cost */
 	enum ftr_balance depth;
 	/* Return true to stop early; called every few milliseconds.  NULL: never. */
 	bool (*cancelled)(void *ctx);
@@ -69,8 +69,8 @@ struct ftr_balance_input {
 
 struct ftr_balance_report {
 	uint32_t hosts;		/* hosts that send and receive */
-	uint32_t bound;		/* lower bound for the most loaded link, in
-				 * flows, by cuts */
+	uint32_t bound;		/* lower bound for the load of the most loaded
+				 * link, from cuts, in flows */
 	uint32_t max_before, max_after;	/* flows of the most loaded link */
 	/* mean over the shifts of the most loaded link; 0: not computed */
 	double shift_before, shift_after;
@@ -89,8 +89,8 @@ enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
 				   struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * Lower bounds for the most loaded link of all-to-all traffic.  They hold for any
- * kind of routing that connects every island.
+ * Lower bounds for the load of the most loaded link under all-to-all traffic.  They hold
+ * for any routing that connects all hosts within each island (connected component).
  *
  *	hosts	[n_sw] number of hosts that send and receive, by switch; NULL:
  *		all channel adapters with a LID, except Aggregation Nodes

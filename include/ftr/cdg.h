@@ -15,8 +15,8 @@
  * A link is occupied for a LID from the moment an entry leads packets of some
  * source onto it until the caller drains the LID.  At each switch, every occupied
  * link depends on the entry in force; while the writes of one step are in
- * progress, on both the old and the new entry.  A dependency stays in the graph
- * until the LID is drained.  So for the LIDs that changed, the graph is the union of all
+ * progress, it depends on both the old and the new entry.  A dependency stays in the
+ * graph until the LID is drained.  So for a LID that changed, the graph is the union of all
  * entries that packets may still follow.  It does not contain combinations that never existed:
  * once the replacement of an entry is acknowledged, no later packet uses the old one.
  *
@@ -28,8 +28,9 @@
  * that SL2VL gives.  A link that is down carries nothing and its vertices lie on no
  * cycle: a packet routed to a port without a link is dropped and waits for nothing.
  *
- * Memory: 2 bytes per (switch, LID), one by row and one by column, and a third byte
- * for LIDs that are not drained; 4 bytes per pair of VLs that meet in a switch.
+ * Memory: 2 bytes per (switch, LID), one in a table by switch and one in a table by LID,
+ * and a third byte for LIDs that are not drained; 4 bytes per pair of VLs that meet in a
+ * switch.
  * Cycles are found with an incrementally maintained topological order (Pearce and
  * Kelly 2006, "A dynamic topological sort algorithm").
  *

@@ -33,8 +33,8 @@
  * counts as a cycle).
  *
  * The proof.  If every walked entry moves up or down by the claimed rank, and no path
- * turns up after down, the graph is acyclic (Gliksberg et al. 2020, section 4.1;
- * links ordered by up, then down).  The graph is then not built.  A hop between
+ * turns up after down, the graph is acyclic (Gliksberg et al. 2020, section 4.1:
+ * upward links come before downward ones).  The graph is then not built.  A hop between
  * equal ranks invalidates the proof.  Additional claimed turns are allowed if the
  * following relation has no cycle, which is verified: all up-then-down turns,
  * except those back to the same switch, together with the claimed turns.  If it
@@ -86,7 +86,7 @@ const char *ftr_finding_name(enum ftr_finding what);
 
 enum ftr_cdg_verdict {
 	FTR_CDG_NOT_CHECKED = 0,	/* reports must say so */
-	FTR_CDG_PROVED,		/* acyclic: every entry goes up, then down */
+	FTR_CDG_PROVED,		/* acyclic by the proof above; no graph was built */
 	FTR_CDG_ACYCLIC,	/* the graph was built and has no cycle */
 	FTR_CDG_CYCLE
 };
@@ -124,8 +124,8 @@ struct ftr_check_report {
 	/* number of walks (switch, LID) that end in each finding, a switch's own
 	 * LID included.  FTR_FIND_TURN: entries that lead up at switches to which
 	 * another switch sends the same LID downward, by the claimed ranks.  They
-	 * count even if no source's path takes the turn; such a turn does not
-	 * invalidate the proof */
+	 * count even if no source's path takes the turn; a turn that no path takes
+	 * does not invalidate the proof */
 	uint64_t found[FTR_N_FINDINGS];
 	struct ftr_check_sample sample[FTR_N_FINDINGS];	/* if found[] > 0 */
 	/* walks that do not arrive, except those that end in a missing entry:
@@ -240,8 +240,8 @@ enum ftr_status ftr_check_changes(const struct ftr_fabric *f,
 
 /*
  * hist[h]: pairs (end port, LID of another end port) whose path crosses h links
- * between switches; the last element counts all longer paths.  Pairs that do not
- * arrive are not counted.  FTR_INVAL for tables not of f's size.
+ * between switches; the last element counts all paths of FTR_HOPS_MAX - 1 or more links.
+ * Pairs that do not arrive are not counted.  FTR_INVAL for tables not of f's size.
  * O(n_sw * LIDs), one thread.
  */
 #define FTR_HOPS_MAX 64
@@ -256,8 +256,9 @@ enum ftr_status ftr_check_hops(const struct ftr_fabric *f,
  * not arrive.  These are the walks that ftr_check_tables counts in found[].  They
  * include a switch's own LID; for a LID whose owner has no link, every switch is
  * reported.  r: the report of ftr_check_tables on t, or NULL.  With a report, the LIDs
- * of end ports are skipped if its bad[] counts no pair with such a destination, and so
- * are the LIDs of switches.  FTR_INVAL for tables not of f's size.  O(n_sw * LIDs).
+ * of end ports are skipped if its bad[] counts no pair whose destination is an end port;
+ * the same holds for LIDs of switches.  FTR_INVAL for tables not of f's size.
+ * O(n_sw * LIDs).
  */
 typedef void (*ftr_lost_fn)(void *ctx, ftr_sw s, ftr_lid lid);
 enum ftr_status ftr_check_lost(const struct ftr_fabric *f,

@@ -9,9 +9,9 @@
  * by switches next to the fault, where k is the number of switches above each switch.
  *
  * deviation: In the papers a switch sees a fault itself and tries one port after
- * the other.  The packet carries a vector of tried ports, and one (links) or two
- * (switches) additional virtual layers are used.  An InfiniBand switch forwards by
- * (switch, LID) alone and takes its VL from (in, out, SL).  Here a subnet manager
+ * the other.  The packet carries a vector of tried ports.  Failed links need one additional
+ * virtual layer, failed switches two.  An InfiniBand switch forwards by (switch, LID) alone
+ * and takes the VL from (input port, output port, SL).  Here a subnet manager
  * knows all faults and writes the detour that works, so no VLs are needed for
  * detours that are only tried.
  *
@@ -161,7 +161,7 @@ void ftr_ddlr_free(struct ftr_ddlr *r);	/* NULL is accepted */
 /*
  * True if the planner can be kept after a routing and is as good as a new one:
  *
- *  - t equals its current entries, and the entries that repairs restore
+ *  - t equals both its current entries and the entries that later repairs would restore
  *  - sh is the shape of its fabric without the links that are down; the indices of
  *    switches and the LIDs are the same
  *  - all planes are clean, and no packets are ignored (hosts_only)
@@ -178,11 +178,12 @@ const struct ftr_tables *ftr_ddlr_tables(const struct ftr_ddlr *r);
  * The local repair for any number of events at once, in the given order.  An event
  * that reports the current state has no effect.
  *
- * After links or switches came back, entries that differ from the tables as
- * written return to them wherever those have a path, in the opposite order: c
- * first, then b.  Broken entries may lead onto a link that comes up, and close a
- * cycle there.  Such entries are removed first: writes FTR_HOW_NONE, step 1, which
- * must be acknowledged before the subnet manager makes the link active.
+ * The original tables are those of ftr_ddlr_new or of the last transition.  After links
+ * or switches came back, entries that a repair changed return to the original tables
+ * wherever those have a path.  They are written in the opposite order: c first, then b.
+ * Broken entries may lead onto a link that comes up, and close a cycle there.  Such
+ * entries are removed first: writes FTR_HOW_NONE, step 1, which must be acknowledged
+ * before the subnet manager makes the link active.
  *
  * FTR_REFUSED for links or switches that come back while packets are not drained;
  * FTR_INVAL for a switch or port that does not exist.  Per LID: O(paths examined),
@@ -207,8 +208,8 @@ uint32_t ftr_ddlr_undrained(const struct ftr_ddlr *r);
 
 /*
  * Transition to t, full tables for nf, the damaged fabric, whose faults must have
- * been reported before (ftr_ddlr_to).  Entries stay where t has none, or where its
- * path does not arrive.  A LID is held if its change would close a cycle with
+ * been reported before (ftr_ddlr_to).  An entry stays as it is where t has none, or where
+ * the path in t does not arrive.  A LID is held if its change would close a cycle with
  * packets still in flight: send the plan, drain, and call again with the same
  * tables, until plan->done.  From then on, later events restore these tables.
  * FTR_INVAL if nf has a switch that the planner's fabric does not have.
@@ -224,14 +225,14 @@ void ftr_ddlr_plan_fini(struct ftr_ddlr_plan *plan);
 /*
  * The number of arbitrary faults (links between switches, switches without hosts)
  * that are repaired locally: Sem-Jacobsen et al. 2011, lemmas 2 and 4, which are
- * about k-ary trees; docs/ddlr.md has the other trees on which it was verified.  k
+ * about k-ary trees; docs/ddlr.md lists the other trees on which it was verified.  k
  * is the minimum over all switches that have hosts on or below them.
  */
 struct ftr_guarantee {
 	uint32_t k;		/* number of working neighbours above the weakest
 				 * switch */
 	uint32_t faults;	/* min(k, clean) - 1, or 0 */
-	uint32_t planes;	/* distinct planes above the weakest */
+	uint32_t planes;	/* distinct planes above the weakest switch */
 	uint32_t clean;		/* least number of clean planes above a switch */
 	ftr_sw weakest;		/* lowest rank, then index; FTR_SW_NONE: no
 				 * switch with hosts has a switch above it */

@@ -4,7 +4,7 @@
  *
  * Use of an engine, all calls from one thread:
  *
- *	ftr_engine_find(name)		a constant table, never freed
+ *	ftr_engine_find(name)		a constant object: do not free it
  *	  ops->route(shape, opts, team, out)	any number of times; keeps no state
  *
  * route computes complete tables from a shape.
@@ -36,8 +36,8 @@ enum ftr_sftree_mode {
 };
 
 /*
- * Which candidate of equation (1) a destination takes.  EVEN and STABLE decide by
- * its position among the nominal groups, the others by its position among the
+ * Which candidate of equation (1) a destination takes.  EVEN and STABLE decide by the
+ * position of a candidate among the nominal groups, the others by its position among the
  * groups that are present.  With EVEN and STABLE, a destination whose nominal next
  * hop is missing (a displaced entry) takes the first usable candidate of a fixed
  * list.  With EVEN and balance load or full, displaced entries are then placed by
@@ -52,8 +52,9 @@ enum ftr_placement {
 	FTR_PLACE_PLANES	/* the same, with groups in the order of planes */
 };
 
-/* Set the options of the shape that depend on how, and leave the others.  LITERAL and
- * PLANES change the order of its groups and the switches that its dividers count. */
+/* Set the options of the shape that depend on the placement `how`, and leave the others.
+ * LITERAL changes the order of the groups; LITERAL and PLANES count only the present
+ * switches in the dividers. */
 static inline void ftr_placement_shape(enum ftr_placement how,
 				       struct ftr_shape_opts *opts)
 {
@@ -84,8 +85,9 @@ enum ftr_paths {
 
 struct ftr_route_opts {
 	ftr_sw sm_switch;	/* switch of the subnet manager, or FTR_SW_NONE */
-	/* dmodc, FTR_PATHS_ALL: the switches of all subnet managers, whose LIDs
-	 * every switch must reach (sm_switch counts even if it is not listed) */
+	/* dmodc, FTR_PATHS_ALL: the switches to which the subnet managers are connected.
+	 * Every switch must reach the LIDs of these switches and of their end ports.
+	 * (sm_switch counts even if it is not listed.) */
 	const ftr_sw *sm;
 	uint32_t n_sm;
 	enum ftr_paths paths;
@@ -124,8 +126,8 @@ struct ftr_route_stats {
 	ftr_sw root;		/* sftree: root of the subtree; else FTR_SW_NONE */
 	/* order: the level of every switch, filled by the engine into the caller's
 	 * [n_sw]; or NULL.  The engine claims, and the checker verifies, that every
-	 * path goes up and then down by these levels.  order_known: order was filled.
-	 * It is not if the engine has no such order, or one of more than 255 levels */
+	 * path goes up and then down by these levels.  order_known: order was filled;
+	 * false if the engine has no such order, or one of more than 255 levels */
 	uint8_t *order;
 	bool order_known;
 	/* The shape whose ranks, costs and groups the tables follow exactly, as
@@ -143,7 +145,7 @@ struct ftr_route_stats {
 	uint64_t extra_pairs;	/* pairs (end port, LID of another) that these turns
 				 * connect */
 	uint64_t longer_pairs;	/* other pairs whose path became longer because of
-				 * the turns: end ports on a switch with a turn */
+				 * the turns: pairs with an end port on a gateway */
 	bool reordered;		/* extra turns did not suffice: everything is
 				 * routed by the inverted order of sftree */
 };

@@ -140,7 +140,8 @@ bool ftr_ep_is_aggregation(const struct ftr_endport *ep);
 /* NULL is accepted. */
 void ftr_fabric_free(struct ftr_fabric *f);
 
-/* "4x", "QDR" and back; NULL/FTR_SPEED_UNKNOWN for unknown values. */
+/* Convert a speed to text ("QDR") and back; unknown values give NULL, or
+ * FTR_SPEED_UNKNOWN. */
 const char *ftr_speed_str(enum ftr_speed speed);
 enum ftr_speed ftr_speed_parse(const char *s, size_t len);
 /* Decode link attributes of PortInfo (IBA 14.2.5.6).  ftr_width_active returns the number
@@ -153,7 +154,7 @@ enum ftr_speed ftr_speed_active(unsigned int active, unsigned int ext);
 
 struct ftr_builder;
 
-/* One end of a link, by the names that the sources use. */
+/* One end of a link, identified as in the sources. */
 struct ftr_end {
 	uint64_t node_guid;
 	ftr_port port;

@@ -89,8 +89,8 @@ struct ftr_slurm_opts {
 
 struct ftr_slurm_counts {
 	uint32_t nodes;
-	uint32_t split;		/* hosts on several leaves that share this set of
-				 * leaves with no other host: placed by the first */
+	uint32_t split;		/* hosts on a set of several leaves that no other host
+				 * has; each is placed by its first leaf only */
 	uint32_t block_min, block_max;	/* hosts per block */
 };
 

@@ -26,7 +26,7 @@ extern "C" {
 #define FTR_JOBS_MAX 1024
 
 struct ftr_job {
-	const ftr_ep *ep;	/* its ports, each once */
+	const ftr_ep *ep;	/* ports of the job, each listed once */
 	uint32_t n;
 };
 

@@ -52,7 +52,7 @@ extern "C" {
 #endif
 
 /* Histogram: count[i] is the number of values in i * width .. (i + 1) * width - 1.
- * width is 1 if the maximum allows it. */
+ * width is 1 if all values are below FTR_LOAD_BINS. */
 #define FTR_LOAD_BINS 32
 
 struct ftr_load_bins {

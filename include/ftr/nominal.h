@@ -35,8 +35,8 @@
  * N never shrinks by itself: a switch that was removed permanently stays missing
  * and keeps its slots.  To forget it, start again without old.  However, parts that F
  * contradicts are dropped: a link one end of which is now connected elsewhere, a
- * host that moved, a host whose port is used by another host, and a missing switch
- * of whose links more than half are contradicted.
+ * host that moved, a host whose port is used by another host, and a missing switch if
+ * more than half of its links are contradicted.
  *
  * N and S(N) are const and may be shared between threads.  The same F, old (with its ranks) and
  * options give the same N, bit for bit, for any order of discovery and any team.

@@ -362,10 +362,10 @@ void ftr_shape_free(struct ftr_shape *sh);	/* NULL is accepted */
  * ones) stay.  Ranks, the division into upward and downward groups, costs and
  * down-costs are computed again.
  *
- * how: FTR_REORDER_KEEP keeps the paths of sh where it has any.  If a switch s reaches
- * l in sh through a neighbour that is above s in the new order, no downward path to l
- * leads through s.  Links that were horizontal in sh are not used.  FTR_REORDER_ALL has
- * neither limit: it connects all pairs that the order connects.
+ * how: FTR_REORDER_KEEP keeps the paths of sh where it has any.  If in sh a switch s
+ * reaches l through a neighbour that is above s in the new order, no downward path to l
+ * in the result leads through s.  Links that were horizontal in sh are not used.
+ * FTR_REORDER_ALL has neither limit: it connects all pairs that the order connects.
  *
  * Switches that are neighbours over used links must differ in level, else
  * FTR_INVAL.  rank is NULL in the result if there are more than 255 levels.

@@ -29,9 +29,9 @@ struct ftr_stored_id {
 	uint64_t nominal;	/* ftr_stored_nominal */
 };
 
-/* Identity of a nominal fabric: its switches, the links between them, their ranks, and the
- * other input that decides how it is routed.  Other ranks need other tables: those for the
- * old ranks would be kept, because most of their entries are valid. */
+/* Identity of a nominal fabric: a hash of its switches, the links between them, their ranks,
+ * and the other input that decides how it is routed.  The ranks are included because tables
+ * for other ranks must not be kept, although most of their entries are still valid. */
 uint64_t ftr_stored_nominal(const struct ftr_nominal *n);
 
 struct ftr_stored {

@@ -18,7 +18,7 @@
  * The proof by ranks is tested along the same paths: every hop must go strictly
  * up or down, and none up after down unless that turn is claimed.
  *
- * With VLs only this test is made here; vl_cdg.c fills the graph.
+ * If VLs are checked, only this test is made here, and vl_cdg.c fills the graph.
  */
 #include <string.h>
 

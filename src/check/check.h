@@ -22,11 +22,11 @@
  *
  *	hop[s * 256 + p] = CHK_BATCH * (peer switch | n_sw + END_...)
  *
- * The factor makes it an offset into the states of updown.c.
+ * The factor CHK_BATCH makes the value an offset into the states of updown.c.
  *
  * Several parts of the program follow paths through tables, each with a function of its
- * own. The checker shares none of these functions with the code that it checks. The others
- * differ in what they follow, or in the data that they need from the path:
+ * own. The checker shares none of these functions with the code that it checks. The other
+ * parts have their own because they need different data from the path:
  *
  *	updown.c, walk.c	the fate of every (switch, LID), by hop[]
  *	delta.c			the same for changed entries, with links that died or came up
@@ -34,7 +34,7 @@
  *	dyn*.c, vl_cdg.c	links and VLs instead of switches
  *	loadtree.c		all sources of one destination at once
  *	balance/displaced.c	counts flows on the way, and follows their sources backwards
- *	incremental/write_steps.c	the next change on the path, by new entries
+ *	incremental/write_steps.c	the next change on the path, by the new entries
  *	ddlr/plan.c, table_transition.c	the planner's entries for one LID and the steps of its
  *				writes; the tables before any repair
  *	cli/transition.c	any mixture of two tables: two next hops
@@ -89,10 +89,10 @@ struct chk_cdg {
 /* Findings and memory of one worker. */
 struct chk_part {
 	struct ftr_check_report r;
-	bool unproved;		/* a visited entry does not go up, then down */
+	bool unproved;		/* a visited entry violates the proof by ranks */
 	uint8_t *state;		/* [(n_sw + N_ENDS) * CHK_BATCH] */
-	uint8_t *head;		/* [n_sw] 1 + first LID of the block that is owned at the
-				 * switch; 0: none */
+	uint8_t *head;		/* [n_sw] 1 + number in the block of a LID that is owned at the
+				 * switch, start of the chain batch.next; 0: none */
 	/* for one LID, by switch */
 	uint8_t *col;		/* its column of the tables */
 	uint16_t *nxt;		/* row of the next hop */
@@ -184,7 +184,7 @@ void chk_walk_lid(const struct chk *c, struct chk_part *w, ftr_lid lid);
 /* Fill col and nxt for lid. */
 void chk_column(const struct chk *c, struct chk_part *w, ftr_lid lid);
 
-/* cdg.c: add the dependencies of packets from sources to lid. col and nxt are
+/* cdg.c: add the dependencies of packets from sources to lid. col and nxt must be
  * set. */
 void chk_cdg_add(const struct chk *c, struct chk_part *w, ftr_lid lid);
 

@@ -32,8 +32,8 @@ struct judge {			/* state of one worker */
 	uint32_t *seen;		/* [n_sw] stamp if fate and hops are known */
 	uint32_t stamp;
 	uint8_t *fate;
-	uint8_t *turned;	/* [n_sw] if seen: 1: counted as a turn */
-	uint32_t *ahead;	/* [n_sw] if seen: index of the next change on the path */
+	uint8_t *turned;	/* [n_sw] valid if seen; 1: already counted as a turn */
+	uint32_t *ahead;	/* [n_sw] valid if seen: index of the next change on the path */
 	uint32_t *hops, *stack;
 };
 
@@ -386,7 +386,7 @@ static enum ftr_status sound(const struct trial *c, struct ftr_err *err)
 	for (uint32_t i = 0; !st && i < d->n_gone; i++)
 		if (d->gone[i].sw >= c->f->n_sw ||
 		    d->gone[i].peer >= c->f->n_sw)
-			st = ftr_fail(err, FTR_INVAL, "removed link between switches %u and %u, but there are %u",
+			st = ftr_fail(err, FTR_INVAL, "removed link between switches %u and %u, but the fabric has %u switches",
 				      d->gone[i].sw, d->gone[i].peer,
 				      c->f->n_sw);
 	return st;

@@ -36,7 +36,8 @@ struct dyn_link {
 	uint32_t unused;
 };
 
-/* VLs occupied in addition to the base, by link * n_sl + SL: open addressing. */
+/* VLs occupied in addition to the base: a hash table by link * n_sl + SL, with open
+ * addressing. */
 struct dyn_occ {
 	uint32_t *key;		/* key + 1; 0: free */
 	uint16_t *vls;

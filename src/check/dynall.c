@@ -110,7 +110,7 @@ static void start(struct all *a, ftr_sw s)
 		}
 		if (!any)
 			continue;
-		/* LIDs without a link out of s may be in the set: hand_on_set() */
+		/* the set may hold LIDs that do not leave s over a link: pass_on() drops them */
 		memcpy(set, a->owned, a->words * sizeof(*set));
 		for (uint32_t lid = 0; !all && lid <= g->f->max_lid; lid++)
 			if (!takes[row[lid]])
@@ -224,7 +224,7 @@ static void hand_on_set(struct all *a, uint32_t link, unsigned int link_vl)
 
 	only = add_all_edges(a, link, link_vl, count_entries(a, t), to);
 	if (only != NOWHERE) {
-		/* LIDs for which t has no next hop may be in the set */
+		/* the set may hold LIDs for which t has no next hop: pass_on() drops them */
 		reach_all(a, only, a->set);
 		return;
 	}

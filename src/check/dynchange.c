@@ -9,9 +9,9 @@
  * replace the first ones. Later steps do not use the replaced entries, but the
  * edges of these stay in the graph.
  *
- * The occupied VLs of a link for a LID have two parts. Those since the last
- * drain are stored per LID (struct dyn_occ). Those of the base entries were
- * noted when these were counted (base_set).
+ * The occupied VLs of a link for a LID have two parts. VLs that became occupied since
+ * the last drain are stored per LID (struct dyn_occ). VLs that the base entries occupy
+ * were stored when the edges of the base entries were counted (base_set).
  *
  * A refusal undoes everything: counts, occupied VLs, entries. The order of the
  * vertices stays as it is, because it is valid for fewer edges, too.
@@ -187,7 +187,7 @@ static enum outcome occupy(struct ftr_cdg *g, struct dyn_lid *t, uint32_t link,
 	return DONE;
 }
 
-/* Add the edge from VL v of link in to VL w of link out. */
+/* Add the edge from VL v of link `in` to VL w of link `out`. */
 static enum outcome add_edge(struct ftr_cdg *g, struct dyn_lid *t, uint32_t in,
 			     unsigned int v, uint32_t out, unsigned int w)
 {
@@ -204,8 +204,8 @@ static enum outcome add_edge(struct ftr_cdg *g, struct dyn_lid *t, uint32_t in,
 	return DONE;
 }
 
-/* Follow packets on VL vl_in of link in through the next switch, which they leave by
- * port. */
+/* Follow packets on VL vl_in of link `in` through the next switch, which they leave by
+ * this port. */
 static enum outcome pass(struct ftr_cdg *g, struct dyn_lid *t, uint32_t in,
 			 unsigned int vl_in, uint32_t sl, ftr_port port)
 {
@@ -308,11 +308,11 @@ static enum ftr_status refuse(const struct ftr_cdg *g, ftr_lid lid,
 				lid, g->f->max_lid);
 	for (uint32_t i = 0; i < n; i++) {
 		if (w[i].sw >= g->f->n_sw)
-			return ftr_fail(err, FTR_INVAL, "switch %u: the fabric has %u",
+			return ftr_fail(err, FTR_INVAL, "switch %u: the fabric has %u switches",
 					w[i].sw, g->f->n_sw);
 		if (w[i].port != FTR_PORT_NONE &&
 		    w[i].port > g->f->sw[w[i].sw].n_ports)
-			return ftr_fail(err, FTR_INVAL, "port %u of switch %u, which has %u",
+			return ftr_fail(err, FTR_INVAL, "port %u of switch %u, which has %u ports",
 					w[i].port, w[i].sw,
 					g->f->sw[w[i].sw].n_ports);
 		if (i && w[i].step < w[i - 1].step)

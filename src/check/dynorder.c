@@ -83,7 +83,7 @@ static void make_list(struct ftr_cdg *g, const uint32_t *v, uint32_t n)
 	give_labels(g);
 }
 
-/* w[]: the vertices to which edges from v were noted; room for words * 64. */
+/* Fill w[] with the vertices to which edges from v were noted; room for words * 64. */
 static uint32_t noted(const struct ftr_cdg *g, uint32_t v, uint32_t *w)
 {
 	uint32_t first = g->first_link[g->link[v / g->n_vl].to] * g->n_vl;
@@ -97,8 +97,8 @@ static uint32_t noted(const struct ftr_cdg *g, uint32_t v, uint32_t *w)
 	return n;
 }
 
-/* in[]: all 0. list[]: the vertices in order; returns their number, which is
- * less than n_vertices if there is a cycle. */
+/* Fill list[] with the vertices in order. in[] must be all 0. Returns the number of vertices
+ * in the list, which is less than n_vertices if there is a cycle. */
 static uint32_t sort(const struct ftr_cdg *g, uint32_t *in, uint32_t *list,
 		     uint32_t *w)
 {
@@ -198,7 +198,7 @@ static void go_back(struct ftr_cdg *g, struct search *z)
 	for (uint32_t k = 0; k < g->words; k++)
 		for (uint64_t left = bits[k]; left; left &= left - 1) {
 			uint32_t i = 64 * k + (uint32_t)__builtin_ctzll(left);
-			/* the reverse link at that place, which arrives here */
+			/* l: the link at that place; in: its reverse, which arrives here */
 			const struct dyn_link *l =
 				&g->link[g->first_link[out->from] +
 					 i / g->n_vl];

@@ -78,8 +78,8 @@ enum ftr_finding chk_finding(uint8_t st)
 	return finding[st - ST_MISSING];
 }
 
-/* Two walkers find the entry into a loop: if their distance is the length of the loop,
- * they meet there. */
+/* To find the switch at which the path enters a loop, two walkers start one loop length
+ * apart on the path: they meet at this switch. */
 ftr_sw chk_culprit(const void *ctx, chk_next_fn next, uint32_t n_sw, ftr_sw s,
 		   ftr_lid lid, bool loop)
 {

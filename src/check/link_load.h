@@ -26,7 +26,7 @@
 #define LOAD_NONE UINT32_MAX	/* no link, no leaf, no path */
 enum { LOAD_FILL = 0, LOAD_LOST, LOAD_GAP, LOAD_PSEUDO };
 
-/* What lies behind a port; both LOAD_NONE if that is no switch. */
+/* The link and the switch behind a port; both LOAD_NONE if the port leads to no switch. */
 struct load_hop {
 	uint32_t link;		/* number of the link */
 	ftr_sw next;

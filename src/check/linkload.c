@@ -65,7 +65,7 @@ enum ftr_status ftr_link_load_pairs(const struct ftr_load *ld,
 
 	for (uint32_t i = 0; i < n; i++)
 		if (pair[i].from >= ld->f->n_ep || pair[i].to >= ld->f->n_ep)
-			return ftr_fail(err, FTR_INVAL, "pair %u names end ports %u and %u of %u",
+			return ftr_fail(err, FTR_INVAL, "pair %u names end ports %u and %u, but the fabric has %u end ports",
 					i, pair[i].from, pair[i].to,
 					ld->f->n_ep);
 	st = begin(ld, load, &a, &walk, err);

@@ -52,7 +52,7 @@ static enum ftr_status refuse(const struct ftr_fabric *f,
 		if (order[i] == FTR_EP_NONE)
 			continue;
 		if (order[i] >= f->n_ep)
-			st = ftr_fail(err, FTR_INVAL, "place %u of the order names end port %u of %u",
+			st = ftr_fail(err, FTR_INVAL, "place %u of the order names end port %u, but the fabric has %u end ports",
 				      i, order[i], f->n_ep);
 		else if (place[order[i]])
 			st = ftr_fail(err, FTR_INVAL, "places %u and %u of the order name the same end port %u",
@@ -64,8 +64,8 @@ static enum ftr_status refuse(const struct ftr_fabric *f,
 	return st;
 }
 
-/* Copy the entries for the places, in the order of the places.  The order of their LIDs may be
- * another one; every read of an entry would then miss the cache. */
+/* Copy the entries for the places, in the order of the places.  Without the copy, if LIDs are
+ * in another order than places, every read of an entry would miss the cache. */
 static bool set_entries(struct ftr_load *ld)
 {
 	const uint32_t n = ld->n_live;

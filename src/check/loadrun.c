@@ -13,7 +13,7 @@
  * pattern is the first of those with the greatest maximum. It is summed up once
  * more at the end to find its links.
  *
- * In a pattern every host port receives at most once, so that no link carries
+ * In a pattern every host port receives at most one flow, so that no link carries
  * more flows than there are LIDs and 16 bits suffice: the loads of 46,656 links
  * take 91 KB and stay in the L2 cache. In a shift, consecutive sources on one
  * leaf send to consecutive places, so their paths are adjacent in the array of
@@ -409,7 +409,7 @@ enum ftr_status ftr_load_pairs(const struct ftr_load *ld,
 	for (uint32_t i = 0; i < n; i++)
 		if (pair[i].from >= f->n_ep || pair[i].to >= f->n_ep) {
 			ftr_arena_free(a);
-			return ftr_fail(err, FTR_INVAL, "pair %u names end ports %u and %u of %u",
+			return ftr_fail(err, FTR_INVAL, "pair %u names end ports %u and %u, but the fabric has %u end ports",
 					i, pair[i].from, pair[i].to, f->n_ep);
 		}
 	if (a) {

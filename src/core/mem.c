@@ -202,7 +202,7 @@ void *ftr_arena_alloc(struct ftr_arena *a, size_t n, size_t size)
 			return NULL;
 		c->size = want;
 		c->used = 0;
-			/* Put it behind the head, whose space left stays in use. */
+			/* Put it behind the head, whose free space stays in use. */
 		if (a->head && want > CHUNK) {
 			c->next = a->head->next;
 			a->head->next = c;

@@ -19,9 +19,9 @@ struct ftr_team {
 	unsigned int started;	/* threads to join */
 	pthread_mutex_t lock;
 	pthread_cond_t go, done;
-	unsigned long generation;	/* lock */
-	unsigned int busy;		/* lock: helpers still in this run */
-	bool stop;			/* lock */
+	unsigned long generation;	/* guarded by lock */
+	unsigned int busy;		/* guarded by lock: helpers still in this run */
+	bool stop;			/* guarded by lock */
 	ftr_team_fn fn;
 	void *ctx;
 	uint32_t n, chunk;

@@ -201,7 +201,7 @@ static int lid_cmp(const void *x, const void *y)
 	return (a->sw > b->sw) - (a->sw < b->sw);
 }
 
-/* Remove entries that equal orig again, and duplicates. */
+/* Remove from off[] the entries that equal orig again, and duplicates. */
 static void sort_off(struct ftr_ddlr *r)
 {
 	uint32_t n = 0;

@@ -17,7 +17,7 @@ static enum ftr_status refuse(const struct ftr_ddlr *r,
 		e->kind == FTR_EVENT_SWITCH_UP;
 
 	if (e->sw >= r->f->n_sw || e->kind > FTR_EVENT_SWITCH_UP)
-		return ftr_fail(err, FTR_INVAL, "event %u at switch %u: the fabric has %u",
+		return ftr_fail(err, FTR_INVAL, "event of kind %u at switch %u: the fabric has %u switches",
 				e->kind, e->sw, r->f->n_sw);
 	if (link && (!e->port || e->port > r->f->sw[e->sw].n_ports ||
 		     ftr_fabric_port(r->f, e->sw, e->port)->peer_kind !=

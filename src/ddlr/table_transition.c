@@ -210,7 +210,7 @@ static enum ftr_status match(const struct ftr_ddlr *r,
 			continue;
 		found++;
 		if (nf->sw[of[s]].n_ports != r->f->sw[s].n_ports)
-			return ftr_fail(err, FTR_INVAL, "a switch has %u ports, and had %u",
+			return ftr_fail(err, FTR_INVAL, "a switch has %u ports now, but had %u before",
 					nf->sw[of[s]].n_ports,
 					r->f->sw[s].n_ports);
 	}

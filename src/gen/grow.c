@@ -172,7 +172,7 @@ static enum ftr_status random_lids(struct gen_growth *z)
 	for (unsigned int l = 0; l <= z->h; l++)
 		n += z->level[l].n * (l ? 1 : z->level[l].n_ports);
 	if ((uint64_t)(n + 1) << lmc > FTR_LID_MAX + 1)
-		return ftr_fail(z->err, FTR_LIMIT, "%u random LIDs with LMC %u do not fit %u",
+		return ftr_fail(z->err, FTR_LIMIT, "%u random LIDs with LMC %u do not fit into the %u unicast LIDs",
 				n, lmc, FTR_LID_MAX);
 	if (!FTR_NEW(z->arena, slot, n))
 		return nomem(z);

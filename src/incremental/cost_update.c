@@ -2,8 +2,8 @@
 /*
  * Update of costs and down-costs.
  *
- * The same two passes as for a whole shape (Gliksberg et al. 2020, Procedure 1, and must
- * of <ftr/shape.h>), over work lists instead of whole rows:
+ * The same two passes as for a whole shape (Gliksberg et al. 2020, Procedure 1, with the
+ * rule "must" of <ftr/shape.h>), over work lists instead of whole rows:
  *
  *	ascending	down[s][l]; if it changed: down of the switches above s,
  *			cost of s
@@ -14,7 +14,7 @@
  * rank only when everything that it depends on is final.  Columns are computed in
  * segments of SEGMENT, by the functions that compute the rows of a whole shape.
  *
- * keep: in a shape made with FTR_REORDER_KEEP there are pairs (s, l) for which no switch
+ * ftr_incr.keep: in a shape made with FTR_REORDER_KEEP there are pairs (s, l) for which no switch
  * above routes downward through s, although a switch below s leads to l.  These pairs are
  * found from the down-costs when the incremental routing is made, and stay.
  */

@@ -2,10 +2,10 @@
 /*
  * Creation of an incremental routing, and the steps of an apply:
  *
- *	links that change their state			nothing changed yet
- *	links, groups, costs				logged
- *	entries, write steps				beside the tables
- *	tables						cannot fail
+ *	1. find the links that change their state	changes nothing
+ *	2. update links, groups and costs		logged, so that it can be undone
+ *	3. compute entries and write steps		stored beside the tables
+ *	4. enter them into the tables			cannot fail
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -140,7 +140,7 @@ static enum ftr_status find_link(const struct ftr_incr *lv,
 	const struct ftr_fabric *f = lv->view.f;
 
 	if (e->sw >= f->n_sw || !e->port || e->port > f->sw[e->sw].n_ports)
-		return ftr_fail(err, FTR_INVAL, "no port %u of a switch %u of %u",
+		return ftr_fail(err, FTR_INVAL, "port %u of switch %u does not exist; the fabric has %u switches",
 				e->port, e->sw, f->n_sw);
 	*link = incr_link(lv, e->sw, e->port);
 	if (*link != NONE)
@@ -286,7 +286,7 @@ static struct ftr_link link_of(const struct ftr_incr *lv, uint32_t c)
 	};
 }
 
-/* Links that are alive although the fabric lacks them. */
+/* Report the links that are alive although the fabric lacks them. */
 static enum ftr_status report_extra(struct ftr_incr *lv, struct ftr_err *err)
 {
 	struct ftr_link *out = ftr_arena_alloc(lv->last, lv->n_absent,

@@ -219,7 +219,7 @@ enum ftr_status incr_costs(struct ftr_incr *lv, struct ftr_err *err);
 enum ftr_status incr_costs_check(struct ftr_incr *lv, struct ftr_err *err);
 
 /* turn_update.c: make the plan; update it after the costs, and complete the list of
- * entries; restore the plan before that. */
+ * entries; restore the plan that was valid before the update. */
 enum ftr_status incr_extra_new(struct ftr_incr *lv, struct ftr_err *err);
 enum ftr_status incr_extra(struct ftr_incr *lv, struct ftr_err *err);
 void incr_extra_back(struct ftr_incr *lv);
@@ -236,8 +236,9 @@ static inline const struct connect *incr_plan(const struct ftr_incr *lv)
 enum ftr_status incr_entries(struct ftr_incr *lv, struct ftr_team *team,
 			     struct ftr_err *err);
 
-/* placement_update.c: place the changes with DISPLACED_PLACE and set by_lid; undo that,
- * before the links are reset to their state before the events. */
+/* placement_update.c: make the counters; place the changes with DISPLACED_PLACE and set
+ * by_lid; undo the placement.  Undo it before the links are reset to their state before
+ * the events. */
 enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err);
 enum ftr_status incr_place(struct ftr_incr *lv, struct ftr_err *err);
 void incr_place_back(struct ftr_incr *lv);

@@ -181,8 +181,8 @@ static enum ftr_status node_line(struct csv *x, const struct ftr_cur *v)
 		return st;
 	if (!type || !ports)
 		return ftr_text_fail(x->t, FTR_PARSE, "node 0x%016" PRIx64
-				     " of type %" PRIu64 " with %" PRIu64
-				     " ports", n.guid, type, ports);
+				     ": type %" PRIu64 " and %" PRIu64
+				     " ports, but neither may be 0", n.guid, type, ports);
 	n.name = v[N_DESC].p;
 	n.name_len = (uint32_t)(v[N_DESC].end - v[N_DESC].p);
 	n.type = (uint8_t)type;

@@ -115,7 +115,7 @@ bool ftr_cur_uint(struct ftr_cur *c, unsigned int base, uint64_t max,
 /* Advance to just after the first occurrence of s. */
 bool ftr_cur_find(struct ftr_cur *c, const char *s);
 
-/* End of a file that was written: FTR_IO "cannot write WHAT: ..." after an error. */
+/* Called after writing a file; FTR_IO, "cannot write WHAT: ...", if any write failed. */
 enum ftr_status ftr_written(FILE *out, const char *what,
 			    struct ftr_err *err) FTR_MUST_USE;
 

@@ -31,8 +31,8 @@
  * GUIDs and hashes are 16 hex digits.  In names, control characters, DEL and '%' are
  * written as % and two hex digits, so that every name is restored byte by byte.
  *
- * Lines are in the order of indices, links in that of their lower end: switches first,
- * then end ports.  The bytes therefore depend on the fabric only.
+ * Lines are in the order of indices.  Links are ordered by their lower end, where every
+ * switch is lower than any end port.  The bytes therefore depend on the fabric only.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -32,7 +32,7 @@ struct reader {
 	struct ftr_node_ep *node;	/* [n_ep] */
 	bool open;		/* within a section */
 	uint32_t source;	/* source of the section */
-	const struct ftr_node_ep *first;	/* of the node, if the section is of a node */
+	const struct ftr_node_ep *first;	/* first end port, if the section names a node */
 	struct ftr_parts parts;	/* the sources of lines and of sections */
 };
 

@@ -176,7 +176,7 @@ enum ftr_status ftr_raw_add_port(struct ftr_raw *r,
 	uint32_t i;
 
 	if (p->num < 1 || p->num > n->n_ports)
-		return ftr_text_fail(r->t, FTR_INVAL, "port %u of \"%s\", which has ports 1..%u",
+		return ftr_text_fail(r->t, FTR_INVAL, "port %u of \"%s\" does not exist; the node has ports 1..%u",
 				     p->num, name_of(n).s, n->n_ports);
 	i = ftr_map_get(&r->by_port, port_key(p->node, p->num));
 	if (i != FTR_MAP_NONE) {

@@ -90,7 +90,7 @@ static enum ftr_status port(struct reader *r, struct ftr_cur *c, uint64_t max,
 	     *at.p != ':'))
 		return ftr_text_expected(&r->t, c, what);
 	if (*out > max)
-		return ftr_text_fail(&r->t, FTR_INVAL, "port %u of a switch with %u ports",
+		return ftr_text_fail(&r->t, FTR_INVAL, "port %u does not exist; the switch has %u ports",
 				     (unsigned int)*out, (unsigned int)max);
 	*c = at;
 	return FTR_OK;

@@ -99,7 +99,7 @@ static enum ftr_status half_line(struct ftr_raw *r, struct ftr_cur *c,
 				     h->ports, FTR_PORT_MAX);
 	if (h->num < 1 || h->num > h->ports)
 		return ftr_text_fail(r->t, FTR_INVAL, "port %" PRIu64 " of node 0x%016"
-				     PRIx64 ", which has ports 1..%" PRIu64,
+				     PRIx64 " does not exist; the node has ports 1..%" PRIu64,
 				     h->num, h->node_guid, h->ports);
 	if (h->lid > FTR_LID_MAX)
 		return ftr_text_fail(r->t, FTR_PARSE, "LID %" PRIu64

@@ -163,7 +163,7 @@ static unsigned int adaptive_switches(void *state,
 
 const struct ftr_sim_function model_adaptive_switches = {
 	.name = "adaptive-switches",
-	.summary = "adaptive local rerouting (the same), switch faults",
+	.summary = "adaptive local rerouting (Sem-Jacobsen et al.), switch faults",
 	.min_vls = 1,
 	.tiers = true,
 	.start = tiers_new,

@@ -199,7 +199,7 @@ static unsigned int det_switches(void *state, const struct ftr_sim_view *v,
 
 const struct ftr_sim_function model_det_switches = {
 	.name = "det-switches",
-	.summary = "deterministic local rerouting (the same), switch faults",
+	.summary = "deterministic local rerouting (Sem-Jacobsen et al.), switch faults",
 	.min_vls = 3,
 	.tiers = true,
 	.start = tiers_new,

@@ -26,7 +26,7 @@
  * distance (section 4.3), so that all learn the shortest paths. Messages of an
  * earlier level are ignored.
  *
- * Levels are stored plus one, so that switch 0 can declare one.
+ * Levels are stored plus one; 0 means that the switch has seen no emergency yet.
  *
  * Times and sizes are in conf.arg, struct ftr_sim_immunet: the time that a
  * switch needs for a signal or a control packet, and the bandwidth of control

@@ -14,12 +14,12 @@
  *	              -> one lifetime later: the held entries, until none is left
  *
  * The planner assumes that everything it planned was written.  If a write is
- * lost, the planner is dropped, and a new one is made after the next routing.  A
- * routing that confirms the planner's tables keeps it; after any other routing,
- * a new one is made.  While there is no planner, and for links that return, the
- * worker writes as it does for the other engines.  A link that returned is not
- * in the planner's fabric.  So a sweep is requested, and the planner made after its
- * routing includes the link.
+ * lost, the planner is dropped, and a new one is made after the next routing.  If
+ * a routing confirms the planner's tables, the planner is kept; after any other
+ * routing, a new one is made.  While there is no planner, and for links that return,
+ * the worker writes as it does for the other engines.  A link that returned is not
+ * in the planner's fabric.  So a sweep is requested, and the planner that is made
+ * after the routing of this sweep includes the link.
  *
  * Building a planner takes longer than rerouting a fault without one.  So it is
  * built in a thread of its own.  A fault that comes before the planner is ready
@@ -159,8 +159,8 @@ static bool same_vls(const struct ftr_fabric *f, const struct ftr_sl2vl *a,
  * one LID takes about 50 us with 1,620 switches). */
 #define DRAINS_MAX 1000
 
-/* Take over the planner of the previous view if the routing of v confirms what
- * it has written, and no packet follows older entries. */
+/* Take over the planner of the previous view if the routing of v confirms the
+ * planner's entries, and no packet follows older entries. */
 static bool keep_planner(const struct rr *f, struct rr_view *old,
 			 struct rr_view *v)
 {
@@ -179,7 +179,7 @@ static bool keep_planner(const struct rr *f, struct rr_view *old,
 	return true;
 }
 
-/* The planner of the view, if its thread has ended. */
+/* Move the planner from its thread to the view, if the thread has ended. */
 static void take_planner(struct rr *f, struct rr_view *v)
 {
 	struct rr_maker *m = v->maker;
@@ -394,8 +394,8 @@ static void list_gone(struct trial *c, const struct rr_view *v,
 
 /*
  * Check the planned local repair by walking the tables that the switches hold,
- * as for every other repair.  view->sent has the plan meanwhile, because copying
- * all tables takes longer than the check.  Credit loops were excluded while the
+ * as for every other repair.  The plan is entered into view->sent for this time,
+ * because copying all tables takes longer than the check.  Credit loops were excluded while the
  * repair was planned, with the checker's dependency graph (<ftr/cdg.h>) and all
  * dependencies of packets that are still in flight; so turns are not a finding
  * here.  A walk may end at a dead port only if the plan declares entries that

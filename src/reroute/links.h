@@ -85,8 +85,8 @@ enum rr_link_state rr_links_state(const struct rr_links *t, struct rr_ends e);
 
 /*
  * Must a routing leave out a link that OpenSM found in the discovery that began
- * at `began`?  returns: the tables in use treat the link as dead, and its ports
- * are not Active yet, so it carries no data before the end of the sweep.
+ * at `began`?  returns: true if the tables in use treat the link as dead and its
+ * ports are not Active yet, so that it carries no data before the end of the sweep.
  * *recheck: set to true if the link may be alive again, so that a later sweep
  * should look.
  */

@@ -199,7 +199,7 @@ static void ask_ports(struct rr *f, struct probe *p, double hedge)
 	f->ops->run(f->ctx, p->job, p->n, &policy);
 }
 
-/* Of the links that are back keep those whose other end is Active, too. */
+/* Of the links that are back, keep those whose other end is Active, too. */
 static uint32_t confirm_up(struct rr *f, struct rr_link *c, uint32_t n,
 			   bool *unknown)
 {
@@ -360,7 +360,8 @@ static uint32_t find_paths(struct rr_view *v, const struct rr_link *ask,
 }
 
 /* Add all requests.  If a switch has not answered yet, all its requests except the first are
- * skipped; if its link is dead, they have no route.  *all: all switches have answered. */
+ * skipped; if the link over which its trap came is dead, its requests have no route.  *all: all
+ * switches have answered. */
 static bool add_all(struct rr *f, struct probe *p, struct probe *hops,
 		    const struct rr_link *ask, uint32_t n, bool traps,
 		    bool *all)
@@ -419,8 +420,8 @@ static bool has_answered(const struct probe *p, ftr_sw s)
 	return false;
 }
 
-/* Is c[i] the first dead link in the list at its far end, and has that switch
- * not answered? */
+/* Is c[i] the first dead link in the list that leads to its far end, and has the
+ * switch there not answered? */
 static bool first_of_peer(const struct probe *p, const struct rr_link *c,
 			  uint32_t i)
 {

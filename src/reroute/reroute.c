@@ -502,7 +502,7 @@ static uint32_t drop_held(struct rr *f, struct rr_link *c, uint32_t n)
 	return kept;
 }
 
-/* Probe and repair; false: OpenSM routes in the meantime, try again after it. */
+/* Probe and repair.  False: OpenSM has begun to route; try again after its routing. */
 static bool look_at(struct rr *f, const struct rr_link *ask,
 		    uint32_t n_ask, const struct rr_trap *trap,
 		    uint32_t n_traps)

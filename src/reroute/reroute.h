@@ -6,7 +6,7 @@
  *
  *	state.c		the state machine: decides the next action
  *	links.c, damp.c	links that died, flap or return; when to sweep
- *	post.c		posts events to it; clock and warnings
+ *	post.c		posts events to the state machine; clock and warnings
  *	worker.c	runs one job from start to end
  *	reroute.c	the view of the tables; one repair
  *	probe.c		asks switches which of their links are dead or back;
@@ -178,8 +178,8 @@ struct rr_ops {
 	void (*read_keys)(void *ctx, const struct ftr_fabric *f, uint64_t *key);
 	double (*lifetime)(void *ctx);	/* packet lifetime in ms */
 	/* The host's copy of the tables.  announce is called before the first
-	 * packet of a write permitted in this epoch and sets open; if it fails,
-	 * nothing may be written.  settle is called after the last packet; it
+	 * packet of a write permitted in this epoch and sets rr_block.open; if it
+	 * fails, nothing may be written.  settle is called after the last packet; it
 	 * returns the number of blocks that a sweep must write again, and sets
 	 * *rewrite if the epoch is over: then RR_ACT_REWRITE follows. */
 	enum ftr_status (*announce)(void *ctx, struct rr_block *b, uint32_t n,
@@ -237,8 +237,8 @@ unsigned int rr_post(struct rr *f, const struct rr_event *ev);
 unsigned int rr_post_locked(struct rr *f, const struct rr_event *ev);
 bool rr_is_overtaken(struct rr *f);	/* as rr_overtaken(), but takes the
 					 * mutex */
-void rr_want_sweep(struct rr *f);	/* when it is due */
-void rr_sweep_now(struct rr *f);
+void rr_want_sweep(struct rr *f);	/* requested when it is due (damp.h) */
+void rr_sweep_now(struct rr *f);	/* requested at once */
 /* Set *err for finding i of rep and return FTR_REFUSED.  what: the message up to the name of the
  * finding. */
 enum ftr_status rr_refuse(const struct ftr_fabric *f, const char *what,
@@ -278,8 +278,8 @@ void rr_repair_free(struct rr_repair *r);	/* NULL is accepted */
 
 /* returns.c.  From now on routings leave this dead link out. */
 void rr_note_dead(struct rr *f, const struct rr_link *c);
-/* The link could not be taken into use: routings no longer leave it out for
- * that reason. */
+/* The link could not be taken into use: from now on routings use it as OpenSM sees it
+ * (LEFT). */
 void rr_note_left(struct rr *f, const struct rr_link *c);
 /* The link is RETURNING again; false: no room. */
 bool rr_note_return(struct rr *f, const struct rr_link *c);
@@ -304,8 +304,8 @@ unsigned int rr_routes_around(struct rr_view *v, ftr_sw s,
  * manager is attached to s. */
 bool rr_trap_route(const struct rr_view *v, ftr_sw s, struct rr_dr *out,
 		   struct rr_link *hop);
-/* rr_search_suspect computes v->tree[0] around dead links and links between the
- * switches asked; rr_search_around around v->suspect and silent switches. */
+/* Both compute v->tree[0]: rr_search_suspect avoids dead links and links between the
+ * switches asked; rr_search_around avoids the links in v->suspect and silent switches. */
 void rr_search_suspect(struct rr_view *v, const struct rr_link *ask, uint32_t n);
 void rr_search_around(struct rr_view *v, const uint8_t *silent);
 void rr_mark_suspect(struct rr_view *v, const struct rr_link *c);
@@ -315,8 +315,8 @@ void rr_mark_suspect(struct rr_view *v, const struct rr_link *c);
 uint32_t rr_links_of(const struct rr_view *v, ftr_sw s, struct rr_link *out);
 /* Probe n links, and further links of switches that turn out to be dead.
  * Writes the links whose state differs from the view to *out, which has room
- * for n and is grown as needed; returns their number.  traps: the probe is due to
- * traps from the switches of these links.  *unknown: a port did not answer. */
+ * for n and is grown as needed; returns their number.  traps: the switches of these
+ * links have sent traps.  *unknown: a port did not answer. */
 uint32_t rr_probe(struct rr *f, const struct rr_link *ask, uint32_t n,
 		  bool traps, struct rr_link **out, bool *unknown);
 

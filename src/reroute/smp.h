@@ -25,7 +25,7 @@ struct rr_smp {
 	/* by the caller */
 	uint16_t attr;
 	uint32_t mod;
-	uint64_t m_key;		/* as it is on the wire */
+	uint64_t m_key;		/* in network byte order */
 	struct rr_dr route[2];
 	unsigned int n_routes;	/* 0: fails at once */
 	const uint8_t *payload;	/* RR_SMP_DATA bytes to Set; NULL: Get */

@@ -112,7 +112,7 @@ static unsigned int on_trap(struct rr_state *s, const struct rr_event *ev,
 	    s->n_traps == RR_TRAPS_MAX)
 		return 0;
 	s->trap[s->n_traps++] = (struct rr_trap){ ev->lid, now };
-	/* a routing that fails causes no event */
+	/* a routing that fails posts no event, so request a sweep in any case */
 	rr_damp_want(&s->want, now);
 	return RR_ACT_TAKEN;
 }

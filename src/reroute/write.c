@@ -258,8 +258,8 @@ static void second_try(struct push *p, uint32_t first, uint32_t end,
 	free(again);
 }
 
-/* Limit in each step for switches that are probably dead: they may only be
- * slow. */
+/* In each step, answers of switches that are probably dead are awaited for this time, in
+ * ms: these switches may only be slow. */
 #define LATE_MS 10
 
 /* Write the packets of one step for late switches, or for all others. */
@@ -367,7 +367,7 @@ static void note_write(const struct push *p, FILE *out, uint32_t i)
 	fprintf(out, "]}\n");
 }
 
-/* Entries; larger repairs are not recorded, they would fill the disk. */
+/* Maximum number of entries; larger repairs are not recorded, because they would fill the disk. */
 #define NOTED_MAX 16384
 
 /* Append: a repair may be written in several parts. */

@@ -56,7 +56,8 @@
 #define MAX_CUTS 8
 #define MAX_FLAT 64		/* switches of a fabric without levels */
 #define MIN_GAP 1.1		/* smallest ratio of the two values beside a gap */
-#define GAIN 0.9		/* largest congestion of a better ranking, relative to the best */
+#define GAIN 0.9		/* a better ranking has less than this times the congestion of
+				 * the best so far */
 #define DEEP_GAIN 0.5		/* the same, if it has more ranks */
 #define KEEP_GAIN 0.66		/* largest congestion of a ranking that replaces an earlier one,
 				 * relative to that: 0.9 times the load, to the fourth power */

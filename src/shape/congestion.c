@@ -20,9 +20,10 @@
 #include "shape/rank.h"
 
 #define FAR UINT32_MAX
-/* Limit of (columns * pairs of neighbours); of larger fabrics every k-th column is taken.  All
- * flows to these columns meet below the top, so the links down to them would seem overloaded.
- * Links that lead up carry k times less than with all columns, so only they are compared. */
+/* Limit of (columns * pairs of neighbours); in larger fabrics only every k-th column is used.
+ * All flows to these columns meet below the top, so the links down to them would seem
+ * overloaded.  Therefore only links that lead up are compared: all of them carry about 1/k of
+ * their load with all columns. */
 #define MAX_WORK 250000
 
 struct estimate {
@@ -38,7 +39,7 @@ struct estimate {
 	uint32_t *first;	/* scratch of sort_by_cost() */
 	double *load;		/* parallel to z->nbr: flows to this neighbour */
 	uint32_t step;		/* every step-th column is taken */
-	double pairs, apart;	/* pairs of hosts that links connect; without a path */
+	double pairs, apart;	/* pairs of hosts that links connect; of those, without a path */
 };
 
 static int u64_cmp(const void *x, const void *y)

@@ -14,7 +14,7 @@
 
 void cost_down_row(const struct ftr_shape *sh, ftr_sw s, size_t from, size_t n,
 		   uint8_t *row);
-/* The down-costs of s are final. */
+/* The down-costs of s must be final. */
 void cost_row(const struct ftr_shape *sh, ftr_sw s, size_t from, size_t n,
 	      uint8_t *row, uint8_t *must);
 

@@ -237,7 +237,8 @@ static uint32_t connected_endports(const struct ftr_fabric *f)
 	return n;
 }
 
-/* True if the nominal link at port q of t is missing in the fabric, where t is s. */
+/* True if the nominal link at port q of the nominal switch t is missing in the fabric.  s: this
+ * switch in the fabric. */
 static bool is_absent(const struct projection *p, ftr_sw s, ftr_sw t,
 		      unsigned int q)
 {

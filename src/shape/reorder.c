@@ -67,7 +67,7 @@ static enum ftr_status split_groups(struct shaping *z,
 			if (level[r] == level[s])
 				return ftr_fail(z->err, FTR_INVAL, "switches 0x%016"
 						PRIx64 " and 0x%016" PRIx64
-						" are neighbours of one level, %u",
+						" are neighbours on the same level, %u",
 						z->f->sw[s].guid,
 						z->f->sw[r].guid, level[s]);
 			if (level[r] > level[s])

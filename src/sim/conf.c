@@ -43,16 +43,16 @@ static enum ftr_status check_traffic(const struct ftr_sim_conf *c,
 				c->load >= 0 ? c->switch_load : c->load);
 	for (uint32_t i = 0; c->order && i < c->n_order; i++)
 		if (c->order[i] != FTR_EP_NONE && c->order[i] >= n_ep)
-			return ftr_fail(err, FTR_INVAL, "place %u of the order: end port %u, but there are %u",
+			return ftr_fail(err, FTR_INVAL, "place %u of the order: end port %u, but the fabric has %u end ports",
 					i, c->order[i], n_ep);
 	for (uint32_t i = 0; i < c->n_pairs; i++)
 		if (c->pair[i].from >= n_ep || c->pair[i].to >= n_ep)
-			return ftr_fail(err, FTR_INVAL, "pair %u: end port %u to %u, but there are %u",
+			return ftr_fail(err, FTR_INVAL, "pair %u: end port %u to %u, but the fabric has %u end ports",
 					i, c->pair[i].from, c->pair[i].to,
 					n_ep);
 	for (uint32_t i = 0; i < c->n_hot; i++)
 		if (c->hot[i] >= n_ep)
-			return ftr_fail(err, FTR_INVAL, "hot spot %u: end port %u, but there are %u",
+			return ftr_fail(err, FTR_INVAL, "hot spot %u: end port %u, but the fabric has %u end ports",
 					i, c->hot[i], n_ep);
 	if (c->pattern == FTR_SIM_HOTSPOT && !c->n_hot)
 		return ftr_fail(err, FTR_INVAL, "hot spots: no end port is given");
@@ -74,7 +74,7 @@ static enum ftr_status check_change(const struct ftr_sim_conf *c, uint32_t i,
 		       ftr_fail(err, FTR_INVAL, "change %u: tables of another fabric",
 				i);
 	if (g->sw >= c->f->n_sw)
-		return ftr_fail(err, FTR_INVAL, "change %u: switch %u, but there are %u",
+		return ftr_fail(err, FTR_INVAL, "change %u: switch %u, but the fabric has %u switches",
 				i, g->sw, c->f->n_sw);
 	if (link && (!g->port || g->port > c->f->sw[g->sw].n_ports ||
 		      ftr_fabric_port(c->f, g->sw, g->port)->peer_kind ==
@@ -91,7 +91,7 @@ static enum ftr_status check_conf(const struct ftr_sim_conf *c,
 	uint32_t least;
 
 	if (c->t->n_sw != c->f->n_sw || c->t->max_lid < c->f->max_lid)
-		return ftr_fail(err, FTR_INVAL, "tables of %u switches up to LID %u for a fabric of %u up to LID %u",
+		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs up to %u do not fit a fabric of %u switches and LIDs up to %u",
 				c->t->n_sw, c->t->max_lid, c->f->n_sw,
 				c->f->max_lid);
 	if (!c->run_ps)
@@ -99,7 +99,7 @@ static enum ftr_status check_conf(const struct ftr_sim_conf *c,
 	least = FTR_MIN(c->buffer, c->switch_buffer);
 	if (c->bytes > least || c->bytes > UINT16_MAX ||
 	    FTR_MAX(c->buffer, c->switch_buffer) > INT32_MAX / 4)
-		return ftr_fail(err, FTR_INVAL, "packets of %u bytes for buffers of %u",
+		return ftr_fail(err, FTR_INVAL, "packets of %u bytes are not possible with buffers of %u bytes",
 				c->bytes, least);
 	if (c->n_vls > FTR_SIM_VLS || c->n_vls < c->function->min_vls)
 		return ftr_fail(err, FTR_INVAL, "%u data VLs, but %u to %u are possible",

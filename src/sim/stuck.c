@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Deadlocks: buffers of which no packet can ever move.
+ * Deadlocks: buffers whose packets can never move.
  *
  * A buffer (channel that fills it, VL) is alive if it is not full of waiting
  * packets: it is empty, a packet is leaving it, or credits or a packet are on

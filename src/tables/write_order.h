@@ -23,7 +23,8 @@
 #define WRITE_ARRIVES UINT32_MAX
 #define WRITE_LOST (UINT32_MAX - 1)
 
-/* Values of step[] other than a step: it is not computed yet; the change has none. */
+/* Values of step[] other than a step.  UNKNOWN: it is not computed yet; NEVER: the change
+ * gets none. */
 #define WRITE_UNKNOWN 0
 #define WRITE_NEVER UINT32_MAX
 

@@ -336,7 +336,7 @@ static const struct {
 	{ SL2VL, "", ":1: the file contains no switch" },
 	{ SL2VL, "0 1 : 0\n", ":1: line outside of a section: '0 1 : 0'" },
 	{ SL2VL, "Switch 0x10, base\n0 4 : 0\n",
-	  ":2: port 4 of a switch with 3 ports" },
+	  ":2: port 4 does not exist; the switch has 3 ports" },
 	{ SL2VL, "Switch 0x10, base\n0 1 : 0 16\n",
 	  ":2: expected a VL 0..15, found ' 16'" },
 	{ SL2VL, "Switch 0x10, base\n0 1 : 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14\n",
