@@ -167,7 +167,7 @@ case_other_opensm_version() {
 	down
 }
 
-# As after an update of opensm: with no_fallback the switches keep their tables.
+# opensm was updated and refuses the plugin: with no_fallback the switches keep their tables.
 case_updated_opensm_no_fallback() {
 	gen '2;4,4;1,4;1,1' --random-guids --seed 47
 	up <<<'routing_engine dmodc,no_fallback'
