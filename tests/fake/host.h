@@ -134,7 +134,7 @@ struct fake {
 	unsigned int posted;	/* messages that the dispatcher has not handled
 				 * yet */
 	unsigned int reported;	/* traps reported to plugins */
-	bool own_sweep;		/* due, for a trap that the plugin left to OpenSM */
+	bool own_sweep;		/* due because of a trap that the plugin left to OpenSM */
 	struct {
 		uint32_t n;
 		double last;
@@ -159,7 +159,7 @@ struct fake_opts {
 	bool no_sweep_on_trap;
 	ib_net64_t m_key;
 	bool m_key_lookup;	/* each switch has an M_Key of its own */
-	bool not_up;		/* no first sweep */
+	bool not_up;		/* fake_new makes no first sweep */
 	bool real_time;		/* for tests in which a thread never ends its work */
 };
 
@@ -180,7 +180,7 @@ struct fake_look {
 	for (struct fake_look l_ = fake_look(); !(expr);)		\
 		fake_pause(&l_)
 struct fake_look fake_look(void);
-/* False: others may be at work. */
+/* False: other threads may still be at work. */
 bool fake_pause(struct fake_look *l);
 /* Wait until all other threads wait; time does not go on. */
 void fake_let_others_work(void);
@@ -251,14 +251,15 @@ unsigned int fake_events(struct fake *h, const char *text);
 void fake_check_healed(struct fake *h);
 /* The same for engines with paths that are not up/down. */
 void fake_check_connected(struct fake *h);
-/* There is no loop, neither of packets nor of credits. */
+/* There is no forwarding loop and no credit loop. */
 void fake_check_sound(struct fake *h);
 /* True if a switch has a trap that has not reached OpenSM, although live links
  * connect it. */
 bool fake_unheard(struct fake *h);
-/* Every block of OpenSM's copy equals the switch's block, or will be written. */
+/* Every block of OpenSM's copy equals the switch's block, or is marked: the next sweep
+ * writes it. */
 void fake_check_copy(struct fake *h);
-/* Number of blocks that the next sweep will write for this reason. */
+/* Number of marked blocks. */
 uint32_t fake_marked(struct fake *h);
 /* Every block of OpenSM's copy equals the switch's block. */
 void fake_check_copy_clean(struct fake *h);
@@ -306,7 +307,7 @@ void fake_clock(bool virtual);
  * whose handler waits for OpenSM's lock. */
 void fake_messages(int more);
 void fake_blocked(int more);
-/* The handler of a message counts as a thread from now on; or as a message again. */
+/* is: the handler of a message counts as a thread from now on; otherwise as a message again. */
 void fake_as_thread(bool is);
 _Noreturn void fake_fail(const char *what);
 

@@ -98,8 +98,8 @@ static void go_on(void)
 			wake_one(w, true);
 }
 
-/* Notices wait for each other in the plugin; so while one is blocked, no message counts
- * whose handler does not hold OpenSM's lock. */
+/* True if no thread can go on before a later time.  Handlers of notices wait for each other in
+ * the plugin.  So while one of them waits for OpenSM's lock, messages do not count as work. */
 static bool all_wait(void)
 {
 	return !busy && (!messages || blocked);

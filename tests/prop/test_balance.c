@@ -435,8 +435,8 @@ static bool same_mean(double mean, uint64_t sum, uint32_t n)
 	return fabs(mean - (n > 1 ? (double)sum / (n - 1) : 0)) < 1e-9;
 }
 
-/* The flows on the most loaded link, as far as they are above what the search accepts, times
- * the sum over the shifts. */
+/* A figure to compare tables by: the flows on the most loaded link (or the number that the
+ * search accepts, if that is higher), times the sum over the shifts. */
 static double product(const struct recount *c, uint32_t bound)
 {
 	uint32_t limit = bound + FTR_MAX(bound / 33, 1u);
@@ -444,8 +444,8 @@ static double product(const struct recount *c, uint32_t bound)
 	return (double)FTR_MAX(c->max, limit) * (double)c->sum;
 }
 
-/* The report is correct, and no figure is worse than before, except shifts for a better
- * most loaded link.  Returns product(). */
+/* The report is correct, and no figure is worse than before; only the sum over the shifts may
+ * be worse, if product() is better.  Returns product(). */
 static double is_better(const struct routed *r, enum ftr_balance depth,
 		      const struct ftr_tables *t,
 		      const struct ftr_balance_report *b)
@@ -562,7 +562,7 @@ START_TEST(results_are_sound_and_never_worse)
 		ftr_shape_free(sh);
 		ftr_fabric_free(f);
 	}
-	printf("depth full is behind depth load on %u of %u\n", behind, n);
+	printf("depth full is worse than depth load on %u of %u fabrics\n", behind, n);
 	runs_show(behind * 40 < n);
 	for (int k = 0; k < 3; k++)
 		runs_show(moved[k] > 0);

@@ -468,7 +468,7 @@ START_TEST(bad_changes_are_found)
 }
 END_TEST
 
-START_TEST(odd_questions)
+START_TEST(team_and_inconsistent_changes)
 {
 	for_each_scene(z, 60) {
 		struct ftr_delta_report rep;
@@ -483,7 +483,7 @@ START_TEST(odd_questions)
 					     &err));
 		ck_assert(!memcmp(&rep, &z.rep, sizeof(rep)));
 		ftr_team_free(team);
-		/* an entry that is missing from the list of changes */
+		/* a changed entry that is missing from the list of changes */
 		if (z.d.n_gone) {
 			ftr_lid lid = z.sh->numbering.dest[0].lid;
 
@@ -493,7 +493,7 @@ START_TEST(odd_questions)
 						     &z.rep, &err));
 			ck_assert_uint_gt(z.rep.missed, 0);
 		}
-		/* out of order */
+		/* changes in the wrong order */
 		if (z.d.n_changes > 1) {
 			struct ftr_change c = z.change[0];
 
@@ -515,7 +515,7 @@ int main(void)
 
 	tcase_add_test(t, good_changes_pass);
 	tcase_add_test(t, bad_changes_are_found);
-	tcase_add_test(t, odd_questions);
+	tcase_add_test(t, team_and_inconsistent_changes);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

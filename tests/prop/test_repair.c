@@ -248,7 +248,7 @@ START_TEST(slim_leaf)
 }
 END_TEST
 
-START_TEST(wrong_words)
+START_TEST(invalid_arguments)
 {
 	struct ftr_event e = { FTR_EVENT_LINK_DOWN, 0, 0 };
 	struct ftr_ddlr_plan p;
@@ -457,7 +457,7 @@ int main(void)
 	tcase_add_test(t, plans_are_in_order);
 	tcase_add_test(t, guarantees);
 	tcase_add_test(t, slim_leaf);
-	tcase_add_test(t, wrong_words);
+	tcase_add_test(t, invalid_arguments);
 	tcase_add_test(t, the_same_again);
 	tcase_add_test(t, real_fabrics);
 	tcase_add_test(t, every_allocation_may_fail);

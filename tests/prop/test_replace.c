@@ -312,7 +312,7 @@ START_TEST(link_by_link)
 END_TEST
 
 /* Repeated replacements at random: old switches return in other places, too. */
-START_TEST(for_years)
+START_TEST(repeated_replacements)
 {
 	uint64_t seed = trees_first_seed();
 
@@ -448,7 +448,7 @@ int main(void)
 	tcase_add_test(tc, one);
 	tcase_add_test(tc, several);
 	tcase_add_test(tc, link_by_link);
-	tcase_add_test(tc, for_years);
+	tcase_add_test(tc, repeated_replacements);
 	tcase_add_test(tc, another_fabric);
 	tcase_add_test(tc, real_fabrics);
 	suite_add_tcase(s, tc);

@@ -75,7 +75,7 @@ expect() {
 		fail "'$*' does not say '$text': $(cat "$T/out" "$T/err")"
 }
 
-case_words() {
+case_arguments() {
 	local net=$T/a.net
 	"$ibfattree" gen '2;4,4;1,4;1,1' -o "$net"
 	expect 0 '--random-guids' gen --help

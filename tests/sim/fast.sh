@@ -191,7 +191,7 @@ case_fast_sftree_root() {
 }
 
 # The links of a tree, one after the other; all of them in a soak.
-case_fast_every_cable() {
+case_fast_every_link() {
 	gen '3;4,4,8;1,4,4;1,1,1' --random-guids --random-ports --seed 65
 	fast_up </dev/null
 	walk before

@@ -120,8 +120,8 @@ START_TEST(right_tables)
 }
 END_TEST
 
-/* The effect of one changed entry of the tree; every case includes the two missing
- * entries above. */
+/* The effect of one changed entry of the tree.  Every case includes the two missing entries
+ * that the tree has anyway: from each spine to the other one. */
 struct fault {
 	const char *what;
 	ftr_sw sw;
@@ -269,7 +269,8 @@ static struct net ring(uint32_t len)
 	return n;
 }
 
-/* Shortest paths: h hops clockwise, or fewer than len - h in the other direction. */
+/* Route clockwise to the switches that are at most `clockwise` hops away in this direction, and
+ * counter-clockwise to all others. */
 static void ring_route(struct net *n, uint32_t clockwise)
 {
 	for (uint32_t s = 0; s < n->n_sw; s++)

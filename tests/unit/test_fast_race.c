@@ -226,7 +226,8 @@ START_TEST(test_other_reroutes_in_push)
 }
 END_TEST
 
-/* The worker waits for the lock, and reads the ports after that. */
+/* Another engine routes.  The worker waits for the lock meanwhile, and reads the ports after
+ * the routing. */
 START_TEST(test_other_wins_lock)
 {
 	struct fake *h = fake_new(NULL);
@@ -500,8 +501,9 @@ struct meeting {
 	bool ready, done;
 };
 
-/* A trap at the end of the first sweep; its answers come when the second one has
- * routed.  The trap is held back until the worker knows of that end, too. */
+/* Add a trap at the end of the first sweep.  It is due 200 ms later, when the worker has seen
+ * this end.  The answers to the Gets that the trap causes arrive only after the second sweep has
+ * routed. */
 static void meet(void *ctx, struct fake *h, enum fake_moment m)
 {
 	struct meeting *t = ctx;

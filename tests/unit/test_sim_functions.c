@@ -197,7 +197,7 @@ static ftr_port port_to(const struct world *w, ftr_sw a, ftr_sw b)
 		if (q->peer_kind == FTR_PEER_SW && q->peer == b)
 			return (ftr_port)p;
 	}
-	ck_abort_msg("no cable");
+	ck_abort_msg("no link between the two switches");
 	return 0;
 }
 

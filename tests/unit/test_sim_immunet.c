@@ -562,7 +562,8 @@ START_TEST(control_packets)
 }
 END_TEST
 
-/* Literally as in Puente et al. 2004: more packets, the same tables. */
+/* With every_way, as Puente et al. 2004 describe it, there are more control packets, and the
+ * tables are the same. */
 START_TEST(every_way)
 {
 	const struct ftr_sim_change g = dies(0, 1, 10 * FTR_SIM_US);
