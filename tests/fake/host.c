@@ -2,7 +2,7 @@
 /*
  * OpenSM as the plugin sees it: its symbols, its structures, its exit.
  *
- * There is one host at a time, because the symbols can refer to one only. The
+ * There is one fake OpenSM at a time, because the symbols can refer to one only. The
  * structures are those of the installed headers, with only those members filled
  * in that the plugin reads. A switch unknown to OpenSM has a node but no table.
  */

@@ -78,7 +78,7 @@ enum fake_moment {
 	FAKE_ROUTING,		/* engine done, lock held, no packet sent yet */
 	FAKE_PUSHING,		/* lock released, packets in flight */
 	FAKE_ROUTED,		/* before UCAST_ROUTING_DONE */
-	FAKE_LINKS,		/* after that event, before ports are made Active */
+	FAKE_LINKS,		/* after UCAST_ROUTING_DONE, before ports are made Active */
 	FAKE_SWEEP_ENDS,	/* before SUBNET_UP */
 	FAKE_N_MOMENTS
 };
@@ -121,7 +121,7 @@ struct fake {
 	fake_moment_fn moment;
 	void *moment_ctx;
 	bool fail_routing;	/* the stock engine fails, too */
-	/* after each table Set, with the wire's mutex held; NULL: none */
+	/* called after each Set of a table, with the wire's mutex held; may be NULL */
 	void (*written)(void *ctx, struct fake *h);
 	void *written_ctx;
 
@@ -296,7 +296,7 @@ void fake_report(struct fake *h, osm_epi_event_id_t id, void *data);
 void fake_learn(struct fake *h, ftr_sw s);
 void fake_drop(struct fake *h, ftr_sw s);
 int fake_minhop(void *ctx);
-/* For handlers of messages: OpenSM's lock. */
+/* Take OpenSM's lock in the handler of a message. */
 void fake_lock_osm(struct fake *h, bool exclusive);
 void fake_unlock_osm(struct fake *h);
 void fake_lft_answer(void *ctx, void *data);

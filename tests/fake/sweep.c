@@ -251,8 +251,8 @@ static bool route(struct fake *h)
 	return true;
 }
 
-/* The stock engine: shortest paths over the links that OpenSM knows, first
- * port. */
+/* The stock engine: shortest paths over the links that OpenSM knows, each by the first
+ * port that leads closer. */
 static void minhop_to(struct fake *h, ftr_sw d, ftr_lid lid, ftr_port last,
 		      ftr_sw *queue)
 {

@@ -48,7 +48,7 @@ struct waiter {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static double now_ms;
 static unsigned int busy;	/* threads */
-static unsigned int messages;	/* without those that count as threads */
+static unsigned int messages;	/* not handled yet, without those that count as threads */
 static unsigned int blocked;	/* handlers that wait for OpenSM's lock */
 static uint64_t steps;		/* grows whenever a thread stops working */
 static struct waiter *waiters;

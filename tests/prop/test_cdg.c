@@ -207,7 +207,7 @@ static bool graph_has(const struct world *w, uint32_t a, unsigned int va,
 	/* edges of a link that is down may remain; they are never followed */
 	if (!w->d->down[a] && !ftr_cdg_link_is_down(w->g, y.sw, y.port))
 		ck_assert_msg(mine == deps_has(w->d, x, y),
-			      "seed %llu: edge %u[%u]/%u -> %u[%u]/%u",
+			      "seed %llu: graph and sets disagree on edge %u[%u]/%u -> %u[%u]/%u",
 			      (unsigned long long)w->seed, x.sw, x.port, va,
 			      y.sw, y.port, vb);
 	return mine;

@@ -233,7 +233,7 @@ static void same_walks(const struct scene *z)
 		found[slow_walk(z, z->change[i].sw, z->change[i].lid)]++;
 	for (int k = 0; k < FTR_FIND_TURN; k++)
 		ck_assert_msg(found[k] == z->rep.found[k], "seed %" PRIu64
-			      ": %" PRIu64 " walks end in finding %d, by the slow count %"
+			      ": the checker reports %" PRIu64 " walks with finding %d, the slow count %"
 			      PRIu64, z->seed, z->rep.found[k], k, found[k]);
 }
 
@@ -415,7 +415,7 @@ static void write_steps_stand(struct scene *z)
 	ck_assert_msg(!z->rep.mixed && z->rep.proved, "seed %" PRIu64 ": %"
 		      PRIu64 " mixed in spite of the write steps", z->seed,
 		      z->rep.mixed);
-	/* one step for all changes does not write downstream first */
+	/* if all changes are in one step, they are not written downstream first */
 	z->d.write_step = calloc(z->d.n_changes + 1, sizeof(*z->d.write_step));
 	judge(z);
 	ck_assert_uint_eq(z->rep.early, slow_early(z));

@@ -119,9 +119,9 @@ static void all_arrive(const struct both *b)
 
 			if (arrives(b, b->all, f->ep[x].sw, y) != joined)
 				ck_abort_msg("seed %" PRIu64
-					     ": host %u to %u, %s", b->seed, x,
-					     y, joined ? "joined, does not arrive" :
-					     "not joined, arrives");
+					     ": host %u to %u: %s", b->seed, x,
+					     y, joined ? "links connect them, but packets do not arrive" :
+					     "packets arrive although no links connect them");
 		}
 }
 
@@ -161,7 +161,7 @@ static void claims_prove(const struct both *b)
 	opts.n_turns = 0;
 	ck_assert(!ftr_check_tables(b->f, b->all, &opts, NULL, &rep, &err));
 	ck_assert_msg(rep.cdg == FTR_CDG_ACYCLIC, "seed %" PRIu64
-		      ": proved without the claims", b->seed);
+		      ": the checker has a proof without the claims", b->seed);
 }
 
 /* Entries with an up/down path equal those of `paths updown`. At a gateway whose
@@ -186,7 +186,7 @@ static void others_keep(const struct both *b)
 			ck_assert_msg(x == y || b->stats.longer_pairs || ftr_shape_cost(sh, x)[t->col] ==
 				      ftr_shape_cost(sh, y)[t->col],
 				      "seed %" PRIu64
-				      ": switch %u, LID %u: longer", b->seed, s,
+				      ": switch %u, LID %u: a longer path", b->seed, s,
 				      t->lid);
 		}
 	sum.narrowed += narrowed;
@@ -531,7 +531,8 @@ static bool alive(void *ctx, const struct ftr_fabric *f, ftr_sw s, ftr_port p)
 	return !ftr_incr_connected(x->lv, s, p) || ftr_incr_alive(x->lv, s, p);
 }
 
-/* True if a full routing of sh uses the same kind of links.  It begins with the first kind. */
+/* True if a full routing of sh uses the same kind of links as the incremental routing: it tries
+ * the kinds in order, and no earlier kind connects all pairs. */
 static bool same_links(const struct life *x, const struct ftr_shape *sh,
 		       const struct ftr_route_opts *o)
 {
@@ -566,7 +567,7 @@ static void compare(struct life *x, const struct ftr_check_delta *d)
 		if (memcmp(now.all->lft, t->lft,
 			   (size_t)t->n_sw * t->stride))
 			ck_abort_msg("seed %" PRIu64
-				     ": not the tables of a full routing",
+				     ": the tables differ from those of a full routing",
 				     x->b.seed);
 		all_arrive(&now);
 		no_credit_loop(&now);

@@ -63,7 +63,7 @@ static void one_apply(struct world *w)
 		must(c->before != c->after &&
 		     (i == 0 || c[-1].sw < c->sw ||
 		      (c[-1].sw == c->sw && c[-1].lid < c->lid)),
-		     "seed %" PRIu64 ": change %u", w->seed, i);
+		     "seed %" PRIu64 ": change %u changes nothing, or is out of order", w->seed, i);
 	}
 	free(e);
 }
@@ -232,7 +232,8 @@ START_TEST(a_switch_is_missing)
 			want = route(&w, full);
 			must(!memcmp(want->lft, ftr_incr_tables(lv)->lft,
 				     (size_t)t->n_sw * t->stride),
-			     "seed %" PRIu64 ": other tables", w.seed);
+			     "seed %" PRIu64 ": the tables differ from those of a full routing",
+			     w.seed);
 			ftr_tables_free(want);
 			ftr_shape_free(full);
 			ftr_fabric_free(now);

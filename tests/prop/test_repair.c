@@ -108,7 +108,7 @@ START_TEST(three_switches)
 				ck_assert_msg(for_hosts(&x, &p) <= 3 &&
 					      (vls > 1 ||
 					       p.n_switches <= 3),
-					      "%s, rank %u: %u switches",
+					      "%s, a link above rank %u: %u switches are written",
 					      tree[i], rank, p.n_switches);
 				ck_assert_uint_ge(p.n_steps, 2);
 				ck_assert(p.how[FTR_HOW_TURN] > 0);

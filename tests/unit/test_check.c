@@ -171,7 +171,7 @@ START_TEST(one_fault)
 		r = check(&n, claim ? &tree_opts : NULL);
 		for (int i = 0; i < FTR_N_CHECK_CLASSES; i++)
 			ck_assert_msg(r.bad[i] == x->bad[i],
-				      "%s: class %d has %d bad", x->what, i,
+				      "%s: class %d has %d unreachable pairs", x->what, i,
 				      (int)r.bad[i]);
 		for (int i = 0; i < 4; i++)
 			ck_assert_msg(r.found[i] == x->found[i],
@@ -590,7 +590,7 @@ START_TEST(loads_of_shifts)
 	ck_assert_uint_eq(load, 0);
 	ck_assert(!shift_load(n.f, n.t, order, 0, 1, &load, NULL));
 	ck_assert_uint_eq(load, 0);
-	/* of 0..3 and a gap, shift 3: 0->3, 1->gap, 2->0, 3->1, gap->2 */
+	/* hosts 0 to 3 and a gap, shift 3: 0->3, 1->gap, 2->0, 3->1, gap->2 */
 	ck_assert(!shift_load(n.f, n.t, order, 5, 3, &load, NULL));
 	ck_assert_uint_eq(load, 2);
 	/* h0 and h1 now end in a loop and load nothing; 2->0 and 3->1 load both spines */

@@ -195,9 +195,9 @@ static void check_counts(struct json_object *o)
 	};
 
 	for (size_t i = 0; i < FTR_ARRAY_LEN(some); i++)
-		ck_assert_msg(number(o, some[i]) > 0, "no %s", some[i]);
+		ck_assert_msg(number(o, some[i]) > 0, "member \"%s\" is 0", some[i]);
 	for (size_t i = 0; i < FTR_ARRAY_LEN(none); i++)
-		ck_assert_msg(!number(o, none[i]), "%s", none[i]);
+		ck_assert_msg(!number(o, none[i]), "member \"%s\" is not 0", none[i]);
 	ck_assert_int_ge(number(o, "entries"), number(o, "destinations"));
 	ck_assert_int_ge(number(o, "entries"), number(o, "pathless"));
 	ck_assert_int_ge(number(o, "entries"), number(o, "drained"));

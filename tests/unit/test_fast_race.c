@@ -125,7 +125,8 @@ START_TEST(test_reroute_wins_lock)
 }
 END_TEST
 
-/* The tables of a reroute assume that all ports are up: a link that bounces afterwards is dead. */
+/* The tables of a reroute assume that all ports are up: a link that goes down and up again
+ * afterwards is dead. */
 START_TEST(test_blink_after_reroute)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -606,8 +607,8 @@ static void blink(struct plan *p, struct fake *h)
 	fake_link(h, p->sw, p->port, true);
 }
 
-/* A link bounces after a discovery has seen it up: it stays in Init, because the
- * link manager does not look at it again. */
+/* A link goes down and up again after a discovery has seen it up: it stays in Init, because
+ * the link manager does not look at it again. */
 START_TEST(test_blink_after_discovery)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

@@ -77,7 +77,7 @@ static unsigned int level_of(const struct ftr_switch *sw, uint32_t *pos)
 
 	if (sscanf(sw->name, "sw-%u-%u", &level, &p) != 2 || level < 1 ||
 	    level > FTR_PGFT_MAX_H)
-		ck_abort_msg("strange name '%s'", sw->name);
+		ck_abort_msg("a switch is not named sw-LEVEL-INDEX: '%s'", sw->name);
 	*pos = p;
 	return level;
 }

@@ -483,8 +483,8 @@ START_TEST(dead_switches)
 }
 END_TEST
 
-/* Before a fault, VL 1 of a torus consists of its lines, dimension by dimension: it
- * can carry all packets on shortest paths by itself. */
+/* Before a fault, VL 1 of a torus routes in the order of the dimensions: by itself, it can
+ * carry all packets on shortest paths. */
 static unsigned int safe_only(void *state, const struct ftr_sim_view *v,
 			      ftr_sw s, ftr_port in, unsigned int vl,
 			      struct ftr_sim_packet *p,
