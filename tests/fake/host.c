@@ -610,7 +610,7 @@ void fake_free(struct fake *h)
 	fake_unload(h);
 	fake_wire_free(h->wire);
 	if (h->pool_out)
-		fake_fail("packets are missing from the pool");
+		fake_fail("packets have not been returned to the pool");
 	free_objects(h);
 	if (asprintf(&pattern, "%s/{conf,ibfattree*}", h->dir) < 0)
 		fake_fail("out of memory");

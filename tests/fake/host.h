@@ -217,7 +217,7 @@ bool fake_wait_wanted(struct fake *h);
  * sends no traps. */
 void fake_link(struct fake *h, ftr_sw s, ftr_port p, bool up);
 void fake_link_quietly(struct fake *h, ftr_sw s, ftr_port p, bool up);
-/* Change all links to other switches, one after the other. */
+/* Change all links from s to other switches, one after the other. */
 void fake_switch(struct fake *h, ftr_sw s, bool up);
 /* Deliver a trap to OpenSM's port. number: 128, 129, 144, ... */
 void fake_trap(struct fake *h, ftr_sw s, unsigned int number);

@@ -135,7 +135,7 @@ struct fault {
 
 static const struct fault faults[] = {
 	/* leaf 1 has no entry for h0: its two hosts and the switch itself do not reach h0 */
-	{ "hole", 1, HOST(0), 255, { 2, 0, 1, 2 }, { 3, 0, 0, 0 },
+	{ "missing entry", 1, HOST(0), 255, { 2, 0, 1, 2 }, { 3, 0, 0, 0 },
 	  FTR_FIND_MISSING, 3, 3 },
 	/* port 5 has no link; leaf 1 sends through spine 2 */
 	{ "dead port", 2, HOST(0), 5, { 2, 0, 2, 2 }, { 2, 2, 0, 0 },

@@ -111,7 +111,7 @@ static void leave(void *ctx, struct fake *h, enum fake_moment m)
 		return;
 	l->sweeps = h->n_sweeps;
 	atomic_store(&l->there, true);
-	/* OpenSM is told to end at this moment, not when the sweep is over */
+	/* OpenSM gets the signal to end at this moment, not when the sweep is over */
 	fake_until(__atomic_load_n(&osm_exit_flag, __ATOMIC_RELAXED));
 }
 

@@ -238,7 +238,7 @@ START_TEST(test_damping)
 	ck_assert(!rr_links_damped(&t, a, 110));
 	ck_assert(rr_links_release(&t, 110));
 	ck_assert_double_lt(rr_links_release_due(&t), 0);
-	/* slow failures are not flapping */
+	/* failures that are far apart in time do not count as flapping */
 	for (double now = 1000; now < 2000; now += 60)
 		ck_assert(!rr_links_died(&t, b, now));
 	t.limit = 0;

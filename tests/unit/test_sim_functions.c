@@ -734,7 +734,7 @@ START_TEST(one_layer_deadlocks)
 	uint32_t n, cycles = 0, dead = 0;
 	unsigned int longest = 0;
 
-	one.name = "one-lane";
+	one.name = "one-vl";
 	one.route = on_one_vl;
 	world_new(&w, "kary:3,3");
 	c = links(&w, &n);

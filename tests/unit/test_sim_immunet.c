@@ -427,7 +427,7 @@ static uint64_t all_lost(const struct ftr_sim_result *r)
 	return lost;
 }
 
-/* Links fail: five, or (odd _i) so many that only a tree is left. */
+/* Links fail: five, or (odd _i) all links except those of a tree. */
 START_TEST(any_number)
 {
 	struct ftr_sim_change g[600];

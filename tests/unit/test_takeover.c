@@ -233,7 +233,7 @@ START_TEST(adopt_has_a_limit)
 }
 END_TEST
 
-/* The same limit holds for takeover; what was not read is not planned. */
+/* The same limit holds for takeover; blocks that were not read are not part of the plan. */
 START_TEST(takeover_has_a_limit)
 {
 	struct fake *h = start(1, ORDERED SLOW);
