@@ -98,7 +98,7 @@ struct leaving {
 	struct ftr_rng rng;
 	enum fake_moment when;
 	atomic_bool there;
-	uint32_t sweeps;	/* that had ended then */
+	uint32_t sweeps;	/* number of sweeps that had ended by then */
 };
 
 static void leave(void *ctx, struct fake *h, enum fake_moment m)
