@@ -63,8 +63,7 @@ case_ranks_mpich() {
 	[[ $got == "$wanted" ]] || fail "ranks on '$got', not '$wanted'"
 }
 
-# With this order and one rank per host, no shift has two flows on a link; with hosts
-# ordered by name, some shifts do.
+# With this order and one rank per host, no shift has two flows on a link.
 case_ranks_shift() {
 	local k i n
 	"$ibfattree" gen "2;4,4;1,4;1,1" --random-guids --seed 5 -o "$T/f.net"

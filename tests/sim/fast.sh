@@ -330,8 +330,8 @@ case_fast_m_key() {
 }
 
 # errors RATE ATTRIBUTE: all ports of all switches lose RATE per cent of the packets with this
-# attribute (0 0: none).  ibsim has one rate and one attribute per port, so the tests lose one
-# kind of packets at a time.  For a packet on a directed route ibsim uses the rate of the port
+# attribute (0: of all packets).  ibsim has one rate and one attribute per port, so the tests
+# lose one kind of packets at a time.  For a packet on a directed route ibsim uses the rate of the port
 # at which the packet enters.
 errors() {
 	local sw
