@@ -1,6 +1,6 @@
-# libftr: the library that is installed.  It exports what the public headers
-# declare, and nothing else; the command, the plugin and the tests contain its
-# modules (libftrcore.la) and do not need it.
+# libftr: the library that is installed.  It exports exactly the functions and
+# constants that the public headers declare.  The command, the plugin and the tests
+# contain its modules (libftrcore.la) and do not need it.
 #
 # LIBFTR_VERSION is libtool's current:revision:age.  Before a release: a change
 # of any public struct or function makes it (current + 1):0:0.
@@ -23,7 +23,8 @@ libftr_la_LDFLAGS = $(AM_LDFLAGS) -no-undefined -version-info $(LIBFTR_VERSION) 
 	-export-symbols libftr.sym
 EXTRA_libftr_la_DEPENDENCIES = libftr.sym
 CLEANFILES += libftr.sym libftr.sym.tmp
-# Names of inline functions and of comments do no harm: no object defines them.
+# The list may also contain names of inline functions and names from comments; this does no
+# harm, because no object defines them.
 libftr.sym: $(ftrinclude_HEADERS) $(srcdir)/include/local.mk
 	$(AM_V_GEN)(cd $(srcdir) && cat $(ftrinclude_HEADERS)) | \
 		$(SED) -n -e '/^extern const /s/.*\<\(ftr_[a-z0-9_]*\);.*/\1/p' \

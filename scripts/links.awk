@@ -2,7 +2,8 @@
 #
 # Reads a netfile (ibsim, ibnetdiscover).  Lists the upward links of every switch
 # that has at least two of them, one per line: rank of the upper end plus 1, number of
-# upward links of the lower end, both ends, and their names.
+# upward links of the lower end, node and port of the lower end, node and port of the upper
+# end, and the names of both nodes.
 
 function quoted(text, n,    part) {
 	split(text, part, "\"")

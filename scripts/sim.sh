@@ -14,7 +14,8 @@
 #                               only at later lines
 #   osm_wait ID SECS REGEX      wait until a line matches
 #   osm_settled ID SECS         wait until a sweep that began after the mark is done
-#   osm_stop ID, sim_stop       clean end; sim_stop ends all
+#   osm_stop ID                 end opensm ID cleanly
+#   sim_stop                    end every opensm, and ibsim
 #
 # SIM_LEASH: words to put before each command; tests use them to make sure that no process
 # outlives the shell.  One shell holds one fabric; run several fabrics in several
@@ -32,8 +33,8 @@ sim_die() { echo "$*" >&2; return 1; }
 
 sim_alive() { [[ -n ${1:-} ]] && kill -0 "$1" 2>/dev/null; }
 
-# sim_until SECS CMD...: poll until CMD succeeds; $SIM_TICK, if set, is run after
-# every round in which CMD fails.
+# sim_until SECS CMD...: poll until CMD succeeds, for SECS seconds at most; $SIM_TICK, if
+# set, is run each time that CMD fails.
 sim_until() {
 	local end=$((${EPOCHREALTIME/./} + $1 * 1000000))
 	shift
@@ -74,7 +75,7 @@ sim_start() {
 		return 1
 	mkfifo "$SIM_DIR/console" || return 1
 	: >"$SIM_DIR/ibsim.log"
-	# with its limits as large as the file needs, ibsim starts much faster
+	# ibsim starts much faster if its limits are not larger than the file needs
 	read -ra size < <(awk '/^(Switch|Ca|Hca|CA|HCA|Rt|RT)[ \t]/ { n++; ports += $2 + 1; s += /^Switch/ }
 		END { print 2 * n + 100, 2 * s + 100, 2 * ports + 1000 }' "$net")
 	"${SIM_LEASH[@]}" ibsim -s -N "${size[0]}" -S "${size[1]}" -P "${size[2]}" \
@@ -84,7 +85,7 @@ sim_start() {
 	sim_until 600 sim_ready || true
 	sim_alive "$SIM_PID" || {
 		tail -n 5 "$SIM_DIR/ibsim.log" >&2
-		sim_die "ibsim does not come up with $net"
+		sim_die "ibsim did not start with $net"
 	}
 }
 
@@ -96,7 +97,7 @@ sim_ready() {
 
 sim_do() { printf '%s\n' "$1" >"$SIM_DIR/console"; }
 
-# The preload library creates ./sys-PID, which is why this changes to the directory.  Its
+# The command runs in $SIM_DIR, because the preload library creates ./sys-PID.  The library's
 # message about the port to which it has attached is removed from stderr.
 in_sim() {
 	local status=0 err
@@ -192,7 +193,7 @@ osm_is_settled() {
 
 osm_settled_or_dead() { ! osm_alive "$1" || osm_is_settled "$1"; }
 
-# The next sweep may have begun when this returns.
+# When this returns, the next sweep may already have begun.
 osm_settled() {
 	[[ -n ${SIM_TICK:-} ]] || ! osm_alive "$1" ||
 		osm_follow "$1" "$2" 'SUBNET UP' || true
@@ -250,9 +251,9 @@ sim_stop() {
 
 # sim_cables NETFILE: prints the links between switches whose loss a routing should
 # survive, one per line: id [tab] port [tab] id [tab] port [tab] name [tab] name.  Names
-# are those in the netfile's comments.  Best links first: those of the highest switches
-# (farthest from those with many hosts), then those with the most other upward links at the
-# lower end.
+# are those in the netfile's comments.  The order: links of the highest switches first (those
+# farthest from the switches with many hosts); among these, links whose lower end has the
+# most upward links first.
 sim_cables() {
 	awk -f "$SIM_SCRIPTS/links.awk" "$1" | sort -t "$(printf '\t')" \
 		-k1,1nr -k2,2nr -k3,3 -k4,4n | cut -f 3-

@@ -22,7 +22,8 @@ include tests/perf/local.mk
 include tests/consumers/local.mk
 include tests/seeds/local.mk
 EXTRA_DIST += tests/seeds tests/compat tests/library/run tests/mutants
-# A build directory has objects there, and they are no part of a release.
+# After a build inside the source tree, these directories also contain objects, which are not
+# part of a release.
 dist-hook:
 	rm -rf $(distdir)/tests/seeds/*.o $(distdir)/tests/seeds/.deps \
 		$(distdir)/tests/seeds/.libs $(distdir)/tests/seeds/*.lo \

@@ -30,8 +30,8 @@ ibfattree_SOURCES = src/cli/main.c
 ibfattree_LDADD = libcli.a libftrcore.la $(IBMAD_LIBS) $(JSONC_LIBS) $(ZLIB_LIBS) \
 	$(UNPACK_LIBS) $(NCURSES_LIBS) -lm
 
-# The page of ibfattree report, as C strings.  The hashes go into its security
-# policy, so that the browser runs this program only.
+# The page of ibfattree report, as C strings.  The hashes go into its content security
+# policy, so that the browser runs this script and no other.
 html_scripts = src/cli/html/model.js src/cli/html/load.js \
 	src/cli/html/draw.js src/cli/html/panel.js src/cli/html/main.js
 html_parts = src/cli/html/head.html src/cli/html/body.html \

@@ -1,5 +1,5 @@
 # The plugin.  The files that do not depend on OpenSM form a library of their own,
-# whose unit tests need no host.
+# whose unit tests run without OpenSM.
 EXTRA_DIST += src/osm/ibfattree.conf
 # Alert rules for Prometheus and a dashboard for Grafana.
 monitoringdir = $(pkgdatadir)
@@ -12,7 +12,7 @@ libibfcore_la_SOURCES = src/osm/hint.c src/osm/hint.h src/osm/metrics.c \
 	src/osm/name.h src/osm/options.c \
 	src/osm/options.h src/osm/stree.c src/osm/stree.h
 
-# The whole plugin, also for the tests that load it into a fake host.
+# The whole plugin, also for the tests that load it into a fake OpenSM (tests/fake).
 noinst_LTLIBRARIES += libibfplugin.la
 libibfplugin_la_SOURCES = src/osm/adopt.c src/osm/ca_order.c src/osm/clock.c src/osm/clock.h \
 	src/osm/commit.c src/osm/ddlr_vls.c src/osm/event.c src/osm/fast.c src/osm/fast.h \
@@ -35,7 +35,8 @@ libibfattree_la_LIBADD = libibfplugin.la
 libibfattree_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
 	-export-symbols-regex '^osm_event_plugin$$'
 
-# The installed sample is the configuration in use: one that was edited is kept.
+# The sample is installed as the configuration file in use: "make install" keeps an existing
+# file, and "make uninstall" keeps a file that was edited.
 opensmconfdir = $(sysconfdir)/opensm
 IBF_CONF = $(DESTDIR)$(opensmconfdir)/ibfattree.conf
 

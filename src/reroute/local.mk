@@ -1,4 +1,4 @@
-# The fast path without OpenSM: its tests need no host.
+# The part of the fast path that does not depend on OpenSM; its tests run without OpenSM.
 noinst_LTLIBRARIES += libreroute.la
 libreroute_la_SOURCES = src/reroute/damp.c src/reroute/damp.h \
 	src/reroute/ddlr.c src/reroute/dr.c src/reroute/dr.h \

@@ -4,7 +4,7 @@
 
 monitoring=$top/src/osm/monitoring
 
-# The file that the plugin writes, while the fabric loses a link.
+# promtool reads the metrics that the plugin writes before and after a link failure.
 case_metrics_promtool() {
 	want promtool opensm ibsim
 	FTR_PROMTOOL=1 "$top/tests/sim/run" --build "$build" status_files >&2
@@ -93,7 +93,7 @@ case_metrics_names() {
 	EOF
 	grep '^ *expr:' "$monitoring/ibfattree.rules.yml" >>"$T/exprs"
 	while read -r name; do
-		grep -qx "$name" <<<"$known" || fail "nobody writes ibfattree_$name"
+		grep -qx "$name" <<<"$known" || fail "the plugin does not write ibfattree_$name"
 	done < <(grep -o 'ibfattree_[a-z_]*' "$T/exprs" | sed 's/^ibfattree_//' | sort -u)
 	want promtool
 	# check the syntax of the expressions, as rules

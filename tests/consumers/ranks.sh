@@ -16,7 +16,7 @@ ranks_start() {
 	EOF
 	chmod 755 "$T/agent"
 	"$ibfattree" gen "2;3,3;1,3;1,1" --random-guids --seed 5 -o "$T/f.net"
-	# the order of dmodc, as in the plugin's dump: leaves by GUID
+	# the hosts of the job; "ibfattree ranks" must print them in the order of dmodc
 	echo 'host-[0-8]' >"$T/hosts"
 }
 
@@ -38,13 +38,13 @@ case_ranks_openmpi() {
 	"$ibfattree" ranks "$T/f.net" --hosts "$T/hosts" >"$T/hostfile"
 	wanted=$(sed 's/ .*//' "$T/hostfile" | xargs)
 	[[ $wanted != "$(seq -f host-%g 0 8 | xargs)" ]] ||
-		fail "the order is that of the names: the test shows nothing"
+		fail "dmodc orders the hosts by name, so this test would prove nothing"
 	# on an overloaded machine, the daemons that mpirun starts may lose the connection to
-	# mpirun, which then waits for ever
+	# mpirun, which then never ends
 	for i in 1 2 3; do
 		openmpi_run && break
 		((i < 3)) || fail "mpirun failed three times"
-		echo "mpirun failed, once more" >&2
+		echo "mpirun failed; trying again" >&2
 	done
 	got=$(ranks_of <"$T/ranks")
 	[[ $got == "$wanted" ]] || fail "ranks on '$got', not '$wanted'"
@@ -63,8 +63,7 @@ case_ranks_mpich() {
 	[[ $got == "$wanted" ]] || fail "ranks on '$got', not '$wanted'"
 }
 
-# With this order and one rank per host, no shift has two flows on a link; with hosts
-# ordered by name, some shifts do.
+# With this order and one rank per host, no shift has two flows on a link.
 case_ranks_shift() {
 	local k i n
 	"$ibfattree" gen "2;4,4;1,4;1,1" --random-guids --seed 5 -o "$T/f.net"

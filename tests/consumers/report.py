@@ -66,7 +66,7 @@ class Page:
         self.id("map").send_keys(*keys)
 
     def cpu(self):
-        """CPU seconds of the page's thread, to open and draw it once more."""
+        """Open and draw the page again; returns the CPU seconds that its thread takes."""
         self.driver.execute_cdp_cmd("Performance.enable", {})
         self.driver.get("file://" + os.path.abspath(self.path))
         self.until(lambda: self.js(
@@ -154,7 +154,7 @@ def case_page(page):
     page.until(lambda: "destination" in page.text("selection"))
     text = page.text("selection")
     assert "If it fails" in text and "host pairs lose their path" in text, text
-    # by the tables, the number of users is the all-to-all load
+    # the number of paths that use the link by the tables must be its all-to-all load
     flows = page.js("return D.sets[0].loads.all.load[2 * arguments[0]] +"
                     "D.sets[0].loads.all.load[2 * arguments[0] + 1]", link)
     users = page.driver.execute_async_script("""
@@ -344,7 +344,7 @@ def case_large(page):
           f"{size:.1f} MB, drawn {took:.2f} s after opening, "
           f"{cpu:.2f} s of CPU, drawn again in {draw:.0f} ms")
     assert size < 5, f"{size:.1f} MB"
-    # 2 seconds on an idle machine; others on the same cores make it somewhat slower
+    # 2 s on an idle machine; the limit leaves room for other load on the same cores
     assert cpu < 6, f"{cpu:.1f} s of CPU"
     assert page.js("return view.aggregated"), "not aggregated"
     page.shot("large")
@@ -362,12 +362,12 @@ def case_topograph(page):
     assert page.js("return MISSING.reduce((n, m) => n + m.n, 0)") == 26
     assert "26 (of 558)" in page.text("verdict")
     assert "most loaded link" in page.text("loadline")
-    # the load is even, so no link has the darkest colour; the scale is that of any tables
+    # the load is even, so no link has the darkest colour: the scale ends at twice the bound
     assert "lower bound" in page.text("legend")
     most = page.js("const l = loadNow(); return heat(l.max, scaleEnd(l));")
     assert 2 <= most <= 5, most
     assert page.js("return heat(2 * boundOf(0, loadNow()), scaleEnd(loadNow()))") == 7
-    # the missing links are named, and those of a pair are drawn when they are chosen
+    # the missing links are listed; if a pair of switches is selected, its links are drawn
     assert "26 links are missing, between 16 pairs" in page.text("findings")
     before = page.js("draw(); return canvas.toDataURL()")
     page.id("findings").find_element(By.CSS_SELECTOR, "button.link").click()
@@ -381,7 +381,7 @@ def case_topograph(page):
     # lists have the short names
     worst = page.js("return dirName(worst(loadNow(), 1)[0])")
     assert "MQM9701" not in worst and worst in page.text("verdict"), worst
-    # names in the picture are without the parts that all have
+    # names in the picture omit the parts that all names have in common
     names = page.js("return SW.map((s) => [s.name, shortName(s)])")
     assert all(long == "MF0;" + short + ":MQM9701/U1" for long, short in names), names
     page.shot("topograph")

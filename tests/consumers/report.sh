@@ -17,8 +17,8 @@ case_report_page() {
 	page page "$T/f.html" "$T"
 }
 
-# Findings of doctor are shown at their places: a slow link, a switch with missing links,
-# and one in another fabric, which is not on the page.
+# Findings of doctor are shown at their places: a slow link, and a switch with missing links.
+# A finding at a place that is not on the page is shown without a place.
 case_report_doctor() {
 	"$ibfattree" gen "2;4,6;1,4;1,1" --drop-links 2 -o "$T/f.net"
 	# both ends of the link from sw-1-0 port 5 to sw-2-0 port 1
@@ -30,7 +30,7 @@ case_report_doctor() {
 		"$T/found.json" >"$T/doctor.json"
 	cmp -s "$T/found.json" "$T/doctor.json" && fail "nothing was planted"
 	"$ibfattree" report "$T/slow.net" --doctor "$T/doctor.json" -o "$T/f.html"
-	! grep -q '<b>of' "$T/f.html" || fail "a text is HTML in the page"
+	! grep -q '<b>of' "$T/f.html" || fail "the text of a finding is HTML in the page"
 	page doctor "$T/f.html" "$T"
 	local status=0
 	"$ibfattree" report "$T/slow.net" --doctor "$T/f.net" \

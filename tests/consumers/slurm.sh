@@ -8,7 +8,7 @@ slurm_start() {
 	local port=$((20000 + RANDOM % 20000)) i=0 node
 	local -a nodes
 	want slurmctld slurmd scontrol srun
-	((EUID == 0)) || skip "slurmd of several nodes wants root"
+	((EUID == 0)) || skip "several slurmd on one machine need root"
 	read -ra nodes <<<"$1"
 	export SLURM_CONF=$T/slurm.conf
 	mkdir "$T/state" "$T/spool"
@@ -77,8 +77,8 @@ case_slurm_tree() {
 		fail "the root does not hold all: $(cat "$T/topology")"
 	! grep -iE 'topolog|fatal' "$T/slurmctld.log" >&2 ||
 		fail "slurmctld complains"
-	# one host is busy on every leaf except the last: two hosts on one leaf are then
-	# those of the last leaf
+	# keep one host of every leaf except the last one busy: then only the last leaf has two
+	# free hosts
 	until_true slurm_up 8
 	sbatch -J busy -N3 -w host-1,host-2,host-5 -o /dev/null \
 		--wrap 'sleep 3600' >/dev/null
@@ -238,7 +238,7 @@ case_slurm_like_ibnetdiscover() {
 	awk 'NR == FNR { here[$1] = 1; next } $1 in here' "$T/hosts" \
 		"$T/wanted" | sort -k1,1 -u >"$T/there"
 	diff <(share "$T/there") <(share "$T/got") >&2 ||
-		fail "hosts are grouped otherwise (< ibnetdiscover, > ibfattree)"
+		fail "hosts are grouped in another way (< ibnetdiscover, > ibfattree)"
 }
 
 case_slurm_hosts() {
@@ -309,6 +309,6 @@ case_slurm_yaml() {
 			fail "$f: a block is not below one switch"
 		[[ $(xargs -n 1 <"$T/blocks" | sort | xargs) == \
 			"$(printf '%s\n' "${n[@]}" | sort | xargs)" ]] ||
-			fail "$f: the blocks do not have all hosts once"
+			fail "$f: the blocks do not contain every host exactly once"
 	done
 }

@@ -17,7 +17,7 @@ def members(what, value, wanted, optional=()):
 
 
 def text(what, value):
-    # a name like 1e3 or "no" would be another type in YAML
+    # YAML reads an unquoted 1e3 as a number, and an unquoted no as false
     assert isinstance(value, str) and value, f"{what}: not a name: {value!r}"
     return value
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# CSV of tests/ddlr/curve to SVG; kind is "connected" or "deadlock".
+# Makes a curve in SVG from the CSV of tests/ddlr/curve: awk -v kind=connected (or deadlock).
 BEGIN {
 	FS = ","
 	left = 60; top = 40; wide = 520; high = 300; right = 190
@@ -23,7 +23,7 @@ NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
 	m = split(line, f, ",")
 	runs = f[2]; x = f[3] + 0; last = x
 	for (c = 1; c <= n_curves; c++) {
-		# a local repair that would close a cycle is not made
+		# always 0: a local repair that would close a cycle is not made
 		y = kind == "deadlock" && curve[c] ~ /^local/ ? 0 : \
 			f[column[curve[c]]] + 0
 		value[c, x] = y

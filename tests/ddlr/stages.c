@@ -102,7 +102,7 @@ static void by_ddlr(ftr_sw s, ftr_port p)
 	ftr_ddlr_free(r);
 }
 
-/* Links from the last host to every switch, not over the dead link. */
+/* Set hops: the number of links from the last host to every switch, without the dead link. */
 static void measure(ftr_sw dead, ftr_port port)
 {
 	ftr_sw *queue = array(f->n_sw, sizeof(*queue));
@@ -134,13 +134,13 @@ static bool same_block(const struct entry *a, const struct entry *b)
 
 struct wire {
 	double hop, write;	/* ms */
-	double *free_at;	/* [n_sw] the switch has finished */
+	double *free_at;	/* [n_sw] time when the switch has finished its work */
 	double out[WINDOW];	/* acknowledgements that are awaited */
 	double now, last;
 	uint32_t step, blocks, steps, switches;
 };
 
-/* Send a block; returns when it is in effect. */
+/* Send a block; returns the time when it takes effect. */
 static double send(struct wire *w, ftr_sw s, uint32_t step)
 {
 	uint32_t first = 0;

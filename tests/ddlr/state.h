@@ -57,7 +57,7 @@ struct verdict {
 	uint64_t lost;		/* of those, unreachable */
 	uint64_t host_lost;	/* of those, a switch with hosts and the LID of a host */
 	uint64_t loops;
-	uint64_t lost_again;	/* reachable in the state before */
+	uint64_t lost_again;	/* of lost, reachable in the state before */
 	bool cyclic;
 };
 

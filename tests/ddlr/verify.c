@@ -81,7 +81,7 @@ static void take_chances(uint64_t set)
 	ftr_rng_seed(&rng, seed + set * 0x9e3779b97f4a7c15u);
 }
 
-/* With FTR_RUNS=1/N, as sanitizers run it, an Nth of the random runs. */
+/* With FTR_RUNS=1/N, as under sanitizers, only one in N of the random runs is made. */
 static uint64_t share(uint64_t n)
 {
 	const char *runs = getenv("FTR_RUNS");
@@ -174,7 +174,7 @@ static const char *one_fault(struct ftr_event e, struct tally *t)
 		return v.loops ? "loop" : "cycle";
 	if (memcmp(world->t->lft, ftr_ddlr_tables(world->r)->lft,
 		   (size_t)world->t->n_sw * world->t->stride))
-		return "the planner's tables differ";
+		return "the planner's tables differ from those of the switches";
 	if (ftr_rng_below(&rng, 2))
 		ftr_ddlr_drained(world->r);
 	return NULL;
@@ -653,7 +653,7 @@ int main(int argc, char **argv)
 	if (argc < 3)
 		failures += run_verify(&in_the_way, in_the_way_sets);
 	if (plugin.on)
-		printf("as the plugin: %llu recoveries, %llu states in between: %llu with lost pairs of hosts, %llu with a loop, %llu with a cycle; %llu with any\n",
+		printf("as the plugin: %llu recoveries, %llu states in between: %llu with unreachable pairs of hosts, %llu with a loop, %llu with a cycle; %llu with any\n",
 		       (unsigned long long)plugin.recoveries,
 		       (unsigned long long)plugin.states,
 		       (unsigned long long)plugin.lost,

@@ -2,7 +2,7 @@
 /*
  * OpenSM as the plugin sees it: its symbols, its structures, its exit.
  *
- * There is one host at a time, because the symbols can refer to one only. The
+ * There is one fake OpenSM at a time, because the symbols can refer to one only. The
  * structures are those of the installed headers, with only those members filled
  * in that the plugin reads. A switch unknown to OpenSM has a node but no table.
  */
@@ -42,7 +42,7 @@ static void *must(void *p)
 	return p;
 }
 
-/* Every message with a number and a plural has the right one. */
+/* Abort if the line has a plural after the number 1, such as "1 links". */
 static void judge_plural(const char *line)
 {
 	static const char *const plural[] = {
@@ -107,14 +107,14 @@ void osm_mcast_tbl_set(osm_mcast_tbl_t *tbl, uint16_t mlid, uint8_t port)
 	(void)tbl;
 	(void)mlid;
 	(void)port;
-	fake_fail("there is no multicast here");
+	fake_fail("the fake has no multicast");
 }
 
 void osm_purge_mtree(osm_sm_t *sm, osm_mgrp_box_t *mbox)
 {
 	(void)sm;
 	(void)mbox;
-	fake_fail("there is no multicast here");
+	fake_fail("the fake has no multicast");
 }
 
 void osm_sm_signal(osm_sm_t *sm, osm_signal_t signal)
@@ -393,7 +393,7 @@ void fake_post(struct fake *h, cl_disp_msgid_t id, void *data,
 	pthread_mutex_unlock(&h->mutex);
 	fake_messages(1);
 	if (cl_disp_post(h->poster, id, data, message_done, m))
-		fake_fail("nobody is registered for a message");
+		fake_fail("no handler is registered for a message");
 }
 
 /* osm_opensm_report_event */
@@ -534,7 +534,7 @@ struct fake *fake_new(const struct fake_opts *opts)
 	struct ibf_plugin *p;
 
 	if (the_host)
-		fake_fail("there is one already");
+		fake_fail("there can be only one fake OpenSM at a time");
 	the_host = h;
 	__atomic_store_n(&osm_exit_flag, 0, __ATOMIC_RELAXED);
 	pthread_mutex_init(&h->mutex, NULL);
@@ -572,7 +572,7 @@ void fake_unload(struct fake *h)
 		ibf_thread_join(h->sweeper);
 	cl_disp_unregister(h->osm->sm.trap_disp_h);
 	cl_disp_shutdown(&h->osm->disp);
-	for (; h->posted; h->posted--)	/* those that it has dropped */
+	for (; h->posted; h->posted--)	/* messages that the dispatcher has dropped */
 		fake_messages(-1);
 	while ((re = h->osm->routing_engine_list)) {
 		h->osm->routing_engine_list = re->next;
@@ -610,7 +610,7 @@ void fake_free(struct fake *h)
 	fake_unload(h);
 	fake_wire_free(h->wire);
 	if (h->pool_out)
-		fake_fail("packets are missing from the pool");
+		fake_fail("packets have not been returned to the pool");
 	free_objects(h);
 	if (asprintf(&pattern, "%s/{conf,ibfattree*}", h->dir) < 0)
 		fake_fail("out of memory");
@@ -669,7 +669,7 @@ void fake_flush(struct fake *h)
 		fake_fail("the plugin does not finish writing files");
 }
 
-/* True if there is nothing to do before another event, or a later time. */
+/* True if nothing is left to do now: only another event or a later time causes work. */
 static bool settled(struct fake *h)
 {
 	return dispatcher_idle(h) && plugin_idle(h) && fake_wire_idle(h) &&

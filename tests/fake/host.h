@@ -78,7 +78,7 @@ enum fake_moment {
 	FAKE_ROUTING,		/* engine done, lock held, no packet sent yet */
 	FAKE_PUSHING,		/* lock released, packets in flight */
 	FAKE_ROUTED,		/* before UCAST_ROUTING_DONE */
-	FAKE_LINKS,		/* after that event, before ports are made Active */
+	FAKE_LINKS,		/* after UCAST_ROUTING_DONE, before ports are made Active */
 	FAKE_SWEEP_ENDS,	/* before SUBNET_UP */
 	FAKE_N_MOMENTS
 };
@@ -121,7 +121,7 @@ struct fake {
 	fake_moment_fn moment;
 	void *moment_ctx;
 	bool fail_routing;	/* the stock engine fails, too */
-	/* after each table Set, with the wire's mutex held; NULL: none */
+	/* called after each Set of a table, with the wire's mutex held; may be NULL */
 	void (*written)(void *ctx, struct fake *h);
 	void *written_ctx;
 
@@ -134,7 +134,7 @@ struct fake {
 	unsigned int posted;	/* messages that the dispatcher has not handled
 				 * yet */
 	unsigned int reported;	/* traps reported to plugins */
-	bool own_sweep;		/* due, for a trap that the plugin left to OpenSM */
+	bool own_sweep;		/* due because of a trap that the plugin left to OpenSM */
 	struct {
 		uint32_t n;
 		double last;
@@ -159,7 +159,7 @@ struct fake_opts {
 	bool no_sweep_on_trap;
 	ib_net64_t m_key;
 	bool m_key_lookup;	/* each switch has an M_Key of its own */
-	bool not_up;		/* no first sweep */
+	bool not_up;		/* fake_new makes no first sweep */
 	bool real_time;		/* for tests in which a thread never ends its work */
 };
 
@@ -180,7 +180,7 @@ struct fake_look {
 	for (struct fake_look l_ = fake_look(); !(expr);)		\
 		fake_pause(&l_)
 struct fake_look fake_look(void);
-/* False: others may be at work. */
+/* False: other threads may still be at work. */
 bool fake_pause(struct fake_look *l);
 /* Wait until all other threads wait; time does not go on. */
 void fake_let_others_work(void);
@@ -217,7 +217,7 @@ bool fake_wait_wanted(struct fake *h);
  * sends no traps. */
 void fake_link(struct fake *h, ftr_sw s, ftr_port p, bool up);
 void fake_link_quietly(struct fake *h, ftr_sw s, ftr_port p, bool up);
-/* Change all links to other switches, one after the other. */
+/* Change all links from s to other switches, one after the other. */
 void fake_switch(struct fake *h, ftr_sw s, bool up);
 /* Deliver a trap to OpenSM's port. number: 128, 129, 144, ... */
 void fake_trap(struct fake *h, ftr_sw s, unsigned int number);
@@ -251,14 +251,15 @@ unsigned int fake_events(struct fake *h, const char *text);
 void fake_check_healed(struct fake *h);
 /* The same for engines with paths that are not up/down. */
 void fake_check_connected(struct fake *h);
-/* There is no loop, neither of packets nor of credits. */
+/* There is no forwarding loop and no credit loop. */
 void fake_check_sound(struct fake *h);
 /* True if a switch has a trap that has not reached OpenSM, although live links
  * connect it. */
 bool fake_unheard(struct fake *h);
-/* Every block of OpenSM's copy equals the switch's block, or will be written. */
+/* Every block of OpenSM's copy equals the switch's block, or is marked: the next sweep
+ * writes it. */
 void fake_check_copy(struct fake *h);
-/* Number of blocks that the next sweep will write for this reason. */
+/* Number of marked blocks. */
 uint32_t fake_marked(struct fake *h);
 /* Every block of OpenSM's copy equals the switch's block. */
 void fake_check_copy_clean(struct fake *h);
@@ -295,7 +296,7 @@ void fake_report(struct fake *h, osm_epi_event_id_t id, void *data);
 void fake_learn(struct fake *h, ftr_sw s);
 void fake_drop(struct fake *h, ftr_sw s);
 int fake_minhop(void *ctx);
-/* For handlers of messages: OpenSM's lock. */
+/* Take OpenSM's lock in the handler of a message. */
 void fake_lock_osm(struct fake *h, bool exclusive);
 void fake_unlock_osm(struct fake *h);
 void fake_lft_answer(void *ctx, void *data);
@@ -306,7 +307,7 @@ void fake_clock(bool virtual);
  * whose handler waits for OpenSM's lock. */
 void fake_messages(int more);
 void fake_blocked(int more);
-/* The handler of a message counts as a thread from now on; or as a message again. */
+/* is: the handler of a message counts as a thread from now on; otherwise as a message again. */
 void fake_as_thread(bool is);
 _Noreturn void fake_fail(const char *what);
 

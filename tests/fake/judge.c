@@ -248,7 +248,7 @@ void fake_check_copy(struct fake *h)
 	uint32_t wrong, marked;
 
 	compare(h, &wrong, &marked);
-	ck_assert_msg(!wrong, "%u blocks of OpenSM's copy are not the switches', and no sweep would write them",
+	ck_assert_msg(!wrong, "%u blocks of OpenSM's copy differ from those of the switches, and no sweep would write them",
 		      wrong);
 }
 
@@ -283,7 +283,7 @@ void fake_check_repaired(struct fake *h)
 	fake_settle(h);
 	fake_check_healed(h);
 	fake_check_copy_clean(h);
-	ck_assert_msg(fake_wait_wanted(h), "no sweep is asked for");
+	ck_assert_msg(fake_wait_wanted(h), "the plugin requests no sweep");
 	fake_check_quiet_sweep(h);
 	ck_assert(!fake_sweep_wanted(h));
 	fake_check_counters(h);
@@ -294,7 +294,7 @@ void fake_check_repaired_in_parts(struct fake *h)
 	fake_settle(h);
 	fake_check_healed(h);
 	fake_check_copy(h);
-	ck_assert_msg(fake_wait_wanted(h), "no sweep is asked for");
+	ck_assert_msg(fake_wait_wanted(h), "the plugin requests no sweep");
 	ck_assert(fake_sweep(h));
 	fake_settle(h);
 	fake_check_healed(h);
@@ -337,7 +337,7 @@ ftr_port fake_uplink(const struct fake *h, ftr_sw s, unsigned int i)
 		    h->sh->tree.rank[port->peer] > h->sh->tree.rank[s] && !i--)
 			return (ftr_port)p;
 	}
-	fake_fail("there is no such cable up");
+	fake_fail("the switch has no such upward link");
 }
 
 static ftr_sw of_rank(const struct fake *h, uint8_t rank, unsigned int i)

@@ -251,8 +251,8 @@ static bool route(struct fake *h)
 	return true;
 }
 
-/* The stock engine: shortest paths over the links that OpenSM knows, first
- * port. */
+/* The stock engine: shortest paths over the links that OpenSM knows, each by the first
+ * port that leads closer. */
 static void minhop_to(struct fake *h, ftr_sw d, ftr_lid lid, ftr_port last,
 		      ftr_sw *queue)
 {
@@ -605,8 +605,8 @@ void fake_link_quietly(struct fake *h, ftr_sw s, ftr_port p, bool up)
 	uint8_t state = up ? IB_LINK_INIT : IB_LINK_DOWN;
 
 	if (port->peer_kind != FTR_PEER_SW)
-		fake_fail("there is no cable between switches");
-	osm_log(&h->osm->log, OSM_LOG_INFO, "fake: the cable of %s port %u goes %s\n",
+		fake_fail("the port has no link to a switch");
+	osm_log(&h->osm->log, OSM_LOG_INFO, "fake: the link at %s port %u goes %s\n",
 		h->fab->sw[s].name, p, up ? "up" : "down");
 	fake_lock(h);
 	h->link[h->fab->sw[s].first_port + p] = state;

@@ -48,7 +48,7 @@ struct waiter {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static double now_ms;
 static unsigned int busy;	/* threads */
-static unsigned int messages;	/* without those that count as threads */
+static unsigned int messages;	/* not handled yet, without those that count as threads */
 static unsigned int blocked;	/* handlers that wait for OpenSM's lock */
 static uint64_t steps;		/* grows whenever a thread stops working */
 static struct waiter *waiters;
@@ -98,8 +98,8 @@ static void go_on(void)
 			wake_one(w, true);
 }
 
-/* Notices wait for each other in the plugin; so while one is blocked, no message counts
- * whose handler does not hold OpenSM's lock. */
+/* True if no thread can go on before a later time.  Handlers of notices wait for each other in
+ * the plugin.  So while one of them waits for OpenSM's lock, messages do not count as work. */
 static bool all_wait(void)
 {
 	return !busy && (!messages || blocked);

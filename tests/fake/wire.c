@@ -492,7 +492,7 @@ void fake_wire_free(struct fake_wire *w)
 	while ((b = w->bind)) {
 		w->bind = b->next;
 		if (!b->dead)
-			fake_fail("the plugin is gone and has not unbound");
+			fake_fail("the plugin was unloaded, but has not unbound");
 		free(b);
 	}
 	pthread_mutex_destroy(&w->mutex);
@@ -556,7 +556,7 @@ osm_bind_handle_t osm_vendor_bind(osm_vendor_t *vendor, osm_bind_info_t *info,
 	    info->class_version != 1 || info->is_responder ||
 	    info->is_trap_processor || info->is_report_processor ||
 	    info->port_guid != h->osm->subn.sm_port_guid)
-		fake_fail("a bind that would take packets from OpenSM");
+		fake_fail("the plugin's bind would take packets from OpenSM");
 	b->wire = h->wire;
 	b->receive = receive;
 	b->error = error;
@@ -603,7 +603,7 @@ ib_api_status_t osm_vendor_send(osm_bind_handle_t handle, osm_madw_t *madw,
 	bool sent;
 
 	if (!resp_expected || !madw->resp_expected || b->dead)
-		fake_fail("a packet of the plugin that is not one of its requests");
+		fake_fail("the plugin sends a packet that expects no answer, or sends after unbinding");
 	pthread_mutex_lock(&w->mutex);
 	t = txn_new(w, b, osm_madw_get_smp_ptr(madw));
 	t->madw = madw;

@@ -10,8 +10,8 @@
 
 /* ---- up paths ----------------------------------------------------------- */
 
-/* Add the step that follows from the step of d on rank r. Its q is at first the q of
- * the step on rank r, divided by the number of slots of that step's switch. */
+/* Add the step of d that follows its step on rank r. The new q is the q of the step on
+ * rank r, divided by the number of slots of that step's switch. */
 static void step_up(const struct ftr_shape *sh, struct oracle_step *at,
 		    unsigned int r, uint32_t d)
 {

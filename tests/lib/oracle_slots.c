@@ -222,13 +222,14 @@ void oracle_check_slots(const struct ftr_shape *sh, uint64_t seed)
 
 			ck_assert_msg(g->n_nominal ==
 				      oracle_nominal(sh, s, g->remote),
-				      "seed %" PRIu64 ": links of %u and %u",
+				      "seed %" PRIu64 ": wrong number of nominal links between switches %u and %u",
 				      seed, s, g->remote);
 			if (k < sh->tree.n_up[s])
 				ck_assert_msg(g->slot < m &&
 					      slot[g->slot] == g->remote,
 					      "seed %" PRIu64
-					      ": slot of %u at %u", seed,
+					      ": neighbour %u has the wrong slot at switch %u",
+					      seed,
 					      g->remote, s);
 			else
 				ck_assert_uint_eq(g->slot, FTR_SLOT_NONE);
@@ -240,9 +241,9 @@ void oracle_check_slots(const struct ftr_shape *sh, uint64_t seed)
 	dividers(sh, pi);
 	for (ftr_sw s = 0; s < n; s++)
 		ck_assert_msg(sh->numbering.divider[s] == pi[s], "seed %" PRIu64
-			      ": divider of %u", seed, s);
+			      ": wrong divider of switch %u", seed, s);
 	ck_assert_msg(!sh->numbering.up_path == !(sh->numbering.n_d && planes_are_shared(sh)),
-		      "seed %" PRIu64 ": presence of up paths", seed);
+		      "seed %" PRIu64 ": up paths are missing, or present without need", seed);
 	free(slot);
 	free(pi);
 }
@@ -271,11 +272,12 @@ static void check_switches(const struct ftr_shape *sh,
 			      sh->numbering.sw_d[s] == n->numbering.sw_d[t] &&
 			      sh->numbering.pod_first[s] == n->numbering.pod_first[t] &&
 			      sh->numbering.pod_leaves[s] == n->numbering.pod_leaves[t],
-			      "seed %" PRIu64 ": switch %u", seed, s);
+			      "seed %" PRIu64 ": switch %u differs from its nominal switch",
+			      seed, s);
 		for (ftr_sw x = 0; x < sh->f->n_sw; x++)
 			before += n->numbering.col[nominal_sw(sh, n, x)] < n->numbering.col[t];
 		ck_assert_msg(sh->numbering.col[s] == before && sh->numbering.col_sw[before] == s,
-			      "seed %" PRIu64 ": column of %u", seed, s);
+			      "seed %" PRIu64 ": wrong column of switch %u", seed, s);
 		if (n->numbering.col[t] >= n->tree.n_leaf)
 			continue;
 		leaves++;
@@ -283,7 +285,7 @@ static void check_switches(const struct ftr_shape *sh,
 			hosts += sh->f->ep[e].sw == s &&
 				sh->numbering.ep_index[e].cls == FTR_CLASS_HOST;
 		ck_assert_msg(sh->tree.leaf_hosts[before] == hosts,
-			      "seed %" PRIu64 ": hosts of %u", seed, s);
+			      "seed %" PRIu64 ": wrong number of hosts of leaf %u", seed, s);
 	}
 	ck_assert_uint_eq(sh->tree.n_leaf, leaves);
 }
@@ -317,8 +319,8 @@ static void check_groups_of(const struct ftr_shape *sh,
 
 	for (ftr_sw x = 0; x < sh->f->n_sw; x++)
 		alive += x != s && links(sh->f, s, x);
-	ck_assert_msg(m == alive, "seed %" PRIu64 ": %u groups at %u", seed,
-		      m, s);
+	ck_assert_msg(m == alive, "seed %" PRIu64 ": switch %u has %u groups, not %u", seed,
+		      s, m, alive);
 	for (uint32_t k = 0; k < m; k++) {
 		const struct ftr_group *g = &sh->tree.groups[first + k], *o;
 		unsigned int side = sh->tree.rank[g->remote] > sh->tree.rank[s] ? 0 :
@@ -330,7 +332,7 @@ static void check_groups_of(const struct ftr_shape *sh,
 			      g->slot == o->slot &&
 			      g->n_nominal == o->n_nominal &&
 			      g->n == links(sh->f, s, g->remote),
-			      "seed %" PRIu64 ": group %u of %u", seed, k, s);
+			      "seed %" PRIu64 ": group %u of switch %u is wrong", seed, k, s);
 		ck_assert_uint_eq(side, k < sh->tree.n_up[s] ? 0 :
 				  k < sh->tree.n_up[s] + sh->tree.n_down[s] ? 1 : 2);
 		for (uint32_t i = 0; i < g->n; i++) {
@@ -385,7 +387,7 @@ static void check_dests(const struct ftr_shape *sh, const struct ftr_shape *n,
 			ck_assert_uint_eq(sh->numbering.col_sw[t->col], o->idx);
 		}
 		ck_assert_msg(t->d == d + o->offset && t->cls == cls,
-			      "seed %" PRIu64 ": LID %u", seed, t->lid);
+			      "seed %" PRIu64 ": wrong index or class of LID %u", seed, t->lid);
 	}
 	ck_assert_uint_eq(sh->numbering.stride, n->numbering.stride);
 	ck_assert_uint_eq(sh->numbering.n_d, n->tree.n_leaf * n->numbering.stride);
@@ -417,7 +419,8 @@ static void check_absent(const struct ftr_shape *sh, const struct ftr_shape *n,
 			ck_assert_msg(k < sh->missing.n_absent && a->sw == s &&
 				      a->port == q && a->peer == z &&
 				      a->peer_port == port->peer_port,
-				      "seed %" PRIu64 ": absent %u", seed, k);
+				      "seed %" PRIu64 ": missing link %u of the list is wrong",
+				      seed, k);
 			k++;
 		}
 	}
@@ -448,7 +451,7 @@ static void check_costs(const struct ftr_shape *sh, uint64_t seed)
 			d = d == FTR_COST_INF ? ORACLE_INF : d;
 			ck_assert_msg(c == cost[s * n + l] &&
 				      d == down[s * n + l], "seed %" PRIu64
-				      ": cost from %u to %u", seed, s, l);
+				      ": wrong cost from switch %u to %u", seed, s, l);
 		}
 	}
 	free(cost);

@@ -268,7 +268,8 @@ void world_check(const struct world *w)
 {
 	for (uint32_t i = 0; i < w->f->n_ports; i++)
 		must(w->dead[i] == (ftr_incr_dead(w->lv)[i / 64] >> i % 64 & 1),
-		     "seed %" PRIu64 ": port %u", w->seed, i);
+		     "seed %" PRIu64 ": port %u of the fabric is wrongly dead or alive",
+		     w->seed, i);
 	same_as_slow(w);
 	if (!w->order)
 		same_as_full(w);

@@ -4,7 +4,7 @@
  * including those inside libc and other libraries.
  *
  *	FAILALLOC_AT=N		the N-th allocation fails, from 1; unset: none
- *	FAILALLOC_ALL=1		and all after it
+ *	FAILALLOC_ALL=1		all later ones fail, too
  *	FAILALLOC_COUNT=FILE	write the number of allocations there at exit
  */
 #include <errno.h>

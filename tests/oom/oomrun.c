@@ -170,7 +170,7 @@ static const char *judge(const struct outcome *want, const struct outcome *o)
 	if (equal)
 		return NULL;
 	if (WIFSIGNALED(o->status))
-		return "the command died by a signal";
+		return "a signal ended the command";
 	if (WEXITSTATUS(o->status) != 2)
 		return "another result without an error";
 	if (o->out && *o->out)

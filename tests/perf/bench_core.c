@@ -149,7 +149,7 @@ static void one_case(const char *name, unsigned int threads)
 enum fault { LEAF_LINK, MIDDLE_LINK, TOP_SWITCH, N_FAULTS };
 
 static const char *const fault_name[] = {
-	"leaf cable", "middle cable", "top switch"
+	"leaf link", "middle link", "top switch"
 };
 
 /* The i-th fault of a kind, spread over the fabric.  Returns the number of events;
@@ -325,7 +325,7 @@ int main(int argc, char **argv)
 	printf("| shape | hosts | switches | LIDs | threads | tables MB | shape ms | route ms | check ms | memcpy ms | (shape+route)/memcpy | peak extra MB |\n"
 	       "|---|---|---|---|---|---|---|---|---|---|---|---|\n");
 	bad = in_children(one_case, n, name);
-	printf("\n| shape | dies | threads | entries | switches | writes | stages | apply ms | check ms | back again ms | new ms | memory MB |\n"
+	printf("\n| shape | fails | threads | entries | switches | writes | stages | apply ms | check ms | restored ms | new ms | memory MB |\n"
 	       "|---|---|---|---|---|---|---|---|---|---|---|---|\n");
 	bad |= in_children(live_case, n, name);
 	return bad;

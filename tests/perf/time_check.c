@@ -6,7 +6,7 @@
  * A = 18 it has 1,620 switches and 11,664 hosts, with A = 24 it has 2,880 and 27,648.
  * Prints the minimum of several runs with 1 and 2 threads, for two kinds of tables:
  *
- *	holes		plain up/down tables: switches without a common ancestor do not
+ *	missing		plain up/down tables: switches without a common ancestor do not
  *			reach each other
  *	u-turn		the paths of such pairs turn upward at the first leaf of the pod,
  *			so every path arrives
@@ -197,8 +197,8 @@ static void one(bool shuffled)
 	       f->n_sw, f->n_ep, shuffled ? "shuffled" : "in order");
 	for (int turn = 0; turn < 2; turn++) {
 		const char *const name[2][4] = {
-			{ "holes", "holes, all send", "holes, no ranks",
-			  "holes, no cdg" },
+			{ "missing", "missing, all send", "missing, no ranks",
+			  "missing, no cdg" },
 			{ "u-turn", "u-turn, all send", "u-turn, no ranks",
 			  "u-turn, no cdg" },
 		};

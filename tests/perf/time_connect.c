@@ -3,7 +3,7 @@
  * Processor time, in milliseconds, of planning extra turns on large irregular fabrics:
  * the minimum of several runs, without and with known turns.  Then a link and a switch
  * die in the incremental routing.  The times are printed only, not judged.  Placement is
- * literal, because other placements take long where slots are inferred that never
+ * literal, because other placements take long on these fabrics: slots are inferred that never
  * existed.
  */
 #include <stdio.h>
@@ -132,7 +132,7 @@ int main(void)
 	measure("two chassis of 3,888 ports",
 		irregular_chassis(&r, 108, 54, 1076, 2));
 	measure("a tree", damaged("3;18,18,36;1,18,18;1,1,1", 0));
-	measure("a tree less 100 of its links",
+	measure("a tree without 100 of its links",
 		damaged("3;18,18,36;1,18,18;1,1,1", 100));
 	return 0;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Processor time, in milliseconds, of local repairs: time_repair [SHAPE [LANES [TIMES]]].
- * Only prints times; no time is a failure.  A planner is made, then single links and
- * switches die and return.  With TIMES, only planners are made, so many times.
+ * Processor time, in milliseconds, of local repairs: time_repair [SHAPE [VLS [TIMES]]].
+ * Only prints times; no time is a failure.  Makes a planner, then lets single links and
+ * switches die and return.  With TIMES, it only makes planners, TIMES of them.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -104,7 +104,7 @@ static void complete(const struct both *b, uint64_t seed)
 			      seed, c, rep.bad[c], bad[c]);
 	ck_assert_msg(rep.harmful == 0 && rep.found[FTR_FIND_TURN] == 0 &&
 		      rep.cdg == FTR_CDG_PROVED, "seed %" PRIu64
-		      ": harmful %" PRIu64 ", turns %" PRIu64 ", verdict %d",
+		      ": %" PRIu64 " harmful walks, %" PRIu64 " turns, verdict on cycles %d",
 		      seed, rep.harmful, rep.found[FTR_FIND_TURN],
 		      (int)rep.cdg);
 	ck_assert_uint_eq(rep.found[FTR_FIND_MISSING], b->stats.no_path);
@@ -119,7 +119,7 @@ static void acyclic(const struct both *b, uint64_t seed)
 
 	ck_assert(!ftr_check_tables(b->f, b->sftree, &opts, NULL, &rep, &err));
 	ck_assert_msg(rep.cdg == FTR_CDG_ACYCLIC, "seed %" PRIu64
-		      ": verdict %d", seed, (int)rep.cdg);
+		      ": verdict on cycles %d", seed, (int)rep.cdg);
 }
 
 static void hosts_as_dmodc(const struct both *b, uint64_t seed)
@@ -136,7 +136,7 @@ static void hosts_as_dmodc(const struct both *b, uint64_t seed)
 				continue;	/* dmodc has no entry; sftree routes a detour */
 			ck_assert_msg(ftr_tables_get(b->sftree, s, t->lid) ==
 				      want, "seed %" PRIu64
-				      ": switch %s, LID %u", seed,
+				      ": switch %s, LID %u: not the port of dmodc", seed,
 				      b->f->sw[s].name, t->lid);
 		}
 	}

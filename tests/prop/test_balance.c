@@ -125,7 +125,7 @@ static void bins_match(const struct counted *x, const struct recount *slow,
 			sum += slow->shift[(size_t)link * n + k];
 		/* a host's flow to itself uses no link */
 		ck_assert_msg(sum == is, "seed %" PRIu64
-			      ": link %u, bin %u: %u flows, counted %u", seed,
+			      ": link %u, bin %u: the search counts %u flows, there are %u", seed,
 			      link, bin, is, sum);
 		ck_assert(full == (is > c->many));
 		n_full += full;
@@ -149,7 +149,7 @@ static void counters_match(struct counted *x, uint64_t seed)
 		if (x->net->peer[i] == FTR_SW_NONE)
 			continue;
 		ck_assert_msg(x->c.flows[i] == slow->flows[i], "seed %" PRIu64
-			      ": link %u: %u flows, counted %u", seed, i,
+			      ": link %u: the search counts %u flows, there are %u", seed, i,
 			      x->c.flows[i], slow->flows[i]);
 		bins_match(x, slow, i, seed);
 	}
@@ -187,7 +187,8 @@ static void senders_match(const struct counted *x, uint64_t seed)
 		for (ftr_sw s = 0; s < n_sw; s++)
 			ck_assert_msg(balance_senders(net, x->c.senders, d)[s] ==
 				      slow[s], "seed %" PRIu64
-				      ": LID %u, switch %u: %u senders", seed,
+				      ": LID %u, switch %u: wrong count, not %u senders",
+				      seed,
 				      to->lid, s, slow[s]);
 	}
 }
@@ -383,7 +384,7 @@ static void off_places_by_load(const struct routed *r)
 	for (ftr_sw s = 0; s < t->n_sw; s++)
 		ck_assert_msg(!memcmp(ftr_tables_row(t, s),
 				      ftr_tables_row(r->off, s), t->max_lid + 1u),
-			      "seed %" PRIu64 ": %s: switch %u", r->seed,
+			      "seed %" PRIu64 ": %s: the tables differ at switch %u", r->seed,
 			      r->engine->name, s);
 	ftr_tables_free(t);
 }
@@ -411,7 +412,7 @@ static void is_sound(const struct routed *r, const struct ftr_tables *t)
 			      i, r->off_report.bad[i]);
 	ck_assert_uint_eq(now.harmful, r->off_report.harmful);
 	ck_assert_msg(now.cdg == r->off_report.cdg, "seed %" PRIu64
-		      ": %s: verdict %d, was %d", r->seed, r->engine->name,
+		      ": %s: verdict on cycles %d, was %d", r->seed, r->engine->name,
 		      (int)now.cdg, (int)r->off_report.cdg);
 }
 
@@ -435,8 +436,8 @@ static bool same_mean(double mean, uint64_t sum, uint32_t n)
 	return fabs(mean - (n > 1 ? (double)sum / (n - 1) : 0)) < 1e-9;
 }
 
-/* The flows on the most loaded link, as far as they are above what the search accepts, times
- * the sum over the shifts. */
+/* A figure to compare tables by: the flows on the most loaded link (or the number that the
+ * search accepts, if that is higher), times the sum over the shifts. */
 static double product(const struct recount *c, uint32_t bound)
 {
 	uint32_t limit = bound + FTR_MAX(bound / 33, 1u);
@@ -444,8 +445,8 @@ static double product(const struct recount *c, uint32_t bound)
 	return (double)FTR_MAX(c->max, limit) * (double)c->sum;
 }
 
-/* The report is correct, and no figure is worse than before, except shifts for a better
- * most loaded link.  Returns product(). */
+/* The report is correct, and no figure is worse than before; only the sum over the shifts may
+ * be worse, if product() is better.  Returns product(). */
 static double is_better(const struct routed *r, enum ftr_balance depth,
 		      const struct ftr_tables *t,
 		      const struct ftr_balance_report *b)
@@ -562,7 +563,7 @@ START_TEST(results_are_sound_and_never_worse)
 		ftr_shape_free(sh);
 		ftr_fabric_free(f);
 	}
-	printf("depth full is behind depth load on %u of %u\n", behind, n);
+	printf("depth full is worse than depth load on %u of %u fabrics\n", behind, n);
 	runs_show(behind * 40 < n);
 	for (int k = 0; k < 3; k++)
 		runs_show(moved[k] > 0);

@@ -207,7 +207,7 @@ static bool graph_has(const struct world *w, uint32_t a, unsigned int va,
 	/* edges of a link that is down may remain; they are never followed */
 	if (!w->d->down[a] && !ftr_cdg_link_is_down(w->g, y.sw, y.port))
 		ck_assert_msg(mine == deps_has(w->d, x, y),
-			      "seed %llu: edge %u[%u]/%u -> %u[%u]/%u",
+			      "seed %llu: graph and sets disagree on edge %u[%u]/%u -> %u[%u]/%u",
 			      (unsigned long long)w->seed, x.sw, x.port, va,
 			      y.sw, y.port, vb);
 	return mine;
@@ -429,7 +429,7 @@ START_TEST(two_turns_close)
 }
 END_TEST
 
-START_TEST(wrong_words)
+START_TEST(invalid_arguments)
 {
 	struct ftr_fabric *f = draw("A: s h1\nB: s h1\ns:\n");
 	struct ftr_fabric *other = draw("A: h1\n");
@@ -477,7 +477,7 @@ static bool stop_later(void *ctx)
 }
 
 /* Making the graph can be cancelled at any time; a later attempt is not affected. */
-START_TEST(given_up)
+START_TEST(cancelled_at_any_time)
 {
 	struct ftr_fabric *f = NULL;
 	struct ftr_shape *sh = NULL;
@@ -562,8 +562,8 @@ int main(void)
 
 	tcase_add_test(t, against_sets);
 	tcase_add_test(t, two_turns_close);
-	tcase_add_test(t, wrong_words);
-	tcase_add_test(t, given_up);
+	tcase_add_test(t, invalid_arguments);
+	tcase_add_test(t, cancelled_at_any_time);
 	tcase_add_test(t, every_allocation_may_fail);
 	suite_add_tcase(s, t);
 	return run_suite(s);

@@ -233,7 +233,7 @@ static void same_walks(const struct scene *z)
 		found[slow_walk(z, z->change[i].sw, z->change[i].lid)]++;
 	for (int k = 0; k < FTR_FIND_TURN; k++)
 		ck_assert_msg(found[k] == z->rep.found[k], "seed %" PRIu64
-			      ": %" PRIu64 " walks end in finding %d, by the slow count %"
+			      ": the checker reports %" PRIu64 " walks with finding %d, the slow count %"
 			      PRIu64, z->seed, z->rep.found[k], k, found[k]);
 }
 
@@ -415,7 +415,7 @@ static void write_steps_stand(struct scene *z)
 	ck_assert_msg(!z->rep.mixed && z->rep.proved, "seed %" PRIu64 ": %"
 		      PRIu64 " mixed in spite of the write steps", z->seed,
 		      z->rep.mixed);
-	/* one step for all changes does not write downstream first */
+	/* if all changes are in one step, they are not written downstream first */
 	z->d.write_step = calloc(z->d.n_changes + 1, sizeof(*z->d.write_step));
 	judge(z);
 	ck_assert_uint_eq(z->rep.early, slow_early(z));
@@ -468,7 +468,7 @@ START_TEST(bad_changes_are_found)
 }
 END_TEST
 
-START_TEST(odd_questions)
+START_TEST(team_and_inconsistent_changes)
 {
 	for_each_scene(z, 60) {
 		struct ftr_delta_report rep;
@@ -483,7 +483,7 @@ START_TEST(odd_questions)
 					     &err));
 		ck_assert(!memcmp(&rep, &z.rep, sizeof(rep)));
 		ftr_team_free(team);
-		/* an entry that is missing from the list of changes */
+		/* a changed entry that is missing from the list of changes */
 		if (z.d.n_gone) {
 			ftr_lid lid = z.sh->numbering.dest[0].lid;
 
@@ -493,7 +493,7 @@ START_TEST(odd_questions)
 						     &z.rep, &err));
 			ck_assert_uint_gt(z.rep.missed, 0);
 		}
-		/* out of order */
+		/* changes in the wrong order */
 		if (z.d.n_changes > 1) {
 			struct ftr_change c = z.change[0];
 
@@ -515,7 +515,7 @@ int main(void)
 
 	tcase_add_test(t, good_changes_pass);
 	tcase_add_test(t, bad_changes_are_found);
-	tcase_add_test(t, odd_questions);
+	tcase_add_test(t, team_and_inconsistent_changes);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

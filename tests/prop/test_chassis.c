@@ -87,14 +87,14 @@ static void sound(const struct routed *r, uint64_t seed)
 	free(uf);
 	ck_assert(!ftr_check_tables(r->f, r->sftree, &opts, NULL, &rep, &err));
 	ck_assert_msg(rep.bad[FTR_CHECK_SW_SW] == apart && !rep.harmful,
-		      "seed %" PRIu64 ": %" PRIu64 " pairs of switches, %"
-		      PRIu64 " apart, harmful %" PRIu64, seed,
+		      "seed %" PRIu64 ": %" PRIu64 " unreachable pairs of switches, %"
+		      PRIu64 " not connected by links, %" PRIu64 " harmful walks", seed,
 		      rep.bad[FTR_CHECK_SW_SW], apart, rep.harmful);
 	ck_assert_msg(apart || (!rep.bad[FTR_CHECK_HOST_HOST] &&
 				!rep.bad[FTR_CHECK_SW_HOST]),
-		      "seed %" PRIu64 ": hosts are not reached", seed);
+		      "seed %" PRIu64 ": hosts are unreachable", seed);
 	ck_assert_msg(rep.cdg == FTR_CDG_ACYCLIC, "seed %" PRIu64
-		      ": verdict %d", seed, (int)rep.cdg);
+		      ": verdict on cycles %d", seed, (int)rep.cdg);
 }
 
 static void hosts_as_dmodc(const struct routed *r, uint64_t seed)
@@ -108,7 +108,7 @@ static void hosts_as_dmodc(const struct routed *r, uint64_t seed)
 
 			ck_assert_msg(want == FTR_PORT_NONE || want ==
 				      ftr_tables_get(r->sftree, s, t->lid),
-				      "seed %" PRIu64 ": switch %u, LID %u",
+				      "seed %" PRIu64 ": switch %u, LID %u: not the port of dmodc",
 				      seed, s, t->lid);
 		}
 	}

@@ -119,9 +119,9 @@ static void all_arrive(const struct both *b)
 
 			if (arrives(b, b->all, f->ep[x].sw, y) != joined)
 				ck_abort_msg("seed %" PRIu64
-					     ": host %u to %u, %s", b->seed, x,
-					     y, joined ? "joined, does not arrive" :
-					     "not joined, arrives");
+					     ": host %u to %u: %s", b->seed, x,
+					     y, joined ? "links connect them, but packets do not arrive" :
+					     "packets arrive although no links connect them");
 		}
 }
 
@@ -161,7 +161,7 @@ static void claims_prove(const struct both *b)
 	opts.n_turns = 0;
 	ck_assert(!ftr_check_tables(b->f, b->all, &opts, NULL, &rep, &err));
 	ck_assert_msg(rep.cdg == FTR_CDG_ACYCLIC, "seed %" PRIu64
-		      ": proved without the claims", b->seed);
+		      ": the checker has a proof without the claims", b->seed);
 }
 
 /* Entries with an up/down path equal those of `paths updown`. At a gateway whose
@@ -186,7 +186,7 @@ static void others_keep(const struct both *b)
 			ck_assert_msg(x == y || b->stats.longer_pairs || ftr_shape_cost(sh, x)[t->col] ==
 				      ftr_shape_cost(sh, y)[t->col],
 				      "seed %" PRIu64
-				      ": switch %u, LID %u: longer", b->seed, s,
+				      ": switch %u, LID %u: a longer path", b->seed, s,
 				      t->lid);
 		}
 	sum.narrowed += narrowed;
@@ -330,8 +330,9 @@ static uint64_t host_pairs_apart(const struct both *b)
 
 /* Two chassis with hosts on their chips, joined by racks.  Where turns connect them, all
  * traffic of one direction crosses one link (connect.c): half of the pairs that have no
- * up/down path.  The most loaded link is within 2 % of up/down routing, or near the
- * greater of both. */
+ * up/down path.  The most loaded link carries at most 2 % more flows than with up/down
+ * routing, or at most 1.5 times the bound: the greater of the flows on the most loaded link
+ * with up/down routing, and those on the link that all of this traffic crosses. */
 START_TEST(gateway_is_near_its_bound)
 {
 	uint32_t n_turns = 0, within = 0, n = trees_runs(120);
@@ -454,7 +455,7 @@ START_TEST(links_between_trees_share)
 		ck_assert(!b.stats.reordered);
 		most = (uint32_t)searched(&b, "dmodc", FTR_PATHS_ALL, &stats);
 		ftr_shape_free(stats.routed);
-		/* every link has its share, and one destination's flows more */
+		/* every link has its share, and at most the flows of one destination more */
 		ck_assert_msg(most <= hosts * 24 / joints + 24 ||
 			      most <= stats.balance.bound * 103 / 100 + 1,
 			      "seed %" PRIu64 ": %u flows on a link, %u joints, bound %u",
@@ -530,7 +531,8 @@ static bool alive(void *ctx, const struct ftr_fabric *f, ftr_sw s, ftr_port p)
 	return !ftr_incr_connected(x->lv, s, p) || ftr_incr_alive(x->lv, s, p);
 }
 
-/* True if a full routing of sh uses the same kind of links.  It begins with the first kind. */
+/* True if a full routing of sh uses the same kind of links as the incremental routing: it tries
+ * the kinds in order, and no earlier kind connects all pairs. */
 static bool same_links(const struct life *x, const struct ftr_shape *sh,
 		       const struct ftr_route_opts *o)
 {
@@ -565,7 +567,7 @@ static void compare(struct life *x, const struct ftr_check_delta *d)
 		if (memcmp(now.all->lft, t->lft,
 			   (size_t)t->n_sw * t->stride))
 			ck_abort_msg("seed %" PRIu64
-				     ": not the tables of a full routing",
+				     ": the tables differ from those of a full routing",
 				     x->b.seed);
 		all_arrive(&now);
 		no_credit_loop(&now);

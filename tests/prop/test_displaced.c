@@ -283,7 +283,7 @@ static void repair_all(struct kept *k)
 
 			must(ftr_tables_get(t, s, lid) ==
 			     ftr_tables_get(k->prefer, s, lid), "seed %" PRIu64
-			     ": switch %u LID %u is not where it was",
+			     ": switch %u LID %u does not have its preferred port",
 			     k->w->seed, s, lid);
 		}
 	free(e);

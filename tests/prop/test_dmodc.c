@@ -71,7 +71,7 @@ static void compare_costs(const struct ftr_shape *sh, unsigned int *cost,
 	oracle_costs(sh, cost, down);
 	for (ftr_sw s = 0; s < n; s++) {
 		ck_assert_msg(sh->numbering.divider[s] == oracle_divider(sh, s),
-			      "seed %" PRIu64 ": divider of switch %u", seed,
+			      "seed %" PRIu64 ": wrong divider of switch %u", seed,
 			      s);
 		for (ftr_sw l = 0; l < n; l++) {
 			unsigned int c = ftr_shape_cost(sh, s)[sh->numbering.col[l]];

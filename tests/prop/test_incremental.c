@@ -19,8 +19,8 @@
 
 static struct ftr_err err;
 
-/* The checker finds no fault, whether a link that came up is in the fabric that it
- * is given or only in the list of changes. */
+/* The checker finds no fault in the changes, whether links that came up are part of the
+ * fabric that it gets, or only of the list of changes. */
 static void changes_stand(const struct world *w)
 {
 	struct ftr_check_delta d;
@@ -63,7 +63,7 @@ static void one_apply(struct world *w)
 		must(c->before != c->after &&
 		     (i == 0 || c[-1].sw < c->sw ||
 		      (c[-1].sw == c->sw && c[-1].lid < c->lid)),
-		     "seed %" PRIu64 ": change %u", w->seed, i);
+		     "seed %" PRIu64 ": change %u changes nothing, or is out of order", w->seed, i);
 	}
 	free(e);
 }
@@ -232,7 +232,8 @@ START_TEST(a_switch_is_missing)
 			want = route(&w, full);
 			must(!memcmp(want->lft, ftr_incr_tables(lv)->lft,
 				     (size_t)t->n_sw * t->stride),
-			     "seed %" PRIu64 ": other tables", w.seed);
+			     "seed %" PRIu64 ": the tables differ from those of a full routing",
+			     w.seed);
 			ftr_tables_free(want);
 			ftr_shape_free(full);
 			ftr_fabric_free(now);
@@ -340,7 +341,7 @@ START_TEST(no_memory_no_change)
 }
 END_TEST
 
-START_TEST(what_is_refused)
+START_TEST(invalid_arguments)
 {
 	struct world w = { .f = draw("a: s t h2\nb: s t h2\ns:\nt:\n") };
 	struct ftr_incr_event e = { .sw = 9, .port = 1 };
@@ -387,7 +388,7 @@ int main(void)
 	tcase_add_test(t, a_switch_is_missing);
 	tcase_add_test(t, threads_change_nothing);
 	tcase_add_test(t, no_memory_no_change);
-	tcase_add_test(t, what_is_refused);
+	tcase_add_test(t, invalid_arguments);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -92,7 +92,7 @@ static void same_state(const struct ftr_nominal *a,
 	char *ta = state_of(a, &la), *tb = state_of(b, &lb);
 
 	ck_assert_msg(la == lb && !memcmp(ta, tb, la), "seed %" PRIu64
-		      ": two states", seed);
+		      ": the state files differ", seed);
 	free(ta);
 	free(tb);
 }
@@ -102,7 +102,7 @@ static void same_state(const struct ftr_nominal *a,
 #define SAME(what, n) \
 	ck_assert_msg(!(n) || !memcmp(a->what, b->what, \
 				      (n) * sizeof(*a->what)), \
-		      "seed %" PRIu64 ": " #what, seed)
+		      "seed %" PRIu64 ": " #what " differs", seed)
 
 /* Compare two shapes of one fabric (or of equal ones), except from_nominal. */
 static void same_shape(const struct ftr_shape *a, const struct ftr_shape *b,
@@ -335,7 +335,7 @@ START_TEST(projection)
 		f = part_of(whole, &r, 40);
 		again = nominal_of(f, n, &change);
 		ck_assert_msg(again == n && !change.grew && !change.reshaped,
-			      "seed %" PRIu64 ": grew by %s", seed,
+			      "seed %" PRIu64 ": the nominal fabric has grown by %s", seed,
 			      change.example);
 		sh = shape_over(f, n->shape);
 		oracle_check_projection(sh, n->shape, seed);
@@ -415,7 +415,7 @@ START_TEST(host_order_keeps_gaps)
 			ck_assert_msg(ob[d] == FTR_EP_NONE ||
 				      f->ep[ob[d]].guid ==
 				      whole->ep[oa[d]].guid, "seed %" PRIu64
-				      ": place %u", seed, d);
+				      ": another host at place %u", seed, d);
 		free(oa);
 		free(ob);
 		ftr_shape_free(a);
@@ -565,7 +565,7 @@ static void nothing_moved(const struct ftr_shape *a, const struct ftr_shape *b,
 				      q->slot == p->slot &&
 				      q->n_nominal == p->n_nominal &&
 				      q->n == p->n + grown, "seed %" PRIu64
-				      ": group of %u to %u", seed, x,
+				      ": the group from %u to %u has changed", seed, x,
 				      p->remote);
 		}
 	}

@@ -115,7 +115,8 @@ static void route(const struct ftr_shape *sh, const struct ftr_engine_ops *ops,
 		ck_assert_msg(!r->found[FTR_FIND_LOOP] &&
 			      !r->found[FTR_FIND_WRONG_END] &&
 			      !r->found[FTR_FIND_DEAD_PORT] &&
-			      r->cdg != FTR_CDG_CYCLE, "%s", ops->name);
+			      r->cdg != FTR_CDG_CYCLE, "%s: a loop, a wrong delivery or a credit loop",
+			      ops->name);
 		if (strcmp(ops->name, "dmodc"))
 			ck_assert_msg(r->bad[FTR_CHECK_HOST_HOST] ==
 				      unconnected(sh->f), "%s: %llu pairs of hosts do not arrive",

@@ -191,7 +191,7 @@ START_TEST(whole_trees_are_literal)
 						FTR_CLASS_HOST ||
 						ftr_tables_get(t[k], s, sh->numbering.dest[j].lid) ==
 						ftr_tables_get(t[2], s, sh->numbering.dest[j].lid),
-						"seed %" PRIu64 ", placement %d: switch %u LID %u",
+						"seed %" PRIu64 ", placement %d: switch %u LID %u: not the literal port",
 						seed, k, s, sh->numbering.dest[j].lid);
 		for (int k = 0; k < 3; k++)
 			ftr_tables_free(t[k]);
@@ -344,7 +344,7 @@ static void compare(const struct routed *before, const struct routed *after,
 					      "seed %" PRIu64 ", placement %d: switch %u LID %u keeps port %u, which is lost",
 					      seed, k, s1, t->lid, is);
 				ck_assert_msg(is == was || fate != STAYS,
-					      "seed %" PRIu64 ", placement %d: switch %u LID %u: port %u to %u without need",
+					      "seed %" PRIu64 ", placement %d: switch %u LID %u changes from port %u to %u without need",
 					      seed, k, s1, t->lid, was, is);
 			}
 		}
@@ -442,7 +442,8 @@ START_TEST(threads_change_nothing)
 
 			ck_assert_msg(!memcmp(a->lft, b->lft, (size_t)a->n_sw *
 					      a->stride),
-				      "seed %" PRIu64 ", placement %d", seed,
+				      "seed %" PRIu64 ", placement %d: threads change the tables",
+				      seed,
 				      k);
 			ftr_tables_free(a);
 			ftr_tables_free(b);

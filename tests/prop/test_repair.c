@@ -108,7 +108,7 @@ START_TEST(three_switches)
 				ck_assert_msg(for_hosts(&x, &p) <= 3 &&
 					      (vls > 1 ||
 					       p.n_switches <= 3),
-					      "%s, rank %u: %u switches",
+					      "%s, a link above rank %u: %u switches are written",
 					      tree[i], rank, p.n_switches);
 				ck_assert_uint_ge(p.n_steps, 2);
 				ck_assert(p.how[FTR_HOW_TURN] > 0);
@@ -248,7 +248,7 @@ START_TEST(slim_leaf)
 }
 END_TEST
 
-START_TEST(wrong_words)
+START_TEST(invalid_arguments)
 {
 	struct ftr_event e = { FTR_EVENT_LINK_DOWN, 0, 0 };
 	struct ftr_ddlr_plan p;
@@ -457,7 +457,7 @@ int main(void)
 	tcase_add_test(t, plans_are_in_order);
 	tcase_add_test(t, guarantees);
 	tcase_add_test(t, slim_leaf);
-	tcase_add_test(t, wrong_words);
+	tcase_add_test(t, invalid_arguments);
 	tcase_add_test(t, the_same_again);
 	tcase_add_test(t, real_fabrics);
 	tcase_add_test(t, every_allocation_may_fail);

@@ -148,7 +148,8 @@ static struct ftr_nominal *replaced(const struct ftr_fabric *f,
 	m = nominal_of(g, n, &c);
 	ck_assert_msg(c.replaced_sw == w->n && !c.new_sw && !c.new_links &&
 		      !c.dropped_sw && !c.other, "seed %" PRIu64
-		      ": %u of %u found, %u new", seed, c.replaced_sw, w->n,
+		      ": %u of %u replacements recognised, %u new switches",
+		      seed, c.replaced_sw, w->n,
 		      c.new_sw);
 	if (restart)
 		m = restarted(m);
@@ -204,7 +205,7 @@ START_TEST(one)
 					f, nominal_of(f, NULL, NULL), &w,
 					engine[k % 2], k > 1, &entries, seed));
 				ck_assert_msg(!entries, "seed %" PRIu64
-					      ", %s, switch %u: %u entries",
+					      ", %s, switch %u replaced: %u entries changed",
 					      seed, engine[k % 2], s, entries);
 				swap_free(&w);
 			}
@@ -248,7 +249,7 @@ START_TEST(several)
 			struct ftr_tables *b = route(g, m, "dmodc");
 
 			ck_assert_msg(!changed(f, a, g, b, &w, true),
-				      "seed %" PRIu64, seed);
+				      "seed %" PRIu64 ": entries changed", seed);
 			ftr_tables_free(a);
 			ftr_tables_free(b);
 		}
@@ -259,7 +260,7 @@ START_TEST(several)
 		ftr_fabric_free(g);
 		ftr_fabric_free(f);
 	}
-	ck_assert_msg(100 * found >= 95 * all, "%u of %u found", found, all);
+	ck_assert_msg(100 * found >= 95 * all, "%u of %u replacements recognised", found, all);
 }
 END_TEST
 
@@ -297,7 +298,7 @@ START_TEST(link_by_link)
 			m = nominal_of(g, n, &c);
 			ck_assert_msg(c.replaced_sw == 1 && !c.new_sw &&
 				      !c.dropped_sw && !c.dropped_links,
-				      "seed %" PRIu64, seed);
+				      "seed %" PRIu64 ": the replacement is not recognised", seed);
 			ck_assert_uint_eq(m->f->n_sw_links, n->f->n_sw_links);
 			ck_assert_uint_eq(ftr_fabric_find_holder(m->f, 77),
 					  ftr_fabric_find_sw(m->f,
@@ -312,7 +313,7 @@ START_TEST(link_by_link)
 END_TEST
 
 /* Repeated replacements at random: old switches return in other places, too. */
-START_TEST(for_years)
+START_TEST(repeated_replacements)
 {
 	uint64_t seed = trees_first_seed();
 
@@ -345,7 +346,8 @@ START_TEST(for_years)
 			now = edit_replace(f, w.guid, w.lid);
 			m = nominal_of(now, n, &c);
 			ck_assert_msg(c.replaced_sw == 1 && !c.new_sw,
-				      "seed %" PRIu64 ": %u, new %u", seed,
+				      "seed %" PRIu64 ": %u replacements recognised instead of 1, %u new switches",
+				      seed,
 				      c.replaced_sw, c.new_sw);
 			ftr_nominal_free(n);
 			n = restarted(m);
@@ -384,7 +386,7 @@ START_TEST(another_fabric)
 		m = nominal_of(g, n, &c);
 		ck_assert_msg(c.other && !c.same_sw && !c.same_hosts &&
 			      c.old_sw == f->n_sw && c.new_sw == g->n_sw,
-			      "seed %" PRIu64, seed);
+			      "seed %" PRIu64 ": another fabric is not recognised as such", seed);
 		own = nominal_of(g, NULL, NULL);
 		ck_assert_uint_eq(m->f->n_sw, own->f->n_sw);
 		ck_assert_uint_eq(m->f->n_ep, own->f->n_ep);
@@ -400,7 +402,7 @@ START_TEST(another_fabric)
 		ftr_nominal_free(m);
 		f = trees_damaged(f, &r, 90);
 		ck_assert(!ftr_nominal_compare(n, f, &c, &err));
-		ck_assert_msg(!c.other, "seed %" PRIu64, seed);
+		ck_assert_msg(!c.other, "seed %" PRIu64 ": a part counts as another fabric", seed);
 		ftr_nominal_free(n);
 		ftr_fabric_free(f);
 		ftr_fabric_free(g);
@@ -430,8 +432,8 @@ START_TEST(real_fabrics)
 			ftr_nominal_free(replaced(f, nominal_of(f, NULL, NULL),
 						  &w, "dmodc", false, &entries,
 						  (uint64_t)i));
-			/* a few of thousands, which depend on the order of two nodes */
-			ck_assert_msg(entries <= 4, "%s, switch %u: %u entries",
+			/* of thousands of entries, a few depend on the order of two nodes */
+			ck_assert_msg(entries <= 4, "%s, switch %u replaced: %u entries changed",
 				      trees_real_files[i], s, entries);
 			swap_free(&w);
 		}
@@ -448,7 +450,7 @@ int main(void)
 	tcase_add_test(tc, one);
 	tcase_add_test(tc, several);
 	tcase_add_test(tc, link_by_link);
-	tcase_add_test(tc, for_years);
+	tcase_add_test(tc, repeated_replacements);
 	tcase_add_test(tc, another_fabric);
 	tcase_add_test(tc, real_fabrics);
 	suite_add_tcase(s, tc);

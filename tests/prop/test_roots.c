@@ -82,12 +82,13 @@ static void try_lists(const struct ftr_fabric *f, struct ftr_rng *r, bool full,
 		for (uint32_t i = 0; i < less->tree.n_unlisted; i++)
 			ck_assert_msg(among(f->sw[less->tree.unlisted[i]].guid,
 					    guid + all - n, n),
-				      "seed %" PRIu64 ": switch %u is not a root",
+				      "seed %" PRIu64 ": switch %u is taken for a missing root, but is none",
 				      seed, less->tree.unlisted[i]);
 		ck_assert_uint_eq(file->tree.n_unlisted, less->tree.n_unlisted);
 		if (full) {
 			ck_assert_msg(less->tree.n_unlisted == n, "seed %" PRIu64
-				      ": %u of %u", seed, less->tree.n_unlisted, n);
+				      ": %u of %u missing roots found",
+				      seed, less->tree.n_unlisted, n);
 			ck_assert(!memcmp(less->tree.rank, sh->tree.rank, f->n_sw));
 			ck_assert_uint_eq(less->tree.n_planes, sh->tree.n_planes);
 			if (n)

@@ -308,7 +308,7 @@ START_TEST(threads_change_nothing)
 		tables(&b, "sftree", NULL, team, &b.sftree);
 		ck_assert_msg(!memcmp(one->lft, b.sftree->lft,
 				      (size_t)one->n_sw * one->stride),
-			      "seed %" PRIu64, seed);
+			      "seed %" PRIu64 ": threads change the tables", seed);
 		ftr_tables_free(one);
 		unroute(&b);
 	}

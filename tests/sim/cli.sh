@@ -36,8 +36,8 @@ case_fdbs_equals_dump() {
 	differ_from "$d/opensm.fdbs" "$d/opensm-lfts.dump"
 }
 
-# Makes sure that two dumps are not the same file under two names.
-differ_from() { ! cmp -s "$1" "$2" || fail "$1 and $2 are one file"; }
+# Makes sure that the comparison of two dumps proves something: the files differ in form.
+differ_from() { ! cmp -s "$1" "$2" || fail "$1 and $2 have the same contents"; }
 
 case_silent_switch() {
 	gen '2;4,4;1,4;1,1' --random-guids --seed 52
@@ -61,7 +61,7 @@ case_no_subnet_manager() {
 	sim_start "$T/sim" "$T/fabric.net"
 	local status=0
 	live none 2>"$T/err" || status=$?
-	((status == 2)) || fail "no LIDs give exit status $status"
+	((status == 2)) || fail "without LIDs the exit status is $status"
 	grep -q 'no subnet manager has been here' "$T/err"
 }
 
@@ -75,7 +75,7 @@ expect() {
 		fail "'$*' does not say '$text': $(cat "$T/out" "$T/err")"
 }
 
-case_words() {
+case_arguments() {
 	local net=$T/a.net
 	"$ibfattree" gen '2;4,4;1,4;1,1' -o "$net"
 	expect 0 '--random-guids' gen --help
@@ -99,7 +99,7 @@ case_words() {
 		diff "$net" "$T/a.lfts" "$T/hole.lfts"
 }
 
-# Stock minhop tables of a real fabric beside dmodc's: the example in README.
+# Stock minhop tables of a real fabric, compared with dmodc's: the example in README.
 case_real_minhop_beside_dmodc() {
 	local net=$FTR_TOPOLOGIES/topograph/topograph.net status=0
 	[[ -r $net ]] || skip "no topograph.net in $FTR_TOPOLOGIES (FTR_TOPOLOGIES)"
@@ -185,7 +185,7 @@ case_load() {
 	echo '"host-1" "nobody"' >"$T/pairs"
 	expect 2 "$T/pairs:1: no end port" load "$net" --lfts "$T/a.lfts" \
 		--patterns "$T/pairs"
-	# an order with only some of the hosts: the others send nothing
+	# the order of hosts has a gap in place of the first host, which then sends nothing
 	awk '/Channel Adapter/ { print $1 "\tname" } /lids dumped/ { exit }' \
 		"$T/a.lfts" >"$T/order"
 	sed -i '1s/.*/0xFFFF\tDUMMY/' "$T/order"
@@ -254,7 +254,7 @@ case_ibdmchk_reads_our_vls() {
 	ibdm -c "$T/psl" -d "$T/sl2vl"
 	grep -qx -e '-I- Defined 1 SLs in use *' "$T/ibdmchk.txt"
 	grep -qx -e '-I- Defined 16 VLs in use *' "$T/ibdmchk.txt"
-	# its hop counts also include the two links of the hosts
+	# ibdmchk also counts the two links of the hosts as hops
 	diff <(sed -n '/LFT ROUTE HOP HISTOGRAM/,/^---*$/p' "$T/ibdmchk.txt" |
 		awk '$1 ~ /^[0-9]+$/ { print $1 - 2, $2 }') \
 		<(sed -n 's/,//g; s/^hops  */ /; s/ pairs of end ports$//p' \

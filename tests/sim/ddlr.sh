@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# The engine ddlr: a local repair of few writes follows a fault, then the transition to
-# new tables; the next sweep then finds nothing to change.
+# The engine ddlr: after a fault, a local repair writes a few blocks; then the transition to
+# new tables follows; the next sweep finds nothing to change.
 
 ddlr_up() { fast_up < <(echo 'routing_engine ddlr'; cat); }
 
@@ -43,7 +43,7 @@ case_ddlr_one_vl() {
 		osm_mark sm
 		cut_it
 		healed_locally
-		# makes sure that turn_bit can fail
+		# shows that turn_bit can fail
 		! (turn_bit) 2>/dev/null ||
 			fail "switches hold a turn bit without qos"
 		osm_mark sm
@@ -136,7 +136,7 @@ said() { grep -Eq "$1" <(osm_log sm); }
 halted_after_stage_one() {
 	local end=$((SECONDS + patience))
 	until said 'IBF004: local repair .* down'; do
-		((SECONDS < end)) || fail "there is no local repair"
+		((SECONDS < end)) || fail "no local repair was logged"
 		sleep 0.002
 	done
 	osm_halt

@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2154,SC2034
 #
 # ibfattree doctor on simulated fabrics: one without faults, and one with each fault.
-# Faults that no simulator can show are in tests/unit/test_doctor.c.
+# Faults that ibsim cannot simulate are tested in tests/unit/test_doctor.c.
 
 # doctor WORD...: output in $T/doctor, exit status in $status.
 doctor() {
@@ -63,7 +63,7 @@ case_doctor_sound() {
 	down
 }
 
-# 2,160 nodes take fewer than 10 s of CPU.
+# On a fabric of 2,160 nodes doctor takes less than 10 s of CPU time.
 case_doctor_large() {
 	local cpu
 	gen '3;12,12,12;1,12,12;1,1,1' --random-guids --random-ports --seed 64
@@ -80,7 +80,8 @@ case_doctor_large() {
 	down
 }
 
-# A terminal shows the progress of a slow command: here the fabric does not answer.
+# On a terminal, a slow command shows its progress.  It is slow here because the fabric does not
+# answer.
 case_doctor_progress() {
 	local pid
 	command -v script >/dev/null || skip "script is not installed"
@@ -137,7 +138,8 @@ rate() {
 	mv "$T/slow.new" "$T/slow.net"
 }
 
-# Link faults that the simulator can show at the start or later.
+# Link faults: a narrow link, a slow link and an error counter; later a link that is not
+# activated, and a node that does not answer.
 case_doctor_links() {
 	local near port far far_port rest
 	small 63
@@ -165,7 +167,7 @@ case_doctor_links() {
 	ended 1
 	says ok link-flaps
 	osm_stop sm
-	# a node that does not answer, and a link that is never activated
+	# a link that is never activated, and then a node that does not answer
 	sim_do "Unlink \"$near\"[$port]"
 	sim_do "ReLink \"$near\"[$port]"
 	doctor
@@ -200,7 +202,7 @@ case_doctor_missing_links() {
 	down
 }
 
-# Versions, and a contradictory opensm.conf.
+# opensm.conf with contradictory or missing lines, and a plugin for another version of OpenSM.
 case_doctor_configuration() {
 	small 65
 	up <<<'use_ucast_cache TRUE'

@@ -113,7 +113,7 @@ case_save_restore() {
 	"$ibfattree" check "$T/saved/fabric.net" --sl2vl "$T/saved/sl2vl" \
 		--lfts "$T/saved/opensm-lfts.dump" >"$T/out"
 	! in_sim "$ibfattree" save "$T/saved" >"$T/out" 2>&1 ||
-		fail "a directory that exists is written into"
+		fail "save writes into a directory that already exists"
 	grep -q "$T/saved: File exists" "$T/out"
 	osm_stop sm
 

@@ -14,7 +14,7 @@ fast_up() {
 	[[ $* == *fast_sweep_delay_ms* ]] || set -- "$@" 'fast_sweep_delay_ms 100'
 	# a long timeout: on a busy machine a packet would otherwise be sent twice
 	[[ $* == *fast_timeout_ms* ]] || set -- "$@" 'fast_timeout_ms 5000'
-	# no sweep without an event
+	# balance load: the background search of "full" would request sweeps without an event
 	printf '%s\n' 'balance load' "$@" >"$T/ibfattree.conf"
 	up < <(fast_conf; cat)
 	up_cables=$(sim_cables "$T/fabric.net" | cut -f 1-4)
@@ -162,9 +162,9 @@ case_fast_sftree() {
 	down
 }
 
-# A link of the subtree's root fails: the order of switches then no longer connects all
-# of them.  The pairs without a path are reported; none of them are hosts.  The sweep
-# chooses another order.
+# A link of the subtree's root fails: with the present order of switches, some pairs of
+# switches then have no path.  The repair reports these pairs; no hosts are among them.  The
+# sweep chooses another order.
 case_fast_sftree_root() {
 	local root
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 64
@@ -185,13 +185,13 @@ case_fast_sftree_root() {
 	osm_settled sm "$patience"
 	walk after --switch-sources
 	grep -Eq 'end port -> switch .*, all arrive' "$T/after.txt" ||
-		fail 'switches are not reached after the sweep'
+		fail 'hosts do not reach all switches after the sweep'
 	quiet
 	down
 }
 
 # The links of a tree, one after the other; all of them in a soak.
-case_fast_every_cable() {
+case_fast_every_link() {
 	gen '3;4,4,8;1,4,4;1,1,1' --random-guids --random-ports --seed 65
 	fast_up </dev/null
 	walk before
@@ -231,7 +231,7 @@ case_fast_every_spine() {
 		spine_dies "$spine"
 	done
 	# the links fail one by one: a sweep may be the first to see the last one fail
-	note "IBF005 changed entries in" \
+	note "sweeps that changed entries (IBF005):" \
 		"$(count_logged 'IBF005: .* changed [1-9]') of" \
 		"$(count_logged 'IBF005:')"
 	down
@@ -329,9 +329,10 @@ case_fast_m_key() {
 	down
 }
 
-# errors RATE ATTRIBUTE: set this error rate at all ports of all switches.  ibsim has one rate
-# and one attribute per port, so the tests set one kind of packets after the other.  For a
-# packet on a directed route ibsim uses the rate of the port at which the packet enters.
+# errors RATE ATTRIBUTE: all ports of all switches lose RATE per cent of the packets with this
+# attribute (0: of all packets).  ibsim has one rate and one attribute per port, so the tests
+# lose one kind of packets at a time.  For a packet on a directed route ibsim uses the rate of the port
+# at which the packet enters.
 errors() {
 	local sw
 	for sw in $(cut -f 1,3 <<<"$up_cables" | tr '\t' '\n' | sort -u); do
@@ -415,7 +416,8 @@ case_fast_off() {
 	down
 }
 
-# Logs the reaction to trap 144, sent by a port whose width has changed.
+# told_by_144 on|off: save how OpenSM reacts to trap 144, with fast_reroute on or off.  A port
+# whose width has changed sends the trap.
 told_by_144() {
 	local lid port
 	T=$T/$1
@@ -436,7 +438,7 @@ told_by_144() {
 	down
 }
 
-# Prints the LID of a switch and a port of it with a host.
+# Print the LID of a switch, and the number of one of its ports that leads to a host.
 switch_of_a_host() {
 	awk '/^Switch/ { for (i = 1; i <= NF; i++) if ($i == "lid") lid = $(i + 1) }
 		/^\[[0-9]+\][ \t]+"H-/ && lid { split($1, p, /[][]/); print lid, p[2]; exit }' \
@@ -517,7 +519,7 @@ random_schedule() {
 		mend_it
 	done
 	until_same before after
-	note "seed $seed: checked $rests times, IBF005 changed entries in" \
+	note "seed $seed: checked $rests times, sweeps that changed entries (IBF005):" \
 		"$(count_logged 'IBF005: .* changed [1-9]') of" \
 		"$(count_logged 'IBF005:')"
 }
@@ -581,8 +583,8 @@ tell_stages() {
 # True if a manager ended during a repair.
 met() { ((stages[open] + stages[broken])); }
 
-# next_moment N: the Nth moment, into m.  On a machine where no manager has ended during a
-# repair, up to 12 moments are tried; the note beside the result has the numbers.
+# next_moment N: set m to the Nth moment; false: stop.  If no manager has ended during a repair
+# so far, more moments are tried, up to 12 in all; the note beside the result has the numbers.
 next_moment() {
 	m=${moments[$1]:-trap 0}
 	(($1 < ${#moments[@]})) || { ! met && (($1 < 12)); }
@@ -602,7 +604,7 @@ start_standby() {
 	start_one "$standby"
 	osm_wait "$standby" "$patience" 'Entering STANDBY'
 	cp "$SIM_DIR/$manager"/ibfattree-nominal-* "$SIM_DIR/$standby/"
-	# a new manager makes the master sweep
+	# the start of another manager causes a sweep of the master
 	resweep
 	at_rest
 }
@@ -702,7 +704,7 @@ case_fast_during_sweep() {
 		until_same before after
 	done
 	quiet
-	note "IBF005 changed entries in" \
+	note "sweeps that changed entries (IBF005):" \
 		"$(count_logged 'IBF005: .* changed [1-9]') of" \
 		"$(count_logged 'IBF005:')"
 	down

@@ -40,7 +40,7 @@ case_parallel_link_down_and_up() {
 	link_down_and_up
 }
 
-case_spine_dies_and_returns() {
+case_spine_fails_and_returns() {
 	gen '2;6,12;1,6;1,1' --random-guids --random-ports --seed 24
 	up </dev/null
 	walk before
@@ -57,7 +57,7 @@ case_spine_dies_and_returns() {
 	down
 }
 
-case_host_goes_and_returns() {
+case_host_fails_and_returns() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 25
 	up </dev/null
 	walk before

@@ -16,8 +16,9 @@
 #	until_healed NAME	like walk, after sweeps have ended; the tables must
 #				also be those in OpenSM's dump.  A sweep must be due,
 #				as after a failure
-#	until_rest NAME, until_same A NAME
-#				the same, with an additional sweep
+#	until_rest NAME		like until_healed, with an additional sweep
+#	until_same A NAME	wait until the tables are those of A, read them into
+#				$T/NAME.lfts; with an additional sweep
 #	logged REGEX		the log has a matching line since the last osm_mark
 #	never_logged REGEX	no opensm has logged a matching line, except lines
 #				that the case has listed by "allow"
@@ -163,7 +164,7 @@ ibdm() {
 	}
 }
 
-# True if OpenSM's copy of the tables equals the tables in the switches.
+# True if OpenSM's dump of the tables equals the tables of the switches.
 dump_agrees() {
 	"$ibfattree" diff "$T/$1.net" "$T/$1.lfts" \
 		"$SIM_DIR/$manager/opensm-lfts.dump" >"$T/diff.txt" 2>&1
@@ -197,8 +198,8 @@ until_healed() {
 	at_rest
 }
 
-# Ask for a sweep: opensm writes its dump only in sweeps, and a link that is taken into use
-# again causes none.
+# Request a sweep, and wait until it has ended.  opensm writes its dump only in sweeps, and a
+# restored link that the plugin uses again causes no sweep.
 osm_has_swept() {
 	osm_log "$manager" | awk '
 		/tables configured on all switches/ { routed = 1 }
@@ -212,7 +213,7 @@ resweep() {
 	sim_until "$patience" osm_has_swept || fail "no sweep although one was requested"
 }
 
-# Like until_healed, when links have returned.
+# Like until_healed, but for restored links: requests a sweep.
 until_rest() {
 	osm_settled "$manager" "$patience"
 	sim_until "$patience" healed "$1" || walk "$1"

@@ -4,7 +4,7 @@
 # Names of nodes, and the dump file that contains them.
 
 # Two leaves with one host each, two spines with one Aggregation Node each.  A name map
-# that renames the Aggregation Nodes does not make hosts of them and leaves of the spines.
+# renames the Aggregation Nodes: they must not count as hosts, nor the spines as leaves.
 case_renamed_aggregation_nodes() {
 	local i net=$T/fabric.net an='# "Mellanox Technologies Aggregation Node"'
 	for i in 1 2; do

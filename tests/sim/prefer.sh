@@ -92,14 +92,12 @@ case_prefer_adopt() {
 takes_over() {
 	osm_stop sm || fail "opensm ended with status $?"
 	rm -f "$SIM_DIR"/sm/ibfattree-*
-	# after a timeout entries would not be read, and would differ
+	# long, because entries whose read times out would be computed, and could differ
 	printf '%s\n' "$1" 'fast_timeout_ms 5000' >"$T/other.conf"
 	osm_start sm < <(plugin_conf <<<"event_plugin_options ibfattree:$T/other.conf")
 	osm_wait sm "$patience" 'SUBNET UP'
 }
 
-# The switches hold tables of updn, which lets some pairs turn elsewhere than dmodc.  dmodc
-# replaces them in a checked order, and the command computes the same order.
 # takeover_from ENGINE [OPTION...]: dmodc takes over from ENGINE on a fabric that gen made with
 # these options.  The tables are then in $T/before and $T/after.
 takeover_from() {
@@ -116,6 +114,8 @@ takeover_from() {
 	differ before after
 }
 
+# The tables of updn, which routes some pairs over other switches than dmodc, are in use.  dmodc
+# replaces them in a checked order, and "ibfattree diff --transition" finds such an order, too.
 case_prefer_takeover() {
 	takeover_from updn --drop-links 9
 	logged 'IBF010: dmodc: the tables in use were replaced in a checked order: [1-9][0-9]* entr.* in [1-9][0-9]* block'
@@ -123,7 +123,7 @@ case_prefer_takeover() {
 	"$ibfattree" diff "$T/after.net" "$T/before.lfts" "$T/after.lfts" --transition >"$T/order" ||
 		[[ $? == 1 ]]
 	grep -q '^in steps  *free of both' "$T/order"
-	# the tables are those of this engine now
+	# now the tables in use are those of dmodc
 	takes_over $'balance load\ntakeover ordered'
 	logged 'IBF010: dmodc: no table is replaced'
 	walk again
@@ -152,7 +152,7 @@ case_prefer_off() {
 	echo 'balance off' >"$T/ibfattree.conf"
 	up <<<"event_plugin_options ibfattree:$T/ibfattree.conf"
 	walk off
-	# the command places displaced entries of placement even by load
+	# with placement even, the command would place displaced entries by load
 	"$ibfattree" route "$T/off.net" --placement stable --balance off \
 		-o "$T/expected.lfts"
 	same off expected

@@ -103,20 +103,21 @@ case_reach_walker() {
 	"$ibfattree" gen torus:4 -o "$T/fabric.net"
 	ring_tables >"$T/ring"
 	walker_says ring '^12 pairs of host ports, 0 unreachable'
-	[[ $(<"$T/status") == 0 ]] || fail 'an error without a fault'
+	[[ $(<"$T/status") == 0 ]] || fail 'the walker reports an error in tables without a fault'
 	walker_says ring '^4 channels' -v loops=1
-	[[ $(<"$T/status") != 0 ]] || fail 'a credit loop is no error'
+	[[ $(<"$T/status") != 0 ]] || fail 'the walker reports no error in spite of a credit loop'
 	# a line has no cycle: packets between switches 0 and 3 pass switches 1 and 2
 	awk '/^Unicast/ { s = $7 - 5 }
 		/^0x/ { d = substr($1, 6) - 1; $2 = d == s ? "003" : d > s ? "001" : "002" }
 		{ print }' "$T/ring" >"$T/line"
 	walker_says line '^0 channels' -v loops=1
-	[[ $(<"$T/status") == 0 ]] || fail 'an error without a fault'
+	[[ $(<"$T/status") == 0 ]] || fail 'the walker reports an error in tables without a fault'
 	awk '/^Unicast/ { s = $7 - 5 } s == 1 && $1 == "0x0004" { $2 = "002" } { print }' \
 		"$T/line" >"$T/back"
 	walker_says back ', 2 unreachable'
 	awk '/^Unicast/ { s = $7 - 5 } s == 1 && $1 == "0x0004" { $2 = "003" } { print }' \
 		"$T/line" >"$T/wrong"
 	walker_says wrong ', 2 unreachable'
-	[[ $(<"$T/status") != 0 ]] || fail 'an unreachable pair is no error'
+	[[ $(<"$T/status") != 0 ]] ||
+		fail 'the walker reports no error in spite of unreachable pairs'
 }

@@ -167,7 +167,7 @@ case_other_opensm_version() {
 	down
 }
 
-# As after an update of opensm: with no_fallback the switches keep their tables.
+# opensm was updated and refuses the plugin: with no_fallback the switches keep their tables.
 case_updated_opensm_no_fallback() {
 	gen '2;4,4;1,4;1,1' --random-guids --seed 47
 	up <<<'routing_engine dmodc,no_fallback'
@@ -188,7 +188,7 @@ case_updated_opensm_no_fallback() {
 	down
 }
 
-case_ucast_cache_is_warned_of() {
+case_ucast_cache_warning() {
 	gen '2;4,4;1,4;1,1' --random-guids --seed 44
 	up <<<'use_ucast_cache TRUE'
 	logged 'WRN IBF104'

@@ -23,7 +23,7 @@ all_arrive() {
 		fail "pairs are unreachable"
 }
 
-# Some switches query others by LID; the response needs a path, too.
+# Query some switches by LID, and trace the path from each of them to another switch.
 ask_switches() {
 	local -a lids
 	local i
@@ -112,8 +112,8 @@ case_sftree_paper_is_refused() {
 	logged 'ERR IBF210'
 	allow 'ERR IBF208: sftree refuses' 'ERR IBF210: .* updn routes now'
 	down
-	# the default mode routes without a credit loop (one leaf has lost all links: a
-	# finding, but not one of the tables)
+	# the default mode routes without a credit loop (check has findings nevertheless,
+	# because one leaf has lost all links)
 	cp "$T/fabric.net" "$T/again.net"
 	"$ibfattree" route "$T/again.net" --engine sftree -o "$T/again.lfts" \
 		2>/dev/null

@@ -29,8 +29,8 @@ restart() {
 	osm_wait sm "$patience" 'SUBNET UP'
 }
 
-# An opensm that is restarted while a link is down gives the same tables as before the
-# restart, and when the link is back the tables from before the fault.
+# opensm is restarted while a link is down: its tables are the same as before the restart, and
+# once the link is restored they are those from before the fault.
 case_stable_restart() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 81
 	up </dev/null
@@ -155,8 +155,10 @@ other_net() {
 	osm_wait sm "$patience" 'SUBNET UP'
 }
 
-# A cache directory that was used with another fabric, by the same host port: one log line
-# reports it, and nothing of the old state is used.  The same when the first one returns.
+# A cache directory that was used with another fabric.  The state file has the GUID of
+# OpenSM's port in its name, so the second fabric gets a file of its own.  If the file with
+# that name is of another fabric, one log line reports it, nothing of it is used, and it is
+# replaced.
 case_stable_other_fabric() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 85
 	mv "$T/fabric.net" "$T/first.net"
@@ -172,7 +174,7 @@ case_stable_other_fabric() {
 	not_logged 'IBF113'
 	logged 'IBF006: the nominal fabric is the present fabric: 48 switches'
 	sim_until "$patience" has_switches 48 "$own" || fail "not 48 switches in $own"
-	# the same, with a state file of the same port
+	# the state of the first fabric in the file with the name of this port
 	osm_stop sm
 	cp "$SIM_DIR/sm/${was##*/}" "$own"
 	osm_start sm < <(plugin_conf </dev/null)
@@ -250,8 +252,9 @@ rename() {
 	sed "${prog[@]}"
 }
 
-# A manager that hands over by priority and later is master again reads the state that
-# the other manager has written meanwhile.  No change of its own state was reported to it.
+# A manager hands over to one with a higher priority, and is master again later.  It then reads
+# the state that the other manager has written meanwhile, although OpenSM does not report a
+# handover to the plugins of the manager that hands over (docs/upstream.md).
 case_stable_handback() {
 	two_managers
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 89

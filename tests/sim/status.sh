@@ -55,8 +55,8 @@ case_status_files() {
 	[[ -n $(metric 'last_reroute_phase_seconds{phase="last_write"}') ]]
 	prom_is_good
 	reconciled
-	# a link of the nominal fabric is missing, and the other links of its leaf carry
-	# more
+	# a link of the nominal fabric is missing, so the bound of the other links of its leaf is
+	# higher
 	sim_until "$patience" metric_is missing_links 1
 	metric_is links 71
 	(($(metric link_load_bound_flows) > 66))

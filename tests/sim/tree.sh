@@ -88,7 +88,7 @@ case_real_topograph() { real topograph/topograph.net; }
 case_real_topograph_noan() { real topograph/topograph-noan.net; }
 
 # Files with unknown GUIDs are reported, and the engine routes without them.
-case_guid_files_of_elsewhere() {
+case_guid_files_of_another_fabric() {
 	gen '2;4,4;1,4;1,1' --seed 18
 	echo 0x99 >"$T/guids"
 	up <<-EOF

@@ -4,7 +4,7 @@
 #
 #	awk -f flat.awk DIR/memory/N
 #
-# The file run in this folder lists the columns.  The first fifth of the faults is ignored; the
+# tests/soak/run describes the columns.  The first fifth of the faults is ignored; the
 # rounds of the last 1,000 faults are compared with the rounds between these two parts.  The
 # number of links that are down, and with it the size of some temporary data, differs from
 # round to round.  So the highest values are compared, with a tolerance of 4 % (less than 1 kB

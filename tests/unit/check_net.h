@@ -3,7 +3,7 @@
  * Small hand-made fabrics for the tests of the checker.
  *
  * Switch i has GUID i + 1, and so index i; host h has GUID 1000 + h and
- * index h.  LIDs: switch i has 1 + i (if n_sw <= 63), host h has 64 + h << lmc.
+ * index h.  LIDs: switch i has 1 + i (if n_sw <= 63), host h has 64 + (h << lmc).
  */
 #ifndef FTR_TESTS_CHECK_NET_H
 #define FTR_TESTS_CHECK_NET_H

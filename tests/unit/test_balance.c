@@ -237,7 +237,7 @@ START_TEST(bounds_by_weights)
 		if (!c->lost)
 			ck_assert_msg(least <= c->max * (1 + 1e-9) &&
 				      least <= most * (1 + 1e-9),
-				      "seed %" PRIu64 ": %f, %u, %f", seed,
+				      "seed %" PRIu64 ": bound %f, load %u, divided load %f", seed,
 				      least, c->max, most);
 		recount_free(c);
 		tree_free(&w);
@@ -284,7 +284,7 @@ START_TEST(weights_grow_within_range)
 	ck_assert(!ftr_builder_freeze(b, &f, &err));
 	ck_assert(!ftr_balance_bound_dual(f, NULL, 2000, &least, &most, &err));
 	ck_assert_msg(least > 400 && least <= 475 + 1e-6 &&
-		      most > 475 - 1e-6 && most < 480, "%f, %f", least, most);
+		      most > 475 - 1e-6 && most < 480, "bound %f, divided load %f", least, most);
 	ftr_fabric_free(f);
 }
 END_TEST
@@ -357,7 +357,7 @@ START_TEST(fixed_entries_stay)
 		for (size_t i = 0; i < bytes_of(w.t); i++)
 			ck_assert_msg(w.t->lft[i] == w.start->lft[i] ||
 				      movable[i / 64] >> i % 64 & 1,
-				      "seed %" PRIu64 ": entry %zu", seed, i);
+				      "seed %" PRIu64 ": fixed entry %zu has changed", seed, i);
 		memset(movable, 0, words * sizeof(*movable));
 		ck_assert_uint_eq(balance(&w, in).moved, 0);
 		free(movable);

@@ -120,8 +120,8 @@ START_TEST(right_tables)
 }
 END_TEST
 
-/* The effect of one changed entry of the tree; every case includes the two missing
- * entries above. */
+/* The effect of one changed entry of the tree.  Every case includes the two missing entries
+ * that the tree has anyway: from each spine to the other one. */
 struct fault {
 	const char *what;
 	ftr_sw sw;
@@ -135,7 +135,7 @@ struct fault {
 
 static const struct fault faults[] = {
 	/* leaf 1 has no entry for h0: its two hosts and the switch itself do not reach h0 */
-	{ "hole", 1, HOST(0), 255, { 2, 0, 1, 2 }, { 3, 0, 0, 0 },
+	{ "missing entry", 1, HOST(0), 255, { 2, 0, 1, 2 }, { 3, 0, 0, 0 },
 	  FTR_FIND_MISSING, 3, 3 },
 	/* port 5 has no link; leaf 1 sends through spine 2 */
 	{ "dead port", 2, HOST(0), 5, { 2, 0, 2, 2 }, { 2, 2, 0, 0 },
@@ -171,7 +171,7 @@ START_TEST(one_fault)
 		r = check(&n, claim ? &tree_opts : NULL);
 		for (int i = 0; i < FTR_N_CHECK_CLASSES; i++)
 			ck_assert_msg(r.bad[i] == x->bad[i],
-				      "%s: class %d has %d bad", x->what, i,
+				      "%s: class %d has %d unreachable pairs", x->what, i,
 				      (int)r.bad[i]);
 		for (int i = 0; i < 4; i++)
 			ck_assert_msg(r.found[i] == x->found[i],
@@ -269,7 +269,8 @@ static struct net ring(uint32_t len)
 	return n;
 }
 
-/* Shortest paths: h hops clockwise, or fewer than len - h in the other direction. */
+/* Route clockwise to the switches that are at most `clockwise` hops away in this direction, and
+ * counter-clockwise to all others. */
 static void ring_route(struct net *n, uint32_t clockwise)
 {
 	for (uint32_t s = 0; s < n->n_sw; s++)
@@ -589,7 +590,7 @@ START_TEST(loads_of_shifts)
 	ck_assert_uint_eq(load, 0);
 	ck_assert(!shift_load(n.f, n.t, order, 0, 1, &load, NULL));
 	ck_assert_uint_eq(load, 0);
-	/* of 0..3 and a gap, shift 3: 0->3, 1->gap, 2->0, 3->1, gap->2 */
+	/* hosts 0 to 3 and a gap, shift 3: 0->3, 1->gap, 2->0, 3->1, gap->2 */
 	ck_assert(!shift_load(n.f, n.t, order, 5, 3, &load, NULL));
 	ck_assert_uint_eq(load, 2);
 	/* h0 and h1 now end in a loop and load nothing; 2->0 and 3->1 load both spines */

@@ -38,7 +38,7 @@ START_TEST(arena_aligns_and_keeps)
 }
 END_TEST
 
-START_TEST(allocations_fail_when_reported)
+START_TEST(allocations_fail_on_request)
 {
 	void *p;
 
@@ -135,7 +135,7 @@ static void random_row(struct ftr_rng *r, uint8_t *row)
 	row[0] = 254;
 }
 
-START_TEST(byte_kernels_do_what_they_say)
+START_TEST(byte_kernels_equal_simple_loops)
 {
 	_Alignas(64) uint8_t a[ROWS], b[ROWS], to[ROWS], last[ROWS], was[ROWS];
 	_Alignas(64) uint8_t flag[ROWS], low[ROWS], set[ROWS];
@@ -227,11 +227,11 @@ int main(void)
 	TCase *t = tcase_create("core");
 
 	tcase_add_test(t, arena_aligns_and_keeps);
-	tcase_add_test(t, allocations_fail_when_reported);
+	tcase_add_test(t, allocations_fail_on_request);
 	tcase_add_test(t, rng_is_seeded_and_uniform);
 	tcase_add_test(t, natural_order);
 	tcase_add_test(t, team_does_all_once);
-	tcase_add_test(t, byte_kernels_do_what_they_say);
+	tcase_add_test(t, byte_kernels_equal_simple_loops);
 	tcase_add_test(t, byte_lookup);
 	suite_add_tcase(s, t);
 	return run_suite(s);

@@ -213,7 +213,7 @@ static void drop(char **path)
 	*path = NULL;
 }
 
-/* The fabric is this test's own. */
+/* Changes the fabric although it is const: the test has made it itself. */
 static void set_rate(uint32_t at, uint8_t width, uint8_t speed)
 {
 	struct ftr_swport *p =

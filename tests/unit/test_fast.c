@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The fast path in a fake host: repairs while nothing else happens.
+ * The fast path in a fake OpenSM: repairs while nothing else happens.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -232,7 +232,7 @@ START_TEST(test_trunk)
 }
 END_TEST
 
-/* The leaf that OpenSM is connected to: half of all stored routes are stale. */
+/* A link of the leaf that OpenSM is connected to fails: half of all stored routes are stale. */
 START_TEST(test_own_uplink)
 {
 	struct fake *h = fake_new(NULL);

@@ -45,7 +45,7 @@ START_TEST(test_held)
 		fake_settle(h);
 		ck_assert(fake_sweep(h));
 		fake_settle(h);
-		ck_assert(fake_sweep(h));	/* literal needs two */
+		ck_assert(fake_sweep(h));	/* placement literal needs a second one */
 		fake_settle(h);
 	}
 	ck_assert_uint_eq(fake_logged(h, "IBF111"), 1);
@@ -234,7 +234,7 @@ START_TEST(test_planner_is_kept)
 	fake_link(h, s, fake_uplink(h, s, 0), false);
 	settle_transition(h);
 	ck_assert_uint_eq(fake_logged(h, "local repair 2: "), 1);
-	/* a link that is not in its fabric */
+	/* the planner's fabric lacks this link */
 	fake_link(h, s, fake_uplink(h, s, 0), true);
 	fake_settle(h);
 	ck_assert(fake_sweep(h));

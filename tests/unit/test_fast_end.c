@@ -98,7 +98,7 @@ struct leaving {
 	struct ftr_rng rng;
 	enum fake_moment when;
 	atomic_bool there;
-	uint32_t sweeps;	/* that had ended then */
+	uint32_t sweeps;	/* number of sweeps that had ended by then */
 };
 
 static void leave(void *ctx, struct fake *h, enum fake_moment m)
@@ -111,7 +111,7 @@ static void leave(void *ctx, struct fake *h, enum fake_moment m)
 		return;
 	l->sweeps = h->n_sweeps;
 	atomic_store(&l->there, true);
-	/* OpenSM is told to end at this moment, not when the sweep is over */
+	/* OpenSM gets the signal to end at this moment, not when the sweep is over */
 	fake_until(__atomic_load_n(&osm_exit_flag, __ATOMIC_RELAXED));
 }
 

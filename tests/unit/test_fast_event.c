@@ -74,7 +74,7 @@ static const struct member of_event[] = {
 	{ "lids", json_type_array, false },
 };
 
-/* Exactly these members. */
+/* Check that o has exactly these members. */
 static void check_members(struct json_object *o, const struct member *m,
 			  size_t n)
 {
@@ -154,7 +154,7 @@ static ftr_sw named(struct fake *h, struct json_object *o, const char *guid)
 	return s;
 }
 
-/* The ports of one switch: each link once, with both ends. */
+/* Check a list of n links of switch `at`: no link occurs twice, and both ends are correct. */
 static void check_links(struct fake *h, struct json_object *list, ftr_sw at,
 			unsigned int n, bool up)
 {
@@ -195,9 +195,9 @@ static void check_counts(struct json_object *o)
 	};
 
 	for (size_t i = 0; i < FTR_ARRAY_LEN(some); i++)
-		ck_assert_msg(number(o, some[i]) > 0, "no %s", some[i]);
+		ck_assert_msg(number(o, some[i]) > 0, "member \"%s\" is 0", some[i]);
 	for (size_t i = 0; i < FTR_ARRAY_LEN(none); i++)
-		ck_assert_msg(!number(o, none[i]), "%s", none[i]);
+		ck_assert_msg(!number(o, none[i]), "member \"%s\" is not 0", none[i]);
 	ck_assert_int_ge(number(o, "entries"), number(o, "destinations"));
 	ck_assert_int_ge(number(o, "entries"), number(o, "pathless"));
 	ck_assert_int_ge(number(o, "entries"), number(o, "drained"));
@@ -231,7 +231,8 @@ static void check_times(struct json_object *o, bool swept)
 	ck_assert_int_eq(get(o, "reconcile") != NULL, swept);
 }
 
-/* Every changed entry that could be written, and none of a dead switch. */
+/* Check the list of writes: it has as many entries as the event says (unless a switch is dead),
+ * and none of the dead switch. */
 static void check_sets(struct fake *h, struct json_object *o, ftr_sw dead)
 {
 	struct json_object *list = get(o, "sets"), *ms = get(o, "ms");
@@ -331,7 +332,7 @@ static ftr_sw spare_spine(struct fake *h)
 	}
 }
 
-/* All four, or three of the four, links of a spine. */
+/* Change all four links of a spine, or all but the one that leads to OpenSM. */
 static void turn(struct fake *h, ftr_sw s, bool all, bool up)
 {
 	ftr_port keep = h->sw[s].lft[h->fab->ep[h->sm].lid];
@@ -389,8 +390,8 @@ START_TEST(test_part_of_switch)
 }
 END_TEST
 
-/* Packets do not reach a switch none of whose links is in use: a sweep brings it
- * back, and its line says so. */
+/* If none of a switch's links is in use, packets of the fast path do not reach the switch.  So a
+ * sweep brings it back; the line of this event must have stage "sweep". */
 static void check_return(struct fake *h, unsigned int line, ftr_sw s)
 {
 	struct json_object *o = read_event(h, line);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Faulty switches: their answers to the fast path hold noise, answer another
- * question, report errors, come twice or late, or acknowledge a Set that was not
+ * Faulty switches: their answers to the fast path contain random data, belong to another
+ * request, report errors, come twice or late, or acknowledge a Set that was not
  * carried out.  The plugin does not crash, hang, or keep OpenSM from ending; and
  * when the switches work again, sweeps lead to sound and complete tables.  FTR_SEED=N repeats
  * the run with seed N; FTR_RUNS multiplies the number of runs.

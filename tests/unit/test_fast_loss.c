@@ -38,7 +38,7 @@ static void lossy(void *ctx, const struct fake_packet *p,
 		fate->back_ms = l->spread_ms * (16 - p->number % 16);
 }
 
-/* A sweep corrects what was lost; the next one changes nothing. */
+/* Sweeps write the lost blocks again; the next sweep changes nothing. */
 static void check_after(struct fake *h)
 {
 	fake_settle(h);
@@ -208,7 +208,7 @@ static void silence(struct fake *h, ftr_sw s, bool silent)
 	fake_unlock(h);
 }
 
-/* The mute switch is at the link (_i 0) or elsewhere (_i 1). */
+/* The switch that never answers is at one end of the failed link (_i 0), or another one (_i 1). */
 START_TEST(test_silent)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .options = QUICK });
@@ -443,7 +443,7 @@ START_TEST(test_random)
 	fake_settle(h);
 	fake_set_fate(h, NULL, NULL);
 	fake_check_copy(h);
-	/* not every change causes an event; a requested sweep comes */
+	/* sweep in any case, because not every change causes an event */
 	ck_assert(fake_sweep(h));
 	fake_settle(h);
 	while (fake_sweep_wanted(h)) {

@@ -125,7 +125,8 @@ START_TEST(test_reroute_wins_lock)
 }
 END_TEST
 
-/* The tables of a reroute assume that all ports are up: a link that bounces afterwards is dead. */
+/* The tables of a reroute assume that all ports are up: a link that goes down and up again
+ * afterwards is dead. */
 START_TEST(test_blink_after_reroute)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -226,7 +227,8 @@ START_TEST(test_other_reroutes_in_push)
 }
 END_TEST
 
-/* The worker waits for the lock, and reads the ports after that. */
+/* Another engine routes.  The worker waits for the lock meanwhile, and reads the ports after
+ * the routing. */
 START_TEST(test_other_wins_lock)
 {
 	struct fake *h = fake_new(NULL);
@@ -500,8 +502,9 @@ struct meeting {
 	bool ready, done;
 };
 
-/* A trap at the end of the first sweep; its answers come when the second one has
- * routed.  The trap is held back until the worker knows of that end, too. */
+/* Add a trap at the end of the first sweep.  It is due 200 ms later, when the worker has seen
+ * this end.  The answers to the Gets that the trap causes arrive only after the second sweep has
+ * routed. */
 static void meet(void *ctx, struct fake *h, enum fake_moment m)
 {
 	struct meeting *t = ctx;
@@ -604,8 +607,8 @@ static void blink(struct plan *p, struct fake *h)
 	fake_link(h, p->sw, p->port, true);
 }
 
-/* A link bounces after a discovery has seen it up: it stays in Init, because the
- * link manager does not look at it again. */
+/* A link goes down and up again after a discovery has seen it up: it stays in Init, because
+ * the link manager does not look at it again. */
 START_TEST(test_blink_after_discovery)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

@@ -24,10 +24,10 @@
 #define CHANGES 150
 #define DOWN_MAX 20
 #define TRAPS 5000
-/* Of the plugin: one for the repair, one when the sweep confirms it, one for
+/* Log lines of the plugin: one for the repair, one when the sweep confirms it, one for
  * unreachable pairs, one for blocks that were not acknowledged. */
 #define LINES_PER_CHANGE 4
-/* Of a sweep: the result of routing, and warnings. */
+/* Log lines of a sweep: the result of routing, and warnings. */
 #define LINES_PER_SWEEP 4
 /* Allowance for tables that are kept besides those in use, and for gaps in the heap. */
 #define MEMORY_FACTOR 1.75
@@ -202,7 +202,7 @@ static void dead_spine(struct fake *h)
 	end(h, &c, "dead spine: repaired", n, 0);
 	sweep(h);
 	sweep(h);
-	end(h, &c, "dead spine: and swept", n, 2);
+	end(h, &c, "dead spine: after sweeps", n, 2);
 	fake_check_sound(h);
 	c = begin(h);
 	fake_switch(h, s, true);
@@ -252,7 +252,7 @@ static void storm_of_traps(struct fake *h)
 			  SM_LINK_STATE_CHANGED_TRAP);
 	sweep(h);
 	/* the limits are those of two changes, although nothing has changed */
-	end(h, &c, "5,000 idle traps", 2, 1);
+	end(h, &c, "5,000 traps without news", 2, 1);
 }
 
 START_TEST(bounded)

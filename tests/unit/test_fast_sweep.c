@@ -135,7 +135,7 @@ static void back_again(struct plan *p, struct fake *h)
 	fake_link(h, p->sw, p->port, true);
 }
 
-/* It returns during a sweep. */
+/* The link returns during a sweep. */
 START_TEST(test_recovery_at)
 {
 	struct fake *h = fake_new(NULL);

@@ -59,7 +59,7 @@ static void restored(struct fake *h, const uint8_t *before)
 {
 	sweep_until_quiet(h, 4);
 	fake_check_healed(h);
-	ck_assert_msg(tables_are(h, before), "other tables than before");
+	ck_assert_msg(tables_are(h, before), "the tables differ from those before the faults");
 }
 
 /* Each link dies and returns alone. */
@@ -156,7 +156,7 @@ static unsigned int names(struct fake *h)
 		for (char *at = strstr(line, TWIN); at && at < end;
 		     at = strstr(at + 1, TWIN), n++)
 			ck_assert_msg(!strncmp(at, TWIN " (0x", strlen(TWIN " (0x")),
-				      "no GUID: %.*s", (int)(end - line), line);
+				      "a name without a GUID: %.*s", (int)(end - line), line);
 	}
 	pthread_mutex_unlock(&h->mutex);
 	return n;

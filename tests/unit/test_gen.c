@@ -77,7 +77,7 @@ static unsigned int level_of(const struct ftr_switch *sw, uint32_t *pos)
 
 	if (sscanf(sw->name, "sw-%u-%u", &level, &p) != 2 || level < 1 ||
 	    level > FTR_PGFT_MAX_H)
-		ck_abort_msg("strange name '%s'", sw->name);
+		ck_abort_msg("a switch is not named sw-LEVEL-INDEX: '%s'", sw->name);
 	*pos = p;
 	return level;
 }
@@ -459,7 +459,7 @@ static const char *const nonsense[] = {
 	"2;2,99999999999999999999;1,2;1,1", "649",
 };
 
-START_TEST(words_refused)
+START_TEST(invalid_shapes_refused)
 {
 	struct ftr_pgft g;
 
@@ -669,7 +669,7 @@ int main(void)
 	tcase_add_loop_test(tc, torus, 0, (int)FTR_ARRAY_LEN(tori));
 	tcase_add_test(tc, torus_options);
 	tcase_add_loop_test(tc, torus_refused, 0, (int)FTR_ARRAY_LEN(no_tori));
-	tcase_add_loop_test(tc, words_refused, 0, (int)FTR_ARRAY_LEN(nonsense));
+	tcase_add_loop_test(tc, invalid_shapes_refused, 0, (int)FTR_ARRAY_LEN(nonsense));
 	tcase_add_test(tc, limits);
 	tcase_add_test(tc, without_memory);
 	tcase_add_test(tc, damage);

@@ -397,7 +397,7 @@ START_TEST(refused)
 	fclose(out);
 	st = ftr_parse_fabric(PATH, text, len, 0, &f, &err);
 	if (!st)
-		ck_abort_msg("accepted, instead of: %s", r->msg);
+		ck_abort_msg("the text is accepted; expected: %s", r->msg);
 	ck_assert_str_eq(err.msg, r->msg);
 	ck_assert_int_eq(st, r->status);
 	ck_assert_int_eq(err.status, r->status);

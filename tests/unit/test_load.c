@@ -433,8 +433,8 @@ END_TEST
 
 /* ---- by hand ------------------------------------------------------------- */
 
-/* Two leaves of three hosts below `spines` spines; leaf 0 and 1, hosts 0..2
- * and 3..5; a host goes through spine (number in its leaf) mod spines. */
+/* Two leaves below `spines` spines: hosts 0..2 are on leaf 0, hosts 3..5 on leaf 1.  Packets to
+ * the i-th host of a leaf go through spine i mod spines. */
 static void two_level(struct scene *z, uint32_t spines)
 {
 	struct net *n = &z->net;
@@ -477,7 +477,7 @@ START_TEST(non_blocking)
 	ck_assert_uint_eq(r.sum_max, 5);
 	ck_assert_uint_eq(r.worst, 1);
 	ck_assert_uint_eq(r.links, 12);
-	/* all-to-all: each link carries 3 hosts' flows to all 6, up and down */
+	/* all-to-all: each link carries 3 flows, of the hosts of one leaf to a host of the other */
 	ck_assert(!ftr_load_all(ld, NULL, &r, NULL));
 	ck_assert_uint_eq(r.flows, 30);
 	ck_assert_uint_eq(r.max, 3);

@@ -67,7 +67,7 @@ START_TEST(faults_are_no_growth)
 }
 END_TEST
 
-/* A host without its link is lost; a host that never had a link does not count. */
+/* A host that lost its link counts as missing; a host that never had a link does not. */
 START_TEST(hosts_without_link)
 {
 	struct grown g = { .base = draw(tree) };

@@ -226,7 +226,7 @@ START_TEST(test_man_options)
 		end = strstr(tag, "\nDefault: ");
 		ck_assert_ptr_nonnull(end);
 		ck_assert_msg(!strncmp(end, want, strlen(want)),
-			      "default of %s", o->name);
+			      "the page has another default of %s", o->name);
 	}
 	for (char *c = page; (c = strstr(c, "\n.TP\n")); c++)
 		tags++;

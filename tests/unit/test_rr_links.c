@@ -238,7 +238,7 @@ START_TEST(test_damping)
 	ck_assert(!rr_links_damped(&t, a, 110));
 	ck_assert(rr_links_release(&t, 110));
 	ck_assert_double_lt(rr_links_release_due(&t), 0);
-	/* slow failures are not flapping */
+	/* failures that are far apart in time do not count as flapping */
 	for (double now = 1000; now < 2000; now += 60)
 		ck_assert(!rr_links_died(&t, b, now));
 	t.limit = 0;
@@ -266,7 +266,7 @@ START_TEST(test_full)
 	rr_links_died(&t, nth(RR_LINKS_MAX), 1e6);
 	ck_assert_uint_eq(t.n, RR_LINKS_MAX);
 	ck_assert_int_eq(rr_links_state(&t, nth(RR_LINKS_MAX)), DEAD);
-	ck_assert(!rr_links_died(&t, nth(1), 2));	/* had been forgotten */
+	ck_assert(!rr_links_died(&t, nth(1), 2));	/* its first failure is forgotten */
 	ck_assert_int_eq(rr_links_state(&t, nth(0)), DEAD);
 	for (uint32_t i = 0; i < RR_LINKS_MAX; i++)
 		rr_links_died(&t, nth(RR_LINKS_MAX + i), 2e6);

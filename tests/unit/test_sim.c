@@ -106,7 +106,8 @@ START_TEST(latency)
 }
 END_TEST
 
-/* From port 0 to port 0, at 2 Gbit/s: the fast link between them waits for the slow tail. */
+/* Packets from port 0 of one switch to port 0 of the other.  Ports 0 have 2 Gbit/s, so the fast
+ * link between the switches waits for the end of each packet. */
 START_TEST(slow_input)
 {
 	struct net n = dumbbell();

@@ -69,10 +69,11 @@ static void connected(struct world *w, const char *what)
 {
 	unsigned int longest = 0, lost = all_pairs(w, &longest);
 
-	ck_assert_msg(!lost, "%s, %s: %u pairs are lost", w->fn->name, what,
+	ck_assert_msg(!lost, "%s, %s: %u pairs are unreachable", w->fn->name, what,
 		      lost);
 	if (is_det(w))
-		ck_assert_msg(!cyclic(w), "%s, %s: cyclic", w->fn->name, what);
+		ck_assert_msg(!cyclic(w), "%s, %s: the dependencies have a cycle",
+			      w->fn->name, what);
 }
 
 /* Sem-Jacobsen et al. 2011, Lemma 2 and section VI.C; 2006, Lemma 1: with up to k -
@@ -197,7 +198,7 @@ static ftr_port port_to(const struct world *w, ftr_sw a, ftr_sw b)
 		if (q->peer_kind == FTR_PEER_SW && q->peer == b)
 			return (ftr_port)p;
 	}
-	ck_abort_msg("no cable");
+	ck_abort_msg("no link between the two switches");
 	return 0;
 }
 
@@ -547,7 +548,7 @@ static void try_step(struct world *w, const struct step *x)
 	other = x->rank ? t->port[t->first[s] + t->n_up[s] + 1] : 0;
 	p.field = (uint16_t)(x->field == 2 ? 2 + other : x->field);
 	n = w->fn->route(w->state, &w->v, s, in, x->vl, &p, e, &why);
-	ck_assert_msg(n == x->n, "%s, %s: %u exits", w->fn->name, x->step, n);
+	ck_assert_msg(n == x->n, "%s, %s: wrong number of exits: %u", w->fn->name, x->step, n);
 	for (unsigned int i = 0; i < n; i++) {
 		bool up = t->side[w->f->sw[s].first_port + e[i].port] ==
 			  SIDE_ABOVE;
@@ -563,7 +564,7 @@ static void try_step(struct world *w, const struct step *x)
 							     x->to - 1]);
 	}
 	ck_assert_msg(p.field == (x->out_field == 2 ? 2 + in : x->out_field),
-		      "%s, %s: field %u", w->fn->name, x->step, p.field);
+		      "%s, %s: wrong field %u", w->fn->name, x->step, p.field);
 }
 
 START_TEST(steps)
@@ -733,7 +734,7 @@ START_TEST(one_layer_deadlocks)
 	uint32_t n, cycles = 0, dead = 0;
 	unsigned int longest = 0;
 
-	one.name = "one-lane";
+	one.name = "one-vl";
 	one.route = on_one_vl;
 	world_new(&w, "kary:3,3");
 	c = links(&w, &n);

@@ -427,7 +427,7 @@ static uint64_t all_lost(const struct ftr_sim_result *r)
 	return lost;
 }
 
-/* Links fail: five, or (odd _i) so many that only a tree is left. */
+/* Links fail: five, or (odd _i) all links except those of a tree. */
 START_TEST(any_number)
 {
 	struct ftr_sim_change g[600];
@@ -483,8 +483,8 @@ START_TEST(dead_switches)
 }
 END_TEST
 
-/* Before a fault, VL 1 of a torus consists of its lines, dimension by dimension: it
- * can carry all packets on shortest paths by itself. */
+/* Before a fault, VL 1 of a torus routes in the order of the dimensions: by itself, it can
+ * carry all packets on shortest paths. */
 static unsigned int safe_only(void *state, const struct ftr_sim_view *v,
 			      ftr_sw s, ftr_port in, unsigned int vl,
 			      struct ftr_sim_packet *p,
@@ -562,7 +562,8 @@ START_TEST(control_packets)
 }
 END_TEST
 
-/* Literally as in Puente et al. 2004: more packets, the same tables. */
+/* With every_way, as Puente et al. 2004 describe it, there are more control packets, and the
+ * tables are the same. */
 START_TEST(every_way)
 {
 	const struct ftr_sim_change g = dies(0, 1, 10 * FTR_SIM_US);

@@ -105,7 +105,7 @@ static struct watch watched(uint64_t seed, const char *options, bool *ordered)
 
 	ck_assert(!ftr_tables_new(h->fab, false, &w.t, &err));
 	judge(&w, h);
-	ck_assert_msg(!w.loops, "seed %" PRIu64 ": the start", seed);
+	ck_assert_msg(!w.loops, "seed %" PRIu64 ": the tables at the start have a loop", seed);
 	h->written_ctx = &w;
 	h->written = written;
 	sweep(h);
@@ -140,10 +140,10 @@ START_TEST(every_state_is_sound)
 		states += w.states;
 		if (is)
 			ck_assert_msg(!w.loops && !w.gaps, "seed %" PRIu64
-				      ": of %u states %u have a loop, %u a gap",
+				      ": of %u states %u have a loop, %u newly unreachable pairs",
 				      seed, w.states, w.loops, w.gaps);
 	}
-	printf("%u of %u fabrics taken over in order, %u states; in OpenSM's order %u states with a loop or a gap\n",
+	printf("%u of %u fabrics taken over in order, %u states; in OpenSM's order %u states with a loop or with newly unreachable pairs\n",
 	       ordered, n, states, bad);
 	runs_show(ordered > n / 2);
 	runs_show(bad > 0);
@@ -233,7 +233,7 @@ START_TEST(adopt_has_a_limit)
 }
 END_TEST
 
-/* The same limit holds for takeover; what was not read is not planned. */
+/* The same limit holds for takeover; blocks that were not read are not part of the plan. */
 START_TEST(takeover_has_a_limit)
 {
 	struct fake *h = start(1, ORDERED SLOW);

@@ -136,7 +136,7 @@ static inline void walk(struct world *w, ftr_ep from, ftr_ep to, struct walk *k)
 		/* no ck_assert here: every one sends a message to the parent process */
 		if (e[i].vl >= w->fn->min_vls ||
 		    !w->up[f->sw[s].first_port + e[i].port])
-			ck_abort_msg("%s: port %u, lane %u", w->fn->name,
+			ck_abort_msg("%s: invalid exit: port %u, VL %u", w->fn->name,
 				     e[i].port, e[i].vl);
 		k->at[k->n] = s;
 		k->vl[k->n] = e[i].vl;
@@ -148,7 +148,7 @@ static inline void walk(struct world *w, ftr_ep from, ftr_ep to, struct walk *k)
 		q = ftr_fabric_port(f, s, e[i].port);
 		if (q->peer_kind == FTR_PEER_EP) {
 			if (q->peer != to)
-				ck_abort_msg("%s: wrong end", w->fn->name);
+				ck_abort_msg("%s: delivered to the wrong host", w->fn->name);
 			return;
 		}
 		s = q->peer;
