@@ -219,7 +219,7 @@ whatif_predicts() {
 	up <<<"routing_engine $engine"
 	walk before
 	IFS=$'\t' read -r near near_port far _ < <(sim_cables "$T/fabric.net" | sed -n 1p)
-	for spec in "$near[$near_port]" "$far"; do
+	for spec in "${near}[$near_port]" "$far"; do
 		osm_mark sm
 		if [[ $spec == "$far" ]]; then
 			sim_do "Unlink \"$far\""
