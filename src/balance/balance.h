@@ -223,7 +223,9 @@ static inline uint32_t balance_window(const struct balance_net *net,
 				      const struct balance_source *src,
 				      uint32_t pos)
 {
-	return (pos + 2 * net->n_pos - src->first - src->n + 1) % net->n_pos;
+	uint32_t k = pos + 1 + net->n_pos - src->first - src->n;
+
+	return k < net->n_pos ? k : k - net->n_pos;
 }
 
 /* Add (by 1) or remove (by -1) the flows from src to pos on a link. */
