@@ -58,6 +58,7 @@ struct balance_net {
 	uint32_t *source_of;	/* [n_sw] or BALANCE_NONE */
 	uint32_t *hosts;	/* [n_sw] that send */
 	uint32_t n_hosts;	/* sum of them */
+	uint32_t bound;		/* ftr_balance_bound of the shape */
 	uint32_t n_pos;		/* number of positions, and of shifts */
 	uint32_t *dest_at;	/* [n_pos] */
 	/* destinations of column l: dest[first[l]] .. dest[first[l + 1] - 1] */

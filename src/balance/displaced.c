@@ -50,11 +50,10 @@ struct span {
 	uint32_t bin, n;
 };
 
-/* Flows that take the same path to a LID, by their shifts: one span for each bin. */
+/* Flows that take the same path to a LID, by their shifts. */
 struct stream {
 	uint32_t n;
-	struct span *span;	/* [n_bins] */
-	uint32_t *at;		/* [n_bins] the span of a bin, if span[at[bin]].bin == bin */
+	struct span *span;	/* [3 * sources] */
 };
 
 /* The counters of a link. */
@@ -81,7 +80,7 @@ struct displaced {
 	size_t words;
 	uint32_t width, n_bins;	/* shifts per bin */
 	uint16_t *bin_of;	/* [n_pos] the bin of a shift */
-	uint32_t bound, target;
+	uint32_t target;
 	uint32_t price[PRICES];	/* price of one shift in a bin with that number of flows */
 	bool nomem;
 	/* scratch: sources of the entries of one LID, and the streams of one entry */
@@ -131,6 +130,12 @@ static void set_bit(const struct displaced *z, uint64_t *bits, ftr_sw s,
 	*w = on ? *w | bit : *w & ~bit;
 }
 
+/* Do flows pass or reach s?  True also if they did earlier. */
+static bool is_passed(const struct displaced *z, ftr_sw s, ftr_lid lid)
+{
+	return z->senders ? z->senders[s] : has_bit(z, z->passed, s, lid);
+}
+
 static void set_entry(struct displaced *z, ftr_sw s, ftr_lid lid, ftr_port port)
 {
 	ftr_tables_row(z->t, s)[lid] = port;
@@ -142,19 +147,7 @@ static void set_entry(struct displaced *z, ftr_sw s, ftr_lid lid, ftr_port port)
 
 /* ---- counting ------------------------------------------------------------- */
 
-static void add_span(struct stream *to, struct span x)
-{
-	uint32_t at = to->at[x.bin];
-
-	if (at < to->n && to->span[at].bin == x.bin) {
-		to->span[at].n += x.n;
-		return;
-	}
-	to->at[x.bin] = to->n;
-	to->span[to->n++] = x;
-}
-
-/* Add the shifts in which src sends to pos. */
+/* Add the shifts in which src sends to pos, as up to three spans. */
 static void add_source(const struct displaced *z, struct stream *to,
 		       const struct balance_source *src, uint32_t pos)
 {
@@ -165,7 +158,10 @@ static void add_source(const struct displaced *z, struct stream *to,
 		uint32_t end = FTR_MIN((bin + 1) * z->width, z->net->n_pos);
 		uint32_t n = FTR_MIN(end - k, left);
 
-		add_span(to, (struct span){ bin, n });
+		if (to->n && to->span[to->n - 1].bin == bin)
+			to->span[to->n - 1].n += n;
+		else
+			to->span[to->n++] = (struct span){ bin, n };
 		left -= n;
 		k = k + n == z->net->n_pos ? 0 : k + n;
 	}
@@ -229,8 +225,9 @@ static void walk(struct displaced *z, ftr_sw s, ftr_lid lid, uint32_t hosts,
 		if (displaced)
 			add_stream(z, link, &z->fresh, by);
 		s = z->net->peer[link];
-		set_bit(z, z->passed, s, lid, true);
-		if (z->senders)
+		if (!z->senders)
+			set_bit(z, z->passed, s, lid, true);
+		else
 			z->senders[s] = (uint16_t)(z->senders[s] +
 						   (uint32_t)by * hosts);
 	}
@@ -252,7 +249,7 @@ static void gather(struct displaced *z, const struct ftr_shape *sh, bool turns,
 {
 	uint32_t depth = 0;
 
-	if (!has_bit(z, z->passed, s, lid))
+	if (!is_passed(z, s, lid))
 		return;
 	z->stack[depth++] = (struct passing_at){ s, false };
 	while (depth) {
@@ -273,7 +270,7 @@ static void gather(struct displaced *z, const struct ftr_shape *sh, bool turns,
 		for (; k < end && depth < z->net->f->n_sw; k++) {
 			ftr_sw y = g[k].remote;
 
-			if (has_bit(z, z->passed, y, lid) &&
+			if (is_passed(z, y, lid) &&
 			    z->changed[y] != z->now &&
 			    next_of(z, y, lid) == u.sw)
 				z->stack[depth++] = (struct passing_at){
@@ -616,16 +613,11 @@ static void set_prices(struct displaced *z)
 	}
 }
 
-static bool stream_new(struct displaced *z, struct stream *of)
-{
-	return FTR_NEW(z->arena, of->span, z->n_bins) &&
-		FTR_ZNEW(z->arena, of->at, z->n_bins);
-}
-
 static bool allocate(struct displaced *z)
 {
 	const struct balance_net *net = z->net;
 	uint32_t n_sw = net->f->n_sw, lids = net->f->max_lid + 1u;
+	uint32_t spans = net->n_sources + 1u;
 	z->pos = ftr_arena_alloc(z->arena, lids, sizeof(*z->pos));
 	z->link = ftr_arena_zalloc(z->arena, net->n_links, sizeof(*z->link));
 	z->words = balance_passed_words(net);
@@ -642,22 +634,26 @@ static bool allocate(struct displaced *z)
 	z->rest = ftr_arena_zalloc(z->arena, n_sw, sizeof(*z->rest));
 	z->bin_of = ftr_arena_alloc(z->arena, net->n_pos + 1u,
 				    sizeof(*z->bin_of));
+	z->fresh.span = ftr_arena_alloc(z->arena, 3 * spans, sizeof(struct span));
+	z->old.span = ftr_arena_alloc(z->arena, 3 * spans, sizeof(struct span));
+	if (!z->pos || !z->link || !z->passed || !z->displaced ||
+	    !z->source || !z->stack || !z->first || !z->up || !z->changed ||
+	    !z->rest || !z->bin_of || !z->fresh.span || !z->old.span)
+		return false;
+	for (uint32_t i = 0; i < lids; i++)
+		z->pos[i] = NOT_COUNTED;
+	/* row 0 belongs to no LID */
+	for (uint32_t k = 0; k < net->n_sources; k++)
+		set_bit(z, z->passed, net->source[k].sw, 0, true);
+	for (uint32_t i = 0; i < net->first[n_sw]; i++) {
+		z->pos[net->dest[i].lid] = net->dest[i].pos;
+		memcpy(z->passed + net->dest[i].lid * z->words, z->passed,
+		       z->words * sizeof(*z->passed));
+	}
 	z->width = 1;
 	for (uint32_t i = 0; i < net->n_sources; i++)
 		z->width = FTR_MAX(z->width, net->source[i].n);
 	z->n_bins = net->n_pos / z->width + 1;
-	if (!z->pos || !z->link || !z->passed || !z->displaced ||
-	    !z->source || !z->stack || !z->first || !z->up || !z->changed ||
-	    !z->rest || !z->bin_of || !stream_new(z, &z->fresh) || !stream_new(z, &z->old))
-		return false;
-	for (uint32_t i = 0; i < lids; i++)
-		z->pos[i] = NOT_COUNTED;
-	for (uint32_t i = 0; i < net->first[n_sw]; i++) {
-		z->pos[net->dest[i].lid] = net->dest[i].pos;
-		for (uint32_t k = 0; k < net->n_sources; k++)
-			set_bit(z, z->passed, net->source[k].sw,
-				net->dest[i].lid, true);
-	}
 	for (uint32_t i = 0; i < net->n_pos; i++)
 		z->bin_of[i] = (uint16_t)(i / z->width);
 	set_prices(z);
@@ -711,7 +707,10 @@ static enum ftr_status count_flows(struct displaced *z, bool once,
 	enum ftr_status st;
 
 	if (once) {
-		st = balance_count_net(net, z->t, z->passed, team, err);
+		/* the senders show which switches are passed */
+		st = balance_count_net(net, z->t, net->in->depth ==
+				       FTR_BALANCE_LOAD ? NULL : z->passed,
+				       team, err);
 	} else if ((flows = ftr_calloc(n, sizeof(*flows)))) {
 		struct balance_counted out = {
 			.flows = flows, .passed = z->passed,
@@ -746,8 +745,6 @@ enum ftr_status displaced_new(const struct ftr_balance_input *in,
 	}
 	if (!st && !allocate(z))
 		st = nomem(err);
-	if (!st)
-		st = ftr_balance_bound(in->shape, NULL, &z->bound, err);
 	if (!st)
 		st = count_flows(z, once, team, err);
 	if (!st) {
@@ -800,7 +797,7 @@ void displaced_link(struct displaced *z, ftr_sw s, ftr_port port, ftr_sw t)
  * in sh, for the source where this is greatest. */
 void displaced_target(struct displaced *z, const struct ftr_shape *sh)
 {
-	uint64_t bound = z->bound;
+	uint64_t bound = z->net->bound;
 
 	for (uint32_t i = 0; i < z->net->n_sources; i++) {
 		const struct balance_source *src = &z->net->source[i];
