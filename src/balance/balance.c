@@ -299,14 +299,13 @@ static double mean(const struct work *w, uint64_t sum)
 static enum ftr_status run_balance(struct work *w, struct ftr_err *err)
 {
 	struct ftr_balance_report *r = w->r;
-	enum ftr_status st = ftr_balance_bound(w->in->shape, NULL, &r->bound,
-					       err);
+	enum ftr_status st;
 
+	r->bound = w->net->bound;
 	w->target = r->bound + FTR_MAX(r->bound / TARGET_SHARE, 1u);
 	w->limit = r->bound + FTR_MAX(r->bound / LIMIT_SHARE, 1u);
 	w->paths = (uint64_t)w->net->n_sources * w->net->n_pos;
-	if (!st)
-		st = count(w, err);
+	st = count(w, err);
 	if (st || w->net->n_pos < 2)
 		return st;
 	if (w->in->depth == FTR_BALANCE_FULL) {

@@ -58,6 +58,7 @@ struct balance_net {
 	uint32_t *source_of;	/* [n_sw] or BALANCE_NONE */
 	uint32_t *hosts;	/* [n_sw] that send */
 	uint32_t n_hosts;	/* sum of them */
+	uint32_t bound;		/* ftr_balance_bound of the shape */
 	uint32_t n_pos;		/* number of positions, and of shifts */
 	uint32_t *dest_at;	/* [n_pos] */
 	/* destinations of column l: dest[first[l]] .. dest[first[l + 1] - 1] */
@@ -223,7 +224,9 @@ static inline uint32_t balance_window(const struct balance_net *net,
 				      const struct balance_source *src,
 				      uint32_t pos)
 {
-	return (pos + 2 * net->n_pos - src->first - src->n + 1) % net->n_pos;
+	uint32_t k = pos + 1 + net->n_pos - src->first - src->n;
+
+	return k < net->n_pos ? k : k - net->n_pos;
 }
 
 /* Add (by 1) or remove (by -1) the flows from src to pos on a link. */

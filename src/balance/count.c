@@ -24,11 +24,12 @@
 struct flow_worker {
 	uint8_t *block;		/* [n_sw][FTR_LFT_BLOCK] a block of every switch */
 	uint8_t *entry;		/* [n_sw] of one destination */
-	uint32_t *sum;		/* [n_sw] flows at a switch */
+	uint16_t *sum;		/* [n_sw + 1] flows at a switch; the last element stands for
+				 * the end of links to no switch */
 	struct {		/* together, because they are used together */
 		uint32_t flows;
-		ftr_sw peer;
-	} *link;		/* [n_links] */
+		uint32_t peer;	/* n_sw: no switch */
+	} *link;		/* [n_links + 1] the last one: no link */
 };
 
 struct flow_job {
@@ -36,28 +37,36 @@ struct flow_job {
 	const struct ftr_tables *t;
 	struct flow_worker *worker;
 	const struct balance_counted *out;
+	uint16_t *hosts;	/* [n_sw] that send */
 };
 
-/* passed: the row of the LID, or NULL. */
 static void count_dest(const struct balance_net *net, struct flow_worker *w,
-		       const struct balance_order *o, const uint8_t *entry,
-		       uint64_t *passed)
+		       const struct balance_order *o, const uint8_t *entry)
 {
 	const struct balance_ports *ports = net->ports;
+	uint16_t *sum = w->sum;
 
-	memcpy(w->sum, net->hosts, net->f->n_sw * sizeof(*w->sum));
 	for (uint32_t i = 0; i + 1 < o->n; i++) {
-		uint32_t s = o->sw[i], n = w->sum[s], link;
-		ftr_port port = entry[s];
+		uint32_t s = o->sw[i], port = entry[s];
+		uint32_t link = port <= ports[s].n ? ports[s].first + port :
+			net->n_links;
+		uint32_t peer = w->link[link].peer;
 
-		if (passed)
-			passed[s / 64] |= (uint64_t)(n > 0) << s % 64;
-		if (port > ports[s].n)
-			continue;
-		link = ports[s].first + port;
-		w->link[link].flows += n;
-		if (w->link[link].peer != FTR_SW_NONE)
-			w->sum[w->link[link].peer] += n;
+		w->link[link].flows += sum[s];
+		sum[peer] = (uint16_t)(sum[peer] + sum[s]);
+	}
+}
+
+/* Set the bits of the switches that flows pass. */
+static void mark_passed(const uint16_t *sum, uint32_t n_sw, uint64_t *passed)
+{
+	for (ftr_sw s = 0; s < n_sw; s += 64) {
+		uint32_t n = FTR_MIN(64u, n_sw - s);
+		uint64_t bits = 0;
+
+		for (uint32_t i = 0; i < n; i++)
+			bits |= (uint64_t)(sum[s + i] > 0) << i;
+		passed[s / 64] |= bits;
 	}
 }
 
@@ -66,20 +75,20 @@ static void count_lid(const struct flow_job *j, struct flow_worker *w,
 {
 	const struct balance_net *net = j->net;
 	const struct balance_counted *out = j->out;
-	uint32_t d = net->dest_of[at + i];
+	uint32_t d = net->dest_of[at + i], n_sw = net->f->n_sw;
 	uint8_t *entry = out->entry ? balance_entries(net, out->entry, d) :
 		w->entry;
 
-	for (ftr_sw s = 0; s < net->f->n_sw; s++)
+	for (ftr_sw s = 0; s < n_sw; s++)
 		entry[s] = w->block[(size_t)s * FTR_LFT_BLOCK + i];
-	count_dest(net, w, &net->order[net->dest[d].col], entry, out->passed ?
-		   balance_passed(net, out->passed, (ftr_lid)(at + i)) : NULL);
-	if (out->senders) {
-		uint16_t *senders = balance_senders(net, out->senders, d);
-
-		for (ftr_sw s = 0; s < net->f->n_sw; s++)
-			senders[s] = (uint16_t)w->sum[s];
-	}
+	memcpy(w->sum, j->hosts, n_sw * sizeof(*w->sum));
+	count_dest(net, w, &net->order[net->dest[d].col], entry);
+	if (out->passed)
+		mark_passed(w->sum, n_sw,
+			    balance_passed(net, out->passed, (ftr_lid)(at + i)));
+	if (out->senders)
+		memcpy(balance_senders(net, out->senders, d), w->sum,
+		       n_sw * sizeof(*w->sum));
 }
 
 /* Count blocks of LIDs: the entries of one block share a cache line. */
@@ -103,6 +112,23 @@ static void count_blocks(void *ctx, unsigned int worker, uint32_t begin,
 	}
 }
 
+static bool flow_worker_new(const struct balance_net *net,
+			    struct flow_worker *w, struct ftr_arena *a)
+{
+	uint32_t n_sw = net->f->n_sw;
+
+	w->sum = ftr_arena_zalloc(a, n_sw + 1u, sizeof(*w->sum));
+	w->link = ftr_arena_zalloc(a, net->n_links + 1u, sizeof(*w->link));
+	w->block = ftr_arena_alloc(a, n_sw, FTR_LFT_BLOCK);
+	w->entry = ftr_arena_alloc(a, n_sw, 1);
+	if (!w->sum || !w->link || !w->block || !w->entry)
+		return false;
+	for (uint32_t x = 0; x < net->n_links; x++)
+		w->link[x].peer = FTR_MIN(net->peer[x], n_sw);
+	w->link[net->n_links].peer = n_sw;
+	return true;
+}
+
 enum ftr_status balance_count_flows(const struct balance_net *net,
 				    const struct ftr_tables *t,
 				    struct ftr_team *team,
@@ -114,19 +140,13 @@ enum ftr_status balance_count_flows(const struct balance_net *net,
 	unsigned int n = ftr_team_size(team);
 	bool ok = a && (j.worker = ftr_arena_alloc(a, n, sizeof(*j.worker)));
 
-	for (unsigned int i = 0; ok && i < n; i++) {
-		struct flow_worker *w = &j.worker[i];
-
-		w->sum = ftr_arena_alloc(a, net->f->n_sw, sizeof(*w->sum));
-		w->link = ftr_arena_alloc(a, net->n_links, sizeof(*w->link));
-		w->block = ftr_arena_alloc(a, net->f->n_sw, FTR_LFT_BLOCK);
-		w->entry = ftr_arena_alloc(a, net->f->n_sw, 1);
-		ok = w->sum && w->link && w->block && w->entry;
-		for (uint32_t x = 0; ok && x < net->n_links; x++) {
-			w->link[x].flows = 0;
-			w->link[x].peer = net->peer[x];
-		}
-	}
+	j.hosts = ok ? ftr_arena_alloc(a, net->f->n_sw, sizeof(*j.hosts)) :
+		NULL;
+	ok = j.hosts;
+	for (ftr_sw s = 0; ok && s < net->f->n_sw; s++)
+		j.hosts[s] = (uint16_t)net->hosts[s];
+	for (unsigned int i = 0; ok && i < n; i++)
+		ok = flow_worker_new(net, &j.worker[i], a);
 	if (!ok) {
 		ftr_arena_free(a);
 		return ftr_fail(err, FTR_NOMEM,

@@ -56,11 +56,10 @@ struct stream {
 	struct span *span;	/* [3 * sources] */
 };
 
-/* A link as in struct balance_net, with its counters. */
+/* The counters of a link. */
 struct counted_link {
 	uint16_t *bins;		/* NULL: no displaced flow */
 	uint32_t flows;
-	ftr_sw peer;		/* FTR_SW_NONE: to no switch */
 };
 
 struct displaced {
@@ -80,7 +79,8 @@ struct displaced {
 	uint64_t *passed, *displaced;
 	size_t words;
 	uint32_t width, n_bins;	/* shifts per bin */
-	uint32_t bound, target;
+	uint16_t *bin_of;	/* [n_pos] the bin of a shift */
+	uint32_t target;
 	uint32_t price[PRICES];	/* price of one shift in a bin with that number of flows */
 	bool nomem;
 	/* scratch: sources of the entries of one LID, and the streams of one entry */
@@ -88,27 +88,31 @@ struct displaced {
 	uint32_t n_sources;
 	struct passing_at *stack;
 	uint32_t *first;	/* [n_sw + 1] by entry, into source[] */
+	bool *up;		/* [n_sw] by entry: it led up before the change */
+	bool known;		/* source[] is valid for the entries to be placed */
 	uint32_t *changed, now;	/* [n_sw] the entry changes if changed[s] == now */
 	struct stream fresh, old;
+	/* price of the rest of the path from a switch, valid if turn == prices */
+	struct rest {
+		uint64_t price;
+		uint32_t turn;
+	} *rest;		/* [n_sw] */
+	uint32_t prices;	/* number of entries whose candidates were compared */
 };
 
-/* The link to a switch that an entry uses, or NULL. */
-static struct counted_link *link_of(const struct displaced *z, ftr_sw s,
-				    ftr_lid lid)
+/* The link to a switch that an entry uses, or BALANCE_NONE. */
+static uint32_t link_of(const struct displaced *z, ftr_sw s, ftr_lid lid)
 {
-	ftr_port port = z->row ? z->row[s] : ftr_tables_row(z->t, s)[lid];
-	const struct balance_ports *p = &z->net->ports[s];
-	struct counted_link *link = &z->link[p->first + port];
-
-	return port > p->n || link->peer == FTR_SW_NONE ? NULL : link;
+	return balance_link_to(z->net, s, z->row ? z->row[s] :
+			       ftr_tables_row(z->t, s)[lid]);
 }
 
 /* The next switch, FTR_SW_NONE if the entry leads to no switch. */
 static ftr_sw next_of(const struct displaced *z, ftr_sw s, ftr_lid lid)
 {
-	const struct counted_link *link = link_of(z, s, lid);
+	uint32_t link = link_of(z, s, lid);
 
-	return link ? link->peer : FTR_SW_NONE;
+	return link == BALANCE_NONE ? FTR_SW_NONE : z->net->peer[link];
 }
 
 static bool has_bit(const struct displaced *z, const uint64_t *bits, ftr_sw s,
@@ -124,6 +128,12 @@ static void set_bit(const struct displaced *z, uint64_t *bits, ftr_sw s,
 	uint64_t bit = UINT64_C(1) << s % 64;
 
 	*w = on ? *w | bit : *w & ~bit;
+}
+
+/* Do flows pass or reach s?  True also if they did earlier. */
+static bool is_passed(const struct displaced *z, ftr_sw s, ftr_lid lid)
+{
+	return z->senders ? z->senders[s] : has_bit(z, z->passed, s, lid);
 }
 
 static void set_entry(struct displaced *z, ftr_sw s, ftr_lid lid, ftr_port port)
@@ -144,7 +154,7 @@ static void add_source(const struct displaced *z, struct stream *to,
 	uint32_t k = balance_window(z->net, src, pos), left = src->n;
 
 	while (left) {
-		uint32_t bin = k / z->width;
+		uint32_t bin = z->bin_of[k];
 		uint32_t end = FTR_MIN((bin + 1) * z->width, z->net->n_pos);
 		uint32_t n = FTR_MIN(end - k, left);
 
@@ -177,9 +187,11 @@ static uint32_t make_streams(struct displaced *z, const struct passing *from,
 	return hosts;
 }
 
-static void add_stream(struct displaced *z, struct counted_link *link,
+static void add_stream(struct displaced *z, uint32_t at,
 		       const struct stream *of, int by)
 {
+	struct counted_link *link = &z->link[at];
+
 	if (!of->n)
 		return;
 	if (!link->bins)
@@ -203,18 +215,19 @@ static void walk(struct displaced *z, ftr_sw s, ftr_lid lid, uint32_t hosts,
 	bool displaced = false;
 
 	for (uint32_t hops = 0; hops < z->net->f->n_sw; hops++) {
-		struct counted_link *link = link_of(z, s, lid);
+		uint32_t link = link_of(z, s, lid);
 
-		if (!link)
+		if (link == BALANCE_NONE)
 			return;
 		displaced |= has_bit(z, z->displaced, s, lid);
-		link->flows += (uint32_t)by * hosts;
+		z->link[link].flows += (uint32_t)by * hosts;
 		add_stream(z, link, &z->old, by);
 		if (displaced)
 			add_stream(z, link, &z->fresh, by);
-		s = link->peer;
-		set_bit(z, z->passed, s, lid, true);
-		if (z->senders)
+		s = z->net->peer[link];
+		if (!z->senders)
+			set_bit(z, z->passed, s, lid, true);
+		else
 			z->senders[s] = (uint16_t)(z->senders[s] +
 						   (uint32_t)by * hosts);
 	}
@@ -236,7 +249,7 @@ static void gather(struct displaced *z, const struct ftr_shape *sh, bool turns,
 {
 	uint32_t depth = 0;
 
-	if (!has_bit(z, z->passed, s, lid))
+	if (!is_passed(z, s, lid))
 		return;
 	z->stack[depth++] = (struct passing_at){ s, false };
 	while (depth) {
@@ -257,7 +270,7 @@ static void gather(struct displaced *z, const struct ftr_shape *sh, bool turns,
 		for (; k < end && depth < z->net->f->n_sw; k++) {
 			ftr_sw y = g[k].remote;
 
-			if (has_bit(z, z->passed, y, lid) &&
+			if (is_passed(z, y, lid) &&
 			    z->changed[y] != z->now &&
 			    next_of(z, y, lid) == u.sw)
 				z->stack[depth++] = (struct passing_at){
@@ -277,9 +290,10 @@ struct column {
 	bool turns;
 };
 
-static uint64_t price_link(const struct displaced *z,
-			   const struct counted_link *link, uint32_t hosts)
+static uint64_t price_link(const struct displaced *z, uint32_t at,
+			   uint32_t hosts)
 {
+	const struct counted_link *link = &z->link[at];
 	uint32_t flows = link->flows + hosts;
 	const uint16_t *bins = link->bins;
 	uint64_t sum = 0;
@@ -292,25 +306,64 @@ static uint64_t price_link(const struct displaced *z,
 	return sum;
 }
 
-static uint64_t price_path(const struct displaced *z,
-			   const struct counted_link *link, uint32_t hosts,
-			   ftr_lid lid, uint64_t limit)
+/* The price from s on, by the entries of lid.  Paths through different candidates soon
+ * meet. */
+static uint64_t price_rest(struct displaced *z, ftr_sw s, ftr_lid lid,
+			   uint32_t hosts)
 {
-	uint64_t sum = 0;
+	struct rest *r = &z->rest[s];
+	uint32_t link;
 
-	for (; link && sum < limit; link = link_of(z, link->peer, lid))
-		sum += price_link(z, link, hosts);
-	return sum;
+	if (r->turn == z->prices)
+		return r->price;
+	*r = (struct rest){ 0, z->prices };
+	link = link_of(z, s, lid);
+	if (link != BALANCE_NONE)
+		r->price = price_link(z, link, hosts) +
+			price_rest(z, z->net->peer[link], lid, hosts);
+	return r->price;
+}
+
+/* The counters do not fit into the cache.  Ask for those of the first two links through
+ * each candidate before they are needed. */
+static void fetch(const struct displaced *z, const struct ftr_shape *sh,
+		  const struct ftr_group *const *cand, uint32_t n, ftr_sw s,
+		  ftr_lid lid)
+{
+	uint32_t bin = z->old.span[0].bin;
+
+	for (uint32_t k = 0; k < n; k++) {
+		const struct ftr_group *g = cand[k];
+		uint32_t link = link_of(z, g->remote, lid);
+
+		if (link != BALANCE_NONE)
+			__builtin_prefetch(&z->link[link]);
+		for (uint32_t i = 0; i < g->n; i++) {
+			link = balance_link(z->net, s,
+				sh->tree.group_ports[g->first + i]);
+			if (z->link[link].bins)
+				__builtin_prefetch(z->link[link].bins + bin);
+		}
+	}
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t link = link_of(z, cand[k]->remote, lid);
+
+		if (link != BALANCE_NONE && z->link[link].bins)
+			__builtin_prefetch(z->link[link].bins + bin);
+	}
 }
 
 /* The port of least cost for z->old; on a tie the first one, from candidate `begin` on. */
-static ftr_port cheapest(const struct displaced *z, const struct ftr_shape *sh,
+static ftr_port cheapest(struct displaced *z, const struct ftr_shape *sh,
 			 const struct ftr_group *const *cand, uint32_t n,
 			 uint32_t begin, ftr_sw s, ftr_lid lid, uint32_t hosts)
 {
 	uint64_t least = UINT64_MAX;
 	ftr_port best = FTR_PORT_NONE;
 
+	z->prices++;
+	if (hosts && z->old.n)
+		fetch(z, sh, cand, n, s, lid);
 	for (uint32_t k = 0; k < n && least; k++) {
 		const struct ftr_group *g = cand[(begin + k) % n];
 
@@ -318,10 +371,11 @@ static ftr_port cheapest(const struct displaced *z, const struct ftr_shape *sh,
 			uint32_t at = (begin / n + i) % g->n;
 			ftr_port port = sh->tree.group_ports[g->first + at];
 			uint64_t price = hosts ?
-				price_path(z, &z->link[balance_link(z->net, s,
-								    port)],
-					   hosts, lid, least) : 0;
+				price_link(z, balance_link(z->net, s, port),
+					   hosts) : 0;
 
+			if (hosts && price < least)
+				price += price_rest(z, g->remote, lid, hosts);
 			if (price < least) {
 				least = price;
 				best = port;
@@ -340,27 +394,41 @@ static bool all_go_up(const struct ftr_shape *sh, ftr_sw s,
 	return true;
 }
 
-/* Place an entry. known: z->source holds the sources that pass it. */
+/* Are the sources that pass an entry those found before the changes? */
+static bool same_sources(const struct displaced *z, const struct column *c,
+			 uint32_t i, bool up)
+{
+	return z->known && !c->turns && z->up[i] == up;
+}
+
+/* Place entry e, the i-th of its LID. */
 static void place(struct displaced *z, const struct column *c, ftr_lid lid,
-		  struct displaced_entry *e, bool known)
+		  struct displaced_entry *e, uint32_t i)
 {
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
 	const struct ftr_shape *sh = c->sh;
-	uint32_t n = ftr_shape_candidates_at(sh, e->sw, &c->costs, cand), hosts;
+	uint32_t n = ftr_shape_candidates_at(sh, e->sw, &c->costs, cand);
+	bool up = all_go_up(sh, e->sw, cand, n);
+	struct passing *from = z->source;
+	uint32_t m, hosts;
 
-	if (!known) {
+	if (same_sources(z, c, i, up)) {
+		from += z->first[i];
+		m = z->first[i + 1] - z->first[i];
+	} else {
+		z->known = false;	/* gather overwrites z->source */
 		z->n_sources = 0;
 		if (z->pos[lid] != NOT_COUNTED)
-			gather(z, sh, c->turns, e->sw,
-			       all_go_up(sh, e->sw, cand, n), lid);
+			gather(z, sh, c->turns, e->sw, up, lid);
+		m = z->n_sources;
 	}
-	for (uint32_t i = 0; i < z->n_sources; i++)
-		z->source[i].displaced = true;
-	hosts = make_streams(z, z->source, z->n_sources, lid);
+	for (uint32_t k = 0; k < m; k++)
+		from[k].displaced = true;
+	hosts = make_streams(z, from, m, lid);
 	e->after = cheapest(z, sh, cand, n, lid + sh->numbering.col[e->sw],
 			    e->sw, lid, hosts);
 	set_entry(z, e->sw, lid, e->after);
-	if (z->n_sources)
+	if (m)
 		walk(z, e->sw, lid, hosts, 1);
 }
 
@@ -376,30 +444,58 @@ static int nearest_first(const void *x, const void *y, void *ctx)
 	return ca != cb ? ca - cb : (a > b) - (a < b);
 }
 
-/* known: n is 1, and z->source holds the sources that pass the entry. */
-static void place_lid(struct displaced *z, struct column *c, ftr_lid lid,
-		      struct displaced_entry *e, uint32_t n, bool known)
+static void sort_entries(struct displaced_entry *e, uint32_t n,
+			 struct column *c)
 {
-	z->now++;		/* now no entry counts as changed */
 	if (n > 1)
 		qsort_r(e, n, sizeof(*e), nearest_first, &c->costs);
-	for (uint32_t i = 0; i < n; i++)
-		if (e[i].after == DISPLACED_PLACE)
-			place(z, c, lid, &e[i], known);
 }
 
-/* Count the flows that pass the entries, behind these entries. */
-static void walk_all(struct displaced *z, ftr_lid lid,
-		     const struct displaced_entry *e, uint32_t n, int by)
+/* Place the entries of a LID, in the order of sort_entries. */
+static void place_lid(struct displaced *z, const struct column *c, ftr_lid lid,
+		      struct displaced_entry *e, uint32_t n)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t m = z->first[i + 1] - z->first[i];
+	z->now++;		/* now no entry counts as changed */
+	for (uint32_t i = 0; i < n; i++)
+		if (e[i].after == DISPLACED_PLACE)
+			place(z, c, lid, &e[i], i);
+}
 
-		if (m)
-			walk(z, e[i].sw, lid,
-			     make_streams(z, z->source + z->first[i], m, lid),
-			     by);
+/* Does the entry lead to a switch, after its change and before its placement? */
+static bool leads_on(const struct displaced_entry *e)
+{
+	return e->after != DISPLACED_PLACE && e->after != FTR_PORT_NONE;
+}
+
+/* Count the flows that pass an entry, behind this entry. */
+static void walk_from(struct displaced *z, ftr_lid lid,
+		      const struct displaced_entry *e, uint32_t i, int by)
+{
+	uint32_t m = z->first[i + 1] - z->first[i];
+
+	if (m)
+		walk(z, e[i].sw, lid,
+		     make_streams(z, z->source + z->first[i], m, lid), by);
+}
+
+/* Find the sources that pass the entries. They also pass them after the change, if no
+ * entry leads on before its placement: then those placed earlier are nearer. */
+static void gather_all(struct displaced *z, const struct column *c, ftr_lid lid,
+		       const struct displaced_entry *e, uint32_t n)
+{
+	z->now++;
+	z->n_sources = 0;
+	z->known = true;
+	for (uint32_t i = 0; i < n; i++)
+		z->changed[e[i].sw] = z->now;
+	for (uint32_t i = 0; i < n; i++) {
+		z->first[i] = z->n_sources;
+		z->up[i] = goes_up(z, c->sh, e[i].sw, lid);
+		z->known &= !leads_on(&e[i]);
+		if (z->pos[lid] != NOT_COUNTED)
+			gather(z, c->sh, c->turns, e[i].sw, z->up[i], lid);
 	}
+	z->first[n] = z->n_sources;
 }
 
 bool displaced_change(struct displaced *z, const struct ftr_shape *sh,
@@ -409,23 +505,17 @@ bool displaced_change(struct displaced *z, const struct ftr_shape *sh,
 	struct column c = { sh, ftr_shape_column(sh, l), turns };
 
 	z->nomem = false;
-	z->now++;
-	z->n_sources = 0;
+	sort_entries(e, n, &c);
+	gather_all(z, &c, lid, e, n);
 	for (uint32_t i = 0; i < n; i++)
-		z->changed[e[i].sw] = z->now;
-	for (uint32_t i = 0; i < n; i++) {
-		z->first[i] = z->n_sources;
-		if (z->pos[lid] != NOT_COUNTED)
-			gather(z, sh, turns, e[i].sw,
-			       goes_up(z, sh, e[i].sw, lid), lid);
-	}
-	z->first[n] = z->n_sources;
-	walk_all(z, lid, e, n, -1);
+		walk_from(z, lid, e, i, -1);
 	for (uint32_t i = 0; i < n; i++)
 		set_entry(z, e[i].sw, lid, e[i].after == DISPLACED_PLACE ?
 			  FTR_PORT_NONE : e[i].after);
-	walk_all(z, lid, e, n, 1);
-	place_lid(z, &c, lid, e, n, n == 1);
+	for (uint32_t i = 0; i < n; i++)
+		if (leads_on(&e[i]))
+			walk_from(z, lid, e, i, 1);
+	place_lid(z, &c, lid, e, n);
 	return !z->nomem;
 }
 
@@ -486,10 +576,10 @@ bool displaced_place_all(struct displaced *z, bool turns, const uint64_t *bits)
 					   sizeof(*first));
 	struct displaced_entry *e = first ? by_lid(z, bits, first) : NULL;
 
-	z->nomem = false;
+	z->nomem = z->known = false;
 	for (uint32_t i = 0; e && i < sh->numbering.n_dest; i++) {
 		ftr_lid lid = sh->numbering.dest[i].lid;
-		uint32_t l = sh->numbering.dest[i].col;
+		uint32_t l = sh->numbering.dest[i].col, n;
 		struct column c = {
 			balance_shape(net, l),
 			.turns = turns || !sh->tree.rank,
@@ -500,8 +590,9 @@ bool displaced_place_all(struct displaced *z, bool turns, const uint64_t *bits)
 		c.costs = net->order[l].sw ? balance_costs(net, l) :
 			ftr_shape_column(c.sh, l);
 		use_dest(z, net->dest_of[lid]);
-		place_lid(z, &c, lid, e + first[lid],
-			  first[lid + 1] - first[lid], false);
+		n = first[lid + 1] - first[lid];
+		sort_entries(e + first[lid], n, &c);
+		place_lid(z, &c, lid, e + first[lid], n);
 	}
 	use_dest(z, BALANCE_NONE);
 	return e && !z->nomem;
@@ -527,7 +618,6 @@ static bool allocate(struct displaced *z)
 	const struct balance_net *net = z->net;
 	uint32_t n_sw = net->f->n_sw, lids = net->f->max_lid + 1u;
 	uint32_t spans = net->n_sources + 1u;
-
 	z->pos = ftr_arena_alloc(z->arena, lids, sizeof(*z->pos));
 	z->link = ftr_arena_zalloc(z->arena, net->n_links, sizeof(*z->link));
 	z->words = balance_passed_words(net);
@@ -539,25 +629,33 @@ static bool allocate(struct displaced *z)
 				    sizeof(*z->source));
 	z->stack = ftr_arena_alloc(z->arena, n_sw, sizeof(*z->stack));
 	z->first = ftr_arena_alloc(z->arena, n_sw + 1u, sizeof(*z->first));
+	z->up = ftr_arena_alloc(z->arena, n_sw, sizeof(*z->up));
 	z->changed = ftr_arena_zalloc(z->arena, n_sw, sizeof(*z->changed));
+	z->rest = ftr_arena_zalloc(z->arena, n_sw, sizeof(*z->rest));
+	z->bin_of = ftr_arena_alloc(z->arena, net->n_pos + 1u,
+				    sizeof(*z->bin_of));
 	z->fresh.span = ftr_arena_alloc(z->arena, 3 * spans, sizeof(struct span));
 	z->old.span = ftr_arena_alloc(z->arena, 3 * spans, sizeof(struct span));
 	if (!z->pos || !z->link || !z->passed || !z->displaced ||
-	    !z->source || !z->stack || !z->first || !z->changed ||
-	    !z->fresh.span || !z->old.span)
+	    !z->source || !z->stack || !z->first || !z->up || !z->changed ||
+	    !z->rest || !z->bin_of || !z->fresh.span || !z->old.span)
 		return false;
 	for (uint32_t i = 0; i < lids; i++)
 		z->pos[i] = NOT_COUNTED;
+	/* row 0 belongs to no LID */
+	for (uint32_t k = 0; k < net->n_sources; k++)
+		set_bit(z, z->passed, net->source[k].sw, 0, true);
 	for (uint32_t i = 0; i < net->first[n_sw]; i++) {
 		z->pos[net->dest[i].lid] = net->dest[i].pos;
-		for (uint32_t k = 0; k < net->n_sources; k++)
-			set_bit(z, z->passed, net->source[k].sw,
-				net->dest[i].lid, true);
+		memcpy(z->passed + net->dest[i].lid * z->words, z->passed,
+		       z->words * sizeof(*z->passed));
 	}
 	z->width = 1;
 	for (uint32_t i = 0; i < net->n_sources; i++)
 		z->width = FTR_MAX(z->width, net->source[i].n);
 	z->n_bins = net->n_pos / z->width + 1;
+	for (uint32_t i = 0; i < net->n_pos; i++)
+		z->bin_of[i] = (uint16_t)(i / z->width);
 	set_prices(z);
 	return true;
 }
@@ -609,7 +707,10 @@ static enum ftr_status count_flows(struct displaced *z, bool once,
 	enum ftr_status st;
 
 	if (once) {
-		st = balance_count_net(net, z->t, z->passed, team, err);
+		/* the senders show which switches are passed */
+		st = balance_count_net(net, z->t, net->in->depth ==
+				       FTR_BALANCE_LOAD ? NULL : z->passed,
+				       team, err);
 	} else if ((flows = ftr_calloc(n, sizeof(*flows)))) {
 		struct balance_counted out = {
 			.flows = flows, .passed = z->passed,
@@ -619,10 +720,8 @@ static enum ftr_status count_flows(struct displaced *z, bool once,
 	} else {
 		st = nomem(err);
 	}
-	for (uint32_t i = 0; !st && i < n; i++) {
+	for (uint32_t i = 0; !st && i < n; i++)
 		z->link[i].flows = once ? net->flows[i] : flows[i];
-		z->link[i].peer = net->peer[i];
-	}
 	free(flows);
 	return st;
 }
@@ -646,8 +745,6 @@ enum ftr_status displaced_new(const struct ftr_balance_input *in,
 	}
 	if (!st && !allocate(z))
 		st = nomem(err);
-	if (!st)
-		st = ftr_balance_bound(in->shape, NULL, &z->bound, err);
 	if (!st)
 		st = count_flows(z, once, team, err);
 	if (!st) {
@@ -692,7 +789,7 @@ size_t displaced_bytes(const struct displaced *z)
 
 void displaced_link(struct displaced *z, ftr_sw s, ftr_port port, ftr_sw t)
 {
-	z->link[balance_link(z->net, s, port)].peer = t;
+	z->net->peer[balance_link(z->net, s, port)] = t;
 }
 
 /* Set the target: a lower bound of the load, plus 1 / TARGET_SHARE of it.  The bound is the
@@ -700,7 +797,7 @@ void displaced_link(struct displaced *z, ftr_sw s, ftr_port port, ftr_sw t)
  * in sh, for the source where this is greatest. */
 void displaced_target(struct displaced *z, const struct ftr_shape *sh)
 {
-	uint64_t bound = z->bound;
+	uint64_t bound = z->net->bound;
 
 	for (uint32_t i = 0; i < z->net->n_sources; i++) {
 		const struct balance_source *src = &z->net->source[i];

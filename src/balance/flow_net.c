@@ -271,6 +271,10 @@ enum ftr_status balance_net_new(const struct ftr_balance_input *in,
 		return ftr_fail(err, FTR_NOMEM,
 				"out of memory for counting flows");
 	}
+	if (ftr_balance_bound(in->shape, net->hosts, &net->bound, err)) {
+		ftr_arena_free(a);
+		return FTR_NOMEM;
+	}
 	*out = net;
 	return FTR_OK;
 }

@@ -27,6 +27,20 @@ struct load {
 	 * are over[first[d]] .. over[first[d + 1] - 1] */
 	ftr_sw *over;
 	uint32_t *first;	/* [n_dests + 1] */
+	uint32_t target;
+	/* flows and far end of a link, together because they are used together */
+	struct load_link {
+		uint32_t flows;
+		ftr_sw peer;
+	} *link;		/* [n_links] */
+	const struct balance_ports *ports;	/* [n_sw] */
+	/* the switches next to s, sw[first[s]] .. sw[first[s + 1] - 1], in the order of the
+	 * groups: of in->shape, of in->full, and those of the column */
+	struct near {
+		uint16_t *sw;
+		uint32_t *first;	/* [n_sw + 1] */
+	} of_shape, of_full;
+	const struct near *near;
 	/* of one destination, by switch */
 	uint16_t *hosts;	/* hosts that send through it */
 	const uint8_t *entry;
@@ -40,16 +54,29 @@ struct load {
 #define NO_PATH UINT64_MAX
 #define UNKNOWN UINT64_C(0xfefefefefefefefe)	/* for memset */
 
-static uint64_t excess_of(const struct load *z, uint32_t link)
+static uint64_t above(const struct load *z, uint64_t flows)
 {
-	uint32_t flows = z->c->flows[link];
-
-	return flows > z->w->target ? flows - z->w->target : 0;
+	return flows > z->target ? flows - z->target : 0;
 }
 
+static uint64_t excess_of(const struct load *z, uint32_t link)
+{
+	return above(z, z->link[link].flows);
+}
+
+/* The link of an entry that leads to a port of the switch. */
+static uint32_t link_at(const struct load *z, ftr_sw s)
+{
+	return z->ports[s].first + z->entry[s];
+}
+
+/* The link of an entry, or BALANCE_NONE if it leads to no switch. */
 static uint32_t link_of(const struct load *z, ftr_sw s)
 {
-	return balance_link_to(z->net, s, z->entry[s]);
+	uint32_t link = link_at(z, s);
+
+	return z->entry[s] > z->ports[s].n ||
+		z->link[link].peer == FTR_SW_NONE ? BALANCE_NONE : link;
 }
 
 /* ---- one entry ----------------------------------------------------------------- */
@@ -68,23 +95,24 @@ static bool cheaper(const struct price *a, const struct price *b)
 static void price_link(const struct load *z, uint32_t link, uint32_t n,
 		       struct price *p)
 {
-	uint64_t was = excess_of(z, link);
-	uint64_t flows = (uint64_t)z->c->flows[link] + n;
-	uint64_t is = flows > z->w->target ? flows - z->w->target : 0;
+	uint64_t flows = (uint64_t)z->link[link].flows + n;
+	uint64_t was = above(z, z->link[link].flows), is = above(z, flows);
 
 	p->square += is * is - was * was;
 	p->flows += flows;
 }
 
-static struct price price_path(const struct load *z, ftr_sw s, uint32_t n)
+/* The price of the path from s, which exists; not further than to a square above `limit`. */
+static struct price price_path(const struct load *z, ftr_sw s, uint32_t n,
+			       uint64_t limit)
 {
 	struct price p = { 0 };
 
-	while (s != z->to) {
-		uint32_t link = link_of(z, s);
+	while (s != z->to && p.square <= limit) {
+		uint32_t link = link_at(z, s);
 
 		price_link(z, link, n, &p);
-		s = z->net->peer[link];
+		s = z->link[link].peer;
 	}
 	return p;
 }
@@ -93,35 +121,42 @@ static struct price price_path(const struct load *z, ftr_sw s, uint32_t n)
 static void add_path(const struct load *z, ftr_sw s, uint32_t n)
 {
 	while (s != z->to) {
-		uint32_t link = link_of(z, s);
+		struct load_link *link = &z->link[link_at(z, s)];
 
-		z->c->flows[link] += n;
-		s = z->net->peer[link];
+		link->flows += n;
+		s = link->peer;
 		z->hosts[s] = (uint16_t)(z->hosts[s] + n);
 	}
 }
 
-/* The excess of the path from s, computed when needed. */
-static uint64_t path_excess(struct load *z, ftr_sw s)
+/* The excess of the path from s, whose excess is unknown. */
+static uint64_t find_excess(struct load *z, ftr_sw s)
 {
-	uint32_t link;
-	uint64_t sum;
+	uint32_t link = link_of(z, s);
+	uint64_t sum = NO_PATH;
 
-	if (z->excess[s] != UNKNOWN)
-		return z->excess[s];
-	link = link_of(z, s);
-	sum = link == BALANCE_NONE ? NO_PATH :
-		path_excess(z, z->net->peer[link]);
+	if (link != BALANCE_NONE) {
+		ftr_sw next = z->link[link].peer;
+
+		sum = z->excess[next] != UNKNOWN ? z->excess[next] :
+			find_excess(z, next);
+	}
 	if (sum != NO_PATH)
 		sum += excess_of(z, link);
 	return z->excess[s] = sum;
+}
+
+/* The excess of the path from s, computed when needed. */
+static inline uint64_t path_excess(struct load *z, ftr_sw s)
+{
+	return z->excess[s] != UNKNOWN ? z->excess[s] : find_excess(z, s);
 }
 
 static ftr_port cheapest(struct load *z, ftr_sw s)
 {
 	ftr_port now = z->entry[s], best = now;
 	uint32_t n = z->hosts[s];
-	struct price least = price_path(z, s, n);
+	struct price least = price_path(z, s, n, UINT64_MAX);
 	uint64_t square = least.square;
 
 	for (uint32_t k = 0; k < z->cand.n[s]; k++) {
@@ -131,7 +166,7 @@ static ftr_port cheapest(struct load *z, ftr_sw s)
 
 		if (path_excess(z, g->remote) == NO_PATH)
 			continue;
-		rest = price_path(z, g->remote, n);
+		rest = price_path(z, g->remote, n, least.square);
 		for (uint32_t i = 0; rest.square <= least.square && i < g->n;
 		     i++) {
 			ftr_port port = z->cand.sh->tree.group_ports[g->first + i];
@@ -197,14 +232,11 @@ static bool try_entry(struct load *z, ftr_sw s)
 /* Try s, then the switches that send to it, while their path has an excess. */
 static bool try_subtree(struct load *z, ftr_sw s)
 {
-	const struct ftr_shape *sh = z->cand.sh;
 	uint32_t n = 0;
 
 	z->queue[n++] = s;
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t excess = path_excess(z, s = z->queue[i]);
-		uint32_t k = sh->tree.group_first[s];
-		uint32_t end = k + ftr_shape_groups(sh, s);
 
 		if (z->tried[s] || !excess || excess == NO_PATH)
 			continue;
@@ -213,13 +245,13 @@ static bool try_subtree(struct load *z, ftr_sw s)
 			return false;
 		if (!path_excess(z, s))
 			continue;
-		for (; k < end; k++) {
-			ftr_sw t = sh->tree.groups[k].remote;
-			uint32_t link = t == z->to ? BALANCE_NONE :
-				link_of(z, t);
+		for (uint32_t k = z->near->first[s];
+		     k < z->near->first[s + 1]; k++) {
+			ftr_sw t = z->near->sw[k];
 
 			if (z->hosts[t] >= z->w->least && !z->tried[t] &&
-			    link != BALANCE_NONE && z->net->peer[link] == s)
+			    t != z->to && z->entry[t] <= z->ports[t].n &&
+			    z->link[link_at(z, t)].peer == s)
 				z->queue[n++] = t;
 		}
 	}
@@ -339,6 +371,8 @@ static bool sweep_all(struct load *z)
 			col = net->dest[d].col;
 			z->to = net->in->shape->numbering.col_sw[col];
 			balance_cand_column(&z->cand, net, col);
+			z->near = z->cand.sh == net->in->shape ?
+				&z->of_shape : &z->of_full;
 		}
 		if (!sweep_dest(z, over, n))
 			return false;
@@ -346,16 +380,48 @@ static bool sweep_all(struct load *z)
 	return true;
 }
 
+/* Copy the neighbours of all switches, because the groups do not fit into the cache. */
+static bool near_new(struct near *near, const struct ftr_shape *sh,
+		     struct ftr_arena *a)
+{
+	uint32_t n_sw = sh->f->n_sw, n = 0;
+
+	if (!FTR_NEW(a, near->sw, sh->tree.group_first[n_sw] + 1u) ||
+	    !FTR_NEW(a, near->first, n_sw + 1u))
+		return false;
+	for (ftr_sw s = 0; s < n_sw; s++) {
+		uint32_t k = sh->tree.group_first[s];
+		uint32_t end = k + ftr_shape_groups(sh, s);
+
+		near->first[s] = n;
+		while (k < end)
+			near->sw[n++] = (uint16_t)sh->tree.groups[k++].remote;
+	}
+	near->first[n_sw] = n;
+	return true;
+}
+
 static bool load_new(struct load *z, struct ftr_arena *a)
 {
 	uint32_t n_sw = z->net->f->n_sw;
 
+	z->target = z->w->target;
+	z->ports = z->net->ports;
+	z->link = ftr_arena_alloc(a, z->net->n_links, sizeof(*z->link));
+	for (uint32_t x = 0; z->link && x < z->net->n_links; x++)
+		z->link[x] = (struct load_link){
+			z->c->flows[x], z->net->peer[x],
+		};
 	z->excess = ftr_arena_alloc(a, n_sw, sizeof(*z->excess));
 	z->tried = ftr_arena_alloc(a, n_sw, sizeof(*z->tried));
 	z->queue = ftr_arena_alloc(a, 2 * (size_t)n_sw, sizeof(*z->queue));
 	z->first = ftr_arena_zalloc(a, z->net->first[n_sw] + 2u,
 				    sizeof(*z->first));
-	return z->excess && z->tried && z->queue && z->first &&
+	if (!near_new(&z->of_shape, z->net->in->shape, a) ||
+	    (z->net->in->use_full &&
+	     !near_new(&z->of_full, z->net->in->full, a)))
+		return false;
+	return z->link && z->excess && z->tried && z->queue && z->first &&
 		balance_cand_new(&z->cand, a, n_sw);
 }
 
@@ -367,6 +433,8 @@ enum ftr_status balance_load_sweep(struct balance_count *c,
 	struct ftr_arena *a = ftr_arena_new();
 	bool ok = a && load_new(&z, a) && find_over(&z, a) && sweep_all(&z);
 
+	for (uint32_t x = 0; ok && x < c->net->n_links; x++)
+		c->flows[x] = z.link[x].flows;
 	balance_cand_free(&z.cand);
 	ftr_arena_free(a);
 	return ok ? FTR_OK : ftr_fail(err, FTR_NOMEM,

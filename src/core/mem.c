@@ -13,10 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "core/core.h"
 
 #define CHUNK (64u * 1024)
+#define LARGE (2u << 20)	/* a huge page */
 
 static atomic_ulong fail_at;
 static atomic_ulong count;
@@ -197,9 +199,11 @@ void *ftr_arena_alloc(struct ftr_arena *a, size_t n, size_t size)
 	if (!c || at + bytes > c->size) {
 		size_t want = FTR_MAX(bytes, (size_t)CHUNK);
 
-		c = ftr_aligned(64, sizeof(*c) + want);
+		c = ftr_aligned(want < LARGE ? 64 : LARGE, sizeof(*c) + want);
 		if (!c)
 			return NULL;
+		if (want >= LARGE)	/* fewer page faults */
+			madvise(c, sizeof(*c) + want, MADV_HUGEPAGE);
 		c->size = want;
 		c->used = 0;
 			/* Put it behind the head, whose free space stays in use. */
