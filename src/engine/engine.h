@@ -51,8 +51,22 @@ enum ftr_status engine_finish(struct ftr_balance_input *in,
 		     &(sh)->tree.groups[(sh)->tree.group_first[s]];		\
 	     g < &(sh)->tree.groups[(sh)->tree.group_first[(s) + 1]]; g++)
 
-/* Which engine an order is for: sftree, or dmodc if extra turns do not suffice. */
+/*
+ * GATEWAYS: several gateways join the parts of the fabric (dmodc, if extra turns do not
+ * suffice).  SFTREE: as GATEWAYS if the shape has upward paths (struct ftr_up_path) and
+ * some end ports have no up/down path by rank; otherwise one leaf does.
+ */
 enum order_kind { ORDER_SFTREE, ORDER_GATEWAYS };
+
+/* root.c.  Both return false if there is no memory.
+ * roots_by_load: replace the root of each island, root[island], by a leaf with less load if
+ * it would be a bottleneck.  avoid: not to be taken.
+ * needs_gateways: does the order SFTREE have several gateways? */
+bool roots_by_load(const struct ftr_shape *sh, const uint32_t *island,
+		   ftr_sw avoid, ftr_sw *root,
+		   struct ftr_arena *arena) FTR_MUST_USE;
+bool needs_gateways(const struct ftr_shape *sh, const uint32_t *island,
+		    bool *needed, struct ftr_arena *arena) FTR_MUST_USE;
 
 /* Route as sftree does, over an order with several gateways between the parts of the
  * fabric (inverted_order.c). */

@@ -236,8 +236,6 @@ static void choose_roots(struct ordering *o, ftr_sw avoid)
 		    preferred(o, s, o->root[i], avoid))
 			o->root[i] = s;
 	}
-	if (sh->numbering.up_path)
-		choose_hubs(o, avoid);
 }
 
 /* Find the switches in A and those with an upward path into A, from the top rank
@@ -585,6 +583,27 @@ static ftr_sw root_of_largest(const struct ordering *o)
 	return o->root[best];
 }
 
+/* Find the root of every island; false: out of memory. */
+static bool find_roots(struct ordering *o, ftr_sw avoid,
+		       struct ftr_arena *arena)
+{
+	bool gateways;
+
+	engine_islands(o->sh, o->island);
+	measure_reach(o);
+	choose_roots(o, avoid);
+	if (o->how == ORDER_SFTREE) {
+		if (!roots_by_load(o->sh, o->island, avoid, o->root, arena) ||
+		    !needs_gateways(o->sh, o->island, &gateways, arena))
+			return false;
+		if (gateways)
+			o->how = ORDER_GATEWAYS;
+	}
+	if (o->sh->numbering.up_path)
+		choose_hubs(o, avoid);
+	return true;
+}
+
 enum ftr_status inverted_order(const struct ftr_shape *sh, enum order_kind how,
 			       ftr_sw avoid, struct ftr_arena *arena,
 			       uint16_t **level, ftr_sw *root,
@@ -595,13 +614,11 @@ enum ftr_status inverted_order(const struct ftr_shape *sh, enum order_kind how,
 	enum ftr_status st;
 
 	*level = ftr_arena_zalloc(arena, sh->f->n_sw, sizeof(**level));
-	if (!by_rank || !*level || !allocate(&o, arena))
+	if (!by_rank || !*level || !allocate(&o, arena) ||
+	    !find_roots(&o, avoid, arena))
 		return ftr_fail(err, FTR_NOMEM, "out of memory for the order of %u switches",
 				sh->f->n_sw);
 	o.by_rank = by_rank;
-	engine_islands(o.sh, o.island);
-	measure_reach(&o);
-	choose_roots(&o, avoid);
 	sort_kinds(&o);
 	place_all(&o);
 	st = to_levels(&o, *level, err);

@@ -1,5 +1,5 @@
 libftrcore_la_SOURCES += src/engine/engine_list.c src/engine/keep.c src/engine/engine.h \
-	src/engine/closed_form.c src/engine/dmodc.c src/engine/inverted_order.c src/engine/place.c \
+	src/engine/closed_form.c src/engine/dmodc.c src/engine/inverted_order.c src/engine/root.c src/engine/place.c \
 	src/engine/place.h src/engine/sftree.c src/engine/ddlr_engine.c \
 	src/engine/subtree.c src/engine/subtree.h \
 	src/engine/turns.c src/engine/turns.h src/engine/connect.c \

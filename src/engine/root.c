@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The root of the inverted order (inverted_order.c) by load.
+ *
+ * A is the set of switches that the root reaches by going up.  In the inverted order two
+ * switches of A reach each other only downward through the root.  On a complete tree no
+ * switch of A except the root has end ports.  But if hosts are connected to spines, all
+ * flows between the spines in A cross the links of the root:
+ *
+ *	H(A)	flows between end ports on different switches of A, without the root
+ *	own(s)	flows of all-to-all traffic from s, and to s, per link of s
+ *
+ *	load(root) = own(root) + H(A) / links of the root to A
+ *
+ * If this exceeds own(s) of every leaf switch, the root is the bottleneck of the fabric.
+ * Then the leaf switch with the smallest load is used.
+ */
+#include "core/bytes.h"
+#include "engine/engine.h"
+
+/* Loads are in flows per link, times SCALE. */
+#define SCALE 64u
+/* The root may exceed the load of the leaf switches by 1 / MARGIN. */
+#define MARGIN 20u
+
+struct ends {
+	const struct ftr_shape *sh;
+	const uint32_t *island;
+	uint32_t *on;		/* [n_sw] end ports */
+	uint32_t *all;		/* [n_sw] by island */
+	uint32_t *inside;	/* [n_sw] in A, by column of the root */
+	uint64_t *squares;	/* [n_sw] sum of on^2 over A, by column of the root */
+};
+
+/* False: out of memory. */
+static bool count_ends(struct ends *e, const struct ftr_shape *sh,
+		       const uint32_t *island, struct ftr_arena *a)
+{
+	uint32_t n = sh->f->n_sw;
+
+	e->sh = sh;
+	e->island = island;
+	e->on = ftr_arena_zalloc(a, n, sizeof(*e->on));
+	e->all = ftr_arena_zalloc(a, n, sizeof(*e->all));
+	e->inside = ftr_arena_zalloc(a, n, sizeof(*e->inside));
+	e->squares = ftr_arena_zalloc(a, n, sizeof(*e->squares));
+	if (!e->on || !e->all || !e->inside || !e->squares)
+		return false;
+	for (ftr_ep i = 0; i < sh->f->n_ep; i++) {
+		ftr_sw s = sh->f->ep[i].sw;
+
+		if (s == FTR_SW_NONE)
+			continue;
+		e->on[s]++;
+		e->all[island[s]]++;
+	}
+	return true;
+}
+
+/* Add up the end ports in A for every leaf switch. */
+static void measure_inside(struct ends *e)
+{
+	const struct ftr_shape *sh = e->sh;
+
+	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
+		const uint8_t *down = ftr_shape_down(sh, s);
+		uint64_t on = e->on[s];
+
+		for (uint32_t l = 0; on && l < sh->tree.n_leaf; l++) {
+			if (l % BYTES_WORD == 0 &&
+			    bytes_word(down + l) == BYTES_WORD_INF) {
+				l += BYTES_WORD - 1;
+			} else if (down[l] != FTR_COST_INF) {
+				e->inside[l] += (uint32_t)on;
+				e->squares[l] += on * on;
+			}
+		}
+	}
+}
+
+static uint32_t count_links(const struct ftr_shape *sh, ftr_sw s, uint32_t n)
+{
+	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
+	uint32_t links = 0;
+
+	for (uint32_t k = 0; k < n; k++)
+		links += g[k].n;
+	return links;
+}
+
+static uint64_t own_load(const struct ends *e, ftr_sw s)
+{
+	const struct ftr_shape_tree *t = &e->sh->tree;
+	uint32_t links = count_links(e->sh, s, t->n_up[s] + t->n_down[s]);
+	uint64_t on = e->on[s];
+
+	return links ? on * (e->all[e->island[s]] - on) * SCALE / links : 0;
+}
+
+/* Also consider every neighbour by itself: the links to it carry all of its flows. */
+static uint64_t root_load(const struct ends *e, ftr_sw s)
+{
+	const struct ftr_shape_tree *t = &e->sh->tree;
+	const struct ftr_group *g = &t->groups[t->group_first[s]];
+	uint32_t links = count_links(e->sh, s, t->n_up[s]);
+	uint32_t l = e->sh->numbering.col[s];
+	uint64_t on = e->on[s], others = e->inside[l] - on, most = 0;
+
+	if (links)
+		most = (others * others - (e->squares[l] - on * on)) * SCALE /
+			links;
+	for (uint32_t k = 0; k < t->n_up[s]; k++) {
+		uint64_t near = e->on[g[k].remote];
+
+		most = FTR_MAX(most, near * (others - near) * SCALE / g[k].n);
+	}
+	return own_load(e, s) + most;
+}
+
+/* The leaf switch of the island with the smallest load as a root. */
+static ftr_sw lightest(const struct ends *e, uint32_t island, ftr_sw root,
+		       ftr_sw avoid)
+{
+	const struct ftr_shape *sh = e->sh;
+	uint64_t least = root_load(e, root);
+	ftr_sw best = root;
+
+	for (uint32_t l = 0; l < sh->tree.n_leaf; l++) {
+		ftr_sw s = sh->numbering.col_sw[l];
+		uint64_t load;
+
+		if (e->island[s] != island || s == avoid)
+			continue;
+		load = root_load(e, s);
+		if (load < least || (load == least && s < best)) {
+			least = load;
+			best = s;
+		}
+	}
+	return best;
+}
+
+bool roots_by_load(const struct ftr_shape *sh, const uint32_t *island,
+		   ftr_sw avoid, ftr_sw *root, struct ftr_arena *arena)
+{
+	uint32_t n = sh->f->n_sw;
+	uint64_t *most = ftr_arena_zalloc(arena, n, sizeof(*most));
+	struct ends e;
+
+	if (!most || !count_ends(&e, sh, island, arena))
+		return false;
+	measure_inside(&e);
+	for (uint32_t l = 0; l < sh->tree.n_leaf; l++) {
+		ftr_sw s = sh->numbering.col_sw[l];
+
+		most[island[s]] = FTR_MAX(most[island[s]], own_load(&e, s));
+	}
+	for (ftr_sw i = 0; i < n; i++)
+		if (island[i] == i && sh->numbering.col[root[i]] < sh->tree.n_leaf &&
+		    root_load(&e, root[i]) > most[i] + most[i] / MARGIN)
+			root[i] = lightest(&e, i, root[i], avoid);
+	return true;
+}
+
+bool needs_gateways(const struct ftr_shape *sh, const uint32_t *island,
+		    bool *needed, struct ftr_arena *arena)
+{
+	uint32_t n = sh->f->n_sw;
+	struct ends e;
+
+	*needed = false;
+	if (!sh->numbering.up_path)
+		return true;
+	if (!count_ends(&e, sh, island, arena))
+		return false;
+	for (ftr_sw s = 0; s < n && !*needed; s++) {
+		const uint8_t *cost = ftr_shape_cost(sh, s);
+
+		for (uint32_t l = 0; e.on[s] && l < n && !*needed; l++) {
+			ftr_sw t = sh->numbering.col_sw[l];
+
+			*needed = cost[l] == FTR_COST_INF && e.on[t] &&
+				island[s] == island[t];
+		}
+	}
+	return true;
+}
