@@ -330,12 +330,12 @@ static uint64_t host_pairs_apart(const struct both *b)
 
 /* Two chassis with hosts on their chips, joined by racks.  Where turns connect them, all
  * traffic of one direction crosses one link (connect.c): half of the pairs that have no
- * up/down path.  The most loaded link carries at most 2 % more flows than with up/down
- * routing, or at most 1.5 times the bound: the greater of the flows on the most loaded link
- * with up/down routing, and those on the link that all of this traffic crosses. */
+ * up/down path.  The bound is the greater of that and of the flows on the most loaded link with
+ * up/down routing.  The most loaded link carries at most 2 % more flows than with up/down
+ * routing, or at most 6 % more, or, where the bound excludes 2 %, at most 1.5 times the bound. */
 START_TEST(gateway_is_near_its_bound)
 {
-	uint32_t n_turns = 0, within = 0, n = trees_runs(120);
+	uint32_t n_turns = 0, within = 0, excluded = 0, n = trees_runs(120);
 	double worst = 0;
 
 	for (uint64_t i = 1; i <= n; i++) {
@@ -354,17 +354,19 @@ START_TEST(gateway_is_near_its_bound)
 			bound = FTR_MAX(updown, host_pairs_apart(&b) / 2);
 			n_turns++;
 			within += all * 100 <= updown * 102;
+			excluded += bound * 100 > updown * 102;
 			worst = FTR_MAX(worst, (double)all / (double)bound);
-			ck_assert_msg(all * 100 <= updown * 102 ||
-				      all * 2 <= bound * 3, "seed %" PRIu64
+			ck_assert_msg(bound * 100 > updown * 102 ? all * 2 <= bound * 3 :
+				      all * 100 <= updown * 106, "seed %" PRIu64
 				      ": most loaded link %" PRIu64
 				      ", up/down %" PRIu64 ", bound %" PRIu64,
 				      i, all, updown, bound);
 		}
 		unroute(&b);
 	}
-	printf("two chassis: %u of %u fabrics with turns within 2 %% of up/down; at most %.2f times the bound\n",
-	       within, n_turns, worst);
+	printf("two chassis: %u of %u fabrics with turns within 2 %% of up/down; the bound of one link excludes this in %u; at most %.2f times the bound\n",
+	       within, n_turns, excluded, worst);
+	runs_show(within + excluded >= n_turns * 9 / 10);
 	runs_show(within < n_turns && within > n_turns / 2);
 }
 END_TEST

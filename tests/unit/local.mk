@@ -114,7 +114,7 @@ check_PROGRAMS += tests/unit/test_fast tests/unit/test_fast_end \
 	tests/unit/test_fast_random tests/unit/test_fast_sweep \
 	tests/unit/test_fast_lies tests/unit/test_fast_memory \
 	tests/unit/test_fast_flat tests/unit/test_fast_scale \
-	tests/unit/test_fast_trees \
+	tests/unit/test_fast_trees tests/unit/test_fast_planner \
 	tests/unit/test_takeover tests/unit/test_writer
 FAKE_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) -I$(top_srcdir)/tests
 FAKE_LDADD = libfake.la $(CHECK_TEST_LDADD)
@@ -177,6 +177,12 @@ tests_unit_test_fast_due_SOURCES = tests/unit/test_fast_due.c \
 tests_unit_test_fast_due_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_due_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_fast_due_LDADD = $(FAKE_LDADD)
+tests_unit_test_fast_planner_SOURCES = tests/unit/test_fast_planner.c \
+	tests/unit/fast_plans.h
+tests_unit_test_fast_planner_CPPFLAGS = $(FAKE_CPPFLAGS)
+tests_unit_test_fast_planner_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_fast_planner_LDFLAGS = -Wl,--wrap=ftr_ddlr_new
+tests_unit_test_fast_planner_LDADD = $(FAKE_LDADD)
 tests_unit_test_fast_race_SOURCES = tests/unit/test_fast_race.c \
 	tests/unit/fast_plans.h
 tests_unit_test_fast_race_CPPFLAGS = $(FAKE_CPPFLAGS)

@@ -218,6 +218,53 @@ START_TEST(test_takeover)
 }
 END_TEST
 
+/* OpenSM's table of one switch, missing (_i 0) or too small (_i 1) while the engine runs. */
+struct no_table {
+	ftr_sw sw;
+	bool missing;
+	uint8_t *lft;
+	uint16_t size;
+};
+
+static void without_table(void *ctx, struct fake *h, enum fake_moment m)
+{
+	struct no_table *n = ctx;
+	osm_switch_t *sw = h->osw[n->sw];
+
+	if (m == FAKE_LOCKED) {
+		n->lft = sw->lft;
+		n->size = sw->lft_size;
+		sw->lft = n->missing ? NULL : sw->lft;
+		sw->lft_size = n->missing ? sw->lft_size : 10;
+	} else if (m == FAKE_ROUTING) {
+		sw->lft = n->lft;
+		sw->lft_size = n->size;
+	}
+}
+
+/* The refusal names the switch by its GUID as well. */
+START_TEST(test_refusal_has_guid)
+{
+	struct fake *h = fake_new(NULL);
+	struct no_table n = { .sw = 5, .missing = _i == 0 };
+	char text[64];
+
+	snprintf(text, sizeof(text), "switch %s (0x%016" PRIx64 ")", h->fab->sw[n.sw].name,
+		 h->fab->sw[n.sw].guid);
+	h->moment = without_table;
+	h->moment_ctx = &n;
+	ck_assert(fake_sweep(h));
+	ck_assert_uint_ge(fake_logged(h, _i ? "does not fit OpenSM's table of 10 entries for switch " :
+				      "OpenSM has no table for switch "), 1);
+	ck_assert_uint_ge(fake_logged(h, text), 1);
+	h->moment = NULL;
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("the plugin's nominal fabric");
@@ -228,6 +275,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_other_fabric, 0, 2);
 	tcase_add_loop_test(tc, test_replaced, 0, 4);
 	tcase_add_test(tc, test_takeover);
+	tcase_add_loop_test(tc, test_refusal_has_guid, 0, 2);
 	suite_add_tcase(s, tc);
 	return run_suite(s);
 }
