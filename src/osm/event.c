@@ -40,14 +40,14 @@ static void name_what(const struct rr_repair *r, char *out, size_t size)
 	const struct ftr_fabric *f = r->gen.fabric;
 	const struct rr_link *c = &r->link[0];
 	uint32_t up = count_up(r);
-	char more[96] = "";
+	char more[112 + sizeof(struct ibf_name)] = "";
 
 	if (r->n_links > 1)
-		snprintf(more, sizeof(more), " and %s (%u down, %u up)%s",
+		snprintf(more, sizeof(more), " and %s (%u down, %u up)%s%s",
 			 ibf_count(r->n_links - 1, "other", "others").s,
 			 r->n_links - up, up,
-			 r->whole == FTR_SW_NONE ? "" :
-			 ", all at one switch");
+			 r->whole == FTR_SW_NONE ? "" : ", all at switch ",
+			 r->whole == FTR_SW_NONE ? "" : ibf_sw_name(f, r->whole).s);
 	snprintf(out, size, "%s port %u - %s port %u %s%s", ibf_sw_name(f, c->sw).s, c->port,
 		 ibf_sw_name(f, c->peer).s, c->peer_port,
 		 c->up ? "up" : "down", more);
@@ -55,7 +55,7 @@ static void name_what(const struct rr_repair *r, char *out, size_t size)
 
 static void log_repair(struct ibf_fast *f, const struct rr_repair *r)
 {
-	char what[4 * FTR_NAME_MAX], failed[64] = "", pathless[64] = "";
+	char what[512], failed[64] = "", pathless[64] = "";
 
 	name_what(r, what, sizeof(what));
 	if (r->failed)
@@ -81,7 +81,7 @@ static void log_repair(struct ibf_fast *f, const struct rr_repair *r)
 
 /* ---- switches that are down ---------------------------------------------- */
 
-/* Is the link at this port one of r's? */
+/* Is the link at this port in the record r? */
 static bool has_link(const struct rr_repair *r, ftr_sw s, unsigned int port)
 {
 	for (uint32_t i = 0; i < r->n_links; i++) {
@@ -347,8 +347,9 @@ static uint32_t count_lines(const struct text *t)
 	return n;
 }
 
-/* Composed twice, because the number of lines is known only after the first
- * time.  The first time reserves room for the largest number. */
+/* Composed twice, because every line contains the number of lines, which is known only
+ * after the first time.  The first time uses the longest possible number, so no line of
+ * the second time is too long. */
 static bool compose(const struct rr_repair *r, struct text *t)
 {
 	struct text links = { 0 }, draft = { 0 };
@@ -418,7 +419,8 @@ void ibf_event_write(void *ctx, const struct rr_repair *r)
 
 /* ---- switches that a sweep has brought back ------------------------------ */
 
-/* Take the first switch that has a link in fab off the list; false: none. */
+/* Remove from the list the first switch that has a link to another switch in fab.  False:
+ * there is none. */
 static bool take_returned(struct ibf_fast *f, const struct ftr_fabric *fab,
 			  struct ibf_down *d, ftr_sw *s)
 {
