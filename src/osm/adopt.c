@@ -3,7 +3,7 @@
  * Adoption of tables (option adopt).  A subnet manager that has no stored tables reads the
  * forwarding tables of all switches when it routes for the first time as master.  They
  * become the preferred tables of this routing (prefer.c), so entries that are valid and
- * well placed do not change.
+ * do not lead over an overloaded link do not change.
  *
  * OpenSM itself never reads forwarding tables, so this costs one Get for each
  * block of 64 LIDs of each switch, up to the switch's LinearFDBTop.  The tables are read
@@ -37,7 +37,7 @@ struct reading {
 	struct ftr_tables *t;
 	struct rr_dr_tree *tree;
 	struct rr_smp *job;	/* [BATCH] */
-	ftr_sw *sw;		/* [BATCH] the switch of each */
+	ftr_sw *sw;		/* [BATCH] the switch of each job */
 	unsigned int n;
 	uint64_t key;		/* M_Key of the current switch */
 	double end;

@@ -2,15 +2,15 @@
 /*
  * The fast path in OpenSM: an adapter of src/reroute.
  *
- *	trap.c	sees every trap before OpenSM does, passes on those of switches
- *		whose links changed, and decides whether OpenSM sweeps for them
+ *	trap.c	sees every trap before OpenSM does, passes those about changed links
+ *		to the worker, and decides whether OpenSM sweeps for them
  *	fast.c	the worker's thread, OpenSM's events, requests for sweeps
  *	patch.c	keeps OpenSM's copy of the tables correct while blocks are written
  *	transport.c	packets, over OpenSM's vendor layer
  *	event.c	the log line, and the record in ibfattree-events.jsonl
  *
  * Waiting.  A trap only queues.  At the end of a discovery the sweeper, which
- * holds no lock then, waits until the worker has settled its current write;
+ * holds no lock then, waits until the worker has ended its current write;
  * from then to the end of routing the worker starts no write.  The worker takes
  * OpenSM's lock (exclusive) twice per repair, for microseconds.  None of our
  * locks is held while we wait for OpenSM's lock.
@@ -33,7 +33,7 @@ struct ibf_fast {
 		cl_pfn_msgrcv_cb_t original;
 		const void *context;
 	} hook;
-	pthread_mutex_t trap_order;	/* one trap at a time in OpenSM */
+	pthread_mutex_t trap_order;	/* held while OpenSM handles a trap */
 	atomic_bool sweep_on_trap;	/* the administrator's setting */
 
 	/* under rr.mutex */

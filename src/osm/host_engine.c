@@ -114,7 +114,8 @@ static void log_routed(const struct ibf_engine *e,
 		ibf_count(res->changes.switches, "switch", "switches").s);
 }
 
-/* The switch that a port is linked to, or whose own port it is. */
+/* The switch to which the port with this GUID is linked; for port 0 of a switch, that
+ * switch. */
 static ftr_sw port_switch(const struct ftr_fabric *f, uint64_t guid)
 {
 	ftr_ep e = ftr_fabric_find_ep(f, guid);
@@ -301,7 +302,8 @@ static enum ftr_status make_tables(struct ibf_engine *e,
 	return st ? ibf_refuse(e, msg, err) : FTR_OK;
 }
 
-/* Nothing was committed: the next engine of the host's list routes. */
+/* Option observe: log the changes.  Nothing was committed; FTR_REFUSED makes the next engine
+ * of the host's list route. */
 static enum ftr_status observed(struct ibf_engine *e,
 				const struct ibf_generation *gen,
 				const struct ibf_result *res)

@@ -43,9 +43,10 @@ struct ibf_metrics {
 	bool load_known;
 	uint64_t load_max, load_least;	/* all-to-all; flows */
 	uint32_t held;		/* damped links */
-	/* of the last reroute; times since its trap; negative: not reached */
-	double rerouted;
-	double reroute_ms[IBF_REROUTE_PHASES];
+	/* of the last reroute */
+	double rerouted;	/* its trap, seconds since 1970 */
+	double reroute_ms[IBF_REROUTE_PHASES];	/* since its trap; negative: not
+						 * reached */
 };
 
 void ibf_metrics_prom(FILE *out, const struct ibf_metrics *m);

@@ -30,9 +30,9 @@ enum ibf_severity { IBF_INFO, IBF_WARN, IBF_ERROR };
 	M(UCAST_CACHE, 104, WARN, "use_ucast_cache is on")		\
 	M(THREADS, 105, WARN, "routing without threads")		\
 	M(MCAST_MEMBERS, 106, WARN, "multicast members left out")	\
-	M(NO_SUCH_PORTS, 107, WARN, "a GUID file names no port here")	\
+	M(NO_SUCH_PORTS, 107, WARN, "a GUID file has no port of this fabric") \
 	M(FAST_OFF, 108, WARN, "there is no fast path")			\
-	M(FAST_FAILED, 109, WARN, "no fast reroute this time")		\
+	M(FAST_FAILED, 109, WARN, "a link change was left to a sweep")	\
 	M(FAST_WRITES, 110, WARN, "writes were not acknowledged")	\
 	M(FLAPPING, 111, WARN, "a link fails repeatedly: damped")	\
 	M(EVENT_FILE, 112, WARN, "the event file cannot be written")	\
@@ -42,10 +42,10 @@ enum ibf_severity { IBF_INFO, IBF_WARN, IBF_ERROR };
 	M(STATUS_FILE, 116, WARN, "a status file cannot be written")	\
 	M(REORDERED, 119, WARN, "dmodc routes in an order like that of sftree")	\
 	M(LONGER, 120, WARN, "extra turns make some paths longer")	\
-	M(TAKEOVER_PLAIN, 121, WARN, "they are replaced in OpenSM's order") \
+	M(TAKEOVER_PLAIN, 121, WARN, "tables of another engine not replaced in order") \
 	M(OPTIONS, 201, ERROR, "the options are wrong")			\
 	M(REGISTER, 202, ERROR, "OpenSM did not take an engine")	\
-	/* 203 was used up to 0.1.0 */					\
+	/* 203 was used before 0.1.0 */					\
 	M(GUID_FILE, 204, ERROR, "a GUID file cannot be used")		\
 	M(SNAPSHOT, 205, ERROR, "the subnet could not be copied")	\
 	M(SHAPE, 206, ERROR, "the fabric cannot be ranked")		\

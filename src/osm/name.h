@@ -11,7 +11,7 @@ struct ibf_name {
 /* Names for messages, see name.c; .s is valid as long as the value. */
 struct ibf_name ibf_sw_name(const struct ftr_fabric *f, ftr_sw s);
 struct ibf_name ibf_ep_name(const struct ftr_fabric *f, ftr_ep e);
-/* The owner of lid, which must be at most f->max_lid; "nobody" if there is
+/* The owner of lid, which must be at most f->max_lid; "no port" if there is
  * none. */
 struct ibf_name ibf_lid_name(const struct ftr_fabric *f, ftr_lid lid);
 

@@ -83,7 +83,7 @@ const struct ibf_option ibf_option_table[] = {
 	  .def = FTR_PLACE_EVEN,
 	  .doc = "Which next hops replace a failed link, for all engines: even (the load\n"
 		 "is shared evenly among the remaining links), stable (each destination\n"
-		 "has a fixed list of next hops; as few entries change); and, for\n"
+		 "takes the first working next hop of a fixed list); and, for\n"
 		 "comparison only, literal (modulo and order of switches as published:\n"
 		 "nearly all entries of a switch change, flows of a shift share links)\n"
 		 "and literal-planes (the same modulo, switches ordered by plane)." },
@@ -102,7 +102,7 @@ const struct ibf_option ibf_option_table[] = {
 	  .doc = "How the tables of another engine are replaced: plain (OpenSM writes the\n"
 		 "new ones in its own order), or ordered (the engine reads the tables of the\n"
 		 "switches and writes the new ones in steps, so that no credit loop forms\n"
-		 "and no path is missing on the way)." },
+		 "and no path is missing during the change)." },
 	{ .name = "paths", FIELD(paths), .words = path_rules,
 	  .def = FTR_PATHS_ALL,
 	  .doc = "Which pairs of host ports the engine dmodc connects: all (every pair\n"

@@ -51,10 +51,10 @@ struct ibf_nominal {
 struct ibf_generation {
 	atomic_uint refs;
 	struct ftr_fabric *fabric;
-	struct ibf_nominal *nominal;	/* the shape is made over it; or NULL */
+	struct ibf_nominal *nominal;	/* that the shape is made over, or NULL */
 	struct ftr_shape *shape;
 	uint8_t *mcast_able;	/* [n_sw] the switch supports multicast */
-	/* of a routing; NULL if only the fabric was read */
+	/* all members below belong to a routing; NULL if only the fabric was read */
 	const char *engine;
 	struct ftr_tables *tables;
 	/* tables whose entries are kept, see prefer.c; current is valid only
@@ -112,7 +112,7 @@ struct ibf_changes {
 
 /* The cost of reading the switches' tables, see adopt.c. */
 struct ibf_adopted {
-	uint64_t blocks, failed;	/* of these, unanswered */
+	uint64_t blocks, failed;	/* requested; of these, unanswered */
 	double ms;
 };
 
@@ -131,12 +131,13 @@ struct ibf_prefer {
 	bool new_displaced;	/* displaced entries differ from those of the
 				 * last search */
 	bool searching;		/* a search was started for this fabric */
-	bool searched;		/* and has succeeded */
+	bool searched;		/* a search for this fabric has succeeded */
 	bool improved;		/* the preferred tables come from a search */
 	bool was_read;		/* the files were read */
 	bool adopting;		/* gen->prefer was read from the switches */
 	struct ibf_adopted adopted;
-	struct ftr_displaced *entry;	/* as last read or written */
+	struct ftr_displaced *entry;	/* displaced entries as last read or
+					 * written */
 	uint32_t n_entries;
 };
 
@@ -157,7 +158,7 @@ struct ibf_engine {
 
 /* A list of GUIDs as last read from its file. */
 struct ibf_guids {
-	uint64_t *guid;		/* NULL: never */
+	uint64_t *guid;		/* NULL: no list was read */
 	uint32_t n;
 	char *path;
 };
@@ -181,7 +182,7 @@ struct ibf_plugin {
 	bool team_tried;
 	bool cache_warned;
 	bool swept;		/* a heavy sweep has started */
-	bool routing_done;	/* a routing was done since it started */
+	bool routing_done;	/* a routing was done since that sweep began */
 	struct ibf_engine *routed;	/* made the last routing; NULL: none of
 					 * ours */
 	unsigned int n_engines;
@@ -271,7 +272,7 @@ enum ftr_status ibf_prefer(struct ibf_engine *e, struct ibf_generation *gen,
 bool ibf_is_complete(const struct ibf_generation *gen);
 /* To be called after gen was routed. */
 void ibf_prefer_routed(struct ibf_engine *e, struct ibf_generation *gen);
-/* All links are up: search for better tables, unless that was done. */
+/* To be called when a sweep is done: start a search for better tables if one is due. */
 void ibf_prefer_search(struct ibf_engine *e);
 /* Drop the preferred tables and end the search. */
 void ibf_prefer_drop(struct ibf_engine *e);
@@ -290,8 +291,8 @@ void ibf_adopt_report(struct ibf_plugin *p, const struct ibf_generation *gen,
 void ibf_takeover(struct ibf_engine *e, const struct ibf_generation *gen,
 		  const struct ftr_tables *t);
 
-/* commit.c: write the tables, all or nothing; write false: only count the
- * changes. */
+/* commit.c: copy the tables to OpenSM's new_lft, all or nothing; write false: only
+ * count the changes. */
 enum ftr_status ibf_commit(struct ibf_plugin *p, const struct ftr_fabric *f,
 			   const struct ftr_tables *t, bool write,
 			   struct ibf_changes *changes,

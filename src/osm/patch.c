@@ -15,9 +15,10 @@
  *	lft differed before		lft stays: the same holds for a packet of
  *					OpenSM's own
  *
- * So the next sweep has nothing to write after a good repair, and exactly the
- * doubtful blocks after a bad one, whenever it comes and whether or not the
- * plugin still runs.  (No block is equal to its complement, so OpenSM always sees a difference.)
+ * So after a successful repair the next sweep has nothing to write.  After any other repair
+ * it writes exactly the blocks above whose lft stays, at whatever time it begins and whether
+ * or not the plugin still runs.  (No block is equal to its complement, so OpenSM always sees a
+ * difference.)
  *
  * If a routing has begun meanwhile (a forced reroute comes without notice), its
  * tables are valid, and our packets and OpenSM's may have been carried out in
@@ -93,7 +94,7 @@ static void announce(struct ibf_fast *f, struct rr_block *b, uint32_t n)
 	}
 }
 
-/* Reserve room for n more, before anything is written. */
+/* Reserve room for n more suspects, before anything is written. */
 static bool reserve_suspects(struct ibf_fast *f, uint32_t n)
 {
 	void *grown = ftr_reallocarray(f->suspect, f->n_suspects + n + 1u,

@@ -22,7 +22,7 @@
  *  trap hook		dispatcher	as OpenSM's own	queue of the worker
  *  worker		its own		exclusive, for	subnet (read), lft and
  *			(fast.h)	microseconds	new_lft (write)
- *  planner's maker	one for each	none		its generation (read)
+ *  planner		one for each	none		its generation (read)
  *			routing of ddlr
  *  search		one at a time	none		its generation (read)
  *			per engine
@@ -31,11 +31,11 @@
  * then dlclose.  So destroy frees the routing state only; the engine object is
  * part of the plugin.  report never takes a host lock: for traps from the wire the
  * host already holds its lock shared, and a writer may be queued behind it.  It
- * waits for one thing only: at the end of a discovery, when the sweeper holds no
- * lock, until the worker has settled its current write.
+ * waits in one case only: at the end of a discovery, when the sweeper holds no
+ * lock, it waits until the worker has ended its current write.
  *
  * Invalid options do not stop the plugin: they are reported, and all options have their
- * defaults.  The engine that OpenSM would use instead may have credit loops.
+ * defaults.  Without the plugin OpenSM would use another engine, which may have credit loops.
  */
 #include "config.h"
 
@@ -170,8 +170,8 @@ static struct ibf_engine *engine_by_name(struct ibf_plugin *p,
 	for (unsigned int i = 0; i < p->n_engines; i++) {
 		const char *own = p->engine[i].ops->name;
 
-		/* OpenSM's own comparison is case-sensitive; the administrator meant this
-		 * engine */
+		/* OpenSM's own comparison is case-sensitive, but an administrator who wrote
+		 * the name in another case meant this engine */
 		if (strlen(own) == len && !strncasecmp(own, name, len))
 			return &p->engine[i];
 	}
@@ -225,8 +225,8 @@ static void routing_done(struct ibf_plugin *p)
 			used->name, e->ops->name, reason(e));
 }
 
-/* No event reports that all engines failed; the next sweep is the first to
- * notice. */
+/* No event reports that all engines failed, so this is detected when the next sweep
+ * begins. */
 static void sweep_start(struct ibf_plugin *p)
 {
 	struct ibf_engine *e = passed_over(p, NULL);

@@ -7,8 +7,8 @@
  * all-to-all load.  Its tables are preferred from then on: later routings keep
  * their entries wherever these are still candidates (src/engine/keep.c).
  *
- * The preferred tables are computed again when the fabric has a link that they
- * were made without.  They are then computed from the closed form, so that the
+ * The preferred tables are computed again when the fabric has a link that was missing when
+ * they were computed.  They are then computed from the closed form, so that the
  * tables of the complete fabric do not depend on history.  Exception: if a search had improved
  * the preferred tables of a complete fabric, and the fabric has grown since, they are computed
  * from the old ones.
@@ -26,8 +26,8 @@
  *
  * An entry that a fault displaces is placed at once, by the load of the links
  * (balance/displaced.h).  When the sweep is over, a second search places all
- * displaced entries again, shifts included.  If the gain is large enough, the next sweep applies the result
- * to these entries only.
+ * displaced entries again, shifts included.  If the gain is large enough, the next sweep
+ * applies the result to these entries only.
  *
  * Files.  The preferred tables and the displaced entries are stored beside the
  * nominal fabric, under a name made of its identity and the engine's name.  So
@@ -82,8 +82,8 @@ static void ask_for_sweep(struct ibf_plugin *p)
 	osm_sm_signal(&p->osm->sm, OSM_SIGNAL_SWEEP);
 }
 
-/* Better tables become the preferred ones after any gain. The result of a search for
- * displaced entries is used only if one of the two loads falls by more than 1 / GAIN_SHARE,
+/* Better tables become the preferred ones even if the gain is small.  The result of a search
+ * for displaced entries is used only if one of the two loads falls by more than 1 / GAIN_SHARE,
  * because it changes these entries a second time. */
 #define GAIN_SHARE 10
 
@@ -560,7 +560,7 @@ static enum ftr_status adopt(struct ibf_engine *e, struct ibf_generation *gen,
 	if (!e->plugin->opt.adopt)
 		return FTR_OK;
 	if (!e->plugin->smp) {
-		ibf_log(e->plugin, IBF_ADOPTED, "no tables read from the switches: there is no fast path, whose SMPs this needs");
+		ibf_log(e->plugin, IBF_ADOPTED, "no tables read from the switches: the fast path, which reads them, is not available");
 		return FTR_OK;
 	}
 	st = ibf_adopt(e->plugin, gen->fabric, &gen->prefer, &r->adopted, err);

@@ -84,7 +84,7 @@ static ftr_lid trusted_lid(struct snap *s, const osm_physp_t *p)
 		    l > FTR_LID_MAX) {
 			skip(s, "%s port %u claims LID %u, which OpenSM's table gives to %s",
 			     node_name(p->p_node).s, p->port_num, l,
-			     port ? node_name(port->p_node).s : "nobody");
+			     port ? node_name(port->p_node).s : "no port");
 			return 0;
 		}
 	}
@@ -158,8 +158,8 @@ static enum ftr_status add_sw_links(struct snap *s, const osm_switch_t *sw,
 		const osm_switch_t *far = r ? r->p_node->sw : NULL;
 		enum ftr_status st;
 
-		/* each link once, from one end; OpenSM does not route far ends without a
-		 * switch object, so they have no tables */
+		/* Each link is added once, from one end.  A far end without a switch object
+		 * is left out, because OpenSM has no tables for it. */
 		if (!far || sw > far || r->port_num >= far->num_ports ||
 		    ibf_fast_left_out(s->p->fast, link_of(p, r)))
 			continue;

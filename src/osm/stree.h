@@ -16,7 +16,7 @@
  *	any	from a member over all links, in the connected component that holds
  *		the most members.
  *
- * Only switches in able[] are entered.  O(switches + links) for a tree.
+ * Only switches whose able[] is set are used.  O(switches + links) for a tree.
  */
 #ifndef IBF_STREE_H
 #define IBF_STREE_H

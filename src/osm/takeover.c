@@ -195,7 +195,7 @@ static enum ftr_status read_tables(struct takeover *x, const struct ibf_engine *
 	enum ftr_status st;
 
 	if (!x->p->smp)
-		return ftr_fail(err, FTR_REFUSED, "there is no fast path, whose SMPs this needs");
+		return ftr_fail(err, FTR_REFUSED, "the fast path, which reads and writes them, is not available");
 	if (e->prefer.adopting)
 		st = ftr_tables_carry(x->f, gen->prefer, x->f, &x->now, err);
 	else
@@ -239,7 +239,7 @@ void ibf_takeover(struct ibf_engine *e, const struct ibf_generation *gen,
 		return;
 	e->took_over = true;
 	if (take_over(&x, e, gen, t, &err))
-		ibf_log(x.p, IBF_TAKEOVER_PLAIN, "%s: the tables in use are not replaced in a checked order: %s; OpenSM writes the rest in its own order, and a credit loop or a missing entry is possible until it has ended",
+		ibf_log(x.p, IBF_TAKEOVER_PLAIN, "%s: the tables in use are not replaced in a checked order: %s; OpenSM writes the remaining entries in its own order; until all are written, a credit loop or a missing entry is possible",
 			e->ops->name, err.msg);
 	else if (!x.entries)
 		ibf_log(x.p, IBF_TAKEOVER, "%s: no table is replaced: the switches hold these entries already, or none; ms=%.0f",

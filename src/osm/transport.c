@@ -348,7 +348,8 @@ static unsigned int collect(struct run *r, double now,
 	return n;
 }
 
-/* Find jobs that have waited long enough for an answer to their first packet. */
+/* Find jobs to be sent a second time, over another route, because their first packet was not
+ * answered within policy->hedge. */
 static unsigned int hedged(struct run *r, double now,
 			   struct rr_smp **again, unsigned int max)
 {
@@ -396,7 +397,7 @@ static double next_deadline(const struct run *r, double start)
 	return until;
 }
 
-/* The jobs may go out of scope when run returns. */
+/* Free all slots: the jobs may go out of scope when the run returns. */
 static void abandon(struct run *r)
 {
 	pthread_mutex_lock(&r->s->mutex);

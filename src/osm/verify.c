@@ -261,7 +261,7 @@ static enum ftr_status refuse_missing(const struct promise *p, ftr_sw s,
 			ibf_sw_name(f, s).s, lid, ibf_lid_name(f, lid).s);
 }
 
-/* Every empty entry must be beyond the promise. */
+/* Refuse the tables if an entry is empty for which the engine promises a path. */
 static enum ftr_status judge_missing(const struct promise *p,
 				     const struct ftr_tables *t,
 				     struct ftr_err *err)

@@ -49,7 +49,7 @@ case_metrics_alerts() {
 	          - exp_labels: {severity: warning, instance: a}
 	            exp_annotations:
 	              summary: 3 links of the nominal fabric are missing
-	              description: ibfattree report lists them.
+	              description: ibfattree report --nominal FILE shows them; FILE is the state file ibfattree-nominal-PORTGUID.
 	      - alertname: IbfattreeWritesFailed
 	        eval_time: 35m
 	        exp_alerts:
