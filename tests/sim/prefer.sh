@@ -84,7 +84,7 @@ case_prefer_adopt() {
 	same found adopted
 	osm_said sm 'IBF009: .* [1-9][0-9]* kept; blocks=[1-9][0-9]* unanswered=0 ms='
 	takes_over $'balance load\nadopt yes\nfast_reroute off'
-	logged 'IBF009: no tables read from the switches: there is no fast path'
+	logged 'IBF009: no tables read from the switches: the fast path, which reads them, is not available'
 	down
 }
 
