@@ -13,7 +13,7 @@
  * holds no lock then, waits until the worker has ended its current write;
  * from then to the end of routing the worker starts no write.  The worker takes
  * OpenSM's lock (exclusive) twice per repair, for microseconds.  None of our
- * locks is held while we wait for OpenSM's lock.
+ * locks except trap_order is held while we wait for OpenSM's lock.
  */
 #ifndef IBF_FAST_H
 #define IBF_FAST_H

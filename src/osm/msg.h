@@ -44,7 +44,7 @@ enum ibf_severity { IBF_INFO, IBF_WARN, IBF_ERROR };
 	M(LONGER, 120, WARN, "extra turns make some paths longer")	\
 	M(TAKEOVER_PLAIN, 121, WARN, "tables of another engine not replaced in order") \
 	M(OPTIONS, 201, ERROR, "the options are wrong")			\
-	M(REGISTER, 202, ERROR, "OpenSM did not take an engine")	\
+	M(REGISTER, 202, ERROR, "OpenSM refused an engine")	\
 	/* 203 was used before 0.1.0 */					\
 	M(GUID_FILE, 204, ERROR, "a GUID file cannot be used")		\
 	M(SNAPSHOT, 205, ERROR, "the subnet could not be copied")	\
