@@ -50,11 +50,11 @@ static const struct row {
 	ROW("failed_writes_total", failed_writes, U64, true,
 	    "Blocks of repairs that a switch did not acknowledge."),
 	ROW("last_routing_timestamp_seconds", routed, REAL, false,
-	    "End of the last routing by an engine of the plugin, since 1970."),
+	    "End of the last routing by an engine of the plugin, in seconds since 1970."),
 	ROW("last_routing_changed_entries", changed_entries, U64, false,
 	    "Entries of forwarding tables that the last routing changed."),
 	ROW("last_reroute_timestamp_seconds", rerouted, REAL, false,
-	    "Trap of the last repair before a sweep, since 1970."),
+	    "Trap of the last repair before a sweep, in seconds since 1970."),
 	ROW("switches", switches, U32, false, "Switches in the fabric."),
 	ROW("links", links, U32, false, "Links between switches."),
 	ROW("end_ports", end_ports, U32, false, "Ports of adapters and routers."),
@@ -134,15 +134,15 @@ static void put_engine(FILE *out, const struct ibf_metrics *m)
 	head(out, "sm_master", false, "1 if this subnet manager is the master.");
 	fprintf(out, "ibfattree_sm_master %d\n", m->state == IBF_SM_MASTER);
 	head(out, "state_seconds_total", true,
-	     "Time that the subnet manager spent in each state.");
+	     "Time that the subnet manager spent in each state, in seconds.");
 	for (int i = 0; i < IBF_N_SM_STATES; i++)
 		fprintf(out, "ibfattree_state_seconds_total{state=\"%s\"} %.3f\n",
 			state_name[i], m->state_seconds[i]);
 	head(out, "start_timestamp_seconds", false,
-	     "Start of the plugin, since 1970.");
+	     "Start of the plugin, in seconds since 1970.");
 	fprintf(out, "ibfattree_start_timestamp_seconds %.3f\n", m->started);
 	head(out, "written_timestamp_seconds", false,
-	     "When this file was written, since 1970.");
+	     "When this file was written, in seconds since 1970.");
 	fprintf(out, "ibfattree_written_timestamp_seconds %.3f\n", m->now);
 }
 
@@ -172,11 +172,11 @@ void ibf_metrics_prom(FILE *out, const struct ibf_metrics *m)
 			m->load_least);
 	}
 	put_phases(out, "last_routing_phase_seconds",
-		   "Time that each phase of the last routing took.",
+		   "Time that each phase of the last routing took, in seconds.",
 		   routing_phase, m->routing_ms, IBF_ROUTING_PHASES);
 	if (m->reroutes)
 		put_phases(out, "last_reroute_phase_seconds",
-			   "Time from the trap of the last repair to each phase.",
+			   "Time from the trap of the last repair to the end of each phase, in seconds.",
 			   reroute_phase, m->reroute_ms, IBF_REROUTE_PHASES);
 }
 

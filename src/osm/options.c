@@ -106,8 +106,8 @@ const struct ibf_option ibf_option_table[] = {
 	{ .name = "paths", FIELD(paths), .words = path_rules,
 	  .def = FTR_PATHS_ALL,
 	  .doc = "Which pairs of host ports the engine dmodc connects: all (every pair\n"
-		 "that links connect), or updown (the published rule: only pairs with a\n"
-		 "path that goes up and then down)." },
+		 "that is physically connected), or updown (the published rule: only pairs\n"
+		 "with a path that goes up and then down)." },
 	{ .name = "sftree_mode", FIELD(sftree_mode), .words = sftree_modes,
 	  .def = FTR_SFTREE_INVERTED,
 	  .doc = "How the engine sftree connects switches: inverted (connects all\n"

@@ -133,7 +133,7 @@ struct ibf_prefer {
 	bool searching;		/* a search was started for this fabric */
 	bool searched;		/* a search for this fabric has succeeded */
 	bool improved;		/* the preferred tables come from a search */
-	bool was_read;		/* the files were read */
+	bool was_read;		/* the state files were read */
 	bool adopting;		/* gen->prefer was read from the switches */
 	struct ibf_adopted adopted;
 	struct ftr_displaced *entry;	/* displaced entries as last read or
