@@ -430,9 +430,9 @@ START_TEST(a_row_of_racks_joins_chassis)
 		unroute(&b);
 	}
 	printf("rows of racks: most loaded links %" PRIu64 "; up/down %" PRIu64
-	       ", one gateway (sftree) %" PRIu64 "\n", all, updown, sftree);
+	       ", sftree %" PRIu64 "\n", all, updown, sftree);
 	ck_assert_uint_le(all * 100, updown * 102);
-	ck_assert_uint_gt(sftree * 100, updown * 102);
+	ck_assert_uint_le(sftree * 100, updown * 102);
 }
 END_TEST
 
