@@ -395,7 +395,8 @@ static uint32_t longer_pairs(const struct both *b)
 
 /* Two chassis joined by rows of racks: no turns are possible without a credit loop,
  * because every row reaches two chips of each chassis. All racks of a row then share the
- * traffic between the chassis, and all other pairs keep the length of their paths. */
+ * traffic between the chassis, with dmodc as with sftree, and all other pairs keep the
+ * length of their paths. */
 START_TEST(a_row_of_racks_joins_chassis)
 {
 	uint64_t all = 0, updown = 0, sftree = 0, root[IRREGULAR_ROOTS];
@@ -427,9 +428,9 @@ START_TEST(a_row_of_racks_joins_chassis)
 		unroute(&b);
 	}
 	printf("rows of racks: most loaded links %" PRIu64 "; up/down %" PRIu64
-	       ", one gateway (sftree) %" PRIu64 "\n", all, updown, sftree);
+	       ", sftree %" PRIu64 "\n", all, updown, sftree);
 	ck_assert_uint_le(all * 100, updown * 102);
-	ck_assert_uint_gt(sftree * 100, updown * 102);
+	ck_assert_uint_le(sftree * 100, updown * 102);
 }
 END_TEST
 
