@@ -50,9 +50,12 @@
  * hosts stay.  In PGFTs only leaves reach the top switches of all planes (or there is one
  * plane, and no upward paths are made).
  *
- * For dmodc (ORDER_GATEWAYS), which connects two chassis in this way if extra turns cannot,
- * two rules differ.  All traffic between the chassis that has no path by rank would cross
- * the links of one anchor.  So:
+ * If the root would be a bottleneck because hosts are connected to switches of A, another
+ * leaf is the root (root.c).
+ *
+ * Two chassis that only racks join are two parts of the fabric.  All traffic between them
+ * that has no path by rank would cross the links of one anchor.  So two rules differ if
+ * upward paths exist and some hosts have no path by rank, and for dmodc (ORDER_GATEWAYS):
  *
  *	- the root is a switch that is not a leaf even if it does not reach all top switches,
  *	  but as many as any other such switch.  Then one of two chassis keeps all its paths

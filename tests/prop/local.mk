@@ -66,6 +66,11 @@ tests_prop_test_chassis_SOURCES = tests/prop/test_chassis.c
 tests_prop_test_chassis_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_prop_test_chassis_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
+check_PROGRAMS += tests/prop/test_root
+tests_prop_test_root_SOURCES = tests/prop/test_root.c tests/prop/sftree_both.h
+tests_prop_test_root_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_root_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+
 libftrtest_la_SOURCES += tests/lib/world.c tests/lib/world.h
 
 check_PROGRAMS += tests/prop/test_balance

@@ -122,7 +122,7 @@ static void acyclic(const struct both *b, uint64_t seed)
 		      ": verdict on cycles %d", seed, (int)rep.cdg);
 }
 
-static void hosts_as_dmodc(const struct both *b, uint64_t seed)
+static inline void hosts_as_dmodc(const struct both *b, uint64_t seed)
 {
 	for (uint32_t i = 0; i < b->sh->numbering.n_dest; i++) {
 		const struct ftr_dest *t = &b->sh->numbering.dest[i];

@@ -398,7 +398,8 @@ static uint32_t longer_pairs(const struct both *b)
 
 /* Two chassis joined by rows of racks: no turns are possible without a credit loop,
  * because every row reaches two chips of each chassis. All racks of a row then share the
- * traffic between the chassis, and all other pairs keep the length of their paths. */
+ * traffic between the chassis, with dmodc as with sftree, and all other pairs keep the
+ * length of their paths. */
 START_TEST(a_row_of_racks_joins_chassis)
 {
 	uint64_t all = 0, updown = 0, sftree = 0, root[IRREGULAR_ROOTS];
