@@ -354,14 +354,16 @@ static enum ftr_status admit_path(struct plan *p, ftr_sw s)
 }
 
 /* Use the same paths as for an earlier column. The next hops of the gateways are computed
- * for this column. */
+ * for this column.  FTR_REFUSED: a turn to them is not allowed, and no path was used.  With
+ * several next hops per switch (spread.c) the first one need not be a first step of this column,
+ * so this can happen. */
 static enum ftr_status copy_paths(struct plan *p, const struct like *k)
 {
+	const struct connect_entry *begin = p->out->entry + k->first, *end = begin + k->n;
 	enum ftr_status st = FTR_OK;
 
 	p->alone = false;
-	for (uint32_t i = k->first; !st && i < k->first + k->n; i++) {
-		const struct connect_entry *e = &p->out->entry[i];
+	for (const struct connect_entry *e = begin; !st && e < end; e++) {
 		ftr_sw t = p->out->via[e->first];
 
 		if (e->restricted)
@@ -370,8 +372,10 @@ static enum ftr_status copy_paths(struct plan *p, const struct like *k)
 		p->label[e->sw].channel = turns_find(&p->turns, e->sw, t);
 		if (plan_by_rank(p, t))
 			st = use_step(p, p->label[e->sw].channel);
-		connected(p, e->sw);
 	}
+	for (const struct connect_entry *e = begin; !st && e < end; e++)
+		if (!e->restricted)
+			connected(p, e->sw);
 	return st;
 }
 
