@@ -61,15 +61,15 @@ struct tail {
 
 /* ---- small pieces ------------------------------------------------------ */
 
-static uint8_t vls_of_mask(uint32_t mask)
+static uint8_t width_of_mask(uint32_t mask)
 {
 	static const struct {
-		uint8_t bit, vls;
+		uint8_t bit, lanes;
 	} w[] = { { 8, 12 }, { 4, 8 }, { 2, 4 }, { 16, 2 }, { 1, 1 } };
 
 	for (size_t i = 0; i < FTR_ARRAY_LEN(w); i++)
 		if (mask & w[i].bit)
-			return w[i].vls;
+			return w[i].lanes;
 	return 0;
 }
 
@@ -204,16 +204,16 @@ static bool tail_rate(struct ftr_cur *c, struct tail *t)
 {
 	struct ftr_cur at = *c;
 	const char *first;
-	uint64_t vls;
+	uint64_t width;
 
-	if (!ftr_cur_uint(&at, 10, 12, &vls) || !ftr_cur_char(&at, 'x'))
+	if (!ftr_cur_uint(&at, 10, 12, &width) || !ftr_cur_char(&at, 'x'))
 		return false;
 	for (first = at.p; !ftr_cur_end(&at) && *at.p != ' ' && *at.p != '\t';)
 		at.p++;
-	if (vls != 0 && vls != 1 && vls != 2 && vls != 4 &&
-	    vls != 8 && vls != 12)
+	if (width != 0 && width != 1 && width != 2 && width != 4 &&
+	    width != 8 && width != 12)
 		return false;
-	t->width = (uint8_t)vls;
+	t->width = (uint8_t)width;
 	t->speed = (uint8_t)ftr_speed_parse(first, (size_t)(at.p - first));
 	*c = at;
 	return true;
@@ -400,7 +400,7 @@ static void take_tail(struct ftr_raw_port *p, const struct tail *t, bool is_sw)
 	}
 	if (i < t->n_lid)
 		p->far_lid = t->lid[i];
-	p->width = t->width ? t->width : vls_of_mask(t->rate.width);
+	p->width = t->width ? t->width : width_of_mask(t->rate.width);
 	p->speed = t->speed ? t->speed :
 		   (uint8_t)speed_of_mask(t->rate.speed, t->rate.ext);
 }

@@ -158,14 +158,14 @@ static enum ftr_status link_state(struct ftr_raw *r, struct ftr_cur *c,
 				  struct ftr_raw_port *p)
 {
 	struct ftr_cur at;
-	uint64_t vls;
+	uint64_t width;
 
 	ftr_cur_blanks(c);
 	at = *c;
 	if (!ftr_cur_str(&at, "PHY="))
 		return ftr_text_expected(r->t, c, "PHY=");
-	if (ftr_cur_uint(&at, 10, 12, &vls))
-		p->width = (uint8_t)vls;
+	if (ftr_cur_uint(&at, 10, 12, &width))
+		p->width = (uint8_t)width;
 	if (!ftr_cur_find(&at, " SPD="))
 		return ftr_text_expected(r->t, c, "PHY=.. LOG=.. SPD=..");
 	p->speed = (uint8_t)speed_of(at);
