@@ -4,7 +4,7 @@ CHECK_TEST_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) -I$(top_srcdir)/tests
 CHECK_TEST_LDADD = libsuite.la libftrcore.la $(CHECK_LIBS)
 if HAVE_CHECK
 check_LTLIBRARIES += libsuite.la
-libsuite_la_SOURCES = tests/lib/suite.c tests/lib/suite.h
+libsuite_la_SOURCES = tests/lib/suite.c tests/lib/suite.h tests/lib/at_rest.h
 libsuite_la_CFLAGS = $(CHECK_TEST_CFLAGS)
 endif
 AM_TESTS_ENVIRONMENT = abs_top_srcdir='$(abs_top_srcdir)'; export abs_top_srcdir; \

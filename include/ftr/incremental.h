@@ -94,9 +94,6 @@ struct ftr_incr_result {
 	/* ordered pairs of leaf switches: without a path now; disconnected by these
 	 * events; connected again by these events */
 	uint64_t bad_pairs, lost_pairs, regained_pairs;
-	/* amount of work */
-	uint64_t n_costs;	/* costs and down-costs that changed */
-	uint64_t n_looked;	/* entries that were computed again */
 };
 
 /*

@@ -189,7 +189,7 @@ static bool set_up(struct chk *c, struct ftr_arena *a, unsigned int workers)
 
 /* ---- the run ------------------------------------------------------------- */
 
-static void work(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
+static void check_blocks(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
 {
 	const struct chk *c = ctx;
 	struct chk_part *w = &c->part[worker];
@@ -206,8 +206,8 @@ static void work(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
 }
 
 /* Add the LIDs that the walk did not put into the graph. */
-static void work_cdg(void *ctx, unsigned int worker, uint32_t begin,
-		     uint32_t end)
+static void add_blocks_to_cdg(void *ctx, unsigned int worker, uint32_t begin,
+			      uint32_t end)
 {
 	const struct chk *c = ctx;
 	struct chk_part *w = &c->part[worker];
@@ -229,7 +229,7 @@ static enum ftr_status run_check_tables(struct chk *c, struct ftr_arena *a,
 	bool proved = c->rank != NULL;
 
 	count_pairs(c, r);
-	ftr_team_run(team, blocks, 1, work, c);
+	ftr_team_run(team, blocks, 1, check_blocks, c);
 	for (unsigned int i = 0; i < ftr_team_size(team); i++) {
 		merge(r, &c->part[i].r);
 		proved = proved && !c->part[i].unproved;
@@ -240,7 +240,7 @@ static enum ftr_status run_check_tables(struct chk *c, struct ftr_arena *a,
 		r->cdg = FTR_CDG_PROVED;
 		return FTR_OK;
 	}
-	ftr_team_run(team, blocks, 1, work_cdg, c);
+	ftr_team_run(team, blocks, 1, add_blocks_to_cdg, c);
 	for (unsigned int i = 0; i < ftr_team_size(team); i++)
 		merge_vls(r, &c->part[i].r);
 	r->n_vls = c->vls ? c->n_vl : 0;

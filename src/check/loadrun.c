@@ -136,7 +136,7 @@ static void clear(const struct ftr_load *ld, struct part *w)
 	       ((size_t)ld->n_links + LOAD_PSEUDO) * sizeof(*w->load));
 }
 
-static void work(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
+static void count_patterns(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
 {
 	const struct family *y = ctx;
 	const struct ftr_load *ld = y->ld;
@@ -238,7 +238,7 @@ static enum ftr_status run_loadrun(struct family *y, struct ftr_arena *a,
 		r.hosts = y->ld->n_live;
 		r.links = y->ld->n_links;
 	} else if (ok) {
-		ftr_team_run(team, y->n, 1, work, y);
+		ftr_team_run(team, y->n, 1, count_patterns, y);
 		summarise(y, ftr_team_size(team), &r);
 		ok = detail(y, &r);
 	}

@@ -97,8 +97,8 @@ static enum ftr_status write_out(const struct gen *g,
 	return st;
 }
 
-static enum ftr_status work(const struct gen *g, const char *shape,
-			    struct ftr_fabric **f, struct ftr_err *err)
+static enum ftr_status make_and_write(const struct gen *g, const char *shape,
+				      struct ftr_fabric **f, struct ftr_err *err)
 {
 	const struct ftr_gen_opts opts = {
 		.seed = g->seed, .random_guids = g->random_guids,
@@ -167,7 +167,7 @@ static int run_gen(int argc, char **argv)
 			return status;
 	}
 	cli_progress("making the fabric");
-	st = work(&g, argv[0], &f, &err);
+	st = make_and_write(&g, argv[0], &f, &err);
 	cli_progress_end();
 	status = st ? cli_fail(&err) : report_gen(&g, argv[0], f);
 	ftr_fabric_free(f);

@@ -331,8 +331,8 @@ static enum ftr_status write_page(const struct job *j, const char *title,
 	return cli_write(j->o->output, html_write, &page, err);
 }
 
-static enum ftr_status work(struct job *j, const char *old, const char *now,
-			    struct ftr_err *err)
+static enum ftr_status make_report(struct job *j, const char *old, const char *now,
+				   struct ftr_err *err)
 {
 	enum ftr_status st;
 
@@ -422,7 +422,7 @@ static int run_html(int argc, char **argv)
 	j->o = &o;
 	j->opts.leaf_order = (enum ftr_leaf_order)o.leaf_order;
 	j->team = ftr_team_new(o.threads);
-	st = work(j, n == 2 ? argv[0] : NULL, argv[n - 1], &err);
+	st = make_report(j, n == 2 ? argv[0] : NULL, argv[n - 1], &err);
 	status = st ? cli_fail(&err) : CLI_CLEAN;
 	for (unsigned int i = 0; !st && i < j->n_sets; i++)
 		if (j->set[i].verdict.found)

@@ -53,7 +53,7 @@ static bool new_load(struct html_load *l, const struct html_map *m)
 }
 
 /* State of one load computation. */
-struct work {
+struct load_run {
 	struct html_set *s;
 	const struct html_map *m;
 	const struct html_traffic *tr;
@@ -66,7 +66,7 @@ struct work {
 
 /* End port of the map's fabric at place i.  FTR_EP_NONE: a gap, or the end port is not
  * in this state of the fabric, or has no link there. */
-static ftr_ep placed(const struct work *w, uint32_t i)
+static ftr_ep placed(const struct load_run *w, uint32_t i)
 {
 	ftr_ep here = w->order[i];
 
@@ -75,7 +75,7 @@ static ftr_ep placed(const struct work *w, uint32_t i)
 	return ftr_fabric_find_ep(w->m->f, w->tr->place[i]);
 }
 
-static enum ftr_status load_all(struct work *w, struct ftr_team *team,
+static enum ftr_status load_all(struct load_run *w, struct ftr_team *team,
 				struct ftr_err *err)
 {
 	struct html_load *l = &w->s->load[HTML_ALL];
@@ -94,7 +94,7 @@ static enum ftr_status load_all(struct work *w, struct ftr_team *team,
 	return FTR_OK;
 }
 
-static enum ftr_status load_shift(struct work *w, struct ftr_team *team,
+static enum ftr_status load_shift(struct load_run *w, struct ftr_team *team,
 				  struct ftr_err *err)
 {
 	struct html_load *l = &w->s->load[HTML_SHIFT];
@@ -123,7 +123,7 @@ static enum ftr_status load_shift(struct work *w, struct ftr_team *team,
 	return FTR_OK;
 }
 
-static enum ftr_status load_pairs(struct work *w, struct ftr_err *err)
+static enum ftr_status load_pairs(struct load_run *w, struct ftr_err *err)
 {
 	struct html_load *l = &w->s->load[HTML_PAIRS];
 	const struct ftr_fabric *f = w->m->f;
@@ -162,7 +162,7 @@ static enum ftr_status load_pairs(struct work *w, struct ftr_err *err)
 	return FTR_OK;
 }
 
-static enum ftr_status loads(struct work *w, struct ftr_team *team,
+static enum ftr_status loads(struct load_run *w, struct ftr_team *team,
 			     struct ftr_err *err)
 {
 	const struct ftr_fabric *f = w->s->f;
@@ -194,7 +194,7 @@ enum ftr_status html_set_run(struct html_set *s, const struct html_map *m,
 			     const struct html_traffic *t,
 			     struct ftr_team *team, struct ftr_err *err)
 {
-	struct work w = { .s = s, .m = m, .tr = t };
+	struct load_run w = { .s = s, .m = m, .tr = t };
 	enum ftr_status st = check(s, team, err);
 
 	if (!st)

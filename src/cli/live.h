@@ -28,8 +28,8 @@ struct cli_live {
 	struct ftr_tables *t;
 	uint32_t missing;	/* switches whose table could not be read */
 	uint32_t silent;	/* ports with a link whose far end does not answer */
-	uint32_t blocks;	/* blocks read, in ... */
-	double table_seconds;
+	uint32_t blocks;	/* blocks of tables read */
+	double table_seconds;	/* time to read them */
 };
 
 /* Rows of a command's table, for a struct s with a struct cli_live_opts "from". */

@@ -56,7 +56,7 @@ struct result {
 	struct ftr_route_stats stats;
 	struct ftr_tables *in_use;	/* with --live */
 	double ms_per_block;
-	struct cli_transition way;	/* from in_use to t */
+	struct cli_transition transition;	/* from in_use to t */
 	double shape_s, route_s;
 };
 
@@ -194,7 +194,7 @@ static int summary_json(const struct route *r, const struct result *x)
 	if (x->stats.balance.hosts)
 		put_balance(cli_json_object(o, "balance"), &x->stats.balance);
 	if (x->in_use)
-		cli_transition_json(o, x->of, &x->way);
+		cli_transition_json(o, x->of, &x->transition);
 	cli_json_real(o, "shape_ms", x->shape_s * 1e3);
 	cli_json_real(o, "route_ms", x->route_s * 1e3);
 	return cli_json_end(o, CLI_CLEAN);
@@ -259,10 +259,10 @@ static enum ftr_status repair(struct result *x, struct ftr_err *err)
 	return st;
 }
 
-static enum ftr_status work(const struct route *r,
-			    const struct ftr_shape_opts *opts,
-			    struct ftr_team *team, struct result *x,
-			    struct ftr_err *err)
+static enum ftr_status route_and_write(const struct route *r,
+				       const struct ftr_shape_opts *opts,
+				       struct ftr_team *team, struct result *x,
+				       struct ftr_err *err)
 {
 	struct ftr_route_opts ro = FTR_ROUTE_OPTS_INIT;
 	double t0 = cli_now(), t1, t2;
@@ -291,7 +291,7 @@ static enum ftr_status work(const struct route *r,
 	if (!st && x->in_use) {
 		cli_progress("examining the transition");
 		st = cli_transition(x->sh, x->in_use, x->t, x->ms_per_block,
-				    &x->way, err);
+				    &x->transition, err);
 	}
 	return st ? st : write_all(r, x, err);
 }
@@ -359,7 +359,7 @@ static int run_route(int argc, char **argv)
 	st = read_all(&r, argv[0], &opts, &x, &err);
 	if (!st) {
 		team = ftr_team_new(r.threads);
-		st = work(&r, &opts, team, &x, &err);
+		st = route_and_write(&r, &opts, team, &x, &err);
 		cli_free_guids(&opts);
 	}
 	cli_progress_end();
@@ -370,7 +370,7 @@ static int run_route(int argc, char **argv)
 	else
 		summary(&r, &x);
 	if (status < 0 && x.in_use && !r.json)
-		cli_transition_text(x.of, &x.way);
+		cli_transition_text(x.of, &x.transition);
 	ftr_tables_free(x.in_use);
 	ftr_tables_free(x.t);
 	ftr_shape_free(x.sh);

@@ -213,7 +213,7 @@ static enum ftr_status read_event(struct reader *r, struct cli_jval o,
 		r->first = t;
 	r->started = true;
 	if (!(t >= r->first && t - r->first < 1e5))
-		return wrong(r, "a time before the first, or a day after it",
+		return wrong(r, "the time is before that of the first event, or a day or more after it",
 			     time, err);
 	at = r->at + (uint64_t)((t - r->first) * 1e12);
 	cli_j_text(cli_j_member(o, "event"), event, sizeof(event));

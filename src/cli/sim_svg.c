@@ -140,7 +140,7 @@ static enum ftr_status latency(const struct cli_sim_job *j, double *x,
 		.title = "latency of hosts' packets, first run",
 		.x_label = "percent of packets with this latency or less",
 		.y_label = "ns", .x_max = 100, .n = 1000, .x = x, .y = y,
-		.name = "from being made",
+		.name = "since the packet was created",
 	};
 
 	for (uint32_t i = 0; i < 1000; i++) {

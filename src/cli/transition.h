@@ -17,13 +17,13 @@ struct cli_transition {
 	bool before_cycle, after_cycle;
 	/* For any order of writes, as OpenSM sends them: */
 	uint32_t closes;	/* LIDs whose change may close a credit loop
-				 * together with other LIDs */
+				 * together with the change of other LIDs */
 	ftr_lid first_closing;	/* the lowest of them */
 	uint64_t gaps;		/* (switch, LID): a packet with a path before and
 				 * after may find no entry at this switch */
 	ftr_sw gap_sw;		/* the first, by LID, then switch */
 	ftr_lid gap_lid;
-	/* In the order of the repair planner, if it found one: */
+	/* In the order that ddlr's planner found, if it found one: */
 	bool ordered;
 	uint32_t rounds;	/* packets must drain between two rounds */
 	uint32_t steps, writes;

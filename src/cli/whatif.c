@@ -8,7 +8,7 @@
  *	before		the engine's tables on the undamaged fabric
  *	not rerouted	the same tables on the damaged fabric: the state until the
  *			subnet manager has rerouted
- *	local		(--local) the tables after stage one of a local repair
+ *	local		(--local) the tables after ddlr's local repair
  *	after		the engine's tables for the damaged fabric; changes are
  *			counted against "before".  As in the plugin, entries and extra
  *			turns of "before" are kept as far as they are valid
@@ -216,7 +216,7 @@ static enum ftr_status measure_old(const struct job *j,
 	return st;
 }
 
-/* Measures the tables after stage one of a local repair. */
+/* Measures the tables after ddlr's local repair. */
 static enum ftr_status measure_ddlr(const struct job *j,
 				    const struct ftr_shape *sh,
 				    struct cli_column *c, unsigned int i,

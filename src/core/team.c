@@ -33,7 +33,7 @@ struct ftr_team {
 	} helper[FTR_TEAM_MAX];
 };
 
-static void work(struct ftr_team *t, unsigned int worker)
+static void run_chunks(struct ftr_team *t, unsigned int worker)
 {
 	for (;;) {
 		uint64_t begin = atomic_fetch_add_explicit(
@@ -60,7 +60,7 @@ static void *helper_main(void *arg)
 			break;
 		seen = t->generation;
 		pthread_mutex_unlock(&t->lock);
-		work(t, h->worker);
+		run_chunks(t, h->worker);
 		pthread_mutex_lock(&t->lock);
 		if (--t->busy == 0)
 			pthread_cond_signal(&t->done);
@@ -144,7 +144,7 @@ void ftr_team_run(struct ftr_team *t, uint32_t n, uint32_t chunk,
 	pthread_cond_broadcast(&t->go);
 	pthread_mutex_unlock(&t->lock);
 
-	work(t, 0);
+	run_chunks(t, 0);
 
 	pthread_mutex_lock(&t->lock);
 	while (t->busy)

@@ -148,8 +148,9 @@ static void count_pair(struct ftr_incr *lv, ftr_sw s, uint32_t l,
 	}
 }
 
-bool incr_note(struct ftr_incr *lv, enum incr_value value, ftr_sw s, uint32_t l,
-	       uint8_t before)
+/* Log a value that is about to change. */
+static bool log_value(struct ftr_incr *lv, enum incr_value value, ftr_sw s,
+		      uint32_t l, uint8_t before)
 {
 	if (!FTR_GROW(lv->log, lv->n_log, lv->cap_log))
 		return false;
@@ -176,7 +177,7 @@ static bool set(struct ftr_incr *lv, enum incr_job job, ftr_sw s, uint32_t l,
 	uint8_t *at = job == JOB_DOWN ? &incr_down(lv, s)[l] :
 		&incr_cost(lv, s)[l];
 
-	if (!incr_note(lv, job == JOB_DOWN ? VALUE_DOWN : VALUE_COST, s, l,
+	if (!log_value(lv, job == JOB_DOWN ? VALUE_DOWN : VALUE_COST, s, l,
 		       *at))
 		return false;
 	if (job == JOB_COST)

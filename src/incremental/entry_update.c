@@ -210,7 +210,6 @@ static bool route_batches(struct routing *r, struct ftr_team *team)
 			*n_changes += t->n;
 			lv->result.n_switches += t->n != 0;
 		}
-		lv->result.n_looked += bound;
 	}
 	return true;
 }

@@ -262,7 +262,6 @@ static enum ftr_status follow(struct ftr_incr *lv, struct ftr_err *err)
 		if (!e.equal && incr_adjacent(lv, e.low, e.high))
 			list_entries(lv, e.low, e.high);
 	}
-	lv->result.n_costs = lv->n_log;
 	if (!st)
 		st = incr_extra(lv, err);
 	return st;

@@ -208,9 +208,6 @@ void incr_touch_row(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 		    const uint8_t *flag);
 void incr_touch_whole(struct ftr_incr *lv, enum incr_job job, ftr_sw s);
 void incr_work_clear(struct ftr_incr *lv);
-/* Log a value that is about to change. */
-bool incr_note(struct ftr_incr *lv, enum incr_value value, ftr_sw s, uint32_t l,
-	       uint8_t before);
 /* Restore all logged values. */
 void incr_values_back(struct ftr_incr *lv);
 /* Compute the values on the work lists of costs; changes are logged. */

@@ -52,12 +52,12 @@ static void rate(struct ftr_cur *c, struct ftr_raw_port *p)
 {
 	struct ftr_cur at = *c;
 	const char *first;
-	uint64_t vls;
+	uint64_t width;
 
 	ftr_cur_blanks(&at);
-	if (!ftr_cur_uint(&at, 10, 12, &vls) || !ftr_cur_char(&at, 'x'))
+	if (!ftr_cur_uint(&at, 10, 12, &width) || !ftr_cur_char(&at, 'x'))
 		return;
-	p->width = (uint8_t)vls;
+	p->width = (uint8_t)width;
 	ftr_cur_blanks(&at);
 	for (first = at.p; !ftr_cur_end(&at) && *at.p != ' ';)
 		at.p++;

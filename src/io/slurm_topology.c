@@ -471,7 +471,7 @@ static bool put_blocks(const struct slurm *s, struct ftr_slurm_counts *counts)
 	return true;
 }
 
-static bool work(struct slurm *s, struct ftr_slurm_counts *counts)
+static bool make_topology(struct slurm *s, struct ftr_slurm_counts *counts)
 {
 	if (!members(s))
 		return false;
@@ -502,7 +502,7 @@ enum ftr_status ftr_write_slurm(FILE *out, const struct ftr_shape *sh,
 
 	*counts = (struct ftr_slurm_counts){ 0 };
 	s.a = ftr_arena_new();
-	ok = s.a && work(&s, counts);
+	ok = s.a && make_topology(&s, counts);
 	ftr_arena_free(s.a);
 	if (!ok)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for a topology of %u hosts",

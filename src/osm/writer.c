@@ -28,7 +28,6 @@ struct ibf_writer {
 	struct ibf_job *first, **end;
 	size_t n, bytes;	/* of the waiting jobs */
 	bool busy, stop, abandoned;
-	uint64_t lost;
 	uint64_t series[IBF_N_MSG];	/* jobs lost since the last success */
 };
 
@@ -58,7 +57,6 @@ static void note(struct ibf_writer *w, enum ibf_msg msg, enum ftr_status st,
 	if (w->abandoned)
 		return;
 	if (st) {
-		w->lost++;
 		w->series[msg]++;
 		if (!before)
 			ibf_log(w->p, msg, "%s; records are lost until a write succeeds",
@@ -181,16 +179,6 @@ bool ibf_writer_flush(struct ibf_writer *w, unsigned int ms)
 	return idle;
 }
 
-uint64_t ibf_writer_lost(struct ibf_writer *w)
-{
-	uint64_t lost;
-
-	pthread_mutex_lock(&w->mutex);
-	lost = w->lost;
-	pthread_mutex_unlock(&w->mutex);
-	return lost;
-}
-
 /* ---- life ---------------------------------------------------------------- */
 
 struct ibf_writer *ibf_writer_new(struct ibf_plugin *p)
@@ -236,7 +224,6 @@ static void drop_waiting(struct ibf_writer *w)
 	struct ibf_job *j;
 
 	while ((j = take(w))) {
-		w->lost++;
 		w->series[j->msg]++;
 		j->free(j);
 	}

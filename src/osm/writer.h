@@ -40,7 +40,5 @@ void ibf_writer_put(struct ibf_writer *w, struct ibf_job *j);
 /* Wait until the queue is empty and no job is running; false: not within ms
  * milliseconds. */
 bool ibf_writer_flush(struct ibf_writer *w, unsigned int ms);
-/* Jobs dropped or failed since the start. */
-uint64_t ibf_writer_lost(struct ibf_writer *w);
 
 #endif

@@ -178,13 +178,6 @@ uint32_t rr_links_count_damped(const struct rr_links *t, double now)
 	return n;
 }
 
-enum rr_link_state rr_links_state(const struct rr_links *t, struct rr_ends e)
-{
-	const struct rr_link_entry *l = find(t, e);
-
-	return l ? l->state : RR_LINK_ALIVE;
-}
-
 bool rr_links_left_out(struct rr_links *t, struct rr_ends e, bool returns,
 		       double began, double now, bool *recheck)
 {

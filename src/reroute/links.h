@@ -80,8 +80,6 @@ void rr_links_leave(struct rr_links *t, struct rr_ends e);
 bool rr_links_return(struct rr_links *t, struct rr_ends e);
 bool rr_links_damped(const struct rr_links *t, struct rr_ends e, double now);
 uint32_t rr_links_count_damped(const struct rr_links *t, double now);
-/* Its state; RR_LINK_ALIVE if it is not in the table. */
-enum rr_link_state rr_links_state(const struct rr_links *t, struct rr_ends e);
 
 /*
  * Must a routing leave out a link that OpenSM found in the discovery that began

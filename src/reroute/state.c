@@ -85,13 +85,6 @@ bool rr_overtaken(const struct rr_state *s)
 	return s->sweep == RR_ROUTING || s->view != s->held;
 }
 
-bool rr_at_rest(const struct rr_state *s)
-{
-	return s->job == RR_IDLE && s->view == s->held &&
-		(s->sweep == RR_ROUTING ||
-		 (!s->n_traps && !s->swept && !s->released));
-}
-
 /* ---- traps --------------------------------------------------------------- */
 
 /* Insert traps in front of the queue.  Traps that find no room are left to the

@@ -183,7 +183,5 @@ bool rr_may_write(const struct rr_state *s, uint32_t epoch);
 /* Do the tables of the switches differ from the view, or is OpenSM routing, so that they soon
  * may? */
 bool rr_overtaken(const struct rr_state *s);
-/* Has the worker nothing to do before another event or the time of rr_timer? */
-bool rr_at_rest(const struct rr_state *s);
 
 #endif

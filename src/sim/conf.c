@@ -216,7 +216,7 @@ static enum ftr_status one_run(const struct ftr_sim_conf *c, uint32_t i,
 	return st;
 }
 
-static void work(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
+static void simulate_runs(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
 {
 	const struct job *j = ctx;
 
@@ -243,7 +243,7 @@ enum ftr_status ftr_sim_run(const struct ftr_sim_conf *conf,
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for %u runs",
 			      c.runs);
 	else
-		ftr_team_run(team, c.runs, 1, work, &j);
+		ftr_team_run(team, c.runs, 1, simulate_runs, &j);
 	for (uint32_t i = 0; !st && i < c.runs; i++)
 		if (j.status[i]) {
 			st = ftr_fail(err, j.status[i], "%s", j.err[i].msg);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "fake/host.h"
+#include "lib/at_rest.h"
 #include <ftr/io.h>
 #include "osm/writer.h"
 #include <complib/cl_debug.h>
@@ -646,7 +647,7 @@ static bool plugin_idle(struct fake *h)
 	if (!f)
 		return true;
 	pthread_mutex_lock(&f->rr.mutex);
-	idle = rr_at_rest(&f->rr.state);
+	idle = at_rest(&f->rr.state);
 	pthread_mutex_unlock(&f->rr.mutex);
 	return idle;
 }

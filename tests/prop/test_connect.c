@@ -339,7 +339,7 @@ static uint64_t host_pairs_apart(const struct both *b)
  * traffic of one direction crosses one link (connect.c): half of the pairs that have no
  * up/down path.  The bound is the greater of that and of the flows on the most loaded link with
  * up/down routing.  The most loaded link carries at most 2 % more flows than with up/down
- * routing, or at most 6 % more, or, where the bound excludes 2 %, at most 1.5 times the bound. */
+ * routing, or at most 1.5 times the bound. */
 START_TEST(gateway_is_near_its_bound)
 {
 	uint32_t n_turns = 0, within = 0, excluded = 0, n = trees_runs(120);

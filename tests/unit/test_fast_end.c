@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "fake/host.h"
+#include "lib/at_rest.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
 
@@ -63,7 +64,7 @@ static bool is_over(struct fake *h, unsigned int reported)
 	is = h->reported > reported;
 	pthread_mutex_unlock(&h->mutex);
 	pthread_mutex_lock(&h->fast->rr.mutex);
-	is = is && rr_at_rest(&h->fast->rr.state);
+	is = is && at_rest(&h->fast->rr.state);
 	pthread_mutex_unlock(&h->fast->rr.mutex);
 	return is;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "core/core.h"
+#include "lib/at_rest.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
 #include "reroute/state.h"
@@ -300,7 +301,7 @@ static void bring_up(double now)
 						     .master = true }),
 			  RR_ACT_NEW_VIEW | RR_ACT_RETURNS | RR_ACT_SWEPT);
 	at(now, (struct rr_event){ .kind = RR_EV_SMP_DONE, .due = -1 });
-	ck_assert(rr_at_rest(&s));
+	ck_assert(at_rest(&s));
 }
 
 /* Traps are collected; those that arrive during a routing wait for its end. */
@@ -543,7 +544,7 @@ START_TEST(test_walks)
 	rr_step(&s, &(struct rr_event){ .kind = RR_EV_ROUTED, .yes = true },
 		w.now);
 	rr_step(&s, &(struct rr_event){ .kind = RR_EV_SUBNET_UP }, w.now);
-	for (int i = 0; i < 10 && (!rr_at_rest(&s) || rr_timer(&s) >= 0); i++) {
+	for (int i = 0; i < 10 && (!at_rest(&s) || rr_timer(&s) >= 0); i++) {
 		w.now = FTR_MAX(w.now, rr_timer(&s));
 		if (rr_step(&s, &(struct rr_event){ .kind = RR_EV_TIMER,
 						    .master = true }, w.now) &
@@ -554,7 +555,7 @@ START_TEST(test_walks)
 		rr_step(&s, &(struct rr_event){ .kind = RR_EV_SMP_DONE,
 						.due = -1 }, w.now);
 	}
-	ck_assert(rr_at_rest(&s));
+	ck_assert(at_rest(&s));
 	ck_assert_uint_eq(s.n_traps + s.n_asked + s.n_later, 0);
 	ck_assert(!s.want.wanted);
 }

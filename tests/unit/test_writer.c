@@ -60,19 +60,17 @@ static struct fake *start(void)
 START_TEST(bounded)
 {
 	struct fake *h = start();
-	struct ibf_writer *w = ((struct ibf_plugin *)h->plugin)->writer;
 
 	fake_flush(h);
 	pthread_mutex_lock(&gate);
 	for (int i = 0; i < IBF_WRITER_JOBS + 51; i++)
 		put(h, NULL, FTR_OK);
-	/* the writer may have taken one from the queue */
-	ck_assert_uint_ge(ibf_writer_lost(w), 50);
 	ck_assert_uint_eq(fake_logged(h, "the queue is full"), 1);
 	pthread_mutex_unlock(&gate);
 	fake_flush(h);
+	/* the others were dropped; the writer may have taken one from the queue before */
 	ck_assert_uint_ge(ran, IBF_WRITER_JOBS);
-	ck_assert_uint_eq(ran + ibf_writer_lost(w), IBF_WRITER_JOBS + 51);
+	ck_assert_uint_le(ran, IBF_WRITER_JOBS + 1);
 	ck_assert_uint_eq(fake_logged(h, "lost meanwhile: "), 1);
 	fake_free(h);
 	ck_assert_uint_eq(freed, IBF_WRITER_JOBS + 51);
