@@ -390,7 +390,7 @@ START_TEST(twice)
 }
 END_TEST
 
-/* When a whole leaf is missing, its indices stay empty and no other index changes. */
+/* When hosts are missing, their indices stay empty and no other index changes. */
 START_TEST(host_order_keeps_gaps)
 {
 	uint64_t seed = trees_first_seed();

@@ -126,7 +126,7 @@ static void route(const struct ftr_shape *sh, const struct ftr_engine_ops *ops,
 	ftr_tables_free(t);
 }
 
-/* Route by all engines, and again with a few links fewer. */
+/* Route by all engines, if the fabric has a shape. */
 static void all_engines(struct ftr_fabric *f)
 {
 	struct ftr_check_report *r = malloc(sizeof(*r));
@@ -141,6 +141,7 @@ static void all_engines(struct ftr_fabric *f)
 	free(r);
 }
 
+/* Route the fabric, and again with a few links fewer. */
 static void finish(void)
 {
 	struct ftr_fabric *f = end(), *less;

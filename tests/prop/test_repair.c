@@ -85,7 +85,7 @@ static uint32_t for_hosts(const struct setup *x,
 }
 
 /* The failure of a link between a leaf and a switch above it, or of a link higher
- * up, changes three switches: the one above it, the one below it, and the one where
+ * up, changes at most three switches: the one above it, the one below it, and the one where
  * the detour turns. */
 START_TEST(three_switches)
 {

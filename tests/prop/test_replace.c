@@ -182,7 +182,7 @@ static bool has_link(const struct ftr_fabric *f, ftr_sw s)
 	return false;
 }
 
-/* Each switch by itself: leaves, spines and those between. */
+/* Random switches, one at a time: leaves, spines and those between. */
 START_TEST(one)
 {
 	static const char *const engine[] = { "dmodc", "sftree" };
@@ -410,7 +410,7 @@ START_TEST(another_fabric)
 }
 END_TEST
 
-/* Replace every spine and leaf of a real fabric, one at a time. */
+/* Replace ten random switches of each real fabric, one at a time. */
 START_TEST(real_fabrics)
 {
 	for (int i = 0; trees_real_files[i]; i++) {

@@ -318,7 +318,8 @@ END_TEST
 
 /* ---- root and spread ----------------------------------------------------- */
 
-/* The loss of any one link keeps the root leaf and dmodc's tables for hosts. */
+/* The loss of one link (every third is tried) keeps the root leaf, and the tables for hosts
+ * are those of dmodc. */
 START_TEST(one_lost_link_moves_no_root)
 {
 	struct ftr_fabric *f;

@@ -82,8 +82,8 @@ END_TEST
 
 /* Limits of the paper's mode: after a few faults some pairs of switches are
  * unreachable, switches do not reach hosts, and on irregular trees there are
- * cycles.  Each of these defects occurs in some of these fabrics; none occurs in any of
- * them in the default mode. */
+ * cycles.  Unreachable pairs and missing entries must occur in some of these fabrics,
+ * cycles are only counted; in the default mode there is none of these defects. */
 START_TEST(paper_off_whole_trees)
 {
 	uint64_t seed = trees_first_seed();
@@ -111,7 +111,7 @@ START_TEST(paper_off_whole_trees)
 	}
 	runs_show(lost_pairs > 0);
 	runs_show(missing > 0);
-	printf("paper's sFtree on 400 damaged trees: pairs of switches lost in %u, missing entries towards hosts in %u, cycles in %u\n",
+	printf("paper's sFtree on damaged trees: pairs of switches lost in %u, missing entries towards hosts in %u, cycles in %u\n",
 	       lost_pairs, missing, cycles);
 }
 END_TEST

@@ -229,7 +229,8 @@ static void consult(struct oracle *o, const struct ftr_check_opts *opts)
 
 /* ---- random fabrics and tables ------------------------------------------- */
 
-/* Random graph, or a random two- or three-level tree with extra links. */
+/* A random graph of switches on one to four levels; with several levels, few links join
+ * switches of one level. */
 static struct net random_net(struct ftr_rng *g, uint8_t *rank)
 {
 	uint32_t n_sw = 1 + ftr_rng_below(g, MAX_SW), used[MAX_SW] = { 0 };

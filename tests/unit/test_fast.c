@@ -119,7 +119,7 @@ START_TEST(test_spine)
 }
 END_TEST
 
-/* A spine dies: all traps that are in the queue at that time make one repair. */
+/* A spine dies at once; the traps of all its links come afterwards. */
 START_TEST(test_spine_at_once)
 {
 	struct fake *h = fake_new(NULL);
@@ -157,7 +157,7 @@ START_TEST(test_spine_one_trap)
 }
 END_TEST
 
-/* No link of a switch is taken for dead because the switch answers slowly. */
+/* No link of a switch is taken for dead because the switch does not answer. */
 START_TEST(test_silent_spine)
 {
 	struct fake *h = fake_new(NULL);

@@ -123,9 +123,9 @@ static void cut_and_look(struct plan *p, struct fake *h)
 	ck_assert(!fake_sweep_wanted(h));
 }
 
-/* Discovery takes longer than fast_sweep_cap_ms, and links fail all the time: if
- * OpenSM restarted it at every request, it would never end.  The request is made
- * after the discovery.  _i 1: an urgent request, by a repair that was given up. */
+/* A link fails during a discovery that takes longer than fast_sweep_cap_ms.  If OpenSM
+ * restarted a discovery at every request, it might never end; so the request is made
+ * after it.  _i 1: an urgent request, by a repair that was given up. */
 START_TEST(test_long_discovery)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

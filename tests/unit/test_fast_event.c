@@ -203,7 +203,7 @@ static void check_counts(struct json_object *o)
 	ck_assert_int_ge(number(o, "entries"), number(o, "drained"));
 }
 
-/* The sweep may still write to at most this number of switches, and only blocks that must
+/* The sweep still has to write to this number of switches, and only blocks with entries that
  * change. */
 static void check_rest(struct json_object *rest, int64_t switches)
 {

@@ -112,7 +112,7 @@ static const struct loss lost_sets[] = {
 	{ .sets = true, .fate = { .lose_answer = true, .to_host = true } },
 };
 
-/* The next sweep writes the blocks of lost Sets again, and no others. */
+/* The next sweep writes the blocks of lost Sets again. */
 START_TEST(test_lost_sets)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .options = QUICK });

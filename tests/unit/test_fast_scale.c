@@ -118,7 +118,7 @@ static struct fake *start(const struct place *p)
 	return h;
 }
 
-/* The switch with the most links; of several, one without hosts. */
+/* The switch with the most links among those without hosts. */
 static ftr_sw busiest(const struct ftr_fabric *f)
 {
 	unsigned int most = 0;

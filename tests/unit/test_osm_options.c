@@ -200,7 +200,7 @@ START_TEST(test_sample)
 }
 END_TEST
 
-/* Every key is a tagged paragraph of the page, with its text and default. */
+/* Every key is a tagged paragraph of the page, with its values and its default. */
 START_TEST(test_man_options)
 {
 	char *page = slurp("man/ibfattree.conf.5");
