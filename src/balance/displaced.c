@@ -324,35 +324,6 @@ static uint64_t price_rest(struct displaced *z, ftr_sw s, ftr_lid lid,
 	return r->price;
 }
 
-/* The counters do not fit into the cache.  Ask for those of the first two links through
- * each candidate before they are needed. */
-static void fetch(const struct displaced *z, const struct ftr_shape *sh,
-		  const struct ftr_group *const *cand, uint32_t n, ftr_sw s,
-		  ftr_lid lid)
-{
-	uint32_t bin = z->old.span[0].bin;
-
-	for (uint32_t k = 0; k < n; k++) {
-		const struct ftr_group *g = cand[k];
-		uint32_t link = link_of(z, g->remote, lid);
-
-		if (link != BALANCE_NONE)
-			__builtin_prefetch(&z->link[link]);
-		for (uint32_t i = 0; i < g->n; i++) {
-			link = balance_link(z->net, s,
-				sh->tree.group_ports[g->first + i]);
-			if (z->link[link].bins)
-				__builtin_prefetch(z->link[link].bins + bin);
-		}
-	}
-	for (uint32_t k = 0; k < n; k++) {
-		uint32_t link = link_of(z, cand[k]->remote, lid);
-
-		if (link != BALANCE_NONE && z->link[link].bins)
-			__builtin_prefetch(z->link[link].bins + bin);
-	}
-}
-
 /* The port of least cost for z->old; on a tie the first one, from candidate `begin` on. */
 static ftr_port cheapest(struct displaced *z, const struct ftr_shape *sh,
 			 const struct ftr_group *const *cand, uint32_t n,
@@ -362,8 +333,6 @@ static ftr_port cheapest(struct displaced *z, const struct ftr_shape *sh,
 	ftr_port best = FTR_PORT_NONE;
 
 	z->prices++;
-	if (hosts && z->old.n)
-		fetch(z, sh, cand, n, s, lid);
 	for (uint32_t k = 0; k < n && least; k++) {
 		const struct ftr_group *g = cand[(begin + k) % n];
 
