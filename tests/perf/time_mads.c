@@ -4,7 +4,8 @@
  *
  * Sends N Gets (2000) of block 0 of the linear forwarding table to the switch of the first
  * port of this host, by directed route; first one at a time, then with at most WINDOW (64)
- * unanswered.  In ibsim (tests/perf/ibsim_bound) this is the least time that a block takes.
+ * unanswered.  Prints the least mean of TIMES such loops, because other processes can only
+ * make it greater.  In ibsim (tests/perf/ibsim_bound) no block is written faster.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,8 @@
 
 #include <infiniband/mad.h>
 #include <infiniband/umad.h>
+
+#define TIMES 20
 
 static int port, agent;
 static void *buf;
@@ -48,7 +51,8 @@ static void send_get(unsigned int tid)
 	must(umad_send(port, agent, buf, IB_MAD_SIZE, 1000, 0) >= 0, "umad_send");
 }
 
-static void loop(unsigned int n, unsigned int window)
+/* Mean time of N packets, in microseconds. */
+static double loop(unsigned int n, unsigned int window)
 {
 	unsigned int sent = 0;
 	double t0 = now();
@@ -61,8 +65,21 @@ static void loop(unsigned int n, unsigned int window)
 		must(umad_recv(port, buf, &len, 10000) >= 0, "umad_recv");
 		must(!umad_status(buf), "a Get");
 	}
-	printf("%u packets, %u at a time: %.1f us each\n", n, window,
-	       (now() - t0) / n);
+	return (now() - t0) / n;
+}
+
+static void least(unsigned int n, unsigned int window)
+{
+	double best = loop(n, window);
+
+	for (int i = 1; i < TIMES; i++) {
+		double t = loop(n, window);
+
+		if (t < best)
+			best = t;
+	}
+	printf("%u packets, %u at a time: %.1f us each, least of %d\n", n, window, best,
+	       TIMES);
 }
 
 int main(int argc, char **argv)
@@ -77,8 +94,8 @@ int main(int argc, char **argv)
 	must(agent >= 0, "umad_register");
 	buf = umad_alloc(1, umad_size() + IB_MAD_SIZE);
 	must(buf != NULL, "umad_alloc");
-	loop(n, 1);
-	loop(n, window);
+	least(n, 1);
+	least(n, window);
 	umad_free(buf);
 	umad_unregister(port, agent);
 	umad_close_port(port);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Processor time, in milliseconds, of local repairs: time_repair [SHAPE [VLS [TIMES]]].
- * Only prints times; no time is a failure.  Makes a planner, then lets single links and
- * switches die and return.  With TIMES, it only makes planners, TIMES of them.
+ * Processor time, in milliseconds, of local repairs: time_repair [SHAPE [VLS [TIMES|links]]].
+ * Only prints times; no time is a failure.  A planner is made, then single links and
+ * switches fail and are restored; with "links" only links.  With TIMES, a planner is made
+ * TIMES times, and nothing fails.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include <ftr/ftr.h>
@@ -73,6 +75,8 @@ int main(int argc, char **argv)
 	struct ftr_tables *t = NULL;
 	struct ftr_sl2vl *m = NULL;
 	struct ftr_ddlr *r = NULL;
+	bool links = argc > 3 && !strcmp(argv[3], "links");
+	bool only_planners = argc > 3 && !links;
 	double t0;
 
 	must(ftr_pgft_parse(argc > 1 ? argv[1] : "11664", &g, &err));
@@ -85,18 +89,18 @@ int main(int argc, char **argv)
 		ro.sl2vl = m;
 		ro.switch_sources = true;
 	}
-	for (int i = argc > 3 ? atoi(argv[3]) : 1; i > 0; i--) {
+	for (int i = only_planners ? atoi(argv[3]) : 1; i > 0; i--) {
 		ftr_ddlr_free(r);
 		t0 = now();
 		must(ftr_ddlr_new(sh, t, &ro, &r, &err));
 		printf("%u hosts, %u switches: planner made in %.1f ms\n",
 		       f->n_ep, f->n_sw, now() - t0);
 	}
-	if (argc > 3)
+	if (only_planners)
 		goto out;
 	time_link(r, sh, 0, "leaf link down", "leaf link up");
 	time_link(r, sh, 1, "middle link down", "middle link up");
-	for (unsigned int rank = 1; rank < sh->tree.n_ranks; rank++)
+	for (unsigned int rank = 1; !links && rank < sh->tree.n_ranks; rank++)
 		for (ftr_sw s = 0; s < f->n_sw; s++)
 			if (sh->tree.rank[s] == rank) {
 				struct ftr_event e = { FTR_EVENT_SWITCH_DOWN,

@@ -11,13 +11,14 @@
 #
 # The line above a table names its source:
 #
-#	<!-- csv: FILE [transposed] [keys=N] [| SOURCE]... -->
+#	<!-- csv: FILE [transposed] [keys=N] [varies=ROW] [| SOURCE]... -->
 #	<!-- csv: none -->
 #
 # FILE is a file of DIR without ".csv"; if it is "transposed", its columns are taken as rows.  "keys":
 # a row of the table corresponds to the row of FILE that begins with the same N cells (1).  Then
 # there is one SOURCE for each column of the table that follows these N, or none if they are the
-# columns of FILE that follow the first N.  A SOURCE is empty if the column is not in a file, or
+# columns of FILE that follow the first N.  "varies": the row that begins with ROW differs between
+# runs, like a running time.  A SOURCE is empty if the column is not in a file, or
 #
 #	[~][[FILE:]KEY@]COLUMN[!DEADLOCKS]
 #
@@ -195,6 +196,8 @@ BEGIN {
 	transposed = source_of[1] ~ / transposed/
 	keys = match(source_of[1], /keys=[0-9]+/) ? \
 		substr(source_of[1], RSTART + 5, RLENGTH - 5) + 0 : 1
+	varies = match(source_of[1], /varies=/) ? \
+		trim(substr(source_of[1], RSTART + RLENGTH)) : ""
 	announced = 1
 	print_line($0)
 	next
@@ -230,7 +233,7 @@ skip || line_of_table <= 3 { print_line($0); next }
 	for (i = 2; i <= keys; i++)
 		row_key = row_key "," plain(part_of[i])
 	split("", changed)
-	for (i = keys + 1; i <= n_cells; i++)
+	for (i = keys + 1; i <= n_cells && (times || row_key != varies); i++)
 		compare(i, n_sources ? trim(source_of[i - keys + 1]) : i)
 	line = cell_of[1]
 	for (i = 1; i <= n_cells; i++)
