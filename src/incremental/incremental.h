@@ -115,7 +115,7 @@ struct ftr_incr {
 	uint8_t *view_place;
 	uint32_t *n_side[INCR_N_SIDES];	/* n_up, n_down, n_equal */
 	uint8_t *cost, *down;
-	uint8_t *keep;		/* [n_sw][words] bits: pairs (s, l) for which s has no
+	uint8_t *keep;		/* [n_sw][8 * words] a bit for each (s, l): s has no
 				 * down-cost; NULL: none. See cost_update.c */
 
 	/* plan[planned] is the plan of the tables.  If the last apply made a new plan

@@ -73,12 +73,12 @@ struct ranking {
 	bool estimated;		/* cost is valid */
 };
 
-/* Hosts and links of a switch. */
+/* Numbers of hosts of a switch, and of its links to other switches. */
 struct mix {
 	uint32_t hosts, links;
 };
 
-/* Descending order of hosts for each link. */
+/* Descending order of the ratio hosts / links. */
 static int mix_cmp(const void *x, const void *y)
 {
 	const struct mix *a = x, *b = y;
