@@ -117,8 +117,8 @@ bool ftr_cdg_link_is_down(const struct ftr_cdg *g, ftr_sw s, ftr_port port);
 enum ftr_status ftr_cdg_link_up(struct ftr_cdg *g, ftr_sw s, ftr_port port,
 				bool *closes, struct ftr_err *err) FTR_MUST_USE;
 
-/* True if packets for lid may be on the link out of that port, by the entries at the
- * last drain or by later changes. */
+/* True if packets for lid may be on the link out of that port: the entries of the last drain,
+ * or a later change, led packets onto it. */
 bool ftr_cdg_occupied(const struct ftr_cdg *g, ftr_sw s, ftr_port port,
 		      ftr_lid lid);
 

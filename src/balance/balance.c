@@ -200,7 +200,7 @@ static enum ftr_status full_sweeps(struct work *w, uint64_t over,
 		sweeps = LARGE_SWEEPS;
 	}
 
-	/* the least possible is one flow in every shift */
+	/* now.sum: the greatest load of each shift, at least 1, added over all shifts */
 	while (!st && !s.cancelled && n < sweeps &&
 	       (w->now.max > w->target || w->now.sum >= w->net->n_pos)) {
 		if (w->now.max <= w->limit && n > sweeps / 2 &&

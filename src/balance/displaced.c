@@ -761,9 +761,9 @@ void displaced_link(struct displaced *z, ftr_sw s, ftr_port port, ftr_sw t)
 	z->net->peer[balance_link(z->net, s, port)] = t;
 }
 
-/* Set the target: a lower bound of the load, plus 1 / TARGET_SHARE of it.  The bound is the
- * greater of the bound by cuts and of the flows that leave a source, divided by its links
- * in sh, for the source where this is greatest. */
+/* Set the target: a lower bound of the load, plus 1 / TARGET_SHARE of it.  Each source gives a
+ * bound: the flows that leave it, divided by the number of its links in sh.  The greatest of
+ * these bounds and the bound by cuts is used. */
 void displaced_target(struct displaced *z, const struct ftr_shape *sh)
 {
 	uint64_t bound = z->net->bound;

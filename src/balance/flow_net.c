@@ -14,7 +14,8 @@
 
 #include "balance/balance.h"
 
-#define KEYS 512		/* of the counting sort: hops, and a cost */
+#define KEYS 512		/* keys of the counting sort, hops plus a cost, are lower;
+				 * KEYS itself: no path */
 #define COLUMNS 64		/* columns that a worker orders at a time: a cache line of
 				 * costs */
 

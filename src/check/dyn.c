@@ -11,9 +11,9 @@
  * among those of the old base and those that the changes added.
  *
  * When a link goes down, all LIDs whose entries lead onto it are opened
- * (dyn_open), so that a drain counts them again without it. A link may come up
- * only when no LID is open, so that a column is always subtracted with the links
- * with which it was counted.
+ * (dyn_open), so that a drain counts them again without the link. A link may come
+ * up only when no LID is open. So when the edges of a column are subtracted, the
+ * same links are up as when these edges were counted.
  */
 #include <endian.h>
 #include <stdlib.h>
@@ -301,7 +301,7 @@ static enum ftr_status build(struct ftr_cdg *g, const struct ftr_tables *t,
 	    !set_counts(g, &n_counts))
 		goto nomem;
 	if (n_counts > UINT32_MAX)
-		return ftr_fail(err, FTR_LIMIT, "a dependency graph of %llu pairs of VLs, more than %u",
+		return ftr_fail(err, FTR_LIMIT, "the dependency graph has %llu pairs of VLs; the limit is %u",
 				(unsigned long long)n_counts, UINT32_MAX);
 	if (!set_rest(g))
 		goto nomem;

@@ -44,7 +44,7 @@ struct batch {
 	uint32_t base;		/* first LID of the block */
 	uint32_t n;		/* number of bytes of each row in the block */
 	uint8_t own[BATCH];	/* 0xff: the LID has an owner */
-	uint8_t next[BATCH];	/* next LID owned at the same switch + 1 */
+	uint8_t next[BATCH];	/* 1 + index of the next LID owned at this switch; 0: none */
 	ftr_port port[BATCH];	/* port to the owner at the owner's switch */
 	bool any;
 };

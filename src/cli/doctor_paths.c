@@ -85,7 +85,7 @@ void doc_free_paths(struct doctor *d)
 
 /* ---- files of this fabric ---------------------------------------------- */
 
-/* Number of GUIDs in the file that are not in the fabric. */
+/* Add a detail if the file has no GUIDs, or GUIDs that are not in the fabric. */
 static void one_file(const struct doctor *d, struct doc_result *r,
 		     const char *what, const char *path, bool switches)
 {

@@ -43,8 +43,9 @@ struct cli_reach {
 	/* destinations of unreachable pairs that are due; n_ep, n_sw: the numbers of end
 	 * ports and switches from which the destination is unreachable */
 	struct cli_affected_list ep, sw;
-	/* switches that are sources of unreachable pairs that are due, or whose end ports
-	 * are; n_ep, n_sw: the numbers of end ports and switches that are unreachable */
+	/* switches that are the source of an unreachable pair that is due, or have an end port
+	 * that is one; n_ep, n_sw: the numbers of end ports and switches that are unreachable
+	 * from there */
 	struct cli_affected_list from;
 	/* nodes outside the component with the most end ports; n_ep: the number of end
 	 * ports in the component of the node */

@@ -54,7 +54,7 @@ enum ftr_status engine_finish(struct ftr_balance_input *in,
 /*
  * GATEWAYS: several gateways join the parts of the fabric (dmodc, if extra turns do not
  * suffice).  SFTREE: as GATEWAYS if the shape has upward paths (struct ftr_up_path) and
- * some end ports have no up/down path by rank; otherwise one leaf does.
+ * some end ports have no up/down path by rank; otherwise one leaf joins the parts.
  */
 enum order_kind { ORDER_SFTREE, ORDER_GATEWAYS };
 

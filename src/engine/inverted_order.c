@@ -46,8 +46,8 @@
  * switch, the highest by rank.  With a leaf as root, all chassis leaf switches above it
  * would be in A.  A packet from one of them could then reach another only through the
  * root, and the traffic of all neighbours of the root would share its few links.  With a
- * chassis leaf switch as root only the spines above it are upside down, and all paths of
- * hosts stay.  In PGFTs only leaves reach the top switches of all planes (or there is one
+ * chassis leaf switch as root only the spines above it are upside down, and no path of a
+ * host changes.  In PGFTs only leaves reach the top switches of all planes (or there is one
  * plane, and no upward paths are made).
  *
  * If the root would be a bottleneck because hosts are connected to switches of A, another
@@ -57,8 +57,8 @@
  * that has no path by rank would cross the links of one anchor.  So two rules differ if
  * upward paths exist and some hosts have no path by rank, and for dmodc (ORDER_GATEWAYS):
  *
- *	- the root is a switch that is not a leaf even if it does not reach all top switches,
- *	  but as many as any other such switch.  Then one of two chassis keeps all its paths
+ *	- the root is a switch that is not a leaf: one of those that reach the most top
+ *	  switches, even if not all of them.  Then one of two chassis keeps all its paths
  *	  by rank, and only the other one is a part
  *	- all leaves that are connected to the same switches of a part as its anchor, up to
  *	  1 / GATEWAY_SHARE of all leaves, are above the part, too.  A link of each then

@@ -69,7 +69,7 @@ struct incr_log {
 /* Work list: pairs (switch, column), one bit each, and for each rank a list of the
  * switches that have any. */
 struct incr_work {
-	uint64_t *bit;		/* n_sw rows of ftr_incr.words */
+	uint64_t *bit;		/* [n_sw][ftr_incr.words] */
 	uint8_t *listed;	/* [n_sw] */
 	uint8_t *whole;		/* [n_sw] all columns, whatever the bits */
 	uint32_t *next, *head;	/* [n_sw], [n_ranks] */
@@ -115,7 +115,7 @@ struct ftr_incr {
 	uint8_t *view_place;
 	uint32_t *n_side[INCR_N_SIDES];	/* n_up, n_down, n_equal */
 	uint8_t *cost, *down;
-	uint8_t *keep;		/* n_sw rows of words: pairs (s, l) for which s has no
+	uint8_t *keep;		/* [n_sw][8 * words] a bit for each (s, l): s has no
 				 * down-cost; NULL: none. See cost_update.c */
 
 	/* plan[planned] is the plan of the tables.  If the last apply made a new plan

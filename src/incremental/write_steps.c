@@ -92,9 +92,9 @@ static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
 	return k == NONE ? WRITE_ARRIVES : k;
 }
 
-/* The change at the switch to which the old entry of i leads, if a packet that follows the old
- * entry of i and then the new entry there would turn upward.  If there are extra turns: if it
- * would make a turn that is not allowed, or a U-turn.  Otherwise NONE. */
+/* Let k be the change at the switch to which the old entry of i leads.  Returns k if a packet that
+ * follows the old entry of i, and then the new entry of k, would turn upward (if the plan has extra
+ * turns: would make a turn that is not allowed, or a U-turn).  Otherwise returns NONE. */
 static uint32_t pours_on(const struct staging *z, uint32_t i)
 {
 	const struct ftr_incr *lv = z->lv;

@@ -4,13 +4,13 @@
  *
  * GUID files -> snapshot -> shape -> route -> verify -> commit -> publish.
  *
- * Nothing of the host is written before commit, and commit checks everything
- * before it writes.  So after a failure new_lft is as the host prepared it (no
+ * Nothing of OpenSM is written before commit, and commit checks everything
+ * before it writes.  So after a failure new_lft is as OpenSM prepared it (no
  * path) for the next engine of its list.  The reason is logged once, where the
  * failure is detected, and kept for the message that names the engine which
  * routes instead.
  *
- * build_lid_matrices returns 0 and does nothing: the host uses its min-hop
+ * build_lid_matrices returns 0 and does nothing: OpenSM uses its min-hop
  * matrices for its min-hop engines, for its multicast, which mcast.c replaces,
  * and for the hop columns of its dumps, which then show that hops are unknown.
  */
@@ -18,7 +18,7 @@
 
 #include "osm/osm.h"
 
-/* The host's contract: < 0: failed, the next engine is tried; 0: done; > 0: the
+/* OpenSM's contract: < 0: failed, the next engine is tried; 0: done; > 0: the
  * host routes by min-hop, which this plugin never requests. */
 static int host_return(enum ftr_status st)
 {
@@ -303,7 +303,7 @@ static enum ftr_status make_tables(struct ibf_engine *e,
 }
 
 /* Option observe: log the changes.  Nothing was committed; FTR_REFUSED makes the next engine
- * of the host's list route. */
+ * of OpenSM's list route. */
 static enum ftr_status observed(struct ibf_engine *e,
 				const struct ibf_generation *gen,
 				const struct ibf_result *res)

@@ -5,7 +5,7 @@
  *
  * OpenSM compares its version with the one that the plugin was built for; but a
  * distribution may patch a header without changing the version, and then every
- * access to the host is wrong.  So, before anything else is accessed, this file follows
+ * access to OpenSM's data is wrong.  So, before anything else is accessed, this file follows
  * pointers whose targets are known: OpenSM sets all of them before it loads
  * plugins (osm_subn_init, osm_sm_init, osm_sa_init).  They are checked in the
  * order of their offsets; the first wrong one ends the check.  Together they

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The plugin object that OpenSM loads.  Entry points, with the thread and the host
- * lock that they run with:
+ * The plugin object that OpenSM loads.  Entry points, with the thread and the lock
+ * of OpenSM that they run with:
  *
- *  entry point		thread		host lock	touches
+ *  entry point		thread		OpenSM lock	touches
  *  create		main		none		options, registry, the
  *							fast path: its thread,
  *							its hook, its bind
@@ -29,8 +29,8 @@
  *
  * At its end OpenSM calls destroy for every engine that was set up, then delete,
  * then dlclose.  So destroy frees the routing state only; the engine object is
- * part of the plugin.  report never takes a host lock: for traps from the wire the
- * host already holds its lock shared, and a writer may be queued behind it.  It
+ * part of the plugin.  report never takes a lock of OpenSM: for traps from the wire
+ * OpenSM already holds its lock shared, and a writer may be queued behind it.  It
  * waits in one case only: at the end of a discovery, when the sweeper holds no
  * lock, it waits until the worker has ended its current write.
  *

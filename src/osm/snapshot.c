@@ -10,7 +10,7 @@
  * After an error at initialisation OpenSM's data can contradict itself: a LID
  * of 0, a LID that its own table gives to another port, a host whose switch did
  * not answer.  Such an object stays in the fabric without a LID, so that the
- * rest is routed; it is counted.
+ * rest is routed, and is counted in struct ibf_skips.
  *
  * Names are print_desc, which OpenSM has mapped with the node-name-map, except
  * for Aggregation Nodes.
@@ -64,7 +64,7 @@ static enum ftr_speed link_speed(const osm_physp_t *p)
 }
 
 /* The port's base LID, if OpenSM's LID table gives all its LIDs to this port;
- * else 0, and the object is counted. */
+ * else 0, and the object counts as skipped. */
 static ftr_lid trusted_lid(struct snap *s, const osm_physp_t *p)
 {
 	const cl_ptr_vector_t *tbl = &s->subn->port_lid_tbl;

@@ -12,7 +12,7 @@
  *	receiver	SENT -> ANSWERED | LOST		under the mutex
  *	runner		ANSWERED | LOST | timed out -> FREE
  *
- * The mutex is never held while the host's transport is called: a send that
+ * The mutex is never held while OpenSM's transport is called: a send that
  * fails calls our error callback from inside osm_vendor_send.
  *
  * Failures under ibsim.  Its preload library returns unanswered packets to the
@@ -62,7 +62,7 @@ struct ibf_smp {
 	bool stop;
 	bool fresh;		/* a slot has changed since the runner last
 				 * looked */
-	unsigned int out;	/* wrappers held by the host's transport */
+	unsigned int out;	/* wrappers held by OpenSM's transport */
 	unsigned int timeout_ms;
 	struct slot slot[IBF_SMP_WINDOW_MAX];
 };
@@ -228,7 +228,7 @@ static ib_net64_t next_tid(struct ibf_smp *s)
 	return cl_hton64(tid);
 }
 
-/* From here on the wrapper belongs to the host; a failed send is returned
+/* From here on the wrapper belongs to OpenSM; a failed send is returned
  * through on_error. */
 static bool send_packet(struct ibf_smp *s, const struct rr_smp *job,
 			double timeout, uint32_t slot, uint32_t seq)

@@ -8,7 +8,7 @@
  * OpenSM does: under ibsim a later bind would divert OpenSM's traps.
  *
  * Jobs are run by the worker's thread, and by a routing that adopts tables.  Answers arrive on
- * the receiver thread of the host's transport.  Failures also arrive there or, under ibsim,
+ * the receiver thread of OpenSM's transport.  Failures also arrive there or, under ibsim,
  * through the error path of OpenSM, which then decrements counters that it never incremented
  * for this packet; transport.c corrects that.
  */
@@ -24,8 +24,8 @@
 
 struct ibf_smp;
 
-/* Bind to the port that OpenSM will use.  NULL, with the reason in err, if the
- * host refuses. */
+/* Bind to the port that OpenSM will use.  NULL, with the reason in err, if
+ * OpenSM's transport refuses. */
 struct ibf_smp *ibf_smp_new(struct osm_opensm *osm, unsigned int timeout_ms,
 			    struct ftr_err *err);
 /* No callback runs after this call.  NULL is accepted. */
@@ -37,7 +37,7 @@ void ibf_smp_stop(struct ibf_smp *s);
 /*
  * The transport of struct rr_ops; at most IBF_SMP_WINDOW_MAX packets in flight.
  * Requests that ibf_smp_stop cuts off stay RR_SMP_OPEN.  A call waits until the
- * run of another thread has ended; no run takes a lock of the host.
+ * run of another thread has ended; no run takes a lock of OpenSM.
  */
 unsigned int ibf_smp_run(struct ibf_smp *s, struct rr_smp *job,
 			 unsigned int n, const struct rr_smp_policy *policy);

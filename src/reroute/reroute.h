@@ -76,14 +76,14 @@ struct rr_writes {
 	uint32_t first_drain;
 };
 
-/* A block to be written, for the host's own copy of the tables. */
+/* A block to be written, for OpenSM's own copy of the tables. */
 struct rr_block {
 	uint64_t guid;
 	const char *name;
 	uint32_t block;
 	const uint8_t *data;	/* FTR_LFT_BLOCK bytes */
 	bool skip;		/* no directed route to the switch: not written */
-	bool open;		/* the host's own write of it is unacknowledged */
+	bool open;		/* OpenSM's own write of it is unacknowledged */
 	bool sure;		/* acknowledged, and no older packet can arrive
 				 * later */
 };
@@ -177,7 +177,7 @@ struct rr_ops {
 			     struct rr_dr_origin *origin, ftr_lid *lid);
 	void (*read_keys)(void *ctx, const struct ftr_fabric *f, uint64_t *key);
 	double (*lifetime)(void *ctx);	/* packet lifetime in ms */
-	/* The host's copy of the tables.  announce is called before the first
+	/* OpenSM's copy of the tables.  announce is called before the first
 	 * packet of a write permitted in this epoch and sets rr_block.open; if it
 	 * fails, nothing may be written.  settle is called after the last packet; it
 	 * returns the number of blocks that a sweep must write again, and sets

@@ -14,7 +14,7 @@
  * that is half empty has the ratio of a spine with storage nodes.  The second one, which is
  * used here, proposes several sets of leaf seeds and compares the results:
  *
- *  - Sort the switches with hosts by the number of hosts for each link to another switch.
+ *  - Sort the switches with hosts by the number of hosts per link to another switch.
  *    Each of the MAX_CUTS largest gaps in this sequence gives one set: all switches above the
  *    gap, if they have at least half of the hosts.  Leaves with few hosts are below the gap;
  *    rule 3 finds them.
@@ -73,12 +73,12 @@ struct ranking {
 	bool estimated;		/* cost is valid */
 };
 
-/* Hosts and links of a switch. */
+/* Numbers of hosts of a switch, and of its links to other switches. */
 struct mix {
 	uint32_t hosts, links;
 };
 
-/* Descending order of hosts for each link. */
+/* Descending order of the ratio hosts / links. */
 static int mix_cmp(const void *x, const void *y)
 {
 	const struct mix *a = x, *b = y;
@@ -195,8 +195,8 @@ static uint32_t sorted_mixes(const struct shaping *z, struct mix *mix)
 	return n;
 }
 
-/* Set the leaf seeds to the switches with at least as many hosts for each link as cut.  False:
- * these switches have less than half of the hosts. */
+/* Set the leaf seeds to the switches whose ratio of hosts to links is at least that of cut.
+ * Returns false if these switches have less than half of the hosts. */
 static bool seed_mixes(struct shaping *z, const struct mix *cut)
 {
 	uint64_t seeds = 0, all = 0;
@@ -410,7 +410,7 @@ static enum ftr_status keep_old(struct shaping *z, struct ranking *old,
 }
 
 /* Ranking 0 has the leaf seeds of rule 1.  Rankings 1 to n_cuts have those of the cuts.  The
- * last one has the leaf seeds of the best, with LEAST_SHARE. */
+ * last ranking has the leaf seeds of the best one, but uses LEAST_SHARE. */
 enum ftr_status shape_heights(struct shaping *z)
 {
 	uint32_t n = z->f->n_sw, n_cuts, k;

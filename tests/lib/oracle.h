@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Slow and obvious Dmodc, directly from Gliksberg et al. 2020, for small
- * fabrics.
+ * Dmodc by a slow and simple algorithm, directly from Gliksberg et al. 2020, for
+ * small fabrics.
  *
  * Ranks, stubs and the index d are taken from the shape under test (they have
  * tests of their own). Everything else is computed again: neighbours by

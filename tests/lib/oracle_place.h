@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Slow and obvious placement, after the description in src/engine/place.c.
+ * Placement by a slow and simple algorithm, after the description in src/engine/place.c.
  * Every list is written out, and every port is looked up in the complete and in
  * the damaged fabric. Ranks, the index d and nominal data are taken from shapes
  * that have tests of their own; costs are those of oracle.h. The up path of a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Slow and obvious slots and projections, for small fabrics.
+ * Slots and projections by a slow and simple algorithm, for small fabrics.
  *
  * Ranks, stubs and planes are taken from the shape and its oracle. Everything
  * else is computed by scanning ports, pair by pair.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Flows on every link, slow and obvious: every pair of hosts is followed hop by
+ * Flows on every link by a slow and simple algorithm: every pair of hosts is followed hop by
  * hop over the tables. src/balance is compared with this; they share no code.
  */
 #ifndef FTR_TEST_RECOUNT_H

@@ -11,7 +11,7 @@
  * base LIDs; FTR_EP_NONE is a gap, which sends and receives nothing): flow
  * order[i] -> order[(i + k) % n]. max_load: flows on the most loaded directed
  * link between switches. A flow that does not arrive is not counted. Follows
- * paths hop by hop: slow and obvious. FTR_INVAL for tables not of f's size or a
+ * paths hop by hop, slow and simple. FTR_INVAL for tables not of f's size or a
  * port beyond f.
  */
 enum ftr_status shift_load(const struct ftr_fabric *f,

@@ -4,8 +4,8 @@
  * for the same number of table bytes, measured in the same run.
  *
  * Each line runs in a child process of its own, so that peak memory is measured for each
- * separately.  It is the increase of the peak from after the fabric is made, so it includes
- * only the shape and the tables.
+ * separately.  The fabric is made before the measurement of memory begins, so only the shape
+ * and the tables are included.
  * Every number is the median of REPEATS runs; ratio = (shape + route) / memcpy, where memcpy
  * runs in one thread over tables that have been written before, as do the repeated routings.
  *

@@ -53,7 +53,7 @@ struct key {
 	{ "adaptive_start", "1: hosts' packets start by adaptive exits if they have any", 0 },
 	{ "transit_first", "1: outputs serve hosts' packets last", 0 },
 	{ "window", "most packets of a host under way; 0: no limit", 0 },
-	{ "pattern", "0: uniform; 1: to all others in turn; 2: to its row and column of a square", 0 },
+	{ "pattern", "0: uniform; 1: to all others in turn; 2: to its row and column in a grid", 0 },
 	{ "volume", "packets; print the cycle by which every host has received this number", 0 },
 };
 static const char *shape = "torus:8,8";
@@ -260,7 +260,7 @@ static void print_result(const struct ftr_sim_result *r)
 	printf("# events %llu\n", (unsigned long long)r->events);
 }
 
-/* Each host, in a square of hosts, to the others of its row and of its column. */
+/* All hosts form a square grid; each host sends to the others of its row and of its column. */
 static struct ftr_load_pair *row_and_column(const struct ftr_fabric *f,
 					    uint32_t *n)
 {

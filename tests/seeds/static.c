@@ -25,7 +25,7 @@
  *	turn	2006: in a U-turn switch s, only towards T(s)
  *	own	2011: in a switch of the subtree of T(s), at or above the tier of a
  *		U-turn switch s, only towards T(s); the lowest s, if there are several
- *	common	the same, and switches of one tier that reach the same tops have
+ *	common	the same, and switches of one tier that reach the same top switches have
  *		the same T
  *	careful	as own, and T(s) is not above a switch from which packets come
  *		down to s that s turns; up to 100 choices are tried
@@ -35,7 +35,7 @@
  * which R turns a packet.
  *
  * The vertices of the graph are the queues that R' supplies (output queues, so channels).
- * There is an arc from a to b if R may have put a packet into a to which R' supplies b
+ * There is an arc from a to b if R can put into a some packet that R' can route to b next
  * (dependencies and cross dependencies).
  *
  * Prints one line of CSV: number of sets; of sets in which a packet can be discarded; in

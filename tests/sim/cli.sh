@@ -211,8 +211,8 @@ case_offline_equals_plugin() {
 	down
 }
 
-# The plugin changes as many entries after a fault as "whatif" says, on a fabric whose tables
-# come from the load of the links: one link, then also its upper switch.
+# The plugin changes as many entries after a fault as "whatif" says, on a fabric whose entries
+# are placed by the load of the links.  One link fails, then its upper switch as well.
 whatif_predicts() {
 	local engine=$1 spec entries
 	gen '2;12,12;1,6;1,2' --random-guids --drop-links 9 --seed 55

@@ -177,8 +177,8 @@ static void walk_lid(struct scene *c, ftr_lid lid, ftr_sw to, bool host,
 	note_edges(c, lid);
 }
 
-/* The first channel at or after y by which x is followed, by index of its sending
- * port; n_ports: there is none. */
+/* Channels are numbered by their sending ports.  Returns the first channel, from number y on,
+ * that a packet takes directly after channel x; n_ports if there is none. */
 static uint32_t after(const struct scene *c, uint32_t x, uint32_t y)
 {
 	const struct ftr_swport *port = &c->f->ports[x];

@@ -502,7 +502,7 @@ static void check_invariant(const struct walk *w)
 	HOLDS((s.held == 0) == (s.tables == RR_FOREIGN));
 	HOLDS(s.held <= s.epoch);
 	HOLDS(s.view <= s.epoch);
-	/* a write that may continue changes tables that the view shows */
+	/* as long as a write may continue, the view shows the tables that it changes */
 	if (w->permit && rr_may_write(&s, w->permit)) {
 		HOLDS(s.job == RR_WRITING);
 		HOLDS(s.sweep != RR_ROUTING);

@@ -452,7 +452,7 @@ START_TEST(dying_link)
 	/* the buffers of four packets at both inputs are full of waiting packets */
 	ck_assert_uint_ge(r.lost[FTR_SIM_LOST_QUEUE], 5);
 	ck_assert_uint_le(r.lost[FTR_SIM_LOST_QUEUE], 8);
-	/* 20 us of each of two sources at full rate */
+	/* the packets that two sources send in 20 us at full rate */
 	ck_assert_uint_ge(r.lost[FTR_SIM_LOST_DEAD_PORT], 240);
 	ck_assert_uint_le(r.lost[FTR_SIM_LOST_DEAD_PORT], 250);
 	ck_assert_uint_ge(r.lost[FTR_SIM_LOST_MISSING], 240);
