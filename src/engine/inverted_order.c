@@ -158,8 +158,8 @@ static void measure_reach(struct ordering *o)
 	}
 }
 
-/* Is a the better root? Leaves are, then switches that are not to be avoided, then
- * smaller GUIDs. */
+/* Is a a better root than b?  A leaf is better than another switch; on a tie, any switch is
+ * better than `avoid`; then the smaller GUID is better. */
 static bool preferred(const struct ordering *o, ftr_sw a, ftr_sw b,
 		      ftr_sw avoid)
 {
@@ -374,7 +374,7 @@ static uint32_t mark_above(struct ordering *o, ftr_sw s, uint32_t part)
 	return n;
 }
 
-/* Are just the n switches of the part that mark_above marked just above s? */
+/* Are the switches of the part just above s exactly the n that mark_above marked? */
 static bool same_above(const struct ordering *o, ftr_sw s, uint32_t part,
 		       uint32_t n)
 {

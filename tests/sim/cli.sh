@@ -62,7 +62,7 @@ case_no_subnet_manager() {
 	local status=0
 	live none 2>"$T/err" || status=$?
 	((status == 2)) || fail "without LIDs the exit status is $status"
-	grep -q 'no subnet manager has been here' "$T/err"
+	grep -q 'no subnet manager has assigned LIDs' "$T/err"
 }
 
 expect() {
