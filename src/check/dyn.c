@@ -301,7 +301,7 @@ static enum ftr_status build(struct ftr_cdg *g, const struct ftr_tables *t,
 	    !set_counts(g, &n_counts))
 		goto nomem;
 	if (n_counts > UINT32_MAX)
-		return ftr_fail(err, FTR_LIMIT, "a dependency graph of %llu pairs of VLs, more than %u",
+		return ftr_fail(err, FTR_LIMIT, "the dependency graph has %llu pairs of VLs; the limit is %u",
 				(unsigned long long)n_counts, UINT32_MAX);
 	if (!set_rest(g))
 		goto nomem;

@@ -5,8 +5,8 @@
  *
  * The links are in one array in index order, those that are up first, so a draw is one
  * random index and a swap.  A command takes a link down with probability 3/4, always if
- * no link is down, and never if none is up; otherwise it restores a link.  The draws depend on the seed only,
- * so the same fabric and seed give the same lines on any machine.
+ * no link is down, and never if none is up; otherwise it restores a link.  The draws
+ * depend on the seed only, so the same fabric and seed give the same lines on any machine.
  */
 #include <inttypes.h>
 #include <stdlib.h>

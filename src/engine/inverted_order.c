@@ -327,7 +327,7 @@ static void collect_offers(struct ordering *o)
 }
 
 /* Choose the anchor of each part.  Only offers that reach nearly as many switches of the part
- * as its best offer are considered.  Of their switches, take the one with such an offer for
+ * as its best offer are considered.  The anchor is the switch that makes such offers for
  * the most parts; on a tie the one with the smallest GUID. */
 static void choose_anchors(struct ordering *o)
 {
