@@ -533,7 +533,7 @@ static void ask_far_ends(struct rr *f, const struct probe *p,
 	free(job);
 }
 
-/* ---- neighbours of the silent ------------------------------------------- */
+/* ---- neighbours of silent switches ------------------------------------------- */
 
 /* Mark the switches that did not answer this time in now[], and those that did not answer
  * this time or earlier in all[].  False: every switch has answered this time. */

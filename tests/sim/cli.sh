@@ -212,7 +212,7 @@ case_offline_equals_plugin() {
 }
 
 # The plugin changes as many entries after a fault as "whatif" says, on a fabric whose tables
-# come from the load of the links: one link, then also its upper switch.
+# come from the load of the links.  First one link fails, then also its upper switch.
 whatif_predicts() {
 	local engine=$1 spec entries
 	gen '2;12,12;1,6;1,2' --random-guids --drop-links 9 --seed 55
