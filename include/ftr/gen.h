@@ -36,7 +36,7 @@ struct ftr_gen_opts {
 	bool random_guids;	/* else consecutive by level and position */
 	bool random_ports;	/* port numbers of every switch shuffled; else
 				 * downward ports first, then upward ports */
-	bool random_lids;	/* else as ftr_builder_assign_lids does */
+	bool random_lids;	/* else assigned by ftr_builder_assign_lids */
 	unsigned int lmc;
 	bool no_lids;		/* leave LIDs 0, for a subnet manager to assign */
 };

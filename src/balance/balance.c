@@ -21,7 +21,7 @@
  *
  * If the most loaded link is still above the limit after these sweeps, the sweeps of depth load
  * even out the all-to-all load, and then sweeps at a high cost improve the shifts again.  With
- * this step depth full is behind depth load (by the product of both figures) on 28 of the 3,093
+ * this step depth full is worse than depth load (by the product of both figures) on 28 of the 3,093
  * routings of tests/prop/test_balance; without it, on 167.
  *
  * After every sweep the flows are counted exactly, and the best tables are kept.  They are
@@ -33,8 +33,8 @@
 
 #include "balance/balance.h"
 
-#define TARGET_SHARE 50		/* target: the bound and 1 / 50 of it */
-#define LIMIT_SHARE 33		/* all tables below it are good enough */
+#define TARGET_SHARE 50		/* target: the bound plus 1 / 50 of it */
+#define LIMIT_SHARE 33		/* limit: the bound plus 1 / 33 of it; lower loads are equally good */
 #define LOAD_SWEEPS 10
 #define COARSE 6		/* the first sweep examines entries with at least 1 / 2^COARSE of
 				 * all flows to the LID */
@@ -49,8 +49,8 @@
 #define TINY 50000		/* with fewer paths, depth load counts shifts as well */
 #define TINY_OVER (1 << 20)
 #define TINY_SWEEPS 6
-#define SMALL 500000		/* with fewer paths, half the pace and twice the sweeps */
-#define LARGE 2000000		/* with more paths, all-to-all first and quick sweeps */
+#define SMALL 500000		/* with fewer paths, twice the sweeps, and the cost rises more slowly */
+#define LARGE 2000000		/* with more paths, all-to-all sweeps first, then quick sweeps */
 #define LARGE_SWEEPS 3
 #define LARGE_OVER (1 << 12)
 #define GAIN_SHARE 500		/* a sweep that gains less is the last one */
@@ -92,9 +92,8 @@ static enum ftr_status score(struct work *w, struct ftr_err *err)
 }
 
 /* Are the tables better than the best so far, first by the most loaded link, then by shifts,
- * and in no figure (shifts: at depth full only) worse than the input?  With w->trade shifts may
- * be worse if the most loaded link is better by more, and the other way round, but not worse
- * than in the input. */
+ * and in no figure (shifts: at depth full only) worse than the input?  With w->trade the product
+ * of both figures decides instead, and only the most loaded link is compared with the input. */
 static bool is_best(const struct work *w)
 {
 	uint32_t now = FTR_MAX(w->now.max, w->limit);

@@ -447,8 +447,9 @@ static void walk_from(struct displaced *z, ftr_lid lid,
 		     make_streams(z, z->source + z->first[i], m, lid), by);
 }
 
-/* Find the sources that pass the entries. They also pass them after the change, if no
- * entry leads on before its placement: then those placed earlier are nearer. */
+/* Find the sources that pass the entries. The same sources
+ * still pass them after the change if no entry leads to a switch before its placement, because
+ * the entries placed earlier are then nearer to the destination. */
 static void gather_all(struct displaced *z, const struct column *c, ftr_lid lid,
 		       const struct displaced_entry *e, uint32_t n)
 {

@@ -2,8 +2,8 @@
 /*
  * Links, sources and destinations of a shape.
  *
- * All-to-all traffic is that from every host to every other: channel adapters on any
- * switch, without Aggregation Nodes and routers.  Shifts are those of the hosts that have
+ * In all-to-all traffic every host sends to every other.  Hosts are the channel adapters on
+ * any switch, except Aggregation Nodes and routers.  Shifts are those of the hosts that have
  * a place in the host order.  The positions of a switch are consecutive.
  *
  * The order of the switches towards a column follows from the costs.  Switches without a
@@ -154,9 +154,9 @@ struct order_job {
 	uint16_t *key;		/* [workers][n_sw] */
 };
 
-/* Hops from s to column l by the present entries, KEYS if there is no path.  From the first
- * switch on whose entry follows from the costs, or is yet to be placed, the cost is the
- * number of hops. */
+/* Hops from s to column l by the present entries, KEYS if there is no path.  At the
+ * first switch on the path whose entry follows from the costs, or is yet to be placed, the
+ * cost gives the remaining hops. */
 static uint16_t path_key(const struct order_job *j, const uint8_t *cost,
 			 uint32_t l, ftr_sw s)
 {

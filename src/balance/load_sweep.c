@@ -102,7 +102,8 @@ static void price_link(const struct load *z, uint32_t link, uint32_t n,
 	p->flows += flows;
 }
 
-/* The price of the path from s, which exists; not further than to a square above `limit`. */
+/* The price of the path from s; the path must exist.  Stops when the sum of squares exceeds
+ * `limit`. */
 static struct price price_path(const struct load *z, ftr_sw s, uint32_t n,
 			       uint64_t limit)
 {

@@ -242,7 +242,8 @@ static const struct hop *hop_at(const struct search *z, ftr_sw s)
 	return NULL;
 }
 
-/* From s to the destination, up to limit. *meet: where the present path begins. */
+/* The price of the path from s to the destination; stops when it reaches limit.  *meet: the
+ * first switch that is also on the present path. */
 static uint64_t price_path(const struct search *z, ftr_sw s,
 			   const struct passing *p, uint64_t limit,
 			   ftr_sw *meet)
@@ -264,7 +265,7 @@ static uint64_t price_path(const struct search *z, ftr_sw s,
 	return sum;
 }
 
-/* *meet: where the path through the port returned meets the present one. */
+/* The cheapest port.  *meet: the switch at which the path through it meets the present one. */
 static ftr_port cheapest(struct search *z, ftr_sw s, const struct passing *p,
 			 ftr_sw *meet)
 {

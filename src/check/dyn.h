@@ -100,9 +100,9 @@ struct ftr_cdg {
 	/* [n_vertices] a list of the vertices in order; labels ascend along it */
 	uint64_t *label;
 	uint32_t *next, *prev, first;	/* DYN_NONE: end of the list */
-	/* [n_vertices][words] present or former edges; bit place * n_vl + VL: the
-	 * vertex at the other end of the edge, a VL of the link at that place of the
-	 * switch that joins both links; an edge is present if its count[] is not 0 */
+	/* [n_vertices][words] present or former edges to and from other vertices;
+	 * bit: place of the link at the switch between the two * n_vl + VL.  An
+	 * edge is present if its count[] is not 0 */
 	uint64_t *out_bits, *in_bits;
 	uint32_t words;
 	uint8_t *mark;

@@ -266,10 +266,10 @@ const struct cli_cmd cli_check = {
 "opensm-lfts.dump, dump_lfts output or opensm.fdbs; plain or compressed with gzip\n"
 "or xz), or from the switches (--live, without FABRIC).  Nothing is written to\n"
 "the switches.  With --sl2vl or --psl, credit loops are checked per VL.\n"
-"Every pair of physically connected end ports must be reachable; a pair with a\n"
-"switch must be if it has an up/down path.  Nodes without a physical path to the\n"
-"rest are listed but are not a finding.  With --strict, all pairs must be\n"
-"reachable.\n"
+"Every pair of physically connected end ports must be reachable.  A pair that\n"
+"includes a switch must be reachable if it has an up/down path.  Nodes without a\n"
+"physical path to the rest are listed but are not a finding.  With --strict, all\n"
+"pairs must be reachable.\n"
 "Exit status: 0 clean, 1 findings, 2 bad input.\n",
 	.opts = options,
 	.min_args = 0,

@@ -190,7 +190,7 @@ void cli_free_guids(struct ftr_shape_opts *opts);
 
 /*
  * The nominal fabric for opts->nominal: the union of f and the file (a state file or
- * any fabric).  Prints a note on stderr if f has more than the file.  If path is
+ * any fabric).  Prints a note on stderr if f has parts that the file lacks.  If path is
  * NULL, the nominal fabric is f itself if faults is true (faults will be applied to f), else
  * *out is NULL.  *out is also NULL with opts->no_slots.
  */
@@ -218,8 +218,8 @@ void cli_note_files(const struct ftr_shape *sh);
 /* The host order of sh (end ports; FTR_EP_NONE: a gap); *order is malloc()ed. */
 enum ftr_status cli_host_order(const struct ftr_shape *sh, ftr_ep **order,
 			       uint32_t *n, struct ftr_err *err) FTR_MUST_USE;
-/* The same as port GUIDs, with which it can be used for other states of the fabric; 0: a
- * gap.  with_gaps false: as after cli_drop_gaps. */
+/* The host order as port GUIDs, which are the same in other states of the fabric; 0: a gap.
+ * with_gaps false: gaps are removed, as by cli_drop_gaps. */
 enum ftr_status cli_host_guids(const struct ftr_shape *sh, bool with_gaps,
 			       uint64_t **guid, uint32_t *n,
 			       struct ftr_err *err) FTR_MUST_USE;
@@ -321,7 +321,7 @@ const char *cli_ends_name(char *buf, const struct ftr_fabric *f, ftr_sw s,
 			  unsigned int port);
 
 /* Finds a switch (find.c) by its name, its GUID, or a part of its name that is unique.
- * *part: the word was such a part. */
+ * *part: true if the word was only a part of the name. */
 enum ftr_status cli_find_switch(const struct ftr_fabric *f, const char *word,
 				ftr_sw *out, bool *part,
 				struct ftr_err *err) FTR_MUST_USE;

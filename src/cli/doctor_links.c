@@ -97,7 +97,8 @@ static bool is_first_end(const struct ftr_swport *x, ftr_sw s, unsigned int p)
 		(s < x->peer || (s == x->peer && p < x->peer_port)));
 }
 
-/* Called for one end of each link.  True: the link is bad, and `what` is the end of its line. */
+/* Called for one end of each link.  Returns true if the link is bad; `what` is then the text
+ * at the end of the line that reports it. */
 typedef bool (*bad_fn)(const struct doctor *d, ftr_sw s, unsigned int p,
 		       char *what, size_t size);
 

@@ -4,9 +4,9 @@
  * installed opensm and plugin, and opensm.conf.
  *
  * The versions of opensm and of the plugin are read from their files; neither is run.
- * OpenSM compares the same two strings when it loads a plugin.  Whether the structures
- * agree as well can be checked only by the plugin inside opensm; if they do not, it
- * refuses to load (IBF220).
+ * OpenSM compares the same two strings when it loads a plugin.  Only the plugin, inside
+ * opensm, can check that the structures agree as well; if they do not, it refuses to load
+ * (IBF220).
  */
 #include "config.h"
 
@@ -79,7 +79,7 @@ void doc_adapter(struct doctor *d, struct doc_result *r)
 		doc_remedy(r, "give one of those listed with --ca");
 }
 
-/* True, with the verdict, if there is nothing to check. */
+/* True if this node has no adapter; sets the verdict. */
 static bool no_adapter(struct doc_result *r)
 {
 	char names[CAS_MAX][UMAD_CA_NAME_LEN];
@@ -90,7 +90,7 @@ static bool no_adapter(struct doc_result *r)
 	return none;
 }
 
-/* Opens the port as a command that reads the fabric does.  Returns 0 or errno. */
+/* Opens the port in the same way as the commands that read the fabric.  Returns 0 or errno. */
 static int try_open(const struct doctor *d)
 {
 	int port;

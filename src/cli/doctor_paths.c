@@ -115,7 +115,8 @@ static void one_file(const struct doctor *d, struct doc_result *r,
 			   switches ? "switches" : "ports", first);
 }
 
-/* True if the nominal fabric in the plugin's state file is this fabric; why: else. */
+/* True if the nominal fabric in the plugin's state file is that of this fabric; otherwise
+ * why says why not. */
 static bool is_state_of(const struct doctor *d, const char *path,
 			struct ftr_err *why)
 {

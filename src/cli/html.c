@@ -9,8 +9,8 @@
  *	each file of --lfts	as given
  *	with --fail		the first engine's tables on the damaged fabric,
  *				before and after rerouting
- *	with --diff		OLD and NEW instead: the engine's tables of each,
- *				or those of two files
+ *	with --diff		instead of these: the engine's tables for OLD and for
+ *				FABRIC, or the tables in two files
  */
 #include <stdlib.h>
 #include <string.h>
@@ -169,7 +169,7 @@ static struct html_set *add_set(struct job *j, const struct state *s,
 }
 
 /* Add the tables of an engine for s.  prefer: the tables of the undamaged fabric, or NULL.  As in
- * the plugin, entries that still have their port are those of prefer. */
+ * the plugin, an entry of prefer is kept while its port still leads to the destination. */
 static enum ftr_status add_engine(struct job *j, const char *name,
 				  const struct state *s, const char *when,
 				  const struct ftr_tables *prefer,

@@ -83,7 +83,7 @@ struct html_set {
 	const struct ftr_fabric *f;
 	const struct ftr_shape *sh;
 	const struct ftr_tables *t;
-	/* tables that changes are counted against, and their fabric; or NULL */
+	/* tables with which s is compared to count changes, and their fabric; or NULL */
 	const struct ftr_tables *before;
 	const struct ftr_fabric *before_f;
 	uint32_t missing;	/* switches without a table */
@@ -140,7 +140,7 @@ bool html_put_tables(FILE *out, const struct html_map *m,
 enum ftr_status html_doctor_read(const char *path, char **text,
 				 struct cli_jval *v,
 				 struct ftr_err *err) FTR_MUST_USE;
-/* Writes the member "doctor" of the page's data; v was returned by the reader above. */
+/* Writes the member "doctor" of the page's data; v comes from html_doctor_read. */
 void html_doctor_write(FILE *out, struct cli_jval v);
 
 /* The parts of the page, generated from html/ by the makefile. */

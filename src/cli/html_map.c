@@ -23,7 +23,7 @@ const struct ftr_endport *html_endport(const struct html_map *m, uint32_t i)
 		&m->old->ep[m->old_ep[i - m->f->n_ep]];
 }
 
-/* Those that only old has are in its order, so both halves ascend by GUID. */
+/* Switches of f come first, then those that only old has; each part ascends by GUID. */
 uint32_t html_map_sw(const struct html_map *m, const struct ftr_fabric *g,
 		     ftr_sw s)
 {

@@ -216,7 +216,8 @@ static void put_cycle(FILE *out, const struct html_map *m,
 	fputs("],", out);
 }
 
-/* {kind: [count, switch, switch, name of the destination]} */
+/* {kind: [count, first source switch, switch with the faulty entry, name of the
+ * destination]} */
 static void put_found(FILE *out, const struct html_map *m,
 		      const struct html_set *s)
 {

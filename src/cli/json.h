@@ -18,7 +18,7 @@ struct json_object *cli_json_new(const char *command);
 /* Adds the exit status, prints and frees o; returns status, or CLI_BAD on failure. */
 int cli_json_end(struct json_object *o, int status);
 
-/* Each adds a member.  o may be NULL (no memory); the error is reported at the end. */
+/* Each adds a member.  o may be NULL (no memory); cli_json_end then reports the error. */
 struct json_object *cli_json_object(struct json_object *o, const char *key);
 struct json_object *cli_json_array(struct json_object *o, const char *key);
 /* Appends an object to the array a. */

@@ -7,8 +7,8 @@
  * step depends on correct tables.
  *
  * Several Gets are in flight at once, one per slot.  The lower half of the transaction
- * ID, which the response repeats, holds the slot number and the use count of the slot;
- * a late answer to an earlier use is recognised by it and dropped.  The Gets go through
+ * ID, which the response repeats, holds the slot number and the use count of the slot, so
+ * a late answer to an earlier Get of the slot is recognised and dropped.  The Gets go through
  * all switches for one block before the next block, so that no switch receives a burst.
  * A Get without an answer is repeated.  If a switch still does not answer, it is
  * reported and skipped.
@@ -43,7 +43,7 @@ enum ftr_status cli_live_read(const struct cli_live_opts *opts,
 #include <infiniband/umad.h>
 
 /* The simulator's sockets hold about ten messages per direction.  With more Gets in
- * flight it and its client can block each other forever. */
+ * flight, the simulator and its client can block each other forever. */
 #define IN_FLIGHT_MAX	8
 #define TIMEOUT_MS	500
 #define TRIES		4
@@ -467,7 +467,7 @@ enum ftr_status cli_live_read(const struct cli_live_opts *opts,
 	if (!st && opts->look)
 		st = opts->look(opts->ctx, net, out->f, err);
 	if (!st && !out->f->max_lid)
-		st = ftr_fail(err, FTR_INVAL, "running fabric: %u switches found, none with a LID: no subnet manager has been here",
+		st = ftr_fail(err, FTR_INVAL, "running fabric: %u switches found, none with a LID: no subnet manager has assigned LIDs",
 			      out->f->n_sw);
 	if (!st)
 		st = read_tables(opts, net, out, err);

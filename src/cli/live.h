@@ -32,12 +32,13 @@ struct cli_live {
 	double table_seconds;	/* time to read them */
 };
 
-/* Rows of a command's table, for a struct s with a struct cli_live_opts "from". */
+/* Options for the table of a command.  s: the command's struct, whose member "from" is a
+ * struct cli_live_opts. */
 #define CLI_OPTS_LIVE(s) \
 	{ "live", CLI_FLAG, offsetof(s, from.on), NULL, \
 	  "read fabric and tables from the switches", NULL, 0, 0 }, \
 	CLI_OPTS_LOCAL(s, "--live: ")
-/* The local port; when: text before the description. */
+/* Options that choose the local port.  when: text before each description. */
 #define CLI_OPTS_LOCAL(s, when) \
 	{ "ca", CLI_STRING, offsetof(s, from.ca), "NAME", \
 	  when "local adapter; else the first with a port that is up", NULL, 0, 0 }, \
@@ -63,7 +64,8 @@ double cli_live_ms_per_block(const struct cli_live *l);
 struct ibmad_port *cli_live_open(const struct cli_live_opts *opts,
 				 struct ftr_err *err) FTR_MUST_USE;
 
-/* Prints on stderr which switch or link did not answer.  Needs libibmad. */
+/* Reads fabric and tables from the switches; names on stderr each switch or link that did
+ * not answer.  Needs libibmad. */
 enum ftr_status cli_live_read(const struct cli_live_opts *opts,
 			      struct cli_live *out,
 			      struct ftr_err *err) FTR_MUST_USE;

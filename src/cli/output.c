@@ -56,7 +56,8 @@ static const int ending[] = { SIGHUP, SIGINT, SIGTERM, SIGXFSZ, SIGXCPU };
 #define N_ENDING (sizeof(ending) / sizeof(ending[0]))
 static struct sigaction before[N_ENDING];
 
-/* Also removes the file that mkstemp has just created, but which is not counted yet. */
+/* Signal handler: removes all staged files, and a file that mkstemp has just created but
+ * n_staged does not count yet. */
 static void take_away(int sig)
 {
 	for (int i = 0; i <= n_staged && i < STAGED_MAX; i++)

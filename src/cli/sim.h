@@ -90,7 +90,7 @@ struct cli_sim_class_sum {
 	struct cli_sim_mean mbps;	/* per source */
 	double total_gbps;
 	double latency_ns[5];	/* mean, 50th, 95th, 99th percentile, maximum */
-	double network_ns;	/* mean, measured from entering the first channel */
+	double network_ns;	/* mean latency from the entry into the first channel on */
 };
 
 struct cli_sim_sum {

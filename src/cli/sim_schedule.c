@@ -168,7 +168,7 @@ static enum ftr_status recover(struct play *y, const struct step *p,
 		return put_marked(y, p, &y->down, false, err);
 	st = cli_faults_parse(y->j->f, "recover", &one, &z, err);
 	if (!st && (z.links || z.switches))
-		st = ftr_fail(err, FTR_INVAL, "--recover %s: only named faults, or all",
+		st = ftr_fail(err, FTR_INVAL, "--recover %s: expected a named fault, or all",
 			      p->what);
 	if (!st)
 		st = put_marked(y, p, &z, false, err);

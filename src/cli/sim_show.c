@@ -216,7 +216,7 @@ static void show_class(const char *name, const struct cli_sim_class_sum *c,
 	printf("%-9s accepted %.2f %%%s of capacity, offered %.2f %%; %.0f Mbit/s each, %.1f Gbit/s in all\n",
 	       name, 100 * c->accepted.mean, sd, 100 * c->offered.mean,
 	       c->mbps.mean, c->total_gbps);
-	printf("          latency %.0f ns mean, %.0f median, %.0f 95 %%, %.0f 99 %%, %.0f greatest; in the fabric %.0f mean\n",
+	printf("          latency ns: mean %.0f, median %.0f, 95th percentile %.0f, 99th %.0f, greatest %.0f; in the fabric: mean %.0f\n",
 	       c->latency_ns[0], c->latency_ns[1], c->latency_ns[2],
 	       c->latency_ns[3], c->latency_ns[4], c->network_ns);
 }
@@ -246,7 +246,7 @@ static void show_deadlock(const struct cli_sim_job *j,
 		return;
 	}
 	r = &j->result[s->first_deadlock];
-	printf("deadlock  %sFOUND%s in %u of %u runs; seed %" PRIu64 ", by %.3f us: %u buffers, %" PRIu64 " packets\n",
+	printf("deadlock  %sFOUND%s in %u of %u runs; seed %" PRIu64 ", found at %.3f us: %u buffers, %" PRIu64 " packets\n",
 	       cli_colour(CLI_WRONG), cli_colour(CLI_PLAIN), s->deadlocks,
 	       j->conf.runs, r->seed, (double)r->deadlock_ps / 1e6,
 	       r->stuck_buffers, r->stuck_packets);

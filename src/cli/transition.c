@@ -323,7 +323,7 @@ void cli_transition_text(const struct ftr_fabric *f,
 		       x->steps == 1 ? "" : "s", x->rounds,
 		       x->rounds == 1 ? "" : "s; packets drain between two");
 	if (x->ordered && x->writes < x->d.entries)
-		printf("              %s entries stay as they are: the new tables have none there, or they are held\n",
+		printf("              %s entries stay unchanged: the new tables have no entry there, or the LID is held\n",
 		       cli_num(a, x->d.entries - x->writes));
 	if (x->held)
 		printf("              %u LIDs keep old entries: their new ones would close a credit loop\n",

@@ -12,7 +12,7 @@ struct json_object;
 struct cli_transition {
 	struct ftr_tables_diff d;
 	uint32_t lids;		/* LIDs with a changed entry */
-	/* The old or new tables by themselves have credit loops (or loops), with all
+	/* The old or new tables by themselves have credit loops (or forwarding loops), with all
 	 * traffic on one VL: then no order can avoid them. */
 	bool before_cycle, after_cycle;
 	/* For any order of writes, as OpenSM sends them: */

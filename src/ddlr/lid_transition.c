@@ -3,10 +3,10 @@
  * Steps from one column of entries to another.
  *
  * Some switches get new entries for a LID. They are written downstream first
- * (tables/write_order.h). If there are entries without such an order, the first
- * switch is taken whose path reaches the LID while all other switches without a
- * step keep their old entries, and the order is computed again. If there is no
- * such switch, the remaining entries are left unchanged.
+ * (tables/write_order.h). If some entries have no such order, one switch is
+ * written next: the first whose path reaches the LID while all other switches without
+ * a step keep their old entries. Then the order of the rest is computed again. If there
+ * is no such switch, the remaining entries are left unchanged.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -96,8 +96,8 @@ static bool comes_down(const struct ftr_ddlr *r, const struct ftr_group *g,
 	return ddlr_next(r, g->remote, r->entry[g->remote]) == y;
 }
 
-/* Turns up to next at the i-th switch of the detour. True if one of them is
- * unclean. */
+/* Pass to unclean_turn() the turns that packets make at the i-th switch of the detour, up
+ * to switch next. True if one of them is unclean. */
 static bool turns_at(const struct ftr_ddlr *r, const struct detour *d,
 		     uint32_t i, ftr_sw next, enum arcs what)
 {
@@ -116,7 +116,7 @@ static bool turns_at(const struct ftr_ddlr *r, const struct detour *d,
 	return bad;
 }
 
-/* Turns of packets after the end of the detour. True if one of them is unclean. */
+/* The same for the turns that packets make after the end of the detour. */
 static bool turns_behind(const struct ftr_ddlr *r, const struct detour *d,
 			 enum arcs what)
 {

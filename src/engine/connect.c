@@ -338,7 +338,7 @@ static enum ftr_status admit_path(struct plan *p, ftr_sw s)
 
 	for (; !plan_by_rank(p, s) && p->state[s] != CONNECTED;
 	     s = p->turns.channel[p->label[s].channel].to) {
-		if (n == p->sh->f->n_sw)	/* labels changed behind it */
+		if (n == p->sh->f->n_sw)	/* labels have changed: a loop */
 			return FTR_REFUSED;
 		p->path[n++] = s;
 	}

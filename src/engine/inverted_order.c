@@ -158,8 +158,8 @@ static void measure_reach(struct ordering *o)
 	}
 }
 
-/* Is a the better root? Leaves are, then switches that are not to be avoided, then
- * smaller GUIDs. */
+/* Is a a better root than b?  A leaf is better than another switch; on a tie, any switch is
+ * better than `avoid`; then the smaller GUID is better. */
 static bool preferred(const struct ordering *o, ftr_sw a, ftr_sw b,
 		      ftr_sw avoid)
 {
@@ -327,7 +327,7 @@ static void collect_offers(struct ordering *o)
 }
 
 /* Choose the anchor of each part.  Only offers that reach nearly as many switches of the part
- * as its best offer are considered.  Of their switches, take the one with such an offer for
+ * as its best offer are considered.  The anchor is the switch that makes such offers for
  * the most parts; on a tie the one with the smallest GUID. */
 static void choose_anchors(struct ordering *o)
 {
@@ -374,7 +374,7 @@ static uint32_t mark_above(struct ordering *o, ftr_sw s, uint32_t part)
 	return n;
 }
 
-/* Are just the n switches of the part that mark_above marked just above s? */
+/* Are the switches of the part just above s exactly the n that mark_above marked? */
 static bool same_above(const struct ordering *o, ftr_sw s, uint32_t part,
 		       uint32_t n)
 {

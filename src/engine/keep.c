@@ -107,7 +107,7 @@ static void keep_entry(const struct keeping *k, ftr_sw s, ftr_lid lid,
 		return;
 	if (v->col != l)
 		find_valid(k, s, l, v);
-	if (!ftr_port_set_has(&v->ports, *entry))	/* the own column */
+	if (!ftr_port_set_has(&v->ports, *entry))	/* the column of s itself */
 		return;
 	if (ftr_port_set_has(&v->ports, prefer))
 		*entry = prefer;

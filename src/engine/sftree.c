@@ -44,7 +44,7 @@ struct work {
 	uint8_t *use_full;		/* [n_sw] by column */
 };
 
-/* Does a word begin at column l, and are all costs in it equal? */
+/* Does a machine word begin at column l, and is it equal in both rows? */
 static bool same_word(const uint8_t *a, const uint8_t *b, uint32_t l)
 {
 	return l % BYTES_WORD == 0 && bytes_word(a + l) == bytes_word(b + l);

@@ -92,9 +92,9 @@ static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
 	return k == NONE ? WRITE_ARRIVES : k;
 }
 
-/* Let k be the change at the switch to which the old entry of i leads.  Returns k if a packet that
- * follows the old entry of i, and then the new entry of k, would turn upward (if the plan has extra
- * turns: would make a turn that is not allowed, or a U-turn).  Otherwise returns NONE. */
+/* Consider a packet that follows the old entry of i and then the new entry at the next switch.
+ * Returns the change at that switch if the packet would turn upward there (with extra turns: if
+ * it would make a U-turn or a turn that is not allowed); otherwise NONE. */
 static uint32_t pours_on(const struct staging *z, uint32_t i)
 {
 	const struct ftr_incr *lv = z->lv;

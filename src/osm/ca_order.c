@@ -62,7 +62,7 @@ void ibf_ca_order_write(struct ibf_engine *e, struct ibf_generation *gen)
 		ibf_log(e->plugin, IBF_CA_ORDER, "the order of hosts was not written: out of memory");
 		return;
 	}
-	/* a path that is cut short names a directory that does not exist */
+	/* a truncated path names a directory that does not exist, so the write fails */
 	snprintf(job->path, PATH_MAX, "%s/opensm-%s-ca-order.dump",
 		 e->plugin->osm->subn.opt.dump_files_dir, e->ops->name);
 	job->gen = ibf_generation_get(gen);

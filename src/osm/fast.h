@@ -9,7 +9,7 @@
  *	transport.c	packets, over OpenSM's vendor layer
  *	event.c	the log line, and the record in ibfattree-events.jsonl
  *
- * Waiting.  A trap only queues.  At the end of a discovery the sweeper, which
+ * Waiting.  A trap is only queued.  At the end of a discovery the sweeper, which
  * holds no lock then, waits until the worker has ended its current write;
  * from then to the end of routing the worker starts no write.  The worker takes
  * OpenSM's lock (exclusive) twice per repair, for microseconds.  None of our

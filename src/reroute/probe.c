@@ -533,7 +533,7 @@ static void ask_far_ends(struct rr *f, const struct probe *p,
 	free(job);
 }
 
-/* ---- neighbours of the silent ------------------------------------------- */
+/* ---- neighbours of silent switches ------------------------------------------- */
 
 /* Mark the switches that did not answer this time in now[], and those that did not answer
  * this time or earlier in all[].  False: every switch has answered this time. */
@@ -610,7 +610,7 @@ static bool list_neighbours(struct probe *q, const struct probe *p,
 	return ok;
 }
 
-/* Ask them, and append the changed links to the n that *out has; returns the
+/* Ask the neighbours, and append the changed links to the n that *out has; returns the
  * new number. */
 static uint32_t ask_neighbours(struct rr *f, const struct probe *p,
 			       struct rr_link **out, uint32_t n,

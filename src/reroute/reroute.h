@@ -332,10 +332,10 @@ bool rr_ddlr_making(struct rr_view *v);
 /* Is there a planner?  If it is still being built, it is abandoned and the view
  * has none. */
 bool rr_ddlr_ready(struct rr *f);
-/* A link that the planner does not know is back. */
+/* Report that a link which the planner does not know has returned. */
 void rr_ddlr_returned(struct rr *f);
-/* Free planners that no view waits for; all: wait for those that are still
- * being built. */
+/* Free the planners that no view waits for; all: also those that are still being
+ * built, after waiting for them. */
 void rr_ddlr_reap(struct rr *f, bool all);
 void rr_ddlr_drop(struct rr_view *v);
 /* Local repair; true if all planned entries were written. */

@@ -653,7 +653,7 @@ int main(int argc, char **argv)
 	if (argc < 3)
 		failures += run_verify(&in_the_way, in_the_way_sets);
 	if (plugin.on)
-		printf("as the plugin: %llu recoveries, %llu states in between: %llu with unreachable pairs of hosts, %llu with a loop, %llu with a cycle; %llu with any\n",
+		printf("recovery as the plugin does it: %llu recoveries, %llu intermediate states; of these, %llu with unreachable pairs of hosts, %llu with a loop, %llu with a cycle, %llu with at least one of the three\n",
 		       (unsigned long long)plugin.recoveries,
 		       (unsigned long long)plugin.states,
 		       (unsigned long long)plugin.lost,

@@ -13,9 +13,9 @@
  *	waits	in ibf_cond_wait or ibf_thread_join, and in fake_pause; a handler of
  *		a message waits for OpenSM's lock in fake_pause (fake_lock_osm)
  *
- * A thread in fake_pause polls a state.  It becomes busy, and may look again, each
- * time when all others wait and one of them has worked since it last looked; time
- * goes on only when no such thread is left.  Other blocking calls (mutexes, files)
+ * A thread in fake_pause polls a state.  It looks again, and is busy meanwhile, whenever
+ * all other threads wait and at least one of them has worked since its last look.  Time
+ * advances only when no such thread is left.  Other blocking calls (mutexes, files)
  * count as work.  Threads that the clock does not know (the planner of ddlr) take no
  * part: to wait for them, a thread stays busy and polls in real time.
  */

@@ -89,8 +89,8 @@ static ftr_port to_leaf(uint32_t s, uint32_t l, uint32_t k, uint32_t j)
 	return (ftr_port)(s / A - 2 * A == l / A ? l % A + 1 : A + 1 + j);
 }
 
-/* Towards a mid or top switch d of plane k; where there is no up/down path, by a
- * turn at the first leaf. */
+/* The port towards d, a middle or top switch of plane k.  If there is no up/down path, the
+ * packet turns at the first leaf. */
 static ftr_port to_upper(uint32_t s, uint32_t d)
 {
 	uint32_t n = 2 * A * A, k = d < 2 * n ? d % A : (d - 2 * n) / A;

@@ -19,8 +19,8 @@
 
 static struct ftr_err err;
 
-/* The checker finds no fault in the changes, whether links that came up are part of the
- * fabric that it gets, or only of the list of changes. */
+/* The checker finds no fault in the changes.  Its report is the same whether it gets the links
+ * that came up in the fabric or only in the list of changes. */
 static void changes_stand(const struct world *w)
 {
 	struct ftr_check_delta d;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Sem-Jacobsen et al. 2011, section IX-A, mentions hot-spot traffic and shows none: the 4-ary
+# Sem-Jacobsen et al. 2011, section IX-A, mentions hot-spot traffic without results.  The 4-ary
 # 3-tree at the saturated load of figure 9, with a share of all packets to one host.  Packets,
 # links and buffers as in the other scripts of this paper (rerouting.c).
 # shellcheck source=/dev/null

@@ -45,7 +45,7 @@ cycles() {
 	done
 	told 'done' "$@" | awk '{ printf "%.0f\n", 1.5 * $1 }'
 }
-# By the paper, processor cycles more than without a fault.
+# Processor cycles in addition to those without a fault, as the paper gives them.
 paper() {
 	case $1 in
 	FFT-3) echo 20000 ;; FFT-9) echo 62000 ;; FFT-17) echo 108000 ;;
@@ -68,7 +68,7 @@ paper() {
 		done
 	done
 } >"$out/003-table2.csv"
-# more PROGRAM LINKS: the column of that name, without a limit.
+# more PROGRAM LINKS: the value in column "more than without", in the row without a limit.
 more() {
 	awk -F, -v p="$1" -v n="$2" '$1 == p && $2 == "any" && $3 == n { print $5 }' \
 		"$out/003-table2.csv"

@@ -56,9 +56,8 @@ done >>"$out/004-table3-order.csv"
 plot 004-table3-order 'minhop, two levels: the order of the destinations' \
 	'hosts in random places, per cent' 'hosts, per cent of capacity'
 
-# steps NETFILE N: an order in steps, every Nth host, then every Nth starting at the next
-# host, and so on.  minhop and Up*/Down* on both trees; the share of the capacity that the
-# most loaded link permits, and the other values by simulation.
+# steps NETFILE N: print an order in steps: every Nth host, then every Nth starting at the
+# next host, and so on.
 steps() {
 	order "$1" 0 1 | sort | awk -v n="$2" '{ l[NR - 1] = $0 }
 		END { for (r = 0; r < n; r++)
@@ -67,7 +66,8 @@ steps() {
 
 csv=$out/004-table3-steps.csv
 echo 'tree,step,flows on the worst link,by the worst link,minhop alone,updn alone,updn with' >"$csv"
-# step_rows NAME SHAPE STEP...
+# step_rows NAME SHAPE STEP...: the rows of a tree, for minhop and Up*/Down*.  The throughput
+# that the most loaded link permits is computed; the other throughputs are simulated.
 step_rows() {
 	local name=$1 dir=$T/steps n flows
 	mkdir "$dir"

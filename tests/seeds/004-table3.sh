@@ -5,9 +5,9 @@
 # rate, on a 648-port switch and on one with a layer of rack switches.  The paper does not
 # give the cabling of the second tree.  It is a PGFT of 648 hosts and three levels here, as
 # in BENCHMARKS.md, and racks of two switches joined by horizontal links, like the module
-# that the paper cites (racks.awk).  Besides the paper's load: no load from switches; and,
-# because the paper does not give the size of input buffers either, the paper's load with
-# the buffers of the examples with one VL in the published model, 800 blocks.
+# that the paper cites (racks.awk).  Each engine runs with hosts alone and with the paper's load.
+# The paper does not give the size of input buffers either, so a third run has the paper's load
+# and 800 blocks per input, as in the single-VL examples of the published model.
 
 # shellcheck source=tests/seeds/sftree.sh
 . "$here/sftree.sh"

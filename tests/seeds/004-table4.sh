@@ -6,7 +6,7 @@
 trees=('648-port switch=2;18,36;1,18;1,1')
 [[ -z $long ]] || trees+=('3456-port switch=3;18,12,16;1,18,12;1,1,1'
 	'JuRoPA-like=3;18,18,16;1,18,9;1,1,2' 'Ranger-like=3;18,18,12;1,18,18;1,1,1')
-# Minimum of three runs, shape and tables, one thread.
+# Seconds for shape and tables on one thread: the minimum of three runs.
 ms() {
 	for _ in 1 2 3; do
 		ibfattree route "$@" --balance off --threads 1 2>&1 >/dev/null

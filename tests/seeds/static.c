@@ -27,8 +27,8 @@
  *		U-turn switch s, only towards T(s); the lowest s, if there are several
  *	common	the same, and switches of one tier that reach the same top switches have
  *		the same T
- *	careful	as own, and T(s) is not above a switch from which packets come
- *		down to s that s turns; up to 100 choices are tried
+ *	careful	as own, and T(s) is not above a switch that sends packets down to s
+ *		which s turns; up to 100 choices are tried
  *
  * T(s) is a top switch above s whose subtree has no fault above the tier of s.  One of them
  * is chosen at random, because the papers leave the choice open.  A U-turn switch is one in
@@ -433,7 +433,7 @@ static ftr_sw leader(ftr_sw s)
 	return s;
 }
 
-/* Is top above a switch from which packets come that s turns? */
+/* Is top above a switch that sends packets down to s which s turns? */
 static bool behind_turn(ftr_sw s, ftr_sw top)
 {
 	for (uint32_t i = 0; i < tiers->n_up[s]; i++)

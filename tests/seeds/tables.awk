@@ -46,7 +46,7 @@ function plain(s)
 	return s
 }
 
-# A is of a table, B of a file; "4-ary 3-tree" is the same as "4-ary-3-tree".
+# Are cell A of a table and cell B of a file equal?  "4-ary 3-tree" is the same as "4-ary-3-tree".
 function same_key(a, b)
 {
 	a = plain(a)

@@ -62,7 +62,7 @@ case_no_subnet_manager() {
 	local status=0
 	live none 2>"$T/err" || status=$?
 	((status == 2)) || fail "without LIDs the exit status is $status"
-	grep -q 'no subnet manager has been here' "$T/err"
+	grep -q 'no subnet manager has assigned LIDs' "$T/err"
 }
 
 expect() {
@@ -211,8 +211,8 @@ case_offline_equals_plugin() {
 	down
 }
 
-# The plugin changes as many entries after a fault as "whatif" says, on a fabric whose entries
-# are placed by the load of the links.  One link fails, then its upper switch as well.
+# The plugin changes as many entries after a fault as "whatif" says, on a fabric whose tables
+# come from the load of the links.  First one link fails, then also its upper switch.
 whatif_predicts() {
 	local engine=$1 spec entries
 	gen '2;12,12;1,6;1,2' --random-guids --drop-links 9 --seed 55

@@ -108,7 +108,7 @@ case_doctor_no_manager() {
 	doctor
 	ended 1
 	says WARNING port 'state=Initialize'
-	says FAILURE fabric 'no subnet manager has been here'
+	says FAILURE fabric 'no subnet manager has assigned LIDs'
 	says FAILURE sm 'no subnet manager is master'
 	says - pairs
 }
