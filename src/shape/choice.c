@@ -347,7 +347,7 @@ static bool find_shift(const struct shaping *z, const int32_t *height, int32_t *
 		const struct ftr_old_rank *r = old_rank(z, s);
 
 		/* only an inferred ranking that is refused later is out of range */
-		if (r && height[s] > -MAX_RANKS)
+		if (r && height[s] > -MAX_RANKS && height[s] < MAX_RANKS)
 			count[r->rank - height[s] + MAX_RANKS]++;
 	}
 	for (uint32_t i = 0; i < FTR_ARRAY_LEN(count); i++) {

@@ -219,12 +219,60 @@ START_TEST(one_more_host)
 }
 END_TEST
 
+/* ---- fabrics made for one rule each ------------------------------------------ */
+
+static void add_switch(struct ftr_builder *b, uint64_t guid)
+{
+	ck_assert_msg(!ftr_builder_add_switch(b, guid, 60, 0, 0, "switch", &err), "%s", err.msg);
+}
+
+static void plug_host(struct ftr_builder *b, uint64_t guid, uint64_t sw, unsigned int port)
+{
+	ck_assert_msg(!ftr_builder_add_endport(b, FTR_NODE_CA, guid, guid, 1, 0, 0, "host", &err),
+		      "%s", err.msg);
+	edit_plug(b, guid, 1, sw, port);
+}
+
+/* Switches first to 420 in a chain, with one host on switch 301. */
+static struct ftr_builder *chain(uint64_t first)
+{
+	struct ftr_builder *b = ftr_builder_new();
+
+	for (uint64_t i = first; i <= 420; i++)
+		add_switch(b, i);
+	for (uint64_t i = first; i < 420; i++)
+		edit_plug(b, i, 1, i + 1, 2);
+	plug_host(b, 0x10000, 301, 3);
+	return b;
+}
+
+/* A chain of 120 switches grows by 300 switches.  The only leaf is then at the new end, so the
+ * inferred heights of the old switches are above 299.  The growth is refused. */
+START_TEST(too_many_ranks)
+{
+	struct ftr_fabric *part = edit_seal(chain(301)), *whole;
+	struct ftr_nominal *old = nominal_of(part, NULL), *n = NULL;
+	struct ftr_builder *b = chain(1);
+
+	for (unsigned int p = 3; p < 43; p++)
+		plug_host(b, 0x20000 + p, 1, p);
+	whole = edit_seal(b);
+	ck_assert_uint_eq(old->shape->tree.n_ranks, 120);
+	ck_assert_int_eq(ftr_nominal_new(whole, NULL, old, NULL, &n, NULL, &err), FTR_SHAPE);
+	ck_assert_ptr_nonnull(strstr(err.msg, "more than 128"));
+	ftr_nominal_free(old);
+	ftr_fabric_free(part);
+	ftr_fabric_free(whole);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("ranks of an earlier shape");
 	TCase *tc = tcase_create("all");
 
 	tcase_add_test(tc, one_more_host);
+	tcase_add_test(tc, too_many_ranks);
 	suite_add_tcase(s, tc);
 	return run_suite(s);
 }
