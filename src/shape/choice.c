@@ -374,7 +374,9 @@ static bool replaces(const struct shaping *z, const struct ranking *r,
 		return true;
 	if (r->cost.apart > old->cost.apart + (p < q ? 0 : MORE_APART))
 		return false;
-	return amount(r) < (p > q ? DEEP_GAIN : p < q ? NO_MORE : KEEP_GAIN) * amount(old);
+	if (p < q)
+		return amount(r) <= NO_MORE * amount(old);
+	return amount(r) < (p > q ? DEEP_GAIN : KEEP_GAIN) * amount(old);
 }
 
 /* True if no link of s leads up or down. */

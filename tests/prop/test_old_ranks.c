@@ -429,6 +429,35 @@ START_TEST(new_role)
 }
 END_TEST
 
+/* All hosts are on one of three switches, so neither ranking has any congestion.  The inferred
+ * one has fewer ranks. */
+START_TEST(no_congestion)
+{
+	static const struct ftr_old_rank rank[] = {
+		{ .guid = 1, .rank = 1, .leaf = true }, { .guid = 2, .rank = 2 },
+		{ .guid = 3, .rank = 0 },
+	};
+	const struct ftr_old_ranks old = { .sw = rank, .n = 3 };
+	const struct ftr_shape_opts opts = { .old = &old };
+	struct ftr_builder *b = ftr_builder_new();
+	struct ftr_shape *sh = NULL;
+	struct ftr_fabric *f;
+
+	for (unsigned int s = 1; s <= 3; s++)
+		add_switch(b, s);
+	for (unsigned int p = 3; p <= 6; p++)
+		plug_host(b, 0x10000 + p, 1, p);
+	edit_plug(b, 1, 1, 2, 1);
+	edit_plug(b, 1, 2, 3, 1);
+	f = edit_seal(b);
+	ck_assert_msg(!ftr_shape_new(f, &opts, NULL, &sh, &err), "%s", err.msg);
+	ck_assert_uint_eq(sh->tree.n_ranks, 2);
+	ck_assert(!sh->tree.ranks_kept);
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("ranks of an earlier shape");
@@ -438,6 +467,7 @@ int main(void)
 	tcase_add_test(tc, moved_links);
 	tcase_add_test(tc, too_many_ranks);
 	tcase_add_test(tc, new_role);
+	tcase_add_test(tc, no_congestion);
 	suite_add_tcase(s, tc);
 	return run_suite(s);
 }
