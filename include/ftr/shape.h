@@ -102,7 +102,7 @@ enum ftr_roots { FTR_ROOTS_AUTO = 0, FTR_ROOTS_FILE, FTR_ROOTS_STRICT };
 /* The rank of a switch in an earlier shape. */
 struct ftr_old_rank {
 	uint64_t guid;		/* node GUID of its place */
-	uint8_t rank;
+	uint8_t rank;		/* below 128 */
 	bool leaf, stub;	/* its column is below n_leaf; tree.stub */
 };
 

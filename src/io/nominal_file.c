@@ -13,7 +13,7 @@
  *	P 0008f10500108c9e 0008f10500207770
  *
  * If the shape keeps ranks that would not be inferred from the fabric (src/shape/choice.c, rule
- * 7), the version is 3, and there is a line for each switch whose links lead up or down:
+ * 7), the version is 3, and there is a line for each switch:
  *
  *	R 0008f10500108c9e 0 1 0
  *
@@ -70,9 +70,8 @@ static void put_ranks(FILE *out, const struct ftr_shape *sh)
 	const struct ftr_shape_tree *t = &sh->tree;
 
 	for (ftr_sw s = 0; s < sh->f->n_sw; s++)
-		if (t->n_up[s] + t->n_down[s])
-			fprintf(out, "R %016" PRIx64 " %u %d %d\n", sh->f->sw[s].guid,
-				t->rank[s], sh->numbering.col[s] < t->n_leaf, t->stub[s] != 0);
+		fprintf(out, "R %016" PRIx64 " %u %d %d\n", sh->f->sw[s].guid, t->rank[s],
+			sh->numbering.col[s] < t->n_leaf, t->stub[s] != 0);
 }
 
 static void put_body(FILE *out, const struct ftr_nominal *n)

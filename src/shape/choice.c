@@ -43,7 +43,14 @@
  * smaller gain is not worth new tables, and the estimate is not more exact.  If the inferred
  * ranking has fewer ranks, it need only be as good.  So what was inferred when the fabric was
  * first seen incomplete, for example a spine below the leaves, is not kept.  Switches that are
- * new, or were stubs or not connected, have the inferred ranks.
+ * new, or were stubs, have the inferred ranks; so have those whose links would all be horizontal
+ * with their earlier ranks, because these links were moved.
+ *
+ * Such a shape is restored exactly from its fabric and the ranks of all its switches, which are
+ * in the state file.  For each switch the difference between its rank and the inferred one is the
+ * same as before, or that of all switches with an inferred rank; so the most frequent difference
+ * is the same (find_shift).  And if a switch keeps its earlier rank because that of a neighbour
+ * differs, the neighbour keeps its rank for the same reason, so their links stay vertical.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -326,14 +333,12 @@ static int old_rank_cmp(const void *x, const void *y)
 	return (*guid > r->guid) - (*guid < r->guid);
 }
 
-/* The earlier rank of s; NULL: none that could be kept. */
+/* The earlier rank of s; NULL: none. */
 static const struct ftr_old_rank *old_rank(const struct shaping *z, ftr_sw s)
 {
 	const struct ftr_old_ranks *old = z->opts->old;
-	const struct ftr_old_rank *r = bsearch(&z->f->sw[s].guid, old->sw, old->n,
-					       sizeof(*r), old_rank_cmp);
 
-	return r && !r->stub ? r : NULL;
+	return bsearch(&z->f->sw[s].guid, old->sw, old->n, sizeof(*old->sw), old_rank_cmp);
 }
 
 /* Heights begin at different values in different shapes: find the most frequent difference
@@ -347,7 +352,7 @@ static bool find_shift(const struct shaping *z, const int32_t *height, int32_t *
 		const struct ftr_old_rank *r = old_rank(z, s);
 
 		/* only an inferred ranking that is refused later is out of range */
-		if (r && height[s] > -MAX_RANKS)
+		if (r && height[s] > -MAX_RANKS && height[s] < MAX_RANKS)
 			count[r->rank - height[s] + MAX_RANKS]++;
 	}
 	for (uint32_t i = 0; i < FTR_ARRAY_LEN(count); i++) {
@@ -369,7 +374,43 @@ static bool replaces(const struct shaping *z, const struct ranking *r,
 		return true;
 	if (r->cost.apart > old->cost.apart + (p < q ? 0 : MORE_APART))
 		return false;
-	return amount(r) < (p > q ? DEEP_GAIN : p < q ? NO_MORE : KEEP_GAIN) * amount(old);
+	if (p < q)
+		return amount(r) <= NO_MORE * amount(old);
+	return amount(r) < (p > q ? DEEP_GAIN : KEEP_GAIN) * amount(old);
+}
+
+/* True if no link of s leads up or down. */
+static bool is_level(const struct shaping *z, const int32_t *height, ftr_sw s)
+{
+	for_each_nbr(z, s, t)
+		if (height[t->sw] != height[s])
+			return false;
+	return true;
+}
+
+/* Set old to the earlier ranking, with heights as in r where there is none.  tmp: [n_sw].
+ * False: it is the same as r. */
+static bool apply_old(const struct shaping *z, const struct ranking *r, int32_t shift,
+		      int32_t *tmp, struct ranking *old)
+{
+	bool differs = false;
+
+	for (ftr_sw s = 0; s < z->f->n_sw; s++) {
+		const struct ftr_old_rank *o = old_rank(z, s);
+
+		tmp[s] = o && !o->stub ? o->rank - shift : r->height[s];
+	}
+	for (ftr_sw s = 0; s < z->f->n_sw; s++) {
+		const struct ftr_old_rank *o = old_rank(z, s);
+		bool keep = o && !o->stub && !is_level(z, tmp, s);
+
+		old->height[s] = keep ? tmp[s] : r->height[s];
+		old->is_leaf[s] = keep ? o->leaf : r->is_leaf[s];
+		old->is_stub[s] = keep ? 0 : r->is_stub[s];
+		differs |= old->height[s] != r->height[s] || old->is_leaf[s] != r->is_leaf[s] ||
+			old->is_stub[s] != r->is_stub[s];
+	}
+	return differs;
 }
 
 /* Replace *best by the earlier ranking, with heights as in *best, unless rule 7 forbids it.
@@ -378,9 +419,7 @@ static enum ftr_status keep_old(struct shaping *z, struct ranking *old,
 				struct ranking **best)
 {
 	const struct ranking *r = *best;
-	uint32_t n = z->f->n_sw;
-	bool same = true;
-	int32_t shift;
+	int32_t *tmp, shift = 0;
 	enum ftr_status st;
 
 	if (!find_shift(z, r->height, &shift))
@@ -388,16 +427,9 @@ static enum ftr_status keep_old(struct shaping *z, struct ranking *old,
 	st = ranking_new(z, old);
 	if (st)
 		return st;
-	for (ftr_sw s = 0; s < n; s++) {
-		const struct ftr_old_rank *o = old_rank(z, s);
-
-		old->height[s] = o ? o->rank - shift : r->height[s];
-		old->is_leaf[s] = o ? o->leaf : r->is_leaf[s];
-		old->is_stub[s] = o ? 0 : r->is_stub[s];
-		same &= old->height[s] == r->height[s] && old->is_leaf[s] == r->is_leaf[s] &&
-			old->is_stub[s] == r->is_stub[s];
-	}
-	if (same || rank_span(z, old->height) >= MAX_RANKS)
+	if (!FTR_NEW(z->scratch, tmp, z->f->n_sw))
+		return shape_nomem(z);
+	if (!apply_old(z, r, shift, tmp, old) || rank_span(z, old->height) >= MAX_RANKS)
 		return FTR_OK;
 	st = estimate(z, *best);
 	if (!st)

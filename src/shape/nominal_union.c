@@ -73,7 +73,8 @@ static enum ftr_status no_memory(struct ftr_err *err)
 	return ftr_fail(err, FTR_NOMEM, "out of memory for a nominal fabric");
 }
 
-/* The ranks of n: those of switches with links that lead up or down.  False: no memory. */
+/* The ranks of n that may be kept.  Switches without a link that leads up or down are left out:
+ * they may get their first links.  False: no memory. */
 static bool ranks_of(const struct ftr_nominal *n, struct ftr_arena *a,
 		     struct ftr_old_ranks *out)
 {

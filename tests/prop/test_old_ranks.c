@@ -100,11 +100,28 @@ static bool same_ranks(const struct ftr_shape *a, const struct ftr_shape *b)
 	return !memcmp(a->tree.rank, b->tree.rank, n) && !memcmp(a->tree.stub, b->tree.stub, n);
 }
 
-/* The state file has the ranks, because they are not inferred from the fabric. */
-static void round_trip(const struct ftr_nominal *n, uint64_t seed)
+/* Lines of the file that begin with R. */
+static uint32_t rank_lines(const char *path)
+{
+	char line[256];
+	uint32_t n = 0;
+	FILE *in = fopen(path, "r");
+
+	ck_assert_ptr_nonnull(in);
+	while (fgets(line, sizeof(line), in))
+		n += line[0] == 'R';
+	fclose(in);
+	return n;
+}
+
+/* The state file has the ranks, because they are not inferred from the fabric.  After a restart
+ * the nominal shape of f, and the tables, are the same. */
+static void round_trip(const struct ftr_fabric *f, const struct ftr_nominal *n, uint64_t seed)
 {
 	char path[] = "/tmp/ftr-nominal-XXXXXX";
 	struct ftr_nominal *back = NULL;
+	struct routed old, new;
+	struct ftr_tables_diff diff;
 	int fd = mkstemp(path);
 
 	ck_assert_int_ge(fd, 0);
@@ -113,7 +130,18 @@ static void round_trip(const struct ftr_nominal *n, uint64_t seed)
 	ck_assert_msg(!ftr_nominal_read(path, NULL, NULL, &back, NULL, &err), "%s", err.msg);
 	ck_assert_msg(same_ranks(n->shape, back->shape), "seed %" PRIu64 ": other ranks in the file",
 		      seed);
+	ck_assert_msg(!memcmp(n->shape->numbering.col, back->shape->numbering.col,
+			      n->f->n_sw * sizeof(*n->shape->numbering.col)),
+		      "seed %" PRIu64 ": other columns", seed);
 	ck_assert(back->shape->tree.ranks_kept == n->shape->tree.ranks_kept);
+	ck_assert_uint_eq(rank_lines(path), n->shape->tree.ranks_kept ? n->f->n_sw : 0);
+	old = route(f, n, NULL, NULL);
+	new = route(f, back, NULL, NULL);
+	ftr_tables_diff(f, old.t, f, new.t, &diff);
+	ck_assert_msg(!diff.entries, "seed %" PRIu64 ": %" PRIu64 " other entries", seed,
+		      diff.entries);
+	routed_free(&old);
+	routed_free(&new);
 	ftr_nominal_free(back);
 	unlink(path);
 }
@@ -159,7 +187,7 @@ static void add_host(const struct ftr_fabric *whole, ftr_ep h, uint64_t seed,
 			}
 			routed_free(&new);
 		}
-		round_trip(after, seed);
+		round_trip(whole, after, seed);
 		routed_free(&old);
 	}
 	ftr_nominal_free(before);
@@ -219,12 +247,227 @@ START_TEST(one_more_host)
 }
 END_TEST
 
+/* ---- moved links -------------------------------------------------------------- */
+
+static unsigned int free_port(const struct ftr_fabric *f, ftr_sw s)
+{
+	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
+		if (ftr_fabric_port(f, s, (ftr_port)p)->peer_kind == FTR_PEER_NONE)
+			return p;
+	return 0;
+}
+
+/* Move one end of a random link (of s, if it is a switch) to switch t; if t has no free port,
+ * remove the link.  Consumes f. */
+static struct ftr_fabric *move_link(struct ftr_fabric *f, struct ftr_rng *r)
+{
+	struct edit e = EDIT_NOTHING;
+	struct ftr_builder *b;
+	struct ftr_fabric *out;
+	ftr_sw t = ftr_rng_below(r, f->n_sw);
+	unsigned int q = free_port(f, t);
+
+	do {
+		e.cut_sw = ftr_rng_below(r, f->n_sw);
+		e.cut_port = (ftr_port)(1 + ftr_rng_below(r, f->sw[e.cut_sw].n_ports));
+	} while (e.cut_sw == t ||
+		 ftr_fabric_port(f, e.cut_sw, e.cut_port)->peer_kind != FTR_PEER_SW);
+	b = edit_open(f, &e);
+	if (q)
+		edit_plug(b, f->sw[e.cut_sw].guid, e.cut_port, f->sw[t].guid, q);
+	out = edit_seal(b);
+	ftr_fabric_free(f);
+	return out;
+}
+
+static bool has_level_switch(const struct ftr_shape *sh)
+{
+	for (ftr_sw s = 0; s < sh->f->n_sw; s++)
+		if (sh->tree.n_equal[s] && !(sh->tree.n_up[s] + sh->tree.n_down[s]))
+			return true;
+	return false;
+}
+
+struct moves {
+	unsigned int kept;	/* cases in which other ranks are inferred, but not used */
+	unsigned int level;	/* of these, cases with a switch without vertical links */
+};
+
+/* f (consumed) gets the host port that it lacked at first, and links are moved. */
+static void move_links(struct ftr_fabric *f, struct ftr_rng *r, uint64_t seed,
+		       struct moves *moves)
+{
+	struct edit e = EDIT_NOTHING;
+	struct ftr_fabric *first;
+	struct ftr_nominal *n;
+
+	e.no_ep = ftr_rng_below(r, f->n_ep);
+	first = edit_seal(edit_open(f, &e));
+	n = nominal_of(first, NULL);
+	ftr_fabric_free(first);
+	for (int k = 0; k < 4; k++) {
+		struct ftr_nominal *old = n;
+
+		for (uint32_t i = 1 + ftr_rng_below(r, 3); i > 0; i--)
+			f = move_link(f, r);
+		n = nominal_of(f, old);
+		if (n != old)
+			ftr_nominal_free(old);
+		if (!n->shape->tree.ranks_kept)
+			continue;
+		moves->kept++;
+		moves->level += has_level_switch(n->shape);
+		round_trip(f, n, seed);
+	}
+	ftr_nominal_free(n);
+	ftr_fabric_free(f);
+}
+
+START_TEST(moved_links)
+{
+	uint64_t seed = trees_first_seed();
+	struct moves moves = { 0, 0 };
+
+	for (unsigned int i = 0; i < trees_runs(150); i++, seed++) {
+		struct ftr_rng r;
+
+		ftr_rng_seed(&r, seed);
+		move_links(random_fabric(&r, i), &r, seed, &moves);
+	}
+	printf("moved links: the old ranks are kept in %u cases, in %u of them with a switch that has horizontal links only\n",
+	       moves.kept, moves.level);
+	fflush(stdout);
+	runs_show(moves.kept >= 30);
+	runs_show(moves.level >= 3);
+}
+END_TEST
+
+/* ---- fabrics made for one rule each ------------------------------------------ */
+
+static void add_switch(struct ftr_builder *b, uint64_t guid)
+{
+	ck_assert_msg(!ftr_builder_add_switch(b, guid, 60, 0, 0, "switch", &err), "%s", err.msg);
+}
+
+static void plug_host(struct ftr_builder *b, uint64_t guid, uint64_t sw, unsigned int port)
+{
+	ck_assert_msg(!ftr_builder_add_endport(b, FTR_NODE_CA, guid, guid, 1, 0, 0, "host", &err),
+		      "%s", err.msg);
+	edit_plug(b, guid, 1, sw, port);
+}
+
+/* Switches first to 420 in a chain, with one host on switch 301. */
+static struct ftr_builder *chain(uint64_t first)
+{
+	struct ftr_builder *b = ftr_builder_new();
+
+	for (uint64_t i = first; i <= 420; i++)
+		add_switch(b, i);
+	for (uint64_t i = first; i < 420; i++)
+		edit_plug(b, i, 1, i + 1, 2);
+	plug_host(b, 0x10000, 301, 3);
+	return b;
+}
+
+/* A chain of 120 switches grows by 300 switches.  The only leaf is then at the new end, so the
+ * inferred heights of the old switches are above 299.  The growth is refused. */
+START_TEST(too_many_ranks)
+{
+	struct ftr_fabric *part = edit_seal(chain(301)), *whole;
+	struct ftr_nominal *old = nominal_of(part, NULL), *n = NULL;
+	struct ftr_builder *b = chain(1);
+
+	for (unsigned int p = 3; p < 43; p++)
+		plug_host(b, 0x20000 + p, 1, p);
+	whole = edit_seal(b);
+	ck_assert_uint_eq(old->shape->tree.n_ranks, 120);
+	ck_assert_int_eq(ftr_nominal_new(whole, NULL, old, NULL, &n, NULL, &err), FTR_SHAPE);
+	ck_assert_ptr_nonnull(strstr(err.msg, "more than 128"));
+	ftr_nominal_free(old);
+	ftr_fabric_free(part);
+	ftr_fabric_free(whole);
+}
+END_TEST
+
+/* Switches 1 to 8 with eight hosts each are the leaves below the spines 11 to 22.  Switch 30 is
+ * at first a leaf with one host, then a spine, and its host is on switch 1. */
+static struct ftr_fabric *leaf_or_spine(bool spine)
+{
+	struct ftr_builder *b = ftr_builder_new();
+
+	for (uint64_t s = 1; s <= 30; s++)
+		if (s <= 8 || (s >= 11 && s <= 22) || s == 30)
+			add_switch(b, s);
+	for (unsigned int l = 1; l <= 8; l++) {
+		for (unsigned int p = 1; p <= 8; p++)
+			plug_host(b, 0x10000 + 16 * l + p, l, p);
+		for (unsigned int t = 11; t <= 22; t++)
+			edit_plug(b, l, t, t, l);
+		if (spine)
+			edit_plug(b, l, 30, 30, l);
+	}
+	for (unsigned int t = 11; !spine && t <= 18; t++)
+		edit_plug(b, 30, t - 10, t, 30);
+	plug_host(b, 0x20000, spine ? 1 : 30, 40);
+	return edit_seal(b);
+}
+
+/* A leaf becomes a spine: with its earlier rank, all of its links would be horizontal. */
+START_TEST(new_role)
+{
+	struct ftr_fabric *f[2] = { leaf_or_spine(false), leaf_or_spine(true) };
+	struct ftr_nominal *old = nominal_of(f[0], NULL), *n = nominal_of(f[1], old);
+	ftr_sw x = ftr_fabric_find_sw(n->f, 30);
+
+	ck_assert_uint_eq(old->shape->tree.rank[ftr_fabric_find_sw(old->f, 30)], 0);
+	ck_assert_uint_eq(n->shape->tree.rank[x], 1);
+	ck_assert_uint_eq(n->shape->tree.n_down[x], 8);
+	ftr_nominal_free(old);
+	ftr_nominal_free(n);
+	ftr_fabric_free(f[0]);
+	ftr_fabric_free(f[1]);
+}
+END_TEST
+
+/* All hosts are on one of three switches, so neither ranking has any congestion.  The inferred
+ * one has fewer ranks. */
+START_TEST(no_congestion)
+{
+	static const struct ftr_old_rank rank[] = {
+		{ .guid = 1, .rank = 1, .leaf = true }, { .guid = 2, .rank = 2 },
+		{ .guid = 3, .rank = 0 },
+	};
+	const struct ftr_old_ranks old = { .sw = rank, .n = 3 };
+	const struct ftr_shape_opts opts = { .old = &old };
+	struct ftr_builder *b = ftr_builder_new();
+	struct ftr_shape *sh = NULL;
+	struct ftr_fabric *f;
+
+	for (unsigned int s = 1; s <= 3; s++)
+		add_switch(b, s);
+	for (unsigned int p = 3; p <= 6; p++)
+		plug_host(b, 0x10000 + p, 1, p);
+	edit_plug(b, 1, 1, 2, 1);
+	edit_plug(b, 1, 2, 3, 1);
+	f = edit_seal(b);
+	ck_assert_msg(!ftr_shape_new(f, &opts, NULL, &sh, &err), "%s", err.msg);
+	ck_assert_uint_eq(sh->tree.n_ranks, 2);
+	ck_assert(!sh->tree.ranks_kept);
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("ranks of an earlier shape");
 	TCase *tc = tcase_create("all");
 
 	tcase_add_test(tc, one_more_host);
+	tcase_add_test(tc, moved_links);
+	tcase_add_test(tc, too_many_ranks);
+	tcase_add_test(tc, new_role);
+	tcase_add_test(tc, no_congestion);
 	suite_add_tcase(s, tc);
 	return run_suite(s);
 }
