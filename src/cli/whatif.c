@@ -83,7 +83,8 @@ struct job {
 	unsigned int n_col;
 };
 
-/* Route f as the plugin would; stats may be NULL. */
+/* Route f as the plugin would: without a search it places displaced entries by formula.  stats may
+ * be NULL. */
 static enum ftr_status route(const struct job *j, const struct ftr_fabric *f,
 			     struct ftr_route_opts *ro, struct ftr_shape **sh,
 			     struct ftr_tables **t, struct ftr_route_stats *stats,
@@ -93,6 +94,7 @@ static enum ftr_status route(const struct job *j, const struct ftr_fabric *f,
 	enum ftr_status st = ftr_shape_new(f, &j->opts, j->team, sh, err);
 
 	ro->nominal = j->opts.nominal;
+	ro->place_by_load = ro->balance != FTR_BALANCE_OFF;
 	if (!st)
 		st = ftr_tables_new(f, false, t, err);
 	if (!st)
