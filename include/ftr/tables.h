@@ -78,6 +78,15 @@ enum ftr_status ftr_tables_carry(const struct ftr_fabric *fa,
 				 struct ftr_tables **out,
 				 struct ftr_err *err) FTR_MUST_USE;
 
+/* The turns of fabric fa whose three switches are in fabric fb, as turns of fb, in the same
+ * order.  Switches are matched by GUID.  The caller must free() *out, which may be NULL if
+ * *n_out is 0. */
+enum ftr_status ftr_turns_carry(const struct ftr_fabric *fa,
+				const struct ftr_turn *turn, uint32_t n,
+				const struct ftr_fabric *fb,
+				struct ftr_turn **out, uint32_t *n_out,
+				struct ftr_err *err) FTR_MUST_USE;
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The search: sweeps according to the depth.  The result is never worse than the input: see
- * is_best().
+ * The search: sweeps according to the depth.  The most loaded link of the result is never above
+ * that of the input; for shifts see is_best().
  *
  * Depth load: sweeps over all-to-all flows alone, from coarse to fine, until no link is
  * above the limit.  On small fabrics the shifts are counted as well, which takes a few
@@ -91,9 +91,10 @@ static enum ftr_status score(struct work *w, struct ftr_err *err)
 	return FTR_OK;
 }
 
-/* Are the tables better than the best so far, first by the most loaded link, then by shifts,
- * and in no figure (shifts: at depth full only) worse than the input?  With w->trade the product
- * of both figures decides instead, and only the most loaded link is compared with the input. */
+/* Are the tables better than the best so far, first by the most loaded link, then by shifts?
+ * Neither figure (shifts: at depth full only) may be worse than in the input.  With w->trade the
+ * product of both figures decides, and only the most loaded link is compared with the input:
+ * shifts may then be worse than in the input if the most loaded link is better by more. */
 static bool is_best(const struct work *w)
 {
 	uint32_t now = FTR_MAX(w->now.max, w->limit);

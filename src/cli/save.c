@@ -191,21 +191,32 @@ static enum ftr_status keep_copy(const char *dir, const char *file,
 	return keep(dir, name ? name + 1 : file, write_copy, file, err);
 }
 
+/* Copies opensm.conf and the files that it names. */
+static enum ftr_status keep_files(const char *dir, const struct doc_conf *c,
+				  struct ftr_err *err)
+{
+	const char *const file[] = {
+		c->path, c->roots, c->cn, c->io, c->options,
+	};
+	enum ftr_status st = FTR_OK;
+
+	for (size_t i = 0; !st && i < sizeof(file) / sizeof(file[0]); i++)
+		st = keep_copy(dir, file[i], err);
+	return st;
+}
+
 static enum ftr_status keep_options(const char *dir, const char *conf,
 				    struct ftr_err *err)
 {
 	struct doctor d = { .o.conf = conf };
-	enum ftr_status st = FTR_OK;
+	enum ftr_status st;
 
 	doc_read_conf(&d);
 	if (conf && !d.conf.path)
 		return ftr_fail(err, FTR_IO, "%s: cannot be read", conf);
 	if (!d.conf.path)
 		cli_error("note: there is no opensm.conf in /etc/opensm or /etc/rdma; no options are saved");
-	for (int i = 0; !st && i < 5; i++)
-		st = keep_copy(dir, (const char *[]){
-				d.conf.path, d.conf.roots, d.conf.cn,
-				d.conf.io, d.conf.options }[i], err);
+	st = keep_files(dir, &d.conf, err);
 	doc_free_conf(&d.conf);
 	return st;
 }

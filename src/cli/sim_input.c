@@ -187,7 +187,7 @@ static enum ftr_status find_host(const struct ftr_fabric *f, const char *name,
 			"no end port of the fabric");
 }
 
-/* The host order of the shape, if there is one: hosts without I/O nodes, leaf by leaf. */
+/* The host order of the shape, if there is one: hosts without I/O nodes, those on leaves first. */
 static enum ftr_status read_order(struct cli_sim_job *j, struct ftr_err *err)
 {
 	struct ftr_err why = { 0 };

@@ -83,7 +83,8 @@ struct job {
 	unsigned int n_col;
 };
 
-/* Route f as the plugin would; stats may be NULL. */
+/* Route f as the plugin would: without a search it places displaced entries by formula.  stats may
+ * be NULL. */
 static enum ftr_status route(const struct job *j, const struct ftr_fabric *f,
 			     struct ftr_route_opts *ro, struct ftr_shape **sh,
 			     struct ftr_tables **t, struct ftr_route_stats *stats,
@@ -93,36 +94,13 @@ static enum ftr_status route(const struct job *j, const struct ftr_fabric *f,
 	enum ftr_status st = ftr_shape_new(f, &j->opts, j->team, sh, err);
 
 	ro->nominal = j->opts.nominal;
+	ro->place_by_load = ro->balance != FTR_BALANCE_OFF;
 	if (!st)
 		st = ftr_tables_new(f, false, t, err);
 	if (!st)
 		st = j->w->engine.ops->route(*sh, ro, j->team, *t, stats, err);
 	*ms = (cli_now() - t0) * 1e3;
 	return st;
-}
-
-/* The extra turns of the undamaged fabric whose switches are in f; malloc()ed. */
-static enum ftr_status carry_turns(const struct job *j, const struct ftr_fabric *f,
-				   struct ftr_turn **out, uint32_t *n,
-				   struct ftr_err *err)
-{
-	const struct ftr_switch *sw = j->f->sw;
-
-	*n = 0;
-	*out = calloc((size_t)j->n_turns + 1, sizeof(**out));
-	if (!*out)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for %u turns", j->n_turns);
-	for (uint32_t i = 0; i < j->n_turns; i++) {
-		const struct ftr_turn x = {
-			.from = ftr_fabric_find_sw(f, sw[j->turn[i].from].guid),
-			.at = ftr_fabric_find_sw(f, sw[j->turn[i].at].guid),
-			.to = ftr_fabric_find_sw(f, sw[j->turn[i].to].guid),
-		};
-
-		if (x.from != FTR_SW_NONE && x.at != FTR_SW_NONE && x.to != FTR_SW_NONE)
-			(*out)[(*n)++] = x;
-	}
-	return FTR_OK;
 }
 
 /* Route the damaged fabric f.  As in the plugin, entries of "before" are kept with --balance
@@ -144,7 +122,8 @@ static enum ftr_status reroute(const struct job *j, const struct ftr_fabric *f,
 		ro.balance = FTR_BALANCE_LOAD;
 	}
 	if (!st && j->before) {
-		st = carry_turns(j, f, &turn, &ro.n_turns, err);
+		st = ftr_turns_carry(j->f, j->turn, j->n_turns, f, &turn,
+				     &ro.n_turns, err);
 		ro.turn = turn;
 	}
 	if (!st)

@@ -176,30 +176,15 @@ static enum ftr_status carry_turns(const struct ibf_engine *e,
 				   const struct ibf_generation *gen,
 				   struct ibf_routes *r, struct ftr_err *err)
 {
-	const struct ftr_fabric *f = gen->fabric;
 	const struct ibf_generation *old = is_repaired(e, gen) ? NULL : e->gen;
-	uint32_t n = 0;
+	enum ftr_status st;
 
-	if (!old || !old->opts.n_turns)
+	if (!old)
 		return FTR_OK;
-	r->before = ftr_calloc(old->opts.n_turns, sizeof(*r->before));
-	if (!r->before)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for %u turns",
-				old->opts.n_turns);
-	for (uint32_t i = 0; i < old->opts.n_turns; i++) {
-		const struct ftr_switch *sw = old->fabric->sw;
-		const struct ftr_turn *t = &old->opts.turn[i];
-		struct ftr_turn *x = &r->before[n];
-
-		x->from = ftr_fabric_find_sw(f, sw[t->from].guid);
-		x->at = ftr_fabric_find_sw(f, sw[t->at].guid);
-		x->to = ftr_fabric_find_sw(f, sw[t->to].guid);
-		n += x->from != FTR_SW_NONE && x->at != FTR_SW_NONE &&
-			x->to != FTR_SW_NONE;
-	}
+	st = ftr_turns_carry(old->fabric, old->opts.turn, old->opts.n_turns,
+			     gen->fabric, &r->before, &r->opts.n_turns, err);
 	r->opts.turn = r->before;
-	r->opts.n_turns = n;
-	return FTR_OK;
+	return st;
 }
 
 static enum ftr_status compute(struct ibf_engine *e,

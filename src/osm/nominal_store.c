@@ -179,7 +179,7 @@ static bool try_file(struct ibf_plugin *p, const struct state_file *file,
 	if (*nomem)
 		return false;
 	if (reshaped)
-		ibf_log(p, IBF_NOMINAL, "%s was made with other options or GUID files; the ranks of the nominal fabric are computed again",
+		ibf_log(p, IBF_NOMINAL, "%s was made with other options or GUID files; the shape of the nominal fabric is computed again",
 			file->path);
 	return true;
 }
@@ -224,11 +224,13 @@ static void log_change(struct ibf_plugin *p,
 			ibf_count(f->n_sw_links, "link", "links").s,
 			ibf_count(f->n_ep, "end port", "end ports").s);
 	else
-		ibf_log(p, IBF_NOMINAL, "the nominal fabric has changed: new_switches=%u new_links=%u new_ports=%u replaced_switches=%u modified=%u removed_switches=%u removed_links=%u removed_ports=%u; first: %s",
+		ibf_log(p, IBF_NOMINAL, "the nominal fabric has changed: new_switches=%u new_links=%u new_ports=%u replaced_switches=%u modified=%u removed_switches=%u removed_links=%u removed_ports=%u; first: %s%s",
 			c->new_sw, c->new_links, c->new_hosts, c->replaced_sw,
 			c->changed, c->dropped_sw, c->dropped_links,
 			c->dropped_hosts,
-			c->example[0] ? c->example : "other options");
+			c->example[0] ? c->example : "other options",
+			p->nominal->n->shape->tree.ranks_kept ?
+			"; the earlier ranks are kept, because the inferred ones are not clearly better" : "");
 }
 
 /* Job of the writer's thread, with its own reference to the nominal fabric. */

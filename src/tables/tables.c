@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Forwarding tables: allocation of the rows, and the difference of two tables.
+ * Forwarding tables: allocation of the rows, the difference of two tables, and tables and turns
+ * in terms of another fabric.
  * Layout: see <ftr/tables.h>.
  */
 #include <stdlib.h>
@@ -130,4 +131,30 @@ enum ftr_status ftr_tables_carry(const struct ftr_fabric *fa,
 	}
 	free(foreign);
 	return st;
+}
+
+enum ftr_status ftr_turns_carry(const struct ftr_fabric *fa,
+				const struct ftr_turn *turn, uint32_t n,
+				const struct ftr_fabric *fb,
+				struct ftr_turn **out, uint32_t *n_out,
+				struct ftr_err *err)
+{
+	*n_out = 0;
+	*out = NULL;
+	if (!n)
+		return FTR_OK;
+	*out = ftr_calloc(n, sizeof(**out));
+	if (!*out)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for %u turns", n);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ftr_turn x = {
+			.from = ftr_fabric_find_sw(fb, fa->sw[turn[i].from].guid),
+			.at = ftr_fabric_find_sw(fb, fa->sw[turn[i].at].guid),
+			.to = ftr_fabric_find_sw(fb, fa->sw[turn[i].to].guid),
+		};
+
+		if (x.from != FTR_SW_NONE && x.at != FTR_SW_NONE && x.to != FTR_SW_NONE)
+			(*out)[(*n_out)++] = x;
+	}
+	return FTR_OK;
 }

@@ -14,6 +14,7 @@
 
 #include "core/core.h"
 #include "engine/place.h"
+#include "lib/draw.h"
 #include "lib/oracle.h"
 #include "lib/oracle_place.h"
 #include "lib/suite.h"
@@ -143,6 +144,47 @@ START_TEST(wide_trees_equal_the_oracle)
 		ftr_rng_seed(&rng, seed);
 		damaged = trees_damaged(grow(text, seed), &rng, 10 + i % 3 * 25);
 		damaged_equals_oracle(f, damaged, seed);
+	}
+}
+END_TEST
+
+/* Every leaf has trunks of two links to the first spine, of three to the second, and of either
+ * size to the others: the ports of a leaf repeat only after six links of a slot. */
+static struct ftr_fabric *trunks(uint64_t seed)
+{
+	uint32_t leaves, spines, hosts;
+	char text[4096];
+	struct ftr_rng rng;
+	size_t at = 0;
+
+	ftr_rng_seed(&rng, seed);
+	leaves = 4 + ftr_rng_below(&rng, 5);
+	spines = 2 + ftr_rng_below(&rng, 4);
+	hosts = 6 + ftr_rng_below(&rng, 7);
+	for (uint32_t l = 0; l < leaves; l++) {
+		at += (size_t)sprintf(text + at, "l%u:", l);
+		for (uint32_t s = 0; s < spines; s++)
+			at += (size_t)sprintf(text + at, " s%u*%u", s, s < 2 ? 2 + s :
+					      2 + ftr_rng_below(&rng, 2));
+		at += (size_t)sprintf(text + at, " h%u\n", hosts);
+	}
+	for (uint32_t s = 0; s < spines; s++)
+		at += (size_t)sprintf(text + at, "s%u:\n", s);
+	return draw(text);
+}
+
+START_TEST(trunks_of_two_sizes_equal_the_oracle)
+{
+	uint64_t seed = trees_first_seed();
+
+	for (unsigned int i = 0; i < trees_runs(60); i++, seed++) {
+		struct ftr_fabric *damaged = trunks(seed);
+		struct ftr_rng rng;
+
+		ftr_rng_seed(&rng, seed);
+		if (i % 3)
+			damaged = trees_damaged(damaged, &rng, 20);
+		damaged_equals_oracle(trunks(seed), damaged, seed);
 	}
 }
 END_TEST
@@ -462,6 +504,7 @@ int main(void)
 
 	tcase_add_test(t, trees_equal_the_oracle);
 	tcase_add_test(t, wide_trees_equal_the_oracle);
+	tcase_add_test(t, trunks_of_two_sizes_equal_the_oracle);
 	tcase_add_test(t, chassis_equal_the_oracle);
 	tcase_add_test(t, whole_trees_are_literal);
 	tcase_add_test(t, only_what_is_lost_changes);

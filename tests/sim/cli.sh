@@ -211,12 +211,13 @@ case_offline_equals_plugin() {
 	down
 }
 
-# The plugin changes as many entries after a fault as "whatif" says, on a fabric whose tables
-# come from the load of the links.  First one link fails, then also its upper switch.
+# The plugin changes as many entries after a fault as "whatif" says, on an irregular fabric.
+# First one link fails, then also its upper switch.
 whatif_predicts() {
-	local engine=$1 spec entries
+	local engine=$1 balance=$2 spec entries
 	gen '2;12,12;1,6;1,2' --random-guids --drop-links 9 --seed 55
-	up <<<"routing_engine $engine"
+	echo "balance $balance" >"$T/ibfattree.conf"
+	up <<<"routing_engine $engine"$'\n'"event_plugin_options ibfattree:$T/ibfattree.conf"
 	walk before
 	IFS=$'\t' read -r near near_port far _ < <(sim_cables "$T/fabric.net" | sed -n 1p)
 	for spec in "${near}[$near_port]" "$far"; do
@@ -229,8 +230,8 @@ whatif_predicts() {
 		until_healed cut
 		"$ibfattree" diff "$T/cut.net" "$T/before.lfts" "$T/cut.lfts" \
 			--json >"$T/diff" || true
-		"$ibfattree" whatif "$T/before.net" --engine "$engine" --fail "$spec" \
-			--json >"$T/whatif"
+		"$ibfattree" whatif "$T/before.net" --engine "$engine" --balance "$balance" \
+			--fail "$spec" --json >"$T/whatif"
 		entries=$("$SIM_BUILD/jsonq" "$T/diff" entries)
 		((entries > 0)) || fail "no entry has changed"
 		[[ $("$SIM_BUILD/jsonq" "$T/whatif" columns.2.runs.0.changed_entries) == "$entries" ]] ||
@@ -239,8 +240,10 @@ whatif_predicts() {
 	down
 }
 
-case_whatif_predicts_dmodc() { whatif_predicts dmodc; }
-case_whatif_predicts_sftree() { whatif_predicts sftree; }
+case_whatif_predicts_dmodc() { whatif_predicts dmodc load; }
+case_whatif_predicts_sftree() { whatif_predicts sftree load; }
+# without a search, displaced entries are placed by formula
+case_whatif_predicts_off() { whatif_predicts dmodc off; }
 
 # ibdmchk reads and uses the SL and SL2VL files that "route" writes.
 case_ibdmchk_reads_our_vls() {

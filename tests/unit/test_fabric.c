@@ -2,7 +2,7 @@
 /*
  * The builder and the finished fabric: duplicate and contradictory input and its
  * messages, dense order, LIDs, copies, and every allocation failing once.  Also the
- * difference of two tables.
+ * difference of two tables, and turns in terms of another fabric.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 
 #include "core/core.h"
 #include "lib/draw.h"
+#include "lib/edit.h"
 #include "lib/suite.h"
 
 static struct ftr_builder *b;
@@ -253,6 +254,42 @@ START_TEST(link_codes)
 }
 END_TEST
 
+/* Without switch b, the others have other indices, and turns that use b are left out. */
+START_TEST(turns_of_another_fabric)
+{
+	struct ftr_fabric *f = draw("a: b c h1\nb: c h1\nc: d h1\nd: a h1\n"), *g;
+	const ftr_sw a = draw_sw(f, "a"), no = draw_sw(f, "b"), c = draw_sw(f, "c"),
+		d = draw_sw(f, "d");
+	const struct ftr_turn turn[] = {
+		{ a, c, d }, { no, c, d }, { c, no, a }, { d, c, no }, { d, c, a },
+	};
+	const struct edit e = { .no_sw = no, .no_ep = FTR_EP_NONE, .cut_sw = FTR_SW_NONE,
+				.lmc_ep = FTR_EP_NONE, .name_ep = FTR_EP_NONE };
+	const uint32_t n = FTR_ARRAY_LEN(turn);
+	struct ftr_turn *out;
+	uint32_t n_out;
+
+	g = edit_seal(edit_open(f, &e));
+	ck_assert_int_eq(ftr_turns_carry(f, turn, n, g, &out, &n_out, &err), FTR_OK);
+	ck_assert_uint_eq(n_out, 2);
+	for (uint32_t i = 0; i < n_out; i++) {
+		const struct ftr_turn *x = &turn[i ? n - 1 : 0];
+
+		ck_assert_uint_eq(g->sw[out[i].from].guid, f->sw[x->from].guid);
+		ck_assert_uint_eq(g->sw[out[i].at].guid, f->sw[x->at].guid);
+		ck_assert_uint_eq(g->sw[out[i].to].guid, f->sw[x->to].guid);
+	}
+	free(out);
+	ck_assert_int_eq(ftr_turns_carry(f, NULL, 0, g, &out, &n_out, &err), FTR_OK);
+	ck_assert_uint_eq(n_out, 0);
+	ftr_alloc_fail_at(1);
+	ck_assert_int_eq(ftr_turns_carry(f, turn, n, g, &out, &n_out, &err), FTR_NOMEM);
+	ftr_alloc_fail_at(0);
+	ftr_fabric_free(f);
+	ftr_fabric_free(g);
+}
+END_TEST
+
 START_TEST(difference_of_tables)
 {
 	struct ftr_fabric *f = draw("a: b h70\nb: c h2\nc: h1\n");
@@ -298,6 +335,7 @@ int main(void)
 	tcase_add_test(t, shared_names_are_marked);
 	tcase_add_test(t, every_allocation_may_fail);
 	tcase_add_test(t, link_codes);
+	tcase_add_test(t, turns_of_another_fabric);
 	tcase_add_test(t, difference_of_tables);
 	suite_add_tcase(s, t);
 	return run_suite(s);

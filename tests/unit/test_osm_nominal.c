@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #include "fake/host.h"
+#include "lib/edit.h"
 #include "lib/suite.h"
+#include "lib/trees.h"
 
 static const char other_name[] = "ibfattree-nominal-00000000000000aa";
 
@@ -132,6 +134,30 @@ START_TEST(test_other_fabric)
 }
 END_TEST
 
+/* A file that was made with another order of the leaves (_i 1) is used, and its shape is computed
+ * again. */
+START_TEST(test_other_options)
+{
+	struct fake *h = fake_new(NULL);
+	const struct ftr_nominal *own = ((struct ibf_plugin *)h->plugin)->nominal->n;
+	const struct ftr_shape_opts opts = {
+		.leaf_order = _i ? FTR_LEAF_BY_NAME : FTR_LEAF_BY_GUID,
+	};
+	struct ftr_nominal *n = NULL;
+	struct ftr_err err;
+
+	ck_assert(!ftr_nominal_new(own->f, &opts, NULL, NULL, &n, NULL, &err));
+	write_other(h, n, 10);
+	h->osm->subn.coming_out_of_standby = TRUE;
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	ck_assert_uint_eq(fake_logged(h, TAKEN), 1);
+	ck_assert_uint_eq(fake_logged(h, "the shape of the nominal fabric is computed again"), _i);
+	ftr_nominal_free(n);
+	remove_other(h);
+}
+END_TEST
+
 /* Replace the switch.  The new GUID is next to the old one, so that the order of switches
  * in the fake's fabric stays the same. */
 static void replace_switch(struct fake *h, ftr_sw s)
@@ -194,6 +220,70 @@ START_TEST(test_replaced)
 		fake_check_repaired(h);
 	free(before);
 	free(after);
+	fake_free(h);
+}
+END_TEST
+
+/* True if other ranks are inferred for f with the link at (s, p) than without it, and those
+ * without it are kept. */
+static bool keeps_ranks(const struct ftr_fabric *f, ftr_sw s, ftr_port p)
+{
+	const struct edit cut = { FTR_SW_NONE, FTR_EP_NONE, s, p, FTR_EP_NONE, FTR_EP_NONE,
+				  NULL };
+	struct ftr_fabric *less = edit_seal(edit_open(f, &cut));
+	struct ftr_nominal *n = NULL, *old = NULL;
+	struct ftr_err err;
+	bool kept;
+
+	ck_assert(!ftr_nominal_new(less, NULL, NULL, NULL, &old, NULL, &err));
+	ck_assert(!ftr_nominal_new(f, NULL, old, NULL, &n, NULL, &err));
+	kept = n->shape->tree.ranks_kept;
+	ftr_nominal_free(old);
+	ftr_nominal_free(n);
+	ftr_fabric_free(less);
+	return kept;
+}
+
+/* The first link between switches of f for which keeps_ranks() is want; false: none. */
+static bool find_link(const struct ftr_fabric *f, bool want, ftr_sw *s, ftr_port *p)
+{
+	for (*s = 0; *s < f->n_sw; ++*s)
+		for (*p = 1; *p <= f->sw[*s].n_ports; ++*p)
+			if (ftr_fabric_port(f, *s, *p)->peer_kind == FTR_PEER_SW &&
+			    keeps_ranks(f, *s, *p) == want)
+				return true;
+	return false;
+}
+
+/* The nominal fabric grows by a link.  The message says that the earlier ranks are kept if
+ * other ranks would be inferred (_i 1), and else does not mention them. */
+START_TEST(test_ranks_kept)
+{
+	struct ftr_fabric *f = NULL;
+	bool found = false;
+	struct ftr_rng r;
+	struct fake *h;
+	ftr_port p = 0;
+	ftr_sw s = 0;
+
+	for (uint64_t seed = 1; !found; seed++) {
+		ck_assert_uint_lt(seed, 1000);
+		ftr_fabric_free(f);
+		ftr_rng_seed(&r, seed);
+		f = trees_chassis(&r);
+		found = find_link(f, _i, &s, &p);
+	}
+	h = fake_new(&(struct fake_opts){ .fabric = f, .not_up = true });
+	fake_link(h, s, p, false);
+	fake_settle(h);
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	fake_link(h, s, p, true);
+	fake_settle(h);
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	ck_assert_uint_eq(fake_logged(h, "new_switches=0 new_links=1 new_ports=0 "), 1);
+	ck_assert_uint_eq(fake_logged(h, "; the earlier ranks are kept, because "), _i);
 	fake_free(h);
 }
 END_TEST
@@ -273,7 +363,9 @@ int main(void)
 	tcase_add_loop_test(tc, test_master_again, 0, 2);
 	tcase_add_loop_test(tc, test_newest, 0, 2);
 	tcase_add_loop_test(tc, test_other_fabric, 0, 2);
+	tcase_add_loop_test(tc, test_other_options, 0, 2);
 	tcase_add_loop_test(tc, test_replaced, 0, 4);
+	tcase_add_loop_test(tc, test_ranks_kept, 0, 2);
 	tcase_add_test(tc, test_takeover);
 	tcase_add_loop_test(tc, test_refusal_has_guid, 0, 2);
 	suite_add_tcase(s, tc);
